@@ -1,0 +1,7 @@
+//go:build (!amd64 && !arm64) || portable
+
+package asm
+
+// G identifies the goroutine that calls: its number. About a microsecond. Never 0,
+// never given to another goroutine (on 32-bit systems: not within 4 billion).
+func G() uintptr { return uintptr(tracedGoID()) }

@@ -1,0 +1,149 @@
+package asm
+
+import (
+	"math"
+	"math/bits"
+	"sync/atomic"
+	"time"
+)
+
+// rate converts between cycles and nanoseconds in 32.32 fixed point: a relative
+// error below 1e-9 at 1 GHz and more, 2e-7 at worst, for a counter of 1 MHz.
+type rate struct {
+	nanosPerCycle uint64
+	cyclesPerNano uint64
+}
+
+const (
+	minHz        = 1_000_000              // a counter slower than this is none
+	maxHz        = 100_000_000_000        // nor one that is faster
+	checkSpan    = 100 * time.Microsecond // shortest comparison of an announced rate with the clock
+	measureSpan  = 2 * time.Millisecond   // shortest measurement: two readings of 50 ns in it are 50 ppm
+	anchorMaxAge = 10 * time.Second       // beyond, the machine may have slept in between
+	maxDeviation = 0.01                   // of an announced rate from the clock
+)
+
+var (
+	// settled is written once, by whoever calibrates first, and read by every
+	// conversion.
+	settled atomic.Pointer[rate]
+	// started is the pair of readings that the first conversion measures from.
+	started = takeAnchor()
+)
+
+// Nanos converts a number of cycles (a difference of two values of Cycles) to
+// nanoseconds. Negative ones, which two processors can produce, give 0; what
+// does not fit gives the largest int64. The first call of the process
+// calibrates, which may spin for 2 ms; every other one takes about 2 ns.
+func Nanos(cycles int64) int64 {
+	r := settled.Load()
+	if r == nil {
+		r = settle()
+	}
+	return scale(cycles, r.nanosPerCycle)
+}
+
+// ToCycles converts nanoseconds to cycles, with the same limits and costs as
+// Nanos.
+func ToCycles(ns int64) int64 {
+	r := settled.Load()
+	if r == nil {
+		r = settle()
+	}
+	return scale(ns, r.cyclesPerNano)
+}
+
+// scale multiplies by a 32.32 factor and clamps to 0 ... MaxInt64.
+func scale(v int64, factor uint64) int64 {
+	if v <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(v), factor)
+	if hi>>31 != 0 {
+		return math.MaxInt64
+	}
+	return int64(hi<<32 | lo>>32)
+}
+
+// newRate takes a frequency in Hz between minHz and maxHz.
+func newRate(hz float64) *rate {
+	const one = 1 << 32
+	return &rate{
+		nanosPerCycle: uint64(math.Round(1e9 / hz * one)),
+		cyclesPerNano: uint64(math.Round(hz / 1e9 * one)),
+	}
+}
+
+// settle calibrates and publishes the result. Several callers may do it at once,
+// each for itself, without a lock that an LWP would have to block on; the
+// first one wins and all of them use its rate.
+func settle() *rate {
+	hz, exact := announcedHz()
+	settled.CompareAndSwap(nil, newRate(calibrate(float64(hz), exact, started)))
+	return settled.Load()
+}
+
+// calibrate returns the rate in Hz: the announced one if it is exact or agrees
+// with the clock, else a measured one.
+func calibrate(announced float64, exact bool, from anchor) float64 {
+	if exact {
+		return announced
+	}
+	if announced >= minHz && announced <= maxHz {
+		if hz := measure(from, checkSpan); math.Abs(hz-announced) <= maxDeviation*announced {
+			return announced
+		}
+	}
+	if hz := measure(from, measureSpan); hz != 0 {
+		return hz
+	}
+	// The counter jumped while we watched it (suspended, migrated): watch it
+	// again from now on.
+	if hz := measure(takeAnchor(), measureSpan); hz != 0 {
+		return hz
+	}
+	return 1e9 // it does not count; conversions stay finite
+}
+
+// anchor is the counter and the monotonic clock at the same moment.
+type anchor struct {
+	cycles int64
+	at     time.Time
+}
+
+// takeAnchor reads both; of a few tries it keeps the one that was interrupted
+// least. About half a microsecond.
+func takeAnchor() anchor {
+	var best anchor
+	narrowest := int64(math.MaxInt64)
+	for range 5 {
+		before := Cycles()
+		at := time.Now()
+		width := Cycles() - before
+		if width >= 0 && width < narrowest {
+			narrowest = width
+			best = anchor{before + width/2, at}
+		}
+	}
+	if best.at.IsZero() {
+		best = anchor{Cycles(), time.Now()}
+	}
+	return best
+}
+
+// measure returns the rate of the counter in Hz since from, spinning until that
+// is span ago. 0: what it saw makes no sense.
+func measure(from anchor, span time.Duration) float64 {
+	if time.Since(from.at) > anchorMaxAge {
+		from = takeAnchor()
+	}
+	for time.Since(from.at) < span {
+		Pause()
+	}
+	to := takeAnchor()
+	hz := float64(to.cycles-from.cycles) / to.at.Sub(from.at).Seconds()
+	if !(hz >= minHz && hz <= maxHz) { // also catches NaN
+		return 0
+	}
+	return hz
+}
