@@ -1,0 +1,91 @@
+package hooks
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// list is a point's hooks in order of priority; once published nobody changes it
+// any more. Writers replace it by compare-and-swap against each other; walks
+// only load it. A list cannot come back at the same address while a writer
+// still holds it, for the collector sees the writer: no ABA.
+type list struct {
+	hooks []*Hook
+	// If all hooks heed the same word: that, and all their bits. One look then
+	// spares the walk.
+	word *atomic.Uint64
+	mask uint64
+}
+
+// newList returns nil for no hooks, so that Fire is one load again.
+func newList(hooks []*Hook) *list {
+	if len(hooks) == 0 {
+		return nil
+	}
+	l := &list{hooks: hooks, word: hooks[0].word}
+	for _, h := range hooks {
+		if h.word != l.word {
+			l.word = nil
+			return l
+		}
+		l.mask |= h.mask
+	}
+	return l
+}
+
+// all returns the hooks of l, which may be nil.
+func (l *list) all() []*Hook {
+	if l == nil {
+		return nil
+	}
+	return l.hooks
+}
+
+// idle tells whether no hook of l has anything to do.
+func (l *list) idle() bool { return l.word != nil && l.word.Load()&l.mask == 0 }
+
+// insert adds h behind all hooks of the same or a lower priority number.
+func insert(at *atomic.Pointer[list], h *Hook) {
+	for {
+		before := at.Load()
+		old := before.all()
+		i := len(old)
+		for i > 0 && old[i-1].priority > h.priority {
+			i--
+		}
+		if at.CompareAndSwap(before, newList(slices.Concat(old[:i], []*Hook{h}, old[i:]))) {
+			return
+		}
+	}
+}
+
+// remove takes h out, if it is there.
+func remove(at *atomic.Pointer[list], h *Hook) {
+	for {
+		before := at.Load()
+		old := before.all()
+		i := slices.Index(old, h)
+		if i < 0 {
+			return
+		}
+		if at.CompareAndSwap(before, newList(slices.Concat(old[:i], old[i+1:]))) {
+			return
+		}
+	}
+}
+
+// walk calls the hooks that are not gone. A verdict that does not exist counts as
+// the greatest.
+func (s *Set) walk(p Point, vp int) Verdict {
+	verdict := Quiet
+	for _, h := range s.points[p].Load().all() {
+		if h.word != nil && h.word.Load()&h.mask == 0 {
+			continue
+		}
+		if h.gone.Load() { // pairs with the store in Unregister
+			continue
+		}
+		verdict = max(verdict, h.call(vp))
+	}
+	return min(verdict, Busy)
+}

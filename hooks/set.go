@@ -1,0 +1,86 @@
+package hooks
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+// What Register complains about.
+var (
+	ErrPoint = errors.New("hooks: no such point")
+	ErrFunc  = errors.New("hooks: no function given")
+	ErrName  = errors.New("hooks: no name given")
+	ErrSet   = errors.New("hooks: no set")
+)
+
+// Set holds the hooks of one scheduler. The zero value is ready. It must not be
+// copied after first use. All methods may be called from anywhere at once.
+type Set struct {
+	_      [128]byte                 // the neighbours' writes stay off the line that everybody reads
+	points [256]atomic.Pointer[list] // one for each value of Point: no check of bounds; the others stay nil
+	_      [128]byte
+}
+
+// Register adds f to point p; hooks with a lower priority number run first,
+// equal ones in the order in which they came. The name is for people, and need
+// not be unique. It never blocks and is visible to every Fire that begins
+// after it returned.
+func (s *Set) Register(p Point, priority int, name string, f Func) (*Hook, error) {
+	return s.RegisterWhile(p, priority, name, nil, 0, f)
+}
+
+// RegisterWhile is Register for a hook that has something to do only while a bit
+// of mask is set in *word, which anybody may change at any time: else Fire passes
+// it by as if it had answered Quiet, at the cost of a load instead of a call.
+func (s *Set) RegisterWhile(p Point, priority int, name string, word *atomic.Uint64, mask uint64, f Func) (*Hook, error) {
+	switch {
+	case s == nil:
+		return nil, fmt.Errorf("register %q: %w: the receiver is nil", name, ErrSet)
+	case p >= NumPoints:
+		return nil, fmt.Errorf("register %q at %v: %w: use Idle, Switch, Timer, Yield or Library", name, p, ErrPoint)
+	case f == nil:
+		return nil, fmt.Errorf("register %q at %v: %w", name, p, ErrFunc)
+	case name == "":
+		return nil, fmt.Errorf("register at %v: %w: it is what Registered shows", p, ErrName)
+	}
+	h := &Hook{call: f, word: word, mask: mask, point: p, priority: priority, name: name, set: s}
+	insert(&s.points[p], h)
+	return h, nil
+}
+
+// Fire calls the hooks of point p in the name of virtual processor vp (at least 0;
+// it is handed on as it is) and returns the greatest of their verdicts, Quiet if there is none. A point that
+// does not exist is Quiet.
+func (s *Set) Fire(p Point, vp int) Verdict {
+	if s.points[p].Load() == nil { // this much is inlined; see Silent
+		return Quiet
+	}
+	return s.walk(p, vp)
+}
+
+// Silent tells whether Fire would call nobody now: nothing is registered at point
+// p, or only what has nothing to do (RegisterWhile, all with the same word). It is
+// inlined: for who fires often.
+func (s *Set) Silent(p Point) bool {
+	l := s.points[p].Load()
+	return l == nil || l.idle()
+}
+
+// Empty tells whether nothing is registered at point p.
+func (s *Set) Empty(p Point) bool {
+	return s.points[p].Load() == nil
+}
+
+// Registered returns the names of the hooks of point p in the order in which Fire
+// calls them.
+func (s *Set) Registered(p Point) []string {
+	if s == nil {
+		return nil
+	}
+	var names []string
+	for _, h := range s.points[p].Load().all() {
+		names = append(names, h.name)
+	}
+	return names
+}
