@@ -1,0 +1,93 @@
+package sched
+
+import "time"
+
+// Alarm is a pending event in a scheduler's timer wheel, for those who build
+// timers. It lies in what it wakes, so starting and stopping it allocates
+// nothing. Its owner guards it with a Spin, which it holds for Start, StartFunc,
+// Stop and Round. The zero value is not pending.
+type Alarm struct{ tm timer }
+
+// Ringer is who is told by an Alarm, on the timer thread and with nothing locked.
+// What it does must be short and must not block; it may wake others. The alarm
+// may have been stopped, or started again, just before: round says which start
+// is meant (see Alarm.Round).
+type Ringer interface {
+	Ring(round uint32) // its time is over
+	Drop(round uint32) // its scheduler has been stopped before
+}
+
+// Here returns the scheduler whose timers the caller is to use: a thread's own,
+// else the default one, which it starts if need be. To be called with nothing
+// locked.
+func Here() *Scheduler {
+	if c := lookup(); c != nil && !c.l.vp.sched.stopping.Load() {
+		return c.l.vp.sched
+	}
+	return Default()
+}
+
+// Start has r told after d, by scheduler s: by the wheel of the VP that the
+// caller holds if it is one of s. The alarm must not be pending. False: s has
+// been stopped.
+func (a *Alarm) Start(c *Co, s *Scheduler, d time.Duration, r Ringer) bool {
+	return a.start(c, s, d, r)
+}
+
+// StartFunc is Start for a function, which a new thread of s runs.
+func (a *Alarm) StartFunc(c *Co, s *Scheduler, d time.Duration, f func()) bool {
+	return a.start(c, s, d, f)
+}
+
+// Restart is Start for whom the last start was for.
+func (a *Alarm) Restart(c *Co, s *Scheduler, d time.Duration) bool {
+	return a.start(c, s, d, a.tm.owner)
+}
+
+func (a *Alarm) start(c *Co, s *Scheduler, d time.Duration, owner any) bool {
+	var v *vp
+	if c != nil && c.l.vp.sched == s {
+		v = c.l.vp
+	} else {
+		v = s.vps[int(s.nextVP.Add(1)-1)%len(s.vps)]
+	}
+	at := after(d)
+	ts := &v.timers
+	ts.mu.Lock()
+	ok := !ts.closed
+	if ok {
+		a.tm.owner = owner
+		ts.start(&a.tm, at)
+	}
+	ts.mu.Unlock()
+	return ok
+}
+
+// Stop takes the alarm back. True: it was pending, and nobody will be told, nor a
+// function started. False: it was not, or its Ringer is being told just now, or a
+// thread has been started for its function.
+func (a *Alarm) Stop() bool { return a.tm.stop() }
+
+// Round numbers the starts of the alarm.
+func (a *Alarm) Round() uint32 { return a.tm.round }
+
+// ForFunc tells whether the last start was for a function.
+func (a *Alarm) ForFunc() bool {
+	_, ok := a.tm.owner.(func())
+	return ok
+}
+
+// PopAllGiveFirst is PopAll with Give for the one that has waited longest.
+func (q *WaitQueue) PopAllGiveFirst() *Waiter {
+	first := q.PopAll()
+	if first != nil {
+		first.given = true
+	}
+	return first
+}
+
+// Given tells whether the waker of w, a node of a Group, used Give, and forgets it.
+func (w *Waiter) Given() (given bool) {
+	given, w.given = w.given, false
+	return given
+}

@@ -1,0 +1,348 @@
+package sched
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// Bubble is a group of threads and of other bubbles that are to be scheduled
+// together, because they share data, or have to run at the same time. Bubbles nest;
+// a [BubblePolicy] maps the tree of bubbles onto the tree of the machine.
+//
+//	bubbles:    ( ((t t)(t t)) ((t t)(t t)) )      spread over "numa:2 core:2 pu:1"
+//
+//	machine:    ┌───────── NUMA 0 ────────┐ ┌───────── NUMA 1 ────────┐
+//	            │ core 0       core 1     │ │ core 2       core 3     │
+//	            │ (t t)        (t t)      │ │ (t t)        (t t)      │
+//	            └─────────────────────────┘ └─────────────────────────┘
+//
+// A bubble is filled (Attr.Bubble, Insert), then woken; until then its threads do not
+// run. From then on each of them waits, when it is ready, on the run queue of the item
+// on which the policy has placed it, and only VPs below that item run it; thieves
+// leave it alone. A thread that is inserted later waits on the queue of its bubble's
+// item. A thread that runs when it is placed elsewhere, or held, goes there at its
+// next scheduling point.
+//
+// A thread does not pass its bubble on to those it spawns with Spawn: that costs
+// nothing. Use Attr.Bubble with BubbleOf(Self()).
+//
+// All methods may be called from threads, goroutines and hooks, and do not block,
+// except Join and, for as long as another call arranges the same bubble, Wake.
+//
+// The idea and the policies are Marcel's (Thibault, Namyst, Wacrenier, Euro-Par 2007,
+// https://doi.org/10.1007/978-3-540-74466-5_6; Broquedis et al., ForestGOMP, IJPP
+// 2010, https://doi.org/10.1007/s10766-010-0136-3).
+type Bubble struct {
+	s      *Scheduler
+	policy BubblePolicy // nil: that of the bubble it is in
+	hold   node         // for its threads while they are not to run
+	busy   atomic.Bool  // its policy is at work
+
+	// Under s.forest.
+	parent  *Bubble
+	bubbles []*Bubble
+	threads []*thread
+	alive   int   // threads in it, at all depths
+	at      *node // where it is placed: hold, or the node of an item
+	awake   bool
+	closed  bool
+	listed  bool // in s.bubbles
+	joiners WaitQueue
+}
+
+var (
+	// ErrBubbleClosed: nothing can be put into a bubble after its Close.
+	ErrBubbleClosed = errors.New("marcel: the bubble has been closed")
+	// ErrInBubble: it is in a bubble already, or would come to be in itself.
+	ErrInBubble = errors.New("marcel: it is in a bubble already")
+	// ErrNotInBubble: it is not in that bubble.
+	ErrNotInBubble = errors.New("marcel: it is not in that bubble")
+	// ErrForeign: it belongs to another scheduler.
+	ErrForeign = errors.New("marcel: it belongs to another scheduler")
+)
+
+// NewBubble makes an empty bubble that has not been woken, for threads of s. Policy
+// nil stands for the policy of the bubble it will be in; a bubble without either is
+// kept together on the item on which it is woken.
+func (s *Scheduler) NewBubble(policy BubblePolicy) *Bubble {
+	b := &Bubble{s: s, policy: policy}
+	b.hold.sched = s
+	b.at = &b.hold
+	return b
+}
+
+// NewBubble makes a bubble for the scheduler of the calling thread, from a plain
+// goroutine for the default one: see [Scheduler.NewBubble].
+func NewBubble(policy BubblePolicy) *Bubble {
+	if c := lookup(); c != nil {
+		return c.l.vp.sched.NewBubble(policy)
+	}
+	return Default().NewBubble(policy)
+}
+
+// BubbleOf returns the bubble that a thread is in; nil if none, or it has ended.
+func BubbleOf(h Thread) *Bubble {
+	if x := h.rare(); x != nil && !h.Ended() {
+		return x.bubble.Load()
+	}
+	return nil
+}
+
+// Insert puts a thread into b. Errors: ErrNoThread if it has ended, ErrInBubble,
+// ErrForeign, ErrBubbleClosed.
+func (b *Bubble) Insert(h Thread) error {
+	if h.needRare() == nil {
+		return ErrNoThread
+	}
+	t := h.t
+	c := Visit()
+	b.s.forest.Lock()
+	err := b.adopt(t, h.gen)
+	b.s.forest.Unlock()
+	if err == nil {
+		t.sort(c)
+	}
+	c.Leave()
+	return err
+}
+
+// adopt puts t, number gen, into b. Under s.forest. Order of locks: forest, t.mu.
+func (b *Bubble) adopt(t *thread, gen uint64) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x := t.x.Load()
+	switch {
+	case t.gen != gen:
+		return ErrNoThread
+	case b.closed:
+		return ErrBubbleClosed
+	case x.bubble.Load() != nil:
+		return ErrInBubble
+	case t.vp != nil && t.home() != b.s:
+		return ErrForeign
+	}
+	x.bubble.Store(b)
+	x.index = len(b.threads)
+	b.threads = append(b.threads, t)
+	b.grow(1)
+	t.assign(b.at)
+	return nil
+}
+
+// grow adds n threads to what b and the bubbles around it count. It returns those who
+// wait for the end of one that has no more threads. Under s.forest.
+func (b *Bubble) grow(n int) (joined []*Waiter) {
+	for ; b != nil; b = b.parent {
+		b.alive += n
+		if b.alive == 0 {
+			if w := b.joiners.PopAll(); w != nil {
+				joined = append(joined, w)
+			}
+		}
+		b.list()
+	}
+	return joined
+}
+
+// drop takes t out of b. Under s.forest.
+func (b *Bubble) drop(t *thread) (joined []*Waiter) {
+	x := t.x.Load()
+	last := b.threads[len(b.threads)-1]
+	b.threads[x.index], last.x.Load().index = last, x.index
+	b.threads[len(b.threads)-1] = nil
+	b.threads = b.threads[:len(b.threads)-1]
+	x.bubble.Store(nil)
+	return b.grow(-1)
+}
+
+// Remove takes a thread out of b: from then on it waits on the own queue of the VP
+// where it last was, as one that has never been in a bubble. Errors: ErrNotInBubble,
+// ErrNoThread.
+func (b *Bubble) Remove(h Thread) error {
+	x := h.rare()
+	if x == nil || h.Ended() {
+		return ErrNoThread
+	}
+	t := h.t
+	c := Visit()
+	b.s.forest.Lock()
+	if x.bubble.Load() != b {
+		b.s.forest.Unlock()
+		c.Leave()
+		return ErrNotInBubble
+	}
+	joined := b.drop(t)
+	t.mu.Lock()
+	t.assign(nil)
+	t.mu.Unlock()
+	b.s.forest.Unlock()
+	t.sort(c)
+	for _, w := range joined {
+		c.WakeAll(w)
+	}
+	c.Leave()
+	return nil
+}
+
+// leaveBubble takes a thread that has ended out of its bubble.
+func (c *co) leaveBubble(t *thread, x *rare) {
+	if x.bubble.Load() == nil {
+		return
+	}
+	s := c.l.vp.sched
+	s.forest.Lock()
+	var joined []*Waiter
+	if b := x.bubble.Load(); b != nil { // else removed at this moment
+		joined = b.drop(t)
+	}
+	s.forest.Unlock()
+	for _, w := range joined {
+		c.WakeAll(w)
+	}
+}
+
+// InsertBubble puts a bubble into b. If b is awake it is woken there, and the policy
+// arranges b anew; if b is not awake it is held from now on. Errors: ErrInBubble also
+// if b is in it, ErrForeign, ErrBubbleClosed.
+func (b *Bubble) InsertBubble(child *Bubble) error {
+	s := b.s
+	if child.s != s {
+		return ErrForeign
+	}
+	var m moves
+	c := Visit()
+	s.forest.Lock()
+	err := error(nil)
+	switch {
+	case b.closed:
+		err = ErrBubbleClosed
+	case child.parent != nil || b.in(child):
+		err = ErrInBubble
+	default:
+		child.parent = b
+		b.bubbles = append(b.bubbles, child)
+		b.grow(child.alive)
+		if b.at == &b.hold {
+			child.put(nil, false, &m)
+		} else {
+			child.put(b.at, false, &m)
+		}
+		child.setAwake(b.awake)
+	}
+	awake := b.awake
+	s.forest.Unlock()
+	m.finish(c)
+	c.Leave()
+	m.wakeOwn()
+	if err == nil && awake {
+		return b.regroup()
+	}
+	return err
+}
+
+// in tells whether b is o, or in it. Under s.forest.
+func (b *Bubble) in(o *Bubble) bool {
+	for ; b != nil; b = b.parent {
+		if b == o {
+			return true
+		}
+	}
+	return false
+}
+
+// RemoveBubble takes a bubble out of b. Its threads stay where they are placed, or
+// held, until somebody wakes it again. Error: ErrNotInBubble.
+func (b *Bubble) RemoveBubble(child *Bubble) error {
+	c := Visit()
+	b.s.forest.Lock()
+	if child.parent != b {
+		b.s.forest.Unlock()
+		c.Leave()
+		return ErrNotInBubble
+	}
+	joined := b.detach(child)
+	b.s.forest.Unlock()
+	for _, w := range joined {
+		c.WakeAll(w)
+	}
+	c.Leave()
+	return nil
+}
+
+// detach takes child out of b. Under s.forest.
+func (b *Bubble) detach(child *Bubble) (joined []*Waiter) {
+	for i, o := range b.bubbles {
+		if o == child {
+			b.bubbles = append(b.bubbles[:i:i], b.bubbles[i+1:]...)
+			break
+		}
+	}
+	child.parent = nil
+	if child.alive > 0 {
+		joined = b.grow(-child.alive)
+	}
+	return joined
+}
+
+// Join waits until no thread is in b, at any depth: all have ended, or have been
+// removed. It does not wake the bubble. It returns ErrJoinSelf to a thread of b.
+func (b *Bubble) Join() error {
+	c := Enter()
+	b.s.forest.Lock()
+	if c != nil && c.cur != nil {
+		if x := c.cur.x.Load(); x != nil && x.bubble.Load() != nil && x.bubble.Load().in(b) {
+			b.s.forest.Unlock()
+			c.Leave()
+			return ErrJoinSelf
+		}
+	}
+	if b.alive == 0 {
+		b.s.forest.Unlock()
+		c.Leave()
+		return nil
+	}
+	c.Wait(&b.joiners, &b.s.forest)
+	return nil
+}
+
+// Close lets nothing into b any more, and takes b out of the bubble it is in, as
+// RemoveBubble does. Its threads go on. Closing it again has no effect.
+func (b *Bubble) Close() {
+	c := Visit()
+	b.s.forest.Lock()
+	b.closed = true
+	var joined []*Waiter
+	if b.parent != nil {
+		joined = b.parent.detach(b)
+	}
+	b.s.forest.Unlock()
+	for _, w := range joined {
+		c.WakeAll(w)
+	}
+	c.Leave()
+}
+
+// Weight is the number of threads in b that have not ended, at all depths.
+func (b *Bubble) Weight() int {
+	c := Visit()
+	b.s.forest.Lock()
+	n := b.alive
+	b.s.forest.Unlock()
+	c.Leave()
+	return n
+}
+
+// Item returns where b is placed; nil if it is held.
+func (b *Bubble) Item() *topo.Item {
+	c := Visit()
+	b.s.forest.Lock()
+	it := b.at.item
+	b.s.forest.Unlock()
+	c.Leave()
+	return it
+}
+
+// Scheduler returns the scheduler that b belongs to.
+func (b *Bubble) Scheduler() *Scheduler { return b.s }

@@ -1,0 +1,227 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// Entities lists what is directly in b: first the bubbles, in order of insertion, then
+// the threads, in no order.
+func (b *Bubble) Entities() []Entity {
+	c := Visit()
+	b.s.forest.Lock()
+	all := make([]Entity, 0, len(b.bubbles)+len(b.threads))
+	for _, x := range b.bubbles {
+		all = append(all, x)
+	}
+	for _, t := range b.threads {
+		all = append(all, Thread{t, t.x.Load().id})
+	}
+	b.s.forest.Unlock()
+	c.Leave()
+	return all
+}
+
+// Own tells whether b has a policy of its own, and is not to be taken apart by that of
+// the bubble it is in.
+func (b *Bubble) Own() bool { return b.policy != nil }
+
+// Wake lets the threads of b run: it is placed on the machine, and its policy arranges
+// it. A bubble that is awake is arranged anew. A bubble in another one is woken with
+// that; to wake it earlier, or again, has no effect but on itself. If b is in a bubble
+// that is not awake, it fails with ErrInBubble.
+func (b *Bubble) Wake() error {
+	c := Visit()
+	b.s.forest.Lock()
+	held, on := b.parent != nil && !b.parent.awake, b.s.root
+	if b.parent != nil {
+		on = b.parent.at
+	}
+	b.s.forest.Unlock()
+	c.Leave()
+	if held {
+		return ErrInBubble
+	}
+	return b.wakeOn(on)
+}
+
+// WakeOn is Wake on an item: only VPs below run threads of b. Error: ErrNoItem.
+func (b *Bubble) WakeOn(it *topo.Item) error {
+	n := b.s.nodes[it]
+	if n == nil {
+		return ErrNoItem
+	}
+	return b.wakeOn(n)
+}
+
+func (b *Bubble) wakeOn(n *node) error {
+	if b.policy == nil || n.item == nil {
+		b.placeOn(n)
+		return nil
+	}
+	for i := 1; !b.busy.CompareAndSwap(false, true); i++ {
+		Backoff(i)
+	}
+	b.policy.Wake(b, n.item)
+	b.busy.Store(false)
+	return nil
+}
+
+// regroup has b arranged anew by whoever is responsible for it.
+func (b *Bubble) regroup() error {
+	c := Visit()
+	b.s.forest.Lock()
+	for b.policy == nil && b.parent != nil {
+		b = b.parent
+	}
+	at := b.at
+	b.s.forest.Unlock()
+	c.Leave()
+	if len(at.vps) == 0 {
+		return nil
+	}
+	return b.wakeOn(at)
+}
+
+// Place puts b, with all that is in it, on the run queue of an item, without asking
+// its policy; but bubbles in it with policies of their own are woken there. Error:
+// ErrNoItem.
+func (b *Bubble) Place(it *topo.Item) error {
+	n := b.s.nodes[it]
+	if n == nil {
+		return ErrNoItem
+	}
+	b.placeOn(n)
+	return nil
+}
+
+// Hold keeps the threads of b from running until it is placed again: at once those
+// that are ready, at their next scheduling point those that run.
+func (b *Bubble) Hold() { b.placeOn(nil) }
+
+func (b *Bubble) placeOn(n *node) {
+	b.arrange(func(m *moves) { b.put(n, true, m) })
+}
+
+// Placement says where an entity is to be; On nil: held (bubbles only).
+type Placement struct {
+	Entity Entity
+	On     *topo.Item
+}
+
+// Arrange places b, or what is in it at any depth, all at once: nothing runs in between
+// where only an earlier entry of the plan has put it. A bubble takes all that is in it
+// along, which later entries can place elsewhere; bubbles with policies of their own,
+// other than b, are woken on the item instead. Entries for what is not there any more, or
+// for items without VPs, have no effect.
+func (b *Bubble) Arrange(plan []Placement) {
+	b.arrange(func(m *moves) {
+		for _, p := range plan {
+			n := b.s.nodes[p.On]
+			switch e := p.Entity.(type) {
+			case *Bubble:
+				if e.in(b) && (n != nil || p.On == nil) {
+					e.put(n, e == b, m)
+				}
+			case Thread:
+				if x := e.rare(); n != nil && x != nil && x.bubble.Load().in(b) {
+					m.move(e.t, e.gen, n)
+				}
+			}
+		}
+	})
+}
+
+func (b *Bubble) arrange(do func(m *moves)) {
+	var m moves
+	c := Visit()
+	b.s.forest.Lock()
+	do(&m)
+	b.s.forest.Unlock()
+	m.finish(c)
+	c.Leave()
+	m.wakeOwn()
+}
+
+// put assigns b and all that is in it to n, nil: to their own hold. Unless b is the one
+// to be arranged, if it has a policy it is noted, to be woken there. Under s.forest.
+func (b *Bubble) put(n *node, top bool, m *moves) {
+	m.own = slices.DeleteFunc(m.own, func(o waking) bool { return o.b == b })
+	if n != nil && !top && b.policy != nil {
+		m.own = append(m.own, waking{b, n})
+		return
+	}
+	if b.at = n; n == nil {
+		b.at = &b.hold
+	} else {
+		b.awake = true
+	}
+	b.list()
+	for _, t := range b.threads {
+		m.move(t, t.x.Load().id, b.at)
+	}
+	for _, x := range b.bubbles {
+		x.put(n, false, m)
+	}
+}
+
+// setAwake: under s.forest.
+func (b *Bubble) setAwake(awake bool) {
+	b.awake = awake
+	b.list()
+	for _, x := range b.bubbles {
+		x.setAwake(awake)
+	}
+}
+
+// moves collects which queues have to be sifted after threads have been assigned
+// elsewhere (see node.put and thread.sort), and which bubbles are to be woken.
+type moves struct {
+	nodes []*node
+	vps   []*vp
+	own   []waking
+}
+
+type waking struct {
+	b *Bubble
+	n *node
+}
+
+// move assigns t, number gen, which is in a bubble, to n.
+func (m *moves) move(t *thread, gen uint64, n *node) {
+	t.mu.Lock()
+	if t.gen != gen {
+		t.mu.Unlock()
+		return
+	}
+	old := t.node()
+	t.assign(n)
+	t.mu.Unlock()
+	if old == n {
+		return
+	}
+	if w := t.x.Load().waits.Load(); w != nil {
+		if !slices.Contains(m.nodes, w) {
+			m.nodes = append(m.nodes, w)
+		}
+	} else if v := t.whereabouts(); old == nil && !slices.Contains(m.vps, v) {
+		m.vps = append(m.vps, v) // else it is in no queue, or on its way into that of a node
+	}
+}
+
+func (m *moves) finish(c *co) {
+	for _, n := range m.nodes {
+		n.sift()
+	}
+	for _, v := range m.vps {
+		v.sort(c)
+	}
+}
+
+// wakeOwn wakes the bubbles with policies of their own; outside of the scheduler.
+func (m *moves) wakeOwn() {
+	for _, w := range m.own {
+		_ = w.b.wakeOn(w.n) // cannot fail
+	}
+}

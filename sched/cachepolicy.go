@@ -1,0 +1,124 @@
+package sched
+
+import (
+	"slices"
+	"time"
+
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// Cache is a BubblePolicy for threads that share data: each bubble in the one that it
+// arranges is kept whole, and on the queue of one cache, so that its threads run only
+// where they find each other's data. The caches are the innermost items with several
+// VPs (usually the cache of the last level; hardware threads of one core share that). The
+// heaviest bubbles are dealt out first, each to the cache with the least weight; a bubble
+// that has been placed before stays where it was as long as that is not overloaded. A
+// bubble is taken apart only if there are fewer than caches, or if it weighs more than a
+// fair share by half and consists of bubbles.
+//
+// When a VP has nothing to do, and on another cache at least two threads wait, it takes
+// over a whole bubble of at most half the weight there; if that cache has a single one,
+// half of the threads, which is when the bubble is split.
+//
+// The zero value is ready to use, for any number of bubbles.
+type Cache struct{}
+
+// caches lists the innermost items with several VPs at and below an item.
+func caches(s *Scheduler, on *topo.Item) (all []*topo.Item) {
+	for _, p := range s.Parts(on) {
+		if s.VPsOf(p).Count() > 1 {
+			all = append(all, caches(s, p)...)
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, on)
+	}
+	return all
+}
+
+// Wake deals out the bubbles and threads in b.
+func (Cache) Wake(b *Bubble, on *topo.Item) {
+	s := b.s
+	at := caches(s, on)
+	all := burst(b.Entities(), len(at))
+	for i := 0; i < len(all); {
+		x, ok := all[i].(*Bubble)
+		if fair := b.Weight() / len(at); ok && !own(x) && x.Weight() > fair+fair/2 && hasBubbles(x) {
+			all = append(slices.Delete(all, i, i+1), x.Entities()...)
+		} else {
+			i++
+		}
+	}
+	plan := []Placement{{b, on}}
+	for i, share := range deal(s, all, at) {
+		for _, e := range share {
+			plan = append(plan, Placement{e, at[i]})
+		}
+	}
+	b.Arrange(plan)
+}
+
+func hasBubbles(b *Bubble) bool {
+	return slices.ContainsFunc(b.Entities(), func(e Entity) bool { _, ok := e.(*Bubble); return ok })
+}
+
+// Idle finds the cache where most threads wait.
+func (Cache) Idle(b *Bubble, vp int) bool {
+	s := b.s
+	on := b.Item()
+	if on == nil {
+		return false
+	}
+	var from, to *topo.Item
+	for _, c := range caches(s, on) {
+		if s.VPsOf(c).Has(vp) {
+			to = c
+		} else if from == nil || s.ReadyOn(c) > s.ReadyOn(from) {
+			from = c
+		}
+	}
+	if from == nil || to == nil || s.ReadyOn(from) < 2 || s.ReadyOn(to) > 0 {
+		return false
+	}
+	return takeOver(b, from, to) || split(b, from, to)
+}
+
+// split moves half of the threads on one item to another, whatever bubbles they are in.
+func split(b *Bubble, from, to *topo.Item) bool {
+	var plan []Placement
+	for _, t := range threads(b) {
+		if t.Item() == from {
+			plan = append(plan, Placement{t, to})
+		}
+	}
+	b.Arrange(plan[:len(plan)/2])
+	return b.s.ReadyOn(to) > 0
+}
+
+// threads lists those in b, but not those in bubbles with policies of their own.
+func threads(b *Bubble) (all []Entity) {
+	for _, e := range b.Entities() {
+		if x, ok := e.(*Bubble); !ok {
+			all = append(all, e)
+		} else if !own(x) {
+			all = append(all, threads(x)...)
+		}
+	}
+	return all
+}
+
+// leaves lists what is kept whole in b: its threads, and bubbles that are not taken
+// apart any further.
+func leaves(b *Bubble) (all []Entity) {
+	for _, e := range b.Entities() {
+		if x, ok := e.(*Bubble); ok && !own(x) && hasBubbles(x) {
+			all = append(all, leaves(x)...)
+		} else {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// Tick has nothing to do.
+func (Cache) Tick(*Bubble, time.Duration) bool { return false }

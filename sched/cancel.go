@@ -1,0 +1,238 @@
+package sched
+
+import (
+	"errors"
+	"runtime"
+)
+
+// Cancel ends a thread at its next cancellation point: TestCancel, or a wait of a
+// kind that is one (kind.go), in which it may stand already.
+//
+//	               asks the thread (cancelBit in x.asks), then, under x.mu:
+//	running ────── TestCancel, or when it would wait ─────────────► unwinds
+//	waiting ────── taken out of its queue (hit), made ready ──────► unwinds
+//	waiting where that is none, or with cancellation disabled ────► goes on
+//	woken already: what it was given is its own ──────────────────► goes on
+//
+// Who ends a wait: the waker, the time limit or the canceller. Waits that have a
+// ticket (a time limit, a Group) are claimed, as by any other; one that others
+// have claimed may still stand in its queue. A plain wait has none, for its wakers
+// are not to pay for one; there the lock of the queue decides: who takes the Waiter
+// out under it has ended the wait. The canceller has to lock that queue without
+// knowing that it still exists:
+//
+//	canceller                              thread
+//	C1 sets asks                           T1 writes w.mu, w.q in Wait, parks
+//	C2 waits until the operation in        T2 is taken out: w.q = nil (by a waker)
+//	   which the thread may be is over     T3 is switched to: a full barrier
+//	C3 reads w.q: nil? nothing to do       T4 reads asks: set? locks x.mu before
+//	C4 locks w.mu                             it goes on
+//
+// C1 and T3 are full barriers; so either T4 sees asks, and the thread waits for
+// the canceller, whose x.mu keeps it in its wait while the queue is locked, or C3
+// sees nil. A thread that begins to wait looks at asks first; if it looked before
+// C1, C2 lets it finish what it is about to write.
+//
+// Order of locks: x.mu, then that of the queue. Nobody takes x.mu with a queue
+// locked.
+
+// ErrCanceled is what Join returns for a thread that was cancelled.
+var ErrCanceled = errors.New("marcel: the thread was cancelled")
+
+// Cancel asks the thread to end, at its next cancellation point, as by Exit: its
+// deferred calls run, cleanup handlers, callbacks and destructors as well, and
+// Join returns ErrCanceled. A thread that is blocked in a wait which is a
+// cancellation point ends at once: in a semaphore, a condition (whose mutex it
+// gets back first), a mailbox, Select, Join, Sleep; with time limits and contexts
+// or without. A mutex, a barrier, and what blocks without this package (channels,
+// system calls, computation) are none. Whatever the thread has been given before,
+// a unit or a message, it gets: then it ends at its next cancellation point. While
+// it has cancellation disabled the request is kept. Cancel does not wait for the
+// end; it may be called by anyone, more than once. It returns ErrNoThread if the
+// thread has ended.
+func (h Thread) Cancel() error {
+	x := h.needRare()
+	if x == nil {
+		return ErrNoThread
+	}
+	x.ask(cancelBit)
+	if c := lookup(); c != nil && c.cur == h.t {
+		return nil
+	}
+	h.t.quiet()
+	c := Visit()
+	x.mu.Lock()
+	hit := h.t.interrupt(x)
+	x.mu.Unlock()
+	if hit {
+		c.ready(h.t)
+	}
+	c.Leave()
+	return nil
+}
+
+// quiet waits until the operation in which t may be is over, if it may be in one
+// at all: then its VP is held.
+func (t *thread) quiet() {
+	v := t.whereabouts()
+	tick := v.ticks()
+	for n := 1; modeOf(v.word.load()) == held && !t.parked() && v.ticks() == tick && t.whereabouts() == v; n++ {
+		if relax(); n%spinsPerYield == 0 {
+			giveWay()
+		}
+	}
+}
+
+// parked is a racy hint: t is, or is about to be, parked on its coroutine.
+//
+//go:norace
+func (t *thread) parked() bool {
+	c := t.co
+	if c == nil {
+		return true // it has not started
+	}
+	if p := c.host; p != nil {
+		return p.asleep.Load()
+	}
+	s := c.s
+	return s != nil && s.guest == c
+}
+
+// waiting is a racy look at the wait that t is in.
+//
+//go:norace
+func (t *thread) waiting() (q *WaitQueue, mu *Spin, k Kind) { return t.w.q, t.w.mu, t.w.kind }
+
+// interrupt ends the wait of t, if it is in one that may be ended; true: t is to
+// be made ready. Under x.mu.
+func (t *thread) interrupt(x *rare) bool {
+	if x.uncancelable || x.hit {
+		return false
+	}
+	if g := t.group.Load(); g != nil {
+		n := g.ticket.Load()
+		_, _, k := t.waiting()
+		if n&1 != 0 && k.onCancel() != stays && t.group.Load() == g && g.claimFor(nil, n) {
+			x.hit = true
+			g.wake(nil)
+		}
+		return false
+	}
+	n := t.w.ticket.Load()
+	q, mu, k := t.waiting()
+	switch {
+	case k.onCancel() == stays:
+		return false
+	case n&1 != 0:
+		if !t.w.ticket.CompareAndSwap(n, n&^1) {
+			return false
+		}
+		mu.Lock() // it is parked when we get this
+		if q = t.w.q; q != nil {
+			q.remove(&t.w)
+		}
+		mu.Unlock()
+	case q == nil:
+		return false
+	default:
+		mu.Lock()
+		// A timed wait whose ticket has gone is in its queue until whoever has it comes.
+		there := t.w.q == q && (!t.w.timed || t.w.claim())
+		if there {
+			q.remove(&t.w)
+		}
+		mu.Unlock()
+		if !there {
+			return false
+		}
+	}
+	x.hit = true
+	return true
+}
+
+// due tells the thread whether it is to end instead of beginning a wait of kind k.
+func (x *rare) due(k Kind) bool {
+	return x.asks.Load()&cancelBit != 0 && k.onCancel() != stays && !x.uncancelable
+}
+
+// refuse ends a wait of kind k that has not begun, and the operation.
+func (c *co) refuse(x *rare, k Kind) {
+	x.mu.Lock()
+	x.hit = true
+	x.mu.Unlock()
+	c.Leave()
+	if k.onCancel() == unwinds {
+		c.unwind(x)
+	}
+}
+
+// EndWait is to be called after a wait of a kind that a cancel lets return, when
+// what has to be in order is so: if the thread was cancelled there it ends now.
+func (c *co) EndWait() {
+	if c != nil {
+		if x := c.cur.x.Load(); x != nil && x.hit {
+			c.unwind(x)
+		}
+	}
+}
+
+// EndWait is Co.EndWait for the calling thread.
+func EndWait() { lookup().EndWait() }
+
+// refused is for a thread that is about to wait, with mu locked: if it has been
+// cancelled the wait is over before it has begun, and so is the operation.
+func (c *co) refused(x *rare, mu *Spin) bool {
+	k := c.cur.w.kind
+	if !x.due(k) {
+		return false
+	}
+	mu.Unlock()
+	c.refuse(x, k)
+	return true
+}
+
+// unwind ends the calling thread, which was cancelled.
+func (c *co) unwind(x *rare) {
+	c.close(x)
+	x.err = ErrCanceled
+	runtime.Goexit()
+}
+
+// close: from now on the thread is not cancelled any more.
+func (c *co) close(x *rare) {
+	c.enter()
+	x.mu.Lock()
+	x.uncancelable, x.ending, x.hit = true, true, false
+	x.mu.Unlock()
+	c.Leave()
+}
+
+// TestCancel ends the calling thread if it has been cancelled and has cancellation
+// enabled. On a plain goroutine it does nothing.
+func TestCancel() {
+	if c := lookup(); c != nil && !c.base {
+		if x := c.cur.x.Load(); x != nil && x.asks.Load()&cancelBit != 0 && !x.uncancelable {
+			c.unwind(x)
+		}
+	}
+}
+
+// SetCancelState enables or disables cancellation of the calling thread and tells
+// how it was; threads begin with it enabled, and it ends with their code: the
+// calls at the end of a thread are not cancelled. A request that comes meanwhile
+// is kept. On a plain goroutine it does nothing and returns false.
+func SetCancelState(enabled bool) (was bool) {
+	x, err := ownRare()
+	if err != nil {
+		return false
+	}
+	if x.ending {
+		return false
+	}
+	c := Enter()
+	x.mu.Lock()
+	was, x.uncancelable = !x.uncancelable, !enabled
+	x.mu.Unlock()
+	c.Leave()
+	return was
+}

@@ -1,0 +1,82 @@
+package sched
+
+// choose takes the next thread of the highest priority that v has, be it in its own
+// queue or in a node's, if that is at least low. Holder only.
+func (v *vp) choose(low rank) *thread {
+	if v.off.Load() {
+		return nil
+	}
+	b := v.q.present()
+	shared := v.sched.placed.Load() != 0
+	if shared {
+		b |= v.above()
+	}
+	for ; b != 0; b &= b - 1 {
+		r := highest(b)
+		if r > low {
+			return nil
+		}
+		v.turn++
+		t := v.chooseRank(r, shared)
+		if t != nil {
+			v.running, v.chosenAt = r, v.tick+1
+			return t
+		}
+	}
+	return nil
+}
+
+// chooseRank: v's own queue goes first, then its nodes from the innermost; but every
+// so often it is a node's turn before: of a node with k VPs every k+1st time, so that
+// all its VPs together look at it about as often as at a queue of their own, and
+// nothing waits for ever in any of them.
+func (v *vp) chooseRank(r rank, shared bool) *thread {
+	if shared {
+		for n := v.home; n != nil; n = n.up {
+			if v.turn%uint32(len(n.vps)+1) == 0 && n.ready.Load()&r.bit() != 0 {
+				if t := n.take(r, v, false); t != nil {
+					return t
+				}
+			}
+		}
+	}
+	for v.q.present()&r.bit() != 0 {
+		t := v.q.take(r, v.turn)
+		if t.mayRun(v) {
+			return t
+		}
+		v.expel(t)
+	}
+	if shared {
+		for n := v.home; n != nil; n = n.up {
+			if n.ready.Load()&r.bit() != 0 {
+				if t := n.take(r, v, true); t != nil {
+					return t
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// add queues t, which is ready, by its lane, and tells whether that is a node's
+// queue. Holder only.
+func (v *vp) add(t *thread) (placed bool) {
+	if n := t.node(); n != nil {
+		n.put(t)
+		return true
+	}
+	v.q.add(t)
+	return false
+}
+
+// requeue queues t, which yields, or may not stay on v. Holder only.
+func (v *vp) requeue(t *thread) {
+	if n := t.node(); n != nil {
+		n.put(t)
+	} else if t.mayRun(v) {
+		v.q.addYielder(t)
+	} else {
+		v.expel(t)
+	}
+}

@@ -1,0 +1,102 @@
+package sched
+
+import (
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// counts is what a VP has done, beside what vp counts for its own use (tick, born,
+// ended, stolen, seizures). The holder alone writes, with plain stores (count);
+// anybody may read meanwhile. Nothing here costs a running thread anything: the
+// counters move in the idle loop, when a VP falls asleep, and at one wake in 64.
+type counts struct {
+	tries    uint64     // attempts to borrow a VP in order to steal
+	steals   uint64     // those that got threads
+	items    uint64     // threads they got
+	parks    uint64     // times the VP went to sleep
+	spin     uint64     // cycles awake without a thread, hooks included
+	rounds   uint64     // of idle hooks
+	hook     uint64     // cycles in idle hooks, estimated from one round in hookSample
+	wakes    Histogram  // from being woken to running, one wake in wakeSample
+	sleeping sleepClock // see there for who writes
+}
+
+const (
+	hookSample = 16 // powers of two
+	wakeSample = 64
+)
+
+// count adds n to a counter. Holder only.
+func count(p *uint64, n uint64) { storeRel64(p, *p+n) }
+
+// woken stamps t, which is about to be made ready, if it is one in wakeSample by
+// the clock of its waker's VP: the number of switches. A waker without a VP (a
+// goroutine, the timer thread) stamps always; its way is a long one anyway. The
+// caller owns t until it publishes it, and asks first whether there is a reason to
+// call.
+func (c *co) woken(t *thread) {
+	if c == nil || c.l.vp.tick%wakeSample == 0 {
+		t.woken = asm.Cycles()
+	}
+	if Tracing() {
+		c.tracedWake(TraceWake, t)
+	}
+}
+
+// ran takes the stamp of t, which is about to go on. Holder only.
+func (v *vp) ran(t *thread) {
+	ns := asm.Nanos(asm.Cycles() - t.woken)
+	t.woken = 0
+	count(&v.n.wakes[min(bits.Len64(uint64(ns)), len(v.n.wakes)-1)], 1)
+}
+
+// sleepClock sums the cycles for which a VP had neither an LWP nor work. While it
+// sleeps, the moment at which that began is subtracted, so that one word says all
+// and a reader can add the time until now:
+//
+//	sum >= 0 ── begin ──► sum-now < 0 ── end ──► sum-began+now >= 0
+//
+// (The counter of cycles has run for longer than any VP has slept.) The holder
+// begins before it releases the VP and ends when it has claimed it. The clock
+// begins for a VP that Blocking left free; it may find that the VP has been
+// claimed at the same moment, and takes it back.
+type sleepClock struct{ v atomic.Int64 }
+
+// begin is the holder's. Should the clock's mark still be there, it is made to
+// look different, so that the clock leaves it.
+func (s *sleepClock) begin(now int64) {
+	x := s.v.Load()
+	if x >= 0 {
+		x -= now
+	} else {
+		x++
+	}
+	s.v.Store(x)
+}
+
+// end is for who has claimed the VP.
+func (s *sleepClock) end() {
+	if x := s.v.Load(); x < 0 {
+		s.v.Store(x + asm.Cycles())
+	}
+}
+
+// mark is begin for the clock; undo takes it back unless somebody was faster.
+func (s *sleepClock) mark(now int64) (undo func()) {
+	x := s.v.Load()
+	if x < 0 || !s.v.CompareAndSwap(x, x-now) {
+		return func() {}
+	}
+	return func() { s.v.CompareAndSwap(x-now, x) }
+}
+
+// read returns the cycles until now.
+func (s *sleepClock) read(now int64) int64 {
+	x := s.v.Load()
+	if x < 0 {
+		x += now
+	}
+	return max(x, 0)
+}

@@ -1,0 +1,141 @@
+package sched
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrLastVP says that the last VP that is enabled cannot be disabled.
+var ErrLastVP = errors.New("marcel: the last enabled VP cannot be disabled")
+
+// barred are the threads that are ready, but may run on disabled VPs only.
+type barred struct {
+	mu Spin
+	ts []*thread // under mu, as all vp.off
+	n  int       // disabled VPs
+}
+
+// DisableVP takes VP number vp out of use, until EnableVP: for instance because
+// another program wants its CPU. Its threads go to the other VPs; one that runs
+// there goes at its next scheduling point, and after a slice without one it goes on
+// alone, on its own OS thread. Threads whose sets (Attr.VPs), or levels or bubbles,
+// leave them disabled VPs only wait until one of these is enabled again. The VP's OS threads sleep, nothing new is
+// placed there. Hooks of the timer still fire in its name.
+//
+// The last VP cannot be disabled: ErrLastVP. One that is disabled already stays so.
+// May be called by anyone, also by a thread on that VP, which is elsewhere when it
+// returns; does not wait for other threads. Stop enables all VPs first.
+func (s *Scheduler) DisableVP(vp int) error {
+	if vp < 0 || vp >= len(s.vps) {
+		return fmt.Errorf("%w: disable VP %d of %d", ErrNoVPs, vp, len(s.vps))
+	}
+	v := s.vps[vp]
+	c := Enter()
+	s.barred.mu.Lock()
+	if !v.off.Load() {
+		if s.barred.n == len(s.vps)-1 {
+			s.barred.mu.Unlock()
+			c.Leave()
+			return ErrLastVP
+		}
+		s.barred.n++
+		v.off.Store(true)
+	}
+	s.barred.mu.Unlock()
+	v.riseIdle()
+	if c != nil && c.l.vp == v {
+		v.purge()
+		c.move()
+		return nil
+	}
+	v.guard()
+	v.clear()
+	c.Leave()
+	return nil
+}
+
+// EnableVP puts VP number vp into use again. One that is in use stays so.
+func (s *Scheduler) EnableVP(vp int) error {
+	if vp < 0 || vp >= len(s.vps) {
+		return fmt.Errorf("%w: enable VP %d of %d", ErrNoVPs, vp, len(s.vps))
+	}
+	v := s.vps[vp]
+	c := Enter()
+	s.barred.mu.Lock()
+	was := v.off.Load()
+	if was {
+		s.barred.n--
+		v.off.Store(false)
+	}
+	s.barred.mu.Unlock()
+	if was {
+		s.unbar()
+		v.kick()
+	}
+	c.Leave()
+	return nil
+}
+
+// EnabledVPs returns the set of VPs that are in use.
+func (s *Scheduler) EnabledVPs() (set VPSet) {
+	for _, v := range s.vps {
+		if !v.off.Load() {
+			set.Set(v.id)
+		}
+	}
+	return set
+}
+
+// unbar places the barred threads anew: a VP has been enabled, or a set has changed.
+func (s *Scheduler) unbar() {
+	s.barred.mu.Lock()
+	ts := s.barred.ts
+	s.barred.ts = nil
+	s.barred.mu.Unlock()
+	for _, t := range ts {
+		t.vp.expel(t)
+	}
+}
+
+// bar keeps t if no VP on which it may run is enabled. Who changes that changes it,
+// then calls unbar; here we hold the lock and look.
+func (s *Scheduler) bar(t *thread) bool {
+	s.barred.mu.Lock()
+	defer s.barred.mu.Unlock()
+	if !s.place(t).off.Load() {
+		return false
+	}
+	s.barred.ts = append(s.barred.ts, t)
+	return true
+}
+
+// guard puts the sifter into the inbox of a disabled VP, where it stays: so each pop
+// collects, and collect leaves nothing.
+func (v *vp) guard() {
+	if v.sifting.CompareAndSwap(0, 1) {
+		v.push(v.sifter)
+	}
+}
+
+// purge sends away all that is in the queue of a disabled VP. Holder, or thief.
+func (v *vp) purge() {
+	v.resort()
+	v.guard()
+}
+
+// clear purges a disabled VP, unless its holder will: one inside the scheduler looks
+// at the inbox before it runs the next thread, or releases the VP, which clears; one
+// in user code is asked again by the clock, and loses the VP after a slice.
+func (v *vp) clear() {
+	for v.off.Load() && v.inbox.Load() != v.sifter {
+		old, ok := v.word.borrow()
+		if !ok {
+			break
+		}
+		v.sift()
+		v.word.giveBack(old) // a post may have taken us for a holder: look again
+	}
+	if modeOf(v.word.load()) != free {
+		v.sched.clock.attend()
+	}
+}

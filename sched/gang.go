@@ -1,0 +1,94 @@
+package sched
+
+import (
+	"slices"
+	"time"
+
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// Gang is a BubblePolicy for threads that make progress only together, such as those
+// that meet at barriers all the time (Ousterhout, ICDCS 1982: coscheduling). Each bubble
+// directly in the one that it arranges is a gang. The gangs take turns: in a time slice
+// the threads of one of them run, on all VPs of the item, and those of the others wait.
+// Threads that are directly in the outer bubble run all the time.
+//
+//	VP 0   a a a a │ b b b b │ c c c c │ a a a a
+//	VP 1   a a a a │ b b     │ c c c c │ a a a a      gangs a, b, c
+//	VP 2   a a a a │ b b     │ c c c   │ a a a a
+//	          slice     slice     slice
+//
+// A gang without threads is passed over, and the slice of one that has ended is over. The
+// clock changes gangs. A thread of a gang whose slice is over stops at its next
+// scheduling point; one that computes on keeps its VP until its own slice
+// (Config.Slice) is over, and then its OS thread.
+//
+// A Gang serves one bubble: make one for each with NewGang.
+type Gang struct {
+	slice time.Duration
+	now   *Bubble       // whose turn it is
+	since time.Duration // when it began; 0: at the next tick
+}
+
+// DefaultGangSlice is the time slice of a Gang that was made without one.
+const DefaultGangSlice = 20 * time.Millisecond
+
+// NewGang makes a Gang with that time slice, or DefaultGangSlice if it is not positive.
+// It is rounded up to the clock's period (Config.Period).
+func NewGang(slice time.Duration) *Gang {
+	if slice <= 0 {
+		slice = DefaultGangSlice
+	}
+	return &Gang{slice: slice}
+}
+
+// gangs lists those that have threads.
+func gangs(b *Bubble) (all []*Bubble) {
+	for _, e := range b.Entities() {
+		if x, ok := e.(*Bubble); ok && x.Weight() > 0 {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// Wake gives the gang whose turn it is the item, and holds the others.
+func (g *Gang) Wake(b *Bubble, on *topo.Item) {
+	all := gangs(b)
+	if len(all) > 0 && !slices.Contains(all, g.now) {
+		g.now, g.since = all[0], 0
+	}
+	plan := []Placement{{b, on}}
+	for _, x := range all {
+		if x != g.now {
+			plan = append(plan, Placement{x, nil})
+		}
+	}
+	b.Arrange(plan)
+}
+
+// Idle has nothing to do: the gang's threads wait on one queue.
+func (g *Gang) Idle(*Bubble, int) bool { return false }
+
+// Tick ends the slice when its time has come, or nobody is left to use it.
+func (g *Gang) Tick(b *Bubble, now time.Duration) bool {
+	on := b.Item()
+	all := gangs(b)
+	if on == nil || len(all) == 0 {
+		return false
+	}
+	i := slices.Index(all, g.now)
+	if g.since == 0 {
+		g.since = now
+	}
+	if i < 0 || len(all) > 1 && now-g.since >= g.slice {
+		next := all[(i+1)%len(all)]
+		plan := []Placement{{next, on}}
+		if i >= 0 {
+			plan = append(plan, Placement{g.now, nil})
+		}
+		b.Arrange(plan)
+		g.now, g.since = next, now
+	}
+	return len(all) > 1
+}

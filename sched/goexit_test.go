@@ -1,0 +1,71 @@
+package sched_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/sched"
+)
+
+// TestGoexitStacks: threads that end by Goexit leave frames on their runners'
+// stacks; runners must be retired before that adds up.
+func TestGoexitStacks(t *testing.T) {
+	n := 200_000
+	if testing.Short() {
+		n = 20_000
+	}
+	t.Run("seeds", func(t *testing.T) {
+		s := start(t, sched.Config{VPs: 1})
+		before := stacks()
+		marcel.RunOn(s, func() { // all of them in the queue before the first one runs
+			all := make([]marcel.Thread, n)
+			for i := range all {
+				all[i] = marcel.Spawn(marcel.Exit)
+			}
+			for _, h := range all {
+				if err := h.Join(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if grown := stacks() - before; grown > 8<<20 {
+			t.Errorf("stacks grew by %d bytes over %d Goexits", grown, n)
+		}
+		stop(t, s)
+	})
+	for i := range 4 {
+		vps, busy := 1+i%2, i < 2 // busy: with other runners idle now and then
+		s := start(t, sched.Config{VPs: vps})
+		before := stacks()
+		marcel.RunOn(s, func() {
+			for i := range n {
+				h := marcel.Spawn(func() {
+					if i%3 == 0 {
+						marcel.Yield()
+					}
+					marcel.Exit()
+				})
+				if busy && i%100 == 0 {
+					for range 20 {
+						marcel.Spawn(func() { marcel.Yield() })
+					}
+				}
+				if err := h.Join(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if grown := stacks() - before; grown > 16<<20 {
+			t.Errorf("%d VPs: stacks grew by %d bytes over %d Goexits", vps, grown, n)
+		}
+		stop(t, s)
+	}
+}
+
+func stacks() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.StackInuse)
+}

@@ -1,0 +1,316 @@
+package sched
+
+import (
+	"context"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Group is one wait of one thread or goroutine that may stand in several queues
+// at a time, each with a lock of its own, and that is in them before it parks. It
+// has one ticket. See README.md, "Waiting for one of several".
+//
+//	closed ── Open: the owner, in no queue ─────────────────────────────► open
+//	open ──── a claim: Pop of a queue it stands in, the timer, a
+//	          context, or the owner itself (Close) ─────────────────────► claimed
+//	claimed ─ Wake, by whoever has claimed ─────────────────────────────► woken
+//	woken ─── the owner: Await returns, it leaves all queues, Free ─────► closed
+//
+// The claim is a compare-and-swap on the ticket, so one of them wins, and only
+// after it has won does the winner give anything. Wake and Await meet under mu:
+// the one that comes second finds what the first has left, so the owner may
+// be woken before it parks. After Wake nobody touches the group but its owner:
+// a claim that comes too late finds the number of its wait over.
+type Group struct {
+	t      *thread       // the waiter; nil: a goroutine, which waits on ch
+	ch     chan struct{} // of capacity 1
+	kind   Kind          // of the wait
+	ticket atomic.Uint64 // number of the wait << 1 | open
+	won    *Waiter       // whoever has claimed writes it, the owner reads it once it is woken
+	mu     Spin
+	woken  bool // under mu
+	parked bool // under mu
+	limit  limit
+	clock  *time.Timer // a goroutine's, kept for the next wait
+
+	began  int64   // monotonic ns, 0: not asked for yet; Expire counts from here
+	at     int64   // when the time limit is over
+	expiry *Waiter // the node for which it was set, nil: none
+
+	done    <-chan struct{} // of a goroutine's context, nil: none
+	doneFor *Waiter
+
+	last  Waiter
+	nodes [groupInline]Waiter
+	more  []Waiter
+}
+
+// groupInline is how many queues a Group stands in without further memory.
+const groupInline = 8
+
+var groups = sync.Pool{New: func() any {
+	g := &Group{ch: make(chan struct{}, 1)}
+	g.adopt(g.nodes[:])
+	g.last.g, g.last.timed = g, true
+	return g
+}}
+
+func (g *Group) adopt(nodes []Waiter) {
+	for i := range nodes {
+		nodes[i].g, nodes[i].timed = g, true
+	}
+}
+
+// NewGroup returns a closed group with room for n nodes, Node(0) to Node(n-1),
+// for a wait of the calling thread or goroutine. Its methods are the caller's
+// alone, those of its nodes are not. More than 8 nodes take memory.
+func NewGroup(n int) *Group {
+	g := groups.Get().(*Group)
+	if n -= groupInline; n > len(g.more) {
+		g.more = make([]Waiter, n)
+		g.adopt(g.more)
+	}
+	if c := lookup(); c != nil && !c.base {
+		g.t = c.cur
+	}
+	return g
+}
+
+// As says what the wait is for, before Wait. If a cancel of the owner may end it,
+// Wait returns nil then, whatever the kind, and EndWait is to be called when all is
+// in order again.
+func (g *Group) As(k Kind) { g.kind = k }
+
+// Node returns node i.
+func (g *Group) Node(i int) *Waiter {
+	if i < groupInline {
+		return &g.nodes[i]
+	}
+	return &g.more[i-groupInline]
+}
+
+// Last returns one node more, for what limits the wait as a whole.
+func (g *Group) Last() *Waiter { return &g.last }
+
+// Open starts a wait. From now on whoever pops one of the nodes, or fires it, may
+// end it.
+func (g *Group) Open() {
+	g.expiry = nil
+	g.ticket.Store(g.ticket.Load() + 2 | 1)
+}
+
+// Close ends the wait in the owner's own name, so that nobody else can; false:
+// somebody has ended it already, and Wait is to be called.
+func (g *Group) Close() bool { return g.claimFor(nil, g.ticket.Load()) }
+
+// Expire has the wait end for node w, d after the first call since NewGroup;
+// of several time limits the earliest counts. Before Wait.
+func (g *Group) Expire(w *Waiter, d time.Duration) {
+	if g.began == 0 {
+		g.began = nanotime()
+	}
+	at := g.began + int64(d)
+	if d > 0 && at < 0 {
+		at = math.MaxInt64
+	}
+	if g.expiry == nil || at < g.at {
+		g.at, g.expiry = at, w
+	}
+}
+
+// Elapsed returns the time since the first Expire.
+func (g *Group) Elapsed() time.Duration { return time.Duration(nanotime() - g.began) }
+
+// Expired tells whether a time limit of this wait is over.
+func (g *Group) Expired() bool { return g.expiry != nil && nanotime() >= g.at }
+
+// Claimed tells whether the wait has been ended: Wait returns soon.
+func (g *Group) Claimed() bool { return g.ticket.Load()&1 == 0 }
+
+// Watch has the wait end for node w when ctx is done; false: it is done already.
+// Unwatch is to follow. It calls methods of ctx, and allocates on a thread unless
+// ctx can never be done.
+func (g *Group) Watch(w *Waiter, ctx context.Context) bool {
+	done := ctx.Done()
+	if done == nil {
+		return true
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	if g.t == nil && g.done == nil {
+		g.done, g.doneFor = done, w
+		return true
+	}
+	n := g.ticket.Load() | 1
+	w.note = context.AfterFunc(ctx, func() { w.Fire(n) })
+	return true
+}
+
+// Unwatch ends what Watch began.
+func (g *Group) Unwatch(w *Waiter) {
+	if g.doneFor == w {
+		g.done, g.doneFor = nil, nil
+	}
+	if stop, ok := w.note.(func() bool); ok {
+		w.note = nil
+		stop()
+	}
+}
+
+// Wait parks the caller until the wait has been ended, and returns the node for
+// which it was. The other nodes may still stand in their queues.
+func (g *Group) Wait() *Waiter {
+	n := g.ticket.Load() | 1 // it may be over already
+	var left int64
+	if g.expiry != nil {
+		if left = g.at - nanotime(); left <= 0 && g.claimFor(g.expiry, n) {
+			return g.won
+		}
+	}
+	switch {
+	case g.t == nil:
+		g.sleep(n, time.Duration(left))
+	case g.expiry == nil:
+		g.await(Enter())
+	default:
+		c := Enter()
+		g.limit.start(c, g.expiry, n, nil, min(g.at, maxAt))
+		g.await(c)
+		c.enter()
+		g.limit.stop()
+		c.Leave()
+	}
+	return g.won
+}
+
+// sleep is the wait of a goroutine.
+func (g *Group) sleep(n uint64, d time.Duration) {
+	var late <-chan time.Time
+	if g.expiry != nil {
+		if g.clock == nil {
+			g.clock = time.NewTimer(d)
+		} else {
+			g.clock.Reset(d)
+		}
+		defer g.clock.Stop()
+		late = g.clock.C
+	}
+	mine := false
+	select {
+	case <-g.ch:
+		return
+	case <-late:
+		mine = g.claimFor(g.expiry, n)
+	case <-g.done:
+		mine = g.claimFor(g.doneFor, n)
+	}
+	if !mine {
+		<-g.ch // somebody else was first
+	}
+}
+
+// claimFor decides, once for each wait, for which node it ends.
+func (g *Group) claimFor(w *Waiter, n uint64) bool {
+	if n&1 == 0 || !g.ticket.CompareAndSwap(n, n&^1) {
+		return false
+	}
+	g.won = w
+	return true
+}
+
+// wake makes the owner ready again, or tells it not to park. By whoever has
+// claimed.
+func (g *Group) wake(c *co) {
+	t := g.t
+	if t == nil {
+		g.ch <- struct{}{}
+		return
+	}
+	g.mu.Lock()
+	parked := g.parked
+	g.woken = true
+	g.mu.Unlock()
+	if parked {
+		c.ready(t)
+	}
+}
+
+// await parks the owner, a thread, until wake, and ends the operation of c.
+func (g *Group) await(c *co) {
+	t := c.cur
+	t.w.kind = g.kind
+	if x := t.x.Load(); x != nil && x.due(g.kind) && g.Close() {
+		x.mu.Lock()
+		x.hit = true
+		x.mu.Unlock()
+		c.Leave()
+		return
+	}
+	t.group.Store(g)
+	g.mu.Lock()
+	if g.woken {
+		g.mu.Unlock()
+		c.Leave()
+	} else {
+		g.parked = true
+		c.park(&g.mu)
+	}
+	t.group.Store(nil)
+	g.woken, g.parked = false, false // it is the owner's alone again
+}
+
+// Free gives the group back. It is not open, and none of its nodes stands in a
+// queue or is watched.
+func (g *Group) Free() {
+	g.t, g.won, g.began, g.kind = nil, nil, 0, InOther
+	groups.Put(g)
+}
+
+// Ticket returns the number of the wait that w is a node of, for Fire.
+func (w *Waiter) Ticket() uint64 { return w.g.ticket.Load() | 1 }
+
+// Fire ends the wait with that number for w, a node of a Group, and makes its
+// owner ready; false: somebody else has ended it, or it is long over. It
+// never blocks, and anyone may call it at any time. w must not stand in a queue.
+func (w *Waiter) Fire(ticket uint64) bool {
+	g := w.g
+	if !g.claimFor(w, ticket) {
+		return false
+	}
+	c := Visit()
+	g.wake(c)
+	c.Leave()
+	return true
+}
+
+// Group returns the group that w is a node of.
+func (w *Waiter) Group() *Group { return w.g }
+
+// Won tells whether the wait of w, a node of a Group, was ended for it.
+func (w *Waiter) Won() bool { return w.g.won == w }
+
+// Note returns what the one that waits has left with w for whoever wakes it.
+func (w *Waiter) Note() any { return w.note }
+
+// SetNote leaves x with w, a node of a Group, before it stands in a queue.
+func (w *Waiter) SetNote(x any) { w.note = x }
+
+// Add puts w, a node of a Group, at the end. Under the lock.
+func (q *WaitQueue) Add(w *Waiter) { q.push(w) }
+
+// Remove takes w out if it is in. Under the lock.
+func (q *WaitQueue) Remove(w *Waiter) { q.remove(w) }
+
+// Others tells whether anybody stands in q who is not of w's group. Under the
+// lock. It may count one whose wait has been ended.
+func (q *WaitQueue) Others(w *Waiter) bool {
+	for x := q.head; x != nil; x = x.next {
+		if x.g == nil || x.g != w.g {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,95 @@
+package sched
+
+// Key gives each thread a value of its own: POSIX thread-specific data. The zero
+// value is a key without a destructor; NewKey makes one that has one. All methods
+// are for the calling thread, whose value nobody else sees; they do not block.
+// The first Set of a thread allocates, later ones do not. A key must not be
+// copied after first use.
+type Key[T any] struct {
+	_       noCopy
+	destroy func(T)
+}
+
+// noCopy makes go vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// local is a thread's value of one key.
+type local struct {
+	key   any           // *Key[T]
+	value any           // *cell[T]
+	drop  func() func() // takes the value away; the destructor's call, nil if there is nothing to destroy
+	round int           // of destructors that it has been through
+}
+
+type cell[T any] struct {
+	v   T
+	set bool
+}
+
+// NewKey returns a key whose values are given to destroy when their thread ends:
+// on that thread, after its at-exit callbacks, in the order in which the keys
+// were first set. By then Get finds nothing. If destructors set values again,
+// these are destroyed as well, four times at most.
+func NewKey[T any](destroy func(T)) *Key[T] { return &Key[T]{destroy: destroy} }
+
+// Get returns the calling thread's value; false: it has none, or the caller is a
+// plain goroutine.
+func (k *Key[T]) Get() (v T, ok bool) {
+	if c := lookup(); c != nil && c.cur != nil {
+		if x := c.cur.x.Load(); x != nil {
+			if p := k.find(x); p != nil {
+				return p.v, p.set
+			}
+		}
+	}
+	return v, false
+}
+
+// Set sets the calling thread's value; the former one is not destroyed. On a
+// plain goroutine it returns ErrNotThread.
+func (k *Key[T]) Set(v T) error {
+	x, err := ownRare()
+	if err != nil {
+		return err
+	}
+	p := k.find(x)
+	if p == nil {
+		p = &cell[T]{}
+		x.locals = append(x.locals, local{k, p, func() func() { return k.drop(p) }, x.rounds})
+	}
+	p.v, p.set = v, true
+	return nil
+}
+
+// Clear takes the calling thread's value away and returns it; false: it had none.
+// The destructor is not called.
+func (k *Key[T]) Clear() (v T, ok bool) {
+	if x := Self().rare(); x != nil {
+		if p := k.find(x); p != nil {
+			v, ok = p.v, p.set
+			*p = cell[T]{}
+		}
+	}
+	return v, ok
+}
+
+func (k *Key[T]) find(x *rare) *cell[T] {
+	for i := range x.locals {
+		if x.locals[i].key == any(k) {
+			return x.locals[i].value.(*cell[T])
+		}
+	}
+	return nil
+}
+
+func (k *Key[T]) drop(p *cell[T]) func() {
+	if !p.set || k.destroy == nil {
+		return nil
+	}
+	v := p.v
+	*p = cell[T]{}
+	return func() { k.destroy(v) }
+}

@@ -1,0 +1,70 @@
+package sched
+
+import "fmt"
+
+// Kind says what a thread waits for: for lists of threads, and for Cancel.
+type Kind uint8
+
+// The kinds of waits.
+const (
+	InOther     Kind = iota // what does not say
+	InSemaphore             // for a unit
+	InMutex                 // for a lock
+	InCond                  // for a signal
+	InBarrier               // for the others
+	InJoin                  // for the end of a thread
+	InSleep                 // for time to pass
+	InSelect                // for one of several
+	InMailbox               // for a message, or for room for one
+	InRWMutex               // for a lock to read or to write
+	InLatch                 // for a count to come to its end
+	InWaitQueue             // for a value to change
+	InTimer                 // for a timer or ticker
+	kinds
+
+	// Uninterruptible, added to a kind: Cancel leaves the wait alone.
+	Uninterruptible Kind = 1 << 7
+)
+
+var kindNames = [kinds]string{"", "semaphore", "mutex", "condition", "barrier", "join", "sleep", "select", "mailbox",
+	"rwmutex", "latch", "wait queue", "timer"}
+
+// String is the name of what is waited for, "" if it is not known.
+func (k Kind) String() string {
+	if k &^= Uninterruptible; k >= kinds {
+		return fmt.Sprintf("Kind(%d)", uint8(k))
+	}
+	return kindNames[k]
+}
+
+// What a cancel does with a wait.
+const (
+	stays   = iota // nothing: it is no cancellation point
+	unwinds        // it ends the wait, which does not return: the thread exits from there
+	returns        // it ends the wait, which returns as if it had been woken; EndWait is to follow
+)
+
+// onCancel: waits that do not say what they are stay, for what their callers have
+// to put in order is unknown. Locks and barriers are no cancellation points in
+// POSIX either.
+var onCancel = [kinds]uint8{
+	InSemaphore: unwinds, InJoin: unwinds, InSleep: unwinds, InMailbox: unwinds,
+	InCond: returns, InSelect: returns, // mutexes have to be locked again
+}
+
+func (k Kind) onCancel() uint8 {
+	if k >= kinds {
+		return stays
+	}
+	return onCancel[k]
+}
+
+// As says what the wait that follows is for. To be called between Enter and Wait:
+//
+//	c.As(sched.InSemaphore).Wait(&s.q, &s.mu)
+func (c *co) As(k Kind) *Co {
+	if c != nil {
+		c.cur.w.kind = k
+	}
+	return c
+}

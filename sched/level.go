@@ -1,0 +1,99 @@
+package sched
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// Level says on the run queue of which topology level a thread waits when it is
+// ready. The zero Level stands for the VP's own queue, from which only thieves take
+// it away. On the queue of an item, such as a cache, every VP below that item takes
+// its turn, with priorities respected across all of them; it costs a lock. This is
+// Marcel's choice of a run queue for a thread.
+type Level uint8
+
+// LevelOf is the level of the items of a kind: of those, a thread gets the one in
+// which the VP is that it is spawned on. Where the machine has no such items, it is
+// the next larger kind.
+func LevelOf(k topo.Kind) Level { return Level(k) + 1 }
+
+// String is the name of the level's items, "VP" for the zero Level.
+func (l Level) String() string {
+	if l == 0 {
+		return "VP"
+	}
+	return topo.Kind(l - 1).String()
+}
+
+func (l Level) check() error {
+	if int(l) > len(topo.Kinds()) {
+		return fmt.Errorf("marcel: there is no %v: use LevelOf with one of the kinds of package topo", l)
+	}
+	return nil
+}
+
+// nodeAt is the node of v's item at a level.
+func (v *vp) nodeAt(l Level) *node {
+	if l == 0 {
+		return nil
+	}
+	k := topo.Kind(l - 1)
+	for it := v.pu; it != nil; it = it.Parent {
+		if it.Kind <= k {
+			if n := v.sched.nodes[it]; n.over(v) {
+				return n
+			}
+		}
+	}
+	return v.sched.root
+}
+
+// ErrNoItem says that a scheduler has no VP below an item of a topology: that is
+// another topology's, or has no VPs.
+var ErrNoItem = errors.New("marcel: the scheduler has no VPs there")
+
+// Place says on the run queue of which item of its scheduler's topology the thread
+// waits from now on when it is ready: every VP below takes its turn. Nil stands for
+// the VP's own queue. If the thread is ready it moves at once; if it runs, the change
+// counts from its next scheduling point on. Place does not block. It fails with
+// ErrNoItem, and with ErrNoThread for the zero Thread and one that has ended.
+func (h Thread) Place(it *topo.Item) error {
+	if h.t == nil || h.needRare() == nil {
+		return ErrNoThread
+	}
+	s := h.t.home()
+	n := s.nodes[it]
+	if it != nil && n == nil {
+		return ErrNoItem
+	}
+	c := Visit()
+	defer c.Leave()
+	return h.t.settle(c, h.gen, n)
+}
+
+// settle assigns t, number gen, to n, and has it moved there.
+func (t *thread) settle(c *co, gen uint64, n *node) error {
+	t.mu.Lock()
+	if t.gen != gen {
+		t.mu.Unlock()
+		return ErrNoThread
+	}
+	t.assign(n)
+	t.mu.Unlock()
+	t.sort(c)
+	return nil
+}
+
+// Item returns the item of the topology on whose run queue the thread waits when it
+// is ready; nil if that is its VP's own, or it has ended.
+func (h Thread) Item() *topo.Item {
+	if h.rare() == nil || h.Ended() {
+		return nil
+	}
+	if n := h.t.node(); n != nil {
+		return n.item
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package sched
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+)
+
+// ThreadState says what a thread is doing.
+type ThreadState uint8
+
+// The states of a thread.
+const (
+	StateSeed      ThreadState = iota // it has not begun
+	StateReady                        // it waits for its turn
+	StateRunning                      // it has a VP
+	StateBlocked                      // it waits for something: see ThreadInfo.In
+	StateAway                         // it goes on without a VP: in Blocking, or after its VP was taken
+	StateSuspended                    // until Resume
+	StateCalling                      // it runs an inline thread that it joins
+)
+
+var threadStateNames = [...]string{"seed", "ready", "running", "blocked", "away", "suspended", "calling"}
+
+// String is the name of the state, such as "blocked".
+func (s ThreadState) String() string {
+	if int(s) >= len(threadStateNames) {
+		return fmt.Sprintf("ThreadState(%d)", uint8(s))
+	}
+	return threadStateNames[s]
+}
+
+// ThreadInfo is what a list of threads says of one.
+type ThreadInfo struct {
+	Thread Thread
+	Name   string // "" if it has none
+	State  ThreadState
+	In     Kind // what it is blocked in; InOther: not known
+	VP     int  // the index of the VP that it is on, or was last
+}
+
+// Threads lists the threads of s that live, by number, without stopping them: each
+// was in the state told at some moment during the call. One that begins or ends
+// meanwhile may be there or not, and one on its way between two VPs may be
+// missing. It costs running threads nothing: those that have begun are found by
+// their coroutines, and seeds in the queues, each of which is borrowed for a
+// moment, as by a thief.
+func (s *Scheduler) Threads() []ThreadInfo {
+	var all []ThreadInfo
+	tab := gTab.Load()
+	for i := range tab.e {
+		if e := &tab.e[i]; e.g.Load() > grave {
+			all = s.onCoroutine(all, e)
+		}
+	}
+	var seeds []Thread
+	for _, v := range s.vps {
+		seeds = v.seeds(seeds)
+	}
+	for _, n := range s.nodes {
+		seeds = n.seeds(seeds)
+	}
+	for _, h := range seeds {
+		all = append(all, ThreadInfo{Thread: h, State: StateSeed, VP: h.t.whereabouts().id})
+	}
+	slices.SortStableFunc(all, func(a, b ThreadInfo) int { return cmp.Compare(a.Thread.gen, b.Thread.gen) })
+	all = slices.CompactFunc(all, func(a, b ThreadInfo) bool { return a.Thread.gen == b.Thread.gen }) // moved meanwhile
+	for i := range all {
+		all[i].Name = all[i].Thread.Name()
+	}
+	return all
+}
+
+// onCoroutine adds the thread that runs on the coroutine of e, and those that
+// called it. All it reads is racy, and all of it is memory that stays: so what it
+// finds is a thread, but perhaps one that has ended just now.
+//
+//go:norace
+func (s *Scheduler) onCoroutine(all []ThreadInfo, e *gEntry) []ThreadInfo {
+	c := e.c
+	if c == nil {
+		return all
+	}
+	t, outer := c.cur, c.outer
+	if t == nil {
+		return all
+	}
+	sawBirth()
+	if c.host != nil {
+		return all // who stands for it tells nothing
+	}
+	i := ThreadInfo{Thread: Thread{t, t.gen}, VP: t.vp.id}
+	if t.vp.sched != s {
+		return all
+	}
+	i.State, i.In = t.state(c)
+	if c.cur != t || i.Thread.gen != t.gen {
+		return all // it has ended
+	}
+	all = append(all, i)
+	for n := 0; outer != nil && n < 1<<16; n++ { // it may change under our eyes: never for ever
+		all = append(all, ThreadInfo{Thread: Thread{outer, outer.gen}, State: StateCalling, VP: i.VP})
+		outer = outer.link
+	}
+	return all
+}
+
+// state tells what t does, which runs on c.
+//
+//go:norace
+func (t *thread) state(c *co) (ThreadState, Kind) {
+	if !t.parked() {
+		if l := c.l; lwpOf(l.vp.word.load()) != l.id&^firmBit {
+			return StateAway, 0
+		}
+		return StateRunning, 0
+	}
+	if x := t.x.Load(); x != nil && x.w.q != nil {
+		return StateSuspended, 0
+	}
+	g := t.group.Load()
+	if t.w.q == nil && t.w.ticket.Load()&1 == 0 && (g == nil || g.ticket.Load()&1 == 0) {
+		return StateReady, 0
+	}
+	return StateBlocked, t.w.kind
+}
+
+// borrowTries bounds the wait for a VP that is held.
+const borrowTries = 1 << 12
+
+// seeds adds the threads in v's queue that have not begun.
+func (v *vp) seeds(all []Thread) []Thread {
+	for tries, room := 0, 0; tries < borrowTries; tries++ {
+		if room < v.queued() {
+			room = 2*v.queued() + 16
+		}
+		all = slices.Grow(all, room) // not while the VP is borrowed: its threads would wait
+		old, ok := v.word.borrow()
+		if !ok {
+			if relax(); tries%spinsPerYield == 0 {
+				giveWay()
+			}
+			continue
+		}
+		if v.inbox.Load() != nil {
+			v.collect()
+		}
+		fits := v.q.total() <= cap(all)-len(all)
+		if fits {
+			all = v.q.seeds(all)
+		} else {
+			room = v.q.total() + 16
+		}
+		v.word.giveBack(old)
+		if modeOf(old) == free {
+			v.nudge(false) // a post may have taken us for a holder
+		}
+		if fits {
+			break
+		}
+	}
+	return all
+}
+
+// seeds is the same for a node, whose lock is taken instead.
+func (n *node) seeds(all []Thread) []Thread {
+	for {
+		all = slices.Grow(all, int(n.count.Load())+16)
+		c := Visit()
+		n.mu.Lock()
+		fits := n.q.total() <= cap(all)-len(all)
+		if fits {
+			all = n.q.seeds(all)
+		}
+		n.mu.Unlock()
+		c.Leave()
+		if fits {
+			return all
+		}
+	}
+}
+
+// seeds adds the threads of q that have not begun.
+func (q *queue) seeds(all []Thread) []Thread {
+	for r := range rank(ranks) {
+		if r != defaultRank && q.rest == nil {
+			continue
+		}
+		o := q.of(r)
+		for i := o.head; i != o.tail; i++ {
+			if t := *o.at(i); t.co == nil {
+				all = append(all, Thread{t, t.gen})
+			}
+		}
+	}
+	return all
+}
+
+// WriteThreads writes the list of threads for a person, one in a line: number,
+// name, state, what it waits for, VP.
+func (s *Scheduler) WriteThreads(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "ID\tNAME\tSTATE\tIN\tVP")
+	for _, i := range s.Threads() {
+		fmt.Fprintf(tw, "%d\t%s\t%v\t%v\t%d\n", i.Thread.ID(), i.Name, i.State, i.In, i.VP)
+	}
+	return tw.Flush()
+}

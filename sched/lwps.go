@@ -1,0 +1,170 @@
+package sched
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// lwps is the register of a scheduler's OS threads. See README.md for when one is
+// made and ended, and when its id may be used again.
+type lwps struct {
+	mu    sync.Mutex
+	all   atomic.Pointer[[]*lwpSlot] // by id-1; replaced as it grows
+	free  []uint32                   // ids of LWPs that have ended
+	n     atomic.Int32               // alive, under mu; peak too
+	peak  atomic.Int32
+	short atomic.Uint64 // times one was wanted and not to be had
+	done  sync.WaitGroup
+	ended bool
+	full  bool // LimitError has been told, and LWPs have not ended since
+}
+
+// lwpSlot has the LWP of one id; nil: none at the moment.
+type lwpSlot = atomic.Pointer[lwp]
+
+// Spares. A VP keeps spareLWPs; what it has more, and has not needed once in
+// Config.SpareTime, ends. sureLWPs are reserved for each VP, whatever others use.
+const (
+	spareLWPs        = 2
+	sureLWPs         = 2
+	defaultSpareTime = 2 * time.Second
+)
+
+// retryLWP: so much later a VP that needs an LWP beyond the limit asks again.
+const retryLWP = time.Millisecond
+
+// LimitError says that Config.MaxLWPs OS threads are in use, by threads that block
+// or compute, and a VP has work but nobody to do it. It waits until one of them
+// comes back to the scheduler; if what they wait for is that work, for ever. Told
+// to Config.Warn, once, and again after LWPs have ended meanwhile.
+type LimitError struct {
+	VP   int // the first that had to wait
+	LWPs int // in use
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("marcel: VP %d waits for an OS thread: all %d are in use by threads that block or compute; raise Config.MaxLWPs", e.VP, e.LWPs)
+}
+
+// get returns nil if the LWP has ended.
+func (r *lwps) get(id uint32) *lwp { return (*r.all.Load())[id-1].Load() }
+
+func (r *lwps) slots() []*lwpSlot {
+	if p := r.all.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// list returns those that are alive.
+func (r *lwps) list() (alive []*lwp) {
+	for _, p := range r.slots() {
+		if l := p.Load(); l != nil {
+			alive = append(alive, l)
+		}
+	}
+	return alive
+}
+
+// newLWP makes an OS thread for v; called tells that it is on its way. At the
+// limit it says so, and a VP without an LWP asks again until one comes back.
+func (s *Scheduler) newLWP(v *vp) {
+	r := &s.lwps
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return
+	}
+	if n := int(r.n.Load()); n+s.reserved(v) >= s.cfg.MaxLWPs {
+		r.short.Add(1)
+		if !r.full {
+			r.full = true
+			s.warn(&LimitError{v.id, n})
+		}
+		time.AfterFunc(retryLWP, func() { v.called.Store(0); v.nudge(false) })
+		return
+	}
+	l := &lwp{id: r.newID(), vp: v}
+	r.slots()[l.id-1].Store(l)
+	v.lwps++
+	r.peak.Store(max(r.peak.Load(), r.n.Add(1)))
+	r.done.Add(1)
+	go l.main()
+}
+
+// reserved counts what v must leave to the others. Under mu.
+func (s *Scheduler) reserved(v *vp) (n int) {
+	for _, o := range s.vps {
+		if o != v {
+			n += max(0, sureLWPs-o.lwps)
+		}
+	}
+	return n
+}
+
+// newID takes the id of an LWP that has ended, or the next one. Under mu.
+func (r *lwps) newID() uint32 {
+	if n := len(r.free) - 1; n >= 0 {
+		id := r.free[n]
+		r.free = r.free[:n]
+		return id
+	}
+	old := r.slots()
+	all := append(old[:len(old):len(old)], new(lwpSlot))
+	r.all.Store(&all)
+	return uint32(len(all))
+}
+
+// remove takes l, which is about to end, out; it does not touch a word any more.
+func (r *lwps) remove(l *lwp) {
+	r.mu.Lock()
+	id := l.id &^ firmBit
+	r.slots()[id-1].Store(nil)
+	r.free = append(r.free, id)
+	l.vp.lwps--
+	r.n.Add(-1)
+	r.full = false
+	r.mu.Unlock()
+}
+
+// stop gives every LWP the order to end.
+func (r *lwps) stop() {
+	r.mu.Lock()
+	r.ended = true
+	r.mu.Unlock()
+	for _, l := range r.list() {
+		l.rouse(toStop)
+	}
+}
+
+// surplus tells whether v has more spares than it keeps.
+func (v *vp) surplus() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.asleep) > spareLWPs
+}
+
+// trim ends the spares of v that have not been needed since the last call, but a
+// few, and tells whether there are still more than these.
+func (v *vp) trim() (more bool) {
+	v.mu.Lock()
+	var out []*lwp
+	surplus := min(v.fewest, len(v.asleep)) - spareLWPs
+	kept := v.asleep[:0]
+	for _, l := range v.asleep { // the first has slept for the longest time
+		if len(out) < surplus && !l.inSleeper.Load() {
+			out = append(out, l)
+		} else {
+			kept = append(kept, l)
+		}
+	}
+	clear(v.asleep[len(kept):])
+	v.asleep, v.fewest = kept, len(kept)
+	v.mu.Unlock()
+	for _, l := range out {
+		l.rouse(toStop)
+	}
+	return len(kept) > spareLWPs
+}

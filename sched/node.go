@@ -1,0 +1,248 @@
+package sched
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// node is a run queue that the VPs of a topology item share: a VP looks into the
+// nodes above it, up to the machine's, whenever some node has a thread at all
+// (Scheduler.placed). A node without VPs holds threads that are not to run, such as
+// those of a bubble that has not been woken.
+type node struct {
+	sched *Scheduler
+	item  *topo.Item // the outermost one with these VPs; nil: none
+	up    *node
+	down  []*node
+	vps   []*vp
+
+	_     [128]byte
+	mu    Spin
+	q     queue         // under mu
+	ready atomic.Uint32 // the priorities that are there (bits by rank): written under mu
+	count atomic.Int32  // the threads that are there: written under mu
+	turn  atomic.Uint32 // of waking VPs
+	_     [128]byte
+}
+
+func (n *node) name() string {
+	if n.item == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%v %d", n.item.Kind, n.item.Index)
+}
+
+// node returns the node in whose queue t waits when it is ready; nil: its VP's own.
+func (t *thread) node() *node {
+	if !t.lane.load().placed() {
+		return nil
+	}
+	return t.x.Load().node.Load()
+}
+
+// put queues t, which is ready and in no queue. Where t belongs may change
+// meanwhile: who changes that writes it, then looks whether t waits in a node, and
+// sifts that; here we write where t waits, then look whether it belongs there. From
+// anywhere.
+func (n *node) put(t *thread) {
+	for x := t.x.Load(); n != nil; n = t.node() {
+		at := n.reaching(t)
+		at.mu.Lock()
+		x.waits.Store(at)
+		if t.node() == n && n.reaching(t) == at {
+			at.add(t)
+			at.mu.Unlock()
+			at.announce(t)
+			return
+		}
+		x.waits.Store(nil)
+		at.mu.Unlock()
+	}
+	t.whereabouts().post(t)
+}
+
+// reaching is n, or if t may run on none of its VPs, the next one above with one on
+// which it may.
+func (n *node) reaching(t *thread) *node {
+	if t.set.Load() == nil || len(n.vps) == 0 {
+		return n
+	}
+	for ; n.up != nil; n = n.up {
+		for _, v := range n.vps {
+			if t.inSet(v) {
+				return n
+			}
+		}
+	}
+	return n
+}
+
+// add and its counterpart settle keep the figures that VPs look at without the
+// lock. Under mu.
+func (n *node) add(t *thread) {
+	n.q.add(t)
+	n.count.Add(1)
+	if len(n.vps) > 0 {
+		n.sched.placed.Add(1)
+	}
+	n.ready.Store(n.q.present()) // last: who sees it has seen placed
+}
+
+func (n *node) settle(taken int) {
+	n.ready.Store(n.q.present())
+	n.count.Add(int32(-taken))
+	if len(n.vps) > 0 {
+		n.sched.placed.Add(uint32(-taken))
+	}
+}
+
+// announce wakes somebody for t, which has been added. The VPs that are awake look
+// by themselves.
+func (n *node) announce(t *thread) {
+	s := n.sched
+	if s.alert.Load() == 0 || len(n.vps) == 0 {
+		return
+	}
+	if s.clock.dormant.Load() != 0 {
+		s.clock.rouse()
+	}
+	if v := t.whereabouts(); s.alert.Load() >= alertSleep && !(n.over(v) && v.invite(t)) {
+		first := int(n.turn.Add(1))
+		for i := range n.vps {
+			if n.vps[(first+i)%len(n.vps)].invite(t) {
+				return
+			}
+		}
+		if s.bubbles.Load() != nil {
+			n.beckon()
+		}
+	}
+}
+
+// beckon wakes a VP that sleeps outside of n, the nearest, so that it asks the
+// policies of bubbles whether it may help; as often as VPs are woken to steal.
+func (n *node) beckon() {
+	s := n.sched
+	now := asm.Cycles()
+	if now < s.beckonAt.Load() {
+		return
+	}
+	s.beckonAt.Store(now + s.helpGap.Load())
+	for n = n.up; n != nil; n = n.up {
+		for _, v := range n.vps {
+			if v.idle.Load() && v.called.Load() == 0 {
+				v.kick()
+				return
+			}
+		}
+	}
+}
+
+// over tells whether v is one of n's VPs.
+func (n *node) over(v *vp) bool {
+	for a := v.home; a != nil; a = a.up {
+		if a == n {
+			return true
+		}
+	}
+	return false
+}
+
+// invite wakes v for t if it sleeps and nobody has called it yet.
+func (v *vp) invite(t *thread) bool {
+	if !v.idle.Load() || v.called.Load() != 0 || modeOf(v.word.load()) != free || !t.mayRun(v) {
+		return false
+	}
+	v.call(toClaim, true)
+	return true
+}
+
+// take takes the oldest thread of rank r that may run on v, whose holder calls. It
+// gives up if the lock is taken, unless it is to insist.
+func (n *node) take(r rank, v *vp, insist bool) *thread {
+	if insist {
+		n.mu.Lock()
+	} else if !n.mu.TryLock() {
+		return nil
+	}
+	var t *thread
+	if n.q.present()&r.bit() != 0 {
+		var one [1]*thread
+		if v.loot(n.q.of(r), one[:]) == 1 {
+			t = one[0]
+			t.x.Load().waits.Store(nil)
+		}
+		if n.q.took(r); t != nil {
+			n.settle(1)
+		}
+	}
+	n.mu.Unlock()
+	return t
+}
+
+// sift takes out the threads that belong elsewhere by now, and queues them there;
+// the others go into the rings of their lanes. They keep their order. From anywhere.
+func (n *node) sift() {
+	var strays []*thread
+	n.mu.Lock()
+	for r := range rank(ranks) {
+		if n.q.present()&r.bit() == 0 {
+			continue
+		}
+		o := n.q.of(r)
+		for range o.len() {
+			t := o.pop()
+			at := t.node() // once: it changes meanwhile
+			switch {
+			case at == nil || at.reaching(t) != n:
+				t.x.Load().waits.Store(nil)
+				strays = append(strays, t)
+			case t.lane.load().rank() == r:
+				o.push(t)
+			default:
+				n.q.add(t)
+			}
+		}
+		n.q.took(r)
+	}
+	n.settle(len(strays))
+	n.mu.Unlock()
+	for _, t := range strays {
+		t.enqueue()
+	}
+}
+
+// enqueue queues t, which is ready and in no queue, from anywhere.
+func (t *thread) enqueue() {
+	if n := t.node(); n != nil {
+		n.put(t)
+	} else {
+		t.whereabouts().post(t)
+	}
+}
+
+// assign says in whose queue t waits from now on when it is ready; nil: its VP's
+// own. Then sort has to be called, or the former node be sifted. Under t.mu, or
+// while nobody else knows t.
+func (t *thread) assign(n *node) {
+	l := t.lane.load()
+	if n == nil {
+		t.lane.store(l &^ lanePlaced)
+		return
+	}
+	t.x.Load().node.Store(n)
+	t.lane.store(l | lanePlaced)
+}
+
+// under tells whether n is o, or below it.
+func (n *node) under(o *node) bool {
+	for ; n != nil; n = n.up {
+		if n == o {
+			return true
+		}
+	}
+	return false
+}

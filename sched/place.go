@@ -1,0 +1,185 @@
+package sched
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNoVPs says that a thread would have no VP to run on: the set is empty, or
+// names only VPs that its scheduler does not have.
+var ErrNoVPs = errors.New("marcel: no VP to run on")
+
+// mayRun tells whether t may run on v: what stealing, waking and popping ask.
+func (t *thread) mayRun(v *vp) bool {
+	return !v.off.Load() && t.inSet(v)
+}
+
+// inSet is mayRun as if no VP were disabled.
+func (t *thread) inSet(v *vp) bool {
+	s := t.set.Load()
+	return s == nil || s.Has(v.id)
+}
+
+// mayMove tells whether t may run on another VP than v.
+func (t *thread) mayMove(v *vp) bool {
+	s := t.set.Load()
+	return s == nil || *s != v.only
+}
+
+// belongs tells whether t may stay on v, on which it runs: it is in its set, and, if
+// it waits on a node, one of that node's VPs.
+func (t *thread) belongs(v *vp) bool {
+	if !t.mayRun(v) {
+		return false
+	}
+	n := t.node()
+	return n == nil || n.reaching(t).over(v)
+}
+
+// confine says where t may run; nil: anywhere. Only a change writes, for it is a
+// locked instruction.
+func (t *thread) confine(set *VPSet) {
+	if t.set.Load() != set {
+		t.set.Store(set)
+	}
+}
+
+// allowed is the part of set that s has, as threads keep it: nil if that is all.
+// An empty one is an error.
+func (s *Scheduler) allowed(set VPSet) (*VPSet, error) {
+	mine := set.And(s.full)
+	switch {
+	case mine == s.full:
+		return nil, nil
+	case mine.Empty():
+		return nil, fmt.Errorf("%w: the set is %v, this scheduler has VPs 0 to %d", ErrNoVPs, set, len(s.vps)-1)
+	case mine.Count() == 1:
+		for i := range mine.Each() {
+			return &s.vps[i].only, nil
+		}
+	}
+	return &mine, nil
+}
+
+// place chooses a VP for t, which comes from outside, or may not stay where it is:
+// one of those it may run on, by turns; a disabled one only if there is no other.
+func (s *Scheduler) place(t *thread) *vp {
+	turn := int(s.nextVP.Add(1)-1) % len(s.vps)
+	set := t.set.Load()
+	if set == nil {
+		set = &s.full
+	}
+	var first, off *vp
+	for i := range set.Each() {
+		v := s.vps[i]
+		switch {
+		case v.off.Load():
+			off = v
+		case i >= turn:
+			return v
+		case first == nil:
+			first = v
+		}
+	}
+	if first == nil {
+		return off
+	}
+	return first
+}
+
+// expel sends t, which is ready and in no queue, to a VP that it may run on.
+func (v *vp) expel(t *thread) {
+	o := v.sched.place(t)
+	t.vp = o
+	if o.off.Load() && v.sched.bar(t) {
+		return
+	}
+	o.post(t)
+}
+
+// popAllowed is the rest of pop for a t that may not run everywhere: such a one
+// may be in the queue of a VP on which it may not run any more. Holder only.
+func (v *vp) popAllowed(t *thread, low rank) *thread {
+	if t.mayRun(v) {
+		return t
+	}
+	v.expel(t)
+	return v.choose(low)
+}
+
+// SetVPs says from now on where the thread may run, and moves it if it must: at
+// once if it is ready; when it is woken if it waits; at its next scheduling point
+// (it yields, waits, loses its VP) if it runs, for its code cannot be moved in
+// the middle; when the caller is the thread itself, before SetVPs returns. The
+// set may name VPs that the scheduler does not have. It fails with ErrNoVPs if no
+// other is in it, and with ErrNoThread if the thread has ended. May be called by
+// anyone; does not wait for the thread.
+func (h Thread) SetVPs(set VPSet) error {
+	t := h.t
+	if t == nil {
+		return ErrNoThread
+	}
+	c := Enter()
+	t.mu.Lock()
+	if t.gen != h.gen {
+		t.mu.Unlock()
+		c.Leave()
+		return ErrNoThread
+	}
+	s := t.home()
+	mine, err := s.allowed(set)
+	if err == nil {
+		t.confine(mine)
+	}
+	t.mu.Unlock()
+	if err == nil {
+		s.unbar()
+		switch v := t.whereabouts(); {
+		case c != nil && c.cur == t:
+			if !t.mayRun(c.l.vp) {
+				c.move()
+				return nil
+			}
+		case t.mayRun(v) && !t.lane.load().placed():
+		default:
+			t.sort(c)
+		}
+	}
+	c.Leave()
+	return err
+}
+
+// VPs returns the set of VPs that the thread may run on; the empty one if it has
+// ended.
+func (h Thread) VPs() (set VPSet) {
+	t := h.t
+	if t == nil {
+		return
+	}
+	c := Enter()
+	t.mu.Lock()
+	if t.gen == h.gen {
+		if set = t.home().full; t.set.Load() != nil {
+			set = *t.set.Load()
+		}
+	}
+	t.mu.Unlock()
+	c.Leave()
+	return set
+}
+
+// whereabouts is the VP on which t was queued last. Where it moves at this moment,
+// that is a hint; who moves it looks at its set.
+//
+//go:norace
+func (t *thread) whereabouts() *vp { return t.vp }
+
+// home is the scheduler of a thread that has not ended: it keeps it for life.
+func (t *thread) home() *Scheduler { return t.whereabouts().sched }
+
+// move parks the caller and makes it ready on a VP that it may run on. It ends the
+// operation, as Yield does.
+func (c *co) move() {
+	c.switchTo(c.l.vp.pop(), opMove)
+	c.resumed()
+}

@@ -1,0 +1,38 @@
+package sched
+
+import "github.com/pm2-go/pm2/hooks"
+
+// fire fires the hooks of p in the name of v. Hooks are code of users: only Idle is
+// fired by one that holds the VP, for then there is no thread that could lose it.
+func (v *vp) fire(p hooks.Point) hooks.Verdict {
+	if v.trace.Load() != nil {
+		return v.tracedHooks(p)
+	}
+	return v.sched.hooks.Fire(p, v.id)
+}
+
+// EnterLibrary is Enter for a call that may block: it fires the Library hooks first. The
+// caller holds no lock that a hook may want. On a plain goroutine there is no VP in
+// whose name to fire.
+func EnterLibrary() *Co {
+	c := lookup()
+	if c == nil || c.base {
+		return nil
+	}
+	if v := c.l.vp; !v.sched.hooks.Empty(hooks.Library) {
+		v.fire(hooks.Library)
+	}
+	if l := c.l; !l.vp.word.tryEnter(l.id) {
+		return c.comeBack()
+	}
+	return c
+}
+
+// Library fires the Library hooks of the calling thread, if it is one: for the calls of
+// a communication library that do not block in the scheduler themselves. The caller
+// holds no lock that a hook may want.
+func Library() {
+	if c := lookup(); c != nil && !c.base {
+		c.l.vp.fire(hooks.Library)
+	}
+}

@@ -1,0 +1,68 @@
+package sched
+
+// A thread that is not to be preempted marks the word of its VP: the number of its
+// LWP has firmBit set as long as the thread runs. Whoever seizes refuses such a
+// word, and the compare-and-swap of one that saw it without the mark fails.
+//
+//	user(L) ───── DisablePreemption, entering and leaving ──► user(L, firm)
+//	user(L, firm) EnablePreemption ─────────────────────────► user(L)
+//	user(L, firm) tryEnter ──► held(L, firm) ── depart: L goes on with another
+//	              thread ──► held(L) ... back to the thread ─► user(L, firm)
+//
+// Thieves may borrow the VP as ever: they take threads that are ready, not the
+// one that runs.
+
+// firmBit in an LWP's number; the number itself is below.
+const firmBit = 1 << 29
+
+// firm says how often preemption is disabled on a thread; its own alone.
+type firm struct{ depth int }
+
+// DisablePreemption keeps the VP from being taken from the calling thread until
+// EnablePreemption: neither the end of its slice nor a thread of higher priority
+// takes it. Between its scheduling points no other thread of its VP runs, nor
+// does it come to another VP, so that data of a VP (CurrentVP) need no lock
+// between threads that all disable it. (One that does not may have lost the VP
+// before, and goes on beside this one to its next scheduling point.) Where it
+// waits, yields or calls Blocking, the others run as ever. Calls nest. A thread that blocks in this state
+// without telling (in a Go channel, a system call) keeps all others of its VP from
+// running. On a plain goroutine it returns ErrNotThread.
+func DisablePreemption() error {
+	x, err := ownRare()
+	if err != nil {
+		return err
+	}
+	if x.firm.depth++; x.firm.depth == 1 {
+		c := Enter()
+		c.l.id |= firmBit
+		c.Leave()
+	}
+	return nil
+}
+
+// EnablePreemption ends what as many calls of DisablePreemption began; more do
+// nothing. Threads made with Attr.NonPreemptible begin with one such call. On a
+// plain goroutine it returns ErrNotThread.
+func EnablePreemption() error {
+	x, err := ownRare()
+	if err != nil {
+		return err
+	}
+	switch {
+	case x.firm.depth > 1:
+		x.firm.depth--
+	case x.firm.depth == 1:
+		x.firm.depth = 0
+		c := Enter()
+		c.l.id &^= firmBit
+		c.Leave()
+	}
+	return nil
+}
+
+// stiffen marks the word again for a thread that comes back to its code.
+func (c *co) stiffen() {
+	c.enter()
+	c.l.id |= firmBit
+	c.Leave()
+}

@@ -1,0 +1,121 @@
+package sched
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// Priority says which ready threads go first. It is strict: as long as a thread is
+// ready, none of a lower priority is begun on its VP, so those may starve, which is
+// what Batch and Idle are for. Threads of equal priority take turns. These are
+// Marcel's five classes.
+//
+// A thread that becomes ready runs at the next scheduling point of its VP (a wait,
+// a yield, an end) before all of lower priority. If a thread of a lower priority
+// computes on, the clock takes the VP from it after one or two periods
+// (Config.Period) instead of a slice. A VP with something to run does not look at
+// what is ready on others: for an order across VPs put the threads on the queue of
+// a topology item that the VPs share (Attr.Level).
+type Priority int8
+
+// The priorities.
+const (
+	Idle            Priority = iota - 2 // only when nothing else is ready
+	Batch                               // when nothing but Idle is ready
+	DefaultPriority                     // the zero value
+	UserRealTime                        // for programs
+	RealTime                            // for what must not wait, such as the progress of communication
+)
+
+var priorityNames = [...]string{"idle", "batch", "default", "user real-time", "real-time"}
+
+// String is the name of the priority, such as "user real-time".
+func (p Priority) String() string {
+	if p.check() != nil {
+		return fmt.Sprintf("Priority(%d)", int8(p))
+	}
+	return priorityNames[p-Idle]
+}
+
+func (p Priority) check() error {
+	if p < Idle || p > RealTime {
+		return fmt.Errorf("marcel: there is no priority %d: choose from Idle (%d) to RealTime (%d)", int8(p), Idle, RealTime)
+	}
+	return nil
+}
+
+// rank is a priority as the queues count: 0 is the highest.
+type rank uint32
+
+const (
+	ranks       = 5
+	defaultRank = rank(RealTime - DefaultPriority)
+)
+
+func (p Priority) rank() rank     { return rank(RealTime - p) }
+func (r rank) priority() Priority { return RealTime - Priority(r) }
+func (r rank) bit() uint32        { return 1 << r }
+
+// lane says in which queue a thread belongs when it is ready: its priority in the
+// lower bits, as the difference from Default, and whether that is the queue of a
+// node rather than its VP's own. 0 is the ordinary case, which the hot paths look
+// for. It changes under the thread's mu; anyone reads it.
+type lane uint32
+
+const (
+	lanePrio   = 7      // bits: rank ^ defaultRank
+	lanePlaced = 1 << 3 // its node is in rare; once it has been set that stays
+)
+
+func (l *lane) load() lane { return lane(atomic.LoadUint32((*uint32)(l))) }
+
+// store is sequentially consistent: whoever changes a lane looks afterwards where
+// the thread is queued, and who moves a thread looks at its lane afterwards.
+func (l *lane) store(n lane) { atomic.StoreUint32((*uint32)(l), uint32(n)) }
+
+// clear is for the holder of a VP that gives a descriptor back.
+func (l *lane) clear()          { storeRel((*uint32)(l), 0) }
+func (l lane) placed() bool     { return l&lanePlaced != 0 }
+func (l lane) rank() rank       { return rank(l&lanePrio) ^ defaultRank }
+func (l lane) with(r rank) lane { return l&^lanePrio | lane(r^defaultRank) }
+
+// SetPriority changes the thread's priority. If it is ready in a queue it moves to
+// the end of its new priority's; if it runs, the change counts from its next
+// scheduling point on. It does not block. The errors: ErrNoThread for the zero
+// Thread or one that has ended, and one for a priority that does not exist.
+func (h Thread) SetPriority(p Priority) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	t := h.t
+	if t == nil {
+		return ErrNoThread
+	}
+	c := Visit()
+	t.mu.Lock()
+	alive := t.gen == h.gen
+	if alive {
+		t.lane.store(t.lane.load().with(p.rank()))
+	}
+	t.mu.Unlock()
+	if alive {
+		t.sort(c)
+	}
+	c.Leave()
+	if !alive {
+		return ErrNoThread
+	}
+	return nil
+}
+
+// Priority returns the thread's priority; DefaultPriority if it has ended.
+func (h Thread) Priority() Priority {
+	if h.t == nil {
+		return DefaultPriority
+	}
+	l := h.t.lane.load()
+	if h.Ended() { // looked at afterwards: else the lane may be another thread's
+		return DefaultPriority
+	}
+	return l.rank().priority()
+}

@@ -1,0 +1,83 @@
+package sched
+
+import (
+	"errors"
+	"os/exec"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A child process inherits the CPU mask of the OS thread that starts it, and a
+// parent death signal (SysProcAttr.Pdeathsig) comes when that OS thread ends, not
+// when the process does. An LWP has one CPU, and ends; so have others start it.
+
+// StartProcess is cmd.Start for threads: the child gets the CPU mask that the
+// process had at its start, and the ordinary policy, and a parent death signal
+// comes when the process ends. The caller's VP goes on with others meanwhile. A
+// plain goroutine may call it as well.
+//
+// Wait for the child with Blocking(func() { err = cmd.Wait() }), or use RunProcess.
+// The first child with a parent death signal makes a goroutine that stays, with an
+// OS thread of its own, until the process ends.
+func StartProcess(cmd *exec.Cmd) (err error) {
+	if cmd == nil {
+		return errors.New("marcel: StartProcess of a nil *exec.Cmd")
+	}
+	start := func() {
+		done := make(chan struct{})
+		job := func() {
+			defer close(done)
+			err = cmd.Start()
+		}
+		if cmd.SysProcAttr != nil && cmd.SysProcAttr.Pdeathsig != 0 {
+			parent.once.Do(func() {
+				parent.jobs = make(chan func())
+				go parenthood()
+			})
+			parent.jobs <- job
+		} else {
+			go onFreeThread(job)
+		}
+		<-done
+	}
+	Blocking(start)
+	return err
+}
+
+// RunProcess is StartProcess, and then waits until the child has ended, as cmd.Run
+// does.
+func RunProcess(cmd *exec.Cmd) error {
+	err := StartProcess(cmd)
+	if err == nil {
+		Blocking(func() { err = cmd.Wait() })
+	}
+	return err
+}
+
+// parent is the goroutine whose OS thread outlives all schedulers.
+var parent struct {
+	once sync.Once
+	jobs chan func()
+}
+
+func parenthood() {
+	runtime.LockOSThread()
+	for job := range parent.jobs {
+		onFreeThread(job)
+	}
+}
+
+// onFreeThread calls f, the OS thread being no LWP's: one that the Go runtime
+// cloned from an LWP's in a bad moment may have its mask and policy, though.
+func onFreeThread(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var m cpuSet
+	if unix.SchedGetaffinity(0, &m) == nil && m.Count() == 1 && processMask.Count() > 1 {
+		_ = unix.SchedSetaffinity(0, &processMask)
+		setAttr(0, schedOther, nice(), 0)
+	}
+	f()
+}

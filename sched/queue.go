@@ -1,0 +1,135 @@
+package sched
+
+import "math/bits"
+
+// Policy says in which order a VP runs its ready threads of one priority.
+type Policy uint8
+
+const (
+	// Fair runs them in the order in which they became ready.
+	Fair Policy = iota
+	// LIFO runs the youngest first, while thieves take the oldest: what Cilk does
+	// (Blumofe, Leiserson, JACM 1999). Programs that spawn recursively so go down
+	// their tree instead of across it, need far less memory, and thieves get the
+	// largest pieces. A thread that yields lets all others go first; and every 61st
+	// time it is another one's turn, by rotation, so that none waits for ever.
+	LIFO
+)
+
+// queue holds ready threads: a ring for each priority. Almost always all are of
+// Default priority: that ring is embedded, and odd, beside it, is 0 then.
+type queue struct {
+	ring              // of Default
+	odd  uint32       // which other priorities are there (bits by rank), and lifoBit
+	rest *[ranks]ring // of the others
+}
+
+// lifoBit in odd: the policy is LIFO.
+const lifoBit = 1 << 31
+
+// anyEvery: how often a thread in any position is taken under LIFO.
+const anyEvery = 61
+
+func (q *queue) of(r rank) *ring {
+	if r == defaultRank {
+		return &q.ring
+	}
+	if q.rest == nil {
+		q.rest = new([ranks]ring)
+	}
+	return &q.rest[r]
+}
+
+// present has the bits of all ranks that are there.
+func (q *queue) present() uint32 {
+	b := q.odd &^ lifoBit
+	if q.ring.len() > 0 {
+		b |= defaultRank.bit()
+	}
+	return b
+}
+
+// total is the number of threads of all priorities.
+func (q *queue) total() int {
+	n := q.ring.len()
+	if q.odd&^lifoBit != 0 {
+		for b := q.odd &^ lifoBit; b != 0; b &= b - 1 {
+			n += q.rest[bits.TrailingZeros32(b)].len()
+		}
+	}
+	return n
+}
+
+// add queues t by its lane's priority, as the youngest.
+func (q *queue) add(t *thread) {
+	r := t.lane.load().rank()
+	q.of(r).push(t)
+	q.mark(r)
+}
+
+// addYielder queues t, which yields, behind all others.
+func (q *queue) addYielder(t *thread) {
+	if q.odd&lifoBit == 0 {
+		q.add(t)
+		return
+	}
+	r := t.lane.load().rank()
+	q.of(r).pushOld(t)
+	q.mark(r)
+}
+
+// mark tells that rank r is there.
+func (q *queue) mark(r rank) {
+	if r != defaultRank {
+		q.odd |= r.bit()
+	}
+}
+
+// took corrects odd after threads of rank r have been taken.
+func (q *queue) took(r rank) {
+	if r != defaultRank && q.rest[r].len() == 0 {
+		q.odd &^= r.bit()
+	}
+}
+
+// take takes the next one of rank r by the policy; n counts turns.
+func (q *queue) take(r rank, n uint32) *thread {
+	var t *thread
+	switch o := q.of(r); {
+	case q.odd&lifoBit == 0:
+		t = o.pop()
+	case n%anyEvery == 0 && o.len() > 1:
+		p, young := o.at(o.head+n/anyEvery%uint32(o.len())), o.at(o.tail-1)
+		*p, *young = *young, *p
+		t = o.popYoung()
+	default:
+		t = o.popYoung()
+	}
+	q.took(r)
+	return t
+}
+
+// putFirst puts t, which was taken, back before all others of its priority.
+func (q *queue) putFirst(t *thread) {
+	r := t.lane.load().rank()
+	if q.odd&lifoBit != 0 {
+		q.of(r).push(t)
+	} else {
+		q.of(r).pushOld(t)
+	}
+	q.mark(r)
+}
+
+// withdraw takes t out if it is among the last or the first look threads of its
+// priority.
+func (q *queue) withdraw(t *thread, look int) bool {
+	r := t.lane.load().rank()
+	if r != defaultRank && q.rest == nil || !q.of(r).withdraw(t, look) {
+		return false
+	}
+	q.took(r)
+	return true
+}
+
+// highest is the highest priority of those whose bits are set.
+func highest(b uint32) rank { return rank(bits.TrailingZeros32(b)) }

@@ -1,0 +1,145 @@
+package sched
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// rare is what only some threads have: those with attributes, and those of which
+// something rare was asked. Its thread's descriptor is never used again, so it
+// can be asked after the end as well. It is made with the thread, or under the
+// thread's mu while the thread lives.
+type rare struct {
+	id       uint64 // whose it is: the number of the thread
+	name     string
+	catch    bool
+	detached atomic.Bool
+	err      error         // how the thread ended; written before gen
+	asks     atomic.Uint32 // bits: what others want of it; written under mu
+	mu       Spin
+	stopped  WaitQueue // it, suspended; under mu
+	w        Waiter    // for stopped
+	firm     firm
+
+	hit          bool // a cancel has ended its wait; written under mu
+	uncancelable bool // its own, changed under mu
+	ending       bool // its own: it stays uncancelable
+
+	callbacks
+
+	node   atomic.Pointer[node]   // whose queue it waits in when it is ready, if its lane says so
+	bubble atomic.Pointer[Bubble] // written under the scheduler's forest
+	index  int                    // in its threads; under forest
+	waits  atomic.Pointer[node]   // in whose queue it is: that, or one above (see node.put); under that one's mu
+}
+
+// attribute keeps of a what has to be kept. Nobody else knows t yet.
+func (t *thread) attribute(a Attr) {
+	if a.Name == "" && !a.Catch && !a.Detached && a.Level == 0 && a.Bubble == nil && !a.NonPreemptible && !a.Pinned {
+		return
+	}
+	x := &rare{id: t.gen, name: a.Name, catch: a.Catch}
+	x.detached.Store(a.Detached)
+	if a.Pinned {
+		p := &pinned{body: t.body}
+		t.body, t.inline = p, false
+	}
+	if a.NonPreemptible {
+		x.firm.depth = 1
+	}
+	t.x.Store(x)
+}
+
+// rare returns what its thread has of it, nil if none.
+func (h Thread) rare() *rare {
+	if h.t != nil {
+		if x := h.t.x.Load(); x != nil && x.id == h.gen {
+			return x
+		}
+	}
+	return nil
+}
+
+// needRare is rare for a thread that lives, which gets one if it has none; nil if
+// it has ended.
+func (h Thread) needRare() *rare {
+	t := h.t
+	if t == nil || atomic.LoadUint64(&t.gen) != h.gen {
+		return nil
+	}
+	if x := h.rare(); x != nil {
+		return x
+	}
+	fresh := &rare{id: h.gen} // outside of the lock
+	c := Visit()
+	t.mu.Lock()
+	if t.gen == h.gen && t.x.Load() == nil {
+		t.x.Store(fresh)
+	}
+	t.mu.Unlock()
+	c.Leave()
+	return h.rare()
+}
+
+// detached is for who has a lock on t's life.
+func (t *thread) detached() bool {
+	x := t.x.Load()
+	return x != nil && x.detached.Load()
+}
+
+// catches: somebody waits for the panic of t.
+func (t *thread) catches() bool {
+	x := t.x.Load()
+	return x != nil && x.catch && !x.detached.Load()
+}
+
+// ID returns the number of the thread, which no other thread of the process has,
+// before or after; 0 for none.
+func (h Thread) ID() uint64 { return h.gen }
+
+// Name returns the name that the thread was given, "" if none.
+func (h Thread) Name() string {
+	if x := h.rare(); x != nil {
+		return x.name
+	}
+	return ""
+}
+
+func (h Thread) String() string {
+	if h.t == nil {
+		return "no thread"
+	}
+	if name := h.Name(); name != "" {
+		return fmt.Sprintf("marcel thread %q", name)
+	}
+	return fmt.Sprintf("marcel thread %d", h.gen)
+}
+
+func (t *thread) title() string { return Thread{t, t.gen}.String() }
+
+// Detach gives up the right to join: a later Join of the running thread fails
+// with ErrDetached, and a panic of it ends the program even if it was made with
+// Attr.Catch, for nobody is left to take the error. On a thread that has ended it
+// has no effect. It does not block.
+func (h Thread) Detach() {
+	if x := h.needRare(); x != nil {
+		x.detached.Store(true)
+	}
+}
+
+// Numbers of threads: unique in the process, and small, for people. Each VP takes
+// them in blocks, and gives a descriptor its next one when a thread ends.
+type ids struct{ last, end uint64 }
+
+const idBlock = 256
+
+var lastID atomic.Uint64
+
+func (n *ids) next() uint64 {
+	if n.last == n.end {
+		n.end = lastID.Add(idBlock)
+		n.last = n.end - idBlock
+	}
+	n.last++
+	return n.last
+}

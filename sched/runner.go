@@ -1,0 +1,193 @@
+package sched
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
+)
+
+// main is a runner's life. When it returns, the runtime resumes whoever is
+// parked in the slot that was made with it.
+func (c *co) main() {
+	register(c)
+	if c.l.vp.sched.cfg.Watchdog > 0 {
+		c.goroutine = number()
+	}
+	runtime.LockOSThread()
+	c.land()
+	c.live()
+}
+
+// live runs threads until c is to end. Its deferred call is for a Goexit that
+// run has not seen as such: one whose deferred calls panicked in their turn.
+// Recovering that panic does not stop the Goexit, which unwinds run's caller
+// next.
+func (c *co) live() {
+	returned := false
+	defer func() {
+		if returned || c.quit {
+			return
+		}
+		c.depth++
+		c.live()
+	}()
+	for c.run() {
+	}
+	runtime.UnlockOSThread()
+	returned = true
+}
+
+// run runs threads until one of them panics or c is to end. A thread that calls
+// Goexit unwinds this goroutine, and nothing can stop that; but the deferred
+// call below runs first, and goes on with the runner's work from there, for as
+// long as the runner lives.
+func (c *co) run() (again bool) {
+	returned := false
+	defer func() {
+		if returned || c.quit {
+			return
+		}
+		if x := recover(); x != nil {
+			c.died(x, debug.Stack()) // the frames of the panic are still there
+			again = true
+			return
+		}
+		c.exited()
+		c.live()
+	}()
+	if t := c.cur; t != nil { // it has panicked or exited, and so may what it wanted to be called
+		if x := t.x.Load(); x != nil {
+			c.conclude(x)
+		}
+		c.enter()
+		c.finish(t)
+	}
+	c.loop()
+	returned = true
+	return false
+}
+
+// loop: fresh threads run right here, with no switch; for a parked one, or
+// none, c goes back to the pool.
+func (c *co) loop() {
+	for {
+		v := c.l.vp
+		t := c.seed
+		if c.seed = nil; t == nil {
+			t = v.pop()
+		}
+		if t == nil || t.co != nil || c.depth > maxDepth {
+			switch {
+			case c.depth > maxDepth:
+				if c.succeed(t) {
+					return
+				}
+				v.wornAt = asm.Cycles() + asm.ToCycles(wornPause)
+				c.switchTo(t, opWorn)
+			case len(v.worn) > 0:
+				c.rest(t)
+			default: // c.switchTo(t, opPool)
+				s := c.depart(t, opPool)
+				runtime.UnlockOSThread()
+				if s.inNext {
+					s.next()
+				} else {
+					s.yield(struct{}{})
+				}
+				runtime.LockOSThread()
+				c.land()
+			}
+			if c.quit {
+				return
+			}
+			continue
+		}
+		storeRel64(&v.tick, v.tick+1)
+		t.co, c.cur = c, t
+		if r := v.trace.Load(); r != nil {
+			r.mark(TraceRun, t, uint64(c.l.id), 0)
+		}
+		v.word.leave(c.l.id)
+		if !v.sched.hooks.Silent(hooks.Switch) {
+			v.fireSwitch()
+		}
+		if x := t.x.Load(); x != nil {
+			c.renew(x)
+		}
+		if a := around.Load(); a != nil {
+			a.call(Thread{t, t.gen}, t.body.Run)
+		} else if f, ok := t.body.(plain); ok {
+			f()
+		} else {
+			t.body.Run()
+		}
+		if x := t.x.Load(); x != nil {
+			c.conclude(x)
+		}
+		c.enter()
+		c.finish(t)
+	}
+}
+
+// finish ends thread t, whose code has returned: its handle's generation is
+// over, whoever joins is woken, the descriptor is used again.
+func (c *co) finish(t *thread) {
+	v := c.l.vp
+	if r := v.trace.Load(); r != nil {
+		r.mark(TraceEnd, t, 0, 0)
+	}
+	c.cur = nil
+	t.co, t.body = nil, nil
+	t.mu.Lock()
+	w := t.joiners.PopAll()
+	storeRel64(&t.gen, v.ids.next())
+	t.mu.Unlock()
+	for w != nil {
+		next := w.next
+		w.next = nil
+		c.Wake(w)
+		w = next
+	}
+	if x := t.x.Load(); x != nil {
+		c.l.id &^= firmBit
+		c.leaveBubble(t, x)
+		v.bury(x)
+	} else {
+		v.recycle(t)
+	}
+	storeRel64(&v.ended, v.ended+1)
+}
+
+// died is for a thread that panicked: run finishes it. Unless its creator asked for the panic as
+// Join's error, the program dies as from any other goroutine, with this
+// thread's stack: from a fresh goroutine, for iter.Pull would recover it here
+// and show it on a bystander.
+func (c *co) died(x any, stack []byte) {
+	t := c.cur
+	if t == nil { // the scheduler itself, between two threads
+		go func() { panic(&PanicError{Thread: "the scheduler", Value: x, Stack: stack}) }()
+		select {}
+	}
+	e := &PanicError{Thread: t.title(), Value: x, Stack: stack}
+	if !t.catches() {
+		go func() { panic(e) }()
+		select {}
+	}
+	if x := t.x.Load(); x.err == nil || x.err == ErrCanceled { // else what it called at its end has panicked, too
+		x.err = e
+	}
+}
+
+// exited is for a thread that called Goexit: run finishes it. If c has no
+// thread, then it was parked in the slot of a runner that ended in this way, and iter.Pull passed
+// the Goexit on to it: it has just been switched to.
+func (c *co) exited() {
+	c.depth++
+	if c.cur != nil {
+		return
+	}
+	runtime.LockOSThread()
+	c.land()
+}

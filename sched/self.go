@@ -1,0 +1,149 @@
+package sched
+
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// Coroutines by the identity of their goroutine: open addressing, one entry per
+// runner and per LWP's base. A goroutine is the runner's as long as the runner
+// lives, so a hit needs no check; a runner that is about to end must be taken
+// out first, because the Go runtime uses goroutines again. Look-ups take no
+// lock: one's own entry does not change while one looks, an entry that goes
+// leaves a grave, and a table that is half full is replaced by a copy.
+type gTable struct {
+	shift uint
+	e     []gEntry // its length is a power of two
+}
+
+type gEntry struct {
+	g atomic.Uintptr
+	c *co // written before g
+}
+
+const (
+	minGTable = 1 << 8
+	grave     = 1 // no goroutine has this address
+)
+
+var (
+	gTab  atomic.Pointer[gTable]
+	gMu   Spin // for whoever writes
+	gUsed int  // places that are not empty, graves included
+)
+
+func init() { gTab.Store(newGTable(minGTable)) }
+
+func newGTable(n int) *gTable {
+	t := &gTable{shift: 64, e: make([]gEntry, n)}
+	for ; n > 1; n /= 2 {
+		t.shift--
+	}
+	return t
+}
+
+// home spreads goroutine addresses (Fibonacci hashing).
+func (t *gTable) home(g uintptr) uintptr {
+	return uintptr(uint64(g) * 0x9E3779B97F4A7C15 >> (t.shift & 63))
+}
+
+// insert takes the first place that is empty or a grave. Nobody else looks for
+// g yet.
+func (t *gTable) insert(g uintptr, c *co) (fresh bool) {
+	mask := uintptr(len(t.e) - 1)
+	i := t.home(g)
+	for t.e[i&mask].g.Load() > grave {
+		i++
+	}
+	e := &t.e[i&mask]
+	fresh = e.g.Load() == 0
+	e.c = c
+	e.g.Store(g)
+	return fresh
+}
+
+// lookup returns the coroutine that runs on the calling goroutine: a runner, an
+// LWP's base, or nil on any other goroutine.
+func lookup() *co {
+	t, g := gTab.Load(), asm.G()
+	i := t.home(g)
+	if e := &t.e[i&uintptr(len(t.e)-1)]; e.g.Load() == g {
+		return e.c
+	}
+	return t.probe(g, i)
+}
+
+// probe goes on from place i.
+func (t *gTable) probe(g, i uintptr) *co {
+	mask := uintptr(len(t.e) - 1)
+	for ; ; i++ {
+		e := &t.e[i&mask]
+		switch e.g.Load() {
+		case g:
+			return e.c
+		case 0:
+			return nil
+		}
+	}
+}
+
+// register makes the calling goroutine known as c.
+func register(c *co) {
+	c.g = asm.G()
+	gMu.Lock()
+	t := gTab.Load()
+	if 2*gUsed >= len(t.e) {
+		t = t.rebuilt()
+		gTab.Store(t)
+	}
+	if t.insert(c.g, c) {
+		gUsed++
+	}
+	gMu.Unlock()
+}
+
+// unregister takes c out; its goroutine must not have ended.
+func unregister(c *co) {
+	gMu.Lock()
+	t := gTab.Load()
+	mask := uintptr(len(t.e) - 1)
+	i := t.home(c.g)
+	for t.e[i&mask].g.Load() != c.g {
+		i++
+	}
+	e := &t.e[i&mask]
+	e.c = nil
+	e.g.Store(grave)
+	gMu.Unlock()
+}
+
+// rebuilt returns a copy without graves that is at most a quarter full.
+func (t *gTable) rebuilt() *gTable {
+	gUsed = 0
+	for i := range t.e {
+		if t.e[i].g.Load() > grave {
+			gUsed++
+		}
+	}
+	n := minGTable
+	for n < 4*gUsed {
+		n *= 2
+	}
+	d := newGTable(n)
+	for i := range t.e {
+		if g := t.e[i].g.Load(); g > grave {
+			d.insert(g, t.e[i].c)
+		}
+	}
+	return d
+}
+
+// CallerID is a number that the calling thread or goroutine shares with no other
+// one, past or future: never 0.
+func CallerID() uint64 {
+	if c := lookup(); c != nil && c.cur != nil {
+		return c.cur.gen << 1
+	}
+	return asm.GoID()<<1 | 1
+}

@@ -1,0 +1,74 @@
+package sched
+
+// sort sees to it that t, whose lane or set of VPs has just changed, gets into the queue where
+// it belongs now, if it is ready. The queue of a VP is its holder's: either that is
+// the caller, or the VP is borrowed, as by thieves; or, while its holder is inside
+// the scheduler, the holder is asked through its inbox. Where t is queued may change
+// at the same time: who moves it writes t.vp, then looks at the lane; here the lane
+// has been written, then t.vp is looked at, until it is the same as before. For nodes
+// see node.put.
+func (t *thread) sort(c *co) {
+	if x := t.x.Load(); x != nil {
+		if n := x.waits.Load(); n != nil {
+			n.sift()
+			return
+		}
+	}
+	for v := t.whereabouts(); ; {
+		v.sort(c)
+		w := t.whereabouts()
+		if w == v {
+			return
+		}
+		v = w
+	}
+}
+
+// sort sorts v's queue anew, or has it sorted before its next thread is chosen.
+func (v *vp) sort(c *co) {
+	if c != nil && c.l.vp == v {
+		v.sift()
+		return
+	}
+	if old, ok := v.word.borrow(); ok {
+		v.sift()
+		v.word.giveBack(old)
+		if modeOf(old) == free {
+			v.nudge(false) // a post may have taken us for a holder
+		}
+		return
+	}
+	if v.sifting.CompareAndSwap(0, 1) {
+		v.post(v.sifter)
+	}
+}
+
+// sift puts every ready thread where it belongs: on another VP, if it may not run
+// here, or into the ring of its lane. Who stays keeps the order; who comes to another
+// ring is the youngest there. Holder, or thief.
+func (v *vp) sift() {
+	if v.inbox.Load() != nil {
+		v.collect()
+	}
+	v.resort()
+}
+
+func (v *vp) resort() {
+	for r := range rank(ranks) {
+		if v.q.present()&r.bit() == 0 {
+			continue
+		}
+		o := v.q.of(r)
+		for range o.len() {
+			switch t := o.pop(); {
+			case !t.mayRun(v):
+				v.expel(t)
+			case !t.lane.load().placed() && t.lane.load().rank() == r:
+				o.push(t)
+			default:
+				v.add(t)
+			}
+		}
+		v.q.took(r)
+	}
+}

@@ -1,0 +1,87 @@
+package sched
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// Spin is a lock for sections of tens of nanoseconds. It may be taken by
+// threads, by goroutines and by hooks. A thread takes it between Enter and
+// Leave, so that its VP cannot be taken away while it holds the lock; a
+// goroutine or a foreign LWP may still be descheduled by the kernel, so a
+// waiter gives the CPU away now and then. The zero value is unlocked.
+type Spin struct{ v uint32 }
+
+const spinsPerYield = 128 // pauses before the kernel is asked to run someone else
+
+// Lock waits until the lock is free and takes it.
+func (s *Spin) Lock() {
+	if !atomic.CompareAndSwapUint32(&s.v, 0, 1) {
+		s.contend()
+	}
+}
+
+// TryLock takes the lock if it is free, without writing to it otherwise.
+func (s *Spin) TryLock() bool {
+	return atomic.LoadUint32(&s.v) == 0 && atomic.CompareAndSwapUint32(&s.v, 0, 1)
+}
+
+// Unlock frees the lock.
+func (s *Spin) Unlock() { storeRel(&s.v, 0) }
+
+// contend spins reading, and tries only when the lock looks free: the line
+// stays shared meanwhile.
+func (s *Spin) contend() {
+	for n := 1; ; n++ {
+		if atomic.LoadUint32(&s.v) == 0 && atomic.CompareAndSwapUint32(&s.v, 0, 1) {
+			return
+		}
+		if relax(); n%spinsPerYield == 0 {
+			giveWay() // its holder may have been descheduled
+		}
+	}
+}
+
+// relax is the pause of every loop that spins. It is not inlined because its
+// prologue checks the stack, which makes it a point where the collector can stop
+// the caller: a loop of pauses has no other, and who spins for somebody that the
+// collector has stopped would spin for ever.
+//
+//go:noinline
+func relax() { asm.Pause() }
+
+// giveWay lets the kernel run someone else on this CPU. A thread that has lost its VP
+// sleeps for that: its kernel slice is long (lwp.go), and to EEVDF one that yields has
+// used up its slice, so that 20 yields would keep it away for more than a second,
+// and so would the VP, if it has got that back by then.
+func giveWay() {
+	if c := lookup(); c != nil && c.l != nil && c.l.lostAt.Load() != 0 {
+		osNap()
+	} else {
+		osYield()
+	}
+}
+
+// Backoff is turn n, from 1 on, of a loop that waits for another thread, goroutine
+// or hook without parking. Mostly it is a pause of the CPU; now and then it lets others
+// run who may be the ones that are waited for: the threads of this VP, goroutines,
+// and whatever the kernel has for this CPU.
+func Backoff(n int) {
+	relax()
+	const turnsPerYield = 16
+	if n%turnsPerYield != 0 {
+		return
+	}
+	switch c := lookup(); {
+	case c == nil:
+		if n%spinsPerYield == 0 {
+			runtime.Gosched()
+		}
+	case !c.base && c.l.vp.hasWork():
+		Yield()
+	case n%spinsPerYield == 0:
+		giveWay()
+	}
+}

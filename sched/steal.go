@@ -1,0 +1,148 @@
+package sched
+
+import "github.com/pm2-go/pm2/asm"
+
+// A thief takes threads from another VP by borrowing that VP for a moment: the
+// word that lets a spare LWP take the whole VP lets a thief into its private
+// queue as well, so the queue itself needs no atomics, and its owner pays
+// nothing while nobody steals.
+type thief struct {
+	since int64 // cycles: when a single ready thread was first seen at tick
+	tick  uint32
+	seen  *vp
+	pause int64 // cycles: no attempt before
+}
+
+const (
+	// lonely: how long a single ready thread must have been waiting before it
+	// is worth moving. In a ping-pong between two threads of one VP one is
+	// always ready, for tens of nanoseconds; moving it would cost both dearly.
+	lonely = 3000 // ns
+	// retry: after an attempt that got nothing.
+	retry = 2000 // ns
+	// maxShare bounds what is taken at once, for the victim cannot schedule
+	// meanwhile, and so what of its queue is looked at.
+	maxShare = 256
+)
+
+// steal takes about half of the ready threads of another VP, the oldest of the
+// highest priority, and queues them on v: from the nearest VP that has some; of
+// those at equal distance a random one is asked first. The caller holds v and has
+// nothing to run.
+func (v *vp) steal(th *thief) bool {
+	if len(v.near) == 0 {
+		return false
+	}
+	now := asm.Cycles()
+	if now < th.pause {
+		return false
+	}
+	for _, ring := range v.near {
+		first := 0
+		if len(ring) > 1 {
+			first = int(v.random() % uint32(len(ring)))
+		}
+		for i := range ring {
+			o := ring[(first+i)%len(ring)]
+			if o.off.Load() || !o.hasOwn() || !th.worthwhile(o, now) {
+				continue
+			}
+			count(&v.n.tries, 1)
+			if n := v.borrow(o); n > 0 {
+				count(&v.n.steals, 1)
+				count(&v.n.items, uint64(n))
+				if r := v.trace.Load(); r != nil {
+					r.mark(TraceSteal, nil, uint64(o.id), uint64(n))
+				}
+				return true
+			}
+			th.pause = now + asm.ToCycles(retry)
+		}
+	}
+	return false
+}
+
+// random is a xorshift generator (Marsaglia 2003). Holder only.
+func (v *vp) random() uint32 {
+	x := v.seed
+	x ^= x << 13
+	x ^= x >> 17
+	x ^= x << 5
+	v.seed = x
+	return x
+}
+
+// worthwhile: several threads are ready there, or one has been for a while.
+func (th *thief) worthwhile(o *vp, now int64) bool {
+	if o.queued() > 1 {
+		return true
+	}
+	if x := th.seen; x != nil && x != o && x.ticks() == th.tick && x.hasOwn() {
+		return false // one at a time, else two would keep each other from ever being old enough
+	}
+	if tick := o.ticks(); th.seen != o || th.tick != tick {
+		th.seen, th.tick, th.since = o, tick, now
+		return false
+	}
+	return now-th.since > asm.ToCycles(lonely)
+}
+
+// borrow moves threads from o to v and says how many.
+func (v *vp) borrow(o *vp) int {
+	old, ok := o.word.borrow()
+	if !ok {
+		return 0
+	}
+	if o.inbox.Load() != nil {
+		o.collect()
+	}
+	n := v.share(o)
+	count(&o.stolen, uint64(n))
+	o.word.giveBack(old)
+	if modeOf(old) == free {
+		o.nudge(false) // a post may have taken us for a holder
+	}
+	return n
+}
+
+// share moves the older half, rounded up, of those that may move, those of the
+// highest priority first; the others keep their order.
+func (v *vp) share(o *vp) (n int) {
+	var loot [maxShare]*thread
+	want := min((o.q.total()+1)/2, maxShare)
+	for b := o.q.present(); b != 0 && n < want; b &= b - 1 {
+		r := highest(b)
+		n += v.loot(o.q.of(r), loot[n:want])
+		o.q.took(r)
+	}
+	// Whoever changes a lane writes it, then looks at t.vp; here it is the other way
+	// round. The store between is sequentially consistent, so one of the two sees
+	// what the other has written.
+	v.fence.Store(0)
+	for _, t := range loot[:n] {
+		v.add(t)
+	}
+	return n
+}
+
+// loot takes the oldest threads of o that may move, as many as there is room for.
+func (v *vp) loot(o *ring, room []*thread) (n int) {
+	var stay []*thread
+	for range min(o.len(), maxShare) {
+		if n == len(room) {
+			break
+		}
+		t := o.pop()
+		if !t.mayRun(v) {
+			stay = append(stay, t)
+			continue
+		}
+		t.vp = v
+		room[n] = t
+		n++
+	}
+	for i := len(stay) - 1; i >= 0; i-- {
+		o.pushOld(stay[i])
+	}
+	return n
+}

@@ -1,0 +1,111 @@
+package sched
+
+// Suspend has the thread stop at its next scheduling point, until Resume:
+//
+//	running ──── the return from its next wait or yield, or from Blocking ─► stopped
+//	ready ────── when it would run again, or begin ────────────────────────► stopped
+//	waiting ──── goes on waiting; when it has been woken ──────────────────► stopped
+//	stopped ──── Resume ───────────────────────────────────────────────────► ready
+//
+// What a wait has got it, such as a Mutex, it keeps meanwhile. rare.asks has
+// suspendBit from Suspend to Resume; both change it under x.mu, under which the
+// thread looks before it parks. A stopped thread stands in x.stopped with a
+// Waiter of its own, since that of its descriptor may have something to say yet.
+
+// Bits of rare.asks: what others want of the thread when it runs again.
+const (
+	suspendBit = 1 << iota
+	cancelBit
+)
+
+// Suspend keeps the thread from running on, from its next scheduling point to
+// Resume: it returns at once, while the thread may still run up to there. The
+// calling thread itself stops before Suspend returns. Calls do not nest. It
+// returns ErrNoThread if the thread has ended. To stop a thread at any moment is a
+// debugger's need; to wait for something use a Semaphore or Cond.
+func (h Thread) Suspend() error {
+	x := h.needRare()
+	if x == nil {
+		return ErrNoThread
+	}
+	x.ask(suspendBit)
+	if c := lookup(); c != nil && c.cur == h.t {
+		c.attend(x)
+	}
+	return nil
+}
+
+// Resume lets a suspended thread go on; one that is not suspended is left alone.
+// It does not block. It returns ErrNoThread if the thread has ended.
+func (h Thread) Resume() error {
+	x := h.needRare()
+	if x == nil {
+		return ErrNoThread
+	}
+	c := Visit()
+	x.mu.Lock()
+	x.asks.And(^uint32(suspendBit))
+	w := x.stopped.Pop()
+	x.mu.Unlock()
+	if w != nil {
+		c.Wake(w)
+	}
+	c.Leave()
+	return nil
+}
+
+// ask sets a bit of asks.
+func (x *rare) ask(bit uint32) {
+	c := Visit()
+	x.mu.Lock()
+	x.asks.Or(bit)
+	x.mu.Unlock()
+	c.Leave()
+}
+
+// attend parks the calling thread as long as it is suspended.
+func (c *co) attend(x *rare) {
+	c.enter()
+	x.mu.Lock()
+	for x.asks.Load()&suspendBit != 0 {
+		x.w.t = c.cur
+		x.stopped.push(&x.w)
+		c.l.unlock = &x.mu
+		c.switchTo(c.l.vp.pop(), opUnlock)
+		x.mu.Lock()
+	}
+	x.mu.Unlock()
+	c.Leave()
+	if x.hit && c.cur.w.kind.onCancel() == unwinds && c.cur.group.Load() == nil {
+		c.unwind(x)
+	}
+}
+
+// YieldTo lets h's thread run at once if it is ready on the caller's VP, before
+// all others, whatever their priority; the caller goes to the end of the queue.
+// Else it is Yield. It tells whether h's thread got its turn in this way. It looks
+// through the VP's run queue for it.
+func YieldTo(h Thread) bool {
+	c := Enter()
+	if c == nil || h.t == nil {
+		c.Leave()
+		Yield()
+		return false
+	}
+	v := c.l.vp
+	if v.inbox.Load() != nil {
+		v.collect()
+	}
+	t := h.t
+	if v.q.withdraw(t, v.q.total()) {
+		if t.gen == h.gen && t.mayRun(v) {
+			c.switchTo(t, opReady)
+			c.resumed()
+			return true
+		}
+		v.putBack(t)
+	}
+	c.Leave()
+	Yield()
+	return false
+}

@@ -1,0 +1,71 @@
+package sched
+
+import (
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+type cpuSet = unix.CPUSet
+
+const (
+	schedOther = unix.SCHED_NORMAL
+	schedBatch = unix.SCHED_BATCH
+)
+
+const (
+	futexWaitPrivate = 0 | 128 // FUTEX_WAIT | FUTEX_PRIVATE_FLAG
+	futexWakePrivate = 1 | 128
+)
+
+// futexWait sleeps while *p == 0, interrupted or not. Through Syscall, never
+// RawSyscall: else the LWP would keep its P, and no stop-the-world would
+// complete.
+func futexWait(p *atomic.Uint32) {
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, 0, 0, 0)
+}
+
+// futexWaitFor is futexWait for at most ns (relative, monotonic clock).
+func futexWaitFor(p *atomic.Uint32, ns int64) {
+	ts := unix.NsecToTimespec(ns)
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, uintptr(unsafe.Pointer(&ts)), 0, 0)
+}
+
+func futexWake(p *atomic.Uint32) {
+	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWakePrivate, 1, 0, 0, 0)
+}
+
+// osYield lets the kernel run someone else on this CPU.
+func osYield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// osNap sleeps for tens of microseconds, without the Go runtime knowing.
+func osNap() {
+	ts := unix.Timespec{Nsec: 10_000}
+	unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
+}
+
+// schedAttr is the kernel's struct sched_attr, first version.
+type schedAttr struct {
+	size     uint32
+	policy   uint32
+	flags    uint64
+	nice     int32
+	priority uint32
+	runtime  uint64 // for ordinary policies: the slice, from Linux 6.12 on
+	deadline uint64
+	period   uint64
+}
+
+// setAttr sets policy and slice (ns) of an OS thread; failure is harmless.
+func setAttr(tid int, policy uint32, nice int32, slice uint64) {
+	a := schedAttr{policy: policy, nice: nice, runtime: slice}
+	a.size = uint32(unsafe.Sizeof(a))
+	unix.RawSyscall(unix.SYS_SCHED_SETATTR, uintptr(tid), uintptr(unsafe.Pointer(&a)), 0)
+}
+
+var epoch = time.Now()
+
+// nanotime is the monotonic clock, ns since the program began.
+func nanotime() int64 { return int64(time.Since(epoch)) }

@@ -1,0 +1,350 @@
+package sched
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/hooks"
+)
+
+// thread is a descriptor: of a fresh thread (co == nil, a seed), or of one that
+// lives on a coroutine. Descriptors are used again; gen tells their lives apart.
+type thread struct {
+	// What every switch looks at comes first, together.
+	co     *co
+	vp     *vp     // where it is queued when it is ready; whoever readies or steals it writes
+	link   *thread // in vp.inbox or vp.idle
+	body   Body
+	set    atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or by whoever has it alone
+	x      atomic.Pointer[rare]
+	woken  int64 // cycles: when it was woken, if this wake is sampled; the waker's, then the VP's that runs it
+	lane   lane  // which queue; 0: the VP's own, of Default priority
+	mu     Spin
+	inline bool // its joiner may call it
+
+	gen     uint64                // the number of the thread; written under mu by the runner that ends it; read by anyone
+	joiners WaitQueue             // under mu
+	w       Waiter                // its place in a wait queue
+	group   atomic.Pointer[Group] // in which it waits
+	limit   *limit                // of its timed waits, from the first one on; the descriptor's, for all its lives
+}
+
+// Body is what a thread runs, for SpawnBody.
+type Body interface{ Run() }
+
+// plain is a function as a Body; who runs it calls the function itself.
+type plain func()
+
+// Run implements Body.
+func (f plain) Run() { f() }
+
+// Thread is a handle: a value, valid for ever. Once its thread has ended it
+// says so, even when the descriptor behind it serves another thread. The zero
+// Thread stands for none.
+type Thread struct {
+	t   *thread
+	gen uint64
+}
+
+// Attr says how a thread is to be made.
+type Attr struct {
+	VPs            VPSet    // where it may run; the zero VPSet: anywhere
+	Name           string   // for errors and tools
+	Catch          bool     // a panic does not end the program: Join returns it as a *PanicError
+	Detached       bool     // nobody will join it, as after Detach: Join fails with ErrDetached
+	Priority       Priority // which ready threads go first
+	Inline         bool     // whoever joins it before it has started may run it: see SpawnInline
+	Level          Level    // on the run queue of which topology level it waits; 0: of its VP
+	Bubble         *Bubble  // which one it is in; then Level has no effect
+	Pinned         bool     // it has an OS thread of its own, the same one for life
+	NonPreemptible bool     // it keeps its VP until it waits or yields: see DisablePreemption
+}
+
+var (
+	// ErrDetached: Join of a thread that was detached.
+	ErrDetached = errors.New("marcel: join of a detached thread")
+	// ErrJoinSelf: a thread that joins itself would wait for ever.
+	ErrJoinSelf = errors.New("marcel: a thread cannot join itself")
+	// ErrNoThread: the zero Thread, or, for what needs a live one, one that has ended.
+	ErrNoThread = errors.New("marcel: no such thread")
+)
+
+// PanicError is a panic that ended a thread made with Attr.Catch.
+type PanicError struct {
+	Thread string // which thread
+	Value  any    // what was given to panic
+	Stack  []byte // the thread's stack at the panic
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("panic in %s: %v\n\n%s", e.Thread, e.Value, e.Stack)
+}
+
+// Unwrap returns the value of the panic if it was an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// Spawn makes a thread that runs fn, on the scheduler of the calling thread or,
+// from a plain goroutine, on the default one. It never blocks and, from a
+// thread, does not allocate in steady state. The thread may start at once, on
+// another VP; a panic in fn ends the program, as in a goroutine.
+func Spawn(fn func()) Thread { return SpawnBody(plain(fn)) }
+
+// SpawnBody is Spawn for a body that has its data with it: where a closure for
+// Spawn would have to be allocated.
+func SpawnBody(b Body) Thread {
+	c := Enter()
+	if c == nil {
+		return Default().spawn(nil, Attr{}, b)
+	}
+	v := c.l.vp
+	t := v.descriptor()
+	t.body, t.vp = b, v
+	h := Thread{t, t.gen}
+	storeRel64(&v.born, v.born+1)
+	if v.trace.Load() != nil {
+		c.tracedWake(TraceSpawn, t)
+	}
+	v.ready(t, true)
+	v.word.leave(c.l.id)
+	return h
+}
+
+// SpawnWith is Spawn with attributes. It panics if the scheduler has none of a.VPs; the descriptor is not used again.
+func SpawnWith(a Attr, fn func()) Thread {
+	c := Enter()
+	s := (*Scheduler)(nil)
+	if c != nil {
+		s = c.l.vp.sched
+	} else {
+		s = Default()
+	}
+	h := s.spawn(c, a, plain(fn))
+	c.Leave()
+	return h
+}
+
+// Spawn makes a thread on s, from anywhere. It panics if s has been stopped, or
+// has none of a.VPs.
+func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
+	c := Enter()
+	if c != nil && c.l.vp.sched != s {
+		c.Leave()
+		c = nil // for s, a thread of another scheduler is an outsider
+	}
+	h := s.spawn(c, a, plain(fn))
+	c.Leave()
+	return h
+}
+
+func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
+	t := newThread()
+	t.body, t.inline = b, a.Inline
+	t.attribute(a)
+	t.lane.store(t.lane.load().with(a.Priority.rank()))
+	h := Thread{t, t.gen}
+	if err := cmp.Or(a.Priority.check(), a.Level.check()); err != nil {
+		c.Leave()
+		panic(fmt.Sprintf("%v (spawn)", err))
+	}
+	if a.VPs != (VPSet{}) {
+		set, err := s.allowed(a.VPs)
+		if err != nil {
+			c.Leave()
+			panic(fmt.Sprintf("%v (spawn)", err))
+		}
+		t.confine(set)
+	}
+	if c != nil && t.mayRun(c.l.vp) {
+		t.vp = c.l.vp
+	} else {
+		t.vp = s.place(t)
+	}
+	if a.Level != 0 {
+		t.assign(t.vp.nodeAt(a.Level))
+	}
+	if a.Bubble != nil {
+		a.Bubble.s.forest.Lock()
+		err := a.Bubble.adopt(t, t.gen)
+		a.Bubble.s.forest.Unlock()
+		if err != nil {
+			c.Leave()
+			panic(fmt.Sprintf("%v (spawn)", err))
+		}
+	}
+	if tracing.Load() != 0 {
+		c.tracedWake(TraceSpawn, t)
+	}
+	if c != nil && t.vp == c.l.vp {
+		storeRel64(&t.vp.born, t.vp.born+1)
+		t.vp.ready(t, true)
+	} else {
+		if c == nil {
+			s.admit()
+		} else {
+			s.bornOutside.Add(1)
+		}
+		t.vp.post(t)
+	}
+	return h
+}
+
+func newThread() *thread {
+	t := &thread{gen: lastID.Add(1)}
+	t.w.t = t
+	born()
+	return t
+}
+
+// Join waits until the thread has ended: a thread then lets others run, a plain
+// goroutine blocks. It may be called any number of times, by anyone, also long
+// after the end. It returns the *PanicError of a thread made with Attr.Catch,
+// ErrDetached, ErrJoinSelf or ErrNoThread.
+func (h Thread) Join() error {
+	t := h.t
+	if t == nil {
+		return ErrNoThread
+	}
+	if atomic.LoadUint64(&t.gen) == h.gen {
+		c := EnterLibrary()
+		if c != nil && t.mayCall() && c.withdraw(h) {
+			c.call(t)
+			return h.outcome()
+		}
+		t.mu.Lock()
+		switch {
+		case t.gen != h.gen: // it has ended just now
+			t.mu.Unlock()
+			c.Leave()
+		case t.detached():
+			t.mu.Unlock()
+			c.Leave()
+			return ErrDetached
+		case c != nil && (c.cur == t || c.encloses(t)):
+			t.mu.Unlock()
+			c.Leave()
+			return ErrJoinSelf
+		default:
+			c.As(InJoin).Wait(&t.joiners, &t.mu)
+		}
+	}
+	return h.outcome()
+}
+
+// outcome is how the thread, which has ended, did so.
+func (h Thread) outcome() error {
+	if x := h.rare(); x != nil {
+		return x.err
+	}
+	return nil
+}
+
+// Ended tells whether the thread has ended. It does not block.
+func (h Thread) Ended() bool { return h.t == nil || atomic.LoadUint64(&h.t.gen) != h.gen }
+
+// Self returns the calling thread, the zero Thread on a plain goroutine.
+func Self() Thread {
+	if c := lookup(); c != nil && c.cur != nil {
+		return Thread{c.cur, c.cur.gen}
+	}
+	return Thread{}
+}
+
+// OnThread tells whether the caller is a thread.
+func OnThread() bool {
+	c := lookup()
+	return c != nil && !c.base
+}
+
+// Yield lets the next ready thread of the caller's VP run, if there is one; the
+// caller goes to the end of the queue. On a plain goroutine it is
+// runtime.Gosched.
+func Yield() {
+	c := lookup()
+	if c == nil || c.base {
+		runtime.Gosched()
+		return
+	}
+	if v := c.l.vp; !v.sched.hooks.Empty(hooks.Yield) { // before Enter: hooks run in user mode
+		v.fire(hooks.Yield)
+	}
+	if l := c.l; !l.vp.word.tryEnter(l.id) {
+		c.comeBack()
+	}
+	if t := c.l.vp.popFor(c.cur); t != nil {
+		if c.pin != nil {
+			c.pin.swap(t, opReady)
+			c.resumed()
+			return
+		}
+		s := c.depart(t, opReady)
+		runtime.UnlockOSThread()
+		if s.inNext {
+			s.next()
+		} else {
+			s.yield(struct{}{})
+		}
+		runtime.LockOSThread()
+		c.land()
+		c.resumed()
+		return
+	}
+	if !c.cur.belongs(c.l.vp) {
+		c.move()
+		return
+	}
+	c.l.vp.word.leave(c.l.id)
+	if x := c.cur.x.Load(); x != nil && x.asks.Load() != 0 {
+		c.attend(x)
+	}
+}
+
+// Ready tells whether another thread is ready on the caller's VP; false on a
+// plain goroutine.
+func Ready() bool {
+	c := lookup()
+	return c != nil && !c.base && c.l.vp.hasWork()
+}
+
+// Exit ends the calling thread (or goroutine), running its deferred calls.
+func Exit() { runtime.Goexit() }
+
+// Blocking runs f, which may block in the kernel, in a channel or in C code,
+// without the VP: the other threads go on meanwhile on a spare LWP. If nobody
+// took the VP when f returns the thread has it back at once. f may use the
+// scheduler; the thread then comes back early.
+func Blocking(f func()) {
+	pending := false
+	if c := lookup(); c != nil && !c.base { // before Enter: hooks run in user mode
+		h := &c.l.vp.sched.hooks
+		h.Fire(hooks.Library, c.l.vp.id)
+		pending = !h.Empty(hooks.Timer) && h.Fire(hooks.Timer, c.l.vp.id) != hooks.Quiet
+	}
+	c := Enter()
+	if c == nil {
+		f()
+		return
+	}
+	v := c.l.vp
+	if r := v.trace.Load(); r != nil {
+		r.mark(TraceAway, c.cur, 0, 0)
+	}
+	c.away = true
+	v.away.Add(1)
+	if pending {
+		v.kicked.Store(1) // release nudges: a spare is to wait for what is pending
+	}
+	v.release()
+	f() // if it panics or exits, the runner comes back for us
+	c.enter()
+	v = c.l.vp
+	v.word.leave(c.l.id)
+	if x := c.cur.x.Load(); x != nil {
+		c.renew(x)
+	}
+}

@@ -1,0 +1,79 @@
+package sched
+
+import (
+	"context"
+	"time"
+)
+
+// waitTimed is WaitUntil of a thread under a time limit alone. It needs no Group:
+// it stands in one queue, and parks with the lock of that held.
+func (c *co) waitTimed(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error) {
+	w := &c.cur.w
+	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
+		return false, ErrCanceled
+	}
+	w.timed, w.mu, w.note = true, mu, lim.Note
+	n := w.open()
+	if lim.First {
+		q.pushFront(w)
+	} else {
+		q.push(w)
+	}
+	l := c.cur.timeLimit()
+	l.start(c, w, n, mu, after(lim.Timeout))
+	c.l.unlock = mu
+	c.switchTo(c.l.vp.pop(), opUnlock)
+	if l.stop() {
+		err = context.DeadlineExceeded
+	}
+	given = w.given
+	w.timed, w.given, w.note = false, false, nil
+	c.resumed()
+	return given, err
+}
+
+// timeLimit returns the limit of t's timed waits, one at a time. Called by t itself.
+func (t *thread) timeLimit() *limit {
+	if t.limit == nil {
+		t.limit = &limit{}
+	}
+	return t.limit
+}
+
+// Nap is Sleep where that must not be a cancellation point.
+func Nap(d time.Duration) { sleep(d, InSleep|Uninterruptible) }
+
+// Sleep suspends the calling thread for at least d; its VP goes on with others.
+// A plain goroutine sleeps as in time.Sleep. Resolution: tens of microseconds.
+func Sleep(d time.Duration) { sleep(d, InSleep) }
+
+func sleep(d time.Duration, k Kind) {
+	if d <= 0 {
+		Yield()
+		return
+	}
+	c := EnterLibrary()
+	if c == nil {
+		time.Sleep(d)
+		return
+	}
+	// Nobody is to wake it, so there is no queue; the wheel's lock keeps the end of
+	// its time from coming before it is parked.
+	w := &c.cur.w
+	if x := c.cur.x.Load(); x != nil && x.due(k) {
+		c.refuse(x, k)
+	}
+	ts := &c.l.vp.timers
+	w.timed, w.kind, w.mu = true, k, &ts.mu
+	n := w.open()
+	at := after(d)
+	ts.mu.Lock()
+	l := c.cur.timeLimit()
+	l.set(w, n, nil)
+	ts.start(&l.timer, at)
+	c.l.unlock = &ts.mu
+	c.switchTo(c.l.vp.pop(), opUnlock)
+	l.stop()
+	w.timed = false
+	c.resumed()
+}

@@ -1,0 +1,252 @@
+package sched
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// timers is the timer wheel of a VP. Whoever starts a timer takes the wheel of
+// the VP it holds, so its lock is free but for the timer thread, which expires
+// what is over, and those who stop a timer after they have moved to another VP.
+// See README.md, section 8.
+type timers struct {
+	vp      *vp
+	mu      Spin         // guards all but next
+	serving bool         // a thread takes functions from due, or is about to
+	closed  bool         // the scheduler has ended
+	next    atomic.Int64 // ns: nothing is over before; written under mu, read by the timer thread
+	wheel
+}
+
+// after is the time d from now.
+func after(d time.Duration) int64 {
+	if at := nanotime() + max(int64(d), 0); 0 <= at && at < maxAt {
+		return at
+	}
+	return maxAt
+}
+
+// start makes tm, which is not pending, pending until time at. Under ts.mu.
+func (ts *timers) start(tm *timer, at int64) {
+	tm.at, tm.home = at, ts
+	tm.round++
+	ts.insert(tm)
+	if at < ts.next.Load() {
+		ts.next.Store(at)
+		ts.vp.sched.clock.hurry(at)
+	}
+}
+
+// stop takes tm out if it is pending, and tells whether it was. The caller, if it
+// is a thread, holds its VP. What the timer thread has decided about tm before is
+// seen by the caller.
+func (tm *timer) stop() (pending bool) {
+	ts := tm.home
+	if ts == nil {
+		return false
+	}
+	ts.mu.Lock()
+	pending = ts.remove(tm)
+	ts.mu.Unlock()
+	return pending
+}
+
+// limit is the time limit of a thread's wait.
+type limit struct {
+	timer
+	w      *Waiter
+	ticket uint64 // number of the wait
+	mu     *Spin  // guards the queue in which w is; nil: it is in none
+	won    bool   // it ended the wait; written before the thread is woken
+}
+
+func (l *limit) set(w *Waiter, ticket uint64, mu *Spin) {
+	l.w, l.ticket, l.mu, l.won, l.owner = w, ticket, mu, false, l
+}
+
+// start has wait number ticket of w end at time at. The caller, c, holds the lock
+// of the queue, mu, until it is parked. Order of locks: mu, timers.mu.
+func (l *limit) start(c *co, w *Waiter, ticket uint64, mu *Spin, at int64) {
+	ts := &c.l.vp.timers
+	ts.mu.Lock()
+	l.set(w, ticket, mu)
+	ts.start(&l.timer, at)
+	ts.mu.Unlock()
+}
+
+// stop ends the limit when its wait is over, and tells whether it has ended it. The
+// caller holds its VP. Nobody writes won if somebody else has woken the caller.
+func (l *limit) stop() (won bool) {
+	if l.won {
+		return true
+	}
+	l.timer.stop()
+	return false
+}
+
+// over wakes w, whose time limit has won. It may not be parked yet: then its queue
+// is still locked.
+func (l *limit) over() {
+	w := l.w
+	if l.mu != nil {
+		l.mu.Lock()
+		if q := w.q; q != nil {
+			q.remove(w)
+		}
+		l.mu.Unlock()
+	}
+	(*co)(nil).Wake(w)
+}
+
+const (
+	// bellsAtOnce and stepsAtOnce bound how long the timer thread keeps the lock:
+	// one or two microseconds.
+	bellsAtOnce = 16
+	stepsAtOnce = 64
+)
+
+// bell is a timer that is over and whose owner is to be told.
+type bell struct {
+	owner any
+	round uint32
+}
+
+// fire takes some of those that are over at time now out of the wheel, tells
+// their owners, and returns when to look again. On the timer thread.
+func (ts *timers) fire(now int64) (next int64) {
+	var bells [bellsAtOnce]bell
+	n, work, serve := 0, stepsAtOnce, false
+	ts.mu.Lock()
+	for n < len(bells) {
+		tm := ts.expired(uint64(now)>>tickBits, &work)
+		if tm == nil {
+			break
+		}
+		switch o := tm.owner.(type) {
+		case func():
+			ts.push(tm, due)
+			continue
+		case *limit:
+			if !o.w.claimTicket(o.ticket) {
+				continue // it is being woken
+			}
+			o.won = true // it waits for us alone now
+		}
+		bells[n] = bell{tm.owner, tm.round}
+		n++
+	}
+	if ts.lists[due].first != nil && !ts.serving {
+		ts.serving, serve = true, true
+	}
+	next = ts.soon()
+	ts.next.Store(next)
+	ts.mu.Unlock()
+	for _, r := range bells[:n] {
+		switch o := r.owner.(type) {
+		case *limit:
+			o.over()
+		case Ringer:
+			o.Ring(r.round)
+		}
+	}
+	if serve {
+		ts.vp.sched.spawnAfter(ts)
+	}
+	return next
+}
+
+// spawnAfter starts the thread that starts the functions that are due, on the VP
+// of ts; unless the scheduler has ended meanwhile.
+func (s *Scheduler) spawnAfter(ts *timers) {
+	if !s.admitted() {
+		return
+	}
+	t := newThread()
+	t.body, t.vp = plain(ts.serve), ts.vp
+	t.vp.post(t)
+}
+
+// funcsAtOnce is how many functions are started before others have their turn:
+// their descriptors serve the next ones.
+const funcsAtOnce = 64
+
+// serve starts a thread for each function that is due, and is itself the one for
+// the last: a single function costs one thread.
+func (ts *timers) serve() {
+	for n := 1; ; n++ {
+		c := Enter()
+		ts.mu.Lock()
+		tm := ts.lists[due].first
+		if tm == nil {
+			ts.serving = false
+			ts.mu.Unlock()
+			c.Leave()
+			return
+		}
+		f := tm.owner.(func())
+		ts.remove(tm)
+		last := ts.lists[due].first == nil
+		if last {
+			ts.serving = false
+		}
+		ts.mu.Unlock()
+		c.Leave()
+		if last {
+			f()
+			return
+		}
+		Spawn(f)
+		if n%funcsAtOnce == 0 {
+			Yield()
+		}
+	}
+}
+
+// fireTimers expires timers of all VPs and returns when to look again. If there
+// are many it is content with some, and returns a time that is over.
+func (s *Scheduler) fireTimers(now int64) (next int64) {
+	next = maxAt
+	for _, v := range s.vps {
+		at := v.timers.next.Load()
+		if at <= now {
+			at = v.timers.fire(now)
+		}
+		next = min(next, at)
+	}
+	return next
+}
+
+// nextTimer is a lower bound of when the next timer is over.
+func (s *Scheduler) nextTimer() (next int64) {
+	next = maxAt
+	for _, v := range s.vps {
+		next = min(next, v.timers.next.Load())
+	}
+	return next
+}
+
+// closeTimers drops what is pending when all threads have ended: alarms, whose
+// owners are told so. On the timer thread, at its end.
+func (s *Scheduler) closeTimers() {
+	for _, v := range s.vps {
+		v.timers.close()
+	}
+}
+
+func (ts *timers) close() {
+	ts.mu.Lock()
+	ts.closed = true
+	for p := range ts.lists {
+		for tm := ts.lists[p].first; tm != nil; tm = ts.lists[p].first {
+			o, round := tm.owner, tm.round
+			ts.remove(tm)
+			if r, ok := o.(Ringer); ok {
+				ts.mu.Unlock()
+				r.Drop(round)
+				ts.mu.Lock()
+			}
+		}
+	}
+	ts.next.Store(maxAt)
+	ts.mu.Unlock()
+}

@@ -1,0 +1,80 @@
+package topo
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxCaches is how many caches of one CPU are looked at.
+const maxCaches = 16
+
+// readCaches adds the data and unified caches that sysfs lists, once the cores are
+// known.
+func (b *builder) readCaches(fsys fs.FS) {
+	var seen [kinds]CPUSet
+	cores := b.cores()
+	for c := range b.online.All() {
+		indices := numbered(fsys, cpuFile(c, "cache"), "index")
+		for _, i := range indices[:min(len(indices), maxCaches)] {
+			dir := cpuFile(c, "cache", "index"+strconv.Itoa(i))
+			level, ok := readInt(fsys, path.Join(dir, "level"))
+			if !ok || level < 1 || level > 3 {
+				continue
+			}
+			kind := [...]Kind{1: L1, 2: L2, 3: L3}[level]
+			if seen[kind].Has(c) {
+				continue
+			}
+			switch text, _ := readText(fsys, path.Join(dir, "type")); strings.TrimSpace(text) {
+			case "Data", "Unified":
+			default:
+				continue
+			}
+			shared, ok := readMask(fsys, path.Join(dir, "shared_cpu_map"))
+			if !ok {
+				continue
+			}
+			if shared.Empty() { // of a core's own cache, some kernels say it like that
+				shared = cores[c]
+			}
+			shared.Add(c)
+			shared = shared.And(b.online)
+			seen[kind].merge(shared)
+			size, _ := readText(fsys, path.Join(dir, "size"))
+			id, ok := readInt(fsys, path.Join(dir, "id"))
+			if !ok || id < 0 || id > 1<<31-1 {
+				id = -1
+			}
+			b.add(part{kind: kind, os: int(id), cpus: shared, size: parseSize(size)})
+		}
+	}
+	b.dropClusters()
+}
+
+// cores maps CPUs to those of their core, as far as cores are known.
+func (b *builder) cores() map[int]CPUSet {
+	of := map[int]CPUSet{}
+	for _, p := range b.parts {
+		if p.kind == Core {
+			for c := range p.cpus.All() {
+				of[c] = p.cpus
+			}
+		}
+	}
+	return of
+}
+
+// dropClusters takes out the clusters with the CPUs of a cache: they say nothing that
+// the cache does not.
+func (b *builder) dropClusters() {
+	caches := map[string]bool{}
+	for _, p := range b.parts {
+		if p.kind == L2 || p.kind == L3 {
+			caches[p.cpus.String()] = true
+		}
+	}
+	b.parts = slices.DeleteFunc(b.parts, func(p part) bool { return p.kind == Cluster && caches[p.cpus.String()] })
+}

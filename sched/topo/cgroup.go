@@ -1,0 +1,207 @@
+package topo
+
+import (
+	"io/fs"
+	"math"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// limits is what cgroups grant a process.
+type limits struct {
+	cpus, mems       CPUSet // memory nodes are numbered like CPUs
+	hasCPUs, hasMems bool
+	quota            float64 // CPUs' worth of time; 0: all
+}
+
+// readLimits reads the cgroups of the process that fsys/proc/self describes, of
+// version 1 and 2, mounted wherever the mount table says. What cannot be read
+// does not limit.
+func readLimits(fsys fs.FS) (l limits) {
+	paths := cgroupPaths(fsys)
+	for _, m := range cgroupMounts(fsys) {
+		if dirs := m.climb(paths["cpuset"]); m.has("cpuset") && len(dirs) > 0 {
+			l.addCPUSet(fsys, dirs)
+		}
+		if dirs := m.climb(paths["cpu"]); m.has("cpu") && len(dirs) > 0 {
+			l.addQuota(fsys, dirs)
+		}
+	}
+	return l
+}
+
+// addCPUSet takes the cpuset of the innermost directory that states one: those
+// below it inherit it.
+func (l *limits) addCPUSet(fsys fs.FS, dirs []string) {
+	read := func(set *CPUSet, has *bool, names ...string) {
+		for _, dir := range dirs {
+			for _, name := range names {
+				text, err := readText(fsys, path.Join(dir, name))
+				if err != nil {
+					continue
+				}
+				if s, err := ParseCPUList(text); err == nil && !s.Empty() {
+					if *has {
+						s = s.And(*set)
+					}
+					*set, *has = s, true
+					return
+				}
+			}
+		}
+	}
+	// Version 2, version 1, and version 1 mounted without prefixes.
+	read(&l.cpus, &l.hasCPUs, "cpuset.cpus.effective", "cpuset.cpus", "cpus")
+	read(&l.mems, &l.hasMems, "cpuset.mems.effective", "cpuset.mems", "mems")
+}
+
+// addQuota takes the smallest quota of all directories: each limits those below.
+func (l *limits) addQuota(fsys fs.FS, dirs []string) {
+	for _, dir := range dirs {
+		quota, period := "", ""
+		if text, err := readText(fsys, path.Join(dir, "cpu.max")); err == nil { // version 2
+			quota, period, _ = strings.Cut(strings.TrimSpace(text), " ")
+		} else if text, err := readText(fsys, path.Join(dir, "cpu.cfs_quota_us")); err == nil {
+			quota = strings.TrimSpace(text)
+			text, _ = readText(fsys, path.Join(dir, "cpu.cfs_period_us"))
+			period = strings.TrimSpace(text)
+		}
+		q, err := strconv.ParseFloat(quota, 64) // "max" in version 2 and -1 in version 1 mean none
+		p, err2 := strconv.ParseFloat(period, 64)
+		if err != nil || err2 != nil || !(q > 0) || !(p > 0) || math.IsInf(q/p, 0) || math.IsNaN(q/p) {
+			continue
+		}
+		if l.quota == 0 || q/p < l.quota {
+			l.quota = q / p
+		}
+	}
+}
+
+// cgroupPaths says in which cgroup the process is: by the controllers of version 1, and
+// by "" for version 2. /proc/self/cpuset is older than /proc/self/cgroup, and
+// some recordings have only that.
+func cgroupPaths(fsys fs.FS) map[string]map[bool]string {
+	paths := map[string]map[bool]string{"cpuset": {}, "cpu": {}}
+	if text, err := readText(fsys, "proc/self/cpuset"); err == nil {
+		paths["cpuset"][false] = strings.TrimSpace(text)
+		paths["cpuset"][true] = strings.TrimSpace(text)
+	}
+	text, err := readText(fsys, "proc/self/cgroup")
+	if err != nil {
+		return paths
+	}
+	for line := range strings.Lines(text) {
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, where, ok := strings.Cut(rest, ":")
+		if !ok {
+			continue
+		}
+		for controller, of := range paths {
+			if controllers == "" {
+				of[true] = where
+				continue
+			}
+			for c := range strings.SplitSeq(controllers, ",") {
+				if c == controller {
+					of[false] = where
+				}
+			}
+		}
+	}
+	return paths
+}
+
+// cgroupMount is a cgroup file system in the mount table.
+type cgroupMount struct {
+	root    string // which cgroup is mounted, where the table says so
+	point   string // where, without the leading slash
+	v2      bool
+	options []string
+}
+
+// has says whether the mount can tell about a controller: version 2 about all.
+func (m cgroupMount) has(controller string) bool {
+	if m.v2 {
+		return true
+	}
+	for _, o := range m.options {
+		if o == controller {
+			return true
+		}
+	}
+	return false
+}
+
+// climb lists the directory of a cgroup and those above it up to the mount point;
+// none if the process's cgroup in this hierarchy is not known.
+func (m cgroupMount) climb(paths map[bool]string) (dirs []string) {
+	cgroup, ok := paths[m.v2]
+	if !ok || !strings.HasPrefix(cgroup, "/") {
+		return nil
+	}
+	// In a container that does not have a namespace for cgroups, the mount shows only the
+	// container's own cgroup, while the process's path is that of the host.
+	if m.root != "/" && (cgroup == m.root || strings.HasPrefix(cgroup, m.root+"/")) {
+		cgroup = cgroup[len(m.root):]
+	}
+	for cgroup = path.Clean("/" + cgroup); ; cgroup = path.Dir(cgroup) {
+		dirs = append(dirs, path.Join(m.point, cgroup))
+		if cgroup == "/" || len(dirs) > maxCgroupDepth {
+			return dirs
+		}
+	}
+}
+
+const (
+	maxCgroupDepth  = 64
+	maxCgroupMounts = 64
+)
+
+// cgroupMounts finds the cgroup file systems in the mount table.
+func cgroupMounts(fsys fs.FS) (mounts []cgroupMount) {
+	add := func(root, point, fstype, options string) {
+		switch fstype {
+		case "cgroup", "cgroup2", "cpuset": // the last one is the ancestor of them all
+		default:
+			return
+		}
+		point = strings.TrimPrefix(path.Clean("/"+unescapeMount(point)), "/")
+		if point == "" || len(mounts) == maxCgroupMounts {
+			return
+		}
+		m := cgroupMount{root, point, fstype == "cgroup2", strings.Split(options, ",")}
+		if fstype == "cpuset" {
+			m.options = append(m.options, "cpuset")
+		}
+		mounts = append(mounts, m)
+	}
+	if text, err := readText(fsys, "proc/self/mountinfo"); err == nil {
+		for line := range strings.Lines(text) {
+			// ID PARENT DEVICE ROOT POINT OPTIONS... - TYPE SOURCE OPTIONS
+			left, right, ok := strings.Cut(strings.TrimSpace(line), " - ")
+			l, r := strings.Fields(left), strings.Fields(right)
+			if ok && len(l) >= 6 && len(r) >= 3 {
+				add(unescapeMount(l[3]), l[4], r[0], r[2])
+			}
+		}
+		return mounts
+	}
+	text, err := readText(fsys, "proc/self/mounts")
+	if err != nil {
+		text, err = readText(fsys, "proc/mounts")
+	}
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		// SOURCE POINT TYPE OPTIONS 0 0
+		if f := strings.Fields(line); len(f) >= 4 {
+			add("/", f[1], f[2], f[3])
+		}
+	}
+	return mounts
+}
+
+// unescapeMount undoes the mount table's \040 for a space, and the like.
+var unescapeMount = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace

@@ -1,0 +1,107 @@
+package topo
+
+import (
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// cpuInfo is what /proc/cpuinfo tells. Kernels from before 2.6.16, and those of some
+// architectures, tell it nowhere else.
+type cpuInfo struct {
+	model string
+	lines []infoCPU
+}
+
+// infoCPU is one processor of it; -1 stands for what is not stated.
+type infoCPU struct{ cpu, pack, core int }
+
+func (i cpuInfo) cpus() (s CPUSet) {
+	all := make([]int, len(i.lines))
+	for n, l := range i.lines {
+		all[n] = l.cpu
+	}
+	return CPUs(all...)
+}
+
+// readCPUInfo reads proc/cpuinfo.
+func readCPUInfo(fsys fs.FS) (info cpuInfo) {
+	text, err := readText(fsys, "proc/cpuinfo")
+	if err != nil {
+		return info
+	}
+	number := func(s string) int {
+		n, err := strconv.ParseInt(s, 0, 32) // some write 0x
+		if err != nil || n < 0 {
+			return -1
+		}
+		return int(n)
+	}
+	for line := range strings.Lines(text) {
+		key, value, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		current := &infoCPU{}
+		if n := len(info.lines); n > 0 {
+			current = &info.lines[n-1]
+		}
+		switch {
+		case key == "processor":
+			info.begin(number(value))
+		case strings.HasPrefix(key, "processor "): // s390: "processor 3: version = ..."
+			info.begin(number(strings.TrimSpace(key[len("processor "):])))
+		case key == "physical id":
+			current.pack = number(value)
+		case key == "core id":
+			current.core = number(value)
+		}
+		if info.model == "" {
+			switch key {
+			case "model name", "cpu model", "cpu", "Processor", "vendor_id":
+				if _, err := strconv.Atoi(value); err != nil && (key != "vendor_id" || strings.HasPrefix(value, "IBM")) {
+					info.model = strings.Join(strings.Fields(value), " ")
+				}
+			}
+		}
+	}
+	return info
+}
+
+// begin starts a processor, if that is a number that a CPU can have.
+func (i *cpuInfo) begin(cpu int) {
+	if cpu >= 0 && cpu < MaxCPUs && len(i.lines) < MaxCPUs {
+		i.lines = append(i.lines, infoCPU{cpu, -1, -1})
+	}
+}
+
+// addInfo adds the packages and cores of /proc/cpuinfo.
+func (b *builder) addInfo(info cpuInfo) {
+	packs := map[int][]int{}
+	cores := map[[2]int][]int{}
+	var order []part
+	for _, l := range info.lines {
+		if l.pack >= 0 {
+			if packs[l.pack] == nil {
+				order = append(order, part{kind: Package, os: l.pack})
+			}
+			packs[l.pack] = append(packs[l.pack], l.cpu)
+		}
+		if key := [2]int{l.pack, l.core}; l.core >= 0 {
+			if cores[key] == nil {
+				order = append(order, part{kind: Core, os: l.core, size: int64(l.pack)})
+			}
+			cores[key] = append(cores[key], l.cpu)
+		}
+	}
+	for _, p := range order {
+		if p.kind == Package {
+			p.cpus = CPUs(packs[p.os]...)
+		} else {
+			p.cpus = CPUs(cores[[2]int{int(p.size), p.os}]...)
+			p.size = 0
+		}
+		b.add(p)
+	}
+}

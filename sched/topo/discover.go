@@ -1,0 +1,41 @@
+package topo
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Discover describes this machine as far as the process may use it: the CPUs of
+// [Usable], arranged as sysfs says. It reads some dozen small files for each CPU, which
+// takes 1.5 ms with two CPUs: who needs the result often keeps it.
+//
+// Where sysfs cannot be read, the machine is flat, and Remarks says so. The error is
+// that not even the usable CPUs can be found out.
+func Discover() (*Topology, error) {
+	const name = "this machine"
+	mask := processMask
+	t, err := readMachine(os.DirFS("/"), name, &mask)
+	if err == nil {
+		return t, nil
+	}
+	if mask.Empty() {
+		return nil, err
+	}
+	t = &Topology{Name: name}
+	b := &builder{topology: t, online: mask, allowed: mask}
+	b.remark("no levels are known: %v", err)
+	b.build()
+	return t, nil
+}
+
+// Recorded describes the machine whose /sys and /proc were copied into a tree: fsys has
+// sys/devices/system/cpu at its root. It leaves out the CPUs that were offline, and those
+// that the cgroup of the recording process forbade.
+func Recorded(fsys fs.FS) (*Topology, error) {
+	t, err := readMachine(fsys, "recorded machine", nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: is it the copy of a root directory?", err)
+	}
+	return t, nil
+}

@@ -1,0 +1,63 @@
+package topo
+
+import (
+	"io/fs"
+	"maps"
+	"math"
+	"slices"
+)
+
+// rank tells kinds of CPUs apart: by what the kernel says each can compute (arm64),
+// else by the performance-monitoring units of Intel's hybrid processors, else by
+// the frequencies that are always kept. The highest frequencies do not tell: favoured cores
+// of one kind have higher ones.
+func (b *builder) rank(fsys fs.FS) {
+	b.ranks = map[int]int{}
+	for _, measure := range []func(fs.FS) map[int]int{b.capacities, b.units, b.frequencies} {
+		values := measure(fsys)
+		if len(values) < b.online.Count() {
+			continue // not known of all
+		}
+		classes := slices.Sorted(maps.Values(values))
+		classes = slices.Compact(classes)
+		if len(classes) == 1 {
+			continue
+		}
+		for c, v := range values {
+			b.ranks[c], _ = slices.BinarySearch(classes, v)
+		}
+		return
+	}
+}
+
+func (b *builder) capacities(fsys fs.FS) map[int]int {
+	return b.eachCPU(fsys, "cpu_capacity")
+}
+
+func (b *builder) frequencies(fsys fs.FS) map[int]int {
+	return b.eachCPU(fsys, "cpufreq/base_frequency")
+}
+
+// eachCPU reads a positive number of every CPU.
+func (b *builder) eachCPU(fsys fs.FS, file string) map[int]int {
+	values := map[int]int{}
+	for c := range b.online.All() {
+		n, ok := readInt(fsys, cpuFile(c, file))
+		if !ok || n <= 0 || n > math.MaxInt32 {
+			return nil
+		}
+		values[c] = int(n)
+	}
+	return values
+}
+
+func (b *builder) units(fsys fs.FS) map[int]int {
+	values := map[int]int{}
+	for i, unit := range []string{"cpu_lowpower", "cpu_atom", "cpu_core"} {
+		set, _ := readList(fsys, "sys/devices/"+unit+"/cpus")
+		for c := range set.And(b.online).All() {
+			values[c] = i
+		}
+	}
+	return values
+}

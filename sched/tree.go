@@ -1,0 +1,163 @@
+package sched
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// machine is this machine, as it was found when a scheduler first asked.
+var machine = sync.OnceValues(topo.Discover)
+
+// adopt completes cfg from its Topology: a VP for each PU, on that very CPU if the
+// process may use them all.
+func (cfg *Config) adopt() error {
+	t := cfg.Topology
+	if t == nil {
+		return nil
+	}
+	if len(t.PUs()) == 0 {
+		return errors.New("marcel: Config.Topology has no PUs: use one that package topo has made")
+	}
+	if cfg.VPs == 0 {
+		cfg.VPs = len(t.PUs())
+	}
+	if len(cfg.CPUs) > 0 {
+		return nil
+	}
+	for _, pu := range t.PUs() {
+		if pu.OS < 0 || pu.OS >= maxCPU || !processMask.IsSet(pu.OS) {
+			cfg.CPUs = nil
+			return nil
+		}
+		cfg.CPUs = append(cfg.CPUs, pu.OS)
+	}
+	return nil
+}
+
+// arrange finds the topology of cfg, and for each VP its PU.
+func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
+	pus = make([]*topo.Item, cfg.VPs)
+	if t = cfg.Topology; t != nil {
+		for i := range pus {
+			pus[i] = t.PUs()[i%len(t.PUs())]
+		}
+		return t, pus
+	}
+	t, err := machine()
+	if err != nil {
+		return nil, pus
+	}
+	for i := range pus {
+		pus[i] = t.CPU(cfg.CPUs[i%len(cfg.CPUs)])
+	}
+	return t, pus
+}
+
+// plant makes the tree of nodes: one for each item with VPs, where of items with the
+// same VPs only the outermost has one, and a leaf for each VP. VPs whose PU is not
+// known are below the machine.
+func (s *Scheduler) plant(t *topo.Topology, pus []*topo.Item) {
+	s.topo, s.nodes = t, map[*topo.Item]*node{}
+	s.root = &node{sched: s, vps: s.vps}
+	for i, v := range s.vps {
+		v.pu = pus[i]
+	}
+	if len(s.vps) == 1 {
+		s.vps[0].home = s.root
+	}
+	if t != nil {
+		s.root.item = t.Root
+		s.graft(t.Root, s.root)
+	}
+	for _, v := range s.vps {
+		if v.home == nil {
+			s.leaf(v, s.root)
+		}
+	}
+	for _, v := range s.vps {
+		v.near = v.rings()
+	}
+}
+
+// graft makes the nodes for the items in it; at is its own.
+func (s *Scheduler) graft(it *topo.Item, at *node) {
+	s.nodes[it] = at
+	for _, c := range it.Children {
+		var vps []*vp
+		for _, v := range at.vps {
+			for a := v.pu; a != nil; a = a.Parent {
+				if a == c {
+					vps = append(vps, v)
+				}
+			}
+		}
+		switch len(vps) {
+		case 0:
+		case len(at.vps):
+			s.graft(c, at)
+		case 1:
+			s.graft(c, s.leaf(vps[0], at))
+			vps[0].home.item = c
+		default:
+			n := &node{sched: s, item: c, up: at, vps: vps}
+			at.down = append(at.down, n)
+			s.graft(c, n)
+		}
+	}
+	if len(it.Children) == 0 && len(at.vps) > 1 { // several VPs on one PU
+		for _, v := range at.vps {
+			s.leaf(v, at)
+		}
+	}
+}
+
+func (s *Scheduler) leaf(v *vp, up *node) *node {
+	v.home = &node{sched: s, item: v.pu, up: up, vps: []*vp{v}}
+	up.down = append(up.down, v.home)
+	return v.home
+}
+
+// rings lists the other VPs in rings of equal distance, the nearest first: those
+// that share the innermost node with v, those that share the next one, and so on.
+func (v *vp) rings() (near [][]*vp) {
+	seen := map[*vp]bool{v: true}
+	for n := v.home; n != nil; n = n.up {
+		var ring []*vp
+		for _, o := range n.vps {
+			if !seen[o] {
+				seen[o] = true
+				ring = append(ring, o)
+			}
+		}
+		if len(ring) > 0 {
+			near = append(near, ring)
+		}
+	}
+	return near
+}
+
+// Topology returns the machine that s was arranged for: Config.Topology, or this
+// one; nil if nothing could be found out about it. VPs returns which VPs an item has.
+func (s *Scheduler) Topology() *topo.Topology { return s.topo }
+
+// Simulated tells whether the topology is that of another machine: VPs then share
+// CPUs, or run on CPUs that are arranged differently. Where threads run is what that
+// machine would see; how long they take is not.
+func (s *Scheduler) Simulated() bool { return s.simulated }
+
+// VPsOf returns the VPs that an item of the topology has; none if it has none, or
+// is of another topology.
+func (s *Scheduler) VPsOf(it *topo.Item) (set VPSet) {
+	if n := s.nodes[it]; n != nil {
+		for _, v := range n.vps {
+			set.Set(v.id)
+		}
+	}
+	return set
+}
+
+// PU returns the processing unit of VP i in the topology; nil if it is not known.
+// It panics if there is no VP i, as an index would.
+func (s *Scheduler) PU(i int) *topo.Item { return s.vps[i].pu }

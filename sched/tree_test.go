@@ -1,0 +1,201 @@
+package sched
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// planted is a scheduler that has VPs and nodes, but no LWPs.
+func planted(t interface{ Fatal(...any) }, machine string, vps int) *Scheduler {
+	m, err := topo.Synthetic(machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Topology: m, VPs: vps}
+	if err := cfg.complete(); err != nil {
+		t.Fatal(err)
+	}
+	s := &Scheduler{cfg: cfg}
+	for i := range cfg.VPs {
+		s.vps = append(s.vps, &vp{sched: s, id: i, only: OneVP(i), sifter: newThread(), seed: 1})
+		s.full.Set(i)
+		s.vps[i].called.Store(1) // nobody is to be woken
+	}
+	_, pus := cfg.arrange()
+	s.plant(m, pus)
+	return s
+}
+
+func (n *node) String() string {
+	text := fmt.Sprint(n.item.Kind)
+	for _, v := range n.vps {
+		text += fmt.Sprint(" ", v.id)
+	}
+	for _, d := range n.down {
+		text += fmt.Sprint(" (", d, ")")
+	}
+	return text
+}
+
+func TestTree(t *testing.T) {
+	for _, c := range []struct {
+		machine string
+		vps     int
+		want    string
+	}{
+		{"numa:2 l3:1 core:2 pu:2", 0,
+			"Machine 0 1 2 3 4 5 6 7 " +
+				"(NUMA 0 1 2 3 (Core 0 1 (PU 0) (PU 1)) (Core 2 3 (PU 2) (PU 3))) " +
+				"(NUMA 4 5 6 7 (Core 4 5 (PU 4) (PU 5)) (Core 6 7 (PU 6) (PU 7)))"},
+		{"package:1 numa:1 core:2 pu:1", 0, "Machine 0 1 (Core 0) (Core 1)"},
+		{"core:2 pu:1", 4, "Machine 0 1 2 3 (Core 0 2 (PU 0) (PU 2)) (Core 1 3 (PU 1) (PU 3))"},
+		{"numa:2 core:2 pu:1", 3, "Machine 0 1 2 (NUMA 0 1 (Core 0) (Core 1)) (NUMA 2)"},
+		{"core:8 pu:1", 1, "Machine 0"},
+	} {
+		if got := planted(t, c.machine, c.vps).root.String(); got != c.want {
+			t.Errorf("%s, %d VPs:\n%s, want\n%s", c.machine, c.vps, got, c.want)
+		}
+	}
+}
+
+// TestRings: thieves begin with those that share the most.
+func TestRings(t *testing.T) {
+	var got []string
+	for _, ring := range planted(t, "numa:2 l3:2 core:2 pu:2", 0).vps[5].near {
+		var ids []int
+		for _, v := range ring {
+			ids = append(ids, v.id)
+		}
+		got = append(got, fmt.Sprint(ids))
+	}
+	if want := []string{"[4]", "[6 7]", "[0 1 2 3]", "[8 9 10 11 12 13 14 15]"}; !slices.Equal(got, want) {
+		t.Errorf("VP 5 steals from %v, want %v", got, want)
+	}
+}
+
+// TestChoose: whatever lies in queues of VPs and nodes, a VP takes nothing that it may
+// not run, nothing of a lower priority than what it could have, and all of it gets
+// taken by somebody.
+func TestChoose(t *testing.T) {
+	defer func(n int) { minRing = n }(minRing)
+	minRing = 2
+	rapid.Check(t, func(t *rapid.T) {
+		s := planted(t, "numa:2 core:2 pu:2", 0)
+		var nodes []*node
+		var list func(n *node)
+		list = func(n *node) {
+			nodes = append(nodes, n)
+			for _, d := range n.down {
+				list(d)
+			}
+		}
+		list(s.root)
+		waiting := map[*thread]bool{}
+		drawNode := rapid.SampledFrom(nodes)
+		drawVP := rapid.SampledFrom(s.vps)
+		can := func(x *thread, v *vp) bool {
+			if n := x.node(); n != nil {
+				return n.reaching(x).over(v) && x.mayRun(v)
+			}
+			return x.vp == v && x.mayRun(v)
+		}
+		pop := func(t *rapid.T, v *vp) {
+			best := rank(ranks)
+			for x := range waiting {
+				if can(x, v) {
+					best = min(best, x.lane.rank())
+				}
+			}
+			x := v.pop()
+			switch {
+			case x == nil && best < ranks:
+				t.Fatalf("VP %d found nothing, there was one of rank %d", v.id, best)
+			case x == nil:
+				return
+			case !waiting[x] || !can(x, v):
+				t.Fatal("not to be had")
+			case x.lane.rank() != best:
+				t.Fatalf("rank %d, the best was %d", x.lane.rank(), best)
+			}
+			delete(waiting, x)
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"spawn": func(t *rapid.T) {
+				x := ofRank(drawRank.Draw(t, "rank"))
+				x.vp = drawVP.Draw(t, "VP")
+				x.x.Store(&rare{id: x.gen})
+				if rapid.Bool().Draw(t, "placed") {
+					x.assign(drawNode.Draw(t, "node"))
+				}
+				if rapid.IntRange(0, 3).Draw(t, "set") == 0 {
+					x.set.Store(&x.vp.only)
+				}
+				x.vp.add(x)
+				waiting[x] = true
+			},
+			"pop": func(t *rapid.T) { pop(t, drawVP.Draw(t, "VP")) },
+			"move": func(t *rapid.T) {
+				for x := range waiting {
+					var n *node
+					if rapid.Bool().Draw(t, "placed") {
+						n = drawNode.Draw(t, "node")
+					}
+					_ = x.settle(nil, x.gen, n)
+					break
+				}
+			},
+			"": func(t *rapid.T) {
+				in := 0
+				for _, n := range nodes {
+					in += int(n.count.Load())
+					if n.ready.Load() != n.q.present() || int(n.count.Load()) != n.q.total() {
+						t.Fatalf("%v: %d threads, says %d", n.item, n.q.total(), n.count.Load())
+					}
+				}
+				if int(s.placed.Load()) != in {
+					t.Fatalf("%d threads in nodes, says %d", in, s.placed.Load())
+				}
+			},
+		})
+		for range 8 * len(waiting) {
+			for _, v := range s.vps {
+				pop(t, v)
+			}
+		}
+		if len(waiting) > 0 {
+			t.Fatalf("%d threads lost", len(waiting))
+		}
+	})
+}
+
+// TestConfigTopology: what cannot be is said.
+func TestConfigTopology(t *testing.T) {
+	if _, err := New(Config{Topology: &topo.Topology{}}); err == nil {
+		t.Error("a machine without PUs")
+	}
+	for _, c := range []struct {
+		machine   string
+		simulated bool
+	}{{"core:16 pu:1", len(usableCPUs()) < 16}, {"core:1 pu:1", !processMask.IsSet(0)}} {
+		m, err := topo.Synthetic(c.machine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(Config{Topology: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Simulated() != c.simulated || s.Topology() != m || s.NumVP() != len(m.PUs()) {
+			t.Errorf("%s: simulated %v, %d VPs", c.machine, s.Simulated(), s.NumVP())
+		}
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,362 @@
+package sched
+
+import (
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// vp is a virtual processor.
+type vp struct {
+	sched *Scheduler
+	id    int
+
+	// The holder's alone; thieves use q while they have borrowed the VP. The
+	// timer thread and thieves peep at q, tick and running.
+	q         queue
+	running   rank   // priority of what was chosen, not just popped, and
+	chosenAt  uint64 // the tick it got; other threads are of Default priority
+	pool      []*co  // idle runners
+	worn      []*co  // idle runners that are to end: see worn.go
+	wornAt    int64  // cycles: not before this time look at them
+	wornNext  uint32
+	spare     *thread // descriptors to use again
+	spares    int
+	ids       ids                       // for the next lives of descriptors
+	trace     atomic.Pointer[traceRing] // nil unless a trace is recorded; StartTrace and StopTrace write, the holder reads
+	tick      uint64                    // threads put on this VP so far: started or continued
+	born      uint64                    // threads spawned here
+	ended     uint64                    // threads that ended here
+	stolen    uint64                    // threads that thieves took away
+	seizures  uint64
+	helpAt    int64         // cycles: not before this time wake another VP to steal
+	bubblesAt int64         // cycles: not before this time ask policies of bubbles
+	fence     atomic.Uint32 // see share
+	turn      uint32
+	seed      uint32 // of random, never 0
+	home      *node  // its leaf in the tree of nodes
+	pu        *topo.Item
+	near      [][]*vp // the other VPs, in rings of equal distance, the nearest first
+	cpu       int
+	mask      *cpuSet
+	only      VPSet   // itself
+	sifter    *thread // posted to say that the queue is to be sorted anew: see sift.go
+	n         counts
+	_         [128]byte
+
+	word    word // who holds it
+	_       [124]byte
+	inbox   atomic.Pointer[thread] // made ready from outside: anyone pushes, the holder takes all
+	called  atomic.Uint32          // 1: a spare has been woken and has not looked yet
+	urgent  atomic.Uint32          // priorities above Default in the inbox (bits by rank)
+	sifting atomic.Uint32          // 1: sifter is in the inbox
+	kicked  atomic.Uint32          // 1: a holder is wanted even without work
+	off     atomic.Bool            // disabled; under barred.mu
+	idle    atomic.Bool            // free, and nobody is about to use it: counted in alert
+	away    atomic.Int32           // threads in Blocking
+	robbed  atomic.Int32           // threads that go on without the VP, seized
+	_       [128]byte
+
+	mu     Spin   // guards the rest
+	asleep []*lwp // spares; the last one sleeps for the shortest time
+	fewest int    // of them since trim
+	lwps   int    // alive; under lwps.mu instead
+	_      [128]byte
+
+	timers timers // under its own lock
+	_      [128]byte
+
+	watch watch // the timer thread's
+}
+
+// spareThreads bounds the descriptors that a VP keeps for use again.
+const spareThreads = 4096
+
+// pop takes the next ready thread. Holder only.
+func (v *vp) pop() *thread {
+	if v.inbox.Load() != nil {
+		v.collect()
+	}
+	if v.q.odd|v.sched.placed.Load() != 0 {
+		return v.choose(ranks - 1)
+	}
+	t := v.q.ring.pop()
+	if t != nil && t.set.Load() != nil {
+		return v.popAllowed(t, ranks-1)
+	}
+	return t
+}
+
+// popFor is pop for t, which yields: nobody of a lower priority gets its turn.
+func (v *vp) popFor(t *thread) *thread {
+	if v.inbox.Load() != nil {
+		v.collect()
+	}
+	if l := t.lane.load(); uint32(l)|v.q.odd|v.sched.placed.Load() != 0 {
+		return v.choose(l.rank())
+	}
+	x := v.q.ring.pop()
+	if x != nil && x.set.Load() != nil {
+		return v.popAllowed(x, defaultRank)
+	}
+	return x
+}
+
+// collect moves the inbox, a stack, to the queue, in order of arrival.
+func (v *vp) collect() {
+	if v.urgent.Load() != 0 {
+		v.urgent.Store(0)
+	}
+	var rev *thread
+	for t := v.inbox.Swap(nil); t != nil; {
+		rev, t, t.link = t, t.link, rev
+	}
+	for t := rev; t != nil; {
+		next := t.link
+		t.link = nil
+		if t == v.sifter {
+			v.sifting.Store(0) // first: a lane that changes from now on posts again
+			v.sift()
+		} else {
+			v.add(t)
+		}
+		t = next
+	}
+	if v.off.Load() {
+		v.purge()
+	}
+}
+
+// ready enqueues t. Holder only. If another VP sleeps, it may have to be woken
+// to take a share.
+func (v *vp) ready(t *thread, fresh bool) {
+	if t.lane.load() != 0 {
+		if v.add(t) {
+			return
+		}
+	} else {
+		v.q.push(t)
+	}
+	if v.sched.alert.Load() != 0 {
+		v.alerted(t, fresh)
+	}
+}
+
+// alerted: the timer thread is dormant, or a VP is asleep, when t became ready.
+func (v *vp) alerted(t *thread, fresh bool) {
+	s := v.sched
+	if s.clock.dormant.Load() != 0 {
+		s.clock.rouse()
+	}
+	if s.alert.Load() >= alertSleep && (fresh || v.q.total() > 1) && t.mayMove(v) {
+		v.callHelp()
+	}
+}
+
+// callHelp wakes a sleeping VP, at a bounded rate: one that finds nothing to
+// steal makes the pause longer, up to helpMax.
+func (v *vp) callHelp() {
+	now := asm.Cycles()
+	if now < v.helpAt {
+		return
+	}
+	v.helpAt = now + v.sched.helpGap.Load()
+	v.sched.Kick(-1)
+}
+
+// post makes t ready from outside: from a goroutine, or an LWP without v.
+func (v *vp) post(t *thread) {
+	if n := t.node(); n != nil {
+		n.put(t)
+		return
+	}
+	v.push(t)
+	if r := t.lane.load().rank(); r < defaultRank {
+		v.urgent.Or(r.bit())
+	}
+	v.nudge(v.robbed.Load() != 0)
+}
+
+// push puts t on the inbox.
+func (v *vp) push(t *thread) {
+	for {
+		t.link = v.inbox.Load()
+		if v.inbox.CompareAndSwap(t.link, t) {
+			break
+		}
+	}
+}
+
+// hasWork is exact for the holder and when v is free, a racy hint otherwise.
+//
+//go:norace
+func (v *vp) hasWork() bool {
+	return v.hasOwn() || v.sched.placed.Load() != 0 && v.above() != 0
+}
+
+// hasOwn is hasWork without what is ready on nodes: what a thief may take.
+//
+//go:norace
+func (v *vp) hasOwn() bool {
+	return v.q.head != v.q.tail || v.q.odd&^lifoBit != 0 || v.inbox.Load() != nil
+}
+
+// above has the bits of all ranks that are ready on the nodes of v.
+func (v *vp) above() (b uint32) {
+	for n := v.home; n != nil; n = n.up {
+		b |= n.ready.Load()
+	}
+	return b
+}
+
+// queued is a racy hint.
+//
+//go:norace
+func (v *vp) queued() int {
+	return v.q.len() + bits.OnesCount32(v.q.odd&^lifoBit) // at least that many
+}
+
+// ticks is a racy hint.
+//
+//go:norace
+func (v *vp) ticks() uint32 { return uint32(v.tick) }
+
+// pressed is a racy hint: a thread is ready that has a higher priority than the one
+// that runs.
+//
+//go:norace
+func (v *vp) pressed() bool {
+	runs := defaultRank
+	if v.chosenAt == v.tick {
+		runs = v.running
+	}
+	b := v.q.present() | v.urgent.Load() | v.above()
+	return b != 0 && highest(b) < runs
+}
+
+// release: held -> free. Then look again: a post may have missed it.
+func (v *vp) release() {
+	v.word.release()
+	v.nudge(false)
+}
+
+// claim: free -> held(l).
+func (v *vp) claim(l *lwp) bool {
+	if v.off.Load() || !v.word.claim(l.id) {
+		return false
+	}
+	v.n.sleeping.end()
+	v.riseIdle()
+	if v.sched.clock.dormant.Load() != 0 {
+		v.sched.clock.rouse()
+	}
+	return true
+}
+
+// fallIdle marks v as one that may be woken to help others: by the holder that
+// is about to release it, or by the clock, which finds it free because its thread
+// is in Blocking.
+func (v *vp) fallIdle() {
+	if v.idle.CompareAndSwap(false, true) {
+		v.sched.alert.Add(alertSleep)
+		if v.off.Load() {
+			v.riseIdle() // after the mark, as DisableVP: one of us takes it back
+		}
+	}
+}
+
+// riseIdle takes the mark back.
+func (v *vp) riseIdle() {
+	if v.idle.Load() && v.idle.CompareAndSwap(true, false) {
+		v.sched.alert.Add(-alertSleep)
+	}
+}
+
+// nudge sees to it that a free VP with work, or one that was kicked, gets a holder: it wakes a spare,
+// which claims by itself when it runs. Spares sleep as SCHED_BATCH: waking one
+// does not preempt the LWP now on this CPU. So a thread in Blocking goes on;
+// the spare runs when, and only if, the call really blocks. A robbed thread on
+// this CPU is to be preempted, though.
+func (v *vp) nudge(preempt bool) {
+	if v.off.Load() {
+		v.clear()
+		return
+	}
+	switch m := modeOf(v.word.load()); {
+	case m == free && (v.hasWork() || v.kicked.Load() != 0):
+		v.call(toClaim, preempt || v.idle.Load())
+	case m != free && v.sched.clock.dormant.Load() != 0:
+		v.sched.clock.rouse() // the holder may be stuck: somebody has to look
+	}
+}
+
+// call wakes a spare, or makes one, unless one is on its way.
+func (v *vp) call(o order, preempt bool) {
+	if v.called.Load() != 0 || !v.called.CompareAndSwap(0, 1) {
+		return
+	}
+	l := v.popSpare()
+	if l == nil {
+		v.sched.newLWP(v)
+		return
+	}
+	if preempt {
+		l.unbatch()
+	}
+	l.rouse(o)
+}
+
+func (v *vp) pushSpare(l *lwp) {
+	v.mu.Lock()
+	v.asleep = append(v.asleep, l)
+	v.mu.Unlock()
+}
+
+func (v *vp) popSpare() (l *lwp) {
+	v.mu.Lock()
+	if n := len(v.asleep); n > 0 {
+		l, v.asleep = v.asleep[n-1], v.asleep[:n-1]
+		v.fewest = min(v.fewest, n-1)
+	}
+	v.mu.Unlock()
+	return l
+}
+
+// removeSpare takes l out; false: somebody has popped it and will rouse it.
+func (v *vp) removeSpare(l *lwp) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for i, x := range v.asleep {
+		if x == l {
+			v.asleep = append(v.asleep[:i], v.asleep[i+1:]...)
+			v.fewest = min(v.fewest, len(v.asleep))
+			return true
+		}
+	}
+	return false
+}
+
+// descriptor takes one to use again, or makes one. Holder only.
+func (v *vp) descriptor() *thread {
+	t := v.spare
+	if t == nil {
+		return newThread()
+	}
+	v.spare, t.link = t.link, nil
+	v.spares--
+	return t
+}
+
+// recycle keeps the descriptor of an ended thread. Holder only.
+func (v *vp) recycle(t *thread) {
+	if v.spares >= spareThreads {
+		return
+	}
+	t.inline = false
+	t.confine(nil)
+	t.lane.clear()
+	t.link, v.spare = v.spare, t
+	v.spares++
+}

@@ -1,0 +1,280 @@
+package sched
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Waiter is one parked thread or goroutine, or one that is about to park, in a
+// WaitQueue. A thread has one inside its descriptor; goroutines take theirs
+// from a pool. Links are guarded by the queue's lock.
+type Waiter struct {
+	next, prev *Waiter
+	q          *WaitQueue
+	mu         *Spin         // which guards q
+	kind       Kind          // of the wait; see As
+	t          *thread       // nil: a goroutine, which waits on ch
+	ch         chan struct{} // of capacity 1, so that waking never blocks
+	given      bool          // what the waker has to say; Wait returns it
+	timed      bool          // it waits with a time limit: who wakes it must win claim
+	ticket     atomic.Uint64 // number of the wait << 1 | open; see claim
+	g          *Group        // it is a node of this group, whose ticket counts; t and ch are nil
+	note       any           // what the one that waits has to say to its waker
+}
+
+var waiters = sync.Pool{New: func() any { return &Waiter{ch: make(chan struct{}, 1)} }}
+
+// WaitQueue holds parked threads and goroutines in order of arrival. Its owner
+// guards it with a Spin. The zero value is empty.
+type WaitQueue struct{ head, tail *Waiter }
+
+// Empty tells whether nobody waits. Under the lock.
+func (q *WaitQueue) Empty() bool { return q.head == nil }
+
+func (q *WaitQueue) push(w *Waiter) {
+	w.q = q
+	w.prev, w.next = q.tail, nil
+	if q.tail == nil {
+		q.head = w
+	} else {
+		q.tail.next = w
+	}
+	q.tail = w
+}
+
+func (q *WaitQueue) pushFront(w *Waiter) {
+	w.q = q
+	w.prev, w.next = nil, q.head
+	if q.head == nil {
+		q.tail = w
+	} else {
+		q.head.prev = w
+	}
+	q.head = w
+}
+
+func (q *WaitQueue) remove(w *Waiter) {
+	if w.q != q {
+		return
+	}
+	if w.prev == nil {
+		q.head = w.next
+	} else {
+		w.prev.next = w.next
+	}
+	if w.next == nil {
+		q.tail = w.prev
+	} else {
+		w.next.prev = w.prev
+	}
+	w.next, w.prev, w.q = nil, nil, nil
+}
+
+// Pop takes the one that has waited longest, nil if there is none. Under the
+// lock; the caller must then Wake it.
+func (q *WaitQueue) Pop() *Waiter {
+	for {
+		w := q.head
+		if w == nil {
+			return nil
+		}
+		q.remove(w)
+		if !w.timed || w.claim() {
+			return w
+		}
+	}
+}
+
+// PopN takes up to n waiters out, all of them if n < 0, and returns them linked
+// by next, for WakeAll, and how many they are. Under the lock.
+func (q *WaitQueue) PopN(n int) (first *Waiter, popped int) {
+	var last *Waiter
+	for ; popped != n; popped++ {
+		w := q.Pop()
+		if w == nil {
+			break
+		}
+		if last == nil {
+			first = w
+		} else {
+			last.next = w
+		}
+		last = w
+	}
+	return first, popped
+}
+
+// PopAll is PopN of all.
+func (q *WaitQueue) PopAll() *Waiter {
+	first, _ := q.PopN(-1)
+	return first
+}
+
+// WakeAll wakes a chain that PopN or PopAll returned.
+func (c *co) WakeAll(w *Waiter) {
+	for w != nil {
+		next := w.next
+		w.next = nil
+		c.Wake(w)
+		w = next
+	}
+}
+
+// open starts a timed wait and returns its number.
+func (w *Waiter) open() uint64 {
+	n := w.ticket.Load() + 2 | 1
+	w.ticket.Store(n)
+	return n
+}
+
+// claim decides, once for each wait, who ends it: a waker or the timer.
+func (w *Waiter) claim() bool {
+	if g := w.g; g != nil {
+		return g.claimFor(w, g.ticket.Load())
+	}
+	n := w.ticket.Load()
+	return n&1 != 0 && w.ticket.CompareAndSwap(n, n&^1)
+}
+
+// claimTicket is claim for one that knows which wait it means: if that is over,
+// there may be a later one by now.
+func (w *Waiter) claimTicket(n uint64) bool {
+	if w.g != nil {
+		return w.g.claimFor(w, n)
+	}
+	return w.ticket.CompareAndSwap(n, n&^1)
+}
+
+// Wait parks the caller at the end of q until it is woken, and tells whether the
+// waker used Give. mu guards q: the caller holds it, and it is unlocked once the
+// caller is parked. Wait also ends the operation that Enter began: there is no
+// Leave after it.
+func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
+	if c == nil {
+		return wait(q, mu, q.push, nil)
+	}
+	w := &c.cur.w
+	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
+		return false
+	}
+	w.mu = mu
+	q.push(w)
+	l := c.l
+	l.unlock = mu
+	if c.pin != nil {
+		return c.waitPinned(w)
+	}
+	s := c.depart(l.vp.pop(), opUnlock)
+	runtime.UnlockOSThread()
+	if s.inNext {
+		s.next()
+	} else {
+		s.yield(struct{}{})
+	}
+	runtime.LockOSThread()
+	c.land()
+	c.resumed()
+	if w.given {
+		w.given = false
+		return true
+	}
+	return false
+}
+
+// waitPinned is the rest of Wait for a pinned thread.
+func (c *co) waitPinned(w *Waiter) (given bool) {
+	c.pin.swap(nil, opUnlock)
+	c.resumed()
+	given, w.given = w.given, false
+	return given
+}
+
+// WaitFirst is Wait at the front of q, for one that has waited before.
+func (c *co) WaitFirst(q *WaitQueue, mu *Spin) (given bool) {
+	if c == nil {
+		return wait(q, mu, q.pushFront, nil)
+	}
+	w := &c.cur.w
+	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
+		return false
+	}
+	w.mu = mu
+	q.pushFront(w)
+	c.park(mu)
+	given, w.given = w.given, false
+	return given
+}
+
+// WaitNote is Wait for one that leaves a note for its waker: see Waiter.Note.
+func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
+	if c != nil {
+		c.cur.w.note = note
+		return c.Wait(q, mu)
+	}
+	return wait(q, mu, q.push, note)
+}
+
+// wait is Wait for a goroutine.
+func wait(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bool) {
+	w := waiters.Get().(*Waiter)
+	w.note = note
+	push(w)
+	mu.Unlock()
+	<-w.ch
+	given, w.given, w.note = w.given, false, nil
+	waiters.Put(w)
+	return given
+}
+
+// park lets the next ready thread run, or the base; mu is unlocked when the
+// caller is parked. It ends the operation.
+func (c *co) park(mu *Spin) {
+	l := c.l
+	l.unlock = mu
+	c.switchTo(l.vp.pop(), opUnlock)
+	c.resumed()
+}
+
+// Give tells the waiter, once it is woken, that it has been handed what it
+// waits for. For one that Pop returned.
+func (w *Waiter) Give() { w.given = true }
+
+// Wake makes the waiter ready again. It does not touch it afterwards, nor the
+// queue it came from.
+func (c *co) Wake(w *Waiter) {
+	t := w.t
+	if t == nil {
+		if w.g != nil {
+			w.g.wake(c)
+		} else {
+			w.ch <- struct{}{}
+		}
+		return
+	}
+	c.ready(t)
+}
+
+// ready: on the VP of the caller without further ado if that is the thread's
+// own, or if the thread's own is asleep and it may move; else through the
+// inbox.
+func (c *co) ready(t *thread) {
+	if c == nil {
+		c.woken(t)
+	} else {
+		v := c.l.vp
+		if v.tick%wakeSample == 0 || v.trace.Load() != nil {
+			c.woken(t)
+		}
+		if t.vp == v {
+			v.ready(t, false)
+			return
+		}
+		if t.vp.sched == v.sched && t.vp.idle.Load() && t.mayRun(v) {
+			t.vp = v
+			v.ready(t, false)
+			return
+		}
+	}
+	t.vp.post(t)
+}

@@ -1,0 +1,175 @@
+package sched
+
+import "math/bits"
+
+// A wheel is a hierarchical timing wheel (Varghese and Lauck, SOSP 1987, scheme
+// 7): nine wheels of 64 slots, each slot a list. Time is counted in ticks of
+// 1024 ns. A level-0 slot holds the timers of one tick, one of level l those of
+// 64^l ticks. A timer is put on the level of the highest digit (base 64) in
+// which its tick differs from cur, at the place of that digit:
+//
+//	        cur = 0 0 0 0 0 0 2 17 40      (digits, level 8 first)
+//	a tick        0 0 0 0 0 0 2 17 63  ->  level 0, slot 63
+//	another       0 0 0 0 0 0 5  0  1  ->  level 2, slot 5
+//
+// So all timers of a level come before those of the next one; within a level
+// the lowest slot is the first; no slot is used for two turns at a time; and
+// nine digits hold every time there is, so there is no overflow list. When cur
+// arrives at the beginning of a slot of a higher level, its timers are spread
+// over the levels below (they cascade): each does so eight times at most.
+//
+// A wheel has no lock and no clock: see timers.
+type wheel struct {
+	cur       uint64 // ticks before this one are over
+	cascading place  // of a slot at whose beginning cur has arrived: to be spread, as long as there is something in it
+	full      [levels]uint64
+	lists     [firstSlot + levels*slots]struct{ first, last *timer }
+}
+
+// place is a list of the wheel.
+type place uint16
+
+const (
+	nowhere   place = iota // the timer is not pending
+	due                    // its function waits for a thread: see timers.serve
+	firstSlot              // of level 0
+
+	slotBits = 6
+	slots    = 1 << slotBits
+	levels   = 9
+	tickBits = 10
+
+	// maxAt is the latest time, in ns: 146 years after the program began. What
+	// would come later never comes.
+	maxAt = 1 << 62
+)
+
+// timer is an entry of a wheel. It lies in what it belongs to, so that starting
+// and stopping it allocates nothing. All but at, owner and home are guarded by
+// the lock of home.
+type timer struct {
+	next, prev *timer
+	at         int64   // monotonic ns
+	owner      any     // who is told: *limit, func() or Ringer
+	home       *timers // where it is, or was; written by whoever may start it, before it is pending
+	place      place
+	round      uint32 // how often it was started
+}
+
+// tickOf is the first tick at whose beginning at is over, so that no timer is
+// early.
+func tickOf(at int64) uint64 { return (uint64(at) + 1<<tickBits - 1) >> tickBits }
+
+// insert adds tm, which is not pending.
+func (w *wheel) insert(tm *timer) {
+	tick := max(tickOf(tm.at), w.cur)
+	level := (bits.Len64(tick^w.cur|1) - 1) / slotBits
+	slot := tick >> (level * slotBits) % slots
+	w.full[level] |= 1 << slot
+	w.push(tm, firstSlot+place(level*slots+int(slot)))
+}
+
+// push appends tm to a list.
+func (w *wheel) push(tm *timer, p place) {
+	l := &w.lists[p]
+	tm.place, tm.prev, tm.next = p, l.last, nil
+	if l.last == nil {
+		l.first = tm
+	} else {
+		l.last.next = tm
+	}
+	l.last = tm
+}
+
+// remove takes tm out if it is pending, and tells whether it was.
+func (w *wheel) remove(tm *timer) bool {
+	p := tm.place
+	if p == nowhere {
+		return false
+	}
+	l := &w.lists[p]
+	if tm.prev == nil {
+		l.first = tm.next
+	} else {
+		tm.prev.next = tm.next
+	}
+	if tm.next == nil {
+		l.last = tm.prev
+	} else {
+		tm.next.prev = tm.prev
+	}
+	tm.place, tm.next, tm.prev = nowhere, nil, nil
+	if l.first == nil && p >= firstSlot {
+		p -= firstSlot
+		w.full[p/slots] &^= 1 << (p % slots)
+	}
+	return true
+}
+
+// first returns the first slot with timers in it, and the tick at which it
+// begins; nowhere if there is none.
+func (w *wheel) first() (p place, tick uint64) {
+	for level, set := range w.full {
+		if set != 0 {
+			slot := bits.TrailingZeros64(set)
+			above := w.cur >> ((level + 1) * slotBits) << ((level + 1) * slotBits)
+			return firstSlot + place(level*slots+slot), above | uint64(slot)<<(level*slotBits)
+		}
+	}
+	return nowhere, 0
+}
+
+// expired takes out a timer that is over at tick now, nil if there is none. It
+// does at most *work steps, one per timer that it takes or moves; if these were
+// not enough the wheel is as good as before, and soon says 0.
+func (w *wheel) expired(now uint64, work *int) *timer {
+	for ; *work > 0; *work-- {
+		if tm := w.lists[w.cascading].first; tm != nil {
+			w.remove(tm)
+			w.insert(tm)
+			continue
+		}
+		w.cascading = nowhere
+		p, tick := w.first()
+		if p == nowhere || tick > now {
+			w.cur = max(w.cur, now) // it arrives at no slot: first begins later
+			return nil
+		}
+		w.cur = tick
+		if p < firstSlot+slots {
+			tm := w.lists[p].first
+			w.remove(tm)
+			*work--
+			return tm
+		}
+		w.cascading = p
+	}
+	return nil
+}
+
+// fewTimers is how many of a slot are looked at to learn which is the first.
+const fewTimers = 8
+
+// soon returns a lower bound, in ns, of when the next timer is over: maxAt if
+// there is none. It is exact if few are in its slot; else it may be the time of
+// a cascade, after which to ask again.
+func (w *wheel) soon() int64 {
+	if w.lists[w.cascading].first != nil {
+		return 0
+	}
+	p, tick := w.first()
+	if p == nowhere {
+		return maxAt
+	}
+	if p >= firstSlot+slots {
+		least, n := uint64(maxAt), 0
+		for tm := w.lists[p].first; tm != nil; tm = tm.next {
+			if n++; n > fewTimers {
+				return int64(tick << tickBits)
+			}
+			least = min(least, tickOf(tm.at))
+		}
+		tick = least
+	}
+	return int64(tick << tickBits)
+}
