@@ -1,0 +1,194 @@
+package tasklet
+
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
+)
+
+// lane holds the queued tasklets of one virtual processor.
+type lane struct {
+	_ [128]byte
+	// head, by rank, is the newest of those that were pushed since the last firing.
+	// Pushers compare-and-swap it, the holder of the turn swaps it for nil.
+	head      [ranks]atomic.Pointer[Tasklet]
+	scheduled atomic.Uint64 // pushers count; Stats reads
+	remote    atomic.Uint64 // of these, from elsewhere
+	_         [128]byte
+	turn      turn
+	// What follows belongs to the holder of the turn; Stats peeps at the counters.
+	ready   [ranks]list // by rank
+	current *Tasklet    // whose function is being called
+	more    bool        // the last one left work behind
+	row     int         // how many firings on threads in a row have done so; see help.go
+	counters
+	index  int         // of the lane; constant
+	handed atomic.Bool // the helper is in charge: see help.go
+	_      [128]byte
+}
+
+const ranks = 2 // high, normal
+
+// push links t, whose state says queued, into the lane; first tells whether there
+// was nothing else of its rank to be seen. From the compare-and-swap on t belongs to
+// the lane.
+func (l *lane) push(t *Tasklet, rank int) (first bool) {
+	at := &l.head[rank]
+	for {
+		head := at.Load()
+		t.next = head
+		if at.CompareAndSwap(head, t) {
+			return head == nil
+		}
+	}
+}
+
+// fresh tells whether something was pushed that nobody has adopted.
+func (l *lane) fresh() bool { return l.head[0].Load() != nil || l.head[1].Load() != nil }
+
+// left is how many wait that have been adopted.
+func (l *lane) left() int { return l.ready[0].count + l.ready[1].count }
+
+// fire runs up to limit tasklets, unless somebody else is at it. Quiet: the lane was
+// empty at a moment during the call, and nobody was running one of it. Busy:
+// call again.
+func (l *lane) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
+	seen := l.turn.word.Load()
+	if l.emptySince(seen) {
+		return hooks.Quiet
+	}
+	by := onThread
+	if at == hooks.Idle || at == hooks.Timer {
+		by = aside
+	}
+	if by == onThread && l.handed.Load() || !l.turn.take(seen, asm.G()) {
+		return hooks.Busy
+	}
+	if !l.run(v, seen, limit, by) {
+		return hooks.Quiet
+	}
+	v.remind(l.index)
+	return hooks.Busy
+}
+
+// emptySince tells whether the lane was empty, and nobody was running one of it, at
+// the moment at which head is read here: from seen on until after that nobody had
+// the turn, who could have had one in his hands.
+func (l *lane) emptySince(seen uint64) bool {
+	return seen&(turnFree|turnLeft) == turnFree && !l.fresh() && l.turn.word.Load() == seen
+}
+
+// run is fire with the turn taken; it tells whether there is more to do.
+func (l *lane) run(v *Vector, seen uint64, limit int, by server) (more bool) {
+	through := false
+	defer func() {
+		if !through { // a panic or a Goexit goes through us
+			l.abandon(seen)
+		}
+	}()
+	if l.more {
+		l.restarts++
+	}
+	l.adopt()
+	// Not those that come back meanwhile: whoever schedules himself must not keep
+	// the others waiting.
+	normal := min(l.ready[1].count, limit)
+	first := min(l.ready[0].count, limit-min(normal, limit/4))
+	l.serve(v, 0, first)
+	l.serve(v, 1, min(normal, limit-first))
+	through = true
+	more = l.left() > 0 || l.fresh()
+	hand := l.restarted(v, by, more)
+	l.leave(seen)
+	if hand {
+		l.help(v)
+	}
+	return more
+}
+
+// serve takes n out of one rank and runs them.
+func (l *lane) serve(v *Vector, rank, n int) {
+	for range n {
+		if v.closed.Load() { // Detach has been here, or waits for our turn
+			return
+		}
+		t := l.ready[rank].pop()
+		if t == nil { // swept by a Kill from the last one
+			return
+		}
+		if !t.begin() {
+			continue
+		}
+		l.runs++
+		l.current = t
+		t.fn()
+		l.current = nil
+		if t.end(l.index) {
+			l.ready[rank].append(t)
+		}
+	}
+}
+
+// leave gives the turn back.
+func (l *lane) leave(seen uint64) {
+	left := l.left() > 0
+	l.more = left || l.fresh()
+	l.turn.give(seen, left)
+}
+
+// abandon cleans up after a tasklet that did not return: it is killed, the lane
+// goes on.
+func (l *lane) abandon(seen uint64) {
+	if t := l.current; t != nil {
+		l.current = nil
+		t.fail(l.index)
+	}
+	l.leave(seen)
+}
+
+// adopt moves what was pushed to the end of ready, the oldest first. Needs the
+// turn.
+func (l *lane) adopt() {
+	for rank := range l.head {
+		if l.head[rank].Load() == nil {
+			continue
+		}
+		newest := l.head[rank].Swap(nil)
+		var chain *Tasklet
+		count := 0
+		for t := newest; t != nil; count++ {
+			next := t.next
+			t.next, chain = chain, t
+			t = next
+		}
+		l.ready[rank].join(chain, newest, count)
+	}
+}
+
+// sweep takes the killed ones out of the lane, or all of them. Needs the turn.
+func (l *lane) sweep(all bool) {
+	l.adopt()
+	for rank := range l.ready {
+		q := &l.ready[rank]
+		for range q.count {
+			t := q.pop()
+			if all || t.load().has(killed) {
+				t.drop()
+			} else {
+				q.append(t)
+			}
+		}
+	}
+}
+
+// visit sweeps the lane if it gets the turn.
+func (l *lane) visit(all bool) bool {
+	seen := l.turn.word.Load()
+	if !l.turn.take(seen, asm.G()) {
+		return false
+	}
+	l.sweep(all)
+	l.leave(seen)
+	return true
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package tasklet
+
+const raceEnabled = true
