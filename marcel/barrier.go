@@ -1,0 +1,178 @@
+package marcel
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Barrier lets n threads or goroutines wait for each other, again and again: a
+// phase ends when n have arrived. To arrive and to wait may be two steps (as in C++'s
+// std::barrier), with work in between that needs none of the others. All who wait
+// pass at once; an order among them does not exist. The zero value lets everyone
+// pass. It takes 48 bytes and must not be copied after first use.
+type Barrier struct {
+	_       noCopy
+	n       int
+	mu      sched.Spin // guards what follows
+	arrived int        // in this phase
+	phase   uint64     // phases that have ended
+	q       sched.WaitQueue
+}
+
+// NewBarrier returns a barrier for n parties; it panics if n < 1.
+func NewBarrier(n int) *Barrier {
+	if n < 1 {
+		panic(fmt.Sprintf("marcel: a barrier of %d parties", n))
+	}
+	return &Barrier{n: n}
+}
+
+// Phase is what one who has arrived at a Barrier may wait for: the end of that
+// phase. It is a value, valid for ever. The zero Phase has ended.
+type Phase struct {
+	b *Barrier
+	n uint64
+}
+
+// Arrive says that the caller has arrived, and does not wait. It never blocks.
+func (b *Barrier) Arrive() Phase {
+	_ = &b.mu // nil panics here, not while the VP is held
+	c := sched.Visit()
+	b.mu.Lock()
+	p := Phase{b, b.phase}
+	var w *sched.Waiter
+	if b.arrived++; b.arrived >= b.n {
+		w = b.advance()
+	}
+	b.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
+	return p
+}
+
+// advance ends the phase and returns those who wait for that. Under mu.
+func (b *Barrier) advance() *sched.Waiter {
+	b.arrived = 0
+	b.phase++
+	return b.q.PopAll()
+}
+
+// Wait arrives, and waits until the phase ends; the last one to arrive does not
+// block, wakes the others and gets true. The barrier is then ready for the next phase.
+func (b *Barrier) Wait() (last bool) {
+	last, _ = b.wait(nil)
+	return last
+}
+
+// TryWait is Wait if the caller is the last one to arrive: then it returns true,
+// else the caller has not arrived. It does not block.
+func (b *Barrier) TryWait() bool {
+	_ = &b.mu
+	c := sched.Visit()
+	b.mu.Lock()
+	var w *sched.Waiter
+	last := b.arrived+1 >= b.n
+	if last {
+		w = b.advance()
+	}
+	b.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
+	return last
+}
+
+// WaitTimeout is Wait for at most d; false: the phase did not end in time, and the
+// caller has not arrived, as if it had never come. If d <= 0 it is TryWait.
+func (b *Barrier) WaitTimeout(d time.Duration) bool {
+	if d <= 0 {
+		return b.TryWait()
+	}
+	_, err := b.wait(within(d))
+	return err == nil
+}
+
+// WaitContext is Wait until ctx is done: then it returns the cause, and the caller
+// has not arrived, as if it had never come.
+func (b *Barrier) WaitContext(ctx context.Context) error {
+	lim, err := under(ctx)
+	if err == nil {
+		_, err = b.wait(lim)
+	}
+	return err
+}
+
+func (b *Barrier) wait(lim *sched.Limit) (last bool, err error) {
+	_ = &b.mu
+	c := sched.EnterLibrary()
+	b.mu.Lock()
+	if b.arrived++; b.arrived >= b.n {
+		w := b.advance()
+		b.mu.Unlock()
+		c.WakeAll(w)
+		c.Leave()
+		return true, nil
+	}
+	p := b.phase
+	if err = wait(c.As(sched.InBarrier), &b.q, &b.mu, lim); err == nil {
+		return false, nil
+	}
+	c = sched.Enter()
+	b.mu.Lock()
+	if b.phase != p {
+		err = nil // it ended with our arrival after all
+	} else {
+		b.arrived--
+	}
+	b.mu.Unlock()
+	c.Leave()
+	return false, err
+}
+
+// Wait waits until the phase has ended: until all parties have arrived.
+func (p Phase) Wait() { _ = p.wait(nil) }
+
+// TryWait tells whether the phase has ended. It does not block.
+func (p Phase) TryWait() bool {
+	b := p.b
+	if b == nil {
+		return true
+	}
+	c := sched.Visit()
+	b.mu.Lock()
+	over := b.phase != p.n
+	b.mu.Unlock()
+	c.Leave()
+	return over
+}
+
+// WaitTimeout is Wait for at most d; false: the phase has not ended in time. The
+// arrival stands, and p may be waited for again. If d <= 0 it is TryWait.
+func (p Phase) WaitTimeout(d time.Duration) bool { return p.wait(within(d)) == nil }
+
+// WaitContext is Wait until ctx is done: then it returns the cause, also if the
+// phase had ended. The arrival stands, and p may be waited for again.
+func (p Phase) WaitContext(ctx context.Context) error {
+	lim, err := under(ctx)
+	if err != nil {
+		return err
+	}
+	return p.wait(lim)
+}
+
+func (p Phase) wait(lim *sched.Limit) error {
+	b := p.b
+	if b == nil {
+		return nil
+	}
+	c := sched.EnterLibrary()
+	b.mu.Lock()
+	if b.phase != p.n {
+		b.mu.Unlock()
+		c.Leave()
+		return nil
+	}
+	return wait(c.As(sched.InBarrier), &b.q, &b.mu, lim)
+}

@@ -1,0 +1,206 @@
+package marcel_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/sched"
+)
+
+// on runs the benchmark as a thread of a scheduler of n VPs.
+func on(b *testing.B, n int, fn func()) {
+	s, err := sched.New(sched.Config{VPs: n})
+	if err != nil {
+		b.Fatal(err)
+	}
+	marcel.RunOn(s, fn)
+	if err := s.Stop(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// beside runs the peer's benchmark under that many Ps.
+func beside(b *testing.B, procs int, fn func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+	b.ResetTimer()
+	fn()
+}
+
+func BenchmarkYield(b *testing.B) {
+	b.Run("marcel", func(b *testing.B) {
+		on(b, 1, func() {
+			o := marcel.Spawn(func() {
+				for range b.N / 2 {
+					marcel.Yield()
+				}
+			})
+			marcel.Yield()
+			b.ResetTimer()
+			for range b.N / 2 {
+				marcel.Yield()
+			}
+			b.StopTimer()
+			_ = o.Join()
+		})
+	})
+	b.Run("goroutine", func(b *testing.B) {
+		beside(b, 1, func() {
+			var wg sync.WaitGroup
+			for range 2 {
+				wg.Go(func() {
+					for range b.N / 2 {
+						runtime.Gosched()
+					}
+				})
+			}
+			wg.Wait()
+		})
+	})
+}
+
+func nothing() {}
+
+func BenchmarkSpawnJoin(b *testing.B) {
+	b.Run("marcel", func(b *testing.B) {
+		b.ReportAllocs()
+		on(b, 1, func() {
+			b.ResetTimer()
+			for range b.N {
+				_ = marcel.Spawn(nothing).Join()
+			}
+			b.StopTimer()
+		})
+	})
+	b.Run("inline", func(b *testing.B) {
+		b.ReportAllocs()
+		on(b, 1, func() {
+			b.ResetTimer()
+			for range b.N {
+				_ = marcel.SpawnInline(nothing).Join()
+			}
+			b.StopTimer()
+		})
+	})
+	b.Run("goroutine", func(b *testing.B) {
+		b.ReportAllocs()
+		beside(b, 1, func() {
+			var wg sync.WaitGroup
+			for range b.N {
+				wg.Add(1)
+				go func() { wg.Done() }()
+				wg.Wait()
+			}
+		})
+	})
+}
+
+func BenchmarkSpawnBatch(b *testing.B) {
+	b.Run("marcel", func(b *testing.B) {
+		b.ReportAllocs()
+		on(b, 1, func() {
+			ts := make([]marcel.Thread, 1000)
+			b.ResetTimer()
+			for i := 0; i < b.N; i += len(ts) {
+				for j := range ts {
+					ts[j] = marcel.Spawn(nothing)
+				}
+				for _, t := range ts {
+					_ = t.Join()
+				}
+			}
+			b.StopTimer()
+		})
+	})
+	b.Run("goroutine", func(b *testing.B) {
+		b.ReportAllocs()
+		beside(b, 1, func() {
+			var wg sync.WaitGroup
+			for i := 0; i < b.N; i += 1000 {
+				wg.Add(1000)
+				for range 1000 {
+					go func() { wg.Done() }()
+				}
+				wg.Wait()
+			}
+		})
+	})
+}
+
+// One operation is one wake-up.
+func BenchmarkSemaphore(b *testing.B) {
+	for _, vps := range []int{1, 2} {
+		name := map[int]string{1: "1VP", 2: "2VP"}[vps]
+		b.Run("marcel/"+name, func(b *testing.B) {
+			on(b, vps, func() {
+				var x, y marcel.Semaphore
+				o := marcel.SpawnWith(marcel.Attr{VPs: marcel.OneVP(vps - 1)}, func() {
+					for range b.N / 2 {
+						x.Acquire()
+						y.Release()
+					}
+				})
+				b.ResetTimer()
+				for range b.N / 2 {
+					x.Release()
+					y.Acquire()
+				}
+				b.StopTimer()
+				_ = o.Join()
+			})
+		})
+		b.Run("channel/"+name, func(b *testing.B) {
+			beside(b, vps, func() {
+				x, y := make(chan int), make(chan int)
+				go func() {
+					for range x {
+						y <- 1
+					}
+				}()
+				for range b.N / 2 {
+					x <- 1
+					<-y
+				}
+				close(x)
+			})
+		})
+	}
+}
+
+func BenchmarkMutex(b *testing.B) {
+	b.Run("marcel", func(b *testing.B) {
+		on(b, 1, func() {
+			var m marcel.Mutex
+			b.ResetTimer()
+			for range b.N {
+				m.Lock()
+				//lint:ignore SA2001 the pair is what is measured
+				m.Unlock()
+			}
+			b.StopTimer()
+		})
+	})
+	b.Run("sync", func(b *testing.B) {
+		var m sync.Mutex
+		for range b.N {
+			m.Lock()
+			//lint:ignore SA2001 the pair is what is measured
+			m.Unlock()
+		}
+	})
+}
+
+func BenchmarkSelf(b *testing.B) {
+	on(b, 1, func() {
+		me := marcel.Self()
+		b.ResetTimer()
+		for range b.N {
+			if marcel.Self() != me {
+				b.Fail()
+			}
+		}
+		b.StopTimer()
+	})
+}

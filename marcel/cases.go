@@ -1,0 +1,159 @@
+package marcel
+
+import (
+	"context"
+	"time"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Case returns the case "Acquire": it takes a unit.
+func (s *Semaphore) Case() Case {
+	_ = &s.mu // nil panics here
+	return (*acquiring)(s)
+}
+
+type acquiring Semaphore
+
+func (a *acquiring) Try() bool { return (*Semaphore)(a).TryAcquire() }
+
+func (a *acquiring) Enlist(w *sched.Waiter) bool {
+	c := sched.Visit()
+	a.mu.Lock()
+	none := a.n <= 0
+	if none {
+		a.q.Add(w)
+	}
+	a.mu.Unlock()
+	c.Leave()
+	return none
+}
+
+func (a *acquiring) Withdraw(w *sched.Waiter) { withdraw(&a.q, &a.mu, w) }
+func (a *acquiring) Taken(*sched.Waiter) bool { return true }
+
+// withdraw takes w out of its line; who has won was taken out before.
+func withdraw(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter) {
+	if w.Won() {
+		return
+	}
+	c := sched.Visit()
+	mu.Lock()
+	q.Remove(w)
+	mu.Unlock()
+	c.Leave()
+}
+
+// Case returns the case "Wait". L is to be locked when Select is called, which
+// unlocks it while it waits, and returns with L locked, whichever case was
+// taken; if it does not have to wait L stays locked all the time. The case is
+// taken by a Signal or Broadcast that comes while Select waits, so it is never
+// ready at once. Cases of several conditions may share an L. Select panics if L
+// is not locked.
+//
+// Beside a case that may be woken for nothing (a pioman.Completion, of which
+// another bit was set) it may be taken without a signal: wait in a loop, as
+// always.
+func (c *Cond) Case() Case {
+	_ = &c.mu
+	return (*signalled)(c)
+}
+
+type signalled Cond
+
+func (s *signalled) Try() bool { return false }
+
+func (s *signalled) Enlist(w *sched.Waiter) bool {
+	c := sched.Visit()
+	s.mu.Lock()
+	s.q.Add(w)
+	s.mu.Unlock()
+	c.Leave()
+	return true
+}
+
+func (s *signalled) Withdraw(w *sched.Waiter) { withdraw(&s.q, &s.mu, w) }
+func (s *signalled) Taken(*sched.Waiter) bool { return true }
+func (s *signalled) guard() *Mutex            { return s.L }
+
+func (s *signalled) check() {
+	if s.L.state.Load()&locked == 0 {
+		panic("marcel: Select with a Cond whose Mutex is not locked")
+	}
+}
+
+// guarded is a Case with a mutex that Select unlocks while it waits.
+type guarded interface {
+	guard() *Mutex
+	check() // panics if it is not locked
+}
+
+// eachGuard calls do once for each mutex of the cases.
+func eachGuard(cases []Case, do func(*Mutex)) {
+next:
+	for i, c := range cases {
+		x, ok := c.(guarded)
+		if !ok {
+			continue
+		}
+		for _, former := range cases[:i] {
+			if y, ok := former.(guarded); ok && y.guard() == x.guard() {
+				continue next
+			}
+		}
+		do(x.guard())
+	}
+}
+
+func firstGuarded(cases []Case) int {
+	for i, c := range cases {
+		if _, ok := c.(guarded); ok {
+			return i
+		}
+	}
+	return -1
+}
+
+// After returns a case that can be taken d after the beginning of each Select that
+// waits for it; at once if d <= 0.
+func After(d time.Duration) Case { return &after{d} }
+
+type after struct{ d time.Duration }
+
+func (a *after) Try() bool { return a.d <= 0 }
+
+func (a *after) Enlist(w *sched.Waiter) bool {
+	w.Group().Expire(w, a.d)
+	return true
+}
+
+func (a *after) Withdraw(*sched.Waiter)   {}
+func (a *after) Taken(*sched.Waiter) bool { return true }
+
+// Done returns a case that can be taken when ctx is done, as often as it is asked
+// for. On a thread a Select that has to wait for it allocates
+// (context.AfterFunc).
+func Done(ctx context.Context) Case {
+	if ctx == nil {
+		panic("marcel: Done of a nil context")
+	}
+	return &done{ctx}
+}
+
+type done struct{ ctx context.Context }
+
+func (d *done) Try() bool                   { return d.ctx.Err() != nil }
+func (d *done) Enlist(w *sched.Waiter) bool { return w.Group().Watch(w, d.ctx) }
+func (d *done) Withdraw(w *sched.Waiter)    { w.Group().Unwatch(w) }
+func (d *done) Taken(*sched.Waiter) bool    { return true }
+
+// Ended returns a case that can be taken when t has ended, also long after that.
+// t.Join, which then does not wait, tells how it ended.
+func Ended(t Thread) Case { return &ended{t} }
+
+type ended struct{ t Thread }
+
+func (e *ended) Try() bool                   { return e.t.Ended() }
+func (e *ended) Enlist(w *sched.Waiter) bool { return e.t.WatchEnd(w) }
+func (e *ended) Withdraw(w *sched.Waiter)    { e.t.UnwatchEnd(w) }
+func (e *ended) Taken(*sched.Waiter) bool    { return true }

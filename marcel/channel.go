@@ -1,0 +1,175 @@
+package marcel
+
+import "github.com/pm2-go/pm2/sched"
+
+// ChanReceiver is the case of a receive from a Go channel. It is made once, by
+// ReceiveFrom, and may be used by one Select at a time, again and again.
+//
+// A channel cannot be told to wake a thread, so while a Select waits a goroutine
+// receives in its name. It is told to stop when another case has won. A value
+// that arrives just then is not lost: the ChanReceiver keeps it, and the next
+// Select, or TryRecv, gets it first. So as long as it is used all values come out,
+// once and in the order of the channel; whoever gives it up while others go on to
+// receive from the channel calls Stop, and gets a value that was kept.
+//
+// There is no such case for sends: a value that was sent while another case won
+// could not be taken back. That is what a Mailbox is for.
+type ChanReceiver[T any] struct {
+	Value T    // what was received, after the case was taken
+	OK    bool // false: the channel is closed and empty
+
+	ch   <-chan T
+	run  func()        // receive, made once
+	stop chan struct{} // of capacity 1: a token ends receive
+
+	mu      sched.Spin // guards what follows
+	state   chanState
+	kept    bool // v and ok were received, and nobody has got them
+	v       T
+	ok      bool
+	w       *sched.Waiter // whom to fire when a value comes; its wait's number
+	ticket  uint64
+	settled sched.WaitQueue // waits until nobody receives
+}
+
+// chanState says what the goroutine is about.
+//
+//	resting ── Enlist ───────────────────────────────────► receiving
+//	receiving ─ a value: it is kept, and w fired ────────► resting
+//	receiving ─ Withdraw: a token is put into stop ──────► stopping
+//	stopping ── it has the token, or a value first ──────► resting
+type chanState uint8
+
+const (
+	resting   chanState = iota // there is none
+	receiving                  // it receives for w
+	stopping                   // it may still receive, for nobody
+)
+
+// ReceiveFrom returns a case that can be taken when a receive from ch would not
+// wait. Then Value and OK say what came, as in v, ok := <-ch. A nil channel is
+// never ready.
+func ReceiveFrom[T any](ch <-chan T) *ChanReceiver[T] {
+	r := &ChanReceiver[T]{ch: ch, stop: make(chan struct{}, 1)}
+	r.run = r.receive
+	return r
+}
+
+// TryRecv receives a value if one is there, or was kept; taken: v and ok are
+// valid. It may wait for a moment, until the goroutine of the last Select has
+// stopped.
+func (r *ChanReceiver[T]) TryRecv() (v T, ok, taken bool) {
+	r.settle()
+	if r.kept {
+		v, ok = r.v, r.ok
+		r.forget()
+		return v, ok, true
+	}
+	select {
+	case v, ok = <-r.ch:
+		return v, ok, true
+	default:
+		return v, false, false
+	}
+}
+
+// Stop waits for a moment until nobody receives from the channel in r's name, and
+// returns the value that was kept, if any. r may be used again.
+func (r *ChanReceiver[T]) Stop() (v T, ok bool) {
+	r.settle()
+	if r.kept {
+		v, ok = r.v, r.ok
+		r.forget()
+	}
+	return v, ok
+}
+
+func (r *ChanReceiver[T]) forget() {
+	var none T
+	r.kept, r.v, r.ok = false, none, false
+}
+
+// settle waits until the goroutine of the last Select is gone; then r is the
+// caller's alone.
+func (r *ChanReceiver[T]) settle() {
+	c := sched.Enter()
+	r.mu.Lock()
+	if r.state == stopping {
+		c.Wait(&r.settled, &r.mu)
+		return
+	}
+	r.mu.Unlock()
+	c.Leave()
+}
+
+// receive is the goroutine: it receives one value, or is stopped.
+func (r *ChanReceiver[T]) receive() {
+	var v T
+	ok, came := false, false
+	select {
+	case v, ok = <-r.ch:
+		came = true
+	case <-r.stop:
+	}
+	c := sched.Visit()
+	r.mu.Lock()
+	if came {
+		r.v, r.ok, r.kept = v, ok, true
+		if r.state == stopping {
+			<-r.stop // the token is there, but nobody needs it any more
+		}
+	}
+	w, ticket := r.w, r.ticket
+	fire := r.state == receiving
+	r.state = resting
+	waits := r.settled.PopAll()
+	r.mu.Unlock()
+	if fire {
+		w.Fire(ticket)
+	}
+	c.WakeAll(waits)
+	c.Leave()
+}
+
+// Try is for Select.
+func (r *ChanReceiver[T]) Try() bool {
+	v, ok, taken := r.TryRecv()
+	if taken {
+		r.Value, r.OK = v, ok
+	}
+	return taken
+}
+
+// Enlist is for Select.
+func (r *ChanReceiver[T]) Enlist(w *sched.Waiter) bool {
+	if r.ch == nil {
+		return true
+	}
+	if len(r.ch) > 0 {
+		return false
+	}
+	r.w, r.ticket = w, w.Ticket()
+	r.state = receiving // nobody else has r: Try has just settled
+	go r.run()
+	return true
+}
+
+// Withdraw is for Select.
+func (r *ChanReceiver[T]) Withdraw(*sched.Waiter) {
+	c := sched.Visit()
+	r.mu.Lock()
+	if r.state == receiving {
+		r.state = stopping
+		r.stop <- struct{}{} // there is room: it is the only token
+	}
+	r.w = nil
+	r.mu.Unlock()
+	c.Leave()
+}
+
+// Taken is for Select.
+func (r *ChanReceiver[T]) Taken(*sched.Waiter) bool {
+	r.Value, r.OK = r.v, r.ok
+	r.forget()
+	return true
+}

@@ -1,0 +1,100 @@
+package marcel
+
+import (
+	"context"
+	"time"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Cond is a condition variable, as sync.Cond, for threads and goroutines alike.
+// L is held when Wait is called and while the condition changes. Waiters are
+// woken in order of arrival; a signal is never spent on one whose time is over.
+// It is ready when L is set, takes 32 bytes, and must not be copied after first
+// use.
+type Cond struct {
+	_  noCopy
+	L  *Mutex
+	mu sched.Spin
+	q  sched.WaitQueue
+}
+
+// NewCond returns a condition guarded by l.
+func NewCond(l *Mutex) *Cond { return &Cond{L: l} }
+
+// Wait unlocks L, waits for Signal or Broadcast, and locks L again. There are
+// no spurious wake-ups, but the condition may have changed again before L is
+// locked: wait in a loop. It panics if L is not locked.
+func (c *Cond) Wait() {
+	t := c.enqueue()
+	t.Wait(&c.q, &c.mu)
+	c.L.Lock()
+	t.EndWait()
+}
+
+// WaitTimeout is Wait for at most d and, after that, until L can be locked;
+// false: nobody has woken the caller in time (at once if d <= 0). L is locked
+// either way.
+func (c *Cond) WaitTimeout(d time.Duration) bool {
+	t := c.enqueue()
+	err := wait(t, &c.q, &c.mu, within(d))
+	c.L.Lock()
+	t.EndWait()
+	return err == nil
+}
+
+// WaitContext is Wait until ctx is done and, after that, until L can be locked;
+// it returns the cause if nobody has woken the caller before, also if ctx was
+// done from the start. L is locked either way.
+func (c *Cond) WaitContext(ctx context.Context) error {
+	lim, err := under(ctx)
+	if err != nil {
+		return err
+	}
+	t := c.enqueue()
+	err = wait(t, &c.q, &c.mu, lim)
+	c.L.Lock()
+	t.EndWait()
+	return err
+}
+
+// enqueue unlocks L only when the queue is locked: a signal cannot come in
+// between. Order of locks: Cond.mu, Mutex.mu. What is wrong must come out while
+// nothing is held.
+func (c *Cond) enqueue() *sched.Co {
+	if c.L.state.Load()&locked != 0 {
+		t := sched.EnterLibrary()
+		c.mu.Lock()
+		if c.L.unlock(t) {
+			return t.As(sched.InCond)
+		}
+		c.mu.Unlock()
+		t.Leave()
+	}
+	panic("marcel: wait on a Cond whose Mutex is not locked")
+}
+
+// Signal wakes the one that has waited longest, if any. It never blocks; the
+// caller may hold L or not.
+func (c *Cond) Signal() {
+	_ = &c.mu // nil panics here, not while the VP is held
+	t := sched.Visit()
+	c.mu.Lock()
+	w := c.q.Pop()
+	c.mu.Unlock()
+	if w != nil {
+		t.Wake(w)
+	}
+	t.Leave()
+}
+
+// Broadcast wakes all that wait. It never blocks; the caller may hold L or not.
+func (c *Cond) Broadcast() {
+	_ = &c.mu
+	t := sched.Visit()
+	c.mu.Lock()
+	w := c.q.PopAll()
+	c.mu.Unlock()
+	t.WakeAll(w)
+	t.Leave()
+}

@@ -1,0 +1,87 @@
+package marcel
+
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// countdown is a number >= 0, and those who wait until it is 0: what a Latch and a
+// WaitGroup have in common.
+//
+// The state is the number, times two, plus one if somebody may be waiting. Changes
+// are compare-and-swaps; the one to 0 that ends a wait, and those that make
+// somebody wait, are made under mu. So a wait belongs to the round in which it
+// began, even if the number rises again at once.
+type countdown struct {
+	state atomic.Int64
+	mu    sched.Spin // guards q
+	q     sched.WaitQueue
+}
+
+func (d *countdown) zero() bool { return d.state.Load() < 2 }
+
+// add changes the number by delta and wakes everyone if it is 0 then; false: it
+// would be negative, and is as it was.
+func (d *countdown) add(delta int64) bool {
+	for {
+		s := d.state.Load()
+		n := s>>1 + delta
+		switch {
+		case n < 0:
+			return false
+		case n == 0 && s&1 != 0:
+			return d.finish(delta)
+		case d.state.CompareAndSwap(s, n<<1|s&1):
+			return true
+		}
+	}
+}
+
+// finish is add when somebody may be waiting for the 0 that is near.
+func (d *countdown) finish(delta int64) (ok bool) {
+	c := sched.Visit()
+	d.mu.Lock()
+	var w *sched.Waiter
+	for {
+		s := d.state.Load()
+		n := s>>1 + delta
+		if ok = n >= 0; !ok {
+			break
+		}
+		next := n<<1 | s&1
+		if n == 0 {
+			next = 0
+		}
+		if d.state.CompareAndSwap(s, next) {
+			if n == 0 {
+				w = d.q.PopAll()
+			}
+			break
+		}
+	}
+	d.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
+	return ok
+}
+
+// wait waits until the number is 0, or lim is reached.
+func (d *countdown) wait(lim *sched.Limit) error {
+	if d.zero() {
+		return nil
+	}
+	c := sched.EnterLibrary()
+	d.mu.Lock()
+	for {
+		s := d.state.Load()
+		if s < 2 {
+			d.mu.Unlock()
+			c.Leave()
+			return nil
+		}
+		if s&1 != 0 || d.state.CompareAndSwap(s, s|1) {
+			return wait(c.As(sched.InLatch), &d.q, &d.mu, lim)
+		}
+	}
+}

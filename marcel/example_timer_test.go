@@ -1,0 +1,79 @@
+package marcel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pm2-go/pm2/marcel"
+)
+
+// An answer, or the end of our patience.
+func ExampleTimer() {
+	patience := marcel.NewTimer(time.Hour)
+	answers := marcel.NewMailbox[int](1)
+	marcel.Spawn(func() { _ = answers.Send(42) })
+	in := answers.Receiver()
+	switch marcel.Select(in, patience.Case()) {
+	case 0:
+		fmt.Println("the answer:", in.Value)
+	case 1:
+		fmt.Println("too late")
+	}
+	fmt.Println("still running:", patience.Stop())
+	// Output:
+	// the answer: 42
+	// still running: true
+}
+
+func ExampleTimer_Wait() {
+	begin := time.Now()
+	t := marcel.NewTimer(2 * time.Millisecond)
+	fmt.Println(t.Wait(), time.Since(begin) >= 2*time.Millisecond)
+	fmt.Println(t.Wait()) // it runs no more
+	// Output:
+	// true true
+	// false
+}
+
+// The function runs as a thread.
+func ExampleAfterFunc() {
+	var done marcel.Semaphore
+	marcel.AfterFunc(time.Millisecond, func() {
+		fmt.Println("on a thread:", marcel.OnThread())
+		done.Release()
+	})
+	never := marcel.AfterFunc(time.Hour, func() { fmt.Println("an hour is over") })
+	done.Acquire()
+	fmt.Println("stopped:", never.Stop())
+	// Output:
+	// on a thread: true
+	// stopped: true
+}
+
+// Who comes late is told how many ticks have passed.
+func ExampleTicker() {
+	t := marcel.NewTicker(time.Millisecond)
+	defer t.Stop()
+	ticks := t.Wait()
+	marcel.Sleep(3 * time.Millisecond)
+	ticks += t.Wait()
+	fmt.Println(ticks >= 3)
+	// Output: true
+}
+
+func ExampleSleepContext() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	err := marcel.SleepContext(ctx, time.Hour)
+	fmt.Println(errors.Is(err, context.DeadlineExceeded))
+	// Output: true
+}
+
+func ExampleSleepUntil() {
+	t := time.Now().Add(time.Millisecond)
+	marcel.SleepUntil(t)
+	fmt.Println(time.Now().Before(t))
+	// Output: false
+}

@@ -1,0 +1,54 @@
+package marcel
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Latch is a gate that opens when it has been counted down to zero, and stays open:
+// for threads, goroutines and hooks. All who wait pass at once; an order among
+// them does not exist. The zero value is open. It takes 32 bytes and must not
+// be copied after first use.
+type Latch struct {
+	_ noCopy
+	n countdown
+}
+
+// NewLatch returns a latch that opens after n calls of CountDown; it panics if n
+// is negative.
+func NewLatch(n int) *Latch {
+	if n < 0 {
+		panic(fmt.Sprintf("marcel: a latch of %d", n))
+	}
+	l := &Latch{}
+	l.n.add(int64(n))
+	return l
+}
+
+// CountDown counts one event and opens the latch with the last one. It never
+// blocks. If the latch is open it does nothing.
+func (l *Latch) CountDown() { l.n.add(-1) }
+
+// Left returns how many events are missing.
+func (l *Latch) Left() int { return int(l.n.state.Load() >> 1) }
+
+// Wait waits until the latch is open.
+func (l *Latch) Wait() { _ = l.n.wait(nil) }
+
+// TryWait tells whether the latch is open. It does not block.
+func (l *Latch) TryWait() bool { return l.n.zero() }
+
+// WaitTimeout is Wait for at most d; false: it did not open in time. If d <= 0 it
+// is TryWait.
+func (l *Latch) WaitTimeout(d time.Duration) bool { return l.n.wait(within(d)) == nil }
+
+// WaitContext is Wait until ctx is done: then it returns the cause, also if the
+// latch was open.
+func (l *Latch) WaitContext(ctx context.Context) error {
+	lim, err := under(ctx)
+	if err != nil {
+		return err
+	}
+	return l.n.wait(lim)
+}

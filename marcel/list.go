@@ -1,0 +1,33 @@
+package marcel
+
+import (
+	"io"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// ThreadInfo is what a list of threads says of one: its handle, name, state, what
+// it waits for, and its VP.
+type ThreadInfo = sched.ThreadInfo
+
+// ThreadState says what a thread is doing.
+type ThreadState = sched.ThreadState
+
+// The states of a thread.
+const (
+	StateSeed      = sched.StateSeed      // it has not begun
+	StateReady     = sched.StateReady     // it waits for its turn
+	StateRunning   = sched.StateRunning   // it has a VP
+	StateBlocked   = sched.StateBlocked   // it waits for something
+	StateAway      = sched.StateAway      // it goes on without a VP: in Blocking, or after its VP was taken
+	StateSuspended = sched.StateSuspended // until Resume
+	StateCalling   = sched.StateCalling   // it runs an inline thread that it joins
+)
+
+// Threads lists the threads that live in the scheduler of the calling thread, or
+// in the default one, by number, without stopping them. One that begins or ends
+// during the call may be there or not. It costs running threads nothing.
+func Threads() []ThreadInfo { return sched.Here().Threads() }
+
+// WriteThreads writes that list for a person, one thread in a line.
+func WriteThreads(w io.Writer) error { return sched.Here().WriteThreads(w) }

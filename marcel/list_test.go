@@ -1,0 +1,156 @@
+package marcel_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Each state is told, and what blocked threads are blocked in.
+func TestThreadsStates(t *testing.T) {
+	run(t, sched.Config{VPs: 2, Slice: time.Hour}, func(s *sched.Scheduler) {
+		var sem marcel.Semaphore
+		end := make(chan bool)
+		var m marcel.Mutex
+		m.Lock()
+		cond := marcel.NewCond(new(marcel.Mutex))
+		on := marcel.OneVP(1)
+		must(t, marcel.Self().SetVPs(on))
+		var stop atomic.Bool
+		want := map[string]string{}
+		var all []marcel.Thread
+		add := func(name, state string, body func()) {
+			want[name] = state
+			all = append(all, marcel.SpawnWith(marcel.Attr{Name: name, VPs: on}, body))
+		}
+		add("acquires", "blocked semaphore", sem.Acquire)
+		add("with a limit", "blocked semaphore", func() { sem.AcquireTimeout(time.Hour) })
+		add("locks", "blocked mutex", func() { passThrough(&m) })
+		add("waits", "blocked condition", func() { cond.L.Lock(); cond.Wait(); cond.L.Unlock() })
+		add("sleeps", "blocked sleep", func() {
+			for !stop.Load() {
+				marcel.Sleep(50 * time.Millisecond)
+			}
+		})
+		add("selects", "blocked select", func() { marcel.Select(sem.Case(), marcel.After(time.Hour)) })
+		add("joins", "blocked join", func() { must(t, all[0].Join()) })
+		add("suspended", "suspended ", func() { must(t, marcel.Self().Suspend()) })
+		add("away", "away ", func() { marcel.Blocking(func() { <-end }) })
+		for range 4 {
+			marcel.Yield()
+		}
+		add("seed", "seed ", func() {})
+		me := marcel.Self()
+		got := map[string]string{}
+		check := func() {
+			clear(got)
+			for _, i := range marcel.Threads() {
+				got[i.Name] = fmt.Sprint(i.State, " ", i.In)
+				if i.Thread == me && (i.State != marcel.StateRunning && i.State != marcel.StateCalling || marcel.OneVP(i.VP) != on) {
+					t.Errorf("the caller: %+v", i)
+				}
+				if i.Thread.Name() != i.Name || i.Thread.Ended() {
+					t.Errorf("%+v has ended, or has another name", i)
+				}
+			}
+			for name, state := range want {
+				if got[name] != state {
+					t.Errorf("%s is %q, want %q", name, got[name], state)
+				}
+			}
+		}
+		check()
+		var text bytes.Buffer
+		must(t, marcel.WriteThreads(&text))
+		if lines := strings.Count(text.String(), "\n"); lines != len(want)+2 || !strings.Contains(text.String(), "with a limit") {
+			t.Errorf("%d lines, want %d:\n%s", lines, len(want)+2, &text)
+		}
+		must(t, marcel.SpawnWith(marcel.Attr{Name: "called", Inline: true, VPs: on}, func() {
+			want["called"] = "running "
+			want["seed"] = "seed "
+			check()
+		}).Join())
+		stop.Store(true)
+		m.Unlock()
+		cond.Signal()
+		close(end)
+		must(t, all[7].Resume())
+		for range 3 {
+			sem.Release()
+		}
+		for _, x := range all {
+			must(t, x.Join())
+		}
+		if n := len(marcel.Threads()); n != 1 {
+			t.Errorf("%d threads are left", n)
+		}
+	})
+}
+
+// A list made while threads begin, wait, move and end is of threads that lived: no
+// number twice, and those that live all the time are in it.
+func TestThreadsMeanwhile(t *testing.T) {
+	run(t, brisk(3), func(s *sched.Scheduler) {
+		var stop atomic.Bool
+		var never marcel.Semaphore
+		var stay, all []marcel.Thread
+		for range 20 {
+			stay = append(stay, marcel.Spawn(never.Acquire))
+		}
+		for range 10 {
+			all = append(all, marcel.Spawn(func() {
+				for !stop.Load() {
+					x := marcel.Spawn(marcel.Yield)
+					y := marcel.SpawnInline(marcel.Yield)
+					must(t, x.Join())
+					must(t, y.Join())
+				}
+			}))
+		}
+		for i := range stay {
+			for {
+				marcel.Yield()
+				if ts := s.Threads(); has(ts, stay[i], marcel.StateBlocked) {
+					break
+				}
+			}
+		}
+		for range times(300) {
+			seen := map[uint64]bool{}
+			for _, i := range s.Threads() {
+				if seen[i.Thread.ID()] {
+					t.Fatalf("thread %d is there twice", i.Thread.ID())
+				}
+				seen[i.Thread.ID()] = true
+			}
+			for _, x := range stay {
+				if !seen[x.ID()] {
+					t.Fatalf("%v is missing", x)
+				}
+			}
+			marcel.Yield()
+		}
+		stop.Store(true)
+		for range stay {
+			never.Release()
+		}
+		for _, x := range append(all, stay...) {
+			must(t, x.Join())
+		}
+	})
+}
+
+func has(all []marcel.ThreadInfo, x marcel.Thread, state marcel.ThreadState) bool {
+	for _, i := range all {
+		if i.Thread == x {
+			return i.State == state
+		}
+	}
+	return false
+}

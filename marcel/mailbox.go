@@ -1,0 +1,339 @@
+package marcel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+var (
+	// ErrClosed: a send to a Mailbox that is closed, or a receive from one that is
+	// closed and drained.
+	ErrClosed = errors.New("marcel: the mailbox is closed")
+	// ErrWouldBlock: a TrySend or TryRecv that would have to wait.
+	ErrWouldBlock = errors.New("marcel: it would block")
+)
+
+// Mailbox is a bounded queue of messages, as a Go channel is, for threads and
+// goroutines alike. With capacity 0 a send waits for its receive (rendezvous).
+//
+// Messages come out in the order in which they went in. Those that wait to
+// receive, and those that wait to send, are served in order of arrival, and no
+// newcomer overtakes them: a message that is sent while somebody waits goes
+// straight to the one that has waited longest. After Close sends fail; receives
+// get what is left, then fail as well. Unlike a channel's, a send to a closed
+// mailbox is an error and no panic, and closing twice does no harm.
+//
+// In the sense of the Go memory model a send is synchronized before the receive
+// of its message, with capacity 0 or a full mailbox also the receive before the
+// end of the send, and Close before whatever fails because of it.
+//
+// The zero value is open and has capacity 0. It must not be copied after first
+// use.
+type Mailbox[T any] struct {
+	_        noCopy
+	mu       sched.Spin
+	closed   bool
+	n, first int // messages in buf, and where the first one is
+	buf      []T
+	senders  sched.WaitQueue // somebody here: buf is full, and nobody in receivers
+	takers   sched.WaitQueue // somebody here: buf is empty, and nobody in senders
+	spare    atomic.Pointer[parcel[T]]
+}
+
+// parcel is the note of one that waits: a sender's message, or the place for a
+// receiver's. Whoever pops the waiter has it to himself until the wake-up.
+type parcel[T any] struct {
+	v    T
+	ok   bool       // the message has passed; false: closed
+	next *parcel[T] // in Mailbox.spare
+}
+
+// NewMailbox returns a mailbox for n messages. It panics if n is negative.
+func NewMailbox[T any](n int) *Mailbox[T] {
+	if n < 0 {
+		panic(fmt.Sprintf("marcel: a mailbox of capacity %d: it cannot be negative", n))
+	}
+	return &Mailbox[T]{buf: make([]T, n)}
+}
+
+// Len returns how many messages are stored; a moment later it may be wrong.
+func (m *Mailbox[T]) Len() int {
+	_ = &m.mu // nil panics here, not while the VP is held
+	c := sched.Visit()
+	m.mu.Lock()
+	n := m.n
+	m.mu.Unlock()
+	c.Leave()
+	return n
+}
+
+// Cap returns how many messages can be stored.
+func (m *Mailbox[T]) Cap() int { return len(m.buf) }
+
+// Send sends v, or waits until there is room or, with capacity 0, a receiver. It
+// returns ErrClosed if the mailbox is closed, or gets closed while it waits.
+func (m *Mailbox[T]) Send(v T) error {
+	_ = &m.mu
+	c := sched.EnterLibrary()
+	m.mu.Lock()
+	w, ok := m.put(&v)
+	if ok || m.closed {
+		return m.sent(c, w, ok)
+	}
+	p := m.parcel()
+	p.v = v
+	c.As(sched.InMailbox).WaitNote(&m.senders, &m.mu, p)
+	return m.afterSend(p)
+}
+
+// TrySend sends v if that is possible at once. If not it returns ErrWouldBlock, or
+// ErrClosed. It never blocks, and hooks may call it.
+func (m *Mailbox[T]) TrySend(v T) error {
+	_ = &m.mu
+	c := sched.Visit()
+	m.mu.Lock()
+	w, ok := m.put(&v)
+	if ok || m.closed {
+		return m.sent(c, w, ok)
+	}
+	m.mu.Unlock()
+	c.Leave()
+	return ErrWouldBlock
+}
+
+// SendTimeout is Send for at most d; then it returns context.DeadlineExceeded, and
+// v has not been sent. If d <= 0 it does not wait.
+func (m *Mailbox[T]) SendTimeout(v T, d time.Duration) error {
+	return m.sendUntil(v, *within(d))
+}
+
+// SendContext is Send until ctx is done: then it returns the cause, also if v
+// could be sent at once; v has not been sent.
+func (m *Mailbox[T]) SendContext(ctx context.Context, v T) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return m.sendUntil(v, sched.Limit{Context: ctx})
+}
+
+func (m *Mailbox[T]) sendUntil(v T, lim sched.Limit) error {
+	_ = &m.mu
+	c := sched.EnterLibrary()
+	m.mu.Lock()
+	w, ok := m.put(&v)
+	if ok || m.closed {
+		return m.sent(c, w, ok)
+	}
+	p := m.parcel()
+	p.v = v
+	lim.Note = p
+	if _, err := c.As(sched.InMailbox).WaitUntil(&m.senders, &m.mu, lim); err != nil {
+		m.recycle(p)
+		return err
+	}
+	return m.afterSend(p)
+}
+
+// put stores *v, or gives it to the first that waits for it, which is then to be
+// woken. Under mu.
+func (m *Mailbox[T]) put(v *T) (w *sched.Waiter, ok bool) {
+	if m.closed {
+		return nil, false
+	}
+	if !m.takers.Empty() {
+		if w = m.takers.Pop(); w != nil {
+			p := w.Note().(*parcel[T])
+			p.v, p.ok = *v, true
+			return w, true
+		}
+	}
+	if m.n == len(m.buf) {
+		return nil, false
+	}
+	m.store(v)
+	return nil, true
+}
+
+func (m *Mailbox[T]) store(v *T) {
+	i := m.first + m.n
+	if i >= len(m.buf) {
+		i -= len(m.buf)
+	}
+	m.buf[i] = *v
+	m.n++
+}
+
+// sent ends a send that need not wait: ok, or the mailbox is closed.
+func (m *Mailbox[T]) sent(c *sched.Co, w *sched.Waiter, ok bool) error {
+	m.mu.Unlock()
+	if w != nil {
+		c.Wake(w)
+	}
+	c.Leave()
+	if !ok {
+		return ErrClosed
+	}
+	return nil
+}
+
+func (m *Mailbox[T]) afterSend(p *parcel[T]) error {
+	ok := p.ok
+	m.recycle(p)
+	if !ok {
+		return ErrClosed
+	}
+	return nil
+}
+
+// Recv receives a message, or waits until there is one. It returns ErrClosed if the
+// mailbox is closed and empty, or gets closed while it waits.
+func (m *Mailbox[T]) Recv() (v T, err error) {
+	_ = &m.mu
+	c := sched.EnterLibrary()
+	m.mu.Lock()
+	w, ok := m.get(&v)
+	if ok || m.closed {
+		return v, m.sent(c, w, ok)
+	}
+	p := m.parcel()
+	c.As(sched.InMailbox).WaitNote(&m.takers, &m.mu, p)
+	return m.afterRecv(p)
+}
+
+// TryRecv receives a message if there is one. If not it returns ErrWouldBlock, or
+// ErrClosed. It never blocks, and hooks may call it.
+func (m *Mailbox[T]) TryRecv() (v T, err error) {
+	_ = &m.mu
+	c := sched.Visit()
+	m.mu.Lock()
+	w, ok := m.get(&v)
+	if ok || m.closed {
+		return v, m.sent(c, w, ok)
+	}
+	m.mu.Unlock()
+	c.Leave()
+	return v, ErrWouldBlock
+}
+
+// RecvTimeout is Recv for at most d; then it returns context.DeadlineExceeded. If
+// d <= 0 it does not wait.
+func (m *Mailbox[T]) RecvTimeout(d time.Duration) (T, error) {
+	return m.recvUntil(*within(d))
+}
+
+// RecvContext is Recv until ctx is done: then it returns the cause, also if there
+// is a message.
+func (m *Mailbox[T]) RecvContext(ctx context.Context) (v T, err error) {
+	if ctx.Err() != nil {
+		return v, context.Cause(ctx)
+	}
+	return m.recvUntil(sched.Limit{Context: ctx})
+}
+
+func (m *Mailbox[T]) recvUntil(lim sched.Limit) (v T, err error) {
+	_ = &m.mu
+	c := sched.EnterLibrary()
+	m.mu.Lock()
+	w, ok := m.get(&v)
+	if ok || m.closed {
+		return v, m.sent(c, w, ok)
+	}
+	p := m.parcel()
+	lim.Note = p
+	if _, err := c.As(sched.InMailbox).WaitUntil(&m.takers, &m.mu, lim); err != nil {
+		m.recycle(p)
+		return v, err
+	}
+	return m.afterRecv(p)
+}
+
+// get takes the first message, and lets the first sender that waits go on, which
+// is then to be woken. Under mu.
+func (m *Mailbox[T]) get(v *T) (w *sched.Waiter, ok bool) {
+	if !m.senders.Empty() {
+		w = m.senders.Pop()
+	}
+	if m.n == 0 {
+		if w == nil {
+			return nil, false
+		}
+		p := w.Note().(*parcel[T])
+		*v, p.ok = p.v, true
+		return w, true
+	}
+	var none T
+	*v, m.buf[m.first] = m.buf[m.first], none
+	m.n--
+	if m.first++; m.first == len(m.buf) {
+		m.first = 0
+	}
+	if w != nil {
+		p := w.Note().(*parcel[T])
+		m.store(&p.v)
+		p.ok = true
+	}
+	return w, true
+}
+
+func (m *Mailbox[T]) afterRecv(p *parcel[T]) (v T, err error) {
+	v = p.v
+	if !p.ok {
+		err = ErrClosed
+	}
+	m.recycle(p)
+	return v, err
+}
+
+// Close closes the mailbox: sends fail from now on, those that wait included;
+// receives get the messages that are stored, then fail. It never blocks.
+// Closing again does nothing.
+func (m *Mailbox[T]) Close() {
+	_ = &m.mu
+	c := sched.Visit()
+	m.mu.Lock()
+	m.closed = true
+	s, r := m.senders.PopAll(), m.takers.PopAll() // ok of their parcels is false
+	m.mu.Unlock()
+	c.WakeAll(s)
+	c.WakeAll(r)
+	c.Leave()
+}
+
+// All receives messages until the mailbox is closed and empty: for range loops.
+func (m *Mailbox[T]) All() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for {
+			if v, err := m.Recv(); err != nil || !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// parcel takes one that nobody uses. Only one at a time takes, being under mu, so
+// nobody can have taken and returned the first one while we look at its next.
+func (m *Mailbox[T]) parcel() *parcel[T] {
+	for p := m.spare.Load(); p != nil; p = m.spare.Load() {
+		if m.spare.CompareAndSwap(p, p.next) { // counterpart: recycle
+			return p
+		}
+	}
+	return &parcel[T]{}
+}
+
+// recycle keeps a parcel for the next one that waits. Not under mu.
+func (m *Mailbox[T]) recycle(p *parcel[T]) {
+	*p = parcel[T]{}
+	for {
+		p.next = m.spare.Load()
+		if m.spare.CompareAndSwap(p.next, p) { // counterpart: parcel
+			return
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package marcel
+
+import "github.com/pm2-go/pm2/sched"
+
+// Receiver is the case "Recv" of a mailbox. It is made once and may be used by one
+// Select at a time, again and again.
+type Receiver[T any] struct {
+	_     noCopy
+	Value T    // the message, after the case was taken
+	OK    bool // false: the mailbox is closed and empty
+	m     *Mailbox[T]
+	p     parcel[T]
+}
+
+// Receiver returns a case that can be taken when Recv would not wait: there is a
+// message, or the mailbox is closed and empty. Then Value and OK say what came.
+func (m *Mailbox[T]) Receiver() *Receiver[T] {
+	_ = &m.mu
+	return &Receiver[T]{m: m}
+}
+
+// Try is for Select.
+func (r *Receiver[T]) Try() bool {
+	v, err := r.m.TryRecv()
+	if err == ErrWouldBlock {
+		return false
+	}
+	r.Value, r.OK = v, err == nil
+	return true
+}
+
+// Enlist is for Select.
+func (r *Receiver[T]) Enlist(w *sched.Waiter) bool {
+	m := r.m
+	w.SetNote(&r.p)
+	c := sched.Visit()
+	m.mu.Lock()
+	none := m.n == 0 && !m.closed && !m.senders.Others(w)
+	if none {
+		m.takers.Add(w)
+	}
+	m.mu.Unlock()
+	c.Leave()
+	return none
+}
+
+// Withdraw is for Select.
+func (r *Receiver[T]) Withdraw(w *sched.Waiter) {
+	withdraw(&r.m.takers, &r.m.mu, w)
+	w.SetNote(nil)
+}
+
+// Taken is for Select.
+func (r *Receiver[T]) Taken(*sched.Waiter) bool {
+	r.Value, r.OK = r.p.v, r.p.ok
+	r.p = parcel[T]{}
+	return true
+}
+
+// Sender is the case "Send" of a mailbox. It is made once and may be used by one
+// Select at a time, again and again.
+type Sender[T any] struct {
+	_     noCopy
+	Value T     // what is to be sent
+	Err   error // ErrClosed if the case was taken because the mailbox is closed
+	m     *Mailbox[T]
+	p     parcel[T]
+}
+
+// Sender returns a case that can be taken when Send would not wait: there is room,
+// or a receiver, or the mailbox is closed. It sends v, or whatever Value is when
+// Select is called.
+func (m *Mailbox[T]) Sender(v T) *Sender[T] {
+	_ = &m.mu
+	return &Sender[T]{Value: v, m: m}
+}
+
+// Try is for Select.
+func (s *Sender[T]) Try() bool {
+	err := s.m.TrySend(s.Value)
+	if err == ErrWouldBlock {
+		return false
+	}
+	s.Err = err
+	return true
+}
+
+// Enlist is for Select.
+func (s *Sender[T]) Enlist(w *sched.Waiter) bool {
+	m := s.m
+	s.p.v = s.Value
+	w.SetNote(&s.p)
+	c := sched.Visit()
+	m.mu.Lock()
+	full := m.n == len(m.buf) && !m.closed && !m.takers.Others(w)
+	if full {
+		m.senders.Add(w)
+	}
+	m.mu.Unlock()
+	c.Leave()
+	return full
+}
+
+// Withdraw is for Select.
+func (s *Sender[T]) Withdraw(w *sched.Waiter) {
+	withdraw(&s.m.senders, &s.m.mu, w)
+	w.SetNote(nil)
+}
+
+// Taken is for Select.
+func (s *Sender[T]) Taken(*sched.Waiter) bool {
+	s.Err = nil
+	if !s.p.ok {
+		s.Err = ErrClosed
+	}
+	s.p = parcel[T]{}
+	return true
+}

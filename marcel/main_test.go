@@ -1,0 +1,31 @@
+package marcel_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// TestMain runs one of the scenarios that need a process of their own, or the
+// tests; nothing of the default scheduler may be left when that was stopped.
+func TestMain(m *testing.M) {
+	if name := os.Getenv(scenarioVariable); name != "" {
+		scenarios[name]()
+		os.Exit(0)
+	}
+	code := m.Run()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := sched.Default().Stop(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "the default scheduler:", err)
+		code = 1
+	}
+	if err := leaks(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}

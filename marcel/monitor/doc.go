@@ -1,0 +1,22 @@
+// Package monitor shows a scheduler's counters to other processes of the host,
+// through a Unix socket: what demo top looks at.
+//
+//	server, err := monitor.Serve("/run/user/1000/simulation.sock", nil)
+//	defer server.Close()
+//
+// or, where the user of the program is to decide,
+//
+//	server, err := monitor.FromEnvironment() // PM2_STATS=/tmp/simulation.sock ./simulation
+//	defer server.Close()
+//
+// The socket has permission 0600: only its owner, and root, may look. It is made in a
+// folder of its own and linked, so that it never has more, and removed when the server
+// closes. A program that is killed leaves it behind; the next Serve at that path
+// finds that nobody listens, and takes its place. Serve refuses to replace
+// anything else.
+//
+// # The protocol
+//
+// Whoever connects gets snapshots (sched.Stats) as JSON, one per line: the first at
+// once, and another one for each line that it sends.
+package monitor

@@ -1,0 +1,190 @@
+package monitor
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Environment is the variable that FromEnvironment reads: the path of the socket.
+const Environment = "PM2_STATS"
+
+// longestPath is what the kernel's struct sockaddr_un has room for.
+const longestPath = 107
+
+// Server is a socket through which others can look at a scheduler.
+type Server struct {
+	path     string
+	source   func() *sched.Scheduler
+	listener *net.UnixListener
+	inode    os.FileInfo
+
+	mu     sync.Mutex
+	open   map[net.Conn]bool // nil: closed
+	served sync.WaitGroup
+}
+
+// Serve listens at path for those who want to see the counters of s; nil stands for
+// the default scheduler, whichever runs when they ask. It fails if path is too
+// long for a socket (107 bytes, of which 17 may be needed for a while behind its
+// folder), taken by anything that somebody listens at or
+// that is no socket, or in a folder that cannot be written. It does not block.
+func Serve(path string, s *sched.Scheduler) (*Server, error) {
+	source := sched.Running
+	if s != nil {
+		source = func() *sched.Scheduler { return s }
+	}
+	if len(path) > longestPath {
+		return nil, fmt.Errorf("monitor: serve: %q has %d bytes, a socket's path %d at most: choose a shorter one", path, len(path), longestPath)
+	}
+	if err := clear(path); err != nil {
+		return nil, fmt.Errorf("monitor: serve: %w", err)
+	}
+	// A socket gets its permission from the umask, which is the whole process's:
+	// so make it where nobody can reach it, narrow it, and put it in place.
+	dir, err := os.MkdirTemp(folder(path), ".pm2-")
+	if err != nil {
+		return nil, fmt.Errorf("monitor: serve at %s: %w", path, err)
+	}
+	defer os.RemoveAll(dir)
+	inside := dir + "/s"
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: inside, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("monitor: serve at %s: %w", path, err)
+	}
+	l.SetUnlinkOnClose(false) // its name will be another one
+	if err = os.Chmod(inside, 0o600); err == nil {
+		err = os.Link(inside, path) // unlike a rename, it replaces nothing
+	}
+	if err != nil {
+		l.Close()
+		return nil, fmt.Errorf("monitor: serve at %s: %w", path, err)
+	}
+	v := &Server{path: path, source: source, listener: l, open: map[net.Conn]bool{}}
+	v.inode, _ = os.Lstat(path)
+	v.served.Add(1)
+	go v.accept()
+	return v, nil
+}
+
+// FromEnvironment serves the default scheduler at the path in PM2_STATS. If that is
+// empty or not set it returns nil, which Close accepts.
+func FromEnvironment() (*Server, error) {
+	path := os.Getenv(Environment)
+	if path == "" {
+		return nil, nil
+	}
+	return Serve(path, nil)
+}
+
+func folder(path string) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' {
+			return path[:i+1]
+		}
+	}
+	return "."
+}
+
+// clear removes a socket at path at which nobody listens any more.
+func clear(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode()&os.ModeSocket == 0:
+		return fmt.Errorf("%s exists and is no socket: choose another path", path)
+	}
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		c.Close()
+		return fmt.Errorf("somebody listens at %s already: choose another path", path)
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// Path returns where the socket is.
+func (v *Server) Path() string { return v.path }
+
+func (v *Server) accept() {
+	defer v.served.Done()
+	for {
+		c, err := v.listener.Accept()
+		if err != nil {
+			return // closed
+		}
+		v.mu.Lock()
+		closed := v.open == nil
+		if !closed {
+			v.open[c] = true
+			v.served.Add(1)
+		}
+		v.mu.Unlock()
+		if closed {
+			c.Close()
+			return
+		}
+		go v.talk(c)
+	}
+}
+
+// talk sends a snapshot now, and for each line that comes.
+func (v *Server) talk(c net.Conn) {
+	defer v.served.Done()
+	defer func() {
+		c.Close()
+		v.mu.Lock()
+		delete(v.open, c)
+		v.mu.Unlock()
+	}()
+	out := json.NewEncoder(c)
+	in := bufio.NewScanner(c)
+	for {
+		var st sched.Stats
+		if s := v.source(); s != nil {
+			st = s.Stats()
+		}
+		if out.Encode(&st) != nil || !in.Scan() {
+			return
+		}
+	}
+}
+
+// Close removes the socket, ends all connections, and waits for their goroutines.
+// Close again does nothing.
+func (v *Server) Close() error {
+	if v == nil {
+		return nil
+	}
+	v.mu.Lock()
+	open := v.open
+	v.open = nil
+	for c := range open {
+		c.Close()
+	}
+	v.mu.Unlock()
+	if open == nil {
+		return nil
+	}
+	err := v.listener.Close()
+	if now, e := os.Lstat(v.path); e == nil && os.SameFile(now, v.inode) {
+		os.Remove(v.path)
+	}
+	v.served.Wait()
+	if err != nil {
+		return fmt.Errorf("monitor: close: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,355 @@
+package marcel
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Mutex is a mutual exclusion lock for threads and goroutines alike. Waiters are
+// woken one at a time, in order of arrival. Until the one that was woken runs,
+// whoever runs may take the mutex before it, which keeps the throughput high; but
+// after 512 times those who run on its VP join the line instead, or, if it runs
+// elsewhere, it is handed the mutex. It is so, too, at the next Unlock after it has
+// found the mutex taken by one that keeps it for long. So a Lock parks twice at
+// most, and nobody waits for ever. (sync.Mutex hands over after a millisecond
+// of waiting.) The zero value is unlocked. It takes 32 bytes and must not be copied
+// after first use.
+type Mutex struct {
+	_     noCopy
+	state atomic.Uint32
+	mu    sched.Spin // guards what follows, and every change of state but the fast ones
+	// A waiter has been woken and has not yet looked.
+	woken bool
+	// The first in q has been overtaken: the next Unlock is to hand the mutex over.
+	next bool
+	// The mutex was handed over: it is locked, and belongs to the next one that
+	// comes out of q and looks. That is the one to which it was given; or another
+	// one, if somebody has unlocked it in the meantime, which anybody may.
+	handed bool
+	q      sched.WaitQueue
+}
+
+// The state of a Mutex:
+//
+//	locked
+//	waiting    Unlock has to look. It may be clear while q is not empty if a waiter
+//	           is on its way (woken): that one will set it again
+//	attended   the waiter that is on its way runs, and waits for the end of the passes
+//	exhausted  the waiter that is on its way is to come next
+//	passes     how many more times the mutex may be freed until then; not 0 while
+//	           there is one on its way, unless exhausted
+//
+//	free ── Lock, TryLock: compare-and-swap ─────────────────────────────► locked
+//	locked, not waiting ── Unlock: compare-and-swap, takes one pass ─────► free
+//	locked, last pass, attended ── Unlock, under mu ─► locked, handed over
+//	locked, last pass ── Unlock: compare-and-swap ───► free, exhausted
+//	locked, waiting ── Unlock, under mu: wakes the first, grants passes ─► free
+//	locked, waiting, next ── Unlock, under mu ───────► locked, handed over
+//
+// The passes make the lock fair where the scheduler alone would not be. A waiter
+// that was woken may stand in the run queue of a VP whose present thread takes and
+// frees the mutex all the time, until its slice of milliseconds ends: without passes
+// left that thread joins the line instead, and its VP goes on with the waiter.
+// Or the waiter runs on another VP: see attend. In both cases the cost of a switch
+// is shared by as many sections. The mutex is not handed to one that does not run
+// if that can be avoided, for it would be locked in vain until that one runs.
+const (
+	locked    = 1
+	waiting   = 2
+	attended  = 4
+	exhausted = 8
+	onePass   = 16
+
+	mutexPasses = 512
+
+	mutexSpins = 30 // looks before parking, if the owner may run on another VP
+)
+
+// attendGap is the shortest time between two looks of attend, in cycles.
+var attendGap = asm.ToCycles(200)
+
+// Lock takes the mutex, or waits until it can.
+func (m *Mutex) Lock() {
+	if !m.state.CompareAndSwap(0, locked) { // counterparts: itself, Unlock
+		m.lockBeside()
+	}
+}
+
+// lockBeside is Lock when others want the mutex. Apart, so that Lock is inlined.
+func (m *Mutex) lockBeside() { _ = m.lock(nil) }
+
+// TryLock takes the mutex if it is free, and tells whether it was. It does not
+// block.
+func (m *Mutex) TryLock() bool {
+	for {
+		s := m.state.Load()
+		if s&(locked|waiting) != 0 { // waiting alone: somebody takes it just now
+			return false
+		}
+		if m.state.CompareAndSwap(s, s|locked) {
+			return true
+		}
+	}
+}
+
+// LockTimeout is Lock for at most d; false: the mutex was not to be had in time.
+// If d <= 0 it is TryLock.
+func (m *Mutex) LockTimeout(d time.Duration) bool {
+	return m.TryLock() || d > 0 && m.lock(within(d)) == nil
+}
+
+// LockContext is Lock until ctx is done: then it returns the cause, also if
+// the mutex was free.
+func (m *Mutex) LockContext(ctx context.Context) error {
+	lim, err := under(ctx)
+	if err != nil || m.TryLock() {
+		return err
+	}
+	return m.lock(lim)
+}
+
+// lock is Lock when the mutex is taken or others are to come first, until lim
+// is reached; nil: no limit.
+func (m *Mutex) lock(lim *sched.Limit) error {
+	if m.spin() {
+		return nil
+	}
+	var end time.Time
+	if lim != nil && lim.Timeout > 0 {
+		end = time.Now().Add(lim.Timeout)
+	}
+	c := sched.EnterLibrary()
+	m.mu.Lock()
+	if !m.yields() && m.take() {
+		m.mu.Unlock()
+		c.Leave()
+		return nil
+	}
+	if err := wait(c.As(sched.InMutex), &m.q, &m.mu, lim); err != nil {
+		return err
+	}
+	m.attend()
+	for {
+		c = sched.Enter()
+		m.mu.Lock()
+		if m.handed {
+			m.handed = false
+			m.mu.Unlock()
+			c.Leave()
+			return nil
+		}
+		m.woken = false
+		if m.take() {
+			m.mu.Unlock()
+			c.Leave()
+			return nil
+		}
+		m.next = true
+		if lim == nil {
+			c.As(sched.InMutex).WaitFirst(&m.q, &m.mu)
+			continue
+		}
+		lim.First = true
+		if lim.Timeout > 0 {
+			lim.Timeout = timeLeft(end)
+		}
+		if _, err := c.As(sched.InMutex).WaitUntil(&m.q, &m.mu, *lim); err != nil {
+			return err
+		}
+	}
+}
+
+// spin tries for a while, unless there is a line to join, or another thread could
+// use this VP, perhaps the owner.
+func (m *Mutex) spin() bool {
+	for range mutexSpins {
+		s := m.state.Load()
+		switch {
+		case s&(locked|waiting) == 0:
+			if s&exhausted != 0 && crowded() {
+				return false
+			}
+			if m.state.CompareAndSwap(s, s|locked) {
+				return true
+			}
+		case s != locked:
+			return false
+		}
+		if sched.Ready() {
+			return false
+		}
+		asm.Pause()
+	}
+	return false
+}
+
+// crowded tells whether others wait for what the caller runs on.
+func crowded() bool { return sched.Ready() || !sched.OnThread() }
+
+// yields tells whether the caller is to let the waiter that is on its way come
+// first, although the mutex is free. Under mu.
+func (m *Mutex) yields() bool {
+	return m.woken && m.state.Load()&exhausted != 0 && crowded()
+}
+
+// attend is for the waiter that was woken, before it looks: while somebody on
+// another VP takes and frees the mutex all the time, it lets that one go on until the
+// passes are used up, then to be handed the mutex. If both competed
+// instead, the cache line would go back and forth, and each section would take several
+// times as long. It returns when there is something to be had, or nothing to
+// be expected.
+func (m *Mutex) attend() {
+	s := m.state.Load()
+	left := s / onePass
+	if left == 0 || left == mutexPasses && s&locked == 0 {
+		return // handed over, or left alone
+	}
+	for !m.state.CompareAndSwap(s, s|attended) {
+		if s = m.state.Load(); s < onePass {
+			return
+		}
+	}
+	then, gap := asm.Cycles(), 4*attendGap // then: of the last progress
+	for !sched.Ready() {
+		now := asm.Cycles()
+		for from := now; now-from < gap; now = asm.Cycles() {
+			asm.Pause()
+		}
+		used := left
+		left = m.state.Load() / onePass
+		if used -= left; left == 0 {
+			return
+		}
+		if used == 0 {
+			if now-then > 16*attendGap {
+				return // nobody takes it, or somebody keeps it for long
+			}
+			gap = attendGap
+			continue
+		}
+		// Look again when it will be our turn if they go on at this pace.
+		gap = min(max((now-then)*int64(left)/int64(used), attendGap), 16*attendGap)
+		then = now
+	}
+}
+
+// take takes the mutex if it is free; if not, Unlock will look. Under mu.
+func (m *Mutex) take() bool {
+	s := m.state.Or(waiting)
+	if s&locked != 0 {
+		return false
+	}
+	m.state.Store(locked | m.rest(s)) // nobody else changes it now: it is waiting
+	return true
+}
+
+// rest is what the state has to say beside locked, if it was s. Under mu.
+func (m *Mutex) rest(s uint32) uint32 {
+	switch {
+	case m.woken:
+		return s &^ (locked | waiting)
+	case m.q.Empty():
+		return 0
+	}
+	return waiting
+}
+
+// Unlock frees the mutex. It never blocks. Any thread or goroutine may unlock,
+// and hooks. It panics if the mutex is not locked.
+func (m *Mutex) Unlock() {
+	if m.state.Load() != locked || !m.state.CompareAndSwap(locked, 0) { // counterpart: Lock
+		m.unlockBeside()
+	}
+}
+
+// unlockBeside is Unlock when others want the mutex, or it is not locked.
+func (m *Mutex) unlockBeside() {
+	if m.pass() {
+		return
+	}
+	c := sched.Visit()
+	ok := m.unlock(c)
+	c.Leave()
+	if !ok {
+		panic("marcel: unlock of an unlocked Mutex")
+	}
+}
+
+// pass unlocks if nobody has to be woken and the mutex need not be handed over.
+func (m *Mutex) pass() bool {
+	for {
+		s := m.state.Load()
+		if s&(locked|waiting) != locked {
+			return false
+		}
+		free, ok := onePassLess(s)
+		if !ok {
+			return false
+		}
+		if m.state.CompareAndSwap(s, free) {
+			return true
+		}
+	}
+}
+
+// onePassLess returns the free state that follows s, which is locked; false: the
+// waiter that is on its way is to be handed the mutex.
+func onePassLess(s uint32) (free uint32, ok bool) {
+	free = s &^ (locked | waiting)
+	switch left := s / onePass; {
+	case left > 1:
+		free -= onePass
+	case s&attended != 0:
+		return 0, false
+	case left == 1:
+		free = free - onePass | exhausted
+	}
+	return free, true
+}
+
+// unlock is Unlock within an operation of c; false: it was not locked.
+func (m *Mutex) unlock(c *sched.Co) bool {
+	if m.pass() {
+		return true
+	}
+	m.mu.Lock()
+	s := m.state.Load() // if it is locked nobody else changes it now, but for attend
+	if s&locked == 0 {
+		m.mu.Unlock()
+		return false
+	}
+	var w *sched.Waiter
+	switch {
+	case m.next:
+		m.next = false
+		if w = m.q.Pop(); w != nil {
+			m.handed = true
+			m.state.Store(locked | m.rest(s))
+		} else { // the one that was overtaken has given up
+			m.state.Store(m.rest(s))
+		}
+	case !m.woken:
+		if w = m.q.Pop(); w != nil {
+			m.woken = true
+			m.state.Store(mutexPasses * onePass)
+		} else {
+			m.state.Store(0)
+		}
+	default: // the one that is on its way will look after the others
+		if free, ok := onePassLess(s); ok {
+			m.state.Store(free)
+		} else {
+			m.woken, m.handed = false, true
+			m.state.Store(locked | m.rest(s))
+		}
+	}
+	m.mu.Unlock()
+	if w != nil {
+		c.Wake(w)
+	}
+	return true
+}

@@ -1,0 +1,69 @@
+package marcel
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// Once runs a function once, as sync.Once, for threads and goroutines alike: the
+// others wait until that call has ended. A call that panics, or that ends its
+// thread (Goexit), counts as done as well; only its caller gets the panic. The function
+// must not call the same Once. Waiters are served as by a Mutex. The zero value is
+// ready. It takes 40 bytes and must not be copied after first use.
+type Once struct {
+	m    Mutex // held by whoever runs the function
+	done atomic.Bool
+}
+
+// Do calls f if this is the first call, else waits until the first one has ended.
+func (o *Once) Do(f func()) {
+	if !o.done.Load() {
+		o.m.Lock()
+		o.first(f)
+	}
+}
+
+// TryDo is Do if nobody else runs the function just now: then it returns true, and
+// it has been run. It waits for nobody but f.
+func (o *Once) TryDo(f func()) bool { return o.DoTimeout(0, f) }
+
+// DoTimeout is Do that waits for another caller's function for at most d; false:
+// that has not ended in time. For a function that the caller runs itself there
+// is no limit. If d <= 0 it is TryDo.
+func (o *Once) DoTimeout(d time.Duration, f func()) bool {
+	if o.done.Load() {
+		return true
+	}
+	if !o.m.LockTimeout(d) {
+		return o.done.Load()
+	}
+	o.first(f)
+	return true
+}
+
+// DoContext is Do that waits for another caller's function until ctx is done: then
+// it returns the cause, also if it need not have waited. For a function that the
+// caller runs itself there is no limit.
+func (o *Once) DoContext(ctx context.Context, f func()) error {
+	if _, err := under(ctx); err != nil {
+		return err
+	}
+	if o.done.Load() {
+		return nil
+	}
+	if err := o.m.LockContext(ctx); err != nil {
+		return err
+	}
+	o.first(f)
+	return nil
+}
+
+// first runs f unless that has been done; o.m is held, and unlocked.
+func (o *Once) first(f func()) {
+	defer o.m.Unlock()
+	if !o.done.Load() {
+		defer o.done.Store(true) // also if f panics or ends the thread
+		f()
+	}
+}

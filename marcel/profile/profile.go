@@ -1,0 +1,63 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"runtime/pprof"
+	"runtime/trace"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Key is the name of the label, and Type the type of the tasks and regions.
+const (
+	Key  = "marcel_thread"
+	Type = "marcel thread"
+)
+
+// ErrActive says that threads are marked already, by Label, Region, or another user of
+// sched.Around.
+var ErrActive = errors.New("profile: threads are marked already: end that first")
+
+// Label has threads carry the pprof label Key, whose value is the thread's name, or
+// "thread" and its number if it has none. The function that it returns ends that, for
+// threads that start later. ErrActive.
+func Label() (remove func(), err error) {
+	return mark(labelled)
+}
+
+// Region surrounds threads by a task and a region of runtime/trace, while such a
+// trace is being recorded; the name is in the task. It labels them as well. ErrActive.
+func Region() (remove func(), err error) {
+	return mark(func(t sched.Thread, run func()) {
+		if !trace.IsEnabled() {
+			labelled(t, run)
+			return
+		}
+		ctx, task := trace.NewTask(context.Background(), name(t))
+		defer task.End() // also when the thread panics or exits
+		region := trace.StartRegion(ctx, Type)
+		defer region.End()
+		labelled(t, run)
+	})
+}
+
+func mark(f func(sched.Thread, func())) (func(), error) {
+	if !sched.Around(f) {
+		return nil, ErrActive
+	}
+	return func() { sched.Around(nil) }, nil
+}
+
+// labelled runs a thread with its label. The goroutine serves other threads
+// afterwards, which may come without.
+func labelled(t sched.Thread, run func()) {
+	pprof.Do(context.Background(), pprof.Labels(Key, name(t)), func(context.Context) { run() })
+}
+
+func name(t sched.Thread) string {
+	if n := t.Name(); n != "" {
+		return n
+	}
+	return t.String()
+}

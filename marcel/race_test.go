@@ -1,0 +1,5 @@
+//go:build race
+
+package marcel_test
+
+const underRace = true

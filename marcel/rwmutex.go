@@ -1,0 +1,296 @@
+package marcel
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Preference says who comes first at an RWMutex when both readers and writers want
+// it.
+type Preference uint8
+
+const (
+	// PreferNeither: phases of reading and of writing take turns (phase-fair:
+	// Brandenburg, Anderson, ECRTS 2009; sync.RWMutex does the same). Readers
+	// that come while a writer waits stand behind it; when it is done, all
+	// readers who wait then are let in. So a reader waits for one writer at
+	// most, a writer for the writers before it, with one phase of reading before
+	// each: nobody starves.
+	PreferNeither Preference = iota
+	// PreferReaders: a reader waits only while a writer holds the lock. Readers that
+	// keep coming starve the writers.
+	PreferReaders
+	// PreferWriters: a reader waits while a writer holds the lock or waits for it.
+	// Writers that keep coming starve the readers.
+	PreferWriters
+)
+
+// RWMutex is a lock for many readers or one writer, for threads and goroutines
+// alike. Writers are served in order of arrival, readers all at once; nobody
+// overtakes a writer that waits, except readers under PreferReaders. Whoever waits
+// is handed the lock, so that one who gives up in time takes nothing with it. A
+// reader that locks again for reading can deadlock if a writer waits (never under
+// PreferReaders). The zero value is unlocked, with PreferNeither. It takes 48 bytes
+// and must not be copied after first use.
+type RWMutex struct {
+	_       noCopy
+	state   atomic.Uint32
+	mu      sched.Spin // guards what follows; and state, where it says so
+	prefer  Preference
+	readers sched.WaitQueue
+	writers sched.WaitQueue
+}
+
+// The state of an RWMutex is the number of readers inside, or writing; and queued,
+// if somebody waits or is about to give up waiting.
+//
+//	no writing, not queued ── RLock: compare-and-swap ────────────► a reader more
+//	      (under PreferReaders also if queued)
+//	free (0) ── Lock: compare-and-swap ───────────────────────────► writing
+//	more than one reader, or not queued ── RUnlock: c-a-s ────────► a reader less
+//	writing, not queued ── Unlock: compare-and-swap ──────────────► free
+//	last reader, queued ── RUnlock: compare-and-swap ─────────────► queued alone
+//	queued alone ── the same RUnlock, under mu: compare-and-swap ─► writing: passOn
+//	writing, queued ── Unlock, under mu: passOn ──────────────────► writing, or readers
+//
+// Queued is set under mu, by those who then wait. While it is set nobody else but a reader
+// under PreferReaders gets in without mu. PassOn is called by whoever holds the
+// lock for writing and gives it to those who are next, or frees it.
+const (
+	rwWriting = 1
+	rwQueued  = 2
+	rwReader  = 4
+)
+
+// NewRWMutex returns an unlocked RWMutex with that preference.
+func NewRWMutex(p Preference) *RWMutex { return &RWMutex{prefer: p} }
+
+// RLock locks for reading, or waits until it can.
+func (m *RWMutex) RLock() {
+	if !m.TryRLock() {
+		_ = m.rlock(nil)
+	}
+}
+
+// TryRLock locks for reading if nobody is to come before the caller, and tells
+// whether it did. It does not block.
+func (m *RWMutex) TryRLock() bool {
+	for {
+		s := m.state.Load()
+		if !m.admits(s) {
+			return false
+		}
+		if m.state.CompareAndSwap(s, s+rwReader) {
+			return true
+		}
+	}
+}
+
+// RLockTimeout is RLock for at most d; false: it was not to be had in time. If
+// d <= 0 it is TryRLock.
+func (m *RWMutex) RLockTimeout(d time.Duration) bool {
+	return m.TryRLock() || m.rlock(within(d)) == nil
+}
+
+// RLockContext is RLock until ctx is done: then it returns the cause, also if the
+// lock was free.
+func (m *RWMutex) RLockContext(ctx context.Context) error {
+	lim, err := under(ctx)
+	if err != nil || m.TryRLock() {
+		return err
+	}
+	return m.rlock(lim)
+}
+
+// admits tells whether a reader that comes may enter.
+func (m *RWMutex) admits(s uint32) bool {
+	return s&rwWriting == 0 && (s&rwQueued == 0 || m.prefer == PreferReaders)
+}
+
+func (m *RWMutex) rlock(lim *sched.Limit) error {
+	c := sched.EnterLibrary()
+	m.mu.Lock()
+	for {
+		s := m.state.Load()
+		if m.admits(s) {
+			if m.state.CompareAndSwap(s, s+rwReader) {
+				m.mu.Unlock()
+				c.Leave()
+				return nil
+			}
+		} else if s&rwQueued != 0 || m.state.CompareAndSwap(s, s|rwQueued) {
+			break
+		}
+	}
+	err := wait(c.As(sched.InRWMutex), &m.readers, &m.mu, lim)
+	if err != nil {
+		m.gaveUp()
+	}
+	return err
+}
+
+// RUnlock undoes one RLock. It never blocks. It panics if nobody has locked for
+// reading.
+func (m *RWMutex) RUnlock() {
+	for {
+		s := m.state.Load()
+		if s < rwReader {
+			panic("marcel: RUnlock of an RWMutex that is not locked for reading")
+		}
+		if m.state.CompareAndSwap(s, s-rwReader) {
+			if s-rwReader == rwQueued {
+				m.endRead()
+			}
+			return
+		}
+	}
+}
+
+// endRead: the last reader has left and somebody waits.
+func (m *RWMutex) endRead() {
+	c := sched.Visit()
+	m.mu.Lock()
+	var w *sched.Waiter
+	if m.state.CompareAndSwap(rwQueued, rwWriting|rwQueued) { // else others have come, or nobody waits any more
+		w = m.passOn(m.prefer == PreferReaders)
+	}
+	m.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
+}
+
+// Lock locks for writing, or waits until it can.
+func (m *RWMutex) Lock() {
+	if !m.state.CompareAndSwap(0, rwWriting) {
+		_ = m.lock(nil)
+	}
+}
+
+// TryLock locks for writing if the lock is free, and tells whether it was. It does
+// not block.
+func (m *RWMutex) TryLock() bool {
+	return m.state.Load() == 0 && m.state.CompareAndSwap(0, rwWriting)
+}
+
+// LockTimeout is Lock for at most d; false: it was not to be had in time. If
+// d <= 0 it is TryLock.
+func (m *RWMutex) LockTimeout(d time.Duration) bool {
+	return m.TryLock() || m.lock(within(d)) == nil
+}
+
+// LockContext is Lock until ctx is done: then it returns the cause, also if the
+// lock was free.
+func (m *RWMutex) LockContext(ctx context.Context) error {
+	lim, err := under(ctx)
+	if err != nil || m.TryLock() {
+		return err
+	}
+	return m.lock(lim)
+}
+
+func (m *RWMutex) lock(lim *sched.Limit) error {
+	c := sched.EnterLibrary()
+	m.mu.Lock()
+	for {
+		s := m.state.Load()
+		if s == 0 {
+			if m.state.CompareAndSwap(0, rwWriting) {
+				m.mu.Unlock()
+				c.Leave()
+				return nil
+			}
+		} else if s&rwQueued != 0 || m.state.CompareAndSwap(s, s|rwQueued) {
+			break
+		}
+	}
+	err := wait(c.As(sched.InRWMutex), &m.writers, &m.mu, lim)
+	if err != nil {
+		m.gaveUp()
+	}
+	return err
+}
+
+// Unlock ends what Lock began. It never blocks. It panics if the lock is not locked
+// for writing.
+func (m *RWMutex) Unlock() {
+	if m.state.CompareAndSwap(rwWriting, 0) {
+		return
+	}
+	c := sched.Visit()
+	m.mu.Lock()
+	var w *sched.Waiter
+	ok := m.state.Load()&rwWriting != 0
+	if ok {
+		w = m.passOn(m.prefer != PreferWriters)
+	}
+	m.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
+	if !ok {
+		panic("marcel: Unlock of an RWMutex that is not locked for writing")
+	}
+}
+
+// passOn gives the lock, which is held for writing, to those who are next, and
+// returns them; it frees the lock if nobody waits. Under mu.
+func (m *RWMutex) passOn(readersFirst bool) *sched.Waiter {
+	var w *sched.Waiter
+	n := 0
+	if readersFirst {
+		w, n = m.readers.PopN(-1)
+	}
+	if n == 0 {
+		if w = m.writers.Pop(); w != nil {
+			m.state.Store(rwWriting | m.queued())
+			return w
+		}
+		w, n = m.readers.PopN(-1)
+	}
+	m.state.Store(uint32(n)*rwReader | m.queued())
+	return w
+}
+
+// queued is the bit as it has to be. Under mu.
+func (m *RWMutex) queued() uint32 {
+	if m.readers.Empty() && m.writers.Empty() {
+		return 0
+	}
+	return rwQueued
+}
+
+// gaveUp is for one that does not wait any more: those who stood behind it may be
+// able to enter, and the last one clears the light.
+func (m *RWMutex) gaveUp() {
+	c := sched.Enter()
+	m.mu.Lock()
+	var w *sched.Waiter
+	n := 0
+	if m.writers.Empty() && m.state.Load()&rwWriting == 0 { // nobody becomes a writer now: queued, or nobody waits
+		w, n = m.readers.PopN(-1)
+	}
+	for {
+		s := m.state.Load()
+		t := s + uint32(n)*rwReader
+		if m.queued() == 0 {
+			t &^= rwQueued
+		}
+		if m.state.CompareAndSwap(s, t) {
+			break
+		}
+	}
+	m.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
+}
+
+// RLocker returns a sync.Locker whose Lock and Unlock are RLock and RUnlock.
+func (m *RWMutex) RLocker() sync.Locker { return (*readLocker)(m) }
+
+type readLocker RWMutex
+
+func (r *readLocker) Lock()   { (*RWMutex)(r).RLock() }
+func (r *readLocker) Unlock() { (*RWMutex)(r).RUnlock() }

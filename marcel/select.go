@@ -1,0 +1,291 @@
+package marcel
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Waiter is the place of a waiting thread or goroutine in a line.
+type Waiter = sched.Waiter
+
+// Case is one thing that Select can wait for. Semaphore.Case, Cond.Case,
+// Mailbox.Receiver, Mailbox.Sender, ReceiveFrom (a Go channel), After, Done (a
+// context) and Ended (a thread) make cases; other packages make their own, on top
+// of a sched.WaitQueue and the sched.Spin that guards it. A Case may be used for
+// any number of Selects, one after the other; those made by Case, After, Done and
+// Ended also by several at the same time.
+//
+// The methods are for Select, which calls them on the waiting thread or
+// goroutine with nothing locked:
+//
+//   - Try takes the case if it is to be had at once, and tells whether it has. It
+//     does not wait for anybody to do anything.
+//   - Enlist puts w at the end of the line, unless the case is to be had at once
+//     (or nearly so: a false alarm does no harm, as long as it cannot go on for
+//     ever): then it leaves w alone and returns false. Both under one lock, so
+//     that nothing comes in between. Whoever pops w, with WaitQueue.Pop under
+//     that lock, and gets it, has taken the case in the waiter's name, gives what
+//     there is to give, and calls Wake. What knows no queue calls Waiter.Fire with
+//     the Waiter.Ticket of the moment of Enlist.
+//   - Withdraw follows each Enlist that returned true, whoever has won. When it
+//     returns nobody has a reference to w.
+//   - Taken is called last, if w has won: false means that the wake-up was for
+//     nothing, and Select goes on.
+type Case interface {
+	Try() bool
+	Enlist(w *sched.Waiter) bool
+	Withdraw(w *sched.Waiter)
+	Taken(w *sched.Waiter) bool
+}
+
+// Poller is what a Case implements too if it may depend on being polled; its Try
+// then polls as well. Poll moves things on, once, without blocking, and tells
+// whether the waiter has to go on polling, because nobody else does.
+type Poller interface{ Poll() bool }
+
+// Select waits until one of the cases can be taken, takes it, and returns its
+// index: what a select statement is to goroutines, for all that a thread can wait
+// for. It has that one case's effect and no other: from the others no unit, no
+// message and no signal is taken. A nil Case is never ready, so a case can be
+// switched off; with no cases Select blocks for ever.
+//
+//	in := m.Receiver()            // made once, used again and again
+//	switch marcel.Select(in, quit.Case(), marcel.After(time.Second)) {
+//	case 0:
+//		use(in.Value)
+//	case 1: ...
+//
+// If several are ready one of them is taken at random: the search begins at a
+// random place, so a case that is ready is taken with a probability of at least
+// one in len(cases), whatever the others do. If none is ready the caller stands
+// in every line, in each at the end and in order of arrival with those who wait
+// for that alone.
+//
+// For threads and plain goroutines. Up to 8 cases allocate nothing in steady
+// state, except Done on a thread.
+func Select(cases ...Case) int {
+	if i := tryCases(cases); i >= 0 {
+		return i
+	}
+	return awaitCases(cases, nil, 0)
+}
+
+// TrySelect takes one of the cases if one can be taken at once; -1: none can. It
+// is a select statement with a default.
+func TrySelect(cases ...Case) int { return tryCases(cases) }
+
+// SelectTimeout is Select for at most d; -1: none could be taken in time. If d <= 0
+// it is TrySelect.
+func SelectTimeout(d time.Duration, cases ...Case) int {
+	if i := tryCases(cases); i >= 0 || d <= 0 {
+		return i
+	}
+	return awaitCases(cases, nil, d)
+}
+
+// SelectContext is Select until ctx is done: then it returns -1 and the cause, also
+// if a case is ready.
+func SelectContext(ctx context.Context, cases ...Case) (int, error) {
+	if ctx.Err() != nil {
+		return -1, context.Cause(ctx)
+	}
+	i := tryCases(cases)
+	if i < 0 {
+		i = awaitCases(cases, ctx, 0)
+	}
+	if i < 0 {
+		return i, context.Cause(ctx)
+	}
+	return i, nil
+}
+
+// tryCases looks at each case once.
+func tryCases(cases []Case) int {
+	n := len(cases)
+	if n == 0 {
+		return -1
+	}
+	i := 0
+	if n > 1 {
+		i = int(rand.Uint32N(uint32(n)))
+	}
+	for range n {
+		if c := cases[i]; c != nil && c.Try() {
+			return i
+		}
+		if i++; i == n {
+			i = 0
+		}
+	}
+	return -1
+}
+
+// selection is a Select that did not find anything ready. It goes round:
+//
+//	open the group, stand in the lines, one by one
+//	  all:     park; whoever claims the group wakes us
+//	  not all: close the group. Now nobody can give us anything: leave the lines,
+//	           try all cases again. (If it cannot be closed somebody has
+//	           claimed it already: that is whom we wait for.)
+//
+// Nothing is taken while we stand in a line, so we never have to give anything
+// back; and nobody can be given to by two.
+//
+// The cases are no field, lest the caller's list of them escape to the heap.
+type selection struct {
+	g     *sched.Group
+	in    int  // so many cases have been asked to enlist us, and have
+	open  bool // the group may be claimed, or has been, and we have not been told
+	watch bool // of the context
+
+	polled, guarded bool // there are Pollers, or mutexes to unlock
+}
+
+func awaitCases(cases []Case, ctx context.Context, d time.Duration) int {
+	sched.Library()
+	var s selection
+	for _, c := range cases {
+		switch c := c.(type) {
+		case Poller:
+			s.polled = true
+		case guarded:
+			s.guarded = true
+			c.check()
+		}
+	}
+	s.g = sched.NewGroup(len(cases))
+	s.g.As(sched.InSelect)
+	defer s.end(cases) // also if a method of a case panics
+	for round := 0; ; round++ {
+		if i, ok := s.round(cases, ctx, d); ok {
+			return i
+		}
+		if i := tryCases(cases); i >= 0 {
+			return i
+		}
+		if d > 0 && s.g.Elapsed() >= d || ctx != nil && ctx.Err() != nil {
+			return -1
+		}
+		if round > 0 {
+			Yield() // somebody has what we are after: two Selects may be in each other's way
+		}
+	}
+}
+
+// round stands in the lines once; not ok: nothing was taken, look again.
+func (s *selection) round(cases []Case, ctx context.Context, d time.Duration) (i int, ok bool) {
+	g := s.g
+	all := s.enlist(cases)
+	if d > 0 {
+		g.Expire(g.Last(), d)
+	}
+	if all && ctx != nil {
+		all = g.Watch(g.Last(), ctx)
+		s.watch = all
+	}
+	if !all && g.Close() {
+		s.open = false
+		s.withdraw(cases)
+		return 0, false
+	}
+	if all && s.guarded {
+		eachGuard(cases, (*Mutex).Unlock)
+	}
+	w := s.wait(cases, ctx)
+	s.open = false
+	s.withdraw(cases)
+	if all && s.guarded {
+		eachGuard(cases, (*Mutex).Lock)
+	}
+	switch w {
+	case nil:
+		sched.EndWait() // cancelled
+	case g.Last():
+		return -1, true
+	}
+	for i, c := range cases {
+		if w != g.Node(i) {
+			continue
+		}
+		if c.Taken(w) {
+			return i, true
+		}
+		if s.guarded { // a signal may have come while we stood in no line
+			return firstGuarded(cases), true
+		}
+		return 0, false
+	}
+	panic("marcel: Select was ended by a node that is not its own")
+}
+
+func (s *selection) enlist(cases []Case) bool {
+	s.g.Open()
+	s.open = true
+	for i, c := range cases {
+		if c != nil && !c.Enlist(s.g.Node(i)) {
+			return false
+		}
+		s.in = i + 1
+	}
+	return true
+}
+
+func (s *selection) withdraw(cases []Case) {
+	if s.watch {
+		s.watch = false
+		s.g.Unwatch(s.g.Last())
+	}
+	for s.in > 0 {
+		s.in--
+		if c := cases[s.in]; c != nil {
+			c.Withdraw(s.g.Node(s.in))
+		}
+	}
+}
+
+func (s *selection) end(cases []Case) {
+	if s.open && !s.g.Close() {
+		s.g.Wait()
+	}
+	s.withdraw(cases)
+	s.g.Free()
+}
+
+const (
+	pollsPerLook = 64
+	pollEagerly  = 1500 * time.Microsecond // then the polls come
+	pollNap      = 50 * time.Microsecond   // apart
+)
+
+// wait parks until the group has been claimed, or polls until then.
+func (s *selection) wait(cases []Case, ctx context.Context) *sched.Waiter {
+	if !s.polled || !mustPoll(cases) {
+		return s.g.Wait()
+	}
+	begin := time.Now()
+	for n := 1; ; n++ {
+		if s.g.Claimed() || !mustPoll(cases) || s.g.Expired() || ctx != nil && ctx.Err() != nil {
+			return s.g.Wait()
+		}
+		switch {
+		case n < pollsPerLook:
+			Yield()
+		case time.Since(begin) < pollEagerly:
+			n = 0
+		default:
+			sched.Nap(pollNap)
+		}
+	}
+}
+
+func mustPoll(cases []Case) (must bool) {
+	for _, c := range cases {
+		if p, ok := c.(Poller); ok && p.Poll() {
+			must = true
+		}
+	}
+	return must
+}

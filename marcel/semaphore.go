@@ -1,0 +1,110 @@
+package marcel
+
+import (
+	"context"
+	"time"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Semaphore is a counting semaphore for threads, goroutines and hooks, after
+// Dijkstra. Waiters are served in order of arrival; a unit that is released
+// while someone waits goes straight to the first in line, so nobody overtakes.
+// The zero value has no units. It takes 32 bytes and must not be copied after
+// first use.
+type Semaphore struct {
+	_  noCopy
+	mu sched.Spin
+	is sched.Kind // added to the kind of waits
+	n  int
+	q  sched.WaitQueue
+}
+
+// NewSemaphore returns a semaphore with n units. If n is negative, that many
+// releases come before the first unit: NewSemaphore(1-n) waits for n events.
+func NewSemaphore(n int) *Semaphore { return &Semaphore{n: n} }
+
+// Uninterruptible makes waits for a unit no cancellation points: for code that
+// must not end there (Thread.Cancel). Before first use.
+func (s *Semaphore) Uninterruptible() { s.is = sched.Uninterruptible }
+
+// Acquire takes a unit, or waits until there is one.
+func (s *Semaphore) Acquire() {
+	_ = &s.mu // nil panics here, not while the VP is held
+	c := sched.EnterLibrary()
+	s.mu.Lock()
+	if s.n > 0 {
+		s.n--
+		s.mu.Unlock()
+		c.Leave()
+		return
+	}
+	c.As(sched.InSemaphore|s.is).Wait(&s.q, &s.mu)
+}
+
+// TryAcquire takes a unit if there is one. It does not block.
+func (s *Semaphore) TryAcquire() bool {
+	_ = &s.mu
+	c := sched.Visit()
+	s.mu.Lock()
+	ok := s.n > 0
+	if ok {
+		s.n--
+	}
+	s.mu.Unlock()
+	c.Leave()
+	return ok
+}
+
+// AcquireTimeout is Acquire for at most d; false: there was no unit in time. If
+// d <= 0 it is TryAcquire.
+func (s *Semaphore) AcquireTimeout(d time.Duration) bool { return s.acquire(within(d)) == nil }
+
+// AcquireContext is Acquire until ctx is done: then it returns the cause, also
+// if there was a unit.
+func (s *Semaphore) AcquireContext(ctx context.Context) error {
+	lim, err := under(ctx)
+	if err != nil {
+		return err
+	}
+	return s.acquire(lim)
+}
+
+func (s *Semaphore) acquire(lim *sched.Limit) error {
+	_ = &s.mu
+	c := sched.EnterLibrary()
+	s.mu.Lock()
+	if s.n > 0 {
+		s.n--
+		s.mu.Unlock()
+		c.Leave()
+		return nil
+	}
+	return wait(c.As(sched.InSemaphore|s.is), &s.q, &s.mu, lim)
+}
+
+// Release gives a unit. It never blocks, and does not touch the semaphore once
+// a waiter has been woken: that one may reuse or drop it.
+func (s *Semaphore) Release() {
+	_ = &s.mu
+	c := sched.Visit()
+	s.mu.Lock()
+	var w *sched.Waiter
+	if s.n >= 0 {
+		w = s.q.Pop()
+	}
+	if w == nil {
+		s.n++
+	}
+	s.mu.Unlock()
+	if w != nil {
+		c.Wake(w)
+	}
+	c.Leave()
+}
+
+// noCopy makes go vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}

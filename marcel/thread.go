@@ -1,0 +1,169 @@
+package marcel
+
+import (
+	"os/exec"
+	"runtime"
+	"time"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Thread is a handle of a thread: a value that may be copied, compared and kept
+// for ever. It stays right after the thread has ended, also when the descriptor
+// behind it serves another thread. The zero Thread stands for none.
+type Thread = sched.Thread
+
+// Attr says how a thread is to be made. The zero value is what Spawn has:
+//
+//	Name            for errors, lists and tools
+//	Catch           a panic does not end the program: Join returns it as a *PanicError
+//	Detached        nobody will join it
+//	VPs             where it may run; the zero VPSet: anywhere
+//	Priority        which ready threads go first
+//	Level, Bubble   with which others, and where in the machine, it is scheduled
+//	NonPreemptible  it keeps its VP until it waits or yields: see DisablePreemption
+//	Inline          whoever joins it before it has started may run it: see SpawnInline
+//	Pinned          it has an OS thread of its own, which ends with it: for C code,
+//	                system calls and libraries that need a fixed one, and for
+//	                runtime.LockOSThread. Otherwise it is a thread like others, but
+//	                each of its waits and yields takes microseconds instead of
+//	                nanoseconds. If there may be no more OS threads
+//	                (Config.MaxLWPs) it does not run, and Join returns a
+//	                *sched.LimitError. Inline is then of no effect.
+type Attr = sched.Attr
+
+// VPSet is a set of virtual processors: where a thread may run (Attr.VPs,
+// Thread.SetVPs).
+type VPSet = sched.VPSet
+
+// OneVP returns the set of VP i alone. It panics if no scheduler can have a VP i.
+func OneVP(i int) VPSet { return sched.OneVP(i) }
+
+// FullVPs returns the set of all VPs.
+func FullVPs() VPSet { return sched.FullVPs() }
+
+// PanicError is what Join returns for a thread made with Attr.Catch that
+// panicked. It carries the value and the thread's stack.
+type PanicError = sched.PanicError
+
+// Errors, for errors.Is.
+var (
+	ErrDetached = sched.ErrDetached // the thread was detached
+	ErrJoinSelf = sched.ErrJoinSelf // a thread would wait for itself
+	ErrNoThread = sched.ErrNoThread // the zero Thread, or one that has ended
+	ErrCanceled = sched.ErrCanceled // the thread was cancelled
+	ErrNoVPs    = sched.ErrNoVPs    // of SetVPs: none of these VPs exists
+)
+
+// Spawn starts a thread that runs fn: where one wrote go fn(). From a thread,
+// it belongs to the same scheduler and, at first, to the same VP; from a plain
+// goroutine, to the default scheduler. It never blocks, and does not allocate
+// in steady state when called from a thread. A panic in fn ends the program, as
+// in a goroutine. A thread must not call runtime.LockOSThread.
+func Spawn(fn func()) Thread { return sched.Spawn(fn) }
+
+// Body is what a thread runs, for SpawnBody.
+type Body = sched.Body
+
+// SpawnBody is Spawn for a body that has its data with it: where one wrote
+// go x.Run(). Unlike a closure for Spawn, a pointer to x as a Body is not allocated.
+func SpawnBody(b Body) Thread { return sched.SpawnBody(b) }
+
+// SpawnWith is Spawn with attributes. It allocates. It panics if the scheduler
+// has none of a.VPs.
+func SpawnWith(a Attr, fn func()) Thread { return sched.SpawnWith(a, fn) }
+
+// SpawnInline is Spawn for a thread that whoever joins it may run: a thread that
+// joins it before it has started calls fn on its own stack, which costs a
+// fraction of two switches. Joiner and joined then share stack, VP and fate: if
+// fn calls Exit or runtime.Goexit (or t.FailNow), or is cancelled, the joiner
+// ends, too; and fn must not wait for what only its joiner can do. Otherwise it is
+// a thread as any other: it runs in its turn if nobody joins it, and Self is its
+// handle wherever it runs.
+func SpawnInline(fn func()) Thread { return sched.SpawnInline(fn) }
+
+// Self returns the calling thread, the zero Thread on a plain goroutine.
+func Self() Thread { return sched.Self() }
+
+// OnThread tells whether the caller is a thread.
+func OnThread() bool { return sched.OnThread() }
+
+// Yield lets the next ready thread of the caller's VP run; the caller goes to
+// the end of its queue. On a plain goroutine it is runtime.Gosched.
+func Yield() { sched.Yield() }
+
+// YieldTo lets t run at once if it is ready on the caller's VP, before all others,
+// whatever their priority; the caller goes to the end of the queue. Else it is
+// Yield. It tells whether t got its turn in this way. It looks through the VP's
+// run queue for it.
+func YieldTo(t Thread) bool { return sched.YieldTo(t) }
+
+// DisablePreemption keeps the VP from being taken from the calling thread until
+// EnablePreemption: neither the end of its slice nor a thread of higher priority
+// takes it. Between its scheduling points (waits, yields, Blocking) no other
+// thread of its VP runs, unless that had lost the VP before, which one that
+// disables preemption itself never does. Calls nest. A thread that blocks in this state without
+// telling keeps all others of its VP from running. Threads made with
+// Attr.NonPreemptible begin with one such call. On a plain goroutine it returns
+// ErrNotThread.
+func DisablePreemption() error { return sched.DisablePreemption() }
+
+// EnablePreemption ends what as many calls of DisablePreemption began; more do
+// nothing. On a plain goroutine it returns ErrNotThread.
+func EnablePreemption() error { return sched.EnablePreemption() }
+
+// TestCancel ends the calling thread if it has been cancelled (Thread.Cancel) and
+// has cancellation enabled. On a plain goroutine it does nothing.
+func TestCancel() { sched.TestCancel() }
+
+// SetCancelState enables or disables cancellation of the calling thread and tells
+// how it was; threads begin with it enabled. A request that comes meanwhile is
+// kept. On a plain goroutine it does nothing and returns false.
+func SetCancelState(enabled bool) (was bool) { return sched.SetCancelState(enabled) }
+
+// Ready tells whether another thread is ready on the caller's VP, so that
+// spinning would keep it from running; false on a plain goroutine.
+func Ready() bool { return sched.Ready() }
+
+// Exit ends the calling thread after running its deferred calls, as
+// runtime.Goexit does for a goroutine.
+func Exit() { runtime.Goexit() }
+
+// Blocking runs f, which may block in the kernel, in a Go channel or in C code,
+// without the VP: the other threads go on meanwhile. A thread that blocks
+// without saying so delays those behind it by a slice (5 ms).
+func Blocking(f func()) { sched.Blocking(f) }
+
+// StartProcess is cmd.Start, for threads: called directly, that would give the
+// child the one CPU of the thread's VP, and a parent death signal when the OS
+// thread ends. The child is started by an OS thread that belongs to no VP;
+// meanwhile the other threads go on. Wait with Blocking(func() { err = cmd.Wait() }).
+func StartProcess(cmd *exec.Cmd) error { return sched.StartProcess(cmd) }
+
+// RunProcess starts cmd as StartProcess does and waits for its end, as cmd.Run.
+func RunProcess(cmd *exec.Cmd) error { return sched.RunProcess(cmd) }
+
+// Sleep suspends the calling thread, or goroutine, for at least d. The threads
+// behind it run meanwhile.
+func Sleep(d time.Duration) { sched.Sleep(d) }
+
+// Run runs fn as a thread and waits for its end: for main, and for the body of
+// a test. A panic in fn comes out of Run as a *PanicError with the thread's
+// stack; if fn calls runtime.Goexit (t.FailNow does), Run calls it too. Called
+// from a thread it runs fn on another one.
+func Run(fn func()) { RunOn(sched.Default(), fn) }
+
+// RunOn is Run on scheduler s.
+func RunOn(s *sched.Scheduler, fn func()) {
+	returned := false
+	t := s.Spawn(Attr{Catch: true}, func() {
+		fn()
+		returned = true
+	})
+	if err := t.Join(); err != nil && err != sched.ErrCanceled {
+		panic(err)
+	}
+	if !returned {
+		runtime.Goexit()
+	}
+}

@@ -1,0 +1,193 @@
+package marcel
+
+import (
+	"math"
+	"time"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Ticker ticks at fixed times, every period after its start: it does not drift,
+// however late a tick is noticed. Ticks are counted, not queued: one who comes late
+// gets all that have passed at once, as a number, so none is lost and none comes
+// twice. While nobody waits for a tick a Ticker costs nothing. The zero Ticker is
+// stopped. It must not be copied after first use.
+type Ticker struct {
+	_      noCopy
+	mu     sched.Spin
+	armed  bool  // the alarm is pending, or ringing
+	period int64 // ns; 0: stopped
+	begin  time.Time
+	taken  int64 // ticks that somebody has got
+	q      sched.WaitQueue
+	alarm  sched.Alarm
+}
+
+// NewTicker returns a ticker whose first tick is d from now. It panics if d <= 0.
+func NewTicker(d time.Duration) *Ticker {
+	t := &Ticker{}
+	t.Reset(d)
+	return t
+}
+
+// Reset has the ticker tick every d from now on; ticks that nobody has taken are
+// forgotten. It also starts one that was stopped. It panics if d <= 0.
+func (t *Ticker) Reset(d time.Duration) {
+	if d <= 0 {
+		panic("marcel: a Ticker needs a period above 0")
+	}
+	t.set(int64(d))
+}
+
+// Stop ends the ticks. Those who wait return 0.
+func (t *Ticker) Stop() { t.set(0) }
+
+// set wakes all who wait: they look what has become of the ticker.
+func (t *Ticker) set(period int64) {
+	now := time.Now()
+	c := sched.Visit()
+	t.mu.Lock()
+	t.period, t.begin, t.taken = period, now, 0
+	if t.armed {
+		t.armed = false
+		t.alarm.Stop()
+	}
+	w := t.q.PopAll()
+	t.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
+}
+
+// Wait waits for the next tick, unless some have passed that nobody has taken, and
+// returns their number, at least 1; 0: the ticker was stopped. If several wait, each
+// tick goes to one of them.
+func (t *Ticker) Wait() int {
+	for {
+		if n, wait := t.take(); !wait {
+			return n
+		}
+		s := sched.Here()
+		c := sched.EnterLibrary()
+		t.mu.Lock()
+		if t.await(c, s) {
+			c.As(sched.InTimer).Wait(&t.q, &t.mu)
+			continue
+		}
+		t.mu.Unlock()
+		c.Leave()
+	}
+}
+
+// TryWait returns the number of ticks that have passed and that nobody has taken,
+// and takes them. It never blocks.
+func (t *Ticker) TryWait() int {
+	n, _ := t.take()
+	return n
+}
+
+// take takes what has passed; wait: nothing has, but something will.
+func (t *Ticker) take() (n int, wait bool) {
+	c := sched.Visit()
+	t.mu.Lock()
+	if n = t.passed(); n > 0 {
+		t.taken += int64(n)
+	}
+	wait = n == 0 && t.period != 0
+	t.mu.Unlock()
+	c.Leave()
+	return n, wait
+}
+
+// passed is the number of ticks not taken. Under the lock.
+func (t *Ticker) passed() int {
+	if t.period == 0 {
+		return 0
+	}
+	return int(int64(time.Since(t.begin))/t.period - t.taken)
+}
+
+// await has the alarm ring at the next tick. False: there is nothing to wait for, or
+// s has been stopped; look again. Under the lock.
+func (t *Ticker) await(c *sched.Co, s *sched.Scheduler) bool {
+	if t.period == 0 || t.passed() > 0 {
+		return false
+	}
+	if !t.armed {
+		t.armed = t.alarm.Start(c, s, t.untilNext(), (*ticking)(t))
+	}
+	return t.armed
+}
+
+// untilNext is the time until the next tick that nobody has taken.
+func (t *Ticker) untilNext() time.Duration {
+	if t.taken >= math.MaxInt64/t.period {
+		return math.MaxInt64
+	}
+	return time.Duration((t.taken+1)*t.period) - time.Since(t.begin)
+}
+
+// ticking is what the alarm tells.
+type ticking Ticker
+
+// Ring wakes all who wait. The first to look has the ticks, the others wait on.
+func (r *ticking) Ring(round uint32) {
+	t := (*Ticker)(r)
+	c := sched.Visit()
+	t.mu.Lock()
+	var w *sched.Waiter
+	if t.armed && t.alarm.Round() == round {
+		t.armed = false
+		w = t.q.PopAll()
+	}
+	t.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
+}
+
+// Drop: the scheduler that has woken those who wait has been stopped. They go on with
+// another one.
+func (r *ticking) Drop(round uint32) { r.Ring(round) }
+
+// Case returns the case "a tick": Select takes all that have passed and that nobody
+// has taken. A ticker that was stopped is never ready.
+func (t *Ticker) Case() *TickerCase {
+	_ = &t.mu
+	return &TickerCase{t: t}
+}
+
+// TickerCase is the case of a Ticker. It may be used by one Select at a time, again
+// and again.
+type TickerCase struct {
+	Ticks int // how many were taken, after the case was
+	t     *Ticker
+}
+
+// Try implements Case.
+func (k *TickerCase) Try() bool {
+	n := k.t.TryWait()
+	if n > 0 {
+		k.Ticks = n
+	}
+	return n > 0
+}
+
+// Enlist implements Case.
+func (k *TickerCase) Enlist(w *sched.Waiter) bool {
+	t := k.t
+	s := sched.Here()
+	c := sched.Visit()
+	t.mu.Lock()
+	ok := t.period == 0 || t.await(c, s)
+	if ok {
+		t.q.Add(w)
+	}
+	t.mu.Unlock()
+	c.Leave()
+	return ok
+}
+
+// Withdraw implements Case.
+func (k *TickerCase) Withdraw(w *sched.Waiter) { withdraw(&k.t.q, &k.t.mu, w) }
+
+// Taken implements Case: w was woken because it is time, but others were, too.
+func (k *TickerCase) Taken(*sched.Waiter) bool { return k.Try() }

@@ -1,0 +1,290 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Of draws a trace. Slices of one row never overlap except one inside of the other:
+// what a thread was doing when its VP was taken away is cut off there.
+func Of(t *sched.Trace) *Timeline {
+	b := &builder{trace: t, waits: map[uint64]place{}, alone: map[uint64]lone{}}
+	b.out = Timeline{Unit: "ns", About: About{Clock: clock, Base: t.Begin}}
+	for _, r := range t.Rows { // an event recorded just before the anchor, or a slice that began earlier
+		for _, e := range r.Events {
+			b.out.About.Base = min(b.out.About.Base, e.At)
+		}
+	}
+	b.describe()
+	b.walk()
+	b.out.sort()
+	return &b.out
+}
+
+// place is a moment in a row.
+type place struct {
+	at   int64
+	row  int
+	kind sched.TraceKind
+}
+
+// lone is a thread that goes on without a VP since then.
+type lone struct {
+	place
+	name string
+}
+
+// slice is what goes on in a row.
+type slice struct {
+	name   string
+	cat    string
+	begin  int64
+	thread uint64
+	lwp    uint64
+}
+
+type builder struct {
+	trace *sched.Trace
+	out   Timeline
+	rows  []row
+	waits map[uint64]place // threads that were made ready and have not run since
+	alone map[uint64]lone  // threads without a VP
+	flow  int
+}
+
+// row is a row of the timeline while it is drawn.
+type row struct {
+	tid  int
+	open slice   // name "": none
+	tops []slice // those that have been closed; thread is then their end
+	ends []int64
+}
+
+func (b *builder) emit(e Event, at int64) *Event {
+	e.PID = b.trace.PID
+	e.TS = Micros(at - b.out.About.Base)
+	b.out.Events = append(b.out.Events, e)
+	return &b.out.Events[len(b.out.Events)-1]
+}
+
+// describe names the process and the rows.
+func (b *builder) describe() {
+	about := func(what string, tid int, args map[string]any) {
+		b.out.Events = append(b.out.Events, Event{Name: what, Phase: "M", PID: b.trace.PID, TID: tid, Args: args})
+	}
+	name := b.trace.Description
+	if name == "" {
+		name = "process " + strconv.Itoa(b.trace.PID)
+	}
+	about("process_name", 0, map[string]any{"name": name})
+	for i, r := range b.trace.Rows {
+		b.rows = append(b.rows, row{tid: i + 1})
+		label := fmt.Sprintf("VP %d (CPU %d)", r.VP, r.CPU)
+		if r.VP < 0 {
+			label = "no VP"
+		}
+		if r.Lost > 0 {
+			label += fmt.Sprintf(", %d older events lost", r.Lost)
+		}
+		b.out.About.Lost += r.Lost
+		about("thread_name", i+1, map[string]any{"name": label})
+		about("thread_sort_index", i+1, map[string]any{"sort_index": i + 1})
+	}
+}
+
+// walk goes through the events of all rows by the time at which they were recorded.
+func (b *builder) walk() {
+	type item struct {
+		at  int64
+		row int
+		e   *sched.TraceEvent
+	}
+	var all, inner []item
+	for i := range b.trace.Rows {
+		for j := range b.trace.Rows[i].Events {
+			e := &b.trace.Rows[i].Events[j]
+			x := item{e.At, i, e}
+			if e.Kind == sched.TraceHook || e.Kind == sched.TraceTask {
+				inner = append(inner, x)
+			} else {
+				all = append(all, x)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y item) int { return compare(Micros(x.at), Micros(y.at)) })
+	for _, x := range all {
+		b.event(x.row, x.e)
+	}
+	end := b.trace.End
+	for i := range b.rows {
+		b.close(i, max(end, b.rows[i].open.begin))
+	}
+	for thread, l := range b.alone {
+		b.together(thread, l, max(end, l.at))
+	}
+	for _, x := range inner {
+		b.inside(x.row, x.e)
+	}
+}
+
+func title(name string, id uint64) string {
+	if name != "" {
+		return name
+	}
+	return "thread " + strconv.FormatUint(id, 10)
+}
+
+// open begins what goes on in row i, and ends what went on.
+func (b *builder) open(i int, at int64, s slice) {
+	b.close(i, at)
+	s.begin = at
+	b.rows[i].open = s
+}
+
+func (b *builder) close(i int, at int64) {
+	r := &b.rows[i]
+	s := r.open
+	r.open = slice{}
+	if s.name == "" {
+		return
+	}
+	r.tops, r.ends = append(r.tops, s), append(r.ends, at)
+	e := b.emit(Event{Name: s.name, Cat: s.cat, Phase: "X", TID: r.tid, Dur: Micros(at - s.begin)}, s.begin)
+	if s.thread != 0 {
+		e.Args = map[string]any{"thread": s.thread, "LWP": s.lwp}
+	}
+}
+
+func (b *builder) event(i int, e *sched.TraceEvent) {
+	r := &b.rows[i]
+	switch e.Kind {
+	case sched.TraceRun:
+		if l, ok := b.alone[e.Thread]; ok {
+			b.together(e.Thread, l, e.At)
+		}
+		if s := r.open; s.thread == e.Thread && s.lwp == e.N {
+			return
+		}
+		b.open(i, e.At, slice{name: title(e.Name, e.Thread), cat: "thread", thread: e.Thread, lwp: e.N})
+		if w, ok := b.waits[e.Thread]; ok {
+			delete(b.waits, e.Thread)
+			name := "wake"
+			if w.kind == sched.TraceSpawn {
+				name = "spawn"
+			}
+			b.arrow(name, w.row, w.at, i, e.At)
+		}
+	case sched.TraceEnd:
+		b.close(i, e.At)
+	case sched.TraceIdle:
+		if r.open.name != looking {
+			b.open(i, e.At, slice{name: looking, cat: "idle"})
+		}
+	case sched.TracePark:
+		b.open(i, e.At, slice{name: asleep, cat: "idle"})
+	case sched.TraceAway:
+		b.open(i, e.At, slice{name: free, cat: "idle"})
+		b.alone[e.Thread] = lone{place{e.At, i, e.Kind}, e.Name}
+	case sched.TraceSeize:
+		if s := r.open; s.thread != 0 {
+			b.alone[s.thread] = lone{place{e.At, i, e.Kind}, s.name}
+		}
+		b.close(i, e.At)
+		b.instant(i, e.At, "seized", nil)
+	case sched.TraceSpawn, sched.TraceWake:
+		b.waits[e.Thread] = place{e.At, i, e.Kind}
+	case sched.TraceSteal:
+		b.instant(i, e.At, "steal", map[string]any{"from VP": e.From, "threads": e.N})
+		if from := e.From; from >= 0 && from < len(b.rows) {
+			b.arrow("steal", from, e.At, i, e.At)
+		}
+	case sched.TraceSend, sched.TraceRecv:
+		b.message(e)
+	case sched.TraceOut, sched.TraceArrived:
+		b.passes(i, e)
+	}
+}
+
+const (
+	looking = "looking for work"
+	asleep  = "asleep"
+	free    = "free" // its thread is in Blocking, and nothing else to be done
+)
+
+func (b *builder) instant(i int, at int64, name string, args map[string]any) {
+	b.emit(Event{Name: name, Cat: "scheduler", Phase: "i", TID: b.rows[i].tid, Scope: "t", Args: args}, at)
+}
+
+// arrow leads from a moment of one row to one of another.
+func (b *builder) arrow(name string, from int, at int64, to int, then int64) {
+	b.flow++
+	id := fmt.Sprintf("%d.%d", b.trace.PID, b.flow)
+	b.emit(Event{Name: name, Cat: "flow", Phase: "s", TID: b.rows[from].tid, ID: id}, at)
+	b.emit(Event{Name: name, Cat: "flow", Phase: "f", TID: b.rows[to].tid, ID: id, Bind: "e"}, max(at, then))
+}
+
+// pair is an asynchronous slice, which has a row of its own.
+func (b *builder) pair(name, cat, id string, begin, end int64, args map[string]any) {
+	tid := len(b.rows)
+	b.emit(Event{Name: name, Cat: cat, Phase: "b", TID: tid, ID: id, Args: args}, begin)
+	b.emit(Event{Name: name, Cat: cat, Phase: "e", TID: tid, ID: id}, max(begin, end))
+}
+
+// together ends the time that a thread has been without a VP.
+func (b *builder) together(thread uint64, l lone, end int64) {
+	delete(b.alone, thread)
+	what := "Blocking"
+	if l.kind == sched.TraceSeize {
+		what = "without VP"
+	}
+	b.flow++
+	b.pair(what+": "+title(l.name, thread), "away", fmt.Sprintf("%d.%d", b.trace.PID, b.flow), l.at, end, map[string]any{"thread": thread})
+}
+
+// message draws a request from its start to its end.
+func (b *builder) message(e *sched.TraceEvent) {
+	what := "send to"
+	if e.Kind == sched.TraceRecv {
+		what = "receive from"
+	}
+	b.flow++
+	b.pair(fmt.Sprintf("%s rank %d", what, e.Peer), "message", fmt.Sprintf("%d.%d", b.trace.PID, b.flow), e.At, e.At+e.Dur,
+		map[string]any{"tag": e.Tag, "size": e.Size})
+}
+
+// passes draws a message that leaves or arrives: an instant with one end of an arrow, whose
+// name is the same in both processes.
+func (b *builder) passes(i int, e *sched.TraceEvent) {
+	from, to := e.Own, e.Peer
+	name, phase, bind := "message out", "s", ""
+	if e.Kind == sched.TraceArrived {
+		from, to = to, from
+		name, phase, bind = "message in", "f", "e"
+	}
+	b.instant(i, e.At, name, map[string]any{"tag": e.Tag, "size": e.Size, "peer": e.Peer, "number": e.Seq})
+	id := fmt.Sprintf("m%d.%d.%d", from, to, e.Seq)
+	b.emit(Event{Name: "message", Cat: "message", Phase: phase, TID: b.rows[i].tid, ID: id, Bind: bind}, e.At)
+}
+
+// inside draws a slice within the one in which it began.
+func (b *builder) inside(i int, e *sched.TraceEvent) {
+	r := &b.rows[i]
+	end := e.At + e.Dur
+	j, found := slices.BinarySearchFunc(r.tops, e.At, func(s slice, at int64) int { return compare(Micros(s.begin), Micros(at)) })
+	if !found {
+		j--
+	}
+	if j >= 0 && e.At < r.ends[j] {
+		end = min(end, r.ends[j])
+	} else if j+1 < len(r.tops) { // it began when nothing went on
+		end = min(end, r.tops[j+1].begin)
+	}
+	name, cat := e.Label, "ltask"
+	if e.Kind == sched.TraceHook {
+		name, cat = e.Label+" hook", "hook"
+	}
+	b.emit(Event{Name: name, Cat: cat, Phase: "X", TID: r.tid, Dur: Micros(max(end-e.At, 0))}, e.At)
+}

@@ -1,0 +1,267 @@
+package marcel
+
+import (
+	"context"
+	"time"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Timer is one event in the future, after time.Timer, for threads and goroutines
+// alike. One made by NewTimer is waited for with Wait, or with Case in a Select; one
+// made by AfterFunc runs a function. An expiry is taken once: by one Wait, by one
+// Select, or back by Stop or Reset; none gets a stale one. The zero Timer is not
+// running: start it with Reset. It must not be copied after first use.
+//
+// It is never early. Starting and stopping it allocates nothing and costs the same
+// however many are pending: it lies in the timer wheel (Varghese and Lauck, 1987) of
+// the VP on which it is started. It belongs to the scheduler of the thread that
+// starts it, or to the default one; if that is stopped meanwhile, so is the timer.
+type Timer struct {
+	_     noCopy
+	mu    sched.Spin
+	state timerState
+	q     sched.WaitQueue // those in Wait while it runs, and Selects
+	alarm sched.Alarm
+}
+
+// timerState of a Timer made by NewTimer. That of one made by AfterFunc is its
+// alarm's.
+//
+//	idle ─── Reset ──────────────────────────────► running
+//	running  its time is over, nobody waits ─────► expired
+//	running  its time is over, somebody waits ───► idle: the first in line has it
+//	running ─ Stop ──────────────────────────────► idle
+//	expired ─ Wait, Select, Stop ────────────────► idle
+//	expired ─ Reset ─────────────────────────────► running
+type timerState uint8
+
+const (
+	idle timerState = iota
+	running
+	expired
+)
+
+// NewTimer returns a timer that expires after d; if d <= 0 it has expired.
+func NewTimer(d time.Duration) *Timer {
+	t := &Timer{}
+	t.Reset(d)
+	return t
+}
+
+// AfterFunc has a new thread run f after d: of the caller's scheduler, or of the
+// default one if the caller is a plain goroutine. The thread is like one that Spawn
+// makes. The timer can be stopped and reset, not waited for. A pending function
+// does not keep Stop of the scheduler from returning; it is dropped then.
+func AfterFunc(d time.Duration, f func()) *Timer {
+	if f == nil {
+		panic("marcel: AfterFunc of a nil function")
+	}
+	t := &Timer{}
+	t.start(func(c *sched.Co, s *sched.Scheduler) bool { return t.alarm.StartFunc(c, s, d, f) })
+	return t
+}
+
+// start calls begin under the lock, with the scheduler whose timers are to be used,
+// until that has not been stopped in the meantime.
+func (t *Timer) start(begin func(*sched.Co, *sched.Scheduler) bool) {
+	for ok := false; !ok; {
+		s := sched.Here()
+		c := sched.Visit()
+		t.mu.Lock()
+		ok = begin(c, s)
+		t.mu.Unlock()
+		c.Leave()
+	}
+}
+
+// Stop keeps the timer from expiring. True: it was running, or had expired and
+// nobody had taken that; or, with AfterFunc, f will not be run. Those who wait
+// return. It never blocks, and does not wait for a function that runs.
+func (t *Timer) Stop() bool {
+	c := sched.Visit()
+	t.mu.Lock()
+	was := t.takeBack()
+	w := t.q.PopAll()
+	t.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
+	return was
+}
+
+// Reset stops the timer and starts it again: it will expire after d. It returns what
+// Stop would have; those who wait go on waiting. With AfterFunc, f will run once
+// more; if it runs just now, the two may run at the same time. It never blocks.
+func (t *Timer) Reset(d time.Duration) (was bool) {
+	_ = &t.mu // nil panics here, not while the VP is held
+	var w *sched.Waiter
+	t.start(func(c *sched.Co, s *sched.Scheduler) bool {
+		was = t.takeBack() || was
+		switch {
+		case t.alarm.ForFunc():
+			return t.alarm.Restart(c, s, d)
+		case d <= 0:
+			w = t.expire()
+			return true
+		}
+		t.state = running
+		return t.alarm.Start(c, s, d, (*ringing)(t))
+	})
+	if w != nil {
+		wakeAll(w)
+	}
+	return was
+}
+
+// wakeAll wakes those whom PopAll has returned.
+func wakeAll(w *sched.Waiter) {
+	c := sched.Visit()
+	c.WakeAll(w)
+	c.Leave()
+}
+
+// takeBack makes t idle, or an alarm for a function not pending, and tells whether
+// there was anything to take back. Under the lock.
+func (t *Timer) takeBack() bool {
+	if t.alarm.ForFunc() {
+		return t.alarm.Stop()
+	}
+	was := t.state != idle
+	if t.state == running {
+		t.alarm.Stop() // if it is ringing already, that round is no longer ours
+	}
+	t.state = idle
+	return was
+}
+
+// expire gives the expiry to the first in line, if any, and returns all whom to
+// wake. Under the lock.
+func (t *Timer) expire() *sched.Waiter {
+	w := t.q.PopAllGiveFirst()
+	if t.state = idle; w == nil {
+		t.state = expired
+	}
+	return w
+}
+
+// ringing is what the alarm tells.
+type ringing Timer
+
+func (r *ringing) Ring(round uint32) { r.end(round, true) }
+
+func (r *ringing) Drop(round uint32) { r.end(round, false) }
+
+func (r *ringing) end(round uint32, over bool) {
+	t := (*Timer)(r)
+	var w *sched.Waiter
+	c := sched.Visit()
+	t.mu.Lock()
+	if t.state == running && t.alarm.Round() == round {
+		if over {
+			w = t.expire()
+		} else {
+			t.state = idle
+			w = t.q.PopAll()
+		}
+	}
+	t.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
+}
+
+// Wait waits until the timer expires, takes the expiry, and returns true. False:
+// the timer is not running (any more): it was never started, or was stopped, or
+// somebody else has taken the expiry. If several wait the first one has it. It
+// panics if the timer was made by AfterFunc.
+func (t *Timer) Wait() bool {
+	_ = &t.mu
+	c := sched.EnterLibrary()
+	t.mu.Lock()
+	switch {
+	case t.alarm.ForFunc():
+		t.mu.Unlock()
+		c.Leave()
+		panic(waitForFunc)
+	case t.state == running:
+		return c.As(sched.InTimer).Wait(&t.q, &t.mu)
+	}
+	took := t.state == expired
+	t.state = idle
+	t.mu.Unlock()
+	c.Leave()
+	return took
+}
+
+const waitForFunc = "marcel: wait for a Timer made by AfterFunc"
+
+// TryWait takes the expiry if there is one. It never blocks.
+func (t *Timer) TryWait() bool {
+	_ = &t.mu
+	c := sched.Visit()
+	t.mu.Lock()
+	took := t.state == expired
+	if took {
+		t.state = idle
+	}
+	t.mu.Unlock()
+	c.Leave()
+	return took
+}
+
+// Case returns the case "the timer expires, and this Select takes the expiry". A
+// timer that is not running is never ready. It panics if the timer was made by
+// AfterFunc.
+func (t *Timer) Case() Case {
+	_ = &t.mu
+	if t.forFunc() {
+		panic(waitForFunc)
+	}
+	return (*expiring)(t)
+}
+
+func (t *Timer) forFunc() bool {
+	c := sched.Visit()
+	t.mu.Lock()
+	is := t.alarm.ForFunc()
+	t.mu.Unlock()
+	c.Leave()
+	return is
+}
+
+type expiring Timer
+
+func (e *expiring) Try() bool { return (*Timer)(e).TryWait() }
+
+func (e *expiring) Enlist(w *sched.Waiter) bool {
+	c := sched.Visit()
+	e.mu.Lock()
+	ok := e.state != expired
+	if ok {
+		w.Given() // of its last use
+		e.q.Add(w)
+	}
+	e.mu.Unlock()
+	c.Leave()
+	return ok
+}
+
+func (e *expiring) Withdraw(w *sched.Waiter)   { withdraw(&e.q, &e.mu, w) }
+func (e *expiring) Taken(w *sched.Waiter) bool { return w.Given() }
+
+// SleepUntil is Sleep until time t. A t with a monotonic reading (from time.Now) is
+// met whatever becomes of the wall clock.
+func SleepUntil(t time.Time) { Sleep(time.Until(t)) }
+
+// SleepContext is Sleep until ctx is done: then it returns the cause, at once if
+// ctx is done already; nil after d.
+func SleepContext(ctx context.Context, d time.Duration) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if ctx.Done() == nil {
+		Sleep(d)
+		return nil
+	}
+	_, err := SelectContext(ctx, After(d))
+	return err
+}

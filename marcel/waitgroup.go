@@ -1,0 +1,63 @@
+package marcel
+
+import (
+	"context"
+	"time"
+)
+
+// WaitGroup counts what is still under way, as sync.WaitGroup, for threads,
+// goroutines and hooks. All who wait pass at once; an order among them does not
+// exist. Unlike with sync.WaitGroup a new round may begin at any moment: a Wait
+// ends with the round in which it began. The zero value counts nothing. It takes 32
+// bytes and must not be copied after first use.
+type WaitGroup struct {
+	_ noCopy
+	n countdown
+}
+
+// Add adds delta, which may be negative, and ends the waits if nothing is left. It
+// never blocks. It panics if the number would be negative, and changes nothing.
+func (g *WaitGroup) Add(delta int) {
+	if !g.n.add(int64(delta)) {
+		panic("marcel: negative WaitGroup counter")
+	}
+}
+
+// Done is Add(-1).
+func (g *WaitGroup) Done() { g.Add(-1) }
+
+// Go counts f, runs it on a new thread, and counts it as done when it has returned
+// or ended the thread (Goexit). A panic in f ends the program as in Spawn, and is
+// never counted as done.
+func (g *WaitGroup) Go(f func()) Thread {
+	g.Add(1)
+	return Spawn(func() {
+		defer func() {
+			if x := recover(); x != nil {
+				panic(x) // Done would let others end the program before the panic does
+			}
+			g.Done()
+		}()
+		f()
+	})
+}
+
+// Wait waits until nothing is left.
+func (g *WaitGroup) Wait() { _ = g.n.wait(nil) }
+
+// TryWait tells whether nothing is left. It does not block.
+func (g *WaitGroup) TryWait() bool { return g.n.zero() }
+
+// WaitTimeout is Wait for at most d; false: something was left. If d <= 0 it is
+// TryWait.
+func (g *WaitGroup) WaitTimeout(d time.Duration) bool { return g.n.wait(within(d)) == nil }
+
+// WaitContext is Wait until ctx is done: then it returns the cause, also if
+// nothing was left.
+func (g *WaitGroup) WaitContext(ctx context.Context) error {
+	lim, err := under(ctx)
+	if err != nil {
+		return err
+	}
+	return g.n.wait(lim)
+}

@@ -1,0 +1,231 @@
+package marcel
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// ErrChanged means that WaitContext did not wait, because the word had another value.
+var ErrChanged = errors.New("marcel: the word has another value")
+
+// WaitQueue is what other primitives can be built from: a queue in which one waits
+// while a word has a certain value, as with the kernel's futex (Franke, Russell,
+// Kirkwood: Fuss, Futexes and Furwocks, Ottawa Linux Symposium 2002), for threads,
+// goroutines and hooks. Whoever changes the word then calls Wake. Those who wait are
+// woken in order of arrival; a wake-up is never spent on one that has given up.
+// The zero value is empty. It takes 24 bytes, and one that waits has a place of 64
+// bytes from a pool. It must not be copied after first use.
+type WaitQueue struct {
+	_          noCopy
+	mu         sched.Spin // guards the list
+	head, tail *place
+}
+
+// place is where one thread or goroutine waits. It is a link of the list of one
+// WaitQueue at a time, which Requeue may change; so its waiter parks in a queue
+// of its own, whose lock stays the same.
+//
+// Order of locks: WaitQueue.mu, place.mu. Of two WaitQueues the second one is only
+// tried.
+//
+//	in nil ─ Wait: under in.mu ────────────────────────────► in q, and parked before
+//	                                                         place.mu is free again
+//	in q ─── Requeue: under both locks ────────────────────► in another queue
+//	in q ─── Wake: under in.mu, once it is done with it ───► in nil: woken, or it had given up
+//	in q ─── its waiter has given up: under in.mu ─────────► in nil
+//
+// A place without a queue is its waiter's alone.
+type place struct {
+	in         atomic.Pointer[WaitQueue] // changed under its lock
+	next, prev *place                    // under in.mu
+	mu         sched.Spin                // guards q
+	q          sched.WaitQueue           // one, or none
+	w          *sched.Waiter             // taken from q by Wake, and its alone
+}
+
+var places = sync.Pool{New: func() any { return &place{} }}
+
+// Wait waits until it is woken if *word is old; else it returns false at once. A
+// change of *word that was followed by a Wake is never missed. After a wake-up
+// the word may have any value: call it in a loop.
+func (q *WaitQueue) Wait(word *atomic.Uint32, old uint32) (woken bool) {
+	return q.wait(word, old, nil) == nil
+}
+
+// WaitTimeout is Wait for at most d (it does not wait if d <= 0); false: *word was
+// not old, or nobody has woken the caller in time.
+func (q *WaitQueue) WaitTimeout(word *atomic.Uint32, old uint32, d time.Duration) (woken bool) {
+	return q.wait(word, old, within(d)) == nil
+}
+
+// WaitContext is Wait until ctx is done: then it returns the cause. It returns
+// ErrChanged if *word was not old.
+func (q *WaitQueue) WaitContext(ctx context.Context, word *atomic.Uint32, old uint32) error {
+	lim, err := under(ctx)
+	if err != nil {
+		return err
+	}
+	return q.wait(word, old, lim)
+}
+
+func (q *WaitQueue) wait(word *atomic.Uint32, old uint32, lim *sched.Limit) error {
+	_ = &q.mu // nil panics here, not while the VP is held
+	if word.Load() != old {
+		return ErrChanged
+	}
+	p := places.Get().(*place)
+	c := sched.EnterLibrary()
+	q.mu.Lock()
+	if word.Load() != old { // who changes it now finds us in the list
+		q.mu.Unlock()
+		c.Leave()
+		places.Put(p)
+		return ErrChanged
+	}
+	q.push(p)
+	p.mu.Lock()
+	q.mu.Unlock()
+	err := wait(c.As(sched.InWaitQueue), &p.q, &p.mu, lim)
+	if err != nil {
+		p.leave()
+	}
+	places.Put(p)
+	return err
+}
+
+// leave takes p, whose waiter has given up, out of the queue in which it is by now.
+func (p *place) leave() {
+	c := sched.Enter()
+	for {
+		q := p.in.Load()
+		if q == nil {
+			break
+		}
+		q.mu.Lock()
+		here := p.in.Load() == q
+		if here {
+			q.remove(p)
+			p.in.Store(nil)
+		}
+		q.mu.Unlock()
+		if here {
+			break
+		}
+	}
+	c.Leave()
+}
+
+// Wake wakes up to n of those who wait, and returns how many they were. It never
+// blocks.
+func (q *WaitQueue) Wake(n int) (woken int) {
+	_ = &q.mu
+	c := sched.Visit()
+	q.mu.Lock()
+	first, woken := q.take(n)
+	q.mu.Unlock()
+	wake(c, first)
+	c.Leave()
+	return woken
+}
+
+// WakeAll wakes all who wait, and returns how many they were. It never blocks.
+func (q *WaitQueue) WakeAll() (woken int) { return q.Wake(-1) }
+
+// Requeue wakes up to n of those who wait, and moves up to m of the others to the
+// end of another queue, without waking them; negative: all. So those who
+// would only wait again, for a lock that one of them gets, need not run. Some of
+// those moved may be about to give up. It never blocks.
+func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
+	_, _ = &q.mu, &to.mu
+	if q == to {
+		return q.Wake(n), 0
+	}
+	var c *sched.Co
+	for turn := 1; ; turn++ { // two that requeue in opposite directions must not wait for each other
+		c = sched.Visit()
+		q.mu.Lock()
+		if to.mu.TryLock() {
+			break
+		}
+		q.mu.Unlock()
+		c.Leave()
+		sched.Backoff(turn)
+	}
+	first, woken := q.take(n)
+	for ; moved != m && q.head != nil; moved++ {
+		p := q.head
+		q.remove(p)
+		to.push(p)
+	}
+	to.mu.Unlock()
+	q.mu.Unlock()
+	wake(c, first)
+	c.Leave()
+	return woken, moved
+}
+
+// take takes out up to n who have not given up, linked by next. Under the lock.
+func (q *WaitQueue) take(n int) (first *place, taken int) {
+	var last *place
+	for taken != n && q.head != nil {
+		p := q.head
+		q.remove(p)
+		p.mu.Lock()
+		w := p.q.Pop()
+		p.mu.Unlock()
+		if w == nil { // its time was over; it comes to see that p is in no queue
+			p.in.Store(nil)
+			continue
+		}
+		p.w = w
+		if last == nil {
+			first = p
+		} else {
+			last.next = p
+		}
+		last = p
+		taken++
+		p.in.Store(nil)
+	}
+	return first, taken
+}
+
+// wake wakes those that take has returned; their places are theirs then.
+func wake(c *sched.Co, p *place) {
+	for p != nil {
+		next, w := p.next, p.w
+		p.next, p.w = nil, nil
+		c.Wake(w)
+		p = next
+	}
+}
+
+func (q *WaitQueue) push(p *place) {
+	p.prev, p.next = q.tail, nil
+	if q.tail == nil {
+		q.head = p
+	} else {
+		q.tail.next = p
+	}
+	q.tail = p
+	p.in.Store(q)
+}
+
+func (q *WaitQueue) remove(p *place) {
+	if p.prev == nil {
+		q.head = p.next
+	} else {
+		p.prev.next = p.next
+	}
+	if p.next == nil {
+		q.tail = p.prev
+	} else {
+		p.next.prev = p.prev
+	}
+	p.next, p.prev = nil, nil
+}
