@@ -1,0 +1,390 @@
+package pioman
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/sched"
+)
+
+// counted is a repeat task that counts its polls.
+type counted struct {
+	Task
+	polls  atomic.Int64
+	status atomic.Int32 // what it returns
+}
+
+func newCounted(t testing.TB, e *Engine, opt Options) *counted {
+	t.Helper()
+	c := &counted{}
+	c.Init("counted", func(*Task) Status { c.polls.Add(1); return Status(c.status.Load()) }, Repeat|opt)
+	submit(t, e, &c.Task)
+	return c
+}
+
+func TestHooksAreQuietWithNothingPending(t *testing.T) {
+	e := engine(t, Config{})
+	s := newByHand(2)
+	attach(t, e, s)
+	c := newCounted(t, e, 0)
+	for p := hooks.Idle; p < hooks.NumPoints; p++ {
+		var want []string // at the other points it would poll more often than it helps
+		if p == hooks.Idle || p == hooks.Switch || p == hooks.Timer {
+			want = []string{"pioman"}
+		}
+		if names := s.set.Registered(p); !slices.Equal(names, want) {
+			t.Errorf("%v: %v registered, want %v", p, names, want)
+		}
+		for vp := range 2 {
+			if v := s.set.Fire(p, vp); v != hooks.Quiet {
+				t.Errorf("%v: %v", p, v)
+			}
+		}
+	}
+	if n := c.polls.Load(); n != 0 {
+		t.Errorf("polled %d times", n)
+	}
+}
+
+func TestIdleHookVerdicts(t *testing.T) {
+	e := engine(t, Config{tune: func(p *params) { p.hot = 20 * time.Millisecond }})
+	s := newByHand(2)
+	attach(t, e, s)
+	c := newCounted(t, e, 0)
+	e.Need()
+	idle := func() hooks.Verdict { return s.set.Fire(hooks.Idle, 1) }
+	if v := idle(); v != hooks.Busy || c.polls.Load() != 1 {
+		t.Fatalf("a request was just posted: %v after %d polls", v, c.polls.Load())
+	}
+	eventually(t, "waiting", func() bool { return idle() == hooks.Waiting })
+	c.status.Store(int32(Moved))
+	if v := idle(); v != hooks.Busy {
+		t.Fatalf("something moved: %v", v)
+	}
+	c.status.Store(int32(Again))
+	eventually(t, "waiting", func() bool { return idle() == hooks.Waiting })
+	e.Need()
+	e.Done()
+	if v := idle(); v != hooks.Busy {
+		t.Fatalf("something completed: %v", v)
+	}
+	e.Done()
+	polls := c.polls.Load()
+	if v := idle(); v != hooks.Quiet || c.polls.Load() != polls {
+		t.Fatalf("nothing pending: %v, %d polls more", v, c.polls.Load()-polls)
+	}
+	for _, vp := range []int{-1, 2} { // a scheduler's mistake must not be ours
+		e.Need()
+		s.set.Fire(hooks.Idle, vp)
+		s.set.Fire(hooks.Switch, vp)
+		s.set.Fire(hooks.Timer, vp)
+		e.Done()
+	}
+}
+
+func TestSwitchAndTimerHooksAreRateLimitedPerProcessor(t *testing.T) {
+	e := engine(t, Config{tune: func(p *params) { p.switchPeriod, p.timerPeriod = time.Hour, time.Hour }})
+	s := newByHand(2)
+	attach(t, e, s)
+	c := newCounted(t, e, 0)
+	e.Need()
+	defer e.Done()
+	for i := range 100 {
+		for vp := range 2 {
+			if v := s.set.Fire(hooks.Switch, vp); v == hooks.Quiet {
+				t.Fatal("quiet with a request pending")
+			}
+			s.set.Fire(hooks.Timer, vp) // it polled at the switch
+		}
+		if n := c.polls.Load(); n != 2 {
+			t.Fatalf("%d polls after %d switches of two processors", n, i+1)
+		}
+	}
+	e.ticks.switchPeriod = 0
+	for range 10 {
+		s.set.Fire(hooks.Switch, 0)
+	}
+	if n := c.polls.Load(); n != 12 {
+		t.Fatalf("%d polls without a limit", n)
+	}
+	e.ticks.timerPeriod = 0
+	s.set.Fire(hooks.Timer, 1)
+	if n := c.polls.Load(); n != 13 {
+		t.Fatalf("%d polls after a timer", n)
+	}
+}
+
+// Who posts the first request off any virtual processor wakes one.
+func TestFirstRequestKicks(t *testing.T) {
+	e := engine(t, Config{})
+	e.Need()
+	s := newByHand(2)
+	attach(t, e, s)
+	if n := s.kicks.Load(); n != 1 {
+		t.Fatalf("%d kicks for what was pending before", n)
+	}
+	e.Need()
+	if n := s.kicks.Load(); n != 1 {
+		t.Fatal("kicked though a request was pending, so that somebody polls")
+	}
+	e.Done()
+	e.Done()
+	e.Need()
+	if n := s.kicks.Load(); n != 2 {
+		t.Fatalf("%d kicks after a new first request", n)
+	}
+	e.Done()
+	var task Task
+	task.Init("once", func(*Task) Status { return Done }, OneShot)
+	submit(t, e, &task)
+	if n := s.kicks.Load(); n != 3 {
+		t.Fatalf("%d kicks after a one-shot task", n)
+	}
+	e.Poll()
+	if vp := s.kicked.Load(); vp != -1 {
+		t.Fatalf("kicked processor %d in particular", vp)
+	}
+	s.current.Store(1)
+	e.Need()
+	if vp := s.kicked.Load(); vp != 1 {
+		t.Fatalf("kicked processor %d from processor 1, whose timer is to tick", vp)
+	}
+	e.Done()
+}
+
+func TestAttachRefuses(t *testing.T) {
+	a, b := engine(t, Config{Name: "a"}), engine(t, Config{Name: "b"})
+	s1, s2 := newByHand(1), newByHand(1)
+	stop := attach(t, a, s1)
+	if _, err := a.Attach(s2); !errors.Is(err, ErrAttached) {
+		t.Error(err)
+	}
+	if _, err := b.Attach(s1); !errors.Is(err, ErrSchedulerTaken) {
+		t.Error(err)
+	}
+	stop()
+	stopB := attach(t, b, s1)
+	stop() // stale: must not unhook b
+	if !slices.Equal(s1.set.Registered(hooks.Idle), []string{"b"}) {
+		t.Error(s1.set.Registered(hooks.Idle))
+	}
+	stopB()
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Attach(s1); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if err := a.AddSource(newPipe(t)); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// Hooking and unhooking, with requests pending and waiters waiting, leaves no
+// descriptor, hook, goroutine or sleeper, and no waiter behind.
+func TestAttachAndStopLeaveNothing(t *testing.T) {
+	rounds := 200
+	if testing.Short() {
+		rounds = 40
+	}
+	leaks := goleak.IgnoreCurrent()
+	s, err := sched.New(sched.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := New(Config{tune: func(p *params) { p.explicitSpin = 50 * time.Microsecond }})
+	before := descriptors(t)
+	var stopped atomic.Bool
+	var served atomic.Int64
+	var wg sync.WaitGroup
+	for k := range 3 { // requests all the time, from goroutines and a thread
+		client := func() {
+			src := newCounted(t, e, Blind)
+			for !stopped.Load() {
+				var c Completion
+				var task Task
+				task.Init("once", func(*Task) Status { return Done }, OneShot)
+				task.Notify(&c, 1)
+				submit(t, e, &task)
+				if err := c.Wait(e, 1); err != nil {
+					t.Error(err)
+				}
+				served.Add(1)
+			}
+			if err := src.Cancel(); err != nil {
+				t.Error(err)
+			}
+		}
+		if k == 0 {
+			wg.Go(func() { marcel.RunOn(s, client) })
+		} else {
+			wg.Go(client)
+		}
+	}
+	finishes(t, "rounds", func() {
+		for i := range rounds {
+			stop, err := e.Attach(s)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for n := served.Load(); served.Load() < n+int64(i%5); {
+				runtime.Gosched()
+			}
+			stop()
+			for p := hooks.Idle; p < hooks.NumPoints; p++ {
+				if names := s.Hooks().Registered(p); names != nil {
+					t.Errorf("%v: %v left", p, names)
+				}
+			}
+			for n := served.Load(); served.Load() < n+int64(i%3); {
+				runtime.Gosched()
+			}
+		}
+	})
+	stopped.Store(true)
+	finishes(t, "clients", wg.Wait)
+	eventually(t, "nobody sleeps for us", func() bool { return e.sleeper.holder.Load() == 0 })
+	if after := descriptors(t); after != before {
+		t.Errorf("%d descriptors open, %d before", after, before)
+	}
+	if e.sleeper.kernel.Load() != nil || e.sleeper.users != 0 || e.Pending() != 0 {
+		t.Errorf("left: kernel %v, %d users, %d pending", e.sleeper.kernel.Load(), e.sleeper.users, e.Pending())
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := goleak.Find(leaks); err != nil {
+		t.Error(err)
+	}
+}
+
+// Enable is Attach of the default engine to marcel's default scheduler.
+func TestEnable(t *testing.T) {
+	stop, err := Enable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := sched.Default().Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	defer stop()
+	if _, err := Enable(); !errors.Is(err, ErrAttached) {
+		t.Error(err)
+	}
+	var task Task
+	var c Completion
+	var vp atomic.Int64
+	task.Init("once", func(*Task) Status { vp.Store(int64(sched.Default().CurrentVP())); return Done }, OneShot)
+	task.Notify(&c, 1)
+	submit(t, Default(), &task)
+	// Nobody polls but the hooks.
+	eventually(t, "the hooks poll", func() bool { return c.Test(1) })
+	stop()
+	stop()
+	submit(t, Default(), &task)
+	c.Reset()
+	if err := c.Wait(nil, 1); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Enable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+}
+
+// Progress while a thread computes and never comes near the scheduler: the timer
+// hook polls for it, or an idle processor does.
+func TestTimerHookPollsWhileAThreadComputes(t *testing.T) {
+	for _, vps := range []int{1, 2} {
+		e := engine(t, Config{})
+		s := scheduler(t, sched.Config{VPs: vps})
+		attach(t, e, s)
+		c := newCounted(t, e, 0)
+		finishes(t, "computation", func() {
+			marcel.RunOn(s, func() {
+				e.Need()
+				defer e.Done()
+				for c.polls.Load() < 5 {
+				}
+			})
+		})
+	}
+}
+
+// A plain goroutine posts a request and computes while every virtual processor sleeps.
+func TestGoroutinesRequestProgressesWhileItComputes(t *testing.T) {
+	e := engine(t, Config{})
+	s := scheduler(t, sched.Config{})
+	attach(t, e, s)
+	c := newCounted(t, e, 0)
+	rounds := 200
+	if testing.Short() {
+		rounds = 50
+	}
+	for i := range rounds {
+		if i%2 == 0 {
+			time.Sleep(time.Duration(i%8) * 200 * time.Microsecond) // they fall asleep, or are about to
+		}
+		n := c.polls.Load()
+		e.Need()
+		eventually(t, "polled", func() bool { return c.polls.Load() > n })
+		e.Done()
+	}
+}
+
+// Whatever the processors did before, a request gets polled: while its poster is away in
+// a blocking call, before it or in it; and soon after a long computation in which
+// the timer had no reason to tick.
+func TestProgressWhateverTheProcessorsDo(t *testing.T) {
+	for _, vps := range []int{1, 2} {
+		e := engine(t, Config{})
+		s := scheduler(t, sched.Config{VPs: vps})
+		attach(t, e, s)
+		c := newCounted(t, e, 0)
+		polled := func() {
+			n := c.polls.Load()
+			eventually(t, "polled", func() bool { return c.polls.Load() > n+2 })
+		}
+		finishes(t, "thread", func() {
+			marcel.RunOn(s, func() {
+				e.Need()
+				marcel.Blocking(polled)
+				e.Done()
+				marcel.Blocking(func() {
+					time.Sleep(30 * time.Millisecond)
+					e.Need()
+					polled()
+					e.Done()
+				})
+				var waits []time.Duration
+				for range 5 {
+					for end := time.Now().Add(30 * time.Millisecond); time.Now().Before(end); {
+					}
+					e.Need()
+					began := time.Now()
+					for n := c.polls.Load(); c.polls.Load() == n; {
+					}
+					waits = append(waits, time.Since(began))
+					e.Done()
+				}
+				t.Logf("%d VPs: after 30 ms of quiet computation the first poll came after %v", vps, waits)
+			})
+		})
+	}
+}

@@ -1,0 +1,493 @@
+package pioman
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/sched"
+)
+
+func TestCompletionBits(t *testing.T) {
+	var c Completion
+	if c.Test(^uint32(0)) || c.Status() != 0 {
+		t.Fatal("fresh one has bits")
+	}
+	c.Signal(1)
+	c.Signal(4)
+	if !c.Test(1) || c.Test(2) || !c.Test(6) || c.Status() != 5 {
+		t.Fatalf("status %#x", c.Status())
+	}
+	if err := c.Wait(nil, 6); err != nil {
+		t.Fatal(err)
+	}
+	c.Reset()
+	if c.Test(^uint32(0)) {
+		t.Fatalf("status %#x after Reset", c.Status())
+	}
+}
+
+func TestWaitRefuses(t *testing.T) {
+	e := engine(t, Config{})
+	var c Completion
+	if err := c.Wait(e, 0); !errors.Is(err, ErrNoBits) {
+		t.Error(err)
+	}
+	var task Task
+	var inside error
+	task.Init("waits", func(*Task) Status { inside = c.Wait(e, 1); return Done }, OneShot)
+	submit(t, e, &task)
+	e.Poll()
+	if !errors.Is(inside, ErrInHandler) || !strings.Contains(inside.Error(), "handler") {
+		t.Error(inside)
+	}
+}
+
+func TestWaitTimeout(t *testing.T) {
+	for _, hooked := range []bool{false, true} {
+		e := engine(t, Config{})
+		if hooked {
+			attach(t, e, scheduler(t, sched.Config{}))
+		}
+		var c Completion
+		for _, d := range []time.Duration{-1, 0, time.Microsecond, 3 * time.Millisecond} {
+			began := time.Now()
+			if err := c.WaitTimeout(e, 1, d); !errors.Is(err, ErrTimeout) {
+				t.Errorf("hooked %v, %v: %v", hooked, d, err)
+			}
+			// The clock is the cycle counter: a hundredth off at the most.
+			if took := time.Since(began); took < d*9/10 {
+				t.Errorf("hooked %v: %v took only %v", hooked, d, took)
+			}
+			if c.word.Load()&someone != 0 || e.Pending() != 0 {
+				t.Errorf("hooked %v, %v: word %#x, %d pending afterwards", hooked, d, c.word.Load(), e.Pending())
+			}
+		}
+		c.Signal(1)
+		if err := c.WaitTimeout(e, 1, 0); err != nil {
+			t.Errorf("signalled before: %v", err)
+		}
+	}
+}
+
+func TestTwoWaitersAreTold(t *testing.T) {
+	for _, hooked := range []bool{false, true} {
+		e := engine(t, Config{tune: func(p *params) { p.explicitSleep = time.Hour }})
+		if hooked {
+			attach(t, e, scheduler(t, sched.Config{}))
+		}
+		var c Completion
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if err := c.Wait(e, 1); err != nil {
+				t.Error(err)
+			}
+		})
+		eventually(t, "first waiter sleeps", c.hasWaiter)
+		if err := c.Wait(e, 1); !errors.Is(err, ErrTwoWaiters) {
+			t.Errorf("hooked %v: second waiter: %v", hooked, err)
+		}
+		c.Signal(1)
+		finishes(t, "first waiter", wg.Wait)
+	}
+}
+
+// A signal of other bits wakes the sleeper, who looks and sleeps again.
+func TestOtherBitsDoNotEndAWait(t *testing.T) {
+	e := engine(t, Config{})
+	attach(t, e, scheduler(t, sched.Config{}))
+	var c Completion
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := c.Wait(e, 8); err != nil {
+			t.Error(err)
+		}
+		done.Store(true)
+	})
+	for i := range 200 {
+		eventually(t, "waiter sleeps", c.hasWaiter)
+		c.Signal(1 << (i % 3))
+		if done.Load() {
+			t.Fatal("ended by other bits")
+		}
+	}
+	c.Signal(8)
+	finishes(t, "waiter", wg.Wait)
+}
+
+// enlist, withdraw and Signal are linearizable: whoever holds the waiting bit is woken
+// by the signal that takes it away, and by no other.
+func TestCompletionIsLinearizable(t *testing.T) {
+	type input struct {
+		op   string // "signal", "test"
+		bits uint32
+	}
+	model := porcupine.Model{
+		Init: func() any { return uint32(0) },
+		Step: func(state, in, out any) (bool, any) {
+			s, i := state.(uint32), in.(input)
+			if i.op == "signal" {
+				return true, s | i.bits
+			}
+			return out.(uint32) == s, s
+		},
+	}
+	rounds := 500
+	if testing.Short() {
+		rounds = 100
+	}
+	e := engine(t, Config{})
+	for round := range rounds {
+		var c Completion
+		var clock atomic.Int64
+		var mu sync.Mutex
+		var history []porcupine.Operation
+		record := func(client int, in input, f func() any) {
+			call := clock.Add(1)
+			out := f()
+			end := clock.Add(1)
+			mu.Lock()
+			defer mu.Unlock()
+			history = append(history, porcupine.Operation{ClientId: client, Input: in, Call: call, Output: out, Return: end})
+		}
+		var wg sync.WaitGroup
+		for k := range 3 {
+			wg.Go(func() {
+				record(k, input{"signal", 1 << k}, func() any { c.Signal(1 << k); return nil })
+				record(k, input{"test", 0}, func() any { return c.Status() })
+			})
+		}
+		wg.Go(func() { // a waiter that comes and goes
+			p := e.parkers.get(e)
+			for range 3 {
+				p.prepare(onSemaphore)
+				if ok, err := c.enlist(p, 4); err != nil {
+					t.Error(err)
+				} else if ok {
+					runtime.Gosched()
+					c.withdraw()
+				}
+				p.cancel()
+				record(3, input{"test", 0}, func() any { return c.Status() })
+			}
+			e.parkers.put(p)
+		})
+		wg.Wait()
+		record(3, input{"test", 0}, func() any { return c.Status() })
+		if !porcupine.CheckOperations(model, history) {
+			t.Fatalf("round %d: not linearizable: %+v", round, history)
+		}
+		if c.Status() != 7 {
+			t.Fatalf("status %#x", c.Status())
+		}
+	}
+	for _, p := range e.parkers.list() {
+		if p.state.Load() != awake || p.sem.TryAcquire() {
+			t.Error("a parker is left with a state or a unit")
+		}
+	}
+}
+
+// poison is what memory holds that nobody may touch.
+type poison struct {
+	c    Completion
+	word [4]uint64
+}
+
+// The signaller must not touch the object once the waiter may have left: the waiter
+// overwrites it at once, with plain writes where the race detector sees them, and
+// with values that a late compare-and-swap or a late look at the parker would
+// turn into damage; then the memory becomes another completion.
+func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
+	for name, on := range map[string]struct {
+		hooked, threads bool
+		rounds          int // fewer where a machine that others use, too, makes each take milliseconds
+	}{
+		"explicit, goroutines": {rounds: 5000},
+		"hooked, goroutines":   {hooked: true, rounds: 100000},
+		"hooked, threads":      {hooked: true, threads: true, rounds: 10000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rounds := on.rounds
+			if testing.Short() {
+				rounds /= 10
+			}
+			e := engine(t, Config{tune: func(p *params) {
+				p.spin, p.explicitSpin, p.politeAfter = time.Microsecond, 100*time.Microsecond, time.Hour
+			}})
+			run := func(f func()) { f() }
+			if on.hooked {
+				s := scheduler(t, sched.Config{})
+				attach(t, e, s)
+				if on.threads {
+					run = func(f func()) { marcel.RunOn(s, f) }
+				}
+			}
+			type order struct{ o *poison }
+			work := make(chan order, 1)
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				i := 0
+				for w := range work {
+					for range i % 64 { // some come during the spin, some after it
+						runtime.Gosched()
+					}
+					i++
+					w.o.c.Signal(2)
+				}
+			})
+			// Wakes for no reason let waiters leave before their signaller is through.
+			var stop atomic.Bool
+			var disturber sync.WaitGroup
+			disturber.Go(func() {
+				for !stop.Load() {
+					e.parkers.wakeAll()
+					runtime.Gosched()
+				}
+			})
+			finishes(t, "rounds", func() {
+				run(func() {
+					objects := make([]poison, 4)
+					for i := range rounds {
+						o := &objects[i%len(objects)]
+						o.c = Completion{}
+						o.word = [4]uint64{1, 2, 3, uint64(i)}
+						work <- order{o}
+						if err := o.c.Wait(e, 2); err != nil {
+							t.Error(err)
+							return
+						}
+						was := o.c.Status()
+						*o = poison{word: [4]uint64{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}}
+						o.c.word.Store(someone | 0xdead)
+						for range i % 8 {
+							runtime.Gosched()
+						}
+						if got := o.c.word.Load(); got != someone|0xdead || was != 2 || o.c.parker.Load() != nil {
+							t.Errorf("round %d: somebody touched the object: %#x, status was %#x", i, got, was)
+							return
+						}
+					}
+				})
+			})
+			close(work)
+			wg.Wait()
+			stop.Store(true)
+			disturber.Wait()
+			if e.Pending() != 0 {
+				t.Errorf("%d pending", e.Pending())
+			}
+		})
+	}
+}
+
+// A wait that timed out, and the next one on the same object, with a signaller
+// that may have read the first one's parker: each signal wakes exactly the wait in
+// progress, none gets lost.
+func TestSignalsAndTimeoutsRace(t *testing.T) {
+	for _, hooked := range []bool{false, true} {
+		e := engine(t, Config{tune: func(p *params) {
+			p.spin, p.explicitSpin = 0, 10*time.Microsecond
+		}})
+		if hooked {
+			attach(t, e, scheduler(t, sched.Config{}))
+		}
+		rounds := 20000
+		if testing.Short() {
+			rounds = 2000
+		}
+		var c Completion
+		work := make(chan struct{})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for range work {
+				c.Signal(1)
+			}
+		})
+		timeouts := 0
+		finishes(t, "rounds", func() {
+			for i := range rounds {
+				go func() { work <- struct{}{} }()
+				for {
+					err := c.WaitTimeout(e, 1, time.Duration(i%40)*time.Microsecond)
+					if err == nil {
+						break
+					}
+					if !errors.Is(err, ErrTimeout) {
+						t.Error(err)
+						return
+					}
+					timeouts++
+				}
+				c.Reset()
+			}
+		})
+		close(work)
+		wg.Wait()
+		t.Logf("hooked %v: %d timeouts in %d waits", hooked, timeouts, rounds)
+		for _, p := range e.parkers.list() {
+			if p.state.Load() != awake || p.sem.TryAcquire() {
+				t.Error("a parker is left with a state or a unit")
+			}
+		}
+	}
+}
+
+// Waiters of many completions at once, signalled by tasks that pollers run.
+func TestManyWaiters(t *testing.T) {
+	for name, hooked := range map[string]bool{"explicit": false, "hooked": true} {
+		t.Run(name, func(t *testing.T) {
+			e := engine(t, Config{tune: func(p *params) { p.explicitSpin = 100 * time.Microsecond }})
+			s := scheduler(t, sched.Config{})
+			if hooked {
+				attach(t, e, s)
+			}
+			const threads = 50
+			each := 200
+			if testing.Short() {
+				each = 20
+			}
+			var order []int
+			var mu sync.Mutex
+			finishes(t, "threads", func() {
+				marcel.RunOn(s, func() {
+					var all []marcel.Thread
+					for k := range threads {
+						all = append(all, marcel.Spawn(func() {
+							var task Task
+							var c Completion
+							polls := 0
+							task.Init("countdown", func(*Task) Status {
+								if polls--; polls > 0 {
+									return Again
+								}
+								return Done
+							}, Repeat)
+							for i := range each {
+								polls = (k*7 + i) % 30
+								task.Notify(&c, 1)
+								e.Need()
+								if err := e.Submit(&task); err != nil {
+									t.Error(err)
+								}
+								if err := c.Wait(e, 1); err != nil {
+									t.Error(err)
+								}
+								e.Done()
+								c.Reset()
+							}
+							mu.Lock()
+							order = append(order, k)
+							mu.Unlock()
+						}))
+					}
+					for _, x := range all {
+						if err := x.Join(); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			})
+			slices.Sort(order)
+			if len(order) != threads || e.Pending() != 0 {
+				t.Fatalf("%d threads ended, %d requests pending", len(order), e.Pending())
+			}
+		})
+	}
+}
+
+func TestParkerConsumesEachUnit(t *testing.T) {
+	e := engine(t, Config{})
+	p := e.parkers.get(e)
+	defer e.parkers.put(p)
+	rests := func(what string) {
+		t.Helper()
+		if p.state.Load() != awake || p.sem.TryAcquire() {
+			t.Errorf("%s: state %d, or a unit is left", what, p.state.Load())
+		}
+	}
+	p.wake()
+	rests("woken while awake")
+	p.prepare(onSemaphore)
+	p.cancel()
+	rests("cancelled")
+	p.prepare(onSemaphore)
+	p.wake()
+	p.wake()
+	p.cancel()
+	rests("woken twice, then cancelled")
+	p.prepare(onSemaphore)
+	p.wake()
+	p.sem.Acquire()
+	rests("woken, then slept")
+	p.prepare(onKernel)
+	p.wake()
+	p.cancel()
+	rests("woken from the kernel")
+	p.prepare(onKernel)
+	p.cancel()
+	rests("cancelled before the kernel")
+}
+
+// A waiter asks whether somebody polls for it after whoever may cease to can find it.
+func TestSleepUntilAsksLast(t *testing.T) {
+	e := engine(t, Config{})
+	var c Completion
+	p := e.parkers.get(e)
+	defer e.parkers.put(p)
+	w := wait{e: e, c: &c, bits: 1}
+	asked := 0
+	finishes(t, "nobody polls", func() {
+		err := w.sleepUntil(p, func(*Engine) bool {
+			asked++
+			if p.state.Load() != onSemaphore || !c.hasWaiter() || c.parker.Load() != p {
+				t.Error("asked before it can be found")
+			}
+			return false
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if asked != 1 || c.hasWaiter() || p.state.Load() != awake {
+		t.Errorf("asked %d times, waiter %v, state %d", asked, c.hasWaiter(), p.state.Load())
+	}
+	for name, wake := range map[string]func(){"signal": func() { c.Signal(1) }, "hint": e.parkers.wakeAll} {
+		finishes(t, name, func() {
+			err := w.sleepUntil(p, func(*Engine) bool { wake(); return true })
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		c.Reset()
+	}
+}
+
+// Who sleeps because hooks poll polls himself when they no longer do.
+func TestStopWakesSleepingWaiters(t *testing.T) {
+	e := engine(t, Config{})
+	stop := attach(t, e, newByHand(1)) // whose hooks nobody fires
+	var task Task
+	var c Completion
+	task.Init("once", func(*Task) Status { return Done }, Repeat)
+	task.Notify(&c, 1)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := c.Wait(e, 1); err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "asleep", c.hasWaiter)
+	submit(t, e, &task)
+	stop()
+	finishes(t, "waiter", wg.Wait)
+}

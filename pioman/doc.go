@@ -1,0 +1,120 @@
+// Package pioman is the progress engine: it runs small pieces of communication
+// work, ltasks, whenever a processor has a moment, so that messages move while
+// threads compute, block, or sleep. It answers PIOMan (Trahay & Denis, 2009;
+// Denis, 2015); the code is new.
+//
+//	 owner (a request, a gate ...)                         waiter
+//	   │ Task, embedded          Need / Done                 │ Completion.Wait
+//	   ▼ Submit                     │                        │ spin 5 us, polling
+//	submission list ──drain──▶ main list      load word      │ then sleep on a parker
+//	(lock-free, anyone)        (the holder's) pending|asleep │
+//	   └──────────── Queue, try-lock ─┘          │           │
+//	                      ▲                      │           │
+//	       ┌──────────────┼───────────────┐      │           │
+//	     round          round           round    │           │
+//	       │              │               │      │           │
+//	  idle hook      switch hook     timer hook  │   explicit: Poll, Wait
+//	 (VP is idle)  (every 10 us)  (VP computes)  │
+//	       │                                     │
+//	       ▼ nothing to do, something pending    ▼
+//	     Sleeper: epoll over all Sources + eventfd ◀── wake
+//
+// # Use
+//
+//	type request struct {
+//		task pioman.Task
+//		done pioman.Completion
+//	}
+//	r.task.Init("my request", func(*pioman.Task) pioman.Status {
+//		if !r.progress() {
+//			return pioman.Again
+//		}
+//		return pioman.Done
+//	}, pioman.Repeat)
+//	r.task.Notify(&r.done, 1)
+//	engine.Need()                 // one more request pending
+//	err := engine.Submit(&r.task) // somebody polls it from now on
+//	...
+//	err = r.done.Wait(engine, 1)
+//	engine.Done()
+//
+// Completion.Case makes a completion one of several things that a marcel.Select
+// waits for.
+//
+// # Who polls
+//
+// An engine is explicit at first: tasks run inside Poll and Wait, on the caller's stack.
+// Attach (for the default engine: Enable) hooks it to a scheduler, and then also an
+// idle virtual processor polls all the time, one that switches threads every 10 us,
+// and the timer thread in the name of one that computes. With nothing pending every
+// hook returns after one load. docs/decisions/who-polls-when.md has the
+// figures and the reasons.
+//
+// # Tasks and queues
+//
+// State is in state.go, with its drawing. A queue is held by one poller at a time, who
+// polls each task once a round, at most 64 of them; the next round goes on where
+// this one stopped. A poller that finds the queue held skips it. What a handler submits
+// runs in the next round. Handlers of one queue never run in parallel; a task is
+// polled by one poller at a time whatever its queue. A handler must not block.
+//
+// One queue serves everything so far; placement is the interface by which a
+// tree over the topology takes its place.
+//
+// # The end of a task, and of a wait
+//
+// The store that brings a task to rest is the engine's last touch of it; the Notify signal
+// comes after it. The compare-and-swap by which Signal sets the bits is its last
+// touch of the completion. So whoever has waited may reuse the memory of
+// both, at once. A sleeping waiter is woken through a parker, which belongs to the engine
+// and is never freed: the signaller reads the pointer before the swap, and a count in
+// the word makes the swap fail if it was another wait's. Wakes are hints: who wakes
+// up looks again.
+//
+// # No wake-up gets lost
+//
+// The number of pending requests and the mark "asleep" of the Sleeper live in one word,
+// so all changes of either are in one order.
+//
+//	poster                                    sleeper
+//	------                                    -------
+//	1 put the request where a task sees it    a become the sleeper (else: make
+//	2 Need: pending+1, and look at asleep       him look again, and be refused)
+//	3 OneShot: push, look at asleep again     b set asleep
+//	  Repeat: push, posted+1, look            c poll once; leave if anything moved,
+//	4 asleep was set: wake (eventfd)            or if somebody else was polling
+//	                                          d arm every source; leave if one says no
+//	                                          e epoll_wait: sources and eventfd
+//	                                          f disarm, clear asleep, poll
+//
+// If 2 (or 3) comes before b, then c sees the request. If it comes after b, the poster
+// sees the mark and wakes, and the eventfd keeps that until e. What arrives from
+// outside before d is what Arm answers no to; after it, it makes the descriptor readable.
+// A poster that carries a virtual processor wakes nobody: that processor polls
+// at its own hooks, and when it goes idle it comes to a and is refused, which makes the
+// sleeper look again. So the sleeper has always seen everything by the time that
+// the last processor sleeps. It watches for what the tasks wanted when it armed; the
+// rule "whoever is refused makes him look again" covers what others changed since.
+//
+// When nothing is pending, processors sleep in the scheduler's own way, and
+// the first Need off any processor kicks one. The scheduler lets itself be found before
+// it asks the Sleeper, who reads the pending count: either the count is seen,
+// or the kick finds the processor (Scheduler lists what is asked of it).
+//
+// Waiters of an explicit engine do the same for themselves. One sleeps in the kernel
+// for all, the others on their parkers; who leaves wakes another one if nobody sleeps
+// in the kernel then. A follower announces itself (prepare) before it looks
+// whether there is a sleeper; the sleeper is off the word before it looks for a
+// follower: one of them sees the other. Hooking and unhooking use the same pair:
+// stop first makes the engine explicit, then wakes every parker.
+//
+// # Guarantees
+//
+//   - Submit, polling, Need, Done, Signal, Test and Wait allocate nothing (the first
+//     wait of a new greatest number of simultaneous sleepers excepted).
+//   - No lock is spun on in Submit, Poll, Need, Done, Signal and the hooks.
+//   - With nothing pending, and with only announced receives pending, no CPU is used.
+//   - After Cancel no handler of the task runs; Close and stop leave nothing behind.
+//   - A handler that panics or calls runtime.Goexit ends its task, not the engine.
+//   - Handlers run on many threads, one after the other, each seeing what the last did.
+package pioman

@@ -1,0 +1,303 @@
+package pioman
+
+import (
+	"fmt"
+	"log"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
+)
+
+// Config says how an engine is made. The zero value is fine.
+type Config struct {
+	// Name shows in reports. Default: "pioman".
+	Name string
+	// OnPanic is called when a handler panicked or ended its goroutine, after its task was
+	// ended and its queue released, by whoever polled. nil: one line and the stack go to the log package.
+	OnPanic func(*PanicError)
+	// Shared says that other processes use our CPUs, for an engine that is not hooked to a
+	// scheduler which knows: who spins then yields to the kernel between two polls.
+	Shared bool
+
+	sharedBy func() bool // asks later, for the default engine
+
+	tune  func(*params)                          // for tests
+	place func(newQueue func() *Queue) placement // nil: the single queue
+}
+
+// Engine is a progress engine: queues of tasks, and those who poll them. Make it
+// with New. Explicit at first: tasks run only when somebody calls Poll or
+// waits. Hooked to a scheduler by Attach, they also run at its hook points.
+// All methods are safe for concurrent use, from threads and plain goroutines.
+type Engine struct {
+	load load // written by Need and Done, read by every hook
+	_    [line - 8]byte
+
+	// Constant after New.
+	config Config
+	params params
+	ticks  ticks
+	only   *Queue // the one queue, if there is but one
+	place  placement
+	queues []*Queue
+
+	attached atomic.Pointer[attachment] // Attach and stop write; waiters and posters read
+	closed   atomic.Bool
+	blind    atomic.Int32 // Blind tasks in queues
+
+	_       [line]byte
+	sleeper sleeper
+	parkers parkers
+
+	mu mutex // serialises Attach, stop and Close
+}
+
+// New makes an engine, explicit until Attach. It holds no system resource before the
+// first AddSource or Attach. Close it when done.
+func New(c Config) *Engine {
+	if c.Name == "" {
+		c.Name = "pioman"
+	}
+	if c.place == nil {
+		c.place = newSingle
+	}
+	e := &Engine{config: c, params: defaultParams()}
+	if c.tune != nil {
+		c.tune(&e.params)
+	}
+	e.ticks = e.params.ticks()
+	e.place = c.place(func() *Queue { return &Queue{engine: e} })
+	e.queues = e.place.queues()
+	if len(e.queues) == 1 {
+		e.only = e.queues[0]
+	}
+	e.sleeper.e = e
+	return e
+}
+
+// Default returns the engine that Enable hooks to marcel's default scheduler, making
+// it if need be: explicit unless enabled. It is never closed.
+func Default() *Engine { return defaultEngine() }
+
+var defaultEngine = sync.OnceValue(func() *Engine { return New(Config{sharedBy: sharedByDefault}) })
+
+// Submit puts a task into its queue; somebody will poll it soon if requests are pending
+// (Need), or if it is OneShot. Allocates nothing and never blocks; allowed
+// inside handlers and hooks. ErrScheduled if the task is in a queue (a handler
+// that wants to run again returns Again), ErrNotInitialised, ErrClosed.
+func (e *Engine) Submit(t *Task) error {
+	if t == nil || t.state.load() == StateUnset || t.fn == nil {
+		return fmt.Errorf("submit: %w", ErrNotInitialised)
+	}
+	if e.closed.Load() {
+		return fmt.Errorf("submit task %q: %w", t.name, ErrClosed)
+	}
+	if !t.state.schedule() {
+		return fmt.Errorf("submit task %q: %w", t.name, ErrScheduled)
+	}
+	q := e.only
+	if q == nil {
+		q = e.place.queue(t.cpus)
+	}
+	if t.queue.Load() != q {
+		t.queue.Store(q)
+	}
+	opt := t.opt
+	if opt&Blind != 0 {
+		e.blind.Add(1)
+	}
+	if opt&Repeat == 0 {
+		e.Need() // before the push: whoever runs the task calls Done
+	}
+	q.submitted.push(t) // from here on t may run, end, and be reused
+	v := e.load.view()
+	if opt&Repeat != 0 {
+		v = e.load.posted()
+	}
+	if v.asleep() {
+		e.rouse(v)
+	}
+	if e.closed.Load() { // Close may have looked before the push
+		e.reap()
+	}
+	return nil
+}
+
+// forget takes back what Submit counted.
+func (e *Engine) forget(opt Options) {
+	if opt&Blind != 0 {
+		e.blind.Add(-1)
+	}
+	if opt&Repeat == 0 {
+		e.Done()
+	}
+}
+
+// Need announces a pending request: until the matching Done, hooks poll, and idle
+// virtual processors watch the sources. One atomic addition; the first
+// request that a plain goroutine posts while every virtual processor sleeps
+// also wakes one (a few microseconds). Allowed inside handlers and hooks.
+func (e *Engine) Need() {
+	if v := e.load.need(); v.remarkable() {
+		e.rouse(v)
+	}
+}
+
+// Done ends what Need began. One atomic addition.
+func (e *Engine) Done() {
+	if e.load.done().pending() == uint32(pendingMask) {
+		e.underflow()
+	}
+}
+
+// Pending returns how many requests are pending: needed, or OneShot and not run.
+func (e *Engine) Pending() int { return int(e.load.view().pending()) }
+
+func (e *Engine) underflow() {
+	e.load.undone()
+	e.complain(fmt.Errorf("engine %s: %w", e.config.Name, ErrUnderflow))
+}
+
+// rouse wakes who must see what was just posted. A poster that carries a virtual
+// processor of a hooked engine wakes no other: that processor is awake, and
+// its own hooks poll before it sleeps; the kick sees to it that its timer
+// ticks. Explicit engines wake nobody at all: who waits polls.
+func (e *Engine) rouse(v view) {
+	a := e.attached.Load()
+	if a == nil {
+		return
+	}
+	switch vp := a.s.CurrentVP(); {
+	case !v.asleep():
+		a.s.Kick(vp)
+	case vp < 0:
+		e.sleeper.wake()
+	}
+}
+
+// Poll runs one bounded round: each task of the caller's queues is polled at most
+// once. It never waits: a queue in which somebody else polls is skipped. Quiet:
+// nothing is pending; Waiting: something is; Busy: something happened in this
+// round. About 20 ns plus the handlers; runs them on the caller's stack.
+func (e *Engine) Poll() hooks.Verdict {
+	if e.poll(e.here()) == moved {
+		return hooks.Busy
+	}
+	if e.load.view().pending() == 0 {
+		return hooks.Quiet
+	}
+	return hooks.Waiting
+}
+
+// here is the virtual processor of the caller, as far as queues depend on it.
+func (e *Engine) here() int {
+	if e.only != nil {
+		return -1
+	}
+	if a := e.attached.Load(); a != nil {
+		return a.s.CurrentVP()
+	}
+	return -1
+}
+
+// poll makes the round of a virtual processor (vp < 0: of nobody's).
+func (e *Engine) poll(vp int) outcome {
+	if e.only != nil {
+		return e.only.round(e.params.round)
+	}
+	turn := uint32(0)
+	if a := e.attached.Load(); a != nil && vp >= 0 && vp < len(a.vps) {
+		turn = a.vps[vp].rounds.Add(1)
+	}
+	out := empty
+	for _, s := range e.place.way(vp) {
+		if turn%s.every == 0 {
+			out = max(out, s.queue.round(e.params.round))
+		}
+	}
+	return out
+}
+
+// inHandler tells whether the caller is a handler of this engine.
+func (e *Engine) inHandler() bool {
+	g := asm.G()
+	for _, q := range e.queues {
+		if q.held(g) {
+			return true
+		}
+	}
+	return false
+}
+
+// tasks tells whether any main list has a task.
+func (e *Engine) tasks() bool {
+	for _, q := range e.queues {
+		if !q.nothing() {
+			return true
+		}
+	}
+	return false
+}
+
+// Close ends the engine: hooks are unregistered, tasks cancelled (a running handler is
+// waited for), waiters get ErrClosed, sources are let go. Close again does
+// nothing. From inside a handler: ErrInHandler.
+func (e *Engine) Close() error {
+	if e.inHandler() {
+		return fmt.Errorf("close engine %s: %w", e.config.Name, ErrInHandler)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed.Swap(true) {
+		return nil
+	}
+	if a := e.attached.Load(); a != nil {
+		a.detach()
+	}
+	e.reap()
+	e.parkers.wakeAll()
+	e.sleeper.close()
+	return nil
+}
+
+// reap cancels every task of a closed engine.
+func (e *Engine) reap() {
+	for _, q := range e.queues {
+		if q.held(asm.G()) { // a handler submitted to an engine that is being closed
+			q.cancelAll()
+			continue
+		}
+		for i := 0; !q.enter(); i++ {
+			relax(i, true)
+		}
+		q.cancelAll()
+		q.exit()
+	}
+}
+
+// panicked reports a handler that did not return.
+func (e *Engine) panicked(p *PanicError) {
+	if e.config.OnPanic == nil {
+		log.Printf("%s: %v\n%s", e.config.Name, p, p.Stack)
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			log.Printf("%s: %v; OnPanic itself panicked: %v", e.config.Name, p, v)
+		}
+	}()
+	e.config.OnPanic(p)
+}
+
+// complain reports a mistake of the caller's that no return value can.
+func (e *Engine) complain(err error) { log.Printf("%s: %v", e.config.Name, err) }
+
+// shared tells whether who spins should yield to the kernel.
+func (e *Engine) shared() bool {
+	if a := e.attached.Load(); a != nil {
+		return a.s.Shared()
+	}
+	return e.config.Shared || e.config.sharedBy != nil && e.config.sharedBy()
+}

@@ -1,0 +1,46 @@
+package pioman
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The errors of this package, for errors.Is.
+var (
+	ErrNotInitialised = errors.New("task not initialised: call Init with a handler first")
+	ErrScheduled      = errors.New("task is in a queue already: wait for its end, or Cancel it")
+	ErrInHandler      = errors.New("called from inside a task handler, which must not wait: return Done or Again instead")
+	ErrClosed         = errors.New("engine closed")
+	ErrAttached       = errors.New("engine is hooked to a scheduler already: stop that first")
+	ErrSchedulerTaken = errors.New("scheduler has another engine's hooks: one engine per scheduler")
+	ErrTwoWaiters     = errors.New("somebody else waits for this completion: one waiter at a time")
+	ErrNoBits         = errors.New("no bits to wait for")
+	ErrTimeout        = errors.New("time is up")
+	ErrPanicked       = errors.New("task handler did not return")
+	ErrSource         = errors.New("source cannot be used")
+	ErrUnderflow      = errors.New("Done without Need")
+)
+
+// PanicError reports a handler that panicked or ended its goroutine. It is ErrPanicked
+// for errors.Is, and whatever error the handler panicked with.
+type PanicError struct {
+	Task  string // the task's name
+	Value any    // what it panicked with; nil: runtime.Goexit
+	Stack []byte // where, as debug.Stack prints it
+}
+
+// Error says which task and why, without the stack.
+func (p *PanicError) Error() string {
+	if p.Value == nil {
+		return fmt.Sprintf("task %q: handler ended its goroutine (runtime.Goexit); the task is ended", p.Task)
+	}
+	return fmt.Sprintf("task %q: handler panicked: %v; the task is ended", p.Task, p.Value)
+}
+
+// Unwrap returns ErrPanicked, and the panic's value if it is an error.
+func (p *PanicError) Unwrap() []error {
+	if err, ok := p.Value.(error); ok {
+		return []error{ErrPanicked, err}
+	}
+	return []error{ErrPanicked}
+}

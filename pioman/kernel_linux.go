@@ -1,0 +1,125 @@
+package pioman
+
+import (
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// kernel is an epoll instance with an eventfd in it: what one thread at a time sleeps on.
+type kernel struct {
+	epoll, event int
+	refs         atomic.Int32  // one for the owner, one for each wait or wake in progress; at 0 the descriptors are closed
+	rung         atomic.Uint32 // 1: the eventfd is readable, or about to be; wakers set it, the sleeper clears it
+	ready        [8]unix.EpollEvent
+}
+
+func openKernel() (*kernel, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("epoll_create1: %w", err)
+	}
+	event, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		unix.Close(epoll)
+		return nil, fmt.Errorf("eventfd: %w", err)
+	}
+	k := &kernel{epoll: epoll, event: event}
+	k.refs.Store(1)
+	if err := k.add(event); err != nil {
+		k.unref()
+		return nil, fmt.Errorf("epoll_ctl: %w", err)
+	}
+	return k, nil
+}
+
+// add watches a descriptor, level triggered.
+func (k *kernel) add(fd int) error {
+	return unix.EpollCtl(k.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+}
+
+// remove stops watching one. A refusal means that it is closed, hence not watched.
+func (k *kernel) remove(fd int) { _ = unix.EpollCtl(k.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
+
+// ref and unref keep the descriptors from being closed, and their numbers from
+// being given to somebody else, while they are in use. false: closed already.
+func (k *kernel) ref() bool {
+	for {
+		n := k.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if k.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+func (k *kernel) unref() {
+	if k.refs.Add(-1) == 0 {
+		unix.Close(k.epoll)
+		unix.Close(k.event)
+	}
+}
+
+// wait blocks until a watched descriptor is readable, a wake, or the end of limit,
+// counted in whole milliseconds upwards. It lets go of the Go scheduler's P meanwhile.
+func (k *kernel) wait(limit time.Duration) nap {
+	if !k.ref() {
+		return disturbed // closed this moment
+	}
+	defer k.unref()
+	ms := -1
+	if limit < time.Hour {
+		ms = int((limit + time.Millisecond - 1) / time.Millisecond)
+	}
+	n, err := unix.EpollWait(k.epoll, k.ready[:], ms)
+	for err == unix.EINTR {
+		n, err = unix.EpollWait(k.epoll, k.ready[:], ms)
+	}
+	for i := range max(n, 0) {
+		if k.ready[i].Fd == int32(k.event) {
+			k.quieten()
+		}
+	}
+	if n == 0 {
+		return undisturbed
+	}
+	return disturbed
+}
+
+// quieten empties the eventfd, which was seen readable. It empties first and marks
+// second: a wake in between finds the mark and does nothing, which is right, for it
+// meant the sleep that just ended. The other way round it would leave the mark on
+// an empty eventfd, and no wake would work again. It is not done on the mark
+// alone: a waker that has set the mark but not written yet would write later,
+// unmarked, and every sleep would end at once.
+func (k *kernel) quieten() {
+	var b [8]byte
+	_, _ = unix.Read(k.event, b[:])
+	k.rung.Store(0)
+}
+
+// wake makes the wait in progress, or the next one, return. A system call only if
+// nobody has done so yet.
+func (k *kernel) wake() {
+	if k.rung.Load() != 0 || !k.rung.CompareAndSwap(0, 1) || !k.ref() {
+		return
+	}
+	defer k.unref()
+	some := [8]byte{1} // not zero in either byte order
+	_, _ = unix.Write(k.event, some[:])
+}
+
+// yieldCPU lets other threads and processes have the processor. The bare system call:
+// being descheduled in it is no worse for Go than being preempted anywhere.
+func yieldCPU() { _, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// sleepCPU blocks the OS thread, letting go of the P.
+func sleepCPU(d time.Duration) {
+	t := unix.NsecToTimespec(int64(d))
+	_ = unix.Nanosleep(&t, nil)
+}

@@ -1,0 +1,238 @@
+package pioman
+
+import (
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched"
+)
+
+// line is how far apart words lie that different cores write: two cache lines,
+// since processors fetch them in pairs.
+const line = 128
+
+// outcome is what became of a round, in the order of how much there was.
+type outcome uint8
+
+const (
+	empty   outcome = iota // no task there
+	skipped                // somebody else is polling
+	polled                 // handlers ran, nothing happened
+	moved                  // something happened
+)
+
+// Queue is one place where tasks are polled: a main list, which only the holder
+// of the try-lock touches, and beside it the submission list, into which
+// everybody pushes. A poller that finds the queue held skips it: the lock is a
+// mask (PIOMan, 2009), never spun on, and a skipped poller has only read.
+//
+// The holder polls each task of the main list once a round, at most a bounded
+// number of them, going on next time where it stopped.
+type Queue struct {
+	engine *Engine
+
+	_         [line]byte
+	submitted submissions // every submitter writes
+
+	_      [line - 8]byte
+	holder atomic.Uintptr // asm.G of the goroutine that holds the queue, 0: free; pollers write
+	count  atomic.Int32   // length of the main list; the holder writes, pollers read
+
+	_ [line - 8]byte
+	// From here on the holder's alone; handed over by holder's store and compare-and-swap.
+	head, tail *Task
+	current    *Task  // the task whose handler runs; it stays head meanwhile
+	turn       uint32 // number of the round
+	size       int32  // what count will say
+
+	_ [line]byte
+}
+
+// nothing is two loads: a poller that finds nothing has written nothing.
+func (q *Queue) nothing() bool { return q.submitted.empty() && q.count.Load() == 0 }
+
+// held tells whether goroutine g is the holder.
+func (q *Queue) held(g uintptr) bool { return q.holder.Load() == g }
+
+// enter tries to become the holder; it looks before it swaps.
+func (q *Queue) enter() bool {
+	return q.holder.Load() == 0 && q.holder.CompareAndSwap(0, asm.G())
+}
+
+// exit ends what enter began.
+func (q *Queue) exit() {
+	if q.count.Load() != q.size {
+		q.count.Store(q.size)
+	}
+	q.holder.Store(0)
+}
+
+// round polls each task once, at most budget of them.
+func (q *Queue) round(budget int) (out outcome) {
+	if q.nothing() {
+		return empty
+	}
+	if !q.enter() {
+		return skipped
+	}
+	defer q.leave() // also when a handler panics; out is then what it was so far
+	q.turn++
+	q.drain(q.turn - 1)
+	for range budget {
+		t := q.head
+		if t == nil || t.turn == q.turn {
+			break
+		}
+		t.turn = q.turn
+		if !t.state.take() {
+			q.removeHead()
+			q.drop(t)
+			continue
+		}
+		if out == empty {
+			out = polled
+		}
+		q.current = t
+		var status Status
+		if sched.Tracing() {
+			status = traced(t)
+		} else {
+			status = t.fn(t)
+		}
+		q.current = nil
+		if status != Done && t.opt&Repeat != 0 && !t.state.cancelling() {
+			q.rotate()
+			if status == Moved {
+				out = moved
+			}
+			continue
+		}
+		out = moved
+		q.removeHead()
+		if status != Done && t.state.cancelling() {
+			q.drop(t)
+		} else {
+			q.end(t, 0)
+		}
+	}
+	return out
+}
+
+// traced runs the handler of t and records it, unless nothing happened.
+func traced(t *Task) Status {
+	name, began := t.name, asm.Cycles()
+	status := t.fn(t)
+	if status != Again {
+		sched.TraceSlice(sched.TraceTask, name, began)
+	}
+	return status
+}
+
+// leave is the deferred end of a round. If a handler did not return, it
+// panicked, or ended its goroutine: the task ends there, the queue lives on.
+func (q *Queue) leave() {
+	t := q.current
+	if t == nil {
+		q.exit()
+		return
+	}
+	p := &PanicError{Task: t.name, Value: recover()}
+	p.Stack = debug.Stack()
+	q.current = nil
+	q.removeHead()
+	q.end(t, Failed)
+	q.exit()
+	q.engine.panicked(p)
+}
+
+// end forgets a task whose handler is through with it. The owner may have reused the
+// memory from the moment of the store in state.end.
+func (q *Queue) end(t *Task, extra uint32) {
+	c, bits, opt := t.notify, t.bits, t.opt
+	t.state.end()
+	q.engine.forget(opt)
+	if c != nil {
+		c.Signal(bits | extra)
+	}
+}
+
+// drop forgets a cancelled task.
+func (q *Queue) drop(t *Task) {
+	opt := t.opt
+	t.state.drop()
+	q.engine.forget(opt)
+}
+
+// drain moves the submission list to the end of the main list. turn is the round that
+// the newcomers are taken to have been polled in.
+func (q *Queue) drain(turn uint32) {
+	for t := q.submitted.takeAll(); t != nil; {
+		next := t.next
+		t.next = nil
+		t.turn = turn
+		if q.tail == nil {
+			q.head = t
+		} else {
+			q.tail.next = t
+		}
+		q.tail = t
+		q.size++
+		t = next
+	}
+}
+
+// rotate moves the head to the end.
+func (q *Queue) rotate() {
+	t := q.head
+	if t == q.tail {
+		return
+	}
+	q.head, t.next = t.next, nil
+	q.tail.next = t
+	q.tail = t
+}
+
+func (q *Queue) removeHead() {
+	t := q.head
+	q.head, t.next = t.next, nil
+	if q.head == nil {
+		q.tail = nil
+	}
+	q.size--
+}
+
+// sweep drops every task that is being cancelled, except the one whose handler
+// runs. For the holder, between rounds or from inside a handler.
+func (q *Queue) sweep() {
+	q.drain(q.turn) // seen from inside a handler: polled in the next round
+	var last *Task
+	for t := q.head; t != nil; {
+		next := t.next
+		if t == q.current || !t.state.cancelling() {
+			last, t = t, next
+			continue
+		}
+		if last == nil {
+			q.head = next
+		} else {
+			last.next = next
+		}
+		if q.tail == t {
+			q.tail = last
+		}
+		t.next = nil
+		q.size--
+		q.drop(t)
+		t = next
+	}
+}
+
+// cancelAll drops every task but the one whose handler runs.
+func (q *Queue) cancelAll() {
+	q.drain(q.turn)
+	for t := q.head; t != nil; t = t.next {
+		t.state.cancel()
+	}
+	q.sweep()
+}

@@ -1,0 +1,291 @@
+package pioman
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"pgregory.net/rapid"
+)
+
+// Words that different cores write are at least two cache lines apart.
+func TestWordsKeepTheirDistance(t *testing.T) {
+	apart := func(what string, a, b uintptr) {
+		if b < a+line {
+			t.Errorf("%s: %d and %d are less than %d bytes apart", what, a, b, line)
+		}
+	}
+	var q Queue
+	apart("queue: header, submissions", unsafe.Offsetof(q.engine), unsafe.Offsetof(q.submitted))
+	apart("queue: submissions, lock", unsafe.Offsetof(q.submitted), unsafe.Offsetof(q.holder))
+	apart("queue: lock, main list", unsafe.Offsetof(q.count), unsafe.Offsetof(q.head))
+	apart("queue: main list, neighbour", unsafe.Offsetof(q.size), unsafe.Sizeof(q))
+	var e Engine
+	apart("engine: load, constants", unsafe.Offsetof(e.load), unsafe.Offsetof(e.config))
+	apart("engine: flags, sleeper", unsafe.Offsetof(e.blind), unsafe.Offsetof(e.sleeper))
+	var v vpState
+	if unsafe.Sizeof(v) < line {
+		t.Errorf("vpState is %d bytes long, less than %d", unsafe.Sizeof(v), line)
+	}
+	var p parker
+	if unsafe.Sizeof(p) < line {
+		t.Errorf("parker is %d bytes long, less than %d", unsafe.Sizeof(p), line)
+	}
+}
+
+func TestRoundPollsEachTaskOnce(t *testing.T) {
+	e := engine(t, Config{})
+	const n = 5
+	var polls [n]int
+	var tasks [n]Task
+	for i := range tasks {
+		tasks[i].Init("poll", func(*Task) Status { polls[i]++; return Again }, Repeat)
+		submit(t, e, &tasks[i])
+	}
+	for round := 1; round <= 10; round++ {
+		e.Poll()
+		for i, p := range polls {
+			if p != round {
+				t.Fatalf("after %d rounds task %d was polled %d times", round, i, p)
+			}
+		}
+	}
+}
+
+// A round is bounded; the next one goes on where it stopped, so nobody starves.
+func TestRoundIsBoundedAndFair(t *testing.T) {
+	const n, budget = 10, 4
+	e := engine(t, Config{tune: func(p *params) { p.round = budget }})
+	var order []int
+	var tasks [n]Task
+	for i := range tasks {
+		tasks[i].Init("poll", func(*Task) Status { order = append(order, i); return Again }, Repeat)
+		submit(t, e, &tasks[i])
+	}
+	for round := 1; round <= 5; round++ {
+		e.Poll()
+		if len(order) != round*budget {
+			t.Fatalf("%d handlers ran in %d rounds of %d", len(order), round, budget)
+		}
+	}
+	for i, x := range order {
+		if x != i%n {
+			t.Fatalf("order %v", order)
+		}
+	}
+}
+
+func TestSubmittedInsideAHandlerRunsInTheNextRound(t *testing.T) {
+	e := engine(t, Config{})
+	var outer, inner Task
+	ran := []string{}
+	inner.Init("inner", func(*Task) Status { ran = append(ran, "inner"); return Done }, OneShot)
+	outer.Init("outer", func(*Task) Status {
+		ran = append(ran, "outer")
+		submit(t, e, &inner)
+		return Done
+	}, OneShot)
+	submit(t, e, &outer)
+	e.Poll()
+	if !slices.Equal(ran, []string{"outer"}) {
+		t.Fatalf("first round: %v", ran)
+	}
+	e.Poll()
+	if !slices.Equal(ran, []string{"outer", "inner"}) {
+		t.Fatalf("second round: %v", ran)
+	}
+	if n := e.Pending(); n != 0 {
+		t.Fatalf("%d pending at the end", n)
+	}
+}
+
+// Poll from inside a handler finds the queue held and does nothing.
+func TestPollInsideAHandlerIsSkipped(t *testing.T) {
+	e := engine(t, Config{})
+	var a, b Task
+	runs := 0
+	a.Init("a", func(*Task) Status { e.Poll(); return Again }, Repeat)
+	b.Init("b", func(*Task) Status { runs++; return Again }, Repeat)
+	submit(t, e, &a)
+	submit(t, e, &b)
+	e.Poll()
+	if runs != 1 {
+		t.Fatalf("b ran %d times in one round", runs)
+	}
+}
+
+// A random life of several tasks, beside a model that knows what each may be.
+func TestQueueAgainstModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := New(Config{tune: func(p *params) { p.round = 3 }})
+		defer e.Close()
+		const n = 6
+		type mirror struct {
+			linked bool
+			end    bool // its handler will return Done
+		}
+		var tasks [n]Task
+		var model [n]mirror
+		var queue []int // the linked ones in the order in which they will be polled
+		var polled []int
+		inside := map[int]int{} // task whose handler is to cancel another one
+		for i := range tasks {
+			opt := OneShot
+			if i%2 == 0 {
+				opt = Repeat
+			}
+			tasks[i].Init(fmt.Sprint(i), func(*Task) Status {
+				polled = append(polled, i)
+				if other, ok := inside[i]; ok {
+					delete(inside, i)
+					if err := tasks[other].Cancel(); (err != nil) != (other == i) {
+						t.Errorf("%d cancels %d: %v", i, other, err)
+					}
+				}
+				if model[i].end {
+					return Done
+				}
+				return Again
+			}, opt)
+		}
+		pick := func(t *rapid.T) int { return rapid.IntRange(0, n-1).Draw(t, "task") }
+		unlink := func(i int) {
+			model[i].linked = false
+			queue = slices.DeleteFunc(queue, func(x int) bool { return x == i })
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"submit": func(t *rapid.T) {
+				i := pick(t)
+				if err := e.Submit(&tasks[i]); errors.Is(err, ErrScheduled) != model[i].linked {
+					t.Fatalf("submit %d, linked %v: %v", i, model[i].linked, err)
+				}
+				if !model[i].linked {
+					model[i].linked, model[i].end = true, false
+					queue = append(queue, i)
+				}
+			},
+			"cancel": func(t *rapid.T) {
+				i := pick(t)
+				if err := tasks[i].Cancel(); err != nil {
+					t.Fatal(err)
+				}
+				if model[i].linked && tasks[i].State() != StateCancelled {
+					t.Fatalf("cancelled task %d is %v", i, tasks[i].State())
+				}
+				unlink(i)
+			},
+			"let it end":         func(t *rapid.T) { model[pick(t)].end = true },
+			"let it cancel":      func(t *rapid.T) { inside[pick(t)] = pick(t) },
+			"initialise at rest": func(t *rapid.T) { i := pick(t); tasks[i].SetCPUs(CPUSet{1}) },
+			"poll": func(t *rapid.T) {
+				polled = nil
+				plans := map[int]int{}
+				for k, v := range inside {
+					plans[k] = v
+				}
+				e.Poll()
+				var want []int
+				for budget, seen := 3, map[int]bool{}; budget > 0 && len(queue) > 0 && !seen[queue[0]]; budget-- {
+					i := queue[0]
+					seen[i] = true
+					want = append(want, i)
+					if other, ok := plans[i]; ok {
+						delete(plans, i)
+						if other != i {
+							unlink(other)
+						}
+					}
+					queue = queue[1:]
+					if model[i].end || i%2 != 0 {
+						model[i].linked = false
+					} else {
+						queue = append(queue, i)
+					}
+				}
+				if !slices.Equal(polled, want) {
+					t.Fatalf("polled %v, want %v", polled, want)
+				}
+			},
+			"": func(t *rapid.T) {
+				shots := 0
+				for i := range tasks {
+					if tasks[i].State().AtRest() == model[i].linked {
+						t.Fatalf("task %d is %v, linked %v", i, tasks[i].State(), model[i].linked)
+					}
+					if model[i].linked && i%2 != 0 {
+						shots++
+					}
+				}
+				if e.Pending() != shots {
+					t.Fatalf("%d pending, want %d", e.Pending(), shots)
+				}
+			},
+		})
+	})
+}
+
+// twoLevels is a placement as a tree would be: a leaf for each of two virtual
+// processors and a root that each visits in every second round.
+type twoLevels struct {
+	leaf [2]*Queue
+	root *Queue
+}
+
+func (p *twoLevels) queue(set CPUSet) *Queue {
+	if len(set) == 1 && (set[0] == 1 || set[0] == 2) {
+		return p.leaf[set[0]-1]
+	}
+	return p.root
+}
+
+func (p *twoLevels) way(vp int) []stop {
+	if vp < 0 {
+		return []stop{{p.leaf[0], 1}, {p.leaf[1], 1}, {p.root, 1}}
+	}
+	return []stop{{p.leaf[vp], 1}, {p.root, 2}}
+}
+
+func (p *twoLevels) queues() []*Queue { return []*Queue{p.leaf[0], p.leaf[1], p.root} }
+
+// The interface is that of a tree: CPU sets choose queues, pollers walk their way.
+func TestPlacementOfSeveralQueues(t *testing.T) {
+	e := engine(t, Config{place: func(newQueue func() *Queue) placement {
+		return &twoLevels{[2]*Queue{newQueue(), newQueue()}, newQueue()}
+	}})
+	s := newByHand(2)
+	attach(t, e, s)
+	var runs [3]int
+	var tasks [3]Task
+	for i := range tasks {
+		tasks[i].Init("poll", func(*Task) Status {
+			runs[i]++
+			if err := tasks[i].Cancel(); !errors.Is(err, ErrInHandler) {
+				t.Errorf("cancel from inside: %v", err)
+			}
+			return Again
+		}, Repeat)
+		if i < 2 {
+			tasks[i].SetCPUs(CPUSet{1 << i})
+		}
+		submit(t, e, &tasks[i])
+	}
+	s.current.Store(1)
+	for range 10 {
+		e.Poll()
+	}
+	if runs != [3]int{0, 10, 5} {
+		t.Fatalf("ten rounds of processor 1: %v", runs)
+	}
+	s.current.Store(-1)
+	e.Poll()
+	if runs != [3]int{1, 11, 6} {
+		t.Fatalf("and one of nobody's: %v", runs)
+	}
+	for i := range tasks {
+		if err := tasks[i].Cancel(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package pioman
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// relax waits a little, the i-th time, for somebody who will be through soon. From
+// inside (a handler, a hook, a latch) only the kernel is asked for patience,
+// because such a caller must not switch threads.
+func relax(i int, inside bool) {
+	switch {
+	case i < 16:
+		asm.Pause()
+	case i >= 1000:
+		sleepCPU(50 * time.Microsecond)
+	case inside || i%4 != 0:
+		yieldCPU()
+	default:
+		yield()
+	}
+}
+
+// latch is a lock for the few operations that are rare, short, and allowed where one
+// must not block, such as adding a source inside a handler.
+type latch struct{ w atomic.Uint32 }
+
+func (l *latch) lock() {
+	for i := 0; !l.w.CompareAndSwap(0, 1); i++ {
+		relax(i, true)
+	}
+}
+
+func (l *latch) unlock() { l.w.Store(0) }

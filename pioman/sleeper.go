@@ -1,0 +1,200 @@
+package pioman
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// forever is the timeout of a sleep without end.
+const forever = time.Duration(1<<63 - 1)
+
+// sleeper puts one OS thread at a time to sleep in the kernel, for the whole engine.
+// doc.go has the protocol.
+type sleeper struct {
+	e       *Engine
+	holder  atomic.Uintptr           // asm.G of who sleeps or prepares to, 0: nobody
+	naps    atomic.Uint32            // how often a holder has left
+	since   atomic.Uint32            // load's posted when the holder last looked
+	sources atomic.Pointer[[]Source] // replaced as a whole under mu
+	kernel  atomic.Pointer[kernel]   // nil while nobody needs it; replaced under mu
+
+	mu     latch
+	users  int // who needs the kernel: sources, an attachment, explicit waiters
+	closed bool
+}
+
+// vpSleeper is the face that the scheduler sees.
+type vpSleeper struct{ e *Engine }
+
+// Sleep implements sched.Sleeper. A look at the clock of a Blind task that found
+// nothing is no reason to bother the scheduler, which would poll hard for a while.
+func (v vpSleeper) Sleep() bool {
+	for {
+		if n := v.e.sleeper.sleep(forever); n != undisturbed {
+			return n != refused
+		}
+	}
+}
+
+// Wake implements sched.Sleeper.
+func (v vpSleeper) Wake() { v.e.sleeper.wake() }
+
+// nap is how a sleep went.
+type nap uint8
+
+const (
+	refused     nap = iota // nothing is pending, or somebody else sleeps
+	undisturbed            // the whole time
+	disturbed              // something happened, or may have
+)
+
+// sleep blocks the OS thread until a source or wake announces something, at most
+// for limit. It is refused at once if nothing is pending, or if somebody sleeps
+// already, who is then made to take a fresh look, because what the caller saw last
+// may be newer than what he armed for.
+func (s *sleeper) sleep(limit time.Duration) nap {
+	if s.e.load.view().pending() == 0 {
+		return refused
+	}
+	if !s.holder.CompareAndSwap(0, asm.G()) {
+		s.wake()
+		return refused
+	}
+	n, armed := s.lieDown(limit)
+	if armed && s.e.poll(-1) == moved {
+		n = disturbed
+	}
+	return n
+}
+
+// lieDown is the holder's part; it leaves also if a handler ends the goroutine.
+// It tells whether the sources were armed, so that a poll is due.
+func (s *sleeper) lieDown(limit time.Duration) (n nap, armed bool) {
+	defer func() {
+		s.e.load.wakeUp()
+		s.naps.Add(1)
+		s.holder.Store(0)
+	}()
+	s.e.load.fallAsleep() // from here on posters wake us
+	s.since.Store(s.e.load.view().posted())
+	if out := s.e.poll(-1); out == moved || out == skipped {
+		return disturbed, false
+	}
+	return s.watch(limit), true
+}
+
+// watch arms all sources, sleeps unless one says that something is there, and disarms them.
+func (s *sleeper) watch(limit time.Duration) nap {
+	list := s.list()
+	armed := 0
+	for _, src := range list {
+		armed++
+		if !src.Arm() {
+			limit = 0
+			break
+		}
+	}
+	n := disturbed
+	if limit > 0 {
+		n = s.block(limit, len(list) > 0)
+	}
+	for _, src := range list[:armed] {
+		src.Disarm()
+	}
+	return n
+}
+
+func (s *sleeper) block(limit time.Duration, announced bool) nap {
+	period := s.e.params.blindPeriod
+	if s.e.blind.Load() != 0 || !announced && s.e.tasks() {
+		limit = min(limit, period)
+	}
+	if k := s.kernel.Load(); k != nil {
+		return k.wait(limit)
+	}
+	sleepCPU(min(limit, period)) // the kernel has refused us its descriptors
+	return undisturbed
+}
+
+// wake makes the sleep in progress, or the next one, return. From anywhere.
+func (s *sleeper) wake() {
+	if k := s.kernel.Load(); k != nil {
+		k.wake()
+	}
+}
+
+// outdated tells whether something was posted since the holder looked last.
+func (s *sleeper) outdated(v view) bool { return s.since.Load() != v.posted() }
+
+// evict makes whoever sleeps or arms at this moment leave, and waits until he has.
+// The caller, if it is he (a handler that he polls), need not wait: he
+// takes the list of sources anew afterwards.
+func (s *sleeper) evict() {
+	nap := s.naps.Load()
+	for i := 0; ; i++ {
+		h := s.holder.Load()
+		if h == 0 || h == asm.G() || s.naps.Load() != nap {
+			return
+		}
+		s.wake()
+		relax(i, true)
+	}
+}
+
+// hold and release frame a use of the kernel's descriptors.
+func (s *sleeper) hold() error {
+	s.mu.lock()
+	defer s.mu.unlock()
+	_, err := s.retain()
+	return err
+}
+
+func (s *sleeper) release() {
+	s.mu.lock()
+	defer s.mu.unlock()
+	s.unretain()
+}
+
+// retain opens the kernel's descriptors for the first user; under mu.
+func (s *sleeper) retain() (*kernel, error) {
+	k := s.kernel.Load()
+	if k == nil {
+		if s.closed {
+			return nil, ErrClosed
+		}
+		var err error
+		if k, err = openKernel(); err != nil {
+			return nil, err
+		}
+		s.kernel.Store(k)
+	}
+	s.users++
+	return k, nil
+}
+
+// unretain closes them with the last; under mu. Whoever still sleeps on them leaves:
+// nobody finds them any more to wake him.
+func (s *sleeper) unretain() {
+	if s.users--; s.users == 0 {
+		k := s.kernel.Swap(nil)
+		k.wake()
+		k.unref()
+	}
+}
+
+// close lets go of all sources, for an engine that is being closed. What explicit
+// waiters hold they release themselves.
+func (s *sleeper) close() {
+	s.mu.lock()
+	s.closed = true
+	list := s.list()
+	s.sources.Store(nil)
+	for _, src := range list {
+		s.kernel.Load().remove(src.Descriptor())
+		s.unretain()
+	}
+	s.mu.unlock()
+	s.evict()
+}

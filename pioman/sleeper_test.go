@@ -1,0 +1,600 @@
+package pioman
+
+import (
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/sched"
+)
+
+// network is what the two kinds of test sources have in common.
+type network interface {
+	Source
+	put()
+	take() int
+}
+
+var networks = map[string]func(testing.TB) network{
+	"pipe": func(t testing.TB) network { return newPipe(t) },
+	"bell": func(t testing.TB) network { return newBell(t) },
+}
+
+// receiver is a request that a repeat task completes when something arrives.
+type receiver struct {
+	task Task
+	c    Completion
+	net  network
+	got  atomic.Int64
+}
+
+func newReceiver(t testing.TB, e *Engine, net network) *receiver {
+	t.Helper()
+	r := &receiver{net: net}
+	r.task.Init("receive", func(*Task) Status {
+		n := r.net.take()
+		if n == 0 {
+			return Again
+		}
+		r.got.Add(int64(n))
+		r.c.Signal(1)
+		return Moved
+	}, Repeat)
+	submit(t, e, &r.task)
+	t.Cleanup(func() { // before the descriptor is closed
+		if err := r.task.Cancel(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := e.AddSource(net); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// No wake-up gets lost: one goroutine sleeps whenever it may, the other posts
+// things of every kind, one at a time, and waits until it was handled. A lost
+// one would be waited for in vain.
+func TestNoLostWakeUp(t *testing.T) {
+	rounds := 100000
+	if testing.Short() {
+		rounds = 10000
+	}
+	for name, open := range networks {
+		t.Run(name, func(t *testing.T) {
+			e := engine(t, Config{})
+			s := newByHand(1) // its processor is the sleeping goroutine below
+			attach(t, e, s)
+			net := open(t)
+			r := newReceiver(t, e, net)
+			var stop atomic.Bool
+			var slept, turned atomic.Int64
+			var wg sync.WaitGroup
+			e.Need() // a receive that stays pending
+			wg.Go(func() {
+				for !stop.Load() {
+					if e.sleeper.sleep(forever) != refused {
+						slept.Add(1)
+					} else {
+						turned.Add(1)
+					}
+				}
+			})
+			var once Task
+			var c Completion
+			once.Init("once", func(*Task) Status { return Done }, OneShot)
+			requests, served := atomic.Int64{}, atomic.Int64{} // of a queue that only a repeat task looks at
+			var pump Task
+			pump.Init("pump", func(*Task) Status {
+				if served.Load() == requests.Load() {
+					return Again
+				}
+				served.Add(1)
+				return Moved
+			}, Repeat)
+			submit(t, e, &pump)
+			rnd := rand.New(rand.NewPCG(1, 2))
+			finishes(t, "rounds", func() {
+				for i := range rounds {
+					for range rnd.IntN(40) {
+						runtime.Gosched()
+					}
+					if i%50 == 0 {
+						time.Sleep(20 * time.Microsecond)
+					}
+					switch rnd.IntN(4) {
+					case 0: // from the network
+						n := r.got.Load()
+						net.put()
+						for r.got.Load() == n {
+							runtime.Gosched()
+						}
+					case 1: // a task
+						once.Notify(&c, 1)
+						submit(t, e, &once)
+						for !c.Test(1) {
+							runtime.Gosched()
+						}
+						c.Reset()
+					case 2: // a request
+						n := requests.Add(1)
+						e.Need()
+						for served.Load() != n {
+							runtime.Gosched()
+						}
+						e.Done()
+					case 3: // a wake, which must end a sleep, or prevent one
+						n := slept.Load()
+						vpSleeper{e}.Wake()
+						for slept.Load() == n {
+							runtime.Gosched()
+						}
+					}
+				}
+			})
+			stop.Store(true)
+			vpSleeper{e}.Wake()
+			finishes(t, "sleeper", wg.Wait)
+			e.Done()
+			t.Logf("slept %d times, refused %d times", slept.Load(), turned.Load())
+		})
+	}
+}
+
+// The same from end to end: threads that wait for the network on a real scheduler
+// whose processors fall asleep between two messages.
+func TestNoLostMessage(t *testing.T) {
+	rounds := 2000
+	if testing.Short() {
+		rounds = 500
+	}
+	for name, open := range networks {
+		for _, vps := range []int{1, 2} {
+			t.Run(name+map[int]string{1: ", 1 VP", 2: ", 2 VPs"}[vps], func(t *testing.T) {
+				e := engine(t, Config{tune: func(p *params) { p.spin, p.hot = 0, 0 }})
+				s := scheduler(t, sched.Config{VPs: vps, IdleSpin: time.Nanosecond})
+				attach(t, e, s)
+				net := open(t)
+				r := newReceiver(t, e, net)
+				order := make(chan int, 1)
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					for pause := range order {
+						time.Sleep(time.Duration(pause) * time.Microsecond)
+						net.put()
+					}
+				})
+				finishes(t, "messages", func() {
+					marcel.RunOn(s, func() {
+						for i := range rounds {
+							e.Need()
+							order <- i % 100
+							if err := r.c.Wait(e, 1); err != nil {
+								t.Error(err)
+							}
+							r.c.Reset()
+							e.Done()
+						}
+					})
+				})
+				close(order)
+				wg.Wait()
+				if int(r.got.Load()) != rounds {
+					t.Errorf("%d messages for %d", r.got.Load(), rounds)
+				}
+				t.Logf("slept %d times", e.sleeper.naps.Load())
+			})
+		}
+	}
+}
+
+// A process with a receive pending, and one with nothing pending, uses no CPU.
+func TestNoCPUWhileAsleep(t *testing.T) {
+	for name, open := range networks {
+		for _, hooked := range []bool{true, false} {
+			t.Run(name+map[bool]string{true: ", hooked", false: ", explicit"}[hooked], func(t *testing.T) {
+				e := engine(t, Config{})
+				s := scheduler(t, sched.Config{})
+				if hooked {
+					attach(t, e, s)
+				}
+				net := open(t)
+				r := newReceiver(t, e, net)
+				var waiters sync.WaitGroup
+				waiters.Go(func() {
+					marcel.RunOn(s, func() {
+						e.Need()
+						if err := r.c.Wait(e, 1); err != nil {
+							t.Error(err)
+						}
+						e.Done()
+					})
+				})
+				var other Completion // nobody signals it before the end
+				waiters.Go(func() {
+					if err := other.Wait(e, 1); err != nil {
+						t.Error(err)
+					}
+				})
+				eventually(t, "somebody sleeps in the kernel", func() bool { return e.load.view().asleep() })
+				time.Sleep(100 * time.Millisecond)
+				before := cpuTime(t)
+				began := time.Now()
+				time.Sleep(time.Second)
+				used, over := cpuTime(t)-before, time.Since(began)
+				t.Logf("used %v of CPU in %v", used, over)
+				if used > over/50 {
+					t.Errorf("used %v of CPU in %v with a receive pending", used, over)
+				}
+				net.put()
+				other.Signal(1)
+				finishes(t, "waiters", waiters.Wait)
+				if hooked {
+					time.Sleep(100 * time.Millisecond) // the scheduler's clock ticks for a while
+					before, began = cpuTime(t), time.Now()
+					time.Sleep(500 * time.Millisecond)
+					used, over = cpuTime(t)-before, time.Since(began)
+					t.Logf("used %v of CPU in %v", used, over)
+					if used > over/50 {
+						t.Errorf("used %v of CPU in %v with nothing pending", used, over)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A task that nothing announces is looked at now and then, also in a process that sleeps.
+func TestBlindTaskIsPolledInItsSleep(t *testing.T) {
+	for _, opt := range []Options{0, Blind} { // without a source any task is blind
+		for _, hooked := range []bool{true, false} {
+			e := engine(t, Config{})
+			if hooked {
+				attach(t, e, scheduler(t, sched.Config{}))
+			}
+			if opt == Blind {
+				if err := e.AddSource(newPipe(t)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var task Task
+			var c Completion
+			began := time.Now()
+			task.Init("watch the clock", func(*Task) Status {
+				if time.Since(began) < 50*time.Millisecond {
+					return Again
+				}
+				return Done
+			}, Repeat|opt)
+			task.Notify(&c, 1)
+			submit(t, e, &task)
+			finishes(t, "wait", func() {
+				if err := c.Wait(e, 1); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// armed counts what the engine does with a source.
+type armed struct {
+	*pipe
+	says         bool // what Arm says
+	on           atomic.Bool
+	arms, faults atomic.Int64
+	gone         atomic.Bool
+}
+
+func (a *armed) Arm() bool {
+	a.arms.Add(1)
+	if a.on.Swap(true) || a.gone.Load() {
+		a.faults.Add(1)
+	}
+	return a.says
+}
+
+func (a *armed) Disarm() {
+	if !a.on.Swap(false) || a.gone.Load() {
+		a.faults.Add(1)
+	}
+}
+
+func TestArmThatSaysNoKeepsAwake(t *testing.T) {
+	e := engine(t, Config{})
+	willing, unwilling := &armed{pipe: newPipe(t), says: true}, &armed{pipe: newPipe(t)}
+	for _, a := range []*armed{willing, unwilling} {
+		if err := e.AddSource(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.sleeper.kernel.Load().wait(forever) // AddSource has left a wake
+	c := newCounted(t, e, 0)
+	e.Need()
+	defer e.Done()
+	finishes(t, "sleep", func() {
+		if n := e.sleeper.sleep(forever); n != disturbed {
+			t.Error(n)
+		}
+	})
+	if c.polls.Load() != 2 || willing.arms.Load() != 1 || unwilling.arms.Load() != 1 {
+		t.Errorf("%d polls, armed %d and %d times", c.polls.Load(), willing.arms.Load(), unwilling.arms.Load())
+	}
+	if willing.on.Load() || unwilling.on.Load() || willing.faults.Load()+unwilling.faults.Load() != 0 {
+		t.Error("not every Arm was followed by one Disarm")
+	}
+}
+
+func TestSleepRefuses(t *testing.T) {
+	e := engine(t, Config{})
+	if err := e.AddSource(newPipe(t)); err != nil {
+		t.Fatal(err)
+	}
+	if n := e.sleeper.sleep(forever); n != refused {
+		t.Errorf("with nothing pending: %d", n)
+	}
+	e.Need()
+	defer e.Done()
+	e.sleeper.sleep(time.Millisecond) // AddSource has left a wake
+	if n := e.sleeper.sleep(time.Millisecond); n != undisturbed {
+		t.Errorf("with nothing to disturb it: %d", n)
+	}
+	// The second is refused, and makes the first take a fresh look.
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if n := e.sleeper.sleep(forever); n != disturbed {
+			t.Errorf("the first: %d", n)
+		}
+	})
+	eventually(t, "asleep", func() bool { return e.load.view().asleep() })
+	if n := e.sleeper.sleep(forever); n != refused {
+		t.Errorf("the second: %d", n)
+	}
+	finishes(t, "the first", wg.Wait)
+}
+
+func TestAddSourceRefuses(t *testing.T) {
+	e := engine(t, Config{})
+	p := newPipe(t)
+	for name, src := range map[string]Source{"nil": nil, "negative": &pipe{r: -1}, "not open": &pipe{r: 1 << 20}} {
+		if err := e.AddSource(src); !errors.Is(err, ErrSource) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := e.AddSource(p); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.AddSource(p); !errors.Is(err, ErrSource) || !errors.Is(err, unix.EEXIST) {
+		t.Errorf("twice: %v", err)
+	}
+	e.RemoveSource(nil)
+	e.RemoveSource(newPipe(t))
+	e.RemoveSource(p)
+	e.RemoveSource(p)
+	if e.sleeper.users != 0 || e.sleeper.kernel.Load() != nil {
+		t.Errorf("%d users left", e.sleeper.users)
+	}
+	if err := e.AddSource(p); err != nil {
+		t.Errorf("again after it was removed: %v", err)
+	}
+}
+
+// On return from RemoveSource the engine does not touch the source, whoever sleeps
+// or arms at that moment, and also when a handler removes it.
+func TestRemoveSourceWhileSleeping(t *testing.T) {
+	rounds := 3000
+	if testing.Short() {
+		rounds = 300
+	}
+	e := engine(t, Config{})
+	stop := attach(t, e, scheduler(t, sched.Config{}))
+	e.Need()
+	defer e.Done()
+	var all []*armed
+	for i := range rounds {
+		a := &armed{pipe: newPipe(t), says: i%3 != 0}
+		all = append(all, a)
+		if err := e.AddSource(a); err != nil {
+			t.Fatal(err)
+		}
+		if i%5 == 0 {
+			eventually(t, "armed", func() bool { return a.arms.Load() > 0 })
+		}
+		for range i % 50 {
+			runtime.Gosched()
+		}
+		remove := func() {
+			e.RemoveSource(a)
+			if a.on.Load() && e.sleeper.holder.Load() == 0 {
+				t.Error("still armed")
+			}
+			a.gone.Store(true)
+		}
+		if i%2 == 0 {
+			finishes(t, "remove", remove)
+		} else {
+			var task Task
+			var c Completion
+			task.Init("remove", func(*Task) Status { remove(); return Done }, OneShot)
+			task.Notify(&c, 1)
+			submit(t, e, &task)
+			finishes(t, "remove inside a handler", func() {
+				if err := c.Wait(e, 1); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		a.close()
+	}
+	stop() // the last sleeper has left
+	for i, a := range all {
+		if n := a.faults.Load(); n != 0 {
+			t.Fatalf("round %d: %d faults", i, n)
+		}
+	}
+}
+
+// Explicit waiters: one sleeps in the kernel for all, hands over when he leaves, and a
+// signal by somebody on this side wakes the right one.
+func TestExplicitWaitersHandOver(t *testing.T) {
+	rounds := 100
+	if testing.Short() {
+		rounds = 20
+	}
+	for name, open := range networks {
+		t.Run(name, func(t *testing.T) {
+			e := engine(t, Config{tune: func(p *params) {
+				p.explicitSpin, p.explicitSleep = 20*time.Microsecond, time.Hour
+			}})
+			const n = 5
+			for round := range rounds {
+				var all [n]*receiver
+				var wg sync.WaitGroup
+				for i := range all {
+					all[i] = newReceiver(t, e, open(t))
+					wg.Go(func() {
+						e.Need()
+						defer e.Done()
+						if err := all[i].c.Wait(e, 1); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				if round%2 == 0 {
+					eventually(t, "all sleep", func() bool {
+						sleeping := 0
+						for _, p := range e.parkers.list() {
+							if p.state.Load() != awake {
+								sleeping++
+							}
+						}
+						return sleeping == n
+					})
+				}
+				for i := range all {
+					k := (i*3 + round) % n
+					if i%2 == 0 {
+						all[k].net.put()
+					} else {
+						all[k].c.Signal(1)
+					}
+				}
+				finishes(t, "waiters", wg.Wait)
+				for _, r := range all {
+					if err := r.task.Cancel(); err != nil {
+						t.Error(err)
+					}
+					e.RemoveSource(r.net)
+				}
+			}
+			if e.sleeper.users != 0 || e.Pending() != 0 {
+				t.Errorf("%d users, %d pending", e.sleeper.users, e.Pending())
+			}
+		})
+	}
+}
+
+// closesInside is a placement under which Submit meets Close half-way.
+type closesInside struct {
+	twoLevels
+	e *Engine
+	t *testing.T
+}
+
+func (p *closesInside) queue(CPUSet) *Queue {
+	if err := p.e.Close(); err != nil {
+		p.t.Error(err)
+	}
+	return p.root
+}
+
+// A task that comes in while the engine is being closed is cancelled like the others.
+func TestSubmitMeetsClose(t *testing.T) {
+	p := &closesInside{t: t}
+	e := New(Config{place: func(newQueue func() *Queue) placement {
+		p.twoLevels = twoLevels{[2]*Queue{newQueue(), newQueue()}, newQueue()}
+		return p
+	}})
+	p.e = e
+	var task Task
+	task.Init("late", func(*Task) Status { t.Error("ran"); return Done }, OneShot)
+	if err := e.Submit(&task); err != nil {
+		t.Fatal(err)
+	}
+	if task.State() != StateCancelled || e.Pending() != 0 {
+		t.Errorf("%v, %d pending", task.State(), e.Pending())
+	}
+}
+
+// Close ends waits, cancels tasks and lets go of everything, whatever state they are in.
+func TestClose(t *testing.T) {
+	for _, hooked := range []bool{false, true} {
+		before := descriptors(t)
+		e := New(Config{})
+		var s *sched.Scheduler
+		if hooked {
+			s = scheduler(t, sched.Config{})
+			attach(t, e, s)
+		}
+		p := newPipe(t)
+		r := newReceiver(t, e, p)
+		var wg sync.WaitGroup
+		for i := range 3 {
+			wg.Go(func() {
+				var c Completion
+				e.Need()
+				defer e.Done()
+				if i == 0 {
+					time.Sleep(10 * time.Millisecond)
+				}
+				if err := c.Wait(e, 1); !errors.Is(err, ErrClosed) {
+					t.Errorf("hooked %v: waiter: %v", hooked, err)
+				}
+			})
+		}
+		var stop atomic.Bool
+		wg.Go(func() { // submissions and new sources all the while
+			for !stop.Load() {
+				var task Task
+				task.Init("late", func(*Task) Status { return Done }, OneShot)
+				if err := e.Submit(&task); err == nil {
+					eventually(t, "task at rest", func() bool { e.Poll(); return task.State().AtRest() })
+				} else if !errors.Is(err, ErrClosed) {
+					t.Error(err)
+				}
+			}
+		})
+		var inside Task
+		var err error
+		inside.Init("closes", func(*Task) Status { err = e.Close(); return Done }, OneShot)
+		submit(t, e, &inside)
+		eventually(t, "ran", func() bool { e.Poll(); return inside.State().AtRest() })
+		if !errors.Is(err, ErrInHandler) {
+			t.Errorf("close inside a handler: %v", err)
+		}
+		time.Sleep(5 * time.Millisecond)
+		finishes(t, "close", func() {
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		stop.Store(true)
+		finishes(t, "waiters", wg.Wait)
+		if r.task.State() != StateCancelled || e.Pending() != 0 || e.tasks() {
+			t.Errorf("hooked %v: task %v, %d pending, tasks left %v", hooked, r.task.State(), e.Pending(), e.tasks())
+		}
+		if after := descriptors(t) - 2; after != before { // the pipe
+			t.Errorf("hooked %v: %d descriptors open, %d before", hooked, after, before)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package pioman
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Source lets an idle process sleep in the kernel until something happens on a
+// network. Arm and Disarm are called by one thread at a time, in turn; they must
+// not block and must not call the engine.
+type Source interface {
+	// Descriptor is the file descriptor to watch, >= 0, constant: readable once
+	// something happened after Arm.
+	Descriptor() int
+	// Arm asks for an announcement. false: something is there already, so do not
+	// sleep. Every Arm is followed by a Disarm, also one that said false.
+	Arm() bool
+	// Disarm ends that and empties what Arm made readable. A poll follows.
+	Disarm()
+}
+
+// AddSource has the engine watch a source whenever it sleeps in the kernel. The
+// descriptor must stay open until RemoveSource. ErrSource if the kernel cannot
+// watch it, or if it is watched already; ErrClosed.
+func (e *Engine) AddSource(src Source) error {
+	if src == nil {
+		return fmt.Errorf("add source: nil: %w", ErrSource)
+	}
+	fd := src.Descriptor()
+	if fd < 0 {
+		return fmt.Errorf("add source: descriptor %d: %w", fd, ErrSource)
+	}
+	s := &e.sleeper
+	s.mu.lock()
+	defer s.mu.unlock()
+	if s.closed {
+		return fmt.Errorf("add source: descriptor %d: %w", fd, ErrClosed)
+	}
+	k, err := s.retain()
+	if err != nil {
+		return fmt.Errorf("add source: descriptor %d: %w", fd, err)
+	}
+	if err := k.add(fd); err != nil {
+		s.unretain()
+		return fmt.Errorf("add source: descriptor %d: %w: %w", fd, ErrSource, err)
+	}
+	list := append(slices.Clone(s.list()), src)
+	s.sources.Store(&list)
+	s.wake() // whoever sleeps has not armed it
+	return nil
+}
+
+// RemoveSource undoes AddSource: on return the engine calls the source no more. It
+// may wait for a sleeping thread to come back (tens of microseconds); allowed
+// inside handlers. Sources are told apart by their descriptors; one that was
+// not added is ignored.
+func (e *Engine) RemoveSource(src Source) {
+	if src == nil {
+		return
+	}
+	if e.sleeper.removeSource(src.Descriptor()) {
+		e.sleeper.evict()
+	}
+}
+
+func (s *sleeper) removeSource(fd int) bool {
+	s.mu.lock()
+	defer s.mu.unlock()
+	at := slices.IndexFunc(s.list(), func(x Source) bool { return x.Descriptor() == fd })
+	if at < 0 {
+		return false
+	}
+	list := slices.Delete(slices.Clone(s.list()), at, at+1)
+	s.sources.Store(&list)
+	s.kernel.Load().remove(fd)
+	s.unretain()
+	return true
+}
+
+// list returns the sources; never changed in place.
+func (s *sleeper) list() []Source {
+	if l := s.sources.Load(); l != nil {
+		return *l
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package pioman
+
+import "sync/atomic"
+
+// State says where a Task is in its life.
+//
+//	Init          Submit                first poll             Done; one-shot ran; panic
+//	────▶ Ready ──────────▶ Scheduled ────────────▶ Running ─────────────────────▶ Ended
+//	                         ▲  │                    │  ▲ │                          │
+//	                         │  │ Cancel      Cancel │  └─┘ Again, Moved             │
+//	                         │  ▼                    ▼                               │
+//	                         │  Cancelling ◀─────────┘                               │
+//	                         │  │ unlinked by a poller or by Cancel itself           │
+//	                         │  ▼                                                    │
+//	                         │  Cancelled                                            │
+//	                  Submit └──┴────────────────────────────────────────────────────┘
+//
+// Ready, Ended and Cancelled are at rest: the engine has forgotten the task, its
+// memory is the owner's, and it may be submitted (again). In the other states it
+// is linked into a queue.
+type State uint32
+
+// The states of a Task. Running means that a poller has taken it up: its handler
+// runs at this moment, or will be polled again. A repeat task stays Running from
+// its first poll to its end, so that polling it writes no shared word.
+const (
+	StateUnset      State = iota // never initialised
+	StateReady                   // initialised, in no queue
+	StateScheduled               // submitted, not yet polled
+	StateRunning                 // polled at least once
+	StateCancelling              // someone asked for its end, it is still linked
+	StateEnded                   // its handler ended it
+	StateCancelled               // Cancel or Close ended it
+)
+
+var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled"}
+
+// String returns the state's name in lower case.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return "unknown"
+}
+
+// AtRest tells whether the engine holds no reference to a task in this state.
+func (s State) AtRest() bool {
+	return s == StateReady || s == StateEnded || s == StateCancelled
+}
+
+// taskState is a State changed only through the transitions below.
+//
+// Who makes them: ready and schedule the owner; take, end and drop whoever holds the
+// queue; cancel anyone. take competes with cancel, and schedule with another
+// schedule, hence their compare-and-swaps; end and drop are plain stores, since
+// nobody but the holder leads out of Running and Cancelling.
+type taskState struct{ w atomic.Uint32 }
+
+func (s *taskState) load() State { return State(s.w.Load()) }
+
+// ready makes a task out of blank or resting memory; false if it is in a queue.
+func (s *taskState) ready() bool {
+	for {
+		now := s.load()
+		if now == StateReady {
+			return true
+		}
+		if now != StateUnset && !now.AtRest() {
+			return false
+		}
+		if s.w.CompareAndSwap(uint32(now), uint32(StateReady)) {
+			return true
+		}
+	}
+}
+
+// schedule claims a resting task for a queue; false if it is in one.
+func (s *taskState) schedule() bool {
+	for {
+		now := s.load()
+		if !now.AtRest() {
+			return false
+		}
+		if s.w.CompareAndSwap(uint32(now), uint32(StateScheduled)) {
+			return true
+		}
+	}
+}
+
+// take begins a poll; false if the task is to be dropped instead. Pairs with cancel.
+func (s *taskState) take() bool {
+	switch s.load() {
+	case StateRunning:
+		return true
+	case StateScheduled:
+		return s.w.CompareAndSwap(uint32(StateScheduled), uint32(StateRunning))
+	}
+	return false
+}
+
+// cancelling tells the holder that somebody asked for the end of the task.
+func (s *taskState) cancelling() bool { return s.load() == StateCancelling }
+
+// cancel asks for the end; false if the task rests, so that there is nothing to end.
+func (s *taskState) cancel() bool {
+	for {
+		now := s.load()
+		switch now {
+		case StateScheduled, StateRunning:
+			if s.w.CompareAndSwap(uint32(now), uint32(StateCancelling)) {
+				return true
+			}
+		case StateCancelling:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+// end and drop are the holder's last touch of a task: from here on the
+// memory belongs to the owner.
+func (s *taskState) end()  { s.w.Store(uint32(StateEnded)) }
+func (s *taskState) drop() { s.w.Store(uint32(StateCancelled)) }

@@ -1,0 +1,130 @@
+package pioman
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// Status is what a handler returns.
+type Status uint8
+
+const (
+	// Again asks for another poll of a Repeat task; nothing happened in this one.
+	Again Status = iota
+	// Moved asks for another poll too and says that something happened: bytes
+	// moved, a packet was handled. Pollers then stay awake a little longer.
+	Moved
+	// Done ends the task.
+	Done
+)
+
+// Options say how a task is run. They can be combined with |.
+type Options uint8
+
+const (
+	// OneShot runs the handler once; what it returns does not matter. While it
+	// waits it counts as a pending request, so that somebody comes to run it.
+	OneShot Options = 0
+	// Repeat polls the handler, once a round, until it returns Done. It does not
+	// count as a pending request: Need does.
+	Repeat Options = 1
+	// Blind says that no Source announces what this task waits for. While
+	// requests are pending and such a task exists, an idle process looks
+	// every millisecond instead of sleeping until the kernel wakes it.
+	Blind Options = 2
+)
+
+// Handler is the code of a task. It must not block: it holds its queue, and it
+// may be running inside a hook. It may submit and cancel other tasks, signal
+// completions, Need and Done.
+type Handler = func(*Task) Status
+
+// Task is an ltask (PIOMan, 2009): a piece of progress that pollers run. It is
+// embedded in the structure of its owner, for instance in a request, and
+// neither submitting nor running it allocates. It must not be copied. It is
+// safe for concurrent use, Init, SetCPUs and Notify excepted: those are for the
+// owner while the task rests (Notify also for the handler).
+type Task struct {
+	next   *Task                 // in the submission list: the pusher's; in the main list: the holder's
+	queue  atomic.Pointer[Queue] // written by Submit; read by Cancel to find the holder
+	fn     Handler
+	notify *Completion
+	name   string
+	cpus   CPUSet
+	bits   uint32
+	state  taskState
+	turn   uint32 // holder's: the round that polled it last
+	opt    Options
+}
+
+// Init prepares a task that rests or is blank. name, which reports show, should be
+// a constant. Calling it on a task that is in a queue is a mistake: it changes
+// nothing and is reported through the engine's error log.
+func (t *Task) Init(name string, fn Handler, opt Options) {
+	if !t.state.ready() {
+		if q := t.queue.Load(); q != nil {
+			q.engine.complain(fmt.Errorf("init task %q, which is %v: %w", t.name, t.State(), ErrScheduled))
+		}
+		return
+	}
+	t.name, t.fn, t.opt = name, fn, opt
+	t.notify, t.bits, t.cpus = nil, 0, nil
+}
+
+// Notify makes the end of the task signal bits on c: after the handler has
+// returned Done (a OneShot: anything) and the engine has forgotten the task.
+// It is how a task that is embedded in a request completes that request:
+// a handler which signalled c itself would let the owner reuse the memory while
+// the engine still needs it. A cancelled task signals nothing. After a panic
+// the signal includes Failed.
+func (t *Task) Notify(c *Completion, bits uint32) { t.notify, t.bits = c, bits }
+
+// SetCPUs asks that the task be polled near the processors of set: by the queue of
+// the lowest topology item that covers them. It is a matter of locality, not
+// a promise: with the single queue any poller takes it. Empty: anywhere. The set
+// is kept, not copied. For the owner, while the task rests.
+func (t *Task) SetCPUs(set CPUSet) { t.cpus = set }
+
+// Name returns what Init was given.
+func (t *Task) Name() string { return t.name }
+
+// State returns where the task is. Unless it is at rest it may have moved on.
+func (t *Task) State() State { return t.state.load() }
+
+// Cancel ends a task and waits, if need be, for the handler that is running: on
+// return no handler of this task runs, and its memory is the owner's. Cancel of
+// a task at rest does nothing; State tells afterwards whether the task
+// was cancelled or had ended before. In the second case its Notify signal
+// may still be under way: Wait for it before reusing the completion.
+//
+// From inside the task's own handler it returns ErrInHandler and changes nothing:
+// return Done there. From inside another handler of the same engine it works.
+// It must not be called from a hook.
+func (t *Task) Cancel() error {
+	for i := 0; ; i++ {
+		q := t.queue.Load()
+		mine := q != nil && q.held(asm.G())
+		if mine && q.current == t {
+			return fmt.Errorf("cancel task %q: %w", t.name, ErrInHandler)
+		}
+		if !t.state.cancel() {
+			return nil
+		}
+		switch {
+		case q == nil: // Submit is between its claim and its push
+			relax(i, mine)
+		case mine:
+			q.sweep()
+			if !t.state.load().AtRest() {
+				relax(i, mine)
+			}
+		case q.enter():
+			q.sweep()
+			q.exit()
+		default: // its holder will meet the task, or leave
+			relax(i, mine)
+		}
+	}
+}
