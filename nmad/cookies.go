@@ -1,0 +1,73 @@
+package nmad
+
+// cookieTable names the sends that are announced, so that the peer's answer
+// finds its send. A cookie is a place in the table and the number of times that
+// place was used: one that was never given, was answered, or is made up is found
+// out. It is under the lock of its gate.
+type cookieTable struct {
+	slots []cookieSlot
+	free  int32 // 1 + first free slot, 0: none
+	used  int
+}
+
+type cookieSlot struct {
+	req  *Request // nil: free
+	next int32    // free: 1 + next free slot
+	turn uint16   // uses so far, wraps
+}
+
+// A cookie has cookieBits for the place, the rest for the turn.
+const (
+	cookieBits = 18
+	maxCookies = 1 << cookieBits
+	turnMask   = 1<<(32-cookieBits) - 1
+)
+
+// put names r. The table must hold fewer than maxCookies.
+func (t *cookieTable) put(r *Request) uint32 {
+	if t.free == 0 {
+		t.slots = append(t.slots, cookieSlot{})
+		t.free = int32(len(t.slots))
+	}
+	i := t.free - 1
+	s := &t.slots[i]
+	t.free, s.next = s.next, 0
+	s.req = r
+	s.turn = (s.turn + 1) & turnMask
+	t.used++
+	return uint32(s.turn)<<cookieBits | uint32(i)
+}
+
+// take returns what the cookie names and forgets it; nil if it names nothing.
+func (t *cookieTable) take(cookie uint32) *Request {
+	i := int(cookie & (maxCookies - 1))
+	if i >= len(t.slots) {
+		return nil
+	}
+	s := &t.slots[i]
+	if s.req == nil || uint32(s.turn) != cookie>>cookieBits {
+		return nil
+	}
+	return t.release(i)
+}
+
+// takeAny returns some request and forgets it; nil if there is none. from is
+// moved on over the slots that are known to be free.
+func (t *cookieTable) takeAny(from *int) *Request {
+	for ; *from < len(t.slots); *from++ {
+		if t.slots[*from].req != nil {
+			return t.release(*from)
+		}
+	}
+	return nil
+}
+
+func (t *cookieTable) release(i int) *Request {
+	s := &t.slots[i]
+	r := s.req
+	s.req = nil
+	s.next = t.free
+	t.free = int32(i + 1)
+	t.used--
+	return r
+}

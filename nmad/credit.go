@@ -1,0 +1,53 @@
+package nmad
+
+// Credit bounds the memory for unexpected eager messages, and never makes a
+// correct program deadlock.
+//
+// Each process tells the others, before they link, how many eager bytes it keeps
+// per peer: the window. A sender takes the cost of each eager message (its body
+// and an overhead) off its credit, and the receiver gives it back once the message is
+// in the buffer of its receive: with the next eager message the other way, or, when
+// half of the window has come together, by a packet of its own.
+//
+//	sender:    credit + (on the way, unexpected, or given back) = window
+//	receiver:  taken = cost of all that arrived and was not given back <= window
+//	           owed  = the part of taken that is free to be given back
+//
+// Without credit a short message goes by rendezvous: its announcement takes no
+// credit and is received whatever else lies unexpected, so the message that a
+// receiver wants is always within reach, however many others are before it.
+// The alternatives: to stop receiving at the bound loses exactly that, and so
+// deadlocks programs that receive in another order than was sent; to grow
+// without bound lets one slow receiver take all memory.
+//
+// Announcements are bounded, too, by the number of records that each process
+// keeps. A sender with that many unanswered ones keeps further messages in its own
+// queue. Only a program that has more sends than that (262,144 by default) under way to
+// one peer, and whose peer waits for the youngest of them, could get stuck.
+
+// due says whether credit is to be given back by a packet of its own.
+func (x *receiver) due() bool { return x.owed > 0 && x.owed >= x.window/2 }
+
+// paid says that all owed credit was given back.
+func (x *receiver) paid() {
+	x.taken -= x.owed
+	x.owed = 0
+}
+
+// chargeCredit counts an eager message that has arrived.
+func (g *Gate) chargeCredit(size int) *PeerError {
+	g.rx.taken += cost(size)
+	if g.rx.taken > g.rx.window {
+		return violation(g.rank, "an eager message beyond its credit of %d bytes", g.rx.window)
+	}
+	return nil
+}
+
+// handleCredit takes credit that the peer gives back.
+func (g *Gate) handleCredit(size uint64) *PeerError {
+	if size == 0 || size > uint64(g.tx.window-g.tx.credit) {
+		return violation(g.rank, "%d bytes of credit are given back where %d are out", size, g.tx.window-g.tx.credit)
+	}
+	g.tx.credit += int64(size)
+	return nil
+}

@@ -1,0 +1,26 @@
+package driver
+
+import "fmt"
+
+// MaxJob is the longest Config.Job, in bytes: it travels in the first message
+// of every link, whose size is bounded.
+const MaxJob = 128
+
+// MaxSize is the largest Config.Size.
+const MaxSize = 1 << 24
+
+// Check tells what is wrong with c in one line; drivers call it in Open. The
+// error is an ErrConfig.
+func (c *Config) Check() error {
+	switch {
+	case c.Size < 1 || c.Size > MaxSize:
+		return fmt.Errorf("%w: a job of %d processes; give 1 to %d", ErrConfig, c.Size, MaxSize)
+	case c.Rank < 0 || c.Rank >= c.Size:
+		return fmt.Errorf("%w: rank %d in a job of %d; give 0 to %d", ErrConfig, c.Rank, c.Size, c.Size-1)
+	case len(c.Job) > MaxJob:
+		return fmt.Errorf("%w: a job name of %d bytes; at most %d", ErrConfig, len(c.Job), MaxJob)
+	case len(c.Secret) == 0:
+		return fmt.Errorf("%w: no secret; the processes of a job must share one (32 random bytes do)", ErrConfig)
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+// Package driver says what a network is to nmad, and nothing more: how to open
+// it, how to link two processes by it, and how to move bytes along a link
+// without ever blocking. The layers above know no network; the networks know
+// neither threads nor progress engine.
+//
+//	     nmad: gates, tags, matching, strategies
+//	───────────────┬─────────────────────────────────── Driver, Endpoint, Link
+//	nmad/driver/shm│nmad/driver/tcp│...
+//	               └ internal/hello  who is there, and does he know the secret
+//	                 internal/gate   Close while others are inside
+//	                 internal/raw    non-blocking system calls (unsafe)
+//
+// # The two tracks
+//
+// A Link has a small track, of packets that arrive whole and in order, each a
+// [Header] and at most MaxBody bytes, and a large track, a stream of bytes that
+// is only used for what both sides agreed upon (rendezvous), so that it needs
+// no framing and can be read straight into the buffer of the user. This is the
+// pair of tracks of NewMadeleine (Aumage, Brunet, Furmento, Namyst: "NewMadeleine:
+// a fast communication scheduling engine for high performance networks", 2007).
+//
+// # Sleeping
+//
+// Whoever polls needs nothing but Recv and PullLarge. Whoever wants to sleep
+// instead takes these steps, in this order:
+//
+//  1. Arm. False: something is there, go on polling; nothing is armed.
+//  2. Sleep in epoll_wait on a set that holds Descriptor.
+//  3. Disarm, whatever it was that ended the sleep.
+//  4. Poll every track until it says that nothing is there; if Flush said that
+//     bytes are left, Flush; if a Send or PushLarge was refused, try it again.
+//
+// No arrival between 1 and 2 is lost: each driver's doc.go has the argument.
+// A wake-up for nothing may happen; a sleep in spite of an arrival may not.
+//
+// # Errors
+//
+// A link breaks once and for all: every later call gives the same error, which
+// is [ErrClosed] after Close on this side, [ErrPeerLost] when the peer's
+// process ended or closed the link (what had arrived before is still
+// delivered by Recv and PullLarge), [ErrProtocol] when it sent what it must
+// not. Whatever comes from a peer is bounded and checked, even though the peer
+// proved that it holds the secret of the job. Bytes on the way are neither
+// encrypted nor signed: the secret keeps strangers out, no more.
+//
+// # Choosing a driver
+//
+// Drivers register under their name when their package is imported; [Lookup]
+// finds them.
+package driver

@@ -1,0 +1,88 @@
+package driver
+
+import "context"
+
+// Header travels with every packet of the small track. Drivers transport it
+// whole and look at Body only; its meaning belongs to the layer above.
+// On the wire it is HeaderSize bytes, little endian, in this order.
+type Header struct {
+	Kind   uint8  // packet kind
+	Flags  uint8  // kind-specific
+	_      uint16 // zero
+	Body   uint32 // bytes of body that follow in this packet
+	Tag    uint64 // message tag
+	Size   uint64 // bytes of the whole message
+	Cookie uint32 // request identity, kind-specific
+	Seq    uint32 // message number on its gate
+}
+
+// HeaderSize is the encoded size of a Header in bytes.
+const HeaderSize = 32
+
+// Driver is one network technology. Safe for concurrent use.
+type Driver interface {
+	// Name is what users write to choose the driver: "shm", "tcp".
+	Name() string
+	// Open prepares this process to accept links. It binds loopback unless
+	// told otherwise.
+	Open(Config) (Endpoint, error)
+}
+
+// Config tells a driver who we are.
+type Config struct {
+	Rank   int    // this process
+	Size   int    // processes in the job
+	Job    string // identifies the job on its hosts
+	Secret []byte // shared by the processes of the job; both sides prove that they hold it
+	Listen string // address to listen on; empty: loopback, any free port
+}
+
+// Endpoint is a driver opened in one process. Safe for concurrent use.
+type Endpoint interface {
+	// Addr is what a peer needs in order to Dial. It can be published.
+	Addr() string
+	// Dial links to the process with that rank, whose Endpoint published addr.
+	Dial(ctx context.Context, rank int, addr string) (Link, error)
+	// Accept waits for the next authenticated peer and says who it is.
+	Accept(ctx context.Context) (rank int, l Link, err error)
+	// Close stops accepting and frees what was opened; links stay.
+	Close() error
+}
+
+// Link connects two processes by two tracks: the small track carries packets in
+// order, the large track a stream of bytes that both sides have agreed upon
+// (rendezvous). Nothing here blocks, allocates in steady state, or starts a
+// goroutine. Each of the four directions (Send, Recv, PushLarge, PullLarge)
+// has one caller at a time; different ones may run in parallel. Close may
+// come at any time and must be the last call once the others have returned.
+type Link interface {
+	// MaxBody is the largest body, in bytes, that Send takes.
+	MaxBody() int
+	// Send copies header and body into the network, whole or not at all.
+	// false: no room now, or earlier bytes still have to leave; try again.
+	// A driver that buffers flushes what is left on every call of Send, and of Flush.
+	Send(h *Header, body []byte) (bool, error)
+	// Flush moves buffered bytes on; false: some are left.
+	Flush() (bool, error)
+	// Recv fills h with the next packet's header. body, of h.Body bytes, may lie in shared
+	// memory that the peer can still write: copy it, never trust it twice. It
+	// stays valid until the next Recv.
+	Recv(h *Header) (body []byte, ok bool, err error)
+	// PushLarge moves as much of buf as fits now and says how much (0: later).
+	PushLarge(buf []byte) (int, error)
+	// PullLarge moves what has arrived, at most len(buf), into buf.
+	PullLarge(buf []byte) (int, error)
+
+	// Descriptor is readable once something arrived after Arm, or room came up for a
+	// Send or PushLarge that was refused. The caller puts it into an epoll set
+	// (level triggered); it stays the same until Close.
+	Descriptor() int
+	// Arm asks the peer, or the kernel, to make Descriptor readable at the next arrival (or room).
+	// false: something is there already, poll instead. wantRoom: a send is waiting for room.
+	Arm(wantRoom bool) bool
+	// Disarm ends that and empties what Arm made readable.
+	Disarm()
+
+	// Close frees the link on this side; the peer's calls then fail with ErrPeerLost.
+	Close() error
+}

@@ -1,0 +1,191 @@
+//go:build linux
+
+package drivertest
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// Patience is after how long a case gives up on what it waits for.
+const Patience = 60 * time.Second
+
+// Notice is how long a link may take to tell that its peer is dead.
+const Notice = 2 * time.Second
+
+// errLate is what waiting in vain gives.
+var errLate = fmt.Errorf("nothing within %v: it is lost", Patience)
+
+// Kinds of packets that the helpers themselves use; scripts use lower ones.
+const kindDone = 0xFF
+
+// side is one end of a link in a case, with calls that wait.
+type side struct {
+	driver.Link
+	h driver.Header // of the last receive
+}
+
+// until polls try until it says that it is done. It yields between polls, so that
+// two sides make progress on one CPU.
+func until(try func() (bool, error)) error {
+	var start time.Time
+	for n := 1; ; n++ {
+		if ok, err := try(); ok || err != nil {
+			return err
+		}
+		if n%64 == 0 {
+			runtime.Gosched()
+		}
+		if n%4096 == 0 {
+			switch {
+			case start.IsZero():
+				start = time.Now()
+			case time.Since(start) > Patience:
+				return errLate
+			}
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+}
+
+// send sends one packet, polling for room, and flushes it.
+func (s *side) send(h driver.Header, body []byte) error {
+	h.Body = uint32(len(body))
+	err := until(func() (bool, error) { return s.Send(&h, body) })
+	if err != nil {
+		return fmt.Errorf("send: %w", err)
+	}
+	return s.flush()
+}
+
+func (s *side) flush() error {
+	if err := until(s.Flush); err != nil {
+		return fmt.Errorf("flush: %w", err)
+	}
+	return nil
+}
+
+// recv polls for one packet; its header is in s.h.
+func (s *side) recv() (body []byte, err error) {
+	err = until(func() (ok bool, err error) {
+		body, ok, err = s.Recv(&s.h)
+		return ok, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recv: %w", err)
+	}
+	return body, nil
+}
+
+// push sends all of buf on the large track, at most step bytes a call.
+func (s *side) push(buf []byte, step int) error {
+	for len(buf) > 0 {
+		err := until(func() (bool, error) {
+			n, err := s.PushLarge(buf[:min(step, len(buf))])
+			if n < 0 || n > min(step, len(buf)) {
+				return false, fmt.Errorf("PushLarge took %d bytes of %d", n, min(step, len(buf)))
+			}
+			buf = buf[n:]
+			return n > 0, err
+		})
+		if err != nil {
+			return fmt.Errorf("push: %w", err)
+		}
+	}
+	return nil
+}
+
+// pull fills buf from the large track, at most step bytes a call.
+func (s *side) pull(buf []byte, step int) error {
+	for len(buf) > 0 {
+		err := until(func() (bool, error) {
+			n, err := s.PullLarge(buf[:min(step, len(buf))])
+			if n < 0 || n > min(step, len(buf)) {
+				return false, fmt.Errorf("PullLarge brought %d bytes of %d", n, min(step, len(buf)))
+			}
+			buf = buf[n:]
+			return n > 0, err
+		})
+		if err != nil {
+			return fmt.Errorf("pull: %w", err)
+		}
+	}
+	return nil
+}
+
+// sleep waits in the kernel until the descriptor is readable, as an idle
+// process would.
+func (s *side) sleep() error {
+	fds := []unix.PollFd{{Fd: int32(s.Descriptor()), Events: unix.POLLIN}}
+	for deadline := time.Now().Add(Patience); ; {
+		n, err := unix.Poll(fds, int(time.Until(deadline).Milliseconds()))
+		switch {
+		case n > 0 && fds[0].Revents&unix.POLLNVAL != 0:
+			return errors.New("sleep: the descriptor is not valid")
+		case n > 0:
+			return nil
+		case err != nil && !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("sleep: %w", err)
+		case time.Now().After(deadline):
+			return fmt.Errorf("sleep: %w", errLate)
+		}
+	}
+}
+
+// napFor is try, asleep whenever try says no: Arm, sleep, Disarm.
+func (s *side) napFor(wantRoom bool, try func() (bool, error)) error {
+	for {
+		if ok, err := try(); ok || err != nil {
+			return err
+		}
+		if !s.Arm(wantRoom) {
+			runtime.Gosched()
+			continue
+		}
+		err := s.sleep()
+		s.Disarm()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// done waits until both sides are: a side that closed its link at once would
+// take the link away from the other.
+func (s *side) done() error {
+	if err := s.send(driver.Header{Kind: kindDone}, nil); err != nil {
+		return fmt.Errorf("done: %w", err)
+	}
+	if _, err := s.recv(); err != nil {
+		return fmt.Errorf("done: %w", err)
+	}
+	if s.h.Kind != kindDone {
+		return fmt.Errorf("done: a packet of kind %d is left over", s.h.Kind)
+	}
+	return nil
+}
+
+// fill writes what message or stream position at holds, over and over different.
+func fill(b []byte, at uint64) {
+	for i := range b {
+		p := at + uint64(i)
+		b[i] = byte(p*11 + p>>8*7 + p>>16)
+	}
+}
+
+// check compares with fill.
+func check(b []byte, at uint64) error {
+	for i, v := range b {
+		p := at + uint64(i)
+		if want := byte(p*11 + p>>8*7 + p>>16); v != want {
+			return fmt.Errorf("byte %d of %d is %#x, should be %#x", i, len(b), v, want)
+		}
+	}
+	return nil
+}

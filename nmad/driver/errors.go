@@ -1,0 +1,24 @@
+package driver
+
+import "errors"
+
+// What can go wrong on any network, for errors.Is. Drivers wrap these with
+// what was being done and to whom.
+var (
+	// ErrPeerLost: the process at the other end has ended, was killed, or closed the link.
+	ErrPeerLost = errors.New("peer lost")
+	// ErrClosed: this side closed the link or endpoint.
+	ErrClosed = errors.New("already closed here")
+	// ErrProtocol: the peer sent, or wrote into shared memory, what it must not. The link is unusable.
+	ErrProtocol = errors.New("protocol violation")
+	// ErrRefused: one of two processes turned the other away: another job, secret, version, driver or rank.
+	ErrRefused = errors.New("refused")
+	// ErrBody: the body given to Send is longer than MaxBody, or its header says another length.
+	ErrBody = errors.New("wrong body length")
+	// ErrConfig: a Config that no driver can work with.
+	ErrConfig = errors.New("wrong configuration")
+	// ErrUnknown: no driver of that name in this program.
+	ErrUnknown = errors.New("unknown driver")
+	// ErrUnsupported: this driver cannot work on this system.
+	ErrUnsupported = errors.New("not supported on this system")
+)

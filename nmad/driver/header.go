@@ -1,0 +1,49 @@
+package driver
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Put writes the header in its wire form into b[:HeaderSize]; b must be at
+// least that long. It does not allocate.
+func (h *Header) Put(b []byte) {
+	_ = b[HeaderSize-1]
+	binary.LittleEndian.PutUint64(b[0:], h.Word(0))
+	binary.LittleEndian.PutUint64(b[8:], h.Tag)
+	binary.LittleEndian.PutUint64(b[16:], h.Size)
+	binary.LittleEndian.PutUint32(b[24:], h.Cookie)
+	binary.LittleEndian.PutUint32(b[28:], h.Seq)
+}
+
+// Get reads the wire form from b[:HeaderSize]. It fails with ErrProtocol if b
+// is shorter or the reserved bytes are not zero; h.Body is whatever the peer
+// wrote, for the caller to bound.
+func (h *Header) Get(b []byte) error {
+	if len(b) < HeaderSize {
+		return fmt.Errorf("header of %d bytes, needs %d: %w", len(b), HeaderSize, ErrProtocol)
+	}
+	if reserved := h.SetWord(binary.LittleEndian.Uint64(b[0:])); reserved != 0 {
+		return fmt.Errorf("reserved bytes of a header are %#x: %w", reserved, ErrProtocol)
+	}
+	h.Tag = binary.LittleEndian.Uint64(b[8:])
+	h.Size = binary.LittleEndian.Uint64(b[16:])
+	h.Cookie = binary.LittleEndian.Uint32(b[24:])
+	h.Seq = binary.LittleEndian.Uint32(b[28:])
+	return nil
+}
+
+// Word gives the first eight bytes of the wire form as one little-endian word,
+// with reserved in the 16 reserved bits: kind, flags, reserved, body. Drivers
+// over memory keep a mark of their own there, so that one word, written
+// atomically, says that a packet is there, what it is, and how long.
+func (h *Header) Word(reserved uint16) uint64 {
+	return uint64(h.Kind) | uint64(h.Flags)<<8 | uint64(reserved)<<16 | uint64(h.Body)<<32
+}
+
+// SetWord is the inverse of Word: it sets Kind, Flags and Body, and returns the
+// reserved bits.
+func (h *Header) SetWord(w uint64) (reserved uint16) {
+	h.Kind, h.Flags, h.Body = uint8(w), uint8(w>>8), uint32(w>>32)
+	return uint16(w >> 16)
+}

@@ -1,0 +1,165 @@
+package hello
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// Patience is how long an exchange may take, for those who call it: long
+// enough for a machine with a thousand processes starting on it, short enough
+// that a stranger who connects and says nothing occupies little.
+const Patience = 10 * time.Second
+
+// Me is this process in an exchange.
+type Me struct {
+	Message
+	Secret []byte
+}
+
+// Dialer runs the exchange on the side that connected and expects the process
+// of that rank. The caller sets the deadline of conn and closes it on error.
+func Dialer(conn net.Conn, me Me, rank int) (peer Message, err error) {
+	mine := me.fresh()
+	if err := WriteFrame(conn, kindHello, mine); err != nil {
+		return peer, unheard(err)
+	}
+	theirs, err := ReadFrame(conn, kindHello)
+	if err != nil {
+		return peer, unheard(err)
+	}
+	if err := peer.decode(theirs); err != nil {
+		return peer, Refuse(conn, err)
+	}
+	if err := me.compare(&peer); err != nil {
+		return peer, Refuse(conn, err)
+	}
+	if peer.Rank != uint32(rank) {
+		return peer, Refuse(conn, refused("rank %d answers where rank %d was expected", peer.Rank, rank))
+	}
+	if err := WriteFrame(conn, kindProof, me.proof("dialer", mine, theirs)); err != nil {
+		return peer, unheard(err)
+	}
+	got, err := ReadFrame(conn, kindProof)
+	if err != nil {
+		return peer, unheard(err)
+	}
+	if !hmac.Equal(got, me.proof("listener", mine, theirs)) {
+		return peer, Refuse(conn, wrongSecret)
+	}
+	return peer, nil
+}
+
+// Listener runs the exchange on the side that accepted. check, unless nil, sees
+// the peer once it has proved itself, and may refuse it still. The caller sets
+// the deadline of conn and closes it on error.
+func Listener(conn net.Conn, me Me, check func(peer *Message) error) (peer Message, err error) {
+	theirs, err := ReadFrame(conn, kindHello)
+	if err != nil {
+		return peer, Refuse(conn, unheard(err))
+	}
+	if err := peer.decode(theirs); err != nil {
+		return peer, Refuse(conn, err)
+	}
+	if err := me.compare(&peer); err != nil {
+		return peer, Refuse(conn, err)
+	}
+	me.Track, me.Link = peer.Track, peer.Link
+	mine := me.fresh()
+	if err := WriteFrame(conn, kindHello, mine); err != nil {
+		return peer, unheard(err)
+	}
+	got, err := ReadFrame(conn, kindProof)
+	if err != nil {
+		return peer, Refuse(conn, unheard(err))
+	}
+	if !hmac.Equal(got, me.proof("dialer", theirs, mine)) {
+		return peer, Refuse(conn, wrongSecret)
+	}
+	if check != nil {
+		if err := check(&peer); err != nil {
+			return peer, Refuse(conn, err)
+		}
+	}
+	if err := WriteFrame(conn, kindProof, me.proof("listener", theirs, mine)); err != nil {
+		return peer, unheard(err)
+	}
+	return peer, nil
+}
+
+var wrongSecret = refused("it does not hold the secret of this job")
+
+// Refuse tells the peer why, if err is for it to know, and gives err back.
+// The caller closes conn.
+func Refuse(conn net.Conn, err error) error {
+	var r *Refusal
+	if errors.As(err, &r) && !r.ByPeer {
+		reason := []byte(r.Reason)
+		// The peer may be gone or stuck; err is what counts.
+		_ = WriteFrame(conn, kindRefusal, reason[:min(len(reason), MaxFrame)])
+	}
+	return err
+}
+
+// Refused makes a reason to turn the peer away, for drivers' own steps.
+func Refused(format string, args ...any) error { return refused(format, args...) }
+
+// fresh encodes the hello with a new nonce.
+func (me *Me) fresh() []byte {
+	me.version = Version
+	_, _ = rand.Read(me.nonce[:]) // never fails: crypto/rand ends the program instead
+	return me.encode()
+}
+
+// compare says why a peer with that hello is none of ours.
+func (me *Me) compare(peer *Message) error {
+	switch {
+	case peer.Driver != me.Driver:
+		return refused("it uses driver %q, this process %q", printable([]byte(peer.Driver)), me.Driver)
+	case peer.Job != me.Job:
+		return refused("it belongs to job %q, this process to %q", printable([]byte(peer.Job)), me.Job)
+	case peer.Size != me.Size:
+		return refused("it believes in a job of %d processes, this process in %d", peer.Size, me.Size)
+	case peer.Rank >= me.Size:
+		return refused("it calls itself rank %d in a job of %d", peer.Rank, me.Size)
+	case peer.MaxBody == 0:
+		return refused("it takes no bodies")
+	}
+	return nil
+}
+
+// proof is what only somebody who holds the secret can compute of both hellos.
+func (me *Me) proof(role string, dialer, listener []byte) []byte {
+	h := hmac.New(sha256.New, me.Secret)
+	for _, part := range [][]byte{[]byte("pm2 hello"), []byte(role), dialer, listener} {
+		var n [4]byte
+		binary.LittleEndian.PutUint32(n[:], uint32(len(part)))
+		h.Write(n[:])
+		h.Write(part)
+	}
+	return h.Sum(nil)
+}
+
+// unheard puts words to what the connection says when the peer stops talking.
+func unheard(err error) error {
+	var r *Refusal
+	switch {
+	case errors.As(err, &r):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("it closed the connection before it had said who it is: %w", driver.ErrPeerLost)
+	}
+	var t net.Error
+	if errors.As(err, &t) && t.Timeout() {
+		return refused("it did not say in time who it is")
+	}
+	return fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
+}

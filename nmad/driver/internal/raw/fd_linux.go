@@ -1,0 +1,48 @@
+package raw
+
+import (
+	"fmt"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Conn is what Take needs of a net.Conn.
+type Conn interface {
+	syscall.Conn
+	Close() error
+}
+
+// Take makes the socket of a Go connection ours: a duplicate of the
+// descriptor, non-blocking and close-on-exec, of which Go's poller knows
+// nothing, as closing c takes c's own out of the poller's set. c is closed in
+// any case; the socket lives on in the duplicate.
+func Take(c Conn) (int, error) {
+	defer c.Close()
+	rc, err := c.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	fd := -1
+	if cerr := rc.Control(func(old uintptr) {
+		// 3 and up, so that a program with closed standard streams does not
+		// print into our socket.
+		fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 3)
+	}); cerr != nil {
+		err = cerr
+	}
+	if err != nil {
+		return -1, fmt.Errorf("cannot duplicate the socket: %w", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// Interest puts fd into the epoll set ep, or changes what is waited for.
+// Level triggered.
+func Interest(ep, op, fd int, events uint32) error {
+	return unix.EpollCtl(ep, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
+}

@@ -1,0 +1,138 @@
+package shm
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/drivertest"
+	"github.com/pm2-go/pm2/nmad/driver/internal/gate"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+)
+
+// The race detector knows nothing of a mapping that two address ranges share.
+// Over ordinary memory, which both sides of a link use under the same address,
+// it sees every access, plain or atomic, copies included: so the whole suite
+// runs over such links as well.
+
+// TestConformanceHeap is only worth its name with -race.
+func TestConformanceHeap(t *testing.T) {
+	drivertest.RunInside(t, &heapDriver{geo: standard})
+}
+
+func TestConformanceHeapTiny(t *testing.T) {
+	drivertest.RunInside(t, &heapDriver{geo: geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}})
+}
+
+// heapDriver links endpoints of one process, over memory of Go's heap.
+type heapDriver struct {
+	geo geometry
+	mu  sync.Mutex
+	n   int
+	eps map[string]*heapEndpoint
+}
+
+type heapEndpoint struct {
+	drv  *heapDriver
+	addr string
+	come chan *link
+}
+
+func (*heapDriver) Name() string { return "heap" }
+
+func (d *heapDriver) Open(c driver.Config) (driver.Endpoint, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.n++
+	e := &heapEndpoint{d, fmt.Sprint(d.n), make(chan *link)}
+	if d.eps == nil {
+		d.eps = map[string]*heapEndpoint{}
+	}
+	d.eps[e.addr] = e
+	return e, nil
+}
+
+func (e *heapEndpoint) Addr() string { return e.addr }
+func (e *heapEndpoint) Close() error { return nil }
+
+func (e *heapEndpoint) Accept(ctx context.Context) (int, driver.Link, error) {
+	select {
+	case l := <-e.come:
+		return l.rank, l, nil
+	case <-ctx.Done():
+		return -1, nil, ctx.Err()
+	}
+}
+
+func (e *heapEndpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	mem := heapSegment(e.drv.geo)
+	a, b, err := heapLinks(mem, e.drv.geo)
+	if err != nil {
+		return nil, err
+	}
+	a.rank, b.rank = 0, 1
+	e.drv.mu.Lock()
+	to := e.drv.eps[addr]
+	e.drv.mu.Unlock()
+	select {
+	case to.come <- b:
+		return a, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// heapSegment gives memory for a segment.
+func heapSegment(g geometry) []byte { return aligned(g.size()) }
+
+// aligned gives n bytes that begin at a multiple of padding.
+func aligned(n uint64) []byte {
+	b := make([]byte, n+padding)
+	off := -uintptr(unsafe.Pointer(&b[0])) % padding
+	return b[off : uint64(off)+n]
+}
+
+// heapLinks makes the dialer's and the listener's side over that memory, with
+// real doorbells and a real socket.
+func heapLinks(mem []byte, g geometry) (dialer, listener *link, err error) {
+	var socks [2]int
+	if socks, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0); err != nil {
+		return nil, nil, err
+	}
+	var bells, copies [2]int
+	for i := range bells {
+		if bells[i], err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+			return nil, nil, err
+		}
+		if copies[i], err = unix.FcntlInt(uintptr(bells[i]), unix.F_DUPFD_CLOEXEC, 3); err != nil {
+			return nil, nil, err
+		}
+	}
+	var out [2]*link
+	for i := range out {
+		l, err := newLink(mem, g, i)
+		if err != nil {
+			return nil, nil, err
+		}
+		l.sock, l.bell, l.peerBell = socks[i], bells[i], copies[1-i]
+		if l.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+			return nil, nil, err
+		}
+		if err := raw.Interest(l.ep, unix.EPOLL_CTL_ADD, l.bell, unix.EPOLLIN); err != nil {
+			return nil, nil, err
+		}
+		if err := raw.Interest(l.ep, unix.EPOLL_CTL_ADD, l.sock, unix.EPOLLRDHUP); err != nil {
+			return nil, nil, err
+		}
+		l.interval = asm.ToCycles(int64(glanceEvery))
+		l.gates = gate.New(numGates, free(l.ep, l.sock, l.bell, l.peerBell))
+		out[i] = l
+	}
+	return out[0], out[1], nil
+}

@@ -1,0 +1,340 @@
+package shm
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/gate"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+)
+
+// Who may be inside a link: one gate for each, see package gate.
+const (
+	inSend = iota
+	inRecv
+	inPush
+	inPull
+	inArm
+	numGates
+)
+
+// The state of a link: bits that are only ever added, but for glance.
+const (
+	closed uint32 = 1 << iota // by this side
+	broken                    // the peer violated the protocol
+	lost                      // the peer closed or died
+	glance                    // look at the socket at the next poll that finds nothing
+)
+
+// glanceEvery is how often polls that find nothing look whether the peer is
+// still there, and glanceMask how often they look at the clock for it: a look at
+// the socket costs a system call, at the clock 10 ns.
+const (
+	glanceEvery = 5 * time.Millisecond
+	glanceMask  = 64 - 1
+)
+
+// link is one side of a link. See doc.go for the protocol.
+type link struct {
+	// Read by all directions, written rarely.
+	state    atomic.Uint32
+	rank     int // of the peer
+	mine     *flags
+	theirs   *flags
+	fault    atomic.Pointer[error] // what broke it; set before broken is
+	gates    *gate.Set
+	sock     int // readable or hung up: the peer is gone
+	bell     int // eventfd that the peer rings
+	peerBell int // eventfd that wakes the peer
+	ep       int // epoll set of sock and bell: the Descriptor
+	interval int64
+	mem      mapping
+	_        [padding]byte
+
+	lastGlance atomic.Int64 // cycles; by whoever looked last
+	_          [padding - 8]byte
+
+	// One part for each direction; whoever calls it owns it.
+	tx smallSend
+	hs hand
+	_  [padding]byte
+	rx smallRecv
+	hr hand
+	_  [padding]byte
+	lt largeSend
+	hp hand
+	_  [padding]byte
+	lr largeRecv
+	hl hand
+	_  [padding]byte
+	ha hand // Arm, Disarm
+}
+
+// hand is what a direction needs for the rare system call.
+type hand struct {
+	bell  raw.Bell
+	polls uint32 // that found nothing
+}
+
+// MaxBody implements driver.Link.
+func (l *link) MaxBody() int { return int(l.tx.maxBody) }
+
+// Send implements driver.Link. It never buffers: true means that the peer can see it.
+func (l *link) Send(h *driver.Header, body []byte) (bool, error) {
+	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
+		return false, l.why(s)
+	}
+	ok, err := l.tx.send(h, body)
+	if ok {
+		if l.theirs.sleeping.Load() != 0 {
+			l.wake(inSend, &l.hs, &l.theirs.sleeping)
+		}
+	} else if err != nil {
+		return false, l.violated(err)
+	} else if l.alone(inSend, &l.hs) {
+		return false, l.why(lost)
+	}
+	runtime.KeepAlive(l) // and with it the mapping
+	return ok, nil
+}
+
+// Flush implements driver.Link: there is never anything left.
+func (l *link) Flush() (bool, error) {
+	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
+		return true, l.why(s)
+	}
+	return true, nil
+}
+
+// Recv implements driver.Link. body lies in the segment.
+func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
+	s := l.state.Load()
+	if s&(closed|broken) != 0 {
+		return nil, false, l.why(s)
+	}
+	if l.rx.owing {
+		l.rx.release()
+		if l.theirs.wantRoom.Load() != 0 {
+			l.wake(inRecv, &l.hr, &l.theirs.wantRoom)
+		}
+	}
+	if body, ok, err = l.rx.recv(h); err != nil {
+		return nil, false, l.violated(err)
+	}
+	if !ok {
+		// The state was read before the ring was: a peer that was lost by then had
+		// written its last.
+		if s&lost != 0 {
+			return nil, false, l.why(lost)
+		}
+		if l.alone(inRecv, &l.hr) {
+			return l.Recv(h) // once more, as state now says lost
+		}
+	}
+	runtime.KeepAlive(l)
+	return body, ok, nil
+}
+
+// PushLarge implements driver.Link. One call fills at most one ring.
+func (l *link) PushLarge(buf []byte) (sent int, err error) {
+	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
+		return 0, l.why(s)
+	}
+	for range len(l.lt.words) {
+		if sent == len(buf) {
+			break
+		}
+		n, err := l.lt.push(buf[sent:])
+		if err != nil {
+			return sent, l.violated(err)
+		}
+		if n == 0 {
+			if sent == 0 && l.alone(inPush, &l.hp) {
+				return 0, l.why(lost)
+			}
+			break
+		}
+		sent += n
+		if l.theirs.sleeping.Load() != 0 {
+			l.wake(inPush, &l.hp, &l.theirs.sleeping)
+		}
+	}
+	runtime.KeepAlive(l)
+	return sent, nil
+}
+
+// PullLarge implements driver.Link. One call empties at most one ring.
+func (l *link) PullLarge(buf []byte) (got int, err error) {
+	s := l.state.Load()
+	if s&(closed|broken) != 0 {
+		return 0, l.why(s)
+	}
+	for range len(l.lr.words) {
+		if got == len(buf) {
+			break
+		}
+		n, released, err := l.lr.pull(buf[got:])
+		if err != nil {
+			return got, l.violated(err)
+		}
+		if n == 0 {
+			break
+		}
+		got += n
+		if released && l.theirs.wantRoom.Load() != 0 {
+			l.wake(inPull, &l.hl, &l.theirs.wantRoom)
+		}
+	}
+	if got == 0 && len(buf) != 0 {
+		if s&lost != 0 {
+			return 0, l.why(lost)
+		}
+		if l.alone(inPull, &l.hl) {
+			return l.PullLarge(buf)
+		}
+	}
+	runtime.KeepAlive(l)
+	return got, nil
+}
+
+// Descriptor implements driver.Link.
+func (l *link) Descriptor() int { return l.ep }
+
+// Arm implements driver.Link. One caller of Arm and Disarm at a time, beside
+// whatever the directions do.
+func (l *link) Arm(wantRoom bool) bool {
+	if l.state.Load()&(closed|broken|lost) != 0 {
+		return false // the next poll says why
+	}
+	// First the flags, then a look: the peer does it the other way round.
+	l.mine.sleeping.Swap(1)
+	if wantRoom {
+		l.mine.wantRoom.Swap(1)
+	}
+	something := l.rx.ready() || l.lr.ready()
+	if wantRoom && !something {
+		// Of two tracks that wait, the first with room will do. None waiting means
+		// that what waited has gone meanwhile.
+		small, large := load(&l.tx.refused) != 0, load(&l.lt.refused) != 0
+		something = !small && !large || small && !l.tx.waiting() || large && !l.lt.waiting()
+	}
+	if something {
+		l.disarm()
+	}
+	runtime.KeepAlive(l)
+	return !something
+}
+
+// Disarm implements driver.Link.
+func (l *link) Disarm() {
+	l.disarm()
+	// What ended the sleep may have been the socket.
+	l.state.Or(glance)
+	runtime.KeepAlive(l)
+}
+
+// disarm takes the flags back and empties the doorbell. Somebody who took a
+// flag may ring later still: that ends one sleep for nothing, and is emptied
+// after that one.
+func (l *link) disarm() {
+	l.mine.wantRoom.Swap(0)
+	l.mine.sleeping.Swap(0)
+	if g := l.gates.Gate(inArm); g.Enter() {
+		l.ha.bell.Quiet(l.bell)
+		g.Leave()
+	}
+}
+
+// wake rings for the peer, unless somebody else was faster to take its flag.
+func (l *link) wake(as int, h *hand, flag *atomic.Uint32) {
+	if flag.Swap(0) == 0 {
+		return
+	}
+	if g := l.gates.Gate(as); g.Enter() {
+		_ = h.bell.Ring(l.peerBell) // fails only if it is no eventfd: the peer gave it to us
+		g.Leave()
+	}
+}
+
+// alone is called when there is nothing to do, and says, at little cost,
+// whether that is for good because the peer is gone.
+func (l *link) alone(as int, h *hand) bool {
+	h.polls++
+	s := l.state.Load()
+	if s&(lost|closed) != 0 {
+		return s&lost != 0
+	}
+	if s&glance == 0 {
+		if h.polls&glanceMask != 0 {
+			return false
+		}
+		if now := asm.Cycles(); now-l.lastGlance.Load() < l.interval {
+			return false
+		}
+	}
+	l.state.And(^glance)
+	l.lastGlance.Store(asm.Cycles())
+	g := l.gates.Gate(as)
+	if !g.Enter() {
+		return false
+	}
+	gone := h.bell.HungUp(l.sock)
+	g.Leave()
+	if gone {
+		l.state.Or(lost)
+	}
+	return gone
+}
+
+// violated breaks the link, and gives the error of all later calls. A mistake
+// of our own caller is only passed on.
+func (l *link) violated(err error) error {
+	if isProtocol(err) {
+		if s := l.state.Load(); s&closed != 0 {
+			return l.why(s) // Close has emptied the memory meanwhile: that was not the peer
+		}
+		err = fmt.Errorf("shm: link to rank %d: %w", l.rank, err)
+		l.fault.CompareAndSwap(nil, &err)
+		l.state.Or(broken)
+		return *l.fault.Load()
+	}
+	return fmt.Errorf("shm: send to rank %d: %w", l.rank, err)
+}
+
+// why puts the state into words.
+func (l *link) why(s uint32) error {
+	switch {
+	case s&closed != 0:
+		return fmt.Errorf("shm: link to rank %d: %w", l.rank, driver.ErrClosed)
+	case s&broken != 0:
+		return *l.fault.Load()
+	}
+	return fmt.Errorf("shm: link to rank %d: %w: its process ended or closed the link", l.rank, driver.ErrPeerLost)
+}
+
+// Close implements driver.Link. Calls under way in other threads end well:
+// they go on in memory that has become private and empty, see mapping.
+func (l *link) Close() error {
+	if l.state.Or(closed)&closed != 0 {
+		return nil
+	}
+	err := l.mem.vacate()
+	l.mem.unmapWith(l)
+	l.gates.Close()
+	return err
+}
+
+// free closes the descriptors; the gates call it when nobody is inside.
+func free(fds ...int) func() {
+	return func() {
+		for _, fd := range fds {
+			_ = unix.Close(fd) // ours and open: cannot fail in a way that matters
+		}
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !race
+
+package shm
+
+// store and load are for positions that one caller moves on and that Arm, on
+// another thread, reads: only to find something there that has just been taken
+// (it then says so, and the caller polls once too often), never to act upon. An
+// aligned word is written and read in one piece on every machine this is for,
+// so plain accesses do, where an atomic store would cost the hot path a locked
+// instruction. The store counts as a store in the order of this thread, and
+// the argument in doc.go needs no more.
+func store(p *uint64, v uint64) { *p = v }
+func load(p *uint64) uint64     { return *p }

@@ -1,0 +1,79 @@
+package shm
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+)
+
+// flags are what one side lets the other know about its sleep.
+type flags struct {
+	sleeping atomic.Uint32 // 1: ring when something arrives. Set by the owner, taken by either
+	wantRoom atomic.Uint32 // 1: ring when room comes up. Set by the owner, taken by either
+	_        [padding - 8]byte
+}
+
+// credit is how far the receiver of a small ring is: written by the receiver,
+// now and then; read by the sender when it has used up what it knew of.
+type credit struct {
+	cells atomic.Uint64 // packets released
+	bytes atomic.Uint64 // position in the body ring up to which it is released
+	_     [padding - 16]byte
+}
+
+// slotCredit is the same for a large ring.
+type slotCredit struct {
+	slots atomic.Uint64 // slots released
+	_     [padding - 8]byte
+}
+
+// cell is one packet in one cache line: its header in the wire form, with the
+// lap in the 16 reserved bits of the first word, and a short body. The sender
+// writes the first word last, atomically; until the lap in it is the one that
+// the receiver waits for, nothing else in the cell is the receiver's.
+type cell struct {
+	ready  atomic.Uint64 // Header.Word(lap)
+	tag    uint64
+	size   uint64
+	cookie uint32
+	seq    uint32
+	body   [inline]byte
+}
+
+// word is the ready word of a slot: the lap above, the bytes in it below.
+type word struct {
+	ready atomic.Uint64
+	_     [padding - 8]byte
+}
+
+// rings is one direction of a segment.
+type rings struct {
+	credit     *credit
+	slotCredit *slotCredit
+	cells      []cell
+	words      []word
+	bodies     []byte
+	slots      []byte
+}
+
+// view finds direction d in the memory of a segment. All later access goes
+// through the bounded slices that it returns.
+func view(mem []byte, g geometry, d int) (rings, error) {
+	l := g.direction(d)
+	if uint64(len(mem)) < l.end || uintptr(unsafe.Pointer(unsafe.SliceData(mem)))%padding != 0 {
+		return rings{}, fmt.Errorf("%d bytes of memory for a segment of %d", len(mem), l.end)
+	}
+	return rings{
+		credit:     (*credit)(unsafe.Pointer(&mem[l.credit])),
+		slotCredit: (*slotCredit)(unsafe.Pointer(&mem[l.slotCredit])),
+		cells:      unsafe.Slice((*cell)(unsafe.Pointer(&mem[l.cells])), g.cells),
+		words:      unsafe.Slice((*word)(unsafe.Pointer(&mem[l.words])), g.slots),
+		bodies:     mem[l.bodies : l.bodies+uint64(g.bodies) : l.bodies+uint64(g.bodies)],
+		slots:      mem[l.slots : l.slots+uint64(g.slots)*uint64(g.slotSize) : l.slots+uint64(g.slots)*uint64(g.slotSize)],
+	}, nil
+}
+
+// viewFlags finds the flags of the two sides, the dialer's first.
+func viewFlags(mem []byte) (dialer, listener *flags) {
+	return (*flags)(unsafe.Pointer(&mem[0])), (*flags)(unsafe.Pointer(&mem[padding]))
+}

@@ -1,0 +1,89 @@
+package tcp
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+)
+
+type linkID = [hello.LinkSize]byte
+
+// half is a link of which the first connection is there. The second one comes
+// with the same link id, from the same rank, having proved itself as well:
+//
+//	begin → waiting ── claim → claimed ── the claimer sends conn, or nil if it failed
+//	           └──── forget → gone
+type half struct {
+	id     linkID
+	rank   uint32
+	second chan *net.TCPConn // room for one
+}
+
+// halves are the links of an endpoint that wait for their second connection.
+type halves struct {
+	mu      sync.Mutex
+	waiting map[linkID]*half
+}
+
+func (hs *halves) begin(peer *hello.Message) (*half, error) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if hs.waiting[peer.Link] != nil {
+		return nil, hello.Refused("it begins the same link twice")
+	}
+	h := &half{id: peer.Link, rank: peer.Rank, second: make(chan *net.TCPConn, 1)}
+	hs.waiting[peer.Link] = h
+	return h, nil
+}
+
+// claim takes a half out, for the one second connection that it gets.
+func (hs *halves) claim(peer *hello.Message) (*half, error) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	h := hs.waiting[peer.Link]
+	if h == nil || h.rank != peer.Rank {
+		return nil, hello.Refused("it continues a link that it did not begin, or began too long ago")
+	}
+	delete(hs.waiting, peer.Link)
+	return h, nil
+}
+
+// forget gives up on the second connection; false: it was claimed already, and
+// will come through the channel.
+func (hs *halves) forget(h *half) bool {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if hs.waiting[h.id] != h {
+		return false
+	}
+	delete(hs.waiting, h.id)
+	return true
+}
+
+// await waits for the second connection, not longer than an exchange may take.
+func (hs *halves) await(h *half, done <-chan struct{}) (*net.TCPConn, error) {
+	patience := time.NewTimer(hello.Patience)
+	defer patience.Stop()
+	var c *net.TCPConn
+	select {
+	case c = <-h.second:
+	case <-patience.C:
+		if hs.forget(h) {
+			return nil, fmt.Errorf("%w: its second connection did not come", driver.ErrPeerLost)
+		}
+		c = <-h.second
+	case <-done:
+		if hs.forget(h) {
+			return nil, driver.ErrClosed
+		}
+		c = <-h.second
+	}
+	if c == nil {
+		return nil, fmt.Errorf("%w: its second connection failed", driver.ErrPeerLost)
+	}
+	return c, nil
+}

@@ -1,0 +1,303 @@
+package tcp
+
+import (
+	"fmt"
+	"net"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/gate"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+)
+
+// Who may be inside a link: one gate for each, see package gate.
+const (
+	inSend = iota
+	inRecv
+	inPush
+	inPull
+	inArm
+	numGates
+)
+
+// The state of a link: bits that are only ever added.
+const (
+	closed uint32 = 1 << iota // by this side
+	broken                    // the peer violated the protocol
+	lost                      // the connection ended: no use in sending; what has arrived can still be read
+)
+
+// mostOnce is how many bytes of the large track one call moves at most: as long
+// as the kernel copies, a garbage collection waits.
+const mostOnce = 512 << 10
+
+// link is one side of a link. See doc.go.
+type link struct {
+	// Read by all directions, written rarely.
+	state   atomic.Uint32
+	rank    int // of the peer
+	maxBody int // bytes
+	fd      [numTracks]int
+	ep      int                   // epoll set of both sockets: the Descriptor
+	fault   atomic.Pointer[error] // what broke it, or how it was lost; set before the state is
+	gates   *gate.Set
+	_       [padding]byte
+
+	// One part for each direction; whoever calls it owns it.
+	tx    smallSend
+	_     [padding]byte
+	rx    smallRecv
+	_     [padding]byte
+	lt    struct{ refused uint64 } // 1: the last PushLarge found no room (store, load)
+	_     [padding]byte
+	armed [numTracks]uint32 // what ep waits for, of either socket; by Arm and Disarm
+}
+
+// padding separates what different cores write, in bytes.
+const padding = 128
+
+// newLink makes a link of the two connections, which are closed in any case.
+func newLink(d Driver, conns [numTracks]*net.TCPConn, rank, peerBody int) (_ *link, err error) {
+	l := &link{rank: rank, maxBody: min(d.maxBody(), peerBody), fd: [numTracks]int{-1, -1}, ep: -1}
+	closeAll := func() {
+		for _, fd := range []int{l.ep, l.fd[trackSmall], l.fd[trackLarge]} {
+			if fd >= 0 {
+				_ = unix.Close(fd)
+			}
+		}
+	}
+	if l.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("cannot create an epoll set: %w", err)
+	}
+	for t, c := range conns {
+		if l.fd[t], err = takeSocket(c, d.sndbuf); err == nil {
+			l.armed[t] = unix.EPOLLIN
+			err = raw.Interest(l.ep, unix.EPOLL_CTL_ADD, l.fd[t], l.armed[t])
+		}
+		if err != nil {
+			closeAll()
+			return nil, fmt.Errorf("cannot take the socket over: %w", err)
+		}
+	}
+	l.gates = gate.New(numGates, closeAll)
+	l.tx.init(l.maxBody)
+	l.rx.init(l.maxBody)
+	return l, nil
+}
+
+// MaxBody implements driver.Link: the smaller one of what the two sides offer.
+func (l *link) MaxBody() int { return l.maxBody }
+
+// Send implements driver.Link: one system call, and none if the header is
+// wrong. What the kernel takes no more of stays in the buffer of the link.
+func (l *link) Send(h *driver.Header, body []byte) (bool, error) {
+	if int(h.Body) != len(body) || len(body) > l.maxBody {
+		return false, fmt.Errorf("tcp: send to rank %d: %w: %d bytes, header says %d, at most %d",
+			l.rank, driver.ErrBody, len(body), h.Body, l.maxBody)
+	}
+	if err := l.enter(inSend); err != nil {
+		return false, err
+	}
+	ok, errno := l.tx.send(l.fd[trackSmall], h, body)
+	l.gates.Gate(inSend).Leave()
+	if errno != 0 {
+		return false, l.lose(errno)
+	}
+	return ok, nil
+}
+
+// Flush implements driver.Link.
+func (l *link) Flush() (bool, error) {
+	if err := l.enter(inSend); err != nil {
+		return false, err
+	}
+	ok, errno := l.tx.flush(l.fd[trackSmall])
+	l.gates.Gate(inSend).Leave()
+	if errno != 0 {
+		return false, l.lose(errno)
+	}
+	return ok, nil
+}
+
+// Recv implements driver.Link: one system call, none if the last one brought
+// more than one packet. body lies in the buffer of the link.
+func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
+	if s := l.state.Load(); s&(closed|broken) != 0 {
+		return nil, false, l.why(s)
+	}
+	if body, ok, err = l.rx.next(h); ok {
+		return body, ok, nil
+	}
+	if err == nil {
+		g := l.gates.Gate(inRecv)
+		if !g.Enter() {
+			return nil, false, l.why(closed)
+		}
+		n, errno := l.rx.read(l.fd[trackSmall])
+		g.Leave()
+		switch {
+		case errno == unix.EAGAIN || errno == unix.EINTR:
+			return nil, false, nil
+		case errno != 0 || n == 0:
+			return nil, false, l.lose(errno)
+		}
+		body, ok, err = l.rx.next(h)
+	}
+	if err != nil {
+		return nil, false, l.violated(err)
+	}
+	return body, ok, nil
+}
+
+// PushLarge implements driver.Link: one system call, straight from buf.
+func (l *link) PushLarge(buf []byte) (int, error) {
+	if err := l.enter(inPush); err != nil {
+		return 0, err
+	}
+	if len(buf) == 0 {
+		l.gates.Gate(inPush).Leave()
+		return 0, nil
+	}
+	n, errno := raw.Send(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
+	l.gates.Gate(inPush).Leave()
+	switch errno {
+	case 0:
+		if l.lt.refused != 0 {
+			store(&l.lt.refused, 0)
+		}
+		return n, nil
+	case unix.EAGAIN, unix.EINTR:
+		store(&l.lt.refused, 1)
+		return 0, nil
+	}
+	return 0, l.lose(errno)
+}
+
+// PullLarge implements driver.Link: one system call, straight into buf.
+func (l *link) PullLarge(buf []byte) (int, error) {
+	if s := l.state.Load(); s&(closed|broken) != 0 {
+		return 0, l.why(s)
+	}
+	if len(buf) == 0 {
+		return 0, nil
+	}
+	g := l.gates.Gate(inPull)
+	if !g.Enter() {
+		return 0, l.why(closed)
+	}
+	n, errno := raw.Recv(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
+	g.Leave()
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		return 0, nil
+	case errno != 0 || n == 0:
+		return 0, l.lose(errno)
+	}
+	return n, nil
+}
+
+// Descriptor implements driver.Link.
+func (l *link) Descriptor() int { return l.ep }
+
+// Arm implements driver.Link. One caller of Arm and Disarm at a time, beside
+// whatever the directions do. It makes a system call only to wait for room.
+func (l *link) Arm(wantRoom bool) bool {
+	if l.state.Load()&(closed|broken) != 0 || load(&l.rx.whole) != 0 {
+		return false
+	}
+	// Bytes that Send left in the buffer have to leave, whoever waits for it.
+	var want [numTracks]bool
+	want[trackSmall] = load(&l.tx.left) != 0 || wantRoom && load(&l.tx.refused) != 0
+	want[trackLarge] = wantRoom && load(&l.lt.refused) != 0
+	if wantRoom && !want[trackSmall] && !want[trackLarge] {
+		return false // what waited has gone meanwhile
+	}
+	for t, w := range want {
+		events := uint32(unix.EPOLLIN)
+		if w {
+			events |= unix.EPOLLOUT
+		}
+		if !l.interest(t, events) {
+			return false
+		}
+	}
+	return true
+}
+
+// Disarm implements driver.Link.
+func (l *link) Disarm() {
+	for t := range l.armed {
+		l.interest(t, unix.EPOLLIN)
+	}
+}
+
+// interest changes what ep waits for on a socket; false: the link is closed.
+func (l *link) interest(track int, events uint32) bool {
+	if l.armed[track] == events {
+		return true
+	}
+	g := l.gates.Gate(inArm)
+	if !g.Enter() {
+		return false
+	}
+	err := raw.Interest(l.ep, unix.EPOLL_CTL_MOD, l.fd[track], events)
+	g.Leave()
+	if err == nil {
+		l.armed[track] = events
+	}
+	return err == nil
+}
+
+// enter begins a direction that sends.
+func (l *link) enter(as int) error {
+	if s := l.state.Load(); s != 0 {
+		return l.why(s)
+	}
+	if !l.gates.Gate(as).Enter() {
+		return l.why(closed)
+	}
+	return nil
+}
+
+// violated breaks the link, and gives the error of all later calls.
+func (l *link) violated(err error) error {
+	err = fmt.Errorf("tcp: link to rank %d: %w", l.rank, err)
+	l.fault.CompareAndSwap(nil, &err)
+	l.state.Or(broken)
+	return *l.fault.Load()
+}
+
+// lose notes that the connection has ended; errno 0 is the regular end of the
+// stream.
+func (l *link) lose(errno syscall.Errno) error {
+	err := fmt.Errorf("tcp: link to rank %d: %w: its process ended or closed the link", l.rank, driver.ErrPeerLost)
+	if errno != 0 {
+		err = fmt.Errorf("tcp: link to rank %d: %w: %w", l.rank, driver.ErrPeerLost, errno)
+	}
+	if l.state.Load()&closed != 0 {
+		return l.why(closed)
+	}
+	l.fault.CompareAndSwap(nil, &err)
+	l.state.Or(lost)
+	return *l.fault.Load()
+}
+
+// why puts the state into words.
+func (l *link) why(s uint32) error {
+	if s&closed != 0 {
+		return fmt.Errorf("tcp: link to rank %d: %w", l.rank, driver.ErrClosed)
+	}
+	return *l.fault.Load()
+}
+
+// Close implements driver.Link. Bytes that Flush has not moved on are lost.
+// The descriptors are closed once no call is under way.
+func (l *link) Close() error {
+	if l.state.Or(closed)&closed == 0 {
+		l.gates.Close()
+	}
+	return nil
+}

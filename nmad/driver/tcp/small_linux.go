@@ -1,0 +1,141 @@
+package tcp
+
+import (
+	"fmt"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+)
+
+// smallSend is the sending end of the small track: one packet's buffer, of
+// which the kernel may have taken a part only. It belongs to the caller of
+// Send; Arm reads left and refused.
+type smallSend struct {
+	buf     []byte
+	at, end int    // buf[at:end] has still to leave
+	left    uint64 // 1: at < end (store, load)
+	refused uint64 // 1: the last Send was refused (store, load)
+}
+
+func (s *smallSend) init(maxBody int) { s.buf = make([]byte, driver.HeaderSize+maxBody) }
+
+// send takes a packet, whole, unless an earlier one is in the way or the kernel
+// takes nothing at all of this one.
+func (s *smallSend) send(fd int, h *driver.Header, body []byte) (bool, syscall.Errno) {
+	if s.at != s.end {
+		if ok, errno := s.flush(fd); !ok || errno != 0 {
+			store(&s.refused, 1)
+			return false, errno
+		}
+	}
+	h.Put(s.buf)
+	n := driver.HeaderSize + copy(s.buf[driver.HeaderSize:], body)
+	sent, errno := raw.Send(fd, s.buf[:n])
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		store(&s.refused, 1)
+		return false, 0
+	case errno != 0:
+		return false, errno
+	case sent < n:
+		s.at, s.end = sent, n
+		store(&s.left, 1)
+	}
+	if s.refused != 0 {
+		store(&s.refused, 0)
+	}
+	return true, 0
+}
+
+// flush moves on what is left; true: nothing is, any more.
+func (s *smallSend) flush(fd int) (bool, syscall.Errno) {
+	if s.at == s.end {
+		return true, 0
+	}
+	n, errno := raw.Send(fd, s.buf[s.at:s.end])
+	if errno == unix.EAGAIN || errno == unix.EINTR {
+		return false, 0
+	}
+	if s.at += n; errno != 0 || s.at < s.end {
+		return false, errno
+	}
+	store(&s.left, 0)
+	return true, 0
+}
+
+// smallRecv is the receiving end of the small track: what one read brought, cut
+// into packets. It belongs to the caller of Recv; Arm reads whole.
+type smallRecv struct {
+	buf     []byte
+	maxBody int
+	at, end int    // buf[at:end] has arrived and not been handed out
+	whole   uint64 // 1: a whole packet is among it (store, load)
+}
+
+// readAhead is how much more than one packet is read at once, in bytes.
+const readAhead = 32 << 10
+
+func (r *smallRecv) init(maxBody int) {
+	r.maxBody = maxBody
+	r.buf = make([]byte, driver.HeaderSize+maxBody+readAhead)
+}
+
+// next hands out the next packet, if all of it has arrived.
+func (r *smallRecv) next(h *driver.Header) (body []byte, ok bool, err error) {
+	n, err := r.first()
+	if n == 0 || err != nil {
+		return nil, false, err
+	}
+	packet := r.buf[r.at : r.at+n]
+	if err := h.Get(packet); err != nil {
+		return nil, false, err
+	}
+	r.at += n
+	// What follows is looked at now, for Arm; a mistake in it is for later.
+	whole := uint64(0)
+	if more, later := r.first(); more != 0 || later != nil {
+		whole = 1
+	}
+	if whole != r.whole {
+		store(&r.whole, whole)
+	}
+	return packet[driver.HeaderSize:], true, nil
+}
+
+// first gives the length in bytes of the packet at the front, 0 if not all of it
+// is there.
+func (r *smallRecv) first() (int, error) {
+	if r.end-r.at < driver.HeaderSize {
+		return 0, nil
+	}
+	var h driver.Header
+	if err := h.Get(r.buf[r.at:]); err != nil {
+		return 0, err
+	}
+	if int64(h.Body) > int64(r.maxBody) {
+		return 0, fmt.Errorf("%w: a body of %d bytes, at most %d", driver.ErrProtocol, h.Body, r.maxBody)
+	}
+	if n := driver.HeaderSize + int(h.Body); n <= r.end-r.at {
+		return n, nil
+	}
+	return 0, nil
+}
+
+// read brings in what the kernel has. There is room for it: less than a whole
+// packet is waiting in the buffer, which is moved to the front if its rest
+// would not fit behind it.
+func (r *smallRecv) read(fd int) (int, syscall.Errno) {
+	switch {
+	case r.at == r.end:
+		r.at, r.end = 0, 0
+	case len(r.buf)-r.at < driver.HeaderSize+r.maxBody:
+		r.end = copy(r.buf, r.buf[r.at:r.end])
+		r.at = 0
+	}
+	n, errno := raw.Recv(fd, r.buf[r.end:])
+	r.end += n
+	return n, errno
+}

@@ -1,0 +1,101 @@
+package nmad
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Names of the environment variables by which a launcher tells a process who it
+// is. Environment explains them.
+const (
+	EnvRank         = "PM2_RANK"
+	EnvSize         = "PM2_SIZE"
+	EnvRendezvous   = "PM2_RENDEZVOUS"
+	EnvRendezvousFD = "PM2_RENDEZVOUS_FD"
+	EnvSecret       = "PM2_SECRET"
+	EnvDriver       = "PM2_DRIVER"
+	EnvShared       = "PM2_SHARED_CPUS"
+)
+
+// Variable describes an environment variable.
+type Variable struct {
+	Name, Meaning, Values, Default string
+}
+
+// Environment lists the variables that Join reads; help texts are made from it.
+var Environment = []Variable{
+	{EnvRank, "which process of the job this is", "0 to PM2_SIZE-1", "0"},
+	{EnvSize, "how many processes the job has", "1 to 4096", "1"},
+	{EnvRendezvous, "where rank 0 listens while the job starts", "host:port", "none"},
+	{EnvRendezvousFD, "rank 0: descriptor of a socket that listens there already", "descriptor number", "none"},
+	{EnvSecret, "what the processes of the job prove to each other that they know", "hexadecimal, at least 32 digits", "none"},
+	{EnvDriver, "network between the processes", "shm, tcp", DefaultDriver},
+	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0"},
+}
+
+// FromEnvironment makes a Config from the variables in Environment. Without
+// PM2_SIZE and PM2_RANK it is that of a job of one process.
+func FromEnvironment() (Config, error) { return fromEnvironment(os.Getenv) }
+
+func fromEnvironment(get func(string) string) (Config, error) {
+	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver)}
+	for _, v := range []struct {
+		name string
+		to   *int
+	}{{EnvRank, &c.Rank}, {EnvSize, &c.Size}} {
+		if text := get(v.name); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return c, fmt.Errorf("nmad: %w: %s=%q: give a number", ErrConfig, v.name, text)
+			}
+			*v.to = n
+		}
+	}
+	secret, err := hex.DecodeString(get(EnvSecret))
+	if err != nil {
+		return c, fmt.Errorf("nmad: %w: %s is not hexadecimal", ErrConfig, EnvSecret)
+	}
+	c.Secret = secret
+	switch text := strings.ToLower(get(EnvShared)); text {
+	case "", "0", "false":
+	case "1", "true":
+		c.Shared = true
+	default:
+		return c, fmt.Errorf("nmad: %w: %s=%q: give 0 or 1", ErrConfig, EnvShared, text)
+	}
+	if text := get(EnvRendezvousFD); text != "" && c.Rank == 0 {
+		if c.Listener, err = inherited(text); err != nil {
+			return c, fmt.Errorf("nmad: %w: %s=%q: %v", ErrConfig, EnvRendezvousFD, text, err)
+		}
+	}
+	return c, nil
+}
+
+// inherited takes over a listening socket that the launcher has opened.
+func inherited(text string) (net.Listener, error) {
+	fd, err := strconv.ParseUint(text, 10, 31)
+	if err != nil || fd < 3 {
+		return nil, fmt.Errorf("give the number of a descriptor above 2")
+	}
+	file := os.NewFile(uintptr(fd), EnvRendezvousFD)
+	if file == nil {
+		return nil, fmt.Errorf("no such descriptor")
+	}
+	defer file.Close() // FileListener has its own copy
+	return net.FileListener(file)
+}
+
+// Join opens the session that the launcher has prepared: Open with what
+// FromEnvironment says.
+func Join(ctx context.Context) (*Session, error) {
+	c, err := FromEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	return Open(ctx, c)
+}

@@ -1,0 +1,59 @@
+package nmad
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// What can go wrong, for errors.Is.
+var (
+	// ErrTruncated: the message is longer than the buffer. The buffer holds its
+	// beginning, Len says how much; other messages are not touched.
+	ErrTruncated = errors.New("message truncated")
+	// ErrPeerLost: the other process died, left, or its link broke. errors.As
+	// with a *PeerError tells which one.
+	ErrPeerLost = driver.ErrPeerLost
+	// ErrProtocol: the other process sent what it must not. Its gate is unusable.
+	ErrProtocol = driver.ErrProtocol
+	// ErrClosed: this session was closed.
+	ErrClosed = errors.New("session closed")
+	// ErrActive: the request is still under way and cannot be started again.
+	ErrActive = errors.New("request still under way")
+	// ErrIdle: the request was never started.
+	ErrIdle = errors.New("request never started")
+	// ErrRank: no such rank in this job.
+	ErrRank = errors.New("no such rank")
+	// ErrConfig: the configuration cannot work; the text says what would.
+	ErrConfig = errors.New("wrong configuration")
+)
+
+// PeerError is why the requests of one gate fail. It wraps ErrPeerLost or
+// ErrProtocol.
+type PeerError struct {
+	Rank   int    // the peer
+	Reason string // what was seen, for people
+	Err    error  // ErrPeerLost or ErrProtocol
+}
+
+// Error names the rank first.
+func (e *PeerError) Error() string {
+	return fmt.Sprintf("nmad: rank %d: %v: %s", e.Rank, e.Err, e.Reason)
+}
+
+// Unwrap makes errors.Is find the sentinel.
+func (e *PeerError) Unwrap() error { return e.Err }
+
+// violation builds the failure of a gate whose peer broke the protocol.
+func violation(rank int, format string, args ...any) *PeerError {
+	return &PeerError{Rank: rank, Reason: fmt.Sprintf(format, args...), Err: ErrProtocol}
+}
+
+// linkFailure builds the failure of a gate whose link gave err.
+func linkFailure(rank int, err error) *PeerError {
+	if errors.Is(err, driver.ErrProtocol) {
+		return violation(rank, "%v", err)
+	}
+	return &PeerError{Rank: rank, Reason: err.Error(), Err: ErrPeerLost}
+}

@@ -1,0 +1,251 @@
+package nmad
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// Gate is the connection to one process of the job, or to ourselves. Messages
+// that one process sends to another with the same tag are received in the order
+// in which they were sent; other tags do not wait for them. Safe for
+// concurrent use by any number of threads and goroutines.
+//
+// Buffers belong to the gate from the start of a request until it is done: they must
+// not be written (send) or touched (receive) in between. The data goes straight
+// from and to them.
+type Gate struct {
+	own    int // our rank
+	rank   int // the peer's
+	link   driver.Link
+	engine *pioman.Engine
+	task   pioman.Task // polls
+	spin   int64       // cycles to poll before a wait leaves the work to the engine; 0: none
+	shared bool        // other processes use our CPUs
+	onEnd  func(*Gate) // called once, under mu, when the gate has ended; must only take note
+
+	_ [pad]byte
+
+	mu     spinlock
+	landed atomic.Int32 // movers that have landed and were not taken home; see mover
+
+	// Everything below is under mu.
+
+	end  *PeerError // why the gate has ended; nil: it has not
+	dead error      // what new requests fail with; set by end or close; nil: none
+
+	closing  bool // this side closes
+	byeSent  bool // BYE is queued or out
+	byeAcked bool // and the peer has taken in everything before it
+	byeSeen  bool // the peer's BYE has come; byeTotal is what it says
+
+	byeTotal uint64 // bytes that the peer has pushed altogether
+
+	armed     bool // somebody sleeps on the link's descriptor
+	armedRoom bool // and room would wake him too
+	holding   bool // the engine counts bytes in the driver's buffer as pending
+
+	over  requestQueue // done, and to be signalled when the lock is let go
+	tx    sender
+	rx    receiver
+	push  mover
+	pull  mover
+	free  *Request // requests for the blocking calls
+	stats Stats
+
+	_ [pad]byte
+}
+
+// pad keeps words that different cores write apart, in bytes.
+const pad = 128
+
+// bounds are what two processes have told each other before they linked.
+type bounds struct {
+	eager       int   // longest body that goes eagerly; 0: as the link says
+	window      int64 // eager bytes that the peer may have outstanding here
+	records     int   // rendezvous that the peer may have outstanding here
+	peerWindow  int64 // the same at the peer
+	peerRecords int
+}
+
+// newGate makes a gate over link, nil for the one to ourselves. Its task is not
+// yet submitted.
+func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds) *Gate {
+	g := &Gate{own: own, rank: rank, link: link, engine: engine}
+	g.tx.init(link, b)
+	g.rx.init(b)
+	g.push.move, g.pull.move = g.pushSome, g.pullSome
+	return g
+}
+
+// Rank returns the rank of the process that this gate leads to.
+func (g *Gate) Rank() int { return g.rank }
+
+// Isend starts to send buf as one message. A message of up to the driver's
+// MaxBody goes at once if there is room (and the request is done then); a longer one
+// when the receiver is ready. Errors show in Test and Wait.
+func (g *Gate) Isend(tag uint64, buf []byte) *Request {
+	r := &Request{}
+	r.started.Store(true)
+	g.send(r, tag, buf)
+	return r
+}
+
+// IsendInto is Isend with a request of the caller, which may have been used
+// before: it allocates nothing. It fails with ErrActive, and starts nothing, while
+// r is under way.
+func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
+	if err := r.claim(); err != nil {
+		return err
+	}
+	g.send(r, tag, buf)
+	return nil
+}
+
+// Irecv starts to receive the next message with that tag. If buf is too short
+// for it, buf is filled, the rest is dropped and the request ends with ErrTruncated.
+func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
+	r := &Request{}
+	r.started.Store(true)
+	g.recv(r, tag, buf)
+	return r
+}
+
+// IrecvInto is Irecv with a request of the caller; see IsendInto.
+func (g *Gate) IrecvInto(r *Request, tag uint64, buf []byte) error {
+	if err := r.claim(); err != nil {
+		return err
+	}
+	g.recv(r, tag, buf)
+	return nil
+}
+
+func (g *Gate) send(r *Request, tag uint64, buf []byte) {
+	r.prepare(g, tag, buf, false)
+	g.mu.lock()
+	g.startSend(r)
+	g.release()
+}
+
+func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
+	r.prepare(g, tag, buf, false)
+	g.mu.lock()
+	g.startRecv(r)
+	g.release()
+}
+
+// Send sends buf as one message and returns once buf may be used again, which
+// for a short message is before, and for a long one after, the receiver has
+// posted its receive.
+func (g *Gate) Send(tag uint64, buf []byte) error {
+	g.mu.lock()
+	if g.sendAtOnce(tag, buf) {
+		g.release()
+		return nil
+	}
+	r := g.takeRequest()
+	r.prepare(g, tag, buf, true)
+	g.startSend(r)
+	_, err := g.await(r)
+	return err
+}
+
+// Recv receives the next message with that tag into buf, waits for it, and returns how
+// many bytes buf holds; with ErrTruncated that is all of buf.
+func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
+	g.mu.lock()
+	r := g.takeRequest()
+	r.prepare(g, tag, buf, true)
+	g.startRecv(r)
+	return g.await(r)
+}
+
+// await waits for a private request, and takes it back into the pool. It is
+// called with the lock, and returns without it.
+func (g *Gate) await(r *Request) (int, error) {
+	if r.stage != done && !g.spinFor(r) {
+		r.private = false
+		r.completion.Reset()
+		g.release()
+		err := r.completion.Wait(g.engine, finished) // counts as pending meanwhile
+		g.mu.lock()
+		if err != nil && !r.completion.Test(finished) {
+			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, r.tag, err)
+			g.withdraw(r) // r is not used again: if it is under way nobody knows until when
+			g.release()
+			return 0, err
+		}
+	}
+	n, err := r.n, r.err
+	r.buf, r.err = nil, nil
+	r.link, g.free = g.free, r
+	g.release()
+	return n, err
+}
+
+func (g *Gate) takeRequest() *Request {
+	r := g.free
+	if r == nil {
+		return &Request{}
+	}
+	g.free = r.link
+	r.link = nil
+	return r
+}
+
+// pend counts r as pending with the engine, whose hooks poll for it from then on.
+func (g *Gate) pend(r *Request) {
+	if !r.private {
+		r.needed = true
+		g.engine.Need()
+	}
+}
+
+// withdraw takes back a request whose data has not begun to move.
+func (g *Gate) withdraw(r *Request) {
+	switch r.stage {
+	case posted:
+		g.rx.posted.remove(&r.entry)
+	case queued:
+		g.tx.queue.remove(r)
+	}
+}
+
+// complete ends r. Its owner hears of it when the lock is let go: to wake a thread
+// may be a scheduling point, and nobody must be descheduled with the lock.
+func (g *Gate) complete(r *Request, err error) {
+	if r.began != 0 {
+		g.traceEnd(r)
+	}
+	r.stage = done
+	r.err = err
+	if r.private {
+		return
+	}
+	if r.needed {
+		r.needed = false
+		g.engine.Done()
+	}
+	g.over.push(r)
+}
+
+// fail ends the gate and all its requests. What was received completely stays
+// there for the receives to come.
+func (g *Gate) fail(why *PeerError) {
+	if g.end != nil {
+		return
+	}
+	g.end = why
+	if g.dead == nil {
+		g.dead = why
+	}
+	g.failSends(g.dead)
+	g.failRecvs(g.dead)
+	g.rx.dropRendezvous()
+	g.hold(false)
+	if g.onEnd != nil {
+		g.onEnd(g)
+	}
+}

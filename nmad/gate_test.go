@@ -1,0 +1,302 @@
+package nmad
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// pair is two gates that lead to each other, rank 0 and rank 1, over a
+// simulated link, each with an engine of its own that nobody but the test polls.
+type pair struct {
+	engines [2]*pioman.Engine
+	gates   [2]*Gate
+	links   [2]*simnet.Link
+}
+
+// wide are bounds that no test reaches by accident.
+var wide = bounds{window: 1 << 20, records: 1 << 10, peerWindow: 1 << 20, peerRecords: 1 << 10}
+
+func newPair(o simnet.Options, b bounds) *pair {
+	p := &pair{}
+	p.links[0], p.links[1] = simnet.Pair(o)
+	for i := range p.gates {
+		p.engines[i] = pioman.New(pioman.Config{})
+		p.gates[i] = newGate(i, 1-i, p.links[i], p.engines[i], b)
+		p.gates[i].spin = 1 << 20 // cycles: what a test waits for has arrived
+	}
+	return p
+}
+
+// settle polls both gates until nothing moves any more.
+func (p *pair) settle() {
+	for quiet := 0; quiet < 2; quiet++ {
+		for _, g := range p.gates {
+			if g.poll() {
+				quiet = 0
+			}
+		}
+	}
+}
+
+// pending is what the engines count.
+func (p *pair) pending() [2]int {
+	return [2]int{p.engines[0].Pending(), p.engines[1].Pending()}
+}
+
+// pattern fills a message of that size so that each message differs from every
+// other one in every place.
+func pattern(size int, seed uint64) []byte {
+	b := make([]byte, size)
+	x := seed*0x9E3779B97F4A7C15 + 1
+	for i := range b {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		b[i] = byte(x)
+	}
+	return b
+}
+
+func mustDone(t *testing.T, r *Request, want error) {
+	t.Helper()
+	over, err := r.Test()
+	if !over {
+		t.Fatalf("request with tag %#x is not done but %v", r.tag, r.stage)
+	}
+	if !errors.Is(err, want) {
+		t.Fatalf("request with tag %#x ended with %v, want %v", r.tag, err, want)
+	}
+}
+
+func TestSizesBothOrders(t *testing.T) {
+	for _, size := range []int{0, 1, 63, 64, 65, 255, 256, 257, 1000, 5000} {
+		for _, recvFirst := range []bool{true, false} {
+			t.Run(fmt.Sprintf("size=%d,recvFirst=%v", size, recvFirst), func(t *testing.T) {
+				p := newPair(simnet.Options{}, wide)
+				msg, buf := pattern(size, 1), make([]byte, size)
+				var s, r *Request
+				if recvFirst {
+					r = p.gates[1].Irecv(9, buf)
+					s = p.gates[0].Isend(9, msg)
+				} else {
+					s = p.gates[0].Isend(9, msg)
+					p.settle()
+					r = p.gates[1].Irecv(9, buf)
+				}
+				p.settle()
+				mustDone(t, s, nil)
+				mustDone(t, r, nil)
+				if s.Len() != size || r.Len() != size || r.Tag() != 9 {
+					t.Errorf("lengths %d and %d, tag %d; want %d, 9", s.Len(), r.Len(), r.Tag(), size)
+				}
+				if !bytes.Equal(buf, msg) {
+					t.Error("the bytes differ")
+				}
+				if n := p.pending(); n != [2]int{} {
+					t.Errorf("the engines still count %v pending requests", n)
+				}
+			})
+		}
+	}
+}
+
+func TestTruncation(t *testing.T) {
+	for _, size := range []int{10, 64, 65, 1000} {
+		for _, room := range []int{0, 1, 9} {
+			for _, recvFirst := range []bool{true, false} {
+				t.Run(fmt.Sprintf("size=%d,room=%d,recvFirst=%v", size, room, recvFirst), func(t *testing.T) {
+					p := newPair(simnet.Options{}, wide)
+					msg, next := pattern(size, 1), pattern(size, 2)
+					buf := bytes.Repeat([]byte{0xee}, room+1)
+					buf2 := make([]byte, size)
+					if !recvFirst {
+						p.gates[0].Isend(9, msg)
+						p.gates[0].Isend(9, next)
+						p.settle()
+					}
+					r := p.gates[1].Irecv(9, buf[:room])
+					r2 := p.gates[1].Irecv(9, buf2)
+					if recvFirst {
+						mustDone(t, p.sent(msg), nil)
+						p.gates[0].Isend(9, next)
+					}
+					p.settle()
+					mustDone(t, r, ErrTruncated)
+					mustDone(t, r2, nil)
+					if r.Len() != room || !bytes.Equal(buf[:room], msg[:room]) || buf[room] != 0xee {
+						t.Errorf("received %d bytes %x, want %x and nothing behind them", r.Len(), buf, msg[:room])
+					}
+					if !bytes.Equal(buf2, next) {
+						t.Error("the next message is damaged")
+					}
+				})
+			}
+		}
+	}
+}
+
+// sent sends msg from rank 0 with tag 9 and lets it go its way.
+func (p *pair) sent(msg []byte) *Request {
+	r := p.gates[0].Isend(9, msg)
+	p.settle()
+	return r
+}
+
+func TestReuse(t *testing.T) {
+	p := newPair(simnet.Options{}, wide)
+	var s, r Request
+	if _, err := r.Test(); !errors.Is(err, ErrIdle) {
+		t.Errorf("Test of a fresh request: %v, want ErrIdle", err)
+	}
+	if err := r.Wait(); !errors.Is(err, ErrIdle) {
+		t.Errorf("Wait for a fresh request: %v, want ErrIdle", err)
+	}
+	buf := make([]byte, 8)
+	if err := p.gates[1].IrecvInto(&r, 1, buf); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.gates[1].IrecvInto(&r, 1, buf); !errors.Is(err, ErrActive) {
+		t.Errorf("start a posted receive again: %v, want ErrActive", err)
+	}
+	if err := p.gates[1].IsendInto(&r, 1, buf); !errors.Is(err, ErrActive) {
+		t.Errorf("send with a posted receive: %v, want ErrActive", err)
+	}
+	for i := range uint64(5) {
+		msg := pattern(8, i)
+		if err := p.gates[0].IsendInto(&s, 1, msg); err != nil {
+			t.Fatal(err)
+		}
+		p.settle()
+		mustDone(t, &r, nil)
+		if !bytes.Equal(buf, msg) {
+			t.Fatalf("message %d is damaged", i)
+		}
+		if err := p.gates[1].IrecvInto(&r, 1, buf); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPeerLost(t *testing.T) {
+	p := newPair(simnet.Options{}, wide)
+	short, long := pattern(10, 1), pattern(1000, 2)
+	buf := make([]byte, 2000)
+	arrived := p.gates[0].Isend(1, short) // is received later, after the loss
+	p.settle()
+	pushing := p.gates[0].Isend(2, long) // its receiver is slow
+	pulling := p.gates[1].Irecv(2, buf[:1000])
+	p.gates[0].poll()
+	p.gates[1].poll()
+	p.gates[0].poll()
+	posted := p.gates[1].Irecv(3, buf[1000:])
+	announced := p.gates[0].Isend(4, long)
+	p.links[0].Hold(true)
+	queued := p.gates[0].Isend(5, short)
+	p.links[0].Break(driver.ErrPeerLost)
+	p.settle()
+
+	mustDone(t, arrived, nil)
+	for name, r := range map[string]*Request{"pushing": pushing, "announced": announced, "queued": queued} {
+		t.Run(name, func(t *testing.T) { lostTo(t, r, 1) })
+	}
+	for name, r := range map[string]*Request{"pulling": pulling, "posted": posted} {
+		t.Run(name, func(t *testing.T) { lostTo(t, r, 0) })
+	}
+	late := p.gates[1].Irecv(1, buf[:10])
+	mustDone(t, late, nil)
+	if !bytes.Equal(buf[:10], short) {
+		t.Error("what had arrived before the loss is damaged")
+	}
+	lostTo(t, p.gates[1].Irecv(4, buf), 0)
+	lostTo(t, p.gates[0].Isend(4, buf), 1)
+	if n := p.pending(); n != [2]int{} {
+		t.Errorf("the engines still count %v pending requests", n)
+	}
+}
+
+func lostTo(t *testing.T, r *Request, rank int) {
+	t.Helper()
+	mustDone(t, r, ErrPeerLost)
+	var lost *PeerError
+	if _, err := r.Test(); !errors.As(err, &lost) || lost.Rank != rank {
+		t.Errorf("the error %v does not name rank %d", err, rank)
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	p := newPair(simnet.Options{}, wide)
+	msg, buf := pattern(48, 1), make([]byte, 48)
+	var s, r Request
+	check := func(name string, f func()) {
+		t.Helper()
+		for range 100 {
+			f() // fills the pools
+		}
+		if n := testing.AllocsPerRun(500, f); n != 0 {
+			t.Errorf("%s: %v allocations per message, want 0", name, n)
+		}
+	}
+	check("posted", func() {
+		p.gates[1].IrecvInto(&r, 3, buf)
+		p.gates[0].IsendInto(&s, 3, msg)
+		s.Wait()
+		r.Wait()
+	})
+	check("unexpected", func() {
+		p.gates[0].IsendInto(&s, 3, msg)
+		p.gates[1].poll()
+		p.gates[1].IrecvInto(&r, 3, buf)
+		s.Wait()
+		r.Wait()
+	})
+	check("blocking", func() {
+		p.gates[0].Send(3, msg)
+		p.gates[1].Recv(3, buf)
+	})
+	long, room := pattern(500, 1), make([]byte, 500)
+	check("rendezvous", func() {
+		p.gates[1].IrecvInto(&r, 3, room)
+		p.gates[0].IsendInto(&s, 3, long)
+		p.settle()
+		s.Wait()
+		r.Wait()
+	})
+	own := newGate(0, 0, nil, p.engines[0], wide)
+	check("own rank", func() {
+		own.IsendInto(&s, 3, msg)
+		own.IrecvInto(&r, 3, buf)
+		s.Wait()
+		r.Wait()
+	})
+}
+
+func BenchmarkEagerOverSimulatedLink(b *testing.B) {
+	p := newPair(simnet.Options{}, wide)
+	for i := range p.gates {
+		p.gates[i].spin = 1 << 40
+	}
+	msg, buf := make([]byte, 1), make([]byte, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		p.gates[0].Send(1, msg)
+		p.gates[1].Recv(1, buf)
+	}
+}
+
+func BenchmarkBareSimulatedLink(b *testing.B) {
+	x, y := simnet.Pair(simnet.Options{})
+	h := driver.Header{Body: 1}
+	msg, buf := make([]byte, 1), make([]byte, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		x.Send(&h, msg)
+		body, _, _ := y.Recv(&h)
+		copy(buf, body)
+	}
+}

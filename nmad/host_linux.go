@@ -1,0 +1,18 @@
+package nmad
+
+import (
+	"os"
+	"strings"
+)
+
+// hostIdentity names this host and the pid name space in it: processes with
+// equal ones see each other's pids. The boot id is unique per start of a kernel.
+func hostIdentity() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		name, _ := os.Hostname()
+		boot = []byte(name)
+	}
+	space, _ := os.Readlink("/proc/self/ns/pid")
+	return strings.TrimSpace(string(boot)) + "/" + space
+}

@@ -1,0 +1,80 @@
+package nmad
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/simnet"
+)
+
+// FuzzPackets lets a hostile peer send whatever it likes on both tracks. Nothing
+// may panic, write outside a buffer, or hold more memory than was granted; and when
+// the gate ends every request must end with it.
+func FuzzPackets(f *testing.F) {
+	packet := func(h driver.Header, body string) []byte {
+		h.Body = uint32(len(body))
+		b := make([]byte, driver.HeaderSize)
+		h.Put(b)
+		return append(b, body...)
+	}
+	f.Add(packet(driver.Header{Kind: kindEager, Tag: 1, Size: 3}, "abc"))
+	f.Add(packet(driver.Header{Kind: kindRdv, Tag: 2, Size: 1 << 40, Cookie: 5}, ""))
+	f.Add(packet(driver.Header{Kind: kindRtr, Tag: 3, Size: 100, Cookie: 1 << cookieBits}, ""))
+	f.Add(append(packet(driver.Header{Kind: kindCredit, Size: 7}, ""), packet(driver.Header{Kind: kindBye, Size: 1}, "")...))
+	f.Add(packet(driver.Header{Kind: kindByeAck}, ""))
+	f.Fuzz(func(t *testing.T, script []byte) {
+		b := bounds{window: 2000, records: 3, peerWindow: 2000, peerRecords: 3}
+		p := newPair(simnet.Options{}, b)
+		g := p.gates[1]
+		guard := bytes.Repeat([]byte{0xcc}, 300)
+		room := guard[100:200:200]
+		requests := []*Request{
+			g.Irecv(1, room[:40]), g.Irecv(2, room[40:]), g.Irecv(2, nil),
+			g.Isend(3, make([]byte, 100)), g.Isend(4, make([]byte, 5000)), g.Isend(5, make([]byte, 10)),
+		}
+		for len(script) >= driver.HeaderSize {
+			var h driver.Header
+			wrong := h.Get(script) != nil
+			script = script[driver.HeaderSize:]
+			if wrong {
+				continue
+			}
+			h.Kind %= lastKind + 2 // more of it gets past the first check
+			body := script[:min(len(script), int(h.Body%128))]
+			if h.Flags != 0 && h.Kind%2 == 0 {
+				h.Flags = 0
+			}
+			h.Body = uint32(len(body))
+			p.links[0].Inject(h, body)
+			p.links[0].PushLarge(body)
+			script = script[len(body):]
+			g.poll()
+			if g.rx.taken > b.window || g.rx.announced > b.records || g.stats.UnexpectedBytes > uint64(b.window) {
+				if g.end == nil {
+					t.Fatalf("%d bytes taken, %d announcements, %d unexpected bytes", g.rx.taken, g.rx.announced, g.stats.UnexpectedBytes)
+				}
+			}
+		}
+		for i, c := range guard {
+			if c != 0xcc && (i < 100 || i >= 200) {
+				t.Fatalf("byte %d outside the buffer was written", i-100)
+			}
+		}
+		p.links[0].Break(driver.ErrPeerLost)
+		for range 1000 {
+			g.poll()
+		}
+		if g.end == nil {
+			t.Fatal("the gate lives on after its link has broken")
+		}
+		for i, r := range requests {
+			if over, _ := r.Test(); !over {
+				t.Fatalf("request %d is %v after the gate has ended", i, r.stage)
+			}
+		}
+		if n := p.engines[1].Pending(); n != 0 {
+			t.Fatalf("the engine still counts %d pending requests", n)
+		}
+	})
+}

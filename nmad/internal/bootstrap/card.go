@@ -1,0 +1,108 @@
+package bootstrap
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Card is what a process publishes about itself.
+type Card struct {
+	Rank   int
+	PID    int
+	Born   uint64 // start time of the process in clock ticks since boot; 0: not known
+	Host   string // identifies the host, and the pid name space in it
+	Driver string // name of the driver
+	Addr   string // where the driver's endpoint accepts links
+
+	Window  uint64 // eager bytes that a peer may have outstanding at this process
+	Records uint32 // rendezvous that a peer may have outstanding at this process
+}
+
+// Longest strings of a card, in bytes.
+const (
+	maxHost   = 255
+	maxDriver = 63
+	maxAddr   = 1023
+
+	maxCard = 4 + 4 + 8 + 8 + 4 + 3*2 + maxHost + maxDriver + maxAddr
+)
+
+// errCard is what a malformed card or table is.
+var errCard = errors.New("malformed card")
+
+func (c *Card) check() error {
+	switch {
+	case len(c.Host) > maxHost:
+		return fmt.Errorf("%w: host identity of %d bytes, at most %d", errCard, len(c.Host), maxHost)
+	case len(c.Driver) > maxDriver:
+		return fmt.Errorf("%w: driver name of %d bytes, at most %d", errCard, len(c.Driver), maxDriver)
+	case len(c.Addr) > maxAddr:
+		return fmt.Errorf("%w: driver address of %d bytes, at most %d", errCard, len(c.Addr), maxAddr)
+	case c.Rank < 0 || c.Rank >= MaxSize:
+		return fmt.Errorf("%w: rank %d", errCard, c.Rank)
+	}
+	return nil
+}
+
+func (c *Card) append(b []byte) []byte {
+	b = appendU32(b, uint32(c.Rank))
+	b = appendU32(b, uint32(c.PID))
+	b = appendU64(b, c.Born)
+	b = appendU64(b, c.Window)
+	b = appendU32(b, c.Records)
+	b = appendString(b, c.Host)
+	b = appendString(b, c.Driver)
+	return appendString(b, c.Addr)
+}
+
+func (c *Card) read(r *reader) {
+	c.Rank = int(r.u32())
+	c.PID = int(int32(r.u32()))
+	c.Born = r.u64()
+	c.Window = r.u64()
+	c.Records = r.u32()
+	c.Host = r.string(maxHost)
+	c.Driver = r.string(maxDriver)
+	c.Addr = r.string(maxAddr)
+}
+
+// parseCard reads exactly one card.
+func parseCard(b []byte) (Card, error) {
+	r := reader{b: b}
+	var c Card
+	c.read(&r)
+	if !r.done() {
+		return Card{}, errCard
+	}
+	return c, c.check()
+}
+
+func appendTable(b []byte, cards []Card) []byte {
+	b = appendU32(b, uint32(len(cards)))
+	for i := range cards {
+		b = cards[i].append(b)
+	}
+	return b
+}
+
+// parseTable reads a table of exactly size cards, in order of their ranks.
+func parseTable(b []byte, size int) ([]Card, error) {
+	r := reader{b: b}
+	if n := r.u32(); int64(n) != int64(size) {
+		return nil, fmt.Errorf("%w: a table of %d processes, we are %d", errCard, n, size)
+	}
+	cards := make([]Card, size)
+	for i := range cards {
+		cards[i].read(&r)
+		if err := cards[i].check(); err != nil {
+			return nil, err
+		}
+		if cards[i].Rank != i {
+			return nil, fmt.Errorf("%w: rank %d in the place of rank %d", errCard, cards[i].Rank, i)
+		}
+	}
+	if !r.done() {
+		return nil, errCard
+	}
+	return cards, nil
+}

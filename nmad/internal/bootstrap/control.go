@@ -1,0 +1,244 @@
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// Defaults of Config.
+const (
+	DefaultTimeout   = 30 * time.Second
+	DefaultHandshake = 5 * time.Second
+)
+
+// leaveLimit bounds how long Leave waits for the other side to take notice.
+const leaveLimit = time.Second
+
+// Config tells Join who we are and where the others are to be met.
+type Config struct {
+	Rank, Size int
+	Addr       string        // host:port of rank 0; not needed in a job of one
+	Listener   net.Listener  // rank 0 only: listens at Addr already; nil: Join listens. Join closes it
+	Secret     []byte        // at least MinSecret bytes, the same in all processes
+	Card       Card          // what to publish; its Rank is filled in
+	Notify     func(Event)   // told about the others from Ready on; calls do not overlap; must not block for long
+	Timeout    time.Duration // from Join to the end of Ready; 0: DefaultTimeout
+	Handshake  time.Duration // for one dialler to prove itself; 0: DefaultHandshake
+}
+
+// MinSecret is the shortest secret that is accepted, in bytes.
+const MinSecret = 16
+
+// What can happen to another process.
+const (
+	Left EventKind = 1 + iota // it closed its session
+	Died                      // it ended, or broke the control protocol, without having left
+)
+
+// EventKind says what an Event is about.
+type EventKind uint8
+
+// Event is news about another process. At most one comes per rank.
+type Event struct {
+	Rank   int
+	Kind   EventKind
+	Reason string // for people
+}
+
+// ErrAborted is what the start of a job fails with when one of its processes
+// failed to start.
+var ErrAborted = errors.New("the job could not start")
+
+// Control is this process's membership in a job. Safe for concurrent use.
+type Control struct {
+	cfg   Config
+	cards []Card
+	role  role // nil in a job of one
+
+	ctx    context.Context // ends when the job cannot start, with the cause
+	cancel context.CancelCauseFunc
+	start  time.Time
+
+	left sync.Once
+
+	news   sync.Mutex // serializes Notify
+	told   []bool     // by rank: its event was passed on; under news
+	begun  bool       // Ready has been called; under news
+	silent bool       // Leave has begun: no more events; under news
+}
+
+// role is what differs between rank 0 and the others.
+type role interface {
+	gathered() <-chan struct{} // closed once the table is there
+	table() []Card             // after gathered
+	ready()                    // this process has made its links; a failure ends Control.ctx
+	going() <-chan struct{}    // closed once all are ready
+	missing() string           // who has not come yet, for people
+	abort(reason string)       // tells the others that the job cannot start
+	announce()                 // tells the others that this process leaves
+	leave()                    // frees everything, waits for the goroutines
+}
+
+// Join meets the other processes of the job. It returns once the cards of all
+// of them are there, or fails when ctx ends, when the time of the start is up,
+// or when one of them fails. Leave must be called in the end.
+func Join(ctx context.Context, cfg Config) (*Control, error) {
+	if err := cfg.complete(); err != nil {
+		if cfg.Listener != nil {
+			cfg.Listener.Close()
+		}
+		return nil, err
+	}
+	c := &Control{cfg: cfg, start: time.Now(), told: make([]bool, cfg.Size)}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	if cfg.Size == 1 {
+		if cfg.Listener != nil {
+			cfg.Listener.Close()
+		}
+		c.cards = []Card{cfg.Card}
+		return c, nil
+	}
+	ctx, stop := c.bound(ctx)
+	defer stop()
+	var err error
+	if cfg.Rank == 0 {
+		c.role, err = newHub(c)
+	} else {
+		c.role, err = newSpoke(ctx, c)
+	}
+	if err != nil {
+		c.cancel(err)
+		return nil, err
+	}
+	if err := c.await(ctx, c.role.gathered()); err != nil {
+		c.role.abort(err.Error())
+		c.Leave()
+		return nil, err
+	}
+	c.cards = c.role.table()
+	return c, nil
+}
+
+func (cfg *Config) complete() error {
+	switch {
+	case cfg.Size < 1 || cfg.Size > MaxSize:
+		return fmt.Errorf("a job of %d processes: must be 1 to %d", cfg.Size, MaxSize)
+	case cfg.Rank < 0 || cfg.Rank >= cfg.Size:
+		return fmt.Errorf("rank %d in a job of %d processes: must be 0 to %d", cfg.Rank, cfg.Size, cfg.Size-1)
+	case cfg.Size > 1 && len(cfg.Secret) < MinSecret:
+		return fmt.Errorf("a secret of %d bytes: needs at least %d", len(cfg.Secret), MinSecret)
+	case cfg.Size > 1 && cfg.Addr == "" && cfg.Listener == nil:
+		return errors.New("no rendezvous address: give host:port of rank 0")
+	}
+	cfg.Card.Rank = cfg.Rank
+	if err := cfg.Card.check(); err != nil {
+		return err
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+	if cfg.Handshake <= 0 {
+		cfg.Handshake = DefaultHandshake
+	}
+	return nil
+}
+
+// bound limits ctx to what is left of the time of the start.
+func (c *Control) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(ctx, c.start.Add(c.cfg.Timeout))
+}
+
+func (c *Control) await(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
+	case <-ctx.Done():
+		return fmt.Errorf("rank %d of %d, waiting for %s: %w", c.cfg.Rank, c.cfg.Size, c.role.missing(), ctx.Err())
+	}
+}
+
+// Cards returns what each process has published, by rank.
+func (c *Control) Cards() []Card { return c.cards }
+
+// Context ends when the job cannot start, or after Leave; context.Cause says why.
+func (c *Control) Context() context.Context { return c.ctx }
+
+// Ready says that this process has made its links and waits until all have.
+// After an error the job cannot start, and only Leave remains to be called.
+func (c *Control) Ready(ctx context.Context) error {
+	if c.role == nil {
+		return nil
+	}
+	c.begin()
+	ctx, stop := c.bound(ctx)
+	defer stop()
+	c.role.ready()
+	err := c.await(ctx, c.role.going())
+	if err != nil {
+		c.role.abort(err.Error())
+	}
+	return err
+}
+
+// Abort tells the others, before Ready has returned, that the job cannot start.
+func (c *Control) Abort(why error) {
+	if c.role != nil {
+		c.role.abort(why.Error())
+	}
+}
+
+// Announce tells the others that this process leaves. Events may still come.
+func (c *Control) Announce() {
+	if c.role != nil {
+		c.role.announce()
+	}
+}
+
+// Leave announces, unless that was done, and frees everything: after it, no more
+// events come, and no goroutine and no descriptor is left. It blocks for at most about
+// leaveLimit. Idempotent.
+func (c *Control) Leave() {
+	c.left.Do(func() {
+		c.news.Lock()
+		c.silent = true
+		c.news.Unlock()
+		if c.role != nil {
+			c.role.announce()
+			c.role.leave()
+		}
+		c.cancel(errors.New("the session was closed"))
+	})
+}
+
+// begin opens the way for events; what the caller has set up is visible to Notify.
+func (c *Control) begin() {
+	c.news.Lock()
+	defer c.news.Unlock()
+	c.begun = true
+}
+
+// tell passes an event on, the first one per rank.
+func (c *Control) tell(e Event) {
+	c.news.Lock()
+	defer c.news.Unlock()
+	if c.silent || !c.begun || c.told[e.Rank] {
+		return
+	}
+	c.told[e.Rank] = true
+	if c.cfg.Notify != nil {
+		c.cfg.Notify(e)
+	}
+}
+
+// departed says whether an event about that rank was passed on.
+func (c *Control) departed(rank int) bool {
+	c.news.Lock()
+	defer c.news.Unlock()
+	return c.told[rank]
+}

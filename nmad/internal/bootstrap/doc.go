@@ -1,0 +1,42 @@
+// Package bootstrap brings the processes of a job together and tells each of
+// them who is there, who has left, and who has died.
+//
+//	rank 1 ----.                     control connections (TCP), kept open
+//	rank 2 ------- rank 0            from Join until the process leaves
+//	rank 3 ----'
+//
+// Rank 0 listens at the rendezvous address. Each other process dials it, both
+// sides prove that they hold the job's secret, and the dialler hands in its
+// [Card]: pid, host, driver, address of its driver's endpoint. When all cards
+// are there, rank 0 sends the table of them to everybody and stops listening.
+//
+//	dialler                     rank 0
+//	   |  <-- greeting --------   |      version, nonce of rank 0
+//	   |  --- claim ---------->   |      rank, size, own nonce, HMAC
+//	   |  <-- verdict ---------   |      welcome or the reason why not, HMAC
+//	   |  ==== frames, each with a truncated HMAC of its own ====
+//	   |  --- CARD ----------->   |
+//	   |  <-- TABLE -----------   |      once all cards are in
+//	   |      (links are made)    |
+//	   |  --- READY ---------->   |
+//	   |  <-- GO --------------   |      once all are ready
+//	   |  --- LEAVE ---------->   |      a process closes its session: relayed
+//	   |  <-- LEAVE, DEAD -----   |      another one has left, or has died
+//	   |  <-- ABORT ---------->   |      before GO only: the job cannot start
+//
+// # Guarantees
+//
+// A connection that ends without LEAVE is a death. The kernel closes the
+// connections of a process however it ends, so the others know at once, whether
+// or not anybody polls; rank 0 relays it. Should rank 0 itself be gone, the
+// remaining processes watch those on their own host by pidfd instead; deaths
+// on other hosts then show on the links only.
+//
+// Everything read is untrusted until proven otherwise: before the proof a
+// dialler may send [claimSize] bytes within [Config.Handshake]; afterwards each
+// frame is bounded by what its kind can need, authenticated, and in order.
+// Frames are authenticated, not encrypted: who can listen on the network sees
+// the addresses in the table. The secret itself never travels.
+//
+// The exact layout of each frame is in docs/wire.md.
+package bootstrap

@@ -1,0 +1,403 @@
+package bootstrap
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// strangers is how many connections may be in their handshake at once, beyond
+// one per process of the job; further ones are closed and may try again.
+const strangers = 64
+
+// phase is how far the job has come. It only grows.
+type phase uint8
+
+const (
+	gathering phase = iota // cards are coming in
+	linking                // the table is out, the processes make their links
+	running                // all are ready
+	failed                 // the job could not start
+	closing                // rank 0 leaves
+)
+
+// member is another process, as rank 0 sees it. Fields under hub.mu.
+type member struct {
+	rank  int
+	w     *wire
+	card  bool // its card is in
+	ready bool
+	gone  bool // has left, or has died
+}
+
+// hub is rank 0's side: it gathers, broadcasts and relays. One goroutine
+// accepts until the table is out, one per member reads until its connection ends.
+type hub struct {
+	c     *Control
+	l     net.Listener
+	seats chan struct{} // one per connection in its handshake
+
+	tableOut chan struct{} // closed when phase becomes linking
+	started  chan struct{} // closed when phase becomes running
+
+	wg sync.WaitGroup // all goroutines
+
+	mu      sync.Mutex
+	phase   phase
+	members []*member // by rank; nil: not here yet. [0] stays nil
+	pending map[net.Conn]struct{}
+	cards   []Card
+	waiting int    // cards, then ready messages, that are still to come
+	refused string // the last dialler that was turned away
+}
+
+func newHub(c *Control) (*hub, error) {
+	h := &hub{
+		c:        c,
+		l:        c.cfg.Listener,
+		seats:    make(chan struct{}, strangers+c.cfg.Size),
+		tableOut: make(chan struct{}),
+		started:  make(chan struct{}),
+		members:  make([]*member, c.cfg.Size),
+		pending:  map[net.Conn]struct{}{},
+		cards:    make([]Card, c.cfg.Size),
+		waiting:  c.cfg.Size - 1,
+	}
+	h.cards[0] = c.cfg.Card
+	if h.l == nil {
+		l, err := net.Listen("tcp", c.cfg.Addr)
+		if err != nil {
+			return nil, fmt.Errorf("rank 0 listens at the rendezvous address %s (choose another one, or port 0 through the launcher): %w", c.cfg.Addr, err)
+		}
+		h.l = l
+	}
+	h.wg.Go(h.accept)
+	return h, nil
+}
+
+func (h *hub) gathered() <-chan struct{} { return h.tableOut }
+func (h *hub) going() <-chan struct{}    { return h.started }
+func (h *hub) table() []Card             { return h.cards }
+
+func (h *hub) accept() {
+	for {
+		conn, err := h.l.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			// Out of descriptors, or an aborted connection: others may still come.
+			select {
+			case <-h.c.ctx.Done():
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+			continue
+		}
+		select {
+		case h.seats <- struct{}{}:
+			h.wg.Go(func() { h.greet(conn) })
+		default:
+			conn.Close()
+		}
+	}
+}
+
+// greet runs the handshake with one dialler and, once it is a member, serves it.
+func (h *hub) greet(conn net.Conn) {
+	if !h.track(conn) {
+		conn.Close()
+		<-h.seats
+		return
+	}
+	keepAlive(conn)
+	limit := time.Now().Add(h.c.cfg.Handshake)
+	conn.SetDeadline(limit)
+	m := &member{}
+	w, rank, err := receive(conn, h.c.cfg.Secret, h.c.cfg.Size, func(rank int) verdict { return h.admit(m, rank) })
+	h.untrack(conn)
+	<-h.seats
+	if err != nil {
+		conn.Close()
+		if m.rank > 0 { // admitted, but gone before it heard of it
+			h.lost(m, err)
+			return
+		}
+		h.mu.Lock()
+		h.refused = fmt.Sprintf("%v: %v", conn.RemoteAddr(), err)
+		h.mu.Unlock()
+		return
+	}
+	h.mu.Lock()
+	m.rank, m.w = rank, w
+	ending := h.phase >= failed
+	h.mu.Unlock()
+	if ending {
+		conn.Close()
+		return
+	}
+	conn.SetDeadline(time.Time{})
+	conn.SetReadDeadline(limit) // the card comes at once
+	h.serve(m)
+}
+
+func (h *hub) track(conn net.Conn) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.phase != gathering {
+		return false
+	}
+	h.pending[conn] = struct{}{}
+	return true
+}
+
+func (h *hub) untrack(conn net.Conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.pending, conn)
+}
+
+// admit gives the rank to a dialler that has proven itself, if it is free.
+func (h *hub) admit(m *member, rank int) verdict {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.members[rank] != nil:
+		return rankTaken
+	case h.phase != gathering:
+		return alreadyClosed
+	}
+	m.rank = rank
+	h.members[rank] = m
+	return welcome
+}
+
+// serve reads what a member says until its connection ends.
+func (h *hub) serve(m *member) {
+	for {
+		k, payload, err := m.w.recv(h.c.cfg.Size)
+		if err == nil {
+			err = h.handle(m, k, payload)
+		}
+		if err != nil {
+			h.lost(m, err)
+			m.w.conn.Close()
+			return
+		}
+	}
+}
+
+func (h *hub) handle(m *member, k kind, payload []byte) error {
+	switch k {
+	case kindCard:
+		return h.takeCard(m, payload)
+	case kindReady:
+		return h.takeReady(m)
+	case kindLeave:
+		rank, err := parseLeave(payload, h.c.cfg.Size)
+		if err != nil || rank != m.rank {
+			return fmt.Errorf("%w: rank %d says that rank %d leaves", errFrame, m.rank, rank)
+		}
+		return h.takeLeave(m)
+	case kindAbort:
+		_, reason, err := parseNotice(payload, h.c.cfg.Size)
+		if err != nil {
+			return err
+		}
+		return errors.New(reason)
+	}
+	return fmt.Errorf("%w: kind %d is not for rank 0", errFrame, k)
+}
+
+func (h *hub) takeCard(m *member, payload []byte) error {
+	card, err := parseCard(payload)
+	if err != nil {
+		return err
+	}
+	if card.Rank != m.rank {
+		return fmt.Errorf("%w: rank %d hands in the card of rank %d", errCard, m.rank, card.Rank)
+	}
+	m.w.conn.SetReadDeadline(time.Time{})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.phase != gathering || m.card {
+		return fmt.Errorf("%w: a card that nobody asked for", errFrame)
+	}
+	m.card = true
+	h.cards[m.rank] = card
+	if h.waiting--; h.waiting > 0 {
+		return nil
+	}
+	h.phase = linking
+	h.waiting = h.c.cfg.Size // this time rank 0 counts too
+	h.l.Close()
+	for conn := range h.pending {
+		conn.Close()
+	}
+	// Under mu, so that no GO can overtake it.
+	h.toAll(kindTable, appendTable(nil, h.cards), nil)
+	close(h.tableOut)
+	return nil
+}
+
+func (h *hub) takeReady(m *member) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.phase != linking || m.ready {
+		return fmt.Errorf("%w: ready at the wrong time", errFrame)
+	}
+	m.ready = true
+	h.oneReady()
+	return nil
+}
+
+func (h *hub) ready() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.phase == linking {
+		h.oneReady()
+	}
+}
+
+func (h *hub) oneReady() {
+	if h.waiting--; h.waiting > 0 {
+		return
+	}
+	h.phase = running
+	h.toAll(kindGo, nil, nil)
+	close(h.started)
+}
+
+func (h *hub) takeLeave(m *member) error {
+	h.mu.Lock()
+	if h.phase < running {
+		h.mu.Unlock()
+		return errors.New("left before the job had started")
+	}
+	m.gone = true
+	h.toAll(kindLeave, appendU32(nil, uint32(m.rank)), m)
+	h.mu.Unlock()
+	h.c.tell(Event{Rank: m.rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", m.rank)})
+	return io.EOF // nothing more to read
+}
+
+// lost deals with a member whose connection has ended or makes no sense.
+func (h *hub) lost(m *member, why error) {
+	reason := h.describe(m, why)
+	h.mu.Lock()
+	if m.gone || h.phase >= failed {
+		m.gone = true
+		h.mu.Unlock()
+		return
+	}
+	m.gone = true
+	if h.phase < running {
+		h.fail(reason, m)
+		h.mu.Unlock()
+		return
+	}
+	h.toAll(kindDead, appendNotice(nil, m.rank, reason), m)
+	h.mu.Unlock()
+	h.c.tell(Event{Rank: m.rank, Kind: Died, Reason: reason})
+}
+
+func (h *hub) describe(m *member, why error) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	who := fmt.Sprintf("rank %d", m.rank)
+	if m.card {
+		who += fmt.Sprintf(" (pid %d)", h.cards[m.rank].PID)
+	}
+	if errors.Is(why, io.EOF) || errors.Is(why, io.ErrUnexpectedEOF) || isReset(why) {
+		return who + " died: its control connection ended"
+	}
+	return who + ": " + why.Error()
+}
+
+// fail ends a job that has not started. Under mu.
+func (h *hub) fail(reason string, but *member) {
+	h.phase = failed
+	h.toAll(kindAbort, appendNotice(nil, 0, reason), but)
+	h.c.cancel(fmt.Errorf("%w: %s", ErrAborted, reason))
+}
+
+func (h *hub) abort(reason string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.phase < running {
+		h.fail(reason, nil)
+	}
+}
+
+// toAll sends a frame to all members that are there, but one. Under mu, which
+// also keeps the order of frames the same for all. Errors show at the readers.
+func (h *hub) toAll(k kind, payload []byte, but *member) {
+	for _, m := range h.members {
+		if m != nil && m != but && !m.gone && m.w != nil {
+			if m.w.send(k, payload) != nil {
+				m.w.conn.Close()
+			}
+		}
+	}
+}
+
+func (h *hub) missing() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var who []string
+	for rank, m := range h.members {
+		if rank > 0 && (m == nil || (h.phase == gathering && !m.card) || (h.phase == linking && !m.ready)) {
+			who = append(who, fmt.Sprint(rank))
+		}
+	}
+	s := "ranks " + strings.Join(who, ", ")
+	if h.refused != "" {
+		s += " (turned away: " + h.refused + ")"
+	}
+	return s
+}
+
+func (h *hub) announce() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.phase == running {
+		h.phase = closing // from here on the end of a connection is no death
+		h.toAll(kindLeave, appendU32(nil, 0), nil)
+	}
+}
+
+func (h *hub) leave() {
+	h.mu.Lock()
+	if h.phase < failed {
+		h.fail("rank 0 gave up", nil)
+	}
+	h.l.Close()
+	for conn := range h.pending {
+		conn.Close()
+	}
+	members := slices.Clone(h.members)
+	h.mu.Unlock()
+
+	// The members close their side once they have read the notice. Closing first
+	// could destroy it on its way, because data that we have not read turns a
+	// close into a reset.
+	done := make(chan struct{})
+	go func() { h.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(leaveLimit):
+	}
+	h.mu.Lock()
+	for _, m := range members {
+		if m != nil && m.w != nil {
+			m.w.conn.Close()
+		}
+	}
+	h.mu.Unlock()
+	<-done
+}

@@ -1,0 +1,82 @@
+package simnet
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// Net is a simulated network that several sessions in one process can share.
+// The zero value is ready.
+type Net struct {
+	Options Options
+
+	mu   sync.Mutex
+	ends map[string]*endpoint
+	next int
+}
+
+type endpoint struct {
+	net     *Net
+	cfg     driver.Config
+	addr    string
+	arrived chan arrival
+}
+
+type arrival struct {
+	rank int
+	link *Link
+}
+
+// Name implements driver.Driver.
+func (n *Net) Name() string { return "sim" }
+
+// Open implements driver.Driver.
+func (n *Net) Open(cfg driver.Config) (driver.Endpoint, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ends == nil {
+		n.ends = map[string]*endpoint{}
+	}
+	n.next++
+	e := &endpoint{net: n, cfg: cfg, addr: "sim:" + strconv.Itoa(n.next), arrived: make(chan arrival, cfg.Size)}
+	n.ends[e.addr] = e
+	return e, nil
+}
+
+func (e *endpoint) Addr() string { return e.addr }
+
+func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	e.net.mu.Lock()
+	peer := e.net.ends[addr]
+	e.net.mu.Unlock()
+	if peer == nil || peer.cfg.Rank != rank || peer.cfg.Job != e.cfg.Job {
+		return nil, fmt.Errorf("simulated: nobody of rank %d at %s: %w", rank, addr, driver.ErrRefused)
+	}
+	a, b := Pair(e.net.Options)
+	select {
+	case peer.arrived <- arrival{e.cfg.Rank, b}:
+		return a, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
+	select {
+	case a := <-e.arrived:
+		return a.rank, a.link, nil
+	case <-ctx.Done():
+		return 0, nil, ctx.Err()
+	}
+}
+
+func (e *endpoint) Close() error {
+	e.net.mu.Lock()
+	defer e.net.mu.Unlock()
+	delete(e.net.ends, e.addr)
+	return nil
+}

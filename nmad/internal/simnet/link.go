@@ -1,0 +1,260 @@
+package simnet
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// Options are the measures of a simulated network. Zero fields get the defaults.
+type Options struct {
+	MaxBody int // bytes; default 64
+	Packets int // that the small track holds in one direction; default 8
+	Large   int // bytes that the large track holds in one direction; default 256
+}
+
+func (o *Options) complete() {
+	if o.MaxBody == 0 {
+		o.MaxBody = 64
+	}
+	if o.Packets == 0 {
+		o.Packets = 8
+	}
+	if o.Large == 0 {
+		o.Large = 256
+	}
+}
+
+type packet struct {
+	head driver.Header
+	body []byte
+}
+
+// cable is what both ends of a connection share.
+type cable struct {
+	mu   sync.Mutex
+	opt  Options
+	ways [2]way
+	ends [2]*Link
+}
+
+// way is one direction: what the side of that number has sent. Slices are
+// reused, so that a steady exchange allocates nothing.
+type way struct {
+	packets []packet // arrived from 0 to visible-1, on the way from visible on
+	first   int
+	visible int // packets that Recv may see, counted from first
+	large   []byte
+	start   int
+	spare   [][]byte
+
+	held     bool // no room, whatever the measures
+	delayed  bool // what is sent stays invisible until Deliver
+	buffered bool // Send takes one packet beyond what fits, which Flush moves on
+	excess   int  // packets at the end that are still in the sender's buffer
+	broken   error
+	closed   bool // the side of that number has closed
+}
+
+// Link is one end of a simulated connection. Beyond what driver.Link asks for it
+// may be called by anybody at any time.
+type Link struct {
+	c    *cable
+	side int
+
+	armed, armedRoom, rung bool // under c.mu
+	current                []byte
+}
+
+// Pair returns the two ends of a new connection.
+func Pair(o Options) (a, b *Link) {
+	o.complete()
+	c := &cable{opt: o}
+	a, b = &Link{c: c, side: 0}, &Link{c: c, side: 1}
+	c.ends = [2]*Link{a, b}
+	return a, b
+}
+
+func (l *Link) peer() *Link { return l.c.ends[1-l.side] }
+
+func (l *Link) out() *way { return &l.c.ways[l.side] }
+func (l *Link) in() *way  { return &l.c.ways[1-l.side] }
+
+func (l *Link) err() error {
+	switch {
+	case l.out().closed:
+		return driver.ErrClosed
+	case l.out().broken != nil:
+		return l.out().broken
+	case l.in().closed:
+		return fmt.Errorf("simulated: %w", driver.ErrPeerLost)
+	}
+	return nil
+}
+
+func (l *Link) lock() func() {
+	l.c.mu.Lock()
+	return l.c.mu.Unlock
+}
+
+// MaxBody is as in Options.
+func (l *Link) MaxBody() int { return l.c.opt.MaxBody }
+
+func (w *way) count() int { return len(w.packets) - w.first }
+
+func (w *way) room(o *Options) bool { return !w.held && w.count()-w.excess < o.Packets }
+
+// Send implements driver.Link.
+func (l *Link) Send(h *driver.Header, body []byte) (bool, error) {
+	defer l.lock()()
+	if err := l.err(); err != nil {
+		return false, err
+	}
+	if len(body) > l.c.opt.MaxBody || int(h.Body) != len(body) {
+		return false, driver.ErrBody
+	}
+	w := l.out()
+	l.flush()
+	if w.excess > 0 || !w.room(&l.c.opt) && !w.buffered {
+		return false, nil
+	}
+	if !w.room(&l.c.opt) {
+		w.excess++
+	}
+	l.put(w, *h, body)
+	return true, nil
+}
+
+func (l *Link) put(w *way, h driver.Header, body []byte) {
+	w.compact()
+	var b []byte
+	if n := len(w.spare); n > 0 {
+		b, w.spare = w.spare[n-1][:0], w.spare[:n-1]
+	}
+	w.packets = append(w.packets, packet{h, append(b, body...)})
+	l.arrive(w)
+}
+
+// compact moves the packets to the front when most of the slice lies before them.
+func (w *way) compact() {
+	if w.first > 64 && w.first > len(w.packets)/2 || w.first == len(w.packets) {
+		n := copy(w.packets, w.packets[w.first:])
+		clear(w.packets[n:])
+		w.packets, w.first = w.packets[:n], 0
+	}
+}
+
+// arrive makes what is not held back visible and rings.
+func (l *Link) arrive(w *way) {
+	if !w.delayed && w.visible < w.count()-w.excess {
+		w.visible = w.count() - w.excess
+		l.peer().ring(false)
+	}
+}
+
+func (l *Link) ring(room bool) {
+	if l.armed && (!room || l.armedRoom) {
+		l.rung = true
+	}
+}
+
+func (l *Link) flush() {
+	w := l.out()
+	for w.excess > 0 && !w.held && w.count()-w.excess < l.c.opt.Packets {
+		w.excess--
+	}
+	l.arrive(w)
+}
+
+// Flush implements driver.Link.
+func (l *Link) Flush() (bool, error) {
+	defer l.lock()()
+	if err := l.err(); err != nil {
+		return false, err
+	}
+	l.flush()
+	return l.out().excess == 0, nil
+}
+
+// Recv implements driver.Link.
+func (l *Link) Recv(h *driver.Header) ([]byte, bool, error) {
+	defer l.lock()()
+	w := l.in()
+	if l.current != nil {
+		w.spare = append(w.spare, l.current)
+		l.current = nil
+	}
+	if w.visible > 0 && !l.out().closed {
+		p := &w.packets[w.first]
+		w.first++
+		w.visible--
+		*h, l.current = p.head, p.body
+		p.body = nil
+		l.peer().ring(true)
+		return l.current, true, nil
+	}
+	return nil, false, l.err()
+}
+
+// PushLarge implements driver.Link.
+func (l *Link) PushLarge(buf []byte) (int, error) {
+	defer l.lock()()
+	if err := l.err(); err != nil {
+		return 0, err
+	}
+	w := l.out()
+	if w.start == len(w.large) {
+		w.large, w.start = w.large[:0], 0
+	}
+	n := min(len(buf), l.c.opt.Large-(len(w.large)-w.start))
+	if w.held || n <= 0 {
+		return 0, nil
+	}
+	w.large = append(w.large, buf[:n]...)
+	l.peer().ring(false)
+	return n, nil
+}
+
+// PullLarge implements driver.Link.
+func (l *Link) PullLarge(buf []byte) (int, error) {
+	defer l.lock()()
+	w := l.in()
+	if n := copy(buf, w.large[w.start:]); n > 0 && !l.out().closed {
+		w.start += n
+		l.peer().ring(true)
+		return n, nil
+	}
+	return 0, l.err()
+}
+
+// Descriptor is -1: nothing can be waited for in the kernel.
+func (l *Link) Descriptor() int { return -1 }
+
+// Arm implements driver.Link.
+func (l *Link) Arm(wantRoom bool) bool {
+	defer l.lock()()
+	in, out := l.in(), l.out()
+	if in.visible > 0 || in.start < len(in.large) || l.err() != nil {
+		return false
+	}
+	if wantRoom && out.room(&l.c.opt) && len(out.large)-out.start < l.c.opt.Large {
+		return false
+	}
+	l.armed, l.armedRoom = true, l.armedRoom || wantRoom
+	return true
+}
+
+// Disarm implements driver.Link.
+func (l *Link) Disarm() {
+	defer l.lock()()
+	l.armed, l.armedRoom, l.rung = false, false, false
+}
+
+// Close implements driver.Link.
+func (l *Link) Close() error {
+	defer l.lock()()
+	l.out().closed = true
+	l.peer().ring(false)
+	return nil
+}

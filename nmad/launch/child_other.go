@@ -1,0 +1,12 @@
+//go:build !linux && unix
+
+package launch
+
+import "syscall"
+
+// attributes gives a child a process group of its own. This system cannot tie
+// its life to ours.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// awaitDeath cannot wait without reaping on this system.
+func awaitDeath(int) bool { return false }

@@ -1,0 +1,64 @@
+package launch
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// usable lists the processors that this process may use, neighbours next to each other:
+// by package, then by core. It asks for the mask of the main thread, since the
+// others may be bound.
+func usable() ([]int, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(os.Getpid(), &set); err != nil {
+		return nil, err
+	}
+	type place struct{ cpu, pack, core int }
+	var places []place
+	for cpu := 0; len(places) < set.Count(); cpu++ {
+		if set.IsSet(cpu) {
+			places = append(places, place{cpu, topology(cpu, "physical_package_id"), topology(cpu, "core_id")})
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(a.pack-b.pack, a.core-b.core, a.cpu-b.cpu)
+	})
+	cpus := make([]int, len(places))
+	for i, p := range places {
+		cpus[i] = p.cpu
+	}
+	return cpus, nil
+}
+
+// topology reads a number about a processor; 0 if it is not known.
+func topology(cpu int, what string) int {
+	text, _ := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/%s", cpu, what))
+	n, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return n
+}
+
+// affinity is the mask of the calling OS thread, to which its goroutine is locked.
+type affinity struct{ set unix.CPUSet }
+
+func currentAffinity() (affinity, error) {
+	var a affinity
+	err := unix.SchedGetaffinity(0, &a.set)
+	return a, err
+}
+
+func affinityOf(cpus []int) affinity {
+	var a affinity
+	for _, cpu := range cpus {
+		a.set.Set(cpu)
+	}
+	return a
+}
+
+// apply sets the mask of the calling OS thread.
+func (a *affinity) apply() error { return unix.SchedSetaffinity(0, &a.set) }

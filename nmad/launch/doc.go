@@ -1,0 +1,38 @@
+// Package launch starts the processes of a job on this host, and sees to it that
+// none of them outlives it.
+//
+//	job, err := launch.Start(launch.Spec{N: 4, First: 1, Args: os.Args[1:]})
+//	session, err := nmad.Open(ctx, job.Config())   // we are rank 0
+//	...
+//	err = job.Wait()                               // names the rank that failed, and how
+//
+// With First 0 all ranks are new processes and the caller only watches; with First
+// 1 the caller itself is rank 0. The new processes learn who they are from PM2_*
+// variables (nmad.Environment) and call nmad.Join.
+//
+//	caller ── helper thread: for each rank: set affinity ─ fork ─ exec
+//	   │            │         restores its affinity, and lives on
+//	   │            └ reaps; its end, however it comes, kills the children (PDEATHSIG)
+//	   └ signals: forwarded to the children's process groups
+//
+// # Guarantees
+//
+//   - The job's secret is new and random; it travels in the environment, which only
+//     the same user can read.
+//   - The rendezvous port is open before the first process starts, so nobody can take it.
+//   - If there are as many usable processors as processes, each gets processors of its
+//     own, cores kept together. If not, all processes share all of them and are told
+//     so (PM2_SHARED_CPUS=1). If the system forbids binding, that is said once
+//     and the job runs unbound. The caller's own affinity is never changed.
+//   - A child is killed when the caller dies, even by SIGKILL: the kernel sends the
+//     signal when the thread that forked it ends (prctl(2), PR_SET_PDEATHSIG). Hence one
+//     OS thread is kept for as long as the children live.
+//   - Children have process groups of their own. A Ctrl-C at the terminal reaches
+//     the caller alone, which forwards it, waits, kills what is left, and then dies of the same
+//     signal, as shells expect (Spec.Signals).
+//   - When a rank fails, the others get a grace period to notice, are then terminated and
+//     at last killed; Wait tells about the one that failed first.
+//
+// What a child has started itself, in its process group, is killed when the child
+// ends; what has left that group is not tracked.
+package launch

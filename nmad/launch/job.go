@@ -1,0 +1,306 @@
+package launch
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// Job is a set of running processes. Safe for concurrent use.
+type Job struct {
+	spec     Spec
+	secret   []byte
+	listener net.Listener // rank 0's rendezvous, until somebody has taken it
+	addr     string
+	sets     [][]int // processors by rank; nil: not bound
+	shared   bool
+
+	over chan struct{} // closed when all children are reaped
+
+	mu       sync.Mutex
+	children []*child // by rank; nil: not started by us, or not yet
+	running  int      // started and not reaped, and the helper while it starts them
+	first    *ExitError
+	caught   os.Signal // what the job was ended by; nil: nothing
+	timers   []*time.Timer
+}
+
+type child struct {
+	cmd  *exec.Cmd
+	dead bool // under Job.mu: no more signals, soon its pid may be somebody else's
+}
+
+// Start starts ranks First to N-1. When it returns, all of them run, or, with an
+// error, none.
+func Start(spec Spec) (*Job, error) {
+	if err := spec.complete(); err != nil {
+		return nil, err
+	}
+	j := &Job{spec: spec, secret: make([]byte, 32), children: make([]*child, spec.N), running: 1, over: make(chan struct{})}
+	rand.Read(j.secret) // never fails
+	l, err := net.Listen("tcp", spec.Rendezvous)
+	if err != nil {
+		return nil, fmt.Errorf("launch: listen at the rendezvous address %s (give another one, or port 0): %w", spec.Rendezvous, err)
+	}
+	j.listener, j.addr = l, l.Addr().String()
+	j.place()
+	started := make(chan error, 1)
+	marcel.Blocking(func() {
+		go j.helper(started)
+		err = <-started
+	})
+	if spec.First == 0 {
+		j.listener.Close() // rank 0 has its own copy
+		j.listener = nil
+	}
+	if err != nil {
+		if j.listener != nil {
+			j.listener.Close()
+		}
+		return nil, err
+	}
+	if spec.Signals {
+		j.forward()
+	}
+	return j, nil
+}
+
+// place decides who runs where.
+func (j *Job) place() {
+	cpus, err := usable()
+	if err != nil {
+		j.spec.Warn(fmt.Sprintf("launch: which processors are usable is not known (%v): the processes are not bound", err))
+		return
+	}
+	sets := share(cpus, j.spec.N)
+	j.shared = sets == nil
+	if !j.spec.Unbound {
+		j.sets = sets
+	}
+}
+
+// helper starts the children, one after the other, and then stays until all are
+// reaped: should its OS thread end earlier, they would be killed.
+func (j *Job) helper(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := j.startAll()
+	if err != nil {
+		j.Kill()
+	}
+	j.mu.Lock()
+	j.less()
+	j.mu.Unlock()
+	if err == nil {
+		started <- nil
+	}
+	<-j.over
+	if err != nil {
+		started <- err
+	}
+}
+
+// less counts one child, or the helper that starts them, less. Under mu.
+func (j *Job) less() {
+	if j.running--; j.running > 0 {
+		return
+	}
+	for _, t := range j.timers {
+		t.Stop()
+	}
+	close(j.over)
+}
+
+func (j *Job) startAll() error {
+	before, err := currentAffinity()
+	if err == nil {
+		defer before.apply() // it was ours before, so it cannot fail
+	} else {
+		j.unbind(err)
+	}
+	for rank := j.spec.First; rank < j.spec.N; rank++ {
+		if err := j.start(rank); err != nil {
+			return fmt.Errorf("launch: start rank %d of %d: %w", rank, j.spec.N, err)
+		}
+	}
+	return nil
+}
+
+// unbind gives up binding and says so, once.
+func (j *Job) unbind(why error) {
+	if j.sets == nil {
+		return
+	}
+	j.sets = nil
+	j.spec.Warn(fmt.Sprintf("launch: processes cannot be bound to processors here (%v): going on without", why))
+}
+
+// start starts one child, from the helper's thread.
+func (j *Job) start(rank int) error {
+	if j.sets != nil {
+		a := affinityOf(j.sets[rank])
+		if err := a.apply(); err != nil {
+			j.unbind(err)
+		}
+	}
+	if j.sets == nil { // this thread may be bound from earlier on
+		if cpus, err := usable(); err == nil {
+			a := affinityOf(cpus)
+			_ = a.apply() // refused where binding is forbidden, and then the mask is full
+		}
+	}
+	cmd := exec.Command(j.spec.Path, j.spec.Args...)
+	cmd.Dir = j.spec.Dir
+	cmd.Stdout, cmd.Stderr = j.spec.Stdout(rank), j.spec.Stderr(rank)
+	cmd.SysProcAttr = attributes()
+	cmd.WaitDelay = j.spec.Grace
+	env := map[string]string{
+		nmad.EnvRank:       strconv.Itoa(rank),
+		nmad.EnvSize:       strconv.Itoa(j.spec.N),
+		nmad.EnvRendezvous: j.addr,
+		nmad.EnvSecret:     hex.EncodeToString(j.secret),
+		nmad.EnvDriver:     j.spec.Driver,
+	}
+	if j.shared {
+		env[nmad.EnvShared] = "1"
+	}
+	if rank == 0 {
+		file, err := j.listener.(*net.TCPListener).File()
+		if err != nil {
+			return fmt.Errorf("hand over the rendezvous: %w", err)
+		}
+		defer file.Close()
+		cmd.ExtraFiles = []*os.File{file}
+		env[nmad.EnvRendezvousFD] = "3"
+	}
+	cmd.Env = j.spec.environment(env)
+
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.caught != nil {
+		return fmt.Errorf("interrupted: %v", j.caught)
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	c := &child{cmd: cmd}
+	j.children[rank] = c
+	j.running++
+	go j.reap(rank, c)
+	return nil
+}
+
+// reap waits for one child.
+func (j *Job) reap(rank int, c *child) {
+	// While it is dead but not reaped its pid cannot become somebody else's: the
+	// moment to end what it has left behind, and to stop sending it signals.
+	if awaitDeath(c.cmd.Process.Pid) {
+		j.mu.Lock()
+		c.dead = true
+		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // mostly nobody there
+		j.mu.Unlock()
+	}
+	err := c.cmd.Wait()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	c.dead = true
+	if err != nil && j.first == nil {
+		j.first = &ExitError{Rank: rank, PID: c.cmd.Process.Pid, State: c.cmd.ProcessState, Err: err}
+		j.after(j.spec.Grace, func() { j.Signal(syscall.SIGTERM) })
+		j.after(2*j.spec.Grace, j.Kill)
+	}
+	j.less()
+}
+
+// after runs f later, unless the job is over by then. Under mu.
+func (j *Job) after(d time.Duration, f func()) {
+	j.timers = append(j.timers, time.AfterFunc(d, f))
+}
+
+// Config is what rank 0 opens its session with, for a caller that is rank 0
+// itself (First is 1). The listener in it is used up by nmad.Open.
+func (j *Job) Config() nmad.Config {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	l := j.listener
+	j.listener = nil
+	return nmad.Config{
+		Rank: 0, Size: j.spec.N, Rendezvous: j.addr, Listener: l,
+		Secret: j.secret, Driver: j.spec.Driver, Shared: j.shared,
+	}
+}
+
+// CPUs returns the processors that are meant for a rank, also for rank 0 if that is the
+// caller, which is not bound by Start. nil: the processes are not bound.
+func (j *Job) CPUs(rank int) []int {
+	if rank < 0 || rank >= len(j.sets) {
+		return nil
+	}
+	return append([]int(nil), j.sets[rank]...)
+}
+
+// Shared says that there are fewer processors than processes.
+func (j *Job) Shared() bool { return j.shared }
+
+// PID returns the process id of a rank, 0 if it was not started here.
+func (j *Job) PID(rank int) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if rank < 0 || rank >= len(j.children) || j.children[rank] == nil {
+		return 0
+	}
+	return j.children[rank].cmd.Process.Pid
+}
+
+// Signal sends a signal to the process groups of the children that still run.
+func (j *Job) Signal(sig syscall.Signal) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, c := range j.children {
+		if c != nil && !c.dead {
+			_ = syscall.Kill(-c.cmd.Process.Pid, sig) // died a moment ago: no harm
+		}
+	}
+}
+
+// Kill ends the children that still run. Wait reaps them.
+func (j *Job) Kill() { j.Signal(syscall.SIGKILL) }
+
+// Done is closed when all children have ended.
+func (j *Job) Done() <-chan struct{} { return j.over }
+
+// Wait blocks the calling thread or goroutine until all children have ended. The
+// error, an *ExitError, tells about the one that failed first; nil: all ended
+// with status 0.
+func (j *Job) Wait() error {
+	marcel.Blocking(func() { <-j.over })
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.listener != nil {
+		j.listener.Close()
+		j.listener = nil
+	}
+	if j.caught != nil {
+		return errors.Join(fmt.Errorf("launch: interrupted by %v", j.caught), j.failure())
+	}
+	return j.failure()
+}
+
+func (j *Job) failure() error {
+	if j.first == nil {
+		return nil
+	}
+	return j.first
+}

@@ -1,0 +1,390 @@
+package launch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad"
+	"go.uber.org/goleak"
+)
+
+// The test program is also the program that is launched: LAUNCH_TEST says what it
+// does then.
+const modeVariable = "LAUNCH_TEST"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(modeVariable); mode != "" {
+		os.Exit(act(strings.Fields(mode)))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func act(mode []string) int {
+	switch mode[0] {
+	case "show":
+		cpus, _ := currentAffinity()
+		fmt.Println(os.Getenv(nmad.EnvRank), os.Getenv(nmad.EnvSize), len(os.Getenv(nmad.EnvSecret)), os.Getenv(nmad.EnvShared) == "1", cpus)
+	case "exit": // exit RANK STATUS: that rank fails, the others wait for ever
+		if os.Getenv(nmad.EnvRank) == mode[1] {
+			n, _ := strconv.Atoi(mode[2])
+			return n
+		}
+		time.Sleep(time.Hour)
+	case "sleep":
+		fmt.Println("pid", os.Getpid())
+		time.Sleep(time.Hour)
+	case "leave": // leaves a process of its own behind
+		c := exec.Command("sleep", "3600")
+		if err := c.Start(); err != nil {
+			return 1
+		}
+		fmt.Println("pid", c.Process.Pid)
+	case "join":
+		s, err := nmad.Join(context.Background())
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		if err := around(s); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	case "parent": // launches sleepers, to be killed itself
+		j, err := Start(Spec{N: 2, Env: []string{modeVariable + "=sleep"}, Signals: len(mode) > 1, Grace: time.Second})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		j.Wait()
+		time.Sleep(10 * time.Second) // the signal that ended the job ends this process
+		return 1
+	}
+	return 0
+}
+
+// around sends a number once around the ring.
+func around(s *nmad.Session) error {
+	next, before := s.Gate((s.Rank()+1)%s.Size()), s.Gate((s.Rank()+s.Size()-1)%s.Size())
+	buf := []byte{1}
+	if s.Rank() == 0 {
+		if err := next.Send(1, buf); err != nil {
+			return err
+		}
+	}
+	if _, err := before.Recv(1, buf); err != nil {
+		return err
+	}
+	if s.Rank() != 0 {
+		buf[0]++
+		if err := next.Send(1, buf); err != nil {
+			return err
+		}
+	} else if int(buf[0]) != s.Size() {
+		return fmt.Errorf("%d ranks have answered, want %d", buf[0], s.Size())
+	}
+	return s.Close()
+}
+
+// outputs keeps what each rank writes.
+type outputs struct {
+	mu sync.Mutex
+	b  map[int]*bytes.Buffer
+}
+
+type output struct {
+	o    *outputs
+	rank int
+}
+
+func (o *outputs) of(rank int) io.Writer { return output{o, rank} }
+
+func (w output) Write(b []byte) (int, error) {
+	w.o.mu.Lock()
+	defer w.o.mu.Unlock()
+	if w.o.b == nil {
+		w.o.b = map[int]*bytes.Buffer{}
+	}
+	if w.o.b[w.rank] == nil {
+		w.o.b[w.rank] = &bytes.Buffer{}
+	}
+	return w.o.b[w.rank].Write(b)
+}
+
+func (o *outputs) text(rank int) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.b[rank] == nil {
+		return ""
+	}
+	return o.b[rank].String()
+}
+
+func TestEnvironmentAndBinding(t *testing.T) {
+	cpus, err := usable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, errBefore := currentAffinity()
+	for _, n := range []int{1, 2, len(cpus) + 1} {
+		t.Run(fmt.Sprint("n=", n), func(t *testing.T) {
+			var o outputs
+			j, err := Start(Spec{N: n, Env: []string{modeVariable + "=show"}, Stdout: o.of})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := j.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			shared := n > len(cpus)
+			var taken []int
+			for rank := range n {
+				want := fmt.Sprintf("%d %d 64 %v ", rank, n, shared)
+				got := o.text(rank)
+				if !strings.HasPrefix(got, want) {
+					t.Errorf("rank %d says %q, want %q", rank, got, want)
+				}
+				mine := j.CPUs(rank)
+				if shared || errBefore != nil {
+					if mine != nil {
+						t.Errorf("rank %d is bound to %v", rank, mine)
+					}
+					continue
+				}
+				if want := fmt.Sprintln(affinityOf(mine)); !strings.HasSuffix(got, want) {
+					t.Errorf("rank %d says %q, want processors %v: %q", rank, got, mine, want)
+				}
+				taken = append(taken, mine...)
+			}
+			slices.Sort(taken)
+			if len(slices.Compact(taken)) != len(taken) {
+				t.Errorf("processors are given twice: %v", taken)
+			}
+			if j.Shared() != shared {
+				t.Errorf("Shared is %v for %d processes on %d processors", j.Shared(), n, len(cpus))
+			}
+		})
+	}
+	if after, err := currentAffinity(); errBefore == nil && (err != nil || after != before) {
+		t.Errorf("our own affinity was %v and is %v", before, after)
+	}
+}
+
+// TestUnbindOnce: where binding is forbidden that is said once, and the job runs.
+func TestUnbindOnce(t *testing.T) {
+	var said []string
+	j := &Job{sets: [][]int{{0}, {1}}, spec: Spec{Warn: func(text string) { said = append(said, text) }}}
+	j.unbind(syscall.EPERM)
+	j.unbind(syscall.EPERM)
+	if len(said) != 1 || j.CPUs(0) != nil {
+		t.Errorf("said %q, rank 0 is bound to %v; want one warning and no binding", said, j.CPUs(0))
+	}
+}
+
+func TestShare(t *testing.T) {
+	for _, c := range []struct {
+		cpus []int
+		n    int
+		want [][]int
+	}{
+		{[]int{0, 1}, 2, [][]int{{0}, {1}}},
+		{[]int{3, 5, 7}, 2, [][]int{{3}, {5, 7}}},
+		{[]int{0, 1, 2, 3}, 1, [][]int{{0, 1, 2, 3}}},
+		{[]int{0}, 2, nil},
+	} {
+		if got := share(c.cpus, c.n); !slices.EqualFunc(got, c.want, slices.Equal) {
+			t.Errorf("share(%v, %d) = %v, want %v", c.cpus, c.n, got, c.want)
+		}
+	}
+}
+
+func TestJoinAll(t *testing.T) {
+	for _, d := range []string{"shm", "tcp"} {
+		t.Run(d, func(t *testing.T) {
+			j, err := Start(Spec{N: 3, Driver: d, Env: []string{modeVariable + "=join"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := j.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestJoinAsRankZero(t *testing.T) {
+	for _, d := range []string{"shm", "tcp"} {
+		t.Run(d, func(t *testing.T) {
+			j, err := Start(Spec{N: 3, First: 1, Driver: d, Env: []string{modeVariable + "=join"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := nmad.Open(context.Background(), j.Config())
+			if err != nil {
+				j.Kill()
+				t.Error(err)
+			} else if err := around(s); err != nil {
+				t.Error(err)
+			}
+			if err := j.Wait(); err != nil {
+				t.Error(err)
+			}
+			if j.PID(0) != 0 || j.PID(1) == 0 || j.PID(9) != 0 {
+				t.Errorf("pids %d, %d, %d; want none, one, none", j.PID(0), j.PID(1), j.PID(9))
+			}
+		})
+	}
+}
+
+func TestOneFails(t *testing.T) {
+	j, err := Start(Spec{N: 3, Env: []string{modeVariable + "=exit 1 7"}, Grace: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = j.Wait()
+	var exit *ExitError
+	if !errors.As(err, &exit) || exit.Rank != 1 || !strings.Contains(err.Error(), "rank 1") || !strings.Contains(err.Error(), "status 7") {
+		t.Errorf("the job ended with %v, want that rank 1 exited with status 7", err)
+	}
+	gone(t, j.PID(0), j.PID(1), j.PID(2))
+}
+
+func TestOneKilled(t *testing.T) {
+	j, err := Start(Spec{N: 2, Env: []string{modeVariable + "=exit 9 9"}, Grace: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	syscall.Kill(j.PID(0), syscall.SIGKILL)
+	if err := j.Wait(); err == nil || !strings.Contains(err.Error(), "rank 0") || !strings.Contains(err.Error(), "signal 9") {
+		t.Errorf("the job ended with %v, want that rank 0 was killed by signal 9", err)
+	}
+	gone(t, j.PID(0), j.PID(1))
+}
+
+func TestLeftBehind(t *testing.T) {
+	var o outputs
+	j, err := Start(Spec{N: 1, Env: []string{modeVariable + "=leave"}, Stdout: o.of})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Wait(); err != nil {
+		t.Error(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(o.text(0), "pid ")))
+	if err != nil {
+		t.Fatalf("the child says %q", o.text(0))
+	}
+	gone(t, pid)
+}
+
+// gone waits until no process with these pids runs.
+func gone(t *testing.T, pids ...int) {
+	t.Helper()
+	end := time.Now().Add(20 * time.Second)
+	for _, pid := range pids {
+		for alive(pid) {
+			if time.Now().After(end) {
+				t.Fatalf("process %d still runs", pid)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// alive says whether a process runs: a zombie, whose new parent has not reaped it
+// yet, does not.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	rest := strings.TrimSpace(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
+}
+
+// parent starts a launching process and returns the pids of its children.
+func parent(t *testing.T, mode string) (*exec.Cmd, []int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), modeVariable+"="+mode)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	lines := bufio.NewScanner(out)
+	for len(pids) < 2 && lines.Scan() {
+		pid, err := strconv.Atoi(strings.TrimPrefix(lines.Text(), "pid "))
+		if err != nil {
+			t.Fatalf("the children say %q", lines.Text())
+		}
+		pids = append(pids, pid)
+	}
+	if len(pids) < 2 {
+		t.Fatal("the children did not come up")
+	}
+	return cmd, pids
+}
+
+func TestParentKilled(t *testing.T) {
+	cmd, pids := parent(t, "parent")
+	cmd.Process.Kill()
+	cmd.Wait()
+	gone(t, pids...)
+}
+
+func TestSignals(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(sig.String(), func(t *testing.T) {
+			cmd, pids := parent(t, "parent signals")
+			cmd.Process.Signal(sig)
+			err := cmd.Wait()
+			gone(t, pids...)
+			if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); !ws.Signaled() || ws.Signal() != sig {
+				t.Errorf("the launcher ended with %v, want that it died of %v", err, sig)
+			}
+		})
+	}
+}
+
+func TestWrongSpecs(t *testing.T) {
+	for name, spec := range map[string]Spec{
+		"nobody":     {N: 0},
+		"first":      {N: 2, First: 2},
+		"no program": {N: 2, Path: "/nonexistent/program"},
+		"busy port":  {N: 2, Rendezvous: busy(t)},
+		"bad port":   {N: 2, Rendezvous: "nowhere"},
+	} {
+		if j, err := Start(spec); err == nil {
+			t.Errorf("%s: was started", name)
+			j.Kill()
+		} else if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: the error has more than one line: %v", name, err)
+		}
+	}
+}
+
+func busy(t *testing.T) string {
+	j, err := Start(Spec{N: 1, First: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Wait() })
+	return j.addr
+}

@@ -1,0 +1,60 @@
+package nmad
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
+)
+
+// spinTries is how often a lock that is held is looked at before the processor
+// is offered to others. Sections take tens of nanoseconds up to the copy of one eager
+// body, a few microseconds.
+const spinTries = 200
+
+// spinlock is the lock of a gate: short sections, nothing inside blocks or
+// switches threads. A poller that finds it held goes away, for whoever holds it
+// polls or is about to. Parking the waiters instead would save nothing for sections
+// this short, and costs 20 us for a bound OS thread.
+//
+// A holder can lose its CPU all the same, and, if its VP was taken meanwhile, may
+// have to be run by somebody else's: so who waits for long lets others run, in
+// the kernel and on its own VP.
+type spinlock struct {
+	word    atomic.Uint32 // 0 free, 1 held; written by whoever takes or releases it
+	waiters atomic.Int32  // callers inside slow; read by a holder that could stay longer
+}
+
+func (l *spinlock) tryLock() bool {
+	return l.word.Load() == 0 && l.word.CompareAndSwap(0, 1)
+}
+
+// lock spins until it has the lock. It must not be called from hooks: those try.
+func (l *spinlock) lock() {
+	if !l.word.CompareAndSwap(0, 1) {
+		l.slow()
+	}
+}
+
+func (l *spinlock) slow() {
+	l.waiters.Add(1)
+	for tries := 0; !l.tryLock(); tries++ {
+		switch {
+		case tries < spinTries:
+			asm.Pause()
+		case !marcel.OnThread():
+			runtime.Gosched() // the holder may be a goroutine that waits for a P
+		case tries%4 != 0:
+			kernelYield()
+		default:
+			marcel.Yield()
+		}
+	}
+	l.waiters.Add(-1)
+}
+
+func (l *spinlock) unlock() { l.word.Store(0) }
+
+// wanted says whether somebody spins for the lock.
+func (l *spinlock) wanted() bool { return l.waiters.Load() != 0 }

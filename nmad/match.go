@@ -1,0 +1,159 @@
+package nmad
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"math/bits"
+)
+
+// Matching pairs messages with receives: by tag, within one gate, in the order
+// in which both came. A gate has two tables of the same make: receives that
+// wait for their message, and messages that wait for their receive. For any tag at most
+// one of them holds entries.
+//
+//	bucket            chain: one leader per tag            queue: same tag, in order
+//	+---+
+//	| 0 | -> [tag 7 leader] -next-> [tag 7] -next-> [tag 7] <- leader.tail
+//	+---+         | chain
+//	| 1 |    [tag 9 leader]
+//	+---+
+//
+// The oldest entry of a tag leads its queue and stands in the chain of its
+// bucket; when it is taken, the next one steps into its place. So finding, adding and
+// taking cost one hash and a walk over the distinct tags of one bucket, fewer
+// than two on average, whatever the lengths of the queues; and nothing is
+// allocated but the buckets, which double when there are more tags than
+// buckets. The hash is keyed with random numbers: a peer cannot choose tags
+// that fall into one bucket.
+//
+// A wildcard (any source, masked tag) would live in a list per session with
+// the age of each posted receive beside it, and an exact match would win only
+// if it is older; entries have room for it, no list exists yet.
+
+// entry is what a table holds, embedded in requests and in messages.
+type entry struct {
+	tag   uint64
+	chain *entry // leader: next tag in the same bucket
+	next  *entry // next of the same tag
+	tail  *entry // leader: last of the same tag
+
+	req *Request // in the table of posted receives: whose entry this is
+	msg *message // in the table of unexpected messages: whose entry this is
+}
+
+// firstBuckets is a power of two.
+const firstBuckets = 16
+
+// table is under the lock of its gate. newTable makes one.
+type table struct {
+	buckets []*entry
+	key     [2]uint64
+	tags    int // distinct tags, which is the number of leaders
+	len     int // entries
+}
+
+func newTable(buckets int) table {
+	var seed [16]byte
+	rand.Read(seed[:]) // never fails
+	return table{
+		buckets: make([]*entry, buckets),
+		key:     [2]uint64{binary.LittleEndian.Uint64(seed[:]), binary.LittleEndian.Uint64(seed[8:]) | 1},
+	}
+}
+
+// place gives the address of the pointer that leads to the tag's leader, or to
+// the nil at which a new leader belongs.
+func (t *table) place(tag uint64) **entry {
+	hi, lo := bits.Mul64(tag^t.key[0], t.key[1])
+	p := &t.buckets[(hi^lo)&uint64(len(t.buckets)-1)]
+	for *p != nil && (*p).tag != tag {
+		p = &(*p).chain
+	}
+	return p
+}
+
+// add appends e to the queue of its tag.
+func (t *table) add(e *entry) {
+	t.len++
+	e.chain, e.next = nil, nil
+	p := t.place(e.tag)
+	if lead := *p; lead != nil {
+		lead.tail.next = e
+		lead.tail = e
+		return
+	}
+	e.tail = e
+	*p = e
+	if t.tags++; t.tags > len(t.buckets) {
+		t.grow()
+	}
+}
+
+// take removes and returns the oldest entry of the tag, nil if there is none.
+func (t *table) take(tag uint64) *entry {
+	p := t.place(tag)
+	e := *p
+	if e == nil {
+		return nil
+	}
+	t.len--
+	if heir := e.next; heir != nil {
+		heir.chain, heir.tail = e.chain, e.tail
+		*p = heir
+	} else {
+		*p = e.chain
+		t.tags--
+	}
+	e.chain, e.next, e.tail = nil, nil, nil
+	return e
+}
+
+// remove takes e out of the table and says whether it was there. It walks the
+// queue of its tag: for what is rare.
+func (t *table) remove(e *entry) bool {
+	lead := *t.place(e.tag)
+	if lead == nil {
+		return false
+	}
+	if lead == e {
+		t.take(e.tag)
+		return true
+	}
+	for before := lead; before.next != nil; before = before.next {
+		if before.next == e {
+			before.next = e.next
+			if lead.tail == e {
+				lead.tail = before
+			}
+			e.next = nil
+			t.len--
+			return true
+		}
+	}
+	return false
+}
+
+// takeAny removes and returns some entry, oldest first within its tag; nil when
+// the table is empty. from is a bucket below which all are known to be empty,
+// and is moved on.
+func (t *table) takeAny(from *int) *entry {
+	for ; *from < len(t.buckets); *from++ {
+		if e := t.buckets[*from]; e != nil {
+			return t.take(e.tag)
+		}
+	}
+	return nil
+}
+
+func (t *table) grow() {
+	old := t.buckets
+	t.buckets = make([]*entry, 2*len(old))
+	for _, lead := range old {
+		for lead != nil {
+			rest := lead.chain
+			lead.chain = nil
+			*t.place(lead.tag) = lead
+			lead = rest
+		}
+	}
+}

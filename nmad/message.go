@@ -1,0 +1,85 @@
+package nmad
+
+import "math/bits"
+
+// message is one that arrived before its receive was posted: an eager one with
+// its body, or the announcement of a rendezvous. In the gate to the own rank it
+// may stand for a send that waits.
+type message struct {
+	entry
+	size   uint64   // of the whole message
+	body   []byte   // eager: the data, in a buffer of the pool
+	class  int8     // eager: size class of that buffer; -1: none
+	eager  bool     // else rendezvous
+	cookie uint32   // rendezvous: the sender's name for it
+	send   *Request // own rank: the send that waits
+	free   *message // in the pool: the next one
+}
+
+// Size classes of the pool are powers of two from 64 bytes on.
+const (
+	smallestClass = 6
+	largestClass  = 40
+)
+
+// messagePool keeps the memory of unexpected messages for the next ones. It is
+// under the lock of its gate. What is in use is bounded by the credit given to
+// the peer (see credit.go), what is kept here by limit.
+type messagePool struct {
+	messages *message
+	buffers  [largestClass - smallestClass + 1][][]byte
+	kept     int // bytes in buffers
+	limit    int // of kept; beyond it buffers go to the collector
+	count    int // messages in the pool
+}
+
+// messagesKept is how many empty messages the pool keeps, about 130 bytes each.
+const messagesKept = 4096
+
+func classOf(size int) int8 {
+	if size == 0 {
+		return -1
+	}
+	return int8(max(bits.Len(uint(size-1)), smallestClass) - smallestClass)
+}
+
+// get returns a message whose body has room for size bytes.
+func (p *messagePool) get(size int) *message {
+	m := p.messages
+	if m == nil {
+		m = &message{}
+		m.msg = m
+	} else {
+		p.messages = m.free
+		p.count--
+		m.free = nil
+	}
+	m.class = classOf(size)
+	if m.class < 0 {
+		return m
+	}
+	c := &p.buffers[m.class]
+	if n := len(*c); n > 0 {
+		m.body = (*c)[n-1][:size]
+		(*c)[n-1] = nil
+		*c = (*c)[:n-1]
+		p.kept -= cap(m.body)
+	} else {
+		m.body = make([]byte, size, 1<<(int(m.class)+smallestClass))
+	}
+	return m
+}
+
+// put takes a message back. Its body must not be used any more.
+func (p *messagePool) put(m *message) {
+	if m.class >= 0 && p.kept+cap(m.body) <= p.limit {
+		p.buffers[m.class] = append(p.buffers[m.class], m.body)
+		p.kept += cap(m.body)
+	}
+	m.body, m.send, m.class = nil, nil, -1
+	if p.count < messagesKept {
+		m.free = p.messages
+		p.messages = m
+		p.count++
+	}
+}

@@ -1,0 +1,153 @@
+package nmad
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+)
+
+// How long things may take that depend on a peer which may not run.
+const (
+	// byeLimit is how long a peer's last bytes may lag behind the news that it has
+	// left: they are on the way, so only a machine with no time at all gets there.
+	byeLimit = 5 * time.Second
+	// retireLimit is how long an ended gate tries to send its acknowledgement.
+	retireLimit = 500 * time.Millisecond
+)
+
+// notice hears from the control connection that another process has left or has
+// died. It comes from a goroutine of its own, so it works although nobody polls.
+func (s *Session) notice(e bootstrap.Event) {
+	g := s.gates[e.Rank]
+	if g == nil || g.link == nil {
+		return
+	}
+	if e.Kind == bootstrap.Left {
+		s.work.Go(func() { g.peerLeft(e.Reason) })
+	} else {
+		s.work.Go(func() { g.peerEnded(e.Reason) })
+	}
+}
+
+// peerLeft polls for a peer that has said elsewhere that it leaves, until its BYE has
+// come: it waits for our acknowledgement, and perhaps nobody here polls.
+func (g *Gate) peerLeft(reason string) {
+	patience(byeLimit, func() bool {
+		g.mu.lock()
+		over := g.end != nil
+		g.pollLocked()
+		return over
+	})
+	g.peerEnded(reason)
+}
+
+// retire frees what an ended gate holds.
+func (s *Session) retire(g *Gate) {
+	patience(retireLimit, func() bool {
+		g.mu.lock()
+		defer g.release()
+		return g.flushed()
+	})
+	s.mu.Lock()
+	s.retired[g.rank] = true
+	s.mu.Unlock()
+	s.cfg.Engine.RemoveSource(source{g})
+	g.task.Cancel() // not from its handler, so it cannot fail
+	patience(0, func() bool { return g.shut(g.end) })
+	g.link.Close()
+}
+
+// patience calls done again and again, ever more rarely, until it says true or, unless
+// limit is 0, limit is over. It says whether done did.
+func patience(limit time.Duration, done func() bool) bool {
+	pause := 10 * time.Microsecond
+	for end := time.Now().Add(limit); ; {
+		if done() {
+			return true
+		}
+		if limit > 0 && time.Now().After(end) {
+			return false
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, time.Millisecond)
+	}
+}
+
+// Close leaves the job: it waits for the sends that are under way, for at most
+// Config.Linger; fails all other requests with ErrClosed; tells the peers, waits,
+// again for at most Config.Linger, until they have taken in what is under way; and
+// frees everything. Messages that were sent reach their receivers even if those
+// post their receives later. It returns an error if sends had to be given up.
+// Calling it again does nothing and returns the same.
+func (s *Session) Close() error {
+	s.close.Do(func() {
+		offThread(s.shutdown)
+	})
+	return s.failed
+}
+
+func (s *Session) shutdown() {
+	why := fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrClosed)
+	for _, g := range s.gates {
+		g.beginClose(why)
+	}
+	if !patience(s.cfg.Linger, func() bool { return s.all((*Gate).quiet) }) {
+		s.failed = fmt.Errorf("nmad: rank %d closes: sends to %s had not been taken after %v: they failed with ErrClosed",
+			s.cfg.Rank, s.laggards(), s.cfg.Linger)
+	}
+	for _, g := range s.gates {
+		g.sayBye()
+	}
+	s.control.Announce()
+	patience(s.cfg.Linger, func() bool { return s.all((*Gate).parted) })
+	s.end(errors.New("this side closed its session"))
+}
+
+// all polls every gate and says whether the predicate holds for all of them.
+func (s *Session) all(is func(*Gate) bool) bool {
+	yes := true
+	for _, g := range s.gates {
+		g.mu.lock()
+		if !is(g) {
+			yes = false
+		}
+		g.pollLocked()
+	}
+	return yes
+}
+
+// laggards lists the ranks to which sends are under way.
+func (s *Session) laggards() string {
+	text := "rank"
+	for _, g := range s.gates {
+		g.mu.lock()
+		if !g.quiet() {
+			text += fmt.Sprintf(" %d", g.rank)
+		}
+		g.release()
+	}
+	return text
+}
+
+// end ends all gates, leaves the job and waits until everything is freed.
+func (s *Session) end(why error) {
+	for _, g := range s.gates {
+		if g != nil && g.link != nil {
+			g.shut(&PeerError{Rank: g.rank, Reason: why.Error(), Err: ErrPeerLost})
+		}
+	}
+	if s.control != nil {
+		s.control.Leave() // no notices from here on, so nothing is added to work
+	}
+	s.work.Wait()
+}
+
+// abandon undoes what connect has done before it failed.
+func (s *Session) abandon(why error) {
+	if s.control != nil {
+		s.control.Abort(why)
+	}
+	s.end(why)
+}

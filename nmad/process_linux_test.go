@@ -1,0 +1,319 @@
+package nmad_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/launch"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// Tests with real processes: this program starts itself, and NMAD_TEST tells it
+// what to be.
+const modeVariable = "NMAD_TEST"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(modeVariable); mode != "" {
+		if err := act(strings.Fields(mode)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// act runs a process of a test: ENGINE WHAT ARGUMENTS.
+func act(mode []string) (err error) {
+	f := func() { err = errors.New("what is " + mode[1] + "?") }
+	switch mode[1] {
+	case "victim":
+		f = func() { err = phase(mode[2], number(mode[3])) }
+	case "idle":
+		f = func() { err = idle() }
+	case "mixed":
+		f = func() { err = mixed(number(mode[2]), number(mode[3])) }
+	case "pingpong":
+		f = func() { err = pingpong(number(mode[2]), number(mode[3])) }
+	}
+	if mode[0] == "hooks" {
+		stop, err := pioman.Enable()
+		if err != nil {
+			return err
+		}
+		defer stop()
+		marcel.Run(f)
+	} else {
+		f()
+	}
+	return err
+}
+
+func number(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+// phase works with the victim until it is lost, says so, and then makes sure
+// that the others are still there.
+func phase(name string, victim int) error {
+	s, err := nmad.Join(context.Background())
+	if err != nil {
+		return err
+	}
+	if s.Rank() == victim {
+		return suffer(s, name)
+	}
+	lost := toil(s.Gate(victim), name)
+	var peer *nmad.PeerError
+	if !errors.Is(lost, nmad.ErrPeerLost) || !errors.As(lost, &peer) || peer.Rank != victim {
+		return fmt.Errorf("rank %d lost its peer with: %w", s.Rank(), lost)
+	}
+	fmt.Println("lost", time.Now().UnixNano())
+	other := s.Gate(3 - victim - s.Rank())
+	r := other.Isend(99, []byte{42})
+	buf := make([]byte, 1)
+	if _, err := other.Recv(99, buf); err != nil || buf[0] != 42 {
+		return fmt.Errorf("rank %d cannot go on with the other survivor: %w", s.Rank(), err)
+	}
+	if err := r.Wait(); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// large is longer than what any driver buffers.
+const large = 8 << 20
+
+// toil is what a survivor does with the victim in each phase.
+func toil(g *nmad.Gate, name string) error {
+	size := 64
+	if name == "rendezvous" {
+		size = large
+	}
+	buf := make([]byte, size)
+	fmt.Println("ready", 0)
+	if name == "idle" {
+		_, err := g.Recv(7, buf)
+		return err
+	}
+	for {
+		if err := g.Send(1, buf); err != nil {
+			return err
+		}
+		if _, err := g.Recv(1, buf); err != nil {
+			return err
+		}
+	}
+}
+
+// suffer is the victim's part: it answers both others until it is killed.
+func suffer(s *nmad.Session, name string) error {
+	fmt.Println("ready", 0)
+	if name == "idle" {
+		marcel.Blocking(func() { time.Sleep(time.Hour) })
+	}
+	size := 64
+	if name == "rendezvous" {
+		size = large
+	}
+	var threads []marcel.Thread
+	for rank := range s.Size() {
+		if rank == s.Rank() {
+			continue
+		}
+		threads = append(threads, marcel.Spawn(func() {
+			buf := make([]byte, size)
+			g := s.Gate(rank)
+			for {
+				if _, err := g.Recv(1, buf); err != nil {
+					return
+				}
+				if err := g.Send(1, buf); err != nil {
+					return
+				}
+			}
+		}))
+	}
+	for _, t := range threads {
+		t.Join()
+	}
+	return errors.New("the victim was not killed")
+}
+
+// reports collects the lines of all ranks, each of the form "what number".
+type reports struct {
+	mu    sync.Mutex
+	lines []report
+	come  chan struct{} // has room for all lines of a test
+}
+
+type report struct {
+	rank int
+	what string
+	when int64
+}
+
+func newReports() *reports { return &reports{come: make(chan struct{}, 1000)} }
+
+func (r *reports) of(rank int) io.Writer { return &reporter{r: r, rank: rank} }
+
+// reporter cuts what one rank writes into lines.
+type reporter struct {
+	r    *reports
+	rank int
+	rest []byte
+}
+
+func (w *reporter) Write(b []byte) (int, error) {
+	w.rest = append(w.rest, b...)
+	for {
+		line, rest, whole := bytes.Cut(w.rest, []byte("\n"))
+		if !whole {
+			return len(b), nil
+		}
+		w.rest = rest
+		what, when, _ := strings.Cut(string(line), " ")
+		n, _ := strconv.ParseInt(when, 10, 64)
+		w.r.mu.Lock()
+		w.r.lines = append(w.r.lines, report{w.rank, what, n})
+		w.r.mu.Unlock()
+		w.r.come <- struct{}{}
+	}
+}
+
+func (r *reports) count(what string) (n int, last int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.lines {
+		if l.what == what {
+			n++
+			last = max(last, l.when)
+		}
+	}
+	return n, last
+}
+
+// await waits for n reports of a kind, until the job is over.
+func (r *reports) await(j *launch.Job, what string, n int) error {
+	for {
+		if have, _ := r.count(what); have >= n {
+			return nil
+		}
+		select {
+		case <-r.come:
+		case <-j.Done():
+			return fmt.Errorf("the job ended before %d ranks said %q", n, what)
+		}
+	}
+}
+
+// TestKilled kills one of three processes, by SIGKILL, in the middle of what it does.
+// The two others must hear of it within two seconds, and go on with each other.
+func TestKilled(t *testing.T) {
+	for _, d := range []string{"shm", "tcp"} {
+		for _, engine := range []string{"explicit", "hooks"} {
+			for _, phase := range []string{"idle", "eager", "rendezvous"} {
+				for _, victim := range []int{0, 1} { // 1 dials and accepts, 0 relays the news
+					if victim == 0 && testing.Short() {
+						continue
+					}
+					t.Run(fmt.Sprintf("%s/%s/%s/%d", d, engine, phase, victim), func(t *testing.T) { kill(t, d, engine, phase, victim) })
+				}
+			}
+		}
+	}
+}
+
+// ended waits until the last thread of a killed process is through with the kernel,
+// which on a busy machine takes its time: before, nobody can know.
+func ended(t *testing.T, pid int) time.Time {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return time.Now() // reaped already
+	}
+	defer unix.Close(fd)
+	for {
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		if err == nil {
+			return time.Now()
+		}
+		if err != unix.EINTR {
+			t.Fatal(err)
+		}
+	}
+}
+
+// lateness measures how late the machine wakes a sleeper, from now until the
+// returned function is called, which tells the worst case.
+func lateness() func() time.Duration {
+	stop, worst := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		var most time.Duration
+		for {
+			began := time.Now()
+			select {
+			case <-stop:
+				worst <- most
+				return
+			case <-time.After(time.Millisecond):
+				most = max(most, time.Since(began)-time.Millisecond)
+			}
+		}
+	}()
+	return func() time.Duration {
+		close(stop)
+		return <-worst
+	}
+}
+
+func kill(t *testing.T, d, engine, phase string, victim int) {
+	r := newReports()
+	j, err := launch.Start(launch.Spec{
+		N: 3, Driver: d, Env: []string{fmt.Sprintf("%s=%s victim %s %d", modeVariable, engine, phase, victim)}, Stdout: r.of, Grace: 30 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Kill()
+	if err := r.await(j, "ready", 3); err != nil {
+		t.Fatal(errors.Join(err, j.Wait()))
+	}
+	time.Sleep(150 * time.Millisecond) // into the middle
+	late := lateness()
+	if err := syscall.Kill(j.PID(victim), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	began := ended(t, j.PID(victim)).UnixNano()
+	err = j.Wait()
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprint("rank ", victim)) || !strings.Contains(err.Error(), "signal 9") {
+		t.Errorf("the job ended with %v, want that rank %d was killed", err, victim)
+	}
+	n, last := r.count("lost")
+	if n != 2 {
+		t.Fatalf("%d survivors have noticed, want 2", n)
+	}
+	took, slack := time.Duration(last-began), late()
+	t.Logf("noticed after %v (a sleeper here comes up to %v late)", took, slack)
+	if took > 2*time.Second+slack {
+		t.Errorf("the survivors noticed after %v, want 2 s", took)
+	}
+	if left, _ := filepath.Glob("/dev/shm/*pm2*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -1,0 +1,214 @@
+package nmad
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// spinBurst is how often a waiter polls before it lets the lock of the gate go
+// for a moment and looks at the clock: about 100 ns over shared memory, 5 us
+// over sockets.
+const spinBurst = 8
+
+// streamSpin is how many times as long a waiter polls while bytes flow over the
+// large track: the peer copies a piece at a time, tens of microseconds each.
+const streamSpin = 10
+
+// sharedPolls is how often a waiter polls in vain where other processes use the
+// CPU, before it leaves the work to the engine.
+const sharedPolls = 8
+
+// lastGasp bounds the bursts that are taken in from a link that has broken.
+const lastGasp = 4096
+
+// progress moves the small track on, once. Under mu. It says whether packets
+// arrived.
+func (g *Gate) progress() bool {
+	if g.end != nil || g.link == nil {
+		return false
+	}
+	arrived := g.receive()
+	if g.outgoing() && g.end == nil {
+		g.drain()
+	}
+	return arrived
+}
+
+// poll moves the gate on, both tracks, unless somebody else does just now. It
+// never waits and may be called from hooks. It says whether anything moved.
+func (g *Gate) poll() bool {
+	return g.mu.tryLock() && g.pollLocked()
+}
+
+// pollLocked is poll for a caller that has the lock, and lets it go.
+func (g *Gate) pollLocked() bool {
+	moved := g.landed.Load() != 0 && g.homeAll()
+	moved = g.progress() || moved
+	for range rounds {
+		pull, push := g.pull.take(), g.push.take()
+		if !pull && !push {
+			break
+		}
+		g.release()
+		if pull {
+			g.carry(&g.pull)
+		}
+		if push {
+			g.carry(&g.push)
+		}
+		if !g.mu.tryLock() {
+			return true // whoever holds it takes home what has landed
+		}
+		if !g.homeAll() {
+			break
+		}
+		moved = true
+	}
+	g.release()
+	return moved
+}
+
+// release lets the lock go, and sees to what must not be forgotten then: owners of
+// requests that are done, movers that have landed meanwhile, and a sleeper that
+// was not told to look out for room.
+func (g *Gate) release() {
+	for {
+		if g.armed {
+			g.rearm()
+		}
+		over := g.over.head
+		g.over.head = nil
+		g.mu.unlock()
+		for over != nil {
+			r := over
+			over = r.link // before its owner may use it again
+			r.completion.Signal(finished)
+		}
+		if g.landed.Load() == 0 || !g.mu.tryLock() {
+			return
+		}
+		g.homeAll()
+	}
+}
+
+// spinFor polls the gate on behalf of the owner of r until r is done, for as
+// long as things move, and for g.spin after that, but not while other threads
+// could use the VP. Where other processes use the CPU it yields to the kernel after
+// each poll, a few times: the peer may be waiting for just this CPU. It is
+// called with the lock and returns with it, and says whether r is done.
+func (g *Gate) spinFor(r *Request) bool {
+	var limit int64
+	for quiet := 1; g.spin > 0; quiet++ {
+		moved := false
+		for range spinBurst {
+			if g.progress() {
+				moved = true
+			}
+			if r.stage == done {
+				return true
+			}
+			if g.shared || g.mu.wanted() {
+				break
+			}
+		}
+		streams := !g.pull.queue.empty() || !g.push.queue.empty()
+		if !streams {
+			g.release()
+		} else if g.pollLocked() {
+			moved = true
+		}
+		out := marcel.Ready()
+		switch {
+		case g.shared:
+			if moved {
+				quiet = 0
+			}
+			out = out || quiet >= sharedPolls
+			if !out {
+				kernelYield()
+			}
+		default:
+			now := asm.Cycles()
+			if limit == 0 || moved {
+				limit = now + g.spin
+				if streams { // the peer is copying, and the next piece is near
+					limit = now + streamSpin*g.spin
+				}
+			}
+			out = out || now > limit
+		}
+		g.mu.lock()
+		if r.stage == done {
+			return true
+		}
+		if out {
+			break
+		}
+	}
+	return false
+}
+
+// wait blocks the owner of r until r is done.
+func (g *Gate) wait(r *Request) error {
+	g.mu.lock()
+	if r.stage != done {
+		g.spinFor(r)
+	}
+	g.release()
+	if err := r.completion.Wait(g.engine, finished); err != nil && !r.completion.Test(finished) {
+		return fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, r.tag, err)
+	}
+	return nil
+}
+
+// tick is the gate's ltask.
+func (g *Gate) tick(*pioman.Task) pioman.Status {
+	if !g.mu.tryLock() {
+		return pioman.Again
+	}
+	if g.end != nil {
+		g.release()
+		return pioman.Done
+	}
+	if g.pollLocked() {
+		return pioman.Moved
+	}
+	return pioman.Again
+}
+
+// lose ends the gate because a call of the link has failed; what arrived before
+// is taken in first. Under mu.
+func (g *Gate) lose(err error) {
+	if !errors.Is(err, driver.ErrProtocol) {
+		for range lastGasp {
+			if g.end != nil || !g.receive() {
+				break
+			}
+		}
+	}
+	g.fail(linkFailure(g.rank, err))
+}
+
+// peerEnded ends the gate because the peer has died or left, as another channel
+// than the link says. What the link still holds is taken in first. It must not
+// be called from hooks.
+func (g *Gate) peerEnded(reason string) {
+	for range lastGasp {
+		g.mu.lock()
+		if g.end != nil {
+			g.release()
+			return
+		}
+		if !g.pollLocked() {
+			break
+		}
+	}
+	g.mu.lock()
+	g.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
+	g.release()
+}

@@ -1,0 +1,246 @@
+package nmad
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// receiver is what a gate knows about its incoming small track, and about
+// matching. Under the lock of the gate.
+type receiver struct {
+	head       driver.Header // of the packet that is being received
+	seq        uint32        // of the next message
+	posted     table         // receives without a message
+	unexpected table         // messages without a receive
+	pool       messagePool
+	answers    requestQueue // receives whose RTR is still to be sent
+	records    int          // rendezvous that may be unexpected at once
+	announced  int          // rendezvous that are unexpected
+
+	// Credit; see credit.go.
+	window int64
+	taken  int64
+	owed   int64
+}
+
+func (x *receiver) init(b bounds) {
+	x.posted, x.unexpected = newTable(firstBuckets), newTable(firstBuckets)
+	x.window = min(b.window, math.MaxUint32)
+	x.records = b.records
+	x.pool.limit = int(x.window / 4)
+}
+
+// burst is how many packets one poll takes in at most, so that the lock is held
+// for a bounded time.
+const burst = 32
+
+// startRecv begins a receive. The request may be done on return.
+func (g *Gate) startRecv(r *Request) {
+	g.stats.Recvs++
+	r.stage = posted
+	if g.rx.unexpected.len != 0 && !g.closing {
+		if e := g.rx.unexpected.take(r.tag); e != nil {
+			g.deliver(r, e.msg)
+			return
+		}
+	}
+	if g.dead != nil {
+		g.complete(r, g.dead)
+		return
+	}
+	g.pend(r)
+	g.rx.posted.add(&r.entry)
+}
+
+// deliver gives a message that came early to its receive.
+func (g *Gate) deliver(r *Request, m *message) {
+	switch {
+	case m.eager:
+		g.fill(r, m.body)
+		g.rx.owed += cost(len(m.body))
+		g.stats.UnexpectedBytes -= uint64(len(m.body))
+		g.rx.pool.put(m)
+		g.complete(r, r.err)
+		switch {
+		case g.link == nil:
+			g.rx.paid()
+		case g.end == nil && g.rx.due():
+			g.drain()
+		}
+	case m.send != nil:
+		s := m.send
+		g.rx.pool.put(m)
+		g.copyToSelf(s, r)
+	default:
+		r.size, r.cookie = m.size, m.cookie
+		g.rx.announced--
+		g.rx.pool.put(m)
+		g.pend(r)
+		g.answer(r)
+		g.drain()
+	}
+}
+
+// fill copies an eager body into the buffer of its receive and sets the outcome.
+func (g *Gate) fill(r *Request, body []byte) {
+	r.n = copy(r.buf, body)
+	g.stats.BytesReceived += uint64(r.n)
+	if len(body) > len(r.buf) {
+		r.err = g.truncated(r, uint64(len(body)))
+	}
+}
+
+func (g *Gate) truncated(r *Request, size uint64) error {
+	return fmt.Errorf("nmad: receive from rank %d, tag %#x: %w: it has %d bytes, the buffer %d",
+		g.rank, r.tag, ErrTruncated, size, len(r.buf))
+}
+
+// receive takes in the packets that are there, up to a burst. It says whether
+// there were any.
+func (g *Gate) receive() bool {
+	h := &g.rx.head
+	for n := range burst {
+		body, ok, err := g.link.Recv(h)
+		if err != nil {
+			g.fail(linkFailure(g.rank, err))
+			return true
+		}
+		if !ok {
+			return n > 0
+		}
+		if wrong := g.handle(h, body); wrong != nil {
+			g.fail(wrong)
+			return true
+		}
+		if g.end != nil {
+			return true
+		}
+	}
+	return true
+}
+
+// handle deals with one packet. Nothing in it is trusted: the body may change
+// while it is looked at, and the header may say anything.
+func (g *Gate) handle(h *driver.Header, body []byte) *PeerError {
+	if uint64(h.Body) != uint64(len(body)) || h.Flags != 0 {
+		return violation(g.rank, "a packet of kind %d with %d of %d bytes, flags %#x", h.Kind, len(body), h.Body, h.Flags)
+	}
+	if h.Kind == kindEager {
+		return g.handleEager(h, body)
+	}
+	if len(body) != 0 {
+		return violation(g.rank, "a packet of kind %d with a body of %d bytes", h.Kind, len(body))
+	}
+	switch h.Kind {
+	case kindRdv:
+		return g.handleRdv(h)
+	case kindRtr:
+		return g.handleRtr(h)
+	case kindCredit:
+		return g.handleCredit(h.Size)
+	case kindBye:
+		return g.handleBye(h.Size)
+	case kindByeAck:
+		return g.handleByeAck()
+	}
+	return violation(g.rank, "a packet of unknown kind %d", h.Kind)
+}
+
+// order checks and counts the number of a message.
+func (g *Gate) order(h *driver.Header) *PeerError {
+	if h.Seq != g.rx.seq {
+		return violation(g.rank, "message number %d in the place of %d", h.Seq, g.rx.seq)
+	}
+	g.rx.seq++
+	if marcel.Tracing() {
+		g.traceArrived(h)
+	}
+	return nil
+}
+
+func (g *Gate) handleEager(h *driver.Header, body []byte) *PeerError {
+	if h.Size != uint64(len(body)) {
+		return violation(g.rank, "an eager message of %d bytes in a body of %d", h.Size, len(body))
+	}
+	if wrong := g.order(h); wrong != nil {
+		return wrong
+	}
+	if h.Cookie != 0 {
+		if wrong := g.handleCredit(uint64(h.Cookie)); wrong != nil {
+			return wrong
+		}
+	}
+	if wrong := g.chargeCredit(len(body)); wrong != nil {
+		return wrong
+	}
+	if e := g.rx.posted.take(h.Tag); e != nil {
+		r := e.req
+		g.fill(r, body)
+		g.rx.owed += cost(len(body))
+		g.complete(r, r.err)
+		return nil
+	}
+	m := g.rx.pool.get(len(body))
+	copy(m.body, body)
+	m.tag, m.size, m.eager = h.Tag, h.Size, true
+	g.rx.unexpected.add(&m.entry)
+	g.stats.Unexpected++
+	g.stats.UnexpectedBytes += uint64(len(body))
+	g.stats.UnexpectedPeak = max(g.stats.UnexpectedPeak, g.stats.UnexpectedBytes)
+	return nil
+}
+
+func (g *Gate) handleRdv(h *driver.Header) *PeerError {
+	if wrong := g.order(h); wrong != nil {
+		return wrong
+	}
+	if h.Size > math.MaxInt {
+		return violation(g.rank, "a message of %d bytes is announced, more than this machine can address", h.Size)
+	}
+	if e := g.rx.posted.take(h.Tag); e != nil {
+		r := e.req
+		r.size, r.cookie = h.Size, h.Cookie
+		g.answer(r)
+		return nil
+	}
+	if g.rx.announced >= g.rx.records {
+		return violation(g.rank, "more than %d messages are announced at once", g.rx.records)
+	}
+	g.rx.announced++
+	m := g.rx.pool.get(0)
+	m.tag, m.size, m.cookie, m.eager = h.Tag, h.Size, h.Cookie, false
+	g.rx.unexpected.add(&m.entry)
+	g.stats.Unexpected++
+	return nil
+}
+
+// dropRendezvous forgets announcements: nobody will send their data any more.
+func (x *receiver) dropRendezvous() {
+	kept := newTable(firstBuckets)
+	from := 0
+	for e := x.unexpected.takeAny(&from); e != nil; e = x.unexpected.takeAny(&from) {
+		if e.msg.eager {
+			kept.add(e)
+		} else {
+			x.pool.put(e.msg)
+		}
+	}
+	x.unexpected = kept
+	x.announced = 0
+}
+
+// failRecvs ends all receives but the one into whose buffer a mover is copying
+// right now: that one is ended when the mover comes home.
+func (g *Gate) failRecvs(err error) {
+	from := 0
+	for e := g.rx.posted.takeAny(&from); e != nil; e = g.rx.posted.takeAny(&from) {
+		g.complete(e.req, err)
+	}
+	for r := g.rx.answers.pop(); r != nil; r = g.rx.answers.pop() {
+		g.complete(r, err)
+	}
+	g.pull.fail(g, err)
+}

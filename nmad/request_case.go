@@ -1,0 +1,37 @@
+package nmad
+
+import (
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// Case returns the case of a marcel.Select that can be taken once the request is
+// done. Then Wait says how it ended, at once. A request that was never started
+// counts as done, and Wait says ErrIdle. As for Wait, one at a time may wait: Select
+// panics with ErrTwoWaiters of package pioman if somebody else does. It allocates
+// nothing.
+func (r *Request) Case() marcel.Case { return (*requestCase)(r) }
+
+type requestCase Request
+
+var _ marcel.Poller = (*requestCase)(nil)
+
+func (r *requestCase) done() bool { return !r.started.Load() || r.completion.Test(finished) }
+
+func (r *requestCase) completed() pioman.CompletionCase {
+	return r.completion.Case(r.gate.engine, finished)
+}
+
+// Try moves the gate on, once, if the request is not done.
+func (r *requestCase) Try() bool {
+	if r.done() {
+		return true
+	}
+	r.gate.poll()
+	return r.done() || r.completed().Try()
+}
+
+func (r *requestCase) Poll() bool                   { return !r.done() && r.completed().Poll() }
+func (r *requestCase) Enlist(w *marcel.Waiter) bool { return !r.done() && r.completed().Enlist(w) }
+func (r *requestCase) Withdraw(w *marcel.Waiter)    { r.completed().Withdraw(w) }
+func (r *requestCase) Taken(w *marcel.Waiter) bool  { return r.completed().Taken(w) }

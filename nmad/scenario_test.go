@@ -1,0 +1,260 @@
+package nmad
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/simnet"
+)
+
+var update = flag.Bool("update", false, "write what the scenarios in testdata do now as what they should do")
+
+// TestScenarios runs testdata/*.txt: protocol scenarios over a simulated link, to be
+// read as documentation. Lines that begin with a bar are what the command
+// above them prints.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			was, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			is := runScenario(t, string(was))
+			if *update {
+				if err := os.WriteFile(file, []byte(is), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if is != string(was) {
+				t.Errorf("%s went otherwise (run with -update to accept):\n%s", file, firstDifference(string(was), is))
+			}
+		})
+	}
+}
+
+func firstDifference(was, is string) string {
+	a, b := strings.Split(was, "\n"), strings.Split(is, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d\nwant %s\ngot  %s", i+1, a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("want %d lines, got %d", len(a), len(b))
+}
+
+// scenario is one text in progress.
+type scenario struct {
+	t    *testing.T
+	p    *pair
+	reqs map[string]*Request
+	data map[string][]byte // of sends, by name
+	bufs map[string][]byte // of receives, by name
+	out  strings.Builder
+}
+
+func runScenario(t *testing.T, text string) string {
+	s := &scenario{t: t}
+	s.reset(nil)
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "| ") {
+			continue
+		}
+		s.out.WriteString(line + "\n")
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for reply := range strings.Lines(s.run(words)) {
+			s.out.WriteString("| " + strings.TrimRight(reply, "\n") + "\n")
+		}
+	}
+	return s.out.String()
+}
+
+// args are words of the form name=number.
+type args map[string]int64
+
+func parseArgs(words []string) args {
+	a := args{}
+	for _, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		n, err := strconv.ParseInt(value, 0, 64)
+		if err != nil {
+			n = -1
+		}
+		a[name] = n
+	}
+	return a
+}
+
+func (a args) or(name string, other int64) int64 {
+	if n, ok := a[name]; ok {
+		return n
+	}
+	return other
+}
+
+func (s *scenario) reset(a args) {
+	window, records := a.or("window", 1<<20), int(a.or("records", 1000))
+	s.p = newPair(simnet.Options{
+		MaxBody: int(a.or("maxbody", 64)), Packets: int(a.or("packets", 8)), Large: int(a.or("large", 256)),
+	}, bounds{window: window, records: records, peerWindow: window, peerRecords: records})
+	s.reqs, s.data, s.bufs = map[string]*Request{}, map[string][]byte{}, map[string][]byte{}
+}
+
+func (s *scenario) run(words []string) string {
+	switch words[0] {
+	case "net":
+		s.reset(parseArgs(words[1:]))
+		return ""
+	case "settle":
+		s.p.settle()
+		return ""
+	case "show":
+		return s.show(words[1:])
+	case "break":
+		s.p.links[0].Break(driver.ErrPeerLost)
+		return ""
+	}
+	side, err := strconv.Atoi(words[0])
+	if err != nil || side < 0 || side > 1 || len(words) < 2 {
+		return "what is " + strings.Join(words, " ") + "?\n"
+	}
+	return s.sideRun(side, words[1], words[2:])
+}
+
+func (s *scenario) sideRun(side int, verb string, rest []string) string {
+	g, link := s.p.gates[side], s.p.links[side]
+	a := parseArgs(rest)
+	switch verb {
+	case "isend":
+		name := rest[0]
+		s.data[name] = pattern(int(a.or("len", 0)), uint64(len(s.data)+1))
+		s.reqs[name] = g.Isend(uint64(a.or("tag", 0)), s.data[name])
+	case "irecv":
+		name := rest[0]
+		s.bufs[name] = make([]byte, a.or("cap", 0))
+		s.reqs[name] = g.Irecv(uint64(a.or("tag", 0)), s.bufs[name])
+	case "poll":
+		for range a.or("times", 1) {
+			g.poll()
+		}
+	case "pollsmall": // as if somebody else carried the bytes of the large track just now
+		g.mu.lock()
+		g.progress()
+		g.release()
+	case "hold", "buffer", "delay":
+		on := rest[0] == "on"
+		map[string]func(bool){"hold": link.Hold, "buffer": link.Buffer, "delay": link.Delay}[verb](on)
+	case "deliver":
+		link.Deliver(int(a.or("packets", 1)))
+	case "inject":
+		s.inject(link, rest[0], a)
+	case "arm":
+		return fmt.Sprintln("armed:", source{g}.Arm())
+	case "disarm":
+		source{g}.Disarm()
+	case "rung":
+		return fmt.Sprintln("rung:", link.Rung())
+	case "close":
+		g.beginClose(ErrClosed)
+	case "bye":
+		g.sayBye()
+	case "retire":
+		g.mu.lock()
+		over := g.flushed()
+		g.release()
+		return fmt.Sprintln("nothing left to send:", over)
+	case "state":
+		return s.state(g)
+	default:
+		return "what is " + verb + "?\n"
+	}
+	return ""
+}
+
+var kinds = []string{"", "eager", "rdv", "rtr", "credit", "bye", "byeack"}
+
+func (s *scenario) inject(link *simnet.Link, kind string, a args) {
+	h := driver.Header{
+		Kind: uint8(max(slices.Index(kinds, kind), 0)), Flags: uint8(a.or("flags", 0)),
+		Tag: uint64(a.or("tag", 0)), Size: uint64(a.or("size", 0)),
+		Cookie: uint32(a.or("cookie", 0)), Seq: uint32(a.or("seq", 0)),
+	}
+	body := make([]byte, a.or("body", 0))
+	h.Body = uint32(a.or("claims", int64(len(body))))
+	link.Inject(h, body)
+}
+
+// show prints the requests of these names.
+func (s *scenario) show(names []string) string {
+	var b strings.Builder
+	for _, name := range names {
+		r := s.reqs[name]
+		if r == nil {
+			fmt.Fprintf(&b, "%s: no such request\n", name)
+			continue
+		}
+		fmt.Fprintf(&b, "%s: %v", name, r.stage)
+		if r.stage == done {
+			fmt.Fprintf(&b, ", %d bytes", r.Len())
+			if buf := s.bufs[name]; buf != nil && r.Len() > 0 {
+				fmt.Fprintf(&b, " of %s", s.whose(buf[:r.Len()]))
+			}
+			if r.err != nil {
+				fmt.Fprintf(&b, ", %s", sentinel(r.err))
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// whose names the send that these bytes are the beginning of.
+func (s *scenario) whose(b []byte) string {
+	for name, data := range s.data {
+		if bytes.HasPrefix(data, b) {
+			return name
+		}
+	}
+	return "nobody"
+}
+
+func sentinel(err error) string {
+	for name, e := range map[string]error{
+		"ErrTruncated": ErrTruncated, "ErrPeerLost": ErrPeerLost, "ErrProtocol": ErrProtocol, "ErrClosed": ErrClosed,
+	} {
+		if errors.Is(err, e) {
+			return name
+		}
+	}
+	return err.Error()
+}
+
+// state prints what a gate holds.
+func (s *scenario) state(g *Gate) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "posted %d, unexpected %d (%d bytes), announced here %d, there %d, credit %d, taken %d, owed %d, pending %d\n",
+		g.rx.posted.len, g.rx.unexpected.len, g.stats.UnexpectedBytes, g.rx.announced, g.tx.sends.used,
+		g.tx.credit, g.rx.taken, g.rx.owed, g.engine.Pending())
+	if g.end != nil {
+		fmt.Fprintf(&b, "ended: %v\n", g.end)
+	}
+	if g.byeAcked {
+		b.WriteString("the peer has taken in everything\n")
+	}
+	return b.String()
+}

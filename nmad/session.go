@@ -1,0 +1,195 @@
+package nmad
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// Session is this process's part in a job of Size processes. Safe for
+// concurrent use. Several sessions may live in one process.
+type Session struct {
+	cfg     Config
+	control *bootstrap.Control
+	gates   []*Gate // by rank
+
+	mu      sync.Mutex // serializes install and retire
+	retired []bool     // by rank: the gate's source and task are not to be installed any more
+
+	work   sync.WaitGroup // goroutines that end gates
+	close  sync.Once
+	failed error // what Close returned
+}
+
+// Open meets the other processes of the job and links to each of them. It
+// returns once all of them have done so, or fails when ctx ends, when the time
+// is up, when another process fails, or when the configuration cannot work. It blocks
+// the calling thread or goroutine only.
+func Open(ctx context.Context, cfg Config) (*Session, error) {
+	var s *Session
+	var err error
+	offThread(func() { s, err = open(ctx, cfg) })
+	return s, err
+}
+
+// offThread runs f, which blocks in Go's own ways, where it holds up no VP.
+func offThread(f func()) {
+	if !marcel.OnThread() {
+		f()
+		return
+	}
+	var over marcel.Semaphore
+	over.Uninterruptible() // what f makes must reach somebody
+	go func() {
+		defer over.Release()
+		f()
+	}()
+	over.Acquire()
+}
+
+func open(ctx context.Context, cfg Config) (*Session, error) {
+	if err := cfg.complete(); err != nil {
+		if cfg.Listener != nil {
+			cfg.Listener.Close()
+		}
+		return nil, err
+	}
+	s := &Session{cfg: cfg, gates: make([]*Gate, cfg.Size), retired: make([]bool, cfg.Size)}
+	ctx, stop := context.WithTimeout(ctx, cfg.Timeout)
+	defer stop()
+	if err := s.connect(ctx); err != nil {
+		s.abandon(err)
+		return nil, fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err)
+	}
+	for _, g := range s.gates {
+		if err := s.install(g); err != nil {
+			s.Close()
+			return nil, fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err)
+		}
+	}
+	return s, nil
+}
+
+// connect makes all gates.
+func (s *Session) connect(ctx context.Context) error {
+	cfg := &s.cfg
+	card := bootstrap.Card{
+		PID: os.Getpid(), Born: bootstrap.Born(os.Getpid()), Host: hostIdentity(),
+		Window: uint64(cfg.Unexpected), Records: uint32(cfg.Announced),
+	}
+	var l *linker
+	if cfg.Size > 1 {
+		end, err := cfg.Custom.Open(cfg.driverConfig())
+		if err != nil {
+			if cfg.Listener != nil {
+				cfg.Listener.Close()
+			}
+			return fmt.Errorf("open the driver %s: %w", cfg.Custom.Name(), err)
+		}
+		defer end.Close()
+		card.Driver, card.Addr = cfg.Custom.Name(), end.Addr()
+		l = &linker{end: end, own: cfg.Rank, size: cfg.Size}
+	}
+	control, err := bootstrap.Join(ctx, bootstrap.Config{
+		Rank: cfg.Rank, Size: cfg.Size,
+		Addr: cfg.Rendezvous, Listener: cfg.Listener, Secret: cfg.Secret,
+		Card: card, Notify: s.notice, Timeout: cfg.Timeout,
+	})
+	if err != nil {
+		return err
+	}
+	s.control = control
+	cards := control.Cards()
+	if l != nil {
+		if err := agree(cards, cfg.Rank); err != nil {
+			return err
+		}
+		if err := l.run(ctx, control.Context(), cards); err != nil {
+			return err
+		}
+	}
+	for rank := range s.gates {
+		s.gates[rank] = s.gate(rank, l, cards[rank])
+	}
+	return control.Ready(ctx)
+}
+
+// agree checks that all processes use the same driver.
+func agree(cards []bootstrap.Card, own int) error {
+	for _, c := range cards {
+		if c.Driver != cards[own].Driver {
+			return fmt.Errorf("%w: rank %d uses the driver %q, rank %d uses %q: give all processes the same %s",
+				ErrConfig, own, cards[own].Driver, c.Rank, c.Driver, EnvDriver)
+		}
+	}
+	return nil
+}
+
+func (s *Session) gate(rank int, l *linker, card bootstrap.Card) *Gate {
+	b := bounds{
+		eager:       s.cfg.Eager,
+		window:      int64(s.cfg.Unexpected),
+		records:     s.cfg.Announced,
+		peerWindow:  int64(min(card.Window, 1<<32-1)),
+		peerRecords: int(min(card.Records, maxCookies)),
+	}
+	var g *Gate
+	if rank == s.cfg.Rank {
+		g = newGate(rank, rank, nil, s.cfg.Engine, b)
+	} else {
+		g = newGate(s.cfg.Rank, rank, l.links[rank], s.cfg.Engine, b)
+		l.links[rank] = nil
+		g.onEnd = func(g *Gate) { s.work.Go(func() { s.retire(g) }) }
+	}
+	if s.cfg.Spin > 0 {
+		g.spin = asm.ToCycles(int64(s.cfg.Spin))
+		g.shared = s.cfg.Shared
+	}
+	return g
+}
+
+// install puts a gate into the engine's care.
+func (s *Session) install(g *Gate) error {
+	if g.link == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.retired[g.rank] {
+		return nil
+	}
+	opt := pioman.Repeat
+	if g.link.Descriptor() < 0 {
+		opt |= pioman.Blind
+	} else if err := s.cfg.Engine.AddSource(source{g}); err != nil {
+		return fmt.Errorf("watch the link to rank %d: %w", g.rank, err)
+	}
+	g.task.Init("nmad gate", g.tick, opt)
+	if err := s.cfg.Engine.Submit(&g.task); err != nil {
+		return fmt.Errorf("poll the link to rank %d: %w", g.rank, err)
+	}
+	return nil
+}
+
+// Rank returns the number of this process in the job.
+func (s *Session) Rank() int { return s.cfg.Rank }
+
+// Size returns how many processes the job has.
+func (s *Session) Size() int { return s.cfg.Size }
+
+// Gate returns the gate to a rank, own rank included. For a rank that does not
+// exist it returns one on which everything fails with ErrRank.
+func (s *Session) Gate(rank int) *Gate {
+	if rank >= 0 && rank < len(s.gates) {
+		return s.gates[rank]
+	}
+	g := newGate(s.cfg.Rank, rank, nil, s.cfg.Engine, bounds{})
+	g.dead = fmt.Errorf("nmad: %w: %d, the job has 0 to %d", ErrRank, rank, s.cfg.Size-1)
+	return g
+}
