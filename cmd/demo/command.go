@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/bench"
+	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
+	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
+	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+	"github.com/pm2-go/pm2/cmd/demo/internal/size"
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// commands is the one table of the command line: kong makes from it the parser, the
+// checks, the defaults and --help.
+type commands struct {
+	Pingpong pingpongCommand `cmd:"" help:"Exchange verified messages between two processes: latency and bandwidth against size."`
+	Bench    benchCommand    `cmd:"" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
+	Trace    traceCommand    `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
+	Fairness fairnessCommand `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
+	Topo     topoCommand     `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
+	Top      topCommand      `cmd:"" help:"Watch what the VPs of a process do, as top does for processes."`
+}
+
+// Types of flags; kong shows their names in --help.
+type (
+	file     string
+	hostPort string
+	pattern  string
+)
+
+// output are the flags that every experiment has.
+type output struct {
+	Format string `enum:"${formats}" default:"table" help:"What to write to stdout: ${enum}."`
+	Plot   file   `help:"Draw the results as well, into a file whose name ends in .svg or .png."`
+
+	figure *figure.File // claimed by Validate
+}
+
+// Validate claims the figure's file.
+func (o *output) Validate() (err error) {
+	if o.Plot != "" {
+		if o.figure, err = figure.Claim(string(o.Plot)); err != nil {
+			return fmt.Errorf("--plot: %w", err)
+		}
+	}
+	return nil
+}
+
+type pingpongCommand struct {
+	Driver  string    `default:"shm" help:"Network to use: ${drivers}."`
+	Sizes   size.List `default:"1:4M" sep:"none" help:"Sizes of the messages in bytes: a list 1,8,4K,1M, or a range 1:64K, which doubles. Suffixes K, M, G are binary."`
+	Iters   int       `default:"10000" help:"Exchanges of each size up to 8K; larger sizes run fewer, down to 50. A warm-up of a tenth comes first."`
+	Threads int       `default:"1" help:"Pairs of threads that exchange messages at once."`
+	Engine  string    `enum:"hooks,explicit" default:"hooks" help:"Who makes the network progress: the scheduler's hooks, or only whoever waits: ${enum}."`
+	Listen  hostPort  `help:"Where rank 0 waits for rank 1. Default: the loopback interface, any free port."`
+	output
+}
+
+// Help is the long text of --help.
+func (*pingpongCommand) Help() string {
+	return "Starts a second process, binds the two to one CPU each (with one CPU only, or where binding is forbidden, " +
+		"it says so once and goes on), and lets marcel threads exchange messages through nmad. Every byte of every message is " +
+		"checked, outside of the timed part. Latency is half a round trip; bandwidth is size / median latency in 10^6 bytes per " +
+		"second. The probe is one cache line from core to core, one way.\n\n" +
+		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
+}
+
+// Validate implements kong's check after parsing.
+func (c *pingpongCommand) Validate() error {
+	if _, err := driver.Lookup(c.Driver); err != nil {
+		return fmt.Errorf("--driver: %w", err)
+	}
+	if c.Listen != "" {
+		if _, port, err := net.SplitHostPort(string(c.Listen)); err != nil || port == "" {
+			return fmt.Errorf("--listen %s: write HOST:PORT, such as 127.0.0.1:7070", c.Listen)
+		}
+	}
+	o := c.options()
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	return c.output.Validate()
+}
+
+func (c *pingpongCommand) options() pingpong.Options {
+	return pingpong.Options{
+		Driver: c.Driver, Engine: c.Engine, Iters: c.Iters, Threads: c.Threads, Sizes: c.Sizes, Listen: string(c.Listen),
+	}
+}
+
+type benchCommand struct {
+	Rows pattern       `help:"Measure only the rows whose names match this regular expression, such as 'yield|semaphore'; '.' also measures those that take long."`
+	Reps int           `default:"7" help:"Repetitions of each row, ours and peer in turn; at least ${leastReps}."`
+	Time time.Duration `default:"20ms" help:"How long one repetition lasts, 1ms to 10s."`
+	output
+
+	rows  []bench.Experiment // chosen by Validate
+	heavy []string           // left out
+}
+
+// Help is the long text of --help.
+func (*benchCommand) Help() string {
+	return "Each row is measured on a scheduler of its own with one VP or two, and beside it the peer, goroutines with as " +
+		"many Ps, in turn and in the same run. Medians with quartiles; the ratio is ours / peer, lower is better. Rows that cross " +
+		"cores are probed and compare only figures of one regime. Rows that cannot be measured here are listed with the reason.\n\n" +
+		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
+}
+
+// Validate implements kong's check after parsing.
+func (c *benchCommand) Validate() error {
+	if c.Reps < bench.LeastReps || c.Reps > 1000 {
+		return fmt.Errorf("--reps %d: choose from %d to 1000 repetitions", c.Reps, bench.LeastReps)
+	}
+	if c.Time < time.Millisecond || c.Time > 10*time.Second {
+		return fmt.Errorf("--time %v: choose from 1ms to 10s", c.Time)
+	}
+	wanted, err := regexp.Compile(string(c.Rows))
+	if err != nil {
+		return fmt.Errorf("--rows %q is no regular expression (%w): write a part of a name, such as yield", c.Rows, err)
+	}
+	all := bench.All()
+	for _, x := range all {
+		switch {
+		case !wanted.MatchString(x.Name):
+		case x.Heavy && c.Rows == "":
+			c.heavy = append(c.heavy, x.Name)
+		default:
+			c.rows = append(c.rows, x)
+		}
+	}
+	if len(c.rows) == 0 {
+		return fmt.Errorf("--rows %q matches no row; there are: %s", c.Rows, strings.Join(bench.Names(all), "; "))
+	}
+	return c.output.Validate()
+}
+
+// usageError is what exit status 2 stands for.
+type usageError struct{ error }
+
+// parse reads the command line. --help prints and calls exit(0).
+func parse(args []string, exit func(int)) (any, error) {
+	var table commands
+	parser, err := kong.New(&table,
+		kong.Name("demo"),
+		kong.Description("The laboratory of pm2: threads, progress engine and messages, measured."),
+		kong.Vars{
+			"drivers":   strings.Join(driver.Names(), ", "),
+			"formats":   strings.Join(report.Formats, ","),
+			"leastReps": fmt.Sprint(bench.LeastReps),
+		},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
+		kong.Exit(exit),
+	)
+	if err != nil {
+		return nil, err
+	}
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		hint := "demo --help"
+		if e := (*kong.ParseError)(nil); asParseError(err, &e) && e.Context != nil && e.Context.Command() != "" {
+			hint = "demo " + e.Context.Command() + " --help"
+		}
+		text := strings.Join(strings.Fields(err.Error()), " ")
+		return nil, usageError{fmt.Errorf("%s (see %s)", text, hint)}
+	}
+	switch ctx.Command() {
+	case "pingpong":
+		return &table.Pingpong, nil
+	case "top":
+		return table.Top.run, nil
+	case "trace work":
+		return table.Trace.runWork, nil
+	case "trace pingpong":
+		return table.Trace.runPingpong, nil
+	case "bench":
+		return &table.Bench, nil
+	case "fairness":
+		return table.Fairness.run, nil
+	case "topo":
+		return table.Topo.run, nil
+	}
+	return nil, fmt.Errorf("no command %q", ctx.Command())
+}

@@ -1,0 +1,40 @@
+// Command demo is the laboratory: each experiment is a command that prints a
+// table, or writes JSON or CSV, and draws a figure.
+//
+//	go run ./cmd/demo pingpong                       two processes, verified messages
+//	go run ./cmd/demo pingpong --driver tcp --engine explicit --plot tcp.svg
+//	go run ./cmd/demo bench                          threads beside goroutines
+//	go run ./cmd/demo fairness                       delays beside threads that never yield
+//	go run ./cmd/demo topo --svg machine.svg         this machine's CPUs, and what they share
+//	go run ./cmd/demo topo --synthetic 'numa:4 l3:1 core:4 pu:1'
+//	go run ./cmd/demo trace --plot work.svg work     a timeline for Perfetto
+//	go run ./cmd/demo top                            what VPs do, live
+//	go run ./cmd/demo pingpong --help                the flags
+//
+// The flags, their help and their checks come from one table, the structures in
+// command.go. Results alone go to stdout; progress and warnings go to stderr.
+//
+// # Exit status
+//
+//	0    done
+//	1    failed while running: one line on stderr says what and why
+//	2    wrong usage: one line on stderr says what was wrong and what would be right
+//	130  interrupted (Ctrl-C), as shells expect of a program that ended by SIGINT;
+//	     143 likewise by SIGTERM. Nothing stays behind in either case.
+//
+// # Rooms
+//
+//	command.go, main.go   the command line, signals, exit status
+//	internal/size         the grammar of sizes
+//	internal/pingpong     the ping-pong: two ranks, exchange, verification, statistics
+//	internal/bench        rows beside their peers
+//	internal/topology     machines as text and rows
+//	internal/workload     threads that do a bit of everything
+//	internal/top          counters as a table
+//	internal/report       table, JSON, CSV; the machine
+//	internal/figure       plots, and pictures of machines
+//	internal/progress     the bar
+//	internal/probe        one cache line from core to core
+//	internal/binding      which CPUs, and tying processes to them
+//	internal/pattern      bytes that can be checked
+package main

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
+	"github.com/pm2-go/pm2/cmd/demo/internal/fairness"
+	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+)
+
+type fairnessCommand struct {
+	Hogs   []int  `default:"0,1,4,32" help:"Numbers of threads that never yield, each 0 to 256."`
+	Wakes  int    `default:"1000" help:"Delays of each row: 100 to 100000, one a millisecond."`
+	Format string `enum:"${formats}" default:"table" help:"What to write to stdout: ${enum}."`
+}
+
+// Help is the long text of --help.
+func (*fairnessCommand) Help() string {
+	return "Threads that compute and never yield share one VP's CPU with a thread that is woken once a millisecond by a goroutine, " +
+		"and then sleeps a millisecond at a time: how late does it run? With the kernel's slices as the scheduler sets them and as " +
+		"they are by default; goroutines beside it. Other programs on the machine add to the figures.\n\n" +
+		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
+}
+
+// Validate implements kong's check after parsing.
+func (c *fairnessCommand) Validate() error {
+	for _, n := range c.Hogs {
+		if n < 0 || n > 256 {
+			return fmt.Errorf("--hogs %d: choose from 0 to 256", n)
+		}
+	}
+	if c.Wakes < 100 || c.Wakes > 100_000 {
+		return fmt.Errorf("--wakes %d: choose from 100 to 100000", c.Wakes)
+	}
+	return nil
+}
+
+// cases are all that is measured.
+func (c *fairnessCommand) cases() (cases []fairness.Case) {
+	for _, n := range c.Hogs {
+		cases = append(cases, fairness.Case{Hogs: n, Slices: true}, fairness.Case{Hogs: n}, fairness.Case{Hogs: n, Peer: true})
+	}
+	return cases
+}
+
+// fairnessParameters are what the JSON says about a run of fairness.
+type fairnessParameters struct {
+	Hogs  []int `json:"hogs"`
+	Wakes int   `json:"wakes"`
+}
+
+func (c *fairnessCommand) run(ctx context.Context) error {
+	cases := c.cases()
+	s, err := (&output{Format: c.Format}).newSheet("fairness", fairnessParameters{c.Hogs, c.Wakes}, int64(len(cases)))
+	if err != nil {
+		return err
+	}
+	defer s.bar.Done()
+	cpus := binding.Allowed()
+	s.report.Machine = report.Detect(len(cpus), startProbe(cpus))
+	if err := s.writer.Begin(&s.report, "delay of a thread on one VP whose CPU it shares with hogs; one wake a millisecond"); err != nil {
+		return err
+	}
+	for _, x := range cases {
+		s.bar.Label(fmt.Sprintf("%d hogs", x.Hogs))
+		wakes, sleeps, err := x.Measure(ctx, cpus[0], c.Wakes)
+		if err != nil {
+			return err
+		}
+		if err := s.row(fairness.NewRow(x, "wake", wakes)); err != nil {
+			return err
+		}
+		if err := s.row(fairness.NewRow(x, "sleep", sleeps)); err != nil {
+			return err
+		}
+		s.bar.Add(1)
+	}
+	return s.end()
+}

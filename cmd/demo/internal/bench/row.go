@@ -1,0 +1,131 @@
+package bench
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+)
+
+// Row is one comparison. Times are nanoseconds per operation, allocations are per
+// operation. What the peer has not is null.
+type Row struct {
+	Name       string   `json:"name"`
+	Ours       float64  `json:"ours_ns"`
+	OursQ1     float64  `json:"ours_q1_ns"`
+	OursQ3     float64  `json:"ours_q3_ns"`
+	OursAllocs float64  `json:"ours_allocs"`
+	Peer       string   `json:"peer"`
+	PeerNS     *float64 `json:"peer_ns"`
+	PeerQ1     *float64 `json:"peer_q1_ns"`
+	PeerQ3     *float64 `json:"peer_q3_ns"`
+	PeerAllocs *float64 `json:"peer_allocs"`
+	Ratio      *float64 `json:"ratio"`      // ours divided by the peer's
+	Better     string   `json:"better"`     // which way the ratio is better: always "lower", for all rows are times
+	Speedup    *float64 `json:"speedup"`    // of rows that compare two VPs with one: the time with one over that with two
+	OursShare  *float64 `json:"ours_share"` // of rows that compete: the largest share of an operation's doers over the smallest
+	PeerShare  *float64 `json:"peer_share"`
+	ProbeNS    *float64 `json:"probe_ns"`              // of rows that cross cores: the median during the row
+	Reps       int      `json:"reps"`                  // repetitions that count
+	Ops        int      `json:"ops"`                   // operations of each
+	OursBytes  *float64 `json:"ours_bytes,omitempty"`  // of rows that measure memory: held per operation
+	PeerBytes  *float64 `json:"peer_bytes,omitempty"`  // the same of the peer
+	BytesRatio *float64 `json:"bytes_ratio,omitempty"` // ours divided by the peer's
+}
+
+func newRow(x *Experiment, reps []repetition, ops int) Row {
+	var ours, peer []sample
+	var probes []float64
+	for _, r := range reps {
+		ours, peer, probes = append(ours, r.ours), append(peer, r.peer), append(probes, r.probes...)
+	}
+	o, p := summarize(ours), summarize(peer)
+	row := Row{
+		Name:       x.Name,
+		Ours:       report.Round(o.median),
+		OursQ1:     report.Round(o.q1),
+		OursQ3:     report.Round(o.q3),
+		OursAllocs: report.Round(o.allocs),
+		Peer:       x.PeerName,
+		PeerNS:     report.Optional(p.median),
+		PeerQ1:     report.Optional(p.q1),
+		PeerQ3:     report.Optional(p.q3),
+		Better:     "lower",
+		ProbeNS:    report.Optional(quantile(probes, 0.5)),
+		Reps:       len(reps),
+		Ops:        ops,
+	}
+	allocs := report.Round(p.allocs)
+	row.PeerAllocs = &allocs
+	ratio := report.Significant(o.median / p.median)
+	row.Ratio = &ratio
+	if x.Competes {
+		row.OursShare, row.PeerShare = report.Optional(o.share), report.Optional(p.share)
+	}
+	if p.bytes > 0 {
+		row.OursBytes, row.PeerBytes = report.Optional(o.bytes), report.Optional(p.bytes)
+		r := report.Significant(o.bytes / p.bytes)
+		row.BytesRatio = &r
+	}
+	if x.Parallel {
+		row.Speedup = report.Optional(p.median / o.median)
+	}
+	return row
+}
+
+// Head implements report.Row.
+func (Row) Head() string {
+	return "# Medians [quartiles] per operation; the ratio is ours / peer, lower is better.\n" +
+		"# Row                                            Ours            [quartiles]  allocs" +
+		"        Peer            [quartiles]  allocs    Ratio  Probe (ns)  Peer is"
+}
+
+// Line implements report.Row.
+func (r Row) Line() string {
+	s := fmt.Sprintf("%-44s %11s %22s %7s %11s %22s %7s %8s %11s  %s", r.Name,
+		duration(r.Ours), brackets(r.OursQ1, r.OursQ3), count(r.OursAllocs),
+		optional(r.PeerNS, duration), brackets(*r.PeerQ1, *r.PeerQ3), optional(r.PeerAllocs, count),
+		optional(r.Ratio, ratio), optional(r.ProbeNS, ns), r.Peer)
+	if r.BytesRatio != nil {
+		s += fmt.Sprintf("; memory %.0f / %.0f B each, %.2fx", *r.OursBytes, *r.PeerBytes, *r.BytesRatio)
+	}
+	if r.Speedup != nil {
+		s += fmt.Sprintf("; speed-up %.2fx", *r.Speedup)
+	}
+	if r.OursShare != nil {
+		s += fmt.Sprintf("; largest/smallest share %.2f, the peer's %.2f", *r.OursShare, *r.PeerShare)
+	}
+	return s
+}
+
+func brackets(low, high float64) string { return "[" + duration(low) + ", " + duration(high) + "]" }
+
+func ratio(x float64) string {
+	if x < 0.01 {
+		return strconv.FormatFloat(x, 'f', 5, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+func ns(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
+
+// count writes allocations: 0 is exact, 0.01 is one in a hundred operations.
+func count(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
+
+func optional(x *float64, format func(float64) string) string {
+	if x == nil {
+		return "-"
+	}
+	return format(*x)
+}
+
+// duration writes nanoseconds in the unit that a person would use.
+func duration(x float64) string {
+	switch {
+	case x < 1e4:
+		return strconv.FormatFloat(x, 'f', 1, 64) + " ns"
+	case x < 1e7:
+		return strconv.FormatFloat(x/1e3, 'f', 1, 64) + " us"
+	}
+	return strconv.FormatFloat(x/1e6, 'f', 1, 64) + " ms"
+}

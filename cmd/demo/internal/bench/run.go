@@ -1,0 +1,142 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
+	"github.com/pm2-go/pm2/cmd/demo/internal/probe"
+	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+)
+
+// LeastReps is the smallest number of repetitions that makes a row.
+const LeastReps = 5
+
+// Options say how to measure.
+type Options struct {
+	Reps int           // repetitions of each row, at least LeastReps
+	Time time.Duration // of each repetition
+	CPUs []int         // to use, the first one or two of them
+}
+
+// Outcome is what became of one experiment.
+type Outcome struct {
+	Row  *Row        // nil: skipped
+	Skip report.Skip // why
+}
+
+// Measure measures one row. It blocks for about 2 * (Reps + 3) * Time, up to
+// three times that if the machine switches between its regimes. It fails only if
+// something is wrong with what was measured, or if ctx ends; a row that cannot be
+// measured here is an Outcome.
+func Measure(ctx context.Context, x *Experiment, o Options) (Outcome, error) {
+	skip := func(format string, args ...any) (Outcome, error) {
+		return Outcome{Skip: report.Skip{Name: x.Name, Why: fmt.Sprintf(format, args...)}}, nil
+	}
+	a, b, two := binding.Pair(o.CPUs)
+	cpus := o.CPUs[:1]
+	if x.Crosses {
+		if !two {
+			return skip("it needs two CPUs, and this process may use one only")
+		}
+		cpus = []int{a, b}
+	}
+	n, err := calibrate(x, o, cpus)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("row %q: %w", x.Name, err)
+	}
+	var all []repetition
+	var blind error
+	for try := 0; try < 3*o.Reps && len(oneRegime(all)) < o.Reps; try++ {
+		if err := ctx.Err(); err != nil {
+			return Outcome{}, context.Cause(ctx)
+		}
+		r, err := repeat(x, n, cpus)
+		switch {
+		case errors.Is(err, probe.ErrBusy) || errors.Is(err, errNoProbe):
+			blind = err
+		case err != nil:
+			return Outcome{}, fmt.Errorf("row %q: %w", x.Name, err)
+		default:
+			all = append(all, r)
+		}
+	}
+	good := oneRegime(all)
+	if len(good) < LeastReps {
+		if blind != nil {
+			return skip("the probe beside it failed: %v", blind)
+		}
+		return skip("the machine kept switching between near and far cores: only %d repetitions of %d fell into one regime", len(good), len(all))
+	}
+	row := newRow(x, good, n)
+	return Outcome{Row: &row}, nil
+}
+
+// errNoProbe: CPUs cannot be probed, because threads cannot be bound.
+var errNoProbe = errors.New("no core-to-core probe")
+
+// repeat measures ours and the peer once, with probes around each if it crosses cores.
+func repeat(x *Experiment, n int, cpus []int) (r repetition, err error) {
+	look := func() {
+		if err != nil || !x.Crosses {
+			return
+		}
+		p, e := probe.Measure(cpus[0], cpus[1])
+		if e != nil && !errors.Is(e, probe.ErrBusy) {
+			e = fmt.Errorf("%w: %w", errNoProbe, e)
+		}
+		r.probes, err = append(r.probes, p), e
+	}
+	look()
+	if err == nil {
+		r.ours, err = x.ours(n, cpus)
+	}
+	look()
+	if err == nil {
+		r.peer, err = x.peer(n, cpus)
+	}
+	look()
+	return r, err
+}
+
+func (x *Experiment) ours(n int, cpus []int) (sample, error) {
+	return perform(x.VPs, x.Policy, cpus, n, x.Ours)
+}
+
+func (x *Experiment) peer(n int, cpus []int) (sample, error) {
+	if x.PeerStage != nil {
+		return perform(x.PeerVPs, x.Policy, cpus, n, x.PeerStage)
+	}
+	return performPeer(x.P, n, x.Peer)
+}
+
+// calibrate finds how many operations take about o.Time on the slower side.
+func calibrate(x *Experiment, o Options, cpus []int) (int, error) {
+	unit := max(x.Least, 1)
+	round := func(n int) int {
+		if x.Most > 0 {
+			n = min(n, x.Most)
+		}
+		return max(n/unit*unit, unit)
+	}
+	n := round(256)
+	for {
+		ours, err := x.ours(n, cpus)
+		if err != nil {
+			return 0, err
+		}
+		peer, err := x.peer(n, cpus)
+		if err != nil {
+			return 0, err
+		}
+		took := time.Duration(max(ours.ns, peer.ns, 0.1) * float64(n))
+		want := round(int(float64(n) * float64(o.Time) / float64(max(took, 1))))
+		if want <= 2*n || took >= o.Time/2 {
+			return want, nil
+		}
+		n = min(want, 32*n) // a short run says little about a long one
+		n = round(n)
+	}
+}

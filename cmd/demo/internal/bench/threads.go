@@ -1,0 +1,190 @@
+package bench
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+
+	"github.com/pm2-go/pm2/marcel"
+)
+
+const spawnBatch = 1000
+
+func threadRows() []Experiment {
+	return []Experiment{
+		{
+			Name: "yield, 1 VP", VPs: 1, P: 1, PeerName: "runtime.Gosched, P=1", Least: 2,
+			Ours: yieldOurs, Peer: yieldPeer,
+		},
+		{
+			Name: "spawn+join one by one, 1 VP", VPs: 1, P: 1, PeerName: "go + WaitGroup, P=1",
+			Ours: spawnOneOurs, Peer: spawnOnePeer,
+		},
+		{
+			Name: "spawn+join inline, 1 VP", VPs: 1, P: 1, PeerName: "go + WaitGroup, P=1",
+			Ours: spawnInlineOurs, Peer: spawnOnePeer,
+		},
+		{
+			Name: "spawn+join 1000, 1 VP", VPs: 1, P: 1, PeerName: "go + WaitGroup, P=1", Least: spawnBatch,
+			Ours: spawnBatchOurs, Peer: spawnBatchPeer,
+		},
+		{
+			Name: "self", VPs: 1, P: 1, PeerName: "number in runtime.Stack, P=1",
+			Ours: selfOurs, Peer: selfPeer,
+		},
+	}
+}
+
+// nothing is the body of a thread that is only made and awaited. No closure: what
+// is measured is the thread.
+func nothing() {}
+
+// yieldOurs: two threads take turns; each Yield is one operation.
+func yieldOurs(s *stage, n int) error {
+	turns := func(n int) {
+		loop := func() {
+			for range n / 2 {
+				marcel.Yield()
+			}
+		}
+		a, b := marcel.Spawn(loop), marcel.Spawn(loop)
+		_ = a.Join()
+		_ = b.Join()
+	}
+	turns(min(n, 1000))
+	s.watch.begin()
+	turns(n)
+	s.watch.end()
+	return nil
+}
+
+func yieldPeer(w *watch, n int) error {
+	turns := func(n int) {
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				for range n / 2 {
+					runtime.Gosched()
+				}
+			})
+		}
+		wg.Wait()
+	}
+	turns(min(n, 1000))
+	w.begin()
+	turns(n)
+	w.end()
+	return nil
+}
+
+func spawnOneOurs(s *stage, n int) error { return spawnOne(s, n, marcel.Spawn) }
+
+// spawnInlineOurs: the joiner calls what has not started.
+func spawnInlineOurs(s *stage, n int) error { return spawnOne(s, n, marcel.SpawnInline) }
+
+func spawnOne(s *stage, n int, spawn func(func()) marcel.Thread) error {
+	turns := func(n int) (err error) {
+		for range n {
+			if e := spawn(nothing).Join(); e != nil {
+				err = e
+			}
+		}
+		return err
+	}
+	err := turns(min(n, 1000))
+	s.watch.begin()
+	err = errors.Join(err, turns(n))
+	s.watch.end()
+	return err
+}
+
+// awaited belongs to the goroutines of the spawn rows, which run one after the other.
+var awaited sync.WaitGroup
+
+func arrive() { awaited.Done() }
+
+func spawnOnePeer(w *watch, n int) error {
+	turns := func(n int) {
+		for range n {
+			awaited.Add(1)
+			go arrive()
+			awaited.Wait()
+		}
+	}
+	turns(min(n, 1000))
+	w.begin()
+	turns(n)
+	w.end()
+	return nil
+}
+
+func spawnBatchOurs(s *stage, n int) error {
+	var all [spawnBatch]marcel.Thread
+	turns := func(n int) (err error) {
+		for range n / spawnBatch {
+			for i := range all {
+				all[i] = marcel.Spawn(nothing)
+			}
+			for _, t := range all {
+				if e := t.Join(); e != nil {
+					err = e
+				}
+			}
+		}
+		return err
+	}
+	err := turns(3 * spawnBatch)
+	s.watch.begin()
+	err = errors.Join(err, turns(n))
+	s.watch.end()
+	return err
+}
+
+func spawnBatchPeer(w *watch, n int) error {
+	turns := func(n int) {
+		for range n / spawnBatch {
+			awaited.Add(spawnBatch)
+			for range spawnBatch {
+				go arrive()
+			}
+			awaited.Wait()
+		}
+	}
+	turns(3 * spawnBatch)
+	w.begin()
+	turns(n)
+	w.end()
+	return nil
+}
+
+func selfOurs(s *stage, n int) error {
+	me := marcel.Self()
+	same := true
+	s.watch.begin()
+	for range n {
+		same = same && marcel.Self() == me
+	}
+	s.watch.end()
+	if !same || me == (marcel.Thread{}) {
+		return errors.New("marcel.Self does not know the calling thread")
+	}
+	return nil
+}
+
+// selfPeer is the only way in which Go lets a goroutine know which one it is: its
+// number stands in the first line of its stack trace.
+func selfPeer(w *watch, n int) error {
+	var me, now [64]byte
+	runtime.Stack(me[:24], false)
+	same := true
+	w.begin()
+	for range n {
+		runtime.Stack(now[:24], false)
+		same = same && now == me
+	}
+	w.end()
+	if !same {
+		return errors.New("a goroutine changed its number")
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package bench
+
+import (
+	"runtime"
+	"slices"
+	"time"
+)
+
+// watch times one repetition and counts its allocations. For one thread at a time.
+type watch struct {
+	start   time.Time
+	paused  time.Time
+	elapsed time.Duration
+	mallocs uint64
+	share   float64
+	before  runtime.MemStats
+	after   runtime.MemStats
+	bytes   float64 // held per operation, where a row measures that
+}
+
+// begin starts the clock. What precedes it in a repetition is warm-up.
+func (w *watch) begin() {
+	runtime.ReadMemStats(&w.before) // stops the world, hence outside of the timed part
+	w.start = time.Now()
+}
+
+// end stops the clock.
+func (w *watch) end() {
+	w.elapsed = time.Since(w.start)
+	runtime.ReadMemStats(&w.after)
+	w.mallocs = w.after.Mallocs - w.before.Mallocs
+}
+
+// pause stops the clock for a while, resume lets it go on.
+func (w *watch) pause() { w.paused = time.Now() }
+
+func (w *watch) resume() { w.start = w.start.Add(time.Since(w.paused)) }
+
+// set replaces what the clock showed by a figure that the repetition computed itself.
+func (w *watch) set(d time.Duration) { w.elapsed = d }
+
+// shares notes how many operations each of several competitors has performed.
+func (w *watch) shares(of []int) {
+	w.share = float64(slices.Max(of)) / float64(max(slices.Min(of), 1))
+}
+
+// settled is begin after a collection, for held.
+func (w *watch) settled() {
+	runtime.GC()
+	w.begin()
+}
+
+// held notes how much memory is in use, per operation, beyond what was when it settled:
+// heap and stacks, after a collection.
+func (w *watch) held(n int) {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	use := func(m *runtime.MemStats) float64 { return float64(m.HeapAlloc) + float64(m.StackInuse) }
+	w.bytes = (use(&m) - use(&w.before)) / float64(n)
+}
+
+// sample is the outcome of one repetition.
+type sample struct {
+	ns     float64 // per operation
+	allocs float64 // per operation
+	share  float64 // largest over smallest; 0: nobody competes
+	bytes  float64 // per operation; 0: not measured
+}
+
+func (w *watch) sample(n int) sample {
+	return sample{
+		ns:     float64(w.elapsed.Nanoseconds()) / float64(n),
+		allocs: float64(w.mallocs) / float64(n),
+		share:  w.share,
+		bytes:  w.bytes,
+	}
+}

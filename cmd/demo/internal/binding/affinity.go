@@ -1,0 +1,120 @@
+package binding
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// maxCPUs is how many CPUs a unix.CPUSet can name.
+const maxCPUs = 1024
+
+// Allowed lists the CPUs that the calling thread may use, in ascending order. If
+// the kernel does not say, it lists as many as the Go runtime counted.
+func Allowed() []int {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil || set.Count() == 0 {
+		cpus := make([]int, runtime.NumCPU())
+		for i := range cpus {
+			cpus[i] = i
+		}
+		return cpus
+	}
+	var cpus []int
+	for i := range maxCPUs {
+		if set.IsSet(i) {
+			cpus = append(cpus, i)
+		}
+	}
+	return cpus
+}
+
+// Pair chooses two of the CPUs for two processes: the first, and the first that
+// is no hardware thread of the same core. With one CPU only, or none, ok is false.
+func Pair(cpus []int) (a, b int, ok bool) {
+	if len(cpus) < 2 {
+		return 0, 0, false
+	}
+	siblings := threadSiblings(cpus[0])
+	for _, c := range cpus[1:] {
+		if !siblings.Has(c) {
+			return cpus[0], c, true
+		}
+	}
+	return cpus[0], cpus[1], true
+}
+
+// threadSiblings is the set of hardware threads of cpu's core; empty if sysfs does not say.
+func threadSiblings(cpu int) topo.CPUSet {
+	text, _ := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
+	set, _ := topo.ParseCPUList(string(text))
+	return set
+}
+
+// Thread ties the calling OS thread to one CPU. The caller must have locked its
+// goroutine to that thread, and end it rather than unlock it.
+func Thread(cpu int) error {
+	var set unix.CPUSet
+	set.Set(cpu)
+	return setaffinity(0, cpu, &set)
+}
+
+// Permitted says whether threads may be bound at all: nil, or the kernel's refusal. It
+// sets a mask that changes nothing, in a thread of its own.
+func Permitted() error {
+	answer := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and ends locked
+		var set unix.CPUSet
+		err := unix.SchedGetaffinity(0, &set)
+		if err == nil {
+			err = unix.SchedSetaffinity(0, &set)
+		}
+		answer <- err
+	}()
+	return <-answer
+}
+
+// Process ties every thread of this process to one CPU, and by inheritance those to
+// come. Threads that start meanwhile are found by looking again until none is new.
+// An error means that the kernel forbids it; nothing has been bound then.
+func Process(cpu int) error {
+	var set unix.CPUSet
+	set.Set(cpu)
+	done := map[int]bool{}
+	for {
+		entries, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			return fmt.Errorf("list the threads of this process: %w", err)
+		}
+		found := false
+		for _, e := range entries {
+			tid, err := strconv.Atoi(e.Name())
+			if err != nil || done[tid] {
+				continue
+			}
+			found = true
+			done[tid] = true
+			// A thread that has ended since needs no binding.
+			if err := setaffinity(tid, cpu, &set); err != nil && !errors.Is(err, unix.ESRCH) {
+				return err
+			}
+		}
+		if !found {
+			return nil
+		}
+	}
+}
+
+func setaffinity(tid, cpu int, set *unix.CPUSet) error {
+	if err := unix.SchedSetaffinity(tid, set); err != nil {
+		return fmt.Errorf("bind to CPU %d: %w", cpu, err)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package figure
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image"
+	_ "image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// points is a run over shared memory as it might be.
+func points() []Point {
+	var ps []Point
+	for size := 1; size <= 4<<20; size *= 2 {
+		median := 0.12 + float64(size)/30e3
+		ps = append(ps, Point{size, median * 0.8, median, median*1.3 + 1, float64(size) / median})
+	}
+	return ps
+}
+
+func pairs() []Pair {
+	return []Pair{
+		{"yield, 1 VP", "runtime.Gosched, P=1", Measure{58, 60, 64}, Measure{80, 82, 85}},
+		{"spawn+join one by one, 1 VP", "go + WaitGroup, P=1", Measure{100, 120, 140}, Measure{280, 300, 330}},
+		{"spawn+join 1000, 1 VP", "go + WaitGroup, P=1", Measure{40, 46, 50}, Measure{160, 178, 190}},
+		{"mutex contended, 8 on 2 VPs", "sync.Mutex, P=2", Measure{110, 150, 230}, Measure{90, 120, 160}},
+		{"self", "", Measure{2.8, 2.9, 3.1}, Measure{}},
+		{"spawn parallel, 100 x 100 us, 2 VPs over 1", "the same on 1 VP", Measure{5.1e6, 5.2e6, 5.4e6}, Measure{1e7, 1.01e7, 1.1e7}},
+	}
+}
+
+// keep copies a figure to the folder named by PM2_KEEP_FIGURES, for looking at it.
+func keep(t *testing.T, path string) {
+	dir := os.Getenv("PM2_KEEP_FIGURES")
+	if dir == "" {
+		return
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, filepath.Base(path)), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFigures(t *testing.T) {
+	dir := t.TempDir()
+	for name, draw := range map[string]func(*File) error{
+		"latency":     func(f *File) error { return Latency(f, "demo pingpong: shm, hooks", points()) },
+		"one size":    func(f *File) error { return Latency(f, "one size only", points()[3:4]) },
+		"few, mixed":  func(f *File) error { return Latency(f, "few sizes", []Point{points()[9], points()[3], points()[6]}) },
+		"compare":     func(f *File) error { return Compare(f, "demo bench", pairs()) },
+		"compare one": func(f *File) error { return Compare(f, "demo bench", pairs()[:1]) },
+	} {
+		for _, ext := range []string{".png", ".svg"} {
+			path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+ext)
+			f, err := Claim(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s is there before it was drawn", path)
+			}
+			if err := draw(f); err != nil {
+				t.Errorf("%s%s: %v", name, ext, err)
+				continue
+			}
+			keep(t, path)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ext == ".svg" {
+				checkSVG(t, name, text)
+			} else {
+				checkPNG(t, name, text)
+			}
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func checkPNG(t *testing.T, name string, text []byte) {
+	img, format, err := image.Decode(bytes.NewReader(text))
+	if err != nil || format != "png" {
+		t.Errorf("%s: %s, %v", name, format, err)
+		return
+	}
+	if b := img.Bounds(); b.Dx() < 1000 || b.Dy() < 200 {
+		t.Errorf("%s: only %v", name, b)
+	}
+	colours := map[any]bool{}
+	for x := 0; x < img.Bounds().Dx(); x += 3 {
+		for y := 0; y < img.Bounds().Dy(); y += 3 {
+			colours[img.At(x, y)] = true
+		}
+	}
+	if len(colours) < 10 {
+		t.Errorf("%s: %d colours: nothing was drawn", name, len(colours))
+	}
+}
+
+func checkSVG(t *testing.T, name string, text []byte) {
+	var words strings.Builder
+	for d := xml.NewDecoder(bytes.NewReader(text)); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return
+		}
+		if c, ok := token.(xml.CharData); ok {
+			words.Write(c)
+			words.WriteByte('\n')
+		}
+	}
+	want := []string{"size of the message (bytes)", "one-way latency (us)", "(MB/s)", "median"}
+	if strings.HasPrefix(name, "compare") {
+		want = []string{"ours", "peer", "(logarithmic)", "0.73x", "yield, 1 VP"}
+	}
+	for _, w := range want {
+		if !strings.Contains(words.String(), w) {
+			t.Errorf("%s: no %q in the figure", name, w)
+		}
+	}
+}
+
+func TestClaim(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "x.png"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"figure":                 ".svg or .png",
+		"figure.pdf":             ".svg or .png",
+		dir + "/none/figure.svg": "choose a folder that exists",
+		dir + "/x.png":           "is a directory",
+		"/proc/figure.png":       "choose a folder that exists",
+	} {
+		_, err := Claim(path)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("Claim(%q): %v, want one line that says %q", path, err, want)
+		}
+	}
+	if _, err := Claim(filepath.Join(dir, "UPPER.SVG")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNothing(t *testing.T) {
+	f, err := Claim(filepath.Join(t.TempDir(), "x.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if Latency(f, "", nil) == nil || Latency(f, "", []Point{{Size: 1}}) == nil || Compare(f, "", nil) == nil {
+		t.Error("a figure without data was drawn")
+	}
+}

@@ -1,0 +1,58 @@
+package pingpong
+
+import (
+	"fmt"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/size"
+)
+
+const (
+	// MaxThreads is the largest number of pairs of threads.
+	MaxThreads = 4096
+
+	maxBuffers = 8 << 30 // bytes of buffers in one process
+
+	fullSize  = 8 << 10 // up to here a size runs all its iterations
+	leastRuns = 50      // no size runs fewer, unless asked to
+)
+
+// Options say what to run. Both ranks get the same.
+type Options struct {
+	Driver  string    `json:"driver"`
+	Engine  string    `json:"engine"` // "hooks" or "explicit"
+	Iters   int       `json:"iters"`  // per pair, for sizes up to 8 KiB
+	Threads int       `json:"threads"`
+	Sizes   size.List `json:"sizes"`
+	Listen  string    `json:"listen,omitempty"` // where rank 0 awaits rank 1; empty: loopback, any port
+	Trace   *Trace    `json:"trace,omitempty"`  // nil: none
+}
+
+// Validate says what is wrong with the options and what would be right.
+func (o *Options) Validate() error {
+	switch {
+	case o.Iters < 1:
+		return fmt.Errorf("--iters %d: there must be at least 1 iteration", o.Iters)
+	case o.Threads < 1 || o.Threads > MaxThreads:
+		return fmt.Errorf("--threads %d: choose from 1 to %d pairs of threads", o.Threads, MaxThreads)
+	case len(o.Sizes) == 0:
+		return fmt.Errorf("--sizes: at least one size is needed, such as 1:4M")
+	case o.Sizes.Max() > maxBuffers/2/o.Threads:
+		return fmt.Errorf("--threads %d with messages of %s needs over %s of buffers in each process: use fewer threads or smaller sizes",
+			o.Threads, size.Format(o.Sizes.Max()), size.Format(maxBuffers))
+	}
+	return nil
+}
+
+// iterations is how often a message of that size is exchanged, without warm-up.
+func (o *Options) iterations(bytes int) int {
+	n := o.Iters
+	if bytes > fullSize {
+		n = int(int64(n) * fullSize / int64(bytes))
+	}
+	return min(max(n, leastRuns), o.Iters)
+}
+
+// warmup is how many exchanges precede them.
+func (o *Options) warmup(bytes int) int {
+	return min(max(o.iterations(bytes)/10, 10), 1000)
+}

@@ -1,0 +1,50 @@
+package pingpong
+
+import (
+	"fmt"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+)
+
+// Row is one size. All times are one way, in nanoseconds.
+type Row struct {
+	Name      string   `json:"name"`
+	Size      int      `json:"size"`  // bytes
+	Iters     int      `json:"iters"` // counted exchanges of each pair
+	Threads   int      `json:"threads"`
+	Min       float64  `json:"min_ns"`
+	Median    float64  `json:"median_ns"`
+	P99       float64  `json:"p99_ns"`
+	Bandwidth float64  `json:"bandwidth_MBps"` // all pairs together, one way
+	ProbeNS   *float64 `json:"probe_ns"`       // just before the row; null with one CPU
+}
+
+func newRow(bytes, iters, threads int, t *tally, probe float64) Row {
+	median := t.oneWay(50)
+	return Row{
+		Name:      "pingpong",
+		Size:      bytes,
+		Iters:     iters,
+		Threads:   threads,
+		Min:       report.Round(t.oneWay(0)),
+		Median:    report.Round(median),
+		P99:       report.Round(t.oneWay(99)),
+		Bandwidth: report.Significant(float64(bytes) * float64(threads) / median * 1e3),
+		ProbeNS:   report.Optional(probe),
+	}
+}
+
+// Head implements report.Row.
+func (Row) Head() string {
+	return "# Size (B)     Iters   Min (us)  Median (us)     P99 (us)   Bandwidth (MB/s)   Probe (ns)"
+}
+
+// Line implements report.Row.
+func (r Row) Line() string {
+	probe := "-"
+	if r.ProbeNS != nil {
+		probe = fmt.Sprintf("%.1f", *r.ProbeNS)
+	}
+	return fmt.Sprintf("%10d %9d %10.3f %12.3f %12.3f %18.2f %12s",
+		r.Size, r.Iters, r.Min/1e3, r.Median/1e3, r.P99/1e3, r.Bandwidth, probe)
+}

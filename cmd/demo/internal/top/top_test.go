@@ -1,0 +1,40 @@
+package top_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/top"
+	"github.com/pm2-go/pm2/sched"
+)
+
+func TestWrite(t *testing.T) {
+	before := sched.Stats{Elapsed: time.Second, VPs: make([]sched.VPStats, 2)}
+	now := sched.Stats{Elapsed: 3 * time.Second, VPs: make([]sched.VPStats, 2), Alive: 12, LWPs: 3}
+	now.VPs[0] = sched.VPStats{VP: 0, CPU: 4, State: "running", Ready: 2, Switches: 2_000_000, Items: 20, Ended: 4000, Parks: 2,
+		Spin: 200 * time.Millisecond, Hook: 100 * time.Millisecond, Sleep: 700 * time.Millisecond}
+	now.VPs[0].Wakes[8], now.VPs[0].Wakes[15] = 98, 2
+	now.VPs[1] = sched.VPStats{VP: 1, CPU: 5, State: "free"}
+	now.Total = now.VPs[0]
+	now.Total.Away = 1
+	var b strings.Builder
+	if err := top.Write(&b, "demo (pid 7)", now, before); err != nil {
+		t.Fatal(err)
+	}
+	const want = `demo (pid 7), up 3s, 3 LWPs, the last 2s
+threads: 12 alive: 1 running, 2 ready, 8 waiting, 1 in Blocking, 0 seized
+
+   VP  CPU  load           %  idle%  spin%  hook% sleep% switches/s  stolen/s threads/s  parks/s  ready  wakes p50, p99
+    0    4  #####.....  50.0   50.0   10.0    5.0   35.0      1.00M        10      2000        1      2  <256ns, <32.8µs
+    1    5  ########## 100.0    0.0    0.0    0.0    0.0          0         0         0        0      0  -
+  all       ########..  75.0   25.0    5.0    2.5   17.5      1.00M        10      2000        1      2  <256ns, <32.8µs
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+	b.Reset()
+	if err := top.Write(&b, "x", sched.Stats{}, sched.Stats{}); err != nil || !strings.Contains(b.String(), "no scheduler runs") {
+		t.Errorf("of nothing: %q, %v", b.String(), err)
+	}
+}

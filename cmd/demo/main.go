@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
+	"github.com/pm2-go/pm2/marcel/monitor"
+)
+
+func main() {
+	if pingpong.IsRank1() {
+		os.Exit(runRank1())
+	}
+	os.Exit(run(os.Args[1:]))
+}
+
+// run runs one command line and returns the exit status.
+func run(args []string) int {
+	command, err := parse(args, os.Exit)
+	if err != nil {
+		return fail(err)
+	}
+	ctx, caught := interruptible()
+	server, err := monitor.FromEnvironment()
+	if err != nil {
+		return fail(err)
+	}
+	defer server.Close()
+	switch c := command.(type) {
+	case *pingpongCommand:
+		err = c.run(ctx)
+	case *benchCommand:
+		err = c.run(ctx)
+	case func(context.Context) error:
+		err = c(ctx)
+	}
+	if s := caught(); s != 0 {
+		fmt.Fprintf(os.Stderr, "demo: interrupted (%s)\n", unix.SignalName(s))
+		return 128 + int(s)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return 0
+}
+
+// runRank1 is the whole life of the second process.
+func runRank1() int {
+	err := pingpong.RunRank1()
+	if errors.Is(err, pingpong.ErrTold) {
+		return 1 // rank 0 prints it
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "demo: rank 1: %v\n", oneLine(err))
+		return 1
+	}
+	return 0
+}
+
+// fail prints one line and returns the exit status.
+func fail(err error) int {
+	fmt.Fprintf(os.Stderr, "demo: %s\n", oneLine(err))
+	if errors.As(err, &usageError{}) {
+		return 2
+	}
+	return 1
+}
+
+// interruptible returns a context that SIGINT and SIGTERM end, and a function
+// that says which of them came (0: none). A second signal ends the program
+// at once.
+func interruptible() (context.Context, func() unix.Signal) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM)
+	var mu sync.Mutex
+	var caught unix.Signal
+	go func() {
+		s, _ := (<-signals).(unix.Signal)
+		mu.Lock()
+		caught = s
+		mu.Unlock()
+		signal.Reset(unix.SIGINT, unix.SIGTERM)
+		cancel()
+	}()
+	return ctx, func() unix.Signal {
+		mu.Lock()
+		defer mu.Unlock()
+		return caught
+	}
+}
+
+func asParseError(err error, target **kong.ParseError) bool { return errors.As(err, target) }

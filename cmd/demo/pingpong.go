@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
+	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
+	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+)
+
+// run is rank 0's process from here on.
+func (c *pingpongCommand) run(ctx context.Context) error {
+	o := c.options()
+	s, err := c.newSheet("pingpong", o, pingpong.Steps(&o))
+	if err != nil {
+		return err
+	}
+	defer s.bar.Done()
+	var points []figure.Point
+	err = pingpong.Run(ctx, o, pingpong.Sink{
+		Warn: warn,
+		Begin: func(m report.Machine, remarks ...string) error {
+			s.report.Machine = m
+			return s.writer.Begin(&s.report, remarks...)
+		},
+		Row: func(r pingpong.Row) error {
+			points = append(points, figure.Point{
+				Size: r.Size, Min: r.Min / 1e3, Median: r.Median / 1e3, P99: r.P99 / 1e3, Bandwidth: r.Bandwidth,
+			})
+			return s.row(r)
+		},
+		Label: s.bar.Label,
+		Step:  s.bar.Add,
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.end(); err != nil {
+		return err
+	}
+	if c.figure == nil {
+		return nil
+	}
+	title := fmt.Sprintf("demo pingpong: driver %s, engine %s, %s", c.Driver, c.Engine, s.report.Machine.CPU)
+	if c.Threads > 1 {
+		title += fmt.Sprintf(", %d pairs of threads", c.Threads)
+	}
+	return figure.Latency(c.figure, title, points)
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/top"
+	"github.com/pm2-go/pm2/cmd/demo/internal/workload"
+	"github.com/pm2-go/pm2/marcel/monitor"
+	"github.com/pm2-go/pm2/sched"
+)
+
+type topCommand struct {
+	Attach file          `help:"Look at another process, through the socket that it serves at this path. Default: run a workload and look at that."`
+	Every  time.Duration `default:"1s" help:"How long between two looks, 10ms to 1h."`
+	Once   bool          `help:"Look once, and end."`
+	Count  int           `default:"0" help:"How often to look; 0: until interrupted."`
+	VPs    int           `name:"vps" default:"0" help:"How many VPs the workload has; 0: one for each CPU."`
+}
+
+// Help is the long text of --help.
+func (*topCommand) Help() string {
+	return "Shows what each VP does, as top does for processes. Percentages are of the time between two looks: load is running " +
+		"threads, the rest is spinning, idle hooks and sleep. Wakes are the latencies from being woken to running, one in 64. " +
+		"On a terminal it draws over itself; else it writes one table after the other.\n\n" +
+		"A process can be looked at if it serves its counters (package marcel/monitor); demo itself does, if started " +
+		"with PM2_STATS=/some/path.\n\n" +
+		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
+}
+
+// Validate implements kong's check after parsing.
+func (c *topCommand) Validate() error {
+	switch {
+	case c.Every < 10*time.Millisecond || c.Every > time.Hour:
+		return fmt.Errorf("--every %v: choose from 10ms to 1h", c.Every)
+	case c.Count < 0:
+		return fmt.Errorf("--count %d: choose 1 or more, or 0 for no end", c.Count)
+	case c.Once && c.Count > 1:
+		return fmt.Errorf("--once --count %d: choose one of the two", c.Count)
+	case c.VPs < 0 || c.VPs > 4096:
+		return fmt.Errorf("--vps %d: choose from 0 to 4096", c.VPs)
+	case c.Attach != "" && c.VPs != 0:
+		return errors.New("--vps: that is for the workload, and with --attach none is run")
+	}
+	return nil
+}
+
+func (c *topCommand) run(ctx context.Context) error {
+	if c.Attach != "" {
+		client, err := monitor.Attach(string(c.Attach))
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		return c.watch(ctx, string(c.Attach), client.Stats)
+	}
+	if err := sched.Configure(sched.Config{VPs: c.VPs}); err != nil {
+		return err
+	}
+	s := sched.Default()
+	working, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { workload.Run(working, s) })
+	defer work.Wait()
+	defer cancel()
+	return c.watch(ctx, fmt.Sprintf("demo top (pid %d)", os.Getpid()), func() (sched.Stats, error) { return s.Stats(), nil })
+}
+
+// watch shows what happens between looks.
+func (c *topCommand) watch(ctx context.Context, title string, look func() (sched.Stats, error)) error {
+	clear := ""
+	if _, err := unix.IoctlGetTermios(int(os.Stdout.Fd()), unix.TCGETS); err == nil {
+		clear = "\x1b[H\x1b[J" // home, and erase from there
+	}
+	before, err := look()
+	if err != nil {
+		return err
+	}
+	looks := c.Count
+	if c.Once {
+		looks = 1
+	}
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(c.Every):
+		}
+		now, err := look()
+		if err != nil {
+			return err
+		}
+		if n > 1 && clear == "" {
+			fmt.Println()
+		}
+		if _, err := fmt.Print(clear); err != nil {
+			return err
+		}
+		if err := top.Write(os.Stdout, title, now, before); err != nil {
+			return err
+		}
+		if n == looks {
+			return nil
+		}
+		before = now
+	}
+}
