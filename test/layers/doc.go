@@ -1,0 +1,23 @@
+// Package layers keeps the rooms of the module apart.
+//
+// Imports point downwards only:
+//
+//	cmd  test                      everything, nobody imports them
+//	nmad                           pioman, marcel, sched/topo, asm
+//	pioman                         hooks, tasklet, sched, asm; marcel in flavour_marcel*.go
+//	marcel      tasklet            sched, hooks, asm (each)
+//	sched                          hooks, asm
+//	sched/topo  hooks              asm                    nothing
+//	asm                            nothing
+//
+// The table in rules.go says it exactly, and also which modules of other
+// people each room may use: what only the laboratory needs stays under cmd,
+// what only tests need stays in tests. Test files may import any room below
+// cmd and test.
+//
+// [Check] reads the sources of a tree, whatever their build constraints, and
+// returns every breach: a forbidden import, a file longer than [MaxLines]
+// lines, a package without doc.go or whose doc.go has no package comment, code
+// in a folder that the table does not know. The package's test runs it over
+// this repository, and over small trees that break each rule once.
+package layers

@@ -1,0 +1,67 @@
+package layers
+
+// MaxLines is the longest a source file may be, in lines. A file that long
+// holds two nouns.
+const MaxLines = 600
+
+// A rule says what the packages of one folder, and of the folders below it, may
+// import outside their tests. The rule with the longest matching folder wins.
+// A folder may always import what lies below it.
+type rule struct {
+	folder  string
+	ours    []string            // folders of this module; each stands for what lies below it too
+	theirs  []string            // modules of other people
+	inFiles map[string][]string // more folders of ours, for the files whose names match a pattern
+}
+
+const (
+	sys   = "golang.org/x/sys"
+	cpuid = "github.com/klauspost/cpuid/v2"
+	ghw   = "github.com/jaypipes/ghw"
+)
+
+// rules has one entry per room. Package trees that no entry covers are not
+// allowed to exist.
+var rules = []rule{
+	{folder: "asm", theirs: []string{cpuid, sys}},
+	{folder: "hooks"},
+	{folder: "sched/topo/crosscheck", ours: []string{"sched/topo"}, theirs: []string{ghw}},
+	{folder: "sched/topo", ours: []string{"asm"}, theirs: []string{sys, cpuid, ghw}},
+	{folder: "sched", ours: []string{"hooks", "asm"}, theirs: []string{sys}},
+	{folder: "tasklet", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
+	{folder: "marcel", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
+	{
+		folder:  "pioman",
+		ours:    []string{"hooks", "tasklet", "sched", "asm"},
+		theirs:  []string{sys},
+		inFiles: map[string][]string{"flavour_marcel*.go": {"marcel"}},
+	},
+	// A driver knows the layers below the library, never the library: the core
+	// can then be tested without any network, and a driver without the core.
+	{folder: "nmad/driver", ours: []string{"nmad/driver", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
+	{folder: "nmad", ours: []string{"nmad", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
+	{folder: "cmd", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, laboratory...)},
+	{folder: "test", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, testOnly...)},
+}
+
+// top are the folders that nobody may import but themselves, whatever else
+// their rules allow; not even test files.
+var top = []string{"cmd", "test"}
+
+// laboratory lists what only cmd may import.
+var laboratory = []string{
+	"github.com/alecthomas/kong",
+	"github.com/HdrHistogram/hdrhistogram-go",
+	"github.com/vbauerster/mpb/v8",
+	"gonum.org/v1/plot",
+}
+
+// testOnly lists what only test files, packages named ...test, and the folder
+// test may import.
+var testOnly = []string{
+	"github.com/anishathalye/porcupine",
+	"github.com/google/go-cmp",
+	"github.com/rogpeppe/go-internal",
+	"go.uber.org/goleak",
+	"pgregory.net/rapid",
+}

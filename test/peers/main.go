@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// settings are the flags.
+type settings struct {
+	sizes        []int
+	reps, iters  int
+	only         []string
+	engine, demo string
+	argobots     string
+	format, file string
+	control      bool
+}
+
+// standard are the comparisons of a run without -only.
+var standard = []string{"shm", "tcp", "onecpu"}
+
+// known are all comparisons, in the order in which they run.
+var known = append(slices.Clone(standard), "mpich", "openmpi-tcp", "mpich-tcp", "argobots")
+
+func main() {
+	enterLoopback()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s, err := parseFlags(os.Args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(2)
+	}
+	if err := compareAll(ctx, s, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(1)
+	}
+}
+
+func parseFlags(args []string) (settings, error) {
+	var s settings
+	f := flag.NewFlagSet("peers", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	sizes := f.String("sizes", "1:4M", "message `sizes` in bytes of the rows over shared memory: 1:64K doubles, 1,8,4K is a list")
+	only := f.String("only", strings.Join(standard, ","), "`comparisons` to run, of "+strings.Join(known, ","))
+	f.IntVar(&s.reps, "reps", 5, "`pairs` of runs per row")
+	f.IntVar(&s.iters, "iters", 0, "timed round `trips` per run of a ping-pong; 0: as many as suit the size")
+	f.StringVar(&s.engine, "engine", "", "our engine `mode`, hooks or explicit; empty: the demo's default")
+	f.StringVar(&s.demo, "demo", "", "a built demo `binary`; empty: build it")
+	f.StringVar(&s.argobots, "argobots", os.Getenv("ARGOBOTS"), "the `prefix` below which Argobots is installed; empty: the environment's ARGOBOTS")
+	f.StringVar(&s.format, "format", "table", "what goes to standard output: table or json")
+	f.StringVar(&s.file, "json", "", "write the JSON to this `file` too")
+	f.BoolVar(&s.control, "control", false, "put each peer beside itself: the ratios show what chance makes of 1")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			f.SetOutput(os.Stdout)
+			fmt.Println("Usage: go run ./test/peers [flags]")
+			f.PrintDefaults()
+		}
+		return s, err
+	}
+	var err error
+	if s.sizes, err = parseSizes(*sizes); err != nil {
+		return s, err
+	}
+	s.only = strings.Split(*only, ",")
+	for _, name := range s.only {
+		if !slices.Contains(known, name) {
+			return s, fmt.Errorf("no comparison %q: choose from %s", name, strings.Join(known, ","))
+		}
+	}
+	switch {
+	case f.NArg() > 0:
+		return s, fmt.Errorf("unexpected argument %q: there are only flags, see -help", f.Arg(0))
+	case s.reps < 1:
+		return s, fmt.Errorf("-reps %d: write at least 1, and 5 for figures that are to be quoted", s.reps)
+	case s.iters < 0:
+		return s, fmt.Errorf("-iters %d: write at least 1, or 0 to let the size decide", s.iters)
+	case s.format != "table" && s.format != "json":
+		return s, fmt.Errorf("-format %q: write table or json", s.format)
+	case s.engine != "" && s.engine != "hooks" && s.engine != "explicit":
+		return s, fmt.Errorf("-engine %q: write hooks or explicit", s.engine)
+	}
+	return s, nil
+}
+
+// comparisons are those asked for, in the order of known.
+func (s settings) comparisons(w *workshop) []comparison {
+	one := []int{1}
+	shm := w.demo(s.demo, "shm", s.engine)
+	tcp := w.demo(s.demo, "tcp", s.engine)
+	shared := shm
+	shared.name += ", one CPU"
+	shared.confine = true
+	pipe := w.native("blocking pipes, one CPU", "pingpong_pipe")
+	all := []comparison{
+		{name: "shm", ours: shm, peer: w.openMPI("Open MPI, default path"), sizes: s.sizes},
+		{name: "tcp", ours: tcp, peer: w.native("C busy-poll, tcp", "pingpong_tcp"), sizes: one},
+		{name: "onecpu", ours: shared, peer: pipe, sizes: one, oneCPU: true},
+		{name: "mpich", ours: shm, peer: w.mpich("MPICH, default path"), sizes: s.sizes},
+		{name: "openmpi-tcp", ours: tcp, peer: w.openMPI("Open MPI, tcp", "--mca", "btl", "tcp,self"), sizes: s.sizes},
+		{name: "mpich-tcp", ours: tcp, peer: w.mpich("MPICH, tcp", "-genv", "UCX_TLS", "tcp,self"), sizes: s.sizes},
+	}
+	for _, o := range operations {
+		all = append(all, comparison{name: "argobots", operation: o.row, ours: w.bench(s.demo, o),
+			peer: w.argobots(s.argobots, o), sizes: one, oneCPU: !o.crosses})
+	}
+	return slices.DeleteFunc(all, func(c comparison) bool { return !slices.Contains(s.only, c.name) })
+}
+
+// compareAll runs the comparisons, with the progress on errs and the result on out.
+func compareAll(ctx context.Context, s settings, out, errs io.Writer) error {
+	w, err := newWorkshop()
+	if err != nil {
+		return err
+	}
+	defer w.remove()
+	cpus, err := usableCPUs()
+	if err != nil {
+		return err
+	}
+	d := document{
+		Experiment: "peers",
+		Machine:    thisMachine(),
+		Parameters: map[string]any{"reps": s.reps, "iters": s.iters, "engine": s.engine, "control": s.control, "cpus": cpus[:min(2, len(cpus))]},
+		Rows:       []jsonRow{},
+		Skipped:    []skipped{},
+	}
+	probe := w.probe()
+	for _, c := range s.comparisons(w) {
+		if s.control {
+			c.ours = c.peer
+			c.ours.name = "the peer again"
+		}
+		if why, err := s.prepare(ctx, c, probe, cpus); err != nil {
+			return err
+		} else if why != "" {
+			// The operations of one peer mostly lack the same.
+			if missing := (skipped{c.name, why}); !slices.Contains(d.Skipped, missing) {
+				d.Skipped = append(d.Skipped, missing)
+			}
+			continue
+		}
+		for _, size := range c.sizes {
+			name := c.title(size)
+			fmt.Fprintln(errs, name)
+			rows, err := compare(ctx, c, probe, size, s.reps, s.measure(c, probe, cpus))
+			switch {
+			case errors.Is(err, errSlow):
+				d.Skipped = append(d.Skipped, skipped{name, err.Error()})
+			case err != nil: // what was measured until now is not lost
+				return errors.Join(s.write(d, out), err)
+			case len(rows) == 0:
+				d.Skipped = append(d.Skipped, skipped{name,
+					fmt.Sprintf("the machine changed its regime in each of %d pairs: try again when it is quieter", 3*s.reps)})
+			}
+			for _, r := range rows {
+				d.Rows = append(d.Rows, c.json(r))
+				if !c.oneCPU {
+					d.Machine.Probe = r.probe
+				}
+			}
+		}
+	}
+	return s.write(d, out)
+}
+
+// prepare builds what c needs. why is not empty if something is missing.
+func (s settings) prepare(ctx context.Context, c comparison, probe program, cpus []int) (why string, err error) {
+	if !c.oneCPU && len(cpus) < 2 {
+		return fmt.Sprintf("needs two CPUs, this process may use %v only", cpus), nil
+	}
+	for _, p := range []program{probe, c.peer, c.ours} {
+		switch err := p.build(ctx); {
+		case errors.Is(err, errMissing):
+			return err.Error(), nil
+		case err != nil:
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+// measure runs the programs of c where they belong.
+func (s settings) measure(c comparison, probe program, cpus []int) measure {
+	where := [2]int{cpus[0], cpus[0]}
+	if !c.oneCPU {
+		where[1] = cpus[1]
+	}
+	return func(ctx context.Context, p program, size int) (figure, error) {
+		iters := s.iters
+		if iters == 0 || p.name == probe.name {
+			iters = repetitions(size)
+		}
+		return run(ctx, p, size, iters, where)
+	}
+}
+
+func (s settings) write(d document, out io.Writer) error {
+	if s.file != "" {
+		f, err := os.Create(s.file)
+		if err != nil {
+			return fmt.Errorf("write the JSON: %w", err)
+		}
+		if err := errors.Join(d.writeJSON(f), f.Close()); err != nil {
+			return fmt.Errorf("write the JSON to %s: %w", s.file, err)
+		}
+	}
+	if s.format == "json" {
+		return d.writeJSON(out)
+	}
+	d.writeTable(out)
+	return nil
+}

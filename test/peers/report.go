@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A document is the JSON of one run of this command, as that of the demo's
+// experiments. Times in ns: of messages one way, of threads per operation.
+type document struct {
+	Experiment string         `json:"experiment"`
+	Machine    machine        `json:"machine"`
+	Parameters map[string]any `json:"parameters"`
+	Rows       []jsonRow      `json:"rows"`
+	Skipped    []skipped      `json:"skipped"`
+}
+
+type machine struct {
+	CPU    string  `json:"cpu"`
+	Cores  int     `json:"cores"`
+	Kernel string  `json:"kernel"`
+	Go     string  `json:"go"`
+	Probe  float64 `json:"probe_ns"`
+	Commit string  `json:"commit"`
+}
+
+type jsonRow struct {
+	Name     string  `json:"name"`
+	Row      string  `json:"operation,omitempty"` // of threads
+	Size     int     `json:"size,omitempty"`      // of messages
+	Ours     float64 `json:"ours_ns"`
+	OursQ1   float64 `json:"ours_q1_ns"`
+	OursQ3   float64 `json:"ours_q3_ns"`
+	OursMin  float64 `json:"ours_min_ns,omitempty"` // of messages
+	OursP99  float64 `json:"ours_p99_ns,omitempty"`
+	Peer     string  `json:"peer"`
+	PeerNs   float64 `json:"peer_ns"`
+	PeerQ1   float64 `json:"peer_q1_ns"`
+	PeerQ3   float64 `json:"peer_q3_ns"`
+	PeerMin  float64 `json:"peer_min_ns,omitempty"`
+	PeerP99  float64 `json:"peer_p99_ns,omitempty"`
+	Ratio    float64 `json:"ratio"`
+	Better   string  `json:"better"`
+	Probe    float64 `json:"probe_ns,omitempty"`
+	Regime   string  `json:"regime,omitempty"`
+	Pairs    int     `json:"pairs"`
+	Dropped  int     `json:"pairs_dropped"`
+	OneCPU   bool    `json:"one_cpu,omitempty"`
+	OursName string  `json:"ours"`
+}
+
+type skipped struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+func (c comparison) json(r row) jsonRow {
+	size := r.size
+	if c.operation != "" {
+		size = 0
+	}
+	return jsonRow{
+		Name: c.name, Row: c.operation, Size: size, OursName: c.ours.name,
+		Ours: r.ours.Median, OursQ1: r.ours.Q1, OursQ3: r.ours.Q3, OursMin: r.ours.Min, OursP99: r.ours.P99,
+		Peer: c.peer.name, PeerNs: r.peer.Median, PeerQ1: r.peer.Q1, PeerQ3: r.peer.Q3, PeerMin: r.peer.Min, PeerP99: r.peer.P99,
+		Ratio: r.ours.Median / r.peer.Median, Better: "lower",
+		Probe: r.probe, Regime: r.regime, Pairs: r.pairs, Dropped: r.dropped, OneCPU: c.oneCPU,
+	}
+}
+
+func (d document) writeJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(d)
+}
+
+// writeTable prints a row per size and regime; a comparison's name stands above
+// its rows.
+func (d document) writeTable(w io.Writer) {
+	fmt.Fprintf(w, "%s, %d cores, Linux %s, %s, commit %s\n", d.Machine.CPU, d.Machine.Cores, d.Machine.Kernel, d.Machine.Go, d.Machine.Commit)
+	fmt.Fprintf(w, "Median of the runs' medians [quartiles], of messages one way; ratio = ours / peer, lower is better.\n")
+	name := ""
+	for _, r := range d.Rows {
+		if r.Row != "" {
+			if r.Name != name {
+				name = r.Name
+				fmt.Fprintf(w, "\n%s: per operation\n", name)
+				fmt.Fprintf(w, "%-28s  %28s  %28s  %6s  %9s  %-5s  %s\n", "operation", "ours ns", "peer ns", "ratio", "probe ns", "pairs", "peer")
+			}
+			fmt.Fprintf(w, "%-28s  %28s  %28s  %6.2f  %9s  %-5d  %s\n", r.Row,
+				interval(r.OursQ1, r.Ours, r.OursQ3, 1), interval(r.PeerQ1, r.PeerNs, r.PeerQ3, 1), r.Ratio, r.probe(), r.Pairs, r.Peer)
+			continue
+		}
+		if r.Name != name {
+			name = r.Name
+			fmt.Fprintf(w, "\n%s: %s | %s\n", name, r.OursName, r.Peer)
+			fmt.Fprintf(w, "%6s  %28s  %28s  %6s  %9s  %s\n", "bytes", "ours us", "peer us", "ratio", "probe ns", "pairs")
+		}
+		fmt.Fprintf(w, "%6s  %28s  %28s  %6.2f  %9s  %d\n", formatSize(r.Size),
+			interval(r.OursQ1, r.Ours, r.OursQ3, 1000), interval(r.PeerQ1, r.PeerNs, r.PeerQ3, 1000), r.Ratio, r.probe(), r.Pairs)
+	}
+	for _, s := range d.Skipped {
+		fmt.Fprintf(w, "\nskipped %s: %s\n", s.Name, s.Why)
+	}
+}
+
+func (r jsonRow) probe() string {
+	if r.OneCPU {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f %s", r.Probe, r.Regime)
+}
+
+// interval writes times in a unit of that many ns.
+func interval(q1, median, q3, unit float64) string {
+	digits := 3
+	if unit == 1 {
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f [%.*f %.*f]", digits, median/unit, digits, q1/unit, digits, q3/unit)
+}
+
+// thisMachine describes where the figures come from; what cannot be found out is
+// left empty.
+func thisMachine() machine {
+	m := machine{Cores: runtime.NumCPU(), Go: runtime.Version()}
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		m.Kernel = unix.ByteSliceToString(u.Release[:])
+	}
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+				m.CPU = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	if out, err := exec.Command("git", "describe", "--always", "--dirty").Output(); err == nil {
+		m.Commit = strings.TrimSpace(string(out))
+	}
+	return m
+}

@@ -1,0 +1,149 @@
+package readme
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "github.com/pm2-go/pm2/marcel" // a test that has passed is run again when that changes
+)
+
+// A block is a piece of Go in a page: the body of a function, or a whole program
+// if it begins with a package clause. It ends with a comment that says what it
+// prints, as an Example does.
+type block struct {
+	line int // of the page
+	code string
+}
+
+var (
+	fence   = regexp.MustCompile("(?s)```go\n(.*?)```")
+	output  = regexp.MustCompile(`(?s)\n// Output:(.*)$`)
+	mention = regexp.MustCompile(`\b([a-z][a-z0-9]*)\.[A-Z]`)
+)
+
+// packages are those that the bodies may use without an import clause.
+var packages = map[string]string{
+	"context": "context", "errors": "errors", "fmt": "fmt", "http": "net/http", "httptest": "net/http/httptest",
+	"io": "io", "os": "os", "runtime": "runtime", "sync": "sync", "syscall": "syscall", "time": "time",
+	"marcel": "github.com/pm2-go/pm2/marcel", "sched": "github.com/pm2-go/pm2/sched",
+}
+
+func blocksOf(page string) (blocks []block) {
+	for _, at := range fence.FindAllStringSubmatchIndex(page, -1) {
+		blocks = append(blocks, block{line: strings.Count(page[:at[2]], "\n") + 1, code: page[at[2]:at[3]]})
+	}
+	return blocks
+}
+
+// program is the block as a file that can be built.
+func (b block) program() string {
+	if strings.HasPrefix(b.code, "package ") {
+		return b.code
+	}
+	var imports []string
+	for _, m := range mention.FindAllStringSubmatch(b.code, -1) {
+		if path, ok := packages[m[1]]; ok && !slices.Contains(imports, path) {
+			imports = append(imports, path)
+		}
+	}
+	slices.Sort(imports)
+	var text strings.Builder
+	text.WriteString("package main\n\nimport (\n")
+	for _, path := range imports {
+		fmt.Fprintf(&text, "\t%q\n", path)
+	}
+	fmt.Fprintf(&text, ")\n\nfunc main() {\n%s}\n", b.code)
+	return text.String()
+}
+
+// says is what the block prints according to itself; ok: it says so.
+func (b block) says() (text string, ok bool) {
+	m := output.FindStringSubmatch(strings.TrimSpace(b.code))
+	if m == nil {
+		return "", false
+	}
+	var lines []string
+	for line := range strings.Lines(strings.TrimSpace(m[1])) {
+		lines = append(lines, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "//")))
+	}
+	return strings.Join(lines, "\n"), true
+}
+
+// TestGuide compiles and runs every block of the migration guide: it prints
+// what it says.
+func TestGuide(t *testing.T) {
+	blocks := blocksOf(read(t, "docs/migrating.md"))
+	if len(blocks) < 10 {
+		t.Fatalf("found %d blocks of Go only", len(blocks))
+	}
+	// An overlay shows the go command a folder per block inside the module, so that
+	// a single build makes them all; what is written is elsewhere.
+	here, err := filepath.Abs("guide")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, binaries := t.TempDir(), t.TempDir()
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	var folders []string
+	for _, b := range blocks {
+		name := fmt.Sprintf("line%d", b.line)
+		source := filepath.Join(sources, name+".go")
+		if err := os.WriteFile(source, []byte(b.program()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		overlay.Replace[filepath.Join(here, name, "main.go")] = source
+		folders = append(folders, "./guide/"+name)
+	}
+	text, err := json.Marshal(overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(sources, "overlay.json")
+	if err := os.WriteFile(list, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	build := append([]string{"build", "-buildvcs=false", "-overlay", list, "-o", binaries + "/"}, folders...)
+	if out, err := exec.Command("go", build...).CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, b := range blocks {
+		t.Run(fmt.Sprintf("line %d", b.line), func(t *testing.T) {
+			want, ok := b.says()
+			if !ok {
+				t.Fatal("the block does not end with // Output:")
+			}
+			out, err := exec.CommandContext(t.Context(), filepath.Join(binaries, fmt.Sprintf("line%d", b.line))).CombinedOutput()
+			if got := strings.TrimSpace(string(out)); err != nil || got != want {
+				t.Errorf("%v; it prints\n%s\nand says\n%s", err, got, want)
+			}
+		})
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	page := "text\n```go\nfmt.Println(os.Args)\nx.Errors()\n// Output:\n// a\n// b\n```\n```\nnot Go\n```\n```go\npackage main\n```\n"
+	blocks := blocksOf(page)
+	if len(blocks) != 2 || blocks[0].line != 3 {
+		t.Fatalf("found %+v", blocks)
+	}
+	want := "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() {\n" + blocks[0].code + "}\n"
+	if got := blocks[0].program(); got != want {
+		t.Errorf("made\n%s", got)
+	}
+	if got, ok := blocks[0].says(); !ok || got != "a\nb" {
+		t.Errorf("says %q, %v", got, ok)
+	}
+	if got := blocks[1].program(); got != "package main\n" {
+		t.Errorf("made\n%s of a whole program", got)
+	}
+	if _, ok := blocks[1].says(); ok {
+		t.Error("it says nothing")
+	}
+}

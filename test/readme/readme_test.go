@@ -1,0 +1,131 @@
+package readme
+
+import (
+	"bytes"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestProgram: what README.md shows is threads/main.go, and it does what it says.
+func TestProgram(t *testing.T) {
+	program := read(t, "test/readme/threads/main.go")
+	if !strings.Contains(read(t, "README.md"), "```go\n"+program+"```\n") {
+		t.Error("README.md does not show test/readme/threads/main.go as it is")
+	}
+	var errs bytes.Buffer
+	cmd := exec.Command("go", "run", "./threads")
+	cmd.Stderr = &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, errs.String())
+	}
+	said := regexp.MustCompile(`println\(sum\) // (\d+)`).FindStringSubmatch(program)
+	if said == nil || strings.TrimSpace(errs.String()) != said[1] {
+		t.Errorf("it prints %q, and its comment says %q", errs.String(), said)
+	}
+}
+
+var (
+	code    = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	command = regexp.MustCompile(`go (?:run|test|vet|build)[^\n|` + "`" + `]*?(\./[\w./-]+)`)
+)
+
+// TestLinks: files that prose links to exist, as do the folders of the commands it
+// names.
+func TestLinks(t *testing.T) {
+	pages := 0
+	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && path != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || filepath.Ext(path) != ".md" {
+			return nil
+		}
+		pages++
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, broken := range brokenLinks(path, string(text)) {
+			t.Errorf("%s: %s", path, broken)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pages < 3 {
+		t.Errorf("found %d pages of prose only", pages)
+	}
+}
+
+// brokenLinks lists what the page at path refers to and is not there. Commands are
+// meant to be given in the root.
+func brokenLinks(path, text string) (broken []string) {
+	for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(text, "``"), -1) {
+		u, err := url.Parse(m[1])
+		if err != nil {
+			broken = append(broken, "link "+m[1]+": "+err.Error())
+			continue
+		}
+		if u.Scheme != "" || u.Path == "" {
+			continue // elsewhere, or on this page
+		}
+		if _, err := os.Stat(filepath.Join(filepath.Dir(path), u.Path)); err != nil {
+			broken = append(broken, "link "+m[1]+" leads nowhere")
+		}
+	}
+	for _, m := range command.FindAllStringSubmatch(text, -1) {
+		if name := strings.TrimSuffix(m[1], "/..."); name != "." {
+			if _, err := os.Stat(filepath.Join(root, name)); err != nil {
+				broken = append(broken, "command "+m[0]+": there is no "+name)
+			}
+		}
+	}
+	return broken
+}
+
+// TestDecisionsAreListed: whoever writes a decision puts it into the index.
+func TestDecisionsAreListed(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "docs/decisions/*.md"))
+	if err != nil || len(files) < 2 {
+		t.Fatalf("found %v, %v", files, err)
+	}
+	index := read(t, "docs/decisions/README.md")
+	for _, f := range files {
+		if name := filepath.Base(f); name != "README.md" && !strings.Contains(index, "("+name+")") {
+			t.Errorf("docs/decisions/README.md does not list %s", name)
+		}
+	}
+}
+
+func TestBrokenLinksAreSeen(t *testing.T) {
+	page := filepath.Join(root, "README.md")
+	good := "[x](LICENSE) [y](https://example.org/none) [z](#limits) [w](test/readme#x)\n`go test ./...` and `go run ./test/peers -reps 5` and go test -v ./test/readme\n`make([]T](n)` ```\nm[T](n)\n```\n"
+	if broken := brokenLinks(page, good); len(broken) != 0 {
+		t.Errorf("good ones are called broken: %v", broken)
+	}
+	bad := "[x](LICENCE)\n`go run ./cmd/none pingpong`\n"
+	if broken := brokenLinks(page, bad); len(broken) != 2 {
+		t.Errorf("found %v, want two", broken)
+	}
+}

@@ -1,0 +1,2 @@
+// Command threads is the program that README.md shows.
+package main
