@@ -142,8 +142,9 @@ func TestBlockingIsAsynchronous(t *testing.T) {
 	if d := time.Duration(end[0].TS - begin[0].TS); d < 100*time.Millisecond {
 		t.Errorf("it slept 100 ms, and shows as %v", d)
 	}
-	if len(named(tl, "X", "asleep")) == 0 {
-		t.Error("the VP that had nothing else to do shows no sleep")
+	// Nothing else was to be done: the VP lay free, or a spare came by and fell asleep.
+	if len(named(tl, "X", "free"))+len(named(tl, "X", "asleep")) == 0 {
+		t.Error("the VP shows no rest while its only thread was in Blocking")
 	}
 }
 
