@@ -20,12 +20,13 @@ import (
 // commands is the one table of the command line: kong makes from it the parser, the
 // checks, the defaults and --help.
 type commands struct {
-	Pingpong pingpongCommand `cmd:"" help:"Exchange verified messages between two processes: latency and bandwidth against size."`
-	Bench    benchCommand    `cmd:"" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
-	Trace    traceCommand    `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
-	Fairness fairnessCommand `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
-	Topo     topoCommand     `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
-	Top      topCommand      `cmd:"" help:"Watch what the VPs of a process do, as top does for processes."`
+	Pingpong   pingpongCommand   `cmd:"" help:"Exchange verified messages between two processes: latency and bandwidth against size."`
+	Bench      benchCommand      `cmd:"" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
+	Trace      traceCommand      `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
+	Fairness   fairnessCommand   `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
+	Experiment experimentCommand `cmd:"" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
+	Topo       topoCommand       `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
+	Top        topCommand        `cmd:"" help:"Watch what the VPs of a process do, as top does for processes."`
 }
 
 // Types of flags; kong shows their names in --help.
@@ -151,9 +152,10 @@ func parse(args []string, exit func(int)) (any, error) {
 		kong.Name("demo"),
 		kong.Description("The laboratory of pm2: threads, progress engine and messages, measured."),
 		kong.Vars{
-			"drivers":   strings.Join(driver.Names(), ", "),
-			"formats":   strings.Join(report.Formats, ","),
-			"leastReps": fmt.Sprint(bench.LeastReps),
+			"experiments": experimentNames(),
+			"drivers":     strings.Join(driver.Names(), ", "),
+			"formats":     strings.Join(report.Formats, ","),
+			"leastReps":   fmt.Sprint(bench.LeastReps),
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
 		kong.Exit(exit),
@@ -165,12 +167,14 @@ func parse(args []string, exit func(int)) (any, error) {
 	if err != nil {
 		hint := "demo --help"
 		if e := (*kong.ParseError)(nil); asParseError(err, &e) && e.Context != nil && e.Context.Command() != "" {
-			hint = "demo " + e.Context.Command() + " --help"
+			hint = "demo " + withoutArguments(e.Context.Command()) + " --help"
 		}
 		text := strings.Join(strings.Fields(err.Error()), " ")
 		return nil, usageError{fmt.Errorf("%s (see %s)", text, hint)}
 	}
 	switch ctx.Command() {
+	case "experiment", "experiment <name>":
+		return table.Experiment.run, nil
 	case "pingpong":
 		return &table.Pingpong, nil
 	case "top":
@@ -187,4 +191,10 @@ func parse(args []string, exit func(int)) (any, error) {
 		return table.Topo.run, nil
 	}
 	return nil, fmt.Errorf("no command %q", ctx.Command())
+}
+
+// withoutArguments leaves the <name> of positional arguments out of a command.
+func withoutArguments(command string) string {
+	name, _, _ := strings.Cut(command, " <")
+	return name
 }

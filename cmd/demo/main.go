@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
 	"github.com/pm2-go/pm2/marcel/monitor"
 )
@@ -18,6 +19,9 @@ import (
 func main() {
 	if pingpong.IsRank1() {
 		os.Exit(runRank1())
+	}
+	if duo.IsRank1() {
+		os.Exit(runFollower())
 	}
 	os.Exit(run(os.Args[1:]))
 }

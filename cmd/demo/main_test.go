@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"timeline":     isTimeline,
 			"attached":     isAttached,
 			"toporows":     toporows,
+			"labrows":      labrows,
 		},
 		Setup: func(env *testscript.Env) error {
 			recordings, err := filepath.Abs(filepath.Join("..", "..", "sched", "topo", "testdata"))

@@ -209,25 +209,6 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-func TestQuantile(t *testing.T) {
-	for _, test := range []struct {
-		values    []float64
-		q, expect float64
-	}{
-		{nil, 0.5, 0},
-		{[]float64{7}, 0.25, 7},
-		{[]float64{3, 1, 2}, 0.5, 2},
-		{[]float64{4, 1, 3, 2}, 0.5, 2.5},
-		{[]float64{5, 1, 3, 2, 4}, 0.25, 2},
-		{[]float64{5, 1, 3, 2, 4}, 0.75, 4},
-		{[]float64{5, 1, 3, 2, 4}, 1, 5},
-	} {
-		if got := quantile(test.values, test.q); got != test.expect {
-			t.Errorf("quantile(%v, %g) = %g, want %g", test.values, test.q, got, test.expect)
-		}
-	}
-}
-
 // TestOneRegime: repetitions of the regime that was met more often, and of no other.
 func TestOneRegime(t *testing.T) {
 	near, far, mixed := []float64{57, 60, 58}, []float64{265, 250, 270}, []float64{57, 265, 265}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/marcel"
 )
@@ -108,7 +109,7 @@ func startOurs(s *stage, n int) error {
 	if err := firstError(parent.Join(), err); err != nil {
 		return err
 	}
-	s.watch.set(time.Duration(quantile(late, 0.5) * float64(n)))
+	s.watch.set(time.Duration(stat.Quantile(late, 0.5) * float64(n)))
 	return nil
 }
 
@@ -119,7 +120,7 @@ func startPeer(w *watch, n int) error {
 		return func() { <-done }
 	}, w)
 	if err == nil {
-		w.set(time.Duration(quantile(late, 0.5) * float64(n)))
+		w.set(time.Duration(stat.Quantile(late, 0.5) * float64(n)))
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 )
 
 // Row is one comparison. Times are nanoseconds per operation, allocations are per
@@ -51,7 +52,7 @@ func newRow(x *Experiment, reps []repetition, ops int) Row {
 		PeerQ1:     report.Optional(p.q1),
 		PeerQ3:     report.Optional(p.q3),
 		Better:     "lower",
-		ProbeNS:    report.Optional(quantile(probes, 0.5)),
+		ProbeNS:    report.Optional(stat.Quantile(probes, 0.5)),
 		Reps:       len(reps),
 		Ops:        ops,
 	}
@@ -83,8 +84,8 @@ func (Row) Head() string {
 // Line implements report.Row.
 func (r Row) Line() string {
 	s := fmt.Sprintf("%-44s %11s %22s %7s %11s %22s %7s %8s %11s  %s", r.Name,
-		duration(r.Ours), brackets(r.OursQ1, r.OursQ3), count(r.OursAllocs),
-		optional(r.PeerNS, duration), brackets(*r.PeerQ1, *r.PeerQ3), optional(r.PeerAllocs, count),
+		report.Duration(r.Ours), brackets(r.OursQ1, r.OursQ3), count(r.OursAllocs),
+		optional(r.PeerNS, report.Duration), brackets(*r.PeerQ1, *r.PeerQ3), optional(r.PeerAllocs, count),
 		optional(r.Ratio, ratio), optional(r.ProbeNS, ns), r.Peer)
 	if r.BytesRatio != nil {
 		s += fmt.Sprintf("; memory %.0f / %.0f B each, %.2fx", *r.OursBytes, *r.PeerBytes, *r.BytesRatio)
@@ -98,7 +99,9 @@ func (r Row) Line() string {
 	return s
 }
 
-func brackets(low, high float64) string { return "[" + duration(low) + ", " + duration(high) + "]" }
+func brackets(low, high float64) string {
+	return "[" + report.Duration(low) + ", " + report.Duration(high) + "]"
+}
 
 func ratio(x float64) string {
 	if x < 0.01 {
@@ -117,15 +120,4 @@ func optional(x *float64, format func(float64) string) string {
 		return "-"
 	}
 	return format(*x)
-}
-
-// duration writes nanoseconds in the unit that a person would use.
-func duration(x float64) string {
-	switch {
-	case x < 1e4:
-		return strconv.FormatFloat(x, 'f', 1, 64) + " ns"
-	case x < 1e7:
-		return strconv.FormatFloat(x/1e3, 'f', 1, 64) + " us"
-	}
-	return strconv.FormatFloat(x/1e6, 'f', 1, 64) + " ms"
 }

@@ -1,9 +1,8 @@
 package bench
 
 import (
-	"slices"
-
 	"github.com/pm2-go/pm2/cmd/demo/internal/probe"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 )
 
 // summary is a median with its quartiles, and the medians of the allocations and of the memory held.
@@ -21,27 +20,13 @@ func summarize(samples []sample) summary {
 		times[i], allocs[i], bytes[i], shares[i] = s.ns, s.allocs, s.bytes, s.share
 	}
 	return summary{
-		q1:     quantile(times, 0.25),
-		median: quantile(times, 0.5),
-		q3:     quantile(times, 0.75),
-		allocs: quantile(allocs, 0.5),
-		share:  quantile(shares, 0.5),
-		bytes:  quantile(bytes, 0.5),
+		q1:     stat.Quantile(times, 0.25),
+		median: stat.Quantile(times, 0.5),
+		q3:     stat.Quantile(times, 0.75),
+		allocs: stat.Quantile(allocs, 0.5),
+		share:  stat.Quantile(shares, 0.5),
+		bytes:  stat.Quantile(bytes, 0.5),
 	}
-}
-
-// quantile interpolates linearly between the two samples around it. It is 0 of none.
-func quantile(values []float64, q float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	v := slices.Sorted(slices.Values(values))
-	at := q * float64(len(v)-1)
-	i := int(at)
-	if i+1 == len(v) {
-		return v[i]
-	}
-	return v[i] + (at-float64(i))*(v[i+1]-v[i])
 }
 
 // repetition is one ours and one peer, and what the probe said around them.

@@ -3,6 +3,7 @@ package bench
 import (
 	"time"
 
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -65,6 +66,6 @@ func late(w *watch, n int, sleep func(time.Duration)) error {
 		all[i] = float64(time.Since(begin) - nap)
 	}
 	w.end()
-	w.set(time.Duration(quantile(all, 0.5) * float64(n)))
+	w.set(time.Duration(stat.Quantile(all, 0.5) * float64(n)))
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -37,7 +38,7 @@ func wakeOurs(s *stage, n int) error {
 		late, err = rings(n, bell.Release, &heard, s.watch)
 	})
 	err = firstError(ringer.Join(), err, sleeper.Join())
-	s.watch.set(time.Duration(quantile(late, 0.5) * float64(n)))
+	s.watch.set(time.Duration(stat.Quantile(late, 0.5) * float64(n)))
 	return err
 }
 
@@ -51,7 +52,7 @@ func wakePeer(w *watch, n int) error {
 		}
 	}()
 	late, err := rings(n, func() { bell <- struct{}{} }, &heard, w)
-	w.set(time.Duration(quantile(late, 0.5) * float64(n)))
+	w.set(time.Duration(stat.Quantile(late, 0.5) * float64(n)))
 	return err
 }
 

@@ -53,3 +53,14 @@ func Optional(x float64) *float64 {
 	x = Round(x)
 	return &x
 }
+
+// Duration writes nanoseconds in the unit that a person would use.
+func Duration(ns float64) string {
+	switch {
+	case ns < 1e4:
+		return strconv.FormatFloat(ns, 'f', 1, 64) + " ns"
+	case ns < 1e7:
+		return strconv.FormatFloat(ns/1e3, 'f', 1, 64) + " us"
+	}
+	return strconv.FormatFloat(ns/1e6, 'f', 1, 64) + " ms"
+}

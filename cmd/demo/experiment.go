@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
+	"github.com/pm2-go/pm2/cmd/demo/internal/lab"
+	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+)
+
+type experimentCommand struct {
+	Name   string `arg:"" optional:"" help:"Which one: ${experiments}. Without a name they are listed."`
+	Iters  int    `help:"Operations of each variant in each round; 0: the experiment's own number."`
+	Rounds int    `help:"How often every variant is measured, in turn; 0: the experiment's own number."`
+	output
+
+	chosen *lab.Experiment // by Validate; nil: the list
+}
+
+// Help is the long text of --help.
+func (*experimentCommand) Help() string {
+	var b strings.Builder
+	b.WriteString("Reproduces an experiment of the papers. What is compared is measured in turn, round after round, with the " +
+		"core-to-core probe beside it; rows say under what conditions. docs/experiments.md has what each shows.\n\n")
+	for _, x := range lab.All() {
+		fmt.Fprintf(&b, "%s  %s (%s)\n\n", x.Name, x.Title, x.Paper)
+	}
+	b.WriteString("Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.")
+	return b.String()
+}
+
+// Validate implements kong's check after parsing.
+func (c *experimentCommand) Validate() (err error) {
+	const most = 100_000_000
+	if c.Iters < 0 || c.Iters > most {
+		return fmt.Errorf("--iters %d: choose from 0 (the experiment's own) to %d", c.Iters, most)
+	}
+	if c.Rounds < 0 || c.Rounds > 1000 {
+		return fmt.Errorf("--rounds %d: choose from 0 (the experiment's own) to 1000", c.Rounds)
+	}
+	if c.Name == "" {
+		if c.Plot != "" {
+			return errors.New("--plot: name the experiment to draw, such as demo experiment E16")
+		}
+		return nil
+	}
+	if c.chosen, err = lab.Lookup(c.Name); err != nil {
+		return err
+	}
+	return c.output.Validate()
+}
+
+// experimentParameters are what the JSON says about a run of an experiment.
+type experimentParameters struct {
+	Title     string `json:"title"`
+	Paper     string `json:"paper"`
+	Published string `json:"published"`
+	Iters     int    `json:"iters"`
+	Rounds    int    `json:"rounds"`
+}
+
+func (c *experimentCommand) run(ctx context.Context) error {
+	if c.chosen == nil {
+		return c.list()
+	}
+	const steps = 1000
+	x := c.chosen
+	o := x.Resolve(lab.Options{Iters: c.Iters, Rounds: c.Rounds, CPUs: binding.Allowed()})
+	s, err := c.newSheet(x.Name, experimentParameters{x.Title, x.Paper, x.Published, o.Iters, o.Rounds}, steps)
+	if err != nil {
+		return err
+	}
+	defer s.bar.Done()
+	s.report.Machine = report.Detect(len(o.CPUs), startProbe(o.CPUs))
+	shown := 0
+	err = x.Run(ctx, o, &lab.Sink{
+		Warn: warn,
+		Begin: func(remarks ...string) error {
+			return s.writer.Begin(&s.report, append([]string{x.Title + " (" + x.Paper + ")", "published: " + x.Published}, remarks...)...)
+		},
+		Row:   s.row,
+		Skip:  func(name, why string) { s.report.Skipped = append(s.report.Skipped, report.Skip{Name: name, Why: why}) },
+		Label: s.bar.Label,
+		Step: func(done, of int) {
+			now := steps * done / max(of, 1)
+			s.bar.Add(int64(now - shown))
+			shown = now
+		},
+		Plot: c.figure,
+		Title: func(conditions string) string {
+			return "demo experiment " + x.Name + ": " + conditions + ", " + s.report.Machine.CPU
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return s.end()
+}
+
+// list prints what there is.
+func (c *experimentCommand) list() error {
+	s, err := c.newSheet("experiment", struct{}{}, 1)
+	if err != nil {
+		return err
+	}
+	s.report.Machine = report.Detect(len(binding.Allowed()), 0)
+	if err := s.writer.Begin(&s.report, "the papers' experiments that can be run by name"); err != nil {
+		return err
+	}
+	for _, x := range lab.All() {
+		if err := s.row(listed{x.Name, x.Title, x.Paper, x.Published}); err != nil {
+			return err
+		}
+	}
+	return s.end()
+}
+
+// listed is an experiment in the list.
+type listed struct {
+	Name      string `json:"name"`
+	Title     string `json:"title"`
+	Paper     string `json:"paper"`
+	Published string `json:"published"`
+}
+
+// Head implements report.Row.
+func (listed) Head() string {
+	return "# Name  What is measured (where it was published): what came out there"
+}
+
+// Line implements report.Row.
+func (l listed) Line() string {
+	return fmt.Sprintf("  %-5s %s (%s): %s", l.Name, l.Title, l.Paper, l.Published)
+}
+
+// runFollower is the whole life of an experiment's second process.
+func runFollower() int {
+	if err := lab.Follow(); err != nil {
+		fmt.Fprintf(os.Stderr, "demo: rank 1: %v\n", oneLine(err))
+		return 1
+	}
+	return 0
+}
+
+// experimentNames are for --help.
+func experimentNames() string {
+	var names []string
+	for _, x := range lab.All() {
+		names = append(names, x.Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// labrows FILE NAME: the document of an experiment, with complete and consistent rows.
+func labrows(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: labrows FILE NAME")
+	}
+	d := readDocument(ts, args[0], args[1])
+	positive(ts, d.Parameters, "iters", "rounds")
+	if d.Parameters["published"] == "" || d.Parameters["paper"] == "" {
+		ts.Fatalf("what was published where is missing: %v", d.Parameters)
+	}
+	if len(d.Rows)+len(d.Skipped) == 0 {
+		ts.Fatalf("there is neither a row nor a reason")
+	}
+	for _, s := range d.Skipped {
+		if s.Name == "" || s.Why == "" {
+			ts.Fatalf("skipped without a name or a reason: %+v", s)
+		}
+	}
+	variants := map[any]bool{}
+	for _, row := range d.Rows {
+		variants[row["variant"]] = true
+	}
+	for _, row := range d.Rows {
+		name := row["variant"]
+		positive(ts, row, "best_ns", "q1_ns", "median_ns", "q3_ns", "average_ns", "p99_ns", "rounds", "samples")
+		order := []string{"best_ns", "median_ns", "p99_ns"}
+		for i := 1; i < len(order); i++ {
+			if row[order[i-1]].(float64) > row[order[i]].(float64) {
+				ts.Fatalf("%v: %s is above %s: %v", name, order[i-1], order[i], row)
+			}
+		}
+		if row["q1_ns"].(float64) > row["median_ns"].(float64) || row["median_ns"].(float64) > row["q3_ns"].(float64) {
+			ts.Fatalf("%v: quartiles around nothing: %v", name, row)
+		}
+		if row["where"] == "" || row["better"] != "lower" {
+			ts.Fatalf("%v: under what conditions? %v", name, row)
+		}
+		base, _ := row["base"].(string)
+		if base == "" != (row["added_ns"] == nil) || base == "" != (row["ratio"] == nil) {
+			ts.Fatalf("%v: a comparison needs a base, a difference and a ratio: %v", name, row)
+		}
+		if base != "" && !variants[base] {
+			ts.Fatalf("%v: its base %q is not among the rows", name, base)
+		}
+	}
+}

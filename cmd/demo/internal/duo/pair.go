@@ -1,0 +1,242 @@
+package duo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/launch"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+const (
+	envRank1 = "PM2_DEMO_DUO" // the second process's CPU, as JSON; set by Start for its child
+
+	orderTag = iota
+	answerTag
+	mostOrder = 64 << 10 // bytes of an order or answer
+
+	joinPatience = 20 * time.Second
+	endPatience  = 5 * time.Second
+)
+
+// Order is what rank 0 asks of rank 1.
+type Order struct {
+	Kind    string `json:"kind"` // what to do; empty: end
+	Setup   Setup  `json:"setup"`
+	Meeting string `json:"meeting"` // where rank 0's World waits for rank 1's
+	Secret  []byte `json:"secret"`
+	Iters   int    `json:"iters"` // without the warm-up
+	Size    int    `json:"size"`  // of messages, in bytes
+	Count   int    `json:"count"` // of threads, or whatever the kind of order counts
+}
+
+// answer is what rank 1 says afterwards.
+type answer struct {
+	Failure string `json:"failure"`
+}
+
+// errand is what rank 1 must know at once.
+type errand struct {
+	CPU  int  `json:"cpu"`
+	Bind bool `json:"bind"`
+}
+
+// Pair is rank 0's end of the two processes. For one goroutine.
+type Pair struct {
+	CPUs   [2]int // of the ranks
+	Apart  bool   // they have one CPU each, and are bound to it
+	job    *launch.Job
+	engine *pioman.Engine
+	ctl    *nmad.Session
+	lost   atomic.Bool // rank 1 has ended
+}
+
+// Start starts rank 1 and binds both processes to one CPU each, as far as there are two
+// and the kernel permits it. It may be called once in a process.
+func Start(ctx context.Context, cpus []int, warn func(format string, args ...any)) (_ *Pair, err error) {
+	a, b, two := binding.Pair(cpus)
+	p := &Pair{CPUs: [2]int{a, b}, Apart: two}
+	if !two {
+		p.CPUs = [2]int{cpus[0], cpus[0]}
+		warn("one CPU only: both processes share it, and each message waits for the kernel to switch between them")
+	} else if e := binding.Permitted(); e != nil {
+		p.Apart = false
+		warn("the kernel forbids to bind processes to CPUs (%v): both run where it puts them", e)
+	}
+	text, err := json.Marshal(errand{CPU: p.CPUs[1], Bind: p.Apart})
+	if err != nil {
+		return nil, fmt.Errorf("tell rank 1 its place: %w", err)
+	}
+	p.job, err = launch.Start(launch.Spec{
+		N: 2, First: 1, Args: os.Args[1:], Env: []string{envRank1 + "=" + string(text)},
+		Driver: "tcp", Unbound: true, Warn: func(text string) { warn("%s", text) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	go func() { <-p.job.Done(); p.lost.Store(true) }()
+	defer func() {
+		if err != nil {
+			p.job.Kill()
+			_ = p.job.Wait() // err says more
+		}
+	}()
+	if p.Apart {
+		if err := binding.Process(a); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, joinPatience)
+	defer cancel()
+	p.engine = pioman.New(pioman.Config{Name: "control"})
+	config := p.job.Config()
+	config.Engine = p.engine
+	if p.ctl, err = nmad.Open(ctx, config); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Shared says that the two processes use the same CPU, or may do so.
+func (p *Pair) Shared() bool { return p.CPUs[0] == p.CPUs[1] }
+
+// Do has rank 1 carry out an order while play carries out this side of it, in a World
+// with the order's setup for rank 0. It blocks until both are through.
+func (p *Pair) Do(ctx context.Context, o Order, mine Setup, play func(*World) error) error {
+	meeting, err := newMeeting(&o)
+	if err != nil {
+		return err
+	}
+	defer meeting.Close()
+	if err := p.send(&o); err != nil {
+		return p.blame(err)
+	}
+	err = visit(ctx, meeting, 0, mine, &o, &p.lost, play)
+	if err != nil {
+		// Rank 1 may wait for what will never come: it ends, and we with it.
+		p.job.Kill()
+		return p.blame(err)
+	}
+	var a answer
+	if err := receive(p.ctl.Gate(1), answerTag, &a); err != nil {
+		return p.blame(fmt.Errorf("wait for rank 1's answer: %w", err))
+	}
+	if a.Failure != "" {
+		return errors.New("rank 1: " + a.Failure)
+	}
+	return nil
+}
+
+func (p *Pair) send(o *Order) error {
+	if err := send(p.ctl.Gate(1), orderTag, o); err != nil {
+		return fmt.Errorf("tell rank 1 what to do: %w", err)
+	}
+	return nil
+}
+
+// blame adds how rank 1 ended to an error that came of it.
+func (p *Pair) blame(err error) error {
+	if !errors.Is(err, nmad.ErrPeerLost) && !errors.Is(err, errLost) {
+		return err
+	}
+	select {
+	case <-p.job.Done():
+		if e := p.job.Wait(); e != nil {
+			return e
+		}
+	case <-time.After(endPatience):
+	}
+	return err
+}
+
+// Close ends rank 1 and waits for that.
+func (p *Pair) Close() error {
+	err := p.send(&Order{})
+	if e := p.ctl.Close(); err == nil {
+		err = e
+	}
+	if e := p.engine.Close(); err == nil {
+		err = e
+	}
+	select {
+	case <-p.job.Done():
+	case <-time.After(endPatience):
+		p.job.Kill()
+	}
+	if e := p.job.Wait(); e != nil {
+		err = e
+	}
+	return err
+}
+
+// IsRank1 says whether this process was started by Start.
+func IsRank1() bool { return os.Getenv(envRank1) != "" }
+
+// Follow is the whole of the second process: it carries out orders until there are no more.
+// act gets the World that the order's setup asks for.
+func Follow(act func(*World, *Order) error) error {
+	var e errand
+	if err := json.Unmarshal([]byte(os.Getenv(envRank1)), &e); err != nil {
+		return fmt.Errorf("read %s: %w", envRank1, err)
+	}
+	if e.Bind {
+		if err := binding.Process(e.CPU); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), joinPatience)
+	defer cancel()
+	config, err := nmad.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	engine := pioman.New(pioman.Config{Name: "control"})
+	defer engine.Close()
+	config.Engine = engine
+	ctl, err := nmad.Open(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer ctl.Close()
+	var never atomic.Bool // rank 0's end is our own: the kernel sees to it
+	for {
+		var o Order
+		if err := receive(ctl.Gate(0), orderTag, &o); err != nil {
+			return fmt.Errorf("wait for an order: %w", err)
+		}
+		if o.Kind == "" {
+			return nil
+		}
+		var a answer
+		if err := visit(context.Background(), nil, 1, o.Setup, &o, &never, func(w *World) error { return act(w, &o) }); err != nil {
+			a.Failure = err.Error()
+		}
+		if err := send(ctl.Gate(0), answerTag, &a); err != nil {
+			return err
+		}
+	}
+}
+
+func send(g *nmad.Gate, tag uint64, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return g.Send(tag, text)
+}
+
+func receive(g *nmad.Gate, tag uint64, v any) error {
+	buf := make([]byte, mostOrder)
+	n, err := g.Recv(tag, buf)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(buf[:n], v)
+}

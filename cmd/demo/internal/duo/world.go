@@ -1,0 +1,160 @@
+package duo
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/pioman"
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Setup says how one rank is set up for one measurement. Zero fields are the defaults of
+// who reads them.
+type Setup struct {
+	Driver string        `json:"driver"` // network
+	Bare   bool          `json:"bare"`   // a link of the driver, no session and no engine
+	Hooked bool          `json:"hooked"` // the engine is attached to the scheduler's hooks; else explicit
+	CPUs   []int         `json:"cpus"`   // one VP on each
+	Free   bool          `json:"free"`   // VPs are not bound
+	Shared bool          `json:"shared"` // others use the CPUs
+	Timer  time.Duration `json:"timer"`  // period of the timer hook
+	Spin   time.Duration `json:"spin"`   // how long a wait polls the gate itself; below 0: not at all
+}
+
+// World is what one rank measures with.
+type World struct {
+	Sched  *sched.Scheduler
+	Engine *pioman.Engine
+	Gate   *nmad.Gate  // to the other rank; nil if Link is not
+	Link   driver.Link // bare
+	lost   *atomic.Bool
+}
+
+// errLost: the other process is gone.
+var errLost = errors.New("the other process has ended")
+
+// Lost is the error of a loop that polls a bare link if the other process is gone. A look
+// at a flag: call it now and then.
+func (w *World) Lost() error {
+	if w.lost.Load() {
+		return errLost
+	}
+	return nil
+}
+
+const patience = 20 * time.Second // for a World to come about, and to end
+
+// newMeeting opens the door at which rank 0's world waits for rank 1's.
+func newMeeting(o *Order) (net.Listener, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("open a port for rank 1: %w", err)
+	}
+	o.Meeting = l.Addr().String()
+	o.Secret = make([]byte, 32)
+	rand.Read(o.Secret) // never fails
+	return l, nil
+}
+
+// visit makes a World, plays in a thread on its first VP, and takes the World down.
+func visit(ctx context.Context, meeting net.Listener, rank int, c Setup, o *Order, lost *atomic.Bool, play func(*World) error) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	later := func(f func() error) {
+		if e := f(); err == nil {
+			err = e
+		}
+	}
+	w := &World{lost: lost}
+	w.Sched, err = sched.New(sched.Config{
+		VPs: len(c.CPUs), CPUs: c.CPUs, Unbound: c.Free, Shared: c.Shared, Period: c.Timer,
+	})
+	if err != nil {
+		return err
+	}
+	defer later(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		return w.Sched.Stop(ctx)
+	})
+	w.Engine = pioman.New(pioman.Config{Name: "experiment", Shared: c.Shared})
+	defer later(w.Engine.Close)
+	if c.Hooked {
+		stop, err := w.Engine.Attach(w.Sched)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	if c.Bare {
+		if w.Link, err = link(ctx, meeting, rank, &c, o); err != nil {
+			return err
+		}
+		defer later(w.Link.Close)
+	} else {
+		session, err := nmad.Open(ctx, nmad.Config{
+			Rank: rank, Size: 2, Rendezvous: o.Meeting, Listener: meeting, Secret: o.Secret,
+			Driver: c.Driver, Engine: w.Engine, Spin: c.Spin, Shared: c.Shared,
+		})
+		if err != nil {
+			return err
+		}
+		defer later(session.Close)
+		w.Gate = session.Gate(1 - rank)
+	}
+	t := w.Sched.Spawn(marcel.Attr{Name: "experiment", VPs: marcel.OneVP(0)}, func() { err = play(w) })
+	if e := t.Join(); e != nil {
+		return e
+	}
+	return err
+}
+
+// link makes a bare link: rank 0 tells its address to whoever comes to the meeting.
+func link(ctx context.Context, meeting net.Listener, rank int, c *Setup, o *Order) (driver.Link, error) {
+	d, err := driver.Lookup(c.Driver)
+	if err != nil {
+		return nil, err
+	}
+	end, err := d.Open(driver.Config{Rank: rank, Size: 2, Job: "duo", Secret: o.Secret})
+	if err != nil {
+		return nil, err
+	}
+	defer end.Close()
+	if rank == 0 {
+		_, l, err := greet(ctx, meeting, end)
+		return l, err
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", o.Meeting)
+	if err != nil {
+		return nil, fmt.Errorf("meet rank 0: %w", err)
+	}
+	defer conn.Close()
+	addr := make([]byte, mostOrder)
+	n, err := conn.Read(addr)
+	if err != nil {
+		return nil, fmt.Errorf("meet rank 0: %w", err)
+	}
+	return end.Dial(ctx, 0, string(addr[:n]))
+}
+
+// greet tells one visitor the address of end, and accepts its link.
+func greet(ctx context.Context, meeting net.Listener, end driver.Endpoint) (rank int, l driver.Link, err error) {
+	defer context.AfterFunc(ctx, func() { meeting.Close() })()
+	conn, err := meeting.Accept()
+	if err != nil {
+		return 0, nil, fmt.Errorf("wait for rank 1: %w", err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte(end.Addr())); err != nil {
+		return 0, nil, fmt.Errorf("tell rank 1 where we are: %w", err)
+	}
+	return end.Accept(ctx)
+}

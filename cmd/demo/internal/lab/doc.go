@@ -1,0 +1,23 @@
+// Package lab reproduces the experiments of the papers that this project answers:
+// TBD09 (Trahay, Brunet, Denis: "An analysis of the impact of multi-threading on
+// communication performance", 2009), TD09 (Trahay, Denis: "A scalable and generic
+// task scheduling system for communication libraries", 2009) and D15 (Denis:
+// "pioman: a pthread-based Multithreaded Communication Engine", 2015).
+//
+// An [Experiment] has the number under which docs/experiments.md lists it, what was
+// published, and a function that measures it. [All] lists them; demo experiment
+// runs one.
+//
+// # How a figure is taken
+//
+// Variants are measured in turn, round after round, so that each comparison is of
+// figures of the same minute; the core-to-core probe is read before each round, and
+// only rounds of one regime of the machine (package probe) are counted, those of the regime
+// that was met more often. Each round gives every variant a median, a
+// 99th percentile and so on; a row shows the medians of these over the rounds. What a
+// variant adds to its base is the median of the differences within the rounds.
+//
+// Two processes, one bound to each of two CPUs, where the paper has two (package duo). What
+// needs more than that says in its row under what conditions it ran instead:
+// one process, or oversubscribed. Nothing is simulated unless the row says so.
+package lab

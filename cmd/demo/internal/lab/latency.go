@@ -1,0 +1,149 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// wire is what a ping-pong needs: a gate, or a bare link.
+type wire interface {
+	Send(tag uint64, buf []byte) error
+	Recv(tag uint64, buf []byte) (int, error)
+}
+
+// latencyTag is the tag of all messages of a ping-pong: both directions, one at a time.
+const latencyTag = 1
+
+// warmup is how many exchanges precede the counted ones.
+func warmup(iters int) int { return min(max(iters/10, 10), 1000) }
+
+// ping plays a ping-pong with pong and returns the one-way times, half of each
+// round trip, in ns. What comes back must be what was sent.
+func ping(w wire, size, iters int) ([]float64, error) {
+	out, in := make([]byte, size), make([]byte, size)
+	samples := make([]float64, 0, iters)
+	overhead := clockOverhead()
+	ns := float64(asm.Nanos(1<<30)) / (1 << 30)
+	for i := range warmup(iters) + iters {
+		out[0] = byte(i)
+		t0 := asm.Cycles()
+		if err := w.Send(latencyTag, out); err != nil {
+			return nil, fmt.Errorf("send message %d: %w", i, err)
+		}
+		n, err := w.Recv(latencyTag, in)
+		t1 := asm.Cycles()
+		if err != nil {
+			return nil, fmt.Errorf("receive answer %d: %w", i, err)
+		}
+		if n != size || in[0] != byte(i) {
+			return nil, fmt.Errorf("answer %d is damaged: %d bytes that begin with %d", i, n, in[0])
+		}
+		if i >= warmup(iters) {
+			samples = append(samples, float64(max(t1-t0-overhead, 1))*ns/2)
+		}
+	}
+	return samples, nil
+}
+
+// pong sends back whatever comes.
+func pong(w wire, size, iters int) error {
+	buf := make([]byte, size)
+	for i := range warmup(iters) + iters {
+		n, err := w.Recv(latencyTag, buf)
+		if err != nil {
+			return fmt.Errorf("receive message %d: %w", i, err)
+		}
+		if err := w.Send(latencyTag, buf[:n]); err != nil {
+			return fmt.Errorf("send answer %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// clockOverhead is the least that two readings of the cycle counter in a row are apart.
+func clockOverhead() int64 {
+	least := int64(1 << 62)
+	for range 1000 {
+		t0 := asm.Cycles()
+		t1 := asm.Cycles()
+		least = min(least, t1-t0)
+	}
+	return max(least, 0)
+}
+
+// bare is a link of a driver as a wire: the driver polled directly, and nothing else.
+type bare struct {
+	w *duo.World
+	h driver.Header
+}
+
+const looksForLife = 1 << 16 // polls between two
+
+// Send implements wire.
+func (b *bare) Send(tag uint64, buf []byte) error {
+	b.h = driver.Header{Kind: 1, Body: uint32(len(buf)), Tag: tag, Size: uint64(len(buf)), Seq: b.h.Seq + 1}
+	for n := 1; ; n++ {
+		if ok, err := b.w.Link.Send(&b.h, buf); ok || err != nil {
+			return err
+		}
+		if n%looksForLife == 0 {
+			if err := b.w.Lost(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Recv implements wire.
+func (b *bare) Recv(_ uint64, buf []byte) (int, error) {
+	for n := 1; ; n++ {
+		body, ok, err := b.w.Link.Recv(&b.h)
+		if ok || err != nil {
+			return copy(buf, body), err
+		}
+		if n%looksForLife == 0 {
+			if err := b.w.Lost(); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// wireOf is what a World has.
+func wireOf(w *duo.World) wire {
+	if w.Link != nil {
+		return &bare{w: w}
+	}
+	return w.Gate
+}
+
+const kindLatency = "latency"
+
+// latency measures one round between the two processes, both set up alike but for the CPUs.
+func latency(ctx context.Context, p *duo.Pair, c duo.Setup, size, iters int) (samples []float64, err error) {
+	mine, theirs := c, c
+	mine.CPUs, theirs.CPUs = []int{p.CPUs[0]}, []int{p.CPUs[1]}
+	mine.Free, theirs.Free = !p.Apart, !p.Apart
+	mine.Shared, theirs.Shared = p.Shared(), p.Shared()
+	o := duo.Order{Kind: kindLatency, Setup: theirs, Iters: iters, Size: size}
+	err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
+		samples, err = ping(wireOf(w), size, iters)
+		return err
+	})
+	return samples, err
+}
+
+// Follow is rank 1 of whichever experiment needs one.
+func Follow() error {
+	return duo.Follow(func(w *duo.World, o *duo.Order) error {
+		switch o.Kind {
+		case kindLatency:
+			return pong(wireOf(w), o.Size, o.Iters)
+		}
+		return fmt.Errorf("an order that nobody knows: %q", o.Kind)
+	})
+}

@@ -1,0 +1,2 @@
+// Package stat has the few statistics that the laboratory prints.
+package stat

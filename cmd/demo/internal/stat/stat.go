@@ -1,0 +1,46 @@
+package stat
+
+import "slices"
+
+// Quantile interpolates linearly between the two samples around q (0 to 1). It is
+// 0 of none. values may be in any order, and stays as it is.
+func Quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	return ofSorted(slices.Sorted(slices.Values(values)), q)
+}
+
+// Median is the quantile 0.5.
+func Median(values []float64) float64 { return Quantile(values, 0.5) }
+
+func ofSorted(v []float64, q float64) float64 {
+	at := q * float64(len(v)-1)
+	i := int(at)
+	if i+1 >= len(v) {
+		return v[len(v)-1]
+	}
+	return v[i] + (at-float64(i))*(v[i+1]-v[i])
+}
+
+// Summary is what is shown of many samples, in their unit.
+type Summary struct {
+	Count                              int
+	Best, Q1, Median, Q3, Average, P99 float64
+}
+
+// Summarize sorts values and summarizes them. Of none it is zero.
+func Summarize(values []float64) Summary {
+	if len(values) == 0 {
+		return Summary{}
+	}
+	slices.Sort(values)
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return Summary{
+		Count: len(values), Best: values[0], Q1: ofSorted(values, 0.25), Median: ofSorted(values, 0.5),
+		Q3: ofSorted(values, 0.75), Average: sum / float64(len(values)), P99: ofSorted(values, 0.99),
+	}
+}

@@ -1,0 +1,47 @@
+package stat
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestQuantile(t *testing.T) {
+	for _, test := range []struct {
+		values    []float64
+		q, expect float64
+	}{
+		{nil, 0.5, 0},
+		{[]float64{7}, 0.25, 7},
+		{[]float64{3, 1, 2}, 0.5, 2},
+		{[]float64{4, 1, 3, 2}, 0.5, 2.5},
+		{[]float64{5, 1, 3, 2, 4}, 0.25, 2},
+		{[]float64{5, 1, 3, 2, 4}, 0.75, 4},
+		{[]float64{5, 1, 3, 2, 4}, 1, 5},
+	} {
+		if got := Quantile(test.values, test.q); got != test.expect {
+			t.Errorf("Quantile(%v, %g) = %g, want %g", test.values, test.q, got, test.expect)
+		}
+	}
+}
+
+func TestValuesStay(t *testing.T) {
+	values := []float64{4, 1, 3, 2}
+	Median(values)
+	if !slices.Equal(values, []float64{4, 1, 3, 2}) {
+		t.Errorf("the values were sorted: %v", values)
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	var values []float64
+	for i := range 101 {
+		values = append(values, float64(100-i))
+	}
+	want := Summary{Count: 101, Best: 0, Q1: 25, Median: 50, Q3: 75, Average: 50, P99: 99}
+	if got := Summarize(values); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := Summarize(nil); got != (Summary{}) {
+		t.Errorf("of none: %+v", got)
+	}
+}
