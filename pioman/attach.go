@@ -83,6 +83,9 @@ func (e *Engine) Attach(s Scheduler) (stop func(), err error) {
 	if e.attached.Load() != nil {
 		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, ErrAttached)
 	}
+	if e.paramErr != nil {
+		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, e.paramErr)
+	}
 	if !take(s, e) {
 		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, ErrSchedulerTaken)
 	}

@@ -80,7 +80,7 @@ func TestWaitTimeout(t *testing.T) {
 
 func TestTwoWaitersAreTold(t *testing.T) {
 	for _, hooked := range []bool{false, true} {
-		e := engine(t, Config{tune: func(p *params) { p.explicitSleep = time.Hour }})
+		e := engine(t, Config{tune: func(p *Params) { p.ExplicitSleep = time.Hour }})
 		if hooked {
 			attach(t, e, scheduler(t, sched.Config{}))
 		}
@@ -221,8 +221,8 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 			if testing.Short() {
 				rounds /= 10
 			}
-			e := engine(t, Config{tune: func(p *params) {
-				p.spin, p.explicitSpin, p.politeAfter = time.Microsecond, 100*time.Microsecond, time.Hour
+			e := engine(t, Config{tune: func(p *Params) {
+				p.BusyWait, p.ExplicitSpin, p.PoliteAfter = time.Microsecond, 100*time.Microsecond, time.Hour
 			}})
 			run := func(f func()) { f() }
 			if on.hooked {
@@ -295,8 +295,8 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 // progress, none gets lost.
 func TestSignalsAndTimeoutsRace(t *testing.T) {
 	for _, hooked := range []bool{false, true} {
-		e := engine(t, Config{tune: func(p *params) {
-			p.spin, p.explicitSpin = 0, 10*time.Microsecond
+		e := engine(t, Config{tune: func(p *Params) {
+			p.BusyWait, p.ExplicitSpin = 0, 10*time.Microsecond
 		}})
 		if hooked {
 			attach(t, e, scheduler(t, sched.Config{}))
@@ -346,7 +346,7 @@ func TestSignalsAndTimeoutsRace(t *testing.T) {
 func TestManyWaiters(t *testing.T) {
 	for name, hooked := range map[string]bool{"explicit": false, "hooked": true} {
 		t.Run(name, func(t *testing.T) {
-			e := engine(t, Config{tune: func(p *params) { p.explicitSpin = 100 * time.Microsecond }})
+			e := engine(t, Config{tune: func(p *Params) { p.ExplicitSpin = 100 * time.Microsecond }})
 			s := scheduler(t, sched.Config{})
 			if hooked {
 				attach(t, e, s)

@@ -20,10 +20,13 @@ type Config struct {
 	// Shared says that other processes use our CPUs, for an engine that is not hooked to a
 	// scheduler which knows: who spins then yields to the kernel between two polls.
 	Shared bool
+	// Params are the engine's numbers and switches. nil: ParamsFromEnvironment. One
+	// that is not allowed makes Attach fail, and is as in DefaultParams meanwhile.
+	Params *Params
 
 	sharedBy func() bool // asks later, for the default engine
 
-	tune  func(*params)                          // for tests
+	tune  func(*Params)                          // for tests
 	place func(newQueue func() *Queue) placement // nil: the single queue
 }
 
@@ -37,8 +40,9 @@ type Engine struct {
 
 	// Constant after New.
 	config Config
-	params params
-	ticks  ticks
+	params   Params
+	paramErr error // what is wrong with what was asked for; Attach says it
+	ticks    ticks
 	only   *Queue // the one queue, if there is but one
 	place  placement
 	queues []*Queue
@@ -63,7 +67,8 @@ func New(c Config) *Engine {
 	if c.place == nil {
 		c.place = newSingle
 	}
-	e := &Engine{config: c, params: defaultParams()}
+	e := &Engine{config: c}
+	e.params, e.paramErr = c.params()
 	if c.tune != nil {
 		c.tune(&e.params)
 	}
@@ -205,7 +210,7 @@ func (e *Engine) here() int {
 // poll makes the round of a virtual processor (vp < 0: of nobody's).
 func (e *Engine) poll(vp int) outcome {
 	if e.only != nil {
-		return e.only.round(e.params.round)
+		return e.only.round(e.params.Round)
 	}
 	turn := uint32(0)
 	if a := e.attached.Load(); a != nil && vp >= 0 && vp < len(a.vps) {
@@ -214,7 +219,7 @@ func (e *Engine) poll(vp int) outcome {
 	out := empty
 	for _, s := range e.place.way(vp) {
 		if turn%s.every == 0 {
-			out = max(out, s.queue.round(e.params.round))
+			out = max(out, s.queue.round(e.params.Round))
 		}
 	}
 	return out

@@ -19,6 +19,7 @@ var (
 	ErrPanicked       = errors.New("task handler did not return")
 	ErrSource         = errors.New("source cannot be used")
 	ErrUnderflow      = errors.New("Done without Need")
+	ErrParameter      = errors.New("parameter not allowed")
 )
 
 // PanicError reports a handler that panicked or ended its goroutine. It is ErrPanicked

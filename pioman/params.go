@@ -1,51 +1,186 @@
 package pioman
 
 import (
+	"fmt"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
 )
 
-// params are the numbers of an engine, in one place.
-type params struct {
-	spin          time.Duration // Wait: polling before the passive wait (TBD09: 5 us)
-	switchPeriod  time.Duration // switch hook: least time between two polls of one VP
-	timerPeriod   time.Duration // timer hook: a VP that polled within this is not polled for again
-	hot           time.Duration // idle hook: Busy for so long after something happened
-	politeAfter   time.Duration // explicit Wait: yields to the kernel from then on
-	explicitSpin  time.Duration // explicit Wait: polling before it sleeps in the kernel
-	explicitSleep time.Duration // explicit Wait: longest sleep between two looks
-	blindPeriod   time.Duration // longest sleep while a task has nothing that announces it
-	round         int           // most handlers in a round of one queue
+// Params are the numbers and switches of an engine. Start from DefaultParams or
+// ParamsFromEnvironment, change what is to be changed, and hand it over in
+// Config. The table in paramtable.go says what each means, what it may be, and by
+// which variable and flag it is set.
+type Params struct {
+	Progress      bool          // hooks make progress; false: only who waits or calls Poll
+	Points        Points        // the polling points in use
+	BusyWait      time.Duration // Wait: polling before the passive wait (TBD09: 5 us)
+	Granularity   time.Duration // switch and library points: least time between two polls of one VP
+	IdleGap       time.Duration // idle point: least time between two polls of one VP; 0: at every look, yielding between
+	IdleVPs       Distribution  // which VPs poll when they are idle
+	Hot           time.Duration // idle point: a VP polls on for at least so long after something happened
+	TimerPeriod   time.Duration // timer point: a VP that polled within this is not polled for
+	BindingLevel  Level         // the finest level of the machine that has queues
+	SpareLWPs     int           // OS threads that block in the kernel while every VP computes: 0 or 1
+	BlockingDelay time.Duration // a task, or an idle VP, that has waited so long without success blocks in the kernel
+	Adaptive      bool          // idle VPs choose how long to poll, up to BlockingDelay, from what arrived when
+	Dedicated     int           // the VP that does nothing but poll; -1: none
+	ExplicitSpin  time.Duration // explicit Wait: polling before it sleeps in the kernel
+	ExplicitSleep time.Duration // explicit Wait: longest sleep between two looks
+	PoliteAfter   time.Duration // explicit Wait: yields to the kernel from then on
+	BlindPeriod   time.Duration // longest sleep while a task has nothing that announces it
+	Round         int           // most handlers in a round of one queue
+
+	origins [maxParams]Origin // by place in the table; Set writes
 }
 
-func defaultParams() params {
-	return params{
-		spin:          5 * time.Microsecond,
-		switchPeriod:  10 * time.Microsecond,
-		timerPeriod:   100 * time.Microsecond,
-		hot:           20 * time.Microsecond,
-		politeAfter:   20 * time.Microsecond,
-		explicitSpin:  1500 * time.Microsecond,
-		explicitSleep: time.Second,
-		blindPeriod:   time.Millisecond,
-		round:         64,
+// DefaultParams are what an engine uses if nobody says otherwise.
+func DefaultParams() Params {
+	return Params{
+		Progress:      true,
+		Points:        DefaultPoints,
+		BusyWait:      5 * time.Microsecond,
+		Granularity:   10 * time.Microsecond,
+		IdleVPs:       OnePerSocket,
+		Hot:           20 * time.Microsecond,
+		TimerPeriod:   100 * time.Microsecond,
+		BindingLevel:  AnyLevel,
+		SpareLWPs:     1,
+		BlockingDelay: time.Millisecond,
+		Adaptive:      true,
+		Dedicated:     -1,
+		ExplicitSpin:  1500 * time.Microsecond,
+		ExplicitSleep: time.Second,
+		PoliteAfter:   20 * time.Microsecond,
+		BlindPeriod:   time.Millisecond,
+		Round:         64,
 	}
 }
 
-// ticks are the params that hot paths compare with asm.Cycles, converted once.
-type ticks struct {
-	spin, switchPeriod, timerPeriod, hot, politeAfter, explicitSpin int64
+// ParamsFromEnvironment is DefaultParams changed by the variables of the table,
+// PIOM_... . An error names the variable, what it says, and what is allowed, and
+// is ErrParameter; parameters beside the wrong one are as the environment says.
+func ParamsFromEnvironment() (Params, error) { return paramsFrom(os.Getenv) }
+
+func paramsFrom(get func(string) string) (Params, error) {
+	p := DefaultParams()
+	var first error
+	for i := range table {
+		if text := get(table[i].Env); text != "" {
+			if err := p.Set(table[i].Name, text, FromEnvironment); err != nil && first == nil {
+				first = err
+			}
+		}
+	}
+	return p, first
 }
 
-func (p params) ticks() ticks {
+// Origin says who decided the value of a parameter.
+type Origin uint8
+
+// The origins, the weakest first.
+const (
+	FromDefault     Origin = iota
+	FromEnvironment        // a variable PIOM_...
+	FromFlag               // a flag of a command
+	FromProgram            // the program's own Config
+)
+
+var originNames = [...]string{"default", "environment", "flag", "program"}
+
+// String returns the origin's name in lower case.
+func (o Origin) String() string {
+	if int(o) < len(originNames) {
+		return originNames[o]
+	}
+	return "unknown"
+}
+
+// Set gives the parameter called name (see ParamTable) the value that text says,
+// and remembers who said it. The error is ErrParameter and says which variable or
+// flag, what it was given, and what is allowed; p is then as before.
+func (p *Params) Set(name, text string, by Origin) error {
+	i := slices.IndexFunc(table, func(x param) bool { return x.Name == name })
+	if i < 0 {
+		return fmt.Errorf("%w: there is no parameter %q", ErrParameter, name)
+	}
+	x := &table[i]
+	before := *p
+	err := x.at(p).parse(text)
+	if err == nil {
+		err = x.at(p).check()
+	}
+	if err != nil {
+		*p = before
+		return x.wrong(by, text)
+	}
+	p.origins[i] = by
+	return nil
+}
+
+// Get returns the value of the parameter called name as Set would take it, and who
+// decided it; "" for a name that does not exist.
+func (p *Params) Get(name string) (text string, by Origin) {
+	for i := range table {
+		if table[i].Name == name {
+			return table[i].at(p).text(), p.origin(i)
+		}
+	}
+	return "", FromDefault
+}
+
+// origin is who decided parameter i: what was changed in the struct, not by Set, the
+// program has.
+func (p *Params) origin(i int) Origin {
+	by := p.origins[i]
+	if d := DefaultParams(); by == FromDefault && table[i].at(p).text() != table[i].at(&d).text() {
+		return FromProgram
+	}
+	return by
+}
+
+// Check says whether all values are allowed: nil, or the first one that is not, as
+// Set would.
+func (p *Params) Check() error {
+	for i := range table {
+		if v := table[i].at(p); v.check() != nil {
+			return table[i].wrong(p.origin(i), v.text())
+		}
+	}
+	return nil
+}
+
+// params is what the engine is to use, and what is wrong with what was asked for.
+func (c *Config) params() (Params, error) {
+	if c.Params == nil {
+		return ParamsFromEnvironment()
+	}
+	if err := c.Params.Check(); err != nil {
+		return DefaultParams(), err
+	}
+	return *c.Params, nil
+}
+
+// Params returns what the engine uses, with the origin of each value.
+func (e *Engine) Params() Params { return e.params }
+
+// ticks are the params that hot paths compare with asm.Cycles, converted once.
+type ticks struct {
+	spin, switchPeriod, timerPeriod, hot, politeAfter, explicitSpin, idleGap, delay int64
+}
+
+func (p *Params) ticks() ticks {
 	c := func(d time.Duration) int64 { return asm.ToCycles(int64(d)) }
 	return ticks{
-		spin:         c(p.spin),
-		switchPeriod: c(p.switchPeriod),
-		timerPeriod:  c(p.timerPeriod),
-		hot:          c(p.hot),
-		politeAfter:  c(p.politeAfter),
-		explicitSpin: c(p.explicitSpin),
+		spin:         c(p.BusyWait),
+		switchPeriod: c(p.Granularity),
+		timerPeriod:  c(p.TimerPeriod),
+		hot:          c(p.Hot),
+		politeAfter:  c(p.PoliteAfter),
+		explicitSpin: c(p.ExplicitSpin),
+		idleGap:      c(p.IdleGap),
+		delay:        c(p.BlockingDelay),
 	}
 }

@@ -57,7 +57,7 @@ func TestRoundPollsEachTaskOnce(t *testing.T) {
 // A round is bounded; the next one goes on where it stopped, so nobody starves.
 func TestRoundIsBoundedAndFair(t *testing.T) {
 	const n, budget = 10, 4
-	e := engine(t, Config{tune: func(p *params) { p.round = budget }})
+	e := engine(t, Config{tune: func(p *Params) { p.Round = budget }})
 	var order []int
 	var tasks [n]Task
 	for i := range tasks {
@@ -119,7 +119,7 @@ func TestPollInsideAHandlerIsSkipped(t *testing.T) {
 // A random life of several tasks, beside a model that knows what each may be.
 func TestQueueAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := New(Config{tune: func(p *params) { p.round = 3 }})
+		e := New(Config{tune: func(p *Params) { p.Round = 3 }})
 		defer e.Close()
 		const n = 6
 		type mirror struct {

@@ -107,7 +107,7 @@ func (s *sleeper) watch(limit time.Duration) nap {
 }
 
 func (s *sleeper) block(limit time.Duration, announced bool) nap {
-	period := s.e.params.blindPeriod
+	period := s.e.params.BlindPeriod
 	if s.e.blind.Load() != 0 || !announced && s.e.tasks() {
 		limit = min(limit, period)
 	}

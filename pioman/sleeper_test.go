@@ -158,7 +158,7 @@ func TestNoLostMessage(t *testing.T) {
 	for name, open := range networks {
 		for _, vps := range []int{1, 2} {
 			t.Run(name+map[int]string{1: ", 1 VP", 2: ", 2 VPs"}[vps], func(t *testing.T) {
-				e := engine(t, Config{tune: func(p *params) { p.spin, p.hot = 0, 0 }})
+				e := engine(t, Config{tune: func(p *Params) { p.BusyWait, p.Hot = 0, 0 }})
 				s := scheduler(t, sched.Config{VPs: vps, IdleSpin: time.Nanosecond})
 				attach(t, e, s)
 				net := open(t)
@@ -450,8 +450,8 @@ func TestExplicitWaitersHandOver(t *testing.T) {
 	}
 	for name, open := range networks {
 		t.Run(name, func(t *testing.T) {
-			e := engine(t, Config{tune: func(p *params) {
-				p.explicitSpin, p.explicitSleep = 20*time.Microsecond, time.Hour
+			e := engine(t, Config{tune: func(p *Params) {
+				p.ExplicitSpin, p.ExplicitSleep = 20*time.Microsecond, time.Hour
 			}})
 			const n = 5
 			for round := range rounds {

@@ -219,7 +219,7 @@ func (w *wait) sleepInKernel(p *parker) error {
 		p.cancel()
 		return err
 	}
-	p.limit = w.e.params.explicitSleep
+	p.limit = w.e.params.ExplicitSleep
 	if w.timed {
 		p.limit = min(p.limit, time.Duration(asm.Nanos(max(w.end-asm.Cycles(), 0))))
 	}

@@ -1,0 +1,114 @@
+package pioman
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// An engine is made from defaults, environment, flags and program, in this order of
+// strength, and every parameter says which it was.
+func TestParamsSayWhereTheyComeFrom(t *testing.T) {
+	env := map[string]string{"PIOM_BUSY_WAIT": "7", "PIOM_IDLE_DISTRIBUTION": "odd", "PIOM_POINTS": "timer, idle"}
+	p, err := paramsFrom(func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Set("granularity", "2ms", FromFlag); err != nil {
+		t.Fatal(err)
+	}
+	p.Round = 3
+	for _, c := range []struct {
+		name, text string
+		by         Origin
+	}{
+		{"busy-wait", "7µs", FromEnvironment},
+		{"idle-distribution", "odd", FromEnvironment},
+		{"points", "idle,timer", FromEnvironment},
+		{"granularity", "2ms", FromFlag},
+		{"round", "3", FromProgram},
+		{"adaptive", "on", FromDefault},
+	} {
+		if text, by := p.Get(c.name); text != c.text || by != c.by {
+			t.Errorf("%s is %q by %v, want %q by %v", c.name, text, by, c.text, c.by)
+		}
+	}
+	if p.BusyWait != 7*time.Microsecond || p.IdleVPs != OddVPs || p.Points != AtIdle|AtTimer {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Whatever a parameter says, Set takes it back.
+func TestParamsAreTakenBack(t *testing.T) {
+	if len(table) > maxParams {
+		t.Fatalf("%d parameters, room for %d", len(table), maxParams)
+	}
+	p := DefaultParams()
+	for _, row := range ParamTable() {
+		if row.Meaning == "" || row.Values == "" || row.Default == "" || !strings.HasPrefix(row.Env, "PIOM_") {
+			t.Errorf("row %+v is not complete", row)
+		}
+		if err := p.Set(row.Name, row.Default, FromProgram); err != nil {
+			t.Error(err)
+		}
+		if text, by := p.Get(row.Name); text != row.Default || by != FromProgram {
+			t.Errorf("%s: %q by %v", row.Name, text, by)
+		}
+	}
+	if p.Check() != nil {
+		t.Error(p.Check())
+	}
+}
+
+// A value that is not allowed is refused with the variable, the value, and what is
+// allowed, wherever it comes from, and the parameter is as before.
+func TestWrongParamsAreRefused(t *testing.T) {
+	wrong := map[string][]string{
+		"progress": {"maybe", "2"}, "points": {"idle,never", "idle timer", ","}, "busy-wait": {"-1", "fast", "2h", "NaN", "Inf", "1e300", "-3us"},
+		"granularity": {"-1us"}, "idle-granularity": {"x"}, "idle-distribution": {"some", "1"}, "hot": {"2h"}, "timer-period": {"-5"},
+		"binding-level": {"rack", "-1"}, "spare-lwps": {"2", "-1", "one"}, "blocking-delay": {"soon"}, "adaptive": {"often"},
+		"dedicated": {"-2", "65536", "last"}, "explicit-spin": {"?"}, "explicit-sleep": {"0"}, "polite-after": {"2h"}, "blind-period": {"0", "0s"}, "round": {"0", "many", "1000001"},
+	}
+	for _, row := range ParamTable() {
+		if len(wrong[row.Name]) == 0 {
+			t.Errorf("nothing wrong is known of %s", row.Name)
+		}
+		for _, text := range wrong[row.Name] {
+			p, err := paramsFrom(func(name string) string {
+				if name == row.Env {
+					return text
+				}
+				return ""
+			})
+			if !errors.Is(err, ErrParameter) {
+				t.Fatalf("%s=%q: %v", row.Env, text, err)
+			}
+			for _, part := range []string{row.Env, text, row.Values} {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%q does not say %q", err, part)
+				}
+			}
+			if p != DefaultParams() {
+				t.Errorf("%s=%q changed something", row.Env, text)
+			}
+			if err := p.Set(row.Name, text, FromFlag); err == nil || !strings.Contains(err.Error(), "--"+row.Name) {
+				t.Errorf("--%s=%q: %v", row.Name, text, err)
+			}
+		}
+	}
+	p := DefaultParams()
+	if err := p.Set("speed", "1", FromFlag); !errors.Is(err, ErrParameter) {
+		t.Error(err)
+	}
+	t.Setenv("PIOM_ROUND", "0")
+	e := engine(t, Config{})
+	if _, err := e.Attach(newByHand(1)); !errors.Is(err, ErrParameter) || !strings.Contains(err.Error(), `PIOM_ROUND="0"`) {
+		t.Errorf("attached with a wrong environment: %v", err)
+	}
+	p.Round = -1
+	e = engine(t, Config{Params: &p})
+	if _, err := e.Attach(newByHand(1)); !errors.Is(err, ErrParameter) {
+		t.Errorf("attached with wrong parameters: %v", err)
+	}
+}
