@@ -39,13 +39,13 @@ type Engine struct {
 	_    [line - 8]byte
 
 	// Constant after New.
-	config Config
+	config   Config
 	params   Params
 	paramErr error // what is wrong with what was asked for; Attach says it
 	ticks    ticks
-	only   *Queue // the one queue, if there is but one
-	place  placement
-	queues []*Queue
+	only     *Queue // the one queue, if there is but one
+	place    placement
+	queues   []*Queue
 
 	attached atomic.Pointer[attachment] // Attach and stop write; waiters and posters read
 	closed   atomic.Bool
