@@ -36,6 +36,7 @@ var rules = []rule{
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"flavour_marcel*.go": {"marcel"}},
 	},
+	{folder: "pioman/io", ours: []string{"pioman", "marcel"}, theirs: []string{sys}},
 	// A driver knows the layers below the library, never the library: the core
 	// can then be tested without any network, and a driver without the core.
 	{folder: "nmad/driver", ours: []string{"nmad/driver", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
@@ -63,5 +64,6 @@ var testOnly = []string{
 	"github.com/google/go-cmp",
 	"github.com/rogpeppe/go-internal",
 	"go.uber.org/goleak",
+	"golang.org/x/net",
 	"pgregory.net/rapid",
 }

@@ -1,0 +1,164 @@
+package pio
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/marcel"
+)
+
+// Dial connects to an address: network "tcp", "tcp4", "tcp6" or "unix", address as for
+// net.Dial; without a host it is the loopback interface. It waits for the peer's
+// system to answer, and blocks only the caller. Several addresses of one name are
+// tried one after the other. The error is a *net.OpError.
+func Dial(network, address string) (*Conn, error) {
+	return DialContext(context.Background(), network, address)
+}
+
+// DialContext is Dial until ctx ends: then the error is ctx's cause, or, past its
+// deadline, os.ErrDeadlineExceeded. The connection itself does not depend on ctx.
+func DialContext(ctx context.Context, network, address string) (*Conn, error) {
+	r, err := Default()
+	if err != nil {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	return r.DialContext(ctx, network, address)
+}
+
+// Dial is as the function.
+func (r *Reactor) Dial(network, address string) (*Conn, error) {
+	return r.DialContext(context.Background(), network, address)
+}
+
+// DialContext is as the function.
+func (r *Reactor) DialContext(ctx context.Context, network, address string) (*Conn, error) {
+	list, err := resolve(ctx, network, address)
+	if err != nil {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: ended(ctx, err)}
+	}
+	var first error
+	for _, a := range list {
+		c, err := r.connect(ctx, network, a)
+		if err == nil {
+			return c, nil
+		}
+		if first == nil {
+			first = &net.OpError{Op: "dial", Net: network, Addr: a, Err: ended(ctx, err)}
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, first
+}
+
+// ended tells what ended an attempt: ctx, or what the attempt says.
+func ended(ctx context.Context, err error) error {
+	switch cause := context.Cause(ctx); {
+	case cause == nil || !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, ctx.Err()):
+		return err
+	case errors.Is(cause, context.DeadlineExceeded):
+		return os.ErrDeadlineExceeded
+	default:
+		return cause
+	}
+}
+
+// connect makes a socket and connects it to one address.
+func (r *Reactor) connect(ctx context.Context, network string, a net.Addr) (*Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	fd, sa, err := socket(a)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newConn(r, fd, network)
+	if err != nil {
+		return nil, err
+	}
+	// The end of ctx is a deadline that has passed, for as long as this takes.
+	left := marcel.NewLatch(1)
+	stop := context.AfterFunc(ctx, func() {
+		c.d.wr.setDeadline(time.Unix(1, 0))
+		left.CountDown()
+	})
+	err = c.d.connect(sa)
+	if !stop() {
+		left.Wait()
+		c.d.wr.setDeadline(time.Time{})
+	}
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	c.find()
+	return c, nil
+}
+
+// socket makes one for an address.
+func socket(a net.Addr) (fd int, sa unix.Sockaddr, err error) {
+	family, sa, err := sockAddr(a)
+	if err != nil {
+		return -1, nil, err
+	}
+	fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, nil, os.NewSyscallError("socket", err)
+	}
+	if family != unix.AF_UNIX {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // as package net does
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+	}
+	return fd, sa, nil
+}
+
+// connect waits until the kernel has the answer. A wait may end early: then the
+// kernel says that it is not connected yet.
+func (d *descriptor) connect(sa unix.Sockaddr) error {
+	if !d.take() {
+		return net.ErrClosed
+	}
+	defer d.drop()
+	s := &d.wr
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.begin(); err != nil {
+		return err
+	}
+	switch err := unix.Connect(d.fd, sa); err {
+	case nil, unix.EISCONN:
+		return nil
+	case unix.EINPROGRESS, unix.EALREADY, unix.EINTR:
+	default:
+		return os.NewSyscallError("connect", err)
+	}
+	for {
+		if err := d.wait(s, unix.EPOLLOUT); err != nil {
+			return err
+		}
+		if err := s.begin(); err != nil {
+			return err
+		}
+		code, err := unix.GetsockoptInt(d.fd, unix.SOL_SOCKET, unix.SO_ERROR)
+		if err != nil {
+			return os.NewSyscallError("getsockopt", err)
+		}
+		switch errno := unix.Errno(code); errno {
+		case 0:
+			if _, err := unix.Getpeername(d.fd); err == nil {
+				return nil
+			}
+		case unix.EISCONN:
+			return nil
+		case unix.EINPROGRESS, unix.EALREADY, unix.EINTR:
+		default:
+			return os.NewSyscallError("connect", errno)
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package pio
+
+// underRace: the race detector watches.
+const underRace = true

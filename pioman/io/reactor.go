@@ -1,0 +1,157 @@
+package pio
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// Reactor hangs descriptors on one progress engine: a single task polls for all of
+// them, a single source announces them to whoever sleeps. Most programs use the
+// default one, through the package's functions. All methods are safe for
+// concurrent use, by threads and plain goroutines.
+type Reactor struct {
+	engine *pioman.Engine
+	epoll  int // the descriptors that somebody has waited for
+	task   pioman.Task
+	table  table
+
+	mu     marcel.Mutex // frames adopt and Close
+	closed bool
+
+	_       [line]byte
+	waiters atomic.Int32 // who waits for a descriptor: only then the kernel is asked
+	stale   atomic.Bool  // the epoll descriptor may be readable without anybody waiting
+
+	_      [line]byte
+	events [64]unix.EpollEvent // the task's
+}
+
+// NewReactor makes a reactor on an engine, nil: the default one. It holds an epoll
+// descriptor, and a task of the engine's; Close it when done.
+func NewReactor(e *pioman.Engine) (*Reactor, error) {
+	if e == nil {
+		e = pioman.Default()
+	}
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("new reactor: %w", os.NewSyscallError("epoll_create1", err))
+	}
+	r := &Reactor{engine: e, epoll: epoll}
+	r.task.Init("pio", r.poll, pioman.Repeat)
+	if err := e.AddSource((*source)(r)); err != nil {
+		unix.Close(epoll)
+		return nil, fmt.Errorf("new reactor: %w", err)
+	}
+	if err := e.Submit(&r.task); err != nil {
+		e.RemoveSource((*source)(r))
+		unix.Close(epoll)
+		return nil, fmt.Errorf("new reactor: %w", err)
+	}
+	return r, nil
+}
+
+// defaultReactor is made by the first who needs it. An error is not kept: the next one
+// tries again.
+var defaultReactor struct {
+	mu marcel.Mutex
+	r  atomic.Pointer[Reactor]
+}
+
+// Default returns the reactor on pioman's default engine, which the package's functions
+// use. It is never closed.
+func Default() (*Reactor, error) {
+	if r := defaultReactor.r.Load(); r != nil {
+		return r, nil
+	}
+	defaultReactor.mu.Lock()
+	defer defaultReactor.mu.Unlock()
+	if r := defaultReactor.r.Load(); r != nil {
+		return r, nil
+	}
+	r, err := NewReactor(nil)
+	if err == nil {
+		defaultReactor.r.Store(r)
+	}
+	return r, err
+}
+
+// Close closes all descriptors of the reactor, whose waiters end with net.ErrClosed, and
+// takes the reactor off its engine. Close again returns net.ErrClosed.
+func (r *Reactor) Close() error {
+	r.mu.Lock()
+	was := r.closed
+	r.closed = true
+	r.mu.Unlock()
+	if was {
+		return fmt.Errorf("close reactor: %w", net.ErrClosed)
+	}
+	for _, d := range r.table.all() {
+		_ = d.close() // or somebody else just does:
+		d.gone.Wait()
+	}
+	err := r.task.Cancel()
+	r.engine.RemoveSource((*source)(r))
+	unix.Close(r.epoll)
+	if err != nil {
+		return fmt.Errorf("close reactor: %w", err)
+	}
+	return nil
+}
+
+// adopt notes a descriptor. false: the reactor is closed.
+func (r *Reactor) adopt(d *descriptor) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.table.put(d)
+	return true
+}
+
+// forget is the counterpart of adopt.
+func (r *Reactor) forget(d *descriptor) { r.table.remove(d) }
+
+// poll is the task's handler: it takes what the kernel has to announce, if somebody
+// waits for it. One poller at a time, as with any task.
+func (r *Reactor) poll(*pioman.Task) pioman.Status {
+	if r.waiters.Load() == 0 && !r.stale.Load() {
+		return pioman.Again
+	}
+	if r.stale.Load() {
+		r.stale.Store(false)
+	}
+	n := epollNow(r.epoll, &r.events)
+	if n == len(r.events) {
+		r.stale.Store(true) // there may be more
+	}
+	status := pioman.Again
+	for i := range n {
+		ev := &r.events[i]
+		if d := r.table.find(ev.Fd, ev.Pad); d != nil && d.happened(ev.Events) {
+			status = pioman.Moved
+		}
+	}
+	return status
+}
+
+// source is the reactor as the engine's sleeper sees it: the epoll descriptor is
+// readable once one of those in it has something to announce.
+type source Reactor
+
+// Descriptor implements pioman.Source.
+func (s *source) Descriptor() int { return s.epoll }
+
+// Arm implements pioman.Source.
+func (s *source) Arm() bool { return true }
+
+// Disarm implements pioman.Source. The poll that follows empties the epoll descriptor
+// even if nobody waits: it would end each sleep otherwise.
+func (s *source) Disarm() { s.stale.Store(true) }
