@@ -73,8 +73,11 @@ func giveBack(s Scheduler) {
 // its Sleeper. stop undoes it (again: without effect); requests may be pending
 // at either moment, waiters change over. When stop returns no hook begins any
 // more, and nothing of ours sleeps in the scheduler's threads. ErrAttached,
-// ErrSchedulerTaken, ErrClosed; or the kernel's refusal of an epoll descriptor.
+// ErrSchedulerTaken, ErrClosed, ErrInHandler; or the kernel's refusal of an epoll descriptor.
 func (e *Engine) Attach(s Scheduler) (stop func(), err error) {
+	if e.inHandler() {
+		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, ErrInHandler)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed.Load() {
@@ -97,6 +100,7 @@ func (e *Engine) Attach(s Scheduler) (stop func(), err error) {
 	for i := range a.vps {
 		a.vps[i].last.Store(never)
 	}
+	e.replant(s)
 	e.attached.Store(a)
 	if err := a.register(); err != nil {
 		a.detach()

@@ -58,8 +58,10 @@
 // runs in the next round. Handlers of one queue never run in parallel; a task is
 // polled by one poller at a time whatever its queue. A handler must not block.
 //
-// One queue serves everything so far; placement is the interface by which a
-// tree over the topology takes its place.
+// An engine hooked to a scheduler of several virtual processors has a tree of queues over
+// the machine's topology, one for each item that has siblings: tree.go has its picture,
+// who visits which queue, and why no task starves. Task.SetCPUs chooses the lowest
+// item that covers a set; tasks without one are in the root's queue.
 //
 // # The end of a task, and of a wait
 //

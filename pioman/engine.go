@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // Config says how an engine is made. The zero value is fine.
@@ -26,8 +27,12 @@ type Config struct {
 
 	sharedBy func() bool // asks later, for the default engine
 
-	tune  func(*Params)                          // for tests
-	place func(newQueue func() *Queue) placement // nil: the single queue
+	// Topology is the machine over which the queues are laid once the engine is hooked to a
+	// scheduler, and virtual processor i is on its i-th PU in turn. nil: the machine that
+	// the scheduler was arranged for, if it says so, else this one.
+	Topology *topo.Topology
+
+	tune func(*Params) // for tests
 }
 
 // Engine is a progress engine: queues of tasks, and those who poll them. Make it
@@ -43,10 +48,10 @@ type Engine struct {
 	params   Params
 	paramErr error // what is wrong with what was asked for; Attach says it
 	ticks    ticks
-	only     *Queue // the one queue, if there is but one
-	place    placement
-	queues   []*Queue
+	root     *Queue // for tasks that may run anywhere; part of every tree
+	alone    [1]*Queue
 
+	tree     atomic.Pointer[tree]       // nil: root is the only queue; Attach writes
 	attached atomic.Pointer[attachment] // Attach and stop write; waiters and posters read
 	closed   atomic.Bool
 	blind    atomic.Int32 // Blind tasks in queues
@@ -64,20 +69,14 @@ func New(c Config) *Engine {
 	if c.Name == "" {
 		c.Name = "pioman"
 	}
-	if c.place == nil {
-		c.place = newSingle
-	}
 	e := &Engine{config: c}
 	e.params, e.paramErr = c.params()
 	if c.tune != nil {
 		c.tune(&e.params)
 	}
 	e.ticks = e.params.ticks()
-	e.place = c.place(func() *Queue { return &Queue{engine: e} })
-	e.queues = e.place.queues()
-	if len(e.queues) == 1 {
-		e.only = e.queues[0]
-	}
+	e.root = &Queue{engine: e}
+	e.alone[0] = e.root
 	e.sleeper.e = e
 	return e
 }
@@ -93,6 +92,21 @@ var defaultEngine = sync.OnceValue(func() *Engine { return New(Config{sharedBy: 
 // inside handlers and hooks. ErrScheduled if the task is in a queue (a handler
 // that wants to run again returns Again), ErrNotInitialised, ErrClosed.
 func (e *Engine) Submit(t *Task) error {
+	if err := e.claim(t); err != nil {
+		return err
+	}
+	q, tr := e.root, (*tree)(nil)
+	if !t.cpus.Empty() {
+		if tr = e.tree.Load(); tr != nil {
+			q = tr.covering(e, t.cpus)
+		}
+	}
+	e.put(t, q, tr)
+	return nil
+}
+
+// claim makes a resting task the caller's to put into a queue.
+func (e *Engine) claim(t *Task) error {
 	if t == nil || t.state.load() == StateUnset || t.fn == nil {
 		return fmt.Errorf("submit: %w", ErrNotInitialised)
 	}
@@ -102,10 +116,11 @@ func (e *Engine) Submit(t *Task) error {
 	if !t.state.schedule() {
 		return fmt.Errorf("submit task %q: %w", t.name, ErrScheduled)
 	}
-	q := e.only
-	if q == nil {
-		q = e.place.queue(t.cpus)
-	}
+	return nil
+}
+
+// put puts a claimed task into a queue: the root's, or one of tr.
+func (e *Engine) put(t *Task, q *Queue, tr *tree) {
 	if t.queue.Load() != q {
 		t.queue.Store(q)
 	}
@@ -124,10 +139,12 @@ func (e *Engine) Submit(t *Task) error {
 	if v.asleep() {
 		e.rouse(v)
 	}
-	if e.closed.Load() { // Close may have looked before the push
+	if q != e.root && e.tree.Load() != tr { // Attach may have looked before the push
+		e.rehome(q)
+	}
+	if e.closed.Load() { // Close likewise
 		e.reap()
 	}
-	return nil
 }
 
 // forget takes back what Submit counted.
@@ -182,12 +199,13 @@ func (e *Engine) rouse(v view) {
 	}
 }
 
-// Poll runs one bounded round: each task of the caller's queues is polled at most
-// once. It never waits: a queue in which somebody else polls is skipped. Quiet:
+// Poll runs one bounded round: each task of the queues from the caller's virtual
+// processor to the root of the machine is polled at most once; on a plain goroutine,
+// of all queues. It never waits: a queue in which somebody else polls is skipped. Quiet:
 // nothing is pending; Waiting: something is; Busy: something happened in this
 // round. About 20 ns plus the handlers; runs them on the caller's stack.
 func (e *Engine) Poll() hooks.Verdict {
-	if e.poll(e.here()) == moved {
+	if e.visit(e.here(), true) == moved {
 		return hooks.Busy
 	}
 	if e.load.view().pending() == 0 {
@@ -198,7 +216,7 @@ func (e *Engine) Poll() hooks.Verdict {
 
 // here is the virtual processor of the caller, as far as queues depend on it.
 func (e *Engine) here() int {
-	if e.only != nil {
+	if e.tree.Load() == nil {
 		return -1
 	}
 	if a := e.attached.Load(); a != nil {
@@ -208,27 +226,31 @@ func (e *Engine) here() int {
 }
 
 // poll makes the round of a virtual processor (vp < 0: of nobody's).
-func (e *Engine) poll(vp int) outcome {
-	if e.only != nil {
-		return e.only.round(e.params.Round)
+func (e *Engine) poll(vp int) outcome { return e.visit(vp, false) }
+
+// visit is poll; whole: of all queues on the way, whosever turn it is.
+func (e *Engine) visit(vp int, whole bool) outcome {
+	switch tr := e.tree.Load(); {
+	case tr == nil:
+		return e.root.round(e.params.Round)
+	case uint(vp) < uint(len(tr.ways)):
+		return tr.round(e, vp, whole)
+	default:
+		return tr.everywhere(e)
 	}
-	turn := uint32(0)
-	if a := e.attached.Load(); a != nil && vp >= 0 && vp < len(a.vps) {
-		turn = a.vps[vp].rounds.Add(1)
+}
+
+// survey visits the queues that nobody polls, if it is time.
+func (e *Engine) survey() {
+	if tr := e.tree.Load(); tr != nil {
+		tr.survey(e)
 	}
-	out := empty
-	for _, s := range e.place.way(vp) {
-		if turn%s.every == 0 {
-			out = max(out, s.queue.round(e.params.Round))
-		}
-	}
-	return out
 }
 
 // inHandler tells whether the caller is a handler of this engine.
 func (e *Engine) inHandler() bool {
 	g := asm.G()
-	for _, q := range e.queues {
+	for _, q := range e.queues() {
 		if q.held(g) {
 			return true
 		}
@@ -238,7 +260,7 @@ func (e *Engine) inHandler() bool {
 
 // tasks tells whether any main list has a task.
 func (e *Engine) tasks() bool {
-	for _, q := range e.queues {
+	for _, q := range e.queues() {
 		if !q.nothing() {
 			return true
 		}
@@ -269,7 +291,7 @@ func (e *Engine) Close() error {
 
 // reap cancels every task of a closed engine.
 func (e *Engine) reap() {
-	for _, q := range e.queues {
+	for _, q := range e.queues() {
 		if q.held(asm.G()) { // a handler submitted to an engine that is being closed
 			q.cancelAll()
 			continue

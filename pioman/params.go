@@ -31,6 +31,7 @@ type Params struct {
 	ExplicitSleep time.Duration // explicit Wait: longest sleep between two looks
 	PoliteAfter   time.Duration // explicit Wait: yields to the kernel from then on
 	BlindPeriod   time.Duration // longest sleep while a task has nothing that announces it
+	SurveyPeriod  time.Duration // least time between two looks for queues whose VPs do not poll
 	Round         int           // most handlers in a round of one queue
 
 	origins [maxParams]Origin // by place in the table; Set writes
@@ -55,6 +56,7 @@ func DefaultParams() Params {
 		ExplicitSleep: time.Second,
 		PoliteAfter:   20 * time.Microsecond,
 		BlindPeriod:   time.Millisecond,
+		SurveyPeriod:  100 * time.Microsecond,
 		Round:         64,
 	}
 }
@@ -168,7 +170,7 @@ func (e *Engine) Params() Params { return e.params }
 
 // ticks are the params that hot paths compare with asm.Cycles, converted once.
 type ticks struct {
-	spin, switchPeriod, timerPeriod, hot, politeAfter, explicitSpin, idleGap, delay int64
+	spin, switchPeriod, timerPeriod, hot, politeAfter, explicitSpin, idleGap, delay, survey int64
 }
 
 func (p *Params) ticks() ticks {
@@ -182,5 +184,6 @@ func (p *Params) ticks() ticks {
 		explicitSpin: c(p.ExplicitSpin),
 		idleGap:      c(p.IdleGap),
 		delay:        c(p.BlockingDelay),
+		survey:       c(p.SurveyPeriod),
 	}
 }

@@ -12,14 +12,13 @@ import (
 
 // vpState is what the hooks remember of one virtual processor.
 type vpState struct {
-	last   atomic.Int64  // asm.Cycles of the last poll at a hook; its LWP and the timer write
-	rounds atomic.Uint32 // how many rounds, when there are several queues
+	last atomic.Int64 // asm.Cycles of the last poll at a hook; its LWP and the timer write
 
 	// The idle hook's alone, hence its LWP's.
 	seen   view  // activity at its last look
 	active int64 // asm.Cycles when something happened last
 
-	_ [line - 32]byte
+	_ [line - 24]byte
 }
 
 // never is when a virtual processor polled that has not polled yet; no difference
@@ -62,6 +61,7 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 		return hooks.Quiet
 	}
 	verdict := a.due(vp, a.e.ticks.timerPeriod)
+	a.e.survey()
 	if v := a.e.load.view(); v.asleep() && a.e.sleeper.outdated(v) {
 		a.e.sleeper.wake()
 	}

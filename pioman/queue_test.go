@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"pgregory.net/rapid"
+
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // Words that different cores write are at least two cache lines apart.
@@ -25,6 +27,16 @@ func TestWordsKeepTheirDistance(t *testing.T) {
 	var e Engine
 	apart("engine: load, constants", unsafe.Offsetof(e.load), unsafe.Offsetof(e.config))
 	apart("engine: flags, sleeper", unsafe.Offsetof(e.blind), unsafe.Offsetof(e.sleeper))
+	var tr tree
+	apart("tree: shape, survey", unsafe.Offsetof(tr.visitors), unsafe.Offsetof(tr.surveyed))
+	if end := unsafe.Sizeof(tr); end < unsafe.Offsetof(tr.surveyed)+line {
+		t.Errorf("tree: %d bytes, its survey ends less than %d bytes before", end, line)
+	}
+	var n node
+	apart("node: shape, survey", unsafe.Offsetof(n.others), unsafe.Offsetof(n.share))
+	apart("node: survey, neighbour", unsafe.Offsetof(n.share), unsafe.Sizeof(n))
+	var w visitor
+	apart("visitor: neighbour", unsafe.Offsetof(w.rounds), unsafe.Sizeof(w))
 	var v vpState
 	if unsafe.Sizeof(v) < line {
 		t.Errorf("vpState is %d bytes long, less than %d", unsafe.Sizeof(v), line)
@@ -178,7 +190,7 @@ func TestQueueAgainstModel(t *testing.T) {
 			},
 			"let it end":         func(t *rapid.T) { model[pick(t)].end = true },
 			"let it cancel":      func(t *rapid.T) { inside[pick(t)] = pick(t) },
-			"initialise at rest": func(t *rapid.T) { i := pick(t); tasks[i].SetCPUs(CPUSet{1}) },
+			"initialise at rest": func(t *rapid.T) { i := pick(t); tasks[i].SetCPUs(topo.CPUs(0)) },
 			"poll": func(t *rapid.T) {
 				polled = nil
 				plans := map[int]int{}
@@ -224,68 +236,4 @@ func TestQueueAgainstModel(t *testing.T) {
 			},
 		})
 	})
-}
-
-// twoLevels is a placement as a tree would be: a leaf for each of two virtual
-// processors and a root that each visits in every second round.
-type twoLevels struct {
-	leaf [2]*Queue
-	root *Queue
-}
-
-func (p *twoLevels) queue(set CPUSet) *Queue {
-	if len(set) == 1 && (set[0] == 1 || set[0] == 2) {
-		return p.leaf[set[0]-1]
-	}
-	return p.root
-}
-
-func (p *twoLevels) way(vp int) []stop {
-	if vp < 0 {
-		return []stop{{p.leaf[0], 1}, {p.leaf[1], 1}, {p.root, 1}}
-	}
-	return []stop{{p.leaf[vp], 1}, {p.root, 2}}
-}
-
-func (p *twoLevels) queues() []*Queue { return []*Queue{p.leaf[0], p.leaf[1], p.root} }
-
-// The interface is that of a tree: CPU sets choose queues, pollers walk their way.
-func TestPlacementOfSeveralQueues(t *testing.T) {
-	e := engine(t, Config{place: func(newQueue func() *Queue) placement {
-		return &twoLevels{[2]*Queue{newQueue(), newQueue()}, newQueue()}
-	}})
-	s := newByHand(2)
-	attach(t, e, s)
-	var runs [3]int
-	var tasks [3]Task
-	for i := range tasks {
-		tasks[i].Init("poll", func(*Task) Status {
-			runs[i]++
-			if err := tasks[i].Cancel(); !errors.Is(err, ErrInHandler) {
-				t.Errorf("cancel from inside: %v", err)
-			}
-			return Again
-		}, Repeat)
-		if i < 2 {
-			tasks[i].SetCPUs(CPUSet{1 << i})
-		}
-		submit(t, e, &tasks[i])
-	}
-	s.current.Store(1)
-	for range 10 {
-		e.Poll()
-	}
-	if runs != [3]int{0, 10, 5} {
-		t.Fatalf("ten rounds of processor 1: %v", runs)
-	}
-	s.current.Store(-1)
-	e.Poll()
-	if runs != [3]int{1, 11, 6} {
-		t.Fatalf("and one of nobody's: %v", runs)
-	}
-	for i := range tasks {
-		if err := tasks[i].Cancel(); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

@@ -70,7 +70,7 @@ func (t *Task) Init(name string, fn Handler, opt Options) {
 		return
 	}
 	t.name, t.fn, t.opt = name, fn, opt
-	t.notify, t.bits, t.cpus = nil, 0, nil
+	t.notify, t.bits, t.cpus = nil, 0, CPUSet{}
 }
 
 // Notify makes the end of the task signal bits on c: after the handler has
@@ -83,8 +83,8 @@ func (t *Task) Notify(c *Completion, bits uint32) { t.notify, t.bits = c, bits }
 
 // SetCPUs asks that the task be polled near the processors of set: by the queue of
 // the lowest topology item that covers them. It is a matter of locality, not
-// a promise: with the single queue any poller takes it. Empty: anywhere. The set
-// is kept, not copied. For the owner, while the task rests.
+// a promise: where none of them polls, another one does (tree.go). Empty: anywhere.
+// For the owner, while the task rests.
 func (t *Task) SetCPUs(set CPUSet) { t.cpus = set }
 
 // Name returns what Init was given.
