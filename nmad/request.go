@@ -39,8 +39,9 @@ func (s stage) String() string {
 const finished = 1
 
 // Request is a send or a receive that has been started. The zero value is ready
-// for IsendInto and IrecvInto. It must not be copied once it was started. One
-// thread at a time may Test or Wait for it, any thread may start it again once it is done.
+// for IsendInto and IrecvInto. It must not be copied once it was started. Any
+// number of threads may Test or Wait for it; any thread may start it again once it is
+// done and all of them have returned.
 type Request struct {
 	entry // tag; place in the table of posted receives
 
@@ -110,7 +111,7 @@ func (r *Request) Test() (bool, error) {
 // request is done, and says how it ended. It polls the request's gate for a few
 // microseconds while no other thread is ready on the VP, and then leaves the
 // work to the engine. Waiting again for a request that is done gives the same
-// answer. ErrInHandler, ErrTwoWaiters and ErrClosed of package pioman say that it
+// answer. ErrInHandler and ErrClosed of package pioman say that it
 // could not be waited for here and now; the request is not done then.
 func (r *Request) Wait() error {
 	if !r.started.Load() {

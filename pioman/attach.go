@@ -142,7 +142,7 @@ func (a *attachment) detach() {
 	a.e.attached.Store(nil)
 	a.s.SetSleeper(nil)
 	a.e.sleeper.evict()
-	a.e.parkers.wakeAll()
+	parking.wakeAll(a.e)
 	a.e.sleeper.release()
 	giveBack(a.s)
 }

@@ -6,49 +6,63 @@ import "sync/atomic"
 // a Completion has 31 bits to use, 0..30.
 const Failed uint32 = 1 << 31
 
-// Completion is a status word that tasks set and one waiter awaits. The zero value is
-// ready, all bits clear; it is embedded in a request and must not be copied.
+// Completion is a status word that tasks set, and that any number of waiters await. The
+// zero value is ready, all bits clear; it is embedded in a request and must not be copied.
 //
 //	bits  0..31   status
-//	bit   32      claimed: a waiter is making ready to sleep
-//	bit   33      waiting: it sleeps, or is about to, on parker
-//	bits 34..63   how often the word was claimed, modulo 2^30
+//	bits 32..63   who waits: the number of the newest parker of a list, 0: nobody
 //
-// Signal makes one compare-and-swap on the word and never touches the object after
-// it: with the bit set the waiter may return, and the memory may already be
-// something else. What is still to be done, waking a sleeper, is done on the
-// parker, which the engine owns and never frees. The claim count keeps a signaller
-// that read the parker of an earlier wait from being taken for one of this wait.
+// The list leads from parker to parker; none of it lies in the object. Parkers
+// belong to the process and are never freed. So Signal is one compare-and-swap,
+// which sets the bits and takes the whole list off the word at the same time; what is left
+// to do, waking those who have what they want, is done on the parkers.
 //
-// Test, Signal: anyone. Wait, WaitTimeout, Reset: the owner, one at a time.
+//	         enlist                    a signaller, or a leaver, takes the list: for each parker
+//	free ─────────────▶ in the list ─────────────▶ in hand ──── has what it wants; or leaves ──▶ free, and woken
+//	  ▲                     ▲                         │
+//	  │                     └── neither: put back ────┘ by one compare-and-swap, which fails if
+//	  │                                                 the status has changed: then look again
+//	  └── withdraw (time is up, a hint): takes the list itself; if it is in somebody's hand waits for him
+//
+// Nobody's wake-up gets lost: whoever has the list in hand looks at each parker in
+// the light of a status that is no older than the swap by which he puts it back.
+//
+// The signaller never touches the object after it has let go of the last waiter: its swap is
+// the last touch, unless it holds waiters whose bits are still missing. Those cannot leave
+// while they are in hand, whatever their time limit says, so the object is theirs and is
+// there. (A plain goroutine that returned from Wait may reuse or unmap the memory
+// at once, if nobody else waits there and nobody is still to signal.)
+//
+// Several waiters cost the signaller a visit each; one that gives up visits all the others.
+//
+// Test, Signal: anyone, at any time. Wait and its forms: anyone, any number at a time. Reset: the owner.
 type Completion struct {
-	_      noCopy
-	word   atomic.Uint64
-	parker atomic.Pointer[parker] // the waiter writes it between claimed and waiting; the signaller reads it
+	_    noCopy
+	word atomic.Uint64
 }
 
-const (
-	statusMask uint64 = 1<<32 - 1
-	claimedBit uint64 = 1 << 32
-	waitingBit uint64 = 1 << 33
-	claimOne   uint64 = 1 << 34
-	someone           = claimedBit | waitingBit
-)
+const statusMask uint64 = 1<<32 - 1
 
-// Signal sets bits and wakes the waiter, if one sleeps. Never blocks; allowed inside handlers
-// and hooks.
+// want is what somebody waits for: any of the bits, or all of them.
+type want struct {
+	bits uint32
+	all  bool
+}
+
+func (n want) met(status uint32) bool {
+	got := status & n.bits
+	return got == n.bits || got != 0 && !n.all
+}
+
+// Signal sets bits and wakes whoever waits for them. Never blocks; allowed inside
+// handlers and hooks. With nobody asleep it is one load and one compare-and-swap.
 func (c *Completion) Signal(bits uint32) {
 	for {
 		w := c.word.Load()
-		if w&waitingBit == 0 {
-			if c.word.CompareAndSwap(w, w|uint64(bits)) { // pairs with enlist's
-				return
+		if c.word.CompareAndSwap(w, uint64(uint32(w)|bits)) { // pairs with enlist's
+			if w > statusMask {
+				c.deal(uint32(w>>32), uint32(w)|bits, nil)
 			}
-			continue
-		}
-		p := c.parker.Load()
-		if c.word.CompareAndSwap(w, (w|uint64(bits))&^someone) {
-			p.wake() // not c: it may be gone
 			return
 		}
 	}
@@ -57,56 +71,100 @@ func (c *Completion) Signal(bits uint32) {
 // Test tells whether any of bits is set. One load, inlined.
 func (c *Completion) Test(bits uint32) bool { return c.word.Load()&uint64(bits) != 0 }
 
+// TestAll tells whether all of bits are set. One load, inlined.
+func (c *Completion) TestAll(bits uint32) bool { return ^c.word.Load()&uint64(bits) == 0 }
+
 // Status returns all the bits.
 func (c *Completion) Status() uint32 { return uint32(c.word.Load()) }
 
 // Reset clears all bits, for the next use. Nobody may be waiting or about to signal.
 func (c *Completion) Reset() {
-	if w := c.word.Load(); w&statusMask != 0 {
-		c.word.Store(w &^ statusMask)
+	if c.word.Load()&statusMask != 0 {
+		c.word.And(^statusMask)
 	}
 }
 
-// enlist makes the caller the waiter, to be woken through p. not ok: one of bits is
-// set; ErrTwoWaiters: somebody else is the waiter.
-func (c *Completion) enlist(p *parker, bits uint32) (ok bool, err error) {
+// enlist puts p into the list, which p must not be in; false: there is no need to
+// wait. Then, as after withdraw, nobody refers to p any more, save for a late wake.
+func (c *Completion) enlist(p *parker, n want) bool {
+	p.want = n
+	p.listed.Store(true)
 	for {
 		w := c.word.Load()
-		if w&uint64(bits) != 0 {
-			return false, nil
+		if n.met(uint32(w)) {
+			p.listed.Store(false)
+			return false
 		}
-		if w&someone != 0 {
-			return false, ErrTwoWaiters
-		}
-		if c.word.CompareAndSwap(w, (w+claimOne)|claimedBit) {
-			break
-		}
-	}
-	c.parker.Store(p)
-	for {
-		w := c.word.Load()
-		if w&uint64(bits) != 0 {
-			c.withdraw()
-			return false, nil
-		}
-		if c.word.CompareAndSwap(w, w|waitingBit) { // pairs with Signal's
-			return true, nil
+		p.link = uint32(w >> 32)
+		if c.word.CompareAndSwap(w, uint64(p.index)<<32|w&statusMask) { // pairs with Signal's
+			return true
 		}
 	}
 }
 
-// withdraw ends what enlist began; a signaller may have done so already.
-func (c *Completion) withdraw() {
-	for {
+// withdraw ends what enlist began; a signaller may have done so already. If p is
+// in somebody's hand it waits for him: he is about to let go of it.
+func (c *Completion) withdraw(p *parker) {
+	for i := 0; p.listed.Load(); i++ {
 		w := c.word.Load()
-		if w&someone == 0 || c.word.CompareAndSwap(w, w&^someone) {
-			return
+		if w <= statusMask {
+			relax(i, false)
+		} else if c.word.CompareAndSwap(w, w&statusMask) {
+			c.deal(uint32(w>>32), uint32(w), p)
 		}
 	}
 }
 
-// hasWaiter tells whether somebody sleeps here, or is about to.
-func (c *Completion) hasWaiter() bool { return c.word.Load()&someone != 0 }
+// deal is for whoever has taken the list off the word, which began with head, at a moment
+// when the status was as given: it lets go of those who have what they want, and of leaver
+// (nil: nobody), and puts the others back.
+func (c *Completion) deal(head, status uint32, leaver *parker) {
+	for head != 0 {
+		rest, last := uint32(0), (*parker)(nil)
+		for i := head; i != 0; {
+			p := parking.at(i)
+			i = p.link // before its waiter may use it again
+			switch {
+			case p == leaver:
+				p.listed.Store(false)
+			case p.want.met(status):
+				p.listed.Store(false)
+				p.wake()
+			default:
+				if last == nil {
+					rest = p.index
+				} else {
+					last.link = p.index
+				}
+				last = p
+			}
+		}
+		if last == nil {
+			return // nobody is left who would keep the object: hands off
+		}
+		last.link = 0
+		head, status = c.putBack(rest, last, status)
+	}
+}
+
+// putBack puts a list that leads from head to last on the word again, before those
+// who came meanwhile, unless the status has changed: then it returns the list and the new one.
+func (c *Completion) putBack(head uint32, last *parker, status uint32) (again, now uint32) {
+	for {
+		w := c.word.Load()
+		if uint32(w) != status {
+			last.link = 0
+			return head, uint32(w)
+		}
+		last.link = uint32(w >> 32)
+		if c.word.CompareAndSwap(w, uint64(head)<<32|uint64(status)) {
+			return 0, status
+		}
+	}
+}
+
+// hasWaiter tells whether somebody sleeps here, or is about to; not while the list is in somebody's hand.
+func (c *Completion) hasWaiter() bool { return c.word.Load() > statusMask }
 
 // noCopy makes go vet report copies.
 type noCopy struct{}

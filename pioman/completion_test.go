@@ -67,7 +67,7 @@ func TestWaitTimeout(t *testing.T) {
 			if took := time.Since(began); took < d*9/10 {
 				t.Errorf("hooked %v: %v took only %v", hooked, d, took)
 			}
-			if c.word.Load()&someone != 0 || e.Pending() != 0 {
+			if c.hasWaiter() || e.Pending() != 0 {
 				t.Errorf("hooked %v, %v: word %#x, %d pending afterwards", hooked, d, c.word.Load(), e.Pending())
 			}
 		}
@@ -78,25 +78,81 @@ func TestWaitTimeout(t *testing.T) {
 	}
 }
 
-func TestTwoWaitersAreTold(t *testing.T) {
+// Any number may sleep on one completion: for any bits, for all of several, with and without a
+// time limit. Each is woken by what he waits for, and by nothing less.
+func TestSeveralWaiters(t *testing.T) {
 	for _, hooked := range []bool{false, true} {
 		e := engine(t, Config{tune: func(p *Params) { p.ExplicitSleep = time.Hour }})
 		if hooked {
 			attach(t, e, scheduler(t, sched.Config{}))
 		}
 		var c Completion
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			if err := c.Wait(e, 1); err != nil {
-				t.Error(err)
-			}
-		})
-		eventually(t, "first waiter sleeps", c.hasWaiter)
-		if err := c.Wait(e, 1); !errors.Is(err, ErrTwoWaiters) {
-			t.Errorf("hooked %v: second waiter: %v", hooked, err)
+		var back [6]atomic.Bool
+		waits := [6]func() error{
+			func() error { return c.Wait(e, 1) },
+			func() error { return c.WaitAll(e, 1|2) },
+			func() error { return c.WaitAll(e, 1|2|4) },
+			func() error { return c.Wait(e, 2|4) },
+			func() error { return c.WaitTimeout(e, 4, time.Hour) },
+			func() error { return c.WaitAllContext(t.Context(), e, 2|4) },
 		}
-		c.Signal(1)
-		finishes(t, "first waiter", wg.Wait)
+		var wg sync.WaitGroup
+		for i, wait := range waits {
+			wg.Go(func() {
+				if err := wait(); err != nil {
+					t.Errorf("hooked %v: %d: %v", hooked, i, err)
+				}
+				back[i].Store(true)
+			})
+		}
+		eventually(t, "all asleep", func() bool { return listed(e) == len(waits) })
+		for _, step := range []struct {
+			bits  uint32
+			leave []int
+			left  int
+		}{{8, nil, 6}, {1, []int{0}, 5}, {2, []int{1, 3}, 3}, {4, []int{2, 4, 5}, 0}} {
+			c.Signal(step.bits)
+			for _, i := range step.leave {
+				eventually(t, "woken", back[i].Load)
+			}
+			if n := 0; true {
+				for i := range back {
+					if !back[i].Load() {
+						n++
+					}
+				}
+				if n != step.left {
+					t.Errorf("hooked %v: bits %d: %d left, want %d", hooked, step.bits, n, step.left)
+				}
+			}
+		}
+		finishes(t, "waiters", wg.Wait)
+		if c.hasWaiter() || e.Pending() != 0 {
+			t.Errorf("hooked %v: left behind: waiters %v, %d pending", hooked, c.hasWaiter(), e.Pending())
+		}
+	}
+}
+
+// listed counts the waiters of e that stand in lists.
+func listed(e *Engine) (n int) {
+	parking.each(e, func(p *parker) bool {
+		if p.listed.Load() {
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+// parkersRest tells that no parker is in use, asleep, listed, or has a unit too many.
+func parkersRest(t testing.TB) {
+	t.Helper()
+	for _, b := range parking.blocks() {
+		for i := range b {
+			if p := &b[i]; p.state.Load() != awake || p.listed.Load() || p.e.Load() != nil || p.sem.TryAcquire() {
+				t.Errorf("parker %d is left in state %d, listed %v, in use %v, or with a unit", p.index, p.state.Load(), p.listed.Load(), p.e.Load() != nil)
+			}
+		}
 	}
 }
 
@@ -167,19 +223,17 @@ func TestCompletionIsLinearizable(t *testing.T) {
 			})
 		}
 		wg.Go(func() { // a waiter that comes and goes
-			p := e.parkers.get(e)
+			p := parking.get(e)
 			for range 3 {
 				p.prepare(onSemaphore)
-				if ok, err := c.enlist(p, 4); err != nil {
-					t.Error(err)
-				} else if ok {
+				if c.enlist(p, want{bits: 4}) {
 					runtime.Gosched()
-					c.withdraw()
+					c.withdraw(p)
 				}
 				p.cancel()
 				record(3, input{"test", 0}, func() any { return c.Status() })
 			}
-			e.parkers.put(p)
+			parking.put(p)
 		})
 		wg.Wait()
 		record(3, input{"test", 0}, func() any { return c.Status() })
@@ -190,12 +244,11 @@ func TestCompletionIsLinearizable(t *testing.T) {
 			t.Fatalf("status %#x", c.Status())
 		}
 	}
-	for _, p := range e.parkers.list() {
-		if p.state.Load() != awake || p.sem.TryAcquire() {
-			t.Error("a parker is left with a state or a unit")
-		}
-	}
+	parkersRest(t)
 }
+
+// poisoned is a word with a list that begins with no parker.
+const poisoned = 1<<63 | 0xdead
 
 // poison is what memory holds that nobody may touch.
 type poison struct {
@@ -250,7 +303,7 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 			var disturber sync.WaitGroup
 			disturber.Go(func() {
 				for !stop.Load() {
-					e.parkers.wakeAll()
+					parking.wakeAll(e)
 					runtime.Gosched()
 				}
 			})
@@ -268,11 +321,11 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 						}
 						was := o.c.Status()
 						*o = poison{word: [4]uint64{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}}
-						o.c.word.Store(someone | 0xdead)
+						o.c.word.Store(poisoned)
 						for range i % 8 {
 							runtime.Gosched()
 						}
-						if got := o.c.word.Load(); got != someone|0xdead || was != 2 || o.c.parker.Load() != nil {
+						if got := o.c.word.Load(); got != poisoned || was != 2 {
 							t.Errorf("round %d: somebody touched the object: %#x, status was %#x", i, got, was)
 							return
 						}
@@ -334,11 +387,7 @@ func TestSignalsAndTimeoutsRace(t *testing.T) {
 		close(work)
 		wg.Wait()
 		t.Logf("hooked %v: %d timeouts in %d waits", hooked, timeouts, rounds)
-		for _, p := range e.parkers.list() {
-			if p.state.Load() != awake || p.sem.TryAcquire() {
-				t.Error("a parker is left with a state or a unit")
-			}
-		}
+		parkersRest(t)
 	}
 }
 
@@ -407,8 +456,8 @@ func TestManyWaiters(t *testing.T) {
 
 func TestParkerConsumesEachUnit(t *testing.T) {
 	e := engine(t, Config{})
-	p := e.parkers.get(e)
-	defer e.parkers.put(p)
+	p := parking.get(e)
+	defer parking.put(p)
 	rests := func(what string) {
 		t.Helper()
 		if p.state.Load() != awake || p.sem.TryAcquire() {
@@ -442,31 +491,25 @@ func TestParkerConsumesEachUnit(t *testing.T) {
 func TestSleepUntilAsksLast(t *testing.T) {
 	e := engine(t, Config{})
 	var c Completion
-	p := e.parkers.get(e)
-	defer e.parkers.put(p)
-	w := wait{e: e, c: &c, bits: 1}
+	p := parking.get(e)
+	defer parking.put(p)
+	w := wait{e: e, c: &c, want: want{bits: 1}}
 	asked := 0
 	finishes(t, "nobody polls", func() {
-		err := w.sleepUntil(p, func(*Engine) bool {
+		w.sleepUntil(p, func(*Engine) bool {
 			asked++
-			if p.state.Load() != onSemaphore || !c.hasWaiter() || c.parker.Load() != p {
+			if p.state.Load() != onSemaphore || !p.listed.Load() || c.word.Load()>>32 != uint64(p.index) {
 				t.Error("asked before it can be found")
 			}
 			return false
 		})
-		if err != nil {
-			t.Error(err)
-		}
 	})
 	if asked != 1 || c.hasWaiter() || p.state.Load() != awake {
 		t.Errorf("asked %d times, waiter %v, state %d", asked, c.hasWaiter(), p.state.Load())
 	}
-	for name, wake := range map[string]func(){"signal": func() { c.Signal(1) }, "hint": e.parkers.wakeAll} {
+	for name, wake := range map[string]func(){"signal": func() { c.Signal(1) }, "hint": func() { parking.wakeAll(e) }} {
 		finishes(t, name, func() {
-			err := w.sleepUntil(p, func(*Engine) bool { wake(); return true })
-			if err != nil {
-				t.Error(err)
-			}
+			w.sleepUntil(p, func(*Engine) bool { wake(); return true })
 		})
 		c.Reset()
 	}

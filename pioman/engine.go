@@ -58,7 +58,6 @@ type Engine struct {
 
 	_       [line]byte
 	sleeper sleeper
-	parkers parkers
 
 	mu mutex // serialises Attach, stop and Close
 }
@@ -284,7 +283,7 @@ func (e *Engine) Close() error {
 		a.detach()
 	}
 	e.reap()
-	e.parkers.wakeAll()
+	parking.wakeAll(e)
 	e.sleeper.close()
 	return nil
 }

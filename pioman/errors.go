@@ -13,7 +13,6 @@ var (
 	ErrClosed         = errors.New("engine closed")
 	ErrAttached       = errors.New("engine is hooked to a scheduler already: stop that first")
 	ErrSchedulerTaken = errors.New("scheduler has another engine's hooks: one engine per scheduler")
-	ErrTwoWaiters     = errors.New("somebody else waits for this completion: one waiter at a time")
 	ErrNoBits         = errors.New("no bits to wait for")
 	ErrTimeout        = errors.New("time is up")
 	ErrPanicked       = errors.New("task handler did not return")

@@ -12,7 +12,7 @@ import (
 type CompletionCase struct {
 	c    *Completion
 	e    *Engine
-	bits uint32
+	want want
 }
 
 var (
@@ -24,16 +24,24 @@ var (
 // the engine is closed. Afterwards Wait says which, at once. e is the engine
 // that makes the progress, nil: Default.
 //
-// As in Wait there is one waiter at a time: Select panics with ErrTwoWaiters if
-// somebody else sleeps here, with ErrInHandler inside a handler of e, and with
-// ErrNoBits. While it waits the request counts as pending. A hooked engine
-// leaves the polling to the hooks; else Select polls itself, for 1.5 ms all the
-// time, then every 50 us.
+// Any number of Selects and Waits may wait for one completion. Select panics with ErrInHandler
+// inside a handler of e, and with ErrNoBits. While it waits the request counts
+// as pending. A hooked engine leaves the polling to the hooks; else Select polls itself,
+// for 1.5 ms all the time, then every 50 us.
 func (c *Completion) Case(e *Engine, bits uint32) CompletionCase {
+	return c.newCase(e, want{bits: bits})
+}
+
+// CaseAll is Case for all of bits.
+func (c *Completion) CaseAll(e *Engine, bits uint32) CompletionCase {
+	return c.newCase(e, want{bits, true})
+}
+
+func (c *Completion) newCase(e *Engine, n want) CompletionCase {
 	if e == nil {
 		e = Default()
 	}
-	return CompletionCase{c, e, bits}
+	return CompletionCase{c, e, n}
 }
 
 // Try is for Select. It polls once.
@@ -45,7 +53,9 @@ func (x CompletionCase) Try() bool {
 	return x.over()
 }
 
-func (x CompletionCase) over() bool { return x.c.Test(x.bits) || x.e.closed.Load() }
+func (x CompletionCase) over() bool {
+	return x.want.bits != 0 && x.want.met(x.c.Status()) || x.e.closed.Load()
+}
 
 // Poll is for Select.
 func (x CompletionCase) Poll() bool {
@@ -65,27 +75,22 @@ func (x CompletionCase) Enlist(w *sched.Waiter) bool {
 	if x.over() {
 		return false
 	}
-	check := wait{e: x.e, c: x.c, bits: x.bits}
-	err := check.check()
-	if err != nil {
+	check := wait{e: x.e, c: x.c, want: x.want}
+	if err := check.check(); err != nil {
 		panic(fmt.Errorf("pioman: Select: %w", err))
 	}
-	p := x.e.parkers.get(x.e)
+	p := parking.get(x.e)
 	p.prepare(onSemaphore)
-	ok, err := x.c.enlist(p, x.bits)
-	if ok {
+	if x.c.enlist(p, x.want) {
 		if p.sem.Case().Enlist(w) {
 			x.e.Need()
 			w.SetNote(p)
 			return true
 		}
-		x.c.withdraw()
+		x.c.withdraw(p)
 	}
 	p.cancel()
-	x.e.parkers.put(p)
-	if err != nil {
-		panic(fmt.Errorf("pioman: Select: %w", err))
-	}
+	parking.put(p)
 	return false
 }
 
@@ -95,11 +100,11 @@ func (x CompletionCase) Withdraw(w *sched.Waiter) {
 	p := w.Note().(*parker)
 	w.SetNote(nil)
 	p.sem.Case().Withdraw(w)
-	x.c.withdraw()
+	x.c.withdraw(p)
 	if !w.Won() {
 		p.cancel()
 	}
-	x.e.parkers.put(p)
+	parking.put(p)
 	x.e.Done()
 }
 

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// parker is where one waiter sleeps. Wakes are hints: each ends at most one sleep,
-// and whoever wakes up looks at his condition again. So a late wake, meant for
-// the former user of the same parker, does no harm.
+// parker is where one waiter sleeps, and its place in the list of a Completion. Wakes are
+// hints: each ends at most one sleep, and whoever wakes up looks at his condition again.
+// So a late wake, meant for the former user of the same parker, does no harm.
 //
 //	        park on the semaphore: prepare(onSemaphore), look again, sleep
 //	awake ─────────────────────────────────────────────▶ onSemaphore
@@ -16,18 +16,24 @@ import (
 //	  │                                       waker was first, takes the unit
 //	  └── onKernel likewise: wake ends the engine's sleep in the kernel
 type parker struct {
-	e     *Engine
-	index uint32        // from 1
-	next  atomic.Uint32 // index of the next free one; the free list's
-	state atomic.Uint32 // waiter: awake -> on...; waker or waiter: back
-	sem   semaphore     // a unit for each wake out of onSemaphore, consumed by that sleep
+	index uint32                 // from 1; constant
+	next  atomic.Uint32          // index of the next free one; the free list's
+	e     atomic.Pointer[Engine] // whose waiter uses it; nil: it is free
+	state atomic.Uint32          // waiter: awake -> on...; waker or waiter: back
+	sem   semaphore              // a unit for each wake out of onSemaphore, consumed by that sleep
+
+	// The place in a list (completion.go). While listed they belong to whoever has the list.
+	listed atomic.Bool // the waiter sets it before he enlists; whoever lets go of him clears it
+	want   want
+	link   uint32 // index of the next in the list, 0: none
 
 	// The waiter's alone: an explicit waiter's sleep in the kernel, as blocking wants it,
-	// made once.
+	// and what the end of a context does; both made once.
 	on    uint32 // what prepare said last
 	nap   func()
 	limit time.Duration // of nap
 	went  nap           // how it went
+	poke  func()
 
 	_ [line]byte
 }
@@ -50,7 +56,9 @@ func (p *parker) wake() {
 	case p.state.CompareAndSwap(onSemaphore, awake):
 		p.sem.Release()
 	case p.state.CompareAndSwap(onKernel, awake):
-		p.e.sleeper.wake()
+		if e := p.e.Load(); e != nil {
+			e.sleeper.wake()
+		}
 	}
 }
 
@@ -64,22 +72,31 @@ func (p *parker) cancel() {
 	}
 }
 
-// parkers are all parkers that an engine ever made: as many as waiters slept at
-// the same time. None is ever freed, so that late wakers find a parker.
+// parkers are all parkers that this process ever made: as many as waiters slept at
+// the same time. None is ever freed, so that late wakers find a parker. They serve
+// all engines, since a Completion, which names them by number, knows no engine.
 type parkers struct {
 	mu   latch
-	all  atomic.Pointer[[]*parker] // replaced as a whole under mu; index-1 is the place
-	free atomic.Uint64             // index of the first free one, and in the upper half a count against ABA
+	all  atomic.Pointer[[]*parkerBlock] // grows under mu; what was published stays as it is
+	free atomic.Uint64                  // index of the first free one, and in the upper half a count against ABA
 }
 
-// grow is how many parkers are made at a time.
-const grow = 8
+// parkerBlock is how many parkers are made at a time.
+type parkerBlock [32]parker
 
-func (ps *parkers) list() []*parker {
+var parking parkers
+
+func (ps *parkers) blocks() []*parkerBlock {
 	if l := ps.all.Load(); l != nil {
 		return *l
 	}
 	return nil
+}
+
+// at returns the parker of an index.
+func (ps *parkers) at(index uint32) *parker {
+	i := index - 1
+	return &(*ps.all.Load())[i/uint32(len(parkerBlock{}))][i%uint32(len(parkerBlock{}))]
 }
 
 // get takes a free parker or makes some: the only allocation of a wait, and a rare one.
@@ -88,18 +105,20 @@ func (ps *parkers) get(e *Engine) *parker {
 		head := ps.free.Load()
 		index := uint32(head)
 		if index == 0 {
-			ps.more(e)
+			ps.more()
 			continue
 		}
-		p := ps.list()[index-1]
+		p := ps.at(index)
 		if ps.free.CompareAndSwap(head, nextHead(head, p.next.Load())) {
+			p.e.Store(e)
 			return p
 		}
 	}
 }
 
-// put gives it back; it must be awake.
+// put gives it back; it must be awake and in no list.
 func (ps *parkers) put(p *parker) {
+	p.e.Store(nil)
 	for {
 		head := ps.free.Load()
 		p.next.Store(uint32(head))
@@ -113,41 +132,51 @@ func (ps *parkers) put(p *parker) {
 func nextHead(head uint64, index uint32) uint64 { return (head>>32+1)<<32 | uint64(index) }
 
 // more makes some parkers, unless somebody else just did.
-func (ps *parkers) more(e *Engine) {
+func (ps *parkers) more() {
 	ps.mu.lock()
-	old := ps.list()
+	defer ps.mu.unlock()
 	if uint32(ps.free.Load()) != 0 {
-		ps.mu.unlock()
-		return // somebody else made some
+		return
 	}
-	all := make([]*parker, len(old), len(old)+grow)
-	copy(all, old)
-	for range grow {
-		p := &parker{e: e, index: uint32(len(all) + 1)}
+	old := ps.blocks()
+	b := new(parkerBlock)
+	for i := range b {
+		p := &b[i]
+		p.index = uint32(len(old)*len(b) + i + 1)
 		p.sem.Uninterruptible()
-		p.nap = func() { p.went = e.sleeper.sleep(p.limit) }
-		all = append(all, p)
+		p.poke = p.wake
+		p.nap = func() { p.went = p.e.Load().sleeper.sleep(p.limit) }
 	}
+	all := append(old, b) // who reads the old one does not see what lies behind its end
 	ps.all.Store(&all)
-	for _, p := range all[len(old):] {
-		ps.put(p)
-	}
-	ps.mu.unlock()
-}
-
-// wakeAll wakes every sleeper, so that each looks at his condition again.
-func (ps *parkers) wakeAll() {
-	for _, p := range ps.list() {
-		p.wake()
+	for i := range b {
+		ps.put(&b[i])
 	}
 }
 
-// wakeOne wakes one who sleeps on his semaphore, if there is one.
-func (ps *parkers) wakeOne() {
-	for _, p := range ps.list() {
-		if p.state.CompareAndSwap(onSemaphore, awake) {
-			p.sem.Release()
-			return
+// each calls do for every parker that a waiter of e uses, until it returns false.
+func (ps *parkers) each(e *Engine, do func(*parker) bool) {
+	for _, b := range ps.blocks() {
+		for i := range b {
+			if p := &b[i]; p.e.Load() == e && !do(p) {
+				return
+			}
 		}
 	}
+}
+
+// wakeAll wakes every sleeper of e, so that each looks at his condition again.
+func (ps *parkers) wakeAll(e *Engine) {
+	ps.each(e, func(p *parker) bool { p.wake(); return true })
+}
+
+// wakeOne wakes one of them who sleeps on his semaphore, if there is one.
+func (ps *parkers) wakeOne(e *Engine) {
+	ps.each(e, func(p *parker) bool {
+		if p.state.CompareAndSwap(onSemaphore, awake) {
+			p.sem.Release()
+			return false
+		}
+		return true
+	})
 }

@@ -470,11 +470,12 @@ func TestExplicitWaitersHandOver(t *testing.T) {
 				if round%2 == 0 {
 					eventually(t, "all sleep", func() bool {
 						sleeping := 0
-						for _, p := range e.parkers.list() {
+						parking.each(e, func(p *parker) bool {
 							if p.state.Load() != awake {
 								sleeping++
 							}
-						}
+							return true
+						})
 						return sleeping == n
 					})
 				}

@@ -1,6 +1,7 @@
 package pioman
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -14,27 +15,79 @@ import (
 // threads run in between, and after 1.5 ms without success sleeps in the
 // kernel until a source or a signal wakes it: then one waiter sleeps for all.
 //
-// e is the engine that makes the progress, nil: Default. For threads and plain goroutines;
-// allocates nothing. ErrInHandler inside a handler of e, ErrTwoWaiters if
-// somebody else sleeps here, ErrNoBits, ErrClosed, and ErrPanicked if the task
-// that was to set the bits panicked.
-func (c *Completion) Wait(e *Engine, bits uint32) error { return c.WaitTimeout(e, bits, forever) }
-
-// WaitTimeout is Wait for at most limit; then ErrTimeout. A signal may still come
+// e is the engine that makes the progress, nil: Default. For threads and plain goroutines,
+// any number of them at a time; allocates nothing. ErrInHandler inside a handler of e, ErrNoBits,
+// ErrClosed, and ErrPanicked if a task that was to set bits panicked.
+//
+// Every form of Wait that gives up leaves the completion as it was. The signal may still come
 // afterwards: the object is not free for reuse before that is ruled out.
-func (c *Completion) WaitTimeout(e *Engine, bits uint32, limit time.Duration) error {
-	if c.Test(bits) {
+func (c *Completion) Wait(e *Engine, bits uint32) error {
+	return c.await(e, want{bits: bits}, limit{d: forever})
+}
+
+// WaitAll is Wait until all of bits are set.
+func (c *Completion) WaitAll(e *Engine, bits uint32) error {
+	return c.await(e, want{bits, true}, limit{d: forever})
+}
+
+// WaitTimeout is Wait for at most d; then ErrTimeout. If d <= 0 it polls, but does not sleep.
+func (c *Completion) WaitTimeout(e *Engine, bits uint32, d time.Duration) error {
+	return c.await(e, want{bits: bits}, limit{d: d})
+}
+
+// WaitAllTimeout is WaitAll for at most d.
+func (c *Completion) WaitAllTimeout(e *Engine, bits uint32, d time.Duration) error {
+	return c.await(e, want{bits, true}, limit{d: d})
+}
+
+// WaitDeadline is Wait until a moment, at the latest; then ErrTimeout.
+func (c *Completion) WaitDeadline(e *Engine, bits uint32, end time.Time) error {
+	return c.await(e, want{bits: bits}, limit{d: time.Until(end)})
+}
+
+// WaitAllDeadline is WaitAll until a moment, at the latest.
+func (c *Completion) WaitAllDeadline(e *Engine, bits uint32, end time.Time) error {
+	return c.await(e, want{bits, true}, limit{d: time.Until(end)})
+}
+
+// WaitContext is Wait until ctx is done: then it returns the cause (context.Cause), if ctx is
+// done already also when there is nothing to wait for. A wait that has to sleep
+// under a context that can be done allocates what context.AfterFunc does.
+func (c *Completion) WaitContext(ctx context.Context, e *Engine, bits uint32) error {
+	return c.awaitContext(ctx, e, want{bits: bits})
+}
+
+// WaitAllContext is WaitAll until ctx is done.
+func (c *Completion) WaitAllContext(ctx context.Context, e *Engine, bits uint32) error {
+	return c.awaitContext(ctx, e, want{bits, true})
+}
+
+func (c *Completion) awaitContext(ctx context.Context, e *Engine, n want) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("wait: %w", context.Cause(ctx))
+	}
+	return c.await(e, n, limit{d: forever, ctx: ctx})
+}
+
+// limit says when a wait is to be given up.
+type limit struct {
+	d   time.Duration
+	ctx context.Context // nil: none
+}
+
+func (c *Completion) await(e *Engine, n want, lim limit) error {
+	if n.bits != 0 && n.met(c.Status()) {
 		return c.result()
 	}
 	if e == nil {
 		e = Default()
 	}
-	w := wait{e: e, c: c, bits: bits}
+	w := wait{e: e, c: c, want: n, ctx: lim.ctx}
 	if err := w.check(); err != nil {
 		return fmt.Errorf("wait: %w", err)
 	}
-	if limit < forever {
-		w.timed, w.end = true, asm.Cycles()+asm.ToCycles(int64(max(limit, 0)))
+	if lim.d < forever {
+		w.timed, w.end = true, asm.Cycles()+asm.ToCycles(int64(max(lim.d, 0)))
 	}
 	if w.spin() {
 		return c.result()
@@ -56,7 +109,8 @@ func (c *Completion) result() error {
 type wait struct {
 	e     *Engine
 	c     *Completion
-	bits  uint32
+	want  want
+	ctx   context.Context // nil: none
 	timed bool
 	held  bool  // the kernel's descriptors are retained
 	led   bool  // others may rely on us to poll: see rest
@@ -66,17 +120,29 @@ type wait struct {
 
 func (w *wait) check() error {
 	switch {
-	case w.bits == 0:
+	case w.want.bits == 0:
 		return ErrNoBits
 	case w.e.inHandler():
 		return ErrInHandler
-	case w.c.hasWaiter():
-		return ErrTwoWaiters
 	}
 	return nil
 }
 
-func (w *wait) over(now int64) bool { return w.timed && now >= w.end }
+// met is the condition that is waited for.
+func (w *wait) met() bool { return w.want.met(w.c.Status()) }
+
+// over tells whether the wait is to be given up.
+func (w *wait) over(now int64) bool {
+	return w.timed && now >= w.end || w.ctx != nil && w.ctx.Err() != nil
+}
+
+// why says what made it over.
+func (w *wait) why() error {
+	if w.ctx != nil && w.ctx.Err() != nil {
+		return context.Cause(w.ctx)
+	}
+	return ErrTimeout
+}
 
 // spin polls for a fixed time; true: a bit is set. The clock is looked at in every
 // fourth round only, since it costs as much as a round.
@@ -85,7 +151,7 @@ func (w *wait) spin() bool {
 	shared, vp, began := e.shared(), e.here(), asm.Cycles()
 	for i := 0; ; i++ {
 		out := e.poll(vp)
-		if w.c.Test(w.bits) {
+		if w.met() {
 			return true
 		}
 		if i%4 == 0 || shared {
@@ -106,21 +172,24 @@ func (w *wait) spin() bool {
 func (w *wait) rest() error {
 	e := w.e
 	e.Need()
-	p := e.parkers.get(e)
+	p := parking.get(e)
 	defer w.leave(p)
-	for !w.c.Test(w.bits) {
+	if w.ctx != nil && w.ctx.Done() != nil {
+		defer context.AfterFunc(w.ctx, p.poke)() // a hint, also if it comes too late
+	}
+	for !w.met() {
 		var err error
 		switch {
 		case e.closed.Load():
 			err = ErrClosed
 		case w.over(asm.Cycles()):
-			err = ErrTimeout
+			err = w.why()
 		case e.attached.Load() != nil:
-			err = w.sleepUntil(p, (*Engine).hooked)
+			w.sleepUntil(p, (*Engine).hooked)
 		case w.calm || !w.insist():
-			err = w.sleepInKernel(p)
+			w.sleepInKernel(p)
 		}
-		if err != nil && !w.c.Test(w.bits) {
+		if err != nil && !w.met() {
 			return err
 		}
 	}
@@ -129,13 +198,13 @@ func (w *wait) rest() error {
 
 func (w *wait) leave(p *parker) {
 	e := w.e
-	e.parkers.put(p)
+	parking.put(p)
 	e.Done()
 	if w.held {
 		e.sleeper.release()
 	}
 	if w.led && e.sleeper.holder.Load() == 0 {
-		e.parkers.wakeOne() // somebody else's turn to poll
+		parking.wakeOne(e) // somebody else's turn to poll
 	}
 }
 
@@ -151,16 +220,15 @@ func (e *Engine) watched() bool {
 // returns on a signal, but possibly earlier: the caller looks again. Whoever makes covered
 // false wakes the parkers afterwards, and covered is asked after prepare: so either
 // we see it, or he sees us.
-func (w *wait) sleepUntil(p *parker, covered func(*Engine) bool) error {
+func (w *wait) sleepUntil(p *parker, covered func(*Engine) bool) {
 	p.prepare(onSemaphore)
-	ok, err := w.c.enlist(p, w.bits)
-	if !ok {
+	if !w.c.enlist(p, w.want) {
 		p.cancel()
-		return err
+		return
 	}
 	woken := false
 	switch {
-	case !covered(w.e):
+	case !covered(w.e), w.ctx != nil && w.ctx.Err() != nil: // who ends ctx pokes us, perhaps before prepare
 	case !w.timed:
 		p.sem.Acquire()
 		woken = true
@@ -168,11 +236,10 @@ func (w *wait) sleepUntil(p *parker, covered func(*Engine) bool) error {
 		left := time.Duration(asm.Nanos(max(w.end-asm.Cycles(), 0)))
 		woken = p.sem.AcquireTimeout(left)
 	}
-	w.c.withdraw()
+	w.c.withdraw(p)
 	if !woken {
 		p.cancel()
 	}
-	return nil
 }
 
 // insist polls for explicitSpin, letting others run. true: look again, whatever the reason.
@@ -182,7 +249,7 @@ func (w *wait) insist() bool {
 	ready, polite := false, shared
 	for i := 0; ; i++ {
 		out := e.poll(vp)
-		if w.c.Test(w.bits) {
+		if w.met() {
 			return true
 		}
 		if i%4 == 0 || ready || polite {
@@ -209,27 +276,28 @@ func (w *wait) insist() bool {
 
 // sleepInKernel sleeps for all waiters in the kernel, or, if somebody does that already,
 // on the semaphore until he hands over, which he does when he leaves.
-func (w *wait) sleepInKernel(p *parker) error {
+func (w *wait) sleepInKernel(p *parker) {
 	if !w.held {
 		w.held = w.e.sleeper.hold() == nil // refused: short sleeps without it
 	}
 	p.prepare(onKernel)
-	ok, err := w.c.enlist(p, w.bits)
-	if !ok {
+	if !w.c.enlist(p, w.want) {
 		p.cancel()
-		return err
+		return
 	}
 	p.limit = w.e.params.ExplicitSleep
 	if w.timed {
 		p.limit = min(p.limit, time.Duration(asm.Nanos(max(w.end-asm.Cycles(), 0))))
 	}
+	if w.ctx != nil && w.ctx.Err() != nil {
+		p.limit = 0
+	}
 	w.led = true
 	blocking(p.nap)
-	w.c.withdraw()
+	w.c.withdraw(p)
 	p.cancel()
 	w.calm = p.went == undisturbed
-	if p.went != refused || w.c.Test(w.bits) {
-		return nil
+	if p.went == refused && !w.met() {
+		w.sleepUntil(p, (*Engine).watched)
 	}
-	return w.sleepUntil(p, (*Engine).watched)
 }
