@@ -144,6 +144,17 @@ func listed(e *Engine) (n int) {
 	return n
 }
 
+// sleeping counts the waiters of e that sleep, or are about to.
+func sleeping(e *Engine) (n int) {
+	parking.each(e, func(p *parker) bool {
+		if p.state.Load() != awake {
+			n++
+		}
+		return true
+	})
+	return n
+}
+
 // parkersRest tells that no parker is in use, asleep, listed, or has a unit too many.
 func parkersRest(t testing.TB) {
 	t.Helper()

@@ -469,14 +469,7 @@ func TestExplicitWaitersHandOver(t *testing.T) {
 				}
 				if round%2 == 0 {
 					eventually(t, "all sleep", func() bool {
-						sleeping := 0
-						parking.each(e, func(p *parker) bool {
-							if p.state.Load() != awake {
-								sleeping++
-							}
-							return true
-						})
-						return sleeping == n
+						return sleeping(e) == n
 					})
 				}
 				for i := range all {
