@@ -110,11 +110,11 @@ func (b *Bubble) Insert(h Thread) error {
 
 // adopt puts t, number gen, into b. Under s.forest. Order of locks: forest, t.mu.
 func (b *Bubble) adopt(t *thread, gen uint64) error {
-	t.mu.Lock()
+	alive := t.life(gen)
 	defer t.mu.Unlock()
 	x := t.x.Load()
 	switch {
-	case t.gen != gen:
+	case !alive:
 		return ErrNoThread
 	case b.closed:
 		return ErrBubbleClosed

@@ -190,8 +190,7 @@ type waking struct {
 
 // move assigns t, number gen, which is in a bubble, to n.
 func (m *moves) move(t *thread, gen uint64, n *node) {
-	t.mu.Lock()
-	if t.gen != gen {
+	if !t.life(gen) {
 		t.mu.Unlock()
 		return
 	}

@@ -63,12 +63,11 @@ const (
 // invisible to what follows. On a plain goroutine it returns nil. Nothing in
 // between may block except Wait, nor run code of users.
 func Enter() *Co {
-	t, g := gTab.Load(), asm.G() // lookup, repeated: this is on everybody's path
-	i := t.home(g)
-	var c *co
-	if e := &t.e[i&uintptr(len(t.e)-1)]; e.g.Load() == g {
+	var c *co // lookup, repeated
+	g := asm.G()
+	if e := gTab.Load().first(g); e.g.Load() == g {
 		c = e.c
-	} else if c = t.probe(g, i); c == nil {
+	} else if c = probe(g); c == nil {
 		return nil
 	}
 	if l := c.l; !l.vp.word.tryEnter(l.id) {
@@ -81,8 +80,22 @@ func Enter() *Co {
 // that has lost its VP is an outsider, as a goroutine is, and does not wait until
 // it has the VP back. Wait is not allowed before Leave.
 func Visit() *Co {
-	c := lookup()
-	if c == nil || c.base {
+	var c *co // lookup, repeated
+	g := asm.G()
+	if e := gTab.Load().first(g); e.g.Load() == g {
+		c = e.c
+	} else if c = probe(g); c == nil {
+		return nil
+	}
+	if l := c.l; l.vp.word.tryEnter(l.id) { // of a base it never is in user mode
+		return c
+	}
+	return c.visit()
+}
+
+// visit is the rest of Visit for who does not get its VP at once.
+func (c *co) visit() *co {
+	if c.base {
 		return nil
 	}
 	l := c.l
@@ -203,11 +216,16 @@ func (c *co) depart(t *thread, o op) *slot {
 // back from its system call and waits for this CPU in order to say so.
 const awayYield = 1024
 
+// landsPerLook: how often a thread that lands looks where it is; a power of two.
+const landsPerLook = 16
+
 // land runs first after a switch: is this still the OS thread we think? Then
-// finish for the one that left; it is parked now and may be published.
+// finish for the one that left; it is parked now and may be published. The look is
+// for the binding alone, so a few threads may run elsewhere before one of them sees
+// it; the base, which sleeps and gives the VP on, always looks.
 func (c *co) land() {
 	l := c.l
-	if asm.ThreadID() != l.osThread {
+	if l.lands++; (l.lands%landsPerLook == 0 || c.base) && asm.ThreadID() != l.osThread {
 		l.rebind()
 	}
 	if l.op == opUnlock { // a switch statement measures 4 ns slower

@@ -8,8 +8,7 @@ func (h Thread) WatchEnd(w *Waiter) bool {
 		return false
 	}
 	c := Visit()
-	h.t.mu.Lock()
-	alive := h.t.gen == h.gen
+	alive := h.t.life(h.gen)
 	if alive {
 		h.t.joiners.push(w)
 	}

@@ -145,9 +145,8 @@ func (c *co) wind(t *thread) {
 
 // called ends t, and its joiner goes on.
 func (c *co) called(t *thread) {
-	c.enter()
+	c.end(t)
 	v := c.l.vp
-	c.finish(t)
 	me := c.outer
 	c.cur, c.outer = me, me.link
 	me.link, me.vp = nil, v

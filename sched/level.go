@@ -75,8 +75,7 @@ func (h Thread) Place(it *topo.Item) error {
 
 // settle assigns t, number gen, to n, and has it moved there.
 func (t *thread) settle(c *co, gen uint64, n *node) error {
-	t.mu.Lock()
-	if t.gen != gen {
+	if !t.life(gen) {
 		t.mu.Unlock()
 		return ErrNoThread
 	}

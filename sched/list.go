@@ -92,7 +92,7 @@ func (s *Scheduler) onCoroutine(all []ThreadInfo, e *gEntry) []ThreadInfo {
 		return all // who stands for it tells nothing
 	}
 	i := ThreadInfo{Thread: Thread{t, t.gen}, VP: t.vp.id}
-	if t.vp.sched != s {
+	if t.vp.sched != s || i.Thread.gen == 0 { // it is just ending
 		return all
 	}
 	i.State, i.In = t.state(c)

@@ -20,9 +20,10 @@ type lwp struct {
 	osThread uintptr // identity of its OS thread; a rebind changes it
 	tid      atomic.Int32
 
-	base    *co // where it idles and sleeps
-	from    *co // what has just left it, and
-	op      op  // what to do for it
+	base    *co    // where it idles and sleeps
+	from    *co    // what has just left it, and
+	op      op     // what to do for it
+	lands   uint32 // switches
 	unlock  *Spin
 	passed  *pinned // the base passes the VP on to it
 	handed  *thread // handed back: the base posts it

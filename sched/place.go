@@ -120,8 +120,7 @@ func (h Thread) SetVPs(set VPSet) error {
 		return ErrNoThread
 	}
 	c := Enter()
-	t.mu.Lock()
-	if t.gen != h.gen {
+	if !t.life(h.gen) {
 		t.mu.Unlock()
 		c.Leave()
 		return ErrNoThread
@@ -157,8 +156,7 @@ func (h Thread) VPs() (set VPSet) {
 		return
 	}
 	c := Enter()
-	t.mu.Lock()
-	if t.gen == h.gen {
+	if t.life(h.gen) {
 		if set = t.home().full; t.set.Load() != nil {
 			set = *t.set.Load()
 		}

@@ -1,6 +1,9 @@
 package sched
 
-import "github.com/pm2-go/pm2/hooks"
+import (
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
+)
 
 // fire fires the hooks of p in the name of v. Hooks are code of users: only Idle is
 // fired by one that holds the VP, for then there is no thread that could lose it.
@@ -15,8 +18,14 @@ func (v *vp) fire(p hooks.Point) hooks.Verdict {
 // caller holds no lock that a hook may want. On a plain goroutine there is no VP in
 // whose name to fire.
 func EnterLibrary() *Co {
-	c := lookup()
-	if c == nil || c.base {
+	var c *co // lookup, repeated
+	g := asm.G()
+	if e := gTab.Load().first(g); e.g.Load() == g {
+		c = e.c
+	} else if c = probe(g); c == nil {
+		return nil
+	}
+	if c.base {
 		return nil
 	}
 	if v := c.l.vp; !v.sched.hooks.Empty(hooks.Library) {

@@ -92,8 +92,7 @@ func (h Thread) SetPriority(p Priority) error {
 		return ErrNoThread
 	}
 	c := Visit()
-	t.mu.Lock()
-	alive := t.gen == h.gen
+	alive := t.life(h.gen)
 	if alive {
 		t.lane.store(t.lane.load().with(p.rank()))
 	}

@@ -72,8 +72,7 @@ func (h Thread) needRare() *rare {
 	}
 	fresh := &rare{id: h.gen} // outside of the lock
 	c := Visit()
-	t.mu.Lock()
-	if t.gen == h.gen && t.x.Load() == nil {
+	if t.life(h.gen) && t.x.Load() == nil {
 		t.x.Store(fresh)
 	}
 	t.mu.Unlock()

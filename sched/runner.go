@@ -3,6 +3,7 @@ package sched
 import (
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
@@ -61,8 +62,7 @@ func (c *co) run() (again bool) {
 		if x := t.x.Load(); x != nil {
 			c.conclude(x)
 		}
-		c.enter()
-		c.finish(t)
+		c.end(t)
 	}
 	c.loop()
 	returned = true
@@ -126,29 +126,37 @@ func (c *co) loop() {
 		if x := t.x.Load(); x != nil {
 			c.conclude(x)
 		}
-		c.enter()
-		c.finish(t)
+		c.end(t)
 	}
 }
 
-// finish ends thread t, whose code has returned: its handle's generation is
-// over, whoever joins is woken, the descriptor is used again.
-func (c *co) finish(t *thread) {
+// end ends thread t, whose code has returned, and takes the VP: its handle's
+// generation is over, whoever joins is woken, the descriptor is used again. Most
+// threads end before anybody has asked for them, so the lock is taken only if
+// somebody has (thread.life):
+//
+//	end:      gen = 0;    take the VP (compare-and-swap);  asked? lock, wake joiners
+//	outsider: asked = 1;  lock (compare-and-swap);         gen as in the handle? alive
+//
+// Both first write, then pass a full barrier, then read: either the outsider finds
+// that the thread has ended, or end waits for the lock. asked may be left over from
+// the thread that had the descriptor before: then the lock is taken for nothing.
+func (c *co) end(t *thread) {
+	number := t.gen
+	storeRel64(&t.gen, 0)
+	c.enter()
 	v := c.l.vp
 	if r := v.trace.Load(); r != nil {
-		r.mark(TraceEnd, t, 0, 0)
+		r.ended(t, number)
 	}
 	c.cur = nil
 	t.co, t.body = nil, nil
-	t.mu.Lock()
-	w := t.joiners.PopAll()
-	storeRel64(&t.gen, v.ids.next())
-	t.mu.Unlock()
-	for w != nil {
-		next := w.next
-		w.next = nil
-		c.Wake(w)
-		w = next
+	if atomic.LoadUint32(&t.asked) != 0 {
+		t.mu.Lock()
+		w := t.joiners.PopAll()
+		storeRel(&t.asked, 0)
+		t.mu.Unlock()
+		c.WakeAll(w)
 	}
 	if x := t.x.Load(); x != nil {
 		c.l.id &^= firmBit

@@ -64,20 +64,25 @@ func (t *gTable) insert(g uintptr, c *co) (fresh bool) {
 }
 
 // lookup returns the coroutine that runs on the calling goroutine: a runner, an
-// LWP's base, or nil on any other goroutine.
+// LWP's base, or nil on any other goroutine. It is too large to be inlined, so
+// what is on everybody's path (Enter, EnterLibrary, Visit, Yield, Self) repeats
+// its lines, which saves the call.
 func lookup() *co {
-	t, g := gTab.Load(), asm.G()
-	i := t.home(g)
-	if e := &t.e[i&uintptr(len(t.e)-1)]; e.g.Load() == g {
+	g := asm.G()
+	if e := gTab.Load().first(g); e.g.Load() == g {
 		return e.c
 	}
-	return t.probe(g, i)
+	return probe(g)
 }
 
-// probe goes on from place i.
-func (t *gTable) probe(g, i uintptr) *co {
+// first is the entry where g is, if no other was there before.
+func (t *gTable) first(g uintptr) *gEntry { return &t.e[t.home(g)&uintptr(len(t.e)-1)] }
+
+// probe looks for g from its first place on.
+func probe(g uintptr) *co {
+	t := gTab.Load()
 	mask := uintptr(len(t.e) - 1)
-	for ; ; i++ {
+	for i := t.home(g); ; i++ {
 		e := &t.e[i&mask]
 		switch e.g.Load() {
 		case g:

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 )
 
@@ -25,7 +26,8 @@ type thread struct {
 	mu     Spin
 	inline bool // its joiner may call it
 
-	gen     uint64                // the number of the thread; written under mu by the runner that ends it; read by anyone
+	asked   uint32                // somebody outside has locked mu, or is about to: see end
+	gen     uint64                // the number of the thread, 0 once it has ended; read by anyone. See end
 	joiners WaitQueue             // under mu
 	w       Waiter                // its place in a wait queue
 	group   atomic.Pointer[Group] // in which it waits
@@ -201,6 +203,14 @@ func newThread() *thread {
 	return t
 }
 
+// life locks t.mu for who is not t, and tells whether thread number gen still lives:
+// if so it does until the lock is free again.
+func (t *thread) life(gen uint64) (alive bool) {
+	storeRel(&t.asked, 1) // before the lock: see end
+	t.mu.Lock()
+	return atomic.LoadUint64(&t.gen) == gen
+}
+
 // Join waits until the thread has ended: a thread then lets others run, a plain
 // goroutine blocks. It may be called any number of times, by anyone, also long
 // after the end. It returns the *PanicError of a thread made with Attr.Catch,
@@ -216,9 +226,8 @@ func (h Thread) Join() error {
 			c.call(t)
 			return h.outcome()
 		}
-		t.mu.Lock()
-		switch {
-		case t.gen != h.gen: // it has ended just now
+		switch alive := t.life(h.gen); {
+		case !alive: // it has ended just now
 			t.mu.Unlock()
 			c.Leave()
 		case t.detached():
@@ -249,8 +258,15 @@ func (h Thread) Ended() bool { return h.t == nil || atomic.LoadUint64(&h.t.gen) 
 
 // Self returns the calling thread, the zero Thread on a plain goroutine.
 func Self() Thread {
-	if c := lookup(); c != nil && c.cur != nil {
-		return Thread{c.cur, c.cur.gen}
+	var c *co // lookup, repeated
+	g := asm.G()
+	if e := gTab.Load().first(g); e.g.Load() == g {
+		c = e.c
+	} else if c = probe(g); c == nil {
+		return Thread{}
+	}
+	if t := c.cur; t != nil {
+		return Thread{t, t.gen}
 	}
 	return Thread{}
 }
@@ -265,7 +281,13 @@ func OnThread() bool {
 // caller goes to the end of the queue. On a plain goroutine it is
 // runtime.Gosched.
 func Yield() {
-	c := lookup()
+	var c *co // lookup, repeated
+	g := asm.G()
+	if e := gTab.Load().first(g); e.g.Load() == g {
+		c = e.c
+	} else {
+		c = probe(g)
+	}
 	if c == nil || c.base {
 		runtime.Gosched()
 		return

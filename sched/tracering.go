@@ -57,6 +57,13 @@ func (r *traceRing) mark(kind TraceKind, t *thread, a, b uint64) {
 	r.add(e)
 }
 
+// ended is mark(TraceEnd) for t, whose number has been taken from it.
+//
+//go:noinline
+func (r *traceRing) ended(t *thread, number uint64) {
+	r.add(traceEvent{at: asm.Cycles(), kind: TraceEnd, t: t, gen: number})
+}
+
 // take returns what is in the ring, oldest first, and how many events were lost.
 func (r *traceRing) take() (events []traceEvent, lost uint64) {
 	n := atomic.LoadUint64(&r.n)

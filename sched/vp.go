@@ -357,6 +357,7 @@ func (v *vp) recycle(t *thread) {
 	t.inline = false
 	t.confine(nil)
 	t.lane.clear()
+	storeRel64(&t.gen, v.ids.next())
 	t.link, v.spare = v.spare, t
 	v.spares++
 }
