@@ -188,7 +188,11 @@ func TestCache(t *testing.T) {
 			b := s.NewBubble(nil)
 			must(t, root.InsertBubble(b))
 			bubbles = append(bubbles, b)
-			fill(s, b, 4, until(&stop, &seen[i]))
+			// A cache may take over a bubble when none of its own threads is ready, so that
+			// must not happen: they keep their VPs, and are more than the VPs can have at once.
+			for range 8 {
+				s.Spawn(marcel.Attr{Bubble: b, NonPreemptible: true}, until(&stop, &seen[i]))
+			}
 		}
 		must(t, root.Wake())
 		for i := range seen {
