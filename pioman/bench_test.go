@@ -9,6 +9,7 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // The whole life of an empty task that nobody else touches, beside a goroutine that
@@ -29,6 +30,49 @@ func BenchmarkTaskSubmitRunComplete(b *testing.B) {
 			e.Poll()
 		}
 		c.Reset()
+	}
+}
+
+// The same in a tree: a task of the own leaf, and one of the root, polled alone.
+func BenchmarkTaskInATree(b *testing.B) {
+	for _, x := range []struct{ machine, name string }{{"core:2 pu:1", "2"}, {"numa:4 l3:1 core:4 pu:1", "16"}} {
+		for _, near := range []bool{true, false} {
+			b.Run(map[bool]string{true: "leaf", false: "root"}[near]+" of "+x.name, func(b *testing.B) {
+				e, _ := planted(b, x.machine, nil)
+				var t Task
+				var c Completion
+				t.Init("empty", func(*Task) Status { return Done }, OneShot)
+				if near {
+					t.SetCPUs(topo.CPUs(1))
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					t.Notify(&c, 1)
+					if err := e.Submit(&t); err != nil {
+						b.Fatal(err)
+					}
+					for !c.Test(1) {
+						e.poll(1)
+					}
+					c.Reset()
+				}
+			})
+		}
+	}
+}
+
+// A round of one processor in which there is nothing, or one task.
+func BenchmarkRoundInATree(b *testing.B) {
+	for _, tasks := range []int{0, 1} {
+		b.Run(map[int]string{0: "no task", 1: "one in the root"}[tasks], func(b *testing.B) {
+			e, _ := planted(b, "core:2 pu:1", nil)
+			if tasks > 0 {
+				counter(b, e)
+			}
+			for b.Loop() {
+				e.poll(1)
+			}
+		})
 	}
 }
 

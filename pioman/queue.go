@@ -36,7 +36,7 @@ type Queue struct {
 	submitted submissions // every submitter writes
 
 	_      [line - 8]byte
-	holder atomic.Uintptr // asm.G of the goroutine that holds the queue, 0: free; pollers write
+	holder atomic.Uintptr // asm.G of the goroutine that holds the queue, 0: free; pollers write; a release store ends it
 	count  atomic.Int32   // length of the main list; the holder writes, pollers read
 
 	_ [line - 8]byte
@@ -65,14 +65,18 @@ func (q *Queue) exit() {
 	if q.count.Load() != q.size {
 		q.count.Store(q.size)
 	}
-	q.holder.Store(0)
+	asm.StoreReleasePtr(&q.holder, 0)
 }
 
 // round polls each task once, at most budget of them.
-func (q *Queue) round(budget int) (out outcome) {
+func (q *Queue) round(budget int) outcome {
 	if q.nothing() {
 		return empty
 	}
+	return q.pollAll(budget)
+}
+
+func (q *Queue) pollAll(budget int) (out outcome) {
 	if !q.enter() {
 		return skipped
 	}

@@ -1,6 +1,10 @@
 package pioman
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+)
 
 // State says where a Task is in its life.
 //
@@ -120,5 +124,5 @@ func (s *taskState) cancel() bool {
 
 // end and drop are the holder's last touch of a task: from here on the
 // memory belongs to the owner.
-func (s *taskState) end()  { s.w.Store(uint32(StateEnded)) }
-func (s *taskState) drop() { s.w.Store(uint32(StateCancelled)) }
+func (s *taskState) end()  { asm.StoreRelease32(&s.w, uint32(StateEnded)) }
+func (s *taskState) drop() { asm.StoreRelease32(&s.w, uint32(StateCancelled)) }

@@ -235,7 +235,9 @@ func (tr *tree) covering(e *Engine, set CPUSet) *Queue {
 // round makes a round of a virtual processor. whole: regardless of whose turn it is
 // above the leaf.
 func (tr *tree) round(e *Engine, vp int, whole bool) (out outcome) {
-	turn := tr.visitors[vp].rounds.Add(1)
+	v := &tr.visitors[vp].rounds
+	turn := v.Load() + 1
+	asm.StoreRelease32(v, turn) // the timer may lose us one, or we it: no matter
 	every := uint32(1)
 	for _, n := range tr.ways[vp] {
 		if k := n.share.Load(); k > 1 && !whole {

@@ -1,0 +1,55 @@
+package asm
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+)
+
+// A release store writes the word of the atomic value and nothing beside it.
+func TestStoreRelease(t *testing.T) {
+	var x [3]atomic.Uint32
+	var y [3]atomic.Uintptr
+	for _, v := range []uint32{1, 0, 1<<32 - 1} {
+		StoreRelease32(&x[1], v)
+		StoreReleasePtr(&y[1], ^uintptr(v))
+		if x[1].Load() != v || y[1].Load() != ^uintptr(v) {
+			t.Errorf("stored %x: %x and %x", v, x[1].Load(), y[1].Load())
+		}
+	}
+	if x[0].Load()|x[2].Load() != 0 || y[0].Load()|y[2].Load() != 0 {
+		t.Error("a neighbour was written")
+	}
+}
+
+// What was written before a release store is seen by whoever sees that store.
+func TestStoreReleasePublishes(t *testing.T) {
+	var turn atomic.Uint32
+	data := 0
+	done := make(chan bool)
+	const n = 20000
+	go func() {
+		for i := uint32(1); i < n; i += 2 {
+			for turn.Load() != i {
+				runtime.Gosched()
+			}
+			if data != int(i) {
+				t.Errorf("turn %d: data of %d", i, data)
+			}
+			data++
+			StoreRelease32(&turn, i+1)
+		}
+		close(done)
+	}()
+	for i := uint32(0); i < n; i += 2 {
+		for turn.Load() != i {
+			runtime.Gosched()
+		}
+		if data != int(i) {
+			t.Errorf("turn %d: data of %d", i, data)
+		}
+		data++
+		StoreRelease32(&turn, i+1)
+	}
+	<-done
+}
