@@ -19,6 +19,7 @@ const (
 	EnvRendezvousFD = "PM2_RENDEZVOUS_FD"
 	EnvSecret       = "PM2_SECRET"
 	EnvDriver       = "PM2_DRIVER"
+	EnvListen       = "PM2_LISTEN"
 	EnvShared       = "PM2_SHARED_CPUS"
 )
 
@@ -35,6 +36,7 @@ var Environment = []Variable{
 	{EnvRendezvousFD, "rank 0: descriptor of a socket that listens there already", "descriptor number", "none"},
 	{EnvSecret, "what the processes of the job prove to each other that they know", "hexadecimal, at least 32 digits", "none"},
 	{EnvDriver, "network between the processes", "shm, tcp", DefaultDriver},
+	{EnvListen, "where this process accepts links", "host:port", "loopback, any free port"},
 	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0"},
 }
 
@@ -43,7 +45,7 @@ var Environment = []Variable{
 func FromEnvironment() (Config, error) { return fromEnvironment(os.Getenv) }
 
 func fromEnvironment(get func(string) string) (Config, error) {
-	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver)}
+	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen)}
 	for _, v := range []struct {
 		name string
 		to   *int

@@ -21,6 +21,7 @@ import (
 // checks, the defaults and --help.
 type commands struct {
 	Pingpong   pingpongCommand   `cmd:"" help:"Exchange verified messages between two processes: latency and bandwidth against size."`
+	Run        runCommand        `cmd:"" help:"Start a program of your own as the processes of a job, on this host or on several."`
 	Bench      benchCommand      `cmd:"" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
 	Trace      traceCommand      `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
 	Fairness   fairnessCommand   `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
@@ -142,6 +143,12 @@ func (c *benchCommand) Validate() error {
 	return c.output.Validate()
 }
 
+// statusError ends with an exit status of its own.
+type statusError struct {
+	error
+	status int
+}
+
 // usageError is what exit status 2 stands for.
 type usageError struct{ error }
 
@@ -175,6 +182,8 @@ func parse(args []string, exit func(int)) (any, error) {
 	switch ctx.Command() {
 	case "experiment", "experiment <name>":
 		return table.Experiment.run, nil
+	case "run <program>":
+		return table.Run.run, nil
 	case "pingpong":
 		return &table.Pingpong, nil
 	case "top":

@@ -9,6 +9,8 @@
 //	go run ./cmd/demo topo --synthetic 'numa:4 l3:1 core:4 pu:1'
 //	go run ./cmd/demo trace --plot work.svg work     a timeline for Perfetto
 //	go run ./cmd/demo top                            what VPs do, live
+//	go run ./cmd/demo run -n 4 -- ./program          a program of yours as a job
+//	go run ./cmd/demo run -n 8 --hosts hosts -- ...  on several hosts, over ssh
 //	go run ./cmd/demo pingpong --help                the flags
 //
 // The flags, their help and their checks come from one table, the structures in

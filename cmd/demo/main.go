@@ -75,6 +75,9 @@ func fail(err error) int {
 	if errors.As(err, &usageError{}) {
 		return 2
 	}
+	if own := (statusError{}); errors.As(err, &own) {
+		return own.status
+	}
 	return 1
 }
 

@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"usage":        usage,
+			"status":       exitStatus,
 			"full":         full,
 			"unprivileged": unprivileged,
 			"benchrows":    benchrows,
@@ -104,6 +105,19 @@ func usage(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if !regexp.MustCompile("^demo: " + args[0] + "$").MatchString(line) {
 		ts.Fatalf("stderr does not match %s", args[0])
+	}
+}
+
+// exitStatus N ARGS...: the command ends with that status.
+func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N ARGS...")
+	}
+	var out, errs bytes.Buffer
+	c := exec.Command(demoPath(ts), args[1:]...)
+	c.Dir, c.Stdout, c.Stderr = ts.MkAbs("."), &out, &errs
+	if status := runStatus(ts, c, &out, &errs); fmt.Sprint(status) != args[0] {
+		ts.Fatalf("exit status %d, want %s", status, args[0])
 	}
 }
 

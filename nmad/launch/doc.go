@@ -1,5 +1,5 @@
-// Package launch starts the processes of a job on this host, and sees to it that
-// none of them outlives it.
+// Package launch starts the processes of a job, on this host and through a remote
+// shell on others, and sees to it that none of them outlives it.
 //
 //	job, err := launch.Start(launch.Spec{N: 4, First: 1, Args: os.Args[1:]})
 //	session, err := nmad.Open(ctx, job.Config())   // we are rank 0
@@ -14,6 +14,20 @@
 //	   │            │         restores its affinity, and lives on
 //	   │            └ reaps; its end, however it comes, kills the children (PDEATHSIG)
 //	   └ signals: forwarded to the children's process groups
+//
+// # Several hosts
+//
+// With Hosts, each other host's ranks are started by a launcher there ("demo run"), which
+// a remote shell such as ssh runs:
+//
+//	caller ── ssh host2 demo run --ranks 2:2 ... ── its ranks 2 and 3
+//	       ── ssh host3 demo run --ranks 4:2 ... ── its ranks 4 and 5
+//
+// The remote shell's standard input brings the secret, so that it stands in no command
+// line, and is the lifeline: however the caller ends, the input ends with it,
+// and the launcher there ends its ranks. Without a remote shell the
+// launchers can be started one by one, with Elsewhere, the same rendezvous address
+// and the same Secret.
 //
 // # Guarantees
 //

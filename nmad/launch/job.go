@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -21,10 +20,11 @@ import (
 // Job is a set of running processes. Safe for concurrent use.
 type Job struct {
 	spec     Spec
-	secret   []byte
 	listener net.Listener // rank 0's rendezvous, until somebody has taken it
 	addr     string
-	sets     [][]int // processors by rank; nil: not bound
+	remotes  []Remote // what other hosts start
+	base     int      // the first rank on this host: First, or the caller, who is rank 0
+	sets     [][]int  // processors, from rank base on; nil: not bound
 	shared   bool
 
 	over chan struct{} // closed when all children are reaped
@@ -34,12 +34,14 @@ type Job struct {
 	running  int      // started and not reaped, and the helper while it starts them
 	first    *ExitError
 	caught   os.Signal // what the job was ended by; nil: nothing
+	cut      bool      // what EndWith reads has ended
 	timers   []*time.Timer
 }
 
 type child struct {
-	cmd  *exec.Cmd
-	dead bool // under Job.mu: no more signals, soon its pid may be somebody else's
+	cmd    *exec.Cmd
+	remote *Remote // it is the remote shell for these ranks
+	dead   bool    // under Job.mu: no more signals, soon its pid may be somebody else's
 }
 
 // Start starts ranks First to N-1. When it returns, all of them run, or, with an
@@ -48,20 +50,28 @@ func Start(spec Spec) (*Job, error) {
 	if err := spec.complete(); err != nil {
 		return nil, err
 	}
-	j := &Job{spec: spec, secret: make([]byte, 32), children: make([]*child, spec.N), running: 1, over: make(chan struct{})}
-	rand.Read(j.secret) // never fails
-	l, err := net.Listen("tcp", spec.Rendezvous)
-	if err != nil {
-		return nil, fmt.Errorf("launch: listen at the rendezvous address %s (give another one, or port 0): %w", spec.Rendezvous, err)
+	j := &Job{spec: spec, children: make([]*child, spec.N), running: 1, over: make(chan struct{})}
+	if err := j.spread(); err != nil {
+		return nil, err
 	}
-	j.listener, j.addr = l, l.Addr().String()
-	j.place()
+	j.addr = j.spec.Rendezvous
+	if !j.spec.Elsewhere || j.spec.First == 0 && j.spec.Count > 0 { // rank 0 is ours
+		l, err := net.Listen("tcp", j.spec.Rendezvous)
+		if err != nil {
+			return nil, fmt.Errorf("launch: listen at the rendezvous address %s (give another one, or port 0): %w", j.spec.Rendezvous, err)
+		}
+		j.listener, j.addr = l, l.Addr().String()
+	}
+	if j.spec.Count > 0 {
+		j.place()
+	}
+	var err error
 	started := make(chan error, 1)
 	marcel.Blocking(func() {
 		go j.helper(started)
 		err = <-started
 	})
-	if spec.First == 0 {
+	if j.spec.First == 0 && j.listener != nil {
 		j.listener.Close() // rank 0 has its own copy
 		j.listener = nil
 	}
@@ -84,7 +94,10 @@ func (j *Job) place() {
 		j.spec.Warn(fmt.Sprintf("launch: which processors are usable is not known (%v): the processes are not bound", err))
 		return
 	}
-	sets := share(cpus, j.spec.N)
+	if j.base = j.spec.First; !j.spec.Elsewhere {
+		j.base = 0
+	}
+	sets := share(cpus, j.spec.First+j.spec.Count-j.base)
 	j.shared = sets == nil
 	if !j.spec.Unbound {
 		j.sets = sets
@@ -130,9 +143,14 @@ func (j *Job) startAll() error {
 	} else {
 		j.unbind(err)
 	}
-	for rank := j.spec.First; rank < j.spec.N; rank++ {
+	for rank := j.spec.First; rank < j.spec.First+j.spec.Count; rank++ {
 		if err := j.start(rank); err != nil {
 			return fmt.Errorf("launch: start rank %d of %d: %w", rank, j.spec.N, err)
+		}
+	}
+	for i := range j.remotes {
+		if err := j.startRemote(i); err != nil {
+			return fmt.Errorf("launch: start %v: %w", &j.remotes[i], err)
 		}
 	}
 	return nil
@@ -150,7 +168,7 @@ func (j *Job) unbind(why error) {
 // start starts one child, from the helper's thread.
 func (j *Job) start(rank int) error {
 	if j.sets != nil {
-		a := affinityOf(j.sets[rank])
+		a := affinityOf(j.sets[rank-j.base])
 		if err := a.apply(); err != nil {
 			j.unbind(err)
 		}
@@ -170,8 +188,9 @@ func (j *Job) start(rank int) error {
 		nmad.EnvRank:       strconv.Itoa(rank),
 		nmad.EnvSize:       strconv.Itoa(j.spec.N),
 		nmad.EnvRendezvous: j.addr,
-		nmad.EnvSecret:     hex.EncodeToString(j.secret),
+		nmad.EnvSecret:     hex.EncodeToString(j.spec.Secret),
 		nmad.EnvDriver:     j.spec.Driver,
+		nmad.EnvListen:     j.spec.Listen,
 	}
 	if j.shared {
 		env[nmad.EnvShared] = "1"
@@ -186,16 +205,19 @@ func (j *Job) start(rank int) error {
 		env[nmad.EnvRendezvousFD] = "3"
 	}
 	cmd.Env = j.spec.environment(env)
+	return j.run(rank, &child{cmd: cmd})
+}
 
+// run starts a child whose first rank is given.
+func (j *Job) run(rank int, c *child) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.caught != nil {
 		return fmt.Errorf("interrupted: %v", j.caught)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := c.cmd.Start(); err != nil {
 		return err
 	}
-	c := &child{cmd: cmd}
 	j.children[rank] = c
 	j.running++
 	go j.reap(rank, c)
@@ -217,7 +239,7 @@ func (j *Job) reap(rank int, c *child) {
 	defer j.mu.Unlock()
 	c.dead = true
 	if err != nil && j.first == nil {
-		j.first = &ExitError{Rank: rank, PID: c.cmd.Process.Pid, State: c.cmd.ProcessState, Err: err}
+		j.first = &ExitError{Rank: rank, Remote: c.remote, PID: c.cmd.Process.Pid, State: c.cmd.ProcessState, Err: err}
 		j.after(j.spec.Grace, func() { j.Signal(syscall.SIGTERM) })
 		j.after(2*j.spec.Grace, j.Kill)
 	}
@@ -238,17 +260,18 @@ func (j *Job) Config() nmad.Config {
 	j.listener = nil
 	return nmad.Config{
 		Rank: 0, Size: j.spec.N, Rendezvous: j.addr, Listener: l,
-		Secret: j.secret, Driver: j.spec.Driver, Shared: j.shared,
+		Secret: j.spec.Secret, Driver: j.spec.Driver, Listen: j.spec.Listen, Shared: j.shared,
 	}
 }
 
 // CPUs returns the processors that are meant for a rank, also for rank 0 if that is the
 // caller, which is not bound by Start. nil: the processes are not bound.
 func (j *Job) CPUs(rank int) []int {
-	if rank < 0 || rank >= len(j.sets) {
+	at := rank - j.base
+	if at < 0 || at >= len(j.sets) {
 		return nil
 	}
-	return append([]int(nil), j.sets[rank]...)
+	return append([]int(nil), j.sets[at]...)
 }
 
 // Shared says that there are fewer processors than processes.
@@ -291,6 +314,9 @@ func (j *Job) Wait() error {
 	if j.listener != nil {
 		j.listener.Close()
 		j.listener = nil
+	}
+	if j.cut {
+		return fmt.Errorf("launch: ended with the launcher that asked for it")
 	}
 	if j.caught != nil {
 		return errors.Join(fmt.Errorf("launch: interrupted by %v", j.caught), j.failure())

@@ -1,21 +1,30 @@
 package launch
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 )
 
 // Spec says what to start. N is needed; the zero value of the other fields is usable.
 type Spec struct {
 	N     int // processes in the job
 	First int // first rank to start: 0, or 1 if the caller is rank 0 itself
+	Count int // how many to start; default all from First on
+
+	// Elsewhere: rank 0 belongs to another launcher, or is no child of any, and
+	// listens at Rendezvous. First may then be any rank.
+	Elsewhere bool
+	Secret    []byte // the job's; default random. Several launchers need the same
 
 	Path string   // program; default this very executable
 	Args []string // its arguments, without its name
@@ -24,8 +33,19 @@ type Spec struct {
 
 	Driver     string // for PM2_DRIVER; default nmad's
 	Rendezvous string // where rank 0 is to listen; default loopback, any free port
+	Listen     string // for PM2_LISTEN: where the processes accept links; default loopback
 
-	Stdout func(rank int) io.Writer // where output goes; default where ours goes
+	// Hosts makes it a job of several hosts, each filled before the next. The ranks of
+	// another host are started there by Rsh, which is given the name of the host
+	// and one command line, as ssh is; default ssh. The command line is what
+	// Remote returns, quoted for a shell. It must start those ranks as a Spec with
+	// Elsewhere (or rank 0) would, find the secret, in hexadecimal, in the
+	// first line of its standard input, and end them when that input ends.
+	Hosts  []Host
+	Rsh    []string
+	Remote func(Remote) []string
+
+	Stdout func(rank int) io.Writer // where output goes, also that of another host, which is Relayed; default where ours goes
 	Stderr func(rank int) io.Writer // likewise
 
 	Unbound bool // do not bind processes to processors
@@ -42,6 +62,20 @@ type Spec struct {
 	Warn func(text string) // told what does not work but matters little; default a line on stderr
 }
 
+// Relayed and below are the ranks under which Spec.Stdout and Spec.Stderr are asked
+// for the output of whole hosts, Relayed-i for the i-th one that is not ours.
+const Relayed = -1
+
+// Remote is the part of a job that one other host is to start.
+type Remote struct {
+	Host         string
+	N            int // processes in the job
+	First, Count int // ranks there
+	Driver       string
+	Rendezvous   string
+	Listen       string // an address of that host
+}
+
 const defaultGrace = 3 * time.Second
 
 // ErrSpec is a Spec that cannot be started; the text says why.
@@ -51,8 +85,26 @@ func (s *Spec) complete() error {
 	switch {
 	case s.N < 1:
 		return fmt.Errorf("launch: %w: %d processes: give at least 1", ErrSpec, s.N)
-	case s.First < 0 || s.First > 1:
+	case !s.Elsewhere && (s.First < 0 || s.First > 1):
 		return fmt.Errorf("launch: %w: first rank %d: give 0, or 1 if the caller is rank 0", ErrSpec, s.First)
+	case s.First < 0 || s.Count < 0 || s.First+s.Count > s.N || s.Elsewhere && s.First >= s.N:
+		return fmt.Errorf("launch: %w: ranks %d to %d of a job of %d", ErrSpec, s.First, s.First+max(s.Count, 1)-1, s.N)
+	case s.Elsewhere && s.First > 0 && port(s.Rendezvous) == "0":
+		return fmt.Errorf("launch: %w: rank 0 is elsewhere, and where is not known: give host:port", ErrSpec)
+	case s.Secret != nil && len(s.Secret) < bootstrap.MinSecret:
+		return fmt.Errorf("launch: %w: a secret of %d bytes: give at least %d", ErrSpec, len(s.Secret), bootstrap.MinSecret)
+	case len(s.Hosts) > 0 && (s.First > 0 || s.Count > 0 || s.Elsewhere):
+		return fmt.Errorf("launch: %w: with hosts, all ranks are started", ErrSpec)
+	}
+	if s.Secret == nil {
+		s.Secret = make([]byte, 32)
+		rand.Read(s.Secret) // never fails
+	}
+	if s.Count == 0 {
+		s.Count = s.N - s.First
+	}
+	if len(s.Rsh) == 0 {
+		s.Rsh = []string{"ssh"}
 	}
 	if s.Path == "" {
 		path, err := os.Executable()
@@ -77,6 +129,14 @@ func (s *Spec) complete() error {
 		s.Warn = func(text string) { fmt.Fprintln(os.Stderr, text) }
 	}
 	return nil
+}
+
+// port returns the port of "host:port"; "0" without one.
+func port(address string) string {
+	if _, p, err := net.SplitHostPort(address); err == nil && p != "" {
+		return p
+	}
+	return "0"
 }
 
 // environment is what a child gets: ours, without what a launcher may have told

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/launch"
+)
+
+// ranks are a part of a job: "FIRST:COUNT".
+type ranks struct{ first, count int }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *ranks) UnmarshalText(text []byte) error {
+	first, count, ok := strings.Cut(string(text), ":")
+	var err1, err2 error
+	r.first, err1 = strconv.Atoi(first)
+	r.count, err2 = strconv.Atoi(count)
+	if !ok || err1 != nil || err2 != nil || r.first < 0 || r.count < 1 {
+		return fmt.Errorf("%q: write FIRST:COUNT, such as 2:2 for ranks 2 and 3", text)
+	}
+	return nil
+}
+
+type runCommand struct {
+	Processes  int           `short:"n" default:"2" help:"Processes of the job, 1 to 4096."`
+	Driver     string        `help:"Network between them: ${drivers}. Default: shm, and tcp with several hosts."`
+	Hosts      string        `type:"existingfile" help:"File that names the hosts, one a line: NAME slots=N. Each is filled before the next."`
+	Rsh        string        `default:"ssh" help:"Command that runs a command line on another host, as ssh does; its arguments may follow, separated by spaces."`
+	Demo       string        `default:"demo" help:"What this program is called on the other hosts."`
+	Rendezvous hostPort      `help:"Where rank 0 waits for the others. Default: its host's address, any free port."`
+	Listen     hostPort      `help:"Where the processes of this host accept links. Default: loopback, and with several hosts the address named for this one; any free port."`
+	Ranks      *ranks        `placeholder:"FIRST:COUNT" help:"Start only these ranks of the job; other launchers start the others, with the same --rendezvous and --secret-file."`
+	SecretFile string        `placeholder:"FILE" help:"File with the job's secret: 32 hexadecimal digits or more. - reads the first line of the standard input, and ends the job when that input ends."`
+	Unbound    bool          `help:"Do not bind the processes to CPUs."`
+	Plain      bool          `help:"Do not put the rank in front of each line of output."`
+	Grace      time.Duration `default:"3s" help:"How long the others may go on after one has failed, or after a signal."`
+	Args       []string      `arg:"" name:"program" passthrough:"" help:"The program and its arguments; -- may stand before them."`
+}
+
+// Help is the long text of --help.
+func (*runCommand) Help() string {
+	return "Starts a program as the processes of a job, which find each other through PM2_* variables (nmad.Join). On one host each is " +
+		"bound to CPUs of its own, if there are enough. Signals are passed on. When one process fails the others are ended, and the one " +
+		"that failed is named. Whatever happens to this launcher, no process outlives it.\n\n" +
+		"The job's secret never stands in a command line: other hosts get it through the remote shell's input. What travels between " +
+		"hosts afterwards is authenticated when a connection is made, and not encrypted.\n\n" +
+		"Exit status: 0 if all processes ended with 0; else that of the first that failed, 128+N if signal N killed it; 2 wrong usage."
+}
+
+// Validate implements kong's check after parsing.
+func (c *runCommand) Validate() error {
+	if c.Driver != "" {
+		if _, err := driver.Lookup(c.Driver); err != nil {
+			return fmt.Errorf("--driver: %w", err)
+		}
+	}
+	for name, a := range map[string]hostPort{"rendezvous": c.Rendezvous, "listen": c.Listen} {
+		if a == "" {
+			continue
+		}
+		if _, port, err := net.SplitHostPort(string(a)); err != nil || port == "" {
+			return fmt.Errorf("--%s %s: write HOST:PORT, such as 127.0.0.1:7070", name, a)
+		}
+	}
+	if c.Grace < 0 || c.Grace > time.Hour {
+		return fmt.Errorf("--grace %v: choose from 0s to 1h", c.Grace)
+	}
+	if c.Ranks != nil && (c.Rendezvous == "" || c.SecretFile == "") {
+		return fmt.Errorf("--ranks: give --rendezvous and --secret-file as well, the same to all launchers of the job")
+	}
+	if c.Ranks != nil && c.Hosts != "" {
+		return fmt.Errorf("--ranks and --hosts exclude each other")
+	}
+	return nil
+}
+
+// program is what is to be started, without the -- that may stand before it.
+func (c *runCommand) program() []string {
+	if len(c.Args) > 0 && c.Args[0] == "--" {
+		return c.Args[1:]
+	}
+	return c.Args
+}
+
+func (c *runCommand) run(context.Context) error {
+	words := c.program()
+	if len(words) == 0 {
+		return usageError{errors.New("no program given (see demo run --help)")}
+	}
+	spec := launch.Spec{
+		N: c.Processes, Path: words[0], Args: words[1:],
+		Driver: c.Driver, Rendezvous: string(c.Rendezvous), Listen: string(c.Listen),
+		Unbound: c.Unbound, Signals: true, Grace: c.Grace,
+		Warn: func(text string) { warn("%s", text) },
+		Rsh:  strings.Fields(c.Rsh), Remote: c.remote,
+	}
+	if err := c.hosts(&spec); err != nil {
+		return err
+	}
+	lifeline, err := c.secret(&spec)
+	if err != nil {
+		return err
+	}
+	if r := c.Ranks; r != nil {
+		spec.Elsewhere, spec.First, spec.Count = true, r.first, r.count
+	}
+	if !c.Plain {
+		out, errs := launch.NewLines(os.Stdout), launch.NewLines(os.Stderr)
+		defer out.Flush()
+		defer errs.Flush()
+		spec.Stdout, spec.Stderr = out.Of, errs.Of
+	}
+	job, err := launch.Start(spec)
+	if errors.Is(err, launch.ErrSpec) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	if lifeline != nil {
+		job.EndWith(lifeline)
+	}
+	err = job.Wait()
+	if exit := (*launch.ExitError)(nil); errors.As(err, &exit) {
+		return statusError{err, exit.Status()}
+	}
+	return err
+}
+
+// hosts reads the host file.
+func (c *runCommand) hosts(spec *launch.Spec) error {
+	if c.Hosts == "" {
+		return nil
+	}
+	file, err := os.Open(c.Hosts)
+	if err != nil {
+		return fmt.Errorf("--hosts: %w", err)
+	}
+	defer file.Close()
+	if spec.Hosts, err = launch.ReadHosts(file); err != nil {
+		return usageError{fmt.Errorf("--hosts %s: %w", c.Hosts, err)}
+	}
+	return nil
+}
+
+// secret reads the job's secret; lifeline is what the job ends with.
+func (c *runCommand) secret(spec *launch.Spec) (lifeline io.Reader, err error) {
+	file := os.Stdin
+	switch c.SecretFile {
+	case "":
+		return nil, nil
+	case "-":
+	default:
+		if file, err = os.Open(c.SecretFile); err != nil {
+			return nil, fmt.Errorf("--secret-file: %w", err)
+		}
+		defer file.Close()
+	}
+	r := bufio.NewReader(file)
+	if spec.Secret, err = launch.ReadSecret(r); err != nil {
+		return nil, usageError{fmt.Errorf("--secret-file %s: %w", c.SecretFile, err)}
+	}
+	if c.SecretFile == "-" {
+		lifeline = r
+	}
+	return lifeline, nil
+}
+
+// remote is the command line of the launcher on another host.
+func (c *runCommand) remote(r launch.Remote) []string {
+	words := []string{c.Demo, "run",
+		"-n", strconv.Itoa(r.N), "--ranks", fmt.Sprintf("%d:%d", r.First, r.Count), "--secret-file", "-",
+		"--driver", r.Driver, "--rendezvous", r.Rendezvous, "--listen", r.Listen, "--grace", c.Grace.String(),
+	}
+	if c.Unbound {
+		words = append(words, "--unbound")
+	}
+	if c.Plain {
+		words = append(words, "--plain")
+	}
+	return append(append(words, "--"), c.program()...)
+}

@@ -1,0 +1,219 @@
+package hosts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// The test program is also what the jobs run: its first argument says what.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "ring":
+			os.Exit(outcome(ring()))
+		case "fail": // fail RANK STATUS
+			if os.Getenv(nmad.EnvRank) == os.Args[2] {
+				n, _ := strconv.Atoi(os.Args[3])
+				os.Exit(n)
+			}
+			time.Sleep(time.Hour)
+		case "sleep":
+			fmt.Println("pid", os.Getpid())
+			time.Sleep(time.Hour)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func outcome(err error) int {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// ring sends 1 MiB once around all processes; each adds its rank to every byte.
+func ring() error {
+	s, err := nmad.Join(context.Background())
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	next, before := s.Gate((s.Rank()+1)%s.Size()), s.Gate((s.Rank()+s.Size()-1)%s.Size())
+	buf := make([]byte, 1<<20)
+	if s.Rank() == 0 {
+		if err := next.Send(1, buf); err != nil {
+			return err
+		}
+	}
+	if _, err := before.Recv(1, buf); err != nil {
+		return err
+	}
+	for i := range buf {
+		buf[i] += byte(s.Rank())
+	}
+	if s.Rank() != 0 {
+		if err := next.Send(1, buf); err != nil {
+			return err
+		}
+	}
+	sum := s.Rank() * (s.Rank() + 1) / 2
+	if s.Rank() == 0 {
+		sum = s.Size() * (s.Size() - 1) / 2
+	}
+	if i := slices.IndexFunc(buf, func(b byte) bool { return b != byte(sum) }); i >= 0 {
+		return fmt.Errorf("byte %d is %d, want %d", i, buf[i], sum)
+	}
+	fmt.Printf("rank %d of %d\n", s.Rank(), s.Size())
+	return s.Close()
+}
+
+// demo builds the launcher once.
+func demo(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "demo")
+	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/demo").CombinedOutput(); err != nil {
+		t.Fatalf("build the launcher: %v: %s", err, out)
+	}
+	return path
+}
+
+// job is the command line that launches this test program on both hosts, two
+// processes each.
+func (p *pair) job(t *testing.T, demo string, deed ...string) []string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "hosts")
+	text := fmt.Sprintf("%s slots=2\n%s slots=2\n", p.addrs[0], p.addrs[1])
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return append([]string{demo, "run", "-n", "4", "--hosts", file, "--rsh", p.rsh, "--demo", demo, "--grace", "500ms", "--", os.Args[0]}, deed...)
+}
+
+// run runs c to its end.
+func run(t *testing.T, c *exec.Cmd) (status int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	c.Stdout, c.Stderr = &o, &e
+	err := c.Start()
+	if err == nil {
+		hangs := time.AfterFunc(time.Minute, func() { _ = c.Process.Kill() })
+		err = c.Wait()
+		hangs.Stop()
+	}
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), o.String(), e.String()
+}
+
+func TestHosts(t *testing.T) {
+	p := newPair(t)
+	d := demo(t)
+
+	t.Run("ring", func(t *testing.T) {
+		status, out, errs := run(t, p.on(0, p.job(t, d, "ring")...))
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		slices.Sort(lines)
+		want := []string{"[0] rank 0 of 4", "[1] rank 1 of 4", "[2] rank 2 of 4", "[3] rank 3 of 4"}
+		if status != 0 || !slices.Equal(lines, want) {
+			t.Errorf("status %d, stdout %q, stderr %q", status, out, errs)
+		}
+	})
+
+	t.Run("one fails on the other host", func(t *testing.T) {
+		status, _, errs := run(t, p.on(0, p.job(t, d, "fail", "3", "9")...))
+		if status != 9 || !strings.Contains(errs, "rank 3 (pid") || !strings.Contains(errs, "ranks 2 to 3 on 10.77.0.2") {
+			t.Errorf("status %d, stderr %q; want 9, the rank and its host", status, errs)
+		}
+	})
+
+	t.Run("the launcher is killed", func(t *testing.T) {
+		c := p.on(0, p.job(t, d, "sleep")...)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pids := make([]int, 4)
+		for i := range pids {
+			var rank int
+			if _, err := fmt.Fscanf(out, "[%d] pid %d\n", &rank, &pids[i]); err != nil {
+				t.Fatalf("the processes did not come up: %v", err)
+			}
+		}
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+			left := slices.DeleteFunc(slices.Clone(pids), func(pid int) bool { return !alive(pid) })
+			if len(left) == 0 {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("processes %v outlive their launcher", left)
+			}
+		}
+	})
+
+	t.Run("two launchers", func(t *testing.T) {
+		secret := filepath.Join(t.TempDir(), "secret")
+		if err := os.WriteFile(secret, []byte(strings.Repeat("5a", 32)+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		part := func(i int, ranks string) *exec.Cmd {
+			return p.on(i, d, "run", "-n", "3", "--ranks", ranks, "--rendezvous", p.addrs[0]+":7077", "--listen", p.addrs[i]+":0",
+				"--driver", "tcp", "--secret-file", secret, os.Args[0], "ring")
+		}
+		other := part(1, "1:2")
+		var text bytes.Buffer
+		other.Stdout, other.Stderr = &text, &text
+		if err := other.Start(); err != nil {
+			t.Fatal(err)
+		}
+		status, out, errs := run(t, part(0, "0:1"))
+		if err := other.Wait(); err != nil || status != 0 {
+			t.Errorf("status %d, %q, %q; the other launcher: %v, %q", status, out, errs, err, &text)
+		}
+		if !strings.Contains(out, "[0] rank 0 of 3") || !strings.Contains(text.String(), "[2] rank 2 of 3") {
+			t.Errorf("they say %q and %q", out, &text)
+		}
+	})
+
+	t.Run("rank 0 on the other host", func(t *testing.T) {
+		status, _, errs := run(t, p.on(1, p.job(t, d, "ring")...))
+		if status != 2 || !strings.Contains(errs, "give a rendezvous address host:port") {
+			t.Errorf("without an address: status %d, stderr %q", status, errs)
+		}
+		words := p.job(t, d, "ring")
+		words = slices.Insert(words, 2, "--rendezvous", p.addrs[0]+":7078")
+		if status, out, errs := run(t, p.on(1, words...)); status != 0 || !strings.Contains(out, "[0] rank 0 of 4") {
+			t.Errorf("status %d, stdout %q, stderr %q", status, out, errs)
+		}
+	})
+}
+
+// alive says whether a process runs, and is not merely unreaped.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ESRCH)
+	}
+	rest := strings.TrimSpace(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
+}
