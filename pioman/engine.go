@@ -112,6 +112,9 @@ func (e *Engine) claim(t *Task) error {
 	if e.closed.Load() {
 		return fmt.Errorf("submit task %q: %w", t.name, ErrClosed)
 	}
+	if t.opt&NoWait != 0 && t.state.load().AtRest() && t.notify != nil {
+		return fmt.Errorf("submit task %q: %w", t.name, ErrNoWait)
+	}
 	if !t.state.schedule() {
 		return fmt.Errorf("submit task %q: %w", t.name, ErrScheduled)
 	}
@@ -124,20 +127,9 @@ func (e *Engine) put(t *Task, q *Queue, tr *tree) {
 		t.queue.Store(q)
 	}
 	opt := t.opt
-	if opt&Blind != 0 {
-		e.blind.Add(1)
-	}
-	if opt&Repeat == 0 {
-		e.Need() // before the push: whoever runs the task calls Done
-	}
+	e.remember(opt)     // before the push: whoever runs the task calls Done
 	q.submitted.push(t) // from here on t may run, end, and be reused
-	v := e.load.view()
-	if opt&Repeat != 0 {
-		v = e.load.posted()
-	}
-	if v.asleep() {
-		e.rouse(v)
-	}
+	e.announce(opt)
 	if q != e.root && e.tree.Load() != tr { // Attach may have looked before the push
 		e.rehome(q)
 	}

@@ -42,7 +42,8 @@ type Queue struct {
 	_ [line - 8]byte
 	// From here on the holder's alone; handed over by holder's store and compare-and-swap.
 	head, tail *Task
-	current    *Task  // the task whose handler runs; it stays head meanwhile
+	current    *Task  // the task whose handler runs; it stays head meanwhile, unless
+	adrift     owned  // it is a Destroy task: this is what is known of it
 	turn       uint32 // number of the round
 	size       int32  // what count will say
 
@@ -89,9 +90,17 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 			break
 		}
 		t.turn = q.turn
+		if t.masks.on() && q.pass(t) {
+			q.rotate()
+			continue
+		}
 		if !t.state.take() {
 			q.removeHead()
 			q.drop(t)
+			continue
+		}
+		if t.opt&Destroy != 0 {
+			out = max(out, q.pollOwned(t))
 			continue
 		}
 		if out == empty {
@@ -141,11 +150,16 @@ func (q *Queue) leave() {
 		q.exit()
 		return
 	}
-	p := &PanicError{Task: t.name, Value: recover()}
+	p := &PanicError{Value: recover()}
 	p.Stack = debug.Stack()
 	q.current = nil
-	q.removeHead()
-	q.end(t, Failed)
+	if q.adrift.on {
+		p.Task = q.endOwned(Failed)
+	} else {
+		p.Task = t.name
+		q.removeHead()
+		q.end(t, Failed)
+	}
 	q.exit()
 	q.engine.panicked(p)
 }
@@ -163,9 +177,11 @@ func (q *Queue) end(t *Task, extra uint32) {
 
 // drop forgets a cancelled task.
 func (q *Queue) drop(t *Task) {
-	opt := t.opt
+	opt, counted := t.opt, !t.masks.unsee()
 	t.state.drop()
-	q.engine.forget(opt)
+	if counted {
+		q.engine.forget(opt)
+	}
 }
 
 // drain moves the submission list to the end of the main list. turn is the round that
@@ -173,15 +189,8 @@ func (q *Queue) drop(t *Task) {
 func (q *Queue) drain(turn uint32) {
 	for t := q.submitted.takeAll(); t != nil; {
 		next := t.next
-		t.next = nil
 		t.turn = turn
-		if q.tail == nil {
-			q.head = t
-		} else {
-			q.tail.next = t
-		}
-		q.tail = t
-		q.size++
+		q.append(t)
 		t = next
 	}
 }

@@ -19,9 +19,11 @@ import (
 //	                         │  Cancelled                                            │
 //	                  Submit └──┴────────────────────────────────────────────────────┘
 //
-// Ready, Ended and Cancelled are at rest: the engine has forgotten the task, its
+// Ready, Ended, Cancelled and Destroyed are at rest: the engine has forgotten the task, its
 // memory is the owner's, and it may be submitted (again). In the other states it
-// is linked into a queue.
+// is linked into a queue. A task with the option Destroy goes from Running to Destroyed:
+// a OneShot one before its handler runs, a Repeat one by Release. Masked is Scheduled
+// or Running with a mask on it (mask.go).
 type State uint32
 
 // The states of a Task. Running means that a poller has taken it up: its handler
@@ -35,9 +37,11 @@ const (
 	StateCancelling              // someone asked for its end, it is still linked
 	StateEnded                   // its handler ended it
 	StateCancelled               // Cancel or Close ended it
+	StateDestroyed               // its memory is its handler's
+	StateMasked                  // in a queue, and passed by
 )
 
-var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled"}
+var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled", "destroyed", "masked"}
 
 // String returns the state's name in lower case.
 func (s State) String() string {
@@ -49,7 +53,7 @@ func (s State) String() string {
 
 // AtRest tells whether the engine holds no reference to a task in this state.
 func (s State) AtRest() bool {
-	return s == StateReady || s == StateEnded || s == StateCancelled
+	return s == StateReady || s == StateEnded || s == StateCancelled || s == StateDestroyed
 }
 
 // taskState is a State changed only through the transitions below.
@@ -120,6 +124,12 @@ func (s *taskState) cancel() bool {
 			return false
 		}
 	}
+}
+
+// destroy gives a task that runs to its handler; false if it is not linked, or, unless the handler
+// asks, if somebody has cancelled it. Pairs with cancel.
+func (s *taskState) destroy() bool {
+	return s.w.CompareAndSwap(uint32(StateRunning), uint32(StateDestroyed))
 }
 
 // end and drop are the holder's last touch of a task: from here on the

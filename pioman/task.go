@@ -34,6 +34,16 @@ const (
 	// requests are pending and such a task exists, an idle process looks
 	// every millisecond instead of sleeping until the kernel wakes it.
 	Blind Options = 2
+	// Destroy gives the task's memory to its handler, which may free it, put it into a
+	// pool, or make another task of it: a OneShot handler from its beginning on, a Repeat
+	// handler when it returns Done. The engine does not touch it afterwards, whatever is
+	// there by then. So nobody else may Cancel or Mask the task at that moment;
+	// and Notify counts only if it came before the poll. A handler that panics has
+	// not freed anything, as far as the engine knows: it leaves the memory alone too.
+	Destroy Options = 4
+	// NoWait says that nobody awaits the end of the task. Submit refuses one that has a
+	// completion to Notify (ErrNoWait). With OneShot and Destroy it is fire and forget.
+	NoWait Options = 8
 )
 
 // Handler is the code of a task. It must not block: it holds its queue, and it
@@ -55,6 +65,7 @@ type Task struct {
 	cpus   CPUSet
 	bits   uint32
 	state  taskState
+	masks  masks  // Mask and Unmask write, pollers read
 	turn   uint32 // holder's: the round that polled it last
 	opt    Options
 }
@@ -70,6 +81,7 @@ func (t *Task) Init(name string, fn Handler, opt Options) {
 		return
 	}
 	t.name, t.fn, t.opt = name, fn, opt
+	t.masks.w.Store(0)
 	t.notify, t.bits, t.cpus = nil, 0, CPUSet{}
 }
 
@@ -91,7 +103,23 @@ func (t *Task) SetCPUs(set CPUSet) { t.cpus = set }
 func (t *Task) Name() string { return t.name }
 
 // State returns where the task is. Unless it is at rest it may have moved on.
-func (t *Task) State() State { return t.state.load() }
+func (t *Task) State() State {
+	s := t.state.load()
+	if (s == StateScheduled || s == StateRunning) && t.masks.on() {
+		return StateMasked
+	}
+	return s
+}
+
+// Release is for the handler of a Repeat task with Destroy that is about to return Done and
+// gives the memory to others who make a task of it again: Init takes it from then on,
+// as it takes memory that was cleared. ErrRelease if the task is not such a one, or is at rest.
+func (t *Task) Release() error {
+	if t.opt&Destroy == 0 || !t.state.destroy() {
+		return fmt.Errorf("release task %q: %w", t.name, ErrRelease)
+	}
+	return nil
+}
 
 // Cancel ends a task and waits, if need be, for the handler that is running: on
 // return no handler of this task runs, and its memory is the owner's. Cancel of

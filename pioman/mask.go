@@ -1,0 +1,137 @@
+package pioman
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// masks is how often a task is masked, and whether the holder of its queue knows.
+//
+//	bits 0..30   how many Mask without an Unmask
+//	bit  31      seen: a holder has passed the task by. No handler of it runs, none
+//	             begins before the last Unmask, and the engine does not count it as pending
+//
+//	            Mask               the holder meets it
+//	  0 ────────────────▶ masked ────────────────────────▶ masked, seen
+//	  ▲                    │                                 │      │
+//	  └──── last Unmask ───┴──────────── last Unmask ────────┘      │ cancelled: dropped,
+//	                                     (is counted again)         ▼ masked
+//
+// A Mask that comes while the handler runs waits for seen, or for the queue to be free:
+// whoever takes the queue after that reads the count before he polls.
+type masks struct{ w atomic.Uint32 }
+
+const seenBit uint32 = 1 << 31
+
+func (m *masks) on() bool   { return m.w.Load() != 0 }
+func (m *masks) seen() bool { return m.w.Load()&seenBit != 0 }
+
+// see is the holder's. on: the task is to be passed by; first: it was not seen before.
+func (m *masks) see() (on, first bool) {
+	for {
+		w := m.w.Load()
+		if w == 0 || w&seenBit != 0 {
+			return w != 0, false
+		}
+		if m.w.CompareAndSwap(w, w|seenBit) {
+			return true, true
+		}
+	}
+}
+
+// unsee takes see back, for a task that is dropped; it tells whether it was seen.
+func (m *masks) unsee() bool {
+	return m.on() && m.w.And(^seenBit)&seenBit != 0
+}
+
+// Mask keeps a task from being polled, submitted or not, until Unmask. Masks count: as many
+// Unmask as Mask, then it is polled again. On return no handler of the task runs: Mask waits for
+// one that runs elsewhere. A masked OneShot task does not count as a pending request.
+// Cancel works on a masked task as on any other, and leaves the masks; Init clears them.
+//
+// From inside the task's own handler there is nothing to wait for: the mask holds from its
+// return on, if it asks for another poll. From inside another handler of the same engine it
+// works, but two handlers must not mask each other. It must not be called from a hook.
+func (t *Task) Mask() error {
+	if t.masks.w.Add(1)&^seenBit == seenBit-1 {
+		t.masks.w.Add(^uint32(0))
+		return fmt.Errorf("mask task %q: %w", t.name, ErrMasks)
+	}
+	for i := 0; ; i++ {
+		if s := t.state.load(); t.masks.seen() || s == StateUnset || s.AtRest() {
+			return nil // and if it is submitted after that look, its poller sees the mask
+		}
+		q := t.queue.Load()
+		switch {
+		case q == nil: // Submit is between its claim and its push
+			relax(i, false)
+		case q.held(asm.G()):
+			return nil // our own handler, or one of a neighbour: the queue polls one at a time
+		case q.enter():
+			idle := t.queue.Load() == q
+			q.exit()
+			if idle {
+				return nil
+			}
+		default: // its holder will meet the task, or leave
+			relax(i, false)
+		}
+	}
+}
+
+// Unmask takes back one Mask; with the last one the task is polled again. ErrMasks if there is none.
+// Allowed inside handlers and hooks.
+func (t *Task) Unmask() error {
+	for {
+		w := t.masks.w.Load()
+		q, opt := t.queue.Load(), t.opt
+		switch n := w &^ seenBit; {
+		case n == 0:
+			return fmt.Errorf("unmask task %q: %w", t.name, ErrMasks)
+		case n == 1 && w&seenBit != 0:
+			q.engine.remember(opt) // before the swap: whoever runs the task calls Done
+			if t.masks.w.CompareAndSwap(w, 0) {
+				q.engine.announce(opt) // t may have ended by now
+				return nil
+			}
+			q.engine.forget(opt)
+		case t.masks.w.CompareAndSwap(w, w-1): // not seen: nobody has passed it by
+			return nil
+		}
+	}
+}
+
+// pass tells whether the task is masked and has to be passed by. For the holder.
+func (q *Queue) pass(t *Task) bool {
+	if t.state.cancelling() {
+		return false
+	}
+	on, first := t.masks.see()
+	if first {
+		q.engine.forget(t.opt)
+	}
+	return on
+}
+
+// remember counts a task in a queue, as forget takes back.
+func (e *Engine) remember(opt Options) {
+	if opt&Blind != 0 {
+		e.blind.Add(1)
+	}
+	if opt&Repeat == 0 {
+		e.Need()
+	}
+}
+
+// announce sees to it that somebody comes to poll what was just put within reach.
+func (e *Engine) announce(opt Options) {
+	v := e.load.view()
+	if opt&Repeat != 0 {
+		v = e.load.posted()
+	}
+	if v.asleep() {
+		e.rouse(v)
+	}
+}
