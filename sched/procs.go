@@ -17,6 +17,13 @@ var procs struct {
 	extra int
 }
 
+// RaiseProcs raises GOMAXPROCS by n, for somebody else whose threads occupy so many of
+// Go's Ps. lower takes it back; to be called once.
+func RaiseProcs(n int) (lower func()) {
+	raiseProcs(n)
+	return func() { lowerProcs(n) }
+}
+
 func raiseProcs(n int) {
 	procs.mu.Lock()
 	defer procs.mu.Unlock()

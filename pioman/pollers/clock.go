@@ -1,0 +1,116 @@
+package pollers
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/hooks"
+)
+
+// clock is the timer thread: it polls in the name of the pollers that get no turn,
+// because all CPUs compute, and finds others for them.
+type clock struct {
+	pool  *Pool
+	dozes atomic.Uint32 // the futex. 1: it sleeps until somebody writes 0
+	next  atomic.Uint32 // the poller to wake first; the clock writes
+	ticks atomic.Uint64
+
+	// The clock's alone.
+	seen []uint64 // signs of life of each poller at the last tick
+	idle int      // ticks with nothing to do, in a row
+	over bool
+}
+
+// patient is how many ticks with nothing to do come before the clock dozes.
+const patient = 16
+
+// main is the life of the thread. It is not bound.
+func (c *clock) main() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p := c.pool
+	defer func() {
+		if !c.over { // a handler has ended the goroutine
+			go c.main()
+			return
+		}
+		p.ended.Done()
+	}()
+	if c.seen == nil {
+		c.seen = make([]uint64, len(p.all))
+	}
+	for !p.stopping.Load() {
+		if c.tick() {
+			c.idle = 0
+		} else if c.idle++; c.idle > patient {
+			c.doze()
+			continue
+		}
+		futexWait(&c.dozes, 0, int64(p.cfg.Tick))
+	}
+	c.over = true
+}
+
+// tick looks at every poller once. false: there was nothing to do.
+func (c *clock) tick() bool {
+	p := c.pool
+	c.ticks.Add(1)
+	for i, x := range p.all {
+		signs := x.turns.Load() + x.wakes.Load()
+		if signs == c.seen[i] && x.state.CompareAndSwap(awake, starved) { // pairs with turn's
+			x.starvations.Add(1)
+			p.running.Add(-1)
+			c.next.Store(uint32(i + 1)) // on another CPU
+		}
+		c.seen[i] = signs
+	}
+	verdict, watched := hooks.Quiet, false
+	for i, x := range p.all {
+		if x.inSleeper.Load() {
+			watched = true
+		}
+		if x.state.Load() == starved {
+			verdict = max(verdict, p.hooks.Fire(hooks.Timer, i))
+		}
+	}
+	if verdict != hooks.Quiet && p.running.Load() == 0 && !watched {
+		p.wakeOne()
+	}
+	return p.running.Load() > 0 || verdict != hooks.Quiet
+}
+
+// doze sleeps until it is roused, unless it is needed after all: whoever needs it looks at
+// dozes after having said so.
+func (c *clock) doze() {
+	p := c.pool
+	c.idle = 0
+	c.dozes.Store(1)
+	if p.running.Load() > 0 || !p.hooks.Silent(hooks.Timer) && c.starving() || p.stopping.Load() {
+		c.dozes.Store(0)
+		return
+	}
+	for c.dozes.Load() == 1 && !p.stopping.Load() {
+		futexWait(&c.dozes, 1, 0)
+	}
+}
+
+func (c *clock) starving() bool {
+	for _, x := range c.pool.all {
+		if x.state.Load() == starved {
+			return true
+		}
+	}
+	return false
+}
+
+// ensure sees to it that the clock ticks: one load if it does.
+func (c *clock) ensure() {
+	if c.dozes.Load() != 0 {
+		c.rouse()
+	}
+}
+
+func (c *clock) rouse() {
+	c.dozes.Store(0)
+	futexWake(&c.dozes)
+}

@@ -1,0 +1,238 @@
+package pollers
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
+)
+
+// The states of a poller. asleep is 0, the value that its futex sleeps on.
+const (
+	asleep  uint32 = iota // in the futex or the Sleeper, or on the way there
+	awake                 // polls, or waits for a turn
+	starved               // waits for a turn, and has done so for a tick
+)
+
+// poller is one thread that polls, bound to a CPU.
+type poller struct {
+	pool *Pool
+	id   int
+	cpu  int
+
+	_                               [128]byte
+	state                           atomic.Uint32 // the futex. asleep -> awake: whoever wakes it, or itself; the rest: doc.go
+	inSleeper                       atomic.Bool   // while asleep: it sleeps in the Sleeper; the poller writes
+	turns, wakes, starvations, naps atomic.Uint64 // turns, naps: the poller's; the others': see Stats
+
+	// The poller's alone.
+	guard    atomic.Pointer[sentinel] // written once; Stop reads it
+	patience time.Duration            // without a sentinel: how long it sleeps when the CPU is wanted
+	last     int64                    // asm.Cycles when there was something to do last
+	over     bool                     // it ends
+	_        [128]byte
+}
+
+// main is the life of the thread. Should a handler end the goroutine, another one
+// takes over: the thread of this one ends with it.
+func (x *poller) main() {
+	runtime.LockOSThread()
+	if unix.Gettid() == unix.Getpid() { // the process's first thread cannot end, and shall not be bound
+		started := make(chan struct{})
+		go func() { close(started); x.main() }()
+		<-started
+		runtime.UnlockOSThread()
+		return
+	}
+	p := x.pool
+	defer func() {
+		p.known[x.id].Store(0)
+		if !x.over {
+			go x.main()
+			return
+		}
+		if g := x.guard.Load(); g != nil {
+			g.leave()
+		}
+		p.ended.Done()
+	}()
+	if err := bind(x.cpu); err != nil {
+		p.warn(fmt.Errorf("pollers: cannot bind an OS thread to CPU %d (%w): going on unbound", x.cpu, err))
+	}
+	if x.guard.Load() == nil && !p.cfg.Ordinary {
+		if err := x.engage(); err != nil {
+			p.warn(fmt.Errorf("pollers: no SCHED_IDLE (%w): going on at ordinary priority, with pauses", err))
+		}
+	}
+	p.known[x.id].Store(asm.G())
+	x.live()
+	x.over = true
+}
+
+// live polls and sleeps by turns.
+func (x *poller) live() {
+	p := x.pool
+	for !p.stopping.Load() {
+		if x.state.Load() == asleep {
+			x.rest(false)
+			continue
+		}
+		switch x.burst() {
+		case hooks.Busy:
+			x.turn()
+		case hooks.Waiting:
+			x.rest(true)
+		default:
+			x.rest(false)
+		}
+	}
+}
+
+// burst polls for as long as a turn lasts. Busy: it is over; else there is nothing to do.
+func (x *poller) burst() hooks.Verdict {
+	p := x.pool
+	x.turns.Add(1)
+	began := asm.Cycles()
+	for {
+		v := p.hooks.Fire(hooks.Idle, x.id)
+		now := asm.Cycles()
+		switch v {
+		case hooks.Busy:
+			x.last = now
+		case hooks.Waiting:
+			if now-x.last >= p.ticks.linger {
+				return v
+			}
+		default:
+			if now-x.last >= p.ticks.quiet {
+				return v
+			}
+		}
+		if now-began >= p.ticks.burst || p.stopping.Load() {
+			return hooks.Busy
+		}
+		asm.Pause()
+	}
+}
+
+// turn lets others have the CPU, and returns when nobody wants it.
+func (x *poller) turn() {
+	p := x.pool
+	p.clock.ensure()
+	if g := x.guard.Load(); g != nil {
+		g.await()
+	} else {
+		x.yield()
+	}
+	if x.state.CompareAndSwap(starved, awake) { // pairs with the clock's
+		x.last = asm.Cycles()
+		p.running.Add(1)
+	}
+	if n := p.running.Load(); int(n) > p.cfg.Active {
+		x.giveUp()
+	}
+}
+
+// politePause is how long a yield takes when nobody else wants the CPU, at most.
+const politePause = 20 * time.Microsecond
+
+// yield is turn without SCHED_IDLE.
+func (x *poller) yield() {
+	began := asm.Cycles()
+	yieldCPU()
+	if asm.Nanos(asm.Cycles()-began) < int64(politePause) {
+		x.patience = 0
+		return
+	}
+	x.patience = min(max(2*x.patience, time.Millisecond), 16*time.Millisecond)
+	for end := asm.Cycles() + asm.ToCycles(int64(x.patience)); !x.pool.stopping.Load(); {
+		left := asm.Nanos(end - asm.Cycles())
+		if left <= 0 {
+			return
+		}
+		s := x.state.Load()
+		futexWait(&x.state, s, left)
+	}
+}
+
+// giveUp goes to sleep because enough others poll: so many are counted that stay.
+func (x *poller) giveUp() {
+	p := x.pool
+	for n := p.running.Load(); int(n) > p.cfg.Active; n = p.running.Load() {
+		if !p.running.CompareAndSwap(n, n-1) {
+			continue
+		}
+		if x.state.CompareAndSwap(awake, asleep) {
+			x.wait()
+		} else { // the clock has just marked us, and counted us off too
+			x.state.Store(awake)
+			p.running.Add(2)
+		}
+		return
+	}
+}
+
+// rest goes to sleep because there is nothing to poll, in the Sleeper if something is
+// pending. First it lets Kick find it, then it looks again.
+func (x *poller) rest(pending bool) {
+	p := x.pool
+	if x.state.CompareAndSwap(awake, asleep) {
+		p.running.Add(-1)
+	} else {
+		x.state.CompareAndSwap(starved, asleep)
+	}
+	s := p.sleeper.Load()
+	if pending && s != nil {
+		x.inSleeper.Store(true)
+		if x.state.Load() == asleep && !p.stopping.Load() {
+			x.naps.Add(1)
+			pending = (*s).Sleep()
+		}
+		x.inSleeper.Store(false)
+	} else {
+		pending = p.hooks.Fire(hooks.Idle, x.id) != hooks.Quiet
+	}
+	if pending {
+		x.rise()
+		return
+	}
+	x.wait()
+}
+
+// rise ends a sleep from within.
+func (x *poller) rise() {
+	if x.state.CompareAndSwap(asleep, awake) {
+		x.pool.running.Add(1)
+	}
+	x.last = asm.Cycles()
+}
+
+// wait sleeps until somebody rouses the poller.
+func (x *poller) wait() {
+	for x.state.Load() == asleep && !x.pool.stopping.Load() {
+		futexWait(&x.state, asleep, 0)
+	}
+	x.last = asm.Cycles()
+}
+
+// rouse wakes a poller that is asleep; false: it was not.
+func (x *poller) rouse() bool {
+	if x.state.Load() != asleep || !x.state.CompareAndSwap(asleep, awake) {
+		return false
+	}
+	p := x.pool
+	p.running.Add(1)
+	x.wakes.Add(1)
+	futexWake(&x.state)
+	if x.inSleeper.Load() {
+		if s := p.sleeper.Load(); s != nil {
+			(*s).Wake()
+		}
+	}
+	return true
+}

@@ -1,0 +1,83 @@
+package pollers
+
+import (
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// processMask is what the process may use, read before anything is bound.
+var processMask = func() (m unix.CPUSet) {
+	if unix.SchedGetaffinity(0, &m) != nil || m.Count() == 0 {
+		for i := range runtime.NumCPU() {
+			m.Set(i)
+		}
+	}
+	return m
+}()
+
+// maxCPU is the number of CPUs that a mask can name.
+const maxCPU = 1024
+
+const (
+	futexWaitPrivate = 0 | 128 // FUTEX_WAIT | FUTEX_PRIVATE_FLAG
+	futexWakePrivate = 1 | 128
+)
+
+// futexWait sleeps while *p == old, interrupted or not, at most ns if that is not 0.
+// Through Syscall, which lets go of the Go scheduler's P.
+func futexWait(p *atomic.Uint32, old uint32, ns int64) {
+	var limit *unix.Timespec
+	if ns > 0 {
+		ts := unix.NsecToTimespec(ns)
+		limit = &ts
+	}
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, uintptr(old), uintptr(unsafe.Pointer(limit)), 0, 0)
+}
+
+func futexWake(p *atomic.Uint32) {
+	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWakePrivate, 1, 0, 0, 0)
+}
+
+// schedAttr is the kernel's struct sched_attr, first version.
+type schedAttr struct {
+	size     uint32
+	policy   uint32
+	flags    uint64
+	nice     int32
+	priority uint32
+	runtime  uint64
+	deadline uint64
+	period   uint64
+}
+
+// setPolicy puts an OS thread of the process under SCHED_IDLE or back.
+func setPolicy(tid int, policy uint32, nice int32) error {
+	a := schedAttr{policy: policy, nice: nice}
+	a.size = uint32(unsafe.Sizeof(a))
+	if _, _, errno := unix.RawSyscall(unix.SYS_SCHED_SETATTR, uintptr(tid), uintptr(unsafe.Pointer(&a)), 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// nice is the process's nice value, which setting a policy must not change.
+func nice() int32 {
+	n, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		return 0
+	}
+	return int32(20 - n) // the system call returns 20 - nice
+}
+
+// yieldCPU lets others have the CPU. Through Syscall: who stops the world need not wait.
+func yieldCPU() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// bind ties the calling OS thread to a CPU.
+func bind(cpu int) error {
+	var m unix.CPUSet
+	m.Set(cpu)
+	return unix.SchedSetaffinity(0, &m)
+}
