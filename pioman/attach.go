@@ -42,6 +42,7 @@ type attachment struct {
 	s     Scheduler
 	vps   []vpState
 	hooks []*hooks.Hook
+	after func() // nil, or what follows the end
 }
 
 // taken says which schedulers have an engine: SetSleeper has room for one.
@@ -74,7 +75,10 @@ func giveBack(s Scheduler) {
 // at either moment, waiters change over. When stop returns no hook begins any
 // more, and nothing of ours sleeps in the scheduler's threads. ErrAttached,
 // ErrSchedulerTaken, ErrClosed, ErrInHandler; or the kernel's refusal of an epoll descriptor.
-func (e *Engine) Attach(s Scheduler) (stop func(), err error) {
+func (e *Engine) Attach(s Scheduler) (stop func(), err error) { return e.attach(s, nil) }
+
+// attach is Attach; after is called once the engine is unhooked again, be it by stop or by Close.
+func (e *Engine) attach(s Scheduler, after func()) (stop func(), err error) {
 	if e.inHandler() {
 		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, ErrInHandler)
 	}
@@ -96,7 +100,7 @@ func (e *Engine) Attach(s Scheduler) (stop func(), err error) {
 		giveBack(s)
 		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
 	}
-	a := &attachment{e: e, s: s, vps: make([]vpState, s.NumVP())}
+	a := &attachment{e: e, s: s, after: after, vps: make([]vpState, s.NumVP())}
 	for i := range a.vps {
 		a.vps[i].last.Store(never)
 	}
@@ -145,4 +149,7 @@ func (a *attachment) detach() {
 	parking.wakeAll(a.e)
 	a.e.sleeper.release()
 	giveBack(a.s)
+	if a.after != nil {
+		a.after()
+	}
 }

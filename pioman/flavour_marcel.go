@@ -1,41 +1,57 @@
 package pioman
 
 import (
+	"time"
+
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
 
-// The marcel flavour: what the engine needs from those whose threads it serves, in
-// terms of marcel, which works for its threads and for plain goroutines
-// alike. Nothing else in this package knows marcel; flavours for system threads
-// or for none at all replace this file.
+// What the engine needs of marcel. Nothing else in this package knows it.
 
-// semaphore is what a passive waiter sleeps on.
-type semaphore = marcel.Semaphore
+// threadSemaphore is where one of marcel's threads sleeps.
+type threadSemaphore = marcel.Semaphore
 
-// mutex guards what is changed rarely. Never held while a handler runs.
+// mutex guards what is changed rarely. Never held while a handler runs. It serves threads
+// and goroutines alike, and starts no scheduler.
 type mutex = marcel.Mutex
 
-// othersReady tells whether a thread waits for the caller's virtual processor, so
-// that spinning would cost it time. Always false on a plain goroutine.
-func othersReady() bool { return marcel.Ready() }
+// caller tells how the caller waits. A few nanoseconds.
+func caller() waiting {
+	if marcel.OnThread() {
+		return thread{}
+	}
+	return goroutine{}
+}
 
-// yield lets other threads (goroutines) run.
-func yield() { marcel.Yield() }
+// thread is the waiting of one of marcel's threads.
+type thread struct{}
 
-// blocking runs f, which blocks in the kernel, without holding up other threads.
-func blocking(f func()) { marcel.Blocking(f) }
+func (thread) ready() bool       { return marcel.Ready() }
+func (thread) yield()            { marcel.Yield() }
+func (thread) blocking(f func()) { marcel.Blocking(f) }
+
+func (thread) release(s *semaphore) { s.thread.Release() }
+
+func (thread) acquire(s *semaphore, limit time.Duration) bool {
+	if limit == forever {
+		s.thread.Acquire()
+		return true
+	}
+	return s.thread.AcquireTimeout(limit)
+}
 
 // sharedByDefault tells what the default scheduler knows of other processes on our
 // CPUs, for the default engine while it is explicit. It does not start that
 // scheduler for the sake of the answer.
-func sharedByDefault() bool { return marcel.OnThread() && sched.Default().Shared() }
+func sharedByDefault() bool {
+	s := sched.Running()
+	return s != nil && s.Shared()
+}
 
 // Enable hooks the default engine to marcel's default scheduler, which it starts
 // if need be: from now on requests progress whenever a virtual processor is
 // idle, switches threads, or computes past a timer period. stop unhooks it:
 // the engine is explicit again, who waits polls for himself. stop may be called
 // again, without effect. ErrAttached if it is enabled already.
-func Enable() (stop func(), err error) {
-	return Default().Attach(sched.Default())
-}
+func Enable() (stop func(), err error) { return Default().Start(Marcel) }

@@ -80,9 +80,9 @@ func (x CompletionCase) Enlist(w *sched.Waiter) bool {
 		panic(fmt.Errorf("pioman: Select: %w", err))
 	}
 	p := parking.get(x.e)
-	p.prepare(onSemaphore)
+	p.prepareAs(thread{}, onSemaphore) // a Select's goroutine waits as threads do
 	if x.c.enlist(p, x.want) {
-		if p.sem.Case().Enlist(w) {
+		if p.sem.thread.Case().Enlist(w) {
 			x.e.Need()
 			w.SetNote(p)
 			return true
@@ -99,7 +99,7 @@ func (x CompletionCase) Enlist(w *sched.Waiter) bool {
 func (x CompletionCase) Withdraw(w *sched.Waiter) {
 	p := w.Note().(*parker)
 	w.SetNote(nil)
-	p.sem.Case().Withdraw(w)
+	p.sem.thread.Case().Withdraw(w)
 	x.c.withdraw(p)
 	if !w.Won() {
 		p.cancel()

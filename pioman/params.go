@@ -14,6 +14,7 @@ import (
 // Config. The table in paramtable.go says what each means, what it may be, and by
 // which variable and flag it is set.
 type Params struct {
+	Flavour       Flavour       // what Start starts
 	Progress      bool          // hooks make progress; false: only who waits or calls Poll
 	Points        Points        // the polling points in use
 	BusyWait      time.Duration // Wait: polling before the passive wait (TBD09: 5 us)

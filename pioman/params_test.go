@@ -65,7 +65,7 @@ func TestParamsAreTakenBack(t *testing.T) {
 // allowed, wherever it comes from, and the parameter is as before.
 func TestWrongParamsAreRefused(t *testing.T) {
 	wrong := map[string][]string{
-		"progress": {"maybe", "2"}, "points": {"idle,never", "idle timer", ","}, "busy-wait": {"-1", "fast", "2h", "NaN", "Inf", "1e300", "-3us"},
+		"flavour": {"hooks", "3"}, "progress": {"maybe", "2"}, "points": {"idle,never", "idle timer", ","}, "busy-wait": {"-1", "fast", "2h", "NaN", "Inf", "1e300", "-3us"},
 		"granularity": {"-1us"}, "idle-granularity": {"x"}, "idle-distribution": {"some", "1"}, "hot": {"2h"}, "timer-period": {"-5"},
 		"binding-level": {"rack", "-1"}, "spare-lwps": {"2", "-1", "one"}, "blocking-delay": {"soon"}, "adaptive": {"often"},
 		"dedicated": {"-2", "65536", "last"}, "explicit-spin": {"?"}, "explicit-sleep": {"0"}, "polite-after": {"2h"}, "blind-period": {"0", "0s"}, "survey-period": {"-1us", "now"}, "round": {"0", "many", "1000001"},

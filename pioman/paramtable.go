@@ -54,6 +54,9 @@ func (x *param) wrong(by Origin, text string) error {
 const maxParams = 24
 
 var table = []param{
+	{Param{Name: "flavour", Env: "PIOM_FLAVOUR", Values: strings.Join(flavourNames[:], ", "),
+		Meaning: "who polls in the background: marcel's hooks, threads under SCHED_IDLE, or nobody"},
+		func(p *Params) value { return &p.Flavour }},
 	{Param{Name: "progress", Env: "PIOM_PROGRESS", Values: boolValues,
 		Meaning: "whether hooks make requests progress; off: only who waits or calls Poll does"},
 		func(p *Params) value { return (*boolean)(&p.Progress) }},

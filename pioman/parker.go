@@ -45,7 +45,11 @@ const (
 )
 
 // prepare comes before the last look at the condition.
-func (p *parker) prepare(on uint32) {
+func (p *parker) prepare(on uint32) { p.prepareAs(caller(), on) }
+
+// prepareAs is prepare for one who knows how it is going to wait.
+func (p *parker) prepareAs(by waiting, on uint32) {
+	p.sem.claim(by)
 	p.on = on
 	p.state.Store(on)
 }
@@ -143,7 +147,7 @@ func (ps *parkers) more() {
 	for i := range b {
 		p := &b[i]
 		p.index = uint32(len(old)*len(b) + i + 1)
-		p.sem.Uninterruptible()
+		p.sem.init()
 		p.poke = p.wake
 		p.nap = func() { p.went = p.e.Load().sleeper.sleep(p.limit) }
 	}
