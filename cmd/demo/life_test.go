@@ -173,7 +173,7 @@ func childOf(t *testing.T, pid int) int {
 
 func eachWay(t *testing.T, test func(t *testing.T, args ...string)) {
 	for _, driver := range []string{"shm", "tcp"} {
-		for _, engine := range []string{"hooks", "explicit"} {
+		for _, engine := range []string{"hooks", "explicit", "threads"} {
 			t.Run(driver+" "+engine, func(t *testing.T) { test(t, "--driver", driver, "--engine", engine) })
 		}
 	}

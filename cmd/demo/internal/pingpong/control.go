@@ -65,7 +65,7 @@ func leadRow(w Wire, o *Options, row int, t *tally, overhead int64) error {
 	if err := announce(w, uint64(row)); err != nil {
 		return err
 	}
-	return inThreads(o.Threads, func(pair int) error {
+	return o.each(func(pair int) error {
 		s := t.samples(overhead)
 		defer s.flush()
 		return newExchange(w, row, pair, bytes).lead(o.warmup(bytes), o.iterations(bytes), s.add)
@@ -80,7 +80,7 @@ func followRows(w Wire, o *Options) error {
 			return err
 		}
 		bytes := o.Sizes[row]
-		err = inThreads(o.Threads, func(pair int) error {
+		err = o.each(func(pair int) error {
 			return newExchange(w, row, pair, bytes).follow(o.warmup(bytes), o.iterations(bytes))
 		})
 		if err != nil {

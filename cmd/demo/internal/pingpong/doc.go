@@ -1,5 +1,5 @@
 // Package pingpong is the demo's main experiment: two processes exchange messages
-// between marcel threads, and every byte of every message is checked.
+// between marcel threads, or between plain goroutines, and every byte of every message is checked.
 //
 //	rank 0 (this process)                      rank 1 (started by it)
 //	bound to the first CPU                     bound to the second

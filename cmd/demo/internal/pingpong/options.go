@@ -19,7 +19,7 @@ const (
 // Options say what to run. Both ranks get the same.
 type Options struct {
 	Driver  string    `json:"driver"`
-	Engine  string    `json:"engine"` // "hooks" or "explicit"
+	Engine  string    `json:"engine"` // Hooks, Explicit, Threads or None
 	Iters   int       `json:"iters"`  // per pair, for sizes up to 8 KiB
 	Threads int       `json:"threads"`
 	Sizes   size.List `json:"sizes"`

@@ -8,9 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/size"
-	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
-	"github.com/pm2-go/pm2/pioman"
 )
 
 // Sink is where Run puts what it has to say. All are called from one goroutine,
@@ -62,16 +60,20 @@ func Run(ctx context.Context, o Options, sink Sink) error {
 }
 
 func (o *Options) remark() string {
-	pairs := "1 pair of threads"
+	who := "threads"
+	if o.goroutines() {
+		who = "goroutines"
+	}
+	pairs := "1 pair of " + who
 	if o.Threads > 1 {
-		pairs = fmt.Sprintf("%d pairs of threads at once", o.Threads)
+		pairs = fmt.Sprintf("%d pairs of %s at once", o.Threads, who)
 	}
 	return fmt.Sprintf("one-way latency of verified messages, driver %s, engine %s, %s", o.Driver, o.Engine, pairs)
 }
 
 // lead joins the job and runs the rows.
 func lead(ctx context.Context, o *Options, where *place, sink Sink, child *rank1) (err error) {
-	stop, err := enable(o.Engine)
+	stop, err := o.enable(where, 0)
 	if err != nil {
 		return err
 	}
@@ -109,7 +111,7 @@ func lead(ctx context.Context, o *Options, where *place, sink Sink, child *rank1
 			near = 0
 		}
 		t := newTally(int64(o.Threads)*int64(o.iterations(bytes)), sink.Step)
-		marcel.Run(func() { err = leadRow(gate, o, i, t, overhead) })
+		o.run(func() { err = leadRow(gate, o, i, t, overhead) })
 		if err != nil {
 			return err
 		}
@@ -117,20 +119,8 @@ func lead(ctx context.Context, o *Options, where *place, sink Sink, child *rank1
 			return err
 		}
 	}
-	marcel.Run(func() { err = announce(gate, noMoreRows) })
+	o.run(func() { err = announce(gate, noMoreRows) })
 	return err
-}
-
-// enable hooks the progress engine to the scheduler, or leaves it explicit.
-func enable(engine string) (stop func(), err error) {
-	if engine == "explicit" {
-		return func() {}, nil
-	}
-	stop, err = pioman.Enable()
-	if err != nil {
-		return nil, fmt.Errorf("hook the progress engine: %w", err)
-	}
-	return stop, nil
 }
 
 // watch waits for the end of lead, of rank 1, or of ctx, whichever is first, and

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 )
 
@@ -92,7 +91,7 @@ func follow(ctx context.Context, e *errand) (err error) {
 	if err := where.configure(1); err != nil {
 		return err
 	}
-	stop, err := enable(e.Options.Engine)
+	stop, err := e.Options.enable(&where, 1)
 	if err != nil {
 		return err
 	}
@@ -112,7 +111,7 @@ func follow(ctx context.Context, e *errand) (err error) {
 	if err != nil {
 		return err
 	}
-	marcel.Run(func() { err = followRows(session.Gate(0), &e.Options) })
+	e.Options.run(func() { err = followRows(session.Gate(0), &e.Options) })
 	if e := end(); err == nil {
 		err = e
 	}
