@@ -94,13 +94,12 @@ func (e *Engine) Submit(t *Task) error {
 	if err := e.claim(t); err != nil {
 		return err
 	}
-	q, tr := e.root, (*tree)(nil)
-	if !t.cpus.Empty() {
-		if tr = e.tree.Load(); tr != nil {
-			q = tr.covering(e, t.cpus)
-		}
+	if t.cpus.Empty() {
+		e.put(t, e.root, nil)
+		return nil
 	}
-	e.put(t, q, tr)
+	tr := e.tree.Load()
+	e.put(t, e.where(tr, t), tr)
 	return nil
 }
 

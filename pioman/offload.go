@@ -1,0 +1,97 @@
+package pioman
+
+// watcher is a scheduler that knows which of its virtual processors are idle;
+// sched.Scheduler does.
+type watcher interface {
+	// Idle tells whether a VP has nothing to do, and whether it is awake then.
+	Idle(vp int) (idle, awake bool)
+}
+
+// Offload submits a task to the nearest idle core (Trahay & Denis, 2009, section IV.B), so
+// that the caller goes on with its computation while somebody else does the work:
+// into the leaf of the idle virtual processor that is nearest to the caller's, one
+// that is awake before one that sleeps, which is woken. If none is idle, or
+// the engine is not hooked to a scheduler that knows, into the queue of the root, as
+// Submit does: then the caller's own wait or hooks run it, if nobody comes by before.
+// Of a task with a CPU set only processors of the set are asked.
+//
+// It returns that processor's number, -1: none was idle. To an idle core that is awake it
+// costs what Submit does and a cache line; to wake one, a system call of some
+// microseconds. Otherwise all that is said of Submit holds.
+func (e *Engine) Offload(t *Task) (vp int, err error) {
+	if err := e.claim(t); err != nil {
+		return -1, err
+	}
+	tr, a := e.tree.Load(), e.attached.Load()
+	if tr == nil || a == nil {
+		e.put(t, e.where(tr, t), tr)
+		return -1, nil
+	}
+	vp, awake := -1, false
+	if w, ok := a.s.(watcher); ok {
+		vp, awake = tr.nearestIdle(w, a.s.CurrentVP(), t.cpus)
+	}
+	if vp < 0 {
+		e.put(t, e.where(tr, t), tr)
+		return -1, nil
+	}
+	e.put(t, tr.ways[vp][0].queue, tr)
+	if !awake {
+		a.s.Kick(vp)
+	}
+	return vp, nil
+}
+
+// where is the queue that a task belongs to.
+func (e *Engine) where(tr *tree, t *Task) *Queue {
+	if tr == nil || t.cpus.Empty() {
+		return e.root
+	}
+	return tr.covering(e, t.cpus)
+}
+
+// nearestIdle finds the idle processor nearest to from (< 0: any) within set, if that is
+// not empty; -1: none.
+func (tr *tree) nearestIdle(w watcher, from int, set CPUSet) (vp int, awake bool) {
+	asleep := -1
+	for _, vp := range tr.neighbours(from) {
+		if pu := tr.pus[vp]; !set.Empty() && (pu == nil || !set.Intersects(pu.CPUs)) {
+			continue
+		}
+		switch idle, awake := w.Idle(vp); {
+		case awake:
+			return vp, true
+		case idle && asleep < 0:
+			asleep = vp
+		}
+	}
+	return asleep, false
+}
+
+// neighbours lists the other processors, the nearest first.
+func (tr *tree) neighbours(vp int) []int {
+	if uint(vp) < uint(len(tr.near)) {
+		return tr.near[vp]
+	}
+	return tr.nodes[0].vps
+}
+
+// rings lists for each processor the others: those that share its leaf, then
+// those that share what is above, and so on.
+func (tr *tree) rings() (near [][]int) {
+	for vp, way := range tr.ways {
+		seen := make([]bool, len(tr.ways))
+		seen[vp] = true
+		var all []int
+		for _, n := range way {
+			for _, other := range n.vps {
+				if !seen[other] {
+					seen[other] = true
+					all = append(all, other)
+				}
+			}
+		}
+		near = append(near, all)
+	}
+	return near
+}
