@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,15 +28,21 @@ type Setup struct {
 	Shared bool          `json:"shared"` // others use the CPUs
 	Timer  time.Duration `json:"timer"`  // period of the timer hook
 	Spin   time.Duration `json:"spin"`   // how long a wait polls the gate itself; below 0: not at all
+
+	Params map[string]string `json:"params"` // of the engine, by the names of pioman.ParamTable
 }
 
 // World is what one rank measures with.
 type World struct {
 	Sched  *sched.Scheduler
 	Engine *pioman.Engine
-	Gate   *nmad.Gate  // to the other rank; nil if Link is not
+	Gate   *nmad.Gate  // rank 0's to rank 1, or the other way; nil if Link is not
 	Link   driver.Link // bare
 	lost   *atomic.Bool
+
+	// Of Alone: the other end, rank 1's.
+	Far     *nmad.Gate
+	FarLink driver.Link
 }
 
 // errLost: the other process is gone.
@@ -64,15 +71,87 @@ func newMeeting(o *Order) (net.Listener, error) {
 	return l, nil
 }
 
-// visit makes a World, plays in a thread on its first VP, and takes the World down.
-func visit(ctx context.Context, meeting net.Listener, rank int, c Setup, o *Order, lost *atomic.Bool, play func(*World) error) (err error) {
+// visit makes a World linked to the other process's, plays in a thread on its first VP,
+// and takes the World down.
+func visit(ctx context.Context, meeting net.Listener, rank int, c Setup, o *Order, lost *atomic.Bool, play func(*World) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	later := func(f func() error) {
-		if e := f(); err == nil {
-			err = e
+	return stage(c, lost, func(w *World) (err error) {
+		if c.Bare {
+			if w.Link, err = link(ctx, meeting, rank, &c, o); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, w.Link.Close()) }()
+		} else {
+			session, err := w.open(ctx, &c, rank, meeting, o)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, session.Close()) }()
+			w.Gate = session.Gate(1 - rank)
 		}
-	}
+		return w.inThread(play)
+	})
+}
+
+// Alone makes a World of this process alone, with both ends of a connection in it, plays
+// in a thread on its first VP, and takes the World down. It blocks until then.
+func Alone(ctx context.Context, c Setup, play func(*World) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return stage(c, new(atomic.Bool), func(w *World) (err error) {
+		var o Order
+		meeting, err := newMeeting(&o)
+		if err != nil {
+			return err
+		}
+		defer meeting.Close()
+		ends := [2]struct {
+			session *nmad.Session
+			link    driver.Link
+			err     error
+		}{}
+		var wg sync.WaitGroup
+		for rank := range ends {
+			wg.Go(func() {
+				e := &ends[rank]
+				if c.Bare {
+					e.link, e.err = link(ctx, meeting, rank, &c, &o)
+				} else {
+					e.session, e.err = w.open(ctx, &c, rank, meeting, &o)
+				}
+			})
+		}
+		wg.Wait()
+		defer func() { // both at once: each waits for the other's farewell
+			for i := range ends {
+				wg.Go(func() {
+					e := &ends[i]
+					if e.session != nil {
+						e.err = errors.Join(e.err, e.session.Close())
+					}
+					if e.link != nil {
+						e.err = errors.Join(e.err, e.link.Close())
+					}
+				})
+			}
+			wg.Wait()
+			err = errors.Join(err, ends[0].err, ends[1].err)
+		}()
+		if ends[0].err != nil || ends[1].err != nil {
+			return nil // joined above
+		}
+		if c.Bare {
+			w.Link, w.FarLink = ends[0].link, ends[1].link
+		} else {
+			w.Gate, w.Far = ends[0].session.Gate(1), ends[1].session.Gate(0)
+		}
+		return w.inThread(play)
+	})
+}
+
+// stage makes the scheduler and the engine of a World, and takes them down.
+func stage(c Setup, lost *atomic.Bool, play func(*World) error) (err error) {
 	w := &World{lost: lost}
 	w.Sched, err = sched.New(sched.Config{
 		VPs: len(c.CPUs), CPUs: c.CPUs, Unbound: c.Free, Shared: c.Shared, Period: c.Timer,
@@ -80,13 +159,19 @@ func visit(ctx context.Context, meeting net.Listener, rank int, c Setup, o *Orde
 	if err != nil {
 		return err
 	}
-	defer later(func() error {
+	defer func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		return w.Sched.Stop(ctx)
-	})
-	w.Engine = pioman.New(pioman.Config{Name: "experiment", Shared: c.Shared})
-	defer later(w.Engine.Close)
+		err = errors.Join(err, w.Sched.Stop(ctx))
+	}()
+	params := pioman.DefaultParams()
+	for name, text := range c.Params {
+		if err := params.Set(name, text, pioman.FromProgram); err != nil {
+			return err
+		}
+	}
+	w.Engine = pioman.New(pioman.Config{Name: "experiment", Shared: c.Shared, Params: &params})
+	defer func() { err = errors.Join(err, w.Engine.Close()) }()
 	if c.Hooked {
 		stop, err := w.Engine.Attach(w.Sched)
 		if err != nil {
@@ -94,27 +179,25 @@ func visit(ctx context.Context, meeting net.Listener, rank int, c Setup, o *Orde
 		}
 		defer stop()
 	}
-	if c.Bare {
-		if w.Link, err = link(ctx, meeting, rank, &c, o); err != nil {
-			return err
-		}
-		defer later(w.Link.Close)
-	} else {
-		session, err := nmad.Open(ctx, nmad.Config{
-			Rank: rank, Size: 2, Rendezvous: o.Meeting, Listener: meeting, Secret: o.Secret,
-			Driver: c.Driver, Engine: w.Engine, Spin: c.Spin, Shared: c.Shared,
-		})
-		if err != nil {
-			return err
-		}
-		defer later(session.Close)
-		w.Gate = session.Gate(1 - rank)
+	return play(w)
+}
+
+// open opens the session of a rank.
+func (w *World) open(ctx context.Context, c *Setup, rank int, meeting net.Listener, o *Order) (*nmad.Session, error) {
+	config := nmad.Config{
+		Rank: rank, Size: 2, Rendezvous: o.Meeting, Secret: o.Secret,
+		Driver: c.Driver, Engine: w.Engine, Spin: c.Spin, Shared: c.Shared,
 	}
+	if rank == 0 {
+		config.Listener = meeting
+	}
+	return nmad.Open(ctx, config)
+}
+
+// inThread plays in a thread on the first VP.
+func (w *World) inThread(play func(*World) error) (err error) {
 	t := w.Sched.Spawn(marcel.Attr{Name: "experiment", VPs: marcel.OneVP(0)}, func() { err = play(w) })
-	if e := t.Join(); e != nil {
-		return e
-	}
-	return err
+	return errors.Join(t.Join(), err)
 }
 
 // link makes a bare link: rank 0 tells its address to whoever comes to the meeting.

@@ -7,6 +7,7 @@ import (
 	"image"
 	_ "image/png"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,66 @@ func pairs() []Pair {
 	}
 }
 
+func lines() []Spread {
+	return []Spread{
+		{"no engine: bare driver, polled directly", 40, 64, 65, 75, 95, ""},
+		{"engine with hooks", 70, 95, 100, 125, 185, "+35 ns"},
+	}
+}
+
+// panels have a logarithmic and a linear axis, a band, a gap, and a flat line.
+func panels() []Panel {
+	places, none := []string{"0", "1", "10", "100"}, math.NaN()
+	return []Panel{
+		{X: "idle polling period (us)", Y: "one-way latency", Places: places, Times: true, Curves: []Curve{
+			{Name: "median", Y: []float64{300, 120, 100, 100}, Low: []float64{200, 110, 90, 95}, High: []float64{900, 130, 110, 105}},
+			{Name: "best", Y: []float64{90, none, 88, 0}, Dashed: true},
+		}},
+		{X: "idle polling period (us)", Y: "time added (%)", Places: places, Zero: true, Curves: []Curve{
+			{Name: "EP", Y: []float64{-0.3, 0.1, 0.2, 0.1}},
+			{Name: "published bound", Y: []float64{0.5, 0.5, 0.5, 0.5}, Dashed: true},
+		}},
+	}
+}
+
+// TestCurvesRefused: what cannot be drawn is an error.
+func TestCurvesRefused(t *testing.T) {
+	f, err := Claim(filepath.Join(t.TempDir(), "curves.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, panel := range map[string]Panel{
+		"no values":  {Places: []string{"0"}, Curves: []Curve{{Name: "none", Y: []float64{math.NaN()}}}},
+		"too few":    {Places: []string{"0", "1"}, Curves: []Curve{{Name: "one", Y: []float64{1}}}},
+		"no curve":   {Places: []string{"0", "1"}},
+		"zero times": {Places: []string{"0"}, Times: true, Curves: []Curve{{Name: "zero", Y: []float64{0}}}},
+	} {
+		if Curves(f, name, panel) == nil {
+			t.Errorf("%s was drawn", name)
+		}
+	}
+	if Curves(f, "nothing") == nil || Spreads(f, "nothing", "time", nil) == nil {
+		t.Error("nothing was drawn")
+	}
+}
+
+func TestLinearTicks(t *testing.T) {
+	for _, test := range []struct {
+		low, high float64
+		want      string
+	}{
+		{-0.3, 1.1, "-0.2 0 0.2 0.4 0.6 0.8 1"}, {-28, 19, "-20 -10 0 10"}, {0, 1, "0 0.2 0.4 0.6 0.8 1"}, {5, 5, "5"},
+	} {
+		var labels []string
+		for _, tick := range linearTicks(test.low, test.high) {
+			labels = append(labels, tick.Label)
+		}
+		if got := strings.Join(labels, " "); got != test.want {
+			t.Errorf("%g to %g: %s, want %s", test.low, test.high, got, test.want)
+		}
+	}
+}
+
 // keep copies a figure to the folder named by PM2_KEEP_FIGURES, for looking at it.
 func keep(t *testing.T, path string) {
 	dir := os.Getenv("PM2_KEEP_FIGURES")
@@ -52,10 +113,16 @@ func keep(t *testing.T, path string) {
 func TestFigures(t *testing.T) {
 	dir := t.TempDir()
 	for name, draw := range map[string]func(*File) error{
-		"latency":     func(f *File) error { return Latency(f, "demo pingpong: shm, hooks", points()) },
-		"one size":    func(f *File) error { return Latency(f, "one size only", points()[3:4]) },
-		"few, mixed":  func(f *File) error { return Latency(f, "few sizes", []Point{points()[9], points()[3], points()[6]}) },
-		"compare":     func(f *File) error { return Compare(f, "demo bench", pairs()) },
+		"latency":    func(f *File) error { return Latency(f, "demo pingpong: shm, hooks", points()) },
+		"one size":   func(f *File) error { return Latency(f, "one size only", points()[3:4]) },
+		"few, mixed": func(f *File) error { return Latency(f, "few sizes", []Point{points()[9], points()[3], points()[6]}) },
+		"compare":    func(f *File) error { return Compare(f, "demo bench", pairs()) },
+		"spreads": func(f *File) error {
+			return Spreads(f, "demo experiment E16: 1 byte over shm", "one-way latency", lines())
+		},
+		"curves": func(f *File) error {
+			return Curves(f, "demo experiment E13: idle polling period", panels()...)
+		},
 		"compare one": func(f *File) error { return Compare(f, "demo bench", pairs()[:1]) },
 	} {
 		for _, ext := range []string{".png", ".svg"} {
@@ -127,6 +194,12 @@ func checkSVG(t *testing.T, name string, text []byte) {
 	want := []string{"size of the message (bytes)", "one-way latency (us)", "(MB/s)", "median"}
 	if strings.HasPrefix(name, "compare") {
 		want = []string{"ours", "peer", "(logarithmic)", "0.73x", "yield, 1 VP"}
+	}
+	switch name {
+	case "spreads":
+		want = []string{"best to 99th percentile", "(logarithmic)", "engine with hooks", "+35 ns"}
+	case "curves":
+		want = []string{"idle polling period (us)", "published bound", "best", "100"}
 	}
 	for _, w := range want {
 		if !strings.Contains(words.String(), w) {

@@ -115,6 +115,26 @@ func decadeTicks(low, high float64) []plot.Tick {
 	return ticks
 }
 
+// linearTicks labels some five multiples of 1, 2 or 5 times a power of ten, zero among
+// them if it is in the range.
+func linearTicks(low, high float64) []plot.Tick {
+	if !(high > low) {
+		return []plot.Tick{{Value: low, Label: plain(low)}}
+	}
+	step := math.Pow10(int(math.Floor(math.Log10((high - low) / 5))))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if (high-low)/(m*step) <= 7 {
+			step *= m
+			break
+		}
+	}
+	var ticks []plot.Tick
+	for i := math.Ceil(low / step); i*step <= high; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 4, 64)})
+	}
+	return ticks
+}
+
 // plain writes a number without an exponent as long as a person can read it.
 func plain(v float64) string {
 	if v >= 1e6 || v < 1e-4 {

@@ -45,7 +45,7 @@ type Sink struct {
 
 // All lists the experiments in the order of their numbers.
 func All() []Experiment {
-	return []Experiment{engineCost}
+	return []Experiment{semaphoreWait, remotePoll, dedicatedCore, idlePeriod, epBeside, timerPeriod, engineCost, fan}
 }
 
 // Lookup finds an experiment by its name, in any case.

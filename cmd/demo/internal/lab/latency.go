@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
@@ -21,48 +22,72 @@ const latencyTag = 1
 // warmup is how many exchanges precede the counted ones.
 func warmup(iters int) int { return min(max(iters/10, 10), 1000) }
 
+// longest bounds one round of a ping-pong, and leastSamples how few it may count then:
+// where two processes share a core, an exchange may take milliseconds.
+const (
+	longest      = time.Second
+	leastSamples = 20
+)
+
 // ping plays a ping-pong with pong and returns the one-way times, half of each
 // round trip, in ns. What comes back must be what was sent.
-func ping(w wire, size, iters int) ([]float64, error) {
-	out, in := make([]byte, size), make([]byte, size)
+func ping(w wire, size, iters int) ([]float64, error) { return pingMany(w, latencyTag, 1, size, iters) }
+
+// pingMany plays with those who pong on n tags, from first on, in turn.
+func pingMany(w wire, first uint64, n, size, iters int) ([]float64, error) {
+	out, in := make([]byte, size+1), make([]byte, size+1)
 	samples := make([]float64, 0, iters)
-	overhead := clockOverhead()
-	ns := float64(asm.Nanos(1<<30)) / (1 << 30)
+	overhead, end := clockOverhead(), asm.Cycles()+asm.ToCycles(int64(longest))
+	ns := nsPerCycle()
 	for i := range warmup(iters) + iters {
+		tag := first + uint64(i%n)
 		out[0] = byte(i)
 		t0 := asm.Cycles()
-		if err := w.Send(latencyTag, out); err != nil {
+		if err := w.Send(tag, out[:size]); err != nil {
 			return nil, fmt.Errorf("send message %d: %w", i, err)
 		}
-		n, err := w.Recv(latencyTag, in)
+		m, err := w.Recv(tag, in)
 		t1 := asm.Cycles()
 		if err != nil {
 			return nil, fmt.Errorf("receive answer %d: %w", i, err)
 		}
-		if n != size || in[0] != byte(i) {
-			return nil, fmt.Errorf("answer %d is damaged: %d bytes that begin with %d", i, n, in[0])
+		if m != size || in[0] != byte(i) {
+			return nil, fmt.Errorf("answer %d is damaged: %d bytes that begin with %d", i, m, in[0])
 		}
 		if i >= warmup(iters) {
 			samples = append(samples, float64(max(t1-t0-overhead, 1))*ns/2)
+		}
+		if t1 > end && len(samples) >= min(leastSamples, iters) {
+			break
+		}
+	}
+	for k := range n { // longer than agreed: the end
+		if err := w.Send(first+uint64(k), out); err != nil {
+			return nil, fmt.Errorf("send the end: %w", err)
 		}
 	}
 	return samples, nil
 }
 
-// pong sends back whatever comes.
-func pong(w wire, size, iters int) error {
-	buf := make([]byte, size)
-	for i := range warmup(iters) + iters {
-		n, err := w.Recv(latencyTag, buf)
+// pong sends back whatever comes with a tag, until something comes that is longer than size.
+func pong(w wire, tag uint64, size int) error {
+	buf := make([]byte, size+1)
+	for i := 0; ; i++ {
+		n, err := w.Recv(tag, buf)
 		if err != nil {
 			return fmt.Errorf("receive message %d: %w", i, err)
 		}
-		if err := w.Send(latencyTag, buf[:n]); err != nil {
+		if n > size {
+			return nil
+		}
+		if err := w.Send(tag, buf[:n]); err != nil {
 			return fmt.Errorf("send answer %d: %w", i, err)
 		}
 	}
-	return nil
 }
+
+// nsPerCycle is what the cycle counter counts.
+func nsPerCycle() float64 { return float64(asm.Nanos(1<<30)) / (1 << 30) }
 
 // clockOverhead is the least that two readings of the cycle counter in a row are apart.
 func clockOverhead() int64 {
@@ -125,10 +150,7 @@ const kindLatency = "latency"
 
 // latency measures one round between the two processes, both set up alike but for the CPUs.
 func latency(ctx context.Context, p *duo.Pair, c duo.Setup, size, iters int) (samples []float64, err error) {
-	mine, theirs := c, c
-	mine.CPUs, theirs.CPUs = []int{p.CPUs[0]}, []int{p.CPUs[1]}
-	mine.Free, theirs.Free = !p.Apart, !p.Apart
-	mine.Shared, theirs.Shared = p.Shared(), p.Shared()
+	mine, theirs := setups(p, c)
 	o := duo.Order{Kind: kindLatency, Setup: theirs, Iters: iters, Size: size}
 	err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
 		samples, err = ping(wireOf(w), size, iters)
@@ -137,12 +159,25 @@ func latency(ctx context.Context, p *duo.Pair, c duo.Setup, size, iters int) (sa
 	return samples, err
 }
 
+// setups are c for either rank: one VP each, on its own CPU.
+func setups(p *duo.Pair, c duo.Setup) (mine, theirs duo.Setup) {
+	mine, theirs = c, c
+	mine.CPUs, theirs.CPUs = []int{p.CPUs[0]}, []int{p.CPUs[1]}
+	mine.Free, theirs.Free = !p.Apart, !p.Apart
+	mine.Shared, theirs.Shared = p.Shared(), p.Shared()
+	return mine, theirs
+}
+
 // Follow is rank 1 of whichever experiment needs one.
 func Follow() error {
 	return duo.Follow(func(w *duo.World, o *duo.Order) error {
 		switch o.Kind {
 		case kindLatency:
-			return pong(wireOf(w), o.Size, o.Iters)
+			return pong(wireOf(w), latencyTag, o.Size)
+		case kindBeside:
+			return pongBeside(w, o)
+		case kindFan:
+			return pongMany(w, o.Size, o.Count)
 		}
 		return fmt.Errorf("an order that nobody knows: %q", o.Kind)
 	})

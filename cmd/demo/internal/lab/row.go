@@ -10,35 +10,36 @@ import (
 
 // Row is one variant of what an experiment compares. Times are nanoseconds.
 type Row struct {
-	Name    string   `json:"name"`      // what was measured
-	Variant string   `json:"variant"`   // of which of the things compared
-	Period  *float64 `json:"period_us"` // the parameter, of experiments that vary one; else null
-	Best    float64  `json:"best_ns"`
-	Q1      float64  `json:"q1_ns"`
-	Median  float64  `json:"median_ns"`
-	Q3      float64  `json:"q3_ns"`
-	Average float64  `json:"average_ns"`
-	P99     float64  `json:"p99_ns"`
-	Base    string   `json:"base"`     // the variant it is compared with; empty: it is one
-	Added   *float64 `json:"added_ns"` // median of the differences to the base, round by round
-	Ratio   *float64 `json:"ratio"`    // of the medians, this one divided by the base
-	Better  string   `json:"better"`   // which way the ratio is better: "lower", for all are times
-	ProbeNS *float64 `json:"probe_ns"` // a cache line from core to core, meanwhile
-	Rounds  int      `json:"rounds"`   // that count
-	Samples int      `json:"samples"`  // of each round
-	Where   string   `json:"where"`    // the conditions
+	Name      string   `json:"name"`      // what was measured
+	Variant   string   `json:"variant"`   // of which of the things compared
+	Parameter string   `json:"parameter"` // which one is varied, with its unit; empty: none
+	Value     *float64 `json:"value"`     // of the parameter; null: it has none here
+	Best      float64  `json:"best_ns"`
+	Q1        float64  `json:"q1_ns"`
+	Median    float64  `json:"median_ns"`
+	Q3        float64  `json:"q3_ns"`
+	Average   float64  `json:"average_ns"`
+	P99       float64  `json:"p99_ns"`
+	Base      string   `json:"base"`     // the variant it is compared with; empty: it is one
+	Added     *float64 `json:"added_ns"` // median of the differences to the base, round by round
+	Ratio     *float64 `json:"ratio"`    // of the medians, this one divided by the base
+	Better    string   `json:"better"`   // which way the ratio is better: "lower", for all are times
+	ProbeNS   *float64 `json:"probe_ns"` // a cache line from core to core, meanwhile
+	Rounds    int      `json:"rounds"`   // that count
+	Samples   int      `json:"samples"`  // of each round
+	Where     string   `json:"where"`    // the conditions
 }
 
 // Head implements report.Row.
 func (Row) Head() string {
 	return "# Medians over the rounds. Added: to the base, round by round; ratio: to the base, lower is better.\n" +
-		fmt.Sprintf("# %-48s %9s %10s %10s %24s %10s %10s %10s %8s %8s  %s", "Variant", "Period us",
+		fmt.Sprintf("# %-48s %9s %10s %10s %24s %10s %10s %10s %8s %8s  %s", "Variant", "Parameter",
 			"Best", "Median", "[quartiles]", "Average", "P99", "Added", "Ratio", "Probe ns", "Base; conditions")
 }
 
 // Line implements report.Row.
 func (r Row) Line() string {
-	added, ratio, probe, period := "-", "-", "-", "-"
+	added, ratio, probe, value := "-", "-", "-", "-"
 	if r.Added != nil {
 		added = signed(*r.Added)
 	}
@@ -48,8 +49,8 @@ func (r Row) Line() string {
 	if r.ProbeNS != nil {
 		probe = strconv.FormatFloat(*r.ProbeNS, 'f', 1, 64)
 	}
-	if r.Period != nil {
-		period = strconv.FormatFloat(*r.Period, 'f', -1, 64)
+	if r.Value != nil {
+		value = strconv.FormatFloat(*r.Value, 'f', -1, 64)
 	}
 	where := r.Where
 	if r.Base != "" {
@@ -59,7 +60,7 @@ func (r Row) Line() string {
 	if r.Name != "" {
 		name = r.Name + ": " + name
 	}
-	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %8s  %s", name, period,
+	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %8s  %s", name, value,
 		report.Duration(r.Best), report.Duration(r.Median), "["+report.Duration(r.Q1)+", "+report.Duration(r.Q3)+"]",
 		report.Duration(r.Average), report.Duration(r.P99), added, ratio, probe, where)
 }
@@ -73,12 +74,13 @@ func signed(ns float64) string {
 
 // Variant is one of the things that an experiment compares.
 type Variant struct {
-	Name    string // what is measured
-	Variant string // of what
-	Base    int    // index of the variant that it is compared with; itself: it is a base
-	Period  *float64
-	Where   string
-	Measure func() ([]float64, error) // one round: samples in ns
+	Name      string   // what is measured
+	Variant   string   // of what
+	Base      int      // index of the variant that it is compared with; itself: it is a base
+	Parameter string   // that is varied, with its unit
+	Value     *float64 // its value; nil: none here
+	Where     string
+	Measure   func() ([]float64, error) // one round: samples in ns
 }
 
 // rows summarizes the rounds of all variants: of[v][r] is round r of variant v.
@@ -95,7 +97,7 @@ func rows(variants []Variant, of [][]stat.Summary, probes []float64) []Row {
 		medians := pick(func(s *stat.Summary) float64 { return s.Median })
 		best := pick(func(s *stat.Summary) float64 { return s.Best })
 		r := Row{
-			Name: v.Name, Variant: v.Variant, Period: v.Period, Better: "lower", Where: v.Where,
+			Name: v.Name, Variant: v.Variant, Parameter: v.Parameter, Value: v.Value, Better: "lower", Where: v.Where,
 			Best:    report.Round(stat.Quantile(best, 0)),
 			Q1:      report.Round(stat.Quantile(medians, 0.25)),
 			Median:  report.Round(stat.Median(medians)),

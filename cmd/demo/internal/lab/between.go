@@ -1,0 +1,61 @@
+package lab
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
+	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
+)
+
+// between runs f with a second process.
+func between(ctx context.Context, o Options, s *Sink, f func(p *duo.Pair) error) error {
+	pair, err := duo.Start(ctx, o.CPUs, s.Warn)
+	if err != nil {
+		return err
+	}
+	err = f(pair)
+	return errors.Join(err, pair.Close())
+}
+
+// measure measures the variants and writes their rows.
+func measure(ctx context.Context, o Options, s *Sink, variants []Variant, remarks ...string) ([]Row, error) {
+	if err := s.Begin(remarks...); err != nil {
+		return nil, err
+	}
+	all, err := rounds(ctx, o, s, variants)
+	if err != nil {
+		return nil, err
+	}
+	return all, put(s, all)
+}
+
+// drawSpreads draws one line per row, if a figure is wanted.
+func drawSpreads(s *Sink, conditions, axis string, all []Row) error {
+	if s.Plot == nil {
+		return nil
+	}
+	var lines []figure.Spread
+	for _, r := range all {
+		line := figure.Spread{Name: r.Variant, Best: r.Best, Q1: r.Q1, Median: r.Median, Q3: r.Q3, P99: r.P99}
+		if r.Name != "" {
+			line.Name = r.Name + ": " + r.Variant
+		}
+		if r.Added != nil {
+			line.Remark = signed(*r.Added)
+		}
+		lines = append(lines, line)
+	}
+	return figure.Spreads(s.Plot, s.Title(conditions), axis, lines)
+}
+
+// placeOf says where the two processes run.
+func placeOf(p *duo.Pair) string {
+	switch {
+	case p.Shared():
+		return "two processes, oversubscribed: one CPU"
+	case p.Apart:
+		return "two processes, one core each"
+	}
+	return "two processes, not bound"
+}

@@ -1,0 +1,111 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
+	"github.com/pm2-go/pm2/cmd/demo/internal/ep"
+	"github.com/pm2-go/pm2/marcel"
+)
+
+// computation is the EP kernel as a workload of experiments: the first batches of class
+// S, computed by one thread on each of some VPs.
+type computation struct {
+	batches int
+	sums    *ep.Sums // of the first run; the others must come to the same
+}
+
+// newComputation has as many batches as that, at most class S.
+func newComputation(batches int) *computation {
+	return &computation{batches: min(max(batches, 1), ep.Batches(ep.ClassS))}
+}
+
+// run computes all batches and returns the time in ns. For threads of w.
+func (c *computation) run(w *duo.World, vps []int) (float64, error) {
+	var next atomic.Int64
+	of := make([]ep.Sums, c.batches)
+	threads := make([]marcel.Thread, len(vps))
+	start := time.Now()
+	for i, vp := range vps {
+		threads[i] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("EP ", i), VPs: marcel.OneVP(vp)}, func() {
+			for k := next.Add(1) - 1; k < int64(c.batches); k = next.Add(1) - 1 {
+				of[k] = ep.Batch(int(k))
+			}
+		})
+	}
+	var failed error
+	for _, t := range threads {
+		failed = errors.Join(failed, t.Join())
+	}
+	took := float64(time.Since(start).Nanoseconds())
+	if failed != nil {
+		return 0, failed
+	}
+	return took, c.verify(of)
+}
+
+// verify compares the sums with the published ones, or with those of the first run, if
+// not all of class S is computed: they must be the same to the last bit.
+func (c *computation) verify(of []ep.Sums) error {
+	var all ep.Sums
+	for _, s := range of {
+		all.Add(s)
+	}
+	if c.sums == nil {
+		if c.batches == ep.Batches(ep.ClassS) {
+			if err := ep.VerifyS(all); err != nil {
+				return err
+			}
+		}
+		c.sums = &all
+	}
+	if all != *c.sums {
+		return fmt.Errorf("EP: two runs of the same %d batches came to different sums: %+v and %+v", c.batches, all, *c.sums)
+	}
+	return nil
+}
+
+// String says what it is.
+func (c *computation) String() string {
+	if c.batches == ep.Batches(ep.ClassS) {
+		return "EP class S"
+	}
+	return fmt.Sprintf("EP, %d batches of class S", c.batches)
+}
+
+// alone measures one run in a World of its own, in which a receive over shm is pending
+// all the time if that is wanted.
+func (c *computation) alone(ctx context.Context, setup duo.Setup, vps []int, pending bool) ([]float64, error) {
+	var took float64
+	setup.Driver = "shm"
+	err := duo.Alone(ctx, setup, func(w *duo.World) error {
+		return withPending(w, pending, func() (err error) {
+			took, err = c.run(w, vps)
+			return err
+		})
+	})
+	return []float64{took}, err
+}
+
+// withPending runs f while a receive is pending, if that is wanted, which is then served.
+func withPending(w *duo.World, pending bool, f func() error) error {
+	if !pending {
+		return f()
+	}
+	const never = 99 // a tag on which nothing comes meanwhile
+	r := w.Far.Irecv(never, make([]byte, 1))
+	if err := f(); err != nil {
+		return err
+	}
+	if done, err := r.Test(); done {
+		return fmt.Errorf("the pending receive ended: %v", err)
+	}
+	if err := w.Gate.Send(never, []byte{1}); err != nil {
+		return err
+	}
+	return r.Wait()
+}

@@ -1,0 +1,99 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
+	"github.com/pm2-go/pm2/cmd/demo/internal/ep"
+	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
+)
+
+// epBeside is E14: what the engine costs a program that only computes.
+var epBeside = Experiment{
+	Name:      "E14",
+	Title:     "NAS EP with the engine on and off, against the idle polling period",
+	Paper:     "D15 fig. 4",
+	Published: "the difference is below 0.5 % at any period, 0 to 1000 us",
+	Iters:     ep.Batches(ep.ClassS),
+	Rounds:    11,
+	Run:       runEPBeside,
+}
+
+// idlePeriods are what E14 varies, in us.
+var idlePeriods = []float64{0, 1, 10, 100, 1000}
+
+func runEPBeside(ctx context.Context, o Options, s *Sink) error {
+	work := newComputation(o.Iters)
+	cpus := o.CPUs[:min(2, len(o.CPUs))]
+	vps := vpsOf(cpus)
+	where := fmt.Sprintf("one process, %d threads on %d VPs", len(vps), len(vps))
+	var variants []Variant
+	add := func(name string, period *float64, setup duo.Setup, pending bool) {
+		setup.CPUs = cpus
+		variants = append(variants, Variant{
+			Name: "EP", Variant: name, Parameter: "idle polling period, us", Value: period, Where: where,
+			Measure: func() ([]float64, error) { return work.alone(ctx, setup, vps, pending) },
+		})
+	}
+	add("engine off", nil, duo.Setup{}, false)
+	add("engine on, nothing pending", nil, duo.Setup{Hooked: true}, false)
+	for i := range idlePeriods {
+		add("engine on, a receive pending", &idlePeriods[i], duo.Setup{Hooked: true, Params: polling(idlePeriods[i])}, true)
+	}
+	all, err := measure(ctx, o, s, variants, work.String()+", its sums verified; the ratio is to the engine off")
+	if err != nil {
+		return err
+	}
+	return drawPeriods(s, work.String()+", engine on against off", all)
+}
+
+// vpsOf numbers the VPs on some CPUs.
+func vpsOf(cpus []int) []int {
+	vps := make([]int, len(cpus))
+	for i := range vps {
+		vps[i] = i
+	}
+	return vps
+}
+
+// polling has every idle VP poll once in so many us, for as long as something is pending.
+func polling(us float64) map[string]string {
+	return map[string]string{
+		"idle-granularity": fmt.Sprint(us), "idle-distribution": "all",
+		"blocking-delay": "1h", "adaptive": "off", "spare-lwps": "0",
+	}
+}
+
+// drawPeriods draws the overhead in per cent against the period, with one curve for the
+// rows that have one, and one for those that have none.
+func drawPeriods(s *Sink, title string, all []Row) error {
+	if s.Plot == nil {
+		return nil
+	}
+	percent := func(r *Row) float64 { return (*r.Ratio - 1) * 100 }
+	panel := figure.Panel{X: "idle polling period (us)", Y: "time added to the computation (%)", Zero: true}
+	with := figure.Curve{Name: all[len(all)-1].Variant}
+	var flat []figure.Curve
+	for i := range all {
+		r := &all[i]
+		switch {
+		case r.Value != nil:
+			panel.Places = append(panel.Places, number(*r.Value))
+			with.Y = append(with.Y, percent(r))
+			with.Low = append(with.Low, (r.Q1/all[0].Median-1)*100)
+			with.High = append(with.High, (r.Q3/all[0].Median-1)*100)
+		case r.Ratio != nil:
+			flat = append(flat, figure.Curve{Name: r.Variant, Dashed: true, Y: []float64{percent(r)}})
+		}
+	}
+	flat = append(flat, figure.Curve{Name: "published bound, 0.5 %", Dashed: true, Y: []float64{0.5}})
+	panel.Curves = append(panel.Curves, with)
+	for _, k := range flat {
+		for len(k.Y) < len(panel.Places) {
+			k.Y = append(k.Y, k.Y[0])
+		}
+		panel.Curves = append(panel.Curves, k)
+	}
+	return figure.Curves(s.Plot, s.Title(title), panel)
+}
