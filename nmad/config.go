@@ -32,8 +32,16 @@ type Config struct {
 	Engine *pioman.Engine // makes progress; default pioman.Default()
 
 	Timeout time.Duration // for the whole of Open; default 30 s
-	Linger  time.Duration // how long Close waits for sends to leave, and then for peers to take them in; default 5 s
-	Spin    time.Duration // how long a wait polls before it leaves the work to the engine; default 5 us; below 0: not at all
+
+	// Heartbeat is how long a process may give no sign of life before the others take it for
+	// lost, though its connections stand: it was stopped, or its host has
+	// vanished. Requests that involve it then fail with ErrPeerLost. 100 ms to 1 h,
+	// the same in all processes of the job; 0: they wait for ever. A few
+	// bytes go to rank 0 and back in each fifth of it.
+	Heartbeat time.Duration
+
+	Linger time.Duration // how long Close waits for sends to leave, and then for peers to take them in; default 5 s
+	Spin   time.Duration // how long a wait polls before it leaves the work to the engine; default 5 us; below 0: not at all
 
 	// Shared says that other processes use our CPUs, so that to poll in a loop
 	// keeps the peer from answering. Then a wait yields to the kernel between
@@ -66,6 +74,8 @@ func (c *Config) complete() error {
 		return fmt.Errorf("nmad: %w: no rendezvous: give host:port of rank 0", ErrConfig)
 	case c.Size > 1 && len(c.Secret) < bootstrap.MinSecret:
 		return fmt.Errorf("nmad: %w: a secret of %d bytes: give at least %d, the same to all processes", ErrConfig, len(c.Secret), bootstrap.MinSecret)
+	case c.Heartbeat != 0 && (c.Heartbeat < 100*time.Millisecond || c.Heartbeat > time.Hour):
+		return fmt.Errorf("nmad: %w: a heartbeat of %v: give 100ms to 1h, or 0 for none", ErrConfig, c.Heartbeat)
 	case c.Eager < 0 || c.Unexpected < 0 || int64(c.Unexpected) > math.MaxUint32 || c.Announced < 0:
 		return fmt.Errorf("nmad: %w: bounds must not be below 0, nor Unexpected above 4 GiB - 1", ErrConfig)
 	}

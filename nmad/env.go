@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Names of the environment variables by which a launcher tells a process who it
@@ -20,6 +21,7 @@ const (
 	EnvSecret       = "PM2_SECRET"
 	EnvDriver       = "PM2_DRIVER"
 	EnvListen       = "PM2_LISTEN"
+	EnvHeartbeat    = "PM2_HEARTBEAT"
 	EnvShared       = "PM2_SHARED_CPUS"
 )
 
@@ -37,6 +39,7 @@ var Environment = []Variable{
 	{EnvSecret, "what the processes of the job prove to each other that they know", "hexadecimal, at least 32 digits", "none"},
 	{EnvDriver, "network between the processes", "shm, tcp", DefaultDriver},
 	{EnvListen, "where this process accepts links", "host:port", "loopback, any free port"},
+	{EnvHeartbeat, "how long a process may give no sign of life before it is taken for lost", "duration such as 5s, 0: for ever", "0"},
 	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0"},
 }
 
@@ -63,6 +66,11 @@ func fromEnvironment(get func(string) string) (Config, error) {
 		return c, fmt.Errorf("nmad: %w: %s is not hexadecimal", ErrConfig, EnvSecret)
 	}
 	c.Secret = secret
+	if text := get(EnvHeartbeat); text != "" && text != "0" {
+		if c.Heartbeat, err = time.ParseDuration(text); err != nil {
+			return c, fmt.Errorf("nmad: %w: %s=%q: give a duration such as 5s", ErrConfig, EnvHeartbeat, text)
+		}
+	}
 	switch text := strings.ToLower(get(EnvShared)); text {
 	case "", "0", "false":
 	case "1", "true":

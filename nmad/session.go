@@ -99,7 +99,7 @@ func (s *Session) connect(ctx context.Context) error {
 	control, err := bootstrap.Join(ctx, bootstrap.Config{
 		Rank: cfg.Rank, Size: cfg.Size,
 		Addr: cfg.Rendezvous, Listener: cfg.Listener, Secret: cfg.Secret,
-		Card: card, Notify: s.notice, Timeout: cfg.Timeout,
+		Card: card, Notify: s.notice, Timeout: cfg.Timeout, Silence: cfg.Heartbeat,
 	})
 	if err != nil {
 		return err
@@ -120,12 +120,16 @@ func (s *Session) connect(ctx context.Context) error {
 	return control.Ready(ctx)
 }
 
-// agree checks that all processes use the same driver.
+// agree checks that all processes use the same driver, and the same heartbeat.
 func agree(cards []bootstrap.Card, own int) error {
 	for _, c := range cards {
 		if c.Driver != cards[own].Driver {
 			return fmt.Errorf("%w: rank %d uses the driver %q, rank %d uses %q: give all processes the same %s",
 				ErrConfig, own, cards[own].Driver, c.Rank, c.Driver, EnvDriver)
+		}
+		if c.Silence != cards[own].Silence {
+			return fmt.Errorf("%w: rank %d has a heartbeat of %d ms, rank %d one of %d ms: give all processes the same %s",
+				ErrConfig, own, cards[own].Silence, c.Rank, c.Silence, EnvHeartbeat)
 		}
 	}
 	return nil

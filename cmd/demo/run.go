@@ -41,6 +41,7 @@ type runCommand struct {
 	Listen     hostPort      `help:"Where the processes of this host accept links. Default: loopback, and with several hosts the address named for this one; any free port."`
 	Ranks      *ranks        `placeholder:"FIRST:COUNT" help:"Start only these ranks of the job; other launchers start the others, with the same --rendezvous and --secret-file."`
 	SecretFile string        `placeholder:"FILE" help:"File with the job's secret: 32 hexadecimal digits or more. - reads the first line of the standard input, and ends the job when that input ends."`
+	Heartbeat  time.Duration `help:"After how long without a sign of life a process is taken for lost: 100ms to 1h. Default: never."`
 	Unbound    bool          `help:"Do not bind the processes to CPUs."`
 	Plain      bool          `help:"Do not put the rank in front of each line of output."`
 	Grace      time.Duration `default:"3s" help:"How long the others may go on after one has failed, or after a signal."`
@@ -75,6 +76,9 @@ func (c *runCommand) Validate() error {
 	if c.Grace < 0 || c.Grace > time.Hour {
 		return fmt.Errorf("--grace %v: choose from 0s to 1h", c.Grace)
 	}
+	if h := c.Heartbeat; h != 0 && (h < 100*time.Millisecond || h > time.Hour) {
+		return fmt.Errorf("--heartbeat %v: choose from 100ms to 1h", h)
+	}
 	if c.Ranks != nil && (c.Rendezvous == "" || c.SecretFile == "") {
 		return fmt.Errorf("--ranks: give --rendezvous and --secret-file as well, the same to all launchers of the job")
 	}
@@ -100,7 +104,7 @@ func (c *runCommand) run(context.Context) error {
 	spec := launch.Spec{
 		N: c.Processes, Path: words[0], Args: words[1:],
 		Driver: c.Driver, Rendezvous: string(c.Rendezvous), Listen: string(c.Listen),
-		Unbound: c.Unbound, Signals: true, Grace: c.Grace,
+		Heartbeat: c.Heartbeat, Unbound: c.Unbound, Signals: true, Grace: c.Grace,
 		Warn: func(text string) { warn("%s", text) },
 		Rsh:  strings.Fields(c.Rsh), Remote: c.remote,
 	}
@@ -181,6 +185,9 @@ func (c *runCommand) remote(r launch.Remote) []string {
 	words := []string{c.Demo, "run",
 		"-n", strconv.Itoa(r.N), "--ranks", fmt.Sprintf("%d:%d", r.First, r.Count), "--secret-file", "-",
 		"--driver", r.Driver, "--rendezvous", r.Rendezvous, "--listen", r.Listen, "--grace", c.Grace.String(),
+	}
+	if c.Heartbeat != 0 {
+		words = append(words, "--heartbeat", c.Heartbeat.String())
 	}
 	if c.Unbound {
 		words = append(words, "--unbound")

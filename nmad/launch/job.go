@@ -192,6 +192,9 @@ func (j *Job) start(rank int) error {
 		nmad.EnvDriver:     j.spec.Driver,
 		nmad.EnvListen:     j.spec.Listen,
 	}
+	if j.spec.Heartbeat != 0 {
+		env[nmad.EnvHeartbeat] = j.spec.Heartbeat.String()
+	}
 	if j.shared {
 		env[nmad.EnvShared] = "1"
 	}
@@ -260,7 +263,7 @@ func (j *Job) Config() nmad.Config {
 	j.listener = nil
 	return nmad.Config{
 		Rank: 0, Size: j.spec.N, Rendezvous: j.addr, Listener: l,
-		Secret: j.spec.Secret, Driver: j.spec.Driver, Listen: j.spec.Listen, Shared: j.shared,
+		Secret: j.spec.Secret, Driver: j.spec.Driver, Listen: j.spec.Listen, Heartbeat: j.spec.Heartbeat, Shared: j.shared,
 	}
 }
 

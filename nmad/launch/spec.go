@@ -48,6 +48,8 @@ type Spec struct {
 	Stdout func(rank int) io.Writer // where output goes, also that of another host, which is Relayed; default where ours goes
 	Stderr func(rank int) io.Writer // likewise
 
+	Heartbeat time.Duration // for PM2_HEARTBEAT: after how long a silent process is taken for lost; 0: never
+
 	Unbound bool // do not bind processes to processors
 
 	// Signals forwards SIGINT, SIGTERM and SIGHUP to the children. When they are gone

@@ -16,6 +16,8 @@ type Card struct {
 
 	Window  uint64 // eager bytes that a peer may have outstanding at this process
 	Records uint32 // rendezvous that a peer may have outstanding at this process
+
+	Silence uint32 // ms after which a silent process is taken for lost; 0: never. The same in all cards of a job
 }
 
 // Longest strings of a card, in bytes.
@@ -24,7 +26,7 @@ const (
 	maxDriver = 63
 	maxAddr   = 1023
 
-	maxCard = 4 + 4 + 8 + 8 + 4 + 3*2 + maxHost + maxDriver + maxAddr
+	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 3*2 + maxHost + maxDriver + maxAddr
 )
 
 // errCard is what a malformed card or table is.
@@ -50,6 +52,7 @@ func (c *Card) append(b []byte) []byte {
 	b = appendU64(b, c.Born)
 	b = appendU64(b, c.Window)
 	b = appendU32(b, c.Records)
+	b = appendU32(b, c.Silence)
 	b = appendString(b, c.Host)
 	b = appendString(b, c.Driver)
 	return appendString(b, c.Addr)
@@ -61,6 +64,7 @@ func (c *Card) read(r *reader) {
 	c.Born = r.u64()
 	c.Window = r.u64()
 	c.Records = r.u32()
+	c.Silence = r.u32()
 	c.Host = r.string(maxHost)
 	c.Driver = r.string(maxDriver)
 	c.Addr = r.string(maxAddr)

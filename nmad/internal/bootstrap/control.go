@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -25,6 +27,7 @@ type Config struct {
 	Listener   net.Listener  // rank 0 only: listens at Addr already; nil: Join listens. Join closes it
 	Secret     []byte        // at least MinSecret bytes, the same in all processes
 	Card       Card          // what to publish; its Rank is filled in
+	Silence    time.Duration // how long a process may say nothing before it is taken for lost, the same for all; 0: for ever
 	Notify     func(Event)   // told about the others from Ready on; calls do not overlap; must not block for long
 	Timeout    time.Duration // from Join to the end of Ready; 0: DefaultTimeout
 	Handshake  time.Duration // for one dialler to prove itself; 0: DefaultHandshake
@@ -65,10 +68,12 @@ type Control struct {
 
 	left sync.Once
 
-	news   sync.Mutex // serializes Notify
-	told   []bool     // by rank: its event was passed on; under news
-	begun  bool       // Ready has been called; under news
-	silent bool       // Leave has begun: no more events; under news
+	news  sync.Mutex // serializes Notify
+	beats sync.WaitGroup
+
+	told   []bool // by rank: its event was passed on; under news
+	begun  bool   // Ready has been called; under news
+	silent bool   // Leave has begun: no more events; under news
 }
 
 // role is what differs between rank 0 and the others.
@@ -79,6 +84,7 @@ type role interface {
 	going() <-chan struct{}    // closed once all are ready
 	missing() string           // who has not come yet, for people
 	abort(reason string)       // tells the others that the job cannot start
+	beat()                     // tells the others that this process lives
 	announce()                 // tells the others that this process leaves
 	leave()                    // frees everything, waits for the goroutines
 }
@@ -135,6 +141,7 @@ func (cfg *Config) complete() error {
 		return errors.New("no rendezvous address: give host:port of rank 0")
 	}
 	cfg.Card.Rank = cfg.Rank
+	cfg.Card.Silence = uint32(min(cfg.Silence.Milliseconds(), math.MaxUint32))
 	if err := cfg.Card.check(); err != nil {
 		return err
 	}
@@ -182,8 +189,46 @@ func (c *Control) Ready(ctx context.Context) error {
 	err := c.await(ctx, c.role.going())
 	if err != nil {
 		c.role.abort(err.Error())
+		return err
 	}
-	return err
+	if c.cfg.Silence > 0 {
+		c.beats.Go(c.keepBeating)
+	}
+	return nil
+}
+
+// beatsPerSilence is how many beats fit into the silence that is allowed: all of
+// them must be late for a process to be taken for lost.
+const beatsPerSilence = 5
+
+// keepBeating tells the others again and again that this process lives, until it
+// leaves. A process that is stopped does not; one whose threads all hang does.
+func (c *Control) keepBeating() {
+	t := time.NewTicker(c.cfg.Silence / beatsPerSilence)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			c.role.beat()
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+// listen sets the time by which the next frame must come on conn, once the job runs.
+func (c *Control) listen(conn net.Conn) {
+	if c.cfg.Silence > 0 {
+		conn.SetReadDeadline(time.Now().Add(c.cfg.Silence))
+	}
+}
+
+// hushed says whether the end of a connection was silence, and puts it into words.
+func (c *Control) hushed(err error, who string) (string, bool) {
+	if c.cfg.Silence <= 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		return "", false
+	}
+	return fmt.Sprintf("%s said nothing for %v: it is stopped, or its host cannot be reached", who, c.cfg.Silence), true
 }
 
 // Abort tells the others, before Ready has returned, that the job cannot start.
@@ -213,6 +258,7 @@ func (c *Control) Leave() {
 			c.role.leave()
 		}
 		c.cancel(errors.New("the session was closed"))
+		c.beats.Wait()
 	})
 }
 

@@ -172,6 +172,31 @@ func TestLeaveAndDeath(t *testing.T) {
 	leave(all)
 }
 
+// TestHeartbeat: processes that say nothing else for several times the silence
+// that is allowed are not lost, and a frame too many or too early ends the job.
+func TestHeartbeat(t *testing.T) {
+	p := newParty(t, 3)
+	all, errs := p.start(func(_ int, c *Config) { c.Silence = 3 * time.Second })
+	for rank, err := range errs {
+		if err != nil {
+			t.Fatalf("rank %d: %v", rank, err)
+		}
+	}
+	defer leave(all)
+	p.ready(all)
+	time.Sleep(4500 * time.Millisecond)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for rank, events := range p.events {
+		t.Errorf("rank %d heard %v", rank, events)
+	}
+	for rank, c := range all {
+		if got := c.Cards()[2-rank].Silence; got != 3000 {
+			t.Errorf("rank %d reads a silence of %d ms", rank, got)
+		}
+	}
+}
+
 func TestRankZeroGone(t *testing.T) {
 	for _, dies := range []bool{false, true} {
 		t.Run(fmt.Sprint("dies=", dies), func(t *testing.T) {

@@ -184,6 +184,9 @@ func (h *hub) serve(m *member) {
 		if err == nil {
 			err = h.handle(m, k, payload)
 		}
+		if err == nil && h.runs() {
+			h.c.listen(m.w.conn)
+		}
 		if err != nil {
 			h.lost(m, err)
 			m.w.conn.Close()
@@ -198,6 +201,11 @@ func (h *hub) handle(m *member, k kind, payload []byte) error {
 		return h.takeCard(m, payload)
 	case kindReady:
 		return h.takeReady(m)
+	case kindBeat:
+		if !h.runs() {
+			return fmt.Errorf("%w: a beat before the job runs", errFrame)
+		}
+		return nil
 	case kindLeave:
 		rank, err := parseLeave(payload, h.c.cfg.Size)
 		if err != nil || rank != m.rank {
@@ -270,7 +278,27 @@ func (h *hub) oneReady() {
 	}
 	h.phase = running
 	h.toAll(kindGo, nil, nil)
+	for _, m := range h.members {
+		if m != nil {
+			h.c.listen(m.w.conn)
+		}
+	}
 	close(h.started)
+}
+
+// runs says whether all have been ready.
+func (h *hub) runs() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.phase == running || h.phase == closing
+}
+
+func (h *hub) beat() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.phase == running {
+		h.toAll(kindBeat, nil, nil)
+	}
 }
 
 func (h *hub) takeLeave(m *member) error {
@@ -312,6 +340,9 @@ func (h *hub) describe(m *member, why error) string {
 	who := fmt.Sprintf("rank %d", m.rank)
 	if m.card {
 		who += fmt.Sprintf(" (pid %d)", h.cards[m.rank].PID)
+	}
+	if text, ok := h.c.hushed(why, who); ok && h.phase >= running {
+		return text
 	}
 	if errors.Is(why, io.EOF) || errors.Is(why, io.ErrUnexpectedEOF) || isReset(why) {
 		return who + " died: its control connection ended"

@@ -145,6 +145,9 @@ func (s *spoke) read() {
 		if err == nil {
 			err = s.handle(k, payload)
 		}
+		if err == nil && s.running() {
+			s.c.listen(s.w.conn)
+		}
 		if err != nil {
 			s.end(err)
 			return
@@ -177,6 +180,11 @@ func (s *spoke) handle(k kind, payload []byte) error {
 		}
 		s.started = true
 		close(s.goIn)
+		return nil
+	case kindBeat:
+		if !s.running() {
+			return fmt.Errorf("%w: a beat before the job runs", errFrame)
+		}
 		return nil
 	case kindLeave:
 		rank, err := parseLeave(payload, size)
@@ -218,7 +226,9 @@ func (s *spoke) end(err error) {
 	started, leaving := s.started, s.leaving
 	s.mu.Unlock()
 	reason := "rank 0 died: its control connection ended"
-	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !isReset(err) {
+	if text, ok := s.c.hushed(err, "rank 0"); ok {
+		reason = text
+	} else if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !isReset(err) {
 		reason = "rank 0: " + err.Error()
 	}
 	switch {
@@ -248,6 +258,12 @@ func (s *spoke) watchOthers() {
 				s.c.tell(Event{Rank: i, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d) ended", i, card.PID)})
 			}
 		})
+	}
+}
+
+func (s *spoke) beat() {
+	if s.running() {
+		s.w.send(kindBeat, nil) // an error shows at the reader
 	}
 }
 

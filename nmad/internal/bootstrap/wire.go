@@ -23,7 +23,8 @@ const (
 	kindLeave                 // both ways: rank
 	kindDead                  // from rank 0: rank, reason
 	kindAbort                 // both ways: rank, reason
-	lastKind  = kindAbort
+	kindBeat                  // both ways, once the job runs: empty
+	lastKind  = kindBeat
 )
 
 const (
