@@ -31,6 +31,17 @@ const (
 // count adds n to a counter. Holder only.
 func count(p *uint64, n uint64) { storeRel64(p, *p+n) }
 
+// stamp is a moment, in half the size of one: cycles / 8, or 0 for none. It is good for
+// what lasts less than 2^35 cycles, some 10 s.
+type stamp uint32
+
+const stampUnit = 8 // cycles
+
+func stampAt(cycles int64) stamp { return max(stamp(cycles/stampUnit), 1) }
+
+// since returns the cycles from s to now.
+func (s stamp) since(now int64) int64 { return int64(stamp(now/stampUnit)-s) * stampUnit }
+
 // woken stamps t, which is about to be made ready, if it is one in wakeSample by
 // the clock of its waker's VP: the number of switches. A waker without a VP (a
 // goroutine, the timer thread) stamps always; its way is a long one anyway. The
@@ -38,7 +49,7 @@ func count(p *uint64, n uint64) { storeRel64(p, *p+n) }
 // call.
 func (c *co) woken(t *thread) {
 	if c == nil || c.l.vp.tick%wakeSample == 0 {
-		t.woken = asm.Cycles()
+		t.woken = stampAt(asm.Cycles())
 	}
 	if Tracing() {
 		c.tracedWake(TraceWake, t)
@@ -47,7 +58,7 @@ func (c *co) woken(t *thread) {
 
 // ran takes the stamp of t, which is about to go on. Holder only.
 func (v *vp) ran(t *thread) {
-	ns := asm.Nanos(asm.Cycles() - t.woken)
+	ns := asm.Nanos(t.woken.since(asm.Cycles()))
 	t.woken = 0
 	count(&v.n.wakes[min(bits.Len64(uint64(ns)), len(v.n.wakes)-1)], 1)
 }

@@ -293,7 +293,12 @@ func (w *Waiter) Group() *Group { return w.g }
 func (w *Waiter) Won() bool { return w.g.won == w }
 
 // Note returns what the one that waits has left with w for whoever wakes it.
-func (w *Waiter) Note() any { return w.note }
+func (w *Waiter) Note() any {
+	if o, ok := w.note.(*outsider); ok {
+		return o.note
+	}
+	return w.note
+}
 
 // SetNote leaves x with w, a node of a Group, before it stands in a queue.
 func (w *Waiter) SetNote(x any) { w.note = x }

@@ -37,7 +37,7 @@ func SpawnInline(fn func()) Thread {
 	}
 	v := c.l.vp
 	t := v.descriptor()
-	t.body, t.vp, t.inline = plain(fn), v, true
+	t.body, t.vp, t.w.inline = plain(fn), v, true
 	h := Thread{t, t.gen}
 	storeRel64(&v.born, v.born+1)
 	v.ready(t, true)
@@ -48,7 +48,7 @@ func SpawnInline(fn func()) Thread {
 // mayCall is a racy hint; withdraw decides.
 //
 //go:norace
-func (t *thread) mayCall() bool { return t.inline }
+func (t *thread) mayCall() bool { return t.w.inline }
 
 // withdraw takes h's thread, if it is a seed that may be called, out of the queue
 // of the VP that c holds; false: it is not there, or not near its ends.
@@ -57,7 +57,7 @@ func (c *co) withdraw(h Thread) bool {
 	if v.inbox.Load() != nil {
 		v.collect()
 	}
-	return v.q.withdraw(h.t, inlineLook) && (h.t.inline && h.t.co == nil && h.t.gen == h.gen || v.putBack(h.t))
+	return v.q.withdraw(h.t, inlineLook) && (h.t.w.inline && h.t.co == nil && h.t.gen == h.gen || v.putBack(h.t))
 }
 
 // putBack: t is another life than the one that was looked for.

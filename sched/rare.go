@@ -42,7 +42,7 @@ func (t *thread) attribute(a Attr) {
 	x.detached.Store(a.Detached)
 	if a.Pinned {
 		p := &pinned{body: t.body}
-		t.body, t.inline = p, false
+		t.body, t.w.inline = p, false
 	}
 	if a.NonPreemptible {
 		x.firm.depth = 1

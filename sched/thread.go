@@ -14,22 +14,24 @@ import (
 // thread is a descriptor: of a fresh thread (co == nil, a seed), or of one that
 // lives on a coroutine. Descriptors are used again; gen tells their lives apart.
 type thread struct {
-	// What every switch looks at comes first, together.
-	co     *co
-	vp     *vp     // where it is queued when it is ready; whoever readies or steals it writes
-	link   *thread // in vp.inbox or vp.idle
-	body   Body
-	set    atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or by whoever has it alone
-	x      atomic.Pointer[rare]
-	woken  int64 // cycles: when it was woken, if this wake is sampled; the waker's, then the VP's that runs it
-	lane   lane  // which queue; 0: the VP's own, of Default priority
-	mu     Spin
-	inline bool // its joiner may call it
+	// What a waker looks at comes first, together: 64 bytes, one line that crosses
+	// from CPU to CPU with the wake. A descriptor has 192 bytes, which Go's size class
+	// of that name aligns to lines.
+	vp   *vp     // where it is queued when it is ready; whoever readies or steals it writes
+	link *thread // in vp.inbox or vp.idle
+	lane lane    // which queue; 0: the VP's own, of Default priority
+	mu   Spin
+	w    Waiter // its place in a wait queue
 
+	// Then what who runs it looks at.
+	co      *co
+	body    Body
+	set     atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or by whoever has it alone
+	x       atomic.Pointer[rare]
+	woken   stamp                 // when it was woken, if this wake is sampled; the waker's, then the VP's that runs it
 	asked   uint32                // somebody outside has locked mu, or is about to: see end
 	gen     uint64                // the number of the thread, 0 once it has ended; read by anyone. See end
 	joiners WaitQueue             // under mu
-	w       Waiter                // its place in a wait queue
 	group   atomic.Pointer[Group] // in which it waits
 	limit   *limit                // of its timed waits, from the first one on; the descriptor's, for all its lives
 }
@@ -146,7 +148,7 @@ func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 
 func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 	t := newThread()
-	t.body, t.inline = b, a.Inline
+	t.body, t.w.inline = b, a.Inline
 	t.attribute(a)
 	t.lane.store(t.lane.load().with(a.Priority.rank()))
 	h := Thread{t, t.gen}

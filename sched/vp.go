@@ -354,7 +354,7 @@ func (v *vp) recycle(t *thread) {
 	if v.spares >= spareThreads {
 		return
 	}
-	t.inline = false
+	t.w.inline = false
 	t.confine(nil)
 	t.lane.clear()
 	storeRel64(&t.gen, v.ids.next())

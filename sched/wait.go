@@ -10,20 +10,28 @@ import (
 // WaitQueue. A thread has one inside its descriptor; goroutines take theirs
 // from a pool. Links are guarded by the queue's lock.
 type Waiter struct {
+	// What a waker reads and writes: in a thread's descriptor all of it is on one line.
 	next, prev *Waiter
 	q          *WaitQueue
-	mu         *Spin         // which guards q
-	kind       Kind          // of the wait; see As
-	t          *thread       // nil: a goroutine, which waits on ch
-	ch         chan struct{} // of capacity 1, so that waking never blocks
-	given      bool          // what the waker has to say; Wait returns it
-	timed      bool          // it waits with a time limit: who wakes it must win claim
-	ticket     atomic.Uint64 // number of the wait << 1 | open; see claim
-	g          *Group        // it is a node of this group, whose ticket counts; t and ch are nil
-	note       any           // what the one that waits has to say to its waker
+	t          *thread // nil: a goroutine, or a node of a Group
+	kind       Kind    // of the wait; see As
+	given      bool    // what the waker has to say; Wait returns it
+	timed      bool    // it waits with a time limit: who wakes it must win claim
+	inline     bool    // of a descriptor's, which has room here: its joiner may call the thread
+
+	mu     *Spin         // which guards q
+	ticket atomic.Uint64 // number of the wait << 1 | open; see claim
+	g      *Group        // it is a node of this group, whose ticket counts; t is nil
+	note   any           // what the one that waits has to say to its waker; of a goroutine an *outsider, which has that
 }
 
-var waiters = sync.Pool{New: func() any { return &Waiter{ch: make(chan struct{}, 1)} }}
+// outsider is what a goroutine's Waiter has besides.
+type outsider struct {
+	ch   chan struct{} // of capacity 1, so that waking never blocks
+	note any
+}
+
+var waiters = sync.Pool{New: func() any { return &Waiter{note: &outsider{ch: make(chan struct{}, 1)}} }}
 
 // WaitQueue holds parked threads and goroutines in order of arrival. Its owner
 // guards it with a Spin. The zero value is empty.
@@ -218,11 +226,12 @@ func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 // wait is Wait for a goroutine.
 func wait(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bool) {
 	w := waiters.Get().(*Waiter)
-	w.note = note
+	o := w.note.(*outsider)
+	o.note = note
 	push(w)
 	mu.Unlock()
-	<-w.ch
-	given, w.given, w.note = w.given, false, nil
+	<-o.ch
+	given, w.given, o.note = w.given, false, nil
 	waiters.Put(w)
 	return given
 }
@@ -248,7 +257,7 @@ func (c *co) Wake(w *Waiter) {
 		if w.g != nil {
 			w.g.wake(c)
 		} else {
-			w.ch <- struct{}{}
+			w.note.(*outsider).ch <- struct{}{}
 		}
 		return
 	}
