@@ -42,6 +42,7 @@ func (c *census) here() {
 func TestLevel(t *testing.T) {
 	cfg := machine(t, "numa:2 l3:2 core:2 pu:2")
 	run(t, cfg, func(s *sched.Scheduler) {
+		must(t, marcel.Self().SetVPs(marcel.OneVP(0))) // for levels are counted from the spawner's VP
 		for _, c := range []struct {
 			level marcel.Level
 			vps   int
