@@ -79,10 +79,16 @@ func (c *clock) attend() {
 }
 
 func (c *clock) main() {
-	defer c.s.lwps.done.Done()
 	runtime.LockOSThread() // exits locked: whatever was set on the OS thread goes with it
-	defer c.s.freeThread()
-	defer c.s.closeTimers()
+	defer func() {
+		if !c.s.stopping.Load() {
+			go c.main() // a Timer hook has ended the goroutine
+			return
+		}
+		c.s.closeTimers()
+		c.s.freeThread()
+		c.s.lwps.done.Done()
+	}()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // else the kernel may wake it 50 us late
 	c.s.setPolicy(0, schedOther, sliceVP)              // it has little to do, but at once
 	c.mask = processMask

@@ -31,6 +31,8 @@ type lwp struct {
 	found   bool // it has run a thread since it last woke
 	over    bool // it ends
 	watched bool // it has been in the Sleeper and has not looked since
+	hooked  bool // it is inside the Idle hooks
+	napping bool // it is inside the Sleeper
 
 	lostAt atomic.Int64 // ns: when its VP was taken from its thread, which goes on; 0: not so
 	told   int64        // the watchdog's: of which lostAt it has told
@@ -73,13 +75,13 @@ func (l *lwp) main() {
 	}()
 	l.rebind()
 	l.vp.called.Store(0)
-	l.live(l.vp.claim(l)) // even without work: it is to go to sleep as a holder, for Kick to find
+	l.live(l.vp.claim(l), 0) // even without work: it is to go to sleep as a holder, for Kick to find
 }
 
-// live serves and sleeps by turns. It survives the Goexit that iter.Pull passes
-// on to the base when a runner that ends by Goexit makes it its heir: see
-// co.succeed.
-func (l *lwp) live(holding bool) {
+// live serves, if it holds the VP, and sleeps by turns; o is what it was woken with
+// already, 0: nothing. It survives the Goexit that iter.Pull passes on to the base when a
+// runner that ends by Goexit makes it its heir (see co.succeed), and that of a hook.
+func (l *lwp) live(holding bool, o order) {
 	defer func() {
 		if l.over {
 			return
@@ -89,22 +91,32 @@ func (l *lwp) live(holding bool) {
 			go func() { panic(e) }()
 			select {}
 		}
-		runtime.LockOSThread()
-		l.base.land()
-		l.live(true)
+		switch {
+		case l.hooked:
+			l.hooked = false
+			l.live(true, 0)
+		case l.napping:
+			l.live(false, l.await(l.woke(true)))
+		default:
+			runtime.LockOSThread()
+			l.base.land()
+			l.live(true, 0)
+		}
 	}()
 	for {
 		if holding {
 			l.serve()
 		}
-		o := l.sleep()
+		if o == 0 {
+			o = l.sleep()
+		}
 		if o == toStop {
 			if l.watched && !l.vp.sched.stopping.Load() {
 				l.vp.kick() // somebody else must look
 			}
 			break
 		}
-		holding = l.obtain(o)
+		holding, o = l.obtain(o), 0
 	}
 	l.over = true
 }
@@ -176,7 +188,9 @@ func (l *lwp) serve() {
 		}
 		verdict := hooks.Quiet
 		if !s.hooks.Empty(hooks.Idle) {
+			l.hooked = true
 			verdict = v.fireIdle()
+			l.hooked = false
 			if v.hasWork() {
 				continue
 			}
@@ -275,16 +289,29 @@ func (l *lwp) sleep() order {
 	}
 	if sleeper != nil && l.wake.Load() == 0 {
 		s.watching.Add(1)
-		polled := sleeper.Sleep()
-		s.watching.Add(-1)
-		l.watched = polled
-		l.inSleeper.Store(false)
-		if polled && l.wake.Load() == 0 && v.removeSpare(l) {
-			l.unbatch()
-			return toPoll
-		}
+		l.napping = true
+		return l.await(l.woke(sleeper.Sleep()))
 	}
 	l.inSleeper.Store(false)
+	return l.await(false)
+}
+
+// woke ends a nap in the Sleeper.
+func (l *lwp) woke(polled bool) bool {
+	l.napping = false
+	l.vp.sched.watching.Add(-1)
+	l.watched = polled
+	l.inSleeper.Store(false)
+	return polled
+}
+
+// await waits for an order, as a spare. polled: the Sleeper has reported something, so that
+// l takes the VP itself if nobody has an order for it.
+func (l *lwp) await(polled bool) order {
+	if polled && l.wake.Load() == 0 && l.vp.removeSpare(l) {
+		l.unbatch()
+		return toPoll
+	}
 	for l.wake.Load() == 0 {
 		futexWait(&l.wake)
 	}
