@@ -23,6 +23,8 @@ var (
 	ErrActive = errors.New("request still under way")
 	// ErrIdle: the request was never started.
 	ErrIdle = errors.New("request never started")
+	// ErrCanceled: the receive was cancelled. Its buffer is not touched any more.
+	ErrCanceled = errors.New("receive cancelled")
 	// ErrRank: no such rank in this job.
 	ErrRank = errors.New("no such rank")
 	// ErrConfig: the configuration cannot work; the text says what would.

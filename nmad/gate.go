@@ -29,7 +29,10 @@ type Gate struct {
 	_ [pad]byte
 
 	mu     spinlock
-	landed atomic.Int32 // movers that have landed and were not taken home; see mover
+	landed atomic.Int32 // movers that have landed and were not taken home, see mover; and 1 if rescan
+
+	incoming atomic.Pointer[Request] // started while somebody had the lock, youngest first; see collect.go
+	rescan   atomic.Bool             // the unexpected messages are to be looked through
 
 	// Everything below is under mu.
 
@@ -47,13 +50,19 @@ type Gate struct {
 	armedRoom bool // and room would wake him too
 	holding   bool // the engine counts bytes in the driver's buffer as pending
 
-	over  requestQueue // done, and to be signalled when the lock is let go
-	tx    sender
-	rx    receiver
-	push  mover
-	pull  mover
-	free  *Request // requests for the blocking calls
-	stats Stats
+	any   *anySource // of the session
+	watch *monitors  // of the session
+	calls upcalls
+
+	over      requestQueue // done, and to be signalled when the lock is let go
+	collected requestQueue // taken in from incoming, and not begun yet
+	called    bool         // something was added to calls since the lock was taken
+	tx        sender
+	rx        receiver
+	push      mover
+	pull      mover
+	free      *Request // requests for the blocking calls
+	stats     Stats
 
 	_ [pad]byte
 }
@@ -74,6 +83,7 @@ type bounds struct {
 // yet submitted.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds) *Gate {
 	g := &Gate{own: own, rank: rank, link: link, engine: engine}
+	g.any, g.watch = newAnySource(2), &monitors{} // until a session gives it its own
 	g.tx.init(link, b)
 	g.rx.init(b)
 	g.push.move, g.pull.move = g.pushSome, g.pullSome
@@ -87,8 +97,7 @@ func (g *Gate) Rank() int { return g.rank }
 // MaxBody goes at once if there is room (and the request is done then); a longer one
 // when the receiver is ready. Errors show in Test and Wait.
 func (g *Gate) Isend(tag uint64, buf []byte) *Request {
-	r := &Request{}
-	r.started.Store(true)
+	r := fresh()
 	g.send(r, tag, buf)
 	return r
 }
@@ -107,8 +116,7 @@ func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
 // Irecv starts to receive the next message with that tag. If buf is too short
 // for it, buf is filled, the rest is dropped and the request ends with ErrTruncated.
 func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
-	r := &Request{}
-	r.started.Store(true)
+	r := fresh()
 	g.recv(r, tag, buf)
 	return r
 }
@@ -124,23 +132,21 @@ func (g *Gate) IrecvInto(r *Request, tag uint64, buf []byte) error {
 
 func (g *Gate) send(r *Request, tag uint64, buf []byte) {
 	r.prepare(g, tag, buf, false)
-	g.mu.lock()
-	g.startSend(r)
-	g.release()
+	r.op = opSend
+	g.begin(r)
 }
 
 func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 	r.prepare(g, tag, buf, false)
-	g.mu.lock()
-	g.startRecv(r)
-	g.release()
+	r.op, r.age = opRecv, g.any.clock.Load()
+	g.begin(r)
 }
 
 // Send sends buf as one message and returns once buf may be used again, which
 // for a short message is before, and for a long one after, the receiver has
 // posted its receive.
 func (g *Gate) Send(tag uint64, buf []byte) error {
-	g.mu.lock()
+	g.enter()
 	if g.sendAtOnce(tag, buf) {
 		g.release()
 		return nil
@@ -155,9 +161,10 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 // Recv receives the next message with that tag into buf, waits for it, and returns how
 // many bytes buf holds; with ErrTruncated that is all of buf.
 func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
-	g.mu.lock()
+	g.enter()
 	r := g.takeRequest()
 	r.prepare(g, tag, buf, true)
+	r.age = g.any.clock.Load()
 	g.startRecv(r)
 	return g.await(r)
 }
@@ -179,7 +186,7 @@ func (g *Gate) await(r *Request) (int, error) {
 		}
 	}
 	n, err := r.n, r.err
-	r.buf, r.err = nil, nil
+	r.data.buf, r.err = nil, nil
 	r.link, g.free = g.free, r
 	g.release()
 	return n, err
@@ -197,20 +204,23 @@ func (g *Gate) takeRequest() *Request {
 
 // pend counts r as pending with the engine, whose hooks poll for it from then on.
 func (g *Gate) pend(r *Request) {
-	if !r.private {
+	if !r.private && !r.needed {
 		r.needed = true
 		g.engine.Need()
 	}
 }
 
-// withdraw takes back a request whose data has not begun to move.
-func (g *Gate) withdraw(r *Request) {
+// withdraw takes back a request whose data has not begun to move, and says whether it
+// could.
+func (g *Gate) withdraw(r *Request) bool {
 	switch r.stage {
 	case posted:
-		g.rx.posted.remove(&r.entry)
+		return g.rx.wild.remove(r) || g.rx.posted.remove(&r.entry)
 	case queued:
 		g.tx.queue.remove(r)
+		return true
 	}
+	return false
 }
 
 // complete ends r. Its owner hears of it when the lock is let go: to wake a thread
@@ -219,14 +229,27 @@ func (g *Gate) complete(r *Request, err error) {
 	if r.began != 0 {
 		g.traceEnd(r)
 	}
+	kind := SendDone
+	if r.stage >= posted {
+		kind = RecvDone
+	}
 	r.stage = done
 	r.err = err
 	if r.private {
+		g.note(kind, r.Envelope(), nil, err)
 		return
 	}
 	if r.needed {
 		r.needed = false
 		g.engine.Done()
+	}
+	if !r.peeks {
+		g.note(kind, r.Envelope(), r, err)
+	}
+	if r.notify != nil {
+		g.calls.push(upcall{r: r})
+		g.called = true
+		return
 	}
 	g.over.push(r)
 }
@@ -245,6 +268,7 @@ func (g *Gate) fail(why *PeerError) {
 	g.failRecvs(g.dead)
 	g.rx.dropRendezvous()
 	g.hold(false)
+	g.note(GateEnded, Envelope{Source: g.rank}, nil, why)
 	if g.onEnd != nil {
 		g.onEnd(g)
 	}

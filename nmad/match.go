@@ -26,9 +26,8 @@ import (
 // buckets. The hash is keyed with random numbers: a peer cannot choose tags
 // that fall into one bucket.
 //
-// A wildcard (any source, masked tag) would live in a list per session with
-// the age of each posted receive beside it, and an exact match would win only
-// if it is older; entries have room for it, no list exists yet.
+// Receives that do not name tag and source exactly stand in lists beside the tables
+// (wild.go, anysource.go); matching.go decides between them by age.
 
 // entry is what a table holds, embedded in requests and in messages.
 type entry struct {
@@ -107,6 +106,9 @@ func (t *table) take(tag uint64) *entry {
 	e.chain, e.next, e.tail = nil, nil, nil
 	return e
 }
+
+// peek returns the oldest entry of the tag and leaves it where it is.
+func (t *table) peek(tag uint64) *entry { return *t.place(tag) }
 
 // remove takes e out of the table and says whether it was there. It walks the
 // queue of its tag: for what is rare.

@@ -7,14 +7,19 @@ import "math/bits"
 // may stand for a send that waits.
 type message struct {
 	entry
-	size   uint64   // of the whole message
-	body   []byte   // eager: the data, in a buffer of the pool
-	class  int8     // eager: size class of that buffer; -1: none
-	eager  bool     // else rendezvous
-	cookie uint32   // rendezvous: the sender's name for it
-	send   *Request // own rank: the send that waits
-	free   *message // in the pool: the next one
+	size   uint64 // of the whole message
+	body   []byte // eager: the data, in a buffer of the pool
+	class  int8   // eager: size class of that buffer; -1: none
+	eager  bool   // else rendezvous
+	cookie uint32 // rendezvous: the sender's name for it
+	own    bool   // own rank: the cookie names a send that waits
+
+	before, after *message // place among the unexpected ones
+	free          *message // in the pool: the next one
 }
+
+// envelope describes a message of that gate.
+func (m *message) envelope(g *Gate) Envelope { return Envelope{g.rank, m.tag, m.size} }
 
 // Size classes of the pool are powers of two from 64 bytes on.
 const (
@@ -33,7 +38,7 @@ type messagePool struct {
 	count    int // messages in the pool
 }
 
-// messagesKept is how many empty messages the pool keeps, about 130 bytes each.
+// messagesKept is how many empty messages the pool keeps, about 160 bytes each.
 const messagesKept = 4096
 
 func classOf(size int) int8 {
@@ -76,7 +81,7 @@ func (p *messagePool) put(m *message) {
 		p.buffers[m.class] = append(p.buffers[m.class], m.body)
 		p.kept += cap(m.body)
 	}
-	m.body, m.send, m.class = nil, nil, -1
+	m.body, m.own, m.class = nil, false, -1
 	if p.count < messagesKept {
 		m.free = p.messages
 		p.messages = m

@@ -51,13 +51,50 @@ const largestPiece = 1 << 30
 // rounds bounds the pieces that one poll moves per direction.
 const rounds = 16
 
-// piece is what is left of r, within largestPiece.
-func (r *Request) piece() []byte {
-	return r.buf[r.moved:min(r.want, r.moved+largestPiece)]
+// partsAtOnce bounds the parts of a message that one piece takes together.
+const partsAtOnce = 64
+
+func (g *Gate) pushSome(r *Request) (int, error) {
+	if r.data.parts == nil {
+		return g.link.PushLarge(r.data.piece(r.moved, r.want-r.moved))
+	}
+	return g.moveParts(r, true)
 }
 
-func (g *Gate) pushSome(r *Request) (int, error) { return g.link.PushLarge(r.piece()) }
-func (g *Gate) pullSome(r *Request) (int, error) { return g.link.PullLarge(r.piece()) }
+func (g *Gate) pullSome(r *Request) (int, error) {
+	if r.data.parts == nil {
+		return g.link.PullLarge(r.data.piece(r.moved, r.want-r.moved))
+	}
+	return g.moveParts(r, false)
+}
+
+// moveParts moves some parts of a message, as many as the link takes whole, and a
+// piece of the next one.
+func (g *Gate) moveParts(r *Request, push bool) (total int, err error) {
+	for range partsAtOnce {
+		b := r.data.piece(r.moved+total, r.want-r.moved-total)
+		if len(b) == 0 {
+			break
+		}
+		var n int
+		if push {
+			n, err = g.link.PushLarge(b)
+		} else {
+			n, err = g.link.PullLarge(b)
+		}
+		if n < 0 || n > len(b) {
+			return n, err // home says so
+		}
+		r.data.moved(n)
+		if total += n; n < len(b) || err != nil {
+			break
+		}
+	}
+	if total > 0 {
+		err = nil // a link breaks for ever: the next call says it again
+	}
+	return total, err
+}
 
 // take reserves the next piece for the caller, who must call carry after having
 // released the lock. Under mu.

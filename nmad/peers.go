@@ -43,6 +43,18 @@ func (g *Gate) peerLeft(reason string) {
 	g.peerEnded(reason)
 }
 
+// ended takes note that a gate has ended; under its lock. With the last one all
+// receives from any source end.
+func (s *Session) ended(g *Gate) {
+	s.work.Go(func() { s.retire(g) })
+	if s.alive.Add(-1) == 0 {
+		over := s.any.fail(g.dead)
+		for r := over.pop(); r != nil; r = over.pop() {
+			g.complete(r, g.dead)
+		}
+	}
+}
+
 // retire frees what an ended gate holds.
 func (s *Session) retire(g *Gate) {
 	patience(retireLimit, func() bool {
@@ -93,6 +105,13 @@ func (s *Session) shutdown() {
 	for _, g := range s.gates {
 		g.beginClose(why)
 	}
+	own := s.gates[s.cfg.Rank]
+	own.enter()
+	over := s.any.fail(why)
+	for r := over.pop(); r != nil; r = over.pop() {
+		own.complete(r, why)
+	}
+	own.release()
 	if !patience(s.cfg.Linger, func() bool { return s.all((*Gate).quiet) }) {
 		s.failed = fmt.Errorf("nmad: rank %d closes: sends to %s had not been taken after %v: they failed with ErrClosed",
 			s.cfg.Rank, s.laggards(), s.cfg.Linger)
@@ -103,6 +122,13 @@ func (s *Session) shutdown() {
 	s.control.Announce()
 	patience(s.cfg.Linger, func() bool { return s.all((*Gate).parted) })
 	s.end(errors.New("this side closed its session"))
+}
+
+// poll moves all gates on, once.
+func (s *Session) poll() {
+	for _, g := range s.gates {
+		g.poll()
+	}
 }
 
 // all polls every gate and says whether the predicate holds for all of them.

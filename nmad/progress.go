@@ -47,7 +47,7 @@ func (g *Gate) poll() bool {
 
 // pollLocked is poll for a caller that has the lock, and lets it go.
 func (g *Gate) pollLocked() bool {
-	moved := g.landed.Load() != 0 && g.homeAll()
+	moved := g.attend()
 	moved = g.progress() || moved
 	for range rounds {
 		pull, push := g.pull.take(), g.push.take()
@@ -64,7 +64,7 @@ func (g *Gate) pollLocked() bool {
 		if !g.mu.tryLock() {
 			return true // whoever holds it takes home what has landed
 		}
-		if !g.homeAll() {
+		if !g.attend() {
 			break
 		}
 		moved = true
@@ -74,25 +74,35 @@ func (g *Gate) pollLocked() bool {
 }
 
 // release lets the lock go, and sees to what must not be forgotten then: owners of
-// requests that are done, movers that have landed meanwhile, and a sleeper that
-// was not told to look out for room.
+// requests that are done, functions to be called, what others have left for the holder of
+// the lock meanwhile, and a sleeper that was not told to look out for room.
 func (g *Gate) release() {
 	for {
+		if !g.collected.empty() {
+			g.attend()
+		}
 		if g.armed {
 			g.rearm()
 		}
-		over := g.over.head
-		g.over.head = nil
+		over, called := g.over.head, g.called
+		g.over.head, g.called = nil, false
 		g.mu.unlock()
 		for over != nil {
 			r := over
 			over = r.link // before its owner may use it again
-			r.completion.Signal(finished)
+			if r.queue == nil {
+				r.completion.Signal(finished | free)
+			} else {
+				r.queue.put(r)
+			}
 		}
-		if g.landed.Load() == 0 || !g.mu.tryLock() {
+		if called {
+			g.upcall()
+		}
+		if !g.left() || !g.mu.tryLock() {
 			return
 		}
-		g.homeAll()
+		g.attend()
 	}
 }
 
@@ -112,7 +122,7 @@ func (g *Gate) spinFor(r *Request) bool {
 			if r.stage == done {
 				return true
 			}
-			if g.shared || g.mu.wanted() {
+			if g.shared || g.wanted() {
 				break
 			}
 		}
@@ -155,11 +165,16 @@ func (g *Gate) spinFor(r *Request) bool {
 
 // wait blocks the owner of r until r is done.
 func (g *Gate) wait(r *Request) error {
-	g.mu.lock()
+	g.enter()
 	if r.stage != done {
 		g.spinFor(r)
 	}
 	g.release()
+	return g.sleep(r)
+}
+
+// sleep is wait without polling this gate in particular.
+func (g *Gate) sleep(r *Request) error {
 	if err := r.completion.Wait(g.engine, finished); err != nil && !r.completion.Test(finished) {
 		return fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, r.tag, err)
 	}

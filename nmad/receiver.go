@@ -14,7 +14,11 @@ type receiver struct {
 	head       driver.Header // of the packet that is being received
 	seq        uint32        // of the next message
 	posted     table         // receives without a message
+	wild       wildList      // such with a mask, and probes
 	unexpected table         // messages without a receive
+	order      arrivals      // the same, in the order in which they came
+	flagged    bool          // anySource knows that there may be some
+	searched   uint64        // receives from any source of up to this age were compared with them
 	pool       messagePool
 	answers    requestQueue // receives whose RTR is still to be sent
 	records    int          // rendezvous that may be unexpected at once
@@ -39,24 +43,54 @@ const burst = 32
 
 // startRecv begins a receive. The request may be done on return.
 func (g *Gate) startRecv(r *Request) {
-	g.stats.Recvs++
+	if g.post(r) {
+		g.deliver(r, r.held)
+	}
+}
+
+// post puts a receive or a probe into the place where messages find it, or ends it.
+// True: its message is there already, in r.held, and is to be delivered.
+func (g *Gate) post(r *Request) bool {
 	r.stage = posted
+	if !r.peeks {
+		g.stats.Recvs++
+	}
+	m := Match{r.tag, exact}
+	if r.special {
+		m = r.match
+	}
 	if g.rx.unexpected.len != 0 && !g.closing {
-		if e := g.rx.unexpected.take(r.tag); e != nil {
-			g.deliver(r, e.msg)
-			return
+		if r.peeks {
+			if x := g.peekUnexpected(m); x != nil {
+				g.seen(r, x)
+				return false
+			}
+		} else if x := g.takeUnexpected(m); x != nil {
+			r.tag, r.from = x.tag, g.rank
+			r.stage, r.held = matched, x
+			return true
 		}
 	}
 	if g.dead != nil {
 		g.complete(r, g.dead)
-		return
+		return false
 	}
 	g.pend(r)
-	g.rx.posted.add(&r.entry)
+	if m.Mask == exact && !r.peeks {
+		g.rx.posted.add(&r.entry)
+	} else {
+		g.rx.wild.push(r)
+	}
+	return false
 }
 
-// deliver gives a message that came early to its receive.
+// deliver gives a message that was kept to its receive.
 func (g *Gate) deliver(r *Request, m *message) {
+	if r.special && r.chooser != nil && r.stage != choosing {
+		g.ask(r, m)
+		return
+	}
+	r.held = nil
 	switch {
 	case m.eager:
 		g.fill(r, m.body)
@@ -70,8 +104,11 @@ func (g *Gate) deliver(r *Request, m *message) {
 		case g.end == nil && g.rx.due():
 			g.drain()
 		}
-	case m.send != nil:
-		s := m.send
+	case g.dead != nil: // it was kept by somebody for longer than the gate
+		g.rx.pool.put(m)
+		g.complete(r, g.dead)
+	case m.own:
+		s := g.tx.sends.take(m.cookie)
 		g.rx.pool.put(m)
 		g.copyToSelf(s, r)
 	default:
@@ -86,16 +123,21 @@ func (g *Gate) deliver(r *Request, m *message) {
 
 // fill copies an eager body into the buffer of its receive and sets the outcome.
 func (g *Gate) fill(r *Request, body []byte) {
-	r.n = copy(r.buf, body)
+	r.size = uint64(len(body))
+	if r.data.parts == nil {
+		r.n = copy(r.data.buf, body)
+	} else {
+		r.n = r.data.fill(body)
+	}
 	g.stats.BytesReceived += uint64(r.n)
-	if len(body) > len(r.buf) {
+	if len(body) > r.data.size {
 		r.err = g.truncated(r, uint64(len(body)))
 	}
 }
 
 func (g *Gate) truncated(r *Request, size uint64) error {
 	return fmt.Errorf("nmad: receive from rank %d, tag %#x: %w: it has %d bytes, the buffer %d",
-		g.rank, r.tag, ErrTruncated, size, len(r.buf))
+		g.rank, r.tag, ErrTruncated, size, r.data.size)
 }
 
 // receive takes in the packets that are there, up to a burst. It says whether
@@ -176,21 +218,37 @@ func (g *Gate) handleEager(h *driver.Header, body []byte) *PeerError {
 	if wrong := g.chargeCredit(len(body)); wrong != nil {
 		return wrong
 	}
-	if e := g.rx.posted.take(h.Tag); e != nil {
-		r := e.req
+	g.arrive(h.Tag, body)
+	return nil
+}
+
+// arrive matches an eager message.
+func (g *Gate) arrive(tag uint64, body []byte) {
+	r := g.match(tag)
+	if r != nil && r.chooser == nil {
 		g.fill(r, body)
 		g.rx.owed += cost(len(body))
 		g.complete(r, r.err)
-		return nil
+		return
 	}
 	m := g.rx.pool.get(len(body))
 	copy(m.body, body)
-	m.tag, m.size, m.eager = h.Tag, h.Size, true
-	g.rx.unexpected.add(&m.entry)
-	g.stats.Unexpected++
+	m.tag, m.size, m.eager = tag, uint64(len(body)), true
 	g.stats.UnexpectedBytes += uint64(len(body))
 	g.stats.UnexpectedPeak = max(g.stats.UnexpectedPeak, g.stats.UnexpectedBytes)
-	return nil
+	if r != nil {
+		g.ask(r, m)
+		return
+	}
+	g.keep(m)
+}
+
+// ask has the owner of a receive choose its buffer, once the lock is let go.
+func (g *Gate) ask(r *Request, m *message) {
+	r.stage, r.held = choosing, m
+	r.from = g.rank
+	g.calls.push(upcall{r: r})
+	g.called = true
 }
 
 func (g *Gate) handleRdv(h *driver.Header) *PeerError {
@@ -200,8 +258,8 @@ func (g *Gate) handleRdv(h *driver.Header) *PeerError {
 	if h.Size > math.MaxInt {
 		return violation(g.rank, "a message of %d bytes is announced, more than this machine can address", h.Size)
 	}
-	if e := g.rx.posted.take(h.Tag); e != nil {
-		r := e.req
+	r := g.match(h.Tag)
+	if r != nil && r.chooser == nil {
 		r.size, r.cookie = h.Size, h.Cookie
 		g.answer(r)
 		return nil
@@ -212,8 +270,11 @@ func (g *Gate) handleRdv(h *driver.Header) *PeerError {
 	g.rx.announced++
 	m := g.rx.pool.get(0)
 	m.tag, m.size, m.cookie, m.eager = h.Tag, h.Size, h.Cookie, false
-	g.rx.unexpected.add(&m.entry)
-	g.stats.Unexpected++
+	if r != nil {
+		g.ask(r, m)
+	} else {
+		g.keep(m)
+	}
 	return nil
 }
 
@@ -225,6 +286,7 @@ func (x *receiver) dropRendezvous() {
 		if e.msg.eager {
 			kept.add(e)
 		} else {
+			x.order.remove(e.msg)
 			x.pool.put(e.msg)
 		}
 	}
@@ -238,6 +300,10 @@ func (g *Gate) failRecvs(err error) {
 	from := 0
 	for e := g.rx.posted.takeAny(&from); e != nil; e = g.rx.posted.takeAny(&from) {
 		g.complete(e.req, err)
+	}
+	for r := g.rx.wild.first; r != nil; r = g.rx.wild.first {
+		g.rx.wild.remove(r)
+		g.complete(r, err)
 	}
 	for r := g.rx.answers.pop(); r != nil; r = g.rx.answers.pop() {
 		g.complete(r, err)

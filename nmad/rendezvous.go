@@ -5,7 +5,7 @@ import "github.com/pm2-go/pm2/nmad/driver"
 // answer puts a receive whose message was announced into the queue of those that
 // will ask for its data.
 func (g *Gate) answer(r *Request) {
-	r.want = int(min(r.size, uint64(len(r.buf))))
+	r.want = int(min(r.size, uint64(r.data.size)))
 	r.stage = answering
 	g.rx.answers.push(r)
 }
@@ -42,9 +42,9 @@ func (g *Gate) handleRtr(h *driver.Header) *PeerError {
 		return violation(g.rank, "data is asked for under cookie %#x, which names nothing", h.Cookie)
 	}
 	// From here on r is in no queue: it must be put into one or be completed.
-	if h.Size > uint64(len(r.buf)) || h.Tag != r.tag {
+	if h.Size > uint64(r.data.size) || h.Tag != r.tag {
 		wrong := violation(g.rank, "%d bytes with tag %#x are asked for, of a message of %d bytes with tag %#x",
-			h.Size, h.Tag, len(r.buf), r.tag)
+			h.Size, h.Tag, r.data.size, r.tag)
 		g.fail(wrong)
 		g.complete(r, g.dead)
 		return wrong
@@ -62,7 +62,7 @@ func (g *Gate) handleRtr(h *driver.Header) *PeerError {
 // transferred ends a rendezvous whose bytes have all moved.
 func (g *Gate) transferred(r *Request) {
 	if r.stage == pushing {
-		r.n = len(r.buf) // what the receiver did not want counts as sent
+		r.n = r.data.size // what the receiver did not want counts as sent
 		g.stats.BytesSent += uint64(r.want)
 		g.complete(r, nil)
 		return

@@ -13,6 +13,8 @@ import (
 //	               queued -> announced -> pushing -> done           rendezvous
 //	recv:  idle -> posted -> done                                   eager
 //	               posted -> answering -> pulling -> done           rendezvous
+//	               posted -> choosing -> as from posted             late choice of the buffer
+//	               posted -> done                                   cancelled
 //
 // A send that finds room goes through queued without standing in the queue; a
 // receive whose message is there already goes through posted without standing
@@ -26,17 +28,22 @@ const (
 	announced       // send: RDV is out, RTR is awaited
 	pushing         // send: the bytes go out, or wait for those before them
 	posted          // recv: no message yet
+	matched         // recv: the message is there, and is not dealt with yet
+	choosing        // recv: the message is there, its owner is asked for the buffer
 	answering       // recv: RTR waits for room
 	pulling         // recv: the bytes come in, or wait for those before them
 	done
 )
 
 func (s stage) String() string {
-	return [...]string{"idle", "queued", "announced", "pushing", "posted", "answering", "pulling", "done"}[s]
+	return [...]string{"idle", "queued", "announced", "pushing", "posted", "matched", "choosing", "answering", "pulling", "done"}[s]
 }
 
-// finished is the bit of a request's completion.
-const finished = 1
+// Bits of a request's completion.
+const (
+	finished = 1 << iota // it has ended
+	free                 // and may be started again: nobody but its owner knows it any more
+)
 
 // Request is a send or a receive that has been started. The zero value is ready
 // for IsendInto and IrecvInto. It must not be copied once it was started. Any
@@ -45,29 +52,52 @@ const finished = 1
 type Request struct {
 	entry // tag; place in the table of posted receives
 
-	gate *Gate
-	buf  []byte
+	gate *Gate // any source: the one to the own rank
+	data payload
 	n    int // bytes sent or received; written under the lock, read after done
+	from int // recv: rank of the sender; likewise
 	err  error
 
 	link   *Request // next in whichever queue holds it
 	want   int      // rendezvous: bytes that both sides agreed upon
 	moved  int      // rendezvous: of them, already moved
-	size   uint64   // recv, rendezvous: bytes of the whole message
+	size   uint64   // recv: bytes of the whole message
 	cookie uint32   // rendezvous: the sender's name for it
 	began  int64    // cycles: when it started, if a trace is recorded; else 0
+	age    uint64   // recv: how many wildcards had been posted before; see anySource
 
 	stage   stage
-	private bool // its owner looks at stage under the lock; nobody waits for completion
-	needed  bool // the engine counts it as pending
+	op      uint8 // what is to be begun
+	private bool  // its owner looks at stage under the lock; nobody waits for completion
+	needed  bool  // the engine counts it as pending
+	special bool  // some of what follows is set
+
+	// Out of the ordinary. All zero unless special.
+	sync          bool                  // send: done only when the receive is posted
+	peeks         bool                  // not a receive but a probe
+	listed        bool                  // it is in a wildList
+	priority      int8                  // send
+	match         Match                 // recv that stands, or may stand, in a wildList
+	before, after *Request              // place there
+	any           *Session              // recv from any source
+	chooser       func(Envelope) []byte // recv: gives the buffer when the message has come
+	held          *message              // choosing: that message
+	notify        func(*Request)        // called when it is done
+	queue         *Queue                // gets it when it is done
 
 	started    atomic.Bool // claimed at least once; a claimer sets it
 	completion pioman.Completion
 }
 
+func fresh() *Request {
+	r := &Request{}
+	r.started.Store(true)
+	return r
+}
+
 // claim makes r ours to start.
 func (r *Request) claim() error {
-	if r.started.Swap(true) && !r.completion.Test(finished) {
+	if r.started.Swap(true) && !r.completion.Test(free) {
 		return fmt.Errorf("nmad: start a request again: %w: wait for it first", ErrActive)
 	}
 	return nil
@@ -76,7 +106,11 @@ func (r *Request) claim() error {
 // prepare sets the fields that a new operation begins with.
 func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 	r.tag, r.req = tag, r
-	r.gate, r.buf = g, buf
+	r.gate, r.from = g, g.rank
+	if r.special {
+		r.plain()
+	}
+	r.data.set(buf, nil)
 	r.n, r.err, r.want, r.moved = 0, nil, 0, 0
 	r.private, r.needed = private, false
 	r.began = stamp()
@@ -85,8 +119,25 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 	}
 }
 
-// Tag returns the tag of the message.
+// plain takes back all that is out of the ordinary.
+func (r *Request) plain() {
+	r.special = false
+	r.sync, r.peeks, r.priority, r.match = false, false, 0, Match{}
+	r.any, r.chooser, r.held, r.notify, r.queue = nil, nil, nil, nil, nil
+}
+
+// Tag returns the tag of the message. That of a receive that did not name it is valid
+// once the request is done, as are Source, Size and Envelope.
 func (r *Request) Tag() uint64 { return r.tag }
+
+// Source returns, of a receive, the rank of the sender.
+func (r *Request) Source() int { return r.from }
+
+// Size returns the bytes of the whole message, also of one that was truncated.
+func (r *Request) Size() uint64 { return r.size }
+
+// Envelope returns Source, Tag and Size.
+func (r *Request) Envelope() Envelope { return Envelope{r.from, r.tag, r.size} }
 
 // Len returns how many bytes were sent, or received into the buffer. It is valid
 // once the request is done.
@@ -99,7 +150,7 @@ func (r *Request) Test() (bool, error) {
 		return false, ErrIdle
 	}
 	if !r.completion.Test(finished) {
-		r.gate.poll()
+		r.poll()
 		if !r.completion.Test(finished) {
 			return false, nil
 		}
@@ -118,11 +169,27 @@ func (r *Request) Wait() error {
 		return ErrIdle
 	}
 	if !r.completion.Test(finished) {
-		if err := r.gate.wait(r); err != nil {
+		if err := r.wait(); err != nil {
 			return err
 		}
 	}
 	return r.err
+}
+
+// poll moves on what r depends on, once.
+func (r *Request) poll() {
+	if r.any != nil {
+		r.any.poll()
+		return
+	}
+	r.gate.poll()
+}
+
+func (r *Request) wait() error {
+	if r.any != nil { // all gates may matter: the engine polls them
+		return r.gate.sleep(r)
+	}
+	return r.gate.wait(r)
 }
 
 // requestQueue is a first-in-first-out queue through Request.link.

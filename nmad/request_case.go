@@ -15,7 +15,7 @@ type requestCase Request
 
 var _ marcel.Poller = (*requestCase)(nil)
 
-func (r *requestCase) done() bool { return !r.started.Load() || r.completion.Test(finished) }
+func (r *requestCase) done() bool { return (*Request)(r).done() }
 
 func (r *requestCase) completed() pioman.CompletionCase {
 	return r.completion.Case(r.gate.engine, finished)
@@ -26,7 +26,7 @@ func (r *requestCase) Try() bool {
 	if r.done() {
 		return true
 	}
-	r.gate.poll()
+	(*Request)(r).poll()
 	return r.done() || r.completed().Try()
 }
 

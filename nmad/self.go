@@ -1,5 +1,7 @@
 package nmad
 
+import "fmt"
+
 // The gate to the own rank has no link: sending is matching. A send whose
 // receive is posted copies straight into its buffer; one that comes early is
 // copied aside if it is short and the window allows, and waits for its receive
@@ -9,36 +11,50 @@ package nmad
 const selfEager = 16 << 10
 
 func (g *Gate) sendToSelf(r *Request) {
-	if e := g.rx.posted.take(r.tag); e != nil {
-		g.copyToSelf(r, e.req)
+	to := g.match(r.tag)
+	if to != nil && to.chooser == nil {
+		g.copyToSelf(r, to)
 		return
 	}
-	size := len(r.buf)
-	g.stats.Unexpected++
-	if size <= selfEager && g.rx.taken+cost(size) <= g.rx.window {
-		m := g.rx.pool.get(size)
-		copy(m.body, r.buf)
+	size := r.data.size
+	var m *message
+	if size <= selfEager && g.rx.taken+cost(size) <= g.rx.window && !r.sync {
+		m = g.rx.pool.get(size)
+		r.data.read(m.body)
 		m.tag, m.size, m.eager = r.tag, uint64(size), true
-		g.rx.unexpected.add(&m.entry)
 		g.rx.taken += cost(size)
 		g.stats.BytesSent += uint64(size)
 		g.stats.UnexpectedBytes += uint64(size)
 		g.stats.UnexpectedPeak = max(g.stats.UnexpectedPeak, g.stats.UnexpectedBytes)
 		g.sent(r)
-		return
+	} else {
+		if g.tx.sends.used >= maxCookies {
+			g.complete(r, fmt.Errorf("nmad: send to the own rank: %w: %d wait already", ErrConfig, maxCookies))
+			return
+		}
+		g.stats.Rendezvous++
+		m = g.rx.pool.get(0)
+		m.tag, m.size, m.eager, m.own = r.tag, uint64(size), false, true
+		m.cookie = g.tx.sends.put(r)
+		r.stage = announced
+		g.pend(r)
 	}
-	g.stats.Rendezvous++
-	m := g.rx.pool.get(0)
-	m.tag, m.size, m.eager, m.send = r.tag, uint64(size), false, r
-	r.stage = announced
-	g.rx.unexpected.add(&m.entry)
-	g.pend(r)
+	if to != nil {
+		g.ask(to, m)
+	} else {
+		g.keep(m)
+	}
 }
 
 // copyToSelf moves a message from its send to its receive and ends both.
 func (g *Gate) copyToSelf(s, r *Request) {
-	g.fill(r, s.buf)
-	s.n = len(s.buf)
+	r.size = uint64(s.data.size)
+	r.n = r.data.from(&s.data)
+	g.stats.BytesReceived += uint64(r.n)
+	if s.data.size > r.data.size {
+		r.err = g.truncated(r, r.size)
+	}
+	s.n = s.data.size
 	g.stats.BytesSent += uint64(s.n)
 	g.complete(s, nil)
 	g.complete(r, r.err)
@@ -48,9 +64,11 @@ func (g *Gate) copyToSelf(s, r *Request) {
 func (g *Gate) failSelf(err error) {
 	from := 0
 	for e := g.rx.unexpected.takeAny(&from); e != nil; e = g.rx.unexpected.takeAny(&from) {
-		if s := e.msg.send; s != nil {
-			g.complete(s, err)
-		}
+		g.rx.order.remove(e.msg)
 		g.rx.pool.put(e.msg)
+	}
+	from = 0
+	for s := g.tx.sends.takeAny(&from); s != nil; s = g.tx.sends.takeAny(&from) {
+		g.complete(s, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
@@ -18,10 +19,13 @@ type Session struct {
 	cfg     Config
 	control *bootstrap.Control
 	gates   []*Gate // by rank
+	any     *anySource
+	watch   monitors
 
 	mu      sync.Mutex // serializes install and retire
 	retired []bool     // by rank: the gate's source and task are not to be installed any more
 
+	alive  atomic.Int32   // other processes whose gates have not ended
 	work   sync.WaitGroup // goroutines that end gates
 	close  sync.Once
 	failed error // what Close returned
@@ -60,7 +64,8 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 		}
 		return nil, err
 	}
-	s := &Session{cfg: cfg, gates: make([]*Gate, cfg.Size), retired: make([]bool, cfg.Size)}
+	s := &Session{cfg: cfg, gates: make([]*Gate, cfg.Size), retired: make([]bool, cfg.Size), any: newAnySource(cfg.Size)}
+	s.alive.Store(int32(cfg.Size - 1))
 	ctx, stop := context.WithTimeout(ctx, cfg.Timeout)
 	defer stop()
 	if err := s.connect(ctx); err != nil {
@@ -149,8 +154,9 @@ func (s *Session) gate(rank int, l *linker, card bootstrap.Card) *Gate {
 	} else {
 		g = newGate(s.cfg.Rank, rank, l.links[rank], s.cfg.Engine, b)
 		l.links[rank] = nil
-		g.onEnd = func(g *Gate) { s.work.Go(func() { s.retire(g) }) }
+		g.onEnd = s.ended
 	}
+	g.any, g.watch = s.any, &s.watch
 	if s.cfg.Spin > 0 {
 		g.spin = asm.ToCycles(int64(s.cfg.Spin))
 		g.shared = s.cfg.Shared

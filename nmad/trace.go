@@ -30,7 +30,7 @@ func (g *Gate) traceEnd(r *Request) {
 	kind, size := marcel.TraceRecv, r.n
 	switch r.stage {
 	case queued, announced, pushing:
-		kind, size = marcel.TraceSend, len(r.buf)
+		kind, size = marcel.TraceSend, r.data.size
 	}
 	marcel.TraceMessage(kind, g.own, g.rank, 0, r.tag, uint64(size), r.began)
 	r.began = 0

@@ -52,7 +52,7 @@ type Endpoint interface {
 // Link connects two processes by two tracks: the small track carries packets in
 // order, the large track a stream of bytes that both sides have agreed upon
 // (rendezvous). Nothing here blocks, allocates in steady state, or starts a
-// goroutine. Each of the four directions (Send, Recv, PushLarge, PullLarge)
+// goroutine. Each of the four directions (Send and SendParts, Recv, PushLarge, PullLarge)
 // has one caller at a time; different ones may run in parallel. Close may
 // come at any time and must be the last call once the others have returned.
 type Link interface {
@@ -62,6 +62,9 @@ type Link interface {
 	// false: no room now, or earlier bytes still have to leave; try again.
 	// A driver that buffers flushes what is left on every call of Send, and of Flush.
 	Send(h *Header, body []byte) (bool, error)
+	// SendParts is Send of a body that lies in several places, of which some may be
+	// empty: they go one after the other, as one body of h.Body bytes.
+	SendParts(h *Header, parts [][]byte) (bool, error)
 	// Flush moves buffered bytes on; false: some are left.
 	Flush() (bool, error)
 	// Recv fills h with the next packet's header. body, of h.Body bytes, may lie in shared

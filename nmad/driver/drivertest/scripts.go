@@ -19,6 +19,7 @@ func scripts() []script {
 	return []script{
 		{name: "order", left: packets, right: packets},
 		{name: "sizes", left: sizesLeft, right: echo},
+		{name: "parts", left: partsLeft, right: echo},
 		{name: "wrong bodies", left: wrongBodies, right: echo},
 		{name: "full", left: fullLeft, right: fullRight},
 		{name: "large full", left: largeFullLeft, right: largeFullRight},
@@ -200,6 +201,11 @@ func wrongBodies(s *side) error {
 		ok, err := s.Send(&driver.Header{Body: c.says}, make([]byte, c.has))
 		if ok || !errors.Is(err, driver.ErrBody) {
 			return fmt.Errorf("header says %d, body has %d: Send says %v, %v", c.says, c.has, ok, err)
+		}
+		half := c.has / 2
+		ok, err = s.SendParts(&driver.Header{Body: c.says}, [][]byte{make([]byte, half), nil, make([]byte, c.has-half)})
+		if ok || !errors.Is(err, driver.ErrBody) {
+			return fmt.Errorf("header says %d, parts have %d: SendParts says %v, %v", c.says, c.has, ok, err)
 		}
 	}
 	return sizesLeft(s)

@@ -87,10 +87,19 @@ func (l *link) MaxBody() int { return int(l.tx.maxBody) }
 
 // Send implements driver.Link. It never buffers: true means that the peer can see it.
 func (l *link) Send(h *driver.Header, body []byte) (bool, error) {
+	return l.send(h, body, nil, len(body))
+}
+
+// SendParts implements driver.Link: the parts are copied into the ring one by one.
+func (l *link) SendParts(h *driver.Header, parts [][]byte) (bool, error) {
+	return l.send(h, nil, parts, driver.Length(parts))
+}
+
+func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
 	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
 		return false, l.why(s)
 	}
-	ok, err := l.tx.send(h, body)
+	ok, err := l.tx.send(h, body, parts, size)
 	if ok {
 		if l.theirs.sleeping.Load() != 0 {
 			l.wake(inSend, &l.hs, &l.theirs.sleeping)

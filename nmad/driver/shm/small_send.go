@@ -33,11 +33,12 @@ func (s *smallSend) init(r rings, g geometry) {
 // before, which is all that a cell can hold otherwise.
 func lap(pos uint64, shift uint8) uint16 { return uint16(pos>>(shift&63)) | 0x8000 }
 
-// send writes one packet; false: no room.
-func (s *smallSend) send(h *driver.Header, body []byte) (bool, error) {
-	n := uint32(len(body))
-	if h.Body != n || n > s.maxBody {
-		return false, fmt.Errorf("%w: %d bytes, header says %d, at most %d", driver.ErrBody, len(body), h.Body, s.maxBody)
+// send writes one packet, whose body is size bytes: body, or, if there are any, parts.
+// False: no room.
+func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
+	n := uint32(size)
+	if h.Body != n || size > int(s.maxBody) {
+		return false, fmt.Errorf("%w: %d bytes, header says %d, at most %d", driver.ErrBody, size, h.Body, s.maxBody)
 	}
 	tail := s.tail
 	if tail-s.freeCells >= uint64(len(s.cells)) {
@@ -47,7 +48,9 @@ func (s *smallSend) send(h *driver.Header, body []byte) (bool, error) {
 	}
 	c := &s.cells[tail&uint64(len(s.cells)-1)]
 	if n <= inline {
-		copy(c.body[:], body)
+		if copy(c.body[:], body); parts != nil {
+			driver.Gather(c.body[:], parts)
+		}
 	} else {
 		start, end := place(s.bytes, n, uint64(len(s.bodies)))
 		if end-s.freeBytes > uint64(len(s.bodies)) {
@@ -55,7 +58,10 @@ func (s *smallSend) send(h *driver.Header, body []byte) (bool, error) {
 				return false, err
 			}
 		}
-		copy(s.bodies[start&uint64(len(s.bodies)-1):], body)
+		to := s.bodies[start&uint64(len(s.bodies)-1):]
+		if copy(to, body); parts != nil {
+			driver.Gather(to, parts)
+		}
 		s.bytes = end
 	}
 	c.tag, c.size, c.cookie, c.seq = h.Tag, h.Size, h.Cookie, h.Seq

@@ -94,14 +94,24 @@ func (l *link) MaxBody() int { return l.maxBody }
 // Send implements driver.Link: one system call, and none if the header is
 // wrong. What the kernel takes no more of stays in the buffer of the link.
 func (l *link) Send(h *driver.Header, body []byte) (bool, error) {
-	if int(h.Body) != len(body) || len(body) > l.maxBody {
+	return l.send(h, body, nil, len(body))
+}
+
+// SendParts implements driver.Link: the parts are copied next to each other, into the
+// buffer from which any packet goes to the kernel in one call.
+func (l *link) SendParts(h *driver.Header, parts [][]byte) (bool, error) {
+	return l.send(h, nil, parts, driver.Length(parts))
+}
+
+func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
+	if int(h.Body) != size || size > l.maxBody {
 		return false, fmt.Errorf("tcp: send to rank %d: %w: %d bytes, header says %d, at most %d",
-			l.rank, driver.ErrBody, len(body), h.Body, l.maxBody)
+			l.rank, driver.ErrBody, size, h.Body, l.maxBody)
 	}
 	if err := l.enter(inSend); err != nil {
 		return false, err
 	}
-	ok, errno := l.tx.send(l.fd[trackSmall], h, body)
+	ok, errno := l.tx.send(l.fd[trackSmall], h, body, parts)
 	l.gates.Gate(inSend).Leave()
 	if errno != 0 {
 		return false, l.lose(errno)

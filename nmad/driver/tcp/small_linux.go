@@ -23,8 +23,9 @@ type smallSend struct {
 func (s *smallSend) init(maxBody int) { s.buf = make([]byte, driver.HeaderSize+maxBody) }
 
 // send takes a packet, whole, unless an earlier one is in the way or the kernel
-// takes nothing at all of this one.
-func (s *smallSend) send(fd int, h *driver.Header, body []byte) (bool, syscall.Errno) {
+// takes nothing at all of this one. Its body is body and then parts, checked by the
+// caller.
+func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte) (bool, syscall.Errno) {
 	if s.at != s.end {
 		if ok, errno := s.flush(fd); !ok || errno != 0 {
 			store(&s.refused, 1)
@@ -33,6 +34,7 @@ func (s *smallSend) send(fd int, h *driver.Header, body []byte) (bool, syscall.E
 	}
 	h.Put(s.buf)
 	n := driver.HeaderSize + copy(s.buf[driver.HeaderSize:], body)
+	n += driver.Gather(s.buf[n:], parts)
 	sent, errno := raw.Send(fd, s.buf[:n])
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:

@@ -107,11 +107,20 @@ func (w *way) room(o *Options) bool { return !w.held && w.count()-w.excess < o.P
 
 // Send implements driver.Link.
 func (l *Link) Send(h *driver.Header, body []byte) (bool, error) {
+	return l.send(h, body, nil)
+}
+
+// SendParts implements driver.Link.
+func (l *Link) SendParts(h *driver.Header, parts [][]byte) (bool, error) {
+	return l.send(h, nil, parts)
+}
+
+func (l *Link) send(h *driver.Header, body []byte, parts [][]byte) (bool, error) {
 	defer l.lock()()
 	if err := l.err(); err != nil {
 		return false, err
 	}
-	if len(body) > l.c.opt.MaxBody || int(h.Body) != len(body) {
+	if n := len(body) + driver.Length(parts); n > l.c.opt.MaxBody || int(h.Body) != n {
 		return false, driver.ErrBody
 	}
 	w := l.out()
@@ -122,17 +131,21 @@ func (l *Link) Send(h *driver.Header, body []byte) (bool, error) {
 	if !w.room(&l.c.opt) {
 		w.excess++
 	}
-	l.put(w, *h, body)
+	l.put(w, *h, body, parts)
 	return true, nil
 }
 
-func (l *Link) put(w *way, h driver.Header, body []byte) {
+func (l *Link) put(w *way, h driver.Header, body []byte, parts [][]byte) {
 	w.compact()
 	var b []byte
 	if n := len(w.spare); n > 0 {
 		b, w.spare = w.spare[n-1][:0], w.spare[:n-1]
 	}
-	w.packets = append(w.packets, packet{h, append(b, body...)})
+	b = append(b, body...)
+	for _, p := range parts {
+		b = append(b, p...)
+	}
+	w.packets = append(w.packets, packet{h, b})
 	l.arrive(w)
 }
 

@@ -1,0 +1,24 @@
+package nmad
+
+// Cancel takes a receive back if no message has been found for it yet, and says
+// whether it has. True: it ends with ErrCanceled, it has received nothing, its
+// buffer is not touched any more, and the message that it was waiting for is for
+// another receive. False: it ends as if nothing had been said, or has ended; or it is a
+// send, which cannot be taken back. Not to be called from callbacks and hooks.
+func (r *Request) Cancel() bool {
+	if r.done() {
+		return false
+	}
+	g := r.gate
+	g.enter()
+	defer g.release()
+	if r.any != nil {
+		if !r.any.any.remove(r) {
+			return false
+		}
+	} else if r.stage != posted || !g.withdraw(r) {
+		return false
+	}
+	g.complete(r, ErrCanceled)
+	return true
+}

@@ -1,0 +1,171 @@
+package nmad
+
+// Collecting: a request that is started goes to its gate. Whoever finds the gate's lock
+// free starts it there and then. Who does not, because somebody else is sending,
+// receiving or polling, leaves the request for him: starting never waits, so it may be
+// done from hooks; and what several threads have left meanwhile stands in the queue
+// together, where the strategy can put it into one packet.
+//
+//	starter: push r onto incoming; try mu: got it: start all; not: go away
+//	holder:  unlock mu; look at incoming; not empty: try mu, start all
+//
+// As for movers, both look after they wrote, so nothing is left behind.
+
+// begin starts r, or leaves it for the holder of the lock.
+func (g *Gate) begin(r *Request) {
+	if g.mu.tryLock() {
+		if g.left() {
+			g.attend()
+		}
+		g.start(r)
+		g.release()
+		return
+	}
+	for {
+		head := g.incoming.Load()
+		r.link = head
+		if g.incoming.CompareAndSwap(head, r) {
+			break
+		}
+	}
+	if g.mu.tryLock() {
+		g.attend()
+		g.release()
+	}
+}
+
+// enter takes the lock and sees to what others have left: that was before.
+func (g *Gate) enter() {
+	g.mu.lock()
+	if g.left() {
+		g.attend()
+	}
+}
+
+// left says whether others have left something for the holder of the lock.
+func (g *Gate) left() bool { return g.landed.Load() != 0 || g.incoming.Load() != nil }
+
+// wanted says whether the holder of the lock should not stay longer than he must.
+func (g *Gate) wanted() bool { return g.mu.wanted() || g.incoming.Load() != nil }
+
+// attend sees to what others have left. Under mu, and not while a packet is being dealt
+// with. It says whether bytes have moved.
+func (g *Gate) attend() bool {
+	g.collect()
+	g.searchIfAsked()
+	for r := g.collected.pop(); r != nil; r = g.collected.pop() {
+		if r.stage == matched {
+			g.deliver(r, r.held)
+		} else {
+			g.start(r)
+		}
+	}
+	return g.homeAll()
+}
+
+// collect takes in what has been left in incoming, in its order: receives are posted,
+// so that what arrives is matched with them; all else that there is to do for them, and
+// for the others, is left for attend. Under mu.
+func (g *Gate) collect() {
+	if g.incoming.Load() == nil {
+		return
+	}
+	var first *Request // oldest first
+	for r := g.incoming.Swap(nil); r != nil; {
+		next := r.link
+		r.link = first
+		r, first = next, r
+	}
+	for r := first; r != nil; {
+		next := r.link
+		if r.op != opRecv || g.post(r) {
+			g.collected.push(r)
+		}
+		r = next
+	}
+}
+
+// start begins what r is for. Under mu, and not while a packet is being dealt with.
+func (g *Gate) start(r *Request) {
+	switch r.op {
+	case opSend:
+		g.startSend(r)
+	case opRecv:
+		g.startRecv(r)
+	case opResume:
+		g.deliver(r, r.held)
+	}
+}
+
+// startSend begins a send. The request may be done on return.
+func (g *Gate) startSend(r *Request) {
+	g.stats.Sends++
+	r.stage = queued
+	if g.dead != nil {
+		g.complete(r, g.dead)
+		return
+	}
+	if g.link == nil {
+		g.sendToSelf(r)
+		return
+	}
+	if !r.sync {
+		g.refreshCredit(r.data.size)
+	}
+	if g.dead == nil && g.tx.queue.empty() && g.rx.answers.empty() {
+		if sent, err := g.transmit(r); err != nil {
+			g.lose(err)
+			g.complete(r, g.dead)
+			return
+		} else if sent {
+			g.flush()
+			if r.stage == queued {
+				g.sent(r)
+			} else {
+				g.pend(r)
+			}
+			return
+		}
+	}
+	if g.dead != nil {
+		g.complete(r, g.dead)
+		return
+	}
+	g.pend(r)
+	g.tx.queue.push(r)
+	if !g.tx.refused {
+		g.drain()
+	}
+}
+
+// sendAtOnce sends a message if it can go eagerly and nothing is before it. It
+// needs no request.
+func (g *Gate) sendAtOnce(tag uint64, buf []byte) bool {
+	if len(buf) > g.tx.eager || !g.tx.queue.empty() || !g.rx.answers.empty() || g.dead != nil || g.link == nil {
+		return false
+	}
+	g.refreshCredit(len(buf))
+	if g.tx.credit < cost(len(buf)) || g.dead != nil {
+		return false
+	}
+	ok, err := g.transmitEager(tag, buf, nil, len(buf))
+	if err != nil {
+		g.lose(err)
+		return false
+	}
+	if !ok {
+		return false
+	}
+	g.stats.Sends++
+	g.note(SendDone, Envelope{g.own, tag, uint64(len(buf))}, nil, nil)
+	g.flush()
+	return true
+}
+
+// refreshCredit looks for credit that has come back when an eager message of that
+// size lacks it: a sender that only sends would not notice otherwise.
+func (g *Gate) refreshCredit(size int) {
+	if size <= g.tx.eager && g.tx.credit < cost(size) {
+		g.receive()
+	}
+}

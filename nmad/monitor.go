@@ -1,0 +1,88 @@
+package nmad
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// EventKind is what an Event tells; Monitor takes a set of them.
+type EventKind uint8
+
+const (
+	MessageArrived EventKind = 1 << iota // a message has come, or was announced, for which there is no receive yet
+	SendDone                             // a send has ended
+	RecvDone                             // a receive has ended
+	GateEnded                            // the other process has left, has died, or broke the protocol
+)
+
+// Event is what a monitor hears.
+type Event struct {
+	Kind EventKind
+	Gate *Gate // between which two processes
+	Envelope
+	Request *Request // SendDone, RecvDone: which one; nil for the calls that block
+	Err     error    // SendDone, RecvDone, GateEnded: how it ended
+}
+
+// monitors are the functions that want to hear what happens in a session.
+type monitors struct {
+	kinds atomic.Uint32 // all that any of them wants; read by every gate
+	mu    sync.Mutex    // serializes changes
+	list  atomic.Pointer[[]*monitor]
+}
+
+type monitor struct {
+	kinds EventKind
+	f     func(Event)
+}
+
+// Monitor calls f for each event of the given kinds from now on, until stop is called.
+// It is called as a request's Done is (RecvOp): outside of all locks, by whoever moves
+// the gate on, which may be a hook of the scheduler: it must not block nor wait, but may
+// start requests. Events of one gate come one at a time and in order; those of
+// different gates may come at the same time. After stop one more may be on its way.
+func (s *Session) Monitor(kinds EventKind, f func(Event)) (stop func()) {
+	m := &monitor{kinds, f}
+	s.watch.change(func(l []*monitor) []*monitor { return append(l, m) })
+	return func() {
+		s.watch.change(func(l []*monitor) []*monitor {
+			return slices.DeleteFunc(l, func(x *monitor) bool { return x == m })
+		})
+	}
+}
+
+func (w *monitors) all() []*monitor {
+	if l := w.list.Load(); l != nil {
+		return *l
+	}
+	return nil
+}
+
+func (w *monitors) change(how func([]*monitor) []*monitor) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := how(slices.Clone(w.all()))
+	kinds := EventKind(0)
+	for _, m := range list {
+		kinds |= m.kinds
+	}
+	w.list.Store(&list)
+	w.kinds.Store(uint32(kinds))
+}
+
+func (w *monitors) tell(e Event) {
+	for _, m := range w.all() {
+		if m.kinds&e.Kind != 0 {
+			m.f(e)
+		}
+	}
+}
+
+// note tells the monitors, if there are any for it, once the lock is let go. Under mu.
+func (g *Gate) note(kind EventKind, e Envelope, r *Request, err error) {
+	if g.watch.kinds.Load()&uint32(kind) != 0 {
+		g.calls.push(upcall{event: Event{Kind: kind, Gate: g, Envelope: e, Request: r, Err: err}})
+		g.called = true
+	}
+}

@@ -1,0 +1,202 @@
+package nmad
+
+// Envelope says what a message is, without its data.
+type Envelope struct {
+	Source int    // rank of its sender
+	Tag    uint64 //
+	Size   uint64 // bytes
+}
+
+// SendOp is a send with everything that can be said about it; Gate.StartSend starts
+// it. The zero value of each field is the usual.
+type SendOp struct {
+	Tag   uint64
+	Buf   []byte   // the message
+	Parts [][]byte // or, if not nil: the message in parts, which are sent one after the other without being put together
+
+	// Sync: the send is done only when the receiver has posted its receive. Else a
+	// short message is done as soon as Buf may be used again.
+	Sync bool
+	// Priority: under the strategy "priority" a message goes before those with a lower
+	// one that wait for the same gate, unless they have the same tag.
+	Priority int8
+
+	Done  func(*Request) // called when it is done; see RecvOp
+	Queue *Queue         // where it goes when it is done; nil: nowhere
+}
+
+// RecvOp is a receive with everything that can be said about it; Gate.StartRecv
+// and Session.StartRecv start it. The zero value of each field is the usual, except that
+// the zero Match takes a message with any tag: say Tag(7) for tag 7.
+type RecvOp struct {
+	Match
+	Buf   []byte   // where the message goes
+	Parts [][]byte // or, if not nil: places that it fills one after the other
+
+	// Choose, if not nil, is asked for the buffer, instead of Buf and Parts, when the
+	// message, or its announcement, has come. It is called like Done.
+	Choose func(Envelope) []byte
+
+	// Done is called when the receive is done, instead of waking somebody who waits;
+	// the request may be started again in it. Done, Choose and monitors are called
+	// without any lock, by whoever moves the gate on: perhaps by a hook of the
+	// scheduler, so they must neither block nor wait nor call Cancel, but may start
+	// requests. Calls on behalf of one gate come one at a time. If one panics the
+	// program ends.
+	Done  func(*Request)
+	Queue *Queue // where the request goes when it is done; nil: nowhere
+}
+
+// What a request is to do when its gate has time for it.
+const (
+	opSend uint8 = iota
+	opRecv
+	opResume // go on with a receive that has chosen its buffer
+)
+
+// StartSend starts a send with a request of the caller. It fails with ErrActive, and
+// starts nothing, while r is under way. Neither op nor the slice of its parts, but the
+// parts themselves, must stay as they are until it is done. It allocates nothing.
+func (g *Gate) StartSend(r *Request, op *SendOp) error {
+	if err := r.claim(); err != nil {
+		return err
+	}
+	g.launchSend(r, op)
+	return nil
+}
+
+func (g *Gate) launchSend(r *Request, op *SendOp) {
+	r.prepare(g, op.Tag, op.Buf, false)
+	if op.Parts != nil {
+		r.data.set(nil, op.Parts)
+	}
+	if op.Sync || op.Priority != 0 || op.Done != nil || op.Queue != nil {
+		r.special = true
+		r.sync, r.priority, r.notify, r.queue = op.Sync, op.Priority, op.Done, op.Queue
+	}
+	r.op = opSend
+	g.begin(r)
+}
+
+// StartRecv starts a receive from this gate; see StartSend.
+func (g *Gate) StartRecv(r *Request, op *RecvOp) error {
+	if err := r.claim(); err != nil {
+		return err
+	}
+	g.launchRecv(r, op)
+	return nil
+}
+
+func (g *Gate) launchRecv(r *Request, op *RecvOp) {
+	r.prepareRecv(g, op)
+	if r.match.Mask != exact && r.special {
+		r.age = g.any.clock.Add(1)
+	}
+	g.begin(r)
+}
+
+// StartRecv starts a receive from any rank, the own one included; Request.Source
+// says from which one it was. Of the messages that are there already it takes one of
+// any gate, in turn; those of one gate it takes in the order of that gate. It
+// fails when the session is closed, or with ErrPeerLost when no other process is left.
+func (s *Session) StartRecv(r *Request, op *RecvOp) error {
+	if err := r.claim(); err != nil {
+		return err
+	}
+	s.launchRecv(r, op)
+	return nil
+}
+
+func (s *Session) launchRecv(r *Request, op *RecvOp) {
+	r.prepareRecv(s.gates[s.cfg.Rank], op)
+	r.special, r.any, r.match = true, s, op.Match
+	s.startAny(r)
+}
+
+// prepareRecv is prepare for a receive that may be out of the ordinary.
+func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
+	r.prepare(g, op.Tag, op.Buf, false)
+	r.op = opRecv
+	if op.Parts != nil {
+		r.data.set(nil, op.Parts)
+	}
+	if op.Mask != exact || op.Choose != nil || op.Done != nil || op.Queue != nil {
+		r.special = true
+		r.match, r.chooser, r.notify, r.queue = op.Match, op.Choose, op.Done, op.Queue
+	}
+}
+
+// startAny begins a receive, or a probe, for any source.
+func (s *Session) startAny(r *Request) {
+	r.stage = posted
+	r.gate.pend(r)
+	s.any.post(r)
+	s.searchAll()
+	if dead := s.any.gone(); dead != nil && s.any.remove(r) {
+		r.gate.mu.lock()
+		r.gate.complete(r, dead)
+		r.gate.release()
+	}
+}
+
+// searchAll has all gates that may hold unexpected messages look through them.
+func (s *Session) searchAll() {
+	n := len(s.gates)
+	for i, at := 0, s.any.begin(n); i < n && s.any.count.Load() != 0; i++ {
+		if rank := (at + i) % n; s.any.flagged(rank) {
+			g := s.gates[rank]
+			g.lookAgain()
+			if g.mu.tryLock() { // else whoever has the lock does it
+				g.attend()
+				g.release()
+			}
+		}
+	}
+}
+
+// Issend is Isend, but done only when the receiver has posted its receive (a
+// synchronous send).
+func (g *Gate) Issend(tag uint64, buf []byte) *Request {
+	r := fresh()
+	g.launchSend(r, &SendOp{Tag: tag, Buf: buf, Sync: true})
+	return r
+}
+
+// Ssend sends buf as one message and returns once the receiver has posted its receive.
+func (g *Gate) Ssend(tag uint64, buf []byte) error { return g.Issend(tag, buf).Wait() }
+
+// IsendParts is Isend of a message that lies in several places.
+func (g *Gate) IsendParts(tag uint64, parts [][]byte) *Request {
+	r := fresh()
+	g.launchSend(r, &SendOp{Tag: tag, Parts: parts})
+	return r
+}
+
+// IrecvParts is Irecv of a message into several places.
+func (g *Gate) IrecvParts(tag uint64, parts [][]byte) *Request {
+	r := fresh()
+	g.launchRecv(r, &RecvOp{Match: Tag(tag), Parts: parts})
+	return r
+}
+
+// IrecvMatch is Irecv of the next message that m is for.
+func (g *Gate) IrecvMatch(m Match, buf []byte) *Request {
+	r := fresh()
+	g.launchRecv(r, &RecvOp{Match: m, Buf: buf})
+	return r
+}
+
+// Irecv starts to receive a message that m is for from any rank; see StartRecv.
+func (s *Session) Irecv(m Match, buf []byte) *Request {
+	r := fresh()
+	s.launchRecv(r, &RecvOp{Match: m, Buf: buf})
+	return r
+}
+
+// Recv receives a message that m is for from any rank, waits for it, and says what it
+// was. With ErrTruncated Size is that of the whole message.
+func (s *Session) Recv(m Match, buf []byte) (Envelope, error) {
+	r := s.Irecv(m, buf)
+	err := r.Wait()
+	return r.Envelope(), err
+}

@@ -1,0 +1,67 @@
+package nmad
+
+// drain sends what waits, in this order: answers to announcements, because
+// whole messages wait for them; credit; messages. It stops at the first refusal.
+func (g *Gate) drain() {
+	g.tx.refused = false
+	if err := g.drainAll(); err != nil {
+		g.lose(err)
+		return
+	}
+	g.flush()
+}
+
+func (g *Gate) drainAll() error {
+	for r := g.rx.answers.head; r != nil; r = g.rx.answers.head {
+		if ok, err := g.transmitAnswer(r); !ok || err != nil {
+			return err
+		}
+		g.rx.answers.pop()
+		g.answered(r)
+	}
+	if g.rx.due() && g.end == nil {
+		if ok, err := g.transmitPlain(kindCredit, uint64(g.rx.owed)); !ok || err != nil {
+			return err
+		}
+		g.rx.paid()
+		g.stats.Credits++
+	}
+	for r := g.tx.queue.head; r != nil; r = g.tx.queue.head {
+		if ok, err := g.transmit(r); !ok || err != nil {
+			return err
+		}
+		g.tx.queue.pop()
+		if r.stage == queued {
+			g.sent(r)
+		}
+	}
+	if g.tx.owesByeAck {
+		if ok, err := g.transmitPlain(kindByeAck, 0); !ok || err != nil {
+			return err
+		}
+		g.tx.owesByeAck = false
+	}
+	if g.tx.owesBye && g.push.resting() {
+		if ok, err := g.transmitPlain(kindBye, g.push.total); !ok || err != nil {
+			return err
+		}
+		g.tx.owesBye = false
+	}
+	return nil
+}
+
+// waiting says whether packets wait to be handed to the link.
+func (g *Gate) waiting() bool {
+	return !g.tx.queue.empty() || !g.rx.answers.empty() ||
+		g.tx.owesBye || g.tx.owesByeAck || g.rx.due()
+}
+
+// outgoing says whether packets wait, or bytes in the driver's buffer.
+func (g *Gate) outgoing() bool { return g.waiting() || g.tx.unflushed }
+
+// stalled says whether all packets that wait do so for the peer's answers, since as
+// many messages are announced as it keeps.
+func (g *Gate) stalled() bool {
+	return g.tx.sends.used >= g.tx.records && !g.tx.queue.empty() && g.rx.answers.empty() &&
+		!g.rx.due() && !g.tx.owesByeAck
+}

@@ -1,0 +1,106 @@
+package nmad
+
+import "github.com/pm2-go/pm2/nmad/driver"
+
+// transmit hands the packet of a message to the link: the message itself, or, if it is
+// long or the peer has no memory left for it, its announcement. False: it must wait
+// its turn.
+func (g *Gate) transmit(r *Request) (bool, error) {
+	size := r.data.size
+	if size <= g.tx.eager && g.tx.credit >= cost(size) && !r.sync {
+		return g.transmitEager(r.tag, r.data.buf, r.data.parts, size)
+	}
+	if g.tx.sends.used >= g.tx.records {
+		return false, nil
+	}
+	h := &g.tx.head
+	cookie := g.tx.sends.put(r)
+	*h = driver.Header{Kind: kindRdv, Tag: r.tag, Size: uint64(size), Cookie: cookie, Seq: g.tx.seq}
+	began := stamp()
+	ok, err := g.link.Send(h, nil)
+	if !ok || err != nil {
+		g.tx.sends.take(cookie)
+		g.tx.refused = true
+		return false, err
+	}
+	g.tx.seq++
+	if began != 0 {
+		g.traceOut(size, began)
+	}
+	r.stage = announced
+	g.stats.Rendezvous++
+	if size <= g.tx.eager && !r.sync {
+		g.stats.Starved++
+	}
+	return true, nil
+}
+
+func (g *Gate) transmitEager(tag uint64, buf []byte, parts [][]byte, size int) (bool, error) {
+	h := &g.tx.head
+	h.Kind, h.Flags = kindEager, 0
+	h.Body, h.Size = uint32(size), uint64(size)
+	h.Tag, h.Seq = tag, g.tx.seq
+	h.Cookie = uint32(g.rx.owed) // at most the window, which fits
+	began := stamp()
+	var ok bool
+	var err error
+	if parts == nil {
+		ok, err = g.link.Send(h, buf)
+	} else {
+		ok, err = g.link.SendParts(h, parts)
+	}
+	if !ok || err != nil {
+		g.tx.refused = true
+		return false, err
+	}
+	g.tx.seq++
+	if began != 0 {
+		g.traceOut(size, began)
+	}
+	g.tx.credit -= cost(size)
+	g.rx.paid()
+	g.stats.BytesSent += uint64(size)
+	return true, nil
+}
+
+// sent ends an eager send.
+func (g *Gate) sent(r *Request) {
+	r.n = r.data.size
+	g.complete(r, nil)
+}
+
+// transmitPlain sends a packet that belongs to no message.
+func (g *Gate) transmitPlain(kind uint8, size uint64) (bool, error) {
+	g.tx.head = driver.Header{Kind: kind, Size: size}
+	ok, err := g.link.Send(&g.tx.head, nil)
+	if !ok {
+		g.tx.refused = true
+	}
+	return ok, err
+}
+
+// flush moves the driver's buffered bytes on. As long as there are any, the
+// engine must poll, although the requests they belong to may be done.
+func (g *Gate) flush() {
+	all, err := g.link.Flush()
+	if err != nil {
+		g.lose(err)
+		return
+	}
+	g.tx.unflushed = !all
+	if g.holding != g.tx.unflushed && g.end == nil {
+		g.hold(g.tx.unflushed)
+	}
+}
+
+func (g *Gate) hold(on bool) {
+	if g.holding == on {
+		return
+	}
+	g.holding = on
+	if on {
+		g.engine.Need()
+	} else {
+		g.engine.Done()
+	}
+}

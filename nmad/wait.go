@@ -1,0 +1,115 @@
+package nmad
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// WaitContext is Wait until ctx is done; then it returns its cause, and the request goes
+// on: it can be waited for again, or cancelled.
+func (r *Request) WaitContext(ctx context.Context) error {
+	if ctx.Done() == nil {
+		return r.Wait()
+	}
+	if over, err := r.Test(); over || errors.Is(err, ErrIdle) {
+		return err
+	}
+	if _, err := choose(ctx, r.Case()); err != nil {
+		if r.completion.Test(finished) {
+			return r.err
+		}
+		return fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", r.from, r.tag, err)
+	}
+	return r.Wait()
+}
+
+// WaitAll waits until all requests are done, or ctx is: then it returns its cause, and
+// the requests that are not done go on. Else it returns the error of the first one, in the
+// order of the arguments, that has one; those of the others are kept in their
+// requests. A nil request counts as done.
+func WaitAll(ctx context.Context, requests ...*Request) error {
+	var first error
+	for _, r := range requests {
+		if r == nil {
+			continue
+		}
+		err := r.WaitContext(ctx)
+		if !r.done() {
+			return err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// WaitAny waits until one of the requests is done and returns its index and how it
+// ended; -1 and the cause when ctx is done before. A nil request never is; if all are
+// nil the error is ErrIdle. Of several that are done any may be named. Up to 8 requests
+// allocate nothing if ctx cannot be done.
+func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
+	some := false
+	for i, r := range requests {
+		if r == nil {
+			continue
+		}
+		some = true
+		if r.done() {
+			return i, r.Wait()
+		}
+	}
+	if !some {
+		return -1, ErrIdle
+	}
+	var few [8]marcel.Case
+	cases := few[:0]
+	if len(requests) > len(few) {
+		cases = make([]marcel.Case, 0, len(requests))
+	}
+	for _, r := range requests {
+		if r == nil {
+			cases = append(cases, nil)
+		} else {
+			cases = append(cases, r.Case())
+		}
+	}
+	i, err := choose(ctx, cases...)
+	if err != nil {
+		return -1, fmt.Errorf("nmad: wait for any of %d requests: %w", len(requests), err)
+	}
+	return i, requests[i].Wait()
+}
+
+// done says whether r is, or was never started.
+func (r *Request) done() bool { return !r.started.Load() || r.completion.Test(finished) }
+
+// choose is marcel.SelectContext, except that what makes it panic is an error.
+func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			e, ok := why.(error)
+			if !ok || !errors.Is(e, pioman.ErrTwoWaiters) && !errors.Is(e, pioman.ErrInHandler) {
+				panic(why)
+			}
+			i, err = -1, e
+		}
+	}()
+	if ctx.Done() == nil {
+		return marcel.Select(cases...), nil
+	}
+	return marcel.SelectContext(ctx, cases...)
+}
+
+// await waits for a completion that is no request's.
+func await(ctx context.Context, e *pioman.Engine, c *pioman.Completion) error {
+	if ctx.Done() == nil {
+		return c.Wait(e, finished)
+	}
+	_, err := choose(ctx, c.Case(e, finished))
+	return err
+}
