@@ -13,8 +13,7 @@ import (
 // cannot be started again. NewQueue makes one. Any number of threads and
 // goroutines may Pop; one at a time may Wait.
 type Queue struct {
-	engine  *pioman.Engine
-	session *Session
+	engine *pioman.Engine
 
 	mu    marcel.SpinLock // innermost
 	list  requestQueue
@@ -24,7 +23,7 @@ type Queue struct {
 }
 
 // NewQueue makes a completion queue for requests of this session.
-func (s *Session) NewQueue() *Queue { return &Queue{engine: s.cfg.Engine, session: s} }
+func (s *Session) NewQueue() *Queue { return &Queue{engine: s.cfg.Engine} }
 
 // put adds a request that is done, and wakes who waits.
 func (q *Queue) put(r *Request) {
@@ -69,7 +68,7 @@ func (q *Queue) Wait(ctx context.Context) (*Request, error) {
 		if r := q.Pop(); r != nil { // put before the Reset
 			return r, nil
 		}
-		if err := await(ctx, q.engine, &q.some); err != nil {
+		if err := q.some.WaitContext(ctx, q.engine, finished); err != nil {
 			return nil, fmt.Errorf("nmad: wait for a completion queue: %w", err)
 		}
 	}

@@ -93,7 +93,7 @@ func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 	defer func() {
 		if why := recover(); why != nil {
 			e, ok := why.(error)
-			if !ok || !errors.Is(e, pioman.ErrTwoWaiters) && !errors.Is(e, pioman.ErrInHandler) {
+			if !ok || !errors.Is(e, pioman.ErrInHandler) {
 				panic(why)
 			}
 			i, err = -1, e
@@ -103,13 +103,4 @@ func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 		return marcel.Select(cases...), nil
 	}
 	return marcel.SelectContext(ctx, cases...)
-}
-
-// await waits for a completion that is no request's.
-func await(ctx context.Context, e *pioman.Engine, c *pioman.Completion) error {
-	if ctx.Done() == nil {
-		return c.Wait(e, finished)
-	}
-	_, err := choose(ctx, c.Case(e, finished))
-	return err
 }
