@@ -38,11 +38,12 @@ const hookPriority = 50
 // attachment is an engine hooked to a scheduler. It is made by Attach and dropped
 // by stop; a hook in progress may use it a moment longer.
 type attachment struct {
-	e     *Engine
-	s     Scheduler
-	vps   []vpState
-	hooks []*hooks.Hook
-	after func() // nil, or what follows the end
+	e *Engine
+	s Scheduler
+	policy
+	spare     spareLWP
+	dedicated *dedicated // nil: none
+	after     func()     // nil, or what follows the end
 }
 
 // taken says which schedulers have an engine: SetSleeper has room for one.
@@ -74,7 +75,9 @@ func giveBack(s Scheduler) {
 // its Sleeper. stop undoes it (again: without effect); requests may be pending
 // at either moment, waiters change over. When stop returns no hook begins any
 // more, and nothing of ours sleeps in the scheduler's threads. ErrAttached,
-// ErrSchedulerTaken, ErrClosed, ErrInHandler; or the kernel's refusal of an epoll descriptor.
+// ErrSchedulerTaken, ErrClosed, ErrInHandler, ErrParameter; or the kernel's refusal of an epoll descriptor.
+//
+// With the parameter Progress off it only checks: the engine stays explicit.
 func (e *Engine) Attach(s Scheduler) (stop func(), err error) { return e.attach(s, nil) }
 
 // attach is Attach; after is called once the engine is unhooked again, be it by stop or by Close.
@@ -93,6 +96,12 @@ func (e *Engine) attach(s Scheduler, after func()) (stop func(), err error) {
 	if e.paramErr != nil {
 		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, e.paramErr)
 	}
+	if !e.params.Progress {
+		if after != nil {
+			after() // nothing was hooked
+		}
+		return func() {}, nil
+	}
 	if !take(s, e) {
 		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, ErrSchedulerTaken)
 	}
@@ -100,13 +109,12 @@ func (e *Engine) attach(s Scheduler, after func()) (stop func(), err error) {
 		giveBack(s)
 		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
 	}
-	a := &attachment{e: e, s: s, after: after, vps: make([]vpState, s.NumVP())}
-	for i := range a.vps {
-		a.vps[i].last.Store(never)
-	}
+	a := &attachment{e: e, s: s, after: after}
+	a.policy.init(s, &e.params)
+	a.spare.init(a)
 	e.replant(s)
 	e.attached.Store(a)
-	if err := a.register(); err != nil {
+	if err := a.take(); err != nil {
 		a.detach()
 		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
 	}
@@ -123,28 +131,28 @@ func (e *Engine) attach(s Scheduler, after func()) (stop func(), err error) {
 	}, nil
 }
 
-func (a *attachment) register() error {
-	for _, h := range []struct {
-		point hooks.Point
-		f     hooks.Func
-	}{{hooks.Idle, a.idle}, {hooks.Switch, a.onSwitch}, {hooks.Timer, a.timer}} {
-		hook, err := a.s.Hooks().RegisterWhile(h.point, hookPriority, a.e.config.Name, &a.e.load.w, uint64(pendingMask), h.f)
-		if err != nil {
+// take gives the engine its polling points, or its own processor.
+func (a *attachment) take() error {
+	if vp := a.e.params.Dedicated; vp >= 0 {
+		if err := a.dedicate(vp); err != nil {
 			return err
 		}
-		a.hooks = append(a.hooks, hook)
 	}
-	return nil
+	return a.adjust()
 }
 
 // detach undoes Attach; for the holder of e.mu. The order matters: first the engine is
 // explicit, then the passive waiters are woken to see it (wait.go).
 func (a *attachment) detach() {
 	for _, h := range a.hooks {
-		h.Unregister()
+		h.Unregister() // nil: without effect
+	}
+	if a.dedicated != nil {
+		a.dedicated.stop()
 	}
 	a.e.attached.Store(nil)
 	a.s.SetSleeper(nil)
+	a.spare.stop(a.e.sleeper.evict)
 	a.e.sleeper.evict()
 	parking.wakeAll(a.e)
 	a.e.sleeper.release()

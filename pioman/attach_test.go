@@ -65,13 +65,13 @@ func TestIdleHookVerdicts(t *testing.T) {
 	if v := idle(); v != hooks.Busy || c.polls.Load() != 1 {
 		t.Fatalf("a request was just posted: %v after %d polls", v, c.polls.Load())
 	}
-	eventually(t, "waiting", func() bool { return idle() == hooks.Waiting })
+	eventually(t, "no longer busy", func() bool { return idle() != hooks.Busy })
 	c.status.Store(int32(Moved))
 	if v := idle(); v != hooks.Busy {
 		t.Fatalf("something moved: %v", v)
 	}
 	c.status.Store(int32(Again))
-	eventually(t, "waiting", func() bool { return idle() == hooks.Waiting })
+	eventually(t, "no longer busy", func() bool { return idle() != hooks.Busy })
 	e.Need()
 	e.Done()
 	if v := idle(); v != hooks.Busy {

@@ -54,10 +54,12 @@ type Engine struct {
 	tree     atomic.Pointer[tree]       // nil: root is the only queue; Attach writes
 	attached atomic.Pointer[attachment] // Attach and stop write; waiters and posters read
 	closed   atomic.Bool
-	blind    atomic.Int32 // Blind tasks in queues
+	points   atomic.Uint32 // Points in use; SetPoints writes
+	blind    atomic.Int32  // Blind tasks in queues
 
 	_       [line]byte
 	sleeper sleeper
+	adapt   adaptation
 
 	mu mutex // serialises Attach, stop and Close
 }
@@ -77,6 +79,8 @@ func New(c Config) *Engine {
 	e.root = &Queue{engine: e}
 	e.alone[0] = e.root
 	e.sleeper.e = e
+	e.points.Store(uint32(e.params.Points))
+	e.adapt.init(e.ticks.delay, e.params.Adaptive)
 	return e
 }
 
@@ -181,11 +185,17 @@ func (e *Engine) rouse(v view) {
 	if a == nil {
 		return
 	}
+	if a.dedicated != nil {
+		a.dedicated.rouse()
+		return
+	}
 	switch vp := a.s.CurrentVP(); {
 	case !v.asleep():
 		a.s.Kick(vp)
 	case vp < 0:
 		e.sleeper.wake()
+	default:
+		a.roused()
 	}
 }
 
@@ -195,9 +205,16 @@ func (e *Engine) rouse(v view) {
 // nothing is pending; Waiting: something is; Busy: something happened in this
 // round. About 20 ns plus the handlers; runs them on the caller's stack.
 func (e *Engine) Poll() hooks.Verdict {
+	if e.Points()&AtExplicit == 0 {
+		return e.verdict()
+	}
 	if e.visit(e.here(), true) == moved {
 		return hooks.Busy
 	}
+	return e.verdict()
+}
+
+func (e *Engine) verdict() hooks.Verdict {
 	if e.load.view().pending() == 0 {
 		return hooks.Quiet
 	}

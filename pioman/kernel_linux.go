@@ -91,6 +91,23 @@ func (k *kernel) wait(limit time.Duration) nap {
 	return disturbed
 }
 
+// pause blocks until a wake or the end of d, whatever the watched descriptors say.
+func (k *kernel) pause(d time.Duration) nap {
+	if !k.ref() {
+		return disturbed
+	}
+	defer k.unref()
+	t := unix.NsecToTimespec(int64(d))
+	n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(k.event), Events: unix.POLLIN}}, &t, nil)
+	if n > 0 {
+		k.quieten()
+	}
+	if n > 0 || err != nil { // interrupted: look, what does it matter
+		return disturbed
+	}
+	return undisturbed
+}
+
 // quieten empties the eventfd, which was seen readable. It empties first and marks
 // second: a wake in between finds the mark and does nothing, which is right, for it
 // meant the sleep that just ended. The other way round it would leave the mark on

@@ -29,6 +29,8 @@ func (k *kernel) wait(limit time.Duration) nap {
 	}
 }
 
+func (k *kernel) pause(d time.Duration) nap { return k.wait(d) }
+
 func (k *kernel) wake() {
 	select {
 	case k.rung <- struct{}{}:

@@ -3,7 +3,6 @@ package pioman
 import (
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
@@ -105,7 +104,7 @@ func (o Origin) String() string {
 // and remembers who said it. The error is ErrParameter and says which variable or
 // flag, what it was given, and what is allowed; p is then as before.
 func (p *Params) Set(name, text string, by Origin) error {
-	i := slices.IndexFunc(table, func(x param) bool { return x.Name == name })
+	i := rowOf(name)
 	if i < 0 {
 		return fmt.Errorf("%w: there is no parameter %q", ErrParameter, name)
 	}
@@ -126,12 +125,11 @@ func (p *Params) Set(name, text string, by Origin) error {
 // Get returns the value of the parameter called name as Set would take it, and who
 // decided it; "" for a name that does not exist.
 func (p *Params) Get(name string) (text string, by Origin) {
-	for i := range table {
-		if table[i].Name == name {
-			return table[i].at(p).text(), p.origin(i)
-		}
+	i := rowOf(name)
+	if i < 0 {
+		return "", FromDefault
 	}
-	return "", FromDefault
+	return table[i].at(p).text(), p.origin(i)
 }
 
 // origin is who decided parameter i: what was changed in the struct, not by Set, the

@@ -3,6 +3,7 @@ package pioman
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,6 +115,11 @@ var table = []param{
 	{Param{Name: "round", Env: "PIOM_ROUND", Values: "1 to 1000000",
 		Meaning: "most handlers that one poll of a queue runs"},
 		func(p *Params) value { return number{&p.Round, 1, 1_000_000} }},
+}
+
+// rowOf is the place in the table of the parameter called name, -1: nowhere.
+func rowOf(name string) int {
+	return slices.IndexFunc(table, func(x param) bool { return x.Name == name })
 }
 
 // value is a parameter's field seen as text. check is about what is there.

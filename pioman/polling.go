@@ -1,75 +1,393 @@
 package pioman
 
 import (
+	"fmt"
 	"math"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// What the hooks do at each point: who polls, when, and how often.
+// The polling policy: who polls at which point, when, and how often. Three questions:
+//
+// Is anything pending? If not, every hook returns after one load.
+//
+// Does somebody block in the kernel for all (the load word's asleep)? Then the kernel
+// will say when something comes, and who computes need not look: the switch, timer and
+// library hooks return at once, the clock of the scheduler may doze. What is posted
+// meanwhile makes the sleeper's view outdated: hooks poll again, and the next tick
+// of the timer has the sleeper take a fresh look.
+//
+// Whose turn is it? Of idle processors those poll that the Distribution names: one per
+// socket is whoever was idle there first, so that a poller whose processor gets
+// work is succeeded by another one. The others are Quiet, and sleep.
+//
+//	processors     something pending                                   polls
+//	some idle      since less than the window (adaptation.go)          an idle one, continuously or every IdleGap
+//	some idle      for longer                                          nobody: an idle one blocks in the kernel
+//	all compute    since less than the BlockingDelay                   they, at switches and timer ticks
+//	all compute    for longer                                          nobody: the spare LWP (sparelwp.go) blocks
+//	one dedicated  at all                                              that one (dedicated.go)
 
 // vpState is what the hooks remember of one virtual processor.
 type vpState struct {
 	last atomic.Int64 // asm.Cycles of the last poll at a hook; its LWP and the timer write
 
+	polled atomic.Int64   // asm.Cycles of its last poll when idle, never: it is not idle, or went to sleep; its LWP writes, others read
+	ran    atomic.Bool    // it has run threads since it was idle; as polled
+	by     atomic.Uintptr // asm.G of the LWP's goroutine that polled then
+
+	polls [len(hookPoints)]atomic.Uint64 // rounds made at each point
+	finds [len(hookPoints)]atomic.Uint64 // of these, in which something happened
+
 	// The idle hook's alone, hence its LWP's.
 	seen   view  // activity at its last look
-	active int64 // asm.Cycles when something happened last
+	active int64 // asm.Cycles when something happened last, or since when it is idle
 
-	_ [line - 24]byte
+	_ [line - (6+2*len(hookPoints))*8%line]byte
 }
 
-// never is when a virtual processor polled that has not polled yet; no difference
-// from it overflows.
-const never = math.MinInt64 / 2
+// Places of the points in vpState's arrays, and in pointNames.
+const (
+	idlePoint = iota
+	switchPoint
+	timerPoint
+	libraryPoint
+)
 
-// idle polls on the LWP of a virtual processor with nothing to run. Busy for as long
-// as something keeps happening; Waiting: it may sleep in the Sleeper.
+const (
+	// never is when a virtual processor polled that has not polled yet; no difference
+	// from it overflows.
+	never = math.MinInt64 / 2
+
+	// lapse is how long, in ns, an idle processor may be away from its hooks and still
+	// counts as polling: longer than most rounds take.
+	lapse = 50_000
+)
+
+// poll is the policy's part of an attachment.
+type policy struct {
+	vps     []vpState
+	elected []bool   // by VP: polls when idle; nil: all
+	sockets []*claim // by VP: with OnePerSocket
+	lapse   int64    // cycles
+	hooks   [len(hookPoints)]*hooks.Hook
+
+	_      [line]byte
+	hushed atomic.Int32 // the VP, plus 1, whose timer hook was Quiet because somebody sleeps in the kernel; 0: none
+	_      [line - 4]byte
+
+	// The timer hook's; also fired by who enters a blocking call.
+	seen   atomic.Uint64 // activity at its last look
+	active atomic.Int64  // asm.Cycles when that changed
+}
+
+// claim is the right to poll for the idle VPs of one socket.
+type claim struct {
+	by atomic.Int64 // the VP, plus 1, that has it
+	at atomic.Int64 // asm.Cycles when that one used it last
+	_  [line - 16]byte
+}
+
+// seated is what the policy may ask of a scheduler beyond Scheduler.
+type seated interface{ PU(vp int) *topo.Item }
+
+func (p *policy) init(s Scheduler, params *Params) {
+	p.vps = make([]vpState, s.NumVP())
+	for i := range p.vps {
+		p.vps[i].last.Store(never)
+		p.vps[i].polled.Store(never)
+	}
+	p.lapse = asm.ToCycles(lapse)
+	p.active.Store(asm.Cycles())
+	p.elected, p.sockets = elect(s, params.IdleVPs)
+}
+
+// elect says which VPs poll when they are idle, or which claim they have to take for it.
+func elect(s Scheduler, d Distribution) (elected []bool, sockets []*claim) {
+	n := s.NumVP()
+	switch d {
+	case AllVPs:
+		return nil, nil
+	case OnePerSocket:
+		sockets = make([]*claim, n)
+		claims := map[*topo.Item]*claim{}
+		for vp := range sockets {
+			at := socketOf(s, vp)
+			if claims[at] == nil {
+				claims[at] = &claim{}
+				claims[at].at.Store(never)
+			}
+			sockets[vp] = claims[at]
+		}
+		return nil, sockets
+	}
+	elected = make([]bool, n)
+	for vp := range elected {
+		switch d {
+		case FirstVP:
+			elected[vp] = vp == 0
+		case OddVPs:
+			elected[vp] = vp%2 != 0 || n == 1 // somebody has to
+		case EvenVPs:
+			elected[vp] = vp%2 == 0
+		}
+	}
+	return elected, nil
+}
+
+// socketOf is the package that a VP is in; nil if that is not known: then all are in one.
+func socketOf(s Scheduler, vp int) *topo.Item {
+	if l, ok := s.(seated); ok {
+		if pu := l.PU(vp); pu != nil {
+			return pu.Ancestor(topo.Package)
+		}
+	}
+	return nil
+}
+
+// mayPoll tells whether it is VP vp's turn to poll, being idle.
+func (p *policy) mayPoll(vp int, now int64) bool {
+	if p.elected != nil {
+		return p.elected[vp]
+	}
+	if p.sockets == nil {
+		return true
+	}
+	c, me := p.sockets[vp], int64(vp)+1
+	at, by := c.at.Load(), c.by.Load()
+	if by != me {
+		if now-at < p.lapse || !c.by.CompareAndSwap(by, me) {
+			return false
+		}
+	}
+	if by != me || now-at > p.lapse/8 { // not at every poll: others look at this line
+		c.at.Store(now)
+	}
+	return true
+}
+
+// othersPoll withdraws the caller, an LWP's goroutine that is about to sleep, from those who
+// poll, and tells whether another idle processor still does, so that nobody need
+// block in the kernel. Each withdraws before it looks: of two, one sees that it is the last.
+func (p *policy) othersPoll() bool {
+	g, now, others := asm.G(), asm.Cycles(), false
+	for i := range p.vps {
+		if v := &p.vps[i]; v.by.Load() == g {
+			v.polled.Store(never)
+			if p.sockets != nil && p.sockets[i].by.CompareAndSwap(int64(i)+1, 0) {
+				p.sockets[i].at.Store(never)
+			}
+		}
+	}
+	for i := range p.vps {
+		others = others || now-p.vps[i].polled.Load() < p.lapse
+	}
+	return others
+}
+
+// idlers tells whether an idle processor polls.
+func (p *policy) idlers(now int64) bool {
+	for i := range p.vps {
+		if now-p.vps[i].polled.Load() < p.lapse {
+			return true
+		}
+	}
+	return false
+}
+
+// Points returns the polling points in use.
+func (e *Engine) Points() Points { return Points(e.points.Load()) }
+
+// SetPoints switches polling points on and off, at any time; what it takes away is not
+// polled at any more when it returns, but for calls in progress. With none but
+// AtExplicit, idle processors still block in the kernel for what is pending. ErrParameter, or
+// ErrClosed. Not allowed inside handlers and hooks.
+func (e *Engine) SetPoints(p Points) error {
+	if p.check() != nil {
+		return fmt.Errorf("set polling points %#x: %w", uint8(p), ErrParameter)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed.Load() {
+		return fmt.Errorf("set polling points: %w", ErrClosed)
+	}
+	e.points.Store(uint32(p))
+	if a := e.attached.Load(); a != nil {
+		if err := a.adjust(); err != nil {
+			return fmt.Errorf("set polling points: %w", err)
+		}
+		if e.load.view().pending() != 0 {
+			a.s.Kick(-1)
+		}
+	}
+	return nil
+}
+
+// adjust registers the hooks of the points in use, and unregisters the others; for the
+// holder of e.mu.
+func (a *attachment) adjust() error {
+	points := a.e.Points()
+	if a.dedicated != nil {
+		points = NoPoints
+	}
+	for i, f := range [len(hookPoints)]hooks.Func{a.idle, a.onSwitch, a.timer, a.library} {
+		h := &a.hooks[i]
+		switch on := points&(1<<i) != 0; {
+		case on && *h == nil:
+			var err error
+			if *h, err = a.s.Hooks().RegisterWhile(hookPoints[i], hookPriority, a.e.config.Name, &a.e.load.w, uint64(pendingMask), f); err != nil {
+				return err
+			}
+		case !on && *h != nil:
+			(*h).Unregister()
+			*h = nil
+		}
+	}
+	return nil
+}
+
+// idle polls on the LWP of a virtual processor with nothing to run. Busy: it is to poll on.
+// Waiting: it may sleep in the Sleeper, when the scheduler thinks it has polled
+// enough. Quiet: it may do so at once.
 func (a *attachment) idle(vp int) hooks.Verdict {
-	before := a.e.load.view()
+	e := a.e
+	before := e.load.view()
 	if before.pending() == 0 || vp < 0 || vp >= len(a.vps) {
 		return hooks.Quiet
 	}
-	s := &a.vps[vp]
-	out := a.e.poll(vp)
-	now := asm.Cycles()
-	if activity := a.e.load.view().activity(); out == moved || activity != s.seen {
-		s.seen, s.active = activity, now
+	s, now := &a.vps[vp], asm.Cycles()
+	if s.ran.Load() {
+		s.ran.Store(false)
+		s.active = now // it has just become idle
 	}
-	if now-s.active < a.e.ticks.hot {
-		return hooks.Busy
-	}
-	return hooks.Waiting
-}
-
-// onSwitch polls at a context switch, on the thread just switched to, at most once
-// per switchPeriod: a poll may cost as much as ten switches.
-func (a *attachment) onSwitch(vp int) hooks.Verdict {
-	if a.e.load.view().pending() == 0 {
+	if !a.mayPoll(vp, now) {
 		return hooks.Quiet
 	}
-	return a.due(vp, a.e.ticks.switchPeriod)
+	if e.ticks.idleGap > 0 && now-s.last.Load() < e.ticks.idleGap {
+		return a.persist(s, now)
+	}
+	s.last.Store(now)
+	s.polled.Store(now)
+	if g := asm.G(); s.by.Load() != g {
+		s.by.Store(g)
+	}
+	if before.asleep() && a.spare.blocks.Load() {
+		e.sleeper.wake() // the spare LWP is no longer needed
+	}
+	out := e.poll(vp)
+	bump(&s.polls[idlePoint])
+	now = asm.Cycles()
+	if out == moved {
+		bump(&s.finds[idlePoint])
+		if wait := now - s.active; wait >= e.ticks.hot { // what comes sooner is polled for in any case
+			e.adapt.arrived(wait, false)
+		}
+		a.active.Store(now)
+	}
+	if activity := e.load.view().activity(); out == moved || activity != s.seen {
+		s.seen, s.active = activity, now
+	}
+	return a.persist(s, now)
+}
+
+// persist tells an idle processor for how long to go on.
+func (a *attachment) persist(s *vpState, now int64) hooks.Verdict {
+	e := a.e
+	switch quiet := now - s.active; {
+	case quiet < e.ticks.hot:
+		return hooks.Busy
+	case e.params.SpareLWPs == 0 && e.params.IdleGap < shortestNap:
+		return hooks.Busy // nobody blocks in the kernel
+	case quiet < e.adapt.window.Load():
+		return hooks.Waiting
+	}
+	return hooks.Quiet
+}
+
+// bump counts what one thread at a time counts, or nearly so: a count may get lost.
+func bump(n *atomic.Uint64) { n.Store(n.Load() + 1) }
+
+// onSwitch polls at a context switch, on the thread just switched to, at most once
+// per Granularity: a poll may cost as much as ten switches.
+func (a *attachment) onSwitch(vp int) hooks.Verdict {
+	v := a.e.load.view()
+	if v.pending() == 0 {
+		return hooks.Quiet
+	}
+	if vp >= 0 && vp < len(a.vps) && !a.vps[vp].ran.Load() {
+		a.vps[vp].ran.Store(true)
+	}
+	if a.covered(v) {
+		return hooks.Quiet
+	}
+	return a.due(vp, a.e.ticks.switchPeriod, switchPoint)
+}
+
+// library polls on a thread that enters a call which may block, as often.
+func (a *attachment) library(vp int) hooks.Verdict {
+	v := a.e.load.view()
+	if v.pending() == 0 || a.covered(v) {
+		return hooks.Quiet
+	}
+	return a.due(vp, a.e.ticks.switchPeriod, libraryPoint)
+}
+
+// covered tells whether somebody blocks in the kernel for all that is pending, and has
+// seen all of it.
+func (a *attachment) covered(v view) bool {
+	return v.asleep() && !a.e.sleeper.outdated(v)
 }
 
 // timer polls in the name of a virtual processor that is awake but may compute
-// without ever coming by. If an idle one sleeps in the Sleeper since before the
-// latest request, it takes a fresh look: it is better placed to poll from now on.
+// without ever coming by. When nothing has come for long, and nobody sleeps in the
+// kernel, it sends the spare LWP there. When somebody does, since before the latest request, it
+// makes him take a fresh look.
 func (a *attachment) timer(vp int) hooks.Verdict {
-	if a.e.load.view().pending() == 0 {
+	e := a.e
+	v := e.load.view()
+	if v.pending() == 0 {
 		return hooks.Quiet
 	}
-	verdict := a.due(vp, a.e.ticks.timerPeriod)
-	a.e.survey()
-	if v := a.e.load.view(); v.asleep() && a.e.sleeper.outdated(v) {
-		a.e.sleeper.wake()
+	if a.covered(v) {
+		// First the mark, then the look: who wakes up looks at the mark afterwards (roused).
+		a.hushed.Store(int32(vp) + 1)
+		if a.covered(e.load.view()) {
+			return hooks.Quiet
+		}
+	}
+	verdict := a.due(vp, e.ticks.timerPeriod, timerPoint)
+	e.survey()
+	now := asm.Cycles()
+	if now := uint64(e.load.view().activity()); now != a.seen.Load() {
+		a.seen.Store(now)
+		a.active.Store(asm.Cycles())
+	}
+	switch v := e.load.view(); {
+	case v.asleep():
+		if e.sleeper.outdated(v) {
+			e.sleeper.wake()
+		}
+	case now-a.active.Load() >= e.ticks.delay && e.params.SpareLWPs > 0 && !a.idlers(now):
+		a.spare.send()
 	}
 	return verdict
 }
 
+// roused makes the scheduler's clock tick again if it was allowed to doze while somebody
+// slept in the kernel; for who wakes there, and for who posts something.
+func (a *attachment) roused() {
+	if a.hushed.Load() != 0 {
+		if vp := a.hushed.Swap(0); vp != 0 && a.e.load.view().pending() != 0 {
+			a.s.Kick(int(vp) - 1)
+		}
+	}
+}
+
 // due polls for a virtual processor unless it polled within period (in cycles).
-func (a *attachment) due(vp int, period int64) hooks.Verdict {
+func (a *attachment) due(vp int, period int64, point int) hooks.Verdict {
 	if vp < 0 || vp >= len(a.vps) {
 		return hooks.Waiting
 	}
@@ -79,7 +397,10 @@ func (a *attachment) due(vp int, period int64) hooks.Verdict {
 		return hooks.Waiting
 	}
 	s.last.Store(now)
+	bump(&s.polls[point])
 	if a.e.poll(vp) == moved {
+		bump(&s.finds[point])
+		a.active.Store(now)
 		return hooks.Busy
 	}
 	return hooks.Waiting

@@ -31,6 +31,9 @@ type vpSleeper struct{ e *Engine }
 // Sleep implements sched.Sleeper. A look at the clock of a Blind task that found
 // nothing is no reason to bother the scheduler, which would poll hard for a while.
 func (v vpSleeper) Sleep() bool {
+	if a := v.e.attached.Load(); a != nil && (a.othersPoll() || a.dedicated != nil) {
+		return false // he polls on, or comes here himself, or the timer polls for him
+	}
 	for {
 		if n := v.e.sleeper.sleep(forever); n != undisturbed {
 			return n != refused
@@ -47,7 +50,8 @@ type nap uint8
 const (
 	refused     nap = iota // nothing is pending, or somebody else sleeps
 	undisturbed            // the whole time
-	disturbed              // something happened, or may have
+	disturbed              // something may have happened
+	arrived                // something did, for which it was woken
 )
 
 // sleep blocks the OS thread until a source or wake announces something, at most
@@ -62,9 +66,11 @@ func (s *sleeper) sleep(limit time.Duration) nap {
 		s.wake()
 		return refused
 	}
+	began := asm.Cycles()
 	n, armed := s.lieDown(limit)
 	if armed && s.e.poll(-1) == moved {
-		n = disturbed
+		n = arrived
+		s.e.adapt.arrived(asm.Cycles()-began+s.e.adapt.window.Load(), true)
 	}
 	return n
 }
@@ -76,6 +82,9 @@ func (s *sleeper) lieDown(limit time.Duration) (n nap, armed bool) {
 		s.e.load.wakeUp()
 		s.naps.Add(1)
 		s.holder.Store(0)
+		if a := s.e.attached.Load(); a != nil {
+			a.roused()
+		}
 	}()
 	s.e.load.fallAsleep() // from here on posters wake us
 	s.since.Store(s.e.load.view().posted())
@@ -87,6 +96,9 @@ func (s *sleeper) lieDown(limit time.Duration) (n nap, armed bool) {
 
 // watch arms all sources, sleeps unless one says that something is there, and disarms them.
 func (s *sleeper) watch(limit time.Duration) nap {
+	if s.e.params.SpareLWPs == 0 && s.e.attached.Load() != nil {
+		return s.pause()
+	}
 	list := s.list()
 	armed := 0
 	for _, src := range list {
@@ -104,6 +116,19 @@ func (s *sleeper) watch(limit time.Duration) nap {
 		src.Disarm()
 	}
 	return n
+}
+
+// shortestNap is the least IdleGap for which an idle processor sleeps between two polls.
+const shortestNap = 50 * time.Microsecond
+
+// pause is the sleep between two polls of who must not block until something comes.
+func (s *sleeper) pause() nap {
+	d := max(s.e.params.IdleGap, shortestNap)
+	if k := s.kernel.Load(); k != nil {
+		return k.pause(d)
+	}
+	sleepCPU(d)
+	return undisturbed
 }
 
 func (s *sleeper) block(limit time.Duration, announced bool) nap {
