@@ -1,0 +1,506 @@
+package pioman
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// with is an engine whose parameters differ from the defaults.
+func with(t testing.TB, change func(*Params)) *Engine {
+	t.Helper()
+	p := DefaultParams()
+	change(&p)
+	return engine(t, Config{Params: &p})
+}
+
+// placed is a byHand whose VPs are on the first PUs of a machine.
+type placed struct {
+	*byHand
+	t *topo.Topology
+}
+
+func (p placed) PU(vp int) *topo.Item     { return p.t.PUs()[vp] }
+func (p placed) Topology() *topo.Topology { return p.t }
+
+// Each point can be switched off and on while the engine runs, alone and together, and
+// what is off is not polled at.
+func TestPointsAreSwitched(t *testing.T) {
+	e := with(t, func(p *Params) { p.Granularity, p.TimerPeriod = 0, 0 })
+	s := newByHand(1)
+	attach(t, e, s)
+	c := newCounted(t, e, 0)
+	e.Need()
+	defer e.Done()
+	at := []hooks.Point{hooks.Idle, hooks.Switch, hooks.Timer, hooks.Library}
+	for p := NoPoints; p <= AllPoints; p++ {
+		if err := e.SetPoints(p); err != nil {
+			t.Fatal(err)
+		}
+		for i, point := range at {
+			before := c.polls.Load()
+			s.set.Fire(point, 0)
+			if polled := c.polls.Load() != before; polled != (p&(1<<i) != 0) {
+				t.Errorf("points %v: polled at %v: %v", p, point, polled)
+			}
+		}
+		before := c.polls.Load()
+		e.Poll()
+		if polled := c.polls.Load() != before; polled != (p&AtExplicit != 0) {
+			t.Errorf("points %v: polled explicitly: %v", p, polled)
+		}
+		if e.Points() != p {
+			t.Errorf("%v, want %v", e.Points(), p)
+		}
+	}
+	if err := e.SetPoints(AllPoints + 1); !errors.Is(err, ErrParameter) {
+		t.Error(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.SetPoints(AllPoints); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestProgressOffLeavesTheEngineExplicit(t *testing.T) {
+	e := with(t, func(p *Params) { p.Progress = false })
+	s := newByHand(1)
+	attach(t, e, s)
+	for p := hooks.Idle; p < hooks.NumPoints; p++ {
+		if names := s.set.Registered(p); names != nil {
+			t.Errorf("%v: %v", p, names)
+		}
+	}
+	var task Task
+	var c Completion
+	task.Init("once", func(*Task) Status { return Done }, OneShot)
+	task.Notify(&c, 1)
+	submit(t, e, &task)
+	finishes(t, "a wait that polls", func() {
+		if err := c.Wait(e, 1); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Who polls when several are idle.
+func TestIdleDistribution(t *testing.T) {
+	machine, err := topo.Synthetic("package:2 core:3 pu:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		d       Distribution
+		order   []int // in which the VPs become idle
+		pollers []int
+	}{
+		{AllVPs, []int{0, 1, 2, 3, 4, 5}, []int{0, 1, 2, 3, 4, 5}},
+		{OddVPs, []int{0, 1, 2, 3, 4, 5}, []int{1, 3, 5}},
+		{EvenVPs, []int{0, 1, 2, 3, 4, 5}, []int{0, 2, 4}},
+		{FirstVP, []int{5, 4, 3, 2, 1, 0}, []int{0}},
+		{OnePerSocket, []int{0, 1, 2, 3, 4, 5}, []int{0, 3}},
+		{OnePerSocket, []int{2, 5, 4, 1, 3, 0}, []int{2, 5}},
+	} {
+		e := with(t, func(p *Params) { p.IdleVPs = c.d })
+		s := placed{newByHand(6), machine}
+		attach(t, e, s)
+		a := e.attached.Load()
+		a.lapse = asm.ToCycles(int64(time.Hour)) // whoever polled, still does
+		e.Need()
+		for range 3 {
+			for _, vp := range c.order {
+				s.set.Fire(hooks.Idle, vp)
+			}
+		}
+		var pollers []int
+		for vp := range a.vps {
+			switch n := a.vps[vp].polls[idlePoint].Load(); n {
+			case 0:
+			case 3:
+				pollers = append(pollers, vp)
+			default:
+				t.Errorf("%v: VP %d polled %d times of 3", c.d, vp, n)
+			}
+		}
+		if !slices.Equal(pollers, c.pollers) {
+			t.Errorf("%v, idle in the order %v: %v polled, want %v", c.d, c.order, pollers, c.pollers)
+		}
+		e.Done()
+	}
+}
+
+// When the poller of a socket goes to sleep, another idle one succeeds it; when it is the
+// last one, it may block in the kernel, else it must not.
+func TestPollersSucceedEachOther(t *testing.T) {
+	e := with(t, func(p *Params) {})
+	s := newByHand(2)
+	attach(t, e, s)
+	a := e.attached.Load()
+	a.lapse = asm.ToCycles(int64(time.Hour))
+	e.Need()
+	defer e.Done()
+	polled := func(vp int) bool {
+		before := a.vps[vp].polls[idlePoint].Load()
+		s.set.Fire(hooks.Idle, vp)
+		return a.vps[vp].polls[idlePoint].Load() != before
+	}
+	on := func(f func()) { // an LWP is a goroutine of its own
+		done := make(chan struct{})
+		go func() { defer close(done); f() }()
+		<-done
+	}
+	if !polled(0) {
+		t.Fatal("the first idle one does not poll")
+	}
+	on(func() {
+		if polled(1) {
+			t.Error("two of one socket poll")
+		}
+		if !a.othersPoll() {
+			t.Error("VP 1 is to block in the kernel though VP 0 polls")
+		}
+	})
+	if a.othersPoll() { // the caller is VP 0
+		t.Error("the last one is not to block in the kernel")
+	}
+	on(func() {
+		if !polled(1) {
+			t.Error("nobody succeeded VP 0")
+		}
+	})
+	if polled(0) {
+		t.Error("two of one socket poll")
+	}
+}
+
+// The parameters of the idle point: how often, and for how long.
+func TestIdleThrottle(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Params)
+		polls  uint64 // of 10 looks; 0: does not matter
+		then   hooks.Verdict
+	}{
+		{"no gap", func(p *Params) {}, 10, hooks.Waiting},
+		{"gap", func(p *Params) { p.IdleGap = time.Hour }, 1, hooks.Waiting},
+		{"hot", func(p *Params) { p.Hot = time.Hour }, 10, hooks.Busy},
+		{"no delay", func(p *Params) { p.Hot, p.BlockingDelay = 0, 0 }, 10, hooks.Quiet},
+		{"nobody blocks", func(p *Params) { p.Hot, p.BlockingDelay, p.SpareLWPs = 0, 0, 0 }, 10, hooks.Busy},
+		{"nobody blocks, naps", func(p *Params) { p.Hot, p.BlockingDelay, p.SpareLWPs, p.IdleGap = 0, 0, 0, time.Millisecond }, 0, hooks.Quiet},
+	} {
+		e := with(t, func(p *Params) { p.Hot, p.BlockingDelay = 0, time.Hour; c.change(p) })
+		s := newByHand(1)
+		attach(t, e, s)
+		e.Need()
+		v := hooks.Quiet
+		for range 10 {
+			v = s.set.Fire(hooks.Idle, 0)
+		}
+		if n := e.attached.Load().vps[0].polls[idlePoint].Load(); c.polls != 0 && n != c.polls || v != c.then {
+			t.Errorf("%s: %d polls, then %v; want %d and %v", c.name, n, v, c.polls, c.then)
+		}
+		e.Done()
+	}
+}
+
+// While somebody sleeps in the kernel for all, who computes does not poll; what is
+// posted ends that, and makes the sleeper look.
+func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
+	e := with(t, func(p *Params) { p.Granularity, p.TimerPeriod, p.BlockingDelay = 0, 0, time.Hour })
+	s := newByHand(1)
+	attach(t, e, s)
+	if err := e.AddSource(newPipe(t)); err != nil {
+		t.Fatal(err)
+	}
+	c := newCounted(t, e, 0)
+	e.Need()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for e.sleeper.sleep(forever) != refused {
+		}
+	})
+	// settled: it sleeps, and has seen all that is posted.
+	settled := func() bool { return e.attached.Load().covered(e.load.view()) && c.polls.Load() > 0 }
+	eventually(t, "sleeps", settled)
+	time.Sleep(time.Millisecond) // it may be about to leave once more, for AddSource
+	eventually(t, "sleeps", settled)
+	polls := c.polls.Load()
+	for range 100 {
+		for _, point := range []hooks.Point{hooks.Switch, hooks.Timer} {
+			if v := s.set.Fire(point, 0); v != hooks.Quiet {
+				t.Fatalf("%v at %v", v, point)
+			}
+		}
+	}
+	if n := c.polls.Load(); n != polls {
+		t.Errorf("polled %d times though somebody blocks", n-polls)
+	}
+	s.current.Store(0)
+	kicks := s.kicks.Load()
+	e.Need()
+	if s.kicks.Load() != kicks+1 || s.kicked.Load() != 0 {
+		t.Errorf("%d kicks, the last one of VP %d: the clock may doze", s.kicks.Load()-kicks, s.kicked.Load())
+	}
+	eventually(t, "polled at a switch, or looked at afresh", func() bool {
+		s.set.Fire(hooks.Switch, 0)
+		return c.polls.Load() > polls
+	})
+	eventually(t, "a fresh look", func() bool {
+		s.set.Fire(hooks.Timer, 0)
+		return settled()
+	})
+	e.Done()
+	e.Done()
+	e.sleeper.wake()
+	finishes(t, "sleeper", wg.Wait)
+}
+
+// All processors compute; what arrives is found all the same: by the spare LWP, which blocks
+// in the kernel, and not at all by the hooks then.
+func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
+	for name, open := range networks {
+		for _, vps := range []int{1, 2} {
+			e := with(t, func(p *Params) { p.Adaptive = true })
+			s := scheduler(t, sched.Config{VPs: vps})
+			attach(t, e, s)
+			net := open(t)
+			r := newReceiver(t, e, net)
+			e.Need()
+			var stop atomic.Bool
+			var all sync.WaitGroup
+			for range vps {
+				all.Go(func() {
+					marcel.RunOn(s, func() {
+						for !stop.Load() {
+						}
+					})
+				})
+			}
+			a := e.attached.Load()
+			for i := range int64(5) {
+				eventually(t, "the spare LWP sleeps", func() bool { return a.spare.blocks.Load() && a.covered(e.load.view()) })
+				net.put()
+				eventually(t, name+" arrives", func() bool { return r.got.Load() == i+1 })
+			}
+			stop.Store(true)
+			finishes(t, "threads", all.Wait)
+			e.Done()
+			if a.spare.sent.Load() == 0 || e.adapt.blockedFor.Load() == 0 {
+				t.Errorf("%s, %d VPs: sent %d times, %d arrivals announced by the kernel", name, vps, a.spare.sent.Load(), e.adapt.blockedFor.Load())
+			}
+		}
+	}
+}
+
+// Without spare LWPs nobody blocks in the kernel, and what arrives is found nevertheless.
+func TestNobodyBlocksWithoutSpareLWPs(t *testing.T) {
+	for _, gap := range []time.Duration{0, 200 * time.Microsecond} {
+		e := with(t, func(p *Params) { p.SpareLWPs, p.IdleGap, p.BlockingDelay = 0, gap, 0 })
+		s := scheduler(t, sched.Config{VPs: 1})
+		attach(t, e, s)
+		src := &armed{pipe: newPipe(t), says: true}
+		r := newReceiver(t, e, src)
+		e.Need()
+		for i := range int64(5) {
+			polls := e.attached.Load().vps[0].polls[idlePoint].Load() + uint64(e.sleeper.naps.Load())
+			eventually(t, "polls", func() bool {
+				return e.attached.Load().vps[0].polls[idlePoint].Load()+uint64(e.sleeper.naps.Load()) > polls+3
+			})
+			src.put()
+			eventually(t, "arrival", func() bool { return r.got.Load() == i+1 })
+		}
+		e.Done()
+		if n := src.arms.Load(); n != 0 {
+			t.Errorf("gap %v: armed %d times", gap, n)
+		}
+	}
+}
+
+// A processor that does nothing but poll: threads are elsewhere, the hooks rest.
+func TestDedicatedProcessor(t *testing.T) {
+	e := with(t, func(p *Params) { p.Dedicated = 1 })
+	s := scheduler(t, sched.Config{VPs: 2})
+	stop := attach(t, e, s)
+	for p := hooks.Idle; p < hooks.NumPoints; p++ {
+		if names := s.Hooks().Registered(p); names != nil {
+			t.Errorf("%v: %v", p, names)
+		}
+	}
+	c := newCounted(t, e, 0)
+	for range 20 {
+		n := c.polls.Load()
+		marcel.RunOn(s, func() {
+			if vp := s.CurrentVP(); vp != 0 {
+				t.Errorf("a thread runs on VP %d", vp)
+			}
+			e.Need()
+			for c.polls.Load() < n+100 {
+			}
+			e.Done()
+		})
+		var task Task
+		var done Completion
+		task.Init("once", func(*Task) Status { return Done }, OneShot)
+		task.Notify(&done, 1)
+		submit(t, e, &task)
+		finishes(t, "wait", func() {
+			if err := done.Wait(e, 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	stop()
+	if n := s.EnabledVPs().Count(); n != 2 {
+		t.Errorf("%d VPs in use afterwards", n)
+	}
+	for _, c := range []struct {
+		vps int
+		at  int
+	}{{2, 2}, {1, 0}} {
+		e := with(t, func(p *Params) { p.Dedicated = c.at })
+		s := scheduler(t, sched.Config{VPs: c.vps})
+		if _, err := e.Attach(s); !errors.Is(err, ErrParameter) {
+			t.Errorf("VP %d of %d dedicated: %v", c.at, c.vps, err)
+		}
+		if n := s.EnabledVPs().Count(); n != c.vps {
+			t.Errorf("%d VPs of %d in use afterwards", n, c.vps)
+		}
+	}
+}
+
+// Attach, stop and SetPoints at every moment, under every policy, with arrivals all the
+// while, lose none and leave nothing behind.
+func TestPolicyChangesLoseNothing(t *testing.T) {
+	rounds := 400
+	if testing.Short() {
+		rounds = 60
+	}
+	s, err := sched.New(sched.Config{VPs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaks := goleak.IgnoreCurrent()
+	policies := []func(*Params){
+		func(p *Params) {},
+		func(p *Params) { p.BlockingDelay, p.Hot = 0, 0 },
+		func(p *Params) { p.Dedicated = 1 },
+		func(p *Params) { p.SpareLWPs, p.IdleGap = 0, 50*time.Microsecond },
+		func(p *Params) { p.IdleVPs, p.Adaptive = OddVPs, false },
+	}
+	for i, change := range policies {
+		e := with(t, change)
+		net := newPipe(t)
+		r := newReceiver(t, e, net)
+		e.Need()
+		var over atomic.Bool
+		var sent atomic.Int64
+		var all sync.WaitGroup
+		all.Go(func() { // one arrival after the other: a lost one ends the test
+			for !over.Load() {
+				net.put()
+				sent.Add(1)
+				for r.got.Load() < sent.Load() && !over.Load() {
+					runtime.Gosched()
+				}
+			}
+		})
+		all.Go(func() {
+			for n := 0; !over.Load(); n++ {
+				marcel.RunOn(s, func() {
+					for until := time.Now().Add(time.Duration(n%8) * 300 * time.Microsecond); time.Now().Before(until); {
+					}
+				})
+			}
+		})
+		finishes(t, "rounds", func() {
+			for n := range rounds {
+				stop, err := e.Attach(s)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n%3 == 0 {
+					if err := e.SetPoints(Points(n) & AllPoints); err != nil {
+						t.Error(err)
+					}
+					runtime.Gosched()
+					if err := e.SetPoints(DefaultPoints); err != nil {
+						t.Error(err)
+					}
+				}
+				if n%2 == 0 {
+					for was := r.got.Load(); r.got.Load() < was+2; {
+						runtime.Gosched()
+					}
+				}
+				stop()
+				e.Poll()
+			}
+		})
+		over.Store(true)
+		finishes(t, "both", all.Wait)
+		for r.got.Load() < sent.Load() {
+			e.Poll()
+		}
+		e.Done()
+		if e.Pending() != 0 || e.attached.Load() != nil {
+			t.Errorf("policy %d: %d pending", i, e.Pending())
+		}
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := goleak.Find(leaks); err != nil {
+		t.Error(err)
+	}
+}
+
+// The window follows the waits: polling where they are short, blocking at once where they are
+// long, and no longer than the delay in any case.
+func TestAdaptation(t *testing.T) {
+	const delay = 1600
+	for _, c := range []struct {
+		name  string
+		waits []int64
+		want  int64
+	}{
+		{"nothing is known", nil, delay},
+		{"short", []int64{10, 20, 30}, delay},
+		{"longer than the delay", []int64{delay + 1}, 0},
+		{"long", []int64{1 << 40}, 0},
+		{"bursts: eleven close ones, then a pause", []int64{90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 1 << 30}, delay / 16},
+	} {
+		var d adaptation
+		d.init(delay, true)
+		for range 50 {
+			for _, w := range c.waits {
+				d.arrived(w, false)
+			}
+		}
+		if w := d.window.Load(); w != c.want {
+			t.Errorf("%s: window %d, want %d (costs %v)", c.name, w, c.want, d.costs)
+		}
+	}
+	var d adaptation
+	d.init(delay, false)
+	for range 50 {
+		d.arrived(1<<40, true)
+	}
+	if d.window.Load() != delay || !d.crowded() {
+		t.Error("adapts though it is not to")
+	}
+}
