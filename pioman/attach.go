@@ -112,9 +112,16 @@ func (e *Engine) attach(s Scheduler, after func()) (stop func(), err error) {
 	a := &attachment{e: e, s: s, after: after}
 	a.policy.init(s, &e.params)
 	a.spare.init(a)
+	if vp := e.params.Dedicated; vp >= 0 {
+		if err := a.dedicate(vp); err != nil {
+			e.sleeper.release()
+			giveBack(s)
+			return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
+		}
+	}
 	e.replant(s)
 	e.attached.Store(a)
-	if err := a.take(); err != nil {
+	if err := a.adjust(); err != nil {
 		a.detach()
 		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
 	}
@@ -129,16 +136,6 @@ func (e *Engine) attach(s Scheduler, after func()) (stop func(), err error) {
 			a.detach()
 		}
 	}, nil
-}
-
-// take gives the engine its polling points, or its own processor.
-func (a *attachment) take() error {
-	if vp := a.e.params.Dedicated; vp >= 0 {
-		if err := a.dedicate(vp); err != nil {
-			return err
-		}
-	}
-	return a.adjust()
 }
 
 // detach undoes Attach; for the holder of e.mu. The order matters: first the engine is
