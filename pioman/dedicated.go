@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
 )
 
 // errNoVP says that a processor cannot be dedicated.
@@ -18,8 +20,9 @@ type dedicated struct {
 	a     *attachment
 	vp    int
 	over  atomic.Bool
-	rests atomic.Uint32 // 1: it sleeps on rung, or is about to; who posts writes 0 and rings
-	rung  chan struct{} // holds one
+	g     atomic.Uintptr // asm.G of its goroutine
+	rests atomic.Uint32  // 1: it sleeps on rung, or is about to; who posts writes 0 and rings
+	rung  chan struct{}  // holds one
 	ended chan struct{}
 	polls atomic.Uint64
 	finds atomic.Uint64
@@ -57,11 +60,14 @@ func (a *attachment) dedicate(vp int) error {
 // with it.
 func (d *dedicated) main(s spareable) {
 	runtime.LockOSThread()
+	d.g.Store(asm.G())
 	defer func() {
 		if !d.over.Load() { // a handler has ended the goroutine
 			go d.main(s)
 			return
 		}
+		d.g.Store(0)
+		_ = s.EnableVP(d.vp) // it exists
 		close(d.ended)
 	}()
 	free, err := s.BindTo(d.vp)
@@ -105,13 +111,13 @@ func (d *dedicated) rouse() {
 	}
 }
 
-// stop ends the thread, waits for its end, and gives the processor back.
+// stop ends the thread, which gives the processor back, and waits for its end, unless a
+// handler that it runs is the caller.
 func (d *dedicated) stop() {
 	d.over.Store(true)
-	for i := 0; ; i++ {
+	for i := 0; d.g.Load() != asm.G(); i++ {
 		select {
 		case <-d.ended:
-			_ = d.a.s.(spareable).EnableVP(d.vp) // it exists
 			return
 		default:
 			select {

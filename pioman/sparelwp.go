@@ -24,8 +24,9 @@ type spareLWP struct {
 	a       *attachment
 	started atomic.Bool
 	over    atomic.Bool
-	blocks  atomic.Bool   // it is the sleeper, or about to be; it writes, hooks read
-	orders  chan struct{} // holds one
+	g       atomic.Uintptr // asm.G of its goroutine
+	blocks  atomic.Bool    // it is the sleeper, or about to be; it writes, hooks read
+	orders  chan struct{}  // holds one
 	ended   chan struct{}
 
 	sent  atomic.Uint64 // how often it was sent to the kernel
@@ -51,11 +52,13 @@ func (l *spareLWP) send() {
 }
 
 func (l *spareLWP) main() {
+	l.g.Store(asm.G())
 	defer func() {
 		if !l.over.Load() { // a handler has ended the goroutine
 			go l.main()
 			return
 		}
+		l.g.Store(0)
 		close(l.ended)
 	}()
 	for !l.over.Load() {
@@ -88,8 +91,8 @@ func (l *spareLWP) block() bool {
 	return e.load.view().pending() != 0
 }
 
-// stop ends it, and waits for its end. It may be in the kernel: the caller sees to it that it
-// does not stay there.
+// stop ends it, and waits for its end, unless a handler that it runs is the caller. It may be in
+// the kernel: evict sees to it that it does not stay there.
 func (l *spareLWP) stop(evict func()) {
 	l.over.Store(true)
 	if !l.started.Swap(true) {
@@ -99,7 +102,7 @@ func (l *spareLWP) stop(evict func()) {
 	case l.orders <- struct{}{}:
 	default:
 	}
-	for i := 0; ; i++ {
+	for i := 0; l.g.Load() != asm.G(); i++ {
 		select {
 		case <-l.ended:
 			return
