@@ -125,7 +125,7 @@
 //	Barrier    all at once                                                WaitTimeout; also of
 //	                                                                      a Phase
 //	WaitGroup, all at once                                                WaitTimeout
-//	Latch
+//	Latch, Group
 //	Once       as Mutex              as Mutex                             DoTimeout
 //	Join       all at once                                                none
 //	Sleep      by time, to the microsecond                                at least d

@@ -52,3 +52,10 @@ func (l *Latch) WaitContext(ctx context.Context) error {
 	}
 	return l.n.wait(lim)
 }
+
+// Case returns the case "Wait": it can be taken when the latch is open, as often as it
+// is asked for.
+func (l *Latch) Case() Case {
+	_ = &l.n // nil panics here
+	return (*emptied)(&l.n)
+}

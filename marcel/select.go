@@ -11,8 +11,8 @@ import (
 // Waiter is the place of a waiting thread or goroutine in a line.
 type Waiter = sched.Waiter
 
-// Case is one thing that Select can wait for. Semaphore.Case, Cond.Case,
-// Mailbox.Receiver, Mailbox.Sender, ReceiveFrom (a Go channel), After, Done (a
+// Case is one thing that Select can wait for. Semaphore.Case, Cond.Case, Latch.Case,
+// WaitGroup.Case, Group.Case, Mailbox.Receiver, Mailbox.Sender, ReceiveFrom (a Go channel), After, Done (a
 // context) and Ended (a thread) make cases; other packages make their own, on top
 // of a sched.WaitQueue and the sched.Spin that guards it. A Case may be used for
 // any number of Selects, one after the other; those made by Case, After, Done and

@@ -22,6 +22,8 @@ type kit struct {
 	cancel context.CancelCauseFunc
 	thread marcel.Thread
 	end    marcel.Semaphore // ends thread
+	latch  *marcel.Latch
+	group  marcel.WaitGroup
 
 	recv     *marcel.Receiver[int]
 	send     *marcel.Sender[int]
@@ -37,6 +39,8 @@ const (
 	onChan
 	onDone
 	onEnded
+	onLatch
+	onGroup
 	onAfter
 	onNil
 	kinds
@@ -48,6 +52,8 @@ func newKit(t testing.TB) *kit {
 	k.cond = marcel.NewCond(&k.mu)
 	k.ctx, k.cancel = context.WithCancelCause(context.Background())
 	k.thread = marcel.Spawn(k.end.Acquire)
+	k.latch = marcel.NewLatch(1)
+	k.group.Add(1)
 	must(t, k.out.Send(-1))
 	k.recv, k.send, k.fromChan = k.in.Receiver(), k.out.Sender(7), marcel.ReceiveFrom(k.ch)
 	k.cases = make([]marcel.Case, kinds)
@@ -58,6 +64,8 @@ func newKit(t testing.TB) *kit {
 	k.cases[onChan] = k.fromChan
 	k.cases[onDone] = marcel.Done(k.ctx)
 	k.cases[onEnded] = marcel.Ended(k.thread)
+	k.cases[onLatch] = k.latch.Case()
+	k.cases[onGroup] = k.group.Case()
 	k.cases[onAfter] = marcel.After(time.Hour)
 	return k
 }
@@ -81,6 +89,10 @@ func (k *kit) trigger(t testing.TB, i int) {
 		k.cancel(errOops)
 	case onEnded:
 		k.end.Release()
+	case onLatch:
+		k.latch.CountDown()
+	case onGroup:
+		k.group.Done()
 	}
 }
 
@@ -105,6 +117,8 @@ func (k *kit) check(t testing.TB, i int) {
 	_, kept := k.fromChan.Stop()
 	want("a value was kept", kept, false)
 	want("a value is left", len(k.ch) > 0, false)
+	want("the latch is open", k.latch.TryWait(), i == onLatch)
+	want("the group is empty", k.group.TryWait(), i == onGroup)
 }
 
 func (k *kit) close() {

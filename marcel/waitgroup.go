@@ -61,3 +61,10 @@ func (g *WaitGroup) WaitContext(ctx context.Context) error {
 	}
 	return g.n.wait(lim)
 }
+
+// Case returns the case "Wait": it can be taken while nothing is left, and by the end of
+// the round in which Select began to wait, even if a new one has begun by then.
+func (g *WaitGroup) Case() Case {
+	_ = &g.n // nil panics here
+	return (*emptied)(&g.n)
+}

@@ -1,0 +1,109 @@
+package marcel
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+)
+
+// Group runs functions that may fail as threads, and waits for all of them: what
+// errgroup.Group (golang.org/x/sync) is to goroutines. The first error is what Wait
+// returns; the others are dropped. With NewGroup that error also cancels a context, so
+// that the others can give up. Its methods may be called by threads and goroutines. The
+// zero value is a group without a context and without a limit. It must not be copied
+// after first use.
+type Group struct {
+	_      noCopy
+	wg     WaitGroup
+	limit  *Semaphore // of threads at a time; nil: none
+	cancel context.CancelCauseFunc
+	failed atomic.Bool // err is taken
+	err    error       // the first one; written by who has set failed, before it is counted as done
+}
+
+// NewGroup returns a group, and a context derived from ctx for its functions, which is
+// cancelled by the first of them that fails, with its error as the cause, and else when
+// Wait returns.
+func NewGroup(ctx context.Context) (*Group, context.Context) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return &Group{cancel: cancel}, ctx
+}
+
+// SetLimit has at most n functions run at a time from now on; a negative n stands for
+// any number. With 0 Go waits for ever. It panics while functions of the group are
+// running, and must not be called at the same time as Go.
+func (g *Group) SetLimit(n int) {
+	if !g.wg.TryWait() {
+		panic(fmt.Sprintf("marcel: Group.SetLimit(%d) while functions of the group are running: set it before the first Go, or after Wait", n))
+	}
+	if g.limit = nil; n >= 0 {
+		g.limit = NewSemaphore(n)
+	}
+}
+
+// Go runs f on a new thread, once the limit, if there is one, lets it: until then it
+// waits. A thread that ends without returning from f (Goexit, Cancel) is counted as one
+// that has not failed. A panic in f ends the program, as in Spawn.
+func (g *Group) Go(f func() error) Thread {
+	if g.limit != nil {
+		g.limit.Acquire()
+	}
+	return g.run(f)
+}
+
+// TryGo is Go if the limit lets f run now; false: it does not, and f is not run. It does
+// not wait.
+func (g *Group) TryGo(f func() error) bool {
+	if g.limit != nil && !g.limit.TryAcquire() {
+		return false
+	}
+	g.run(f)
+	return true
+}
+
+func (g *Group) run(f func() error) Thread {
+	limit := g.limit
+	return g.wg.Go(func() {
+		if limit != nil {
+			defer limit.Release()
+		}
+		if err := f(); err != nil && g.failed.CompareAndSwap(false, true) {
+			g.err = err
+			if g.cancel != nil {
+				g.cancel(err)
+			}
+		}
+	})
+}
+
+// Wait waits until all functions have returned, cancels the context of NewGroup, and
+// returns the first error, nil if there was none. The group may go on afterwards: an
+// error that it has returned stays.
+func (g *Group) Wait() error {
+	g.wg.Wait()
+	return g.outcome()
+}
+
+// WaitContext is Wait until ctx is done: then it returns the cause, and the functions go
+// on.
+func (g *Group) WaitContext(ctx context.Context) error {
+	if err := g.wg.WaitContext(ctx); err != nil {
+		return err
+	}
+	return g.outcome()
+}
+
+// Case returns the case "Wait", to be taken when no function is running; Wait, which
+// then does not wait, tells how they ended.
+func (g *Group) Case() Case { return g.wg.Case() }
+
+func (g *Group) outcome() error {
+	var err error
+	if g.failed.Load() {
+		err = g.err
+	}
+	if g.cancel != nil {
+		g.cancel(err)
+	}
+	return err
+}
