@@ -32,6 +32,9 @@ type Config struct {
 	// the scheduler was arranged for, if it says so, else this one.
 	Topology *topo.Topology
 
+	// Watch is told of accesses to lines that several cores write, in simulations. nil: nobody.
+	Watch Watch
+
 	tune func(*Params) // for tests
 }
 
@@ -76,7 +79,7 @@ func New(c Config) *Engine {
 		c.tune(&e.params)
 	}
 	e.ticks = e.params.ticks()
-	e.root = &Queue{engine: e}
+	e.root = &Queue{engine: e, watch: c.Watch}
 	e.alone[0] = e.root
 	e.sleeper.e = e
 	e.points.Store(uint32(e.params.Points))
@@ -130,7 +133,10 @@ func (e *Engine) put(t *Task, q *Queue, tr *tree) {
 		t.queue.Store(q)
 	}
 	opt := t.opt
-	e.remember(opt)     // before the push: whoever runs the task calls Done
+	e.remember(opt) // before the push: whoever runs the task calls Done
+	if q.watch != nil {
+		q.watch(q.item, Push)
+	}
 	q.submitted.push(t) // from here on t may run, end, and be reused
 	e.announce(opt)
 	if q != e.root && e.tree.Load() != tr { // Attach may have looked before the push
@@ -156,6 +162,9 @@ func (e *Engine) forget(opt Options) {
 // request that a plain goroutine posts while every virtual processor sleeps
 // also wakes one (a few microseconds). Allowed inside handlers and hooks.
 func (e *Engine) Need() {
+	if e.config.Watch != nil {
+		e.config.Watch(nil, Count)
+	}
 	if v := e.load.need(); v.remarkable() {
 		e.rouse(v)
 	}
@@ -163,6 +172,9 @@ func (e *Engine) Need() {
 
 // Done ends what Need began. One atomic addition.
 func (e *Engine) Done() {
+	if e.config.Watch != nil {
+		e.config.Watch(nil, Count)
+	}
 	if e.load.done().pending() == uint32(pendingMask) {
 		e.underflow()
 	}

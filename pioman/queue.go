@@ -6,6 +6,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // line is how far apart words lie that different cores write: two cache lines,
@@ -31,6 +32,8 @@ const (
 // number of them, going on next time where it stopped.
 type Queue struct {
 	engine *Engine
+	item   *topo.Item // whose it is; nil: the root
+	watch  Watch      // nil but in simulations
 
 	_         [line]byte
 	submitted submissions // every submitter writes
@@ -61,8 +64,21 @@ func (q *Queue) enter() bool {
 	return q.holder.Load() == 0 && q.holder.CompareAndSwap(0, asm.G())
 }
 
+// watched tells the Watch what enter will find, and whether it need be called.
+func (q *Queue) watched() bool {
+	if q.holder.Load() != 0 {
+		q.watch(q.item, Skip)
+		return false
+	}
+	q.watch(q.item, Lock) // somebody may be faster: then enter finds that
+	return true
+}
+
 // exit ends what enter began.
 func (q *Queue) exit() {
+	if q.watch != nil {
+		q.watch(q.item, Unlock)
+	}
 	if q.count.Load() != q.size {
 		q.count.Store(q.size)
 	}
@@ -78,7 +94,7 @@ func (q *Queue) round(budget int) outcome {
 }
 
 func (q *Queue) pollAll(budget int) (out outcome) {
-	if !q.enter() {
+	if q.watch != nil && !q.watched() || !q.enter() {
 		return skipped
 	}
 	defer q.leave() // also when a handler panics; out is then what it was so far
@@ -187,6 +203,9 @@ func (q *Queue) drop(t *Task) {
 // drain moves the submission list to the end of the main list. turn is the round that
 // the newcomers are taken to have been polled in.
 func (q *Queue) drain(turn uint32) {
+	if q.watch != nil && !q.submitted.empty() {
+		q.watch(q.item, Drain)
+	}
 	for t := q.submitted.takeAll(); t != nil; {
 		next := t.next
 		t.turn = turn
