@@ -1,7 +1,6 @@
 package pio
 
 import (
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -195,6 +194,3 @@ func known(a net.Addr) net.Addr {
 	}
 	return a
 }
-
-// errNotStream: a socket of another kind was to be wrapped.
-var errNotStream = errors.New("not a connected stream socket")

@@ -19,6 +19,8 @@ import (
 //     page cache costs one system call, and nobody waits;
 //  2. else made where waiting disturbs nobody: in a spare LWP (marcel.Blocking), the
 //     other threads of the virtual processor going on.
+//
+// An io_uring was tried for 2, and is slower: docs/decisions/how-descriptors-wait.md.
 
 // here is the offset that stands for the position of the open file.
 const here = -1
@@ -128,7 +130,7 @@ func (f *File) move(way int, p []byte, off int64) (int, error) {
 	return f.moveAside(way, p, off)
 }
 
-// moveAside makes one transfer that may wait for the disk.
+// moveAside makes one transfer that may wait for the disk, in a spare LWP.
 func (f *File) moveAside(way int, p []byte, off int64) (n int, err error) {
 	var errno syscall.Errno
 	marcel.Blocking(func() {

@@ -109,6 +109,10 @@ func (r *Reactor) NewFile(fd int, name string) (*File, error) {
 	case unix.S_IFREG, unix.S_IFDIR, unix.S_IFBLK:
 		f.disk = true
 	}
+	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err == nil && flags&unix.O_DIRECT != 0 {
+		f.slow[reading].Store(true) // RWF_NOWAIT would wait for the device all the same
+		f.slow[writing].Store(true)
+	}
 	if err := f.d.open(r, fd, !f.disk); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}

@@ -1,0 +1,165 @@
+package pio
+
+import (
+	"errors"
+	"net"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/marcel"
+)
+
+// crowd is how many connections wait in tests.
+const crowd = 1000
+
+// roomForCrowd asks the system for as many descriptors.
+func roomForCrowd(t *testing.T) {
+	t.Helper()
+	var l unix.Rlimit
+	check(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &l))
+	if l.Cur < crowd+200 {
+		l.Cur = min(l.Max, crowd+200)
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &l); err != nil || l.Cur < crowd+200 {
+			t.Skipf("%d descriptors are all we may have: %v", l.Cur, err)
+		}
+	}
+}
+
+// A thousand threads that wait for a thousand connections use no CPU; and each of
+// them gets its byte.
+func TestIdleCrowd(t *testing.T) {
+	roomForCrowd(t)
+	g := newRig(t, 2, true)
+	var conns []*Conn
+	for range crowd / 2 {
+		a, b, err := g.SocketPair()
+		check(t, err)
+		conns = append(conns, a, b)
+	}
+	var started, got atomic.Int32
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		g.run(func() {
+			var readers group
+			for _, c := range conns {
+				readers.start(func() {
+					started.Add(1)
+					p := make([]byte, 4)
+					if n, err := c.Read(p); n != 1 || err != nil {
+						t.Errorf("%d bytes: %v", n, err)
+					}
+					got.Add(1)
+				})
+			}
+			readers.wait()
+		})
+	}()
+	eventually(t, "all wait", func() bool { return started.Load() == crowd && g.waiters.Load() == crowd })
+	const window = 200 * time.Millisecond
+	var used time.Duration
+	eventually(t, "a window without CPU", func() bool {
+		before := cpuTime(t)
+		time.Sleep(window)
+		used = cpuTime(t) - before
+		return used < window/50
+	})
+	t.Logf("%d waiting connections: %v of CPU in %v", crowd, used, window)
+	if n := got.Load(); n != 0 {
+		t.Errorf("%d reads have returned without data", n)
+	}
+	for _, c := range conns {
+		if _, err := c.Write([]byte{1}); err != nil {
+			t.Error(err)
+		}
+	}
+	ends(t, "the readers", func() { <-ended })
+}
+
+// Closing the reactor ends a crowd of waiters, while others come.
+func TestReactorClose(t *testing.T) {
+	modes(t, func(t *testing.T, g *rig, run func(func())) {
+		r, err := NewReactor(g.engine)
+		check(t, err)
+		ends(t, "close", func() {
+			run(func() {
+				var users group
+				var refused atomic.Int32
+				for range 8 {
+					users.start(func() {
+						for {
+							a, b, err := r.SocketPair()
+							if err != nil {
+								if !errors.Is(err, net.ErrClosed) {
+									t.Error(err)
+								}
+								refused.Add(1)
+								return
+							}
+							if _, err := a.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+								t.Errorf("read: %v", err)
+							}
+							_ = b.Close()
+							marcel.Yield()
+						}
+					})
+				}
+				for range 50 {
+					marcel.Yield()
+				}
+				if err := r.Close(); err != nil {
+					t.Error(err)
+				}
+				if err := r.Close(); !errors.Is(err, net.ErrClosed) {
+					t.Errorf("close again: %v", err)
+				}
+				users.wait()
+				if refused.Load() != 8 {
+					t.Errorf("%d of 8 users refused", refused.Load())
+				}
+			})
+		})
+	})
+}
+
+// In steady state a Read or Write allocates nothing, whether it waits or not. Others
+// may allocate meanwhile: the fewest allocations of several runs count.
+func TestNoAllocation(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector allocates")
+	}
+	const turns = 500
+	for _, k := range kinds {
+		for _, vps := range []int{1, 2} {
+			g := newRig(t, vps, true)
+			g.run(func() {
+				a, b := k.pair(t, g.Reactor)
+				least := ^uint64(0)
+				for range 3 {
+					var before, after runtime.MemStats
+					runtime.ReadMemStats(&before)
+					both(func() {
+						if err := pong(turns, a.Read, a.Write); err != nil {
+							t.Error(err)
+						}
+					}, func() {
+						if err := ping(turns, b.Read, b.Write); err != nil {
+							t.Error(err)
+						}
+					})
+					runtime.ReadMemStats(&after)
+					least = min(least, after.Mallocs-before.Mallocs)
+				}
+				if least > turns/10 { // starting a thread, the buffers; not something each time
+					t.Errorf("%s, %d VPs: %d allocations in %d round trips", k.name, vps, least, turns)
+				}
+				_ = a.Close()
+				_ = b.Close()
+			})
+		}
+	}
+}
