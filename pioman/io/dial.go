@@ -112,10 +112,15 @@ func socket(a net.Addr) (fd int, sa unix.Sockaddr, err error) {
 		return -1, nil, os.NewSyscallError("socket", err)
 	}
 	if family != unix.AF_UNIX {
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // as package net does
-		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+		configure(fd)
 	}
 	return fd, sa, nil
+}
+
+// configure sets up a TCP socket as package net does.
+func configure(fd int) {
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 }
 
 // connect waits until the kernel has the answer. A wait may end early: then the

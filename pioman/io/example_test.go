@@ -2,6 +2,7 @@ package pio_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -87,7 +88,10 @@ func ExampleListen_http() {
 	ended := make(chan error)
 	go func() { ended <- server.Serve(l) }()
 
-	client := &http.Client{Transport: &http.Transport{DialContext: dialHTTP}}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		return pio.DialContext(ctx, network, address)
+	}
+	client := &http.Client{Transport: &http.Transport{DialContext: dial}}
 	answer, err := client.Get("http://" + l.Addr().String() + "/hello")
 	if err != nil {
 		fmt.Println(err)

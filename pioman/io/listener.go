@@ -152,8 +152,7 @@ func (d *descriptor) accept() (int, unix.Sockaddr, error) {
 		switch err {
 		case nil:
 			if _, ok := sa.(*unix.SockaddrUnix); !ok {
-				_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-				_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+				configure(fd)
 			}
 			return fd, sa, nil
 		case unix.EAGAIN:

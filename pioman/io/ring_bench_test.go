@@ -205,8 +205,14 @@ func BenchmarkAccept(b *testing.B) {
 	interleaveOver(b, turns, []variant{
 		{"ring", threads(func() error {
 			fd, err := x.via(opAccept, l.d.fd, nil, 0)
+			if err != nil {
+				return err
+			}
+			configure(fd)
+			c, err := newConn(g.Reactor, fd, "tcp")
 			if err == nil {
-				_ = unix.Close(fd)
+				c.find()
+				_ = c.Close()
 			}
 			return err
 		})},

@@ -2,6 +2,8 @@ package pio
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -16,7 +18,18 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain runs the tests and examples; nothing may be left of them once the default
+// scheduler, which the examples use, is stopped.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := errors.Join(sched.Default().Stop(ctx), goleak.Find()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
 
 // patience bounds what must happen, not how fast it does.
 const patience = 2 * time.Minute

@@ -38,6 +38,7 @@ func All() []Experiment {
 	all = append(all, messageRows()...)
 	all = append(all, timerRows()...)
 	all = append(all, progressRows()...)
+	all = append(all, socketRows()...)
 	all = append(all, parallelRows()...)
 	all = append(all, wakeRows()...)
 	all = append(all, treeRows()...)
