@@ -89,10 +89,18 @@ func (c *Completion) Reset() {
 func (c *Completion) enlist(p *parker, n want) bool {
 	p.want = n
 	p.listed.Store(true)
+	if c.push(p) {
+		return true
+	}
+	p.listed.Store(false)
+	return false
+}
+
+// push is enlist for a parker that counts as listed already, and still does if it is refused.
+func (c *Completion) push(p *parker) bool {
 	for {
 		w := c.word.Load()
-		if n.met(uint32(w)) {
-			p.listed.Store(false)
+		if p.want.met(uint32(w)) {
 			return false
 		}
 		p.link = uint32(w >> 32)
@@ -117,8 +125,14 @@ func (c *Completion) withdraw(p *parker) {
 
 // deal is for whoever has taken the list off the word, which began with head, at a moment
 // when the status was as given: it lets go of those who have what they want, and of leaver
-// (nil: nobody), and puts the others back.
+// (nil: nobody), and puts the others back. Then the continuations that are due run.
 func (c *Completion) deal(head, status uint32, leaver *parker) {
+	if k := c.sort(head, status, leaver); k != nil {
+		runDue(k)
+	}
+}
+
+func (c *Completion) sort(head, status uint32, leaver *parker) (due *Continuation) {
 	for head != 0 {
 		rest, last := uint32(0), (*parker)(nil)
 		for i := head; i != 0; {
@@ -127,6 +141,8 @@ func (c *Completion) deal(head, status uint32, leaver *parker) {
 			switch {
 			case p == leaver:
 				p.listed.Store(false)
+			case p.want.met(status) && p.cont != nil:
+				due = p.fire(due, status)
 			case p.want.met(status):
 				p.listed.Store(false)
 				p.wake()
@@ -140,11 +156,12 @@ func (c *Completion) deal(head, status uint32, leaver *parker) {
 			}
 		}
 		if last == nil {
-			return // nobody is left who would keep the object: hands off
+			return due // nobody is left who would keep the object: hands off
 		}
 		last.link = 0
 		head, status = c.putBack(rest, last, status)
 	}
+	return due
 }
 
 // putBack puts a list that leads from head to last on the word again, before those

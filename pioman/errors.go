@@ -7,12 +7,13 @@ import (
 
 // The errors of this package, for errors.Is.
 var (
-	ErrNotInitialised = errors.New("task not initialised: call Init with a handler first")
+	ErrNotInitialised = errors.New("not initialised: call Init with a function first")
 	ErrScheduled      = errors.New("task is in a queue already: wait for its end, or Cancel it")
-	ErrInHandler      = errors.New("called from inside a task handler, which must not wait: return Done or Again instead")
+	ErrInHandler      = errors.New("called from inside a task handler or a continuation, which must not wait: return instead")
 	ErrNoWait         = errors.New("task with the option NoWait has a completion to notify: drop one of them")
 	ErrRelease        = errors.New("not a running task with the option Destroy")
 	ErrMasks          = errors.New("masks and unmasks of the task do not match")
+	ErrContinuing     = errors.New("continuation waits or is due already: Cancel it, or let it run")
 	ErrClosed         = errors.New("engine closed")
 	ErrAttached       = errors.New("engine is hooked to a scheduler already: stop that first")
 	ErrSchedulerTaken = errors.New("scheduler has another engine's hooks: one engine per scheduler")

@@ -33,6 +33,8 @@ type Params struct {
 	BlindPeriod   time.Duration // longest sleep while a task has nothing that announces it
 	SurveyPeriod  time.Duration // least time between two looks for queues whose VPs do not poll
 	Round         int           // most handlers in a round of one queue
+	InlineDepth   int           // most continuations inside each other on one stack
+	InlineTime    time.Duration // a continuation is begun inline only within so long after the outermost one
 
 	origins [maxParams]Origin // by place in the table; Set writes
 }
@@ -58,6 +60,8 @@ func DefaultParams() Params {
 		BlindPeriod:   time.Millisecond,
 		SurveyPeriod:  100 * time.Microsecond,
 		Round:         64,
+		InlineDepth:   4,
+		InlineTime:    20 * time.Microsecond,
 	}
 }
 
@@ -169,7 +173,7 @@ func (e *Engine) Params() Params { return e.params }
 
 // ticks are the params that hot paths compare with asm.Cycles, converted once.
 type ticks struct {
-	spin, switchPeriod, timerPeriod, hot, politeAfter, explicitSpin, idleGap, delay, survey int64
+	spin, switchPeriod, timerPeriod, hot, politeAfter, explicitSpin, idleGap, delay, survey, inline int64
 }
 
 func (p *Params) ticks() ticks {
@@ -184,5 +188,6 @@ func (p *Params) ticks() ticks {
 		idleGap:      c(p.IdleGap),
 		delay:        c(p.BlockingDelay),
 		survey:       c(p.SurveyPeriod),
+		inline:       c(p.InlineTime),
 	}
 }

@@ -115,6 +115,12 @@ var table = []param{
 	{Param{Name: "round", Env: "PIOM_ROUND", Values: "1 to 1000000",
 		Meaning: "most handlers that one poll of a queue runs"},
 		func(p *Params) value { return number{&p.Round, 1, 1_000_000} }},
+	{Param{Name: "inline-depth", Env: "PIOM_INLINE_DEPTH", Values: "1 to 1000",
+		Meaning: "how many continuations run inline inside each other; the next poll round takes the others"},
+		func(p *Params) value { return number{&p.InlineDepth, 1, 1000} }},
+	{Param{Name: "inline-time", Env: "PIOM_INLINE_TIME", Values: timeValues(0, maxTime),
+		Meaning: "for how long more continuations are begun inline after the first; the next poll round takes the others"},
+		func(p *Params) value { return span{&p.InlineTime, 0, maxTime} }},
 }
 
 // rowOf is the place in the table of the parameter called name, -1: nowhere.

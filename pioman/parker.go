@@ -25,7 +25,8 @@ type parker struct {
 	// The place in a list (completion.go). While listed they belong to whoever has the list.
 	listed atomic.Bool // the waiter sets it before he enlists; whoever lets go of him clears it
 	want   want
-	link   uint32 // index of the next in the list, 0: none
+	cont   *Continuation // nil: a waiter's; constant while listed, then whoever lets go of it clears it
+	link   uint32        // index of the next in the list, 0: none
 
 	// The waiter's alone: an explicit waiter's sleep in the kernel, as blocking wants it,
 	// and what the end of a context does; both made once.

@@ -122,7 +122,7 @@ func (w *wait) check() error {
 	switch {
 	case w.want.bits == 0:
 		return ErrNoBits
-	case w.e.inHandler():
+	case w.e.inHandler() || stackOf(asm.G()) != nil:
 		return ErrInHandler
 	}
 	return nil

@@ -1,0 +1,5 @@
+//go:build !race
+
+package pioman
+
+const raceEnabled = false
