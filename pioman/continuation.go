@@ -15,7 +15,7 @@ import (
 // that was not cancelled. It must not be copied.
 //
 //	        Then                  a signaller has it in hand, and its bits are set
-//	rests ─────────▶ waiting ─────────────────────────────────▶ due
+//	rests ─────────▶ hanging ─────────────────────────────────▶ due
 //	  ▲  │              │ Cancel                                 │
 //	  │  │              ▼                                        │
 //	  │  │          leaving ── off the list ──▶ rests            │
@@ -67,7 +67,7 @@ const (
 const (
 	resting uint32 = iota
 	joining        // Then makes it ready
-	waiting        // it is in the list, or about to be
+	hanging        // it is in the list, or about to be
 	leaving
 	due
 )
@@ -157,7 +157,7 @@ func (c *Completion) then(k *Continuation, n want) error {
 	p.want = n
 	p.listed.Store(true)
 	k.e.Need()
-	k.state.Store(waiting) // from here on it may be cancelled
+	k.state.Store(hanging) // from here on it may be cancelled
 	if c.push(p) {
 		return nil // and nothing of k is touched: it may have run by now
 	}
@@ -170,7 +170,7 @@ func (c *Completion) then(k *Continuation, n want) error {
 // Cancel takes the continuation off its completion. true: it does not run. false: it rests, or is
 // due, and then runs or is about to; Cancel does not wait for that. Not at the same time as Then.
 func (k *Continuation) Cancel() bool {
-	if !k.state.CompareAndSwap(waiting, leaving) { // pairs with fire's
+	if !k.state.CompareAndSwap(hanging, leaving) { // pairs with fire's
 		return false
 	}
 	p, e := k.p, k.e
@@ -186,7 +186,7 @@ func (k *Continuation) Cancel() bool {
 // For whoever has p in hand.
 func (p *parker) fire(former *Continuation, status uint32) *Continuation {
 	k := p.cont
-	if !k.state.CompareAndSwap(waiting, due) {
+	if !k.state.CompareAndSwap(hanging, due) {
 		p.listed.Store(false) // its canceller waits for that
 		return former
 	}
