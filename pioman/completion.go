@@ -1,6 +1,10 @@
 package pioman
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+)
 
 // Failed is the status bit that tells of a task which ended by a panic. Reserved:
 // a Completion has 31 bits to use, 0..30.
@@ -144,6 +148,7 @@ func (c *Completion) sort(head, status uint32, leaver *parker) (due *Continuatio
 			case p.want.met(status) && p.cont != nil:
 				due = p.fire(due, status)
 			case p.want.met(status):
+				p.when = asm.Cycles()
 				p.listed.Store(false)
 				p.wake()
 			default:

@@ -63,6 +63,7 @@ type Engine struct {
 	_       [line]byte
 	sleeper sleeper
 	adapt   adaptation
+	site    Site // of the waits that name none
 
 	mu mutex // serialises Attach, stop and Close
 }

@@ -73,6 +73,8 @@ func (c *Completion) awaitContext(ctx context.Context, e *Engine, n want) error 
 type limit struct {
 	d   time.Duration
 	ctx context.Context // nil: none
+
+	site *Site // nil: none
 }
 
 func (c *Completion) await(e *Engine, n want, lim limit) error {
@@ -82,14 +84,15 @@ func (c *Completion) await(e *Engine, n want, lim limit) error {
 	if e == nil {
 		e = Default()
 	}
-	w := wait{e: e, c: c, want: n, ctx: lim.ctx}
+	w := wait{e: e, c: c, want: n, ctx: lim.ctx, site: lim.site}
 	if err := w.check(); err != nil {
 		return fmt.Errorf("wait: %w", err)
 	}
 	if lim.d < forever {
 		w.timed, w.end = true, asm.Cycles()+asm.ToCycles(int64(max(lim.d, 0)))
 	}
-	if w.spin() {
+	if w.spin(w.begin()) {
+		w.learn(false, 0)
 		return c.result()
 	}
 	if err := w.rest(); err != nil {
@@ -116,6 +119,10 @@ type wait struct {
 	led   bool  // others may rely on us to poll: see rest
 	calm  bool  // nothing happened in the last sleep
 	end   int64 // timed: in cycles
+
+	site   *Site // nil: the spin is fixed
+	choice int   // of it
+	began  int64 // cycles
 }
 
 func (w *wait) check() error {
@@ -144,9 +151,9 @@ func (w *wait) why() error {
 	return ErrTimeout
 }
 
-// spin polls for a fixed time; true: a bit is set. The clock is looked at in every
+// spin polls for a time, in cycles; true: a bit is set. The clock is looked at in every
 // fourth round only, since it costs as much as a round.
-func (w *wait) spin() bool {
+func (w *wait) spin(limit int64) bool {
 	e := w.e
 	shared, vp, began := e.shared(), e.here(), asm.Cycles()
 	for i := 0; ; i++ {
@@ -156,7 +163,7 @@ func (w *wait) spin() bool {
 		}
 		if i%4 == 0 || shared {
 			now := asm.Cycles()
-			if now-began >= e.ticks.spin || w.over(now) || othersReady() {
+			if now-began >= limit || w.over(now) || othersReady() {
 				return false
 			}
 		}
@@ -198,6 +205,7 @@ func (w *wait) rest() error {
 
 func (w *wait) leave(p *parker) {
 	e := w.e
+	w.learn(true, p.when)
 	parking.put(p)
 	e.Done()
 	if w.held {
