@@ -132,7 +132,7 @@ func (g *Gate) startSend(r *Request) {
 		return
 	}
 	g.pend(r)
-	g.tx.queue.push(r)
+	g.enqueue(r)
 	if !g.tx.refused {
 		g.drain()
 	}

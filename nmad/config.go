@@ -11,6 +11,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -25,9 +26,10 @@ type Config struct {
 	Listener   net.Listener // rank 0: listens there already, so that no other process can take the port; Open closes it
 	Secret     []byte       // shared by the job, at least 16 bytes; 32 random ones are right
 
-	Driver string        // name of the network: "shm", "tcp"; default DefaultDriver
-	Custom driver.Driver // a network that is not registered under a name; goes before Driver
-	Listen string        // address at which this process accepts links; default loopback, any free port
+	Driver   string        // name of the network: "shm", "tcp"; default DefaultDriver
+	Custom   driver.Driver // a network that is not registered under a name; goes before Driver
+	Strategy string        // what to make of messages that wait for the network: see package strategy; default "default"
+	Listen   string        // address at which this process accepts links; default loopback, any free port
 
 	Engine *pioman.Engine // makes progress; default pioman.Default()
 
@@ -48,7 +50,9 @@ type Config struct {
 	// a few polls, whatever Spin says, unless it is below 0.
 	Shared bool
 
-	Eager      int // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes
+	Eager     int    // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes
+	eagerFrom string // who has set Eager, if not the caller
+
 	Unexpected int // memory for messages without a receive, in bytes per peer; default 4 MiB
 	Announced  int // long messages without a receive, per peer; default and at most 262144
 }
@@ -90,6 +94,12 @@ func (c *Config) complete() error {
 			}
 			c.Custom = d
 		}
+	}
+	if c.Strategy == "" {
+		c.Strategy = strategy.Default.Name()
+	}
+	if _, err := strategy.Lookup(c.Strategy); err != nil {
+		return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 	}
 	if c.Engine == nil {
 		c.Engine = pioman.Default()

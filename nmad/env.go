@@ -20,6 +20,8 @@ const (
 	EnvRendezvousFD = "PM2_RENDEZVOUS_FD"
 	EnvSecret       = "PM2_SECRET"
 	EnvDriver       = "PM2_DRIVER"
+	EnvStrategy     = "PM2_STRATEGY"
+	EnvEager        = "PM2_EAGER"
 	EnvListen       = "PM2_LISTEN"
 	EnvHeartbeat    = "PM2_HEARTBEAT"
 	EnvShared       = "PM2_SHARED_CPUS"
@@ -38,6 +40,8 @@ var Environment = []Variable{
 	{EnvRendezvousFD, "rank 0: descriptor of a socket that listens there already", "descriptor number", "none"},
 	{EnvSecret, "what the processes of the job prove to each other that they know", "hexadecimal, at least 32 digits", "none"},
 	{EnvDriver, "network between the processes", "shm, tcp", DefaultDriver},
+	{EnvStrategy, "what to make of messages that wait for the network", "aggregation, default, priority", "default"},
+	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet"},
 	{EnvListen, "where this process accepts links", "host:port", "loopback, any free port"},
 	{EnvHeartbeat, "how long a process may give no sign of life before it is taken for lost", "duration such as 5s, 0: for ever", "0"},
 	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0"},
@@ -48,7 +52,7 @@ var Environment = []Variable{
 func FromEnvironment() (Config, error) { return fromEnvironment(os.Getenv) }
 
 func fromEnvironment(get func(string) string) (Config, error) {
-	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen)}
+	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy)}
 	for _, v := range []struct {
 		name string
 		to   *int
@@ -60,6 +64,13 @@ func fromEnvironment(get func(string) string) (Config, error) {
 			}
 			*v.to = n
 		}
+	}
+	if text := get(EnvEager); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return c, fmt.Errorf("nmad: %w: %s=%q: give a number of bytes, at least 1", ErrConfig, EnvEager, text)
+		}
+		c.Eager, c.eagerFrom = n, "environment, "+EnvEager
 	}
 	secret, err := hex.DecodeString(get(EnvSecret))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -17,14 +18,15 @@ import (
 // not be written (send) or touched (receive) in between. The data goes straight
 // from and to them.
 type Gate struct {
-	own    int // our rank
-	rank   int // the peer's
-	link   driver.Link
-	engine *pioman.Engine
-	task   pioman.Task // polls
-	spin   int64       // cycles to poll before a wait leaves the work to the engine; 0: none
-	shared bool        // other processes use our CPUs
-	onEnd  func(*Gate) // called once, under mu, when the gate has ended; must only take note
+	own      int // our rank
+	rank     int // the peer's
+	link     driver.Link
+	strategy strategy.Strategy
+	engine   *pioman.Engine
+	task     pioman.Task // polls
+	spin     int64       // cycles to poll before a wait leaves the work to the engine; 0: none
+	shared   bool        // other processes use our CPUs
+	onEnd    func(*Gate) // called once, under mu, when the gate has ended; must only take note
 
 	_ [pad]byte
 
@@ -82,7 +84,7 @@ type bounds struct {
 // newGate makes a gate over link, nil for the one to ourselves. Its task is not
 // yet submitted.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds) *Gate {
-	g := &Gate{own: own, rank: rank, link: link, engine: engine}
+	g := &Gate{own: own, rank: rank, link: link, engine: engine, strategy: strategy.Default}
 	g.any, g.watch = newAnySource(2), &monitors{} // until a session gives it its own
 	g.tx.init(link, b)
 	g.rx.init(b)

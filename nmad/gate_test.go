@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -31,6 +32,18 @@ func newPair(o simnet.Options, b bounds) *pair {
 		p.gates[i].spin = 1 << 20 // cycles: what a test waits for has arrived
 	}
 	return p
+}
+
+// session is one of that rank around its gate and one to itself.
+func (p *pair) session(rank int) *Session {
+	g := p.gates[rank]
+	s := &Session{gates: make([]*Gate, 2), any: g.any}
+	s.cfg.Rank, s.cfg.Size, s.cfg.Engine = rank, 2, p.engines[rank]
+	own := newGate(rank, rank, nil, p.engines[rank], wide)
+	own.any, own.watch, g.watch = g.any, &s.watch, &s.watch
+	s.gates[rank], s.gates[1-rank] = own, g
+	s.alive.Store(1)
+	return s
 }
 
 // settle polls both gates until nothing moves any more.
@@ -267,6 +280,39 @@ func TestNoAllocation(t *testing.T) {
 		s.Wait()
 		r.Wait()
 	})
+	parts, places := inParts(msg, 20, 0, 9), inParts(buf, 7, 30)
+	check("parts, mask", func() {
+		p.gates[1].StartRecv(&r, &RecvOp{Match: Match{Tag: 3, Mask: 3}, Parts: places})
+		p.gates[0].StartSend(&s, &SendOp{Tag: 7, Parts: parts})
+		s.Wait()
+		r.Wait()
+	})
+	called := func(*Request) {}
+	check("callbacks", func() {
+		p.gates[1].StartRecv(&r, &RecvOp{Match: Tag(3), Buf: buf, Done: called})
+		p.gates[0].StartSend(&s, &SendOp{Tag: 3, Buf: msg, Done: called})
+		s.Wait()
+		r.Wait()
+	})
+	var more [4]Request
+	for _, g := range p.gates {
+		g.strategy = strategy.Aggregation
+	}
+	check("aggregates", func() {
+		p.links[0].Hold(true)
+		for i := range more {
+			p.gates[0].IsendInto(&more[i], 3, msg[:4])
+		}
+		p.links[0].Hold(false)
+		p.gates[0].poll()
+		for i := range more {
+			more[i].Wait()
+			p.gates[1].Recv(3, buf)
+		}
+	})
+	if p.gates[0].stats.Aggregates == 0 {
+		t.Error("nothing was aggregated")
+	}
 	own := newGate(0, 0, nil, p.engines[0], wide)
 	check("own rank", func() {
 		own.IsendInto(&s, 3, msg)

@@ -23,6 +23,7 @@ func FuzzPackets(f *testing.F) {
 	f.Add(packet(driver.Header{Kind: kindRtr, Tag: 3, Size: 100, Cookie: 1 << cookieBits}, ""))
 	f.Add(append(packet(driver.Header{Kind: kindCredit, Size: 7}, ""), packet(driver.Header{Kind: kindBye, Size: 1}, "")...))
 	f.Add(packet(driver.Header{Kind: kindByeAck}, ""))
+	f.Add(packet(driver.Header{Kind: kindAggregate, Size: 2}, "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00abc\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		b := bounds{window: 2000, records: 3, peerWindow: 2000, peerRecords: 3}
 		p := newPair(simnet.Options{}, b)

@@ -89,7 +89,9 @@ func (g *Gate) StartRecv(r *Request, op *RecvOp) error {
 
 func (g *Gate) launchRecv(r *Request, op *RecvOp) {
 	r.prepareRecv(g, op)
-	if r.match.Mask != exact && r.special {
+	if op.Mask == exact {
+		r.age = g.any.clock.Load()
+	} else {
 		r.age = g.any.clock.Add(1)
 	}
 	g.begin(r)

@@ -1,5 +1,31 @@
 package nmad
 
+// Optimising: what goes out next, when the link has room for a packet. Answers first,
+// because whole messages wait for them, then credit, then messages: in the order, and
+// together in the packets, that the strategy wants (package strategy). A message
+// that finds the link idle and nothing before it does not come here.
+
+// enqueue puts a message that cannot leave at once into its place: behind all with its
+// tag, and behind all that the strategy does not let it overtake.
+func (g *Gate) enqueue(r *Request) {
+	q := &g.tx.queue
+	if q.empty() || q.tail.tag == r.tag || !g.strategy.Overtakes(g.item(r), g.item(q.tail)) {
+		q.push(r)
+		return
+	}
+	var before *Request // r goes behind it; nil: to the front
+	for x := q.head; x != nil; x = x.link {
+		if x.tag == r.tag || !g.strategy.Overtakes(g.item(r), g.item(x)) {
+			before = x
+		}
+	}
+	if before == nil {
+		r.link, q.head = q.head, r
+	} else {
+		r.link, before.link = before.link, r // before is not the tail, which r overtakes
+	}
+}
+
 // drain sends what waits, in this order: answers to announcements, because
 // whole messages wait for them; credit; messages. It stops at the first refusal.
 func (g *Gate) drain() {
@@ -27,6 +53,14 @@ func (g *Gate) drainAll() error {
 		g.stats.Credits++
 	}
 	for r := g.tx.queue.head; r != nil; r = g.tx.queue.head {
+		if r.link != nil {
+			if n, bytes := g.together(); n > 1 {
+				if ok, err := g.transmitTogether(n, bytes); !ok || err != nil {
+					return err
+				}
+				continue
+			}
+		}
 		if ok, err := g.transmit(r); !ok || err != nil {
 			return err
 		}

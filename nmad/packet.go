@@ -2,13 +2,14 @@ package nmad
 
 // Kinds of packets on the small track. docs/wire.md has the frames.
 const (
-	kindEager  = 1 + iota // a whole message: Tag, Size = Body, Seq; Cookie: credit given back
-	kindRdv               // announces a message: Tag, Size, Seq; Cookie: the sender's name for it
-	kindRtr               // asks for an announced message: Cookie as announced, Size: bytes wanted, Tag as announced
-	kindCredit            // gives credit back: Size bytes
-	kindBye               // the last packet but acknowledgements: the sender has closed its session; Size: bytes it has ever pushed
-	kindByeAck            // everything up to BYE was taken in
-	lastKind   = kindByeAck
+	kindEager     = 1 + iota // a whole message: Tag, Size = Body, Seq; Cookie: credit given back
+	kindRdv                  // announces a message: Tag, Size, Seq; Cookie: the sender's name for it
+	kindRtr                  // asks for an announced message: Cookie as announced, Size: bytes wanted, Tag as announced
+	kindCredit               // gives credit back: Size bytes
+	kindBye                  // the last packet but acknowledgements: the sender has closed its session; Size: bytes it has ever pushed
+	kindByeAck               // everything up to BYE was taken in
+	kindAggregate            // several whole messages: Size of them, Seq of the first; Cookie as in EAGER; see aggregate.go
+	lastKind      = kindAggregate
 )
 
 // overhead is what a message costs of the credit beyond its body, in bytes:

@@ -173,6 +173,9 @@ func (g *Gate) handle(h *driver.Header, body []byte) *PeerError {
 	if h.Kind == kindEager {
 		return g.handleEager(h, body)
 	}
+	if h.Kind == kindAggregate {
+		return g.handleAggregate(h, body)
+	}
 	if len(body) != 0 {
 		return violation(g.rank, "a packet of kind %d with a body of %d bytes", h.Kind, len(body))
 	}

@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
 var update = flag.Bool("update", false, "write what the scenarios in testdata do now as what they should do")
@@ -59,6 +61,8 @@ type scenario struct {
 	t    *testing.T
 	p    *pair
 	reqs map[string]*Request
+	msgs map[string]*Message
+	sess [2]*Session
 	data map[string][]byte // of sends, by name
 	bufs map[string][]byte // of receives, by name
 	out  strings.Builder
@@ -113,12 +117,23 @@ func (s *scenario) reset(a args) {
 		MaxBody: int(a.or("maxbody", 64)), Packets: int(a.or("packets", 8)), Large: int(a.or("large", 256)),
 	}, bounds{window: window, records: records, peerWindow: window, peerRecords: records})
 	s.reqs, s.data, s.bufs = map[string]*Request{}, map[string][]byte{}, map[string][]byte{}
+	s.msgs = map[string]*Message{}
+	for i := range s.sess {
+		s.sess[i] = s.p.session(i)
+	}
 }
 
 func (s *scenario) run(words []string) string {
 	switch words[0] {
 	case "net":
 		s.reset(parseArgs(words[1:]))
+		return ""
+	case "strategy":
+		for _, g := range s.p.gates {
+			if g.strategy, _ = strategy.Lookup(words[1]); g.strategy == nil {
+				return "what is " + words[1] + "?\n"
+			}
+		}
 		return ""
 	case "settle":
 		s.p.settle()
@@ -144,10 +159,53 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		name := rest[0]
 		s.data[name] = pattern(int(a.or("len", 0)), uint64(len(s.data)+1))
 		s.reqs[name] = g.Isend(uint64(a.or("tag", 0)), s.data[name])
-	case "irecv":
+	case "issend", "iself", "isendp": // synchronously; to the own rank; with a priority and in parts
+		name := rest[0]
+		s.data[name] = pattern(int(a.or("len", 0)), uint64(len(s.data)+1))
+		r := fresh()
+		op := SendOp{Tag: uint64(a.or("tag", 0)), Buf: s.data[name], Sync: verb == "issend", Priority: int8(a.or("prio", 0))}
+		if verb == "isendp" {
+			op.Parts = inParts(op.Buf, 3, 0, 7)
+		}
+		if verb == "iself" {
+			g = s.sess[side].gates[side]
+		}
+		g.launchSend(r, &op)
+		s.reqs[name] = r
+	case "irecv", "irecvany": // from the other rank; from any
 		name := rest[0]
 		s.bufs[name] = make([]byte, a.or("cap", 0))
-		s.reqs[name] = g.Irecv(uint64(a.or("tag", 0)), s.bufs[name])
+		m := Match{Tag: uint64(a.or("tag", 0)), Mask: uint64(a.or("mask", -1))}
+		if verb == "irecv" {
+			s.reqs[name] = g.IrecvMatch(m, s.bufs[name])
+		} else {
+			s.reqs[name] = s.sess[side].Irecv(m, s.bufs[name])
+		}
+	case "cancel":
+		return fmt.Sprintln("cancelled:", s.reqs[rest[0]].Cancel())
+	case "iprobe", "iprobeany":
+		m := Match{Tag: uint64(a.or("tag", 0)), Mask: uint64(a.or("mask", -1))}
+		e, ok := g.Iprobe(m)
+		if verb == "iprobeany" {
+			e, ok = s.sess[side].Iprobe(m)
+		}
+		if !ok {
+			return "nothing\n"
+		}
+		return fmt.Sprintf("rank %d, tag %d, %d bytes\n", e.Source, e.Tag, e.Size)
+	case "claim":
+		m := g.Claim(Match{Tag: uint64(a.or("tag", 0)), Mask: uint64(a.or("mask", -1))})
+		if m == nil {
+			return "nothing\n"
+		}
+		s.msgs[rest[0]] = m
+		return fmt.Sprintf("rank %d, tag %d, %d bytes\n", m.Source, m.Tag, m.Size)
+	case "receive": // a claimed message
+		s.bufs[rest[0]] = make([]byte, s.msgs[rest[0]].Size)
+		s.reqs[rest[0]] = s.msgs[rest[0]].Irecv(s.bufs[rest[0]])
+	case "counters":
+		return fmt.Sprintf("%d sends, %d announced first, %d messages in %d aggregates\n",
+			g.stats.Sends, g.stats.Rendezvous, g.stats.Aggregated, g.stats.Aggregates)
 	case "poll":
 		for range a.or("times", 1) {
 			g.poll()
@@ -186,7 +244,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 	return ""
 }
 
-var kinds = []string{"", "eager", "rdv", "rtr", "credit", "bye", "byeack"}
+var kinds = []string{"", "eager", "rdv", "rtr", "credit", "bye", "byeack", "aggregate"}
 
 func (s *scenario) inject(link *simnet.Link, kind string, a args) {
 	h := driver.Header{
@@ -195,6 +253,15 @@ func (s *scenario) inject(link *simnet.Link, kind string, a args) {
 		Cookie: uint32(a.or("cookie", 0)), Seq: uint32(a.or("seq", 0)),
 	}
 	body := make([]byte, a.or("body", 0))
+	if kind == "aggregate" { // the messages in it: first=, second= are their sizes
+		for _, name := range []string{"first", "second"} {
+			if n, ok := a[name]; ok {
+				body = binary.LittleEndian.AppendUint64(body, 7)
+				body = binary.LittleEndian.AppendUint64(body, uint64(n))
+				body = append(body, make([]byte, min(n, 50))...)
+			}
+		}
+	}
 	h.Body = uint32(a.or("claims", int64(len(body))))
 	link.Inject(h, body)
 }
@@ -236,6 +303,7 @@ func (s *scenario) whose(b []byte) string {
 func sentinel(err error) string {
 	for name, e := range map[string]error{
 		"ErrTruncated": ErrTruncated, "ErrPeerLost": ErrPeerLost, "ErrProtocol": ErrProtocol, "ErrClosed": ErrClosed,
+		"ErrCanceled": ErrCanceled,
 	} {
 		if errors.Is(err, e) {
 			return name

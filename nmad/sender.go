@@ -11,11 +11,13 @@ import (
 type sender struct {
 	head    driver.Header // of the packet that is being sent
 	eager   int           // longest body that goes eagerly, in bytes
+	room    int           // longest body that the link takes, in bytes
 	seq     uint32        // of the next message
 	credit  int64         // eager bytes that the peer still takes
 	window  int64         // what credit can be at most
 	records int           // rendezvous that the peer keeps at once
-	queue   requestQueue  // messages that wait for their turn
+	queue   requestQueue  // messages that wait for their turn, in the order of the strategy
+	batch   batch         // the packet of several of them that is being made up
 	sends   cookieTable   // announced
 
 	owesBye    bool // BYE is to be sent
@@ -26,7 +28,8 @@ type sender struct {
 
 func (s *sender) init(link driver.Link, b bounds) {
 	if link != nil {
-		s.eager = min(link.MaxBody(), math.MaxInt32)
+		s.room = min(link.MaxBody(), math.MaxInt32)
+		s.eager = s.room
 		if b.eager > 0 {
 			s.eager = min(s.eager, b.eager)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -157,6 +158,7 @@ func (s *Session) gate(rank int, l *linker, card bootstrap.Card) *Gate {
 		g.onEnd = s.ended
 	}
 	g.any, g.watch = s.any, &s.watch
+	g.strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
 		g.spin = asm.ToCycles(int64(s.cfg.Spin))
 		g.shared = s.cfg.Shared

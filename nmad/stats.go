@@ -8,6 +8,8 @@ type Stats struct {
 	Starved    uint64 // of those, short ones for which the receiver had no memory left
 	Unexpected uint64 // messages that came before their receive
 	Credits    uint64 // packets that only gave back credit
+	Aggregates uint64 // packets sent that held several messages
+	Aggregated uint64 // messages in them
 
 	BytesSent     uint64 // in bodies
 	BytesReceived uint64 // into buffers of receives
@@ -23,6 +25,8 @@ func (s *Stats) add(t Stats) {
 	s.Starved += t.Starved
 	s.Unexpected += t.Unexpected
 	s.Credits += t.Credits
+	s.Aggregates += t.Aggregates
+	s.Aggregated += t.Aggregated
 	s.BytesSent += t.BytesSent
 	s.BytesReceived += t.BytesReceived
 	s.UnexpectedBytes += t.UnexpectedBytes

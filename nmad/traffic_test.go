@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/strategy"
 	"pgregory.net/rapid"
 )
 
@@ -32,7 +33,13 @@ type op struct {
 func (x *traffic) send(side int, tag uint64, size int) {
 	x.seed++
 	data := pattern(size, x.seed)
-	x.sends[side] = append(x.sends[side], &op{x.p.gates[side].Isend(tag, data), tag, data})
+	r := fresh()
+	op1 := SendOp{Tag: tag, Buf: data, Sync: x.seed%5 == 0, Priority: int8(x.seed % 3)}
+	if x.seed%4 == 0 {
+		op1.Parts = inParts(data, 5, 0, 90)
+	}
+	x.p.gates[side].launchSend(r, &op1)
+	x.sends[side] = append(x.sends[side], &op{r, tag, data})
 }
 
 func (x *traffic) recv(side int, tag uint64, room int) {
@@ -138,6 +145,9 @@ func TestTrafficModel(t *testing.T) {
 		window := rapid.SampledFrom([]int64{0, 1, 200, 1000, 1 << 20}).Draw(t, "window")
 		records := rapid.SampledFrom([]int{1, 2, 1000}).Draw(t, "records")
 		x := &traffic{p: newPair(opt, bounds{window: window, records: records, peerWindow: window, peerRecords: records})}
+		for _, g := range x.p.gates {
+			g.strategy, _ = strategy.Lookup(rapid.SampledFrom(strategy.Names()).Draw(t, "strategy"))
+		}
 		side := rapid.IntRange(0, 1)
 		tag := rapid.Uint64Range(0, 3)
 		size := rapid.OneOf(rapid.IntRange(0, 10), rapid.IntRange(60, 70), rapid.IntRange(0, 600))
