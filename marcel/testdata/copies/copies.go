@@ -15,6 +15,7 @@ func pass(
 	_ marcel.Once,
 	_ marcel.Latch,
 	_ marcel.WaitGroup,
+	_ marcel.Group,
 	_ marcel.WaitQueue,
 ) {
 }
