@@ -10,8 +10,8 @@ import (
 // errgroup.Group (golang.org/x/sync) is to goroutines. The first error is what Wait
 // returns; the others are dropped. With NewGroup that error also cancels a context, so
 // that the others can give up. Its methods may be called by threads and goroutines. The
-// zero value is a group without a context and without a limit. It must not be copied
-// after first use.
+// zero value is a group without a context and without a limit. It takes 72 bytes and must
+// not be copied after first use.
 type Group struct {
 	_      noCopy
 	wg     WaitGroup

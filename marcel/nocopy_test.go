@@ -62,6 +62,7 @@ func TestSizes(t *testing.T) {
 		"Latch":          {reflect.TypeFor[marcel.Latch]().Size(), 32},
 		"WaitGroup":      {reflect.TypeFor[marcel.WaitGroup]().Size(), 32},
 		"WaitQueue":      {reflect.TypeFor[marcel.WaitQueue]().Size(), 24},
+		"Group":          {reflect.TypeFor[marcel.Group]().Size(), 72},
 	} {
 		if x[0] != x[1] {
 			t.Errorf("%s takes %d bytes, %d are documented", name, x[0], x[1])
