@@ -39,7 +39,7 @@
 //	engine.Done()
 //
 // Completion.Case makes a completion one of several things that a marcel.Select
-// waits for.
+// waits for. Completion.Then runs a function instead of waking a waiter.
 //
 // # Who polls
 //
@@ -66,12 +66,38 @@
 // # The end of a task, and of a wait
 //
 // The store that brings a task to rest is the engine's last touch of it; the Notify signal
-// comes after it. The compare-and-swap by which Signal sets the bits is its last
-// touch of the completion. So whoever has waited may reuse the memory of
-// both, at once. A sleeping waiter is woken through a parker, which belongs to the engine
-// and is never freed: the signaller reads the pointer before the swap, and a count in
-// the word makes the swap fail if it was another wait's. Wakes are hints: who wakes
-// up looks again.
+// comes after it. A task with the option Destroy is not touched even by that: its handler may free it
+// (ownership.go). The compare-and-swap by which Signal sets the bits also takes the list of waiters
+// off the completion, and is its last touch of it, unless it holds waiters whose bits
+// are still missing: those it puts back, and they cannot leave before. So whoever has waited,
+// last of all that wait there, may reuse the memory of both, at once. A sleeping waiter is woken through a
+// parker, which belongs to the process and is never freed. Wakes are hints: who wakes
+// up looks again. completion.go has the protocol.
+//
+// Waits are for any or for all of some bits, for ever, for a time, until a moment, or under a
+// context; any number of them at a time. A Continuation stands in the list as a waiter does and
+// runs when its bits are set: inline within a budget, as a tasklet, or in a thread. How long a wait
+// spins before it sleeps is fixed (BusyWait), or chosen by a Site from what arrived when.
+//
+// Mask keeps a task from being polled, and waits for the handler that runs; masks count (mask.go).
+//
+// # What it costs
+//
+// Instructions rather than times, since these vary with the machine; a compare-and-swap of a line that
+// another core has written costs one crossing.
+//
+//	Test, TestAll               one load, inlined
+//	Signal, nobody asleep       one load, one compare-and-swap
+//	Signal, n asleep            the same, then each of the n is visited, and woken (a semaphore's Release)
+//	                            or put back, with one more compare-and-swap for all of those
+//	Wait, bits set              one load
+//	Wait, they come in the spin a poll and a load a turn, the clock every fourth turn
+//	Wait, they come later       a parker off and on the free list, one compare-and-swap on the completion,
+//	                            two on the pending count, a semaphore's Acquire; no allocation
+//	the same, under a context   and what context.AfterFunc costs and allocates
+//	giving up (time, context)   a compare-and-swap, and a visit to each other waiter
+//	Then                        as for the Wait that sleeps, without the semaphore; and so for its way back
+//	a masked task               a load and a place in the round, each round
 //
 // # No wake-up gets lost
 //
@@ -117,6 +143,8 @@
 //   - No lock is spun on in Submit, Poll, Need, Done, Signal and the hooks.
 //   - With nothing pending, and with only announced receives pending, no CPU is used.
 //   - After Cancel no handler of the task runs; Close and stop leave nothing behind.
-//   - A handler that panics or calls runtime.Goexit ends its task, not the engine.
+//   - After Mask, until Unmask, no handler of the task runs either.
+//   - A continuation runs exactly once for each Then that was not cancelled.
+//   - A handler or continuation that panics or calls runtime.Goexit ends itself, not the engine.
 //   - Handlers run on many threads, one after the other, each seeing what the last did.
 package pioman
