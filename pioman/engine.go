@@ -58,6 +58,7 @@ type Engine struct {
 	attached atomic.Pointer[attachment] // Attach and stop write; waiters and posters read
 	closed   atomic.Bool
 	points   atomic.Uint32 // Points in use; SetPoints writes
+	away     atomic.Int32  // tasks whose blocking functions run
 	blind    atomic.Int32  // Blind tasks in queues
 
 	_       [line]byte
@@ -102,13 +103,19 @@ func (e *Engine) Submit(t *Task) error {
 	if err := e.claim(t); err != nil {
 		return err
 	}
+	t.since = 0
+	e.enqueue(t)
+	return nil
+}
+
+// enqueue puts a claimed task where it belongs.
+func (e *Engine) enqueue(t *Task) {
 	if t.cpus.Empty() {
 		e.put(t, e.root, nil)
-		return nil
+		return
 	}
 	tr := e.tree.Load()
 	e.put(t, e.where(tr, t), tr)
-	return nil
 }
 
 // claim makes a resting task the caller's to put into a queue.
@@ -292,7 +299,7 @@ func (e *Engine) tasks() bool {
 // waited for), waiters get ErrClosed, sources are let go. Close again does
 // nothing. From inside a handler: ErrInHandler.
 func (e *Engine) Close() error {
-	if e.inHandler() {
+	if e.inHandler() || stackOf(asm.G()) != nil {
 		return fmt.Errorf("close engine %s: %w", e.config.Name, ErrInHandler)
 	}
 	e.mu.Lock()
@@ -304,6 +311,9 @@ func (e *Engine) Close() error {
 		a.detach()
 	}
 	e.reap()
+	for i := 0; e.away.Load() != 0; i++ { // they drop their tasks
+		relax(i, true)
+	}
 	parking.wakeAll(e)
 	e.sleeper.close()
 	return nil

@@ -67,14 +67,20 @@ func (t *Task) Mask() error {
 		switch {
 		case q == nil: // Submit is between its claim and its push
 			relax(i, false)
+		case t.runner.Load() == asm.G():
+			return nil // our own blocking function
 		case q.held(asm.G()):
-			return nil // our own handler, or one of a neighbour: the queue polls one at a time
+			if t.runner.Load() == 0 {
+				return nil // our own handler, or one of a neighbour: the queue polls one at a time
+			}
+			relax(i, true)
 		case q.enter():
-			idle := t.queue.Load() == q
+			idle := t.queue.Load() == q && t.runner.Load() == 0
 			q.exit()
 			if idle {
 				return nil
 			}
+			relax(i, false)
 		default: // its holder will meet the task, or leave
 			relax(i, false)
 		}

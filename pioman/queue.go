@@ -131,6 +131,9 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 		}
 		q.current = nil
 		if status != Done && t.opt&Repeat != 0 && !t.state.cancelling() {
+			if t.block != nil && q.offload(t, status) {
+				continue
+			}
 			q.rotate()
 			if status == Moved {
 				out = moved

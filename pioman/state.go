@@ -23,7 +23,8 @@ import (
 // memory is the owner's, and it may be submitted (again). In the other states it
 // is linked into a queue. A task with the option Destroy goes from Running to Destroyed:
 // a OneShot one before its handler runs, a Repeat one by Release. Masked is Scheduled
-// or Running with a mask on it (mask.go).
+// or Running with a mask on it (mask.go). A task with a blocking function goes from Running to
+// Blocked and back to Scheduled (blocked.go).
 type State uint32
 
 // The states of a Task. Running means that a poller has taken it up: its handler
@@ -39,9 +40,10 @@ const (
 	StateCancelled               // Cancel or Close ended it
 	StateDestroyed               // its memory is its handler's
 	StateMasked                  // in a queue, and passed by
+	StateBlocked                 // its blocking function waits in the kernel, on a spare LWP
 )
 
-var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled", "destroyed", "masked"}
+var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled", "destroyed", "masked", "blocked"}
 
 // String returns the state's name in lower case.
 func (s State) String() string {
@@ -114,7 +116,7 @@ func (s *taskState) cancel() bool {
 	for {
 		now := s.load()
 		switch now {
-		case StateScheduled, StateRunning:
+		case StateScheduled, StateRunning, StateBlocked:
 			if s.w.CompareAndSwap(uint32(now), uint32(StateCancelling)) {
 				return true
 			}
@@ -130,6 +132,16 @@ func (s *taskState) cancel() bool {
 // asks, if somebody has cancelled it. Pairs with cancel.
 func (s *taskState) destroy() bool {
 	return s.w.CompareAndSwap(uint32(StateRunning), uint32(StateDestroyed))
+}
+
+// block and unblock frame a blocking function: block is the holder's, unblock the spare LWP's, who
+// holds the task meanwhile. False if somebody has cancelled it. Pair with cancel.
+func (s *taskState) block() bool {
+	return s.w.CompareAndSwap(uint32(StateRunning), uint32(StateBlocked))
+}
+
+func (s *taskState) unblock() bool {
+	return s.w.CompareAndSwap(uint32(StateBlocked), uint32(StateScheduled))
 }
 
 // end and drop are the holder's last touch of a task: from here on the

@@ -5,7 +5,7 @@ import "testing"
 // Every transition from every state.
 func TestTransitions(t *testing.T) {
 	const no = StateUnset // "refused", together with an unchanged state
-	all := []State{StateUnset, StateReady, StateScheduled, StateRunning, StateCancelling, StateEnded, StateCancelled, StateDestroyed}
+	all := []State{StateUnset, StateReady, StateScheduled, StateRunning, StateCancelling, StateEnded, StateCancelled, StateDestroyed, StateBlocked}
 	for _, c := range []struct {
 		name string
 		do   func(*taskState) bool
@@ -15,7 +15,9 @@ func TestTransitions(t *testing.T) {
 		{"ready", (*taskState).ready, map[State]State{StateUnset: StateReady, StateEnded: StateReady, StateCancelled: StateReady, StateDestroyed: StateReady}, map[State]bool{StateReady: true}},
 		{"schedule", (*taskState).schedule, map[State]State{StateReady: StateScheduled, StateEnded: StateScheduled, StateCancelled: StateScheduled, StateDestroyed: StateScheduled}, nil},
 		{"take", (*taskState).take, map[State]State{StateScheduled: StateRunning}, map[State]bool{StateRunning: true}},
-		{"cancel", (*taskState).cancel, map[State]State{StateScheduled: StateCancelling, StateRunning: StateCancelling}, map[State]bool{StateCancelling: true}},
+		{"cancel", (*taskState).cancel, map[State]State{StateScheduled: StateCancelling, StateRunning: StateCancelling, StateBlocked: StateCancelling}, map[State]bool{StateCancelling: true}},
+		{"block", (*taskState).block, map[State]State{StateRunning: StateBlocked}, nil},
+		{"unblock", (*taskState).unblock, map[State]State{StateBlocked: StateScheduled}, nil},
 		{"destroy", (*taskState).destroy, map[State]State{StateRunning: StateDestroyed}, nil},
 		{"end", func(s *taskState) bool { s.end(); return true }, map[State]State{StateRunning: StateEnded}, nil},
 		{"drop", func(s *taskState) bool { s.drop(); return true }, map[State]State{StateCancelling: StateCancelled}, nil},
@@ -39,11 +41,11 @@ func TestTransitions(t *testing.T) {
 
 func TestStatesAtRest(t *testing.T) {
 	rest := map[State]bool{StateReady: true, StateEnded: true, StateCancelled: true, StateDestroyed: true}
-	for s := StateUnset; s <= StateMasked+1; s++ {
+	for s := StateUnset; s <= StateBlocked+1; s++ {
 		if s.AtRest() != rest[s] {
 			t.Errorf("%v at rest: %v", s, s.AtRest())
 		}
-		if s.String() == "" || (s.String() == "unknown") != (s > StateMasked) {
+		if s.String() == "" || (s.String() == "unknown") != (s > StateBlocked) {
 			t.Errorf("state %d is called %q", s, s)
 		}
 	}

@@ -68,6 +68,11 @@ type Task struct {
 	masks  masks  // Mask and Unmask write, pollers read
 	turn   uint32 // holder's: the round that polled it last
 	opt    Options
+
+	// See SetBlocking.
+	block        func(*Task)
+	delay, since int64          // cycles; since is the holder's: when it moved last, 0: not since it came
+	runner       atomic.Uintptr // who calls block, 0: nobody; the holder sets it, the spare LWP clears it
 }
 
 // Init prepares a task that rests or is blank. name, which reports show, should be
@@ -82,6 +87,7 @@ func (t *Task) Init(name string, fn Handler, opt Options) {
 	}
 	t.name, t.fn, t.opt = name, fn, opt
 	t.masks.w.Store(0)
+	t.block, t.since = nil, 0
 	t.notify, t.bits, t.cpus = nil, 0, CPUSet{}
 }
 
@@ -134,7 +140,7 @@ func (t *Task) Cancel() error {
 	for i := 0; ; i++ {
 		q := t.queue.Load()
 		mine := q != nil && q.held(asm.G())
-		if mine && q.current == t {
+		if mine && q.current == t || t.runner.Load() == asm.G() {
 			return fmt.Errorf("cancel task %q: %w", t.name, ErrInHandler)
 		}
 		if !t.state.cancel() {
@@ -151,6 +157,9 @@ func (t *Task) Cancel() error {
 		case q.enter():
 			q.sweep()
 			q.exit()
+			if t.runner.Load() != 0 {
+				relax(i, false)
+			}
 		default: // its holder will meet the task, or leave
 			relax(i, mine)
 		}
