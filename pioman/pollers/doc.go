@@ -43,7 +43,7 @@
 //
 //	poller                                      poster
 //	a state = asleep, running-1                 1 the request is pending
-//	b fire Idle, or try the Sleeper             2 Kick: running != 0: done
+//	b try the Sleeper (none: fire Idle)         2 Kick: running != 0: done
 //	c asleep still: futex                         else a sleeping poller: awake, wake it
 //
 // If 2 comes after a it finds the poller; else b sees 1. A poller that starves no longer

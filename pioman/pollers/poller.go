@@ -52,6 +52,7 @@ func (x *poller) main() {
 	p := x.pool
 	defer func() {
 		p.known[x.id].Store(0)
+		x.inSleeper.Store(false) // if a handler has ended the goroutine there
 		if !x.over {
 			go x.main()
 			return
@@ -79,22 +80,19 @@ func (x *poller) live() {
 	p := x.pool
 	for !p.stopping.Load() {
 		if x.state.Load() == asleep {
-			x.rest(false)
+			x.rest()
 			continue
 		}
-		switch x.burst() {
-		case hooks.Busy:
+		if x.burst() {
 			x.turn()
-		case hooks.Waiting:
-			x.rest(true)
-		default:
-			x.rest(false)
+		} else {
+			x.rest()
 		}
 	}
 }
 
-// burst polls for as long as a turn lasts. Busy: it is over; else there is nothing to do.
-func (x *poller) burst() hooks.Verdict {
+// burst polls for as long as a turn lasts. false: there is nothing to do any more.
+func (x *poller) burst() bool {
 	p := x.pool
 	x.turns.Add(1)
 	began := asm.Cycles()
@@ -106,15 +104,15 @@ func (x *poller) burst() hooks.Verdict {
 			x.last = now
 		case hooks.Waiting:
 			if now-x.last >= p.ticks.linger {
-				return v
+				return false
 			}
 		default:
 			if now-x.last >= p.ticks.quiet {
-				return v
+				return false
 			}
 		}
 		if now-began >= p.ticks.burst || p.stopping.Load() {
-			return hooks.Busy
+			return true
 		}
 		asm.Pause()
 	}
@@ -177,9 +175,9 @@ func (x *poller) giveUp() {
 	}
 }
 
-// rest goes to sleep because there is nothing to poll, in the Sleeper if something is
-// pending. First it lets Kick find it, then it looks again.
-func (x *poller) rest(pending bool) {
+// rest goes to sleep because there is nothing to poll, in the Sleeper if that takes it:
+// something is pending then, whatever the hooks said. First it lets Kick find it, then it looks again.
+func (x *poller) rest() {
 	p := x.pool
 	if x.state.CompareAndSwap(awake, asleep) {
 		p.running.Add(-1)
@@ -187,13 +185,16 @@ func (x *poller) rest(pending bool) {
 		x.state.CompareAndSwap(starved, asleep)
 	}
 	s := p.sleeper.Load()
-	if pending && s != nil {
+	pending := true
+	if s != nil {
+		p.known[x.id].Store(0) // it carries nothing meanwhile: who posts there wakes the Sleeper
 		x.inSleeper.Store(true)
 		if x.state.Load() == asleep && !p.stopping.Load() {
 			x.naps.Add(1)
 			pending = (*s).Sleep()
 		}
 		x.inSleeper.Store(false)
+		p.known[x.id].Store(asm.G())
 	} else {
 		pending = p.hooks.Fire(hooks.Idle, x.id) != hooks.Quiet
 	}

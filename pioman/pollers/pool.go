@@ -106,7 +106,7 @@ func (c *Config) complete() error {
 	}
 	if c.Active == 0 {
 		c.Active = 1
-		if t, err := topo.Discover(); err == nil {
+		if t, err := machine(); err == nil {
 			c.Active = max(len(t.At(topo.Package)), 1)
 		}
 	}
@@ -174,10 +174,33 @@ func (p *Pool) SetSleeper(s sched.Sleeper) {
 	}
 }
 
-// Kick sees to it that somebody polls soon. Of a poller that calls it itself (vp) there is
-// nothing to see to.
+// Topology is the machine; nil: it could not be found out.
+func (p *Pool) Topology() *topo.Topology {
+	t, err := machine()
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+var machine = sync.OnceValues(topo.Discover)
+
+// PU is where a poller is; nil: unknown.
+func (p *Pool) PU(vp int) *topo.Item {
+	if t := p.Topology(); t != nil && vp >= 0 && vp < len(p.all) {
+		return t.CPU(p.all[vp].cpu)
+	}
+	return nil
+}
+
+// Kick sees to it that somebody polls soon. Of a poller that calls it itself (vp) it sees
+// to it that the clock ticks.
 func (p *Pool) Kick(vp int) {
-	if vp >= 0 || int(p.running.Load()) >= p.cfg.Active {
+	if vp >= 0 {
+		p.clock.ensure()
+		return
+	}
+	if int(p.running.Load()) >= p.cfg.Active {
 		return
 	}
 	if !p.wakeOne() {

@@ -188,13 +188,14 @@ func TestStarvedPollersArePolledFor(t *testing.T) {
 
 // sleeper counts who sleeps in it.
 type sleeper struct {
+	w     *work
 	naps  atomic.Int64
 	inner atomic.Int64
 	wakes chan struct{}
 }
 
 func (s *sleeper) Sleep() bool {
-	if !s.inner.CompareAndSwap(0, 1) {
+	if s.w.pending.Load() == 0 || !s.inner.CompareAndSwap(0, 1) {
 		return false
 	}
 	defer s.inner.Store(0)
@@ -218,7 +219,7 @@ func TestWaitingPollerSleepsInTheSleeper(t *testing.T) {
 		w := &work{}
 		w.verdict.Store(uint32(hooks.Waiting))
 		w.hook(t, p)
-		s := &sleeper{wakes: make(chan struct{}, 1)}
+		s := &sleeper{w: w, wakes: make(chan struct{}, 1)}
 		p.SetSleeper(s)
 		defer p.SetSleeper(nil)
 		w.pending.Store(1)

@@ -54,6 +54,7 @@ func lawful() map[string]string {
 		"marcel/spawn.go":                   source("marcel", "./sched", "./hooks"),
 		"pioman/engine.go":                  source("pioman", "./hooks", "./tasklet", "./sched"),
 		"pioman/flavour_marcel.go":          source("pioman", "./marcel"),
+		"pioman/pollers/pool.go":            source("pollers", "./hooks", "./sched", "./sched/topo", "./asm", sys+"/unix"),
 		"nmad/gate.go":                      source("nmad", "./pioman", "./marcel", "./sched/topo", "./asm", "./nmad/driver"),
 		"nmad/driver/driver.go":             source("driver", "context"),
 		"nmad/driver/shm/shm.go":            source("shm", "./nmad/driver", "./asm"),
@@ -69,7 +70,7 @@ func lawful() map[string]string {
 		"nmad/driver/shm/long_enough.go":    "package shm\n" + strings.Repeat("\n", MaxLines-1),
 		"sched/topo/testdata/sysfs/cpu.txt": "0-1",
 	}
-	for _, p := range []string{"asm", "hooks", "sched/topo", "sched", "tasklet", "marcel", "pioman", "nmad", "nmad/driver",
+	for _, p := range []string{"asm", "hooks", "sched/topo", "sched", "tasklet", "marcel", "pioman", "pioman/pollers", "nmad", "nmad/driver",
 		"nmad/driver/shm", "nmad/driver/drivertest", "cmd/demo", "test/stress", "test/tools"} {
 		tree[p+"/doc.go"] = "// Package x has a comment.\npackage " + filepath.Base(p) + "\n"
 	}
@@ -113,6 +114,8 @@ func TestViolations(t *testing.T) {
 		{"marcel looks down too far", "marcel/self.go", source("marcel", "./tasklet"), "marcel/self.go", "imports tasklet"},
 		{"pioman outside its flavour", "pioman/wait.go", source("pioman", "./marcel"), "pioman/wait.go", "in files named flavour_marcel*.go marcel"},
 		{"pioman's flavour looks up", "pioman/flavour_marcel_wait.go", source("pioman", "./nmad"), "pioman/flavour_marcel_wait.go", "imports nmad"},
+		{"pollers know no engine", "pioman/pollers/pool.go", source("pollers", "./pioman"), "pioman/pollers/pool.go", "imports pioman:"},
+		{"pollers know no threads of marcel", "pioman/pollers/flavour_marcel.go", source("pollers", "./marcel"), "pioman/pollers/flavour_marcel.go", "imports marcel:"},
 		{"nmad knows no scheduler", "nmad/session.go", source("nmad", "./sched"), "nmad/session.go", "imports sched:"},
 		{"a driver knows no core", "nmad/driver/tcp/link.go", source("tcp", "./nmad"), "nmad/driver/tcp/link.go", "imports nmad:"},
 		{"nobody imports cmd", "nmad/session.go", source("nmad", "./cmd/demo"), "nmad/session.go", "nobody may import what lies under cmd"},

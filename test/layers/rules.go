@@ -37,6 +37,10 @@ var rules = []rule{
 		inFiles: map[string][]string{"flavour_marcel*.go": {"marcel"}},
 	},
 	{folder: "pioman/io", ours: []string{"pioman", "marcel"}, theirs: []string{sys}},
+	// The suite that each flavour passes; it sees what programs see.
+	{folder: "pioman/piomantest", ours: []string{"pioman", "hooks"}, theirs: []string{sys}},
+	// Threads that poll know what carries them, and nothing of the engine.
+	{folder: "pioman/pollers", ours: []string{"hooks", "sched", "asm"}, theirs: []string{sys}},
 	// A driver knows the layers below the library, never the library: the core
 	// can then be tested without any network, and a driver without the core.
 	{folder: "nmad/driver", ours: []string{"nmad/driver", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
