@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/pm2-go/pm2/marcel"
@@ -123,4 +124,54 @@ func ExampleConn_SetReadDeadline() {
 	var ne net.Error
 	fmt.Println(errors.As(err, &ne) && ne.Timeout())
 	// Output: true
+}
+
+// A thread that reads a pipe waits; the thread that writes runs on the same virtual
+// processor.
+func ExamplePipe() {
+	stop, err := pioman.Enable()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer stop()
+	marcel.Run(func() {
+		r, w, err := pio.Pipe()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		reader := marcel.Spawn(func() {
+			all, err := io.ReadAll(r)
+			fmt.Println(string(all), err)
+			_ = r.Close()
+		})
+		_, _ = w.Write([]byte("through the pipe"))
+		_ = w.Close() // the reader's end
+		_ = reader.Join()
+	})
+	// Output: through the pipe <nil>
+}
+
+// A descriptor that package os opened, read through the engine.
+func ExampleWrapFile() {
+	in, out, err := os.Pipe()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f, err := pio.WrapFile(in)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer f.Close()
+	_ = in.Close() // f has a descriptor of its own
+	go func() {
+		_, _ = out.Write([]byte("from package os"))
+		_ = out.Close()
+	}()
+	all, err := io.ReadAll(f)
+	fmt.Println(string(all), err)
+	// Output: from package os <nil>
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/pioman"
 )
 
 // crowd is how many connections wait in tests.
@@ -123,6 +124,46 @@ func TestReactorClose(t *testing.T) {
 				}
 			})
 		})
+	})
+}
+
+// The end of the engine ends those who wait through it; closing goes on to work.
+func TestEngineClosed(t *testing.T) {
+	modes(t, func(t *testing.T, g *rig, run func(func())) {
+		e := pioman.New(pioman.Config{Name: "short-lived"}) // explicit
+		r, err := NewReactor(e)
+		check(t, err)
+		ends(t, "the end", func() {
+			run(func() {
+				a, b, err := r.SocketPair()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				both(func() {
+					var op *net.OpError
+					if _, err := a.Read(make([]byte, 1)); !errors.Is(err, pioman.ErrClosed) || !errors.As(err, &op) {
+						t.Errorf("read: %v", err)
+					}
+				}, func() {
+					for range 20 {
+						marcel.Yield()
+					}
+					if err := e.Close(); err != nil {
+						t.Error(err)
+					}
+				})
+				if _, err := b.Write([]byte{1}); err != nil {
+					t.Errorf("a write that need not wait: %v", err)
+				}
+				if err := errors.Join(a.Close(), r.Close()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+		if _, err := NewReactor(e); !errors.Is(err, pioman.ErrClosed) {
+			t.Errorf("a reactor on a closed engine: %v", err)
+		}
 	})
 }
 
