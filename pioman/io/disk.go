@@ -62,6 +62,50 @@ func (f *File) writeHere(p []byte) (int, error) {
 	return f.moveAll(writing, p, here)
 }
 
+// readvHere fills the pieces one after the other, up to a short read.
+func (f *File) readvHere(bufs [][]byte) (done int, err error) {
+	if !f.d.take() {
+		return 0, net.ErrClosed
+	}
+	defer f.d.drop()
+	f.seek.Lock()
+	defer f.seek.Unlock()
+	for _, p := range bufs {
+		if len(p) == 0 {
+			continue
+		}
+		n, err := f.move(reading, p, here)
+		done += n
+		switch {
+		case done > 0 && n < len(p):
+			return done, nil // an error comes again at the next read
+		case err != nil:
+			return done, err
+		case n == 0:
+			return 0, io.EOF
+		}
+	}
+	return done, nil
+}
+
+// writevHere writes all pieces.
+func (f *File) writevHere(bufs [][]byte) (done int, err error) {
+	if !f.d.take() {
+		return 0, net.ErrClosed
+	}
+	defer f.d.drop()
+	f.seek.Lock()
+	defer f.seek.Unlock()
+	for _, p := range bufs {
+		n, err := f.moveAll(writing, p, here)
+		done += n
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
 // ReadAt implements io.ReaderAt: all of p, from byte off on, or an error. For regular files.
 func (f *File) ReadAt(p []byte, off int64) (int, error) { return f.at(reading, p, off) }
 

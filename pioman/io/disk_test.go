@@ -60,8 +60,24 @@ func useFile(t *testing.T, g *rig, path string) {
 	if n, err := f.ReadAt(p, 14); n != 8 || err != nil || string(p) != "efXYZ345" {
 		t.Errorf("read at: %d, %q, %v", n, p, err)
 	}
-	if n, err := f.ReadAt(p, int64(len(want))-3); n != 3 || err != io.EOF {
+	if n, err := f.ReadAt(p, int64(len(want))+2); n != 3 || err != io.EOF {
 		t.Errorf("read at the end: %d, %v", n, err)
+	}
+	x, y := make([]byte, 5), make([]byte, 1<<20)
+	if n, err := f.Seek(-7, io.SeekEnd); n != int64(len(want))-7 || err != nil {
+		fail("seek back", err)
+	}
+	if n, err := f.Readv([][]byte{x, nil, y}); n != 7 || err != nil || string(x)+string(y[:2]) != "9abcdef" {
+		t.Errorf("readv: %d, %q, %v", n, x, err)
+	}
+	if n, err := f.Readv([][]byte{nil, x}); n != 0 || err != io.EOF {
+		t.Errorf("readv at the end: %d, %v", n, err)
+	}
+	if n, err := f.Writev([][]byte{[]byte("more"), nil, []byte("!")}); n != 5 || err != nil {
+		t.Errorf("writev: %d, %v", n, err)
+	}
+	if n, err := f.ReadAt(x, int64(len(want))); n != 5 || err != nil || string(x) != "more!" {
+		t.Errorf("what writev wrote: %d, %q, %v", n, x, err)
 	}
 	var at *fs.PathError
 	if _, err := f.ReadAt(p, -1); !errors.As(err, &at) || at.Path != path {

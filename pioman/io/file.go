@@ -49,8 +49,9 @@ func Create(name string) (*File, error) {
 	return OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 }
 
-// OpenFile opens a file, flag and perm as for os.OpenFile. A FIFO opens at once (reading
-// as if a writer were there, writing fails with ENXIO while no reader is).
+// OpenFile opens a file, flag and perm as for os.OpenFile. A FIFO opens at once: for
+// reading, which finds the end of the file while there is no writer; for writing it
+// fails with ENXIO while there is no reader.
 func OpenFile(name string, flag int, perm fs.FileMode) (*File, error) {
 	r, err := Default()
 	if err != nil {
@@ -205,22 +206,26 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Readv reads into the pieces of bufs in their order, in one system call: see Conn.Readv.
-// Not for regular files.
+// Readv reads into the pieces of bufs in their order: see Conn.Readv. On a regular file
+// each piece is a system call of its own.
 func (f *File) Readv(bufs [][]byte) (int, error) {
+	read := f.d.readv
 	if f.disk {
-		return 0, f.fail("readv", errors.ErrUnsupported)
+		read = f.readvHere
 	}
-	n, err := f.d.readv(bufs)
+	n, err := read(bufs)
 	return n, f.fail("readv", err)
 }
 
-// Writev writes all pieces of bufs in their order: see Conn.Writev. Not for regular files.
+// Writev writes all pieces of bufs in their order: see Conn.Writev. On a regular file
+// each piece is a system call of its own; other writers of this File do not come
+// in between.
 func (f *File) Writev(bufs [][]byte) (int, error) {
+	write := f.d.writev
 	if f.disk {
-		return 0, f.fail("writev", errors.ErrUnsupported)
+		write = f.writevHere
 	}
-	n, err := f.d.writev(bufs)
+	n, err := write(bufs)
 	return n, f.fail("writev", err)
 }
 
