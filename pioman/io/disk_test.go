@@ -60,7 +60,7 @@ func useFile(t *testing.T, g *rig, path string) {
 	if n, err := f.ReadAt(p, 14); n != 8 || err != nil || string(p) != "efXYZ345" {
 		t.Errorf("read at: %d, %q, %v", n, p, err)
 	}
-	if n, err := f.ReadAt(p, int64(len(want))+2); n != 3 || err != io.EOF {
+	if n, err := f.ReadAt(p, int64(len(want))-3); n != 3 || err != io.EOF {
 		t.Errorf("read at the end: %d, %v", n, err)
 	}
 	x, y := make([]byte, 5), make([]byte, 1<<20)
