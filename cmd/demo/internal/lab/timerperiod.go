@@ -60,8 +60,8 @@ func runTimerPeriod(ctx context.Context, o Options, s *Sink) error {
 	})
 }
 
-// batchesPerIters lets one option scale both halves: 10000 exchanges go with 50 batches.
-const batchesPerIters = 200
+// batchesPerIters lets one option scale both halves: 10000 exchanges go with all 256 batches of class S.
+const batchesPerIters = 39
 
 // drawTimer draws the latency on the left, the computation on the right.
 func drawTimer(s *Sink, all []Row) error {
