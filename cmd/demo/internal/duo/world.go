@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/pioman"
+	"github.com/pm2-go/pm2/pioman/pollers"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -23,7 +26,8 @@ type Setup struct {
 	Driver string        `json:"driver"` // network
 	Bare   bool          `json:"bare"`   // a link of the driver, no session and no engine
 	Hooked bool          `json:"hooked"` // the engine is attached to the scheduler's hooks; else explicit
-	CPUs   []int         `json:"cpus"`   // one VP on each
+	Plain  bool          `json:"plain"`  // goroutines on bound OS threads instead of marcel; Hooked: poller threads poll for them
+	CPUs   []int         `json:"cpus"`   // one VP, or poller, on each
 	Free   bool          `json:"free"`   // VPs are not bound
 	Shared bool          `json:"shared"` // others use the CPUs
 	Timer  time.Duration `json:"timer"`  // period of the timer hook
@@ -34,11 +38,13 @@ type Setup struct {
 
 // World is what one rank measures with.
 type World struct {
-	Sched  *sched.Scheduler
+	Sched  *sched.Scheduler // nil: a plain one
 	Engine *pioman.Engine
 	Gate   *nmad.Gate  // rank 0's to rank 1, or the other way; nil if Link is not
 	Link   driver.Link // bare
 	lost   *atomic.Bool
+	cpus   []int
+	free   bool
 
 	// Of Alone: the other end, rank 1's.
 	Far     *nmad.Gate
@@ -150,20 +156,33 @@ func Alone(ctx context.Context, c Setup, play func(*World) error) error {
 	})
 }
 
-// stage makes the scheduler and the engine of a World, and takes them down.
+// stage makes the scheduler, or the pollers, and the engine of a World, and takes them down.
 func stage(c Setup, lost *atomic.Bool, play func(*World) error) (err error) {
-	w := &World{lost: lost}
-	w.Sched, err = sched.New(sched.Config{
-		VPs: len(c.CPUs), CPUs: c.CPUs, Unbound: c.Free, Shared: c.Shared, Period: c.Timer,
-	})
-	if err != nil {
-		return err
-	}
-	defer func() {
+	w := &World{lost: lost, cpus: c.CPUs, free: c.Free}
+	var hooked pioman.Scheduler
+	later := func(stop func(context.Context) error) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		err = errors.Join(err, w.Sched.Stop(ctx))
-	}()
+		err = errors.Join(err, stop(ctx))
+	}
+	switch {
+	case !c.Plain:
+		w.Sched, err = sched.New(sched.Config{
+			VPs: len(c.CPUs), CPUs: c.CPUs, Unbound: c.Free, Shared: c.Shared, Period: c.Timer,
+		})
+		if err != nil {
+			return err
+		}
+		defer later(w.Sched.Stop)
+		hooked = w.Sched
+	case c.Hooked:
+		pool, err := pollers.Start(pollers.Config{CPUs: c.CPUs, Active: len(c.CPUs), Shared: c.Shared, Tick: c.Timer})
+		if err != nil {
+			return err
+		}
+		defer pool.Stop()
+		hooked = pool
+	}
 	params := pioman.DefaultParams()
 	for name, text := range c.Params {
 		if err := params.Set(name, text, pioman.FromProgram); err != nil {
@@ -173,7 +192,7 @@ func stage(c Setup, lost *atomic.Bool, play func(*World) error) (err error) {
 	w.Engine = pioman.New(pioman.Config{Name: "experiment", Shared: c.Shared, Params: &params})
 	defer func() { err = errors.Join(err, w.Engine.Close()) }()
 	if c.Hooked {
-		stop, err := w.Engine.Attach(w.Sched)
+		stop, err := w.Engine.Attach(hooked)
 		if err != nil {
 			return err
 		}
@@ -194,10 +213,36 @@ func (w *World) open(ctx context.Context, c *Setup, rank int, meeting net.Listen
 	return nmad.Open(ctx, config)
 }
 
-// inThread plays in a thread on the first VP.
+// inThread plays in a thread on the first VP, or, in a plain World, here, in a goroutine
+// like any other.
 func (w *World) inThread(play func(*World) error) (err error) {
-	t := w.Sched.Spawn(marcel.Attr{Name: "experiment", VPs: marcel.OneVP(0)}, func() { err = play(w) })
-	return errors.Join(t.Join(), err)
+	if w.Sched == nil {
+		return play(w)
+	}
+	join := w.Spawn(0, "experiment", func() { err = play(w) })
+	return errors.Join(join(), err)
+}
+
+// Spawn runs f in a thread on VP number vp or, in a plain World, in a goroutine that has an
+// OS thread of its own, bound to that CPU. join waits for its end; it may be called by who may
+// block in f's way: a thread, or in a plain World a goroutine.
+func (w *World) Spawn(vp int, name string, f func()) (join func() error) {
+	if w.Sched != nil {
+		return w.Sched.Spawn(marcel.Attr{Name: name, VPs: marcel.OneVP(vp)}, f).Join
+	}
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // and ends locked: the OS thread goes with its mask
+		if !w.free {
+			if err := binding.Thread(w.cpus[vp]); err != nil {
+				done <- err
+				return
+			}
+		}
+		f()
+		done <- nil
+	}()
+	return func() error { return <-done }
 }
 
 // link makes a bare link: rank 0 tells its address to whoever comes to the meeting.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/ep"
-	"github.com/pm2-go/pm2/marcel"
 )
 
 // computation is the EP kernel as a workload of experiments: the first batches of class
@@ -28,18 +27,18 @@ func newComputation(batches int) *computation {
 func (c *computation) run(w *duo.World, vps []int) (float64, error) {
 	var next atomic.Int64
 	of := make([]ep.Sums, c.batches)
-	threads := make([]marcel.Thread, len(vps))
+	joins := make([]func() error, len(vps))
 	start := time.Now()
 	for i, vp := range vps {
-		threads[i] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("EP ", i), VPs: marcel.OneVP(vp)}, func() {
+		joins[i] = w.Spawn(vp, fmt.Sprint("EP ", i), func() {
 			for k := next.Add(1) - 1; k < int64(c.batches); k = next.Add(1) - 1 {
 				of[k] = ep.Batch(int(k))
 			}
 		})
 	}
 	var failed error
-	for _, t := range threads {
-		failed = errors.Join(failed, t.Join())
+	for _, join := range joins {
+		failed = errors.Join(failed, join())
 	}
 	took := float64(time.Since(start).Nanoseconds())
 	if failed != nil {
