@@ -27,19 +27,28 @@ func runEPBeside(ctx context.Context, o Options, s *Sink) error {
 	work := newComputation(o.Iters)
 	cpus := o.CPUs[:min(2, len(o.CPUs))]
 	vps := vpsOf(cpus)
-	where := fmt.Sprintf("one process, %d threads on %d VPs", len(vps), len(vps))
 	var variants []Variant
-	add := func(name string, period *float64, setup duo.Setup, pending bool) {
-		setup.CPUs = cpus
-		variants = append(variants, Variant{
-			Name: "EP", Variant: name, Parameter: "idle polling period, us", Value: period, Where: where,
-			Measure: func() ([]float64, error) { return work.alone(ctx, setup, vps, pending) },
-		})
-	}
-	add("engine off", nil, duo.Setup{}, false)
-	add("engine on, nothing pending", nil, duo.Setup{Hooked: true}, false)
-	for i := range idlePeriods {
-		add("engine on, a receive pending", &idlePeriods[i], duo.Setup{Hooked: true, Params: polling(idlePeriods[i])}, true)
+	for _, flavour := range []struct {
+		name, where string
+		plain       bool
+	}{
+		{"marcel", "one process, a thread on each VP; its hooks poll", false},
+		{"threads", "one process, a goroutine on each CPU; poller threads under SCHED_IDLE beside it", true},
+	} {
+		base := len(variants)
+		add := func(name string, period *float64, setup duo.Setup, pending bool) {
+			setup.CPUs, setup.Plain = cpus, flavour.plain
+			variants = append(variants, Variant{
+				Name: flavour.name, Variant: name, Parameter: "idle polling period, us", Value: period, Base: base, Where: flavour.where,
+				Measure: func() ([]float64, error) { return work.alone(ctx, setup, vps, pending) },
+			})
+		}
+		add("engine off", nil, duo.Setup{}, false)
+		add("engine on, nothing pending", nil, duo.Setup{Hooked: true}, false)
+		add("engine on, a receive pending, defaults", nil, duo.Setup{Hooked: true}, true)
+		for i := range idlePeriods {
+			add("engine on, a receive polled for", &idlePeriods[i], duo.Setup{Hooked: true, Params: polling(idlePeriods[i])}, true)
+		}
 	}
 	all, err := measure(ctx, o, s, variants, work.String()+", its sums verified; the ratio is to the engine off")
 	if err != nil {
@@ -65,29 +74,41 @@ func polling(us float64) map[string]string {
 	}
 }
 
-// drawPeriods draws the overhead in per cent against the period, with one curve for the
-// rows that have one, and one for those that have none.
+// drawPeriods draws what was added against the period, a panel for each flavour: one curve for
+// the rows that have a period, a flat one for each that has none.
 func drawPeriods(s *Sink, title string, all []Row) error {
 	if s.Plot == nil {
 		return nil
 	}
-	percent := func(r *Row) float64 { return (*r.Ratio - 1) * 100 }
-	panel := figure.Panel{X: "idle polling period (us)", Y: "time added to the computation (%)", Zero: true}
-	with := figure.Curve{Name: all[len(all)-1].Variant}
-	var flat []figure.Curve
-	for i := range all {
-		r := &all[i]
-		switch {
-		case r.Value != nil:
-			panel.Places = append(panel.Places, number(*r.Value))
-			with.Y = append(with.Y, percent(r))
-			with.Low = append(with.Low, (r.Q1/all[0].Median-1)*100)
-			with.High = append(with.High, (r.Q3/all[0].Median-1)*100)
-		case r.Ratio != nil:
-			flat = append(flat, figure.Curve{Name: r.Variant, Dashed: true, Y: []float64{percent(r)}})
+	var panels []figure.Panel
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Base != "" {
+			n++
 		}
+		panels = append(panels, periodPanel(all[:n]))
+		all = all[n:]
 	}
-	flat = append(flat, figure.Curve{Name: "published bound, 0.5 %", Dashed: true, Y: []float64{0.5}})
+	return figure.Curves(s.Plot, s.Title(title), panels...)
+}
+
+// periodPanel is the panel of one base and what is compared with it.
+func periodPanel(all []Row) figure.Panel {
+	percent := func(ratio float64) float64 { return (ratio - 1) * 100 }
+	panel := figure.Panel{X: "idle polling period (us); " + all[0].Name, Y: "time added to the computation (%)", Zero: true}
+	with := figure.Curve{Name: all[len(all)-1].Variant}
+	flat := []figure.Curve{{Name: "published bound, 0.5 %", Dashed: true, Y: []float64{0.5}}}
+	for i := range all[1:] {
+		r := &all[i+1]
+		if r.Value == nil {
+			flat = append(flat, figure.Curve{Name: r.Variant, Dashed: true, Y: []float64{percent(*r.Ratio)}})
+			continue
+		}
+		panel.Places = append(panel.Places, number(*r.Value))
+		with.Y = append(with.Y, percent(*r.Ratio))
+		with.Low = append(with.Low, percent(r.Q1/all[0].Median))
+		with.High = append(with.High, percent(r.Q3/all[0].Median))
+	}
 	panel.Curves = append(panel.Curves, with)
 	for _, k := range flat {
 		for len(k.Y) < len(panel.Places) {
@@ -95,5 +116,5 @@ func drawPeriods(s *Sink, title string, all []Row) error {
 		}
 		panel.Curves = append(panel.Curves, k)
 	}
-	return figure.Curves(s.Plot, s.Title(title), panel)
+	return panel
 }

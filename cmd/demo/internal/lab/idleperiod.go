@@ -33,28 +33,30 @@ func runIdlePeriod(ctx context.Context, o Options, s *Sink) error {
 	}
 	return between(ctx, o, s, func(p *duo.Pair) error {
 		var variants []Variant
-		series := []struct {
-			name, where string
-			measure     func(c duo.Setup, pollers bool) ([]float64, error)
-		}{
-			{"self", "one process, both ends of the connection in one thread on one core, the other core idle", func(c duo.Setup, pollers bool) (samples []float64, err error) {
-				c.CPUs = []int{a, b}
-				err = duo.Alone(ctx, c, func(w *duo.World) error {
-					return withPending(w, pollers, func() (err error) {
-						samples, err = toOurselves(w, o.Iters)
-						return err
-					})
+		alone := func(c duo.Setup, pollers bool) (samples []float64, err error) {
+			c.CPUs = []int{a, b}
+			err = duo.Alone(ctx, c, func(w *duo.World) error {
+				return withPending(w, pollers, func() (err error) {
+					samples, err = toOurselves(w, o.Iters)
+					return err
 				})
-				return samples, err
-			}},
-			{"pair", "two processes, oversubscribed: on each core one's application and the other's idle VP", func(c duo.Setup, pollers bool) ([]float64, error) {
-				return beside(ctx, p, c, o.Iters, pollers)
-			}},
+			})
+			return samples, err
+		}
+		series := []struct {
+			name, short, where string
+			plain              bool
+			measure            func(c duo.Setup, pollers bool) ([]float64, error)
+		}{
+			{"self", "one process, idle VP", "one process: both ends of the connection in one thread on one core, an idle VP on the other", false, alone},
+			{"threads", "one process, poller threads", "one process: both ends of the connection in one goroutine on one core, a poller thread on each", true, alone},
+			{"pair", "two processes, oversubscribed", "two processes, oversubscribed: on each core one's application and the other's idle VP", false,
+				func(c duo.Setup, pollers bool) ([]float64, error) { return beside(ctx, p, c, o.Iters, pollers) }},
 		}
 		for _, x := range series {
 			base := len(variants)
 			add := func(name string, period *float64, c duo.Setup, pollers bool) {
-				c.Driver, c.Hooked, c.Spin = "shm", true, time.Second
+				c.Driver, c.Hooked, c.Plain, c.Spin = "shm", true, x.plain, time.Second
 				variants = append(variants, Variant{
 					Name: x.name, Variant: name, Parameter: "idle polling period, us", Value: period, Base: base, Where: x.where,
 					Measure: func() ([]float64, error) { return x.measure(c, pollers) },
@@ -69,10 +71,12 @@ func runIdlePeriod(ctx context.Context, o Options, s *Sink) error {
 		if err != nil || s.Plot == nil {
 			return err
 		}
-		n := len(all) / 2
-		return figure.Curves(s.Plot, s.Title("idle polling period"),
-			curvesOf(all[:n], "idle polling period (us); one process, a core each", "one-way latency"),
-			curvesOf(all[n:], "idle polling period (us); two processes, oversubscribed", "one-way latency"))
+		n := len(all) / len(series)
+		var panels []figure.Panel
+		for i, x := range series {
+			panels = append(panels, curvesOf(all[i*n:(i+1)*n], "idle polling period (us); "+x.short, "one-way latency"))
+		}
+		return figure.Curves(s.Plot, s.Title("idle polling period"), panels...)
 	})
 }
 
