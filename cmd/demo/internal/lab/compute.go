@@ -9,6 +9,8 @@ import (
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/ep"
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/pioman"
 )
 
 // computation is the EP kernel as a workload of experiments: the first batches of class
@@ -77,12 +79,12 @@ func (c *computation) String() string {
 }
 
 // alone measures one run in a World of its own, in which a receive over shm is pending
-// all the time if that is wanted.
-func (c *computation) alone(ctx context.Context, setup duo.Setup, vps []int, pending bool) ([]float64, error) {
+// all the time if that is wanted, and puts what was polled into polls.
+func (c *computation) alone(ctx context.Context, setup duo.Setup, vps []int, pending bool, polls *float64) ([]float64, error) {
 	var took float64
 	setup.Driver = "shm"
 	err := duo.Alone(ctx, setup, func(w *duo.World) error {
-		return withPending(w, pending, func() (err error) {
+		return withPending(w, w.Far, w.Gate, pending, polls, func() (err error) {
 			took, err = c.run(w, vps)
 			return err
 		})
@@ -90,20 +92,32 @@ func (c *computation) alone(ctx context.Context, setup duo.Setup, vps []int, pen
 	return []float64{took}, err
 }
 
-// withPending runs f while a receive is pending, if that is wanted, which is then served.
-func withPending(w *duo.World, pending bool, f func() error) error {
-	if !pending {
+// withPending runs f while a receive from a gate is pending, if that is wanted, counts into
+// polls the engine's rounds per ms meanwhile, and then has the receive served: by what is
+// sent to the gate serve, whose other end is from or, in another process, does the same.
+func withPending(w *duo.World, from, serve *nmad.Gate, wanted bool, polls *float64, f func() error) (err error) {
+	if !wanted {
+		*polls = 0
 		return f()
 	}
 	const never = 99 // a tag on which nothing comes meanwhile
-	r := w.Far.Irecv(never, make([]byte, 1))
+	r := from.Irecv(never, make([]byte, 1))
+	var rounds atomic.Int64
+	var count pioman.Task
+	count.Init("count rounds", func(*pioman.Task) pioman.Status {
+		rounds.Add(1)
+		return pioman.Again
+	}, pioman.Repeat)
+	if err := w.Engine.Submit(&count); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, count.Cancel()) }()
+	start := time.Now()
 	if err := f(); err != nil {
 		return err
 	}
-	if done, err := r.Test(); done {
-		return fmt.Errorf("the pending receive ended: %v", err)
-	}
-	if err := w.Gate.Send(never, []byte{1}); err != nil {
+	*polls = float64(rounds.Load()) / (float64(time.Since(start).Nanoseconds()) / 1e6)
+	if err := serve.Send(never, []byte{1}); err != nil {
 		return err
 	}
 	return r.Wait()

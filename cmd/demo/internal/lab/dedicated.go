@@ -29,9 +29,11 @@ func runDedicatedCore(ctx context.Context, o Options, s *Sink) error {
 	var variants []Variant
 	add := func(name string, setup duo.Setup, vps []int, pending bool) {
 		setup.CPUs = []int{a, b}
+		polls := new(float64)
 		variants = append(variants, Variant{
-			Name: "EP", Variant: name, Where: "one process, two cores",
-			Measure: func() ([]float64, error) { return work.alone(ctx, setup, vps, pending) },
+			Polls: polls,
+			Name:  "EP", Variant: name, Where: "one process, two cores",
+			Measure: func() ([]float64, error) { return work.alone(ctx, setup, vps, pending, polls) },
 		})
 	}
 	add("both cores compute, engine off", duo.Setup{}, []int{0, 1}, false)

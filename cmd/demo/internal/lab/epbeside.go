@@ -38,9 +38,11 @@ func runEPBeside(ctx context.Context, o Options, s *Sink) error {
 		base := len(variants)
 		add := func(name string, period *float64, setup duo.Setup, pending bool) {
 			setup.CPUs, setup.Plain = cpus, flavour.plain
+			polls := new(float64)
 			variants = append(variants, Variant{
-				Name: flavour.name, Variant: name, Parameter: "idle polling period, us", Value: period, Base: base, Where: flavour.where,
-				Measure: func() ([]float64, error) { return work.alone(ctx, setup, vps, pending) },
+				Polls: polls,
+				Name:  flavour.name, Variant: name, Parameter: "idle polling period, us", Value: period, Base: base, Where: flavour.where,
+				Measure: func() ([]float64, error) { return work.alone(ctx, setup, vps, pending, polls) },
 			})
 		}
 		add("engine off", nil, duo.Setup{}, false)

@@ -33,10 +33,10 @@ func runIdlePeriod(ctx context.Context, o Options, s *Sink) error {
 	}
 	return between(ctx, o, s, func(p *duo.Pair) error {
 		var variants []Variant
-		alone := func(c duo.Setup, pollers bool) (samples []float64, err error) {
+		alone := func(c duo.Setup, pollers bool, polls *float64) (samples []float64, err error) {
 			c.CPUs = []int{a, b}
 			err = duo.Alone(ctx, c, func(w *duo.World) error {
-				return withPending(w, pollers, func() (err error) {
+				return withPending(w, w.Far, w.Gate, pollers, polls, func() (err error) {
 					samples, err = toOurselves(w, o.Iters)
 					return err
 				})
@@ -46,20 +46,24 @@ func runIdlePeriod(ctx context.Context, o Options, s *Sink) error {
 		series := []struct {
 			name, short, where string
 			plain              bool
-			measure            func(c duo.Setup, pollers bool) ([]float64, error)
+			measure            func(c duo.Setup, pollers bool, polls *float64) ([]float64, error)
 		}{
 			{"self", "one process, idle VP", "one process: both ends of the connection in one thread on one core, an idle VP on the other", false, alone},
 			{"threads", "one process, poller threads", "one process: both ends of the connection in one goroutine on one core, a poller thread on each", true, alone},
 			{"pair", "two processes, oversubscribed", "two processes, oversubscribed: on each core one's application and the other's idle VP", false,
-				func(c duo.Setup, pollers bool) ([]float64, error) { return beside(ctx, p, c, o.Iters, pollers) }},
+				func(c duo.Setup, pollers bool, polls *float64) ([]float64, error) {
+					return beside(ctx, p, c, o.Iters, pollers, polls)
+				}},
 		}
 		for _, x := range series {
 			base := len(variants)
 			add := func(name string, period *float64, c duo.Setup, pollers bool) {
 				c.Driver, c.Hooked, c.Plain, c.Spin = "shm", true, x.plain, time.Second
+				polls := new(float64)
 				variants = append(variants, Variant{
-					Name: x.name, Variant: name, Parameter: "idle polling period, us", Value: period, Base: base, Where: x.where,
-					Measure: func() ([]float64, error) { return x.measure(c, pollers) },
+					Polls: polls,
+					Name:  x.name, Variant: name, Parameter: "idle polling period, us", Value: period, Base: base, Where: x.where,
+					Measure: func() ([]float64, error) { return x.measure(c, pollers, polls) },
 				})
 			}
 			add(x.name+", no idle pollers", nil, duo.Setup{}, false)
@@ -114,7 +118,7 @@ func (e *echo) Recv(tag uint64, buf []byte) (int, error) {
 const kindBeside = "latency beside idle pollers"
 
 // beside is latency with an idle VP of each process on the other one's core.
-func beside(ctx context.Context, p *duo.Pair, c duo.Setup, iters int, pollers bool) (samples []float64, err error) {
+func beside(ctx context.Context, p *duo.Pair, c duo.Setup, iters int, pollers bool, polls *float64) (samples []float64, err error) {
 	mine, theirs := setups(p, c)
 	mine.CPUs, theirs.CPUs = []int{p.CPUs[0], p.CPUs[1]}, []int{p.CPUs[1], p.CPUs[0]}
 	o := duo.Order{Kind: kindBeside, Setup: theirs, Iters: iters, Size: 1}
@@ -122,7 +126,7 @@ func beside(ctx context.Context, p *duo.Pair, c duo.Setup, iters int, pollers bo
 		o.Count = 1
 	}
 	err = p.Do(ctx, o, mine, func(w *duo.World) error {
-		return pendingHere(w.Gate, pollers, func() (err error) {
+		return withPending(w, w.Gate, w.Gate, pollers, polls, func() (err error) {
 			samples, err = ping(w.Gate, 1, iters)
 			return err
 		})
@@ -132,22 +136,5 @@ func beside(ctx context.Context, p *duo.Pair, c duo.Setup, iters int, pollers bo
 
 // pongBeside is rank 1's part.
 func pongBeside(w *duo.World, o *duo.Order) error {
-	return pendingHere(w.Gate, o.Count > 0, func() error { return pong(w.Gate, latencyTag, o.Size) })
-}
-
-// pendingHere runs f while a receive from the other process is pending; both processes do so
-// at once, and then serve each other's.
-func pendingHere(g *nmad.Gate, wanted bool, f func() error) error {
-	if !wanted {
-		return f()
-	}
-	const never = 98 // a tag on which nothing comes meanwhile
-	r := g.Irecv(never, make([]byte, 1))
-	if err := f(); err != nil {
-		return err
-	}
-	if err := g.Send(never, []byte{1}); err != nil {
-		return err
-	}
-	return r.Wait()
+	return withPending(w, w.Gate, w.Gate, o.Count > 0, new(float64), func() error { return pong(w.Gate, latencyTag, o.Size) })
 }

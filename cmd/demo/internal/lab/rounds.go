@@ -15,6 +15,7 @@ func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row,
 	type round struct {
 		probe float64 // ns; 0: none
 		of    []stat.Summary
+		polls []float64
 	}
 	var near, far []round
 	for r := range o.Rounds {
@@ -33,6 +34,11 @@ func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row,
 				return nil, fmt.Errorf("%s: nothing was measured", v.Variant)
 			}
 			now.of = append(now.of, stat.Summarize(samples))
+			if v.Polls == nil {
+				now.polls = append(now.polls, 0)
+			} else {
+				now.polls = append(now.polls, *v.Polls)
+			}
 			s.Step(r*len(variants)+i+1, o.Rounds*len(variants))
 		}
 		if now.probe == 0 || probe.Near(now.probe) {
@@ -47,16 +53,17 @@ func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row,
 	if len(far) > 0 {
 		s.Warn("%d rounds of %d fell into the machine's other regime (near or far cores) and do not count", len(far), o.Rounds)
 	}
-	of, probes := make([][]stat.Summary, len(variants)), make([]float64, 0, len(near))
+	of, polls, probes := make([][]stat.Summary, len(variants)), make([][]float64, len(variants)), make([]float64, 0, len(near))
 	for _, r := range near {
 		for i := range variants {
 			of[i] = append(of[i], r.of[i])
+			polls[i] = append(polls[i], r.polls[i])
 		}
 		if r.probe > 0 {
 			probes = append(probes, r.probe)
 		}
 	}
-	return rows(variants, of, probes), nil
+	return rows(variants, of, polls, probes), nil
 }
 
 // coreToCore is the probe between the two CPUs that experiments use; 0 if there is none.

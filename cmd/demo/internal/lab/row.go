@@ -20,21 +20,22 @@ type Row struct {
 	Q3        float64  `json:"q3_ns"`
 	Average   float64  `json:"average_ns"`
 	P99       float64  `json:"p99_ns"`
-	Base      string   `json:"base"`     // the variant it is compared with; empty: it is one
-	Added     *float64 `json:"added_ns"` // median of the differences to the base, round by round
-	Ratio     *float64 `json:"ratio"`    // of the medians, this one divided by the base
-	Better    string   `json:"better"`   // which way the ratio is better: "lower", for all are times
-	ProbeNS   *float64 `json:"probe_ns"` // a cache line from core to core, meanwhile
-	Rounds    int      `json:"rounds"`   // that count
-	Samples   int      `json:"samples"`  // of each round
-	Where     string   `json:"where"`    // the conditions
+	Base      string   `json:"base"`         // the variant it is compared with; empty: it is one
+	Added     *float64 `json:"added_ns"`     // median of the differences to the base, round by round
+	Ratio     *float64 `json:"ratio"`        // of the medians, this one divided by the base
+	Better    string   `json:"better"`       // which way the ratio is better: "lower", for all are times
+	ProbeNS   *float64 `json:"probe_ns"`     // a cache line from core to core, meanwhile
+	Polls     *float64 `json:"polls_per_ms"` // rounds of the engine meanwhile; null: not counted
+	Rounds    int      `json:"rounds"`       // that count
+	Samples   int      `json:"samples"`      // of each round
+	Where     string   `json:"where"`        // the conditions
 }
 
 // Head implements report.Row.
 func (Row) Head() string {
 	return "# Medians over the rounds. Added: to the base, round by round; ratio: to the base, lower is better.\n" +
-		fmt.Sprintf("# %-48s %9s %10s %10s %24s %10s %10s %10s %8s %8s  %s", "Variant", "Parameter",
-			"Best", "Median", "[quartiles]", "Average", "P99", "Added", "Ratio", "Probe ns", "Base; conditions")
+		fmt.Sprintf("# %-48s %9s %10s %10s %24s %10s %10s %10s %8s %8s %8s  %s", "Variant", "Parameter",
+			"Best", "Median", "[quartiles]", "Average", "P99", "Added", "Ratio", "Polls/ms", "Probe ns", "Base; conditions")
 }
 
 // Line implements report.Row.
@@ -52,6 +53,10 @@ func (r Row) Line() string {
 	if r.Value != nil {
 		value = strconv.FormatFloat(*r.Value, 'f', -1, 64)
 	}
+	polls := "-"
+	if r.Polls != nil {
+		polls = strconv.FormatFloat(*r.Polls, 'f', -1, 64)
+	}
 	where := r.Where
 	if r.Base != "" {
 		where = "base: " + r.Base + "; " + where
@@ -60,9 +65,9 @@ func (r Row) Line() string {
 	if r.Name != "" {
 		name = r.Name + ": " + name
 	}
-	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %8s  %s", name, value,
+	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %8s %8s  %s", name, value,
 		report.Duration(r.Best), report.Duration(r.Median), "["+report.Duration(r.Q1)+", "+report.Duration(r.Q3)+"]",
-		report.Duration(r.Average), report.Duration(r.P99), added, ratio, probe, where)
+		report.Duration(r.Average), report.Duration(r.P99), added, ratio, polls, probe, where)
 }
 
 func signed(ns float64) string {
@@ -81,10 +86,12 @@ type Variant struct {
 	Value     *float64 // its value; nil: none here
 	Where     string
 	Measure   func() ([]float64, error) // one round: samples in ns
+	Polls     *float64                  // nil, or where Measure puts the rounds of the engine per ms
 }
 
-// rows summarizes the rounds of all variants: of[v][r] is round r of variant v.
-func rows(variants []Variant, of [][]stat.Summary, probes []float64) []Row {
+// rows summarizes the rounds of all variants: of[v][r] is round r of variant v, and polls[v][r]
+// what was polled in it.
+func rows(variants []Variant, of [][]stat.Summary, polls [][]float64, probes []float64) []Row {
 	var all []Row
 	for i, v := range variants {
 		pick := func(f func(s *stat.Summary) float64) []float64 {
@@ -106,6 +113,10 @@ func rows(variants []Variant, of [][]stat.Summary, probes []float64) []Row {
 			P99:     report.Round(stat.Median(pick(func(s *stat.Summary) float64 { return s.P99 }))),
 			ProbeNS: report.Optional(stat.Median(probes)),
 			Rounds:  len(of[i]), Samples: of[i][0].Count,
+		}
+		if v.Polls != nil {
+			n := report.Significant(stat.Median(polls[i]))
+			r.Polls = &n
 		}
 		if v.Base != i {
 			base := &variants[v.Base]

@@ -43,9 +43,11 @@ func runTimerPeriod(ctx context.Context, o Options, s *Sink) error {
 				v := Variant{Name: name, Variant: "timer period " + period.String(), Base: base, Parameter: "timer period, ms", Value: &ms, Where: placeOf(p)}
 				setup := duo.Setup{Driver: "shm", Hooked: true, Timer: timerPeriods[i]}
 				if name == "EP" {
+					polls := new(float64)
+					v.Polls = polls
 					setup.CPUs = cpus
 					v.Where = "one process, both cores compute, a receive pending"
-					v.Measure = func() ([]float64, error) { return work.alone(ctx, setup, vpsOf(cpus), true) }
+					v.Measure = func() ([]float64, error) { return work.alone(ctx, setup, vpsOf(cpus), true, polls) }
 				} else {
 					v.Measure = func() ([]float64, error) { return latency(ctx, p, setup, 1, o.Iters) }
 				}
