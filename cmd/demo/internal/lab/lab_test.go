@@ -1,0 +1,197 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/ep"
+	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+)
+
+// sink is one that only counts.
+func sink(t *testing.T, rows *[]report.Row) *Sink {
+	return &Sink{
+		Warn:  t.Logf,
+		Begin: func(...string) error { return nil },
+		Row:   func(r report.Row) error { *rows = append(*rows, r); return nil },
+		Skip:  func(name, why string) { t.Log(name, why) },
+		Label: func(string) {},
+		Step:  func(int, int) {},
+	}
+}
+
+// TestRows: differences and ratios are those within the rounds, not of the medians.
+func TestRows(t *testing.T) {
+	base, other := [][]float64{{10, 30, 20}, {100, 100, 100}, {1000, 1000, 1000}}, [][]float64{{25, 25, 25}, {106, 104, 105}, {1004, 1004, 1004}}
+	polls, at := 0.0, 50.0
+	play := func(rounds [][]float64) func() ([]float64, error) {
+		return func() (samples []float64, err error) {
+			samples, rounds = rounds[0], rounds[1:]
+			polls += 7
+			return samples, nil
+		}
+	}
+	variants := []Variant{
+		{Variant: "base", Where: "here", Measure: play(base)},
+		{Variant: "other", Where: "here", Measure: play(other), Parameter: "period, us", Value: &at, Polls: &polls},
+	}
+	var written []report.Row
+	all, err := measure(context.Background(), Options{Rounds: 3, CPUs: []int{0}}, sink(t, &written), variants)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 2 || len(written) != 2 {
+		t.Fatalf("%d rows, %d written", len(all), len(written))
+	}
+	b, r := all[0], all[1]
+	if b.Base != "" || b.Added != nil || b.Ratio != nil || b.Median != 100 || b.Best != 10 || b.Q1 != 60 || b.Q3 != 550 || b.Polls != nil || b.ProbeNS != nil {
+		t.Errorf("base: %+v", b)
+	}
+	if r.Base != "base" || *r.Added != 5 || *r.Ratio != 1.05 || r.Median != 105 || *r.Value != 50 || *r.Polls != 28 || r.Rounds != 3 || r.Samples != 3 {
+		t.Errorf("other: %+v, added %v, ratio %v, polls %v", r, *r.Added, *r.Ratio, *r.Polls)
+	}
+	if line := r.Line(); !strings.Contains(line, "+5.0 ns") || !strings.Contains(line, "base: base; here") || !strings.Contains(line, " 28 ") {
+		t.Error(line)
+	}
+}
+
+// TestRoundsFail: what fails, measures nothing, or is interrupted is no row.
+func TestRoundsFail(t *testing.T) {
+	broken := errors.New("broken")
+	ended, cancel := context.WithCancelCause(context.Background())
+	cancel(broken)
+	for name, x := range map[string]struct {
+		ctx     context.Context
+		measure func() ([]float64, error)
+		want    string
+	}{
+		"fails":       {context.Background(), func() ([]float64, error) { return nil, broken }, "it: broken"},
+		"nothing":     {context.Background(), func() ([]float64, error) { return nil, nil }, "nothing was measured"},
+		"interrupted": {ended, func() ([]float64, error) { return []float64{1}, nil }, "broken"},
+	} {
+		var written []report.Row
+		_, err := measure(x.ctx, Options{Rounds: 1, CPUs: []int{0}}, sink(t, &written), []Variant{{Variant: "it", Measure: x.measure}})
+		if err == nil || !strings.Contains(err.Error(), x.want) || len(written) != 0 {
+			t.Errorf("%s: %v, %d rows", name, err, len(written))
+		}
+	}
+}
+
+// pipe is a wire to pong in memory; it damages message number damage.
+type pipe struct {
+	to, from chan []byte
+	damage   int
+	sent     int
+	tags     map[uint64]int
+}
+
+func (p *pipe) Send(tag uint64, buf []byte) error {
+	b := append([]byte(nil), buf...)
+	if p.sent++; p.sent == p.damage {
+		b[0]++
+	}
+	if p.tags != nil {
+		p.tags[tag]++
+	}
+	p.to <- b
+	return nil
+}
+
+func (p *pipe) Recv(_ uint64, buf []byte) (int, error) { return copy(buf, <-p.from), nil }
+
+func TestPing(t *testing.T) {
+	for _, x := range []struct {
+		size, iters, damage int
+		want                string
+	}{{1, 40, 0, ""}, {4, 1, 0, ""}, {3, 40, 17, "answer 16 is damaged"}} {
+		there, back := make(chan []byte, 1), make(chan []byte, 1)
+		ended := make(chan error, 1)
+		go func() { ended <- pong(&pipe{to: back, from: there}, latencyTag, x.size) }()
+		samples, err := ping(&pipe{to: there, from: back, damage: x.damage}, x.size, x.iters)
+		if x.want != "" {
+			if err == nil || !strings.Contains(err.Error(), x.want) {
+				t.Errorf("%+v: %v", x, err)
+			}
+			there <- make([]byte, x.size+1) // lets pong end
+		} else if err != nil || len(samples) != x.iters {
+			t.Errorf("%+v: %d samples, %v", x, len(samples), err)
+		}
+		for _, s := range samples {
+			if !(s > 0) {
+				t.Errorf("%+v: a message took %g ns", x, s)
+			}
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPingMany: each of the receivers gets its share, and its end.
+func TestPingMany(t *testing.T) {
+	there, back := make(chan []byte, 1), make(chan []byte, 1)
+	ends := make(chan bool)
+	go func() {
+		for n := 0; n < 3; {
+			b := <-there
+			if len(b) > 1 {
+				n++
+				continue
+			}
+			back <- b
+		}
+		close(ends)
+	}()
+	p := &pipe{to: there, from: back, tags: map[uint64]int{}}
+	samples, err := pingMany(p, fanTag, 3, 1, 50)
+	if err != nil || len(samples) != 50 {
+		t.Fatalf("%d samples, %v", len(samples), err)
+	}
+	<-ends
+	if len(p.tags) != 3 || p.tags[fanTag] != 21 || p.tags[fanTag+2] != 21 {
+		t.Errorf("messages by tag: %v", p.tags)
+	}
+}
+
+// TestVerify: a computation that came to something else is found out.
+func TestVerify(t *testing.T) {
+	c := newComputation(2)
+	of := []ep.Sums{ep.Batch(0), ep.Batch(1)}
+	for range 2 {
+		if err := c.verify(of); err != nil {
+			t.Error(err)
+		}
+	}
+	of[1].Y += 1e-9
+	if c.verify(of) == nil {
+		t.Error("other sums pass")
+	}
+	whole := newComputation(1 << 30)
+	if whole.batches != 256 || whole.String() != "EP class S" || c.String() == whole.String() {
+		t.Errorf("%d batches: %s; %s", whole.batches, whole, c)
+	}
+	if whole.verify(of) == nil {
+		t.Error("two batches pass for class S")
+	}
+}
+
+func TestLookup(t *testing.T) {
+	seen := map[string]bool{}
+	for _, x := range All() {
+		if seen[x.Name] || x.Title == "" || x.Paper == "" || x.Published == "" || x.Iters < 1 || x.Rounds < 5 || x.Run == nil {
+			t.Errorf("%+v", x)
+		}
+		seen[x.Name] = true
+		if y, err := Lookup(strings.ToLower(x.Name)); err != nil || y.Name != x.Name {
+			t.Errorf("%s: %v", x.Name, err)
+		}
+		if o := x.Resolve(Options{Rounds: 2}); o.Iters != x.Iters || o.Rounds != 2 {
+			t.Errorf("%s: %+v", x.Name, o)
+		}
+	}
+	if _, err := Lookup("E99"); err == nil || !strings.Contains(err.Error(), "E16") {
+		t.Error(err)
+	}
+}
