@@ -16,7 +16,7 @@ var epBeside = Experiment{
 	Paper:     "D15 fig. 4",
 	Published: "the difference is below 0.5 % at any period, 0 to 1000 us",
 	Iters:     ep.Batches(ep.ClassS),
-	Rounds:    11,
+	Rounds:    15,
 	Run:       runEPBeside,
 }
 
@@ -35,24 +35,29 @@ func runEPBeside(ctx context.Context, o Options, s *Sink) error {
 		{"marcel", "one process, a thread on each VP; its hooks poll", false},
 		{"threads", "one process, a goroutine on each CPU; poller threads under SCHED_IDLE beside it", true},
 	} {
-		base := len(variants)
-		add := func(name string, period *float64, setup duo.Setup, pending bool) {
+		// Each comparison has a run with the engine off right beside it: a computation of a
+		// fraction of a second sees every mood of the machine.
+		measured := func(name string, period *float64, setup duo.Setup, pending bool, base int) {
 			setup.CPUs, setup.Plain = cpus, flavour.plain
 			polls := new(float64)
 			variants = append(variants, Variant{
-				Polls: polls,
-				Name:  flavour.name, Variant: name, Parameter: "idle polling period, us", Value: period, Base: base, Where: flavour.where,
+				Name: flavour.name, Variant: name, Parameter: "idle polling period, us", Value: period, Base: base, Where: flavour.where,
+				Polls:   polls,
 				Measure: func() ([]float64, error) { return work.alone(ctx, setup, vps, pending, polls) },
 			})
 		}
-		add("engine off", nil, duo.Setup{}, false)
+		add := func(name string, period *float64, setup duo.Setup, pending bool) {
+			base := len(variants)
+			measured("engine off", period, duo.Setup{}, false, base)
+			measured(name, period, setup, pending, base)
+		}
 		add("engine on, nothing pending", nil, duo.Setup{Hooked: true}, false)
 		add("engine on, a receive pending, defaults", nil, duo.Setup{Hooked: true}, true)
 		for i := range idlePeriods {
 			add("engine on, a receive polled for", &idlePeriods[i], duo.Setup{Hooked: true, Params: polling(idlePeriods[i])}, true)
 		}
 	}
-	all, err := measure(ctx, o, s, variants, work.String()+", its sums verified; the ratio is to the engine off")
+	all, err := measure(ctx, o, s, variants, work.String()+", its sums verified; the base is the run with the engine off right beside it")
 	if err != nil {
 		return err
 	}
@@ -82,34 +87,29 @@ func drawPeriods(s *Sink, title string, all []Row) error {
 	if s.Plot == nil {
 		return nil
 	}
-	var panels []figure.Panel
-	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].Base != "" {
-			n++
-		}
-		panels = append(panels, periodPanel(all[:n]))
-		all = all[n:]
-	}
-	return figure.Curves(s.Plot, s.Title(title), panels...)
+	n := len(all) / 2
+	return figure.Curves(s.Plot, s.Title(title), periodPanel(all[:n]), periodPanel(all[n:]))
 }
 
-// periodPanel is the panel of one base and what is compared with it.
+// periodPanel is the panel of one flavour.
 func periodPanel(all []Row) figure.Panel {
 	percent := func(ratio float64) float64 { return (ratio - 1) * 100 }
 	panel := figure.Panel{X: "idle polling period (us); " + all[0].Name, Y: "time added to the computation (%)", Zero: true}
 	with := figure.Curve{Name: all[len(all)-1].Variant}
 	flat := []figure.Curve{{Name: "published bound, 0.5 %", Dashed: true, Y: []float64{0.5}}}
-	for i := range all[1:] {
-		r := &all[i+1]
-		if r.Value == nil {
+	for i := range all {
+		r := &all[i]
+		switch {
+		case r.Ratio == nil:
+			continue
+		case r.Value == nil:
 			flat = append(flat, figure.Curve{Name: r.Variant, Dashed: true, Y: []float64{percent(*r.Ratio)}})
 			continue
 		}
 		panel.Places = append(panel.Places, number(*r.Value))
 		with.Y = append(with.Y, percent(*r.Ratio))
-		with.Low = append(with.Low, percent(r.Q1/all[0].Median))
-		with.High = append(with.High, percent(r.Q3/all[0].Median))
+		with.Low = append(with.Low, percent(*r.RatioQ1))
+		with.High = append(with.High, percent(*r.RatioQ3))
 	}
 	panel.Curves = append(panel.Curves, with)
 	for _, k := range flat {

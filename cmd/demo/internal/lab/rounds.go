@@ -19,8 +19,12 @@ func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row,
 	}
 	var near, far []round
 	for r := range o.Rounds {
-		now := round{probe: coreToCore(o.CPUs)}
-		for i := range variants {
+		now := round{probe: coreToCore(o.CPUs), of: make([]stat.Summary, len(variants)), polls: make([]float64, len(variants))}
+		for k := range variants {
+			i := k
+			if r%2 != 0 {
+				i = len(variants) - 1 - k // there and back, so that what drifts favours nobody
+			}
 			v := &variants[i]
 			if err := ctx.Err(); err != nil {
 				return nil, context.Cause(ctx)
@@ -33,13 +37,11 @@ func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row,
 			if len(samples) == 0 {
 				return nil, fmt.Errorf("%s: nothing was measured", v.Variant)
 			}
-			now.of = append(now.of, stat.Summarize(samples))
-			if v.Polls == nil {
-				now.polls = append(now.polls, 0)
-			} else {
-				now.polls = append(now.polls, *v.Polls)
+			now.of[i] = stat.Summarize(samples)
+			if v.Polls != nil {
+				now.polls[i] = *v.Polls
 			}
-			s.Step(r*len(variants)+i+1, o.Rounds*len(variants))
+			s.Step(r*len(variants)+k+1, o.Rounds*len(variants))
 		}
 		if now.probe == 0 || probe.Near(now.probe) {
 			near = append(near, now)

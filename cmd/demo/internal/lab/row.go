@@ -20,9 +20,11 @@ type Row struct {
 	Q3        float64  `json:"q3_ns"`
 	Average   float64  `json:"average_ns"`
 	P99       float64  `json:"p99_ns"`
-	Base      string   `json:"base"`         // the variant it is compared with; empty: it is one
-	Added     *float64 `json:"added_ns"`     // median of the differences to the base, round by round
-	Ratio     *float64 `json:"ratio"`        // of the medians, this one divided by the base
+	Base      string   `json:"base"`     // the variant it is compared with; empty: it is one
+	Added     *float64 `json:"added_ns"` // median of the differences to the base, round by round
+	Ratio     *float64 `json:"ratio"`    // to the base, median of the ratios round by round
+	RatioQ1   *float64 `json:"ratio_q1"` // and their quartiles
+	RatioQ3   *float64 `json:"ratio_q3"`
 	Better    string   `json:"better"`       // which way the ratio is better: "lower", for all are times
 	ProbeNS   *float64 `json:"probe_ns"`     // a cache line from core to core, meanwhile
 	Polls     *float64 `json:"polls_per_ms"` // rounds of the engine meanwhile; null: not counted
@@ -127,7 +129,8 @@ func rows(variants []Variant, of [][]stat.Summary, polls [][]float64, probes []f
 				ratios = append(ratios, of[i][k].Median/of[v.Base][k].Median)
 			}
 			a, q := report.Round(stat.Median(added)), report.Significant(stat.Median(ratios))
-			r.Added, r.Ratio = &a, &q
+			q1, q3 := report.Significant(stat.Quantile(ratios, 0.25)), report.Significant(stat.Quantile(ratios, 0.75))
+			r.Added, r.Ratio, r.RatioQ1, r.RatioQ3 = &a, &q, &q1, &q3
 		}
 		all = append(all, r)
 	}
