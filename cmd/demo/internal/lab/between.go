@@ -18,6 +18,15 @@ func between(ctx context.Context, o Options, s *Sink, f func(p *duo.Pair) error)
 	return errors.Join(err, pair.Close())
 }
 
+// allSkipped is the end of an experiment that cannot be made here at all.
+func allSkipped(s *Sink, name, why string) error {
+	s.Skip(name, why)
+	if err := s.Begin(); err != nil || s.Plot == nil {
+		return err
+	}
+	return errors.New("no figure was drawn: every row was skipped")
+}
+
 // measure measures the variants and writes their rows.
 func measure(ctx context.Context, o Options, s *Sink, variants []Variant, remarks ...string) ([]Row, error) {
 	if err := s.Begin(remarks...); err != nil {

@@ -22,8 +22,7 @@ var dedicatedCore = Experiment{
 func runDedicatedCore(ctx context.Context, o Options, s *Sink) error {
 	a, b, two := binding.Pair(o.CPUs)
 	if !two {
-		s.Skip("a dedicated core", "it needs two CPUs, and this process may use one only")
-		return s.Begin()
+		return allSkipped(s, "a dedicated core", "it needs two CPUs, and this process may use one only")
 	}
 	work := newComputation(o.Iters)
 	var variants []Variant
@@ -31,8 +30,8 @@ func runDedicatedCore(ctx context.Context, o Options, s *Sink) error {
 		setup.CPUs = []int{a, b}
 		polls := new(float64)
 		variants = append(variants, Variant{
-			Polls: polls,
-			Name:  "EP", Variant: name, Where: "one process, two cores",
+			Polls: polls, CPU: &work.cpu,
+			Name: "EP", Variant: name, Where: "one process, two cores",
 			Measure: func() ([]float64, error) { return work.alone(ctx, setup, vps, pending, polls) },
 		})
 	}

@@ -42,7 +42,7 @@ func runEPBeside(ctx context.Context, o Options, s *Sink) error {
 			polls := new(float64)
 			variants = append(variants, Variant{
 				Name: flavour.name, Variant: name, Parameter: "idle polling period, us", Value: period, Base: base, Where: flavour.where,
-				Polls:   polls,
+				Polls: polls, CPU: &work.cpu,
 				Measure: func() ([]float64, error) { return work.alone(ctx, setup, vps, pending, polls) },
 			})
 		}

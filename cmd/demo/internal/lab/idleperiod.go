@@ -28,8 +28,7 @@ var latencyPeriods = []float64{0, 1, 2, 5, 10, 20, 50, 100, 1000, 10000}
 func runIdlePeriod(ctx context.Context, o Options, s *Sink) error {
 	a, b, two := binding.Pair(o.CPUs)
 	if !two {
-		s.Skip("idle pollers", "they need a CPU beside that of the application, and this process may use one only")
-		return s.Begin()
+		return allSkipped(s, "idle pollers", "they need a CPU beside that of the application, and this process may use one only")
 	}
 	return between(ctx, o, s, func(p *duo.Pair) error {
 		var variants []Variant

@@ -28,8 +28,7 @@ var remotePoll = Experiment{
 func runRemotePoll(ctx context.Context, o Options, s *Sink) error {
 	a, b, two := binding.Pair(o.CPUs)
 	if !two {
-		s.Skip("polling on another core", "it needs two CPUs, and this process may use one only")
-		return s.Begin()
+		return allSkipped(s, "polling on another core", "it needs two CPUs, and this process may use one only")
 	}
 	var variants []Variant
 	add := func(name string, poller int, block bool) {

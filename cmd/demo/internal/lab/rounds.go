@@ -14,12 +14,11 @@ import (
 func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row, error) {
 	type round struct {
 		probe float64 // ns; 0: none
-		of    []stat.Summary
-		polls []float64
+		of    []result
 	}
 	var near, far []round
 	for r := range o.Rounds {
-		now := round{probe: coreToCore(o.CPUs), of: make([]stat.Summary, len(variants)), polls: make([]float64, len(variants))}
+		now := round{probe: coreToCore(o.CPUs), of: make([]result, len(variants))}
 		for k := range variants {
 			i := k
 			if r%2 != 0 {
@@ -37,9 +36,12 @@ func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row,
 			if len(samples) == 0 {
 				return nil, fmt.Errorf("%s: nothing was measured", v.Variant)
 			}
-			now.of[i] = stat.Summarize(samples)
+			now.of[i].Summary = stat.Summarize(samples)
 			if v.Polls != nil {
-				now.polls[i] = *v.Polls
+				now.of[i].polls = *v.Polls
+			}
+			if v.CPU != nil {
+				now.of[i].cpu = *v.CPU
 			}
 			s.Step(r*len(variants)+k+1, o.Rounds*len(variants))
 		}
@@ -55,17 +57,16 @@ func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row,
 	if len(far) > 0 {
 		s.Warn("%d rounds of %d fell into the machine's other regime (near or far cores) and do not count", len(far), o.Rounds)
 	}
-	of, polls, probes := make([][]stat.Summary, len(variants)), make([][]float64, len(variants)), make([]float64, 0, len(near))
+	of, probes := make([][]result, len(variants)), make([]float64, 0, len(near))
 	for _, r := range near {
 		for i := range variants {
 			of[i] = append(of[i], r.of[i])
-			polls[i] = append(polls[i], r.polls[i])
 		}
 		if r.probe > 0 {
 			probes = append(probes, r.probe)
 		}
 	}
-	return rows(variants, of, polls, probes), nil
+	return rows(variants, of, probes), nil
 }
 
 // coreToCore is the probe between the two CPUs that experiments use; 0 if there is none.

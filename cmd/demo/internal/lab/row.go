@@ -28,6 +28,8 @@ type Row struct {
 	Better    string   `json:"better"`       // which way the ratio is better: "lower", for all are times
 	ProbeNS   *float64 `json:"probe_ns"`     // a cache line from core to core, meanwhile
 	Polls     *float64 `json:"polls_per_ms"` // rounds of the engine meanwhile; null: not counted
+	CPU       *float64 `json:"cpu_ns"`       // that all of the process used for a computation; null: not measured
+	CPURatio  *float64 `json:"cpu_ratio"`    // to the base, as ratio
 	Rounds    int      `json:"rounds"`       // that count
 	Samples   int      `json:"samples"`      // of each round
 	Where     string   `json:"where"`        // the conditions
@@ -36,8 +38,8 @@ type Row struct {
 // Head implements report.Row.
 func (Row) Head() string {
 	return "# Medians over the rounds. Added: to the base, round by round; ratio: to the base, lower is better.\n" +
-		fmt.Sprintf("# %-48s %9s %10s %10s %24s %10s %10s %10s %8s %8s %8s  %s", "Variant", "Parameter",
-			"Best", "Median", "[quartiles]", "Average", "P99", "Added", "Ratio", "Polls/ms", "Probe ns", "Base; conditions")
+		fmt.Sprintf("# %-48s %9s %10s %10s %24s %10s %10s %10s %8s %9s %8s %8s  %s", "Variant", "Parameter",
+			"Best", "Median", "[quartiles]", "Average", "P99", "Added", "Ratio", "CPU ratio", "Polls/ms", "Probe ns", "Base; conditions")
 }
 
 // Line implements report.Row.
@@ -55,7 +57,10 @@ func (r Row) Line() string {
 	if r.Value != nil {
 		value = strconv.FormatFloat(*r.Value, 'f', -1, 64)
 	}
-	polls := "-"
+	polls, cpu := "-", "-"
+	if r.CPURatio != nil {
+		cpu = strconv.FormatFloat(*r.CPURatio, 'f', 4, 64)
+	}
 	if r.Polls != nil {
 		polls = strconv.FormatFloat(*r.Polls, 'f', -1, 64)
 	}
@@ -67,9 +72,9 @@ func (r Row) Line() string {
 	if r.Name != "" {
 		name = r.Name + ": " + name
 	}
-	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %8s %8s  %s", name, value,
+	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %9s %8s %8s  %s", name, value,
 		report.Duration(r.Best), report.Duration(r.Median), "["+report.Duration(r.Q1)+", "+report.Duration(r.Q3)+"]",
-		report.Duration(r.Average), report.Duration(r.P99), added, ratio, polls, probe, where)
+		report.Duration(r.Average), report.Duration(r.P99), added, ratio, cpu, polls, probe, where)
 }
 
 func signed(ns float64) string {
@@ -89,47 +94,64 @@ type Variant struct {
 	Where     string
 	Measure   func() ([]float64, error) // one round: samples in ns
 	Polls     *float64                  // nil, or where Measure puts the rounds of the engine per ms
+	CPU       *float64                  // nil, or where Measure puts the CPU time that the process used, in ns
 }
 
-// rows summarizes the rounds of all variants: of[v][r] is round r of variant v, and polls[v][r]
-// what was polled in it.
-func rows(variants []Variant, of [][]stat.Summary, polls [][]float64, probes []float64) []Row {
+// result is what one round of a variant came to.
+type result struct {
+	stat.Summary
+	polls, cpu float64 // as Variant says; 0 if it does not
+}
+
+// rows summarizes the rounds of all variants: of[v][r] is round r of variant v.
+func rows(variants []Variant, of [][]result, probes []float64) []Row {
 	var all []Row
 	for i, v := range variants {
-		pick := func(f func(s *stat.Summary) float64) []float64 {
+		pick := func(f func(s *result) float64) []float64 {
 			var values []float64
 			for r := range of[i] {
 				values = append(values, f(&of[i][r]))
 			}
 			return values
 		}
-		medians := pick(func(s *stat.Summary) float64 { return s.Median })
-		best := pick(func(s *stat.Summary) float64 { return s.Best })
+		medians := pick(func(s *result) float64 { return s.Median })
+		best := pick(func(s *result) float64 { return s.Best })
 		r := Row{
 			Name: v.Name, Variant: v.Variant, Parameter: v.Parameter, Value: v.Value, Better: "lower", Where: v.Where,
 			Best:    report.Round(stat.Quantile(best, 0)),
 			Q1:      report.Round(stat.Quantile(medians, 0.25)),
 			Median:  report.Round(stat.Median(medians)),
 			Q3:      report.Round(stat.Quantile(medians, 0.75)),
-			Average: report.Round(stat.Median(pick(func(s *stat.Summary) float64 { return s.Average }))),
-			P99:     report.Round(stat.Median(pick(func(s *stat.Summary) float64 { return s.P99 }))),
+			Average: report.Round(stat.Median(pick(func(s *result) float64 { return s.Average }))),
+			P99:     report.Round(stat.Median(pick(func(s *result) float64 { return s.P99 }))),
 			ProbeNS: report.Optional(stat.Median(probes)),
 			Rounds:  len(of[i]), Samples: of[i][0].Count,
 		}
 		if v.Polls != nil {
-			n := report.Significant(stat.Median(polls[i]))
+			n := report.Significant(stat.Median(pick(func(s *result) float64 { return s.polls })))
 			r.Polls = &n
+		}
+		if v.CPU != nil {
+			t := report.Round(stat.Median(pick(func(s *result) float64 { return s.cpu })))
+			r.CPU = &t
 		}
 		if v.Base != i {
 			base := &variants[v.Base]
 			r.Base = base.Variant
-			var added, ratios []float64
+			var added, ratios, cpu []float64
 			for k := range of[i] {
 				added = append(added, of[i][k].Median-of[v.Base][k].Median)
 				ratios = append(ratios, of[i][k].Median/of[v.Base][k].Median)
+				if v.CPU != nil && of[v.Base][k].cpu > 0 {
+					cpu = append(cpu, of[i][k].cpu/of[v.Base][k].cpu)
+				}
 			}
 			a, q := report.Round(stat.Median(added)), report.Significant(stat.Median(ratios))
 			q1, q3 := report.Significant(stat.Quantile(ratios, 0.25)), report.Significant(stat.Quantile(ratios, 0.75))
+			if len(cpu) > 0 {
+				c := report.Significant(stat.Median(cpu))
+				r.CPURatio = &c
+			}
 			r.Added, r.Ratio, r.RatioQ1, r.RatioQ3 = &a, &q, &q1, &q3
 		}
 		all = append(all, r)

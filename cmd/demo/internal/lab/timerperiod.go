@@ -44,7 +44,7 @@ func runTimerPeriod(ctx context.Context, o Options, s *Sink) error {
 				setup := duo.Setup{Driver: "shm", Hooked: true, Timer: timerPeriods[i]}
 				if name == "EP" {
 					polls := new(float64)
-					v.Polls = polls
+					v.Polls, v.CPU = polls, &work.cpu
 					setup.CPUs, setup.Params = cpus, polling(10)
 					v.Where = "one process, both cores compute, a receive is polled for at each tick"
 					v.Measure = func() ([]float64, error) { return work.alone(ctx, setup, vpsOf(cpus), true, polls) }
