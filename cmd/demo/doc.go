@@ -4,8 +4,6 @@
 //	go run ./cmd/demo pingpong                       two processes, verified messages
 //	go run ./cmd/demo pingpong --driver tcp --engine explicit --plot tcp.svg
 //	go run ./cmd/demo bench                          threads beside goroutines
-//	go run ./cmd/demo experiment                     the papers' experiments, by name
-//	go run ./cmd/demo experiment E13 --plot e13.svg  one of them, and its graph
 //	go run ./cmd/demo fairness                       delays beside threads that never yield
 //	go run ./cmd/demo topo --svg machine.svg         this machine's CPUs, and what they share
 //	go run ./cmd/demo topo --synthetic 'numa:4 l3:1 core:4 pu:1'
@@ -32,10 +30,6 @@
 //	internal/size         the grammar of sizes
 //	internal/pingpong     the ping-pong: two ranks, exchange, verification, statistics
 //	internal/bench        rows beside their peers
-//	internal/lab          the papers' experiments
-//	internal/duo          two processes that measure together
-//	internal/ep           the NAS EP kernel
-//	internal/stat         medians and quartiles
 //	internal/topology     machines as text and rows
 //	internal/workload     threads that do a bit of everything
 //	internal/top          counters as a table
