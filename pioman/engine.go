@@ -267,6 +267,14 @@ func (e *Engine) visit(vp int, whole bool) outcome {
 	}
 }
 
+// own visits the leaf of a virtual processor, and nothing else.
+func (e *Engine) own(vp int) outcome {
+	if tr := e.tree.Load(); tr != nil && uint(vp) < uint(len(tr.ways)) {
+		return tr.ways[vp][0].queue.round(e.params.Round)
+	}
+	return empty
+}
+
 // survey visits the queues that nobody polls, if it is time.
 func (e *Engine) survey() {
 	if tr := e.tree.Load(); tr != nil {

@@ -9,13 +9,14 @@ type watcher interface {
 
 // Offload submits a task to the nearest idle core (Trahay & Denis, 2009, section IV.B), so
 // that the caller goes on with its computation while somebody else does the work:
-// into the leaf of the idle virtual processor that is nearest to the caller's, one
-// that is awake before one that sleeps, which is woken. If none is idle, or
-// the engine is not hooked to a scheduler that knows, into the queue of the root, as
+// into the leaf of the nearest virtual processor that is idle and awake. If there is none,
+// or the engine is not hooked to a scheduler that knows, into the queue of the root, as
 // Submit does: then the caller's own wait or hooks run it, if nobody comes by before.
+// A core that sleeps is woken for it only with Params.OffloadWakes, if none is awake:
+// that costs the caller more than most submissions take (docs/decisions/offload.md).
 // Of a task with a CPU set only processors of the set are asked.
 //
-// It returns that processor's number, -1: none was idle. To an idle core that is awake it
+// It returns that processor's number, -1: there was none. To an idle core that is awake it
 // costs what Submit does and a cache line; to wake one, a system call of some
 // microseconds. Otherwise all that is said of Submit holds.
 func (e *Engine) Offload(t *Task) (vp int, err error) {
@@ -31,7 +32,7 @@ func (e *Engine) Offload(t *Task) (vp int, err error) {
 	if w, ok := a.s.(watcher); ok {
 		vp, awake = tr.nearestIdle(w, a.s.CurrentVP(), t.cpus)
 	}
-	if vp < 0 {
+	if vp < 0 || !awake && !e.params.OffloadWakes {
 		e.put(t, e.where(tr, t), tr)
 		return -1, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -26,11 +27,13 @@ func TestOffloadGoesToTheNearestIdleCore(t *testing.T) {
 		from          int
 		awake, asleep []int
 		set           CPUSet
+		wakes         bool
 		want          int
 	}{
 		{from: 5, awake: []int{0, 6, 9}, want: 6},
-		{from: 5, awake: []int{0, 9}, asleep: []int{6}, want: 0},
-		{from: 5, asleep: []int{9, 12}, want: 9},
+		{from: 5, awake: []int{0, 9}, asleep: []int{6}, wakes: true, want: 0},
+		{from: 5, asleep: []int{9, 12}, wakes: true, want: 9},
+		{from: 5, asleep: []int{9, 12}, want: -1},
 		{from: 13, awake: []int{3, 15, 12}, want: 12},
 		{from: 5, want: -1},
 		{from: 5, awake: []int{5}, want: -1}, // not itself
@@ -39,7 +42,7 @@ func TestOffloadGoesToTheNearestIdleCore(t *testing.T) {
 		{from: 5, awake: []int{6}, set: topo.CPUs(8, 9), want: -1},
 	} {
 		m := synthetic(t, "numa:4 l3:1 core:4 pu:1")
-		e := engine(t, Config{Topology: m})
+		e := engine(t, Config{Topology: m, tune: func(p *Params) { p.OffloadWakes = x.wakes }})
 		s := &watched{newByHand(16), x.awake, x.asleep}
 		attach(t, e, s)
 		s.current.Store(int64(x.from))
@@ -92,6 +95,31 @@ func TestOffloadWithoutATree(t *testing.T) {
 	}
 }
 
+// An idle processor that is not the one of its socket that polls still runs what is in its leaf.
+func TestIdleProcessorsRunTheirOwnLeaves(t *testing.T) {
+	e := engine(t, Config{Topology: synthetic(t, "core:2 pu:1"), tune: func(p *Params) { p.IdleVPs = FirstVP }})
+	s := newByHand(2)
+	attach(t, e, s)
+	e.Need()
+	defer e.Done()
+	ran := 0
+	var near, far Task
+	near.Init("near 1", func(*Task) Status { ran++; return Done }, OneShot)
+	near.SetCPUs(topo.CPUs(1))
+	far.Init("anywhere", func(*Task) Status { t.Error("the root is not its business"); return Done }, OneShot)
+	submit(t, e, &near)
+	submit(t, e, &far)
+	if v := s.set.Fire(hooks.Idle, 1); ran != 1 || v != hooks.Busy {
+		t.Errorf("ran %d times, verdict %v", ran, v)
+	}
+	if v := s.set.Fire(hooks.Idle, 1); v != hooks.Quiet {
+		t.Errorf("with nothing left its verdict is %v", v)
+	}
+	if err := far.Cancel(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOffloadAllocatesNothing(t *testing.T) {
 	e := engine(t, Config{Topology: synthetic(t, "core:2 pu:1")})
 	s := &watched{byHand: newByHand(2), awake: []int{1}}
@@ -109,15 +137,22 @@ func TestOffloadAllocatesNothing(t *testing.T) {
 	}
 }
 
-// On a real scheduler every offloaded task runs, whether the other VP is awake, sleeps, or
+// On a real scheduler, whether sleepers are woken or not, every offloaded task runs, whether the other VP is awake, sleeps, or
 // is busy, while the caller computes without a scheduling point.
 func TestOffloadOnARealScheduler(t *testing.T) {
 	s := scheduler(t, sched.Config{VPs: 2, Topology: synthetic(t, "core:2 pu:1")})
-	e := engine(t, Config{})
-	attach(t, e, s)
-	n := 200
+	for _, wakes := range []bool{false, true} {
+		e := engine(t, Config{tune: func(p *Params) { p.OffloadWakes = wakes }})
+		stop := attach(t, e, s)
+		offloadMany(t, e, s)
+		stop()
+	}
+}
+
+func offloadMany(t *testing.T, e *Engine, s *sched.Scheduler) {
+	n := 100
 	if testing.Short() {
-		n = 50
+		n = 30
 	}
 	finishes(t, "offloaded tasks", func() {
 		marcel.RunOn(s, func() {

@@ -33,6 +33,7 @@ type Params struct {
 	BlindPeriod   time.Duration // longest sleep while a task has nothing that announces it
 	SurveyPeriod  time.Duration // least time between two looks for queues whose VPs do not poll
 	AdaptiveSpin  bool          // Wait: spins for less than BusyWait where that pays (Site)
+	OffloadWakes  bool          // Offload wakes an idle VP that sleeps if none is awake
 	Round         int           // most handlers in a round of one queue
 	InlineDepth   int           // most continuations inside each other on one stack
 	InlineTime    time.Duration // a continuation is begun inline only within so long after the outermost one

@@ -264,6 +264,9 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 		s.active = now // it has just become idle
 	}
 	if !a.mayPoll(vp, now) {
+		if e.own(vp) == moved { // what was offloaded to it, or submitted near it
+			return hooks.Busy
+		}
 		return hooks.Quiet
 	}
 	if e.ticks.idleGap > 0 && now-s.last.Load() < e.ticks.idleGap {

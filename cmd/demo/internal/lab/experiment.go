@@ -45,7 +45,7 @@ type Sink struct {
 
 // All lists the experiments in the order of their numbers.
 func All() []Experiment {
-	return []Experiment{semaphoreWait, remotePoll, dedicatedCore, idlePeriod, epBeside, timerPeriod, engineCost, fan}
+	return []Experiment{emptyTask, causes, whoRuns, semaphoreWait, remotePoll, offloading, dedicatedCore, idlePeriod, epBeside, timerPeriod, engineCost, fan, contention}
 }
 
 // Lookup finds an experiment by its name, in any case.

@@ -141,6 +141,9 @@ func (m *Machine) pause() {
 	m.now = me
 }
 
+// settle is how many rounds VP 0 makes first: the tree learns meanwhile who polls.
+const settle = 100
+
 // Serve has VP 0 submit job n times, each time when the last one is finished, and every VP
 // of the machine poll all the time, VP 0 while it waits. What the first quarter does is
 // not counted.
@@ -191,6 +194,9 @@ func (m *Machine) Serve(q Queues, j *Job, n int) (Counts, error) {
 
 // submit is VP 0's life.
 func (m *Machine) submit(q Queues, j *Job, n int, begin func()) error {
+	for range settle {
+		m.round(q, 0)
+	}
 	for i := range n + n/4 {
 		if i == n/4 {
 			begin()

@@ -1,0 +1,238 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
+	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
+	"github.com/pm2-go/pm2/cmd/demo/internal/taskqueue"
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// contention is what several submitters do to each other and to a poller.
+var contention = Experiment{
+	Name:      "contention",
+	Title:     "tasks per second through one queue: several submitters, one poller",
+	Paper:     "TD09 section V, in throughput",
+	Published: "a global queue under a spinlock suffers from each core that submits or polls",
+	Iters:     100000,
+	Rounds:    9,
+	Run:       runContention,
+}
+
+// ContentionRow is one way to keep queues, under that many submitters.
+type ContentionRow struct {
+	Name       string   `json:"name"` // who submits
+	Variant    string   `json:"variant"`
+	Submitters int      `json:"submitters"`
+	Throughput float64  `json:"tasks_per_us"` // median over the rounds
+	Q1         float64  `json:"q1_tasks_per_us"`
+	Q3         float64  `json:"q3_tasks_per_us"`
+	Base       string   `json:"base"`  // the variant it is compared with; empty: it is one
+	Ratio      *float64 `json:"ratio"` // of throughputs, this one divided by the base, round by round
+	Better     string   `json:"better"`
+	Submit     float64  `json:"submit_median_ns"`
+	P99        float64  `json:"submit_p99_ns"`
+	P999       float64  `json:"submit_p999_ns"`
+	Spread     float64  `json:"p999_by_median"`
+	ProbeNS    *float64 `json:"probe_ns"`
+	Rounds     int      `json:"rounds"`
+	Where      string   `json:"where"`
+}
+
+// Head implements report.Row.
+func (ContentionRow) Head() string {
+	return "# Throughput: medians over the rounds; ratio: to the base, round by round, higher is better. Submit: the time inside Submit.\n" +
+		fmt.Sprintf("# %-46s %9s %18s %7s %10s %10s %10s %8s %8s  %s", "Submitters: variant", "Tasks/us", "[quartiles]", "Ratio",
+			"Submit", "P99", "P99.9", "/median", "Probe ns", "Conditions")
+}
+
+// Line implements report.Row.
+func (r ContentionRow) Line() string {
+	ratio, probe := "-", "-"
+	if r.Ratio != nil {
+		ratio = fmt.Sprintf("%.2f", *r.Ratio)
+	}
+	if r.ProbeNS != nil {
+		probe = fmt.Sprintf("%.1f", *r.ProbeNS)
+	}
+	return fmt.Sprintf("  %-46s %9.2f %18s %7s %10s %10s %10s %8.1f %8s  %s", r.Name+": "+r.Variant, r.Throughput,
+		fmt.Sprintf("[%.2f, %.2f]", r.Q1, r.Q3), ratio, report.Duration(r.Submit), report.Duration(r.P99), report.Duration(r.P999), r.Spread, probe, r.Where)
+}
+
+// flood is one round of one variant.
+type flood struct {
+	throughput, median, p99, p999 float64
+}
+
+func runContention(ctx context.Context, o Options, s *Sink) error {
+	if err := s.Begin("each submitter has 256 tasks; who waits for one to come back gives its CPU away"); err != nil {
+		return err
+	}
+	a, b, two := binding.Pair(o.CPUs)
+	if !two {
+		s.Skip("two bound submitters", "this process may use one CPU only")
+		return nil
+	}
+	for i, x := range []struct {
+		submitters  int
+		name, where string
+	}{
+		{2, "2 submitters", "each bound to a core of its own, the poller on the second one's"},
+		{8, "8 submitters", "oversubscribed: four on each of two cores, the poller on the second"},
+	} {
+		if err := floodAll(ctx, o, s, a, b, i, x.submitters, x.name, x.where); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// floodAll measures all variants in turn for one number of submitters.
+func floodAll(ctx context.Context, o Options, s *Sink, a, b, part, submitters int, name, where string) error {
+	m, err := topo.Synthetic(twoCores)
+	if err != nil {
+		return err
+	}
+	makers := []func() (taskqueue.Queues, error){
+		func() (taskqueue.Queues, error) { return taskqueue.NewSpinlock(nil), nil },
+		func() (taskqueue.Queues, error) { return taskqueue.NewFIFO(nil), nil },
+		func() (taskqueue.Queues, error) { return taskqueue.NewLevels(m, nil), nil },
+		func() (taskqueue.Queues, error) { return taskqueue.NewTree(m, nil) },
+	}
+	of, names, probes := make([][]flood, len(makers)), make([]string, len(makers)), []float64{}
+	for round := range o.Rounds {
+		if ns := coreToCore(o.CPUs); ns > 0 {
+			probes = append(probes, ns)
+		}
+		for i, make := range makers {
+			if err := ctx.Err(); err != nil {
+				return context.Cause(ctx)
+			}
+			q, err := make()
+			if err != nil {
+				return err
+			}
+			names[i] = q.Name()
+			s.Label(name + ", " + q.Name())
+			f, err := floodOne(q, a, b, submitters, o.Iters)
+			if e := q.Close(); err == nil {
+				err = e
+			}
+			if err != nil {
+				return err
+			}
+			of[i] = append(of[i], f)
+			s.Step((part*o.Rounds+round)*len(makers)+i+1, 2*o.Rounds*len(makers))
+		}
+	}
+	for i := range makers {
+		pick := func(get func(f flood) float64) (all []float64) {
+			for _, f := range of[i] {
+				all = append(all, get(f))
+			}
+			return all
+		}
+		through := pick(func(f flood) float64 { return f.throughput })
+		r := ContentionRow{
+			Name: name, Variant: names[i], Submitters: submitters, Better: "higher", Rounds: o.Rounds, Where: where,
+			Throughput: report.Round(stat.Median(through)),
+			Q1:         report.Round(stat.Quantile(through, 0.25)), Q3: report.Round(stat.Quantile(through, 0.75)),
+			Submit:  report.Round(stat.Median(pick(func(f flood) float64 { return f.median }))),
+			P99:     report.Round(stat.Median(pick(func(f flood) float64 { return f.p99 }))),
+			P999:    report.Round(stat.Median(pick(func(f flood) float64 { return f.p999 }))),
+			ProbeNS: report.Optional(stat.Median(probes)),
+		}
+		if r.Submit > 0 {
+			r.Spread = report.Round(r.P999 / r.Submit)
+		}
+		if i > 0 {
+			r.Base = names[0]
+			var ratios []float64
+			for k := range of[i] {
+				ratios = append(ratios, of[i][k].throughput/of[0][k].throughput)
+			}
+			q := report.Significant(stat.Median(ratios))
+			r.Ratio = &q
+		}
+		if err := s.Row(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// floodJobs is how many tasks a submitter has.
+const floodJobs = 256
+
+// giveAway lets another thread have the CPU.
+func giveAway() { _, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// floodOne has the submitters, in turn on CPUs a and b, put n tasks in all into the global
+// queue, each again when it has run, while a poller on CPU b runs them.
+func floodOne(q taskqueue.Queues, a, b, submitters, n int) (f flood, err error) {
+	each := max(n/submitters, 1)
+	overhead, ns := clockOverhead(), nsPerCycle()
+	samples := make([][]float64, submitters)
+	var left atomic.Int32
+	left.Store(int32(submitters))
+	var roles []role
+	for k := range submitters {
+		cpu := a
+		if k%2 == 1 {
+			cpu = b
+		}
+		jobs := make([]taskqueue.Job, floodJobs)
+		for i := range jobs {
+			q.Prepare(&jobs[i])
+		}
+		samples[k] = make([]float64, 0, each)
+		roles = append(roles, role{cpu, func() error {
+			defer left.Add(-1)
+			for i := range each {
+				j := &jobs[i%floodJobs]
+				for i >= floodJobs && !q.Finished(j) {
+					giveAway()
+				}
+				t0 := asm.Cycles()
+				err := q.Submit(j)
+				t1 := asm.Cycles()
+				if err != nil {
+					return fmt.Errorf("%s: submit: %w", q.Name(), err)
+				}
+				samples[k] = append(samples[k], float64(max(t1-t0-overhead, 1))*ns)
+			}
+			for i := range min(each, floodJobs) {
+				for !q.Finished(&jobs[i]) {
+					giveAway()
+				}
+			}
+			return nil
+		}})
+	}
+	roles = append(roles, role{b, func() error {
+		for left.Load() > 0 {
+			q.Poll(1)
+			giveAway()
+		}
+		return nil
+	}})
+	runtime.GC() // not in between
+	began := time.Now()
+	err = bound(roles...)
+	took := time.Since(began)
+	all := slices.Concat(samples...)
+	f.throughput = float64(len(all)) / (float64(took.Nanoseconds()) / 1e3)
+	f.median, f.p99, f.p999 = stat.Quantile(all, 0.5), stat.Quantile(all, 0.99), stat.Quantile(all, 0.999)
+	return f, err
+}

@@ -1,0 +1,228 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
+	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
+	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/pioman"
+	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/tasklet"
+)
+
+// offloading is E11: who does the work of an isend.
+var offloading = Experiment{
+	Name:      "E11",
+	Title:     "isend of 32 KiB, 10 us of computation, wait: the submission done by whom",
+	Paper:     "TBD09 fig. 9; TD09 section IV.B",
+	Published: "offloaded by tasklet +2 us, by idle core +400 ns",
+	Iters:     300,
+	Rounds:    9,
+	Run:       runOffloading,
+}
+
+const (
+	isendBytes  = 32 << 10
+	isendBufs   = 256 // in turn, so that the bytes come from memory
+	computeTime = 10 * time.Microsecond
+)
+
+// isend is a request whose submission is a copy into a network's buffer.
+type isend struct {
+	all, to []byte
+	from    []byte // of all, the one to be sent
+	done    pioman.Completion
+	task    pioman.Task
+	tasklet *tasklet.Tasklet
+}
+
+func (r *isend) copy() { copy(r.to, r.from) }
+
+// isendWay is one way to have the copy made.
+type isendWay struct {
+	name, where string
+	awake       bool // VP 1 looks for work all the time; else it sleeps
+	begin       func(r *isend, e *pioman.Engine) error
+}
+
+var isendWays = []isendWay{
+	{"by the caller, inside isend", "", true, func(r *isend, _ *pioman.Engine) error {
+		r.copy()
+		r.done.Signal(1)
+		return nil
+	}},
+	{"tasklet on the caller's VP", "runs at the next hook, which is in wait", true, func(r *isend, _ *pioman.Engine) error {
+		return scheduled(r.tasklet.Schedule())
+	}},
+	{"tasklet on an idle VP, awake", "", true, func(r *isend, _ *pioman.Engine) error {
+		return scheduled(r.tasklet.ScheduleOn(1))
+	}},
+	{"idle core, awake", "", true, func(r *isend, e *pioman.Engine) error { return offloaded(r, e) }},
+	{"tasklet on an idle VP, asleep", "", false, func(r *isend, _ *pioman.Engine) error {
+		return scheduled(r.tasklet.ScheduleOn(1))
+	}},
+	{"idle core, asleep, is woken", "", false, func(r *isend, e *pioman.Engine) error { return offloaded(r, e) }},
+	{"idle core, asleep, is left alone", "the task stays with the caller", false, func(r *isend, e *pioman.Engine) error { return e.Submit(&r.task) }},
+}
+
+func scheduled(ok bool) error {
+	if !ok {
+		return errors.New("the tasklet was not scheduled")
+	}
+	return nil
+}
+
+func offloaded(r *isend, e *pioman.Engine) error {
+	_, err := e.Offload(&r.task)
+	return err
+}
+
+func runOffloading(ctx context.Context, o Options, s *Sink) error {
+	a, b, two := binding.Pair(o.CPUs)
+	if !two {
+		s.Skip("offload to another core", "this process may use one CPU only")
+		return s.Begin()
+	}
+	var variants []Variant
+	for _, w := range isendWays {
+		where := "one process, a VP on each of two cores, the application on the first"
+		if w.where != "" {
+			where += "; " + w.where
+		}
+		var inside []float64
+		add := func(name string, base int, measure func() ([]float64, error)) {
+			variants = append(variants, Variant{Name: "32 KiB", Variant: w.name + ": " + name, Base: base, Where: where, Measure: measure})
+		}
+		add("all but the computation", 0, func() (total []float64, err error) {
+			total, inside, err = isends(ctx, w, []int{a, b}, o.Iters)
+			return total, err
+		})
+		add("inside isend", 1, func() ([]float64, error) { return inside, nil })
+	}
+	all, err := measure(ctx, o, s, variants, "time from isend to the end of wait, less the 10 us of computation between; and of this what isend took")
+	if err != nil || s.Plot == nil {
+		return err
+	}
+	var pairs []figure.Pair
+	for i := 0; i+1 < len(all); i += 2 {
+		pairs = append(pairs, figure.Pair{
+			Name: isendWays[i/2].name, PeerName: "inside isend",
+			Ours: figure.Measure{Q1: all[i].Q1, Median: all[i].Median, Q3: all[i].Q3},
+			Peer: figure.Measure{Q1: all[i+1].Q1, Median: all[i+1].Median, Q3: all[i+1].Q3},
+		})
+	}
+	return figure.Compare(s.Plot, s.Title("isend, 10 us of computation, wait"), pairs)
+}
+
+// isends measures one round: the times without the computation, and those inside isend.
+func isends(ctx context.Context, w isendWay, cpus []int, n int) (total, inside []float64, err error) {
+	s, err := sched.New(sched.Config{VPs: 2, CPUs: cpus})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		limit, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		err = errors.Join(err, s.Stop(limit))
+	}()
+	p := pioman.DefaultParams()
+	p.OffloadWakes = true
+	e := pioman.New(pioman.Config{Name: "isend", Params: &p})
+	defer func() { err = errors.Join(err, e.Close()) }()
+	if _, err := e.Attach(s); err != nil {
+		return nil, nil, err
+	}
+	v, err := tasklet.Attach(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer v.Detach()
+	if w.awake {
+		h, err := s.Hooks().Register(hooks.Idle, 90, "awake", func(int) hooks.Verdict { return hooks.Busy })
+		if err != nil {
+			return nil, nil, err
+		}
+		defer h.Unregister()
+		s.Kick(1)
+	}
+	app := s.Spawn(marcel.Attr{Name: "application", VPs: marcel.OneVP(0)}, func() {
+		total, inside, err = isendLoop(ctx, s, e, v, w, n)
+	})
+	return total, inside, errors.Join(app.Join(), err)
+}
+
+// isendLoop is the application, a thread of VP 0.
+func isendLoop(ctx context.Context, s *sched.Scheduler, e *pioman.Engine, v *tasklet.Vector, w isendWay, n int) (total, inside []float64, err error) {
+	r := &isend{all: make([]byte, isendBufs*isendBytes), to: make([]byte, isendBytes)}
+	for i := range r.all {
+		r.all[i] = byte(i)
+	}
+	r.task.Init("isend", func(*pioman.Task) pioman.Status { r.copy(); return pioman.Done }, pioman.OneShot)
+	r.tasklet = tasklet.New(v, func() { r.copy(); r.done.Signal(1) })
+	defer r.tasklet.Kill()
+	overhead, ns, busy := clockOverhead(), nsPerCycle(), asm.ToCycles(int64(computeTime))
+	warm := min(warmup(n), 20)
+	for i := range warm + n {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		r.from = r.all[i%isendBufs*isendBytes:][:isendBytes]
+		if err := ready(ctx, s, w.awake); err != nil {
+			return nil, nil, err
+		}
+		r.done.Reset()
+		r.task.Notify(&r.done, 1)
+		t0 := asm.Cycles()
+		if err := w.begin(r, e); err != nil {
+			return nil, nil, err
+		}
+		t1 := asm.Cycles()
+		for asm.Cycles()-t1 < busy {
+		}
+		t2 := asm.Cycles()
+		if err := r.done.Wait(e, 1); err != nil {
+			return nil, nil, err
+		}
+		t3 := asm.Cycles()
+		if i >= warm {
+			total = append(total, float64(max(t1-t0+t3-t2-2*overhead, 1))*ns)
+			inside = append(inside, float64(max(t1-t0-overhead, 1))*ns)
+		}
+	}
+	return total, inside, nil
+}
+
+// rest is how long VP 1 is left alone before it counts as asleep: one that has just been woken
+// in vain may still be on its way.
+const rest = 300 * time.Microsecond
+
+// ready waits until VP 1 is idle and awake, or asleep, as wanted.
+func ready(ctx context.Context, s *sched.Scheduler, awake bool) error {
+	if !awake {
+		for began := asm.Cycles(); asm.Cycles()-began < asm.ToCycles(int64(rest)); {
+			asm.Pause()
+		}
+	}
+	for i := 0; ; i++ {
+		if idle, up := s.Idle(1); idle && up == awake {
+			return nil
+		}
+		if i > 1000 {
+			if err := ctx.Err(); err != nil {
+				return context.Cause(ctx)
+			}
+			runtime.Gosched()
+		}
+		if i > 1<<26 {
+			return fmt.Errorf("VP 1 does not become idle, awake: %v", awake)
+		}
+		asm.Pause()
+	}
+}
