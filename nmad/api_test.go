@@ -518,3 +518,33 @@ func TestStartFromManyThreads(t *testing.T) {
 		j.close()
 	})
 }
+
+// What threads start while somebody has the lock of the gate goes together, over any
+// network, and arrives like everything else.
+func TestAggregation(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 2, d, func(c *Config) { c.Strategy = "aggregation" })
+		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
+		const n = 50
+		var sends []*Request
+		zero.mu.lock() // as if somebody was sending
+		for i := range n {
+			sends = append(sends, zero.Isend(uint64(i%3), pattern(8, uint64(i))))
+		}
+		zero.release()
+		for i := range n {
+			buf := make([]byte, 8)
+			if _, err := one.Recv(uint64(i%3), buf); err != nil || !bytes.Equal(buf, pattern(8, uint64(i))) {
+				t.Errorf("message %d is damaged: %v", i, err)
+			}
+			zero.poll()
+		}
+		if err := WaitAll(t.Context(), sends...); err != nil {
+			t.Error(err)
+		}
+		if s := j.sessions[0].Stats(); s.Aggregated < n/2 || s.Aggregates == 0 || s.Aggregates > s.Aggregated/2 {
+			t.Errorf("%d of %d messages went together, in %d packets", s.Aggregated, n, s.Aggregates)
+		}
+		j.close()
+	})
+}

@@ -53,11 +53,25 @@ func (g *Gate) wanted() bool { return g.mu.wanted() || g.incoming.Load() != nil 
 func (g *Gate) attend() bool {
 	g.collect()
 	g.searchIfAsked()
+	several := false // sends, which the strategy is to see together
 	for r := g.collected.pop(); r != nil; r = g.collected.pop() {
-		if r.stage == matched {
+		switch {
+		case r.stage == matched:
 			g.deliver(r, r.held)
-		} else {
+		case r.op == opSend && (several || !g.collected.empty()) && g.link != nil && g.dead == nil:
+			g.stats.Sends++
+			g.queueUp(r)
+			several = true
+		default:
 			g.start(r)
+		}
+	}
+	if several && !g.tx.refused {
+		if head := g.tx.queue.head; head != nil {
+			g.refreshCredit(head.data.size)
+		}
+		if g.end == nil {
+			g.drain()
 		}
 	}
 	return g.homeAll()
@@ -131,11 +145,17 @@ func (g *Gate) startSend(r *Request) {
 		g.complete(r, g.dead)
 		return
 	}
-	g.pend(r)
-	g.enqueue(r)
+	g.queueUp(r)
 	if !g.tx.refused {
 		g.drain()
 	}
+}
+
+// queueUp has a send wait for its turn.
+func (g *Gate) queueUp(r *Request) {
+	r.stage = queued
+	g.pend(r)
+	g.enqueue(r)
 }
 
 // sendAtOnce sends a message if it can go eagerly and nothing is before it. It
@@ -157,7 +177,9 @@ func (g *Gate) sendAtOnce(tag uint64, buf []byte) bool {
 		return false
 	}
 	g.stats.Sends++
-	g.note(SendDone, Envelope{g.own, tag, uint64(len(buf))}, nil, nil)
+	if g.watch.kinds.Load() != 0 {
+		g.note(SendDone, Envelope{g.own, tag, uint64(len(buf))}, nil, nil)
+	}
 	g.flush()
 	return true
 }

@@ -51,6 +51,7 @@ type Config struct {
 	Shared bool
 
 	Eager     int    // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes
+	Profile   string // file with what was measured of the network (Profile), for the default of Eager; default none
 	eagerFrom string // who has set Eager, if not the caller
 
 	Unexpected int // memory for messages without a receive, in bytes per peer; default 4 MiB
@@ -100,6 +101,18 @@ func (c *Config) complete() error {
 	}
 	if _, err := strategy.Lookup(c.Strategy); err != nil {
 		return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
+	}
+	if c.Eager > 0 && c.eagerFrom == "" {
+		c.eagerFrom = "configuration"
+	}
+	if c.Eager == 0 && c.Profile != "" && c.Custom != nil {
+		p, err := LoadProfile(c.Profile)
+		if err != nil {
+			return err
+		}
+		if r, ok := p.Rails[c.Custom.Name()]; ok {
+			c.Eager, c.eagerFrom = r.Eager, "measured, "+c.Profile
+		}
 	}
 	if c.Engine == nil {
 		c.Engine = pioman.Default()

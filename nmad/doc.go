@@ -18,8 +18,8 @@
 //	 Isend Irecv Send Recv        any number of threads and goroutines
 //	         │
 //	┌────────▼──────────────── Gate, one per peer, one spin lock ───────────────┐
-//	│ collect    sender.queue      posted ◀─match─▶ unexpected      (by tag)    │
-//	│ optimise   drain: answers, credit, messages  (the place for strategies)   │
+//	│ collect    incoming, queue   posted, wild ◀─match─▶ unexpected (by tag)   │
+//	│ optimise   drain: answers, credit, messages as the strategy wants them    │
 //	│ transfer   transmit ── receive ── pushes and pulls (movers)               │
 //	└────────┬───────────────────────────────────────────────────────▲──────────┘
 //	   small track: packets in order, up to MaxBody     large track: bytes
@@ -30,9 +30,33 @@
 //
 // Session opens the links and keeps the table of gates; internal/bootstrap brings
 // the processes together and watches over them; package launch starts them.
-// The core (gate, sender, receiver, match, credit, rendezvous, mover, progress)
+// The core (gate, collect, optimise, transfer, sender, receiver, match, matching, credit,
+// rendezvous, aggregate, mover, progress)
 // knows neither network nor clock: its tests run over internal/simnet, and
 // testdata holds protocol scenarios to be read.
+//
+// # Sends and receives
+//
+// Isend, Irecv and their blocking forms are the short way. StartSend with a SendOp, and
+// StartRecv with a RecvOp, start everything else there is, with a request of the caller's
+// and without allocating:
+//
+//	synchronous             Sync, Issend           done only when the receive is posted
+//	in parts                Parts, Pack, Unpack    [][]byte, never put together
+//	tag masks               Match                  the receive posted first gets the message,
+//	any source              Session.StartRecv      whether it names tag and source or not
+//	late choice of buffer   Choose, Claim          when it is known what has come
+//	priority                Priority               under the strategy "priority"
+//	callbacks               Done, Monitor          outside of all locks, one at a time per gate
+//	completion queues       Queue                  in the order in which requests end
+//
+// A request is waited for by Wait, WaitContext, WaitAny, WaitAll, or stands in a
+// marcel.Select (Request.Case). Iprobe and Probe look for messages without a receive. Cancel
+// takes a receive back: it says whether it has, and then nothing was received and
+// the buffer is not touched any more.
+//
+// Starting never waits: who finds the lock of the gate taken leaves the request for
+// whoever has it (collect.go). So it may be done in callbacks, which hooks may run.
 //
 // # The protocols
 //
@@ -50,7 +74,10 @@
 //
 // EAGER and RDV carry the number of the message on its gate, so order per tag is
 // that of the sends. The bytes of several rendezvous follow one another in the
-// order of their RTRs. request.go draws the states of a request, mover.go those of
+// order of their RTRs. Short messages that wait for the network may share a packet, an
+// AGGREGATE, if the strategy wants it (package strategy, Config.Strategy, PM2_STRATEGY).
+// Gate.Protocols, or demo explain-protocol, tells which message takes which protocol, and
+// why. A synchronous send takes the rendezvous at any size. request.go draws the states of a request, mover.go those of
 // a transfer, closing.go those of a gate. docs/wire.md has every frame.
 //
 // # Guarantees
@@ -79,7 +106,8 @@
 //
 // # Locks
 //
-// One spin lock per gate (Gate.mu). Nothing is locked inside it but what the
+// One spin lock per gate (Gate.mu). Nothing is locked inside it but the list of receives
+// from any source (anySource.mu), the queue of callbacks that are owed (upcalls.mu), and what the
 // engine locks in Need, Done and Completion.Signal, none of which blocks or calls
 // back. Pollers only try it. Copies over the large track are made without it.
 // Session.mu is never held together with a gate's.

@@ -22,6 +22,7 @@ const (
 	EnvDriver       = "PM2_DRIVER"
 	EnvStrategy     = "PM2_STRATEGY"
 	EnvEager        = "PM2_EAGER"
+	EnvProfile      = "PM2_PROFILE"
 	EnvListen       = "PM2_LISTEN"
 	EnvHeartbeat    = "PM2_HEARTBEAT"
 	EnvShared       = "PM2_SHARED_CPUS"
@@ -42,6 +43,7 @@ var Environment = []Variable{
 	{EnvDriver, "network between the processes", "shm, tcp", DefaultDriver},
 	{EnvStrategy, "what to make of messages that wait for the network", "aggregation, default, priority", "default"},
 	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet"},
+	{EnvProfile, "what was measured of the network, for the default of PM2_EAGER", "file that demo explain-protocol --measure --save has written", "none"},
 	{EnvListen, "where this process accepts links", "host:port", "loopback, any free port"},
 	{EnvHeartbeat, "how long a process may give no sign of life before it is taken for lost", "duration such as 5s, 0: for ever", "0"},
 	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0"},
@@ -52,7 +54,7 @@ var Environment = []Variable{
 func FromEnvironment() (Config, error) { return fromEnvironment(os.Getenv) }
 
 func fromEnvironment(get func(string) string) (Config, error) {
-	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy)}
+	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile)}
 	for _, v := range []struct {
 		name string
 		to   *int

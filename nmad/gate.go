@@ -22,6 +22,8 @@ type Gate struct {
 	rank     int // the peer's
 	link     driver.Link
 	strategy strategy.Strategy
+	rail     string // name of its driver
+	why      string // where the eager limit comes from; "": the driver
 	engine   *pioman.Engine
 	task     pioman.Task // polls
 	spin     int64       // cycles to poll before a wait leaves the work to the engine; 0: none
@@ -231,22 +233,17 @@ func (g *Gate) complete(r *Request, err error) {
 	if r.began != 0 {
 		g.traceEnd(r)
 	}
-	kind := SendDone
-	if r.stage >= posted {
-		kind = RecvDone
+	if g.watch.kinds.Load() != 0 {
+		g.noteEnd(r, err)
 	}
 	r.stage = done
 	r.err = err
 	if r.private {
-		g.note(kind, r.Envelope(), nil, err)
 		return
 	}
 	if r.needed {
 		r.needed = false
 		g.engine.Done()
-	}
-	if !r.peeks {
-		g.note(kind, r.Envelope(), r, err)
 	}
 	if r.notify != nil {
 		g.calls.push(upcall{r: r})

@@ -346,3 +346,19 @@ func BenchmarkBareSimulatedLink(b *testing.B) {
 		copy(buf, body)
 	}
 }
+
+// A request that is started while the lock is held by somebody who arms the link must not
+// be slept on.
+func TestLeftWhileArming(t *testing.T) {
+	p := newPair(simnet.Options{}, wide)
+	g := p.gates[0]
+	g.mu.lock()
+	s := g.Isend(1, []byte("x"))
+	g.mu.unlock() // as Arm does
+	if (source{g}).Arm() {
+		t.Error("asleep, although a request was left")
+	}
+	source{g}.Disarm()
+	g.poll()
+	mustDone(t, s, nil)
+}

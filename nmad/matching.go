@@ -133,19 +133,20 @@ func (g *Gate) search() {
 		g.tellProbes(m)
 	}
 	for m := g.rx.order.first; m != nil; {
-		r := g.any.take(m.tag, math.MaxUint64, false)
+		// Only such as were posted before: one that is posted now must begin with the oldest,
+		// and its poster sees to it.
+		r := g.any.take(m.tag, g.rx.searched, false)
 		if r == nil {
 			m = m.after
 			continue
 		}
-		oldest := g.rx.unexpected.take(m.tag).msg // m, unless r was posted while we were looking
-		if m == oldest {
-			m = m.after
-		}
-		g.rx.order.remove(oldest)
-		r.tag, r.from = oldest.tag, g.rank
-		r.stage, r.held = matched, oldest
+		g.rx.unexpected.take(m.tag) // m: of its tag there is none before it, or r would have got that
+		next := m.after
+		g.rx.order.remove(m)
+		r.tag, r.from = m.tag, g.rank
+		r.stage, r.held = matched, m
 		g.collected.push(r)
+		m = next
 	}
 	if g.rx.unexpected.len == 0 && g.rx.flagged {
 		g.rx.flagged = false

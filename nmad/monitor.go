@@ -79,6 +79,20 @@ func (w *monitors) tell(e Event) {
 	}
 }
 
+// noteEnd tells the monitors that r is about to end. Under mu.
+func (g *Gate) noteEnd(r *Request, err error) {
+	kind, who := SendDone, r
+	if r.stage >= posted {
+		kind = RecvDone
+	}
+	if r.private {
+		who = nil
+	}
+	if !r.peeks {
+		g.note(kind, r.Envelope(), who, err)
+	}
+}
+
 // note tells the monitors, if there are any for it, once the lock is let go. Under mu.
 func (g *Gate) note(kind EventKind, e Envelope, r *Request, err error) {
 	if g.watch.kinds.Load()&uint32(kind) != 0 {

@@ -68,6 +68,7 @@ func (g *Gate) StartSend(r *Request, op *SendOp) error {
 func (g *Gate) launchSend(r *Request, op *SendOp) {
 	r.prepare(g, op.Tag, op.Buf, false)
 	if op.Parts != nil {
+		r.special = true
 		r.data.set(nil, op.Parts)
 	}
 	if op.Sync || op.Priority != 0 || op.Done != nil || op.Queue != nil {
@@ -120,9 +121,10 @@ func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
 	r.prepare(g, op.Tag, op.Buf, false)
 	r.op = opRecv
 	if op.Parts != nil {
+		r.special = true
 		r.data.set(nil, op.Parts)
 	}
-	if op.Mask != exact || op.Choose != nil || op.Done != nil || op.Queue != nil {
+	if r.special || op.Mask != exact || op.Choose != nil || op.Done != nil || op.Queue != nil {
 		r.special = true
 		r.match, r.chooser, r.notify, r.queue = op.Match, op.Choose, op.Done, op.Queue
 	}

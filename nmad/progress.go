@@ -176,7 +176,7 @@ func (g *Gate) wait(r *Request) error {
 // sleep is wait without polling this gate in particular.
 func (g *Gate) sleep(r *Request) error {
 	if err := r.completion.Wait(g.engine, finished); err != nil && !r.completion.Test(finished) {
-		return fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, r.tag, err)
+		return fmt.Errorf("nmad: wait for a request at the gate to rank %d: %w", g.rank, err)
 	}
 	return nil
 }

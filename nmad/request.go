@@ -110,7 +110,7 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 	if r.special {
 		r.plain()
 	}
-	r.data.set(buf, nil)
+	r.data.buf, r.data.size = buf, len(buf)
 	r.n, r.err, r.want, r.moved = 0, nil, 0, 0
 	r.private, r.needed = private, false
 	r.began = stamp()
@@ -123,6 +123,7 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 func (r *Request) plain() {
 	r.special = false
 	r.sync, r.peeks, r.priority, r.match = false, false, 0, Match{}
+	r.data.parts = nil
 	r.any, r.chooser, r.held, r.notify, r.queue = nil, nil, nil, nil, nil
 }
 

@@ -158,6 +158,9 @@ func (s *Session) gate(rank int, l *linker, card bootstrap.Card) *Gate {
 		g.onEnd = s.ended
 	}
 	g.any, g.watch = s.any, &s.watch
+	if rank != s.cfg.Rank {
+		g.rail, g.why = s.cfg.Custom.Name(), s.cfg.eagerFrom
+	}
 	g.strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
 		g.spin = asm.ToCycles(int64(s.cfg.Spin))

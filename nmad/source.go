@@ -8,7 +8,9 @@ package nmad
 // send and receive. If one of them finds the link full, only room can move that
 // send on, but the sleeper was told to look out for arrivals alone. So whoever
 // lets the lock of an armed gate go with something to send arms again, for room
-// (Gate.rearm). Arrivals need nothing: what somebody else takes in has made the
+// (Gate.rearm). Requests that others have left meanwhile, finding the lock held by Arm, end
+// the sleep before it begins; those that find it held by Disarm are for the poll that
+// follows. Arrivals need nothing: what somebody else takes in has made the
 // descriptor readable, so the sleeper wakes for nothing and looks again.
 type source struct{ g *Gate }
 
@@ -23,7 +25,7 @@ func (s source) Arm() bool {
 	}
 	ok := g.arm()
 	g.mu.unlock() // not release: nothing was armed for less than is wanted
-	return ok && g.landed.Load() == 0
+	return ok && !g.left()
 }
 
 func (g *Gate) arm() bool {

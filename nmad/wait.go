@@ -22,7 +22,7 @@ func (r *Request) WaitContext(ctx context.Context) error {
 		if r.completion.Test(finished) {
 			return r.err
 		}
-		return fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", r.from, r.tag, err)
+		return fmt.Errorf("nmad: wait for a request: %w", err) // what it is for may change just now
 	}
 	return r.Wait()
 }

@@ -1,0 +1,138 @@
+package nmad_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// alone opens a job of one process, which sends to itself: all calls are the same
+// between processes that demo run, or any launcher, has started.
+func alone() *nmad.Session {
+	s, err := nmad.Open(context.Background(), nmad.Config{Size: 1})
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// A receive from any rank, with any tag whose high byte is 7.
+func ExampleSession_Recv() {
+	s := alone()
+	defer s.Close()
+	s.Gate(0).Isend(0x0701, []byte("hello"))
+
+	buf := make([]byte, 100)
+	e, err := s.Recv(nmad.Match{Tag: 0x0700, Mask: 0xff00}, buf)
+	fmt.Printf("rank %d, tag %#x: %s, %v\n", e.Source, e.Tag, buf[:e.Size], err)
+	// Output: rank 0, tag 0x701: hello, <nil>
+}
+
+// The buffer is chosen when it is known how long the message is.
+func ExampleGate_Claim() {
+	s := alone()
+	defer s.Close()
+	g := s.Gate(0)
+	g.Isend(3, []byte("as long as it likes"))
+
+	if m := g.Claim(nmad.Tag(3)); m != nil {
+		buf := make([]byte, m.Size)
+		n, err := m.Recv(buf)
+		fmt.Println(n, string(buf), err)
+	}
+	// Output: 19 as long as it likes <nil>
+}
+
+// The same with a callback, which also hears of the end.
+func ExampleGate_StartRecv() {
+	s := alone()
+	defer s.Close()
+	g := s.Gate(0)
+
+	var r nmad.Request
+	var buf []byte
+	g.StartRecv(&r, &nmad.RecvOp{
+		Match:  nmad.Tag(3),
+		Choose: func(e nmad.Envelope) []byte { buf = make([]byte, e.Size); return buf },
+		Done:   func(r *nmad.Request) { fmt.Println("done:", string(buf[:r.Len()])) },
+	})
+	g.Send(3, []byte("late choice"))
+	// Output: done: late choice
+}
+
+// A message that lies in several places, and goes to several.
+func ExamplePack() {
+	s := alone()
+	defer s.Close()
+	g := s.Gate(0)
+
+	var p nmad.Pack
+	p.Add([]byte("head")).Copy([]byte("body, ")).Add([]byte("and more"))
+	p.Isend(g, 1)
+
+	head, body := make([]byte, 4), make([]byte, 14)
+	var u nmad.Unpack
+	err := u.Add(head).Add(body).Irecv(g, 1).Wait()
+	fmt.Println(string(head), "|", string(body), err)
+	// Output: head | body, and more <nil>
+}
+
+// Whichever of several receives is done first.
+func ExampleWaitAny() {
+	s := alone()
+	defer s.Close()
+	g := s.Gate(0)
+	a, b := g.Irecv(1, nil), g.Irecv(2, nil)
+	g.Send(2, nil)
+
+	i, err := nmad.WaitAny(context.Background(), a, b)
+	fmt.Println(i, err, a.Cancel())
+	// Output: 1 <nil> true
+}
+
+// Requests come out of a completion queue in the order in which they are done.
+func ExampleQueue() {
+	s := alone()
+	defer s.Close()
+	g, q := s.Gate(0), s.NewQueue()
+	var in [3]nmad.Request
+	for i := range in {
+		g.StartRecv(&in[i], &nmad.RecvOp{Match: nmad.Tag(uint64(i)), Queue: q})
+	}
+	for _, tag := range []uint64{2, 0, 1} {
+		g.Send(tag, nil)
+	}
+	for range in {
+		r, err := q.Wait(context.Background())
+		if err != nil {
+			panic(err)
+		}
+		fmt.Print(r.Tag(), " ")
+	}
+	// Output: 2 0 1
+}
+
+// A synchronous send is done when its receive is there.
+func ExampleGate_Issend() {
+	s := alone()
+	defer s.Close()
+	g := s.Gate(0)
+	r := g.Issend(1, []byte("x"))
+	early, _ := r.Test()
+	g.Recv(1, make([]byte, 1))
+	fmt.Println(early, r.Wait())
+	// Output: false <nil>
+}
+
+// Which messages take which protocol.
+func ExampleGate_Protocols() {
+	s := alone()
+	defer s.Close()
+	for _, p := range s.Gate(0).Protocols() {
+		fmt.Println(p.From, p.Name, p.Rail)
+	}
+	// Output:
+	// 0 copy, if early self
+	// 16385 copy self
+}

@@ -1,0 +1,38 @@
+package nmad
+
+import (
+	"fmt"
+	"math"
+)
+
+// Protocol is how messages of a range of sizes travel through a gate.
+type Protocol struct {
+	From, To uint64 // bytes; To is math.MaxUint64 where there is no end
+	Name     string // "eager", "rendezvous", ...
+	Rail     string // name of the driver
+	Why      string // where the bounds come from: default, environment, configuration, measured
+}
+
+// Protocols tells which protocol messages of which size take through this gate, and why:
+// a table in order of size, without gaps. A synchronous send takes the rendezvous at
+// any size, and so does a short message for which the receiver has no memory left.
+func (g *Gate) Protocols() []Protocol {
+	if g.link == nil {
+		return []Protocol{
+			{0, selfEager, "copy, if early", "self", "default: a short message is copied aside until its receive is there"},
+			{selfEager + 1, math.MaxUint64, "copy", "self", "default: a long message waits for its receive and is copied once"},
+		}
+	}
+	eager := uint64(g.tx.eager)
+	why := g.why
+	if g.tx.eager == g.tx.room {
+		why = fmt.Sprintf("default: the largest packet of %s", g.rail)
+		if g.why != "" {
+			why = fmt.Sprintf("%s, as far as the largest packet of %s goes", g.why, g.rail)
+		}
+	}
+	return []Protocol{
+		{0, eager, "eager", g.rail, why},
+		{eager + 1, math.MaxUint64, "rendezvous", g.rail, why},
+	}
+}

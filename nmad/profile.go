@@ -1,0 +1,66 @@
+package nmad
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// Profile is what was measured of the rails of a machine. It is kept in a file, in JSON,
+// which EnvProfile names.
+type Profile struct {
+	Rails map[string]Rail `json:"rails"` // by name of the driver
+}
+
+// Rail is what was measured of one driver.
+type Rail struct {
+	Eager  int    `json:"eager"`            // longest message that is faster eagerly than by rendezvous, in bytes
+	Points []Cost `json:"points,omitempty"` // from which that comes
+}
+
+// Cost is half a round trip of messages of one size, in nanoseconds, median.
+type Cost struct {
+	Size         int   `json:"size"`
+	EagerNs      int64 `json:"eager_ns"`
+	RendezvousNs int64 `json:"rendezvous_ns"`
+}
+
+// maxProfile is the longest file that LoadProfile reads, in bytes.
+const maxProfile = 1 << 20
+
+// LoadProfile reads a profile. What cannot be one is an ErrConfig.
+func LoadProfile(file string) (*Profile, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("nmad: %w: profile: %w", ErrConfig, err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxProfile {
+		return nil, fmt.Errorf("nmad: %w: profile %s is no file of at most %d bytes", ErrConfig, file, maxProfile)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("nmad: %w: profile: %w", ErrConfig, err)
+	}
+	var p Profile
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, fmt.Errorf("nmad: %w: profile %s: %w: have it measured again", ErrConfig, file, err)
+	}
+	for name, r := range p.Rails {
+		if r.Eager < 1 {
+			return nil, fmt.Errorf("nmad: %w: profile %s: rail %q has an eager limit of %d bytes: have it measured again", ErrConfig, file, name, r.Eager)
+		}
+	}
+	return &p, nil
+}
+
+// Save writes the profile into a file.
+func (p *Profile) Save(file string) error {
+	text, err := json.MarshalIndent(p, "", "  ")
+	if err == nil {
+		err = os.WriteFile(file, append(text, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("nmad: save a profile: %w", err)
+	}
+	return nil
+}
