@@ -1,0 +1,14 @@
+// Package piomantest is the conformance suite of the progress engine's flavours: what an
+// engine promises must hold whoever polls (marcel's hooks, poller threads, nobody but
+// who waits), and whoever calls (threads of marcel, goroutines).
+//
+//	piomantest.Run(t, piomantest.World{
+//		Name:  "mine",
+//		Start: func(e *pioman.Engine) (*hooks.Set, func(), error) { ... },
+//		Spawn: map[string]func(func()){"goroutine": func(f func()) { go f() }},
+//	})
+//
+// Nothing in it depends on how fast anything is, nor on an interleaving: it counts, and
+// what must happen has two minutes to do so. Under -short it runs some hundreds of
+// iterations of each test, else some thousands. It uses the exported face of the engine only.
+package piomantest
