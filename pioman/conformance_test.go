@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
 	"github.com/pm2-go/pm2/pioman/piomantest"
@@ -30,24 +29,24 @@ func TestConformance(t *testing.T) {
 		"goroutine": func(f func()) { go f() },
 		"thread":    func(f func()) { s.Spawn(marcel.Attr{}, f) },
 	}
-	pool := func(c pollers.Config) func(*pioman.Engine) (*hooks.Set, func(), error) {
-		return func(e *pioman.Engine) (*hooks.Set, func(), error) {
+	pool := func(c pollers.Config) func(*pioman.Engine) (piomantest.Host, error) {
+		return func(e *pioman.Engine) (piomantest.Host, error) {
 			p, err := pollers.Start(c)
 			if err != nil {
-				return nil, nil, err
+				return piomantest.Host{}, err
 			}
 			stop, err := e.Attach(p)
 			if err != nil {
 				p.Stop()
-				return nil, nil, err
+				return piomantest.Host{}, err
 			}
-			return p.Hooks(), func() { stop(); p.Stop() }, nil
+			return piomantest.Host{Hooks: p.Hooks(), Stir: func() { p.Kick(-1) }, Stop: func() { stop(); p.Stop() }}, nil
 		}
 	}
 	for _, w := range []piomantest.World{
-		{Name: "marcel", Spawn: callers, Start: func(e *pioman.Engine) (*hooks.Set, func(), error) {
+		{Name: "marcel", Spawn: callers, Start: func(e *pioman.Engine) (piomantest.Host, error) {
 			stop, err := e.Attach(s)
-			return s.Hooks(), stop, err
+			return piomantest.Host{Hooks: s.Hooks(), Stir: func() { s.Spawn(marcel.Attr{}, func() {}) }, Stop: stop}, err
 		}},
 		{Name: "threads", Spawn: callers, Start: pool(pollers.Config{})},
 		{Name: "threads at ordinary priority", Spawn: callers, Start: pool(pollers.Config{Ordinary: true})},

@@ -88,7 +88,7 @@ func (e *Engine) AttachThreads(c pollers.Config) (stop func(), err error) {
 		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
 	}
 	stop, err = e.attach(pool, func() {
-		if pool.CurrentVP() >= 0 { // a handler unhooks the engine: its own thread cannot wait for itself
+		if e.inHandler() { // a handler unhooks the engine: its own thread cannot wait for itself
 			go pool.Stop()
 		} else {
 			pool.Stop()

@@ -4,7 +4,7 @@
 //
 //	piomantest.Run(t, piomantest.World{
 //		Name:  "mine",
-//		Start: func(e *pioman.Engine) (*hooks.Set, func(), error) { ... },
+//		Start: func(e *pioman.Engine) (piomantest.Host, error) { ... },
 //		Spawn: map[string]func(func()){"goroutine": func(f func()) { go f() }},
 //	})
 //

@@ -147,6 +147,7 @@ var errPlanned = errors.New("planned")
 // learns of it, and all others go on.
 func panics(t *testing.T, w World) {
 	s := w.stage(t)
+	s.planned = true
 	n := s.rounds(100)
 	names := []string{"panics", "panics with an error"}
 	s.crowd(1, func(k int) {
@@ -200,6 +201,7 @@ func (s *scene) reported(total int, names ...string) {
 // the flavour's here, and its task. All others go on.
 func exits(t *testing.T, w World) {
 	s := w.stage(t)
+	s.planned = true
 	n := s.rounds(50)
 	for range n {
 		var bad pioman.Task
@@ -265,11 +267,12 @@ func fromTasks(t *testing.T, w World) {
 // fromHooks: what a hook of the host submits runs.
 func fromHooks(t *testing.T, w World) {
 	s := w.bare(t)
-	set, stop := s.start()
+	h, stop := s.start()
 	defer stop()
-	if set == nil {
+	if h.Hooks == nil {
 		t.Skip("no hooks here")
 	}
+	stir := h.Stir
 	var ran atomic.Int64
 	var tasks [4]pioman.Task
 	for i := range tasks {
@@ -278,7 +281,7 @@ func fromHooks(t *testing.T, w World) {
 	var submitted atomic.Int64
 	var over atomic.Bool
 	for _, p := range []hooks.Point{hooks.Idle, hooks.Timer, hooks.Switch} {
-		h, err := set.Register(p, 10, "submits", func(vp int) hooks.Verdict {
+		h, err := h.Hooks.Register(p, 10, "submits", func(vp int) hooks.Verdict {
 			if over.Load() {
 				return hooks.Quiet
 			}
@@ -287,7 +290,8 @@ func fromHooks(t *testing.T, w World) {
 				switch err := s.e.Submit(task); {
 				case err == nil:
 					submitted.Add(1)
-				case !errors.Is(err, pioman.ErrScheduled): // somebody was faster
+				case !errors.Is(err, pioman.ErrScheduled) && !over.Load(): // somebody was faster
+					over.Store(true)
 					s.Error(err)
 				}
 			}
@@ -298,9 +302,12 @@ func fromHooks(t *testing.T, w World) {
 		}
 		defer h.Unregister()
 	}
+	defer over.Store(true)
+	defer func() {
+		s.Logf("%d submitted by hooks, %d ran, %d pending", submitted.Load(), ran.Load(), s.e.Pending())
+	}()
 	s.eventually("hooks submit, tasks run", func() bool {
-		s.e.Need() // so that hooks fire: with nothing new everybody may sleep
-		s.e.Done()
+		stir()
 		return ran.Load() > int64(s.rounds(3000))
 	})
 	over.Store(true)

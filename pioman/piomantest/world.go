@@ -14,11 +14,17 @@ import (
 type World struct {
 	Name string
 	// Start hooks the engine as the flavour does, as often as it is called after the stop
-	// before. hooks: where the test may register hooks that submit tasks. nil: nobody
-	// polls but who waits.
-	Start func(e *pioman.Engine) (set *hooks.Set, stop func(), err error)
+	// before. nil: nobody polls but who waits.
+	Start func(e *pioman.Engine) (Host, error)
 	// Spawn runs f at the same time as the caller, on one kind of caller each.
 	Spawn map[string]func(f func())
+}
+
+// Host is what an engine has been hooked to.
+type Host struct {
+	Hooks *hooks.Set // where the test may register hooks that submit tasks
+	Stir  func()     // makes the Idle hooks fire at least once, soon
+	Stop  func()     // unhooks the engine; may be called again
 }
 
 // patience bounds what must happen, not how fast it does.
@@ -30,6 +36,7 @@ type scene struct {
 	w World
 	e *pioman.Engine
 
+	planned  bool // handlers are to panic
 	mu       sync.Mutex
 	panicked []string // tasks that OnPanic told of
 }
@@ -49,6 +56,9 @@ func (w World) bare(t *testing.T) *scene {
 	s.e = pioman.New(pioman.Config{Name: t.Name(), OnPanic: func(p *pioman.PanicError) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if !s.planned {
+			s.Errorf("%v\n%s", p, p.Stack)
+		}
 		s.panicked = append(s.panicked, p.Task)
 	}})
 	t.Cleanup(func() {
@@ -62,16 +72,17 @@ func (w World) bare(t *testing.T) *scene {
 	return s
 }
 
-// start starts the engine; set is nil where there are no hooks.
-func (s *scene) start() (set *hooks.Set, stop func()) {
+// start starts the engine; Hooks is nil where there are none.
+func (s *scene) start() (h Host, stop func()) {
 	if s.w.Start == nil {
-		return nil, func() {}
+		return Host{}, func() {}
 	}
-	set, stop, err := s.w.Start(s.e)
+	h, err := s.w.Start(s.e)
 	if err != nil {
-		s.Fatal(err)
+		s.Error(err)
+		return Host{}, func() {}
 	}
-	return set, stop
+	return h, h.Stop
 }
 
 // background tells whether requests progress while nobody waits.
