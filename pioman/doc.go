@@ -41,6 +41,16 @@
 // Completion.Case makes a completion one of several things that a marcel.Select
 // waits for. Completion.Then runs a function instead of waking a waiter.
 //
+// # Which flavour for whom
+//
+//	program of            start the default engine by     polls besides who waits
+//	marcel threads        Enable                          the hooks of marcel's scheduler
+//	plain goroutines      EnableThreads                   threads on CPUs that are idle (package pollers)
+//	either                nothing                         nobody
+//
+// Start takes the variable PIOM_FLAVOUR's word for it. Whoever calls Wait waits in his own
+// way in each flavour (flavour.go). Package piomantest has the suite that all of them pass.
+//
 // # Who polls
 //
 // An engine is explicit at first: tasks run inside Poll and Wait, on the caller's stack.
