@@ -1,6 +1,7 @@
 package pioman
 
 import (
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -39,7 +40,7 @@ var shapes = []func(e *Engine, c *Completion) error{
 	func(e *Engine, c *Completion) error { return c.Wait(e, 1) },
 	func(e *Engine, c *Completion) error { return c.WaitAll(e, 1|2) },
 	func(e *Engine, c *Completion) error {
-		for c.WaitAllTimeout(e, 1|2, 3*time.Microsecond) == ErrTimeout {
+		for errors.Is(c.WaitAllTimeout(e, 1|2, 3*time.Microsecond), ErrTimeout) {
 		}
 		return c.WaitAll(e, 1|2)
 	},

@@ -86,7 +86,7 @@ func (c *Completion) await(e *Engine, n want, lim limit) error {
 	}
 	w := wait{e: e, c: c, want: n, ctx: lim.ctx, site: lim.site}
 	if err := w.check(); err != nil {
-		return fmt.Errorf("wait: %w", err)
+		return failed(err)
 	}
 	if lim.d < forever {
 		w.timed, w.end = true, asm.Cycles()+asm.ToCycles(int64(max(lim.d, 0)))
@@ -96,16 +96,34 @@ func (c *Completion) await(e *Engine, n want, lim limit) error {
 		return c.result()
 	}
 	if err := w.rest(); err != nil {
-		return fmt.Errorf("wait: %w", err)
+		return failed(err)
 	}
 	return c.result()
 }
 
 func (c *Completion) result() error {
 	if c.Test(Failed) {
-		return fmt.Errorf("wait: %w", ErrPanicked)
+		return failed(ErrPanicked)
 	}
 	return nil
+}
+
+// waitErrors are the errors of waits, made beforehand: a wait that gives up allocates nothing either.
+var waitErrors = func() map[error]error {
+	m := map[error]error{}
+	for _, err := range []error{ErrTimeout, ErrClosed, ErrPanicked, ErrInHandler, ErrNoBits} {
+		m[err] = fmt.Errorf("wait: %w", err)
+	}
+	return m
+}()
+
+// failed says that it was a wait that failed with err.
+func failed(err error) error {
+	switch err {
+	case ErrTimeout, ErrClosed, ErrPanicked, ErrInHandler, ErrNoBits:
+		return waitErrors[err]
+	}
+	return fmt.Errorf("wait: %w", err) // the cause of a context's end
 }
 
 // wait is one Wait in progress.

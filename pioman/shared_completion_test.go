@@ -1,0 +1,151 @@
+package pioman
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Selects and Waits share a completion, from threads and goroutines; one Select may even
+// name it twice.
+func TestSelectsShareACompletion(t *testing.T) {
+	for _, hooked := range []bool{true, false} {
+		e, s := engine(t, Config{}), scheduler(t, sched.Config{VPs: 2})
+		if hooked {
+			attach(t, e, s)
+		}
+		var c Completion
+		var never marcel.Semaphore
+		var all sync.WaitGroup
+		for i := range 6 {
+			all.Add(1)
+			work := func() {
+				defer all.Done()
+				switch i / 2 {
+				case 0:
+					if got := marcel.Select(never.Case(), c.Case(e, 1)); got != 1 {
+						t.Errorf("took %d", got)
+					}
+				case 1:
+					if got := marcel.Select(c.CaseAll(e, 1|4), c.CaseAll(e, 1|2)); got != 1 {
+						t.Errorf("took %d", got)
+					}
+				default:
+					if err := c.WaitAll(e, 1|2); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if i%2 == 0 {
+				s.Spawn(marcel.Attr{}, work)
+			} else {
+				go work()
+			}
+		}
+		// A Select that names it twice stands in the list twice; which of the two a waiter of an
+		// engine that polls for itself is in at any moment is not certain.
+		if hooked {
+			eventually(t, "all stand in the list", func() bool { return listed(e) == 8 })
+		}
+		c.Signal(8)
+		c.Signal(1)
+		c.Signal(2)
+		finishes(t, "all", all.Wait)
+		if c.hasWaiter() || e.Pending() != 0 {
+			t.Errorf("hooked %v: somebody waits: %v, %d pending", hooked, c.hasWaiter(), e.Pending())
+		}
+	}
+	parkersRest(t)
+}
+
+// Contexts end some waits of one completion, the engine's end the others; the continuation stays, and runs.
+func TestManyWaysOutOfOneList(t *testing.T) {
+	for _, hooked := range []bool{true, false} {
+		e, s := New(Config{}), scheduler(t, sched.Config{VPs: 2})
+		stop := func() {}
+		if hooked {
+			stop = attach(t, e, s)
+		}
+		var c Completion
+		var k Continuation
+		ran := 0
+		k.Init(e, "stays", func(*Continuation) { ran++ })
+		if err := c.Then(&k, 1); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancelCause(context.Background())
+		why := errors.New("why")
+		var cancelled, closed sync.WaitGroup
+		for range 3 {
+			cancelled.Go(func() {
+				if err := c.WaitContext(ctx, e, 1); !errors.Is(err, why) {
+					t.Error(err)
+				}
+			})
+			closed.Go(func() {
+				if err := c.WaitAllTimeout(e, 1|2, time.Hour); !errors.Is(err, ErrClosed) {
+					t.Error(err)
+				}
+			})
+		}
+		if hooked {
+			eventually(t, "all stand in the list", func() bool { return listed(e) == 7 })
+		}
+		cancel(why)
+		finishes(t, "cancelled ones", cancelled.Wait)
+		if err := c.WaitContext(ctx, e, 1); !errors.Is(err, why) {
+			t.Errorf("a context that is done: %v", err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		finishes(t, "closed ones", closed.Wait)
+		stop()
+		if !c.hasWaiter() {
+			t.Error("the continuation is gone")
+		}
+		c.Signal(1)
+		if ran != 1 || c.hasWaiter() || e.Pending() != 0 {
+			t.Errorf("ran %d times, %d pending", ran, e.Pending())
+		}
+	}
+	parkersRest(t)
+}
+
+// Waits of every form allocate nothing, also when they sleep and give up.
+func TestWaitsAllocateNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("with the race detector the scheduler allocates")
+	}
+	e := engine(t, Config{tune: func(p *Params) { p.BusyWait = 0 }})
+	s := scheduler(t, sched.Config{VPs: 1})
+	attach(t, e, s)
+	var c, set Completion
+	set.Signal(3)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var site Site
+	for name, f := range map[string]func() error{
+		"timeout":              func() error { return c.WaitTimeout(e, 1, 20*time.Microsecond) },
+		"all, timeout":         func() error { return c.WaitAllTimeout(e, 3, 20*time.Microsecond) },
+		"deadline":             func() error { return c.WaitDeadline(e, 1, time.Now().Add(20*time.Microsecond)) },
+		"set":                  func() error { return set.Wait(e, 1) },
+		"set, all":             func() error { return set.WaitAll(e, 3) },
+		"set, at a site":       func() error { return site.Wait(e, &set, 1) },
+		"set, under a context": func() error { return set.WaitContext(ctx, e, 1) },
+	} {
+		if n := testing.AllocsPerRun(100, func() { _ = f() }); n != 0 {
+			t.Errorf("goroutine: %s: %v allocations", name, n)
+		}
+		marcel.RunOn(s, func() {
+			if n := testing.AllocsPerRun(100, func() { _ = f() }); n != 0 {
+				t.Errorf("thread: %s: %v allocations", name, n)
+			}
+		})
+	}
+}
