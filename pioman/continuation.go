@@ -77,7 +77,7 @@ const (
 // must be as short as a handler, and must not block: waiting inside gives ErrInHandler. There is
 // a budget for each stack, of depth (a continuation that signals runs others inside
 // itself) and of time (InlineDepth, InlineTime); what is beyond runs in the next poll round of e as a
-// task. e also counts it as pending; nil: Default. name, which reports show, should be a constant.
+// task, or in Close. e also counts it as pending; nil: Default. name, which reports show, should be a constant.
 //
 // fn gets the continuation; it is the last that uses it, so it may be reused at once. A panic
 // or runtime.Goexit in fn is reported like that of a handler and does no further harm.
@@ -237,9 +237,28 @@ func runDue(k *Continuation) {
 
 // later has the next poll round run k, or, the engine being closed, runs it now.
 func (k *Continuation) later() {
-	k.task.Init(k.name, laterHandler, OneShot|Destroy|NoWait)
+	k.task.Init(k.name, laterHandler, OneShot|Destroy|NoWait|continues)
 	if err := k.e.Submit(&k.task); err != nil {
 		k.call()
+	}
+}
+
+// continues is the option of the task of a continuation.
+const continues Options = 1 << 7
+
+// takeOrphans returns the continuations whose tasks Close has dropped. For the holder.
+func (q *Queue) takeOrphans() *Continuation {
+	k := q.orphans
+	q.orphans = nil
+	return k
+}
+
+// runOrphans runs them.
+func runOrphans(k *Continuation) {
+	for k != nil {
+		now := k
+		k, now.next = now.next, nil
+		now.call()
 	}
 }
 

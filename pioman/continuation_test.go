@@ -305,6 +305,46 @@ func TestContinuationOfAClosedEngine(t *testing.T) {
 	}
 }
 
+// Nor does Close lose those that wait for the next round, also if what they do calls for more of the queue.
+func TestCloseRunsContinuations(t *testing.T) {
+	e := New(Config{tune: func(p *Params) { p.InlineDepth = 1 }})
+	var a, b Completion
+	var k Continuation
+	var ls [3]Continuation
+	var task Task
+	task.Init("other", func(*Task) Status { return Again }, Repeat)
+	submit(t, e, &task)
+	ran := 0
+	k.Init(e, "k", func(*Continuation) { b.Signal(1) })
+	for i := range ls {
+		ls[i].Init(e, "l", func(*Continuation) {
+			ran++
+			if err := task.Cancel(); err != nil || !task.State().AtRest() {
+				t.Error(err, task.State())
+			}
+			if err := e.Submit(&task); !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		})
+		if err := b.Then(&ls[i], 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Then(&k, 1); err != nil {
+		t.Fatal(err)
+	}
+	a.Signal(1)
+	if ran != 0 || e.Pending() != len(ls) {
+		t.Fatalf("%d ran, %d pending", ran, e.Pending())
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ran != len(ls) || e.Pending() != 0 {
+		t.Errorf("%d ran, %d pending", ran, e.Pending())
+	}
+}
+
 // Signals, cancels and time-outs of waiters on the same completions, from two processors and
 // goroutines: each continuation that is hung up either runs once or is cancelled.
 func TestContinuationRaces(t *testing.T) {

@@ -332,13 +332,16 @@ func (e *Engine) reap() {
 	for _, q := range e.queues() {
 		if q.held(asm.G()) { // a handler submitted to an engine that is being closed
 			q.cancelAll()
+			runOrphans(q.takeOrphans())
 			continue
 		}
 		for i := 0; !q.enter(); i++ {
 			relax(i, true)
 		}
 		q.cancelAll()
+		orphans := q.takeOrphans()
 		q.exit()
+		runOrphans(orphans)
 	}
 }
 

@@ -45,10 +45,11 @@ type Queue struct {
 	_ [line - 8]byte
 	// From here on the holder's alone; handed over by holder's store and compare-and-swap.
 	head, tail *Task
-	current    *Task  // the task whose handler runs; it stays head meanwhile, unless
-	adrift     owned  // it is a Destroy task: this is what is known of it
-	turn       uint32 // number of the round
-	size       int32  // what count will say
+	current    *Task         // the task whose handler runs; it stays head meanwhile, unless
+	orphans    *Continuation // whose tasks were dropped: reap runs them
+	adrift     owned         // it is a Destroy task: this is what is known of it
+	turn       uint32        // number of the round
+	size       int32         // what count will say
 
 	_ [line]byte
 }
@@ -197,6 +198,10 @@ func (q *Queue) end(t *Task, extra uint32) {
 // drop forgets a cancelled task.
 func (q *Queue) drop(t *Task) {
 	opt, counted := t.opt, !t.masks.unsee()
+	if opt&continues != 0 { // by Close: nobody else knows this task
+		k := continuationOf(t)
+		k.next, q.orphans = q.orphans, k
+	}
 	t.state.drop()
 	if counted {
 		q.engine.forget(opt)
