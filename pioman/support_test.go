@@ -214,3 +214,22 @@ func cpuTime(t testing.TB) time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// comesToRest waits until this process uses less than a fiftieth of a CPU: others, who keep it from going to
+// sleep as it would, may make that late.
+func comesToRest(t testing.TB, when string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		before, began := cpuTime(t), time.Now()
+		time.Sleep(500 * time.Millisecond)
+		used, over := cpuTime(t)-before, time.Since(began)
+		t.Logf("used %v of CPU in %v", used, over)
+		if used <= over/50 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("used %v of CPU in %v %s", used, over, when)
+			return
+		}
+	}
+}
