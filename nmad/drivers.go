@@ -3,6 +3,7 @@ package nmad
 // The networks that every program gets. Others register themselves by being
 // imported, or come as Config.Custom.
 import (
+	_ "github.com/pm2-go/pm2/nmad/driver/auto"
 	_ "github.com/pm2-go/pm2/nmad/driver/shm"
 	_ "github.com/pm2-go/pm2/nmad/driver/tcp"
 )

@@ -33,7 +33,7 @@ func (r *ranks) UnmarshalText(text []byte) error {
 
 type runCommand struct {
 	Processes  int           `short:"n" default:"2" help:"Processes of the job, 1 to 4096."`
-	Driver     string        `help:"Network between them: ${drivers}. Default: shm, and tcp with several hosts."`
+	Driver     string        `help:"Network between them: ${drivers}. Default: auto, which is shm on one host and tcp between hosts."`
 	Hosts      string        `type:"existingfile" help:"File that names the hosts, one a line: NAME slots=N. Each is filled before the next."`
 	Rsh        string        `default:"ssh" help:"Command that runs a command line on another host, as ssh does; its arguments may follow, separated by spaces."`
 	Demo       string        `default:"demo" help:"What this program is called on the other hosts."`

@@ -65,9 +65,6 @@ func (j *Job) spread() error {
 	if s.Elsewhere && port(s.Rendezvous) == "0" {
 		return fmt.Errorf("launch: %w: rank 0 is on %s, where no port can be chosen from here: give a rendezvous address host:port", ErrSpec, parts[0].host)
 	}
-	if s.Driver == "" && len(parts) > 1 {
-		s.Driver = "tcp"
-	}
 	return nil
 }
 

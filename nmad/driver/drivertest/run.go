@@ -56,6 +56,12 @@ func Run(t *testing.T, d driver.Driver) {
 		}
 		t.Run("killed", func(t *testing.T) { killed(t, parent, d) })
 	})
+	RunEndpoints(t, d)
+}
+
+// RunEndpoints is the part of Run that is about opening, linking and refusing: all
+// there is to say of a driver whose links are those of others.
+func RunEndpoints(t *testing.T, d driver.Driver) {
 	t.Run("refused", func(t *testing.T) { refusals(t, d) })
 	t.Run("endpoint", func(t *testing.T) { endpoints(t, d) })
 }

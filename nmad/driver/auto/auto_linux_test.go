@@ -1,0 +1,101 @@
+package auto
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/drivertest"
+)
+
+// TestConformance: the links are those of shm and tcp, which their own suites
+// hold to their promises.
+func TestConformance(t *testing.T) { drivertest.RunEndpoints(t, Driver{}) }
+
+// TestConformanceFar is the same between processes that take each other for
+// different hosts.
+func TestConformanceFar(t *testing.T) {
+	var opened atomic.Int32
+	drivertest.RunEndpoints(t, Driver{host: func() string { return fmt.Sprint("host-", os.Getpid(), "-", opened.Add(1)) }})
+}
+
+// on is a host by name.
+func on(host string) Driver { return Driver{host: func() string { return host }} }
+
+// open opens the driver as a rank of a job of two.
+func open(t *testing.T, d Driver, rank int) driver.Endpoint {
+	t.Helper()
+	e, err := d.Open(driver.Config{Rank: rank, Size: 2, Job: "a job", Secret: []byte("sixteen bytes or more")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// TestChoice: which network a link uses.
+func TestChoice(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		dial, accept string // hosts
+		want         string
+		change       func(addr string) string
+	}{
+		{"one host", "here", "here", "shm", nil},
+		{"two hosts", "here", "there", "tcp", nil},
+		{"not known which host", none, none, "tcp", nil},
+		{"shared memory does not work", "here", "here", "tcp", func(addr string) string {
+			words := strings.Split(addr, " ")
+			words[1] = "@nobody-listens-here"
+			return strings.Join(words, " ")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, b := open(t, on(c.accept), 0), open(t, on(c.dial), 1)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			addr := a.Addr()
+			if c.change != nil {
+				addr = c.change(addr)
+			}
+			accepted := make(chan driver.Link, 1)
+			go func() {
+				_, l, err := a.Accept(ctx)
+				if err != nil {
+					t.Error(err)
+				}
+				accepted <- l
+			}()
+			l, err := b.Dial(ctx, 0, addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			other := <-accepted
+			if other == nil {
+				t.FailNow()
+			}
+			defer other.Close()
+			for _, end := range []driver.Link{l, other} {
+				if pkg := reflect.TypeOf(end).Elem().PkgPath(); !strings.HasSuffix(pkg, "/"+c.want) {
+					t.Errorf("the link is one of %s, want %s", pkg, c.want)
+				}
+			}
+		})
+	}
+}
+
+func TestWrongAddresses(t *testing.T) {
+	e := open(t, Driver{}, 1)
+	for _, addr := range []string{"", "x", "a b", "a  c", "a b c d", "127.0.0.1:1"} {
+		if _, err := e.Dial(context.Background(), 0, addr); err == nil {
+			t.Errorf("%q: linked", addr)
+		}
+	}
+}
