@@ -61,7 +61,9 @@ func (w *round) do() {
 	w.deeds = asked(only)
 	r := rand.New(rand.NewPCG(w.seed, 0))
 	was := before(w.t)
-	late := time.AfterFunc(roundLimit, w.late)
+	over := make(chan bool)
+	var attendant sync.WaitGroup
+	attendant.Go(func() { w.attend(over) })
 	w.start(r)
 	var anchors marcel.Semaphore // keeps the schedulers from being stopped too early
 	for _, s := range w.s {
@@ -97,7 +99,8 @@ func (w *round) do() {
 		anchors.Release()
 	}
 	w.stop()
-	late.Stop()
+	close(over)
+	attendant.Wait()
 	w.check()
 	was.check(w.t)
 }
@@ -140,10 +143,28 @@ func (w *round) stop() {
 	w.must(sched.Configure(sched.Config{}))
 }
 
-// late ends the program if the round is not over in time.
+// attend ends the program if nothing happens any more and the round is not over.
+func (w *round) attend(over <-chan bool) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var seen int64
+	for quiet := 0; quiet < patience; quiet++ {
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+		}
+		if now := w.steps.Load() + w.made.Load() + w.ended.Load(); now != seen {
+			seen, quiet = now, 0
+		}
+	}
+	w.late()
+}
+
+// late tells what hangs, and ends the program.
 func (w *round) late() {
-	what := fmt.Sprintf("the soak's round of seed %d: not over after %v; %d steps, %d threads made, %d ended",
-		w.seed, roundLimit, w.steps.Load(), w.made.Load(), w.ended.Load())
+	what := fmt.Sprintf("the soak's round of seed %d: nothing happens for %d s; %d steps, %d threads made, %d ended",
+		w.seed, patience, w.steps.Load(), w.made.Load(), w.ended.Load())
 	w.doing.Range(func(who, step any) bool {
 		what += fmt.Sprintf("\n  %v: %v", who, step)
 		return true
