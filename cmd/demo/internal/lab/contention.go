@@ -19,7 +19,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// contention is what several submitters do to each other and to a poller.
+// contention is what several submitters do to each other and to a poller. On two cores the
+// ratios depend on what else runs: a holder that loses its CPU stops all who spin.
 var contention = Experiment{
 	Name:      "contention",
 	Title:     "tasks per second through one queue: several submitters, one poller",
