@@ -20,14 +20,15 @@ import (
 // commands is the one table of the command line: kong makes from it the parser, the
 // checks, the defaults and --help.
 type commands struct {
-	Pingpong   pingpongCommand   `cmd:"" help:"Exchange verified messages between two processes: latency and bandwidth against size."`
-	Run        runCommand        `cmd:"" help:"Start a program of your own as the processes of a job, on this host or on several."`
-	Bench      benchCommand      `cmd:"" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
-	Trace      traceCommand      `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
-	Fairness   fairnessCommand   `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
-	Experiment experimentCommand `cmd:"" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
-	Topo       topoCommand       `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
-	Top        topCommand        `cmd:"" help:"Watch what the VPs of a process do, as top does for processes."`
+	Pingpong        pingpongCommand   `cmd:"" help:"Exchange verified messages between two processes: latency and bandwidth against size."`
+	Run             runCommand        `cmd:"" help:"Start a program of your own as the processes of a job, on this host or on several."`
+	Bench           benchCommand      `cmd:"" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
+	Trace           traceCommand      `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
+	Fairness        fairnessCommand   `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
+	Experiment      experimentCommand `cmd:"" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
+	ExplainProtocol explainCommand    `cmd:"" help:"Show which protocol messages of which size take over which network, and why."`
+	Topo            topoCommand       `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
+	Top             topCommand        `cmd:"" help:"Watch what the VPs of a process do, as top does for processes."`
 }
 
 // Types of flags; kong shows their names in --help.
@@ -196,6 +197,8 @@ func parse(args []string, exit func(int)) (any, error) {
 		return &table.Bench, nil
 	case "fairness":
 		return table.Fairness.run, nil
+	case "explain-protocol":
+		return table.ExplainProtocol.run, nil
 	case "topo":
 		return table.Topo.run, nil
 	}
