@@ -92,7 +92,9 @@ func TestIdleHookVerdicts(t *testing.T) {
 }
 
 func TestSwitchAndTimerHooksAreRateLimitedPerProcessor(t *testing.T) {
-	e := engine(t, Config{tune: func(p *Params) { p.Granularity, p.TimerPeriod, p.BlockingDelay = time.Hour, time.Hour, time.Hour }})
+	e := engine(t, Config{tune: func(p *Params) {
+		p.Granularity, p.TimerPeriod, p.BlockingDelay, p.SurveyPeriod = time.Hour, time.Hour, time.Hour, time.Hour
+	}})
 	s := newByHand(2)
 	attach(t, e, s)
 	c := newCounted(t, e, 0)

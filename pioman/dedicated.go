@@ -24,8 +24,8 @@ type dedicated struct {
 	rests atomic.Uint32  // 1: it sleeps on rung, or is about to; who posts writes 0 and rings
 	rung  chan struct{}  // holds one
 	ended chan struct{}
-	polls atomic.Uint64
-	finds atomic.Uint64
+	polls atomic.Uintptr
+	finds atomic.Uintptr
 }
 
 // spareable is what the policy asks of a scheduler that is to give a processor away.

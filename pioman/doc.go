@@ -54,11 +54,23 @@
 // # Who polls
 //
 // An engine is explicit at first: tasks run inside Poll and Wait, on the caller's stack.
-// Attach (for the default engine: Enable) hooks it to a scheduler, and then also an
-// idle virtual processor polls all the time, one that switches threads every 10 us,
-// and the timer thread in the name of one that computes. With nothing pending every
-// hook returns after one load. docs/decisions/who-polls-when.md has the
-// figures and the reasons.
+// Attach (for the default engine: Enable) hooks it to a scheduler. Then, while requests are
+// pending, it also polls at the Points in use: where a virtual processor is idle (one of each
+// socket, or those that the Distribution names), where it switches threads, where it
+// enters a call that may block, and, in the name of one that computes, on a timer. With
+// nothing pending every hook returns after one load. polling.go has the policy,
+// docs/decisions/who-polls-when.md the figures and the reasons.
+//
+// What does not come for long is left to the kernel: an idle processor blocks there for
+// all, once it has polled in vain for as long as the arrivals observed make it worth
+// (adaptation.go); while all compute, an OS thread beside them does (sparelwp.go), and no
+// hook polls. A task that waits for a descriptor of its own (Descriptor, Task.On) leaves its
+// queue meanwhile (descriptor.go), so that thousands of them cost nothing. Or else one
+// processor does nothing but poll (dedicated.go).
+//
+// Every number and switch is in one table: Params, the variables PIOM_...,
+// docs/parameters.md. Engine.Explain says who polls what, where, how
+// often, and why.
 //
 // # Tasks and queues
 //
@@ -128,9 +140,9 @@
 // If 2 (or 3) comes before b, then c sees the request. If it comes after b, the poster
 // sees the mark and wakes, and the eventfd keeps that until e. What arrives from
 // outside before d is what Arm answers no to; after it, it makes the descriptor readable.
-// A poster that carries a virtual processor wakes nobody: that processor polls
-// at its own hooks, and when it goes idle it comes to a and is refused, which makes the
-// sleeper look again. So the sleeper has always seen everything by the time that
+// A poster that carries a virtual processor wakes nobody, but sees to it that the timer
+// ticks: his processor polls at its own hooks from then on, the timer's makes the sleeper look
+// again, and when the processor goes idle it comes to a and is refused, which does so too. So the sleeper has always seen everything by the time that
 // the last processor sleeps. It watches for what the tasks wanted when it armed; the
 // rule "whoever is refused makes him look again" covers what others changed since.
 //

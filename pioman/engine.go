@@ -61,10 +61,11 @@ type Engine struct {
 	away     atomic.Int32  // tasks whose blocking functions run
 	blind    atomic.Int32  // Blind tasks in queues
 
-	_       [line]byte
-	sleeper sleeper
-	adapt   adaptation
-	site    Site // of the waits that name none
+	_        [line]byte
+	sleeper  sleeper
+	adapt    adaptation
+	arrivals arrivals
+	site     Site // of the waits that name none
 
 	mu mutex // serialises Attach, stop and Close
 }
@@ -84,6 +85,7 @@ func New(c Config) *Engine {
 	e.root = &Queue{engine: e, watch: c.Watch}
 	e.alone[0] = e.root
 	e.sleeper.e = e
+	e.arrivals.e = e
 	e.points.Store(uint32(e.params.Points))
 	e.adapt.init(e.ticks.delay, e.params.Adaptive)
 	return e
@@ -157,11 +159,21 @@ func (e *Engine) put(t *Task, q *Queue, tr *tree) {
 
 // forget takes back what Submit counted.
 func (e *Engine) forget(opt Options) {
-	if opt&Blind != 0 {
-		e.blind.Add(-1)
+	if opt&(Blind|byKernel) != 0 {
+		e.tally(opt, -1)
 	}
 	if opt&Repeat == 0 {
 		e.Done()
+	}
+}
+
+// tally counts what keeps idle processors from sleeping for long, or at all.
+func (e *Engine) tally(opt Options, n int32) {
+	if opt&Blind != 0 {
+		e.blind.Add(n)
+	}
+	if opt&byKernel != 0 {
+		e.arrivals.active.Add(n)
 	}
 }
 
@@ -257,13 +269,17 @@ func (e *Engine) poll(vp int) outcome { return e.visit(vp, false) }
 
 // visit is poll; whole: of all queues on the way, whosever turn it is.
 func (e *Engine) visit(vp int, whole bool) outcome {
+	out := empty
+	if e.arrivals.parked.Load() != 0 {
+		out = e.arrivals.harvest(whole)
+	}
 	switch tr := e.tree.Load(); {
 	case tr == nil:
-		return e.root.round(e.params.Round)
+		return max(out, e.root.round(e.params.Round))
 	case uint(vp) < uint(len(tr.ways)):
-		return tr.round(e, vp, whole)
+		return max(out, tr.round(e, vp, whole))
 	default:
-		return tr.everywhere(e)
+		return max(out, tr.everywhere(e))
 	}
 }
 
@@ -323,6 +339,7 @@ func (e *Engine) Close() error {
 		relax(i, true)
 	}
 	parking.wakeAll(e)
+	e.arrivals.close()
 	e.sleeper.close()
 	return nil
 }

@@ -40,3 +40,16 @@ func (k *kernel) wake() {
 
 func yieldCPU()                { runtime.Gosched() }
 func sleepCPU(d time.Duration) { time.Sleep(d) }
+
+// epollSet without epoll: nothing can be watched.
+type epollSet struct{}
+
+type readyList struct{}
+
+func openEpollSet() (epollSet, error)                   { return epollSet{}, errors.ErrUnsupported }
+func (epollSet) descriptor() int                        { return -1 }
+func (epollSet) close()                                 {}
+func (epollSet) add(int, int32, int32) error            { return errors.ErrUnsupported }
+func (epollSet) remove(int)                             {}
+func (epollSet) ready(*readyList) int                   { return 0 }
+func (*readyList) event(int) (a, b int32, in, out bool) { return }

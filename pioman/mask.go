@@ -123,8 +123,8 @@ func (q *Queue) pass(t *Task) bool {
 
 // remember counts a task in a queue, as forget takes back.
 func (e *Engine) remember(opt Options) {
-	if opt&Blind != 0 {
-		e.blind.Add(1)
+	if opt&(Blind|byKernel) != 0 {
+		e.tally(opt, 1)
 	}
 	if opt&Repeat == 0 {
 		e.Need()

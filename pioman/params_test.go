@@ -2,6 +2,7 @@ package pioman
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -111,5 +112,20 @@ func TestWrongParamsAreRefused(t *testing.T) {
 	e = engine(t, Config{Params: &p})
 	if _, err := e.Attach(newByHand(1)); !errors.Is(err, ErrParameter) {
 		t.Errorf("attached with wrong parameters: %v", err)
+	}
+}
+
+// The documentation lists the parameters of the table, all of them, and nothing else.
+func TestDocumentationListsTheParameters(t *testing.T) {
+	b, err := os.ReadFile("../docs/parameters.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	for _, row := range ParamTable() {
+		want += "| `" + row.Env + "` | " + row.Name + " | " + row.Values + " | " + row.Default + " | " + row.Meaning + " |\n"
+	}
+	if text := string(b); !strings.Contains(text, want) || strings.Count(text, "\n| `") != len(ParamTable()) {
+		t.Errorf("docs/parameters.md does not have this table, or has more:\n%s", want)
 	}
 }

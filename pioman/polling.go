@@ -33,14 +33,14 @@ import (
 
 // vpState is what the hooks remember of one virtual processor.
 type vpState struct {
-	last atomic.Int64 // asm.Cycles of the last poll at a hook; its LWP and the timer write
+	last stamp // of the last poll at a hook; its LWP and the timer write
 
-	polled atomic.Int64   // asm.Cycles of its last poll when idle, never: it is not idle, or went to sleep; its LWP writes, others read
+	polled stamp          // asm.Cycles of its last poll when idle, never: it is not idle, or went to sleep; its LWP writes, others read
 	ran    atomic.Bool    // it has run threads since it was idle; as polled
 	by     atomic.Uintptr // asm.G of the LWP's goroutine that polled then
 
-	polls [len(hookPoints)]atomic.Uint64 // rounds made at each point
-	finds [len(hookPoints)]atomic.Uint64 // of these, in which something happened
+	polls [len(hookPoints)]atomic.Uintptr // rounds made at each point
+	finds [len(hookPoints)]atomic.Uintptr // of these, in which something happened
 
 	// The idle hook's alone, hence its LWP's.
 	seen   view  // activity at its last look
@@ -97,8 +97,8 @@ type seated interface{ PU(vp int) *topo.Item }
 func (p *policy) init(s Scheduler, params *Params) {
 	p.vps = make([]vpState, s.NumVP())
 	for i := range p.vps {
-		p.vps[i].last.Store(never)
-		p.vps[i].polled.Store(never)
+		p.vps[i].last.set(never)
+		p.vps[i].polled.clear()
 	}
 	p.lapse = asm.ToCycles(lapse)
 	p.active.Store(asm.Cycles())
@@ -176,14 +176,14 @@ func (p *policy) othersPoll() bool {
 	g, now, others := asm.G(), asm.Cycles(), false
 	for i := range p.vps {
 		if v := &p.vps[i]; v.by.Load() == g {
-			v.polled.Store(never)
+			v.polled.clear()
 			if p.sockets != nil && p.sockets[i].by.CompareAndSwap(int64(i)+1, 0) {
 				p.sockets[i].at.Store(never)
 			}
 		}
 	}
 	for i := range p.vps {
-		others = others || now-p.vps[i].polled.Load() < p.lapse
+		others = others || now-p.vps[i].polled.get() < p.lapse
 	}
 	return others
 }
@@ -191,7 +191,7 @@ func (p *policy) othersPoll() bool {
 // idlers tells whether an idle processor polls.
 func (p *policy) idlers(now int64) bool {
 	for i := range p.vps {
-		if now-p.vps[i].polled.Load() < p.lapse {
+		if now-p.vps[i].polled.get() < p.lapse {
 			return true
 		}
 	}
@@ -269,11 +269,11 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 		}
 		return hooks.Quiet
 	}
-	if e.ticks.idleGap > 0 && now-s.last.Load() < e.ticks.idleGap {
+	if e.ticks.idleGap > 0 && now-s.last.get() < e.ticks.idleGap {
 		return a.persist(s, now)
 	}
-	s.last.Store(now)
-	s.polled.Store(now)
+	s.last.set(now)
+	s.polled.set(now)
 	if g := asm.G(); s.by.Load() != g {
 		s.by.Store(g)
 	}
@@ -282,8 +282,8 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 	}
 	out := e.poll(vp)
 	bump(&s.polls[idlePoint])
-	now = asm.Cycles()
 	if out == moved {
+		now = asm.Cycles()
 		bump(&s.finds[idlePoint])
 		if wait := now - s.active; wait >= e.ticks.hot { // what comes sooner is polled for in any case
 			e.adapt.arrived(wait, false)
@@ -310,8 +310,18 @@ func (a *attachment) persist(s *vpState, now int64) hooks.Verdict {
 	return hooks.Quiet
 }
 
+// stamp is a time in asm.Cycles that its writer sets often, hence without a barrier: others
+// see it a little later.
+type stamp struct{ w atomic.Uintptr }
+
+func (s *stamp) get() int64  { return int64(s.w.Load()) }
+func (s *stamp) set(t int64) { asm.StoreReleasePtr(&s.w, uintptr(t)) }
+
+// clear is seen by everybody before what the caller reads afterwards.
+func (s *stamp) clear() { t := int64(never); s.w.Store(uintptr(t)) }
+
 // bump counts what one thread at a time counts, or nearly so: a count may get lost.
-func bump(n *atomic.Uint64) { n.Store(n.Load() + 1) }
+func bump(n *atomic.Uintptr) { asm.StoreReleasePtr(n, n.Load()+1) }
 
 // onSwitch polls at a context switch, on the thread just switched to, at most once
 // per Granularity: a poll may cost as much as ten switches.
@@ -396,10 +406,10 @@ func (a *attachment) due(vp int, period int64, point int) hooks.Verdict {
 	}
 	s := &a.vps[vp]
 	now := asm.Cycles()
-	if now-s.last.Load() < period {
+	if now-s.last.get() < period {
 		return hooks.Waiting
 	}
-	s.last.Store(now)
+	s.last.set(now)
 	bump(&s.polls[point])
 	if a.e.poll(vp) == moved {
 		bump(&s.finds[point])

@@ -192,7 +192,7 @@ func TestIdleThrottle(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*Params)
-		polls  uint64 // of 10 looks; 0: does not matter
+		polls  uintptr // of 10 looks; 0: does not matter
 		then   hooks.Verdict
 	}{
 		{"no gap", func(p *Params) {}, 10, hooks.Waiting},
@@ -316,9 +316,9 @@ func TestNobodyBlocksWithoutSpareLWPs(t *testing.T) {
 		r := newReceiver(t, e, src)
 		e.Need()
 		for i := range int64(5) {
-			polls := e.attached.Load().vps[0].polls[idlePoint].Load() + uint64(e.sleeper.naps.Load())
+			polls := e.attached.Load().vps[0].polls[idlePoint].Load() + uintptr(e.sleeper.naps.Load())
 			eventually(t, "polls", func() bool {
-				return e.attached.Load().vps[0].polls[idlePoint].Load()+uint64(e.sleeper.naps.Load()) > polls+3
+				return e.attached.Load().vps[0].polls[idlePoint].Load()+uintptr(e.sleeper.naps.Load()) > polls+3
 			})
 			src.put()
 			eventually(t, "arrival", func() bool { return r.got.Load() == i+1 })

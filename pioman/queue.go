@@ -49,6 +49,7 @@ type Queue struct {
 	orphans    *Continuation // whose tasks were dropped: reap runs them
 	adrift     owned         // it is a Destroy task: this is what is known of it
 	turn       uint32        // number of the round
+	parked     *slot         // tasks that wait for the kernel (descriptor.go)
 	size       int32         // what count will say
 
 	_ [line]byte
@@ -135,9 +136,11 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 			if t.block != nil && q.offload(t, status) {
 				continue
 			}
-			q.rotate()
 			if status == Moved {
 				out = moved
+			}
+			if t.place == nil || !q.dwell(t, status) {
+				q.rotate()
 			}
 			continue
 		}
@@ -217,6 +220,9 @@ func (q *Queue) drain(turn uint32) {
 	for t := q.submitted.takeAll(); t != nil; {
 		next := t.next
 		t.turn = turn
+		if t.place != nil {
+			q.resume(t)
+		}
 		q.append(t)
 		t = next
 	}
@@ -246,6 +252,7 @@ func (q *Queue) removeHead() {
 // runs. For the holder, between rounds or from inside a handler.
 func (q *Queue) sweep() {
 	q.drain(q.turn) // seen from inside a handler: polled in the next round
+	q.unpark(func(t *Task) bool { return t.state.cancelling() })
 	var last *Task
 	for t := q.head; t != nil; {
 		next := t.next
@@ -271,6 +278,7 @@ func (q *Queue) sweep() {
 // cancelAll drops every task but the one whose handler runs.
 func (q *Queue) cancelAll() {
 	q.drain(q.turn)
+	q.unpark(func(*Task) bool { return true })
 	for t := q.head; t != nil; t = t.next {
 		t.state.cancel()
 	}

@@ -49,6 +49,7 @@ type nap uint8
 
 const (
 	refused     nap = iota // nothing is pending, or somebody else sleeps
+	unready                // there is something to poll for: no sleep
 	undisturbed            // the whole time
 	disturbed              // something may have happened
 	arrived                // something did, for which it was woken
@@ -68,7 +69,7 @@ func (s *sleeper) sleep(limit time.Duration) nap {
 	}
 	began := asm.Cycles()
 	n, armed := s.lieDown(limit)
-	if armed && s.e.poll(-1) == moved {
+	if armed && max(s.e.arrivals.harvest(true), s.e.poll(-1)) == moved && n != unready {
 		n = arrived
 		s.e.adapt.arrived(asm.Cycles()-began+s.e.adapt.window.Load(), true)
 	}
@@ -89,7 +90,7 @@ func (s *sleeper) lieDown(limit time.Duration) (n nap, armed bool) {
 	s.e.load.fallAsleep() // from here on posters wake us
 	s.since.Store(s.e.load.view().posted())
 	if out := s.e.poll(-1); out == moved || out == skipped {
-		return disturbed, false
+		return unready, false
 	}
 	return s.watch(limit), true
 }
@@ -108,7 +109,7 @@ func (s *sleeper) watch(limit time.Duration) nap {
 			break
 		}
 	}
-	n := disturbed
+	n := unready
 	if limit > 0 {
 		n = s.block(limit, len(list) > 0)
 	}

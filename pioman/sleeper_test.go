@@ -305,7 +305,7 @@ func TestArmThatSaysNoKeepsAwake(t *testing.T) {
 	e.Need()
 	defer e.Done()
 	finishes(t, "sleep", func() {
-		if n := e.sleeper.sleep(forever); n != disturbed {
+		if n := e.sleeper.sleep(forever); n != unready {
 			t.Error(n)
 		}
 	})

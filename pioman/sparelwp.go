@@ -83,8 +83,8 @@ func (l *spareLWP) block() bool {
 		n = e.sleeper.sleep(forever)
 	}()
 	switch n {
-	case refused:
-		return false // nothing is pending, or an idle processor blocks
+	case refused, unready:
+		return false // nothing is pending, or an idle processor blocks, or hooks find something: the timer comes back to it
 	case arrived:
 		return !e.adapt.crowded()
 	}

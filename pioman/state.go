@@ -25,6 +25,7 @@ import (
 // a OneShot one before its handler runs, a Repeat one by Release. Masked is Scheduled
 // or Running with a mask on it (mask.go). A task with a blocking function goes from Running to
 // Blocked and back to Scheduled (blocked.go).
+// So does, as far as State tells, one that waits for a descriptor; to itself it stays Running (descriptor.go).
 type State uint32
 
 // The states of a Task. Running means that a poller has taken it up: its handler
@@ -40,7 +41,7 @@ const (
 	StateCancelled               // Cancel or Close ended it
 	StateDestroyed               // its memory is its handler's
 	StateMasked                  // in a queue, and passed by
-	StateBlocked                 // its blocking function waits in the kernel, on a spare LWP
+	StateBlocked                 // it waits in the kernel: its blocking function on a spare LWP, or what its descriptor announces
 )
 
 var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled", "destroyed", "masked", "blocked"}

@@ -63,6 +63,7 @@ type Task struct {
 	notify *Completion
 	name   string
 	cpus   CPUSet
+	place  *slot // nil, or where it waits for a descriptor
 	bits   uint32
 	state  taskState
 	masks  masks  // Mask and Unmask write, pollers read
@@ -88,7 +89,7 @@ func (t *Task) Init(name string, fn Handler, opt Options) {
 	t.name, t.fn, t.opt = name, fn, opt
 	t.masks.w.Store(0)
 	t.block, t.since = nil, 0
-	t.notify, t.bits, t.cpus = nil, 0, CPUSet{}
+	t.notify, t.bits, t.cpus, t.place = nil, 0, CPUSet{}, nil
 }
 
 // Notify makes the end of the task signal bits on c: after the handler has
@@ -113,6 +114,9 @@ func (t *Task) State() State {
 	s := t.state.load()
 	if (s == StateScheduled || s == StateRunning) && t.masks.on() {
 		return StateMasked
+	}
+	if p := t.place; p != nil && s == StateRunning && p.state.Load() == parked {
+		return StateBlocked
 	}
 	return s
 }

@@ -345,6 +345,7 @@ func (e *Engine) rehome(q *Queue) {
 		relax(i, true)
 	}
 	q.drain(q.turn)
+	q.unpark(func(*Task) bool { return true })
 	for t := q.head; t != nil; t = q.head {
 		q.removeHead()
 		t.queue.Store(e.root)

@@ -25,6 +25,7 @@ type scenario struct {
 	Receives int           // pending while the process is watched
 	Blocked  int           // threads that wait in the kernel by marcel.Blocking
 	Stuck    int           // threads that wait in a channel, without saying so
+	Sockets  int           // TCP connections, each with a receive pending in a task of its own; without a session
 	Window   time.Duration // how long it is watched
 	Spin     bool          // compute all the time, to see that this is noticed
 }
@@ -82,8 +83,7 @@ func (s scenario) run() (u usage, err error) {
 	}
 	defer free()
 	if s.Driver == "" {
-		marcel.Sleep(settle)
-		return s.watch(), nil
+		return s.alone()
 	}
 	job, err := nmad.Join(context.Background())
 	if err != nil {
@@ -119,6 +119,21 @@ func (s scenario) run() (u usage, err error) {
 		}
 	}
 	return u, exchange(peer, 0)
+}
+
+// alone is a process without a session.
+func (s scenario) alone() (u usage, err error) {
+	check := func() error { return nil }
+	if s.Sockets > 0 {
+		var free func()
+		if check, free, err = pend(pioman.Default(), s.Sockets); err != nil {
+			return u, err
+		}
+		defer free()
+	}
+	marcel.Sleep(settle)
+	u = s.watch()
+	return u, check()
 }
 
 // hold lets threads block until free is called, which waits for their end.

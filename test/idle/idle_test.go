@@ -37,6 +37,7 @@ func TestIdle(t *testing.T) {
 		{Stuck: 3},
 		{Hooks: true},
 		{Hooks: true, Blocked: 3, Stuck: 3},
+		{Hooks: true, Sockets: 1000},
 		{Driver: "shm", Hooks: true},
 		{Driver: "tcp", Hooks: true},
 		{Driver: "shm", Hooks: true, Receives: 4},
@@ -87,6 +88,9 @@ func (s scenario) name() string {
 	what := "nothing pending"
 	if s.Receives > 0 {
 		what = fmt.Sprintf("%d receives", s.Receives)
+	}
+	if s.Sockets > 0 {
+		what = fmt.Sprintf("receives at %d sockets", s.Sockets)
 	}
 	if s.Blocked > 0 {
 		what += fmt.Sprintf(", %d blocked", s.Blocked)

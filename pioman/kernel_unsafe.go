@@ -1,0 +1,53 @@
+//go:build linux
+
+package pioman
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// epollSet is an epoll instance of edge-triggered descriptors.
+type epollSet struct{ fd int }
+
+// readyList has room for what one look finds.
+type readyList [64]unix.EpollEvent
+
+func openEpollSet() (epollSet, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return epollSet{}, fmt.Errorf("epoll_create1: %w", err)
+	}
+	return epollSet{fd}, nil
+}
+
+func (s epollSet) descriptor() int { return s.fd }
+func (s epollSet) close()          { unix.Close(s.fd) }
+
+func (s epollSet) add(fd int, index, serial int32) error {
+	return unix.EpollCtl(s.fd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{
+		Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: index, Pad: serial,
+	})
+}
+
+// remove: a refusal means that it is closed, hence not watched.
+func (s epollSet) remove(fd int) { _ = unix.EpollCtl(s.fd, unix.EPOLL_CTL_DEL, fd, nil) }
+
+// ready fills the list with what has happened, without blocking, and so without letting go of
+// the P; it returns how many.
+func (s epollSet) ready(list *readyList) int {
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(s.fd), uintptr(unsafe.Pointer(&list[0])), uintptr(len(list)), 0, 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// event is the i-th of the list. An error or the end concerns both directions.
+func (l *readyList) event(i int) (index, serial int32, in, out bool) {
+	ev := &l[i]
+	const both = unix.EPOLLERR | unix.EPOLLHUP
+	return ev.Fd, ev.Pad, ev.Events&(unix.EPOLLIN|unix.EPOLLRDHUP|both) != 0, ev.Events&(unix.EPOLLOUT|both) != 0
+}
