@@ -20,15 +20,16 @@ import (
 // commands is the one table of the command line: kong makes from it the parser, the
 // checks, the defaults and --help.
 type commands struct {
-	Pingpong        pingpongCommand   `cmd:"" help:"Exchange verified messages between two processes: latency and bandwidth against size."`
-	Run             runCommand        `cmd:"" help:"Start a program of your own as the processes of a job, on this host or on several."`
-	Bench           benchCommand      `cmd:"" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
-	Trace           traceCommand      `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
-	Fairness        fairnessCommand   `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
-	Experiment      experimentCommand `cmd:"" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
-	ExplainProtocol explainCommand    `cmd:"" help:"Show which protocol messages of which size take over which network, and why."`
-	Topo            topoCommand       `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
-	Top             topCommand        `cmd:"" help:"Watch what the VPs of a process do, as top does for processes."`
+	Pingpong        pingpongCommand        `cmd:"" help:"Exchange verified messages between two processes: latency and bandwidth against size."`
+	Run             runCommand             `cmd:"" help:"Start a program of your own as the processes of a job, on this host or on several."`
+	Bench           benchCommand           `cmd:"" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
+	Trace           traceCommand           `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
+	Fairness        fairnessCommand        `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
+	Experiment      experimentCommand      `cmd:"" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
+	ExplainProgress explainProgressCommand `cmd:"" help:"Say who polls what, where, how often, and why: the progress engine on this or on a synthetic machine."`
+	ExplainProtocol explainProtocolCommand `cmd:"" help:"Show which protocol messages of which size take over which network, and why."`
+	Topo            topoCommand            `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
+	Top             topCommand             `cmd:"" help:"Watch what the VPs of a process do, as top does for processes."`
 }
 
 // Types of flags; kong shows their names in --help.
@@ -64,6 +65,7 @@ type pingpongCommand struct {
 	Engine  string    `enum:"hooks,explicit,threads,none" default:"hooks" help:"Who exchanges messages, and who makes the network progress: marcel threads, with the hooks of their scheduler (hooks) or only whoever waits (explicit); plain goroutines, with poller threads (threads) or only whoever waits (none)."`
 	Listen  hostPort  `help:"Where rank 0 waits for rank 1. Default: the loopback interface, any free port."`
 	output
+	progressFlags
 }
 
 // Help is the long text of --help.
@@ -89,6 +91,9 @@ func (c *pingpongCommand) Validate() error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
+	if err := c.progressFlags.export(); err != nil {
+		return err
+	}
 	return c.output.Validate()
 }
 
@@ -103,6 +108,7 @@ type benchCommand struct {
 	Reps int           `default:"7" help:"Repetitions of each row, ours and peer in turn; at least ${leastReps}."`
 	Time time.Duration `default:"20ms" help:"How long one repetition lasts, 1ms to 10s."`
 	output
+	progressFlags
 
 	rows  []bench.Experiment // chosen by Validate
 	heavy []string           // left out
@@ -141,6 +147,9 @@ func (c *benchCommand) Validate() error {
 	if len(c.rows) == 0 {
 		return fmt.Errorf("--rows %q matches no row; there are: %s", c.Rows, strings.Join(bench.Names(all), "; "))
 	}
+	if err := c.progressFlags.export(); err != nil {
+		return err
+	}
 	return c.output.Validate()
 }
 
@@ -156,6 +165,9 @@ type usageError struct{ error }
 // parse reads the command line. --help prints and calls exit(0).
 func parse(args []string, exit func(int)) (any, error) {
 	var table commands
+	table.ExplainProgress.progressFlags = newProgressFlags()
+	table.Pingpong.progressFlags = newProgressFlags()
+	table.Bench.progressFlags = newProgressFlags()
 	parser, err := kong.New(&table,
 		kong.Name("demo"),
 		kong.Description("The laboratory of pm2: threads, progress engine and messages, measured."),
@@ -164,6 +176,7 @@ func parse(args []string, exit func(int)) (any, error) {
 			"drivers":     strings.Join(driver.Names(), ", "),
 			"formats":     strings.Join(report.Formats, ","),
 			"leastReps":   fmt.Sprint(bench.LeastReps),
+			"mostVPs":     fmt.Sprint(mostExplained),
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
 		kong.Exit(exit),
@@ -195,6 +208,8 @@ func parse(args []string, exit func(int)) (any, error) {
 		return table.Trace.runPingpong, nil
 	case "bench":
 		return &table.Bench, nil
+	case "explain-progress":
+		return table.ExplainProgress.run, nil
 	case "fairness":
 		return table.Fairness.run, nil
 	case "explain-protocol":

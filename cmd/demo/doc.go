@@ -7,6 +7,9 @@
 //	go run ./cmd/demo fairness                       delays beside threads that never yield
 //	go run ./cmd/demo topo --svg machine.svg         this machine's CPUs, and what they share
 //	go run ./cmd/demo topo --synthetic 'numa:4 l3:1 core:4 pu:1'
+//	go run ./cmd/demo explain-progress               who polls what, where, how often, and why
+//	go run ./cmd/demo explain-protocol               which message takes which protocol, and why
+//	go run ./cmd/demo experiment E16 --plot e16.svg  an experiment of the papers
 //	go run ./cmd/demo trace --plot work.svg work     a timeline for Perfetto
 //	go run ./cmd/demo top                            what VPs do, live
 //	go run ./cmd/demo run -n 4 -- ./program          a program of yours as a job
@@ -31,6 +34,7 @@
 //	internal/pingpong     the ping-pong: two ranks, exchange, verification, statistics
 //	internal/bench        rows beside their peers
 //	internal/topology     machines as text and rows
+//	internal/waiters      what explain-progress runs meanwhile
 //	internal/workload     threads that do a bit of everything
 //	internal/top          counters as a table
 //	internal/report       table, JSON, CSV; the machine

@@ -39,6 +39,7 @@ func All() []Experiment {
 	all = append(all, timerRows()...)
 	all = append(all, progressRows()...)
 	all = append(all, socketRows()...)
+	all = append(all, silenceRows()...)
 	all = append(all, parallelRows()...)
 	all = append(all, wakeRows()...)
 	all = append(all, treeRows()...)

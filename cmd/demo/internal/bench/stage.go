@@ -30,13 +30,7 @@ func perform(vps int, policy sched.Policy, cpus []int, n int, ours func(*stage, 
 	if err != nil {
 		return sample{}, fmt.Errorf("start a scheduler with %d VPs: %w", vps, err)
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if e := s.Stop(ctx); e != nil {
-			err = errors.Join(err, fmt.Errorf("stop the scheduler: %w", e))
-		}
-	}()
+	defer func() { err = errors.Join(err, stopped(s)) }()
 	engine := pioman.New(pioman.Config{Name: "bench"})
 	stop, err := engine.Attach(s)
 	if err != nil {
@@ -49,6 +43,16 @@ func perform(vps int, policy sched.Policy, cpus []int, n int, ours func(*stage, 
 	w := &watch{}
 	marcel.RunOn(s, func() { err = ours(&stage{s, engine, w}, n) })
 	return w.sample(n), err
+}
+
+// stopped stops a scheduler.
+func stopped(s *sched.Scheduler) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := s.Stop(ctx); err != nil {
+		return fmt.Errorf("stop the scheduler: %w", err)
+	}
+	return nil
 }
 
 // performPeer runs one repetition in goroutines under GOMAXPROCS=p. No scheduler of

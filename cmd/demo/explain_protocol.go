@@ -9,26 +9,26 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-type explainCommand struct {
+type explainProtocolCommand struct {
 	Driver  string `default:"shm" help:"Network to explain: ${drivers}."`
 	Measure bool   `help:"Measure first from which size on the rendezvous is faster."`
 	Save    file   `help:"Write what was measured into this file, for PM2_PROFILE."`
 }
 
 // Help is the long text of --help.
-func (*explainCommand) Help() string {
+func (*explainProtocolCommand) Help() string {
 	return "Prints a table: which sizes of messages take which protocol over which rail, and why: because it is the " +
 		"default, because the environment says so (PM2_EAGER), or because it was measured (PM2_PROFILE). Two sessions in this " +
 		"process are linked by the real network for it.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 
-func (c *explainCommand) run(ctx context.Context) error {
+func (c *explainProtocolCommand) run(ctx context.Context) error {
 	return protocols.Explain(ctx, protocols.Options{Driver: c.Driver, Measure: c.Measure, Save: string(c.Save)}, os.Stdout)
 }
 
 // Validate implements kong's check after parsing.
-func (c *explainCommand) Validate() error {
+func (c *explainProtocolCommand) Validate() error {
 	if _, err := driver.Lookup(c.Driver); err != nil {
 		return fmt.Errorf("--driver: %w", err)
 	}

@@ -1,0 +1,24 @@
+package bench
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The operations of futex, for threads of one process.
+const (
+	futexWait = 0 | 128
+	futexWake = 1 | 128
+)
+
+// futexSleep blocks the OS thread while the word is 0, until it is roused; or for no reason.
+func futexSleep(word *atomic.Uint32) {
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, 0, 0, 0, 0)
+}
+
+// futexRouse wakes whoever sleeps there.
+func futexRouse(word *atomic.Uint32) {
+	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1, 0, 0, 0)
+}
