@@ -243,9 +243,6 @@ func (k *Continuation) later() {
 	}
 }
 
-// continues is the option of the task of a continuation.
-const continues Options = 1 << 7
-
 // takeOrphans returns the continuations whose tasks Close has dropped. For the holder.
 func (q *Queue) takeOrphans() *Continuation {
 	k := q.orphans

@@ -102,9 +102,6 @@ type arrivals struct {
 	ready  readyList                                    // the harvester's
 }
 
-// byKernel is the option of a task with a place.
-const byKernel Options = 1 << 7
-
 // harvestPeriod is how long, in ns, pollers leave the set alone: a look costs a system call.
 const harvestPeriod = 5_000
 

@@ -44,6 +44,10 @@ const (
 	// NoWait says that nobody awaits the end of the task. Submit refuses one that has a
 	// completion to Notify (ErrNoWait). With OneShot and Destroy it is fire and forget.
 	NoWait Options = 8
+
+	// The engine's own.
+	byKernel  Options = 1 << 6 // it has a place among those that wait for descriptors
+	continues Options = 1 << 7 // it is the task of a continuation
 )
 
 // Handler is the code of a task. It must not block: it holds its queue, and it
