@@ -55,6 +55,7 @@ func (l *spareLWP) main() {
 	l.g.Store(asm.G())
 	defer func() {
 		if !l.over.Load() { // a handler has ended the goroutine
+			l.handBack()
 			go l.main()
 			return
 		}
@@ -67,6 +68,15 @@ func (l *spareLWP) main() {
 		for l.block() {
 			l.stays.Add(1)
 		}
+		l.handBack()
+	}
+}
+
+// handBack has a processor look. One that became idle while this LWP was in the kernel was
+// refused there, and sleeps where nothing that comes can wake it: it relies on us.
+func (l *spareLWP) handBack() {
+	if !l.over.Load() && l.a.e.load.view().pending() != 0 {
+		l.a.s.Kick(-1)
 	}
 }
 
