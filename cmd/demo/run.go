@@ -39,8 +39,8 @@ type runCommand struct {
 	Demo       string        `default:"demo" help:"What this program is called on the other hosts."`
 	Rendezvous hostPort      `help:"Where rank 0 waits for the others. Default: its host's address, any free port."`
 	Listen     hostPort      `help:"Where the processes of this host accept links. Default: loopback, and with several hosts the address named for this one; any free port."`
-	Ranks      *ranks        `placeholder:"FIRST:COUNT" help:"Start only these ranks of the job; other launchers start the others, with the same --rendezvous and --secret-file."`
-	SecretFile string        `placeholder:"FILE" help:"File with the job's secret: 32 hexadecimal digits or more. - reads the first line of the standard input, and ends the job when that input ends."`
+	Ranks      *ranks        `help:"Start only these ranks of the job; other launchers start the others, with the same --rendezvous and --secret-file."`
+	SecretFile file          `help:"File with the job's secret: 32 hexadecimal digits or more. - reads the first line of the standard input, and ends the job when that input ends."`
 	Heartbeat  time.Duration `help:"After how long without a sign of life a process is taken for lost: 100ms to 1h. Default: never."`
 	Unbound    bool          `help:"Do not bind the processes to CPUs."`
 	Plain      bool          `help:"Do not put the rank in front of each line of output."`
@@ -165,7 +165,7 @@ func (c *runCommand) secret(spec *launch.Spec) (lifeline io.Reader, err error) {
 		return nil, nil
 	case "-":
 	default:
-		if file, err = os.Open(c.SecretFile); err != nil {
+		if file, err = os.Open(string(c.SecretFile)); err != nil {
 			return nil, fmt.Errorf("--secret-file: %w", err)
 		}
 		defer file.Close()

@@ -145,14 +145,12 @@ func runCauses(ctx context.Context, o Options, s *Sink) error {
 	}
 	moved := figure.Panel{X: "queue: cores 0 to 15, nodes, global", Y: "lines moved per task"}
 	failed := figure.Panel{X: moved.X, Y: "failed looks at a lock per task"}
-	for i, p := range places {
-		label := p.name
+	for i := range places {
+		label := "all"
 		if i < 16 {
 			label = fmt.Sprint(i)
 		} else if i < 20 {
 			label = fmt.Sprint("n", i-16)
-		} else {
-			label = "all"
 		}
 		moved.Places, failed.Places = append(moved.Places, label), append(failed.Places, label)
 	}

@@ -49,7 +49,6 @@ type processor struct {
 	next  func() (struct{}, bool)
 	stop  func()
 	yield func(struct{}) bool
-	over  bool
 }
 
 // NewMachine makes one with a VP for each PU.
