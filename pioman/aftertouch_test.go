@@ -2,6 +2,7 @@ package pioman
 
 import (
 	"errors"
+	"flag"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -161,10 +162,14 @@ func afterworlds(t *testing.T, test func(t *testing.T, e *Engine, s *sched.Sched
 	})
 }
 
+// thorough makes the tests that look for touches after the end that much longer.
+var thorough = flag.Int("thorough", 1, "how many times as many lives completions have in the tests of touches after the end")
+
 // afterRounds is how many lives a test has, without and with the race detector.
 func afterRounds(full int) int {
+	full = full / 5 * *thorough
 	if testing.Short() {
-		full /= 10
+		full /= 2
 	}
 	if raceEnabled {
 		full /= 4

@@ -277,7 +277,7 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 		rounds          int // fewer where a machine that others use, too, makes each take milliseconds
 	}{
 		"explicit, goroutines": {rounds: 5000},
-		"hooked, goroutines":   {hooked: true, rounds: 100000},
+		"hooked, goroutines":   {hooked: true, rounds: 30000},
 		"hooked, threads":      {hooked: true, threads: true, rounds: 10000},
 	} {
 		t.Run(name, func(t *testing.T) {
