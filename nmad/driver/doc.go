@@ -6,7 +6,8 @@
 //	     nmad: gates, tags, matching, strategies
 //	───────────────┬─────────────────────────────────── Driver, Endpoint, Link
 //	nmad/driver/shm│nmad/driver/tcp│...
-//	               └ internal/hello  who is there, and does he know the secret
+//	               └ internal/stream a link of two stream sockets
+//	                 internal/hello  who is there, and does he know the secret
 //	                 internal/gate   Close while others are inside
 //	                 internal/raw    non-blocking system calls (unsafe)
 //

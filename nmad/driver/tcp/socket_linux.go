@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
 )
 
 // After how many seconds of silence the kernel asks whether a peer's host is
@@ -23,7 +24,7 @@ const (
 
 // takeSocket makes the connection ours and sets it up. Options are wishes: a
 // system that lacks one works without.
-func takeSocket(c *net.TCPConn, sndbuf int) (int, error) {
+func takeSocket(c stream.Conn, sndbuf int) (int, error) {
 	local := sameHost(c)
 	fd, err := raw.Take(c)
 	if err != nil {
@@ -50,7 +51,7 @@ func takeSocket(c *net.TCPConn, sndbuf int) (int, error) {
 
 // sameHost says whether the two ends of a connection are on one host: it then
 // goes through loopback, whatever the addresses.
-func sameHost(c *net.TCPConn) bool {
+func sameHost(c net.Conn) bool {
 	here, _ := c.LocalAddr().(*net.TCPAddr)
 	there, _ := c.RemoteAddr().(*net.TCPAddr)
 	return here != nil && there != nil && (there.IP.IsLoopback() || there.IP.Equal(here.IP))

@@ -1,6 +1,6 @@
 //go:build !race
 
-package tcp
+package stream
 
 // store and load are for what one direction notes and Arm, perhaps on another
 // thread, reads. Whoever arms because of what a direction returned has

@@ -1,8 +1,7 @@
-package tcp
+package stream
 
 import (
 	"fmt"
-	"net"
 	"sync/atomic"
 	"syscall"
 
@@ -38,8 +37,9 @@ const mostOnce = 512 << 10
 type link struct {
 	// Read by all directions, written rarely.
 	state   atomic.Uint32
-	rank    int // of the peer
-	maxBody int // bytes
+	name    string // of the driver
+	rank    int    // of the peer
+	maxBody int    // bytes
 	fd      [numTracks]int
 	ep      int                   // epoll set of both sockets: the Descriptor
 	fault   atomic.Pointer[error] // what broke it, or how it was lost; set before the state is
@@ -60,8 +60,8 @@ type link struct {
 const padding = 128
 
 // newLink makes a link of the two connections, which are closed in any case.
-func newLink(d Driver, conns [numTracks]*net.TCPConn, rank, peerBody int) (_ *link, err error) {
-	l := &link{rank: rank, maxBody: min(d.maxBody(), peerBody), fd: [numTracks]int{-1, -1}, ep: -1}
+func newLink(n *Network, conns [numTracks]Conn, rank, peerBody int) (_ *link, err error) {
+	l := &link{name: n.Name, rank: rank, maxBody: min(n.MaxBody, peerBody), fd: [numTracks]int{-1, -1}, ep: -1}
 	closeAll := func() {
 		for _, fd := range []int{l.ep, l.fd[trackSmall], l.fd[trackLarge]} {
 			if fd >= 0 {
@@ -73,7 +73,7 @@ func newLink(d Driver, conns [numTracks]*net.TCPConn, rank, peerBody int) (_ *li
 		return nil, fmt.Errorf("cannot create an epoll set: %w", err)
 	}
 	for t, c := range conns {
-		if l.fd[t], err = takeSocket(c, d.sndbuf); err == nil {
+		if l.fd[t], err = n.Take(c); err == nil {
 			l.armed[t] = unix.EPOLLIN
 			err = raw.Interest(l.ep, unix.EPOLL_CTL_ADD, l.fd[t], l.armed[t])
 		}
@@ -105,8 +105,8 @@ func (l *link) SendParts(h *driver.Header, parts [][]byte) (bool, error) {
 
 func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
 	if int(h.Body) != size || size > l.maxBody {
-		return false, fmt.Errorf("tcp: send to rank %d: %w: %d bytes, header says %d, at most %d",
-			l.rank, driver.ErrBody, size, h.Body, l.maxBody)
+		return false, fmt.Errorf("%s: send to rank %d: %w: %d bytes, header says %d, at most %d",
+			l.name, l.rank, driver.ErrBody, size, h.Body, l.maxBody)
 	}
 	if err := l.enter(inSend); err != nil {
 		return false, err
@@ -274,7 +274,7 @@ func (l *link) enter(as int) error {
 
 // violated breaks the link, and gives the error of all later calls.
 func (l *link) violated(err error) error {
-	err = fmt.Errorf("tcp: link to rank %d: %w", l.rank, err)
+	err = fmt.Errorf("%s: link to rank %d: %w", l.name, l.rank, err)
 	l.fault.CompareAndSwap(nil, &err)
 	l.state.Or(broken)
 	return *l.fault.Load()
@@ -283,9 +283,9 @@ func (l *link) violated(err error) error {
 // lose notes that the connection has ended; errno 0 is the regular end of the
 // stream.
 func (l *link) lose(errno syscall.Errno) error {
-	err := fmt.Errorf("tcp: link to rank %d: %w: its process ended or closed the link", l.rank, driver.ErrPeerLost)
+	err := fmt.Errorf("%s: link to rank %d: %w: its process ended or closed the link", l.name, l.rank, driver.ErrPeerLost)
 	if errno != 0 {
-		err = fmt.Errorf("tcp: link to rank %d: %w: %w", l.rank, driver.ErrPeerLost, errno)
+		err = fmt.Errorf("%s: link to rank %d: %w: %w", l.name, l.rank, driver.ErrPeerLost, errno)
 	}
 	if l.state.Load()&closed != 0 {
 		return l.why(closed)
@@ -298,7 +298,7 @@ func (l *link) lose(errno syscall.Errno) error {
 // why puts the state into words.
 func (l *link) why(s uint32) error {
 	if s&closed != 0 {
-		return fmt.Errorf("tcp: link to rank %d: %w", l.rank, driver.ErrClosed)
+		return fmt.Errorf("%s: link to rank %d: %w", l.name, l.rank, driver.ErrClosed)
 	}
 	return *l.fault.Load()
 }

@@ -1,8 +1,7 @@
-package tcp
+package stream
 
 import (
 	"fmt"
-	"net"
 	"sync"
 	"time"
 
@@ -20,7 +19,7 @@ type linkID = [hello.LinkSize]byte
 type half struct {
 	id     linkID
 	rank   uint32
-	second chan *net.TCPConn // room for one
+	second chan Conn // room for one
 }
 
 // halves are the links of an endpoint that wait for their second connection.
@@ -35,7 +34,7 @@ func (hs *halves) begin(peer *hello.Message) (*half, error) {
 	if hs.waiting[peer.Link] != nil {
 		return nil, hello.Refused("it begins the same link twice")
 	}
-	h := &half{id: peer.Link, rank: peer.Rank, second: make(chan *net.TCPConn, 1)}
+	h := &half{id: peer.Link, rank: peer.Rank, second: make(chan Conn, 1)}
 	hs.waiting[peer.Link] = h
 	return h, nil
 }
@@ -65,10 +64,10 @@ func (hs *halves) forget(h *half) bool {
 }
 
 // await waits for the second connection, not longer than an exchange may take.
-func (hs *halves) await(h *half, done <-chan struct{}) (*net.TCPConn, error) {
+func (hs *halves) await(h *half, done <-chan struct{}) (Conn, error) {
 	patience := time.NewTimer(hello.Patience)
 	defer patience.Stop()
-	var c *net.TCPConn
+	var c Conn
 	select {
 	case c = <-h.second:
 	case <-patience.C:

@@ -1,4 +1,4 @@
-package tcp
+package stream
 
 import (
 	"context"
@@ -14,20 +14,31 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
 func config(rank int) driver.Config {
 	return driver.Config{Rank: rank, Size: 2, Job: "test", Secret: []byte("a secret")}
 }
 
-func open(t *testing.T, c driver.Config) *endpoint {
+const standardBody = 64 << 10
+
+// open opens a process on the plainest network there is: TCP over loopback.
+func open(t *testing.T, c driver.Config) *endpoint { return openBody(t, c, standardBody) }
+
+func openBody(t *testing.T, c driver.Config, body int) *endpoint {
 	t.Helper()
-	ep, err := Driver{}.Open(c)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	ep := Network{
+		Name: "plain", Dial: "tcp", Hint: "is it there?", MaxBody: body,
+		Check: func(string) error { return nil },
+		Take:  func(c Conn) (int, error) { return raw.Take(c) },
+	}.listen(c, ln, ln.Addr().String())
 	t.Cleanup(func() { _ = ep.Close() })
-	return ep.(*endpoint)
+	return ep
 }
 
 // dialRaw authenticates a bare connection as one track of a link of rank 1.
@@ -330,72 +341,10 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestListen: where it listens, and what it says when it cannot.
-func TestListen(t *testing.T) {
-	ep := open(t, config(0))
-	if host, _, err := net.SplitHostPort(ep.Addr()); err != nil || host != "127.0.0.1" {
-		t.Errorf("listens on %s", ep.Addr())
-	}
-	for where, says := range map[string]string{
-		ep.Addr():      "address already in use",
-		"192.0.2.1:0":  "cannot assign requested address",
-		"no such host": "cannot listen",
-		"127.0.0.1:x":  "cannot listen",
-	} {
-		c := config(1)
-		c.Listen = where
-		_, err := Driver{}.Open(c)
-		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), where) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("Listen %q: %v; should mention %q", where, err, says)
-		} else {
-			t.Log(err)
-		}
-	}
-	c := config(0)
-	c.Listen = "@name of another driver"
-	if host, _, _ := net.SplitHostPort(open(t, c).Addr()); host != "127.0.0.1" {
-		t.Errorf("listens on %s", host)
-	}
-	c.Listen = "0.0.0.0:0"
-	every := open(t, c)
-	if host, _, _ := net.SplitHostPort(every.Addr()); net.ParseIP(host).IsUnspecified() {
-		t.Errorf("publishes %s, which nobody can dial", every.Addr())
-	}
-	l, err := open(t, config(1)).Dial(context.Background(), 0, every.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l.Close()
-}
-
-// TestSocketOptions: both sockets of a link send at once, and over loopback
-// with an algorithm that does not pace.
-func TestSocketOptions(t *testing.T) {
-	l, _, _ := linkRaw(t)
-	for track, fd := range l.(*link).fd {
-		if v, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY); err != nil || v != 1 {
-			t.Errorf("track %d: TCP_NODELAY is %d, %v", track, v, err)
-		}
-		if v, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION); err != nil || v == "bbr" {
-			t.Errorf("track %d: congestion control %q, %v", track, v, err)
-		}
-		if fl, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || fl&unix.O_NONBLOCK == 0 {
-			t.Errorf("track %d: flags %#x, %v", track, fl, err)
-		}
-		if fl, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || fl&unix.FD_CLOEXEC == 0 {
-			t.Errorf("track %d: descriptor flags %#x, %v", track, fl, err)
-		}
-	}
-}
-
 // TestSmallerBodyWins: two builds with different limits agree on the smaller.
 func TestSmallerBodyWins(t *testing.T) {
 	a := open(t, config(0))
-	b, err := Driver{body: 1000}.Open(config(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := openBody(t, config(1), 1000)
 	l, err := b.Dial(context.Background(), 0, a.Addr())
 	if err != nil {
 		t.Fatal(err)
