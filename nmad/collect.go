@@ -188,6 +188,6 @@ func (g *Gate) sendAtOnce(tag uint64, buf []byte) bool {
 // size lacks it: a sender that only sends would not notice otherwise.
 func (g *Gate) refreshCredit(size int) {
 	if size <= g.tx.eager && g.tx.credit < cost(size) {
-		g.receive()
+		g.receive(nil)
 	}
 }

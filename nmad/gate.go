@@ -90,6 +90,7 @@ func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds) *
 	g.any, g.watch = newAnySource(2), &monitors{} // until a session gives it its own
 	g.tx.init(link, b)
 	g.rx.init(b)
+	g.rx.drainer, _ = link.(driver.Drainer)
 	g.push.move, g.pull.move = g.pushSome, g.pullSome
 	return g
 }

@@ -26,13 +26,13 @@ const sharedPolls = 8
 // lastGasp bounds the bursts that are taken in from a link that has broken.
 const lastGasp = 4096
 
-// progress moves the small track on, once. Under mu. It says whether packets
-// arrived.
-func (g *Gate) progress() bool {
+// progress moves the small track on, once, for waiter (nil: nobody in particular).
+// Under mu. It says whether packets arrived.
+func (g *Gate) progress(waiter *Request) bool {
 	if g.end != nil || g.link == nil {
 		return false
 	}
-	arrived := g.receive()
+	arrived := g.receive(waiter)
 	if g.outgoing() && g.end == nil {
 		g.drain()
 	}
@@ -48,7 +48,7 @@ func (g *Gate) poll() bool {
 // pollLocked is poll for a caller that has the lock, and lets it go.
 func (g *Gate) pollLocked() bool {
 	moved := g.attend()
-	moved = g.progress() || moved
+	moved = g.progress(nil) || moved
 	for range rounds {
 		pull, push := g.pull.take(), g.push.take()
 		if !pull && !push {
@@ -116,7 +116,7 @@ func (g *Gate) spinFor(r *Request) bool {
 	for quiet := 1; g.spin > 0; quiet++ {
 		moved := false
 		for range spinBurst {
-			if g.progress() {
+			if g.progress(r) {
 				moved = true
 			}
 			if r.stage == done {
@@ -201,7 +201,7 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 func (g *Gate) lose(err error) {
 	if !errors.Is(err, driver.ErrProtocol) {
 		for range lastGasp {
-			if g.end != nil || !g.receive() {
+			if g.end != nil || !g.receive(nil) {
 				break
 			}
 		}

@@ -11,14 +11,15 @@ import (
 // receiver is what a gate knows about its incoming small track, and about
 // matching. Under the lock of the gate.
 type receiver struct {
-	head       driver.Header // of the packet that is being received
-	seq        uint32        // of the next message
-	posted     table         // receives without a message
-	wild       wildList      // such with a mask, and probes
-	unexpected table         // messages without a receive
-	order      arrivals      // the same, in the order in which they came
-	flagged    bool          // anySource knows that there may be some
-	searched   uint64        // receives from any source of up to this age were compared with them
+	head       driver.Header  // of the packet that is being received
+	drainer    driver.Drainer // the link, if it can tell when it is empty; else nil
+	seq        uint32         // of the next message
+	posted     table          // receives without a message
+	wild       wildList       // such with a mask, and probes
+	unexpected table          // messages without a receive
+	order      arrivals       // the same, in the order in which they came
+	flagged    bool           // anySource knows that there may be some
+	searched   uint64         // receives from any source of up to this age were compared with them
 	pool       messagePool
 	answers    requestQueue // receives whose RTR is still to be sent
 	records    int          // rendezvous that may be unexpected at once
@@ -140,9 +141,10 @@ func (g *Gate) truncated(r *Request, size uint64) error {
 		g.rank, r.tag, ErrTruncated, size, r.data.size)
 }
 
-// receive takes in the packets that are there, up to a burst. It says whether
-// there were any.
-func (g *Gate) receive() bool {
+// receive takes in the packets that are there, up to a burst, and no more once waiter
+// (nil: nobody) is done: its owner has waited for long enough. It says whether there were
+// any.
+func (g *Gate) receive(waiter *Request) bool {
 	h := &g.rx.head
 	for n := range burst {
 		body, ok, err := g.link.Recv(h)
@@ -157,7 +159,7 @@ func (g *Gate) receive() bool {
 			g.fail(wrong)
 			return true
 		}
-		if g.end != nil {
+		if g.end != nil || waiter != nil && waiter.stage == done || g.rx.drainer != nil && g.rx.drainer.Drained() {
 			return true
 		}
 	}

@@ -212,7 +212,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		}
 	case "pollsmall": // as if somebody else carried the bytes of the large track just now
 		g.mu.lock()
-		g.progress()
+		g.progress(nil)
 		g.release()
 	case "hold", "buffer", "delay":
 		on := rest[0] == "on"

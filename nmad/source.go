@@ -75,7 +75,7 @@ func (g *Gate) rearm() {
 			g.armedRoom = true
 			return
 		}
-		g.progress()
+		g.progress(nil)
 		if g.push.take() {
 			g.carry(&g.push)
 			g.home(&g.push)

@@ -89,3 +89,11 @@ type Link interface {
 	// Close frees the link on this side; the peer's calls then fail with ErrPeerLost.
 	Close() error
 }
+
+// Drainer is a Link of which a Recv in vain costs a system call.
+type Drainer interface {
+	// Drained says whether the last Recv handed out the last packet of all that the
+	// network had when it was asked: to call it once more at once is hardly worth it. It
+	// belongs to the caller of Recv.
+	Drained() bool
+}

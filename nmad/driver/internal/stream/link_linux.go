@@ -162,6 +162,9 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	return body, ok, nil
 }
 
+// Drained implements driver.Drainer.
+func (l *link) Drained() bool { return l.rx.short && l.rx.at == l.rx.end }
+
 // PushLarge implements driver.Link: one system call, straight from buf.
 func (l *link) PushLarge(buf []byte) (int, error) {
 	if err := l.enter(inPush); err != nil {

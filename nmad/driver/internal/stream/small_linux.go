@@ -75,6 +75,7 @@ type smallRecv struct {
 	maxBody int
 	at, end int    // buf[at:end] has arrived and not been handed out
 	whole   uint64 // 1: a whole packet is among it (store, load)
+	short   bool   // the last read brought less than there was room for: all that the kernel had
 }
 
 // readAhead is how much more than one packet is read at once, in bytes.
@@ -139,5 +140,6 @@ func (r *smallRecv) read(fd int) (int, syscall.Errno) {
 	}
 	n, errno := raw.Recv(fd, r.buf[r.end:])
 	r.end += n
+	r.short = r.end < len(r.buf)
 	return n, errno
 }
