@@ -21,8 +21,9 @@ var errMissing = errors.New("not installed")
 
 // A workshop is the temporary folder with the sources and what was built of them.
 type workshop struct {
-	dir  string
-	jobs int // started so far that needed a file
+	dir  string // of the sources
+	out  string // of what was built
+	jobs int    // started so far that needed a file
 }
 
 func newWorkshop() (*workshop, error) {
@@ -30,7 +31,7 @@ func newWorkshop() (*workshop, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder to build the peers in: %w", err)
 	}
-	w := &workshop{dir: dir}
+	w := &workshop{dir: dir, out: dir}
 	entries, err := fs.ReadDir(sources, "src")
 	for _, e := range entries {
 		var text []byte
@@ -50,6 +51,8 @@ func newWorkshop() (*workshop, error) {
 
 func (w *workshop) path(name string) string { return filepath.Join(w.dir, name) }
 
+func (w *workshop) built(name string) string { return filepath.Join(w.out, name) }
+
 func (w *workshop) remove() { os.RemoveAll(w.dir) }
 
 // compile builds program from source with the given compiler, once. The options
@@ -58,10 +61,10 @@ func (w *workshop) compile(ctx context.Context, compiler, source, program string
 	if _, err := exec.LookPath(compiler); err != nil {
 		return fmt.Errorf("%s: %w", compiler, errMissing)
 	}
-	if _, err := os.Stat(w.path(program)); err == nil {
+	if _, err := os.Stat(w.built(program)); err == nil {
 		return nil
 	}
-	line := append([]string{"-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o", program, source}, options...)
+	line := append([]string{"-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o", w.built(program), source}, options...)
 	cmd := exec.CommandContext(ctx, compiler, line...)
 	cmd.Dir = w.dir
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -34,6 +34,9 @@ func main() {
 	enterLoopback()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if len(os.Args) > 1 && os.Args[1] == "job" {
+		os.Exit(exitOf(runJob(ctx, os.Args[2:])))
+	}
 	s, err := parseFlags(os.Args[1:])
 	switch {
 	case errors.Is(err, flag.ErrHelp):

@@ -79,18 +79,21 @@ func (w *workshop) mpi(name, compiler string, launch ...string) program {
 	}
 }
 
-// openMPI binds nothing itself, since the ranks do, and takes this machine for as
-// large as it must be, but spins as if it were.
+// launchers begin the command lines of MPI jobs. They bind nothing, since the ranks do, and take
+// this machine for as large as it must be.
+var launchers = map[string][]string{
+	"mpirun.openmpi": {"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"},
+	"mpiexec.hydra":  {"mpiexec.hydra", "-iface", "lo"},
+}
+
+// openMPI spins as if the machine were as large as it takes it for.
 func (w *workshop) openMPI(name string, more ...string) program {
-	launch := []string{
-		"mpirun.openmpi", "-np", "2", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
-		"--mca", "mpi_yield_when_idle", "0",
-	}
+	launch := slices.Concat(launchers["mpirun.openmpi"], []string{"--mca", "mpi_yield_when_idle", "0"}, []string{"-np", "2"})
 	return w.mpi(name, "mpicc.openmpi", append(launch, more...)...)
 }
 
 func (w *workshop) mpich(name string, more ...string) program {
-	launch := []string{"mpiexec.hydra", "-n", "2", "-iface", "lo"}
+	launch := slices.Concat(launchers["mpiexec.hydra"], []string{"-n", "2"})
 	return w.mpi(name, "mpicc.mpich", append(launch, more...)...)
 }
 

@@ -54,7 +54,7 @@ static void usage(const char *program)
 	exit(2);
 }
 
-static struct options parse(int argc, char **argv)
+__attribute__((unused)) static struct options parse(int argc, char **argv)
 {
 	struct options o = {.iters = 1000, .warmup = 100, .cpus = {0, 1}};
 	int c;
@@ -196,7 +196,7 @@ struct lines {
 
 // shared_lines maps the lines of two processes: fresh memory that a fork will
 // share, or the file of -p.
-static struct lines *shared_lines(const char *file)
+__attribute__((unused)) static struct lines *shared_lines(const char *file)
 {
 	int fd = -1, flags = MAP_SHARED | MAP_ANONYMOUS;
 	void *p;

@@ -1,0 +1,214 @@
+// Two MPI ranks and many threads (MPI_THREAD_MULTIPLE), a CPU per rank:
+//
+//   fan    rank 0 sends to one of N threads of rank 1 after the other, which answers
+//   pairs  N threads of rank 0, each in a ping-pong with its own thread of rank 1
+//   load   one ping-pong between the ranks, while N threads of each compute
+//
+//   threads_mpi MODE -n 1,2,4 -s SIZE -i ITERS -t SECONDS -c CPU,CPU
+//
+// For each N it prints a line: N, and the one-way times (half a round trip) in ns of at
+// most ITERS messages that were sent within SECONDS. Where one takes longer than
+// HOPELESS, larger N are left out.
+#include "ranks.h"
+#include "work.h"
+
+#include <pthread.h>
+
+#define MAX_THREADS 1024
+#define WARMUP 10 // of each thread of rank 0, where one has as many
+#define HOPELESS 50e6
+
+enum { FIRST_TAG = 1000, NEXT_TAG = 1 };
+
+static struct {
+	const char *mode;
+	int counts[MAX_SIZES], ncounts;
+	int size, iters;
+	double seconds;
+	int cpus[2];
+} o = {.size = 1, .iters = 1000, .seconds = 1, .cpus = {0, 1}};
+
+static int rank;
+static double ns;
+static atomic_int computing;
+
+// A player is one thread of a ping-pong.
+struct player {
+	pthread_t thread;
+	int first, tags; // those that it plays with
+	int iters;
+	uint64_t *sample;
+	int n;
+};
+
+static void must_create(pthread_t *t, void *(*f)(void *), void *arg)
+{
+	pthread_attr_t small;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 256 << 10);
+	errno = pthread_create(t, &small, f, arg);
+	if (errno)
+		die("pthread_create");
+}
+
+// serve plays first, and at last sends each tag the end: a message that is longer than agreed.
+static void *serve(void *arg)
+{
+	struct player *p = arg;
+	char *out = buffer((size_t)o.size + 1), *in = buffer((size_t)o.size + 1);
+	int warmup = p->iters > 10 * WARMUP ? WARMUP : p->iters / 10;
+	uint64_t end = clock_ns() + (uint64_t)(o.seconds * 1e9);
+
+	for (int i = 0; i < warmup + p->iters; i++) {
+		int tag = p->first + i % p->tags, got;
+		MPI_Status status;
+
+		out[0] = (char)i;
+		uint64_t before = ticks();
+		MPI_Send(out, o.size, MPI_BYTE, 1, tag, MPI_COMM_WORLD);
+		MPI_Recv(in, o.size + 1, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &status);
+		uint64_t after = ticks();
+		MPI_Get_count(&status, MPI_BYTE, &got);
+		if (got != o.size || in[0] != (char)i) {
+			fprintf(stderr, "answer %d is damaged\n", i);
+			MPI_Abort(MPI_COMM_WORLD, 1);
+		}
+		if (i >= warmup)
+			p->sample[p->n++] = after - before;
+		if (p->n > 0 && clock_ns() > end)
+			break;
+	}
+	for (int k = 0; k < p->tags; k++)
+		MPI_Send(out, o.size + 1, MPI_BYTE, 1, p->first + k, MPI_COMM_WORLD);
+	free(out);
+	free(in);
+	return NULL;
+}
+
+// answer sends back what comes, until the end comes.
+static void *answer(void *arg)
+{
+	struct player *p = arg;
+	char *buf = buffer((size_t)o.size + 1);
+
+	for (;;) {
+		MPI_Status status;
+		int got;
+
+		MPI_Recv(buf, o.size + 1, MPI_BYTE, 0, p->first, MPI_COMM_WORLD, &status);
+		MPI_Get_count(&status, MPI_BYTE, &got);
+		if (got > o.size)
+			break;
+		MPI_Send(buf, got, MPI_BYTE, 0, p->first, MPI_COMM_WORLD);
+	}
+	free(buf);
+	return NULL;
+}
+
+static void *compute(void *arg)
+{
+	while (atomic_load_explicit(&computing, memory_order_relaxed))
+		work_steps(1000);
+	return arg;
+}
+
+// play plays one N; the longest time in ns is returned on rank 0.
+static double play(int n)
+{
+	static pthread_t workers[MAX_THREADS];
+	int load = !strcmp(o.mode, "load"), fan = !strcmp(o.mode, "fan");
+	int players = load || (fan && rank == 0) ? 1 : n;
+	struct player *all = calloc((size_t)players, sizeof *all);
+	double longest = 0;
+
+	atomic_store(&computing, 1);
+	for (int i = 0; load && i < n; i++)
+		must_create(&workers[i], compute, NULL);
+	for (int k = 0; k < players; k++) {
+		all[k].first = FIRST_TAG + k;
+		all[k].tags = fan && rank == 0 ? n : 1;
+		all[k].iters = o.iters / players > 0 ? o.iters / players : 1;
+		all[k].sample = buffer(sizeof(uint64_t) * (size_t)all[k].iters);
+		must_create(&all[k].thread, rank == 0 ? serve : answer, &all[k]);
+	}
+	if (rank == 0)
+		printf("%d", n);
+	for (int k = 0; k < players; k++) {
+		pthread_join(all[k].thread, NULL);
+		for (int i = 0; i < all[k].n; i++) {
+			double t = (double)all[k].sample[i] * ns / 2;
+			printf(" %.1f", t);
+			longest = t > longest ? t : longest;
+		}
+		free(all[k].sample);
+	}
+	atomic_store(&computing, 0);
+	for (int i = 0; load && i < n; i++)
+		pthread_join(workers[i], NULL);
+	if (rank == 0)
+		printf("\n");
+	fflush(stdout);
+	free(all);
+	return longest;
+}
+
+static void parse_threads(int argc, char **argv)
+{
+	int c;
+
+	if (argc > 1)
+		o.mode = argv[1];
+	if (!o.mode || (strcmp(o.mode, "fan") && strcmp(o.mode, "pairs") && strcmp(o.mode, "load")))
+		goto wrong;
+	for (optind = 2; (c = getopt(argc, argv, "n:s:i:t:c:")) != -1;) {
+		switch (c) {
+		case 'n':
+			for (char *p = strtok(optarg, ","); p; p = strtok(NULL, ",")) {
+				int n = atoi(p);
+				if (o.ncounts == MAX_SIZES || n < 1 || n > MAX_THREADS)
+					goto wrong;
+				o.counts[o.ncounts++] = n;
+			}
+			break;
+		case 's':
+			o.size = atoi(optarg);
+			break;
+		case 'i':
+			o.iters = atoi(optarg);
+			break;
+		case 't':
+			o.seconds = atof(optarg);
+			break;
+		case 'c':
+			if (sscanf(optarg, "%d,%d", &o.cpus[0], &o.cpus[1]) != 2)
+				goto wrong;
+			break;
+		default:
+			goto wrong;
+		}
+	}
+	if (o.ncounts > 0 && o.size > 0 && o.iters > 0 && o.seconds > 0 && optind == argc)
+		return;
+wrong:
+	fprintf(stderr, "usage: %s fan|pairs|load -n THREADS,... -s SIZE -i ITERS -t SECONDS -c CPU,CPU\n", argv[0]);
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	parse_threads(argc, argv);
+	rank = join_two(&argc, &argv, o.cpus, MPI_THREAD_MULTIPLE);
+	ns = ns_per_tick();
+	for (int i = 0, go = 1; i < o.ncounts && go; i++) {
+		double longest = play(o.counts[i]);
+
+		go = longest < HOPELESS || !strcmp(o.mode, "load");
+		if (rank == 0)
+			MPI_Send(&go, 1, MPI_INT, 1, NEXT_TAG, MPI_COMM_WORLD);
+		else
+			MPI_Recv(&go, 1, MPI_INT, 0, NEXT_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	MPI_Finalize();
+	return 0;
+}
