@@ -26,7 +26,7 @@ type Config struct {
 	Listener   net.Listener // rank 0: listens there already, so that no other process can take the port; Open closes it
 	Secret     []byte       // shared by the job, at least 16 bytes; 32 random ones are right
 
-	Driver   string        // name of the network: "auto", which is shm on one host and tcp between hosts, "shm", "tcp"; default DefaultDriver
+	Driver   string        // name of the network: "auto", which is shm on one host and tcp between hosts, "shm", "tcp", "unix"; default DefaultDriver
 	Custom   driver.Driver // a network that is not registered under a name; goes before Driver
 	Strategy string        // what to make of messages that wait for the network: see package strategy; default "default"
 	Listen   string        // address at which this process accepts links; default loopback, any free port

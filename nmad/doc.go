@@ -24,7 +24,7 @@
 //	└────────┬───────────────────────────────────────────────────────▲──────────┘
 //	   small track: packets in order, up to MaxBody     large track: bytes
 //	         ▼                                                       │
-//	   driver.Link: shm, tcp, ...            pioman: ltask polls, Source sleeps
+//	   driver.Link: shm, tcp, unix ...       pioman: ltask polls, Source sleeps
 //
 //	   control connection (internal/bootstrap): who leaves, who has died
 //

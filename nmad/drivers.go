@@ -6,4 +6,5 @@ import (
 	_ "github.com/pm2-go/pm2/nmad/driver/auto"
 	_ "github.com/pm2-go/pm2/nmad/driver/shm"
 	_ "github.com/pm2-go/pm2/nmad/driver/tcp"
+	_ "github.com/pm2-go/pm2/nmad/driver/unix"
 )

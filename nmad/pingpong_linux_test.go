@@ -49,7 +49,7 @@ func pingpong(size, iters int) error {
 
 // BenchmarkPingPong measures one way between two processes, one core each.
 func BenchmarkPingPong(b *testing.B) {
-	for _, d := range []string{"shm", "tcp"} {
+	for _, d := range []string{"shm", "tcp", "unix"} {
 		for _, engine := range []string{"explicit", "hooks"} {
 			for _, size := range []int{1, 4 << 10, 1 << 20} {
 				b.Run(fmt.Sprintf("%s/%s/%d", d, engine, size), func(b *testing.B) {

@@ -5,7 +5,7 @@
 //
 //	     nmad: gates, tags, matching, strategies
 //	───────────────┬─────────────────────────────────── Driver, Endpoint, Link
-//	nmad/driver/shm│nmad/driver/tcp│...
+//	nmad/driver/shm│nmad/driver/tcp│nmad/driver/unix│...
 //	               └ internal/stream a link of two stream sockets
 //	                 internal/hello  who is there, and does he know the secret
 //	                 internal/gate   Close while others are inside

@@ -211,7 +211,7 @@ func TestShare(t *testing.T) {
 }
 
 func TestJoinAll(t *testing.T) {
-	for _, d := range []string{"shm", "tcp"} {
+	for _, d := range []string{"shm", "tcp", "unix"} {
 		t.Run(d, func(t *testing.T) {
 			j, err := Start(Spec{N: 3, Driver: d, Env: []string{modeVariable + "=join"}})
 			if err != nil {

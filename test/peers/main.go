@@ -28,7 +28,7 @@ type settings struct {
 var standard = []string{"shm", "tcp", "onecpu"}
 
 // known are all comparisons, in the order in which they run.
-var known = append(slices.Clone(standard), "mpich", "openmpi-tcp", "mpich-tcp", "argobots")
+var known = append(slices.Clone(standard), "unix", "mpich", "openmpi-tcp", "mpich-tcp", "argobots")
 
 func main() {
 	enterLoopback()
@@ -111,6 +111,7 @@ func (s settings) comparisons(w *workshop) []comparison {
 		{name: "shm", ours: shm, peer: w.openMPI("Open MPI, default path"), sizes: s.sizes},
 		{name: "tcp", ours: tcp, peer: w.native("C busy-poll, tcp", "pingpong_tcp"), sizes: one},
 		{name: "onecpu", ours: shared, peer: pipe, sizes: one, oneCPU: true},
+		{name: "unix", ours: w.demo(s.demo, "unix", s.engine), peer: w.native("C busy-poll, unix", "pingpong_tcp", "-u"), sizes: one},
 		{name: "mpich", ours: shm, peer: w.mpich("MPICH, default path"), sizes: s.sizes},
 		{name: "openmpi-tcp", ours: tcp, peer: w.openMPI("Open MPI, tcp", "--mca", "btl", "tcp,self"), sizes: s.sizes},
 		{name: "mpich-tcp", ours: tcp, peer: w.mpich("MPICH, tcp", "-genv", "UCX_TLS", "tcp,self"), sizes: s.sizes},

@@ -234,6 +234,7 @@ func TestPrograms(t *testing.T) {
 	where := [2]int{cpus[0], cpus[len(cpus)-1]}
 	programs := []program{
 		w.native("C busy-poll, tcp", "pingpong_tcp"),
+		w.native("C busy-poll, unix", "pingpong_tcp", "-u"),
 		w.native("blocking pipes", "pingpong_pipe"),
 	}
 	if where[0] != where[1] {

@@ -46,13 +46,13 @@ func arguments(size, iters int, cpus [2]int) []string {
 }
 
 // native is a C program that starts its own second process.
-func (w *workshop) native(name, source string) program {
+func (w *workshop) native(name, source string, options ...string) program {
 	binary := source + ".bin"
 	return program{
 		name:  name,
 		build: func(ctx context.Context) error { return w.compile(ctx, "gcc", source+".c", binary) },
 		command: func(size, iters int, cpus [2]int) []string {
-			return append([]string{w.path(binary)}, arguments(size, iters, cpus)...)
+			return append(append([]string{w.path(binary)}, options...), arguments(size, iters, cpus)...)
 		},
 	}
 }

@@ -101,6 +101,19 @@ func (p *probe) time(rounds int) float64 {
 	return float64(time.Since(start).Nanoseconds()) / float64(rounds-1) / 2
 }
 
+// barePair gives the two ends of a bare connection such as the driver of that name
+// uses: of Unix sockets for unix, else over loopback.
+func barePair(name string) (here int, there *os.File, err error) {
+	if name != "unix" {
+		return tcpPair()
+	}
+	fd, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, nil, err
+	}
+	return fd[0], os.NewFile(uintptr(fd[1]), "socket"), nil
+}
+
 // tcpPair gives the two ends of a bare connection over loopback, set up like
 // the driver's.
 func tcpPair() (here int, there *os.File, err error) {

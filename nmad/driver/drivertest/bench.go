@@ -33,7 +33,7 @@ const (
 // and streams, copying each body out as nmad would, with things beside it
 // that no driver can beat: a cache line that goes to the other core and back
 // (probe-ns, in every row: rows of different probes are not to be compared), and
-// a loop of write and read on a bare TCP socket; and the rival of copying twice,
+// a loop of write and read on a bare socket; and the rival of copying twice,
 // one copy by process_vm_readv. Call it directly from a
 // benchmark function, once. It skips on a single CPU.
 func Bench(b *testing.B, d driver.Driver) {
@@ -59,7 +59,7 @@ func Bench(b *testing.B, d driver.Driver) {
 		b.Fatal(err)
 	}
 	defer pf.Close()
-	rawHere, rawThere, err := tcpPair()
+	rawHere, rawThere, err := barePair(d.Name())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,6 +6,7 @@
 //   -w N            untimed round trips before them
 //   -c A,B          CPUs of the two processes; the same twice is allowed
 //   -p FILE         a file to share for the probe, where the two do not share memory
+//   -u              Unix sockets, where sockets are used
 // and prints one line of JSON, times in ns, one way (half a round trip):
 //   {"rows":[{"size":1,"min_ns":0,"median_ns":0,"p99_ns":0,"mean_ns":0,"iters":0,
 //             "probe_ns":0,"probe_after_ns":0}]}
@@ -40,6 +41,7 @@ struct options {
 	int iters, warmup;
 	int cpus[2];
 	const char *probe; // file for the probe's lines, or NULL
+	int local;         // Unix sockets
 };
 
 static void die(const char *what)
@@ -50,7 +52,7 @@ static void die(const char *what)
 
 static void usage(const char *program)
 {
-	fprintf(stderr, "usage: %s -s SIZE,... -i ITERS -w WARMUP -c CPU,CPU [-p FILE]\n", program);
+	fprintf(stderr, "usage: %s -s SIZE,... -i ITERS -w WARMUP -c CPU,CPU [-p FILE] [-u]\n", program);
 	exit(2);
 }
 
@@ -59,7 +61,7 @@ __attribute__((unused)) static struct options parse(int argc, char **argv)
 	struct options o = {.iters = 1000, .warmup = 100, .cpus = {0, 1}};
 	int c;
 
-	while ((c = getopt(argc, argv, "s:i:w:c:p:")) != -1) {
+	while ((c = getopt(argc, argv, "s:i:w:c:p:u")) != -1) {
 		switch (c) {
 		case 's':
 			for (char *p = strtok(optarg, ","); p; p = strtok(NULL, ",")) {
@@ -82,6 +84,9 @@ __attribute__((unused)) static struct options parse(int argc, char **argv)
 			break;
 		case 'p':
 			o.probe = optarg;
+			break;
+		case 'u':
+			o.local = 1;
 			break;
 		default:
 			usage(argv[0]);

@@ -1,0 +1,92 @@
+package unix
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
+)
+
+// Open implements driver.Driver. Config.Listen is used if it is an abstract name
+// ("@name"), and otherwise meant for another driver. An endpoint's address is such a
+// name, valid on this host and in this network name space.
+func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("unix: open: %w", err)
+	}
+	name := c.Listen
+	if !strings.HasPrefix(name, "@") || len(name) < 2 {
+		name = fresh(c.Rank)
+	}
+	ln, err := net.Listen("unix", name)
+	if err != nil {
+		return nil, fmt.Errorf("unix: cannot listen on %q: %w; choose another name, or none", name, stream.Cause(err))
+	}
+	return d.network().Listen(c, ln, name), nil
+}
+
+// fresh makes a name that nobody can have taken before.
+func fresh(rank int) string {
+	var random [12]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return fmt.Sprintf("@pm2-unix-%d-%s", rank, hex.EncodeToString(random[:]))
+}
+
+func (d Driver) network() stream.Network {
+	n := stream.Network{
+		Name: Name, Dial: "unix", Hint: "is its process running, on this host?",
+		MaxBody: standardBody, Check: checkAddress, Take: d.take,
+		Admit: func(c stream.Conn) error { return admit(c, os.Geteuid()) },
+	}
+	if d.body != 0 {
+		n.MaxBody = d.body
+	}
+	return n
+}
+
+func checkAddress(addr string) error {
+	if len(addr) < 2 || addr[0] != '@' {
+		return fmt.Errorf("%w: an address of this driver begins with @", driver.ErrConfig)
+	}
+	return nil
+}
+
+// take makes the socket of a connection ours.
+func (d Driver) take(c stream.Conn) (int, error) {
+	fd, err := raw.Take(c)
+	if err == nil && d.sndbuf > 0 {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, d.sndbuf) // a wish
+	}
+	return fd, err
+}
+
+// admit turns away whoever does not run under that user.
+func admit(c stream.Conn, user int) error {
+	rc, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer *unix.Ucred
+	var failed error
+	if err := rc.Control(func(fd uintptr) {
+		peer, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		return err
+	}
+	if failed != nil {
+		return fmt.Errorf("the kernel does not say whose process it is: %w", failed)
+	}
+	if int64(peer.Uid) != int64(user) {
+		return hello.Refused("it runs under user %d, this process under %d", peer.Uid, user)
+	}
+	return nil
+}
