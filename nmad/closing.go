@@ -31,7 +31,7 @@ func (g *Gate) beginClose(why error) {
 // quiet says that no send is under way any more. Under mu.
 func (g *Gate) quiet() bool {
 	return g.end != nil || g.link == nil ||
-		g.tx.queue.empty() && g.tx.sends.used == 0 && g.push.queue.empty() && !g.tx.unflushed
+		g.tx.queue.empty() && g.tx.sends.used == 0 && g.pushing == 0 && !g.tx.unflushed
 }
 
 // sayBye ends the sends that are left and takes leave of the peer.
@@ -55,8 +55,8 @@ func (g *Gate) parted() bool {
 // handleBye hears that the peer has left, and that this was the last of its
 // packets but an acknowledgement.
 func (g *Gate) handleBye(pushed uint64) *PeerError {
-	if g.byeSeen || pushed < g.pull.total {
-		return violation(g.rank, "it leaves having pushed %d bytes, of which we have %d", pushed, g.pull.total)
+	if g.byeSeen || pushed < g.pulled() {
+		return violation(g.rank, "it leaves having pushed %d bytes, of which we have %d", pushed, g.pulled())
 	}
 	g.byeSeen, g.byeTotal = true, pushed
 	g.takeLeave()
@@ -70,7 +70,7 @@ func (g *Gate) takeLeave() {
 	if !g.byeSeen || g.end != nil {
 		return
 	}
-	if g.pull.total < g.byeTotal && !g.pull.queue.empty() && !g.closing {
+	if g.pulling != 0 && !g.closing && g.pulled() < g.byeTotal {
 		return
 	}
 	g.tx.owesByeAck = true
@@ -101,5 +101,5 @@ func (g *Gate) shut(why *PeerError) bool {
 	defer g.release()
 	g.fail(why)
 	g.homeAll()
-	return g.pull.resting() && g.push.resting()
+	return g.resting()
 }

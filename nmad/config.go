@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
@@ -26,10 +27,25 @@ type Config struct {
 	Listener   net.Listener // rank 0: listens there already, so that no other process can take the port; Open closes it
 	Secret     []byte       // shared by the job, at least 16 bytes; 32 random ones are right
 
-	Driver   string        // name of the network: "auto", which is shm on one host and tcp between hosts, "shm", "tcp", "unix"; default DefaultDriver
-	Custom   driver.Driver // a network that is not registered under a name; goes before Driver
-	Strategy string        // what to make of messages that wait for the network: see package strategy; default "default"
-	Listen   string        // address at which this process accepts links; default loopback, any free port
+	// Driver names the network: "auto", which is shm on one host and tcp between hosts,
+	// "shm", "tcp", "unix"; default DefaultDriver. Several names, separated by commas, make as
+	// many rails, up to MaxRails, between each two processes: "tcp,tcp". The
+	// first of them carries all packets, so it should be the one with the least latency; long
+	// messages are shared out among all of them, as Strategy says. It is the same in
+	// all processes.
+	Driver string
+	Custom driver.Driver   // a network that is not registered under a name; goes before Driver
+	Rails  []driver.Driver // likewise, one for each rail; goes before Custom
+
+	// Strategy says what to make of messages that wait for the network, and how rails
+	// share long ones: see package strategy; default "default", and
+	// "split-balance" with several rails.
+	Strategy string
+
+	// Listen is the address at which this process accepts links; default loopback, any
+	// free port. With several rails it may be as many addresses, separated by commas, of
+	// which some may be empty: "10.0.0.1:0,10.1.0.1:0". One address is for all rails.
+	Listen string
 
 	Engine *pioman.Engine // makes progress; default pioman.Default()
 
@@ -51,11 +67,17 @@ type Config struct {
 	Shared bool
 
 	Eager     int    // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes
-	Profile   string // file with what was measured of the network (Profile), for the default of Eager; default none
+	Profile   string // file with what was measured of the network (Profile), for the default of Eager and for the shares of rails; default none
 	eagerFrom string // who has set Eager, if not the caller
 
 	Unexpected int // memory for messages without a receive, in bytes per peer; default 4 MiB
 	Announced  int // long messages without a receive, per peer; default and at most 262144
+
+	// What complete makes of it, by rail.
+	networks []driver.Driver
+	names    []string
+	listen   []string
+	costs    map[string]strategy.Cost // by name, if measured
 }
 
 // Defaults of Config.
@@ -84,20 +106,8 @@ func (c *Config) complete() error {
 	case c.Eager < 0 || c.Unexpected < 0 || int64(c.Unexpected) > math.MaxUint32 || c.Announced < 0:
 		return fmt.Errorf("nmad: %w: bounds must not be below 0, nor Unexpected above 4 GiB - 1", ErrConfig)
 	}
-	if c.Custom == nil {
-		if c.Driver == "" {
-			c.Driver = DefaultDriver
-		}
-		if c.Size > 1 {
-			d, err := driver.Lookup(c.Driver)
-			if err != nil {
-				return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
-			}
-			c.Custom = d
-		}
-	}
-	if c.Strategy == "" {
-		c.Strategy = strategy.Default.Name()
+	if err := c.completeRails(); err != nil {
+		return err
 	}
 	if _, err := strategy.Lookup(c.Strategy); err != nil {
 		return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
@@ -105,14 +115,8 @@ func (c *Config) complete() error {
 	if c.Eager > 0 && c.eagerFrom == "" {
 		c.eagerFrom = "configuration"
 	}
-	if c.Eager == 0 && c.Profile != "" && c.Custom != nil {
-		p, err := LoadProfile(c.Profile)
-		if err != nil {
-			return err
-		}
-		if r, ok := p.Rails[c.Custom.Name()]; ok {
-			c.Eager, c.eagerFrom = r.Eager, "measured, "+c.Profile
-		}
+	if err := c.readProfile(); err != nil {
+		return err
 	}
 	if c.Engine == nil {
 		c.Engine = pioman.Default()
@@ -143,10 +147,71 @@ func (c *Config) job() string {
 	return hex.EncodeToString(m.Sum(nil)[:8])
 }
 
-// driverConfig is what the driver is opened with. Its secret is one of its own, so
+// completeRails finds the networks, and gives each a name and an address.
+func (c *Config) completeRails() error {
+	c.networks = c.Rails
+	if c.networks == nil && c.Custom != nil {
+		c.networks = []driver.Driver{c.Custom}
+	}
+	if c.Driver == "" {
+		c.Driver = DefaultDriver
+	}
+	if c.networks == nil && c.Size > 1 {
+		var err error
+		if c.networks, err = driver.LookupAll(c.Driver); err != nil {
+			return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
+		}
+	}
+	if len(c.networks) > MaxRails || c.Size > 1 && len(c.networks) == 0 {
+		return fmt.Errorf("nmad: %w: %d rails: give 1 to %d", ErrConfig, len(c.networks), MaxRails)
+	}
+	count := map[string]int{}
+	c.names = nil
+	for _, d := range c.networks {
+		name := d.Name()
+		if count[name]++; count[name] > 1 {
+			name = fmt.Sprintf("%s#%d", name, count[name])
+		}
+		c.names = append(c.names, name)
+	}
+	c.listen = strings.Split(c.Listen, ",")
+	if n := len(c.listen); n > 1 && n != len(c.networks) {
+		return fmt.Errorf("nmad: %w: %d addresses %q for %d rails: give one, or one for each", ErrConfig, n, c.Listen, len(c.networks))
+	}
+	if c.Strategy == "" {
+		c.Strategy = strategy.Default.Name()
+		if len(c.networks) > 1 {
+			c.Strategy = strategy.SplitBalance.Name()
+		}
+	}
+	return nil
+}
+
+// readProfile takes over what was measured of the rails.
+func (c *Config) readProfile() error {
+	if c.Profile == "" || len(c.networks) == 0 {
+		return nil
+	}
+	p, err := LoadProfile(c.Profile)
+	if err != nil {
+		return err
+	}
+	if r, ok := p.Rails[c.names[0]]; ok && c.Eager == 0 {
+		c.Eager, c.eagerFrom = r.Eager, "measured, "+c.Profile
+	}
+	c.costs = map[string]strategy.Cost{}
+	for _, name := range c.names {
+		if r, ok := p.Rails[name]; ok && r.Bandwidth > 0 {
+			c.costs[name] = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}
+		}
+	}
+	return nil
+}
+
+// driverConfig is what the driver of a rail is opened with. Its secret is one of its own, so
 // that nothing that is proven on a link can be used on the control connection.
-func (c *Config) driverConfig() driver.Config {
+func (c *Config) driverConfig(rail int) driver.Config {
 	m := hmac.New(sha256.New, c.Secret)
 	m.Write([]byte("pm2 driver"))
-	return driver.Config{Rank: c.Rank, Size: c.Size, Job: c.job(), Secret: m.Sum(nil), Listen: c.Listen}
+	return driver.Config{Rank: c.Rank, Size: c.Size, Job: c.job(), Secret: m.Sum(nil), Listen: c.listen[min(rail, len(c.listen)-1)]}
 }

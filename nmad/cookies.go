@@ -38,17 +38,21 @@ func (t *cookieTable) put(r *Request) uint32 {
 	return uint32(s.turn)<<cookieBits | uint32(i)
 }
 
+// find returns what the cookie names; nil if it names nothing.
+func (t *cookieTable) find(cookie uint32) *Request {
+	i := int(cookie & (maxCookies - 1))
+	if i >= len(t.slots) || uint32(t.slots[i].turn) != cookie>>cookieBits {
+		return nil
+	}
+	return t.slots[i].req
+}
+
 // take returns what the cookie names and forgets it; nil if it names nothing.
 func (t *cookieTable) take(cookie uint32) *Request {
-	i := int(cookie & (maxCookies - 1))
-	if i >= len(t.slots) {
+	if t.find(cookie) == nil {
 		return nil
 	}
-	s := &t.slots[i]
-	if s.req == nil || uint32(s.turn) != cookie>>cookieBits {
-		return nil
-	}
-	return t.release(i)
+	return t.release(int(cookie & (maxCookies - 1)))
 }
 
 // takeAny returns some request and forgets it; nil if there is none. from is

@@ -22,8 +22,8 @@
 //	│ optimise   drain: answers, credit, messages as the strategy wants them    │
 //	│ transfer   transmit ── receive ── pushes and pulls (movers)               │
 //	└────────┬───────────────────────────────────────────────────────▲──────────┘
-//	   small track: packets in order, up to MaxBody     large track: bytes
-//	         ▼                                                       │
+//	   small track: packets in order, up to MaxBody     large tracks: bytes
+//	         ▼ (first rail)                                          │ (all rails)
 //	   driver.Link: shm, tcp, unix ...       pioman: ltask polls, Source sleeps
 //
 //	   control connection (internal/bootstrap): who leaves, who has died
@@ -31,7 +31,7 @@
 // Session opens the links and keeps the table of gates; internal/bootstrap brings
 // the processes together and watches over them; package launch starts them.
 // The core (gate, collect, optimise, transfer, sender, receiver, match, matching, credit,
-// rendezvous, aggregate, mover, progress)
+// rendezvous, aggregate, rail, chunk, mover, progress)
 // knows neither network nor clock: its tests run over internal/simnet, and
 // testdata holds protocol scenarios to be read.
 //
@@ -68,17 +68,28 @@
 //	 done                             │ else: kept aside, unexpected
 //
 //	  │ RDV(tag, seq, size, cookie) ▶ │ posted, or as soon as it is:
-//	  │ ◀──────────── RTR(cookie, n)  │ n = min(size, room)
-//	  │ n bytes, large track ═══════▶ │ straight into its buffer
+//	  │ ◀─── RTR(cookie, offset, n, rail) │ in all min(size, room); one chunk, or several
+//	  │ n bytes, large track ═══════▶ │ of that rail, straight into its buffer
 //	 done                            done
 //
 // EAGER and RDV carry the number of the message on its gate, so order per tag is
-// that of the sends. The bytes of several rendezvous follow one another in the
-// order of their RTRs. Short messages that wait for the network may share a packet, an
+// that of the sends. The bytes of several rendezvous follow one another on each rail in
+// the order of their RTRs. Short messages that wait for the network may share a packet, an
 // AGGREGATE, if the strategy wants it (package strategy, Config.Strategy, PM2_STRATEGY).
 // Gate.Protocols, or demo explain-protocol, tells which message takes which protocol, and
 // why. A synchronous send takes the rendezvous at any size. request.go draws the states of a request, mover.go those of
 // a transfer, closing.go those of a gate. docs/wire.md has every frame.
+//
+// # Rails
+//
+// Two processes may be joined by several links, rails: PM2_DRIVER=tcp,tcp with
+// PM2_LISTEN=10.0.0.1:0,10.1.0.1:0, or PM2_DRIVER=shm,tcp. All packets, and so all short
+// messages, go over the first one, so that order costs nothing; long messages are shared out
+// over all of them by the receiver, as the strategy wants it (rendezvous.go): under
+// split-balance so that all rails end together, by what they were measured to cost
+// (Gate.Sample, Config.Profile) and by how they get on; under split-equal in equal shares;
+// else each message whole, over the rail that ends it first. Gate.Rails tells who
+// gets how much and why, Stats.Rails who got it. The loss of one rail is the loss of the peer.
 //
 // # Guarantees
 //

@@ -52,10 +52,13 @@ func violation(rank int, format string, args ...any) *PeerError {
 	return &PeerError{Rank: rank, Reason: fmt.Sprintf(format, args...), Err: ErrProtocol}
 }
 
-// linkFailure builds the failure of a gate whose link gave err.
-func linkFailure(rank int, err error) *PeerError {
-	if errors.Is(err, driver.ErrProtocol) {
-		return violation(rank, "%v", err)
+// failure builds the failure of a gate whose rail gave err.
+func (l *rail) failure(err error) *PeerError {
+	if len(l.gate.rails) > 1 {
+		err = fmt.Errorf("rail %s: %w", l.name, err)
 	}
-	return &PeerError{Rank: rank, Reason: err.Error(), Err: ErrPeerLost}
+	if errors.Is(err, driver.ErrProtocol) {
+		return violation(l.gate.rank, "%v", err)
+	}
+	return &PeerError{Rank: l.gate.rank, Reason: err.Error(), Err: ErrPeerLost}
 }

@@ -26,13 +26,13 @@ func (g *Gate) Protocols() []Protocol {
 	eager := uint64(g.tx.eager)
 	why := g.why
 	if g.tx.eager == g.tx.room {
-		why = fmt.Sprintf("default: the largest packet of %s", g.rail)
+		why = fmt.Sprintf("default: the largest packet of %s", g.rails[0].name)
 		if g.why != "" {
-			why = fmt.Sprintf("%s, as far as the largest packet of %s goes", g.why, g.rail)
+			why = fmt.Sprintf("%s, as far as the largest packet of %s goes", g.why, g.rails[0].name)
 		}
 	}
 	return []Protocol{
-		{0, eager, "eager", g.rail, why},
-		{eager + 1, math.MaxUint64, "rendezvous", g.rail, why},
+		{0, eager, "eager", g.rails[0].name, why},
+		{eager + 1, math.MaxUint64, "rendezvous", g.rails[0].name, why},
 	}
 }

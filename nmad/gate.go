@@ -18,11 +18,10 @@ import (
 // not be written (send) or touched (receive) in between. The data goes straight
 // from and to them.
 type Gate struct {
-	own      int // our rank
-	rank     int // the peer's
-	link     driver.Link
+	own      int         // our rank
+	rank     int         // the peer's
+	link     driver.Link // of the first rail; nil: to ourselves
 	strategy strategy.Strategy
-	rail     string // name of its driver
 	why      string // where the eager limit comes from; "": the driver
 	engine   *pioman.Engine
 	task     pioman.Task // polls
@@ -50,9 +49,10 @@ type Gate struct {
 
 	byeTotal uint64 // bytes that the peer has pushed altogether
 
-	armed     bool // somebody sleeps on the link's descriptor
-	armedRoom bool // and room would wake him too
-	holding   bool // the engine counts bytes in the driver's buffer as pending
+	armed   int8 // rails on whose descriptors somebody sleeps
+	woken   bool // rails are to be looked at; see look
+	ticks   uint // of a gate with several rails
+	holding bool // the engine counts bytes in the driver's buffer as pending
 
 	any   *anySource // of the session
 	watch *monitors  // of the session
@@ -63,9 +63,13 @@ type Gate struct {
 	called    bool         // something was added to calls since the lock was taken
 	tx        sender
 	rx        receiver
-	push      mover
-	pull      mover
-	free      *Request // requests for the blocking calls
+	rails     []rail          // at least one, unless it leads to ourselves; never changes
+	pulling   int             // chunks that come in, or wait for those before them, over all rails
+	pushing   int             // likewise, that go out
+	chunks    *chunk          // to be used again
+	loads     []strategy.Load // by rail, for strategies to look at
+	shares    []int           // by rail, for strategies to fill in
+	free      *Request        // requests for the blocking calls
 	stats     Stats
 
 	_ [pad]byte
@@ -83,15 +87,22 @@ type bounds struct {
 	peerRecords int
 }
 
-// newGate makes a gate over link, nil for the one to ourselves. Its task is not
-// yet submitted.
-func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds) *Gate {
+// newGate makes a gate over link, nil for the one to ourselves, and the links of further
+// rails. Its task is not yet submitted.
+func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
 	g := &Gate{own: own, rank: rank, link: link, engine: engine, strategy: strategy.Default}
 	g.any, g.watch = newAnySource(2), &monitors{} // until a session gives it its own
+	if link != nil {
+		n := 1 + len(more)
+		g.rails, g.loads, g.shares = make([]rail, n), make([]strategy.Load, n), make([]int, n)
+		g.rails[0].init(g, 0, link)
+		for i, l := range more {
+			g.rails[1+i].init(g, 1+i, l)
+		}
+	}
 	g.tx.init(link, b)
 	g.rx.init(b)
 	g.rx.drainer, _ = link.(driver.Drainer)
-	g.push.move, g.pull.move = g.pushSome, g.pullSome
 	return g
 }
 

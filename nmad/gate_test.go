@@ -17,19 +17,33 @@ import (
 type pair struct {
 	engines [2]*pioman.Engine
 	gates   [2]*Gate
-	links   [2]*simnet.Link
+	links   [2]*simnet.Link   // of the first rail
+	rails   [][2]*simnet.Link // all of them
 }
 
 // wide are bounds that no test reaches by accident.
 var wide = bounds{window: 1 << 20, records: 1 << 10, peerWindow: 1 << 20, peerRecords: 1 << 10}
 
-func newPair(o simnet.Options, b bounds) *pair {
+// newPair makes a pair of gates; more is one for each further rail.
+func newPair(o simnet.Options, b bounds, more ...simnet.Options) *pair {
 	p := &pair{}
-	p.links[0], p.links[1] = simnet.Pair(o)
+	var links [2][]driver.Link
+	for _, o := range append([]simnet.Options{o}, more...) {
+		x, y := simnet.Pair(o)
+		p.rails = append(p.rails, [2]*simnet.Link{x, y})
+		links[0], links[1] = append(links[0], x), append(links[1], y)
+	}
+	p.links = p.rails[0]
 	for i := range p.gates {
 		p.engines[i] = pioman.New(pioman.Config{})
-		p.gates[i] = newGate(i, 1-i, p.links[i], p.engines[i], b)
+		p.gates[i] = newGate(i, 1-i, p.links[i], p.engines[i], b, links[i][1:]...)
 		p.gates[i].spin = 1 << 20 // cycles: what a test waits for has arrived
+		for k := range p.gates[i].rails {
+			p.gates[i].rails[k].name = fmt.Sprint("sim", k)
+		}
+		if len(more) > 0 {
+			p.gates[i].strategy = strategy.SplitBalance
+		}
 	}
 	return p
 }
@@ -355,10 +369,18 @@ func TestLeftWhileArming(t *testing.T) {
 	g.mu.lock()
 	s := g.Isend(1, []byte("x"))
 	g.mu.unlock() // as Arm does
-	if (source{g}).Arm() {
+	if (source{&g.rails[0]}).Arm() {
 		t.Error("asleep, although a request was left")
 	}
-	source{g}.Disarm()
+	source{&g.rails[0]}.Disarm()
 	g.poll()
 	mustDone(t, s, nil)
+}
+
+// tick lets time pass once on all rails, and has both gates take in what has come.
+func (p *pair) tick() {
+	for _, l := range p.rails {
+		l[0].Tick()
+	}
+	p.settle()
 }

@@ -1,9 +1,12 @@
 package nmad
 
-import "sync/atomic"
+import (
+	"math/bits"
+	"sync/atomic"
+)
 
-// A mover carries the bytes of rendezvous over the large track, in one
-// direction, one request after the other in the order of their RTRs: both
+// A mover carries the bytes of rendezvous over the large track of one rail, in one
+// direction, one chunk after the other in the order of their RTRs: both
 // sides have that order, so the bytes need no framing.
 //
 // Copies are long (a megabyte takes tens of microseconds), so they are made without
@@ -16,7 +19,7 @@ import "sync/atomic"
 //	   '------------- home, under mu, by anybody <-----------'
 //
 // away belongs to the one who took: nobody else calls the link for this
-// direction or touches the request, not even to fail it. Landing needs no lock,
+// direction or touches the chunk, not even to fail it. Landing needs no lock,
 // because a poller may be a hook and must not wait for one. So:
 //
 //	carrier: result; mover.state = landed; gate.landed++; try mu, if held go away
@@ -26,15 +29,17 @@ import "sync/atomic"
 // carrier gets the lock, or the holder that kept it from him sees the landing.
 // Thus a landing never waits for the next poll, which might not come.
 type mover struct {
-	move  func(*Request) (int, error) // one call of the link
-	queue requestQueue                // the head is what is being moved; under mu
+	call  func([]byte) (int, error) // the link's PushLarge or PullLarge
+	queue chunkQueue                // the head is what is being moved; under mu
 
 	state  atomic.Uint32 // atHome, away, landed: as drawn above
-	moving *Request      // away, landed: the request; under mu
+	moving *chunk        // away, landed: the chunk; under mu
 	n      int           // landed: bytes moved; written by the carrier
 	err    error         // landed: what the link said; written by the carrier
 
-	total  uint64 // bytes moved since the gate was opened; under mu
+	bytes  uint64 // moved since the gate was opened; under mu
+	count  uint64 // chunks, likewise
+	under  *int   // how many chunks all movers of this direction have, a count of the gate; under mu
 	broken error  // what all requests are failed with, also the one that is away; under mu
 }
 
@@ -54,38 +59,30 @@ const rounds = 16
 // partsAtOnce bounds the parts of a message that one piece takes together.
 const partsAtOnce = 64
 
-func (g *Gate) pushSome(r *Request) (int, error) {
-	if r.data.parts == nil {
-		return g.link.PushLarge(r.data.piece(r.moved, r.want-r.moved))
+// some moves a piece of a chunk. Without mu.
+func (m *mover) some(c *chunk) (int, error) {
+	p, left := &c.req.data, c.size-c.moved
+	if p.parts == nil {
+		from := c.offset + c.moved
+		return m.call(p.buf[from : from+min(left, largestPiece)])
 	}
-	return g.moveParts(r, true)
+	return m.someParts(c, left)
 }
 
-func (g *Gate) pullSome(r *Request) (int, error) {
-	if r.data.parts == nil {
-		return g.link.PullLarge(r.data.piece(r.moved, r.want-r.moved))
-	}
-	return g.moveParts(r, false)
-}
-
-// moveParts moves some parts of a message, as many as the link takes whole, and a
+// someParts moves some parts of a message, as many as the link takes whole, and a
 // piece of the next one.
-func (g *Gate) moveParts(r *Request, push bool) (total int, err error) {
+func (m *mover) someParts(c *chunk, left int) (total int, err error) {
 	for range partsAtOnce {
-		b := r.data.piece(r.moved+total, r.want-r.moved-total)
+		b := c.req.data.piece(&c.at, left-total)
 		if len(b) == 0 {
 			break
 		}
 		var n int
-		if push {
-			n, err = g.link.PushLarge(b)
-		} else {
-			n, err = g.link.PullLarge(b)
-		}
+		n, err = m.call(b)
 		if n < 0 || n > len(b) {
 			return n, err // home says so
 		}
-		r.data.moved(n)
+		c.at.offset += n
 		if total += n; n < len(b) || err != nil {
 			break
 		}
@@ -107,53 +104,102 @@ func (m *mover) take() bool {
 	return true
 }
 
+// takeAll reserves the next pieces of all rails, both ways, for the caller: a bit for each
+// mover, to be given to carryAll after having released the lock. Under mu.
+func (g *Gate) takeAll() (taken uint32) {
+	if g.pulling+g.pushing == 0 {
+		return 0
+	}
+	for i := range g.rails {
+		if g.rails[i].pull.take() {
+			taken |= 1 << (2 * i)
+		}
+		if g.rails[i].push.take() {
+			taken |= 2 << (2 * i)
+		}
+	}
+	return taken
+}
+
+// carryAll moves what takeAll reserved. Without mu.
+func (g *Gate) carryAll(taken uint32) {
+	for ; taken != 0; taken &= taken - 1 {
+		i := bits.TrailingZeros32(taken)
+		if l := &g.rails[i/2]; i%2 == 0 {
+			g.carry(&l.pull)
+		} else {
+			g.carry(&l.push)
+		}
+	}
+}
+
 // carry moves the piece that take reserved. Without mu.
 func (g *Gate) carry(m *mover) {
-	m.n, m.err = m.move(m.moving)
+	m.n, m.err = m.some(m.moving)
 	m.state.Store(landed)
 	g.landed.Add(1)
 }
 
 // home takes in what has landed. Under mu. It says whether bytes have moved.
-func (g *Gate) home(m *mover) bool {
+func (g *Gate) home(l *rail, m *mover) bool {
 	if m.state.Load() != landed {
 		return false
 	}
 	g.landed.Add(-1)
-	r, n, err := m.moving, m.n, m.err
+	c, n, err := m.moving, m.n, m.err
 	m.moving, m.err = nil, nil
 	m.state.Store(atHome)
-	wrong := n < 0 || n > r.want-r.moved
+	wrong := n < 0 || n > c.size-c.moved
 	if !wrong {
-		m.total += uint64(n)
+		m.bytes += uint64(n)
 	}
 	switch {
 	case m.broken != nil:
-		m.fail(g, m.broken)
+		g.failMover(m, m.broken)
 	case err != nil:
-		g.lose(err)
+		g.loseRail(l, err)
 	case wrong:
-		g.fail(violation(g.rank, "the driver says that it moved %d of %d bytes", n, r.want-r.moved))
+		g.fail(violation(g.rank, "the driver says that it moved %d of %d bytes", n, c.size-c.moved))
 	default:
-		r.moved += n
-		if r.moved == r.want {
-			m.queue.pop()
-			g.transferred(r)
+		c.moved += n
+		c.req.moved += n
+		m.queue.left -= n
+		if c.moved == c.size {
+			g.arrived(m)
+		}
+		if !g.rx.deferred.empty() && m == &l.pull && l.idle() {
+			g.rx.answers.prepend(&g.rx.deferred)
+			g.drain()
 		}
 		g.takeLeave()
 	}
 	return n > 0
 }
 
-// fail ends the requests of the queue, now or, if one is away, when it comes
+// arrived ends the chunk at the head, all of whose bytes have moved.
+func (g *Gate) arrived(m *mover) {
+	c := m.queue.pop()
+	r := c.req
+	m.count++
+	g.forget(m, c)
+	if r.moved == r.want {
+		g.transferred(r)
+	}
+}
+
+// failMover ends the chunks of the queue, now or, if one is away, when it comes
 // home. Under mu.
-func (m *mover) fail(g *Gate, err error) {
+func (g *Gate) failMover(m *mover, err error) {
 	m.broken = err
-	var rest requestQueue
-	for r := m.queue.pop(); r != nil; r = m.queue.pop() {
-		if r == m.moving {
-			rest.push(r)
-		} else {
+	var rest chunkQueue
+	for c := m.queue.pop(); c != nil; c = m.queue.pop() {
+		if c == m.moving {
+			rest.push(c)
+			continue
+		}
+		r := c.req
+		g.forget(m, c)
+		if r.chunks == 0 {
 			g.complete(r, err)
 		}
 	}
@@ -164,7 +210,14 @@ func (m *mover) fail(g *Gate, err error) {
 func (m *mover) resting() bool { return m.state.Load() == atHome }
 
 // homeAll takes home whatever has landed. Under mu. It says whether bytes have moved.
-func (g *Gate) homeAll() bool {
-	pulled, pushed := g.home(&g.pull), g.home(&g.push)
-	return pulled || pushed
+func (g *Gate) homeAll() (moved bool) {
+	if g.landed.Load() == 0 {
+		return false
+	}
+	for i := range g.rails {
+		l := &g.rails[i]
+		moved = g.home(l, &l.pull) || moved
+		moved = g.home(l, &l.push) || moved
+	}
+	return moved
 }

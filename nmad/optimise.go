@@ -39,11 +39,9 @@ func (g *Gate) drain() {
 
 func (g *Gate) drainAll() error {
 	for r := g.rx.answers.head; r != nil; r = g.rx.answers.head {
-		if ok, err := g.transmitAnswer(r); !ok || err != nil {
+		if ok, err := g.askFor(r); !ok || err != nil {
 			return err
 		}
-		g.rx.answers.pop()
-		g.answered(r)
 	}
 	if g.rx.due() && g.end == nil {
 		if ok, err := g.transmitPlain(kindCredit, uint64(g.rx.owed)); !ok || err != nil {
@@ -75,8 +73,8 @@ func (g *Gate) drainAll() error {
 		}
 		g.tx.owesByeAck = false
 	}
-	if g.tx.owesBye && g.push.resting() {
-		if ok, err := g.transmitPlain(kindBye, g.push.total); !ok || err != nil {
+	if g.tx.owesBye && g.resting() {
+		if ok, err := g.transmitPlain(kindBye, g.pushed()); !ok || err != nil {
 			return err
 		}
 		g.tx.owesBye = false

@@ -9,10 +9,10 @@ type payload struct {
 	buf   []byte   // all of it, unless there are parts
 	parts [][]byte // one after the other; nil: buf
 	size  int      // bytes altogether
-
-	// Where a rendezvous stands in parts. It belongs to whoever carries the piece.
-	part, offset int
 }
+
+// cursor is a place in a payload that lies in parts.
+type cursor struct{ part, offset int }
 
 func (p *payload) set(buf []byte, parts [][]byte) {
 	if parts == nil {
@@ -20,7 +20,6 @@ func (p *payload) set(buf []byte, parts [][]byte) {
 		return
 	}
 	p.buf, p.parts, p.size = nil, parts, driver.Length(parts)
-	p.part, p.offset = 0, 0
 }
 
 // fill copies src into it, as far as there is room, and says how much that was.
@@ -69,23 +68,24 @@ func (p *payload) from(q *payload) int {
 	return total
 }
 
-// piece is what comes next of it, of which done bytes have moved: at most limit bytes,
-// and not beyond the end of a part. It is empty only if limit is 0.
-func (p *payload) piece(done, limit int) []byte {
-	limit = min(limit, largestPiece)
-	if p.parts == nil {
-		return p.buf[done : done+limit]
+// piece is what comes next of a payload in parts, at c: at most limit bytes, and not beyond
+// the end of a part. It is empty only if limit is 0.
+func (p *payload) piece(c *cursor, limit int) []byte {
+	if limit == 0 {
+		return nil
 	}
-	for p.offset == len(p.parts[p.part]) && limit > 0 {
-		p.part, p.offset = p.part+1, 0
+	for c.offset == len(p.parts[c.part]) {
+		c.part, c.offset = c.part+1, 0
 	}
-	b := p.parts[p.part][p.offset:]
-	return b[:min(len(b), limit)]
+	b := p.parts[c.part][c.offset:]
+	return b[:min(len(b), limit, largestPiece)]
 }
 
-// moved notes that n bytes of a piece have moved.
-func (p *payload) moved(n int) {
-	if p.parts != nil {
-		p.offset += n
+// skip moves c on by n bytes of a payload in parts.
+func (p *payload) skip(c *cursor, n int) {
+	for n > 0 {
+		b := p.piece(c, n)
+		c.offset += len(b)
+		n -= len(b)
 	}
 }

@@ -65,10 +65,14 @@ func (s *Session) retire(g *Gate) {
 	s.mu.Lock()
 	s.retired[g.rank] = true
 	s.mu.Unlock()
-	s.cfg.Engine.RemoveSource(source{g})
+	for i := range g.rails {
+		s.cfg.Engine.RemoveSource(source{&g.rails[i]})
+	}
 	g.task.Cancel() // not from its handler, so it cannot fail
 	patience(0, func() bool { return g.shut(g.end) })
-	g.link.Close()
+	for i := range g.rails {
+		g.rails[i].link.Close()
+	}
 }
 
 // patience calls done again and again, ever more rarely, until it says true or, unless

@@ -9,13 +9,15 @@ import (
 // Profile is what was measured of the rails of a machine. It is kept in a file, in JSON,
 // which EnvProfile names.
 type Profile struct {
-	Rails map[string]Rail `json:"rails"` // by name of the driver
+	Rails map[string]Rail `json:"rails"` // by name of the driver, with #2, #3... for further rails of the same one
 }
 
-// Rail is what was measured of one driver.
+// Rail is what was measured of one driver, or of one of several rails with that driver.
 type Rail struct {
-	Eager  int    `json:"eager"`            // longest message that is faster eagerly than by rendezvous, in bytes
-	Points []Cost `json:"points,omitempty"` // from which that comes
+	Eager     int     `json:"eager"`                // longest message that is faster eagerly than by rendezvous, in bytes
+	LatencyNs int64   `json:"latency_ns,omitempty"` // of a rendezvous: what it takes beyond the bytes, in ns
+	Bandwidth float64 `json:"bandwidth,omitempty"`  // of its bytes, in bytes per ns; 0: not measured
+	Points    []Cost  `json:"points,omitempty"`     // from which Eager comes
 }
 
 // Cost is half a round trip of messages of one size, in nanoseconds, median.
@@ -24,6 +26,9 @@ type Cost struct {
 	EagerNs      int64 `json:"eager_ns"`
 	RendezvousNs int64 `json:"rendezvous_ns"`
 }
+
+// maxBandwidth is more than any rail has, in bytes per ns.
+const maxBandwidth = 1e6
 
 // maxProfile is the longest file that LoadProfile reads, in bytes.
 const maxProfile = 1 << 20
@@ -46,8 +51,9 @@ func LoadProfile(file string) (*Profile, error) {
 		return nil, fmt.Errorf("nmad: %w: profile %s: %w: have it measured again", ErrConfig, file, err)
 	}
 	for name, r := range p.Rails {
-		if r.Eager < 1 {
-			return nil, fmt.Errorf("nmad: %w: profile %s: rail %q has an eager limit of %d bytes: have it measured again", ErrConfig, file, name, r.Eager)
+		if r.Eager < 1 || r.LatencyNs < 0 || r.Bandwidth < 0 || r.Bandwidth > maxBandwidth {
+			return nil, fmt.Errorf("nmad: %w: profile %s: rail %q has an eager limit of %d bytes, a latency of %d ns and a bandwidth of %g bytes/ns: have it measured again",
+				ErrConfig, file, name, r.Eager, r.LatencyNs, r.Bandwidth)
 		}
 	}
 	return &p, nil

@@ -48,19 +48,17 @@ func (g *Gate) poll() bool {
 // pollLocked is poll for a caller that has the lock, and lets it go.
 func (g *Gate) pollLocked() bool {
 	moved := g.attend()
+	if g.woken {
+		g.look()
+	}
 	moved = g.progress(nil) || moved
 	for range rounds {
-		pull, push := g.pull.take(), g.push.take()
-		if !pull && !push {
+		taken := g.takeAll()
+		if taken == 0 {
 			break
 		}
 		g.release()
-		if pull {
-			g.carry(&g.pull)
-		}
-		if push {
-			g.carry(&g.push)
-		}
+		g.carryAll(taken)
 		if !g.mu.tryLock() {
 			return true // whoever holds it takes home what has landed
 		}
@@ -81,7 +79,7 @@ func (g *Gate) release() {
 		if !g.collected.empty() {
 			g.attend()
 		}
-		if g.armed {
+		if g.armed != 0 {
 			g.rearm()
 		}
 		over, called := g.over.head, g.called
@@ -126,7 +124,7 @@ func (g *Gate) spinFor(r *Request) bool {
 				break
 			}
 		}
-		streams := !g.pull.queue.empty() || !g.push.queue.empty()
+		streams := g.pulling+g.pushing != 0
 		if !streams {
 			g.release()
 		} else if g.pollLocked() {
@@ -190,6 +188,9 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 		g.release()
 		return pioman.Done
 	}
+	if len(g.rails) > 1 {
+		g.lookAround()
+	}
 	if g.pollLocked() {
 		return pioman.Moved
 	}
@@ -198,7 +199,11 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 
 // lose ends the gate because a call of the link has failed; what arrived before
 // is taken in first. Under mu.
-func (g *Gate) lose(err error) {
+func (g *Gate) lose(err error) { g.loseRail(&g.rails[0], err) }
+
+// loseRail is lose for any rail: what it carries of a message is gone, and only the
+// receiver could tell what that is, so with one rail the peer is lost.
+func (g *Gate) loseRail(l *rail, err error) {
 	if !errors.Is(err, driver.ErrProtocol) {
 		for range lastGasp {
 			if g.end != nil || !g.receive(nil) {
@@ -206,7 +211,7 @@ func (g *Gate) lose(err error) {
 			}
 		}
 	}
-	g.fail(linkFailure(g.rank, err))
+	g.fail(l.failure(err))
 }
 
 // peerEnded ends the gate because the peer has died or left, as another channel

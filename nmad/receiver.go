@@ -22,6 +22,7 @@ type receiver struct {
 	searched   uint64         // receives from any source of up to this age were compared with them
 	pool       messagePool
 	answers    requestQueue // receives whose RTR is still to be sent
+	deferred   requestQueue // receives whose next RTR is to be sent when a rail is idle
 	records    int          // rendezvous that may be unexpected at once
 	announced  int          // rendezvous that are unexpected
 
@@ -149,7 +150,7 @@ func (g *Gate) receive(waiter *Request) bool {
 	for n := range burst {
 		body, ok, err := g.link.Recv(h)
 		if err != nil {
-			g.fail(linkFailure(g.rank, err))
+			g.fail(g.rails[0].failure(err))
 			return true
 		}
 		if !ok {
@@ -169,7 +170,7 @@ func (g *Gate) receive(waiter *Request) bool {
 // handle deals with one packet. Nothing in it is trusted: the body may change
 // while it is looked at, and the header may say anything.
 func (g *Gate) handle(h *driver.Header, body []byte) *PeerError {
-	if uint64(h.Body) != uint64(len(body)) || h.Flags != 0 {
+	if uint64(h.Body) != uint64(len(body)) || h.Flags != 0 && h.Kind != kindRtr {
 		return violation(g.rank, "a packet of kind %d with %d of %d bytes, flags %#x", h.Kind, len(body), h.Body, h.Flags)
 	}
 	if h.Kind == kindEager {
@@ -299,8 +300,8 @@ func (x *receiver) dropRendezvous() {
 	x.announced = 0
 }
 
-// failRecvs ends all receives but the one into whose buffer a mover is copying
-// right now: that one is ended when the mover comes home.
+// failRecvs ends all receives but those into whose buffers a mover is copying right now:
+// they are ended when the mover comes home.
 func (g *Gate) failRecvs(err error) {
 	from := 0
 	for e := g.rx.posted.takeAny(&from); e != nil; e = g.rx.posted.takeAny(&from) {
@@ -310,8 +311,13 @@ func (g *Gate) failRecvs(err error) {
 		g.rx.wild.remove(r)
 		g.complete(r, err)
 	}
+	g.rx.answers.prepend(&g.rx.deferred)
 	for r := g.rx.answers.pop(); r != nil; r = g.rx.answers.pop() {
-		g.complete(r, err)
+		if r.chunks == 0 { // else it ends with the last of them
+			g.complete(r, err)
+		}
 	}
-	g.pull.fail(g, err)
+	for i := range g.rails {
+		g.failMover(&g.rails[i].pull, err)
+	}
 }

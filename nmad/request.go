@@ -13,10 +13,13 @@ import (
 //	               queued -> announced -> pushing -> done           rendezvous
 //	recv:  idle -> posted -> done                                   eager
 //	               posted -> answering -> pulling -> done           rendezvous
+//	                         answering <-> deferred                 until a rail has become idle
 //	               posted -> choosing -> as from posted             late choice of the buffer
 //	               posted -> done                                   cancelled
 //
-// A send that finds room goes through queued without standing in the queue; a
+// A message that several rails share is asked for in chunks: its send is announced, its
+// receive answering or deferred, until the last one was, though bytes of the first may be
+// moving already. A send that finds room goes through queued without standing in the queue; a
 // receive whose message is there already goes through posted without standing
 // in the table. From every stage but idle a failure leads to done. From done
 // the owner may start the request again.
@@ -31,12 +34,13 @@ const (
 	matched         // recv: the message is there, and is not dealt with yet
 	choosing        // recv: the message is there, its owner is asked for the buffer
 	answering       // recv: RTR waits for room
+	deferred        // recv: RTR waits until a rail is idle
 	pulling         // recv: the bytes come in, or wait for those before them
 	done
 )
 
 func (s stage) String() string {
-	return [...]string{"idle", "queued", "announced", "pushing", "posted", "matched", "choosing", "answering", "pulling", "done"}[s]
+	return [...]string{"idle", "queued", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred", "pulling", "done"}[s]
 }
 
 // Bits of a request's completion.
@@ -59,8 +63,11 @@ type Request struct {
 	err  error
 
 	link   *Request // next in whichever queue holds it
-	want   int      // rendezvous: bytes that both sides agreed upon
+	want   int      // rendezvous: bytes that both sides agreed upon; unknown: the sender has not heard yet
 	moved  int      // rendezvous: of them, already moved
+	asked  int      // rendezvous: of them, already asked for
+	next   cursor   // rendezvous in parts: where asked is
+	chunks int      // rendezvous: chunks of it in queues of movers
 	size   uint64   // recv: bytes of the whole message
 	cookie uint32   // rendezvous: the sender's name for it
 	began  int64    // cycles: when it started, if a trace is recorded; else 0
@@ -84,6 +91,7 @@ type Request struct {
 	held          *message              // choosing: that message
 	notify        func(*Request)        // called when it is done
 	queue         *Queue                // gets it when it is done
+	pin           uint8                 // recv: 1 + the rail that a rendezvous is to take; 0: as the strategy wants
 
 	started    atomic.Bool // claimed at least once; a claimer sets it
 	completion pioman.Completion
@@ -124,7 +132,7 @@ func (r *Request) plain() {
 	r.special = false
 	r.sync, r.peeks, r.priority, r.match = false, false, 0, Match{}
 	r.data.parts = nil
-	r.any, r.chooser, r.held, r.notify, r.queue = nil, nil, nil, nil, nil
+	r.any, r.chooser, r.held, r.notify, r.queue, r.pin = nil, nil, nil, nil, nil, 0
 }
 
 // Tag returns the tag of the message. That of a receive that did not name it is valid
@@ -216,6 +224,17 @@ func (q *requestQueue) remove(r *Request) {
 		}
 	}
 	*q = rest
+}
+
+// prepend puts all of x before what is there, and empties x.
+func (q *requestQueue) prepend(x *requestQueue) {
+	if x.head == nil {
+		return
+	}
+	if x.tail.link = q.head; q.head == nil {
+		q.tail = x.tail
+	}
+	q.head, x.head = x.head, nil
 }
 
 func (q *requestQueue) pop() *Request {

@@ -113,9 +113,14 @@ func (a args) or(name string, other int64) int64 {
 
 func (s *scenario) reset(a args) {
 	window, records := a.or("window", 1<<20), int(a.or("records", 1000))
-	s.p = newPair(simnet.Options{
-		MaxBody: int(a.or("maxbody", 64)), Packets: int(a.or("packets", 8)), Large: int(a.or("large", 256)),
-	}, bounds{window: window, records: records, peerWindow: window, peerRecords: records})
+	rails := make([]simnet.Options, a.or("rails", 1))
+	for i := range rails { // rate0= is that of the first rail in bytes per tick, and so on
+		rails[i] = simnet.Options{
+			MaxBody: int(a.or("maxbody", 64)), Packets: int(a.or("packets", 8)), Large: int(a.or("large", 256)),
+			Rate: int(a.or(fmt.Sprint("rate", i), a.or("rate", 0))),
+		}
+	}
+	s.p = newPair(rails[0], bounds{window: window, records: records, peerWindow: window, peerRecords: records}, rails[1:]...)
 	s.reqs, s.data, s.bufs = map[string]*Request{}, map[string][]byte{}, map[string][]byte{}
 	s.msgs = map[string]*Message{}
 	for i := range s.sess {
@@ -141,8 +146,27 @@ func (s *scenario) run(words []string) string {
 	case "show":
 		return s.show(words[1:])
 	case "break":
-		s.p.links[0].Break(driver.ErrPeerLost)
+		s.p.rails[parseArgs(words[1:]).or("rail", 0)][0].Break(driver.ErrPeerLost)
 		return ""
+	case "cost": // what is assumed of a rail: latency in ns, bandwidth in bytes per us
+		a := parseArgs(words[1:])
+		for _, g := range s.p.gates {
+			g.rails[a.or("rail", 0)].cost = strategy.Cost{Latency: a.or("latency", 0), Bandwidth: float64(a.or("bandwidth", 0)) / 1000}
+		}
+		return ""
+	case "ticks":
+		for range parseArgs(words[1:]).or("n", 1) {
+			s.p.tick()
+		}
+		return ""
+	case "until": // time passes until a request is done
+		for n := range 1_000_000 {
+			if s.reqs[words[1]].stage == done {
+				return fmt.Sprintf("after %d ticks\n", n)
+			}
+			s.p.tick()
+		}
+		return "never\n"
 	}
 	side, err := strconv.Atoi(words[0])
 	if err != nil || side < 0 || side > 1 || len(words) < 2 {
@@ -222,9 +246,9 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 	case "inject":
 		s.inject(link, rest[0], a)
 	case "arm":
-		return fmt.Sprintln("armed:", source{g}.Arm())
+		return fmt.Sprintln("armed:", source{&g.rails[a.or("rail", 0)]}.Arm())
 	case "disarm":
-		source{g}.Disarm()
+		source{&g.rails[a.or("rail", 0)]}.Disarm()
 	case "rung":
 		return fmt.Sprintln("rung:", link.Rung())
 	case "close":
@@ -238,6 +262,8 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		return fmt.Sprintln("nothing left to send:", over)
 	case "state":
 		return s.state(g)
+	case "rails":
+		return s.rails(g)
 	default:
 		return "what is " + verb + "?\n"
 	}
@@ -310,6 +336,16 @@ func sentinel(err error) string {
 		}
 	}
 	return err.Error()
+}
+
+// rails prints what has come in over each rail, and what is on the way.
+func (s *scenario) rails(g *Gate) string {
+	var b strings.Builder
+	for i := range g.rails {
+		l := &g.rails[i]
+		fmt.Fprintf(&b, "rail %d: %d bytes in %d chunks, %d chunks to come\n", i, l.pull.bytes, l.pull.count, l.pull.queue.len)
+	}
+	return b.String()
 }
 
 // state prints what a gate holds.

@@ -38,15 +38,19 @@ func (s *sender) init(link driver.Link, b bounds) {
 	s.records = min(b.peerRecords, maxCookies)
 }
 
-// failSends ends all sends but the one whose bytes a mover is copying right now:
-// that one is ended when the mover comes home.
+// failSends ends all sends but those whose bytes a mover is copying right now: they are
+// ended when the mover comes home.
 func (g *Gate) failSends(err error) {
 	for r := g.tx.queue.pop(); r != nil; r = g.tx.queue.pop() {
 		g.complete(r, err)
 	}
 	from := 0
 	for r := g.tx.sends.takeAny(&from); r != nil; r = g.tx.sends.takeAny(&from) {
-		g.complete(r, err)
+		if r.chunks == 0 { // else it ends with the last of them
+			g.complete(r, err)
+		}
 	}
-	g.push.fail(g, err)
+	for i := range g.rails {
+		g.failMover(&g.rails[i].push, err)
+	}
 }

@@ -89,18 +89,16 @@ func (s *Session) connect(ctx context.Context) error {
 		PID: os.Getpid(), Born: bootstrap.Born(os.Getpid()), Host: hostIdentity(),
 		Window: uint64(cfg.Unexpected), Records: uint32(cfg.Announced),
 	}
-	var l *linker
+	l := &linker{own: cfg.Rank, size: cfg.Size}
+	defer l.closeEnds()
 	if cfg.Size > 1 {
-		end, err := cfg.Custom.Open(cfg.driverConfig())
-		if err != nil {
+		if err := l.open(cfg); err != nil {
 			if cfg.Listener != nil {
 				cfg.Listener.Close()
 			}
-			return fmt.Errorf("open the driver %s: %w", cfg.Custom.Name(), err)
+			return err
 		}
-		defer end.Close()
-		card.Driver, card.Addr = cfg.Custom.Name(), end.Addr()
-		l = &linker{end: end, own: cfg.Rank, size: cfg.Size}
+		card.Rails = l.cards()
 	}
 	control, err := bootstrap.Join(ctx, bootstrap.Config{
 		Rank: cfg.Rank, Size: cfg.Size,
@@ -112,7 +110,7 @@ func (s *Session) connect(ctx context.Context) error {
 	}
 	s.control = control
 	cards := control.Cards()
-	if l != nil {
+	if cfg.Size > 1 {
 		if err := agree(cards, cfg.Rank); err != nil {
 			return err
 		}
@@ -126,12 +124,12 @@ func (s *Session) connect(ctx context.Context) error {
 	return control.Ready(ctx)
 }
 
-// agree checks that all processes use the same driver, and the same heartbeat.
+// agree checks that all processes use the same drivers, and the same heartbeat.
 func agree(cards []bootstrap.Card, own int) error {
 	for _, c := range cards {
-		if c.Driver != cards[own].Driver {
+		if len(c.Rails) != len(cards[own].Rails) || c.Drivers() != cards[own].Drivers() {
 			return fmt.Errorf("%w: rank %d uses the driver %q, rank %d uses %q: give all processes the same %s",
-				ErrConfig, own, cards[own].Driver, c.Rank, c.Driver, EnvDriver)
+				ErrConfig, own, cards[own].Drivers(), c.Rank, c.Drivers(), EnvDriver)
 		}
 		if c.Silence != cards[own].Silence {
 			return fmt.Errorf("%w: rank %d has a heartbeat of %d ms, rank %d one of %d ms: give all processes the same %s",
@@ -153,14 +151,18 @@ func (s *Session) gate(rank int, l *linker, card bootstrap.Card) *Gate {
 	if rank == s.cfg.Rank {
 		g = newGate(rank, rank, nil, s.cfg.Engine, b)
 	} else {
-		g = newGate(s.cfg.Rank, rank, l.links[rank], s.cfg.Engine, b)
-		l.links[rank] = nil
-		g.onEnd = s.ended
+		links := l.take(rank)
+		g = newGate(s.cfg.Rank, rank, links[0], s.cfg.Engine, b, links[1:]...)
+		g.onEnd, g.why = s.ended, s.cfg.eagerFrom
+		for i := range g.rails {
+			r := &g.rails[i]
+			r.name = s.cfg.names[i]
+			if c, ok := s.cfg.costs[r.name]; ok {
+				r.cost, r.why = c, "measured, "+s.cfg.Profile
+			}
+		}
 	}
 	g.any, g.watch = s.any, &s.watch
-	if rank != s.cfg.Rank {
-		g.rail, g.why = s.cfg.Custom.Name(), s.cfg.eagerFrom
-	}
 	g.strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
 		g.spin = asm.ToCycles(int64(s.cfg.Spin))
@@ -180,10 +182,13 @@ func (s *Session) install(g *Gate) error {
 		return nil
 	}
 	opt := pioman.Repeat
-	if g.link.Descriptor() < 0 {
-		opt |= pioman.Blind
-	} else if err := s.cfg.Engine.AddSource(source{g}); err != nil {
-		return fmt.Errorf("watch the link to rank %d: %w", g.rank, err)
+	for i := range g.rails {
+		l := &g.rails[i]
+		if l.link.Descriptor() < 0 {
+			opt |= pioman.Blind
+		} else if err := s.cfg.Engine.AddSource(source{l}); err != nil {
+			return fmt.Errorf("watch rail %s to rank %d: %w", l.name, g.rank, err)
+		}
 	}
 	g.task.Init("nmad gate", g.tick, opt)
 	if err := s.cfg.Engine.Submit(&g.task); err != nil {

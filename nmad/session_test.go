@@ -93,17 +93,20 @@ func networks() map[string]driver.Driver {
 // and no descriptor behind.
 func overAll(t *testing.T, f func(t *testing.T, d driver.Driver)) {
 	for name, d := range networks() {
-		t.Run(name, func(t *testing.T) {
-			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-			if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
-				l.Close() // from here on Go's network poller has its descriptors
-			}
-			before := descriptors()
-			f(t, d)
-			if after := descriptors(); after > before {
-				t.Errorf("%d descriptors were open before, %d are after", before, after)
-			}
-		})
+		t.Run(name, func(t *testing.T) { leakless(t, func() { f(t, d) }) })
+	}
+}
+
+// leakless runs f and makes sure that it leaves no goroutine and no descriptor behind.
+func leakless(t *testing.T, f func()) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
+		l.Close() // from here on Go's network poller has its descriptors
+	}
+	before := descriptors()
+	f()
+	if after := descriptors(); after > before {
+		t.Errorf("%d descriptors were open before, %d are after", before, after)
 	}
 }
 

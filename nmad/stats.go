@@ -16,6 +16,18 @@ type Stats struct {
 
 	UnexpectedBytes uint64 // now, in bodies of unexpected eager messages
 	UnexpectedPeak  uint64 // at most, likewise; of one gate
+
+	// Rails counts what announced messages have moved over each rail, in the order of
+	// Config.Rails. All else travels over the first rail.
+	Rails [MaxRails]RailStats
+}
+
+// RailStats counts what has moved over the large track of one rail.
+type RailStats struct {
+	BytesSent      uint64
+	BytesReceived  uint64
+	ChunksSent     uint64 // parts of messages, or whole ones; complete ones only
+	ChunksReceived uint64
 }
 
 func (s *Stats) add(t Stats) {
@@ -31,13 +43,24 @@ func (s *Stats) add(t Stats) {
 	s.BytesReceived += t.BytesReceived
 	s.UnexpectedBytes += t.UnexpectedBytes
 	s.UnexpectedPeak = max(s.UnexpectedPeak, t.UnexpectedPeak)
+	for i, r := range t.Rails {
+		s.Rails[i].BytesSent += r.BytesSent
+		s.Rails[i].BytesReceived += r.BytesReceived
+		s.Rails[i].ChunksSent += r.ChunksSent
+		s.Rails[i].ChunksReceived += r.ChunksReceived
+	}
 }
 
 // Stats returns the gate's counters. It takes the gate's lock for a moment.
 func (g *Gate) Stats() Stats {
 	g.mu.lock()
 	defer g.release()
-	return g.stats
+	stats := g.stats
+	for i := range g.rails {
+		l := &g.rails[i]
+		stats.Rails[i] = RailStats{l.push.bytes, l.pull.bytes, l.push.count, l.pull.count}
+	}
+	return stats
 }
 
 // Stats returns the counters of all gates together.

@@ -120,7 +120,7 @@ func TestStress(t *testing.T) {
 	if testing.Short() {
 		threads, messages = 4, 30
 	}
-	for _, d := range []string{"shm", "tcp"} {
+	for _, d := range []string{"shm", "tcp", "tcp,shm,tcp"} {
 		for _, engine := range []string{"explicit", "hooks"} {
 			t.Run(d+"/"+engine, func(t *testing.T) {
 				j, err := launch.Start(launch.Spec{

@@ -28,6 +28,7 @@ func (g *Gate) transmit(r *Request) (bool, error) {
 		g.traceOut(size, began)
 	}
 	r.stage = announced
+	r.want, r.asked, r.next = unknown, 0, cursor{}
 	g.stats.Rendezvous++
 	if size <= g.tx.eager && !r.sync {
 		g.stats.Starved++

@@ -57,8 +57,19 @@ func (o *output) Validate() (err error) {
 	return nil
 }
 
+// check says what is wrong with an address that was given for a flag; none is right.
+func (a hostPort) check(flag string) error {
+	if a == "" {
+		return nil
+	}
+	if _, port, err := net.SplitHostPort(string(a)); err != nil || port == "" {
+		return fmt.Errorf("%s %s: write HOST:PORT, such as 127.0.0.1:7070", flag, a)
+	}
+	return nil
+}
+
 type pingpongCommand struct {
-	Driver  string    `default:"shm" help:"Network to use: ${drivers}."`
+	Driver  string    `default:"shm" help:"Network to use: ${drivers}, or several with commas: a rail each."`
 	Sizes   size.List `default:"1:4M" sep:"none" help:"Sizes of the messages in bytes: a list 1,8,4K,1M, or a range 1:64K, which doubles. Suffixes K, M, G are binary."`
 	Iters   int       `default:"10000" help:"Exchanges of each size up to 8K; larger sizes run fewer, down to 50. A warm-up of a tenth comes first."`
 	Threads int       `default:"1" help:"Pairs of threads that exchange messages at once."`
@@ -79,13 +90,11 @@ func (*pingpongCommand) Help() string {
 
 // Validate implements kong's check after parsing.
 func (c *pingpongCommand) Validate() error {
-	if _, err := driver.Lookup(c.Driver); err != nil {
+	if _, err := driver.LookupAll(c.Driver); err != nil {
 		return fmt.Errorf("--driver: %w", err)
 	}
-	if c.Listen != "" {
-		if _, port, err := net.SplitHostPort(string(c.Listen)); err != nil || port == "" {
-			return fmt.Errorf("--listen %s: write HOST:PORT, such as 127.0.0.1:7070", c.Listen)
-		}
+	if err := c.Listen.check("--listen"); err != nil {
+		return err
 	}
 	o := c.options()
 	if err := o.Validate(); err != nil {

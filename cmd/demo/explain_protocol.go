@@ -29,7 +29,7 @@ func (c *explainProtocolCommand) run(ctx context.Context) error {
 
 // Validate implements kong's check after parsing.
 func (c *explainProtocolCommand) Validate() error {
-	if _, err := driver.Lookup(c.Driver); err != nil {
+	if _, err := driver.LookupAll(c.Driver); err != nil {
 		return fmt.Errorf("--driver: %w", err)
 	}
 	if c.Save != "" && !c.Measure {

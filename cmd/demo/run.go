@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -33,12 +32,12 @@ func (r *ranks) UnmarshalText(text []byte) error {
 
 type runCommand struct {
 	Processes  int           `short:"n" default:"2" help:"Processes of the job, 1 to 4096."`
-	Driver     string        `help:"Network between them: ${drivers}. Default: auto, which is shm on one host and tcp between hosts."`
+	Driver     string        `help:"Network between them: ${drivers}, or several with commas, such as tcp,tcp: a rail each. Default: auto, which is shm on one host and tcp between hosts."`
 	Hosts      string        `type:"existingfile" help:"File that names the hosts, one a line: NAME slots=N. Each is filled before the next."`
 	Rsh        string        `default:"ssh" help:"Command that runs a command line on another host, as ssh does; its arguments may follow, separated by spaces."`
 	Demo       string        `default:"demo" help:"What this program is called on the other hosts."`
 	Rendezvous hostPort      `help:"Where rank 0 waits for the others. Default: its host's address, any free port."`
-	Listen     hostPort      `help:"Where the processes of this host accept links. Default: loopback, and with several hosts the address named for this one; any free port."`
+	Listen     hostPort      `help:"Where the processes of this host accept links; with several rails also an address for each, with commas. Default: loopback, and with several hosts the address named for this one; any free port."`
 	Ranks      *ranks        `help:"Start only these ranks of the job; other launchers start the others, with the same --rendezvous and --secret-file."`
 	SecretFile file          `help:"File with the job's secret: 32 hexadecimal digits or more. - reads the first line of the standard input, and ends the job when that input ends."`
 	Heartbeat  time.Duration `help:"After how long without a sign of life a process is taken for lost: 100ms to 1h. Default: never."`
@@ -61,16 +60,16 @@ func (*runCommand) Help() string {
 // Validate implements kong's check after parsing.
 func (c *runCommand) Validate() error {
 	if c.Driver != "" {
-		if _, err := driver.Lookup(c.Driver); err != nil {
+		if _, err := driver.LookupAll(c.Driver); err != nil {
 			return fmt.Errorf("--driver: %w", err)
 		}
 	}
-	for name, a := range map[string]hostPort{"rendezvous": c.Rendezvous, "listen": c.Listen} {
-		if a == "" {
-			continue
-		}
-		if _, port, err := net.SplitHostPort(string(a)); err != nil || port == "" {
-			return fmt.Errorf("--%s %s: write HOST:PORT, such as 127.0.0.1:7070", name, a)
+	if err := c.Rendezvous.check("--rendezvous"); err != nil {
+		return err
+	}
+	for a := range strings.SplitSeq(string(c.Listen), ",") {
+		if err := hostPort(a).check("--listen"); err != nil {
+			return err
 		}
 	}
 	if c.Grace < 0 || c.Grace > time.Hour {

@@ -88,7 +88,7 @@ func (w *traceWork) Validate() error {
 
 // Validate implements kong's check after parsing.
 func (p *tracePingpong) Validate() error {
-	if _, err := driver.Lookup(p.Driver); err != nil {
+	if _, err := driver.LookupAll(p.Driver); err != nil {
 		return fmt.Errorf("--driver: %w", err)
 	}
 	o := p.options()

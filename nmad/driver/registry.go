@@ -1,6 +1,10 @@
 package driver
 
-import "github.com/pm2-go/pm2/nmad/driver/names"
+import (
+	"strings"
+
+	"github.com/pm2-go/pm2/nmad/driver/names"
+)
 
 var registry = names.Table[Driver]{What: "driver", Unknown: ErrUnknown}
 
@@ -18,3 +22,16 @@ func Names() []string { return registry.Names() }
 // Lookup finds a driver by name. The error, an ErrUnknown, is one line that
 // says which names there are and which one was probably meant.
 func Lookup(name string) (Driver, error) { return registry.Lookup(name) }
+
+// LookupAll finds the drivers of a list of names, separated by commas, as Lookup does.
+func LookupAll(list string) ([]Driver, error) {
+	var all []Driver
+	for name := range strings.SplitSeq(list, ",") {
+		d, err := Lookup(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}

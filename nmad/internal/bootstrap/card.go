@@ -3,16 +3,16 @@ package bootstrap
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Card is what a process publishes about itself.
 type Card struct {
-	Rank   int
-	PID    int
-	Born   uint64 // start time of the process in clock ticks since boot; 0: not known
-	Host   string // identifies the host, and the pid name space in it
-	Driver string // name of the driver
-	Addr   string // where the driver's endpoint accepts links
+	Rank  int
+	PID   int
+	Born  uint64 // start time of the process in clock ticks since boot; 0: not known
+	Host  string // identifies the host, and the pid name space in it
+	Rails []Rail // the networks to the others, in the same order in all cards
 
 	Window  uint64 // eager bytes that a peer may have outstanding at this process
 	Records uint32 // rendezvous that a peer may have outstanding at this process
@@ -26,8 +26,26 @@ const (
 	maxDriver = 63
 	maxAddr   = 1023
 
-	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 3*2 + maxHost + maxDriver + maxAddr
+	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 2 + maxHost + 4 + MaxRails*(2*2+maxDriver+maxAddr)
 )
+
+// MaxRails is how many rails a card has at most.
+const MaxRails = 8
+
+// Rail is one of the networks by which a process can be reached.
+type Rail struct {
+	Driver string // its name
+	Addr   string // where the driver's endpoint accepts links
+}
+
+// Drivers names the drivers of all rails, separated by commas.
+func (c *Card) Drivers() string {
+	names := make([]string, len(c.Rails))
+	for i, r := range c.Rails {
+		names[i] = r.Driver
+	}
+	return strings.Join(names, ",")
+}
 
 // errCard is what a malformed card or table is.
 var errCard = errors.New("malformed card")
@@ -36,12 +54,18 @@ func (c *Card) check() error {
 	switch {
 	case len(c.Host) > maxHost:
 		return fmt.Errorf("%w: host identity of %d bytes, at most %d", errCard, len(c.Host), maxHost)
-	case len(c.Driver) > maxDriver:
-		return fmt.Errorf("%w: driver name of %d bytes, at most %d", errCard, len(c.Driver), maxDriver)
-	case len(c.Addr) > maxAddr:
-		return fmt.Errorf("%w: driver address of %d bytes, at most %d", errCard, len(c.Addr), maxAddr)
+	case len(c.Rails) > MaxRails:
+		return fmt.Errorf("%w: %d rails, at most %d", errCard, len(c.Rails), MaxRails)
 	case c.Rank < 0 || c.Rank >= MaxSize:
 		return fmt.Errorf("%w: rank %d", errCard, c.Rank)
+	}
+	for _, r := range c.Rails {
+		switch {
+		case len(r.Driver) > maxDriver:
+			return fmt.Errorf("%w: driver name of %d bytes, at most %d", errCard, len(r.Driver), maxDriver)
+		case len(r.Addr) > maxAddr:
+			return fmt.Errorf("%w: driver address of %d bytes, at most %d", errCard, len(r.Addr), maxAddr)
+		}
 	}
 	return nil
 }
@@ -54,8 +78,12 @@ func (c *Card) append(b []byte) []byte {
 	b = appendU32(b, c.Records)
 	b = appendU32(b, c.Silence)
 	b = appendString(b, c.Host)
-	b = appendString(b, c.Driver)
-	return appendString(b, c.Addr)
+	b = appendU32(b, uint32(len(c.Rails)))
+	for _, r := range c.Rails {
+		b = appendString(b, r.Driver)
+		b = appendString(b, r.Addr)
+	}
+	return b
 }
 
 func (c *Card) read(r *reader) {
@@ -66,8 +94,14 @@ func (c *Card) read(r *reader) {
 	c.Records = r.u32()
 	c.Silence = r.u32()
 	c.Host = r.string(maxHost)
-	c.Driver = r.string(maxDriver)
-	c.Addr = r.string(maxAddr)
+	n := r.u32()
+	if n > MaxRails {
+		r.bad = true
+		return
+	}
+	for range n {
+		c.Rails = append(c.Rails, Rail{Driver: r.string(maxDriver), Addr: r.string(maxAddr)})
+	}
 }
 
 // parseCard reads exactly one card.

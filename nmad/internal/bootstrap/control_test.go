@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -45,7 +46,7 @@ func newParty(t *testing.T, size int) *party {
 func (p *party) config(rank int) Config {
 	c := Config{
 		Rank: rank, Size: p.size, Addr: p.addr, Secret: secret,
-		Card:    Card{PID: os.Getpid(), Host: "here", Driver: "sim", Addr: fmt.Sprint("address of ", rank), Window: uint64(rank), Records: 7},
+		Card:    Card{PID: os.Getpid(), Host: "here", Rails: []Rail{{"sim", fmt.Sprint("address of ", rank)}}, Window: uint64(rank), Records: 7},
 		Timeout: 20 * time.Second,
 		Notify: func(e Event) {
 			p.mu.Lock()
@@ -141,7 +142,7 @@ func TestJob(t *testing.T) {
 				for i, card := range cards {
 					want := p.config(i).Card
 					want.Rank = i
-					if card != want {
+					if !reflect.DeepEqual(card, want) {
 						t.Errorf("rank %d has the card %+v of rank %d, want %+v", rank, card, i, want)
 					}
 				}
@@ -464,7 +465,8 @@ func TestWrongConfigurations(t *testing.T) {
 		"short secret":   func(c *Config) { c.Secret = secret[:3] },
 		"no address":     func(c *Config) { c.Addr = "" },
 		"bad address":    func(c *Config) { c.Addr = "no port here" },
-		"long card":      func(c *Config) { c.Card.Addr = strings.Repeat("x", maxAddr+1) },
+		"long card":      func(c *Config) { c.Card.Rails = []Rail{{"d", strings.Repeat("x", maxAddr+1)}} },
+		"many rails":     func(c *Config) { c.Card.Rails = make([]Rail, MaxRails+1) },
 		"busy port": func(c *Config) {
 			c.Rank, c.Addr = 0, busy(t)
 		},

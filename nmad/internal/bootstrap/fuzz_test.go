@@ -109,8 +109,9 @@ func FuzzFrames(f *testing.F) {
 }
 
 func FuzzPayloads(f *testing.F) {
-	card := Card{Rank: 1, PID: 2, Host: "h", Driver: "d", Addr: "a"}
+	card := Card{Rank: 1, PID: 2, Host: "h", Rails: []Rail{{"d", "a"}, {"e", "b"}}}
 	f.Add(card.append(nil))
+	f.Add(append((&Card{Host: "h"}).append(nil)[:35], 255, 255, 255, 255)) // more rails than there may be
 	f.Add(appendTable(nil, []Card{{}, card}))
 	f.Add(appendNotice(nil, 1, "why"))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -1,7 +1,8 @@
 // Package simnet is a network that exists in memory only, for tests: a
-// driver.Driver without sockets, shared segments or time. Nothing happens in it by
+// driver.Driver without sockets or shared segments. Nothing happens in it by
 // itself; what a test does to it in which order decides everything, so a failure
-// repeats.
+// repeats. Its time is virtual: it passes when a test calls [Link.Tick], and matters to
+// connections with a Rate only.
 //
 //	a.Send ──▶ [packet][packet] ──▶ b.Recv        small track, at most Packets at once
 //	a.PushLarge ──▶ [bytes.......] ──▶ b.PullLarge    large track, at most Large bytes

@@ -34,6 +34,19 @@ func (l *Link) Buffer(on bool) {
 	l.out().buffered = on
 }
 
+// Tick lets time pass on a connection with a Rate: what arrives in one tick on its large
+// track, in either direction, becomes visible.
+func (l *Link) Tick() {
+	defer l.lock()()
+	for side := range l.c.ways {
+		w := &l.c.ways[side]
+		n := min(l.c.opt.Rate, len(w.large)-w.start-w.arrived)
+		if w.arrived += n; n > 0 {
+			l.c.ends[1-side].ring(false)
+		}
+	}
+}
+
 // Break makes every call of both ends fail with err once what has arrived was
 // received.
 func (l *Link) Break(err error) {

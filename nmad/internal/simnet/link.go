@@ -12,6 +12,7 @@ type Options struct {
 	MaxBody int // bytes; default 64
 	Packets int // that the small track holds in one direction; default 8
 	Large   int // bytes that the large track holds in one direction; default 256
+	Rate    int // bytes of the large track that arrive in a tick, in each direction; default: at once
 }
 
 func (o *Options) complete() {
@@ -47,6 +48,7 @@ type way struct {
 	visible int // packets that Recv may see, counted from first
 	large   []byte
 	start   int
+	arrived int // bytes of large from start on that PullLarge may see
 	spare   [][]byte
 
 	held     bool // no room, whatever the measures
@@ -225,7 +227,10 @@ func (l *Link) PushLarge(buf []byte) (int, error) {
 		return 0, nil
 	}
 	w.large = append(w.large, buf[:n]...)
-	l.peer().ring(false)
+	if l.c.opt.Rate == 0 {
+		w.arrived += n
+		l.peer().ring(false)
+	}
 	return n, nil
 }
 
@@ -233,8 +238,9 @@ func (l *Link) PushLarge(buf []byte) (int, error) {
 func (l *Link) PullLarge(buf []byte) (int, error) {
 	defer l.lock()()
 	w := l.in()
-	if n := copy(buf, w.large[w.start:]); n > 0 && !l.out().closed {
+	if n := copy(buf, w.large[w.start:w.start+w.arrived]); n > 0 && !l.out().closed {
 		w.start += n
+		w.arrived -= n
 		l.peer().ring(true)
 		return n, nil
 	}
@@ -248,7 +254,7 @@ func (l *Link) Descriptor() int { return -1 }
 func (l *Link) Arm(wantRoom bool) bool {
 	defer l.lock()()
 	in, out := l.in(), l.out()
-	if in.visible > 0 || in.start < len(in.large) || l.err() != nil {
+	if in.visible > 0 || in.arrived > 0 || l.err() != nil {
 		return false
 	}
 	if wantRoom && out.room(&l.c.opt) && len(out.large)-out.start < l.c.opt.Large {

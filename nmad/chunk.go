@@ -1,0 +1,69 @@
+package nmad
+
+// chunk is the part of a message that one RTR asks for, and that travels over one rail:
+// all of it, unless several rails share it. It belongs to the queue of a mover, and to
+// who carries it while it is away.
+type chunk struct {
+	req    *Request
+	offset int    // in the message, in bytes
+	size   int    // bytes, at least 1
+	moved  int    // of them
+	at     cursor // where offset + moved is, if the message lies in parts
+	next   *chunk // in whichever list holds it
+}
+
+// chunkQueue is a first-in-first-out queue of chunks.
+type chunkQueue struct {
+	head, tail *chunk
+	len        int
+	left       int // bytes of all of them that have not moved
+}
+
+func (q *chunkQueue) empty() bool { return q.head == nil }
+
+func (q *chunkQueue) push(c *chunk) {
+	c.next = nil
+	if q.head == nil {
+		q.head = c
+	} else {
+		q.tail.next = c
+	}
+	q.tail = c
+	q.len++
+	q.left += c.size - c.moved
+}
+
+func (q *chunkQueue) pop() *chunk {
+	c := q.head
+	if c != nil {
+		q.head, c.next = c.next, nil
+		q.len--
+		q.left -= c.size - c.moved
+	}
+	return c
+}
+
+// beginChunk queues the next n bytes of r, which were asked for just now, with a mover.
+func (g *Gate) beginChunk(m *mover, r *Request, n int) {
+	c := g.chunks
+	if c == nil {
+		c = &chunk{}
+	} else {
+		g.chunks = c.next
+	}
+	*c = chunk{req: r, offset: r.asked, size: n, at: r.next}
+	if r.asked += n; r.data.parts != nil {
+		r.data.skip(&r.next, n)
+	}
+	r.chunks++
+	*m.under++
+	m.queue.push(c)
+}
+
+// forget takes back a chunk that is in no queue any more.
+func (g *Gate) forget(m *mover, c *chunk) {
+	c.req.chunks--
+	*m.under--
+	c.req, c.next = nil, g.chunks
+	g.chunks = c
+}

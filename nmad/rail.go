@@ -1,0 +1,141 @@
+package nmad
+
+import (
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/strategy"
+)
+
+// MaxRails is how many rails a gate has at most.
+const MaxRails = 8
+
+// rail is one link of a gate. All packets travel over the small track of the first rail of a
+// gate, so they arrive in the order in which they were sent, and who has one rail
+// pays for one. The bytes of rendezvous travel over the large tracks of all rails,
+// shared out among them by the receiver as the strategy wants it (rendezvous.go). The
+// small tracks of the other rails carry nothing; they tell when the peer is lost.
+type rail struct {
+	gate  *Gate
+	index uint8
+	name  string // of the driver, and a number if it is not the first of that driver
+	link  driver.Link
+
+	cost strategy.Cost // what it costs to move bytes over it
+	why  string        // where cost comes from: default, measured
+
+	push, pull mover
+
+	// Under the lock of the gate.
+	armed     bool // somebody sleeps on the link's descriptor
+	armedRoom bool // and room would wake him too
+	woken     bool // a sleeper was woken on its behalf, and nobody has looked why
+}
+
+func (l *rail) init(g *Gate, index int, link driver.Link) {
+	l.gate, l.index, l.link = g, uint8(index), link
+	l.cost, l.why = strategy.DefaultCost, "default"
+	l.push.call, l.push.under = link.PushLarge, &g.pushing
+	l.pull.call, l.pull.under = link.PullLarge, &g.pulling
+}
+
+// load is the rail as a strategy sees it. Under mu.
+func (l *rail) load() strategy.Load {
+	return strategy.Load{Cost: l.cost, Bytes: l.pull.queue.left}
+}
+
+// idle says that the rail has few bytes to bring, or none. Under mu.
+func (l *rail) idle() bool {
+	load := l.load()
+	return load.Idle()
+}
+
+// resting says that nobody is inside the large track of the link. Under mu.
+func (l *rail) resting() bool { return l.push.resting() && l.pull.resting() }
+
+// resting says that nobody is inside the large track of any rail. Under mu.
+func (g *Gate) resting() bool {
+	for i := range g.rails {
+		if !g.rails[i].resting() {
+			return false
+		}
+	}
+	return true
+}
+
+// pushed is how many bytes of rendezvous this side has moved, pulled how many of the
+// peer's. Under mu.
+func (g *Gate) pushed() (n uint64) {
+	for i := range g.rails {
+		n += g.rails[i].push.bytes
+	}
+	return n
+}
+
+func (g *Gate) pulled() (n uint64) {
+	for i := range g.rails {
+		n += g.rails[i].pull.bytes
+	}
+	return n
+}
+
+// look takes notice of a rail that has ended although nothing was under way on it: its
+// descriptor would wake sleepers again and again. Under mu.
+func (g *Gate) look() {
+	g.woken = false
+	var h driver.Header
+	for i := 1; i < len(g.rails) && g.end == nil; i++ {
+		l := &g.rails[i]
+		if !l.woken {
+			continue
+		}
+		l.woken = false
+		if _, ok, err := l.link.Recv(&h); err != nil {
+			g.loseRail(l, err)
+		} else if ok {
+			g.fail(violation(g.rank, "a packet of kind %d on rail %s, whose small track is not used", h.Kind, l.name))
+		}
+	}
+}
+
+// lookEvery is after how many ticks the rails of a gate are looked at though no sleeper was
+// woken for them: there may be no sleepers.
+const lookEvery = 256
+
+// lookAround has the rails looked at now and then. Under mu.
+func (g *Gate) lookAround() {
+	if g.ticks++; g.ticks%lookEvery != 0 {
+		return
+	}
+	g.woken = true
+	for i := range g.rails {
+		g.rails[i].woken = true
+	}
+}
+
+// RailInfo describes a rail of a gate.
+type RailInfo struct {
+	Name      string  // of the driver; with #2, #3... if a gate has several rails of that driver
+	Latency   int64   // from the request for bytes to the first of them, in ns
+	Bandwidth float64 // bytes per ns, which is GB/s
+	Why       string  // where these come from: default, measured
+	Share     float64 // of a message of ShareOf bytes, between 0 and 1
+}
+
+// ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.
+const ShareOf = 4 << 20
+
+// Rails describes the rails of this gate: none if it leads to the own rank.
+func (g *Gate) Rails() []RailInfo {
+	g.mu.lock()
+	defer g.release()
+	loads, shares := make([]strategy.Load, len(g.rails)), make([]int, len(g.rails))
+	for i := range g.rails {
+		loads[i] = strategy.Load{Cost: g.rails[i].cost}
+	}
+	strategy.Estimate(g.strategy, ShareOf, loads, shares)
+	infos := make([]RailInfo, len(g.rails))
+	for i := range g.rails {
+		l := &g.rails[i]
+		infos[i] = RailInfo{l.name, l.cost.Latency, l.cost.Bandwidth, l.why, float64(shares[i]) / ShareOf}
+	}
+	return infos
+}

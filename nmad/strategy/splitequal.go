@@ -1,0 +1,21 @@
+package strategy
+
+// SplitEqual gives each rail the same share of a long message, whatever the rails cost, and
+// treats short ones as Aggregation does.
+var SplitEqual = builtin(splitEqual{})
+
+type splitEqual struct{ aggregation }
+
+func (splitEqual) Name() string { return "split-equal" }
+
+// Split implements Splitter.
+func (splitEqual) Split(rest int, rails []Load, shares []int) {
+	n := len(rails)
+	if rest < n*least {
+		n = max(rest/least, 1)
+	}
+	for i := range n {
+		shares[i] = rest / n
+	}
+	shares[0] += rest % n
+}
