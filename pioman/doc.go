@@ -135,7 +135,7 @@
 //	4 asleep was set: wake (eventfd)            or if somebody else was polling
 //	                                          d arm every source; leave if one says no
 //	                                          e epoll_wait: sources and eventfd
-//	                                          f disarm, clear asleep, poll
+//	                                          f clear asleep, poll, disarm, poll
 //
 // If 2 (or 3) comes before b, then c sees the request. If it comes after b, the poster
 // sees the mark and wakes, and the eventfd keeps that until e. What arrives from

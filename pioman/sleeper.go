@@ -68,17 +68,24 @@ func (s *sleeper) sleep(limit time.Duration) nap {
 		return refused
 	}
 	began := asm.Cycles()
-	n, armed := s.lieDown(limit)
-	if armed && max(s.e.arrivals.harvest(true), s.e.poll(-1)) == moved && n != unready {
+	n, armed, found := s.lieDown(limit)
+	if armed && s.look() {
+		found = true
+	}
+	if found && n != unready {
 		n = arrived
 		s.e.adapt.arrived(asm.Cycles()-began+s.e.adapt.window.Load(), true)
 	}
 	return n
 }
 
+// look polls everything. true: something happened.
+func (s *sleeper) look() bool { return max(s.e.arrivals.harvest(true), s.e.poll(-1)) == moved }
+
 // lieDown is the holder's part; it leaves also if a handler ends the goroutine.
-// It tells whether the sources were armed, so that a poll is due.
-func (s *sleeper) lieDown(limit time.Duration) (n nap, armed bool) {
+// It tells whether the sources were armed, so that a poll is due, and whether one has
+// found something already.
+func (s *sleeper) lieDown(limit time.Duration) (n nap, armed, found bool) {
 	defer func() {
 		s.e.load.wakeUp()
 		s.naps.Add(1)
@@ -90,15 +97,18 @@ func (s *sleeper) lieDown(limit time.Duration) (n nap, armed bool) {
 	s.e.load.fallAsleep() // from here on posters wake us
 	s.since.Store(s.e.load.view().posted())
 	if out := s.e.poll(-1); out == moved || out == skipped {
-		return unready, false
+		return unready, false, false
 	}
-	return s.watch(limit), true
+	n, found = s.watch(limit)
+	return n, true, found
 }
 
 // watch arms all sources, sleeps unless one says that something is there, and disarms them.
-func (s *sleeper) watch(limit time.Duration) nap {
+// What has ended the sleep is handled before that: it need not wait for the system
+// calls of Disarm, and the poll that is due after them takes home what landed meanwhile.
+func (s *sleeper) watch(limit time.Duration) (n nap, found bool) {
 	if s.e.params.SpareLWPs == 0 && s.e.attached.Load() != nil {
-		return s.pause()
+		return s.pause(), false
 	}
 	list := s.list()
 	armed := 0
@@ -109,14 +119,18 @@ func (s *sleeper) watch(limit time.Duration) nap {
 			break
 		}
 	}
-	n := unready
+	n = unready
 	if limit > 0 {
 		n = s.block(limit, len(list) > 0)
+	}
+	if n == disturbed {
+		s.e.load.wakeUp() // who posts from here on need not wake us
+		found = s.look()
 	}
 	for _, src := range list[:armed] {
 		src.Disarm()
 	}
-	return n
+	return n, found
 }
 
 // shortestNap is the least IdleGap for which an idle processor sleeps between two polls.

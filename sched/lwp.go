@@ -281,6 +281,7 @@ func (l *lwp) sleep() order {
 		v.nudge(false)
 	}
 	switch {
+	case sleeper != nil: // what ends that comes from outside: it preempts whoever computes, as it does for any blocking read
 	case v.robbed.Load() == 0:
 		l.setPolicy(schedBatch, sliceVP)
 		l.batch.Store(true)
