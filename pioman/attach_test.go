@@ -151,7 +151,8 @@ func TestFirstRequestKicks(t *testing.T) {
 	if n := s.kicks.Load(); n != 3 {
 		t.Fatalf("%d kicks after a one-shot task", n)
 	}
-	e.Poll()
+	for e.Poll() != hooks.Quiet { // the queue leaves the count when a poll finds nothing
+	}
 	if vp := s.kicked.Load(); vp != -1 {
 		t.Fatalf("kicked processor %d in particular", vp)
 	}

@@ -85,8 +85,8 @@ func (e *Engine) comeBack(t *Task, p *PanicError) {
 	case e.closed.Load() || !t.state.unblock():
 		q.drop(t)
 	default:
-		e.enqueue(t)  // from here on it may run, end, and be reused
-		e.forget(opt) // it was counted all the time
+		e.enqueue(t)     // from here on it may run, end, and be reused
+		e.tally(opt, -1) // it was counted all the time
 	}
 	e.away.Add(-1) // Close waits for that
 }

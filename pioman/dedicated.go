@@ -85,9 +85,13 @@ func (d *dedicated) main(s spareable) {
 		case out == moved:
 			bump(&d.finds)
 		case e.shared():
+			e.settle(-1)
 			yieldCPU()
-		case out < polled:
-			relax(0, true)
+		default:
+			e.settle(-1)
+			if out < polled {
+				relax(0, true)
+			}
 		}
 	}
 }

@@ -143,12 +143,12 @@ func (e *Engine) put(t *Task, q *Queue, tr *tree) {
 		t.queue.Store(q)
 	}
 	opt := t.opt
-	e.remember(opt) // before the push: whoever runs the task calls Done
+	e.tally(opt, 1) // before the push: whoever ends the task takes it back
 	if q.watch != nil {
 		q.watch(q.item, Push)
 	}
 	q.submitted.push(t) // from here on t may run, end, and be reused
-	e.announce(opt)
+	e.announce(q, opt)
 	if q != e.root && e.tree.Load() != tr { // Attach may have looked before the push
 		e.rehome(q)
 	}
@@ -157,18 +157,26 @@ func (e *Engine) put(t *Task, q *Queue, tr *tree) {
 	}
 }
 
-// forget takes back what Submit counted.
-func (e *Engine) forget(opt Options) {
-	if opt&(Blind|byKernel) != 0 {
-		e.tally(opt, -1)
+// announce sees to it that somebody comes to poll what was just put within reach.
+func (e *Engine) announce(q *Queue, opt Options) {
+	if opt&Repeat == 0 && q.stake.join() {
+		e.Need()
+		return
 	}
-	if opt&Repeat == 0 {
-		e.Done()
+	v := e.load.view()
+	if opt&Repeat != 0 || v.asleep() { // who sleeps has not seen it, if he was in the count before
+		v = e.load.posted()
+	}
+	if v.asleep() {
+		e.rouse(v)
 	}
 }
 
 // tally counts what keeps idle processors from sleeping for long, or at all.
 func (e *Engine) tally(opt Options, n int32) {
+	if opt&(Blind|byKernel) == 0 {
+		return
+	}
 	if opt&Blind != 0 {
 		e.blind.Add(n)
 	}
@@ -200,8 +208,18 @@ func (e *Engine) Done() {
 	}
 }
 
-// Pending returns how many requests are pending: needed, or OneShot and not run.
-func (e *Engine) Pending() int { return int(e.load.view().pending()) }
+// Pending returns how many requests are pending: needed, or OneShot and not run. Exact while nobody
+// submits or polls; takes the lock of each queue for a moment.
+func (e *Engine) Pending() int {
+	shots := 0
+	for _, q := range e.queues() {
+		n, in := q.waiting()
+		if shots += n; in {
+			shots--
+		}
+	}
+	return max(int(e.load.view().pending())+shots, 0)
+}
 
 func (e *Engine) underflow() {
 	e.load.undone()
@@ -240,9 +258,11 @@ func (e *Engine) Poll() hooks.Verdict {
 	if e.Points()&AtExplicit == 0 {
 		return e.verdict()
 	}
-	if e.visit(e.here(), true) == moved {
+	vp := e.here()
+	if e.visit(vp, true) == moved {
 		return hooks.Busy
 	}
+	e.settle(vp)
 	return e.verdict()
 }
 
@@ -285,10 +305,16 @@ func (e *Engine) visit(vp int, whole bool) outcome {
 
 // own visits the leaf of a virtual processor, and nothing else.
 func (e *Engine) own(vp int) outcome {
-	if tr := e.tree.Load(); tr != nil && uint(vp) < uint(len(tr.ways)) {
-		return tr.ways[vp][0].queue.round(e.params.Round)
+	tr := e.tree.Load()
+	if tr == nil || uint(vp) >= uint(len(tr.ways)) {
+		return empty
 	}
-	return empty
+	q := tr.ways[vp][0].queue
+	out := q.round(e.params.Round)
+	if out != moved {
+		q.settle()
+	}
+	return out
 }
 
 // survey visits the queues that nobody polls, if it is time.

@@ -97,12 +97,12 @@ func (t *Task) Unmask() error {
 		case n == 0:
 			return fmt.Errorf("unmask task %q: %w", t.name, ErrMasks)
 		case n == 1 && w&seenBit != 0:
-			q.engine.remember(opt) // before the swap: whoever runs the task calls Done
+			q.engine.tally(opt, 1) // before the swap: whoever ends the task takes it back
 			if t.masks.w.CompareAndSwap(w, 0) {
-				q.engine.announce(opt) // t may have ended by now
+				q.engine.announce(q, opt) // t may have ended by now
 				return nil
 			}
-			q.engine.forget(opt)
+			q.engine.tally(opt, -1)
 		case t.masks.w.CompareAndSwap(w, w-1): // not seen: nobody has passed it by
 			return nil
 		}
@@ -116,28 +116,10 @@ func (q *Queue) pass(t *Task) bool {
 	}
 	on, first := t.masks.see()
 	if first {
-		q.engine.forget(t.opt)
+		q.engine.tally(t.opt, -1)
+	}
+	if on {
+		q.passBy(t)
 	}
 	return on
-}
-
-// remember counts a task in a queue, as forget takes back.
-func (e *Engine) remember(opt Options) {
-	if opt&(Blind|byKernel) != 0 {
-		e.tally(opt, 1)
-	}
-	if opt&Repeat == 0 {
-		e.Need()
-	}
-}
-
-// announce sees to it that somebody comes to poll what was just put within reach.
-func (e *Engine) announce(opt Options) {
-	v := e.load.view()
-	if opt&Repeat != 0 {
-		v = e.load.posted()
-	}
-	if v.asleep() {
-		e.rouse(v)
-	}
 }

@@ -233,10 +233,10 @@ func TestMaskRaces(t *testing.T) {
 	poller.Wait()
 	for i := range tasks {
 		m := &tasks[i]
+		n := m.runs.Load() // first: processors poll meanwhile
 		if m.task.State().AtRest() {
 			submit(t, e, &m.task)
 		}
-		n := m.runs.Load()
 		eventually(t, "polled again", func() bool { return m.runs.Load() > n })
 		if err := m.task.Cancel(); err != nil || m.task.masks.on() {
 			t.Error(err, m.task.masks.w.Load())

@@ -53,7 +53,7 @@ func (q *Queue) pollOwned(t *Task) outcome {
 func (q *Queue) endOwned(extra uint32) string {
 	a := q.adrift
 	q.adrift = owned{}
-	q.engine.forget(a.opt)
+	q.engine.tally(a.opt, -1)
 	if a.notify != nil {
 		a.notify.Signal(a.bits | extra)
 	}
@@ -69,5 +69,5 @@ func (q *Queue) append(t *Task) {
 		q.tail.next = t
 	}
 	q.tail = t
-	q.size++
+	q.enlist(t)
 }

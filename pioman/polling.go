@@ -293,6 +293,9 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 	if activity := e.load.view().activity(); out == moved || activity != s.seen {
 		s.seen, s.active = activity, now
 	}
+	if now-s.active >= e.ticks.hot {
+		e.settle(vp) // not sooner: what comes by then need not be counted anew
+	}
 	return a.persist(s, now)
 }
 
@@ -416,5 +419,6 @@ func (a *attachment) due(vp int, period int64, point int) hooks.Verdict {
 		a.active.Store(now)
 		return hooks.Busy
 	}
+	a.e.settle(vp)
 	return hooks.Waiting
 }

@@ -37,8 +37,9 @@ type Queue struct {
 
 	_         [line]byte
 	submitted submissions // every submitter writes
+	stake     stake       // on the same line, which they have anyway; who settles writes, rarely
 
-	_      [line - 8]byte
+	_      [line - 12]byte
 	holder atomic.Uintptr // asm.G of the goroutine that holds the queue, 0: free; pollers write; a release store ends it
 	count  atomic.Int32   // length of the main list; the holder writes, pollers read
 
@@ -51,6 +52,8 @@ type Queue struct {
 	turn       uint32        // number of the round
 	parked     *slot         // tasks that wait for the kernel (descriptor.go)
 	size       int32         // what count will say
+	shots      int32         // of these, OneShot tasks that are to be run: see stake.go
+	passed     int32         // OneShot tasks that are masked, and were passed by
 
 	_ [line]byte
 }
@@ -112,6 +115,7 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 			q.rotate()
 			continue
 		}
+		q.meet(t)
 		if !t.state.take() {
 			q.removeHead()
 			q.drop(t)
@@ -192,7 +196,7 @@ func (q *Queue) leave() {
 func (q *Queue) end(t *Task, extra uint32) {
 	c, bits, opt := t.notify, t.bits, t.opt
 	t.state.end()
-	q.engine.forget(opt)
+	q.engine.tally(opt, -1)
 	if c != nil {
 		c.Signal(bits | extra)
 	}
@@ -207,7 +211,7 @@ func (q *Queue) drop(t *Task) {
 	}
 	t.state.drop()
 	if counted {
-		q.engine.forget(opt)
+		q.engine.tally(opt, -1)
 	}
 }
 
@@ -245,7 +249,7 @@ func (q *Queue) removeHead() {
 	if q.head == nil {
 		q.tail = nil
 	}
-	q.size--
+	q.delist(t)
 }
 
 // sweep drops every task that is being cancelled, except the one whose handler
@@ -269,10 +273,11 @@ func (q *Queue) sweep() {
 			q.tail = last
 		}
 		t.next = nil
-		q.size--
+		q.delist(t)
 		q.drop(t)
 		t = next
 	}
+	q.unstake()
 }
 
 // cancelAll drops every task but the one whose handler runs.

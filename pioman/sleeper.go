@@ -19,6 +19,7 @@ type sleeper struct {
 	since   atomic.Uint32            // load's posted when the holder last looked
 	sources atomic.Pointer[[]Source] // replaced as a whole under mu
 	kernel  atomic.Pointer[kernel]   // nil while nobody needs it; replaced under mu
+	armed   []Source                 // the holder's: to be disarmed
 
 	mu     latch
 	users  int // who needs the kernel: sources, an attachment, explicit waiters
@@ -99,6 +100,9 @@ func (s *sleeper) lieDown(limit time.Duration) (n nap, armed, found bool) {
 	if out := s.e.poll(-1); out == moved || out == skipped {
 		return unready, false, false
 	}
+	if s.e.settle(-1); s.e.load.view().pending() == 0 {
+		return unready, false, false // not refused: who posts from now on may have seen us asleep
+	}
 	n, found = s.watch(limit)
 	return n, true, found
 }
@@ -111,11 +115,11 @@ func (s *sleeper) watch(limit time.Duration) (n nap, found bool) {
 		return s.pause(), false
 	}
 	list := s.list()
-	armed := 0
-	for _, src := range list {
-		armed++
+	s.armed = list
+	defer s.disarm() // also if a handler ends the goroutine
+	for i, src := range list {
 		if !src.Arm() {
-			limit = 0
+			s.armed, limit = list[:i+1], 0
 			break
 		}
 	}
@@ -127,10 +131,14 @@ func (s *sleeper) watch(limit time.Duration) (n nap, found bool) {
 		s.e.load.wakeUp() // who posts from here on need not wake us
 		found = s.look()
 	}
-	for _, src := range list[:armed] {
+	return n, found
+}
+
+func (s *sleeper) disarm() {
+	for _, src := range s.armed {
 		src.Disarm()
 	}
-	return n, found
+	s.armed = nil
 }
 
 // shortestNap is the least IdleGap for which an idle processor sleeps between two polls.

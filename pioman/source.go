@@ -3,6 +3,8 @@ package pioman
 import (
 	"fmt"
 	"slices"
+
+	"github.com/pm2-go/pm2/asm"
 )
 
 // Source lets an idle process sleep in the kernel until something happens on a
@@ -13,7 +15,8 @@ type Source interface {
 	// something happened after Arm.
 	Descriptor() int
 	// Arm asks for an announcement. false: something is there already, so do not
-	// sleep. Every Arm is followed by a Disarm, also one that said false.
+	// sleep. Every Arm is followed by a Disarm, also one that said false, unless the
+	// source is removed in between.
 	Arm() bool
 	// Disarm ends that and empties what Arm made readable. A poll follows.
 	Disarm()
@@ -59,6 +62,7 @@ func (e *Engine) RemoveSource(src Source) {
 		return
 	}
 	if e.sleeper.removeSource(src.Descriptor()) {
+		e.sleeper.disown(src.Descriptor())
 		e.sleeper.evict()
 	}
 }
@@ -75,6 +79,14 @@ func (s *sleeper) removeSource(fd int) bool {
 	s.kernel.Load().remove(fd)
 	s.unretain()
 	return true
+}
+
+// disown keeps a source from being disarmed that a handler has removed which the holder runs
+// before he disarms. For anybody else it does nothing.
+func (s *sleeper) disown(fd int) {
+	if s.holder.Load() == asm.G() {
+		s.armed = slices.DeleteFunc(slices.Clone(s.armed), func(x Source) bool { return x.Descriptor() == fd })
+	}
 }
 
 // list returns the sources; never changed in place.

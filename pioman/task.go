@@ -72,6 +72,7 @@ type Task struct {
 	state  taskState
 	masks  masks  // Mask and Unmask write, pollers read
 	turn   uint32 // holder's: the round that polled it last
+	passed bool   // holder's: a OneShot task that is masked, and was passed by
 	opt    Options
 
 	// See SetBlocking.

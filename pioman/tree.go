@@ -279,6 +279,7 @@ func (tr *tree) survey(e *Engine) (out outcome) {
 	for i := len(tr.nodes) - 1; i >= 0; i-- {
 		if n := tr.nodes[i]; n.neglected.Load() {
 			out = max(out, n.queue.round(e.params.Round))
+			n.queue.settle()
 		}
 	}
 	return out
@@ -348,9 +349,12 @@ func (e *Engine) rehome(q *Queue) {
 	q.unpark(func(*Task) bool { return true })
 	for t := q.head; t != nil; t = q.head {
 		q.removeHead()
+		opt := t.opt
 		t.queue.Store(e.root)
-		e.root.submitted.push(t)
+		e.root.submitted.push(t) // from here on t may run, end, and be reused
+		e.announce(e.root, opt)
 	}
+	q.unstake()
 	q.exit()
 }
 
