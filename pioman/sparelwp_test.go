@@ -1,0 +1,36 @@
+package pioman
+
+import (
+	"testing"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// A processor that is refused the kernel because the spare LWP is there sleeps on its own, and
+// relies on that one: when it leaves, while something is pending, a processor has to look.
+func TestSpareLWPHandsBack(t *testing.T) {
+	e := engine(t, Config{})
+	s := newByHand(2)
+	attach(t, e, s)
+	e.Need() // a receive that stays pending
+	defer e.Done()
+	a := e.attached.Load()
+	a.spare.send()
+	eventually(t, "the spare LWP sleeps in the kernel", func() bool {
+		return a.spare.blocks.Load() && e.load.view().asleep()
+	})
+	if (vpSleeper{e}).Sleep() {
+		t.Fatal("a processor may sleep in the kernel beside the spare LWP")
+	}
+	before := s.kicks.Load()
+	a.vps[1].polled.set(asm.Cycles() + asm.ToCycles(int64(forever/4))) // better placed, and no sleeper
+	e.sleeper.wake()
+	eventually(t, "a processor has to look", func() bool { return s.kicks.Load() > before })
+	if vp := s.kicked.Load(); vp != -1 {
+		t.Errorf("processor %d was kicked, which may not be the one that sleeps", vp)
+	}
+	eventually(t, "the spare LWP waits for orders", func() bool { return e.sleeper.holder.Load() == 0 && !a.spare.blocks.Load() })
+	if n := a.spare.sent.Load(); n != 1 {
+		t.Errorf("sent %d times", n)
+	}
+}
