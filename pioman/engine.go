@@ -159,8 +159,11 @@ func (e *Engine) put(t *Task, q *Queue, tr *tree) {
 
 // announce sees to it that somebody comes to poll what was just put within reach.
 func (e *Engine) announce(q *Queue, opt Options) {
-	if opt&Repeat == 0 && q.stake.join() {
-		e.Need()
+	if opt&Repeat == 0 && !q.stake.in() {
+		e.Need() // before: whoever takes the stake out calls Done
+		if !q.stake.join() {
+			e.Done()
+		}
 		return
 	}
 	v := e.load.view()

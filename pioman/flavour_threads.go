@@ -2,6 +2,7 @@ package pioman
 
 import (
 	"runtime"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,7 +14,28 @@ func (goroutine) ready() bool       { return false }
 func (goroutine) yield()            { runtime.Gosched() }
 func (goroutine) blocking(f func()) { f() }
 
-func (goroutine) release(s *semaphore) { s.unit <- struct{}{} }
+func (goroutine) release(s *semaphore) {
+	s.unit <- struct{}{}
+	readied.Add(1)
+}
+
+// readied counts the goroutines that were woken: see handsOver.
+var readied atomic.Uint64
+
+// handsOver is what an attachment may ask of a scheduler beyond Scheduler: to have the goroutines run at
+// once that the caller, who polls, has made ready. They lie in the Go scheduler's queue for
+// his P, and others who look for work leave him a few microseconds to run them himself: a
+// nanosleep, which the kernel makes 60 us of.
+type handsOver interface{ HandOver() }
+
+// handOver is for a poller who holds no queue, and read readied before he polled.
+func (a *attachment) handOver(before uint64) {
+	if readied.Load() != before {
+		if h, ok := a.s.(handsOver); ok {
+			h.HandOver()
+		}
+	}
+}
 
 func (goroutine) acquire(s *semaphore, limit time.Duration) bool {
 	if limit == forever {

@@ -280,7 +280,9 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 	if before.asleep() && a.spare.blocks.Load() {
 		e.sleeper.wake() // the spare LWP is no longer needed
 	}
+	woken := readied.Load()
 	out := e.poll(vp)
+	a.handOver(woken)
 	bump(&s.polls[idlePoint])
 	if out == moved {
 		now = asm.Cycles()

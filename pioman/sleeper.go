@@ -32,11 +32,17 @@ type vpSleeper struct{ e *Engine }
 // Sleep implements sched.Sleeper. A look at the clock of a Blind task that found
 // nothing is no reason to bother the scheduler, which would poll hard for a while.
 func (v vpSleeper) Sleep() bool {
-	if a := v.e.attached.Load(); a != nil && (a.othersPoll() || a.dedicated != nil) {
+	a := v.e.attached.Load()
+	if a != nil && (a.othersPoll() || a.dedicated != nil) {
 		return false // he polls on, or comes here himself, or the timer polls for him
 	}
 	for {
-		if n := v.e.sleeper.sleep(forever); n != undisturbed {
+		woken := readied.Load()
+		n := v.e.sleeper.sleep(forever)
+		if a != nil {
+			a.handOver(woken)
+		}
+		if n != undisturbed {
 			return n != refused
 		}
 	}

@@ -20,7 +20,8 @@ import (
 //
 //	submitter                         holder, who has no OneShot task
 //	1 the task is in the list         a out
-//	2 out? then in, and Need          b is a task in the list? then in again; else Done
+//	2 out? then Need, and in; Done    b is a task in the list? then in again; else Done
+//	  if somebody else was faster
 //
 // 1 before b: it is in again, or was never seen out. b before 1: then a is before 2, and the
 // submitter counts the queue anew. Unmask does the same with the mask of a task that the holder
@@ -33,8 +34,9 @@ type stake struct{ w atomic.Uint32 }
 
 func (s *stake) in() bool { return s.w.Load() != 0 }
 
-// join brings it in; false: it is already. Pairs with leave.
-func (s *stake) join() bool { return s.w.Load() == 0 && s.w.CompareAndSwap(0, 1) }
+// join brings it in; false: it is already. For one who has counted for it, so that the count is
+// never less than the stakes. Pairs with leave.
+func (s *stake) join() bool { return s.w.CompareAndSwap(0, 1) }
 
 // leave brings it out, before everything that the caller reads afterwards.
 func (s *stake) leave() { s.w.Store(0) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -157,6 +158,11 @@ func (p *Pool) CurrentVP() int {
 	}
 	return -1
 }
+
+// HandOver lets goroutines run that the calling poller has made ready; an engine calls it then. The
+// poller gives its P away, and comes back when the Go scheduler has another one for it,
+// some ten microseconds later.
+func (p *Pool) HandOver() { runtime.Gosched() }
 
 // Shared tells whether who spins should yield to the kernel between polls.
 func (p *Pool) Shared() bool { return p.shared }
