@@ -28,6 +28,9 @@ func (c *pingpongCommand) run(ctx context.Context) error {
 			points = append(points, figure.Point{
 				Size: r.Size, Min: r.Min / 1e3, Median: r.Median / 1e3, P99: r.P99 / 1e3, Bandwidth: r.Bandwidth,
 			})
+			if c.Window > 0 {
+				return s.row(r.Windowed(c.Window))
+			}
 			return s.row(r)
 		},
 		Label: s.bar.Label,
@@ -45,6 +48,9 @@ func (c *pingpongCommand) run(ctx context.Context) error {
 	title := fmt.Sprintf("demo pingpong: driver %s, engine %s, %s", c.Driver, c.Engine, s.report.Machine.CPU)
 	if c.Threads > 1 {
 		title += fmt.Sprintf(", %d pairs of threads", c.Threads)
+	}
+	if c.Window > 0 {
+		title += fmt.Sprintf(", windows of %d", c.Window)
 	}
 	return figure.Latency(c.figure, title, points)
 }

@@ -13,6 +13,7 @@ const regimeLimit = 100.0
 type comparison struct {
 	name       string
 	operation  string // of threads; empty: messages, one way
+	window     int    // messages under way at once, in one direction; 0: ping-pong
 	ours, peer program
 	sizes      []int // of messages; of an operation only 1, which says nothing
 	oneCPU     bool  // all of it runs on one CPU: there is nothing to probe
@@ -24,6 +25,13 @@ func (c comparison) title(size int) string {
 		return c.name + ", " + c.operation
 	}
 	return c.name + ", " + formatSize(size) + " bytes"
+}
+
+// windowed is the comparison with windows of that many messages.
+func (c comparison) windowed(messages int) comparison {
+	c.window = messages
+	c.ours, c.peer = c.ours.windowed("--window", messages), c.peer.windowed("-n", messages)
+	return c
 }
 
 // A row is the outcome for one size in one regime.

@@ -28,7 +28,11 @@ type settings struct {
 var standard = []string{"shm", "tcp", "onecpu"}
 
 // known are all comparisons, in the order in which they run.
-var known = append(slices.Clone(standard), "unix", "mpich", "openmpi-tcp", "mpich-tcp", "argobots")
+var known = append(slices.Clone(standard), "unix", "ucx", "mpich", "openmpi-tcp", "mpich-tcp",
+	"bandwidth", "bandwidth-ucx", "bandwidth-tcp", "bandwidth-openmpi-tcp", "rate", "argobots")
+
+// window is how many messages are under way at once for bandwidths and rates, as in OSU's tests.
+const window = 64
 
 func main() {
 	enterLoopback()
@@ -101,20 +105,35 @@ func parseFlags(args []string) (settings, error) {
 // comparisons are those asked for, in the order of known.
 func (s settings) comparisons(w *workshop) []comparison {
 	one := []int{1}
+	large := []int{32 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
+	huge := []int{1 << 20, 4 << 20}
 	shm := w.demo(s.demo, "shm", s.engine)
 	tcp := w.demo(s.demo, "tcp", s.engine)
 	shared := shm
 	shared.name += ", one CPU"
 	shared.confine = true
 	pipe := w.native("blocking pipes, one CPU", "pingpong_pipe")
+	socket := w.native("C busy-poll, tcp", "pingpong_tcp")
+	mpi, ucx := w.openMPI("Open MPI, default path"), w.ucx("Open MPI over UCX")
+	mpiTCP := w.openMPI("Open MPI, tcp", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self")
 	all := []comparison{
-		{name: "shm", ours: shm, peer: w.openMPI("Open MPI, default path"), sizes: s.sizes},
-		{name: "tcp", ours: tcp, peer: w.native("C busy-poll, tcp", "pingpong_tcp"), sizes: one},
+		{name: "shm", ours: shm, peer: mpi, sizes: s.sizes},
+		{name: "tcp", ours: tcp, peer: socket, sizes: []int{1, 4 << 10, 16 << 10, 32 << 10, 64 << 10}},
 		{name: "onecpu", ours: shared, peer: pipe, sizes: one, oneCPU: true},
 		{name: "unix", ours: w.demo(s.demo, "unix", s.engine), peer: w.native("C busy-poll, unix", "pingpong_tcp", "-u"), sizes: one},
+		{name: "ucx", ours: shm, peer: ucx, sizes: s.sizes},
 		{name: "mpich", ours: shm, peer: w.mpich("MPICH, default path"), sizes: s.sizes},
-		{name: "openmpi-tcp", ours: tcp, peer: w.openMPI("Open MPI, tcp", "--mca", "btl", "tcp,self"), sizes: s.sizes},
+		{name: "openmpi-tcp", ours: tcp, peer: mpiTCP, sizes: s.sizes},
 		{name: "mpich-tcp", ours: tcp, peer: w.mpich("MPICH, tcp", "-genv", "UCX_TLS", "tcp,self"), sizes: s.sizes},
+	}
+	for _, c := range []comparison{
+		{name: "bandwidth", ours: shm, peer: mpi, sizes: large},
+		{name: "bandwidth-ucx", ours: shm, peer: ucx, sizes: large},
+		{name: "bandwidth-tcp", ours: tcp, peer: socket, sizes: huge},
+		{name: "bandwidth-openmpi-tcp", ours: tcp, peer: mpiTCP, sizes: huge},
+		{name: "rate", ours: shm, peer: mpi, sizes: []int{8}},
+	} {
+		all = append(all, c.windowed(window))
 	}
 	for _, o := range operations {
 		all = append(all, comparison{name: "argobots", operation: o.row, ours: w.bench(s.demo, o),
@@ -205,7 +224,7 @@ func (s settings) measure(c comparison, probe program, cpus []int) measure {
 	return func(ctx context.Context, p program, size int) (figure, error) {
 		iters := s.iters
 		if iters == 0 || p.name == probe.name {
-			iters = repetitions(size)
+			iters = repetitions(size * max(c.window, 1))
 		}
 		return run(ctx, p, size, iters, where)
 	}

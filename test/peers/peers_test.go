@@ -235,13 +235,15 @@ func TestPrograms(t *testing.T) {
 	programs := []program{
 		w.native("C busy-poll, tcp", "pingpong_tcp"),
 		w.native("C busy-poll, unix", "pingpong_tcp", "-u"),
+		w.native("C busy-poll, tcp, windows", "pingpong_tcp").windowed("-n", 7),
 		w.native("blocking pipes", "pingpong_pipe"),
 	}
 	if where[0] != where[1] {
 		programs = append(programs, w.probe())
 	}
 	if !testing.Short() { // the launchers take seconds
-		programs = append(programs, w.openMPI("Open MPI"), w.mpich("MPICH"))
+		programs = append(programs, w.openMPI("Open MPI"), w.ucx("Open MPI over UCX"), w.mpich("MPICH"),
+			w.openMPI("Open MPI, windows").windowed("-n", 7))
 	}
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {

@@ -92,6 +92,11 @@ func (w *workshop) openMPI(name string, more ...string) program {
 	return w.mpi(name, "mpicc.openmpi", append(launch, more...)...)
 }
 
+// ucx is Open MPI over UCX, on this host: it would not take it without a fast network.
+func (w *workshop) ucx(name string) program {
+	return w.openMPI(name, "--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any")
+}
+
 func (w *workshop) mpich(name string, more ...string) program {
 	launch := slices.Concat(launchers["mpiexec.hydra"], []string{"-n", "2"})
 	return w.mpi(name, "mpicc.mpich", append(launch, more...)...)
@@ -119,6 +124,15 @@ func (w *workshop) demo(binary, driver, engine string) program {
 			line = append(line, "--engine", engine)
 		}
 		return line
+	}
+	return p
+}
+
+// windowed is p with windows of that many messages in one direction; flag is how p is told.
+func (p program) windowed(flag string, messages int) program {
+	plain := p.command
+	p.command = func(size, iters int, cpus [2]int) []string {
+		return append(plain(size, iters, cpus), flag, strconv.Itoa(messages))
 	}
 	return p
 }

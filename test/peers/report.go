@@ -35,6 +35,7 @@ type jsonRow struct {
 	Name     string  `json:"name"`
 	Row      string  `json:"operation,omitempty"` // of threads
 	Size     int     `json:"size,omitempty"`      // of messages
+	Window   int     `json:"window,omitempty"`    // messages under way at once; times are per message
 	Ours     float64 `json:"ours_ns"`
 	OursQ1   float64 `json:"ours_q1_ns"`
 	OursQ3   float64 `json:"ours_q3_ns"`
@@ -67,7 +68,7 @@ func (c comparison) json(r row) jsonRow {
 		size = 0
 	}
 	return jsonRow{
-		Name: c.name, Row: c.operation, Size: size, OursName: c.ours.name,
+		Name: c.name, Row: c.operation, Size: size, Window: c.window, OursName: c.ours.name,
 		Ours: r.ours.Median, OursQ1: r.ours.Q1, OursQ3: r.ours.Q3, OursMin: r.ours.Min, OursP99: r.ours.P99,
 		Peer: c.peer.name, PeerNs: r.peer.Median, PeerQ1: r.peer.Q1, PeerQ3: r.peer.Q3, PeerMin: r.peer.Min, PeerP99: r.peer.P99,
 		Ratio: r.ours.Median / r.peer.Median, Better: "lower",
@@ -85,7 +86,7 @@ func (d document) writeJSON(w io.Writer) error {
 // its rows.
 func (d document) writeTable(w io.Writer) {
 	fmt.Fprintf(w, "%s, %d cores, Linux %s, %s, commit %s\n", d.Machine.CPU, d.Machine.Cores, d.Machine.Kernel, d.Machine.Go, d.Machine.Commit)
-	fmt.Fprintf(w, "Median of the runs' medians [quartiles], of messages one way; ratio = ours / peer, lower is better.\n")
+	fmt.Fprintf(w, "Median of the runs' medians [quartiles], of messages one way, in windows per message; ratio = ours / peer, lower is better.\n")
 	name := ""
 	for _, r := range d.Rows {
 		if r.Row != "" {
@@ -100,15 +101,37 @@ func (d document) writeTable(w io.Writer) {
 		}
 		if r.Name != name {
 			name = r.Name
-			fmt.Fprintf(w, "\n%s: %s | %s\n", name, r.OursName, r.Peer)
-			fmt.Fprintf(w, "%6s  %28s  %28s  %6s  %9s  %s\n", "bytes", "ours us", "peer us", "ratio", "probe ns", "pairs")
+			fmt.Fprintf(w, "\n%s: %s | %s%s\n", name, r.OursName, r.Peer, r.inWindows())
+			fmt.Fprintf(w, "%6s  %28s  %28s  %6s  %9s  %5s  %s\n", "bytes", "ours us", "peer us", "ratio", "probe ns", "pairs", r.lastHead())
 		}
-		fmt.Fprintf(w, "%6s  %28s  %28s  %6.2f  %9s  %d\n", formatSize(r.Size),
-			interval(r.OursQ1, r.Ours, r.OursQ3, 1000), interval(r.PeerQ1, r.PeerNs, r.PeerQ3, 1000), r.Ratio, r.probe(), r.Pairs)
+		fmt.Fprintf(w, "%6s  %28s  %28s  %6.2f  %9s  %5d  %s\n", formatSize(r.Size),
+			interval(r.OursQ1, r.Ours, r.OursQ3, 1000), interval(r.PeerQ1, r.PeerNs, r.PeerQ3, 1000), r.Ratio, r.probe(), r.Pairs, r.last())
 	}
 	for _, s := range d.Skipped {
 		fmt.Fprintf(w, "\nskipped %s: %s\n", s.Name, s.Why)
 	}
+}
+
+func (r jsonRow) inWindows() string {
+	if r.Window == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d messages under way in one direction", r.Window)
+}
+
+// The last column: of a ping-pong the 99th percentiles, of windows the bandwidths.
+func (r jsonRow) lastHead() string {
+	if r.Window == 0 {
+		return "p99 us"
+	}
+	return "MB/s"
+}
+
+func (r jsonRow) last() string {
+	if r.Window == 0 {
+		return fmt.Sprintf("%.3f | %.3f", r.OursP99/1000, r.PeerP99/1000)
+	}
+	return fmt.Sprintf("%.0f | %.0f", float64(r.Size)/r.Ours*1000, float64(r.Size)/r.PeerNs*1000)
 }
 
 func (r jsonRow) probe() string {

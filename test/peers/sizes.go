@@ -67,8 +67,8 @@ func formatSize(n int) string {
 	return strconv.Itoa(n)
 }
 
-// repetitions is how many timed round trips a message size gets in one run: as
-// many as take some 20 to 100 ms.
+// repetitions is how many timed round trips of messages, or windows, of so many bytes one
+// run has: as many as take some 20 to 100 ms, and at least 10.
 func repetitions(size int) int {
 	switch {
 	case size <= 8<<10:
@@ -77,7 +77,11 @@ func repetitions(size int) int {
 		return 3000
 	case size <= 1<<20:
 		return 400
-	default:
+	case size <= 16<<20:
 		return 100
+	case size <= 64<<20:
+		return 30
+	default:
+		return 10
 	}
 }

@@ -5,9 +5,11 @@
 //   -i N            timed round trips per size
 //   -w N            untimed round trips before them
 //   -c A,B          CPUs of the two processes; the same twice is allowed
+//   -n N            windows of N messages in one direction, in place of round trips
 //   -p FILE         a file to share for the probe, where the two do not share memory
 //   -u              Unix sockets, where sockets are used
-// and prints one line of JSON, times in ns, one way (half a round trip):
+// and prints one line of JSON, times in ns, one way (half a round trip; of a window, the
+// Nth part of the time from its first send until the answer to its last message):
 //   {"rows":[{"size":1,"min_ns":0,"median_ns":0,"p99_ns":0,"mean_ns":0,"iters":0,
 //             "probe_ns":0,"probe_after_ns":0}]}
 // The probes, one cache line one way between the two processes, are taken right
@@ -34,11 +36,13 @@
 #endif
 
 #define MAX_SIZES 64
+#define MAX_WINDOW 1024
 
 struct options {
 	size_t sizes[MAX_SIZES];
 	int nsizes;
 	int iters, warmup;
+	int window; // messages; 0: round trips
 	int cpus[2];
 	const char *probe; // file for the probe's lines, or NULL
 	int local;         // Unix sockets
@@ -52,7 +56,7 @@ static void die(const char *what)
 
 static void usage(const char *program)
 {
-	fprintf(stderr, "usage: %s -s SIZE,... -i ITERS -w WARMUP -c CPU,CPU [-p FILE] [-u]\n", program);
+	fprintf(stderr, "usage: %s -s SIZE,... -i ITERS -w WARMUP -c CPU,CPU [-n WINDOW] [-p FILE] [-u]\n", program);
 	exit(2);
 }
 
@@ -61,7 +65,7 @@ __attribute__((unused)) static struct options parse(int argc, char **argv)
 	struct options o = {.iters = 1000, .warmup = 100, .cpus = {0, 1}};
 	int c;
 
-	while ((c = getopt(argc, argv, "s:i:w:c:p:u")) != -1) {
+	while ((c = getopt(argc, argv, "s:i:w:c:n:p:u")) != -1) {
 		switch (c) {
 		case 's':
 			for (char *p = strtok(optarg, ","); p; p = strtok(NULL, ",")) {
@@ -80,6 +84,11 @@ __attribute__((unused)) static struct options parse(int argc, char **argv)
 			break;
 		case 'c':
 			if (sscanf(optarg, "%d,%d", &o.cpus[0], &o.cpus[1]) != 2)
+				usage(argv[0]);
+			break;
+		case 'n':
+			o.window = atoi(optarg);
+			if (o.window < 1 || o.window > MAX_WINDOW)
 				usage(argv[0]);
 			break;
 		case 'p':
@@ -182,6 +191,9 @@ struct transport {
 	void (*send)(void *self, const void *p, size_t n);
 	void (*recv)(void *self, void *p, size_t n);
 	void *self;
+	// A whole window from, or into, one buffer. NULL: one message after the other.
+	void (*send_all)(void *self, const void *p, size_t n, int window);
+	void (*recv_all)(void *self, void *p, size_t n, int window);
 };
 
 static int ascending(const void *a, const void *b)
@@ -262,7 +274,8 @@ static double look(struct lines *l, int rank, double ns)
 	return (double)sample[PROBE_ROUNDS / 2] * ns / 2;
 }
 
-// print_row prints the figures of n round trips, whose ticks it sorts.
+// print_row prints the figures of n round trips, whose ticks it sorts. ns is that of a
+// tick; with windows of several messages, that of a tick for each two of them.
 static void print_row(size_t size, uint64_t *sample, int n, double ns, const double probe[2], int first)
 {
 	double sum = 0;
@@ -276,6 +289,39 @@ static void print_row(size_t size, uint64_t *sample, int n, double ns, const dou
 	if (probe[0] > 0)
 		printf(",\"probe_ns\":%.1f,\"probe_after_ns\":%.1f", probe[0], probe[1]);
 	printf("}");
+}
+
+// lead_once is rank 0's part of one sample: a message and its answer, or a window and an
+// answer of one byte.
+static inline void lead_once(struct options o, struct transport t, unsigned char *out, unsigned char *in, size_t n)
+{
+	if (o.window == 0) {
+		t.send(t.self, out, n);
+		t.recv(t.self, in, n);
+		return;
+	}
+	if (t.send_all)
+		t.send_all(t.self, out, n, o.window);
+	else
+		for (int i = 0; i < o.window; i++)
+			t.send(t.self, out, n);
+	t.recv(t.self, in, 1);
+}
+
+// follow_once is rank 1's.
+static inline void follow_once(struct options o, struct transport t, unsigned char *out, unsigned char *in, size_t n)
+{
+	if (o.window == 0) {
+		t.recv(t.self, in, n);
+		t.send(t.self, out, n);
+		return;
+	}
+	if (t.recv_all)
+		t.recv_all(t.self, in, n, o.window);
+	else
+		for (int i = 0; i < o.window; i++)
+			t.recv(t.self, in, n);
+	t.send(t.self, out, 1);
 }
 
 // pingpong runs one side over t: rank 0 sends first, keeps time and prints. l may be
@@ -305,21 +351,18 @@ __attribute__((unused)) static void pingpong(struct options o, int rank, struct 
 			t.send(t.self, out, n);
 			t.recv(t.self, in, n);
 			check(in, n, 1 + 7);
-			for (int i = 0; i < o.warmup; i++) {
-				t.send(t.self, out, n);
-				t.recv(t.self, in, n);
-			}
+			for (int i = 0; i < o.warmup; i++)
+				lead_once(o, t, out, in, n);
 			probe[0] = look(l, rank, ns);
 			uint64_t before = ticks();
 			for (int i = 0; i < o.iters; i++) {
-				t.send(t.self, out, n);
-				t.recv(t.self, in, n);
+				lead_once(o, t, out, in, n);
 				uint64_t now = ticks();
 				sample[i] = now - before;
 				before = now;
 			}
 			probe[1] = look(l, rank, ns);
-			print_row(n, sample, o.iters, ns, probe, k == 0);
+			print_row(n, sample, o.iters, o.window ? ns * 2 / o.window : ns, probe, k == 0);
 		} else {
 			t.recv(t.self, in, n);
 			check(in, n, 0 + 7);
@@ -327,8 +370,7 @@ __attribute__((unused)) static void pingpong(struct options o, int rank, struct 
 			for (int i = 0; i < o.warmup + o.iters; i++) {
 				if (i == o.warmup)
 					look(l, rank, 0);
-				t.recv(t.self, in, n);
-				t.send(t.self, out, n);
+				follow_once(o, t, out, in, n);
 			}
 			look(l, rank, 0);
 		}

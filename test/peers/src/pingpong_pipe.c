@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 		close(there[1]);
 		close(back[0]);
 	}
-	pingpong(o, rank, (struct transport){pipe_send, pipe_recv, &e}, lines);
+	pingpong(o, rank, (struct transport){.send = pipe_send, .recv = pipe_recv, .self = &e}, lines);
 	if (rank == 0 && (wait(&status) < 0 || status != 0))
 		return 1;
 	return 0;

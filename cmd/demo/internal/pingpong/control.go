@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad"
 )
 
 // What rank 0 tells rank 1 between rows, in 8 bytes: the number of the row that
@@ -60,28 +61,28 @@ func inThreads(pairs int, play func(pair int) error) error {
 }
 
 // leadRow runs rank 0's side of a row. For threads.
-func leadRow(w Wire, o *Options, row int, t *tally, overhead int64) error {
+func leadRow(g *nmad.Gate, o *Options, row int, t *tally, overhead int64) error {
 	bytes := o.Sizes[row]
-	if err := announce(w, uint64(row)); err != nil {
+	if err := announce(g, uint64(row)); err != nil {
 		return err
 	}
 	return o.each(func(pair int) error {
 		s := t.samples(overhead)
 		defer s.flush()
-		return newExchange(w, row, pair, bytes).lead(o.warmup(bytes), o.iterations(bytes), s.add)
+		return o.part(g, row, pair).lead(o.warmup(bytes), o.iterations(bytes), s.add)
 	})
 }
 
 // followRows runs rank 1's side of all rows. For threads.
-func followRows(w Wire, o *Options) error {
+func followRows(g *nmad.Gate, o *Options) error {
 	for {
-		row, more, err := awaitRow(w, len(o.Sizes))
+		row, more, err := awaitRow(g, len(o.Sizes))
 		if err != nil || !more {
 			return err
 		}
 		bytes := o.Sizes[row]
 		err = o.each(func(pair int) error {
-			return newExchange(w, row, pair, bytes).follow(o.warmup(bytes), o.iterations(bytes))
+			return o.part(g, row, pair).follow(o.warmup(bytes), o.iterations(bytes))
 		})
 		if err != nil {
 			return err

@@ -223,3 +223,76 @@ func TestUnready(t *testing.T) {
 		}
 	}
 }
+
+// loop is many over a wire: one message after the other.
+type loop struct {
+	wire
+	messages int
+}
+
+func (l loop) sendAll(tag uint64, buf []byte) error {
+	for range l.messages {
+		if err := l.Send(tag, buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l loop) recvAll(tag uint64, buf []byte) error {
+	for i := range l.messages {
+		if n, err := l.Recv(tag, buf); err != nil {
+			return err
+		} else if n != len(buf) {
+			return fmt.Errorf("%w: message %d has %d bytes", errVerify, i, n)
+		}
+	}
+	return nil
+}
+
+// playFlow runs one row with windows of 5 over the network and returns both sides' errors.
+func playFlow(n *network, windows int, record func(int64)) (lead, follow error) {
+	done := make(chan error)
+	go func() {
+		err := newFlow(wire{n, 1}, loop{wire{n, 1}, 5}, 3, 1, 64).follow(2, windows)
+		if err != nil && !errors.Is(err, ErrTold) {
+			n.cut()
+		}
+		done <- err
+	}()
+	lead = newFlow(wire{n, 0}, loop{wire{n, 0}, 5}, 3, 1, 64).lead(2, windows, record)
+	if lead != nil {
+		n.cut()
+	}
+	return lead, <-done
+}
+
+// TestFlow: every window is a sample, and damage to the length of any message, or to what a
+// window leaves, ends rank 0 with an error that names the window.
+func TestFlow(t *testing.T) {
+	samples := 0
+	lead, follow := playFlow(newNetwork(), 30, func(int64) { samples++ })
+	if lead != nil || follow != nil || samples != 30 {
+		t.Errorf("rank 0: %v, rank 1: %v, %d samples of 30", lead, follow, samples)
+	}
+	for name, x := range map[string]struct {
+		at   int
+		hurt func([]byte) []byte
+		want string
+	}{
+		"short, in warm-up": {6, func(m []byte) []byte { return m[:len(m)-1] }, "message 1 has 63 bytes"},
+		"last byte":         {49, func(m []byte) []byte { m[63] ^= 1; return m }, "window 9 of 64 B, pair 1"},
+		"zeroed":            {4, func(m []byte) []byte { return make([]byte, len(m)) }, "window 0 of 64 B, pair 1"},
+	} {
+		n := newNetwork()
+		n.tamper = func(from int, tg uint64, i int, msg []byte) []byte {
+			if tg == tag(1, tagMessage) && i == x.at {
+				return x.hurt(msg)
+			}
+			return msg
+		}
+		if lead, _ := playFlow(n, 30, func(int64) {}); lead == nil || !strings.Contains(lead.Error(), x.want) {
+			t.Errorf("%s: %v, want an error about %q", name, lead, x.want)
+		}
+	}
+}

@@ -10,6 +10,9 @@ const (
 	// MaxThreads is the largest number of pairs of threads.
 	MaxThreads = 4096
 
+	// MaxWindow is the largest number of messages in a window.
+	MaxWindow = 1024
+
 	maxBuffers = 8 << 30 // bytes of buffers in one process
 
 	fullSize  = 8 << 10 // up to here a size runs all its iterations
@@ -22,6 +25,7 @@ type Options struct {
 	Engine  string    `json:"engine"` // Hooks, Explicit, Threads or None
 	Iters   int       `json:"iters"`  // per pair, for sizes up to 8 KiB
 	Threads int       `json:"threads"`
+	Window  int       `json:"window,omitempty"` // messages under way at once, in one direction; 0: there and back, one at a time
 	Sizes   size.List `json:"sizes"`
 	Listen  string    `json:"listen,omitempty"` // where rank 0 awaits rank 1; empty: loopback, any port
 	Trace   *Trace    `json:"trace,omitempty"`  // nil: none
@@ -34,6 +38,8 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("--iters %d: there must be at least 1 iteration", o.Iters)
 	case o.Threads < 1 || o.Threads > MaxThreads:
 		return fmt.Errorf("--threads %d: choose from 1 to %d pairs of threads", o.Threads, MaxThreads)
+	case o.Window < 0 || o.Window > MaxWindow:
+		return fmt.Errorf("--window %d: choose from 1 to %d messages, or 0 for a ping-pong", o.Window, MaxWindow)
 	case len(o.Sizes) == 0:
 		return fmt.Errorf("--sizes: at least one size is needed, such as 1:4M")
 	case o.Sizes.Max() > maxBuffers/2/o.Threads:
@@ -43,9 +49,11 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// iterations is how often a message of that size is exchanged, without warm-up.
+// iterations is how often a message of that size is exchanged, or a window of such sent,
+// without warm-up.
 func (o *Options) iterations(bytes int) int {
 	n := o.Iters
+	bytes *= max(o.Window, 1)
 	if bytes > fullSize {
 		n = int(int64(n) * fullSize / int64(bytes))
 	}

@@ -34,6 +34,7 @@ func TestValidate(t *testing.T) {
 		"at least 1 iteration":  {Iters: 0, Threads: 1, Sizes: size.List{1}},
 		"from 1 to 4096":        {Iters: 1, Threads: 0, Sizes: size.List{1}},
 		"1 to 4096 pairs":       {Iters: 1, Threads: 4097, Sizes: size.List{1}},
+		"from 1 to 1024 mess":   {Iters: 1, Threads: 1, Window: 1025, Sizes: size.List{1}},
 		"at least one size":     {Iters: 1, Threads: 1},
 		"over 8G of buffers":    {Iters: 1, Threads: 8, Sizes: size.List{1 << 30}},
 		"use fewer threads or ": {Iters: 1, Threads: 4096, Sizes: size.List{1, 4 << 20}},

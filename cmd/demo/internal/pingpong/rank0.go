@@ -68,6 +68,9 @@ func (o *Options) remark() string {
 	if o.Threads > 1 {
 		pairs = fmt.Sprintf("%d pairs of %s at once", o.Threads, who)
 	}
+	if o.Window > 0 {
+		return fmt.Sprintf("time per message of windows of %d messages in one direction, driver %s, engine %s, %s", o.Window, o.Driver, o.Engine, pairs)
+	}
 	return fmt.Sprintf("one-way latency of verified messages, driver %s, engine %s, %s", o.Driver, o.Engine, pairs)
 }
 
@@ -111,6 +114,9 @@ func lead(ctx context.Context, o *Options, where *place, sink Sink, child *rank1
 			near = 0
 		}
 		t := newTally(int64(o.Threads)*int64(o.iterations(bytes)), sink.Step)
+		if o.Window > 0 {
+			t.one = float64(o.Window)
+		}
 		o.run(func() { err = leadRow(gate, o, i, t, overhead) })
 		if err != nil {
 			return err

@@ -48,3 +48,36 @@ func (r Row) Line() string {
 	return fmt.Sprintf("%10d %9d %10.3f %12.3f %12.3f %18.2f %12s",
 		r.Size, r.Iters, r.Min/1e3, r.Median/1e3, r.P99/1e3, r.Bandwidth, probe)
 }
+
+// WindowRow is one size with windows. All times are per message: a window's, from its first
+// send until the answer to its last message, divided by the messages in it.
+type WindowRow struct {
+	Name      string   `json:"name"`
+	Size      int      `json:"size"`   // bytes
+	Window    int      `json:"window"` // messages
+	Iters     int      `json:"iters"`  // counted windows of each pair
+	Threads   int      `json:"threads"`
+	Min       float64  `json:"min_ns"`
+	Median    float64  `json:"median_ns"`
+	P99       float64  `json:"p99_ns"`
+	Bandwidth float64  `json:"bandwidth_MBps"` // all pairs together
+	Rate      float64  `json:"rate_per_s"`     // messages, all pairs together
+	ProbeNS   *float64 `json:"probe_ns"`
+}
+
+// Windowed is the row of a run with windows of that many messages.
+func (r Row) Windowed(window int) WindowRow {
+	return WindowRow{
+		"window", r.Size, window, r.Iters, r.Threads, r.Min, r.Median, r.P99, r.Bandwidth,
+		report.Significant(float64(r.Threads) / r.Median * 1e9), r.ProbeNS,
+	}
+}
+
+// Head implements report.Row.
+func (WindowRow) Head() string { return Row{}.Head() + "   Messages/s" }
+
+// Line implements report.Row.
+func (r WindowRow) Line() string {
+	plain := Row{r.Name, r.Size, r.Iters, r.Threads, r.Min, r.Median, r.P99, r.Bandwidth, r.ProbeNS}
+	return fmt.Sprintf("%s %12.0f", plain.Line(), r.Rate)
+}

@@ -18,6 +18,7 @@ type tally struct {
 	mu      marcel.Mutex
 	hist    *hdrhistogram.Histogram // in cycles; under mu
 	expects int64                   // samples
+	one     float64                 // messages, one after the other, that a sample is of
 	shown   int64                   // steps passed on so far, of stepsPerRow; under mu
 	step    func(int64)             // shows progress; must not block
 }
@@ -26,7 +27,7 @@ type tally struct {
 const stepsPerRow = 100
 
 func newTally(expects int64, step func(int64)) *tally {
-	return &tally{hist: hdrhistogram.New(1, asm.ToCycles(longest), digits), expects: expects, step: step}
+	return &tally{hist: hdrhistogram.New(1, asm.ToCycles(longest), digits), expects: expects, one: 2, step: step}
 }
 
 // samples is one pair's share of a tally. For one thread at a time.
@@ -64,7 +65,8 @@ func (s *samples) flush() {
 	s.to.shown = now
 }
 
-// oneWay returns the quantile (0 to 100) of the one-way latency in nanoseconds.
+// oneWay returns the quantile (0 to 100) of the time of one message in nanoseconds: one
+// way, of a round trip; its share, of a window.
 func (t *tally) oneWay(quantile float64) float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,7 +74,7 @@ func (t *tally) oneWay(quantile float64) float64 {
 	if quantile > 0 {
 		c = t.hist.ValueAtPercentile(quantile)
 	}
-	return nanoseconds(c) / 2
+	return nanoseconds(c) / t.one
 }
 
 // nanoseconds converts without rounding to whole ones.
