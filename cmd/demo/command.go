@@ -170,6 +170,11 @@ type statusError struct {
 	status int
 }
 
+// toldError ends with the exit status of another process of ours, which has said why.
+type toldError struct{ status int }
+
+func (toldError) Error() string { return "another process has said why" }
+
 // usageError is what exit status 2 stands for.
 type usageError struct{ error }
 

@@ -5,17 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/lab"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+	"github.com/pm2-go/pm2/cmd/demo/internal/veth"
 )
 
 type experimentCommand struct {
 	Name   string `arg:"" optional:"" help:"Which one: ${experiments}. Without a name they are listed."`
 	Iters  int    `help:"Operations of each variant in each round; 0: the experiment's own number."`
 	Rounds int    `help:"How often every variant is measured, in turn; 0: the experiment's own number."`
+	Peers  string `help:"The MPI libraries beside ours: none, or a built test/peers command. Default: build that one, with the go command."`
 	output
 
 	chosen *lab.Experiment // by Validate; nil: the list
@@ -41,6 +44,13 @@ func (c *experimentCommand) Validate() (err error) {
 	}
 	if c.Rounds < 0 || c.Rounds > 1000 {
 		return fmt.Errorf("--rounds %d: choose from 0 (the experiment's own) to 1000", c.Rounds)
+	}
+	if c.Peers != "" && c.Peers != lab.NoPeers {
+		path, err := exec.LookPath(c.Peers)
+		if err != nil {
+			return fmt.Errorf("--peers %s: no such program: write %s, or the path of a built test/peers", c.Peers, lab.NoPeers)
+		}
+		c.Peers = path
 	}
 	if c.Name == "" {
 		if c.Plot != "" {
@@ -69,7 +79,10 @@ func (c *experimentCommand) run(ctx context.Context) error {
 	}
 	const steps = 1000
 	x := c.chosen
-	o := x.Resolve(lab.Options{Iters: c.Iters, Rounds: c.Rounds, CPUs: binding.Allowed()})
+	if x.Linked && !veth.Inside() && veth.Missing() == nil {
+		return c.inNamespace(ctx)
+	}
+	o := x.Resolve(lab.Options{Iters: c.Iters, Rounds: c.Rounds, CPUs: binding.Allowed(), Peers: c.Peers})
 	s, err := c.newSheet(x.Name, experimentParameters{x.Title, x.Paper, x.Published, o.Iters, o.Rounds}, steps)
 	if err != nil {
 		return err
@@ -99,6 +112,15 @@ func (c *experimentCommand) run(ctx context.Context) error {
 		return err
 	}
 	return s.end()
+}
+
+// inNamespace has another process run this command line, in a network namespace of its own.
+func (c *experimentCommand) inNamespace(ctx context.Context) error {
+	status, err := veth.Enter(ctx)
+	if err != nil || status == 0 {
+		return err
+	}
+	return toldError{status}
 }
 
 // list prints what there is.

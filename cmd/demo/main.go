@@ -47,7 +47,9 @@ func run(args []string) int {
 		err = c(ctx)
 	}
 	if s := caught(); s != 0 {
-		fmt.Fprintf(os.Stderr, "demo: interrupted (%s)\n", unix.SignalName(s))
+		if !errors.As(err, &toldError{}) {
+			fmt.Fprintf(os.Stderr, "demo: interrupted (%s)\n", unix.SignalName(s))
+		}
 		return 128 + int(s)
 	}
 	if err != nil {
@@ -71,6 +73,9 @@ func runRank1() int {
 
 // fail prints one line and returns the exit status.
 func fail(err error) int {
+	if told := (toldError{}); errors.As(err, &told) {
+		return told.status
+	}
 	fmt.Fprintf(os.Stderr, "demo: %s\n", oneLine(err))
 	if errors.As(err, &usageError{}) {
 		return 2

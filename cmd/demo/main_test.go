@@ -21,6 +21,7 @@ import (
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/bench"
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
+	"github.com/pm2-go/pm2/cmd/demo/internal/veth"
 )
 
 func TestMain(m *testing.M) {
@@ -55,6 +56,8 @@ func TestScripts(t *testing.T) {
 			case "cpus-0-1":
 				cpus := binding.Allowed()
 				return len(cpus) >= 2 && cpus[0] == 0 && cpus[1] == 1, nil
+			case "link":
+				return veth.Missing() == nil, nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			}

@@ -18,7 +18,6 @@ import (
 type setting struct {
 	compiler, launcher string
 	options            []string // before each rank's command
-	tcp                bool     // over an interface, which is loopback unless another one is named
 }
 
 // Open MPI with UCX below it must be told that it need not look for the hardware that UCX is for.
@@ -33,7 +32,8 @@ var jobSettings = map[string]setting{
 	"openmpi-yield":     {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: yielding},
 	"openmpi-ucx":       {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: overUCX},
 	"openmpi-ucx-yield": {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: slices.Concat(yielding, overUCX)},
-	"openmpi-tcp":       {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: []string{"--mca", "btl", "tcp,self"}, tcp: true},
+	"openmpi-tcp":       {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: []string{"--mca", "btl", "tcp,self"}},
+	"openmpi-tcp-yield": {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: slices.Concat(yielding, []string{"--mca", "btl", "tcp,self"})},
 	"mpich":             {compiler: "mpicc.mpich", launcher: "mpiexec.hydra"},
 }
 

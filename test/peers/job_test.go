@@ -42,9 +42,9 @@ func TestJob(t *testing.T) {
 		setting, line string
 		each          int // words of each line
 	}{
-		{"openmpi-yield", "threads_mpi fan -n 1,2 -s 3 -i 4 -t 60 -c 0,0", 1 + 4},
-		{"openmpi-ucx-yield", "threads_mpi pairs -n 1,2 -s 1 -i 4 -t 60 -c 0,0", 1 + 4},
-		{"openmpi-yield", "threads_mpi load -n 1,2 -s 100000 -i 2 -t 60 -c 0,0", 1 + 2},
+		{"openmpi-yield", "threads_mpi fan -n 1,2 -s 3 -i 4 -t 60 -c 0,0", 2 + 4},
+		{"openmpi-ucx-yield", "threads_mpi pairs -n 1,2 -s 1 -i 4 -t 60 -c 0,0", 2 + 4},
+		{"openmpi-yield", "threads_mpi load -n 1,2 -s 100000 -i 2 -t 60 -c 0,0", 2 + 2},
 		{"openmpi-tcp", "overlap_mpi both -s 100000 -i 2 -f 0.5,2 -c 0,0", 2 + 2},
 		{"mpich", "overlap_mpi receiver -s 100000 -i 2 -f 0.5,2 -c 0,0", 2 + 2},
 	} {

@@ -6,9 +6,9 @@
 //
 //   threads_mpi MODE -n 1,2,4 -s SIZE -i ITERS -t SECONDS -c CPU,CPU
 //
-// For each N it prints a line: N, and the one-way times (half a round trip) in ns of at
-// most ITERS messages that were sent within SECONDS. Where one takes longer than
-// HOPELESS, larger N are left out.
+// For each N it prints a line: N; how long all of it took, in ns, without the share of the warm-up; and the one-way times (half a
+// round trip) in ns of at most ITERS messages that were sent within SECONDS. Where one takes
+// longer than HOPELESS, larger N are left out.
 #include "ranks.h"
 #include "work.h"
 
@@ -52,12 +52,17 @@ static void must_create(pthread_t *t, void *(*f)(void *), void *arg)
 		die("pthread_create");
 }
 
+static int warmup_of(int iters)
+{
+	return iters > 10 * WARMUP ? WARMUP : iters / 10;
+}
+
 // serve plays first, and at last sends each tag the end: a message that is longer than agreed.
 static void *serve(void *arg)
 {
 	struct player *p = arg;
 	char *out = buffer((size_t)o.size + 1), *in = buffer((size_t)o.size + 1);
-	int warmup = p->iters > 10 * WARMUP ? WARMUP : p->iters / 10;
+	int warmup = warmup_of(p->iters);
 	uint64_t end = clock_ns() + (uint64_t)(o.seconds * 1e9);
 
 	for (int i = 0; i < warmup + p->iters; i++) {
@@ -121,10 +126,12 @@ static double play(int n)
 	int players = load || (fan && rank == 0) ? 1 : n;
 	struct player *all = calloc((size_t)players, sizeof *all);
 	double longest = 0;
+	uint64_t began;
 
 	atomic_store(&computing, 1);
 	for (int i = 0; load && i < n; i++)
 		must_create(&workers[i], compute, NULL);
+	began = clock_ns();
 	for (int k = 0; k < players; k++) {
 		all[k].first = FIRST_TAG + k;
 		all[k].tags = fan && rank == 0 ? n : 1;
@@ -132,10 +139,13 @@ static double play(int n)
 		all[k].sample = buffer(sizeof(uint64_t) * (size_t)all[k].iters);
 		must_create(&all[k].thread, rank == 0 ? serve : answer, &all[k]);
 	}
-	if (rank == 0)
-		printf("%d", n);
-	for (int k = 0; k < players; k++) {
+	for (int k = 0; k < players; k++)
 		pthread_join(all[k].thread, NULL);
+	double elapsed = (double)(clock_ns() - began);
+	int each = all[0].iters;
+	if (rank == 0)
+		printf("%d %.1f", n, elapsed * each / (each + warmup_of(each)));
+	for (int k = 0; k < players; k++) {
 		for (int i = 0; i < all[k].n; i++) {
 			double t = (double)all[k].sample[i] * ns / 2;
 			printf(" %.1f", t);
@@ -166,7 +176,7 @@ static void parse_threads(int argc, char **argv)
 		case 'n':
 			for (char *p = strtok(optarg, ","); p; p = strtok(NULL, ",")) {
 				int n = atoi(p);
-				if (o.ncounts == MAX_SIZES || n < 1 || n > MAX_THREADS)
+				if (o.ncounts == MAX_SIZES || n < !!strcmp(o.mode, "load") || n > MAX_THREADS)
 					goto wrong;
 				o.counts[o.ncounts++] = n;
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -51,18 +52,35 @@ type errand struct {
 // Pair is rank 0's end of the two processes. For one goroutine.
 type Pair struct {
 	CPUs   [2]int // of the ranks
-	Apart  bool   // they have one CPU each, and are bound to it
+	net    Net
+	Apart  bool // they have one CPU each, and are bound to it
 	job    *launch.Job
 	engine *pioman.Engine
 	ctl    *nmad.Session
 	lost   atomic.Bool // rank 1 has ended
 }
 
+// Net is where the ranks are.
+type Net struct {
+	Addrs [2]string // of the ranks, without ports
+	Enter []string  // the command that runs rank 1 in its network namespace; nil: ours
+}
+
+var loopback = [2]string{"127.0.0.1", "127.0.0.1"}
+
+// Local is the Net of two ranks on this host.
+func Local() Net { return Net{Addrs: loopback} }
+
 // Start starts rank 1 and binds both processes to one CPU each, as far as there are two
 // and the kernel permits it. It may be called once in a process.
-func Start(ctx context.Context, cpus []int, warn func(format string, args ...any)) (_ *Pair, err error) {
+func Start(ctx context.Context, cpus []int, warn func(format string, args ...any)) (*Pair, error) {
+	return StartOn(ctx, Local(), cpus, warn)
+}
+
+// StartOn is Start with the ranks where the Net says.
+func StartOn(ctx context.Context, net Net, cpus []int, warn func(format string, args ...any)) (_ *Pair, err error) {
 	a, b, two := binding.Pair(cpus)
-	p := &Pair{CPUs: [2]int{a, b}, Apart: two}
+	p := &Pair{CPUs: [2]int{a, b}, Apart: two, net: net}
 	if !two {
 		p.CPUs = [2]int{cpus[0], cpus[0]}
 		warn("one CPU only: both processes share it, and each message waits for the kernel to switch between them")
@@ -74,8 +92,14 @@ func Start(ctx context.Context, cpus []int, warn func(format string, args ...any
 	if err != nil {
 		return nil, fmt.Errorf("tell rank 1 its place: %w", err)
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find our own program: %w", err)
+	}
+	words := slices.Concat(net.Enter, []string{self}, os.Args[1:])
 	p.job, err = launch.Start(launch.Spec{
-		N: 2, First: 1, Args: os.Args[1:], Env: []string{envRank1 + "=" + string(text)},
+		N: 2, First: 1, Path: words[0], Args: words[1:], Env: []string{envRank1 + "=" + string(text)},
+		Rendezvous: net.Addrs[0] + ":0", Listen: net.Addrs[1] + ":0",
 		Driver: "tcp", Unbound: true, Warn: func(text string) { warn("%s", text) },
 	})
 	if err != nil {
@@ -97,7 +121,7 @@ func Start(ctx context.Context, cpus []int, warn func(format string, args ...any
 	defer cancel()
 	p.engine = pioman.New(pioman.Config{Name: "control"})
 	config := p.job.Config()
-	config.Engine = p.engine
+	config.Engine, config.Listen = p.engine, net.Addrs[0]+":0"
 	if p.ctl, err = nmad.Open(ctx, config); err != nil {
 		return nil, err
 	}
@@ -110,11 +134,12 @@ func (p *Pair) Shared() bool { return p.CPUs[0] == p.CPUs[1] }
 // Do has rank 1 carry out an order while play carries out this side of it, in a World
 // with the order's setup for rank 0. It blocks until both are through.
 func (p *Pair) Do(ctx context.Context, o Order, mine Setup, play func(*World) error) error {
-	meeting, err := newMeeting(&o)
+	meeting, err := newMeeting(&o, p.net.Addrs[0])
 	if err != nil {
 		return err
 	}
 	defer meeting.Close()
+	mine.Listen, o.Setup.Listen = p.net.Addrs[0]+":0", p.net.Addrs[1]+":0"
 	if err := p.send(&o); err != nil {
 		return p.blame(err)
 	}

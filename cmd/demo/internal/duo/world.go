@@ -33,6 +33,9 @@ type Setup struct {
 	Timer  time.Duration `json:"timer"`  // period of the timer hook
 	Spin   time.Duration `json:"spin"`   // how long a wait polls the gate itself; below 0: not at all
 
+	Strategy string `json:"strategy"` // for messages that wait for the network; empty: the default
+	Listen   string `json:"listen"`   // where links are accepted; Do fills it in
+
 	Params map[string]string `json:"params"` // of the engine, by the names of pioman.ParamTable
 }
 
@@ -42,6 +45,7 @@ type World struct {
 	Engine *pioman.Engine
 	Gate   *nmad.Gate  // rank 0's to rank 1, or the other way; nil if Link is not
 	Link   driver.Link // bare
+	Listen string      // where further sessions may accept links; empty: loopback
 	lost   *atomic.Bool
 	cpus   []int
 	free   bool
@@ -66,8 +70,8 @@ func (w *World) Lost() error {
 const patience = 20 * time.Second // for a World to come about, and to end
 
 // newMeeting opens the door at which rank 0's world waits for rank 1's.
-func newMeeting(o *Order) (net.Listener, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func newMeeting(o *Order, host string) (net.Listener, error) {
+	l, err := net.Listen("tcp", host+":0")
 	if err != nil {
 		return nil, fmt.Errorf("open a port for rank 1: %w", err)
 	}
@@ -107,7 +111,7 @@ func Alone(ctx context.Context, c Setup, play func(*World) error) error {
 	defer cancel()
 	return stage(c, new(atomic.Bool), func(w *World) (err error) {
 		var o Order
-		meeting, err := newMeeting(&o)
+		meeting, err := newMeeting(&o, loopback[0])
 		if err != nil {
 			return err
 		}
@@ -158,7 +162,7 @@ func Alone(ctx context.Context, c Setup, play func(*World) error) error {
 
 // stage makes the scheduler, or the pollers, and the engine of a World, and takes them down.
 func stage(c Setup, lost *atomic.Bool, play func(*World) error) (err error) {
-	w := &World{lost: lost, cpus: c.CPUs, free: c.Free}
+	w := &World{lost: lost, Listen: c.Listen, cpus: c.CPUs, free: c.Free}
 	var hooked pioman.Scheduler
 	later := func(stop func(context.Context) error) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -206,6 +210,7 @@ func (w *World) open(ctx context.Context, c *Setup, rank int, meeting net.Listen
 	config := nmad.Config{
 		Rank: rank, Size: 2, Rendezvous: o.Meeting, Secret: o.Secret,
 		Driver: c.Driver, Engine: w.Engine, Spin: c.Spin, Shared: c.Shared,
+		Strategy: c.Strategy, Listen: c.Listen,
 	}
 	if rank == 0 {
 		config.Listener = meeting

@@ -16,8 +16,9 @@ type Experiment struct {
 	Paper     string // and where it was published
 	Published string // the outcome there, in one line
 
-	Iters  int // what Options.Iters is if it is not given; its meaning is the experiment's
-	Rounds int // likewise
+	Iters  int  // what Options.Iters is if it is not given; its meaning is the experiment's
+	Rounds int  // likewise
+	Linked bool // it wants a network namespace of its own, for a link between two hosts (package veth)
 
 	// Run measures, and puts rows into s. It fails only if something is wrong; what cannot
 	// be measured here is skipped.
@@ -26,9 +27,10 @@ type Experiment struct {
 
 // Options say how much to measure.
 type Options struct {
-	Iters  int   // operations of one variant in one round
-	Rounds int   // how often every variant is measured
-	CPUs   []int // that may be used
+	Iters  int    // operations of one variant in one round
+	Rounds int    // how often every variant is measured
+	CPUs   []int  // that may be used
+	Peers  string // the command test/peers, built; empty: build it; NoPeers: ours alone
 }
 
 // Sink is where an experiment puts what it has to say. For one goroutine.
@@ -45,7 +47,7 @@ type Sink struct {
 
 // All lists the experiments in the order of their numbers.
 func All() []Experiment {
-	return []Experiment{emptyTask, causes, whoRuns, semaphoreWait, remotePoll, offloading, dedicatedCore, idlePeriod, epBeside, timerPeriod, engineCost, fan, contention}
+	return []Experiment{emptyTask, causes, whoRuns, overlapShort, semaphoreWait, remotePoll, offloading, dedicatedCore, idlePeriod, epBeside, timerPeriod, engineCost, overlapBoth, overlapOne, fan, pairs, nload, contention, gates}
 }
 
 // Lookup finds an experiment by its name, in any case.

@@ -178,6 +178,12 @@ func Follow() error {
 			return pongBeside(w, o)
 		case kindFan:
 			return pongMany(w, o.Size, o.Count)
+		case kindLoad:
+			return besideLoad(w, o.Count, func() error { return pong(w.Gate, latencyTag, o.Size) })
+		case kindGates:
+			return gatesOther(w, o.Setup.Driver, o.Size, o.Count == 1)
+		case kindOverlap:
+			return overlapOther(w, o.Size)
 		}
 		return fmt.Errorf("an order that nobody knows: %q", o.Kind)
 	})

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
@@ -9,41 +10,37 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 )
 
-// rounds measures all variants in turn, o.Rounds times, and returns their rows. Of the
-// rounds only those of one regime of the machine count.
-func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row, error) {
+// An entrant is one of the things that are measured in turn.
+type entrant[T any] struct {
+	name    string
+	measure func() (T, error) // one round
+}
+
+// takeTurns measures all entrants in turn, o.Rounds times. Of the rounds only those of one regime
+// of the machine count: of[e][r] is what entrant e came to in the r-th of these, probes
+// are what the probe said before them.
+func takeTurns[T any](ctx context.Context, o Options, s *Sink, entrants []entrant[T]) (of [][]T, probes []float64, err error) {
 	type round struct {
 		probe float64 // ns; 0: none
-		of    []result
+		of    []T
 	}
 	var near, far []round
 	for r := range o.Rounds {
-		now := round{probe: coreToCore(o.CPUs), of: make([]result, len(variants))}
-		for k := range variants {
+		now := round{probe: coreToCore(o.CPUs), of: make([]T, len(entrants))}
+		for k := range entrants {
 			i := k
 			if r%2 != 0 {
-				i = len(variants) - 1 - k // there and back, so that what drifts favours nobody
+				i = len(entrants) - 1 - k // there and back, so that what drifts favours nobody
 			}
-			v := &variants[i]
+			e := &entrants[i]
 			if err := ctx.Err(); err != nil {
-				return nil, context.Cause(ctx)
+				return nil, nil, context.Cause(ctx)
 			}
-			s.Label(v.Variant)
-			samples, err := v.Measure()
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", v.Variant, err)
+			s.Label(e.name)
+			if now.of[i], err = e.measure(); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", e.name, err)
 			}
-			if len(samples) == 0 {
-				return nil, fmt.Errorf("%s: nothing was measured", v.Variant)
-			}
-			now.of[i].Summary = stat.Summarize(samples)
-			if v.Polls != nil {
-				now.of[i].polls = *v.Polls
-			}
-			if v.CPU != nil {
-				now.of[i].cpu = *v.CPU
-			}
-			s.Step(r*len(variants)+k+1, o.Rounds*len(variants))
+			s.Step(r*len(entrants)+k+1, o.Rounds*len(entrants))
 		}
 		if now.probe == 0 || probe.Near(now.probe) {
 			near = append(near, now)
@@ -57,16 +54,48 @@ func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row,
 	if len(far) > 0 {
 		s.Warn("%d rounds of %d fell into the machine's other regime (near or far cores) and do not count", len(far), o.Rounds)
 	}
-	of, probes := make([][]result, len(variants)), make([]float64, 0, len(near))
+	of = make([][]T, len(entrants))
 	for _, r := range near {
-		for i := range variants {
+		for i := range entrants {
 			of[i] = append(of[i], r.of[i])
 		}
 		if r.probe > 0 {
 			probes = append(probes, r.probe)
 		}
 	}
+	return of, probes, nil
+}
+
+// rounds measures all variants in turn and returns their rows.
+func rounds(ctx context.Context, o Options, s *Sink, variants []Variant) ([]Row, error) {
+	entrants := make([]entrant[result], len(variants))
+	for i := range variants {
+		entrants[i] = entrant[result]{variants[i].Variant, variants[i].round}
+	}
+	of, probes, err := takeTurns(ctx, o, s, entrants)
+	if err != nil {
+		return nil, err
+	}
 	return rows(variants, of, probes), nil
+}
+
+// round measures the variant once.
+func (v *Variant) round() (r result, err error) {
+	samples, err := v.Measure()
+	if err != nil {
+		return r, err
+	}
+	if len(samples) == 0 {
+		return r, errors.New("nothing was measured")
+	}
+	r.Summary = stat.Summarize(samples)
+	if v.Polls != nil {
+		r.polls = *v.Polls
+	}
+	if v.CPU != nil {
+		r.cpu = *v.CPU
+	}
+	return r, nil
 }
 
 // coreToCore is the probe between the two CPUs that experiments use; 0 if there is none.

@@ -1,0 +1,313 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
+	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
+	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
+)
+
+// CrowdRow is one number of threads beside, or in, a ping-pong. Times are nanoseconds.
+type CrowdRow struct {
+	Name      string   `json:"name"`    // what is measured
+	Variant   string   `json:"variant"` // whose messages
+	Threads   int      `json:"threads"`
+	Best      float64  `json:"best_ns"`
+	Q1        float64  `json:"q1_ns"`
+	Median    float64  `json:"median_ns"`
+	Q3        float64  `json:"q3_ns"`
+	P99       float64  `json:"p99_ns"`
+	Max       float64  `json:"max_ns"`     // the longest of all rounds
+	Paced     float64  `json:"paced_ns"`   // the time of a round, by the messages of one player and by two: what a message takes if all advance alike
+	Growth    *float64 `json:"growth"`     // of what is compared, to the fewest threads of this variant
+	Slope     *float64 `json:"slope_ns"`   // of what is compared, per thread more, over all of this variant; null: not asked for
+	Ratio     *float64 `json:"ratio"`      // of what is compared: ours / this peer's with as many threads, in the same rounds
+	Better    string   `json:"better"`     // which way the ratio is better
+	PerPacket *float64 `json:"per_packet"` // messages in a packet, of those that did not travel alone; null: not counted
+	Together  *float64 `json:"aggregated"` // share of all messages that shared a packet; null: not counted
+	ProbeNS   *float64 `json:"probe_ns"`
+	Rounds    int      `json:"rounds"`
+	Samples   int      `json:"samples"` // of all rounds
+	Where     string   `json:"where"`
+}
+
+// Head implements report.Row.
+func (CrowdRow) Head() string {
+	return "# Medians over the rounds. Paced: elapsed time by the messages of one player, one way. Growth: to this variant's fewest threads.\n" +
+		"# Ours/peer: of the same rounds, lower is better.\n" +
+		fmt.Sprintf("# %-50s %7s %10s %10s %24s %10s %10s %10s %7s %10s %10s %10s %8s  %s", "Variant", "Threads", "Best", "Median", "[quartiles]",
+			"P99", "Max", "Paced", "Growth", "Slope", "Aggregated", "Ours/peer", "Probe ns", "Conditions")
+}
+
+// Line implements report.Row.
+func (r CrowdRow) Line() string {
+	slope := "-"
+	if r.Slope != nil {
+		slope = report.Duration(*r.Slope)
+	}
+	together := "-"
+	if r.Together != nil {
+		together = strconv.FormatFloat(100**r.Together, 'f', 0, 64) + " % x" + strconv.FormatFloat(*r.PerPacket, 'f', 1, 64)
+	}
+	return fmt.Sprintf("  %-50s %7d %10s %10s %24s %10s %10s %10s %7s %10s %10s %10s %8s  %s", r.Name+": "+r.Variant, r.Threads,
+		report.Duration(r.Best), report.Duration(r.Median), "["+report.Duration(r.Q1)+", "+report.Duration(r.Q3)+"]",
+		report.Duration(r.P99), report.Duration(r.Max), report.Duration(r.Paced), perhaps(r.Growth, 2), slope, together, ratioText(r.Ratio), perhaps(r.ProbeNS, 1), r.Where)
+}
+
+// ratioText keeps three digits of what may be very small.
+func ratioText(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*x, 'g', 3, 64)
+}
+
+// A crowd is an experiment with a growing number of threads.
+type crowd struct {
+	name, mode string // mode: of threads_mpi
+	size       int    // of the messages, in bytes
+	threads    []int
+	peers      []setting
+	paced      bool // it is the paced times that are compared and drawn, and have a slope; else the medians
+	ours       []crowdVariant
+	remarks    []string
+	axis       string
+}
+
+// crowdVariant is one way in which we do it.
+type crowdVariant struct {
+	name    string
+	setup   duo.Setup
+	measure func(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (crowdSample, error)
+}
+
+// crowdSample is one round of one number of threads.
+type crowdSample struct {
+	ns                   []float64
+	elapsed              float64 // ns, of all
+	players              int     // who shared the messages
+	aggregates, together float64 // packets with several messages, messages in them
+	messages             float64 // all of them; 0: not counted
+}
+
+// paced is what a message would take, one way, if all players advanced alike. Some threads that
+// spin get all of theirs done while they have the core, and the others wait: then no message looks slow.
+func (x *crowdSample) paced() float64 {
+	if x.players == 1 {
+		return stat.Summarize(slices.Clone(x.ns)).Average
+	}
+	return x.elapsed / float64(len(x.ns)) * float64(x.players) / 2
+}
+
+// crowdRound is one round: by number of threads. What is missing was hopeless.
+type crowdRound map[int]crowdSample
+
+// run measures, prints and draws it.
+func (c *crowd) run(ctx context.Context, o Options, s *Sink) error {
+	if err := s.Begin(append([]string{"half a round trip; ours and the peers in turn, a core per process"}, c.remarks...)...); err != nil {
+		return err
+	}
+	p, err := newPeers(ctx, o)
+	switch {
+	case errors.Is(err, errNoPeers):
+		for _, x := range c.peers {
+			s.Skip(x.title, err.Error())
+		}
+	case err != nil:
+		return err
+	default:
+		defer p.remove()
+	}
+	return between(ctx, o, s, func(pair *duo.Pair) error {
+		entrants, names, err := c.entrants(ctx, o, s, pair, p)
+		if err != nil {
+			return err
+		}
+		of, probes, err := takeTurns(ctx, o, s, entrants)
+		if err != nil {
+			return err
+		}
+		var all []CrowdRow
+		for i := range entrants {
+			for _, r := range c.rows(names[i], of[i], of[0], i >= len(c.ours)) {
+				r.ProbeNS, r.Where = report.Optional(stat.Median(probes)), placeOf(pair)
+				all = append(all, r)
+				if err := s.Row(r); err != nil {
+					return err
+				}
+			}
+		}
+		return c.draw(s, names, all)
+	})
+}
+
+// entrants are ours, then the peers that are here.
+func (c *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pair, p *peers) (all []entrant[crowdRound], names []string, err error) {
+	for _, v := range c.ours {
+		names = append(names, v.name)
+		all = append(all, entrant[crowdRound]{v.name, func() (crowdRound, error) {
+			of := crowdRound{}
+			for _, n := range c.threads {
+				if err := ctx.Err(); err != nil {
+					return nil, context.Cause(ctx)
+				}
+				sample, err := v.measure(ctx, pair, v.setup, c.size, n, o.Iters)
+				if err != nil {
+					return nil, err
+				}
+				of[n] = sample
+			}
+			return of, nil
+		}})
+	}
+	if p == nil {
+		return all, names, nil
+	}
+	cpus := fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1])
+	usable, err := available(ctx, p, s, cpus, c.peers...)
+	if err != nil {
+		return nil, nil, err
+	}
+	var counts []string
+	for _, n := range c.threads {
+		counts = append(counts, strconv.Itoa(n))
+	}
+	for _, x := range usable {
+		names = append(names, x.title)
+		all = append(all, entrant[crowdRound]{x.title, func() (crowdRound, error) {
+			lines, err := p.job(ctx, x, nil, "threads_mpi", c.mode, "-n", strings.Join(counts, ","), "-s", strconv.Itoa(c.size),
+				"-i", strconv.Itoa(o.Iters), "-t", "0.3", "-c", cpus)
+			of := crowdRound{}
+			for _, line := range lines {
+				if len(line) < 3 {
+					return nil, fmt.Errorf("it printed %v where a number of threads, the time of all, and times belong", line)
+				}
+				players := 1
+				if c.paced {
+					players = int(line[0])
+				}
+				of[int(line[0])] = crowdSample{ns: line[2:], elapsed: line[1], players: players}
+			}
+			return of, err
+		}})
+	}
+	return all, names, nil
+}
+
+// rows summarizes the rounds of one entrant.
+func (c *crowd) rows(name string, rounds, ours []crowdRound, peer bool) (all []CrowdRow) {
+	for _, n := range c.threads {
+		var best, medians, paced, p99, most, ratios []float64
+		var sum crowdSample
+		count := 0
+		for i, r := range rounds {
+			x, there := r[n]
+			if !there || len(x.ns) == 0 {
+				continue
+			}
+			t := stat.Summarize(slices.Clone(x.ns))
+			best, medians, p99, most = append(best, t.Best), append(medians, t.Median), append(p99, t.P99), append(most, slices.Max(x.ns))
+			paced = append(paced, x.paced())
+			count += t.Count
+			sum.aggregates, sum.together, sum.messages = sum.aggregates+x.aggregates, sum.together+x.together, sum.messages+x.messages
+			if base, there := ours[i][n]; peer && there {
+				if c.paced {
+					ratios = append(ratios, base.paced()/x.paced())
+				} else {
+					ratios = append(ratios, stat.Median(base.ns)/t.Median)
+				}
+			}
+		}
+		if len(medians) == 0 {
+			continue
+		}
+		r := CrowdRow{
+			Name: c.name, Variant: name, Threads: n, Better: "lower", Rounds: len(medians), Samples: count,
+			Best: report.Round(slices.Min(best)), Q1: report.Round(stat.Quantile(medians, 0.25)), Median: report.Round(stat.Median(medians)),
+			Q3: report.Round(stat.Quantile(medians, 0.75)), P99: report.Round(stat.Median(p99)), Max: report.Round(slices.Max(most)), Paced: report.Round(stat.Median(paced)),
+		}
+		if len(all) > 0 {
+			g := report.Significant(c.compared(&r) / c.compared(&all[0]))
+			r.Growth = &g
+		}
+		if len(ratios) > 0 {
+			q := report.Significant(stat.Median(ratios))
+			r.Ratio = &q
+		}
+		if sum.messages > 0 {
+			share, each := report.Significant(sum.together/sum.messages), 0.0
+			if sum.aggregates > 0 {
+				each = report.Significant(sum.together / sum.aggregates)
+			}
+			r.Together, r.PerPacket = &share, &each
+		}
+		all = append(all, r)
+	}
+	if c.paced && len(all) > 1 {
+		k := report.Significant(slope(all))
+		for i := range all {
+			all[i].Slope = &k
+		}
+	}
+	return all
+}
+
+// compared is the figure that this experiment compares.
+func (c *crowd) compared(r *CrowdRow) float64 {
+	if c.paced {
+		return r.Paced
+	}
+	return r.Median
+}
+
+// slope is by how much the paced time grows per thread: the line with the least squares of the relative
+// errors, since times range over decades and the few large ones would decide alone.
+func slope(rows []CrowdRow) float64 {
+	var w, wx, wy, wxx, wxy float64
+	for _, r := range rows {
+		x, y := float64(r.Threads), r.Paced
+		k := 1 / (y * y)
+		w, wx, wy, wxx, wxy = w+k, wx+k*x, wy+k*y, wxx+k*x*x, wxy+k*x*y
+	}
+	return (w*wxy - wx*wy) / (w*wxx - wx*wx)
+}
+
+// draw draws what is compared on the left, the longest on the right.
+func (c *crowd) draw(s *Sink, names []string, all []CrowdRow) error {
+	if s.Plot == nil {
+		return nil
+	}
+	var places []string
+	for _, n := range c.threads {
+		places = append(places, strconv.Itoa(n))
+	}
+	medians := figure.Panel{X: c.axis, Y: "one-way latency, median and quartiles of the rounds", Places: places, Times: true}
+	if c.paced {
+		medians.Y = "one-way latency if all advance alike"
+	}
+	longest := figure.Panel{X: c.axis, Y: "one-way latency, the longest", Places: places, Times: true}
+	for _, name := range names {
+		k, m := figure.Curve{Name: name}, figure.Curve{Name: name}
+		for _, n := range c.threads {
+			at := slices.IndexFunc(all, func(r CrowdRow) bool { return r.Variant == name && r.Threads == n })
+			r := CrowdRow{Median: math.NaN(), Paced: math.NaN(), Q1: math.NaN(), Q3: math.NaN(), Max: math.NaN()}
+			if at >= 0 {
+				r = all[at]
+			}
+			k.Y, m.Y = append(k.Y, c.compared(&r)), append(m.Y, r.Max)
+			if !c.paced {
+				k.Low, k.High = append(k.Low, r.Q1), append(k.High, r.Q3)
+			}
+		}
+		medians.Curves, longest.Curves = append(medians.Curves, k), append(longest.Curves, m)
+	}
+	return figure.Curves(s.Plot, s.Title(c.name), medians, longest)
+}

@@ -1,0 +1,69 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
+	"github.com/pm2-go/pm2/marcel"
+)
+
+// nload is E23: a ping-pong beside threads that compute and never yield.
+var nload = Experiment{
+	Name:      "E23",
+	Title:     "1 MiB ping-pong beside N threads that compute, in either process",
+	Paper:     "D15 fig. 12",
+	Published: "the median is constant, the longest below 20 ms; an MPI library grows linearly once the cores are oversubscribed",
+	Iters:     100,
+	Rounds:    5,
+	Run: func(ctx context.Context, o Options, s *Sink) error {
+		c := crowd{
+			name: "N-load, 1 MiB, shm", mode: "load", size: 1 << 20, threads: append([]int{0}, powers(1, 32)...), peers: []setting{openMPI, openMPIYield, mpich},
+			ours:    []crowdVariant{{"ours", duo.Setup{}, playBesideLoad}},
+			axis:    "threads that compute, in each process",
+			remarks: []string{"the threads that compute never yield, on the core of the ping-pong; growth is to none of them"},
+		}
+		return c.run(ctx, o, s)
+	},
+}
+
+const kindLoad = "beside load"
+
+// besideLoad runs f beside n threads that compute.
+func besideLoad(w *duo.World, n int, f func() error) error {
+	var end atomic.Bool
+	threads := make([]marcel.Thread, n)
+	for k := range threads {
+		threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("load ", k)}, func() { hog(&end) })
+	}
+	if n > 0 {
+		marcel.Sleep(settleHogs)
+	}
+	err := f()
+	end.Store(true)
+	for _, t := range threads {
+		err = errors.Join(err, t.Join())
+	}
+	return err
+}
+
+// playBesideLoad plays while n threads of either rank compute.
+func playBesideLoad(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
+	x.players = 1
+	c.Driver, c.Hooked = "shm", true
+	mine, theirs := setups(p, c)
+	o := duo.Order{Kind: kindLoad, Setup: theirs, Iters: iters, Size: size, Count: n}
+	err = p.Do(ctx, o, mine, func(w *duo.World) error {
+		return besideLoad(w, n, func() (err error) {
+			x.ns, err = ping(w.Gate, size, iters)
+			return err
+		})
+	})
+	return x, err
+}
+
+// settleHogs is how long they compute before something is measured beside them.
+const settleHogs = 50 * time.Millisecond

@@ -1,0 +1,62 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
+	"github.com/pm2-go/pm2/marcel"
+)
+
+// pairs is E22: N threads of either process, in pairs, all at once.
+var pairs = Experiment{
+	Name:      "E22",
+	Title:     "1-byte latency of N pairs of threads that play at once",
+	Paper:     "D15 fig. 11",
+	Published: "linear in N, with a smaller slope than the MPI libraries, thanks to aggregation",
+	Iters:     20000,
+	Rounds:    5,
+	Run: func(ctx context.Context, o Options, s *Sink) error {
+		c := crowd{
+			name: "N to N, 1 B", mode: "pairs", size: 1, threads: powers(1, 64), peers: append([]setting{openMPITCPYield}, allPeers...), paced: true,
+			ours: []crowdVariant{
+				{"ours, shm", duo.Setup{Driver: "shm"}, playPairs},
+				{"ours, shm, aggregation", duo.Setup{Driver: "shm", Strategy: "aggregation"}, playPairs},
+				{"ours, tcp", duo.Setup{Driver: "tcp"}, playPairs},
+				{"ours, tcp, aggregation", duo.Setup{Driver: "tcp", Strategy: "aggregation"}, playPairs},
+			},
+			axis: "pairs of threads",
+			remarks: []string{"all pairs play at once, on one core per process; iterations are divided among them",
+				"compared are paced times; ours/peer is of shm; aggregated: share of rank 0's messages that shared a packet, and how many one held"},
+		}
+		return c.run(ctx, o, s)
+	},
+}
+
+// playPairs plays with n threads of rank 1, each with one of ours.
+func playPairs(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
+	x.players, c.Hooked = n, true
+	mine, theirs := setups(p, c)
+	o := duo.Order{Kind: kindFan, Setup: theirs, Iters: iters, Size: size, Count: n}
+	err = p.Do(ctx, o, mine, func(w *duo.World) error {
+		began := asm.Cycles()
+		threads, errs, all := make([]marcel.Thread, n), make([]error, n), make([][]float64, n)
+		for k := range threads {
+			threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("player ", k)}, func() {
+				all[k], errs[k] = pingMany(w.Gate, fanTag+uint64(k), 1, size, max(iters/n, 1))
+			})
+		}
+		for k, t := range threads {
+			errs[k] = errors.Join(t.Join(), errs[k])
+			x.ns = append(x.ns, all[k]...)
+		}
+		each := max(iters/n, 1)
+		x.elapsed = float64(asm.Nanos(asm.Cycles()-began)) * float64(each) / float64(each+warmup(each))
+		stats := w.Gate.Stats()
+		x.aggregates, x.together, x.messages = float64(stats.Aggregates), float64(stats.Aggregated), float64(stats.Sends)
+		return errors.Join(errs...)
+	})
+	return x, err
+}
