@@ -158,7 +158,10 @@ func (x *poller) yield() {
 	}
 }
 
-// giveUp goes to sleep because enough others poll: so many are counted that stay.
+// giveUp goes to sleep because enough others poll: so many are counted that stay. It tries the
+// Sleeper like one that rests, which tells the engine that it polls no more: else one of those
+// that stay might rest in the next moment, because the engine takes it for one that polls, and
+// both would sleep.
 func (x *poller) giveUp() {
 	p := x.pool
 	for n := p.running.Load(); int(n) > p.cfg.Active; n = p.running.Load() {
@@ -166,7 +169,11 @@ func (x *poller) giveUp() {
 			continue
 		}
 		if x.state.CompareAndSwap(awake, asleep) {
-			x.wait()
+			if p.sleeper.Load() != nil {
+				x.rest()
+			} else {
+				x.wait()
+			}
 		} else { // the clock has just marked us, and counted us off too
 			x.state.Store(awake)
 			p.running.Add(2)

@@ -365,3 +365,30 @@ func TestForbiddenBindingIsToldOnce(t *testing.T) {
 		t.Errorf("told %d times", n)
 	}
 }
+
+// refusing is a Sleeper that lets nobody sleep in the kernel.
+type refusing struct{ asked atomic.Int64 }
+
+func (r *refusing) Sleep() bool { r.asked.Add(1); return false }
+func (r *refusing) Wake()       {}
+
+// A poller that gives up because enough others poll asks the Sleeper first, as one that
+// rests does: so the engine knows that it polls no more.
+func TestGivingUpWithdraws(t *testing.T) {
+	cpus := start(t, Config{}).CPUs()
+	p := start(t, Config{CPUs: []int{cpus[0], cpus[len(cpus)-1]}, Active: 1, Ordinary: true})
+	var w work
+	w.verdict.Store(uint32(hooks.Busy)) // nobody rests
+	w.hook(t, p)
+	var s refusing
+	p.SetSleeper(&s)
+	defer p.SetSleeper(nil)
+	eventually(t, "all sleep", func() bool { return p.running.Load() == 0 })
+	before := s.asked.Load()
+	w.pending.Store(1)
+	for _, x := range p.all {
+		x.rouse()
+	}
+	eventually(t, "one gives up, and withdraws", func() bool { return p.running.Load() == 1 && s.asked.Load() > before })
+	w.pending.Store(0)
+}
