@@ -155,7 +155,10 @@ func (g *Gate) home(l *rail, m *mover) bool {
 	}
 	switch {
 	case m.broken != nil:
-		g.failMover(m, m.broken)
+		if wrong {
+			n = 0
+		}
+		g.homeLate(m, n)
 	case err != nil:
 		g.loseRail(l, err)
 	case wrong:
@@ -184,6 +187,22 @@ func (g *Gate) arrived(m *mover) {
 	g.forget(m, c)
 	if r.moved == r.want {
 		g.transferred(r)
+	}
+}
+
+// homeLate takes in a piece of n bytes that landed when the gate had ended. If with it a
+// message is complete then only the carrier was slow: the peer may have had all of it,
+// and have left.
+func (g *Gate) homeLate(m *mover, n int) {
+	c := m.queue.pop()
+	r := c.req
+	r.moved += n
+	g.forget(m, c)
+	switch {
+	case r.moved == r.want:
+		g.transferred(r)
+	case r.chunks == 0: // else it ends with the last of them
+		g.complete(r, m.broken)
 	}
 }
 

@@ -232,7 +232,7 @@ func TestStopped(t *testing.T) {
 	for _, c := range []struct {
 		driver, engine, phase string
 		victim                int
-	}{{"shm", "hooks", "idle", 1}, {"tcp", "explicit", "rendezvous", 0}} {
+	}{{"shm", "hooks", "idle", 1}, {"tcp", "explicit", "rendezvous", 0}, {"unix", "explicit", "eager", 1}} {
 		t.Run(fmt.Sprintf("%s/%s/%s/%d", c.driver, c.engine, c.phase, c.victim), func(t *testing.T) {
 			t.Parallel()
 			r := newReports()

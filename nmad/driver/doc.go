@@ -44,6 +44,11 @@
 // proved that it holds the secret of the job. Bytes on the way are neither
 // encrypted nor signed: the secret keeps strangers out, no more.
 //
+// # Faults
+//
+// Package fault is a driver around any other one, which keeps a record of what passes and lets
+// go wrong what a plan says: "fault:tcp", with the plan in PM2_FAULTS.
+//
 // # Choosing a driver
 //
 // Drivers register under their name when their package is imported; [Lookup]

@@ -20,8 +20,14 @@ func Register(d Driver) error { return registry.Register(d) }
 func Names() []string { return registry.Names() }
 
 // Lookup finds a driver by name. The error, an ErrUnknown, is one line that
-// says which names there are and which one was probably meant.
-func Lookup(name string) (Driver, error) { return registry.Lookup(name) }
+// says which names there are and which one was probably meant. "fault:tcp" is the driver
+// "tcp" inside what the wrapper "fault" makes of it.
+func Lookup(name string) (Driver, error) {
+	if outer, inner, ok := strings.Cut(name, ":"); ok {
+		return wrapped(outer, inner)
+	}
+	return registry.Lookup(name)
+}
 
 // LookupAll finds the drivers of a list of names, separated by commas, as Lookup does.
 func LookupAll(list string) ([]Driver, error) {

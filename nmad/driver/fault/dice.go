@@ -1,0 +1,60 @@
+package fault
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// dice decide for one direction of a link. They belong to the caller of that direction.
+type dice struct {
+	rng   rand.PCG
+	until time.Time // silence: nothing arrives before
+}
+
+// Directions of a link, each with one caller at a time.
+const (
+	sends = iota
+	recvs
+	pushes
+	pulls
+	directions
+)
+
+// seed gives each direction of each link its own sequence, which depends on nothing else.
+func (d *dice) seed(seed uint64, own, peer int, link uint64, direction int) {
+	d.rng.Seed(seed, uint64(own)<<40^uint64(peer)<<16^link<<2^uint64(direction))
+}
+
+// happens says whether something with that share happens now. It throws only if it can.
+func (d *dice) happens(share float64) bool {
+	switch {
+	case share <= 0:
+		return false
+	case share >= 1:
+		return true
+	}
+	return d.rng.Uint64() < uint64(share*math.MaxUint64)
+}
+
+// below gives a number from 0 to n-1; n is at least 1.
+func (d *dice) below(n int) int { return int(d.rng.Uint64() % uint64(n)) }
+
+// silent says whether nothing arrives just now, as c says.
+func (d *dice) silent(c Chance) bool {
+	if c.Share <= 0 {
+		return false
+	}
+	now := time.Now()
+	if d.happens(c.Share) {
+		d.until = now.Add(c.For)
+	}
+	return now.Before(d.until)
+}
+
+// stall keeps the caller inside, now and then.
+func (d *dice) stall(c Chance) {
+	if c.For > 0 && d.happens(c.Share) {
+		time.Sleep(c.For)
+	}
+}

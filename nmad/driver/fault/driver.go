@@ -1,0 +1,121 @@
+package fault
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// Name under which the driver wraps others: "fault:tcp".
+const Name = "fault"
+
+// EnvFaults is the variable that holds the plan of links whose driver was chosen by name.
+const EnvFaults = "PM2_FAULTS"
+
+// Driver is a driver around another one, which does to its links what the plan says.
+type Driver struct {
+	Inner driver.Driver
+	Plan  Plan
+
+	Links *Links // collects the links that are made, for whoever wants to see their records; nil: nobody
+}
+
+// Name implements driver.Driver.
+func (d Driver) Name() string { return Name + ":" + d.Inner.Name() }
+
+// Open implements driver.Driver.
+func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
+	if err := d.Plan.check(); err != nil {
+		return nil, err
+	}
+	e, err := d.Inner.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	return &endpoint{Endpoint: e, driver: d, own: c.Rank, made: map[int]uint64{}}, nil
+}
+
+// wrapper makes drivers by name.
+type wrapper struct{}
+
+func (wrapper) Name() string { return Name }
+
+func (wrapper) Wrap(inner driver.Driver) (driver.Driver, error) {
+	p, err := Parse(os.Getenv(EnvFaults))
+	if err != nil {
+		return nil, err
+	}
+	return Driver{Inner: inner, Plan: p}, nil
+}
+
+func init() {
+	if err := driver.RegisterWrapper(wrapper{}); err != nil {
+		panic(err) // two packages of one name in one program: seen by whoever builds it
+	}
+}
+
+// endpoint wraps the links of another one.
+type endpoint struct {
+	driver.Endpoint
+	driver Driver
+	own    int
+
+	mu   sync.Mutex
+	made map[int]uint64 // links, by peer: each has dice of its own
+}
+
+// Dial implements driver.Endpoint.
+func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	l, err := e.Endpoint.Dial(ctx, rank, addr)
+	if err != nil {
+		return nil, err
+	}
+	return e.wrap(rank, l), nil
+}
+
+// Accept implements driver.Endpoint.
+func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
+	rank, l, err := e.Endpoint.Accept(ctx)
+	if err != nil {
+		return rank, nil, err
+	}
+	return rank, e.wrap(rank, l), nil
+}
+
+func (e *endpoint) wrap(rank int, inner driver.Link) driver.Link {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.made[rank]++
+	l := newLink(inner, e.driver.Plan, e.own, rank, e.made[rank])
+	e.driver.Links.add(l)
+	return l
+}
+
+// Links is a collection of links. Safe for concurrent use.
+type Links struct {
+	mu  sync.Mutex
+	all []*Link
+}
+
+func (c *Links) add(l *Link) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, l)
+}
+
+// Between returns the links that process own has made to process peer, oldest first.
+func (c *Links) Between(own, peer int) (found []*Link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.all {
+		if l.own == own && l.peer == peer {
+			found = append(found, l)
+		}
+	}
+	return found
+}

@@ -1,0 +1,241 @@
+package fault
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// Link is a link of another driver, with faults. See the package.
+type Link struct {
+	inner     driver.Link
+	plan      Plan // with nothing in it where it does not apply
+	own, peer int
+	broken    atomic.Pointer[error] // since the cut; nil: before
+	record    record
+
+	// The refusals that were ours: below nobody knows that somebody waits for room. Written
+	// by the direction, read by Arm.
+	refused [directions]atomic.Bool
+
+	// What belongs to the callers of the directions.
+	dice [directions]dice
+	done [directions]uint64 // packets or bytes that have passed
+}
+
+func newLink(inner driver.Link, p Plan, own, peer int, number uint64) *Link {
+	l := &Link{inner: inner, own: own, peer: peer}
+	if p.Ring == 0 {
+		p.Ring = DefaultRing
+	}
+	l.plan = Plan{Ring: p.Ring, Trace: p.Trace}
+	if p.Rank.means(own) && p.Peer.means(peer) {
+		l.plan = p
+	}
+	l.record.init(p.Ring)
+	for i := range l.dice {
+		l.dice[i].seed(p.Seed, own, peer, number, i)
+	}
+	return l
+}
+
+// MaxBody implements driver.Link.
+func (l *Link) MaxBody() int { return l.inner.MaxBody() }
+
+// Send implements driver.Link.
+func (l *Link) Send(h *driver.Header, body []byte) (bool, error) {
+	if l.right(h, len(body)) && l.refuse(sends) {
+		return false, l.lost()
+	}
+	ok, err := l.inner.Send(h, body)
+	return l.sent(h, ok, err)
+}
+
+// SendParts implements driver.Link.
+func (l *Link) SendParts(h *driver.Header, parts [][]byte) (bool, error) {
+	if l.right(h, driver.Length(parts)) && l.refuse(sends) {
+		return false, l.lost()
+	}
+	ok, err := l.inner.SendParts(h, parts)
+	return l.sent(h, ok, err)
+}
+
+// right says whether a packet is one at all; what is none the inner link refuses for good.
+func (l *Link) right(h *driver.Header, size int) bool {
+	return int64(h.Body) == int64(size) && size <= l.inner.MaxBody()
+}
+
+// refuse says whether a call finds no room, or no connection.
+func (l *Link) refuse(direction int) bool {
+	if l.broken.Load() != nil {
+		return true
+	}
+	yes := l.dice[direction].happens(l.plan.Refuse)
+	if yes || l.refused[direction].Load() {
+		l.refused[direction].Store(yes)
+	}
+	if yes {
+		l.record.add(Entry{Event: Refused})
+	}
+	return yes
+}
+
+func (l *Link) sent(h *driver.Header, ok bool, err error) (bool, error) {
+	if ok && err == nil {
+		l.record.add(Entry{Event: Sent, Header: *h})
+		l.done[sends]++
+		l.cutAfter("send", sends)
+	}
+	l.dice[sends].stall(l.plan.Stall)
+	return ok, err
+}
+
+// Flush implements driver.Link.
+func (l *Link) Flush() (bool, error) {
+	if err := l.lost(); err != nil {
+		return false, err
+	}
+	return l.inner.Flush()
+}
+
+// Recv implements driver.Link.
+func (l *Link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
+	d := &l.dice[recvs]
+	if err := l.lost(); err != nil || d.silent(l.plan.Delay) {
+		return nil, false, err
+	}
+	if body, ok, err = l.inner.Recv(h); ok && err == nil {
+		l.done[recvs]++
+		if f := l.plan.Flip; f.At != 0 && f.At == l.done[recvs] {
+			flip(h, f.Where, d)
+			l.record.add(Entry{Event: Flipped, Header: *h})
+		} else {
+			l.record.add(Entry{Event: Received, Header: *h})
+		}
+		l.cutAfter("recv", recvs)
+		d.stall(l.plan.Stall)
+	}
+	return body, ok, err
+}
+
+// flip turns a bit of a field over.
+func flip(h *driver.Header, field string, d *dice) {
+	switch field {
+	case "kind":
+		h.Kind ^= 1 << d.below(8)
+	case "flags":
+		h.Flags ^= 1 << d.below(8)
+	case "body":
+		h.Body ^= 1 << d.below(32)
+	case "tag":
+		h.Tag ^= 1 << d.below(64)
+	case "size":
+		h.Size ^= 1 << d.below(64)
+	case "cookie":
+		h.Cookie ^= 1 << d.below(32)
+	case "seq":
+		h.Seq ^= 1 << d.below(32)
+	}
+}
+
+// PushLarge implements driver.Link.
+func (l *Link) PushLarge(buf []byte) (int, error) {
+	if l.refuse(pushes) {
+		return 0, l.lost()
+	}
+	piece := l.piece(buf, "push", pushes)
+	n, err := l.inner.PushLarge(piece)
+	if n == len(piece) && n < len(buf) {
+		l.refused[pushes].Store(true) // there is room for more, and nobody below would say so
+	}
+	l.moved(Pushed, "push", pushes, n)
+	return n, err
+}
+
+// PullLarge implements driver.Link.
+func (l *Link) PullLarge(buf []byte) (int, error) {
+	if err := l.lost(); err != nil || l.dice[pulls].silent(l.plan.Delay) {
+		return 0, err
+	}
+	n, err := l.inner.PullLarge(l.piece(buf, "pull", pulls))
+	l.moved(Pulled, "pull", pulls, n)
+	return n, err
+}
+
+// piece cuts what one call may move: a part of it, now and then, and nothing beyond the cut.
+func (l *Link) piece(buf []byte, where string, direction int) []byte {
+	d := &l.dice[direction]
+	if len(buf) > 1 && d.happens(l.plan.Short) {
+		buf = buf[:1+d.below(len(buf)-1)]
+	}
+	if c := l.plan.Cut; c.Where == where {
+		buf = buf[:min(uint64(len(buf)), c.At-l.done[direction])]
+	}
+	return buf
+}
+
+func (l *Link) moved(e Event, where string, direction, n int) {
+	if n <= 0 {
+		return
+	}
+	l.record.add(Entry{Event: e, Header: driver.Header{Size: uint64(n)}})
+	l.done[direction] += uint64(n)
+	l.cutAfter(where, direction)
+	l.dice[direction].stall(l.plan.Stall)
+}
+
+// cutAfter loses the connection if this is the place. The call that got there still has its
+// result; all later ones fail.
+func (l *Link) cutAfter(where string, direction int) {
+	c := l.plan.Cut
+	if c.At == 0 || c.Where != where || l.done[direction] < c.At {
+		return
+	}
+	err := fmt.Errorf("%s: link of rank %d to rank %d: %w: cut as planned, after %s %d", Name, l.own, l.peer, driver.ErrPeerLost, where, c.At)
+	if l.broken.CompareAndSwap(nil, &err) {
+		l.record.add(Entry{Event: Cut})
+	}
+}
+
+// lost says why the connection does not exist any more; nil: it does.
+func (l *Link) lost() error {
+	if err := l.broken.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Descriptor implements driver.Link.
+func (l *Link) Descriptor() int { return l.inner.Descriptor() }
+
+// Arm implements driver.Link.
+func (l *Link) Arm(wantRoom bool) bool {
+	if l.broken.Load() != nil {
+		return false
+	}
+	if wantRoom {
+		// Said once: whoever is still refused when he has tried again comes back.
+		packet, large := l.refused[sends].Swap(false), l.refused[pushes].Swap(false)
+		if packet || large {
+			return false
+		}
+	}
+	return l.inner.Arm(wantRoom)
+}
+
+// Disarm implements driver.Link.
+func (l *Link) Disarm() { l.inner.Disarm() }
+
+// Close implements driver.Link. It writes the record if the plan says where to.
+func (l *Link) Close() error {
+	err := l.inner.Close()
+	closed := fmt.Errorf("%s: link of rank %d to rank %d: %w", Name, l.own, l.peer, driver.ErrClosed)
+	l.broken.Store(&closed)
+	if l.plan.Trace != "" {
+		if werr := l.save(l.plan.Trace); err == nil {
+			err = werr
+		}
+	}
+	return err
+}
