@@ -3,6 +3,7 @@ package sched
 import (
 	"errors"
 	"runtime"
+	"sync/atomic"
 )
 
 // Cancel ends a thread at its next cancellation point: TestCancel, or a wait of a
@@ -83,10 +84,13 @@ func (t *thread) quiet() {
 	}
 }
 
-// parked is a racy hint: t is, or is about to be, parked on its coroutine.
+// parked is a racy hint: t is, or is about to be, parked on its coroutine, or lingers.
 //
 //go:norace
 func (t *thread) parked() bool {
+	if atomic.LoadUint32(&t.w.lingers) != isParked {
+		return true
+	}
 	c := t.co
 	if c == nil {
 		return true // it has not started

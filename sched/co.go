@@ -52,6 +52,7 @@ const (
 	opPool      // it is a runner without a thread
 	opWorn      // the same, which is to end when it can
 	opUnlock    // it waits in a queue whose lock it holds
+	opLinger    // the same, but it has unlocked it already: see linger.go
 	opHand      // it lost its VP: the base posts it
 	opMove      // it may not run on this VP any more: send it to another
 	opPass      // it is a pinned thread's proxy: the base passes the VP on
@@ -195,11 +196,8 @@ func (c *co) depart(t *thread, o op) *slot {
 			d.seed = t // which the runner counts, or the base takes up
 		} else {
 			storeRel64(&l.vp.tick, l.vp.tick+1)
-			if t.woken != 0 {
-				l.vp.ran(t)
-			}
-			if r := l.vp.trace.Load(); r != nil {
-				r.mark(TraceRun, t, uint64(l.id), 0)
+			if t.woken != 0 || l.vp.trace.Load() != nil {
+				l.vp.noted(t, l)
 			}
 		}
 	}
@@ -210,6 +208,16 @@ func (c *co) depart(t *thread, o op) *slot {
 	c.s, s.guest = s, c
 	s.inNext = !s.inNext
 	return s
+}
+
+// noted does what depart does now and then for t, which v runs next, on l. Holder only.
+func (v *vp) noted(t *thread, l *lwp) {
+	if t.woken != 0 {
+		v.ran(t)
+	}
+	if r := v.trace.Load(); r != nil {
+		r.mark(TraceRun, t, uint64(l.id), 0)
+	}
 }
 
 // awayYield: how many switches pass before the kernel may run an LWP that is
@@ -252,6 +260,8 @@ func (l *lwp) settle() {
 		l.vp.pool = append(l.vp.pool, f)
 	case opWorn:
 		l.vp.worn = append(l.vp.worn, f)
+	case opLinger:
+		l.vp.endLinger(f.cur)
 	case opHand:
 		l.handed = f.cur
 	case opPass:

@@ -64,6 +64,7 @@ type Scheduler struct {
 	shared           bool
 	idleSpin         int64 // cycles
 	pollSpin         int64
+	linger           int64
 	helpMin, helpMax int64
 
 	sleeper  atomic.Pointer[Sleeper]
@@ -128,6 +129,7 @@ func New(cfg Config) (*Scheduler, error) {
 	s.started = asm.Cycles()
 	s.shared = cfg.Shared || os.Getenv(envShared) != ""
 	s.idleSpin, s.pollSpin = asm.ToCycles(int64(cfg.IdleSpin)), asm.ToCycles(int64(cfg.PollSpin))
+	s.linger = asm.ToCycles(lingerNs)
 	s.helpMin, s.helpMax = asm.ToCycles(helpMinNs), asm.ToCycles(helpMaxNs)
 	s.helpGap.Store(s.helpMin)
 	s.clock.s = s

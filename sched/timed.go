@@ -21,8 +21,7 @@ func (c *co) waitTimed(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 	}
 	l := c.cur.timeLimit()
 	l.start(c, w, n, mu, after(lim.Timeout))
-	c.l.unlock = mu
-	c.switchTo(c.l.vp.pop(), opUnlock)
+	c.pause(mu)
 	if l.stop() {
 		err = context.DeadlineExceeded
 	}

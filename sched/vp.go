@@ -36,7 +36,8 @@ type vp struct {
 	fence     atomic.Uint32 // see share
 	turn      uint32
 	seed      uint32 // of random, never 0
-	home      *node  // its leaf in the tree of nodes
+	lingering lingering
+	home      *node // its leaf in the tree of nodes
 	pu        *topo.Item
 	near      [][]*vp // the other VPs, in rings of equal distance, the nearest first
 	cpu       int

@@ -18,6 +18,7 @@ type Waiter struct {
 	given      bool    // what the waker has to say; Wait returns it
 	timed      bool    // it waits with a time limit: who wakes it must win claim
 	inline     bool    // of a descriptor's, which has room here: its joiner may call the thread
+	lingers    uint32  // of a descriptor's: see linger.go
 
 	mu     *Spin         // which guards q
 	ticket atomic.Uint64 // number of the wait << 1 | open; see claim
@@ -173,7 +174,16 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	if c.pin != nil {
 		return c.waitPinned(w)
 	}
-	s := c.depart(l.vp.pop(), opUnlock)
+	next, o := l.vp.pop(), opUnlock
+	if next == nil {
+		var woken bool
+		if next, o, woken = c.linger(mu); woken {
+			c.resumed()
+			given, w.given = w.given, false
+			return given
+		}
+	}
+	s := c.depart(next, o)
 	runtime.UnlockOSThread()
 	if s.inNext {
 		s.next()
@@ -239,10 +249,22 @@ func wait(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bool) {
 // park lets the next ready thread run, or the base; mu is unlocked when the
 // caller is parked. It ends the operation.
 func (c *co) park(mu *Spin) {
+	c.pause(mu)
+	c.resumed()
+}
+
+// pause is park within an operation, which goes on.
+func (c *co) pause(mu *Spin) {
 	l := c.l
 	l.unlock = mu
-	c.switchTo(l.vp.pop(), opUnlock)
-	c.resumed()
+	next, o := l.vp.pop(), opUnlock
+	if next == nil && c.pin == nil {
+		var woken bool
+		if next, o, woken = c.linger(mu); woken {
+			return
+		}
+	}
+	c.switchTo(next, o)
 }
 
 // Give tells the waiter, once it is woken, that it has been handed what it
@@ -265,11 +287,13 @@ func (c *co) Wake(w *Waiter) {
 }
 
 // ready: on the VP of the caller without further ado if that is the thread's
-// own, or if the thread's own is asleep and it may move; else through the
-// inbox.
+// own, or if the thread's own is asleep and it may move; else, unless it lingers
+// there, through the inbox.
 func (c *co) ready(t *thread) {
 	if c == nil {
-		c.woken(t)
+		if c.woken(t); t.wakeLingering() {
+			return
+		}
 	} else {
 		v := c.l.vp
 		if v.tick%wakeSample == 0 || v.trace.Load() != nil {
@@ -277,6 +301,9 @@ func (c *co) ready(t *thread) {
 		}
 		if t.vp == v {
 			v.ready(t, false)
+			return
+		}
+		if t.wakeLingering() {
 			return
 		}
 		if t.vp.sched == v.sched && t.vp.idle.Load() && t.mayRun(v) {

@@ -1,0 +1,119 @@
+package sched
+
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
+)
+
+// A thread that begins to wait while its VP has nothing else to do lingers: it stays on
+// its coroutine for a microsecond or two, holding the VP, and looks whether it is woken.
+// If it is, it goes on, and has saved two coroutine switches, to the base and back, and
+// its waker the inbox. This is the spin-then-block of Karlin et al. (Empirical Studies of
+// Competitive Spinning, SOSP 1991), done where the idle loop would spin anyway.
+//
+// Nothing is published before it is parked; but the queue's lock has to be freed, so that
+// somebody can wake the thread at all. Therefore Waiter.lingers of its descriptor says
+// whether it may be published:
+//
+//	parked ──── linger: the thread, with the queue locked ─────────────► lingering
+//	lingering ─ wakeLingering: its waker, compare-and-swap ────────────► woken
+//	lingering ─ settle: who runs next, the thread being parked, CAS ───► parked
+//	woken ───── the thread sees it and goes on ────────────────────────► parked
+//	woken ───── settle: it has just given up; posted as by its waker ──► parked
+//
+// Each wait has one waker, the one that took the thread out of its queue (or has claimed
+// its ticket): it calls ready, which does nothing but the second transition where that
+// succeeds, and else what it always does. All of them, a time limit and a canceller too,
+// get there by way of the queue's lock, which was freed after the first transition.
+//
+// Meanwhile the word of the VP is held(L), as in any operation: nobody seizes it, no thief
+// borrows it, and whoever wants something of it (a post, DisableVP, a Sort, a Kick) leaves
+// it in the inbox, which ends the lingering. What changes for the thread itself (its set,
+// its level, its bubble, a suspension, a cancel) it heeds when it goes on, as one that
+// was switched to does.
+//
+// It does not linger where an idle VP would not spin (Config.Shared, displaced threads or
+// threads in Blocking on this CPU), nor while idle hooks have something to do, and less
+// and less often on a VP whose threads linger in vain: so that what the idle loop looks
+// for, such as threads to steal, is late by little.
+
+// The states of Waiter.lingers.
+const (
+	isParked uint32 = iota
+	isLingering
+	isWoken
+)
+
+const (
+	lingerNs     = 2000
+	lingerMisses = 6 // at most every 64th wait in vain
+)
+
+// lingering is what a VP knows of its threads' lingering. Holder only.
+type lingering struct {
+	misses uint8 // in a row, lingerMisses at most
+	skip   uint8 // waits that are not to linger
+}
+
+// pays tells whether the next wait is to linger.
+func (g *lingering) pays() bool {
+	if g.skip > 0 {
+		g.skip--
+		return false
+	}
+	return true
+}
+
+// linger is for the calling thread, which stands in a queue that mu guards, with mu
+// locked, while its VP has nothing to run. If woken it holds the VP and may go on, else
+// it is to switch to next, with o.
+func (c *co) linger(mu *Spin) (next *thread, o op, woken bool) {
+	v, t := c.l.vp, c.cur
+	if !v.mayLinger() || !v.lingering.pays() {
+		return nil, opUnlock, false
+	}
+	storeRel(&t.w.lingers, isLingering) // after it is in its queue, before the lock is free: see quiet, wakeLingering
+	mu.Unlock()
+	for end := asm.Cycles() + v.sched.linger; ; relax() {
+		if atomic.LoadUint32(&t.w.lingers) == isWoken {
+			break
+		}
+		if v.hasWork() || asm.Cycles() > end || !v.sched.hooks.Silent(hooks.Idle) {
+			v.lingering.misses = min(v.lingering.misses+1, lingerMisses)
+			v.lingering.skip = 1<<v.lingering.misses - 1
+			return v.pop(), opLinger, false
+		}
+	}
+	storeRel(&t.w.lingers, isParked)
+	v.lingering = lingering{}
+	v.sched.clock.attend() // a kick has left it to us
+	if !t.belongs(v) {
+		return v.pop(), opMove, false
+	}
+	storeRel64(&v.tick, v.tick+1)
+	if t.woken != 0 {
+		v.ran(t)
+	}
+	return nil, opNone, true
+}
+
+// mayLinger: an idle VP would spin, and has no hooks to fire. A trace shows who is idle.
+func (v *vp) mayLinger() bool {
+	return !v.sched.shared && v.robbed.Load() == 0 && v.away.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
+}
+
+// wakeLingering wakes t, if it lingers: it is not to be queued.
+func (t *thread) wakeLingering() bool {
+	return atomic.LoadUint32(&t.w.lingers) == isLingering && atomic.CompareAndSwapUint32(&t.w.lingers, isLingering, isWoken)
+}
+
+// endLinger is for t, which has given up and is parked now: from here on it may be
+// published. Holder only.
+func (v *vp) endLinger(t *thread) {
+	if !atomic.CompareAndSwapUint32(&t.w.lingers, isLingering, isParked) {
+		storeRel(&t.w.lingers, isParked) // woken just before: we do what its waker would have done
+		v.post(t)
+	}
+}
