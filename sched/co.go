@@ -154,7 +154,7 @@ func (c *co) comeBack() *co {
 		v.away.Add(-1)
 	} else {
 		v.robbed.Add(-1)
-		c.l.lostAt.Store(0)
+		c.l.regained()
 	}
 	if c.cur.belongs(v) && v.claim(c.l) {
 		if r := v.trace.Load(); r != nil {

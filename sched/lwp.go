@@ -34,7 +34,7 @@ type lwp struct {
 	hooked  bool // it is inside the Idle hooks
 	napping bool // it is inside the Sleeper
 
-	lostAt atomic.Int64 // ns: when its VP was taken from its thread, which goes on; 0: not so
+	lostAt atomic.Int64 // ns: when its VP was taken from its thread, which goes on; else not above 0: see lost
 	told   int64        // the watchdog's: of which lostAt it has told
 
 	_         [128]byte
@@ -138,7 +138,7 @@ func (l *lwp) obtain(o order) bool {
 		v.robbed.Add(1)
 		if loser := v.sched.lwps.get(victim); loser != nil {
 			setAttr(int(loser.tid.Load()), schedOther, v.sched.nice, sliceLone)
-			loser.lostAt.Store(nanotime())
+			loser.lost(nanotime())
 		}
 		return true
 	}
@@ -158,6 +158,34 @@ func (l *lwp) obtain(o order) bool {
 		v.kicked.Store(1)
 	}
 	return false
+}
+
+// lost and regained say that the VP was taken from the thread of l, and that the thread
+// has come back to the scheduler since. The one that takes the VP says so when it has it,
+// and the thread may be faster: then lostAt is below 0 until the other one follows.
+//
+//	0 ── lost ───► ns ── regained ──► 0
+//	0 ── regained ──► -1 ── lost ───► 0
+func (l *lwp) lost(ns int64) {
+	for {
+		at := l.lostAt.Load()
+		next := ns
+		if at < 0 {
+			next = at + 1
+		}
+		if l.lostAt.CompareAndSwap(at, next) {
+			return
+		}
+	}
+}
+
+func (l *lwp) regained() {
+	for {
+		at := l.lostAt.Load()
+		if l.lostAt.CompareAndSwap(at, min(at, 1)-1) {
+			return
+		}
+	}
 }
 
 // serve runs ready threads until l has lost its VP or has been idle for long

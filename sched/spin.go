@@ -57,7 +57,7 @@ func relax() { asm.Pause() }
 // used up its slice, so that 20 yields would keep it away for more than a second,
 // and so would the VP, if it has got that back by then.
 func giveWay() {
-	if c := lookup(); c != nil && c.l != nil && c.l.lostAt.Load() != 0 {
+	if c := lookup(); c != nil && c.l != nil && c.l.lostAt.Load() > 0 {
 		osNap()
 	} else {
 		osYield()

@@ -40,7 +40,7 @@ func (s *Scheduler) lookForHogs(now int64) {
 		}
 	}
 	for _, l := range s.lwps.list() {
-		if at := l.lostAt.Load(); at != 0 && at != l.told && now-at >= limit {
+		if at := l.lostAt.Load(); at > 0 && at != l.told && now-at >= limit {
 			l.told = at
 			s.accuse(l, now-at, true)
 		}
