@@ -196,7 +196,7 @@ func (c *Config) readProfile() error {
 	if err != nil {
 		return err
 	}
-	if r, ok := p.Rails[c.names[0]]; ok && c.Eager == 0 {
+	if r, ok := p.Rails[c.names[0]]; ok && c.Eager == 0 && r.Eager > 0 {
 		c.Eager, c.eagerFrom = r.Eager, "measured, "+c.Profile
 	}
 	c.costs = map[string]strategy.Cost{}

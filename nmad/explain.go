@@ -3,13 +3,14 @@ package nmad
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Protocol is how messages of a range of sizes travel through a gate.
 type Protocol struct {
 	From, To uint64 // bytes; To is math.MaxUint64 where there is no end
 	Name     string // "eager", "rendezvous", ...
-	Rail     string // name of the driver
+	Rail     string // name of the driver; of several rails all that may carry a part of it, see Gate.Rails
 	Why      string // where the bounds come from: default, environment, configuration, measured
 }
 
@@ -31,8 +32,12 @@ func (g *Gate) Protocols() []Protocol {
 			why = fmt.Sprintf("%s, as far as the largest packet of %s goes", g.why, g.rails[0].name)
 		}
 	}
+	names := make([]string, len(g.rails))
+	for i := range g.rails {
+		names[i] = g.rails[i].name
+	}
 	return []Protocol{
-		{0, eager, "eager", g.rails[0].name, why},
-		{eager + 1, math.MaxUint64, "rendezvous", g.rails[0].name, why},
+		{0, eager, "eager", names[0], why},
+		{eager + 1, math.MaxUint64, "rendezvous", strings.Join(names, ", "), why},
 	}
 }

@@ -14,7 +14,7 @@ type Profile struct {
 
 // Rail is what was measured of one driver, or of one of several rails with that driver.
 type Rail struct {
-	Eager     int     `json:"eager"`                // longest message that is faster eagerly than by rendezvous, in bytes
+	Eager     int     `json:"eager,omitempty"`      // longest message that is faster eagerly than by rendezvous, in bytes; 0: not measured, as it matters to the first rail only
 	LatencyNs int64   `json:"latency_ns,omitempty"` // of a rendezvous: what it takes beyond the bytes, in ns
 	Bandwidth float64 `json:"bandwidth,omitempty"`  // of its bytes, in bytes per ns; 0: not measured
 	Points    []Cost  `json:"points,omitempty"`     // from which Eager comes
@@ -51,7 +51,7 @@ func LoadProfile(file string) (*Profile, error) {
 		return nil, fmt.Errorf("nmad: %w: profile %s: %w: have it measured again", ErrConfig, file, err)
 	}
 	for name, r := range p.Rails {
-		if r.Eager < 1 || r.LatencyNs < 0 || r.Bandwidth < 0 || r.Bandwidth > maxBandwidth {
+		if r.Eager < 0 || r.Eager == 0 && r.Bandwidth == 0 || r.LatencyNs < 0 || r.Bandwidth < 0 || r.Bandwidth > maxBandwidth {
 			return nil, fmt.Errorf("nmad: %w: profile %s: rail %q has an eager limit of %d bytes, a latency of %d ns and a bandwidth of %g bytes/ns: have it measured again",
 				ErrConfig, file, name, r.Eager, r.LatencyNs, r.Bandwidth)
 		}

@@ -3,6 +3,7 @@ package nmad
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -30,18 +31,22 @@ func TestCrossing(t *testing.T) {
 func TestSample(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
-		var rail Rail
+		var profile *Profile
 		var errs [2]error
 		each(2, func(rank int) {
 			g := j.sessions[rank].Gate(1 - rank)
 			if rank == 0 {
-				rail, errs[0] = g.Sample(t.Context())
+				profile, errs[0] = g.Sample(t.Context())
 			} else {
 				errs[1] = g.SampleEcho(t.Context())
 			}
 		})
 		if err := errors.Join(errs[:]...); err != nil {
 			t.Fatal(err)
+		}
+		rail := profile.Rails[d.Name()]
+		if rail.Bandwidth <= 0 || rail.LatencyNs < 0 {
+			t.Errorf("the rail costs %d ns and %g bytes/ns", rail.LatencyNs, rail.Bandwidth)
 		}
 		most := j.sessions[0].Gate(1).tx.room
 		if last := rail.Points[len(rail.Points)-1]; last.Size != most || rail.Eager < 1 || rail.Eager > most {
@@ -64,7 +69,7 @@ func TestSample(t *testing.T) {
 
 func TestLoadProfile(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"not json": "{", "limit": `{"rails": {"x": {"eager": 0}}}`, "number": `{"rails": 7}`} {
+	for name, text := range map[string]string{"not json": "{", "limit": `{"rails": {"x": {"eager": 0}}}`, "cost": `{"rails": {"x": {"eager": 1, "bandwidth": -1}}}`, "number": `{"rails": 7}`} {
 		file := filepath.Join(dir, "p")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -80,5 +85,71 @@ func TestLoadProfile(t *testing.T) {
 	}
 	if _, err := Open(context.Background(), Config{Size: 1, Strategy: "agregation"}); !errors.Is(err, ErrConfig) {
 		t.Errorf("a strategy that is none: %v, want ErrConfig", err)
+	}
+}
+
+func TestLine(t *testing.T) {
+	for _, c := range []struct {
+		short, long int64
+		want        Rail
+	}{
+		{131072 + 1000, 1048576 + 1000, Rail{LatencyNs: 1000, Bandwidth: 1}},
+		{131072*8 + 500, 1048576*8 + 500, Rail{LatencyNs: 500, Bandwidth: 0.125}},
+		{131072, 917504 + 131072, Rail{LatencyNs: 0, Bandwidth: 1}},
+		{1048576, 1048576, Rail{LatencyNs: 1048576 - 131072, Bandwidth: 1}}, // no slope
+		{0, 0, Rail{Bandwidth: 917504}},
+	} {
+		if got := line(c.short, c.long); got.LatencyNs != c.want.LatencyNs || got.Bandwidth != c.want.Bandwidth {
+			t.Errorf("%d and %d ns: %+v, want %+v", c.short, c.long, got, c.want)
+		}
+	}
+}
+
+// Each rail is measured by itself, and its shares follow from that.
+func TestSampleRails(t *testing.T) {
+	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "tcp,shm" })
+	var profile *Profile
+	var errs [2]error
+	each(2, func(rank int) {
+		g := j.sessions[rank].Gate(1 - rank)
+		if rank == 0 {
+			profile, errs[0] = g.Sample(t.Context())
+		} else {
+			errs[1] = g.SampleEcho(t.Context())
+		}
+	})
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	stats := j.sessions[0].Stats()
+	for i, r := range stats.Rails[:2] {
+		if r.ChunksReceived < 2*sampleLeast {
+			t.Errorf("rail %d was measured with %d messages", i, r.ChunksReceived)
+		}
+	}
+	j.close()
+	if len(profile.Rails) != 2 || profile.Rails["tcp"].Bandwidth <= 0 || profile.Rails["shm"].Bandwidth <= 0 {
+		t.Fatalf("measured: %+v", profile)
+	}
+	profile.Rails["tcp"] = Rail{Eager: 5, LatencyNs: 1000, Bandwidth: 1}
+	profile.Rails["shm"] = Rail{Eager: 7, LatencyNs: 1000, Bandwidth: 3}
+	file := filepath.Join(t.TempDir(), "profile.json")
+	if err := profile.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	j = newJob(t, 2, nil, func(c *Config) { c.Driver, c.Profile = "tcp,shm", file })
+	defer j.close()
+	g := j.sessions[0].Gate(1)
+	for i, want := range []RailInfo{{"tcp", 1000, 1, "measured, " + file, 0.25}, {"shm", 1000, 3, "measured, " + file, 0.75}} {
+		got := g.Rails()[i]
+		if math.Abs(got.Share-want.Share) > 0.02 {
+			t.Errorf("rail %d gets %.3f of a message, want %.2f", i, got.Share, want.Share)
+		}
+		if got.Share = want.Share; got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	if g.tx.eager != 5 {
+		t.Errorf("eager up to %d, want 5, as the first rail says", g.tx.eager)
 	}
 }

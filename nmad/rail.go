@@ -123,6 +123,9 @@ type RailInfo struct {
 // ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.
 const ShareOf = 4 << 20
 
+// Strategy names the strategy of this gate.
+func (g *Gate) Strategy() string { return g.strategy.Name() }
+
 // Rails describes the rails of this gate: none if it leads to the own rank.
 func (g *Gate) Rails() []RailInfo {
 	g.mu.lock()

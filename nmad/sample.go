@@ -8,27 +8,58 @@ import (
 	"time"
 )
 
-// Tags of the messages by which a rail is measured.
+// Tags of the messages by which rails are measured.
 const (
 	sampleEager      uint64 = 0xffff_ffff_ffff_5a00 + iota // answer eagerly
-	sampleRendezvous                                       // answer by rendezvous
+	sampleRendezvous                                       // answer by rendezvous, over the first rail
 	sampleEnd                                              // over
+	sampleRail                                             // answer by rendezvous, over rail tag - sampleRail
 )
 
 // sampleTime is how long each size of each protocol is measured, at most.
 const sampleTime = 20 * time.Millisecond
 
-// sampleRounds is how many round trips that is at most.
-const sampleRounds = 200
+// sampleRounds is how many round trips that is at most, sampleLeast at least.
+const (
+	sampleRounds = 200
+	sampleLeast  = 5
+)
 
-// Sample measures the rail of this gate: messages of growing size go to and fro, eagerly
-// and by rendezvous. The other process must call SampleEcho on its gate to us
-// meanwhile, and neither may use the gate for anything else. It takes up to a second.
-func (g *Gate) Sample(ctx context.Context) (Rail, error) {
+// Sizes of the messages by which the cost of a rail is measured, in bytes: far enough apart
+// to tell its bandwidth from its latency.
+const (
+	sampleShort = 128 << 10
+	sampleLong  = 1 << 20
+)
+
+// Sample measures the rails of this gate: messages of growing size go to and fro, eagerly
+// and by rendezvous, and longer ones over each rail alone. The other process must call
+// SampleEcho on its gate to us meanwhile, and neither may use the gate for anything
+// else. It takes up to a second on fast networks.
+func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 	if g.link == nil {
-		return Rail{}, fmt.Errorf("nmad: sample: %w: the gate to the own rank has no rail", ErrRank)
+		return nil, fmt.Errorf("nmad: sample: %w: the gate to the own rank has no rail", ErrRank)
 	}
-	var rail Rail
+	p := &Profile{Rails: map[string]Rail{}}
+	for i := range g.rails {
+		rail, err := g.sampleCost(ctx, uint64(i))
+		if err == nil && i == 0 {
+			rail.Points, err = g.samplePoints(ctx)
+			if err == nil {
+				rail.Eager = crossing(rail.Points)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("nmad: sample rank %d: %w", g.rank, err)
+		}
+		p.Rails[g.rails[i].name] = rail
+	}
+	return p, g.Send(sampleEnd, nil)
+}
+
+// samplePoints compares the protocols, up to the longest message that can go eagerly.
+func (g *Gate) samplePoints(ctx context.Context) ([]Cost, error) {
+	var points []Cost
 	for size := 1; ; size *= 2 {
 		size = min(size, g.tx.eager)
 		c := Cost{Size: size}
@@ -37,15 +68,36 @@ func (g *Gate) Sample(ctx context.Context) (Rail, error) {
 			c.RendezvousNs, err = g.sample(ctx, size, sampleRendezvous)
 		}
 		if err != nil {
-			return Rail{}, fmt.Errorf("nmad: sample rank %d: %w", g.rank, err)
+			return nil, err
 		}
-		rail.Points = append(rail.Points, c)
-		if size == g.tx.eager {
-			break
+		if points = append(points, c); size == g.tx.eager {
+			return points, nil
 		}
 	}
-	rail.Eager = crossing(rail.Points)
-	return rail, g.Send(sampleEnd, nil)
+}
+
+// sampleCost measures what a rail costs.
+func (g *Gate) sampleCost(ctx context.Context, i uint64) (Rail, error) {
+	short, err := g.sample(ctx, sampleShort, sampleRail+i)
+	if err != nil {
+		return Rail{}, err
+	}
+	long, err := g.sample(ctx, sampleLong, sampleRail+i)
+	return line(short, long), err
+}
+
+// line is the cost of a rail over which a message of sampleShort bytes takes short ns, and
+// one of sampleLong bytes long.
+func line(short, long int64) Rail {
+	var r Rail
+	if long = max(long, 1); short < long {
+		r.Bandwidth = (sampleLong - sampleShort) / float64(long-short)
+	} else { // it cannot be told how much of it is latency
+		r.Bandwidth = sampleLong / float64(long)
+	}
+	r.Bandwidth = min(r.Bandwidth, maxBandwidth)
+	r.LatencyNs = max(0, short-int64(sampleShort/r.Bandwidth))
+	return r
 }
 
 // crossing is the largest size up to which eager is not slower: from the top down, so that
@@ -64,9 +116,9 @@ func (g *Gate) sample(ctx context.Context, size int, tag uint64) (int64, error) 
 	buf, back := make([]byte, size), make([]byte, size)
 	var times []int64
 	var out, in Request
-	for end := time.Now().Add(sampleTime); len(times) < sampleRounds && (len(times) < 5 || time.Now().Before(end)); {
+	for end := time.Now().Add(sampleTime); len(times) < sampleRounds && (len(times) < sampleLeast || time.Now().Before(end)); {
 		began := time.Now()
-		err := errors.Join(g.IrecvInto(&in, tag, back), g.sampleSend(&out, tag, buf), WaitAll(ctx, &out, &in))
+		err := errors.Join(g.sampleRecv(&in, tag, back), g.sampleSend(&out, tag, buf), WaitAll(ctx, &out, &in))
 		if err != nil {
 			return 0, err
 		}
@@ -78,18 +130,32 @@ func (g *Gate) sample(ctx context.Context, size int, tag uint64) (int64, error) 
 
 // sampleSend sends by the protocol that the tag names.
 func (g *Gate) sampleSend(r *Request, tag uint64, buf []byte) error {
-	return g.StartSend(r, &SendOp{Tag: tag, Buf: buf, Sync: tag == sampleRendezvous})
+	return g.StartSend(r, &SendOp{Tag: tag, Buf: buf, Sync: tag != sampleEager})
+}
+
+// sampleRecv receives over the rail that the tag names.
+func (g *Gate) sampleRecv(r *Request, tag uint64, buf []byte) error {
+	if err := r.claim(); err != nil {
+		return err
+	}
+	r.prepareRecv(g, &RecvOp{Match: Tag(tag), Buf: buf})
+	r.special, r.match, r.age, r.pin = true, Tag(tag), g.any.clock.Load(), 1
+	if tag >= sampleRail {
+		r.pin = uint8(1 + tag - sampleRail)
+	}
+	g.begin(r)
+	return nil
 }
 
 // SampleEcho is the other side of Sample, and returns when that does.
 func (g *Gate) SampleEcho(ctx context.Context) error {
+	tags := int(sampleRail-sampleEager) + len(g.rails)
+	in, buf := make([]Request, tags), make([][]byte, tags)
+	all := make([]*Request, tags)
 	var out Request
-	var in [3]Request
-	var buf [3][]byte
-	var all [3]*Request
-	post := func(i int) error { return g.IrecvInto(&in[i], sampleEager+uint64(i), buf[i]) }
+	post := func(i int) error { return g.sampleRecv(&in[i], sampleEager+uint64(i), buf[i]) }
 	for i := range in {
-		buf[i], all[i] = make([]byte, g.tx.eager), &in[i]
+		buf[i], all[i] = make([]byte, max(g.tx.eager, sampleLong)), &in[i]
 		if err := post(i); err != nil {
 			return fmt.Errorf("nmad: sample echo: %w", err)
 		}
@@ -102,7 +168,7 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 		}
 	}()
 	for {
-		i, err := WaitAny(ctx, all[:]...)
+		i, err := WaitAny(ctx, all...)
 		if err == nil && in[i].Tag() == sampleEnd {
 			return nil
 		}

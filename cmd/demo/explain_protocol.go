@@ -10,15 +10,16 @@ import (
 )
 
 type explainProtocolCommand struct {
-	Driver  string `default:"shm" help:"Network to explain: ${drivers}."`
-	Measure bool   `help:"Measure first from which size on the rendezvous is faster."`
+	Driver  string `default:"shm" help:"Network to explain: ${drivers}, or several with commas: a rail each."`
+	Measure bool   `help:"Measure first from which size on the rendezvous is faster, and what each rail costs."`
 	Save    file   `help:"Write what was measured into this file, for PM2_PROFILE."`
 }
 
 // Help is the long text of --help.
 func (*explainProtocolCommand) Help() string {
 	return "Prints a table: which sizes of messages take which protocol over which rail, and why: because it is the " +
-		"default, because the environment says so (PM2_EAGER), or because it was measured (PM2_PROFILE). Two sessions in this " +
+		"default, because the environment says so (PM2_EAGER, PM2_STRATEGY), or because it was measured (PM2_PROFILE); then the rails, " +
+		"and what each of them carries of a long message. Two sessions in this " +
 		"process are linked by the real network for it.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }

@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "ring":
 			os.Exit(outcome(ring()))
+		case "swap": // swap SIZE ROUNDS
+			size, _ := strconv.Atoi(os.Args[2])
+			rounds, _ := strconv.Atoi(os.Args[3])
+			os.Exit(outcome(swap(size, rounds)))
 		case "fail": // fail RANK STATUS
 			if os.Getenv(nmad.EnvRank) == os.Args[2] {
 				n, _ := strconv.Atoi(os.Args[3])

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/size"
@@ -35,12 +38,18 @@ func Explain(ctx context.Context, o Options, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		printPoints(w, o.Driver, profile.Rails[o.Driver])
-		if o.Save != "" {
-			if err := profile.Save(o.Save); err != nil {
+		printPoints(w, profile)
+		if base.Profile = o.Save; o.Save == "" {
+			dir, err := os.MkdirTemp("", "pm2-profile-")
+			if err != nil {
 				return err
 			}
-			base.Profile = o.Save
+			defer os.RemoveAll(dir)
+			base.Profile = filepath.Join(dir, "profile")
+			w = renamed{w, strings.NewReplacer(base.Profile, "just now")}
+		}
+		if err := profile.Save(base.Profile); err != nil {
+			return err
 		}
 	}
 	p, err := open(ctx, base)
@@ -55,10 +64,45 @@ func Explain(ctx context.Context, o Options, w io.Writer) error {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", whom, sizes(r.From, r.To), r.Name, r.Rail, r.Why)
 		}
 	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return printRails(w, p.sessions[0].Gate(1))
+}
+
+// renamed writes text with other names in it.
+type renamed struct {
+	io.Writer
+	names *strings.Replacer
+}
+
+func (r renamed) Write(b []byte) (int, error) {
+	if _, err := r.names.WriteString(r.Writer, string(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// printRails tells what each rail carries of a long message, and what that comes from.
+func printRails(w io.Writer, g *nmad.Gate) error {
+	fmt.Fprintf(w, "\na message of %s under the strategy %s:\n", size.Format(nmad.ShareOf), g.Strategy())
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "rail\tshare\tlatency, us\tbandwidth, GB/s\twhy")
+	rails := g.Rails()
+	best := 0
+	for i, r := range rails {
+		fmt.Fprintf(t, "%s\t%.0f %%\t%.1f\t%.3f\t%s\n", r.Name, 100*r.Share, float64(r.Latency)/1e3, r.Bandwidth, r.Why)
+		if r.Latency < rails[best].Latency {
+			best = i
+		}
+	}
+	if best != 0 {
+		fmt.Fprintf(t, "short messages go over %s, the first rail; %s has less latency: name it first\n", rails[0].Name, rails[best].Name)
+	}
 	return t.Flush()
 }
 
-// measure has the rail measured between two sessions, whatever limits are set.
+// measure has the rails measured between two sessions, whatever limits are set.
 func measure(ctx context.Context, base nmad.Config) (*nmad.Profile, error) {
 	free := nmad.Config{Driver: base.Driver, Listen: base.Listen, Shared: base.Shared}
 	p, err := open(ctx, free)
@@ -66,14 +110,14 @@ func measure(ctx context.Context, base nmad.Config) (*nmad.Profile, error) {
 		return nil, err
 	}
 	defer p.close()
-	var rail nmad.Rail
+	var profile *nmad.Profile
 	var errs [2]error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p.each(func(rank int) {
 		g := p.sessions[rank].Gate(1 - rank)
 		if rank == 0 {
-			rail, errs[0] = g.Sample(ctx)
+			profile, errs[0] = g.Sample(ctx)
 		} else {
 			errs[1] = g.SampleEcho(ctx)
 		}
@@ -84,12 +128,20 @@ func measure(ctx context.Context, base nmad.Config) (*nmad.Profile, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	return &nmad.Profile{Rails: map[string]nmad.Rail{base.Driver: rail}}, nil
+	return profile, nil
 }
 
-func printPoints(w io.Writer, driver string, r nmad.Rail) {
+// printPoints prints what was measured of the first rail: the others carry no short messages.
+func printPoints(w io.Writer, p *nmad.Profile) {
+	var name string
+	var r nmad.Rail
+	for name, r = range p.Rails {
+		if len(r.Points) > 0 {
+			break
+		}
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "%s between two sessions of this process, half a round trip, median:\n", driver)
+	fmt.Fprintf(w, "%s between two sessions of this process, half a round trip, median:\n", name)
 	fmt.Fprintln(t, "size\teager, us\trendezvous, us\t")
 	for _, c := range r.Points {
 		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t\n", size.Format(c.Size), float64(c.EagerNs)/1e3, float64(c.RendezvousNs)/1e3)
