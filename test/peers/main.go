@@ -22,6 +22,7 @@ type settings struct {
 	argobots     string
 	format, file string
 	control      bool
+	reuse        bool
 }
 
 // standard are the comparisons of a run without -only.
@@ -69,6 +70,7 @@ func parseFlags(args []string) (settings, error) {
 	f.StringVar(&s.format, "format", "table", "what goes to standard output: table or json")
 	f.StringVar(&s.file, "json", "", "write the JSON to this `file` too")
 	f.BoolVar(&s.control, "control", false, "put each peer beside itself: the ratios show what chance makes of 1")
+	f.BoolVar(&s.reuse, "reuse", false, "let the peers send the same bytes again and again, as OSU's tests do; ours are always written anew")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(os.Stdout)
@@ -149,6 +151,7 @@ func compareAll(ctx context.Context, s settings, out, errs io.Writer) error {
 		return err
 	}
 	defer w.remove()
+	w.reuse = s.reuse
 	cpus, err := usableCPUs()
 	if err != nil {
 		return err
@@ -156,7 +159,7 @@ func compareAll(ctx context.Context, s settings, out, errs io.Writer) error {
 	d := document{
 		Experiment: "peers",
 		Machine:    thisMachine(),
-		Parameters: map[string]any{"reps": s.reps, "iters": s.iters, "engine": s.engine, "control": s.control, "cpus": cpus[:min(2, len(cpus))]},
+		Parameters: map[string]any{"reps": s.reps, "iters": s.iters, "engine": s.engine, "control": s.control, "reuse": s.reuse, "cpus": cpus[:min(2, len(cpus))]},
 		Rows:       []jsonRow{},
 		Skipped:    []skipped{},
 	}

@@ -257,6 +257,7 @@ func TestPrograms(t *testing.T) {
 				sizes = sizes[:1]
 			}
 			for _, size := range sizes {
+				w.reuse = size > 1 // both ways are run
 				f, err := run(t.Context(), p, size, 20, where)
 				if err != nil {
 					t.Fatal(err)

@@ -6,6 +6,9 @@
 //   -w N            untimed round trips before them
 //   -c A,B          CPUs of the two processes; the same twice is allowed
 //   -n N            windows of N messages in one direction, in place of round trips
+//   -f              each message is written anew before it is sent, outside of what is timed,
+//                   as demo pingpong does; else the same bytes are sent again and again, and
+//                   who copies them straight from the sender finds them in its own cache
 //   -p FILE         a file to share for the probe, where the two do not share memory
 //   -u              Unix sockets, where sockets are used
 // and prints one line of JSON, times in ns, one way (half a round trip; of a window, the
@@ -43,6 +46,7 @@ struct options {
 	int nsizes;
 	int iters, warmup;
 	int window; // messages; 0: round trips
+	int fresh;  // messages are written anew
 	int cpus[2];
 	const char *probe; // file for the probe's lines, or NULL
 	int local;         // Unix sockets
@@ -56,7 +60,7 @@ static void die(const char *what)
 
 static void usage(const char *program)
 {
-	fprintf(stderr, "usage: %s -s SIZE,... -i ITERS -w WARMUP -c CPU,CPU [-n WINDOW] [-p FILE] [-u]\n", program);
+	fprintf(stderr, "usage: %s -s SIZE,... -i ITERS -w WARMUP -c CPU,CPU [-n WINDOW] [-f] [-p FILE] [-u]\n", program);
 	exit(2);
 }
 
@@ -65,7 +69,7 @@ __attribute__((unused)) static struct options parse(int argc, char **argv)
 	struct options o = {.iters = 1000, .warmup = 100, .cpus = {0, 1}};
 	int c;
 
-	while ((c = getopt(argc, argv, "s:i:w:c:n:p:u")) != -1) {
+	while ((c = getopt(argc, argv, "s:i:w:c:n:fp:u")) != -1) {
 		switch (c) {
 		case 's':
 			for (char *p = strtok(optarg, ","); p; p = strtok(NULL, ",")) {
@@ -85,6 +89,9 @@ __attribute__((unused)) static struct options parse(int argc, char **argv)
 		case 'c':
 			if (sscanf(optarg, "%d,%d", &o.cpus[0], &o.cpus[1]) != 2)
 				usage(argv[0]);
+			break;
+		case 'f':
+			o.fresh = 1;
 			break;
 		case 'n':
 			o.window = atoi(optarg);
@@ -291,6 +298,21 @@ static void print_row(size_t size, uint64_t *sample, int n, double ns, const dou
 	printf("}");
 }
 
+// renew writes the next message where it is to be written anew, and has rank 0 wait until
+// rank 1 has done so, too, and is about to receive.
+static inline void renew(struct options o, int rank, struct transport t, unsigned char *out, unsigned char *in, size_t n)
+{
+	static unsigned seed;
+
+	if (!o.fresh)
+		return;
+	memset(out, (int)(seed++ % 251), n);
+	if (rank == 0)
+		t.recv(t.self, in, 1);
+	else
+		t.send(t.self, out, 1);
+}
+
 // lead_once is rank 0's part of one sample: a message and its answer, or a window and an
 // answer of one byte.
 static inline void lead_once(struct options o, struct transport t, unsigned char *out, unsigned char *in, size_t n)
@@ -351,11 +373,17 @@ __attribute__((unused)) static void pingpong(struct options o, int rank, struct 
 			t.send(t.self, out, n);
 			t.recv(t.self, in, n);
 			check(in, n, 1 + 7);
-			for (int i = 0; i < o.warmup; i++)
+			for (int i = 0; i < o.warmup; i++) {
+				renew(o, rank, t, out, in, n);
 				lead_once(o, t, out, in, n);
+			}
 			probe[0] = look(l, rank, ns);
 			uint64_t before = ticks();
 			for (int i = 0; i < o.iters; i++) {
+				if (o.fresh) {
+					renew(o, rank, t, out, in, n);
+					before = ticks();
+				}
 				lead_once(o, t, out, in, n);
 				uint64_t now = ticks();
 				sample[i] = now - before;
@@ -370,6 +398,7 @@ __attribute__((unused)) static void pingpong(struct options o, int rank, struct 
 			for (int i = 0; i < o.warmup + o.iters; i++) {
 				if (i == o.warmup)
 					look(l, rank, 0);
+				renew(o, rank, t, out, in, n);
 				follow_once(o, t, out, in, n);
 			}
 			look(l, rank, 0);
