@@ -1,5 +1,7 @@
 package nmad
 
+import "github.com/pm2-go/pm2/marcel"
+
 // Collecting: a request that is started goes to its gate. Whoever finds the gate's lock
 // free starts it there and then. Who does not, because somebody else is sending,
 // receiving or polling, leaves the request for him: starting never waits, so it may be
@@ -181,6 +183,31 @@ func (g *Gate) sendAtOnce(tag uint64, buf []byte) bool {
 		g.note(SendDone, Envelope{g.own, tag, uint64(len(buf))}, nil, nil)
 	}
 	g.flush()
+	return true
+}
+
+// sendNow sends a message if nobody has the lock, it can go eagerly, and nothing is before
+// it. Then r is done without ever having been under way: of one that is used again the
+// completion stays as it was, and nothing of it is written twice.
+func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
+	if len(buf) > g.tx.eager || marcel.Tracing() || g.watch.kinds.Load() != 0 || !g.mu.tryLock() {
+		return false
+	}
+	if g.left() {
+		g.attend()
+	}
+	sent := g.sendAtOnce(tag, buf)
+	g.release()
+	if !sent {
+		return false
+	}
+	if r.special {
+		r.plain()
+	}
+	r.tag, r.gate, r.from, r.n, r.err, r.stage = tag, g, g.rank, len(buf), nil, done
+	if !r.completion.TestAll(finished | free) {
+		r.completion.Signal(finished | free)
+	}
 	return true
 }
 

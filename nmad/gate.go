@@ -147,6 +147,9 @@ func (g *Gate) IrecvInto(r *Request, tag uint64, buf []byte) error {
 }
 
 func (g *Gate) send(r *Request, tag uint64, buf []byte) {
+	if g.sendNow(r, tag, buf) {
+		return
+	}
 	r.prepare(g, tag, buf, false)
 	r.op = opSend
 	g.begin(r)

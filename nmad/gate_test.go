@@ -384,3 +384,73 @@ func (p *pair) tick() {
 	}
 	p.settle()
 }
+
+// TestSendsAgain: a request that sends at once is done on return, also if it was of another
+// kind before, and one that finds the gate taken is sent by who has it.
+func TestSendsAgain(t *testing.T) {
+	p := newPair(simnet.Options{}, wide)
+	var r Request
+	called := 0
+	if err := p.gates[0].StartSend(&r, &SendOp{Tag: 1, Buf: []byte("long before"), Sync: true, Done: func(*Request) { called++ }}); err != nil {
+		t.Fatal(err)
+	}
+	in := make([]byte, 16)
+	first := p.gates[1].Irecv(1, in)
+	p.settle()
+	mustDone(t, &r, nil)
+	mustDone(t, first, nil)
+	for i := range 3 {
+		msg := pattern(9+i, uint64(i))
+		if err := p.gates[0].IsendInto(&r, 2, msg); err != nil {
+			t.Fatal(err)
+		}
+		mustDone(t, &r, nil)
+		if r.Len() != len(msg) || r.Tag() != 2 || called != 1 {
+			t.Errorf("send %d: %d bytes with tag %d, %d calls", i, r.Len(), r.Tag(), called)
+		}
+		if n, err := p.gates[1].Recv(2, in); err != nil || !bytes.Equal(in[:n], msg) {
+			t.Errorf("send %d: received %q, %v", i, in[:n], err)
+		}
+	}
+	p.gates[0].mu.lock()
+	if err := p.gates[0].IsendInto(&r, 2, []byte("left")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.gates[0].IsendInto(&r, 2, nil); !errors.Is(err, ErrActive) {
+		t.Errorf("started again under way: %v", err)
+	}
+	p.gates[0].release()
+	mustDone(t, &r, nil)
+	if n, err := p.gates[1].Recv(2, in); err != nil || string(in[:n]) != "left" {
+		t.Errorf("received %q, %v", in[:n], err)
+	}
+	if n := p.pending(); n != [2]int{} {
+		t.Errorf("pending: %v", n)
+	}
+}
+
+// TestOwnerStops: who receives one message takes no other one out of the network with it; who
+// waits for several takes in what is there.
+func TestOwnerStops(t *testing.T) {
+	p := newPair(simnet.Options{}, wide)
+	buf := make([]byte, 8)
+	for range 3 {
+		if err := p.gates[0].Send(1, []byte("m")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.gates[1].Recv(1, buf); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.gates[1].rx.unexpected.len; n != 0 {
+		t.Errorf("%d messages were taken in that nobody waits for", n)
+	}
+	a, b := p.gates[1].Irecv(1, buf), p.gates[1].Irecv(1, make([]byte, 8))
+	if err := a.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if b.stage != done {
+		t.Error("the second message was there, and its receive is not done")
+	}
+	mustDone(t, b, nil)
+}

@@ -142,9 +142,9 @@ func (g *Gate) truncated(r *Request, size uint64) error {
 		g.rank, r.tag, ErrTruncated, size, r.data.size)
 }
 
-// receive takes in the packets that are there, up to a burst, and no more once waiter
-// (nil: nobody) is done: its owner has waited for long enough. It says whether there were
-// any.
+// receive takes in the packets that are there, up to a burst. Once waiter (nil: nobody) is
+// done and nothing else is waited for it looks for no more: the look would take the line of
+// the next cell away from a peer who is about to write it. It says whether there were any.
 func (g *Gate) receive(waiter *Request) bool {
 	h := &g.rx.head
 	for n := range burst {
@@ -160,7 +160,10 @@ func (g *Gate) receive(waiter *Request) bool {
 			g.fail(wrong)
 			return true
 		}
-		if g.end != nil || waiter != nil && waiter.stage == done || g.rx.drainer != nil && g.rx.drainer.Drained() {
+		if g.end != nil || g.rx.drainer != nil && g.rx.drainer.Drained() {
+			return true
+		}
+		if waiter != nil && waiter.stage == done && g.rx.posted.len == 0 {
 			return true
 		}
 	}

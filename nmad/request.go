@@ -105,7 +105,10 @@ func fresh() *Request {
 
 // claim makes r ours to start.
 func (r *Request) claim() error {
-	if r.started.Swap(true) && !r.completion.Test(free) {
+	if !r.started.Load() && !r.started.Swap(true) {
+		return nil
+	}
+	if !r.completion.Test(free) {
 		return fmt.Errorf("nmad: start a request again: %w: wait for it first", ErrActive)
 	}
 	return nil
