@@ -24,8 +24,6 @@ type workshop struct {
 	dir  string // of the sources
 	out  string // of what was built
 	jobs int    // started so far that needed a file
-
-	reuse bool // the peers send the same bytes again and again
 }
 
 func newWorkshop() (*workshop, error) {

@@ -70,7 +70,7 @@ func parseFlags(args []string) (settings, error) {
 	f.StringVar(&s.format, "format", "table", "what goes to standard output: table or json")
 	f.StringVar(&s.file, "json", "", "write the JSON to this `file` too")
 	f.BoolVar(&s.control, "control", false, "put each peer beside itself: the ratios show what chance makes of 1")
-	f.BoolVar(&s.reuse, "reuse", false, "let the peers send the same bytes again and again, as OSU's tests do; ours are always written anew")
+	f.BoolVar(&s.reuse, "reuse", false, "let MPI send the same bytes over shared memory again and again, as OSU's tests do; ours are always written anew")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(os.Stdout)
@@ -116,7 +116,10 @@ func (s settings) comparisons(w *workshop) []comparison {
 	shared.confine = true
 	pipe := w.native("blocking pipes, one CPU", "pingpong_pipe")
 	socket := w.native("C busy-poll, tcp", "pingpong_tcp")
-	mpi, ucx := w.openMPI("Open MPI, default path"), w.ucx("Open MPI over UCX")
+	mpi, ucx, mpich := w.openMPI("Open MPI, default path"), w.ucx("Open MPI over UCX"), w.mpich("MPICH, default path")
+	if !s.reuse {
+		mpi, ucx, mpich = mpi.fresh(), ucx.fresh(), mpich.fresh()
+	}
 	mpiTCP := w.openMPI("Open MPI, tcp", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self")
 	all := []comparison{
 		{name: "shm", ours: shm, peer: mpi, sizes: s.sizes},
@@ -124,7 +127,7 @@ func (s settings) comparisons(w *workshop) []comparison {
 		{name: "onecpu", ours: shared, peer: pipe, sizes: one, oneCPU: true},
 		{name: "unix", ours: w.demo(s.demo, "unix", s.engine), peer: w.native("C busy-poll, unix", "pingpong_tcp", "-u"), sizes: one},
 		{name: "ucx", ours: shm, peer: ucx, sizes: s.sizes},
-		{name: "mpich", ours: shm, peer: w.mpich("MPICH, default path"), sizes: s.sizes},
+		{name: "mpich", ours: shm, peer: mpich, sizes: s.sizes},
 		{name: "openmpi-tcp", ours: tcp, peer: mpiTCP, sizes: s.sizes},
 		{name: "mpich-tcp", ours: tcp, peer: w.mpich("MPICH, tcp", "-genv", "UCX_TLS", "tcp,self"), sizes: s.sizes},
 	}
@@ -151,7 +154,6 @@ func compareAll(ctx context.Context, s settings, out, errs io.Writer) error {
 		return err
 	}
 	defer w.remove()
-	w.reuse = s.reuse
 	cpus, err := usableCPUs()
 	if err != nil {
 		return err

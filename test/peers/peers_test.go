@@ -243,7 +243,7 @@ func TestPrograms(t *testing.T) {
 	}
 	if !testing.Short() { // the launchers take seconds
 		programs = append(programs, w.openMPI("Open MPI"), w.ucx("Open MPI over UCX"), w.mpich("MPICH"),
-			w.openMPI("Open MPI, windows").windowed("-n", 7))
+			w.openMPI("Open MPI, windows").fresh().windowed("-n", 7))
 	}
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
@@ -257,7 +257,6 @@ func TestPrograms(t *testing.T) {
 				sizes = sizes[:1]
 			}
 			for _, size := range sizes {
-				w.reuse = size > 1 // both ways are run
 				f, err := run(t.Context(), p, size, 20, where)
 				if err != nil {
 					t.Fatal(err)

@@ -38,17 +38,11 @@ var onLoopback = []string{
 	"FI_TCP_IFACE=lo",
 }
 
-// arguments are those of a peer. Like ours it writes each message anew before it sends it,
-// unless it was asked for to send the same one.
-func (w *workshop) arguments(size, iters int, cpus [2]int) []string {
-	line := []string{
+func arguments(size, iters int, cpus [2]int) []string {
+	return []string{
 		"-s", strconv.Itoa(size), "-i", strconv.Itoa(iters), "-w", strconv.Itoa(iters/10 + 10),
 		"-c", fmt.Sprintf("%d,%d", cpus[0], cpus[1]),
 	}
-	if !w.reuse {
-		line = append(line, "-f")
-	}
-	return line
 }
 
 // native is a C program that starts its own second process.
@@ -58,7 +52,7 @@ func (w *workshop) native(name, source string, options ...string) program {
 		name:  name,
 		build: func(ctx context.Context) error { return w.compile(ctx, "gcc", source+".c", binary) },
 		command: func(size, iters int, cpus [2]int) []string {
-			return append(append([]string{w.path(binary)}, options...), w.arguments(size, iters, cpus)...)
+			return append(append([]string{w.path(binary)}, options...), arguments(size, iters, cpus)...)
 		},
 	}
 }
@@ -78,7 +72,7 @@ func (w *workshop) mpi(name, compiler string, launch ...string) program {
 			// A file of its own each time: a job that was killed leaves its lines unequal.
 			w.jobs++
 			line := append(slices.Clone(launch), w.path(binary), "-p", w.path(fmt.Sprintf("probe.%d", w.jobs)))
-			return append(line, w.arguments(size, iters, cpus)...)
+			return append(line, arguments(size, iters, cpus)...)
 		},
 		env:     onLoopback,
 		isolate: true,
@@ -131,6 +125,13 @@ func (w *workshop) demo(binary, driver, engine string) program {
 		}
 		return line
 	}
+	return p
+}
+
+// fresh is a peer that writes each message anew before it sends it, as ours does.
+func (p program) fresh() program {
+	plain := p.command
+	p.command = func(size, iters int, cpus [2]int) []string { return append(plain(size, iters, cpus), "-f") }
 	return p
 }
 
