@@ -37,6 +37,7 @@
 //	internal/waiters      what explain-progress runs meanwhile
 //	internal/workload     threads that do a bit of everything
 //	internal/top          counters as a table
+//	internal/veth         two hosts on one machine, and a shaped link between them
 //	internal/report       table, JSON, CSV; the machine
 //	internal/figure       plots, and pictures of machines
 //	internal/progress     the bar

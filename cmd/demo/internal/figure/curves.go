@@ -4,6 +4,7 @@ import (
 	"errors"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -36,7 +37,15 @@ var palette = []color.NRGBA{
 	{R: 0x8e, G: 0x44, B: 0xad, A: 0xff},
 	{R: 0x7a, G: 0x7a, B: 0x7a, A: 0xff},
 	{R: 0xb0, G: 0x1e, B: 0x2d, A: 0xff},
+	{R: 0x00, G: 0x9c, B: 0xa8, A: 0xff},
+	{R: 0xc8, G: 0x4f, B: 0x9b, A: 0xff},
+	{R: 0x8a, G: 0x6d, B: 0x1f, A: 0xff},
+	{R: 0x3d, G: 0x3d, B: 0x3d, A: 0xff},
 }
+
+// mostInside is how many curves a legend may have that stands in its panel. A longer one would lie
+// upon them: it stands beside the panels, once.
+const mostInside = 4
 
 // Curves draws the panels side by side into f, under one title.
 func Curves(f *File, title string, panels ...Panel) error {
@@ -52,20 +61,47 @@ func Curves(f *File, title string, panels ...Panel) error {
 		row[i] = p
 	}
 	style := newPlot(title, "", "").Title.TextStyle
-	return f.draw(vg.Length(4+13*float64(len(panels)))*vg.Centimeter, 12*vg.Centimeter, func(c draw.Canvas) error {
+	legend, column := beside(panels, row)
+	return f.draw(vg.Length(4+13*float64(len(panels)))*vg.Centimeter+column, 12*vg.Centimeter, func(c draw.Canvas) error {
 		style.XAlign, style.YAlign = draw.XCenter, draw.YTop
 		c.SetColor(row[0].BackgroundColor)
 		c.Fill(c.Rectangle.Path())
 		c.FillText(style, vg.Point{X: c.Center().X, Y: c.Max.Y - vg.Points(8)}, title)
 		tiles := draw.Tiles{
 			Rows: 1, Cols: len(row), PadX: vg.Points(22),
-			PadTop: vg.Points(30), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(16),
+			PadTop: vg.Points(30), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(16) + column,
+		}
+		if legend != nil {
+			legend.Draw(draw.Crop(c, c.Max.X-c.Min.X-column, 0, 0, vg.Points(-30)))
 		}
 		for i, where := range plot.Align([][]*plot.Plot{row}, tiles, c)[0] {
 			row[i].Draw(where)
 		}
 		return nil
 	})
+}
+
+// beside takes the legends out of the plots, if they are long and all the same, and returns one for
+// all and the width that it needs; else nil and 0.
+func beside(panels []Panel, row []*plot.Plot) (legend *plot.Legend, width vg.Length) {
+	first := panels[0].Curves
+	if len(first) <= mostInside {
+		return nil, 0
+	}
+	for i := range panels {
+		if !slices.EqualFunc(panels[i].Curves, first, func(a, b Curve) bool { return a.Name == b.Name }) {
+			return nil, 0
+		}
+	}
+	shared := row[0].Legend
+	shared.Top, shared.Left, shared.XOffs, shared.YOffs = true, true, 0, 0
+	for _, k := range first {
+		width = max(width, shared.TextStyle.Width(k.Name))
+	}
+	for _, p := range row {
+		p.Legend = newPlot("", "", "").Legend
+	}
+	return &shared, width + shared.ThumbnailWidth + vg.Points(20)
 }
 
 func (g *Panel) plot() (*plot.Plot, error) {

@@ -76,6 +76,7 @@ type crowd struct {
 	size       int    // of the messages, in bytes
 	threads    []int
 	peers      []setting
+	players    bool // each thread plays; else one does, and the others do something else
 	paced      bool // it is the paced times that are compared and drawn, and have a slope; else the medians
 	ours       []crowdVariant
 	remarks    []string
@@ -191,7 +192,7 @@ func (c *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pair
 					return nil, fmt.Errorf("it printed %v where a number of threads, the time of all, and times belong", line)
 				}
 				players := 1
-				if c.paced {
+				if c.players {
 					players = int(line[0])
 				}
 				of[int(line[0])] = crowdSample{ns: line[2:], elapsed: line[1], players: players}

@@ -20,4 +20,8 @@
 // Two processes, one bound to each of two CPUs, where the paper has two (package duo). What
 // needs more than that says in its row under what conditions it ran instead:
 // one process, or oversubscribed. Nothing is simulated unless the row says so.
+//
+// What is compared with MPI libraries (crowd.go, overlap.go) has them measured in the same
+// rounds, by C programs that test/peers compiles and starts (peerjob.go); what needs two hosts
+// has network namespaces and a shaped link (package veth).
 package lab

@@ -22,8 +22,8 @@ var fan = Experiment{
 		c := crowd{
 			name: "1 to N, 1 B, shm", mode: "fan", size: 1, threads: powers(1, 256), peers: allPeers,
 			ours: []crowdVariant{
+				{"ours", duo.Setup{}, fanOut},
 				{"ours, each blocks at once", duo.Setup{Spin: -1, Params: map[string]string{"busy-wait": "0"}}, fanOut},
-				{"ours, one alone spins first", duo.Setup{}, fanOut},
 			},
 			axis: "threads that receive",
 			remarks: []string{"each message goes to the next thread, which answers; ours/peer is of the first variant",

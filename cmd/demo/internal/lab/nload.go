@@ -21,10 +21,14 @@ var nload = Experiment{
 	Rounds:    5,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
-			name: "N-load, 1 MiB, shm", mode: "load", size: 1 << 20, threads: append([]int{0}, powers(1, 32)...), peers: []setting{openMPI, openMPIYield, mpich},
-			ours:    []crowdVariant{{"ours", duo.Setup{}, playBesideLoad}},
-			axis:    "threads that compute, in each process",
-			remarks: []string{"the threads that compute never yield, on the core of the ping-pong; growth is to none of them"},
+			name: "N-load, 1 MiB, shm", mode: "load", size: 1 << 20, threads: append([]int{0}, powers(1, 32)...), peers: []setting{openMPI, openMPIYield, mpich}, paced: true,
+			ours: []crowdVariant{
+				{"ours", duo.Setup{}, playBesideLoad},
+				{"ours, waits spin for ever", duo.Setup{Spin: time.Second}, playBesideLoad},
+			},
+			axis: "threads that compute, in each process",
+			remarks: []string{"the threads that compute never yield, on the core of the ping-pong; growth is to none of them",
+				"compared are paced times: of a wait that spins most messages are fast, and some wait until the load has had its slices"},
 		}
 		return c.run(ctx, o, s)
 	},

@@ -23,9 +23,9 @@ func workSteps(n int64) {
 }
 
 // workRate is how many steps this CPU makes in a ns when nobody else uses it: the best of
-// several tries. It takes some 10 ms and more on a busy machine.
+// several tries. It takes 10 ms, and more on a busy machine.
 func workRate() float64 {
-	const n, tries = 500_000, 20
+	const n, tries = 500_000, 10
 	best := 0.0
 	for range tries {
 		began := asm.Cycles()
