@@ -68,8 +68,14 @@ func (g *Gate) keep(m *message) {
 	}
 	// With a flag that was there already the poster of a wildcard sees it, and sees to
 	// it that somebody looks again.
-	if !g.rx.wild.empty() || g.any.count.Load() != 0 {
-		g.tellProbes(m)
+	switch {
+	case g.rx.wild.empty() && g.any.count.Load() == 0:
+	case g.rx.unexpected.len == 1:
+		g.tellProbes(m, math.MaxUint64)
+	case g.any.clock.Load() != g.rx.searched:
+		g.search() // a probe that was not compared with what came before m must hear of that
+	default:
+		g.tellProbes(m, g.rx.searched)
 	}
 }
 
@@ -130,7 +136,7 @@ func (g *Gate) searchIfAsked() {
 func (g *Gate) search() {
 	g.rx.searched = g.any.now()
 	for m := g.rx.order.first; m != nil; m = m.after {
-		g.tellProbes(m)
+		g.tellProbes(m, g.rx.searched)
 	}
 	for m := g.rx.order.first; m != nil; {
 		// Only such as were posted before: one that is posted now must begin with the oldest,
@@ -154,19 +160,20 @@ func (g *Gate) search() {
 	}
 }
 
-// tellProbes ends all probes that are for m.
-func (g *Gate) tellProbes(m *message) {
-	for p := g.takeProbe(m.tag); p != nil; p = g.takeProbe(m.tag) {
+// tellProbes ends all probes that are for m, of those for any source such as are of at
+// most that age: younger ones begin with the oldest message, and their poster sees to it.
+func (g *Gate) tellProbes(m *message, age uint64) {
+	for p := g.takeProbe(m.tag, age); p != nil; p = g.takeProbe(m.tag, age) {
 		g.seen(p, m)
 	}
 }
 
-func (g *Gate) takeProbe(tag uint64) *Request {
+func (g *Gate) takeProbe(tag, age uint64) *Request {
 	if p := g.rx.wild.find(tag, true); p != nil {
 		g.rx.wild.remove(p)
 		return p
 	}
-	return g.any.take(tag, math.MaxUint64, true)
+	return g.any.take(tag, age, true)
 }
 
 // seen ends a probe that has found its message.

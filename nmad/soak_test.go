@@ -1,0 +1,299 @@
+package nmad
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/fault"
+	"github.com/pm2-go/pm2/nmad/strategy"
+)
+
+var (
+	soakFor  = flag.Duration("soak", time.Second, "how long TestSoak goes on")
+	soakSeed = flag.Uint64("soak.seed", 0, "seed of TestSoak's first round, which it prints; 0: a new one")
+)
+
+// TestSoak exchanges messages in round after round, each over another network and with
+// another strategy, for as long as -soak says:
+//
+//	go test ./nmad -run Soak -soak 24h -timeout 0
+//
+// In a round every thread of three processes sends to, and receives from, every process, its
+// own included: in all sizes and ways of sending and receiving there are, with cancels and
+// probes in between, and one more receives from any source. Every byte and the order of all
+// messages is looked at. If nothing moves for soakPatience it shows where everybody is.
+func TestSoak(t *testing.T) {
+	seed := *soakSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	w := watch(t)
+	defer w.stop()
+	rounds := 0
+	for end := time.Now().Add(*soakFor); rounds == 0 || time.Now().Before(end); rounds++ {
+		w.round.Store(seed)
+		if soakRound(t, seed, &w.moved); t.Failed() {
+			t.Fatalf("round %d went wrong: repeat it with -soak.seed %d", rounds, seed)
+		}
+		seed++
+	}
+	t.Logf("%d rounds, %d messages, the last seed is %d", rounds, w.moved.Load(), seed-1)
+}
+
+// soakPatience is for how many seconds nothing may move. A second counts only when we have
+// seen it go by: on a machine that gives us none nothing can move.
+const soakPatience = 120
+
+// watchdog makes sure that messages move.
+type watchdog struct {
+	moved atomic.Uint64 // messages received
+	round atomic.Uint64 // its seed
+	over  chan struct{}
+	gone  sync.WaitGroup
+}
+
+func watch(t *testing.T) *watchdog {
+	w := &watchdog{over: make(chan struct{})}
+	w.gone.Go(func() {
+		second := time.NewTicker(time.Second) // which drops the seconds that we do not see
+		defer second.Stop()
+		for last, still := uint64(0), 0; ; {
+			select {
+			case <-w.over:
+				return
+			case <-second.C:
+			}
+			if now := w.moved.Load(); now != last {
+				last, still = now, 0
+			} else if still++; still > soakPatience {
+				panic(fmt.Sprintf("%s: no message for %d seconds, in the round of seed %d", t.Name(), still, w.round.Load()))
+			}
+		}
+	})
+	return w
+}
+
+func (w *watchdog) stop() {
+	close(w.over)
+	w.gone.Wait()
+}
+
+// soakRound is one round; its seed decides all that is not up to the schedulers.
+func soakRound(t *testing.T, seed uint64, moved *atomic.Uint64) {
+	const size, threads = 3, 2
+	rng := rand.New(rand.NewPCG(seed, 1))
+	j := newJob(t, size, soakNetwork(rng, seed), func(c *Config) {
+		c.Timeout, c.Linger = 5*time.Minute, time.Minute
+		c.Strategy = strategy.Names()[seed%uint64(len(strategy.Names()))]
+		c.Unexpected = []int{2 << 10, 64 << 10, DefaultUnexpected}[seed%3]
+	})
+	s := soak{t: t, seed: seed, messages: 20, moved: moved}
+	var all sync.WaitGroup
+	run := func(number int, f func()) {
+		if number%2 == 0 {
+			all.Go(f)
+			return
+		}
+		thread := marcel.Spawn(f)
+		all.Go(func() { _ = thread.Join() })
+	}
+	for rank := range size {
+		for peer := range size {
+			for n := range threads {
+				run(n, func() { s.sendAll(j.sessions[rank].Gate(peer), uint64(n)) })
+				run(n+1, func() { s.recvAll(j.sessions[rank].Gate(peer), uint64(n)) })
+			}
+			run(peer, func() { s.sendAll(j.sessions[rank].Gate(peer), anyTag) })
+		}
+		run(rank, func() { s.recvAny(j.sessions[rank]) })
+	}
+	all.Wait()
+	j.close()
+}
+
+// soakNetwork draws a network, half of the time with faults.
+func soakNetwork(rng *rand.Rand, seed uint64) driver.Driver {
+	all := networks()
+	names := append(driver.Names(), "sim")
+	d := all[names[rng.IntN(len(names))]]
+	if rng.IntN(2) == 0 {
+		return d
+	}
+	return fault.Driver{Inner: d, Plan: fault.Plan{
+		Seed: seed, Ring: 64, Refuse: rng.Float64() / 3, Short: rng.Float64() / 2,
+		Delay: fault.Chance{Share: rng.Float64() / 500, For: 100 * time.Microsecond},
+		Stall: fault.Chance{Share: rng.Float64() / 500, For: 200 * time.Microsecond},
+	}}
+}
+
+// anyTag is the tag of the messages that are received from any source, and of the messages that
+// are for one thread the bits above are zero.
+const anyTag = 1 << 40
+
+// soak is what the threads of a round share.
+type soak struct {
+	t        *testing.T
+	seed     uint64
+	messages int // per sender
+	moved    *atomic.Uint64
+}
+
+// message gives the i-th message from one rank to another with that tag.
+func (s *soak) message(from, to int, tag uint64, i int) []byte {
+	key := s.seed<<20 ^ uint64(from)<<56 ^ uint64(to)<<48 ^ tag<<8 ^ uint64(i)
+	rng := rand.New(rand.NewPCG(key, 2))
+	n := 0
+	switch rng.IntN(16) {
+	case 0, 1, 2, 3, 4, 5:
+		n = rng.IntN(40)
+	case 6, 7, 8, 9:
+		n = rng.IntN(1000)
+	case 10, 11, 12:
+		n = rng.IntN(40 << 10)
+	case 13, 14:
+		n = 1<<(8+2*rng.IntN(5)) - 16 + rng.IntN(32) // where protocols change: 256 B to 64 KiB
+	default:
+		n = rng.IntN(600 << 10)
+	}
+	return pattern(n, key)
+}
+
+func (s *soak) dice(g *Gate, tag uint64, role uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(s.seed^tag<<16^uint64(g.own)<<8^uint64(g.rank), role))
+}
+
+// sendAll sends all messages of one tag through a gate, up to four at a time.
+func (s *soak) sendAll(g *Gate, tag uint64) {
+	rng := s.dice(g, tag, 3)
+	var under [4]*Request
+	for i := range s.messages {
+		msg := s.message(g.own, g.rank, tag, i)
+		op := SendOp{Tag: tag, Buf: msg, Sync: rng.IntN(8) == 0, Priority: int8(rng.IntN(3))}
+		if rng.IntN(4) == 0 {
+			op.Buf, op.Parts = nil, inParts(msg, 1+rng.IntN(5000), rng.IntN(3))
+		}
+		slot := &under[rng.IntN(len(under))]
+		if *slot != nil {
+			s.must(g, tag, i, (*slot).Wait())
+		}
+		*slot = fresh()
+		g.launchSend(*slot, &op)
+		if rng.IntN(6) == 0 {
+			s.must(g, tag, i, (*slot).Wait())
+		}
+	}
+	s.must(g, tag, s.messages, WaitAll(context.Background(), under[:]...))
+}
+
+// must notes that something failed.
+func (s *soak) must(g *Gate, tag uint64, i int, err error) {
+	if err != nil {
+		s.t.Errorf("seed %d, rank %d with %d, tag %#x, message %d: %v", s.seed, g.own, g.rank, tag, i, err)
+	}
+}
+
+// recvAll receives all messages of one tag from a gate, each in another way.
+func (s *soak) recvAll(g *Gate, tag uint64) {
+	rng := s.dice(g, tag, 4)
+	for i := range s.messages {
+		want := s.message(g.rank, g.own, tag, i)
+		buf := make([]byte, len(want)+rng.IntN(3))
+		n, err := s.recvOne(g, tag, buf, rng)
+		s.must(g, tag, i, err)
+		if n != len(want) || !bytes.Equal(buf[:n], want) {
+			s.t.Errorf("seed %d, rank %d from %d, tag %#x: %s", s.seed, g.own, g.rank, tag, s.wrong(g, tag, i, buf[:n]))
+			return
+		}
+		s.moved.Add(1)
+	}
+}
+
+// wrong says what has come in the place of the i-th message.
+func (s *soak) wrong(g *Gate, tag uint64, i int, got []byte) string {
+	for k := range s.messages {
+		if bytes.Equal(got, s.message(g.rank, g.own, tag, k)) {
+			return fmt.Sprintf("message %d has come in the place of message %d", k, i)
+		}
+	}
+	return fmt.Sprintf("message %d of %d bytes came damaged, with %d bytes", i, len(s.message(g.rank, g.own, tag, i)), len(got))
+}
+
+func (s *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, error) {
+	var r *Request
+	switch rng.IntN(8) {
+	case 0:
+		if _, err := g.Probe(context.Background(), Tag(tag)); err != nil {
+			return 0, err
+		}
+		m := g.Claim(Tag(tag))
+		if m == nil {
+			return 0, fmt.Errorf("what the probe has found is not there")
+		}
+		return m.Recv(buf)
+	case 1:
+		r = g.IrecvMatch(Match{tag, 1<<48 - 1}, buf)
+	case 2:
+		r = g.IrecvParts(tag, inParts(buf, 1+rng.IntN(5000), rng.IntN(3)))
+	case 3, 4:
+		for r = g.Irecv(tag, buf); r.Cancel(); r = g.Irecv(tag, buf) { // found, or tried again
+			if rng.IntN(3) == 0 {
+				return g.Recv(tag, buf)
+			}
+			marcel.Sleep(time.Duration(rng.IntN(300)) * time.Microsecond)
+		}
+	case 5:
+		r = fresh()
+		g.launchRecv(r, &RecvOp{Match: Tag(tag), Choose: func(e Envelope) []byte { return buf[:min(uint64(len(buf)), e.Size)] }})
+	default:
+		return g.Recv(tag, buf)
+	}
+	err := r.Wait()
+	return r.Len(), err
+}
+
+// recvAny receives, from whichever process, what all of them send to one with anyTag.
+func (s *soak) recvAny(own *Session) {
+	rng := s.dice(own.Gate(own.Rank()), anyTag, 5)
+	next := make([]int, own.Size())
+	buf := make([]byte, 1<<20)
+	for range own.Size() * s.messages {
+		var e Envelope
+		var err error
+		switch rng.IntN(4) {
+		case 0:
+			if e, err = own.Probe(context.Background(), Tag(anyTag)); err == nil {
+				_, err = own.Gate(e.Source).Recv(anyTag, buf)
+			}
+		case 1:
+			r := own.Irecv(Tag(anyTag), buf)
+			for r.Cancel() {
+				r = own.Irecv(Match{anyTag, anyTag}, buf)
+				if rng.IntN(2) == 0 {
+					break
+				}
+			}
+			err = r.Wait()
+			e = r.Envelope()
+		default:
+			e, err = own.Recv(Tag(anyTag), buf)
+		}
+		g := own.Gate(e.Source)
+		s.must(g, anyTag, next[g.rank], err)
+		want := s.message(g.rank, g.own, anyTag, next[g.rank])
+		if err != nil || e.Size != uint64(len(want)) || !bytes.Equal(buf[:e.Size], want) {
+			s.t.Errorf("seed %d, rank %d from any, which is %d: %s", s.seed, g.own, g.rank, s.wrong(g, anyTag, next[g.rank], buf[:e.Size]))
+			return
+		}
+		next[g.rank]++
+		s.moved.Add(1)
+	}
+}
