@@ -21,12 +21,17 @@ func FuzzPackets(f *testing.F) {
 	f.Add(packet(driver.Header{Kind: kindEager, Tag: 1, Size: 3}, "abc"))
 	f.Add(packet(driver.Header{Kind: kindRdv, Tag: 2, Size: 1 << 40, Cookie: 5}, ""))
 	f.Add(packet(driver.Header{Kind: kindRtr, Tag: 3, Size: 100, Cookie: 1 << cookieBits}, ""))
+	const first = 1 << cookieBits // the cookie of the first send
+	f.Add(append(packet(driver.Header{Kind: kindRtr, Flags: flagMore | 1, Size: leastChunk, Cookie: first + 1}, ""),
+		packet(driver.Header{Kind: kindRtr, Flags: 0, Tag: leastChunk, Size: 5000 - leastChunk, Cookie: first + 1}, "")...))
+	f.Add(packet(driver.Header{Kind: kindRtr, Flags: 2, Size: 100, Cookie: first}, "")) // no such rail
+	f.Add(packet(driver.Header{Kind: kindRtr, Tag: 1 << 63, Size: 1 << 63, Cookie: first}, ""))
 	f.Add(append(packet(driver.Header{Kind: kindCredit, Size: 7}, ""), packet(driver.Header{Kind: kindBye, Size: 1}, "")...))
 	f.Add(packet(driver.Header{Kind: kindByeAck}, ""))
 	f.Add(packet(driver.Header{Kind: kindAggregate, Size: 2}, "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00abc\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		b := bounds{window: 2000, records: 3, peerWindow: 2000, peerRecords: 3}
-		p := newPair(simnet.Options{}, b)
+		p := newPair(simnet.Options{}, b, simnet.Options{})
 		g := p.gates[1]
 		guard := bytes.Repeat([]byte{0xcc}, 300)
 		room := guard[100:200:200]
@@ -43,7 +48,9 @@ func FuzzPackets(f *testing.F) {
 			}
 			h.Kind %= lastKind + 2 // more of it gets past the first check
 			body := script[:min(len(script), int(h.Body%128))]
-			if h.Flags != 0 && h.Kind%2 == 0 {
+			if h.Kind == kindRtr {
+				h.Flags &= flagMore | 3
+			} else if h.Kind%2 == 0 {
 				h.Flags = 0
 			}
 			h.Body = uint32(len(body))
