@@ -292,7 +292,9 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 			}
 			a := e.attached.Load()
 			for i := range int64(5) {
-				eventually(t, "the spare LWP sleeps", func() bool { return a.spare.blocks.Load() && a.covered(e.load.view()) })
+				// The first time it may be a processor's own LWP, which was there before another one of
+				// its took up the thread.
+				eventually(t, "somebody sleeps in the kernel", func() bool { return a.covered(e.load.view()) && (i == 0 || a.spare.blocks.Load()) })
 				net.put()
 				eventually(t, name+" arrives", func() bool { return r.got.Load() == i+1 })
 			}
