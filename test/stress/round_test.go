@@ -148,14 +148,18 @@ func (w *round) attend(over <-chan bool) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	var seen int64
-	for quiet := 0; quiet < patience; quiet++ {
+	starved := starvation{}
+	for quiet := 0; quiet < patience; {
 		select {
 		case <-over:
 			return
 		case <-tick.C:
 		}
+		starves := starved.look()
 		if now := w.steps.Load() + w.made.Load() + w.ended.Load(); now != seen {
 			seen, quiet = now, 0
+		} else if !starves {
+			quiet++
 		}
 	}
 	w.late()

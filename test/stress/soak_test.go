@@ -17,7 +17,8 @@ var (
 
 // patience is how many seconds a round of the soak may go by without a step, each seen
 // by itself: a process that was stopped meanwhile, or had no CPU, has seen fewer than
-// went by. On an idle machine a whole round takes half a second.
+// went by, and one in which the kernel lets a ready thread of ours wait does not count.
+// On an idle machine a whole round takes half a second.
 const patience = 60
 
 // TestSoak starts and stops schedulers of all kinds, one or two at a time, has a crowd of

@@ -3,6 +3,7 @@ package stress
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -52,4 +53,24 @@ func taskState(tid int) string {
 	}
 	where, _ := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/wchan", tid)) // only a help
 	return state + " " + string(where)
+}
+
+// A starvation tells, look by look, whether the kernel keeps an OS thread of this
+// process waiting for a CPU: one that was ready at the last look, is ready now, and
+// has not run meanwhile. What waits for such a thread is late and not stuck: beside
+// other programs, a process of low weight can be kept waiting for a minute.
+type starvation map[int]string // what the threads that were ready had used
+
+func (s starvation) look() bool {
+	starves := false
+	was := maps.Clone(s)
+	clear(s)
+	for _, tid := range osThreads() {
+		if !strings.HasPrefix(taskState(tid), "R") {
+			continue
+		}
+		s[tid] = used(tid)
+		starves = starves || s[tid] == was[tid]
+	}
+	return starves
 }
