@@ -58,13 +58,7 @@ func mailboxOurs(s *stage, capacity, n int) error {
 		})
 		return firstError(from.Join(), to.Join(), arrived(sum, n))
 	}
-	if err := turns(min(n, 1000)); err != nil {
-		return err
-	}
-	s.watch.begin()
-	err := turns(n)
-	s.watch.end()
-	return err
+	return s.watch.timed(n, 1000, turns)
 }
 
 func mailboxPeer(w *watch, capacity, n int) error {
@@ -86,13 +80,7 @@ func mailboxPeer(w *watch, capacity, n int) error {
 		wg.Wait()
 		return arrived(sum, n)
 	}
-	if err := turns(min(n, 1000)); err != nil {
-		return err
-	}
-	w.begin()
-	err := turns(n)
-	w.end()
-	return err
+	return w.timed(n, 1000, turns)
 }
 
 const selectCases = 4
@@ -119,13 +107,7 @@ func selectOurs(s *stage, n int) error {
 		})
 		return firstError(from.Join(), to.Join(), arrived(sum, n))
 	}
-	if err := turns(min(n, 1000)); err != nil {
-		return err
-	}
-	s.watch.begin()
-	err := turns(n)
-	s.watch.end()
-	return err
+	return s.watch.timed(n, 1000, turns)
 }
 
 func selectPeer(w *watch, n int) error {
@@ -158,13 +140,7 @@ func selectPeer(w *watch, n int) error {
 		wg.Wait()
 		return arrived(sum, n)
 	}
-	if err := turns(min(n, 1000)); err != nil {
-		return err
-	}
-	w.begin()
-	err := turns(n)
-	w.end()
-	return err
+	return w.timed(n, 1000, turns)
 }
 
 func arrived(got, want int) error {

@@ -48,13 +48,7 @@ func tcpOurs(s *stage, n int) error {
 		y := marcel.SpawnWith(marcel.Attr{VPs: marcel.OneVP(s.sched.NumVP() - 1)}, func() { here = bounce(b, n/2, false) })
 		return errors.Join(x.Join(), y.Join(), there, here)
 	}
-	if err := turns(min(n, 1000)); err != nil {
-		return err
-	}
-	s.watch.begin()
-	err = turns(n)
-	s.watch.end()
-	return err
+	return s.watch.timed(n, 1000, turns)
 }
 
 func tcpPeer(w *watch, n int) error {
@@ -79,13 +73,7 @@ func tcpPeer(w *watch, n int) error {
 		here := bounce(b, n/2, false)
 		return errors.Join(<-done, here)
 	}
-	if err := turns(min(n, 1000)); err != nil {
-		return err
-	}
-	w.begin()
-	err = turns(n)
-	w.end()
-	return err
+	return w.timed(n, 1000, turns)
 }
 
 // bounce sends a byte and receives one, turns times, or the other way round; each byte

@@ -55,13 +55,7 @@ func semaphoreOurs(s *stage, n int) error {
 		})
 		return firstError(a.Join(), b.Join())
 	}
-	if err := turns(min(n, 1000)); err != nil {
-		return err
-	}
-	s.watch.begin()
-	err := turns(n)
-	s.watch.end()
-	return err
+	return s.watch.timed(n, 1000, turns)
 }
 
 func channelPeer(w *watch, n int) error {

@@ -91,11 +91,7 @@ func spawnOne(s *stage, n int, spawn func(func()) marcel.Thread) error {
 		}
 		return err
 	}
-	err := turns(min(n, 1000))
-	s.watch.begin()
-	err = errors.Join(err, turns(n))
-	s.watch.end()
-	return err
+	return s.watch.timed(n, 1000, turns)
 }
 
 // awaited belongs to the goroutines of the spawn rows, which run one after the other.

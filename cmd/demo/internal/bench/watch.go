@@ -31,6 +31,18 @@ func (w *watch) end() {
 	w.mallocs = w.after.Mallocs - w.before.Mallocs
 }
 
+// timed times turns(n), after as many turns as warm says, or n if that is less, that
+// nobody times.
+func (w *watch) timed(n, warm int, turns func(n int) error) error {
+	if err := turns(min(n, warm)); err != nil {
+		return err
+	}
+	w.begin()
+	err := turns(n)
+	w.end()
+	return err
+}
+
 // pause stops the clock for a while, resume lets it go on.
 func (w *watch) pause() { w.paused = time.Now() }
 
