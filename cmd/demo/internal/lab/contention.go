@@ -183,7 +183,7 @@ func giveAway() { _, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 // queue, each again when it has run, while a poller on CPU b runs them.
 func floodOne(q taskqueue.Queues, a, b, submitters, n int) (f flood, err error) {
 	each := max(n/submitters, 1)
-	overhead, ns := clockOverhead(), nsPerCycle()
+	overhead, ns := stat.ClockOverhead(), nsPerCycle()
 	samples := make([][]float64, submitters)
 	var left atomic.Int32
 	left.Store(int32(submitters))

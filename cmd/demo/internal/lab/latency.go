@@ -7,6 +7,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -37,7 +38,7 @@ func ping(w wire, size, iters int) ([]float64, error) { return pingMany(w, laten
 func pingMany(w wire, first uint64, n, size, iters int) ([]float64, error) {
 	out, in := make([]byte, size+1), make([]byte, size+1)
 	samples := make([]float64, 0, iters)
-	overhead, end := clockOverhead(), asm.Cycles()+asm.ToCycles(int64(longest))
+	overhead, end := stat.ClockOverhead(), asm.Cycles()+asm.ToCycles(int64(longest))
 	ns := nsPerCycle()
 	for i := range warmup(iters) + iters {
 		tag := first + uint64(i%n)
@@ -88,17 +89,6 @@ func pong(w wire, tag uint64, size int) error {
 
 // nsPerCycle is what the cycle counter counts.
 func nsPerCycle() float64 { return float64(asm.Nanos(1<<30)) / (1 << 30) }
-
-// clockOverhead is the least that two readings of the cycle counter in a row are apart.
-func clockOverhead() int64 {
-	least := int64(1 << 62)
-	for range 1000 {
-		t0 := asm.Cycles()
-		t1 := asm.Cycles()
-		least = min(least, t1-t0)
-	}
-	return max(least, 0)
-}
 
 // bare is a link of a driver as a wire: the driver polled directly, and nothing else.
 type bare struct {

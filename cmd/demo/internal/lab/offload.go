@@ -10,6 +10,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
@@ -167,7 +168,7 @@ func isendLoop(ctx context.Context, s *sched.Scheduler, e *pioman.Engine, v *tas
 	r.task.Init("isend", func(*pioman.Task) pioman.Status { r.copy(); return pioman.Done }, pioman.OneShot)
 	r.tasklet = tasklet.New(v, func() { r.copy(); r.done.Signal(1) })
 	defer r.tasklet.Kill()
-	overhead, ns, busy := clockOverhead(), nsPerCycle(), asm.ToCycles(int64(computeTime))
+	overhead, ns, busy := stat.ClockOverhead(), nsPerCycle(), asm.ToCycles(int64(computeTime))
 	warm := min(warmup(n), 20)
 	for i := range warm + n {
 		if err := ctx.Err(); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/cmd/demo/internal/taskqueue"
 )
 
@@ -54,7 +55,7 @@ func bound(roles ...role) error {
 func exchange(q taskqueue.Queues, j *taskqueue.Job, a, b, n int) (samples []float64, err error) {
 	q.Prepare(j)
 	samples = make([]float64, 0, n)
-	overhead, ns := clockOverhead(), nsPerCycle()
+	overhead, ns := stat.ClockOverhead(), nsPerCycle()
 	var over atomic.Bool
 	err = bound(
 		role{a, func() error {

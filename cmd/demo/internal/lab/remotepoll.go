@@ -9,6 +9,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/pioman"
@@ -108,7 +109,7 @@ func remotely(w *duo.World, poller int, block bool, iters int) (samples []float6
 		}()
 	}
 	out, send := []byte{0}, &bare{w: w}
-	overhead, ns := clockOverhead(), nsPerCycle()
+	overhead, ns := stat.ClockOverhead(), nsPerCycle()
 	for i := range warmup(iters) + iters {
 		done.Reset()
 		out[0] = byte(i)

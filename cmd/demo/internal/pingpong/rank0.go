@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/size"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/nmad"
 )
 
@@ -102,7 +103,7 @@ func lead(ctx context.Context, o *Options, where *place, sink Sink, child *rank1
 		}
 	}()
 	gate := session.Gate(1)
-	overhead := clockOverhead()
+	overhead := stat.ClockOverhead()
 	for i, bytes := range o.Sizes {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)

@@ -82,15 +82,3 @@ func nanoseconds(cycles int64) float64 {
 	const many = 1 << 30
 	return float64(cycles) * float64(asm.Nanos(many)) / many
 }
-
-// clockOverhead is the least that two readings of the cycle counter in a row are
-// apart, in cycles: what timing adds to every sample.
-func clockOverhead() int64 {
-	least := int64(1 << 62)
-	for range 10000 {
-		t0 := asm.Cycles()
-		t1 := asm.Cycles()
-		least = min(least, t1-t0)
-	}
-	return max(least, 0)
-}
