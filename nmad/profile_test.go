@@ -27,23 +27,29 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
+// sampled measures the gate between the two processes of a job.
+func sampled(t *testing.T, j *job) (profile *Profile) {
+	t.Helper()
+	var errs [2]error
+	each(2, func(rank int) {
+		g := j.sessions[rank].Gate(1 - rank)
+		if rank == 0 {
+			profile, errs[0] = g.Sample(t.Context())
+		} else {
+			errs[1] = g.SampleEcho(t.Context())
+		}
+	})
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	return profile
+}
+
 // What is measured is saved, read again by the next session, and then explains itself.
 func TestSample(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
-		var profile *Profile
-		var errs [2]error
-		each(2, func(rank int) {
-			g := j.sessions[rank].Gate(1 - rank)
-			if rank == 0 {
-				profile, errs[0] = g.Sample(t.Context())
-			} else {
-				errs[1] = g.SampleEcho(t.Context())
-			}
-		})
-		if err := errors.Join(errs[:]...); err != nil {
-			t.Fatal(err)
-		}
+		profile := sampled(t, j)
 		rail := profile.Rails[d.Name()]
 		if rail.Bandwidth <= 0 || rail.LatencyNs < 0 {
 			t.Errorf("the rail costs %d ns and %g bytes/ns", rail.LatencyNs, rail.Bandwidth)
@@ -108,19 +114,7 @@ func TestLine(t *testing.T) {
 // Each rail is measured by itself, and its shares follow from that.
 func TestSampleRails(t *testing.T) {
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "tcp,shm" })
-	var profile *Profile
-	var errs [2]error
-	each(2, func(rank int) {
-		g := j.sessions[rank].Gate(1 - rank)
-		if rank == 0 {
-			profile, errs[0] = g.Sample(t.Context())
-		} else {
-			errs[1] = g.SampleEcho(t.Context())
-		}
-	})
-	if err := errors.Join(errs[:]...); err != nil {
-		t.Fatal(err)
-	}
+	profile := sampled(t, j)
 	stats := j.sessions[0].Stats()
 	for i, r := range stats.Rails[:2] {
 		if r.ChunksReceived < 2*sampleLeast {
