@@ -11,13 +11,32 @@ type Func func(vp int) Verdict
 // Hook is one registration. The pointer that Register returned is valid for ever.
 type Hook struct {
 	call     Func
-	word     *atomic.Uint64 // nil, or the word that says whether there is anything to do
-	mask     uint64         // in one of these bits
-	gone     atomic.Bool    // set once by Unregister, read by every walk before every call
+	need     need
+	gone     atomic.Bool // set once by Unregister, read by every walk before every call
 	point    Point
 	priority int
 	name     string
 	set      *Set
+}
+
+// need says when a hook has something to do: while 1 <= *word & mask <= most; always if word is nil.
+type need struct {
+	word       *atomic.Uint64
+	mask, most uint64
+}
+
+// none tells whether there is nothing to do. 0 wraps around, and is more than most.
+func (n *need) none() bool { return n.word != nil && n.word.Load()&n.mask-1 >= n.most }
+
+// or is what either needs; always, if that cannot be said in one.
+func (n need) or(m need) need {
+	switch {
+	case n == m:
+		return n
+	case n.word == m.word && n.most == n.mask && m.most == m.mask:
+		return need{n.word, n.mask | m.mask, n.mask | m.mask}
+	}
+	return need{}
 }
 
 // Name returns what the hook was registered as.

@@ -11,10 +11,7 @@ import (
 // still holds it, for the collector sees the writer: no ABA.
 type list struct {
 	hooks []*Hook
-	// If all hooks heed the same word: that, and all their bits. One look then
-	// spares the walk.
-	word *atomic.Uint64
-	mask uint64
+	need  need // of all of them: one look then spares the walk
 }
 
 // newList returns nil for no hooks, so that Fire is one load again.
@@ -22,13 +19,9 @@ func newList(hooks []*Hook) *list {
 	if len(hooks) == 0 {
 		return nil
 	}
-	l := &list{hooks: hooks, word: hooks[0].word}
-	for _, h := range hooks {
-		if h.word != l.word {
-			l.word = nil
-			return l
-		}
-		l.mask |= h.mask
+	l := &list{hooks: hooks, need: hooks[0].need}
+	for _, h := range hooks[1:] {
+		l.need = l.need.or(h.need)
 	}
 	return l
 }
@@ -42,7 +35,7 @@ func (l *list) all() []*Hook {
 }
 
 // idle tells whether no hook of l has anything to do.
-func (l *list) idle() bool { return l.word != nil && l.word.Load()&l.mask == 0 }
+func (l *list) idle() bool { return l.need.none() }
 
 // insert adds h behind all hooks of the same or a lower priority number.
 func insert(at *atomic.Pointer[list], h *Hook) {
@@ -79,7 +72,7 @@ func remove(at *atomic.Pointer[list], h *Hook) {
 func (s *Set) walk(p Point, vp int) Verdict {
 	verdict := Quiet
 	for _, h := range s.points[p].Load().all() {
-		if h.word != nil && h.word.Load()&h.mask == 0 {
+		if h.need.none() {
 			continue
 		}
 		if h.gone.Load() { // pairs with the store in Unregister

@@ -34,6 +34,13 @@ func (s *Set) Register(p Point, priority int, name string, f Func) (*Hook, error
 // of mask is set in *word, which anybody may change at any time: else Fire passes
 // it by as if it had answered Quiet, at the cost of a load instead of a call.
 func (s *Set) RegisterWhile(p Point, priority int, name string, word *atomic.Uint64, mask uint64, f Func) (*Hook, error) {
+	return s.RegisterWithin(p, priority, name, word, mask, mask, f)
+}
+
+// RegisterWithin is RegisterWhile for a hook that has something to do only while the bits of
+// mask, taken as a number, are from 1 to most. So a bit of mask above those of a count
+// says that there is nothing to do, whatever the count.
+func (s *Set) RegisterWithin(p Point, priority int, name string, word *atomic.Uint64, mask, most uint64, f Func) (*Hook, error) {
 	switch {
 	case s == nil:
 		return nil, fmt.Errorf("register %q: %w: the receiver is nil", name, ErrSet)
@@ -44,7 +51,7 @@ func (s *Set) RegisterWhile(p Point, priority int, name string, word *atomic.Uin
 	case name == "":
 		return nil, fmt.Errorf("register at %v: %w: it is what Registered shows", p, ErrName)
 	}
-	h := &Hook{call: f, word: word, mask: mask, point: p, priority: priority, name: name, set: s}
+	h := &Hook{call: f, need: need{word, mask, most}, point: p, priority: priority, name: name, set: s}
 	insert(&s.points[p], h)
 	return h, nil
 }
@@ -60,7 +67,8 @@ func (s *Set) Fire(p Point, vp int) Verdict {
 }
 
 // Silent tells whether Fire would call nobody now: nothing is registered at point
-// p, or only what has nothing to do (RegisterWhile, all with the same word). It is
+// p, or only what has nothing to do (RegisterWhile, all with the same word;
+// RegisterWithin, all with the same bounds, too). It is
 // inlined: for who fires often.
 func (s *Set) Silent(p Point) bool {
 	l := s.points[p].Load()

@@ -32,6 +32,9 @@ func (t *Task) SetBlocking(block func(*Task), delay time.Duration) error {
 		return fmt.Errorf("set blocking function of task %q: %w", t.name, ErrBlocking)
 	}
 	t.block, t.delay = block, asm.ToCycles(int64(delay))
+	if t.opt &^= hasBlock; block != nil {
+		t.opt |= hasBlock
+	}
 	return nil
 }
 

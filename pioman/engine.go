@@ -105,14 +105,16 @@ func (e *Engine) Submit(t *Task) error {
 	if err := e.claim(t); err != nil {
 		return err
 	}
-	t.since = 0
+	if t.opt&hasBlock != 0 {
+		t.since = 0
+	}
 	e.enqueue(t)
 	return nil
 }
 
 // enqueue puts a claimed task where it belongs.
 func (e *Engine) enqueue(t *Task) {
-	if t.cpus.Empty() {
+	if t.opt&hasCPUs == 0 {
 		e.put(t, e.root, nil)
 		return
 	}
@@ -234,6 +236,9 @@ func (e *Engine) underflow() {
 // its own hooks poll before it sleeps; the kick sees to it that its timer
 // ticks. Explicit engines wake nobody at all: who waits polls.
 func (e *Engine) rouse(v view) {
+	if v.covered() {
+		e.load.uncover()
+	}
 	a := e.attached.Load()
 	if a == nil {
 		return

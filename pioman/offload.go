@@ -45,7 +45,7 @@ func (e *Engine) Offload(t *Task) (vp int, err error) {
 
 // where is the queue that a task belongs to.
 func (e *Engine) where(tr *tree, t *Task) *Queue {
-	if tr == nil || t.cpus.Empty() {
+	if tr == nil || t.opt&hasCPUs == 0 {
 		return e.root
 	}
 	return tr.covering(e, t.cpus)

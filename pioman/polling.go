@@ -15,9 +15,9 @@ import (
 // Is anything pending? If not, every hook returns after one load.
 //
 // Does somebody block in the kernel for all (the load word's asleep)? Then the kernel
-// will say when something comes, and who computes need not look: the switch, timer and
-// library hooks return at once, the clock of the scheduler may doze. What is posted
-// meanwhile makes the sleeper's view outdated: hooks poll again, and the next tick
+// will say when something comes, and who computes need not look: the load word is covered, the
+// switch and library hooks are not even called, the timer's returns at once, and the clock of the
+// scheduler may doze. Who posts something meanwhile uncovers it: hooks poll again, and the next tick
 // of the timer has the sleeper take a fresh look.
 //
 // Whose turn is it? Of idle processors those poll that the Distribution names: one per
@@ -36,7 +36,7 @@ type vpState struct {
 	last stamp // of the last poll at a hook; its LWP and the timer write
 
 	polled stamp          // asm.Cycles of its last poll when idle, never: it is not idle, or went to sleep; its LWP writes, others read
-	ran    atomic.Bool    // it has run threads since it was idle; as polled
+	ran    atomic.Bool    // it has run threads since it was idle, while nobody blocked in the kernel; as polled
 	by     atomic.Uintptr // asm.G of the LWP's goroutine that polled then
 
 	polls [len(hookPoints)]atomic.Uintptr // rounds made at each point
@@ -237,8 +237,12 @@ func (a *attachment) adjust() error {
 		h := &a.hooks[i]
 		switch on := points&(1<<i) != 0; {
 		case on && *h == nil:
+			mask := pendingMask
+			if i == switchPoint || i == libraryPoint {
+				mask |= coveredBit
+			}
 			var err error
-			if *h, err = a.s.Hooks().RegisterWhile(hookPoints[i], hookPriority, a.e.config.Name, &a.e.load.w, uint64(pendingMask), f); err != nil {
+			if *h, err = a.s.Hooks().RegisterWithin(hookPoints[i], hookPriority, a.e.config.Name, &a.e.load.w, uint64(mask), uint64(pendingMask), f); err != nil {
 				return err
 			}
 		case !on && *h != nil:
@@ -329,34 +333,18 @@ func (s *stamp) clear() { t := int64(never); s.w.Store(uintptr(t)) }
 func bump(n *atomic.Uintptr) { asm.StoreReleasePtr(n, n.Load()+1) }
 
 // onSwitch polls at a context switch, on the thread just switched to, at most once
-// per Granularity: a poll may cost as much as ten switches.
+// per Granularity: a poll may cost as much as ten switches. It is called only while something
+// is pending that nobody blocks in the kernel for.
 func (a *attachment) onSwitch(vp int) hooks.Verdict {
-	v := a.e.load.view()
-	if v.pending() == 0 {
-		return hooks.Quiet
-	}
 	if vp >= 0 && vp < len(a.vps) && !a.vps[vp].ran.Load() {
 		a.vps[vp].ran.Store(true)
-	}
-	if a.covered(v) {
-		return hooks.Quiet
 	}
 	return a.due(vp, a.e.ticks.switchPeriod, switchPoint)
 }
 
 // library polls on a thread that enters a call which may block, as often.
 func (a *attachment) library(vp int) hooks.Verdict {
-	v := a.e.load.view()
-	if v.pending() == 0 || a.covered(v) {
-		return hooks.Quiet
-	}
 	return a.due(vp, a.e.ticks.switchPeriod, libraryPoint)
-}
-
-// covered tells whether somebody blocks in the kernel for all that is pending, and has
-// seen all of it.
-func (a *attachment) covered(v view) bool {
-	return v.asleep() && !a.e.sleeper.outdated(v)
 }
 
 // timer polls in the name of a virtual processor that is awake but may compute
@@ -369,10 +357,10 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 	if v.pending() == 0 {
 		return hooks.Quiet
 	}
-	if a.covered(v) {
+	if v.covered() {
 		// First the mark, then the look: who wakes up looks at the mark afterwards (roused).
 		a.hushed.Store(int32(vp) + 1)
-		if a.covered(e.load.view()) {
+		if e.load.view().covered() {
 			return hooks.Quiet
 		}
 	}
@@ -385,7 +373,7 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 	}
 	switch v := e.load.view(); {
 	case v.asleep():
-		if e.sleeper.outdated(v) {
+		if !v.covered() {
 			e.sleeper.wake()
 		}
 	case now-a.active.Load() >= e.ticks.delay && e.params.SpareLWPs > 0 && !a.idlers(now):

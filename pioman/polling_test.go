@@ -234,7 +234,7 @@ func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
 		}
 	})
 	// settled: it sleeps, and has seen all that is posted.
-	settled := func() bool { return e.attached.Load().covered(e.load.view()) && c.polls.Load() > 0 }
+	settled := func() bool { return e.load.view().covered() && c.polls.Load() > 0 }
 	eventually(t, "sleeps", settled)
 	time.Sleep(time.Millisecond) // it may be about to leave once more, for AddSource
 	eventually(t, "sleeps", settled)
@@ -294,7 +294,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 			for i := range int64(5) {
 				// The first time it may be a processor's own LWP, which was there before another one of
 				// its took up the thread.
-				eventually(t, "somebody sleeps in the kernel", func() bool { return a.covered(e.load.view()) && (i == 0 || a.spare.blocks.Load()) })
+				eventually(t, "somebody sleeps in the kernel", func() bool { return e.load.view().covered() && (i == 0 || a.spare.blocks.Load()) })
 				net.put()
 				eventually(t, name+" arrives", func() bool { return r.got.Load() == i+1 })
 			}

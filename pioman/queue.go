@@ -137,7 +137,7 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 		}
 		q.current = nil
 		if status != Done && t.opt&Repeat != 0 && !t.state.cancelling() {
-			if t.block != nil && q.offload(t, status) {
+			if t.opt&hasBlock != 0 && q.offload(t, status) {
 				continue
 			}
 			if status == Moved {

@@ -16,7 +16,6 @@ type sleeper struct {
 	e       *Engine
 	holder  atomic.Uintptr           // asm.G of who sleeps or prepares to, 0: nobody
 	naps    atomic.Uint32            // how often a holder has left
-	since   atomic.Uint32            // load's posted when the holder last looked
 	sources atomic.Pointer[[]Source] // replaced as a whole under mu
 	kernel  atomic.Pointer[kernel]   // nil while nobody needs it; replaced under mu
 	armed   []Source                 // the holder's: to be disarmed
@@ -102,7 +101,6 @@ func (s *sleeper) lieDown(limit time.Duration) (n nap, armed, found bool) {
 		}
 	}()
 	s.e.load.fallAsleep() // from here on posters wake us
-	s.since.Store(s.e.load.view().posted())
 	if out := s.e.poll(-1); out == moved || out == skipped {
 		return unready, false, false
 	}
@@ -178,9 +176,6 @@ func (s *sleeper) wake() {
 		k.wake()
 	}
 }
-
-// outdated tells whether something was posted since the holder looked last.
-func (s *sleeper) outdated(v view) bool { return s.since.Load() != v.posted() }
 
 // evict makes whoever sleeps or arms at this moment leave, and waits until he has.
 // The caller, if it is he (a handler that he polls), need not wait: he

@@ -46,6 +46,8 @@ const (
 	NoWait Options = 8
 
 	// The engine's own.
+	hasCPUs   Options = 1 << 4 // it has a CPU set
+	hasBlock  Options = 1 << 5 // it has a blocking function
 	byKernel  Options = 1 << 6 // it has a place among those that wait for descriptors
 	continues Options = 1 << 7 // it is the task of a continuation
 )
@@ -61,12 +63,12 @@ type Handler = func(*Task) Status
 // safe for concurrent use, Init, SetCPUs and Notify excepted: those are for the
 // owner while the task rests (Notify also for the handler).
 type Task struct {
+	// What submitting and polling touch is in the first 64 bytes: a task that goes from core to core takes
+	// one line along, or two if its owner has it lie across them.
 	next   *Task                 // in the submission list: the pusher's; in the main list: the holder's
 	queue  atomic.Pointer[Queue] // written by Submit; read by Cancel to find the holder
 	fn     Handler
 	notify *Completion
-	name   string
-	cpus   CPUSet
 	place  *slot // nil, or where it waits for a descriptor
 	bits   uint32
 	state  taskState
@@ -74,6 +76,9 @@ type Task struct {
 	turn   uint32 // holder's: the round that polled it last
 	passed bool   // holder's: a OneShot task that is masked, and was passed by
 	opt    Options
+
+	name string
+	cpus CPUSet
 
 	// See SetBlocking.
 	block        func(*Task)
@@ -91,7 +96,7 @@ func (t *Task) Init(name string, fn Handler, opt Options) {
 		}
 		return
 	}
-	t.name, t.fn, t.opt = name, fn, opt
+	t.name, t.fn, t.opt = name, fn, opt&^(hasCPUs|hasBlock)
 	t.masks.w.Store(0)
 	t.block, t.since = nil, 0
 	t.notify, t.bits, t.cpus, t.place = nil, 0, CPUSet{}, nil
@@ -109,7 +114,11 @@ func (t *Task) Notify(c *Completion, bits uint32) { t.notify, t.bits = c, bits }
 // the lowest topology item that covers them. It is a matter of locality, not
 // a promise: where none of them polls, another one does (tree.go). Empty: anywhere.
 // For the owner, while the task rests.
-func (t *Task) SetCPUs(set CPUSet) { t.cpus = set }
+func (t *Task) SetCPUs(set CPUSet) {
+	if t.cpus, t.opt = set, t.opt&^hasCPUs; !set.Empty() {
+		t.opt |= hasCPUs
+	}
+}
 
 // Name returns what Init was given.
 func (t *Task) Name() string { return t.name }
