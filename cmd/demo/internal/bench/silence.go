@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
@@ -54,16 +55,21 @@ func yieldAlone(w *watch, n int) (err error) {
 	return err
 }
 
-// yieldPending is yieldOurs with a receive pending at a TCP connection, long enough for the
-// engine to have settled how it waits for it.
+// yieldPending is yieldOurs with a receive pending at a TCP connection, for which somebody blocks in
+// the kernel by then.
 func yieldPending(s *stage, n int) error {
 	r, err := newReceive(s.engine)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	for until := time.Now().Add(5 * time.Millisecond); time.Now().Before(until); {
-		marcel.Yield()
+	for deadline := time.Now().Add(5 * time.Second); s.engine.Explain().Blocking.Asleep == "nobody"; {
+		if time.Now().After(deadline) {
+			return errors.New("nobody has gone to wait in the kernel for 5 seconds")
+		}
+		for until := time.Now().Add(time.Millisecond); time.Now().Before(until); {
+			marcel.Yield()
+		}
 	}
 	return yieldOurs(s, n)
 }
@@ -152,14 +158,29 @@ func connection() (in, out int, err error) {
 	return in, out, nil
 }
 
+// Who hears is on the first CPU of a pair, as our VP is, and who writes on the other: which CPU a wake-up
+// has to reach decides how long it takes.
+const (
+	hearer = iota
+	writer
+)
+
+// place locks the calling goroutine, which must end locked, to its OS thread, and that to the CPU of
+// its role, if there are two CPUs and threads may be bound at all.
+func place(role int) {
+	runtime.LockOSThread()
+	if a, b, two := binding.Pair(binding.Allowed()); two {
+		_ = binding.Thread([...]int{hearer: a, writer: b}[role]) // forbidden: then nobody is bound
+	}
+}
+
 // afterSilence writes n times after a silence, from an OS thread that does nothing else, and sets the
 // watch to the median of how late it was heard.
 func afterSilence(w *watch, n int, write func() error, heard *atomic.Int64) error {
 	done := make(chan error, 1)
 	var times []float64
 	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
+		place(writer)
 		for range n {
 			nap := unix.NsecToTimespec(int64(silence))
 			_ = unix.Nanosleep(&nap, nil)
@@ -214,8 +235,7 @@ func silentTCPPeer(w *watch, n int) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
+		place(hearer)
 		var b [8]byte
 		for {
 			n, err := unix.Read(in, b[:])
@@ -301,8 +321,7 @@ func memoryPeer(w *watch, n int) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
+		place(hearer)
 		for !over.Load() {
 			for word.Load() == 0 {
 				futexSleep(&word)
