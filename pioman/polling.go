@@ -33,7 +33,7 @@ import (
 
 // vpState is what the hooks remember of one virtual processor.
 type vpState struct {
-	last stamp // of the last poll at a hook; its LWP and the timer write
+	last stamp // of the last poll at a hook, or by a waiter; its LWP and the timer write
 
 	polled stamp          // asm.Cycles of its last poll when idle, never: it is not idle, or went to sleep; its LWP writes, others read
 	ran    atomic.Bool    // it has run threads since it was idle, while nobody blocked in the kernel; as polled
@@ -389,6 +389,14 @@ func (a *attachment) roused() {
 		if vp := a.hushed.Swap(0); vp != 0 && a.e.load.view().pending() != 0 {
 			a.s.Kick(int(vp) - 1)
 		}
+	}
+}
+
+// visited notes that a waiter polls on its virtual processor now, so that the switch to the
+// next thread need not.
+func (a *attachment) visited(now int64) {
+	if vp := a.s.CurrentVP(); uint(vp) < uint(len(a.vps)) {
+		a.vps[vp].last.set(now)
 	}
 }
 

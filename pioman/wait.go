@@ -174,6 +174,9 @@ func (w *wait) why() error {
 func (w *wait) spin(limit int64) bool {
 	e := w.e
 	shared, vp, began := e.shared(), e.here(), asm.Cycles()
+	if a := e.attached.Load(); a != nil {
+		a.visited(began)
+	}
 	for i := 0; ; i++ {
 		out := e.poll(vp)
 		if w.met() {
