@@ -10,6 +10,9 @@ package nmad
 //	open --- BYE received ---> all bytes pulled, BYEACK sent ---> ended (peer left)
 //	open --- link broken, peer dead, protocol broken ---> ended
 //
+// A gate that has no links yet is open in this sense; linking.go has what it does. If it has
+// nothing to send it has nobody to take leave of.
+//
 // When both leave at once each gets the other's BYE and needs no more.
 
 // beginClose stops the gate for new requests and ends its receives. Sends go on.
@@ -20,7 +23,7 @@ func (g *Gate) beginClose(why error) {
 		return
 	}
 	g.closing = true
-	g.dead = why
+	g.dead, g.aloof = why, true
 	g.failRecvs(why)
 	g.takeLeave()
 	if g.link == nil {
@@ -41,6 +44,11 @@ func (g *Gate) sayBye() {
 	if g.end != nil || g.link == nil || g.byeSent {
 		return
 	}
+	if g.linking != nil && g.linking.stage != linked {
+		g.failSends(g.dead)
+		g.stayAway()
+		return
+	}
 	g.byeSent = true
 	g.tx.owesBye = true
 	g.failSends(g.dead)
@@ -49,7 +57,7 @@ func (g *Gate) sayBye() {
 
 // parted says that the peer knows that we leave, or need not know. Under mu.
 func (g *Gate) parted() bool {
-	return g.end != nil || g.link == nil || g.byeAcked
+	return g.end != nil || g.link == nil || g.byeAcked || g.apart()
 }
 
 // handleBye hears that the peer has left, and that this was the last of its

@@ -190,7 +190,7 @@ func (g *Gate) sendAtOnce(tag uint64, buf []byte) bool {
 // it. Then r is done without ever having been under way: of one that is used again the
 // completion stays as it was, and nothing of it is written twice.
 func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
-	if len(buf) > g.tx.eager || marcel.Tracing() || g.watch.kinds.Load() != 0 || !g.mu.tryLock() {
+	if marcel.Tracing() || g.watch.kinds.Load() != 0 || !g.mu.tryLock() {
 		return false
 	}
 	if g.left() {

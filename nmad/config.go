@@ -47,9 +47,15 @@ type Config struct {
 	// which some may be empty: "10.0.0.1:0,10.1.0.1:0". One address is for all rails.
 	Listen string
 
+	// Link says when links are made: LinkLazy, between two processes when one of them first
+	// sends something to the other; LinkAll, between all of them in Open, which
+	// then fails if one cannot be made. It is the same in all processes. Default LinkLazy, in
+	// a job of two LinkAll.
+	Link string
+
 	Engine *pioman.Engine // makes progress; default pioman.Default()
 
-	Timeout time.Duration // for the whole of Open; default 30 s
+	Timeout time.Duration // for the whole of Open, and for the links to a process that are made later; default 30 s
 
 	// Heartbeat is how long a process may give no sign of life before the others take it for
 	// lost, though its connections stand: it was stopped, or its host has
@@ -80,6 +86,12 @@ type Config struct {
 	costs    map[string]strategy.Cost // by name, if measured
 }
 
+// Values of Config.Link.
+const (
+	LinkLazy = "lazy"
+	LinkAll  = "all"
+)
+
 // Defaults of Config.
 const (
 	DefaultDriver     = "auto"
@@ -105,6 +117,14 @@ func (c *Config) complete() error {
 		return fmt.Errorf("nmad: %w: a heartbeat of %v: give 100ms to 1h, or 0 for none", ErrConfig, c.Heartbeat)
 	case c.Eager < 0 || c.Unexpected < 0 || int64(c.Unexpected) > math.MaxUint32 || c.Announced < 0:
 		return fmt.Errorf("nmad: %w: bounds must not be below 0, nor Unexpected above 4 GiB - 1", ErrConfig)
+	}
+	switch {
+	case c.Link == "" && c.Size > 2:
+		c.Link = LinkLazy
+	case c.Link == "":
+		c.Link = LinkAll
+	case c.Link != LinkLazy && c.Link != LinkAll:
+		return fmt.Errorf("nmad: %w: links %q: give %s or %s", ErrConfig, c.Link, LinkLazy, LinkAll)
 	}
 	if err := c.completeRails(); err != nil {
 		return err

@@ -25,6 +25,7 @@ const (
 	EnvProfile      = "PM2_PROFILE"
 	EnvListen       = "PM2_LISTEN"
 	EnvHeartbeat    = "PM2_HEARTBEAT"
+	EnvLink         = "PM2_LINK"
 	EnvShared       = "PM2_SHARED_CPUS"
 )
 
@@ -45,6 +46,7 @@ var Environment = []Variable{
 	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet"},
 	{EnvProfile, "what was measured of the networks, for the default of PM2_EAGER and for what each rail carries", "file that demo explain-protocol --measure --save has written", "none"},
 	{EnvListen, "where this process accepts links", "host:port; one for all rails, or one for each, with commas", "loopback, any free port"},
+	{EnvLink, "when the links between the processes are made", "lazy: when they are first needed; all: when the job starts; the same in all processes", "lazy; all in a job of two"},
 	{EnvHeartbeat, "how long a process may give no sign of life before it is taken for lost", "duration such as 5s, 0: for ever", "0"},
 	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0"},
 }
@@ -54,7 +56,7 @@ var Environment = []Variable{
 func FromEnvironment() (Config, error) { return fromEnvironment(os.Getenv) }
 
 func fromEnvironment(get func(string) string) (Config, error) {
-	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile)}
+	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
 	for _, v := range []struct {
 		name string
 		to   *int

@@ -57,8 +57,13 @@ func (l *rail) failure(err error) *PeerError {
 	if len(l.gate.rails) > 1 {
 		err = fmt.Errorf("rail %s: %w", l.name, err)
 	}
+	return peerFailure(l.gate.rank, err)
+}
+
+// peerFailure builds the failure of the gate to a rank because of err.
+func peerFailure(rank int, err error) *PeerError {
 	if errors.Is(err, driver.ErrProtocol) {
-		return violation(l.gate.rank, "%v", err)
+		return violation(rank, "%v", err)
 	}
-	return &PeerError{Rank: l.gate.rank, Reason: err.Error(), Err: ErrPeerLost}
+	return &PeerError{Rank: rank, Reason: err.Error(), Err: ErrPeerLost}
 }

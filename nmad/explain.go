@@ -16,13 +16,19 @@ type Protocol struct {
 
 // Protocols tells which protocol messages of which size take through this gate, and why:
 // a table in order of size, without gaps. A synchronous send takes the rendezvous at
-// any size, and so does a short message for which the receiver has no memory left.
+// any size, and so does a short message for which the receiver has no memory left. A gate
+// that has no links yet does not know more than that it will make them: see Link.
 func (g *Gate) Protocols() []Protocol {
+	g.mu.lock()
+	defer g.release()
 	if g.link == nil {
 		return []Protocol{
 			{0, selfEager, "copy, if early", "self", "default: a short message is copied aside until its receive is there"},
 			{selfEager + 1, math.MaxUint64, "copy", "self", "default: a long message waits for its receive and is copied once"},
 		}
+	}
+	if g.linking != nil && g.linking.stage != linked {
+		return []Protocol{{0, math.MaxUint64, "link, then as it says", g.railNames(), "nothing was sent yet"}}
 	}
 	eager := uint64(g.tx.eager)
 	why := g.why
@@ -32,12 +38,16 @@ func (g *Gate) Protocols() []Protocol {
 			why = fmt.Sprintf("%s, as far as the largest packet of %s goes", g.why, g.rails[0].name)
 		}
 	}
+	return []Protocol{
+		{0, eager, "eager", g.rails[0].name, why},
+		{eager + 1, math.MaxUint64, "rendezvous", g.railNames(), why},
+	}
+}
+
+func (g *Gate) railNames() string {
 	names := make([]string, len(g.rails))
 	for i := range g.rails {
 		names[i] = g.rails[i].name
 	}
-	return []Protocol{
-		{0, eager, "eager", names[0], why},
-		{eager + 1, math.MaxUint64, "rendezvous", strings.Join(names, ", "), why},
-	}
+	return strings.Join(names, ", ")
 }

@@ -20,7 +20,7 @@ import (
 type Gate struct {
 	own      int         // our rank
 	rank     int         // the peer's
-	link     driver.Link // of the first rail; nil: to ourselves
+	link     driver.Link // of the first rail; nil: to ourselves; changes once, under mu, when a gate gets its links
 	strategy strategy.Strategy
 	why      string // where the eager limit comes from; "": the driver
 	engine   *pioman.Engine
@@ -41,6 +41,9 @@ type Gate struct {
 
 	end  *PeerError // why the gate has ended; nil: it has not
 	dead error      // what new requests fail with; set by end or close; nil: none
+
+	aloof   bool     // dead is set, or there are no links yet
+	linking *linking // how far they are; nil: the gate was made with them, or needs none
 
 	closing  bool // this side closes
 	byeSent  bool // BYE is queued or out
@@ -63,7 +66,7 @@ type Gate struct {
 	called    bool         // something was added to calls since the lock was taken
 	tx        sender
 	rx        receiver
-	rails     []rail          // at least one, unless it leads to ourselves; never changes
+	rails     []rail          // at least one, unless it leads to ourselves
 	pulling   int             // chunks that come in, or wait for those before them, over all rails
 	pushing   int             // likewise, that go out
 	chunks    *chunk          // to be used again
@@ -276,7 +279,7 @@ func (g *Gate) fail(why *PeerError) {
 	}
 	g.end = why
 	if g.dead == nil {
-		g.dead = why
+		g.dead, g.aloof = why, true
 	}
 	g.failSends(g.dead)
 	g.failRecvs(g.dead)

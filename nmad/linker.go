@@ -4,21 +4,52 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 )
 
-// linker makes the links of a process, one to each other process per rail. Of each rail
-// it dials every lower rank and accepts every higher one, both at once, so that no
-// order among the processes can make them wait for each other in a circle; the rails come
-// one after the other, in the same order everywhere.
+// linker makes the links of a process, one to each other process per rail: it dials, and
+// accepts what others dial as long as the session is open, so that nobody depends on who
+// needs a link first. Gates decide what becomes of each link (linking.go).
 type linker struct {
-	own   int
-	size  int
 	ends  []driver.Endpoint // by rail
 	names []string          // likewise
-	links [][]driver.Link   // by rail and rank; what is left in it at the end is closed
+	cards []bootstrap.Card  // by rank, once they are there
+	limit time.Duration     // for the links of a gate
+
+	ctx    context.Context // ends when no more links are to be made
+	cancel context.CancelFunc
+	seats  chan struct{} // one for each link that is being dialled
+
+	made    chan struct{}  // something has changed; room for one
+	doors   sync.WaitGroup // who accepts
+	stopped sync.Once
+
+	mu     sync.Mutex
+	lost   *PeerError // the first gate that has ended
+	turned error      // why the last stranger was turned away, or nobody came
+}
+
+// seatsAtOnce bounds how many links a process dials at once.
+const seatsAtOnce = 16
+
+// Pauses of who was told that the peer dials itself, before it asks again.
+const (
+	firstAsk = 20 * time.Millisecond
+	lastAsk  = time.Second
+)
+
+// dialTries is how often a dial is tried that fails for want of something that may come:
+// descriptors, or room in the kernel's queue of the peer.
+const dialTries = 4
+
+func newLinker(limit time.Duration) *linker {
+	l := &linker{limit: limit, seats: make(chan struct{}, seatsAtOnce), made: make(chan struct{}, 1)}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	return l
 }
 
 // open opens the drivers.
@@ -30,13 +61,12 @@ func (l *linker) open(cfg *Config) error {
 		}
 		l.ends = append(l.ends, end)
 		l.names = append(l.names, d.Name())
-		l.links = append(l.links, make([]driver.Link, l.size))
 	}
 	return nil
 }
 
-// cards is what the others have to know in order to dial.
-func (l *linker) cards() []bootstrap.Rail {
+// addresses is what the others have to know in order to dial.
+func (l *linker) addresses() []bootstrap.Rail {
 	rails := make([]bootstrap.Rail, len(l.ends))
 	for i, end := range l.ends {
 		rails[i] = bootstrap.Rail{Driver: l.names[i], Addr: end.Addr()}
@@ -44,101 +74,325 @@ func (l *linker) cards() []bootstrap.Rail {
 	return rails
 }
 
-// take hands the links to a rank over.
-func (l *linker) take(rank int) []driver.Link {
-	links := make([]driver.Link, len(l.links))
-	for i := range l.links {
-		links[i], l.links[i][rank] = l.links[i][rank], nil
-	}
-	return links
-}
-
-// run fails when ctx ends, or when job ends, whose cause then is the reason.
-func (l *linker) run(ctx, job context.Context, cards []bootstrap.Card) error {
-	for i := range l.ends {
-		if err := l.runRail(ctx, job, i, cards); err != nil {
-			l.closeLinks()
-			return err
+// stop ends all dials and exchanges, and accepts no more. It waits for those who accept.
+// Calling it again does nothing.
+func (l *linker) stop() {
+	l.stopped.Do(func() {
+		l.cancel()
+		l.doors.Wait()
+		for _, end := range l.ends {
+			end.Close()
 		}
-	}
-	return nil
+	})
 }
 
-// runRail makes the links of one rail.
-func (l *linker) runRail(ctx, job context.Context, rail int, cards []bootstrap.Card) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(job, func() { cancel(context.Cause(job)) })()
+// changed wakes who waits for links.
+func (l *linker) changed() {
+	select {
+	case l.made <- struct{}{}:
+	default:
+	}
+}
 
-	accepted := make([]driver.Link, l.size)
-	over := make(chan error, 1)
-	go func() {
-		err := l.accept(ctx, rail, accepted)
+// noteLost keeps the first gate that has ended.
+func (l *linker) noteLost(why *PeerError) {
+	l.mu.Lock()
+	if l.lost == nil {
+		l.lost = why
+	}
+	l.mu.Unlock()
+	l.changed()
+}
+
+// state returns the first gate that has ended, and what has kept others away.
+func (l *linker) state() (lost *PeerError, turned error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost, l.turned
+}
+
+// acceptAll accepts links of all rails from here on.
+func (s *Session) acceptAll() {
+	for i, end := range s.linker.ends {
+		s.linker.doors.Go(func() { s.accept(i, end) })
+	}
+}
+
+// accept hands the links of a rail that others have dialled to their gates.
+func (s *Session) accept(rail int, end driver.Endpoint) {
+	l := s.linker
+	for {
+		rank, link, err := end.Accept(l.ctx)
 		if err != nil {
-			cancel(err)
+			l.mu.Lock()
+			l.turned = err
+			l.mu.Unlock()
+			if !pause(l.ctx, 10*time.Millisecond) || errors.Is(err, driver.ErrClosed) {
+				return
+			}
+			continue
 		}
-		over <- err
-	}()
-	err := l.dial(ctx, rail, cards)
-	if err != nil {
-		cancel(err)
-	}
-	err2 := <-over
-	for rank, link := range accepted {
-		if link != nil {
-			l.links[rail][rank] = link
-		}
-	}
-	if err == nil {
-		err = err2
-	}
-	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
-		return fmt.Errorf("%w (%v)", cause, err)
-	}
-	return err
-}
-
-func (l *linker) dial(ctx context.Context, rail int, cards []bootstrap.Card) error {
-	for rank := range l.own {
-		addr := cards[rank].Rails[rail].Addr
-		link, err := l.ends[rail].Dial(ctx, rank, addr)
-		if err != nil {
-			return fmt.Errorf("link to rank %d at %s: %w", rank, addr, err)
-		}
-		l.links[rail][rank] = link
-	}
-	return nil
-}
-
-func (l *linker) accept(ctx context.Context, rail int, links []driver.Link) error {
-	for range l.size - 1 - l.own {
-		rank, link, err := l.ends[rail].Accept(ctx)
-		if err != nil {
-			return fmt.Errorf("accept links: %w", err)
-		}
-		if rank <= l.own || rank >= l.size || links[rank] != nil {
+		if rank < 0 || rank >= len(s.gates) || rank == s.cfg.Rank || !s.take(s.gates[rank], rail, link) {
 			link.Close()
-			return fmt.Errorf("accept links: %w: a link from rank %d, which is not expected", ErrProtocol, rank)
 		}
-		links[rank] = link
 	}
-	return nil
 }
 
-func (l *linker) closeLinks() {
-	for _, links := range l.links {
-		for rank, link := range links {
-			if link != nil {
-				link.Close()
-				links[rank] = nil
+// take gives a link to its gate. False: it is none of its.
+func (s *Session) take(g *Gate, rail int, link driver.Link) bool {
+	g.mu.lock()
+	defer g.release()
+	if rail > 0 {
+		return g.further(rail, link)
+	}
+	answer := g.verdict(link)
+	s.work.Go(func() { s.welcome(g, link, answer) })
+	return true
+}
+
+// welcome tells who has dialled what becomes of its link, and, after YES, waits for the other
+// rails and attaches them.
+func (s *Session) welcome(g *Gate, link driver.Link, answer uint64) {
+	ctx, stop := context.WithTimeout(s.linker.ctx, s.linker.limit)
+	defer stop()
+	err := tell(ctx, link, answer)
+	if answer != linkYes {
+		link.Close()
+		return
+	}
+	for err == nil {
+		g.mu.lock()
+		gone := g.end != nil || g.linking.stage != accepting
+		ready := !gone && g.linking.complete()
+		if ready {
+			ready = g.attach(accepting, g.linking.rails)
+		}
+		g.release()
+		if ready {
+			s.attached(g)
+			return
+		}
+		if gone {
+			err = driver.ErrClosed
+		} else if !pause(ctx, time.Millisecond) {
+			err = fmt.Errorf("its other rails did not come: %w", ctx.Err())
+		}
+	}
+	s.giveUp(g, accepting, err)
+}
+
+// giveUp ends a gate whose links could not be made, unless that does not matter any more,
+// and closes those that had been accepted.
+func (s *Session) giveUp(g *Gate, at linkStage, err error) {
+	var rails []driver.Link
+	g.mu.lock()
+	if at == accepting {
+		rails, g.linking.rails = g.linking.rails, nil
+	}
+	if g.linking.stage == at {
+		g.fail(peerFailure(g.rank, fmt.Errorf("cannot link: %w", err)))
+	}
+	g.release()
+	closeLinks(rails)
+}
+
+func closeLinks(links []driver.Link) {
+	for _, link := range links {
+		if link != nil {
+			link.Close()
+		}
+	}
+}
+
+// reach makes the links of a gate that is dialling.
+func (s *Session) reach(g *Gate) {
+	ctx, stop := context.WithTimeout(s.linker.ctx, s.linker.limit)
+	defer stop()
+	for wait := firstAsk; g.dials(); wait = min(2*wait, lastAsk) {
+		links, later, err := s.dial(ctx, g)
+		if err == nil && !later {
+			g.mu.lock()
+			ok := g.attach(dialling, links)
+			g.release()
+			if ok {
+				s.attached(g)
+			} else {
+				closeLinks(links)
+			}
+			return
+		}
+		for end := time.Now().Add(wait); err == nil && g.dials() && time.Now().Before(end); {
+			if !pause(ctx, time.Millisecond) {
+				err = fmt.Errorf("it says that it dials, but its link does not come: %w", ctx.Err())
 			}
 		}
+		if err != nil {
+			s.giveUp(g, dialling, err)
+			return
+		}
 	}
 }
 
-// closeEnds stops accepting.
-func (l *linker) closeEnds() {
-	for _, end := range l.ends {
-		end.Close()
+// dials says whether the gate is to be linked by us, still.
+func (g *Gate) dials() bool {
+	g.mu.lock()
+	defer g.release()
+	return g.end == nil && g.linking.stage == dialling
+}
+
+// dial dials all rails to a peer. later: it dials itself.
+func (s *Session) dial(ctx context.Context, g *Gate) (links []driver.Link, later bool, err error) {
+	l := s.linker
+	select {
+	case l.seats <- struct{}{}:
+		defer func() { <-l.seats }()
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
 	}
+	defer func() {
+		if err != nil || later {
+			closeLinks(links)
+			links = nil
+		}
+	}()
+	for i := range l.ends {
+		link, err := l.dialRail(ctx, i, g.rank)
+		if err != nil {
+			return links, false, err
+		}
+		links = append(links, link)
+		if i > 0 {
+			continue
+		}
+		switch answer, err := hear(ctx, link); {
+		case err != nil:
+			return links, false, fmt.Errorf("no answer to our link: %w", err)
+		case answer == linkLater:
+			return links, true, nil
+		case answer == linkNever:
+			return links, false, fmt.Errorf("it has closed its session, or taken us for lost: %w", driver.ErrPeerLost)
+		}
+	}
+	return links, false, nil
+}
+
+// dialRail dials one rail to a peer, several times if need be.
+func (l *linker) dialRail(ctx context.Context, rail, rank int) (link driver.Link, err error) {
+	addr := l.cards[rank].Rails[rail].Addr
+	for try := range dialTries {
+		if link, err = l.ends[rail].Dial(ctx, rank, addr); err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
+			break
+		}
+		if !pause(ctx, time.Millisecond<<(2*try)) {
+			break
+		}
+	}
+	return link, err
+}
+
+// tell sends the answer to who has dialled.
+func tell(ctx context.Context, link driver.Link, answer uint64) error {
+	h := driver.Header{Kind: kindLink, Size: answer}
+	return persist(ctx, func() (bool, error) {
+		if h.Kind != 0 {
+			if ok, err := link.Send(&h, nil); !ok || err != nil {
+				return false, err
+			}
+			h.Kind = 0 // it is sent
+		}
+		return link.Flush()
+	})
+}
+
+// hear receives the answer of who was dialled.
+func hear(ctx context.Context, link driver.Link) (uint64, error) {
+	var h driver.Header
+	err := persist(ctx, func() (bool, error) {
+		_, ok, err := link.Recv(&h)
+		return ok, err
+	})
+	if err == nil && (h.Kind != kindLink || h.Body != 0 || h.Size > linkNever) {
+		err = fmt.Errorf("%w: a packet of kind %d, size %d in the place of the answer to a link", driver.ErrProtocol, h.Kind, h.Size)
+	}
+	return h.Size, err
+}
+
+// persist calls f, ever more rarely, until it says true or fails, or ctx ends.
+func persist(ctx context.Context, f func() (bool, error)) error {
+	for wait := 10 * time.Microsecond; ; wait = min(2*wait, time.Millisecond) {
+		if ok, err := f(); ok || err != nil {
+			return err
+		}
+		if !pause(ctx, wait) {
+			return ctx.Err()
+		}
+	}
+}
+
+// pause sleeps; false: ctx has ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// attached goes on once a gate has its links.
+func (s *Session) attached(g *Gate) {
+	if err := s.install(g); err != nil {
+		g.mu.lock()
+		g.fail(peerFailure(g.rank, err))
+		g.release()
+	}
+	s.linker.changed()
+}
+
+// linkAll makes all links: it dials the lower ranks, and the higher ones dial us. It fails
+// when ctx ends, when the job does, or when a link cannot be made.
+func (s *Session) linkAll(ctx, job context.Context) error {
+	for _, g := range s.gates[:s.cfg.Rank] {
+		g.mu.lock()
+		g.wantLinks()
+		g.release()
+	}
+	for {
+		if lost, _ := s.linker.state(); lost != nil {
+			if job.Err() != nil {
+				return fmt.Errorf("%w (%v)", context.Cause(job), lost)
+			}
+			return lost
+		}
+		if s.allLinked() {
+			return nil
+		}
+		select {
+		case <-s.linker.made:
+		case <-job.Done():
+			return context.Cause(job)
+		case <-ctx.Done():
+			s.linker.cancel()
+			s.linker.doors.Wait()
+			_, turned := s.linker.state()
+			return fmt.Errorf("link to all ranks: %w (%v)", context.Cause(ctx), turned)
+		}
+	}
+}
+
+func (s *Session) allLinked() bool {
+	for _, g := range s.gates {
+		if g.linking == nil {
+			continue
+		}
+		g.mu.lock()
+		there := g.linking.stage == linked
+		g.release()
+		if !there {
+			return false
+		}
+	}
+	return true
 }

@@ -136,6 +136,9 @@ func (s *Session) startAny(r *Request) {
 	r.gate.pend(r)
 	s.any.post(r)
 	s.searchAll()
+	if s.orphan.Load() {
+		s.linkOrphan()
+	}
 	if dead := s.any.gone(); dead != nil && s.any.remove(r) {
 		r.gate.mu.lock()
 		r.gate.complete(r, dead)

@@ -9,7 +9,8 @@ const (
 	kindBye                  // the last packet but acknowledgements: the sender has closed its session; Size: bytes it has ever pushed
 	kindByeAck               // everything up to BYE was taken in
 	kindAggregate            // several whole messages: Size of them, Seq of the first; Cookie as in EAGER; see aggregate.go
-	lastKind      = kindAggregate
+	kindLink                 // the first packet of a first rail: the answer to who has dialled it, Size; see linking.go
+	lastKind      = kindLink
 )
 
 // overhead is what a message costs of the credit beyond its body, in bytes:

@@ -20,6 +20,9 @@ const (
 // notice hears from the control connection that another process has left or has
 // died. It comes from a goroutine of its own, so it works although nobody polls.
 func (s *Session) notice(e bootstrap.Event) {
+	if e.Rank == 0 {
+		s.orphaned()
+	}
 	g := s.gates[e.Rank]
 	if g == nil || g.link == nil {
 		return
@@ -27,13 +30,63 @@ func (s *Session) notice(e bootstrap.Event) {
 	if e.Kind == bootstrap.Left {
 		s.work.Go(func() { g.peerLeft(e.Reason) })
 	} else {
-		s.work.Go(func() { g.peerEnded(e.Reason) })
+		s.work.Go(func() {
+			// What lies in links that are being made came before its death.
+			patience(retireLimit, func() bool {
+				g.mu.lock()
+				defer g.release()
+				return !g.underway()
+			})
+			g.peerEnded(e.Reason)
+		})
 	}
 }
 
+// orphaned notes that rank 0 has gone. If a receive from any source waits then, or, by startAny,
+// when one is posted later, links are made to everybody: count and orphan are
+// written before the other one is read.
+func (s *Session) orphaned() {
+	s.orphan.Store(true)
+	if s.any.count.Load() != 0 {
+		s.linkOrphan()
+	}
+	for _, g := range s.gates {
+		g.mu.lock()
+		if g.rx.posted.len != 0 || !g.rx.wild.empty() {
+			g.wantLinks()
+		}
+		g.release()
+	}
+}
+
+// linkOrphan has links made to everybody.
+func (s *Session) linkOrphan() {
+	own := s.gates[s.cfg.Rank]
+	own.enter()
+	defer own.release()
+	if own.closing {
+		return
+	}
+	s.work.Go(func() {
+		for _, g := range s.gates {
+			g.mu.lock()
+			if !g.closing {
+				g.wantLinks()
+			}
+			g.release()
+		}
+	})
+}
+
 // peerLeft polls for a peer that has said elsewhere that it leaves, until its BYE has
-// come: it waits for our acknowledgement, and perhaps nobody here polls.
+// come: it waits for our acknowledgement, and perhaps nobody here polls. If links were being
+// made they may have brought something. Without links nothing was sent.
 func (g *Gate) peerLeft(reason string) {
+	g.mu.lock()
+	if g.apart() {
+		g.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
+	}
+	g.release()
 	patience(byeLimit, func() bool {
 		g.mu.lock()
 		over := g.end != nil
@@ -47,6 +100,8 @@ func (g *Gate) peerLeft(reason string) {
 // receives from any source end.
 func (s *Session) ended(g *Gate) {
 	s.work.Go(func() { s.retire(g) })
+	g.endWaiters(g.dead)
+	s.linker.noteLost(g.end)
 	if s.alive.Add(-1) == 0 {
 		over := s.any.fail(g.dead)
 		for r := over.pop(); r != nil; r = over.pop() {
@@ -64,11 +119,14 @@ func (s *Session) retire(g *Gate) {
 	})
 	s.mu.Lock()
 	s.retired[g.rank] = true
+	installed := s.installed[g.rank]
 	s.mu.Unlock()
-	for i := range g.rails {
-		s.cfg.Engine.RemoveSource(source{&g.rails[i]})
+	if installed {
+		for i := range g.rails {
+			s.cfg.Engine.RemoveSource(source{&g.rails[i]})
+		}
+		g.task.Cancel() // not from its handler, so it cannot fail
 	}
-	g.task.Cancel() // not from its handler, so it cannot fail
 	patience(0, func() bool { return g.shut(g.end) })
 	for i := range g.rails {
 		g.rails[i].link.Close()
@@ -175,6 +233,7 @@ func (s *Session) end(why error) {
 	if s.control != nil {
 		s.control.Leave() // no notices from here on, so nothing is added to work
 	}
+	s.linker.stop()
 	s.work.Wait()
 }
 

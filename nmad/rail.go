@@ -31,10 +31,15 @@ type rail struct {
 }
 
 func (l *rail) init(g *Gate, index int, link driver.Link) {
-	l.gate, l.index, l.link = g, uint8(index), link
+	l.gate, l.index = g, uint8(index)
 	l.cost, l.why = strategy.DefaultCost, "default"
-	l.push.call, l.push.under = link.PushLarge, &g.pushing
-	l.pull.call, l.pull.under = link.PullLarge, &g.pulling
+	l.push.under, l.pull.under = &g.pushing, &g.pulling
+	l.bind(link)
+}
+
+// bind has the rail use that link.
+func (l *rail) bind(link driver.Link) {
+	l.link, l.push.call, l.pull.call = link, link.PushLarge, link.PullLarge
 }
 
 // load is the rail as a strategy sees it. Under mu.

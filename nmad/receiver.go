@@ -73,8 +73,7 @@ func (g *Gate) post(r *Request) bool {
 			return true
 		}
 	}
-	if g.dead != nil {
-		g.complete(r, g.dead)
+	if g.aloof && !g.admits(r) {
 		return false
 	}
 	g.pend(r)

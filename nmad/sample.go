@@ -40,6 +40,9 @@ func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 	if g.link == nil {
 		return nil, fmt.Errorf("nmad: sample: %w: the gate to the own rank has no rail", ErrRank)
 	}
+	if err := g.Link(ctx); err != nil {
+		return nil, err
+	}
 	p := &Profile{Rails: map[string]Rail{}}
 	for i := range g.rails {
 		rail, err := g.sampleCost(ctx, uint64(i))
@@ -149,6 +152,9 @@ func (g *Gate) sampleRecv(r *Request, tag uint64, buf []byte) error {
 
 // SampleEcho is the other side of Sample, and returns when that does.
 func (g *Gate) SampleEcho(ctx context.Context) error {
+	if err := g.Link(ctx); err != nil {
+		return err
+	}
 	tags := int(sampleRail-sampleEager) + len(g.rails)
 	in, buf := make([]Request, tags), make([][]byte, tags)
 	all := make([]*Request, tags)

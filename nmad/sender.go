@@ -28,14 +28,19 @@ type sender struct {
 
 func (s *sender) init(link driver.Link, b bounds) {
 	if link != nil {
-		s.room = min(link.MaxBody(), math.MaxInt32)
-		s.eager = s.room
-		if b.eager > 0 {
-			s.eager = min(s.eager, b.eager)
-		}
+		s.bind(link, b.eager)
 	}
 	s.credit, s.window = b.peerWindow, b.peerWindow
 	s.records = min(b.peerRecords, maxCookies)
+}
+
+// bind takes the bounds of a link over. eager is as in bounds.
+func (s *sender) bind(link driver.Link, eager int) {
+	s.room = min(link.MaxBody(), math.MaxInt32)
+	s.eager = s.room
+	if eager > 0 {
+		s.eager = min(s.eager, eager)
+	}
 }
 
 // failSends ends all sends but those whose bytes a mover is copying right now: they are

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
@@ -19,12 +20,16 @@ import (
 type Session struct {
 	cfg     Config
 	control *bootstrap.Control
+	linker  *linker
 	gates   []*Gate // by rank
 	any     *anySource
 	watch   monitors
 
-	mu      sync.Mutex // serializes install and retire
-	retired []bool     // by rank: the gate's source and task are not to be installed any more
+	mu        sync.Mutex // serializes install and retire
+	installed []bool     // by rank: the gate's sources and task are in the engine's care
+	retired   []bool     // by rank: they are not to be any more
+
+	orphan atomic.Bool // rank 0 has gone: nobody tells of the others but links; see linking.go
 
 	alive  atomic.Int32   // other processes whose gates have not ended
 	work   sync.WaitGroup // goroutines that end gates
@@ -32,8 +37,8 @@ type Session struct {
 	failed error // what Close returned
 }
 
-// Open meets the other processes of the job and links to each of them. It
-// returns once all of them have done so, or fails when ctx ends, when the time
+// Open meets the other processes of the job and, if Config.Link says so, links to each of
+// them. It returns once all of them have done so, or fails when ctx ends, when the time
 // is up, when another process fails, or when the configuration cannot work. It blocks
 // the calling thread or goroutine only.
 func Open(ctx context.Context, cfg Config) (*Session, error) {
@@ -65,7 +70,10 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 		}
 		return nil, err
 	}
-	s := &Session{cfg: cfg, gates: make([]*Gate, cfg.Size), retired: make([]bool, cfg.Size), any: newAnySource(cfg.Size)}
+	s := &Session{
+		cfg: cfg, linker: newLinker(cfg.Timeout), gates: make([]*Gate, cfg.Size), any: newAnySource(cfg.Size),
+		installed: make([]bool, cfg.Size), retired: make([]bool, cfg.Size),
+	}
 	s.alive.Store(int32(cfg.Size - 1))
 	ctx, stop := context.WithTimeout(ctx, cfg.Timeout)
 	defer stop()
@@ -73,24 +81,17 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 		s.abandon(err)
 		return nil, fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err)
 	}
-	for _, g := range s.gates {
-		if err := s.install(g); err != nil {
-			s.Close()
-			return nil, fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err)
-		}
-	}
 	return s, nil
 }
 
-// connect makes all gates.
+// connect makes all gates, and their links if they are not to wait.
 func (s *Session) connect(ctx context.Context) error {
 	cfg := &s.cfg
 	card := bootstrap.Card{
 		PID: os.Getpid(), Born: bootstrap.Born(os.Getpid()), Host: hostIdentity(),
-		Window: uint64(cfg.Unexpected), Records: uint32(cfg.Announced),
+		Window: uint64(cfg.Unexpected), Records: uint32(cfg.Announced), Lazy: cfg.Link == LinkLazy,
 	}
-	l := &linker{own: cfg.Rank, size: cfg.Size}
-	defer l.closeEnds()
+	l := s.linker
 	if cfg.Size > 1 {
 		if err := l.open(cfg); err != nil {
 			if cfg.Listener != nil {
@@ -98,7 +99,7 @@ func (s *Session) connect(ctx context.Context) error {
 			}
 			return err
 		}
-		card.Rails = l.cards()
+		card.Rails = l.addresses()
 	}
 	control, err := bootstrap.Join(ctx, bootstrap.Config{
 		Rank: cfg.Rank, Size: cfg.Size,
@@ -109,22 +110,25 @@ func (s *Session) connect(ctx context.Context) error {
 		return err
 	}
 	s.control = control
-	cards := control.Cards()
-	if cfg.Size > 1 {
-		if err := agree(cards, cfg.Rank); err != nil {
-			return err
-		}
-		if err := l.run(ctx, control.Context(), cards); err != nil {
-			return err
-		}
+	l.cards = control.Cards()
+	if err := agree(l.cards, cfg.Rank); err != nil {
+		return err
 	}
 	for rank := range s.gates {
-		s.gates[rank] = s.gate(rank, l, cards[rank])
+		s.gates[rank] = s.gate(rank, l.cards[rank])
+	}
+	s.acceptAll()
+	if cfg.Link == LinkAll {
+		if err := s.linkAll(ctx, control.Context()); err != nil {
+			return err
+		}
+		l.stop()
 	}
 	return control.Ready(ctx)
 }
 
-// agree checks that all processes use the same drivers, and the same heartbeat.
+// agree checks that all processes use the same drivers, the same heartbeat, and make their
+// links at the same time.
 func agree(cards []bootstrap.Card, own int) error {
 	for _, c := range cards {
 		if len(c.Rails) != len(cards[own].Rails) || c.Drivers() != cards[own].Drivers() {
@@ -135,11 +139,15 @@ func agree(cards []bootstrap.Card, own int) error {
 			return fmt.Errorf("%w: rank %d has a heartbeat of %d ms, rank %d one of %d ms: give all processes the same %s",
 				ErrConfig, own, cards[own].Silence, c.Rank, c.Silence, EnvHeartbeat)
 		}
+		if c.Lazy != cards[own].Lazy {
+			return fmt.Errorf("%w: of the ranks %d and %d one makes its links when they are needed, one when the job starts: give all processes the same %s",
+				ErrConfig, own, c.Rank, EnvLink)
+		}
 	}
 	return nil
 }
 
-func (s *Session) gate(rank int, l *linker, card bootstrap.Card) *Gate {
+func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 	b := bounds{
 		eager:       s.cfg.Eager,
 		window:      int64(s.cfg.Unexpected),
@@ -151,8 +159,15 @@ func (s *Session) gate(rank int, l *linker, card bootstrap.Card) *Gate {
 	if rank == s.cfg.Rank {
 		g = newGate(rank, rank, nil, s.cfg.Engine, b)
 	} else {
-		links := l.take(rank)
-		g = newGate(s.cfg.Rank, rank, links[0], s.cfg.Engine, b, links[1:]...)
+		none := make([]driver.Link, len(s.cfg.networks))
+		for i := range none {
+			none[i] = &nowhere{}
+		}
+		g = newGate(s.cfg.Rank, rank, none[0], s.cfg.Engine, b, none[1:]...)
+		for i := range none {
+			none[i].(*nowhere).g = g
+		}
+		g.linking, g.aloof = &linking{s: s, eager: b.eager}, true
 		g.onEnd, g.why = s.ended, s.cfg.eagerFrom
 		for i := range g.rails {
 			r := &g.rails[i]
@@ -171,16 +186,14 @@ func (s *Session) gate(rank int, l *linker, card bootstrap.Card) *Gate {
 	return g
 }
 
-// install puts a gate into the engine's care.
+// install puts a gate that has its links into the engine's care.
 func (s *Session) install(g *Gate) error {
-	if g.link == nil {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.retired[g.rank] {
 		return nil
 	}
+	s.installed[g.rank] = true
 	opt := pioman.Repeat
 	for i := range g.rails {
 		l := &g.rails[i]
@@ -210,6 +223,6 @@ func (s *Session) Gate(rank int) *Gate {
 		return s.gates[rank]
 	}
 	g := newGate(s.cfg.Rank, rank, nil, s.cfg.Engine, bounds{})
-	g.dead = fmt.Errorf("nmad: %w: %d, the job has 0 to %d", ErrRank, rank, s.cfg.Size-1)
+	g.dead, g.aloof = fmt.Errorf("nmad: %w: %d, the job has 0 to %d", ErrRank, rank, s.cfg.Size-1), true
 	return g
 }

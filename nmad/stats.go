@@ -2,6 +2,7 @@ package nmad
 
 // Stats counts what has happened on a gate, or on all gates of a session.
 type Stats struct {
+	Links      uint64 // that were made: one for each rail, once the gate has needed them
 	Sends      uint64 // started
 	Recvs      uint64 // started
 	Rendezvous uint64 // messages that were announced first
@@ -31,6 +32,7 @@ type RailStats struct {
 }
 
 func (s *Stats) add(t Stats) {
+	s.Links += t.Links
 	s.Sends += t.Sends
 	s.Recvs += t.Recvs
 	s.Rendezvous += t.Rendezvous

@@ -17,6 +17,8 @@ type Card struct {
 	Window  uint64 // eager bytes that a peer may have outstanding at this process
 	Records uint32 // rendezvous that a peer may have outstanding at this process
 
+	Lazy bool // it makes its links when they are first needed. The same in all cards of a job
+
 	Silence uint32 // ms after which a silent process is taken for lost; 0: never. The same in all cards of a job
 }
 
@@ -26,7 +28,7 @@ const (
 	maxDriver = 63
 	maxAddr   = 1023
 
-	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 2 + maxHost + 4 + MaxRails*(2*2+maxDriver+maxAddr)
+	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 4 + 2 + maxHost + 4 + MaxRails*(2*2+maxDriver+maxAddr)
 )
 
 // MaxRails is how many rails a card has at most.
@@ -77,6 +79,11 @@ func (c *Card) append(b []byte) []byte {
 	b = appendU64(b, c.Window)
 	b = appendU32(b, c.Records)
 	b = appendU32(b, c.Silence)
+	lazy := uint32(0)
+	if c.Lazy {
+		lazy = 1
+	}
+	b = appendU32(b, lazy)
 	b = appendString(b, c.Host)
 	b = appendU32(b, uint32(len(c.Rails)))
 	for _, r := range c.Rails {
@@ -93,6 +100,9 @@ func (c *Card) read(r *reader) {
 	c.Window = r.u64()
 	c.Records = r.u32()
 	c.Silence = r.u32()
+	lazy := r.u32()
+	c.Lazy = lazy == 1
+	r.bad = r.bad || lazy > 1
 	c.Host = r.string(maxHost)
 	n := r.u32()
 	if n > MaxRails {

@@ -1,0 +1,233 @@
+package nmad
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// A gate gets its links when they are first needed (or, with Config.Link "all", while the
+// session opens): when something is to be sent through it. A receive makes no links, since
+// the sender will; that a peer without links has died or left its gate hears from the
+// control connection. Until they are there the gate has links that have no room
+// (nowhere), so what is sent waits in the gate's queue as for a busy network, and what is
+// hot asks for nothing new.
+//
+//	                 something to send              YES; all rails dialled
+//	   unlinked ------------------------> dialling ------------------------> linked
+//	      |                                  |                                 ^
+//	      | the peer's first rail: YES       | the peer's first rail,          |
+//	      |                                  | and its rank is the lower: YES  |
+//	      '---------------> accepting <------'                                 |
+//	                            '--------------- all rails are here -----------'
+//
+//	unlinked, dialling, accepting --- dial failed, peer lost, time up ---> ended, as in closing.go
+//	unlinked, dialling, accepting --- Close, nothing left to send -------> absent
+//
+// Either side may dial, and both may at once, so the side that accepts answers, as the
+// first packet of the first rail (LINK), what is to become of it:
+//
+//	YES     it is the link, and the other rails may follow; from accepting on
+//	LATER   dialling, and our rank is the lower one: our own link is on the way to you.
+//	        Also for what comes when there are links already
+//	NEVER   the gate has ended, or its session is closing
+//
+// There is one link per rail in the end. Say that A has the lower rank. A says YES
+// only when it is unlinked, and then never dials; or it dials, and then says LATER until
+// it ends. So not both dialled links are taken: if A has said YES, there is none of its
+// own that B could take. If both dial, A's is taken: B says YES in dialling, too, and lets go of
+// its own. Who hears LATER waits, and asks again now and then, since the other's
+// link may fail to come; then it hears NEVER. An answer that does not come is the end of the
+// gate, as the peer may have taken the link.
+//
+// No message is lost: who has heard YES may send, and the other side has decided on these
+// links by then, so that what lies in them is taken in once they are all here, also if their
+// sender has left meanwhile (Gate.peerLeft waits for that).
+//
+// When rank 0, which relays the news, has left or died, nobody tells of the death of a
+// process on another host but a link. From then on receives and probes that wait make links,
+// those for any source to everybody (Session.orphaned).
+type linking struct {
+	s       *Session
+	stage   linkStage
+	eager   int           // as bounds.eager
+	rails   []driver.Link // accepting: what is here; belongs to welcome
+	waiters requestQueue  // of Gate.Link
+}
+
+// linkStage is how far the links of a gate are. It is under the lock of the gate.
+type linkStage uint8
+
+const (
+	unlinked linkStage = iota
+	dialling
+	accepting
+	linked
+	absent
+)
+
+// Answers to who has dialled.
+const (
+	linkYes = iota
+	linkLater
+	linkNever
+)
+
+// apart says that the gate has no links, and nobody is making some. Under mu.
+func (g *Gate) apart() bool {
+	return g.linking != nil && (g.linking.stage == unlinked || g.linking.stage == absent)
+}
+
+// underway says that links are being made. Under mu.
+func (g *Gate) underway() bool {
+	return g.linking != nil && (g.linking.stage == dialling || g.linking.stage == accepting) && g.end == nil
+}
+
+// wantLinks has links made. Under mu.
+func (g *Gate) wantLinks() {
+	l := g.linking
+	if l == nil || l.stage != unlinked || g.end != nil {
+		return
+	}
+	l.stage = dialling
+	l.s.work.Go(func() { l.s.reach(g) })
+}
+
+// admits says whether a receive may wait on a gate that is not simply open; if not it has
+// ended. Under mu.
+func (g *Gate) admits(r *Request) bool {
+	if g.dead != nil {
+		g.complete(r, g.dead)
+		return false
+	}
+	if g.linking.s.orphan.Load() {
+		g.wantLinks()
+	}
+	return true
+}
+
+// verdict decides what becomes of a first rail that the peer has dialled. Under mu.
+func (g *Gate) verdict(link driver.Link) uint64 {
+	l := g.linking
+	switch {
+	case g.end != nil || l.stage == absent:
+		return linkNever
+	case l.stage == unlinked, l.stage == dialling && g.rank < g.own:
+		l.stage = accepting
+		l.rails = make([]driver.Link, len(g.rails))
+		l.rails[0] = link
+		return linkYes
+	}
+	return linkLater
+}
+
+// further takes a rail of links that are being accepted. False: there is no place for it.
+// Under mu.
+func (g *Gate) further(rail int, link driver.Link) bool {
+	l := g.linking
+	if g.end != nil || l.stage != accepting || l.rails[rail] != nil {
+		return false
+	}
+	l.rails[rail] = link
+	return true
+}
+
+// complete says that all rails are there.
+func (l *linking) complete() bool {
+	for _, link := range l.rails {
+		if link == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// attach puts the links into their place, from a stage in which they were being made, and
+// lets go what has waited for them. False: the gate does not want them any more. Under mu.
+func (g *Gate) attach(from linkStage, links []driver.Link) bool {
+	l := g.linking
+	if g.end != nil || l.stage != from {
+		return false
+	}
+	l.stage, l.rails = linked, nil
+	g.aloof = g.dead != nil
+	g.link = links[0]
+	for i, link := range links {
+		g.rails[i].bind(link)
+	}
+	g.tx.bind(links[0], l.eager)
+	g.rx.drainer, _ = links[0].(driver.Drainer)
+	g.stats.Links = uint64(len(links))
+	g.endWaiters(nil)
+	if g.outgoing() {
+		g.drain()
+	}
+	return true
+}
+
+// endWaiters ends the calls of Link. Under mu.
+func (g *Gate) endWaiters(err error) {
+	if g.linking == nil {
+		return
+	}
+	for r := g.linking.waiters.pop(); r != nil; r = g.linking.waiters.pop() {
+		g.complete(r, err)
+	}
+}
+
+// stayAway is the leave of a gate that has no links: it says NEVER from here on. Under mu.
+func (g *Gate) stayAway() {
+	g.linking.stage = absent
+	g.endWaiters(g.dead)
+}
+
+// Link has the links to the peer made now, instead of when they are first needed, and waits
+// until they are there. It fails when ctx is done, with its cause, and when they cannot be
+// made, with a PeerError; with ErrClosed when the session is closed. It blocks the
+// calling thread or goroutine only, and must not be called from hooks.
+func (g *Gate) Link(ctx context.Context) error {
+	r := fresh()
+	r.prepare(g, 0, nil, false)
+	r.special, r.peeks = true, true // no monitor is told
+	r.stage = posted
+	g.enter()
+	g.pend(r)
+	switch l := g.linking; {
+	case g.dead != nil:
+		g.complete(r, g.dead)
+	case l == nil || l.stage == linked:
+		g.complete(r, nil)
+	default:
+		l.waiters.push(r)
+		g.wantLinks()
+	}
+	g.release()
+	if err := r.WaitContext(ctx); err != nil {
+		return fmt.Errorf("nmad: link to rank %d: %w", g.rank, err)
+	}
+	return nil
+}
+
+// nowhere is the link of a gate that has none yet: nothing has come, and there is no room.
+// That something is to be sent has the real links made. Its methods are called under the lock
+// of the gate, but Close and Descriptor.
+type nowhere struct{ g *Gate }
+
+func (nowhere) MaxBody() int { return 0 }
+
+func (n nowhere) Send(*driver.Header, []byte) (bool, error) {
+	n.g.wantLinks()
+	return false, nil
+}
+
+func (n nowhere) SendParts(*driver.Header, [][]byte) (bool, error) { return n.Send(nil, nil) }
+
+func (nowhere) Flush() (bool, error)                            { return true, nil }
+func (nowhere) Recv(*driver.Header) (_ []byte, _ bool, _ error) { return }
+func (nowhere) PushLarge([]byte) (int, error)                   { return 0, nil }
+func (nowhere) PullLarge([]byte) (int, error)                   { return 0, nil }
+func (nowhere) Descriptor() int                                 { return -1 }
+func (nowhere) Arm(bool) bool                                   { return true }
+func (nowhere) Disarm()                                         {}
+func (nowhere) Close() error                                    { return nil }
