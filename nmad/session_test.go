@@ -392,6 +392,7 @@ func TestOpenFails(t *testing.T) {
 		"secret":     func(c *Config) { c.Secret = nil },
 		"driver":     func(c *Config) { c.Custom, c.Driver = nil, "carrier pigeon" },
 		"bounds":     func(c *Config) { c.Unexpected = -1 },
+		"link":       func(c *Config) { c.Link = "sometimes" },
 	} {
 		cfg := base()
 		change(&cfg)
@@ -434,7 +435,7 @@ func TestOneFailsAllFail(t *testing.T) {
 	}
 	d := &deaf{}
 	each(3, func(rank int) {
-		cfg := Config{Size: 3, Rank: rank, Rendezvous: l.Addr().String(), Secret: testSecret, Custom: d, Engine: pioman.New(pioman.Config{})}
+		cfg := Config{Size: 3, Rank: rank, Rendezvous: l.Addr().String(), Secret: testSecret, Custom: d, Engine: pioman.New(pioman.Config{}), Link: LinkAll}
 		if rank == 0 {
 			cfg.Listener = l
 		}
