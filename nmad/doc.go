@@ -28,7 +28,8 @@
 //
 //	   control connection (internal/bootstrap): who leaves, who has died
 //
-// Session opens the links and keeps the table of gates; internal/bootstrap brings
+// Session keeps the table of gates; the links of a gate are made when it first has something
+// to send, or all when the job starts (linking.go, Config.Link, PM2_LINK); internal/bootstrap brings
 // the processes together and watches over them; package launch starts them.
 // The core (gate, collect, optimise, transfer, sender, receiver, match, matching, credit,
 // rendezvous, aggregate, rail, chunk, mover, progress)

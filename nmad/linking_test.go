@@ -495,3 +495,44 @@ func TestLinksDiffer(t *testing.T) {
 		}
 	})
 }
+
+// BenchmarkOpen: how long a job of 16 takes to open, in one process, by when it makes its links.
+func BenchmarkOpen(b *testing.B) {
+	for _, d := range []string{"shm", "tcp"} {
+		for _, link := range []string{LinkLazy, LinkAll} {
+			b.Run(d+"/"+link, func(b *testing.B) {
+				for b.Loop() {
+					j := newJob(b, 16, nil, func(c *Config) { c.Driver, c.Link = d, link })
+					b.StopTimer()
+					j.close()
+					b.StartTimer()
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkFirstMessage: one short message, over links that are there or are not yet.
+func BenchmarkFirstMessage(b *testing.B) {
+	for _, d := range []string{"shm", "tcp"} {
+		for _, link := range []string{LinkLazy, LinkAll} {
+			b.Run(d+"/"+link, func(b *testing.B) {
+				for b.Loop() {
+					b.StopTimer()
+					j := newJob(b, 2, nil, func(c *Config) { c.Driver, c.Link = d, link })
+					b.StartTimer()
+					r := j.sessions[0].Gate(1).Isend(1, []byte{1})
+					if _, err := j.sessions[1].Gate(0).Recv(1, make([]byte, 1)); err != nil {
+						b.Fatal(err)
+					}
+					b.StopTimer()
+					if err := r.Wait(); err != nil {
+						b.Fatal(err)
+					}
+					j.close()
+					b.StartTimer()
+				}
+			})
+		}
+	}
+}

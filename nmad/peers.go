@@ -24,7 +24,7 @@ func (s *Session) notice(e bootstrap.Event) {
 		s.orphaned()
 	}
 	g := s.gates[e.Rank]
-	if g == nil || g.link == nil {
+	if g == nil || g.rank == g.own {
 		return
 	}
 	if e.Kind == bootstrap.Left {
@@ -226,7 +226,7 @@ func (s *Session) laggards() string {
 // end ends all gates, leaves the job and waits until everything is freed.
 func (s *Session) end(why error) {
 	for _, g := range s.gates {
-		if g != nil && g.link != nil {
+		if g != nil && g.rank != g.own {
 			g.shut(&PeerError{Rank: g.rank, Reason: why.Error(), Err: ErrPeerLost})
 		}
 	}

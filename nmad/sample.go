@@ -37,7 +37,7 @@ const (
 // SampleEcho on its gate to us meanwhile, and neither may use the gate for anything
 // else. It takes up to a second on fast networks.
 func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
-	if g.link == nil {
+	if g.rank == g.own {
 		return nil, fmt.Errorf("nmad: sample: %w: the gate to the own rank has no rail", ErrRank)
 	}
 	if err := g.Link(ctx); err != nil {
