@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -37,7 +36,8 @@ var (
 
 // Peers runs MPI jobs beside ours. For one goroutine.
 type peers struct {
-	dir, command string
+	dir     *scratch
+	command string
 }
 
 // errNoPeers: why none can be run here.
@@ -55,13 +55,13 @@ func newPeers(ctx context.Context, o Options) (_ *peers, err error) {
 		return nil, fmt.Errorf("%w are wanted: --peers %s", errNoPeers, NoPeers)
 	}
 	p := &peers{command: o.Peers}
-	if p.dir, err = os.MkdirTemp("", "pm2-lab-"); err != nil {
+	if p.dir, err = newScratch(); err != nil {
 		return nil, fmt.Errorf("make a folder to build the peers in: %w", err)
 	}
 	if p.command != "" {
 		return p, nil
 	}
-	p.command = filepath.Join(p.dir, "peers")
+	p.command = filepath.Join(p.dir.path, "peers")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", p.command, peersCommand).CombinedOutput(); err != nil {
 		p.remove()
 		if ctx.Err() != nil {
@@ -73,7 +73,7 @@ func newPeers(ctx context.Context, o Options) (_ *peers, err error) {
 	return p, nil
 }
 
-func (p *peers) remove() { os.RemoveAll(p.dir) }
+func (p *peers) remove() { p.dir.remove() }
 
 // available leaves those of the settings that can be used here, and has s skip the others.
 func available(ctx context.Context, p *peers, s *Sink, where string, settings ...setting) (usable []setting, err error) {
@@ -96,7 +96,7 @@ func available(ctx context.Context, p *peers, s *Sink, where string, settings ..
 func (p *peers) job(ctx context.Context, x setting, link *veth.Link, program string, args ...string) ([][]float64, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("it took longer than %v", peerPatience))
 	defer cancel()
-	line := []string{"job", "-dir", p.dir}
+	line := []string{"job", "-dir", p.dir.path}
 	if link != nil {
 		line = append(line, "-iface", veth.Device, "-subnet", veth.Subnet, "-enter", strings.Join(link.Enter(), " "))
 	}
