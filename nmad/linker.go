@@ -343,6 +343,14 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // attached goes on once a gate has its links.
 func (s *Session) attached(g *Gate) {
+	for i, end := range s.linker.ends {
+		if c, ok := end.(driver.Chooser); ok {
+			network, why := c.Choice(g.rank, s.linker.cards[g.rank].Rails[i].Addr)
+			g.mu.lock()
+			g.rails[i].network, g.rails[i].choice = network, why
+			g.release()
+		}
+	}
 	if err := s.install(g); err != nil {
 		g.mu.lock()
 		g.fail(peerFailure(g.rank, err))

@@ -134,7 +134,10 @@ func TestSampleRails(t *testing.T) {
 	j = newJob(t, 2, nil, func(c *Config) { c.Driver, c.Profile = "tcp,shm", file })
 	defer j.close()
 	g := j.sessions[0].Gate(1)
-	for i, want := range []RailInfo{{"tcp", 1000, 1, "measured, " + file, 0.25}, {"shm", 1000, 3, "measured, " + file, 0.75}} {
+	for i, want := range []RailInfo{
+		{Name: "tcp", Latency: 1000, Bandwidth: 1, Why: "measured, " + file, Share: 0.25},
+		{Name: "shm", Latency: 1000, Bandwidth: 3, Why: "measured, " + file, Share: 0.75},
+	} {
 		got := g.Rails()[i]
 		if math.Abs(got.Share-want.Share) > 0.02 {
 			t.Errorf("rail %d gets %.3f of a message, want %.2f", i, got.Share, want.Share)

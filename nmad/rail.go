@@ -19,6 +19,9 @@ type rail struct {
 	name  string // of the driver, and a number if it is not the first of that driver
 	link  driver.Link
 
+	network string // the driver that a driver that is a choice has chosen; else ""
+	choice  string // why
+
 	cost strategy.Cost // what it costs to move bytes over it
 	why  string        // where cost comes from: default, measured
 
@@ -123,6 +126,10 @@ type RailInfo struct {
 	Bandwidth float64 // bytes per ns, which is GB/s
 	Why       string  // where these come from: default, measured
 	Share     float64 // of a message of ShareOf bytes, between 0 and 1
+
+	// Of a driver that is a choice, like auto, once the gate has its links:
+	Network string // the driver that was chosen
+	Choice  string // why
 }
 
 // ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.
@@ -143,7 +150,7 @@ func (g *Gate) Rails() []RailInfo {
 	infos := make([]RailInfo, len(g.rails))
 	for i := range g.rails {
 		l := &g.rails[i]
-		infos[i] = RailInfo{l.name, l.cost.Latency, l.cost.Bandwidth, l.why, float64(shares[i]) / ShareOf}
+		infos[i] = RailInfo{l.name, l.cost.Latency, l.cost.Bandwidth, l.why, float64(shares[i]) / ShareOf, l.network, l.choice}
 	}
 	return infos
 }

@@ -90,6 +90,13 @@ type Link interface {
 	Close() error
 }
 
+// Chooser is an Endpoint of a driver that is a choice between others.
+type Chooser interface {
+	// Choice tells which driver the links are of that were made to the process of that rank,
+	// whose Endpoint published addr, and why; "" if there were none.
+	Choice(rank int, addr string) (network, why string)
+}
+
 // Drainer is a Link of which a Recv in vain costs a system call.
 type Drainer interface {
 	// Drained says whether the last Recv handed out the last packet of all that the

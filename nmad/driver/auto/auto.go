@@ -1,16 +1,14 @@
 package auto
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/driver/tcp"
+	"github.com/pm2-go/pm2/nmad/driver/unix"
 )
 
 // Name of the driver.
@@ -33,22 +31,12 @@ func init() {
 	}
 }
 
-// endpoint is the driver opened in this process.
-type endpoint struct {
-	host string
-	near driver.Endpoint // shared memory; nil: not to be had here
-	far  driver.Endpoint // TCP
+// ways are the networks to choose from, the best one first. The last one works everywhere, the
+// others on one host.
+var ways = []driver.Driver{shm.Driver{}, unix.Driver{}, tcp.Driver{}}
 
-	mu    sync.Mutex
-	spare []arrival // links that came at the same moment as others
-	over  bool
-}
-
-type arrival struct {
-	rank int
-	link driver.Link
-	err  error
-}
+// far is the number of the way between hosts.
+var far = len(ways) - 1
 
 // Open implements driver.Driver. Config.Listen is for TCP, or, "@name", for
 // shared memory.
@@ -60,16 +48,24 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if tell == nil {
 		tell = identity
 	}
-	e := &endpoint{host: tell()}
-	var err error
-	if e.far, err = (tcp.Driver{}).Open(c); err != nil {
-		return nil, err
-	}
-	if e.host == none {
-		return e, nil
-	}
-	if e.near, err = (shm.Driver{}).Open(c); err != nil {
-		e.near = nil // what is left works everywhere
+	e := &endpoint{host: tell(), ends: make([]driver.Endpoint, len(ways)), lacks: make([]error, len(ways)), made: map[int]link{}}
+	for i := far; i >= 0; i-- {
+		if i < far && e.host == none {
+			continue
+		}
+		own := c
+		if strings.HasPrefix(c.Listen, "@") != (i == 0) {
+			own.Listen = ""
+		}
+		end, err := ways[i].Open(own)
+		if err != nil && i == far {
+			return nil, err
+		}
+		if err != nil {
+			e.lacks[i] = err // what is left works everywhere
+			continue
+		}
+		e.ends[i] = end
 	}
 	return e, nil
 }
@@ -81,8 +77,8 @@ func identity() string {
 	if err != nil {
 		return none
 	}
-	words = append(words, strings.TrimSpace(string(boot)))
-	for _, space := range []string{"net", "pid"} {
+	words = append(words, strings.ReplaceAll(strings.TrimSpace(string(boot)), "-", ""))
+	for _, space := range spaces {
 		link, err := os.Readlink("/proc/self/ns/" + space)
 		if err != nil {
 			return none
@@ -92,117 +88,33 @@ func identity() string {
 	return strings.Join(words, "-")
 }
 
-// address is where a process can be reached.
-type address struct{ host, near, far string }
+// spaces are the name spaces that processes must share to be on one host.
+var spaces = []string{"net", "pid"}
 
-func parse(text string) (address, error) {
-	words := strings.Split(text, " ")
-	if len(words) != 3 || words[0] == "" || words[1] == "" || words[2] == "" {
-		return address{}, fmt.Errorf("%w: an address of this driver is the host, a name for shared memory, and host:port", driver.ErrConfig)
+// apart says, for people, why two identities are not of one host.
+func apart(a, b string) string {
+	if a == none || b == none {
+		return "it cannot be told whether both are on one host"
 	}
-	return address{words[0], words[1], words[2]}, nil
-}
-
-// Addr implements driver.Endpoint.
-func (e *endpoint) Addr() string {
-	near := none
-	if e.near != nil {
-		near = e.near.Addr()
+	x, y := strings.Split(a, "-"), strings.Split(b, "-")
+	if len(x) != 1+len(spaces) || len(y) != len(x) || x[0] != y[0] {
+		return "they are on different hosts"
 	}
-	return e.host + " " + near + " " + e.far.Addr()
-}
-
-// Dial implements driver.Endpoint.
-func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	a, err := parse(addr)
-	if err != nil {
-		return nil, fmt.Errorf("auto: cannot link to rank %d at %q: %w", rank, addr, err)
-	}
-	if e.near == nil || a.near == none || a.host != e.host {
-		l, err := e.far.Dial(ctx, rank, a.far)
-		if err != nil {
-			err = fmt.Errorf("auto: cannot link to rank %d at %q: %w", rank, addr, err)
+	for i, space := range spaces {
+		if x[1+i] != y[1+i] {
+			return fmt.Sprintf("they are in different %s name spaces of one host", space)
 		}
-		return l, err
 	}
-	l, err := e.near.Dial(ctx, rank, a.near)
-	if err == nil || ctx.Err() != nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
-		return l, err
-	}
-	l, err2 := e.far.Dial(ctx, rank, a.far)
-	if err2 != nil {
-		return nil, fmt.Errorf("auto: cannot link to rank %d at %q: %w; %w", rank, addr, err, err2)
-	}
-	return l, nil
+	return ""
 }
 
-// Accept implements driver.Endpoint: whichever way the next link comes.
-func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
-	if e.near == nil {
-		return e.far.Accept(ctx)
+// parse takes an address apart: the host, and where each way leads.
+func parse(text string) (host string, at []string, err error) {
+	words := strings.Split(text, " ")
+	for _, w := range words {
+		if w == "" || len(words) != 1+len(ways) {
+			return "", nil, fmt.Errorf("%w: an address of this driver is the host, a name for shared memory, one for a Unix socket, and host:port", driver.ErrConfig)
+		}
 	}
-	if a, ok := e.left(); ok {
-		return a.rank, a.link, nil
-	}
-	ctx, enough := context.WithCancel(ctx)
-	defer enough()
-	came := make(chan arrival)
-	for _, end := range []driver.Endpoint{e.near, e.far} {
-		go func() {
-			rank, link, err := end.Accept(ctx)
-			came <- arrival{rank, link, err}
-		}()
-	}
-	first := <-came
-	enough()
-	second := <-came
-	switch {
-	case first.err == nil && second.err == nil:
-		e.keep(second)
-		return first.rank, first.link, nil
-	case first.err == nil:
-		return first.rank, first.link, nil
-	case second.err == nil:
-		return second.rank, second.link, nil
-	}
-	return -1, nil, fmt.Errorf("auto: accept: %w; %w", first.err, second.err)
-}
-
-// left takes a link that came before.
-func (e *endpoint) left() (arrival, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.spare) == 0 {
-		return arrival{}, false
-	}
-	a := e.spare[0]
-	e.spare = e.spare[1:]
-	return a, true
-}
-
-func (e *endpoint) keep(a arrival) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.over {
-		_ = a.link.Close()
-		return
-	}
-	e.spare = append(e.spare, a)
-}
-
-// Close implements driver.Endpoint.
-func (e *endpoint) Close() error {
-	var err error
-	if e.near != nil {
-		err = e.near.Close()
-	}
-	err = errors.Join(err, e.far.Close())
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.over = true
-	for _, a := range e.spare {
-		_ = a.link.Close()
-	}
-	e.spare = nil
-	return err
+	return words[0], words[1:], nil
 }

@@ -49,9 +49,19 @@ func TestChoice(t *testing.T) {
 		{"one host", "here", "here", "shm", nil},
 		{"two hosts", "here", "there", "tcp", nil},
 		{"not known which host", none, none, "tcp", nil},
-		{"shared memory does not work", "here", "here", "tcp", func(addr string) string {
+		{"shared memory does not work", "here", "here", "unix", func(addr string) string {
 			words := strings.Split(addr, " ")
 			words[1] = "@nobody-listens-here"
+			return strings.Join(words, " ")
+		}},
+		{"the other one has no shared memory", "here", "here", "unix", func(addr string) string {
+			words := strings.Split(addr, " ")
+			words[1] = none
+			return strings.Join(words, " ")
+		}},
+		{"neither shared memory nor Unix sockets", "here", "here", "tcp", func(addr string) string {
+			words := strings.Split(addr, " ")
+			words[1], words[2] = none, "@nobody-listens-here"
 			return strings.Join(words, " ")
 		}},
 	} {
@@ -81,6 +91,11 @@ func TestChoice(t *testing.T) {
 				t.FailNow()
 			}
 			defer other.Close()
+			for rank, e := range []driver.Endpoint{a, b} {
+				if network, why := e.(driver.Chooser).Choice(1-rank, addr); network != c.want || why == "" {
+					t.Errorf("rank %d says %s, because %q; want %s", rank, network, why, c.want)
+				}
+			}
 			for _, end := range []driver.Link{l, other} {
 				_ = end.Close()
 				if _, err := end.Flush(); err == nil || !strings.HasPrefix(err.Error(), c.want+": ") {
@@ -93,9 +108,31 @@ func TestChoice(t *testing.T) {
 
 func TestWrongAddresses(t *testing.T) {
 	e := open(t, Driver{}, 1)
-	for _, addr := range []string{"", "x", "a b", "a  c", "a b c d", "127.0.0.1:1"} {
+	for _, addr := range []string{"", "x", "a b", "a b c", "a b  d", "a b c d e", "127.0.0.1:1"} {
 		if _, err := e.Dial(context.Background(), 0, addr); err == nil {
 			t.Errorf("%q: linked", addr)
 		}
+	}
+}
+
+// TestApart: the words for why two processes are not on one host.
+func TestApart(t *testing.T) {
+	for _, c := range []struct{ a, b, want string }{
+		{"k-1-2", "k-1-2", ""},
+		{"k-1-2", "l-1-2", "hosts"},
+		{"k-1-2", "k-3-2", "net name"},
+		{"k-1-2", "k-1-3", "pid name"},
+		{"k-1-2", none, "cannot be told"},
+		{"here", "there", "hosts"},
+		{"k-1-2", "k-1-2-3", "hosts"},
+	} {
+		for _, got := range []string{apart(c.a, c.b), apart(c.b, c.a)} {
+			if !strings.Contains(got, c.want) || c.want == "" && got != "" {
+				t.Errorf("%s and %s: %q, want something about %q", c.a, c.b, got, c.want)
+			}
+		}
+	}
+	if own := identity(); strings.Count(own, "-") != len(spaces) || apart(own, own) != "" {
+		t.Errorf("this host is %q", own)
 	}
 }

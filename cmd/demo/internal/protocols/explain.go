@@ -96,6 +96,11 @@ func printRails(w io.Writer, g *nmad.Gate) error {
 			best = i
 		}
 	}
+	for _, r := range rails {
+		if r.Network != "" {
+			fmt.Fprintf(t, "%s has chosen %s, as %s\n", r.Name, r.Network, r.Choice)
+		}
+	}
 	if best != 0 {
 		fmt.Fprintf(t, "short messages go over %s, the first rail; %s has less latency: name it first\n", rails[0].Name, rails[best].Name)
 	}

@@ -1,0 +1,199 @@
+package auto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// endpoint is the driver opened in this process.
+type endpoint struct {
+	host  string
+	ends  []driver.Endpoint // by way; nil: not to be had here
+	lacks []error           // why, unless it was not tried
+
+	mu    sync.Mutex
+	spare []arrival    // links that came at the same moment as others
+	made  map[int]link // the last one, by rank
+	over  bool
+}
+
+// link is what is remembered of one, for people.
+type link struct {
+	way     int
+	dialled bool
+	failed  error // of the ways before it, what went wrong
+}
+
+type arrival struct {
+	way  int
+	rank int
+	link driver.Link
+	err  error
+}
+
+// Addr implements driver.Endpoint.
+func (e *endpoint) Addr() string {
+	words := []string{e.host}
+	for _, end := range e.ends {
+		if end == nil {
+			words = append(words, none)
+		} else {
+			words = append(words, end.Addr())
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// near says whether a way within a host can be tried to a process of that host.
+func (e *endpoint) near(way int, host string, at []string) bool {
+	return e.ends[way] != nil && at[way] != none && e.host == host && host != none
+}
+
+// Dial implements driver.Endpoint.
+func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	host, at, err := parse(addr)
+	if err != nil {
+		return nil, fmt.Errorf("auto: cannot link to rank %d at %q: %w", rank, addr, err)
+	}
+	var failed error
+	for way := range ways {
+		if way < far && !e.near(way, host, at) {
+			continue
+		}
+		l, err := e.ends[way].Dial(ctx, rank, at[way])
+		if err == nil {
+			e.remember(rank, link{way, true, failed})
+			return l, nil
+		}
+		failed = errors.Join(failed, err)
+		if ctx.Err() != nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
+			break
+		}
+	}
+	return nil, fmt.Errorf("auto: cannot link to rank %d at %q: %w", rank, addr, failed)
+}
+
+func (e *endpoint) remember(rank int, l link) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.made[rank] = l
+}
+
+// Choice implements driver.Chooser.
+func (e *endpoint) Choice(rank int, addr string) (network, why string) {
+	host, at, err := parse(addr)
+	e.mu.Lock()
+	l, ok := e.made[rank]
+	e.mu.Unlock()
+	if err != nil || !ok {
+		return "", ""
+	}
+	network = ways[l.way].Name()
+	if l.way < far || e.host == host && host != none {
+		why = "both processes are on one host"
+	} else {
+		why = apart(e.host, host)
+	}
+	for way := range l.way {
+		better := ways[way].Name()
+		switch {
+		case e.host != host || host == none:
+		case e.ends[way] == nil:
+			why += fmt.Sprintf("; %s does not work here: %v", better, e.lacks[way])
+		case at[way] == none:
+			why += fmt.Sprintf("; the other one has no %s", better)
+		case !l.dialled:
+			why += fmt.Sprintf("; %s did not work for the other one", better)
+		}
+	}
+	if l.failed != nil {
+		why += fmt.Sprintf("; %v", l.failed)
+	}
+	return network, strings.ReplaceAll(why, "\n", "; ")
+}
+
+// Accept implements driver.Endpoint: whichever way the next link comes.
+func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
+	if a, ok := e.left(); ok {
+		return a.rank, a.link, nil
+	}
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	came := make(chan arrival)
+	waits := 0
+	for way, end := range e.ends {
+		if end == nil {
+			continue
+		}
+		waits++
+		go func() {
+			rank, link, err := end.Accept(ctx)
+			came <- arrival{way, rank, link, err}
+		}()
+	}
+	var first *arrival
+	var failed error
+	for range waits {
+		a := <-came
+		enough()
+		switch {
+		case a.err != nil:
+			failed = errors.Join(failed, a.err)
+		case first == nil:
+			first = &a
+			e.remember(a.rank, link{way: a.way})
+		default:
+			e.keep(a)
+		}
+	}
+	if first == nil {
+		return -1, nil, fmt.Errorf("auto: accept: %w", failed)
+	}
+	return first.rank, first.link, nil
+}
+
+// left takes a link that came before.
+func (e *endpoint) left() (arrival, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.spare) == 0 {
+		return arrival{}, false
+	}
+	a := e.spare[0]
+	e.spare = e.spare[1:]
+	return a, true
+}
+
+func (e *endpoint) keep(a arrival) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.over {
+		_ = a.link.Close()
+		return
+	}
+	e.made[a.rank] = link{way: a.way}
+	e.spare = append(e.spare, a)
+}
+
+// Close implements driver.Endpoint.
+func (e *endpoint) Close() error {
+	var err error
+	for _, end := range e.ends {
+		if end != nil {
+			err = errors.Join(err, end.Close())
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.over = true
+	for _, a := range e.spare {
+		_ = a.link.Close()
+	}
+	e.spare = nil
+	return err
+}
