@@ -70,12 +70,20 @@ func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link
 			e.remember(rank, link{way, true, failed})
 			return l, nil
 		}
-		failed = errors.Join(failed, err)
+		failed = and(failed, err)
 		if ctx.Err() != nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
 			break
 		}
 	}
 	return nil, fmt.Errorf("auto: cannot link to rank %d at %q: %w", rank, addr, failed)
+}
+
+// and puts two errors into one line.
+func and(a, b error) error {
+	if a == nil {
+		return b
+	}
+	return fmt.Errorf("%w; %w", a, b)
 }
 
 func (e *endpoint) remember(rank int, l link) {
@@ -114,7 +122,7 @@ func (e *endpoint) Choice(rank int, addr string) (network, why string) {
 	if l.failed != nil {
 		why += fmt.Sprintf("; %v", l.failed)
 	}
-	return network, strings.ReplaceAll(why, "\n", "; ")
+	return network, why
 }
 
 // Accept implements driver.Endpoint: whichever way the next link comes.
@@ -143,7 +151,7 @@ func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 		enough()
 		switch {
 		case a.err != nil:
-			failed = errors.Join(failed, a.err)
+			failed = and(failed, a.err)
 		case first == nil:
 			first = &a
 			e.remember(a.rank, link{way: a.way})
