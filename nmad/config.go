@@ -77,7 +77,7 @@ type Config struct {
 	eagerFrom string // who has set Eager, if not the caller
 
 	Unexpected int // memory for messages without a receive, in bytes per peer; default 4 MiB
-	Announced  int // long messages without a receive, per peer; default and at most 262144
+	Announced  int // long messages without a receive, per peer; more are kept while a receive waits for a message behind them; default 262144, at most 2^24
 
 	// What complete makes of it, by rail.
 	networks []driver.Driver
@@ -99,7 +99,7 @@ const (
 	DefaultLinger     = 5 * time.Second
 	DefaultSpin       = 5 * time.Microsecond
 	DefaultUnexpected = 4 << 20
-	DefaultAnnounced  = maxCookies
+	DefaultAnnounced  = 1 << 18
 )
 
 // complete checks c and fills in the defaults. Errors are ErrConfig.

@@ -18,7 +18,7 @@ type cookieSlot struct {
 
 // A cookie has cookieBits for the place, the rest for the turn.
 const (
-	cookieBits = 18
+	cookieBits = 24
 	maxCookies = 1 << cookieBits
 	turnMask   = 1<<(32-cookieBits) - 1
 )

@@ -20,10 +20,7 @@ package nmad
 // deadlocks programs that receive in another order than was sent; to grow
 // without bound lets one slow receiver take all memory.
 //
-// Announcements are bounded, too, by the number of records that each process
-// keeps. A sender with that many unanswered ones keeps further messages in its own
-// queue. Only a program that has more sends than that (262,144 by default) under way to
-// one peer, and whose peer waits for the youngest of them, could get stuck.
+// Announcements are bounded, too: records.go.
 
 // due says whether credit is to be given back by a packet of its own.
 func (x *receiver) due() bool { return x.owed > 0 && x.owed >= x.window/2 }

@@ -31,7 +31,7 @@
 // Session keeps the table of gates; the links of a gate are made when it first has something
 // to send, or all when the job starts (linking.go, Config.Link, PM2_LINK); internal/bootstrap brings
 // the processes together and watches over them; package launch starts them.
-// The core (gate, collect, optimise, transfer, sender, receiver, match, matching, credit,
+// The core (gate, collect, optimise, transfer, sender, receiver, match, matching, credit, records,
 // rendezvous, aggregate, rail, chunk, mover, progress)
 // knows neither network nor clock: its tests run over internal/simnet, and
 // testdata holds protocol scenarios to be read.

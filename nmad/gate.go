@@ -42,7 +42,7 @@ type Gate struct {
 	end  *PeerError // why the gate has ended; nil: it has not
 	dead error      // what new requests fail with; set by end or close; nil: none
 
-	aloof   bool     // dead is set, or there are no links yet
+	aloof   bool     // dead is set, or there are no links yet, or the peer has more to announce than we keep
 	linking *linking // how far they are; nil: the gate was made with them, or needs none
 
 	closing  bool // this side closes

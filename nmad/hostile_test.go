@@ -28,6 +28,12 @@ func FuzzPackets(f *testing.F) {
 	f.Add(packet(driver.Header{Kind: kindRtr, Tag: 1 << 63, Size: 1 << 63, Cookie: first}, ""))
 	f.Add(append(packet(driver.Header{Kind: kindCredit, Size: 7}, ""), packet(driver.Header{Kind: kindBye, Size: 1}, "")...))
 	f.Add(packet(driver.Header{Kind: kindByeAck}, ""))
+	var full []byte
+	for i := range uint32(3) {
+		full = append(full, packet(driver.Header{Kind: kindRdv, Tag: 9, Size: 1000, Cookie: i, Seq: i}, "")...)
+	}
+	f.Add(append(full, packet(driver.Header{Kind: kindFull, Size: 3}, "")...))
+	f.Add(packet(driver.Header{Kind: kindRoom, Size: 6}, ""))
 	f.Add(packet(driver.Header{Kind: kindAggregate, Size: 2}, "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00abc\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		b := bounds{window: 2000, records: 3, peerWindow: 2000, peerRecords: 3}
@@ -58,7 +64,7 @@ func FuzzPackets(f *testing.F) {
 			p.links[0].PushLarge(body)
 			script = script[len(body):]
 			g.poll()
-			if g.rx.taken > b.window || g.rx.announced > b.records || g.stats.UnexpectedBytes > uint64(b.window) {
+			if g.rx.taken > b.window || g.rx.announced > g.rx.records || g.stats.UnexpectedBytes > uint64(b.window) {
 				if g.end == nil {
 					t.Fatalf("%d bytes taken, %d announcements, %d unexpected bytes", g.rx.taken, g.rx.announced, g.stats.UnexpectedBytes)
 				}

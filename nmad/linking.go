@@ -101,9 +101,10 @@ func (g *Gate) admits(r *Request) bool {
 		g.complete(r, g.dead)
 		return false
 	}
-	if g.linking.s.orphan.Load() {
+	if g.linking != nil && g.linking.s.orphan.Load() {
 		g.wantLinks()
 	}
+	g.relieve()
 	return true
 }
 

@@ -154,7 +154,10 @@ func (g *Gate) search() {
 		g.collected.push(r)
 		m = next
 	}
-	if g.rx.unexpected.len == 0 && g.rx.flagged {
+	if g.any.count.Load() != 0 {
+		g.relieve()
+	}
+	if g.rx.unexpected.len == 0 && g.rx.flagged && !g.rx.full {
 		g.rx.flagged = false
 		g.any.flag(g.rank, false)
 	}

@@ -50,6 +50,12 @@ func (g *Gate) drainAll() error {
 		g.rx.paid()
 		g.stats.Credits++
 	}
+	if g.rx.owesRoom && g.end == nil {
+		if ok, err := g.transmitPlain(kindRoom, uint64(g.rx.records)); !ok || err != nil {
+			return err
+		}
+		g.rx.owesRoom = false
+	}
 	for r := g.tx.queue.head; r != nil; r = g.tx.queue.head {
 		if r.link != nil {
 			if n, bytes := g.together(); n > 1 {
@@ -85,7 +91,7 @@ func (g *Gate) drainAll() error {
 // waiting says whether packets wait to be handed to the link.
 func (g *Gate) waiting() bool {
 	return !g.tx.queue.empty() || !g.rx.answers.empty() ||
-		g.tx.owesBye || g.tx.owesByeAck || g.rx.due()
+		g.tx.owesBye || g.tx.owesByeAck || g.rx.due() || g.rx.owesRoom
 }
 
 // outgoing says whether packets wait, or bytes in the driver's buffer.
@@ -95,5 +101,5 @@ func (g *Gate) outgoing() bool { return g.waiting() || g.tx.unflushed }
 // many messages are announced as it keeps.
 func (g *Gate) stalled() bool {
 	return g.tx.sends.used >= g.tx.records && !g.tx.queue.empty() && g.rx.answers.empty() &&
-		!g.rx.due() && !g.tx.owesByeAck
+		!g.rx.due() && !g.rx.owesRoom && !g.tx.owesByeAck
 }

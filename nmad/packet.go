@@ -10,7 +10,9 @@ const (
 	kindByeAck               // everything up to BYE was taken in
 	kindAggregate            // several whole messages: Size of them, Seq of the first; Cookie as in EAGER; see aggregate.go
 	kindLink                 // the first packet of a first rail: the answer to who has dialled it, Size; see linking.go
-	lastKind      = kindLink
+	kindFull                 // all records are used, Size of them, and messages wait; see records.go
+	kindRoom                 // so many records are kept from here on: Size
+	lastKind      = kindRoom
 )
 
 // overhead is what a message costs of the credit beyond its body, in bytes:

@@ -16,6 +16,7 @@ func (g *Gate) Iprobe(m Match) (Envelope, bool) {
 	if x := g.peekUnexpected(m); x != nil && !g.closing {
 		return x.envelope(g), true
 	}
+	g.relieve() // it may be behind those that we keep
 	return Envelope{}, false
 }
 
@@ -31,6 +32,8 @@ func (s *Session) Iprobe(m Match) (Envelope, bool) {
 			var e Envelope
 			if x != nil {
 				e = x.envelope(g)
+			} else {
+				g.relieve()
 			}
 			found := x != nil && !g.closing
 			g.release()
@@ -98,6 +101,7 @@ func (g *Gate) claim(m Match) *Message {
 	}
 	x := g.takeUnexpected(m)
 	if x == nil {
+		g.relieve()
 		return nil
 	}
 	return &Message{gate: g, m: x, Envelope: x.envelope(g)}

@@ -25,6 +25,9 @@ type receiver struct {
 	deferred   requestQueue // receives whose next RTR is to be sent when a rail is idle
 	records    int          // rendezvous that may be unexpected at once
 	announced  int          // rendezvous that are unexpected
+	heard      uint64       // of how many records the peer has said that all are used
+	full       bool         // that is all that there are
+	owesRoom   bool         // more were granted, and the peer is to be told
 
 	// Credit; see credit.go.
 	window int64
@@ -191,6 +194,10 @@ func (g *Gate) handle(h *driver.Header, body []byte) *PeerError {
 		return g.handleRtr(h)
 	case kindCredit:
 		return g.handleCredit(h.Size)
+	case kindFull:
+		return g.handleFull(h.Size)
+	case kindRoom:
+		return g.handleRoom(h.Size)
 	case kindBye:
 		return g.handleBye(h.Size)
 	case kindByeAck:
@@ -282,6 +289,7 @@ func (g *Gate) handleRdv(h *driver.Header) *PeerError {
 		g.ask(r, m)
 	} else {
 		g.keep(m)
+		g.relieveWaiting()
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ type sender struct {
 	credit  int64         // eager bytes that the peer still takes
 	window  int64         // what credit can be at most
 	records int           // rendezvous that the peer keeps at once
+	told    int           // records of which it was told that they are all used
 	queue   requestQueue  // messages that wait for their turn, in the order of the strategy
 	batch   batch         // the packet of several of them that is being made up
 	sends   cookieTable   // announced

@@ -11,7 +11,7 @@ func (g *Gate) transmit(r *Request) (bool, error) {
 		return g.transmitEager(r.tag, r.data.buf, r.data.parts, size)
 	}
 	if g.tx.sends.used >= g.tx.records {
-		return false, nil
+		return false, g.tellFull()
 	}
 	h := &g.tx.head
 	cookie := g.tx.sends.put(r)
