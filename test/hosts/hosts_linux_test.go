@@ -24,6 +24,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "ring":
 			os.Exit(outcome(ring()))
+		case "choice":
+			os.Exit(outcome(choice()))
 		case "swap": // swap SIZE ROUNDS
 			size, _ := strconv.Atoi(os.Args[2])
 			rounds, _ := strconv.Atoi(os.Args[3])
@@ -86,6 +88,26 @@ func ring() error {
 	return s.Close()
 }
 
+// choice links to all others and says which network that is, and why.
+func choice() error {
+	s, err := nmad.Join(context.Background())
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for rank := range s.Size() {
+		if rank == s.Rank() {
+			continue
+		}
+		if err := s.Gate(rank).Link(context.Background()); err != nil {
+			return err
+		}
+		r := s.Gate(rank).Rails()[0]
+		fmt.Printf("%d to %d: %s, as %s\n", s.Rank(), rank, r.Network, r.Choice)
+	}
+	return s.Close()
+}
+
 // demo builds the launcher once.
 func demo(t *testing.T) string {
 	t.Helper()
@@ -128,6 +150,28 @@ func run(t *testing.T, c *exec.Cmd) (status int, out, errs string) {
 func TestHosts(t *testing.T) {
 	p := newPair(t)
 	d := demo(t)
+
+	// Two name spaces of one host count as two hosts: names of Unix sockets, by which shared
+	// memory is handed over, are valid in one.
+	t.Run("choice", func(t *testing.T) {
+		status, out, errs := run(t, p.on(0, p.job(t, d, "choice")...))
+		if status != 0 || strings.Count(out, "\n") != 12 {
+			t.Errorf("status %d, %q, %s", status, out, errs)
+		}
+		for line := range strings.Lines(out) {
+			var who, from, to int
+			if _, err := fmt.Sscanf(line, "[%d] %d to %d:", &who, &from, &to); err != nil {
+				t.Errorf("%q: %v", line, err)
+			}
+			want := "tcp, as they are in different net name spaces of one host"
+			if from/2 == to/2 {
+				want = "shm, as both processes are on one host"
+			}
+			if !strings.HasSuffix(line, ": "+want+"\n") {
+				t.Errorf("%q, want %q", line, want)
+			}
+		}
+	})
 
 	t.Run("ring", func(t *testing.T) {
 		status, out, errs := run(t, p.on(0, p.job(t, d, "ring")...))
