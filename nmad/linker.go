@@ -164,12 +164,9 @@ func (s *Session) welcome(g *Gate, link driver.Link, answer uint64) {
 		g.mu.lock()
 		gone := g.end != nil || g.linking.stage != accepting
 		ready := !gone && g.linking.complete()
-		if ready {
-			ready = g.attach(accepting, g.linking.rails)
-		}
+		rails := g.linking.rails
 		g.release()
-		if ready {
-			s.attached(g)
+		if ready && s.attach(g, accepting, rails) {
 			return
 		}
 		if gone {
@@ -211,12 +208,7 @@ func (s *Session) reach(g *Gate) {
 	for wait := firstAsk; g.dials(); wait = min(2*wait, lastAsk) {
 		links, later, err := s.dial(ctx, g)
 		if err == nil && !later {
-			g.mu.lock()
-			ok := g.attach(dialling, links)
-			g.release()
-			if ok {
-				s.attached(g)
-			} else {
+			if !s.attach(g, dialling, links) {
 				closeLinks(links)
 			}
 			return
@@ -341,15 +333,20 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// attached goes on once a gate has its links.
-func (s *Session) attached(g *Gate) {
+// attach gives a gate its links, from a stage in which they were being made. False: it does not
+// want them any more.
+func (s *Session) attach(g *Gate, from linkStage, links []driver.Link) bool {
+	g.mu.lock()
 	for i, end := range s.linker.ends {
 		if c, ok := end.(driver.Chooser); ok {
-			network, why := c.Choice(g.rank, s.linker.cards[g.rank].Rails[i].Addr)
-			g.mu.lock()
-			g.rails[i].network, g.rails[i].choice = network, why
-			g.release()
+			l := &g.rails[i]
+			l.network, l.choice = c.Choice(g.rank, s.linker.cards[g.rank].Rails[i].Addr)
 		}
+	}
+	ok := g.attach(from, links)
+	g.release()
+	if !ok {
+		return false
 	}
 	if err := s.install(g); err != nil {
 		g.mu.lock()
@@ -357,6 +354,7 @@ func (s *Session) attached(g *Gate) {
 		g.release()
 	}
 	s.linker.changed()
+	return true
 }
 
 // linkAll makes all links: it dials the lower ranks, and the higher ones dial us. It fails

@@ -105,6 +105,17 @@ func choice() error {
 		r := s.Gate(rank).Rails()[0]
 		fmt.Printf("%d to %d: %s, as %s\n", s.Rank(), rank, r.Network, r.Choice)
 	}
+	for step := range 2 * s.Size() { // nobody leaves before all are linked: tell everybody, and hear from everybody
+		g := s.Gate(step % s.Size())
+		if step < s.Size() {
+			err = g.Send(1, nil)
+		} else {
+			_, err = g.Recv(1, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return s.Close()
 }
 
