@@ -69,6 +69,7 @@ type Gate struct {
 	rails     []rail          // at least one, unless it leads to ourselves
 	pulling   int             // chunks that come in, or wait for those before them, over all rails
 	pushing   int             // likewise, that go out
+	kept      int             // movers whose buffer a link has not given back, see mover
 	chunks    *chunk          // to be used again
 	loads     []strategy.Load // by rail, for strategies to look at
 	shares    []int           // by rail, for strategies to fill in

@@ -28,8 +28,13 @@ import (
 // Both look after they wrote, with sequentially consistent atomics: either the
 // carrier gets the lock, or the holder that kept it from him sees the landing.
 // Thus a landing never waits for the next poll, which might not come.
+//
+// A driver.Borrower may have the buffer of the head of the queue also while the mover is at
+// home. So when the requests are failed the head lands, having moved nothing, and gets home
+// when the link has given its buffer back; the others fail at once.
 type mover struct {
 	call  func([]byte) (int, error) // the link's PushLarge or PullLarge
+	back  func() (int, bool)        // its ReturnPush or ReturnPull, if it is a driver.Borrower; else nil
 	queue chunkQueue                // the head is what is being moved; under mu
 
 	state  atomic.Uint32 // atHome, away, landed: as drawn above
@@ -41,6 +46,7 @@ type mover struct {
 	count  uint64 // chunks, likewise
 	under  *int   // how many chunks all movers of this direction have, a count of the gate; under mu
 	broken error  // what all requests are failed with, also the one that is away; under mu
+	kept   bool   // landed, broken, and the link has not given the buffer back; under mu
 }
 
 const (
@@ -145,7 +151,15 @@ func (g *Gate) home(l *rail, m *mover) bool {
 	if m.state.Load() != landed {
 		return false
 	}
-	g.landed.Add(-1)
+	if m.broken != nil && !g.giveBack(m) {
+		return false
+	}
+	if m.kept {
+		m.kept = false
+		g.kept--
+	} else {
+		g.landed.Add(-1)
+	}
 	c, n, err := m.moving, m.n, m.err
 	m.moving, m.err = nil, nil
 	m.state.Store(atHome)
@@ -179,6 +193,21 @@ func (g *Gate) home(l *rail, m *mover) bool {
 	return n > 0
 }
 
+// giveBack says whether the link has given the buffer back of the chunk that has landed. One
+// that it keeps does not count as landed: whoever has the lock would try again at once.
+func (g *Gate) giveBack(m *mover) bool {
+	if m.back == nil {
+		return true
+	}
+	n, ok := m.back()
+	if m.n += n; !ok && !m.kept {
+		m.kept = true
+		g.kept++
+		g.landed.Add(-1)
+	}
+	return ok
+}
+
 // arrived ends the chunk at the head, all of whose bytes have moved.
 func (g *Gate) arrived(m *mover) {
 	c := m.queue.pop()
@@ -210,6 +239,12 @@ func (g *Gate) homeLate(m *mover, n int) {
 // home. Under mu.
 func (g *Gate) failMover(m *mover, err error) {
 	m.broken = err
+	lent := m.back != nil && m.resting() && !m.queue.empty()
+	if lent {
+		m.moving, m.n = m.queue.head, 0
+		m.state.Store(landed)
+		g.landed.Add(1)
+	}
 	var rest chunkQueue
 	for c := m.queue.pop(); c != nil; c = m.queue.pop() {
 		if c == m.moving {
@@ -223,6 +258,9 @@ func (g *Gate) failMover(m *mover, err error) {
 		}
 	}
 	m.queue = rest
+	if lent {
+		g.home(nil, m) // broken as it is, its rail does not matter
+	}
 }
 
 // resting says that nobody is inside the link for this direction. Under mu.
@@ -230,7 +268,7 @@ func (m *mover) resting() bool { return m.state.Load() == atHome }
 
 // homeAll takes home whatever has landed. Under mu. It says whether bytes have moved.
 func (g *Gate) homeAll() (moved bool) {
-	if g.landed.Load() == 0 {
+	if g.landed.Load() == 0 && g.kept == 0 {
 		return false
 	}
 	for i := range g.rails {

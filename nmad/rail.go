@@ -43,6 +43,9 @@ func (l *rail) init(g *Gate, index int, link driver.Link) {
 // bind has the rail use that link.
 func (l *rail) bind(link driver.Link) {
 	l.link, l.push.call, l.pull.call = link, link.PushLarge, link.PullLarge
+	if b, ok := link.(driver.Borrower); ok {
+		l.push.back, l.pull.back = b.ReturnPush, b.ReturnPull
+	}
 }
 
 // load is the rail as a strategy sees it. Under mu.

@@ -71,9 +71,11 @@ type Link interface {
 	// memory that the peer can still write: copy it, never trust it twice. It
 	// stays valid until the next Recv.
 	Recv(h *Header) (body []byte, ok bool, err error)
-	// PushLarge moves as much of buf as fits now and says how much (0: later).
+	// PushLarge moves as much of buf as fits now and says how much (0: later). The next call
+	// must go on with the rest of buf, which meanwhile stays as it is: see Borrower.
 	PushLarge(buf []byte) (int, error)
-	// PullLarge moves what has arrived, at most len(buf), into buf.
+	// PullLarge moves what has arrived, at most len(buf), into buf. The next call goes on with
+	// the rest of buf, in which more of it may be already.
 	PullLarge(buf []byte) (int, error)
 
 	// Descriptor is readable once something arrived after Arm, or room came up for a
@@ -103,4 +105,16 @@ type Drainer interface {
 	// network had when it was asked: to call it once more at once is hardly worth it. It
 	// belongs to the caller of Recv.
 	Drained() bool
+}
+
+// Borrower is a Link of which the peer reads what PushLarge was given, and writes into what
+// PullLarge was given, by itself, also between the calls, until they have said that all of it
+// has moved. Who wants a buffer back before that must ask for it; the track is then of no use
+// any more. Neither method waits, and each belongs to the caller of its direction.
+type Borrower interface {
+	// ReturnPush takes back what PushLarge was given, and says how many bytes of it have moved
+	// that PushLarge has not told of. false: not yet, ask again.
+	ReturnPush() (moved int, ok bool)
+	// ReturnPull is the same for PullLarge. It can take as long as the peer is stopped.
+	ReturnPull() (moved int, ok bool)
 }

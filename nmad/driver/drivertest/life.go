@@ -220,7 +220,7 @@ func noAllocation(t *testing.T, d driver.Driver) {
 				}
 			}
 		}
-		for sent, got := 0, 0; got < len(in); {
+		for sent, got := 0, 0; sent < len(large) || got < len(in); {
 			n, err := a.PushLarge(large[sent:])
 			if err != nil {
 				t.Fatal(err)

@@ -163,6 +163,22 @@ func (l *Link) PullLarge(buf []byte) (int, error) {
 	return n, err
 }
 
+// ReturnPush implements driver.Borrower for a link that is one.
+func (l *Link) ReturnPush() (int, bool) {
+	if b, ok := l.inner.(driver.Borrower); ok {
+		return b.ReturnPush()
+	}
+	return 0, true
+}
+
+// ReturnPull implements driver.Borrower for a link that is one.
+func (l *Link) ReturnPull() (int, bool) {
+	if b, ok := l.inner.(driver.Borrower); ok {
+		return b.ReturnPull()
+	}
+	return 0, true
+}
+
 // piece cuts what one call may move: a part of it, now and then, and nothing beyond the cut.
 func (l *Link) piece(buf []byte, where string, direction int) []byte {
 	d := &l.dice[direction]

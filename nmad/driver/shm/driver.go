@@ -11,7 +11,9 @@ const Name = "shm"
 
 // Driver is the shared-memory driver; the zero value is ready.
 type Driver struct {
-	geo *geometry // nil: standard
+	geo    *geometry // nil: standard
+	policy policy    // copyAuto: what the environment says
+	least  int       // bytes of the shortest message that may be offered; 0: leastOffer
 }
 
 // Name implements driver.Driver.
@@ -22,6 +24,23 @@ func (d Driver) geometry() geometry {
 		return *d.geo
 	}
 	return standard
+}
+
+// ways is how links may carry long messages.
+type ways struct {
+	policy policy
+	least  int
+}
+
+func (d Driver) ways(environment string) (w ways, err error) {
+	w = ways{d.policy, d.least}
+	if w.policy == copyAuto {
+		w.policy, err = parsePolicy(environment)
+	}
+	if w.least == 0 {
+		w.least = leastOffer
+	}
+	return w, err
 }
 
 func init() {

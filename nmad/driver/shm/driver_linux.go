@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -18,17 +19,19 @@ import (
 
 // Frames of this driver, after the exchange of package hello.
 const (
-	frameSegment = hello.KindDriver + iota // dialer: geometry, with segment and two eventfds
-	frameMapped                            // listener: done, empty
+	frameSegment = hello.KindDriver + iota // dialer: geometry and evidence, with segment and two eventfds
+	frameMapped                            // listener: done; evidence
 )
 
-// segmentFrame is the whole size of a frameSegment: kind, length, geometry.
-const segmentFrame = 3 + geometrySize
+// segmentFrame is the whole size of a frameSegment: kind, length, geometry,
+// evidence.
+const segmentFrame = 3 + geometrySize + evidenceSize
 
 // endpoint is the driver opened in this process.
 type endpoint struct {
 	cfg  driver.Config
 	geo  geometry
+	ways ways
 	addr string
 	door *door.Door
 }
@@ -41,8 +44,12 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
 	e := &endpoint{cfg: c, geo: d.geometry()}
-	if err := e.geo.check(); err != nil {
+	err := e.geo.check()
+	if err != nil {
 		return nil, fmt.Errorf("shm: open: %w: %w", driver.ErrConfig, err)
+	}
+	if e.ways, err = d.ways(os.Getenv(EnvCopy)); err != nil {
+		return nil, fmt.Errorf("shm: open: %w", err)
 	}
 	name := c.Listen
 	if !strings.HasPrefix(name, "@") || len(name) < 2 {
@@ -116,14 +123,19 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr string) (*link, erro
 		return nil, hello.Refuse(conn, hello.Refused("%v", err))
 	}
 	uc := conn.(*net.UnixConn)
-	frame := hello.AppendFrame(nil, frameSegment, e.geo.encode())
+	frame := hello.AppendFrame(nil, frameSegment, append(e.geo.encode(), p.nonce.evidence()...))
 	if _, _, err := uc.WriteMsgUnix(frame, unix.UnixRights(p.segment, p.bells[0], p.bells[1]), nil); err != nil {
 		return nil, fmt.Errorf("%w: sending the segment: %w", driver.ErrPeerLost, cause(err))
 	}
-	if _, err := hello.ReadFrame(conn, frameMapped); err != nil {
+	mapped, err := hello.ReadFrame(conn, frameMapped)
+	if err != nil {
 		return nil, fmt.Errorf("it did not take the segment: %w", err)
 	}
-	return p.link(uc, rank, true)
+	if len(mapped) != evidenceSize {
+		return nil, fmt.Errorf("%w: %d bytes say that it took the segment, should be %d", driver.ErrProtocol, len(mapped), evidenceSize)
+	}
+	p.theirs.decode(mapped)
+	return p.link(uc, rank, true, e.ways)
 }
 
 // receive is the other half of dial.
@@ -140,10 +152,10 @@ func (e *endpoint) receive(conn net.Conn) (int, driver.Link, error) {
 	if err != nil {
 		return rank, nil, hello.Refuse(conn, hello.Refused("%v", err))
 	}
-	if err := hello.WriteFrame(conn, frameMapped, nil); err != nil {
+	if err := hello.WriteFrame(conn, frameMapped, p.nonce.evidence()); err != nil {
 		return rank, nil, fmt.Errorf("%w: %w", driver.ErrPeerLost, cause(err))
 	}
-	l, err := p.link(uc, rank, false)
+	l, err := p.link(uc, rank, false, e.ways)
 	if err != nil {
 		return rank, nil, err
 	}

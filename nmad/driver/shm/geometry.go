@@ -69,10 +69,10 @@ func (g *geometry) decode(b []byte) {
 //
 //	0     flags of the dialer, then of the listener (padding each)
 //	256   for either direction (dialer to listener first):
-//	        credit of the small ring, of the large ring (padding each)
+//	        credit of the small ring, of the large ring, share (padding each)
 //	        cells, ready words of the slots (padding each), body ring, slots
 type layout struct {
-	credit, slotCredit, cells, words, bodies, slots, end uint64
+	credit, slotCredit, share, cells, words, bodies, slots, end uint64
 }
 
 // direction gives where the parts of direction d (0, 1) are.
@@ -87,6 +87,7 @@ func (g geometry) direction(d int) layout {
 	for range d + 1 {
 		l.credit = take(padding)
 		l.slotCredit = take(padding)
+		l.share = take(padding)
 		l.cells = take(uint64(g.cells) * cellSize)
 		l.words = take(uint64(g.slots) * padding)
 		at = (at + pageSize - 1) &^ (pageSize - 1)

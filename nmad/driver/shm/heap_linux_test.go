@@ -3,6 +3,8 @@ package shm
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime"
 	"sync"
 	"testing"
 	"unsafe"
@@ -23,19 +25,20 @@ import (
 
 // TestConformanceHeap is only worth its name with -race.
 func TestConformanceHeap(t *testing.T) {
-	drivertest.RunInside(t, &heapDriver{geo: standard})
+	drivertest.RunInside(t, &heapDriver{geo: standard, ways: ways{copyAuto, leastOffer}})
 }
 
 func TestConformanceHeapTiny(t *testing.T) {
-	drivertest.RunInside(t, &heapDriver{geo: geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}})
+	drivertest.RunInside(t, &heapDriver{geo: geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}, ways: ways{copySingle, 100}})
 }
 
 // heapDriver links endpoints of one process, over memory of Go's heap.
 type heapDriver struct {
-	geo geometry
-	mu  sync.Mutex
-	n   int
-	eps map[string]*heapEndpoint
+	geo  geometry
+	ways ways
+	mu   sync.Mutex
+	n    int
+	eps  map[string]*heapEndpoint
 }
 
 type heapEndpoint struct {
@@ -77,6 +80,9 @@ func (e *heapEndpoint) Dial(ctx context.Context, rank int, addr string) (driver.
 		return nil, err
 	}
 	a.rank, b.rank = 0, 1
+	for _, l := range []*link{a, b} {
+		l.meet(ourselves(), e.drv.ways)
+	}
 	e.drv.mu.Lock()
 	to := e.drv.eps[addr]
 	e.drv.mu.Unlock()
@@ -86,6 +92,15 @@ func (e *heapEndpoint) Dial(ctx context.Context, rank int, addr string) (driver.
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// ourselves gives the number of this process if its memory can be read, as that of a peer is.
+func ourselves() int {
+	n := newNonce()
+	e := evidence{addressOf(n[:]), *n}
+	pid := e.heldBy(os.Getpid())
+	runtime.KeepAlive(n)
+	return pid
 }
 
 // heapSegment gives memory for a segment.

@@ -79,6 +79,9 @@ func TestImpostor(t *testing.T) {
 		}
 		return fd
 	}
+	frame := func(kind byte, geometry []byte) []byte {
+		return hello.AppendFrame(nil, kind, append(geometry, newNonce().evidence()...))
+	}
 	with := func(change func(*geometry)) []byte {
 		g := geo
 		change(&g)
@@ -90,23 +93,23 @@ func TestImpostor(t *testing.T) {
 		fds   func(t *testing.T) []int
 		says  string
 	}{
-		{"no descriptors", hello.AppendFrame(nil, frameSegment, geo.encode()), func(*testing.T) []int { return nil }, "0 descriptors"},
-		{"two descriptors", hello.AppendFrame(nil, frameSegment, geo.encode()), func(t *testing.T) []int { return []int{sealed(t, geo), bell(t)} }, "2 descriptors"},
-		{"too many descriptors", hello.AppendFrame(nil, frameSegment, geo.encode()), func(t *testing.T) []int {
+		{"no descriptors", frame(frameSegment, geo.encode()), func(*testing.T) []int { return nil }, "0 descriptors"},
+		{"two descriptors", frame(frameSegment, geo.encode()), func(t *testing.T) []int { return []int{sealed(t, geo), bell(t)} }, "2 descriptors"},
+		{"too many descriptors", frame(frameSegment, geo.encode()), func(t *testing.T) []int {
 			return []int{sealed(t, geo), bell(t), bell(t), bell(t), bell(t), bell(t), bell(t)}
 		}, "more descriptors"},
-		{"a file for a segment", hello.AppendFrame(nil, frameSegment, geo.encode()), func(t *testing.T) []int { return []int{file(t), bell(t), bell(t)} }, "segment of 0 bytes"},
-		{"a file for a doorbell", hello.AppendFrame(nil, frameSegment, geo.encode()), func(t *testing.T) []int { return []int{sealed(t, geo), bell(t), file(t)} }, "doorbell"},
-		{"a smaller segment than it says", hello.AppendFrame(nil, frameSegment, geo.encode()), func(t *testing.T) []int {
+		{"a file for a segment", frame(frameSegment, geo.encode()), func(t *testing.T) []int { return []int{file(t), bell(t), bell(t)} }, "segment of 0 bytes"},
+		{"a file for a doorbell", frame(frameSegment, geo.encode()), func(t *testing.T) []int { return []int{sealed(t, geo), bell(t), file(t)} }, "doorbell"},
+		{"a smaller segment than it says", frame(frameSegment, geo.encode()), func(t *testing.T) []int {
 			return []int{sealed(t, tiny), bell(t), bell(t)}
 		}, "should have"},
-		{"a huge geometry", hello.AppendFrame(nil, frameSegment, with(func(g *geometry) { g.slots, g.slotSize = 1<<12, 1<<22 })), func(t *testing.T) []int {
+		{"a huge geometry", frame(frameSegment, with(func(g *geometry) { g.slots, g.slotSize = 1<<12, 1<<22 })), func(t *testing.T) []int {
 			return []int{sealed(t, geo), bell(t), bell(t)}
 		}, "a segment of"},
-		{"no cells", hello.AppendFrame(nil, frameSegment, with(func(g *geometry) { g.cells = 0 })), func(t *testing.T) []int {
+		{"no cells", frame(frameSegment, with(func(g *geometry) { g.cells = 0 })), func(t *testing.T) []int {
 			return []int{sealed(t, geo), bell(t), bell(t)}
 		}, "0 cells"},
-		{"another frame", hello.AppendFrame(nil, frameMapped, geo.encode()), func(t *testing.T) []int {
+		{"another frame", frame(frameMapped, geo.encode()), func(t *testing.T) []int {
 			return []int{sealed(t, geo), bell(t), bell(t)}
 		}, "does not send a segment"},
 	} {

@@ -3,6 +3,7 @@ package shm
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,12 +25,12 @@ const (
 	numGates
 )
 
-// The state of a link: bits that are only ever added, but for glance.
+// The state of a link: bits that are only ever added, but for lookAtOnce.
 const (
-	closed uint32 = 1 << iota // by this side
-	broken                    // the peer violated the protocol
-	lost                      // the peer closed or died
-	glance                    // look at the socket at the next poll that finds nothing
+	closed     uint32 = 1 << iota // by this side
+	broken                        // the peer violated the protocol
+	lost                          // the peer closed or died
+	lookAtOnce                    // look at the socket at the next poll that finds nothing
 )
 
 // glanceEvery is how often polls that find nothing look whether the peer is
@@ -55,25 +56,29 @@ type link struct {
 	ep       int // epoll set of sock and bell: the Descriptor
 	interval int64
 	mem      mapping
+	nonce    *nonce     // of this process; the peer may still want to read it
+	sharing  sync.Mutex // held while an offer is being fetched, and by who ends that
 	_        [padding]byte
 
 	lastGlance atomic.Int64 // cycles; by whoever looked last
 	_          [padding - 8]byte
 
 	// One part for each direction; whoever calls it owns it.
-	tx smallSend
-	hs hand
-	_  [padding]byte
-	rx smallRecv
-	hr hand
-	_  [padding]byte
-	lt largeSend
-	hp hand
-	_  [padding]byte
-	lr largeRecv
-	hl hand
-	_  [padding]byte
-	ha hand // Arm, Disarm
+	tx     smallSend
+	hs     hand
+	_      [padding]byte
+	rx     smallRecv
+	hr     hand
+	_      [padding]byte
+	lt     largeSend
+	hp     hand
+	writer process // the peer, if its memory can be written
+	_      [padding]byte
+	lr     largeRecv
+	hl     hand
+	reader process // the peer, if its memory can be read
+	_      [padding]byte
+	ha     hand // Arm, Disarm
 }
 
 // hand is what a direction needs for the rare system call.
@@ -150,45 +155,65 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	return body, ok, nil
 }
 
-// PushLarge implements driver.Link. One call fills at most one ring.
+// PushLarge implements driver.Link. One call fills at most one ring, or helps with some
+// pieces of an offer.
 func (l *link) PushLarge(buf []byte) (sent int, err error) {
 	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
 		return 0, l.why(s)
 	}
+	t := &l.lt
+	if t.out.buf != nil || t.wants(len(buf)) {
+		sent, err = l.pushOffer(buf)
+	} else {
+		sent, err = l.pushSlots(buf)
+	}
+	if err != nil {
+		return sent, l.violated(err)
+	}
+	if sent == 0 && len(buf) != 0 && l.alone(inPush, &l.hp) {
+		return 0, l.why(lost)
+	}
+	if sent > 0 {
+		t.rest = len(buf) - sent
+	}
+	runtime.KeepAlive(l)
+	return sent, nil
+}
+
+func (l *link) pushSlots(buf []byte) (sent int, err error) {
 	for range len(l.lt.words) {
 		if sent == len(buf) {
 			break
 		}
 		n, err := l.lt.push(buf[sent:])
-		if err != nil {
-			return sent, l.violated(err)
-		}
 		if n == 0 {
-			if sent == 0 && l.alone(inPush, &l.hp) {
-				return 0, l.why(lost)
-			}
-			break
+			return sent, err
 		}
 		sent += n
 		if l.theirs.sleeping.Load() != 0 {
 			l.wake(inPush, &l.hp, &l.theirs.sleeping)
 		}
 	}
-	runtime.KeepAlive(l)
 	return sent, nil
 }
 
-// PullLarge implements driver.Link. One call empties at most one ring.
+// PullLarge implements driver.Link. One call empties at most one ring, or fetches some pieces
+// of an offer.
 func (l *link) PullLarge(buf []byte) (got int, err error) {
 	s := l.state.Load()
 	if s&(closed|broken) != 0 {
 		return 0, l.why(s)
 	}
-	for range len(l.lr.words) {
+	r := &l.lr
+	r.copies.begin(len(buf))
+	for range len(r.words) {
 		if got == len(buf) {
 			break
 		}
-		n, released, err := l.lr.pull(buf[got:])
+		n, released, offer, err := r.pull(buf[got:])
+		if offer {
+			n, err = l.pullOffer(buf[got:])
+		}
 		if err != nil {
 			return got, l.violated(err)
 		}
@@ -199,6 +224,12 @@ func (l *link) PullLarge(buf []byte) (got int, err error) {
 		if released && l.theirs.wantRoom.Load() != 0 {
 			l.wake(inPull, &l.hl, &l.theirs.wantRoom)
 		}
+		if offer {
+			break
+		}
+	}
+	if r.copies.took(got) {
+		r.slotCredit.ways.Store(r.copies.ways)
 	}
 	if got == 0 && len(buf) != 0 {
 		if s&lost != 0 {
@@ -244,7 +275,7 @@ func (l *link) Arm(wantRoom bool) bool {
 func (l *link) Disarm() {
 	l.disarm()
 	// What ended the sleep may have been the socket.
-	l.state.Or(glance)
+	l.state.Or(lookAtOnce)
 	runtime.KeepAlive(l)
 }
 
@@ -279,7 +310,7 @@ func (l *link) alone(as int, h *hand) bool {
 	if s&(lost|closed) != 0 {
 		return s&lost != 0
 	}
-	if s&glance == 0 {
+	if s&lookAtOnce == 0 {
 		if h.polls&glanceMask != 0 {
 			return false
 		}
@@ -287,7 +318,12 @@ func (l *link) alone(as int, h *hand) bool {
 			return false
 		}
 	}
-	l.state.And(^glance)
+	return l.glance(as, h)
+}
+
+// glance looks at the socket, and says whether the peer is gone.
+func (l *link) glance(as int, h *hand) bool {
+	l.state.And(^lookAtOnce)
 	l.lastGlance.Store(asm.Cycles())
 	g := l.gates.Gate(as)
 	if !g.Enter() {
@@ -333,6 +369,7 @@ func (l *link) Close() error {
 	if l.state.Or(closed)&closed != 0 {
 		return nil
 	}
+	l.endOffers()
 	err := l.mem.vacate()
 	l.mem.unmapWith(l)
 	l.gates.Close()

@@ -21,6 +21,8 @@ type parts struct {
 	segment int    // memfd; needed until both sides have mapped it
 	bells   [2]int // eventfds that wake the dialer, the listener
 	mem     mapping
+	nonce   *nonce   // of this process
+	theirs  evidence // of the peer's
 }
 
 var noParts = parts{segment: -1, bells: [2]int{-1, -1}}
@@ -40,7 +42,7 @@ func (p *parts) close() {
 // createParts makes new parts, for the dialer. close must be called in any case.
 func createParts(g geometry) (p parts, err error) {
 	p = noParts
-	p.geo = g
+	p.geo, p.nonce = g, newNonce()
 	if p.segment, err = createSegment(g); err != nil {
 		return p, err
 	}
@@ -58,6 +60,7 @@ func createParts(g geometry) (p parts, err error) {
 // checked. close must be called in any case.
 func receiveParts(c *net.UnixConn) (p parts, err error) {
 	p = noParts
+	p.nonce = newNonce()
 	fds, err := p.receive(c)
 	if len(fds) == 3 {
 		p.segment, p.bells = fds[0], [2]int{fds[1], fds[2]}
@@ -112,10 +115,11 @@ func (p *parts) receive(c *net.UnixConn) (fds []int, err error) {
 			return fds, cause(err)
 		}
 	}
-	if frame[0] != frameSegment || int(frame[1])|int(frame[2])<<8 != geometrySize {
+	if frame[0] != frameSegment || int(frame[1])|int(frame[2])<<8 != geometrySize+evidenceSize {
 		return fds, hello.Refused("it does not send a segment (first bytes %#x)", frame[:3])
 	}
 	p.geo.decode(frame[3:])
+	p.theirs.decode(frame[3+geometrySize:])
 	return fds, nil
 }
 
@@ -135,7 +139,7 @@ func checkBell(fd int) error {
 
 // link makes a link of the parts and the connection; on success both are its
 // own. Both sides must have mapped the segment.
-func (p *parts) link(c *net.UnixConn, rank int, dialer bool) (*link, error) {
+func (p *parts) link(c *net.UnixConn, rank int, dialer bool, w ways) (*link, error) {
 	me, them := 0, 1
 	if !dialer {
 		me, them = 1, 0
@@ -165,7 +169,8 @@ func (p *parts) link(c *net.UnixConn, rank int, dialer bool) (*link, error) {
 	}
 	l.interval = asm.ToCycles(int64(glanceEvery))
 	l.gates = gate.New(numGates, free(l.ep, l.sock, l.bell, l.peerBell))
-	l.mem = p.mem
+	l.mem, l.nonce = p.mem, p.nonce
+	l.meet(p.theirs.holder(l.sock), w)
 	_ = unix.Close(p.segment)
 	*p = noParts
 	return l, nil

@@ -21,10 +21,23 @@ type credit struct {
 	_     [padding - 16]byte
 }
 
-// slotCredit is the same for a large ring.
+// slotCredit is the same for a large ring, with what the receiver says about offers.
 type slotCredit struct {
-	slots atomic.Uint64 // slots released
-	_     [padding - 8]byte
+	slots    atomic.Uint64 // slots released
+	ways     atomic.Uint64 // bit i: messages of 2^i bytes up to twice that are to be offered
+	fetched  atomic.Uint64 // bytes of offers fetched, ever; set by the receiver, withdrawn by the sender: both by compare-and-swap
+	declined atomic.Uint64 // position of the last offer that was declined, plus 1
+	_        [padding - 32]byte
+}
+
+// share is the part of an offer that is being fetched now, and who fetches what of it.
+type share struct {
+	claims atomic.Uint64 // a claims; changed by both, by compare-and-swap
+	to     atomic.Uint64 // where it goes in the receiver's memory; like the rest set by the receiver before claims
+	at     atomic.Uint64 // where it begins in the offer, bytes
+	size   atomic.Uint64 // bytes
+	piece  atomic.Uint64 // bytes of a piece; the last one may be shorter
+	_      [padding - 40]byte
 }
 
 // cell is one packet in one cache line: its header in the wire form, with the
@@ -40,16 +53,21 @@ type cell struct {
 	body   [inline]byte
 }
 
-// word is the ready word of a slot: the lap above, the bytes in it below.
+// word is the ready word of a slot: the lap above, the bytes in it below; or offerMark
+// there, and what is offered.
 type word struct {
-	ready atomic.Uint64
-	_     [padding - 8]byte
+	ready   atomic.Uint64
+	address atomic.Uint64 // in the sender's memory
+	size    atomic.Uint64 // bytes
+	written atomic.Uint64 // a written: what the sender has done of the share
+	_       [padding - 32]byte
 }
 
 // rings is one direction of a segment.
 type rings struct {
 	credit     *credit
 	slotCredit *slotCredit
+	share      *share
 	cells      []cell
 	words      []word
 	bodies     []byte
@@ -66,6 +84,7 @@ func view(mem []byte, g geometry, d int) (rings, error) {
 	return rings{
 		credit:     (*credit)(unsafe.Pointer(&mem[l.credit])),
 		slotCredit: (*slotCredit)(unsafe.Pointer(&mem[l.slotCredit])),
+		share:      (*share)(unsafe.Pointer(&mem[l.share])),
 		cells:      unsafe.Slice((*cell)(unsafe.Pointer(&mem[l.cells])), g.cells),
 		words:      unsafe.Slice((*word)(unsafe.Pointer(&mem[l.words])), g.slots),
 		bodies:     mem[l.bodies : l.bodies+uint64(g.bodies) : l.bodies+uint64(g.bodies)],

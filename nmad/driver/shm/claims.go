@@ -1,0 +1,57 @@
+package shm
+
+// claims says who fetches which pieces of a share: the receiver takes them from the
+// front, the sender from the back, until they meet. In one word, so that a piece is
+// taken by one compare-and-swap, and with a number for the share, so that a claim
+// that comes late cannot take a piece of the next one.
+//
+//	bits 32 to 63  number of the share
+//	bits 16 to 31  back: the pieces from here on are the sender's
+//	bits 0 to 15   front: the pieces before this one are the receiver's
+type claims uint64
+
+// mostPieces is how many pieces a share has at most.
+const mostPieces = 1<<16 - 1
+
+func newClaims(share uint32, pieces int) claims {
+	return claims(share)<<32 | claims(pieces)<<16
+}
+
+func (c claims) share() uint32 { return uint32(c >> 32) }
+func (c claims) front() int    { return int(c & mostPieces) }
+func (c claims) back() int     { return int(c >> 16 & mostPieces) }
+
+// left says how many pieces nobody has taken; below 0 for a word that nobody honest wrote.
+func (c claims) left() int { return c.back() - c.front() }
+
+// takeFront and takeBack give the word in which one more piece is taken; there is one left.
+func (c claims) takeFront() claims { return c + 1 }
+func (c claims) takeBack() claims  { return c - 1<<16 }
+
+// takeAll gives the word in which the receiver has taken all that was left.
+func (c claims) takeAll() claims { return c + claims(c.left()) }
+
+// written is what the sender has done of a share.
+//
+//	bits 32 to 63  number of the share
+//	bit 16         it cannot write there, and has not written the last piece that it took
+//	bits 0 to 15   pieces written
+type written uint64
+
+func newWritten(share uint32, pieces int, failed bool) written {
+	w := written(share)<<32 | written(pieces)
+	if failed {
+		w |= 1 << 16
+	}
+	return w
+}
+
+func (w written) share() uint32 { return uint32(w >> 32) }
+func (w written) pieces() int   { return int(w & mostPieces) }
+func (w written) failed() bool  { return w>>16&1 != 0 }
+
+// covers says whether the sender, having taken so many pieces of that share, is done with
+// all of them, well or not.
+func (w written) covers(share uint32, pieces int) bool {
+	return pieces == 0 || w.share() == share && (w.failed() || w.pieces() >= pieces)
+}

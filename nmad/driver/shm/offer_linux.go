@@ -1,0 +1,261 @@
+package shm
+
+import (
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// closePatience is how long Close waits for a peer that is just writing into a buffer
+// of ours. It takes some microseconds, unless the peer was stopped.
+const closePatience = time.Second
+
+// pushOffer makes an offer, or goes on with the one that is out.
+func (l *link) pushOffer(buf []byte) (sent int, err error) {
+	t := &l.lt
+	if t.out.buf == nil {
+		ok, err := t.propose(buf)
+		if ok && l.theirs.sleeping.Load() != 0 {
+			l.wake(inPush, &l.hp, &l.theirs.sleeping)
+		}
+		return 0, err
+	}
+	sent, back, err := t.settle(len(buf))
+	if sent == 0 && err == nil && l.writer.pid != 0 {
+		if err = l.help(); err == nil {
+			sent, back, err = t.settle(len(buf))
+		}
+	}
+	if back && l.theirs.sleeping.Load() != 0 {
+		l.wake(inPush, &l.hp, &l.theirs.sleeping)
+	}
+	return sent, err
+}
+
+// help writes pieces of the offer into the receiver's memory, from the end, as long as
+// some are left.
+func (l *link) help() error {
+	if claims(l.lt.share.claims.Load()).left() <= 0 {
+		return nil
+	}
+	// Inside the gate, so that the socket is not closed, and the receiver not told by it that all is
+	// over, while a piece is being written.
+	g := l.gates.Gate(inPush)
+	if !g.Enter() {
+		return nil
+	}
+	defer g.Leave()
+	if !l.present(inPush, &l.hp) {
+		return nil
+	}
+	for range piecesAtOnce {
+		p, ok, err := l.lt.claim()
+		if !ok {
+			return err
+		}
+		_, errno := l.writer.write(p.bytes, p.to)
+		if errno != 0 {
+			l.writer.pid = 0 // the receiver does without from now on
+		}
+		l.lt.wrote(p, errno == 0)
+		if l.theirs.sleeping.Load() != 0 {
+			l.wake(inPush, &l.hp, &l.theirs.sleeping)
+		}
+		if errno != 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// pullOffer goes on with the offer at the head of the ring.
+func (l *link) pullOffer(buf []byte) (got int, err error) {
+	l.sharing.Lock()
+	defer l.sharing.Unlock()
+	r, in := &l.lr, &l.lr.in
+	if l.state.Load()&closed != 0 || in.gone {
+		return 0, nil // the next call says why
+	}
+	if !in.open {
+		if err := r.accept(); err != nil {
+			return 0, err
+		}
+		r.copies.offered()
+	}
+	if in.buf == nil {
+		left := in.size - in.taken
+		n := int(min(uint64(len(buf)), left, mostShare))
+		if uint64(n) < left && n < r.least/2 {
+			// A system call for each of many short buffers would cost more than it saves.
+			if r.copies.hopeless(int(in.size)) {
+				r.slotCredit.ways.Store(r.copies.ways)
+			}
+			l.decline()
+			return 0, nil
+		}
+		r.begin(buf[:n], r.pieceOf(n))
+	}
+	if err := l.fetch(); err != nil || in.buf == nil {
+		return 0, err
+	}
+	if got = min(in.done-in.told, len(buf)); got == 0 {
+		return 0, nil
+	}
+	// Looked at after the bytes were fetched: they are of the peer, and not of somebody who
+	// has its number now.
+	if !l.present(inPull, &l.hl) {
+		return 0, nil
+	}
+	if from := in.buf[in.told : in.told+got]; addressOf(buf) != addressOf(from) {
+		copy(buf, from) // not the rest of the buffer that was given before, but another one
+	}
+	ok, err := r.commit(got)
+	if !ok {
+		return 0, err
+	}
+	if l.theirs.wantRoom.Load() != 0 {
+		l.wake(inPull, &l.hl, &l.theirs.wantRoom)
+	}
+	return got, nil
+}
+
+// fetch reads pieces of the share, and sees whether all are there.
+func (l *link) fetch() error {
+	r, in := &l.lr, &l.lr.in
+	if in.done == len(in.buf) {
+		return nil
+	}
+	for range piecesAtOnce {
+		if l.state.Load()&closed != 0 {
+			return nil
+		}
+		k, ok, err := r.take(false)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if done, err := l.read(k); !done {
+			return err
+		}
+		_, in.done = in.span(k)
+	}
+	if in.front < in.back {
+		return nil
+	}
+	yes, left, err := r.settled()
+	if !yes {
+		return err
+	}
+	if left >= 0 {
+		if done, err := l.read(left); !done {
+			return err
+		}
+	}
+	in.done = len(in.buf)
+	return nil
+}
+
+// read fetches piece k. If it cannot be, the offer is declined, or nothing more comes
+// of it as the peer is ending.
+func (l *link) read(k int) (bool, error) {
+	r, in := &l.lr, &l.lr.in
+	from, to := in.span(k)
+	switch _, errno := l.reader.read(in.buf[from:to], in.address+in.taken+uint64(from)); errno {
+	case 0:
+		return true, nil
+	case unix.ESRCH:
+		in.gone = true
+		l.state.Or(lookAtOnce) // its socket is closed in a moment
+		return false, nil
+	}
+	if _, _, err := r.take(true); err != nil {
+		return false, err
+	}
+	r.slotCredit.ways.Store(r.copies.allow(false))
+	l.decline()
+	return false, nil
+}
+
+// decline sends an offer back.
+func (l *link) decline() {
+	l.lr.decline()
+	if l.theirs.wantRoom.Load() != 0 {
+		l.wake(inPull, &l.hl, &l.theirs.wantRoom)
+	}
+}
+
+// present says whether the peer was there a moment ago: its number in the system is then
+// not somebody else's yet, as numbers are given out in turn, and all of them within
+// glanceEvery are too many.
+func (l *link) present(as int, h *hand) bool {
+	if l.state.Load()&lost != 0 {
+		return false
+	}
+	if asm.Cycles()-l.lastGlance.Load() < l.interval {
+		return true
+	}
+	return !l.glance(as, h)
+}
+
+// ReturnPush implements driver.Borrower: an offer that is out is withdrawn.
+func (l *link) ReturnPush() (int, bool) {
+	n := 0
+	if l.state.Load()&closed == 0 {
+		n = l.lt.withdraw()
+	}
+	runtime.KeepAlive(l)
+	return n, true
+}
+
+// ReturnPull implements driver.Borrower: the sender can take no more pieces, and those that
+// it has taken are awaited.
+func (l *link) ReturnPull() (int, bool) {
+	l.sharing.Lock()
+	defer l.sharing.Unlock()
+	ok := l.state.Load()&closed != 0 || l.returned()
+	runtime.KeepAlive(l)
+	return 0, ok
+}
+
+// returned ends the share, and says whether the peer does not write any more into the
+// buffer. What a peer does that has violated the protocol nobody can say.
+func (l *link) returned() bool {
+	r, in := &l.lr, &l.lr.in
+	if in.buf == nil {
+		return true
+	}
+	if _, _, err := r.take(true); err == nil {
+		if quiet, _, err := r.settled(); err == nil && !quiet && !l.glance(inPull, &l.hl) {
+			return false
+		}
+	}
+	in.open, in.buf = false, nil
+	store(&r.waits, waitsSlot)
+	return true
+}
+
+// endOffers is for Close, whoever else may be inside.
+func (l *link) endOffers() {
+	l.lt.slotCredit.fetched.Or(withdrawn)
+	for end := time.Now().Add(closePatience); ; time.Sleep(20 * time.Microsecond) {
+		l.sharing.Lock()
+		ok := l.returned()
+		l.sharing.Unlock()
+		if ok || time.Now().After(end) {
+			return
+		}
+	}
+}
+
+// meet tells a new link which process its peer is, if its memory can be read, else 0.
+func (l *link) meet(pid int, w ways) {
+	l.reader.pid, l.writer.pid = pid, pid
+	l.lt.least, l.lr.least = w.least, w.least
+	l.lr.copies.policy = w.policy
+	l.lr.slotCredit.ways.Store(l.lr.copies.allow(pid != 0 && w.policy != copyTwo))
+}
