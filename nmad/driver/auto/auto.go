@@ -1,6 +1,7 @@
 package auto
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -58,7 +59,8 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 			own.Listen = ""
 		}
 		end, err := ways[i].Open(own)
-		if err != nil && i == far {
+		if err != nil && (i == far || errors.Is(err, driver.ErrConfig)) {
+			_ = e.Close() // what is wrong with the configuration is not another network's matter
 			return nil, err
 		}
 		if err != nil {

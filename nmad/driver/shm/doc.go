@@ -13,7 +13,8 @@
 //	             the first word is the ready word, and 32 bytes of body
 //	body ring    bodies that do not fit into a cell, each in one piece
 //	slots        pieces of the large track's stream, and a ready word for each
-//	credits      how far the receiver is: two words for the packets, one for the slots
+//	credits      how far the receiver is: two words for the packets, some for the large track
+//	share        what of an offer is being fetched, and by whom
 //
 // and for either side two flags about its sleep. Words that different cores
 // write are 128 bytes apart, as lines are fetched in pairs; cells are not, as
@@ -47,8 +48,70 @@
 // later, and neither side ever waits for a credit that does not come.
 //
 // The large track is a ring of slots: while the receiver copies the first
-// slots out, the sender copies the next ones in, each on its own core. Why two
-// copies and not one through the kernel: docs/decisions/large-messages-over-shm.md.
+// slots out, the sender copies the next ones in, each on its own core. That always works.
+//
+// # Offers: one copy, by both sides at once
+//
+// Where the kernel lets both processes into each other's memory, a message of at least 32
+// KiB need not go through slots. The sender puts an offer into the next slot: where the
+// message is, and how long. The receiver reads pieces of it by process_vm_readv, from the
+// front; if the sender polls meanwhile, it writes pieces of it into the receiver's buffer by
+// process_vm_writev, from the back, until they meet. Each byte is copied once, by two cores at
+// once; and if the sender has something better to do, by the receiver alone.
+//
+//	sender                                      receiver
+//	address, size; ready word: lap, offerMark ─→ share: where it goes, piece; claims := all left
+//	                                             takes a piece from the front: claims, CAS; reads it
+//	takes a piece from the back: claims, CAS
+//	writes it; written: share, how many ───────→ none left, and written covers what the sender took:
+//	← ─────────────────────────────────────────  fetched += bytes, CAS
+//	PushLarge says that they are gone            all of the offer: slot released
+//
+// An offer of the sender:
+//
+//	none --- PushLarge, ways says so --→ out --- all fetched ------------------→ none
+//	                                      |----- declined: slot refilled ------→ none, the rest goes through slots
+//	                                      '----- ReturnPush: withdrawn --------→ none, for good
+//
+// The receiver cuts the offer into shares, one for each buffer that PullLarge is given. A share
+// has a number, which is in the word of the claims and in written: a claim on a share that is
+// over fails, and what was written of it counts for no other one. The rest of a share is set
+// before its claims and does not change while any of them can be taken; so who takes one has read
+// what belongs to it.
+//
+// A piece that the sender has taken is written before the sender does anything else, but the
+// sender may be descheduled, even stopped, meanwhile. The receiver does not wait inside
+// PullLarge: it gives what it has up to there, and says so later when the rest is there. Until
+// then its buffer is lent: ReturnPull (driver.Borrower) takes the claims away, and says whether
+// the last piece has landed. A request that was given up keeps its buffer until it has, or the
+// peer is gone; so nothing writes into memory that serves another purpose by then. Close alone
+// waits, at most a second.
+//
+// The other way round nobody need wait. fetched counts what was handed out, and is changed by
+// compare-and-swap, so that ReturnPush and Close of the sender, which set its highest bit, and
+// the receiver agree upon how much that was: bytes read after the sender took its message back, and
+// may have changed it, are never handed out.
+//
+// Declined is an offer that cannot be read (memory of a device; a peer that gave up the
+// permission), and then no more is asked for; and one for which the receiver's buffers are so
+// short that slots are better. declined is set after the last change of fetched and read before it,
+// so that the sender goes on from the right byte. If the sender cannot write a piece it says so
+// in written, the receiver reads that one, and the sender never takes another.
+//
+// Who sleeps: the sender waits for fetched or declined to change as it does for room; that
+// there are pieces left does not wake it. The receiver waits for written as for a slot.
+//
+// Which way is faster depends on the machine, on the length, and on what the processes do with the
+// bytes. So the receiver measures: of each size class, a power of two, some messages go either way,
+// the better way of which the best was faster is kept for two thousand messages, and then it is
+// measured again (chooser). It tells the sender by ways, a bit for each class. The variable
+// PM2_SHM_COPY says otherwise: "two" for slots only, "single" for offers wherever they are possible;
+// "auto" is the default. What was measured: docs/decisions/large-messages-over-shm.md.
+//
+// Whether it is possible: when they link, each side tells the address of a random nonce, and
+// its value. Only if it is found in the memory of the process at the other end of the Unix socket
+// (SO_PEERCRED) does a side ask for offers, or write. Yama, seccomp, other users, namespaces in
+// which the number means somebody else: all look the same, and the ring remains.
 //
 // # Sleeping: the store-load argument
 //
@@ -98,7 +161,13 @@
 // Descriptor readable (an epoll set of eventfd and socket); those who poll look
 // at it when a poll finds nothing, at most every 5 ms, and ask the clock for that
 // only every 64th time. What the peer had published before is still delivered:
-// the state is read before the ring is.
+// the state is read before the ring is. An offer was not published but announced: of
+// one that is not fetched completely the rest is lost with its process.
+//
+// Numbers of processes are used again. What was read counts only if the peer was still
+// there after that, or not longer than those 5 ms before; nothing is written that long
+// after it was. The numbers are given out in turn, and within that time they do not all
+// come up.
 //
 // # Trust
 //
@@ -109,6 +178,13 @@
 // with limits that lie in our own memory, and masked; a credit may only move
 // forward, not past what was sent. What does not fit breaks the link with
 // ErrProtocol. A body that Recv returns may change while it is read.
+//
+// Addresses are the exception: they are used as they come, since they lie in the peer's own memory,
+// and nowhere else, that being the process behind the socket. The kernel checks them. What
+// comes from there ends up in the buffer of PullLarge and is no longer than that. A peer can make
+// such a call take long, by memory that it does not let the kernel have; so they are system calls of
+// which Go's scheduler knows. Who may read and write our memory could do so before: the nonce
+// shows that the kernel allows it, it grants nothing.
 //
 // # What the race detector sees
 //
@@ -123,5 +199,7 @@
 // that a thread that is just polling neither crashes nor meets foreign memory;
 // the address range goes when the link is collected, the descriptors when the
 // last system call on them is over. A body from Recv must not be touched after
-// Close.
+// Close. The socket is closed after the last piece was written into the peer's memory: that it
+// is hung up tells the peer so. A peer may still be reading a message that was offered, and will
+// find that it was withdrawn.
 package shm

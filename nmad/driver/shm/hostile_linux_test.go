@@ -16,6 +16,13 @@ import (
 // tiny has rings that every few messages wrap around.
 var tiny = geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}
 
+// exposed lets l make and take offers. It reads where it is told to, in our own
+// memory, but writes nowhere: that would harm the test.
+func exposed(l *link) {
+	l.meet(ourselves(), ways{copySingle, 100})
+	l.writer.pid = nobody
+}
+
 // drive calls everything that reads what the peer wrote, and checks what must
 // hold whatever that was. It gives the first error that is a violation.
 func drive(t testing.TB, l *link, g geometry, rounds int) (violation error) {
@@ -80,6 +87,7 @@ func TestHostilePeer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			exposed(a)
 			for range 20 {
 				// Plain random bytes seldom look like a packet; so also take whole
 				// valid-looking words with a hostile length.
@@ -93,12 +101,23 @@ func TestHostilePeer(t *testing.T) {
 					binary.LittleEndian.PutUint64(mem[c:], h.Word(0x8000|uint16(rng.IntN(3))))
 					w := l.words + uint64(rng.IntN(int(g.slots)))*padding
 					binary.LittleEndian.PutUint64(mem[w:], (1<<31|rng.Uint64N(3))<<32|uint64(rng.Uint32()>>rng.IntN(32)))
+					// Offers, shares and claims that look like some, too.
+					if rng.IntN(3) == 0 {
+						binary.LittleEndian.PutUint64(mem[w:], (1<<31|rng.Uint64N(3))<<32|offerMark)
+						binary.LittleEndian.PutUint64(mem[w+8:], addressOf(mem)+rng.Uint64N(g.size()))
+						binary.LittleEndian.PutUint64(mem[w+16:], rng.Uint64()>>rng.IntN(64))
+						binary.LittleEndian.PutUint64(mem[w+24:], rng.Uint64N(3)<<32|rng.Uint64N(1<<17))
+						binary.LittleEndian.PutUint64(mem[l.share:], uint64(newClaims(uint32(rng.IntN(3)), rng.IntN(5))))
+						binary.LittleEndian.PutUint64(mem[l.share+24:], rng.Uint64N(3000))
+						binary.LittleEndian.PutUint64(mem[l.share+32:], rng.Uint64N(3000))
+						binary.LittleEndian.PutUint64(mem[l.slotCredit+16:], rng.Uint64N(2)<<63|rng.Uint64N(600))
+					}
 				}
 				if drive(t, a, g, 5) != nil {
 					violations++
 				}
 			}
-			_, _ = a.Close(), b.Close()
+			_, _ = b.Close(), a.Close()
 		}
 		outside(func(b []byte) {
 			for i, v := range b {
@@ -130,6 +149,7 @@ func TestHostileWhilePolling(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		exposed(a)
 		stop := make(chan struct{})
 		var wg sync.WaitGroup
 		wg.Add(1)
@@ -157,7 +177,7 @@ func TestHostileWhilePolling(t *testing.T) {
 		}
 		close(stop)
 		wg.Wait()
-		_, _ = a.Close(), b.Close()
+		_, _ = b.Close(), a.Close()
 		other.unmap()
 		p.close()
 	}
@@ -234,20 +254,26 @@ func TestViolations(t *testing.T) {
 
 // FuzzSegment lets the fuzzer choose what is written, and when.
 func FuzzSegment(f *testing.F) {
+	mem := heapSegment(tiny)
 	f.Add([]byte{0, 0, 1, 2, 3, 4, 5, 6, 7, 8})
 	word := (&driver.Header{Kind: 3, Body: 100}).Word(0x8000)
 	at := tiny.direction(1).cells / 8
 	f.Add(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(nil, uint16(at)), word))
 	f.Add(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(nil, uint16(tiny.direction(1).words/8)), 1<<63|100))
-	mem := heapSegment(tiny)
+	var offer []byte
+	for i, v := range []uint64{addressOf(mem), 300, 0} {
+		offer = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(offer, uint16(tiny.direction(1).words/8+1+uint64(i))), v)
+	}
+	f.Add(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(offer, uint16(tiny.direction(1).words/8)), 1<<63|offerMark))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		clear(mem)
 		a, b, err := heapLinks(mem, tiny)
 		if err != nil {
 			t.Skip(err)
 		}
-		defer b.Close()
 		defer a.Close()
+		defer b.Close()
+		exposed(a)
 		for ; len(script) >= 10; script = script[10:] {
 			i := uint64(binary.LittleEndian.Uint16(script)) * 8 % uint64(len(mem))
 			copy(mem[i:], script[2:10])

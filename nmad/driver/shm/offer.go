@@ -180,8 +180,11 @@ type borrowed struct {
 func (r *largeRecv) accept() error {
 	w := &r.words[r.head&uint64(len(r.words)-1)]
 	address, size := w.address.Load(), w.size.Load()
-	if !r.copies.able || size == 0 || size > mostOffer {
-		return fmt.Errorf("%w: an offer of %d bytes that was not asked for", driver.ErrProtocol, size)
+	switch {
+	case !r.copies.able:
+		return fmt.Errorf("%w: an offer that was not asked for", driver.ErrProtocol)
+	case size == 0 || size > mostOffer:
+		return fmt.Errorf("%w: an offer of %d bytes, 1 to %d are possible", driver.ErrProtocol, size, uint64(mostOffer))
 	}
 	r.in = borrowed{open: true, address: address, size: size, number: r.in.number}
 	return nil

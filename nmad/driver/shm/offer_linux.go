@@ -229,7 +229,7 @@ func (l *link) returned() bool {
 	if in.buf == nil {
 		return true
 	}
-	if _, _, err := r.take(true); err == nil {
+	if _, _, err := r.take(true); err == nil && l.state.Load()&broken == 0 {
 		if quiet, _, err := r.settled(); err == nil && !quiet && !l.glance(inPull, &l.hl) {
 			return false
 		}

@@ -1,0 +1,92 @@
+package shm
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// play has messages of n bytes arrive as the chooser wants them, which take so many
+// cycles by either way, and says how many of the last ones came by an offer.
+func play(c *chooser, n, messages int, cycles [2]int64) (offers int) {
+	for range messages {
+		way := int(c.ways >> classOf(n) & 1)
+		offers += way
+		c.sample(n, way, cycles[way])
+	}
+	return offers
+}
+
+func TestChooser(t *testing.T) {
+	var c chooser
+	if ways := c.allow(true); ways != 0 {
+		t.Errorf("begins with %#x", ways)
+	}
+	const long, short = 1 << 20, 64 << 10
+	if n := play(&c, long, 2*samples, [2]int64{100, 60}); n != samples {
+		t.Errorf("%d of %d messages were offered while measuring", n, 2*samples)
+	}
+	play(&c, short, 2*samples, [2]int64{50, 60})
+	if n := play(&c, long, 100, [2]int64{100, 60}); n != 100 {
+		t.Errorf("%d of 100 went the better way", n)
+	}
+	if n := play(&c, short, 100, [2]int64{50, 60}); n != 0 {
+		t.Errorf("%d of 100 went the worse way", n)
+	}
+	// Things change.
+	play(&c, long, choiceLasts, [2]int64{40, 60})
+	if n := play(&c, long, 100, [2]int64{40, 60}); n != 0 {
+		t.Errorf("%d of 100 still go the way that was better once", n)
+	}
+	if c.hopeless(short); c.ways>>classOf(short)&1 != 0 {
+		t.Error("what is hopeless goes on")
+	}
+	if ways := c.allow(false); ways != 0 || c.able {
+		t.Errorf("%#x though the peer cannot be read", ways)
+	}
+}
+
+// TestChooserTimes: a message is timed as a whole, and not at all if it came both ways.
+func TestChooserTimes(t *testing.T) {
+	var c chooser
+	c.allow(true)
+	seen := func(n int) [2]uint16 { return c.classes[classOf(n)].seen }
+	c.begin(1000)
+	c.slot()
+	c.took(600)
+	c.begin(400)
+	if c.took(0); seen(1000) != [2]uint16{} {
+		t.Error("timed before it was there")
+	}
+	if c.took(400); seen(1000) != [2]uint16{bySlots: 1} {
+		t.Error(seen(1000))
+	}
+	c.begin(3000)
+	c.offered()
+	if c.took(3000); seen(3000) != [2]uint16{byOffer: 1} {
+		t.Error(seen(3000))
+	}
+	c.begin(9000)
+	c.offered()
+	c.took(1000)
+	c.begin(8000)
+	c.slot()
+	if c.took(8000); seen(9000) != [2]uint16{} {
+		t.Error("timed though it came both ways")
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	for text, want := range map[string]policy{"": copyAuto, "auto": copyAuto, "two": copyTwo, "single": copySingle} {
+		if got, err := parsePolicy(text); got != want || err != nil {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	if _, err := (Driver{}).ways("three"); !errors.Is(err, driver.ErrConfig) {
+		t.Error(err)
+	}
+	if w, err := (Driver{policy: copyTwo, least: 5}).ways("single"); err != nil || w != (ways{copyTwo, 5}) {
+		t.Error(w, err)
+	}
+}
