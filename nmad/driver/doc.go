@@ -49,6 +49,13 @@
 // Package fault is a driver around any other one, which keeps a record of what passes and lets
 // go wrong what a plan says: "fault:tcp", with the plan in PM2_FAULTS.
 //
+// # Long messages
+//
+// A driver may have the peer fetch the bytes of the large track straight from the buffer of
+// PushLarge, or put them into that of PullLarge: see [Borrower]. Over shared memory PM2_SHM_COPY
+// says whether: "auto" (the default) as is measured to be faster, "two" never, "single" always
+// when the system allows it.
+//
 // # Choosing a driver
 //
 // Drivers register under their name when their package is imported; [Lookup]

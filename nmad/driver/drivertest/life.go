@@ -17,26 +17,29 @@ import (
 // to say so; the first one must notice, whether it polls, sends or sleeps.
 func killed(t *testing.T, parent testing.TB, d driver.Driver) {
 	ways := []struct {
-		name string
-		wait func(*side) error // until an error says that the peer is lost
+		name   string
+		script string            // what the second process is at; empty: an echo, which waits, polling
+		wait   func(*side) error // until an error says that the peer is lost
 	}{
-		{"while receiving", func(s *side) error {
+		{"while it pushes", "flood", pullFlood},
+		{"while it pulls", "sink", pushFlood},
+		{"while receiving", "", func(s *side) error {
 			return until(func() (bool, error) { _, _, err := s.Recv(&s.h); return false, err })
 		}},
-		{"while sending", func(s *side) error {
+		{"while sending", "", func(s *side) error {
 			body := make([]byte, s.MaxBody())
 			h := driver.Header{Body: uint32(len(body))}
 			return until(func() (bool, error) { _, err := s.Send(&h, body); return false, err })
 		}},
-		{"while pulling", func(s *side) error {
+		{"while pulling", "", func(s *side) error {
 			b := make([]byte, 100)
 			return until(func() (bool, error) { _, err := s.PullLarge(b); return false, err })
 		}},
-		{"while pushing", func(s *side) error {
+		{"while pushing", "", func(s *side) error {
 			b := make([]byte, 1<<20)
 			return until(func() (bool, error) { _, err := s.PushLarge(b); return false, err })
 		}},
-		{"while polling now and then", func(s *side) error {
+		{"while polling now and then", "", func(s *side) error {
 			for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 				if _, _, err := s.Recv(&s.h); err != nil {
 					return err
@@ -44,19 +47,25 @@ func killed(t *testing.T, parent testing.TB, d driver.Driver) {
 			}
 			return errLate
 		}},
-		{"while asleep", func(s *side) error {
+		{"while asleep", "", func(s *side) error {
 			return s.napFor(false, func() (bool, error) { _, _, err := s.Recv(&s.h); return false, err })
 		}},
 	}
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
 			clean(t)
-			s, c := withChild(t, parent, d, "sizes", -1) // an echo: it waits, polling
-			if err := s.send(driver.Header{Kind: 1}, nil); err != nil {
-				t.Error(err)
+			echo := w.script == ""
+			if echo {
+				w.script = "sizes"
 			}
-			if _, err := s.recv(); err != nil {
-				t.Error(err)
+			s, c := withChild(t, parent, d, w.script, -1)
+			if echo {
+				if err := s.send(driver.Header{Kind: 1}, nil); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.recv(); err != nil {
+					t.Error(err)
+				}
 			}
 			dead := make(chan time.Time, 1)
 			go func() {

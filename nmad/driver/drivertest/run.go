@@ -25,7 +25,7 @@ type script struct {
 // so it must be called directly from a test function, once.
 func Run(t *testing.T, d driver.Driver) {
 	if o, ok := mine(t.Name()); ok {
-		for _, s := range scripts() {
+		for _, s := range append(scripts(), endless()...) {
 			if s.name == o.Script {
 				if err := obey(d, o, func(e *side) error { return play(e, s, s.right) }); err != nil {
 					t.Fatalf("%s: %v", s.name, err)

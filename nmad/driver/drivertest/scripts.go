@@ -32,6 +32,11 @@ func scripts() []script {
 	}
 }
 
+// endless lists what a second process does that is going to be killed.
+func endless() []script {
+	return []script{{name: "flood", right: pushFlood, ends: true}, {name: "sink", right: pullFlood, ends: true}}
+}
+
 // pick gives how often to do a thing: fewer times for -short, and under the
 // race detector, which makes everything ten times slower.
 func pick(full, short int) int {

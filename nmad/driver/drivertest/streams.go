@@ -146,3 +146,38 @@ func largeFullRight(s *side) error {
 	}
 	return nil
 }
+
+// flood is what is pushed again and again where the peer is going to die, in bytes.
+const flood = 1 << 20
+
+// pushFlood pushes until that fails.
+func pushFlood(s *side) error {
+	buf := make([]byte, flood)
+	fill(buf, 0)
+	for {
+		if err := s.push(buf, flood); err != nil {
+			return err
+		}
+	}
+}
+
+// pullFlood pulls what pushFlood pushes, and is content with nothing else.
+func pullFlood(s *side) error {
+	buf := make([]byte, flood)
+	for {
+		for at := 0; at < flood; {
+			err := until(func() (bool, error) {
+				n, err := s.PullLarge(buf[at:])
+				if err == nil {
+					err = check(buf[at:at+n], uint64(at))
+				}
+				at += n
+				return n > 0, err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		clear(buf)
+	}
+}
