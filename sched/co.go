@@ -35,10 +35,10 @@ type co struct {
 	away  bool    // in Blocking, without its VP
 	quit  bool    // it is to end
 	base  bool
+	depth uint32 // Goexits survived, each still on the stack
 
-	g     uintptr
-	own   slot // made with it; unused by a base
-	depth int  // Goexits survived, each still on the stack
+	g   uintptr // its goroutine; 0: it has not begun
+	own slot    // made with it; unused by a base
 
 	goroutine uint64 // its number, for the watchdog; 0 without one
 }
@@ -298,19 +298,25 @@ func (c *co) runner() *co {
 	if !c.base {
 		return c.l.base
 	}
+	for n := min(v.made/8, runnersAhead); n > 0; n-- {
+		v.pool = append(v.pool, c.newRunner())
+	}
 	return c.newRunner()
 }
+
+// runnersAhead bounds the runners that a VP makes at once beside the one that it needs,
+// one for every eight that it has made, so that the next threads need not switch to the
+// base for theirs. They have not begun yet.
+const runnersAhead = 31
 
 // newRunner makes a coroutine, unlocked, so that its slot is tied to no OS
 // thread. It starts when somebody first switches to it.
 func (c *co) newRunner() *co {
 	d := &co{}
 	d.s, d.own.guest = &d.own, d
+	c.l.vp.made++
 	runtime.UnlockOSThread()
-	d.own.next, _ = iter.Pull(func(yield func(struct{}) bool) {
-		d.own.yield = yield
-		d.main()
-	})
+	d.own.next, _ = iter.Pull(d.life())
 	runtime.LockOSThread()
 	if asm.ThreadID() != c.l.osThread {
 		c.l.rebind()

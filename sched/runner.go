@@ -9,69 +9,81 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// main is a runner's life. When it returns, the runtime resumes whoever is
-// parked in the slot that was made with it.
-func (c *co) main() {
+// life returns what runner c does, for iter.Pull. When it returns, the runtime resumes
+// whoever is parked in the slot that was made with c.
+//
+// The collector unwinds each frame of each parked thread, which for many threads is the
+// greater part of their cost: so there are two of ours below a thread's body, this
+// function's and run's.
+func (c *co) life() func(yield func(struct{}) bool) {
+	return func(yield func(struct{}) bool) {
+		if c.quit { // it has not been needed
+			return
+		}
+		c.own.yield = yield
+		c.begin()
+		defer c.relive()
+		for !c.run() {
+		}
+		runtime.UnlockOSThread()
+	}
+}
+
+// begin makes the calling goroutine, which has just been switched to for the first
+// time, known as runner c.
+func (c *co) begin() {
 	register(c)
 	if c.l.vp.sched.cfg.Watchdog > 0 {
 		c.goroutine = number()
 	}
 	runtime.LockOSThread()
 	c.land()
+}
+
+// live is the rest of a life, further up the stack, after a Goexit.
+func (c *co) live() {
+	defer c.relive()
+	for !c.run() {
+	}
+	runtime.UnlockOSThread()
+}
+
+// relive is deferred by a life. It is for a Goexit that run has not seen as such: one
+// whose deferred calls panicked in their turn. Recovering that panic does not stop the
+// Goexit, which unwinds run's caller next.
+func (c *co) relive() {
+	if !c.quit {
+		c.depth++
+		c.live()
+	}
+}
+
+// unwound is deferred by run. A thread that panics or calls Goexit unwinds this
+// goroutine, and nothing can stop a Goexit; but this call runs first, and goes on with
+// the runner's work from there, for as long as the runner lives.
+func (c *co) unwound() {
+	if c.quit { // run has returned, or c's heir has been passed a Goexit
+		return
+	}
+	if x := recover(); x != nil {
+		c.died(x, debug.Stack()) // the frames of the panic are still there
+		return                   // and run returns false
+	}
+	c.exited()
 	c.live()
 }
 
-// live runs threads until c is to end. Its deferred call is for a Goexit that
-// run has not seen as such: one whose deferred calls panicked in their turn.
-// Recovering that panic does not stop the Goexit, which unwinds run's caller
-// next.
-func (c *co) live() {
-	returned := false
-	defer func() {
-		if returned || c.quit {
-			return
-		}
-		c.depth++
-		c.live()
-	}()
-	for c.run() {
-	}
-	runtime.UnlockOSThread()
-	returned = true
-}
-
-// run runs threads until one of them panics or c is to end. A thread that calls
-// Goexit unwinds this goroutine, and nothing can stop that; but the deferred
-// call below runs first, and goes on with the runner's work from there, for as
-// long as the runner lives.
-func (c *co) run() (again bool) {
-	returned := false
-	defer func() {
-		if returned || c.quit {
-			return
-		}
-		if x := recover(); x != nil {
-			c.died(x, debug.Stack()) // the frames of the panic are still there
-			again = true
-			return
-		}
-		c.exited()
-		c.live()
-	}()
+// run runs threads until one of them panics, or c is to end: then quit is set, and it
+// returns true. Fresh threads run right here, with no switch; for a parked one, or none,
+// c goes back to the pool.
+func (c *co) run() (over bool) {
+	defer c.unwound()
 	if t := c.cur; t != nil { // it has panicked or exited, and so may what it wanted to be called
 		if x := t.x.Load(); x != nil {
 			c.conclude(x)
 		}
 		c.end(t)
 	}
-	c.loop()
-	returned = true
-	return false
-}
-
-// loop: fresh threads run right here, with no switch; for a parked one, or
-// none, c goes back to the pool.
-func (c *co) loop() {
 	for {
 		v := c.l.vp
 		t := c.seed
@@ -82,7 +94,7 @@ func (c *co) loop() {
 			switch {
 			case c.depth > maxDepth:
 				if c.succeed(t) {
-					return
+					return true
 				}
 				v.wornAt = asm.Cycles() + asm.ToCycles(wornPause)
 				c.switchTo(t, opWorn)
@@ -100,7 +112,7 @@ func (c *co) loop() {
 				c.land()
 			}
 			if c.quit {
-				return
+				return true
 			}
 			continue
 		}

@@ -108,8 +108,11 @@ func register(c *co) {
 	gMu.Unlock()
 }
 
-// unregister takes c out; its goroutine must not have ended.
+// unregister takes c out, if it has begun; its goroutine must not have ended.
 func unregister(c *co) {
+	if c.g == 0 {
+		return
+	}
 	gMu.Lock()
 	t := gTab.Load()
 	mask := uintptr(len(t.e) - 1)

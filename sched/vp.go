@@ -19,6 +19,7 @@ type vp struct {
 	running   rank   // priority of what was chosen, not just popped, and
 	chosenAt  uint64 // the tick it got; other threads are of Default priority
 	pool      []*co  // idle runners
+	made      int    // runners
 	worn      []*co  // idle runners that are to end: see worn.go
 	wornAt    int64  // cycles: not before this time look at them
 	wornNext  uint32
