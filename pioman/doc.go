@@ -153,7 +153,9 @@
 //
 // Waiters of an explicit engine do the same for themselves. One sleeps in the kernel
 // for all, the others on their parkers; who leaves wakes another one if nobody sleeps
-// in the kernel then. A follower announces itself (prepare) before it looks
+// in the kernel then. Who is refused there has the sleeper look again only if something has
+// happened in his own polls, or was posted: else two waiters would take turns in waking
+// each other. A follower announces itself (prepare) before it looks
 // whether there is a sleeper; the sleeper is off the word before it looks for a
 // follower: one of them sees the other. Hooking and unhooking use the same pair:
 // stop first makes the engine explicit, then wakes every parker.

@@ -34,6 +34,7 @@ type parker struct {
 	on    uint32 // what prepare said last
 	nap   func()
 	limit time.Duration // of nap
+	news  bool          // before nap: something has happened in the waiter's polls
 	went  nap           // how it went
 	poke  func()
 
@@ -152,7 +153,7 @@ func (ps *parkers) more() {
 		p.index = uint32(len(old)*len(b) + i + 1)
 		p.sem.init()
 		p.poke = p.wake
-		p.nap = func() { p.went = p.e.Load().sleeper.sleep(p.limit) }
+		p.nap = func() { p.went = p.e.Load().sleeper.sleepAfter(p.news, p.limit) }
 	}
 	all := append(old, b) // who reads the old one does not see what lies behind its end
 	ps.all.Store(&all)

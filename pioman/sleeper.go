@@ -65,12 +65,19 @@ const (
 // for limit. It is refused at once if nothing is pending, or if somebody sleeps
 // already, who is then made to take a fresh look, because what the caller saw last
 // may be newer than what he armed for.
-func (s *sleeper) sleep(limit time.Duration) nap {
+func (s *sleeper) sleep(limit time.Duration) nap { return s.sleepAfter(true, limit) }
+
+// sleepAfter is sleep for one who knows whether anything has happened in his polls. If not, and if nothing
+// was posted, there is nothing to look at afresh: of two waiters who woke each other for it neither
+// would find rest.
+func (s *sleeper) sleepAfter(news bool, limit time.Duration) nap {
 	if s.e.load.view().pending() == 0 {
 		return refused
 	}
 	if !s.holder.CompareAndSwap(0, asm.G()) {
-		s.wake()
+		if news || !s.e.load.view().covered() {
+			s.wake()
+		}
 		return refused
 	}
 	began := asm.Cycles()

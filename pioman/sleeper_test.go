@@ -236,6 +236,46 @@ func TestNoCPUWhileAsleep(t *testing.T) {
 	}
 }
 
+// Waiters of an explicit engine leave each other alone: one sleeps in the kernel, the others on their
+// semaphores, and to come to that they do not wake each other again and again.
+func TestWaitersLetEachOtherSleep(t *testing.T) {
+	const waiters, rounds = 4, 20
+	e := with(t, func(p *Params) { p.ExplicitSleep, p.ExplicitSpin = time.Hour, 50*time.Microsecond })
+	if err := e.AddSource(newPipe(t)); err != nil {
+		t.Fatal(err)
+	}
+	for range rounds {
+		naps := e.sleeper.naps.Load()
+		var done [waiters]Completion
+		var all sync.WaitGroup
+		for i := range done {
+			all.Go(func() {
+				if err := done[i].Wait(e, 1); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		eventually(t, "all sleep", func() bool {
+			followers := 0
+			parking.each(e, func(p *parker) bool {
+				if p.state.Load() == onSemaphore {
+					followers++
+				}
+				return true
+			})
+			return e.load.view().covered() && followers == waiters-1
+		})
+		time.Sleep(5 * time.Millisecond) // or are about to leave once more
+		if n := e.sleeper.naps.Load() - naps; n > 4*waiters {
+			t.Errorf("%d waiters: %d naps before they rest", waiters, n)
+		}
+		for i := range done {
+			done[i].Signal(1)
+		}
+		finishes(t, "waiters", all.Wait)
+	}
+}
+
 // A task that nothing announces is looked at now and then, also in a process that sleeps.
 func TestBlindTaskIsPolledInItsSleep(t *testing.T) {
 	for _, opt := range []Options{0, Blind} { // without a source any task is blind

@@ -136,6 +136,7 @@ type wait struct {
 	held  bool  // the kernel's descriptors are retained
 	led   bool  // others may rely on us to poll: see rest
 	calm  bool  // nothing happened in the last sleep
+	news  bool  // something happened in a poll of ours since we last tried to sleep in the kernel
 	end   int64 // timed: in cycles
 
 	site   *Site // nil: the spin is fixed
@@ -179,6 +180,7 @@ func (w *wait) spin(limit int64) bool {
 	}
 	for i := 0; ; i++ {
 		out := e.poll(vp)
+		w.news = w.news || out == moved
 		if w.met() {
 			return true
 		}
@@ -278,6 +280,7 @@ func (w *wait) insist() bool {
 	ready, polite := false, shared
 	for i := 0; ; i++ {
 		out := e.poll(vp)
+		w.news = w.news || out == moved
 		if w.met() {
 			return true
 		}
@@ -322,6 +325,7 @@ func (w *wait) sleepInKernel(p *parker) {
 		p.limit = 0
 	}
 	w.led = true
+	p.news, w.news = w.news, false
 	blocking(p.nap)
 	w.c.withdraw(p)
 	p.cancel()
