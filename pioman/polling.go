@@ -3,6 +3,7 @@ package pioman
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
@@ -308,7 +309,11 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 // persist tells an idle processor for how long to go on.
 func (a *attachment) persist(s *vpState, now int64) hooks.Verdict {
 	e := a.e
-	switch quiet := now - s.active; {
+	quiet := now - s.active
+	if quiet >= e.ticks.politeAfter && onlyCPU {
+		yieldCPU() // whoever is to send what is waited for may be in this process
+	}
+	switch {
 	case quiet < e.ticks.hot:
 		return hooks.Busy
 	case e.params.SpareLWPs == 0 && e.params.IdleGap < shortestNap:
@@ -318,6 +323,9 @@ func (a *attachment) persist(s *vpState, now int64) hooks.Verdict {
 	}
 	return hooks.Quiet
 }
+
+// onlyCPU says that the process may use one CPU only.
+var onlyCPU = runtime.NumCPU() == 1
 
 // stamp is a time in asm.Cycles that its writer sets often, hence without a barrier: others
 // see it a little later.

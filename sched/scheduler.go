@@ -149,7 +149,7 @@ func New(cfg Config) (*Scheduler, error) {
 	}
 	s.plant(t, pus)
 	s.simulated = cfg.Topology != nil && slices.ContainsFunc(s.vps, func(v *vp) bool { return v.cpu != v.pu.OS })
-	s.shared = s.shared || s.simulated && cfg.VPs > len(cfg.CPUs) // they are each other's busy processes
+	s.shared = s.shared || cfg.VPs > len(cfg.CPUs) // they are each other's busy processes
 	raiseProcs(cfg.VPs + 1)
 	for _, v := range s.vps {
 		s.newLWP(v)
