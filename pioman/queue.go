@@ -143,7 +143,7 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 			if status == Moved {
 				out = moved
 			}
-			if t.place == nil || !q.dwell(t, status) {
+			if t.opt&byKernel == 0 || !q.dwell(t, status) {
 				q.rotate()
 			}
 			continue
@@ -224,7 +224,7 @@ func (q *Queue) drain(turn uint32) {
 	for t := q.submitted.takeAll(); t != nil; {
 		next := t.next
 		t.turn = turn
-		if t.place != nil {
+		if t.opt&byKernel != 0 {
 			q.resume(t)
 		}
 		q.append(t)

@@ -63,13 +63,13 @@ type Handler = func(*Task) Status
 // safe for concurrent use, Init, SetCPUs and Notify excepted: those are for the
 // owner while the task rests (Notify also for the handler).
 type Task struct {
-	// What submitting and polling touch is in the first 64 bytes: a task that goes from core to core takes
-	// one line along, or two if its owner has it lie across them.
+	// What submitting and polling touch is in the first 56 bytes, which leaves room for a completion before them
+	// in the same line: a task that goes from core to core takes one line along, or two if its owner
+	// has it lie across them.
 	next   *Task                 // in the submission list: the pusher's; in the main list: the holder's
 	queue  atomic.Pointer[Queue] // written by Submit; read by Cancel to find the holder
 	fn     Handler
 	notify *Completion
-	place  *slot // nil, or where it waits for a descriptor
 	bits   uint32
 	state  taskState
 	masks  masks  // Mask and Unmask write, pollers read
@@ -77,8 +77,9 @@ type Task struct {
 	passed bool   // holder's: a OneShot task that is masked, and was passed by
 	opt    Options
 
-	name string
-	cpus CPUSet
+	name  string
+	cpus  CPUSet
+	place *slot // nil, or where it waits for a descriptor: then opt says byKernel
 
 	// See SetBlocking.
 	block        func(*Task)
@@ -96,7 +97,7 @@ func (t *Task) Init(name string, fn Handler, opt Options) {
 		}
 		return
 	}
-	t.name, t.fn, t.opt = name, fn, opt&^(hasCPUs|hasBlock)
+	t.name, t.fn, t.opt = name, fn, opt&^(hasCPUs|hasBlock|byKernel)
 	t.masks.w.Store(0)
 	t.block, t.since = nil, 0
 	t.notify, t.bits, t.cpus, t.place = nil, 0, CPUSet{}, nil

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// What goes from core to core with a task fits into one cache line.
+// What goes from core to core with a task fits into one cache line, with its completion.
 func TestTaskIsOneLine(t *testing.T) {
-	if at := unsafe.Offsetof(Task{}.name); at > 64 {
-		t.Errorf("%d bytes are touched by submitting and polling", at)
+	if n := unsafe.Offsetof(Task{}.name) + unsafe.Sizeof(Completion{}); n > 64 {
+		t.Errorf("%d bytes are touched by submitting and polling", n)
 	}
 }

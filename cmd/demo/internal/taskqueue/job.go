@@ -15,14 +15,17 @@ const apart = 128
 type Job struct {
 	CPUs topo.CPUSet // near which; empty: anywhere
 	Run  func()      // nil: nothing to do
+	_    [apart - 32]byte
 
-	next *Job
-	task pioman.Task // the tree's
+	// The tree's. What goes to and fro with a task, and what it signals, are one line.
 	done pioman.Completion
+	task pioman.Task
+	_    [2*apart - 144]byte
 
-	_        [apart]byte
+	// The others': one line, too.
+	next     *Job
 	finished atomic.Uint32 // the runner writes, the submitter reads
-	_        [apart - 4]byte
+	_        [apart - 16]byte
 }
 
 // run is a poller's; the store is its last touch of the job.
