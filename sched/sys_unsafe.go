@@ -20,17 +20,17 @@ const (
 	futexWakePrivate = 1 | 128
 )
 
-// futexWait sleeps while *p == 0, interrupted or not. Through Syscall, never
+// futexWait sleeps while *p == 0, interrupted or not. Through Block, never
 // RawSyscall: else the LWP would keep its P, and no stop-the-world would
 // complete.
 func futexWait(p *atomic.Uint32) {
-	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, 0, 0, 0)
+	Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, 0, 0, 0)
 }
 
 // futexWaitFor is futexWait for at most ns (relative, monotonic clock).
 func futexWaitFor(p *atomic.Uint32, ns int64) {
 	ts := unix.NsecToTimespec(ns)
-	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, uintptr(unsafe.Pointer(&ts)), 0, 0)
+	Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
 func futexWake(p *atomic.Uint32) {

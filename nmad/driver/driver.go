@@ -74,8 +74,9 @@ type Link interface {
 	// PushLarge moves as much of buf as fits now and says how much (0: later). The next call
 	// must go on with the rest of buf, which meanwhile stays as it is: see Borrower.
 	PushLarge(buf []byte) (int, error)
-	// PullLarge moves what has arrived, at most len(buf), into buf. The next call goes on with
-	// the rest of buf, in which more of it may be already.
+	// PullLarge moves what has arrived, at most len(buf), into buf. All of buf is on its way, or
+	// agreed upon: a driver may let Descriptor wait for as much. The next call goes on with the
+	// rest of buf, in which more of it may be already.
 	PullLarge(buf []byte) (int, error)
 
 	// Descriptor is readable once something arrived after Arm, or room came up for a

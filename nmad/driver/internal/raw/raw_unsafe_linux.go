@@ -66,3 +66,9 @@ func (b *Bell) HungUp(fd int) bool {
 	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&b.poll)), 1, uintptr(unsafe.Pointer(&b.zero)), 0, 0, 0)
 	return errno == 0 && n == 1 && b.poll.Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
 }
+
+// LowWater sets how many bytes must have arrived at a socket for it to count as readable. Whatever
+// lies in it already is looked at anew.
+func LowWater(fd int, bytes *int32) {
+	_, _, _ = unix.RawSyscall6(unix.SYS_SETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_RCVLOWAT, uintptr(unsafe.Pointer(bytes)), unsafe.Sizeof(*bytes), 0)
+}

@@ -32,7 +32,9 @@
 // between Arm and the sleep cannot be missed. What the last read brought in
 // beyond the packet that was handed out, the kernel knows nothing of: for that
 // Arm looks itself. Room is waited for by adding EPOLLOUT to the socket that
-// refused, or in whose buffer a part of a packet is left.
+// refused, or in whose buffer a part of a packet is left. Over a network for
+// which that works (Network.Gather) the kernel announces a long message when as
+// much of it is there as one read takes, or its rest: see gathering.
 //
 // # Trust
 //

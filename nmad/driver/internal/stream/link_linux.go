@@ -29,9 +29,9 @@ const (
 	lost                      // the connection ended: no use in sending; what has arrived can still be read
 )
 
-// mostOnce is how many bytes of the large track one call moves at most: as long
+// MostOnce is how many bytes of the large track one call moves at most: as long
 // as the kernel copies, a garbage collection waits.
-const mostOnce = 512 << 10
+const MostOnce = 512 << 10
 
 // link is one side of a link. See doc.go.
 type link struct {
@@ -52,6 +52,8 @@ type link struct {
 	rx    smallRecv
 	_     [padding]byte
 	lt    struct{ refused uint64 } // 1: the last PushLarge found no room (store, load)
+	_     [padding]byte
+	rt    gathering
 	_     [padding]byte
 	armed [numTracks]uint32 // what ep waits for, of either socket; by Arm and Disarm
 }
@@ -85,6 +87,7 @@ func newLink(n *Network, conns [numTracks]Conn, rank, peerBody int) (_ *link, er
 	l.gates = gate.New(numGates, closeAll)
 	l.tx.init(l.maxBody)
 	l.rx.init(l.maxBody)
+	l.rt.init(n.Gather)
 	return l, nil
 }
 
@@ -174,7 +177,7 @@ func (l *link) PushLarge(buf []byte) (int, error) {
 		l.gates.Gate(inPush).Leave()
 		return 0, nil
 	}
-	n, errno := raw.Send(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
+	n, errno := raw.Send(l.fd[trackLarge], buf[:min(len(buf), MostOnce)])
 	l.gates.Gate(inPush).Leave()
 	switch errno {
 	case 0:
@@ -201,7 +204,10 @@ func (l *link) PullLarge(buf []byte) (int, error) {
 	if !g.Enter() {
 		return 0, l.why(closed)
 	}
-	n, errno := raw.Recv(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
+	n, errno := raw.Recv(l.fd[trackLarge], buf[:min(len(buf), MostOnce)])
+	if l.rt.outdated(len(buf)-n, errno == unix.EAGAIN) {
+		l.rt.tell(l.fd[trackLarge])
+	}
 	g.Leave()
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:

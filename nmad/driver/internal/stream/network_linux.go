@@ -20,6 +20,7 @@ type Network struct {
 	Dial    string // what package net calls the network
 	Hint    string // what to ask oneself when nobody answers
 	MaxBody int    // the largest body on the small track, in bytes
+	Gather  int    // so many bytes of a long message may wait in the kernel before it wakes who sleeps for them; 0: none
 
 	// Check says what is wrong with an address of a peer; nil: nothing.
 	Check func(addr string) error

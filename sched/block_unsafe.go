@@ -1,0 +1,32 @@
+package sched
+
+import (
+	"syscall"
+	_ "unsafe" // for linkname
+)
+
+// Block makes a system call that will sleep for long, and gives the P of the calling OS thread to
+// others before, where syscall.Syscall would keep it until the runtime's monitor thread takes it
+// away. The monitor then looks around every 20 us for the next millisecond or more, and sleeping
+// and waking that often takes a good part of a CPU from whoever computes beside it: on a virtual
+// machine 35 us each. What the arguments point to must be kept alive by the caller.
+//
+// For sleeps of some microseconds Syscall is cheaper: it gives up nothing.
+//
+//go:nosplit
+//go:norace
+//go:uintptrescapes
+func Block(trap, a1, a2, a3, a4, a5, a6 uintptr) (r uintptr, errno syscall.Errno) {
+	entersyscallblock()
+	r, _, errno = syscall.RawSyscall6(trap, a1, a2, a3, a4, a5, a6)
+	exitsyscall()
+	return r, errno
+}
+
+// The runtime keeps these two for whoever links to them.
+
+//go:linkname entersyscallblock runtime.entersyscallblock
+func entersyscallblock()
+
+//go:linkname exitsyscall runtime.exitsyscall
+func exitsyscall()
