@@ -1,10 +1,11 @@
 // How far a message between two MPI ranks overlaps with a computation.
 //
 //   overlap_mpi SIDE -s SIZE -i ITERS -f 0,0.5,1,2 -c CPU,CPU
+//   overlap_mpi SIDE -s SIZE -i ITERS -t 0,1000,100000 -c CPU,CPU
 //
-// SIDE is sender, receiver or both. Per factor it prints a line: the factor; the length of
-// the computation in ns, which is the factor times what the message alone takes; and the
-// times of ITERS messages in ns, from the start of the send to the receiver's word that it has all.
+// SIDE is sender, receiver or both; -t has lengths of the computation in ns, -f multiples of what
+// the message alone takes. Per length it prints a line: what the message alone takes; the length; and
+// the times of ITERS messages, all in ns, from the start of the send to the receiver's word that it has all.
 //
 //   rank 0                                 rank 1
 //     how long you compute ───────────────▶  MPI_Irecv
@@ -70,25 +71,27 @@ static int by_value(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	double factors[MAX_SIZES];
-	int nfactors = 0, iters = 0, cpus[2] = {0, 1}, c, at_sender, at_receiver;
+	double lengths[MAX_SIZES];
+	int n = 0, absolute = 0, iters = 0, cpus[2] = {0, 1}, c, at_sender, at_receiver;
 	const char *side = argc > 1 ? argv[1] : "";
 
 	at_sender = !strcmp(side, "sender") || !strcmp(side, "both");
 	at_receiver = !strcmp(side, "receiver") || !strcmp(side, "both");
-	for (optind = 2; optind < argc && (c = getopt(argc, argv, "s:i:f:c:")) != -1;) {
+	for (optind = 2; optind < argc && (c = getopt(argc, argv, "s:i:f:t:c:")) != -1;) {
 		if (c == 's')
 			size = atoi(optarg);
 		else if (c == 'i')
 			iters = atoi(optarg);
 		else if (c == 'c')
-			nfactors = sscanf(optarg, "%d,%d", &cpus[0], &cpus[1]) == 2 ? nfactors : -1;
-		else if (c == 'f')
-			for (char *p = strtok(optarg, ","); p && nfactors >= 0 && nfactors < MAX_SIZES; p = strtok(NULL, ","))
-				factors[nfactors++] = atof(p);
+			n = sscanf(optarg, "%d,%d", &cpus[0], &cpus[1]) == 2 ? n : -1;
+		else if (c == 'f' || c == 't') {
+			absolute = c == 't';
+			for (char *p = strtok(optarg, ","); p && n >= 0 && n < MAX_SIZES; p = strtok(NULL, ","))
+				lengths[n++] = atof(p);
+		}
 	}
-	if (!(at_sender || at_receiver) || size < 1 || iters < 1 || nfactors < 1) {
-		fprintf(stderr, "usage: %s sender|receiver|both -s SIZE -i ITERS -f FACTOR,... -c CPU,CPU\n", argv[0]);
+	if (!(at_sender || at_receiver) || size < 1 || iters < 1 || n < 1) {
+		fprintf(stderr, "usage: %s sender|receiver|both -s SIZE -i ITERS -f FACTOR,...|-t NS,... -c CPU,CPU\n", argv[0]);
 		return 2;
 	}
 	rank = join_two(&argc, &argv, cpus, MPI_THREAD_MULTIPLE);
@@ -105,10 +108,10 @@ int main(int argc, char **argv)
 		sample[i] = send_one(0, 0);
 	qsort(sample + 1, (size_t)iters, sizeof *sample, by_value); // the first one warms up
 	double alone = sample[1 + iters / 2];
-	for (int k = 0; k < nfactors; k++) {
-		double t = factors[k] * alone;
+	for (int k = 0; k < n; k++) {
+		double t = absolute ? lengths[k] : lengths[k] * alone;
 
-		printf("%g %.1f", factors[k], t);
+		printf("%.1f %.1f", alone, t);
 		for (int i = 0; i < iters; i++)
 			printf(" %.1f", send_one(at_sender ? t : 0, at_receiver ? t : 0));
 		printf("\n");

@@ -48,15 +48,15 @@ func TestNumbers(t *testing.T) {
 		t.Error(err)
 	}
 	var good [][]float64
-	for _, f := range factors {
-		good = append(good, []float64{f, f * 100, 200, 300, 400})
+	for k := range 3 {
+		good = append(good, []float64{100, float64(k) * 50, 200, 300, 400})
 	}
-	points, err := pointsOf(good)
-	if err != nil || len(points) != len(factors) || points[0].alone != 100 || len(points[0].total) != 3 {
+	points, err := pointsOf(good, 3)
+	if err != nil || len(points) != 3 || points[2].compute != 100 || points[0].alone != 100 || len(points[0].total) != 3 {
 		t.Errorf("%v, %v", points, err)
 	}
 	for _, bad := range [][][]float64{nil, good[1:], append(good[:len(good)-1:len(good)-1], []float64{1, 2}), {{0, 0, 1}}} {
-		if _, err := pointsOf(bad); err == nil {
+		if _, err := pointsOf(bad, 3); err == nil {
 			t.Errorf("%v passes", bad)
 		}
 	}
@@ -65,10 +65,10 @@ func TestNumbers(t *testing.T) {
 // TestOverlapRow: ratios are those within the rounds, the ceiling is that of who computes.
 func TestOverlapRow(t *testing.T) {
 	round := func(total, cpu0, cpu1 float64) []point {
-		return []point{{factor: factors[0], alone: 400, compute: 100, total: []float64{total}, cpu: [2]float64{cpu0, cpu1}}}
+		return []point{{alone: 400, compute: 100, total: []float64{total}, cpu: [2]float64{cpu0, cpu1}}}
 	}
 	ours := [][]point{round(100, 110, 125), round(125, 110, 125), round(200, 110, 125)}
-	c := contest{name: "tcp", variant: "ours", size: 1, who: bothSides}
+	c := contest{name: "tcp", variant: "ours", size: 1, who: bothSides, long: factors}
 	r := c.row(0, ours, ours, false)
 	if r.Overlap != 0.8 || *r.Ceiling != 0.8 || r.Ratio != nil || r.Alone != 400 || r.Rounds != 3 {
 		t.Errorf("%+v, ceiling %v", r, *r.Ceiling)
@@ -83,6 +83,31 @@ func TestOverlapRow(t *testing.T) {
 	}
 	if !strings.Contains(r.Line(), "0.800") {
 		t.Error(r.Line())
+	}
+}
+
+// TestSendRow: what is perfect, and what is no overlap at all.
+func TestSendRow(t *testing.T) {
+	round := func(total float64) [][]point { return [][]point{{{alone: 400, compute: 100, total: []float64{total}}}} }
+	c := contest{variant: "ours", size: 1, mbps: 1000, who: bothSides, long: lengths{of: []float64{100}, ns: true}}
+	if r := c.sendRow(0, round(400), nil, false); r.Max != 1 || r.Sum != 0.8 || r.Ratio != nil || r.Compute != 100 || r.Name != "tcp, 1 Gbit/s" {
+		t.Errorf("%+v", r)
+	}
+	r := c.sendRow(0, round(500), round(400), true)
+	if r.Max != 1.25 || r.Sum != 1 || *r.Ratio != 0.8 || !strings.Contains(r.Line(), "1.250") {
+		t.Errorf("%+v, ratio %v: %s", r, *r.Ratio, r.Line())
+	}
+}
+
+// TestLengths: of T_comm, or fixed.
+func TestLengths(t *testing.T) {
+	of := lengths{of: []float64{0.25, 2}}
+	if x := of.compute(1, 300); x != 600 || strings.Join(of.args(), " ") != "-f 0.25,2" {
+		t.Errorf("%v, %v", x, of.args())
+	}
+	fixed := lengths{of: []float64{0, 1e7}, ns: true}
+	if x := fixed.compute(1, 300); x != 1e7 || strings.Join(fixed.args(), " ") != "-t 0,10000000" {
+		t.Errorf("%v, %v", x, fixed.args())
 	}
 }
 

@@ -45,7 +45,7 @@ var (
 )
 
 // factors are T_comp/T_comm, T_comm being what the message takes when nobody computes.
-var factors = []float64{0.25, 0.5, 1, 1.5, 2}
+var factors = lengths{of: []float64{0.25, 0.5, 1, 1.5, 2}}
 
 // OverlapRow is one length of computation beside a message.
 type OverlapRow struct {
@@ -95,14 +95,31 @@ func perhaps(x *float64, decimals int) string {
 // contest is ours, or a peer's, series of points on one network.
 type contest struct {
 	name, variant, where string
-	size                 int
+	size, mbps           int
 	who                  sides
+	long                 lengths
 	ours                 int // index of the contest that it is compared with; itself: it is that
 	measure              func() ([]point, error)
 }
 
 // runOverlap measures all sizes and sides over a link between two hosts, at several rates in Mbit/s.
-func runOverlap(ctx context.Context, o Options, s *Sink, sizes, rates []int, who ...sides) (err error) {
+func runOverlap(ctx context.Context, o Options, s *Sink, sizes, rates []int, who ...sides) error {
+	return overLink(ctx, o, s, rates, func(x *overlapLab) error {
+		contests, err := x.contests(ctx, s, sizes, rates, factors, who...)
+		if err != nil {
+			return err
+		}
+		all, err := compete(ctx, o, s, contests)
+		if err != nil || s.Plot == nil {
+			return err
+		}
+		return drawOverlap(s, contests, all)
+	})
+}
+
+// overLink makes a link between two hosts, with a rank of ours on either, and the peers ready, for
+// f; where it cannot, what f would measure at these rates is skipped.
+func overLink(ctx context.Context, o Options, s *Sink, rates []int, f func(x *overlapLab) error) (err error) {
 	if err := s.Begin("T_total: from the start of the send to the word that all has been received",
 		"a computation is a number of steps, so it takes longer where something else uses its core"); err != nil {
 		return err
@@ -134,16 +151,8 @@ func runOverlap(ctx context.Context, o Options, s *Sink, sizes, rates []int, who
 	if err != nil {
 		return err
 	}
-	x := overlapLab{pair: pair, link: link, peers: p, iters: o.Iters, cpus: fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1])}
-	contests, err := x.contests(ctx, s, sizes, rates, who)
-	var all []OverlapRow
-	if err == nil {
-		all, err = compete(ctx, o, s, contests)
-	}
-	if err = errors.Join(err, pair.Close()); err != nil || s.Plot == nil {
-		return err
-	}
-	return drawOverlap(s, contests, all)
+	defer func() { err = errors.Join(err, pair.Close()) }()
+	return f(&overlapLab{pair: pair, link: link, peers: p, iters: o.Iters, cpus: fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1])})
 }
 
 // network is what a link is called.
@@ -159,7 +168,7 @@ type overlapLab struct {
 }
 
 // contests are ours, and beside each the peer's if it is here.
-func (x *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int, who []sides) (all []contest, err error) {
+func (x *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int, long lengths, who ...sides) (all []contest, err error) {
 	beside := false
 	if x.peers != nil {
 		usable, err := available(ctx, x.peers, s, x.cpus, openMPITCP)
@@ -173,13 +182,13 @@ func (x *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int, 
 			for _, w := range who {
 				c := contest{
 					name: fmt.Sprintf("%s, %s, %s", network(mbps), size.Format(bytes), w.name), variant: "ours",
-					where: placeOf(x.pair) + ", each on a host; engine with hooks", size: bytes, who: w, ours: len(all),
+					where: placeOf(x.pair) + ", each on a host; engine with hooks", size: bytes, mbps: mbps, who: w, long: long, ours: len(all),
 				}
 				c.measure = func() ([]point, error) {
 					if err := x.link.Shape(mbps); err != nil {
 						return nil, err
 					}
-					return overlapRound(ctx, x.pair, bytes, x.iters, w)
+					return overlapRound(ctx, x.pair, bytes, x.iters, w, long)
 				}
 				all = append(all, c)
 				if !beside {
@@ -190,7 +199,7 @@ func (x *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int, 
 					if err := x.link.Shape(mbps); err != nil {
 						return nil, err
 					}
-					return x.peerRound(ctx, bytes, w)
+					return x.peerRound(ctx, bytes, w, long)
 				}
 				all = append(all, c)
 			}
@@ -200,38 +209,34 @@ func (x *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int, 
 }
 
 // peerRound is a round of the peer.
-func (x *overlapLab) peerRound(ctx context.Context, size int, who sides) ([]point, error) {
-	var fs []string
-	for _, f := range factors {
-		fs = append(fs, strconv.FormatFloat(f, 'g', -1, 64))
-	}
-	lines, err := x.peers.job(ctx, openMPITCP, x.link, "overlap_mpi", who.name, "-s", strconv.Itoa(size),
-		"-i", strconv.Itoa(x.iters), "-f", strings.Join(fs, ","), "-c", x.cpus)
+func (x *overlapLab) peerRound(ctx context.Context, size int, who sides, long lengths) ([]point, error) {
+	args := append([]string{who.name, "-s", strconv.Itoa(size), "-i", strconv.Itoa(x.iters), "-c", x.cpus}, long.args()...)
+	lines, err := x.peers.job(ctx, openMPITCP, x.link, "overlap_mpi", args...)
 	if err != nil {
 		return nil, err
 	}
-	return pointsOf(lines)
+	return pointsOf(lines, len(long.of))
 }
 
-// pointsOf is what a peer has printed: factor, computation, totals.
-func pointsOf(lines [][]float64) (points []point, err error) {
+// pointsOf is what a peer has printed: the message alone, computation, totals.
+func pointsOf(lines [][]float64, want int) (points []point, err error) {
 	for _, line := range lines {
 		if len(line) < 3 || !(line[0] > 0) {
-			return nil, fmt.Errorf("a peer printed %v where a factor, a computation and times belong", line)
+			return nil, fmt.Errorf("a peer printed %v where times belong", line)
 		}
-		points = append(points, point{factor: line[0], alone: line[1] / line[0], compute: line[1], total: line[2:]})
+		points = append(points, point{alone: line[0], compute: line[1], total: line[2:]})
 	}
-	if len(points) != len(factors) {
-		return nil, fmt.Errorf("a peer printed %d lines, want %d", len(points), len(factors))
+	if len(points) != want {
+		return nil, fmt.Errorf("a peer printed %d lines, want %d", len(points), want)
 	}
 	return points, nil
 }
 
 // overlapRound is a round of ours.
-func overlapRound(ctx context.Context, p *duo.Pair, size, iters int, who sides) (points []point, err error) {
+func overlapRound(ctx context.Context, p *duo.Pair, size, iters int, who sides, long lengths) (points []point, err error) {
 	mine, theirs := setups(p, duo.Setup{Driver: "tcp", Hooked: true})
 	err = p.Do(ctx, duo.Order{Kind: kindOverlap, Setup: theirs, Size: size}, mine, func(w *duo.World) (err error) {
-		points, err = overlapPoints(w, size, iters, who, factors)
+		points, err = overlapPoints(w, size, iters, who, long)
 		return err
 	})
 	return points, err
@@ -239,26 +244,37 @@ func overlapRound(ctx context.Context, p *duo.Pair, size, iters int, who sides) 
 
 // compete measures the contests in turn and writes their rows.
 func compete(ctx context.Context, o Options, s *Sink, contests []contest) ([]OverlapRow, error) {
+	var all []OverlapRow
+	err := contend(ctx, o, s, contests, func(c *contest, k int, rounds, ours [][]point, compared bool, probe *float64) report.Row {
+		r := c.row(k, rounds, ours, compared)
+		r.ProbeNS = probe
+		all = append(all, r)
+		return r
+	})
+	return all, err
+}
+
+// contend measures the contests in turn and writes the row of each length of computation.
+func contend(ctx context.Context, o Options, s *Sink, contests []contest,
+	row func(c *contest, k int, rounds, ours [][]point, compared bool, probe *float64) report.Row) error {
 	entrants := make([]entrant[[]point], len(contests))
 	for i, c := range contests {
 		entrants[i] = entrant[[]point]{c.name + ": " + c.variant, c.measure}
 	}
 	of, probes, err := takeTurns(ctx, o, s, entrants)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var all []OverlapRow
-	for i, c := range contests {
-		for k := range factors {
-			r := c.row(k, of[i], of[c.ours], c.ours != i)
-			r.ProbeNS = report.Optional(stat.Median(probes))
-			all = append(all, r)
-			if err := s.Row(r); err != nil {
-				return nil, err
+	probe := report.Optional(stat.Median(probes))
+	for i := range contests {
+		c := &contests[i]
+		for k := range c.long.of {
+			if err := s.Row(row(c, k, of[i], of[c.ours], c.ours != i, probe)); err != nil {
+				return err
 			}
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // row summarizes the rounds of a contest at one factor; ours are those of the one it is compared
@@ -279,7 +295,7 @@ func (c *contest) row(k int, rounds, ours [][]point, compared bool) OverlapRow {
 		}
 	}
 	r := OverlapRow{
-		Name: c.name, Variant: c.variant, Size: c.size, Side: c.who.name, Factor: factors[k], Better: "higher", Where: c.where,
+		Name: c.name, Variant: c.variant, Size: c.size, Side: c.who.name, Factor: c.long.of[k], Better: "higher", Where: c.where,
 		Alone: report.Round(stat.Median(alone)), Compute: report.Round(stat.Median(compute)), Total: report.Round(stat.Median(total)),
 		Q1: report.Significant(stat.Quantile(overlap, 0.25)), Overlap: report.Significant(stat.Median(overlap)), Q3: report.Significant(stat.Quantile(overlap, 0.75)),
 		Rounds: len(rounds), Samples: len(rounds[0][k].total),
@@ -311,11 +327,11 @@ func (p *point) busiest(who sides) float64 {
 func drawOverlap(s *Sink, contests []contest, all []OverlapRow) error {
 	var panels []figure.Panel
 	var places []string
-	for _, f := range factors {
+	for _, f := range factors.of {
 		places = append(places, strconv.FormatFloat(f, 'g', -1, 64))
 	}
 	ideal := figure.Curve{Name: "perfect", Dashed: true}
-	for _, f := range factors {
+	for _, f := range factors.of {
 		ideal.Y = append(ideal.Y, min(f, 1))
 	}
 	last := ""
@@ -327,7 +343,7 @@ func drawOverlap(s *Sink, contests []contest, all []OverlapRow) error {
 		}
 		g := &panels[len(panels)-1]
 		k := figure.Curve{Name: c.variant + ", " + c.who.name}
-		for _, r := range all[i*len(factors) : (i+1)*len(factors)] {
+		for _, r := range all[i*len(factors.of) : (i+1)*len(factors.of)] {
 			k.Y, k.Low, k.High = append(k.Y, r.Overlap), append(k.Low, r.Q1), append(k.High, r.Q3)
 		}
 		g.Curves = append(g.Curves, k)

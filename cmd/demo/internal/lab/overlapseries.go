@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -30,9 +32,36 @@ const (
 	haveTag
 )
 
+// lengths say for how long the ranks compute: so many times what the message alone takes, or so
+// many ns.
+type lengths struct {
+	of []float64
+	ns bool
+}
+
+// compute is the k-th in ns, where the message alone takes alone.
+func (l lengths) compute(k int, alone float64) float64 {
+	if l.ns {
+		return l.of[k]
+	}
+	return l.of[k] * alone
+}
+
+// args are for a peer's program.
+func (l lengths) args() []string {
+	var words []string
+	for _, x := range l.of {
+		words = append(words, strconv.FormatFloat(x, 'f', -1, 64))
+	}
+	option := "-f"
+	if l.ns {
+		option = "-t"
+	}
+	return []string{option, strings.Join(words, ",")}
+}
+
 // A point is a length of computation beside a message.
 type point struct {
-	factor  float64    // of what the message alone takes
 	alone   float64    // ns
 	compute float64    // ns, where the CPU is not shared
 	total   []float64  // ns, from the start of the send to the word that all is there
@@ -58,7 +87,7 @@ type overlapper struct {
 }
 
 // overlapPoints measures points of one message size. The gate's other end does overlapOther.
-func overlapPoints(w *duo.World, size, iters int, who sides, factors []float64) ([]point, error) {
+func overlapPoints(w *duo.World, size, iters int, who sides, long lengths) ([]point, error) {
 	o := &overlapper{gate: w.Gate, buf: make([]byte, size), rate: workRate()}
 	for i := range o.buf {
 		o.buf[i] = byte(i * 31)
@@ -75,8 +104,8 @@ func overlapPoints(w *duo.World, size, iters int, who sides, factors []float64) 
 	}
 	alone := stat.Median(none)
 	var points []point
-	for _, f := range factors {
-		p := point{factor: f, alone: alone, compute: f * alone}
+	for k := range long.of {
+		p := point{alone: alone, compute: long.compute(k, alone)}
 		var mine, theirs float64
 		if who.sender {
 			mine = p.compute
