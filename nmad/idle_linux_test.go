@@ -56,6 +56,7 @@ func TestIdleCostsNothing(t *testing.T) {
 	for _, d := range []string{"shm", "tcp"} {
 		for _, engine := range []string{"explicit", "hooks"} {
 			t.Run(d+"/"+engine, func(t *testing.T) {
+				t.Parallel() // idle processes do not disturb each other
 				r := newReports()
 				j, err := launch.Start(launch.Spec{
 					N: 2, Driver: d, Stdout: r.of, Env: []string{modeVariable + "=" + engine + " idle"},

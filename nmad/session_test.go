@@ -97,6 +97,20 @@ func overAll(t *testing.T, f func(t *testing.T, d driver.Driver)) {
 	}
 }
 
+// overAllAtOnce is overAll for tests that mostly wait.
+func overAllAtOnce(t *testing.T, f func(t *testing.T, d driver.Driver)) {
+	leakless(t, func() {
+		t.Run("at once", func(t *testing.T) { // ends when all of them have
+			for name, d := range networks() {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					f(t, d)
+				})
+			}
+		})
+	})
+}
+
 // leakless runs f and makes sure that it leaves no goroutine and no descriptor behind.
 func leakless(t *testing.T, f func()) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
@@ -363,7 +377,7 @@ func lostWait(t *testing.T, r *Request, rank int) {
 // TestLeftWithoutBye makes one of three processes hang after it has said that it
 // leaves. The others must not wait for ever, and go on with each other.
 func TestLeftWithoutBye(t *testing.T) {
-	overAll(t, func(t *testing.T, d driver.Driver) {
+	overAllAtOnce(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 3, d, nil)
 		lost := j.sessions[1].Gate(2).Irecv(1, make([]byte, 10))
 		stays := j.sessions[1].Gate(0).Irecv(1, make([]byte, 10))

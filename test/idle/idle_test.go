@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -23,6 +24,8 @@ const (
 
 func TestMain(m *testing.M) {
 	asChild()
+	flag.Parse()
+	_ = flag.Set("test.parallel", "7") // idle processes do not disturb each other
 	os.Exit(m.Run())
 }
 
@@ -49,7 +52,7 @@ func TestIdle(t *testing.T) {
 	} {
 		s.Window = window
 		t.Run(s.name(), func(t *testing.T) {
-			t.Parallel() // idle processes do not disturb each other
+			t.Parallel()
 			for try := 1; ; try++ {
 				worst := 0.0
 				for rank, u := range start(t, s) {
