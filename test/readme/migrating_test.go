@@ -1,3 +1,7 @@
+//go:build !race
+
+// What is built here knows nothing of the race detector.
+
 package readme
 
 import (

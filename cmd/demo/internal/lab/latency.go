@@ -20,8 +20,9 @@ type wire interface {
 // latencyTag is the tag of all messages of a ping-pong: both directions, one at a time.
 const latencyTag = 1
 
-// warmup is how many exchanges precede the counted ones.
-func warmup(iters int) int { return min(max(iters/10, 10), 1000) }
+// warmup is how many exchanges precede the counted ones, and never more than those: beside
+// threads that compute one may take as long as all their slices.
+func warmup(iters int) int { return min(max(iters/10, 10), 1000, iters) }
 
 // longest bounds one round of a ping-pong, and leastSamples how few it may count then:
 // where two processes share a core, an exchange may take milliseconds.
