@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/progress"
@@ -45,7 +46,8 @@ func warn(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "demo: note: "+format+"\n", args...)
 }
 
-// oneLine is an error's text without line breaks.
+// oneLine is an error's text without line breaks; what several ranks say alike stands there once.
 func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.Join(slices.Compact(lines), "; ")
 }

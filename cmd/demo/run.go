@@ -30,8 +30,11 @@ func (r *ranks) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// mostProcesses is how many a job may have.
+const mostProcesses = 4096
+
 type runCommand struct {
-	Processes  int           `short:"n" default:"2" help:"Processes of the job, 1 to 4096."`
+	Processes  int           `short:"n" default:"2" help:"Processes of the job, 1 to ${mostProcesses}."`
 	Driver     string        `help:"Network between them: ${drivers}, or several with commas, such as tcp,tcp: a rail each. Default: auto, which is shm on one host and tcp between hosts."`
 	Hosts      string        `type:"existingfile" help:"File that names the hosts, one a line: NAME slots=N. Each is filled before the next."`
 	Rsh        string        `default:"ssh" help:"Command that runs a command line on another host, as ssh does; its arguments may follow, separated by spaces."`
@@ -59,6 +62,12 @@ func (*runCommand) Help() string {
 
 // Validate implements kong's check after parsing.
 func (c *runCommand) Validate() error {
+	if len(c.Args) > 0 && c.Args[0] != "--" && strings.HasPrefix(c.Args[0], "-") {
+		return fmt.Errorf("unknown flag %s; a program of that name goes after --", c.Args[0])
+	}
+	if c.Processes > mostProcesses {
+		return fmt.Errorf("--processes %d: choose from 1 to %d", c.Processes, mostProcesses)
+	}
 	if c.Driver != "" {
 		if _, err := driver.LookupAll(c.Driver); err != nil {
 			return fmt.Errorf("--driver: %w", err)
