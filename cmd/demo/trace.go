@@ -1,12 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
 	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
@@ -125,17 +126,20 @@ func (c *traceCommand) runWork(ctx context.Context) error {
 
 // runPingpong traces both ranks and merges what they recorded.
 func (c *traceCommand) runPingpong(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "demo-trace-")
-	if err != nil {
-		return fmt.Errorf("trace two processes: %w", err)
-	}
-	defer os.RemoveAll(dir)
 	o := c.Pingpong.options()
 	o.Trace = &pingpong.Trace{Events: c.Events}
-	for rank := range o.Trace.Files {
-		o.Trace.Files[rank] = filepath.Join(dir, fmt.Sprintf("rank%d.json", rank))
+	var files [len(o.Trace.Files)]*os.File
+	for rank := range files {
+		// In memory, so that nothing stays however this process ends.
+		fd, err := unix.MemfdCreate("demo-trace", unix.MFD_CLOEXEC)
+		if err != nil {
+			return fmt.Errorf("trace two processes: %w", err)
+		}
+		files[rank] = os.NewFile(uintptr(fd), "demo-trace")
+		defer files[rank].Close()
+		o.Trace.Files[rank] = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd)
 	}
-	err = pingpong.Run(ctx, o, pingpong.Sink{
+	err := pingpong.Run(ctx, o, pingpong.Sink{
 		Warn:  warn,
 		Begin: func(report.Machine, ...string) error { return nil },
 		Row:   func(pingpong.Row) error { return nil },
@@ -146,12 +150,8 @@ func (c *traceCommand) runPingpong(ctx context.Context) error {
 		return err
 	}
 	var parts []*timeline.Timeline
-	for rank, name := range o.Trace.Files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return fmt.Errorf("rank %d left no trace: %w", rank, err)
-		}
-		t, err := timeline.Read(bytes.NewReader(text))
+	for rank, file := range files {
+		t, err := timeline.Read(file)
 		if err != nil {
 			return fmt.Errorf("the trace of rank %d: %w", rank, err)
 		}
