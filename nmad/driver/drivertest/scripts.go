@@ -141,9 +141,11 @@ func boundaries(most int) []int {
 
 // sizesLeft sends bodies of every length that matters, to an echo. Twice
 // around with a growing pad between, so that they meet every place of a ring.
-func sizesLeft(s *side) error {
+func sizesLeft(s *side) error { return sizes(s, s.pick(20, 4)) }
+
+func sizes(s *side, turns int) error {
 	buf := make([]byte, s.MaxBody())
-	for turn := range s.pick(20, 4) {
+	for turn := range turns {
 		for _, n := range boundaries(s.MaxBody()) {
 			body := buf[:n]
 			fill(body, uint64(n*turn))
@@ -213,7 +215,7 @@ func wrongBodies(s *side) error {
 			return fmt.Errorf("header says %d, parts have %d: SendParts says %v, %v", c.says, c.has, ok, err)
 		}
 	}
-	return sizesLeft(s)
+	return sizes(s, 1)
 }
 
 // fullLeft sends until Send refuses, then waits for room in its sleep.
