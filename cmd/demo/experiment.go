@@ -151,12 +151,12 @@ type listed struct {
 
 // Head implements report.Row.
 func (listed) Head() string {
-	return "# Name  What is measured (where it was published): what came out there"
+	return "# Name       What is measured (where it was published): what came out there"
 }
 
 // Line implements report.Row.
 func (l listed) Line() string {
-	return fmt.Sprintf("  %-5s %s (%s): %s", l.Name, l.Title, l.Paper, l.Published)
+	return fmt.Sprintf("  %-10s %s (%s): %s", l.Name, l.Title, l.Paper, l.Published)
 }
 
 // runFollower is the whole life of an experiment's second process.
