@@ -2,6 +2,7 @@ package asm
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -26,10 +27,9 @@ func TestStoreRelease(t *testing.T) {
 func TestStoreReleasePublishes(t *testing.T) {
 	var turn atomic.Uint32
 	data := 0
-	done := make(chan bool)
 	const n = 20000
-	go func() {
-		for i := uint32(1); i < n; i += 2 {
+	play := func(first uint32) { // takes every other turn
+		for i := first; i < n; i += 2 {
 			for turn.Load() != i {
 				runtime.Gosched()
 			}
@@ -39,17 +39,9 @@ func TestStoreReleasePublishes(t *testing.T) {
 			data++
 			StoreRelease32(&turn, i+1)
 		}
-		close(done)
-	}()
-	for i := uint32(0); i < n; i += 2 {
-		for turn.Load() != i {
-			runtime.Gosched()
-		}
-		if data != int(i) {
-			t.Errorf("turn %d: data of %d", i, data)
-		}
-		data++
-		StoreRelease32(&turn, i+1)
 	}
-	<-done
+	var other sync.WaitGroup
+	other.Go(func() { play(1) })
+	play(0)
+	other.Wait()
 }

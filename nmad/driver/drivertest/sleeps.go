@@ -84,16 +84,8 @@ func roomLeft(s *side) error {
 	body := make([]byte, s.MaxBody())
 	for i := range n {
 		if i%8 == 7 {
-			b := body[:1+rng.IntN(len(body))]
-			for len(b) > 0 {
-				err := s.napFor(true, func() (bool, error) {
-					k, err := s.PushLarge(b)
-					b = b[k:]
-					return k > 0, err
-				})
-				if err != nil {
-					return fmt.Errorf("message %d: %w", i, err)
-				}
+			if err := s.napThrough(true, body[:1+rng.IntN(len(body))], s.PushLarge); err != nil {
+				return fmt.Errorf("message %d: %w", i, err)
 			}
 			continue
 		}
@@ -113,16 +105,8 @@ func roomRight(s *side) error {
 	body := make([]byte, s.MaxBody())
 	for i := range n {
 		if i%8 == 7 {
-			b := body[:1+rng.IntN(len(body))]
-			for len(b) > 0 {
-				err := s.napFor(false, func() (bool, error) {
-					k, err := s.PullLarge(b)
-					b = b[k:]
-					return k > 0, err
-				})
-				if err != nil {
-					return fmt.Errorf("message %d: %w", i, err)
-				}
+			if err := s.napThrough(false, body[:1+rng.IntN(len(body))], s.PullLarge); err != nil {
+				return fmt.Errorf("message %d: %w", i, err)
 			}
 			continue
 		}
@@ -133,6 +117,21 @@ func roomRight(s *side) error {
 		}
 		if err != nil {
 			return fmt.Errorf("message %d: %w (%+v)", i, err, s.h)
+		}
+	}
+	return nil
+}
+
+// napThrough pushes or pulls all of b, asleep whenever nothing of it can be moved.
+func (s *side) napThrough(wantRoom bool, b []byte, move func([]byte) (int, error)) error {
+	for len(b) > 0 {
+		err := s.napFor(wantRoom, func() (bool, error) {
+			k, err := move(b)
+			b = b[k:]
+			return k > 0, err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
