@@ -71,3 +71,19 @@ func TestEstimate(t *testing.T) {
 		}
 	}
 }
+
+// A rail that has enough to do is asked for nothing more, and an idle one for no more than
+// half of what it should move in the end: what is left corrects what was assumed.
+func TestSplitBalanceKeepsSomeBack(t *testing.T) {
+	rails := []Load{{Cost: DefaultCost, Bytes: 1 << 20}, {Cost: DefaultCost}}
+	shares := make([]int, 2)
+	const rest = 8 << 20
+	Split(SplitBalance, rest, rails, shares)
+	if half := (rest + 1<<20) / 2 / 2; shares[0] != 0 || shares[1] < half || shares[1] > half+page {
+		t.Errorf("a busy rail is asked for %d bytes, an idle one for %d; want 0, and %d or a page more", shares[0], shares[1], half)
+	}
+	Split(SplitBalance, 1<<30, rails[1:], shares[1:])
+	if shares[1] != most {
+		t.Errorf("a chunk of %d bytes, want %d", shares[1], most)
+	}
+}
