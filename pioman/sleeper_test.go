@@ -66,6 +66,9 @@ func TestNoLostWakeUp(t *testing.T) {
 	rounds := 100000
 	if testing.Short() {
 		rounds = 10000
+		if raceEnabled {
+			rounds = 4000
+		}
 	}
 	for name, open := range networks {
 		t.Run(name, func(t *testing.T) {
