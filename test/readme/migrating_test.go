@@ -46,9 +46,15 @@ func blocksOf(page string) (blocks []block) {
 	return blocks
 }
 
-// program is the block as a file that can be built.
-func (b block) program() string {
-	if strings.HasPrefix(b.code, "package ") {
+// whole says that the block is a program of its own.
+func (b block) whole() bool { return strings.HasPrefix(b.code, "package ") }
+
+// name is what its function, or program, is called.
+func (b block) name() string { return fmt.Sprintf("line%d", b.line) }
+
+// file is the block as a file of package main: a body becomes a function.
+func (b block) file() string {
+	if b.whole() {
 		return b.code
 	}
 	var imports []string
@@ -63,7 +69,7 @@ func (b block) program() string {
 	for _, path := range imports {
 		fmt.Fprintf(&text, "\t%q\n", path)
 	}
-	fmt.Fprintf(&text, ")\n\nfunc main() {\n%s}\n", b.code)
+	fmt.Fprintf(&text, ")\n\nfunc %s() {\n%s}\n", b.name(), b.code)
 	return text.String()
 }
 
@@ -87,24 +93,32 @@ func TestGuide(t *testing.T) {
 	if len(blocks) < 10 {
 		t.Fatalf("found %d blocks of Go only", len(blocks))
 	}
-	// An overlay shows the go command a folder per block inside the module, so that
-	// a single build makes them all; what is written is elsewhere.
+	// An overlay shows the go command folders inside the module; what is written is elsewhere.
+	// All bodies are functions of one program, since to link takes longer than all the rest.
 	here, err := filepath.Abs("guide")
 	if err != nil {
 		t.Fatal(err)
 	}
 	sources, binaries := t.TempDir(), t.TempDir()
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	var folders []string
-	for _, b := range blocks {
-		name := fmt.Sprintf("line%d", b.line)
+	add := func(folder, name, text string) {
 		source := filepath.Join(sources, name+".go")
-		if err := os.WriteFile(source, []byte(b.program()), 0o644); err != nil {
+		if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		overlay.Replace[filepath.Join(here, name, "main.go")] = source
-		folders = append(folders, "./guide/"+name)
+		overlay.Replace[filepath.Join(here, folder, name+".go")] = source
 	}
+	folders, choice := []string{"./guide/bodies"}, ""
+	for _, b := range blocks {
+		if b.whole() {
+			add(b.name(), b.name(), b.file())
+			folders = append(folders, "./guide/"+b.name())
+		} else {
+			add("bodies", b.name(), b.file())
+			choice += fmt.Sprintf("\t\t%q: %s,\n", b.name(), b.name())
+		}
+	}
+	add("bodies", "main", "package main\n\nimport \"os\"\n\nfunc main() {\n\tmap[string]func(){\n"+choice+"\t}[os.Args[1]]()\n}\n")
 	text, err := json.Marshal(overlay)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +137,11 @@ func TestGuide(t *testing.T) {
 			if !ok {
 				t.Fatal("the block does not end with // Output:")
 			}
-			out, err := exec.CommandContext(t.Context(), filepath.Join(binaries, fmt.Sprintf("line%d", b.line))).CombinedOutput()
+			program, args := "bodies", []string{b.name()}
+			if b.whole() {
+				program, args = b.name(), nil
+			}
+			out, err := exec.CommandContext(t.Context(), filepath.Join(binaries, program), args...).CombinedOutput()
 			if got := strings.TrimSpace(string(out)); err != nil || got != want {
 				t.Errorf("%v; it prints\n%s\nand says\n%s", err, got, want)
 			}
@@ -137,14 +155,14 @@ func TestBlocks(t *testing.T) {
 	if len(blocks) != 2 || blocks[0].line != 3 {
 		t.Fatalf("found %+v", blocks)
 	}
-	want := "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() {\n" + blocks[0].code + "}\n"
-	if got := blocks[0].program(); got != want {
+	want := "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc line3() {\n" + blocks[0].code + "}\n"
+	if got := blocks[0].file(); got != want {
 		t.Errorf("made\n%s", got)
 	}
 	if got, ok := blocks[0].says(); !ok || got != "a\nb" {
 		t.Errorf("says %q, %v", got, ok)
 	}
-	if got := blocks[1].program(); got != "package main\n" {
+	if got := blocks[1].file(); got != "package main\n" {
 		t.Errorf("made\n%s of a whole program", got)
 	}
 	if _, ok := blocks[1].says(); ok {
