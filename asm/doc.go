@@ -14,6 +14,7 @@
 //	            else getcpu(2)
 //	ThreadID    RDFSBASE, else gettid(2)   TPIDR_EL0, else gettid   gettid(2)
 //	G           g from TLS                 g register (R28)         number in runtime.Stack
+//	Prefetch... PREFETCHW                  PRFM PSTL1KEEP           an empty call
 //	StoreRel... MOV                        atomic store             atomic store; race builds, too
 //
 // The twins are chosen by GOARCH, or on every architecture by the build tag

@@ -1,6 +1,9 @@
 package nmad
 
-import "github.com/pm2-go/pm2/marcel"
+import (
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
+)
 
 // Collecting: a request that is started goes to its gate. Whoever finds the gate's lock
 // free starts it there and then. Who does not, because somebody else is sending,
@@ -187,8 +190,8 @@ func (g *Gate) sendAtOnce(tag uint64, buf []byte) bool {
 }
 
 // sendNow sends a message if nobody has the lock, it can go eagerly, and nothing is before
-// it. Then r is done without ever having been under way: of one that is used again the
-// completion stays as it was, and nothing of it is written twice.
+// it. Then r is done without ever having been under way: of one that is used again
+// what says so stays as it was.
 func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 	if marcel.Tracing() || g.watch.kinds.Load() != 0 || !g.mu.tryLock() {
 		return false
@@ -205,8 +208,8 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 		r.plain()
 	}
 	r.tag, r.gate, r.from, r.n, r.err, r.stage = tag, g, g.rank, len(buf), nil, done
-	if !r.completion.TestAll(finished | free) {
-		r.completion.Signal(finished | free)
+	if !r.ended() {
+		asm.StoreRelease32(&r.over, 1)
 	}
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
@@ -61,7 +62,8 @@ type Gate struct {
 	watch *monitors  // of the session
 	calls upcalls
 
-	over      requestQueue // done, and to be signalled when the lock is let go
+	over      requestQueue // done, and to be told when the lock is let go
+	pending   int          // requests that the engine is to see to
 	collected requestQueue // taken in from incoming, and not begun yet
 	called    bool         // something was added to calls since the lock was taken
 	tx        sender
@@ -196,7 +198,7 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 // called with the lock, and returns without it.
 func (g *Gate) await(r *Request) (int, error) {
 	if r.stage != done && !g.spinFor(r) {
-		r.private = false
+		r.private, r.told = false, true
 		r.completion.Reset()
 		g.release()
 		err := r.completion.Wait(g.engine, finished) // counts as pending meanwhile
@@ -225,11 +227,28 @@ func (g *Gate) takeRequest() *Request {
 	return r
 }
 
-// pend counts r as pending with the engine, whose hooks poll for it from then on.
+// pend counts r as pending; the engine, whose hooks poll from then on, counts the gate as
+// long as anything of it is. A receive from any source is under no gate's lock, and counts
+// for itself.
 func (g *Gate) pend(r *Request) {
-	if !r.private && !r.needed {
-		r.needed = true
+	if r.private || r.needed {
+		return
+	}
+	r.needed = true
+	if r.any != nil {
 		g.engine.Need()
+	} else if g.pending++; g.pending == 1 {
+		g.engine.Need()
+	}
+}
+
+// settle ends what pend began.
+func (g *Gate) settle(r *Request) {
+	r.needed = false
+	if r.any != nil {
+		g.engine.Done()
+	} else if g.pending--; g.pending == 0 {
+		g.engine.Done()
 	}
 }
 
@@ -246,7 +265,8 @@ func (g *Gate) withdraw(r *Request) bool {
 	return false
 }
 
-// complete ends r. Its owner hears of it when the lock is let go: to wake a thread
+// complete ends r, which must not be touched afterwards: if nobody is to be told its owner
+// may start it again at once. Else he hears of it when the lock is let go: to wake a thread
 // may be a scheduling point, and nobody must be descheduled with the lock.
 func (g *Gate) complete(r *Request, err error) {
 	if r.began != 0 {
@@ -261,15 +281,17 @@ func (g *Gate) complete(r *Request, err error) {
 		return
 	}
 	if r.needed {
-		r.needed = false
-		g.engine.Done()
+		g.settle(r)
 	}
-	if r.notify != nil {
+	switch {
+	case r.notify != nil:
 		g.calls.push(upcall{r: r})
 		g.called = true
-		return
+	case r.told || r.queue != nil:
+		g.over.push(r)
+	default:
+		asm.StoreRelease32(&r.over, 1)
 	}
-	g.over.push(r)
 }
 
 // fail ends the gate and all its requests. What was received completely stays

@@ -112,7 +112,7 @@ func (s *Session) StartRecv(r *Request, op *RecvOp) error {
 
 func (s *Session) launchRecv(r *Request, op *RecvOp) {
 	r.prepareRecv(s.gates[s.cfg.Rank], op)
-	r.special, r.any, r.match = true, s, op.Match
+	r.special, r.told, r.any, r.match = true, true, s, op.Match
 	s.startAny(r)
 }
 

@@ -60,7 +60,7 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 func (s *Session) Probe(ctx context.Context, m Match) (Envelope, error) {
 	r := fresh()
 	r.prepare(s.gates[s.cfg.Rank], m.Tag, nil, false)
-	r.special, r.peeks, r.match, r.any = true, true, m, s
+	r.special, r.told, r.peeks, r.match, r.any = true, true, true, m, s
 	s.startAny(r)
 	return r.probed(ctx)
 }

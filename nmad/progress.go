@@ -164,15 +164,18 @@ func (g *Gate) spinFor(r *Request) bool {
 // wait blocks the owner of r until r is done.
 func (g *Gate) wait(r *Request) error {
 	g.enter()
-	if r.stage != done {
-		g.spinFor(r)
+	if r.stage != done && !g.spinFor(r) {
+		r.told = true
 	}
 	g.release()
 	return g.sleep(r)
 }
 
-// sleep is wait without polling this gate in particular.
+// sleep is wait without polling this gate in particular; r is told, or over.
 func (g *Gate) sleep(r *Request) error {
+	if r.over.Load() != 0 {
+		return nil
+	}
 	if err := r.completion.Wait(g.engine, finished); err != nil && !r.completion.Test(finished) {
 		return fmt.Errorf("nmad: wait for a request at the gate to rank %d: %w", g.rank, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -43,6 +44,19 @@ func (s stage) String() string {
 	return [...]string{"idle", "queued", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred", "pulling", "done"}[s]
 }
 
+// How the owner of a request hears that it is done. Most requests are done before anybody
+// sleeps for them: then that is a word which the holder of the gate's lock writes, and
+// nothing else. Who is about to sleep says so before, under the lock, and is told
+// through the completion, which knows who waits.
+//
+//	             under mu                            told, when the lock was let go
+//	not told --- complete: over = 1, the last touch
+//	   | listen, under mu
+//	 told ------ complete: into Gate.over, or its Queue, or upcalls ----> completion.Signal, the last touch
+//
+// A request never changes its way once it is done, so whoever has seen the one or the other
+// may start it again, and nobody else touches it.
+
 // Bits of a request's completion.
 const (
 	finished = 1 << iota // it has ended
@@ -76,7 +90,8 @@ type Request struct {
 	stage   stage
 	op      uint8 // what is to be begun
 	private bool  // its owner looks at stage under the lock; nobody waits for completion
-	needed  bool  // the engine counts it as pending
+	needed  bool  // its gate counts it as pending
+	told    bool  // who waits is told through the completion; set under the lock
 	special bool  // some of what follows is set
 
 	// Out of the ordinary. All zero unless special.
@@ -93,7 +108,8 @@ type Request struct {
 	queue         *Queue                // gets it when it is done
 	pin           uint8                 // recv: 1 + the rail that a rendezvous is to take; 0: as the strategy wants
 
-	started    atomic.Bool // claimed at least once; a claimer sets it
+	started    atomic.Bool   // claimed at least once; a claimer sets it
+	over       atomic.Uint32 // 1: done, and not told; written by the holder of the lock, or while nobody else knows it
 	completion pioman.Completion
 }
 
@@ -108,7 +124,7 @@ func (r *Request) claim() error {
 	if !r.started.Load() && !r.started.Swap(true) {
 		return nil
 	}
-	if !r.completion.Test(free) {
+	if r.over.Load() == 0 && !r.completion.Test(free) {
 		return fmt.Errorf("nmad: start a request again: %w: wait for it first", ErrActive)
 	}
 	return nil
@@ -123,11 +139,28 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 	}
 	r.data.buf, r.data.size = buf, len(buf)
 	r.n, r.err, r.want, r.moved = 0, nil, 0, 0
-	r.private, r.needed = private, false
+	r.private, r.needed, r.told = private, false, false
 	r.began = stamp()
 	if !private {
+		asm.StoreRelease32(&r.over, 0) // whoever is to see it gets r through a lock
 		r.completion.Reset()
 	}
+}
+
+// ended says that r is done: nothing of it changes until it is started again.
+func (r *Request) ended() bool { return r.over.Load() != 0 || r.completion.Test(finished) }
+
+// listen has who waits for r be told through its completion, unless r has ended. It takes the
+// lock of the gate.
+func (r *Request) listen() {
+	if r.any != nil {
+		return // told from the start
+	}
+	r.gate.enter()
+	if r.stage != done {
+		r.told = true
+	}
+	r.gate.release()
 }
 
 // plain takes back all that is out of the ordinary.
@@ -161,9 +194,9 @@ func (r *Request) Test() (bool, error) {
 	if !r.started.Load() {
 		return false, ErrIdle
 	}
-	if !r.completion.Test(finished) {
+	if !r.ended() {
 		r.poll()
-		if !r.completion.Test(finished) {
+		if !r.ended() {
 			return false, nil
 		}
 	}
@@ -180,7 +213,7 @@ func (r *Request) Wait() error {
 	if !r.started.Load() {
 		return ErrIdle
 	}
-	if !r.completion.Test(finished) {
+	if !r.ended() {
 		if err := r.wait(); err != nil {
 			return err
 		}

@@ -30,7 +30,16 @@ func (r *requestCase) Try() bool {
 	return r.done() || r.completed().Try()
 }
 
-func (r *requestCase) Poll() bool                   { return !r.done() && r.completed().Poll() }
-func (r *requestCase) Enlist(w *marcel.Waiter) bool { return !r.done() && r.completed().Enlist(w) }
-func (r *requestCase) Withdraw(w *marcel.Waiter)    { r.completed().Withdraw(w) }
-func (r *requestCase) Taken(w *marcel.Waiter) bool  { return r.completed().Taken(w) }
+func (r *requestCase) Poll() bool { return !r.done() && r.completed().Poll() }
+
+// Enlist is for Select, which calls it on the waiting thread only.
+func (r *requestCase) Enlist(w *marcel.Waiter) bool {
+	if r.done() {
+		return false
+	}
+	(*Request)(r).listen()
+	return !r.done() && r.completed().Enlist(w)
+}
+
+func (r *requestCase) Withdraw(w *marcel.Waiter)   { r.completed().Withdraw(w) }
+func (r *requestCase) Taken(w *marcel.Waiter) bool { return r.completed().Taken(w) }

@@ -2,7 +2,11 @@ package nmad
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"errors"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -78,5 +82,70 @@ func selectRequests(t *testing.T, j *job) {
 	var idle Request
 	if i := marcel.Select(idle.Case()); i != 0 || !errors.Is(idle.Wait(), ErrIdle) {
 		t.Errorf("a request that was not started: took %d, %v", i, idle.Wait())
+	}
+}
+
+// All that can wait for a request does, at the same time and beside its end, and it is
+// started again as soon as they have returned: nobody is left behind, whichever way he is
+// told, and what tells of one round is never taken for the next.
+func TestAllKindsOfWaitersAgain(t *testing.T) {
+	j := newJob(t, 2, networks()["sim"], nil)
+	defer j.close()
+	here, there := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	kinds := []func(*Request) error{
+		func(r *Request) error { return r.Wait() },
+		func(r *Request) error { return r.WaitContext(ctx) },
+		func(r *Request) error { marcel.Select(r.Case()); return r.Wait() },
+		func(r *Request) error {
+			for {
+				if over, err := r.Test(); over {
+					return err
+				}
+				runtime.Gosched()
+			}
+		},
+	}
+	var r, s Request
+	buf := make([]byte, 8)
+	rounds := uint64(1000)
+	if testing.Short() {
+		rounds = 200
+	}
+	for i := range rounds {
+		if err := here.IrecvInto(&r, 1, buf); err != nil {
+			t.Fatalf("round %d: %v", i, err)
+		}
+		if i%2 == 0 && !errors.Is(here.IrecvInto(&r, 1, buf), ErrActive) {
+			t.Fatalf("round %d: it was started while under way", i)
+		}
+		var all sync.WaitGroup
+		for k, wait := range kinds {
+			if i>>k&1 == 0 { // each set of them
+				continue
+			}
+			all.Go(func() {
+				if err := wait(&r); err != nil {
+					t.Errorf("round %d, waiter %d: %v", i, k, err)
+				}
+			})
+		}
+		if i%3 == 0 {
+			runtime.Gosched()
+		}
+		if err := there.IsendInto(&s, 1, binary.LittleEndian.AppendUint64(nil, i)); err != nil {
+			t.Fatalf("round %d: %v", i, err)
+		}
+		all.Wait()
+		if err := errors.Join(r.Wait(), s.Wait()); err != nil {
+			t.Fatalf("round %d: %v", i, err)
+		}
+		if got := binary.LittleEndian.Uint64(buf); got != i {
+			t.Fatalf("round %d has the message of round %d", i, got)
+		}
+	}
+	if n := j.engines[0].Pending() + j.engines[1].Pending(); n != 0 {
+		t.Errorf("%d are pending when all is done", n)
 	}
 }

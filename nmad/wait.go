@@ -19,7 +19,7 @@ func (r *Request) WaitContext(ctx context.Context) error {
 		return err
 	}
 	if _, err := choose(ctx, r.Case()); err != nil {
-		if r.completion.Test(finished) {
+		if r.ended() {
 			return r.err
 		}
 		return fmt.Errorf("nmad: wait for a request: %w", err) // what it is for may change just now
@@ -86,7 +86,7 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 }
 
 // done says whether r is, or was never started.
-func (r *Request) done() bool { return !r.started.Load() || r.completion.Test(finished) }
+func (r *Request) done() bool { return !r.started.Load() || r.ended() }
 
 // choose is marcel.SelectContext, except that what makes it panic is an error.
 func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {

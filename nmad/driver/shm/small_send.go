@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -33,6 +34,11 @@ func (s *smallSend) init(r rings, g geometry) {
 // before, which is all that a cell can hold otherwise.
 func lap(pos uint64, shift uint8) uint16 { return uint16(pos>>(shift&63)) | 0x8000 }
 
+// ahead is how many cells before its turn the sender has a cell fetched for writing: the
+// receiver has read it a turn ago, and to take it away from him takes as long as several
+// packets do. Not the next one: at that he may be looking.
+const ahead = 2
+
 // send writes one packet, whose body is size bytes: body, or, if there are any, parts.
 // False: no room.
 func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
@@ -47,6 +53,7 @@ func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte, size int
 		}
 	}
 	c := &s.cells[tail&uint64(len(s.cells)-1)]
+	asm.PrefetchWrite(&s.cells[(tail+ahead)&uint64(len(s.cells)-1)].ready)
 	if n <= inline {
 		if copy(c.body[:], body); parts != nil {
 			driver.Gather(c.body[:], parts)
