@@ -34,7 +34,7 @@ func (g *Gate) beginClose(why error) {
 // quiet says that no send is under way any more. Under mu.
 func (g *Gate) quiet() bool {
 	return g.end != nil || g.link == nil ||
-		g.tx.queue.empty() && g.tx.sends.used == 0 && g.pushing == 0 && !g.tx.unflushed
+		g.tx.queue.empty() && g.tx.sends.used == 0 && g.pushing == 0 && !g.tx.unflushed && g.tx.gathered.empty()
 }
 
 // sayBye ends the sends that are left and takes leave of the peer.

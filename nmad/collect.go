@@ -173,20 +173,34 @@ func (g *Gate) sendAtOnce(tag uint64, buf []byte) bool {
 	if g.tx.credit < cost(len(buf)) || g.dead != nil {
 		return false
 	}
-	ok, err := g.transmitEager(tag, buf, nil, len(buf))
-	if err != nil {
-		g.lose(err)
-		return false
-	}
-	if !ok {
+	if g.joins(tag, len(buf)) {
+		g.gather(tag, buf)
+	} else if !g.transmitAtOnce(tag, buf) {
 		return false
 	}
 	g.stats.Sends++
 	if g.watch.kinds.Load() != 0 {
 		g.note(SendDone, Envelope{g.own, tag, uint64(len(buf))}, nil, nil)
 	}
-	g.flush()
 	return true
+}
+
+func (g *Gate) transmitAtOnce(tag uint64, buf []byte) bool {
+	if !g.tx.gathered.empty() {
+		g.drain()
+	}
+	if !g.tx.gathered.empty() || g.dead != nil {
+		return false
+	}
+	ok, err := g.transmitEager(tag, buf, nil, len(buf))
+	if err != nil {
+		g.lose(err)
+		return false
+	}
+	if ok {
+		g.flush()
+	}
+	return ok
 }
 
 // sendNow sends a message if nobody has the lock, it can go eagerly, and nothing is before

@@ -31,7 +31,7 @@
 // Session keeps the table of gates; the links of a gate are made when it first has something
 // to send, or all when the job starts (linking.go, Config.Link, PM2_LINK); internal/bootstrap brings
 // the processes together and watches over them; package launch starts them.
-// The core (gate, collect, optimise, transfer, sender, receiver, match, matching, credit, records,
+// The core (gate, collect, gather, optimise, transfer, sender, receiver, match, matching, credit, records,
 // rendezvous, aggregate, rail, chunk, mover, progress)
 // knows neither network nor clock: its tests run over internal/simnet, and
 // testdata holds protocol scenarios to be read.
@@ -75,8 +75,9 @@
 //
 // EAGER and RDV carry the number of the message on its gate, so order per tag is
 // that of the sends. The bytes of several rendezvous follow one another on each rail in
-// the order of their RTRs. Short messages that wait for the network may share a packet, an
-// AGGREGATE, if the strategy wants it (package strategy, Config.Strategy, PM2_STRATEGY).
+// the order of their RTRs. Short messages that wait for the network, or that threads send which
+// were woken together (gather.go), may share a packet, an AGGREGATE, if the strategy wants
+// it (package strategy, Config.Strategy, PM2_STRATEGY).
 // Gate.Protocols, or demo explain-protocol, tells which message takes which protocol, and
 // why. A synchronous send takes the rendezvous at any size. request.go draws the states of a request, mover.go those of
 // a transfer, closing.go those of a gate. docs/wire.md has every frame.

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
@@ -56,7 +57,7 @@ type Gate struct {
 	armed   int8 // rails on whose descriptors somebody sleeps
 	woken   bool // rails are to be looked at; see look
 	ticks   uint // of a gate with several rails
-	holding bool // the engine counts bytes in the driver's buffer as pending
+	holding bool // the engine counts bytes in the driver's buffer, or messages that were gathered, as pending
 
 	any   *anySource // of the session
 	watch *monitors  // of the session
@@ -64,6 +65,8 @@ type Gate struct {
 
 	over      requestQueue // done, and to be told when the lock is let go
 	pending   int          // requests that the engine is to see to
+	turn      int          // blocking calls since one had to wait
+	awake     int          // threads whose Recv is done after they had to wait, and that have not run since
 	collected requestQueue // taken in from incoming, and not begun yet
 	called    bool         // something was added to calls since the lock was taken
 	tx        sender
@@ -173,7 +176,7 @@ func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 func (g *Gate) Send(tag uint64, buf []byte) error {
 	g.enter()
 	if g.sendAtOnce(tag, buf) {
-		g.release()
+		g.releaseInTurn()
 		return nil
 	}
 	r := g.takeRequest()
@@ -198,11 +201,16 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 // called with the lock, and returns without it.
 func (g *Gate) await(r *Request) (int, error) {
 	if r.stage != done && !g.spinFor(r) {
-		r.private, r.told = false, true
+		g.turn = 0
+		r.private, r.told, r.rouses = false, true, marcel.OnThread()
 		r.completion.Reset()
 		g.release()
 		err := r.completion.Wait(g.engine, finished) // counts as pending meanwhile
 		g.mu.lock()
+		if r.rouses && r.stage == done {
+			g.awake--
+		}
+		r.rouses = false
 		if err != nil && !r.completion.Test(finished) {
 			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, r.tag, err)
 			g.withdraw(r) // r is not used again: if it is under way nobody knows until when
@@ -213,8 +221,28 @@ func (g *Gate) await(r *Request) (int, error) {
 	n, err := r.n, r.err
 	r.data.buf, r.err = nil, nil
 	r.link, g.free = g.free, r
-	g.release()
+	g.releaseInTurn()
 	return n, err
+}
+
+// turnLength is how many messages a thread may send or receive over a gate without ever
+// having to wait while other threads of its VP are ready. A socket holds thousands of short
+// messages: without this, who finds it full, or with room, would keep the VP until the
+// scheduler takes it away, and the gates of the others stood still meanwhile.
+const turnLength = 64
+
+// releaseInTurn is release at the end of a blocking call that had not to wait; at the end of a turn
+// other threads go first.
+func (g *Gate) releaseInTurn() {
+	g.turn++
+	over := g.turn >= turnLength
+	if over {
+		g.turn = 0
+	}
+	g.release()
+	if over && marcel.Ready() {
+		marcel.Yield()
+	}
 }
 
 func (g *Gate) takeRequest() *Request {
@@ -288,6 +316,9 @@ func (g *Gate) complete(r *Request, err error) {
 		g.calls.push(upcall{r: r})
 		g.called = true
 	case r.told || r.queue != nil:
+		if r.rouses {
+			g.awake++
+		}
 		g.over.push(r)
 	default:
 		asm.StoreRelease32(&r.over, 1)

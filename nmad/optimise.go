@@ -38,6 +38,11 @@ func (g *Gate) drain() {
 }
 
 func (g *Gate) drainAll() error {
+	if !g.tx.gathered.empty() {
+		if ok, err := g.transmitGathered(); !ok || err != nil {
+			return err
+		}
+	}
 	for r := g.rx.answers.head; r != nil; r = g.rx.answers.head {
 		if ok, err := g.askFor(r); !ok || err != nil {
 			return err
@@ -90,7 +95,7 @@ func (g *Gate) drainAll() error {
 
 // waiting says whether packets wait to be handed to the link.
 func (g *Gate) waiting() bool {
-	return !g.tx.queue.empty() || !g.rx.answers.empty() ||
+	return !g.tx.queue.empty() || !g.rx.answers.empty() || !g.tx.gathered.empty() ||
 		g.tx.owesBye || g.tx.owesByeAck || g.rx.due() || g.rx.owesRoom
 }
 
@@ -101,5 +106,5 @@ func (g *Gate) outgoing() bool { return g.waiting() || g.tx.unflushed }
 // many messages are announced as it keeps.
 func (g *Gate) stalled() bool {
 	return g.tx.sends.used >= g.tx.records && !g.tx.queue.empty() && g.rx.answers.empty() &&
-		!g.rx.due() && !g.rx.owesRoom && !g.tx.owesByeAck
+		!g.rx.due() && !g.rx.owesRoom && !g.tx.owesByeAck && g.tx.gathered.empty()
 }

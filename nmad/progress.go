@@ -33,7 +33,7 @@ func (g *Gate) progress(waiter *Request) bool {
 		return false
 	}
 	arrived := g.receive(waiter)
-	if g.outgoing() && g.end == nil {
+	if g.outgoing() && g.end == nil && !g.patient() {
 		g.drain()
 	}
 	return arrived
@@ -110,6 +110,9 @@ func (g *Gate) release() {
 // each poll, a few times: the peer may be waiting for just this CPU. It is
 // called with the lock and returns with it, and says whether r is done.
 func (g *Gate) spinFor(r *Request) bool {
+	if g.spin > 0 && g.pulling+g.pushing == 0 && g.gathers() {
+		return false // the engine has a look before it lets us sleep
+	}
 	var limit int64
 	for quiet := 1; g.spin > 0; quiet++ {
 		moved := false

@@ -92,6 +92,7 @@ type Request struct {
 	private bool  // its owner looks at stage under the lock; nobody waits for completion
 	needed  bool  // its gate counts it as pending
 	told    bool  // who waits is told through the completion; set under the lock
+	rouses  bool  // and it is a thread in a blocking call: see Gate.awake
 	special bool  // some of what follows is set
 
 	// Out of the ordinary. All zero unless special.
@@ -139,7 +140,7 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 	}
 	r.data.buf, r.data.size = buf, len(buf)
 	r.n, r.err, r.want, r.moved = 0, nil, 0, 0
-	r.private, r.needed, r.told = private, false, false
+	r.private, r.needed, r.told, r.rouses = private, false, false, false
 	r.began = stamp()
 	if !private {
 		asm.StoreRelease32(&r.over, 0) // whoever is to see it gets r through a lock

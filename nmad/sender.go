@@ -21,6 +21,8 @@ type sender struct {
 	batch   batch         // the packet of several of them that is being made up
 	sends   cookieTable   // announced
 
+	gathered gathering // messages that are done and wait for company; before queue
+
 	owesBye    bool // BYE is to be sent
 	owesByeAck bool // BYE was received and is to be acknowledged
 	refused    bool // the link had no room for the last packet
@@ -47,6 +49,7 @@ func (s *sender) bind(link driver.Link, eager int) {
 // failSends ends all sends but those whose bytes a mover is copying right now: they are
 // ended when the mover comes home.
 func (g *Gate) failSends(err error) {
+	g.tx.gathered.messages = 0
 	for r := g.tx.queue.pop(); r != nil; r = g.tx.queue.pop() {
 		g.complete(r, err)
 	}

@@ -6,6 +6,11 @@ import "github.com/pm2-go/pm2/nmad/driver"
 // long or the peer has no memory left for it, its announcement. False: it must wait
 // its turn.
 func (g *Gate) transmit(r *Request) (bool, error) {
+	if !g.tx.gathered.empty() {
+		if ok, err := g.transmitGathered(); !ok || err != nil {
+			return false, err
+		}
+	}
 	size := r.data.size
 	if size <= g.tx.eager && g.tx.credit >= cost(size) && !r.sync {
 		return g.transmitEager(r.tag, r.data.buf, r.data.parts, size)
@@ -89,8 +94,8 @@ func (g *Gate) flush() {
 		return
 	}
 	g.tx.unflushed = !all
-	if g.holding != g.tx.unflushed && g.end == nil {
-		g.hold(g.tx.unflushed)
+	if some := g.tx.unflushed || !g.tx.gathered.empty(); g.holding != some && g.end == nil {
+		g.hold(some)
 	}
 }
 

@@ -1,9 +1,11 @@
 package strategy
 
-// Aggregation sends short messages that wait for a rail together, in one packet: what it
-// costs to send and to receive a packet is then paid once. Nothing waits for
-// company: a message that finds its rail idle goes at once. It is the strategy "aggreg"
-// of NewMadeleine.
+// Aggregation sends short messages together, in one packet: what it costs to send and to
+// receive a packet is then paid once. Together go those that wait for a rail, and those of
+// threads that run one after the other because what has come has woken them all: these do
+// wait for company, but only as long as such threads are ready. What a thread sends
+// for itself finds its rail idle and goes at once. It is the strategy "aggreg" of
+// NewMadeleine.
 var Aggregation = builtin(aggregation{})
 
 type aggregation struct{}

@@ -29,8 +29,8 @@ type Strategy interface {
 	// Overtakes says whether a message that is started now goes before one that
 	// waits. It is not asked about messages with the same tag, which keep their order.
 	Overtakes(started, waiting Item) bool
-	// Joins says whether the next message that waits goes into the packet as well. It is
-	// asked only if it may and if there is room for it.
+	// Joins says whether the next message that waits, or that is sent while others are about to,
+	// goes into the packet as well. It is asked only if it may and if there is room for it.
 	Joins(p Packet, next Item) bool
 }
 
