@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -31,6 +32,7 @@ func futexWait(p *atomic.Uint32) {
 func futexWaitFor(p *atomic.Uint32, ns int64) {
 	ts := unix.NsecToTimespec(ns)
 	Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, uintptr(unsafe.Pointer(&ts)), 0, 0)
+	runtime.KeepAlive(&ts)
 }
 
 func futexWake(p *atomic.Uint32) {
