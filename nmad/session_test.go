@@ -218,6 +218,10 @@ func TestMixedTraffic(t *testing.T) {
 // sides can compute. Windows of several requests at once, waited for in
 // another order than started.
 func exchange(t *testing.T, g *Gate, tag uint64, messages int) {
+	if err := g.Link(t.Context()); err != nil { // until then there is no tx.eager
+		t.Error(err)
+		return
+	}
 	rng := rand.New(rand.NewPCG(uint64(min(g.own, g.rank))<<32|uint64(max(g.own, g.rank)), tag))
 	const window = 8
 	var sends, recvs [window]Request

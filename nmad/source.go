@@ -76,7 +76,9 @@ func (l *rail) wantsRoom() bool {
 
 // rearm makes the sleeper look out for room, too, if that is needed by now. When
 // a link says that there is something already, that is dealt with at once,
-// here, since nobody else is awake for it.
+// here, since nobody else is awake for it: packets, room, and also bytes that have arrived, or
+// two gates that wait here for each other's room would do so for ever. If a mover is away
+// who takes it home comes here again.
 func (g *Gate) rearm() {
 	for i := range g.rails {
 		if l := &g.rails[i]; l.armed {
@@ -87,15 +89,21 @@ func (g *Gate) rearm() {
 
 func (l *rail) rearm() {
 	g := l.gate
-	for !l.armedRoom && g.end == nil && l.push.resting() && (l.wantsRoom() || l.unsent()) {
+	for !l.armedRoom && g.end == nil && l.push.resting() && l.pull.resting() && (l.wantsRoom() || l.unsent()) {
 		if l.wantsRoom() && l.link.Arm(true) {
 			l.armedRoom = true
 			return
 		}
 		g.progress(nil)
-		if l.push.take() {
-			g.carry(&l.push)
-			g.home(l, &l.push)
-		}
+		g.carryHome(l, &l.push)
+		g.carryHome(l, &l.pull)
+	}
+}
+
+// carryHome moves a piece with the lock held.
+func (g *Gate) carryHome(l *rail, m *mover) {
+	if m.take() {
+		g.carry(m)
+		g.home(l, m)
 	}
 }
