@@ -55,7 +55,7 @@ type link struct {
 	_     [padding]byte
 	rt    gathering
 	_     [padding]byte
-	armed [numTracks]uint32 // what ep waits for, of either socket; by Arm and Disarm
+	armed [numTracks]uint32 // what ep waits for, of either socket, 0: nothing, it is not in the set; by Arm and Disarm
 }
 
 // padding separates what different cores write, in bytes.
@@ -75,7 +75,7 @@ func newLink(n *Network, conns [numTracks]Conn, rank, peerBody int) (_ *link, er
 		return nil, fmt.Errorf("cannot create an epoll set: %w", err)
 	}
 	for t, c := range conns {
-		if l.fd[t], err = n.Take(c); err == nil {
+		if l.fd[t], err = n.Take(c); err == nil && t == trackLarge {
 			l.armed[t] = unix.EPOLLIN
 			err = raw.Interest(l.ep, unix.EPOLL_CTL_ADD, l.fd[t], l.armed[t])
 		}
@@ -222,7 +222,8 @@ func (l *link) PullLarge(buf []byte) (int, error) {
 func (l *link) Descriptor() int { return l.ep }
 
 // Arm implements driver.Link. One caller of Arm and Disarm at a time, beside
-// whatever the directions do. It makes a system call only to wait for room.
+// whatever the directions do. It makes one system call, and one more to wait for
+// room on the large track.
 func (l *link) Arm(wantRoom bool) bool {
 	if l.state.Load()&(closed|broken) != 0 || load(&l.rx.whole) != 0 {
 		return false
@@ -248,12 +249,11 @@ func (l *link) Arm(wantRoom bool) bool {
 
 // Disarm implements driver.Link.
 func (l *link) Disarm() {
-	for t := range l.armed {
-		l.interest(t, unix.EPOLLIN)
-	}
+	l.interest(trackSmall, 0)
+	l.interest(trackLarge, unix.EPOLLIN)
 }
 
-// interest changes what ep waits for on a socket; false: the link is closed.
+// interest changes what ep waits for on a socket, 0: it is not in the set; false: the link is closed.
 func (l *link) interest(track int, events uint32) bool {
 	if l.armed[track] == events {
 		return true
@@ -262,7 +262,14 @@ func (l *link) interest(track int, events uint32) bool {
 	if !g.Enter() {
 		return false
 	}
-	err := raw.Interest(l.ep, unix.EPOLL_CTL_MOD, l.fd[track], events)
+	op := unix.EPOLL_CTL_MOD
+	switch {
+	case l.armed[track] == 0:
+		op = unix.EPOLL_CTL_ADD
+	case events == 0:
+		op = unix.EPOLL_CTL_DEL
+	}
+	err := raw.Interest(l.ep, op, l.fd[track], events)
 	g.Leave()
 	if err == nil {
 		l.armed[track] = events
