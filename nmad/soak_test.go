@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,14 +20,61 @@ import (
 )
 
 var (
-	soakFor  = flag.Duration("soak", time.Second, "how long TestSoak goes on")
+	soakFor  = soakLength{time: time.Second}
 	soakSeed = flag.Uint64("soak.seed", 0, "seed of TestSoak's first round, which it prints; 0: a new one")
+	soakOver = flag.String("soak.network", "", "network of all rounds of TestSoak, such as tcp or fault:tcp; empty: each draws one")
 )
 
-// TestSoak exchanges messages in round after round, each over another network and with
-// another strategy, for as long as -soak says:
+func init() {
+	flag.Var(&soakFor, "soak", "how long TestSoak goes on: a duration, or a number of messages")
+}
+
+// soakRate is how many messages a second a program receives that computes and communicates: 1 MiB
+// beside 32 threads that never yield (experiment E23) takes 7.6 ms a message. At this rate 24
+// hours are 11.4 million messages.
+const soakRate = 132
+
+// soakLength is a duration or, if that is zero, a number of messages.
+type soakLength struct {
+	time     time.Duration
+	messages uint64
+}
+
+// Set implements flag.Value.
+func (l *soakLength) Set(text string) (err error) {
+	if n, wrong := strconv.ParseUint(text, 10, 64); wrong == nil && n > 0 {
+		*l = soakLength{messages: n}
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return fmt.Errorf("%q is neither a duration, such as 24h, nor a number of messages, such as 11400000", text)
+	}
+	*l = soakLength{time: d}
+	return nil
+}
+
+// String implements flag.Value.
+func (l *soakLength) String() string {
+	if l.messages != 0 {
+		return strconv.FormatUint(l.messages, 10)
+	}
+	return l.time.String()
+}
+
+// over says whether it is, after so many messages and so much time.
+func (l *soakLength) over(messages uint64, d time.Duration) bool {
+	if l.messages != 0 {
+		return messages >= l.messages
+	}
+	return d >= l.time
+}
+
+// TestSoak exchanges messages in round after round, each over another network, or the one that
+// -soak.network names, and with another strategy, for as long as -soak says:
 //
 //	go test ./nmad -run Soak -soak 24h -timeout 0
+//	go test ./nmad -run Soak -soak 11400000 -timeout 0    # 24 hours' worth, see soakRate
 //
 // In a round every thread of three processes sends to, and receives from, every process, its
 // own included: in all sizes and ways of sending and receiving there are, with cancels and
@@ -38,15 +87,17 @@ func TestSoak(t *testing.T) {
 	}
 	w := watch(t)
 	defer w.stop()
-	rounds := 0
-	for end := time.Now().Add(*soakFor); rounds == 0 || time.Now().Before(end); rounds++ {
+	rounds, began := 0, time.Now()
+	for ; rounds == 0 || !soakFor.over(w.moved.Load(), time.Since(began)); rounds++ {
 		w.round.Store(seed)
 		if soakRound(t, seed, &w.moved); t.Failed() {
 			t.Fatalf("round %d went wrong: repeat it with -soak.seed %d", rounds, seed)
 		}
 		seed++
 	}
-	t.Logf("%d rounds, %d messages, the last seed is %d", rounds, w.moved.Load(), seed-1)
+	moved := w.moved.Load()
+	t.Logf("%d rounds, %d messages in %v, as many as a program has in %.2f hours; the last seed is %d",
+		rounds, moved, time.Since(began).Round(time.Second), float64(moved)/(3600*soakRate), seed-1)
 }
 
 // soakPatience is for how many seconds nothing may move. A second counts only when we have
@@ -91,7 +142,11 @@ func (w *watchdog) stop() {
 func soakRound(t *testing.T, seed uint64, moved *atomic.Uint64) {
 	const size, threads = 3, 2
 	rng := rand.New(rand.NewPCG(seed, 1))
-	j := newJob(t, size, soakNetwork(rng, seed), func(c *Config) {
+	network := soakNetwork(rng, seed)
+	if *soakOver != "" {
+		network = soakNamed(t, *soakOver, rng, seed)
+	}
+	j := newJob(t, size, network, func(c *Config) {
 		c.Timeout, c.Linger = 5*time.Minute, time.Minute
 		c.Strategy = strategy.Names()[seed%uint64(len(strategy.Names()))]
 		c.Unexpected = []int{2 << 10, 64 << 10, DefaultUnexpected}[seed%3]
@@ -128,11 +183,51 @@ func soakNetwork(rng *rand.Rand, seed uint64) driver.Driver {
 	if rng.IntN(2) == 0 {
 		return d
 	}
+	return soakFaults(d, rng, seed)
+}
+
+// soakFaults puts faults around a network.
+func soakFaults(d driver.Driver, rng *rand.Rand, seed uint64) driver.Driver {
 	return fault.Driver{Inner: d, Plan: fault.Plan{
 		Seed: seed, Ring: 64, Refuse: rng.Float64() / 3, Short: rng.Float64() / 2,
 		Delay: fault.Chance{Share: rng.Float64() / 500, For: 100 * time.Microsecond},
 		Stall: fault.Chance{Share: rng.Float64() / 500, For: 200 * time.Microsecond},
 	}}
+}
+
+// soakNamed is the network of that name, with faults if it says "fault:" before it.
+func soakNamed(t *testing.T, name string, rng *rand.Rand, seed uint64) driver.Driver {
+	t.Helper()
+	inner, faulty := strings.CutPrefix(name, "fault:")
+	d, ok := networks()[inner]
+	if !ok {
+		t.Fatalf("-soak.network %s: there is no network %q; there are: %s, sim", name, inner, strings.Join(driver.Names(), ", "))
+	}
+	if faulty {
+		return soakFaults(d, rng, seed)
+	}
+	return d
+}
+
+// TestSoakLength: how -soak is read.
+func TestSoakLength(t *testing.T) {
+	for text, want := range map[string]soakLength{"90s": {time: 90 * time.Second}, "11400000": {messages: 11400000}, "1": {messages: 1}} {
+		var l soakLength
+		if err := l.Set(text); err != nil || l != want {
+			t.Errorf("%s: %+v, %v", text, l, err)
+		}
+	}
+	for _, bad := range []string{"", "0", "-1s", "0s", "many", "1.5"} {
+		if err := new(soakLength).Set(bad); err == nil {
+			t.Errorf("%q passes", bad)
+		}
+	}
+	if l := (soakLength{messages: 10}); l.over(9, time.Hour) || !l.over(10, 0) {
+		t.Error("a number of messages is not what ends it")
+	}
+	if l := (soakLength{time: time.Second}); l.over(1e9, time.Second-1) || !l.over(0, time.Second) {
+		t.Error("the time is not what ends it")
+	}
 }
 
 // anyTag is the tag of the messages that are received from any source, and of the messages that
