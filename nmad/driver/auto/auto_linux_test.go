@@ -27,17 +27,6 @@ func TestConformanceFar(t *testing.T) {
 // on is a host by name.
 func on(host string) Driver { return Driver{host: func() string { return host }} }
 
-// open opens the driver as a rank of a job of two.
-func open(t *testing.T, d Driver, rank int) driver.Endpoint {
-	t.Helper()
-	e, err := d.Open(driver.Config{Rank: rank, Size: 2, Job: "a job", Secret: []byte("sixteen bytes or more")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	return e
-}
-
 // TestChoice: which network a link uses.
 func TestChoice(t *testing.T) {
 	for _, c := range []struct {
@@ -66,7 +55,7 @@ func TestChoice(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, b := open(t, on(c.accept), 0), open(t, on(c.dial), 1)
+			a, b := drivertest.Open(t, on(c.accept), drivertest.Config(0)), drivertest.Open(t, on(c.dial), drivertest.Config(1))
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			addr := a.Addr()
@@ -107,7 +96,7 @@ func TestChoice(t *testing.T) {
 }
 
 func TestWrongAddresses(t *testing.T) {
-	e := open(t, Driver{}, 1)
+	e := drivertest.Open(t, Driver{}, drivertest.Config(1))
 	for _, addr := range []string{"", "x", "a b", "a b c", "a b  d", "a b c d e", "127.0.0.1:1"} {
 		if _, err := e.Dial(context.Background(), 0, addr); err == nil {
 			t.Errorf("%q: linked", addr)

@@ -8,27 +8,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/drivertest"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
 )
 
-func config(rank int) driver.Config {
-	return driver.Config{Rank: rank, Size: 2, Job: "test", Secret: []byte("a secret")}
-}
-
-func open(t *testing.T, c driver.Config) driver.Endpoint {
-	t.Helper()
-	ep, err := Driver{}.Open(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ep.Close() })
-	return ep
-}
-
 // TestListen: where it listens, and what it says when it cannot.
 func TestListen(t *testing.T) {
-	ep := open(t, config(0))
+	ep := drivertest.Open(t, Driver{}, drivertest.Config(0))
 	if host, _, err := net.SplitHostPort(ep.Addr()); err != nil || host != "127.0.0.1" {
 		t.Errorf("listens on %s", ep.Addr())
 	}
@@ -38,7 +24,7 @@ func TestListen(t *testing.T) {
 		"no such host": "cannot listen",
 		"127.0.0.1:x":  "cannot listen",
 	} {
-		c := config(1)
+		c := drivertest.Config(1)
 		c.Listen = where
 		_, err := Driver{}.Open(c)
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), where) || strings.Contains(err.Error(), "\n") {
@@ -47,17 +33,17 @@ func TestListen(t *testing.T) {
 			t.Log(err)
 		}
 	}
-	c := config(0)
+	c := drivertest.Config(0)
 	c.Listen = "@name of another driver"
-	if host, _, _ := net.SplitHostPort(open(t, c).Addr()); host != "127.0.0.1" {
+	if host, _, _ := net.SplitHostPort(drivertest.Open(t, Driver{}, c).Addr()); host != "127.0.0.1" {
 		t.Errorf("listens on %s", host)
 	}
 	c.Listen = "0.0.0.0:0"
-	every := open(t, c)
+	every := drivertest.Open(t, Driver{}, c)
 	if host, _, _ := net.SplitHostPort(every.Addr()); net.ParseIP(host).IsUnspecified() {
 		t.Errorf("publishes %s, which nobody can dial", every.Addr())
 	}
-	l, err := open(t, config(1)).Dial(context.Background(), 0, every.Addr())
+	l, err := drivertest.Open(t, Driver{}, drivertest.Config(1)).Dial(context.Background(), 0, every.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package unix
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"net"
 	"os"
@@ -11,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/door"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
@@ -25,20 +24,13 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	}
 	name := c.Listen
 	if !strings.HasPrefix(name, "@") || len(name) < 2 {
-		name = fresh(c.Rank)
+		name = door.Abstract(Name, c.Rank)
 	}
 	ln, err := net.Listen("unix", name)
 	if err != nil {
-		return nil, fmt.Errorf("unix: cannot listen on %q: %w; choose another name, or none", name, stream.Cause(err))
+		return nil, fmt.Errorf("unix: cannot listen on %q: %w; choose another name, or none", name, door.Cause(err))
 	}
 	return d.network().Listen(c, ln, name), nil
-}
-
-// fresh makes a name that nobody can have taken before.
-func fresh(rank int) string {
-	var random [12]byte
-	_, _ = rand.Read(random[:]) // never fails
-	return fmt.Sprintf("@pm2-unix-%d-%s", rank, hex.EncodeToString(random[:]))
 }
 
 func (d Driver) network() stream.Network {

@@ -11,43 +11,31 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/drivertest"
+	"github.com/pm2-go/pm2/nmad/driver/internal/door"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
 )
 
-func config(rank int) driver.Config {
-	return driver.Config{Rank: rank, Size: 2, Job: "test", Secret: []byte("a secret")}
-}
-
-func open(t *testing.T, c driver.Config) driver.Endpoint {
-	t.Helper()
-	ep, err := Driver{}.Open(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ep.Close() })
-	return ep
-}
-
 // TestListen: the name is abstract, and it is told when it is taken.
 func TestListen(t *testing.T) {
-	ep := open(t, config(0))
+	ep := drivertest.Open(t, Driver{}, drivertest.Config(0))
 	if !strings.HasPrefix(ep.Addr(), "@pm2-unix-0-") {
 		t.Errorf("listens on %q", ep.Addr())
 	}
-	c := config(1)
+	c := drivertest.Config(1)
 	c.Listen = ep.Addr()
 	if _, err := (Driver{}).Open(c); !errors.Is(err, syscall.EADDRINUSE) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a name that is taken: %v", err)
 	}
 	c.Listen = "127.0.0.1:0" // for tcp
-	if addr := open(t, c).Addr(); !strings.HasPrefix(addr, "@pm2-unix-1-") {
+	if addr := drivertest.Open(t, Driver{}, c).Addr(); !strings.HasPrefix(addr, "@pm2-unix-1-") {
 		t.Errorf("listens on %q", addr)
 	}
 }
 
 // TestAdmit: the kernel says whose process is at the other end, on either side.
 func TestAdmit(t *testing.T) {
-	ln, err := net.Listen("unix", fresh(0))
+	ln, err := net.Listen("unix", door.Abstract(Name, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +67,7 @@ const strangerVariable = "PM2_UNIX_STRANGER"
 // secret, and both sides say why. Only root can start one.
 func TestStranger(t *testing.T) {
 	if addr, ok := os.LookupEnv(strangerVariable); ok {
-		_, err := open(t, config(1)).Dial(context.Background(), 0, addr)
+		_, err := drivertest.Open(t, Driver{}, drivertest.Config(1)).Dial(context.Background(), 0, addr)
 		if !errors.Is(err, driver.ErrRefused) {
 			t.Errorf("dial: %v", err)
 		}
@@ -92,7 +80,7 @@ func TestStranger(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	ep := open(t, config(0))
+	ep := drivertest.Open(t, Driver{}, drivertest.Config(0))
 	ctx, cancel := context.WithCancel(context.Background())
 	gone := make(chan error, 1)
 	go func() {

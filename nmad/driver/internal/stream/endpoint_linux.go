@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net"
 
@@ -21,69 +20,32 @@ const (
 
 // endpoint is a network opened in this process.
 type endpoint struct {
+	door.Endpoint
 	net    Network
-	cfg    driver.Config
-	addr   string
-	door   *door.Door
 	halves halves
 }
 
 func (n Network) listen(c driver.Config, ln net.Listener, addr string) *endpoint {
-	e := &endpoint{net: n, cfg: c, addr: addr}
+	e := &endpoint{net: n}
+	e.Endpoint = door.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}
 	e.halves.waiting = map[linkID]*half{}
-	e.door = door.New(n.Name, ln, e.receive)
-	e.door.Listen()
+	e.Listen(ln, addr, e.receive)
 	return e
 }
 
-// Addr implements driver.Endpoint.
-func (e *endpoint) Addr() string { return e.addr }
-
-// Accept implements driver.Endpoint.
-func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) { return e.door.Accept(ctx) }
-
-// Close implements driver.Endpoint.
-func (e *endpoint) Close() error { return e.door.Close() }
-
-func (e *endpoint) me() hello.Me {
-	return hello.Me{
-		Message: hello.Message{
-			Rank: uint32(e.cfg.Rank), Size: uint32(e.cfg.Size), MaxBody: uint32(e.net.MaxBody),
-			Driver: e.net.Name, Job: e.cfg.Job,
-		},
-		Secret: e.cfg.Secret,
-	}
-}
-
-// Dial implements driver.Endpoint.
-func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	l, err := e.dial(ctx, rank, addr)
-	if err != nil {
-		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
-			err = fmt.Errorf("%w: %w", ctx.Err(), err)
-		}
-		return nil, fmt.Errorf("%s: cannot link to rank %d at %q: %w", e.net.Name, rank, addr, err)
-	}
-	return l, nil
-}
-
-func (e *endpoint) dial(ctx context.Context, rank int, addr string) (*link, error) {
-	select {
-	case <-e.door.Done():
-		return nil, driver.ErrClosed
-	default:
-	}
+// dial connects twice: a link has two connections.
+func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
 	if err := e.net.Check(addr); err != nil {
 		return nil, err
 	}
-	me := e.me()
+	me := e.Me()
 	_, _ = rand.Read(me.Link[:]) // never fails
 	var conns [numTracks]Conn
 	var peer hello.Message
 	for track := range conns {
 		conn, stop, err := door.Connect(ctx, e.net.Dial, addr)
 		if err != nil {
-			return nil, fmt.Errorf("%w; %s", Cause(err), e.net.Hint)
+			return nil, fmt.Errorf("%w; %s", door.Cause(err), e.net.Hint)
 		}
 		defer stop()
 		defer conn.Close()
@@ -108,7 +70,7 @@ func (e *endpoint) receive(conn net.Conn) (int, driver.Link, error) {
 		return -1, nil, hello.Refuse(conn, err)
 	}
 	var first *half
-	peer, err := hello.Listener(conn, e.me(), func(peer *hello.Message) (err error) {
+	peer, err := hello.Listener(conn, e.Me(), func(peer *hello.Message) (err error) {
 		switch peer.Track {
 		case trackSmall:
 			first, err = e.halves.begin(peer)
@@ -137,7 +99,7 @@ func (e *endpoint) receive(conn net.Conn) (int, driver.Link, error) {
 		e.halves.forget(first)
 		return rank, nil, err
 	}
-	second, err := e.halves.await(first, e.door.Done())
+	second, err := e.halves.await(first, e.Done())
 	if err != nil {
 		return rank, nil, err
 	}

@@ -53,7 +53,7 @@ func dialRaw(t *testing.T, ep *endpoint, track uint8, id byte) (*net.TCPConn, er
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
-	me := ep.me()
+	me := ep.Me()
 	me.Rank, me.Track, me.Link = 1, track, linkID{id}
 	_, err = hello.Dialer(conn, me, 0)
 	return conn.(*net.TCPConn), err

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"errors"
 	"net"
 	"syscall"
 
@@ -43,13 +42,4 @@ func (n *Network) admit(c Conn) error {
 		return nil
 	}
 	return n.Admit(c)
-}
-
-// Cause cuts the preamble of package net's errors, of which the caller says more.
-func Cause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return op.Err
-	}
-	return err
 }

@@ -1,0 +1,94 @@
+package door
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+)
+
+// Endpoint is what the endpoints of drivers have in common that listen behind a door: a
+// driver.Endpoint but for Reach, which a driver fills in before Listen.
+type Endpoint struct {
+	Name    string // of the driver
+	Config  driver.Config
+	MaxBody uint32 // what this side takes, in bytes
+	Reach   func(ctx context.Context, rank int, addr string) (driver.Link, error)
+
+	addr string
+	door *Door
+}
+
+// Listen starts to receive strangers at ln, which it owns from here on, and which others
+// reach at addr.
+func (e *Endpoint) Listen(ln net.Listener, addr string, receive Receive) {
+	e.addr = addr
+	e.door = New(e.Name, ln, receive)
+	e.door.Listen()
+}
+
+// Addr implements driver.Endpoint.
+func (e *Endpoint) Addr() string { return e.addr }
+
+// Accept implements driver.Endpoint.
+func (e *Endpoint) Accept(ctx context.Context) (int, driver.Link, error) { return e.door.Accept(ctx) }
+
+// Close implements driver.Endpoint.
+func (e *Endpoint) Close() error { return e.door.Close() }
+
+// Done is closed by Close.
+func (e *Endpoint) Done() <-chan struct{} { return e.door.Done() }
+
+// Me is this process in an exchange of package hello.
+func (e *Endpoint) Me() hello.Me {
+	return hello.Me{
+		Message: hello.Message{
+			Rank: uint32(e.Config.Rank), Size: uint32(e.Config.Size), MaxBody: e.MaxBody,
+			Driver: e.Name, Job: e.Config.Job,
+		},
+		Secret: e.Config.Secret,
+	}
+}
+
+// Dial implements driver.Endpoint by Reach: it says what failed, and whether ctx has ended.
+func (e *Endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	l, err := e.reach(ctx, rank, addr)
+	if err != nil {
+		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+			err = fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+		return nil, fmt.Errorf("%s: cannot link to rank %d at %q: %w", e.Name, rank, addr, err)
+	}
+	return l, nil
+}
+
+func (e *Endpoint) reach(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	select {
+	case <-e.door.Done():
+		return nil, driver.ErrClosed
+	default:
+		return e.Reach(ctx, rank, addr)
+	}
+}
+
+// Abstract makes a name for a Unix socket of that driver which has no file, and which nobody can
+// have taken before.
+func Abstract(driver string, rank int) string {
+	var random [12]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return fmt.Sprintf("@pm2-%s-%d-%s", driver, rank, hex.EncodeToString(random[:]))
+}
+
+// Cause cuts the preamble of package net's errors, of which the caller says more.
+func Cause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}
