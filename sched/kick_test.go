@@ -59,3 +59,43 @@ func TestKickWhileLent(t *testing.T) {
 		await("the idle hook fires", func() bool { return fired.Load() > before })
 	}
 }
+
+// TestKickWhileHeld: a thread may be inside an operation when its VP is kicked, and compute
+// afterwards: the dormant clock has to wake up, for nobody else fires the timer's hooks.
+func TestKickWhileHeld(t *testing.T) {
+	s, err := New(Config{VPs: 1, IdleSpin: time.Microsecond, Period: 250 * time.Microsecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	v := s.vps[0]
+	deadline := time.Now().Add(time.Minute)
+	for {
+		if s.clock.dormant.Load() != 0 && v.called.Load() == 0 && v.word.claim(nobody) {
+			break // as if an LWP held it, of which the clock does not know
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no dormant clock within a minute")
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+	if s.clock.wakeAt.Load() == maxAt { // else it wakes by itself
+		s.Kick(0)
+		for s.clock.dormant.Load() != 0 {
+			if time.Now().After(deadline) {
+				t.Error("the clock sleeps on")
+				break
+			}
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+	v.word.release()
+	v.nudge(false)
+}
+
+// nobody is the id of no LWP.
+const nobody = 1 << 20

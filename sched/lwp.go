@@ -124,9 +124,11 @@ func (l *lwp) live(holding bool, o order) {
 // obtain gets the VP, if it is to be had.
 func (l *lwp) obtain(o order) bool {
 	v := l.vp
-	victim, won := uint32(0), false
-	if o == toSeize {
-		victim, won = v.word.seize(l.id)
+	var loser *lwp
+	found, won := v.word.load(), false
+	if o == toSeize && seizable(found) {
+		loser = v.sched.lwps.get(lwpOf(found)) // before: later its id may be another one's
+		won = v.word.seize(found, l.id)
 	}
 	if o != toPoll {
 		v.called.Store(0) // after seize: never two at once; before the look: a later call finds us looking, or wakes the next
@@ -136,9 +138,11 @@ func (l *lwp) obtain(o order) bool {
 		count(&v.seizures, 1)
 		v.mark(TraceSeize)
 		v.robbed.Add(1)
-		if loser := v.sched.lwps.get(victim); loser != nil {
-			setAttr(int(loser.tid.Load()), schedOther, v.sched.nice, sliceLone)
+		if loser != nil {
 			loser.lost(nanotime())
+			if v.sched.lwps.get(lwpOf(found)) == loser { // else its OS thread is no more, and the number may be used again
+				loser.setSlice(sliceLone)
+			}
 		}
 		return true
 	}

@@ -271,7 +271,8 @@ func (s *Scheduler) Kick(vp int) {
 }
 
 // kick: a VP in user mode fires its idle hooks before it sleeps, and needs no more
-// than the clock; one that is held may have fired them for the last time.
+// than the clock; one that is held may have fired them for the last time, or belong to
+// a thread in an operation, which computes next.
 func (v *vp) kick() {
 	if modeOf(v.word.load()) == user || v.off.Load() {
 		v.sched.clock.attend()
@@ -280,6 +281,8 @@ func (v *vp) kick() {
 	v.kicked.Store(1) // also if called is set: the spare on its way looks at it after it has cleared called
 	if modeOf(v.word.load()) == free {
 		v.call(toClaim, true)
+	} else {
+		v.sched.clock.attend()
 	}
 }
 

@@ -43,11 +43,11 @@ func (w *word) claim(id uint32) bool {
 // inbox) must not pass it.
 func (w *word) release() { atomic.StoreUint32(&w.v, 0) }
 
-// seize: user(x) -> held(l). Counterparts: tryEnter, borrow. That x may have been
-// in and out since somebody decided to seize does no harm.
-func (w *word) seize(id uint32) (victim uint32, ok bool) {
-	x := w.load()
-	return lwpOf(x), seizable(x) && atomic.CompareAndSwapUint32(&w.v, x, id<<2|uint32(held))
+// seize: user(x) -> held(l), if the word is still as load has found it. Counterparts:
+// tryEnter, borrow. That x may have been in and out since somebody decided to seize does
+// no harm.
+func (w *word) seize(found, id uint32) bool {
+	return seizable(found) && atomic.CompareAndSwapUint32(&w.v, found, id<<2|uint32(held))
 }
 
 // borrow: user(x) -> lent(x), or free -> lent(0); old is for giveBack.

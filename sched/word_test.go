@@ -24,7 +24,7 @@ func TestWordTransitions(t *testing.T) {
 	}{
 		{"tryEnter", func(w *word) bool { return w.tryEnter(me) }, map[uint32]uint32{at(me, user): at(me, held)}},
 		{"claim", func(w *word) bool { return w.claim(me) }, map[uint32]uint32{0: at(me, held)}},
-		{"seize", func(w *word) bool { _, ok := w.seize(me); return ok }, map[uint32]uint32{
+		{"seize", func(w *word) bool { return w.seize(w.v, me) }, map[uint32]uint32{
 			at(me, user): at(me, held), at(other, user): at(me, held)}},
 		{"borrow", func(w *word) bool { _, ok := w.borrow(); return ok }, map[uint32]uint32{
 			0: at(0, lent), at(me, user): at(me, lent), at(other, user): at(other, lent)}},
@@ -45,8 +45,8 @@ func TestWordTransitions(t *testing.T) {
 		}
 	}
 	w := word{at(other, user)}
-	if victim, ok := w.seize(me); !ok || victim != other || !w.holds(me) {
-		t.Errorf("seize says %d %v", victim, ok)
+	if w.seize(at(me, user), me) || !w.seize(at(other, user), me) || !w.holds(me) {
+		t.Errorf("seize ends in %#x", w.v)
 	}
 	w.leave(me)
 	old, ok := w.borrow()
@@ -85,7 +85,7 @@ func TestWordExcludes(t *testing.T) {
 		})
 		wg.Go(func() { // spares
 			for range n / 10 {
-				if _, ok := w.seize(id); ok {
+				if w.seize(w.load(), id) {
 					inside()
 					w.leave(id)
 				}
