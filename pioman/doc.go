@@ -146,6 +146,10 @@
 // the last processor sleeps. It watches for what the tasks wanted when it armed; the
 // rule "whoever is refused makes him look again" covers what others changed since.
 //
+// A wake that is meant for one of several who want to sleep there may be consumed by another one, who
+// sleeps at that moment. So each has a word of its own, which is changed before the wake, and looks at it
+// when it has become the sleeper (sleepAs).
+//
 // When nothing is pending, processors sleep in the scheduler's own way, and
 // the first Need off any processor kicks one. The scheduler lets itself be found before
 // it asks the Sleeper, who reads the pending count: either the count is seen,

@@ -153,7 +153,7 @@ func (ps *parkers) more() {
 		p.index = uint32(len(old)*len(b) + i + 1)
 		p.sem.init()
 		p.poke = p.wake
-		p.nap = func() { p.went = p.e.Load().sleeper.sleepAfter(p.news, p.limit) }
+		p.nap = func() { p.went = p.e.Load().sleeper.sleepAs(p.limit, p.news, &p.state, onKernel) }
 	}
 	all := append(old, b) // who reads the old one does not see what lies behind its end
 	ps.all.Store(&all)

@@ -30,14 +30,14 @@ type vpSleeper struct{ e *Engine }
 
 // Sleep implements sched.Sleeper. A look at the clock of a Blind task that found
 // nothing is no reason to bother the scheduler, which would poll hard for a while.
-func (v vpSleeper) Sleep() bool {
+func (v vpSleeper) Sleep(order *atomic.Uint32) bool {
 	a := v.e.attached.Load()
 	if a != nil && (a.othersPoll() || a.dedicated != nil) {
 		return false // he polls on, or comes here himself, or the timer polls for him
 	}
 	for {
 		woken := readied.Load()
-		n := v.e.sleeper.sleep(forever)
+		n := v.e.sleeper.sleepAs(forever, true, order, 0)
 		if a != nil {
 			a.handOver(woken)
 		}
@@ -55,7 +55,7 @@ type nap uint8
 
 const (
 	refused     nap = iota // nothing is pending, or somebody else sleeps
-	unready                // there is something to poll for: no sleep
+	unready                // there is something to poll for, or the caller was woken before: no sleep
 	undisturbed            // the whole time
 	disturbed              // something may have happened
 	arrived                // something did, for which it was woken
@@ -65,12 +65,18 @@ const (
 // for limit. It is refused at once if nothing is pending, or if somebody sleeps
 // already, who is then made to take a fresh look, because what the caller saw last
 // may be newer than what he armed for.
-func (s *sleeper) sleep(limit time.Duration) nap { return s.sleepAfter(true, limit) }
+func (s *sleeper) sleep(limit time.Duration) nap {
+	var nobody atomic.Uint32 // whoever wakes us means the sleeper, whoever it is
+	return s.sleepAs(limit, true, &nobody, 0)
+}
 
-// sleepAfter is sleep for one who knows whether anything has happened in his polls. If not, and if nothing
-// was posted, there is nothing to look at afresh: of two waiters who woke each other for it neither
-// would find rest.
-func (s *sleeper) sleepAfter(news bool, limit time.Duration) nap {
+// sleepAs is sleep for one who sleeps only as long as *own is calm. Whoever wakes him changes it first. The
+// wake itself may be lost on him: it ends the sleep of a former holder, who empties the eventfd. But then
+// the change came before that one left, and is seen here.
+//
+// news tells whether anything has happened in his polls. If not, and if nothing was posted, there is nothing
+// to look at afresh: of two waiters who woke each other for it neither would find rest.
+func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, calm uint32) nap {
 	if s.e.load.view().pending() == 0 {
 		return refused
 	}
@@ -79,6 +85,10 @@ func (s *sleeper) sleepAfter(news bool, limit time.Duration) nap {
 			s.wake()
 		}
 		return refused
+	}
+	if own.Load() != calm {
+		s.holder.Store(0)
+		return unready
 	}
 	began := asm.Cycles()
 	n, armed, found := s.lieDown(limit)

@@ -239,6 +239,35 @@ func TestNoCPUWhileAsleep(t *testing.T) {
 	}
 }
 
+// A wake that is meant for who is about to sleep may end the sleep of another one instead. It is not lost: who
+// has been given an order does not sleep.
+func TestWakeThatAnotherOneConsumed(t *testing.T) {
+	e := engine(t, Config{})
+	if err := e.AddSource(newPipe(t)); err != nil {
+		t.Fatal(err)
+	}
+	e.Need()
+	defer e.Done()
+	var first sync.WaitGroup
+	var over atomic.Bool
+	first.Go(func() {
+		for !over.Load() {
+			e.sleeper.sleep(forever)
+		}
+	})
+	eventually(t, "one sleeps", func() bool { return e.load.view().asleep() })
+	over.Store(true)
+	var order atomic.Uint32
+	order.Store(1) // for the second one, who has told that he is going to sleep
+	vpSleeper{e}.Wake()
+	finishes(t, "the first", first.Wait)
+	finishes(t, "the second", func() {
+		if !(vpSleeper{e}).Sleep(&order) {
+			t.Error("refused")
+		}
+	})
+}
+
 // Waiters of an explicit engine leave each other alone: one sleeps in the kernel, the others on their
 // semaphores, and to come to that they do not wake each other again and again.
 func TestWaitersLetEachOtherSleep(t *testing.T) {

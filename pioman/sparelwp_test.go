@@ -1,6 +1,7 @@
 package pioman
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/pm2-go/pm2/asm"
@@ -19,7 +20,7 @@ func TestSpareLWPHandsBack(t *testing.T) {
 	eventually(t, "the spare LWP sleeps in the kernel", func() bool {
 		return a.spare.blocks.Load() && e.load.view().asleep()
 	})
-	if (vpSleeper{e}).Sleep() {
+	if (vpSleeper{e}).Sleep(new(atomic.Uint32)) {
 		t.Fatal("a processor may sleep in the kernel beside the spare LWP")
 	}
 	before := s.kicks.Load()

@@ -14,7 +14,7 @@ import (
 type exitingSleeper struct{ naps atomic.Int64 }
 
 func (s *exitingSleeper) Wake() {}
-func (s *exitingSleeper) Sleep() bool {
+func (s *exitingSleeper) Sleep(*atomic.Uint32) bool {
 	if s.naps.Add(1)%3 == 0 {
 		runtime.Goexit()
 	}

@@ -323,7 +323,7 @@ func (l *lwp) sleep() order {
 	if sleeper != nil && l.wake.Load() == 0 {
 		s.watching.Add(1)
 		l.napping = true
-		return l.await(l.woke(sleeper.Sleep()))
+		return l.await(l.woke(sleeper.Sleep(&l.wake)))
 	}
 	l.inSleeper.Store(false)
 	return l.await(false)

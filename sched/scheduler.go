@@ -109,7 +109,11 @@ type Sleeper interface {
 	// Wake. It returns false at once if it cannot: somebody sleeps here
 	// already, or nothing is pending. It is called without a VP and may run
 	// what makes threads ready.
-	Sleep() bool
+	//
+	// Whoever wakes the caller sets *order before he calls Wake, which may end
+	// the Sleep of somebody else that is in progress: so Sleep looks, once it is its
+	// turn, and returns true at once if *order is not 0.
+	Sleep(order *atomic.Uint32) bool
 	// Wake makes the Sleep in progress return, or else the next one.
 	Wake()
 }

@@ -25,7 +25,7 @@ func (s *slowSleeper) Wake() {
 	}
 }
 
-func (s *slowSleeper) Sleep() bool {
+func (s *slowSleeper) Sleep(*atomic.Uint32) bool {
 	if !s.inside.CompareAndSwap(false, true) {
 		s.Wake()
 		return false

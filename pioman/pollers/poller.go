@@ -198,7 +198,7 @@ func (x *poller) rest() {
 		x.inSleeper.Store(true)
 		if x.state.Load() == asleep && !p.stopping.Load() {
 			x.naps.Add(1)
-			pending = (*s).Sleep()
+			pending = (*s).Sleep(&x.state)
 		}
 		x.inSleeper.Store(false)
 		p.known[x.id].Store(asm.G())

@@ -194,7 +194,7 @@ type sleeper struct {
 	wakes chan struct{}
 }
 
-func (s *sleeper) Sleep() bool {
+func (s *sleeper) Sleep(*atomic.Uint32) bool {
 	if s.w.pending.Load() == 0 || !s.inner.CompareAndSwap(0, 1) {
 		return false
 	}
@@ -369,8 +369,8 @@ func TestForbiddenBindingIsToldOnce(t *testing.T) {
 // refusing is a Sleeper that lets nobody sleep in the kernel.
 type refusing struct{ asked atomic.Int64 }
 
-func (r *refusing) Sleep() bool { r.asked.Add(1); return false }
-func (r *refusing) Wake()       {}
+func (r *refusing) Sleep(*atomic.Uint32) bool { r.asked.Add(1); return false }
+func (r *refusing) Wake()                     {}
 
 // A poller that gives up because enough others poll asks the Sleeper first, as one that
 // rests does: so the engine knows that it polls no more.
