@@ -3,6 +3,7 @@ package shm
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
@@ -41,9 +42,9 @@ const (
 )
 
 const (
-	// samples of either way are what a choice is made upon: the best of each counts, as whatever
-	// disturbs a message makes it slower.
-	samples = 6
+	// samples of either way are what a choice is made upon, one way after the other: the median
+	// counts, as some messages are disturbed, and the first one meets what was before.
+	samples = 7
 	// choiceLasts is for how many messages of a size; then it is measured again, since the
 	// other process, or the machine, may behave differently by then.
 	choiceLasts = 2000
@@ -52,11 +53,13 @@ const (
 // chooser learns which way is the faster one for messages of each size class, from those
 // that arrive. It belongs to the caller of PullLarge.
 //
-// A message is timed from when its first bytes were seen until they have all been
-// taken. The first slot was filled before that, while an offer is seen before
-// anything is copied; so the time of one slot is added to that of slots.
+// A message is timed from when PullLarge was first called for it until all of it has been
+// taken: in a stream of messages the times add up to what the stream takes, and a single
+// one is asked for and awaited the same way whichever way it comes.
 //
-//	measuring --- enough samples of both ---> chosen --- choiceLasts messages ---> measuring
+//	measuring slots --- enough samples ---> measuring offers --- enough samples ---> chosen
+//	       ^                                                                           |
+//	       '-------------------------- choiceLasts messages ---------------------------'
 type chooser struct {
 	policy policy
 	able   bool   // the other process can be read
@@ -64,19 +67,18 @@ type chooser struct {
 
 	// The message that is arriving.
 	size  int
-	left  int   // bytes still to come
-	slots int   // slots seen
-	offer bool  // some of it came by an offer
-	start int64 // cycles; 0: nothing was seen yet
+	left  int     // bytes still to come
+	came  [2]bool // some of it came by that way
+	start int64   // cycles
 
 	classes [64]sizeClass
 }
 
 // sizeClass is what is known of messages of 2^i bytes up to twice that.
 type sizeClass struct {
-	best [2]int64  // cycles a MiB, by way
-	seen [2]uint16 // samples, by way
-	left uint16    // chosen: messages until it is measured again
+	took [2][samples]int64 // cycles a MiB, by way
+	seen [2]uint8          // samples, by way
+	left uint16            // chosen: messages until it is measured again
 }
 
 // classOf gives the class of messages of n bytes, n > 0.
@@ -85,36 +87,22 @@ func classOf(n int) int { return bits.Len(uint(n)) - 1 }
 // begin hears of the buffer of a call of PullLarge: the rest of the message, or a new one.
 func (c *chooser) begin(n int) {
 	if n != c.left {
-		c.size, c.left, c.slots, c.offer, c.start = n, n, 0, false, 0
-	}
-}
-
-// slot hears that a slot was seen, offered that an offer was.
-func (c *chooser) slot() {
-	if c.slots++; c.start == 0 {
-		c.start = asm.Cycles()
-	}
-}
-
-func (c *chooser) offered() {
-	if c.offer = true; c.start == 0 {
-		c.start = asm.Cycles()
+		c.size, c.left, c.came, c.start = n, n, [2]bool{}, asm.Cycles()
 	}
 }
 
 // took hears that n bytes have arrived, and says whether ways has changed.
 func (c *chooser) took(n int) (changed bool) {
-	if c.left -= n; c.left != 0 || n == 0 {
+	if c.left -= n; c.left != 0 || n == 0 || c.policy != copyAuto || !c.able {
 		return false
 	}
-	if c.start == 0 || c.policy != copyAuto || !c.able || c.offer && c.slots > 0 {
-		return false // it began in the middle, or went both ways
+	switch c.came {
+	case [2]bool{bySlots: true}:
+		return c.sample(c.size, bySlots, asm.Cycles()-c.start)
+	case [2]bool{byOffer: true}:
+		return c.sample(c.size, byOffer, asm.Cycles()-c.start)
 	}
-	took := asm.Cycles() - c.start
-	if c.offer {
-		return c.sample(c.size, byOffer, took)
-	}
-	return c.sample(c.size, bySlots, took+took/int64(max(c.slots, 1)))
+	return false
 }
 
 // sample takes one in.
@@ -125,23 +113,34 @@ func (c *chooser) sample(size, way int, cycles int64) (changed bool) {
 		if s.left--; s.left > 0 {
 			return false
 		}
-		*s = sizeClass{}
+		s.seen = [2]uint8{}
 	}
-	rate := cycles * 1024 / (int64(size)/1024 + 1)
-	if s.seen[way] == 0 || rate < s.best[way] {
-		s.best[way] = rate
+	if n := s.seen[way]; n < samples {
+		s.took[way][n] = cycles * 1024 / (int64(size)/1024 + 1)
+		s.seen[way]++
 	}
-	s.seen[way]++
 	next := bySlots
-	if s.seen[bySlots] >= samples && s.seen[byOffer] >= samples {
+	switch {
+	case s.seen[bySlots] < samples:
+	case s.seen[byOffer] < samples:
+		next = byOffer
+	default:
 		s.left = choiceLasts
-		if s.best[byOffer] <= s.best[bySlots] {
+		if median(&s.took[byOffer]) <= median(&s.took[bySlots]) {
 			next = byOffer
 		}
-	} else if s.seen[byOffer] < s.seen[bySlots] {
-		next = byOffer
 	}
-	ways := c.ways&^(1<<k) | uint64(next)<<k
+	return c.set(c.ways&^(1<<k) | uint64(next)<<k)
+}
+
+// median sorts, and gives the one in the middle.
+func median(took *[samples]int64) int64 {
+	slices.Sort(took[:])
+	return took[samples/2]
+}
+
+// set notes what the sender is to know, and says whether that is new.
+func (c *chooser) set(ways uint64) (changed bool) {
 	changed, c.ways = ways != c.ways, ways
 	return changed
 }
@@ -152,10 +151,8 @@ func (c *chooser) hopeless(size int) (changed bool) {
 		return false
 	}
 	k := classOf(size)
-	c.classes[k] = sizeClass{left: choiceLasts}
-	ways := c.ways &^ (1 << k)
-	changed, c.ways = ways != c.ways, ways
-	return changed
+	c.classes[k].left = choiceLasts
+	return c.set(c.ways &^ (1 << k))
 }
 
 // allow says whether the other process can be read, at the beginning and once it turns out

@@ -51,28 +51,28 @@ func TestChooser(t *testing.T) {
 func TestChooserTimes(t *testing.T) {
 	var c chooser
 	c.allow(true)
-	seen := func(n int) [2]uint16 { return c.classes[classOf(n)].seen }
+	seen := func(n int) [2]uint8 { return c.classes[classOf(n)].seen }
 	c.begin(1000)
-	c.slot()
+	c.came[bySlots] = true
 	c.took(600)
 	c.begin(400)
-	if c.took(0); seen(1000) != [2]uint16{} {
+	if c.took(0); seen(1000) != [2]uint8{} {
 		t.Error("timed before it was there")
 	}
-	if c.took(400); seen(1000) != [2]uint16{bySlots: 1} {
+	if c.took(400); seen(1000) != [2]uint8{bySlots: 1} {
 		t.Error(seen(1000))
 	}
 	c.begin(3000)
-	c.offered()
-	if c.took(3000); seen(3000) != [2]uint16{byOffer: 1} {
+	c.came[byOffer] = true
+	if c.took(3000); seen(3000) != [2]uint8{byOffer: 1} {
 		t.Error(seen(3000))
 	}
 	c.begin(9000)
-	c.offered()
+	c.came[byOffer] = true
 	c.took(1000)
 	c.begin(8000)
-	c.slot()
-	if c.took(8000); seen(9000) != [2]uint16{} {
+	c.came[bySlots] = true
+	if c.took(8000); seen(9000) != [2]uint8{} {
 		t.Error("timed though it came both ways")
 	}
 }

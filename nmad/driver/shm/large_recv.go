@@ -57,7 +57,7 @@ func (r *largeRecv) pull(buf []byte) (n int, released, offer bool, err error) {
 		if r.waits != 0 {
 			store(&r.waits, 0)
 		}
-		r.copies.slot()
+		r.copies.came[bySlots] = true
 	}
 	n = copy(buf, r.slots[i*r.slotSize+r.taken:i*r.slotSize+r.have])
 	if r.taken += uint64(n); r.taken < r.have {

@@ -83,8 +83,8 @@ func (l *link) pullOffer(buf []byte) (got int, err error) {
 		if err := r.accept(); err != nil {
 			return 0, err
 		}
-		r.copies.offered()
 	}
+	r.copies.came[byOffer] = true
 	if in.buf == nil {
 		left := in.size - in.taken
 		n := int(min(uint64(len(buf)), left, mostShare))

@@ -46,7 +46,3 @@ func (p *process) copy(call uintptr, buf []byte, address uint64) (done int, errn
 	}
 	return done, 0
 }
-
-// addressOf gives the address by which other processes name b, which must be on the heap
-// (where nothing moves) and stay alive as long as they do.
-func addressOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }

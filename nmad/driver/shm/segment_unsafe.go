@@ -96,3 +96,7 @@ func view(mem []byte, g geometry, d int) (rings, error) {
 func viewFlags(mem []byte) (dialer, listener *flags) {
 	return (*flags)(unsafe.Pointer(&mem[0])), (*flags)(unsafe.Pointer(&mem[padding]))
 }
+
+// addressOf gives the address by which other processes name b, which must be on the heap
+// (where nothing moves) and stay alive as long as they do.
+func addressOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
