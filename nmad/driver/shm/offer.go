@@ -213,7 +213,7 @@ func (r *largeRecv) pieceOf(n int) int {
 	if n < 2*pageSize {
 		align = lineSize
 	}
-	half := (n/2 + align) &^ (align - 1)
+	half := (n/2 + align - 1) &^ (align - 1)
 	return max(min(half, pieceFactor*r.least), (n+mostPieces-1)/mostPieces)
 }
 
