@@ -9,17 +9,14 @@ import (
 // others before, where syscall.Syscall would keep it until the runtime's monitor thread takes it
 // away. The monitor then looks around every 20 us for the next millisecond or more, and sleeping
 // and waking that often takes a good part of a CPU from whoever computes beside it: on a virtual
-// machine 35 us each.
-//
-// What the arguments point to must be kept alive by the caller, and may lie on its stack: that
-// grows only in a call of a function that is not nosplit, and is not shrunk while the goroutine is
-// in a system call or was preempted between two instructions. (uintptrescapes would move it
-// to the heap: an allocation for each sleep.)
+// machine 35 us each. What the arguments point to is kept alive, and, if it is a variable of the
+// caller's, moved to the heap.
 //
 // For sleeps of some microseconds Syscall is cheaper: it gives up nothing.
 //
 //go:nosplit
 //go:norace
+//go:uintptrescapes
 func Block(trap, a1, a2, a3, a4, a5, a6 uintptr) (r uintptr, errno syscall.Errno) {
 	entersyscallblock()
 	r, _, errno = syscall.RawSyscall6(trap, a1, a2, a3, a4, a5, a6)

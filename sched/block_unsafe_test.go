@@ -22,6 +22,10 @@ func TestBlock(t *testing.T) {
 	if _, errno := Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&word)), futexWaitPrivate, 0, 0, 0, 0); errno != unix.EAGAIN {
 		t.Errorf("futex: %v, want EAGAIN", errno)
 	}
+	limit := &unix.Timespec{Nsec: 1}
+	if n := testing.AllocsPerRun(100, func() { futexWaitFor(&word, limit) }); n != 0 {
+		t.Errorf("a sleep allocates %g times", n)
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const sleepers, rounds = 4, 100
 	var words [sleepers]atomic.Uint32

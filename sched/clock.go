@@ -20,12 +20,13 @@ type clock struct {
 	s       *Scheduler
 	word    atomic.Uint32 // futex: roused or hurried
 	dormant atomic.Uint32
-	wakeAt  atomic.Int64 // ns: it sleeps until then, or is awake if that is over; see hurry
-	allowed int          // Ps raised for displaced threads
-	robbed  int          // the most of these since trim
-	trimAt  int64        // ns: when to look for what is not needed any more
-	surplus bool         // and whether there was some
-	mask    cpuSet       // where it may run
+	wakeAt  atomic.Int64  // ns: it sleeps until then, or is awake if that is over; see hurry
+	allowed int           // Ps raised for displaced threads
+	robbed  int           // the most of these since trim
+	trimAt  int64         // ns: when to look for what is not needed any more
+	surplus bool          // and whether there was some
+	mask    cpuSet        // where it may run
+	nap     unix.Timespec // its own, so that a sleep allocates nothing
 }
 
 // watch is what the clock remembers of a VP.
@@ -114,7 +115,8 @@ func (c *clock) main() {
 		}
 		c.wakeAt.Store(min(limit, next))
 		if wait := min(limit, c.s.nextTimer()) - nanotime(); wait > 0 && c.word.Load() == 0 {
-			futexWaitFor(&c.word, wait)
+			c.nap = unix.NsecToTimespec(wait)
+			futexWaitFor(&c.word, &c.nap)
 		}
 		c.wakeAt.Store(0)
 		if c.word.Swap(0) == roused {

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"runtime"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -28,11 +27,9 @@ func futexWait(p *atomic.Uint32) {
 	Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, 0, 0, 0)
 }
 
-// futexWaitFor is futexWait for at most ns (relative, monotonic clock).
-func futexWaitFor(p *atomic.Uint32, ns int64) {
-	ts := unix.NsecToTimespec(ns)
-	Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, uintptr(unsafe.Pointer(&ts)), 0, 0)
-	runtime.KeepAlive(&ts)
+// futexWaitFor is futexWait for at most that time (relative, monotonic clock).
+func futexWaitFor(p *atomic.Uint32, limit *unix.Timespec) {
+	Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, uintptr(unsafe.Pointer(limit)), 0, 0)
 }
 
 func futexWake(p *atomic.Uint32) {
