@@ -27,7 +27,8 @@ type Config struct {
 	Listener   net.Listener // rank 0: listens there already, so that no other process can take the port; Open closes it
 	Secret     []byte       // shared by the job, at least 16 bytes; 32 random ones are right
 
-	// Driver names the network: "auto", which is shm on one host and tcp between hosts,
+	// Driver names the network: "auto", which is shm on one host, unix where that does not
+	// work, and tcp between hosts,
 	// "shm", "tcp", "unix"; default DefaultDriver. Several names, separated by commas, make as
 	// many rails, up to MaxRails, between each two processes: "tcp,tcp". The
 	// first of them carries all packets, so it should be the one with the least latency; long

@@ -41,7 +41,7 @@ var Environment = []Variable{
 	{EnvRendezvous, "where rank 0 listens while the job starts", "host:port", "none"},
 	{EnvRendezvousFD, "rank 0: descriptor of a socket that listens there already", "descriptor number", "none"},
 	{EnvSecret, "what the processes of the job prove to each other that they know", "hexadecimal, at least 32 digits", "none"},
-	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; fault:tcp and so on, for tests", DefaultDriver},
+	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, unix where that does not work, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; fault:tcp and so on, for tests", DefaultDriver},
 	{EnvStrategy, "what to make of messages that wait for the network", "aggregation, default, priority, split-balance, split-equal", "default; split-balance with several rails"},
 	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet"},
 	{EnvProfile, "what was measured of the networks, for the default of PM2_EAGER and for what each rail carries", "file that demo explain-protocol --measure --save has written", "none"},

@@ -35,7 +35,7 @@ const mostProcesses = 4096
 
 type runCommand struct {
 	Processes  int           `short:"n" default:"2" help:"Processes of the job, 1 to ${mostProcesses}."`
-	Driver     string        `help:"Network between them: ${drivers}, or several with commas, such as tcp,tcp: a rail each. Default: auto, which is shm on one host and tcp between hosts."`
+	Driver     string        `help:"Network between them: ${drivers}, or several with commas, such as tcp,tcp: a rail each. Default: auto, which is shm on one host, unix where that does not work, and tcp between hosts."`
 	Hosts      string        `type:"existingfile" help:"File that names the hosts, one a line: NAME slots=N. Each is filled before the next."`
 	Rsh        string        `default:"ssh" help:"Command that runs a command line on another host, as ssh does; its arguments may follow, separated by spaces."`
 	Demo       string        `default:"demo" help:"What this program is called on the other hosts."`
@@ -43,6 +43,7 @@ type runCommand struct {
 	Listen     hostPort      `help:"Where the processes of this host accept links; with several rails also an address for each, with commas. Default: loopback, and with several hosts the address named for this one; any free port."`
 	Ranks      *ranks        `help:"Start only these ranks of the job; other launchers start the others, with the same --rendezvous and --secret-file."`
 	SecretFile file          `help:"File with the job's secret: 32 hexadecimal digits or more. - reads the first line of the standard input, and ends the job when that input ends."`
+	Link       string        `enum:",lazy,all" default:"" help:"When the links between the processes are made: when they are first needed (lazy), or all when the job starts (all), which then fails if one cannot be made. Default: lazy; all in a job of two."`
 	Heartbeat  time.Duration `help:"After how long without a sign of life a process is taken for lost: 100ms to 1h. Default: never."`
 	Unbound    bool          `help:"Do not bind the processes to CPUs."`
 	Plain      bool          `help:"Do not put the rank in front of each line of output."`
@@ -112,7 +113,7 @@ func (c *runCommand) run(context.Context) error {
 	spec := launch.Spec{
 		N: c.Processes, Path: words[0], Args: words[1:],
 		Driver: c.Driver, Rendezvous: string(c.Rendezvous), Listen: string(c.Listen),
-		Heartbeat: c.Heartbeat, Unbound: c.Unbound, Signals: true, Grace: c.Grace,
+		Link: c.Link, Heartbeat: c.Heartbeat, Unbound: c.Unbound, Signals: true, Grace: c.Grace,
 		Warn: func(text string) { warn("%s", text) },
 		Rsh:  strings.Fields(c.Rsh), Remote: c.remote,
 	}
@@ -193,6 +194,9 @@ func (c *runCommand) remote(r launch.Remote) []string {
 	words := []string{c.Demo, "run",
 		"-n", strconv.Itoa(r.N), "--ranks", fmt.Sprintf("%d:%d", r.First, r.Count), "--secret-file", "-",
 		"--driver", r.Driver, "--rendezvous", r.Rendezvous, "--listen", r.Listen, "--grace", c.Grace.String(),
+	}
+	if c.Link != "" {
+		words = append(words, "--link", c.Link)
 	}
 	if c.Heartbeat != 0 {
 		words = append(words, "--heartbeat", c.Heartbeat.String())

@@ -191,6 +191,7 @@ func (j *Job) start(rank int) error {
 		nmad.EnvSecret:     hex.EncodeToString(j.spec.Secret),
 		nmad.EnvDriver:     j.spec.Driver,
 		nmad.EnvListen:     j.spec.Listen,
+		nmad.EnvLink:       j.spec.Link,
 	}
 	if j.spec.Heartbeat != 0 {
 		env[nmad.EnvHeartbeat] = j.spec.Heartbeat.String()
@@ -263,7 +264,7 @@ func (j *Job) Config() nmad.Config {
 	j.listener = nil
 	return nmad.Config{
 		Rank: 0, Size: j.spec.N, Rendezvous: j.addr, Listener: l,
-		Secret: j.spec.Secret, Driver: j.spec.Driver, Listen: j.spec.Listen, Heartbeat: j.spec.Heartbeat, Shared: j.shared,
+		Secret: j.spec.Secret, Driver: j.spec.Driver, Listen: j.spec.Listen, Link: j.spec.Link, Heartbeat: j.spec.Heartbeat, Shared: j.shared,
 	}
 }
 

@@ -48,6 +48,7 @@ type Spec struct {
 	Stdout func(rank int) io.Writer // where output goes, also that of another host, which is Relayed; default where ours goes
 	Stderr func(rank int) io.Writer // likewise
 
+	Link      string        // for PM2_LINK: when the links between the processes are made; default nmad's
 	Heartbeat time.Duration // for PM2_HEARTBEAT: after how long a silent process is taken for lost; 0: never
 
 	Unbound bool // do not bind processes to processors
