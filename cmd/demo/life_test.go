@@ -226,6 +226,43 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
+// TestInterruptBesideStopped: a Ctrl-C ends an experiment also when its second process is
+// stopped and will never say anything.
+func TestInterruptBesideStopped(t *testing.T) {
+	path, err := exec.LookPath("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(path, "experiment", "E16", "--iters", "1000000", "--rounds", "100")
+	heading, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	overdue := time.AfterFunc(3*hang, func() { _ = c.Process.Kill() })
+	defer overdue.Stop()
+	if _, err := bufio.NewReader(heading).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond) // most likely messages are under way; at any other moment it must end, too
+	follower := childOf(t, c.Process.Pid)
+	for _, step := range []struct {
+		pid    int
+		signal syscall.Signal
+	}{{follower, syscall.SIGSTOP}, {c.Process.Pid, syscall.SIGINT}} {
+		if err := syscall.Kill(step.pid, step.signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = c.Wait() // the state says it
+	if got := c.ProcessState.ExitCode(); got != 130 {
+		t.Errorf("exit status %d, want 130", got)
+	}
+	awaitGone(t, follower)
+}
+
 // TestTerminate: SIGTERM to rank 0 alone, as a supervisor sends it.
 func TestTerminate(t *testing.T) {
 	j := startJob(t)

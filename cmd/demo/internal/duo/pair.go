@@ -132,13 +132,15 @@ func StartOn(ctx context.Context, net Net, cpus []int, warn func(format string, 
 func (p *Pair) Shared() bool { return p.CPUs[0] == p.CPUs[1] }
 
 // Do has rank 1 carry out an order while play carries out this side of it, in a World
-// with the order's setup for rank 0. It blocks until both are through.
+// with the order's setup for rank 0. It blocks until both are through; once ctx is done, it
+// kills rank 1, which may be stopped, and fails.
 func (p *Pair) Do(ctx context.Context, o Order, mine Setup, play func(*World) error) error {
 	meeting, err := newMeeting(&o, p.net.Addrs[0])
 	if err != nil {
 		return err
 	}
 	defer meeting.Close()
+	defer context.AfterFunc(ctx, p.job.Kill)()
 	mine.Listen, o.Setup.Listen = p.net.Addrs[0]+":0", p.net.Addrs[1]+":0"
 	if err := p.send(&o); err != nil {
 		return p.blame(err)
