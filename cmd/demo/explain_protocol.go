@@ -10,7 +10,7 @@ import (
 )
 
 type explainProtocolCommand struct {
-	Driver  string `default:"shm" help:"Network to explain: ${drivers}, or several with commas: a rail each."`
+	Driver  string `default:"shm" env:"PM2_DRIVER" help:"Network to explain: ${drivers}, or several with commas: a rail each."`
 	Measure bool   `help:"Measure first from which size on the rendezvous is faster, and what each rail costs."`
 	Save    file   `help:"Write what was measured into this file, for PM2_PROFILE."`
 }
