@@ -1,16 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/protocols"
+	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
 type explainProtocolCommand struct {
-	Driver  string `default:"shm" env:"PM2_DRIVER" help:"Network to explain: ${drivers}, or several with commas: a rail each."`
+	Driver  string `help:"Network to explain: ${drivers}, or several with commas: a rail each. Default: what PM2_DRIVER says, or shm."`
 	Measure bool   `help:"Measure first from which size on the rendezvous is faster, and what each rail costs."`
 	Save    file   `help:"Write what was measured into this file, for PM2_PROFILE."`
 }
@@ -30,8 +32,12 @@ func (c *explainProtocolCommand) run(ctx context.Context) error {
 
 // Validate implements kong's check after parsing.
 func (c *explainProtocolCommand) Validate() error {
+	from := "--driver"
+	if c.Driver == "" {
+		from, c.Driver = nmad.EnvDriver, cmp.Or(os.Getenv(nmad.EnvDriver), "shm")
+	}
 	if _, err := driver.LookupAll(c.Driver); err != nil {
-		return fmt.Errorf("--driver: %w", err)
+		return fmt.Errorf("%s: %w", from, err)
 	}
 	if c.Save != "" && !c.Measure {
 		return fmt.Errorf("--save %s: there is nothing to save without --measure", c.Save)
