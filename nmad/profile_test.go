@@ -48,6 +48,9 @@ func sampled(t *testing.T, j *job) (profile *Profile) {
 // What is measured is saved, read again by the next session, and then explains itself.
 func TestSample(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
+		if testing.Short() && d.Name() == "sim" {
+			t.Skip("it moves a megabyte in a thousand pieces")
+		}
 		j := newJob(t, 2, d, nil)
 		profile := sampled(t, j)
 		rail := profile.Rails[d.Name()]
