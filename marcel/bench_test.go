@@ -2,6 +2,7 @@ package marcel_test
 
 import (
 	"context"
+	"iter"
 	"runtime"
 	"sync"
 	"testing"
@@ -57,6 +58,31 @@ func BenchmarkYield(b *testing.B) {
 				})
 			}
 			wg.Wait()
+		})
+	})
+}
+
+// BenchmarkSwitch is the floor of a yield: two coroutines of Go that do nothing but switch
+// to each other; and with what a thread does around each switch besides.
+func BenchmarkSwitch(b *testing.B) {
+	run := func(b *testing.B, around func()) {
+		next, stop := iter.Pull(func(yield func(struct{}) bool) {
+			for yield(struct{}{}) {
+				around()
+			}
+		})
+		defer stop()
+		b.ResetTimer()
+		for range b.N / 2 {
+			next()
+			around()
+		}
+	}
+	b.Run("bare", func(b *testing.B) { run(b, func() {}) })
+	b.Run("locked", func(b *testing.B) {
+		run(b, func() {
+			runtime.LockOSThread()
+			runtime.UnlockOSThread()
 		})
 	})
 }
