@@ -104,7 +104,7 @@ var table = []param{
 		Meaning: "how long it then sleeps at most before it looks again"},
 		func(p *Params) value { return span{&p.ExplicitSleep, time.Microsecond, maxTime} }},
 	{Param{Name: "polite-after", Env: "PIOM_POLITE_AFTER", Values: timeValues(0, maxTime),
-		Meaning: "after how long such a wait lets other processes have the CPU between two polls"},
+		Meaning: "after how long such a wait, or an idle VP on the only CPU, lets others have the CPU between two polls"},
 		func(p *Params) value { return span{&p.PoliteAfter, 0, maxTime} }},
 	{Param{Name: "blind-period", Env: "PIOM_BLIND_PERIOD", Values: timeValues(time.Microsecond, maxTime),
 		Meaning: "how long an idle process sleeps at most while there is a task that nothing announces"},
