@@ -46,7 +46,7 @@ func TestJob(t *testing.T) {
 		{"openmpi-ucx-yield", "threads_mpi pairs -n 1,2 -s 1 -i 4 -t 60 -c 0,0", 2 + 4},
 		{"openmpi-yield", "threads_mpi load -n 1,2 -s 100000 -i 2 -t 60 -c 0,0", 2 + 2},
 		{"openmpi-tcp", "overlap_mpi both -s 100000 -i 2 -f 0.5,2 -c 0,0", 2 + 2},
-		{"mpich", "overlap_mpi receiver -s 100000 -i 2 -t 0,2000 -c 0,0", 2 + 2},
+		{"mpich", "overlap_mpi receiver -s 100000 -i 2 -t 1000,2000 -c 0,0", 2 + 2},
 	} {
 		t.Run(x.setting+" "+x.line, func(t *testing.T) {
 			words := append([]string{"job", "-dir", dir, x.setting}, strings.Fields(x.line)...)
