@@ -38,8 +38,9 @@ func TestStatsCountsSwitches(t *testing.T) {
 	})
 	eventually(t, "both have ended", func() bool { return s.Stats().Alive == 0 }) // just after their Join
 	d := s.Stats().Since(before)
-	if got := d.Total.Switches; got < 2*n || got > 2*n+20 {
-		t.Errorf("%d switches for %d yields", got, 2*n)
+	// Who loses the VP, because the kernel runs others, yields to nobody until it is back.
+	if got := d.Total.Switches; got < 2*n && d.Total.Seizures == 0 || got > 2*n+20 {
+		t.Errorf("%d switches for %d yields, %d seizures", got, 2*n, d.Total.Seizures)
 	}
 	if d.Total.Spawned != 2 || d.Total.Ended != 2 || d.Alive != 0 {
 		t.Errorf("spawned %d, ended %d, alive %d; 2 threads ran", d.Total.Spawned, d.Total.Ended, d.Alive)
