@@ -76,9 +76,9 @@ func (k *kernel) wait(limit time.Duration) nap {
 	if limit < time.Hour {
 		ms = int((limit + time.Millisecond - 1) / time.Millisecond)
 	}
-	n, err := k.epollWait(ms)
+	n, err := unix.EpollWait(k.epoll, k.ready[:], ms)
 	for err == unix.EINTR {
-		n, err = k.epollWait(ms)
+		n, err = unix.EpollWait(k.epoll, k.ready[:], ms)
 	}
 	for i := range max(n, 0) {
 		if k.ready[i].Fd == int32(k.event) {
