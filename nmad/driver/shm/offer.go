@@ -25,8 +25,9 @@ const (
 	mostOffer = 1 << 47 // bytes; more than an address space has
 )
 
-// piecesAtOnce bounds the pieces of one call.
-const piecesAtOnce = 8
+// atOnce is after how many bytes a call returns. One piece of a long message: so that whoever waits,
+// on either side, sees each time that something moves, and does not go to sleep.
+const atOnce = 128 << 10
 
 // lent is an offer as its sender knows it.
 type lent struct {

@@ -51,12 +51,13 @@ func (l *link) help() error {
 	if !l.present(inPush, &l.hp) {
 		return nil
 	}
-	for range piecesAtOnce {
+	for done := 0; done < atOnce; {
 		p, ok, err := l.lt.claim()
 		if !ok {
 			return err
 		}
 		_, errno := l.writer.write(p.bytes, p.to)
+		done += len(p.bytes)
 		if errno != 0 {
 			l.writer.pid = 0 // the receiver does without from now on
 		}
@@ -128,7 +129,7 @@ func (l *link) fetch() error {
 	if in.done == len(in.buf) {
 		return nil
 	}
-	for range piecesAtOnce {
+	for end := in.done + atOnce; in.done < end; {
 		if l.state.Load()&closed != 0 {
 			return nil
 		}
