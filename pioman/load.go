@@ -36,7 +36,6 @@ const (
 func (v view) pending() uint32 { return uint32(v & pendingMask) }
 func (v view) asleep() bool    { return v&asleepBit != 0 }
 func (v view) covered() bool   { return v&coveredBit != 0 }
-func (v view) posted() uint32  { return uint32(v >> 32) }
 
 // activity is a view without the sleeper: it differs after any Need, Done or
 // repeat Submit.

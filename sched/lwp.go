@@ -141,7 +141,7 @@ func (l *lwp) obtain(o order) bool {
 		if loser != nil {
 			loser.lost(nanotime())
 			if v.sched.lwps.get(lwpOf(found)) == loser { // else its OS thread is no more, and the number may be used again
-				loser.setSlice(sliceLone)
+				v.sched.setPolicy(int(loser.tid.Load()), schedOther, sliceLone) // not by its VP, which a pinned thread may be changing
 			}
 		}
 		return true
