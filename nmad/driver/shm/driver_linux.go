@@ -2,9 +2,6 @@ package shm
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -27,13 +24,12 @@ const (
 // evidence.
 const segmentFrame = 3 + geometrySize + evidenceSize
 
-// endpoint is the driver opened in this process.
+// endpoint is the driver opened in this process. Its address is "@" and a name, valid on this
+// host and in this network name space.
 type endpoint struct {
-	cfg  driver.Config
+	door.Endpoint
 	geo  geometry
 	ways ways
-	addr string
-	door *door.Door
 }
 
 // Open implements driver.Driver. It listens on an abstract Unix socket, which
@@ -43,7 +39,8 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
-	e := &endpoint{cfg: c, geo: d.geometry()}
+	e := &endpoint{geo: d.geometry()}
+	e.Endpoint = door.Endpoint{Name: Name, Config: c, MaxBody: e.geo.maxBody, Reach: e.reach}
 	err := e.geo.check()
 	if err != nil {
 		return nil, fmt.Errorf("shm: open: %w: %w", driver.ErrConfig, err)
@@ -53,68 +50,28 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	}
 	name := c.Listen
 	if !strings.HasPrefix(name, "@") || len(name) < 2 {
-		var random [12]byte
-		_, _ = rand.Read(random[:]) // never fails
-		name = fmt.Sprintf("@pm2-shm-%d-%s", c.Rank, hex.EncodeToString(random[:]))
+		name = door.Abstract(Name, c.Rank)
 	}
 	ln, err := net.Listen("unix", name)
 	if err != nil {
-		return nil, fmt.Errorf("shm: cannot listen on %q: %w", name, cause(err))
+		return nil, fmt.Errorf("shm: cannot listen on %q: %w", name, door.Cause(err))
 	}
-	e.addr = name
-	e.door = door.New(Name, ln, e.receive)
-	e.door.Listen()
+	e.Listen(ln, name, e.receive)
 	return e, nil
 }
 
-// Addr implements driver.Endpoint: "@" and a name, valid on this host and in
-// this network namespace.
-func (e *endpoint) Addr() string { return e.addr }
-
-// Accept implements driver.Endpoint.
-func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) { return e.door.Accept(ctx) }
-
-// Close implements driver.Endpoint.
-func (e *endpoint) Close() error { return e.door.Close() }
-
-func (e *endpoint) me() hello.Me {
-	return hello.Me{
-		Message: hello.Message{
-			Rank: uint32(e.cfg.Rank), Size: uint32(e.cfg.Size), MaxBody: e.geo.maxBody,
-			Driver: Name, Job: e.cfg.Job,
-		},
-		Secret: e.cfg.Secret,
-	}
-}
-
-// Dial implements driver.Endpoint.
-func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	l, err := e.dial(ctx, rank, addr)
-	if err != nil {
-		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
-			err = fmt.Errorf("%w: %w", ctx.Err(), err)
-		}
-		return nil, fmt.Errorf("shm: cannot link to rank %d at %q: %w", rank, addr, err)
-	}
-	return l, nil
-}
-
-func (e *endpoint) dial(ctx context.Context, rank int, addr string) (*link, error) {
-	select {
-	case <-e.door.Done():
-		return nil, driver.ErrClosed
-	default:
-	}
+// reach links to the process at addr.
+func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Link, error) {
 	if !strings.HasPrefix(addr, "@") {
 		return nil, fmt.Errorf("%w: an address of this driver begins with @", driver.ErrConfig)
 	}
 	conn, stop, err := door.Connect(ctx, "unix", addr)
 	if err != nil {
-		return nil, fmt.Errorf("%w; is its process running, on this host?", cause(err))
+		return nil, fmt.Errorf("%w; is its process running, on this host?", door.Cause(err))
 	}
 	defer stop()
 	defer conn.Close()
-	if _, err := hello.Dialer(conn, e.me(), rank); err != nil {
+	if _, err := hello.Dialer(conn, e.Me(), rank); err != nil {
 		return nil, err
 	}
 	p, err := createParts(e.geo)
@@ -125,7 +82,7 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr string) (*link, erro
 	uc := conn.(*net.UnixConn)
 	frame := hello.AppendFrame(nil, frameSegment, append(e.geo.encode(), p.nonce.evidence()...))
 	if _, _, err := uc.WriteMsgUnix(frame, unix.UnixRights(p.segment, p.bells[0], p.bells[1]), nil); err != nil {
-		return nil, fmt.Errorf("%w: sending the segment: %w", driver.ErrPeerLost, cause(err))
+		return nil, fmt.Errorf("%w: sending the segment: %w", driver.ErrPeerLost, door.Cause(err))
 	}
 	mapped, err := hello.ReadFrame(conn, frameMapped)
 	if err != nil {
@@ -135,13 +92,17 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr string) (*link, erro
 		return nil, fmt.Errorf("%w: %d bytes say that it took the segment, should be %d", driver.ErrProtocol, len(mapped), evidenceSize)
 	}
 	p.theirs.decode(mapped)
-	return p.link(uc, rank, true, e.ways)
+	l, err := p.link(uc, rank, true, e.ways)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
-// receive is the other half of dial.
+// receive is the other half of reach.
 func (e *endpoint) receive(conn net.Conn) (int, driver.Link, error) {
 	defer conn.Close()
-	peer, err := hello.Listener(conn, e.me(), nil)
+	peer, err := hello.Listener(conn, e.Me(), nil)
 	if err != nil {
 		return -1, nil, err
 	}
@@ -153,20 +114,11 @@ func (e *endpoint) receive(conn net.Conn) (int, driver.Link, error) {
 		return rank, nil, hello.Refuse(conn, hello.Refused("%v", err))
 	}
 	if err := hello.WriteFrame(conn, frameMapped, p.nonce.evidence()); err != nil {
-		return rank, nil, fmt.Errorf("%w: %w", driver.ErrPeerLost, cause(err))
+		return rank, nil, fmt.Errorf("%w: %w", driver.ErrPeerLost, door.Cause(err))
 	}
 	l, err := p.link(uc, rank, false, e.ways)
 	if err != nil {
 		return rank, nil, err
 	}
 	return rank, l, nil
-}
-
-// cause cuts the Go network library's preamble, of which the caller says more.
-func cause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return op.Err
-	}
-	return err
 }

@@ -122,7 +122,7 @@ func TestImpostor(t *testing.T) {
 			}
 			defer conn.Close()
 			_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
-			me := ep.(*endpoint).me()
+			me := ep.(*endpoint).Me()
 			me.Rank = 1
 			if _, err := hello.Dialer(conn, me, 0); err != nil {
 				t.Fatal(err)

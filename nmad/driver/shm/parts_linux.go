@@ -9,6 +9,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/door"
 	"github.com/pm2-go/pm2/nmad/driver/internal/gate"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
@@ -97,7 +98,7 @@ func (p *parts) receive(c *net.UnixConn) (fds []int, err error) {
 	oob := make([]byte, unix.CmsgSpace(3*4))
 	n, oobn, flags, _, err := c.ReadMsgUnix(frame, oob)
 	if err != nil {
-		return nil, cause(err)
+		return nil, door.Cause(err)
 	}
 	if msgs, err := unix.ParseSocketControlMessage(oob[:oobn]); err == nil {
 		for i := range msgs {
@@ -112,7 +113,7 @@ func (p *parts) receive(c *net.UnixConn) (fds []int, err error) {
 	// The descriptors come with the first byte; the rest may follow.
 	if n < len(frame) {
 		if _, err := io.ReadFull(c, frame[n:]); err != nil {
-			return fds, cause(err)
+			return fds, door.Cause(err)
 		}
 	}
 	if frame[0] != frameSegment || int(frame[1])|int(frame[2])<<8 != geometrySize+evidenceSize {
