@@ -75,6 +75,25 @@ func through(t *testing.T, a, b *link) {
 	equal(t, out, in)
 }
 
+// begin has the receiver begin a share of the offer that is out, and leave it as it is.
+func begin(t *testing.T, l *link, in []byte) {
+	t.Helper()
+	if err := l.lr.accept(); err != nil {
+		t.Fatal(err)
+	}
+	l.lr.begin(in, l.lr.pieceOf(len(in)))
+}
+
+// claim has the sender take a piece of it.
+func claim(t *testing.T, l *link) part {
+	t.Helper()
+	p, ok, err := l.lt.claim()
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	return p
+}
+
 // TestOffer: the receiver fetches all by itself from a sender that does nothing, in buffers
 // of its own lengths, and nothing goes through slots.
 func TestOffer(t *testing.T) {
@@ -117,15 +136,8 @@ func TestOfferShared(t *testing.T) {
 	_, a, b := offering(t)
 	out, in := message(3000)
 	moved(t, "push", a.PushLarge, out, 0)
-	// Begin a share, and leave it as it is.
-	if err := b.lr.accept(); err != nil {
-		t.Fatal(err)
-	}
-	b.lr.begin(in, b.lr.pieceOf(len(in)))
-	p, ok, err := a.lt.claim()
-	if !ok || err != nil {
-		t.Fatal(ok, err)
-	}
+	begin(t, b, in)
+	p := claim(t, a)
 	first := b.lr.in.back - 1
 	n, err := b.PullLarge(in)
 	if want := first * b.lr.in.piece; n != want || err != nil {
@@ -154,10 +166,7 @@ func TestOfferUnwritable(t *testing.T) {
 	a.writer.pid = nobody
 	out, in := message(3000)
 	moved(t, "push", a.PushLarge, out, 0)
-	if err := b.lr.accept(); err != nil {
-		t.Fatal(err)
-	}
-	b.lr.begin(in, b.lr.pieceOf(len(in)))
+	begin(t, b, in)
 	moved(t, "push in vain", a.PushLarge, out, 0)
 	if a.writer.pid != 0 {
 		t.Error("it will try again")
@@ -292,14 +301,8 @@ func TestReturnPull(t *testing.T) {
 			}
 			out, in := message(3000)
 			moved(t, "push", a.PushLarge, out, 0)
-			if err := b.lr.accept(); err != nil {
-				t.Fatal(err)
-			}
-			b.lr.begin(in, b.lr.pieceOf(len(in)))
-			p, ok, err := a.lt.claim()
-			if !ok || err != nil {
-				t.Fatal(ok, err)
-			}
+			begin(t, b, in)
+			p := claim(t, a)
 			if _, ok := b.ReturnPull(); ok {
 				t.Fatal("returned while the sender is writing")
 			}
@@ -323,14 +326,8 @@ func TestCloseAwaitsPieces(t *testing.T) {
 	_, a, b := offering(t)
 	out, in := message(3000)
 	moved(t, "push", a.PushLarge, out, 0)
-	if err := b.lr.accept(); err != nil {
-		t.Fatal(err)
-	}
-	b.lr.begin(in, b.lr.pieceOf(len(in)))
-	p, ok, err := a.lt.claim()
-	if !ok || err != nil {
-		t.Fatal(ok, err)
-	}
+	begin(t, b, in)
+	p := claim(t, a)
 	closing := make(chan error)
 	go func() { closing <- b.Close() }()
 	select {
