@@ -16,21 +16,28 @@ import (
 func gathers(t *testing.T, d driver.Driver, f func(j *job)) {
 	j := newJob(t, 2, d, func(c *Config) { c.Strategy = "aggregation" })
 	defer j.close()
-	s, err := sched.New(sched.Config{VPs: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Stop(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
+	s, stop := oneVP(t)
+	defer stop()
 	detach, err := j.engines[0].Attach(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer detach()
 	marcel.RunOn(s, func() { f(j) })
+}
+
+// oneVP starts a scheduler, and says how it is stopped.
+func oneVP(t *testing.T) (s *sched.Scheduler, stop func()) {
+	t.Helper()
+	s, err := sched.New(sched.Config{VPs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, func() {
+		if err := s.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // Threads that messages have woken together answer together; and what each of them sends

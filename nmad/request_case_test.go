@@ -12,7 +12,6 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/sched"
 )
 
 // Select waits for the first of several receives and something else, over each
@@ -21,24 +20,18 @@ func TestSelectRequests(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
 		defer j.close()
-		s, err := sched.New(sched.Config{VPs: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := s.Stop(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}()
+		s, stop := oneVP(t)
+		defer stop()
 		for _, hooked := range []bool{false, true} {
-			stop := func() {}
+			detach := func() {}
 			if hooked {
-				if stop, err = j.engines[0].Attach(s); err != nil {
+				var err error
+				if detach, err = j.engines[0].Attach(s); err != nil {
 					t.Fatal(err)
 				}
 			}
 			marcel.RunOn(s, func() { selectRequests(t, j) })
-			stop()
+			detach()
 		}
 	})
 }
