@@ -43,11 +43,19 @@ const (
 
 const (
 	// samples of either way are what a choice is made upon, one way after the other: the median
-	// counts, as some messages are disturbed, and the first one meets what was before.
+	// counts, as some messages are disturbed.
 	samples = 7
-	// choiceLasts is for how many messages of a size; then it is measured again, since the
-	// other process, or the machine, may behave differently by then.
-	choiceLasts = 2000
+	// settling is how many messages of either way are not counted before: they find the caches, and
+	// what of a stream is under way, as the other way has left them.
+	settling = 2
+	measured = settling + samples
+	// A choice lasts for so many messages of a size at first, four times as many each time that it is
+	// confirmed, up to choiceLasts: a wrong one is soon corrected, and the other process, or the
+	// machine, may behave differently by then.
+	firstLasts  = 32
+	choiceLasts = 2048
+	// Who was chosen stays unless the other way takes an eighth less.
+	challenge = 8
 )
 
 // chooser learns which way is the faster one for messages of each size class, from those
@@ -59,10 +67,14 @@ const (
 //
 //	measuring slots --- enough samples ---> measuring offers --- enough samples ---> chosen
 //	       ^                                                                           |
-//	       '-------------------------- choiceLasts messages ---------------------------'
+//	       '------------------------ firstLasts to choiceLasts messages ---------------'
+//
+// Messages on the first turn through the slots are not counted: there the kernel provides the memory of
+// each slot when it is touched, on either side, which takes longer than the copies.
 type chooser struct {
 	policy policy
 	able   bool   // the other process can be read
+	warm   bool   // all slots were used before
 	ways   uint64 // what the sender knows: slotCredit.ways
 
 	// The message that is arriving.
@@ -76,9 +88,11 @@ type chooser struct {
 
 // sizeClass is what is known of messages of 2^i bytes up to twice that.
 type sizeClass struct {
-	took [2][samples]int64 // cycles a MiB, by way
-	seen [2]uint8          // samples, by way
-	left uint16            // chosen: messages until it is measured again
+	took  [2][samples]int64 // cycles a MiB, by way
+	seen  [2]uint8          // messages since it is being measured, by way
+	way   uint8             // chosen, if lasts is not 0
+	lasts uint16            // for how many messages that was; 0: nothing was chosen yet
+	left  uint16            // chosen: messages until it is measured again
 }
 
 // classOf gives the class of messages of n bytes, n > 0.
@@ -98,7 +112,7 @@ func (c *chooser) took(n int) (changed bool) {
 	}
 	switch c.came {
 	case [2]bool{bySlots: true}:
-		return c.sample(c.size, bySlots, asm.Cycles()-c.start)
+		return c.warm && c.sample(c.size, bySlots, asm.Cycles()-c.start)
 	case [2]bool{byOffer: true}:
 		return c.sample(c.size, byOffer, asm.Cycles()-c.start)
 	}
@@ -115,22 +129,43 @@ func (c *chooser) sample(size, way int, cycles int64) (changed bool) {
 		}
 		s.seen = [2]uint8{}
 	}
-	if n := s.seen[way]; n < samples {
-		s.took[way][n] = cycles * 1024 / (int64(size)/1024 + 1)
+	if n := s.seen[way]; n < measured {
+		if n >= settling {
+			s.took[way][n-settling] = cycles * 1024 / (int64(size)/1024 + 1)
+		}
 		s.seen[way]++
 	}
-	next := bySlots
+	next := uint64(bySlots)
 	switch {
-	case s.seen[bySlots] < samples:
-	case s.seen[byOffer] < samples:
+	case s.seen[bySlots] < measured:
+	case s.seen[byOffer] < measured:
 		next = byOffer
 	default:
-		s.left = choiceLasts
-		if median(&s.took[byOffer]) <= median(&s.took[bySlots]) {
-			next = byOffer
-		}
+		next = uint64(s.choose())
 	}
-	return c.set(c.ways&^(1<<k) | uint64(next)<<k)
+	return c.set(c.ways&^(1<<k) | next<<k)
+}
+
+// choose settles upon a way when both were measured.
+func (s *sizeClass) choose() uint8 {
+	slots, offers := median(&s.took[bySlots]), median(&s.took[byOffer])
+	way := s.way
+	switch {
+	case s.lasts == 0 && offers <= slots:
+		way = byOffer
+	case s.lasts == 0:
+	case way == bySlots && offers < slots-slots/challenge:
+		way = byOffer
+	case way == byOffer && slots < offers-offers/challenge:
+		way = bySlots
+	}
+	if s.lasts != 0 && way == s.way {
+		s.lasts = min(4*s.lasts, choiceLasts)
+	} else {
+		s.lasts = firstLasts
+	}
+	s.way, s.left = way, s.lasts
+	return way
 }
 
 // median sorts, and gives the one in the middle.

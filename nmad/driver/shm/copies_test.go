@@ -24,20 +24,29 @@ func TestChooser(t *testing.T) {
 		t.Errorf("begins with %#x", ways)
 	}
 	const long, short = 1 << 20, 64 << 10
-	if n := play(&c, long, 2*samples, [2]int64{100, 60}); n != samples {
-		t.Errorf("%d of %d messages were offered while measuring", n, 2*samples)
+	if n := play(&c, long, 2*measured, [2]int64{100, 60}); n != measured {
+		t.Errorf("%d of %d messages were offered while measuring", n, 2*measured)
 	}
-	play(&c, short, 2*samples, [2]int64{50, 60})
-	if n := play(&c, long, 100, [2]int64{100, 60}); n != 100 {
-		t.Errorf("%d of 100 went the better way", n)
+	play(&c, short, 2*measured, [2]int64{50, 60})
+	if n := play(&c, long, firstLasts-1, [2]int64{100, 60}); n != firstLasts-1 {
+		t.Errorf("%d of %d went the better way", n, firstLasts-1)
 	}
-	if n := play(&c, short, 100, [2]int64{50, 60}); n != 0 {
-		t.Errorf("%d of 100 went the worse way", n)
+	if n := play(&c, short, firstLasts-1, [2]int64{50, 60}); n != 0 {
+		t.Errorf("%d of %d went the worse way", n, firstLasts-1)
 	}
-	// Things change.
-	play(&c, long, choiceLasts, [2]int64{40, 60})
-	if n := play(&c, long, 100, [2]int64{40, 60}); n != 0 {
-		t.Errorf("%d of 100 still go the way that was better once", n)
+	// In the long run little is measured.
+	play(&c, long, 2*choiceLasts, [2]int64{100, 60})
+	if n := play(&c, long, 4*choiceLasts, [2]int64{100, 60}); 4*choiceLasts-n > 5*measured {
+		t.Errorf("%d of %d went the worse way", 4*choiceLasts-n, 4*choiceLasts)
+	}
+	// Things change: a little, and then much.
+	play(&c, long, choiceLasts+2*measured, [2]int64{55, 60})
+	if n := play(&c, long, firstLasts, [2]int64{55, 60}); n != firstLasts {
+		t.Errorf("%d of %d go the way that was better once, and is hardly worse", n, firstLasts)
+	}
+	play(&c, long, choiceLasts+measured, [2]int64{40, 60})
+	if n := play(&c, long, firstLasts-1, [2]int64{40, 60}); n != 0 {
+		t.Errorf("%d of %d still go the way that was better once", n, firstLasts-1)
 	}
 	if c.hopeless(short); c.ways>>classOf(short)&1 != 0 {
 		t.Error("what is hopeless goes on")
@@ -47,9 +56,23 @@ func TestChooser(t *testing.T) {
 	}
 }
 
+// TestChooserCorrects: a choice upon messages that were disturbed does not last.
+func TestChooserCorrects(t *testing.T) {
+	var c chooser
+	c.allow(true)
+	const n = 64 << 10
+	play(&c, n, 2*measured, [2]int64{500, 60})
+	if c.ways == 0 {
+		t.Fatal("it does not go by what it measures")
+	}
+	if offers := play(&c, n, firstLasts+2*measured+500, [2]int64{30, 60}); offers > 2*firstLasts+2*measured {
+		t.Errorf("%d of %d went the worse way", offers, firstLasts+2*measured+500)
+	}
+}
+
 // TestChooserTimes: a message is timed as a whole, and not at all if it came both ways.
 func TestChooserTimes(t *testing.T) {
-	var c chooser
+	c := chooser{warm: true}
 	c.allow(true)
 	seen := func(n int) [2]uint8 { return c.classes[classOf(n)].seen }
 	c.begin(1000)
@@ -61,6 +84,12 @@ func TestChooserTimes(t *testing.T) {
 	}
 	if c.took(400); seen(1000) != [2]uint8{bySlots: 1} {
 		t.Error(seen(1000))
+	}
+	c.warm = false
+	c.begin(1000)
+	c.came[bySlots] = true
+	if c.took(1000); seen(1000) != [2]uint8{bySlots: 1} {
+		t.Error("timed while memory was being provided")
 	}
 	c.begin(3000)
 	c.came[byOffer] = true

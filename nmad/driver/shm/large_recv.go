@@ -72,6 +72,9 @@ func (r *largeRecv) pull(buf []byte) (n int, released, offer bool, err error) {
 func (r *largeRecv) release() {
 	store(&r.head, r.head+1)
 	r.slotCredit.slots.Store(r.head) // a barrier: the look at wantRoom comes after it
+	if r.head == uint64(len(r.words)) {
+		r.copies.warm = true
+	}
 }
 
 // ready says whether bytes are there. Called by Arm, possibly while PullLarge
