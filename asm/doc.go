@@ -15,6 +15,7 @@
 //	ThreadID    RDFSBASE, else gettid(2)   TPIDR_EL0, else gettid   gettid(2)
 //	G           g from TLS                 g register (R28)         number in runtime.Stack
 //	Prefetch... PREFETCHW                  PRFM PSTL1KEEP           an empty call
+//	Copy        REP MOVSB from 3 KiB on    builtin copy             builtin copy; race builds, too
 //	StoreRel... MOV                        atomic store             atomic store; race builds, too
 //
 // The twins are chosen by GOARCH, or on every architecture by the build tag
@@ -26,7 +27,8 @@
 // One primitive, one name: pause_amd64.s, pause_arm64.s, pause_asm.go (the
 // declaration) and pause_portable.go (the twin). Nothing in the assembly loops
 // or calls: Go cannot preempt assembly, so a loop there could hold up a
-// garbage collection. All of it is NOSPLIT and without a frame.
+// garbage collection. REP MOVSB takes as long as what it copies, which its
+// callers bound. All of it is NOSPLIT and without a frame.
 //
 // # What is checked, and when
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
@@ -129,7 +130,7 @@ func (g *Gate) deliver(r *Request, m *message) {
 func (g *Gate) fill(r *Request, body []byte) {
 	r.size = uint64(len(body))
 	if r.data.parts == nil {
-		r.n = copy(r.data.buf, body)
+		r.n = asm.Copy(r.data.buf, body)
 	} else {
 		r.n = r.data.fill(body)
 	}
@@ -247,7 +248,7 @@ func (g *Gate) arrive(tag uint64, body []byte) {
 		return
 	}
 	m := g.rx.pool.get(len(body))
-	copy(m.body, body)
+	asm.Copy(m.body, body)
 	m.tag, m.size, m.eager = tag, uint64(len(body)), true
 	g.stats.UnexpectedBytes += uint64(len(body))
 	g.stats.UnexpectedPeak = max(g.stats.UnexpectedPeak, g.stats.UnexpectedBytes)

@@ -18,7 +18,7 @@ type geometry struct {
 
 // standard is what links use, chosen by measurement: see
 // docs/decisions/large-messages-over-shm.md.
-var standard = geometry{cells: 128, maxBody: 16 << 10, bodies: 128 << 10, slots: 32, slotSize: 16 << 10}
+var standard = geometry{cells: 128, maxBody: 32 << 10, bodies: 128 << 10, slots: 32, slotSize: 16 << 10}
 
 const (
 	cellSize = 64   // bytes of a cell: one cache line

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -71,7 +72,7 @@ func (s *largeSend) push(buf []byte) (int, error) {
 // publishes it.
 func (s *largeSend) fill(pos uint64, buf []byte) int {
 	i := pos & uint64(len(s.words)-1)
-	n := copy(s.slots[i*s.slotSize:(i+1)*s.slotSize], buf)
+	n := asm.Copy(s.slots[i*s.slotSize:(i+1)*s.slotSize], buf)
 	// A full barrier, as in smallSend.send.
 	s.words[i].ready.Store(slotLap(pos, s.shift)<<32 | uint64(n))
 	return n

@@ -66,7 +66,7 @@ func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte, size int
 			}
 		}
 		to := s.bodies[start&uint64(len(s.bodies)-1):]
-		if copy(to, body); parts != nil {
+		if asm.Copy(to, body); parts != nil {
 			driver.Gather(to, parts)
 		}
 		s.bytes = end
