@@ -18,6 +18,7 @@ type experimentCommand struct {
 	Name   string `arg:"" optional:"" help:"Which one: ${experiments}. Without a name they are listed."`
 	Iters  int    `help:"Operations of each variant in each round; 0: the experiment's own number."`
 	Rounds int    `help:"How often every variant is measured, in turn; 0: the experiment's own number."`
+	Only   string `help:"Measure those variants alone that have this text in their names, in any case, and what they are compared with."`
 	Peers  string `help:"The MPI libraries beside ours: none, or a built test/peers command. Default: build that one, with the go command."`
 	output
 
@@ -56,10 +57,19 @@ func (c *experimentCommand) Validate() (err error) {
 		if c.Plot != "" {
 			return errors.New("--plot: name the experiment to draw, such as demo experiment E16")
 		}
+		if c.Only != "" {
+			return errors.New("--only: name the experiment to measure a part of, such as demo experiment E14")
+		}
 		return nil
 	}
 	if c.chosen, err = lab.Lookup(c.Name); err != nil {
 		return err
+	}
+	switch {
+	case c.Only != "" && !c.chosen.Parts:
+		return fmt.Errorf("--only: %s is measured as a whole; in parts can be measured: %s", c.chosen.Name, strings.Join(experimentsInParts(), ", "))
+	case c.Only != "" && c.Plot != "":
+		return errors.New("--only: a part draws no graph; leave out --plot")
 	}
 	return c.output.Validate()
 }
@@ -82,7 +92,7 @@ func (c *experimentCommand) run(ctx context.Context) error {
 	if x.Linked && !veth.Inside() && veth.Missing() == nil {
 		return c.inNamespace(ctx)
 	}
-	o := x.Resolve(lab.Options{Iters: c.Iters, Rounds: c.Rounds, CPUs: binding.Allowed(), Peers: c.Peers})
+	o := x.Resolve(lab.Options{Iters: c.Iters, Rounds: c.Rounds, CPUs: binding.Allowed(), Peers: c.Peers, Only: c.Only})
 	s, err := c.newSheet(x.Name, experimentParameters{x.Title, x.Paper, x.Published, o.Iters, o.Rounds}, steps)
 	if err != nil {
 		return err
@@ -108,6 +118,9 @@ func (c *experimentCommand) run(ctx context.Context) error {
 			return "demo experiment " + x.Name + ": " + conditions + ", " + s.report.Machine.CPU
 		},
 	})
+	if errors.Is(err, lab.ErrNoVariant) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
 	}
@@ -166,6 +179,16 @@ func runFollower() int {
 		return 1
 	}
 	return 0
+}
+
+// experimentsInParts names those of which --only may choose.
+func experimentsInParts() (names []string) {
+	for _, x := range lab.All() {
+		if x.Parts {
+			names = append(names, x.Name)
+		}
+	}
+	return names
 }
 
 // experimentNames are for --help.

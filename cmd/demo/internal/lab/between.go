@@ -27,8 +27,12 @@ func allSkipped(s *Sink, name, why string) error {
 	return errors.New("no figure was drawn: every row was skipped")
 }
 
-// measure measures the variants and writes their rows.
+// measure measures the variants, or those of them that Options.Only asks for, and writes their rows.
 func measure(ctx context.Context, o Options, s *Sink, variants []Variant, remarks ...string) ([]Row, error) {
+	variants, err := chosen(variants, o.Only)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.Begin(remarks...); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ var dedicatedCore = Experiment{
 	Published: "with one core of four dedicated up to 25 % of the compute power is lost",
 	Iters:     ep.Batches(ep.ClassS),
 	Rounds:    9,
+	Parts:     true,
 	Run:       runDedicatedCore,
 }
 

@@ -15,6 +15,7 @@ var engineCost = Experiment{
 	Published: "the engine without threads adds 100 ns; with threads the median 100 to 200 ns more, the best about the same",
 	Iters:     20000,
 	Rounds:    9,
+	Parts:     true,
 	Run:       runEngineCost,
 }
 

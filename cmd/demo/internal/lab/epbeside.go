@@ -17,6 +17,7 @@ var epBeside = Experiment{
 	Published: "the difference is below 0.5 % at any period, 0 to 1000 us",
 	Iters:     ep.Batches(ep.ClassS),
 	Rounds:    15,
+	Parts:     true,
 	Run:       runEPBeside,
 }
 

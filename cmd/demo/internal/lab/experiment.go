@@ -19,6 +19,7 @@ type Experiment struct {
 	Iters  int  // what Options.Iters is if it is not given; its meaning is the experiment's
 	Rounds int  // likewise
 	Linked bool // it wants a network namespace of its own, for a link between two hosts (package veth)
+	Parts  bool // Options.Only may choose among its variants
 
 	// Run measures, and puts rows into s. It fails only if something is wrong; what cannot
 	// be measured here is skipped.
@@ -31,6 +32,7 @@ type Options struct {
 	Rounds int    // how often every variant is measured
 	CPUs   []int  // that may be used
 	Peers  string // the command test/peers, built; empty: build it; NoPeers: ours alone
+	Only   string // of the variants those that have this in their name, in any case, with what they are compared with; empty: all
 }
 
 // Sink is where an experiment puts what it has to say. For one goroutine.

@@ -19,6 +19,7 @@ var emptyTask = Experiment{
 	Published: "4 sockets x 2 cores: per-core queues 770 to 858 ns (one 1819), per chip 1059 to 1199, global 4720",
 	Iters:     20000,
 	Rounds:    9,
+	Parts:     true,
 	Run:       runEmptyTask,
 }
 

@@ -19,6 +19,7 @@ var idlePeriod = Experiment{
 	Published: "from 10 us on the idle pollers are negligible; shorter periods raise median and average, not the best",
 	Iters:     300000,
 	Rounds:    7,
+	Parts:     true,
 	Run:       runIdlePeriod,
 }
 
@@ -55,7 +56,7 @@ func runIdlePeriod(ctx context.Context, o Options, s *Sink) error {
 				}},
 		}
 		for _, x := range series {
-			base := len(variants)
+			base := len(variants) + len(latencyPeriods) // the longest period: the curve's flat end
 			add := func(name string, period *float64, c duo.Setup, pollers bool) {
 				c.Driver, c.Hooked, c.Plain, c.Spin = "shm", true, x.plain, time.Second
 				polls := new(float64)

@@ -58,6 +58,44 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestChosen: what is asked for is measured with its base, and nothing else.
+func TestChosen(t *testing.T) {
+	ten := 10.0
+	var measured []string
+	play := func(name string) func() ([]float64, error) {
+		return func() ([]float64, error) { measured = append(measured, name); return []float64{1}, nil }
+	}
+	variants := []Variant{
+		{Name: "marcel", Variant: "off", Measure: play("0")},
+		{Name: "marcel", Variant: "on", Base: 0, Parameter: "period, us", Value: &ten, Measure: play("1")},
+		{Name: "threads", Variant: "off", Base: 2, Measure: play("2")},
+		{Name: "threads", Variant: "on", Base: 2, Parameter: "period, us", Value: &ten, Measure: play("3")},
+	}
+	for text, want := range map[string]string{
+		"":                         "0123",
+		"THREADS: on":              "23",
+		"on":                       "0123",
+		"marcel: on, period 10 us": "01",
+		"threads: off":             "2",
+	} {
+		measured = nil
+		var written []report.Row
+		all, err := measure(context.Background(), Options{Rounds: 1, CPUs: []int{0}, Only: text}, sink(t, &written), variants)
+		if got := strings.Join(measured, ""); err != nil || got != want || len(all) != len(want) || len(written) != len(want) {
+			t.Errorf("%q: measured %s in %d rows, %v; want %s", text, got, len(all), err, want)
+			continue
+		}
+		if last := all[len(all)-1]; (last.Base == "") != (text == "threads: off") {
+			t.Errorf("%q: the last row's base is %q", text, last.Base)
+		}
+	}
+	var written []report.Row
+	_, err := measure(context.Background(), Options{Rounds: 1, CPUs: []int{0}, Only: "nobody"}, sink(t, &written), variants)
+	if !errors.Is(err, ErrNoVariant) || !strings.Contains(err.Error(), `"nobody"; there are: marcel: off; marcel: on, period 10 us;`) || len(written) != 0 {
+		t.Errorf("%v, %d rows", err, len(written))
+	}
+}
+
 // TestRoundsFail: what fails, measures nothing, or is interrupted is no row.
 func TestRoundsFail(t *testing.T) {
 	broken := errors.New("broken")

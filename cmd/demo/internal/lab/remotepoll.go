@@ -23,6 +23,7 @@ var remotePoll = Experiment{
 	Published: "polling on a core that shares a cache adds 400 ns, on the same chip without one 1.2 to 2.3 us, on another chip 3.1 us",
 	Iters:     10000,
 	Rounds:    9,
+	Parts:     true,
 	Run:       runRemotePoll,
 }
 

@@ -1,8 +1,10 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
@@ -25,6 +27,8 @@ type Row struct {
 	Ratio     *float64 `json:"ratio"`    // to the base, median of the ratios round by round
 	RatioQ1   *float64 `json:"ratio_q1"` // and their quartiles
 	RatioQ3   *float64 `json:"ratio_q3"`
+	RatioLow  *float64 `json:"ratio_low"` // its confidence interval at 95 %; null: the rounds are too few for one
+	RatioHigh *float64 `json:"ratio_high"`
 	Better    string   `json:"better"`       // which way the ratio is better: "lower", for all are times
 	ProbeNS   *float64 `json:"probe_ns"`     // a cache line from core to core, meanwhile
 	Polls     *float64 `json:"polls_per_ms"` // rounds of the engine meanwhile; null: not counted
@@ -37,19 +41,22 @@ type Row struct {
 
 // Head implements report.Row.
 func (Row) Head() string {
-	return "# Medians over the rounds. Added: to the base, round by round; ratio: to the base, lower is better.\n" +
-		fmt.Sprintf("# %-48s %9s %10s %10s %24s %10s %10s %10s %8s %9s %8s %8s  %s", "Variant", "Parameter",
-			"Best", "Median", "[quartiles]", "Average", "P99", "Added", "Ratio", "CPU ratio", "Polls/ms", "Probe ns", "Base; conditions")
+	return "# Medians over the rounds. Added: to the base, round by round; ratio: to the base, lower is better, with its 95 % confidence interval.\n" +
+		fmt.Sprintf("# %-48s %9s %10s %10s %24s %10s %10s %10s %8s %18s %9s %8s %8s  %s", "Variant", "Parameter",
+			"Best", "Median", "[quartiles]", "Average", "P99", "Added", "Ratio", "[interval]", "CPU ratio", "Polls/ms", "Probe ns", "Base; conditions")
 }
 
 // Line implements report.Row.
 func (r Row) Line() string {
-	added, ratio, probe, value := "-", "-", "-", "-"
+	added, ratio, interval, probe, value := "-", "-", "-", "-", "-"
 	if r.Added != nil {
 		added = signed(*r.Added)
 	}
 	if r.Ratio != nil {
 		ratio = strconv.FormatFloat(*r.Ratio, 'f', 4, 64)
+	}
+	if r.RatioLow != nil {
+		interval = fmt.Sprintf("[%.4f, %.4f]", *r.RatioLow, *r.RatioHigh)
 	}
 	if r.ProbeNS != nil {
 		probe = strconv.FormatFloat(*r.ProbeNS, 'f', 1, 64)
@@ -72,9 +79,9 @@ func (r Row) Line() string {
 	if r.Name != "" {
 		name = r.Name + ": " + name
 	}
-	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %9s %8s %8s  %s", name, value,
+	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %18s %9s %8s %8s  %s", name, value,
 		report.Duration(r.Best), report.Duration(r.Median), "["+report.Duration(r.Q1)+", "+report.Duration(r.Q3)+"]",
-		report.Duration(r.Average), report.Duration(r.P99), added, ratio, cpu, polls, probe, where)
+		report.Duration(r.Average), report.Duration(r.P99), added, ratio, interval, cpu, polls, probe, where)
 }
 
 func signed(ns float64) string {
@@ -95,6 +102,48 @@ type Variant struct {
 	Measure   func() ([]float64, error) // one round: samples in ns
 	Polls     *float64                  // nil, or where Measure puts the rounds of the engine per ms
 	CPU       *float64                  // nil, or where Measure puts the CPU time that the process used, in ns
+}
+
+// label names a variant with its parameter, such as "period 10 us".
+func (v *Variant) label() string {
+	text := v.Name + ": " + v.Variant
+	if v.Value != nil {
+		name, unit, _ := strings.Cut(v.Parameter, ", ")
+		text += ", " + name + " " + number(*v.Value) + " " + unit
+	}
+	return text
+}
+
+// ErrNoVariant: Options.Only is in no variant's name.
+var ErrNoVariant = errors.New("--only: no variant has in its name")
+
+// chosen are the variants that have a text in their labels, in any case, each with its base.
+func chosen(all []Variant, text string) ([]Variant, error) {
+	if text == "" {
+		return all, nil
+	}
+	wanted, labels := make([]bool, len(all)), make([]string, len(all))
+	for i := range all {
+		labels[i] = all[i].label()
+		if strings.Contains(strings.ToLower(labels[i]), strings.ToLower(text)) {
+			wanted[i], wanted[all[i].Base] = true, true
+		}
+	}
+	var some []Variant
+	place := make([]int, len(all))
+	for i := range all {
+		if wanted[i] {
+			place[i] = len(some)
+			some = append(some, all[i])
+		}
+	}
+	for i := range some {
+		some[i].Base = place[some[i].Base]
+	}
+	if len(some) == 0 {
+		return nil, fmt.Errorf("%w %q; there are: %s", ErrNoVariant, text, strings.Join(labels, "; "))
+	}
+	return some, nil
 }
 
 // result is what one round of a variant came to.
@@ -153,6 +202,10 @@ func rows(variants []Variant, of [][]result, probes []float64) []Row {
 				r.CPURatio = &c
 			}
 			r.Added, r.Ratio, r.RatioQ1, r.RatioQ3 = &a, &q, &q1, &q3
+			if low, high, ok := stat.MedianWithin(ratios, 0.95); ok {
+				low, high = report.Significant(low), report.Significant(high)
+				r.RatioLow, r.RatioHigh = &low, &high
+			}
 		}
 		all = append(all, r)
 	}

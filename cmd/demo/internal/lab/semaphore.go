@@ -15,6 +15,7 @@ var semaphoreWait = Experiment{
 	Published: "the semaphore adds 750 ns; spinning for 5 us before it blocks removes them",
 	Iters:     10000,
 	Rounds:    9,
+	Parts:     true,
 	Run:       runSemaphoreWait,
 }
 

@@ -19,6 +19,7 @@ var timerPeriod = Experiment{
 	Published: "from 1 to 100 ms indistinguishable",
 	Iters:     10000,
 	Rounds:    7,
+	Parts:     true,
 	Run:       runTimerPeriod,
 }
 

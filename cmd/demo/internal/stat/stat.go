@@ -1,6 +1,9 @@
 package stat
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Quantile interpolates linearly between the two samples around q (0 to 1). It is
 // 0 of none. values may be in any order, and stays as it is.
@@ -13,6 +16,26 @@ func Quantile(values []float64, q float64) float64 {
 
 // Median is the quantile 0.5.
 func Median(values []float64) float64 { return Quantile(values, 0.5) }
+
+// MedianWithin is a confidence interval for the median of what values are a sample of: two
+// of the values, as close together as they may be for it to lie between them with at
+// least that probability, whatever the distribution. ok: there are enough values for one.
+func MedianWithin(values []float64, probability float64) (low, high float64, ok bool) {
+	n := len(values)
+	// How many of n values lie below the median is binomial. tail is the probability of at most k.
+	pmf := math.Exp2(-float64(n))
+	k, tail := 0, pmf
+	for k < n/2 && 2*tail <= 1-probability {
+		pmf *= float64(n-k) / float64(k+1)
+		k++
+		tail += pmf
+	}
+	if k == 0 {
+		return 0, 0, false
+	}
+	v := slices.Sorted(slices.Values(values))
+	return v[k-1], v[n-k], true
+}
 
 func ofSorted(v []float64, q float64) float64 {
 	at := q * float64(len(v)-1)

@@ -45,3 +45,20 @@ func TestSummarize(t *testing.T) {
 		t.Errorf("of none: %+v", got)
 	}
 }
+
+// TestMedianWithin: the ranks are those of the tables for the sign test.
+func TestMedianWithin(t *testing.T) {
+	for _, test := range []struct {
+		n         int
+		low, high float64
+	}{{0, 0, 0}, {5, 0, 0}, {6, 1, 6}, {9, 2, 8}, {10, 2, 9}, {15, 4, 12}, {25, 8, 18}, {100, 40, 61}, {1000, 469, 532}} {
+		values := make([]float64, test.n)
+		for i := range values {
+			values[i] = float64(test.n - i)
+		}
+		low, high, ok := MedianWithin(values, 0.95)
+		if low != test.low || high != test.high || ok != (test.high > 0) {
+			t.Errorf("of %d values: %g to %g, %v; want %g to %g", test.n, low, high, ok, test.low, test.high)
+		}
+	}
+}
