@@ -320,6 +320,35 @@ func TestArmThatSaysNoKeepsAwake(t *testing.T) {
 	}
 }
 
+// A queue stays counted as pending for a moment after its last task. Who wants to sleep settles
+// that himself, and does not lie down if nothing else is pending: nobody would wake him.
+func TestNobodySleepsForNothing(t *testing.T) {
+	e := engine(t, Config{})
+	attach(t, e, newByHand(1))
+	r := newReceiver(t, e, newPipe(t)) // is no request by itself
+	var task Task
+	task.Init("one", func(*Task) Status { return Done }, OneShot)
+	submit(t, e, &task)
+	for !task.State().AtRest() {
+		e.Poll()
+	}
+	if e.load.view().pending() == 0 {
+		t.Fatal("the queue of a task that has just run does not count any more: this test shows nothing")
+	}
+	if n := e.sleeper.sleep(100 * time.Millisecond); n != unready {
+		t.Errorf("nap %d with nothing pending, want %d, unready", n, unready)
+	}
+	if n := e.sleeper.sleep(100 * time.Millisecond); n != refused {
+		t.Errorf("the next nap: %d, want %d, refused", n, refused)
+	}
+	e.Need()
+	defer e.Done()
+	r.net.put()
+	if n := e.sleeper.sleep(forever); n != unready && n != arrived { // the other way: it sleeps for what is pending
+		t.Errorf("nap %d with a request pending and something there", n)
+	}
+}
+
 func TestSleepRefuses(t *testing.T) {
 	e := engine(t, Config{})
 	if err := e.AddSource(newPipe(t)); err != nil {
