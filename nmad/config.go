@@ -73,8 +73,12 @@ type Config struct {
 	// a few polls, whatever Spin says, unless it is below 0.
 	Shared bool
 
-	Eager     int    // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes
-	Profile   string // file with what was measured of the network (Profile), for the default of Eager and for the shares of rails; default none
+	Eager   int    // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes
+	Profile string // file with what was measured of the network (Profile), for the default of Eager and for the shares of rails; default none
+
+	// Measured is a profile that no file holds, such as Gate.Sample returns, in place of Profile.
+	Measured *Profile
+
 	eagerFrom string // who has set Eager, if not the caller
 
 	Unexpected int // memory for messages without a receive, in bytes per peer; default 4 MiB
@@ -210,15 +214,20 @@ func (c *Config) completeRails() error {
 
 // readProfile takes over what was measured of the rails.
 func (c *Config) readProfile() error {
-	if c.Profile == "" || len(c.networks) == 0 {
+	if c.Profile == "" && c.Measured == nil || len(c.networks) == 0 {
 		return nil
 	}
-	p, err := LoadProfile(c.Profile)
+	p, err := c.Measured, error(nil)
+	if p != nil {
+		err = p.check("")
+	} else {
+		p, err = LoadProfile(c.Profile)
+	}
 	if err != nil {
 		return err
 	}
 	if r, ok := p.Rails[c.names[0]]; ok && c.Eager == 0 && r.Eager > 0 {
-		c.Eager, c.eagerFrom = r.Eager, "measured, "+c.Profile
+		c.Eager, c.eagerFrom = r.Eager, c.measured()
 	}
 	c.costs = map[string]strategy.Cost{}
 	for _, name := range c.names {
@@ -227,6 +236,14 @@ func (c *Config) readProfile() error {
 		}
 	}
 	return nil
+}
+
+// measured says where what was measured comes from.
+func (c *Config) measured() string {
+	if c.Measured != nil {
+		return "measured, just now"
+	}
+	return "measured, " + c.Profile
 }
 
 // driverConfig is what the driver of a rail is opened with. Its secret is one of its own, so

@@ -50,13 +50,21 @@ func LoadProfile(file string) (*Profile, error) {
 	if err := json.Unmarshal(text, &p); err != nil {
 		return nil, fmt.Errorf("nmad: %w: profile %s: %w: have it measured again", ErrConfig, file, err)
 	}
-	for name, r := range p.Rails {
-		if r.Eager < 0 || r.Eager == 0 && r.Bandwidth == 0 || r.LatencyNs < 0 || r.Bandwidth < 0 || r.Bandwidth > maxBandwidth {
-			return nil, fmt.Errorf("nmad: %w: profile %s: rail %q has an eager limit of %d bytes, a latency of %d ns and a bandwidth of %g bytes/ns: have it measured again",
-				ErrConfig, file, name, r.Eager, r.LatencyNs, r.Bandwidth)
-		}
+	if err := p.check(" " + file); err != nil {
+		return nil, err
 	}
 	return &p, nil
+}
+
+// check says what cannot have been measured; which is put behind the word profile.
+func (p *Profile) check(which string) error {
+	for name, r := range p.Rails {
+		if r.Eager < 0 || r.Eager == 0 && r.Bandwidth == 0 || r.LatencyNs < 0 || r.Bandwidth < 0 || r.Bandwidth > maxBandwidth {
+			return fmt.Errorf("nmad: %w: profile%s: rail %q has an eager limit of %d bytes, a latency of %d ns and a bandwidth of %g bytes/ns: have it measured again",
+				ErrConfig, which, name, r.Eager, r.LatencyNs, r.Bandwidth)
+		}
+	}
+	return nil
 }
 
 // Save writes the profile into a file.

@@ -63,16 +63,22 @@ func TestSample(t *testing.T) {
 		}
 		j.close()
 		rail.Eager = 77
+		measured := &Profile{Rails: map[string]Rail{d.Name(): rail}}
 		file := filepath.Join(t.TempDir(), "profile.json")
-		if err := (&Profile{Rails: map[string]Rail{d.Name(): rail}}).Save(file); err != nil {
+		if err := measured.Save(file); err != nil {
 			t.Fatal(err)
 		}
-		j = newJob(t, 2, d, func(c *Config) { c.Profile = file })
-		p := j.sessions[0].Gate(1).Protocols()
-		if len(p) != 2 || p[0].To != 77 || p[1].From != 78 || p[0].Why != "measured, "+file || p[0].Rail != d.Name() {
-			t.Errorf("%+v", p)
+		for from, use := range map[string]func(*Config){
+			file:       func(c *Config) { c.Profile = file },
+			"just now": func(c *Config) { c.Measured = measured },
+		} {
+			j = newJob(t, 2, d, use)
+			p := j.sessions[0].Gate(1).Protocols()
+			if len(p) != 2 || p[0].To != 77 || p[1].From != 78 || p[0].Why != "measured, "+from || p[0].Rail != d.Name() {
+				t.Errorf("%+v", p)
+			}
+			j.close()
 		}
-		j.close()
 	})
 }
 
@@ -91,6 +97,10 @@ func TestLoadProfile(t *testing.T) {
 		if _, err := LoadProfile(file); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v, want ErrConfig", file, err)
 		}
+	}
+	wrong := &Profile{Rails: map[string]Rail{"shm": {Eager: -1}}}
+	if _, err := Open(context.Background(), Config{Size: 2, Rendezvous: "127.0.0.1:0", Secret: make([]byte, 32), Driver: "shm", Measured: wrong}); !errors.Is(err, ErrConfig) {
+		t.Errorf("what cannot have been measured: %v, want ErrConfig", err)
 	}
 	if _, err := Open(context.Background(), Config{Size: 1, Strategy: "agregation"}); !errors.Is(err, ErrConfig) {
 		t.Errorf("a strategy that is none: %v, want ErrConfig", err)

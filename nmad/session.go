@@ -173,7 +173,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 			r := &g.rails[i]
 			r.name = s.cfg.names[i]
 			if c, ok := s.cfg.costs[r.name]; ok {
-				r.cost, r.why = c, "measured, "+s.cfg.Profile
+				r.cost, r.why = c, s.cfg.measured()
 			}
 		}
 	}

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/size"
@@ -40,15 +37,8 @@ func Explain(ctx context.Context, o Options, w io.Writer) error {
 		}
 		printPoints(w, profile)
 		if base.Profile = o.Save; o.Save == "" {
-			dir, err := os.MkdirTemp("", "pm2-profile-")
-			if err != nil {
-				return err
-			}
-			defer os.RemoveAll(dir)
-			base.Profile = filepath.Join(dir, "profile")
-			w = renamed{w, strings.NewReplacer(base.Profile, "just now")}
-		}
-		if err := profile.Save(base.Profile); err != nil {
+			base.Measured = profile
+		} else if err := profile.Save(o.Save); err != nil {
 			return err
 		}
 	}
@@ -68,19 +58,6 @@ func Explain(ctx context.Context, o Options, w io.Writer) error {
 		return err
 	}
 	return printRails(w, p.sessions[0].Gate(1))
-}
-
-// renamed writes text with other names in it.
-type renamed struct {
-	io.Writer
-	names *strings.Replacer
-}
-
-func (r renamed) Write(b []byte) (int, error) {
-	if _, err := r.names.WriteString(r.Writer, string(b)); err != nil {
-		return 0, err
-	}
-	return len(b), nil
 }
 
 // printRails tells what each rail carries of a long message, and what that comes from.
