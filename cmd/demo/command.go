@@ -14,6 +14,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/size"
+	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -193,6 +194,9 @@ func parse(args []string, exit func(int)) (any, error) {
 			"formats":       strings.Join(report.Formats, ","),
 			"leastReps":     fmt.Sprint(bench.LeastReps),
 			"mostVPs":       fmt.Sprint(mostExplained),
+			"strategyHelp":  variableHelp(nmad.EnvStrategy),
+			"eagerHelp":     variableHelp(nmad.EnvEager),
+			"profileHelp":   variableHelp(nmad.EnvProfile),
 			"mostProcesses": fmt.Sprint(mostProcesses),
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/launch"
+	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
 // ranks are a part of a job: "FIRST:COUNT".
@@ -30,6 +33,29 @@ func (r *ranks) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// byteCount is a number of them, at least 1; 0: not given.
+type byteCount int
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (b *byteCount) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return nil // an empty variable is none
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q: give a number of bytes, at least 1", text)
+	}
+	*b = byteCount(n)
+	return nil
+}
+
+// variableHelp is the help text of a flag that goes before an environment variable of nmad.
+func variableHelp(name string) string {
+	i := slices.IndexFunc(nmad.Environment, func(v nmad.Variable) bool { return v.Name == name })
+	v := nmad.Environment[i]
+	return strings.ToUpper(v.Meaning[:1]) + v.Meaning[1:] + ": " + v.Values + ". Default: " + v.Default + "."
+}
+
 // mostProcesses is how many a job may have.
 const mostProcesses = 4096
 
@@ -43,6 +69,9 @@ type runCommand struct {
 	Listen     hostPort      `help:"Where the processes of this host accept links; with several rails also an address for each, with commas. Default: loopback, and with several hosts the address named for this one; any free port."`
 	Ranks      *ranks        `help:"Start only these ranks of the job; other launchers start the others, with the same --rendezvous and --secret-file."`
 	SecretFile file          `help:"File with the job's secret: 32 hexadecimal digits or more. - reads the first line of the standard input, and ends the job when that input ends."`
+	Strategy   string        `env:"PM2_STRATEGY" placeholder:"NAME" help:"${strategyHelp}"`
+	Eager      byteCount     `env:"PM2_EAGER" placeholder:"BYTES" help:"${eagerHelp}"`
+	Profile    string        `env:"PM2_PROFILE" placeholder:"FILE" help:"${profileHelp} Each host looks for it by this name."`
 	Link       string        `enum:",lazy,all" default:"" help:"When the links between the processes are made: when they are first needed (lazy), or all when the job starts (all), which then fails if one cannot be made. Default: lazy; all in a job of two."`
 	Heartbeat  time.Duration `help:"After how long without a sign of life a process is taken for lost: 100ms to 1h. Default: never."`
 	Unbound    bool          `help:"Do not bind the processes to CPUs."`
@@ -72,6 +101,16 @@ func (c *runCommand) Validate() error {
 	if c.Driver != "" {
 		if _, err := driver.LookupAll(c.Driver); err != nil {
 			return fmt.Errorf("--driver: %w", err)
+		}
+	}
+	if c.Strategy != "" {
+		if _, err := strategy.Lookup(c.Strategy); err != nil {
+			return fmt.Errorf("--strategy: %w", err)
+		}
+	}
+	if c.Profile != "" && c.Hosts == "" {
+		if _, err := nmad.LoadProfile(c.Profile); err != nil {
+			return fmt.Errorf("--profile: %w", err)
 		}
 	}
 	if err := c.Rendezvous.check("--rendezvous"); err != nil {
@@ -113,6 +152,7 @@ func (c *runCommand) run(context.Context) error {
 	spec := launch.Spec{
 		N: c.Processes, Path: words[0], Args: words[1:],
 		Driver: c.Driver, Rendezvous: string(c.Rendezvous), Listen: string(c.Listen),
+		Strategy: c.Strategy, Eager: int(c.Eager), Profile: c.Profile,
 		Link: c.Link, Heartbeat: c.Heartbeat, Unbound: c.Unbound, Signals: true, Grace: c.Grace,
 		Warn: func(text string) { warn("%s", text) },
 		Rsh:  strings.Fields(c.Rsh), Remote: c.remote,
@@ -194,6 +234,15 @@ func (c *runCommand) remote(r launch.Remote) []string {
 	words := []string{c.Demo, "run",
 		"-n", strconv.Itoa(r.N), "--ranks", fmt.Sprintf("%d:%d", r.First, r.Count), "--secret-file", "-",
 		"--driver", r.Driver, "--rendezvous", r.Rendezvous, "--listen", r.Listen, "--grace", c.Grace.String(),
+	}
+	if c.Strategy != "" {
+		words = append(words, "--strategy", c.Strategy)
+	}
+	if c.Eager != 0 {
+		words = append(words, "--eager", strconv.Itoa(int(c.Eager)))
+	}
+	if c.Profile != "" {
+		words = append(words, "--profile", c.Profile)
 	}
 	if c.Link != "" {
 		words = append(words, "--link", c.Link)

@@ -191,7 +191,12 @@ func (j *Job) start(rank int) error {
 		nmad.EnvSecret:     hex.EncodeToString(j.spec.Secret),
 		nmad.EnvDriver:     j.spec.Driver,
 		nmad.EnvListen:     j.spec.Listen,
+		nmad.EnvStrategy:   j.spec.Strategy,
+		nmad.EnvProfile:    j.spec.Profile,
 		nmad.EnvLink:       j.spec.Link,
+	}
+	if j.spec.Eager != 0 {
+		env[nmad.EnvEager] = strconv.Itoa(j.spec.Eager)
 	}
 	if j.spec.Heartbeat != 0 {
 		env[nmad.EnvHeartbeat] = j.spec.Heartbeat.String()
@@ -264,7 +269,8 @@ func (j *Job) Config() nmad.Config {
 	j.listener = nil
 	return nmad.Config{
 		Rank: 0, Size: j.spec.N, Rendezvous: j.addr, Listener: l,
-		Secret: j.spec.Secret, Driver: j.spec.Driver, Listen: j.spec.Listen, Link: j.spec.Link, Heartbeat: j.spec.Heartbeat, Shared: j.shared,
+		Secret: j.spec.Secret, Driver: j.spec.Driver, Listen: j.spec.Listen,
+		Strategy: j.spec.Strategy, Eager: j.spec.Eager, Profile: j.spec.Profile, Link: j.spec.Link, Heartbeat: j.spec.Heartbeat, Shared: j.shared,
 	}
 }
 

@@ -48,6 +48,10 @@ type Spec struct {
 	Stdout func(rank int) io.Writer // where output goes, also that of another host, which is Relayed; default where ours goes
 	Stderr func(rank int) io.Writer // likewise
 
+	Strategy string // for PM2_STRATEGY: what to make of messages that wait for the network; default nmad's
+	Eager    int    // for PM2_EAGER: longest message that is sent without asking, in bytes; default nmad's
+	Profile  string // for PM2_PROFILE: file with what was measured of the networks; default none
+
 	Link      string        // for PM2_LINK: when the links between the processes are made; default nmad's
 	Heartbeat time.Duration // for PM2_HEARTBEAT: after how long a silent process is taken for lost; 0: never
 
@@ -94,6 +98,8 @@ func (s *Spec) complete() error {
 		return fmt.Errorf("launch: %w: ranks %d to %d of a job of %d", ErrSpec, s.First, s.First+max(s.Count, 1)-1, s.N)
 	case s.Elsewhere && s.First > 0 && port(s.Rendezvous) == "0":
 		return fmt.Errorf("launch: %w: rank 0 is elsewhere, and where is not known: give host:port", ErrSpec)
+	case s.Eager < 0:
+		return fmt.Errorf("launch: %w: eager messages of up to %d bytes: give at least 1", ErrSpec, s.Eager)
 	case s.Secret != nil && len(s.Secret) < bootstrap.MinSecret:
 		return fmt.Errorf("launch: %w: a secret of %d bytes: give at least %d", ErrSpec, len(s.Secret), bootstrap.MinSecret)
 	case len(s.Hosts) > 0 && (s.First > 0 || s.Count > 0 || s.Elsewhere):
