@@ -47,8 +47,7 @@ type World struct {
 	Link   driver.Link // bare
 	Listen string      // where further sessions may accept links; empty: loopback
 	lost   *atomic.Bool
-	cpus   []int
-	free   bool
+	setup  Setup
 
 	// Of Alone: the other end, rank 1's.
 	Far     *nmad.Gate
@@ -162,15 +161,13 @@ func Alone(ctx context.Context, c Setup, play func(*World) error) error {
 
 // stage makes the scheduler, or the pollers, and the engine of a World, and takes them down.
 func stage(c Setup, lost *atomic.Bool, play func(*World) error) (err error) {
-	w := &World{lost: lost, Listen: c.Listen, cpus: c.CPUs, free: c.Free}
-	var hooked pioman.Scheduler
+	w := &World{lost: lost, Listen: c.Listen, setup: c}
 	later := func(stop func(context.Context) error) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		err = errors.Join(err, stop(ctx))
 	}
-	switch {
-	case !c.Plain:
+	if !c.Plain {
 		w.Sched, err = sched.New(sched.Config{
 			VPs: len(c.CPUs), CPUs: c.CPUs, Unbound: c.Free, Shared: c.Shared, Period: c.Timer,
 		})
@@ -178,14 +175,6 @@ func stage(c Setup, lost *atomic.Bool, play func(*World) error) (err error) {
 			return err
 		}
 		defer later(w.Sched.Stop)
-		hooked = w.Sched
-	case c.Hooked:
-		pool, err := pollers.Start(pollers.Config{CPUs: c.CPUs, Active: len(c.CPUs), Shared: c.Shared, Tick: c.Timer})
-		if err != nil {
-			return err
-		}
-		defer pool.Stop()
-		hooked = pool
 	}
 	params := pioman.DefaultParams()
 	for name, text := range c.Params {
@@ -196,13 +185,35 @@ func stage(c Setup, lost *atomic.Bool, play func(*World) error) (err error) {
 	w.Engine = pioman.New(pioman.Config{Name: "experiment", Shared: c.Shared, Params: &params})
 	defer func() { err = errors.Join(err, w.Engine.Close()) }()
 	if c.Hooked {
-		stop, err := w.Engine.Attach(hooked)
+		stop, err := w.Hook()
 		if err != nil {
 			return err
 		}
 		defer stop()
 	}
 	return play(w)
+}
+
+// Hook attaches the engine of a World that was not set up Hooked: to the scheduler or, in a plain
+// World, to poller threads, which stop ends.
+func (w *World) Hook() (stop func(), err error) {
+	if w.Sched != nil {
+		return w.Engine.Attach(w.Sched)
+	}
+	c := &w.setup
+	pool, err := pollers.Start(pollers.Config{CPUs: c.CPUs, Active: len(c.CPUs), Shared: c.Shared, Tick: c.Timer})
+	if err != nil {
+		return nil, err
+	}
+	detach, err := w.Engine.Attach(pool)
+	if err != nil {
+		pool.Stop()
+		return nil, err
+	}
+	return func() {
+		detach()
+		pool.Stop()
+	}, nil
 }
 
 // open opens the session of a rank.
@@ -238,8 +249,8 @@ func (w *World) Spawn(vp int, name string, f func()) (join func() error) {
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // and ends locked: the OS thread goes with its mask
-		if !w.free {
-			if err := binding.Thread(w.cpus[vp]); err != nil {
+		if !w.setup.Free {
+			if err := binding.Thread(w.setup.CPUs[vp]); err != nil {
 				done <- err
 				return
 			}

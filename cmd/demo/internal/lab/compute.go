@@ -113,13 +113,22 @@ func (c *computation) alone(ctx context.Context, setup duo.Setup, vps []int, pen
 // polls the engine's rounds per ms meanwhile, and then has the receive served: by what is
 // sent to the gate serve, whose other end is from or, in another process, does the same.
 func withPending(w *duo.World, from, serve *nmad.Gate, wanted bool, polls *float64, f func() error) (err error) {
+	return counting(w, from, serve, wanted, func(rounds *atomic.Int64) error {
+		start := time.Now()
+		err := f()
+		*polls = float64(rounds.Load()) / (float64(time.Since(start).Nanoseconds()) / 1e6)
+		return err
+	})
+}
+
+// counting is withPending for an f that looks itself how many rounds the engine has made.
+func counting(w *duo.World, from, serve *nmad.Gate, wanted bool, f func(rounds *atomic.Int64) error) (err error) {
+	var rounds atomic.Int64
 	if !wanted {
-		*polls = 0
-		return f()
+		return f(&rounds)
 	}
 	const never = 99 // a tag on which nothing comes meanwhile
 	r := from.Irecv(never, make([]byte, 1))
-	var rounds atomic.Int64
 	var count pioman.Task
 	count.Init("count rounds", func(*pioman.Task) pioman.Status {
 		rounds.Add(1)
@@ -129,11 +138,9 @@ func withPending(w *duo.World, from, serve *nmad.Gate, wanted bool, polls *float
 		return err
 	}
 	defer func() { err = errors.Join(err, count.Cancel()) }()
-	start := time.Now()
-	if err := f(); err != nil {
+	if err := f(&rounds); err != nil {
 		return err
 	}
-	*polls = float64(rounds.Load()) / (float64(time.Since(start).Nanoseconds()) / 1e6)
 	if err := serve.Send(never, []byte{1}); err != nil {
 		return err
 	}

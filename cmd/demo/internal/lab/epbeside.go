@@ -27,7 +27,6 @@ var idlePeriods = []float64{0, 1, 10, 100, 1000}
 func runEPBeside(ctx context.Context, o Options, s *Sink) error {
 	work := newComputation(o.Iters)
 	cpus := o.CPUs[:min(2, len(o.CPUs))]
-	vps := vpsOf(cpus)
 	var variants []Variant
 	for _, flavour := range []struct {
 		name, where string
@@ -36,42 +35,22 @@ func runEPBeside(ctx context.Context, o Options, s *Sink) error {
 		{"marcel", "one process, a thread on each VP; its hooks poll", false},
 		{"threads", "one process, a goroutine on each CPU; poller threads under SCHED_IDLE beside it", true},
 	} {
-		// Each comparison has a run with the engine off right beside it: a computation of a
-		// fraction of a second sees every mood of the machine.
-		measured := func(name string, period *float64, setup duo.Setup, pending bool, base int) {
-			setup.CPUs, setup.Plain = cpus, flavour.plain
-			polls := new(float64)
-			variants = append(variants, Variant{
-				Name: flavour.name, Variant: name, Parameter: "idle polling period, us", Value: period, Base: base, Where: flavour.where,
-				Polls: polls, CPU: &work.cpu,
-				Measure: func() ([]float64, error) { return work.alone(ctx, setup, vps, pending, polls) },
-			})
+		add := func(name string, period *float64, params map[string]string, asked bool) {
+			x := &switching{work: work, setup: duo.Setup{CPUs: cpus, Plain: flavour.plain, Params: params}, asked: asked}
+			v := Variant{Name: flavour.name, Parameter: "idle polling period, us", Value: period, Where: flavour.where}
+			variants = append(variants, x.variants(ctx, v, name, len(variants))...)
 		}
-		add := func(name string, period *float64, setup duo.Setup, pending bool) {
-			base := len(variants)
-			measured("engine off", period, duo.Setup{}, false, base)
-			measured(name, period, setup, pending, base)
-		}
-		add("engine on, nothing pending", nil, duo.Setup{Hooked: true}, false)
-		add("engine on, a receive pending, defaults", nil, duo.Setup{Hooked: true}, true)
+		add("engine on, nothing pending", nil, nil, false)
 		for i := range idlePeriods {
-			add("engine on, a receive polled for", &idlePeriods[i], duo.Setup{Hooked: true, Params: polling(idlePeriods[i])}, true)
+			add("engine on, a receive pending", &idlePeriods[i], map[string]string{"idle-granularity": fmt.Sprint(idlePeriods[i])}, true)
 		}
+		add("engine on, a receive polled for for ever", nil, polling(10), true)
 	}
-	all, err := measure(ctx, o, s, variants, work.String()+", its sums verified; the base is the run with the engine off right beside it")
+	all, err := measure(ctx, o, s, variants, work.String()+", its sums verified; the base is the same threads with the engine switched off in between")
 	if err != nil {
 		return err
 	}
 	return drawPeriods(s, work.String()+", engine on against off", all)
-}
-
-// vpsOf numbers the VPs on some CPUs.
-func vpsOf(cpus []int) []int {
-	vps := make([]int, len(cpus))
-	for i := range vps {
-		vps[i] = i
-	}
-	return vps
 }
 
 // polling has every idle VP poll once in so many us, for as long as something is pending.
@@ -96,7 +75,7 @@ func drawPeriods(s *Sink, title string, all []Row) error {
 func periodPanel(all []Row) figure.Panel {
 	percent := func(ratio float64) float64 { return (ratio - 1) * 100 }
 	panel := figure.Panel{X: "idle polling period (us); " + all[0].Name, Y: "time added to the computation (%)", Zero: true}
-	with := figure.Curve{Name: all[len(all)-1].Variant}
+	var with figure.Curve
 	flat := []figure.Curve{{Name: "published bound, 0.5 %", Dashed: true, Y: []float64{0.5}}}
 	for i := range all {
 		r := &all[i]
@@ -107,7 +86,7 @@ func periodPanel(all []Row) figure.Panel {
 			flat = append(flat, figure.Curve{Name: r.Variant, Dashed: true, Y: []float64{percent(*r.Ratio)}})
 			continue
 		}
-		panel.Places = append(panel.Places, number(*r.Value))
+		panel.Places, with.Name = append(panel.Places, number(*r.Value)), r.Variant
 		with.Y = append(with.Y, percent(*r.Ratio))
 		with.Low = append(with.Low, percent(*r.RatioQ1))
 		with.High = append(with.High, percent(*r.RatioQ3))

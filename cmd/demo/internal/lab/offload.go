@@ -98,23 +98,14 @@ func runOffloading(ctx context.Context, o Options, s *Sink) error {
 		if w.where != "" {
 			where += "; " + w.where
 		}
-		var kept [2][]float64 // of one run, until both have been asked for; either may be first, and only
-		part := func(i int) func() ([]float64, error) {
-			return func() (samples []float64, err error) {
-				if kept[i] == nil {
-					if kept[0], kept[1], err = isends(ctx, w, []int{a, b}, o.Iters); err != nil {
-						return nil, err
-					}
-				}
-				samples, kept[i] = kept[i], nil
-				return samples, nil
-			}
-		}
+		total, inside := twin(func() (total, inside []float64, err error) {
+			return isends(ctx, w, []int{a, b}, o.Iters)
+		})
 		add := func(name string, base int, measure func() ([]float64, error)) {
 			variants = append(variants, Variant{Name: "32 KiB", Variant: w.name + ": " + name, Base: base, Where: where, Measure: measure})
 		}
-		add("all but the computation", 0, part(0))
-		add("inside isend", 1, part(1))
+		add("all but the computation", 0, total)
+		add("inside isend", 1, inside)
 	}
 	all, err := measure(ctx, o, s, variants, "time from isend to the end of wait, less the 10 us of computation between; and of this what isend took")
 	if err != nil || s.Plot == nil {

@@ -37,25 +37,22 @@ func runTimerPeriod(ctx context.Context, o Options, s *Sink) error {
 		}
 		work := newComputation(o.Iters / batchesPerIters)
 		var variants []Variant
-		for _, name := range []string{"1-byte latency", "EP"} {
-			base := len(variants)
-			for i, period := range timerPeriods {
-				ms := float64(period.Milliseconds())
-				v := Variant{Name: name, Variant: "timer period " + period.String(), Base: base, Parameter: "timer period, ms", Value: &ms, Where: placeOf(p)}
-				setup := duo.Setup{Driver: "shm", Hooked: true, Timer: timerPeriods[i]}
-				if name == "EP" {
-					polls := new(float64)
-					v.Polls, v.CPU = polls, &work.cpu
-					setup.CPUs, setup.Params = cpus, polling(10)
-					v.Where = "one process, both cores compute, a receive is polled for at each tick"
-					v.Measure = func() ([]float64, error) { return work.alone(ctx, setup, vpsOf(cpus), true, polls) }
-				} else {
-					v.Measure = func() ([]float64, error) { return latency(ctx, p, setup, 1, o.Iters) }
-				}
-				variants = append(variants, v)
-			}
+		for i, period := range timerPeriods {
+			ms := float64(period.Milliseconds())
+			variants = append(variants, Variant{
+				Name: "1-byte latency", Variant: "timer period " + period.String(), Parameter: "timer period, ms", Value: &ms, Where: placeOf(p),
+				Measure: func() ([]float64, error) {
+					return latency(ctx, p, duo.Setup{Driver: "shm", Hooked: true, Timer: timerPeriods[i]}, 1, o.Iters)
+				},
+			})
 		}
-		all, err := measure(ctx, o, s, variants, "1 byte one way over shm, and "+work.String()+"; the base is the period of 1 ms")
+		for i, period := range timerPeriods {
+			ms := float64(period.Milliseconds())
+			x := &switching{work: work, setup: duo.Setup{CPUs: cpus, Timer: timerPeriods[i]}, asked: true}
+			v := Variant{Name: "EP", Parameter: "timer period, ms", Value: &ms, Where: "one process, both cores compute, a receive is pending"}
+			variants = append(variants, x.variants(ctx, v, "timer period "+period.String(), len(variants))...)
+		}
+		all, err := measure(ctx, o, s, variants, "1 byte one way over shm, and "+work.String()+"; the base is the period of 1 ms, that of EP the same threads with the engine switched off in between")
 		if err != nil || s.Plot == nil {
 			return err
 		}
@@ -71,15 +68,15 @@ func drawTimer(s *Sink, all []Row) error {
 	n := len(timerPeriods)
 	panels := []figure.Panel{
 		curvesOf(all[:n], "timer period (ms)", "one-way latency"),
-		{X: "timer period (ms)", Y: "time of the computation, against 1 ms (%)", Zero: true},
+		{X: "timer period (ms)", Y: "time of the computation, engine on against off (%)", Zero: true},
 	}
-	ratio, bound := figure.Curve{Name: "EP, a receive polled for"}, figure.Curve{Name: "0.5 %", Dashed: true}
+	ratio, bound := figure.Curve{Name: "EP, a receive pending"}, figure.Curve{Name: "0.5 %", Dashed: true}
 	for i := range all[n:] {
 		r := &all[n+i]
-		change := 0.0
-		if r.Ratio != nil {
-			change = (*r.Ratio - 1) * 100
+		if r.Ratio == nil {
+			continue
 		}
+		change := (*r.Ratio - 1) * 100
 		panels[1].Places = append(panels[1].Places, number(*r.Value))
 		ratio.Y, bound.Y = append(ratio.Y, change), append(bound.Y, 0.5)
 	}
