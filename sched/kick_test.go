@@ -9,6 +9,16 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
+// awaited waits for what other threads bring about.
+func awaited(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !f(); time.Sleep(50 * time.Microsecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within a minute", what)
+		}
+	}
+}
+
 // TestKickWhileLent: a spare that was woken by a kick, and finds its VP borrowed,
 // must not take the kick along when it goes back to sleep.
 func TestKickWhileLent(t *testing.T) {
@@ -28,17 +38,9 @@ func TestKickWhileLent(t *testing.T) {
 	}
 	defer h.Unregister()
 	v := s.vps[0]
-	await := func(what string, f func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !f(); time.Sleep(50 * time.Microsecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%s: not within a minute", what)
-			}
-		}
-	}
 	for range 50 {
 		var old uint32
-		await("the VP is free", func() (ok bool) {
+		awaited(t, "the VP is free", func() (ok bool) {
 			if modeOf(v.word.load()) != free || v.called.Load() != 0 {
 				return false
 			}
@@ -52,11 +54,11 @@ func TestKickWhileLent(t *testing.T) {
 		before := fired.Load()
 		v.kicked.Store(1)
 		v.call(toClaim, true)
-		await("the spare has looked", func() bool { return v.called.Load() == 0 })
+		awaited(t, "the spare has looked", func() bool { return v.called.Load() == 0 })
 		time.Sleep(200 * time.Microsecond) // and has gone on, likely
 		v.word.giveBack(old)
 		v.nudge(false)
-		await("the idle hook fires", func() bool { return fired.Load() > before })
+		awaited(t, "the idle hook fires", func() bool { return fired.Load() > before })
 	}
 }
 
@@ -99,3 +101,48 @@ func TestKickWhileHeld(t *testing.T) {
 
 // nobody is the id of no LWP.
 const nobody = 1 << 20
+
+// neverAsleep is a Sleeper in which nobody sleeps; it counts who tries.
+type neverAsleep struct{ tried atomic.Int64 }
+
+func (n *neverAsleep) Sleep(*atomic.Uint32) bool { n.tried.Add(1); return false }
+func (n *neverAsleep) Wake()                     {}
+
+// TestRousedOnTheWayToTheSleeper: an LWP that is given an order when it is about to try the
+// Sleeper, and then finds nothing to do, has yet to try it: others may have gone to sleep
+// elsewhere because it was polling.
+func TestRousedOnTheWayToTheSleeper(t *testing.T) {
+	s, err := New(Config{VPs: 1, IdleSpin: time.Microsecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	v := s.vps[0]
+	var sleeper neverAsleep
+	s.SetSleeper(&sleeper)
+	defer s.SetSleeper(nil)
+	var armed atomic.Bool
+	var before atomic.Int64
+	h, err := s.Hooks().Register(hooks.Idle, 0, "rouse", func(int) hooks.Verdict {
+		if armed.Load() {
+			before.Store(sleeper.tried.Load())
+			s.lwps.get(lwpOf(v.word.load())).wake.Store(toClaim) // as a post would that is just too late
+			armed.Store(false)
+		}
+		return hooks.Quiet
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Unregister()
+	for range 50 {
+		armed.Store(true)
+		s.Kick(-1)
+		awaited(t, "the idle hook fires", func() bool { return !armed.Load() })
+		awaited(t, "the Sleeper is tried", func() bool { return sleeper.tried.Load() > before.Load() })
+	}
+}

@@ -325,6 +325,10 @@ func (l *lwp) sleep() order {
 		l.napping = true
 		return l.await(l.woke(sleeper.Sleep(&l.wake)))
 	}
+	// Roused on its way to the Sleeper: it still has to look, or come back to it. Another VP may
+	// sleep on its futex because this one was polling just now, and what it is roused for
+	// may have been stolen meanwhile.
+	l.watched = l.watched || sleeper != nil
 	l.inSleeper.Store(false)
 	return l.await(false)
 }
