@@ -54,10 +54,11 @@ type Gate struct {
 
 	byeTotal uint64 // bytes that the peer has pushed altogether
 
-	armed   int8 // rails on whose descriptors somebody sleeps
-	woken   bool // rails are to be looked at; see look
-	ticks   uint // of a gate with several rails
-	holding bool // the engine counts bytes in the driver's buffer, or messages that were gathered, as pending
+	armed   int8  // rails on whose descriptors somebody sleeps
+	manned  int64 // cycles: until then a waiter polls for bytes of long messages; see source.attended
+	woken   bool  // rails are to be looked at; see look
+	ticks   uint  // of a gate with several rails
+	holding bool  // the engine counts bytes in the driver's buffer, or messages that were gathered, as pending
 
 	any   *anySource // of the session
 	watch *monitors  // of the session

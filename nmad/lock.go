@@ -20,7 +20,9 @@ const spinTries = 200
 //
 // A holder can lose its CPU all the same, and, if its VP was taken meanwhile, may
 // have to be run by somebody else's: so who waits for long lets others run, in
-// the kernel and on its own VP.
+// the kernel and on its own VP. One beside the VPs, such as the LWP that sleeps in the kernel
+// for them, lets the kernel run others, too: the Go scheduler alone gives a CPU that it shares with
+// the holder to nobody, until the kernel's slice is over.
 type spinlock struct {
 	word    atomic.Uint32 // 0 free, 1 held; written by whoever takes or releases it
 	waiters atomic.Int32  // callers inside slow; read by a holder that could stay longer
@@ -43,12 +45,12 @@ func (l *spinlock) slow() {
 		switch {
 		case tries < spinTries:
 			asm.Pause()
-		case !marcel.OnThread():
-			runtime.Gosched() // the holder may be a goroutine that waits for a P
 		case tries%4 != 0:
 			kernelYield()
-		default:
+		case marcel.OnThread():
 			marcel.Yield()
+		default:
+			runtime.Gosched() // the holder may be a goroutine that waits for a P
 		}
 	}
 	l.waiters.Add(-1)

@@ -160,6 +160,9 @@ func (g *Gate) spinFor(r *Request) bool {
 		if out {
 			break
 		}
+		if streams {
+			g.manned = limit
+		}
 	}
 	return false
 }

@@ -1,5 +1,7 @@
 package nmad
 
+import "github.com/pm2-go/pm2/asm"
+
 // source lets the engine sleep in the kernel on behalf of a rail. It is a
 // pioman.Source.
 //
@@ -33,7 +35,7 @@ func (l *rail) arm() bool {
 	if g.end != nil {
 		return true // nothing to wait for; the source is about to be removed
 	}
-	if !l.resting() || g.woken || l.unsent() {
+	if !l.resting() || g.woken || g.attended() || l.unsent() {
 		return false
 	}
 	room := l.wantsRoom()
@@ -60,6 +62,10 @@ func (s source) Disarm() {
 	}
 	g.mu.unlock()
 }
+
+// attended says that a waiter polls for bytes of long messages: to be announced to somebody else besides, each
+// piece would cost the waiter the CPU that both use.
+func (g *Gate) attended() bool { return g.manned != 0 && asm.Cycles() < g.manned }
 
 // unsent says whether something could be sent over the small track that the link was not
 // asked to take yet.

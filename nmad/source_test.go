@@ -2,9 +2,12 @@ package nmad
 
 import (
 	"bytes"
+	"errors"
+	"runtime"
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 )
 
@@ -63,5 +66,58 @@ func TestArrivalsBesideWantOfRoom(t *testing.T) {
 	if !bytes.Equal(got, there) || !bytes.Equal(gotBack, back) {
 		t.Error("bytes are damaged")
 	}
+	j.close()
+}
+
+// TestArmBesideWaiter: nobody sleeps for a gate while a waiter polls it for bytes of a long message, and
+// somebody may once that one has given up.
+func TestArmBesideWaiter(t *testing.T) {
+	const size = 1 << 20
+	j := newJob(t, 2, &simnet.Net{Options: simnet.Options{MaxBody: 256, Packets: 16, Large: size}}, nil)
+	zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
+	var a, x Request
+	there, got := pattern(size, 1), make([]byte, size)
+	if err := errors.Join(one.StartSend(&a, &SendOp{Tag: 1, Buf: there}), zero.StartRecv(&x, &RecvOp{Match: Tag(1), Buf: got})); err != nil {
+		t.Fatal(err)
+	}
+	zero.poll() // asks for the bytes
+	sleeper := source{&zero.rails[0]}
+	if !sleeper.Arm() {
+		t.Fatal("nothing has arrived and nobody waits, and the gate cannot be armed")
+	}
+	sleeper.Disarm()
+	zero.spin = asm.ToCycles(int64(time.Minute))
+	waited := make(chan error)
+	go func() { waited <- x.Wait() }()
+	for end, there := time.Now().Add(20*time.Second), false; !there; runtime.Gosched() {
+		zero.mu.lock()
+		there = zero.attended()
+		zero.mu.unlock()
+		if time.Now().After(end) {
+			t.Fatal("a waiter polls for a long message, and does not say so")
+		}
+	}
+	for range 1000 { // most of these find the lock held, and some do not
+		if sleeper.Arm() {
+			t.Fatal("somebody sleeps for a gate that a waiter polls")
+		}
+	}
+	for over := false; !over; {
+		one.poll()
+		var err error
+		if over, err = a.Test(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-waited; err != nil || !bytes.Equal(got, there) {
+		t.Errorf("the message: %v, or damaged", err)
+	}
+	zero.mu.lock()
+	zero.manned = asm.Cycles() // the waiter's patience is over
+	zero.mu.unlock()
+	if !sleeper.Arm() {
+		t.Error("nobody polls any more, and the gate cannot be armed")
+	}
+	sleeper.Disarm()
 	j.close()
 }
