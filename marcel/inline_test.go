@@ -18,12 +18,18 @@ func calledByJoin() bool {
 	return bytes.Contains(buf[:runtime.Stack(buf, false)], []byte("sched.Thread.Join("))
 }
 
+// task is a function as a Body.
+type task func()
+
+func (f task) Run() { f() }
+
 // A joiner calls a seed that has not started: on its own stack, as the thread
 // that it is.
 func TestInline(t *testing.T) {
 	for name, spawn := range map[string]func(func()) marcel.Thread{
-		"SpawnInline": marcel.SpawnInline,
-		"attribute":   func(f func()) marcel.Thread { return marcel.SpawnWith(marcel.Attr{Inline: true}, f) },
+		"SpawnInline":     marcel.SpawnInline,
+		"SpawnInlineBody": func(f func()) marcel.Thread { return marcel.SpawnInlineBody(task(f)) },
+		"attribute":       func(f func()) marcel.Thread { return marcel.SpawnWith(marcel.Attr{Inline: true}, f) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, calm(), func(*sched.Scheduler) {
@@ -257,5 +263,14 @@ func TestInlineDoesNotAllocate(t *testing.T) {
 		if n := testing.AllocsPerRun(1000, func() { must(t, marcel.SpawnInline(f).Join()) }); n != 0 {
 			t.Errorf("%v allocations", n)
 		}
+		b := new(counted)
+		if n := testing.AllocsPerRun(1000, func() { must(t, marcel.SpawnInlineBody(b).Join()) }); n != 0 || *b != 1001 {
+			t.Errorf("a body: %v allocations, and it ran %d times", n, *b)
+		}
 	})
 }
+
+// counted is a Body that counts how often it has run.
+type counted int
+
+func (c *counted) Run() { *c++ }

@@ -62,7 +62,7 @@ var (
 // in a goroutine. A thread must not call runtime.LockOSThread.
 func Spawn(fn func()) Thread { return sched.Spawn(fn) }
 
-// Body is what a thread runs, for SpawnBody.
+// Body is what a thread runs, for SpawnBody and SpawnInlineBody.
 type Body = sched.Body
 
 // SpawnBody is Spawn for a body that has its data with it: where one wrote
@@ -81,6 +81,10 @@ func SpawnWith(a Attr, fn func()) Thread { return sched.SpawnWith(a, fn) }
 // a thread as any other: it runs in its turn if nobody joins it, and Self is its
 // handle wherever it runs.
 func SpawnInline(fn func()) Thread { return sched.SpawnInline(fn) }
+
+// SpawnInlineBody is SpawnInline for a body that has its data with it, as SpawnBody is
+// Spawn for one.
+func SpawnInlineBody(b Body) Thread { return sched.SpawnInlineBody(b) }
 
 // Self returns the calling thread, the zero Thread on a plain goroutine.
 func Self() Thread { return sched.Self() }

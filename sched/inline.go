@@ -30,14 +30,18 @@ const inlineLook = 16
 // one that cannot go on in the other's place. Otherwise it is a thread as any
 // other: it runs in its turn if nobody joins it, and Self is its handle wherever
 // it runs.
-func SpawnInline(fn func()) Thread {
+func SpawnInline(fn func()) Thread { return SpawnInlineBody(plain(fn)) }
+
+// SpawnInlineBody is SpawnInline for a body that has its data with it: where a closure
+// would have to be allocated.
+func SpawnInlineBody(b Body) Thread {
 	c := Enter()
 	if c == nil {
-		return Default().spawn(nil, Attr{Inline: true}, plain(fn))
+		return Default().spawn(nil, Attr{Inline: true}, b)
 	}
 	v := c.l.vp
 	t := v.descriptor()
-	t.body, t.vp, t.w.inline = plain(fn), v, true
+	t.body, t.vp, t.w.inline = b, v, true
 	h := Thread{t, t.gen}
 	storeRel64(&v.born, v.born+1)
 	v.ready(t, true)

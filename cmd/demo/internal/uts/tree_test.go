@@ -14,6 +14,43 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// late is a Team whose tasks run when they are joined.
+type late struct{ task Task }
+
+func (l *late) Start(_ *late, t Task) { l.task = t }
+func (l *late) Ended(*late)           { l.task = nil }
+func (l *late) Join(*late)            { l.task.Run() }
+
+// early is a Team whose tasks run when they are started.
+type early struct{ ended bool }
+
+func (*early) Start(_ *early, t Task) { t.Run() }
+func (e *early) Ended(*early)         { e.ended = true }
+func (e *early) Join(*early) {
+	if !e.ended {
+		panic("joined, but not ended")
+	}
+}
+
+// TestRecursion: counted recursively, the tree has the same size, whenever its tasks run.
+func TestRecursion(t *testing.T) {
+	for _, tree := range []Tree{T1, T3} {
+		if tree.m == 0 {
+			tree.depth = 6
+		} else {
+			tree.q = 0.1
+		}
+		want := tree.Count(tree.Root())
+		l := NewRecursion[late](&tree)
+		l.Run()
+		e := NewRecursion[early](&tree)
+		e.Run()
+		if l.Size != want || e.Size != want || want < 1000 {
+			t.Errorf("%s: %d and %d nodes, one after the other it is %d", tree.Name, l.Size, e.Size, want)
+		}
+	}
+}
+
 // TestSearch: counted by tasks, in any order, the tree has the same size.
 func TestSearch(t *testing.T) {
 	small := T1
