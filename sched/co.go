@@ -47,16 +47,16 @@ type co struct {
 type op uint8
 
 const (
-	opNone   op = iota
-	opReady     // it yielded: enqueue it
-	opPool      // it is a runner without a thread
-	opWorn      // the same, which is to end when it can
-	opUnlock    // it waits in a queue whose lock it holds
-	opLinger    // the same, but it has unlocked it already: see linger.go
-	opHand      // it lost its VP: the base posts it
-	opMove      // it may not run on this VP any more: send it to another
-	opPass      // it is a pinned thread's proxy: the base passes the VP on
-	opGone      // it has ended (nobody is left to finish for)
+	opNone   op = iota // nothing: it is the base, or has been queued already (vp.swap)
+	opReady            // it yielded: enqueue it
+	opPool             // it is a runner without a thread
+	opWorn             // the same, which is to end when it can
+	opUnlock           // it waits in a queue whose lock it holds
+	opLinger           // the same, but it has unlocked it already: see linger.go
+	opHand             // it lost its VP: the base posts it
+	opMove             // it may not run on this VP any more: send it to another
+	opPass             // it is a pinned thread's proxy: the base passes the VP on
+	opGone             // it has ended (nobody is left to finish for)
 )
 
 // Enter begins an operation of the calling thread: from here to Leave it holds
@@ -184,6 +184,9 @@ func (c *co) switchTo(t *thread, o op) {
 	}
 	runtime.LockOSThread()
 	c.land()
+	if c.base {
+		c.l.look()
+	}
 }
 
 // depart prepares the switch and returns the slot of the one that runs next.
@@ -220,42 +223,45 @@ func (v *vp) noted(t *thread, l *lwp) {
 	}
 }
 
-// awayYield: how many switches pass before the kernel may run an LWP that is
-// back from its system call and waits for this CPU in order to say so.
-const awayYield = 1024
+const (
+	// landsPerLook: how often a thread that lands looks where it is.
+	landsPerLook = 16
+	// looksPerYield: how many such looks pass before the kernel may run an LWP that is back
+	// from its system call and waits for this CPU in order to say so.
+	looksPerYield = 64
+)
 
-// landsPerLook: how often a thread that lands looks where it is; a power of two.
-const landsPerLook = 16
-
-// land runs first after a switch: is this still the OS thread we think? Then
-// finish for the one that left; it is parked now and may be published. The look is
-// for the binding alone, so a few threads may run elsewhere before one of them sees
-// it; the base, which sleeps and gives the VP on, always looks.
+// land runs first after a switch: it finishes for the one that left, which is parked now
+// and may be published, and sees now and then where we are. It is inlined; for a thread
+// that has changed places with another one (vp.swap) mostly nothing is left of it.
 func (c *co) land() {
 	l := c.l
-	if l.lands++; (l.lands%landsPerLook == 0 || c.base) && asm.ThreadID() != l.osThread {
-		l.rebind()
-	}
-	if l.op == opUnlock { // a switch statement measures 4 ns slower
-		l.unlock.Unlock()
-	} else if l.op == opReady {
-		if v, t := l.vp, l.from.cur; uint32(t.lane.load())|v.q.odd == 0 {
-			v.q.push(t)
-		} else {
-			v.requeue(t)
-		}
-	} else {
+	if l.lands--; l.op != opNone || l.lands <= 0 {
 		l.settle()
-	}
-	if v := l.vp; v.away.Load() != 0 && v.ticks()%awayYield == 0 {
-		osYield()
 	}
 }
 
-// settle is the rarer half of land.
+// settle is the rest of land.
 func (l *lwp) settle() {
+	if l.op == opUnlock { // in the switch statement of finish it measures 4 ns slower
+		l.unlock.Unlock()
+	} else if l.op != opNone {
+		l.finish()
+	}
+	if l.lands <= 0 {
+		l.look()
+		if l.looks++; l.looks%looksPerYield == 0 && l.vp.away.Load() != 0 {
+			osYield()
+		}
+	}
+}
+
+// finish is the rarer half of settle.
+func (l *lwp) finish() {
 	f := l.from
 	switch l.op {
+	case opReady, opMove:
+		l.vp.requeue(f.cur)
 	case opPool:
 		l.vp.pool = append(l.vp.pool, f)
 	case opWorn:
@@ -266,8 +272,16 @@ func (l *lwp) settle() {
 		l.handed = f.cur
 	case opPass:
 		l.passed = f.host
-	case opMove:
-		l.vp.requeue(f.cur)
+	}
+}
+
+// look: is this still the OS thread we think? That is for the binding alone, so a few
+// threads may run elsewhere before one of them sees it; the base, which sleeps and gives
+// the VP on, looks whenever it lands.
+func (l *lwp) look() {
+	l.lands = landsPerLook
+	if asm.ThreadID() != l.osThread {
+		l.rebind()
 	}
 }
 
@@ -276,13 +290,22 @@ func (c *co) resumed() {
 	l := c.l
 	v := l.vp
 	v.word.leave(l.id)
+	t := c.cur
+	if !v.sched.hooks.Silent(hooks.Switch) || t.x.Load() != nil {
+		c.goOn()
+	}
+	t.w.kind = InOther // not before: goOn asks what the wait was
+}
+
+// goOn is what few threads have to do in resumed.
+func (c *co) goOn() {
+	v := c.l.vp
 	if !v.sched.hooks.Silent(hooks.Switch) {
 		v.fireSwitch()
 	}
 	if x := c.cur.x.Load(); x != nil {
 		c.back(x)
 	}
-	c.cur.w.kind = InOther
 }
 
 // runner takes a coroutine from the pool for a fresh thread. If there is none the

@@ -23,7 +23,8 @@ type lwp struct {
 	base    *co    // where it idles and sleeps
 	from    *co    // what has just left it, and
 	op      op     // what to do for it
-	lands   uint32 // switches
+	lands   int32  // switches until it looks where it is, and
+	looks   uint32 // how many of these looks there were
 	unlock  *Spin
 	passed  *pinned // the base passes the VP on to it
 	handed  *thread // handed back: the base posts it
@@ -100,6 +101,7 @@ func (l *lwp) live(holding bool, o order) {
 		default:
 			runtime.LockOSThread()
 			l.base.land()
+			l.look()
 			l.live(true, 0)
 		}
 	}()

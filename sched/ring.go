@@ -53,6 +53,23 @@ func (q *ring) pop() *thread {
 	return t
 }
 
+// oldest is the one that pop would take.
+func (q *ring) oldest() *thread {
+	if q.head == q.tail {
+		return nil
+	}
+	return q.buf[q.head&uint32(len(q.buf)-1)]
+}
+
+// rotate is pop of the oldest, where there is one, and push of t.
+func (q *ring) rotate(t *thread) {
+	mask := uint32(len(q.buf) - 1)
+	q.buf[q.head&mask] = nil
+	q.buf[q.tail&mask] = t
+	q.head++
+	q.tail++
+}
+
 // popYoung takes the youngest.
 func (q *ring) popYoung() *thread {
 	if q.head == q.tail {

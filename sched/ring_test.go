@@ -39,6 +39,16 @@ func TestRing(t *testing.T) {
 				took(q.pop(), model[0])
 				model = model[1:]
 			},
+			"rotate": func(t *rapid.T) {
+				if len(model) == 0 {
+					took(q.oldest(), nil)
+					return
+				}
+				took(q.oldest(), model[0])
+				x := &thread{}
+				q.rotate(x)
+				model = append(model[1:], x)
+			},
 			"popYoung": func(t *rapid.T) {
 				if len(model) == 0 {
 					took(q.popYoung(), nil)

@@ -300,13 +300,14 @@ func Yield() {
 	if l := c.l; !l.vp.word.tryEnter(l.id) {
 		c.comeBack()
 	}
-	if t := c.l.vp.popFor(c.cur); t != nil {
-		if c.pin != nil {
+	if c.pin != nil {
+		if t := c.l.vp.popFor(c.cur); t != nil {
 			c.pin.swap(t, opReady)
 			c.resumed()
 			return
 		}
-		s := c.depart(t, opReady)
+	} else if t, o := c.l.vp.swap(c.cur); t != nil {
+		s := c.depart(t, o)
 		runtime.UnlockOSThread()
 		if s.inNext {
 			s.next()
@@ -315,7 +316,13 @@ func Yield() {
 		}
 		runtime.LockOSThread()
 		c.land()
-		c.resumed()
+		l := c.l // resumed, repeated
+		v := l.vp
+		v.word.leave(l.id)
+		if !v.sched.hooks.Silent(hooks.Switch) || c.cur.x.Load() != nil {
+			c.goOn()
+			c.cur.w.kind = InOther
+		}
 		return
 	}
 	if !c.cur.belongs(c.l.vp) {

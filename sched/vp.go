@@ -106,6 +106,29 @@ func (v *vp) popFor(t *thread) *thread {
 	return x
 }
 
+// swap is popFor for t, which is to leave its coroutine parked; o is what is left to do
+// for t then. Mostly nothing: t changes places with the next thread here, which takes one
+// access to the queue instead of two, neither of them behind the switch.
+//
+// So t is queued while it still runs, and must not be run before it is parked. It is not:
+// only the holder of v, or a thief that borrows it from user code, takes threads out of v's
+// queue. The holder is t's LWP until the thread that it switches to leaves the scheduler,
+// and that one, or the base, takes nothing out before it has landed.
+func (v *vp) swap(t *thread) (next *thread, o op) {
+	if v.inbox.Load() != nil || uint32(t.lane.load())|v.q.odd|v.sched.placed.Load() != 0 {
+		return v.popFor(t), opReady
+	}
+	x := v.q.ring.oldest()
+	if x == nil {
+		return nil, opNone
+	}
+	if x.set.Load() != nil {
+		return v.popFor(t), opReady
+	}
+	v.q.ring.rotate(t)
+	return x, opNone
+}
+
 // collect moves the inbox, a stack, to the queue, in order of arrival.
 func (v *vp) collect() {
 	if v.urgent.Load() != 0 {

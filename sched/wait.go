@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/pm2-go/pm2/hooks"
 )
 
 // Waiter is one parked thread or goroutine, or one that is about to park, in a
@@ -192,7 +194,13 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	}
 	runtime.LockOSThread()
 	c.land()
-	c.resumed()
+	l = c.l // resumed, repeated
+	v := l.vp
+	v.word.leave(l.id)
+	if !v.sched.hooks.Silent(hooks.Switch) || c.cur.x.Load() != nil {
+		c.goOn()
+	}
+	w.kind = InOther
 	if w.given {
 		w.given = false
 		return true
