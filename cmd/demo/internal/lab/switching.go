@@ -62,7 +62,7 @@ func (x *switching) compute(ctx context.Context, w *duo.World, rounds *atomic.In
 	workers := make([]*worker, len(x.setup.CPUs))
 	joins := make([]func() error, len(workers))
 	for i := range workers {
-		workers[i] = &worker{}
+		workers[i] = &worker{batches: make([]int, 0, countedBatches)} // before it begins: it may do so late
 		joins[i] = w.Spawn(i, fmt.Sprint("EP ", i), workers[i].main)
 	}
 	defer func() {
@@ -151,7 +151,6 @@ func (x *switching) phase(w *duo.World, workers []*worker, engine, first, n int,
 
 // main is the worker's life.
 func (k *worker) main() {
-	k.batches = make([]int, 0, countedBatches)
 	for k.start.Acquire(); k.batches != nil; k.start.Acquire() {
 		k.sums = k.sums[:0]
 		began := time.Now()
