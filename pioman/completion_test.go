@@ -276,7 +276,7 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 		hooked, threads bool
 		rounds          int // fewer where a machine that others use, too, makes each take milliseconds
 	}{
-		"explicit, goroutines": {rounds: 5000},
+		"explicit, goroutines": {rounds: 1500},
 		"hooked, goroutines":   {hooked: true, rounds: 30000},
 		"hooked, threads":      {hooked: true, threads: true, rounds: 10000},
 	} {

@@ -65,8 +65,14 @@ func (k *kernel) unref() {
 	}
 }
 
+// keepsP is for how long, in ms, who blocks keeps its P: whoever is woken soon goes on at once,
+// without looking for one where Ps are short. Who sleeps for longer gives the P away; else the
+// monitor thread of the Go runtime takes it, after 10 ms, and then looks around every 20 us for
+// the next millisecond and more (sched.Block).
+const keepsP = 5
+
 // wait blocks until a watched descriptor is readable, a wake, or the end of limit,
-// counted in whole milliseconds upwards. It lets go of the Go scheduler's P meanwhile.
+// counted in whole milliseconds upwards.
 func (k *kernel) wait(limit time.Duration) nap {
 	if !k.ref() {
 		return disturbed // closed this moment
@@ -76,9 +82,22 @@ func (k *kernel) wait(limit time.Duration) nap {
 	if limit < time.Hour {
 		ms = int((limit + time.Millisecond - 1) / time.Millisecond)
 	}
-	n, err := unix.EpollWait(k.epoll, k.ready[:], ms)
+	first, rest := ms, 0
+	switch {
+	case ms < 0:
+		first, rest = keepsP, ms
+	case ms > keepsP:
+		first, rest = keepsP, ms-keepsP
+	}
+	n, err := unix.EpollWait(k.epoll, k.ready[:], first)
+	if err == unix.EINTR {
+		n = 0
+	}
+	if n == 0 && rest != 0 {
+		n, err = k.sleep(rest)
+	}
 	for err == unix.EINTR {
-		n, err = unix.EpollWait(k.epoll, k.ready[:], ms)
+		n, err = k.sleep(ms)
 	}
 	for i := range max(n, 0) {
 		if k.ready[i].Fd == int32(k.event) {

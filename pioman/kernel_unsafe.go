@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/sched"
 )
 
 // epollSet is an epoll instance of edge-triggered descriptors.
@@ -50,4 +52,13 @@ func (l *readyList) event(i int) (index, serial int32, in, out bool) {
 	ev := &l[i]
 	const both = unix.EPOLLERR | unix.EPOLLHUP
 	return ev.Fd, ev.Pad, ev.Events&(unix.EPOLLIN|unix.EPOLLRDHUP|both) != 0, ev.Events&(unix.EPOLLOUT|both) != 0
+}
+
+// sleep is unix.EpollWait into k.ready, by who gives its P away before.
+func (k *kernel) sleep(ms int) (int, error) {
+	n, errno := sched.Block(unix.SYS_EPOLL_PWAIT, uintptr(k.epoll), uintptr(unsafe.Pointer(&k.ready)), uintptr(len(k.ready)), uintptr(ms), 0, 0)
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(n), nil
 }

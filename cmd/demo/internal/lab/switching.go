@@ -32,8 +32,8 @@ type switching struct {
 }
 
 const (
-	coldBatches    = 2 // of each worker, after each switch
-	countedBatches = 8 // of each worker, in each phase
+	coldBatches    = 8  // of each worker, after each switch
+	countedBatches = 32 // of each worker, in each phase
 )
 
 // worker is one of the threads that compute.
