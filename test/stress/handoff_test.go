@@ -249,9 +249,9 @@ func TestCycles(t *testing.T) {
 			early = len(osThreads())
 		}
 	}
-	// The Go runtime keeps OS threads it once needed; a leak would be at least one
-	// per scheduler.
-	if late := len(osThreads()); late > early+more/2 {
+	// The Go runtime keeps OS threads it once needed, which on a busy machine may be a dozen
+	// more than at first; a leak would be at least one per scheduler.
+	if late := len(osThreads()); late >= early+more {
 		t.Errorf("%d OS threads after %d schedulers, %d after %d", early, warm, late, warm+more)
 	}
 }
