@@ -27,6 +27,10 @@ func publish() (dir string, err error) {
 		return dir, err
 	}
 	defer from.Close()
+	// A child that another test starts meanwhile would have the file open for writing for a
+	// moment, in which the kernel refuses to execute it.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	to, err := os.OpenFile(filepath.Join(dir, "demo"), os.O_CREATE|os.O_WRONLY, 0o755)
 	if err != nil {
 		return dir, err
