@@ -22,15 +22,7 @@ func awaited(t *testing.T, what string, f func() bool) {
 // TestKickWhileLent: a spare that was woken by a kick, and finds its VP borrowed,
 // must not take the kick along when it goes back to sleep.
 func TestKickWhileLent(t *testing.T) {
-	s, err := New(Config{VPs: 1, IdleSpin: time.Microsecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
+	s := running(t, Config{VPs: 1, IdleSpin: time.Microsecond})
 	var fired atomic.Int64
 	h, err := s.Hooks().Register(hooks.Idle, 0, "counter", func(int) hooks.Verdict { fired.Add(1); return hooks.Quiet })
 	if err != nil {
@@ -65,15 +57,7 @@ func TestKickWhileLent(t *testing.T) {
 // TestKickWhileHeld: a thread may be inside an operation when its VP is kicked, and compute
 // afterwards: the dormant clock has to wake up, for nobody else fires the timer's hooks.
 func TestKickWhileHeld(t *testing.T) {
-	s, err := New(Config{VPs: 1, IdleSpin: time.Microsecond, Period: 250 * time.Microsecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
+	s := running(t, Config{VPs: 1, IdleSpin: time.Microsecond, Period: 250 * time.Microsecond})
 	v := s.vps[0]
 	deadline := time.Now().Add(time.Minute)
 	for {
@@ -112,15 +96,7 @@ func (n *neverAsleep) Wake()                     {}
 // Sleeper, and then finds nothing to do, has yet to try it: others may have gone to sleep
 // elsewhere because it was polling.
 func TestRousedOnTheWayToTheSleeper(t *testing.T) {
-	s, err := New(Config{VPs: 1, IdleSpin: time.Microsecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
+	s := running(t, Config{VPs: 1, IdleSpin: time.Microsecond})
 	v := s.vps[0]
 	var sleeper neverAsleep
 	s.SetSleeper(&sleeper)
@@ -145,4 +121,19 @@ func TestRousedOnTheWayToTheSleeper(t *testing.T) {
 		awaited(t, "the idle hook fires", func() bool { return !armed.Load() })
 		awaited(t, "the Sleeper is tried", func() bool { return sleeper.tried.Load() > before.Load() })
 	}
+}
+
+// running starts a scheduler that is stopped after the test.
+func running(t *testing.T, cfg Config) *Scheduler {
+	t.Helper()
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
 }
