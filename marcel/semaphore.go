@@ -31,15 +31,7 @@ func (s *Semaphore) Uninterruptible() { s.is = sched.Uninterruptible }
 // Acquire takes a unit, or waits until there is one.
 func (s *Semaphore) Acquire() {
 	_ = &s.mu // nil panics here, not while the VP is held
-	c := sched.EnterLibrary()
-	s.mu.Lock()
-	if s.n > 0 {
-		s.n--
-		s.mu.Unlock()
-		c.Leave()
-		return
-	}
-	c.As(sched.InSemaphore|s.is).Wait(&s.q, &s.mu)
+	sched.Take(&s.n, sched.InSemaphore|s.is, &s.q, &s.mu)
 }
 
 // TryAcquire takes a unit if there is one. It does not block.

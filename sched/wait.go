@@ -161,9 +161,31 @@ func (w *Waiter) claimTicket(n uint64) bool {
 // waker used Give. mu guards q: the caller holds it, and it is unlocked once the
 // caller is parked. Wait also ends the operation that Enter began: there is no
 // Leave after it.
-func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
+func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) { return wait(c, nil, 0, q, mu) }
+
+// Take takes one of *units, or waits at the end of q for one that a waker hands over:
+// EnterLibrary, the look and Wait as one call. mu guards units and q; kind says what the
+// wait is for.
+func Take(units *int, kind Kind, q *WaitQueue, mu *Spin) { wait(nil, units, kind, q, mu) }
+
+// wait is Wait for c, which holds mu; or Take for the caller, if there are units to take
+// from. They are one function because each level of calls between a user and the switch
+// costs a return that the processor predicts wrongly: so Take is inlined where a semaphore
+// is acquired, and this is called from the user's code.
+func wait(c *co, units *int, kind Kind, q *WaitQueue, mu *Spin) (given bool) {
+	if units != nil {
+		c = EnterLibrary()
+		mu.Lock()
+		if *units > 0 {
+			*units--
+			mu.Unlock()
+			c.Leave()
+			return false
+		}
+		c.As(kind)
+	}
 	if c == nil {
-		return wait(q, mu, q.push, nil)
+		return waitOutside(q, mu, q.push, nil)
 	}
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
@@ -219,7 +241,7 @@ func (c *co) waitPinned(w *Waiter) (given bool) {
 // WaitFirst is Wait at the front of q, for one that has waited before.
 func (c *co) WaitFirst(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {
-		return wait(q, mu, q.pushFront, nil)
+		return waitOutside(q, mu, q.pushFront, nil)
 	}
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
@@ -238,11 +260,11 @@ func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 		c.cur.w.note = note
 		return c.Wait(q, mu)
 	}
-	return wait(q, mu, q.push, note)
+	return waitOutside(q, mu, q.push, note)
 }
 
-// wait is Wait for a goroutine.
-func wait(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bool) {
+// waitOutside is Wait for a goroutine.
+func waitOutside(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bool) {
 	w := waiters.Get().(*Waiter)
 	o := w.note.(*outsider)
 	o.note = note
