@@ -176,7 +176,7 @@ func (c *co) switchTo(t *thread, o op) {
 		return
 	}
 	s := c.depart(t, o)
-	runtime.UnlockOSThread()
+	letGo()
 	if s.inNext {
 		s.next()
 	} else {

@@ -9,7 +9,7 @@ type ring struct {
 }
 
 // minRing is the first size of a ring; tests set it to 2.
-var minRing = 64
+var minRing = firstRing
 
 func (q *ring) len() int { return int(q.tail - q.head) }
 

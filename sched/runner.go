@@ -102,7 +102,7 @@ func (c *co) run() (over bool) {
 				c.rest(t)
 			default: // c.switchTo(t, opPool)
 				s := c.depart(t, opPool)
-				runtime.UnlockOSThread()
+				letGo()
 				if s.inNext {
 					s.next()
 				} else {

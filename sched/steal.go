@@ -38,6 +38,9 @@ func (v *vp) steal(th *thief) bool {
 		return false
 	}
 	for _, ring := range v.near {
+		if reckless && v.random()%2 == 0 {
+			continue // the farther ones first
+		}
 		first := 0
 		if len(ring) > 1 {
 			first = int(v.random() % uint32(len(ring)))
@@ -74,7 +77,7 @@ func (v *vp) random() uint32 {
 
 // worthwhile: several threads are ready there, or one has been for a while.
 func (th *thief) worthwhile(o *vp, now int64) bool {
-	if o.queued() > 1 {
+	if reckless || o.queued() > 1 {
 		return true
 	}
 	if x := th.seen; x != nil && x != o && x.ticks() == th.tick && x.hasOwn() {
@@ -110,6 +113,9 @@ func (v *vp) borrow(o *vp) int {
 func (v *vp) share(o *vp) (n int) {
 	var loot [maxShare]*thread
 	want := min((o.q.total()+1)/2, maxShare)
+	if reckless {
+		want = min(1+int(v.random()%uint32(o.q.total()+1)), maxShare)
+	}
 	for b := o.q.present(); b != 0 && n < want; b &= b - 1 {
 		r := highest(b)
 		n += v.loot(o.q.of(r), loot[n:want])

@@ -308,7 +308,7 @@ func Yield() {
 		}
 	} else if t, o := c.l.vp.swap(c.cur); t != nil {
 		s := c.depart(t, o)
-		runtime.UnlockOSThread()
+		letGo()
 		if s.inNext {
 			s.next()
 		} else {

@@ -208,7 +208,7 @@ func wait(c *co, units *int, kind Kind, q *WaitQueue, mu *Spin) (given bool) {
 		}
 	}
 	s := c.depart(next, o)
-	runtime.UnlockOSThread()
+	letGo()
 	if s.inNext {
 		s.next()
 	} else {

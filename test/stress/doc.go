@@ -39,6 +39,12 @@
 // ends the program with all there is to know. Memory and OS threads must not
 // grow from round to round. Choices depend on the seed alone, their order does not.
 //
+// With the build tag chaos (sched/chaos.go) all of this runs on a scheduler whose queues
+// begin with two places, whose thieves know no restraint, and whose LWPs come to other OS
+// threads in the middle of a switch:
+//
+//	go test -tags chaos ./test/stress
+//
 // The hand-off tests need no clock: what a stuck thread waits for is done by a
 // thread behind it on the same VP, so that without a hand-off nothing would ever
 // end. A watchdog then prints all stacks.
