@@ -100,6 +100,13 @@ type Chooser interface {
 	Choice(rank int, addr string) (network, why string)
 }
 
+// Batcher is a Link of which each Send costs a system call.
+type Batcher interface {
+	// Batch has Send keep packets to itself, as many as fit into its buffer, until Flush, which must
+	// follow, lets them leave in one call. It belongs to the caller of Send.
+	Batch()
+}
+
 // Drainer is a Link of which a Recv in vain costs a system call.
 type Drainer interface {
 	// Drained says whether the last Recv handed out the last packet of all that the

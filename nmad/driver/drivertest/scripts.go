@@ -18,6 +18,7 @@ import (
 func scripts() []script {
 	return []script{
 		{name: "order", left: packets, right: packets},
+		{name: "together", left: together, right: together},
 		{name: "sizes", left: sizesLeft, right: echo},
 		{name: "parts", left: partsLeft, right: echo},
 		{name: "wrong bodies", left: wrongBodies, right: echo},
@@ -86,7 +87,33 @@ func length(rng *rand.Rand, most int) int {
 
 // packets sends a sequence and receives the same one, both at once, and
 // compares every byte: nothing is lost, doubled, reordered or torn.
-func packets(s *side) error {
+func packets(s *side) error { return sequence(s, s.send) }
+
+// together is packets of which as many leave together as chance will have it, where the link is a
+// driver.Batcher; some are more than its buffer holds.
+func together(s *side) error {
+	b, ok := s.Link.(driver.Batcher)
+	if !ok {
+		return packets(s)
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	left, last := 0, s.pick(30_000, 3_000)-1
+	return sequence(s, func(h driver.Header, body []byte) error {
+		if left == 0 {
+			left = 1 + rng.IntN(1+rng.IntN(100))
+			b.Batch()
+		}
+		left--
+		if left == 0 || int(h.Seq) == last {
+			return s.send(h, body)
+		}
+		h.Body = uint32(len(body))
+		return until(func() (bool, error) { return s.Send(&h, body) })
+	})
+}
+
+// sequence is packets with a way to send them.
+func sequence(s *side, send func(driver.Header, []byte) error) error {
 	n := s.pick(30_000, 3_000)
 	sent := make(chan error, 1)
 	go func() {
@@ -95,7 +122,7 @@ func packets(s *side) error {
 		for i := range n {
 			b := body[:length(rng, s.MaxBody())]
 			fill(b, uint64(i))
-			if err := s.send(numbered(i, len(b)), b); err != nil {
+			if err := send(numbered(i, len(b)), b); err != nil {
 				sent <- fmt.Errorf("packet %d: %w", i, err)
 				return
 			}

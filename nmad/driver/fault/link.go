@@ -91,6 +91,13 @@ func (l *Link) sent(h *driver.Header, ok bool, err error) (bool, error) {
 	return ok, err
 }
 
+// Batch implements driver.Batcher for a link that is one.
+func (l *Link) Batch() {
+	if b, ok := l.inner.(driver.Batcher); ok {
+		b.Batch()
+	}
+}
+
 // Flush implements driver.Link.
 func (l *Link) Flush() (bool, error) {
 	if err := l.lost(); err != nil {

@@ -31,7 +31,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 func (d Driver) network() stream.Network {
 	return stream.Network{
 		Name: Name, Dial: "tcp", Hint: "is its process running, and is this its address?",
-		MaxBody: d.maxBody(), Gather: stream.MostOnce, Check: checkAddress,
+		MaxBody: d.maxBody(), Gather: stream.MostGathered, Check: checkAddress,
 		Take: func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
 	}
 }

@@ -14,7 +14,8 @@
 // # System calls
 //
 // A call of Send, Recv, PushLarge or PullLarge makes one system call: sendto or
-// recvfrom with MSG_DONTWAIT and, for sending, MSG_NOSIGNAL. They bypass Go's
+// recvfrom with MSG_DONTWAIT and, for sending, MSG_NOSIGNAL. In a batch (driver.Batcher)
+// Flush makes it for all packets. They bypass Go's
 // poller, which would park the goroutine (10-20 us until it runs again), and
 // the scheduler's bookkeeping around system calls, which costs as much as the
 // call. Connecting and the exchange of package hello go through Go's net
@@ -35,8 +36,8 @@
 // beyond the packet that was handed out, the kernel knows nothing of: for that
 // Arm looks itself. Room is waited for by adding EPOLLOUT to the socket that
 // refused, or in whose buffer a part of a packet is left. Over a network for
-// which that works (Network.Gather) the kernel announces a long message when as
-// much of it is there as one read takes, or its rest: see gathering.
+// which that works (Network.Gather) the kernel announces a long message to a sleeper
+// when so much of it is there, or its rest: see gathering.
 //
 // # Trust
 //

@@ -1,39 +1,73 @@
 package stream
 
-import "github.com/pm2-go/pm2/nmad/driver/internal/raw"
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+)
 
 // gathering has the kernel gather bytes of the large track before it wakes whoever sleeps
 // for them: the low-water mark of the socket (SO_RCVLOWAT). A long message comes in segments of
-// 64 KiB at most, and a wake for each is dear to who computes meanwhile. Polling does not feel
-// the mark: a read brings what is there.
+// 64 KiB at most, and a wake for each is dear to who computes meanwhile. Who polls does not feel
+// the mark, but its peer does: the kernel acknowledges each segment below it at once, on the CPU of
+// the sender. So it is up for sleepers only:
 //
-//	mark = 1 ── nothing there, rest bytes are still to come ──▶ mark = min(rest, most)
-//	mark     ── read, and fewer than mark are still to come ──▶ mark = max(rest, 1)
+//	Arm        mark = min(rest, most); tell the kernel; again 1 if rest is less by now, or mark is not this any more
+//	PullLarge  rest = ...; mark above rest: mark = 1; tell the kernel
+//	Disarm     mark = 1; tell the kernel
 //
-// So between two calls of PullLarge the mark is never above what the peer is bound to send,
-// and whoever sleeps, since before them or after, is woken by the last of it at the latest. The
-// kernel sees to the rest: it wakes below the mark when its buffer is full, and when the
-// connection ends.
-//
-// It belongs to the caller of PullLarge.
+// rest is what is still to come for sure. Arm and PullLarge may run beside each other. Both look
+// after they wrote, with sequentially consistent atomics, and who lowers the mark writes it before he tells
+// the kernel: so either PullLarge sees what Arm has raised, and its word to the kernel is the
+// last one or Arm finds the mark changed; or Arm sees the rest that it wrote. Once both have returned the kernel
+// has no mark above what the peer is bound to send: whoever sleeps is woken by the last of it at the
+// latest. The kernel sees to the rest: it wakes below the mark when its buffer is full, and when
+// the connection ends.
 type gathering struct {
-	most int   // bytes; 0: no gathering
-	mark int32 // bytes, as the kernel has been told
+	most int          // bytes; 0: no gathering
+	rest atomic.Int32 // bytes, at most most; PullLarge writes, Arm reads
+	mark atomic.Int32 // bytes, at least what the kernel has been told last, or is about to be; 0 is 1, too
+
+	// What the kernel is told, in memory: one word for each who may tell it.
+	raised, lowered, ended int32
 }
 
-func (g *gathering) init(most int) { g.most, g.mark = most, 1 }
+func (g *gathering) init(most int) { g.most, g.lowered, g.ended = most, 1, 1 }
 
-// outdated says whether the kernel is to be told of another mark: rest bytes are still to come for sure,
-// and a read has just found nothing, or something.
-func (g *gathering) outdated(rest int, nothing bool) bool {
-	want := int32(max(min(rest, g.most), 1))
-	if want == g.mark || want > g.mark && !nothing {
-		return false
+// note says how many bytes are still to come. It belongs to the caller of PullLarge.
+func (g *gathering) note(fd, rest int) {
+	if g.most == 0 {
+		return
 	}
-	g.mark = want
-	return true
+	n := int32(min(rest, g.most))
+	if g.rest.Load() != n {
+		g.rest.Store(n)
+	}
+	if m := g.mark.Load(); m > max(n, 1) && g.mark.CompareAndSwap(m, 1) {
+		raw.LowWater(fd, &g.lowered)
+	}
 }
 
-// tell tells the kernel. A refusal leaves an older mark in place, which is lower when the
-// mark goes up; down it goes without.
-func (g *gathering) tell(fd int) { raw.LowWater(fd, &g.mark) }
+// raise is for who is about to sleep. It and lower belong to the caller of Arm and Disarm.
+func (g *gathering) raise(fd int) {
+	n := g.rest.Load()
+	if n <= 1 || n == g.mark.Load() {
+		return
+	}
+	g.mark.Store(n)
+	g.raised = n
+	raw.LowWater(fd, &g.raised)
+	if g.rest.Load() < n || g.mark.Load() != n {
+		g.lower(fd)
+	}
+}
+
+// lower ends what raise began. It tells the kernel also what PullLarge has told it already,
+// which may have been overtaken by raise.
+func (g *gathering) lower(fd int) {
+	if g.raised > 1 {
+		g.mark.Store(1)
+		g.raised = 1
+		raw.LowWater(fd, &g.ended)
+	}
+}

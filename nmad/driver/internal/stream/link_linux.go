@@ -29,9 +29,12 @@ const (
 	lost                      // the connection ended: no use in sending; what has arrived can still be read
 )
 
-// MostOnce is how many bytes of the large track one call moves at most: as long
+// mostOnce is how many bytes of the large track one call moves at most: as long
 // as the kernel copies, a garbage collection waits.
-const MostOnce = 512 << 10
+const mostOnce = 1 << 20
+
+// MostGathered is how many bytes of a long message are worth a wake at least.
+const MostGathered = 512 << 10
 
 // link is one side of a link. See doc.go.
 type link struct {
@@ -95,7 +98,7 @@ func newLink(n *Network, conns [numTracks]Conn, rank, peerBody int) (_ *link, er
 func (l *link) MaxBody() int { return l.maxBody }
 
 // Send implements driver.Link: one system call, and none if the header is
-// wrong. What the kernel takes no more of stays in the buffer of the link.
+// wrong, or in a batch. What the kernel takes no more of stays in the buffer of the link.
 func (l *link) Send(h *driver.Header, body []byte) (bool, error) {
 	return l.send(h, body, nil, len(body))
 }
@@ -121,6 +124,9 @@ func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bo
 	}
 	return ok, nil
 }
+
+// Batch implements driver.Batcher.
+func (l *link) Batch() { l.tx.batch = true }
 
 // Flush implements driver.Link.
 func (l *link) Flush() (bool, error) {
@@ -177,7 +183,7 @@ func (l *link) PushLarge(buf []byte) (int, error) {
 		l.gates.Gate(inPush).Leave()
 		return 0, nil
 	}
-	n, errno := raw.Send(l.fd[trackLarge], buf[:min(len(buf), MostOnce)])
+	n, errno := raw.Send(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
 	l.gates.Gate(inPush).Leave()
 	switch errno {
 	case 0:
@@ -204,10 +210,8 @@ func (l *link) PullLarge(buf []byte) (int, error) {
 	if !g.Enter() {
 		return 0, l.why(closed)
 	}
-	n, errno := raw.Recv(l.fd[trackLarge], buf[:min(len(buf), MostOnce)])
-	if l.rt.outdated(len(buf)-n, errno == unix.EAGAIN) {
-		l.rt.tell(l.fd[trackLarge])
-	}
+	n, errno := raw.Recv(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
+	l.rt.note(l.fd[trackLarge], len(buf)-n)
 	g.Leave()
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
@@ -222,8 +226,8 @@ func (l *link) PullLarge(buf []byte) (int, error) {
 func (l *link) Descriptor() int { return l.ep }
 
 // Arm implements driver.Link. One caller of Arm and Disarm at a time, beside
-// whatever the directions do. It makes one system call, and one more to wait for
-// room on the large track.
+// whatever the directions do. It makes one system call, and one more each to wait for
+// room on the large track and for many bytes of it.
 func (l *link) Arm(wantRoom bool) bool {
 	if l.state.Load()&(closed|broken) != 0 || load(&l.rx.whole) != 0 {
 		return false
@@ -244,13 +248,25 @@ func (l *link) Arm(wantRoom bool) bool {
 			return false
 		}
 	}
-	return true
+	return l.gather((*gathering).raise)
 }
 
 // Disarm implements driver.Link.
 func (l *link) Disarm() {
+	l.gather((*gathering).lower)
 	l.interest(trackSmall, 0)
 	l.interest(trackLarge, unix.EPOLLIN)
+}
+
+// gather begins or ends the gathering for a sleeper; false: the link is closed.
+func (l *link) gather(change func(*gathering, int)) bool {
+	g := l.gates.Gate(inArm)
+	if !g.Enter() {
+		return false
+	}
+	change(&l.rt, l.fd[trackLarge])
+	g.Leave()
+	return true
 }
 
 // interest changes what ep waits for on a socket, 0: it is not in the set; false: the link is closed.

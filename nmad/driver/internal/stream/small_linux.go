@@ -10,12 +10,20 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
-// smallSend is the sending end of the small track: one packet's buffer, of
-// which the kernel may have taken a part only. It belongs to the caller of
-// Send; Arm reads left and refused.
+// smallSend is the sending end of the small track: the buffer of a packet, of
+// which the kernel may have taken a part only, or of the packets of a batch:
+//
+//	empty ── send ──▶ the kernel takes all: empty; a part: left; nothing: refused, empty
+//	empty ── batch ──▶ batching, empty
+//	batching ── send ──▶ batching, left; does not fit: as flush, and, when that leaves nothing, as another send
+//	left ── send, flush ──▶ the kernel takes the rest: empty, and on; not: left (send: refused)
+//	batching ── flush ──▶ not batching, and on
+//
+// It belongs to the caller of Send; Arm reads left and refused.
 type smallSend struct {
 	buf     []byte
 	at, end int    // buf[at:end] has still to leave
+	batch   bool   // until the next flush packets stay in buf as long as they fit
 	left    uint64 // 1: at < end (store, load)
 	refused uint64 // 1: the last Send was refused (store, load)
 }
@@ -26,34 +34,64 @@ func (s *smallSend) init(maxBody int) { s.buf = make([]byte, driver.HeaderSize+m
 // takes nothing at all of this one. Its body is body and then parts, checked by the
 // caller.
 func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte) (bool, syscall.Errno) {
+	if s.batch && driver.HeaderSize+int(h.Body) <= len(s.buf)-s.end {
+		s.put(h, body, parts)
+		store(&s.left, 1)
+		s.taken()
+		return true, 0
+	}
 	if s.at != s.end {
-		if ok, errno := s.flush(fd); !ok || errno != 0 {
+		if ok, errno := s.moveOn(fd); !ok || errno != 0 {
 			store(&s.refused, 1)
 			return false, errno
 		}
+		if s.batch {
+			return s.send(fd, h, body, parts) // now it fits
+		}
 	}
-	h.Put(s.buf)
-	n := driver.HeaderSize + copy(s.buf[driver.HeaderSize:], body)
-	n += driver.Gather(s.buf[n:], parts)
+	s.put(h, body, parts)
+	n := s.end
 	sent, errno := raw.Send(fd, s.buf[:n])
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
+		s.end = 0
 		store(&s.refused, 1)
 		return false, 0
 	case errno != 0:
+		s.end = 0
 		return false, errno
 	case sent < n:
-		s.at, s.end = sent, n
+		s.at = sent
 		store(&s.left, 1)
+	default:
+		s.end = 0
 	}
-	if s.refused != 0 {
-		store(&s.refused, 0)
-	}
+	s.taken()
 	return true, 0
 }
 
-// flush moves on what is left; true: nothing is, any more.
+// taken notes that Send was not refused.
+func (s *smallSend) taken() {
+	if s.refused != 0 {
+		store(&s.refused, 0)
+	}
+}
+
+// put adds a packet to the buffer, in which there is room for it.
+func (s *smallSend) put(h *driver.Header, body []byte, parts [][]byte) {
+	h.Put(s.buf[s.end:])
+	s.end += driver.HeaderSize
+	s.end += copy(s.buf[s.end:], body)
+	s.end += driver.Gather(s.buf[s.end:], parts)
+}
+
+// flush moves on what is left, and ends a batch; true: nothing is left any more.
 func (s *smallSend) flush(fd int) (bool, syscall.Errno) {
+	s.batch = false
+	return s.moveOn(fd)
+}
+
+func (s *smallSend) moveOn(fd int) (bool, syscall.Errno) {
 	if s.at == s.end {
 		return true, 0
 	}
@@ -64,6 +102,7 @@ func (s *smallSend) flush(fd int) (bool, syscall.Errno) {
 	if s.at += n; errno != 0 || s.at < s.end {
 		return false, errno
 	}
+	s.at, s.end = 0, 0
 	store(&s.left, 0)
 	return true, 0
 }
