@@ -131,7 +131,8 @@ func (g *Gate) startSend(r *Request) {
 	if !r.sync {
 		g.refreshCredit(r.data.size)
 	}
-	if g.dead == nil && g.tx.queue.empty() && g.rx.answers.empty() {
+	late := g.putsOff(r)
+	if !late && g.dead == nil && g.tx.queue.empty() && g.rx.answers.empty() {
 		if sent, err := g.transmit(r); err != nil {
 			g.lose(err)
 			g.complete(r, g.dead)
@@ -151,7 +152,7 @@ func (g *Gate) startSend(r *Request) {
 		return
 	}
 	g.queueUp(r)
-	if !g.tx.refused {
+	if !g.tx.refused && !late {
 		g.drain()
 	}
 }

@@ -77,7 +77,9 @@
 // that of the sends. The bytes of several rendezvous follow one another on each rail in
 // the order of their RTRs. Short messages that wait for the network, or that threads send which
 // were woken together (gather.go), may share a packet, an AGGREGATE, if the strategy wants
-// it (package strategy, Config.Strategy, PM2_STRATEGY).
+// it (package strategy, Config.Strategy, PM2_STRATEGY). Where each packet costs a system call those
+// that wait leave in one (driver.Batcher), and the announcement of a message that is posted while others are
+// on their way waits for the next poll, so that many are announced at once (putsOff).
 // Gate.Protocols, or demo explain-protocol, tells which message takes which protocol, and
 // why. A synchronous send takes the rendezvous at any size. request.go draws the states of a request, mover.go those of
 // a transfer, closing.go those of a gate. docs/wire.md has every frame.

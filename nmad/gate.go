@@ -55,7 +55,7 @@ type Gate struct {
 	byeTotal uint64 // bytes that the peer has pushed altogether
 
 	armed   int8  // rails on whose descriptors somebody sleeps
-	manned  int64 // cycles: until then a waiter polls for bytes of long messages; see source.attended
+	manned  int64 // cycles: until then a waiter polls for bytes of long messages, 0: none does; see attended
 	woken   bool  // rails are to be looked at; see look
 	ticks   uint  // of a gate with several rails
 	holding bool  // the engine counts bytes in the driver's buffer, or messages that were gathered, as pending

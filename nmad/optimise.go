@@ -27,9 +27,14 @@ func (g *Gate) enqueue(r *Request) {
 }
 
 // drain sends what waits, in this order: answers to announcements, because
-// whole messages wait for them; credit; messages. It stops at the first refusal.
+// whole messages wait for them; credit; messages. It stops at the first refusal. On a link on
+// which that is cheaper all packets leave together at the end, unless there are older ones still
+// in its buffer: what waits here can be overtaken by what the strategy prefers, there it cannot.
 func (g *Gate) drain() {
-	g.tx.refused = false
+	g.tx.refused, g.tx.late = false, 0
+	if g.tx.batcher != nil && !g.tx.unflushed {
+		g.tx.batcher.Batch()
+	}
 	if err := g.drainAll(); err != nil {
 		g.lose(err)
 		return
@@ -101,6 +106,21 @@ func (g *Gate) waiting() bool {
 
 // outgoing says whether packets wait, or bytes in the driver's buffer.
 func (g *Gate) outgoing() bool { return g.waiting() || g.tx.unflushed }
+
+// lateMost is how many announcements are put off at most.
+const lateMost = 32
+
+// putsOff says that the announcement of r, which is started now, may wait for company: on a link of which
+// each packet costs a system call, as much as it takes to move tens of kilobytes, while messages before it are
+// announced or on their way. Who posts many messages posts all of them first, and then polls or waits: that
+// sends the announcements. So does a message that cannot wait. None of them could have moved on before.
+func (g *Gate) putsOff(r *Request) bool {
+	if g.tx.batcher == nil || g.tx.sends.used == 0 && g.pushing == 0 || r.data.size <= g.tx.eager && !r.sync {
+		return false
+	}
+	g.tx.late++
+	return g.tx.late < lateMost
+}
 
 // stalled says whether all packets that wait do so for the peer's answers, since as
 // many messages are announced as it keeps.

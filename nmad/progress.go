@@ -19,6 +19,10 @@ const spinBurst = 8
 // large track: the peer copies a piece at a time, tens of microseconds each.
 const streamSpin = 10
 
+// smallEvery is at which of its polls a waiter looks at the small track too while bytes flow over
+// the large one, on a link of which a look in vain costs a system call.
+const smallEvery = 8
+
 // sharedPolls is how often a waiter polls in vain where other processes use the
 // CPU, before it leaves the work to the engine.
 const sharedPolls = 8
@@ -46,12 +50,15 @@ func (g *Gate) poll() bool {
 }
 
 // pollLocked is poll for a caller that has the lock, and lets it go.
-func (g *Gate) pollLocked() bool {
+func (g *Gate) pollLocked() bool { return g.pollTracks(true) }
+
+// pollTracks is pollLocked, which may leave out the small track.
+func (g *Gate) pollTracks(small bool) bool {
 	moved := g.attend()
 	if g.woken {
 		g.look()
 	}
-	moved = g.progress(nil) || moved
+	moved = small && g.progress(nil) || moved
 	for range rounds {
 		taken := g.takeAll()
 		if taken == 0 {
@@ -116,7 +123,8 @@ func (g *Gate) spinFor(r *Request) bool {
 	var limit int64
 	for quiet := 1; g.spin > 0; quiet++ {
 		moved := false
-		for range spinBurst {
+		streams := g.pulling+g.pushing != 0
+		for i := 0; i < spinBurst && !streams; i++ {
 			if g.progress(r) {
 				moved = true
 			}
@@ -126,11 +134,11 @@ func (g *Gate) spinFor(r *Request) bool {
 			if g.shared || g.wanted() {
 				break
 			}
+			streams = g.pulling+g.pushing != 0
 		}
-		streams := g.pulling+g.pushing != 0
 		if !streams {
 			g.release()
-		} else if g.pollLocked() {
+		} else if g.pollTracks(g.rx.drainer == nil || quiet%smallEvery == 0 || g.outgoing()) {
 			moved = true
 		}
 		out := marcel.Ready()
@@ -154,11 +162,9 @@ func (g *Gate) spinFor(r *Request) bool {
 			out = out || now > limit
 		}
 		g.mu.lock()
-		if r.stage == done {
-			return true
-		}
-		if out {
-			break
+		if r.stage == done || out {
+			g.manned = 0
+			return r.stage == done
 		}
 		if streams {
 			g.manned = limit
@@ -196,6 +202,10 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 	if g.end != nil {
 		g.release()
 		return pioman.Done
+	}
+	if g.attended() && (g.pulling == 0 || g.pushing == 0) {
+		g.release() // one direction keeps one CPU busy, and the waiter's
+		return pioman.Again
 	}
 	if len(g.rails) > 1 {
 		g.lookAround()

@@ -121,6 +121,13 @@ func (s *scenario) reset(a args) {
 		}
 	}
 	s.p = newPair(rails[0], bounds{window: window, records: records, peerWindow: window, peerRecords: records}, rails[1:]...)
+	if a.or("batch", 0) != 0 { // packets that leave together take one call
+		for i, g := range s.p.gates {
+			g.link = simnet.Batcher{Link: s.p.links[i]}
+			g.rails[0].bind(g.link)
+			g.tx.bind(g.link, 0)
+		}
+	}
 	s.reqs, s.data, s.bufs = map[string]*Request{}, map[string][]byte{}, map[string][]byte{}
 	s.msgs = map[string]*Message{}
 	for i := range s.sess {
@@ -230,6 +237,9 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 	case "counters":
 		return fmt.Sprintf("%d sends, %d announced first, %d messages in %d aggregates\n",
 			g.stats.Sends, g.stats.Rendezvous, g.stats.Aggregated, g.stats.Aggregates)
+	case "calls":
+		packets, calls := link.Carried()
+		return fmt.Sprintf("%d packets in %d calls\n", packets, calls)
 	case "poll":
 		for range a.or("times", 1) {
 			g.poll()

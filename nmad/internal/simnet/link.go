@@ -51,6 +51,10 @@ type way struct {
 	arrived int // bytes of large from start on that PullLarge may see
 	spare   [][]byte
 
+	batch   bool // until Flush packets stay in the sender's buffer
+	packed  int  // packets that were taken
+	carried int  // calls of the network that carried them
+
 	held     bool // no room, whatever the measures
 	delayed  bool // what is sent stays invisible until Deliver
 	buffered bool // Send takes one packet beyond what fits, which Flush moves on
@@ -126,6 +130,12 @@ func (l *Link) send(h *driver.Header, body []byte, parts [][]byte) (bool, error)
 		return false, driver.ErrBody
 	}
 	w := l.out()
+	if w.batch {
+		w.packed++
+		w.excess++
+		l.put(w, *h, body, parts)
+		return true, nil
+	}
 	l.flush()
 	if w.excess > 0 || !w.room(&l.c.opt) && !w.buffered {
 		return false, nil
@@ -133,6 +143,8 @@ func (l *Link) send(h *driver.Header, body []byte, parts [][]byte) (bool, error)
 	if !w.room(&l.c.opt) {
 		w.excess++
 	}
+	w.packed++
+	w.carried++
 	l.put(w, *h, body, parts)
 	return true, nil
 }
@@ -188,8 +200,28 @@ func (l *Link) Flush() (bool, error) {
 	if err := l.err(); err != nil {
 		return false, err
 	}
+	w := l.out()
+	if w.batch && w.excess > 0 {
+		w.carried++
+	}
+	w.batch = false
 	l.flush()
-	return l.out().excess == 0, nil
+	return w.excess == 0, nil
+}
+
+// Batcher is a Link that is a driver.Batcher, with a buffer for as many packets as come.
+type Batcher struct{ *Link }
+
+// Batch implements driver.Batcher.
+func (b Batcher) Batch() {
+	defer b.lock()()
+	b.out().batch = true
+}
+
+// Carried says how many packets this end has sent, and in how many calls of the network.
+func (l *Link) Carried() (packets, calls int) {
+	defer l.lock()()
+	return l.out().packed, l.out().carried
 }
 
 // Recv implements driver.Link.
