@@ -34,6 +34,7 @@ var (
 	ErrInBubble     = sched.ErrInBubble     // it is in one already
 	ErrNotInBubble  = sched.ErrNotInBubble  // it is not in that one
 	ErrForeign      = sched.ErrForeign      // it belongs to another scheduler
+	ErrNoBubble     = sched.ErrNoBubble     // it is nil, or NewBubble has not made it
 )
 
 // NewBubble makes an empty bubble for the scheduler of the calling thread, from a

@@ -92,6 +92,7 @@ func (r *ChanReceiver[T]) forget() {
 // settle waits until the goroutine of the last Select is gone; then r is the
 // caller's alone.
 func (r *ChanReceiver[T]) settle() {
+	_ = &r.mu // nil panics here, not while the VP is held
 	c := sched.Enter()
 	r.mu.Lock()
 	if r.state == stopping {
@@ -156,6 +157,7 @@ func (r *ChanReceiver[T]) Enlist(w *sched.Waiter) bool {
 
 // Withdraw is for Select.
 func (r *ChanReceiver[T]) Withdraw(*sched.Waiter) {
+	_ = &r.mu
 	c := sched.Visit()
 	r.mu.Lock()
 	if r.state == receiving {

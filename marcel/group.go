@@ -43,8 +43,9 @@ func (g *Group) SetLimit(n int) {
 
 // Go runs f on a new thread, once the limit, if there is one, lets it: until then it
 // waits. A thread that ends without returning from f (Goexit, Cancel) is counted as one
-// that has not failed. A panic in f ends the program, as in Spawn.
+// that has not failed. A panic in f ends the program, as in Spawn. It panics if f is nil.
 func (g *Group) Go(f func() error) Thread {
+	mustRun(f)
 	if g.limit != nil {
 		g.limit.Acquire()
 	}
@@ -54,11 +55,19 @@ func (g *Group) Go(f func() error) Thread {
 // TryGo is Go if the limit lets f run now; false: it does not, and f is not run. It does
 // not wait.
 func (g *Group) TryGo(f func() error) bool {
+	mustRun(f)
 	if g.limit != nil && !g.limit.TryAcquire() {
 		return false
 	}
 	g.run(f)
 	return true
+}
+
+// mustRun panics before the limit is asked: a unit of it would be lost.
+func mustRun(f func() error) {
+	if f == nil {
+		panic("marcel: Group.Go of a nil function")
+	}
 }
 
 func (g *Group) run(f func() error) Thread {

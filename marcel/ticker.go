@@ -44,6 +44,7 @@ func (t *Ticker) Stop() { t.set(0) }
 
 // set wakes all who wait: they look what has become of the ticker.
 func (t *Ticker) set(period int64) {
+	_ = &t.mu // nil panics here, not while the VP is held
 	now := time.Now()
 	c := sched.Visit()
 	t.mu.Lock()
@@ -87,6 +88,7 @@ func (t *Ticker) TryWait() int {
 
 // take takes what has passed; wait: nothing has, but something will.
 func (t *Ticker) take() (n int, wait bool) {
+	_ = &t.mu
 	c := sched.Visit()
 	t.mu.Lock()
 	if n = t.passed(); n > 0 {
@@ -156,8 +158,9 @@ func (t *Ticker) Case() *TickerCase {
 }
 
 // TickerCase is the case of a Ticker. It may be used by one Select at a time, again
-// and again.
+// and again; it must not be copied.
 type TickerCase struct {
+	_     noCopy
 	Ticks int // how many were taken, after the case was
 	t     *Ticker
 }
@@ -174,6 +177,7 @@ func (k *TickerCase) Try() bool {
 // Enlist implements Case.
 func (k *TickerCase) Enlist(w *sched.Waiter) bool {
 	t := k.t
+	_ = &t.mu // nil of the zero case
 	s := sched.Here()
 	c := sched.Visit()
 	t.mu.Lock()

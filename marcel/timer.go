@@ -79,6 +79,7 @@ func (t *Timer) start(begin func(*sched.Co, *sched.Scheduler) bool) {
 // nobody had taken that; or, with AfterFunc, f will not be run. Those who wait
 // return. It never blocks, and does not wait for a function that runs.
 func (t *Timer) Stop() bool {
+	_ = &t.mu // nil panics here, not while the VP is held
 	c := sched.Visit()
 	t.mu.Lock()
 	was := t.takeBack()
@@ -93,7 +94,7 @@ func (t *Timer) Stop() bool {
 // Stop would have; those who wait go on waiting. With AfterFunc, f will run once
 // more; if it runs just now, the two may run at the same time. It never blocks.
 func (t *Timer) Reset(d time.Duration) (was bool) {
-	_ = &t.mu // nil panics here, not while the VP is held
+	_ = &t.mu
 	var w *sched.Waiter
 	t.start(func(c *sched.Co, s *sched.Scheduler) bool {
 		was = t.takeBack() || was

@@ -28,8 +28,11 @@ func (g *WaitGroup) Done() { g.Add(-1) }
 
 // Go counts f, runs it on a new thread, and counts it as done when it has returned
 // or ended the thread (Goexit). A panic in f ends the program as in Spawn, and is
-// never counted as done.
+// never counted as done. It panics if f is nil.
 func (g *WaitGroup) Go(f func()) Thread {
+	if f == nil {
+		panic("marcel: WaitGroup.Go of a nil function")
+	}
 	g.Add(1)
 	return Spawn(func() {
 		defer func() {

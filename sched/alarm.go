@@ -6,7 +6,10 @@ import "time"
 // timers. It lies in what it wakes, so starting and stopping it allocates
 // nothing. Its owner guards it with a Spin, which it holds for Start, StartFunc,
 // Stop and Round. The zero value is not pending.
-type Alarm struct{ tm timer }
+type Alarm struct {
+	_  noCopy
+	tm timer
+}
 
 // Ringer is who is told by an Alarm, on the timer thread and with nothing locked.
 // What it does must be short and must not block; it may wake others. The alarm

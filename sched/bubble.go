@@ -61,7 +61,29 @@ var (
 	ErrNotInBubble = errors.New("marcel: it is not in that bubble")
 	// ErrForeign: it belongs to another scheduler.
 	ErrForeign = errors.New("marcel: it belongs to another scheduler")
+	// ErrNoBubble: it is nil, or NewBubble has not made it.
+	ErrNoBubble = errors.New("marcel: no such bubble")
 )
+
+// made tells whether NewBubble has made b: nothing else has a scheduler.
+func (b *Bubble) made() bool { return b != nil && b.s != nil }
+
+// visit begins an operation that must not block, and locks the forest that b is in. A
+// bubble that NewBubble has not made panics here, while nothing is held.
+func (b *Bubble) visit() *co {
+	if !b.made() {
+		panic(ErrNoBubble.Error())
+	}
+	c := Visit()
+	b.s.forest.Lock()
+	return c
+}
+
+// leave ends what visit began.
+func (b *Bubble) leave(c *co) {
+	b.s.forest.Unlock()
+	c.Leave()
+}
 
 // NewBubble makes an empty bubble that has not been woken, for threads of s. Policy
 // nil stands for the policy of the bubble it will be in; a bubble without either is
@@ -91,14 +113,16 @@ func BubbleOf(h Thread) *Bubble {
 }
 
 // Insert puts a thread into b. Errors: ErrNoThread if it has ended, ErrInBubble,
-// ErrForeign, ErrBubbleClosed.
+// ErrForeign, ErrBubbleClosed, ErrNoBubble.
 func (b *Bubble) Insert(h Thread) error {
+	if !b.made() {
+		return ErrNoBubble
+	}
 	if h.needRare() == nil {
 		return ErrNoThread
 	}
 	t := h.t
-	c := Visit()
-	b.s.forest.Lock()
+	c := b.visit()
 	err := b.adopt(t, h.gen)
 	b.s.forest.Unlock()
 	if err == nil {
@@ -159,18 +183,19 @@ func (b *Bubble) drop(t *thread) (joined []*Waiter) {
 
 // Remove takes a thread out of b: from then on it waits on the own queue of the VP
 // where it last was, as one that has never been in a bubble. Errors: ErrNotInBubble,
-// ErrNoThread.
+// ErrNoThread, ErrNoBubble.
 func (b *Bubble) Remove(h Thread) error {
 	x := h.rare()
-	if x == nil || h.Ended() {
+	switch {
+	case !b.made():
+		return ErrNoBubble
+	case x == nil || h.Ended():
 		return ErrNoThread
 	}
 	t := h.t
-	c := Visit()
-	b.s.forest.Lock()
+	c := b.visit()
 	if x.bubble.Load() != b {
-		b.s.forest.Unlock()
-		c.Leave()
+		b.leave(c)
 		return ErrNotInBubble
 	}
 	joined := b.drop(t)
@@ -205,15 +230,16 @@ func (c *co) leaveBubble(t *thread, x *rare) {
 
 // InsertBubble puts a bubble into b. If b is awake it is woken there, and the policy
 // arranges b anew; if b is not awake it is held from now on. Errors: ErrInBubble also
-// if b is in it, ErrForeign, ErrBubbleClosed.
+// if b is in it, ErrForeign, ErrBubbleClosed, ErrNoBubble.
 func (b *Bubble) InsertBubble(child *Bubble) error {
-	s := b.s
-	if child.s != s {
+	switch {
+	case !b.made() || !child.made():
+		return ErrNoBubble
+	case child.s != b.s:
 		return ErrForeign
 	}
 	var m moves
-	c := Visit()
-	s.forest.Lock()
+	c := b.visit()
 	err := error(nil)
 	switch {
 	case b.closed:
@@ -232,7 +258,7 @@ func (b *Bubble) InsertBubble(child *Bubble) error {
 		child.setAwake(b.awake)
 	}
 	awake := b.awake
-	s.forest.Unlock()
+	b.s.forest.Unlock()
 	m.finish(c)
 	c.Leave()
 	m.wakeOwn()
@@ -253,13 +279,15 @@ func (b *Bubble) in(o *Bubble) bool {
 }
 
 // RemoveBubble takes a bubble out of b. Its threads stay where they are placed, or
-// held, until somebody wakes it again. Error: ErrNotInBubble.
+// held, until somebody wakes it again. Errors: ErrNotInBubble,
+// ErrNoBubble.
 func (b *Bubble) RemoveBubble(child *Bubble) error {
-	c := Visit()
-	b.s.forest.Lock()
+	if !b.made() || !child.made() {
+		return ErrNoBubble
+	}
+	c := b.visit()
 	if child.parent != b {
-		b.s.forest.Unlock()
-		c.Leave()
+		b.leave(c)
 		return ErrNotInBubble
 	}
 	joined := b.detach(child)
@@ -287,8 +315,12 @@ func (b *Bubble) detach(child *Bubble) (joined []*Waiter) {
 }
 
 // Join waits until no thread is in b, at any depth: all have ended, or have been
-// removed. It does not wake the bubble. It returns ErrJoinSelf to a thread of b.
+// removed. It does not wake the bubble. It returns ErrJoinSelf to a thread of b,
+// ErrNoBubble.
 func (b *Bubble) Join() error {
+	if !b.made() {
+		return ErrNoBubble
+	}
 	c := Enter()
 	b.s.forest.Lock()
 	if c != nil && c.cur != nil {
@@ -310,8 +342,7 @@ func (b *Bubble) Join() error {
 // Close lets nothing into b any more, and takes b out of the bubble it is in, as
 // RemoveBubble does. Its threads go on. Closing it again has no effect.
 func (b *Bubble) Close() {
-	c := Visit()
-	b.s.forest.Lock()
+	c := b.visit()
 	b.closed = true
 	var joined []*Waiter
 	if b.parent != nil {
@@ -326,21 +357,17 @@ func (b *Bubble) Close() {
 
 // Weight is the number of threads in b that have not ended, at all depths.
 func (b *Bubble) Weight() int {
-	c := Visit()
-	b.s.forest.Lock()
+	c := b.visit()
 	n := b.alive
-	b.s.forest.Unlock()
-	c.Leave()
+	b.leave(c)
 	return n
 }
 
 // Item returns where b is placed; nil if it is held.
 func (b *Bubble) Item() *topo.Item {
-	c := Visit()
-	b.s.forest.Lock()
+	c := b.visit()
 	it := b.at.item
-	b.s.forest.Unlock()
-	c.Leave()
+	b.leave(c)
 	return it
 }
 

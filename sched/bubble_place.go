@@ -9,8 +9,7 @@ import (
 // Entities lists what is directly in b: first the bubbles, in order of insertion, then
 // the threads, in no order.
 func (b *Bubble) Entities() []Entity {
-	c := Visit()
-	b.s.forest.Lock()
+	c := b.visit()
 	all := make([]Entity, 0, len(b.bubbles)+len(b.threads))
 	for _, x := range b.bubbles {
 		all = append(all, x)
@@ -18,8 +17,7 @@ func (b *Bubble) Entities() []Entity {
 	for _, t := range b.threads {
 		all = append(all, Thread{t, t.x.Load().id})
 	}
-	b.s.forest.Unlock()
-	c.Leave()
+	b.leave(c)
 	return all
 }
 
@@ -30,29 +28,42 @@ func (b *Bubble) Own() bool { return b.policy != nil }
 // Wake lets the threads of b run: it is placed on the machine, and its policy arranges
 // it. A bubble that is awake is arranged anew. A bubble in another one is woken with
 // that; to wake it earlier, or again, has no effect but on itself. If b is in a bubble
-// that is not awake, it fails with ErrInBubble.
+// that is not awake, it fails with ErrInBubble. Other errors: ErrNoBubble.
 func (b *Bubble) Wake() error {
-	c := Visit()
-	b.s.forest.Lock()
+	if !b.made() {
+		return ErrNoBubble
+	}
+	c := b.visit()
 	held, on := b.parent != nil && !b.parent.awake, b.s.root
 	if b.parent != nil {
 		on = b.parent.at
 	}
-	b.s.forest.Unlock()
-	c.Leave()
+	b.leave(c)
 	if held {
 		return ErrInBubble
 	}
 	return b.wakeOn(on)
 }
 
-// WakeOn is Wake on an item: only VPs below run threads of b. Error: ErrNoItem.
+// WakeOn is Wake on an item: only VPs below run threads of b. Errors: ErrNoItem,
+// ErrNoBubble.
 func (b *Bubble) WakeOn(it *topo.Item) error {
-	n := b.s.nodes[it]
-	if n == nil {
-		return ErrNoItem
+	n, err := b.nodeOf(it)
+	if err != nil {
+		return err
 	}
 	return b.wakeOn(n)
+}
+
+// nodeOf is the run queue of an item, for b.
+func (b *Bubble) nodeOf(it *topo.Item) (*node, error) {
+	if !b.made() {
+		return nil, ErrNoBubble
+	}
+	if n := b.s.nodes[it]; n != nil {
+		return n, nil
+	}
+	return nil, ErrNoItem
 }
 
 func (b *Bubble) wakeOn(n *node) error {
@@ -63,21 +74,19 @@ func (b *Bubble) wakeOn(n *node) error {
 	for i := 1; !b.busy.CompareAndSwap(false, true); i++ {
 		Backoff(i)
 	}
+	defer b.busy.Store(false) // also if the policy, which may be the program's, panics
 	b.policy.Wake(b, n.item)
-	b.busy.Store(false)
 	return nil
 }
 
 // regroup has b arranged anew by whoever is responsible for it.
 func (b *Bubble) regroup() error {
-	c := Visit()
-	b.s.forest.Lock()
+	c := b.visit()
 	for b.policy == nil && b.parent != nil {
 		b = b.parent
 	}
 	at := b.at
-	b.s.forest.Unlock()
-	c.Leave()
+	b.leave(c)
 	if len(at.vps) == 0 {
 		return nil
 	}
@@ -85,12 +94,12 @@ func (b *Bubble) regroup() error {
 }
 
 // Place puts b, with all that is in it, on the run queue of an item, without asking
-// its policy; but bubbles in it with policies of their own are woken there. Error:
-// ErrNoItem.
+// its policy; but bubbles in it with policies of their own are woken there. Errors:
+// ErrNoItem, ErrNoBubble.
 func (b *Bubble) Place(it *topo.Item) error {
-	n := b.s.nodes[it]
-	if n == nil {
-		return ErrNoItem
+	n, err := b.nodeOf(it)
+	if err != nil {
+		return err
 	}
 	b.placeOn(n)
 	return nil
@@ -135,8 +144,7 @@ func (b *Bubble) Arrange(plan []Placement) {
 
 func (b *Bubble) arrange(do func(m *moves)) {
 	var m moves
-	c := Visit()
-	b.s.forest.Lock()
+	c := b.visit()
 	do(&m)
 	b.s.forest.Unlock()
 	m.finish(c)

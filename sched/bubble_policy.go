@@ -57,8 +57,7 @@ func (b *Bubble) Relieve(from, to *topo.Item, max int) (moved int) {
 	if n == nil || o == nil || n == o || n.count.Load() == 0 {
 		return 0
 	}
-	c := Visit()
-	b.s.forest.Lock()
+	c := b.visit()
 	n.mu.Lock()
 	for r := range rank(ranks) {
 		if n.q.present()&r.bit() == 0 {

@@ -7,6 +7,7 @@ func (h Thread) WatchEnd(w *Waiter) bool {
 	if h.Ended() {
 		return false
 	}
+	_ = &w.t // nil panics here, while nothing is held
 	c := Visit()
 	alive := h.t.life(h.gen)
 	if alive {
@@ -20,6 +21,7 @@ func (h Thread) WatchEnd(w *Waiter) bool {
 // UnwatchEnd takes w out of the line, if it is still in. The descriptor may
 // serve another thread by now.
 func (h Thread) UnwatchEnd(w *Waiter) {
+	_, _ = &h.t.mu, &w.t // nil panics here
 	c := Visit()
 	h.t.mu.Lock()
 	h.t.joiners.remove(w)

@@ -23,8 +23,9 @@ import (
 // scheduling point; one that computes on keeps its VP until its own slice
 // (Config.Slice) is over, and then its OS thread.
 //
-// A Gang serves one bubble: make one for each with NewGang.
+// A Gang serves one bubble: make one for each with NewGang. It must not be copied.
 type Gang struct {
+	_     noCopy
 	slice time.Duration
 	now   *Bubble       // whose turn it is
 	since time.Duration // when it began; 0: at the next tick

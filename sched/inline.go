@@ -35,6 +35,7 @@ func SpawnInline(fn func()) Thread { return SpawnInlineBody(plain(fn)) }
 // SpawnInlineBody is SpawnInline for a body that has its data with it: where a closure
 // would have to be allocated.
 func SpawnInlineBody(b Body) Thread {
+	check(b)
 	c := Enter()
 	if c == nil {
 		return Default().spawn(nil, Attr{Inline: true}, b)

@@ -38,6 +38,7 @@ func NewKey[T any](destroy func(T)) *Key[T] { return &Key[T]{destroy: destroy} }
 // Get returns the calling thread's value; false: it has none, or the caller is a
 // plain goroutine.
 func (k *Key[T]) Get() (v T, ok bool) {
+	_ = &k.destroy // nil panics here
 	if c := lookup(); c != nil && c.cur != nil {
 		if x := c.cur.x.Load(); x != nil {
 			if p := k.find(x); p != nil {
@@ -51,6 +52,7 @@ func (k *Key[T]) Get() (v T, ok bool) {
 // Set sets the calling thread's value; the former one is not destroyed. On a
 // plain goroutine it returns ErrNotThread.
 func (k *Key[T]) Set(v T) error {
+	_ = &k.destroy // nil panics here, not when the thread ends
 	x, err := ownRare()
 	if err != nil {
 		return err
@@ -67,6 +69,7 @@ func (k *Key[T]) Set(v T) error {
 // Clear takes the calling thread's value away and returns it; false: it had none.
 // The destructor is not called.
 func (k *Key[T]) Clear() (v T, ok bool) {
+	_ = &k.destroy
 	if x := Self().rare(); x != nil {
 		if p := k.find(x); p != nil {
 			v, ok = p.v, p.set

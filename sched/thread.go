@@ -102,6 +102,7 @@ func Spawn(fn func()) Thread { return SpawnBody(plain(fn)) }
 // SpawnBody is Spawn for a body that has its data with it: where a closure for
 // Spawn would have to be allocated.
 func SpawnBody(b Body) Thread {
+	check(b)
 	c := Enter()
 	if c == nil {
 		return Default().spawn(nil, Attr{}, b)
@@ -119,8 +120,18 @@ func SpawnBody(b Body) Thread {
 	return h
 }
 
-// SpawnWith is Spawn with attributes. It panics if the scheduler has none of a.VPs; the descriptor is not used again.
+// check panics if there is nothing to run, in the caller of a spawn: in the thread
+// nobody could recover from that, and its stack would not name who has spawned it.
+func check(b Body) {
+	if f, ok := b.(plain); b == nil || ok && f == nil {
+		panic("marcel: spawn of a nil function")
+	}
+}
+
+// SpawnWith is Spawn with attributes. It panics if the scheduler has none of a.VPs; the
+// descriptor is not used again.
 func SpawnWith(a Attr, fn func()) Thread {
+	check(plain(fn))
 	c := Enter()
 	s := (*Scheduler)(nil)
 	if c != nil {
@@ -136,6 +147,7 @@ func SpawnWith(a Attr, fn func()) Thread {
 // Spawn makes a thread on s, from anywhere. It panics if s has been stopped, or
 // has none of a.VPs.
 func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
+	check(plain(fn))
 	c := Enter()
 	if c != nil && c.l.vp.sched != s {
 		c.Leave()
@@ -173,9 +185,12 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 		t.assign(t.vp.nodeAt(a.Level))
 	}
 	if a.Bubble != nil {
-		a.Bubble.s.forest.Lock()
-		err := a.Bubble.adopt(t, t.gen)
-		a.Bubble.s.forest.Unlock()
+		err := ErrNoBubble
+		if a.Bubble.made() {
+			a.Bubble.s.forest.Lock()
+			err = a.Bubble.adopt(t, t.gen)
+			a.Bubble.s.forest.Unlock()
+		}
 		if err != nil {
 			c.Leave()
 			panic(fmt.Sprintf("%v (spawn)", err))

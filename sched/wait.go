@@ -37,8 +37,11 @@ type outsider struct {
 var waiters = sync.Pool{New: func() any { return &Waiter{note: &outsider{ch: make(chan struct{}, 1)}} }}
 
 // WaitQueue holds parked threads and goroutines in order of arrival. Its owner
-// guards it with a Spin. The zero value is empty.
-type WaitQueue struct{ head, tail *Waiter }
+// guards it with a Spin. The zero value is empty. It must not be copied after first use.
+type WaitQueue struct {
+	_          noCopy
+	head, tail *Waiter
+}
 
 // Empty tells whether nobody waits. Under the lock.
 func (q *WaitQueue) Empty() bool { return q.head == nil }
