@@ -14,30 +14,44 @@ import (
 // noExample lists what is for other libraries or speaks for itself.
 var noExample = []string{"TraceMessage", "Tracing", "OneVP", "FullVPs"}
 
+// parse reads the package's files, or its tests.
+func parse(t *testing.T, tests bool) (found []*ast.File) {
+	t.Helper()
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") != tests {
+			continue
+		}
+		f, err := parser.ParseFile(files, name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+var files = token.NewFileSet()
+
+// documentation is what go doc says of the package.
+func documentation(t *testing.T) *doc.Package {
+	t.Helper()
+	p, err := doc.NewFromFiles(files, parse(t, false), "github.com/pm2-go/pm2/marcel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // TestEachHasAnExample: each function and each type occurs in an Example, itself or
 // by its constructor; unless the type is a name for one of sched's, or what a method
 // returns.
 func TestEachHasAnExample(t *testing.T) {
-	files := token.NewFileSet()
-	parse := func(tests bool) (found []*ast.File) {
-		names, err := filepath.Glob("*.go")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range names {
-			if strings.HasSuffix(name, "_test.go") != tests {
-				continue
-			}
-			f, err := parser.ParseFile(files, name, nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
-			found = append(found, f)
-		}
-		return found
-	}
 	shown := map[string]bool{}
-	for _, f := range parse(true) {
+	for _, f := range parse(t, true) {
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Example") {
@@ -53,10 +67,7 @@ func TestEachHasAnExample(t *testing.T) {
 			})
 		}
 	}
-	p, err := doc.NewFromFiles(files, parse(false), "github.com/pm2-go/pm2/marcel")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := documentation(t)
 	if len(p.Types) < 10 || len(p.Funcs) < 20 || len(shown) < 20 {
 		t.Fatalf("found %d types, %d functions, %d names in examples: is this the package?", len(p.Types), len(p.Funcs), len(shown))
 	}
