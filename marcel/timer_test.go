@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -286,7 +284,7 @@ func TestSleepContext(t *testing.T) {
 // A scheduler stops with timers pending: functions do not run, and those who wait
 // from outside are told.
 func TestStopWithTimersPending(t *testing.T) {
-	leak := goleak.IgnoreCurrent()
+	leak := present(t)
 	for range times(50) {
 		s, err := sched.New(brisk(2))
 		if err != nil {

@@ -135,6 +135,15 @@ func run(t testing.TB, cfg sched.Config, fn func(s *sched.Scheduler)) {
 	within(t, func() { marcel.RunOn(s, func() { fn(s) }) }, s)
 }
 
+// present is what is there now, for leaks to leave out. The default scheduler is stopped
+// first: its OS threads may be bound, and the stacks of its runners, on which threads have
+// called Goexit, deeper than what goleak can read.
+func present(t testing.TB) goleak.Option {
+	t.Helper()
+	stop(t, sched.Default())
+	return goleak.IgnoreCurrent()
+}
+
 // leaks lists goroutines that are there beside those of before, after some time for
 // what is about to end.
 func leaks(before ...goleak.Option) (err error) {
