@@ -281,23 +281,32 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 			r := newReceiver(t, e, net)
 			e.Need()
 			var stop atomic.Bool
+			var computing atomic.Int32
 			var all sync.WaitGroup
 			for range vps {
 				all.Go(func() {
 					marcel.RunOn(s, func() {
-						for !stop.Load() {
+						for computing.Add(1); !stop.Load(); {
 						}
 					})
 				})
 			}
 			a := e.attached.Load()
-			for i := range int64(5) {
-				// The first time it may be a processor's own LWP, which was there before another one of
-				// its took up the thread.
-				eventually(t, "somebody sleeps in the kernel", func() bool { return e.load.view().covered() && (i == 0 || a.spare.blocks.Load()) })
+			eventually(t, "all compute", func() bool { return int(computing.Load()) == vps })
+			// It may also be a processor's own LWP, which has been in the kernel since before its processor was taken, or has
+			// taken that back from a thread that computes on without it: then the spare's turn comes later.
+			arrivals, bySpare := int64(0), 0
+			eventually(t, "the spare LWP announces five arrivals", func() bool {
+				eventually(t, "somebody sleeps in the kernel", func() bool { return e.load.view().covered() })
+				spare := a.spare.blocks.Load()
 				net.put()
-				eventually(t, name+" arrives", func() bool { return r.got.Load() == i+1 })
-			}
+				arrivals++
+				eventually(t, name+" arrives", func() bool { return r.got.Load() == arrivals })
+				if spare {
+					bySpare++
+				}
+				return bySpare >= 5
+			})
 			stop.Store(true)
 			finishes(t, "threads", all.Wait)
 			e.Done()
