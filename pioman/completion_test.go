@@ -277,7 +277,7 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 		hooked, threads bool
 		rounds          int // fewer for threads: the signaller lies ready on their P, and a disturber beside it steals nothing
 	}{
-		"explicit, goroutines": {rounds: 10000},
+		"explicit, goroutines": {rounds: 4000},
 		"hooked, goroutines":   {hooked: true, rounds: 30000},
 		"hooked, threads":      {hooked: true, threads: true, rounds: 3000},
 	} {
