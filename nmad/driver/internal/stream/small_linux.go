@@ -26,7 +26,13 @@ type smallSend struct {
 	batch   bool   // until the next flush packets stay in buf as long as they fit
 	left    uint64 // 1: at < end (store, load)
 	refused uint64 // 1: the last Send was refused (store, load)
+	pair    raw.Pair
 }
+
+// straight is the length of a body from which on it goes to the kernel straight from the
+// memory of the user, in bytes: to copy it first takes longer than to name two places. Over TCP
+// 64 KiB gain a tenth, 16 KiB lose 2 %.
+const straight = 32 << 10
 
 func (s *smallSend) init(maxBody int) { s.buf = make([]byte, driver.HeaderSize+maxBody) }
 
@@ -49,9 +55,15 @@ func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte) 
 			return s.send(fd, h, body, parts) // now it fits
 		}
 	}
-	s.put(h, body, parts)
-	n := s.end
-	sent, errno := raw.Send(fd, s.buf[:n])
+	n := driver.HeaderSize + int(h.Body)
+	var sent int
+	var errno syscall.Errno
+	if len(body) >= straight {
+		sent, errno = s.sendStraight(fd, h, body)
+	} else {
+		s.put(h, body, parts)
+		sent, errno = raw.Send(fd, s.buf[:n])
+	}
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		s.end = 0
@@ -68,6 +80,19 @@ func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte) 
 	}
 	s.taken()
 	return true, 0
+}
+
+// sendStraight hands a packet to the kernel whose body stays where it is; what is left of it then is copied.
+func (s *smallSend) sendStraight(fd int, h *driver.Header, body []byte) (sent int, errno syscall.Errno) {
+	h.Put(s.buf)
+	s.end = driver.HeaderSize + len(body)
+	if sent, errno = s.pair.SendPair(fd, s.buf[:driver.HeaderSize], body); errno != 0 {
+		return sent, errno
+	}
+	if there := max(sent-driver.HeaderSize, 0); there < len(body) {
+		copy(s.buf[driver.HeaderSize+there:], body[there:])
+	}
+	return sent, 0
 }
 
 // taken notes that Send was not refused.
