@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver/fault"
+	"github.com/pm2-go/pm2/nmad/driver/shm"
 )
 
 // Names of the environment variables by which a launcher tells a process who it
@@ -27,28 +30,37 @@ const (
 	EnvHeartbeat    = "PM2_HEARTBEAT"
 	EnvLink         = "PM2_LINK"
 	EnvShared       = "PM2_SHARED_CPUS"
+	EnvLauncher     = "PM2_LAUNCHER"
 )
 
 // Variable describes an environment variable.
 type Variable struct {
 	Name, Meaning, Values, Default string
+
+	// Told: a launcher sets it, for one process of one job. The others are settings, which a
+	// user may make, and which a launcher hands on to all processes.
+	Told bool
 }
 
-// Environment lists the variables that Join reads; help texts are made from it.
+// Environment lists the variables that Join and the drivers read; help texts and
+// docs/environment.md are made from it.
 var Environment = []Variable{
-	{EnvRank, "which process of the job this is", "0 to PM2_SIZE-1", "0"},
-	{EnvSize, "how many processes the job has", "1 to 4096", "1"},
-	{EnvRendezvous, "where rank 0 listens while the job starts", "host:port", "none"},
-	{EnvRendezvousFD, "rank 0: descriptor of a socket that listens there already", "descriptor number", "none"},
-	{EnvSecret, "what the processes of the job prove to each other that they know", "hexadecimal, at least 32 digits", "none"},
-	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, unix where that does not work, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; fault:tcp and so on, for tests", DefaultDriver},
-	{EnvStrategy, "what to make of messages that wait for the network", "aggregation, default, priority, split-balance, split-equal", "default; split-balance with several rails"},
-	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet"},
-	{EnvProfile, "what was measured of the networks, for the default of PM2_EAGER and for what each rail carries", "file that demo explain-protocol --measure --save has written", "none"},
-	{EnvListen, "where this process accepts links", "host:port; one for all rails, or one for each, with commas", "loopback, any free port"},
-	{EnvLink, "when the links between the processes are made", "lazy: when they are first needed; all: when the job starts; the same in all processes", "lazy; all in a job of two"},
-	{EnvHeartbeat, "how long a process may give no sign of life before it is taken for lost", "duration such as 5s, 0: for ever", "0"},
-	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0"},
+	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, unix where that does not work, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; fault:tcp and so on, for tests", DefaultDriver, false},
+	{EnvStrategy, "what to make of messages that wait for the network", "aggregation, default, priority, split-balance, split-equal", "default; split-balance with several rails", false},
+	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet", false},
+	{EnvProfile, "what was measured of the networks, for the default of PM2_EAGER and for what each rail carries", "file that demo explain-protocol --measure --save has written", "none", false},
+	{EnvListen, "where this process accepts links", "host:port; one for all rails, or one for each, with commas", "loopback, any free port", false},
+	{EnvLink, "when the links between the processes are made", "lazy: when they are first needed; all: when the job starts; the same in all processes", "lazy; all in a job of two", false},
+	{EnvHeartbeat, "how long a process may give no sign of life before it is taken for lost", "duration such as 5s, 100ms to 1h; 0: for ever", "0", false},
+	{shm.EnvCopy, "how long messages go through shared memory", "auto; two: through slots, copied twice; single: out of the sender's memory, where the kernel permits it", "auto: what is measured to be faster", false},
+	{fault.EnvFaults, "what goes wrong over the driver fault:NAME, for tests", "a plan, as package nmad/driver/fault has it: seed=7 refuse=0.2", "nothing", false},
+	{EnvRank, "which process of the job this is", "0 to PM2_SIZE-1", "0", true},
+	{EnvSize, "how many processes the job has", "1 to 4096", "1", true},
+	{EnvRendezvous, "where rank 0 listens while the job starts", "host:port", "none", true},
+	{EnvRendezvousFD, "rank 0: descriptor of a socket that listens there already", "descriptor number", "none", true},
+	{EnvSecret, "what the processes of the job prove to each other that they know", "hexadecimal, at least 32 digits", "none", true},
+	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0", true},
+	{EnvLauncher, "the mark of the launcher; what bears it ends with the job, also what a process of the job has left running elsewhere", "any text", "none", true},
 }
 
 // FromEnvironment makes a Config from the variables in Environment. Without

@@ -218,7 +218,7 @@ func parse(args []string, exit func(int)) (any, error) {
 	case "experiment", "experiment <name>":
 		return table.Experiment.run, nil
 	case "run <program>":
-		return table.Run.run, nil
+		return &table.Run, nil
 	case "pingpong":
 		return &table.Pingpong, nil
 	case "top":

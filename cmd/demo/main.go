@@ -14,6 +14,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
 	"github.com/pm2-go/pm2/marcel/monitor"
+	"github.com/pm2-go/pm2/nmad/launch"
 )
 
 func main() {
@@ -31,6 +32,12 @@ func run(args []string) int {
 	command, err := parse(args, os.Exit)
 	if err != nil {
 		return fail(err)
+	}
+	if launcher, ok := command.(*runCommand); ok { // it hands signals on, and has nothing to show to demo top
+		if err := launcher.run(); err != nil {
+			return fail(err)
+		}
+		return 0
 	}
 	ctx, caught := interruptible()
 	server, err := monitor.FromEnvironment()
@@ -79,6 +86,10 @@ func fail(err error) int {
 	fmt.Fprintf(os.Stderr, "demo: %s\n", oneLine(err))
 	if errors.As(err, &usageError{}) {
 		return 2
+	}
+	if i := (*launch.InterruptError)(nil); errors.As(err, &i) {
+		i.Raise()
+		return i.Status()
 	}
 	if own := (statusError{}); errors.As(err, &own) {
 		return own.status

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -83,11 +82,17 @@ type runCommand struct {
 // Help is the long text of --help.
 func (*runCommand) Help() string {
 	return "Starts a program as the processes of a job, which find each other through PM2_* variables (nmad.Join). On one host each is " +
-		"bound to CPUs of its own, if there are enough. Signals are passed on. When one process fails the others are ended, and the one " +
-		"that failed is named. Whatever happens to this launcher, no process outlives it.\n\n" +
+		"bound to CPUs of its own, if there are enough. When one process fails the others are ended, and the one " +
+		"that failed is named.\n\n" +
+		"SIGINT, SIGTERM and SIGHUP are passed on and end the job, by force after the grace period or when a second one comes; SIGQUIT, " +
+		"SIGUSR1 and SIGUSR2 are passed on. However this launcher ends, no process outlives it that the job has started, also none in the " +
+		"background: a second small process, pm2-guard, sees to that when the launcher is killed. Out of its reach is what has " +
+		"left its rank's process group and also dropped PM2_LAUNCHER from its environment, and everything but the processes " +
+		"of the job themselves if launcher and guard are killed at the same time.\n\n" +
 		"The job's secret never stands in a command line: other hosts get it through the remote shell's input. What travels between " +
 		"hosts afterwards is authenticated when a connection is made, and not encrypted.\n\n" +
-		"Exit status: 0 if all processes ended with 0; else that of the first that failed, 128+N if signal N killed it; 2 wrong usage."
+		"Exit status: 0 if all processes ended with 0; else that of the first that failed, 128+N if signal N killed it; 127 if the program is not found, 126 if it cannot be run; 1 if the job cannot be started otherwise, or " +
+		"ends with the launcher that asked for it; 2 wrong usage. A signal that ends the job also ends this launcher: 128+N in a shell."
 }
 
 // Validate implements kong's check after parsing.
@@ -144,7 +149,8 @@ func (c *runCommand) program() []string {
 	return c.Args
 }
 
-func (c *runCommand) run(context.Context) error {
+// run starts the job and waits for its end.
+func (c *runCommand) run() error {
 	words := c.program()
 	if len(words) == 0 {
 		return usageError{errors.New("no program given (see demo run --help)")}
@@ -153,7 +159,7 @@ func (c *runCommand) run(context.Context) error {
 		N: c.Processes, Path: words[0], Args: words[1:],
 		Driver: c.Driver, Rendezvous: string(c.Rendezvous), Listen: string(c.Listen),
 		Strategy: c.Strategy, Eager: int(c.Eager), Profile: c.Profile,
-		Link: c.Link, Heartbeat: c.Heartbeat, Unbound: c.Unbound, Signals: true, Grace: c.Grace,
+		Link: c.Link, Heartbeat: c.Heartbeat, Unbound: c.Unbound, Signals: true, Guard: true, Grace: c.Grace,
 		Warn: func(text string) { warn("%s", text) },
 		Rsh:  strings.Fields(c.Rsh), Remote: c.remote,
 	}
@@ -178,7 +184,7 @@ func (c *runCommand) run(context.Context) error {
 		return usageError{err}
 	}
 	if err != nil {
-		return err
+		return statusError{err, launch.StartStatus(err)}
 	}
 	if lifeline != nil {
 		job.EndWith(lifeline)

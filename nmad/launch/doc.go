@@ -42,11 +42,21 @@
 //     signal when the thread that forked it ends (prctl(2), PR_SET_PDEATHSIG). Hence one
 //     OS thread is kept for as long as the children live.
 //   - Children have process groups of their own. A Ctrl-C at the terminal reaches
-//     the caller alone, which forwards it, waits, kills what is left, and then dies of the same
-//     signal, as shells expect (Spec.Signals).
+//     the caller alone, which forwards it, waits, kills what is left, or all at once when
+//     a second signal comes, and can then die of the same signal, as shells expect (Spec.Signals,
+//     InterruptError.Raise).
 //   - When a rank fails, the others get a grace period to notice, are then terminated and
 //     at last killed; Wait tells about the one that failed first.
 //
 // What a child has started itself, in its process group, is killed when the child
-// ends; what has left that group is not tracked.
+// ends. With Spec.Guard the rest goes, too, at the latest when the job has ended: what has left the group, such as
+// daemons and the commands of an interactive shell, and, if the caller is killed, also what is in the
+// groups. A small process beside the job sees to that (see guard). What is to outlive a job
+// must leave the group and drop PM2_LAUNCHER from its environment:
+//
+//	env -u PM2_LAUNCHER setsid daemon
+//
+// Not even the guard can help if it is killed together with the caller: then the
+// children die, and what they have started lives on. Nothing that needs no privileges would: a group
+// of control (cgroup) or a name space of processes belongs to whoever may make one.
 package launch

@@ -1,9 +1,16 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
+	"os/signal"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ExitError tells how a process of the job ended that should not have.
@@ -46,3 +53,53 @@ func (e *ExitError) Status() int {
 
 // Unwrap returns the *exec.ExitError, if there is one.
 func (e *ExitError) Unwrap() error { return e.Err }
+
+// InterruptError is how a job ended that a signal to this process has ended (Spec.Signals).
+type InterruptError struct {
+	Signal syscall.Signal // the last one
+	Killed bool           // it was not the first, and the job was killed
+}
+
+// Error names the signal.
+func (e *InterruptError) Error() string {
+	if e.Killed {
+		return fmt.Sprintf("interrupted once more (%s), all processes killed", unix.SignalName(e.Signal))
+	}
+	return fmt.Sprintf("interrupted (%s)", unix.SignalName(e.Signal))
+}
+
+// Status is the exit status that stands for it in a shell.
+func (e *InterruptError) Status() int { return 128 + int(e.Signal) }
+
+// raisePatience is how long Raise waits for the signal to take effect.
+const raisePatience = time.Second
+
+// Raise lets this process die of the signal, as shells expect of a program that was
+// interrupted: a loop in a script ends then, too. It comes after everything was said. It returns
+// where the signal does not end the process, such as the first one of a
+// container; Status is left then.
+func (e *InterruptError) Raise() {
+	signal.Reset(e.Signal)
+	_ = syscall.Kill(os.Getpid(), e.Signal) // to ourselves: cannot fail
+	time.Sleep(raisePatience)
+}
+
+// Exit statuses of a program that cannot be run, as shells have them.
+const (
+	StatusNotFound   = 127
+	StatusNotAllowed = 126
+)
+
+// StartStatus is the exit status that stands for an error of Start in a shell: 127 and 126 for
+// a program that is not there or cannot be run, 1 for everything else.
+func StartStatus(err error) int {
+	var program *exec.Error
+	var path *fs.PathError
+	switch {
+	case !errors.As(err, &program) && !errors.As(err, &path):
+		return 1
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return StatusNotFound
+	}
+	return StatusNotAllowed
+}

@@ -26,15 +26,17 @@ type Job struct {
 	base     int      // the first rank on this host: First, or the caller, who is rank 0
 	sets     [][]int  // processors, from rank base on; nil: not bound
 	shared   bool
+	guard    *guard // nil: none
 
-	over chan struct{} // closed when all children are reaped
+	over chan struct{} // closed when all children are reaped, and what they have left is gone
 
 	mu       sync.Mutex
 	children []*child // by rank; nil: not started by us, or not yet
 	running  int      // started and not reaped, and the helper while it starts them
 	first    *ExitError
-	caught   os.Signal // what the job was ended by; nil: nothing
-	cut      bool      // what EndWith reads has ended
+	caught   syscall.Signal // what the job was ended by; 0: nothing
+	again    bool           // and a second one came
+	cut      bool           // what EndWith reads has ended
 	timers   []*time.Timer
 }
 
@@ -65,6 +67,9 @@ func Start(spec Spec) (*Job, error) {
 	if j.spec.Count > 0 {
 		j.place()
 	}
+	if spec.Signals {
+		j.forward()
+	}
 	var err error
 	started := make(chan error, 1)
 	marcel.Blocking(func() {
@@ -79,10 +84,10 @@ func Start(spec Spec) (*Job, error) {
 		if j.listener != nil {
 			j.listener.Close()
 		}
+		if j.caught != 0 { // nobody changes it any more
+			return nil, j.interruption()
+		}
 		return nil, err
-	}
-	if spec.Signals {
-		j.forward()
 	}
 	return j, nil
 }
@@ -133,10 +138,19 @@ func (j *Job) less() {
 	for _, t := range j.timers {
 		t.Stop()
 	}
-	close(j.over)
+	go func() {
+		j.guard.close()
+		close(j.over)
+	}()
 }
 
 func (j *Job) startAll() error {
+	if j.spec.Guard {
+		var err error
+		if j.guard, err = startGuard(); err != nil {
+			j.spec.Warn(fmt.Sprintf("launch: no guard can be started (%v): if this launcher is killed, what the ranks have started may outlive it", err))
+		}
+	}
 	before, err := currentAffinity()
 	if err == nil {
 		defer before.apply() // it was ours before, so it cannot fail
@@ -189,17 +203,9 @@ func (j *Job) start(rank int) error {
 		nmad.EnvSize:       strconv.Itoa(j.spec.N),
 		nmad.EnvRendezvous: j.addr,
 		nmad.EnvSecret:     hex.EncodeToString(j.spec.Secret),
-		nmad.EnvDriver:     j.spec.Driver,
-		nmad.EnvListen:     j.spec.Listen,
-		nmad.EnvStrategy:   j.spec.Strategy,
-		nmad.EnvProfile:    j.spec.Profile,
-		nmad.EnvLink:       j.spec.Link,
 	}
-	if j.spec.Eager != 0 {
-		env[nmad.EnvEager] = strconv.Itoa(j.spec.Eager)
-	}
-	if j.spec.Heartbeat != 0 {
-		env[nmad.EnvHeartbeat] = j.spec.Heartbeat.String()
+	if j.guard != nil {
+		env[nmad.EnvLauncher] = j.guard.mark
 	}
 	if j.shared {
 		env[nmad.EnvShared] = "1"
@@ -221,12 +227,13 @@ func (j *Job) start(rank int) error {
 func (j *Job) run(rank int, c *child) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.caught != nil {
-		return fmt.Errorf("interrupted: %v", j.caught)
+	if j.caught != 0 {
+		return j.interruption()
 	}
 	if err := c.cmd.Start(); err != nil {
 		return err
 	}
+	j.guard.add(c.cmd.Process.Pid)
 	j.children[rank] = c
 	j.running++
 	go j.reap(rank, c)
@@ -241,9 +248,13 @@ func (j *Job) reap(rank int, c *child) {
 		j.mu.Lock()
 		c.dead = true
 		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // mostly nobody there
+		j.guard.drop(c.cmd.Process.Pid)
 		j.mu.Unlock()
 	}
 	err := c.cmd.Wait()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it ended with 0, and what it has left running holds its output open
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	c.dead = true
@@ -328,8 +339,8 @@ func (j *Job) Wait() error {
 	if j.cut {
 		return fmt.Errorf("launch: ended with the launcher that asked for it")
 	}
-	if j.caught != nil {
-		return errors.Join(fmt.Errorf("launch: interrupted by %v", j.caught), j.failure())
+	if j.caught != 0 {
+		return j.interruption()
 	}
 	return j.failure()
 }

@@ -68,8 +68,10 @@ func act(mode []string) int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		j.Wait()
-		time.Sleep(10 * time.Second) // the signal that ended the job ends this process
+		interrupt := (*InterruptError)(nil)
+		if errors.As(j.Wait(), &interrupt) {
+			interrupt.Raise()
+		}
 		return 1
 	}
 	return 0

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -79,7 +80,7 @@ func (j *Job) startRemote(i int) error {
 	cmd.Stdout, cmd.Stderr = j.spec.Stdout(Relayed-i), j.spec.Stderr(Relayed-i)
 	cmd.SysProcAttr = attributes()
 	cmd.WaitDelay = j.spec.Grace
-	cmd.Env = j.spec.environment(nil)
+	cmd.Env = withoutMark(j.spec.environment(nil)) // a remote shell may leave a connection open for the next job
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -89,6 +90,11 @@ func (j *Job) startRemote(i int) error {
 	}
 	_, err = fmt.Fprintln(in, hex.EncodeToString(j.spec.Secret))
 	return err
+}
+
+// withoutMark takes away the mark of a launcher of ours.
+func withoutMark(env []string) []string {
+	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, nmad.EnvLauncher+"=") })
 }
 
 // quote makes one command line for a shell out of words.

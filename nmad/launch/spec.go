@@ -7,11 +7,9 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
-	"strings"
+	"path/filepath"
 	"time"
 
-	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 )
 
@@ -31,9 +29,18 @@ type Spec struct {
 	Env  []string // more environment, "NAME=value"
 	Dir  string   // its working directory; default ours
 
-	Driver     string // for PM2_DRIVER; default nmad's
+	// Settings, for the variables that their comments name (nmad.Environment). A field that is not set is
+	// taken from that variable of our own environment; otherwise it goes before it.
+
+	Driver    string        // PM2_DRIVER: the networks
+	Listen    string        // PM2_LISTEN: where the processes accept links
+	Strategy  string        // PM2_STRATEGY: what to make of messages that wait for the network
+	Eager     int           // PM2_EAGER: longest message that is sent without asking, in bytes
+	Profile   string        // PM2_PROFILE: file with what was measured of the networks
+	Link      string        // PM2_LINK: when the links between the processes are made
+	Heartbeat time.Duration // PM2_HEARTBEAT: after how long a silent process is taken for lost
+
 	Rendezvous string // where rank 0 is to listen; default loopback, any free port
-	Listen     string // for PM2_LISTEN: where the processes accept links; default loopback
 
 	// Hosts makes it a job of several hosts, each filled before the next. The ranks of
 	// another host are started there by Rsh, which is given the name of the host
@@ -48,18 +55,17 @@ type Spec struct {
 	Stdout func(rank int) io.Writer // where output goes, also that of another host, which is Relayed; default where ours goes
 	Stderr func(rank int) io.Writer // likewise
 
-	Strategy string // for PM2_STRATEGY: what to make of messages that wait for the network; default nmad's
-	Eager    int    // for PM2_EAGER: longest message that is sent without asking, in bytes; default nmad's
-	Profile  string // for PM2_PROFILE: file with what was measured of the networks; default none
-
-	Link      string        // for PM2_LINK: when the links between the processes are made; default nmad's
-	Heartbeat time.Duration // for PM2_HEARTBEAT: after how long a silent process is taken for lost; 0: never
-
 	Unbound bool // do not bind processes to processors
 
-	// Signals forwards SIGINT, SIGTERM and SIGHUP to the children. When they are gone
-	// this process dies of the same signal. A second signal kills them at once.
+	// Signals forwards SIGINT, SIGTERM and SIGHUP to the children, and kills them at once when a
+	// second one comes; Wait then returns an *InterruptError. SIGQUIT, SIGUSR1 and SIGUSR2
+	// are passed on, and end nothing by themselves.
 	Signals bool
+
+	// Guard starts a small process beside the job, which ends what the children have
+	// started and left, also when this process is killed. It is this very program once
+	// more, and ends in this package's init.
+	Guard bool
 
 	// Grace is how long the children may take: to end after a signal or SIGTERM before they
 	// are killed, and to notice the failure of another rank before they get
@@ -105,6 +111,19 @@ func (s *Spec) complete() error {
 	case len(s.Hosts) > 0 && (s.First > 0 || s.Count > 0 || s.Elsewhere):
 		return fmt.Errorf("launch: %w: with hosts, all ranks are started", ErrSpec)
 	}
+	if err := s.fromEnvironment(); err != nil {
+		return fmt.Errorf("launch: %w: %w", ErrSpec, err)
+	}
+	if s.Dir != "" {
+		if abs, err := filepath.Abs(s.Dir); err == nil {
+			s.Dir = abs
+		}
+		if info, err := os.Stat(s.Dir); err != nil {
+			return fmt.Errorf("launch: %w: the working directory on %s: %w", ErrSpec, hostName(), err)
+		} else if !info.IsDir() {
+			return fmt.Errorf("launch: %w: the working directory on %s: %s is no directory", ErrSpec, hostName(), s.Dir)
+		}
+	}
 	if s.Secret == nil {
 		s.Secret = make([]byte, 32)
 		rand.Read(s.Secret) // never fails
@@ -148,17 +167,11 @@ func port(address string) string {
 	return "0"
 }
 
-// environment is what a child gets: ours, without what a launcher may have told
-// us, and who it is.
-func (s *Spec) environment(job map[string]string) []string {
-	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.ContainsFunc(nmad.Environment, func(v nmad.Variable) bool { return v.Name == name })
-	})
-	for _, v := range nmad.Environment {
-		if value := job[v.Name]; value != "" {
-			env = append(env, v.Name+"="+value)
-		}
+// hostName is what this host calls itself, for those who read what several hosts say.
+func hostName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "this host"
 	}
-	return append(env, s.Env...)
+	return name
 }

@@ -1,0 +1,104 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// setting joins a variable to the field of Spec that goes before it.
+type setting struct {
+	name string
+	get  func(s *Spec) string // "": not set
+	set  func(s *Spec, text string) error
+}
+
+// settings are the variables that have a field. What else nmad.Environment has that is not
+// Told goes to the children as it stands in our environment.
+var settings = []setting{
+	text(nmad.EnvDriver, func(s *Spec) *string { return &s.Driver }),
+	text(nmad.EnvListen, func(s *Spec) *string { return &s.Listen }),
+	text(nmad.EnvStrategy, func(s *Spec) *string { return &s.Strategy }),
+	text(nmad.EnvProfile, func(s *Spec) *string { return &s.Profile }),
+	text(nmad.EnvLink, func(s *Spec) *string { return &s.Link }),
+	{nmad.EnvEager, func(s *Spec) string {
+		if s.Eager == 0 {
+			return ""
+		}
+		return strconv.Itoa(s.Eager)
+	}, func(s *Spec, text string) (err error) {
+		if s.Eager, err = strconv.Atoi(text); err != nil || s.Eager < 1 {
+			return fmt.Errorf("%s=%q: give a number of bytes, at least 1", nmad.EnvEager, text)
+		}
+		return nil
+	}},
+	{nmad.EnvHeartbeat, func(s *Spec) string {
+		if s.Heartbeat == 0 {
+			return ""
+		}
+		return s.Heartbeat.String()
+	}, func(s *Spec, text string) (err error) {
+		if s.Heartbeat, err = time.ParseDuration(text); err != nil {
+			return fmt.Errorf("%s=%q: give a duration such as 5s", nmad.EnvHeartbeat, text)
+		}
+		return nil
+	}},
+}
+
+// text is a setting that is a string.
+func text(name string, field func(s *Spec) *string) setting {
+	return setting{
+		name,
+		func(s *Spec) string { return *field(s) },
+		func(s *Spec, text string) error { *field(s) = text; return nil },
+	}
+}
+
+// fromEnvironment sets the fields that are not set, so that all processes of the job have the same
+// settings, also a caller that is rank 0.
+func (s *Spec) fromEnvironment() error {
+	for _, v := range settings {
+		if value := os.Getenv(v.name); v.get(s) == "" && value != "" {
+			if err := v.set(s, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// environment is what a child gets: ours, without what a launcher may have told
+// us, with the settings, and with who it is.
+func (s *Spec) environment(told map[string]string) []string {
+	values := map[string]string{}
+	for _, v := range settings {
+		values[v.name] = v.get(s)
+	}
+	for _, v := range nmad.Environment {
+		if v.Told {
+			values[v.Name] = told[v.Name]
+		}
+	}
+	if told[nmad.EnvLauncher] == "" { // whoever has launched us is to find our children, too
+		delete(values, nmad.EnvLauncher)
+	}
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		_, ours := values[name]
+		return ours || name == "PWD" && s.Dir != ""
+	})
+	for _, v := range nmad.Environment { // in a steady order
+		if value := values[v.Name]; value != "" {
+			env = append(env, v.Name+"="+value)
+		}
+	}
+	if s.Dir != "" {
+		env = append(env, "PWD="+s.Dir)
+	}
+	return append(env, s.Env...)
+}

@@ -1,0 +1,146 @@
+package launch
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/hex"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// A guard is a small process beside a job (Spec.Guard) that ends what is left of it, however
+// the launcher ends. The kernel kills the ranks when the launcher dies, but not what they
+// have started, and nobody is there any more who knows it; the guard does.
+//
+// It is this very program, started once more under the name guardName, in a session of its own, where
+// no key of a terminal and no signal to the launcher's group reaches it. Its
+// standard input is a pipe whose other end is the launcher's alone:
+//
+//	launcher                      guard
+//	the job's mark  ────────────▶ by which it finds who has left the groups
+//	+PGID           ────────────▶ the group of a rank that runs
+//	-PGID           ────────────▶ that rank is dead and its group killed; it is not reaped
+//	                              yet, so the number is still its own
+//	end of input    ────────────▶ kills the groups that are left, and whoever bears the
+//	                              mark, until it finds nobody; then ends itself
+//
+// The input ends when the launcher closes it, after the last rank was reaped, or when
+// the launcher ends. There is one way to the end, taken by every job: it cannot rust.
+//
+// The mark is a random number in PM2_LAUNCHER, which the ranks get in their environment,
+// and all that they start inherits. What has neither the mark nor the rank's group is
+// not found.
+type guard struct {
+	mu    sync.Mutex
+	cmd   *exec.Cmd
+	input io.WriteCloser
+	mark  string
+}
+
+// guardName is what the guard is called, by which init knows it.
+const guardName = "pm2-guard"
+
+// guardPatience bounds how long the launcher waits for the guard, and how long that looks for
+// processes that will not die, such as those that wait for a broken disk.
+const guardPatience = 5 * time.Second
+
+// init makes this process a guard if it was started as one. It has to be here: of the program
+// that uses this package nothing else is to run.
+func init() {
+	if len(os.Args) == 1 && os.Args[0] == guardName {
+		signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+		nameProcess(guardName)
+		watch(os.Stdin)
+		os.Exit(0)
+	}
+}
+
+// newMark makes the mark of one job of one launcher.
+func newMark() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// startGuard starts one.
+func startGuard() (*guard, error) {
+	path, err := ownProgram()
+	if err != nil {
+		return nil, err
+	}
+	g := &guard{mark: newMark()}
+	g.cmd = &exec.Cmd{Path: path, Args: []string{guardName}, Env: []string{}, Dir: "/", SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	if g.input, err = g.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := g.cmd.Start(); err != nil {
+		return nil, err
+	}
+	g.tell(g.mark)
+	return g, nil
+}
+
+// tell sends a line. A guard that was killed cannot be told, and the job goes on without.
+func (g *guard) tell(line string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, _ = io.WriteString(g.input, line+"\n")
+}
+
+// add and drop say that a process group has come or gone. A nil guard accepts it.
+func (g *guard) add(pgid int) {
+	if g != nil {
+		g.tell("+" + strconv.Itoa(pgid))
+	}
+}
+
+func (g *guard) drop(pgid int) {
+	if g != nil {
+		g.tell("-" + strconv.Itoa(pgid))
+	}
+}
+
+// close has the guard end what is left, and returns when it has.
+func (g *guard) close() {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_ = g.input.Close()
+	stuck := time.AfterFunc(2*guardPatience, func() { _ = g.cmd.Process.Kill() }) // somebody may have stopped it
+	defer stuck.Stop()
+	_ = g.cmd.Wait() // however it ended, there is nothing more to be done
+}
+
+// watch is the life of a guard.
+func watch(input io.Reader) {
+	lines := bufio.NewScanner(input)
+	lines.Scan()
+	mark := lines.Text()
+	groups := map[int]bool{}
+	for lines.Scan() {
+		if pgid, err := strconv.Atoi(strings.TrimLeft(lines.Text(), "+-")); err == nil && pgid > 1 {
+			if strings.HasPrefix(lines.Text(), "+") {
+				groups[pgid] = true
+			} else {
+				delete(groups, pgid)
+			}
+		}
+	}
+	for pgid := range groups {
+		_ = syscall.Kill(-pgid, syscall.SIGKILL) // mostly nobody there
+	}
+	if mark != "" {
+		sweep(nmad.EnvLauncher+"="+mark, guardPatience)
+	}
+}
