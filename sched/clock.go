@@ -17,16 +17,17 @@ import (
 // ends the timed waits that are over. When nothing moves it becomes dormant:
 // it sleeps until somebody rouses it or the next timed wait is over.
 type clock struct {
-	s       *Scheduler
-	word    atomic.Uint32 // futex: roused or hurried
-	dormant atomic.Uint32
-	wakeAt  atomic.Int64  // ns: it sleeps until then, or is awake if that is over; see hurry
-	allowed int           // Ps raised for displaced threads
-	robbed  int           // the most of these since trim
-	trimAt  int64         // ns: when to look for what is not needed any more
-	surplus bool          // and whether there was some
-	mask    cpuSet        // where it may run
-	nap     unix.Timespec // its own, so that a sleep allocates nothing
+	s        *Scheduler
+	word     atomic.Uint32 // futex: roused or hurried
+	dormant  atomic.Uint32
+	wakeAt   atomic.Int64  // ns: it sleeps until then, or is awake if that is over; see hurry
+	allowed  int           // Ps raised for displaced threads, or about to be; see allow
+	changing atomic.Bool   // that is being done
+	robbed   int           // the most of these since trim
+	trimAt   int64         // ns: when to look for what is not needed any more
+	surplus  bool          // and whether there was some
+	mask     cpuSet        // where it may run
+	nap      unix.Timespec // its own, so that a sleep allocates nothing
 }
 
 // watch is what the clock remembers of a VP.
@@ -182,10 +183,8 @@ func (c *clock) tick(now int64) (moves bool) {
 		s.Kick(-1) // somebody who has nothing else to do is to wait for it
 	}
 	if c.robbed = max(c.robbed, robbed); robbed > c.allowed {
-		n := robbed + stepProcs - c.allowed
-		c.allowed += n
 		c.surplus = true
-		raiseProcs(n)
+		c.allow(robbed + stepProcs)
 	}
 	c.avoid(&mask)
 	if s.cfg.Watchdog > 0 {
@@ -224,12 +223,33 @@ func (c *clock) trim(now int64) {
 	if c.robbed > 0 {
 		need = c.robbed + stepProcs
 	}
-	if n := c.allowed - need; n >= stepProcs {
-		c.allowed -= n
-		lowerProcs(n)
+	if c.allowed-need >= stepProcs {
+		c.allow(need)
 	}
 	c.robbed = 0
 	c.surplus = c.surplus || c.allowed > 0
+}
+
+// allow has the Ps raised for displaced threads become n, or leaves that for later. It is done
+// on a goroutine of its own: whoever changes GOMAXPROCS waits for the end of a collection that
+// runs, which beside displaced threads takes seconds, and meanwhile nobody else would take VPs
+// from those who hog them or see that timers are over.
+func (c *clock) allow(n int) {
+	if !c.changing.CompareAndSwap(false, true) {
+		return
+	}
+	by := n - c.allowed
+	c.allowed = n
+	c.s.lwps.done.Add(1)
+	go func() {
+		defer c.s.lwps.done.Done()
+		if by > 0 {
+			raiseProcs(by)
+		} else {
+			lowerProcs(-by)
+		}
+		c.changing.Store(false)
+	}()
 }
 
 // stepProcs is how many Ps more than needed are raised for displaced threads.
