@@ -209,6 +209,30 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
+// TestCalibrateInterrupted: a run that an interruption makes 30 ms longer does not decide,
+// whichever it is.
+func TestCalibrateInterrupted(t *testing.T) {
+	for bad := range 6 {
+		run := 0
+		x := Experiment{Name: "x", VPs: 1, P: 1,
+			Ours: func(s *stage, n int) error { s.watch.set(time.Duration(n) * time.Microsecond); return nil },
+			Peer: func(w *watch, n int) error {
+				took := time.Duration(n) * time.Microsecond
+				if run == bad {
+					took += 30 * time.Millisecond
+				}
+				run++
+				w.set(took)
+				return nil
+			},
+		}
+		n, err := calibrate(&x, Options{Time: 5 * time.Millisecond}, []int{0})
+		if err != nil || n < 2500 || n > 10_000 {
+			t.Errorf("run %d interrupted: %d operations, %v; want about 5000", bad, n, err)
+		}
+	}
+}
+
 // TestOneRegime: repetitions of the regime that was met more often, and of no other.
 func TestOneRegime(t *testing.T) {
 	near, far, mixed := []float64{57, 60, 58}, []float64{265, 250, 270}, []float64{57, 265, 265}

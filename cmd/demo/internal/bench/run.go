@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
@@ -112,7 +113,12 @@ func (x *Experiment) peer(n int, cpus []int) (sample, error) {
 	return performPeer(x.P, n, x.Peer)
 }
 
-// calibrate finds how many operations take about o.Time on the slower side.
+// longRun times Options.Time is what no interruption makes of a short run.
+const longRun = 10
+
+// calibrate finds how many operations take about o.Time on the slower side. A run that seems
+// to take that long is done once more, and the faster one counts: one interruption would
+// make a few operations look like enough.
 func calibrate(x *Experiment, o Options, cpus []int) (int, error) {
 	unit := max(x.Least, 1)
 	round := func(n int) int {
@@ -122,6 +128,7 @@ func calibrate(x *Experiment, o Options, cpus []int) (int, error) {
 		return max(n/unit*unit, unit)
 	}
 	n := round(256)
+	first := time.Duration(math.MaxInt64) // of two runs of n operations
 	for {
 		ours, err := x.ours(n, cpus)
 		if err != nil {
@@ -131,11 +138,16 @@ func calibrate(x *Experiment, o Options, cpus []int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		took := time.Duration(max(ours.ns, peer.ns, 0.1) * float64(n))
+		took := min(first, time.Duration(max(ours.ns, peer.ns, 0.1)*float64(n)))
 		want := round(int(float64(n) * float64(o.Time) / float64(max(took, 1))))
 		if want <= 2*n || took >= o.Time/2 {
-			return want, nil
+			if first < math.MaxInt64 || took > longRun*o.Time {
+				return want, nil
+			}
+			first = took
+			continue
 		}
+		first = math.MaxInt64
 		n = min(want, 32*n) // a short run says little about a long one
 		n = round(n)
 	}
