@@ -22,7 +22,21 @@ type topCommand struct {
 	Once   bool          `help:"Look once, and end."`
 	Count  int           `default:"0" help:"How often to look; 0: until interrupted."`
 	VPs    int           `name:"vps" default:"0" help:"How many VPs the workload has; 0: one for each CPU."`
+
+	Threads int `default:"0" help:"List so many threads as well, the oldest first, 0 to 1000: what each does, and what it waits for."`
 }
+
+// observed is a scheduler, of this process or of another one.
+type observed interface {
+	Stats() (sched.Stats, error)
+	Threads() (monitor.Threads, error)
+}
+
+// own is the scheduler of this process.
+type own struct{ s *sched.Scheduler }
+
+func (o own) Stats() (sched.Stats, error)       { return o.s.Stats(), nil }
+func (o own) Threads() (monitor.Threads, error) { return monitor.List(o.s), nil }
 
 // Help is the long text of --help.
 func (*topCommand) Help() string {
@@ -45,6 +59,8 @@ func (c *topCommand) Validate() error {
 		return fmt.Errorf("--once --count %d: choose one of the two", c.Count)
 	case c.VPs < 0 || c.VPs > 4096:
 		return fmt.Errorf("--vps %d: choose from 0 to 4096", c.VPs)
+	case c.Threads < 0 || c.Threads > 1000:
+		return fmt.Errorf("--threads %d: choose from 0 to 1000", c.Threads)
 	case c.Attach != "" && c.VPs != 0:
 		return errors.New("--vps: that is for the workload, and with --attach none is run")
 	}
@@ -58,7 +74,7 @@ func (c *topCommand) run(ctx context.Context) error {
 			return err
 		}
 		defer client.Close()
-		return c.watch(ctx, string(c.Attach), client.Stats)
+		return c.watch(ctx, string(c.Attach), client)
 	}
 	if err := sched.Configure(sched.Config{VPs: c.VPs}); err != nil {
 		return err
@@ -69,16 +85,16 @@ func (c *topCommand) run(ctx context.Context) error {
 	work.Go(func() { workload.Run(working, s) })
 	defer work.Wait()
 	defer cancel()
-	return c.watch(ctx, fmt.Sprintf("demo top (pid %d)", os.Getpid()), func() (sched.Stats, error) { return s.Stats(), nil })
+	return c.watch(ctx, fmt.Sprintf("demo top (pid %d)", os.Getpid()), own{s})
 }
 
 // watch shows what happens between looks.
-func (c *topCommand) watch(ctx context.Context, title string, look func() (sched.Stats, error)) error {
+func (c *topCommand) watch(ctx context.Context, title string, of observed) error {
 	clear := ""
 	if _, err := unix.IoctlGetTermios(int(os.Stdout.Fd()), unix.TCGETS); err == nil {
 		clear = "\x1b[H\x1b[J" // home, and erase from there
 	}
-	before, err := look()
+	before, err := of.Stats()
 	if err != nil {
 		return err
 	}
@@ -92,9 +108,15 @@ func (c *topCommand) watch(ctx context.Context, title string, look func() (sched
 			return context.Cause(ctx)
 		case <-time.After(c.Every):
 		}
-		now, err := look()
+		now, err := of.Stats()
 		if err != nil {
 			return err
+		}
+		var threads monitor.Threads
+		if c.Threads > 0 {
+			if threads, err = of.Threads(); err != nil {
+				return err
+			}
 		}
 		if n > 1 && clear == "" {
 			fmt.Println()
@@ -104,6 +126,11 @@ func (c *topCommand) watch(ctx context.Context, title string, look func() (sched
 		}
 		if err := top.Write(os.Stdout, title, now, before); err != nil {
 			return err
+		}
+		if c.Threads > 0 {
+			if err := top.WriteThreads(os.Stdout, threads, c.Threads); err != nil {
+				return err
+			}
 		}
 		if n == looks {
 			return nil

@@ -34,19 +34,60 @@ func Attach(path string) (*Client, error) {
 // says that the process has gone, or is stuck; a process whose default scheduler
 // has not started answers with a snapshot without VPs.
 func (c *Client) Stats() (st sched.Stats, err error) {
-	if err = c.conn.SetDeadline(time.Now().Add(patience)); err == nil {
-		if c.once {
-			_, err = c.conn.Write([]byte{'\n'})
-		}
-		c.once = true
+	if c.once {
+		err = c.ask("")
 	}
 	if err == nil {
-		err = c.in.Decode(&st)
+		err = c.answer(&st)
 	}
 	if err != nil {
-		return sched.Stats{}, fmt.Errorf("monitor: %s: %w", c.path, err)
+		return sched.Stats{}, err
 	}
 	return st, nil
+}
+
+// Threads returns the list of the process's threads, as Stats does the counters.
+func (c *Client) Threads() (l Threads, err error) {
+	if !c.once {
+		_, err = c.Stats() // which comes unasked
+	}
+	if err == nil {
+		err = c.ask(askThreads)
+	}
+	if err == nil {
+		err = c.answer(&l)
+	}
+	if err != nil {
+		return Threads{}, err
+	}
+	return l, nil
+}
+
+// ask sends a line that asks for something.
+func (c *Client) ask(line string) error {
+	err := c.conn.SetDeadline(time.Now().Add(patience))
+	if err == nil {
+		_, err = c.conn.Write([]byte(line + "\n"))
+	}
+	return c.failed(err)
+}
+
+// answer reads what was asked for.
+func (c *Client) answer(to any) error {
+	c.once = true
+	err := c.conn.SetDeadline(time.Now().Add(patience))
+	if err == nil {
+		err = c.in.Decode(to)
+	}
+	return c.failed(err)
+}
+
+// failed says whose error it is, if it is one.
+func (c *Client) failed(err error) error {
+	if err != nil {
+		return fmt.Errorf("monitor: %s: %w", c.path, err)
+	}
+	return nil
 }
 
 // Close ends the connection.

@@ -18,5 +18,6 @@
 // # The protocol
 //
 // Whoever connects gets snapshots (sched.Stats) as JSON, one per line: the first at
-// once, and another one for each line that it sends.
+// once, and another one for each line that it sends; for the line "threads" it gets a list
+// of the threads (Threads) instead.
 package monitor

@@ -99,6 +99,59 @@ func TestAttach(t *testing.T) {
 	}
 }
 
+// TestThreads: what a process's threads wait for, seen from outside, as many as fit.
+func TestThreads(t *testing.T) {
+	s := start(t)
+	path := filepath.Join(t.TempDir(), "x.sock")
+	v, err := monitor.Serve(path, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	c, err := monitor.Attach(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if l, err := c.Threads(); err != nil || l.Alive != 0 || len(l.Threads) != 0 {
+		t.Errorf("nobody lives: %+v, %v", l, err)
+	}
+	const crowd = 1200 // more than a list has room for
+	var gate marcel.Semaphore
+	var all []marcel.Thread
+	for i := range crowd {
+		all = append(all, s.Spawn(sched.Attr{Name: fmt.Sprint("guest ", i)}, gate.Acquire))
+	}
+	waiting := func(l monitor.Threads) (n int) {
+		for _, w := range l.Threads {
+			if w.State == "blocked" && w.In == "semaphore" && strings.HasPrefix(w.Name, "guest ") {
+				n++
+			}
+		}
+		return n
+	}
+	for {
+		l, err := c.Threads()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Alive == crowd && waiting(l) == 1000 {
+			break
+		}
+	}
+	if st, err := c.Stats(); err != nil || st.Alive != crowd {
+		t.Errorf("counters after a list: %d alive, %v", st.Alive, err)
+	}
+	for range all {
+		gate.Release()
+	}
+	for _, x := range all {
+		if err := x.Join(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A program that was killed left its socket; a file that is none is left alone.
 func TestServeReplacesOnlyDeadSockets(t *testing.T) {
 	s := start(t)

@@ -140,7 +140,10 @@ func (v *Server) accept() {
 	}
 }
 
-// talk sends a snapshot now, and for each line that comes.
+// askThreads is the line that asks for a list of threads; any other asks for a snapshot.
+const askThreads = "threads"
+
+// talk sends a snapshot now, and what each line that comes asks for.
 func (v *Server) talk(c net.Conn) {
 	defer v.served.Done()
 	defer func() {
@@ -152,11 +155,16 @@ func (v *Server) talk(c net.Conn) {
 	out := json.NewEncoder(c)
 	in := bufio.NewScanner(c)
 	for {
-		var st sched.Stats
-		if s := v.source(); s != nil {
-			st = s.Stats()
+		s := v.source()
+		var answer any
+		if in.Text() == askThreads {
+			answer = List(s)
+		} else if s != nil {
+			answer = s.Stats()
+		} else {
+			answer = sched.Stats{}
 		}
-		if out.Encode(&st) != nil || !in.Scan() {
+		if out.Encode(answer) != nil || !in.Scan() {
 			return
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/top"
+	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -36,5 +37,28 @@ threads: 12 alive: 1 running, 2 ready, 8 waiting, 1 in Blocking, 0 seized
 	b.Reset()
 	if err := top.Write(&b, "x", sched.Stats{}, sched.Stats{}); err != nil || !strings.Contains(b.String(), "no scheduler runs") {
 		t.Errorf("of nothing: %q, %v", b.String(), err)
+	}
+}
+
+func TestWriteThreads(t *testing.T) {
+	l := monitor.Threads{Alive: 5, Threads: []monitor.Thread{
+		{ID: 1, State: "running", VP: 0, Name: "main"},
+		{ID: 12, State: "blocked", In: "semaphore", VP: 1},
+		{ID: 13, State: "ready", VP: 1, Name: "\x1b[2Jevil"},
+		{ID: 14, State: "ready", VP: 1},
+	}}
+	var b strings.Builder
+	if err := top.WriteThreads(&b, l, 3); err != nil {
+		t.Fatal(err)
+	}
+	const want = `
+THREAD  STATE    IN         VP  NAME
+1       running  -          0   main
+12      blocked  semaphore  1   
+13      ready    -          1   "\x1b[2Jevil"
+and 2 more
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 }

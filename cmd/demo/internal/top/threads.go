@@ -1,0 +1,43 @@
+package top
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/pm2-go/pm2/marcel/monitor"
+)
+
+// WriteThreads writes the first most threads of a list, and how many there are besides.
+func WriteThreads(w io.Writer, l monitor.Threads, most int) error {
+	var b strings.Builder
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "\nTHREAD\tSTATE\tIN\tVP\tNAME")
+	shown := l.Threads[:min(len(l.Threads), most)]
+	for _, t := range shown {
+		in := t.In
+		if in == "" {
+			in = "-"
+		}
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%d\t%s\n", t.ID, plain(t.State), plain(in), t.VP, plain(t.Name))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if more := l.Alive - len(shown); more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// plain is a text of another process as a terminal may see it.
+func plain(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
+}
