@@ -148,7 +148,8 @@ func (d *done) Withdraw(w *sched.Waiter)    { w.Group().Unwatch(w) }
 func (d *done) Taken(*sched.Waiter) bool    { return true }
 
 // Ended returns a case that can be taken when t has ended, also long after that.
-// t.Join, which then does not wait, tells how it ended.
+// t.Join, which then does not wait, tells how it ended. For a thread alone there are
+// JoinTimeout and JoinContext.
 func Ended(t Thread) Case { return &ended{t} }
 
 type ended struct{ t Thread }

@@ -49,6 +49,7 @@ func (c *Cond) WaitTimeout(d time.Duration) bool {
 func (c *Cond) WaitContext(ctx context.Context) error {
 	lim, err := under(ctx)
 	if err != nil {
+		c.check()
 		return err
 	}
 	t := c.enqueue()
@@ -62,17 +63,25 @@ func (c *Cond) WaitContext(ctx context.Context) error {
 // between. Order of locks: Cond.mu, Mutex.mu. What is wrong must come out while
 // nothing is held.
 func (c *Cond) enqueue() *sched.Co {
-	if c.L.state.Load()&locked != 0 {
-		t := sched.EnterLibrary()
-		c.mu.Lock()
-		if c.L.unlock(t) {
-			return t.As(sched.InCond)
-		}
-		c.mu.Unlock()
-		t.Leave()
+	c.check()
+	t := sched.EnterLibrary()
+	c.mu.Lock()
+	if c.L.unlock(t) {
+		return t.As(sched.InCond)
 	}
-	panic("marcel: wait on a Cond whose Mutex is not locked")
+	c.mu.Unlock()
+	t.Leave()
+	panic(condUnlocked)
 }
+
+// check panics if L is not locked.
+func (c *Cond) check() {
+	if c.L.state.Load()&locked == 0 {
+		panic(condUnlocked)
+	}
+}
+
+const condUnlocked = "marcel: wait on a Cond whose Mutex is not locked"
 
 // Signal wakes the one that has waited longest, if any. It never blocks; the
 // caller may hold L or not.

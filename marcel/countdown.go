@@ -66,8 +66,8 @@ func (d *countdown) finish(delta int64) (ok bool) {
 	return ok
 }
 
-// wait waits until the number is 0, or lim is reached.
-func (d *countdown) wait(lim *sched.Limit) error {
+// wait waits until the number is 0, or lim is reached. kind says for whom.
+func (d *countdown) wait(kind sched.Kind, lim *sched.Limit) error {
 	if d.zero() {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (d *countdown) wait(lim *sched.Limit) error {
 			return nil
 		}
 		if s&1 != 0 || d.state.CompareAndSwap(s, s|1) {
-			return wait(c.As(sched.InLatch), &d.q, &d.mu, lim)
+			return wait(c.As(kind), &d.q, &d.mu, lim)
 		}
 	}
 }

@@ -80,7 +80,11 @@
 // (LIFO, for trees of threads). An idle VP takes the older half of what is ready on the
 // nearest VP that has something. Attr.VPs says on which VPs a thread may run, Attr.Level
 // and Thread.Place on the run queue of which part of the machine it waits, such as a
-// NUMA node, whose VPs all take from there.
+// NUMA node, whose VPs all take from there. What Marcel calls not migratable is a thread
+// whose set is one VP: OneVP, or Attr.NonMigratable for the VP on which it happens to
+// begin. Marcel's hint of how much stack a thread needs has no counterpart: the stacks of
+// Go grow and shrink by themselves, and a runner keeps what one thread has made it grow for
+// the next one.
 //
 // A Bubble is a group of threads, and of bubbles, that belong together. A BubblePolicy
 // maps it onto the machine: Spread gives each bubble a part of its own, Cache keeps each
@@ -127,11 +131,11 @@
 //	WaitGroup, all at once                                                WaitTimeout
 //	Latch, Group
 //	Once       as Mutex              as Mutex                             DoTimeout
-//	Join       all at once                                                none
+//	Join       all at once                                                JoinTimeout; also
+//	                                                                      of a Bubble
 //	Sleep      by time, to the microsecond                                at least d
-//	Timer      of arrival            the first one has the expiry         SelectTimeout,
-//	                                                                      with its Case
-//	Ticker     who comes first has the ticks that have passed             the same
+//	Timer      of arrival            the first one has the expiry         WaitTimeout
+//	Ticker     who comes first has the ticks that have passed             WaitTimeout
 //	Mailbox    of arrival            no: a message goes straight to the   SendTimeout,
 //	                                 one that has waited longest          RecvTimeout
 //	Select     in each of its lines  as there; of several cases that are  SelectTimeout
@@ -139,7 +143,10 @@
 //
 // What waits has four forms: plain; Try, which does not wait; Timeout, for a time
 // at most (Try if that is not positive); and Context, until a context is done, which
-// returns its cause. Who gives up has taken nothing and leaves no trace.
+// returns its cause. Where a wait has an outcome of its own (Join, Group, Timer, Ticker)
+// the forms tell that apart from having given up. Cond and WaitQueue have no Try: the one
+// waits for a signal that is still to come, the other looks at its word first; and Sleep
+// has SleepContext. Who gives up has taken nothing and leaves no trace.
 //
 // There are no spurious wake-ups. A wake-up is never spent on one whose time is
 // over: either it comes in time, and the wait returns true, or it goes to the
@@ -165,9 +172,9 @@
 //
 // In steady state no operation of a thread allocates, except SpawnWith and a wait
 // under a context that can be done. Misuse
-// (unlock of an unlocked Mutex, Wait without it, a nil receiver, a VP that does
-// not exist) panics in the caller, leaves everything in order, and may be
-// recovered from.
+// (unlock of an unlocked Mutex, Wait without it, a nil receiver or function, a VP that
+// does not exist) panics in the caller, or is an error where there is one to return
+// (ErrNoThread, ErrNoBubble), leaves everything in order, and may be recovered from.
 //
 // # Where it comes from
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 )
 
 // Group runs functions that may fail as threads, and waits for all of them: what
@@ -91,6 +92,19 @@ func (g *Group) run(f func() error) Thread {
 func (g *Group) Wait() error {
 	g.wg.Wait()
 	return g.outcome()
+}
+
+// TryWait is Wait if no function is running; done: err is what Wait returns. It does not
+// block.
+func (g *Group) TryWait() (done bool, err error) { return g.WaitTimeout(0) }
+
+// WaitTimeout is Wait for at most d. If done is true err is what Wait returns; else the
+// time was over, and the functions go on. If d <= 0 it is TryWait.
+func (g *Group) WaitTimeout(d time.Duration) (done bool, err error) {
+	if !g.wg.WaitTimeout(d) {
+		return false, nil
+	}
+	return true, g.outcome()
 }
 
 // WaitContext is Wait until ctx is done: then it returns the cause, and the functions go

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/pm2-go/pm2/sched"
 )
 
 // Latch is a gate that opens when it has been counted down to zero, and stays open:
@@ -34,14 +36,14 @@ func (l *Latch) CountDown() { l.n.add(-1) }
 func (l *Latch) Left() int { return int(l.n.state.Load() >> 1) }
 
 // Wait waits until the latch is open.
-func (l *Latch) Wait() { _ = l.n.wait(nil) }
+func (l *Latch) Wait() { _ = l.n.wait(sched.InLatch, nil) }
 
 // TryWait tells whether the latch is open. It does not block.
 func (l *Latch) TryWait() bool { return l.n.zero() }
 
 // WaitTimeout is Wait for at most d; false: it did not open in time. If d <= 0 it
 // is TryWait.
-func (l *Latch) WaitTimeout(d time.Duration) bool { return l.n.wait(within(d)) == nil }
+func (l *Latch) WaitTimeout(d time.Duration) bool { return l.n.wait(sched.InLatch, within(d)) == nil }
 
 // WaitContext is Wait until ctx is done: then it returns the cause, also if the
 // latch was open.
@@ -50,7 +52,7 @@ func (l *Latch) WaitContext(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.n.wait(lim)
+	return l.n.wait(sched.InLatch, lim)
 }
 
 // Case returns the case "Wait": it can be taken when the latch is open, as often as it

@@ -7,7 +7,7 @@ import (
 )
 
 // ThreadInfo is what a list of threads says of one: its handle, name, state, what
-// it waits for, and its VP.
+// it waits for and where, and its VP.
 type ThreadInfo = sched.ThreadInfo
 
 // ThreadState says what a thread is doing.
@@ -22,6 +22,7 @@ const (
 	StateAway      = sched.StateAway      // it goes on without a VP: in Blocking, or after its VP was taken
 	StateSuspended = sched.StateSuspended // until Resume
 	StateCalling   = sched.StateCalling   // it runs an inline thread that it joins
+	StateBarred    = sched.StateBarred    // it is ready, but the VPs on which it may run are disabled
 )
 
 // Threads lists the threads that live in the scheduler of the calling thread, or

@@ -12,11 +12,13 @@ import (
 type Waiter = sched.Waiter
 
 // Case is one thing that Select can wait for. Semaphore.Case, Cond.Case, Latch.Case,
-// WaitGroup.Case, Group.Case, Mailbox.Receiver, Mailbox.Sender, ReceiveFrom (a Go channel), After, Done (a
-// context) and Ended (a thread) make cases; other packages make their own, on top
-// of a sched.WaitQueue and the sched.Spin that guards it. A Case may be used for
-// any number of Selects, one after the other; those made by Case, After, Done and
-// Ended also by several at the same time.
+// WaitGroup.Case, Group.Case, Timer.Case, Ticker.Case, Mailbox.Receiver, Mailbox.Sender,
+// ReceiveFrom (a Go channel), After, Done (a context) and Ended (a thread) make cases;
+// other packages make their own, on top of a sched.WaitQueue and the sched.Spin that
+// guards it, such as the requests of package nmad and the completions of package pioman. A
+// Case may be used for any number of Selects, one after the other; also by several at the
+// same time, unless it has room for what was taken (Receiver, Sender, TickerCase,
+// ChanReceiver).
 //
 // The methods are for Select, which calls them on the waiting thread or
 // goroutine with nothing locked:

@@ -22,6 +22,8 @@ type Thread = sched.Thread
 //	Priority        which ready threads go first
 //	Level, Bubble   with which others, and where in the machine, it is scheduled
 //	NonPreemptible  it keeps its VP until it waits or yields: see DisablePreemption
+//	NonMigratable   it stays on the VP on which it begins, as if VPs were that one alone:
+//	                no other VP steals it, and SetVPs lets it go
 //	Inline          whoever joins it before it has started may run it: see SpawnInline
 //	Pinned          it has an OS thread of its own, which ends with it: for C code,
 //	                system calls and libraries that need a fixed one, and for
@@ -53,6 +55,7 @@ var (
 	ErrNoThread = sched.ErrNoThread // the zero Thread, or one that has ended
 	ErrCanceled = sched.ErrCanceled // the thread was cancelled
 	ErrNoVPs    = sched.ErrNoVPs    // of SetVPs: none of these VPs exists
+	ErrStopped  = sched.ErrStopped  // its scheduler has been stopped
 )
 
 // Spawn starts a thread that runs fn: where one wrote go fn(). From a thread,
@@ -106,8 +109,9 @@ func YieldTo(t Thread) bool { return sched.YieldTo(t) }
 // EnablePreemption: neither the end of its slice nor a thread of higher priority
 // takes it. Between its scheduling points (waits, yields, Blocking) no other
 // thread of its VP runs, unless that had lost the VP before, which one that
-// disables preemption itself never does. Calls nest. A thread that blocks in this state without
-// telling keeps all others of its VP from running. Threads made with
+// disables preemption itself never does; nor does it come to another VP, so data of a VP
+// need no lock. Calls nest. A thread that blocks in this state without telling keeps all
+// others of its VP from running. Threads made with
 // Attr.NonPreemptible begin with one such call. On a plain goroutine it returns
 // ErrNotThread.
 func DisablePreemption() error { return sched.DisablePreemption() }
@@ -131,7 +135,7 @@ func Ready() bool { return sched.Ready() }
 
 // Exit ends the calling thread after running its deferred calls, as
 // runtime.Goexit does for a goroutine.
-func Exit() { runtime.Goexit() }
+func Exit() { sched.Exit() }
 
 // Blocking runs f, which may block in the kernel, in a Go channel or in C code,
 // without the VP: the other threads go on meanwhile. A thread that blocks

@@ -1,6 +1,7 @@
 package marcel
 
 import (
+	"context"
 	"math"
 	"time"
 
@@ -63,19 +64,56 @@ func (t *Ticker) set(period int64) {
 // returns their number, at least 1; 0: the ticker was stopped. If several wait, each
 // tick goes to one of them.
 func (t *Ticker) Wait() int {
+	n, _ := t.wait(nil)
+	return n
+}
+
+// WaitTimeout is Wait for at most d; 0 also if there was no tick in time. If d <= 0 it is
+// TryWait.
+func (t *Ticker) WaitTimeout(d time.Duration) int {
+	if d <= 0 {
+		return t.TryWait()
+	}
+	n, _ := t.wait(within(d))
+	return n
+}
+
+// WaitContext is Wait until ctx is done: then it returns 0 and the cause, also if ticks
+// have passed.
+func (t *Ticker) WaitContext(ctx context.Context) (int, error) {
+	lim, err := under(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return t.wait(lim)
+}
+
+// wait may wait several times, as somebody else may have the ticks first; all of it is
+// under one limit.
+func (t *Ticker) wait(lim *sched.Limit) (int, error) {
+	var end time.Time
+	timed := lim != nil && lim.Timeout > 0
+	if timed {
+		end = time.Now().Add(lim.Timeout)
+	}
 	for {
-		if n, wait := t.take(); !wait {
-			return n
+		if n, more := t.take(); !more {
+			return n, nil
 		}
 		s := sched.Here()
 		c := sched.EnterLibrary()
 		t.mu.Lock()
-		if t.await(c, s) {
-			c.As(sched.InTimer).Wait(&t.q, &t.mu)
+		if !t.await(c, s) {
+			t.mu.Unlock()
+			c.Leave()
 			continue
 		}
-		t.mu.Unlock()
-		c.Leave()
+		if err := wait(c.As(sched.InTicker), &t.q, &t.mu, lim); err != nil {
+			return 0, err
+		}
+		if timed {
+			lim.Timeout = timeLeft(end)
+		}
 	}
 }
 

@@ -175,6 +175,28 @@ func (r *ringing) end(round uint32, over bool) {
 // somebody else has taken the expiry. If several wait the first one has it. It
 // panics if the timer was made by AfterFunc.
 func (t *Timer) Wait() bool {
+	took, _ := t.wait(nil)
+	return took
+}
+
+// WaitTimeout is Wait for at most d; false also if the timer has not expired in time. If
+// d <= 0 it does not wait.
+func (t *Timer) WaitTimeout(d time.Duration) bool {
+	took, _ := t.wait(within(d))
+	return took
+}
+
+// WaitContext is Wait until ctx is done: then it returns false and the cause, also if the
+// timer has expired.
+func (t *Timer) WaitContext(ctx context.Context) (bool, error) {
+	lim, err := under(ctx)
+	if err != nil {
+		return false, err
+	}
+	return t.wait(lim)
+}
+
+func (t *Timer) wait(lim *sched.Limit) (took bool, err error) {
 	_ = &t.mu
 	c := sched.EnterLibrary()
 	t.mu.Lock()
@@ -183,14 +205,17 @@ func (t *Timer) Wait() bool {
 		t.mu.Unlock()
 		c.Leave()
 		panic(waitForFunc)
-	case t.state == running:
-		return c.As(sched.InTimer).Wait(&t.q, &t.mu)
+	case t.state != running:
+		took = t.state == expired
+		t.state = idle
+		t.mu.Unlock()
+		c.Leave()
+		return took, nil
 	}
-	took := t.state == expired
-	t.state = idle
-	t.mu.Unlock()
-	c.Leave()
-	return took
+	if c.As(sched.InTimer); lim == nil {
+		return c.Wait(&t.q, &t.mu), nil
+	}
+	return c.WaitUntil(&t.q, &t.mu, *lim)
 }
 
 const waitForFunc = "marcel: wait for a Timer made by AfterFunc"

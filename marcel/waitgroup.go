@@ -3,6 +3,8 @@ package marcel
 import (
 	"context"
 	"time"
+
+	"github.com/pm2-go/pm2/sched"
 )
 
 // WaitGroup counts what is still under way, as sync.WaitGroup, for threads,
@@ -46,14 +48,16 @@ func (g *WaitGroup) Go(f func()) Thread {
 }
 
 // Wait waits until nothing is left.
-func (g *WaitGroup) Wait() { _ = g.n.wait(nil) }
+func (g *WaitGroup) Wait() { _ = g.n.wait(sched.InWaitGroup, nil) }
 
 // TryWait tells whether nothing is left. It does not block.
 func (g *WaitGroup) TryWait() bool { return g.n.zero() }
 
 // WaitTimeout is Wait for at most d; false: something was left. If d <= 0 it is
 // TryWait.
-func (g *WaitGroup) WaitTimeout(d time.Duration) bool { return g.n.wait(within(d)) == nil }
+func (g *WaitGroup) WaitTimeout(d time.Duration) bool {
+	return g.n.wait(sched.InWaitGroup, within(d)) == nil
+}
 
 // WaitContext is Wait until ctx is done: then it returns the cause, also if
 // nothing was left.
@@ -62,7 +66,7 @@ func (g *WaitGroup) WaitContext(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return g.n.wait(lim)
+	return g.n.wait(sched.InWaitGroup, lim)
 }
 
 // Case returns the case "Wait": it can be taken while nothing is left, and by the end of

@@ -1,8 +1,10 @@
 package sched
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/pm2-go/pm2/sched/topo"
 )
@@ -67,6 +69,17 @@ var (
 
 // made tells whether NewBubble has made b: nothing else has a scheduler.
 func (b *Bubble) made() bool { return b != nil && b.s != nil }
+
+// usable tells why b cannot be placed on the machine.
+func (b *Bubble) usable() error {
+	switch {
+	case !b.made():
+		return ErrNoBubble
+	case b.s.stopping.Load():
+		return ErrStopped
+	}
+	return nil
+}
 
 // visit begins an operation that must not block, and locks the forest that b is in. A
 // bubble that NewBubble has not made panics here, while nothing is held.
@@ -318,25 +331,75 @@ func (b *Bubble) detach(child *Bubble) (joined []*Waiter) {
 // removed. It does not wake the bubble. It returns ErrJoinSelf to a thread of b,
 // ErrNoBubble.
 func (b *Bubble) Join() error {
+	_, err := b.join(nil)
+	return err
+}
+
+// TryJoin tells whether no thread is in b; err is what Join would fail with. It does not
+// block.
+func (b *Bubble) TryJoin() (empty bool, err error) {
 	if !b.made() {
-		return ErrNoBubble
+		return false, ErrNoBubble
 	}
-	c := Enter()
+	self := lookup()
+	c := b.visit()
+	if empty = b.alive == 0; !empty && b.encloses(self) {
+		err = ErrJoinSelf
+	}
+	b.leave(c)
+	return empty, err
+}
+
+// JoinTimeout is Join for at most d: then empty is false and err nil. If d <= 0 it is
+// TryJoin.
+func (b *Bubble) JoinTimeout(d time.Duration) (empty bool, err error) {
+	if d <= 0 {
+		return b.TryJoin()
+	}
+	if empty, err = b.join(&Limit{Timeout: d}); err == context.DeadlineExceeded {
+		err = nil
+	}
+	return empty, err
+}
+
+// JoinContext is Join until ctx is done: then empty is false, and err the cause, also if
+// no thread was in b.
+func (b *Bubble) JoinContext(ctx context.Context) (empty bool, err error) {
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	return b.join(&Limit{Context: ctx})
+}
+
+func (b *Bubble) join(lim *Limit) (empty bool, err error) {
+	if !b.made() {
+		return false, ErrNoBubble
+	}
+	c := EnterLibrary()
 	b.s.forest.Lock()
-	if c != nil && c.cur != nil {
-		if x := c.cur.x.Load(); x != nil && x.bubble.Load() != nil && x.bubble.Load().in(b) {
-			b.s.forest.Unlock()
-			c.Leave()
-			return ErrJoinSelf
-		}
+	switch {
+	case b.encloses(c):
+		b.leave(c)
+		return false, ErrJoinSelf
+	case b.alive == 0:
+		b.leave(c)
+		return true, nil
 	}
-	if b.alive == 0 {
-		b.s.forest.Unlock()
-		c.Leave()
-		return nil
+	if c.As(InJoin); lim == nil {
+		c.Wait(&b.joiners, &b.s.forest)
+	} else if _, err := c.WaitUntil(&b.joiners, &b.s.forest, *lim); err != nil {
+		return false, err
 	}
-	c.Wait(&b.joiners, &b.s.forest)
-	return nil
+	return true, nil
+}
+
+// encloses tells whether the thread of c is in b, or in a bubble in it. Under s.forest.
+func (b *Bubble) encloses(c *co) bool {
+	if c == nil || c.cur == nil {
+		return false
+	}
+	x := c.cur.x.Load()
+	return x != nil && x.bubble.Load().in(b)
 }
 
 // Close lets nothing into b any more, and takes b out of the bubble it is in, as

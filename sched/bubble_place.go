@@ -28,10 +28,10 @@ func (b *Bubble) Own() bool { return b.policy != nil }
 // Wake lets the threads of b run: it is placed on the machine, and its policy arranges
 // it. A bubble that is awake is arranged anew. A bubble in another one is woken with
 // that; to wake it earlier, or again, has no effect but on itself. If b is in a bubble
-// that is not awake, it fails with ErrInBubble. Other errors: ErrNoBubble.
+// that is not awake, it fails with ErrInBubble. Other errors: ErrNoBubble, ErrStopped.
 func (b *Bubble) Wake() error {
-	if !b.made() {
-		return ErrNoBubble
+	if err := b.usable(); err != nil {
+		return err
 	}
 	c := b.visit()
 	held, on := b.parent != nil && !b.parent.awake, b.s.root
@@ -46,7 +46,7 @@ func (b *Bubble) Wake() error {
 }
 
 // WakeOn is Wake on an item: only VPs below run threads of b. Errors: ErrNoItem,
-// ErrNoBubble.
+// ErrNoBubble, ErrStopped.
 func (b *Bubble) WakeOn(it *topo.Item) error {
 	n, err := b.nodeOf(it)
 	if err != nil {
@@ -57,8 +57,8 @@ func (b *Bubble) WakeOn(it *topo.Item) error {
 
 // nodeOf is the run queue of an item, for b.
 func (b *Bubble) nodeOf(it *topo.Item) (*node, error) {
-	if !b.made() {
-		return nil, ErrNoBubble
+	if err := b.usable(); err != nil {
+		return nil, err
 	}
 	if n := b.s.nodes[it]; n != nil {
 		return n, nil
@@ -95,7 +95,7 @@ func (b *Bubble) regroup() error {
 
 // Place puts b, with all that is in it, on the run queue of an item, without asking
 // its policy; but bubbles in it with policies of their own are woken there. Errors:
-// ErrNoItem, ErrNoBubble.
+// ErrNoItem, ErrNoBubble, ErrStopped.
 func (b *Bubble) Place(it *topo.Item) error {
 	n, err := b.nodeOf(it)
 	if err != nil {

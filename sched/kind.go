@@ -9,7 +9,7 @@ type Kind uint8
 const (
 	InOther     Kind = iota // what does not say
 	InSemaphore             // for a unit
-	InMutex                 // for a lock
+	InMutex                 // for a lock: also that of a RecursiveMutex, and of a Once
 	InCond                  // for a signal
 	InBarrier               // for the others
 	InJoin                  // for the end of a thread
@@ -19,7 +19,9 @@ const (
 	InRWMutex               // for a lock to read or to write
 	InLatch                 // for a count to come to its end
 	InWaitQueue             // for a value to change
-	InTimer                 // for a timer or ticker
+	InTimer                 // for a timer
+	InTicker                // for a tick
+	InWaitGroup             // for nothing to be left
 	kinds
 
 	// Uninterruptible, added to a kind: Cancel leaves the wait alone.
@@ -27,7 +29,7 @@ const (
 )
 
 var kindNames = [kinds]string{"", "semaphore", "mutex", "condition", "barrier", "join", "sleep", "select", "mailbox",
-	"rwmutex", "latch", "wait queue", "timer"}
+	"rwmutex", "latch", "wait queue", "timer", "ticker", "wait group"}
 
 // String is the name of what is waited for, "" if it is not known.
 func (k Kind) String() string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"text/tabwriter"
 )
@@ -20,9 +21,10 @@ const (
 	StateAway                         // it goes on without a VP: in Blocking, or after its VP was taken
 	StateSuspended                    // until Resume
 	StateCalling                      // it runs an inline thread that it joins
+	StateBarred                       // it is ready, but the VPs on which it may run are disabled
 )
 
-var threadStateNames = [...]string{"seed", "ready", "running", "blocked", "away", "suspended", "calling"}
+var threadStateNames = [...]string{"seed", "ready", "running", "blocked", "away", "suspended", "calling", "barred"}
 
 // String is the name of the state, such as "blocked".
 func (s ThreadState) String() string {
@@ -39,6 +41,11 @@ type ThreadInfo struct {
 	State  ThreadState
 	In     Kind // what it is blocked in; InOther: not known
 	VP     int  // the index of the VP that it is on, or was last
+
+	// On is the address of the line in which it is blocked, the same for all who wait for
+	// the same object; 0 if it stands in none (Sleep), in several (Select), or in one of its
+	// own (marcel's WaitQueue). For a join it lies in the other thread's descriptor.
+	On uintptr
 }
 
 // Threads lists the threads of s that live, by number, without stopping them: each
@@ -65,12 +72,48 @@ func (s *Scheduler) Threads() []ThreadInfo {
 	for _, h := range seeds {
 		all = append(all, ThreadInfo{Thread: h, State: StateSeed, VP: h.t.whereabouts().id})
 	}
+	all = s.markBarred(all)
 	slices.SortStableFunc(all, func(a, b ThreadInfo) int { return cmp.Compare(a.Thread.gen, b.Thread.gen) })
 	all = slices.CompactFunc(all, func(a, b ThreadInfo) bool { return a.Thread.gen == b.Thread.gen }) // moved meanwhile
 	for i := range all {
 		all[i].Name = all[i].Thread.Name()
 	}
 	return all
+}
+
+// markBarred says of the threads in all which are barred, and adds those that have not
+// begun: they are in no queue.
+func (s *Scheduler) markBarred(all []ThreadInfo) []ThreadInfo {
+	for _, h := range s.barred.threads() {
+		i := ThreadInfo{Thread: h, State: StateBarred, VP: h.t.whereabouts().id}
+		if at := slices.IndexFunc(all, func(o ThreadInfo) bool { return o.Thread == h }); at < 0 {
+			all = append(all, i)
+		} else if all[at].State == StateReady {
+			all[at] = i
+		}
+	}
+	return all
+}
+
+// threads lists those that are barred now.
+func (b *barred) threads() []Thread {
+	for room := 0; ; {
+		all := make([]Thread, 0, room) // not under the lock
+		c := Visit()
+		b.mu.Lock()
+		fits := len(b.ts) <= cap(all)
+		if fits {
+			for _, t := range b.ts {
+				all = append(all, Thread{t, t.gen})
+			}
+		}
+		room = len(b.ts) + 16
+		b.mu.Unlock()
+		c.Leave()
+		if fits {
+			return all
+		}
+	}
 }
 
 // onCoroutine adds the thread that runs on the coroutine of e, and those that
@@ -95,7 +138,9 @@ func (s *Scheduler) onCoroutine(all []ThreadInfo, e *gEntry) []ThreadInfo {
 	if t.vp.sched != s || i.Thread.gen == 0 { // it is just ending
 		return all
 	}
-	i.State, i.In = t.state(c)
+	if i.State, i.In = t.state(c); i.State == StateBlocked {
+		i.On = t.line(i.In)
+	}
 	if c.cur != t || i.Thread.gen != t.gen {
 		return all // it has ended
 	}
@@ -125,6 +170,21 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 		return StateReady, 0
 	}
 	return StateBlocked, t.w.kind
+}
+
+// line is the address of the wait queue in which t stands, 0 if that says nothing.
+//
+//go:norace
+func (t *thread) line(k Kind) uintptr {
+	q := t.w.q
+	if g := t.group.Load(); g != nil {
+		q = g.Node(inQueue).q
+	}
+	switch k {
+	case InSleep, InSelect, InWaitQueue:
+		return 0
+	}
+	return reflect.ValueOf(q).Pointer()
 }
 
 // borrowTries bounds the wait for a VP that is held.
@@ -199,12 +259,16 @@ func (q *queue) seeds(all []Thread) []Thread {
 }
 
 // WriteThreads writes the list of threads for a person, one in a line: number,
-// name, state, what it waits for, VP.
+// name, state, what it waits for, VP, and where it stands in line: see ThreadInfo.On.
 func (s *Scheduler) WriteThreads(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "ID\tNAME\tSTATE\tIN\tVP")
+	fmt.Fprintln(tw, "ID\tNAME\tSTATE\tIN\tVP\tON")
 	for _, i := range s.Threads() {
-		fmt.Fprintf(tw, "%d\t%s\t%v\t%v\t%d\n", i.Thread.ID(), i.Name, i.State, i.In, i.VP)
+		on := ""
+		if i.On != 0 {
+			on = fmt.Sprintf("%#x", i.On)
+		}
+		fmt.Fprintf(tw, "%d\t%s\t%v\t%v\t%d\t%s\n", i.Thread.ID(), i.Name, i.State, i.In, i.VP, on)
 	}
 	return tw.Flush()
 }

@@ -80,12 +80,6 @@ func (h Thread) needRare() *rare {
 	return h.rare()
 }
 
-// detached is for who has a lock on t's life.
-func (t *thread) detached() bool {
-	x := t.x.Load()
-	return x != nil && x.detached.Load()
-}
-
 // catches: somebody waits for the panic of t.
 func (t *thread) catches() bool {
 	x := t.x.Load()

@@ -143,7 +143,20 @@ func (c *co) run() (over bool) {
 }
 
 // end ends thread t, whose code has returned, and takes the VP: its handle's
-// generation is over, whoever joins is woken, the descriptor is used again. Most
+// generation is over, whoever joins is woken, the descriptor is used again.
+//
+//	alive ── an outsider, for whatever it wants: asked = 1, then mu (life) ───► asked
+//	asked ── Join, WatchEnd: into joiners, under mu ──────────────────────────► asked
+//	asked ── time limit, context, cancel, UnwatchEnd: out of joiners ─────────► asked
+//	alive, asked ── Detach: Join is refused from now on; who waits goes on ───► the same
+//	alive ── end: gen = 0; nobody has asked ──────────────────────────────────► ended
+//	asked ── end: gen = 0; under mu: all joiners out, asked = 0; wakes them ──► ended
+//	ended ── recycle, if it has no rare part: gen = the next number ──────────► alive, another thread
+//	ended ── bury, if it has: the rare part keeps the outcome, the descriptor
+//	         is not used again ───────────────────────────────────────────────► for ever
+//
+// A handle that finds another gen than its own knows that its thread has ended; how, it
+// finds in the rare part, if that is of its number, else the outcome is nil. Most
 // threads end before anybody has asked for them, so the lock is taken only if
 // somebody has (thread.life):
 //

@@ -121,6 +121,9 @@ type Sleeper interface {
 // ErrAlive says that Stop was given up because threads are still alive.
 var ErrAlive = errors.New("marcel: threads are still alive")
 
+// ErrStopped says that the scheduler has been stopped.
+var ErrStopped = errors.New("marcel: the scheduler has been stopped")
+
 // New starts a scheduler: bound OS threads, one per VP to begin with, and a
 // timer thread. It raises GOMAXPROCS so that the program's own goroutines keep
 // their share; Stop lowers it again.
@@ -364,7 +367,7 @@ func (s *Scheduler) shut() bool {
 // that has been stopped, as a send on a closed channel does.
 func (s *Scheduler) admit() {
 	if !s.admitted() {
-		panic("marcel: spawn on a scheduler that has been stopped")
+		panic(ErrStopped.Error() + " (spawn)")
 	}
 }
 

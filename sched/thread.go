@@ -2,10 +2,12 @@ package sched
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
@@ -65,6 +67,7 @@ type Attr struct {
 	Bubble         *Bubble  // which one it is in; then Level has no effect
 	Pinned         bool     // it has an OS thread of its own, the same one for life
 	NonPreemptible bool     // it keeps its VP until it waits or yields: see DisablePreemption
+	NonMigratable  bool     // it stays on the VP on which it begins, until SetVPs: that one becomes its set
 }
 
 var (
@@ -181,6 +184,10 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 	} else {
 		t.vp = s.place(t)
 	}
+	if a.NonMigratable {
+		set := OneVP(t.vp.id)
+		t.confine(&set)
+	}
 	if a.Level != 0 {
 		t.assign(t.vp.nodeAt(a.Level))
 	}
@@ -233,33 +240,90 @@ func (t *thread) life(gen uint64) (alive bool) {
 // after the end. It returns the *PanicError of a thread made with Attr.Catch,
 // ErrDetached, ErrJoinSelf or ErrNoThread.
 func (h Thread) Join() error {
+	_, err := h.join(nil)
+	return err
+}
+
+// TryJoin is Join if the thread has ended; then err tells how. Else ended is false, and
+// err, if it is not nil, what Join would fail with. It does not block.
+func (h Thread) TryJoin() (ended bool, err error) {
+	switch {
+	case h.t == nil:
+		return false, ErrNoThread
+	case !h.Ended():
+		return false, h.unjoinable(lookup())
+	}
+	return true, h.outcome()
+}
+
+// JoinTimeout is Join for at most d. If ended is true err tells how the thread has
+// ended; if it is false and err is nil it has not done so in time. A thread with
+// Attr.Inline is waited for, not run by the caller, as that has no limit. If d <= 0 it is
+// TryJoin.
+func (h Thread) JoinTimeout(d time.Duration) (ended bool, err error) {
+	if d <= 0 {
+		return h.TryJoin()
+	}
+	if ended, err = h.join(&Limit{Timeout: d}); err == context.DeadlineExceeded && !ended {
+		err = nil
+	}
+	return ended, err
+}
+
+// JoinContext is Join until ctx is done: then ended is false, and err the cause, also if
+// the thread has ended. If ended is true err tells how. Inline threads are waited for, as by
+// JoinTimeout.
+func (h Thread) JoinContext(ctx context.Context) (ended bool, err error) {
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	return h.join(&Limit{Context: ctx})
+}
+
+// join is Join within lim, nil: without a limit. Join is so small that the compiler puts
+// it into the caller, so the switch is as many returns away from there as before.
+//
+// ended is false if the wait was given up, or if there is nothing to wait for.
+func (h Thread) join(lim *Limit) (ended bool, err error) {
 	t := h.t
 	if t == nil {
-		return ErrNoThread
+		return false, ErrNoThread
 	}
 	if atomic.LoadUint64(&t.gen) == h.gen {
 		c := EnterLibrary()
-		if c != nil && t.mayCall() && c.withdraw(h) {
+		if c != nil && lim == nil && t.mayCall() && c.withdraw(h) {
 			c.call(t)
-			return h.outcome()
+			return true, h.outcome()
 		}
-		switch alive := t.life(h.gen); {
-		case !alive: // it has ended just now
+		if !t.life(h.gen) { // it has ended just now
 			t.mu.Unlock()
 			c.Leave()
-		case t.detached():
+			return true, h.outcome()
+		}
+		if err := h.unjoinable(c); err != nil {
 			t.mu.Unlock()
 			c.Leave()
-			return ErrDetached
-		case c != nil && (c.cur == t || c.encloses(t)):
-			t.mu.Unlock()
-			c.Leave()
-			return ErrJoinSelf
-		default:
-			c.As(InJoin).Wait(&t.joiners, &t.mu)
+			return false, err
+		}
+		if c.As(InJoin); lim == nil {
+			c.Wait(&t.joiners, &t.mu)
+		} else if _, err := c.WaitUntil(&t.joiners, &t.mu, *lim); err != nil {
+			return false, err
 		}
 	}
-	return h.outcome()
+	return true, h.outcome()
+}
+
+// unjoinable tells why c, nil: a goroutine, must not wait for the end of the thread,
+// which lives.
+func (h Thread) unjoinable(c *co) error {
+	if x := h.rare(); x != nil && x.detached.Load() {
+		return ErrDetached
+	}
+	if c != nil && (c.cur == h.t || c.encloses(h.t)) {
+		return ErrJoinSelf
+	}
+	return nil
 }
 
 // outcome is how the thread, which has ended, did so.

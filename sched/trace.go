@@ -111,9 +111,12 @@ func Tracing() bool { return tracing.Load() != 0 }
 
 // StartTrace begins to record what happens on s. Each VP has a ring of its own, in
 // which the newest events overwrite the oldest; recording takes some 20 ns an event
-// and allocates nothing. ErrTracing if a trace is being recorded already. It does
-// not block.
+// and allocates nothing. ErrTracing if a trace is being recorded already, ErrStopped if
+// nothing can happen any more. It does not block.
 func (s *Scheduler) StartTrace(cfg TraceConfig) error {
+	if s.stopping.Load() {
+		return ErrStopped
+	}
 	if cfg.Events == 0 {
 		cfg.Events = defaultTraceEvents
 	}
