@@ -41,6 +41,21 @@ func ExampleGroup_SetLimit() {
 	// Output: <nil> [0 1 4 9 16 25 36 49]
 }
 
+// Whether it is done is one thing, how it has ended another.
+func ExampleGroup_WaitTimeout() {
+	marcel.Run(func() {
+		var g marcel.Group
+		var gate marcel.Semaphore
+		g.Go(func() error { gate.Acquire(); return errors.New("the disk is full") })
+		fmt.Println(g.WaitTimeout(time.Millisecond))
+		gate.Release()
+		fmt.Println(g.WaitTimeout(time.Minute))
+	})
+	// Output:
+	// false <nil>
+	// true the disk is full
+}
+
 // A latch in a Select: all have arrived, or it has taken too long.
 func ExampleLatch_Case() {
 	marcel.Run(func() {

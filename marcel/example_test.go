@@ -109,6 +109,64 @@ func ExampleThread_Join() {
 	// true
 }
 
+// The time limit and the thread's own error are told apart.
+func ExampleThread_JoinTimeout() {
+	marcel.Run(func() {
+		var gate marcel.Semaphore
+		t := marcel.SpawnWith(marcel.Attr{Name: "slow", Catch: true}, func() {
+			gate.Acquire()
+			panic("no paper")
+		})
+		ended, err := t.JoinTimeout(time.Millisecond)
+		fmt.Println(ended, err)
+		gate.Release()
+		ended, err = t.JoinTimeout(time.Minute)
+		var p *marcel.PanicError
+		fmt.Println(ended, errors.As(err, &p), p.Value)
+	})
+	// Output:
+	// false <nil>
+	// true true no paper
+}
+
+func ExampleThread_JoinContext() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	var gate marcel.Semaphore
+	t := marcel.Spawn(gate.Acquire)
+	cancel(errors.New("we go home"))
+	fmt.Println(t.JoinContext(ctx))
+	gate.Release()
+	fmt.Println(t.JoinContext(context.Background()))
+	// Output:
+	// false we go home
+	// true <nil>
+}
+
+func ExampleThread_TryJoin() {
+	var gate marcel.Semaphore
+	t := marcel.Spawn(gate.Acquire)
+	fmt.Println(t.TryJoin())
+	gate.Release()
+	_ = t.Join()
+	fmt.Println(t.TryJoin())
+	// Output:
+	// false <nil>
+	// true <nil>
+}
+
+// It stays where it began.
+func ExampleAttr_nonMigratable() {
+	marcel.Run(func() {
+		t := marcel.SpawnWith(marcel.Attr{NonMigratable: true}, func() {
+			fmt.Println("VPs on which it may run:", marcel.Self().VPs().Count())
+		})
+		fmt.Println(t.Join())
+	})
+	// Output:
+	// VPs on which it may run: 1
+	// <nil>
+}
+
 func ExampleThread_Detach() {
 	var finished marcel.Semaphore
 	var end marcel.Semaphore

@@ -37,6 +37,30 @@ func ExampleTimer_Wait() {
 	// false
 }
 
+func ExampleTimer_WaitTimeout() {
+	t := marcel.NewTimer(time.Hour)
+	fmt.Println(t.WaitTimeout(time.Millisecond))
+	t.Reset(time.Millisecond)
+	fmt.Println(t.WaitTimeout(time.Minute))
+	// Output:
+	// false
+	// true
+}
+
+// The next tick, or the end of the program.
+func ExampleTicker_WaitContext() {
+	ctx, cancel := context.WithCancel(context.Background())
+	t := marcel.NewTicker(time.Millisecond)
+	defer t.Stop()
+	n, err := t.WaitContext(ctx)
+	fmt.Println(n > 0, err)
+	cancel()
+	fmt.Println(t.WaitContext(ctx))
+	// Output:
+	// true <nil>
+	// 0 context canceled
+}
+
 // The function runs as a thread.
 func ExampleAfterFunc() {
 	var done marcel.Semaphore

@@ -42,15 +42,23 @@ func TestThreadsStates(t *testing.T) {
 		add("joins", "blocked join", func() { must(t, all[0].Join()) })
 		add("suspended", "suspended ", func() { must(t, marcel.Self().Suspend()) })
 		add("away", "away ", func() { marcel.Blocking(func() { <-end }) })
+		var group marcel.WaitGroup
+		group.Add(1)
+		add("waits for others", "blocked wait group", group.Wait)
+		ticker := marcel.NewTicker(time.Hour)
+		add("ticks", "blocked ticker", func() { ticker.Wait() })
+		add("joins for a time", "blocked join", func() { _, err := all[0].JoinTimeout(time.Hour); must(t, err) })
 		for range 4 {
 			marcel.Yield()
 		}
 		add("seed", "seed ", func() {})
 		me := marcel.Self()
 		got := map[string]string{}
+		lines := map[string]uintptr{}
 		check := func() {
 			clear(got)
 			for _, i := range marcel.Threads() {
+				lines[i.Name] = i.On
 				got[i.Name] = fmt.Sprint(i.State, " ", i.In)
 				if i.Thread == me && (i.State != marcel.StateRunning && i.State != marcel.StateCalling || marcel.OneVP(i.VP) != on) {
 					t.Errorf("the caller: %+v", i)
@@ -66,6 +74,10 @@ func TestThreadsStates(t *testing.T) {
 			}
 		}
 		check()
+		if sem, join := lines["acquires"], lines["joins"]; sem == 0 || lines["with a limit"] != sem || lines["locks"] == sem ||
+			join == 0 || lines["joins for a time"] != join || lines["sleeps"] != 0 || lines["selects"] != 0 || lines["seed"] != 0 {
+			t.Errorf("they stand in line at %#x", lines)
+		}
 		var text bytes.Buffer
 		must(t, marcel.WriteThreads(&text))
 		if lines := strings.Count(text.String(), "\n"); lines != len(want)+2 || !strings.Contains(text.String(), "with a limit") {
@@ -79,6 +91,8 @@ func TestThreadsStates(t *testing.T) {
 		stop.Store(true)
 		m.Unlock()
 		cond.Signal()
+		group.Done()
+		ticker.Stop()
 		close(end)
 		must(t, all[7].Resume())
 		for range 3 {
@@ -90,6 +104,26 @@ func TestThreadsStates(t *testing.T) {
 		if n := len(marcel.Threads()); n != 1 {
 			t.Errorf("%d threads are left", n)
 		}
+	})
+}
+
+// What may run on disabled VPs only is told apart from what waits for its turn.
+func TestThreadsBarred(t *testing.T) {
+	run(t, sched.Config{VPs: 2, Slice: time.Hour}, func(s *sched.Scheduler) {
+		must(t, marcel.Self().SetVPs(marcel.OneVP(0)))
+		on := marcel.Attr{VPs: marcel.OneVP(1)}
+		var gate, begun marcel.Semaphore
+		old := marcel.SpawnWith(on, func() { begun.Release(); gate.Acquire() })
+		begun.Acquire()
+		must(t, s.DisableVP(1))
+		seed := marcel.SpawnWith(on, func() {})
+		gate.Release()
+		for !has(s.Threads(), old, marcel.StateBarred) || !has(s.Threads(), seed, marcel.StateBarred) {
+			marcel.Yield()
+		}
+		must(t, s.EnableVP(1))
+		must(t, old.Join())
+		must(t, seed.Join())
 	})
 }
 

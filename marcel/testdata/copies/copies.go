@@ -2,7 +2,10 @@
 // line.
 package copies
 
-import "github.com/pm2-go/pm2/marcel"
+import (
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/sched"
+)
 
 func pass(
 	_ marcel.Semaphore,
@@ -17,6 +20,21 @@ func pass(
 	_ marcel.WaitGroup,
 	_ marcel.Group,
 	_ marcel.WaitQueue,
+	_ marcel.Timer,
+	_ marcel.Ticker,
+	_ marcel.TickerCase,
+	_ marcel.Mailbox[int],
+	_ marcel.Receiver[int],
+	_ marcel.Sender[int],
+	_ marcel.ChanReceiver[int],
+	_ marcel.Key[int],
+	_ marcel.Bubble,
+	_ marcel.Gang,
+	_ marcel.Waiter,
+	_ sched.Alarm,
+	_ sched.WaitQueue,
+	_ sched.Spin,
+	_ sched.Group,
 ) {
 }
 
