@@ -300,10 +300,12 @@ func (h Thread) join(lim *Limit) (ended bool, err error) {
 			c.Leave()
 			return true, h.outcome()
 		}
-		if err := h.unjoinable(c); err != nil {
-			t.mu.Unlock()
-			c.Leave()
-			return false, err
+		if t.x.Load() != nil || c != nil && (c.cur == t || c.outer != nil) { // else there cannot be a reason
+			if err := h.unjoinable(c); err != nil {
+				t.mu.Unlock()
+				c.Leave()
+				return false, err
+			}
 		}
 		if c.As(InJoin); lim == nil {
 			c.Wait(&t.joiners, &t.mu)
