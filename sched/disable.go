@@ -19,8 +19,9 @@ type barred struct {
 // another program wants its CPU. Its threads go to the other VPs; one that runs
 // there goes at its next scheduling point, and after a slice without one it goes on
 // alone, on its own OS thread. Threads whose sets (Attr.VPs), or levels or bubbles,
-// leave them disabled VPs only wait until one of these is enabled again. The VP's OS threads sleep, nothing new is
-// placed there. Hooks of the timer still fire in its name.
+// leave them disabled VPs only wait until one of these is enabled again (StateBarred). The
+// VP's OS threads sleep, nothing new is placed there. Hooks of the timer still fire in its
+// name.
 //
 // The last VP cannot be disabled: ErrLastVP. One that is disabled already stays so.
 // May be called by anyone, also by a thread on that VP, which is elsewhere when it

@@ -24,9 +24,9 @@ type firm struct{ depth int }
 // does it come to another VP, so that data of a VP (CurrentVP) need no lock
 // between threads that all disable it. (One that does not may have lost the VP
 // before, and goes on beside this one to its next scheduling point.) Where it
-// waits, yields or calls Blocking, the others run as ever. Calls nest. A thread that blocks in this state
-// without telling (in a Go channel, a system call) keeps all others of its VP from
-// running. On a plain goroutine it returns ErrNotThread.
+// waits, yields or calls Blocking, the others run as ever. Calls nest. A thread that
+// blocks in this state without telling (in a Go channel, a system call) keeps all others
+// of its VP from running. On a plain goroutine it returns ErrNotThread.
 func DisablePreemption() error {
 	x, err := ownRare()
 	if err != nil {
