@@ -14,6 +14,7 @@ type Thread struct {
 	Name  string `json:"name,omitempty"`
 	State string `json:"state"`
 	In    string `json:"in,omitempty"` // what it is blocked in
+	On    uint64 `json:"on,omitempty"` // which object: the same for all who wait for it
 	VP    int    `json:"vp"`
 }
 
@@ -31,7 +32,7 @@ func List(s *sched.Scheduler) (l Threads) {
 	l.Threads = make([]Thread, min(len(all), mostThreads))
 	for i := range l.Threads {
 		t := &all[i]
-		l.Threads[i] = Thread{ID: t.Thread.ID(), Name: t.Name, State: t.State.String(), VP: t.VP}
+		l.Threads[i] = Thread{ID: t.Thread.ID(), Name: t.Name, State: t.State.String(), On: uint64(t.On), VP: t.VP}
 		if t.State == sched.StateBlocked {
 			l.Threads[i].In = t.In.String()
 		}

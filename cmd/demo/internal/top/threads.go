@@ -15,14 +15,17 @@ import (
 func WriteThreads(w io.Writer, l monitor.Threads, most int) error {
 	var b strings.Builder
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "\nTHREAD\tSTATE\tIN\tVP\tNAME")
+	fmt.Fprintln(tw, "\nTHREAD\tSTATE\tIN\tON\tVP\tNAME")
 	shown := l.Threads[:min(len(l.Threads), most)]
 	for _, t := range shown {
-		in := t.In
-		if in == "" {
-			in = "-"
+		in, on := "-", "-"
+		if t.In != "" {
+			in = t.In
 		}
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%d\t%s\n", t.ID, plain(t.State), plain(in), t.VP, plain(t.Name))
+		if t.On != 0 {
+			on = fmt.Sprintf("%#x", t.On)
+		}
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%d\t%s\n", t.ID, plain(t.State), plain(in), on, t.VP, plain(t.Name))
 	}
 	if err := tw.Flush(); err != nil {
 		return err

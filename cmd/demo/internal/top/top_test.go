@@ -43,7 +43,7 @@ threads: 12 alive: 1 running, 2 ready, 8 waiting, 1 in Blocking, 0 seized
 func TestWriteThreads(t *testing.T) {
 	l := monitor.Threads{Alive: 5, Threads: []monitor.Thread{
 		{ID: 1, State: "running", VP: 0, Name: "main"},
-		{ID: 12, State: "blocked", In: "semaphore", VP: 1},
+		{ID: 12, State: "blocked", In: "semaphore", On: 0xc000, VP: 1},
 		{ID: 13, State: "ready", VP: 1, Name: "\x1b[2Jevil"},
 		{ID: 14, State: "ready", VP: 1},
 	}}
@@ -52,10 +52,10 @@ func TestWriteThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `
-THREAD  STATE    IN         VP  NAME
-1       running  -          0   main
-12      blocked  semaphore  1   
-13      ready    -          1   "\x1b[2Jevil"
+THREAD  STATE    IN         ON      VP  NAME
+1       running  -          -       0   main
+12      blocked  semaphore  0xc000  1   
+13      ready    -          -       1   "\x1b[2Jevil"
 and 2 more
 `
 	if b.String() != want {
