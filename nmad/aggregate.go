@@ -50,7 +50,7 @@ func (g *Gate) together() (messages, bytes int) {
 
 // mayShare says whether a message may go eagerly, given that much credit.
 func (g *Gate) mayShare(r *Request, credit int64) bool {
-	return r.data.size <= g.tx.eager && credit >= cost(r.data.size) && !r.sync
+	return r.data.size <= g.tx.eager && credit >= cost(r.data.size) && !r.sync && r.data.data == nil
 }
 
 // item is r as a strategy sees it.

@@ -6,7 +6,7 @@ package nmad
 // another receive. False: it ends as if nothing had been said, or has ended; or it is a
 // send, which cannot be taken back. Not to be called from callbacks and hooks.
 func (r *Request) Cancel() bool {
-	if r.done() {
+	if r == nil || r.done() {
 		return false
 	}
 	g := r.gate

@@ -8,7 +8,8 @@ type chunk struct {
 	offset int    // in the message, in bytes
 	size   int    // bytes, at least 1
 	moved  int    // of them
-	at     cursor // where offset + moved is, if the message lies in parts
+	at     cursor // what of it comes next, if the message is not in one piece: offset + moved, or what is staged beyond that
+	short  bool   // its Data has fewer bytes than it says; by who carries it
 	next   *chunk // in whichever list holds it
 }
 
@@ -52,7 +53,7 @@ func (g *Gate) beginChunk(m *mover, r *Request, n int) {
 		g.chunks = c.next
 	}
 	*c = chunk{req: r, offset: r.asked, size: n, at: r.next}
-	if r.asked += n; r.data.parts != nil {
+	if r.asked += n; !r.data.whole() && r.asked != r.data.size && r.asked != r.want {
 		r.data.skip(&r.next, n)
 	}
 	r.chunks++

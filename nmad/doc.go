@@ -32,7 +32,7 @@
 // to send, or all when the job starts (linking.go, Config.Link, PM2_LINK); internal/bootstrap brings
 // the processes together and watches over them; package launch starts them.
 // The core (gate, collect, gather, optimise, transfer, sender, receiver, match, matching, credit, records,
-// rendezvous, aggregate, rail, chunk, mover, progress)
+// rendezvous, aggregate, rail, chunk, mover, tray, progress)
 // knows neither network nor clock: its tests run over internal/simnet, and
 // testdata holds protocol scenarios to be read.
 //
@@ -44,6 +44,7 @@
 //
 //	synchronous             Sync, Issend           done only when the receive is posted
 //	in parts                Parts, Pack, Unpack    [][]byte, never put together
+//	described               Data, Vector           a column, a list: walked over while it moves
 //	tag masks               Match                  the receive posted first gets the message,
 //	any source              Session.StartRecv      whether it names tag and source or not
 //	late choice of buffer   Choose, Claim          when it is known what has come
@@ -52,8 +53,8 @@
 //	completion queues       Queue                  in the order in which requests end
 //
 // A request is waited for by Wait, WaitContext, WaitAny, WaitAll, or stands in a
-// marcel.Select (Request.Case). Iprobe and Probe look for messages without a receive. Cancel
-// takes a receive back: it says whether it has, and then nothing was received and
+// marcel.Select (Request.Case). Iprobe and Probe look for messages without a receive, Peek also at
+// their first bytes. Cancel takes a receive back: it says whether it has, and then nothing was received and
 // the buffer is not touched any more.
 //
 // Starting never waits: who finds the lock of the gate taken leaves the request for
@@ -72,6 +73,8 @@
 //	  │ ◀─── RTR(cookie, offset, n, rail) │ in all min(size, room); one chunk, or several
 //	  │ n bytes, large track ═══════▶ │ of that rail, straight into its buffer
 //	 done                            done
+//
+// Of a message in parts long pieces travel as they lie, short ones a tray full at a time (tray.go).
 //
 // EAGER and RDV carry the number of the message on its gate, so order per tag is
 // that of the sends. The bytes of several rendezvous follow one another on each rail in
@@ -114,7 +117,8 @@
 //   - Close waits for sends that are under way, within bounds; what was sent is
 //     received by peers even if they post the receive later. It leaves
 //     no goroutine and no descriptor behind.
-//   - Nothing exported panics on bad input.
+//   - Nothing exported panics on bad input, nil and zero values included; a nil Pack, Unpack, Vector or
+//     Profile is the caller's own, and touches nothing here. A callback or a Data that panics ends the program.
 //
 // Between the proof of the secret at the start and the end of the session, bytes on
 // links are neither encrypted nor signed; control frames are signed.
@@ -122,7 +126,8 @@
 // # Locks
 //
 // One spin lock per gate (Gate.mu). Nothing is locked inside it but the list of receives
-// from any source (anySource.mu), the queue of callbacks that are owed (upcalls.mu), and what the
+// from any source (anySource.mu), the queue of callbacks that are owed (upcalls.mu), the pools of trays and
+// walkers (sync.Pool), and what the
 // engine locks in Need, Done and Completion.Signal, none of which blocks or calls
 // back. Pollers only try it. Copies over the large track are made without it.
 // Session.mu is never held together with a gate's.

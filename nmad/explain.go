@@ -19,6 +19,9 @@ type Protocol struct {
 // any size, and so does a short message for which the receiver has no memory left. A gate
 // that has no links yet does not know more than that it will make them: see Link.
 func (g *Gate) Protocols() []Protocol {
+	if !g.made() {
+		return nil
+	}
 	g.mu.lock()
 	defer g.release()
 	if g.link == nil {

@@ -80,6 +80,7 @@ type Gate struct {
 	loads     []strategy.Load // by rail, for strategies to look at
 	shares    []int           // by rail, for strategies to fill in
 	free      *Request        // requests for the blocking calls
+	unsampled *sampleRound    // what a Sample has begun; belongs to who calls that
 	stats     Stats
 
 	_ [pad]byte
@@ -117,12 +118,20 @@ func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, m
 }
 
 // Rank returns the rank of the process that this gate leads to.
-func (g *Gate) Rank() int { return g.rank }
+func (g *Gate) Rank() int {
+	if g == nil {
+		return -1
+	}
+	return g.rank
+}
 
 // Isend starts to send buf as one message. A message of up to the driver's
 // MaxBody goes at once if there is room (and the request is done then); a longer one
 // when the receiver is ready. Errors show in Test and Wait.
 func (g *Gate) Isend(tag uint64, buf []byte) *Request {
+	if !g.made() {
+		return failed(errNoGate)
+	}
 	r := fresh()
 	g.send(r, tag, buf)
 	return r
@@ -132,6 +141,9 @@ func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 // before: it allocates nothing. It fails with ErrActive, and starts nothing, while
 // r is under way.
 func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
+	if !g.made() || r == nil {
+		return lacking(g.made(), errNoGate, r, true)
+	}
 	if err := r.claim(); err != nil {
 		return err
 	}
@@ -142,6 +154,9 @@ func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
 // Irecv starts to receive the next message with that tag. If buf is too short
 // for it, buf is filled, the rest is dropped and the request ends with ErrTruncated.
 func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
+	if !g.made() {
+		return failed(errNoGate)
+	}
 	r := fresh()
 	g.recv(r, tag, buf)
 	return r
@@ -149,6 +164,9 @@ func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
 
 // IrecvInto is Irecv with a request of the caller; see IsendInto.
 func (g *Gate) IrecvInto(r *Request, tag uint64, buf []byte) error {
+	if !g.made() || r == nil {
+		return lacking(g.made(), errNoGate, r, true)
+	}
 	if err := r.claim(); err != nil {
 		return err
 	}
@@ -175,6 +193,9 @@ func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 // for a short message is before, and for a long one after, the receiver has
 // posted its receive.
 func (g *Gate) Send(tag uint64, buf []byte) error {
+	if !g.made() {
+		return errNoGate
+	}
 	g.enter()
 	if g.sendAtOnce(tag, buf) {
 		g.releaseInTurn()
@@ -190,6 +211,9 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 // Recv receives the next message with that tag into buf, waits for it, and returns how
 // many bytes buf holds; with ErrTruncated that is all of buf.
 func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
+	if !g.made() {
+		return 0, errNoGate
+	}
 	g.enter()
 	r := g.takeRequest()
 	r.prepare(g, tag, buf, true)
@@ -306,6 +330,9 @@ func (g *Gate) complete(r *Request, err error) {
 	}
 	r.stage = done
 	r.err = err
+	if r.special && r.flat != nil {
+		r.foldUp()
+	}
 	if r.private {
 		return
 	}

@@ -188,6 +188,9 @@ func (g *Gate) stayAway() {
 // made, with a PeerError; with ErrClosed when the session is closed. It blocks the
 // calling thread or goroutine only, and must not be called from hooks.
 func (g *Gate) Link(ctx context.Context) error {
+	if !g.made() {
+		return errNoGate
+	}
 	r := fresh()
 	r.prepare(g, 0, nil, false)
 	r.special, r.peeks = true, true // no monitor is told

@@ -43,6 +43,9 @@ type monitor struct {
 // start requests. Events of one gate come one at a time and in order; those of
 // different gates may come at the same time. After stop one more may be on its way.
 func (s *Session) Monitor(kinds EventKind, f func(Event)) (stop func()) {
+	if s == nil || f == nil {
+		return func() {}
+	}
 	m := &monitor{kinds, f}
 	s.watch.change(func(l []*monitor) []*monitor { return append(l, m) })
 	return func() {

@@ -35,10 +35,12 @@ import (
 type mover struct {
 	call  func([]byte) (int, error) // the link's PushLarge or PullLarge
 	back  func() (int, bool)        // its ReturnPush or ReturnPull, if it is a driver.Borrower; else nil
+	pulls bool                      // it brings bytes in
 	queue chunkQueue                // the head is what is being moved; under mu
 
 	state  atomic.Uint32 // atHome, away, landed: as drawn above
 	moving *chunk        // away, landed: the chunk; under mu
+	tray   *tray         // short pieces of the chunk at the head, if there are any under way; away: the carrier's
 	n      int           // landed: bytes moved; written by the carrier
 	err    error         // landed: what the link said; written by the carrier
 
@@ -62,41 +64,14 @@ const largestPiece = 1 << 30
 // rounds bounds the pieces that one poll moves per direction.
 const rounds = 16
 
-// partsAtOnce bounds the parts of a message that one piece takes together.
-const partsAtOnce = 64
-
 // some moves a piece of a chunk. Without mu.
 func (m *mover) some(c *chunk) (int, error) {
 	p, left := &c.req.data, c.size-c.moved
-	if p.parts == nil {
+	if p.whole() {
 		from := c.offset + c.moved
 		return m.call(p.buf[from : from+min(left, largestPiece)])
 	}
 	return m.someParts(c, left)
-}
-
-// someParts moves some parts of a message, as many as the link takes whole, and a
-// piece of the next one.
-func (m *mover) someParts(c *chunk, left int) (total int, err error) {
-	for range partsAtOnce {
-		b := c.req.data.piece(&c.at, left-total)
-		if len(b) == 0 {
-			break
-		}
-		var n int
-		n, err = m.call(b)
-		if n < 0 || n > len(b) {
-			return n, err // home says so
-		}
-		c.at.offset += n
-		if total += n; n < len(b) || err != nil {
-			break
-		}
-	}
-	if total > 0 {
-		err = nil // a link breaks for ever: the next call says it again
-	}
-	return total, err
 }
 
 // take reserves the next piece for the caller, who must call carry after having
@@ -200,6 +175,9 @@ func (g *Gate) giveBack(m *mover) bool {
 		return true
 	}
 	n, ok := m.back()
+	if m.tray != nil && m.pulls {
+		n = 0 // it was not scattered, and will not be
+	}
 	if m.n += n; !ok && !m.kept {
 		m.kept = true
 		g.kept++
@@ -213,6 +191,7 @@ func (g *Gate) arrived(m *mover) {
 	c := m.queue.pop()
 	r := c.req
 	m.count++
+	r.short = r.short || c.short
 	g.forget(m, c)
 	if r.moved == r.want {
 		g.transferred(r)
@@ -226,6 +205,7 @@ func (g *Gate) homeLate(m *mover, n int) {
 	c := m.queue.pop()
 	r := c.req
 	r.moved += n
+	r.short = r.short || c.short
 	g.forget(m, c)
 	switch {
 	case r.moved == r.want:

@@ -13,6 +13,7 @@ type SendOp struct {
 	Tag   uint64
 	Buf   []byte   // the message
 	Parts [][]byte // or, if not nil: the message in parts, which are sent one after the other without being put together
+	Data  Data     // or, if not nil: something that walks over the message
 
 	// Sync: the send is done only when the receiver has posted its receive. Else a
 	// short message is done as soon as Buf may be used again.
@@ -32,8 +33,9 @@ type RecvOp struct {
 	Match
 	Buf   []byte   // where the message goes
 	Parts [][]byte // or, if not nil: places that it fills one after the other
+	Data  Data     // or, if not nil: something that walks over these places
 
-	// Choose, if not nil, is asked for the buffer, instead of Buf and Parts, when the
+	// Choose, if not nil, is asked for the buffer, instead of Buf, Parts and Data, when the
 	// message, or its announcement, has come. It is called like Done.
 	Choose func(Envelope) []byte
 
@@ -58,6 +60,9 @@ const (
 // starts nothing, while r is under way. Neither op nor the slice of its parts, but the
 // parts themselves, must stay as they are until it is done. It allocates nothing.
 func (g *Gate) StartSend(r *Request, op *SendOp) error {
+	if err := lacking(g.made(), errNoGate, r, op != nil); err != nil {
+		return err
+	}
 	if err := r.claim(); err != nil {
 		return err
 	}
@@ -71,6 +76,10 @@ func (g *Gate) launchSend(r *Request, op *SendOp) {
 		r.special = true
 		r.data.set(nil, op.Parts)
 	}
+	if op.Data != nil {
+		r.special = true
+		r.describe(op.Data)
+	}
 	if op.Sync || op.Priority != 0 || op.Done != nil || op.Queue != nil {
 		r.special = true
 		r.sync, r.priority, r.notify, r.queue = op.Sync, op.Priority, op.Done, op.Queue
@@ -81,6 +90,9 @@ func (g *Gate) launchSend(r *Request, op *SendOp) {
 
 // StartRecv starts a receive from this gate; see StartSend.
 func (g *Gate) StartRecv(r *Request, op *RecvOp) error {
+	if err := lacking(g.made(), errNoGate, r, op != nil); err != nil {
+		return err
+	}
 	if err := r.claim(); err != nil {
 		return err
 	}
@@ -103,6 +115,9 @@ func (g *Gate) launchRecv(r *Request, op *RecvOp) {
 // any gate, in turn; those of one gate it takes in the order of that gate. It
 // fails when the session is closed, or with ErrPeerLost when no other process is left.
 func (s *Session) StartRecv(r *Request, op *RecvOp) error {
+	if err := lacking(s.made(), errNoSession, r, op != nil); err != nil {
+		return err
+	}
 	if err := r.claim(); err != nil {
 		return err
 	}
@@ -123,6 +138,10 @@ func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
 	if op.Parts != nil {
 		r.special = true
 		r.data.set(nil, op.Parts)
+	}
+	if op.Data != nil {
+		r.special = true
+		r.data.setData(op.Data)
 	}
 	if r.special || op.Mask != exact || op.Choose != nil || op.Done != nil || op.Queue != nil {
 		r.special = true
@@ -161,12 +180,30 @@ func (s *Session) searchAll() {
 	}
 }
 
+// isend is StartSend with a request of its own.
+func (g *Gate) isend(op *SendOp) *Request {
+	if !g.made() {
+		return failed(errNoGate)
+	}
+	r := fresh()
+	g.launchSend(r, op)
+	return r
+}
+
+// irecv is StartRecv with a request of its own.
+func (g *Gate) irecv(op *RecvOp) *Request {
+	if !g.made() {
+		return failed(errNoGate)
+	}
+	r := fresh()
+	g.launchRecv(r, op)
+	return r
+}
+
 // Issend is Isend, but done only when the receiver has posted its receive (a
 // synchronous send).
 func (g *Gate) Issend(tag uint64, buf []byte) *Request {
-	r := fresh()
-	g.launchSend(r, &SendOp{Tag: tag, Buf: buf, Sync: true})
-	return r
+	return g.isend(&SendOp{Tag: tag, Buf: buf, Sync: true})
 }
 
 // Ssend sends buf as one message and returns once the receiver has posted its receive.
@@ -174,29 +211,40 @@ func (g *Gate) Ssend(tag uint64, buf []byte) error { return g.Issend(tag, buf).W
 
 // IsendParts is Isend of a message that lies in several places.
 func (g *Gate) IsendParts(tag uint64, parts [][]byte) *Request {
-	r := fresh()
-	g.launchSend(r, &SendOp{Tag: tag, Parts: parts})
-	return r
+	return g.isend(&SendOp{Tag: tag, Parts: parts})
 }
 
 // IrecvParts is Irecv of a message into several places.
 func (g *Gate) IrecvParts(tag uint64, parts [][]byte) *Request {
-	r := fresh()
-	g.launchRecv(r, &RecvOp{Match: Tag(tag), Parts: parts})
-	return r
+	return g.irecv(&RecvOp{Match: Tag(tag), Parts: parts})
+}
+
+// IsendData is Isend of a message that d walks over.
+func (g *Gate) IsendData(tag uint64, d Data) *Request {
+	return g.isend(&SendOp{Tag: tag, Data: d})
+}
+
+// IrecvData is Irecv of a message into the places that d walks over.
+func (g *Gate) IrecvData(tag uint64, d Data) *Request {
+	return g.irecv(&RecvOp{Match: Tag(tag), Data: d})
 }
 
 // IrecvMatch is Irecv of the next message that m is for.
 func (g *Gate) IrecvMatch(m Match, buf []byte) *Request {
-	r := fresh()
-	g.launchRecv(r, &RecvOp{Match: m, Buf: buf})
-	return r
+	return g.irecv(&RecvOp{Match: m, Buf: buf})
 }
 
 // Irecv starts to receive a message that m is for from any rank; see StartRecv.
 func (s *Session) Irecv(m Match, buf []byte) *Request {
+	return s.irecv(&RecvOp{Match: m, Buf: buf})
+}
+
+func (s *Session) irecv(op *RecvOp) *Request {
+	if !s.made() {
+		return failed(errNoSession)
+	}
 	r := fresh()
-	s.launchRecv(r, &RecvOp{Match: m, Buf: buf})
+	s.launchRecv(r, op)
 	return r
 }
 

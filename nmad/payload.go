@@ -1,20 +1,28 @@
 package nmad
 
-import "github.com/pm2-go/pm2/nmad/driver"
+import (
+	"sync"
 
-// payload is where the bytes of a message lie, or go: in one piece, or in parts,
-// which are never put together: they are copied one by one into the driver's
-// memory, or handed to it one by one.
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// payload is where the bytes of a message lie, or go: in one piece, in parts, or as a Data
+// says. Those of the latter two are never put together: the small track copies them one by
+// one into the driver's memory, the large track takes long pieces as they lie and short
+// ones a tray full at a time (tray.go).
 type payload struct {
-	buf   []byte   // all of it, unless there are parts
-	parts [][]byte // one after the other; nil: buf
+	buf   []byte   // all of it, unless there are parts, or data
+	parts [][]byte // one after the other; nil: buf, or data
+	data  Data     // nil: buf, or parts
 	size  int      // bytes altogether
 }
 
-// cursor is a place in a payload that lies in parts.
+// cursor is a place in a payload that is not in one piece: a part and an offset in it, or
+// with a Data the offset in the message.
 type cursor struct{ part, offset int }
 
 func (p *payload) set(buf []byte, parts [][]byte) {
+	p.data = nil
 	if parts == nil {
 		p.buf, p.parts, p.size = buf, nil, len(buf)
 		return
@@ -22,70 +30,241 @@ func (p *payload) set(buf []byte, parts [][]byte) {
 	p.buf, p.parts, p.size = nil, parts, driver.Length(parts)
 }
 
-// fill copies src into it, as far as there is room, and says how much that was.
-func (p *payload) fill(src []byte) int {
-	if p.parts == nil {
-		return copy(p.buf, src)
-	}
-	return driver.Scatter(p.parts, src)
+// setData has the payload lie as d says.
+func (p *payload) setData(d Data) {
+	*p = payload{data: d, size: max(d.Size(), 0)}
 }
 
-// read copies it to dst, which must have room for all of it.
-func (p *payload) read(dst []byte) {
-	if p.parts == nil {
+// whole says that the payload is in one piece.
+func (p *payload) whole() bool { return p.parts == nil && p.data == nil }
+
+// fill copies src into it, as far as there is room, and says how much that was, and
+// whether all of it has found its place: a Data may have fewer places than it says.
+func (p *payload) fill(src []byte) (n int, short bool) {
+	if p.whole() {
+		return copy(p.buf, src), false
+	}
+	var at cursor
+	n = min(len(src), p.size)
+	return n, p.scatter(&at, src[:n]) < n
+}
+
+// read copies it to dst, which must have room for all of it. What a Data does not have,
+// though it says so, is zero.
+func (p *payload) read(dst []byte) (short bool) {
+	if p.whole() {
 		copy(dst, p.buf)
-		return
+		return false
 	}
-	driver.Gather(dst, p.parts)
+	var at cursor
+	dst = dst[:p.size]
+	n := p.gather(&at, dst, p.size+1)
+	clear(dst[n:])
+	return n < len(dst)
 }
 
-// from copies as much of q into p as there is room for, and says how much that was.
-func (p *payload) from(q *payload) int {
-	if q.parts == nil {
-		return p.fill(q.buf)
+// from copies as much of q into p as there is room for, and says how much that was, whether q
+// has fewer bytes than it says, and whether p has.
+func (p *payload) from(q *payload) (n int, lacks, short bool) {
+	if q.whole() {
+		n, short = p.fill(q.buf[:q.size])
+		return n, false, short
 	}
-	total, part, offset := 0, 0, 0
-	for _, b := range q.parts {
-		for len(b) > 0 {
-			if p.parts == nil {
-				if total == p.size {
-					return total
-				}
-				n := copy(p.buf[total:], b)
-				total, b = total+n, b[n:]
-				continue
-			}
-			if part == len(p.parts) {
-				return total
-			}
-			n := copy(p.parts[part][offset:], b)
-			total, b, offset = total+n, b[n:], offset+n
-			if offset == len(p.parts[part]) {
-				part, offset = part+1, 0
-			}
+	if p.whole() && len(p.buf) >= q.size {
+		return q.size, q.read(p.buf), false
+	}
+	s := trays.Get().(*tray)
+	defer trays.Put(s)
+	n = min(p.size, q.size)
+	var in, out cursor
+	for done := 0; done < n; {
+		b := s.buf[:min(n-done, traySize)]
+		got := q.gather(&out, b, q.size+1)
+		clear(b[got:])
+		var put int
+		if p.whole() {
+			put = copy(p.buf[done:], b)
+		} else {
+			put = p.scatter(&in, b)
 		}
+		lacks, short = lacks || got < len(b), short || put < len(b)
+		done += len(b)
 	}
-	return total
+	return n, lacks, short
 }
 
-// piece is what comes next of a payload in parts, at c: at most limit bytes, and not beyond
-// the end of a part. It is empty only if limit is 0.
+// piece is the next piece of the payload, at c: at most limit bytes of it. Empty: there
+// is none, or limit is 0.
 func (p *payload) piece(c *cursor, limit int) []byte {
 	if limit == 0 {
 		return nil
 	}
-	for c.offset == len(p.parts[c.part]) {
-		c.part, c.offset = c.part+1, 0
+	var b []byte
+	if p.data != nil {
+		w := walkers.Get().(*walker)
+		b = w.first(p.data, c.offset)
+		walkers.Put(w)
+	} else {
+		for c.part < len(p.parts) && c.offset == len(p.parts[c.part]) {
+			c.part, c.offset = c.part+1, 0
+		}
+		if c.part < len(p.parts) {
+			b = p.parts[c.part][c.offset:]
+		}
 	}
-	b := p.parts[c.part][c.offset:]
 	return b[:min(len(b), limit, largestPiece)]
 }
 
-// skip moves c on by n bytes of a payload in parts.
+// skip moves c on by n bytes.
 func (p *payload) skip(c *cursor, n int) {
+	if p.data != nil {
+		c.offset += n
+		return
+	}
 	for n > 0 {
 		b := p.piece(c, n)
+		if len(b) == 0 {
+			return
+		}
 		c.offset += len(b)
 		n -= len(b)
 	}
+}
+
+// gather fills dst with what comes next, as far as there is something, moves c on, and says
+// how much it was. It stops before a piece of long bytes or more.
+func (p *payload) gather(c *cursor, dst []byte, long int) (n int) {
+	if p.data != nil {
+		w := walkers.Get().(*walker)
+		n = w.gather(p.data, c.offset, dst, long)
+		walkers.Put(w)
+		c.offset += n
+		return n
+	}
+	for n < len(dst) && c.part < len(p.parts) {
+		b := p.parts[c.part][c.offset:]
+		if len(b) >= long {
+			break
+		}
+		k := copy(dst[n:], b)
+		if n += k; k < len(b) {
+			c.offset += k
+			break
+		}
+		c.part, c.offset = c.part+1, 0
+	}
+	return n
+}
+
+// scatter puts src to where what comes next belongs, as far as there is room, moves c on, and
+// says how much it was.
+func (p *payload) scatter(c *cursor, src []byte) (n int) {
+	if p.data != nil {
+		w := walkers.Get().(*walker)
+		n = w.scatter(p.data, c.offset, src)
+		walkers.Put(w)
+		c.offset += n
+		return n
+	}
+	for n < len(src) && c.part < len(p.parts) {
+		b := p.parts[c.part][c.offset:]
+		k := copy(b, src[n:])
+		if n += k; k < len(b) {
+			c.offset += k
+			break
+		}
+		c.part, c.offset = c.part+1, 0
+	}
+	return n
+}
+
+// measure says how many bytes come next, at most most, before a piece of long bytes or more.
+func (p *payload) measure(c *cursor, most, long int) (n int) {
+	if p.data != nil {
+		w := walkers.Get().(*walker)
+		n = w.measure(p.data, c.offset, most, long)
+		walkers.Put(w)
+		return n
+	}
+	for part, offset := c.part, c.offset; n < most && part < len(p.parts); part, offset = part+1, 0 {
+		b := p.parts[part][offset:]
+		if len(b) >= long {
+			break
+		}
+		n += len(b)
+	}
+	return min(n, most)
+}
+
+// walker is what goes over the pieces of a Data. Its functions are made once, so that a walk
+// allocates nothing.
+type walker struct {
+	step func(piece []byte) bool // one of the below
+	buf  []byte
+	n    int // bytes
+	most int
+	long int
+
+	onFirst, onGather, onScatter, onMeasure func(piece []byte) bool
+}
+
+var walkers = sync.Pool{New: func() any {
+	w := &walker{}
+	w.onFirst = func(b []byte) bool {
+		w.buf = b
+		return len(b) == 0
+	}
+	w.onGather = func(b []byte) bool {
+		if len(b) >= w.long {
+			return false
+		}
+		w.n += copy(w.buf[w.n:], b)
+		return w.n < len(w.buf)
+	}
+	w.onScatter = func(b []byte) bool {
+		w.n += copy(b, w.buf[w.n:])
+		return w.n < len(w.buf)
+	}
+	w.onMeasure = func(b []byte) bool {
+		if len(b) >= w.long {
+			return false
+		}
+		w.n = min(w.n+len(b), w.most)
+		return w.n < w.most
+	}
+	return w
+}}
+
+// walk calls step for the pieces of d from a byte on.
+func (w *walker) walk(d Data, from int, step func([]byte) bool) {
+	w.n, w.step = 0, step
+	guarded(func() { d.Pieces(from, w.step) })
+}
+
+func (w *walker) first(d Data, from int) []byte {
+	w.buf = nil
+	w.walk(d, from, w.onFirst)
+	b := w.buf
+	w.buf = nil
+	return b
+}
+
+func (w *walker) gather(d Data, from int, dst []byte, long int) int {
+	w.buf, w.long = dst, long
+	w.walk(d, from, w.onGather)
+	w.buf = nil
+	return w.n
+}
+
+func (w *walker) scatter(d Data, from int, src []byte) int {
+	w.buf = src
+	w.walk(d, from, w.onScatter)
+	w.buf = nil
+	return w.n
+}
+
+func (w *walker) measure(d Data, from, most, long int) int {
+	w.most, w.long = most, long
+	w.walk(d, from, w.onMeasure)
+	return w.n
 }

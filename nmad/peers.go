@@ -160,6 +160,9 @@ func patience(limit time.Duration, done func() bool) bool {
 // post their receives later. It returns an error if sends had to be given up.
 // Calling it again does nothing and returns the same.
 func (s *Session) Close() error {
+	if !s.made() {
+		return nil
+	}
 	s.close.Do(func() {
 		offThread(s.shutdown)
 	})
@@ -188,6 +191,7 @@ func (s *Session) shutdown() {
 	s.control.Announce()
 	patience(s.cfg.Linger, func() bool { return s.all((*Gate).parted) })
 	s.end(errors.New("this side closed its session"))
+	s.queues.close()
 }
 
 // poll moves all gates on, once.

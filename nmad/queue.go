@@ -3,6 +3,7 @@ package nmad
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
@@ -13,7 +14,7 @@ import (
 // cannot be started again. NewQueue makes one. Any number of threads and
 // goroutines may Pop; one at a time may Wait.
 type Queue struct {
-	engine *pioman.Engine
+	session *Session
 
 	mu    marcel.SpinLock // innermost
 	list  requestQueue
@@ -23,7 +24,7 @@ type Queue struct {
 }
 
 // NewQueue makes a completion queue for requests of this session.
-func (s *Session) NewQueue() *Queue { return &Queue{engine: s.cfg.Engine} }
+func (s *Session) NewQueue() *Queue { return &Queue{session: s} }
 
 // put adds a request that is done, and wakes who waits.
 func (q *Queue) put(r *Request) {
@@ -38,6 +39,9 @@ func (q *Queue) put(r *Request) {
 // Pop takes the request that has been done for longest out of the queue; nil: there is
 // none. It moves nothing on and never blocks.
 func (q *Queue) Pop() *Request {
+	if q == nil {
+		return nil
+	}
 	q.mu.Lock()
 	r := q.list.pop()
 	if r != nil {
@@ -52,24 +56,82 @@ func (q *Queue) Pop() *Request {
 
 // Len returns how many requests are in the queue.
 func (q *Queue) Len() int {
+	if q == nil {
+		return 0
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.count
 }
 
 // Wait blocks the calling thread or goroutine until a request is done, and takes it
-// out. It fails when ctx is done, with its cause, and as Request.Wait does.
+// out. It fails when ctx is done, with its cause; with ErrClosed when the queue is empty and its
+// session closed, so that nothing will come any more; and as Request.Wait does.
 func (q *Queue) Wait(ctx context.Context) (*Request, error) {
+	if q == nil || !q.session.made() {
+		return nil, errNoSession
+	}
+	ctx = orBackground(ctx)
+	waiters := &q.session.queues
 	for {
 		if r := q.Pop(); r != nil {
 			return r, nil
 		}
 		q.some.Reset()
+		open := waiters.add(q)
 		if r := q.Pop(); r != nil { // put before the Reset
+			waiters.remove(q)
 			return r, nil
 		}
-		if err := q.some.WaitContext(ctx, q.engine, finished); err != nil {
+		if !open {
+			return nil, fmt.Errorf("nmad: wait for a completion queue: rank %d: %w", q.session.cfg.Rank, ErrClosed)
+		}
+		err := q.some.WaitContext(ctx, q.session.cfg.Engine, finished)
+		waiters.remove(q)
+		if err != nil {
 			return nil, fmt.Errorf("nmad: wait for a completion queue: %w", err)
 		}
+	}
+}
+
+// queueWaiters are the queues of a session that somebody waits for. Who closes the session signals
+// them once nothing can come any more; who is about to wait looks whether that has happened
+// after he has reset the signal:
+//
+//	waiter: some.Reset; add: closed? else into the set; wait
+//	closer: closed; signal all in the set
+type queueWaiters struct {
+	mu     sync.Mutex // of both below
+	set    map[*Queue]struct{}
+	closed bool
+}
+
+// add says whether it makes sense to wait.
+func (w *queueWaiters) add(q *Queue) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false
+	}
+	if w.set == nil {
+		w.set = map[*Queue]struct{}{}
+	}
+	w.set[q] = struct{}{}
+	return true
+}
+
+func (w *queueWaiters) remove(q *Queue) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.set, q)
+}
+
+// close ends the waits, and those to come.
+func (w *queueWaiters) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	for q := range w.set {
+		q.some.Signal(finished)
 	}
 }

@@ -37,6 +37,7 @@ func (l *rail) init(g *Gate, index int, link driver.Link) {
 	l.gate, l.index = g, uint8(index)
 	l.cost, l.why = strategy.DefaultCost, "default"
 	l.push.under, l.pull.under = &g.pushing, &g.pulling
+	l.pull.pulls = true
 	l.bind(link)
 }
 
@@ -139,10 +140,18 @@ type RailInfo struct {
 const ShareOf = 4 << 20
 
 // Strategy names the strategy of this gate.
-func (g *Gate) Strategy() string { return g.strategy.Name() }
+func (g *Gate) Strategy() string {
+	if !g.made() {
+		return ""
+	}
+	return g.strategy.Name()
+}
 
 // Rails describes the rails of this gate: none if it leads to the own rank.
 func (g *Gate) Rails() []RailInfo {
+	if !g.made() {
+		return nil
+	}
 	g.mu.lock()
 	defer g.release()
 	loads, shares := make([]strategy.Load, len(g.rails)), make([]int, len(g.rails))

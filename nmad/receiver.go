@@ -129,13 +129,13 @@ func (g *Gate) deliver(r *Request, m *message) {
 // fill copies an eager body into the buffer of its receive and sets the outcome.
 func (g *Gate) fill(r *Request, body []byte) {
 	r.size = uint64(len(body))
-	if r.data.parts == nil {
+	if r.data.whole() {
 		r.n = asm.Copy(r.data.buf, body)
-	} else {
-		r.n = r.data.fill(body)
+	} else if r.n, r.short = r.data.fill(body); r.short {
+		r.err = r.shortage()
 	}
 	g.stats.BytesReceived += uint64(r.n)
-	if len(body) > r.data.size {
+	if len(body) > r.data.size && r.err == nil {
 		r.err = g.truncated(r, uint64(len(body)))
 	}
 }

@@ -191,13 +191,13 @@ func (g *Gate) transferred(r *Request) {
 	if r.stage == pushing {
 		r.n = r.data.size // what the receiver did not want counts as sent
 		g.stats.BytesSent += uint64(r.want)
-		g.complete(r, nil)
+		g.complete(r, r.shortage())
 		return
 	}
 	r.n = r.want
 	g.stats.BytesReceived += uint64(r.want)
-	var err error
-	if r.size > uint64(r.want) {
+	err := r.shortage()
+	if err == nil && r.size > uint64(r.want) {
 		err = g.truncated(r, r.size)
 	}
 	g.complete(r, err)

@@ -99,12 +99,14 @@ type Request struct {
 	sync          bool                  // send: done only when the receive is posted
 	peeks         bool                  // not a receive but a probe
 	listed        bool                  // it is in a wildList
+	short         bool                  // its Data has fewer bytes than it says
 	priority      int8                  // send
 	match         Match                 // recv that stands, or may stand, in a wildList
 	before, after *Request              // place there
 	any           *Session              // recv from any source
 	chooser       func(Envelope) []byte // recv: gives the buffer when the message has come
 	held          *message              // choosing: that message
+	flat          *tray                 // send: the bytes of a short Data
 	notify        func(*Request)        // called when it is done
 	queue         *Queue                // gets it when it is done
 	pin           uint8                 // recv: 1 + the rail that a rendezvous is to take; 0: as the strategy wants
@@ -167,32 +169,57 @@ func (r *Request) listen() {
 // plain takes back all that is out of the ordinary.
 func (r *Request) plain() {
 	r.special = false
-	r.sync, r.peeks, r.priority, r.match = false, false, 0, Match{}
-	r.data.parts = nil
+	r.sync, r.peeks, r.short, r.priority, r.match = false, false, false, 0, Match{}
+	r.data.parts, r.data.data = nil, nil
 	r.any, r.chooser, r.held, r.notify, r.queue, r.pin = nil, nil, nil, nil, nil, 0
 }
 
 // Tag returns the tag of the message. That of a receive that did not name it is valid
 // once the request is done, as are Source, Size and Envelope.
-func (r *Request) Tag() uint64 { return r.tag }
+func (r *Request) Tag() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.tag
+}
 
 // Source returns, of a receive, the rank of the sender.
-func (r *Request) Source() int { return r.from }
+func (r *Request) Source() int {
+	if r == nil {
+		return -1
+	}
+	return r.from
+}
 
 // Size returns the bytes of the whole message, also of one that was truncated.
-func (r *Request) Size() uint64 { return r.size }
+func (r *Request) Size() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.size
+}
 
 // Envelope returns Source, Tag and Size.
-func (r *Request) Envelope() Envelope { return Envelope{r.from, r.tag, r.size} }
+func (r *Request) Envelope() Envelope {
+	if r == nil {
+		return Envelope{}
+	}
+	return Envelope{r.from, r.tag, r.size}
+}
 
 // Len returns how many bytes were sent, or received into the buffer. It is valid
 // once the request is done.
-func (r *Request) Len() int { return r.n }
+func (r *Request) Len() int {
+	if r == nil {
+		return 0
+	}
+	return r.n
+}
 
 // Test says whether the request is done, and, if so, how it ended. If not, it
 // moves the request's gate on, once. It never blocks.
 func (r *Request) Test() (bool, error) {
-	if !r.started.Load() {
+	if r == nil || !r.started.Load() {
 		return false, ErrIdle
 	}
 	if !r.ended() {
@@ -211,7 +238,7 @@ func (r *Request) Test() (bool, error) {
 // answer. ErrInHandler and ErrClosed of package pioman say that it
 // could not be waited for here and now; the request is not done then.
 func (r *Request) Wait() error {
-	if !r.started.Load() {
+	if r == nil || !r.started.Load() {
 		return ErrIdle
 	}
 	if !r.ended() {

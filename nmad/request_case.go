@@ -9,7 +9,12 @@ import (
 // done. Then Wait says how it ended, at once. A request that was never started
 // counts as done, and Wait says ErrIdle. Any number of Selects and Waits may wait for one
 // request, as long as nobody starts it again. It allocates nothing.
-func (r *Request) Case() marcel.Case { return (*requestCase)(r) }
+func (r *Request) Case() marcel.Case {
+	if r == nil {
+		r = &Request{}
+	}
+	return (*requestCase)(r)
+}
 
 type requestCase Request
 

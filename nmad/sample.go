@@ -35,13 +35,20 @@ const (
 // Sample measures the rails of this gate: messages of growing size go to and fro, eagerly
 // and by rendezvous, and longer ones over each rail alone. The other process must call
 // SampleEcho on its gate to us meanwhile, and neither may use the gate for anything
-// else. It takes up to a second on fast networks.
+// else. It takes up to a second on fast networks. If ctx ends it before its time one message is on its way
+// to the other process or back: that is for the next Sample and SampleEcho.
 func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
+	if !g.made() {
+		return nil, errNoGate
+	}
 	if g.rank == g.own {
 		return nil, fmt.Errorf("nmad: sample: %w: the gate to the own rank has no rail", ErrRank)
 	}
 	if err := g.Link(ctx); err != nil {
 		return nil, err
+	}
+	if err := g.finishSample(ctx); err != nil {
+		return nil, fmt.Errorf("nmad: sample rank %d: finish what an earlier one has begun: %w", g.rank, err)
 	}
 	p := &Profile{Rails: map[string]Rail{}}
 	for i := range g.rails {
@@ -114,14 +121,38 @@ func crossing(points []Cost) int {
 	return points[0].Size
 }
 
+// sampleRound is a round trip that is under way.
+type sampleRound struct {
+	out, in    []byte
+	send, recv Request
+}
+
+// finishSample waits for the round trip that is under way, perhaps since a Sample that was given up:
+// the other side has its message, or will have, and answers it, and that must not be taken for the
+// answer to another one.
+func (g *Gate) finishSample(ctx context.Context) error {
+	x := g.unsampled
+	if x == nil {
+		return nil
+	}
+	err := WaitAll(ctx, &x.send, &x.recv)
+	if x.send.done() && x.recv.done() {
+		g.unsampled = nil
+	}
+	return err
+}
+
 // sample returns the median half round trip.
 func (g *Gate) sample(ctx context.Context, size int, tag uint64) (int64, error) {
-	buf, back := make([]byte, size), make([]byte, size)
+	x := &sampleRound{out: make([]byte, size), in: make([]byte, size)}
 	var times []int64
-	var out, in Request
 	for end := time.Now().Add(sampleTime); len(times) < sampleRounds && (len(times) < sampleLeast || time.Now().Before(end)); {
 		began := time.Now()
-		err := errors.Join(g.sampleRecv(&in, tag, back), g.sampleSend(&out, tag, buf), WaitAll(ctx, &out, &in))
+		err := errors.Join(g.sampleRecv(&x.recv, tag, x.in), g.sampleSend(&x.send, tag, x.out))
+		if err == nil {
+			g.unsampled = x
+			err = g.finishSample(ctx)
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -152,6 +183,9 @@ func (g *Gate) sampleRecv(r *Request, tag uint64, buf []byte) error {
 
 // SampleEcho is the other side of Sample, and returns when that does.
 func (g *Gate) SampleEcho(ctx context.Context) error {
+	if !g.made() {
+		return errNoGate
+	}
 	if err := g.Link(ctx); err != nil {
 		return err
 	}
@@ -166,13 +200,7 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 			return fmt.Errorf("nmad: sample echo: %w", err)
 		}
 	}
-	defer func() {
-		for _, r := range all {
-			if !r.Cancel() {
-				r.Wait() // its buffer is ours no longer than that
-			}
-		}
-	}()
+	defer g.endEcho(all, buf)
 	for {
 		i, err := WaitAny(ctx, all...)
 		if err == nil && in[i].Tag() == sampleEnd {
@@ -182,12 +210,23 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 			err = g.sampleSend(&out, in[i].Tag(), buf[i][:in[i].Len()])
 		}
 		if err == nil {
+			all[i] = nil // answered
 			if err = out.WaitContext(ctx); err == nil {
-				err = post(i)
+				all[i], err = &in[i], post(i)
 			}
 		}
 		if err != nil {
 			return fmt.Errorf("nmad: sample echo: %w", err)
+		}
+	}
+}
+
+// endEcho takes back the receives of SampleEcho. One that has got its message meanwhile is answered, as
+// the other side waits for that.
+func (g *Gate) endEcho(all []*Request, bufs [][]byte) {
+	for i, r := range all {
+		if !r.Cancel() && r.Wait() == nil && r.Tag() != sampleEnd {
+			_ = g.sampleSend(&Request{}, r.Tag(), bufs[i][:r.Len()])
 		}
 	}
 }

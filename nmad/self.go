@@ -28,7 +28,7 @@ func (g *Gate) sendToSelf(r *Request) {
 	var m *message
 	if size <= selfEager && g.rx.taken+cost(size) <= g.rx.window && !r.sync {
 		m = g.rx.pool.get(size)
-		r.data.read(m.body)
+		r.short = r.data.read(m.body) || r.short
 		m.tag, m.size, m.eager = r.tag, uint64(size), true
 		g.rx.taken += cost(size)
 		g.stats.BytesSent += uint64(size)
@@ -57,14 +57,16 @@ func (g *Gate) sendToSelf(r *Request) {
 // copyToSelf moves a message from its send to its receive and ends both.
 func (g *Gate) copyToSelf(s, r *Request) {
 	r.size = uint64(s.data.size)
-	r.n = r.data.from(&s.data)
+	var lacks bool
+	r.n, lacks, r.short = r.data.from(&s.data)
+	s.short = s.short || lacks
 	g.stats.BytesReceived += uint64(r.n)
-	if s.data.size > r.data.size {
+	if r.err = r.shortage(); r.err == nil && s.data.size > r.data.size {
 		r.err = g.truncated(r, r.size)
 	}
 	s.n = s.data.size
 	g.stats.BytesSent += uint64(s.n)
-	g.complete(s, nil)
+	g.complete(s, s.shortage())
 	g.complete(r, r.err)
 }
 

@@ -24,6 +24,7 @@ type Session struct {
 	gates   []*Gate // by rank
 	any     *anySource
 	watch   monitors
+	queues  queueWaiters
 
 	mu        sync.Mutex // serializes install and retire
 	installed []bool     // by rank: the gate's sources and task are in the engine's care
@@ -42,6 +43,7 @@ type Session struct {
 // is up, when another process fails, or when the configuration cannot work. It blocks
 // the calling thread or goroutine only.
 func Open(ctx context.Context, cfg Config) (*Session, error) {
+	ctx = orBackground(ctx)
 	var s *Session
 	var err error
 	offThread(func() { s, err = open(ctx, cfg) })
@@ -211,14 +213,27 @@ func (s *Session) install(g *Gate) error {
 }
 
 // Rank returns the number of this process in the job.
-func (s *Session) Rank() int { return s.cfg.Rank }
+func (s *Session) Rank() int {
+	if s == nil {
+		return 0
+	}
+	return s.cfg.Rank
+}
 
 // Size returns how many processes the job has.
-func (s *Session) Size() int { return s.cfg.Size }
+func (s *Session) Size() int {
+	if s == nil {
+		return 0
+	}
+	return s.cfg.Size
+}
 
 // Gate returns the gate to a rank, own rank included. For a rank that does not
 // exist it returns one on which everything fails with ErrRank.
 func (s *Session) Gate(rank int) *Gate {
+	if !s.made() {
+		return &Gate{rank: rank}
+	}
 	if rank >= 0 && rank < len(s.gates) {
 		return s.gates[rank]
 	}

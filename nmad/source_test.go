@@ -16,7 +16,7 @@ import (
 // takes them in; else neither these bytes nor, as the peer may be waiting just so, the room
 // would ever come.
 func TestArrivalsBesideWantOfRoom(t *testing.T) {
-	const arrives, leaves = 2 * rounds * partsAtOnce, 5 * rounds * partsAtOnce
+	const arrives, leaves = 2 * rounds * atOnce, 5 * rounds * atOnce
 	j := newJob(t, 2, &simnet.Net{Options: simnet.Options{MaxBody: 256, Packets: 16, Large: arrives}}, nil)
 	zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 	start := func(err error) {
@@ -28,10 +28,7 @@ func TestArrivalsBesideWantOfRoom(t *testing.T) {
 	var a, b, x, y Request
 	there, back := pattern(arrives, 1), pattern(leaves, 2)
 	got, gotBack := make([]byte, arrives), make([]byte, leaves)
-	parts := make([][]byte, arrives)
-	for i := range parts {
-		parts[i] = got[i : i+1]
-	}
+	parts := inParts(got, 4096)
 	start(one.StartSend(&a, &SendOp{Tag: 1, Buf: there}))
 	start(zero.StartRecv(&x, &RecvOp{Match: Tag(1), Parts: parts}))
 	zero.poll() // asks for the bytes

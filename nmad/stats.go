@@ -55,6 +55,9 @@ func (s *Stats) add(t Stats) {
 
 // Stats returns the gate's counters. It takes the gate's lock for a moment.
 func (g *Gate) Stats() Stats {
+	if !g.made() {
+		return Stats{}
+	}
 	g.mu.lock()
 	defer g.release()
 	stats := g.stats
@@ -68,6 +71,9 @@ func (g *Gate) Stats() Stats {
 // Stats returns the counters of all gates together.
 func (s *Session) Stats() Stats {
 	var sum Stats
+	if !s.made() {
+		return sum
+	}
 	for _, g := range s.gates {
 		sum.add(g.Stats())
 	}

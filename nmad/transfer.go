@@ -12,7 +12,7 @@ func (g *Gate) transmit(r *Request) (bool, error) {
 		}
 	}
 	size := r.data.size
-	if size <= g.tx.eager && g.tx.credit >= cost(size) && !r.sync {
+	if g.mayShare(r, g.tx.credit) {
 		return g.transmitEager(r.tag, r.data.buf, r.data.parts, size)
 	}
 	if g.tx.sends.used >= g.tx.records {
@@ -72,7 +72,7 @@ func (g *Gate) transmitEager(tag uint64, buf []byte, parts [][]byte, size int) (
 // sent ends an eager send.
 func (g *Gate) sent(r *Request) {
 	r.n = r.data.size
-	g.complete(r, nil)
+	g.complete(r, r.shortage())
 }
 
 // transmitPlain sends a packet that belongs to no message.

@@ -12,7 +12,7 @@ import (
 // WaitContext is Wait until ctx is done; then it returns its cause, and the request goes
 // on: it can be waited for again, or cancelled.
 func (r *Request) WaitContext(ctx context.Context) error {
-	if ctx.Done() == nil {
+	if ctx = orBackground(ctx); ctx.Done() == nil {
 		return r.Wait()
 	}
 	if over, err := r.Test(); over || errors.Is(err, ErrIdle) {
@@ -86,7 +86,7 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 }
 
 // done says whether r is, or was never started.
-func (r *Request) done() bool { return !r.started.Load() || r.ended() }
+func (r *Request) done() bool { return r == nil || !r.started.Load() || r.ended() }
 
 // choose is marcel.SelectContext, except that what makes it panic is an error.
 func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
@@ -99,7 +99,7 @@ func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 			i, err = -1, e
 		}
 	}()
-	if ctx.Done() == nil {
+	if ctx = orBackground(ctx); ctx.Done() == nil {
 		return marcel.Select(cases...), nil
 	}
 	return marcel.SelectContext(ctx, cases...)

@@ -1,0 +1,52 @@
+package nmad
+
+import (
+	"context"
+	"fmt"
+)
+
+// What is exported takes nil and zero values for what they are: a gate that leads nowhere, a session
+// that is closed, a request that was never started, a context that never ends. Nothing is locked or
+// started then, so nothing stays behind.
+
+// made says that a session has made this gate.
+func (g *Gate) made() bool { return g != nil && g.engine != nil }
+
+// made says that Open has made this session.
+func (s *Session) made() bool { return s != nil && s.gates != nil }
+
+var (
+	errNoGate    = fmt.Errorf("nmad: %w: a gate that no session has made", ErrRank)
+	errNoSession = fmt.Errorf("nmad: %w: it was never opened", ErrClosed)
+	errNoRequest = fmt.Errorf("nmad: %w: no request to start", ErrConfig)
+	errNoOp      = fmt.Errorf("nmad: %w: no operation to start", ErrConfig)
+)
+
+// failed is a request that has ended with an error before it began.
+func failed(err error) *Request {
+	r := fresh()
+	r.err, r.stage = err, done
+	r.over.Store(1)
+	return r
+}
+
+// lacking says what is missing to start something; nil: nothing is.
+func lacking(made bool, nothing error, r *Request, op bool) error {
+	switch {
+	case !made:
+		return nothing
+	case r == nil:
+		return errNoRequest
+	case !op:
+		return errNoOp
+	}
+	return nil
+}
+
+// orBackground is ctx, or one that never ends.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}

@@ -1,0 +1,44 @@
+package nmad
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// TestQueueOfClosedSession: nobody waits for a queue for ever whose session is closed, whether he began
+// before or afterwards; what is in the queue still comes out.
+func TestQueueOfClosedSession(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 2, d, nil)
+		idle, full := j.sessions[0].NewQueue(), j.sessions[0].NewQueue()
+		waiting := make(chan error)
+		go func() {
+			_, err := idle.Wait(context.Background())
+			waiting <- err
+		}()
+		var r, x Request
+		if err := j.sessions[0].Gate(0).StartSend(&r, &SendOp{Tag: 1, Queue: full}); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.sessions[0].Gate(1).StartRecv(&x, &RecvOp{Match: Tag(1), Queue: full}); err != nil {
+			t.Fatal(err)
+		}
+		j.close()
+		if err := <-waiting; !errors.Is(err, ErrClosed) {
+			t.Errorf("a wait that had begun: %v", err)
+		}
+		for _, want := range []*Request{&r, &x} {
+			if got, err := full.Wait(context.Background()); got != want || err != nil {
+				t.Errorf("what was in the queue: %p, %v, want %p", got, err, want)
+			}
+		}
+		for range 2 {
+			if _, err := full.Wait(context.Background()); !errors.Is(err, ErrClosed) {
+				t.Errorf("a wait that begins: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package nmad
+
+const raceEnabled = true

@@ -1,0 +1,100 @@
+package nmad
+
+import "sync"
+
+// A message that does not lie in one piece goes over the large track piece by piece. Each
+// piece costs a call of the link: over sockets a system call and a segment, over
+// shared memory a slot. So short pieces are taken together: the sender copies as many of
+// them as there is room for into a tray, which is in the cache, and hands that to the link; the
+// receiver has the link fill a tray, and copies it to where it belongs. Long pieces go as they
+// lie. Neither side knows the pieces of the other, as bytes on the large track have no framing.
+//
+//	sender:    empty ── gather ──▶ at = 0, end = n ── the link has moved k ──▶ at += k ... at = end: empty
+//	receiver:  empty ── measure ─▶ at = 0, end = n ── the link has moved k, which are scattered ──▶ likewise
+//
+// What of a tray was given to a link stays where it is until all of it has moved, as
+// driver.Link wants it. The tray belongs to the mover while a chunk is under way, and
+// to whoever is away with it.
+type tray struct {
+	at, end int // what of buf is still to move
+	buf     [traySize]byte
+}
+
+const (
+	// traySize is how many bytes of short pieces go at once.
+	traySize = 64 << 10
+	// longPiece is from how many bytes on a piece is not copied.
+	longPiece = 32 << 10
+	// atOnce is after how many bytes of pieces a mover comes home, to see what others want.
+	atOnce = 128 << 10
+)
+
+var trays = sync.Pool{New: func() any { return new(tray) }}
+
+// someParts moves what comes next of a message that is not in one piece, until the link takes
+// no more. Without mu.
+func (m *mover) someParts(c *chunk, left int) (total int, err error) {
+	for total < left && total < atOnce && err == nil {
+		var n int
+		s := m.tray
+		if s == nil || s.at == s.end {
+			b := m.long(c, left-total)
+			if b != nil {
+				if n, err = m.call(b); n < 0 || n > len(b) {
+					return n, err // home says so
+				}
+				c.req.data.skip(&c.at, n)
+				if total += n; n < len(b) {
+					break
+				}
+				continue
+			}
+			s = m.tray
+		}
+		b := s.buf[s.at:s.end]
+		if n, err = m.call(b); n < 0 || n > len(b) {
+			return n, err
+		}
+		if m.pulls && c.req.data.scatter(&c.at, b[:n]) < n {
+			c.short = true
+		}
+		s.at += n
+		if total += n; n < len(b) {
+			break
+		}
+	}
+	if m.tray != nil && total == left {
+		trays.Put(m.tray)
+		m.tray = nil
+	}
+	if total > 0 {
+		err = nil // a link breaks for ever: the next call says it again
+	}
+	return total, err
+}
+
+// long is the next piece, if it is a long one, or all that is left of the chunk; nil: short ones
+// come first, and the tray has been made ready for them.
+func (m *mover) long(c *chunk, left int) []byte {
+	p := &c.req.data
+	if b := p.piece(&c.at, left); len(b) >= longPiece || len(b) == left {
+		return b
+	}
+	if m.tray == nil {
+		m.tray = trays.Get().(*tray)
+	}
+	s, most := m.tray, min(left, traySize)
+	s.at = 0
+	if m.pulls {
+		s.end = p.measure(&c.at, most, longPiece)
+	} else {
+		s.end = p.gather(&c.at, s.buf[:most], longPiece)
+	}
+	if s.end == 0 { // a Data with fewer bytes than it says
+		s.end, c.short = most, true
+		if !m.pulls {
+			clear(s.buf[:most])
+		}
+	}
+	return nil
+}
