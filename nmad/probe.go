@@ -10,45 +10,23 @@ import (
 // by the time somebody posts a receive another thread may have taken it. Claim
 // rules that out.
 func (g *Gate) Iprobe(m Match) (Envelope, bool) {
-	g.poll()
-	g.enter()
-	defer g.release()
-	if x := g.peekUnexpected(m); x != nil && !g.closing {
-		return x.envelope(g), true
-	}
-	g.relieve() // it may be behind those that we keep
-	return Envelope{}, false
+	e, _, ok := g.Peek(m, nil)
+	return e, ok
 }
 
 // Iprobe is Gate.Iprobe for a message from any rank.
 func (s *Session) Iprobe(m Match) (Envelope, bool) {
-	s.poll()
-	n := len(s.gates)
-	for i, at := 0, s.any.begin(n); i < n; i++ {
-		if rank := (at + i) % n; s.any.flagged(rank) {
-			g := s.gates[rank]
-			g.enter()
-			x := g.peekUnexpected(m)
-			var e Envelope
-			if x != nil {
-				e = x.envelope(g)
-			} else {
-				g.relieve()
-			}
-			found := x != nil && !g.closing
-			g.release()
-			if found {
-				return e, true
-			}
-		}
-	}
-	return Envelope{}, false
+	e, _, ok := s.Peek(m, nil)
+	return e, ok
 }
 
 // Probe waits until a message that m is for has come from this gate and has no receive,
 // and says what it is; see Iprobe. It fails when ctx is done, with its cause, and when
 // the gate ends.
 func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
+	if !g.made() {
+		return Envelope{}, errNoGate
+	}
 	r := fresh()
 	r.prepare(g, m.Tag, nil, false)
 	r.op, r.special, r.peeks, r.match = opRecv, true, true, m
@@ -58,6 +36,9 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 
 // Probe is Gate.Probe for a message from any rank.
 func (s *Session) Probe(ctx context.Context, m Match) (Envelope, error) {
+	if !s.made() {
+		return Envelope{}, errNoSession
+	}
 	r := fresh()
 	r.prepare(s.gates[s.cfg.Rank], m.Tag, nil, false)
 	r.special, r.told, r.peeks, r.match, r.any = true, true, true, m, s
@@ -89,6 +70,9 @@ type Message struct {
 // started with it, so its buffer can be chosen by what the message is (a matched probe).
 // nil: there is none.
 func (g *Gate) Claim(m Match) *Message {
+	if !g.made() {
+		return nil
+	}
 	g.poll()
 	g.enter()
 	defer g.release()
@@ -109,6 +93,9 @@ func (g *Gate) claim(m Match) *Message {
 
 // Claim is Gate.Claim for a message from any rank.
 func (s *Session) Claim(m Match) *Message {
+	if !s.made() {
+		return nil
+	}
 	s.poll()
 	n := len(s.gates)
 	for i, at := 0, s.any.begin(n); i < n; i++ {
@@ -127,10 +114,22 @@ func (s *Session) Claim(m Match) *Message {
 
 // Irecv starts to receive the message into buf. It can be received once: later calls give
 // a request that has ended with ErrIdle.
-func (x *Message) Irecv(buf []byte) *Request {
+func (x *Message) Irecv(buf []byte) *Request { return x.receive(&RecvOp{Buf: buf}) }
+
+// IrecvParts is Irecv into several places.
+func (x *Message) IrecvParts(parts [][]byte) *Request { return x.receive(&RecvOp{Parts: parts}) }
+
+// IrecvData is Irecv into the places that d walks over.
+func (x *Message) IrecvData(d Data) *Request { return x.receive(&RecvOp{Data: d}) }
+
+func (x *Message) receive(op *RecvOp) *Request {
+	if x == nil || x.gate == nil {
+		return failed(ErrIdle)
+	}
 	r := fresh()
-	r.prepare(x.gate, x.Tag, buf, false)
-	r.op, r.special, r.held = opResume, true, x.m
+	op.Match = Tag(x.Tag)
+	r.prepareRecv(x.gate, op)
+	r.op, r.special = opResume, true
 	g := x.gate
 	g.enter()
 	if r.held, x.m = x.m, nil; r.held == nil {

@@ -1,0 +1,64 @@
+package nmad
+
+// Peek looks at the beginning of a message that m is for, that has come from this gate, and that
+// has no receive yet: it copies as much of it into buf as there is room for, says how much that
+// was, and what the message is. The message stays where it is, and the receive that gets it
+// gets all of it. It is for messages that say in their first bytes what to do with the rest.
+//
+// Of a message that is only announced, a long one or a synchronous send, nothing but its envelope is
+// here: then n is 0. Like Iprobe, which is Peek into no buffer, it moves the gate on, once, and
+// another thread may have taken the message by the time somebody posts a receive; Claim and
+// Message.Peek rule that out. False: there is none.
+func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
+	if !g.made() {
+		return e, 0, false
+	}
+	g.poll()
+	return g.peek(m, buf)
+}
+
+// peek is Peek without moving the gate on.
+func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
+	g.enter()
+	defer g.release()
+	x := g.peekUnexpected(m)
+	if x == nil {
+		g.relieve() // it may be behind those that we keep
+	}
+	if x == nil || g.closing {
+		return e, 0, false
+	}
+	return x.envelope(g), copy(buf, x.body), true
+}
+
+// Peek is Gate.Peek for a message from any rank.
+func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
+	if !s.made() {
+		return e, 0, false
+	}
+	s.poll()
+	ranks := len(s.gates)
+	for i, at := 0, s.any.begin(ranks); i < ranks; i++ {
+		if rank := (at + i) % ranks; s.any.flagged(rank) {
+			if e, n, ok = s.gates[rank].peek(m, buf); ok {
+				return e, n, true
+			}
+		}
+	}
+	return Envelope{}, 0, false
+}
+
+// Peek copies the beginning of a message that was claimed into buf; see Gate.Peek. Once the message
+// is being received there is nothing to see.
+func (x *Message) Peek(buf []byte) int {
+	if x == nil || x.gate == nil {
+		return 0
+	}
+	g := x.gate
+	g.enter()
+	defer g.release()
+	if x.m == nil {
+		return 0
+	}
+	return copy(buf, x.m.body)
+}
