@@ -82,7 +82,7 @@ type Config struct {
 	eagerFrom string // who has set Eager, if not the caller
 
 	Unexpected int // memory for messages without a receive, in bytes per peer; default 4 MiB
-	Announced  int // long messages without a receive, per peer; more are kept while a receive waits for a message behind them; default 262144, at most 2^24
+	Announced  int // long messages without a receive, per peer; more are kept while a receive waits for a message behind them; default 262144, at most 2^24 (more is ErrConfig)
 
 	// What complete makes of it, by rail.
 	networks []driver.Driver
@@ -122,6 +122,10 @@ func (c *Config) complete() error {
 		return fmt.Errorf("nmad: %w: a heartbeat of %v: give 100ms to 1h, or 0 for none", ErrConfig, c.Heartbeat)
 	case c.Eager < 0 || c.Unexpected < 0 || int64(c.Unexpected) > math.MaxUint32 || c.Announced < 0:
 		return fmt.Errorf("nmad: %w: bounds must not be below 0, nor Unexpected above 4 GiB - 1", ErrConfig)
+	case c.Announced > maxCookies:
+		return fmt.Errorf("nmad: %w: %d announced messages: give at most %d", ErrConfig, c.Announced, maxCookies)
+	case c.Timeout < 0 || c.Linger < 0:
+		return fmt.Errorf("nmad: %w: a time-out of %v, a linger of %v: give more than 0, or 0 for the default", ErrConfig, c.Timeout, c.Linger)
 	}
 	switch {
 	case c.Link == "" && c.Size > 2:
@@ -146,10 +150,10 @@ func (c *Config) complete() error {
 	if c.Engine == nil {
 		c.Engine = pioman.Default()
 	}
-	if c.Timeout <= 0 {
+	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
 	}
-	if c.Linger <= 0 {
+	if c.Linger == 0 {
 		c.Linger = DefaultLinger
 	}
 	if c.Spin == 0 {
@@ -161,7 +165,6 @@ func (c *Config) complete() error {
 	if c.Announced == 0 {
 		c.Announced = DefaultAnnounced
 	}
-	c.Announced = min(c.Announced, maxCookies)
 	return nil
 }
 
@@ -181,10 +184,13 @@ func (c *Config) completeRails() error {
 	if c.Driver == "" {
 		c.Driver = DefaultDriver
 	}
-	if c.networks == nil && c.Size > 1 {
-		var err error
-		if c.networks, err = driver.LookupAll(c.Driver); err != nil {
+	if c.networks == nil {
+		networks, err := driver.LookupAll(c.Driver)
+		if err != nil {
 			return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
+		}
+		if c.Size > 1 { // else there is nobody to reach
+			c.networks = networks
 		}
 	}
 	if len(c.networks) > MaxRails || c.Size > 1 && len(c.networks) == 0 {
@@ -214,7 +220,7 @@ func (c *Config) completeRails() error {
 
 // readProfile takes over what was measured of the rails.
 func (c *Config) readProfile() error {
-	if c.Profile == "" && c.Measured == nil || len(c.networks) == 0 {
+	if c.Profile == "" && c.Measured == nil {
 		return nil
 	}
 	p, err := c.Measured, error(nil)
@@ -225,6 +231,9 @@ func (c *Config) readProfile() error {
 	}
 	if err != nil {
 		return err
+	}
+	if len(c.networks) == 0 {
+		return nil
 	}
 	if r, ok := p.Rails[c.names[0]]; ok && c.Eager == 0 && r.Eager > 0 {
 		c.Eager, c.eagerFrom = r.Eager, c.measured()
