@@ -48,6 +48,22 @@ func (b *byteCount) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// heartbeat is a duration; 0: none.
+type heartbeat time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (h *heartbeat) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return nil // an empty variable is none
+	}
+	d, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("%q: give a duration such as 5s", text)
+	}
+	*h = heartbeat(d)
+	return nil
+}
+
 // variableHelp is the help text of a flag that goes before an environment variable of nmad.
 func variableHelp(name string) string {
 	i := slices.IndexFunc(nmad.Environment, func(v nmad.Variable) bool { return v.Name == name })
@@ -60,23 +76,27 @@ const mostProcesses = 4096
 
 type runCommand struct {
 	Processes  int           `short:"n" default:"2" help:"Processes of the job, 1 to ${mostProcesses}."`
-	Driver     string        `help:"Network between them: ${drivers}, or several with commas, such as tcp,tcp: a rail each. Default: auto, which is shm on one host, unix where that does not work, and tcp between hosts."`
+	Driver     string        `env:"PM2_DRIVER" help:"Network between them: ${drivers}, or several with commas, such as tcp,tcp: a rail each. Default: auto, which is shm on one host, unix where that does not work, and tcp between hosts."`
 	Hosts      string        `type:"existingfile" help:"File that names the hosts, one a line: NAME slots=N. Each is filled before the next."`
 	Rsh        string        `default:"ssh" help:"Command that runs a command line on another host, as ssh does; its arguments may follow, separated by spaces."`
 	Demo       string        `default:"demo" help:"What this program is called on the other hosts."`
 	Rendezvous hostPort      `help:"Where rank 0 waits for the others. Default: its host's address, any free port."`
-	Listen     hostPort      `help:"Where the processes of this host accept links; with several rails also an address for each, with commas. Default: loopback, and with several hosts the address named for this one; any free port."`
+	Listen     hostPort      `env:"PM2_LISTEN" help:"Where the processes of this host accept links; with several rails also an address for each, with commas. Default: loopback, and with several hosts the address named for this one; any free port."`
 	Ranks      *ranks        `help:"Start only these ranks of the job; other launchers start the others, with the same --rendezvous and --secret-file."`
 	SecretFile file          `help:"File with the job's secret: 32 hexadecimal digits or more. - reads the first line of the standard input, and ends the job when that input ends."`
 	Strategy   string        `env:"PM2_STRATEGY" placeholder:"NAME" help:"${strategyHelp}"`
 	Eager      byteCount     `env:"PM2_EAGER" placeholder:"BYTES" help:"${eagerHelp}"`
 	Profile    string        `env:"PM2_PROFILE" placeholder:"FILE" help:"${profileHelp} Each host looks for it by this name."`
-	Link       string        `enum:",lazy,all" default:"" help:"When the links between the processes are made: when they are first needed (lazy), or all when the job starts (all), which then fails if one cannot be made. Default: lazy; all in a job of two."`
-	Heartbeat  time.Duration `help:"After how long without a sign of life a process is taken for lost: 100ms to 1h. Default: never."`
+	Link       string        `env:"PM2_LINK" enum:",lazy,all" default:"" help:"When the links between the processes are made: when they are first needed (lazy), or all when the job starts (all), which then fails if one cannot be made. Default: lazy; all in a job of two."`
+	Heartbeat  heartbeat     `env:"PM2_HEARTBEAT" placeholder:"DURATION" help:"After how long without a sign of life a process is taken for lost: 100ms to 1h. Default: never."`
+	Export     []string      `short:"x" sep:"none" placeholder:"NAME[=VALUE]" help:"Give all processes this variable, on this host and on others; without a value the one that it has here. May be repeated."`
+	Dir        string        `placeholder:"DIR" help:"Working directory of all processes, on each host. Default: this one."`
 	Unbound    bool          `help:"Do not bind the processes to CPUs."`
 	Plain      bool          `help:"Do not put the rank in front of each line of output."`
 	Grace      time.Duration `default:"3s" help:"How long the others may go on after one has failed, or after a signal."`
 	Args       []string      `arg:"" name:"program" passthrough:"" help:"The program and its arguments; -- may stand before them."`
+
+	exported []string // what Export says, with values
 }
 
 // Help is the long text of --help.
@@ -89,6 +109,10 @@ func (*runCommand) Help() string {
 		"background: a second small process, pm2-guard, sees to that when the launcher is killed. Out of its reach is what has " +
 		"left its rank's process group and also dropped PM2_LAUNCHER from its environment, and everything but the processes " +
 		"of the job themselves if launcher and guard are killed at the same time.\n\n" +
+		"The processes get the environment of this launcher. On other hosts they get what the remote shell sets there, and from here all " +
+		"variables whose names begin with PM2_ or PIOM_, and those of --export, in the command line of the launcher there, which others " +
+		"can see; a flag goes before its variable. " +
+		"docs/environment.md lists the variables. They run in the same working directory, which must exist on each host.\n\n" +
 		"The job's secret never stands in a command line: other hosts get it through the remote shell's input. What travels between " +
 		"hosts afterwards is authenticated when a connection is made, and not encrypted.\n\n" +
 		"Exit status: 0 if all processes ended with 0; else that of the first that failed, 128+N if signal N killed it; 127 if the program is not found, 126 if it cannot be run; 1 if the job cannot be started otherwise, or " +
@@ -129,11 +153,14 @@ func (c *runCommand) Validate() error {
 	if c.Grace < 0 || c.Grace > time.Hour {
 		return fmt.Errorf("--grace %v: choose from 0s to 1h", c.Grace)
 	}
-	if h := c.Heartbeat; h != 0 && (h < 100*time.Millisecond || h > time.Hour) {
+	if h := time.Duration(c.Heartbeat); h != 0 && (h < 100*time.Millisecond || h > time.Hour) {
 		return fmt.Errorf("--heartbeat %v: choose from 100ms to 1h", h)
 	}
 	if c.Ranks != nil && (c.Rendezvous == "" || c.SecretFile == "") {
 		return fmt.Errorf("--ranks: give --rendezvous and --secret-file as well, the same to all launchers of the job")
+	}
+	if _, err := c.exports(); err != nil {
+		return err
 	}
 	if c.Ranks != nil && c.Hosts != "" {
 		return fmt.Errorf("--ranks and --hosts exclude each other")
@@ -159,9 +186,12 @@ func (c *runCommand) run() error {
 		N: c.Processes, Path: words[0], Args: words[1:],
 		Driver: c.Driver, Rendezvous: string(c.Rendezvous), Listen: string(c.Listen),
 		Strategy: c.Strategy, Eager: int(c.Eager), Profile: c.Profile,
-		Link: c.Link, Heartbeat: c.Heartbeat, Unbound: c.Unbound, Signals: true, Guard: true, Grace: c.Grace,
+		Link: c.Link, Heartbeat: time.Duration(c.Heartbeat), Dir: c.Dir, Unbound: c.Unbound, Signals: true, Guard: true, Grace: c.Grace,
 		Warn: func(text string) { warn("%s", text) },
 		Rsh:  strings.Fields(c.Rsh), Remote: c.remote,
+	}
+	if err := c.environment(&spec); err != nil {
+		return err
 	}
 	if err := c.hosts(&spec); err != nil {
 		return err
@@ -254,13 +284,17 @@ func (c *runCommand) remote(r launch.Remote) []string {
 		words = append(words, "--link", c.Link)
 	}
 	if c.Heartbeat != 0 {
-		words = append(words, "--heartbeat", c.Heartbeat.String())
+		words = append(words, "--heartbeat", time.Duration(c.Heartbeat).String())
 	}
 	if c.Unbound {
 		words = append(words, "--unbound")
 	}
 	if c.Plain {
 		words = append(words, "--plain")
+	}
+	words = append(words, "--dir", c.Dir)
+	for _, v := range slices.Concat(forwarded(), c.exported) {
+		words = append(words, "--export", v)
 	}
 	return append(append(words, "--"), c.program()...)
 }

@@ -50,6 +50,15 @@ var settings = []setting{
 	}},
 }
 
+// Settings are the names of the variables that have a field in Spec.
+func Settings() []string {
+	names := make([]string, len(settings))
+	for i, v := range settings {
+		names[i] = v.name
+	}
+	return names
+}
+
 // text is a setting that is a string.
 func text(name string, field func(s *Spec) *string) setting {
 	return setting{

@@ -64,6 +64,11 @@ func Start(spec Spec) (*Job, error) {
 		}
 		j.listener, j.addr = l, l.Addr().String()
 	}
+	if !j.spec.Elsewhere || j.spec.First == 0 || len(j.remotes) > 0 { // once in a job: whoever starts rank 0, or all
+		if len(j.remotes) > 0 || !loopback(j.addr) || !loopback(j.spec.Listen) {
+			j.spec.Warn("launch: what the processes exchange with other hosts is authenticated when a connection is made, and not encrypted")
+		}
+	}
 	if j.spec.Count > 0 {
 		j.place()
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
@@ -165,6 +166,18 @@ func port(address string) string {
 		return p
 	}
 	return "0"
+}
+
+// loopback says whether what listens at an address, or at several with commas, can be reached from this host
+// only.
+func loopback(addresses string) bool {
+	for a := range strings.SplitSeq(addresses, ",") {
+		host, _, err := net.SplitHostPort(a)
+		if ip := net.ParseIP(host); err == nil && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return false
+		}
+	}
+	return true
 }
 
 // hostName is what this host calls itself, for those who read what several hosts say.

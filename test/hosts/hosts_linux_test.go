@@ -36,6 +36,13 @@ func TestMain(m *testing.M) {
 				os.Exit(n)
 			}
 			time.Sleep(time.Hour)
+		case "tell": // tell NAME...: the variables, and the working directory
+			for _, name := range os.Args[2:] {
+				fmt.Print(os.Getenv(name), " ")
+			}
+			dir, err := os.Getwd()
+			fmt.Println(dir)
+			os.Exit(outcome(err))
 		case "sleep":
 			fmt.Println("pid", os.Getpid())
 			time.Sleep(time.Hour)
@@ -191,6 +198,34 @@ func TestHosts(t *testing.T) {
 		want := []string{"[0] rank 0 of 4", "[1] rank 1 of 4", "[2] rank 2 of 4", "[3] rank 3 of 4"}
 		if status != 0 || !slices.Equal(lines, want) {
 			t.Errorf("status %d, stdout %q, stderr %q", status, out, errs)
+		}
+	})
+
+	t.Run("environment", func(t *testing.T) {
+		words := p.job(t, d, "tell", "PM2_SHM_COPY", "PIOM_ROUND", "PM2_DRIVER", "MINE", "YOURS", "PM2_LISTEN")
+		words = slices.Insert(words, 2, "--driver", "tcp,tcp", "-x", "MINE", "-x", "YOURS=it's $HOME")
+		c := p.on(0, words...)
+		c.Dir = t.TempDir()
+		c.Env = append(os.Environ(), "PM2_SHM_COPY=two", "PIOM_ROUND=7", "PM2_DRIVER=shm", "MINE=a b")
+		status, out, errs := run(t, c)
+		if status != 0 {
+			t.Errorf("status %d, stderr %q", status, errs)
+		}
+		for rank := range 4 {
+			want := fmt.Sprintf("[%d] two 7 tcp,tcp a b it's $HOME %s:0 %s\n", rank, p.addrs[rank/2], c.Dir)
+			if !strings.Contains(out, want) {
+				t.Errorf("%q lacks %q", out, want)
+			}
+		}
+		if strings.Count(errs, "not encrypted") != 1 {
+			t.Errorf("that it is not encrypted is to be said once: %q", errs)
+		}
+	})
+
+	t.Run("no such directory", func(t *testing.T) {
+		words := slices.Insert(p.job(t, d, "tell"), 2, "--dir", "/nonexistent")
+		if status, _, errs := run(t, p.on(0, words...)); status != 2 || !strings.Contains(errs, "the working directory on ") {
+			t.Errorf("status %d, stderr %q", status, errs)
 		}
 	})
 
