@@ -88,7 +88,7 @@ type runCommand struct {
 	Eager      byteCount     `env:"PM2_EAGER" placeholder:"BYTES" help:"${eagerHelp}"`
 	Profile    string        `env:"PM2_PROFILE" placeholder:"FILE" help:"${profileHelp} Each host looks for it by this name."`
 	Link       string        `env:"PM2_LINK" enum:",lazy,all" default:"" help:"When the links between the processes are made: when they are first needed (lazy), or all when the job starts (all), which then fails if one cannot be made. Default: lazy; all in a job of two."`
-	Heartbeat  heartbeat     `env:"PM2_HEARTBEAT" placeholder:"DURATION" help:"After how long without a sign of life a process is taken for lost: 100ms to 1h. Default: never."`
+	Heartbeat  heartbeat     `env:"PM2_HEARTBEAT" placeholder:"DURATION" help:"After how long without a sign of life a process is taken for lost: 100ms to 1h. One that was stopped is killed, after the grace period, when all others have ended. Default: never."`
 	Export     []string      `short:"x" sep:"none" placeholder:"NAME[=VALUE]" help:"Give all processes this variable, on this host and on others; without a value the one that it has here. May be repeated."`
 	Dir        string        `placeholder:"DIR" help:"Working directory of all processes, on each host. Default: this one."`
 	Unbound    bool          `help:"Do not bind the processes to CPUs."`

@@ -1,6 +1,9 @@
 package launch
 
 import (
+	"bytes"
+	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,4 +24,10 @@ func awaitDeath(pid int) bool {
 			return err == nil
 		}
 	}
+}
+
+// stopped says whether a process was stopped by a signal, and not by a debugger.
+func stopped(pid int) bool {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && bytes.HasPrefix(text[bytes.LastIndexByte(text, ')')+1:], []byte(" T ")) // the name before it may hold anything
 }

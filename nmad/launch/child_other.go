@@ -10,3 +10,6 @@ func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: tr
 
 // awaitDeath cannot wait without reaping on this system.
 func awaitDeath(int) bool { return false }
+
+// stopped is not known on this system.
+func stopped(int) bool { return false }

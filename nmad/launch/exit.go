@@ -15,11 +15,12 @@ import (
 
 // ExitError tells how a process of the job ended that should not have.
 type ExitError struct {
-	Rank   int
-	Remote *Remote // what failed is the remote shell for these ranks, Rank being the first; nil: the rank itself
-	PID    int
-	State  *os.ProcessState // nil if it could not be waited for
-	Err    error            // what os/exec says
+	Rank    int
+	Remote  *Remote // what failed is the remote shell for these ranks, Rank being the first; nil: the rank itself
+	PID     int
+	Stopped bool             // it was stopped by a signal when all others had ended, and was killed for that
+	State   *os.ProcessState // nil if it could not be waited for
+	Err     error            // what os/exec says
 }
 
 // Error names the rank and how it ended.
@@ -27,6 +28,9 @@ func (e *ExitError) Error() string {
 	who := fmt.Sprintf("rank %d (pid %d)", e.Rank, e.PID)
 	if e.Remote != nil {
 		who = e.Remote.String()
+	}
+	if e.Stopped {
+		return who + " was stopped and did not go on when all others had ended: killed"
 	}
 	if e.State != nil {
 		if ws, ok := e.State.Sys().(syscall.WaitStatus); ok && ws.Signaled() {

@@ -36,14 +36,16 @@ type Job struct {
 	first    *ExitError
 	caught   syscall.Signal // what the job was ended by; 0: nothing
 	again    bool           // and a second one came
+	looking  bool           // for ranks that are stopped
 	cut      bool           // what EndWith reads has ended
 	timers   []*time.Timer
 }
 
 type child struct {
-	cmd    *exec.Cmd
-	remote *Remote // it is the remote shell for these ranks
-	dead   bool    // under Job.mu: no more signals, soon its pid may be somebody else's
+	cmd     *exec.Cmd
+	remote  *Remote // it is the remote shell for these ranks
+	stopped bool    // under Job.mu: it was stopped, and killed for that
+	dead    bool    // under Job.mu: no more signals, soon its pid may be somebody else's
 }
 
 // Start starts ranks First to N-1. When it returns, all of them run, or, with an
@@ -264,9 +266,13 @@ func (j *Job) reap(rank int, c *child) {
 	defer j.mu.Unlock()
 	c.dead = true
 	if err != nil && j.first == nil {
-		j.first = &ExitError{Rank: rank, Remote: c.remote, PID: c.cmd.Process.Pid, State: c.cmd.ProcessState, Err: err}
+		j.first = &ExitError{Rank: rank, Remote: c.remote, PID: c.cmd.Process.Pid, Stopped: c.stopped, State: c.cmd.ProcessState, Err: err}
 		j.after(j.spec.Grace, func() { j.Signal(syscall.SIGTERM) })
 		j.after(2*j.spec.Grace, j.Kill)
+	}
+	if j.spec.Heartbeat > 0 && !j.looking && (!j.spec.Elsewhere || len(j.spec.Hosts) > 0) { // else some others are not ours
+		j.looking = true
+		go j.endStopped()
 	}
 	j.less()
 }

@@ -39,7 +39,7 @@ type Spec struct {
 	Eager     int           // PM2_EAGER: longest message that is sent without asking, in bytes
 	Profile   string        // PM2_PROFILE: file with what was measured of the networks
 	Link      string        // PM2_LINK: when the links between the processes are made
-	Heartbeat time.Duration // PM2_HEARTBEAT: after how long a silent process is taken for lost
+	Heartbeat time.Duration // PM2_HEARTBEAT: after how long a silent process is taken for lost; one that is stopped is then killed when the others have ended
 
 	Rendezvous string // where rank 0 is to listen; default loopback, any free port
 

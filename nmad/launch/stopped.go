@@ -1,0 +1,61 @@
+package launch
+
+import (
+	"syscall"
+	"time"
+)
+
+// leastLook is the least time between two looks for stopped ranks.
+const leastLook = 20 * time.Millisecond
+
+// endStopped kills ranks that were stopped (SIGSTOP) and would hold the job for ever: when all others have
+// ended, and those that are left have been stopped for longer than the heartbeat allows and the grace
+// period. Nobody waits for them: the others have taken them for lost. Who still runs,
+// however long, is left alone.
+func (j *Job) endStopped() {
+	look := time.NewTicker(max(j.spec.Heartbeat/4, leastLook))
+	defer look.Stop()
+	var since time.Time
+	for {
+		select {
+		case <-j.over:
+			return
+		case now := <-look.C:
+			switch rest := j.onlyStopped(); {
+			case len(rest) == 0:
+				since = time.Time{}
+			case since.IsZero():
+				since = now
+			case now.Sub(since) > j.spec.Heartbeat+j.spec.Grace:
+				j.killStopped(rest)
+			}
+		}
+	}
+}
+
+// onlyStopped returns the children that have not ended if all of them are stopped.
+func (j *Job) onlyStopped() (rest []*child) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, c := range j.children {
+		if c == nil || c.dead {
+			continue
+		}
+		if !stopped(c.cmd.Process.Pid) {
+			return nil
+		}
+		rest = append(rest, c)
+	}
+	return rest
+}
+
+func (j *Job) killStopped(rest []*child) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, c := range rest {
+		if !c.dead {
+			c.stopped = true
+			_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // died a moment ago: no harm
+		}
+	}
+}
