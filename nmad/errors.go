@@ -3,6 +3,7 @@ package nmad
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 )
@@ -46,6 +47,22 @@ func (e *PeerError) Error() string {
 
 // Unwrap makes errors.Is find the sentinel.
 func (e *PeerError) Unwrap() error { return e.Err }
+
+// deedError says during what an error came that may name the package already.
+type deedError struct {
+	deed string
+	err  error
+}
+
+func during(deed string, err error) error { return &deedError{deed, err} }
+
+// Error names the package once.
+func (e *deedError) Error() string {
+	return "nmad: " + e.deed + ": " + strings.TrimPrefix(e.err.Error(), "nmad: ")
+}
+
+// Unwrap makes errors.Is find the reason.
+func (e *deedError) Unwrap() error { return e.err }
 
 // violation builds the failure of a gate whose peer broke the protocol.
 func violation(rank int, format string, args ...any) *PeerError {

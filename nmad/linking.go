@@ -208,7 +208,7 @@ func (g *Gate) Link(ctx context.Context) error {
 	}
 	g.release()
 	if err := r.WaitContext(ctx); err != nil {
-		return fmt.Errorf("nmad: link to rank %d: %w", g.rank, err)
+		return during(fmt.Sprintf("link to rank %d", g.rank), err)
 	}
 	return nil
 }

@@ -1,9 +1,6 @@
 package nmad
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // Iprobe says whether a message that m is for has come from this gate and has no receive
 // yet, and what it is. It moves the gate on, once, and leaves the message where it is:
@@ -52,7 +49,7 @@ func (r *Request) probed(ctx context.Context) (Envelope, error) {
 		err = r.Wait() // it was found just now
 	}
 	if err != nil {
-		return Envelope{}, fmt.Errorf("nmad: probe: %w", err)
+		return Envelope{}, during("probe", err)
 	}
 	return r.Envelope(), nil
 }

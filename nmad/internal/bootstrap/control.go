@@ -166,7 +166,7 @@ func (c *Control) await(ctx context.Context, done <-chan struct{}) error {
 	case <-c.ctx.Done():
 		return context.Cause(c.ctx)
 	case <-ctx.Done():
-		return fmt.Errorf("rank %d of %d, waiting for %s: %w", c.cfg.Rank, c.cfg.Size, c.role.missing(), ctx.Err())
+		return fmt.Errorf("waited in vain for %s: %w", c.role.missing(), ctx.Err())
 	}
 }
 

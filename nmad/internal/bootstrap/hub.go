@@ -72,7 +72,7 @@ func newHub(c *Control) (*hub, error) {
 	if h.l == nil {
 		l, err := net.Listen("tcp", c.cfg.Addr)
 		if err != nil {
-			return nil, fmt.Errorf("rank 0 listens at the rendezvous address %s (choose another one, or port 0 through the launcher): %w", c.cfg.Addr, err)
+			return nil, fmt.Errorf("listen at the rendezvous address %s (choose another one, or port 0 through the launcher): %w", c.cfg.Addr, err)
 		}
 		h.l = l
 	}
@@ -386,7 +386,11 @@ func (h *hub) missing() string {
 			who = append(who, fmt.Sprint(rank))
 		}
 	}
-	s := "ranks " + strings.Join(who, ", ")
+	s := "rank "
+	if len(who) != 1 { // 0: they have come just now
+		s = "ranks "
+	}
+	s += strings.Join(who, ", ") + ", to be started with the same rendezvous address and secret"
 	if h.refused != "" {
 		s += " (turned away: " + h.refused + ")"
 	}

@@ -52,7 +52,7 @@ func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
 	if err := w.send(kindCard, c.cfg.Card.append(nil)); err != nil {
 		w.conn.Close()
 		s.unwatch()
-		return nil, fmt.Errorf("rank %d hands in its card at %s: %w", c.cfg.Rank, c.cfg.Addr, err)
+		return nil, fmt.Errorf("hand in the card at %s: %w", c.cfg.Addr, err)
 	}
 	go s.read()
 	return s, nil
@@ -67,7 +67,7 @@ func dial(ctx context.Context, cfg *Config) (*wire, error) {
 		if err == nil {
 			return w, nil
 		}
-		what := fmt.Sprintf("rank %d meets rank 0 at %s", cfg.Rank, cfg.Addr)
+		what := fmt.Sprintf("meet rank 0 at %s", cfg.Addr)
 		if !passing(err) {
 			return nil, fmt.Errorf("%s: %w", what, err)
 		}
