@@ -22,7 +22,8 @@ func (*explainProtocolCommand) Help() string {
 	return "Prints a table: which sizes of messages take which protocol over which rail, and why: because it is the " +
 		"default, because the environment says so (PM2_EAGER, PM2_STRATEGY), or because it was measured (PM2_PROFILE); then the rails, " +
 		"and what each of them carries of a long message. Two sessions in this " +
-		"process are linked by the real network for it.\n\n" +
+		"process are linked by the real network for it. With --measure they are two processes: a second one is started here, or they are those of a " +
+		"job of two, such as demo run -n 2 --hosts FILE -- demo explain-protocol --measure.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 
@@ -30,11 +31,19 @@ func (c *explainProtocolCommand) run(ctx context.Context) error {
 	return protocols.Explain(ctx, protocols.Options{Driver: c.Driver, Measure: c.Measure, Save: string(c.Save)}, os.Stdout)
 }
 
+// usual is the network that is explained by default: in a job, that of the job.
+func (c *explainProtocolCommand) usual() string {
+	if c.Measure && os.Getenv(nmad.EnvSize) != "" {
+		return nmad.DefaultDriver
+	}
+	return "shm"
+}
+
 // Validate implements kong's check after parsing.
 func (c *explainProtocolCommand) Validate() error {
 	from := "--driver"
 	if c.Driver == "" {
-		from, c.Driver = nmad.EnvDriver, cmp.Or(os.Getenv(nmad.EnvDriver), "shm")
+		from, c.Driver = nmad.EnvDriver, cmp.Or(os.Getenv(nmad.EnvDriver), c.usual())
 	}
 	if _, err := driver.LookupAll(c.Driver); err != nil {
 		return fmt.Errorf("%s: %w", from, err)

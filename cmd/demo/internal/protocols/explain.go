@@ -2,7 +2,6 @@ package protocols
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -26,38 +25,35 @@ func Explain(ctx context.Context, o Options, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if base.Listener != nil {
+	job := base.Size > 1
+	if base.Listener != nil && !(o.Measure && job) {
 		_ = base.Listener.Close() // of a job that this one is not
 	}
 	base.Driver = o.Driver
 	if o.Measure {
-		profile, err := measure(ctx, base)
-		if err != nil {
-			return err
-		}
-		printPoints(w, profile)
-		if base.Profile = o.Save; o.Save == "" {
-			base.Measured = profile
-		} else if err := profile.Save(o.Save); err != nil {
-			return err
-		}
+		return measure(ctx, base, o, w)
 	}
 	p, err := open(ctx, base)
 	if err != nil {
 		return err
 	}
 	defer p.close()
+	return printTables(w, p.sessions[0])
+}
+
+// printTables prints those of rank 0 of a session of two.
+func printTables(w io.Writer, s *nmad.Session) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "to\tsizes\tprotocol\trail\twhy")
 	for rank, whom := range []string{"own rank", "other rank"} {
-		for _, r := range p.sessions[0].Gate(rank).Protocols() {
+		for _, r := range s.Gate(rank).Protocols() {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", whom, sizes(r.From, r.To), r.Name, r.Rail, r.Why)
 		}
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	return printRails(w, p.sessions[0].Gate(1))
+	return printRails(w, s.Gate(1))
 }
 
 // printRails tells what each rail carries of a long message, and what that comes from.
@@ -84,37 +80,8 @@ func printRails(w io.Writer, g *nmad.Gate) error {
 	return t.Flush()
 }
 
-// measure has the rails measured between two sessions, whatever limits are set.
-func measure(ctx context.Context, base nmad.Config) (*nmad.Profile, error) {
-	free := nmad.Config{Driver: base.Driver, Listen: base.Listen, Shared: base.Shared}
-	p, err := open(ctx, free)
-	if err != nil {
-		return nil, err
-	}
-	defer p.close()
-	var profile *nmad.Profile
-	var errs [2]error
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	p.each(func(rank int) {
-		g := p.sessions[rank].Gate(1 - rank)
-		if rank == 0 {
-			profile, errs[0] = g.Sample(ctx)
-		} else {
-			errs[1] = g.SampleEcho(ctx)
-		}
-		if errs[rank] != nil {
-			cancel()
-		}
-	})
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, err
-	}
-	return profile, nil
-}
-
 // printPoints prints what was measured of the first rail: the others carry no short messages.
-func printPoints(w io.Writer, p *nmad.Profile) {
+func printPoints(w io.Writer, p *nmad.Profile, where string) {
 	var name string
 	var r nmad.Rail
 	for name, r = range p.Rails {
@@ -123,7 +90,7 @@ func printPoints(w io.Writer, p *nmad.Profile) {
 		}
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "%s between two sessions of this process, half a round trip, median:\n", name)
+	fmt.Fprintf(w, "%s between %s, half a round trip, median:\n", name, where)
 	fmt.Fprintln(t, "size\teager, us\trendezvous, us\t")
 	for _, c := range r.Points {
 		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t\n", size.Format(c.Size), float64(c.EagerNs)/1e3, float64(c.RendezvousNs)/1e3)
