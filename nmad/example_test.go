@@ -78,6 +78,42 @@ func ExamplePack() {
 	// Output: head | body, and more <nil>
 }
 
+// The second column of a matrix, received as a row.
+func ExampleVector() {
+	s := alone()
+	defer s.Close()
+	g := s.Gate(0)
+
+	matrix := []byte("abc" + "def" + "ghi")
+	column, err := nmad.NewVector(matrix[1:], 3, 1, 3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g.IsendData(1, column)
+
+	row := make([]byte, 3)
+	_, err = g.Recv(1, row)
+	fmt.Println(string(row), err)
+	// Output: beh <nil>
+}
+
+// A message says in its first byte how long the name in it is.
+func ExampleGate_Peek() {
+	s := alone()
+	defer s.Close()
+	g := s.Gate(0)
+	g.Isend(1, []byte("\x04namebody"))
+
+	head := make([]byte, 1)
+	e, n, found := g.Peek(nmad.Tag(1), head)
+	name, body := make([]byte, head[0]), make([]byte, int(e.Size)-1-int(head[0]))
+	var u nmad.Unpack
+	err := u.Add(head).Add(name).Add(body).Irecv(g, 1).Wait()
+	fmt.Println(found, n, string(name), string(body), err)
+	// Output: true 1 name body <nil>
+}
+
 // Whichever of several receives is done first.
 func ExampleWaitAny() {
 	s := alone()
