@@ -27,6 +27,8 @@
 //	130  interrupted (Ctrl-C), as shells expect of a program that ended by SIGINT;
 //	     143 likewise by SIGTERM. Nothing stays behind in either case.
 //
+// run has further ones, those of the program it starts: see demo run --help.
+//
 // # Rooms
 //
 //	command.go, main.go   the command line, signals, exit status

@@ -11,6 +11,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
+	"github.com/pm2-go/pm2/pioman"
 )
 
 // Tags of what the two processes tell each other before and after they measure.
@@ -70,6 +71,8 @@ func unlimited(c nmad.Config) nmad.Config {
 
 // sample is rank 0.
 func sample(ctx context.Context, base nmad.Config, o Options, w io.Writer) (err error) {
+	base.Engine = pioman.New(pioman.Config{Shared: base.Shared})
+	defer func() { _ = base.Engine.Close() }() // not from a handler: cannot fail
 	s, err := nmad.Open(ctx, unlimited(base))
 	if err != nil {
 		return err
@@ -117,6 +120,8 @@ func sample(ctx context.Context, base nmad.Config, o Options, w io.Writer) (err 
 
 // echo is rank 1.
 func echo(ctx context.Context, base nmad.Config) (err error) {
+	base.Engine = pioman.New(pioman.Config{Shared: base.Shared})
+	defer func() { _ = base.Engine.Close() }() // not from a handler: cannot fail
 	s, err := nmad.Open(ctx, unlimited(base))
 	if err != nil {
 		return err
