@@ -27,7 +27,7 @@ type Data interface {
 	Pieces(from int, yield func(piece []byte) bool)
 }
 
-// ErrData: the pieces of a Data were fewer bytes than its Size.
+// ErrData says that the pieces of a Data were fewer bytes than its Size.
 var ErrData = errors.New("data has fewer bytes than it says")
 
 // describe has the payload of a send lie as d says. What may go eagerly is taken out of it at

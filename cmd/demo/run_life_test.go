@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
 	"strconv"
 	"strings"
@@ -42,6 +43,10 @@ func startFamily(t *testing.T, arrange func(*exec.Cmd), flags ...string) *family
 	if err != nil {
 		t.Fatal(err)
 	}
+	// What is ignored here (nohup, a shell's background) would be ignored there: what is caught is not.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
+	defer signal.Stop(heard)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -18,15 +18,3 @@ func Gather(dst []byte, parts [][]byte) int {
 	}
 	return n
 }
-
-// Scatter is the inverse of Gather: it fills the parts one after the other from src.
-func Scatter(parts [][]byte, src []byte) int {
-	n := 0
-	for _, p := range parts {
-		if n == len(src) {
-			break
-		}
-		n += copy(p, src[n:])
-	}
-	return n
-}
