@@ -13,8 +13,9 @@ const (
 	million = 1_000_000
 )
 
-// crowdRows block many threads at once, then wake and join them all. An operation
-// is one thread's whole life; memory is what is held while all are blocked.
+// crowdRows block many threads at once, then wake and join them all, twice. An operation is
+// one thread's whole life, in the second crowd; memory is what is held while all of the first
+// are blocked.
 func crowdRows() []Experiment {
 	return []Experiment{
 		{
@@ -28,52 +29,62 @@ func crowdRows() []Experiment {
 	}
 }
 
-func blockedOurs(s *stage, n int) error {
-	all := make([]marcel.Thread, n)
-	var gate marcel.Semaphore
-	var there atomic.Int64
-	wait := func() { there.Add(1); gate.Acquire() }
-	s.watch.settled()
-	for i := range all {
-		all[i] = marcel.Spawn(wait)
+// twice has crowd called two times with n. The first one finds neither threads nor goroutines
+// that could be used again; it shows what memory the crowd takes. The second one is timed: the
+// Go runtime keeps the goroutines of all crowds before, our scheduler those of its own, and each
+// side has had one then.
+func twice(w *watch, n int, crowd func(allThere func()) error) error {
+	w.settled()
+	if err := crowd(func() { w.held(n) }); err != nil {
+		return err
 	}
-	for there.Load() < int64(n) {
-		marcel.Yield()
-	}
-	s.watch.pause()
-	s.watch.held(n)
-	s.watch.resume()
-	for range all {
-		gate.Release()
-	}
-	var err error
-	for _, t := range all {
-		err = firstError(err, t.Join())
-	}
-	s.watch.end()
+	w.begin()
+	err := crowd(func() {})
+	w.end()
 	return err
 }
 
+func blockedOurs(s *stage, n int) error {
+	all := make([]marcel.Thread, n)
+	return twice(s.watch, n, func(allThere func()) (err error) {
+		var gate marcel.Semaphore
+		var there atomic.Int64
+		wait := func() { there.Add(1); gate.Acquire() }
+		for i := range all {
+			all[i] = marcel.Spawn(wait)
+		}
+		for there.Load() < int64(n) {
+			marcel.Yield()
+		}
+		allThere()
+		for range all {
+			gate.Release()
+		}
+		for _, t := range all {
+			err = firstError(err, t.Join())
+		}
+		return err
+	})
+}
+
 func blockedPeer(w *watch, n int) error {
-	gate := make(chan struct{})
-	var all sync.WaitGroup
-	var there atomic.Int64
-	all.Add(n)
-	wait := func() { there.Add(1); <-gate; all.Done() }
-	w.settled()
-	for range n {
-		go wait()
-	}
-	for there.Load() < int64(n) {
-		runtime.Gosched()
-	}
-	w.pause()
-	w.held(n)
-	w.resume()
-	for range n {
-		gate <- struct{}{}
-	}
-	all.Wait()
-	w.end()
-	return nil
+	return twice(w, n, func(allThere func()) error {
+		gate := make(chan struct{})
+		var all sync.WaitGroup
+		var there atomic.Int64
+		all.Add(n)
+		wait := func() { there.Add(1); <-gate; all.Done() }
+		for range n {
+			go wait()
+		}
+		for there.Load() < int64(n) {
+			runtime.Gosched()
+		}
+		allThere()
+		for range n {
+			gate <- struct{}{}
+		}
+		all.Wait()
+		return nil
+	})
 }

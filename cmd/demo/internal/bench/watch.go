@@ -9,7 +9,6 @@ import (
 // watch times one repetition and counts its allocations. For one thread at a time.
 type watch struct {
 	start   time.Time
-	paused  time.Time
 	elapsed time.Duration
 	mallocs uint64
 	share   float64
@@ -42,11 +41,6 @@ func (w *watch) timed(n, warm int, turns func(n int) error) error {
 	w.end()
 	return err
 }
-
-// pause stops the clock for a while, resume lets it go on.
-func (w *watch) pause() { w.paused = time.Now() }
-
-func (w *watch) resume() { w.start = w.start.Add(time.Since(w.paused)) }
 
 // set replaces what the clock showed by a figure that the repetition computed itself.
 func (w *watch) set(d time.Duration) { w.elapsed = d }
