@@ -59,8 +59,8 @@ func (c *topCommand) Validate() error {
 		return fmt.Errorf("--once --count %d: choose one of the two", c.Count)
 	case c.VPs < 0 || c.VPs > 4096:
 		return fmt.Errorf("--vps %d: choose from 0 to 4096", c.VPs)
-	case c.Threads < 0 || c.Threads > 1000:
-		return fmt.Errorf("--threads %d: choose from 0 to 1000", c.Threads)
+	case c.Threads < 0 || c.Threads > monitor.MostThreads:
+		return fmt.Errorf("--threads %d: choose from 0 to %d", c.Threads, monitor.MostThreads)
 	case c.Attach != "" && c.VPs != 0:
 		return errors.New("--vps: that is for the workload, and with --attach none is run")
 	}

@@ -18,18 +18,18 @@ type Thread struct {
 	VP    int    `json:"vp"`
 }
 
-// mostThreads bounds what a server sends: a client reads all of it into memory.
-const mostThreads = 1000
+// MostThreads is the longest list that a server sends: a client reads all of it into memory.
+const MostThreads = 1000
 
-// List lists the threads of s, nil being a scheduler without any, as a server does: 1,000 of
-// them at most. It takes as long as sched.Scheduler.Threads and does not stop them.
+// List lists the threads of s, nil being a scheduler without any, as a server does: MostThreads
+// at most. It takes as long as sched.Scheduler.Threads and does not stop them.
 func List(s *sched.Scheduler) (l Threads) {
 	if s == nil {
 		return l
 	}
 	all := s.Threads()
 	l.Alive = len(all)
-	l.Threads = make([]Thread, min(len(all), mostThreads))
+	l.Threads = make([]Thread, min(len(all), MostThreads))
 	for i := range l.Threads {
 		t := &all[i]
 		l.Threads[i] = Thread{ID: t.Thread.ID(), Name: t.Name, State: t.State.String(), On: uint64(t.On), VP: t.VP}

@@ -39,11 +39,8 @@ func measure(ctx context.Context, base nmad.Config, o Options, w io.Writer) erro
 	if base.Size > 2 {
 		return fmt.Errorf("rails are measured between two processes, not %d: demo run -n 2 -- demo explain-protocol --measure", base.Size)
 	}
-	if base.Size == 2 && base.Rank == 1 {
-		return echo(ctx, base)
-	}
 	if base.Size == 2 {
-		return sample(ctx, base, o, w)
+		return play(ctx, base, o, w)
 	}
 	job, err := launch.Start(launch.Spec{N: 2, First: 1, Args: os.Args[1:], Driver: o.Driver})
 	if err != nil {
@@ -55,7 +52,7 @@ func measure(ctx context.Context, base nmad.Config, o Options, w io.Writer) erro
 	defer context.AfterFunc(ctx, job.Kill)() // whatever we wait for then fails
 	c := job.Config()
 	base.Size, base.Rendezvous, base.Listener, base.Secret, base.Shared = c.Size, c.Rendezvous, c.Listener, c.Secret, c.Shared
-	if err := sample(ctx, base, o, w); err != nil {
+	if err := play(ctx, base, o, w); err != nil {
 		job.Kill()
 		_ = job.Wait() // err says more
 		return err
@@ -69,8 +66,8 @@ func unlimited(c nmad.Config) nmad.Config {
 	return c
 }
 
-// sample is rank 0.
-func sample(ctx context.Context, base nmad.Config, o Options, w io.Writer) (err error) {
+// play opens the session in which is measured, and plays this process's part in it.
+func play(ctx context.Context, base nmad.Config, o Options, w io.Writer) (err error) {
 	base.Engine = pioman.New(pioman.Config{Shared: base.Shared})
 	defer func() { _ = base.Engine.Close() }() // not from a handler: cannot fail
 	s, err := nmad.Open(ctx, unlimited(base))
@@ -78,6 +75,14 @@ func sample(ctx context.Context, base nmad.Config, o Options, w io.Writer) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if base.Rank == 1 {
+		return echo(ctx, base, s)
+	}
+	return sample(ctx, base, s, o, w)
+}
+
+// sample is rank 0.
+func sample(ctx context.Context, base nmad.Config, s *nmad.Session, o Options, w io.Writer) error {
 	g := s.Gate(1)
 	host := make([]byte, mostText)
 	n, err := g.Recv(hostTag, host)
@@ -119,14 +124,7 @@ func sample(ctx context.Context, base nmad.Config, o Options, w io.Writer) (err 
 }
 
 // echo is rank 1.
-func echo(ctx context.Context, base nmad.Config) (err error) {
-	base.Engine = pioman.New(pioman.Config{Shared: base.Shared})
-	defer func() { _ = base.Engine.Close() }() // not from a handler: cannot fail
-	s, err := nmad.Open(ctx, unlimited(base))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+func echo(ctx context.Context, base nmad.Config, s *nmad.Session) error {
 	g := s.Gate(0)
 	if err := g.Send(hostTag, []byte(hostName())); err != nil {
 		return err

@@ -11,11 +11,12 @@ import (
 	"github.com/pm2-go/pm2/marcel/monitor"
 )
 
-// WriteThreads writes the first most threads of a list, and how many there are besides.
+// WriteThreads writes the first most threads of a list, in the columns of sched.Scheduler.WriteThreads, and
+// how many there are besides.
 func WriteThreads(w io.Writer, l monitor.Threads, most int) error {
 	var b strings.Builder
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "\nTHREAD\tSTATE\tIN\tON\tVP\tNAME")
+	fmt.Fprintln(tw, "\nID\tNAME\tSTATE\tIN\tVP\tON")
 	shown := l.Threads[:min(len(l.Threads), most)]
 	for _, t := range shown {
 		in, on := "-", "-"
@@ -25,7 +26,7 @@ func WriteThreads(w io.Writer, l monitor.Threads, most int) error {
 		if t.On != 0 {
 			on = fmt.Sprintf("%#x", t.On)
 		}
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%d\t%s\n", t.ID, plain(t.State), plain(in), on, t.VP, plain(t.Name))
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%d\t%s\n", t.ID, plain(t.Name), plain(t.State), plain(in), t.VP, on)
 	}
 	if err := tw.Flush(); err != nil {
 		return err

@@ -52,10 +52,10 @@ func TestWriteThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `
-THREAD  STATE    IN         ON      VP  NAME
-1       running  -          -       0   main
-12      blocked  semaphore  0xc000  1   
-13      ready    -          -       1   "\x1b[2Jevil"
+ID  NAME           STATE    IN         VP  ON
+1   main           running  -          0   -
+12                 blocked  semaphore  1   0xc000
+13  "\x1b[2Jevil"  ready    -          1   -
 and 2 more
 `
 	if b.String() != want {
