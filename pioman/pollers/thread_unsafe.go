@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/sched"
 )
 
 // processMask is what the process may use, read before anything is bound.
@@ -26,15 +28,17 @@ const (
 	futexWakePrivate = 1 | 128
 )
 
-// futexWait sleeps while *p == old, interrupted or not, at most ns if that is not 0.
-// Through Syscall, which lets go of the Go scheduler's P.
+// futexWait sleeps while *p == old, interrupted or not, at most ns if that is not 0. It gives the P
+// of the Go scheduler away before: a thread that naps in Syscall again and again has, to the runtime's
+// monitor, run the same goroutine for more than 10 ms, so that it takes the P at first sight, each time, and never
+// rests (sched.Block).
 func futexWait(p *atomic.Uint32, old uint32, ns int64) {
 	var limit *unix.Timespec
 	if ns > 0 {
 		ts := unix.NsecToTimespec(ns)
 		limit = &ts
 	}
-	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, uintptr(old), uintptr(unsafe.Pointer(limit)), 0, 0)
+	_, _ = sched.Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, uintptr(old), uintptr(unsafe.Pointer(limit)), 0, 0)
 }
 
 func futexWake(p *atomic.Uint32) {
