@@ -58,6 +58,21 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestPairedRows: what was measured in turns is compared sample by sample, over all rounds.
+func TestPairedRows(t *testing.T) {
+	first, second := twin(func() (a, b []float64, err error) { return []float64{300, 100, 200}, []float64{303, 104, 202}, nil })
+	variants := []Variant{{Variant: "off", Measure: first, Paired: true}, {Variant: "on", Measure: second, Paired: true}}
+	var written []report.Row
+	all, err := measure(context.Background(), Options{Rounds: 3, CPUs: []int{0}}, sink(t, &written), variants)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := all[1]
+	if *r.Ratio != 1.01 || *r.Added != 3 || *r.RatioQ3 != 1.04 || *r.RatioLow != 1.01 || *r.RatioHigh != 1.04 || r.Median != 202 || r.Samples != 3 {
+		t.Errorf("%+v: added %v, ratio %v [%v], interval %v to %v", r, *r.Added, *r.Ratio, *r.RatioQ3, *r.RatioLow, *r.RatioHigh)
+	}
+}
+
 // TestChosen: what is asked for is measured with its base, and nothing else.
 func TestChosen(t *testing.T) {
 	ten := 10.0

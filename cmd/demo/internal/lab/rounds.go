@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/probe"
@@ -87,6 +88,9 @@ func (v *Variant) round() (r result, err error) {
 	}
 	if len(samples) == 0 {
 		return r, errors.New("nothing was measured")
+	}
+	if v.Paired {
+		r.samples = slices.Clone(samples)
 	}
 	r.Summary = stat.Summarize(samples)
 	if v.Polls != nil {

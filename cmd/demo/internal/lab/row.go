@@ -98,6 +98,7 @@ type Variant struct {
 	Base      int      // index of the variant that it is compared with; itself: it is a base
 	Parameter string   // that is varied, with its unit
 	Value     *float64 // its value; nil: none here
+	Paired    bool     // sample by sample with its base, as both were measured in turns, not round by round
 	Where     string
 	Measure   func() ([]float64, error) // one round: samples in ns
 	Polls     *float64                  // nil, or where Measure puts the rounds of the engine per ms
@@ -149,6 +150,7 @@ func chosen(all []Variant, text string) ([]Variant, error) {
 // result is what one round of a variant came to.
 type result struct {
 	stat.Summary
+	samples    []float64
 	polls, cpu float64 // as Variant says; 0 if it does not
 }
 
@@ -188,9 +190,17 @@ func rows(variants []Variant, of [][]result, probes []float64) []Row {
 			base := &variants[v.Base]
 			r.Base = base.Variant
 			var added, ratios, cpu []float64
+			compare := func(with, without float64) {
+				added, ratios = append(added, with-without), append(ratios, with/without)
+			}
 			for k := range of[i] {
-				added = append(added, of[i][k].Median-of[v.Base][k].Median)
-				ratios = append(ratios, of[i][k].Median/of[v.Base][k].Median)
+				if v.Paired {
+					for j, t := range of[i][k].samples {
+						compare(t, of[v.Base][k].samples[j])
+					}
+				} else {
+					compare(of[i][k].Median, of[v.Base][k].Median)
+				}
 				if v.CPU != nil && of[v.Base][k].cpu > 0 {
 					cpu = append(cpu, of[i][k].cpu/of[v.Base][k].cpu)
 				}

@@ -16,33 +16,82 @@ import (
 // is switched off and on again every few batches: this machine changes its speed by more,
 // from one second to the next, than an engine costs.
 //
-//	worker 0  ..bbbb│..bbbb│..bbbb│..bbbb│     . a batch that does not count, b one that does
-//	worker 1  ..bbbb│..bbbb│..bbbb│..bbbb│     │ all wait for all, and the engine is switched
-//	engine      off     on     on    off
+//	worker 0  ..bbbb.│..bbbb.│..bbbb..│..bbbb.│     b a batch that counts, . one that does not
+//	worker 1  ..bbbb.│..bbbb.│...bbbb.│..bbbb.│     │ all wait for all, and the engine is switched
+//	engine      off      on       on     off
 //
-// A worker takes the time of its own batches, so that waiting for the other one is not in
-// it. Batches that follow a switch do not count: an engine that has just been switched
-// on polls for a millisecond before it leaves the work to the kernel.
+// A worker takes the time of its own batches, and computes on until the others have taken
+// theirs: while time is taken no VP is idle. Batches that follow a switch do not count: an engine
+// that has just been switched on polls for a millisecond before it leaves the work to the kernel, poller
+// threads have a clock that goes on for 16 ticks, and Go's monitor, after all were idle, looks around
+// for some milliseconds, and again when 10 ms later it has found who sleeps. What is compared are the
+// two phases of the same batches, pair by pair.
 type switching struct {
 	work  *computation
-	setup duo.Setup  // not Hooked
-	asked bool       // a receive is pending all the time
-	polls float64    // rounds per ms of the last run, while the engine was on and time was taken
-	cpu   [2]float64 // ns that the process used in phases with the engine off, and on, in the last run
+	setup duo.Setup // not Hooked
+	asked bool      // a receive is pending all the time
+
+	// Of the last run, while all took time and the engine was on:
+	rounds int64   // that it made
+	within float64 // in so many ns
+	polls  float64 // per ms
 }
 
 const (
-	coldBatches    = 8  // of each worker, after each switch
-	countedBatches = 32 // of each worker, in each phase
+	coldBatches    = 48 // of each worker, after each switch; at most as many as there are in all
+	countedBatches = 16 // of each worker, in each phase
 )
 
 // worker is one of the threads that compute.
 type worker struct {
 	start, done marcel.Semaphore
-	batches     []int // nil: the end
+	phase       *phase // the present one; nil: the end
+	batches     []int  // that count
 	sums        []ep.Sums
 	took        time.Duration
-	used        *atomic.Pointer[float64] // where the first that is through puts the CPU time of the process
+}
+
+// phase is what the workers share in one: who takes time, and the engine's rounds while all of them do.
+type phase struct {
+	workers        int32
+	cold           int
+	rounds         *atomic.Int64
+	before, within atomic.Int32 // workers that have not begun to take time, and those that have not ended
+	begin, end     moment       // the last one began; the first one ended
+}
+
+// moment is when the engine had made so many rounds.
+type moment struct {
+	at     time.Time
+	rounds int64
+}
+
+func (p *phase) now() moment { return moment{time.Now(), p.rounds.Load()} }
+
+// main is the worker's life.
+func (k *worker) main() {
+	for k.start.Acquire(); k.phase != nil; k.start.Acquire() {
+		p := k.phase
+		k.sums = k.sums[:0]
+		for i := range p.cold {
+			ep.Batch(i)
+		}
+		if p.before.Add(-1) == 0 {
+			p.begin = p.now()
+		}
+		began := time.Now()
+		for _, b := range k.batches {
+			k.sums = append(k.sums, ep.Batch(b))
+		}
+		k.took = time.Since(began)
+		if p.within.Add(-1) == p.workers-1 {
+			p.end = p.now()
+		}
+		for p.within.Load() > 0 {
+			ep.Batch(0)
+		}
+		k.done.Release()
+	}
 }
 
 // run measures once: the times of the phases in ns, means of the workers.
@@ -67,14 +116,14 @@ func (x *switching) compute(ctx context.Context, w *duo.World, rounds *atomic.In
 	}
 	defer func() {
 		for i, k := range workers {
-			k.batches = nil
+			k.phase = nil
 			k.start.Release()
 			err = errors.Join(err, joins[i]())
 		}
 	}()
 	var times [2][]float64
 	var sums [2][]ep.Sums
-	x.polls, x.cpu = 0, [2]float64{}
+	x.rounds, x.within = 0, 0
 	length := countedBatches * len(workers)
 	for first := 0; first < x.work.batches; first += length {
 		for turn := range 2 {
@@ -82,7 +131,7 @@ func (x *switching) compute(ctx context.Context, w *duo.World, rounds *atomic.In
 				return nil, nil, context.Cause(ctx)
 			}
 			engine := (first/length + turn) % 2 // off on, on off, off on
-			took, of, err := x.phase(w, workers, engine, first, min(length, x.work.batches-first), rounds)
+			took, of, err := x.play(w, workers, engine, first, min(length, x.work.batches-first), rounds)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -90,16 +139,13 @@ func (x *switching) compute(ctx context.Context, w *duo.World, rounds *atomic.In
 			sums[engine] = append(sums[engine], of...)
 		}
 	}
-	all := 0.0
-	for _, t := range times[1] {
-		all += t
-	}
-	x.polls /= all / 1e6
+	x.polls = float64(x.rounds) / max(x.within/1e6, 1e-6)
 	return times[0], times[1], errors.Join(x.work.verify(sums[0]), x.work.verify(sums[1]))
 }
 
-// phase has the workers compute n batches from first on, with the engine off (0) or on (1).
-func (x *switching) phase(w *duo.World, workers []*worker, engine, first, n int, rounds *atomic.Int64) (took float64, sums []ep.Sums, err error) {
+// play has the workers compute n batches from first on, with the engine off (0) or on (1), and
+// returns the time that a worker took for its own, the mean of all.
+func (x *switching) play(w *duo.World, workers []*worker, engine, first, n int, rounds *atomic.Int64) (took float64, sums []ep.Sums, err error) {
 	if engine == 1 {
 		stop, err := w.Hook()
 		if err != nil {
@@ -107,33 +153,18 @@ func (x *switching) phase(w *duo.World, workers []*worker, engine, first, n int,
 		}
 		defer stop()
 	}
-	deal := func(from, n int) {
-		for i, k := range workers {
-			k.batches = k.batches[:0]
-			for b := i; b < n; b += len(workers) {
-				k.batches = append(k.batches, from+b)
-			}
+	p := &phase{workers: int32(len(workers)), cold: min(coldBatches, x.work.batches), rounds: rounds}
+	p.before.Store(p.workers)
+	p.within.Store(p.workers)
+	for i, k := range workers {
+		k.phase, k.batches = p, k.batches[:0]
+		for b := i; b < n; b += len(workers) {
+			k.batches = append(k.batches, first+b)
 		}
+		k.start.Release()
 	}
-	var used atomic.Pointer[float64]
-	play := func() {
-		for _, k := range workers {
-			k.used = &used
-			k.start.Release()
-		}
-		for _, k := range workers {
-			k.done.Acquire()
-		}
-	}
-	deal(first, coldBatches*len(workers))
-	play()
-	deal(first, n)
-	used.Store(nil)
-	before, polled := processCPU(), rounds.Load()
-	play()
-	x.cpu[engine] += *used.Load() - before
-	if engine == 1 {
-		x.polls += float64(rounds.Load() - polled)
+	for _, k := range workers {
+		k.done.Acquire()
 	}
 	sums = make([]ep.Sums, n)
 	busy := 0
@@ -146,22 +177,12 @@ func (x *switching) phase(w *duo.World, workers []*worker, engine, first, n int,
 			busy++
 		}
 	}
-	return took / float64(busy), sums, nil
-}
-
-// main is the worker's life.
-func (k *worker) main() {
-	for k.start.Acquire(); k.batches != nil; k.start.Acquire() {
-		k.sums = k.sums[:0]
-		began := time.Now()
-		for _, b := range k.batches {
-			k.sums = append(k.sums, ep.Batch(b))
-		}
-		k.took = time.Since(began)
-		now := processCPU()
-		k.used.CompareAndSwap(nil, &now)
-		k.done.Release()
+	took /= float64(busy)
+	if within := p.end.at.Sub(p.begin.at); engine == 1 && within > 0 { // else one came so late that they never computed together
+		x.rounds += p.end.rounds - p.begin.rounds
+		x.within += float64(within.Nanoseconds())
 	}
+	return took, sums, nil
 }
 
 // variants are the two sides of x: its base, and the engine switched on, called name.
@@ -170,7 +191,8 @@ func (x *switching) variants(ctx context.Context, v Variant, name string, base i
 	off, on := v, v
 	off.Variant, on.Variant = "engine off", name
 	off.Base, on.Base = base, base
+	off.Paired, on.Paired = true, true
 	off.Measure, on.Measure = first, second
-	off.CPU, on.CPU, on.Polls = &x.cpu[0], &x.cpu[1], &x.polls
+	on.Polls = &x.polls
 	return []Variant{off, on}
 }

@@ -23,12 +23,13 @@ func Median(values []float64) float64 { return Quantile(values, 0.5) }
 func MedianWithin(values []float64, probability float64) (low, high float64, ok bool) {
 	n := len(values)
 	// How many of n values lie below the median is binomial. tail is the probability of at most k.
-	pmf := math.Exp2(-float64(n))
-	k, tail := 0, pmf
+	// By logarithms, for 2^-n is too small for a float64 from some thousand values on.
+	log := -float64(n) * math.Ln2
+	k, tail := 0, math.Exp(log)
 	for k < n/2 && 2*tail <= 1-probability {
-		pmf *= float64(n-k) / float64(k+1)
+		log += math.Log(float64(n-k) / float64(k+1))
 		k++
-		tail += pmf
+		tail += math.Exp(log)
 	}
 	if k == 0 {
 		return 0, 0, false

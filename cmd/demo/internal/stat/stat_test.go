@@ -51,7 +51,7 @@ func TestMedianWithin(t *testing.T) {
 	for _, test := range []struct {
 		n         int
 		low, high float64
-	}{{0, 0, 0}, {5, 0, 0}, {6, 1, 6}, {9, 2, 8}, {10, 2, 9}, {15, 4, 12}, {25, 8, 18}, {100, 40, 61}, {1000, 469, 532}} {
+	}{{0, 0, 0}, {5, 0, 0}, {6, 1, 6}, {9, 2, 8}, {10, 2, 9}, {15, 4, 12}, {25, 8, 18}, {100, 40, 61}, {1000, 469, 532}, {4000, 1938, 2063}} {
 		values := make([]float64, test.n)
 		for i := range values {
 			values[i] = float64(test.n - i)
