@@ -1,0 +1,344 @@
+package sched
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// vpState is what a VP has: the rings of its queue, and its inbox, in order of arrival.
+type vpState struct {
+	rings [ranks]string
+	inbox string
+}
+
+// collected is s after its inbox has been moved to the rings.
+func (p *past) collected(s vpState) vpState {
+	for _, id := range s.inbox {
+		r := &s.rings[p.made[id].rank]
+		*r = with(*r, int(id))
+	}
+	s.inbox = ""
+	return s
+}
+
+// next takes the next thread of rank low or a higher one out of s; -1 if there is none.
+func (s vpState) next(lifo bool, low rank, turn uint32) (vpState, int) {
+	for r := range low + 1 {
+		ring := s.rings[r]
+		if ring == "" {
+			continue
+		}
+		id := ring[0]
+		if lifo {
+			young := len(ring) - 1
+			id = ring[young]
+			if turn%anyEvery == 0 { // the youngest takes the place of another one
+				i := int(turn/anyEvery) % len(ring)
+				id = ring[i]
+				ring = ring[:i] + ring[young:] + ring[min(i+1, young):]
+			}
+			s.rings[r] = ring[:young]
+		} else {
+			s.rings[r] = ring[1:]
+		}
+		return s, int(id)
+	}
+	return s, -1
+}
+
+// loot takes the older half of s, rounded up, of what may run on vp, the highest priorities first.
+func (p *past) loot(s vpState, vp, want int) (vpState, string) {
+	loot := ""
+	for r := range s.rings {
+		for _, id := range s.rings[r] {
+			if len(loot) < want && p.made[id].mayRun(vp) {
+				loot = with(loot, int(id))
+				s.rings[r] = without(s.rings[r], int(id))
+			}
+		}
+	}
+	return s, loot
+}
+
+func (s vpState) total() (n int) {
+	for _, r := range s.rings {
+		n += len(r)
+	}
+	return n
+}
+
+// vpModel is of the queue of one VP: whoever holds it pushes, pops, yields to another, and withdraws; outsiders
+// post into its inbox; thieves steal, and others list what is there.
+//
+// Stealing and listing may be refused while another one has the VP, and that alone: otherwise
+// they get exactly what a list would give. Who lists may find that he has made too little room, and
+// come again: then he has moved the inbox before ("collect"), or not. Everything else is exact.
+func (p *past) vpModel(lifo bool) porcupine.Model {
+	m := porcupine.NondeterministicModel{
+		Init: func() []any { return []any{vpState{}} },
+		Step: func(state, in, out any) (next []any) {
+			s, op := state.(vpState), in.(queueOp)
+			if op.name == "post" {
+				s.inbox = with(s.inbox, op.thread)
+				return []any{s}
+			}
+			if op.name == "push" { // not before the inbox
+				r := &s.rings[op.rank]
+				*r = with(*r, op.thread)
+				return []any{s}
+			}
+			if op.may && out == "" || op.name == "collect" {
+				next = append(next, s)
+			}
+			s = p.collected(s)
+			switch op.name {
+			case "pop":
+				got := -1
+				if s, got = s.next(lifo, ranks-1, op.turn); got != out {
+					return nil
+				}
+			case "yield":
+				after, got := s.next(lifo, op.rank, op.turn)
+				if got != out {
+					return nil
+				}
+				if got >= 0 {
+					if r := &after.rings[op.rank]; lifo {
+						*r = with("", op.thread) + *r
+					} else {
+						*r = with(*r, op.thread)
+					}
+					s = after
+				}
+			case "withdraw": // from either end
+				r := &s.rings[op.rank]
+				id := with("", op.thread)
+				there := *r != "" && ((*r)[:1] == id || (*r)[len(*r)-1:] == id)
+				if there != out {
+					return nil
+				}
+				if there {
+					*r = without(*r, op.thread)
+				}
+			case "steal":
+				want := (s.total() + 1) / 2
+				if reckless {
+					want = min(len(out.(string)), s.total())
+				}
+				loot := ""
+				if s, loot = p.loot(s, op.vp, want); loot != out {
+					return next
+				}
+			case "list":
+				all := ""
+				for _, r := range s.rings {
+					all += r
+				}
+				if all != out {
+					return next
+				}
+			}
+			return append(next, s)
+		},
+	}
+	return m.ToModel()
+}
+
+// take gets v for LWP id, from whoever has it.
+func (v *vp) takeFor(id uint32) {
+	for !v.word.tryEnter(id) && !v.word.claim(id) && !v.word.seize(v.word.load(), id) {
+		runtime.Gosched()
+	}
+}
+
+// letGoOf ends that: the thread of LWP id goes on, or v is free.
+func (v *vp) letGoOf(id uint32, stay bool) {
+	if stay {
+		v.word.leave(id)
+	} else {
+		v.release()
+	}
+}
+
+// TestVPQueueIsLinearizable: two LWPs that take the VP from each other, two thieves, two
+// outsiders, and one that lists.
+func TestVPQueueIsLinearizable(t *testing.T) {
+	defer func(n int) { minRing = n }(minRing)
+	minRing = 2
+	for _, policy := range []Policy{Fair, LIFO} {
+		for round := range rounds(1500) {
+			vpRound(t, round, policy == LIFO)
+		}
+	}
+}
+
+func vpRound(t *testing.T, round int, lifo bool) {
+	s := planted(t, "core:4 pu:1", 0)
+	o := s.vps[0]
+	if lifo {
+		o.q.odd = lifoBit
+		o.turn = uint32(anyEvery - round%anyEvery) // one pop in so many is an odd one
+	}
+	var p past
+	draw := func(r *rand.Rand) (id int, x *thread) {
+		var vps VPSet
+		if r.IntN(3) == 0 { // the owner may always
+			vps.Set(0)
+			vps.Set(r.IntN(3))
+		}
+		return p.thread(s, rank(r.IntN(2))+defaultRank-rank(round%2), vps)
+	}
+	lwp := func(id int, r *rand.Rand) {
+		me := uint32(id + 1)
+		op := queueOp{name: []string{"push", "push", "pop", "yield", "withdraw"}[r.IntN(5)]}
+		var x *thread
+		switch op.name {
+		case "push", "yield":
+			op.thread, x = draw(r)
+			op.rank = x.lane.rank()
+		case "withdraw":
+			if x = p.any(r); x == nil {
+				return
+			}
+			op.thread = p.id(x)
+			op.rank = x.lane.rank()
+		}
+		p.do(id, op, func(op *queueOp) any {
+			o.takeFor(me)
+			if r.IntN(4) == 0 {
+				runtime.Gosched() // the others find it held
+			}
+			defer o.letGoOf(me, r.IntN(4) > 0)
+			switch op.name {
+			case "push":
+				o.ready(x, true)
+				p.known(x)
+			case "pop":
+				got := o.pop()
+				op.turn = o.turn
+				return p.id(got)
+			case "yield":
+				got, what := o.swap(x)
+				op.turn = o.turn
+				if got != nil && what == opReady {
+					o.requeue(x)
+				}
+				return p.id(got)
+			case "withdraw":
+				if o.inbox.Load() != nil {
+					o.collect()
+				}
+				return o.q.withdraw(x, 1)
+			}
+			return nil
+		})
+	}
+	thief := func(id int, r *rand.Rand) {
+		v := s.vps[id-1] // 2 and 3 have VPs 1 and 2
+		p.do(id, queueOp{name: "steal", vp: v.id, may: true}, func(*queueOp) any {
+			n, loot := v.borrow(o), ""
+			for x := v.pop(); x != nil; x = v.pop() {
+				loot = with(loot, p.id(x))
+				n--
+			}
+			if n != 0 {
+				t.Errorf("the thief says of %d threads too many or too few", n)
+			}
+			return loot
+		})
+	}
+	outsider := func(id int, r *rand.Rand) {
+		x, post := draw(r)
+		p.do(id, queueOp{name: "post", thread: x}, func(*queueOp) any { o.post(post); return nil })
+		p.known(post)
+	}
+	lister := func(id int, r *rand.Rand) {
+		if r.IntN(3) > 0 {
+			return
+		}
+		begin, all := p.now.Add(1), ""
+		for _, h := range o.seeds(nil) {
+			all = with(all, p.id(h.t))
+		}
+		end := p.now.Add(1)
+		p.add(id, queueOp{name: "collect"}, nil, begin, end)
+		p.add(id, queueOp{name: "list", may: true}, all, begin, end)
+	}
+	together(round, 6, lwp, lwp, thief, thief, outsider, outsider, lister)
+	p.excuse(func(op queueOp) bool { return op.name != "post" })
+	p.check(t, p.vpModel(lifo))
+	left := o.q.total()
+	for x := o.inbox.Load(); x != nil; x = x.link {
+		left++
+	}
+	if want := p.left(); left != want {
+		t.Fatalf("%d threads are left, want %d", left, want)
+	}
+}
+
+// left is how many threads went in and did not come out.
+func (p *past) left() (n int) {
+	for _, o := range p.ops {
+		switch op := o.Input.(queueOp); op.name {
+		case "push", "post":
+			n++
+		case "pop":
+			if o.Output != -1 {
+				n--
+			}
+		case "withdraw":
+			if o.Output == true {
+				n--
+			}
+		case "steal":
+			n -= len(o.Output.(string))
+		}
+	}
+	return n
+}
+
+// TestVPQueueModel: the check finds what it is there for.
+func TestVPQueueModel(t *testing.T) {
+	p := past{made: []made{{rank: 2}, {rank: 2}, {rank: 1}, {2, OneVP(0)}}}
+	type ops = []porcupine.Operation
+	op := func(o queueOp, out any, begin, end int64) porcupine.Operation {
+		return porcupine.Operation{Input: o, Output: out, Call: begin, Return: end}
+	}
+	push := func(id int, begin int64) porcupine.Operation {
+		return op(queueOp{name: "push", thread: id, rank: p.made[id].rank}, nil, begin, begin+1)
+	}
+	pop := func(got int, begin int64) porcupine.Operation {
+		return op(queueOp{name: "pop", turn: 1}, got, begin, begin+1)
+	}
+	steal := func(may bool, got string, begin int64) porcupine.Operation {
+		return op(queueOp{name: "steal", vp: 1, may: may}, got, begin, begin+1)
+	}
+	post := op(queueOp{name: "post", thread: 0}, nil, 1, 2)
+	for _, c := range []struct {
+		name string
+		lifo bool
+		ops  ops
+		ok   bool
+	}{
+		{"in order", false, ops{push(0, 1), push(1, 3), pop(0, 5), pop(1, 7), pop(-1, 9)}, true},
+		{"out of order", false, ops{push(0, 1), push(1, 3), pop(1, 5)}, false},
+		{"LIFO", true, ops{push(0, 1), push(1, 3), pop(1, 5), pop(0, 7)}, true},
+		{"twice", false, ops{push(0, 1), pop(0, 3), pop(0, 5)}, false},
+		{"lost", false, ops{push(0, 1), pop(-1, 3)}, false},
+		{"lost in the inbox", false, ops{post, pop(-1, 3)}, false},
+		{"the lower priority first", false, ops{push(0, 1), push(2, 3), pop(0, 5)}, false},
+		{"half", false, ops{push(0, 1), push(1, 3), steal(false, "\x00", 5), pop(1, 7)}, true},
+		{"more than half", false, ops{push(0, 1), push(1, 3), steal(false, "\x00\x01", 5)}, false},
+		{"stolen and kept", false, ops{push(0, 1), steal(false, "\x00", 3), pop(0, 5)}, false},
+		{"one that must stay", false, ops{push(3, 1), steal(false, "\x03", 3)}, false},
+		{"a theft refused for no reason", false, ops{push(0, 1), steal(false, "", 3)}, false},
+		{"a theft refused", false, ops{push(0, 1), steal(true, "", 3), pop(0, 5)}, true},
+	} {
+		if porcupine.CheckOperations(p.vpModel(c.lifo), c.ops) != c.ok {
+			t.Errorf("%s: possible %v", c.name, !c.ok)
+		}
+	}
+}
