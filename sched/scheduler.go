@@ -376,10 +376,13 @@ func (s *Scheduler) admitted() bool {
 	s.bornOutside.Add(1)
 	for s.closing.Load() {
 		if s.stopping.Load() {
-			s.bornOutside.Add(^uint64(0))
+			s.dismiss()
 			return false
 		}
 		giveWay() // it is being decided
 	}
 	return true
 }
+
+// dismiss takes back what admitted has counted: there will be no such thread.
+func (s *Scheduler) dismiss() { s.bornOutside.Add(^uint64(0)) }

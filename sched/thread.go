@@ -191,6 +191,9 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 	if a.Level != 0 {
 		t.assign(t.vp.nodeAt(a.Level))
 	}
+	if c == nil {
+		s.admit() // before the bubble counts the thread, which would never end
+	}
 	if a.Bubble != nil {
 		err := ErrNoBubble
 		if a.Bubble.made() {
@@ -199,6 +202,9 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 			a.Bubble.s.forest.Unlock()
 		}
 		if err != nil {
+			if c == nil {
+				s.dismiss()
+			}
 			c.Leave()
 			panic(fmt.Sprintf("%v (spawn)", err))
 		}
@@ -210,9 +216,7 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 		storeRel64(&t.vp.born, t.vp.born+1)
 		t.vp.ready(t, true)
 	} else {
-		if c == nil {
-			s.admit()
-		} else {
+		if c != nil {
 			s.bornOutside.Add(1)
 		}
 		t.vp.post(t)
