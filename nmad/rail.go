@@ -3,6 +3,7 @@ package nmad
 import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/strategy"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // MaxRails is how many rails a gate has at most.
@@ -21,6 +22,8 @@ type rail struct {
 
 	network string // the driver that a driver that is a choice has chosen; else ""
 	choice  string // why
+
+	place driver.Place // near which processors the link lies
 
 	cost strategy.Cost // what it costs to move bytes over it
 	why  string        // where cost comes from: default, measured
@@ -47,6 +50,20 @@ func (l *rail) bind(link driver.Link) {
 	if b, ok := link.(driver.Borrower); ok {
 		l.push.back, l.pull.back = b.ReturnPush, b.ReturnPull
 	}
+	l.place = driver.Place{Node: -1}
+	if p, ok := link.(driver.Placed); ok {
+		l.place = p.Place()
+	}
+}
+
+// near is the processors from which polling the gate is cheap, for its task: those of its rails. Empty:
+// any. Rails that are as near to all of them have no say; where rails lie on several nodes
+// the task goes to what these have in common.
+func (g *Gate) near() (set topo.CPUSet) {
+	for i := range g.rails {
+		set = set.Or(g.rails[i].place.CPUs)
+	}
+	return set
 }
 
 // load is the rail as a strategy sees it. Under mu.
@@ -134,6 +151,10 @@ type RailInfo struct {
 	// Of a driver that is a choice, like auto, once the gate has its links:
 	Network string // the driver that was chosen
 	Choice  string // why
+
+	// Once the gate has its links:
+	Near   string // processors from which it is polled, such as "0-3,8"; "": any of this process
+	Placed string // why: where the memory or the network device of the link lies; "": it lies nowhere in particular
 }
 
 // ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.
@@ -162,7 +183,7 @@ func (g *Gate) Rails() []RailInfo {
 	infos := make([]RailInfo, len(g.rails))
 	for i := range g.rails {
 		l := &g.rails[i]
-		infos[i] = RailInfo{l.name, l.cost.Latency, l.cost.Bandwidth, l.why, float64(shares[i]) / ShareOf, l.network, l.choice}
+		infos[i] = RailInfo{l.name, l.cost.Latency, l.cost.Bandwidth, l.why, float64(shares[i]) / ShareOf, l.network, l.choice, l.place.CPUs.String(), l.place.Why}
 	}
 	return infos
 }

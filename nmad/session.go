@@ -206,6 +206,7 @@ func (s *Session) install(g *Gate) error {
 		}
 	}
 	g.task.Init("nmad gate", g.tick, opt)
+	g.task.SetCPUs(g.near())
 	if err := s.cfg.Engine.Submit(&g.task); err != nil {
 		return fmt.Errorf("poll the link to rank %d: %w", g.rank, err)
 	}

@@ -56,6 +56,12 @@
 // says whether: "auto" (the default) as is measured to be faster, "two" never, "single" always
 // when the system allows it.
 //
+// # Where a link lies
+//
+// A link may know near which processors it lies, on a machine of several NUMA nodes: see [Placed].
+// Who uses it has it polled from there. That of shared memory asks the kernel for memory
+// of the receiver's node; that of TCP lies where its network device does.
+//
 // # Choosing a driver
 //
 // Drivers register under their name when their package is imported; [Lookup]

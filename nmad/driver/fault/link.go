@@ -43,6 +43,14 @@ func newLink(inner driver.Link, p Plan, own, peer int, number uint64) *Link {
 // MaxBody implements driver.Link.
 func (l *Link) MaxBody() int { return l.inner.MaxBody() }
 
+// Place implements driver.Placed for a link that is one.
+func (l *Link) Place() driver.Place {
+	if p, ok := l.inner.(driver.Placed); ok {
+		return p.Place()
+	}
+	return driver.Place{Node: -1}
+}
+
 // Send implements driver.Link.
 func (l *Link) Send(h *driver.Header, body []byte) (bool, error) {
 	if l.right(h, len(body)) && l.refuse(sends) {

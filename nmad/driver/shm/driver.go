@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/numa"
 )
 
 // Name of the driver.
@@ -14,6 +15,8 @@ type Driver struct {
 	geo    *geometry // nil: standard
 	policy policy    // copyAuto: what the environment says
 	least  int       // bytes of the shortest message that may be offered; 0: leastOffer
+
+	home func() driver.Place // where what arrives should lie, of the calling thread; nil: numa.Here
 }
 
 // Name implements driver.Driver.
@@ -24,6 +27,13 @@ func (d Driver) geometry() geometry {
 		return *d.geo
 	}
 	return standard
+}
+
+func (d Driver) homes() func() driver.Place {
+	if d.home != nil {
+		return d.home
+	}
+	return numa.Here
 }
 
 // ways is how links may carry long messages.

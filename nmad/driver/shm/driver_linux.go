@@ -30,6 +30,7 @@ type endpoint struct {
 	door.Endpoint
 	geo  geometry
 	ways ways
+	home func() driver.Place
 }
 
 // Open implements driver.Driver. It listens on an abstract Unix socket, which
@@ -39,7 +40,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
-	e := &endpoint{geo: d.geometry()}
+	e := &endpoint{geo: d.geometry(), home: d.homes()}
 	e.Endpoint = door.Endpoint{Name: Name, Config: c, MaxBody: e.geo.maxBody, Reach: e.reach}
 	err := e.geo.check()
 	if err != nil {
@@ -74,7 +75,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	if _, err := hello.Dialer(conn, e.Me(), rank); err != nil {
 		return nil, err
 	}
-	p, err := createParts(e.geo)
+	p, err := createParts(e.geo, e.home)
 	defer p.close()
 	if err != nil {
 		return nil, hello.Refuse(conn, hello.Refused("%v", err))
@@ -92,6 +93,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 		return nil, fmt.Errorf("%w: %d bytes say that it took the segment, should be %d", driver.ErrProtocol, len(mapped), evidenceSize)
 	}
 	p.theirs.decode(mapped)
+	p.mem.fetch(p.geo, 0) // the listener has chosen where it is
 	l, err := p.link(uc, rank, true, e.ways)
 	if err != nil {
 		return nil, err
@@ -108,7 +110,7 @@ func (e *endpoint) receive(conn net.Conn) (int, driver.Link, error) {
 	}
 	rank := int(peer.Rank)
 	uc := conn.(*net.UnixConn)
-	p, err := receiveParts(uc)
+	p, err := receiveParts(uc, e.home)
 	defer p.close()
 	if err != nil {
 		return rank, nil, hello.Refuse(conn, hello.Refused("%v", err))

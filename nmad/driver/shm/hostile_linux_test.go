@@ -137,7 +137,7 @@ func TestHostilePeer(t *testing.T) {
 // time, through a mapping of its own.
 func TestHostileWhilePolling(t *testing.T) {
 	for range 20 {
-		p, err := createParts(tiny)
+		p, err := createParts(tiny, nowhere)
 		if err != nil {
 			t.Fatal(err)
 		}

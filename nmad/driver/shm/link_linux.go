@@ -79,6 +79,8 @@ type link struct {
 	reader process // the peer, if its memory can be read
 	_      [padding]byte
 	ha     hand // Arm, Disarm
+	_      [padding]byte
+	place  driver.Place
 }
 
 // hand is what a direction needs for the rare system call.
@@ -89,6 +91,9 @@ type hand struct {
 
 // MaxBody implements driver.Link.
 func (l *link) MaxBody() int { return int(l.tx.maxBody) }
+
+// Place implements driver.Placed.
+func (l *link) Place() driver.Place { return l.place }
 
 // Send implements driver.Link. It never buffers: true means that the peer can see it.
 func (l *link) Send(h *driver.Header, body []byte) (bool, error) {

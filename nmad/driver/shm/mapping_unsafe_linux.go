@@ -20,15 +20,15 @@ func mapSegment(fd int, g geometry) (mapping, error) {
 	if err != nil {
 		return mapping{}, fmt.Errorf("cannot map a segment of %d bytes: %w", size, err)
 	}
-	m := mapping{unsafe.Slice((*byte)(p), size)}
-	// Fetch now what every message touches; the rest comes as it is used. Where
-	// the kernel is too old for it (before 5.14), all of it does.
-	for d := range 2 {
-		l := g.direction(d)
-		from := l.credit &^ (pageSize - 1)
-		_ = unix.Madvise(m.mem[from:l.bodies], unix.MADV_POPULATE_WRITE)
-	}
-	return m, nil
+	return mapping{unsafe.Slice((*byte)(p), size)}, nil
+}
+
+// fetch has the kernel provide now what every message of direction d touches; the rest comes as it is
+// used. Where the kernel is too old for it (before 5.14), all of it does.
+func (m mapping) fetch(g geometry, d int) {
+	l := g.direction(d)
+	from := l.credit &^ (pageSize - 1)
+	_ = unix.Madvise(m.mem[from:l.bodies], unix.MADV_POPULATE_WRITE)
 }
 
 // unmap ends a mapping in which nobody has been yet.

@@ -24,6 +24,7 @@ type parts struct {
 	mem     mapping
 	nonce   *nonce   // of this process
 	theirs  evidence // of the peer's
+	place   driver.Place
 }
 
 var noParts = parts{segment: -1, bells: [2]int{-1, -1}}
@@ -41,7 +42,7 @@ func (p *parts) close() {
 }
 
 // createParts makes new parts, for the dialer. close must be called in any case.
-func createParts(g geometry) (p parts, err error) {
+func createParts(g geometry, home func() driver.Place) (p parts, err error) {
 	p = noParts
 	p.geo, p.nonce = g, newNonce()
 	if p.segment, err = createSegment(g); err != nil {
@@ -53,13 +54,16 @@ func createParts(g geometry) (p parts, err error) {
 			return p, fmt.Errorf("cannot create an eventfd: %w", err)
 		}
 	}
-	p.mem, err = mapSegment(p.segment, g)
-	return p, err
+	if p.mem, err = mapSegment(p.segment, g); err != nil {
+		return p, err
+	}
+	p.place = p.mem.locate(g, 1, home())
+	return p, nil
 }
 
 // receiveParts takes the parts that the dialer sends, and checks all that can be
 // checked. close must be called in any case.
-func receiveParts(c *net.UnixConn) (p parts, err error) {
+func receiveParts(c *net.UnixConn, home func() driver.Place) (p parts, err error) {
 	p = noParts
 	p.nonce = newNonce()
 	fds, err := p.receive(c)
@@ -87,8 +91,12 @@ func receiveParts(c *net.UnixConn) (p parts, err error) {
 			return p, err
 		}
 	}
-	p.mem, err = mapSegment(p.segment, p.geo)
-	return p, err
+	if p.mem, err = mapSegment(p.segment, p.geo); err != nil {
+		return p, err
+	}
+	p.place = p.mem.locate(p.geo, 0, home())
+	p.mem.fetch(p.geo, 1) // the dialer has chosen where it is
+	return p, nil
 }
 
 // receive reads one frameSegment with its descriptors; those that came are
@@ -170,7 +178,7 @@ func (p *parts) link(c *net.UnixConn, rank int, dialer bool, w ways) (*link, err
 	}
 	l.interval = asm.ToCycles(int64(glanceEvery))
 	l.gates = gate.New(numGates, free(l.ep, l.sock, l.bell, l.peerBell))
-	l.mem, l.nonce = p.mem, p.nonce
+	l.mem, l.nonce, l.place = p.mem, p.nonce, p.place
 	l.meet(p.theirs.holder(l.sock), w)
 	_ = unix.Close(p.segment)
 	*p = noParts
@@ -188,7 +196,7 @@ func newLink(mem []byte, g geometry, me int) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{}
+	l := &link{place: driver.Place{Node: -1}}
 	l.mine, l.theirs = viewFlags(mem)
 	if me == 1 {
 		l.mine, l.theirs = l.theirs, l.mine

@@ -290,7 +290,7 @@ func fillWith(b []byte, n int) {
 // TestClosedMemory: Close gives the memory back at once, and what others of
 // this process are still doing with it hurts nobody.
 func TestClosedMemory(t *testing.T) {
-	p, err := createParts(tiny)
+	p, err := createParts(tiny, nowhere)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/door"
+	"github.com/pm2-go/pm2/nmad/driver/internal/numa"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
 )
 
@@ -32,7 +33,8 @@ func (d Driver) network() stream.Network {
 	return stream.Network{
 		Name: Name, Dial: "tcp", Hint: "is its process running, and is this its address?",
 		MaxBody: d.maxBody(), Gather: stream.MostGathered, Check: checkAddress,
-		Take: func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
+		Take:  func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
+		Place: func(c stream.Conn) driver.Place { return numa.Through(c.LocalAddr()) },
 	}
 }
 

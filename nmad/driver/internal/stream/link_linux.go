@@ -59,6 +59,8 @@ type link struct {
 	rt    gathering
 	_     [padding]byte
 	armed [numTracks]uint32 // what ep waits for, of either socket, 0: nothing, it is not in the set; by Arm and Disarm
+	_     [padding]byte
+	place driver.Place
 }
 
 // padding separates what different cores write, in bytes.
@@ -67,6 +69,10 @@ const padding = 128
 // newLink makes a link of the two connections, which are closed in any case.
 func newLink(n *Network, conns [numTracks]Conn, rank, peerBody int) (_ *link, err error) {
 	l := &link{name: n.Name, rank: rank, maxBody: min(n.MaxBody, peerBody), fd: [numTracks]int{-1, -1}, ep: -1}
+	l.place.Node = -1
+	if n.Place != nil {
+		l.place = n.Place(conns[trackSmall])
+	}
 	closeAll := func() {
 		for _, fd := range []int{l.ep, l.fd[trackSmall], l.fd[trackLarge]} {
 			if fd >= 0 {
@@ -96,6 +102,9 @@ func newLink(n *Network, conns [numTracks]Conn, rank, peerBody int) (_ *link, er
 
 // MaxBody implements driver.Link: the smaller one of what the two sides offer.
 func (l *link) MaxBody() int { return l.maxBody }
+
+// Place implements driver.Placed.
+func (l *link) Place() driver.Place { return l.place }
 
 // Send implements driver.Link: one system call, and none if the header is
 // wrong, or in a batch. What the kernel takes no more of stays in the buffer of the link.

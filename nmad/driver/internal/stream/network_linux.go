@@ -29,6 +29,8 @@ type Network struct {
 	// Take makes the socket of a connection ours, non-blocking, and sets it up. It
 	// closes the connection in any case; the socket lives on in the descriptor.
 	Take func(Conn) (fd int, err error)
+	// Place says near which processors a connection lies. nil: it has no place.
+	Place func(Conn) driver.Place
 }
 
 // Listen opens the endpoint of a process that listens with ln, which it owns from

@@ -1,0 +1,64 @@
+package numa
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// one is the place of everything on a machine of one node.
+var one = driver.Place{Node: -1, Why: "the machine has one NUMA node"}
+
+// Home is where memory should lie through which messages arrive at a process that may use the
+// processors cpus of machine t, and of which a thread on processor cpu (-1: unknown) is
+// about to touch it.
+func Home(t *topo.Topology, cpus topo.CPUSet, cpu int) driver.Place {
+	if single(t) {
+		return one
+	}
+	switch mine := nodes(t, cpus); len(mine) {
+	case 0:
+		return driver.Place{Node: -1, Why: "it is not known to which NUMA node the processors of this process belong"}
+	case 1:
+		return driver.Place{Node: mine[0].OS, CPUs: cpus.And(mine[0].CPUs), Why: "all processors of this process are there"}
+	default:
+		why := "this process may run on the NUMA nodes " + numbers(mine)
+		for _, n := range mine {
+			if n.CPUs.Has(cpu) {
+				return driver.Place{Node: n.OS, CPUs: cpus.And(n.CPUs), Why: fmt.Sprintf("%s, and the link was made on processor %d", why, cpu)}
+			}
+		}
+		return driver.Place{Node: -1, Why: why + ", and it is not known on which of them the link was made"}
+	}
+}
+
+// single says whether there is but one node with memory.
+func single(t *topo.Topology) bool {
+	n := len(t.At(topo.NUMA))
+	for _, it := range t.Outside {
+		if it.Kind == topo.NUMA {
+			n++
+		}
+	}
+	return n <= 1
+}
+
+// nodes lists those in which some of the processors are.
+func nodes(t *topo.Topology, cpus topo.CPUSet) (mine []*topo.Item) {
+	for _, n := range t.At(topo.NUMA) {
+		if n.CPUs.Intersects(cpus) {
+			mine = append(mine, n)
+		}
+	}
+	return mine
+}
+
+func numbers(items []*topo.Item) string {
+	words := make([]string, len(items))
+	for i, it := range items {
+		words[i] = fmt.Sprint(it.OS)
+	}
+	return strings.Join(words, ", ")
+}
