@@ -74,10 +74,23 @@ func printRails(w io.Writer, g *nmad.Gate) error {
 			fmt.Fprintf(t, "%s has chosen %s, as %s\n", r.Name, r.Network, r.Choice)
 		}
 	}
+	for _, r := range rails {
+		if r.Placed != "" {
+			fmt.Fprintf(t, "%s is polled from %s: %s\n", r.Name, processors(r.Near), r.Placed)
+		}
+	}
 	if best != 0 {
 		fmt.Fprintf(t, "short messages go over %s, the first rail; %s has less latency: name it first\n", rails[0].Name, rails[best].Name)
 	}
 	return t.Flush()
+}
+
+// processors puts a list of them into words.
+func processors(list string) string {
+	if list == "" {
+		return "any processor"
+	}
+	return "the processors " + list
 }
 
 // printPoints prints what was measured of the first rail: the others carry no short messages.
