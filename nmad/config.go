@@ -89,6 +89,7 @@ type Config struct {
 	names    []string
 	listen   []string
 	costs    map[string]strategy.Cost // by name, if measured
+	limits   map[string]int           // likewise, up to which size eager is not slower than a rendezvous over that rail; 0: not measured
 }
 
 // Values of Config.Link.
@@ -235,13 +236,25 @@ func (c *Config) readProfile() error {
 	if len(c.networks) == 0 {
 		return nil
 	}
-	if r, ok := p.Rails[c.names[0]]; ok && c.Eager == 0 && r.Eager > 0 {
-		c.Eager, c.eagerFrom = r.Eager, c.measured()
+	c.costs, c.limits = map[string]strategy.Cost{}, map[string]int{}
+	limits, costs := make([]int, len(c.names)), make([]strategy.Cost, len(c.names))
+	for i, name := range c.names {
+		costs[i] = strategy.DefaultCost
+		r := p.Rails[name]
+		if r.Bandwidth > 0 {
+			costs[i] = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}
+			c.costs[name] = costs[i]
+		}
+		limits[i], c.limits[name] = r.Eager, r.Eager
 	}
-	c.costs = map[string]strategy.Cost{}
-	for _, name := range c.names {
-		if r, ok := p.Rails[name]; ok && r.Bandwidth > 0 {
-			c.costs[name] = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}
+	s, err := strategy.Lookup(c.Strategy)
+	if err != nil {
+		return err // complete has looked it up
+	}
+	if limit, rail := eagerLimit(s, costs, limits); c.Eager == 0 && limit > 0 {
+		c.Eager, c.eagerFrom = limit, c.measured()
+		if rail > 0 {
+			c.eagerFrom += ", beside a rendezvous over " + c.names[rail]
 		}
 	}
 	return nil

@@ -83,8 +83,10 @@
 // it (package strategy, Config.Strategy, PM2_STRATEGY). Where each packet costs a system call those
 // that wait leave in one (driver.Batcher), and the announcement of a message that is posted while others are
 // on their way waits for the next poll, so that many are announced at once (putsOff).
-// Gate.Protocols, or demo explain-protocol, tells which message takes which protocol, and
-// why. A synchronous send takes the rendezvous at any size. request.go draws the states of a request, mover.go those of
+// Up to which size that is worth it is sampled for each rail (threshold.go); what is short enough for
+// it takes a way of its own inside the driver (driver.Shorter). Gate.Protocols and Gate.Exceptions,
+// or demo explain-protocol, tell which message takes which protocol, and why. A
+// synchronous send takes the rendezvous at any size. request.go draws the states of a request, mover.go those of
 // a transfer, closing.go those of a gate. docs/wire.md has every frame.
 //
 // # Rails
@@ -96,7 +98,7 @@
 // split-balance so that all rails end together, by what they were measured to cost
 // (Gate.Sample, Config.Profile) and by how they get on; under split-equal in equal shares;
 // else each message whole, over the rail that ends it first. Gate.Rails tells who
-// gets how much and why, Stats.Rails who got it. The loss of one rail is the loss of the peer.
+// gets how much and why, where each rail lies and from which processors it is polled, Stats.Rails who got it. The loss of one rail is the loss of the peer.
 //
 // # Guarantees
 //

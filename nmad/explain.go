@@ -4,20 +4,25 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
 // Protocol is how messages of a range of sizes travel through a gate.
 type Protocol struct {
 	From, To uint64 // bytes; To is math.MaxUint64 where there is no end
-	Name     string // "eager", "rendezvous", ...
-	Rail     string // name of the driver; of several rails all that may carry a part of it, see Gate.Rails
+	Name     string // "short", "eager", "rendezvous", ...
+	Rail     string // name of the driver; of several rails all that carry a part of it if nothing else is under way, see Gate.Rails
 	Why      string // where the bounds come from: default, environment, configuration, measured
 }
 
 // Protocols tells which protocol messages of which size take through this gate, and why:
-// a table in order of size, without gaps. A synchronous send takes the rendezvous at
-// any size, and so does a short message for which the receiver has no memory left. A gate
+// a table in order of size, without gaps. What else than its size decides is in Exceptions. A gate
 // that has no links yet does not know more than that it will make them: see Link.
+//
+//	short       eager, in the way that the driver has for the shortest bodies
+//	eager       header and body in one packet, over the first rail; aside, if the receive is not there yet
+//	rendezvous  announced over the first rail; the receiver asks for the bytes, over one rail or several
 func (g *Gate) Protocols() []Protocol {
 	if !g.made() {
 		return nil
@@ -30,27 +35,124 @@ func (g *Gate) Protocols() []Protocol {
 			{selfEager + 1, math.MaxUint64, "copy", "self", "default: a long message waits for its receive and is copied once"},
 		}
 	}
-	if g.linking != nil && g.linking.stage != linked {
-		return []Protocol{{0, math.MaxUint64, "link, then as it says", g.railNames(), "nothing was sent yet"}}
+	if !g.linked() {
+		return []Protocol{{0, math.MaxUint64, "link, then as it says", g.railNames(nil), "nothing was sent yet"}}
 	}
-	eager := uint64(g.tx.eager)
-	why := g.why
-	if g.tx.eager == g.tx.room {
-		why = fmt.Sprintf("default: the largest packet of %s", g.rails[0].name)
-		if g.why != "" {
-			why = fmt.Sprintf("%s, as far as the largest packet of %s goes", g.why, g.rails[0].name)
-		}
-	}
-	return []Protocol{
-		{0, eager, "eager", g.rails[0].name, why},
-		{eager + 1, math.MaxUint64, "rendezvous", g.railNames(), why},
-	}
+	return append(g.eagerRows(), g.rendezvousRows()...)
 }
 
-func (g *Gate) railNames() string {
-	names := make([]string, len(g.rails))
+// linked says that the gate has its links. Under mu.
+func (g *Gate) linked() bool { return g.linking == nil || g.linking.stage == linked }
+
+// limitWhy says where the eager limit comes from. Under mu.
+func (g *Gate) limitWhy() string {
+	switch {
+	case g.tx.eager != g.tx.room:
+		return g.why
+	case g.why != "":
+		return fmt.Sprintf("%s, as far as the largest packet of %s goes", g.why, g.rails[0].name)
+	}
+	return fmt.Sprintf("default: the largest packet of %s", g.rails[0].name)
+}
+
+// eagerRows are those of messages that go over the small track. Under mu.
+func (g *Gate) eagerRows() (rows []Protocol) {
+	first, from := &g.rails[0], 0
+	if short := min(first.short, g.tx.eager); short >= 0 {
+		rows = append(rows, Protocol{0, uint64(short), "short", first.name, "default: " + first.how})
+		from = short + 1
+	}
+	if from <= g.tx.eager {
+		rows = append(rows, Protocol{uint64(from), uint64(g.tx.eager), "eager", first.name, g.limitWhy()})
+	} else if g.tx.eager < first.short {
+		rows[0].Why = g.limitWhy()
+	}
+	return rows
+}
+
+// rendezvousRows are those of messages that are announced. Under mu.
+func (g *Gate) rendezvousRows() (rows []Protocol) {
+	costs := make([]strategy.Cost, len(g.rails))
 	for i := range g.rails {
-		names[i] = g.rails[i].name
+		costs[i] = g.rails[i].cost
+	}
+	all := ranges(g.strategy, costs, g.tx.eager+1)
+	for i, r := range all {
+		row := Protocol{r.from, math.MaxUint64, "rendezvous", g.railNames(r.rails), g.limitWhy()}
+		if i > 0 {
+			row.Why = fmt.Sprintf("strategy %s, by what the rails cost", g.strategy.Name())
+		}
+		if i+1 < len(all) {
+			row.To = all[i+1].from - 1
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// railNames lists those of some; nil: of all.
+func (g *Gate) railNames(some []bool) string {
+	var names []string
+	for i := range g.rails {
+		if some == nil || some[i] {
+			names = append(names, g.rails[i].name)
+		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// Exception is a circumstance in which messages take another protocol than their size says.
+type Exception struct {
+	When string // the circumstance
+	Name string // of the protocol: "rendezvous", "aggregate", ...
+	Why  string
+}
+
+// Exceptions tells what else than its size decides how a message travels through this gate. There is
+// nothing to tell of the gate to the own rank, nor of one that has no links yet.
+func (g *Gate) Exceptions() []Exception {
+	if !g.made() {
+		return nil
+	}
+	g.mu.lock()
+	defer g.release()
+	if g.link == nil || !g.linked() {
+		return nil
+	}
+	all := []Exception{
+		{"a synchronous send, of any size", "rendezvous", "that the receiver asks for the bytes says that its receive is there; an empty message is asked for, too"},
+		{"the receiver has no memory left for messages without a receive", "rendezvous",
+			fmt.Sprintf("it keeps %d bytes from this process", g.tx.window)},
+	}
+	if longest := g.joinable(); longest >= 0 {
+		all = append(all, Exception{
+			fmt.Sprintf("up to %d messages of up to %d bytes that wait for the network", maxAggregate, longest), "aggregate",
+			fmt.Sprintf("strategy %s puts them into one packet of up to %d bytes", g.strategy.Name(), g.tx.room),
+		})
+		all = append(all, Exception{
+			fmt.Sprintf("up to %d messages of up to %d bytes from threads that a packet has woken together", gatherMost, min(longest, gatherLongest)), "aggregate",
+			fmt.Sprintf("strategy %s has the first of them wait for the others", g.strategy.Name()),
+		})
+	}
+	return all
+}
+
+// joinable is the longest message that the strategy puts into a packet with another one; -1: none. Under mu.
+func (g *Gate) joinable() int {
+	p := strategy.Packet{Messages: 1, Bytes: aggregateHead, Room: g.tx.room}
+	joins := func(size int) bool {
+		return p.Bytes+aggregateHead+size <= p.Room && g.strategy.Joins(p, strategy.Item{Size: size, Eager: true})
+	}
+	if !joins(0) {
+		return -1
+	}
+	from, to := 0, g.tx.eager+1 // from joins, to does not, or is not eager
+	for to-from > 1 {
+		if middle := from + (to-from)/2; joins(middle) {
+			from = middle
+		} else {
+			to = middle
+		}
+	}
+	return from
 }

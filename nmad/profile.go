@@ -14,7 +14,7 @@ type Profile struct {
 
 // Rail is what was measured of one driver, or of one of several rails with that driver.
 type Rail struct {
-	Eager     int     `json:"eager,omitempty"`      // longest message that is faster eagerly than by rendezvous, in bytes; 0: not measured, as it matters to the first rail only
+	Eager     int     `json:"eager,omitempty"`      // longest message that is faster eagerly, over the first rail, than by a rendezvous whose bytes come over this one; 0: not measured
 	LatencyNs int64   `json:"latency_ns,omitempty"` // of a rendezvous: what it takes beyond the bytes, in ns
 	Bandwidth float64 `json:"bandwidth,omitempty"`  // of its bytes, in bytes per ns; 0: not measured
 	Points    []Cost  `json:"points,omitempty"`     // from which Eager comes

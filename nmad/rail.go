@@ -28,6 +28,10 @@ type rail struct {
 	cost strategy.Cost // what it costs to move bytes over it
 	why  string        // where cost comes from: default, measured
 
+	limit int    // longest message that is faster eagerly than by rendezvous over this rail, if measured; else 0
+	short int    // longest body that takes a way of its own on the small track of the link; -1: none does
+	how   string // and which
+
 	push, pull mover
 
 	// Under the lock of the gate.
@@ -49,6 +53,10 @@ func (l *rail) bind(link driver.Link) {
 	l.link, l.push.call, l.pull.call = link, link.PushLarge, link.PullLarge
 	if b, ok := link.(driver.Borrower); ok {
 		l.push.back, l.pull.back = b.ReturnPush, b.ReturnPull
+	}
+	l.short = -1
+	if s, ok := link.(driver.Shorter); ok {
+		l.short, l.how = s.Short()
 	}
 	l.place = driver.Place{Node: -1}
 	if p, ok := link.(driver.Placed); ok {
@@ -147,6 +155,7 @@ type RailInfo struct {
 	Bandwidth float64 // bytes per ns, which is GB/s
 	Why       string  // where these come from: default, measured
 	Share     float64 // of a message of ShareOf bytes, between 0 and 1
+	Eager     int     // longest message that is faster eagerly than by a rendezvous over this rail, in bytes; 0: not measured
 
 	// Of a driver that is a choice, like auto, once the gate has its links:
 	Network string // the driver that was chosen
@@ -183,7 +192,11 @@ func (g *Gate) Rails() []RailInfo {
 	infos := make([]RailInfo, len(g.rails))
 	for i := range g.rails {
 		l := &g.rails[i]
-		infos[i] = RailInfo{l.name, l.cost.Latency, l.cost.Bandwidth, l.why, float64(shares[i]) / ShareOf, l.network, l.choice, l.place.CPUs.String(), l.place.Why}
+		infos[i] = RailInfo{
+			Name: l.name, Latency: l.cost.Latency, Bandwidth: l.cost.Bandwidth, Why: l.why,
+			Share: float64(shares[i]) / ShareOf, Eager: l.limit,
+			Network: l.network, Choice: l.choice, Near: l.place.CPUs.String(), Placed: l.place.Why,
+		}
 	}
 	return infos
 }

@@ -10,10 +10,9 @@ import (
 
 // Tags of the messages by which rails are measured.
 const (
-	sampleEager      uint64 = 0xffff_ffff_ffff_5a00 + iota // answer eagerly
-	sampleRendezvous                                       // answer by rendezvous, over the first rail
-	sampleEnd                                              // over
-	sampleRail                                             // answer by rendezvous, over rail tag - sampleRail
+	sampleEager uint64 = 0xffff_ffff_ffff_5a00 + iota // answer eagerly
+	sampleEnd                                         // over
+	sampleRail                                        // answer by rendezvous, over rail tag - sampleRail
 )
 
 // sampleTime is how long each size of each protocol is measured, at most.
@@ -33,9 +32,9 @@ const (
 )
 
 // Sample measures the rails of this gate: messages of growing size go to and fro, eagerly
-// and by rendezvous, and longer ones over each rail alone. The other process must call
+// and by rendezvous over each rail alone, and longer ones, too. The other process must call
 // SampleEcho on its gate to us meanwhile, and neither may use the gate for anything
-// else. It takes up to a second on fast networks. If ctx ends it before its time one message is on its way
+// else. It takes up to a second on fast networks, and half of one for each further rail. If ctx ends it before its time one message is on its way
 // to the other process or back: that is for the next Sample and SampleEcho.
 func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 	if !g.made() {
@@ -51,39 +50,46 @@ func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 		return nil, fmt.Errorf("nmad: sample rank %d: finish what an earlier one has begun: %w", g.rank, err)
 	}
 	p := &Profile{Rails: map[string]Rail{}}
+	var eager []Cost
 	for i := range g.rails {
 		rail, err := g.sampleCost(ctx, uint64(i))
 		if err == nil && i == 0 {
-			rail.Points, err = g.samplePoints(ctx)
-			if err == nil {
-				rail.Eager = crossing(rail.Points)
-			}
+			eager, err = g.sampleEagerly(ctx)
+		}
+		if err == nil {
+			rail.Points, err = g.samplePoints(ctx, uint64(i), eager)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("nmad: sample rank %d: %w", g.rank, err)
 		}
+		rail.Eager = crossing(rail.Points)
 		p.Rails[g.rails[i].name] = rail
 	}
 	return p, g.Send(sampleEnd, nil)
 }
 
-// samplePoints compares the protocols, up to the longest message that can go eagerly.
-func (g *Gate) samplePoints(ctx context.Context) ([]Cost, error) {
-	var points []Cost
+// sampleEagerly measures messages up to the longest one that can go eagerly.
+func (g *Gate) sampleEagerly(ctx context.Context) (points []Cost, err error) {
 	for size := 1; ; size *= 2 {
-		size = min(size, g.tx.eager)
-		c := Cost{Size: size}
-		var err error
-		if c.EagerNs, err = g.sample(ctx, size, sampleEager); err == nil {
-			c.RendezvousNs, err = g.sample(ctx, size, sampleRendezvous)
-		}
-		if err != nil {
+		c := Cost{Size: min(size, g.tx.eager)}
+		if c.EagerNs, err = g.sample(ctx, c.Size, sampleEager); err != nil {
 			return nil, err
 		}
-		if points = append(points, c); size == g.tx.eager {
+		if points = append(points, c); c.Size == g.tx.eager {
 			return points, nil
 		}
 	}
+}
+
+// samplePoints measures messages of the same sizes whose bytes come by rendezvous over a rail.
+func (g *Gate) samplePoints(ctx context.Context, rail uint64, eager []Cost) (points []Cost, err error) {
+	for _, c := range eager {
+		if c.RendezvousNs, err = g.sample(ctx, c.Size, sampleRail+rail); err != nil {
+			return nil, err
+		}
+		points = append(points, c)
+	}
+	return points, nil
 }
 
 // sampleCost measures what a rail costs.

@@ -177,6 +177,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 			if c, ok := s.cfg.costs[r.name]; ok {
 				r.cost, r.why = c, s.cfg.measured()
 			}
+			r.limit = s.cfg.limits[r.name]
 		}
 	}
 	g.any, g.watch = s.any, &s.watch

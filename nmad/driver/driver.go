@@ -115,6 +115,12 @@ type Drainer interface {
 	Drained() bool
 }
 
+// Shorter is a Link on whose small track the shortest bodies take a way of their own. It does not change.
+type Shorter interface {
+	// Short is the longest of these, in bytes, and says how they go, for people.
+	Short() (most int, how string)
+}
+
 // Borrower is a Link of which the peer reads what PushLarge was given, and writes into what
 // PullLarge was given, by itself, also between the calls, until they have said that all of it
 // has moved. Who wants a buffer back before that must ask for it; the track is then of no use

@@ -82,8 +82,11 @@ func Estimate(s Strategy, size int, rails []Load, shares []int) {
 				step = min(step, float64(l.Bytes-l.low())/l.Bandwidth)
 			}
 		}
-		if math.IsInf(step, 1) && !given {
-			return // it wants nothing to move
+		if math.IsInf(step, 1) {
+			if !given {
+				return // it wants nothing to move
+			}
+			continue // a rail is idle still, so the next bytes are asked for before any have come
 		}
 		for i := range rails {
 			l := &rails[i]

@@ -51,6 +51,14 @@ func (l *Link) Place() driver.Place {
 	return driver.Place{Node: -1}
 }
 
+// Short implements driver.Shorter for a link that is one.
+func (l *Link) Short() (int, string) {
+	if s, ok := l.inner.(driver.Shorter); ok {
+		return s.Short()
+	}
+	return -1, ""
+}
+
 // Send implements driver.Link.
 func (l *Link) Send(h *driver.Header, body []byte) (bool, error) {
 	if l.right(h, len(body)) && l.refuse(sends) {

@@ -89,6 +89,9 @@ type hand struct {
 	polls uint32 // that found nothing
 }
 
+// Short implements driver.Shorter.
+func (l *link) Short() (int, string) { return inline, "in the cell of its header, one cache line" }
+
 // MaxBody implements driver.Link.
 func (l *link) MaxBody() int { return int(l.tx.maxBody) }
 

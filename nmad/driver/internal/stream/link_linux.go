@@ -106,6 +106,9 @@ func (l *link) MaxBody() int { return l.maxBody }
 // Place implements driver.Placed.
 func (l *link) Place() driver.Place { return l.place }
 
+// Short implements driver.Shorter.
+func (l *link) Short() (int, string) { return straight - 1, "copied behind its header, one write" }
+
 // Send implements driver.Link: one system call, and none if the header is
 // wrong, or in a batch. What the kernel takes no more of stays in the buffer of the link.
 func (l *link) Send(h *driver.Header, body []byte) (bool, error) {
