@@ -53,6 +53,9 @@ func printTables(w io.Writer, s *nmad.Session) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	for _, x := range s.Gate(1).Exceptions() {
+		fmt.Fprintf(w, "%s: %s; %s\n", x.When, x.Name, x.Why)
+	}
 	return printRails(w, s.Gate(1))
 }
 
@@ -60,11 +63,11 @@ func printTables(w io.Writer, s *nmad.Session) error {
 func printRails(w io.Writer, g *nmad.Gate) error {
 	fmt.Fprintf(w, "\na message of %s under the strategy %s:\n", size.Format(nmad.ShareOf), g.Strategy())
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "rail\tshare\tlatency, us\tbandwidth, GB/s\twhy")
+	fmt.Fprintln(t, "rail\tshare\tlatency, us\tbandwidth, GB/s\teager up to\twhy")
 	rails := g.Rails()
 	best := 0
 	for i, r := range rails {
-		fmt.Fprintf(t, "%s\t%.0f %%\t%.1f\t%.3f\t%s\n", r.Name, 100*r.Share, float64(r.Latency)/1e3, r.Bandwidth, r.Why)
+		fmt.Fprintf(t, "%s\t%.0f %%\t%.1f\t%.3f\t%s\t%s\n", r.Name, 100*r.Share, float64(r.Latency)/1e3, r.Bandwidth, threshold(r.Eager), r.Why)
 		if r.Latency < rails[best].Latency {
 			best = i
 		}
@@ -85,6 +88,14 @@ func printRails(w io.Writer, g *nmad.Gate) error {
 	return t.Flush()
 }
 
+// threshold is the eager limit of a rail in words.
+func threshold(eager int) string {
+	if eager == 0 {
+		return "not measured"
+	}
+	return size.Format(eager)
+}
+
 // processors puts a list of them into words.
 func processors(list string) string {
 	if list == "" {
@@ -93,23 +104,36 @@ func processors(list string) string {
 	return "the processors " + list
 }
 
-// printPoints prints what was measured of the first rail: the others carry no short messages.
-func printPoints(w io.Writer, p *nmad.Profile, where string) {
-	var name string
-	var r nmad.Rail
-	for name, r = range p.Rails {
-		if len(r.Points) > 0 {
-			break
-		}
-	}
+// printPoints prints what was measured: eagerly messages go over the first rail, by rendezvous over each.
+func printPoints(w io.Writer, g *nmad.Gate, p *nmad.Profile, where string) {
+	rails := g.Rails()
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "%s between %s, half a round trip, median:\n", name, where)
-	fmt.Fprintln(t, "size\teager, us\trendezvous, us\t")
-	for _, c := range r.Points {
-		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t\n", size.Format(c.Size), float64(c.EagerNs)/1e3, float64(c.RendezvousNs)/1e3)
+	fmt.Fprintf(w, "%s between %s, half a round trip, median:\n", rails[0].Name, where)
+	fmt.Fprint(t, "size\teager, us")
+	for i, r := range rails {
+		fmt.Fprint(t, "\trendezvous")
+		if i > 0 {
+			fmt.Fprintf(t, " over %s", r.Name)
+		}
+		fmt.Fprint(t, ", us")
+	}
+	fmt.Fprintln(t, "\t")
+	for k, c := range p.Rails[rails[0].Name].Points {
+		fmt.Fprintf(t, "%s\t%.2f", size.Format(c.Size), float64(c.EagerNs)/1e3)
+		for _, r := range rails {
+			fmt.Fprintf(t, "\t%.2f", float64(p.Rails[r.Name].Points[k].RendezvousNs)/1e3)
+		}
+		fmt.Fprintln(t, "\t")
 	}
 	_ = t.Flush() // as far as w goes; Explain ends with a Flush that is looked at
-	fmt.Fprintf(w, "eager is not slower up to %s\n\n", size.Format(r.Eager))
+	for i, r := range rails {
+		fmt.Fprintf(w, "eager is not slower up to %s", size.Format(p.Rails[r.Name].Eager))
+		if i > 0 {
+			fmt.Fprintf(w, ", beside a rendezvous over %s", r.Name)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w)
 }
 
 func sizes(from, to uint64) string {

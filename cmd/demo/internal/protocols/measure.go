@@ -93,7 +93,7 @@ func sample(ctx context.Context, base nmad.Config, s *nmad.Session, o Options, w
 	if err != nil {
 		return err
 	}
-	printPoints(w, profile, where(string(host[:n])))
+	printPoints(w, g, profile, where(string(host[:n])))
 	if o.Save != "" {
 		if err := profile.Save(o.Save); err != nil {
 			return err
