@@ -98,7 +98,8 @@
 // split-balance so that all rails end together, by what they were measured to cost
 // (Gate.Sample, Config.Profile) and by how they get on; under split-equal in equal shares;
 // else each message whole, over the rail that ends it first. Gate.Rails tells who
-// gets how much and why, where each rail lies and from which processors it is polled, Stats.Rails who got it. The loss of one rail is the loss of the peer.
+// gets how much and why, where each rail lies and from which processors it is polled,
+// Stats.Rails who got it. The loss of one rail is the loss of the peer.
 //
 // # Guarantees
 //
