@@ -18,13 +18,15 @@ import (
 )
 
 func main() {
-	if pingpong.IsRank1() {
-		os.Exit(runRank1())
-	}
-	if duo.IsRank1() {
-		os.Exit(runFollower())
-	}
-	os.Exit(run(os.Args[1:]))
+	os.Exit(profiled(func() int {
+		switch {
+		case pingpong.IsRank1():
+			return runRank1()
+		case duo.IsRank1():
+			return runFollower()
+		}
+		return run(os.Args[1:])
+	}))
 }
 
 // run runs one command line and returns the exit status.
