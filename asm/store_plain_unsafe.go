@@ -14,5 +14,8 @@ import (
 // of 20 cycles, this is a MOV. The compiler keeps it behind what precedes it.
 func StoreRelease32(p *atomic.Uint32, v uint32) { *(*uint32)(unsafe.Pointer(p)) = v }
 
+// StoreRelease64 is StoreRelease32 for a longer word.
+func StoreRelease64(p *atomic.Uint64, v uint64) { *(*uint64)(unsafe.Pointer(p)) = v }
+
 // StoreReleasePtr is StoreRelease32 for a word as wide as an address.
 func StoreReleasePtr(p *atomic.Uintptr, v uintptr) { *(*uintptr)(unsafe.Pointer(p)) = v }

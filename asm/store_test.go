@@ -11,14 +11,16 @@ import (
 func TestStoreRelease(t *testing.T) {
 	var x [3]atomic.Uint32
 	var y [3]atomic.Uintptr
+	var z [3]atomic.Uint64
 	for _, v := range []uint32{1, 0, 1<<32 - 1} {
 		StoreRelease32(&x[1], v)
 		StoreReleasePtr(&y[1], ^uintptr(v))
-		if x[1].Load() != v || y[1].Load() != ^uintptr(v) {
-			t.Errorf("stored %x: %x and %x", v, x[1].Load(), y[1].Load())
+		StoreRelease64(&z[1], ^uint64(v))
+		if x[1].Load() != v || y[1].Load() != ^uintptr(v) || z[1].Load() != ^uint64(v) {
+			t.Errorf("stored %x: %x, %x and %x", v, x[1].Load(), y[1].Load(), z[1].Load())
 		}
 	}
-	if x[0].Load()|x[2].Load() != 0 || y[0].Load()|y[2].Load() != 0 {
+	if x[0].Load()|x[2].Load() != 0 || y[0].Load()|y[2].Load() != 0 || z[0].Load()|z[2].Load() != 0 {
 		t.Error("a neighbour was written")
 	}
 }

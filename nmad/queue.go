@@ -77,7 +77,7 @@ func (q *Queue) Wait(ctx context.Context) (*Request, error) {
 		if r := q.Pop(); r != nil {
 			return r, nil
 		}
-		q.some.Reset()
+		q.some.Clear(finished)
 		open := waiters.add(q)
 		if r := q.Pop(); r != nil { // put before the Reset
 			waiters.remove(q)

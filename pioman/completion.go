@@ -81,10 +81,18 @@ func (c *Completion) TestAll(bits uint32) bool { return ^c.word.Load()&uint64(bi
 // Status returns all the bits.
 func (c *Completion) Status() uint32 { return uint32(c.word.Load()) }
 
-// Reset clears all bits, for the next use. Nobody may be waiting or about to signal.
+// Reset clears all bits, for the next use. Nobody may be waiting or about to signal; where somebody may, there is
+// Clear, which costs an atomic operation.
 func (c *Completion) Reset() {
-	if c.word.Load()&statusMask != 0 {
-		c.word.And(^statusMask)
+	if c.word.Load() != 0 {
+		asm.StoreRelease64(&c.word, 0)
+	}
+}
+
+// Clear clears bits, whoever waits or signals meanwhile. Waiters stay.
+func (c *Completion) Clear(bits uint32) {
+	if c.Test(bits) {
+		c.word.And(^uint64(bits))
 	}
 }
 

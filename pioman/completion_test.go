@@ -34,6 +34,49 @@ func TestCompletionBits(t *testing.T) {
 	if c.Test(^uint32(0)) {
 		t.Fatalf("status %#x after Reset", c.Status())
 	}
+	c.Signal(7)
+	c.Clear(2 | 8)
+	if c.Status() != 5 {
+		t.Fatalf("status %#x after Clear", c.Status())
+	}
+}
+
+// Bits are cleared beside waiters and signallers, and neither a waiter nor a bit of somebody else's gets lost.
+func TestClearBesideWaiters(t *testing.T) {
+	rounds := 5000
+	if testing.Short() {
+		rounds = 500
+	}
+	e := engine(t, Config{})
+	var c Completion
+	var over atomic.Bool
+	var clearers, all sync.WaitGroup
+	clearers.Go(func() {
+		for !over.Load() {
+			c.Clear(1)
+			runtime.Gosched()
+		}
+	})
+	for who := range 3 {
+		mine, next := uint32(2)<<who, uint32(2)<<((who+1)%3) // a bit goes round
+		all.Go(func() {
+			for range rounds {
+				if err := c.Wait(e, mine); err != nil {
+					t.Error(err)
+				}
+				c.Clear(mine)
+				c.Signal(1)
+				c.Signal(next)
+			}
+		})
+	}
+	c.Signal(2)
+	finishes(t, "waiters", all.Wait)
+	over.Store(true)
+	finishes(t, "who clears", clearers.Wait)
+	if s := c.Status() &^ 1; s != 2 {
+		t.Errorf("status %#x, want the bit that has gone round", s)
+	}
 }
 
 func TestWaitRefuses(t *testing.T) {

@@ -98,13 +98,15 @@ func (s *taskState) schedule() bool {
 	}
 }
 
-// take begins a poll; false if the task is to be dropped instead. Pairs with cancel.
+// take begins a poll; false if the task is to be dropped instead. A cancel that comes between the look
+// and the store is overwritten, as if it had come while the handler runs: Cancel asks again until the task rests.
 func (s *taskState) take() bool {
 	switch s.load() {
 	case StateRunning:
 		return true
 	case StateScheduled:
-		return s.w.CompareAndSwap(uint32(StateScheduled), uint32(StateRunning))
+		asm.StoreRelease32(&s.w, uint32(StateRunning))
+		return true
 	}
 	return false
 }

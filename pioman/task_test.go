@@ -284,6 +284,39 @@ func TestCancelWaitsForTheHandler(t *testing.T) {
 	}
 }
 
+// A poller that takes up a task at the moment when somebody cancels it may overwrite that (taskState.take): the canceller asks
+// again until the task rests.
+func TestCancelAsksAgain(t *testing.T) {
+	e := engine(t, Config{})
+	var task Task
+	var inside, let atomic.Bool
+	task.Init("slow", func(*Task) Status {
+		inside.Store(true)
+		for !let.Load() {
+			runtime.Gosched()
+		}
+		return Again
+	}, Repeat)
+	submit(t, e, &task)
+	var wg sync.WaitGroup
+	wg.Go(func() { e.Poll() })
+	eventually(t, "handler runs", inside.Load)
+	wg.Go(func() {
+		if err := task.Cancel(); err != nil {
+			t.Error(err)
+		}
+	})
+	for range 3 {
+		eventually(t, "cancel asked", func() bool { return task.State() == StateCancelling })
+		task.state.w.Store(uint32(StateRunning)) // as take does
+	}
+	let.Store(true)
+	finishes(t, "cancel", wg.Wait)
+	if task.State() != StateCancelled {
+		t.Error(task.State())
+	}
+}
+
 // A task that ends by itself while it is being cancelled has ended.
 func TestDoneWinsOverCancel(t *testing.T) {
 	e := engine(t, Config{})

@@ -17,6 +17,21 @@ func Quantile(values []float64, q float64) float64 {
 // Median is the quantile 0.5.
 func Median(values []float64) float64 { return Quantile(values, 0.5) }
 
+// MidMean is the mean of the middle half of values: what the median is about, more finely than the steps of the
+// clock that they were taken with. It is 0 of none.
+func MidMean(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	v := slices.Sorted(slices.Values(values))
+	v = v[len(v)/4 : len(v)-len(v)/4]
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
+
 // MedianWithin is a confidence interval for the median of what values are a sample of: two
 // of the values, as close together as they may be for it to lie between them with at
 // least that probability, whatever the distribution. ok: there are enough values for one.

@@ -24,6 +24,23 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
+func TestMidMean(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{
+		{nil, 0},
+		{[]float64{7}, 7},
+		{[]float64{4, 2}, 3},
+		{[]float64{1000, 1, 2, 3}, 2.5},
+		{[]float64{10, 20, 10, 10, 20, 900, 10, 0}, 12.5}, // 0 10 | 10 10 10 20 | 20 900
+	} {
+		if got := MidMean(c.values); got != c.want {
+			t.Errorf("%v: %v, want %v", c.values, got, c.want)
+		}
+	}
+}
+
 func TestValuesStay(t *testing.T) {
 	values := []float64{4, 1, 3, 2}
 	Median(values)
