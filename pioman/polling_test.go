@@ -282,38 +282,83 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 			e.Need()
 			var stop atomic.Bool
 			var computing atomic.Int32
-			var all sync.WaitGroup
-			for range vps {
-				all.Go(func() {
-					marcel.RunOn(s, func() {
-						for computing.Add(1); !stop.Load(); {
-						}
-					})
-				})
+			var threads []sched.Thread
+			for vp := range vps { // each to a processor of its own, so that none is taken from its thread for another one
+				threads = append(threads, s.Spawn(sched.Attr{VPs: sched.OneVP(vp)}, func() {
+					for computing.Add(1); !stop.Load(); {
+					}
+				}))
 			}
 			a := e.attached.Load()
 			eventually(t, "all compute", func() bool { return int(computing.Load()) == vps })
-			// It may also be a processor's own LWP, which has been in the kernel since before its processor was taken, or has
-			// taken that back from a thread that computes on without it: then the spare's turn comes later.
-			arrivals, bySpare := int64(0), 0
-			eventually(t, "the spare LWP announces five arrivals", func() bool {
-				eventually(t, "somebody sleeps in the kernel", func() bool { return e.load.view().covered() })
-				spare := a.spare.blocks.Load()
+			for i := range int64(5) {
+				eventually(t, "the spare LWP sleeps in the kernel", func() bool {
+					switch h := e.sleeper.holder.Load(); {
+					case h != 0 && h == a.spare.g.Load():
+						return e.load.view().covered()
+					case h != 0:
+						e.sleeper.wake() // a processor's LWP that was there when another one took up the processor: it may stay
+					}
+					return false
+				})
 				net.put()
-				arrivals++
-				eventually(t, name+" arrives", func() bool { return r.got.Load() == arrivals })
-				if spare {
-					bySpare++
-				}
-				return bySpare >= 5
-			})
+				eventually(t, name+" arrives", func() bool { return r.got.Load() == i+1 })
+			}
 			stop.Store(true)
-			finishes(t, "threads", all.Wait)
+			finishes(t, "threads", func() {
+				for _, th := range threads {
+					if err := th.Join(); err != nil {
+						t.Error(err)
+					}
+				}
+			})
 			e.Done()
 			if a.spare.sent.Load() == 0 || e.adapt.blockedFor.Load() == 0 {
 				t.Errorf("%s, %d VPs: sent %d times, %d arrivals announced by the kernel", name, vps, a.spare.sent.Load(), e.adapt.blockedFor.Load())
 			}
 		}
+	}
+}
+
+// A processor's LWP that sleeps in the kernel when another one takes up the processor, and computes, may stay there:
+// it is as good as the spare LWP, which has its turn when that one has left.
+func TestSleeperOutlastsItsProcessor(t *testing.T) {
+	for name, open := range networks {
+		e := with(t, func(p *Params) { p.BlockingDelay, p.TimerPeriod, p.Adaptive = 0, 0, true })
+		s := newByHand(1)
+		attach(t, e, s)
+		a := e.attached.Load()
+		net := open(t)
+		r := newReceiver(t, e, net)
+		e.Need()
+		for e.sleeper.sleep(time.Millisecond) != undisturbed { // what AddSource woke nobody with
+		}
+		var all sync.WaitGroup
+		var reported atomic.Bool
+		all.Go(func() { reported.Store((vpSleeper{e}).Sleep(new(atomic.Uint32))) })
+		eventually(t, "the LWP sleeps in the kernel", func() bool { return e.load.view().covered() })
+		for range 100 { // its processor computes
+			if v := s.set.Fire(hooks.Timer, 0); v != hooks.Quiet {
+				t.Fatalf("%s: %v at a tick though somebody blocks", name, v)
+			}
+		}
+		if a.spare.started.Load() {
+			t.Errorf("%s: the spare LWP was sent, too", name)
+		}
+		net.put()
+		eventually(t, name+" arrives without a hook", func() bool { return r.got.Load() == 1 })
+		finishes(t, "the LWP", all.Wait)
+		if !reported.Load() {
+			t.Errorf("%s: the LWP does not look for its processor", name)
+		}
+		eventually(t, "the spare LWP succeeds it", func() bool {
+			s.set.Fire(hooks.Timer, 0)
+			h := e.sleeper.holder.Load()
+			return h != 0 && h == a.spare.g.Load() && e.load.view().covered()
+		})
+		net.put()
+		eventually(t, name+" arrives at the spare LWP", func() bool { return r.got.Load() == 2 })
+		e.Done()
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 // compute, and what is pending has not come for the BlockingDelay, it blocks in the
 // kernel, as the engine's sleeper, in their stead: then their hooks need not poll, and
 // what comes is handled when it comes, not at the next tick (TD09: blocking calls
-// on a spare LWP).
+// on a spare LWP). It is not sent while somebody is there already: an LWP of a processor that went to
+// sleep in the kernel, and whose processor another LWP has taken up since, stays until something comes.
 //
 //	         send (timer hook)            the kernel announces something: it polls
 //	waiting ──────────────────▶ blocking ─────────────┐
