@@ -69,7 +69,8 @@ func DefaultParams() Params {
 
 // ParamsFromEnvironment is DefaultParams changed by the variables of the table,
 // PIOM_... . An error names the variable, what it says, and what is allowed, and
-// is ErrParameter; parameters beside the wrong one are as the environment says.
+// is ErrParameter; parameters beside the wrong one are as the environment says. Variables that are not
+// in the table it does not see: CheckEnvironment does.
 func ParamsFromEnvironment() (Params, error) { return paramsFrom(os.Getenv) }
 
 func paramsFrom(get func(string) string) (Params, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad/launch"
+	"github.com/pm2-go/pm2/pioman"
 )
 
 func main() {
@@ -34,6 +35,9 @@ func run(args []string) int {
 	command, err := parse(args, os.Exit)
 	if err != nil {
 		return fail(err)
+	}
+	if err := pioman.CheckEnvironment(); err != nil && os.Getenv("PM2_LAUNCHER") == "" { // of a job's processes only the launcher says so
+		fmt.Fprintf(os.Stderr, "demo: %s\n", oneLine(err))
 	}
 	if launcher, ok := command.(*runCommand); ok { // it hands signals on, and has nothing to show to demo top
 		if err := launcher.run(); err != nil {
