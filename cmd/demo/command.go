@@ -183,8 +183,8 @@ type usageError struct{ error }
 func parse(args []string, exit func(int)) (any, error) {
 	var table commands
 	table.ExplainProgress.progressFlags = newProgressFlags()
-	table.Pingpong.progressFlags = newProgressFlags()
-	table.Bench.progressFlags = newProgressFlags()
+	table.Pingpong.progressFlags = newProgressFlags("flavour") // it has --engine
+	table.Bench.progressFlags = newProgressFlags("flavour")    // its rows say who polls
 	parser, err := kong.New(&table,
 		kong.Name("demo"),
 		kong.Description("The laboratory of pm2: threads, progress engine and messages, measured."),

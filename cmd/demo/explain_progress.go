@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/waiters"
+	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -31,7 +33,7 @@ const mostExplained = 128
 // Help is the long text of --help.
 func (*explainProgressCommand) Help() string {
 	return "Runs the progress engine for a while, with tasks that wait for messages, messages that come in bursts, and threads that " +
-		"compute in between; then says who polls what, where, how often, and why: the polling points, the pollers, the tree of queues, " +
+		"compute in between (marcel's, or goroutines under another --flavour); then says who polls what, where, how often, and why: the polling points, the pollers, the tree of queues, " +
 		"whether idle processors poll or block and what that was decided from, who sleeps in the kernel, and where each parameter " +
 		"has its value from.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
@@ -53,11 +55,26 @@ func (c *explainProgressCommand) Validate() (err error) {
 			return fmt.Errorf("--synthetic: %d PUs, each of which would be a thread: choose at most %d", n, mostExplained)
 		}
 	}
-	c.asked, err = c.params()
-	return err
+	if c.asked, err = c.params(); err != nil {
+		return err
+	}
+	if c.machine != nil && c.asked.Flavour == pioman.Threads {
+		return fmt.Errorf("--synthetic: poller threads (flavour %v) are on the CPUs of this machine", c.asked.Flavour)
+	}
+	return nil
 }
 
 func (c *explainProgressCommand) run(ctx context.Context) (err error) {
+	e := pioman.New(pioman.Config{Name: "explained", Params: &c.asked, Topology: c.machine})
+	defer e.Close()
+	if c.asked.Flavour != pioman.Marcel { // then it is goroutines that compute
+		stop, err := e.Start(c.asked.Flavour)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		return c.explain(ctx, e, runtime.NumCPU(), func(f func()) { f() })
+	}
 	cfg := sched.Config{Topology: c.machine}
 	if c.machine != nil {
 		cfg.VPs = len(c.machine.PUs())
@@ -71,14 +88,16 @@ func (c *explainProgressCommand) run(ctx context.Context) (err error) {
 			err = e
 		}
 	}()
-	e := pioman.New(pioman.Config{Name: "explained", Params: &c.asked, Topology: c.machine})
-	defer e.Close()
 	stop, err := e.Attach(s)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	x, err := waiters.Run(ctx, s, e, c.Waiting, c.Time)
+	return c.explain(ctx, e, s.NumVP(), func(f func()) { marcel.RunOn(s, f) })
+}
+
+func (c *explainProgressCommand) explain(ctx context.Context, e *pioman.Engine, threads int, run func(func())) error {
+	x, err := waiters.Run(ctx, threads, run, e, c.Waiting, c.Time)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,10 +21,14 @@ type progressFlags struct {
 // value is what such a flag takes; the table checks it.
 type value string
 
-// newProgressFlags makes the flags before the command line is parsed.
-func newProgressFlags() progressFlags {
+// newProgressFlags makes the flags before the command line is parsed, but for the rows that a command says
+// in another way.
+func newProgressFlags(without ...string) progressFlags {
 	var fields []reflect.StructField
 	for _, row := range pioman.ParamTable() {
+		if slices.Contains(without, row.Name) {
+			continue
+		}
 		help := row.Meaning + ": " + row.Values + ". Default: " + row.Default + ", or what " + row.Env + " says."
 		fields = append(fields, reflect.StructField{
 			Name: fieldName(row.Name),
@@ -47,7 +52,7 @@ func fieldName(flag string) string {
 func (f *progressFlags) each(do func(row pioman.Param, text string) error) error {
 	given := reflect.ValueOf(f.Plugins[0]).Elem()
 	for _, row := range pioman.ParamTable() {
-		if v := given.FieldByName(fieldName(row.Name)); !v.IsNil() {
+		if v := given.FieldByName(fieldName(row.Name)); v.IsValid() && !v.IsNil() {
 			if err := do(row, v.Elem().String()); err != nil {
 				return err
 			}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
-	"github.com/pm2-go/pm2/sched"
 )
 
 // receiver is a task that waits for messages of one byte.
@@ -22,10 +21,11 @@ type receiver struct {
 	err   error
 }
 
-// Run has n tasks wait for messages for a time, on an engine that is hooked to s, and
+// Run has n tasks of an engine wait for messages for a time, while so many threads compute as
+// run is to be called for at once (it runs a function as one), and
 // returns what the engine then says about itself, with the tasks still waiting. It ends early, with
 // the context's error, if ctx does.
-func Run(ctx context.Context, s *sched.Scheduler, e *pioman.Engine, n int, limit time.Duration) (x pioman.Explanation, err error) {
+func Run(ctx context.Context, threads int, run func(func()), e *pioman.Engine, n int, limit time.Duration) (x pioman.Explanation, err error) {
 	all := make([]receiver, n)
 	defer func() {
 		for i := range all {
@@ -44,8 +44,8 @@ func Run(ctx context.Context, s *sched.Scheduler, e *pioman.Engine, n int, limit
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var work sync.WaitGroup
-	for range s.NumVP() {
-		work.Go(func() { marcel.RunOn(s, func() { compute(ctx) }) })
+	for range threads {
+		work.Go(func() { run(func() { compute(ctx) }) })
 	}
 	send(ctx, all)
 	work.Wait()
