@@ -29,6 +29,13 @@ func leastString() int {
 // publishes what was copied. Nobody can preempt the calling goroutine meanwhile: cut what is
 // longer than some 100 KiB, which take a few microseconds.
 func Copy(to, from []byte) int {
+	if len(from) < stringFrom {
+		return copy(to, from)
+	}
+	return copyLong(to, from)
+}
+
+func copyLong(to, from []byte) int {
 	n := min(len(to), len(from))
 	if n < stringFrom {
 		return copy(to, from)

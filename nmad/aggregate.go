@@ -111,7 +111,7 @@ func (g *Gate) handleAggregate(h *driver.Header, body []byte) *PeerError {
 		return violation(g.rank, "an aggregate of %d messages, tag %#x", h.Size, h.Tag)
 	}
 	if h.Seq != g.rx.seq {
-		return violation(g.rank, "message number %d in the place of %d", h.Seq, g.rx.seq)
+		return g.outOfOrder(h)
 	}
 	if h.Cookie != 0 {
 		if wrong := g.handleCredit(uint64(h.Cookie)); wrong != nil {
@@ -127,8 +127,8 @@ func (g *Gate) handleAggregate(h *driver.Header, body []byte) *PeerError {
 		if size > uint64(len(body)) {
 			return violation(g.rank, "a message of %d bytes where an aggregate has %d", size, len(body))
 		}
-		if wrong := g.chargeCredit(int(size)); wrong != nil {
-			return wrong
+		if !g.rx.charge(int(size)) {
+			return g.overdrawn()
 		}
 		if marcel.Tracing() {
 			g.traceArrived(&driver.Header{Tag: tag, Size: size, Seq: g.rx.seq})

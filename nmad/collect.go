@@ -18,14 +18,19 @@ import (
 
 // begin starts r, or leaves it for the holder of the lock.
 func (g *Gate) begin(r *Request) {
-	if g.mu.tryLock() {
-		if g.left() {
-			g.attend()
-		}
-		g.start(r)
-		g.release()
+	if !g.mu.tryLock() {
+		g.leave(r)
 		return
 	}
+	if g.left() {
+		g.attend()
+	}
+	g.start(r)
+	g.release()
+}
+
+// leave leaves r for the holder of the lock.
+func (g *Gate) leave(r *Request) {
 	for {
 		head := g.incoming.Load()
 		r.link = head
@@ -167,41 +172,37 @@ func (g *Gate) queueUp(r *Request) {
 // sendAtOnce sends a message if it can go eagerly and nothing is before it. It
 // needs no request.
 func (g *Gate) sendAtOnce(tag uint64, buf []byte) bool {
-	if len(buf) > g.tx.eager || !g.tx.queue.empty() || !g.rx.answers.empty() || g.dead != nil || g.link == nil {
+	n := len(buf)
+	if n > g.tx.eager || !g.tx.queue.empty() || !g.rx.answers.empty() || g.dead != nil || g.link == nil {
 		return false
 	}
-	g.refreshCredit(len(buf))
-	if g.tx.credit < cost(len(buf)) || g.dead != nil {
-		return false
+	if g.tx.credit < cost(n) {
+		if g.refreshCredit(n); g.tx.credit < cost(n) || g.dead != nil {
+			return false
+		}
 	}
-	if g.joins(tag, len(buf)) {
+	if (g.awake > 0 || !g.tx.gathered.empty()) && g.joins(tag, n) {
 		g.gather(tag, buf)
-	} else if !g.transmitAtOnce(tag, buf) {
-		return false
+	} else {
+		if !g.tx.gathered.empty() {
+			g.drain()
+		}
+		if !g.tx.gathered.empty() || g.dead != nil {
+			return false
+		}
+		if ok, err := g.transmitEager(tag, buf, nil, n); err != nil {
+			g.lose(err)
+			return false
+		} else if !ok {
+			return false
+		}
+		g.flush()
 	}
 	g.stats.Sends++
 	if g.watch.kinds.Load() != 0 {
-		g.note(SendDone, Envelope{g.own, tag, uint64(len(buf))}, nil, nil)
+		g.note(SendDone, Envelope{g.own, tag, uint64(n)}, nil, nil)
 	}
 	return true
-}
-
-func (g *Gate) transmitAtOnce(tag uint64, buf []byte) bool {
-	if !g.tx.gathered.empty() {
-		g.drain()
-	}
-	if !g.tx.gathered.empty() || g.dead != nil {
-		return false
-	}
-	ok, err := g.transmitEager(tag, buf, nil, len(buf))
-	if err != nil {
-		g.lose(err)
-		return false
-	}
-	if ok {
-		g.flush()
-	}
-	return ok
 }
 
 // sendNow sends a message if nobody has the lock, it can go eagerly, and nothing is before

@@ -31,13 +31,14 @@ func (x *receiver) paid() {
 	x.owed = 0
 }
 
-// chargeCredit counts an eager message that has arrived.
-func (g *Gate) chargeCredit(size int) *PeerError {
-	g.rx.taken += cost(size)
-	if g.rx.taken > g.rx.window {
-		return violation(g.rank, "an eager message beyond its credit of %d bytes", g.rx.window)
-	}
-	return nil
+// charge counts an eager message that has arrived, and says whether there was credit for it.
+func (x *receiver) charge(size int) bool {
+	x.taken += cost(size)
+	return x.taken <= x.window
+}
+
+func (g *Gate) overdrawn() *PeerError {
+	return violation(g.rank, "an eager message beyond its credit of %d bytes", g.rx.window)
 }
 
 // handleCredit takes credit that the peer gives back.

@@ -186,7 +186,15 @@ func (g *Gate) send(r *Request, tag uint64, buf []byte) {
 func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 	r.prepare(g, tag, buf, false)
 	r.op, r.age = opRecv, g.any.clock.Load()
-	g.begin(r)
+	if !g.mu.tryLock() {
+		g.leave(r)
+		return
+	}
+	if g.left() {
+		g.attend()
+	}
+	g.startRecv(r)
+	g.release()
 }
 
 // Send sends buf as one message and returns once buf may be used again, which
@@ -288,21 +296,22 @@ func (g *Gate) pend(r *Request) {
 		return
 	}
 	r.needed = true
-	if r.any != nil {
-		g.engine.Need()
-	} else if g.pending++; g.pending == 1 {
-		g.engine.Need()
+	if !r.special || r.any == nil {
+		if g.pending++; g.pending != 1 {
+			return
+		}
 	}
+	g.engine.Need()
 }
 
 // settle ends what pend began.
 func (g *Gate) settle(r *Request) {
-	r.needed = false
-	if r.any != nil {
-		g.engine.Done()
-	} else if g.pending--; g.pending == 0 {
-		g.engine.Done()
+	if !r.special || r.any == nil {
+		if g.pending--; g.pending != 0 {
+			return
+		}
 	}
+	g.engine.Done()
 }
 
 // withdraw takes back a request whose data has not begun to move, and says whether it
@@ -337,13 +346,14 @@ func (g *Gate) complete(r *Request, err error) {
 		return
 	}
 	if r.needed {
+		r.needed = false
 		g.settle(r)
 	}
 	switch {
-	case r.notify != nil:
+	case r.special && r.notify != nil:
 		g.calls.push(upcall{r: r})
 		g.called = true
-	case r.told || r.queue != nil:
+	case r.told || r.special && r.queue != nil:
 		if r.rouses {
 			g.awake++
 		}

@@ -91,10 +91,15 @@ func (t *table) add(e *entry) {
 // take removes and returns the oldest entry of the tag, nil if there is none.
 func (t *table) take(tag uint64) *entry {
 	p := t.place(tag)
-	e := *p
-	if e == nil {
+	if *p == nil {
 		return nil
 	}
+	return t.unlink(p)
+}
+
+// unlink removes and returns the oldest entry of a tag that has some, to which p leads.
+func (t *table) unlink(p **entry) *entry {
+	e := *p
 	t.len--
 	if heir := e.next; heir != nil {
 		heir.chain, heir.tail = e.chain, e.tail

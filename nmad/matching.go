@@ -6,14 +6,18 @@ import "math"
 // posted first among those of the gate with exactly this tag, with a mask, and from
 // any source. nil: there is none.
 func (g *Gate) match(tag uint64) *Request {
-	if g.rx.wild.empty() && g.any.count.Load() == 0 {
-		if e := g.rx.posted.take(tag); e != nil {
-			return e.req
-		}
+	if !g.tableDecides() {
+		return g.matchWild(tag)
+	}
+	p := g.rx.posted.place(tag)
+	if *p == nil {
 		return nil
 	}
-	return g.matchWild(tag)
+	return g.rx.posted.unlink(p).req
 }
+
+// tableDecides says that no receive has a mask or is from any source.
+func (g *Gate) tableDecides() bool { return g.rx.wild.empty() && g.any.count.Load() == 0 }
 
 func (g *Gate) matchWild(tag uint64) *Request {
 	g.collect() // a thread may have posted a receive here and then one for any source: keep its order

@@ -12,9 +12,9 @@ import (
 // ones a tray full at a time (tray.go).
 type payload struct {
 	buf   []byte   // all of it, unless there are parts, or data
+	size  int      // bytes altogether
 	parts [][]byte // one after the other; nil: buf, or data
 	data  Data     // nil: buf, or parts
-	size  int      // bytes altogether
 }
 
 // cursor is a place in a payload that is not in one piece: a part and an offset in it, or

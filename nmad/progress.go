@@ -82,6 +82,13 @@ func (g *Gate) pollTracks(small bool) bool {
 // requests that are done, functions to be called, what others have left for the holder of
 // the lock meanwhile, and a sleeper that was not told to look out for room.
 func (g *Gate) release() {
+	if g.collected.empty() && g.armed == 0 && g.over.head == nil && !g.called {
+		g.mu.unlock() // as most often
+		if !g.left() || !g.mu.tryLock() {
+			return
+		}
+		g.attend()
+	}
 	for {
 		if !g.collected.empty() {
 			g.attend()

@@ -49,24 +49,31 @@ const burst = 32
 
 // startRecv begins a receive. The request may be done on return.
 func (g *Gate) startRecv(r *Request) {
-	if g.post(r) {
-		g.deliver(r, r.held)
+	if r.special || g.aloof || g.rx.unexpected.len != 0 {
+		if g.post(r) {
+			g.deliver(r, r.held)
+		}
+		return
 	}
+	r.stage = posted // as most often
+	g.stats.Recvs++
+	g.pend(r)
+	g.rx.posted.add(&r.entry)
 }
 
 // post puts a receive or a probe into the place where messages find it, or ends it.
 // True: its message is there already, in r.held, and is to be delivered.
 func (g *Gate) post(r *Request) bool {
 	r.stage = posted
-	if !r.peeks {
+	m, peeks := Match{r.tag, exact}, false
+	if r.special {
+		m, peeks = r.match, r.peeks
+	}
+	if !peeks {
 		g.stats.Recvs++
 	}
-	m := Match{r.tag, exact}
-	if r.special {
-		m = r.match
-	}
 	if g.rx.unexpected.len != 0 && !g.closing {
-		if r.peeks {
+		if peeks {
 			if x := g.peekUnexpected(m); x != nil {
 				g.seen(r, x)
 				return false
@@ -81,7 +88,7 @@ func (g *Gate) post(r *Request) bool {
 		return false
 	}
 	g.pend(r)
-	if m.Mask == exact && !r.peeks {
+	if m.Mask == exact && !peeks {
 		g.rx.posted.add(&r.entry)
 	} else {
 		g.rx.wild.push(r)
@@ -99,6 +106,7 @@ func (g *Gate) deliver(r *Request, m *message) {
 	switch {
 	case m.eager:
 		g.fill(r, m.body)
+		g.stats.BytesReceived += uint64(r.n)
 		g.rx.owed += cost(len(m.body))
 		g.stats.UnexpectedBytes -= uint64(len(m.body))
 		g.rx.pool.put(m)
@@ -126,15 +134,27 @@ func (g *Gate) deliver(r *Request, m *message) {
 	}
 }
 
+// plainly is up to what length a body is copied without asking how best, in bytes.
+const plainly = 256
+
+// takes copies a short eager body into a buffer in one piece that has room for it, and says
+// whether it could: what most messages need of fill, without a call.
+func (r *Request) takes(body []byte) bool {
+	if r.special || len(body) > min(r.data.size, plainly) {
+		return false
+	}
+	r.size, r.n = uint64(len(body)), copy(r.data.buf, body)
+	return true
+}
+
 // fill copies an eager body into the buffer of its receive and sets the outcome.
 func (g *Gate) fill(r *Request, body []byte) {
 	r.size = uint64(len(body))
-	if r.data.whole() {
+	if !r.special || r.data.whole() {
 		r.n = asm.Copy(r.data.buf, body)
 	} else if r.n, r.short = r.data.fill(body); r.short {
 		r.err = r.shortage()
 	}
-	g.stats.BytesReceived += uint64(r.n)
 	if len(body) > r.data.size && r.err == nil {
 		r.err = g.truncated(r, uint64(len(body)))
 	}
@@ -180,8 +200,31 @@ func (g *Gate) handle(h *driver.Header, body []byte) *PeerError {
 		return violation(g.rank, "a packet of kind %d with %d of %d bytes, flags %#x", h.Kind, len(body), h.Body, h.Flags)
 	}
 	if h.Kind == kindEager {
-		return g.handleEager(h, body)
+		if h.Size != uint64(len(body)) {
+			return violation(g.rank, "an eager message of %d bytes in a body of %d", h.Size, len(body))
+		}
+		if !g.rx.inOrder(h.Seq) {
+			return g.outOfOrder(h)
+		}
+		if marcel.Tracing() {
+			g.traceArrived(h)
+		}
+		if h.Cookie != 0 {
+			if wrong := g.handleCredit(uint64(h.Cookie)); wrong != nil {
+				return wrong
+			}
+		}
+		if !g.rx.charge(len(body)) {
+			return g.overdrawn()
+		}
+		g.arrive(h.Tag, body)
+		return nil
 	}
+	return g.handleOther(h, body)
+}
+
+// handleOther deals with all packets but those of one eager message.
+func (g *Gate) handleOther(h *driver.Header, body []byte) *PeerError {
 	if h.Kind == kindAggregate {
 		return g.handleAggregate(h, body)
 	}
@@ -207,42 +250,32 @@ func (g *Gate) handle(h *driver.Header, body []byte) *PeerError {
 	return violation(g.rank, "a packet of unknown kind %d", h.Kind)
 }
 
-// order checks and counts the number of a message.
-func (g *Gate) order(h *driver.Header) *PeerError {
-	if h.Seq != g.rx.seq {
-		return violation(g.rank, "message number %d in the place of %d", h.Seq, g.rx.seq)
+// inOrder checks and counts the number of a message.
+func (x *receiver) inOrder(seq uint32) bool {
+	if seq != x.seq {
+		return false
 	}
-	g.rx.seq++
-	if marcel.Tracing() {
-		g.traceArrived(h)
-	}
-	return nil
+	x.seq++
+	return true
 }
 
-func (g *Gate) handleEager(h *driver.Header, body []byte) *PeerError {
-	if h.Size != uint64(len(body)) {
-		return violation(g.rank, "an eager message of %d bytes in a body of %d", h.Size, len(body))
-	}
-	if wrong := g.order(h); wrong != nil {
-		return wrong
-	}
-	if h.Cookie != 0 {
-		if wrong := g.handleCredit(uint64(h.Cookie)); wrong != nil {
-			return wrong
-		}
-	}
-	if wrong := g.chargeCredit(len(body)); wrong != nil {
-		return wrong
-	}
-	g.arrive(h.Tag, body)
-	return nil
+func (g *Gate) outOfOrder(h *driver.Header) *PeerError {
+	return violation(g.rank, "message number %d in the place of %d", h.Seq, g.rx.seq)
 }
 
 // arrive matches an eager message.
 func (g *Gate) arrive(tag uint64, body []byte) {
-	r := g.match(tag)
-	if r != nil && r.chooser == nil {
-		g.fill(r, body)
+	var r *Request
+	if !g.tableDecides() {
+		r = g.matchWild(tag)
+	} else if p := g.rx.posted.place(tag); *p != nil { // as match does, in place
+		r = g.rx.posted.unlink(p).req
+	}
+	if r != nil && (!r.special || r.chooser == nil) {
+		if !r.takes(body) {
+			g.fill(r, body)
+		}
+		g.stats.BytesReceived += uint64(r.n)
 		g.rx.owed += cost(len(body))
 		g.complete(r, r.err)
 		return
@@ -268,8 +301,11 @@ func (g *Gate) ask(r *Request, m *message) {
 }
 
 func (g *Gate) handleRdv(h *driver.Header) *PeerError {
-	if wrong := g.order(h); wrong != nil {
-		return wrong
+	if !g.rx.inOrder(h.Seq) {
+		return g.outOfOrder(h)
+	}
+	if marcel.Tracing() {
+		g.traceArrived(h)
 	}
 	if h.Size > math.MaxInt {
 		return violation(g.rank, "a message of %d bytes is announced, more than this machine can address", h.Size)

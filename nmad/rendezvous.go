@@ -36,7 +36,7 @@ const (
 // will ask for its data.
 func (g *Gate) answer(r *Request) {
 	r.want = int(min(r.size, uint64(r.data.size)))
-	r.asked, r.next = 0, cursor{}
+	r.moved, r.asked, r.next = 0, 0, cursor{}
 	r.stage = answering
 	g.rx.answers.push(r)
 }

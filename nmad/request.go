@@ -67,25 +67,13 @@ const (
 // for IsendInto and IrecvInto. It must not be copied once it was started. Any
 // number of threads may Test or Wait for it; any thread may start it again once it is
 // done and all of them have returned.
+//
+// What every short message touches is in the first three lines, by the order of the fields:
+// windows of many requests would else not fit into the first cache.
 type Request struct {
 	entry // tag; place in the table of posted receives
 
 	gate *Gate // any source: the one to the own rank
-	data payload
-	n    int // bytes sent or received; written under the lock, read after done
-	from int // recv: rank of the sender; likewise
-	err  error
-
-	link   *Request // next in whichever queue holds it
-	want   int      // rendezvous: bytes that both sides agreed upon; unknown: the sender has not heard yet
-	moved  int      // rendezvous: of them, already moved
-	asked  int      // rendezvous: of them, already asked for
-	next   cursor   // rendezvous in parts: where asked is
-	chunks int      // rendezvous: chunks of it in queues of movers
-	size   uint64   // recv: bytes of the whole message
-	cookie uint32   // rendezvous: the sender's name for it
-	began  int64    // cycles: when it started, if a trace is recorded; else 0
-	age    uint64   // recv: how many wildcards had been posted before; see anySource
 
 	stage   stage
 	op      uint8 // what is to be begun
@@ -93,28 +81,53 @@ type Request struct {
 	needed  bool  // its gate counts it as pending
 	told    bool  // who waits is told through the completion; set under the lock
 	rouses  bool  // and it is a thread in a blocking call: see Gate.awake
-	special bool  // some of what follows is set
+	special bool  // some of what is out of the ordinary is set
+	listed  bool  // it is in a wildList
 
-	// Out of the ordinary. All zero unless special.
+	// The second line.
+
+	completion pioman.Completion
+	over       atomic.Uint32 // 1: done, and not told; written by the holder of the lock, or while nobody else knows it
+	started    atomic.Bool   // claimed at least once; a claimer sets it
+	n          int           // bytes sent or received; written under the lock, read after done
+	from       int           // recv: rank of the sender; likewise
+	err        error
+	size       uint64 // recv: bytes of the whole message
+	age        uint64 // recv: how many wildcards had been posted before; see anySource
+
+	// The third one.
+
+	began int64 // cycles: when it started, if a trace is recorded; else 0
+	data  payload
+
+	link   *Request // next in whichever queue holds it
+	want   int      // rendezvous: bytes that both sides agreed upon; unknown: the sender has not heard yet
+	moved  int      // rendezvous: of them, already moved
+	asked  int      // rendezvous: of them, already asked for
+	next   cursor   // rendezvous in parts: where asked is
+	chunks int      // rendezvous: chunks of it in queues of movers
+	cookie uint32   // rendezvous: the sender's name for it
+
+	// Out of the ordinary. All zero unless special; so may data be in pieces.
 	sync          bool                  // send: done only when the receive is posted
 	peeks         bool                  // not a receive but a probe
-	listed        bool                  // it is in a wildList
 	short         bool                  // its Data has fewer bytes than it says
 	priority      int8                  // send
 	match         Match                 // recv that stands, or may stand, in a wildList
 	before, after *Request              // place there
 	any           *Session              // recv from any source
 	chooser       func(Envelope) []byte // recv: gives the buffer when the message has come
-	held          *message              // choosing: that message
+	held          *message              // matched, choosing: that message
 	flat          *tray                 // send: the bytes of a short Data
 	notify        func(*Request)        // called when it is done
 	queue         *Queue                // gets it when it is done
 	pin           uint8                 // recv: 1 + the rail that a rendezvous is to take; 0: as the strategy wants
 
-	started    atomic.Bool   // claimed at least once; a claimer sets it
-	over       atomic.Uint32 // 1: done, and not told; written by the holder of the lock, or while nobody else knows it
-	completion pioman.Completion
+	_ [requestPad]byte
 }
+
+// requestPad has the requests of an array begin on lines, in bytes.
+const requestPad = 24
 
 func fresh() *Request {
 	r := &Request{}
@@ -124,10 +137,17 @@ func fresh() *Request {
 
 // claim makes r ours to start.
 func (r *Request) claim() error {
+	if r.over.Load() != 0 {
+		return nil // what most are that are used again
+	}
+	return r.claimAnew()
+}
+
+func (r *Request) claimAnew() error {
 	if !r.started.Load() && !r.started.Swap(true) {
 		return nil
 	}
-	if r.over.Load() == 0 && !r.completion.Test(free) {
+	if !r.completion.Test(free) {
 		return fmt.Errorf("nmad: start a request again: %w: wait for it first", ErrActive)
 	}
 	return nil
@@ -141,7 +161,7 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 		r.plain()
 	}
 	r.data.buf, r.data.size = buf, len(buf)
-	r.n, r.err, r.want, r.moved = 0, nil, 0, 0
+	r.n, r.err = 0, nil
 	r.private, r.needed, r.told, r.rouses = private, false, false, false
 	r.began = stamp()
 	if !private {
@@ -238,10 +258,13 @@ func (r *Request) Test() (bool, error) {
 // answer. ErrInHandler and ErrClosed of package pioman say that it
 // could not be waited for here and now; the request is not done then.
 func (r *Request) Wait() error {
-	if r == nil || !r.started.Load() {
+	if r == nil {
 		return ErrIdle
 	}
 	if !r.ended() {
+		if !r.started.Load() {
+			return ErrIdle
+		}
 		if err := r.wait(); err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ type sender struct {
 	batch   batch          // the packet of several of them that is being made up
 	sends   cookieTable    // announced
 	batcher driver.Batcher // the link, if packets that leave together are cheaper; else nil
+	direct  bool           // the link has no buffer
 	late    int            // announcements in queue that are put off, see putsOff
 
 	gathered gathering // messages that are done and wait for company; before queue
@@ -42,6 +43,7 @@ func (s *sender) init(link driver.Link, b bounds) {
 // bind takes the bounds of a link over. eager is as in bounds.
 func (s *sender) bind(link driver.Link, eager int) {
 	s.batcher, _ = link.(driver.Batcher)
+	_, s.direct = link.(driver.Direct)
 	s.room = min(link.MaxBody(), math.MaxInt32)
 	s.eager = s.room
 	if eager > 0 {

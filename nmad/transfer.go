@@ -33,7 +33,7 @@ func (g *Gate) transmit(r *Request) (bool, error) {
 		g.traceOut(size, began)
 	}
 	r.stage = announced
-	r.want, r.asked, r.next = unknown, 0, cursor{}
+	r.want, r.moved, r.asked, r.next = unknown, 0, 0, cursor{}
 	g.stats.Rendezvous++
 	if size <= g.tx.eager && !r.sync {
 		g.stats.Starved++
@@ -88,6 +88,12 @@ func (g *Gate) transmitPlain(kind uint8, size uint64) (bool, error) {
 // flush moves the driver's buffered bytes on. As long as there are any, the
 // engine must poll, although the requests they belong to may be done.
 func (g *Gate) flush() {
+	if !g.tx.direct || g.holding || !g.tx.gathered.empty() {
+		g.flushAll()
+	}
+}
+
+func (g *Gate) flushAll() {
 	all, err := g.link.Flush()
 	if err != nil {
 		g.lose(err)

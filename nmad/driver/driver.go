@@ -107,6 +107,12 @@ type Batcher interface {
 	Batch()
 }
 
+// Direct is a Link without a buffer: a packet that Send takes is gone, and Flush has never
+// anything to do.
+type Direct interface {
+	Direct()
+}
+
 // Drainer is a Link of which a Recv in vain costs a system call.
 type Drainer interface {
 	// Drained says whether the last Recv handed out the last packet of all that the

@@ -100,31 +100,44 @@ func (l *link) Place() driver.Place { return l.place }
 
 // Send implements driver.Link. It never buffers: true means that the peer can see it.
 func (l *link) Send(h *driver.Header, body []byte) (bool, error) {
-	return l.send(h, body, nil, len(body))
+	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
+		return false, l.why(s)
+	}
+	ok, err := l.tx.send(h, body, nil, len(body))
+	if !ok || l.theirs.sleeping.Load() != 0 {
+		ok, err = l.sent(ok, err)
+	}
+	runtime.KeepAlive(l) // and with it the mapping
+	return ok, err
 }
 
 // SendParts implements driver.Link: the parts are copied into the ring one by one.
 func (l *link) SendParts(h *driver.Header, parts [][]byte) (bool, error) {
-	return l.send(h, nil, parts, driver.Length(parts))
-}
-
-func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
 	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
 		return false, l.why(s)
 	}
-	ok, err := l.tx.send(h, body, parts, size)
+	ok, err := l.tx.send(h, nil, parts, driver.Length(parts))
+	if !ok || l.theirs.sleeping.Load() != 0 {
+		ok, err = l.sent(ok, err)
+	}
+	runtime.KeepAlive(l) // and with it the mapping
+	return ok, err
+}
+
+// sent is what there is to do after a packet was refused, or its receiver sleeps.
+func (l *link) sent(ok bool, err error) (bool, error) {
 	if ok {
-		if l.theirs.sleeping.Load() != 0 {
-			l.wake(inSend, &l.hs, &l.theirs.sleeping)
-		}
+		l.wake(inSend, &l.hs, &l.theirs.sleeping)
 	} else if err != nil {
 		return false, l.violated(err)
 	} else if l.alone(inSend, &l.hs) {
 		return false, l.why(lost)
 	}
-	runtime.KeepAlive(l) // and with it the mapping
 	return ok, nil
 }
+
+// Direct implements driver.Direct.
+func (l *link) Direct() {}
 
 // Flush implements driver.Link: there is never anything left.
 func (l *link) Flush() (bool, error) {
