@@ -58,6 +58,20 @@ const (
 	challenge = 8
 )
 
+// longClass is the class from which on offers are measured first. Through slots such a message is
+// hundreds of laps of the ring; where other programs use the processors each of them can cost a turn of either
+// process, and the first message shall not take all of them. On idle processors these few
+// messages take up to half as long again.
+const longClass = 23 // 8 MiB
+
+// before is the way that is measured first.
+func before(class int) int {
+	if class >= longClass {
+		return byOffer
+	}
+	return bySlots
+}
+
 // chooser learns which way is the faster one for messages of each size class, from those
 // that arrive. It belongs to the caller of PullLarge.
 //
@@ -68,6 +82,8 @@ const (
 //	measuring slots --- enough samples ---> measuring offers --- enough samples ---> chosen
 //	       ^                                                                           |
 //	       '------------------------ firstLasts to choiceLasts messages ---------------'
+//
+// Of long messages (longClass) offers are measured first, then slots.
 //
 // Messages on the first turn through the slots are not counted: there the kernel provides the memory of
 // each slot when it is touched, on either side, which takes longer than the copies.
@@ -135,15 +151,14 @@ func (c *chooser) sample(size, way int, cycles int64) (changed bool) {
 		}
 		s.seen[way]++
 	}
-	next := uint64(bySlots)
-	switch {
-	case s.seen[bySlots] < measured:
-	case s.seen[byOffer] < measured:
-		next = byOffer
-	default:
-		next = uint64(s.choose())
+	next := before(k)
+	if s.seen[next] == measured {
+		next = 1 - next
 	}
-	return c.set(c.ways&^(1<<k) | next<<k)
+	if s.seen[next] == measured {
+		next = int(s.choose())
+	}
+	return c.set(c.ways&^(1<<k) | uint64(next)<<k)
 }
 
 // choose settles upon a way when both were measured.
@@ -194,8 +209,11 @@ func (c *chooser) hopeless(size int) (changed bool) {
 // that it cannot, and gives the ways of from then on.
 func (c *chooser) allow(able bool) (ways uint64) {
 	c.able, c.ways = able, 0
-	if able && c.policy == copySingle {
+	switch {
+	case able && c.policy == copySingle:
 		c.ways = 1<<64 - 1
+	case able && c.policy == copyAuto:
+		c.ways = 1<<64 - 1<<longClass
 	}
 	return c.ways
 }

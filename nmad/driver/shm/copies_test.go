@@ -20,10 +20,20 @@ func play(c *chooser, n, messages int, cycles [2]int64) (offers int) {
 
 func TestChooser(t *testing.T) {
 	var c chooser
-	if ways := c.allow(true); ways != 0 {
+	const long, short, longest = 1 << 20, 64 << 10, 1 << 30
+	if ways := c.allow(true); ways>>classOf(long)&1 != 0 || ways>>classOf(longest)&1 == 0 || ways>>classOf(8<<20-1)&1 != 0 || ways>>classOf(8<<20)&1 == 0 {
 		t.Errorf("begins with %#x", ways)
 	}
-	const long, short = 1 << 20, 64 << 10
+	// Of the longest offers are measured first; the better way is found all the same.
+	if n := play(&c, longest, measured, [2]int64{40e6, 60e6}); n != measured {
+		t.Errorf("%d of the first %d longest messages were offered", n, measured)
+	}
+	if n := play(&c, longest, measured, [2]int64{40e6, 60e6}); n != 0 {
+		t.Errorf("%d of %d were offered while slots were measured", n, measured)
+	}
+	if n := play(&c, longest, firstLasts-1, [2]int64{40e6, 60e6}); n != 0 {
+		t.Errorf("%d of %d of the longest went the worse way", n, firstLasts-1)
+	}
 	if n := play(&c, long, 2*measured, [2]int64{100, 60}); n != measured {
 		t.Errorf("%d of %d messages were offered while measuring", n, 2*measured)
 	}
