@@ -251,7 +251,7 @@ func (c *runCommand) secret(spec *launch.Spec) (lifeline io.Reader, err error) {
 	case "-":
 	default:
 		if file, err = os.Open(string(c.SecretFile)); err != nil {
-			return nil, fmt.Errorf("--secret-file: %w", err)
+			return nil, usageError{fmt.Errorf("--secret-file: %w", err)}
 		}
 		defer file.Close()
 	}

@@ -3,6 +3,7 @@ package launch
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"strconv"
 	"syscall"
 
@@ -24,6 +25,14 @@ func awaitDeath(pid int) bool {
 			return err == nil
 		}
 	}
+}
+
+// stopHere stops this process. The signal is for the calling thread, so that it does nothing more before the
+// process is continued. SIGTSTP itself would be handled by Go's runtime, which leaves it at that.
+func stopHere() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_ = unix.Tgkill(unix.Getpid(), unix.Gettid(), unix.SIGSTOP) // we exist, and may signal ourselves
 }
 
 // stopped says whether a process was stopped by a signal, and not by a debugger.

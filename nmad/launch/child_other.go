@@ -13,3 +13,6 @@ func awaitDeath(int) bool { return false }
 
 // stopped is not known on this system.
 func stopped(int) bool { return false }
+
+// stopHere stops this process.
+func stopHere() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
 )
 
@@ -96,6 +97,10 @@ func (s *Spec) environment(told map[string]string) []string {
 	if told[nmad.EnvLauncher] == "" { // whoever has launched us is to find our children, too
 		delete(values, nmad.EnvLauncher)
 	}
+	path := told[monitor.Environment]
+	if path != "" {
+		values[monitor.Environment] = path
+	}
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		_, ours := values[name]
@@ -105,6 +110,9 @@ func (s *Spec) environment(told map[string]string) []string {
 		if value := values[v.Name]; value != "" {
 			env = append(env, v.Name+"="+value)
 		}
+	}
+	if path != "" {
+		env = append(env, monitor.Environment+"="+path)
 	}
 	if s.Dir != "" {
 		env = append(env, "PWD="+s.Dir)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
 )
 
@@ -216,6 +217,9 @@ func (j *Job) start(rank int) error {
 	}
 	if j.shared {
 		env[nmad.EnvShared] = "1"
+	}
+	if path := os.Getenv(monitor.Environment); path != "" { // one socket for each
+		env[monitor.Environment] = fmt.Sprintf("%s.%d", path, rank)
 	}
 	if rank == 0 {
 		file, err := j.listener.(*net.TCPListener).File()

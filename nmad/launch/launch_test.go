@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
 	"go.uber.org/goleak"
 )
@@ -184,6 +185,24 @@ func TestEnvironmentAndBinding(t *testing.T) {
 	}
 }
 
+// TestStatsByRank: what looks at a job finds each rank at a socket of its own, and the launcher at that which was named.
+func TestStatsByRank(t *testing.T) {
+	t.Setenv(monitor.Environment, "some/path")
+	var o outputs
+	j, err := Start(Spec{N: 3, Path: "sh", Args: []string{"-c", "env | grep ^" + monitor.Environment}, Stdout: o.of})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for rank := range 3 {
+		if got, want := o.text(rank), fmt.Sprintf("%s=some/path.%d\n", monitor.Environment, rank); got != want {
+			t.Errorf("rank %d has %q, want %q", rank, got, want)
+		}
+	}
+}
+
 // TestUnbindOnce: where binding is forbidden that is said once, and the job runs.
 func TestUnbindOnce(t *testing.T) {
 	var said []string
@@ -322,6 +341,7 @@ func parent(t *testing.T, mode string) (*exec.Cmd, []int) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), modeVariable+"="+mode)
 	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // we are its shell, so that it can be stopped
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -14,20 +14,24 @@ var (
 	passedSignals = []os.Signal{syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 )
 
-// forward passes signals on to the children until they have ended. SIGHUP remains ignored if this
-// process was started so, as by nohup.
+// forward passes signals on to the children until they have ended. SIGHUP and SIGTSTP remain
+// ignored if this process was started so, as by nohup.
 func (j *Job) forward() {
-	ending, passed := make(chan os.Signal, 4), make(chan os.Signal, 4)
+	ending, passed, stop := make(chan os.Signal, 4), make(chan os.Signal, 4), make(chan os.Signal, 4)
 	notify(ending, endingSignals)
 	notify(passed, passedSignals)
+	notify(stop, []os.Signal{syscall.SIGTSTP})
 	go func() {
 		defer signal.Stop(ending)
 		defer signal.Stop(passed)
+		defer signal.Stop(stop)
 		var kill <-chan time.Time
 		for {
 			select {
 			case sig := <-passed:
 				j.Signal(sig.(syscall.Signal))
+			case <-stop:
+				j.rest()
 			case sig := <-ending:
 				if j.catch(sig.(syscall.Signal)) {
 					j.Kill()
@@ -44,9 +48,17 @@ func (j *Job) forward() {
 	}()
 }
 
+// rest stops the job as a shell does it with its jobs, at the terminal's stop key: the ranks, whose groups
+// the terminal knows nothing of, and then this process. Once it goes on, so do they.
+func (j *Job) rest() {
+	j.Signal(syscall.SIGTSTP)
+	stopHere()
+	j.Signal(syscall.SIGCONT)
+}
+
 func notify(c chan<- os.Signal, signals []os.Signal) {
 	for _, s := range signals {
-		if s != syscall.SIGHUP || !signal.Ignored(s) {
+		if s != syscall.SIGHUP && s != syscall.SIGTSTP || !signal.Ignored(s) {
 			signal.Notify(c, s)
 		}
 	}

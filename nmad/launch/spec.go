@@ -60,7 +60,8 @@ type Spec struct {
 
 	// Signals forwards SIGINT, SIGTERM and SIGHUP to the children, and kills them at once when a
 	// second one comes; Wait then returns an *InterruptError. SIGQUIT, SIGUSR1 and SIGUSR2
-	// are passed on, and end nothing by themselves.
+	// are passed on, and end nothing by themselves. SIGTSTP stops the children and this process
+	// until it is continued, as a shell does it with a job.
 	Signals bool
 
 	// Guard starts a small process beside the job, which ends what the children have

@@ -40,3 +40,40 @@ func TestStoppedGoesOn(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStopKey: the signal of a terminal's stop key stops the ranks and the launcher, as often as it comes, and they go on
+// together; the job still ends as it should.
+func TestStopKey(t *testing.T) {
+	cmd, pids := parent(t, "parent signals")
+	all := append([]int{cmd.Process.Pid}, pids...)
+	until := func(want bool) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			n := 0
+			for _, pid := range all {
+				if stopped(pid) == want {
+					n++
+				}
+			}
+			if n == len(all) {
+				return
+			}
+			if time.Now().After(end) {
+				cmd.Process.Kill()
+				t.Fatalf("of launcher and ranks %d of %d are stopped: %v; want %v", n, len(all), want, want)
+			}
+		}
+	}
+	for range 3 {
+		cmd.Process.Signal(syscall.SIGTSTP)
+		until(true)
+		cmd.Process.Signal(syscall.SIGCONT)
+		until(false)
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	cmd.Wait()
+	gone(t, pids...)
+	if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); !ws.Signaled() || ws.Signal() != syscall.SIGTERM {
+		t.Errorf("the launcher ended with %v, want that it died of SIGTERM", cmd.ProcessState)
+	}
+}
