@@ -103,8 +103,8 @@
 //
 // Which way is faster depends on the machine, on the length, and on what the processes do with the
 // bytes. So the receiver measures: of each size class, a power of two, a few messages go one
-// way and a few the other, the better way is kept for a while, the longer the more often it was
-// confirmed, and then it is measured again (chooser). It tells the sender by ways, a bit for each class. The variable
+// way and a few the other (slots first, from 8 MiB on offers), the better way is kept for a while,
+// the longer the more often it was confirmed, and then it is measured again (chooser). It tells the sender by ways, a bit for each class. The variable
 // PM2_SHM_COPY says otherwise: "two" for slots only, "single" for offers wherever they are possible;
 // "auto" is the default. What was measured: docs/decisions/large-messages-over-shm.md.
 //
