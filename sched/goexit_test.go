@@ -29,7 +29,7 @@ func TestGoexitStacks(t *testing.T) {
 				}
 			}
 		})
-		if grown := stacks() - before; grown > 8<<20 {
+		if grown := growth(s, before, 8<<20); grown > 8<<20 {
 			t.Errorf("stacks grew by %d bytes over %d Goexits", grown, n)
 		}
 		stop(t, s)
@@ -56,11 +56,27 @@ func TestGoexitStacks(t *testing.T) {
 				}
 			}
 		})
-		if grown := stacks() - before; grown > 16<<20 {
+		if grown := growth(s, before, 16<<20); grown > 16<<20 {
 			t.Errorf("%d VPs: stacks grew by %d bytes over %d Goexits", vps, grown, n)
 		}
 		stop(t, s)
 	}
+}
+
+// growth is by how much stacks have grown. On a busy machine the threads of the last moment may have kept many runners
+// from their end, which comes with the next threads; what is lost stays: so there are some attempts to get below limit.
+func growth(s *sched.Scheduler, before, limit int64) (grown int64) {
+	for range 20 {
+		if grown = stacks() - before; grown <= limit {
+			break
+		}
+		marcel.RunOn(s, func() {
+			for range 1000 {
+				_ = marcel.Spawn(marcel.Yield).Join()
+			}
+		})
+	}
+	return grown
 }
 
 func stacks() int64 {
