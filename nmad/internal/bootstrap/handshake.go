@@ -104,8 +104,8 @@ func checkHead(b []byte) error {
 }
 
 // offer is the dialler's side: it proves that we hold the secret, checks that
-// rank 0 does, and returns the connection ready for frames. The caller has set
-// a deadline.
+// rank 0 does, and returns the connection ready for frames. The caller has bounded
+// its time.
 func offer(conn net.Conn, secret []byte, rank, size int) (*wire, error) {
 	var greeting [greetingSize]byte
 	if _, err := io.ReadFull(conn, greeting[:]); err != nil {
@@ -145,7 +145,7 @@ func offer(conn net.Conn, secret []byte, rank, size int) (*wire, error) {
 }
 
 // receive is rank 0's side. admit is asked once the dialler has proven that it
-// holds the secret and claims a rank of the job. The caller has set a deadline.
+// holds the secret and claims a rank of the job. The caller has bounded its time.
 func receive(conn net.Conn, secret []byte, size int, admit func(rank int) verdict) (*wire, int, error) {
 	var ours nonce
 	rand.Read(ours[:]) // never fails

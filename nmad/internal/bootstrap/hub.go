@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
 // strangers is how many connections may be in their handshake at once, beyond
@@ -30,7 +32,8 @@ const (
 type member struct {
 	rank  int
 	w     *wire
-	card  bool // its card is in
+	late  *limit.Limit // of its handshake, until its card is in
+	card  bool         // its card is in
 	ready bool
 	gone  bool // has left, or has died
 }
@@ -116,9 +119,8 @@ func (h *hub) greet(conn net.Conn) {
 		return
 	}
 	keepAlive(conn)
-	limit := time.Now().Add(h.c.cfg.Handshake)
-	conn.SetDeadline(limit)
-	m := &member{}
+	m := &member{late: limit.Bound(conn, h.c.cfg.Handshake)}
+	defer m.late.Stop()
 	w, rank, err := receive(conn, h.c.cfg.Secret, h.c.cfg.Size, func(rank int) verdict { return h.admit(m, rank) })
 	h.untrack(conn)
 	<-h.seats
@@ -141,9 +143,7 @@ func (h *hub) greet(conn net.Conn) {
 		conn.Close()
 		return
 	}
-	conn.SetDeadline(time.Time{})
-	conn.SetReadDeadline(limit) // the card comes at once
-	h.serve(m)
+	h.serve(m) // the card comes at once: it is in the same limit
 }
 
 func (h *hub) track(conn net.Conn) bool {
@@ -230,6 +230,7 @@ func (h *hub) takeCard(m *member, payload []byte) error {
 	if card.Rank != m.rank {
 		return fmt.Errorf("%w: rank %d hands in the card of rank %d", errCard, m.rank, card.Rank)
 	}
+	m.late.Stop()
 	m.w.conn.SetReadDeadline(time.Time{})
 	h.mu.Lock()
 	defer h.mu.Unlock()

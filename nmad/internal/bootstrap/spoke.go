@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
 // Pauses between two attempts to reach rank 0, which may start after us.
@@ -89,8 +91,9 @@ func dialOnce(ctx context.Context, cfg *Config) (*wire, error) {
 	keepAlive(conn)
 	release := bindContext(ctx, conn)
 	defer release()
-	conn.SetDeadline(time.Now().Add(cfg.Handshake))
+	late := limit.Bound(conn, cfg.Handshake)
 	w, err := offer(conn, cfg.Secret, cfg.Rank, cfg.Size)
+	late.Stop()
 	if err != nil {
 		conn.Close()
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
 // most is how many strangers may be inside at once; more wait in the kernel's
@@ -17,7 +18,7 @@ import (
 const most = 512
 
 // Receive finds out who is at the other end of conn and makes a link of it. It
-// owns conn. A nil link and nil error: nothing to hand on. Its deadline is set.
+// owns conn, which ends after hello.Patience. A nil link and nil error: nothing to hand on.
 type Receive func(conn net.Conn) (rank int, l driver.Link, err error)
 
 // Door is a listener with somebody behind it. Safe for concurrent use.
@@ -100,9 +101,10 @@ func (d *Door) enter(conn net.Conn) bool {
 func (d *Door) attend(conn net.Conn) {
 	defer d.wg.Done()
 	defer func() { <-d.room }()
-	_ = conn.SetDeadline(time.Now().Add(hello.Patience))
+	late := limit.Bound(conn, hello.Patience)
 	from := conn.RemoteAddr().String()
 	rank, l, err := d.receive(conn)
+	late.Stop()
 	d.mu.Lock()
 	delete(d.inside, conn)
 	d.mu.Unlock()
@@ -182,12 +184,13 @@ func (d *Door) Close() error {
 
 // Connect dials, and sees to it that the connection obeys ctx and is given up
 // after hello.Patience. stop must be called once the exchange is over.
-func Connect(ctx context.Context, network, addr string) (conn net.Conn, stop func() bool, err error) {
+func Connect(ctx context.Context, network, addr string) (conn net.Conn, stop func(), err error) {
 	d := net.Dialer{Timeout: hello.Patience}
 	conn, err = d.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, nil, err
 	}
-	_ = conn.SetDeadline(time.Now().Add(hello.Patience))
-	return conn, context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }), nil
+	late := limit.Bound(conn, hello.Patience)
+	obey := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	return conn, func() { late.Stop(); obey() }, nil
 }

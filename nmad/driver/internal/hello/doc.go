@@ -20,8 +20,8 @@
 // # Bounds
 //
 // A frame is a kind (1 byte), a length (2 bytes, little endian) and at most
-// [MaxFrame] bytes; nothing longer is ever read, and whoever calls sets a
-// deadline on the connection first. Never is a byte read beyond the last
+// [MaxFrame] bytes; nothing longer is ever read, and whoever calls bounds
+// the time of the connection first. Never is a byte read beyond the last
 // frame: what follows on the connection, descriptors included, is the driver's.
 //
 // The reason in a refusal is printed, so it is cut to printable ASCII.

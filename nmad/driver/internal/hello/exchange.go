@@ -14,7 +14,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Patience is how long an exchange may take, for those who call it: long
+// Patience is how long an exchange may take, as package limit counts, for those who call it: long
 // enough for a machine with a thousand processes starting on it, short enough
 // that a stranger who connects and says nothing occupies little.
 const Patience = 10 * time.Second
@@ -26,7 +26,7 @@ type Me struct {
 }
 
 // Dialer runs the exchange on the side that connected and expects the process
-// of that rank. The caller sets the deadline of conn and closes it on error.
+// of that rank. The caller bounds the time of conn and closes it on error.
 func Dialer(conn net.Conn, me Me, rank int) (peer Message, err error) {
 	mine := me.fresh()
 	if err := WriteFrame(conn, kindHello, mine); err != nil {
@@ -59,8 +59,8 @@ func Dialer(conn net.Conn, me Me, rank int) (peer Message, err error) {
 }
 
 // Listener runs the exchange on the side that accepted. check, unless nil, sees
-// the peer once it has proved itself, and may refuse it still. The caller sets
-// the deadline of conn and closes it on error.
+// the peer once it has proved itself, and may refuse it still. The caller
+// bounds the time of conn and closes it on error.
 func Listener(conn net.Conn, me Me, check func(peer *Message) error) (peer Message, err error) {
 	theirs, err := ReadFrame(conn, kindHello)
 	if err != nil {

@@ -3,10 +3,10 @@ package stream
 import (
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
 type linkID = [hello.LinkSize]byte
@@ -65,12 +65,13 @@ func (hs *halves) forget(h *half) bool {
 
 // await waits for the second connection, not longer than an exchange may take.
 func (hs *halves) await(h *half, done <-chan struct{}) (Conn, error) {
-	patience := time.NewTimer(hello.Patience)
+	late := make(chan struct{})
+	patience := limit.After(hello.Patience, func() { close(late) })
 	defer patience.Stop()
 	var c Conn
 	select {
 	case c = <-h.second:
-	case <-patience.C:
+	case <-late:
 		if hs.forget(h) {
 			return nil, fmt.Errorf("%w: its second connection did not come", driver.ErrPeerLost)
 		}
