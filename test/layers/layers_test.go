@@ -57,7 +57,7 @@ func lawful() map[string]string {
 		"pioman/pollers/pool.go":            source("pollers", "./hooks", "./sched", "./sched/topo", "./asm", sys+"/unix"),
 		"nmad/gate.go":                      source("nmad", "./pioman", "./marcel", "./sched/topo", "./asm", "./nmad/driver"),
 		"nmad/driver/driver.go":             source("driver", "context"),
-		"nmad/driver/shm/shm.go":            source("shm", "./nmad/driver", "./asm"),
+		"nmad/driver/shm/shm.go":            source("shm", "./nmad/driver", "./nmad/internal/limit", "./asm"),
 		"nmad/driver/drivertest/suite.go":   source("drivertest", "testing", "./nmad/driver", "go.uber.org/goleak"),
 		"cmd/demo/main.go":                  source("main", "./nmad", "github.com/alecthomas/kong", "gonum.org/v1/plot/plotter"),
 		"test/stress/stress.go":             source("stress", "./marcel", "./sched", "./test/tools", "go.uber.org/goleak"),
