@@ -486,8 +486,8 @@ func TestStartFromManyThreads(t *testing.T) {
 		if testing.Short() {
 			messages = 50
 		}
-		// A send is over when the driver has its bytes, which may keep the rest of a packet for
-		// which a socket had no room. No hooks here: somebody has to see to rank 0's engine when its senders are through.
+		// A send is over when the driver has its bytes, which keeps those for which a socket had no room
+		// (sender.unflushed). No hooks here: somebody has to see to rank 0's engine when its senders are through.
 		received := make(chan struct{})
 		var helper sync.WaitGroup
 		helper.Go(func() {

@@ -117,6 +117,9 @@
 //     anybody polls. What had arrived completely can still be received. A peer that
 //     breaks the protocol fails its gate with ErrProtocol; nothing that it sends
 //     can make this process read or write outside its buffers.
+//   - A send that is done leaves its buffer to the caller; its bytes may still lie in the driver, if a socket had no
+//     room. They move on whenever the engine polls: with hooks always, without them while anybody of the
+//     process waits or polls, and in Close.
 //   - Close waits for sends that are under way, within bounds; what was sent is
 //     received by peers even if they post the receive later. It leaves
 //     no goroutine and no descriptor behind.
