@@ -118,8 +118,8 @@
 //     breaks the protocol fails its gate with ErrProtocol; nothing that it sends
 //     can make this process read or write outside its buffers.
 //   - A send that is done leaves its buffer to the caller; its bytes may still lie in the driver, if a socket had no
-//     room. They move on whenever the engine polls: with hooks always, without them while anybody of the
-//     process waits or polls, and in Close.
+//     room. They move on whenever the session's engine polls: with hooks by itself, without them while somebody
+//     waits or polls with that engine, and in Close.
 //   - Close waits for sends that are under way, within bounds; what was sent is
 //     received by peers even if they post the receive later. It leaves
 //     no goroutine and no descriptor behind.
