@@ -243,7 +243,11 @@ func TestAttachAndStopLeaveNothing(t *testing.T) {
 			for n := served.Load(); served.Load() < n+int64(i%5); {
 				runtime.Gosched()
 			}
+			hooked := e.Hooked()
 			stop()
+			if !hooked || e.Hooked() {
+				t.Errorf("hooked %v before the hooks are stopped, %v afterwards", hooked, e.Hooked())
+			}
 			for p := hooks.Idle; p < hooks.NumPoints; p++ {
 				if names := s.Hooks().Registered(p); names != nil {
 					t.Errorf("%v: %v left", p, names)

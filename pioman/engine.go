@@ -346,7 +346,7 @@ func (e *Engine) inHandler() bool {
 // tasks tells whether any main list has a task.
 func (e *Engine) tasks() bool {
 	for _, q := range e.queues() {
-		if !q.nothing() {
+		if q.length() != 0 || !q.submitted.empty() {
 			return true
 		}
 	}

@@ -18,6 +18,7 @@ type Explanation struct {
 	Points   []Polling `json:"points"`
 	VPs      []Poller  `json:"vps"`
 	Queues   []Place   `json:"queues"`
+	Memory   []Near    `json:"memory"` // by node; empty: nothing is known of the machine
 	Adaptive Adaptive  `json:"adaptive"`
 	Blocking Blocking  `json:"blocking"`
 	Params   []Setting `json:"parameters"`
@@ -50,6 +51,15 @@ type Place struct {
 	Tasks    int    `json:"tasks"`    // in its main list
 	One      uint32 `json:"one_of"`   // of so many rounds of a poller below, one comes by here
 	Deserted bool   `json:"deserted"` // nobody below polls: the others' surveys visit it
+}
+
+// Near is where tasks are polled that ask for the processors of one node of the machine's memory (Task.SetCPUs), as the
+// gates of nmad do whose links lie there. Who asks for nothing, or for several nodes, is polled from what they have in common.
+type Near struct {
+	Node  string `json:"node"`
+	CPUs  string `json:"cpus"`
+	Queue string `json:"queue"` // its name
+	VPs   []int  `json:"vps"`   // that have it on their way
 }
 
 // Adaptive is the decision of how long an idle processor polls before it blocks.
@@ -96,6 +106,7 @@ func (e *Engine) Explain() Explanation {
 		}
 	}
 	x.Queues = e.explainQueues()
+	x.Memory = e.explainMemory()
 	x.Adaptive = e.adapt.explain(e.params.BlockingDelay)
 	x.Blocking = e.explainBlocking(a)
 	p := e.Params()
@@ -193,10 +204,10 @@ func (e *Engine) explainVP(a *attachment, vp int) Poller {
 func (e *Engine) explainQueues() (list []Place) {
 	tr := e.tree.Load()
 	if tr == nil {
-		return []Place{{Name: "machine", Tasks: int(e.root.count.Load()), One: 1}}
+		return []Place{{Name: "machine", Tasks: e.root.length(), One: 1}}
 	}
 	for _, n := range tr.nodes {
-		x := Place{Name: n.name(), VPs: n.vps, Tasks: int(n.queue.count.Load()), One: 1, Deserted: n.neglected.Load()}
+		x := Place{Name: n.name(), VPs: n.vps, Tasks: n.queue.length(), One: 1, Deserted: n.neglected.Load()}
 		for up := n; up != nil; up = up.up {
 			if up != n {
 				x.Depth++
@@ -215,6 +226,22 @@ func (e *Engine) explainQueues() (list []Place) {
 	return list
 }
 
+func (e *Engine) explainMemory() (list []Near) {
+	tr := e.tree.Load()
+	if tr == nil || tr.topology == nil {
+		return nil
+	}
+	for _, it := range tr.topology.At(topo.NUMA) {
+		q := tr.covering(e, it.CPUs)
+		for _, n := range tr.nodes {
+			if n.queue == q {
+				list = append(list, Near{label(it), it.CPUs.String(), n.name(), n.vps})
+			}
+		}
+	}
+	return list
+}
+
 // firstBelow is one of the nodes below n, nil: none.
 func (tr *tree) firstBelow(n *node) *node {
 	for _, c := range tr.nodes {
@@ -228,7 +255,7 @@ func (tr *tree) firstBelow(n *node) *node {
 // label names an item of the machine by its kind and number.
 func label(it *topo.Item) string {
 	if it.OS < 0 {
-		return fmt.Sprintf("%v %d", it.Kind, it.Index)
+		return it.String()
 	}
 	return fmt.Sprintf("%v %d", it.Kind, it.OS)
 }
@@ -320,6 +347,12 @@ func (x Explanation) Text() string {
 			rate = "nobody below polls: visited by the surveys of the others"
 		}
 		line("  %s%-*s %d tasks; %s", strings.Repeat("  ", q.Depth), max(14-2*q.Depth, 1), q.Name, q.Tasks, rate)
+	}
+	if len(x.Memory) > 0 {
+		line("\nnear which memory")
+	}
+	for _, m := range x.Memory {
+		line("  %-16s what lies there, as the links of a gate may: polled from %s, by the VPs %s", m.Node+" ("+m.CPUs+")", m.Queue, strings.Trim(fmt.Sprint(m.VPs), "[]"))
 	}
 	line("\npoll or block")
 	line("  %s", x.Adaptive.Choice)

@@ -2,6 +2,7 @@ package pioman
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,33 @@ func TestIdleProcessorPollsItsOwnQueue(t *testing.T) {
 	s.set.Fire(hooks.Idle, 2)
 	if !c.Test(1) {
 		t.Error("VP 2 has not polled its own queue")
+	}
+}
+
+// The explanation says from which queue the tasks of each node are polled.
+func TestExplainMemory(t *testing.T) {
+	for levels, want := range map[string]string{
+		"numa:2 core:2 pu:1":           "[{NUMA 0 0-1 NUMA 0 [0 1]} {NUMA 1 2-3 NUMA 1 [2 3]}]",
+		"numa:4 core:1 pu:1":           "[{NUMA 0 0 NUMA 0 [0]} {NUMA 1 1 NUMA 1 [1]} {NUMA 2 2 NUMA 2 [2]} {NUMA 3 3 NUMA 3 [3]}]",
+		"numa:1 core:4 pu:1":           "[{NUMA 0 0-3 machine [0 1 2 3]}]",
+		"numa:2 package:2 core:1 pu:1": "[{NUMA 0 0-1 NUMA 0 [0 1]} {NUMA 1 2-3 NUMA 1 [2 3]}]",
+	} {
+		machine, err := topo.Synthetic(levels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := engine(t, Config{})
+		if x := e.Explain().Memory; x != nil {
+			t.Errorf("%s: of an engine that is not hooked: %v", levels, x)
+		}
+		attach(t, e, placed{newByHand(4), machine})
+		x := e.Explain()
+		if got := fmt.Sprint(x.Memory); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", levels, got, want)
+		}
+		if !strings.Contains(x.Text(), "polled from "+x.Memory[0].Queue+", by the VPs 0") {
+			t.Errorf("%s: the text does not say it:\n%s", levels, x.Text())
+		}
 	}
 }
 

@@ -41,7 +41,7 @@ type Queue struct {
 
 	_      [line - 12]byte
 	holder atomic.Uintptr // asm.G of the goroutine that holds the queue, 0: free; pollers write; a release store ends it
-	count  atomic.Int32   // length of the main list; the holder writes, pollers read
+	count  atomic.Int32   // twice the length of the main list, plus 1 while flooded; the holder writes, pollers read
 
 	_ [line - 8]byte
 	// From here on the holder's alone; handed over by holder's store and compare-and-swap.
@@ -54,12 +54,17 @@ type Queue struct {
 	size       int32         // what count will say
 	shots      int32         // of these, OneShot tasks that are to be run: see stake.go
 	passed     int32         // OneShot tasks that are masked, and were passed by
+	flooded    bool          // the last drain brought many tasks: see drain
 
 	_ [line]byte
 }
 
-// nothing is two loads: a poller that finds nothing has written nothing.
-func (q *Queue) nothing() bool { return q.submitted.empty() && q.count.Load() == 0 }
+// nothing is two loads: a poller that finds nothing has written nothing. The submission list comes last,
+// for it is the submitters' line: a poller that has tasks leaves it to them.
+func (q *Queue) nothing() bool { return q.count.Load() == 0 && q.submitted.empty() }
+
+// length is that of the main list, as of the last holder's end.
+func (q *Queue) length() int { return int(q.count.Load() >> 1) }
 
 // held tells whether goroutine g is the holder.
 func (q *Queue) held(g uintptr) bool { return q.holder.Load() == g }
@@ -84,8 +89,12 @@ func (q *Queue) exit() {
 	if q.watch != nil {
 		q.watch(q.item, Unlock)
 	}
-	if q.count.Load() != q.size {
-		q.count.Store(q.size)
+	n := q.size << 1
+	if q.flooded {
+		n++
+	}
+	if q.count.Load() != n {
+		q.count.Store(n)
 	}
 	asm.StoreReleasePtr(&q.holder, 0)
 }
@@ -215,13 +224,29 @@ func (q *Queue) drop(t *Task) {
 	}
 }
 
+// flood is how many tasks in one drain make it likely that the next one finds some, too.
+const flood = 8
+
 // drain moves the submission list to the end of the main list. turn is the round that
 // the newcomers are taken to have been polled in.
+//
+// It looks before it takes, so that nothing is written where there is nothing. While tasks come in
+// floods it does not: between the look and the exchange a submitter would take the line back,
+// and one would wait for it twice. The first drain that brings few ends that.
 func (q *Queue) drain(turn uint32) {
-	if q.watch != nil && !q.submitted.empty() {
+	if !q.flooded {
+		if q.watch != nil {
+			q.watch(q.item, Peek)
+		}
+		if q.submitted.empty() {
+			return
+		}
+	}
+	if q.watch != nil {
 		q.watch(q.item, Drain)
 	}
-	for t := q.submitted.takeAll(); t != nil; {
+	n := 0
+	for t := q.submitted.takeAll(); t != nil; n++ {
 		next := t.next
 		t.turn = turn
 		if t.opt&byKernel != 0 {
@@ -230,6 +255,7 @@ func (q *Queue) drain(turn uint32) {
 		q.append(t)
 		t = next
 	}
+	q.flooded = n >= flood
 }
 
 // rotate moves the head to the end.

@@ -124,6 +124,9 @@ func (s *sleeper) lieDown(limit time.Duration) (n nap, armed, found bool) {
 	if s.e.settle(-1); s.e.load.view().pending() == 0 {
 		return unready, false, false // not refused: who posts from now on may have seen us asleep
 	}
+	if s.e.staked() {
+		return unready, false, false // a round is bounded: this one has not come to all that is to be run
+	}
 	n, found = s.watch(limit)
 	return n, true, found
 }

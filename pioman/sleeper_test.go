@@ -349,6 +349,35 @@ func TestNobodySleepsForNothing(t *testing.T) {
 	}
 }
 
+// A round comes to a bounded number of tasks. Nobody sleeps while one that is to be run once lies beyond that.
+func TestNobodySleepsBeforeWhatIsToBeRun(t *testing.T) {
+	e := engine(t, Config{})
+	attach(t, e, newByHand(1))
+	if err := e.AddSource(&armed{pipe: newPipe(t), says: true}); err != nil { // so that nothing is looked for blindly
+		t.Fatal(err)
+	}
+	e.sleeper.kernel.Load().wait(forever) // AddSource has left a wake
+	many := make([]*counted, e.params.Round+10)
+	for i := range many {
+		many[i] = newCounted(t, e, 0)
+	}
+	var once Task
+	once.Init("once", func(*Task) Status { return Done }, OneShot)
+	submit(t, e, &once)
+	e.sleeper.kernel.Load().wait(0) // and so has Submit, perhaps
+	for i := 0; !once.State().AtRest(); i++ {
+		if n := e.sleeper.sleep(20 * time.Millisecond); n != unready || i == 5 {
+			t.Fatalf("nap %d, want %d, unready; the task that is to be run: %v", n, unready, once.State())
+		}
+	}
+	e.Need()
+	defer e.Done()
+	e.sleeper.kernel.Load().wait(0)
+	if n := e.sleeper.sleep(20 * time.Millisecond); n != undisturbed {
+		t.Errorf("nap %d when it has run, want %d, undisturbed", n, undisturbed)
+	}
+}
+
 func TestSleepRefuses(t *testing.T) {
 	e := engine(t, Config{})
 	if err := e.AddSource(newPipe(t)); err != nil {

@@ -1,6 +1,7 @@
 package pioman
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
@@ -156,4 +157,9 @@ func (e *Engine) settle(vp int) {
 			n.queue.settle()
 		}
 	}
+}
+
+// staked tells whether some queue has, or had until a moment ago, a OneShot task that is to be run.
+func (e *Engine) staked() bool {
+	return slices.ContainsFunc(e.queues(), func(q *Queue) bool { return q.stake.in() })
 }

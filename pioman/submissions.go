@@ -24,11 +24,8 @@ func (s *submissions) push(t *Task) {
 // empty is one load.
 func (s *submissions) empty() bool { return s.head.Load() == nil }
 
-// takeAll empties the list and returns it oldest first, linked by next.
+// takeAll empties the list and returns it oldest first, linked by next. It writes the line, also if there is nothing.
 func (s *submissions) takeAll() *Task {
-	if s.empty() {
-		return nil
-	}
 	t := s.head.Swap(nil)
 	if t == nil || t.next == nil {
 		return t

@@ -248,6 +248,9 @@ func (tr *tree) round(e *Engine, vp int, whole bool) (out outcome) {
 		if every == 1 || turn%every == 0 {
 			if w := n.queue.watch; w != nil {
 				w(n.queue.item, Look)
+				if n.queue.count.Load() == 0 {
+					w(n.queue.item, Peek)
+				}
 			}
 			out = max(out, n.queue.round(e.params.Round))
 		}

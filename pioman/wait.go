@@ -215,7 +215,7 @@ func (w *wait) rest() error {
 		case w.over(asm.Cycles()):
 			err = w.why()
 		case e.attached.Load() != nil:
-			w.sleepUntil(p, (*Engine).hooked)
+			w.sleepUntil(p, (*Engine).Hooked)
 		case w.calm || !w.insist():
 			w.sleepInKernel(p)
 		}
@@ -239,8 +239,10 @@ func (w *wait) leave(p *parker) {
 	}
 }
 
-// hooked tells whether the hooks of a scheduler poll.
-func (e *Engine) hooked() bool { return e.attached.Load() != nil && !e.closed.Load() }
+// Hooked tells whether the hooks of a scheduler, or poller threads, see to what is pending (Need): then
+// whoever has posted something may go away. Else somebody has to Poll or to wait. One load; whoever stops
+// the hooks can change it at any time.
+func (e *Engine) Hooked() bool { return e.attached.Load() != nil && !e.closed.Load() }
 
 // watched tells whether an explicit waiter sleeps in the kernel for all.
 func (e *Engine) watched() bool {

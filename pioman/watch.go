@@ -8,12 +8,13 @@ type Access uint8
 // The accesses. Each concerns one of the lines of a queue, or the engine's own: the
 // word that counts pending requests.
 const (
-	Look   Access = iota // a poller reads the lines of the submissions and of the lock, to see whether there is anything
+	Look   Access = iota // a poller reads the lock's line, to see whether there is anything
 	Lock                 // a poller writes the lock's line, and finds the queue free
 	Skip                 // a poller read the lock's line and found the queue held: a failed try-lock
 	Unlock               // the holder writes the lock's line
 	Push                 // a submitter writes the submissions' line
 	Drain                // the holder writes the submissions' line
+	Peek                 // a poller who finds nothing there, or a holder, reads the submissions' line
 	Count                // somebody writes the engine's word of pending requests
 )
 

@@ -50,8 +50,9 @@ func tell(touch Touch, it *topo.Item, a pioman.Access) {
 	switch a {
 	case pioman.Look:
 		at(0, Visit)
-		at(submissionsLine, Read)
 		at(holderLine, Read)
+	case pioman.Peek:
+		at(submissionsLine, Read)
 	case pioman.Lock:
 		at(holderLine, Write)
 		at(mainLine, Write)
