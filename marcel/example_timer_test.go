@@ -87,6 +87,39 @@ func ExampleTicker() {
 	// Output: true
 }
 
+// Ticks that nobody waited for are there to be taken, all at once.
+func ExampleTicker_TryWait() {
+	t := marcel.NewTicker(time.Hour)
+	defer t.Stop()
+	fmt.Println(t.TryWait())
+	t.Reset(time.Millisecond)
+	marcel.Sleep(3 * time.Millisecond)
+	fmt.Println(t.TryWait() >= 3)
+	// Output:
+	// 0
+	// true
+}
+
+func ExampleTicker_WaitTimeout() {
+	t := marcel.NewTicker(time.Hour)
+	defer t.Stop()
+	fmt.Println(t.WaitTimeout(time.Millisecond))
+	t.Reset(time.Millisecond)
+	fmt.Println(t.WaitTimeout(time.Minute) > 0)
+	// Output:
+	// 0
+	// true
+}
+
+// Who waits for a ticker learns that there will be no tick.
+func ExampleTicker_Stop() {
+	t := marcel.NewTicker(time.Hour)
+	waiter := marcel.Spawn(func() { fmt.Println(t.Wait()) })
+	t.Stop()
+	_ = waiter.Join()
+	// Output: 0
+}
+
 func ExampleSleepContext() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()

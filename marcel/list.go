@@ -10,6 +10,10 @@ import (
 // it waits for and where, and its VP.
 type ThreadInfo = sched.ThreadInfo
 
+// ThreadWork is what a thread has done, where that is counted: sched.Config.CountThreads, or
+// sched.Scheduler.CountThreads.
+type ThreadWork = sched.ThreadWork
+
 // ThreadState says what a thread is doing.
 type ThreadState = sched.ThreadState
 

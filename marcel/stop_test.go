@@ -144,7 +144,13 @@ func TestSchedulersLeaveEachOtherBound(t *testing.T) {
 	before := masks(s)
 	for range 3 {
 		busy(t, 2)
-		if after := masks(s); !slices.Equal(before, after) {
+		var after []int
+		for range 50 { // Go may have moved an LWP to another OS thread just now: for up to 16 switches that is not bound
+			if after = masks(s); slices.Equal(before, after) {
+				break
+			}
+		}
+		if !slices.Equal(before, after) {
 			t.Fatalf("its VPs may run on %v CPUs, %v before another scheduler stopped", after, before)
 		}
 	}

@@ -157,7 +157,7 @@ func (b *Bubble) adopt(t *thread, gen uint64) error {
 		return ErrBubbleClosed
 	case x.bubble.Load() != nil:
 		return ErrInBubble
-	case t.vp != nil && t.home() != b.s:
+	case t.whereabouts() != nil && t.home() != b.s:
 		return ErrForeign
 	}
 	x.bubble.Store(b)

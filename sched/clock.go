@@ -137,7 +137,7 @@ func (c *clock) doze(now int64) (limit int64) {
 	c.dormant.Store(1)
 	limit = maxAt
 	for _, v := range c.s.vps {
-		c.surplus = c.surplus || v.surplus()
+		c.surplus = c.surplus || v.surplus() || v.surplusRunners()
 		if modeOf(v.word.load()) != free {
 			limit = min(limit, now+stuckLook)
 			if v.hasWork() {
@@ -209,13 +209,17 @@ func (c *clock) avoid(mask *cpuSet) {
 	}
 }
 
-// trim gives back what was not needed since the last time: spare LWPs, and Ps.
+// trim gives back what was not needed since the last time: spare LWPs, idle runners, and Ps.
 // Raising and lowering GOMAXPROCS stops the world, so both go in steps.
 func (c *clock) trim(now int64) {
 	c.trimAt = now + int64(c.s.cfg.SpareTime)
 	c.surplus = false
 	for _, v := range c.s.vps {
 		if v.trim() {
+			c.surplus = true
+		}
+		if v.surplusRunners() {
+			v.trimRunners()
 			c.surplus = true
 		}
 	}

@@ -3,6 +3,7 @@ package sched
 import (
 	"iter"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
@@ -15,8 +16,9 @@ import (
 type slot struct {
 	next   func() (struct{}, bool)
 	yield  func(struct{}) bool
-	inNext bool // the one parked here is in next
-	guest  *co  // the one parked here; a hint for who does not hold its VP
+	inNext bool   // the one parked here is in next
+	at     uint32 // where the runner that was made with it is in a pool, if it is in one
+	guest  *co    // the one parked here; a hint for who does not hold its VP
 }
 
 // Co is what the calling goroutine is to the scheduler: a coroutine on which a
@@ -40,7 +42,7 @@ type co struct {
 	g   uintptr // its goroutine; 0: it has not begun
 	own slot    // made with it; unused by a base
 
-	goroutine uint64 // its number, for the watchdog; 0 without one
+	notes atomic.Pointer[notes] // nil: nobody has asked for any
 }
 
 // op is what the next one does for the one that has just left.
@@ -263,7 +265,7 @@ func (l *lwp) finish() {
 	case opReady, opMove:
 		l.vp.requeue(f.cur)
 	case opPool:
-		l.vp.pool = append(l.vp.pool, f)
+		l.vp.pool.put(f)
 	case opWorn:
 		l.vp.worn = append(l.vp.worn, f)
 	case opLinger:
@@ -313,16 +315,14 @@ func (c *co) goOn() {
 // outgrow Go's first 2 KiB, for as long as that is parked.
 func (c *co) runner() *co {
 	v := c.l.vp
-	if n := len(v.pool) - 1; n >= 0 {
-		d := v.pool[n]
-		v.pool = v.pool[:n]
+	if d := v.pool.take(); d != nil {
 		return d
 	}
 	if !c.base {
 		return c.l.base
 	}
-	for n := min(v.made/8, runnersAhead); n > 0; n-- {
-		v.pool = append(v.pool, c.newRunner())
+	for n := min(v.pool.made/8, runnersAhead); n > 0; n-- {
+		v.pool.put(c.newRunner())
 	}
 	return c.newRunner()
 }
@@ -337,7 +337,7 @@ const runnersAhead = 31
 func (c *co) newRunner() *co {
 	d := &co{}
 	d.s, d.own.guest = &d.own, d
-	c.l.vp.made++
+	c.l.vp.pool.made++
 	runtime.UnlockOSThread()
 	d.own.next, _ = iter.Pull(d.life())
 	runtime.LockOSThread()

@@ -246,6 +246,16 @@ func (l *lwp) serve() {
 			count(&v.n.spin, uint64(max(now-last, 0)))
 		}
 		last = now
+		if v.trims() {
+			tick := v.tick
+			if l.trim(); l.handed != nil || l.passed != nil {
+				return
+			}
+			if v.tick != tick {
+				since, n = 0, 0
+			}
+			continue
+		}
 		if verdict != hooks.Busy && now-since > s.patience(verdict) {
 			return
 		}

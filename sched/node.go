@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
@@ -32,7 +31,7 @@ func (n *node) name() string {
 	if n.item == nil {
 		return "nothing"
 	}
-	return fmt.Sprintf("%v %d", n.item.Kind, n.item.Index)
+	return n.item.String()
 }
 
 // node returns the node in whose queue t waits when it is ready; nil: its VP's own.

@@ -81,7 +81,7 @@ func (p *pinned) main() {
 	}
 	register(p.c)
 	if s.cfg.Watchdog > 0 {
-		p.c.goroutine = number()
+		p.c.noting().goroutine = number()
 	}
 	l.tid.Store(int32(unix.Gettid()))
 	claimThread(int(l.tid.Load()), true)

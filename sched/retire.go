@@ -15,8 +15,8 @@ func (s *Scheduler) retire() {
 	var all []*co
 	nowhere := &lwp{op: opGone, vp: &vp{}}
 	for _, v := range s.vps {
-		all = append(append(all, v.pool...), v.worn...)
-		v.pool, v.worn = nil, nil
+		all = append(append(all, v.pool.idle...), v.worn...)
+		v.pool.idle, v.worn = nil, nil
 	}
 	for _, c := range all {
 		c.quit, c.l = true, nowhere

@@ -34,7 +34,7 @@ func (c *co) life() func(yield func(struct{}) bool) {
 func (c *co) begin() {
 	register(c)
 	if c.l.vp.sched.cfg.Watchdog > 0 {
-		c.goroutine = number()
+		c.noting().goroutine = number()
 	}
 	runtime.LockOSThread()
 	c.land()

@@ -16,19 +16,23 @@ import (
 
 // Config says how a scheduler is to be made. The zero value is a good one.
 type Config struct {
-	VPs       int            // virtual processors; 0: one per PU of Topology, or without one, per CPU of CPUs
-	CPUs      []int          // CPUs to bind to, VP i to CPUs[i mod len]; nil: those that the process may use
-	Slice     time.Duration  // how long a thread may keep its VP while others are ready; 0: 5 ms
-	Period    time.Duration  // of the timer hook; 0: 1 ms
-	IdleSpin  time.Duration  // how long an idle VP with nothing pending looks for work before it sleeps; 0: 50 us
-	PollSpin  time.Duration  // the same while hooks answer Waiting (Busy keeps it awake); 0: 1 ms
-	MaxLWPs   int            // OS threads at most, at least 2 for each VP; 0: 4096. See LimitError
-	SpareTime time.Duration  // after so long an OS thread that is not needed ends, but for two per VP; 0: 2 s
-	Warn      func(error)    // is told, on a goroutine of its own, what goes wrong though nobody can be given an error (*LimitError); nil: one line on standard error
-	Unbound   bool           // leave OS threads where the kernel puts them; CPUs then only counts
-	Topology  *topo.Topology // the machine to schedule for; nil: this one. Its PUs are bound to if the process may use all of them; else it is a simulation
-	Policy    Policy         // in which order ready threads of one priority run; the zero value: Fair
-	Shared    bool           // other busy processes use the same CPUs: give the CPU to the kernel between polls instead of spinning
+	VPs          int            // virtual processors; 0: one per PU of Topology, or without one, per CPU of CPUs
+	CPUs         []int          // CPUs to bind to, VP i to CPUs[i mod len]; nil: those that the process may use
+	Slice        time.Duration  // how long a thread may keep its VP while others are ready; 0: 5 ms
+	Period       time.Duration  // of the timer hook; 0: 1 ms
+	IdleSpin     time.Duration  // how long an idle VP with nothing pending looks for work before it sleeps; 0: 50 us
+	PollSpin     time.Duration  // the same while hooks answer Waiting (Busy keeps it awake); 0: 1 ms
+	MaxLWPs      int            // OS threads at most, at least 2 for each VP; 0: 4096. See LimitError
+	SpareTime    time.Duration  // after so long an OS thread that is not needed ends, but for two per VP; 0: 2 s
+	SpareRunners int            // idle coroutines that a VP keeps for its next threads, unused; of more, those that it has not needed for SpareTime end by and by; 0: 256; below 0: all are kept
+	Warn         func(error)    // is told, on a goroutine of its own, what goes wrong though nobody can be given an error (*LimitError); nil: one line on standard error
+	Unbound      bool           // leave OS threads where the kernel puts them; CPUs then only counts
+	Topology     *topo.Topology // the machine to schedule for; nil: this one. Its PUs are bound to if the process may use all of them; else it is a simulation
+	Policy       Policy         // in which order ready threads of one priority run; the zero value: Fair
+	Shared       bool           // other busy processes use the same CPUs: give the CPU to the kernel between polls instead of spinning
+
+	// CountThreads has the work of each thread counted from the start: see Scheduler.CountThreads.
+	CountThreads bool
 
 	// NoKernelSlices leaves the kernel's time slices alone, which else are short for
 	// VPs and long for threads that lost theirs (Linux 6.12 and later).
@@ -74,10 +78,14 @@ type Scheduler struct {
 	audit    atomic.Bool // masks of OS threads are to be looked at
 	seen     map[int]bool
 
-	tracer atomic.Pointer[tracer] // nil: none; inTransition: it is being started or stopped
-	clock  clock
-	lwps   lwps
-	barred barred
+	tracer    atomic.Pointer[tracer] // nil: none; inTransition: it is being started or stopped
+	rings     Spin                   // guards what the VPs mark their events in
+	rows      []*traceRing           // the trace's, by VP; nil: none. Under rings
+	counting  atomic.Bool            // threads are counted; under rings
+	countTurn atomic.Uint32
+	clock     clock
+	lwps      lwps
+	barred    barred
 
 	topo      *topo.Topology
 	root      *node
@@ -157,6 +165,9 @@ func New(cfg Config) (*Scheduler, error) {
 	s.plant(t, pus)
 	s.simulated = cfg.Topology != nil && slices.ContainsFunc(s.vps, func(v *vp) bool { return v.cpu != v.pu.OS })
 	s.shared = s.shared || cfg.VPs > len(cfg.CPUs) // they are each other's busy processes
+	if cfg.CountThreads {
+		s.CountThreads(true)
+	}
 	raiseProcs(cfg.VPs + 1)
 	for _, v := range s.vps {
 		s.newLWP(v)
@@ -193,6 +204,9 @@ func (cfg *Config) complete() error {
 	setDefault(&cfg.IdleSpin, defaultIdleSpin)
 	setDefault(&cfg.PollSpin, defaultPollSpin)
 	setDefault(&cfg.SpareTime, defaultSpareTime)
+	if cfg.SpareRunners == 0 {
+		cfg.SpareRunners = defaultSpareRunners
+	}
 	if cfg.MaxLWPs <= 0 {
 		cfg.MaxLWPs = defaultMaxLWPs
 	}

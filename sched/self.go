@@ -31,6 +31,7 @@ var (
 	gTab  atomic.Pointer[gTable]
 	gMu   Spin // for whoever writes
 	gUsed int  // places that are not empty, graves included
+	gLive int  // graves not included
 )
 
 func init() { gTab.Store(newGTable(minGTable)) }
@@ -105,6 +106,7 @@ func register(c *co) {
 	if t.insert(c.g, c) {
 		gUsed++
 	}
+	gLive++
 	gMu.Unlock()
 }
 
@@ -123,6 +125,16 @@ func unregister(c *co) {
 	e := &t.e[i&mask]
 	e.c = nil
 	e.g.Store(grave)
+	gLive--
+	gMu.Unlock()
+}
+
+// shrinkGTable makes the table smaller if few of its places are in use.
+func shrinkGTable() {
+	gMu.Lock()
+	if t := gTab.Load(); len(t.e) > minGTable && len(t.e) >= 16*gLive {
+		gTab.Store(t.rebuilt())
+	}
 	gMu.Unlock()
 }
 

@@ -33,16 +33,17 @@ type Stats struct {
 	Rebinds uint64        `json:"rebinds"`    // LWPs that the Go scheduler moved to another OS thread
 }
 
-// VPStats is the part of one VP. State, Ready, Away and Robbed are of the moment
+// VPStats is the part of one VP. State, Ready, Away, Runners and Robbed are of the moment
 // and no counters: Since leaves them as they are.
 type VPStats struct {
 	VP    int    `json:"vp"`
 	CPU   int    `json:"cpu"`
 	State string `json:"state,omitempty"` // "running" a thread, "scheduling" (or looking for work), "stolen from", "free" (asleep, or its thread is in Blocking)
 
-	Ready  int `json:"ready"`  // threads in its queue; a hint
-	Away   int `json:"away"`   // threads of its LWPs that are in Blocking
-	Robbed int `json:"robbed"` // threads that go on without the VP, taken from them after their slice
+	Ready   int `json:"ready"`   // threads in its queue; a hint
+	Away    int `json:"away"`    // threads of its LWPs that are in Blocking
+	Runners int `json:"runners"` // idle ones, coroutines that wait for a thread; a hint
+	Robbed  int `json:"robbed"`  // threads that go on without the VP, taken from them after their slice
 
 	Switches uint64 `json:"switches"` // times a thread was put on the VP: started or continued
 	Spawned  uint64 `json:"spawned"`  // threads spawned by threads of this VP for this VP; in Total also those from outside
@@ -54,6 +55,7 @@ type VPStats struct {
 	Seizures uint64 `json:"seizures"` // times the VP was taken from a thread after its slice
 	Parks    uint64 `json:"parks"`    // times it went to sleep in the kernel
 	Rounds   uint64 `json:"rounds"`   // times the idle hooks were fired
+	LetGo    uint64 `json:"let_go"`   // idle runners that have ended because there were too many: see Config.SpareRunners
 
 	Spin  time.Duration `json:"spin_ns"`  // awake and looking for work, outside of hooks
 	Hook  time.Duration `json:"hook_ns"`  // in idle hooks
@@ -88,10 +90,10 @@ func (v *vp) stats() VPStats {
 	get := func(p *uint64) uint64 { return atomic.LoadUint64(p) }
 	st := VPStats{
 		VP: v.id, CPU: v.cpu, State: stateNames[modeOf(v.word.load())],
-		Ready: max(v.queued(), 0), Away: int(v.away.Load()), Robbed: int(v.robbed.Load()),
+		Ready: max(v.queued(), 0), Away: int(v.away.Load()), Robbed: int(v.robbed.Load()), Runners: v.pool.size(),
 		Switches: get(&v.tick), Spawned: get(&v.born), Ended: get(&v.ended),
 		Tries: get(&n.tries), Steals: get(&n.steals), Items: get(&n.items), Lost: get(&v.stolen),
-		Seizures: get(&v.seizures), Parks: get(&n.parks), Rounds: get(&n.rounds),
+		Seizures: get(&v.seizures), Parks: get(&n.parks), Rounds: get(&n.rounds), LetGo: get(&v.trimming.ended),
 		Sleep: time.Duration(asm.Nanos(n.sleeping.read(asm.Cycles()))),
 	}
 	// Hooks are a part of the time awake, and estimated: read first what is written last.
@@ -119,6 +121,7 @@ func (v *VPStats) each(w *VPStats, f func(a, b uint64) uint64) {
 		{&v.Seizures, &w.Seizures},
 		{&v.Parks, &w.Parks},
 		{&v.Rounds, &w.Rounds},
+		{&v.LetGo, &w.LetGo},
 	} {
 		*p[0] = f(*p[0], *p[1])
 	}
@@ -136,6 +139,7 @@ func (v *VPStats) add(w *VPStats) {
 	v.Ready += w.Ready
 	v.Away += w.Away
 	v.Robbed += w.Robbed
+	v.Runners += w.Runners
 }
 
 // Since returns what happened between an earlier snapshot of the same scheduler

@@ -127,13 +127,13 @@ func (s *Scheduler) StartTrace(cfg TraceConfig) error {
 		return ErrTracing
 	}
 	t := &tracer{outside: newTraceRing(cfg.Events)}
-	for range s.vps {
-		t.rows = append(t.rows, newTraceRing(cfg.Events))
+	for _, v := range s.vps {
+		r := newTraceRing(cfg.Events)
+		r.vp = v
+		t.rows = append(t.rows, r)
 	}
 	t.begin = takeTraceAnchor()
-	for i, v := range s.vps {
-		v.trace.Store(t.rows[i])
-	}
+	s.setRings(t.rows)
 	tracing.Add(1)
 	tracedLast.Store(s)
 	s.tracer.Store(t)
@@ -150,9 +150,7 @@ func (s *Scheduler) StopTrace() (*Trace, error) {
 	}
 	tracing.Add(-1)
 	tracedLast.CompareAndSwap(s, nil)
-	for _, v := range s.vps {
-		v.trace.Store(nil)
-	}
+	s.setRings(nil)
 	end := takeTraceAnchor()
 	out := &Trace{PID: os.Getpid(), Begin: t.begin.ns, End: end.ns}
 	for i, r := range t.rows {
@@ -165,6 +163,18 @@ func (s *Scheduler) StopTrace() (*Trace, error) {
 	c.Leave()
 	s.tracer.Store(nil)
 	return out, nil
+}
+
+// setRings says what the VPs mark their events in: nil, if no trace is recorded.
+func (s *Scheduler) setRings(rows []*traceRing) {
+	c := Visit()
+	s.rings.Lock()
+	s.rows = rows
+	for i, v := range s.vps {
+		v.trace.Store(s.ring(i))
+	}
+	s.rings.Unlock()
+	c.Leave()
 }
 
 // row converts what a ring holds.

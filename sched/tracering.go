@@ -14,7 +14,8 @@ import (
 type traceRing struct {
 	n    uint64 // events so far: stored after the event (release), loaded before the events are read
 	mask uint64
-	e    []traceEvent
+	e    []traceEvent // none: the VP's threads are counted, and no trace is recorded
+	vp   *vp          // nil: of those without one
 }
 
 // traceEvent is one event as it is recorded: 80 bytes, no allocation.
@@ -39,6 +40,9 @@ func newTraceRing(events int) *traceRing {
 }
 
 func (r *traceRing) add(e traceEvent) {
+	if len(r.e) == 0 {
+		return
+	}
 	r.e[r.n&r.mask] = e
 	storeRel64(&r.n, r.n+1)
 }
@@ -54,6 +58,7 @@ func (r *traceRing) mark(kind TraceKind, t *thread, a, b uint64) {
 			return // stands for a runner
 		}
 	}
+	r.vp.account(kind, t, e.at)
 	r.add(e)
 }
 
@@ -61,7 +66,9 @@ func (r *traceRing) mark(kind TraceKind, t *thread, a, b uint64) {
 //
 //go:noinline
 func (r *traceRing) ended(t *thread, number uint64) {
-	r.add(traceEvent{at: asm.Cycles(), kind: TraceEnd, t: t, gen: number})
+	now := asm.Cycles()
+	r.vp.account(TraceEnd, t, now)
+	r.add(traceEvent{at: now, kind: TraceEnd, t: t, gen: number})
 }
 
 // take returns what is in the ring, oldest first, and how many events were lost.

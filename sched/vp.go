@@ -18,15 +18,14 @@ type vp struct {
 	q         queue
 	running   rank   // priority of what was chosen, not just popped, and
 	chosenAt  uint64 // the tick it got; other threads are of Default priority
-	pool      []*co  // idle runners
-	made      int    // runners
+	pool      pool   // idle runners
 	worn      []*co  // idle runners that are to end: see worn.go
 	wornAt    int64  // cycles: not before this time look at them
 	wornNext  uint32
 	spare     *thread // descriptors to use again
 	spares    int
 	ids       ids                       // for the next lives of descriptors
-	trace     atomic.Pointer[traceRing] // nil unless a trace is recorded; StartTrace and StopTrace write, the holder reads
+	trace     atomic.Pointer[traceRing] // nil unless a trace is recorded or threads are counted; written under Scheduler.rings, the holder reads
 	tick      uint64                    // threads put on this VP so far: started or continued
 	born      uint64                    // threads spawned here
 	ended     uint64                    // threads that ended here
@@ -46,6 +45,9 @@ type vp struct {
 	only      VPSet   // itself
 	sifter    *thread // posted to say that the queue is to be sorted anew: see sift.go
 	n         counts
+	trimming  trimming // of pool
+	runs      *tally   // whose work is being counted here: see account
+	runsTurn  uint32
 	_         [128]byte
 
 	word    word // who holds it

@@ -80,7 +80,10 @@ func (l *lwp) runs() (h Thread, goroutine uint64) {
 		}
 		if c := t.e[i].c; c != nil && c.l == l && !c.base && (c.s == nil || c.s.guest != c) {
 			if x := c.cur; x != nil {
-				return Thread{x, x.gen}, c.goroutine
+				if n := c.notes.Load(); n != nil {
+					goroutine = n.goroutine
+				}
+				return Thread{x, x.gen}, goroutine
 			}
 		}
 	}

@@ -54,10 +54,13 @@ func (w *word) seize(found, id uint32) bool {
 // Counterparts: tryEnter, seize, claim.
 func (w *word) borrow() (old uint32, ok bool) {
 	x := w.load()
-	if m := modeOf(x); m != user && m != free {
-		return 0, false
-	}
-	return x, atomic.CompareAndSwapUint32(&w.v, x, x|uint32(lent))
+	return x, w.borrowAs(x)
+}
+
+// borrowAs is borrow if the word is still as load has found it.
+func (w *word) borrowAs(found uint32) bool {
+	m := modeOf(found)
+	return (m == user || m == free) && atomic.CompareAndSwapUint32(&w.v, found, found|uint32(lent))
 }
 
 // giveBack: lent(x) -> what it was. An exchange, as release.

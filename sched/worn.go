@@ -1,6 +1,10 @@
 package sched
 
-import "github.com/pm2-go/pm2/asm"
+import (
+	"slices"
+
+	"github.com/pm2-go/pm2/asm"
+)
 
 // A runner is worn when many threads have ended by Goexit on it: each has left
 // frames on its stack, and only the runner's own end frees them. It can end when
@@ -60,16 +64,16 @@ func (s *slot) guestIdles() bool {
 	return g != nil && g.cur == nil && !g.base
 }
 
-// guestVP is where the guest was last seen, a racy hint.
+// guestAt tells who is parked in s, and where in a pool of which VP it was last seen, a racy hint.
 //
 //go:norace
-func (s *slot) guestVP() *vp {
-	if g := s.guest; g != nil {
+func (s *slot) guestAt() (g *co, at uint32, v *vp) {
+	if g = s.guest; g != nil {
 		if l := g.l; l != nil {
-			return l.vp
+			return g, g.own.at, l.vp
 		}
 	}
-	return nil
+	return nil, 0, nil
 }
 
 // succeed ends c, a worn runner, if its heir is idle; the heir goes on with t, if
@@ -79,7 +83,7 @@ func (c *co) succeed(t *thread) bool {
 	v := l.vp
 	heir := l.base
 	if heir.s != &c.own {
-		if heir = v.heir(&c.own); heir == nil {
+		if heir = v.heir(&c.own, 0); heir == nil {
 			return false
 		}
 		heir.l, heir.seed = l, t
@@ -93,20 +97,24 @@ func (c *co) succeed(t *thread) bool {
 }
 
 // heir finds the idle runner that is parked in s and takes it out of its VP's
-// pool. If that is another VP's it is borrowed, as thieves do.
-func (v *vp) heir(s *slot) *co {
-	o := s.guestVP()
+// pool. If that is another VP's it is borrowed, as thieves do; and it is taken only from a
+// pool in which spare have lain unused.
+func (v *vp) heir(s *slot, spare int) *co {
+	g, at, o := s.guestAt()
 	if o == nil || o.sched != v.sched {
 		return nil
 	}
 	if o == v {
-		return v.takeIdle(s)
+		return v.takeIdle(s, g, at)
 	}
 	old, ok := o.word.borrow()
 	if !ok {
 		return nil
 	}
-	c := o.takeIdle(s)
+	var c *co
+	if int(o.pool.least) >= spare {
+		c = o.takeIdle(s, g, at)
+	}
 	o.word.giveBack(old)
 	if modeOf(old) == free {
 		o.nudge(false)
@@ -114,16 +122,20 @@ func (v *vp) heir(s *slot) *co {
 	return c
 }
 
-func (v *vp) takeIdle(s *slot) *co {
-	for _, list := range []*[]*co{&v.pool, &v.worn} {
-		last := len(*list) - 1
-		for i := last; i >= 0; i-- {
-			if c := (*list)[i]; c.s == s {
-				(*list)[i], (*list)[last] = (*list)[last], nil
-				*list = (*list)[:last]
-				return c
-			}
+// takeIdle takes out c, the runner that seems to be parked in s, if it is and is idle; at is
+// where in the pool it seems to be.
+func (v *vp) takeIdle(s *slot, c *co, at uint32) *co {
+	if i, ok := v.pool.find(c, at); ok {
+		if c.s != s {
+			return nil
 		}
+		return v.pool.takeAt(i)
+	}
+	if i := slices.Index(v.worn, c); i >= 0 && c.s == s {
+		last := len(v.worn) - 1
+		v.worn[i], v.worn[last] = v.worn[last], nil
+		v.worn = v.worn[:last]
+		return c
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type topCommand struct {
 	Count  int           `default:"0" help:"How often to look; 0: until interrupted."`
 	VPs    int           `name:"vps" default:"0" help:"How many VPs the workload has; 0: one for each CPU."`
 
-	Threads int `default:"0" help:"List so many threads as well, the oldest first, 0 to 1000: what each does, and what it waits for."`
+	Threads int `default:"0" help:"List so many threads as well, the oldest first, 0 to 1000: what each does and waits for, and its work, if the process counts that: switches, moves between VPs, time with and without a VP."`
 }
 
 // observed is a scheduler, of this process or of another one.
@@ -80,6 +80,7 @@ func (c *topCommand) run(ctx context.Context) error {
 		return err
 	}
 	s := sched.Default()
+	s.CountThreads(c.Threads > 0)
 	working, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() { workload.Run(working, s) })

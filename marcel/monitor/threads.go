@@ -16,6 +16,8 @@ type Thread struct {
 	In    string `json:"in,omitempty"` // what it is blocked in
 	On    uint64 `json:"on,omitempty"` // which object: the same for all who wait for it
 	VP    int    `json:"vp"`
+
+	Work *sched.ThreadWork `json:"work,omitempty"` // nil: not counted, see sched.Scheduler.CountThreads
 }
 
 // MostThreads is the longest list that a server sends: a client reads all of it into memory.
@@ -33,6 +35,9 @@ func List(s *sched.Scheduler) (l Threads) {
 	for i := range l.Threads {
 		t := &all[i]
 		l.Threads[i] = Thread{ID: t.Thread.ID(), Name: t.Name, State: t.State.String(), On: uint64(t.On), VP: t.VP}
+		if t.Work.Switches > 0 {
+			l.Threads[i].Work = &t.Work
+		}
 		if t.State == sched.StateBlocked {
 			l.Threads[i].In = t.In.String()
 		}

@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -36,6 +37,15 @@ type Item struct {
 	Efficiency int
 
 	pus []*Item // the part of Topology.pus that is in it
+}
+
+// String names the item by its kind and Index, such as "L3 1"; it does not go into what is
+// around it, which is the whole tree.
+func (it *Item) String() string {
+	if it == nil {
+		return "no item"
+	}
+	return fmt.Sprintf("%v %d", it.Kind, it.Index)
 }
 
 // PUs lists the processing units in the item, in order. Their indices follow one

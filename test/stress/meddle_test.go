@@ -112,7 +112,9 @@ func (w *round) watch(s *sched.Scheduler, r *rand.Rand, quit <-chan bool) {
 		tracing = !tracing
 	}
 	each(r, quit, 5*time.Millisecond, func() {
-		switch r.IntN(8) {
+		switch r.IntN(9) {
+		case 8:
+			s.CountThreads(r.IntN(2) == 0)
 		case 0, 1, 2:
 			toggle()
 		case 3:

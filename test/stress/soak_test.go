@@ -69,7 +69,8 @@ func soakConfig(t testing.TB, r *rand.Rand) sched.Config {
 		cfg.Topology = machine
 	}
 	cfg.Policy = pick(r, sched.Fair, sched.LIFO)
-	cfg.SpareTime = pick(r, 0, 20*time.Millisecond)
+	cfg.SpareTime = pick(r, 0, time.Millisecond, 20*time.Millisecond)
+	cfg.SpareRunners = pick(r, 0, 1, 16, -1)
 	cfg.Watchdog = pick(r, 0, 5*time.Millisecond)
 	cfg.Unbound = r.IntN(8) == 0
 	cfg.Shared = r.IntN(8) == 0

@@ -6,17 +6,18 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 	"unicode"
 
 	"github.com/pm2-go/pm2/marcel/monitor"
 )
 
-// WriteThreads writes the first most threads of a list, in the columns of sched.Scheduler.WriteThreads, and
-// how many there are besides.
+// WriteThreads writes the first most threads of a list, in the columns of sched.Scheduler.WriteThreads ("-" for work that is
+// not counted), and how many there are besides.
 func WriteThreads(w io.Writer, l monitor.Threads, most int) error {
 	var b strings.Builder
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "\nID\tNAME\tSTATE\tIN\tVP\tON")
+	fmt.Fprintln(tw, "\nID\tNAME\tSTATE\tIN\tVP\tON\tSWITCHES\tMOVES\tRUN\tOFF")
 	shown := l.Threads[:min(len(l.Threads), most)]
 	for _, t := range shown {
 		in, on := "-", "-"
@@ -26,7 +27,12 @@ func WriteThreads(w io.Writer, l monitor.Threads, most int) error {
 		if t.On != 0 {
 			on = fmt.Sprintf("%#x", t.On)
 		}
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%d\t%s\n", t.ID, plain(t.Name), plain(t.State), plain(in), t.VP, on)
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%d\t%s\t", t.ID, plain(t.Name), plain(t.State), plain(in), t.VP, on)
+		if w := t.Work; w == nil {
+			fmt.Fprintln(tw, "-\t-\t-\t-")
+		} else {
+			fmt.Fprintf(tw, "%d\t%d\t%v\t%v\n", w.Switches, w.Moves, w.Run.Round(time.Microsecond), w.Off.Round(time.Microsecond))
+		}
 	}
 	if err := tw.Flush(); err != nil {
 		return err

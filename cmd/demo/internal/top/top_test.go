@@ -24,7 +24,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `demo (pid 7), up 3s, 3 LWPs, the last 2s
-threads: 12 alive: 1 running, 2 ready, 8 waiting, 1 in Blocking, 0 seized
+threads: 12 alive: 1 running, 2 ready, 8 waiting, 1 in Blocking, 0 seized; 0 idle runners
 
    VP  CPU  load           %  idle%  spin%  hook% sleep% switches/s  stolen/s threads/s  parks/s  ready  wakes p50, p99
     0    4  #####.....  50.0   50.0   10.0    5.0   35.0      1.00M        10      2000        1      2  <256ns, <32.8µs
@@ -42,7 +42,7 @@ threads: 12 alive: 1 running, 2 ready, 8 waiting, 1 in Blocking, 0 seized
 
 func TestWriteThreads(t *testing.T) {
 	l := monitor.Threads{Alive: 5, Threads: []monitor.Thread{
-		{ID: 1, State: "running", VP: 0, Name: "main"},
+		{ID: 1, State: "running", VP: 0, Name: "main", Work: &sched.ThreadWork{Switches: 7, Moves: 2, Run: 1500 * time.Microsecond, Off: time.Second}},
 		{ID: 12, State: "blocked", In: "semaphore", On: 0xc000, VP: 1},
 		{ID: 13, State: "ready", VP: 1, Name: "\x1b[2Jevil"},
 		{ID: 14, State: "ready", VP: 1},
@@ -52,10 +52,10 @@ func TestWriteThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `
-ID  NAME           STATE    IN         VP  ON
-1   main           running  -          0   -
-12                 blocked  semaphore  1   0xc000
-13  "\x1b[2Jevil"  ready    -          1   -
+ID  NAME           STATE    IN         VP  ON      SWITCHES  MOVES  RUN    OFF
+1   main           running  -          0   -       7         2      1.5ms  1s
+12                 blocked  semaphore  1   0xc000  -         -      -      -
+13  "\x1b[2Jevil"  ready    -          1   -       -         -      -      -
 and 2 more
 `
 	if b.String() != want {
