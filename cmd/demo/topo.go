@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -19,6 +20,23 @@ type (
 	levels    string
 	recording string
 )
+
+// UnmarshalText implements encoding.TextUnmarshaler: an empty text would be taken for no flag
+// at all.
+func (l *levels) UnmarshalText(text []byte) error {
+	if *l = levels(text); *l == "" {
+		return errors.New("it is empty: describe a machine, such as 'numa:2 core:4 pu:1', or leave the flag out")
+	}
+	return nil
+}
+
+// UnmarshalText is the same for a path.
+func (r *recording) UnmarshalText(text []byte) error {
+	if *r = recording(text); *r == "" {
+		return errors.New("it is empty: name a directory or an archive, or leave the flag out")
+	}
+	return nil
+}
 
 type topoCommand struct {
 	Synthetic levels    `xor:"source" help:"Instead of this machine, one with these levels: 'numa:4 l3:1 core:4 pu:1'."`

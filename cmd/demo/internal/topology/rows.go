@@ -53,7 +53,7 @@ func row(t *topo.Topology, it *topo.Item, pus int, suffix string) *Row {
 		r.Efficiency = &it.Efficiency
 	}
 	if it.Parent != nil && suffix == "" {
-		r.Parent = fmt.Sprintf("%s %d", it.Parent.Kind, it.Parent.Index)
+		r.Parent = it.Parent.String()
 	}
 	if it.Kind == topo.NUMA {
 		var all []string
