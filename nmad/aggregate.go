@@ -50,7 +50,7 @@ func (g *Gate) together() (messages, bytes int) {
 
 // mayShare says whether a message may go eagerly, given that much credit.
 func (g *Gate) mayShare(r *Request, credit int64) bool {
-	return r.data.size <= g.tx.eager && credit >= cost(r.data.size) && !r.sync && r.data.data == nil
+	return r.data.size <= g.tx.eager && credit >= cost(r.data.size) && !r.sync && r.data.data == nil && (!r.special || !g.lendable(r))
 }
 
 // item is r as a strategy sees it.
@@ -58,7 +58,7 @@ func (g *Gate) item(r *Request) strategy.Item {
 	return strategy.Item{Tag: r.tag, Size: r.data.size, Priority: r.priority, Eager: g.mayShare(r, g.tx.credit)}
 }
 
-// transmitTogether sends the first messages of the queue in one packet and ends them.
+// transmitTogether sends the first messages of the queue in one packet.
 func (g *Gate) transmitTogether(messages, bytes int) (bool, error) {
 	b := &g.tx.batch
 	b.heads, b.parts = b.heads[:0], b.parts[:0]
@@ -89,6 +89,7 @@ func (g *Gate) transmitTogether(messages, bytes int) (bool, error) {
 		return false, err
 	}
 	g.rx.paid()
+	g.follow()
 	g.stats.Aggregates++
 	g.stats.Aggregated += uint64(messages)
 	for range messages {
@@ -99,7 +100,7 @@ func (g *Gate) transmitTogether(messages, bytes int) (bool, error) {
 		g.tx.seq++
 		g.tx.credit -= cost(r.data.size)
 		g.stats.BytesSent += uint64(r.data.size)
-		g.sent(r)
+		g.handOver(r)
 	}
 	return true, nil
 }

@@ -28,6 +28,7 @@ func (g *Gate) beginClose(why error) {
 	g.takeLeave()
 	if g.link == nil {
 		g.failSelf(why)
+		g.endLoans(why)
 	}
 }
 

@@ -63,6 +63,7 @@ func (g *Gate) wanted() bool { return g.mu.wanted() || g.incoming.Load() != nil 
 func (g *Gate) attend() bool {
 	g.collect()
 	g.searchIfAsked()
+	g.takeReleased()
 	several := false // sends, which the strategy is to see together
 	for r := g.collected.pop(); r != nil; r = g.collected.pop() {
 		switch {
@@ -143,11 +144,13 @@ func (g *Gate) startSend(r *Request) {
 			g.complete(r, g.dead)
 			return
 		} else if sent {
-			g.flush()
-			if r.stage == queued {
-				g.sent(r)
-			} else {
+			switch all := g.flush(); {
+			case r.stage != queued:
 				g.pend(r)
+			case all:
+				g.sent(r)
+			default:
+				g.stay(r)
 			}
 			return
 		}
@@ -170,17 +173,18 @@ func (g *Gate) queueUp(r *Request) {
 }
 
 // sendAtOnce sends a message if it can go eagerly and nothing is before it. It
-// needs no request.
-func (g *Gate) sendAtOnce(tag uint64, buf []byte) bool {
+// needs no request, unless some of the message has still to leave: then its owner stays.
+func (g *Gate) sendAtOnce(tag uint64, buf []byte) (sent, all bool) {
 	n := len(buf)
 	if n > g.tx.eager || !g.tx.queue.empty() || !g.rx.answers.empty() || g.dead != nil || g.link == nil {
-		return false
+		return false, false
 	}
 	if g.tx.credit < cost(n) {
 		if g.refreshCredit(n); g.tx.credit < cost(n) || g.dead != nil {
-			return false
+			return false, false
 		}
 	}
+	all = true
 	if (g.awake > 0 || !g.tx.gathered.empty()) && g.joins(tag, n) {
 		g.gather(tag, buf)
 	} else {
@@ -188,26 +192,26 @@ func (g *Gate) sendAtOnce(tag uint64, buf []byte) bool {
 			g.drain()
 		}
 		if !g.tx.gathered.empty() || g.dead != nil {
-			return false
+			return false, false
 		}
 		if ok, err := g.transmitEager(tag, buf, nil, n); err != nil {
 			g.lose(err)
-			return false
+			return false, false
 		} else if !ok {
-			return false
+			return false, false
 		}
-		g.flush()
+		all = g.flush()
 	}
 	g.stats.Sends++
-	if g.watch.kinds.Load() != 0 {
+	if all && g.watch.kinds.Load() != 0 {
 		g.note(SendDone, Envelope{g.own, tag, uint64(n)}, nil, nil)
 	}
-	return true
+	return true, all
 }
 
 // sendNow sends a message if nobody has the lock, it can go eagerly, and nothing is before
-// it. Then r is done without ever having been under way: of one that is used again
-// what says so stays as it was.
+// it. Then, if all of it has left, r is done without ever having been under way: of one that
+// is used again what says so stays as it was.
 func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 	if marcel.Tracing() || g.watch.kinds.Load() != 0 || !g.mu.tryLock() {
 		return false
@@ -215,10 +219,14 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 	if g.left() {
 		g.attend()
 	}
-	sent := g.sendAtOnce(tag, buf)
+	sent, all := g.sendAtOnce(tag, buf)
+	if sent && !all {
+		r.prepare(g, tag, buf, false)
+		g.stay(r)
+	}
 	g.release()
-	if !sent {
-		return false
+	if !all {
+		return sent
 	}
 	if r.special {
 		r.plain()

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/region"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -31,7 +33,7 @@ type Config struct {
 	// work, and tcp between hosts,
 	// "shm", "tcp", "unix"; default DefaultDriver. Several names, separated by commas, make as
 	// many rails, up to MaxRails, between each two processes: "tcp,tcp". The
-	// first of them carries all packets, so it should be the one with the least latency; long
+	// one of them with the least latency, if a profile of rank 0 says which, else the first one, carries all packets; long
 	// messages are shared out among all of them, as Strategy says. It is the same in
 	// all processes.
 	Driver string
@@ -56,13 +58,16 @@ type Config struct {
 
 	Engine *pioman.Engine // makes progress; default pioman.Default()
 
-	Timeout time.Duration // for the whole of Open, and for the links to a process that are made later; default 30 s
+	// Timeout is for the whole of Open, and for the links to a process that are made later. Only time counts in which
+	// this process could run, not that of a stop (SIGSTOP, a machine that sleeps). Default 30 s.
+	Timeout time.Duration
 
 	// Heartbeat is how long a process may give no sign of life before the others take it for
 	// lost, though its connections stand: it was stopped, or its host has
 	// vanished. Requests that involve it then fail with ErrPeerLost. 100 ms to 1 h,
 	// the same in all processes of the job; 0: they wait for ever. A few
-	// bytes go to rank 0 and back in each fifth of it.
+	// bytes go to rank 0 and back in each fifth of it, in which the silence is counted, up to a
+	// fifth more: a process that was stopped itself in the meantime blames nobody for it.
 	Heartbeat time.Duration
 
 	Linger time.Duration // how long Close waits for sends to leave, and then for peers to take them in; default 5 s
@@ -74,7 +79,7 @@ type Config struct {
 	Shared bool
 
 	Eager   int    // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes
-	Profile string // file with what was measured of the network (Profile), for the default of Eager and for the shares of rails; default none
+	Profile string // file with what was measured of the network (Profile), for the default of Eager, which of several rails comes first, and their shares; default none
 
 	// Measured is a profile that no file holds, such as Gate.Sample returns, in place of Profile.
 	Measured *Profile
@@ -83,6 +88,8 @@ type Config struct {
 
 	Unexpected int // memory for messages without a receive, in bytes per peer; default 4 MiB
 	Announced  int // long messages without a receive, per peer; more are kept while a receive waits for a message behind them; default 262144, at most 2^24 (more is ErrConfig)
+
+	Loans int // memory of the buffers that Gate.Alloc gives, in bytes per peer; default 64 MiB, at least 4 KiB, at most 16 GiB
 
 	// What complete makes of it, by rail.
 	networks []driver.Driver
@@ -125,6 +132,8 @@ func (c *Config) complete() error {
 		return fmt.Errorf("nmad: %w: bounds must not be below 0, nor Unexpected above 4 GiB - 1", ErrConfig)
 	case c.Announced > maxCookies:
 		return fmt.Errorf("nmad: %w: %d announced messages: give at most %d", ErrConfig, c.Announced, maxCookies)
+	case c.Loans != 0 && (c.Loans < region.PageSize || c.Loans > region.MaxSize):
+		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be lent: give %d to %d", ErrConfig, c.Loans, region.PageSize, region.MaxSize)
 	case c.Timeout < 0 || c.Linger < 0:
 		return fmt.Errorf("nmad: %w: a time-out of %v, a linger of %v: give more than 0, or 0 for the default", ErrConfig, c.Timeout, c.Linger)
 	}
@@ -162,6 +171,9 @@ func (c *Config) complete() error {
 	}
 	if c.Unexpected == 0 {
 		c.Unexpected = DefaultUnexpected
+	}
+	if c.Loans == 0 {
+		c.Loans = DefaultLoans
 	}
 	if c.Announced == 0 {
 		c.Announced = DefaultAnnounced
@@ -236,6 +248,7 @@ func (c *Config) readProfile() error {
 	if len(c.networks) == 0 {
 		return nil
 	}
+	c.putFirst(c.nearest(p))
 	c.costs, c.limits = map[string]strategy.Cost{}, map[string]int{}
 	limits, costs := make([]int, len(c.names)), make([]strategy.Cost, len(c.names))
 	for i, name := range c.names {
@@ -258,6 +271,38 @@ func (c *Config) readProfile() error {
 		}
 	}
 	return nil
+}
+
+// nearest is the rail with the least latency, of several with the same the first; 0 unless all of them were measured.
+// What was measured is that of a rendezvous, whose packets took the same way for all rails: so they differ as the
+// rails do.
+func (c *Config) nearest(p *Profile) (best int) {
+	for i, name := range c.names {
+		r := p.Rails[name]
+		if r.Bandwidth == 0 {
+			return 0
+		}
+		if r.LatencyNs < p.Rails[c.names[best]].LatencyNs {
+			best = i
+		}
+	}
+	return best
+}
+
+// putFirst makes a rail the first one. The others keep their order, and all their names.
+func (c *Config) putFirst(rail int) {
+	if rail == 0 {
+		return
+	}
+	c.networks, c.names = toFront(c.networks, rail), toFront(c.names, rail)
+	if len(c.listen) > 1 {
+		c.listen = toFront(c.listen, rail)
+	}
+}
+
+// toFront is a copy of list that begins with its i-th element.
+func toFront[T any](list []T, i int) []T {
+	return slices.Concat(list[i:i+1], list[:i], list[i+1:])
 }
 
 // measured says where what was measured comes from.

@@ -32,7 +32,7 @@
 // to send, or all when the job starts (linking.go, Config.Link, PM2_LINK); internal/bootstrap brings
 // the processes together and watches over them; package launch starts them.
 // The core (gate, collect, gather, optimise, transfer, sender, receiver, match, matching, credit, records,
-// rendezvous, aggregate, rail, chunk, mover, tray, progress)
+// rendezvous, lending, aggregate, rail, chunk, mover, tray, progress)
 // knows neither network nor clock: its tests run over internal/simnet, and
 // testdata holds protocol scenarios to be read.
 //
@@ -48,6 +48,7 @@
 //	tag masks               Match                  the receive posted first gets the message,
 //	any source              Session.StartRecv      whether it names tag and source or not
 //	late choice of buffer   Choose, Claim          when it is known what has come
+//	loans                   Alloc, Buffer, Loan    read where the sender has it, over shared memory
 //	priority                Priority               under the strategy "priority"
 //	callbacks               Done, Monitor          outside of all locks, one at a time per gate
 //	completion queues       Queue                  in the order in which requests end
@@ -74,6 +75,12 @@
 //	  │ n bytes, large track ═══════▶ │ of that rail, straight into its buffer
 //	 done                            done
 //
+// A message in memory of Gate.Alloc, over shared memory, is announced by LOAN, and a receive that takes
+// loans reads it where it lies; lending.go has the protocol, buffer.go the states of a buffer:
+//
+//	 │ LOAN(tag, seq, size, cookie; where) ▶ │ takes loans: done, reads, releases
+//	done ◀──────────────── RETURN(cookie)    │ else as after RDV
+//
 // Of a message in parts long pieces travel as they lie, short ones a tray full at a time (tray.go).
 //
 // EAGER and RDV carry the number of the message on its gate, so order per tag is
@@ -93,7 +100,8 @@
 //
 // Two processes may be joined by several links, rails: PM2_DRIVER=tcp,tcp with
 // PM2_LISTEN=10.0.0.1:0,10.1.0.1:0, or PM2_DRIVER=shm,tcp. All packets, and so all short
-// messages, go over the first one, so that order costs nothing; long messages are shared out
+// messages, go over the first one, so that order costs nothing: the one named first, or, with a profile, that with the
+// least latency; long messages are shared out
 // over all of them by the receiver, as the strategy wants it (rendezvous.go): under
 // split-balance so that all rails end together, by what they were measured to cost
 // (Gate.Sample, Config.Profile) and by how they get on; under split-equal in equal shares;
@@ -117,9 +125,9 @@
 //     anybody polls. What had arrived completely can still be received. A peer that
 //     breaks the protocol fails its gate with ErrProtocol; nothing that it sends
 //     can make this process read or write outside its buffers.
-//   - A send that is done leaves its buffer to the caller; its bytes may still lie in the driver, if a socket had no
-//     room. They move on whenever the session's engine polls: with hooks by itself, without them while somebody
-//     waits or polls with that engine, and in Close.
+//   - A send that is done leaves its buffer to the caller, and all its bytes are with the kernel or in memory that
+//     the peer reads: they arrive whether or not anybody here polls or waits any more (leaving.go). Only threads of
+//     an engine that hooks poll may be ahead of that, by what is gathered for a packet (gather.go).
 //   - Close waits for sends that are under way, within bounds; what was sent is
 //     received by peers even if they post the receive later. It leaves
 //     no goroutine and no descriptor behind.
@@ -132,7 +140,7 @@
 // # Locks
 //
 // One spin lock per gate (Gate.mu). Nothing is locked inside it but the list of receives
-// from any source (anySource.mu), the queue of callbacks that are owed (upcalls.mu), the pools of trays and
+// from any source (anySource.mu), the blocks of buffers (bufferPool.mu), the queue of callbacks that are owed (upcalls.mu), the pools of trays and
 // walkers (sync.Pool), and what the
 // engine locks in Need, Done and Completion.Signal, none of which blocks or calls
 // back. Pollers only try it. Copies over the large track are made without it.

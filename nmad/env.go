@@ -29,6 +29,7 @@ const (
 	EnvListen       = "PM2_LISTEN"
 	EnvHeartbeat    = "PM2_HEARTBEAT"
 	EnvLink         = "PM2_LINK"
+	EnvLoans        = "PM2_LOANS"
 	EnvShared       = "PM2_SHARED_CPUS"
 	EnvLauncher     = "PM2_LAUNCHER"
 )
@@ -48,11 +49,12 @@ var Environment = []Variable{
 	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, unix where that does not work, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; fault:tcp and so on, for tests", DefaultDriver, false},
 	{EnvStrategy, "what to make of messages that wait for the network", "aggregation, default, priority, split-balance, split-equal", "default; split-balance with several rails", false},
 	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet", false},
-	{EnvProfile, "what was measured of the networks, for the default of PM2_EAGER and for what each rail carries", "file that demo explain-protocol --measure --save has written", "none", false},
+	{EnvProfile, "what was measured of the networks, for the default of PM2_EAGER, which rail carries the packets, and what each carries of long messages", "file that demo explain-protocol --measure --save has written", "none", false},
 	{EnvListen, "where this process accepts links", "host:port; one for all rails, or one for each, with commas", "loopback, any free port", false},
 	{EnvLink, "when the links between the processes are made", "lazy: when they are first needed; all: when the job starts; the same in all processes", "lazy; all in a job of two", false},
 	{EnvHeartbeat, "how long a process may give no sign of life before it is taken for lost", "duration such as 5s, 100ms to 1h; 0: for ever", "0", false},
 	{shm.EnvCopy, "how long messages go through shared memory", "auto; two: through slots, copied twice; single: out of the sender's memory, where the kernel permits it", "auto: what is measured to be faster", false},
+	{EnvLoans, "memory of the buffers out of which messages are lent (Gate.Alloc)", "bytes per peer, 4096 to 17179869184", "67108864", false},
 	{fault.EnvFaults, "what goes wrong over the driver fault:NAME, for tests", "a plan, as package nmad/driver/fault has it: seed=7 refuse=0.2", "nothing", false},
 	{EnvRank, "which process of the job this is", "0 to PM2_SIZE-1", "0", true},
 	{EnvSize, "how many processes the job has", "1 to 4096", "1", true},
@@ -87,6 +89,13 @@ func fromEnvironment(get func(string) string) (Config, error) {
 			return c, fmt.Errorf("nmad: %w: %s=%q: give a number of bytes, at least 1", ErrConfig, EnvEager, text)
 		}
 		c.Eager, c.eagerFrom = n, "environment, "+EnvEager
+	}
+	if text := get(EnvLoans); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 { // complete has the bounds
+			return c, fmt.Errorf("nmad: %w: %s=%q: give a number of bytes", ErrConfig, EnvLoans, text)
+		}
+		c.Loans = n
 	}
 	secret, err := hex.DecodeString(get(EnvSecret))
 	if err != nil {

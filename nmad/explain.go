@@ -124,6 +124,12 @@ func (g *Gate) Exceptions() []Exception {
 		{"the receiver has no memory left for messages without a receive", "rendezvous",
 			fmt.Sprintf("it keeps %d bytes from this process", g.tx.window)},
 	}
+	if p := g.buffers.Load(); g.lent.link != nil && (p == nil || !p.barred) {
+		all = append(all, Exception{
+			fmt.Sprintf("%d bytes and more in a buffer of Alloc", leastLoan), "loan",
+			"a receive that takes loans reads them where they lie; any other asks for them, as after rendezvous",
+		})
+	}
 	if longest := g.joinable(); longest >= 0 {
 		all = append(all, Exception{
 			fmt.Sprintf("up to %d messages of up to %d bytes that wait for the network", maxAggregate, longest), "aggregate",
@@ -131,7 +137,7 @@ func (g *Gate) Exceptions() []Exception {
 		})
 		all = append(all, Exception{
 			fmt.Sprintf("up to %d messages of up to %d bytes from threads that a packet has woken together", gatherMost, min(longest, gatherLongest)), "aggregate",
-			fmt.Sprintf("strategy %s has the first of them wait for the others", g.strategy.Name()),
+			fmt.Sprintf("strategy %s has the first of them wait for the others, where hooks poll", g.strategy.Name()),
 		})
 	}
 	return all

@@ -16,23 +16,27 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/unix"
 )
 
-// overFaults runs a test over each real network inside one with faults.
-func overFaults(t *testing.T, plan string, f func(t *testing.T, d fault.Driver)) {
-	p, err := fault.Parse(plan)
-	if err != nil {
-		t.Fatal(err)
+// faultyLinks collects the links of a fault.Driver.
+type faultyLinks struct {
+	mu  sync.Mutex
+	all map[[2]int][]*fault.Link // by process and peer, oldest first
+}
+
+func (c *faultyLinks) made(own, peer int, l *fault.Link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = map[[2]int][]*fault.Link{}
 	}
-	for _, inner := range []driver.Driver{shm.Driver{}, tcp.Driver{}, unix.Driver{}} {
-		t.Run(inner.Name(), func(t *testing.T) {
-			f(t, fault.Driver{Inner: inner, Plan: p, Links: &fault.Links{}})
-		})
-	}
+	c.all[[2]int{own, peer}] = append(c.all[[2]int{own, peer}], l)
 }
 
 // events counts what the record of the only link from own to peer tells.
-func events(t *testing.T, d fault.Driver, own, peer int) map[fault.Event]int {
+func (c *faultyLinks) events(t *testing.T, own, peer int) map[fault.Event]int {
 	t.Helper()
-	links := d.Links.Between(own, peer)
+	c.mu.Lock()
+	links := c.all[[2]int{own, peer}]
+	c.mu.Unlock()
 	if len(links) != 1 {
 		t.Fatalf("%d links from rank %d to rank %d", len(links), own, peer)
 	}
@@ -44,12 +48,26 @@ func events(t *testing.T, d fault.Driver, own, peer int) map[fault.Event]int {
 	return count
 }
 
+// overFaults runs a test over each real network inside one with faults.
+func overFaults(t *testing.T, plan string, f func(t *testing.T, d driver.Driver, links *faultyLinks)) {
+	p, err := fault.Parse(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, inner := range []driver.Driver{shm.Driver{}, tcp.Driver{}, unix.Driver{}} {
+		t.Run(inner.Name(), func(t *testing.T) {
+			links := &faultyLinks{}
+			f(t, fault.Driver{Inner: inner, Plan: p, Made: links.made}, links)
+		})
+	}
+}
+
 // TestLostInRendezvous: the connection between two of three processes breaks in the middle
 // of a long message. The requests of that gate fail, on both sides, and say which
 // peer is lost; what had come whole can still be received; the third process
 // goes on with both.
 func TestLostInRendezvous(t *testing.T) {
-	overFaults(t, "rank=1 peer=0 cut=push:300000", func(t *testing.T, d fault.Driver) {
+	overFaults(t, "rank=1 peer=0 cut=push:300000", func(t *testing.T, d driver.Driver, links *faultyLinks) {
 		j := newJob(t, 3, d, nil)
 		gate := func(own, peer int) *Gate { return j.sessions[own].Gate(peer) }
 		stays := []*Request{gate(0, 2).Irecv(1, make([]byte, 200000)), gate(1, 2).Irecv(1, make([]byte, 200000))}
@@ -83,7 +101,7 @@ func TestLostInRendezvous(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if events(t, d, 1, 0)[fault.Cut] != 1 || events(t, d, 2, 0)[fault.Cut] != 0 {
+		if links.events(t, 1, 0)[fault.Cut] != 1 || links.events(t, 2, 0)[fault.Cut] != 0 {
 			t.Error("the connection was cut elsewhere")
 		}
 		j.close()
@@ -128,7 +146,7 @@ func TestWrongHeader(t *testing.T) {
 // be descheduled within its calls delivers all the same.
 func TestRoughNetworks(t *testing.T) {
 	const plan = "seed=11 refuse=0.2 short=0.4 delay=0.002:100us stall=0.002:200us ring=65536"
-	overFaults(t, plan, func(t *testing.T, d fault.Driver) {
+	overFaults(t, plan, func(t *testing.T, d driver.Driver, links *faultyLinks) {
 		const size, threads = 2, 3
 		j := newJob(t, size, d, func(c *Config) { c.Unexpected = 64 << 10 })
 		var wg sync.WaitGroup
@@ -138,7 +156,7 @@ func TestRoughNetworks(t *testing.T) {
 			}
 		}
 		wg.Wait()
-		if e := events(t, d, 0, 1); e[fault.Refused] == 0 || e[fault.Sent] == 0 || e[fault.Pulled] == 0 {
+		if e := links.events(t, 0, 1); e[fault.Refused] == 0 || e[fault.Sent] == 0 || e[fault.Pulled] == 0 {
 			t.Errorf("nothing went wrong, or nothing went through: %v", e)
 		}
 		j.close()
@@ -148,7 +166,7 @@ func TestRoughNetworks(t *testing.T) {
 // TestStalledCarriers: threads lose their processors again and again right after the kernel
 // took their bytes, while the peer, who has got them, leaves: no send that arrived fails.
 func TestStalledCarriers(t *testing.T) {
-	overFaults(t, "seed=2 rank=1 stall=1:3ms", func(t *testing.T, d fault.Driver) {
+	overFaults(t, "seed=2 rank=1 stall=1:3ms", func(t *testing.T, d driver.Driver, links *faultyLinks) {
 		for range 5 {
 			j := newJob(t, 2, d, nil)
 			sent := make(chan error, 1)

@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"cmp"
 	"fmt"
 	"sync/atomic"
 
@@ -28,6 +29,7 @@ type Gate struct {
 	engine   *pioman.Engine
 	task     pioman.Task // polls
 	spin     int64       // cycles to poll before a wait leaves the work to the engine; 0: none
+	breath   int64       // cycles of a lull between two looks at a stream
 	shared   bool        // other processes use our CPUs
 	onEnd    func(*Gate) // called once, under mu, when the gate has ended; must only take note
 
@@ -38,6 +40,10 @@ type Gate struct {
 
 	incoming atomic.Pointer[Request] // started while somebody had the lock, youngest first; see collect.go
 	rescan   atomic.Bool             // the unexpected messages are to be looked through
+	released atomic.Pointer[lease]   // loans that were released, youngest first; each counts in landed; see lending.go
+
+	buffers atomic.Pointer[bufferPool] // what Alloc gives; nil: nobody has asked yet; set once, under mu
+	loans   int                        // bytes of it
 
 	// Everything below is under mu.
 
@@ -67,11 +73,12 @@ type Gate struct {
 	over      requestQueue // done, and to be told when the lock is let go
 	pending   int          // requests that the engine is to see to
 	turn      int          // blocking calls since one had to wait
-	awake     int          // threads whose Recv is done after they had to wait, and that have not run since
+	awake     int          // threads whose Recv is done after they had to wait, and that have not run since; with hooks
 	collected requestQueue // taken in from incoming, and not begun yet
 	called    bool         // something was added to calls since the lock was taken
 	tx        sender
 	rx        receiver
+	lent      lent
 	rails     []rail          // at least one, unless it leads to ourselves
 	pulling   int             // chunks that come in, or wait for those before them, over all rails
 	pushing   int             // likewise, that go out
@@ -96,12 +103,13 @@ type bounds struct {
 	records     int   // rendezvous that the peer may have outstanding here
 	peerWindow  int64 // the same at the peer
 	peerRecords int
+	loans       int // bytes of the buffers that Alloc gives; 0: DefaultLoans
 }
 
 // newGate makes a gate over link, nil for the one to ourselves, and the links of further
 // rails. Its task is not yet submitted.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
-	g := &Gate{own: own, rank: rank, link: link, engine: engine, strategy: strategy.Default}
+	g := &Gate{own: own, rank: rank, link: link, engine: engine, strategy: strategy.Default, loans: cmp.Or(b.loans, DefaultLoans)}
 	g.any, g.watch = newAnySource(2), &monitors{} // until a session gives it its own
 	if link != nil {
 		n := 1 + len(more)
@@ -114,6 +122,7 @@ func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, m
 	g.tx.init(link, b)
 	g.rx.init(b)
 	g.rx.drainer, _ = link.(driver.Drainer)
+	g.lent.link, _ = link.(driver.Lender)
 	return g
 }
 
@@ -126,8 +135,8 @@ func (g *Gate) Rank() int {
 }
 
 // Isend starts to send buf as one message. A message of up to the driver's
-// MaxBody goes at once if there is room (and the request is done then); a longer one
-// when the receiver is ready. Errors show in Test and Wait.
+// MaxBody goes at once if there is room (and the request is done then, or as soon as the network
+// has all of it); a longer one when the receiver is ready. Errors show in Test and Wait.
 func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 	if !g.made() {
 		return failed(errNoGate)
@@ -205,13 +214,18 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 		return errNoGate
 	}
 	g.enter()
-	if g.sendAtOnce(tag, buf) {
+	sent, all := g.sendAtOnce(tag, buf)
+	if all {
 		g.releaseInTurn()
 		return nil
 	}
 	r := g.takeRequest()
 	r.prepare(g, tag, buf, true)
-	g.startSend(r)
+	if sent {
+		g.stay(r)
+	} else {
+		g.startSend(r)
+	}
 	_, err := g.await(r)
 	return err
 }
@@ -235,7 +249,7 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 func (g *Gate) await(r *Request) (int, error) {
 	if r.stage != done && !g.spinFor(r) {
 		g.turn = 0
-		r.private, r.told, r.rouses = false, true, marcel.OnThread()
+		r.private, r.told, r.rouses = false, true, marcel.OnThread() && g.engine.Hooked()
 		r.completion.Reset()
 		g.release()
 		err := r.completion.Wait(g.engine, finished) // counts as pending meanwhile
@@ -339,8 +353,8 @@ func (g *Gate) complete(r *Request, err error) {
 	}
 	r.stage = done
 	r.err = err
-	if r.special && r.flat != nil {
-		r.foldUp()
+	if r.special {
+		g.completeSpecial(r)
 	}
 	if r.private {
 		return
@@ -363,6 +377,19 @@ func (g *Gate) complete(r *Request, err error) {
 	}
 }
 
+// completeSpecial is what complete does for requests that are out of the ordinary.
+func (g *Gate) completeSpecial(r *Request) {
+	switch {
+	case r.flat != nil:
+		r.foldUp()
+	case r.lends:
+		r.lends = false
+		g.buffers.Load().done(int(r.page))
+	case r.loans && r.err == nil && r.lease == nil:
+		g.loanOf(r)
+	}
+}
+
 // fail ends the gate and all its requests. What was received completely stays
 // there for the receives to come.
 func (g *Gate) fail(why *PeerError) {
@@ -376,6 +403,7 @@ func (g *Gate) fail(why *PeerError) {
 	g.failSends(g.dead)
 	g.failRecvs(g.dead)
 	g.rx.dropRendezvous()
+	g.endLoans(g.dead)
 	g.hold(false)
 	g.note(GateEnded, Envelope{Source: g.rank}, nil, why)
 	if g.onEnd != nil {

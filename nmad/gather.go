@@ -26,9 +26,9 @@ import (
 //     gatherPatience polls leave it alone, so threads that switch without sending hold up nothing for
 //     long.
 //
-// The engine counts a gate with something gathered as pending, so somebody does poll. The sends
-// are done, as those are whose bytes the driver has: credit and numbers are taken when they
-// join. All under the lock of the gate.
+// The engine counts a gate with something gathered as pending, and has hooks, so somebody does poll: where
+// nobody need, no thread counts as woken (Gate.awake). The sends are done: credit and numbers are taken when
+// they join. All under the lock of the gate.
 
 const (
 	gatherMost     = 16   // messages in a packet; more would keep the peer waiting for work

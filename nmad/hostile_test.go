@@ -35,6 +35,8 @@ func FuzzPackets(f *testing.F) {
 	f.Add(append(full, packet(driver.Header{Kind: kindFull, Size: 3}, "")...))
 	f.Add(packet(driver.Header{Kind: kindRoom, Size: 6}, ""))
 	f.Add(packet(driver.Header{Kind: kindAggregate, Size: 2}, "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00abc\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add(packet(driver.Header{Kind: kindLoan, Tag: 2, Size: 100, Cookie: 5}, "\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add(packet(driver.Header{Kind: kindReturn, Cookie: first}, ""))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		b := bounds{window: 2000, records: 3, peerWindow: 2000, peerRecords: 3}
 		p := newPair(simnet.Options{}, b, simnet.Options{})

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
 // linker makes the links of a process, one to each other process per rail: it dials, and
@@ -60,7 +62,7 @@ func (l *linker) open(cfg *Config) error {
 			return fmt.Errorf("open the driver %s: %w", d.Name(), err)
 		}
 		l.ends = append(l.ends, end)
-		l.names = append(l.names, d.Name())
+		l.names = append(l.names, cfg.names[i])
 	}
 	return nil
 }
@@ -72,6 +74,28 @@ func (l *linker) addresses() []bootstrap.Rail {
 		rails[i] = bootstrap.Rail{Driver: l.names[i], Addr: end.Addr()}
 	}
 	return rails
+}
+
+// sort puts the rails of all processes into the order of those of rank 0, whose profile decides which comes first; they
+// have the same ones.
+func (l *linker) sort(cfg *Config) {
+	first := l.cards[0].Rails
+	l.cards = slices.Clone(l.cards) // they are the control connection's, too
+	for rank := range l.cards {
+		c := &l.cards[rank]
+		theirs := c.Rails
+		c.Rails = make([]bootstrap.Rail, len(theirs))
+		for i, r := range first {
+			at := slices.IndexFunc(theirs, func(x bootstrap.Rail) bool { return x.Driver == r.Driver })
+			c.Rails[i] = theirs[at]
+		}
+	}
+	ends, names := slices.Clone(l.ends), slices.Clone(l.names)
+	for i, r := range first {
+		at := slices.Index(names, r.Driver)
+		l.ends[i], l.names[i] = ends[at], names[at]
+	}
+	cfg.names = l.names
 }
 
 // stop ends all dials and exchanges, and accepts no more. It waits for those who accept.
@@ -153,7 +177,7 @@ func (s *Session) take(g *Gate, rail int, link driver.Link) bool {
 // welcome tells who has dialled what becomes of its link, and, after YES, waits for the other
 // rails and attaches them.
 func (s *Session) welcome(g *Gate, link driver.Link, answer uint64) {
-	ctx, stop := context.WithTimeout(s.linker.ctx, s.linker.limit)
+	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
 	defer stop()
 	err := tell(ctx, link, answer)
 	if answer != linkYes {
@@ -172,7 +196,7 @@ func (s *Session) welcome(g *Gate, link driver.Link, answer uint64) {
 		if gone {
 			err = driver.ErrClosed
 		} else if !pause(ctx, time.Millisecond) {
-			err = fmt.Errorf("its other rails did not come: %w", ctx.Err())
+			err = fmt.Errorf("its other rails did not come: %w", context.Cause(ctx))
 		}
 	}
 	s.giveUp(g, accepting, err)
@@ -203,7 +227,7 @@ func closeLinks(links []driver.Link) {
 
 // reach makes the links of a gate that is dialling.
 func (s *Session) reach(g *Gate) {
-	ctx, stop := context.WithTimeout(s.linker.ctx, s.linker.limit)
+	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
 	defer stop()
 	for wait := firstAsk; g.dials(); wait = min(2*wait, lastAsk) {
 		links, later, err := s.dial(ctx, g)
@@ -215,7 +239,7 @@ func (s *Session) reach(g *Gate) {
 		}
 		for end := time.Now().Add(wait); err == nil && g.dials() && time.Now().Before(end); {
 			if !pause(ctx, time.Millisecond) {
-				err = fmt.Errorf("it says that it dials, but its link does not come: %w", ctx.Err())
+				err = fmt.Errorf("it says that it dials, but its link does not come: %w", context.Cause(ctx))
 			}
 		}
 		if err != nil {
@@ -239,7 +263,7 @@ func (s *Session) dial(ctx context.Context, g *Gate) (links []driver.Link, later
 	case l.seats <- struct{}{}:
 		defer func() { <-l.seats }()
 	case <-ctx.Done():
-		return nil, false, ctx.Err()
+		return nil, false, context.Cause(ctx)
 	}
 	defer func() {
 		if err != nil || later {
@@ -316,7 +340,7 @@ func persist(ctx context.Context, f func() (bool, error)) error {
 			return err
 		}
 		if !pause(ctx, wait) {
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 }

@@ -158,6 +158,7 @@ func (g *Gate) attach(from linkStage, links []driver.Link) bool {
 		g.rails[i].bind(link)
 	}
 	g.tx.bind(links[0], l.eager)
+	g.lent.link, _ = links[0].(driver.Lender)
 	g.rx.drainer, _ = links[0].(driver.Drainer)
 	g.stats.Links = uint64(len(links))
 	g.endWaiters(nil)

@@ -8,10 +8,11 @@ import "math/bits"
 type message struct {
 	entry
 	size   uint64 // of the whole message
-	body   []byte // eager: the data, in a buffer of the pool
+	body   []byte // eager: the data, in a buffer of the pool; lent: in the sender's memory
 	class  int8   // eager: size class of that buffer; -1: none
 	eager  bool   // else rendezvous
 	cookie uint32 // rendezvous: the sender's name for it
+	lent   bool   // rendezvous: the sender lends it
 	own    bool   // own rank: the cookie names a send that waits
 
 	before, after *message // place among the unexpected ones
@@ -81,7 +82,7 @@ func (p *messagePool) put(m *message) {
 		p.buffers[m.class] = append(p.buffers[m.class], m.body)
 		p.kept += cap(m.body)
 	}
-	m.body, m.own, m.class = nil, false, -1
+	m.body, m.lent, m.own, m.class = nil, false, false, -1
 	if p.count < messagesKept {
 		m.free = p.messages
 		p.messages = m

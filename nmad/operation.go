@@ -15,8 +15,12 @@ type SendOp struct {
 	Parts [][]byte // or, if not nil: the message in parts, which are sent one after the other without being put together
 	Data  Data     // or, if not nil: something that walks over the message
 
+	// Buffer, in place of these, is memory of Gate.Alloc, of the same gate, and all of it the message. It is
+	// lent to a receive that takes loans, and otherwise sent as Buf is. No other send of it may be under way (ErrActive).
+	Buffer Buffer
+
 	// Sync: the send is done only when the receiver has posted its receive. Else a
-	// short message is done as soon as Buf may be used again.
+	// short message is done as soon as the network has all of it.
 	Sync bool
 	// Priority: under the strategy "priority" a message goes before those with a lower
 	// one that wait for the same gate, unless they have the same tag.
@@ -38,6 +42,11 @@ type RecvOp struct {
 	// Choose, if not nil, is asked for the buffer, instead of Buf, Parts and Data, when the
 	// message, or its announcement, has come. It is called like Done.
 	Choose func(Envelope) []byte
+
+	// Loan: the receive takes a message that its sender lends (Gate.Alloc) where it lies, whatever its size, and uses none of the
+	// above. Any other message goes there as usual. Either way Request.Loan gives what has come, unless there was an error; it must be
+	// released. Of a message that went into Parts or Data it has no Bytes.
+	Loan bool
 
 	// Done is called when the receive is done, instead of waking somebody who waits;
 	// the request may be started again in it. Done, Choose and monitors are called
@@ -63,7 +72,15 @@ func (g *Gate) StartSend(r *Request, op *SendOp) error {
 	if err := lacking(g.made(), errNoGate, r, op != nil); err != nil {
 		return err
 	}
+	if op.Buffer.pool != nil {
+		if err := op.Buffer.beginOp(g, op); err != nil {
+			return err
+		}
+	}
 	if err := r.claim(); err != nil {
+		if op.Buffer.pool != nil {
+			op.Buffer.pool.done(op.Buffer.page)
+		}
 		return err
 	}
 	g.launchSend(r, op)
@@ -79,6 +96,10 @@ func (g *Gate) launchSend(r *Request, op *SendOp) {
 	if op.Data != nil {
 		r.special = true
 		r.describe(op.Data)
+	}
+	if op.Buffer.pool != nil { // which has begun
+		r.special, r.lends, r.page = true, true, int32(op.Buffer.page)
+		r.data.set(op.Buffer.bytes(), nil)
 	}
 	if op.Sync || op.Priority != 0 || op.Done != nil || op.Queue != nil {
 		r.special = true
@@ -143,8 +164,8 @@ func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
 		r.special = true
 		r.data.setData(op.Data)
 	}
-	if r.special || op.Mask != exact || op.Choose != nil || op.Done != nil || op.Queue != nil {
-		r.special = true
+	if r.special || op.Mask != exact || op.Choose != nil || op.Done != nil || op.Queue != nil || op.Loan {
+		r.special, r.loans = true, op.Loan
 		r.match, r.chooser, r.notify, r.queue = op.Match, op.Choose, op.Done, op.Queue
 	}
 }

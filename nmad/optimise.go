@@ -27,13 +27,14 @@ func (g *Gate) enqueue(r *Request) {
 }
 
 // drain sends what waits, in this order: answers to announcements, because
-// whole messages wait for them; credit; messages. It stops at the first refusal. On a link on
+// whole messages wait for them; loans that were released, for which sends wait; credit; messages. It stops at the first refusal. On a link on
 // which that is cheaper all packets leave together at the end, unless there are older ones still
 // in its buffer: what waits here can be overtaken by what the strategy prefers, there it cannot.
 func (g *Gate) drain() {
 	g.tx.refused, g.tx.late = false, 0
 	if g.tx.batcher != nil && !g.tx.unflushed {
 		g.tx.batcher.Batch()
+		g.tx.batched = true
 	}
 	if err := g.drainAll(); err != nil {
 		g.lose(err)
@@ -50,6 +51,11 @@ func (g *Gate) drainAll() error {
 	}
 	for r := g.rx.answers.head; r != nil; r = g.rx.answers.head {
 		if ok, err := g.askFor(r); !ok || err != nil {
+			return err
+		}
+	}
+	if g.lent.returns.head != nil {
+		if ok, err := g.returnLoans(); !ok || err != nil {
 			return err
 		}
 	}
@@ -79,8 +85,9 @@ func (g *Gate) drainAll() error {
 			return err
 		}
 		g.tx.queue.pop()
+		g.follow()
 		if r.stage == queued {
-			g.sent(r)
+			g.handOver(r)
 		}
 	}
 	if g.tx.owesByeAck {
@@ -101,7 +108,7 @@ func (g *Gate) drainAll() error {
 // waiting says whether packets wait to be handed to the link.
 func (g *Gate) waiting() bool {
 	return !g.tx.queue.empty() || !g.rx.answers.empty() || !g.tx.gathered.empty() ||
-		g.tx.owesBye || g.tx.owesByeAck || g.rx.due() || g.rx.owesRoom
+		g.tx.owesBye || g.tx.owesByeAck || g.rx.due() || g.rx.owesRoom || g.lent.returns.head != nil
 }
 
 // outgoing says whether packets wait, or bytes in the driver's buffer.
@@ -126,5 +133,6 @@ func (g *Gate) putsOff(r *Request) bool {
 // many messages are announced as it keeps.
 func (g *Gate) stalled() bool {
 	return g.tx.sends.used >= g.tx.records && !g.tx.queue.empty() && g.rx.answers.empty() &&
-		!g.rx.due() && !g.rx.owesRoom && !g.tx.owesByeAck && g.tx.gathered.empty()
+		!g.rx.due() && !g.rx.owesRoom && !g.tx.owesByeAck && g.tx.gathered.empty() &&
+		g.lent.returns.head == nil
 }

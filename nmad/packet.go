@@ -12,7 +12,9 @@ const (
 	kindLink                 // the first packet of a first rail: the answer to who has dialled it, Size; see linking.go
 	kindFull                 // all records are used, Size of them, and messages wait; see records.go
 	kindRoom                 // so many records are kept from here on: Size
-	lastKind      = kindRoom
+	kindLoan                 // announces a message that can be read where it lies: as RDV; body: where; see lending.go
+	kindReturn               // a loan was released; Cookie as announced
+	lastKind      = kindReturn
 )
 
 // overhead is what a message costs of the credit beyond its body, in bytes:

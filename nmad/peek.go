@@ -5,7 +5,7 @@ package nmad
 // was, and what the message is. The message stays where it is, and the receive that gets it
 // gets all of it. It is for messages that say in their first bytes what to do with the rest.
 //
-// Of a message that is only announced, a long one or a synchronous send, nothing but its envelope is
+// Of a message that is only announced, a long one that is not lent or a synchronous send, nothing but its envelope is
 // here: then n is 0. Like Iprobe, which is Peek into no buffer, it moves the gate on, once, and
 // another thread may have taken the message by the time somebody posts a receive; Claim and
 // Message.Peek rule that out. False: there is none.
@@ -57,7 +57,7 @@ func (x *Message) Peek(buf []byte) int {
 	g := x.gate
 	g.enter()
 	defer g.release()
-	if x.m == nil {
+	if x.m == nil || x.m.lent && g.end != nil {
 		return 0
 	}
 	return copy(buf, x.m.body)

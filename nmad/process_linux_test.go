@@ -47,6 +47,10 @@ func act(mode []string) (err error) {
 	switch mode[1] {
 	case "victim":
 		f = func() { err = phase(mode[2], number(mode[3])) }
+	case "paused":
+		f = func() { err = paused(mode[2]) }
+	case "lender":
+		f = func() { err = lender(number(mode[2])) }
 	case "idle":
 		f = func() { err = idle() }
 	case "mixed":
@@ -265,6 +269,96 @@ func TestStopped(t *testing.T) {
 			}
 		})
 	}
+}
+
+// clocked is what the ranks of TestStoppedJob allow each other, and longStop more than it: a busy machine is far
+// from the one, and a clock that goes on over the other has run out.
+const (
+	clocked  = 6 * time.Second
+	longStop = clocked + clocked/4
+)
+
+// TestStoppedJob stops all processes of a job for longer than they wait for each other, while the job starts and while it
+// runs: it loses nobody.
+func TestStoppedJob(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it stops for longer than a heartbeat")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	r := newReports()
+	j, err := launch.Start(launch.Spec{
+		N: 3, Driver: "tcp", Heartbeat: clocked, Stdout: r.of,
+		Env: []string{fmt.Sprintf("%s=explicit paused %s", modeVariable, dir)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Kill()
+	for _, phase := range []string{"joining", "joined"} {
+		if err := r.await(j, phase, 3); err != nil {
+			t.Fatal(errors.Join(err, j.Wait()))
+		}
+		j.Signal(syscall.SIGSTOP)
+		time.Sleep(longStop) // the stop itself
+		j.Signal(syscall.SIGCONT)
+		if err := os.WriteFile(filepath.Join(dir, phase), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// paused is a rank of TestStoppedJob. The last one joins only when the first stop is over; after the second one the job
+// goes on for as long as it takes to miss somebody.
+func paused(dir string) error {
+	over := func(phase string) bool {
+		_, err := os.Stat(filepath.Join(dir, phase))
+		return err == nil
+	}
+	c, err := nmad.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	c.Timeout = clocked
+	fmt.Println("joining", 0)
+	for c.Rank == 2 && !over("joining") {
+		time.Sleep(time.Millisecond)
+	}
+	s, err := nmad.Open(context.Background(), c)
+	if err != nil {
+		return err
+	}
+	fmt.Println("joined", 0)
+	word := []byte{1} // 0: the last one
+	for rest := 50; word[0] != 0; {
+		if s.Rank() == 0 {
+			time.Sleep(10 * time.Millisecond)
+			if over("joined") {
+				if rest--; rest == 0 {
+					word[0] = 0
+				}
+			}
+			for peer := 1; peer < s.Size(); peer++ {
+				if err := s.Gate(peer).Send(1, word); err != nil {
+					return err
+				}
+				if _, err := s.Gate(peer).Recv(1, word); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if _, err := s.Gate(0).Recv(1, word); err != nil {
+			return err
+		}
+		if err := s.Gate(0).Send(1, word); err != nil {
+			return err
+		}
+	}
+	return s.Close()
 }
 
 // TestKilled kills one of three processes, by SIGKILL, in the middle of what it does.

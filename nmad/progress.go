@@ -3,6 +3,7 @@ package nmad
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
@@ -22,6 +23,10 @@ const streamSpin = 10
 // smallEvery is at which of its polls a waiter looks at the small track too while bytes flow over
 // the large one, on a link of which a look in vain costs a system call.
 const smallEvery = 8
+
+// breath is how long a waiter leaves a socket alone between two looks at a stream, see lull: a segment of
+// 64 KiB takes the sender about 5 us.
+const breath = 1500 * time.Nanosecond
 
 // sharedPolls is how often a waiter polls in vain where other processes use the
 // CPU, before it leaves the work to the engine.
@@ -50,10 +55,11 @@ func (g *Gate) poll() bool {
 }
 
 // pollLocked is poll for a caller that has the lock, and lets it go.
-func (g *Gate) pollLocked() bool { return g.pollTracks(true) }
+func (g *Gate) pollLocked() bool { return g.pollTracks(true, false) }
 
-// pollTracks is pollLocked, which may leave out the small track.
-func (g *Gate) pollTracks(small bool) bool {
+// pollTracks is pollLocked, which may leave out the small track; for a waiter, who comes again, it ends when
+// a link of which a look costs a system call has given what it had.
+func (g *Gate) pollTracks(small, waits bool) bool {
 	moved := g.attend()
 	if g.woken {
 		g.look()
@@ -73,10 +79,19 @@ func (g *Gate) pollTracks(small bool) bool {
 			break
 		}
 		moved = true
+		if waits && g.paced() && g.rails[0].pull.halfway() {
+			break
+		}
 	}
 	g.release()
 	return moved
 }
+
+// paced says whether a waiter leaves the link some time between two looks at a stream, see lull.
+func (g *Gate) paced() bool { return g.rx.drainer != nil && len(g.rails) == 1 && !g.shared }
+
+// halfway says whether part of a message has come in, and the rest is to follow. Under mu.
+func (m *mover) halfway() bool { return !m.queue.empty() && m.queue.head.moved > 0 }
 
 // release lets the lock go, and sees to what must not be forgotten then: owners of
 // requests that are done, functions to be called, what others have left for the holder of
@@ -128,6 +143,7 @@ func (g *Gate) spinFor(r *Request) bool {
 		return false // the engine has a look before it lets us sleep
 	}
 	var limit int64
+	followed := false // the last poll was for a stream
 	for quiet := 1; g.spin > 0; quiet++ {
 		moved := false
 		streams := g.pulling+g.pushing != 0
@@ -143,9 +159,13 @@ func (g *Gate) spinFor(r *Request) bool {
 			}
 			streams = g.pulling+g.pushing != 0
 		}
+		if streams && followed {
+			g.lull()
+		}
+		followed = streams
 		if !streams {
 			g.release()
-		} else if g.pollTracks(g.rx.drainer == nil || quiet%smallEvery == 0 || g.outgoing()) {
+		} else if g.pollTracks(g.rx.drainer == nil || quiet%smallEvery == 0 || g.outgoing(), true) {
 			moved = true
 		}
 		out := marcel.Ready()
@@ -178,6 +198,19 @@ func (g *Gate) spinFor(r *Request) bool {
 		}
 	}
 	return false
+}
+
+// lull lets some time pass between two polls for bytes that come over a link of which a look costs a
+// system call, unless somebody wants something of the gate. The look takes the socket's lock, and the lines of the
+// socket, from the kernel, which is about to put the next bytes there on behalf of the sender, whose
+// CPU is what bounds the stream. Under mu.
+func (g *Gate) lull() {
+	if !g.paced() || g.pulling == 0 || g.pushing != 0 {
+		return
+	}
+	for until := asm.Cycles() + g.breath; asm.Cycles() < until && !g.left() && !g.wanted(); {
+		asm.Pause()
+	}
 }
 
 // wait blocks the owner of r until r is done.

@@ -98,6 +98,14 @@ func (g *Gate) post(r *Request) bool {
 
 // deliver gives a message that was kept to its receive.
 func (g *Gate) deliver(r *Request, m *message) {
+	if m.lent && r.special && r.loans && g.dead == nil {
+		bytes, cookie := m.body, m.cookie
+		r.held = nil
+		g.rx.announced--
+		g.rx.pool.put(m)
+		g.hand(r, bytes, cookie)
+		return
+	}
 	if r.special && r.chooser != nil && r.stage != choosing {
 		g.ask(r, m)
 		return
@@ -225,8 +233,11 @@ func (g *Gate) handle(h *driver.Header, body []byte) *PeerError {
 
 // handleOther deals with all packets but those of one eager message.
 func (g *Gate) handleOther(h *driver.Header, body []byte) *PeerError {
-	if h.Kind == kindAggregate {
+	switch h.Kind {
+	case kindAggregate:
 		return g.handleAggregate(h, body)
+	case kindLoan:
+		return g.handleLoan(h, body)
 	}
 	if len(body) != 0 {
 		return violation(g.rank, "a packet of kind %d with a body of %d bytes", h.Kind, len(body))
@@ -246,6 +257,8 @@ func (g *Gate) handleOther(h *driver.Header, body []byte) *PeerError {
 		return g.handleBye(h.Size)
 	case kindByeAck:
 		return g.handleByeAck()
+	case kindReturn:
+		return g.handleReturn(h)
 	}
 	return violation(g.rank, "a packet of unknown kind %d", h.Kind)
 }
@@ -300,7 +313,10 @@ func (g *Gate) ask(r *Request, m *message) {
 	g.called = true
 }
 
-func (g *Gate) handleRdv(h *driver.Header) *PeerError {
+func (g *Gate) handleRdv(h *driver.Header) *PeerError { return g.announcement(h, nil) }
+
+// announcement takes in the announcement of a message; lent is where it lies, if it can be read there.
+func (g *Gate) announcement(h *driver.Header, lent []byte) *PeerError {
 	if !g.rx.inOrder(h.Seq) {
 		return g.outOfOrder(h)
 	}
@@ -311,6 +327,10 @@ func (g *Gate) handleRdv(h *driver.Header) *PeerError {
 		return violation(g.rank, "a message of %d bytes is announced, more than this machine can address", h.Size)
 	}
 	r := g.match(h.Tag)
+	if r != nil && lent != nil && r.special && r.loans {
+		g.hand(r, lent, h.Cookie)
+		return nil
+	}
 	if r != nil && r.chooser == nil {
 		r.size, r.cookie = h.Size, h.Cookie
 		g.answer(r)
@@ -322,6 +342,7 @@ func (g *Gate) handleRdv(h *driver.Header) *PeerError {
 	g.rx.announced++
 	m := g.rx.pool.get(0)
 	m.tag, m.size, m.cookie, m.eager = h.Tag, h.Size, h.Cookie, false
+	m.body, m.lent = lent, lent != nil
 	if r != nil {
 		g.ask(r, m)
 	} else {

@@ -65,7 +65,8 @@ func (g *Gate) asked(r *Request) {
 	g.rx.answers.pop()
 	r.stage = pulling
 	if r.want == 0 {
-		g.transferred(r)
+		g.follow()
+		g.handOver(r) // the sender waits for it, and nothing else will come of us
 	}
 }
 

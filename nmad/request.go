@@ -11,6 +11,7 @@ import (
 // stage is how far a request has come. Written under the lock of its gate.
 //
 //	send:  idle -> queued -> done                                   eager
+//	               queued -> leaving -> done                        and the network had no room for all of it
 //	               queued -> announced -> pushing -> done           rendezvous
 //	recv:  idle -> posted -> done                                   eager
 //	               posted -> answering -> pulling -> done           rendezvous
@@ -20,7 +21,8 @@ import (
 //
 // A message that several rails share is asked for in chunks: its send is announced, its
 // receive answering or deferred, until the last one was, though bytes of the first may be
-// moving already. A send that finds room goes through queued without standing in the queue; a
+// moving already. leaving.go has what it means to leave; a receive of no bytes leaves, too, in the stage
+// pulling, with its RTR. A send that finds room goes through queued without standing in the queue; a
 // receive whose message is there already goes through posted without standing
 // in the table. From every stage but idle a failure leads to done. From done
 // the owner may start the request again.
@@ -29,6 +31,7 @@ type stage uint8
 const (
 	idle      stage = iota
 	queued          // send: waits for room, or for its turn
+	leaving         // send: some of its packet lies in the driver's buffer
 	announced       // send: RDV is out, RTR is awaited
 	pushing         // send: the bytes go out, or wait for those before them
 	posted          // recv: no message yet
@@ -41,7 +44,7 @@ const (
 )
 
 func (s stage) String() string {
-	return [...]string{"idle", "queued", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred", "pulling", "done"}[s]
+	return [...]string{"idle", "queued", "leaving", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred", "pulling", "done"}[s]
 }
 
 // How the owner of a request hears that it is done. Most requests are done before anybody
@@ -69,7 +72,8 @@ const (
 // done and all of them have returned.
 //
 // What every short message touches is in the first three lines, by the order of the fields:
-// windows of many requests would else not fit into the first cache.
+// windows of many requests would else not fit into the first cache. Altogether it has six, so that the
+// requests of an array begin on lines.
 type Request struct {
 	entry // tag; place in the table of posted receives
 
@@ -112,6 +116,9 @@ type Request struct {
 	sync          bool                  // send: done only when the receive is posted
 	peeks         bool                  // not a receive but a probe
 	short         bool                  // its Data has fewer bytes than it says
+	lends         bool                  // send: of a Buffer, which is given back when it is done
+	lent          bool                  // send: it was announced as a loan
+	loans         bool                  // recv: it takes loans
 	priority      int8                  // send
 	match         Match                 // recv that stands, or may stand, in a wildList
 	before, after *Request              // place there
@@ -121,13 +128,11 @@ type Request struct {
 	flat          *tray                 // send: the bytes of a short Data
 	notify        func(*Request)        // called when it is done
 	queue         *Queue                // gets it when it is done
+	lease         *lease                // recv: its loan, once it is done
+	leased        uint32                // recv: lease.turn then
+	page          int32                 // send: of a Buffer: where that is
 	pin           uint8                 // recv: 1 + the rail that a rendezvous is to take; 0: as the strategy wants
-
-	_ [requestPad]byte
 }
-
-// requestPad has the requests of an array begin on lines, in bytes.
-const requestPad = 24
 
 func fresh() *Request {
 	r := &Request{}
@@ -192,6 +197,7 @@ func (r *Request) plain() {
 	r.sync, r.peeks, r.short, r.priority, r.match = false, false, false, 0, Match{}
 	r.data.parts, r.data.data = nil, nil
 	r.any, r.chooser, r.held, r.notify, r.queue, r.pin = nil, nil, nil, nil, nil, 0
+	r.lends, r.lent, r.loans, r.lease = false, false, false, nil
 }
 
 // Tag returns the tag of the message. That of a receive that did not name it is valid

@@ -19,6 +19,7 @@ type sender struct {
 	told    int            // records of which it was told that they are all used
 	queue   requestQueue   // messages that wait for their turn, in the order of the strategy
 	batch   batch          // the packet of several of them that is being made up
+	leaving requestQueue   // requests whose packets may lie in the driver's buffer, see leaving.go
 	sends   cookieTable    // announced
 	batcher driver.Batcher // the link, if packets that leave together are cheaper; else nil
 	direct  bool           // the link has no buffer
@@ -30,6 +31,7 @@ type sender struct {
 	owesByeAck bool // BYE was received and is to be acknowledged
 	refused    bool // the link had no room for the last packet
 	unflushed  bool // the driver has bytes in a buffer
+	batched    bool // it keeps all packets there until the next flush
 }
 
 func (s *sender) init(link driver.Link, b bounds) {
@@ -55,6 +57,9 @@ func (s *sender) bind(link driver.Link, eager int) {
 // ended when the mover comes home.
 func (g *Gate) failSends(err error) {
 	g.tx.gathered.messages = 0
+	for r := g.tx.leaving.pop(); r != nil; r = g.tx.leaving.pop() {
+		g.complete(r, err)
+	}
 	for r := g.tx.queue.pop(); r != nil; r = g.tx.queue.pop() {
 		g.complete(r, err)
 	}

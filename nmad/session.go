@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -77,7 +79,7 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 		installed: make([]bool, cfg.Size), retired: make([]bool, cfg.Size),
 	}
 	s.alive.Store(int32(cfg.Size - 1))
-	ctx, stop := context.WithTimeout(ctx, cfg.Timeout)
+	ctx, stop := limit.Context(ctx, cfg.Timeout)
 	defer stop()
 	if err := s.connect(ctx); err != nil {
 		s.abandon(err)
@@ -116,6 +118,7 @@ func (s *Session) connect(ctx context.Context) error {
 	if err := agree(l.cards, cfg.Rank); err != nil {
 		return err
 	}
+	l.sort(cfg)
 	for rank := range s.gates {
 		s.gates[rank] = s.gate(rank, l.cards[rank])
 	}
@@ -133,7 +136,7 @@ func (s *Session) connect(ctx context.Context) error {
 // links at the same time.
 func agree(cards []bootstrap.Card, own int) error {
 	for _, c := range cards {
-		if len(c.Rails) != len(cards[own].Rails) || c.Drivers() != cards[own].Drivers() {
+		if !slices.Equal(sorted(c), sorted(cards[own])) {
 			return fmt.Errorf("%w: rank %d uses the driver %q, rank %d uses %q: give all processes the same %s",
 				ErrConfig, own, cards[own].Drivers(), c.Rank, c.Drivers(), EnvDriver)
 		}
@@ -149,6 +152,15 @@ func agree(cards []bootstrap.Card, own int) error {
 	return nil
 }
 
+// sorted is the names of the rails that a process has, whatever their order there.
+func sorted(c bootstrap.Card) (names []string) {
+	for _, r := range c.Rails {
+		names = append(names, r.Driver)
+	}
+	slices.Sort(names)
+	return names
+}
+
 func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 	b := bounds{
 		eager:       s.cfg.Eager,
@@ -156,6 +168,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 		records:     s.cfg.Announced,
 		peerWindow:  int64(min(card.Window, 1<<32-1)),
 		peerRecords: int(min(card.Records, maxCookies)),
+		loans:       s.cfg.Loans,
 	}
 	var g *Gate
 	if rank == s.cfg.Rank {
@@ -183,7 +196,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 	g.any, g.watch = s.any, &s.watch
 	g.strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
-		g.spin = asm.ToCycles(int64(s.cfg.Spin))
+		g.spin, g.breath = asm.ToCycles(int64(s.cfg.Spin)), asm.ToCycles(int64(breath))
 		g.shared = s.cfg.Shared
 	}
 	return g

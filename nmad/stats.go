@@ -7,6 +7,8 @@ type Stats struct {
 	Recvs      uint64 // started
 	Rendezvous uint64 // messages that were announced first
 	Starved    uint64 // of those, short ones for which the receiver had no memory left
+	Lent       uint64 // messages that were announced as a loan
+	Borrowed   uint64 // messages that a receive was given where their sender has them
 	Unexpected uint64 // messages that came before their receive
 	Credits    uint64 // packets that only gave back credit
 	Aggregates uint64 // packets sent that held several messages
@@ -36,6 +38,8 @@ func (s *Stats) add(t Stats) {
 	s.Sends += t.Sends
 	s.Recvs += t.Recvs
 	s.Rendezvous += t.Rendezvous
+	s.Lent += t.Lent
+	s.Borrowed += t.Borrowed
 	s.Starved += t.Starved
 	s.Unexpected += t.Unexpected
 	s.Credits += t.Credits

@@ -29,7 +29,7 @@ func (g *Gate) traceArrived(h *driver.Header) {
 func (g *Gate) traceEnd(r *Request) {
 	kind, size := marcel.TraceRecv, r.n
 	switch r.stage {
-	case queued, announced, pushing:
+	case queued, leaving, announced, pushing:
 		kind, size = marcel.TraceSend, r.data.size
 	}
 	marcel.TraceMessage(kind, g.own, g.rank, 0, r.tag, uint64(size), r.began)

@@ -19,10 +19,16 @@ func (g *Gate) transmit(r *Request) (bool, error) {
 		return false, g.tellFull()
 	}
 	h := &g.tx.head
+	var body []byte
+	*h = driver.Header{Kind: kindRdv, Tag: r.tag, Size: uint64(size), Seq: g.tx.seq}
+	lent := r.special && g.lendable(r)
+	if lent {
+		*h, body = g.describeLoan(r)
+	}
 	cookie := g.tx.sends.put(r)
-	*h = driver.Header{Kind: kindRdv, Tag: r.tag, Size: uint64(size), Cookie: cookie, Seq: g.tx.seq}
+	h.Cookie = cookie
 	began := stamp()
-	ok, err := g.link.Send(h, nil)
+	ok, err := g.link.Send(h, body)
 	if !ok || err != nil {
 		g.tx.sends.take(cookie)
 		g.tx.refused = true
@@ -34,6 +40,11 @@ func (g *Gate) transmit(r *Request) (bool, error) {
 	}
 	r.stage = announced
 	r.want, r.moved, r.asked, r.next = unknown, 0, 0, cursor{}
+	if lent {
+		r.lent = true
+		g.stats.Lent++
+		return true, nil
+	}
 	g.stats.Rendezvous++
 	if size <= g.tx.eager && !r.sync {
 		g.stats.Starved++
@@ -85,24 +96,26 @@ func (g *Gate) transmitPlain(kind uint8, size uint64) (bool, error) {
 	return ok, err
 }
 
-// flush moves the driver's buffered bytes on. As long as there are any, the
-// engine must poll, although the requests they belong to may be done.
-func (g *Gate) flush() {
-	if !g.tx.direct || g.holding || !g.tx.gathered.empty() {
-		g.flushAll()
-	}
+// flush moves the driver's buffered bytes on, and says whether none are left. As long as there are any,
+// the engine must poll, although they may belong to no request, as those of credit.
+func (g *Gate) flush() bool {
+	return g.tx.direct && !g.holding && g.tx.gathered.empty() && g.lent.returns.head == nil || g.flushAll()
 }
 
-func (g *Gate) flushAll() {
+func (g *Gate) flushAll() bool {
 	all, err := g.link.Flush()
 	if err != nil {
 		g.lose(err)
-		return
+		return false
 	}
-	g.tx.unflushed = !all
-	if some := g.tx.unflushed || !g.tx.gathered.empty(); g.holding != some && g.end == nil {
+	g.tx.batched, g.tx.unflushed = false, !all
+	if all {
+		g.gone()
+	}
+	if some := !all || !g.tx.gathered.empty() || g.lent.returns.head != nil; g.holding != some && g.end == nil {
 		g.hold(some)
 	}
+	return all
 }
 
 func (g *Gate) hold(on bool) {

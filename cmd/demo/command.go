@@ -75,6 +75,8 @@ type pingpongCommand struct {
 	Iters   int       `default:"10000" help:"Exchanges of each size up to 8K; larger sizes run fewer, down to 50. A warm-up of a tenth comes first."`
 	Threads int       `default:"1" help:"Pairs of threads that exchange messages at once."`
 	Window  int       `help:"Messages under way at once, in one direction: bandwidth and rate in place of latency. 0: there and back, one at a time."`
+	Loan    bool      `help:"Messages lie in buffers of the gate, which the receiver is lent: over shared memory they are not copied."`
+	Touch   bool      `help:"Both processes write and read every byte of each message within the time, as a program would. Compare with and without --loan."`
 	Engine  string    `enum:"hooks,explicit,threads,none" default:"hooks" help:"Who exchanges messages, and who makes the network progress: marcel threads, with the hooks of their scheduler (hooks) or only whoever waits (explicit); plain goroutines, with poller threads (threads) or only whoever waits (none)."`
 	Listen  hostPort  `help:"Where rank 0 waits for rank 1. Default: the loopback interface, any free port."`
 	output
@@ -87,7 +89,8 @@ func (*pingpongCommand) Help() string {
 		"it says so once and goes on), and lets marcel threads, or goroutines, exchange messages through nmad. Every byte of every message is " +
 		"checked, outside of the timed part. Latency is half a round trip; bandwidth is size / median latency in 10^6 bytes per " +
 		"second. The probe is one cache line from core to core, one way. With --window 64 the first process starts 64 sends at once, " +
-		"the second one answers when it has all; times are then a window's divided by 64, and the bytes that a window leaves are checked.\n\n" +
+		"the second one answers when it has all; times are then a window's divided by 64, and the bytes that a window leaves are checked. With --loan messages lie in memory that the receiver maps, " +
+		"with --touch writing and checking them is in the time.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 
@@ -111,7 +114,7 @@ func (c *pingpongCommand) Validate() error {
 
 func (c *pingpongCommand) options() pingpong.Options {
 	return pingpong.Options{
-		Driver: c.Driver, Engine: c.Engine, Iters: c.Iters, Threads: c.Threads, Window: c.Window, Sizes: c.Sizes, Listen: string(c.Listen),
+		Driver: c.Driver, Engine: c.Engine, Iters: c.Iters, Threads: c.Threads, Window: c.Window, Loan: c.Loan, Touch: c.Touch, Sizes: c.Sizes, Listen: string(c.Listen),
 	}
 }
 

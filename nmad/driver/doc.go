@@ -56,6 +56,11 @@
 // says whether: "auto" (the default) as is measured to be faster, "two" never, "single" always
 // when the system allows it.
 //
+// # Lending
+//
+// A driver may hand memory of one process to the other, which maps it, and reads there what a packet tells of: see
+// [Lender]. What is in it, and when it may be used again, is the business of the layer above.
+//
 // # Where a link lies
 //
 // A link may know near which processors it lies, on a machine of several NUMA nodes: see [Placed].

@@ -127,6 +127,19 @@ type Shorter interface {
 	Short() (most int, how string)
 }
 
+// Lender is a Link that can hand memory of one process to the other one, which then reads there what only
+// a packet tells of.
+type Lender interface {
+	// Lend gives the peer a descriptor, of memory made by nmad/internal/region, once at most. It is there before any
+	// packet that is sent after it. The caller keeps his own. It belongs to the caller of Send. An error: it
+	// cannot be done; the link is as it was.
+	Lend(fd int) error
+	// Lent takes the descriptor that the peer has given, which then is the caller's, who trusts it no more than anything else
+	// that comes from there. It belongs to the caller of Recv. An ErrProtocol: the peer has given none, or what is
+	// none; other errors are this side's, such as no room for another descriptor, and the link is as it was.
+	Lent() (fd int, err error)
+}
+
 // Borrower is a Link of which the peer reads what PushLarge was given, and writes into what
 // PullLarge was given, by itself, also between the calls, until they have said that all of it
 // has moved. Who wants a buffer back before that must ask for it; the track is then of no use

@@ -11,22 +11,19 @@ const leastLook = 20 * time.Millisecond
 // endStopped kills ranks that were stopped (SIGSTOP) and would hold the job for ever: when all others have
 // ended, and those that are left have been stopped for longer than the heartbeat allows and the grace
 // period. Nobody waits for them: the others have taken them for lost. Who still runs,
-// however long, is left alone.
+// however long, is left alone. Only looks count: while the launcher is stopped itself it cannot know.
 func (j *Job) endStopped() {
-	look := time.NewTicker(max(j.spec.Heartbeat/4, leastLook))
+	pause := max(j.spec.Heartbeat/4, leastLook)
+	look := time.NewTicker(pause)
 	defer look.Stop()
-	var since time.Time
-	for {
+	for still := time.Duration(0); ; {
 		select {
 		case <-j.over:
 			return
-		case now := <-look.C:
-			switch rest := j.onlyStopped(); {
-			case len(rest) == 0:
-				since = time.Time{}
-			case since.IsZero():
-				since = now
-			case now.Sub(since) > j.spec.Heartbeat+j.spec.Grace:
+		case <-look.C:
+			if rest := j.onlyStopped(); len(rest) == 0 {
+				still = 0
+			} else if still += pause; still > j.spec.Heartbeat+j.spec.Grace+pause { // the first look counts nothing
 				j.killStopped(rest)
 			}
 		}

@@ -43,9 +43,12 @@ var rules = []rule{
 	{folder: "pioman/pollers", ours: []string{"hooks", "sched", "asm"}, theirs: []string{sys}},
 	// A driver knows the layers below the library, never the library: the core
 	// can then be tested without any network, and a driver without the core. What both
-	// sides of a handshake bound their patience with knows neither.
-	{folder: "nmad/driver", ours: []string{"nmad/driver", "nmad/internal/limit", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
+	// sides of a handshake bound their patience with knows neither. Memory that processes share
+	// knows the errors of drivers.
+	{folder: "nmad/driver", ours: []string{"nmad/driver", "nmad/internal/limit", "nmad/internal/sealed", "nmad/internal/region", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	{folder: "nmad/internal/limit"},
+	{folder: "nmad/internal/sealed", ours: []string{"nmad/driver"}, theirs: []string{sys}},
+	{folder: "nmad/internal/region", ours: []string{"nmad/driver", "nmad/internal/sealed"}, theirs: []string{sys}},
 	{folder: "nmad", ours: []string{"nmad", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	{folder: "cmd", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, laboratory...)},
 	{folder: "test", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, testOnly...)},

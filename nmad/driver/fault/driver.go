@@ -19,7 +19,9 @@ type Driver struct {
 	Inner driver.Driver
 	Plan  Plan
 
-	Links *Links // collects the links that are made, for whoever wants to see their records; nil: nobody
+	// Made, if not nil, is called with each link that process own has made to process peer, before anybody uses it: for
+	// whoever wants to see its record. Calls may overlap.
+	Made func(own, peer int, l *Link)
 }
 
 // Name implements driver.Driver.
@@ -86,36 +88,11 @@ func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 
 func (e *endpoint) wrap(rank int, inner driver.Link) driver.Link {
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.made[rank]++
 	l := newLink(inner, e.driver.Plan, e.own, rank, e.made[rank])
-	e.driver.Links.add(l)
+	e.mu.Unlock()
+	if e.driver.Made != nil {
+		e.driver.Made(e.own, rank, l)
+	}
 	return l
-}
-
-// Links is a collection of links. Safe for concurrent use.
-type Links struct {
-	mu  sync.Mutex
-	all []*Link
-}
-
-func (c *Links) add(l *Link) {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all = append(c.all, l)
-}
-
-// Between returns the links that process own has made to process peer, oldest first.
-func (c *Links) Between(own, peer int) (found []*Link) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, l := range c.all {
-		if l.own == own && l.peer == peer {
-			found = append(found, l)
-		}
-	}
-	return found
 }

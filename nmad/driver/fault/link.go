@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -184,6 +185,22 @@ func (l *Link) PullLarge(buf []byte) (int, error) {
 	n, err := l.inner.PullLarge(l.piece(buf, "pull", pulls))
 	l.moved(Pulled, "pull", pulls, n)
 	return n, err
+}
+
+// Lend implements driver.Lender for a link that is one.
+func (l *Link) Lend(fd int) error {
+	if b, ok := l.inner.(driver.Lender); ok {
+		return b.Lend(fd)
+	}
+	return errors.ErrUnsupported
+}
+
+// Lent implements driver.Lender for a link that is one.
+func (l *Link) Lent() (int, error) {
+	if b, ok := l.inner.(driver.Lender); ok {
+		return b.Lent()
+	}
+	return -1, errors.ErrUnsupported
 }
 
 // ReturnPush implements driver.Borrower for a link that is one.

@@ -113,6 +113,12 @@
 // (SO_PEERCRED) does a side ask for offers, or write. Yama, seccomp, other users, namespaces in
 // which the number means somebody else: all look the same, and the ring remains.
 //
+// # Memory that is lent
+//
+// Either side may hand the other one memory of its own besides the segment, once: by a frame over the
+// socket by which they met, with a memfd (lend_linux.go). It is checked as the segment is, and mapped for reading by who gets it. The link
+// has no more to do with it: what lies where in it packets say, and it may outlive the link.
+//
 // # Sleeping: the store-load argument
 //
 // Each side has a flag sleeping, and a flag wantRoom. To sleep:
@@ -156,7 +162,7 @@
 //
 // # A dead peer
 //
-// The Unix socket by which the two met stays open and silent. The kernel closes
+// The Unix socket by which the two met stays open, and silent but for memory that is lent. The kernel closes
 // it when the other process ends, however it ends. Its hang-up makes the
 // Descriptor readable (an epoll set of eventfd and socket); those who poll look
 // at it when a poll finds nothing, at most every 5 ms, and ask the clock for that

@@ -18,11 +18,15 @@ import (
 const (
 	frameSegment = hello.KindDriver + iota // dialer: geometry and evidence, with segment and two eventfds
 	frameMapped                            // listener: done; evidence
+	frameLent                              // either, later: no payload, with the descriptor of memory that it lends; see lend_linux.go
 )
 
 // segmentFrame is the whole size of a frameSegment: kind, length, geometry,
 // evidence.
 const segmentFrame = 3 + geometrySize + evidenceSize
+
+// lentFrame is the whole size of a frameLent.
+const lentFrame = 3
 
 // endpoint is the driver opened in this process. Its address is "@" and a name, valid on this
 // host and in this network name space.

@@ -98,7 +98,7 @@ func TestImpostor(t *testing.T) {
 		{"too many descriptors", frame(frameSegment, geo.encode()), func(t *testing.T) []int {
 			return []int{sealed(t, geo), bell(t), bell(t), bell(t), bell(t), bell(t), bell(t)}
 		}, "more descriptors"},
-		{"a file for a segment", frame(frameSegment, geo.encode()), func(t *testing.T) []int { return []int{file(t), bell(t), bell(t)} }, "segment of 0 bytes"},
+		{"a file for a segment", frame(frameSegment, geo.encode()), func(t *testing.T) []int { return []int{file(t), bell(t), bell(t)} }, "segment with seals"},
 		{"a file for a doorbell", frame(frameSegment, geo.encode()), func(t *testing.T) []int { return []int{sealed(t, geo), bell(t), file(t)} }, "doorbell"},
 		{"a smaller segment than it says", frame(frameSegment, geo.encode()), func(t *testing.T) []int {
 			return []int{sealed(t, tiny), bell(t), bell(t)}

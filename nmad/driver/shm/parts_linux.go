@@ -70,9 +70,7 @@ func receiveParts(c *net.UnixConn, home func() driver.Place) (p parts, err error
 	if len(fds) == 3 {
 		p.segment, p.bells = fds[0], [2]int{fds[1], fds[2]}
 	} else {
-		for _, fd := range fds {
-			_ = unix.Close(fd)
-		}
+		closeAll(fds)
 		if err == nil {
 			err = fmt.Errorf("%w: %d descriptors came along, should be 3", driver.ErrProtocol, len(fds))
 		}
@@ -108,13 +106,7 @@ func (p *parts) receive(c *net.UnixConn) (fds []int, err error) {
 	if err != nil {
 		return nil, door.Cause(err)
 	}
-	if msgs, err := unix.ParseSocketControlMessage(oob[:oobn]); err == nil {
-		for i := range msgs {
-			if got, err := unix.ParseUnixRights(&msgs[i]); err == nil {
-				fds = append(fds, got...)
-			}
-		}
-	}
+	fds = descriptors(oob[:oobn])
 	if flags&unix.MSG_CTRUNC != 0 {
 		return fds, fmt.Errorf("%w: more descriptors came along than belong there, or than this process may open", driver.ErrProtocol)
 	}
@@ -130,6 +122,26 @@ func (p *parts) receive(c *net.UnixConn) (fds []int, err error) {
 	p.geo.decode(frame[3:])
 	p.theirs.decode(frame[3+geometrySize:])
 	return fds, nil
+}
+
+// descriptors are those that came along with a message.
+func descriptors(oob []byte) (fds []int) {
+	msgs, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil
+	}
+	for i := range msgs {
+		if got, err := unix.ParseUnixRights(&msgs[i]); err == nil {
+			fds = append(fds, got...)
+		}
+	}
+	return fds
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		_ = unix.Close(fd)
+	}
 }
 
 // checkBell sees to it that ringing cannot block us. (A peer that holds the

@@ -8,7 +8,10 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
 // Defaults of Config.
@@ -64,7 +67,11 @@ type Control struct {
 
 	ctx    context.Context // ends when the job cannot start, with the cause
 	cancel context.CancelCauseFunc
-	start  time.Time
+
+	starting context.Context // ends when the time of the start is up, or when it is over
+	started  func()
+
+	ticks atomic.Uint32 // beats that this process has made, since the job runs
 
 	left sync.Once
 
@@ -84,7 +91,7 @@ type role interface {
 	going() <-chan struct{}    // closed once all are ready
 	missing() string           // who has not come yet, for people
 	abort(reason string)       // tells the others that the job cannot start
-	beat()                     // tells the others that this process lives
+	beat()                     // tells the others that this process lives, and looks who does not
 	announce()                 // tells the others that this process leaves
 	leave()                    // frees everything, waits for the goroutines
 }
@@ -99,13 +106,15 @@ func Join(ctx context.Context, cfg Config) (*Control, error) {
 		}
 		return nil, err
 	}
-	c := &Control{cfg: cfg, start: time.Now(), told: make([]bool, cfg.Size)}
+	c := &Control{cfg: cfg, told: make([]bool, cfg.Size)}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.starting, c.started = limit.Context(context.Background(), cfg.Timeout)
 	if cfg.Size == 1 {
 		if cfg.Listener != nil {
 			cfg.Listener.Close()
 		}
 		c.cards = []Card{cfg.Card}
+		c.started()
 		return c, nil
 	}
 	ctx, stop := c.bound(ctx)
@@ -117,6 +126,7 @@ func Join(ctx context.Context, cfg Config) (*Control, error) {
 		c.role, err = newSpoke(ctx, c)
 	}
 	if err != nil {
+		c.started()
 		c.cancel(err)
 		return nil, err
 	}
@@ -156,7 +166,12 @@ func (cfg *Config) complete() error {
 
 // bound limits ctx to what is left of the time of the start.
 func (c *Control) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithDeadline(ctx, c.start.Add(c.cfg.Timeout))
+	ctx, cancel := context.WithCancelCause(ctx)
+	release := context.AfterFunc(c.starting, func() { cancel(context.Cause(c.starting)) })
+	return ctx, func() {
+		release()
+		cancel(context.Canceled)
+	}
 }
 
 func (c *Control) await(ctx context.Context, done <-chan struct{}) error {
@@ -166,7 +181,7 @@ func (c *Control) await(ctx context.Context, done <-chan struct{}) error {
 	case <-c.ctx.Done():
 		return context.Cause(c.ctx)
 	case <-ctx.Done():
-		return fmt.Errorf("waited in vain for %s: %w", c.role.missing(), ctx.Err())
+		return fmt.Errorf("waited in vain for %s: %w", c.role.missing(), context.Cause(ctx))
 	}
 }
 
@@ -183,6 +198,7 @@ func (c *Control) Ready(ctx context.Context) error {
 		return nil
 	}
 	c.begin()
+	defer c.started()
 	ctx, stop := c.bound(ctx)
 	defer stop()
 	c.role.ready()
@@ -201,14 +217,16 @@ func (c *Control) Ready(ctx context.Context) error {
 // them must be late for a process to be taken for lost.
 const beatsPerSilence = 5
 
-// keepBeating tells the others again and again that this process lives, until it
-// leaves. A process that is stopped does not; one whose threads all hang does.
+// keepBeating tells the others again and again that this process lives, and looks who has not said so, until it
+// leaves. A process that is stopped does not; one whose threads all hang does. The silence of
+// the others is counted in its own beats: while it is stopped itself it hears nobody, and counts nothing.
 func (c *Control) keepBeating() {
 	t := time.NewTicker(c.cfg.Silence / beatsPerSilence)
 	defer t.Stop()
 	for {
 		select {
 		case <-t.C:
+			c.ticks.Add(1)
 			c.role.beat()
 		case <-c.ctx.Done():
 			return
@@ -216,10 +234,11 @@ func (c *Control) keepBeating() {
 	}
 }
 
-// listen sets the time by which the next frame must come on conn, once the job runs.
-func (c *Control) listen(conn net.Conn) {
-	if c.cfg.Silence > 0 {
-		conn.SetReadDeadline(time.Now().Add(c.cfg.Silence))
+// hush ends the reading of a connection on which no frame has come for too long: it fails with
+// os.ErrDeadlineExceeded. The beat during which the last one came is not over yet when that silence begins.
+func (c *Control) hush(w *wire) {
+	if c.ticks.Load()-w.heard.Load() > beatsPerSilence {
+		_ = w.conn.SetReadDeadline(limit.Past) // closed meanwhile: as well
 	}
 }
 
@@ -257,6 +276,7 @@ func (c *Control) Leave() {
 			c.role.announce()
 			c.role.leave()
 		}
+		c.started()
 		c.cancel(errors.New("the session was closed"))
 		c.beats.Wait()
 	})

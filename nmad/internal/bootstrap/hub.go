@@ -184,9 +184,7 @@ func (h *hub) serve(m *member) {
 		if err == nil {
 			err = h.handle(m, k, payload)
 		}
-		if err == nil && h.runs() {
-			h.c.listen(m.w.conn)
-		}
+		m.w.heard.Store(h.c.ticks.Load())
 		if err != nil {
 			h.lost(m, err)
 			m.w.conn.Close()
@@ -279,11 +277,6 @@ func (h *hub) oneReady() {
 	}
 	h.phase = running
 	h.toAll(kindGo, nil, nil)
-	for _, m := range h.members {
-		if m != nil {
-			h.c.listen(m.w.conn)
-		}
-	}
 	close(h.started)
 }
 
@@ -297,8 +290,14 @@ func (h *hub) runs() bool {
 func (h *hub) beat() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.phase == running {
-		h.toAll(kindBeat, nil, nil)
+	if h.phase != running {
+		return
+	}
+	h.toAll(kindBeat, nil, nil)
+	for _, m := range h.members {
+		if m != nil && !m.gone {
+			h.c.hush(m.w)
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ func dial(ctx context.Context, cfg *Config) (*wire, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: %w: last attempt: %v", what, ctx.Err(), err)
+			return nil, fmt.Errorf("%s: %w: last attempt: %v", what, context.Cause(ctx), err)
 		case <-time.After(pause):
 		}
 		pause = min(2*pause, lastPause)
@@ -148,9 +148,7 @@ func (s *spoke) read() {
 		if err == nil {
 			err = s.handle(k, payload)
 		}
-		if err == nil && s.running() {
-			s.c.listen(s.w.conn)
-		}
+		s.w.heard.Store(s.c.ticks.Load())
 		if err != nil {
 			s.end(err)
 			return
@@ -267,6 +265,7 @@ func (s *spoke) watchOthers() {
 func (s *spoke) beat() {
 	if s.running() {
 		s.w.send(kindBeat, nil) // an error shows at the reader
+		s.c.hush(s.w)
 	}
 }
 

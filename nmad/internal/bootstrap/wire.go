@@ -9,7 +9,10 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
 // kind says what a frame is.
@@ -61,8 +64,9 @@ func (k kind) limit(size int) int {
 type wire struct {
 	conn net.Conn
 
-	in      []byte // key of what arrives
-	inCount uint64 // frames that have arrived
+	in      []byte        // key of what arrives
+	inCount uint64        // frames that have arrived
+	heard   atomic.Uint32 // Control.ticks when the last one came; whoever reads writes
 
 	mu       sync.Mutex
 	out      []byte // key of what leaves
@@ -91,7 +95,7 @@ func frameTag(key []byte, count uint64, head, payload []byte) []byte {
 	return m.Sum(nil)[:tagSize]
 }
 
-// send writes one frame. It blocks for at most sendLimit.
+// send writes one frame. It blocks for at most sendLimit, of the time that this process has seen.
 func (w *wire) send(k kind, payload []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,9 +105,10 @@ func (w *wire) send(k kind, payload []byte) error {
 	b = append(b, payload...)
 	b = append(b, frameTag(w.out, w.outCount, b[:headSize], payload)...)
 	w.outCount++
-	if err := w.conn.SetWriteDeadline(time.Now().Add(sendLimit)); err != nil {
+	if err := w.conn.SetWriteDeadline(time.Time{}); err != nil {
 		return err
 	}
+	defer limit.After(sendLimit, func() { _ = w.conn.SetWriteDeadline(limit.Past) }).Stop()
 	_, err := w.conn.Write(b)
 	return err
 }

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -55,13 +56,27 @@ func (l *Limit) Stop() {
 	l.timer.Stop()
 }
 
+// Context is a copy of ctx that also ends once this process has seen d go by; then context.Cause says
+// context.DeadlineExceeded. stop ends it, and must be called.
+func Context(ctx context.Context, d time.Duration) (bounded context.Context, stop func()) {
+	bounded, cancel := context.WithCancelCause(ctx)
+	l := After(d, func() { cancel(context.DeadlineExceeded) })
+	return bounded, func() {
+		l.Stop()
+		cancel(context.Canceled)
+	}
+}
+
 // Conn is what Bound needs of a net.Conn.
 type Conn interface {
 	SetDeadline(time.Time) error
 }
 
+// Past is a deadline that is over.
+var Past = time.Unix(1, 0)
+
 // Bound has all reads and writes of c fail with os.ErrDeadlineExceeded, those under way
 // included, once this process has seen d go by. After Stop the deadlines are the caller's.
 func Bound(c Conn, d time.Duration) *Limit {
-	return After(d, func() { _ = c.SetDeadline(time.Unix(1, 0)) }) // closed meanwhile: as well
+	return After(d, func() { _ = c.SetDeadline(Past) }) // closed meanwhile: as well
 }

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"context"
 	"errors"
 	"net"
 	"os"
@@ -28,6 +29,28 @@ func TestAfter(t *testing.T) {
 		l.Stop()
 		if calls != 1 {
 			t.Errorf("%d calls", calls)
+		}
+	})
+}
+
+// TestContext: a context ends when the time is over, with the cause of a deadline, or with the one it is made from.
+func TestContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ctx, stop := Context(t.Context(), 10*time.Second)
+		defer stop()
+		<-ctx.Done()
+		if err, d := context.Cause(ctx), time.Since(began); !errors.Is(err, context.DeadlineExceeded) || d != 10*time.Second {
+			t.Errorf("%v after %v", err, d)
+		}
+		early, cancel := context.WithCancelCause(t.Context())
+		ctx, stop = Context(early, 10*time.Second)
+		why := errors.New("enough")
+		cancel(why)
+		<-ctx.Done()
+		stop()
+		if err := context.Cause(ctx); err != why {
+			t.Errorf("cause %v", err)
 		}
 	})
 }

@@ -61,7 +61,7 @@ func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link
 	case peer.arrived <- arrival{e.cfg.Rank, b}:
 		return a, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, context.Cause(ctx)
 	}
 }
 
@@ -70,7 +70,7 @@ func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	case a := <-e.arrived:
 		return a.rank, a.link, nil
 	case <-ctx.Done():
-		return 0, nil, ctx.Err()
+		return 0, nil, context.Cause(ctx)
 	}
 }
 

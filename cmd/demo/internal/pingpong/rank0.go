@@ -72,6 +72,16 @@ func (o *Options) remark() string {
 	if o.Window > 0 {
 		return fmt.Sprintf("time per message of windows of %d messages in one direction, driver %s, engine %s, %s", o.Window, o.Driver, o.Engine, pairs)
 	}
+	if o.Loan || o.Touch {
+		how := "messages are copied"
+		if o.Loan {
+			how = "messages are lent"
+		}
+		if o.Touch {
+			how += ", written and read within the time"
+		}
+		pairs = how + ", " + pairs
+	}
 	return fmt.Sprintf("one-way latency of verified messages, driver %s, engine %s, %s", o.Driver, o.Engine, pairs)
 }
 
@@ -122,7 +132,9 @@ func lead(ctx context.Context, o *Options, where *place, sink Sink, child *rank1
 		if err != nil {
 			return err
 		}
-		if err := sink.Row(newRow(bytes, o.iterations(bytes), o.Threads, t, near)); err != nil {
+		row := newRow(bytes, o.iterations(bytes), o.Threads, t, near)
+		row.Loan, row.Touch = o.Loan, o.Touch
+		if err := sink.Row(row); err != nil {
 			return err
 		}
 	}

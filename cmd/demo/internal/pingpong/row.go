@@ -17,6 +17,8 @@ type Row struct {
 	P99       float64  `json:"p99_ns"`
 	Bandwidth float64  `json:"bandwidth_MBps"` // all pairs together, one way
 	ProbeNS   *float64 `json:"probe_ns"`       // just before the row; null with one CPU
+	Loan      bool     `json:"loan,omitempty"`
+	Touch     bool     `json:"touch,omitempty"`
 }
 
 func newRow(bytes, iters, threads int, t *tally, probe float64) Row {
@@ -78,6 +80,7 @@ func (WindowRow) Head() string { return Row{}.Head() + "   Messages/s" }
 
 // Line implements report.Row.
 func (r WindowRow) Line() string {
-	plain := Row{r.Name, r.Size, r.Iters, r.Threads, r.Min, r.Median, r.P99, r.Bandwidth, r.ProbeNS}
+	plain := Row{Name: r.Name, Size: r.Size, Iters: r.Iters, Threads: r.Threads, Min: r.Min, Median: r.Median, P99: r.P99,
+		Bandwidth: r.Bandwidth, ProbeNS: r.ProbeNS}
 	return fmt.Sprintf("%s %12.0f", plain.Line(), r.Rate)
 }

@@ -135,8 +135,13 @@ type part interface {
 }
 
 func (o *Options) part(g *nmad.Gate, row, pair int) part {
+	if o.Loan {
+		return newLending(g, row, pair, o.Sizes[row], o.Touch)
+	}
 	if o.Window == 0 {
-		return newExchange(g, row, pair, o.Sizes[row])
+		x := newExchange(g, row, pair, o.Sizes[row])
+		x.touch = o.Touch
+		return x
 	}
 	return newFlow(g, newWindow(g, o.Window), row, pair, o.Sizes[row])
 }

@@ -154,9 +154,9 @@ func (d *Door) Accept(ctx context.Context) (int, driver.Link, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.refused == 0 {
-		return -1, nil, fmt.Errorf("%s: accept: nobody came: %w", d.name, ctx.Err())
+		return -1, nil, fmt.Errorf("%s: accept: nobody came: %w", d.name, context.Cause(ctx))
 	}
-	return -1, nil, fmt.Errorf("%s: accept: %w; turned away before: %d, the last: %w", d.name, ctx.Err(), d.refused, d.last)
+	return -1, nil, fmt.Errorf("%s: accept: %w; turned away before: %d, the last: %w", d.name, context.Cause(ctx), d.refused, d.last)
 }
 
 // Close stops listening, ends the exchanges under way and waits for their
@@ -171,7 +171,7 @@ func (d *Door) Close() error {
 	close(d.done)
 	for conn := range d.inside {
 		// Not Close: the exchange owns it, and may just be taking its descriptor over.
-		_ = conn.SetDeadline(time.Unix(1, 0))
+		_ = conn.SetDeadline(limit.Past)
 	}
 	d.mu.Unlock()
 	err := d.ln.Close()
@@ -191,6 +191,6 @@ func Connect(ctx context.Context, network, addr string) (conn net.Conn, stop fun
 		return nil, nil, err
 	}
 	late := limit.Bound(conn, hello.Patience)
-	obey := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	obey := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(limit.Past) })
 	return conn, func() { late.Stop(); obey() }, nil
 }

@@ -59,8 +59,8 @@ func (e *Endpoint) Me() hello.Me {
 func (e *Endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
 	l, err := e.reach(ctx, rank, addr)
 	if err != nil {
-		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
-			err = fmt.Errorf("%w: %w", ctx.Err(), err)
+		if why := context.Cause(ctx); why != nil && !errors.Is(err, why) {
+			err = fmt.Errorf("%w: %w", why, err)
 		}
 		return nil, fmt.Errorf("%s: cannot link to rank %d at %q: %w", e.Name, rank, addr, err)
 	}

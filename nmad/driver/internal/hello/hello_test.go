@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -124,7 +125,7 @@ func TestWrongVersion(t *testing.T) {
 	}
 	_, err := ReadFrame(a, kindHello)
 	for side, err := range map[string]error{"new": err, "old": <-result} {
-		if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "version 2") {
+		if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), fmt.Sprint("version ", Version)) {
 			t.Errorf("%s: %v", side, err)
 		}
 	}

@@ -28,10 +28,10 @@
 //
 // # Sleeping
 //
-// The Descriptor is an epoll set of both sockets, level triggered. That of the small
-// track is in it only from Arm to Disarm: while somebody polls, each packet would
+// The Descriptor is an epoll set, level triggered. The sockets are in it only from Arm
+// to Disarm: while somebody polls, each packet and each segment of a long message would
 // otherwise take the lines of the set from core to core, a tenth of the latency
-// of TCP. What has arrived in the kernel makes the set readable when the socket
+// of TCP and a thirtieth of its throughput. What has arrived in the kernel makes the set readable when the socket
 // joins it, so an arrival before the sleep cannot be missed. What the last read brought in
 // beyond the packet that was handed out, the kernel knows nothing of: for that
 // Arm looks itself. Room is waited for by adding EPOLLOUT to the socket that

@@ -84,11 +84,7 @@ func newLink(n *Network, conns [numTracks]Conn, rank, peerBody int) (_ *link, er
 		return nil, fmt.Errorf("cannot create an epoll set: %w", err)
 	}
 	for t, c := range conns {
-		if l.fd[t], err = n.Take(c); err == nil && t == trackLarge {
-			l.armed[t] = unix.EPOLLIN
-			err = raw.Interest(l.ep, unix.EPOLL_CTL_ADD, l.fd[t], l.armed[t])
-		}
-		if err != nil {
+		if l.fd[t], err = n.Take(c); err != nil {
 			closeAll()
 			return nil, fmt.Errorf("cannot take the socket over: %w", err)
 		}
@@ -238,8 +234,8 @@ func (l *link) PullLarge(buf []byte) (int, error) {
 func (l *link) Descriptor() int { return l.ep }
 
 // Arm implements driver.Link. One caller of Arm and Disarm at a time, beside
-// whatever the directions do. It makes one system call, and one more each to wait for
-// room on the large track and for many bytes of it.
+// whatever the directions do. It makes two system calls, and one more to wait for many bytes of
+// the large track.
 func (l *link) Arm(wantRoom bool) bool {
 	if l.state.Load()&(closed|broken) != 0 || load(&l.rx.whole) != 0 {
 		return false
@@ -266,8 +262,9 @@ func (l *link) Arm(wantRoom bool) bool {
 // Disarm implements driver.Link.
 func (l *link) Disarm() {
 	l.gather((*gathering).lower)
-	l.interest(trackSmall, 0)
-	l.interest(trackLarge, unix.EPOLLIN)
+	for t := range numTracks {
+		l.interest(t, 0)
+	}
 }
 
 // gather begins or ends the gathering for a sleeper; false: the link is closed.

@@ -1,0 +1,97 @@
+package region
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/sealed"
+)
+
+// Memory is a region of this process that another one can be given. The zero value has none.
+type Memory struct {
+	mem []byte
+	fd  int // memfd; -1: closed
+}
+
+// New makes a region, of which the kernel provides a page when it is touched.
+func New(bytes int) (*Memory, error) {
+	fd, err := sealed.Create("pm2-loans", uint64(bytes), 0)
+	if err != nil {
+		return nil, fmt.Errorf("cannot create memory of %d bytes to lend: %w", bytes, err)
+	}
+	mem, err := share(fd, bytes, unix.PROT_READ|unix.PROT_WRITE)
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, fmt.Errorf("cannot map memory of %d bytes to lend: %w", bytes, err)
+	}
+	// From here on nobody else can map it but for reading. Before Linux 5.1 the peer could write it: that harms
+	// nobody but itself and those that it sends to, which do not trust it.
+	_ = sealed.Seal(fd, unix.F_SEAL_FUTURE_WRITE)
+	_ = sealed.Seal(fd, unix.F_SEAL_SEAL)
+	return &Memory{mem, fd}, nil
+}
+
+// Bytes is the region.
+func (m *Memory) Bytes() []byte { return m.mem }
+
+// Descriptor is what to give to the other process; -1: there is none any more.
+func (m *Memory) Descriptor() int { return m.fd }
+
+// Forget closes the descriptor: nobody is to be given it any more.
+func (m *Memory) Forget() {
+	if m.fd >= 0 {
+		_ = unix.Close(m.fd)
+		m.fd = -1
+	}
+}
+
+// Free takes the region out of the address space; nobody must touch it any more.
+func (m *Memory) Free() {
+	m.Forget()
+	unmap(&m.mem)
+}
+
+// View is the region of another process, which cannot be written here, and may change while it is read.
+type View struct{ mem []byte }
+
+// Map maps the region of that descriptor, which it closes. An ErrProtocol: the peer sent something else. Other
+// errors are this process's.
+func Map(fd int) (*View, error) {
+	defer unix.Close(fd)
+	size, err := sealed.Check(fd, "region")
+	if err != nil {
+		return nil, err
+	}
+	if size == 0 || size > MaxSize || size%PageSize != 0 {
+		return nil, fmt.Errorf("%w: a region of %d bytes: 1 to %d pages of %d are allowed", driver.ErrProtocol, size, MaxSize/PageSize, PageSize)
+	}
+	mem, err := share(fd, int(size), unix.PROT_READ)
+	if err != nil {
+		return nil, fmt.Errorf("cannot map a region of %d bytes: %w", size, err)
+	}
+	return &View{mem}, nil
+}
+
+// Bytes is the region. Who writes there crashes.
+func (v *View) Bytes() []byte { return v.mem }
+
+// Unmap takes it out of the address space; nobody must touch it any more.
+func (v *View) Unmap() { unmap(&v.mem) }
+
+func share(fd, size, prot int) ([]byte, error) {
+	p, err := unix.MmapPtr(fd, 0, nil, uintptr(size), prot, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*byte)(p), size), nil
+}
+
+func unmap(mem *[]byte) {
+	if *mem != nil {
+		_ = unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(*mem)), uintptr(len(*mem)))
+		*mem = nil
+	}
+}

@@ -1,0 +1,63 @@
+package sealed
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// must are the seals without which no memory of a peer is mapped: its size can then not
+// change any more.
+const must = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
+
+// Create makes size bytes, zero all of them, of which the kernel provides a page when it is touched. Further
+// seals may be set by more. It has no name in any file system, name is for people, and vanishes with the
+// last process that holds it.
+func Create(name string, size uint64, more int) (fd int, err error) {
+	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_NOEXEC_SEAL)
+	if errors.Is(err, unix.EINVAL) { // before Linux 6.3
+		fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	}
+	if err != nil {
+		return -1, err
+	}
+	if err = unix.Ftruncate(fd, int64(size)); err == nil {
+		err = Seal(fd, must|more)
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// Seal sets further seals.
+func Seal(fd, seals int) error {
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
+	return err
+}
+
+// Check says how large the memory is that a peer sent; what is not what Create makes is an ErrProtocol. what
+// names it in the error.
+func Check(fd int, what string) (size uint64, err error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return 0, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size < 0 {
+		return 0, fmt.Errorf("%w: a %s of %d bytes that is no memory (mode %#o)", driver.ErrProtocol, what, st.Size, st.Mode)
+	}
+	seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
+	if err != nil || seals&must != must {
+		return 0, fmt.Errorf("%w: a %s with seals %#x, must have %#x", driver.ErrProtocol, what, seals, must)
+	}
+	// Pages of hugetlbfs can run out at the first touch, which is a SIGBUS again.
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(fd, &fs); err != nil || fs.Type != unix.TMPFS_MAGIC {
+		return 0, fmt.Errorf("%w: a %s that is not plain memory (file system %#x)", driver.ErrProtocol, what, fs.Type)
+	}
+	return uint64(st.Size), nil
+}

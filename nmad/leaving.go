@@ -1,0 +1,66 @@
+package nmad
+
+// Leaving: over a socket the driver copies a packet into its buffer, and the kernel may take a part of it
+// only. Nobody but who polls this gate moves the rest on, so a send is not done before the kernel has all of
+// it: its owner may never look at the gate again, nor anybody else, and its receiver would wait for ever.
+//
+//	         the link takes the packet             Flush: nothing is left; or the link takes a
+//	queued ---------------------------> leaving --- packet behind it, which it does not before ---> done
+//	   |                                   |
+//	   |  and nothing is left of it        '------- the gate ends -------> done, failed
+//	   '------------------------------------------------------------------> done
+//
+// Packets of a batch lie in the buffer until the flush at its end: they leave together. The same goes for the
+// last thing that a receive does, if that is to send a packet: it asks for none of the bytes of a message that
+// was announced. Nobody depends on the rest of other packets while this side waits for nothing: without credit
+// the peer announces its messages, and what it announces moves on when this side posts the receive.
+//
+// What was gathered (gather.go) is done before it leaves; so it is only gathered where hooks see to it.
+//
+// A link without a buffer takes a packet for good. All under the lock of the gate.
+
+// handOver has a request end whose packet the link has just taken, which counts as pending.
+func (g *Gate) handOver(r *Request) {
+	switch {
+	case !g.tx.direct:
+		if r.stage == queued {
+			r.stage = leaving
+		}
+		g.tx.leaving.push(r)
+	case r.stage == queued:
+		g.sent(r)
+	default:
+		g.transferred(r)
+	}
+}
+
+// stay has a send end whose packet the link has taken and the flush after it has not moved on.
+func (g *Gate) stay(r *Request) {
+	if g.end != nil { // that is why
+		g.complete(r, g.dead)
+		return
+	}
+	g.follow()
+	r.stage = queued
+	g.pend(r)
+	g.handOver(r)
+}
+
+// follow notes that the link has taken a packet: it had nothing left of those before, unless they are kept
+// together.
+func (g *Gate) follow() {
+	if !g.tx.batched {
+		g.gone()
+	}
+}
+
+// gone ends the requests whose packets have left the driver's buffer.
+func (g *Gate) gone() {
+	for r := g.tx.leaving.pop(); r != nil; r = g.tx.leaving.pop() {
+		if r.stage == leaving {
+			g.sent(r)
+		} else {
+			g.transferred(r)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package nmad
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/simnet"
+)
+
+// FuzzPlaceOf: whatever describes a loan, what is found lies in the memory that it is said to lie in.
+func FuzzPlaceOf(f *testing.F) {
+	word := func(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
+	f.Add(word(0), uint64(4096), 8192)
+	f.Add(word(4096), uint64(4096), 8192)
+	f.Add(word(4097), uint64(4096), 8192)
+	f.Add(word(1<<64-1), uint64(2), 8192)
+	f.Add(word(1<<63), uint64(1)<<63, 8192)
+	f.Add([]byte{1, 2, 3}, uint64(0), 0)
+	f.Fuzz(func(t *testing.T, body []byte, size uint64, memory int) {
+		memory = max(0, memory)
+		at, ok := placeOf(body, size, memory)
+		if !ok {
+			if len(body) == loanBody && binary.LittleEndian.Uint64(body) <= 1<<40 && size <= 1<<40 && binary.LittleEndian.Uint64(body)+size <= uint64(memory) {
+				t.Errorf("% x, %d bytes, in %d: refused", body, size, memory)
+			}
+			return
+		}
+		if at < 0 || size > uint64(memory) || uint64(at) > uint64(memory)-size {
+			t.Errorf("% x, %d bytes, in %d: at %d", body, size, memory, at)
+		}
+	})
+}
+
+// giver is a simulated link that can hand memory over, to whoever asks for it by that name.
+type giver struct {
+	*simnet.Link
+	given *int // descriptor on its way; -1: none
+	fails error
+}
+
+func (l giver) Lend(int) error { return l.fails }
+
+func (l giver) Lent() (int, error) {
+	if l.fails != nil {
+		return -1, l.fails
+	}
+	fd := *l.given
+	*l.given = -1
+	if fd < 0 {
+		return -1, driver.ErrProtocol
+	}
+	return fd, nil
+}
+
+// hostile is a gate whose peer is the test, and has lent that descriptor.
+func hostile(fd int, fails error) (*pair, *Gate) {
+	p := newPair(simnet.Options{}, wide)
+	p.gates[1].lent.link = giver{p.links[1], &fd, fails}
+	return p, p.gates[1]
+}
+
+// TestLoanBlind: who cannot map what it is lent gets the message as ever.
+func TestLoanBlind(t *testing.T) {
+	p, g := hostile(-1, errors.New("no more descriptors"))
+	r := g.IrecvLoan(1, make([]byte, 100))
+	p.links[0].Inject(driver.Header{Kind: kindLoan, Body: loanBody, Tag: 1, Size: 100, Cookie: 7}, make([]byte, loanBody))
+	g.poll()
+	if g.end != nil || r.stage != pulling || r.want != 100 {
+		t.Errorf("%v, the request is %v and wants %d bytes", g.end, r.stage, r.want)
+	}
+}
+
+// TestReturnOfNothing: a peer that returns what it was not lent is thrown out.
+func TestReturnOfNothing(t *testing.T) {
+	for what, begin := range map[string]func(g *Gate) *Request{
+		"nothing sent":    func(*Gate) *Request { return nil },
+		"it was not lent": func(g *Gate) *Request { return g.Isend(1, make([]byte, 1000)) },
+	} {
+		p := newPair(simnet.Options{}, wide)
+		g := p.gates[0]
+		s := begin(g)
+		p.links[1].Inject(driver.Header{Kind: kindReturn, Cookie: 1 << cookieBits}, nil)
+		g.poll()
+		if g.end == nil || !errors.Is(g.end, ErrProtocol) {
+			t.Errorf("%s: %v", what, g.end)
+		}
+		if s != nil {
+			mustDone(t, s, ErrProtocol)
+		}
+	}
+}
