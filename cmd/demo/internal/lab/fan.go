@@ -56,7 +56,7 @@ func fanOut(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (
 	mine, theirs := setups(p, c)
 	o := duo.Order{Kind: kindFan, Setup: theirs, Iters: iters, Size: size, Count: n}
 	err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
-		x.ns, err = pingMany(w.Gate, fanTag, n, size, max(iters, n))
+		x.ns, err = pingMany(w.Gate, fanTag, n, size, max(iters, n), func() {})
 		return err
 	})
 	return x, err

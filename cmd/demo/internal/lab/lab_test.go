@@ -199,9 +199,10 @@ func TestPingMany(t *testing.T) {
 		close(ends)
 	}()
 	p := &pipe{to: there, from: back, tags: map[uint64]int{}}
-	samples, err := pingMany(p, fanTag, 3, 1, 50)
-	if err != nil || len(samples) != 50 {
-		t.Fatalf("%d samples, %v", len(samples), err)
+	warmed := 0
+	samples, err := pingMany(p, fanTag, 3, 1, 50, func() { warmed++ })
+	if err != nil || len(samples) != 50 || warmed != 1 {
+		t.Fatalf("%d samples, warm %d times, %v", len(samples), warmed, err)
 	}
 	<-ends
 	if len(p.tags) != 3 || p.tags[fanTag] != 21 || p.tags[fanTag+2] != 21 {

@@ -33,15 +33,21 @@ const (
 
 // ping plays a ping-pong with pong and returns the one-way times, half of each
 // round trip, in ns. What comes back must be what was sent.
-func ping(w wire, size, iters int) ([]float64, error) { return pingMany(w, latencyTag, 1, size, iters) }
+func ping(w wire, size, iters int) ([]float64, error) {
+	return pingMany(w, latencyTag, 1, size, iters, func() {})
+}
 
-// pingMany plays with those who pong on n tags, from first on, in turn.
-func pingMany(w wire, first uint64, n, size, iters int) ([]float64, error) {
+// pingMany plays with those who pong on n tags, from first on, in turn. It calls warm once,
+// before the first exchange that counts.
+func pingMany(w wire, first uint64, n, size, iters int, warm func()) ([]float64, error) {
 	out, in := make([]byte, size+1), make([]byte, size+1)
 	samples := make([]float64, 0, iters)
 	overhead, end := stat.ClockOverhead(), asm.Cycles()+asm.ToCycles(int64(longest))
 	ns := nsPerCycle()
 	for i := range warmup(iters) + iters {
+		if i == warmup(iters) {
+			warm()
+		}
 		tag := first + uint64(i%n)
 		out[0] = byte(i)
 		t0 := asm.Cycles()
