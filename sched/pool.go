@@ -138,7 +138,8 @@ func (v *vp) trimRunners() {
 func (v *vp) trims() bool { return v.trimming.due.Load() != 0 || v.trimming.quota > 0 }
 
 // trim ends an idle runner of l's VP that is surplus, if one can end; l is the holder,
-// and idle. It returns after a switch, and perhaps after other threads have run.
+// and idle. It returns after a switch, perhaps after other threads have run, and perhaps
+// without the VP.
 func (l *lwp) trim() {
 	p, w := &l.vp.pool, &l.vp.trimming
 	if w.due.Load() != 0 {
@@ -150,10 +151,7 @@ func (l *lwp) trim() {
 			return
 		}
 		if l.dismiss(p.idle[w.next]) {
-			if w.quota == 0 {
-				w.close(p)
-			}
-			return
+			return // perhaps without the VP
 		}
 		w.next++
 	}
@@ -184,6 +182,9 @@ func (l *lwp) dismiss(w *co) bool {
 	v.trimming.quota--
 	v.trimming.went = true
 	count(&v.trimming.ended, 1)
+	if v.trimming.quota == 0 {
+		v.trimming.close(&v.pool)
+	}
 
 	b, s := l.base, w.s // as depart and switchTo do, but w is no thread
 	b.s, s.guest = s, b

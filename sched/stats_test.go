@@ -193,7 +193,10 @@ func TestStatsWakes(t *testing.T) {
 	before := s.Stats()
 	var sem marcel.Semaphore
 	th := s.Spawn(marcel.Attr{}, sem.Acquire)
-	eventually(t, "it waits", func() bool { return s.Stats().Since(before).VPs[0].Parks > 0 })
+	eventually(t, "it waits", func() bool {
+		all := s.Threads()
+		return len(all) == 1 && all[0].State == sched.StateBlocked
+	})
 	sem.Release()
 	th.Join()
 	if d := s.Stats().Since(before); d.Total.Wakes.Count() == 0 {
