@@ -80,6 +80,7 @@ func (l *lwp) runs() (h Thread, goroutine uint64) {
 		}
 		if c := t.e[i].c; c != nil && c.l == l && !c.base && (c.s == nil || c.s.guest != c) {
 			if x := c.cur; x != nil {
+				sawBirth()
 				if n := c.notes.Load(); n != nil {
 					goroutine = n.goroutine
 				}
