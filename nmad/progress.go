@@ -3,6 +3,7 @@ package nmad
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
@@ -163,6 +164,9 @@ func (g *Gate) spinFor(r *Request) bool {
 			g.lull()
 		}
 		followed = streams
+		if streams {
+			g.manned = math.MaxInt64 // as long as the poll lasts: one call may take longer than the waiter is patient
+		}
 		if !streams {
 			g.release()
 		} else if g.pollTracks(g.rx.drainer == nil || quiet%smallEvery == 0 || g.outgoing(), true) {
@@ -244,8 +248,10 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 		return pioman.Done
 	}
 	if g.attended() && (g.pulling == 0 || g.pushing == 0) {
-		g.release() // one direction keeps one CPU busy, and the waiter's
-		return pioman.Again
+		// One direction keeps one CPU busy, and the waiter's. Something moves, by his hand: if the engine took the gate
+		// for quiet it would send its spare LWP at every tick to sleep for it, in vain (rail.arm).
+		g.release()
+		return pioman.Moved
 	}
 	if len(g.rails) > 1 {
 		g.lookAround()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/pioman"
 )
 
 // TestArrivalsBesideWantOfRoom: a gate whose sleeper sleeps, and which is about to wait for
@@ -97,6 +98,11 @@ func TestArmBesideWaiter(t *testing.T) {
 	for range 1000 { // most of these find the lock held, and some do not
 		if sleeper.Arm() {
 			t.Fatal("somebody sleeps for a gate that a waiter polls")
+		}
+	}
+	for end := time.Now().Add(20 * time.Second); zero.tick(nil) != pioman.Moved; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatal("a waiter polls for a long message, and to the engine the gate is quiet: it will send somebody to sleep for it")
 		}
 	}
 	for over := false; !over; {
