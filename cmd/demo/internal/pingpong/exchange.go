@@ -20,6 +20,7 @@ type Wire interface {
 const (
 	tagMessage = iota
 	tagAnswer
+	tagAsk
 	tagReady
 	tagControl // between the two ranks as such, pair 0
 	tagKinds
@@ -151,8 +152,11 @@ func (x *exchange) verify(what string, n, direction, i int) error {
 	return nil
 }
 
-// sayReady tells rank 0 that message i can come, or, with a failure, that none can.
+// sayReady tells rank 0, once it asks, that message i can come, or, with a failure, that none can.
 func (x *exchange) sayReady(i int, failure error) error {
+	if _, err := x.wire.Recv(tag(x.pair, tagAsk), nil); err != nil {
+		return errors.Join(failure, fmt.Errorf("wait for the question whether message %d can come: %w", i, err))
+	}
 	binary.LittleEndian.PutUint64(x.ready, uint64(i))
 	n := 8
 	if failure != nil {
@@ -167,8 +171,12 @@ func (x *exchange) sayReady(i int, failure error) error {
 	return nil
 }
 
-// awaitReady waits until rank 1 is ready for message i.
+// awaitReady asks whether rank 1 is ready for message i, and waits until it is. That it is asked keeps
+// the two in turns: unasked, what it says comes right behind the answer, whose receipt is timed.
 func (x *exchange) awaitReady(i int) error {
+	if err := x.wire.Send(tag(x.pair, tagAsk), nil); err != nil {
+		return fmt.Errorf("ask whether message %d can come: %w", i, err)
+	}
 	n, err := x.wire.Recv(tag(x.pair, tagReady), x.ready)
 	if err != nil {
 		return fmt.Errorf("wait until rank 1 is ready for message %d: %w", i, err)

@@ -20,6 +20,7 @@ import (
 //	    |  check, release, if touched            |
 //	 t1 |                                        |  check, release, unless touched
 //	    |  check, release, unless touched        |
+//	    |  ================ ask ==============>  |
 //	    |  <=============== ready(i+1) ========  |
 type lending struct {
 	*exchange

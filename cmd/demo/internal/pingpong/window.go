@@ -14,6 +14,7 @@ import (
 //
 //	rank 0                                     rank 1
 //	    fill the buffer
+//	    |  --------------------- ask ------------>  |
 //	    |  <------------------ ready(i) ---------  |
 //	 t0 |  ================ window messages ====>  |  receives posted, all waited for
 //	    |  <------------------ answer(i) --------  |  empty
