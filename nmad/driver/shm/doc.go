@@ -129,13 +129,15 @@
 //
 // To send:
 //
-//	T1  ready word := lap             atomic store
+//	T1  ready word := lap             atomic store (publish)
 //	T2  sleeping?                     atomic load; 0: done
 //	T3  exchange sleeping with 0      it was 1: write to the peer's eventfd
 //
 // Go's atomics are sequentially consistent (on amd64 the exchange and the store
 // are XCHG, a full barrier; on arm64 a load-acquire after a store-release is
-// not reordered with it). So in the one order of all four, either S1 comes
+// not reordered with it). Those of a binary with the race detector are not, in memory that
+// it does not know: a store is a store-release there, a MOV on amd64. So what is published
+// is so by publish, which has a twin for it. In the one order of all four, either S1 comes
 // before T2, and the sender sees the flag and rings; or T2 before S1, hence T1
 // before S2, and the sleeper sees the packet. Were T1 a plain store, it could
 // still sit in the store buffer when T2 is done, while the sleeper does S1 and

@@ -71,7 +71,7 @@ func (r *largeRecv) pull(buf []byte) (n int, released, offer bool, err error) {
 // release gives the slot at head back to the sender.
 func (r *largeRecv) release() {
 	store(&r.head, r.head+1)
-	r.slotCredit.slots.Store(r.head) // a barrier: the look at wantRoom comes after it
+	r.slotCredit.slots.publish(r.head) // the look at wantRoom comes after it
 	if r.head == uint64(len(r.words)) {
 		r.copies.warm = true
 	}

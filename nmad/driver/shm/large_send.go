@@ -73,8 +73,7 @@ func (s *largeSend) push(buf []byte) (int, error) {
 func (s *largeSend) fill(pos uint64, buf []byte) int {
 	i := pos & uint64(len(s.words)-1)
 	n := asm.Copy(s.slots[i*s.slotSize:(i+1)*s.slotSize], buf)
-	// A full barrier, as in smallSend.send.
-	s.words[i].ready.Store(slotLap(pos, s.shift)<<32 | uint64(n))
+	s.words[i].ready.publish(slotLap(pos, s.shift)<<32 | uint64(n))
 	return n
 }
 

@@ -56,7 +56,7 @@ func (s *largeSend) propose(buf []byte) (bool, error) {
 	w := &s.words[s.tail&uint64(len(s.words)-1)]
 	w.address.Store(addressOf(buf))
 	w.size.Store(uint64(len(buf)))
-	w.ready.Store(slotLap(s.tail, s.shift)<<32 | offerMark) // a full barrier, as in fill
+	w.ready.publish(slotLap(s.tail, s.shift)<<32 | offerMark)
 	s.tail++
 	store(&s.offer, s.tail)
 	store(&s.seen, base)
@@ -151,7 +151,7 @@ func (s *largeSend) wrote(p part, ok bool) {
 		o.pieces++
 	}
 	i := (s.offer - 1) & uint64(len(s.words)-1)
-	s.words[i].written.Store(uint64(newWritten(o.share, o.pieces, !ok))) // a barrier: the look at sleeping comes after it
+	s.words[i].written.publish(uint64(newWritten(o.share, o.pieces, !ok))) // the look at sleeping comes after it
 }
 
 // borrowed is an offer as its receiver knows it, and the share of it that is being fetched.
@@ -304,5 +304,5 @@ func (r *largeRecv) commit(n int) (bool, error) {
 func (r *largeRecv) decline() {
 	r.in.open, r.in.buf = false, nil
 	store(&r.waits, waitsSlot)
-	r.slotCredit.declined.Store(r.head + 1) // a barrier: the look at wantRoom comes after it
+	r.slotCredit.declined.publish(r.head + 1) // the look at wantRoom comes after it
 }

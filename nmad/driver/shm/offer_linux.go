@@ -61,15 +61,20 @@ func (l *link) help() error {
 		if errno != 0 {
 			l.writer.pid = 0 // the receiver does without from now on
 		}
-		l.lt.wrote(p, errno == 0)
-		if l.theirs.sleeping.Load() != 0 {
-			l.wake(inPush, &l.hp, &l.theirs.sleeping)
-		}
+		l.wrote(p, errno == 0)
 		if errno != 0 {
 			break
 		}
 	}
 	return nil
+}
+
+// wrote tells the receiver that a piece is written, or could not be.
+func (l *link) wrote(p part, ok bool) {
+	l.lt.wrote(p, ok)
+	if l.theirs.sleeping.Load() != 0 {
+		l.wake(inPush, &l.hp, &l.theirs.sleeping)
+	}
 }
 
 // pullOffer goes on with the offer at the head of the ring.

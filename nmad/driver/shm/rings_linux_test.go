@@ -193,17 +193,17 @@ func TestPositionsWrap(t *testing.T) {
 			a.tx.tail, a.tx.freeCells, b.rx.head, b.rx.toldCells = cells, cells, cells, cells
 			a.tx.bytes, a.tx.freeBytes, b.rx.bytes, b.rx.toldBytes = bytesAt, bytesAt, bytesAt, bytesAt
 			a.lt.tail, a.lt.free, b.lr.head = start, start, start
-			b.rx.credit.cells.Store(cells)
+			b.rx.credit.cells.publish(cells)
 			b.rx.credit.bytes.Store(bytesAt)
-			b.lr.slotCredit.slots.Store(start)
+			b.lr.slotCredit.slots.publish(start)
 			// What the turn before would have left.
 			for i := range a.tx.cells {
 				p := start - uint64(i) - 1
-				a.tx.cells[p%uint64(tiny.cells)].ready.Store((&driver.Header{}).Word(lap(p, a.tx.shift)))
+				a.tx.cells[p%uint64(tiny.cells)].ready.publish((&driver.Header{}).Word(lap(p, a.tx.shift)))
 			}
 			for i := range a.lt.words {
 				p := start - uint64(i) - 1
-				a.lt.words[p%uint64(tiny.slots)].ready.Store(slotLap(p, a.lt.shift)<<32 | 1)
+				a.lt.words[p%uint64(tiny.slots)].ready.publish(slotLap(p, a.lt.shift)<<32 | 1)
 			}
 			_ = mem
 			if err := wrapAround(a, b); err != nil {

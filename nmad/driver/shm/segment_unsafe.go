@@ -16,17 +16,17 @@ type flags struct {
 // credit is how far the receiver of a small ring is: written by the receiver,
 // now and then; read by the sender when it has used up what it knew of.
 type credit struct {
-	cells atomic.Uint64 // packets released
-	bytes atomic.Uint64 // position in the body ring up to which it is released
+	cells notice        // packets released
+	bytes atomic.Uint64 // position in the body ring up to which it is released; set before cells
 	_     [padding - 16]byte
 }
 
 // slotCredit is the same for a large ring, with what the receiver says about offers.
 type slotCredit struct {
-	slots    atomic.Uint64 // slots released
+	slots    notice        // slots released
 	ways     atomic.Uint64 // bit i: messages of 2^i bytes up to twice that are to be offered
-	fetched  atomic.Uint64 // bytes of offers fetched, ever; set by the receiver, withdrawn by the sender: both by compare-and-swap
-	declined atomic.Uint64 // position of the last offer that was declined, plus 1
+	fetched  atomic.Uint64 // bytes of offers fetched, ever; set by the receiver, withdrawn by the sender: both by compare-and-swap, which is a barrier as publish is
+	declined notice        // position of the last offer that was declined, plus 1
 	_        [padding - 32]byte
 }
 
@@ -45,7 +45,7 @@ type share struct {
 // writes the first word last, atomically; until the lap in it is the one that
 // the receiver waits for, nothing else in the cell is the receiver's.
 type cell struct {
-	ready  atomic.Uint64 // Header.Word(lap)
+	ready  notice // Header.Word(lap)
 	tag    uint64
 	size   uint64
 	cookie uint32
@@ -56,10 +56,10 @@ type cell struct {
 // word is the ready word of a slot: the lap above, the bytes in it below; or offerMark
 // there, and what is offered.
 type word struct {
-	ready   atomic.Uint64
+	ready   notice
 	address atomic.Uint64 // in the sender's memory
 	size    atomic.Uint64 // bytes
-	written atomic.Uint64 // a written: what the sender has done of the share
+	written notice        // a written: what the sender has done of the share
 	_       [padding - 32]byte
 }
 

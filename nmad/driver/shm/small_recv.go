@@ -62,7 +62,7 @@ func (r *smallRecv) recv(h *driver.Header) (body []byte, ok bool, err error) {
 func (r *smallRecv) release() {
 	r.toldCells, r.toldBytes, r.owing = r.head, r.bytes, false
 	r.credit.bytes.Store(r.bytes)
-	r.credit.cells.Store(r.head) // a barrier: the look at wantRoom comes after it
+	r.credit.cells.publish(r.head) // the look at wantRoom comes after it
 }
 
 // ready says whether a packet is there. Called by Arm, possibly while Recv

@@ -53,7 +53,7 @@ func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte, size int
 		}
 	}
 	c := &s.cells[tail&uint64(len(s.cells)-1)]
-	asm.PrefetchWrite(&s.cells[(tail+ahead)&uint64(len(s.cells)-1)].ready)
+	asm.PrefetchWrite(&s.cells[(tail+ahead)&uint64(len(s.cells)-1)].ready.word)
 	if n <= inline {
 		if copy(c.body[:], body); parts != nil {
 			driver.Gather(c.body[:], parts)
@@ -72,9 +72,9 @@ func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte, size int
 		s.bytes = end
 	}
 	c.tag, c.size, c.cookie, c.seq = h.Tag, h.Size, h.Cookie, h.Seq
-	// Publishes the cell and the body. A full barrier: what follows (the look at
-	// the peer's sleeping) is not done before the peer can see it.
-	c.ready.Store(h.Word(lap(tail, s.shift)))
+	// The cell and the body are the peer's from here on: what follows (the look at
+	// its sleeping) is not done before it can see them.
+	c.ready.publish(h.Word(lap(tail, s.shift)))
 	s.tail = tail + 1
 	if s.refused != 0 {
 		store(&s.refused, 0)
