@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -36,6 +37,7 @@ func newProbe() (*os.File, error) {
 // mapProbe maps it for the rest of the process's life.
 func mapProbe(f *os.File) (*probe, error) {
 	p, err := unix.MmapPtr(int(f.Fd()), 0, nil, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	runtime.KeepAlive(f) // the descriptor is closed with it
 	if err != nil {
 		return nil, err
 	}

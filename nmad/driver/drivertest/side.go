@@ -134,9 +134,17 @@ func (s *side) sleep() error {
 		case err != nil && !errors.Is(err, unix.EINTR):
 			return fmt.Errorf("sleep: %w", err)
 		case time.Now().After(deadline):
-			return fmt.Errorf("sleep: %w", errLate)
+			return fmt.Errorf("sleep: %w%s", errLate, s.state())
 		}
 	}
+}
+
+// state says how the link is, if it can tell, for whoever wonders why nothing comes.
+func (s *side) state() string {
+	if l, ok := s.Link.(fmt.Stringer); ok {
+		return "\n" + l.String()
+	}
+	return ""
 }
 
 // napFor is try, asleep whenever try says no: Arm, sleep, Disarm.

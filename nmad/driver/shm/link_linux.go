@@ -87,6 +87,7 @@ type link struct {
 type hand struct {
 	bell  raw.Bell
 	polls uint32 // that found nothing
+	rings uint32 // for the other side
 }
 
 // Short implements driver.Shorter.
@@ -319,6 +320,7 @@ func (l *link) wake(as int, h *hand, flag *atomic.Uint32) {
 	}
 	if g := l.gates.Gate(as); g.Enter() {
 		_ = h.bell.Ring(l.peerBell) // fails only if it is no eventfd: the peer gave it to us
+		h.rings++
 		g.Leave()
 	}
 }

@@ -1,0 +1,112 @@
+package shm
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+)
+
+var _ fmt.Stringer = (*link)(nil)
+
+// String describes the link for whoever wonders why somebody still sleeps: the flags and rings as they are in the segment now,
+// what this side knows of them, the doorbells, and what the descriptors really are. For the one who makes all the calls of
+// the link; it changes nothing.
+func (l *link) String() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, "\n\t"+format, args...) }
+	fmt.Fprintf(&b, "shm link to rank %d, state %s", l.rank, stateText(l.state.Load()))
+	if l.state.Load()&closed != 0 {
+		return b.String() // its memory is not the segment any more
+	}
+	line("this side: %v; the other: %v", l.mine, l.theirs)
+	line("packets in: %s", &l.rx)
+	line("packets out: %s", &l.tx)
+	line("large in: %s", &l.lr)
+	line("large out: %s", &l.lt)
+	line("rung for the other side: %d by Send, %d by Recv, %d by PushLarge, %d by PullLarge", l.hs.rings, l.hr.rings, l.hp.rings, l.hl.rings)
+	if g := l.gates.Gate(inArm); g.Enter() {
+		line("doorbell %s", descriptor(l.bell))
+		line("doorbell of the other side %s", descriptor(l.peerBell))
+		line("socket %s", descriptor(l.sock))
+		line("epoll set %s", descriptor(l.ep))
+		g.Leave()
+	}
+	runtime.KeepAlive(l)
+	return b.String()
+}
+
+// stateText names the bits of a state.
+func stateText(s uint32) string {
+	var bits []string
+	for i, name := range []string{"closed", "broken", "lost", "to look at the socket"} {
+		if s>>i&1 != 0 {
+			bits = append(bits, name)
+		}
+	}
+	if bits == nil {
+		return "well"
+	}
+	return strings.Join(bits, ", ")
+}
+
+func (f *flags) String() string {
+	return fmt.Sprintf("sleeping %d, wantRoom %d", f.sleeping.Load(), f.wantRoom.Load())
+}
+
+func (r *smallRecv) String() string {
+	head := load(&r.head)
+	w := r.cells[head&uint64(len(r.cells)-1)].ready.Load()
+	return fmt.Sprintf("%d received, %d of them released; the next is there: %v (ready word %#x, lap %#x)",
+		head, r.credit.cells.Load(), r.ready(), w, lap(head, r.shift))
+}
+
+func (s *smallSend) String() string {
+	out := fmt.Sprintf("%d sent, %d of them released; bodies up to %d, released up to %d", s.tail, s.credit.cells.Load(), s.bytes, s.credit.bytes.Load())
+	if load(&s.refused) != 0 {
+		out += fmt.Sprintf("; refused until %d and %d are released: still so: %v", load(&s.wantCells), load(&s.wantBytes), s.waiting())
+	}
+	return out
+}
+
+func (r *largeRecv) String() string {
+	head := load(&r.head)
+	w := &r.words[head&uint64(len(r.words)-1)]
+	out := fmt.Sprintf("%d slots received, %d of them released; the next is there: %v (ready word %#x, lap %#x)",
+		head, r.slotCredit.slots.Load(), r.ready(), w.ready.Load(), slotLap(head, r.shift))
+	if waits := load(&r.waits); waits != 0 {
+		out += fmt.Sprintf("; an offer waits for %d: pieces %#x, written %#x", waits, load(&r.need), w.written.Load())
+	}
+	return out
+}
+
+func (s *largeSend) String() string {
+	out := fmt.Sprintf("%d slots sent, %d of them released", s.tail, s.slotCredit.slots.Load())
+	if load(&s.refused) != 0 {
+		out += fmt.Sprintf("; refused until %d are released", load(&s.want))
+		if offer := load(&s.offer); offer != 0 {
+			out = fmt.Sprintf("%s, or of offer %d more is fetched than %d (it is %d), or it is declined (%d is)", out, offer, load(&s.seen), s.slotCredit.fetched.Load(), s.slotCredit.declined.Load())
+		}
+		out += fmt.Sprintf(": still so: %v", s.waiting())
+	}
+	return out
+}
+
+// descriptor says what the kernel takes fd for: its kind, and what belongs to it. Of two ends of a doorbell the number is the same.
+func descriptor(fd int) string {
+	is, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
+	if err != nil {
+		return fmt.Sprintf("%d: %v", fd, err)
+	}
+	out := fmt.Sprintf("%d: %s", fd, is)
+	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
+	if err != nil {
+		return out
+	}
+	for l := range strings.Lines(string(info)) {
+		if strings.HasPrefix(l, "eventfd-count") || strings.HasPrefix(l, "eventfd-id") || strings.HasPrefix(l, "tfd") {
+			out += "; " + strings.Join(strings.Fields(l), " ")
+		}
+	}
+	return out
+}
