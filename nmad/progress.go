@@ -3,7 +3,6 @@ package nmad
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
@@ -28,6 +27,10 @@ const smallEvery = 8
 // breath is how long a waiter leaves a socket alone between two looks at a stream, see lull: a segment of
 // 64 KiB takes the sender about 5 us.
 const breath = 1500 * time.Nanosecond
+
+// stint is how long a waiter in a poll for a stream counts as one that polls: a call may take longer than
+// its patience. Who lost its CPU in there, to others that compute, is not to keep everybody else away.
+const stint = 2 * time.Millisecond
 
 // sharedPolls is how often a waiter polls in vain where other processes use the
 // CPU, before it leaves the work to the engine.
@@ -165,7 +168,7 @@ func (g *Gate) spinFor(r *Request) bool {
 		}
 		followed = streams
 		if streams {
-			g.manned = math.MaxInt64 // as long as the poll lasts: one call may take longer than the waiter is patient
+			g.manned = asm.Cycles() + g.stint
 		}
 		if !streams {
 			g.release()
