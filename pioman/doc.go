@@ -76,9 +76,10 @@
 //
 // State is in state.go, with its drawing. A queue is held by one poller at a time, who
 // polls each task once a round, at most 64 of them; the next round goes on where
-// this one stopped. A poller that finds the queue held skips it. What a handler submits
-// runs in the next round. Handlers of one queue never run in parallel; a task is
-// polled by one poller at a time whatever its queue. A handler must not block.
+// this one stopped, or, if it came to all of them, begins with another one. A poller that
+// finds the queue held skips it. What a handler submits runs in the next round. Handlers
+// of one queue never run in parallel; a task is polled by one poller at a time whatever
+// its queue. A handler must not block.
 //
 // An engine hooked to a scheduler of several virtual processors has a tree of queues over
 // the machine's topology, one for each item that has siblings: tree.go has its picture,

@@ -29,7 +29,9 @@ const (
 // mask (PIOMan, 2009), never spun on, and a skipped poller has only read.
 //
 // The holder polls each task of the main list once a round, at most a bounded
-// number of them, going on next time where it stopped.
+// number of them, going on next time where it stopped; after all of them, with the second one. Who is
+// polled last is not always the same one, for that is an advantage: threads that a round has woken run in
+// its order, and the last of them finds nobody ready behind it, and polls on for what comes next.
 type Queue struct {
 	engine *Engine
 	item   *topo.Item // whose it is; nil: the root
@@ -112,6 +114,9 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 		return skipped
 	}
 	defer q.leave() // also when a handler panics; out is then what it was so far
+	if t := q.head; t != nil && t.turn == q.turn && t.opt&Repeat != 0 {
+		q.rotate() // it has had its poll in the last round: let another one be first now
+	}
 	q.turn++
 	q.drain(q.turn - 1)
 	for range budget {

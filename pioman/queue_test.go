@@ -66,6 +66,63 @@ func TestRoundPollsEachTaskOnce(t *testing.T) {
 	}
 }
 
+// Nobody is always the last one of a round: over as many rounds as there are tasks each one has each place once, also
+// where the bound of a round is just as many. OneShot tasks that have to wait stay in the order in which they came.
+func TestRoundsBeginInTurn(t *testing.T) {
+	const n = 5
+	for _, budget := range []int{n, 64} {
+		e := engine(t, Config{tune: func(p *Params) { p.Round = budget }})
+		var order []int
+		var tasks [n]Task
+		for i := range tasks {
+			tasks[i].Init("poll", func(*Task) Status { order = append(order, i); return Again }, Repeat)
+			submit(t, e, &tasks[i])
+		}
+		var places [n][n]int
+		for range n {
+			order = order[:0]
+			e.Poll()
+			if len(order) != n {
+				t.Fatalf("budget %d: a round of %v", budget, order)
+			}
+			for place, i := range order {
+				places[i][place]++
+			}
+		}
+		for i, of := range places {
+			if of != [n]int{1, 1, 1, 1, 1} {
+				t.Errorf("budget %d: task %d was so often at each place: %v", budget, i, of)
+			}
+		}
+	}
+}
+
+// TestMaskedTasksKeepTheirOrder: what waits for its turn, masked, does not change places when rounds begin.
+func TestMaskedTasksKeepTheirOrder(t *testing.T) {
+	e := engine(t, Config{})
+	var order []int
+	var tasks [3]Task
+	for i := range tasks {
+		tasks[i].Init("once", func(*Task) Status { order = append(order, i); return Done }, OneShot)
+		if err := tasks[i].Mask(); err != nil {
+			t.Fatal(err)
+		}
+		submit(t, e, &tasks[i])
+	}
+	for range 4 {
+		e.Poll()
+	}
+	for i := range tasks {
+		if err := tasks[i].Unmask(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.Poll()
+	if !slices.Equal(order, []int{0, 1, 2}) {
+		t.Errorf("ran in the order %v", order)
+	}
+}
+
 // A round is bounded; the next one goes on where it stopped, so nobody starves.
 func TestRoundIsBoundedAndFair(t *testing.T) {
 	const n, budget = 10, 4
