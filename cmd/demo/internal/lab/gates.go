@@ -28,6 +28,7 @@ var gates = Experiment{
 	Published: "no figure: each queue, and each gate, gets its turn",
 	Iters:     300,
 	Rounds:    5,
+	Parts:     true,
 	Run:       runGates,
 }
 
@@ -84,22 +85,47 @@ func (c gateCase) direction() string {
 	return "ten to one"
 }
 
+func (c gateCase) label() string {
+	return fmt.Sprintf("%s, %s: %s", c.driver, size.Format(c.size), c.direction())
+}
+
+// gateCases are the cases that have a text in their labels.
+func gateCases(text string) (some []gateCase, err error) {
+	var all []gateCase
+	var labels []string
+	for _, driver := range []string{"shm", "tcp"} {
+		for _, size := range []int{1, 4 << 10, 256 << 10} {
+			for _, out := range []bool{false, true} {
+				c := gateCase{driver, size, out}
+				all, labels = append(all, c), append(labels, c.label())
+			}
+		}
+	}
+	named, err := naming(labels, text)
+	if err != nil {
+		return nil, err
+	}
+	for i, yes := range named {
+		if yes {
+			some = append(some, all[i])
+		}
+	}
+	return some, nil
+}
+
 func runGates(ctx context.Context, o Options, s *Sink) error {
+	cases, err := gateCases(o.Only)
+	if err != nil {
+		return err
+	}
 	if err := s.Begin("a thread per gate on either side, each sending, or receiving, as fast as it can for as many ms as --iters says",
 		"the ten ranks are in one process, which has a core; so has the one process on the other side"); err != nil {
 		return err
 	}
-	var cases []gateCase
-	for _, driver := range []string{"shm", "tcp"} {
-		for _, size := range []int{1, 4 << 10, 256 << 10} {
-			cases = append(cases, gateCase{driver, size, false}, gateCase{driver, size, true})
-		}
-	}
 	return between(ctx, o, s, func(p *duo.Pair) error {
 		entrants := make([]entrant[load], len(cases))
 		for i, c := range cases {
-			name := fmt.Sprintf("%s, %s: %s", c.driver, size.Format(c.size), c.direction())
-			entrants[i] = entrant[load]{name, func() (load, error) { return c.measure(ctx, p, time.Duration(o.Iters)*time.Millisecond) }}
+			entrants[i] = entrant[load]{c.label(), func() (load, error) { return c.measure(ctx, p, time.Duration(o.Iters)*time.Millisecond) }}
 		}
 		of, probes, err := takeTurns(ctx, o, s, entrants)
 		if err != nil {

@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -123,12 +124,17 @@ func chosen(all []Variant, text string) ([]Variant, error) {
 	if text == "" {
 		return all, nil
 	}
-	wanted, labels := make([]bool, len(all)), make([]string, len(all))
+	labels := make([]string, len(all))
 	for i := range all {
 		labels[i] = all[i].label()
-		if strings.Contains(strings.ToLower(labels[i]), strings.ToLower(text)) {
-			wanted[i], wanted[all[i].Base] = true, true
-		}
+	}
+	named, err := naming(labels, text)
+	if err != nil {
+		return nil, err
+	}
+	wanted := slices.Clone(named)
+	for i, yes := range named {
+		wanted[all[i].Base] = wanted[all[i].Base] || yes
 	}
 	var some []Variant
 	place := make([]int, len(all))
@@ -141,10 +147,19 @@ func chosen(all []Variant, text string) ([]Variant, error) {
 	for i := range some {
 		some[i].Base = place[some[i].Base]
 	}
-	if len(some) == 0 {
+	return some, nil
+}
+
+// naming says which of the labels have a text in them, in any case; at least one must.
+func naming(labels []string, text string) ([]bool, error) {
+	named := make([]bool, len(labels))
+	for i, label := range labels {
+		named[i] = strings.Contains(strings.ToLower(label), strings.ToLower(text))
+	}
+	if !slices.Contains(named, true) {
 		return nil, fmt.Errorf("%w %q; there are: %s", ErrNoVariant, text, strings.Join(labels, "; "))
 	}
-	return some, nil
+	return named, nil
 }
 
 // result is what one round of a variant came to.
