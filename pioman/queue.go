@@ -114,9 +114,6 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 		return skipped
 	}
 	defer q.leave() // also when a handler panics; out is then what it was so far
-	if t := q.head; t != nil && t.turn == q.turn && t.opt&Repeat != 0 {
-		q.rotate() // it has had its poll in the last round: let another one be first now
-	}
 	q.turn++
 	q.drain(q.turn - 1)
 	for range budget {
@@ -169,6 +166,9 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 		} else {
 			q.end(t, 0)
 		}
+	}
+	if t := q.head; t != nil && t.turn == q.turn && t.opt&Repeat != 0 {
+		q.rotate() // all have had their turn: another one is the first in the next round
 	}
 	return out
 }
