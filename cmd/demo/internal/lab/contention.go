@@ -189,7 +189,7 @@ func giveAway() { _, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 func floodOne(q taskqueue.Queues, a, b, submitters, n int) (f flood, err error) {
 	each := max(n/submitters, 1)
 	overhead, ns := stat.ClockOverhead(), nsPerCycle()
-	samples := make([][]float64, submitters)
+	samples := make([]*stat.Counts, submitters)
 	var left atomic.Int32
 	left.Store(int32(submitters))
 	began, ended := make([]time.Time, submitters), make([]time.Time, submitters) // threads are made before, and end after
@@ -203,7 +203,7 @@ func floodOne(q taskqueue.Queues, a, b, submitters, n int) (f flood, err error) 
 		for i := range jobs {
 			q.Prepare(&jobs[i])
 		}
-		samples[k] = slices.Repeat([]float64{0}, each) // written, so that no page of it is missing later
+		samples[k] = stat.NewCounts(each)
 		roles = append(roles, role{cpu, func() error {
 			defer left.Add(-1)
 			began[k] = time.Now()
@@ -218,7 +218,7 @@ func floodOne(q taskqueue.Queues, a, b, submitters, n int) (f flood, err error) 
 				if err != nil {
 					return fmt.Errorf("%s: submit: %w", q.Name(), err)
 				}
-				samples[k][i] = float64(max(t1-t0-overhead, 1)) * ns
+				samples[k].Add(t1 - t0 - overhead)
 			}
 			for i := range min(each, floodJobs) {
 				for !q.Finished(&jobs[i]) {
@@ -243,7 +243,10 @@ func floodOne(q taskqueue.Queues, a, b, submitters, n int) (f flood, err error) 
 		return f, err
 	}
 	took := slices.MaxFunc(ended, time.Time.Compare).Sub(slices.MinFunc(began, time.Time.Compare))
-	all := slices.Concat(samples...)
+	var all []float64
+	for _, c := range samples {
+		all = c.AppendTo(all, ns)
+	}
 	f.throughput = float64(len(all)) / (float64(took.Nanoseconds()) / 1e3)
 	f.median, f.p99, f.p999 = stat.MidMean(all), stat.Quantile(all, 0.99), stat.Quantile(all, 0.999)
 	return f, nil
