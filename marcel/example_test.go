@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"time"
 
 	"github.com/pm2-go/pm2/marcel"
@@ -227,6 +228,23 @@ func ExampleSelf() {
 	// marcel thread "worker"
 	// marcel: a thread cannot join itself
 	// true
+}
+
+// A thread that polls for its message does by itself what the clock ticks for, and says so.
+func ExampleTick() {
+	var arrived atomic.Bool
+	marcel.Run(func() {
+		marcel.Spawn(func() { arrived.Store(true) })
+		marcel.Tend(2 * time.Millisecond) // for a call that may take as long
+		for !arrived.Load() {
+			marcel.Tick(100 * time.Microsecond)
+			if marcel.Ready() {
+				marcel.Yield()
+			}
+		}
+		fmt.Println("a message")
+	})
+	// Output: a message
 }
 
 func ExampleOnThread() {

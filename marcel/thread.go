@@ -133,6 +133,15 @@ func SetCancelState(enabled bool) (was bool) { return sched.SetCancelState(enabl
 // spinning would keep it from running; false on a plain goroutine.
 func Ready() bool { return sched.Ready() }
 
+// Tend says that the calling thread will poll, and call Tick, for d from now on, at the least once in Config.Period: then
+// the scheduler's clock need not tick for its VP, and pauses, for up to four periods, if that is so everywhere. A thread that
+// computes instead has its Timer hooks fired later by as much, once. A few nanoseconds; nothing on a plain goroutine.
+func Tend(d time.Duration) { sched.Tend(d) }
+
+// Tick is Tend, and fires the Timer hooks of the caller's VP if that is due. The caller holds no lock that a
+// hook may want.
+func Tick(d time.Duration) { sched.Tick(d) }
+
 // Exit ends the calling thread after running its deferred calls, as
 // runtime.Goexit does for a goroutine.
 func Exit() { sched.Exit() }

@@ -32,6 +32,9 @@ const breath = 1500 * time.Nanosecond
 // its patience. Who lost its CPU in there, to others that compute, is not to keep everybody else away.
 const stint = 2 * time.Millisecond
 
+// grace is for how long one who has polled in vain once counts as one that polls: if his message comes, the next one follows.
+const grace = 100 * time.Microsecond
+
 // sharedPolls is how often a waiter polls in vain where other processes use the
 // CPU, before it leaves the work to the engine.
 const sharedPolls = 8
@@ -148,6 +151,7 @@ func (g *Gate) spinFor(r *Request) bool {
 	}
 	var limit int64
 	followed := false // the last poll was for a stream
+	var tended int64  // cycles: the scheduler was told then that we poll
 	for quiet := 1; g.spin > 0; quiet++ {
 		moved := false
 		streams := g.pulling+g.pushing != 0
@@ -169,6 +173,10 @@ func (g *Gate) spinFor(r *Request) bool {
 		followed = streams
 		if streams {
 			g.manned = asm.Cycles() + g.stint
+			if !g.shared {
+				tended = 0
+				marcel.Tend(stint)
+			}
 		}
 		if !streams {
 			g.release()
@@ -194,6 +202,10 @@ func (g *Gate) spinFor(r *Request) bool {
 				}
 			}
 			out = out || now > limit
+			if now-tended > g.breath {
+				tended = now
+				marcel.Tick(grace)
+			}
 		}
 		g.mu.lock()
 		if r.stage == done || out {

@@ -14,18 +14,20 @@ import (
 // clock is the timer thread: an OS thread of its own, because VPs that compute
 // cannot look after themselves. Every period it fires the timer hook in the
 // name of each VP that is awake, has VPs taken from threads that hog them, and
-// ends the timed waits that are over. When nothing moves it becomes dormant:
+// ends the timed waits that are over. Where threads tend their VPs it pauses (tend.go). When nothing moves it becomes dormant:
 // it sleeps until somebody rouses it or the next timed wait is over.
 type clock struct {
 	s        *Scheduler
 	word     atomic.Uint32 // futex: roused or hurried
 	dormant  atomic.Uint32
 	wakeAt   atomic.Int64  // ns: it sleeps until then, or is awake if that is over; see hurry
+	ticks    atomic.Uint64 // so far
 	allowed  int           // Ps raised for displaced threads, or about to be; see allow
 	changing atomic.Bool   // that is being done
 	robbed   int           // the most of these since trim
 	trimAt   int64         // ns: when to look for what is not needed any more
 	surplus  bool          // and whether there was some
+	tended   int           // ticks in a row that threads had seen to; see pause
 	mask     cpuSet        // where it may run
 	nap      unix.Timespec // its own, so that a sleep allocates nothing
 }
@@ -110,7 +112,7 @@ func (c *clock) main() {
 				c.trim(now)
 			}
 		}
-		limit := ticked + period
+		limit := ticked + pause(c.tended)*period
 		if still > dormantAfter {
 			limit = c.doze(ticked)
 		}
@@ -154,7 +156,9 @@ func (c *clock) doze(now int64) (limit int64) {
 // tick does a period's work and tells whether anything moves.
 func (c *clock) tick(now int64) (moves bool) {
 	s := c.s
+	c.ticks.Store(c.ticks.Load() + 1) // nobody else writes
 	robbed, verdict, mask := 0, hooks.Quiet, processMask
+	awake, tended := 0, 0 // VPs
 	polling := s.watching.Load() > 0
 	for _, v := range s.vps {
 		if n := int(v.robbed.Load()); n > 0 {
@@ -166,10 +170,20 @@ func (c *clock) tick(now int64) (moves bool) {
 		if m == free && !off {
 			c.lend(v)
 			v.nudge(false) // for what is ready on its nodes, if it is free because of Blocking
+			if v.away.Load() > 0 {
+				awake++ // then no pause
+			}
 			continue
 		}
 		polling = polling || m == held
-		if !s.hooks.Empty(hooks.Timer) {
+		awake++
+		switch {
+		case m == user && v.isTended():
+			moves, polling = true, true
+			if !v.hasWork() && v.away.Load() == 0 {
+				tended++
+			}
+		case !s.hooks.Empty(hooks.Timer):
 			verdict = max(verdict, v.fire(hooks.Timer))
 		}
 		if off {
@@ -193,7 +207,13 @@ func (c *clock) tick(now int64) (moves bool) {
 	if s.audit.Swap(false) {
 		s.auditMasks()
 	}
-	return s.tickBubbles(now) || moves || verdict != hooks.Quiet
+	bubbles := s.tickBubbles(now)
+	if tended > 0 && tended == awake && robbed == 0 && !bubbles {
+		c.tended++
+	} else {
+		c.tended = 0
+	}
+	return bubbles || moves || verdict != hooks.Quiet
 }
 
 // avoid has the kernel run the clock on the CPUs in mask, those on which no displaced

@@ -124,7 +124,7 @@ func TestRousedOnTheWayToTheSleeper(t *testing.T) {
 }
 
 // running starts a scheduler that is stopped after the test.
-func running(t *testing.T, cfg Config) *Scheduler {
+func running(t testing.TB, cfg Config) *Scheduler {
 	t.Helper()
 	s, err := New(cfg)
 	if err != nil {

@@ -68,6 +68,7 @@ type Scheduler struct {
 	shared           bool
 	idleSpin         int64 // cycles
 	pollSpin         int64
+	period           int64 // of the clock
 	linger           int64
 	helpMin, helpMax int64
 
@@ -143,6 +144,7 @@ func New(cfg Config) (*Scheduler, error) {
 	s := &Scheduler{cfg: cfg, nice: nice(), seen: map[int]bool{}}
 	s.started = asm.Cycles()
 	s.shared = cfg.Shared || os.Getenv(envShared) != ""
+	s.period = asm.ToCycles(int64(cfg.Period))
 	s.idleSpin, s.pollSpin = asm.ToCycles(int64(cfg.IdleSpin)), asm.ToCycles(int64(cfg.PollSpin))
 	s.linger = asm.ToCycles(lingerNs)
 	s.helpMin, s.helpMax = asm.ToCycles(helpMinNs), asm.ToCycles(helpMaxNs)

@@ -31,6 +31,7 @@ type Stats struct {
 	MaxLWPs int           `json:"max_lwps"`   // the most there have been at once
 	Short   uint64        `json:"lwps_short"` // times a VP wanted one and Config.MaxLWPs were in use; one that waits counts once a millisecond
 	Rebinds uint64        `json:"rebinds"`    // LWPs that the Go scheduler moved to another OS thread
+	Ticks   uint64        `json:"ticks"`      // of the clock: at most one in Config.Period
 }
 
 // VPStats is the part of one VP. State, Ready, Away, Runners and Robbed are of the moment
@@ -73,8 +74,8 @@ func (s *Scheduler) Stats() Stats {
 	st := Stats{
 		At: time.Now(), Elapsed: time.Duration(asm.Nanos(now - s.started)), VPs: make([]VPStats, len(s.vps)),
 		LWPs: int(s.lwps.n.Load()), MaxLWPs: int(s.lwps.peak.Load()), Short: s.lwps.short.Load(),
-		Rebinds: uint64(s.rebinds.Load()),
-		Total:   VPStats{VP: -1, CPU: -1},
+		Rebinds: uint64(s.rebinds.Load()), Ticks: s.clock.ticks.Load(),
+		Total: VPStats{VP: -1, CPU: -1},
 	}
 	for i, v := range s.vps {
 		st.VPs[i] = v.stats()
@@ -154,6 +155,7 @@ func (s Stats) Since(earlier Stats) Stats {
 	}
 	s.Elapsed -= earlier.Elapsed
 	s.Rebinds = minus(s.Rebinds, earlier.Rebinds)
+	s.Ticks = minus(s.Ticks, earlier.Ticks)
 	vps := make([]VPStats, len(s.VPs))
 	for i := range vps {
 		vps[i] = s.VPs[i]

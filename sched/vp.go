@@ -27,6 +27,8 @@ type vp struct {
 	ids       ids                       // for the next lives of descriptors
 	trace     atomic.Pointer[traceRing] // nil unless a trace is recorded or threads are counted; written under Scheduler.rings, the holder reads
 	tick      uint64                    // threads put on this VP so far: started or continued
+	tended    uint64                    // cycles: until then its thread sees to what the clock ticks for; see Tend
+	fired     uint64                    // cycles: when its thread fired the Timer hooks last
 	born      uint64                    // threads spawned here
 	ended     uint64                    // threads that ended here
 	stolen    uint64                    // threads that thieves took away

@@ -66,6 +66,12 @@ func (w *word) borrowAs(found uint32) bool {
 // giveBack: lent(x) -> what it was. An exchange, as release.
 func (w *word) giveBack(old uint32) { atomic.StoreUint32(&w.v, old) }
 
+// carries tells whether LWP id has this VP and runs user code with it.
+func (w *word) carries(id uint32) bool {
+	x := w.load()
+	return lwpOf(x) == id&^firmBit && modeOf(x) == user
+}
+
 // holds tells whether LWP id is inside the scheduler with this VP.
 func (w *word) holds(id uint32) bool {
 	x := w.load() // with or without firmBit: that of the thread which has left
