@@ -2,16 +2,23 @@ package sched
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// yielders has n threads alive at once, and joins them.
+// yielders has n threads alive at once, and joins them. None ends before all have begun, even if the one that
+// spawns them loses its VP.
 func yielders(s *Scheduler, n int) {
 	_ = s.Spawn(Attr{}, func() {
+		var begun atomic.Int32
 		hs := make([]Thread, n)
 		for i := range hs {
-			hs[i] = Spawn(Yield)
+			hs[i] = Spawn(func() {
+				for begun.Add(1); begun.Load() < int32(n); {
+					Yield()
+				}
+			})
 		}
 		for _, h := range hs {
 			_ = h.Join()

@@ -80,7 +80,7 @@ func TestTendRobbed(t *testing.T) {
 			Tick(time.Hour)
 			h.Unregister()
 		}
-		robbed <- err == nil && !fired && atomic.LoadUint64(&v.tended) == 0
+		robbed <- err == nil && !fired && int64(atomic.LoadUint64(&v.tended)) < asm.Cycles()+asm.ToCycles(int64(time.Minute))
 	})
 	b := s.Spawn(Attr{}, func() {
 		for !end.Load() {
