@@ -43,10 +43,10 @@ func besideLoad(w *duo.World, n int, f func() error) error {
 	for k := range threads {
 		threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("load ", k)}, func() { hog(&end) })
 	}
-	if n > 0 {
-		marcel.Sleep(settleHogs)
+	err := settle(w, n)
+	if err == nil {
+		err = f()
 	}
-	err := f()
 	end.Store(true)
 	for _, t := range threads {
 		err = errors.Join(err, t.Join())
@@ -69,5 +69,21 @@ func playBesideLoad(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iter
 	return x, err
 }
 
-// settleHogs is how long they compute before something is measured beside them.
-const settleHogs = 50 * time.Millisecond
+// settle waits until all of n threads that compute have lost the VP, one after the other: each has its slice first, and a
+// message that came meanwhile would wait for those that are left. From then on the kernel divides the core.
+func settle(w *duo.World, n int) error {
+	for began := time.Now(); w.Sched.Stats().Total.Robbed < n; marcel.Sleep(time.Millisecond) {
+		if time.Since(began) > settlePatience {
+			return fmt.Errorf("%d of %d threads that compute have lost their VP after %v: this machine is too busy to measure beside them", w.Sched.Stats().Total.Robbed, n, settlePatience)
+		}
+	}
+	if n > 0 {
+		marcel.Sleep(settleHogs)
+	}
+	return nil
+}
+
+const (
+	settlePatience = time.Minute
+	settleHogs     = 50 * time.Millisecond // how long they compute then before something is measured beside them
+)
