@@ -174,14 +174,20 @@ func (c *Control) bound(ctx context.Context) (context.Context, context.CancelFun
 	}
 }
 
-func (c *Control) await(ctx context.Context, done <-chan struct{}) error {
+func (c *Control) await(ctx context.Context, done <-chan struct{}) (err error) {
 	select {
 	case <-done:
 		return nil
 	case <-c.ctx.Done():
-		return context.Cause(c.ctx)
+		err = context.Cause(c.ctx)
 	case <-ctx.Done():
-		return fmt.Errorf("waited in vain for %s: %w", c.role.missing(), context.Cause(ctx))
+		err = fmt.Errorf("waited in vain for %s: %w", c.role.missing(), context.Cause(ctx))
+	}
+	select {
+	case <-done: // both: somebody was faster to find out what is wrong with the table, say. We find it as well, and say so as he does
+		return nil
+	default:
+		return err
 	}
 }
 
