@@ -31,6 +31,7 @@ type Gate struct {
 	spin     int64       // cycles to poll before a wait leaves the work to the engine; 0: none
 	breath   int64       // cycles of a lull between two looks at a stream
 	stint    int64       // cycles for which a waiter in its poll for a stream counts as one that polls
+	grace    int64       // cycles for which one in any other poll does
 	shared   bool        // other processes use our CPUs
 	onEnd    func(*Gate) // called once, under mu, when the gate has ended; must only take note
 

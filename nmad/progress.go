@@ -174,14 +174,14 @@ func (g *Gate) spinFor(r *Request) bool {
 		if streams {
 			g.manned = asm.Cycles() + g.stint
 			if !g.shared {
-				tended = 0
 				marcel.Tend(stint)
+				tended = 0 // to take back what is too much of that
 			}
-		}
-		if !streams {
+			if g.pollTracks(g.rx.drainer == nil || quiet%smallEvery == 0 || g.outgoing(), true) {
+				moved = true
+			}
+		} else {
 			g.release()
-		} else if g.pollTracks(g.rx.drainer == nil || quiet%smallEvery == 0 || g.outgoing(), true) {
-			moved = true
 		}
 		out := marcel.Ready()
 		switch {
@@ -202,7 +202,7 @@ func (g *Gate) spinFor(r *Request) bool {
 				}
 			}
 			out = out || now > limit
-			if now-tended > g.breath {
+			if now-tended > g.grace/2 {
 				tended = now
 				marcel.Tick(grace)
 			}

@@ -196,7 +196,8 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 	g.any, g.watch = s.any, &s.watch
 	g.strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
-		g.spin, g.breath, g.stint = asm.ToCycles(int64(s.cfg.Spin)), asm.ToCycles(int64(breath)), asm.ToCycles(int64(stint))
+		g.spin, g.breath = asm.ToCycles(int64(s.cfg.Spin)), asm.ToCycles(int64(breath))
+		g.stint, g.grace = asm.ToCycles(int64(stint)), asm.ToCycles(int64(grace))
 		g.shared = s.cfg.Shared
 	}
 	return g

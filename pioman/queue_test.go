@@ -66,26 +66,33 @@ func TestRoundPollsEachTaskOnce(t *testing.T) {
 	}
 }
 
+// pollForever submits n tasks that are polled for ever, and returns where their numbers are written down, in the order of the polls.
+func pollForever(t *testing.T, e *Engine, n int) (order *[]int) {
+	t.Helper()
+	order = new([]int)
+	tasks := make([]Task, n)
+	for i := range tasks {
+		tasks[i].Init("poll", func(*Task) Status { *order = append(*order, i); return Again }, Repeat)
+		submit(t, e, &tasks[i])
+	}
+	return order
+}
+
 // Nobody is always the last one of a round: over as many rounds as there are tasks each one has each place once, also
 // where the bound of a round is just as many. OneShot tasks that have to wait stay in the order in which they came.
 func TestRoundsBeginInTurn(t *testing.T) {
 	const n = 5
 	for _, budget := range []int{n, 64} {
 		e := engine(t, Config{tune: func(p *Params) { p.Round = budget }})
-		var order []int
-		var tasks [n]Task
-		for i := range tasks {
-			tasks[i].Init("poll", func(*Task) Status { order = append(order, i); return Again }, Repeat)
-			submit(t, e, &tasks[i])
-		}
+		order := pollForever(t, e, n)
 		var places [n][n]int
 		for range n {
-			order = order[:0]
+			*order = (*order)[:0]
 			e.Poll()
-			if len(order) != n {
-				t.Fatalf("budget %d: a round of %v", budget, order)
+			if len(*order) != n {
+				t.Fatalf("budget %d: a round of %v", budget, *order)
 			}
-			for place, i := range order {
+			for place, i := range *order {
 				places[i][place]++
 			}
 		}
@@ -127,21 +134,16 @@ func TestMaskedTasksKeepTheirOrder(t *testing.T) {
 func TestRoundIsBoundedAndFair(t *testing.T) {
 	const n, budget = 10, 4
 	e := engine(t, Config{tune: func(p *Params) { p.Round = budget }})
-	var order []int
-	var tasks [n]Task
-	for i := range tasks {
-		tasks[i].Init("poll", func(*Task) Status { order = append(order, i); return Again }, Repeat)
-		submit(t, e, &tasks[i])
-	}
+	order := pollForever(t, e, n)
 	for round := 1; round <= 5; round++ {
 		e.Poll()
-		if len(order) != round*budget {
-			t.Fatalf("%d handlers ran in %d rounds of %d", len(order), round, budget)
+		if len(*order) != round*budget {
+			t.Fatalf("%d handlers ran in %d rounds of %d", len(*order), round, budget)
 		}
 	}
-	for i, x := range order {
+	for i, x := range *order {
 		if x != i%n {
-			t.Fatalf("order %v", order)
+			t.Fatalf("order %v", *order)
 		}
 	}
 }

@@ -21,7 +21,7 @@ type clock struct {
 	word     atomic.Uint32 // futex: roused or hurried
 	dormant  atomic.Uint32
 	wakeAt   atomic.Int64  // ns: it sleeps until then, or is awake if that is over; see hurry
-	ticks    atomic.Uint64 // so far
+	ticks    uint64        // so far
 	allowed  int           // Ps raised for displaced threads, or about to be; see allow
 	changing atomic.Bool   // that is being done
 	robbed   int           // the most of these since trim
@@ -156,7 +156,7 @@ func (c *clock) doze(now int64) (limit int64) {
 // tick does a period's work and tells whether anything moves.
 func (c *clock) tick(now int64) (moves bool) {
 	s := c.s
-	c.ticks.Store(c.ticks.Load() + 1) // nobody else writes
+	count(&c.ticks, 1)
 	robbed, verdict, mask := 0, hooks.Quiet, processMask
 	awake, tended := 0, 0 // VPs
 	polling := s.watching.Load() > 0

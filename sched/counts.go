@@ -28,7 +28,7 @@ const (
 	wakeSample = 64
 )
 
-// count adds n to a counter. Holder only.
+// count adds n to a counter. For the only one who writes it: the holder, of a VP's.
 func count(p *uint64, n uint64) { storeRel64(p, *p+n) }
 
 // stamp is a moment, in half the size of one: cycles / 8, or 0 for none. It is good for

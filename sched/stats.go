@@ -74,7 +74,7 @@ func (s *Scheduler) Stats() Stats {
 	st := Stats{
 		At: time.Now(), Elapsed: time.Duration(asm.Nanos(now - s.started)), VPs: make([]VPStats, len(s.vps)),
 		LWPs: int(s.lwps.n.Load()), MaxLWPs: int(s.lwps.peak.Load()), Short: s.lwps.short.Load(),
-		Rebinds: uint64(s.rebinds.Load()), Ticks: s.clock.ticks.Load(),
+		Rebinds: uint64(s.rebinds.Load()), Ticks: atomic.LoadUint64(&s.clock.ticks),
 		Total: VPStats{VP: -1, CPU: -1},
 	}
 	for i, v := range s.vps {

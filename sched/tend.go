@@ -15,7 +15,7 @@ import (
 //	thread   store tended, the end of its promise    the clock's tick: tended? then no hooks for this VP
 //	         Tick: once a period, the Timer hooks
 //
-// While all VPs that are awake are tended at tick after tick the clock makes pauses (clock.pause). On a
+// While all VPs that are awake are tended at tick after tick the clock makes pauses. On a
 // virtual machine an interrupt takes 45 us from who computes or copies beside it: at one a
 // millisecond that was 4 to 7 % of the bandwidth of long messages, and every hundredth message
 // of some microseconds. The word is a hint: who has promised and computes instead has its hooks

@@ -41,6 +41,9 @@ func TestTend(t *testing.T) {
 				Tick(20 * time.Millisecond)
 			}
 			n := s.Stats().Since(before)
+			if most := int32(n.Elapsed/s.cfg.Period) + 2; byThread.Load() > most {
+				t.Errorf("the thread fired the hooks %d times in %v", byThread.Load(), n.Elapsed)
+			}
 			if tended = byThread.Load() >= 10 && byClock.Load() == 0 && n.Ticks <= uint64(n.Elapsed/s.cfg.Period)*6/10; tended {
 				break
 			}
