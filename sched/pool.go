@@ -129,9 +129,7 @@ func (v *vp) trimRunners() {
 		return
 	}
 	v.trimming.due.Store(1)
-	if modeOf(v.word.load()) == free {
-		v.kick()
-	}
+	v.kick() // also if it is held: its LWP may have looked for the last time before it sleeps
 }
 
 // trims tells whether idle runners of v are to end.
