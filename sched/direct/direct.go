@@ -1,0 +1,95 @@
+package direct
+
+import (
+	"runtime/trace"
+	"unsafe"
+)
+
+// Refusal says why Switch has not switched.
+type Refusal uint32
+
+// The refusals. The assembly has them, too.
+const (
+	Done      = Refusal(iota) // it has switched, and the caller has been resumed since
+	Asked                     // the Go scheduler wants the OS thread: runtime.Gosched, then again
+	Recorded                  // a goroutine profile or an execution trace is being taken: use HandOver
+	Unlocked                  // the caller is not locked to its OS thread, or more than once, or in a callback from C
+	NotParked                 // next is not parked, or not yet
+)
+
+// Stop says what ClaimStopped has found.
+type Stop uint32
+
+// The outcomes of ClaimStopped.
+const (
+	NotStopped    = Stop(iota)
+	Stopped       // the g is parked; its OS thread is base's, to be readied
+	StoppedInside // the same, but it was inside, and keeps its OS thread: ready it as it is
+)
+
+// What Status tells of a g.
+const (
+	Runnable  = 1
+	Running   = 2
+	Syscall   = 3
+	Waiting   = 4 // in Go, or parked by this package
+	Preempted = 9 // stopped: for ClaimStopped
+)
+
+//go:linkname gopark runtime.gopark
+func gopark(commit func(g, lock unsafe.Pointer) bool, lock unsafe.Pointer, reason uint8, traceReason uint8, traceskip int)
+
+//go:linkname goready runtime.goready
+func goready(g uintptr, traceskip int)
+
+// Seat is where a goroutine is found while it is parked by Park or HandOver.
+type Seat struct {
+	G      uintptr // whose it is; written each time
+	parked uint32  // 1: from now on anybody may resume it, once
+	next   uintptr
+}
+
+// Parked tells whether the goroutine has parked since Leave.
+func (s *Seat) Parked() bool { return loadAcquire(&s.parked) != 0 }
+
+// Leave says that the goroutine is not parked any more; the goroutine itself calls it, or who resumes it.
+func (s *Seat) Leave() { storeRelease(&s.parked, 0) }
+
+// Ready has the Go scheduler run g, which is parked.
+func Ready(g uintptr) { goready(g, 1) }
+
+// Park parks the calling goroutine through the Go scheduler; then s says so.
+func Park(s *Seat) { gopark(park, unsafe.Pointer(s), waitReason, 0, 1) }
+
+// park runs on the system stack when the caller of Park is parked.
+//
+//go:norace
+func park(g, seat unsafe.Pointer) bool {
+	s := (*Seat)(seat)
+	s.G = uintptr(g)
+	storeRelease(&s.parked, 1)
+	return true
+}
+
+// HandOver is Switch by way of the Go scheduler: the caller parks, and next, which is parked,
+// is made ready. If the caller is locked to its OS thread the lock goes to next, as in Switch.
+// A hundred nanoseconds; on a locked OS thread some tens of microseconds.
+func HandOver(s *Seat, next uintptr) {
+	s.next = next
+	gopark(handOver, unsafe.Pointer(s), waitReason, 0, 1)
+}
+
+// handOver runs on the system stack when the caller of HandOver is parked.
+//
+//go:norace
+func handOver(g, seat unsafe.Pointer) bool {
+	s := (*Seat)(seat)
+	s.G = uintptr(g)
+	next := s.next
+	passLock(uintptr(g), next)
+	goready(next, 1)
+	return true
+}
+
+// Traced tells whether an execution trace is being taken: either sign alone misses some.
+func Traced() bool { return trace.IsEnabled() || traceBufs() }

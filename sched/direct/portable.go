@@ -1,0 +1,52 @@
+//go:build !go1.26 || go1.28 || !linux || !(amd64 || (arm64 && !cgo)) || portable
+
+package direct
+
+// Where goroutines cannot be switched directly only HandOver, Park and Ready work. The rest
+// is here so that callers compile; it is never called, since Supported says no.
+
+const waitReason = 38 // "coroutine", in Go 1.26
+
+// Supported is false.
+func Supported() bool { return false }
+
+// Current returns 0.
+func Current() uintptr { return 0 }
+
+// Machine returns 0.
+func Machine() uintptr { return 0 }
+
+// Locks returns 1.
+func Locks() uint64 { return 1 }
+
+// Marked returns false.
+func Marked() bool { return false }
+
+// Status returns 0, which stands for nothing.
+func Status(uintptr) uint32 { return 0 }
+
+// Switch refuses.
+func Switch(uintptr) Refusal { return Recorded }
+
+// Repossess refuses.
+func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) bool { return false }
+
+// Deprive refuses.
+func Deprive(gp uintptr, status uint32, inside, word *uint32, holder uint32) bool { return false }
+
+// AskStop refuses.
+func AskStop(uintptr) bool { return false }
+
+// ClaimStopped finds nothing.
+func ClaimStopped(gp, m, base uintptr, inside, id *uint32, lost uint32) Stop { return NotStopped }
+
+// Go starts a goroutine that calls run, and begins by itself.
+func Go(run func()) uintptr {
+	go run()
+	return 0
+}
+
+func traceBufs() bool { return false }
+
+// passLock: the OS thread is not locked.
+func passLock(gp, next uintptr) {}

@@ -1,0 +1,175 @@
+//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !portable
+
+package direct
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// waitReason is what stack dumps say of a goroutine that is parked here.
+const waitReason = waitSwitched
+
+// Current returns the g of the calling goroutine.
+func Current() uintptr
+
+// Machine returns the m on which the caller runs. It stays the same while the caller is
+// locked to its OS thread.
+func Machine() uintptr
+
+// Locks returns how often the caller's OS thread is locked: 1 for once, by
+// runtime.LockOSThread; the upper half counts callbacks from C.
+func Locks() uint64
+
+// Marked tells whether the calling goroutine has profiler labels or has called
+// debug.SetPanicOnFault.
+func Marked() bool
+
+// Status returns what g does: a value of the list above, or another one of the runtime's. A
+// hint.
+//
+//go:noescape
+func Status(gp uintptr) uint32
+
+func traceBufs() bool
+
+// Switch parks the calling goroutine and continues next on the caller's OS thread. It
+// returns Done when the caller has been resumed, and else at once, with the reason.
+func Switch(next uintptr) Refusal
+
+// Repossess takes the OS thread m back from g, which is locked to it and waits in Go, and
+// gives it to base, which is parked: base is to be readied. g goes on as a goroutine like
+// any other. True: done, and *id is lost. It refuses if g does not wait, waits for the
+// collector, or if *inside is not 0.
+//
+//go:noescape
+func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) bool
+
+// Deprive writes holder to *word while g is held in its status (Waiting or Syscall), unless
+// *inside is not 0. g keeps its OS thread.
+//
+//go:noescape
+func Deprive(gp uintptr, status uint32, inside, word *uint32, holder uint32) bool
+
+// AskStop asks that g, which runs, be stopped at its next safe point. SIGURG to its OS
+// thread has to follow, then ClaimStopped until that says something else than NotStopped;
+// Withdraw takes it back.
+//
+//go:noescape
+func AskStop(gp uintptr) bool
+
+// ClaimStopped parks g if it has been stopped, and gives its OS thread m to base.
+//
+//go:noescape
+func ClaimStopped(gp, m, base uintptr, inside, id *uint32, lost uint32) Stop
+
+//go:noescape
+func take(parent uint64, pc uintptr) uintptr
+
+func startpc() uintptr
+func goid() uint64
+
+// address is a runtime structure's: it never moves.
+func address(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
+
+// newborn is the entry of the goroutines that launch starts, 0 until the first has begun.
+var newborn atomic.Uintptr
+
+// Go starts a goroutine that calls run, which is to be switched to. If g is not 0 it is
+// parked already, and nobody else knows it; else it begins by itself, and run is to find out
+// and park. The caller is locked to its OS thread and starts no goroutines meanwhile.
+func Go(run func()) (g uintptr) {
+	launch(run)
+	if pc := newborn.Load(); pc != 0 && !Traced() {
+		return take(goid(), pc)
+	}
+	return 0
+}
+
+// launch has the only go statement, whose wrapper's address newborn is.
+//
+//go:noinline
+func launch(run func()) { go begin(run) }
+
+//go:noinline
+func begin(run func()) {
+	if newborn.Load() == 0 {
+		newborn.Store(startpc())
+	}
+	run()
+}
+
+//go:noescape
+func passLock(gp, next uintptr)
+
+var supported = sync.OnceValue(behaves)
+
+// Supported tells whether this program can switch goroutines directly: its Go release keeps
+// things where offsets.go says, as far as can be seen by trying.
+func Supported() bool { return supported() }
+
+// behaves tries what the offsets are for, on goroutines of its own. It reads before it writes.
+func behaves() bool {
+	var ok bool
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		ok = looksRight() && switches()
+	}()
+	<-done
+	return ok
+}
+
+func looksRight() bool {
+	g, m := Current(), Machine()
+	read := func(p, offset uintptr) uintptr { return *(*uintptr)(address(p + offset)) }
+	if g == 0 || m == 0 || read(m, mCurg) != g || read(m, mLockedg) != g || read(g, gLockedm) != m || Locks() != 1 {
+		return false
+	}
+	runtime.LockOSThread()
+	locked := Locks()
+	runtime.UnlockOSThread()
+	return locked == 2 && Locks() == 1 && Status(g) == statusRunning && read(m, mP) != 0 && read(g, gBubble) == 0
+}
+
+// switches tries Switch, to a goroutine and back.
+func switches() bool {
+	base, reached := Current(), 0
+	var seat Seat
+	gone := make(chan struct{})
+	launch(func() {
+		defer close(gone)
+		Park(&seat)
+		reached++
+		jump(base)
+	})
+	for !seat.Parked() {
+		runtime.Gosched()
+	}
+	g := seat.G
+	if Status(g) != statusWaiting || *(*uint8)(address(g + gWaitreason)) != waitSwitched {
+		return false // it stays parked, as nothing is known of how to resume it
+	}
+	jump(g)
+	Ready(g)
+	<-gone
+	return reached == 1
+}
+
+func jump(g uintptr) {
+	for {
+		switch Switch(g) {
+		case Done:
+			return
+		case Recorded:
+			HandOver(new(Seat), g)
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
+}
