@@ -105,7 +105,7 @@ func BenchmarkSpawnJoin(b *testing.B) {
 		on(b, 1, func() {
 			b.ResetTimer()
 			for range b.N {
-				_ = marcel.SpawnInline(nothing).Join()
+				_ = marcel.Spawn(nothing).Join()
 			}
 			b.StopTimer()
 		})

@@ -329,33 +329,6 @@ func TestCancelConserves(t *testing.T) {
 	}
 }
 
-// A called thread shares its joiner's fate.
-func TestCancelInline(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
-		for range times(200) {
-			var never marcel.Semaphore
-			var x marcel.Thread
-			ready, unwound := make(chan marcel.Thread, 1), 0
-			joiner := marcel.Spawn(func() {
-				defer func() { unwound++ }()
-				x = marcel.SpawnInline(func() {
-					defer func() { unwound++ }()
-					ready <- marcel.Self()
-					never.Acquire()
-				})
-				_ = x.Join()
-				unwound = -100
-			})
-			marcel.Yield()
-			must(t, (<-ready).Cancel())
-			must(t, joiner.Join())
-			if err := x.Join(); !errors.Is(err, marcel.ErrCanceled) || unwound != 2 {
-				t.Fatalf("Join returned %v, %d unwound", err, unwound)
-			}
-		}
-	})
-}
-
 // A wait whose time is over just when it is cancelled is ended once.
 func TestCancelAtTheLimit(t *testing.T) {
 	var s marcel.Semaphore

@@ -39,22 +39,22 @@
 //   - They belong to the scheduler of the thread that spawns them, to the default
 //     one if a goroutine does. A thread may use go statements; what they start
 //     are plain goroutines.
-//   - runtime.LockOSThread: a thread must not be locked when it waits, yields or
-//     ends. The runtime would end the program ("OS thread locking must match"),
-//     and nobody can recover from that. Neither may C code that a thread has called
-//     call back into Go and wait there. Both are for threads made with Attr.Pinned,
-//     which have an OS thread of their own (their switches cost microseconds), and
-//     for goroutines.
-//   - Blocking without telling. A thread that blocks in a Go channel, a
-//     sync.Mutex, time.Sleep, a system call, or in C, keeps its VP, and those
-//     behind it wait: until its slice is over, then an LWP in reserve takes the
-//     VP. That costs them milliseconds now and then, and is never a deadlock.
-//     Blocking(func() { ... }) tells it beforehand: then they go on at once. The
-//     primitives of this package, Sleep and Timers need no telling.
-//   - Computing for long is harmless, for the same reason.
-//   - A VP is not a lock. Two threads of one VP may run in parallel for a while,
-//     after a hand-off, and a slice may end anywhere. Data that two threads share
-//     need a Mutex, as always; the race detector knows these threads.
+//   - runtime.LockOSThread, and C code that calls back into Go: while the lock
+//     lasts the VP goes to another OS thread at each wait of the thread, and comes
+//     back; microseconds instead of nanoseconds. The lock ends with the thread.
+//   - Waiting in Go (a channel, sync, time.Sleep, net) costs what a goroutine
+//     costs: the thread loses its VP and OS thread, goes on as a goroutine, and
+//     its next call of this package queues it again. Taking the OS thread back
+//     takes some tens of microseconds, so a program that mixes such waits with
+//     these calls pays that each time; a function whose threads wait in Go first
+//     is soon begun as a goroutine, and pays nothing.
+//   - A system call, or C, keeps the VP for a millisecond or two if others wait.
+//     Blocking(func() { ... }) tells it beforehand: then they go on at once.
+//   - Computing for long is harmless: after a slice Go's own preemption stops the
+//     thread, and others have their turn.
+//   - A VP is not a lock: a slice may end anywhere, and threads of one VP may run
+//     in parallel while one is in a system call. Data that two threads share need
+//     a Mutex, as always; the race detector knows these threads.
 //   - Panics. One that nobody recovers ends the program, with the stack of its
 //     thread; or, with Attr.Catch, only the thread, and Join returns it as a
 //     *PanicError. From Run it comes out in the caller.

@@ -43,33 +43,6 @@ func ExampleSpawnBody() {
 	// Output: 0 1 4 9
 }
 
-// A tower is a number to be multiplied with all below it.
-type tower struct {
-	n, product int
-	t          marcel.Thread
-}
-
-func (x *tower) Run() {
-	x.product = x.n
-	if x.n > 1 {
-		below := &tower{n: x.n - 1}
-		below.t = marcel.SpawnInlineBody(below)
-		_ = below.t.Join() // nobody has started it: a call
-		x.product *= below.product
-	}
-}
-
-// A recursion whose steps have their data and their handle with them.
-func ExampleSpawnInlineBody() {
-	marcel.Run(func() {
-		x := &tower{n: 5}
-		x.t = marcel.SpawnInlineBody(x)
-		_ = x.t.Join()
-		fmt.Println(x.product)
-	})
-	// Output: 120
-}
-
 // A child process that may use all CPUs, not only that of the thread's VP.
 func ExampleStartProcess() {
 	marcel.Run(func() {

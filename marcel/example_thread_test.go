@@ -102,17 +102,18 @@ func ExampleOnSwitch() {
 	// Output: 2
 }
 
-// Divide and conquer: what nobody else has started meanwhile is a call.
-func ExampleSpawnInline() {
+// Divide and conquer: what no other VP has begun meanwhile is a call.
+func ExampleDo() {
 	var sum func(v []int) int
-	sum = func(v []int) int {
+	sum = func(v []int) (n int) {
 		if len(v) < 2 {
 			return v[0]
 		}
-		var left int
-		t := marcel.SpawnInline(func() { left = sum(v[:len(v)/2]) })
-		right := sum(v[len(v)/2:])
-		_ = t.Join()
+		var left, right int
+		marcel.Do(
+			func() { left = sum(v[:len(v)/2]) },
+			func() { right = sum(v[len(v)/2:]) },
+		)
 		return left + right
 	}
 	marcel.Run(func() { fmt.Println(sum([]int{1, 2, 3, 4, 5, 6, 7})) })

@@ -42,11 +42,7 @@ func TestStaleHandles(t *testing.T) {
 			for i := range times(20000) {
 				var me marcel.Thread
 				var s marcel.Semaphore
-				spawn := marcel.Spawn
-				if i%3 == 0 {
-					spawn = marcel.SpawnInline
-				}
-				x := spawn(func() {
+				x := marcel.Spawn(func() {
 					me = marcel.Self()
 					marcel.Yield()
 					if i%2 == 0 {

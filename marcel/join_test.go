@@ -60,7 +60,6 @@ func TestJoinForms(t *testing.T) {
 		"panics":                      {marcel.Attr{Catch: true}, func() { panic(limit) }, limit},
 		"panics with a time limit's":  {marcel.Attr{Catch: true}, func() { panic(context.DeadlineExceeded) }, context.DeadlineExceeded},
 		"is cancelled":                {marcel.Attr{}, func() { must(t, marcel.Self().Cancel()); marcel.TestCancel() }, marcel.ErrCanceled},
-		"is inline":                   {marcel.Attr{Inline: true}, func() { marcel.Yield() }, nil},
 		"is pinned, has another name": {marcel.Attr{Pinned: true, Name: "x"}, func() {}, nil},
 	}
 	for name, end := range ends {
@@ -130,7 +129,7 @@ func TestJoinRefused(t *testing.T) {
 				}
 			}
 		}
-		must(t, marcel.SpawnInline(func() { // its joiner calls it
+		must(t, marcel.Spawn(func() { // it begins when it is joined
 			if ended, err := marcel.Self().TryJoin(); ended || err != marcel.ErrJoinSelf {
 				t.Errorf("TryJoin of itself: %v, %v", ended, err)
 			}
@@ -208,6 +207,9 @@ func joinWithin(x marcel.Thread, d time.Duration) (ended bool, err error) {
 
 // The timed form allocates nothing on a thread.
 func TestJoinTimeoutDoesNotAllocate(t *testing.T) {
+	if portable {
+		t.Skip("there, to find the calling thread allocates")
+	}
 	if underRace {
 		t.Skip("the race detector allocates")
 	}

@@ -25,7 +25,6 @@ const (
 	StateBlocked   = sched.StateBlocked   // it waits for something
 	StateAway      = sched.StateAway      // it goes on without a VP: in Blocking, or after its VP was taken
 	StateSuspended = sched.StateSuspended // until Resume
-	StateCalling   = sched.StateCalling   // it runs an inline thread that it joins
 	StateBarred    = sched.StateBarred    // it is ready, but the VPs on which it may run are disabled
 )
 

@@ -60,7 +60,7 @@ func TestThreadsStates(t *testing.T) {
 			for _, i := range marcel.Threads() {
 				lines[i.Name] = i.On
 				got[i.Name] = fmt.Sprint(i.State, " ", i.In)
-				if i.Thread == me && (i.State != marcel.StateRunning && i.State != marcel.StateCalling || marcel.OneVP(i.VP) != on) {
+				if i.Thread == me && (i.State != marcel.StateRunning && i.In != sched.InJoin || marcel.OneVP(i.VP) != on) {
 					t.Errorf("the caller: %+v", i)
 				}
 				if i.Thread.Name() != i.Name || i.Thread.Ended() {
@@ -83,7 +83,7 @@ func TestThreadsStates(t *testing.T) {
 		if lines := strings.Count(text.String(), "\n"); lines != len(want)+2 || !strings.Contains(text.String(), "with a limit") {
 			t.Errorf("%d lines, want %d:\n%s", lines, len(want)+2, &text)
 		}
-		must(t, marcel.SpawnWith(marcel.Attr{Name: "called", Inline: true, VPs: on}, func() {
+		must(t, marcel.SpawnWith(marcel.Attr{Name: "called", VPs: on}, func() {
 			want["called"] = "running "
 			want["seed"] = "seed "
 			check()
@@ -143,7 +143,7 @@ func TestThreadsMeanwhile(t *testing.T) {
 			all = append(all, marcel.Spawn(func() {
 				for !stop.Load() {
 					x := marcel.Spawn(marcel.Yield)
-					y := marcel.SpawnInline(marcel.Yield)
+					y := marcel.Spawn(marcel.Yield)
 					must(t, x.Join())
 					must(t, y.Join())
 				}

@@ -175,8 +175,6 @@ func TestMisuseOfFunctions(t *testing.T) {
 		"SpawnWith, no such priority":    func() { marcel.SpawnWith(marcel.Attr{Priority: 99}, func() {}) },
 		"Spawn(nil)":                     func() { marcel.Spawn(nil) },
 		"SpawnBody(nil)":                 func() { marcel.SpawnBody(nil) },
-		"SpawnInline(nil)":               func() { marcel.SpawnInline(nil) },
-		"SpawnInlineBody(nil)":           func() { marcel.SpawnInlineBody(nil) },
 		"SpawnWith(nil)":                 func() { marcel.SpawnWith(marcel.Attr{}, nil) },
 		"Scheduler.Spawn(nil)":           func() { sched.Default().Spawn(marcel.Attr{}, nil) },
 		"Scheduler.Spawn on nil":         func() { (*sched.Scheduler)(nil).Spawn(marcel.Attr{}, func() {}) },

@@ -54,7 +54,7 @@ func TestPinned(t *testing.T) {
 						func() { marcel.Blocking(runtime.Gosched) },
 						func() { marcel.Blocking(func() { time.Sleep(50 * time.Microsecond) }); marcel.Yield() },
 						func() { must(t, marcel.Spawn(marcel.Yield).Join()) },
-						func() { must(t, marcel.SpawnInline(marcel.Yield).Join()) },
+						func() { must(t, marcel.Spawn(marcel.Yield).Join()) },
 						func() { back.Release(); sem.Acquire() },
 						func() { marcel.YieldTo(partner) },
 						func() {

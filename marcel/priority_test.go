@@ -237,9 +237,12 @@ func TestLIFO(t *testing.T) {
 		tree = func(depth int) {
 			most.Store(max(most.Load(), alive.Add(1)))
 			if depth > 0 {
-				a, b := marcel.Spawn(func() { tree(depth - 1) }), marcel.Spawn(func() { tree(depth - 1) })
-				must(t, b.Join())
-				must(t, a.Join())
+				var both marcel.WaitGroup // a Join would go down the tree by itself
+				both.Add(2)
+				for range 2 {
+					marcel.Spawn(func() { tree(depth - 1); both.Done() })
+				}
+				both.Wait()
 			}
 			alive.Add(-1)
 		}

@@ -24,14 +24,13 @@ type Thread = sched.Thread
 //	NonPreemptible  it keeps its VP until it waits or yields: see DisablePreemption
 //	NonMigratable   it stays on the VP on which it begins, as if VPs were that one alone:
 //	                no other VP steals it, and SetVPs lets it go
-//	Inline          whoever joins it before it has started may run it: see SpawnInline
 //	Pinned          it has an OS thread of its own, which ends with it: for C code,
 //	                system calls and libraries that need a fixed one, and for
 //	                runtime.LockOSThread. Otherwise it is a thread like others, but
 //	                each of its waits and yields takes microseconds instead of
 //	                nanoseconds. If there may be no more OS threads
 //	                (Config.MaxLWPs) it does not run, and Join returns a
-//	                *sched.LimitError. Inline is then of no effect.
+//	                *sched.LimitError.
 type Attr = sched.Attr
 
 // VPSet is a set of virtual processors: where a thread may run (Attr.VPs,
@@ -62,10 +61,10 @@ var (
 // it belongs to the same scheduler and, at first, to the same VP; from a plain
 // goroutine, to the default scheduler. It never blocks, and does not allocate
 // in steady state when called from a thread. A panic in fn ends the program, as
-// in a goroutine. A thread must not call runtime.LockOSThread.
+// in a goroutine.
 func Spawn(fn func()) Thread { return sched.Spawn(fn) }
 
-// Body is what a thread runs, for SpawnBody and SpawnInlineBody.
+// Body is what a thread runs, for SpawnBody.
 type Body = sched.Body
 
 // SpawnBody is Spawn for a body that has its data with it: where one wrote
@@ -76,18 +75,12 @@ func SpawnBody(b Body) Thread { return sched.SpawnBody(b) }
 // has none of a.VPs.
 func SpawnWith(a Attr, fn func()) Thread { return sched.SpawnWith(a, fn) }
 
-// SpawnInline is Spawn for a thread that whoever joins it may run: a thread that
-// joins it before it has started calls fn on its own stack, which costs a
-// fraction of two switches. Joiner and joined then share stack, VP and fate: if
-// fn calls Exit or runtime.Goexit (or t.FailNow), or is cancelled, the joiner
-// ends, too; and fn must not wait for what only its joiner can do. Otherwise it is
-// a thread as any other: it runs in its turn if nobody joins it, and Self is its
-// handle wherever it runs.
-func SpawnInline(fn func()) Thread { return sched.SpawnInline(fn) }
-
-// SpawnInlineBody is SpawnInline for a body that has its data with it, as SpawnBody is
-// Spawn for one.
-func SpawnInlineBody(b Body) Thread { return sched.SpawnInlineBody(b) }
+// Do runs the functions, possibly at the same time, and returns when all have returned: fork
+// and join in one call, the fastest way there is. The first runs on the calling thread, the
+// others as threads, or on the calling thread as well, what no other VP has begun when the
+// first has returned: Self is the caller then, and a panic or Exit is the caller's. On a plain
+// goroutine the others are threads of the default scheduler.
+func Do(fs ...func()) { sched.Do(fs...) }
 
 // Self returns the calling thread, the zero Thread on a plain goroutine.
 func Self() Thread { return sched.Self() }

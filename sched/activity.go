@@ -7,7 +7,7 @@ package sched
 // taken for an idle one. Three loads; may be called from anywhere.
 func (s *Scheduler) Idle(vp int) (idle, awake bool) {
 	v := s.vps[vp]
-	switch modeOf(v.word.load()) {
+	switch v.mode() {
 	case free:
 		return !v.off.Load() && v.away.Load() == 0 && !v.hasOwn(), false
 	case held:

@@ -24,8 +24,8 @@ type Ringer interface {
 // else the default one, which it starts if need be. To be called with nothing
 // locked.
 func Here() *Scheduler {
-	if c := lookup(); c != nil && !c.l.vp.sched.stopping.Load() {
-		return c.l.vp.sched
+	if c := lookup(); c != nil && !c.carrier().vp.sched.stopping.Load() {
+		return c.carrier().vp.sched
 	}
 	return Default()
 }

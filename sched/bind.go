@@ -14,14 +14,10 @@ func (s *Scheduler) BindTo(vp int) (free func(), err error) {
 	if vp < 0 || vp >= len(s.vps) {
 		return nil, fmt.Errorf("%w: bind to VP %d of %d", ErrNoVPs, vp, len(s.vps))
 	}
-	if s.cfg.Unbound {
+	if s.cfg.Unbound || !isDirect {
 		return func() {}, nil
 	}
 	tid := unix.Gettid()
-	claimThread(tid, true) // else the audit of masks would take it for one that has strayed
 	_ = unix.SchedSetaffinity(tid, s.vps[vp].mask)
-	return func() {
-		claimThread(tid, false)
-		s.unbind(tid)
-	}, nil
+	return func() { s.unbind(tid) }, nil
 }

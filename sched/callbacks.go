@@ -91,12 +91,12 @@ func (c *co) back(x *rare) {
 }
 
 // renew is back where the thread has not been away: it begins, or its code goes on
-// after a call of Blocking or of an inline thread.
+// after a call of Blocking.
 func (c *co) renew(x *rare) {
 	if x.asks.Load() != 0 {
 		c.attend(x)
 	}
-	if x.firm.depth > 0 {
+	if x.firm.depth > 0 && c.rest == 0 {
 		c.stiffen()
 	}
 }

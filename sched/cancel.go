@@ -77,7 +77,7 @@ func (h Thread) Cancel() error {
 func (t *thread) quiet() {
 	v := t.whereabouts()
 	tick := v.ticks()
-	for n := 1; modeOf(v.word.load()) == held && !t.parked() && v.ticks() == tick && t.whereabouts() == v; n++ {
+	for n := 1; v.mode() == held && !t.parked() && v.ticks() == tick && t.whereabouts() == v; n++ {
 		if relax(); n%spinsPerYield == 0 {
 			giveWay()
 		}
@@ -95,11 +95,7 @@ func (t *thread) parked() bool {
 	if c == nil {
 		return true // it has not started
 	}
-	if p := c.host; p != nil {
-		return p.asleep.Load()
-	}
-	s := c.s
-	return s != nil && s.guest == c
+	return atomic.LoadUint32(&c.how) != ordinary || c.isInside() && c.l.vp.cur != c
 }
 
 // waiting is a racy look at the wait that t is in.

@@ -1,5 +1,7 @@
 package sched
 
+import "github.com/pm2-go/pm2/asm"
+
 // choose takes the next thread of the highest priority that v has, be it in its own
 // queue or in a node's, if that is at least low. Holder only.
 func (v *vp) choose(low rank) *thread {
@@ -10,6 +12,15 @@ func (v *vp) choose(low rank) *thread {
 	shared := v.sched.placed.Load() != 0
 	if shared {
 		b |= v.above()
+	}
+	if b&hogRank.bit() != 0 {
+		if now := asm.Cycles(); now-v.hogAt > v.sched.slice || b&(hogRank.bit()-1) == 0 && low >= defaultRank {
+			v.hogAt = now
+			if t := v.chooseRank(hogRank, shared); t != nil {
+				v.running, v.chosenAt = hogRank, v.tick+1
+				return t
+			}
+		}
 	}
 	for ; b != 0; b &= b - 1 {
 		r := highest(b)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/sched/direct"
 )
 
 // clock is the timer thread: an OS thread of its own, because VPs that compute
@@ -17,19 +18,16 @@ import (
 // ends the timed waits that are over. Where threads tend their VPs it pauses (tend.go). When nothing moves it becomes dormant:
 // it sleeps until somebody rouses it or the next timed wait is over.
 type clock struct {
-	s        *Scheduler
-	word     atomic.Uint32 // futex: roused or hurried
-	dormant  atomic.Uint32
-	wakeAt   atomic.Int64  // ns: it sleeps until then, or is awake if that is over; see hurry
-	ticks    uint64        // so far
-	allowed  int           // Ps raised for displaced threads, or about to be; see allow
-	changing atomic.Bool   // that is being done
-	robbed   int           // the most of these since trim
-	trimAt   int64         // ns: when to look for what is not needed any more
-	surplus  bool          // and whether there was some
-	tended   int           // ticks in a row that threads had seen to; see pause
-	mask     cpuSet        // where it may run
-	nap      unix.Timespec // its own, so that a sleep allocates nothing
+	s       *Scheduler
+	word    atomic.Uint32 // futex: roused or hurried
+	dormant atomic.Uint32
+	wakeAt  atomic.Int64  // ns: it sleeps until then, or is awake if that is over; see hurry
+	ticks   uint64        // so far
+	trimAt  int64         // ns: when to look for what is not needed any more
+	surplus bool          // and whether there was some
+	tended  int           // ticks in a row that threads had seen to; see pause
+	gap     int64         // ns: until the next look between two ticks; 0: none
+	nap     unix.Timespec // its own, so that a sleep allocates nothing
 }
 
 // watch is what the clock remembers of a VP.
@@ -37,6 +35,8 @@ type watch struct {
 	tick  uint32
 	since int64 // ns: when tick took this value
 	told  bool  // the watchdog has told of it
+	nines int   // looks in a row at which its thread was stopped
+	asked int64 // ns: when its thread was asked to stop; 0: it was not
 }
 
 const (
@@ -51,7 +51,15 @@ const (
 const (
 	roused  = 1 // something moves
 	hurried = 2 // a timer is over earlier than it knew
+	pressed = 3 // a thread was woken behind one that was preempted before
 )
+
+// press has the clock look at once.
+func (c *clock) press() {
+	if c.word.CompareAndSwap(0, pressed) {
+		futexWake(&c.word)
+	}
+}
 
 func (c *clock) rouse() {
 	c.word.Store(roused)
@@ -83,19 +91,21 @@ func (c *clock) attend() {
 }
 
 func (c *clock) main() {
-	runtime.LockOSThread() // exits locked: whatever was set on the OS thread goes with it
+	if isDirect {
+		runtime.LockOSThread() // exits locked: whatever was set on the OS thread goes with it
+	}
 	defer func() {
 		if !c.s.stopping.Load() {
 			go c.main() // a Timer hook has ended the goroutine
 			return
 		}
 		c.s.closeTimers()
-		c.s.freeThread()
 		c.s.lwps.done.Done()
 	}()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // else the kernel may wake it 50 us late
-	c.s.setPolicy(0, schedOther, sliceVP)              // it has little to do, but at once
-	c.mask = processMask
+	if isDirect {
+		exactTimers()                         // else the kernel may wake it 50 us late
+		c.s.setPolicy(0, schedOther, sliceVP) // it has little to do, but at once
+	}
 	period := int64(c.s.cfg.Period)
 	still := 0
 	ticked := nanotime()
@@ -111,10 +121,15 @@ func (c *clock) main() {
 			if now >= c.trimAt {
 				c.trim(now)
 			}
+		} else if c.gap > 0 {
+			c.look(now)
 		}
 		limit := ticked + pause(c.tended)*period
 		if still > dormantAfter {
 			limit = c.doze(ticked)
+		}
+		if c.gap > 0 {
+			limit = min(limit, now+c.gap)
 		}
 		c.wakeAt.Store(min(limit, next))
 		if wait := min(limit, c.s.nextTimer()) - nanotime(); wait > 0 && c.word.Load() == 0 {
@@ -122,8 +137,11 @@ func (c *clock) main() {
 			futexWaitFor(&c.word, &c.nap)
 		}
 		c.wakeAt.Store(0)
-		if c.word.Swap(0) == roused {
+		switch c.word.Swap(0) {
+		case roused:
 			still = 0
+		case pressed:
+			still, c.gap = 0, shortGap
 		}
 		if c.dormant.Load() != 0 {
 			c.dormant.Store(0)
@@ -140,7 +158,7 @@ func (c *clock) doze(now int64) (limit int64) {
 	limit = maxAt
 	for _, v := range c.s.vps {
 		c.surplus = c.surplus || v.surplus() || v.surplusRunners()
-		if modeOf(v.word.load()) != free {
+		if v.mode() != free || v.away.Load() > 0 {
 			limit = min(limit, now+stuckLook)
 			if v.hasWork() {
 				return now
@@ -157,16 +175,15 @@ func (c *clock) doze(now int64) (limit int64) {
 func (c *clock) tick(now int64) (moves bool) {
 	s := c.s
 	count(&c.ticks, 1)
-	robbed, verdict, mask := 0, hooks.Quiet, processMask
+	verdict := hooks.Quiet
 	awake, tended := 0, 0 // VPs
 	polling := s.watching.Load() > 0
 	for _, v := range s.vps {
-		if n := int(v.robbed.Load()); n > 0 {
-			robbed += n
-			mask.Clear(v.cpu)
-		}
-		m := modeOf(v.word.load())
+		m := v.mode()
 		off := v.off.Load()
+		if v.away.Load() > 0 {
+			c.lookAlone(v)
+		}
 		if m == free && !off {
 			c.lend(v)
 			v.nudge(false) // for what is ready on its nodes, if it is free because of Blocking
@@ -196,19 +213,11 @@ func (c *clock) tick(now int64) (moves bool) {
 	if verdict != hooks.Quiet && !polling {
 		s.Kick(-1) // somebody who has nothing else to do is to wait for it
 	}
-	if c.robbed = max(c.robbed, robbed); robbed > c.allowed {
-		c.surplus = true
-		c.allow(robbed + stepProcs)
-	}
-	c.avoid(&mask)
 	if s.cfg.Watchdog > 0 {
 		s.lookForHogs(now)
 	}
-	if s.audit.Swap(false) {
-		s.auditMasks()
-	}
 	bubbles := s.tickBubbles(now)
-	if tended > 0 && tended == awake && robbed == 0 && !bubbles {
+	if tended > 0 && tended == awake && !bubbles {
 		c.tended++
 	} else {
 		c.tended = 0
@@ -216,21 +225,28 @@ func (c *clock) tick(now int64) (moves bool) {
 	return bubbles || moves || verdict != hooks.Quiet
 }
 
-// avoid has the kernel run the clock on the CPUs in mask, those on which no displaced
-// thread computes: behind 32 of them it would wake up some milliseconds late. If no
-// such CPU is left it may run on all of them.
-func (c *clock) avoid(mask *cpuSet) {
-	if mask.Count() == 0 {
-		*mask = processMask
+// look polices all VPs between two ticks.
+func (c *clock) look(now int64) {
+	c.gap *= 2
+	if c.gap > int64(c.s.cfg.Period)/2 {
+		c.gap = 0
 	}
-	if *mask != c.mask && !c.s.cfg.Unbound {
-		c.mask = *mask
-		_ = unix.SchedSetaffinity(0, mask)
+	for _, v := range c.s.vps {
+		if v.away.Load() > 0 {
+			c.lookAlone(v)
+		}
+		if v.mode() != free {
+			c.police(v, now)
+		}
 	}
 }
 
-// trim gives back what was not needed since the last time: spare LWPs, idle runners, and Ps.
-// Raising and lowering GOMAXPROCS stops the world, so both go in steps.
+const (
+	shortGap = 20_000 // ns: until a look at a thread that was asked to stop
+	waitGap  = 30_000 // ns: the same, after a thread that waited in Go was found
+)
+
+// trim gives back what was not needed since the last time: spare LWPs, and idle runners.
 func (c *clock) trim(now int64) {
 	c.trimAt = now + int64(c.s.cfg.SpareTime)
 	c.surplus = false
@@ -243,41 +259,7 @@ func (c *clock) trim(now int64) {
 			c.surplus = true
 		}
 	}
-	need := 0
-	if c.robbed > 0 {
-		need = c.robbed + stepProcs
-	}
-	if c.allowed-need >= stepProcs {
-		c.allow(need)
-	}
-	c.robbed = 0
-	c.surplus = c.surplus || c.allowed > 0
 }
-
-// allow has the Ps raised for displaced threads become n, or leaves that for later. It is done
-// on a goroutine of its own: whoever changes GOMAXPROCS waits for the end of a collection that
-// runs, which beside displaced threads takes seconds, and meanwhile nobody else would take VPs
-// from those who hog them or see that timers are over.
-func (c *clock) allow(n int) {
-	if !c.changing.CompareAndSwap(false, true) {
-		return
-	}
-	by := n - c.allowed
-	c.allowed = n
-	c.s.lwps.done.Add(1)
-	go func() {
-		defer c.s.lwps.done.Done()
-		if by > 0 {
-			raiseProcs(by)
-		} else {
-			lowerProcs(-by)
-		}
-		c.changing.Store(false)
-	}()
-}
-
-// stepProcs is how many Ps more than needed are raised for displaced threads.
-const stepProcs = 4
 
 // lend marks a VP that was left free in Blocking as one that may help others. If
 // it is claimed at this moment, whoever claims it may not see the mark.
@@ -285,34 +267,76 @@ func (c *clock) lend(v *vp) {
 	if !v.idle.Load() && !v.hasWork() {
 		v.fallIdle()
 		undo := v.n.sleeping.mark(asm.Cycles())
-		if modeOf(v.word.load()) != free {
+		if v.mode() != free {
 			undo()
 			v.riseIdle()
 		}
 	}
 }
 
-// police has a sleeping VP share the work of one whose thread computes on, or
-// has a spare LWP seize the VP from a thread that has run for a slice while
-// others are ready, or for a period while one of a higher priority is. It tells whether v has moved since the last look or ought
-// to.
-func (c *clock) police(v *vp, now int64) bool {
-	work := v.hasWork()
-	if tick := v.ticks(); tick != v.watch.tick {
-		v.watch = watch{tick: tick, since: now}
-		return true
+// lookAlone sees to the threads of v that are in Blocking: the OS threads of those that wait
+// in Go become spares.
+func (c *clock) lookAlone(v *vp) {
+	for _, l := range c.s.lwps.list() {
+		if l.alone.Load() != nil && l.whereabouts() == v {
+			l.takeBackAlone()
+		}
 	}
-	if !work {
-		return false
+}
+
+// police sees to a thread that keeps v: see watch.go. If others are ready behind it a sleeping
+// VP is to share them. It tells whether v has moved since the last look or ought to.
+func (c *clock) police(v *vp, now int64) (moves bool) {
+	w := &v.watch
+	work := v.hasWork()
+	if tick := v.ticks(); tick != w.tick {
+		*w = watch{tick: tick, since: now}
+		moves = true
+	}
+	x := v.current()
+	if x.isBase() {
+		return moves || work
+	}
+	status := direct.Status(x.g0())
+	if status != direct.Preempted {
+		w.nines = 0
+	}
+	switch status {
+	case direct.Waiting:
+		if v.takeBack(x) {
+			c.gap = waitGap
+			return true
+		}
+	case direct.Preempted:
+		if w.nines++; (w.asked != 0 || w.nines > 1) && v.claimStopped(x) {
+			return true
+		}
+		c.gap = shortGap
+	}
+	if !work || moves {
+		return moves
 	}
 	if c.s.alert.Load() >= alertSleep {
 		c.s.Kick(-1)
 	}
-	if (v.pressed() || now-v.watch.since >= int64(c.s.cfg.Slice)) && seizable(v.word.load()) {
+	over := now-w.since >= int64(c.s.cfg.Slice) || v.pressed()
+	switch {
+	case !isDirect:
+		if over {
+			v.detach()
+		}
+	case status == direct.Syscall && now-w.since >= int64(c.s.cfg.Period) || status == direct.Waiting && over:
 		v.call(toSeize, true)
+	case status == direct.Running && over && now-w.asked > askAgain:
+		if v.ask(x) {
+			w.asked, c.gap = now, shortGap
+		}
 	}
 	return true
 }
+
+// askAgain is how long, in ns, a thread has that was asked to stop.
+const askAgain = 5_000_000
 
 // Timer thread defaults.
 const (

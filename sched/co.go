@@ -1,70 +1,77 @@
 package sched
 
 import (
-	"iter"
 	"runtime"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// slot holds exactly one parked coroutine. It is the pair of functions of one
-// iter.Pull: calling next (or yield, if the one parked there called next) parks
-// the caller in its place and runs it, on the same OS thread and without the Go
-// scheduler. Any goroutine may do so: the slots are places, not owners.
-type slot struct {
-	next   func() (struct{}, bool)
-	yield  func(struct{}) bool
-	inNext bool   // the one parked here is in next
-	at     uint32 // where the runner that was made with it is in a pool, if it is in one
-	guest  *co    // the one parked here; a hint for who does not hold its VP
-}
-
-// Co is what the calling goroutine is to the scheduler: a coroutine on which a
-// thread runs. Nil stands for a plain goroutine, and every method takes it.
+// Co is what the calling goroutine is to the scheduler: one that can be switched to. Nil
+// stands for a plain goroutine, and every method takes it.
 type Co = co
 
-// co is a coroutine: a runner, or the base of an LWP.
+// co is a goroutine that is switched to: a runner, which runs threads, or the base of an LWP.
 type co struct {
-	s     *slot   // where it is parked, or was last
-	l     *lwp    // where it runs; set by whoever switches to it
-	cur   *thread // what it runs
-	pin   *pinned // not nil: a pinned thread's goroutine, which does not switch
-	host  *pinned // not nil: it stands for that one's thread, its proxy
-	outer *thread // which called that, and is called by its link: see inline.go
-	seed  *thread // what to run first, set by whoever switches to it
-	away  bool    // in Blocking, without its VP
-	quit  bool    // it is to end
-	base  bool
-	depth uint32 // Goexits survived, each still on the stack
+	inside uint32  // isIn: it is inside the scheduler; its own, read by takers: see word
+	rest   uint32  // what inside is outside of the scheduler: 0, or isFirm
+	id     uint32  // the LWP that carries it, as the word of the VP has it; lostID: none
+	how    odd     // how it is to be resumed; atomic
+	l      *lwp    // where it runs; set by whoever switches to it
+	cur    *thread // what it runs
+	seed   *thread // what to run first, set by whoever switches to it
+	joiner *co     // waits for the end of cur, and for nothing else: see joinNow
+	base   bool
+	stays  bool   // it keeps its OS thread: see stay.go
+	away   bool   // in Blocking, without its VP
+	quit   bool   // it ends
+	taken  bool   // by its maker, before it began
+	hog    bool   // it was preempted when it ran last
+	began  uint32 // tick of its VP when cur began
 
-	g   uintptr // its goroutine; 0: it has not begun
-	own slot    // made with it; unused by a base
+	g    uintptr // its goroutine, as lookup knows it; 0: it has not begun
+	seat direct.Seat
 
 	notes atomic.Pointer[notes] // nil: nobody has asked for any
 }
+
+// Bits of co.inside.
+const (
+	isIn   = 1 << iota
+	isFirm // its thread is not to be preempted: see preempt.go
+)
+
+// odd says how a parked co is to be resumed. Only a base resumes what is not ordinary, for
+// then there is nothing to finish for the one that has left.
+type odd = uint32
+
+const (
+	ordinary odd = iota
+	stopped      // it was preempted, in the middle of its code
+	parking      // it comes from Go, and may not be parked yet
+	staying      // the VP goes to its OS thread
+)
 
 // op is what the next one does for the one that has just left.
 type op uint8
 
 const (
-	opNone   op = iota // nothing: it is the base, or has been queued already (vp.swap)
+	opNone   op = iota // nothing: it is the base, or waits for the next one, or has been queued already (vp.swap)
 	opReady            // it yielded: enqueue it
 	opPool             // it is a runner without a thread
-	opWorn             // the same, which is to end when it can
 	opUnlock           // it waits in a queue whose lock it holds
 	opLinger           // the same, but it has unlocked it already: see linger.go
 	opHand             // it lost its VP: the base posts it
 	opMove             // it may not run on this VP any more: send it to another
-	opPass             // it is a pinned thread's proxy: the base passes the VP on
-	opGone             // it has ended (nobody is left to finish for)
+	opEnd              // it is a runner that ends, as a goroutine
 )
 
-// Enter begins an operation of the calling thread: from here to Leave it holds
-// its VP, which nobody can take. It may wait for the VP, so a hand-off is
-// invisible to what follows. On a plain goroutine it returns nil. Nothing in
-// between may block except Wait, nor run code of users.
+// Enter begins an operation of the calling thread: from here to Leave it holds its VP, which
+// nobody can take. It may wait for the VP, so that what follows need not know of threads that
+// have lost theirs. On a plain goroutine it returns nil. Nothing in between may block except
+// Wait, nor run code of users.
 func Enter() *Co {
 	var c *co // lookup, repeated
 	g := asm.G()
@@ -73,15 +80,17 @@ func Enter() *Co {
 	} else if c = probe(g); c == nil {
 		return nil
 	}
-	if l := c.l; !l.vp.word.tryEnter(l.id) {
+	storeRel(&c.inside, c.rest|isIn)
+	c.acquire()
+	if c.l.vp.word.load() != c.id {
 		return c.comeBack()
 	}
 	return c
 }
 
-// Visit is Enter for what must not block, such as releasing a semaphore: a thread
-// that has lost its VP is an outsider, as a goroutine is, and does not wait until
-// it has the VP back. Wait is not allowed before Leave.
+// Visit is Enter for what must not block, such as releasing a semaphore: a thread that has
+// lost its VP is an outsider, as a goroutine is, and does not wait until it has the VP back.
+// Wait is not allowed before Leave.
 func Visit() *Co {
 	var c *co // lookup, repeated
 	g := asm.G()
@@ -90,10 +99,12 @@ func Visit() *Co {
 	} else if c = probe(g); c == nil {
 		return nil
 	}
-	if l := c.l; l.vp.word.tryEnter(l.id) { // of a base it never is in user mode
-		return c
+	storeRel(&c.inside, c.rest|isIn)
+	c.acquire()
+	if c.l.vp.word.load() != c.id {
+		return c.visit()
 	}
-	return c.visit()
+	return c
 }
 
 // visit is the rest of Visit for who does not get its VP at once.
@@ -101,121 +112,181 @@ func (c *co) visit() *co {
 	if c.base {
 		return nil
 	}
-	l := c.l
-	for n := 1; !l.vp.word.tryEnter(l.id); n++ {
-		if l.vp.word.load() != l.id<<2|uint32(lent) {
-			return nil
-		}
-		if relax(); n%spinsPerYield == 0 {
-			osYield() // a thief gives it back in a moment
-		}
+	if c.regains() {
+		return c
 	}
-	return c
+	storeRel(&c.inside, c.rest)
+	return nil
 }
 
 // Leave ends what Enter or Visit began.
 func (c *co) Leave() {
 	if c != nil {
-		c.l.vp.word.leave(c.l.id)
+		storeRel(&c.inside, c.rest)
 	}
 }
 
 // enter is Enter for a coroutine that knows itself.
 func (c *co) enter() {
-	if !c.l.vp.word.tryEnter(c.l.id) {
+	storeRel(&c.inside, c.rest|isIn)
+	c.acquire()
+	if c.l.vp.word.load() != c.id {
 		c.comeBack()
 	}
 }
 
-// comeBack: the VP is not ours for the moment. A thief gives it back in a
-// moment; else it was given away by Blocking, or seized: take it if it is free,
-// or park until it runs us again. A base is no thread: nil.
+// regains waits for a taker to give the VP back; false: c does not have the VP any more.
+func (c *co) regains() bool {
+	for n := 1; ; n++ {
+		c.announce()
+		id := atomic.LoadUint32(&c.id)
+		if id == lostID {
+			return false
+		}
+		switch x := c.l.vp.word.load(); {
+		case x == id&^fencedBit:
+			return true
+		case holder(x) != id&^fencedBit:
+			return false
+		}
+		if relax(); n%spinsPerYield == 0 {
+			giveWay()
+		}
+	}
+}
+
+// comeBack is the rest of Enter for who does not get its VP at once: a taker gives it back in
+// a moment, or else c takes the VP if that is free, or parks until a VP runs it again. A base
+// is no thread: nil.
 func (c *co) comeBack() *co {
 	if c.base {
 		return nil
 	}
-	v := c.l.vp
-	mine := c.l.id<<2 | uint32(user)
-	for n := 1; ; n++ {
-		switch v.word.load() {
-		case mine:
-			if v.word.tryEnter(c.l.id) {
-				return c
-			}
-			continue
-		case mine | uint32(lent):
-			if relax(); n%spinsPerYield == 0 {
-				osYield()
-			}
-			continue
-		}
-		break
+	if c.regains() {
+		return c
 	}
+	if atomic.LoadUint32(&c.id) == lostID {
+		c.rejoin()
+		return c
+	}
+	// It is on its LWP still, alone.
+	v := c.l.vp
 	if c.away {
-		c.away = false
-		v.away.Add(-1)
+		c.returned()
 	} else {
 		v.robbed.Add(-1)
-		c.l.regained()
 	}
-	if c.cur.belongs(v) && v.claim(c.l) {
+	if c.cur.belongs(v) && v.claim(c.l, c) {
 		if r := v.trace.Load(); r != nil {
 			r.mark(TraceRun, c.cur, uint64(c.l.id), 0)
 		}
-		c.l.setSlice(sliceVP)
-	} else {
-		c.switchTo(nil, opHand)
+		return c
 	}
+	c.switchTo(nil, opHand)
 	return c
 }
 
-// switchTo parks c and runs t, or the base if nil; c holds its VP. Every level
-// of calls between a thread and its switch costs a mispredicted return, so Yield,
-// Wait and a runner's loop repeat the lines around the switch.
-func (c *co) switchTo(t *thread, o op) {
-	if c.pin != nil {
-		c.pin.swap(t, o)
-		return
-	}
-	s := c.depart(t, o)
-	letGo()
-	if s.inNext {
-		s.next()
-	} else {
-		s.yield(struct{}{})
-	}
-	runtime.LockOSThread()
-	c.land()
-	if c.base {
-		c.l.look()
-	}
+// returned: c is not in Blocking any more.
+func (c *co) returned() {
+	c.away = false
+	c.l.vp.away.Add(-1)
+	c.l.alone.CompareAndSwap(c, nil)
 }
 
-// depart prepares the switch and returns the slot of the one that runs next.
-func (c *co) depart(t *thread, o op) *slot {
+// rejoin is for a thread whose OS thread was taken back while it waited in Go: it queues
+// itself, parks as a goroutine, and goes on when a base has switched to it.
+func (c *co) rejoin() {
+	t := c.cur
+	if c.away {
+		c.returned()
+	}
+	c.seat.Leave()
+	atomic.StoreUint32(&c.how, parking)
+	if v := t.whereabouts(); t.mayRun(v) {
+		v.post(t)
+	} else {
+		v.expel(t)
+	}
+	direct.Park(&c.seat)
+	c.acquire()
+}
+
+// switchTo parks c, which holds its VP, and runs t, or the base if nil. All switches of
+// threads come here, so that the return from direct.Switch has one address.
+func (c *co) switchTo(t *thread, o op) {
+	if c.stays {
+		c.stay(t, o)
+		return
+	}
 	l := c.l
+	v := l.vp
+	if c.hog {
+		c.hog = false
+	}
 	d := l.base
 	if t != nil {
 		if d = t.co; d == nil {
-			d = c.runner()
-			d.seed = t // which the runner counts, or the base takes up
-		} else {
-			storeRel64(&l.vp.tick, l.vp.tick+1)
-			if t.woken != 0 || l.vp.trace.Load() != nil {
-				l.vp.noted(t, l)
+			if d = c.runner(); d == l.base {
+				l.seed = t
+			} else {
+				d.seed = t // which the runner counts
+				v.carry(d, l)
 			}
+		} else if atomic.LoadUint32(&d.how) != ordinary && !c.base {
+			l.seed, d = t, l.base
+			v.cur = d
+		} else {
+			storeRel64(&v.tick, v.tick+1)
+			if t.woken != 0 || v.trace.Load() != nil {
+				v.noted(t, l)
+			}
+			v.carry(d, l)
 		}
+	} else if o != opHand {
+		v.cur = d
 	}
 	l.from, l.op = c, o
-	l.id &^= firmBit
-	d.l = l
-	s := d.s
-	c.s, s.guest = s, c
-	s.inNext = !s.inNext
-	return s
+	c.release()
+	for {
+		r := direct.Switch(d.seat.G)
+		if r == direct.Done || c.insist(r, d, t) {
+			break
+		}
+	}
+	c.acquire()
+	if l := c.l; l.op != opNone {
+		l.finish()
+	}
 }
 
-// noted does what depart does now and then for t, which v runs next, on l. Holder only.
+// carry: l, which has v, goes on with d.
+func (v *vp) carry(d *co, l *lwp) {
+	d.l = l
+	d.id = l.pass
+	v.cur = d
+}
+
+// insist is for a switch to d, for t, that was refused. True: it has been made in another way,
+// and c is back.
+func (c *co) insist(r direct.Refusal, d *co, t *thread) (back bool) {
+	switch r {
+	case direct.Recorded:
+		direct.HandOver(&c.seat, d.seat.G)
+		return true
+	case direct.Unlocked:
+		if direct.Locks() != 0 {
+			return c.stayWith(d, t)
+		}
+		c.l.relock()
+	case direct.Asked:
+		runtime.Gosched() // a stop of the world, or the Go scheduler's slice is over
+	default:
+		relax()
+	}
+	return false
+}
+
+// noted does what a switch does now and then for t, which v runs next, on l. Holder only.
 func (v *vp) noted(t *thread, l *lwp) {
 	if t.woken != 0 {
 		v.ran(t)
@@ -225,74 +296,29 @@ func (v *vp) noted(t *thread, l *lwp) {
 	}
 }
 
-const (
-	// landsPerLook: how often a thread that lands looks where it is.
-	landsPerLook = 16
-	// looksPerYield: how many such looks pass before the kernel may run an LWP that is back
-	// from its system call and waits for this CPU in order to say so.
-	looksPerYield = 64
-)
-
-// land runs first after a switch: it finishes for the one that left, which is parked now
-// and may be published, and sees now and then where we are. It is inlined; for a thread
-// that has changed places with another one (vp.swap) mostly nothing is left of it.
-func (c *co) land() {
-	l := c.l
-	if l.lands--; l.op != opNone || l.lands <= 0 {
-		l.settle()
-	}
-}
-
-// settle is the rest of land.
-func (l *lwp) settle() {
-	if l.op == opUnlock { // in the switch statement of finish it measures 4 ns slower
-		l.unlock.Unlock()
-	} else if l.op != opNone {
-		l.finish()
-	}
-	if l.lands <= 0 {
-		l.look()
-		if l.looks++; l.looks%looksPerYield == 0 && l.vp.away.Load() != 0 {
-			osYield()
-		}
-	}
-}
-
-// finish is the rarer half of settle.
+// finish does for the one that has left, and is parked now, what it left to do.
 func (l *lwp) finish() {
 	f := l.from
 	switch l.op {
+	case opUnlock:
+		l.unlock.Unlock()
 	case opReady, opMove:
 		l.vp.requeue(f.cur)
 	case opPool:
 		l.vp.pool.put(f)
-	case opWorn:
-		l.vp.worn = append(l.vp.worn, f)
 	case opLinger:
 		l.vp.endLinger(f.cur)
 	case opHand:
 		l.handed = f.cur
-	case opPass:
-		l.passed = f.host
-	}
-}
-
-// look: is this still the OS thread we think? That is for the binding alone, so a few
-// threads may run elsewhere before one of them sees it; the base, which sleeps and gives
-// the VP on, looks whenever it lands.
-func (l *lwp) look() {
-	l.lands = landsPerLook
-	if asm.ThreadID() != l.osThread {
-		l.rebind()
+	case opEnd:
+		direct.Ready(f.seat.G)
 	}
 }
 
 // resumed ends an operation that has switched.
 func (c *co) resumed() {
-	l := c.l
-	v := l.vp
-	v.word.leave(l.id)
-	t := c.cur
+	v, t := c.l.vp, c.cur
+	storeRel(&c.inside, c.rest)
 	if !v.sched.hooks.Silent(hooks.Switch) || t.x.Load() != nil {
 		c.goOn()
 	}
@@ -301,7 +327,7 @@ func (c *co) resumed() {
 
 // goOn is what few threads have to do in resumed.
 func (c *co) goOn() {
-	v := c.l.vp
+	v := c.carrier().vp
 	if !v.sched.hooks.Silent(hooks.Switch) {
 		v.fireSwitch()
 	}
@@ -310,39 +336,35 @@ func (c *co) goOn() {
 	}
 }
 
-// runner takes a coroutine from the pool for a fresh thread. If there is none the
-// base is to make one: made here it would have the stack of the thread that leaves
-// outgrow Go's first 2 KiB, for as long as that is parked.
+// runner takes one from the pool for a fresh thread. If there is none the base is to make
+// one: what it makes has its labels, which are none, and no deep stack to grow.
 func (c *co) runner() *co {
-	v := c.l.vp
-	if d := v.pool.take(); d != nil {
+	if d := c.l.vp.pool.take(); d != nil {
 		return d
 	}
 	if !c.base {
+		c.l.vp.cur = c.l.base
 		return c.l.base
-	}
-	for n := min(v.pool.made/8, runnersAhead); n > 0; n-- {
-		v.pool.put(c.newRunner())
 	}
 	return c.newRunner()
 }
 
-// runnersAhead bounds the runners that a VP makes at once beside the one that it needs,
-// one for every eight that it has made, so that the next threads need not switch to the
-// base for theirs. They have not begun yet.
-const runnersAhead = 31
-
-// newRunner makes a coroutine, unlocked, so that its slot is tied to no OS
-// thread. It starts when somebody first switches to it.
+// newRunner makes a runner that is parked. The base of an LWP calls it.
 func (c *co) newRunner() *co {
-	d := &co{}
-	d.s, d.own.guest = &d.own, d
+	d := &co{inside: isIn, id: lostID, l: c.l}
+	born()
 	c.l.vp.pool.made++
-	runtime.UnlockOSThread()
-	d.own.next, _ = iter.Pull(d.life())
-	runtime.LockOSThread()
-	if asm.ThreadID() != c.l.osThread {
-		c.l.rebind()
+	if g := direct.Go(d.live); g != 0 {
+		d.seat.G, d.taken = g, true
+		return d
+	}
+	for n := 1; !d.seat.Parked(); n++ {
+		switch relax(); {
+		case !isDirect:
+			runtime.Gosched()
+		case n%spinsPerYield == 0:
+			osNap()
+		}
 	}
 	return d
 }

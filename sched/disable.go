@@ -129,14 +129,14 @@ func (v *vp) purge() {
 // in user code is asked again by the clock, and loses the VP after a slice.
 func (v *vp) clear() {
 	for v.off.Load() && v.inbox.Load() != v.sifter {
-		old, ok := v.word.borrow()
+		old, ok := v.borrow()
 		if !ok {
 			break
 		}
 		v.sift()
 		v.word.giveBack(old) // a post may have taken us for a holder: look again
 	}
-	if modeOf(v.word.load()) != free {
+	if v.mode() != free {
 		v.sched.clock.attend()
 	}
 }

@@ -12,9 +12,8 @@ import (
 func (s *Scheduler) Dump(w io.Writer) {
 	fmt.Fprintf(w, "%d threads alive, alert %#x, clock dormant %d\n", s.Alive(), s.alert.Load(), s.clock.dormant.Load())
 	for _, v := range s.vps {
-		x := v.word.load()
 		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, idle %v, called %d, kicked %d, away %d, robbed %d, tick %d, seizures %d, stolen %d\n",
-			v.id, [...]string{"free", "user", "held", "lent"}[modeOf(x)], lwpOf(x), v.q.total(), v.inbox.Load() != nil,
+			v.id, stateNames[v.mode()], v.word.holder(), v.q.total(), v.inbox.Load() != nil,
 			v.idle.Load(), v.called.Load(), v.kicked.Load(), v.away.Load(), v.robbed.Load(), v.tick, v.seizures, v.stolen)
 	}
 	var nodes func(n *node)
@@ -28,6 +27,6 @@ func (s *Scheduler) Dump(w io.Writer) {
 	}
 	nodes(s.root)
 	for _, l := range s.lwps.list() {
-		fmt.Fprintf(w, "  LWP %d of VP %d: OS thread %d, order %d, in the Sleeper %v\n", l.id&^firmBit, l.vp.id, l.tid.Load(), l.wake.Load(), l.inSleeper.Load())
+		fmt.Fprintf(w, "  LWP %d of VP %d: OS thread %d, order %d, in the Sleeper %v\n", l.id, l.vp.id, l.tid.Load(), l.wake.Load(), l.inSleeper.Load())
 	}
 }

@@ -14,24 +14,6 @@ import (
 // operation, then all of another party's, then the other half. No chance is involved, so a protocol
 // that has lost one of its second looks fails each time.
 
-// TestBorrowOfWhatHasChanged: between a thief's look at the word and its change of it the word may become anything.
-func TestBorrowOfWhatHasChanged(t *testing.T) {
-	const me, other = 3, 4
-	at := func(id uint32, m mode) uint32 { return id<<2 | uint32(m) }
-	for _, found := range []uint32{0, at(me, user)} {
-		for _, now := range []uint32{at(me, held), at(other, held), at(other, user), at(me, lent), at(0, lent), 0, at(me, user)} {
-			w := word{now}
-			ok := w.borrowAs(found)
-			if want := found == now; ok != want {
-				t.Errorf("borrowed %v: found %#x, then it was %#x", ok, found, now)
-			}
-			if !ok && w.v != now {
-				t.Errorf("found %#x, then it was %#x: not borrowed, and now %#x", found, now, w.v)
-			}
-		}
-	}
-}
-
 // TestPutOfWhatBelongsElsewhere: between the look at where a thread belongs and its arrival there
 // that changes. Who changes it finds it in no node, and leaves it to put.
 func TestPutOfWhatBelongsElsewhere(t *testing.T) {
@@ -91,7 +73,7 @@ func TestLaneOfWhatIsStolen(t *testing.T) {
 	for when := range 4 {
 		s := planted(t, "core:2 pu:1", 0)
 		o, v := s.vps[0], s.vps[1]
-		v.takeFor(2)
+		newHand(v, 2).take()
 		first := ofRank(defaultRank)
 		first.vp = v
 		v.q.push(first)
@@ -105,7 +87,7 @@ func TestLaneOfWhatIsStolen(t *testing.T) {
 			}
 		}
 		change(0)
-		old, ok := o.word.borrow()
+		old, ok := o.borrow()
 		if !ok {
 			t.Fatal("a free VP cannot be borrowed")
 		}
@@ -122,7 +104,7 @@ func TestLaneOfWhatIsStolen(t *testing.T) {
 		}
 		change(2)
 		v.add(x)
-		o.word.giveBack(old)
+		o.giveBack(old)
 		change(3)
 		if got := v.pop(); got != x {
 			t.Errorf("the change at %d: a thread of lower priority goes first", when)
@@ -142,15 +124,18 @@ func TestLanesInFlight(t *testing.T) {
 			all = append(all, x)
 			s.vps[0].q.push(x)
 		}
+		hands := [2]*hand{newHand(s.vps[0], 1), newHand(s.vps[1], 2)}
 		vp := func(id int, r *rand.Rand) {
 			v, o := s.vps[id], s.vps[1-id]
-			v.takeFor(uint32(id + 1))
-			if v.borrow(o); r.IntN(2) == 0 {
+			h := hands[id]
+			h.take()
+			if v.rob(o); r.IntN(2) == 0 {
 				if x := v.pop(); x != nil {
 					v.requeue(x)
+					h.swap()
 				}
 			}
-			v.release()
+			h.letGo(r.IntN(2) == 0)
 		}
 		changer := func(id int, r *rand.Rand) {
 			x := all[r.IntN(len(all)/2)*2+id%2] // its own: a change is made under the thread's lock
@@ -160,7 +145,7 @@ func TestLanesInFlight(t *testing.T) {
 		together(round, 20, vp, vp, changer, changer)
 		seen := map[*thread]bool{}
 		for i, v := range s.vps {
-			v.takeFor(uint32(i + 1))
+			hands[i].take()
 			if v.inbox.Load() != nil {
 				v.collect()
 			}

@@ -33,14 +33,14 @@ func TestKickWhileLent(t *testing.T) {
 	for range 50 {
 		var old uint32
 		awaited(t, "the VP is free", func() (ok bool) {
-			if modeOf(v.word.load()) != free || v.called.Load() != 0 {
+			if v.mode() != free || v.called.Load() != 0 {
 				return false
 			}
-			old, ok = v.word.borrow()
+			old, ok = v.borrow()
 			return ok
 		})
-		if modeOf(old) != free {
-			v.word.giveBack(old)
+		if old != 0 {
+			v.giveBack(old)
 			continue
 		}
 		before := fired.Load()
@@ -48,8 +48,7 @@ func TestKickWhileLent(t *testing.T) {
 		v.call(toClaim, true)
 		awaited(t, "the spare has looked", func() bool { return v.called.Load() == 0 })
 		time.Sleep(200 * time.Microsecond) // and has gone on, likely
-		v.word.giveBack(old)
-		v.nudge(false)
+		v.giveBack(old)
 		awaited(t, "the idle hook fires", func() bool { return fired.Load() > before })
 	}
 }
@@ -79,7 +78,7 @@ func TestKickWhileHeld(t *testing.T) {
 			time.Sleep(50 * time.Microsecond)
 		}
 	}
-	v.word.release()
+	v.word.release(nobody)
 	v.nudge(false)
 }
 
@@ -106,7 +105,7 @@ func TestRousedOnTheWayToTheSleeper(t *testing.T) {
 	h, err := s.Hooks().Register(hooks.Idle, 0, "rouse", func(int) hooks.Verdict {
 		if armed.Load() {
 			before.Store(sleeper.tried.Load())
-			s.lwps.get(lwpOf(v.word.load())).wake.Store(toClaim) // as a post would that is just too late
+			s.lwps.get(v.word.holder()).wake.Store(toClaim) // as a post would that is just too late
 			armed.Store(false)
 		}
 		return hooks.Quiet

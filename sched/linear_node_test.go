@@ -211,8 +211,13 @@ func nodeRound(t *testing.T, round int) {
 		})
 		g.known(x)
 	}
+	var hands [3]*hand
+	for i := range hands {
+		hands[i] = newHand(g.s.vps[i], uint32(i+1))
+	}
 	vp := func(id int, r *rand.Rand) {
-		v := g.s.vps[id-2]
+		h := hands[id-2]
+		v := h.l.vp
 		op := queueOp{name: "next", vp: v.id}
 		over := []int{g.index[v.home], g.index[v.home.up], g.index[g.s.root]}
 		if r.IntN(2) == 0 {
@@ -220,7 +225,7 @@ func nodeRound(t *testing.T, round int) {
 		}
 		insist := op.name == "take" && r.IntN(2) == 0
 		op.may = op.name == "take" && !insist // see excuse
-		v.takeFor(uint32(id))
+		h.take()
 		var x *thread
 		g.do(id, op, func(*queueOp) any {
 			if op.name == "next" {
@@ -236,7 +241,7 @@ func nodeRound(t *testing.T, round int) {
 		if x != nil && r.IntN(2) == 0 {
 			g.do(id, queueOp{name: "put", thread: g.id(x)}, func(*queueOp) any { v.requeue(x); return nil })
 		}
-		v.release()
+		h.letGo(false)
 	}
 	mover := func(id int, r *rand.Rand) {
 		x := g.any(r)

@@ -70,7 +70,7 @@ func lingers(t *testing.T, h Thread) {
 	within(t, "a thread that has nobody to run lingers", func() bool {
 		return atomic.LoadUint32(&h.t.w.lingers) == isLingering
 	})
-	if v := h.t.whereabouts(); modeOf(v.word.load()) != held {
+	if v := h.t.whereabouts(); v.mode() != held {
 		t.Error("it lingers without holding its VP")
 	}
 }
@@ -177,7 +177,7 @@ func TestLinger(t *testing.T) {
 // One that has given up is published once: by its waker if that comes later, and by who
 // runs next if it came before.
 func TestLingerTransitions(t *testing.T) {
-	v := &vp{sched: &Scheduler{}, word: word{1<<2 | uint32(held)}}
+	v := &vp{sched: &Scheduler{}, word: word{1}, cur: &co{inside: isIn}}
 	th := newThread()
 	th.vp = v
 	if th.wakeLingering() {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"text/tabwriter"
 	"time"
 )
@@ -21,11 +22,10 @@ const (
 	StateBlocked                      // it waits for something: see ThreadInfo.In
 	StateAway                         // it goes on without a VP: in Blocking, or after its VP was taken
 	StateSuspended                    // until Resume
-	StateCalling                      // it runs an inline thread that it joins
 	StateBarred                       // it is ready, but the VPs on which it may run are disabled
 )
 
-var threadStateNames = [...]string{"seed", "ready", "running", "blocked", "away", "suspended", "calling", "barred"}
+var threadStateNames = [...]string{"seed", "ready", "running", "blocked", "away", "suspended", "barred"}
 
 // String is the name of the state, such as "blocked".
 func (s ThreadState) String() string {
@@ -119,8 +119,7 @@ func (b *barred) threads() []Thread {
 	}
 }
 
-// onCoroutine adds the thread that runs on the coroutine of e, and those that
-// called it. All it reads is racy, and all of it is memory that stays: so what it
+// onCoroutine adds the thread that runs on the coroutine of e. All it reads is racy, and all of it is memory that stays: so what it
 // finds is a thread, but perhaps one that has ended just now.
 //
 //go:norace
@@ -129,14 +128,11 @@ func (s *Scheduler) onCoroutine(all []ThreadInfo, e *gEntry) []ThreadInfo {
 	if c == nil {
 		return all
 	}
-	t, outer := c.cur, c.outer
+	t := c.cur
 	if t == nil {
 		return all
 	}
 	sawBirth()
-	if c.host != nil {
-		return all // who stands for it tells nothing
-	}
 	i := ThreadInfo{Thread: Thread{t, t.gen}, VP: t.vp.id}
 	if t.vp.sched != s || i.Thread.gen == 0 { // it is just ending
 		return all
@@ -148,12 +144,7 @@ func (s *Scheduler) onCoroutine(all []ThreadInfo, e *gEntry) []ThreadInfo {
 	if c.cur != t || i.Thread.gen != t.gen {
 		return all // it has ended
 	}
-	all = append(all, i)
-	for n := 0; outer != nil && n < 1<<16; n++ { // it may change under our eyes: never for ever
-		all = append(all, ThreadInfo{Thread: Thread{outer, outer.gen}, State: StateCalling, VP: i.VP})
-		outer = outer.link
-	}
-	return all
+	return append(all, i)
 }
 
 // state tells what t does, which runs on c.
@@ -161,7 +152,7 @@ func (s *Scheduler) onCoroutine(all []ThreadInfo, e *gEntry) []ThreadInfo {
 //go:norace
 func (t *thread) state(c *co) (ThreadState, Kind) {
 	if !t.parked() {
-		if l := c.l; lwpOf(l.vp.word.load()) != l.id&^firmBit {
+		if c.l.vp.current() != c {
 			return StateAway, 0
 		}
 		return StateRunning, 0
@@ -170,6 +161,9 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 		return StateSuspended, 0
 	}
 	g := t.group.Load()
+	if t.w.kind == InJoin && atomic.LoadUint32(&c.how) == ordinary {
+		return StateBlocked, InJoin
+	}
 	if t.w.q == nil && t.w.ticket.Load()&1 == 0 && (g == nil || g.ticket.Load()&1 == 0) {
 		return StateReady, 0
 	}
@@ -201,7 +195,7 @@ func (v *vp) seeds(all []Thread) []Thread {
 			room = 2*v.queued() + 16
 		}
 		all = slices.Grow(all, room) // not while the VP is borrowed: its threads would wait
-		old, ok := v.word.borrow()
+		old, ok := v.borrow()
 		if !ok {
 			if relax(); tries%spinsPerYield == 0 {
 				giveWay()
@@ -217,10 +211,7 @@ func (v *vp) seeds(all []Thread) []Thread {
 		} else {
 			room = v.q.total() + 16
 		}
-		v.word.giveBack(old)
-		if modeOf(old) == free {
-			v.nudge(false) // a post may have taken us for a holder
-		}
+		v.giveBack(old)
 		if fits {
 			break
 		}

@@ -9,34 +9,40 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// lwp is a goroutine locked to an OS thread which is bound to its VP's CPU. It
-// holds the VP, or sleeps as a spare, or goes on with one thread alone whose VP
-// was taken or given away.
+// lwp is an OS thread, bound to its VP's CPU, with a goroutine of its own that is locked to
+// it, the base, where it idles and sleeps. It has the VP, or sleeps as a spare, or is alone
+// with one thread that has given the VP away or lost it in a system call. In the portable mode
+// it is a goroutine only.
 type lwp struct {
-	id       uint32 // from 1; while its thread must not be preempted, with firmBit
-	vp       *vp
-	osThread uintptr // identity of its OS thread; a rebind changes it
-	tid      atomic.Int32
+	id   uint32 // from 1
+	pass uint32 // what a co that it carries has as its id
+	vp   *vp
+	m    uintptr // the OS thread, as the runtime knows it
+	tid  atomic.Int32
 
-	base    *co    // where it idles and sleeps
-	from    *co    // what has just left it, and
-	op      op     // what to do for it
-	lands   int32  // switches until it looks where it is, and
-	looks   uint32 // how many of these looks there were
+	base    *co // nil: a pinned thread's
+	from    *co // what has just left it, and
+	op      op  // what to do for it
 	unlock  *Spin
-	passed  *pinned // the base passes the VP on to it
-	handed  *thread // handed back: the base posts it
+	seed    *thread // what the base is to run first
+	joiner  *co     // waits for the fresh thread that is about to begin here
+	passed  *co     // which stays: the base passes the VP on to it
+	handed  *thread // it has lost the VP: the base posts it
+	claimed *co     // preempted: the base queues it; written by who gave the OS thread back
+	to      *vp     // of a co that stays: the VP passed; written before it is roused
 	thief   thief
-	found   bool // it has run a thread since it last woke
-	over    bool // it ends
-	watched bool // it has been in the Sleeper and has not looked since
-	hooked  bool // it is inside the Idle hooks
-	napping bool // it is inside the Sleeper
-
-	lostAt atomic.Int64 // ns: when its VP was taken from its thread, which goes on; else not above 0: see lost
-	told   int64        // the watchdog's: of which lostAt it has told
+	others  elsewhere
+	alone   atomic.Pointer[co] // in Blocking, here, without the VP
+	bound   bool               // a pinned thread's, once it has had a VP
+	found   bool               // it has run a thread since it last woke
+	over    bool               // it ends
+	watched bool               // it has been in the Sleeper and has not looked since
+	hooked  bool               // it is inside the Idle hooks
+	napping bool               // it is inside the Sleeper
+	token   byte               //lint:ignore U1000 for the race detector, see race_on.go
 
 	_         [128]byte
 	wake      atomic.Uint32 // futex: the order it was woken with
@@ -49,39 +55,60 @@ type order = uint32
 
 const (
 	toClaim order = 1 + iota // take the VP if it is free and there is work
-	toSeize                  // take the VP from a thread that has had its slice
+	toSeize                  // take the VP from a thread that is in a system call
 	toStop                   // end
 	toPoll                   // the Sleeper reported something: take the VP if it is free
 )
 
+func passOf(id uint32) uint32 {
+	if fenced {
+		return id | fencedBit
+	}
+	return id
+}
+
 func (l *lwp) main() {
 	s := l.vp.sched
 	defer s.lwps.done.Done()
-	runtime.LockOSThread()
-	if unix.Gettid() == unix.Getpid() { // the process's first thread: not for us
-		s.lwps.done.Add(1)
-		started := make(chan struct{})
-		go func() { close(started); l.main() }() // on another one, for this one is locked
-		<-started
-		runtime.UnlockOSThread()
-		return
+	if isDirect {
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() { // the process's first thread: not for us
+			s.lwps.done.Add(1)
+			started := make(chan struct{})
+			go func() { close(started); l.main() }() // on another one, for this one is locked
+			<-started
+			runtime.UnlockOSThread()
+			return
+		}
 	}
-	l.base = &co{l: l, base: true}
+	direct.Unlabel() // which its runners would inherit
+	l.base = &co{l: l, base: true, inside: isIn, rest: isIn, id: lostID}
+	l.base.seat.G = direct.Current()
+	born()
 	register(l.base)
 	defer func() {
 		unregister(l.base)
-		claimThread(int(l.tid.Load()), false)
-		s.unbind(int(l.tid.Load())) // it ends, being locked; unless it is the first thread, which cannot
+		s.unbind(int(l.tid.Load()))
 		s.lwps.remove(l)
 	}()
-	l.rebind()
+	l.attach()
+	s.bind(l)
 	l.vp.called.Store(0)
-	l.live(l.vp.claim(l), 0) // even without work: it is to go to sleep as a holder, for Kick to find
+	l.live(l.vp.claim(l, l.base), 0) // even without work: it is to go to sleep as a holder, for Kick to find
+}
+
+// attach makes the calling OS thread l's.
+func (l *lwp) attach() {
+	if !isDirect {
+		return
+	}
+	l.m = direct.Machine()
+	l.tid.Store(int32(unix.Gettid()))
+	l.setPolicy(schedOther)
 }
 
 // live serves, if it holds the VP, and sleeps by turns; o is what it was woken with
-// already, 0: nothing. It survives the Goexit that iter.Pull passes on to the base when a
-// runner that ends by Goexit makes it its heir (see co.succeed), and that of a hook.
+// already, 0: nothing. It survives the Goexit of a hook.
 func (l *lwp) live(holding bool, o order) {
 	defer func() {
 		if l.over {
@@ -92,18 +119,12 @@ func (l *lwp) live(holding bool, o order) {
 			go func() { panic(e) }()
 			select {}
 		}
-		switch {
-		case l.hooked:
-			l.hooked = false
-			l.live(true, 0)
-		case l.napping:
+		if l.napping {
 			l.live(false, l.await(l.woke(true)))
-		default:
-			runtime.LockOSThread()
-			l.base.land()
-			l.look()
-			l.live(true, 0)
+			return
 		}
+		l.hooked = false
+		l.live(true, 0)
 	}()
 	for {
 		if holding {
@@ -126,12 +147,7 @@ func (l *lwp) live(holding bool, o order) {
 // obtain gets the VP, if it is to be had.
 func (l *lwp) obtain(o order) bool {
 	v := l.vp
-	var loser *lwp
-	found, won := v.word.load(), false
-	if o == toSeize && seizable(found) {
-		loser = v.sched.lwps.get(lwpOf(found)) // before: later its id may be another one's
-		won = v.word.seize(found, l.id)
-	}
+	won := o == toSeize && v.seize(l)
 	if o != toPoll {
 		v.called.Store(0) // after seize: never two at once; before the look: a later call finds us looking, or wakes the next
 	}
@@ -139,13 +155,6 @@ func (l *lwp) obtain(o order) bool {
 		l.watched = false
 		count(&v.seizures, 1)
 		v.mark(TraceSeize)
-		v.robbed.Add(1)
-		if loser != nil {
-			loser.lost(nanotime())
-			if v.sched.lwps.get(lwpOf(found)) == loser { // else its OS thread is no more, and the number may be used again
-				v.sched.setPolicy(int(loser.tid.Load()), schedOther, sliceLone) // not by its VP, which a pinned thread may be changing
-			}
-		}
 		return true
 	}
 	// Who leaves the Sleeper must look, whatever woke it: meanwhile another VP may
@@ -157,41 +166,49 @@ func (l *lwp) obtain(o order) bool {
 		return false
 	}
 	kicked := v.kicked.Swap(0) != 0 || look
-	if (kicked || v.hasWork()) && v.claim(l) {
+	if (kicked || v.hasWork()) && v.claim(l, l.base) {
 		return true
 	}
-	if kicked { // and somebody else has v, a thief for a moment perhaps: when v is released, sleep or giveBack must see it
+	if kicked { // and somebody else has v, a taker for a moment perhaps: when v is released, sleep or giveBack must see it
 		v.kicked.Store(1)
 	}
 	return false
 }
 
-// lost and regained say that the VP was taken from the thread of l, and that the thread
-// has come back to the scheduler since. The one that takes the VP says so when it has it,
-// and the thread may be faster: then lostAt is below 0 until the other one follows.
-//
-//	0 ── lost ───► ns ── regained ──► 0
-//	0 ── regained ──► -1 ── lost ───► 0
-func (l *lwp) lost(ns int64) {
-	for {
-		at := l.lostAt.Load()
-		next := ns
-		if at < 0 {
-			next = at + 1
-		}
-		if l.lostAt.CompareAndSwap(at, next) {
-			return
-		}
-	}
-}
-
-func (l *lwp) regained() {
-	for {
-		at := l.lostAt.Load()
-		if l.lostAt.CompareAndSwap(at, min(at, 1)-1) {
-			return
+// resume goes on with t. False: l is not to go on serving as it was.
+func (l *lwp) resume(t *thread) bool {
+	v := l.vp
+	if d := t.co; d != nil {
+		switch atomic.LoadUint32(&d.how) {
+		case parking:
+			if !d.seat.Parked() {
+				v.requeue(t) // its goroutine has yet to park
+				if relax(); !isDirect {
+					runtime.Gosched()
+				}
+				return true
+			}
+			atomic.StoreUint32(&d.how, ordinary)
+		case stopped:
+			atomic.StoreUint32(&d.how, ordinary)
+		case staying:
+			if t.woken != 0 || v.trace.Load() != nil {
+				v.noted(t, l)
+			}
+			l.passed = d
+			return false
 		}
 	}
+	l.base.switchTo(t, opNone)
+	if c := l.claimed; c != nil {
+		l.claimed = nil
+		c.isInside() // what it has done as an operation precedes what is done here
+		if c.joiner != nil {
+			c.settleJoiner()
+		}
+		v.requeue(c.cur)
+	}
+	return l.handed == nil && v.word.holder() == l.id
 }
 
 // serve runs ready threads until l has lost its VP or has been idle for long
@@ -204,15 +221,15 @@ func (l *lwp) serve() {
 		return
 	}
 	var since, last int64 // cycles: idle from then on; the last look
-	for n := 1; l.base.seed != nil || !v.off.Load(); n++ {
-		t := l.base.seed // nobody else had a runner for it
-		if l.base.seed = nil; t == nil {
+	for n := 1; l.seed != nil || !v.off.Load(); n++ {
+		t := l.seed // nobody else could resume it
+		if l.seed = nil; t == nil {
 			t = v.pop()
 		}
 		if t != nil {
 			since, n = 0, 0
 			l.found = true
-			if l.base.switchTo(t, opNone); l.handed != nil || l.passed != nil {
+			if !l.resume(t) {
 				return
 			}
 			continue
@@ -246,14 +263,10 @@ func (l *lwp) serve() {
 			count(&v.n.spin, uint64(max(now-last, 0)))
 		}
 		last = now
-		if v.trims() {
-			tick := v.tick
-			if l.trim(); l.handed != nil || l.passed != nil {
-				return
-			}
-			if v.tick != tick {
-				since, n = 0, 0
-			}
+		if v.pool.due.Load() != 0 {
+			v.pool.trim(s.cfg.SpareRunners)
+		}
+		if v.takeBackElsewhere(now, &l.others) {
 			continue
 		}
 		if verdict != hooks.Busy && now-since > s.patience(verdict) {
@@ -287,24 +300,24 @@ func (v *vp) fireIdle() hooks.Verdict {
 func (l *lwp) sleep() order {
 	v := l.vp
 	s := v.sched
+	holds := v.word.holder() == l.id
 	if s.stopping.Load() && l.handed == nil && l.passed == nil {
-		if v.word.holds(l.id) {
-			v.release()
+		if holds {
+			v.release(l)
 		}
 		return toStop
 	}
 	var sleeper Sleeper
-	if p := s.sleeper.Load(); p != nil && l.passed == nil && v.word.holds(l.id) && !v.off.Load() {
+	if p := s.sleeper.Load(); p != nil && l.passed == nil && holds && !v.off.Load() {
 		sleeper = *p
 	}
 	l.inSleeper.Store(sleeper != nil)
-	displaced := l.handed != nil
 	v.pushSpare(l)
 	switch t := l.handed; {
 	case l.passed != nil:
 		p := l.passed
 		l.passed = nil
-		p.pass(v)
+		l.passTo(p)
 	case t != nil:
 		l.handed = nil
 		if t.mayRun(v) {
@@ -312,7 +325,7 @@ func (l *lwp) sleep() order {
 		} else {
 			v.expel(t)
 		}
-	case v.word.holds(l.id):
+	case holds:
 		if !l.found {
 			s.helpGap.Store(min(2*s.helpGap.Load(), s.helpMax))
 		}
@@ -320,17 +333,13 @@ func (l *lwp) sleep() order {
 		count(&v.n.parks, 1)
 		v.mark(TracePark)
 		v.n.sleeping.begin(asm.Cycles())
-		v.release()
+		v.release(l)
 	default:
 		v.nudge(false)
 	}
-	switch {
-	case sleeper != nil: // what ends that comes from outside: it preempts whoever computes, as it does for any blocking read
-	case v.robbed.Load() == 0:
-		l.setPolicy(schedBatch, sliceVP)
+	if sleeper == nil { // what ends that comes from outside: it preempts the thread that computes, as it does for any blocking read
+		l.setPolicy(schedBatch)
 		l.batch.Store(true)
-	case displaced: // whoever wakes l will want it to preempt those that are displaced now
-		l.setSlice(sliceVP)
 	}
 	if sleeper != nil && l.wake.Load() == 0 {
 		s.watching.Add(1)
@@ -381,47 +390,21 @@ func (l *lwp) rouse(o order) {
 	futexWake(&l.wake)
 }
 
-// rebind: the goroutine has come to another OS thread (or to its first one).
-// Bind this one to the CPU and give the former its freedom back. An OS thread
-// that the Go runtime cloned in between may have inherited the narrow mask: the
-// timer thread will look.
-func (l *lwp) rebind() {
-	if l.id == 0 {
-		return // no LWP any more: see retire
-	}
-	s := l.vp.sched
-	old := l.tid.Swap(int32(unix.Gettid()))
-	l.osThread = asm.ThreadID()
-	claimThread(int(l.tid.Load()), true)
-	s.bind(l)
-	l.setPolicy(schedOther, sliceVP)
-	if old != 0 {
-		claimThread(int(old), false)
-		s.unbind(int(old))
-		s.rebinds.Add(1)
-		s.audit.Store(true)
-	}
-}
-
-// Kernel slices, in ns: a VP is to run soon after it wakes, a thread that has
-// lost its VP gets the rest in long pieces. EEVDF heeds them from Linux 6.12 on;
-// older kernels ignore them.
-const (
-	sliceVP   = 100_000
-	sliceLone = 100_000_000
-)
-
-func (l *lwp) setSlice(ns uint64) { l.setPolicy(schedOther, ns) }
+// sliceVP is the kernel slice of LWPs, in ns: one is to run soon after it wakes. EEVDF heeds it
+// from Linux 6.12 on; older kernels ignore it.
+const sliceVP = 100_000
 
 // setPolicy sets how the kernel schedules l. No privilege is needed.
-func (l *lwp) setPolicy(policy uint32, slice uint64) {
-	l.vp.sched.setPolicy(int(l.tid.Load()), policy, slice)
+func (l *lwp) setPolicy(policy uint32) {
+	if isDirect {
+		l.vp.sched.setPolicy(int(l.tid.Load()), policy, sliceVP)
+	}
 }
 
 // unbatch: l may preempt others again. By l itself, or by who wakes it.
 func (l *lwp) unbatch() {
 	if l.batch.Load() && l.batch.Swap(false) {
-		l.setPolicy(schedOther, sliceVP)
+		l.setPolicy(schedOther)
 	}
 }
 

@@ -87,6 +87,7 @@ func (s *Scheduler) newLWP(v *vp) {
 		return
 	}
 	l := &lwp{id: r.newID(), vp: v}
+	l.pass = passOf(l.id)
 	r.slots()[l.id-1].Store(l)
 	v.lwps++
 	r.peak.Store(max(r.peak.Load(), r.n.Add(1)))
@@ -120,7 +121,7 @@ func (r *lwps) newID() uint32 {
 // remove takes l, which is about to end, out; it does not touch a word any more.
 func (r *lwps) remove(l *lwp) {
 	r.mu.Lock()
-	id := l.id &^ firmBit
+	id := l.id
 	r.slots()[id-1].Store(nil)
 	r.free = append(r.free, id)
 	l.vp.lwps--

@@ -152,7 +152,7 @@ func (n *node) over(v *vp) bool {
 
 // invite wakes v for t if it sleeps and nobody has called it yet.
 func (v *vp) invite(t *thread) bool {
-	if !v.idle.Load() || v.called.Load() != 0 || modeOf(v.word.load()) != free || !t.mayRun(v) {
+	if !v.idle.Load() || v.called.Load() != 0 || v.mode() != free || !t.mayRun(v) {
 		return false
 	}
 	v.call(toClaim, true)
@@ -199,7 +199,7 @@ func (n *node) sift() {
 			case at == nil || at.reaching(t) != n:
 				t.x.Load().waits.Store(nil)
 				strays = append(strays, t)
-			case t.lane.load().rank() == r:
+			case t.rank() == r:
 				o.push(t)
 			default:
 				n.q.add(t)

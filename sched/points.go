@@ -28,10 +28,12 @@ func EnterLibrary() *Co {
 	if c.base {
 		return nil
 	}
-	if v := c.l.vp; !v.sched.hooks.Empty(hooks.Library) {
+	if v := c.carrier().vp; !v.sched.hooks.Empty(hooks.Library) {
 		v.fire(hooks.Library)
 	}
-	if l := c.l; !l.vp.word.tryEnter(l.id) {
+	storeRel(&c.inside, c.rest|isIn)
+	c.acquire()
+	if c.l.vp.word.load() != c.id {
 		return c.comeBack()
 	}
 	return c
@@ -42,6 +44,6 @@ func EnterLibrary() *Co {
 // holds no lock that a hook may want.
 func Library() {
 	if c := lookup(); c != nil && !c.base {
-		c.l.vp.fire(hooks.Library)
+		c.carrier().vp.fire(hooks.Library)
 	}
 }

@@ -2,6 +2,8 @@ package sched
 
 import (
 	"context"
+	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,13 +32,13 @@ func yielders(s *Scheduler, n int) {
 func (v *vp) period() {
 	v.trimRunners()
 	for over := false; !over; time.Sleep(50 * time.Microsecond) {
-		old, ok := v.word.borrow()
-		if !ok {
+		if v.pool.due.Load() != 0 {
 			continue
 		}
-		over = !v.trims()
-		v.word.giveBack(old)
-		v.nudge(false)
+		old, ok := v.borrow() // the base is not in the middle of it
+		if over = ok; ok {
+			v.giveBack(old)
+		}
 	}
 }
 
@@ -54,7 +56,7 @@ func TestSteadyLoadKeepsItsRunners(t *testing.T) {
 		yielders(s, crowd)
 		v.period()
 	}
-	if st := s.Stats().Total; st.LetGo > runnersAhead || st.Runners < crowd { // some are made ahead, and never needed
+	if st := s.Stats().Total; st.LetGo > 0 || st.Runners < crowd {
 		t.Errorf("%d runners of a steady load have been let go, %d are left", st.LetGo, st.Runners)
 	}
 	for n := s.Stats().Total.Runners; n > smallSurplus; { // and now without the load
@@ -91,40 +93,68 @@ func BenchmarkRunnersEnd(b *testing.B) {
 	}
 }
 
-// TestAssess: the low-water mark and what follows from it.
-func TestAssess(t *testing.T) {
-	cs := make([]co, 2000)
-	var p pool
-	var w trimming
-	for i := range cs {
-		p.put(&cs[i])
+// TestTrim: the low-water mark, what follows from it, and who ends: those that came first.
+func TestTrim(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	setUp.Do(chooseMode)
+	v := &vp{sched: &Scheduler{}}
+	v.ghost.vp = v
+	base := &co{l: &lwp{vp: v}, base: true}
+	p := &v.pool
+	few := runtime.NumGoroutine()
+	var all []*co
+	for range 2000 {
+		all = append(all, base.newRunner())
+		p.put(all[len(all)-1])
 	}
-	if w.assess(&p, 100); w.quota != 0 || p.least != 2000 {
-		t.Errorf("before the first period quota is %d, least %d", w.quota, p.least)
+	hold := func(n int) { // that many are in use at once
+		var out []*co
+		for range n {
+			out = append(out, p.take())
+		}
+		slices.Reverse(out)
+		for _, c := range out {
+			p.put(c)
+		}
 	}
-	for range 300 {
-		p.take()
+	for i, step := range []struct {
+		used      int // at once, since the step before
+		spare     int
+		ends      int
+		low, left int
+	}{
+		{0, 100, 0, 0, 2000}, // the first period begins: nothing is known
+		{300, 100, 800, 1700, 1200},
+		{1000, 100, 100, 200, 1100},
+		{1050, 100, 0, 50, 1100}, // fewer are unused than are to be kept
+		{700, 0, 256, 400, 844},  // a small surplus ends, but no more than that at once
+		{0, 800, 44, 844, 800},   // all of it
+		{0, 800, 0, 800, 800},    // just what is to be kept
+		{800, 0, 0, 0, 800},      // all were needed
+		{0, 0, 400, 800, 400},    // half
+		{0, 0, 256, 400, 144},    // more than half
+		{0, 0, 144, 144, 0},      // the rest
+		{0, 0, 0, 0, 0},          // nothing is there
+	} {
+		hold(step.used)
+		p.due.Store(1)
+		low := p.least
+		before := p.ended
+		p.trim(step.spare)
+		if n := int(p.ended - before); low != step.low || n != step.ends || len(p.idle) != step.left || p.least != step.left || p.made != step.left {
+			t.Fatalf("step %d: low-water mark %d, %d ended, %d left, the new mark is %d, %d made; want %+v", i, low, n, len(p.idle), p.least, p.made, step)
+		}
+		if p.due.Load() != 0 {
+			t.Errorf("step %d: it is due still", i)
+		}
+		if quit := slices.IndexFunc(all, func(c *co) bool { return !c.quit }); quit != step.ends && step.left > 0 || !slices.Equal(all[step.ends:], p.idle) {
+			t.Errorf("step %d: others end than those that came first", i)
+		}
+		all = all[step.ends:]
+		if cap(p.idle) > 4*max(len(p.idle), 1024) {
+			t.Errorf("step %d: the list of %d has room for %d", i, len(p.idle), cap(p.idle))
+		}
 	}
-	for i := range 300 {
-		p.put(&cs[i])
-	}
-	if w.assess(&p, 100); w.quota != 800 || p.least != 2000 {
-		t.Errorf("of 1700 unused, 100 spare: quota %d, least %d", w.quota, p.least)
-	}
-	for range 1800 {
-		p.take()
-	}
-	if w.assess(&p, 100); w.quota != 100 {
-		t.Errorf("of 200 unused, 100 spare: quota %d", w.quota)
-	}
-	x := p.idle[7]
-	if p.takeAt(7) != x || int(p.idle[7].own.at) != 7 || len(p.idle) != 199 || p.least != 199 {
-		t.Error("taken from the middle")
-	}
-	if last := p.idle[198]; p.takeAt(198) != last {
-		t.Error("taken from the end")
-	}
-	if _, ok := p.find(x, 7); ok {
-		t.Error("found what is not there")
-	}
+	awaited(t, "those that end have ended", func() bool { return runtime.NumGoroutine() <= few })
 }

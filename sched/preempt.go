@@ -1,19 +1,8 @@
 package sched
 
-// A thread that is not to be preempted marks the word of its VP: the number of its
-// LWP has firmBit set as long as the thread runs. Whoever seizes refuses such a
-// word, and the compare-and-swap of one that saw it without the mark fails.
-//
-//	user(L) ───── DisablePreemption, entering and leaving ──► user(L, firm)
-//	user(L, firm) EnablePreemption ─────────────────────────► user(L)
-//	user(L, firm) tryEnter ──► held(L, firm) ── depart: L goes on with another
-//	              thread ──► held(L) ... back to the thread ─► user(L, firm)
-//
-// Thieves may borrow the VP as ever: they take threads that are ready, not the
-// one that runs.
-
-// firmBit in an LWP's number; the number itself is below.
-const firmBit = 1 << 29
+// A thread that is not to be preempted has isFirm in co.inside while it runs user code (co.rest):
+// so all that takes a VP from a thread finds it as one that is inside the scheduler. Thieves
+// may borrow the VP as ever: they take threads that are ready, not the one that runs.
 
 // firm says how often preemption is disabled on a thread; its own alone.
 type firm struct{ depth int }
@@ -34,7 +23,7 @@ func DisablePreemption() error {
 	}
 	if x.firm.depth++; x.firm.depth == 1 {
 		c := Enter()
-		c.l.id |= firmBit
+		c.rest = isFirm
 		c.Leave()
 	}
 	return nil
@@ -54,15 +43,15 @@ func EnablePreemption() error {
 	case x.firm.depth == 1:
 		x.firm.depth = 0
 		c := Enter()
-		c.l.id &^= firmBit
+		c.rest = 0
 		c.Leave()
 	}
 	return nil
 }
 
-// stiffen marks the word again for a thread that comes back to its code.
+// stiffen is for a thread that begins with preemption disabled.
 func (c *co) stiffen() {
 	c.enter()
-	c.l.id |= firmBit
+	c.rest = isFirm
 	c.Leave()
 }

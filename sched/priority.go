@@ -44,17 +44,44 @@ func (p Priority) check() error {
 	return nil
 }
 
-// rank is a priority as the queues count: 0 is the highest.
+// rank is a priority as the queues count: 0 is the highest. Threads of Default priority that
+// were preempted (hogs) have a rank of their own below Default, so that a thread that is woken
+// does not wait for all of them; one of them has its turn once in a slice even so (vp.choose).
 type rank uint32
 
 const (
-	ranks       = 5
+	ranks       = 6
 	defaultRank = rank(RealTime - DefaultPriority)
+	hogRank     = defaultRank + 1
 )
 
-func (p Priority) rank() rank     { return rank(RealTime - p) }
-func (r rank) priority() Priority { return RealTime - Priority(r) }
-func (r rank) bit() uint32        { return 1 << r }
+func (p Priority) rank() rank {
+	r := rank(RealTime - p)
+	if r > defaultRank {
+		r++
+	}
+	return r
+}
+
+func (r rank) priority() Priority {
+	if r > defaultRank {
+		r--
+	}
+	return RealTime - Priority(r)
+}
+
+func (r rank) bit() uint32 { return 1 << r }
+
+// rank is where t is queued.
+//
+//go:norace
+func (t *thread) rank() rank {
+	r := t.lane.load().rank()
+	if c := t.co; r == defaultRank && c != nil && c.hog {
+		return hogRank
+	}
+	return r
+}
 
 // lane says in which queue a thread belongs when it is ready: its priority in the
 // lower bits, as the difference from Default, and whether that is the queue of a

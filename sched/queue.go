@@ -62,7 +62,7 @@ func (q *queue) total() int {
 
 // add queues t by its lane's priority, as the youngest.
 func (q *queue) add(t *thread) {
-	r := t.lane.load().rank()
+	r := t.rank()
 	q.of(r).push(t)
 	q.mark(r)
 }
@@ -73,7 +73,7 @@ func (q *queue) addYielder(t *thread) {
 		q.add(t)
 		return
 	}
-	r := t.lane.load().rank()
+	r := t.rank()
 	q.of(r).pushOld(t)
 	q.mark(r)
 }
@@ -111,7 +111,7 @@ func (q *queue) take(r rank, n uint32) *thread {
 
 // putFirst puts t, which was taken, back before all others of its priority.
 func (q *queue) putFirst(t *thread) {
-	r := t.lane.load().rank()
+	r := t.rank()
 	if q.odd&lifoBit != 0 {
 		q.of(r).push(t)
 	} else {
@@ -123,7 +123,7 @@ func (q *queue) putFirst(t *thread) {
 // withdraw takes t out if it is among the last or the first look threads of its
 // priority.
 func (q *queue) withdraw(t *thread, look int) bool {
-	r := t.lane.load().rank()
+	r := t.rank()
 	if r != defaultRank && q.rest == nil || !q.of(r).withdraw(t, look) {
 		return false
 	}

@@ -7,12 +7,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ofRank makes a thread of that priority.
+// ofRank makes a thread of that priority, or one of Default priority that was preempted.
 func ofRank(r rank) *thread {
 	t := newThread()
-	t.lane.store(t.lane.load().with(r))
+	if r == hogRank {
+		t.co = &co{cur: t, hog: true}
+	} else {
+		t.lane.store(t.lane.load().with(r))
+	}
 	return t
 }
+
+// laneOf is the rank that a thread has in its lane.
+func laneOf(r rank) rank { return r.priority().rank() }
+
+// unhurried is a scheduler in which preempted threads have no turns by time.
+func unhurried() *Scheduler { return &Scheduler{slice: 1 << 62} }
 
 var drawRank = rapid.Custom(func(t *rapid.T) rank { return rank(rapid.IntRange(0, ranks-1).Draw(t, "rank")) })
 
@@ -22,7 +32,7 @@ func TestQueue(t *testing.T) {
 	defer func(n int) { minRing = n }(minRing)
 	minRing = 2
 	rapid.Check(t, func(t *rapid.T) {
-		v := vp{sched: &Scheduler{}}
+		v := vp{sched: unhurried()}
 		lifo := rapid.Bool().Draw(t, "LIFO")
 		if lifo {
 			v.q.odd = lifoBit
@@ -52,9 +62,13 @@ func TestQueue(t *testing.T) {
 				}
 			},
 			"pop": func(t *rapid.T) {
-				low := drawRank.Draw(t, "low")
+				low := laneOf(drawRank.Draw(t, "low"))
 				x := v.choose(low)
-				for r := range low + 1 {
+				most := low
+				if low == defaultRank {
+					most = hogRank // those that were preempted are of Default priority
+				}
+				for r := range most + 1 {
 					m := model[r]
 					if len(m) == 0 {
 						continue
@@ -68,7 +82,7 @@ func TestQueue(t *testing.T) {
 						}
 					}
 					if x != m[i] {
-						t.Fatalf("not the next one of %v", r.priority())
+						t.Fatalf("not the next one of rank %d", r)
 					}
 					if v.running != r {
 						t.Fatal("the priority of the running thread is not known")
@@ -77,7 +91,7 @@ func TestQueue(t *testing.T) {
 					return
 				}
 				if x != nil {
-					t.Fatalf("got one of %v, lowest was %v", x.lane.rank().priority(), low.priority())
+					t.Fatalf("got one of rank %d, lowest was %d", x.rank(), low)
 				}
 			},
 			"change": func(t *rapid.T) {
@@ -86,7 +100,7 @@ func TestQueue(t *testing.T) {
 					t.Skip()
 				}
 				k := rapid.IntRange(0, n-1).Draw(t, "which")
-				to := drawRank.Draw(t, "to")
+				to := laneOf(drawRank.Draw(t, "to"))
 				for r := range model {
 					if k >= len(model[r]) {
 						k -= len(model[r])
@@ -95,6 +109,9 @@ func TestQueue(t *testing.T) {
 					x := model[r][k]
 					x.lane.store(x.lane.load().with(to))
 					v.sift()
+					if to == defaultRank && x.co != nil {
+						to = hogRank
+					}
 					if rank(r) != to {
 						model[r] = slices.Delete(model[r], k, k+1)
 						model[to] = append(model[to], x)
@@ -108,7 +125,7 @@ func TestQueue(t *testing.T) {
 				}
 				for r, m := range model {
 					if there := v.q.present()>>r&1 != 0; there != (len(m) > 0) {
-						t.Fatalf("%v: present %v, %d threads", rank(r).priority(), there, len(m))
+						t.Fatalf("rank %d: present %v, %d threads", r, there, len(m))
 					}
 				}
 			},
@@ -127,7 +144,7 @@ func TestShare(t *testing.T) {
 		specs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) spec {
 			return spec{rapid.Bool().Draw(t, "bound"), drawRank.Draw(t, "rank")}
 		}), 0, 20).Draw(t, "threads")
-		v, o := vp{sched: &Scheduler{}, id: 0}, vp{sched: &Scheduler{}, id: 1}
+		v, o := vp{sched: unhurried(), id: 0}, vp{sched: unhurried(), id: 1}
 		onO := OneVP(1)
 		var all []*thread
 		for _, s := range specs {
@@ -139,9 +156,15 @@ func TestShare(t *testing.T) {
 			all = append(all, x)
 			o.q.add(x)
 		}
-		slices.SortStableFunc(all, func(a, b *thread) int { return int(a.lane.rank()) - int(b.lane.rank()) })
+		slices.SortStableFunc(all, func(a, b *thread) int { return int(a.rank()) - int(b.rank()) })
 		n := v.share(&o)
 		want, got := (len(all)+1)/2, 0
+		if reckless {
+			if may := slices.ContainsFunc(all, func(x *thread) bool { return x.set.Load() == nil }); may && n == 0 {
+				t.Fatal("moved none")
+			}
+			want = n // as chance has it
+		}
 		for _, x := range all {
 			if x.set.Load() == nil && got < want {
 				got++

@@ -20,6 +20,7 @@ type rare struct {
 	stopped  WaitQueue // it, suspended; under mu
 	w        Waiter    // for stopped
 	firm     firm
+	pinned   bool // it has an OS thread of its own: see pinned.go
 
 	hit          bool // a cancel has ended its wait; written under mu
 	uncancelable bool // its own, changed under mu
@@ -41,8 +42,7 @@ func (t *thread) attribute(a Attr) {
 	x := &rare{id: t.gen, name: a.Name, catch: a.Catch}
 	x.detached.Store(a.Detached)
 	if a.Pinned {
-		p := &pinned{body: t.body}
-		t.body, t.w.inline = p, false
+		x.pinned = true
 	}
 	if a.NonPreemptible {
 		x.firm.depth = 1

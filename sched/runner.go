@@ -7,143 +7,239 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// life returns what runner c does, for iter.Pull. When it returns, the runtime resumes
-// whoever is parked in the slot that was made with c.
+// A runner is a goroutine that runs threads: fresh ones right on its own stack, one after the
+// other, without any switch; to a parked one, or with nothing to run, it switches, and goes to
+// the pool. A thread that blocks keeps the runner it is on.
+//
+//	made ──── by a base: parked ─────────────────────────────────────────────► idle, or has a seed
+//	idle ──── a seed comes: switched to ─────────────────────────────────────► runs threads
+//	runs ──── its thread has lost the VP while it waited in Go, and ends ────► ends, as a goroutine
+//	runs ──── Goexit; or the thread leaves profiler labels behind ───────────► ends: opEnd
+//	idle ──── surplus, or the scheduler stops: readied with quit ────────────► ends
 //
 // The collector unwinds each frame of each parked thread, which for many threads is the
-// greater part of their cost: so there are two of ours below a thread's body, this
-// function's and run's.
-func (c *co) life() func(yield func(struct{}) bool) {
-	return func(yield func(struct{}) bool) {
-		if c.quit { // it has not been needed
-			return
-		}
-		c.own.yield = yield
-		c.begin()
-		defer c.relive()
-		for !c.run() {
-		}
-		runtime.UnlockOSThread()
+// greater part of their cost: so there are two of ours below a thread's body, live's and run's.
+
+// live is the life of a runner.
+func (c *co) live() {
+	if !c.wasTaken() {
+		direct.Park(&c.seat)
+	}
+	c.acquire()
+	if c.quit {
+		return // it has not been needed
+	}
+	c.begin()
+	defer c.exiting()
+	for !c.quit {
+		c.run()
 	}
 }
 
-// begin makes the calling goroutine, which has just been switched to for the first
-// time, known as runner c.
+// wasTaken: its maker has written that, or parks nobody before it has begun.
+//
+//go:norace
+func (c *co) wasTaken() bool { return c.taken }
+
+// begin makes the calling goroutine known as c.
 func (c *co) begin() {
 	register(c)
 	if c.l.vp.sched.cfg.Watchdog > 0 {
-		c.noting().goroutine = number()
+		c.noting().goroutine = asm.GoID()
 	}
-	runtime.LockOSThread()
-	c.land()
+	if l := c.l; l.op != opNone && atomic.LoadUint32(&c.id) != lostID {
+		l.finish()
+	}
 }
 
-// live is the rest of a life, further up the stack, after a Goexit.
-func (c *co) live() {
-	defer c.relive()
-	for !c.run() {
-	}
-	runtime.UnlockOSThread()
-}
-
-// relive is deferred by a life. It is for a Goexit that run has not seen as such: one
-// whose deferred calls panicked in their turn. Recovering that panic does not stop the
-// Goexit, which unwinds run's caller next.
-func (c *co) relive() {
+// exiting is deferred by live, for a Goexit: one that run has not seen as such, since a
+// deferred call of the thread panicked meanwhile. Recovering that does not stop the Goexit.
+func (c *co) exiting() {
 	if !c.quit {
-		c.depth++
-		c.live()
+		c.windUp()
 	}
 }
 
-// unwound is deferred by run. A thread that panics or calls Goexit unwinds this
-// goroutine, and nothing can stop a Goexit; but this call runs first, and goes on with
-// the runner's work from there, for as long as the runner lives.
+// unwound is deferred by run. A thread that panics is finished by run; one that calls Goexit,
+// which nothing can stop, right here.
 func (c *co) unwound() {
-	if c.quit { // run has returned, or c's heir has been passed a Goexit
+	if c.quit {
 		return
 	}
 	if x := recover(); x != nil {
 		c.died(x, debug.Stack()) // the frames of the panic are still there
-		return                   // and run returns false
+		return
 	}
-	c.exited()
-	c.live()
+	c.windUp()
 }
 
-// run runs threads until one of them panics, or c is to end: then quit is set, and it
-// returns true. Fresh threads run right here, with no switch; for a parked one, or none,
-// c goes back to the pool.
-func (c *co) run() (over bool) {
-	defer c.unwound()
-	if t := c.cur; t != nil { // it has panicked or exited, and so may what it wanted to be called
+// windUp ends the thread of a runner whose stack is being unwound for good, and then the
+// runner: it leaves its LWP, and returns as a goroutine.
+func (c *co) windUp() {
+	defer func() {
+		if c.quit {
+			return
+		}
+		if x := recover(); x != nil {
+			c.died(x, debug.Stack())
+		}
+		c.windUp() // with the calls that are left
+	}()
+	if t := c.cur; t != nil {
 		if x := t.x.Load(); x != nil {
 			c.conclude(x)
 		}
-		c.end(t)
+		if c.end(t); c.quit {
+			return
+		}
+	}
+	c.leave()
+}
+
+// leave ends the runner, which holds its VP: it goes on as a goroutine, with quit set.
+func (c *co) leave() {
+	v := c.l.vp
+	v.pool.made--
+	unregister(c)
+	c.quit = true
+	t := c.next()
+	if t == nil {
+		t = v.pop()
+	}
+	c.switchAway(t)
+}
+
+// next is the one that waits for the thread that has just ended on c, and for nothing else.
+func (c *co) next() (t *thread) {
+	j := c.joiner
+	if j == nil {
+		return nil
+	}
+	c.joiner = nil
+	v := c.l.vp
+	t = j.cur
+	if t.vp = v; !t.mayRun(v) {
+		v.expel(t)
+		return nil
+	}
+	return t
+}
+
+// run runs threads until one of them panics, or c is to end: then quit is set.
+func (c *co) run() {
+	defer c.unwound()
+	if t := c.cur; t != nil { // it has panicked, and so may what it wanted to be called
+		if x := t.x.Load(); x != nil {
+			c.conclude(x)
+		}
+		if c.end(t); c.quit {
+			return
+		}
 	}
 	for {
-		v := c.l.vp
+		l := c.l
+		v := l.vp
 		t := c.seed
 		if c.seed = nil; t == nil {
-			t = v.pop()
-		}
-		if t == nil || t.co != nil || c.depth > maxDepth {
-			switch {
-			case c.depth > maxDepth:
-				if c.succeed(t) {
-					return true
-				}
-				v.wornAt = asm.Cycles() + asm.ToCycles(wornPause)
-				c.switchTo(t, opWorn)
-			case len(v.worn) > 0:
-				c.rest(t)
-			default: // c.switchTo(t, opPool)
-				s := c.depart(t, opPool)
-				letGo()
-				if s.inNext {
-					s.next()
-				} else {
-					s.yield(struct{}{})
-				}
-				runtime.LockOSThread()
-				c.land()
+			if t = c.next(); t == nil {
+				t = v.pop()
 			}
-			if c.quit {
-				return true
+		}
+		if t == nil || t.co != nil {
+			if c.switchTo(t, opPool); c.quit {
+				return
 			}
 			continue
 		}
 		storeRel64(&v.tick, v.tick+1)
-		t.co, c.cur = c, t
-		if r := v.trace.Load(); r != nil {
-			r.mark(TraceRun, t, uint64(c.l.id), 0)
+		if l.joiner != nil {
+			c.joiner, l.joiner = l.joiner, nil
 		}
-		v.word.leave(c.l.id)
+		t.co, c.cur, c.began = c, t, uint32(v.tick)
+		if r := v.trace.Load(); r != nil {
+			r.mark(TraceRun, t, uint64(l.id), 0)
+		}
+		x := t.x.Load()
+		if x != nil && x.pinned && c.pin(t, x) {
+			continue
+		}
+		storeRel(&c.inside, c.rest)
 		if !v.sched.hooks.Silent(hooks.Switch) {
 			v.fireSwitch()
 		}
-		if x := t.x.Load(); x != nil {
-			c.renew(x)
-		}
-		if a := around.Load(); a != nil {
-			a.call(Thread{t, t.gen}, t.body.Run)
-		} else if f, ok := t.body.(plain); ok {
-			f()
-		} else {
-			t.body.Run()
-		}
+		c.call(t, x)
 		if x := t.x.Load(); x != nil {
 			c.conclude(x)
 		}
-		c.end(t)
+		if c.end(t); c.quit || direct.Marked() && c.clean() {
+			return
+		}
 	}
 }
 
-// end ends thread t, whose code has returned, and takes the VP: its handle's
-// generation is over, whoever joins is woken, the descriptor is used again.
+// call runs the body of t.
+func (c *co) call(t *thread, x *rare) {
+	if x != nil {
+		c.renew(x)
+	}
+	if a := around.Load(); a != nil {
+		a.call(Thread{t, t.gen}, t.body.Run)
+	} else if f, ok := t.body.(plain); ok {
+		f()
+	} else {
+		t.body.Run()
+	}
+}
+
+// clean sees to it that what a thread has left on its goroutine does not reach the next one:
+// OS-thread locks are undone, profiler labels and debug.SetPanicOnFault end with the runner;
+// then it returns true.
+func (c *co) clean() bool {
+	for n := direct.Locks(); n>>32 == 0 && n > 1; n-- {
+		runtime.UnlockOSThread()
+	}
+	if direct.Locks() == 0 {
+		c.l.relock()
+	}
+	if !direct.Marked() {
+		return false
+	}
+	c.leave()
+	return true
+}
+
+// switchAway is switchTo for a runner that ends: nothing is left to do for it but to ready it.
+func (c *co) switchAway(t *thread) {
+	c.quit = true
+	l := c.l
+	v := l.vp
+	if t != nil {
+		l.seed = t
+	}
+	v.cur = l.base
+	l.from, l.op = c, opEnd
+	c.release()
+	for {
+		r := direct.Switch(l.base.seat.G)
+		if r == direct.Done {
+			break
+		}
+		if r == direct.Recorded {
+			direct.HandOver(&c.seat, l.base.seat.G)
+			break
+		}
+		if c.insist(r, l.base, nil) {
+			break
+		}
+	}
+	c.acquire()
+}
+
+// end ends thread t, whose code has returned, and takes the VP, or sets quit if c has lost
+// it: the handle's generation is over, whoever joins is woken, the descriptor is used again.
 //
 //	alive ── an outsider, for whatever it wants: asked = 1, then mu (life) ───► asked
 //	asked ── Join, WatchEnd: into joiners, under mu ──────────────────────────► asked
@@ -160,16 +256,26 @@ func (c *co) run() (over bool) {
 // threads end before anybody has asked for them, so the lock is taken only if
 // somebody has (thread.life):
 //
-//	end:      gen = 0;    take the VP (compare-and-swap);  asked? lock, wake joiners
-//	outsider: asked = 1;  lock (compare-and-swap);         gen as in the handle? alive
+//	end:      gen = 0;    barrier;                    asked? lock, wake joiners
+//	outsider: asked = 1;  lock (compare-and-swap);    gen as in the handle? alive
 //
-// Both first write, then pass a full barrier, then read: either the outsider finds
-// that the thread has ended, or end waits for the lock. asked may be left over from
-// the thread that had the descriptor before: then the lock is taken for nothing.
+// Both first write, then pass a barrier, then read: either the outsider finds that the thread
+// has ended, or end waits for the lock. The barrier is the store of gen, an exchange. asked
+// may be left over from the thread that had the descriptor before: then the lock is taken for
+// nothing.
 func (c *co) end(t *thread) {
+	storeRel(&c.inside, c.rest|isIn)
+	c.acquire()
+	x := t.x.Load()
+	if c.l.vp.word.load() != c.id {
+		if x == nil && atomic.LoadUint32(&c.id) == lostID {
+			c.endOutside(t)
+			return
+		}
+		c.comeBack()
+	}
 	number := t.gen
-	storeRel64(&t.gen, 0)
-	c.enter()
+	atomic.SwapUint64(&t.gen, 0)
 	v := c.l.vp
 	if r := v.trace.Load(); r != nil {
 		r.ended(t, number)
@@ -183,8 +289,9 @@ func (c *co) end(t *thread) {
 		t.mu.Unlock()
 		c.WakeAll(w)
 	}
-	if x := t.x.Load(); x != nil {
-		c.l.id &^= firmBit
+	if x != nil {
+		c.rest = 0
+		storeRel(&c.inside, isIn)
 		c.leaveBubble(t, x)
 		v.bury(x)
 	} else {
@@ -193,10 +300,33 @@ func (c *co) end(t *thread) {
 	storeRel64(&v.ended, v.ended+1)
 }
 
+// endOutside is end for a thread without a VP, and without a rare part. The runner ends with
+// it, as a goroutine.
+func (c *co) endOutside(t *thread) {
+	s := t.home()
+	if c.away {
+		c.returned()
+	}
+	unregister(c)
+	c.quit = true
+	c.cur = nil
+	t.co, t.body = nil, nil
+	atomic.SwapUint64(&t.gen, 0)
+	if atomic.LoadUint32(&t.asked) != 0 {
+		t.mu.Lock()
+		w := t.joiners.PopAll()
+		storeRel(&t.asked, 0)
+		t.mu.Unlock()
+		(*co)(nil).WakeAll(w)
+	}
+	if j := c.joiner; j != nil {
+		(*co)(nil).ready(j.cur)
+	}
+	s.endedOutside.Add(1)
+}
+
 // died is for a thread that panicked: run finishes it. Unless its creator asked for the panic as
-// Join's error, the program dies as from any other goroutine, with this
-// thread's stack: from a fresh goroutine, for iter.Pull would recover it here
-// and show it on a bystander.
+// Join's error, the program dies as from any other goroutine, with this thread's stack.
 func (c *co) died(x any, stack []byte) {
 	t := c.cur
 	if t == nil { // the scheduler itself, between two threads
@@ -211,16 +341,4 @@ func (c *co) died(x any, stack []byte) {
 	if x := t.x.Load(); x.err == nil || x.err == ErrCanceled { // else what it called at its end has panicked, too
 		x.err = e
 	}
-}
-
-// exited is for a thread that called Goexit: run finishes it. If c has no
-// thread, then it was parked in the slot of a runner that ended in this way, and iter.Pull passed
-// the Goexit on to it: it has just been switched to.
-func (c *co) exited() {
-	c.depth++
-	if c.cur != nil {
-		return
-	}
-	runtime.LockOSThread()
-	c.land()
 }

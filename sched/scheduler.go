@@ -63,6 +63,7 @@ type Scheduler struct {
 	full  VPSet // all of them
 	hooks hooks.Set
 	nice  int32
+	slice int64 // cycles
 
 	started          int64 // cycles
 	shared           bool
@@ -75,9 +76,6 @@ type Scheduler struct {
 	sleeper  atomic.Pointer[Sleeper]
 	closing  atomic.Bool // Stop looks whether it may
 	stopping atomic.Bool
-	rebinds  atomic.Int64
-	audit    atomic.Bool // masks of OS threads are to be looked at
-	seen     map[int]bool
 
 	tracer    atomic.Pointer[tracer] // nil: none; inTransition: it is being started or stopped
 	rings     Spin                   // guards what the VPs mark their events in
@@ -96,14 +94,15 @@ type Scheduler struct {
 	beckonAt  atomic.Int64              // cycles: not before this time wake a VP to ask policies
 	bubbles   atomic.Pointer[[]*Bubble] // with policies to be asked; nil: none
 
-	_           [128]byte
-	alert       atomic.Int64  // sleeping VPs * alertSleep + dormant clock * alertDoze: 0 while all are busy
-	placed      atomic.Uint32 // threads ready in nodes that have VPs
-	_           [116]byte
-	helpGap     atomic.Int64 // cycles
-	nextVP      atomic.Uint32
-	bornOutside atomic.Uint64
-	watching    atomic.Int32 // LWPs in the Sleeper
+	_            [128]byte
+	alert        atomic.Int64  // sleeping VPs * alertSleep + dormant clock * alertDoze: 0 while all are busy
+	placed       atomic.Uint32 // threads ready in nodes that have VPs
+	_            [116]byte
+	helpGap      atomic.Int64 // cycles
+	nextVP       atomic.Uint32
+	bornOutside  atomic.Uint64
+	endedOutside atomic.Uint64 // as goroutines
+	watching     atomic.Int32  // LWPs in the Sleeper
 }
 
 const (
@@ -137,13 +136,14 @@ var ErrStopped = errors.New("marcel: the scheduler has been stopped")
 // timer thread. It raises GOMAXPROCS so that the program's own goroutines keep
 // their share; Stop lowers it again.
 func New(cfg Config) (*Scheduler, error) {
-	checkVersion()
+	setUp.Do(chooseMode)
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	s := &Scheduler{cfg: cfg, nice: nice(), seen: map[int]bool{}}
+	s := &Scheduler{cfg: cfg, nice: nice()}
 	s.started = asm.Cycles()
 	s.shared = cfg.Shared || os.Getenv(envShared) != ""
+	s.slice = asm.ToCycles(int64(cfg.Slice))
 	s.period = asm.ToCycles(int64(cfg.Period))
 	s.idleSpin, s.pollSpin = asm.ToCycles(int64(cfg.IdleSpin)), asm.ToCycles(int64(cfg.PollSpin))
 	s.linger = asm.ToCycles(lingerNs)
@@ -158,6 +158,9 @@ func New(cfg Config) (*Scheduler, error) {
 		}
 		v.timers.vp = v
 		v.timers.next.Store(maxAt)
+		v.nobody.inside, v.nobody.base = isIn, true
+		v.cur = &v.nobody
+		v.ghost.vp = v
 		v.mask = &cpuSet{}
 		v.mask.Set(v.cpu)
 		v.n.sleeping.begin(s.started)
@@ -254,7 +257,7 @@ func (s *Scheduler) SetSleeper(sl Sleeper) {
 // holds; -1 on a plain goroutine, and on a thread whose VP has been given away
 // (Blocking) or taken.
 func (s *Scheduler) CurrentVP() int {
-	if c := lookup(); c != nil && c.l.vp.sched == s {
+	if c := lookup(); c != nil && c.carrier().vp.sched == s {
 		return c.holding()
 	}
 	return -1
@@ -269,7 +272,7 @@ func CurrentVP() int {
 }
 
 func (c *co) holding() int {
-	if v := c.l.vp; lwpOf(v.word.load()) == c.l.id&^firmBit {
+	if v := c.carrier().vp; v.current() == c {
 		return v.id
 	}
 	return -1
@@ -285,7 +288,7 @@ func (s *Scheduler) Kick(vp int) {
 		return
 	}
 	for _, v := range s.vps {
-		if modeOf(v.word.load()) == free && !v.off.Load() {
+		if v.mode() == free && !v.off.Load() {
 			v.kick()
 			return
 		}
@@ -297,12 +300,12 @@ func (s *Scheduler) Kick(vp int) {
 // than the clock; one that is held may have fired them for the last time, or belong to
 // a thread in an operation, which computes next.
 func (v *vp) kick() {
-	if modeOf(v.word.load()) == user || v.off.Load() {
+	if v.mode() == user || v.off.Load() {
 		v.sched.clock.attend()
 		return
 	}
 	v.kicked.Store(1) // also if called is set: the spare on its way looks at it after it has cleared called
-	if modeOf(v.word.load()) == free {
+	if v.mode() == free {
 		v.call(toClaim, true)
 	} else {
 		v.sched.clock.attend()
@@ -323,6 +326,7 @@ func (s *Scheduler) Alive() int {
 	for _, v := range s.vps { // first what ended: it never exceeds what was born later
 		ended += atomic.LoadUint64(&v.ended)
 	}
+	ended += s.endedOutside.Load()
 	born = s.bornOutside.Load()
 	for _, v := range s.vps {
 		born += atomic.LoadUint64(&v.born)
@@ -335,7 +339,7 @@ func (s *Scheduler) Alive() int {
 // masks are what they were. If ctx is done first, or if Stop is called from a
 // thread of s, it returns an error (ErrAlive or ctx's cause) and s goes on.
 func (s *Scheduler) Stop(ctx context.Context) error {
-	if c := lookup(); c != nil && c.l.vp.sched == s {
+	if c := lookup(); c != nil && c.carrier().vp.sched == s {
 		return errors.New("marcel: a scheduler cannot be stopped from one of its threads")
 	}
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
@@ -360,8 +364,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	s.clock.rouse()
 	s.lwps.done.Wait()
 	s.retire()
-	lowerProcs(len(s.vps) + 1 + s.clock.allowed)
-	s.auditMasks()
+	lowerProcs(len(s.vps) + 1)
 	return nil
 }
 

@@ -4,9 +4,10 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// Coroutines by the identity of their goroutine: open addressing, one entry per
+// Runners and bases by the identity of their goroutine: open addressing, one entry per
 // runner and per LWP's base. A goroutine is the runner's as long as the runner
 // lives, so a hit needs no check; a runner that is about to end must be taken
 // out first, because the Go runtime uses goroutines again. Look-ups take no
@@ -96,6 +97,9 @@ func probe(g uintptr) *co {
 
 // register makes the calling goroutine known as c.
 func register(c *co) {
+	if isDirect && c.seat.G == 0 {
+		c.seat.G = direct.Current()
+	}
 	c.g = asm.G()
 	gMu.Lock()
 	t := gTab.Load()

@@ -30,12 +30,9 @@ func (v *vp) sort(c *co) {
 		v.sift()
 		return
 	}
-	if old, ok := v.word.borrow(); ok {
+	if old, ok := v.borrow(); ok {
 		v.sift()
-		v.word.giveBack(old)
-		if modeOf(old) == free {
-			v.nudge(false) // a post may have taken us for a holder
-		}
+		v.giveBack(old)
 		return
 	}
 	if v.sifting.CompareAndSwap(0, 1) {
@@ -63,7 +60,7 @@ func (v *vp) resort() {
 			switch t := o.pop(); {
 			case !t.mayRun(v):
 				v.expel(t)
-			case !t.lane.load().placed() && t.lane.load().rank() == r:
+			case !t.lane.load().placed() && t.rank() == r:
 				o.push(t)
 			default:
 				v.add(t)

@@ -52,16 +52,12 @@ func (s *Spin) contend() {
 //go:noinline
 func relax() { asm.Pause() }
 
-// giveWay lets the kernel run someone else on this CPU. A thread that has lost its VP
-// sleeps for that: its kernel slice is long (lwp.go), and to EEVDF one that yields has
-// used up its slice, so that 20 yields would keep it away for more than a second,
-// and so would the VP, if it has got that back by then.
+// giveWay lets the kernel, and in the portable mode the Go scheduler, run someone else on this CPU.
 func giveWay() {
-	if c := lookup(); c != nil && c.l != nil && c.l.lostAt.Load() > 0 {
-		osNap()
-	} else {
-		osYield()
+	if !isDirect {
+		runtime.Gosched()
 	}
+	osYield()
 }
 
 // Backoff is turn n, from 1 on, of a loop that waits for another thread, goroutine
@@ -79,7 +75,7 @@ func Backoff(n int) {
 		if n%spinsPerYield == 0 {
 			runtime.Gosched()
 		}
-	case !c.base && c.l.vp.hasWork():
+	case !c.base && c.carrier().vp.hasWork():
 		Yield()
 	case n%spinsPerYield == 0:
 		giveWay()

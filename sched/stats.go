@@ -30,7 +30,6 @@ type Stats struct {
 	LWPs    int           `json:"lwps"`       // OS threads at the moment, spares included
 	MaxLWPs int           `json:"max_lwps"`   // the most there have been at once
 	Short   uint64        `json:"lwps_short"` // times a VP wanted one and Config.MaxLWPs were in use; one that waits counts once a millisecond
-	Rebinds uint64        `json:"rebinds"`    // LWPs that the Go scheduler moved to another OS thread
 	Ticks   uint64        `json:"ticks"`      // of the clock: at most one in Config.Period
 }
 
@@ -74,7 +73,7 @@ func (s *Scheduler) Stats() Stats {
 	st := Stats{
 		At: time.Now(), Elapsed: time.Duration(asm.Nanos(now - s.started)), VPs: make([]VPStats, len(s.vps)),
 		LWPs: int(s.lwps.n.Load()), MaxLWPs: int(s.lwps.peak.Load()), Short: s.lwps.short.Load(),
-		Rebinds: uint64(s.rebinds.Load()), Ticks: atomic.LoadUint64(&s.clock.ticks),
+		Ticks: atomic.LoadUint64(&s.clock.ticks),
 		Total: VPStats{VP: -1, CPU: -1},
 	}
 	for i, v := range s.vps {
@@ -90,11 +89,11 @@ func (v *vp) stats() VPStats {
 	n := &v.n
 	get := func(p *uint64) uint64 { return atomic.LoadUint64(p) }
 	st := VPStats{
-		VP: v.id, CPU: v.cpu, State: stateNames[modeOf(v.word.load())],
+		VP: v.id, CPU: v.cpu, State: stateNames[v.mode()],
 		Ready: max(v.queued(), 0), Away: int(v.away.Load()), Robbed: int(v.robbed.Load()), Runners: v.pool.size(),
 		Switches: get(&v.tick), Spawned: get(&v.born), Ended: get(&v.ended),
 		Tries: get(&n.tries), Steals: get(&n.steals), Items: get(&n.items), Lost: get(&v.stolen),
-		Seizures: get(&v.seizures), Parks: get(&n.parks), Rounds: get(&n.rounds), LetGo: get(&v.trimming.ended),
+		Seizures: get(&v.seizures), Parks: get(&n.parks), Rounds: get(&n.rounds), LetGo: get(&v.pool.ended),
 		Sleep: time.Duration(asm.Nanos(n.sleeping.read(asm.Cycles()))),
 	}
 	// Hooks are a part of the time awake, and estimated: read first what is written last.
@@ -154,7 +153,6 @@ func (s Stats) Since(earlier Stats) Stats {
 		return a - b
 	}
 	s.Elapsed -= earlier.Elapsed
-	s.Rebinds = minus(s.Rebinds, earlier.Rebinds)
 	s.Ticks = minus(s.Ticks, earlier.Ticks)
 	vps := make([]VPStats, len(s.VPs))
 	for i := range vps {

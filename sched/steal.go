@@ -51,7 +51,7 @@ func (v *vp) steal(th *thief) bool {
 				continue
 			}
 			count(&v.n.tries, 1)
-			if n := v.borrow(o); n > 0 {
+			if n := v.rob(o); n > 0 {
 				count(&v.n.steals, 1)
 				count(&v.n.items, uint64(n))
 				if r := v.trace.Load(); r != nil {
@@ -90,9 +90,9 @@ func (th *thief) worthwhile(o *vp, now int64) bool {
 	return now-th.since > asm.ToCycles(lonely)
 }
 
-// borrow moves threads from o to v and says how many.
-func (v *vp) borrow(o *vp) int {
-	old, ok := o.word.borrow()
+// rob moves threads from o to v and says how many.
+func (v *vp) rob(o *vp) int {
+	old, ok := o.borrow()
 	if !ok {
 		return 0
 	}
@@ -101,10 +101,7 @@ func (v *vp) borrow(o *vp) int {
 	}
 	n := v.share(o)
 	count(&o.stolen, uint64(n))
-	o.word.giveBack(old)
-	if modeOf(old) == free {
-		o.nudge(false) // a post may have taken us for a holder
-	}
+	o.giveBack(old)
 	return n
 }
 

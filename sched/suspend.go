@@ -71,6 +71,9 @@ func (c *co) attend(x *rare) {
 		x.w.t = c.cur
 		x.stopped.push(&x.w)
 		c.l.unlock = &x.mu
+		if c.joiner != nil {
+			c.settleJoiner()
+		}
 		c.switchTo(c.l.vp.pop(), opUnlock)
 		x.mu.Lock()
 	}

@@ -36,6 +36,20 @@ func futexWake(p *atomic.Uint32) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWakePrivate, 1, 0, 0, 0)
 }
 
+// membarrier is a full barrier for each CPU that runs an OS thread of this process.
+func membarrier() {
+	unix.RawSyscall(unix.SYS_MEMBARRIER, 1<<3, 0, 0)
+}
+
+// hasMembarrier registers the process for it; false: the kernel has it not.
+func hasMembarrier() bool {
+	_, _, err := unix.RawSyscall(unix.SYS_MEMBARRIER, 1<<4, 0, 0)
+	return err == 0
+}
+
+// exactTimers has the kernel wake the calling OS thread in time.
+func exactTimers() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) }
+
 // osYield lets the kernel run someone else on this CPU.
 func osYield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 

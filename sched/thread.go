@@ -62,7 +62,6 @@ type Attr struct {
 	Catch          bool     // a panic does not end the program: Join returns it as a *PanicError
 	Detached       bool     // nobody will join it, as after Detach: Join fails with ErrDetached
 	Priority       Priority // which ready threads go first
-	Inline         bool     // whoever joins it before it has started may run it: see SpawnInline
 	Level          Level    // on the run queue of which topology level it waits; 0: of its VP
 	Bubble         *Bubble  // which one it is in; then Level has no effect
 	Pinned         bool     // it has an OS thread of its own, the same one for life
@@ -118,8 +117,12 @@ func SpawnBody(b Body) Thread {
 	if v.trace.Load() != nil {
 		c.tracedWake(TraceSpawn, t)
 	}
-	v.ready(t, true)
-	v.word.leave(c.l.id)
+	if anyHabits.Load() && waitsInGo(b) {
+		v.wander(t)
+	} else {
+		v.ready(t, true)
+	}
+	storeRel(&c.inside, c.rest)
 	return h
 }
 
@@ -163,7 +166,7 @@ func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 
 func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 	t := newThread()
-	t.body, t.w.inline = b, a.Inline
+	t.body = b
 	t.attribute(a)
 	t.lane.store(t.lane.load().with(a.Priority.rank()))
 	h := Thread{t, t.gen}
@@ -261,8 +264,7 @@ func (h Thread) TryJoin() (ended bool, err error) {
 }
 
 // JoinTimeout is Join for at most d. If ended is true err tells how the thread has
-// ended; if it is false and err is nil it has not done so in time. A thread with
-// Attr.Inline is waited for, not run by the caller, as that has no limit. If d <= 0 it is
+// ended; if it is false and err is nil it has not done so in time. If d <= 0 it is
 // TryJoin.
 func (h Thread) JoinTimeout(d time.Duration) (ended bool, err error) {
 	if d <= 0 {
@@ -275,8 +277,7 @@ func (h Thread) JoinTimeout(d time.Duration) (ended bool, err error) {
 }
 
 // JoinContext is Join until ctx is done: then ended is false, and err the cause, also if
-// the thread has ended. If ended is true err tells how. Inline threads are waited for, as by
-// JoinTimeout.
+// the thread has ended. If ended is true err tells how.
 func (h Thread) JoinContext(ctx context.Context) (ended bool, err error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
@@ -295,8 +296,8 @@ func (h Thread) join(lim *Limit) (ended bool, err error) {
 	}
 	if atomic.LoadUint64(&t.gen) == h.gen {
 		c := EnterLibrary()
-		if c != nil && lim == nil && t.mayCall() && c.withdraw(h) {
-			c.call(t)
+		if c != nil && lim == nil && c.withdraw(h) {
+			c.joinNow(t)
 			return true, h.outcome()
 		}
 		if !t.life(h.gen) { // it has ended just now
@@ -304,7 +305,7 @@ func (h Thread) join(lim *Limit) (ended bool, err error) {
 			c.Leave()
 			return true, h.outcome()
 		}
-		if t.x.Load() != nil || c != nil && (c.cur == t || c.outer != nil) { // else there cannot be a reason
+		if t.x.Load() != nil || c != nil && c.cur == t { // else there cannot be a reason
 			if err := h.unjoinable(c); err != nil {
 				t.mu.Unlock()
 				c.Leave()
@@ -326,7 +327,7 @@ func (h Thread) unjoinable(c *co) error {
 	if x := h.rare(); x != nil && x.detached.Load() {
 		return ErrDetached
 	}
-	if c != nil && (c.cur == h.t || c.encloses(h.t)) {
+	if c != nil && c.cur == h.t {
 		return ErrJoinSelf
 	}
 	return nil
@@ -379,31 +380,18 @@ func Yield() {
 		runtime.Gosched()
 		return
 	}
-	if v := c.l.vp; !v.sched.hooks.Empty(hooks.Yield) { // before Enter: hooks run in user mode
+	if v := c.carrier().vp; !v.sched.hooks.Empty(hooks.Yield) { // before Enter: hooks run in user mode
 		v.fire(hooks.Yield)
 	}
-	if l := c.l; !l.vp.word.tryEnter(l.id) {
+	storeRel(&c.inside, c.rest|isIn)
+	c.acquire()
+	if c.l.vp.word.load() != c.id {
 		c.comeBack()
 	}
-	if c.pin != nil {
-		if t := c.l.vp.popFor(c.cur); t != nil {
-			c.pin.swap(t, opReady)
-			c.resumed()
-			return
-		}
-	} else if t, o := c.l.vp.swap(c.cur); t != nil {
-		s := c.depart(t, o)
-		letGo()
-		if s.inNext {
-			s.next()
-		} else {
-			s.yield(struct{}{})
-		}
-		runtime.LockOSThread()
-		c.land()
-		l := c.l // resumed, repeated
-		v := l.vp
-		v.word.leave(l.id)
+	if t, o := c.l.vp.swap(c.cur); t != nil {
+		c.switchTo(t, o)
+		v := c.l.vp // resumed, repeated
+		storeRel(&c.inside, c.rest)
 		if !v.sched.hooks.Silent(hooks.Switch) || c.cur.x.Load() != nil {
 			c.goOn()
 			c.cur.w.kind = InOther
@@ -414,7 +402,7 @@ func Yield() {
 		c.move()
 		return
 	}
-	c.l.vp.word.leave(c.l.id)
+	storeRel(&c.inside, c.rest)
 	if x := c.cur.x.Load(); x != nil && x.asks.Load() != 0 {
 		c.attend(x)
 	}
@@ -424,7 +412,7 @@ func Yield() {
 // plain goroutine.
 func Ready() bool {
 	c := lookup()
-	return c != nil && !c.base && c.l.vp.hasWork()
+	return c != nil && !c.base && c.carrier().vp.hasWork()
 }
 
 // Exit ends the calling thread (or goroutine), running its deferred calls.
@@ -437,9 +425,10 @@ func Exit() { runtime.Goexit() }
 func Blocking(f func()) {
 	pending := false
 	if c := lookup(); c != nil && !c.base { // before Enter: hooks run in user mode
-		h := &c.l.vp.sched.hooks
-		h.Fire(hooks.Library, c.l.vp.id)
-		pending = !h.Empty(hooks.Timer) && h.Fire(hooks.Timer, c.l.vp.id) != hooks.Quiet
+		v := c.carrier().vp
+		h := &v.sched.hooks
+		h.Fire(hooks.Library, v.id)
+		pending = !h.Empty(hooks.Timer) && h.Fire(hooks.Timer, v.id) != hooks.Quiet
 	}
 	c := Enter()
 	if c == nil {
@@ -455,11 +444,12 @@ func Blocking(f func()) {
 	if pending {
 		v.kicked.Store(1) // release nudges: a spare is to wait for what is pending
 	}
-	v.release()
+	c.l.alone.Store(c)
+	v.release(c.l)
+	storeRel(&c.inside, c.rest)
 	f() // if it panics or exits, the runner comes back for us
 	c.enter()
-	v = c.l.vp
-	v.word.leave(c.l.id)
+	storeRel(&c.inside, c.rest)
 	if x := c.cur.x.Load(); x != nil {
 		c.renew(x)
 	}

@@ -71,6 +71,9 @@ func sleep(d time.Duration, k Kind) {
 	l.set(w, n, nil)
 	ts.start(&l.timer, at)
 	c.l.unlock = &ts.mu
+	if c.joiner != nil {
+		c.settleJoiner()
+	}
 	c.switchTo(c.l.vp.pop(), opUnlock)
 	l.stop()
 	w.timed = false

@@ -271,8 +271,8 @@ func TraceMessage(kind TraceKind, own, peer int, seq uint32, tag, size uint64, b
 func record(e traceEvent) {
 	s := tracedLast.Load()
 	if me := lookup(); me != nil {
-		s = me.l.vp.sched
-		if v := me.l.vp; me.base && v.word.holds(me.l.id) {
+		s = me.carrier().vp.sched
+		if v := me.carrier().vp; me.base && v.current() == me {
 			if r := v.trace.Load(); r != nil {
 				r.add(e)
 			}

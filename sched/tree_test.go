@@ -21,11 +21,17 @@ func planted(t interface{ Fatal(...any) }, machine string, vps int) *Scheduler {
 	if err := cfg.complete(); err != nil {
 		t.Fatal(err)
 	}
+	setUp.Do(chooseMode)
 	s := &Scheduler{cfg: cfg}
+	s.slice = 1 << 62 // no turns by time
 	for i := range cfg.VPs {
-		s.vps = append(s.vps, &vp{sched: s, id: i, only: OneVP(i), sifter: newThread(), seed: 1})
+		v := &vp{sched: s, id: i, only: OneVP(i), sifter: newThread(), seed: 1}
+		v.nobody.inside, v.nobody.base = isIn, true
+		v.cur = &v.nobody
+		v.ghost.vp = v
+		v.called.Store(1) // nobody is to be woken
+		s.vps = append(s.vps, v)
 		s.full.Set(i)
-		s.vps[i].called.Store(1) // nobody is to be woken
 	}
 	_, pus := cfg.arrange()
 	s.plant(m, pus)
@@ -109,7 +115,7 @@ func TestChoose(t *testing.T) {
 			best := rank(ranks)
 			for x := range waiting {
 				if can(x, v) {
-					best = min(best, x.lane.rank())
+					best = min(best, x.rank())
 				}
 			}
 			x := v.pop()
@@ -120,8 +126,8 @@ func TestChoose(t *testing.T) {
 				return
 			case !waiting[x] || !can(x, v):
 				t.Fatal("not to be had")
-			case x.lane.rank() != best:
-				t.Fatalf("rank %d, the best was %d", x.lane.rank(), best)
+			case x.rank() != best:
+				t.Fatalf("rank %d, the best was %d", x.rank(), best)
 			}
 			delete(waiting, x)
 		}

@@ -16,12 +16,13 @@ type vp struct {
 	// The holder's alone; thieves use q while they have borrowed the VP. The
 	// timer thread and thieves peep at q, tick and running.
 	q         queue
-	running   rank   // priority of what was chosen, not just popped, and
-	chosenAt  uint64 // the tick it got; other threads are of Default priority
-	pool      pool   // idle runners
-	worn      []*co  // idle runners that are to end: see worn.go
-	wornAt    int64  // cycles: not before this time look at them
-	wornNext  uint32
+	running   rank    // priority of what was chosen, not just popped, and
+	chosenAt  uint64  // the tick it got; other threads are of Default priority
+	pool      pool    // idle runners
+	cur       *co     // what runs here: a thread's, the base, or nobody; the holder, or a taker, writes
+	hogAt     int64   // cycles: when a preempted thread had its turn last
+	nobody    co      // stands in cur while no LWP has v
+	ghost     lwp     // of threads that run as goroutines
 	spare     *thread // descriptors to use again
 	spares    int
 	ids       ids                       // for the next lives of descriptors
@@ -47,8 +48,7 @@ type vp struct {
 	only      VPSet   // itself
 	sifter    *thread // posted to say that the queue is to be sorted anew: see sift.go
 	n         counts
-	trimming  trimming // of pool
-	runs      *tally   // whose work is being counted here: see account
+	runs      *tally // whose work is being counted here: see account
 	runsTurn  uint32
 	_         [128]byte
 
@@ -115,9 +115,8 @@ func (v *vp) popFor(t *thread) *thread {
 // access to the queue instead of two, neither of them behind the switch.
 //
 // So t is queued while it still runs, and must not be run before it is parked. It is not:
-// only the holder of v, or a thief that borrows it from user code, takes threads out of v's
-// queue. The holder is t's LWP until the thread that it switches to leaves the scheduler,
-// and that one, or the base, takes nothing out before it has landed.
+// only the holder of v, or a taker that borrows it from user code, takes threads out of v's
+// queue. The holder is t's LWP until the thread that it switches to leaves the scheduler.
 func (v *vp) swap(t *thread) (next *thread, o op) {
 	if v.inbox.Load() != nil || uint32(t.lane.load())|v.q.odd|v.sched.placed.Load() != 0 {
 		return v.popFor(t), opReady
@@ -262,20 +261,25 @@ func (v *vp) pressed() bool {
 		runs = v.running
 	}
 	b := v.q.present() | v.urgent.Load() | v.above()
+	if v.inbox.Load() != nil {
+		b |= defaultRank.bit()
+	}
 	return b != 0 && highest(b) < runs
 }
 
-// release: held -> free. Then look again: a post may have missed it.
-func (v *vp) release() {
-	v.word.release()
+// release gives v away, which l has. Then it looks again: a post may have missed it.
+func (v *vp) release(l *lwp) {
+	v.cur = &v.nobody
+	v.word.release(l.id)
 	v.nudge(false)
 }
 
-// claim: free -> held(l).
-func (v *vp) claim(l *lwp) bool {
+// claim takes v for l, if it is free; c runs on it from now on.
+func (v *vp) claim(l *lwp, c *co) bool {
 	if v.off.Load() || !v.word.claim(l.id) {
 		return false
 	}
+	v.cur = c
 	v.n.sleeping.end()
 	v.riseIdle()
 	if v.sched.clock.dormant.Load() != 0 {
@@ -313,11 +317,13 @@ func (v *vp) nudge(preempt bool) {
 		v.clear()
 		return
 	}
-	switch m := modeOf(v.word.load()); {
+	switch m := v.mode(); {
 	case m == free && (v.hasWork() || v.kicked.Load() != 0):
 		v.call(toClaim, preempt || v.idle.Load())
 	case m != free && v.sched.clock.dormant.Load() != 0:
-		v.sched.clock.rouse() // the holder may be stuck: somebody has to look
+		v.sched.clock.rouse() // the holder may be stuck: the clock has to look
+	case m == user && v.hogged():
+		v.sched.clock.press()
 	}
 }
 
@@ -383,7 +389,6 @@ func (v *vp) recycle(t *thread) {
 	if v.spares >= spareThreads {
 		return
 	}
-	t.w.inline = false
 	t.confine(nil)
 	t.lane.clear()
 	storeRel64(&t.gen, v.ids.next())

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -19,7 +18,6 @@ type Waiter struct {
 	kind       Kind    // of the wait; see As
 	given      bool    // what the waker has to say; Wait returns it
 	timed      bool    // it waits with a time limit: who wakes it must win claim
-	inline     bool    // of a descriptor's, which has room here: its joiner may call the thread
 	lingers    uint32  // of a descriptor's: see linger.go
 
 	mu     *Spin         // which guards q
@@ -198,11 +196,11 @@ func wait(c *co, units *int, kind Kind, q *WaitQueue, mu *Spin) (given bool) {
 	q.push(w)
 	l := c.l
 	l.unlock = mu
-	if c.pin != nil {
-		return c.waitPinned(w)
+	if c.joiner != nil {
+		c.settleJoiner()
 	}
 	next, o := l.vp.pop(), opUnlock
-	if next == nil {
+	if next == nil && !c.stays {
 		var woken bool
 		if next, o, woken = c.linger(mu); woken {
 			c.resumed()
@@ -210,18 +208,9 @@ func wait(c *co, units *int, kind Kind, q *WaitQueue, mu *Spin) (given bool) {
 			return given
 		}
 	}
-	s := c.depart(next, o)
-	letGo()
-	if s.inNext {
-		s.next()
-	} else {
-		s.yield(struct{}{})
-	}
-	runtime.LockOSThread()
-	c.land()
-	l = c.l // resumed, repeated
-	v := l.vp
-	v.word.leave(l.id)
+	c.switchTo(next, o)
+	v := c.l.vp // resumed, repeated
+	storeRel(&c.inside, c.rest)
 	if !v.sched.hooks.Silent(hooks.Switch) || c.cur.x.Load() != nil {
 		c.goOn()
 	}
@@ -231,14 +220,6 @@ func wait(c *co, units *int, kind Kind, q *WaitQueue, mu *Spin) (given bool) {
 		return true
 	}
 	return false
-}
-
-// waitPinned is the rest of Wait for a pinned thread.
-func (c *co) waitPinned(w *Waiter) (given bool) {
-	c.pin.swap(nil, opUnlock)
-	c.resumed()
-	given, w.given = w.given, false
-	return given
 }
 
 // WaitFirst is Wait at the front of q, for one that has waited before.
@@ -290,8 +271,11 @@ func (c *co) park(mu *Spin) {
 func (c *co) pause(mu *Spin) {
 	l := c.l
 	l.unlock = mu
+	if c.joiner != nil {
+		c.settleJoiner()
+	}
 	next, o := l.vp.pop(), opUnlock
-	if next == nil && c.pin == nil {
+	if next == nil && !c.stays {
 		var woken bool
 		if next, o, woken = c.linger(mu); woken {
 			return

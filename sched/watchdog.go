@@ -15,43 +15,29 @@ type HogError struct {
 	Thread Thread        // which; the zero Thread if it was gone when it was looked for
 	VP     int           // whose VP it held, or holds
 	For    time.Duration // at least so long without a scheduling point
-	Lost   bool          // the VP was taken from it meanwhile
 	Stack  []byte        // where it is, a moment later; nil if that is not known
 }
 
 func (e *HogError) Error() string {
-	what := "keeps VP %d, for which others wait"
-	if e.Lost {
-		what = "has lost VP %d to others and goes on without it"
-	}
-	return fmt.Sprintf("marcel: %v "+what+": no scheduling point for %v (where it may block, say Blocking; where it computes, Yield now and then)\n\n%s", e.Thread, e.VP, e.For, e.Stack)
+	return fmt.Sprintf("marcel: %v keeps VP %d, for which others wait: no scheduling point for %v (where it may block, say Blocking; where it computes, Yield now and then)\n\n%s", e.Thread, e.VP, e.For, e.Stack)
 }
 
 // lookForHogs is the watchdog's round. On the timer thread, if there is a watchdog.
 func (s *Scheduler) lookForHogs(now int64) {
 	limit := int64(s.cfg.Watchdog)
 	for _, v := range s.vps {
-		x := v.word.load()
-		if w := &v.watch; modeOf(x) == user && !w.told && now-w.since >= limit && w.tick == v.ticks() && v.hasWork() {
+		if w := &v.watch; v.mode() == user && !w.told && now-w.since >= limit && w.tick == v.ticks() && v.hasWork() {
 			w.told = true
-			if l := s.lwps.get(lwpOf(x)); l != nil {
-				s.accuse(l, now-w.since, false)
-			}
-		}
-	}
-	for _, l := range s.lwps.list() {
-		if at := l.lostAt.Load(); at > 0 && at != l.told && now-at >= limit {
-			l.told = at
-			s.accuse(l, now-at, true)
+			s.accuse(v, now-w.since)
 		}
 	}
 }
 
-// accuse tells of the thread that l runs. Its stack is looked for by a goroutine:
+// accuse tells of the thread that runs on v. Its stack is looked for by a goroutine:
 // that stops the world.
-func (s *Scheduler) accuse(l *lwp, ns int64, lost bool) {
-	e := &HogError{VP: l.whereabouts().id, For: time.Duration(ns).Round(time.Microsecond), Lost: lost}
-	h, id := l.runs()
+func (s *Scheduler) accuse(v *vp, ns int64) {
+	e := &HogError{VP: v.id, For: time.Duration(ns).Round(time.Microsecond)}
+	h, id := v.runner()
 	e.Thread = h
 	go func() {
 		if id != 0 {
@@ -63,32 +49,19 @@ func (s *Scheduler) accuse(l *lwp, ns int64, lost bool) {
 	}()
 }
 
-// whereabouts is the VP of l, where l is a pinned thread's the last one it had: a hint.
+// runner is the thread that runs on v, and the number of its goroutine; a hint.
 //
 //go:norace
-func (l *lwp) whereabouts() *vp { return l.vp }
-
-// runs finds the thread that l runs, and the number of its goroutine, by a look at
-// all coroutines; a hint.
-//
-//go:norace
-func (l *lwp) runs() (h Thread, goroutine uint64) {
-	t := gTab.Load()
-	for i := range t.e {
-		if t.e[i].g.Load() <= grave {
-			continue
-		}
-		if c := t.e[i].c; c != nil && c.l == l && !c.base && (c.s == nil || c.s.guest != c) {
-			if x := c.cur; x != nil {
-				sawBirth()
-				if n := c.notes.Load(); n != nil {
-					goroutine = n.goroutine
-				}
-				return Thread{x, x.gen}, goroutine
-			}
-		}
+func (v *vp) runner() (h Thread, goroutine uint64) {
+	c := v.cur
+	sawBirth()
+	if t := c.cur; t != nil && !c.base {
+		h = Thread{t, t.gen}
 	}
-	return
+	if n := c.notes.Load(); n != nil {
+		goroutine = n.goroutine
+	}
+	return h, goroutine
 }
 
 // number is the calling goroutine's, as stack traces have it.

@@ -2,78 +2,121 @@ package sched
 
 import "sync/atomic"
 
-// word says who holds a VP and whether it may be taken: the id of the LWP in
-// the upper bits (with firmBit: see preempt.go), the mode in the lower two. It is the lock of the VP's private
-// state: plain loads and stores of that state lie between an acquiring
-// transition into held or lent and a releasing one out of it. See README.md for
-// the drawing.
+// word says which LWP has a VP: its id, 0 for none, and lentBit while a taker works on the
+// VP's private state. What the LWP does with it, the word does not say: the thread that runs
+// there says so by a word of its own, co.inside, with plain stores. See README.md.
+//
+//	free ── claim: a spare that was woken, or a thread back from Blocking ──► L
+//	L ───── release: L goes to sleep, or its thread enters Blocking ────────► free
+//	x ───── lend: a taker; then it looks whether L is inside ───────────────► x, lent
+//	x, lent ── giveBack ────────────────────────────────────────────────────► x
+//	L, lent ── giveBack as another: the VP is taken from L, for S ──────────► S
 type word struct{ v uint32 }
 
-// mode of a VP.
+const (
+	lentBit   = 1 << 31
+	fencedBit = 1 << 30       // in co.id, where Enter needs a barrier: see fence.go
+	lostID    = fencedBit - 1 // in co.id: its thread is on no LWP
+)
+
+func (w *word) load() uint32   { return atomic.LoadUint32(&w.v) }
+func holder(x uint32) uint32   { return x &^ lentBit }
+func (w *word) holder() uint32 { return holder(w.load()) }
+
+// claim: free -> L. Counterparts: other claims, lend.
+func (w *word) claim(id uint32) bool {
+	return atomic.LoadUint32(&w.v) == 0 && atomic.CompareAndSwapUint32(&w.v, 0, id)
+}
+
+// release: L -> free, by L, which is inside: a taker that has the word for this moment
+// finds that, and gives it back. What comes after it (the look at the inbox) must not pass it.
+func (w *word) release(id uint32) { w.passOn(id, 0) }
+
+// passOn: L -> another LWP, by L, which is inside.
+func (w *word) passOn(id, to uint32) {
+	for n := 1; !atomic.CompareAndSwapUint32(&w.v, id, to); n++ {
+		if relax(); n%spinsPerYield == 0 {
+			osYield()
+		}
+	}
+}
+
+// lend: x -> x, lent. Takers exclude each other by it.
+func (w *word) lend() (x uint32, ok bool) {
+	x = w.load()
+	return x, x&lentBit == 0 && atomic.CompareAndSwapUint32(&w.v, x, x|lentBit)
+}
+
+// giveBack: x, lent -> x, or another holder.
+func (w *word) giveBack(x uint32) { atomic.StoreUint32(&w.v, x) }
+
+// mode of a VP, as others see it: a hint.
 type mode uint32
 
 const (
-	free mode = 0 // nobody holds it; LWP 0
-	user mode = 1 // the LWP's thread runs user code: the VP may be taken, or borrowed
-	held mode = 2 // the LWP is inside the scheduler: hands off
-	lent mode = 3 // a thief works on the queue for a moment; LWP 0 if the VP was free
+	free mode = iota // no LWP has it
+	user             // its thread runs user code
+	held             // its thread, or the base, is inside the scheduler
+	lent             // a taker has it for a moment
 )
 
-func (w *word) load() uint32 { return atomic.LoadUint32(&w.v) }
-func modeOf(x uint32) mode   { return mode(x & 3) }
-func lwpOf(x uint32) uint32  { return x >> 2 &^ firmBit }
-
-// seizable: its thread runs user code and may be preempted.
-func seizable(x uint32) bool { return modeOf(x) == user && x&(firmBit<<2) == 0 }
-
-// tryEnter: user(l) -> held(l). Counterparts: seize, borrow.
-func (w *word) tryEnter(id uint32) bool {
-	return atomic.CompareAndSwapUint32(&w.v, id<<2|uint32(user), id<<2|uint32(held))
+func (v *vp) mode() mode {
+	switch x := v.word.load(); {
+	case x == 0:
+		return free
+	case x&lentBit != 0:
+		return lent
+	case v.current().isInside():
+		return held
+	}
+	return user
 }
 
-// leave: held(l) -> user(l). Nobody else changes held(l), so a store will do.
-func (w *word) leave(id uint32) { storeRel(&w.v, id<<2|uint32(user)) }
-
-// claim: free -> held(l). Counterparts: other claims, borrow.
-func (w *word) claim(id uint32) bool {
-	return atomic.LoadUint32(&w.v) == 0 && atomic.CompareAndSwapUint32(&w.v, 0, id<<2|uint32(held))
+// current is the coroutine that runs on v, a hint for all but the holder.
+//
+//go:norace
+func (v *vp) current() *co {
+	c := v.cur
+	sawBirth()
+	return c
 }
 
-// release: held(l) -> free. An exchange: what comes after it (the look at the
-// inbox) must not pass it.
-func (w *word) release() { atomic.StoreUint32(&w.v, 0) }
+// isInside tells whether c is inside the scheduler, a hint for all but c.
+func (c *co) isInside() bool { return atomic.LoadUint32(&c.inside)&isIn != 0 }
 
-// seize: user(x) -> held(l), if the word is still as load has found it. Counterparts:
-// tryEnter, borrow. That x may have been in and out since somebody decided to seize does
-// no harm.
-func (w *word) seize(found, id uint32) bool {
-	return seizable(found) && atomic.CompareAndSwapUint32(&w.v, found, id<<2|uint32(held))
+// borrow lends v to the caller, who is neither its holder nor a thread that runs on it, if
+// nobody is inside; old is for giveBack. Until then v's queue is the caller's, and the thread
+// on v waits where it would enter the scheduler.
+//
+// Enter stores co.inside, then loads the word, without a barrier in between; the barrier is
+// here: fence makes each CPU of the process pass one. After it, either Enter sees lentBit, or
+// we see inside. The one operation that may still be under way is then seen by who is current:
+// that changes in operations only, each of which moves tick, first.
+func (v *vp) borrow() (old uint32, ok bool) {
+	if x := v.word.load(); x&lentBit != 0 || x != 0 && v.current().isInside() {
+		return x, false
+	}
+	old, ok = v.word.lend()
+	if !ok || old == 0 {
+		return old, ok
+	}
+	fence()
+	tick := atomic.LoadUint64(&v.tick)
+	c := v.current()
+	if l := c.carrier(); l != nil {
+		raceAcquire(l)
+	}
+	if c.isInside() || v.current() != c || atomic.LoadUint64(&v.tick) != tick {
+		v.giveBack(old)
+		return old, false
+	}
+	return old, true
 }
 
-// borrow: user(x) -> lent(x), or free -> lent(0); old is for giveBack.
-// Counterparts: tryEnter, seize, claim.
-func (w *word) borrow() (old uint32, ok bool) {
-	x := w.load()
-	return x, w.borrowAs(x)
-}
-
-// borrowAs is borrow if the word is still as load has found it.
-func (w *word) borrowAs(found uint32) bool {
-	m := modeOf(found)
-	return (m == user || m == free) && atomic.CompareAndSwapUint32(&w.v, found, found|uint32(lent))
-}
-
-// giveBack: lent(x) -> what it was. An exchange, as release.
-func (w *word) giveBack(old uint32) { atomic.StoreUint32(&w.v, old) }
-
-// carries tells whether LWP id has this VP and runs user code with it.
-func (w *word) carries(id uint32) bool {
-	x := w.load()
-	return lwpOf(x) == id&^firmBit && modeOf(x) == user
-}
-
-// holds tells whether LWP id is inside the scheduler with this VP.
-func (w *word) holds(id uint32) bool {
-	x := w.load() // with or without firmBit: that of the thread which has left
-	return lwpOf(x) == id&^firmBit && modeOf(x) == held
+// giveBack ends what borrow began.
+func (v *vp) giveBack(old uint32) {
+	v.word.giveBack(old)
+	if old == 0 {
+		v.nudge(false) // a post may have taken us for a holder
+	}
 }

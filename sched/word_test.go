@@ -1,9 +1,11 @@
 package sched
 
 import (
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 const (
@@ -11,25 +13,35 @@ const (
 	other = 9
 )
 
-func at(id uint32, m mode) uint32 { return id<<2 | uint32(m) }
-
-// TestWordTransitions: every transition from every state, as README.md draws
-// them.
+// TestWordTransitions: every transition from every state, as word.go draws them.
 func TestWordTransitions(t *testing.T) {
-	states := []uint32{0, at(0, lent), at(me, user), at(me, held), at(me, lent), at(other, user), at(other, held), at(other, lent)}
-	cases := []struct {
+	states := []uint32{0, lentBit, me, me | lentBit, other, other | lentBit}
+	for _, c := range []struct {
 		name string
 		do   func(w *word) bool
 		to   map[uint32]uint32 // where it is allowed
 	}{
-		{"tryEnter", func(w *word) bool { return w.tryEnter(me) }, map[uint32]uint32{at(me, user): at(me, held)}},
-		{"claim", func(w *word) bool { return w.claim(me) }, map[uint32]uint32{0: at(me, held)}},
-		{"seize", func(w *word) bool { return w.seize(w.v, me) }, map[uint32]uint32{
-			at(me, user): at(me, held), at(other, user): at(me, held)}},
-		{"borrow", func(w *word) bool { _, ok := w.borrow(); return ok }, map[uint32]uint32{
-			0: at(0, lent), at(me, user): at(me, lent), at(other, user): at(other, lent)}},
-	}
-	for _, c := range cases {
+		{"claim", func(w *word) bool { return w.claim(me) }, map[uint32]uint32{0: me}},
+		{"lend", func(w *word) bool {
+			found := w.v
+			x, ok := w.lend()
+			return ok && x == found
+		}, map[uint32]uint32{0: lentBit, me: me | lentBit, other: other | lentBit}},
+		{"lend and giveBack", func(w *word) bool {
+			x, ok := w.lend()
+			if ok {
+				w.giveBack(x)
+			}
+			return ok
+		}, map[uint32]uint32{0: 0, me: me, other: other}},
+		{"lend and giveBack as another", func(w *word) bool {
+			_, ok := w.lend()
+			if ok {
+				w.giveBack(me)
+			}
+			return ok
+		}, map[uint32]uint32{0: me, me: me, other: me}},
+	} {
 		for _, from := range states {
 			w := word{from}
 			want, allowed := c.to[from]
@@ -44,64 +56,270 @@ func TestWordTransitions(t *testing.T) {
 			}
 		}
 	}
-	w := word{at(other, user)}
-	if w.seize(at(me, user), me) || !w.seize(at(other, user), me) || !w.holds(me) {
-		t.Errorf("seize ends in %#x", w.v)
+	w := word{me}
+	if w.passOn(me, other); w.v != other {
+		t.Errorf("passed on, it is %#x", w.v)
 	}
-	w.leave(me)
-	old, ok := w.borrow()
-	if w.giveBack(old); !ok || w.v != at(me, user) {
-		t.Errorf("borrow and giveBack end in %#x", w.v)
+	if w.release(other); w.v != 0 {
+		t.Errorf("released, it is %#x", w.v)
+	}
+	for _, x := range states {
+		if w := (word{x}); w.holder() != x&^lentBit || holder(x) != x&^lentBit {
+			t.Errorf("the holder of %#x is %#x", x, w.holder())
+		}
 	}
 }
 
-// TestWordExcludes: one thread enters and leaves, spares seize, thieves borrow,
-// all as fast as they can. What is done in held or lent must not overlap: plain
-// counters would lose updates, and the race detector would see it.
+// TestReleaseWaitsForTaker: who gives a VP away while a taker has the word for a moment does so afterwards, and what
+// the taker gives back is not what is found then.
+func TestReleaseWaitsForTaker(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		to   uint32
+		do   func(w *word)
+	}{
+		{"release", 0, func(w *word) { w.release(me) }},
+		{"passOn", other, func(w *word) { w.passOn(me, other) }},
+	} {
+		w := word{me}
+		x, ok := w.lend()
+		if !ok {
+			t.Fatal("not to be had")
+		}
+		var over atomic.Bool
+		var wg sync.WaitGroup
+		wg.Go(func() { c.do(&w); over.Store(true) })
+		time.Sleep(2 * time.Millisecond)
+		if over.Load() || w.load() != me|lentBit {
+			t.Errorf("%s does not wait for a taker: %#x", c.name, w.load())
+		}
+		w.giveBack(x)
+		wg.Wait()
+		if w.load() != c.to {
+			t.Errorf("%s ends in %#x", c.name, w.load())
+		}
+	}
+}
+
+// TestBorrow: what can be borrowed, and what is found untouched otherwise.
+func TestBorrow(t *testing.T) {
+	s := planted(t, "core:1 pu:1", 0)
+	v := s.vps[0]
+	c := &co{id: me, l: &lwp{id: me, pass: me, vp: v}}
+	base := &co{id: me, l: c.l, base: true, inside: isIn, rest: isIn}
+	for _, test := range []struct {
+		name   string
+		word   uint32
+		cur    *co
+		inside uint32
+		ok     bool
+	}{
+		{"free", 0, &v.nobody, isIn, true},
+		{"free, and lent", lentBit, &v.nobody, isIn, false},
+		{"its thread runs user code", me, c, 0, true},
+		{"its thread is not to be preempted", me, c, isFirm, true},
+		{"its thread is inside", me, c, isIn, false},
+		{"its thread is inside, not to be preempted", me, c, isIn | isFirm, false},
+		{"lent", me | lentBit, c, 0, false},
+		{"just claimed", me, &v.nobody, isIn, false},
+		{"its base runs", me, base, isIn, false},
+	} {
+		v.word.v, v.cur = test.word, test.cur
+		test.cur.inside = test.inside
+		old, ok := v.borrow()
+		if ok != test.ok || ok && old != test.word {
+			t.Errorf("%s: %v, %#x", test.name, ok, old)
+		}
+		if want := test.word | lentBit; ok && (v.word.v != want || v.mode() != lent) {
+			t.Errorf("%s: lent as %#x, mode %d", test.name, v.word.v, v.mode())
+		}
+		if ok {
+			v.giveBack(old)
+		}
+		if v.word.v != test.word || v.cur != test.cur || test.cur.inside != test.inside {
+			t.Errorf("%s: %#x afterwards", test.name, v.word.v)
+		}
+	}
+	for _, test := range []struct {
+		word   uint32
+		inside uint32
+		want   mode
+	}{{0, 0, free}, {me, 0, user}, {me, isFirm, user}, {me, isIn, held}, {me | lentBit, 0, lent}, {lentBit, 0, lent}} {
+		v.word.v, v.cur, c.inside = test.word, c, test.inside
+		if m := v.mode(); m != test.want {
+			t.Errorf("word %#x, inside %d: mode %d, want %d", test.word, test.inside, m, test.want)
+		}
+	}
+}
+
+// TestGiveBackOfFree: a post that finds a free VP lent wakes nobody: who gives it back does.
+func TestGiveBackOfFree(t *testing.T) {
+	s := planted(t, "core:1 pu:1", 0)
+	v := s.vps[0]
+	l := &lwp{id: me, vp: v}
+	v.asleep = []*lwp{l}
+	v.called.Store(0)
+	old, ok := v.borrow()
+	if !ok || old != 0 {
+		t.Fatal("a free VP cannot be borrowed")
+	}
+	x := ofRank(defaultRank)
+	x.vp = v
+	if v.post(x); l.wake.Load() != 0 || v.called.Load() != 0 {
+		t.Error("a spare was called that cannot get the VP")
+	}
+	if v.giveBack(old); l.wake.Load() != toClaim || v.called.Load() != 1 {
+		t.Error("nobody is called for what was posted meanwhile")
+	}
+}
+
+// waiting is what regains says, and a look that it has not said it yet.
+func waiting(t *testing.T, c *co) (ends func() bool) {
+	t.Helper()
+	said := make(chan bool, 1)
+	go func() { said <- c.regains() }()
+	time.Sleep(time.Millisecond)
+	select {
+	case <-said:
+		t.Error("it does not wait for the taker")
+	default:
+	}
+	return func() bool {
+		select {
+		case got := <-said:
+			return got
+		case <-time.After(time.Minute):
+			t.Fatal("it waits for nothing")
+			return false
+		}
+	}
+}
+
+// TestRegains: a thread that would enter waits for a taker, and then has its VP, or has lost it.
+func TestRegains(t *testing.T) {
+	s := planted(t, "core:1 pu:1", 0)
+	v := s.vps[0]
+	for _, bit := range []uint32{0, fencedBit} {
+		fresh := func(word uint32) *co {
+			v.word.giveBack(word)
+			return &co{id: me | bit, rest: isFirm, l: &lwp{id: me, pass: me | bit, vp: v}}
+		}
+		c := fresh(me)
+		if !c.regains() || c.inside != isIn|isFirm {
+			t.Errorf("it has its VP, and is not inside: %d", c.inside)
+		}
+		for _, x := range []uint32{0, lentBit, other, other | lentBit} {
+			if fresh(x).regains() {
+				t.Errorf("it has its VP again, which is %#x", x)
+			}
+		}
+		c = fresh(me)
+		if atomic.StoreUint32(&c.id, lostID); c.regains() {
+			t.Error("its LWP's VP is taken for its own")
+		}
+
+		c = fresh(me | lentBit)
+		ends := waiting(t, c)
+		if v.word.giveBack(me); !ends() {
+			t.Error("given back, and not regained")
+		}
+		c = fresh(me | lentBit)
+		ends = waiting(t, c)
+		if v.word.giveBack(other); ends() {
+			t.Error("taken, and regained")
+		}
+		c = fresh(me | lentBit) // its OS thread is taken back: by id first, then its base has the VP
+		ends = waiting(t, c)
+		atomic.StoreUint32(&c.id, lostID)
+		if ends() {
+			t.Error("lost its OS thread, and regained the VP of that")
+		}
+	}
+}
+
+// TestWordExcludes: threads of three LWPs enter and leave as fast as they can, with nothing but a plain store and a load,
+// switch to each other, release the VP, claim it, and seize it; thieves borrow it. Most are in for a moment, some for longer than
+// a look takes. What is done inside and in lent must not overlap: then there is somebody else, plain counters
+// lose updates, and the race detector sees it.
 func TestWordExcludes(t *testing.T) {
-	n := 200_000
-	if testing.Short() {
-		n = 20_000
-	}
+	s := planted(t, "core:1 pu:1", 0)
+	v := s.vps[0]
 	var (
-		w     = word{at(1, user)}
-		plain int
-		sum   atomic.Int64
-		wg    sync.WaitGroup
+		plain, inside, borrowed int
+		who                     atomic.Int32 // is in; 0: nobody
+		overlaps, all           atomic.Int64
+		end                     atomic.Bool
+		owners, takers          sync.WaitGroup
 	)
-	inside := func() { plain++; sum.Add(1) }
+	in := func(id int32, r *rand.Rand, count *int) {
+		if who.Swap(id) != 0 {
+			overlaps.Add(1)
+		}
+		was := plain
+		if r.IntN(4) == 0 {
+			for range r.IntN(1024) {
+				relax()
+			}
+		}
+		plain = was + 1
+		*count++
+		all.Add(1)
+		if who.Swap(0) != id {
+			overlaps.Add(1)
+		}
+	}
+	turns := rounds(100_000)
 	for id := uint32(1); id <= 3; id++ {
-		wg.Go(func() { // threads that enter, or take a VP that is free
-			for range n {
-				if w.tryEnter(id) || w.claim(id) {
-					inside()
-					if id == 3 {
-						w.release()
-					} else {
-						w.leave(id)
+		owners.Go(func() {
+			h := newHand(v, id)
+			r := rand.New(rand.NewPCG(uint64(id), 1))
+			for range turns {
+				if r.IntN(64) == 0 || h.l.id != v.word.holder() {
+					if id != 1 && r.IntN(8) > 0 { // mostly the first one has it, for long
+						osYield()
+						continue
 					}
+					h.take()
+				} else if !h.enters() {
+					continue
+				}
+				in(int32(id), r, &inside)
+				if r.IntN(4) == 0 {
+					h.swap()
+				}
+				h.letGo(r.IntN(256) > 0)
+				for range r.IntN(8) {
+					relax()
 				}
 			}
+			h.take()
+			h.letGo(false)
 		})
-		wg.Go(func() { // spares
-			for range n / 10 {
-				if w.seize(w.load(), id) {
-					inside()
-					w.leave(id)
+	}
+	for id := int32(11); id <= 12; id++ {
+		takers.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(id), 2))
+			for !end.Load() {
+				if old, ok := v.borrow(); ok {
+					in(id, r, &borrowed)
+					v.giveBack(old)
 				}
-			}
-		})
-		wg.Go(func() { // thieves
-			for range n {
-				if old, ok := w.borrow(); ok {
-					inside()
-					w.giveBack(old)
+				for range r.IntN(8) {
+					relax()
 				}
 			}
 		})
 	}
-	wg.Wait()
-	if int64(plain) != sum.Load() || plain == 0 {
-		t.Errorf("%d of %d updates lost", sum.Load()-int64(plain), sum.Load())
+	owners.Wait()
+	end.Store(true)
+	takers.Wait()
+	if overlaps.Load() != 0 {
+		t.Errorf("%d times somebody else was in, of %d", overlaps.Load(), all.Load())
+	}
+	if n := all.Load(); int64(plain) != n || int64(inside+borrowed) != n {
+		t.Errorf("%d times in: counted %d, and %d inside, %d borrowed", n, plain, inside, borrowed)
+	}
+	if inside == 0 || borrowed == 0 {
+		t.Errorf("%d times inside, %d times borrowed: too few", inside, borrowed)
 	}
 }

@@ -55,6 +55,13 @@ func (s *Seat) Parked() bool { return loadAcquire(&s.parked) != 0 }
 // Leave says that the goroutine is not parked any more; the goroutine itself calls it, or who resumes it.
 func (s *Seat) Leave() { storeRelease(&s.parked, 0) }
 
+//go:linkname setLabels runtime/pprof.runtime_setProfLabel
+func setLabels(labels unsafe.Pointer)
+
+// Unlabel takes the profiler labels from the calling goroutine; those that it starts inherit
+// none.
+func Unlabel() { setLabels(nil) }
+
 // Ready has the Go scheduler run g, which is parked.
 func Ready(g uintptr) { goready(g, 1) }
 

@@ -50,3 +50,6 @@ func traceBufs() bool { return false }
 
 // passLock: the OS thread is not locked.
 func passLock(gp, next uintptr) {}
+
+// Chosen says that the portable mode was asked for, by the build tag.
+const Chosen = chosenPortable

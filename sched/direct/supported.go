@@ -23,8 +23,8 @@ func Machine() uintptr
 // runtime.LockOSThread; the upper half counts callbacks from C.
 func Locks() uint64
 
-// Marked tells whether the calling goroutine has profiler labels or has called
-// debug.SetPanicOnFault.
+// Marked tells whether the calling goroutine has profiler labels, has called
+// debug.SetPanicOnFault, or is not locked to its OS thread just once.
 func Marked() bool
 
 // Status returns what g does: a value of the list above, or another one of the runtime's. A
@@ -173,3 +173,6 @@ func jump(g uintptr) {
 		}
 	}
 }
+
+// Chosen says that the portable mode was asked for, by the build tag.
+const Chosen = false

@@ -30,6 +30,10 @@ TEXT ·Marked(SB), NOSPLIT, $0-1
 	MOVBLZX const_gPaniconfault(AX), CX
 	MOVQ const_gLabels(AX), DX
 	ORQ  DX, CX
+	MOVQ const_gM(AX), DX
+	MOVQ const_mLockedExt(DX), DX
+	XORQ $1, DX
+	ORQ  DX, CX
 	SETNE ret+0(FP)
 	RET
 
@@ -79,6 +83,8 @@ TEXT ·Switch(SB), NOSPLIT|NOFRAME, $0-12
 	MOVL $const_NotParked, CX
 	CMPQ BX, DX
 	JEQ  refuse
+	CMPB const_gWaitreason(BX), $const_waitSwitched
+	JNE  refuse
 	MOVL const_gStatus(BX), AX
 	ANDL $~const_scanBit, AX
 	CMPL AX, $const_statusWaiting
@@ -156,6 +162,8 @@ TEXT ·take(SB), NOSPLIT, $0-24
 	CMPQ const_gParentGoid(BX), DX
 	JNE  takeNone
 	CMPQ const_gStartpc(BX), CX
+	JNE  takeNone
+	CMPQ const_gPc(BX), CX // it has not begun, as only the caller's latest child has not
 	JNE  takeNone
 	MOVQ BX, AX
 	MOVQ $0, SI
@@ -254,6 +262,7 @@ TEXT ·Deprive(SB), NOSPLIT, $0-41
 	CMPL DX, $const_statusWaiting
 	JEQ  depRelease
 depTake:
+	MOVB $0, const_gPreemptStop(BX) // a request to stop that nobody would answer
 	MOVL R10, (R9)
 	MOVB $1, ret+40(FP)
 depRelease:
@@ -346,5 +355,6 @@ TEXT ·passLock(SB), NOSPLIT, $0-16
 	MOVQ BX, const_mLockedg(DI)
 	MOVQ DI, const_gLockedm(BX)
 	MOVQ $0, const_gLockedm(DX)
+	MOVB $0, const_gPreemptStop(DX)
 passNone:
 	RET

@@ -64,7 +64,7 @@ func RecordedFile(name string) (*Topology, error) {
 	for _, suffix := range []string{".bz2", ".gz", ".tgz", ".tar"} {
 		short = strings.TrimSuffix(short, suffix)
 	}
-	return readMachine(copied, short, nil)
+	return readMachine(copied, short, nil, nil)
 }
 
 // findRoot finds the copied root directory.

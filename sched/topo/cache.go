@@ -51,7 +51,6 @@ func (b *builder) readCaches(fsys fs.FS) {
 			b.add(part{kind: kind, os: int(id), cpus: shared, size: parseSize(size)})
 		}
 	}
-	b.dropClusters()
 }
 
 // cores maps CPUs to those of their core, as far as cores are known.

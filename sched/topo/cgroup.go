@@ -15,20 +15,83 @@ type limits struct {
 	quota            float64 // CPUs' worth of time; 0: all
 }
 
-// readLimits reads the cgroups of the process that fsys/proc/self describes, of
-// version 1 and 2, mounted wherever the mount table says. What cannot be read
-// does not limit.
+// readLimits reads the cgroups of the process that fsys/proc/self describes. What it
+// cannot read does not limit.
 func readLimits(fsys fs.FS) (l limits) {
-	paths := cgroupPaths(fsys)
-	for _, m := range cgroupMounts(fsys) {
-		if dirs := m.climb(paths["cpuset"]); m.has("cpuset") && len(dirs) > 0 {
-			l.addCPUSet(fsys, dirs)
-		}
-		if dirs := m.climb(paths["cpu"]); m.has("cpu") && len(dirs) > 0 {
-			l.addQuota(fsys, dirs)
+	c := findCgroups(fsys)
+	c.each("cpuset", func(dirs []string) { l.addCPUSet(fsys, dirs) })
+	l.quota = c.quota()
+	return l
+}
+
+// cgroups says where the files of one process's cgroups are, of version 1 and 2,
+// mounted wherever the mount table says.
+type cgroups struct {
+	fsys   fs.FS
+	paths  map[string]map[bool]string // by controller and by "is version 2"
+	mounts []cgroupMount
+}
+
+func findCgroups(fsys fs.FS) cgroups {
+	return cgroups{fsys, cgroupPaths(fsys), cgroupMounts(fsys)}
+}
+
+// each calls look once for each mount that can tell about a controller, with the
+// directory of the process's cgroup and those above it, innermost first.
+func (c cgroups) each(controller string, look func(dirs []string)) {
+	for _, m := range c.mounts {
+		if dirs := m.climb(c.paths[controller]); m.has(controller) && len(dirs) > 0 {
+			look(dirs)
 		}
 	}
-	return l
+}
+
+// smallest returns the smallest limit of one controller. Every cgroup from the
+// process's own up to the root of the mount limits the process.
+func smallest[N int64 | float64](c cgroups, controller string, read func(fsys fs.FS, dir string) (N, bool)) (least N, ok bool) {
+	c.each(controller, func(dirs []string) {
+		for _, dir := range dirs {
+			if n, has := read(c.fsys, dir); has && (!ok || n < least) {
+				least, ok = n, true
+			}
+		}
+	})
+	return least, ok
+}
+
+// quota returns how many CPUs' worth of time the process may use; 0: all.
+func (c cgroups) quota() float64 {
+	q, _ := smallest(c, "cpu", readQuota)
+	return q
+}
+
+// readQuota reads the quota of one cgroup, in CPUs' worth of time.
+func readQuota(fsys fs.FS, dir string) (float64, bool) {
+	quota, period := "", ""
+	if text, err := readText(fsys, path.Join(dir, "cpu.max")); err == nil { // version 2
+		quota, period, _ = strings.Cut(strings.TrimSpace(text), " ")
+	} else if text, err := readText(fsys, path.Join(dir, "cpu.cfs_quota_us")); err == nil {
+		quota = strings.TrimSpace(text)
+		text, _ = readText(fsys, path.Join(dir, "cpu.cfs_period_us"))
+		period = strings.TrimSpace(text)
+	}
+	q, err := strconv.ParseFloat(quota, 64) // "max" in version 2 and -1 in version 1 mean none
+	p, err2 := strconv.ParseFloat(period, 64)
+	if err != nil || err2 != nil || !(q > 0) || !(p > 0) || math.IsInf(q/p, 0) || math.IsNaN(q/p) || q/p == 0 {
+		return 0, false
+	}
+	return q / p, true
+}
+
+// readTasks reads how many more tasks one cgroup lets start. The kernel counts each
+// thread as a task, of the cgroup and of all below it.
+func readTasks(fsys fs.FS, dir string) (int64, bool) {
+	most, ok := readInt(fsys, path.Join(dir, "pids.max")) // "max" means no limit
+	if !ok || most < 0 {
+		return 0, false
+	}
+	now, _ := readInt(fsys, path.Join(dir, "pids.current"))
+	return max(0, most-max(0, now)), true
 }
 
 // addCPUSet takes the cpuset of the innermost directory that states one: those
@@ -56,33 +119,11 @@ func (l *limits) addCPUSet(fsys fs.FS, dirs []string) {
 	read(&l.mems, &l.hasMems, "cpuset.mems.effective", "cpuset.mems", "mems")
 }
 
-// addQuota takes the smallest quota of all directories: each limits those below.
-func (l *limits) addQuota(fsys fs.FS, dirs []string) {
-	for _, dir := range dirs {
-		quota, period := "", ""
-		if text, err := readText(fsys, path.Join(dir, "cpu.max")); err == nil { // version 2
-			quota, period, _ = strings.Cut(strings.TrimSpace(text), " ")
-		} else if text, err := readText(fsys, path.Join(dir, "cpu.cfs_quota_us")); err == nil {
-			quota = strings.TrimSpace(text)
-			text, _ = readText(fsys, path.Join(dir, "cpu.cfs_period_us"))
-			period = strings.TrimSpace(text)
-		}
-		q, err := strconv.ParseFloat(quota, 64) // "max" in version 2 and -1 in version 1 mean none
-		p, err2 := strconv.ParseFloat(period, 64)
-		if err != nil || err2 != nil || !(q > 0) || !(p > 0) || math.IsInf(q/p, 0) || math.IsNaN(q/p) {
-			continue
-		}
-		if l.quota == 0 || q/p < l.quota {
-			l.quota = q / p
-		}
-	}
-}
-
 // cgroupPaths says in which cgroup the process is: by the controllers of version 1, and
 // by "" for version 2. /proc/self/cpuset is older than /proc/self/cgroup, and
 // some recordings have only that.
 func cgroupPaths(fsys fs.FS) map[string]map[bool]string {
-	paths := map[string]map[bool]string{"cpuset": {}, "cpu": {}}
+	paths := map[string]map[bool]string{"cpuset": {}, "cpu": {}, "pids": {}}
 	if text, err := readText(fsys, "proc/self/cpuset"); err == nil {
 		paths["cpuset"][false] = strings.TrimSpace(text)
 		paths["cpuset"][true] = strings.TrimSpace(text)

@@ -14,7 +14,7 @@ type cpuInfo struct {
 }
 
 // infoCPU is one processor of it; -1 stands for what is not stated.
-type infoCPU struct{ cpu, pack, core int }
+type infoCPU struct{ cpu, pack, core, apic int }
 
 func (i cpuInfo) cpus() (s CPUSet) {
 	all := make([]int, len(i.lines))
@@ -22,6 +22,18 @@ func (i cpuInfo) cpus() (s CPUSet) {
 		all[n] = l.cpu
 	}
 	return CPUs(all...)
+}
+
+// apicIDs maps the CPUs to the numbers by which x86 processors know them, as far as those
+// are stated.
+func (i cpuInfo) apicIDs() map[int]int {
+	ids := map[int]int{}
+	for _, l := range i.lines {
+		if l.apic >= 0 {
+			ids[l.cpu] = l.apic
+		}
+	}
+	return ids
 }
 
 // readCPUInfo reads proc/cpuinfo.
@@ -56,6 +68,8 @@ func readCPUInfo(fsys fs.FS) (info cpuInfo) {
 			current.pack = number(value)
 		case key == "core id":
 			current.core = number(value)
+		case key == "apicid":
+			current.apic = number(value)
 		}
 		if info.model == "" {
 			switch key {
@@ -72,7 +86,7 @@ func readCPUInfo(fsys fs.FS) (info cpuInfo) {
 // begin starts a processor, if that is a number that a CPU can have.
 func (i *cpuInfo) begin(cpu int) {
 	if cpu >= 0 && cpu < MaxCPUs && len(i.lines) < MaxCPUs {
-		i.lines = append(i.lines, infoCPU{cpu, -1, -1})
+		i.lines = append(i.lines, infoCPU{cpu, -1, -1, -1})
 	}
 }
 

@@ -37,6 +37,10 @@
 //  3. /sys/devices/system/node: NUMA nodes, memory, distances, the CPUs nearest to memory
 //     that has none. Without it there is one node.
 //  4. /proc/cpuinfo: the processor's name, and packages and cores where sysfs has none.
+//  5. CPUID (amd64; of this machine, not of a recorded one): caches of a level of which sysfs
+//     lists none, as in some virtual machines, and sizes that sysfs does not tell. CPUs share
+//     such a cache by their APIC IDs from /proc/cpuinfo, within a package; without IDs,
+//     consecutive CPUs do. Of a hybrid processor nothing is taken, for its CPUs differ.
 //
 // The tree is made of all CPUs that are online, and cut down to the usable ones after
 // that: what contains what does not depend on who asks. Where two sets overlap in part, the

@@ -17,9 +17,10 @@ const (
 	nodeDir = "sys/devices/system/node"
 )
 
-// readMachine reads the /sys and /proc below fsys's root. mask is nil, or the affinity
-// mask that applies beside the cgroup: the machine is this one then.
-func readMachine(fsys fs.FS, name string, mask *CPUSet) (*Topology, error) {
+// readMachine reads the /sys and /proc below fsys's root. If the machine is this one, mask
+// is the affinity mask that applies beside the cgroup, and processor tells the caches that
+// sysfs may lack; of a recorded machine both are nil.
+func readMachine(fsys fs.FS, name string, mask *CPUSet, processor func() []statedCache) (*Topology, error) {
 	b := &builder{topology: &Topology{Name: name}}
 	// On machines with many CPUs the kernel asks each of them before it shows
 	// /proc/cpuinfo.
@@ -42,6 +43,10 @@ func readMachine(fsys fs.FS, name string, mask *CPUSet) (*Topology, error) {
 		b.addInfo(info())
 	}
 	b.readCaches(fsys)
+	if processor != nil {
+		b.completeCaches(processor, info)
+	}
+	b.dropClusters()
 	b.readNodes(fsys)
 	b.rank(fsys)
 	b.build()

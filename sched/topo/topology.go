@@ -45,7 +45,7 @@ type Topology struct {
 func (t *Topology) PUs() []*Item { return t.levels[PU] }
 
 // At lists the items of one kind in order. There may be none: no cache is listed
-// where the system does not tell of any. The caller must not change the slice.
+// where neither the system nor the processor tells of any. The caller must not change the slice.
 func (t *Topology) At(k Kind) []*Item {
 	if int(k) >= len(t.levels) {
 		return nil

@@ -12,6 +12,19 @@ func TestUsableHere(t *testing.T) {
 	}
 }
 
+// TestQuotaHere: the two functions that read the quota agree, and no quota is no number.
+func TestQuotaHere(t *testing.T) {
+	cpus, ok := Quota()
+	if _, quota := Usable(); quota != cpus || ok != (cpus > 0) {
+		t.Errorf("quota %v, %v; Usable says %v", cpus, ok, quota)
+	}
+	left, limited := TasksLeft()
+	t.Logf("quota %v CPUs, %v; %d tasks left, %v", cpus, ok, left, limited)
+	if left < 0 || !limited && left != 0 {
+		t.Errorf("tasks left: %d, %v", left, limited)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	const v2mount = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n"
@@ -76,6 +89,65 @@ func TestLimits(t *testing.T) {
 		l := readLimits(c.tree)
 		if l.cpus.String() != c.cpus || l.hasCPUs != (c.cpus != "") || l.mems.String() != c.mems || l.quota != c.quota {
 			t.Errorf("%s: got CPUs %v, memory %v, quota %v; want %s, %s, %v", c.name, l.cpus, l.mems, l.quota, c.cpus, c.mems, c.quota)
+		}
+	}
+}
+
+// TestTasks: the tightest of the pids controllers from the process's own cgroup to the root.
+func TestTasks(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	const v2mount = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n"
+	for _, c := range []struct {
+		name    string
+		tree    fstest.MapFS
+		left    int64
+		limited bool
+	}{
+		{"nothing", fstest.MapFS{}, 0, false},
+		{"no limit", fstest.MapFS{
+			"proc/self/mountinfo":            file(v2mount),
+			"proc/self/cgroup":               file("0::/a\n"),
+			"sys/fs/cgroup/a/pids.max":       file("max\n"),
+			"sys/fs/cgroup/a/pids.current":   file("17\n"),
+			"sys/fs/cgroup/pids.current":     file("400\n"),
+			"sys/fs/cgroup/a/b/pids.max":     file("1\n"),
+			"sys/fs/cgroup/a/b/pids.current": file("1\n"),
+		}, 0, false},
+		{"version 2, the one above leaves less", fstest.MapFS{
+			"proc/self/mountinfo":            file(v2mount),
+			"proc/self/cgroup":               file("0::/a/b\n"),
+			"sys/fs/cgroup/a/b/pids.max":     file("100\n"),
+			"sys/fs/cgroup/a/b/pids.current": file("10\n"),
+			"sys/fs/cgroup/a/pids.max":       file("200\n"),
+			"sys/fs/cgroup/a/pids.current":   file("150\n"),
+		}, 50, true},
+		{"version 1, in a container without namespace", fstest.MapFS{
+			"proc/self/mountinfo": file("33 31 0:31 /docker/x /cg/pids rw - cgroup cgroup rw,pids\n" +
+				"34 31 0:32 / /cg/unified rw - cgroup2 cgroup2 rw\n"),
+			"proc/self/cgroup":     file("8:pids:/docker/x\n1:cpu,cpuacct:/q\n0::/\n"),
+			"cg/pids/pids.max":     file("64\n"),
+			"cg/pids/pids.current": file("60\n"),
+		}, 4, true},
+		{"more than allowed run already", fstest.MapFS{
+			"proc/self/mountinfo":        file(v2mount),
+			"proc/self/cgroup":           file("0::/\n"),
+			"sys/fs/cgroup/pids.max":     file("5\n"),
+			"sys/fs/cgroup/pids.current": file("7\n"),
+		}, 0, true},
+		{"how many run is not told", fstest.MapFS{
+			"proc/self/mountinfo":    file(v2mount),
+			"proc/self/cgroup":       file("0::/\n"),
+			"sys/fs/cgroup/pids.max": file("5\n"),
+		}, 5, true},
+		{"nonsense", fstest.MapFS{
+			"proc/self/mountinfo":        file(v2mount),
+			"proc/self/cgroup":           file("0::/\n"),
+			"sys/fs/cgroup/pids.max":     file("9223372036854775807\n"),
+			"sys/fs/cgroup/pids.current": file("-9223372036854775808\n"),
+		}, 1<<63 - 1, true},
+	} {
+		if left, limited := smallest(findCgroups(c.tree), "pids", readTasks); left != c.left || limited != c.limited {
+			t.Errorf("%s: %d left, %v; want %d, %v", c.name, left, limited, c.left, c.limited)
 		}
 	}
 }

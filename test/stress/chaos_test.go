@@ -16,10 +16,7 @@ func TestChaosTakesPlace(t *testing.T) {
 		m := newMix(t, s, uint64(time.Now().UnixNano()))
 		m.run(total() / 10)
 		n := s.Stats()
-		t.Logf("%d switches, %d rebinds, %d thefts of %d threads", n.Total.Switches, n.Rebinds, n.Total.Steals, n.Total.Items)
-		if n.Rebinds == 0 {
-			t.Error("no LWP has come to another OS thread")
-		}
+		t.Logf("%d switches, %d thefts of %d threads", n.Total.Switches, n.Total.Steals, n.Total.Items)
 		if n.Total.Steals == 0 {
 			t.Error("nobody has stolen a thread")
 		}

@@ -39,9 +39,9 @@ func (w *round) inline(r *rand.Rand) {
 			ran[i] = true
 		})
 		if marcel.OnThread() {
-			hs[i] = marcel.SpawnInline(work)
+			hs[i] = marcel.Spawn(work)
 		} else {
-			hs[i] = pick(r, w.s...).Spawn(marcel.Attr{Inline: true}, work)
+			hs[i] = pick(r, w.s...).Spawn(marcel.Attr{}, work)
 		}
 	}
 	w.team(r, r.IntN(3), func(_ int, r *rand.Rand) { join(w, hs[r.IntN(len(hs))]).until(w, r) })

@@ -80,7 +80,7 @@ func yieldPeer(w *watch, n int) error {
 func spawnOneOurs(s *stage, n int) error { return spawnOne(s, n, marcel.Spawn) }
 
 // spawnInlineOurs: the joiner calls what has not started.
-func spawnInlineOurs(s *stage, n int) error { return spawnOne(s, n, marcel.SpawnInline) }
+func spawnInlineOurs(s *stage, n int) error { return spawnOne(s, n, marcel.Spawn) }
 
 func spawnOne(s *stage, n int, spawn func(func()) marcel.Thread) error {
 	turns := func(n int) (err error) {

@@ -73,7 +73,7 @@ func treePeer(t *uts.Tree, inPlace bool) func(*watch, int) error {
 // the VP's next turn.
 type seed struct{ thread marcel.Thread }
 
-func (s *seed) Start(_ *seed, t uts.Task) { s.thread = marcel.SpawnInlineBody(t) }
+func (s *seed) Start(_ *seed, t uts.Task) { s.thread = marcel.SpawnBody(t) }
 
 func (s *seed) Ended(*seed) {}
 

@@ -49,8 +49,8 @@ func (c Case) Measure(ctx context.Context, cpu, n int) (wakes, sleeps []float64,
 			}
 		})
 	}
-	// The last one keeps the VP until somebody else is ready.
-	for s.Stats().Total.Robbed < c.Hogs-1 {
+	// All have been preempted once; a single one keeps the VP until another thread is ready.
+	for c.Hogs > 1 && s.Stats().Total.Seizures < uint64(c.Hogs) {
 		if err := pause(ctx); err != nil {
 			return nil, nil, err
 		}

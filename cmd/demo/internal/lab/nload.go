@@ -40,10 +40,11 @@ const kindLoad = "beside load"
 func besideLoad(w *duo.World, n int, f func() error) error {
 	var end atomic.Bool
 	threads := make([]marcel.Thread, n)
+	before := w.Sched.Stats().Total.Seizures
 	for k := range threads {
 		threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("load ", k)}, func() { hog(&end) })
 	}
-	err := settle(w, n)
+	err := settle(w, before, n)
 	if err == nil {
 		err = f()
 	}
@@ -69,12 +70,14 @@ func playBesideLoad(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iter
 	return x, err
 }
 
-// settle waits until all of n threads that compute have lost the VP, one after the other: each has its slice first, and a
-// message that came meanwhile would wait for those that are left. From then on the kernel divides the core.
-func settle(w *duo.World, n int) error {
-	for began := time.Now(); w.Sched.Stats().Total.Robbed < n; marcel.Sleep(time.Millisecond) {
+// settle waits until n threads that compute have been preempted: each has its first slice as an
+// ordinary thread, and a message that came meanwhile would wait for those that are left. From
+// then on they share the VP, behind all threads that are woken.
+func settle(w *duo.World, before uint64, n int) error {
+	lost := func() int { return int(w.Sched.Stats().Total.Seizures - before) }
+	for began := time.Now(); n > 1 && lost() < n; marcel.Sleep(time.Millisecond) {
 		if time.Since(began) > settlePatience {
-			return fmt.Errorf("%d of %d threads that compute have lost their VP after %v: this machine is too busy to measure beside them", w.Sched.Stats().Total.Robbed, n, settlePatience)
+			return fmt.Errorf("%d of %d threads that compute have been preempted after %v: this machine is too busy to measure beside them", lost(), n, settlePatience)
 		}
 	}
 	if n > 0 {

@@ -1,0 +1,5 @@
+//go:build !portable
+
+package marcel_test
+
+const portable = false

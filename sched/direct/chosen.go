@@ -1,0 +1,5 @@
+//go:build portable
+
+package direct
+
+const chosenPortable = true

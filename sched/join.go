@@ -1,0 +1,110 @@
+package sched
+
+// A thread that is not begun when another one joins it, on the VP in whose queue it waits,
+// runs at once, in its joiner's place: the joiner parks, and goes on when the joined thread
+// ends, by two switches and no queue. So trees of threads that fork and join go depth-first,
+// and need as many stacks as they are deep.
+//
+//	queued on VP v ── withdraw: its joiner, holding v ──────────────► begins, at once
+//	begins ────────── ends: its runner switches back to the joiner ─► ended; Join returns
+//	begun ─────────── waits in turn: settleJoiner ──────────────────► the joiner stands in joiners
+//
+// The oldest thread of a queue with several is left there: it is next anyway, and then the
+// runner that begins it goes on with the others, without a switch.
+
+// joinLook is how many places from either end of the run queue a joiner looks for the thread.
+const joinLook = 16
+
+// withdraw takes h's thread, if it is not begun and may run here at once, out of the queue
+// of the VP that c holds; false: it is not there, or not near its ends.
+func (c *co) withdraw(h Thread) bool {
+	t, v := h.t, c.l.vp
+	if t.isBegun() || t.lane.load() != 0 || v.q.odd&^lifoBit != 0 || c.stays {
+		return false
+	}
+	if x := t.x.Load(); x != nil && (x.pinned || x.detached.Load()) {
+		return false
+	}
+	if x := c.cur.x.Load(); x != nil && x.due(InJoin) {
+		return false
+	}
+	if v.inbox.Load() != nil {
+		v.collect()
+	}
+	if v.q.ring.len() > 1 && v.q.ring.oldest() == t && v.q.odd&lifoBit == 0 || !v.q.withdraw(t, joinLook) {
+		return false
+	}
+	return t.co == nil && t.gen == h.gen && t.mayRun(v) || v.putBack(t)
+}
+
+// isBegun is a racy hint.
+//
+//go:norace
+func (t *thread) isBegun() bool { return t.co != nil }
+
+// putBack: t is not what was looked for.
+func (v *vp) putBack(t *thread) bool {
+	v.q.add(t)
+	return false
+}
+
+// joinNow runs t, withdrawn from the queue, and returns when it has ended. It ends the operation.
+func (c *co) joinNow(t *thread) {
+	c.cur.w.kind = InJoin
+	c.l.joiner = c
+	c.switchTo(t, opNone)
+	c.resumed()
+}
+
+// settleJoiner has the joiner of the thread on c, which does not end at once, stand in the
+// line of joiners, where a cancel finds it. By the holder of c's VP, or its base.
+func (c *co) settleJoiner() {
+	j := c.joiner
+	c.joiner = nil
+	j.settle(c.cur)
+}
+
+// settle puts the thread of c among the joiners of t, which has not ended.
+func (c *co) settle(t *thread) {
+	w := &c.cur.w
+	storeRel(&t.asked, 1)
+	t.mu.Lock()
+	w.mu = &t.mu
+	t.joiners.push(w)
+	t.mu.Unlock()
+}
+
+// Do runs the functions, possibly at the same time, and returns when all have: fork and join in
+// one call, the fastest way there is. The first runs on the calling thread, the others as
+// threads, or, what nobody else has begun when the first has returned, on the calling thread
+// as well. If one panics the panic ends the program as that of a thread does, or goes on in the
+// caller where the function runs there. On a plain goroutine the others are threads of the
+// default scheduler.
+func Do(fs ...func()) {
+	if len(fs) == 0 {
+		return
+	}
+	if len(fs) == 2 {
+		do2(fs[0], fs[1])
+		return
+	}
+	do2(func() { Do(fs[1:]...) }, fs[0])
+}
+
+func do2(f, g func()) {
+	h := Spawn(g)
+	f()
+	c := Enter()
+	if c != nil && h.t.co == nil && c.withdraw(h) {
+		v, t := c.l.vp, h.t
+		t.body = nil
+		storeRel64(&t.gen, 0)
+		v.recycle(t)
+		storeRel64(&v.ended, v.ended+1)
+		c.Leave()
+		g()
+		return
+	}
+	c.Leave()
+	_ = h.Join()
+}

@@ -1,0 +1,256 @@
+package sched
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A body of a type of its own, so that it has a habit of its own.
+type bodyA struct{}
+type bodyB struct{}
+
+func (bodyA) Run() {}
+func (bodyB) Run() {}
+
+// forgetful empties the table of habits, now and at the end of the test.
+func forgetful(t *testing.T) {
+	t.Helper()
+	forget := func() {
+		for i := range habits {
+			h := &habits[i]
+			h.code.Store(0)
+			h.score.Store(0)
+			h.turn.Store(0)
+		}
+		anyHabits.Store(false)
+	}
+	forget()
+	t.Cleanup(forget)
+}
+
+// began makes a coroutine of v that has just begun a thread with body b.
+func began(v *vp, b Body) *co {
+	x := newThread()
+	x.body, x.vp = b, v
+	return &co{cur: x, began: uint32(v.tick), l: &lwp{vp: v}}
+}
+
+// TestLearn: a function has the habit when its threads have waited in Go twice before they called the
+// scheduler, and no more points than bounded; another one loses it none.
+func TestLearn(t *testing.T) {
+	forgetful(t)
+	v := &vp{sched: unhurried(), tick: 1<<32 + 5}
+	c := began(v, bodyA{})
+	for n := 1; n <= mostScore+3; n++ {
+		learn(c, v)
+		if want := n >= enoughScore; anyHabits.Load() != want || waitsInGo(bodyA{}) != want {
+			t.Errorf("after %d times: some have one %v, it has one %v", n, anyHabits.Load(), !want)
+		}
+		if score := habitOf(codeOf(bodyA{})).score.Load(); score != int32(min(n, mostScore)) {
+			t.Errorf("after %d times: %d points", n, score)
+		}
+	}
+	if waitsInGo(bodyB{}) || waitsInGo(plain(func() {})) {
+		t.Error("another function has the habit as well")
+	}
+}
+
+// TestLearnsNothing: of a thread that has made a switch since it began, and of none.
+func TestLearnsNothing(t *testing.T) {
+	forgetful(t)
+	v := &vp{sched: unhurried(), tick: 7}
+	for range 2 * enoughScore {
+		c := began(v, bodyA{})
+		v.tick++ // it has yielded, for instance
+		learn(c, v)
+		learn(&co{began: uint32(v.tick)}, v) // its thread has ended
+		c = began(v, nil)
+		learn(c, v) // is just ending
+	}
+	if anyHabits.Load() || waitsInGo(bodyA{}) {
+		t.Error("a thread that called the scheduler first has taught something")
+	}
+}
+
+// TestHabitIsLost: one in sampleEvery is begun as ever; that costs a point, which it earns back if it waits in Go first.
+func TestHabitIsLost(t *testing.T) {
+	forgetful(t)
+	v := &vp{sched: unhurried()}
+	for range mostScore {
+		learn(began(v, bodyA{}), v)
+	}
+	h := habitOf(codeOf(bodyA{}))
+	sample := func() bool { // begins as many as one sample takes
+		for n := 1; ; n++ {
+			if !waitsInGo(bodyA{}) {
+				return n == sampleEvery
+			}
+			if n > sampleEvery {
+				t.Fatal("no samples")
+			}
+		}
+	}
+	for range 3 * mostScore { // it is still so
+		if !sample() || h.score.Load() != mostScore-1 {
+			t.Fatalf("a sample leaves %d points", h.score.Load())
+		}
+		learn(began(v, bodyA{}), v)
+	}
+	for left := mostScore - 1; left >= enoughScore-1; left-- { // not any more
+		if !sample() || int(h.score.Load()) != left {
+			t.Fatalf("%d points, want %d", h.score.Load(), left)
+		}
+	}
+	for range 3 * sampleEvery {
+		if waitsInGo(bodyA{}) {
+			t.Fatal("it has the habit still")
+		}
+	}
+	if h.score.Load() != enoughScore-1 {
+		t.Errorf("who has no habit has lost points: %d", h.score.Load())
+	}
+	if learn(began(v, bodyA{}), v); !waitsInGo(bodyA{}) {
+		t.Error("it is not learned again")
+	}
+}
+
+// TestHabitsOfOnePlace: a function takes over the place of another one when that has no points.
+func TestHabitsOfOnePlace(t *testing.T) {
+	forgetful(t)
+	v := &vp{sched: unhurried()}
+	h := habitOf(codeOf(bodyA{}))
+	const stranger = 0xabc
+	h.code.Store(stranger)
+	h.score.Store(3)
+	for left := 2; left >= 0; left-- {
+		learn(began(v, bodyA{}), v)
+		if h.code.Load() != stranger || int(h.score.Load()) != left {
+			t.Fatalf("code %#x has %d points, want %d of the first one's", h.code.Load(), h.score.Load(), left)
+		}
+		if waitsInGo(bodyA{}) {
+			t.Error("it has another one's habit")
+		}
+	}
+	for n := 1; n <= enoughScore; n++ {
+		learn(began(v, bodyA{}), v)
+		if h.code.Load() != codeOf(bodyA{}) || int(h.score.Load()) != n {
+			t.Errorf("code %#x has %d points, want %d", h.code.Load(), h.score.Load(), n)
+		}
+	}
+	if !waitsInGo(bodyA{}) {
+		t.Error("not learned in a place that was taken over")
+	}
+}
+
+// TestHabitsRace: several VPs learn of two functions in one place, and look them up.
+func TestHabitsRace(t *testing.T) {
+	forgetful(t)
+	var all sync.WaitGroup
+	h := habitOf(codeOf(bodyA{}))
+	for id := range 4 {
+		all.Go(func() {
+			v := &vp{sched: unhurried()}
+			r := rand.New(rand.NewPCG(uint64(id), 1))
+			for range rounds(20_000) {
+				switch r.IntN(3) {
+				case 0:
+					learn(began(v, bodyA{}), v)
+				case 1:
+					if h.code.Load() != 0xabc && h.score.Load() <= 0 {
+						h.code.Store(0xabc) // what learn does for another function
+						h.score.Store(0)
+					}
+				default:
+					waitsInGo(bodyA{})
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := h.score.Load(); n < -8 || n > mostScore+8 { // approximate: each racer may be one off
+		t.Errorf("%d points", n)
+	}
+}
+
+// TestCode: what a thread runs is told of its function, whatever it closes over, or its type.
+func TestCode(t *testing.T) {
+	var same []plain
+	for n := range 2 {
+		same = append(same, func() { _ = n })
+	}
+	f, other := same[0], plain(func() {})
+	if codeOf(f) != codeOf(same[1]) || codeOf(f) == codeOf(other) || codeOf(f) == codeOf(bodyA{}) || codeOf(bodyA{}) == codeOf(bodyB{}) {
+		t.Error("codes do not tell functions apart, or tell too much")
+	}
+	x := newThread()
+	if x.code() != 0 {
+		t.Error("nothing has a code")
+	}
+	for _, body := range []Body{f, &bodyA{}} {
+		if x.body = body; x.code() != codeOf(body) {
+			t.Errorf("%T: %#x, not %#x", body, x.code(), codeOf(body))
+		}
+	}
+}
+
+// TestWanderers: a function whose threads wait in Go first is learned, and its threads are threads all the same.
+func TestWanderers(t *testing.T) {
+	forgetful(t)
+	s := running(t, Config{VPs: 1})
+	var out atomic.Pointer[chan int]
+	var in, wrong atomic.Int32
+	nap := plain(func() {
+		in.Add(1)
+		<-*out.Load()
+		me := Self()
+		Yield()
+		if Self() != me || CurrentVP() != 0 {
+			wrong.Add(1)
+		}
+	})
+	const n = 20
+	wave := func() (outside int) {
+		ch := make(chan int)
+		out.Store(&ch)
+		in.Store(0)
+		_ = s.Spawn(Attr{}, func() {
+			hs := make([]Thread, n)
+			for i := range hs {
+				hs[i] = SpawnBody(nap)
+				if c := hs[i].t.co; c != nil && c.l == &s.vps[0].ghost {
+					outside++
+				}
+			}
+			for in.Load() < n {
+				Yield()
+				runtime.Gosched()
+			}
+			if live := len(s.Threads()); live != n+1 {
+				t.Errorf("%d threads are listed, %d live", live, n+1)
+			}
+			close(ch)
+			for _, h := range hs {
+				if err := h.Join(); err != nil || !h.Ended() {
+					t.Error(err)
+				}
+			}
+		}).Join()
+		return outside
+	}
+	if outside := wave(); outside != 0 {
+		t.Errorf("%d threads were begun outside before anything was known", outside)
+	}
+	if isDirect {
+		awaited(t, "the habit is learned", func() bool { return wave() > 0 })
+	}
+	for end := time.Now().Add(20 * time.Millisecond); time.Now().Before(end); {
+		wave()
+	}
+	if wrong.Load() != 0 || s.Alive() != 0 {
+		t.Errorf("%d times not the same thread, or without a VP; %d alive", wrong.Load(), s.Alive())
+	}
+}

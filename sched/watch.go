@@ -1,0 +1,264 @@
+package sched
+
+import (
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched/direct"
+)
+
+// What is done about a thread that keeps its VP without calling the scheduler, by whoever
+// notices: the clock, at its ticks, and the VPs that are idle.
+//
+//	waits in Go (channel, sync, net, sleep) ── takeBack: its OS thread goes back to the base;
+//	      it goes on as a goroutine, and its next call queues it (co.rejoin)
+//	in a system call, others are ready ─────── seize: a spare LWP takes the VP, the thread goes
+//	      on alone on its OS thread, and comes back as from Blocking
+//	computes, others are ready, slice over ─── ask: Go's own preemption stops it at a safe
+//	      point; then claimStopped: its OS thread goes back to the base, which queues it
+//
+// None of the three is done while the thread is inside the scheduler, or has disabled
+// preemption. All are done with the word of the VP lent, by one taker at a time, and while the
+// thread cannot run: its status holds it, or the scan bit in it (package direct). In the
+// portable mode (detach) a thread that keeps its VP too long simply loses it, whatever it does.
+
+// takeBack gives the OS thread of c, which runs on v and waits in Go, back to its base.
+func (v *vp) takeBack(c *co) bool {
+	if c.isInside() || direct.Status(c.g0()) != direct.Waiting {
+		return false
+	}
+	old, ok := v.word.lend()
+	if !ok {
+		return false
+	}
+	l := c.carrier()
+	raceAcquire(l)
+	done := old != 0 && v.current() == c && l.id == old && l.giveBase(c)
+	if done {
+		v.cur = l.base
+		learn(c, v)
+	}
+	v.word.giveBack(old)
+	if done {
+		direct.Ready(l.base.seat.G)
+	}
+	return done
+}
+
+// giveBase gives the OS thread l from c, if that waits in Go, to the base.
+func (l *lwp) giveBase(c *co) bool {
+	if l.base == nil || !direct.Repossess(c.g0(), l.m, l.base.seat.G, &c.inside, &c.id, lostID) {
+		return false
+	}
+	l.leaveNothing()
+	return true
+}
+
+// leaveNothing: the thread that left l has nothing to be finished by the base.
+//
+//go:norace
+func (l *lwp) leaveNothing() {
+	l.op = opNone
+	raceRelease(l)
+}
+
+// takeBackAlone does it for a thread that waits in Go within Blocking: its LWP, which is
+// without a VP, becomes a spare.
+func (l *lwp) takeBackAlone() {
+	c := l.alone.Load()
+	if c == nil {
+		return
+	}
+	switch direct.Status(c.g0()) {
+	case direct.Waiting:
+		if l.giveBase(c) {
+			direct.Ready(l.base.seat.G)
+		}
+	case direct.Preempted: // it was asked before
+		var idle, id uint32
+		if direct.ClaimStopped(c.g0(), l.m, c.g0(), &idle, &id, 0) != direct.NotStopped {
+			direct.Ready(c.g0())
+		}
+	}
+}
+
+// g0 and carrier are racy looks: of a co that runs they stay as they are.
+//
+//go:norace
+func (c *co) g0() uintptr { return c.seat.G }
+
+//go:norace
+func (c *co) carrier() *lwp { return c.l }
+
+// threadOn is the thread that c runs, a racy look.
+//
+//go:norace
+func (c *co) threadOn() *thread { return c.cur }
+
+//go:norace
+func (c *co) isBase() bool { return c.base || c.g == 0 }
+
+//go:norace
+func (c *co) isHog() bool { return c.hog }
+
+// ask has the thread c, which runs on v, stopped by Go's preemption.
+func (v *vp) ask(c *co) bool {
+	l := c.carrier()
+	if l == nil || l.m == 0 || atomic.LoadUint32(&c.inside) != 0 || !direct.AskStop(c.g0()) {
+		return false
+	}
+	_ = unix.Tgkill(unix.Getpid(), int(l.tid.Load()), unix.SIGURG)
+	return true
+}
+
+// claimStopped parks c, if it has been stopped, and gives its OS thread to the base, which
+// queues it; if it was stopped inside the scheduler it goes on.
+func (v *vp) claimStopped(c *co) bool {
+	if direct.Status(c.g0()) != direct.Preempted {
+		return false
+	}
+	c.isInside() // what it did as an operation precedes what is done here
+	old, ok := v.word.lend()
+	if !ok {
+		return false
+	}
+	l := c.carrier()
+	raceAcquire(l)
+	got, goesOn := direct.NotStopped, c.g0()
+	switch {
+	case old == 0 || v.current() != c || l.id != old:
+	case l.base == nil: // pinned: it keeps its OS thread, and goes on without the VP
+		var id uint32
+		if got = direct.ClaimStopped(goesOn, l.m, goesOn, &c.inside, &id, 0); got == direct.Stopped {
+			old, v.cur = 0, &v.nobody
+			v.robbed.Add(1)
+			v.kicked.Store(1)
+		}
+	default:
+		if got = direct.ClaimStopped(goesOn, l.m, l.base.seat.G, &c.inside, &c.id, lostID); got == direct.Stopped {
+			atomic.StoreUint32(&c.how, stopped)
+			c.setHog()
+			l.setClaimed(c)
+			v.cur = l.base
+			l.leaveNothing()
+			goesOn = l.base.seat.G
+		}
+	}
+	if got == direct.Stopped {
+		count(&v.seizures, 1)
+	}
+	v.giveBack(old)
+	if got != direct.NotStopped {
+		direct.Ready(goesOn)
+	}
+	return got != direct.NotStopped
+}
+
+//go:norace
+func (c *co) setHog() { c.hog = true }
+
+//go:norace
+func (l *lwp) setClaimed(c *co) { l.claimed = c }
+
+// seize takes v, for the spare l, from a thread that is in a system call, or is pinned and
+// waits in Go.
+func (v *vp) seize(l *lwp) bool {
+	if !isDirect {
+		return false
+	}
+	old, ok := v.word.lend()
+	if !ok {
+		return false
+	}
+	c, to := v.current(), old
+	if old != 0 && !c.isBase() {
+		raceAcquire(c.carrier())
+		if s := direct.Status(c.g0()); s == direct.Syscall || s == direct.Waiting {
+			if direct.Deprive(c.g0(), s, &c.inside, &v.word.v, l.id|lentBit) {
+				to = l.id
+				v.cur = l.base
+				v.robbed.Add(1)
+			}
+		}
+	}
+	v.word.giveBack(to)
+	return to != old
+}
+
+// detach takes v from its thread, in the portable mode: the thread goes on as a goroutine, and
+// the base goes on with v.
+func (v *vp) detach() bool {
+	if v.current().isBase() || atomic.LoadUint32(&v.current().inside) != 0 {
+		return false
+	}
+	old, ok := v.borrow()
+	if !ok {
+		return false
+	}
+	c := v.current()
+	l := c.carrier()
+	done := old != 0 && !c.isBase() && atomic.LoadUint32(&c.inside) == 0
+	switch {
+	case !done:
+	case l.base == nil: // pinned
+		old, done = 0, false
+		v.cur = &v.nobody
+		v.robbed.Add(1)
+		v.kicked.Store(1)
+	default:
+		atomic.StoreUint32(&c.id, lostID)
+		v.cur = l.base
+		learn(c, v)
+		count(&v.seizures, 1)
+	}
+	v.giveBack(old)
+	if done {
+		l.leaveNothing()
+		direct.Ready(l.base.seat.G)
+	}
+	return done
+}
+
+// elsewhere is what an idle VP remembers of the others, to notice threads that wait in Go.
+type elsewhere struct {
+	at   int64 // cycles: not before this time look again
+	tick []uint32
+}
+
+// lookPause is between two such looks, in ns: each moves a cache line of the other VP.
+const lookPause = 5000
+
+// takeBackElsewhere looks whether another VP's thread waits in Go.
+func (v *vp) takeBackElsewhere(now int64, e *elsewhere) (found bool) {
+	if now < e.at || !isDirect {
+		return false
+	}
+	e.at = now + asm.ToCycles(lookPause)
+	vps := v.sched.vps
+	if e.tick == nil {
+		e.tick = make([]uint32, len(vps))
+	}
+	for i, o := range vps {
+		if o == v || len(vps) > 8 && v.random()%8 != 0 {
+			continue
+		}
+		tick := o.ticks()
+		if tick == e.tick[i] {
+			if c := o.current(); !c.isBase() && o.takeBack(c) {
+				found = true
+			}
+		}
+		e.tick[i] = tick
+	}
+	return found
+}
+
+// hogged tells whether v's thread was preempted when it ran last, a hint.
+func (v *vp) hogged() bool { return v.current().isHog() }
+
+// whereabouts is the VP of l, where l is a pinned thread's the last one it had: a hint.
+//
+//go:norace
+func (l *lwp) whereabouts() *vp { return l.vp }
