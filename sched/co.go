@@ -211,51 +211,61 @@ func (c *co) rejoin() {
 	c.acquire()
 }
 
-// switchTo parks c, which holds its VP, and runs t, or the base if nil. All switches of
-// threads come here, so that the return from direct.Switch has one address.
+// switchTo parks c, which holds its VP, and runs t, or the base if nil. All switches come
+// here, so that the return from direct.Switch has one address. A runner without a thread
+// (opPool) runs fresh threads from here, and so never returns into a caller other than the one
+// that the processor expects: the next to return is the one that called switchTo last.
 func (c *co) switchTo(t *thread, o op) {
 	if c.stays {
 		c.stay(t, o)
 		return
 	}
-	l := c.l
-	v := l.vp
-	if c.hog {
-		c.hog = false
-	}
-	d := l.base
-	if t != nil {
-		if d = t.co; d == nil {
-			if d = c.runner(); d == l.base {
-				l.seed = t
+	for {
+		l := c.l
+		v := l.vp
+		if c.hog {
+			c.hog = false
+		}
+		d := l.base
+		if t != nil {
+			if d = t.co; d == nil {
+				if d = c.runner(); d == l.base {
+					l.seed = t
+				} else {
+					d.seed = t // which the runner counts
+					v.carry(d, l)
+				}
+			} else if atomic.LoadUint32(&d.how) != ordinary && !c.base {
+				l.seed, d = t, l.base
+				v.cur = d
 			} else {
-				d.seed = t // which the runner counts
+				storeRel64(&v.tick, v.tick+1)
+				if t.woken != 0 || v.trace.Load() != nil {
+					v.noted(t, l)
+				}
 				v.carry(d, l)
 			}
-		} else if atomic.LoadUint32(&d.how) != ordinary && !c.base {
-			l.seed, d = t, l.base
+		} else if o != opHand {
 			v.cur = d
-		} else {
-			storeRel64(&v.tick, v.tick+1)
-			if t.woken != 0 || v.trace.Load() != nil {
-				v.noted(t, l)
+		}
+		l.from, l.op = c, o
+		c.release()
+		for {
+			r := direct.Switch(d.seat.G)
+			if r == direct.Done || c.insist(r, d, t) {
+				break
 			}
-			v.carry(d, l)
 		}
-	} else if o != opHand {
-		v.cur = d
-	}
-	l.from, l.op = c, o
-	c.release()
-	for {
-		r := direct.Switch(d.seat.G)
-		if r == direct.Done || c.insist(r, d, t) {
-			break
+		c.acquire()
+		if l := c.l; l.op != opNone {
+			l.finish()
 		}
-	}
-	c.acquire()
-	if l := c.l; l.op != opNone {
-		l.finish()
+		if o != opPool || c.quit {
+			return
+		}
+		if t = c.work(); c.quit {
+			return
+		}
 	}
 }
 

@@ -139,6 +139,13 @@ func (c *co) run() {
 			return
 		}
 	}
+	if t := c.work(); !c.quit {
+		c.switchTo(t, opPool)
+	}
+}
+
+// work runs fresh threads, and returns the next one if that is parked; nil: there is none.
+func (c *co) work() *thread {
 	for {
 		l := c.l
 		v := l.vp
@@ -149,10 +156,7 @@ func (c *co) run() {
 			}
 		}
 		if t == nil || t.co != nil {
-			if c.switchTo(t, opPool); c.quit {
-				return
-			}
-			continue
+			return t
 		}
 		storeRel64(&v.tick, v.tick+1)
 		if l.joiner != nil {
@@ -175,7 +179,7 @@ func (c *co) run() {
 			c.conclude(x)
 		}
 		if c.end(t); c.quit || direct.Marked() && c.clean() {
-			return
+			return nil
 		}
 	}
 }

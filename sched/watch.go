@@ -35,10 +35,13 @@ func (v *vp) takeBack(c *co) bool {
 	}
 	l := c.carrier()
 	raceAcquire(l)
+	chosen := direct.ByChoice(c.g0())
 	done := old != 0 && v.current() == c && l.id == old && l.giveBase(c)
 	if done {
 		v.cur = l.base
-		learn(c, v)
+		if chosen {
+			learn(c, v)
+		}
 	}
 	v.word.giveBack(old)
 	if done {

@@ -54,6 +54,9 @@ const (
 
 // Reasons for which a g waits.
 const (
+	waitIO        = 2
+	waitFirst     = 13 // from here to waitLast: semaphores, time.Sleep, channels, select, sync
+	waitLast      = 25
 	waitPreempted = 30
 	waitSwitched  = 38 // "coroutine": ours
 )

@@ -25,6 +25,9 @@ func Marked() bool { return false }
 // Status returns 0, which stands for nothing.
 func Status(uintptr) uint32 { return 0 }
 
+// ByChoice returns false.
+func ByChoice(uintptr) bool { return false }
+
 // Switch refuses.
 func Switch(uintptr) Refusal { return Recorded }
 

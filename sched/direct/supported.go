@@ -33,6 +33,15 @@ func Marked() bool
 //go:noescape
 func Status(gp uintptr) uint32
 
+// ByChoice tells whether gp waits for what its code asked for (a channel, sync, time.Sleep, net),
+// rather than for the collector. A hint.
+//
+//go:norace
+func ByChoice(gp uintptr) bool {
+	r := *(*uint8)(unsafe.Add(address(gp), gWaitreason))
+	return r == waitIO || r >= waitFirst && r <= waitLast
+}
+
 func traceBufs() bool
 
 // Switch parks the calling goroutine and continues next on the caller's OS thread. It

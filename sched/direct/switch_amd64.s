@@ -84,7 +84,8 @@ TEXT ·Switch(SB), NOSPLIT|NOFRAME, $0-12
 	CMPQ BX, DX
 	JEQ  refuse
 	CMPB const_gWaitreason(BX), $const_waitSwitched
-	JNE  refuse
+	JNE  reason
+parked:
 	MOVL const_gStatus(BX), AX
 	ANDL $~const_scanBit, AX
 	CMPL AX, $const_statusWaiting
@@ -143,6 +144,11 @@ leaveScanned:
 enterScanned:
 	PAUSE
 	JMP  enter
+reason:
+	// The collector writes this reason before it tries to claim a stopped g, and leaves it there
+	// when ClaimStopped was faster.
+	CMPB const_gWaitreason(BX), $const_waitPreempted
+	JEQ  parked
 refuse:
 	MOVL CX, ret+8(FP)
 	RET
