@@ -246,9 +246,11 @@ const (
 	waitGap  = 30_000 // ns: the same, after a thread that waited in Go was found
 )
 
-// trim gives back what was not needed since the last time: spare LWPs, and idle runners.
+// trim gives back what was not needed since the last time: spare LWPs, and idle runners. A
+// GOMAXPROCS that the program has set meanwhile is raised by what LWPs hold.
 func (c *clock) trim(now int64) {
 	c.trimAt = now + int64(c.s.cfg.SpareTime)
+	go heedProcs() // it may stop the world
 	c.surplus = false
 	for _, v := range c.s.vps {
 		if v.trim() {

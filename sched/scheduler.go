@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -16,13 +17,13 @@ import (
 
 // Config says how a scheduler is to be made. The zero value is a good one.
 type Config struct {
-	VPs          int            // virtual processors; 0: one per PU of Topology, or without one, per CPU of CPUs
+	VPs          int            // virtual processors; 0: one per PU of Topology, or without one, per CPU of CPUs; without either, no more than the CPU quota of the process's cgroup keeps busy, and then Unbound
 	CPUs         []int          // CPUs to bind to, VP i to CPUs[i mod len]; nil: those that the process may use
 	Slice        time.Duration  // how long a thread may keep its VP while others are ready; 0: 5 ms
 	Period       time.Duration  // of the timer hook; 0: 1 ms
 	IdleSpin     time.Duration  // how long an idle VP with nothing pending looks for work before it sleeps; 0: 50 us
 	PollSpin     time.Duration  // the same while hooks answer Waiting (Busy keeps it awake); 0: 1 ms
-	MaxLWPs      int            // OS threads at most, at least 2 for each VP; 0: 4096. See LimitError
+	MaxLWPs      int            // OS threads at most, at least 2 for each VP; 0: 4096, or fewer if the limits of the user, the cgroup or the system leave fewer. See LimitError
 	SpareTime    time.Duration  // after so long an OS thread that is not needed ends, but for two per VP; 0: 2 s
 	SpareRunners int            // idle coroutines that a VP keeps for its next threads, unused; of more, those that it has not needed for SpareTime end by and by; 0: 256; below 0: all are kept
 	Warn         func(error)    // is told, on a goroutine of its own, what goes wrong though nobody can be given an error (*LimitError); nil: one line on standard error
@@ -187,8 +188,10 @@ func (cfg *Config) complete() error {
 	if err := cfg.adopt(); err != nil {
 		return err
 	}
+	most := math.MaxInt
 	if len(cfg.CPUs) == 0 {
 		cfg.CPUs = usableCPUs()
+		most = defaultVPs(len(cfg.CPUs))
 	}
 	for _, cpu := range cfg.CPUs {
 		if cpu < 0 || cpu >= maxCPU {
@@ -196,7 +199,9 @@ func (cfg *Config) complete() error {
 		}
 	}
 	if cfg.VPs == 0 {
-		cfg.VPs = len(cfg.CPUs)
+		cfg.VPs = min(len(cfg.CPUs), most)
+		// Every process with a quota would bind to the first CPUs.
+		cfg.Unbound = cfg.Unbound || cfg.VPs < len(cfg.CPUs)
 	}
 	if cfg.VPs < 0 || cfg.VPs > maxVPs {
 		return fmt.Errorf("marcel: %d VPs asked for, 1 to %d can be had", cfg.VPs, maxVPs)
@@ -213,7 +218,7 @@ func (cfg *Config) complete() error {
 		cfg.SpareRunners = defaultSpareRunners
 	}
 	if cfg.MaxLWPs <= 0 {
-		cfg.MaxLWPs = defaultMaxLWPs
+		cfg.MaxLWPs = max(osThreadBound(), sureLWPs*cfg.VPs)
 	}
 	if cfg.MaxLWPs < sureLWPs*cfg.VPs {
 		return fmt.Errorf("marcel: MaxLWPs %d is too small for %d VPs: at least %d", cfg.MaxLWPs, cfg.VPs, sureLWPs*cfg.VPs)
