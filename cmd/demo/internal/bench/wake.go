@@ -37,7 +37,12 @@ func wakeOurs(s *stage, n int) error {
 	ringer := marcel.SpawnWith(marcel.Attr{VPs: marcel.OneVP(0)}, func() {
 		late, err = rings(n, bell.Release, &heard, s.watch)
 	})
-	err = firstError(ringer.Join(), err, sleeper.Join())
+	if err = firstError(ringer.Join(), err); err != nil {
+		for range n { // what it still waits for
+			bell.Release()
+		}
+	}
+	err = firstError(err, sleeper.Join())
 	s.watch.set(time.Duration(stat.Quantile(late, 0.5) * float64(n)))
 	return err
 }
