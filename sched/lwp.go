@@ -227,6 +227,7 @@ func (l *lwp) serve() {
 			t = v.pop()
 		}
 		if t != nil {
+			v.withdrawRequest()
 			since, n = 0, 0
 			l.found = true
 			if !l.resume(t) {
@@ -246,22 +247,28 @@ func (l *lwp) serve() {
 				continue
 			}
 		}
-		if v.steal(&l.thief) {
+		now := asm.Cycles()
+		if since == 0 {
+			since, last = now, now
+			if v.neighbourComputes() {
+				v.request()
+			}
+		}
+		switch idle := now - since; {
+		case len(v.near) == 0:
+		case (idle > s.stealAfter || reckless) && v.steal(&l.thief, now):
 			s.helpGap.Store(s.helpMin)
 			continue
+		case idle > s.requestAfter:
+			v.request()
 		}
 		if p := s.bubbles.Load(); p != nil && v.askBubbles(*p, asm.Cycles(), asm.ToCycles(bubblePause)) {
 			continue
 		}
 		if s.stopping.Load() || v.robbed.Load() > 0 || v.away.Load() > 0 && verdict == hooks.Quiet {
-			return // never spin on a CPU that others of ours want
+			break // never spin on a CPU that others of ours want
 		}
-		now := asm.Cycles()
-		if since == 0 {
-			since = now
-		} else {
-			count(&v.n.spin, uint64(max(now-last, 0)))
-		}
+		count(&v.n.spin, uint64(max(now-last, 0)))
 		last = now
 		if v.pool.due.Load() != 0 {
 			v.pool.trim(s.cfg.SpareRunners)
@@ -270,7 +277,7 @@ func (l *lwp) serve() {
 			continue
 		}
 		if verdict != hooks.Busy && now-since > s.patience(verdict) {
-			return
+			break
 		}
 		if s.shared {
 			osYield()
@@ -278,6 +285,7 @@ func (l *lwp) serve() {
 			relax()
 		}
 	}
+	v.withdrawRequest()
 }
 
 // fireIdle fires the idle hooks, and now and then looks how long they take.

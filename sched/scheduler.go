@@ -72,6 +72,8 @@ type Scheduler struct {
 	pollSpin         int64
 	period           int64 // of the clock
 	linger           int64
+	requestAfter     int64
+	stealAfter       int64
 	helpMin, helpMax int64
 
 	sleeper  atomic.Pointer[Sleeper]
@@ -96,7 +98,7 @@ type Scheduler struct {
 	bubbles   atomic.Pointer[[]*Bubble] // with policies to be asked; nil: none
 
 	_            [128]byte
-	alert        atomic.Int64  // sleeping VPs * alertSleep + dormant clock * alertDoze: 0 while all are busy
+	alert        atomic.Int64  // a request * alertRequest + sleeping VPs * alertSleep + dormant clock * alertDoze: 0 while all are busy
 	placed       atomic.Uint32 // threads ready in nodes that have VPs
 	_            [116]byte
 	helpGap      atomic.Int64 // cycles
@@ -104,11 +106,13 @@ type Scheduler struct {
 	bornOutside  atomic.Uint64
 	endedOutside atomic.Uint64 // as goroutines
 	watching     atomic.Int32  // LWPs in the Sleeper
+	request      request
 }
 
 const (
-	alertDoze  = 1
-	alertSleep = 1 << 16
+	alertDoze    = 1
+	alertSleep   = 1 << 16
+	alertRequest = 1 << 40
 )
 
 // Sleeper is how an idle process waits in the kernel for what its hooks have
@@ -148,6 +152,7 @@ func New(cfg Config) (*Scheduler, error) {
 	s.period = asm.ToCycles(int64(cfg.Period))
 	s.idleSpin, s.pollSpin = asm.ToCycles(int64(cfg.IdleSpin)), asm.ToCycles(int64(cfg.PollSpin))
 	s.linger = asm.ToCycles(lingerNs)
+	s.requestAfter, s.stealAfter = asm.ToCycles(requestAfter), asm.ToCycles(stealAfter)
 	s.helpMin, s.helpMax = asm.ToCycles(helpMinNs), asm.ToCycles(helpMaxNs)
 	s.helpGap.Store(s.helpMin)
 	s.clock.s = s

@@ -29,11 +29,7 @@ const (
 // highest priority, and queues them on v: from the nearest VP that has some; of
 // those at equal distance a random one is asked first. The caller holds v and has
 // nothing to run.
-func (v *vp) steal(th *thief) bool {
-	if len(v.near) == 0 {
-		return false
-	}
-	now := asm.Cycles()
+func (v *vp) steal(th *thief, now int64) bool {
 	if now < th.pause {
 		return false
 	}

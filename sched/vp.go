@@ -36,6 +36,8 @@ type vp struct {
 	seizures  uint64
 	helpAt    int64         // cycles: not before this time wake another VP to steal
 	bubblesAt int64         // cycles: not before this time ask policies of bubbles
+	requests  bool          // it may be the one in Scheduler.request
+	nearTick  uint32        // see neighbourComputes
 	fence     atomic.Uint32 // see share
 	turn      uint32
 	seed      uint32 // of random, never 0
@@ -178,7 +180,11 @@ func (v *vp) alerted(t *thread, fresh bool) {
 	if s.clock.dormant.Load() != 0 {
 		s.clock.rouse()
 	}
-	if s.alert.Load() >= alertSleep && (fresh || v.q.total() > 1) && t.mayMove(v) {
+	if a := s.alert.Load(); a < alertSleep || !fresh && v.q.total() <= 1 {
+		return
+	} else if a >= alertRequest {
+		v.grant()
+	} else if t.mayMove(v) {
 		v.callHelp()
 	}
 }

@@ -1,0 +1,75 @@
+package sched
+
+import "sync/atomic"
+
+// An idle VP requests work before it takes some. To take, a thief has each CPU of the process
+// pass a barrier (borrow), which interrupts those that compute: 1 us where that is quick, 15 in
+// a virtual machine. A VP that makes a thread ready grants one for the price of a post, as in
+// Acar, Charguéraud and Rainey, "Scheduling parallel programs by work stealing with private
+// deques" (PPoPP 2013).
+//
+//	idle ────── request: for requestAfter, and no other VP requests ──────────► requesting
+//	requesting ─ withdrawRequest: it has found work, or goes to sleep ────────► idle
+//	requesting ─ grant: a VP that makes a thread ready posts it its oldest ───► idle
+//
+// From a VP that makes none ready for stealAfter an idle one steals.
+type request struct {
+	_  [128]byte
+	by atomic.Pointer[vp] // nil: no VP
+	_  [120]byte
+}
+
+const (
+	requestAfter = 1000 // ns of idleness: a thread that is joined at once is not worth the trip
+	stealAfter   = 5000 // ns of idleness
+)
+
+// request says that v, which is idle, wants work. Holder only.
+func (v *vp) request() {
+	r := &v.sched.request
+	if !v.requests && r.by.Load() == nil && r.by.CompareAndSwap(nil, v) {
+		v.requests = true
+		v.sched.alert.Add(alertRequest)
+	}
+}
+
+// neighbourComputes tells whether the nearest VP, or one of them, has not switched since the
+// last call: what it spawns next it is not going to join at once. Holder only.
+func (v *vp) neighbourComputes() bool {
+	if len(v.near) == 0 {
+		return false
+	}
+	tick, before := v.near[0][0].ticks(), v.nearTick
+	v.nearTick = tick
+	return tick == before
+}
+
+// withdrawRequest takes that back, unless it has been granted. Holder only.
+func (v *vp) withdrawRequest() {
+	if v.requests {
+		v.requests = false
+		v.sched.settleRequest(v)
+	}
+}
+
+// settleRequest ends the request of v; false: another VP has done so.
+func (s *Scheduler) settleRequest(v *vp) bool {
+	if s.request.by.Load() != v || !s.request.by.CompareAndSwap(v, nil) {
+		return false
+	}
+	s.alert.Add(-alertRequest)
+	return true
+}
+
+// grant gives the VP that requests work the oldest thread of v, which has just made one ready.
+// Holder only.
+func (v *vp) grant() {
+	o, t := v.sched.request.by.Load(), v.q.ring.oldest()
+	if o == nil || o == v || o.off.Load() || t == nil || t.set.Load() != nil || !v.sched.settleRequest(o) {
+		return
+	}
+	v.q.ring.pop()
+	count(&v.stolen, 1)
+	t.vp = o
+	o.post(t)
+}
