@@ -254,9 +254,10 @@ func (l *lwp) serve() {
 				v.request()
 			}
 		}
+		brief := s.stopping.Load() || v.robbed.Load() > 0 || v.away.Load() > 0 && verdict == hooks.Quiet
 		switch idle := now - since; {
 		case len(v.near) == 0:
-		case (idle > s.stealAfter || reckless) && v.steal(&l.thief, now):
+		case (idle > s.stealAfter || brief || reckless) && v.steal(&l.thief, now):
 			s.helpGap.Store(s.helpMin)
 			continue
 		case idle > s.requestAfter:
@@ -265,7 +266,7 @@ func (l *lwp) serve() {
 		if p := s.bubbles.Load(); p != nil && v.askBubbles(*p, asm.Cycles(), asm.ToCycles(bubblePause)) {
 			continue
 		}
-		if s.stopping.Load() || v.robbed.Load() > 0 || v.away.Load() > 0 && verdict == hooks.Quiet {
+		if brief {
 			break // never spin on a CPU that others of ours want
 		}
 		count(&v.n.spin, uint64(max(now-last, 0)))

@@ -69,7 +69,6 @@ func (v *vp) grant() {
 		return
 	}
 	v.q.ring.pop()
-	count(&v.stolen, 1)
 	t.vp = o
 	o.post(t)
 }
