@@ -59,9 +59,6 @@ TEXT ·Status(SB), NOSPLIT, $0-12
 TEXT ·Switch(SB), NOSPLIT|NOFRAME, $0-12
 	MOVQ next+0(FP), BX
 	MOVQ (TLS), DX
-	MOVL $const_Recorded, CX
-	CMPL const_gGoroutineProfiled(DX), $0 // a goroutine profile is taken: next must be recorded first
-	JNE  refuse
 	MOVL $const_Asked, CX
 	CMPB const_gPreempt(DX), $0
 	JNE  refuse
@@ -76,6 +73,8 @@ TEXT ·Switch(SB), NOSPLIT|NOFRAME, $0-12
 	CMPB const_pPreempt(R9), $0
 	JNE  refuse
 	MOVL $const_Recorded, CX
+	CMPL const_gGoroutineProfiled(DX), $0 // a goroutine profile is taken: next must be recorded first
+	JNE  refuse
 	CMPQ const_mTraceBufs(DI), $0 // an execution trace
 	JNE  refuse
 	CMPQ const_mTraceBufsUp(DI), $0
