@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched/direct"
 )
 
 // Taking an OS thread back takes some tens of microseconds, a goroutine that waits none. So a
@@ -106,5 +107,7 @@ func (c *co) runOutside() {
 	if x := t.x.Load(); x != nil {
 		c.conclude(x)
 	}
-	c.end(t)
+	if c.end(t); !c.quit && direct.Marked() {
+		c.clean()
+	}
 }

@@ -101,6 +101,7 @@ func (c *co) windUp() {
 
 // leave ends the runner, which holds its VP: it goes on as a goroutine, with quit set.
 func (c *co) leave() {
+	c.unlock()
 	v := c.l.vp
 	v.pool.made--
 	unregister(c)
@@ -135,7 +136,7 @@ func (c *co) run() {
 		if x := t.x.Load(); x != nil {
 			c.conclude(x)
 		}
-		if c.end(t); c.quit {
+		if c.end(t); c.quit || direct.Marked() && c.clean() {
 			return
 		}
 	}
@@ -202,17 +203,21 @@ func (c *co) call(t *thread, x *rare) {
 // OS-thread locks are undone, profiler labels and debug.SetPanicOnFault end with the runner;
 // then it returns true.
 func (c *co) clean() bool {
+	if c.unlock(); !direct.Marked() {
+		return false
+	}
+	c.leave()
+	return true
+}
+
+// unlock undoes the OS-thread locks of a thread that has ended.
+func (c *co) unlock() {
 	for n := direct.Locks(); n>>32 == 0 && n > 1; n-- {
 		runtime.UnlockOSThread()
 	}
 	if direct.Locks() == 0 {
 		c.l.relock()
 	}
-	if !direct.Marked() {
-		return false
-	}
-	c.leave()
-	return true
 }
 
 // switchAway is switchTo for a runner that ends: nothing is left to do for it but to ready it.
