@@ -200,6 +200,7 @@ func (l *lwp) resume(t *thread) bool {
 		}
 	}
 	l.base.switchTo(t, opNone)
+	v = l.vp // with a thread that stayed l has come to another VP
 	if c := l.claimed; c != nil {
 		l.claimed = nil
 		c.isInside() // what it has done as an operation precedes what is done here
@@ -233,6 +234,7 @@ func (l *lwp) serve() {
 			if !l.resume(t) {
 				return
 			}
+			v = l.vp
 			continue
 		}
 		if since == 0 {
