@@ -3,6 +3,8 @@ package sched
 import (
 	"fmt"
 	"io"
+
+	"github.com/pm2-go/pm2/sched/direct"
 )
 
 // Dump writes what each VP and each OS thread does, for a person who looks for
@@ -12,9 +14,9 @@ import (
 func (s *Scheduler) Dump(w io.Writer) {
 	fmt.Fprintf(w, "%d threads alive, alert %#x, clock dormant %d\n", s.Alive(), s.alert.Load(), s.clock.dormant.Load())
 	for _, v := range s.vps {
-		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, idle %v, called %d, kicked %d, away %d, robbed %d, tick %d, seizures %d, stolen %d\n",
+		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, idle %v, called %d, kicked %d, away %d, robbed %d, tick %d, seizures %d, stolen %d, off %v, threads on nodes %d\n",
 			v.id, stateNames[v.mode()], v.word.holder(), v.q.total(), v.inbox.Load() != nil,
-			v.idle.Load(), v.called.Load(), v.kicked.Load(), v.away.Load(), v.robbed.Load(), v.tick, v.seizures, v.stolen)
+			v.idle.Load(), v.called.Load(), v.kicked.Load(), v.away.Load(), v.robbed.Load(), v.tick, v.seizures, v.stolen, v.off.Load(), s.placed.Load())
 	}
 	var nodes func(n *node)
 	nodes = func(n *node) {
@@ -27,6 +29,52 @@ func (s *Scheduler) Dump(w io.Writer) {
 	}
 	nodes(s.root)
 	for _, l := range s.lwps.list() {
-		fmt.Fprintf(w, "  LWP %d of VP %d: OS thread %d, order %d, in the Sleeper %v\n", l.id, l.vp.id, l.tid.Load(), l.wake.Load(), l.inSleeper.Load())
+		fmt.Fprintf(w, "  LWP %d of VP %d: OS thread %d, order %d, in the Sleeper %v", l.id, l.vp.id, l.tid.Load(), l.wake.Load(), l.inSleeper.Load())
+		if l.base != nil {
+			fmt.Fprintf(w, ", base %s", l.base.standing())
+		}
+		for what, t := range map[string]*thread{"first": l.seed, "handed on": l.handed} {
+			if t != nil {
+				fmt.Fprintf(w, ", %s: thread %d", what, t.gen)
+			}
+		}
+		for what, c := range map[string]*co{"alone": l.alone.Load(), "passed the VP": l.passed, "preempted": l.claimed} {
+			if c != nil && c.cur != nil {
+				fmt.Fprintf(w, ", %s: thread %d", what, c.cur.gen)
+			}
+		}
+		fmt.Fprintln(w)
 	}
+	tab := gTab.Load()
+	for i := range tab.e {
+		c := tab.e[i].c
+		if c == nil || c.cur == nil {
+			continue
+		}
+		if t := c.cur; t.vp != nil && t.vp.sched == s {
+			on := "no LWP"
+			if c.l.id != 0 && c.id != lostID {
+				on = fmt.Sprintf("LWP %d", c.l.id)
+			}
+			fmt.Fprintf(w, "  thread %d of VP %d, on %s: %s, in a queue %v, lingers %d\n", t.gen, t.vp.id, on, c.standing(), t.w.q != nil, t.w.lingers)
+		}
+	}
+}
+
+// standing says what c is to the runtime, and to us.
+//
+//go:norace
+func (c *co) standing() string {
+	what := fmt.Sprintf("g %#x", c.seat.G)
+	if isDirect && c.seat.G != 0 {
+		what += fmt.Sprintf(" of status %d", direct.Status(c.seat.G))
+	}
+	what += fmt.Sprintf(", inside %d, to be resumed as %d", c.inside, c.how)
+	if c.l != nil && c.l.vp != nil && c.l.vp.cur == c {
+		what += ", current"
+	}
+	if c.joiner != nil && c.joiner.cur != nil {
+		what += fmt.Sprintf(", thread %d waits for its end", c.joiner.cur.gen)
+	}
+	return what
 }
