@@ -3,7 +3,6 @@ package stress
 import (
 	"math/rand/v2"
 	"regexp"
-	"runtime"
 	"time"
 
 	"github.com/pm2-go/pm2/marcel"
@@ -52,7 +51,13 @@ var deeds = []deed{
 	{"blocking", 80, (*round).blocks},
 	{"silent", 30, (*round).silent},
 	{"hog", 4, func(_ *round, r *rand.Rand) { burn(upTo(r, 8*time.Millisecond)) }},
-	{"collect", 2, func(*round, *rand.Rand) { runtime.GC() }},
+	{"waits in Go", 60, (*round).waitsInGo},
+	{"locks", 30, (*round).locks},
+	{"marks", 20, (*round).marks},
+	{"forks", 30, (*round).forks},
+	{"computes", 4, (*round).computes},
+	{"allocates", 20, (*round).allocates},
+	{"collect", 2, func(w *round, _ *rand.Rand) { w.collect() }},
 	{"process", 1, (*round).process},
 }
 

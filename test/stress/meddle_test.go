@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"time"
 
 	"github.com/pm2-go/pm2/marcel"
@@ -127,7 +126,7 @@ func (w *round) watch(s *sched.Scheduler, r *rand.Rand, quit <-chan bool) {
 		case 5:
 			s.Dump(io.Discard)
 		case 6:
-			runtime.GC()
+			w.collect()
 		case 7:
 			ctx, cancel := context.WithTimeout(context.Background(), upTo(r, time.Millisecond))
 			defer cancel()

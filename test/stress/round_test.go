@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,7 +32,11 @@ type round struct {
 	helper      sync.WaitGroup // goroutines of the steps
 	actors      crowd
 
+	storm bool // many threads, and weather
+	calm  bool // nothing is to run the collector
+
 	guards []*guard
+	street *street
 	units  *marcel.Semaphore // poolUnits units, taken and given back
 	store  [2]store
 	post   [3]post
@@ -40,6 +45,7 @@ type round struct {
 
 func newRound(t testing.TB, seed uint64) *round {
 	w := &round{t: t, seed: seed, units: marcel.NewSemaphore(poolUnits), guards: newGuards()}
+	w.street = newStreet(w)
 	for i := range w.store {
 		w.store[i].init()
 	}
@@ -80,12 +86,19 @@ func (w *round) do() {
 			meddlers.Go(func() { m.do(w, s, own, quit) })
 		}
 	}
-	n := 20 + r.IntN(100)
+	n, steps := 20+r.IntN(100), 40
+	if w.storm {
+		n, steps = 200+r.IntN(800), 8
+		if only.MatchString("weather") {
+			own := rand.New(rand.NewPCG(w.seed, 999))
+			meddlers.Go(func() { w.weather(own, quit) })
+		}
+	}
 	if testing.Short() {
 		n /= 4
 	}
 	for i := range n {
-		w.actor(r, i, &goroutines)
+		w.actor(r, i, steps, &goroutines)
 	}
 	goroutines.Wait()
 	if len(w.s) > 1 || r.IntN(2) == 0 { // else Stop waits for them; those of several spawn on each other
@@ -99,6 +112,9 @@ func (w *round) do() {
 		anchors.Release()
 	}
 	w.stop()
+	if w.storm {
+		runtime.GOMAXPROCS(was.procs) // the weather has set it
+	}
 	close(over)
 	attendant.Wait()
 	w.check()
@@ -139,6 +155,7 @@ func (w *round) stop() {
 	if d := sched.Running(); d != nil {
 		w.must(d.Stop(context.Background()))
 	}
+	w.street.close(w)
 	w.helper.Wait()
 	w.must(sched.Configure(sched.Config{}))
 }
@@ -180,16 +197,23 @@ func (w *round) late() {
 	giveUp(what, all...)
 }
 
-// actor starts thread or goroutine i, which takes a few dozen steps.
-func (w *round) actor(r *rand.Rand, i int, goroutines *sync.WaitGroup) {
+// actor starts thread or goroutine i, which takes up to so many steps.
+func (w *round) actor(r *rand.Rand, i, most int, goroutines *sync.WaitGroup) {
 	own := rand.New(rand.NewPCG(w.seed, uint64(i)<<1|1))
 	work := func() {
 		me := marcel.Self()
 		who := fmt.Sprintf("actor %d, %v", i, me)
-		for range 1 + own.IntN(40) {
+		var busy atomic.Bool
+		for range 1 + own.IntN(most) {
 			d := someDeed(w.deeds, own)
 			w.doing.Store(who, d.name)
+			if !busy.CompareAndSwap(false, true) {
+				w.fail("%s runs twice at step %s", who, d.name)
+			}
 			d.do(w, own)
+			if !busy.CompareAndSwap(true, false) {
+				w.fail("%s ran twice in step %s", who, d.name)
+			}
 			w.steps.Add(1)
 			if marcel.Self() != me {
 				w.fail("%s was not itself after step %s", who, d.name)
@@ -210,7 +234,11 @@ func (w *round) actor(r *rand.Rand, i int, goroutines *sync.WaitGroup) {
 // counted makes a thread's function one that is counted, however it ends.
 func (w *round) counted(fn func()) func() {
 	w.made.Add(1)
+	var began atomic.Bool
 	return func() {
+		if !began.CompareAndSwap(false, true) {
+			w.fail("a thread has begun twice")
+		}
 		defer w.ended.Add(1)
 		fn()
 	}

@@ -12,7 +12,7 @@ import (
 
 var (
 	flagSoak  = flag.Duration("soak", 2*time.Second, "how long the soak goes on")
-	flagDeeds = flag.String("deeds", "", "what is done in the soak: a regular expression for the names of steps and of what goes on beside them (vps, threads, watch)")
+	flagDeeds = flag.String("deeds", "", "what is done in the soak: a regular expression for the names of steps and of what goes on beside them (vps, threads, watch, weather)")
 )
 
 // patience is how many seconds a round of the soak may go by without a step, each seen
@@ -25,6 +25,15 @@ const patience = 60
 // threads and goroutines do on them all that marcel offers, and looks at what remains.
 // The seed that a failure prints is that of its round: -seed begins with it.
 func TestSoak(t *testing.T) {
+	soak(t, *flagSoak, func(seed uint64) *round {
+		w := newRound(t, seed)
+		w.do()
+		return w
+	})
+}
+
+// soak does rounds for so long.
+func soak(t *testing.T, long time.Duration, do func(seed uint64) *round) {
 	seed := *flagSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
@@ -33,9 +42,8 @@ func TestSoak(t *testing.T) {
 	var size growth
 	began := time.Now()
 	told := began
-	for ; rounds == 0 || time.Since(began) < *flagSoak; rounds++ {
-		w := newRound(t, seed+uint64(rounds))
-		w.do()
+	for ; rounds == 0 || time.Since(began) < long; rounds++ {
+		w := do(seed + uint64(rounds))
 		size.check(t)
 		steps += w.steps.Load()
 		threads += w.made.Load()
