@@ -35,8 +35,8 @@ func TestGIsStableAndDistinct(t *testing.T) {
 	done.Wait()
 	index := map[uintptr]int{}
 	for i, g := range seen {
-		if g == 0 {
-			t.Errorf("goroutine %d has no identity", i)
+		if g == 0 || g%2 != 0 {
+			t.Errorf("goroutine %d has identity %#x", i, g)
 		}
 		if j, ok := index[g]; ok {
 			t.Errorf("goroutines %d and %d are both %#x", i, j, g)

@@ -1,12 +1,19 @@
 package asm
 
-import "runtime"
+import (
+	"runtime"
+	"sync"
+)
+
+// Pooled, since what runtime.Stack writes to is allocated.
+var firstLines = sync.Pool{New: func() any { return new([64]byte) }}
 
 // tracedGoID takes the number of the goroutine that calls from the first line of
 // a stack trace, "goroutine 18 [running]:". About a microsecond.
 func tracedGoID() (id uint64) {
 	const prefix = len("goroutine ")
-	var line [64]byte
+	line := firstLines.Get().(*[64]byte)
+	defer firstLines.Put(line)
 	n := runtime.Stack(line[:], false)
 	for _, c := range line[min(prefix, n):n] {
 		if c < '0' || c > '9' {

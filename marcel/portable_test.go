@@ -1,5 +1,0 @@
-//go:build portable
-
-package marcel_test
-
-const portable = true
