@@ -23,13 +23,14 @@ func TestRecursiveMutex(t *testing.T) {
 				}
 				taken <- !free
 			}()
+			held := <-taken // first: the thread, too, has it for a moment
 			x := marcel.Spawn(func() {
 				if r.TryLock() {
 					r.Unlock()
 				}
 			})
 			must(t, x.Join())
-			return <-taken
+			return held
 		}
 		r.Lock()
 		for name, again := range map[string]func() bool{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -62,7 +63,8 @@ func TestSetVPs(t *testing.T) {
 			}
 		})
 		for i, vp := range []int{2, 1, 0} {
-			for at.Load() != int32([]int{0, 2, 1}[i]) {
+			blocked := func(y marcel.ThreadInfo) bool { return y.Thread == x && y.State == marcel.StateBlocked }
+			for at.Load() != int32([]int{0, 2, 1}[i]) || !slices.ContainsFunc(s.Threads(), blocked) {
 				marcel.Yield()
 			}
 			if err := x.SetVPs(marcel.OneVP(vp)); err != nil {

@@ -25,7 +25,7 @@ type gEntry struct {
 
 const (
 	minGTable = 1 << 8
-	grave     = 1 // no goroutine has this address
+	grave     = 1 // no goroutine has this identity: all are even
 )
 
 var (
