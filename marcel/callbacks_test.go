@@ -219,9 +219,6 @@ func TestKeysModel(t *testing.T) {
 
 // Get and a second Set do not allocate.
 func TestKeysDoNotAllocate(t *testing.T) {
-	if portable {
-		t.Skip("there, to find the calling thread allocates")
-	}
 	run(t, calm(), func(*sched.Scheduler) {
 		var key marcel.Key[int]
 		must(t, key.Set(1))

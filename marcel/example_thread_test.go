@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -231,18 +229,4 @@ func ExampleThreads() {
 	gate.Release()
 	_ = t.Join()
 	// Output: guard is blocked in a semaphore
-}
-
-// C libraries and system calls that keep something per OS thread.
-func ExampleAttr_pinned() {
-	t := marcel.SpawnWith(marcel.Attr{Pinned: true}, func() {
-		here := unix.Gettid()
-		marcel.Yield()
-		marcel.Sleep(time.Microsecond)
-		fmt.Println("on the same OS thread:", unix.Gettid() == here)
-	})
-	fmt.Println(t.Join())
-	// Output:
-	// on the same OS thread: true
-	// <nil>
 }

@@ -207,9 +207,6 @@ func joinWithin(x marcel.Thread, d time.Duration) (ended bool, err error) {
 
 // The timed form allocates nothing on a thread.
 func TestJoinTimeoutDoesNotAllocate(t *testing.T) {
-	if portable {
-		t.Skip("there, to find the calling thread allocates")
-	}
 	if underRace {
 		t.Skip("the race detector allocates")
 	}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -35,13 +33,13 @@ func TestPinned(t *testing.T) {
 					cond.Signal()
 				})
 				key := marcel.NewKey(func(int) {
-					if int(tid.Load()) != unix.Gettid() {
+					if int(tid.Load()) != gettid() {
 						t.Error("a destructor on another OS thread")
 					}
 				})
 				var self marcel.Thread
 				x := marcel.SpawnWith(marcel.Attr{Pinned: true, Name: "pinned"}, func() {
-					me := unix.Gettid()
+					me := gettid()
 					self = marcel.Self()
 					tid.Store(int32(me))
 					must(t, key.Set(1))
@@ -74,8 +72,8 @@ func TestPinned(t *testing.T) {
 						runtime.LockOSThread()
 						f()
 						runtime.UnlockOSThread()
-						if unix.Gettid() != me || marcel.Self() != self || !marcel.OnThread() {
-							t.Errorf("after step %d: OS thread %d, want %d; Self is %v", step, unix.Gettid(), me, marcel.Self())
+						if gettid() != me || marcel.Self() != self || !marcel.OnThread() {
+							t.Errorf("after step %d: OS thread %d, want %d; Self is %v", step, gettid(), me, marcel.Self())
 						}
 					}
 				})
@@ -84,7 +82,7 @@ func TestPinned(t *testing.T) {
 					t.Errorf("Self was %v in %v", self, x)
 				}
 				must(t, partner.Join())
-				for end := time.Now().Add(patience); unix.Tgkill(unix.Getpid(), int(tid.Load()), 0) == nil; {
+				for end := time.Now().Add(patience); isThere(int(tid.Load())); {
 					if marcel.Yield(); time.Now().After(end) {
 						t.Fatal("its OS thread is still there")
 					}

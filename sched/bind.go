@@ -1,10 +1,6 @@
 package sched
 
-import (
-	"fmt"
-
-	"golang.org/x/sys/unix"
-)
+import "fmt"
 
 // BindTo binds the calling OS thread, to which the caller must be locked
 // (runtime.LockOSThread), to the CPU of VP number vp, as the VP's own are; free, called on
@@ -17,7 +13,7 @@ func (s *Scheduler) BindTo(vp int) (free func(), err error) {
 	if s.cfg.Unbound || !isDirect {
 		return func() {}, nil
 	}
-	tid := unix.Gettid()
-	_ = unix.SchedSetaffinity(tid, s.vps[vp].mask)
+	tid := gettid()
+	_ = bindTo(tid, s.vps[vp].cpu)
 	return func() { s.unbind(tid) }, nil
 }

@@ -5,8 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/sched/direct"
@@ -21,13 +19,13 @@ type clock struct {
 	s       *Scheduler
 	word    atomic.Uint32 // futex: roused or hurried
 	dormant atomic.Uint32
-	wakeAt  atomic.Int64  // ns: it sleeps until then, or is awake if that is over; see hurry
-	ticks   uint64        // so far
-	trimAt  int64         // ns: when to look for what is not needed any more
-	surplus bool          // and whether there was some
-	tended  int           // ticks in a row that threads had seen to; see pause
-	gap     int64         // ns: until the next look between two ticks; 0: none
-	nap     unix.Timespec // its own, so that a sleep allocates nothing
+	wakeAt  atomic.Int64 // ns: it sleeps until then, or is awake if that is over; see hurry
+	ticks   uint64       // so far
+	trimAt  int64        // ns: when to look for what is not needed any more
+	surplus bool         // and whether there was some
+	tended  int          // ticks in a row that threads had seen to; see pause
+	gap     int64        // ns: until the next look between two ticks; 0: none
+	nap     span
 }
 
 // watch is what the clock remembers of a VP.
@@ -133,8 +131,7 @@ func (c *clock) main() {
 		}
 		c.wakeAt.Store(min(limit, next))
 		if wait := min(limit, c.s.nextTimer()) - nanotime(); wait > 0 && c.word.Load() == 0 {
-			c.nap = unix.NsecToTimespec(wait)
-			futexWaitFor(&c.word, &c.nap)
+			futexWaitFor(&c.word, &c.nap, wait)
 		}
 		c.wakeAt.Store(0)
 		switch c.word.Swap(0) {
@@ -339,6 +336,11 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 
 // askAgain is how long, in ns, a thread has that was asked to stop.
 const askAgain = 5_000_000
+
+var epoch = time.Now()
+
+// nanotime is the monotonic clock, ns since the program began.
+func nanotime() int64 { return int64(time.Since(epoch)) }
 
 // Timer thread defaults.
 const (

@@ -369,10 +369,7 @@ func (c *co) newRunner() *co {
 		return d
 	}
 	for n := 1; !d.seat.Parked(); n++ {
-		switch relax(); {
-		case !isDirect:
-			runtime.Gosched()
-		case n%spinsPerYield == 0:
+		if relax(); !isDirect || n%spinsPerYield == 0 {
 			osNap()
 		}
 	}

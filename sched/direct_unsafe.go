@@ -1,14 +1,18 @@
+//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !portable
+
 package sched
 
 import (
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-type cpuSet = unix.CPUSet
+// isDirect says that threads are switched straight from stack to stack, on bound OS threads.
+// This file has what that needs of Linux, on the platforms of package direct; portable.go has
+// its counterparts.
+const isDirect = true
 
 const (
 	schedOther = unix.SCHED_NORMAL
@@ -20,15 +24,19 @@ const (
 	futexWakePrivate = 1 | 128
 )
 
+// span is what a sleep needs: its owner keeps it, so that a sleep allocates nothing.
+type span = unix.Timespec
+
 // futexWait sleeps while *p == 0, interrupted or not. Through Block, never
 // RawSyscall: else the LWP would keep its P, and no stop-the-world would
 // complete.
-func futexWait(p *atomic.Uint32) {
+func futexWait(p *atomic.Uint32, _ *span) {
 	Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, 0, 0, 0)
 }
 
-// futexWaitFor is futexWait for at most that time (relative, monotonic clock).
-func futexWaitFor(p *atomic.Uint32, limit *unix.Timespec) {
+// futexWaitFor is futexWait for at most ns (relative, monotonic clock).
+func futexWaitFor(p *atomic.Uint32, limit *span, ns int64) {
+	*limit = unix.NsecToTimespec(ns)
 	Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, uintptr(unsafe.Pointer(limit)), 0, 0)
 }
 
@@ -50,14 +58,20 @@ func hasMembarrier() bool {
 // exactTimers has the kernel wake the calling OS thread in time.
 func exactTimers() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) }
 
-// osYield lets the kernel run someone else on this CPU.
-func osYield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+// giveWay lets the kernel run someone else on this CPU.
+func giveWay() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // osNap sleeps for tens of microseconds, without the Go runtime knowing.
 func osNap() {
 	ts := unix.Timespec{Nsec: 10_000}
 	unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
+
+// gettid is the number of the calling OS thread.
+func gettid() int { return unix.Gettid() }
+
+// interrupt sends an OS thread the signal by which the Go runtime stops goroutines.
+func interrupt(tid int) { _ = unix.Tgkill(unix.Getpid(), tid, unix.SIGURG) }
 
 // schedAttr is the kernel's struct sched_attr, first version.
 type schedAttr struct {
@@ -78,7 +92,18 @@ func setAttr(tid int, policy uint32, nice int32, slice uint64) {
 	unix.RawSyscall(unix.SYS_SCHED_SETATTR, uintptr(tid), uintptr(unsafe.Pointer(&a)), 0)
 }
 
-var epoch = time.Now()
+// nice is the process's nice value, which setting a policy must not change.
+func nice() int32 {
+	n, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		return 0
+	}
+	return int32(20 - n) // the system call returns 20 - nice
+}
 
-// nanotime is the monotonic clock, ns since the program began.
-func nanotime() int64 { return int64(time.Since(epoch)) }
+// bindTo binds an OS thread to a CPU.
+func bindTo(tid, cpu int) error {
+	var m unix.CPUSet
+	m.Set(cpu)
+	return unix.SchedSetaffinity(tid, &m)
+}

@@ -96,7 +96,7 @@ func TestHogTurns(t *testing.T) {
 
 // TestHogsYieldToWoken: of those that compute one has its turn once in a slice, though others are ready all the time.
 func TestHogsYieldToWoken(t *testing.T) {
-	if setUp.Do(chooseMode); !isDirect {
+	if !isDirect {
 		t.Skip("in the portable mode nobody is preempted")
 	}
 	s := running(t, Config{VPs: 1, Slice: time.Millisecond, Period: 250 * time.Microsecond})

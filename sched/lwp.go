@@ -5,8 +5,6 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/sched/direct"
@@ -48,6 +46,7 @@ type lwp struct {
 	wake      atomic.Uint32 // futex: the order it was woken with
 	inSleeper atomic.Bool   // it sleeps in the Sleeper rather than in the futex
 	batch     atomic.Bool   // it sleeps as SCHED_BATCH: waking it preempts nobody
+	nap       span
 }
 
 // order to a spare.
@@ -72,7 +71,7 @@ func (l *lwp) main() {
 	defer s.lwps.done.Done()
 	if isDirect {
 		runtime.LockOSThread()
-		if unix.Gettid() == unix.Getpid() { // the process's first thread: not for us
+		if onFirstThread() {
 			s.lwps.done.Add(1)
 			started := make(chan struct{})
 			go func() { close(started); l.main() }() // on another one, for this one is locked
@@ -103,7 +102,7 @@ func (l *lwp) attach() {
 		return
 	}
 	l.m = direct.Machine()
-	l.tid.Store(int32(unix.Gettid()))
+	l.tid.Store(int32(gettid()))
 	l.setPolicy(schedOther)
 }
 
@@ -283,7 +282,7 @@ func (l *lwp) serve() {
 			break
 		}
 		if s.shared {
-			osYield()
+			giveWay()
 		} else {
 			relax()
 		}
@@ -382,7 +381,7 @@ func (l *lwp) await(polled bool) order {
 		return toPoll
 	}
 	for l.wake.Load() == 0 {
-		futexWait(&l.wake)
+		futexWait(&l.wake, &l.nap)
 	}
 	l.unbatch()
 	return l.wake.Swap(0)

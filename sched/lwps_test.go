@@ -3,50 +3,15 @@ package sched_test
 import (
 	"context"
 	"errors"
-	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
-
-func osThreads(t testing.TB) int {
-	t.Helper()
-	e, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(e)
-}
-
-// A gate is what threads wait for in the kernel, until it is opened.
-type gate struct{ r, w int }
-
-func newGate(t testing.TB) *gate {
-	t.Helper()
-	var p [2]int
-	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
-		t.Fatal(err)
-	}
-	return &gate{p[0], p[1]}
-}
-
-func (g *gate) wait() {
-	var b [1]byte
-	for {
-		if _, err := unix.Read(g.r, b[:]); err != unix.EINTR {
-			return
-		}
-	}
-}
-
-func (g *gate) open() { _ = unix.Close(g.w) }
 
 // crowd has n threads in Blocking at once, until out returns.
 func crowd(s *sched.Scheduler, n int, out func()) (hs []marcel.Thread, in *atomic.Int64) {
@@ -118,7 +83,6 @@ func TestBlockingThousand(t *testing.T) {
 	const vps = 2
 	s := start(t, sched.Config{VPs: vps})
 	out := newGate(t)
-	defer unix.Close(out.r)
 	hs, in := crowd(s, n, out.wait)
 	eventually(t, "all are in Blocking", func() bool { return in.Load() == int64(n) })
 	for vp := range vps {
@@ -140,20 +104,30 @@ func TestBlockingThousand(t *testing.T) {
 	if got := in.Load(); got != int64(n) {
 		t.Errorf("%d threads in Blocking, %d went in", n, got)
 	}
+	if st := s.Stats(); !sched.IsDirect && st.LWPs > 3*vps {
+		t.Errorf("%d LWPs in the portable mode", st.LWPs)
+	}
 	out.open()
 	joinAll(t, hs)
+}
+
+// needsLWPs skips a test in the portable mode, where a thread in Blocking is a goroutine, on no LWP.
+func needsLWPs(t *testing.T) {
+	if !sched.IsDirect {
+		t.Skip("Blocking takes no LWP in the portable mode")
+	}
 }
 
 // TestSparesEnd: OS threads that a crowd of blocked threads needed are given back, their
 // ids used again, and what is left works.
 func TestSparesEnd(t *testing.T) {
+	needsLWPs(t)
 	const n, vps = 100, 2
 	procs := runtime.GOMAXPROCS(0)
 	s := start(t, sched.Config{VPs: vps, Slice: time.Millisecond, Period: 250 * time.Microsecond, SpareTime: 20 * time.Millisecond})
 	few := osThreads(t)
 	for range 3 {
 		out := newGate(t)
-		defer unix.Close(out.r)
 		hs, in := crowd(s, n, out.wait)
 		eventually(t, "all are in Blocking", func() bool { return in.Load() == n })
 		if got := s.Stats().LWPs; got < n {
@@ -179,10 +153,10 @@ func TestSparesEnd(t *testing.T) {
 // TestLWPLimit: at the limit everybody waits, but nobody for ever, Config.Warn and
 // Stats tell; and another VP has what it is sure of.
 func TestLWPLimit(t *testing.T) {
+	needsLWPs(t)
 	told := make(chan error, 100)
 	s := start(t, sched.Config{VPs: 2, MaxLWPs: 6, Warn: func(err error) { told <- err }})
 	out := newGate(t)
-	defer unix.Close(out.r)
 	var in atomic.Int64
 	var hs []marcel.Thread
 	for range 20 {
@@ -254,27 +228,6 @@ func TestSparesStress(t *testing.T) {
 		cancel()
 	}
 	eventually(t, "OS threads have ended", func() bool { return osThreads(t) < before+40 })
-}
-
-// TestKernelSlices: an OS thread that holds a VP has a short kernel slice, unless the
-// configuration says no.
-func TestKernelSlices(t *testing.T) {
-	slice := func(no bool) (ns uint64) {
-		s := start(t, sched.Config{VPs: 1, NoKernelSlices: no})
-		marcel.RunOn(s, func() {
-			if attr, err := unix.SchedGetAttr(0, 0); err == nil {
-				ns = attr.Runtime
-			}
-		})
-		return ns
-	}
-	with, without := slice(false), slice(true)
-	if with == 0 {
-		t.Skip("this kernel does not tell slices")
-	}
-	if with != 100_000 || without == with {
-		t.Errorf("slices of %d ns, %d ns without", with, without)
-	}
 }
 
 // TestWatchdog: a thread that computes on while others wait for its VP is named, once,

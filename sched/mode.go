@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -9,18 +10,18 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// isDirect says that threads are switched straight from stack to stack, on bound OS threads.
-// Else this is the portable mode: threads are goroutines that the Go scheduler switches, one
-// at a time for each VP, on OS threads that are not bound; all else is the same. Written once,
-// before the first scheduler starts.
-var isDirect bool
+// The mode is chosen when the program is built: see isDirect. Where that is a wish (-tags
+// portable) nothing is said; where it follows from the platform, the first scheduler says so.
 
 var setUp sync.Once
 
 func chooseMode() {
-	isDirect = direct.Supported()
-	fenced = !isDirect || !hasMembarrier()
+	fenced = !hasMembarrier()
 	if !isDirect && !direct.Chosen {
-		fmt.Fprintf(os.Stderr, "marcel: on %s %s/%s threads are switched by the Go scheduler and not bound to CPUs (portable mode)\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		fmt.Fprintf(os.Stderr, "marcel: portable mode on %s %s/%s: the Go scheduler switches threads, on OS threads that are not bound to CPUs; "+
+			"the direct switch is for Go 1.26 and 1.27 on linux/amd64, and on linux/arm64 without cgo\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	}
 }
+
+// errRuntime is returned where threads cannot be switched though the release of Go is known.
+var errRuntime = errors.New("marcel: a scheduler cannot start in a bubble of testing/synctest, nor on a Go runtime that was changed: build with -tags portable")

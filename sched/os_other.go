@@ -2,5 +2,19 @@
 
 package sched
 
-// osThreadBound returns the default of Config.MaxLWPs: the limits of this system are not read.
-func osThreadBound() int { return defaultMaxLWPs }
+import (
+	"os/exec"
+	"runtime"
+)
+
+// The counterparts of os_linux.go and osthreads_linux.go: masks and limits are not read, OS
+// threads not told apart.
+
+func isUsable(cpu int) bool             { return cpu < runtime.NumCPU() }
+func widen(int)                         {}
+func widened(f func())                  { f() }
+func isBound() bool                     { return false }
+func onFirstThread() bool               { return false }
+func monotonic() (ns int64, ok bool)    { return 0, false }
+func diesWithParent(cmd *exec.Cmd) bool { return false }
+func osThreadBound() int                { return defaultMaxLWPs }

@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
@@ -41,16 +39,14 @@ func (c *co) livePinned() {
 	l := c.l
 	s := l.vp.sched
 	defer s.lwps.done.Done()
-	if isDirect {
-		runtime.LockOSThread()              // it ends locked, so its OS thread ends with it
-		if unix.Gettid() == unix.Getpid() { // the process's first thread cannot end
-			s.lwps.done.Add(1)
-			started := make(chan struct{})
-			go func() { close(started); c.livePinned() }()
-			<-started
-			runtime.UnlockOSThread()
-			return
-		}
+	runtime.LockOSThread() // it ends locked, so its OS thread ends with it
+	if onFirstThread() {
+		s.lwps.done.Add(1)
+		started := make(chan struct{})
+		go func() { close(started); c.livePinned() }()
+		<-started
+		runtime.UnlockOSThread()
+		return
 	}
 	direct.Unlabel()
 	register(c)

@@ -46,7 +46,7 @@ func (v *vp) period() {
 // often the periods end. The clock does not come: the test says when they do.
 func TestSteadyLoadKeepsItsRunners(t *testing.T) {
 	const crowd = 1000
-	s, err := New(Config{VPs: 1, SpareTime: time.Hour, SpareRunners: 1})
+	s, err := New(Config{VPs: 1, SpareTime: time.Hour, SpareRunners: 1, Slice: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

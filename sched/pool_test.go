@@ -149,7 +149,7 @@ func TestStopWhileRunnersEnd(t *testing.T) {
 
 // TestAllRunnersKept: below 0 the number of those kept has no limit.
 func TestAllRunnersKept(t *testing.T) {
-	s := start(t, sched.Config{VPs: 1, Period: 100 * time.Microsecond, SpareTime: time.Millisecond, SpareRunners: -1})
+	s := start(t, sched.Config{VPs: 1, Period: 100 * time.Microsecond, SpareTime: time.Millisecond, SpareRunners: -1, Slice: time.Hour})
 	multitude(t, s, 2000, never, nothing)
 	time.Sleep(20 * time.Millisecond)
 	if st := s.Stats().Total; st.LetGo != 0 || st.Runners < 2000 {

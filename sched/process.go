@@ -5,8 +5,6 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
-
-	"golang.org/x/sys/unix"
 )
 
 // A child process inherits the CPU mask of the OS thread that starts it, and a
@@ -31,7 +29,7 @@ func StartProcess(cmd *exec.Cmd) (err error) {
 			defer close(done)
 			err = cmd.Start()
 		}
-		if cmd.SysProcAttr != nil && cmd.SysProcAttr.Pdeathsig != 0 {
+		if diesWithParent(cmd) {
 			parent.once.Do(func() {
 				parent.jobs = make(chan func())
 				go parenthood()
@@ -74,9 +72,8 @@ func parenthood() {
 func onFreeThread(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var m cpuSet
-	if unix.SchedGetaffinity(0, &m) == nil && m.Count() == 1 && processMask.Count() > 1 {
-		_ = unix.SchedSetaffinity(0, &processMask)
+	if isBound() {
+		widen(0)
 		setAttr(0, schedOther, nice(), 0)
 	}
 	f()

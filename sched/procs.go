@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -151,11 +149,7 @@ func defaultProcs() {
 		defer close(done)
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		var m cpuSet
-		if unix.SchedGetaffinity(0, &m) == nil && m != processMask && unix.SchedSetaffinity(0, &processMask) == nil {
-			defer func() { _ = unix.SchedSetaffinity(0, &m) }()
-		}
-		runtime.SetDefaultGOMAXPROCS()
+		widened(runtime.SetDefaultGOMAXPROCS)
 	}()
 	<-done
 }

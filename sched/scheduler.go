@@ -12,6 +12,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/sched/direct"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -141,10 +142,13 @@ var ErrStopped = errors.New("marcel: the scheduler has been stopped")
 // timer thread. It raises GOMAXPROCS so that the program's own goroutines keep
 // their share; Stop lowers it again.
 func New(cfg Config) (*Scheduler, error) {
-	setUp.Do(chooseMode)
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
+	if isDirect && !direct.Supported() {
+		return nil, errRuntime
+	}
+	setUp.Do(chooseMode)
 	s := &Scheduler{cfg: cfg, nice: nice()}
 	s.started = asm.Cycles()
 	s.shared = cfg.Shared || os.Getenv(envShared) != ""
@@ -167,8 +171,6 @@ func New(cfg Config) (*Scheduler, error) {
 		v.nobody.inside, v.nobody.base = isIn, true
 		v.cur = &v.nobody
 		v.ghost.vp = v
-		v.mask = &cpuSet{}
-		v.mask.Set(v.cpu)
 		v.n.sleeping.begin(s.started)
 		s.vps = append(s.vps, v)
 		s.full.Set(i)

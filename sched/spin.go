@@ -52,14 +52,6 @@ func (s *Spin) contend() {
 //go:noinline
 func relax() { asm.Pause() }
 
-// giveWay lets the kernel, and in the portable mode the Go scheduler, run someone else on this CPU.
-func giveWay() {
-	if !isDirect {
-		runtime.Gosched()
-	}
-	osYield()
-}
-
 // Backoff is turn n, from 1 on, of a loop that waits for another thread, goroutine
 // or hook without parking. Mostly it is a pause of the CPU; now and then it lets others
 // run who may be the ones that are waited for: the threads of this VP, goroutines,

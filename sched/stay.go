@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
@@ -60,7 +58,7 @@ func (c *co) stay(t *thread, o op) {
 func (c *co) awaitVP() {
 	l := c.l
 	for l.wake.Load() == 0 {
-		futexWait(&l.wake)
+		futexWait(&l.wake, &l.nap)
 	}
 	l.wake.Store(0)
 	c.acquire()
@@ -124,7 +122,7 @@ func (l *lwp) relock() {
 		s := l.vp.sched
 		s.unbind(int(l.tid.Load()))
 		l.m = m
-		l.tid.Store(int32(unix.Gettid()))
+		l.tid.Store(int32(gettid()))
 		s.bind(l)
 	}
 }

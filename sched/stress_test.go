@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -44,11 +42,6 @@ func burn(d time.Duration) (x int) {
 		}
 	}
 	return x
-}
-
-func nap(d time.Duration) {
-	ts := unix.NsecToTimespec(int64(d))
-	_ = unix.Nanosleep(&ts, nil)
 }
 
 // TestEverything mixes all that threads do, on few VPs with short slices, under
@@ -151,7 +144,7 @@ func act(r *rand.Rand, s *sched.Scheduler, sems []marcel.Semaphore, gos *sync.Wa
 	case k < 570:
 		marcel.Blocking(func() { marcel.Yield(); nap(10 * time.Microsecond); marcel.Yield() })
 	case k < 600:
-		marcel.Blocking(func() { unix.Getpid() })
+		marcel.Blocking(func() { os.Getpid() })
 	case k < 606:
 		marcel.Blocking(func() { nap(time.Duration(r.IntN(200)) * time.Microsecond) })
 	case k < 608:

@@ -83,7 +83,7 @@ func TestTendAway(t *testing.T) {
 		v := c.l.vp
 		Blocking(func() {
 			for x := v.current(); x == c || x.isBase(); x = v.current() {
-				osYield()
+				giveWay()
 			}
 			own.Store(asm.G())
 			Tend(time.Hour)

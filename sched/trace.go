@@ -6,8 +6,6 @@ import (
 	"os"
 	"sync/atomic"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 )
@@ -215,14 +213,14 @@ type traceAnchor struct{ cycles, ns int64 }
 func takeTraceAnchor() (best traceAnchor) {
 	narrowest := int64(-1)
 	for range 8 {
-		var ts unix.Timespec
 		before := asm.Cycles()
-		if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
+		ns, ok := monotonic()
+		if !ok {
 			return traceAnchor{before, nanotime()} // no such clock: no common time with other processes
 		}
 		if width := asm.Cycles() - before; narrowest < 0 || width < narrowest {
 			narrowest = width
-			best = traceAnchor{before + width/2, ts.Nano()}
+			best = traceAnchor{before + width/2, ns}
 		}
 	}
 	return best

@@ -27,7 +27,7 @@ func (cfg *Config) adopt() error {
 		return nil
 	}
 	for _, pu := range t.PUs() {
-		if pu.OS < 0 || pu.OS >= maxCPU || !processMask.IsSet(pu.OS) {
+		if pu.OS < 0 || pu.OS >= maxCPU || !isUsable(pu.OS) {
 			cfg.CPUs = nil
 			return nil
 		}

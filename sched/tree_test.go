@@ -188,7 +188,7 @@ func TestConfigTopology(t *testing.T) {
 	for _, c := range []struct {
 		machine   string
 		simulated bool
-	}{{"core:16 pu:1", len(usableCPUs()) < 16}, {"core:1 pu:1", !processMask.IsSet(0)}} {
+	}{{"core:16 pu:1", len(usableCPUs()) < 16}, {"core:1 pu:1", !isUsable(0)}} {
 		m, err := topo.Synthetic(c.machine)
 		if err != nil {
 			t.Fatal(err)

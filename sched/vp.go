@@ -46,7 +46,6 @@ type vp struct {
 	pu        *topo.Item
 	near      [][]*vp // the other VPs, in rings of equal distance, the nearest first
 	cpu       int
-	mask      *cpuSet
 	only      VPSet   // itself
 	sifter    *thread // posted to say that the queue is to be sorted anew: see sift.go
 	n         counts

@@ -3,8 +3,6 @@ package sched
 import (
 	"sync/atomic"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/sched/direct"
 )
@@ -112,7 +110,7 @@ func (v *vp) ask(c *co) bool {
 	if l == nil || l.m == 0 || atomic.LoadUint32(&c.inside) != 0 || !direct.AskStop(c.g0()) {
 		return false
 	}
-	_ = unix.Tgkill(unix.Getpid(), int(l.tid.Load()), unix.SIGURG)
+	interrupt(int(l.tid.Load()))
 	return true
 }
 

@@ -36,7 +36,7 @@ func (w *word) release(id uint32) { w.passOn(id, 0) }
 func (w *word) passOn(id, to uint32) {
 	for n := 1; !atomic.CompareAndSwapUint32(&w.v, id, to); n++ {
 		if relax(); n%spinsPerYield == 0 {
-			osYield()
+			giveWay()
 		}
 	}
 }

@@ -276,7 +276,7 @@ func TestWordExcludes(t *testing.T) {
 			for range turns {
 				if r.IntN(64) == 0 || h.l.id != v.word.holder() {
 					if id != 1 && r.IntN(8) > 0 { // mostly the first one has it, for long
-						osYield()
+						giveWay()
 						continue
 					}
 					h.take()

@@ -116,8 +116,9 @@ func passLock(gp, next uintptr)
 var supported = sync.OnceValue(behaves)
 
 // Supported tells whether this program can switch goroutines directly: its Go release keeps
-// things where offsets.go says, as far as can be seen by trying.
-func Supported() bool { return supported() }
+// things where offsets.go says, as far as can be seen by trying. In a bubble of testing/synctest
+// it says no, since the runtime counts there who waits.
+func Supported() bool { return *(*uintptr)(address(Current() + gBubble)) == 0 && supported() }
 
 // behaves tries what the offsets are for, on goroutines of its own. It reads before it writes.
 func behaves() bool {

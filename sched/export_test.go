@@ -1,0 +1,4 @@
+package sched
+
+// For the tests of package sched_test.
+const IsDirect = isDirect

@@ -1,0 +1,84 @@
+//go:build !go1.26 || go1.28 || !linux || !(amd64 || (arm64 && !cgo)) || portable
+
+package sched
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// isDirect is false: this is the portable mode. Threads are goroutines that the Go scheduler
+// switches, one at a time for each VP, on OS threads that are not bound; all else is the same.
+const isDirect = false
+
+// beds has a channel, of capacity 1, for each word on which somebody sleeps; one at most does on each.
+var beds = struct {
+	mu sync.Mutex
+	of map[*atomic.Uint32]chan struct{}
+}{of: map[*atomic.Uint32]chan struct{}{}}
+
+// span is what a sleep needs: its owner keeps it, so that a sleep allocates nothing.
+type span struct {
+	bed  chan struct{}
+	over *time.Timer
+}
+
+// futexWait sleeps, as a goroutine, while *p == 0, until futexWake.
+func futexWait(p *atomic.Uint32, s *span) { futexWaitFor(p, s, maxAt) }
+
+// futexWaitFor is futexWait for at most ns.
+func futexWaitFor(p *atomic.Uint32, s *span, ns int64) {
+	if s.bed == nil {
+		s.bed, s.over = make(chan struct{}, 1), time.NewTimer(maxAt)
+	}
+	beds.mu.Lock()
+	defer beds.mu.Unlock()
+	if p.Load() != 0 {
+		return
+	}
+	beds.of[p] = s.bed
+	beds.mu.Unlock()
+	s.over.Reset(time.Duration(ns))
+	select {
+	case <-s.bed:
+	case <-s.over.C:
+	}
+	s.over.Stop()
+	beds.mu.Lock()
+	delete(beds.of, p)
+	select {
+	case <-s.bed: // woken when the time was over
+	default:
+	}
+}
+
+// futexWake wakes who sleeps on p.
+func futexWake(p *atomic.Uint32) {
+	beds.mu.Lock()
+	defer beds.mu.Unlock()
+	select {
+	case beds.of[p] <- struct{}{}: // a nil channel takes nothing
+	default:
+	}
+}
+
+// Without a membarrier threads pass barriers of their own: see fence.go.
+func hasMembarrier() bool { return false }
+func membarrier()         {}
+
+// giveWay lets other goroutines run.
+func giveWay() { runtime.Gosched() }
+func osNap()   { runtime.Gosched() }
+
+// OS threads are the Go scheduler's: they are not known, nor bound, nor given another policy.
+const schedOther, schedBatch = 0, 0
+
+func gettid() int                        { return 0 }
+func interrupt(int)                      {}
+func nice() int32                        { return 0 }
+func exactTimers()                       {}
+func setAttr(int, uint32, int32, uint64) {}
+func bindTo(tid, cpu int) error          { return errors.ErrUnsupported }
