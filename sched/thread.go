@@ -11,6 +11,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/sched/direct"
 )
 
 // thread is a descriptor: of a fresh thread (co == nil, a seed), or of one that
@@ -444,8 +445,12 @@ func Blocking(f func()) {
 	if pending {
 		v.kicked.Store(1) // release nudges: a spare is to wait for what is pending
 	}
-	c.l.alone.Store(c)
-	v.release(c.l)
+	if isDirect || c.stays {
+		c.l.alone.Store(c)
+		v.release(c.l)
+	} else {
+		direct.Ready(c.part(v))
+	}
 	storeRel(&c.inside, c.rest)
 	f() // if it panics or exits, the runner comes back for us
 	c.enter()

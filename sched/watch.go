@@ -209,17 +209,24 @@ func (v *vp) detach() bool {
 		v.robbed.Add(1)
 		v.kicked.Store(1)
 	default:
-		atomic.StoreUint32(&c.id, lostID)
-		v.cur = l.base
-		learn(c, v)
 		count(&v.seizures, 1)
+		c.part(v)
 	}
 	v.giveBack(old)
 	if done {
-		l.leaveNothing()
 		direct.Ready(l.base.seat.G)
 	}
 	return done
+}
+
+// part, in the portable mode, takes c from its LWP, whose base, once it is ready, goes on with v:
+// by c itself as the holder, or by a taker.
+func (c *co) part(v *vp) (base uintptr) {
+	l := c.carrier()
+	atomic.StoreUint32(&c.id, lostID)
+	v.cur = l.base
+	l.leaveNothing()
+	return l.base.seat.G
 }
 
 // elsewhere is what an idle VP remembers of the others, to notice threads that wait in Go.
