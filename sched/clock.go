@@ -307,7 +307,7 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 			return true
 		}
 	case direct.Preempted:
-		if w.nines++; (w.asked != 0 || w.nines > 1) && v.claimStopped(x) {
+		if w.nines++; c.s.preempts && (w.asked != 0 || w.nines > 1) && v.claimStopped(x) {
 			return true
 		}
 		c.gap = shortGap
@@ -326,7 +326,7 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 		}
 	case status == direct.Syscall && now-w.since >= int64(c.s.cfg.Period) || status == direct.Waiting && over:
 		v.call(toSeize, true)
-	case status == direct.Running && over && now-w.asked > askAgain:
+	case status == direct.Running && over && c.s.preempts && now-w.asked > askAgain:
 		if v.ask(x) {
 			w.asked, c.gap = now, shortGap
 		}

@@ -1,8 +1,30 @@
 package sched
 
+import (
+	"os"
+	"strconv"
+	"strings"
+)
+
 // A thread that is not to be preempted has isFirm in co.inside while it runs user code (co.rest):
 // so all that takes a VP from a thread finds it as one that is inside the scheduler. Thieves
 // may borrow the VP as ever: they take threads that are ready, not the one that runs.
+
+// asyncPreemptOff: the Go runtime was told at the start of the program to interrupt no goroutine,
+// so that a thread would not heed what the clock asks.
+var asyncPreemptOff = saysAsyncPreemptOff(os.Getenv("GODEBUG"))
+
+// saysAsyncPreemptOff reads GODEBUG as the runtime does: of settings that repeat the last one counts.
+func saysAsyncPreemptOff(godebug string) (off bool) {
+	for setting := range strings.SplitSeq(godebug, ",") {
+		if value, ok := strings.CutPrefix(setting, "asyncpreemptoff="); ok {
+			if n, err := strconv.Atoi(value); err == nil {
+				off = n != 0
+			}
+		}
+	}
+	return off
+}
 
 // firm says how often preemption is disabled on a thread; its own alone.
 type firm struct{ depth int }

@@ -36,6 +36,11 @@ type Config struct {
 	// CountThreads has the work of each thread counted from the start: see Scheduler.CountThreads.
 	CountThreads bool
 
+	// NoPreemption lets threads that compute keep their VP until they call the scheduler, as
+	// GODEBUG=asyncpreemptoff=1 does for the whole program: the clock asks nobody to stop. In
+	// the portable mode, where nobody is stopped, it has no effect.
+	NoPreemption bool
+
 	// NoKernelSlices leaves the kernel's time slices alone, which else are short for
 	// VPs and long for threads that lost theirs (Linux 6.12 and later).
 	NoKernelSlices bool
@@ -69,6 +74,7 @@ type Scheduler struct {
 
 	started          int64 // cycles
 	shared           bool
+	preempts         bool  // threads that compute are asked to stop
 	idleSpin         int64 // cycles
 	pollSpin         int64
 	period           int64 // of the clock
@@ -152,6 +158,7 @@ func New(cfg Config) (*Scheduler, error) {
 	s := &Scheduler{cfg: cfg, nice: nice()}
 	s.started = asm.Cycles()
 	s.shared = cfg.Shared || os.Getenv(envShared) != ""
+	s.preempts = !cfg.NoPreemption && !asyncPreemptOff
 	s.slice = asm.ToCycles(int64(cfg.Slice))
 	s.period = asm.ToCycles(int64(cfg.Period))
 	s.idleSpin, s.pollSpin = asm.ToCycles(int64(cfg.IdleSpin)), asm.ToCycles(int64(cfg.PollSpin))
