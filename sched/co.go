@@ -82,7 +82,7 @@ func Enter() *Co {
 	}
 	storeRel(&c.inside, c.rest|isIn)
 	c.acquire()
-	if c.l.vp.word.load() != c.id {
+	if !isDirect || c.l.vp.word.load() != c.id {
 		return c.comeBack()
 	}
 	return c
@@ -101,7 +101,7 @@ func Visit() *Co {
 	}
 	storeRel(&c.inside, c.rest|isIn)
 	c.acquire()
-	if c.l.vp.word.load() != c.id {
+	if !isDirect || c.l.vp.word.load() != c.id {
 		return c.visit()
 	}
 	return c
@@ -130,7 +130,7 @@ func (c *co) Leave() {
 func (c *co) enter() {
 	storeRel(&c.inside, c.rest|isIn)
 	c.acquire()
-	if c.l.vp.word.load() != c.id {
+	if !isDirect || c.l.vp.word.load() != c.id {
 		c.comeBack()
 	}
 }
@@ -139,11 +139,12 @@ func (c *co) enter() {
 func (c *co) regains() bool {
 	for n := 1; ; n++ {
 		c.announce()
+		x := c.l.vp.word.load() // before id, which a taker writes before it gives the word back, as it was perhaps
 		id := atomic.LoadUint32(&c.id)
 		if id == lostID {
 			return false
 		}
-		switch x := c.l.vp.word.load(); {
+		switch {
 		case x == id&^fencedBit:
 			return true
 		case holder(x) != id&^fencedBit:

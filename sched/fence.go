@@ -7,7 +7,7 @@ import "sync/atomic"
 // between the two is the taker's: membarrier(2) has the kernel interrupt the process's other
 // CPUs, some microseconds. (Biased locks do the same.) Where there is no such call the threads
 // pass a barrier themselves: their co.id carries fencedBit, so Enter goes by comeBack, which
-// has one.
+// has one. In the portable mode, where takers change the id of a thread that runs, all go that way.
 var fenced bool // see chooseMode
 
 // fence is a full barrier for all CPUs that run a thread of this process.

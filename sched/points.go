@@ -33,7 +33,7 @@ func EnterLibrary() *Co {
 	}
 	storeRel(&c.inside, c.rest|isIn)
 	c.acquire()
-	if c.l.vp.word.load() != c.id {
+	if !isDirect || c.l.vp.word.load() != c.id {
 		return c.comeBack()
 	}
 	return c

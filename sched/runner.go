@@ -276,7 +276,7 @@ func (c *co) end(t *thread) {
 	storeRel(&c.inside, c.rest|isIn)
 	c.acquire()
 	x := t.x.Load()
-	if c.l.vp.word.load() != c.id {
+	if !isDirect || c.l.vp.word.load() != c.id {
 		if x == nil && atomic.LoadUint32(&c.id) == lostID {
 			c.endOutside(t)
 			return

@@ -386,7 +386,7 @@ func Yield() {
 	}
 	storeRel(&c.inside, c.rest|isIn)
 	c.acquire()
-	if c.l.vp.word.load() != c.id {
+	if !isDirect || c.l.vp.word.load() != c.id {
 		c.comeBack()
 	}
 	if t, o := c.l.vp.swap(c.cur); t != nil {
