@@ -12,6 +12,7 @@ import (
 
 // Threads allocate nothing in steady state, whatever they wait for.
 func TestThreadsDoNotAllocate(t *testing.T) {
+	needsPools(t)
 	var (
 		there, back, none marcel.Semaphore
 		m                 marcel.Mutex

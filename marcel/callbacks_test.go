@@ -219,6 +219,7 @@ func TestKeysModel(t *testing.T) {
 
 // Get and a second Set do not allocate.
 func TestKeysDoNotAllocate(t *testing.T) {
+	needsPools(t)
 	run(t, calm(), func(*sched.Scheduler) {
 		var key marcel.Key[int]
 		must(t, key.Set(1))

@@ -12,6 +12,7 @@ import (
 // Neither messages nor Selects allocate in steady state. (A sync.Pool does under
 // the race detector, which drops what it holds at random.)
 func TestMessagesAndSelectsDoNotAllocate(t *testing.T) {
+	needsPools(t)
 	if underRace {
 		t.Skip("sync.Pool")
 	}

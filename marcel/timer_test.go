@@ -437,6 +437,7 @@ func TestTimersOfThreadsThatMove(t *testing.T) {
 }
 
 func TestTimersDoNotAllocate(t *testing.T) {
+	needsPools(t)
 	run(t, calm(), func(*sched.Scheduler) {
 		var x marcel.Timer
 		for _, it := range []struct {
