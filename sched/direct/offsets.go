@@ -1,10 +1,12 @@
-//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !portable
+//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !portable
 
 package direct
 
 // Where Go 1.26 and 1.27 keep things, on amd64 and arm64 alike, with and without the race
 // detector: bytes from the start of the structure. The test TestOffsets compares them with
-// the DWARF of a test binary. The assembly reads them from go_asm.h.
+// the DWARF of a test binary. The assembly reads them from go_asm.h. Of Go's experiments
+// greenteagc moves one; staticlockranking moves more, and under runtimesecret a switch has
+// registers to erase: with these two there is the portable mode only.
 const (
 	gM                 = 48
 	gSp                = 56 // of g.sched
@@ -38,8 +40,7 @@ const (
 	mTraceBufs   = 808 // of the two generations of an execution trace: the first of each pair
 	mTraceBufsUp = 824
 
-	pRunnext = 2456
-	pPreempt = 13776
+	pRunnext = 2456 // pPreempt depends: see greentea_on.go
 )
 
 // Statuses of a g, with scanBit while the collector, or this package, holds it.

@@ -1,4 +1,4 @@
-//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !portable
+//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !portable
 
 package direct
 
@@ -8,22 +8,27 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 )
 
 // The offsets in offsets.go are those of the toolchain that builds this program, for both
-// architectures, and with the race detector.
+// architectures, with the race detector, and with each of Go's experiments that changes the
+// runtime's structures.
 func TestOffsets(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it builds three programs")
+		t.Skip("it builds four programs")
 	}
 	for name, how := range map[string]struct {
-		env   []string
-		flags []string
+		env      []string
+		flags    []string
+		pPreempt int64
 	}{
-		"amd64": {[]string{"GOARCH=amd64", "CGO_ENABLED=0"}, nil},
-		"arm64": {[]string{"GOARCH=arm64", "CGO_ENABLED=0"}, nil},
-		"race":  {[]string{"CGO_ENABLED=1"}, []string{"-race"}},
+		"amd64":       {[]string{"GOARCH=amd64", "CGO_ENABLED=0"}, nil, pPreempt},
+		"arm64":       {[]string{"GOARCH=arm64", "CGO_ENABLED=0"}, nil, pPreempt},
+		"race":        {[]string{"CGO_ENABLED=1"}, []string{"-race"}, pPreempt},
+		"no greentea": {[]string{"GOEXPERIMENT=nogreenteagc", "CGO_ENABLED=0"}, nil, constant(t, "greentea_off.go")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "program")
@@ -44,7 +49,7 @@ func TestOffsets(t *testing.T) {
 				"g.labels": gLabels, "g.goroutineProfiled": gGoroutineProfiled, "g.bubble": gBubble,
 				"m.curg": mCurg, "m.p": mP, "m.blocked": mBlocked, "m.lockedg": mLockedg, "m.lockedExt": mLockedExt,
 				"m.lockedInt": mLockedInt, "m.ditEnabled": mDitEnabled, "m.trace.buf": mTraceBufs,
-				"p.runnext": pRunnext, "p.preempt": pPreempt,
+				"p.runnext": pRunnext, "p.preempt": how.pPreempt,
 			} {
 				if got, ok := at[field]; !ok || got != want {
 					t.Errorf("%s is at %d (known: %v), offsets.go says %d", field, got, ok, want)
@@ -55,6 +60,19 @@ func TestOffsets(t *testing.T) {
 			}
 		})
 	}
+}
+
+// constant reads pPreempt from a file that this program may not have been built with.
+func constant(t *testing.T, file string) (n int64) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, value, _ := strings.Cut(string(text), "pPreempt = ")
+	if n, err = strconv.ParseInt(strings.TrimSpace(value), 10, 64); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // fieldsOf reads where the fields of the runtime's g, m and p are.

@@ -1,4 +1,4 @@
-//go:build go1.26 && !go1.28 && linux && amd64 && !portable
+//go:build go1.26 && !go1.28 && linux && amd64 && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !portable
 
 #include "go_asm.h"
 #include "textflag.h"

@@ -1,4 +1,4 @@
-//go:build !portable && (!go1.26 || go1.28 || !linux || !(amd64 || (arm64 && !cgo)))
+//go:build !portable && (!go1.26 || go1.28 || !linux || !(amd64 || (arm64 && !cgo)) || goexperiment.staticlockranking || goexperiment.runtimesecret)
 
 package direct
 

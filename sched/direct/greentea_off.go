@@ -1,0 +1,5 @@
+//go:build !goexperiment.greenteagc
+
+package direct
+
+const pPreempt = 9520
