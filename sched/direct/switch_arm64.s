@@ -89,9 +89,6 @@ TEXT ·Status(SB), NOSPLIT, $0-12
 // All checks come before the first store.
 TEXT ·Switch(SB), NOSPLIT|NOFRAME, $0-12
 	MOVD  next+0(FP), R1
-	MOVD  $const_Recorded, R0
-	MOVWU const_gGoroutineProfiled(g), R2 // a goroutine profile is taken: next must be recorded first
-	CBNZW R2, refuse
 	MOVD  $const_Asked, R0
 	MOVBU const_gPreempt(g), R2
 	CBNZ  R2, refuse
@@ -108,6 +105,8 @@ TEXT ·Switch(SB), NOSPLIT|NOFRAME, $0-12
 	MOVBU const_pPreempt(R2), R2
 	CBNZ  R2, refuse
 	MOVD  $const_Recorded, R0
+	MOVWU const_gGoroutineProfiled(g), R2 // a goroutine profile is taken: next must be recorded first
+	CBNZW R2, refuse
 	MOVD  const_mTraceBufs(R3), R2 // an execution trace
 	CBNZ  R2, refuse
 	MOVD  const_mTraceBufsUp(R3), R2
@@ -122,7 +121,12 @@ TEXT ·Switch(SB), NOSPLIT|NOFRAME, $0-12
 	BNE   refuse
 	MOVBU const_gWaitreason(R1), R2
 	CMPW  $const_waitSwitched, R2
+	BEQ   parked
+	// The collector writes this reason before it tries to claim a stopped g, and leaves it there
+	// when ClaimStopped was faster.
+	CMPW  $const_waitPreempted, R2
 	BNE   refuse
+parked:
 	MOVD  $const_Recorded, R0
 	MOVBU const_gDitWanted(R1), R2 // data-independent timing: the processor's mode has to change
 	MOVBU const_mDitEnabled(R3), R5
