@@ -154,7 +154,7 @@ func (c *clock) doze(now int64) (limit int64) {
 	c.dormant.Store(1)
 	limit = maxAt
 	for _, v := range c.s.vps {
-		c.surplus = c.surplus || v.surplus() || v.surplusRunners()
+		c.surplus = c.surplus || v.rest.surplus() || v.surplusRunners()
 		if v.mode() != free || v.away.Load() > 0 {
 			limit = min(limit, now+stuckLook)
 			if v.hasWork() {
@@ -250,7 +250,7 @@ func (c *clock) trim(now int64) {
 	go heedProcs() // it may stop the world
 	c.surplus = false
 	for _, v := range c.s.vps {
-		if v.trim() {
+		if v.rest.trim() {
 			c.surplus = true
 		}
 		if v.surplusRunners() {
@@ -263,7 +263,7 @@ func (c *clock) trim(now int64) {
 // lend marks a VP that was left free in Blocking as one that may help others. If
 // it is claimed at this moment, whoever claims it may not see the mark.
 func (c *clock) lend(v *vp) {
-	if !v.idle.Load() && !v.hasWork() {
+	if !v.rest.idle() && !v.hasWork() {
 		v.fallIdle()
 		undo := v.n.sleeping.mark(asm.Cycles())
 		if v.mode() != free {

@@ -14,9 +14,9 @@ import (
 func (s *Scheduler) Dump(w io.Writer) {
 	fmt.Fprintf(w, "%d threads alive, alert %#x, clock dormant %d\n", s.Alive(), s.alert.Load(), s.clock.dormant.Load())
 	for _, v := range s.vps {
-		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, idle %v, called %d, kicked %d, away %d, robbed %d, tick %d, seizures %d, stolen %d, off %v, threads on nodes %d\n",
+		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, idle %v, called %v, kicked %v, away %d, robbed %d, tick %d, seizures %d, stolen %d, off %v, threads on nodes %d\n",
 			v.id, stateNames[v.mode()], v.word.holder(), v.q.total(), v.inbox.Load() != nil,
-			v.idle.Load(), v.called.Load(), v.kicked.Load(), v.away.Load(), v.robbed.Load(), v.tick, v.seizures, v.stolen, v.off.Load(), s.placed.Load())
+			v.rest.idle(), v.rest.called(), v.rest.kicked(), v.away.Load(), v.robbed.Load(), v.tick, v.seizures, v.stolen, v.off.Load(), s.placed.Load())
 	}
 	var nodes func(n *node)
 	nodes = func(n *node) {

@@ -33,7 +33,7 @@ func TestKickWhileLent(t *testing.T) {
 	for range 50 {
 		var old uint32
 		awaited(t, "the VP is free", func() (ok bool) {
-			if v.mode() != free || v.called.Load() != 0 {
+			if v.mode() != free || v.rest.called() {
 				return false
 			}
 			old, ok = v.borrow()
@@ -44,9 +44,9 @@ func TestKickWhileLent(t *testing.T) {
 			continue
 		}
 		before := fired.Load()
-		v.kicked.Store(1)
+		v.rest.kick()
 		v.call(toClaim, true)
-		awaited(t, "the spare has looked", func() bool { return v.called.Load() == 0 })
+		awaited(t, "the spare has looked", func() bool { return !v.rest.called() })
 		time.Sleep(200 * time.Microsecond) // and has gone on, likely
 		v.giveBack(old)
 		awaited(t, "the idle hook fires", func() bool { return fired.Load() > before })
@@ -60,7 +60,7 @@ func TestKickWhileHeld(t *testing.T) {
 	v := s.vps[0]
 	deadline := time.Now().Add(time.Minute)
 	for {
-		if s.clock.dormant.Load() != 0 && v.called.Load() == 0 && v.word.claim(nobody) {
+		if s.clock.dormant.Load() != 0 && !v.rest.called() && v.word.claim(nobody) {
 			break // as if an LWP held it, of which the clock does not know
 		}
 		if time.Now().After(deadline) {

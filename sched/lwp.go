@@ -92,7 +92,7 @@ func (l *lwp) main() {
 	}()
 	l.attach()
 	s.bind(l)
-	l.vp.called.Store(0)
+	l.vp.rest.arrived()
 	l.live(l.vp.claim(l, l.base), 0) // even without work: it is to go to sleep as a holder, for Kick to find
 }
 
@@ -148,7 +148,7 @@ func (l *lwp) obtain(o order) bool {
 	v := l.vp
 	won := o == toSeize && v.seize(l)
 	if o != toPoll {
-		v.called.Store(0) // after seize: never two at once; before the look: a later call finds us looking, or wakes the next
+		v.rest.arrived() // after seize: never two at once; before the look: a later call finds us looking, or wakes the next
 	}
 	if won {
 		l.watched = false
@@ -164,12 +164,12 @@ func (l *lwp) obtain(o order) bool {
 		v.sched.Kick(-1) // another VP must look
 		return false
 	}
-	kicked := v.kicked.Swap(0) != 0 || look
+	kicked := v.rest.takeKick() || look
 	if (kicked || v.hasWork()) && v.claim(l, l.base) {
 		return true
 	}
 	if kicked { // and somebody else has v, a taker for a moment perhaps: when v is released, sleep or giveBack must see it
-		v.kicked.Store(1)
+		v.rest.kick()
 	}
 	return false
 }
@@ -322,7 +322,7 @@ func (l *lwp) sleep() order {
 		sleeper = *p
 	}
 	l.inSleeper.Store(sleeper != nil)
-	v.pushSpare(l)
+	v.rest.push(l)
 	switch t := l.handed; {
 	case l.passed != nil:
 		p := l.passed
@@ -376,7 +376,7 @@ func (l *lwp) woke(polled bool) bool {
 // await waits for an order, as a spare. polled: the Sleeper has reported something, so that
 // l takes the VP itself if nobody has an order for it.
 func (l *lwp) await(polled bool) order {
-	if polled && l.wake.Load() == 0 && l.vp.removeSpare(l) {
+	if polled && l.wake.Load() == 0 && l.vp.rest.remove(l) {
 		l.unbatch()
 		return toPoll
 	}

@@ -83,7 +83,7 @@ func (s *Scheduler) newLWP(v *vp) {
 			r.full = true
 			s.warn(&LimitError{v.id, n})
 		}
-		time.AfterFunc(retryLWP, func() { v.called.Store(0); v.nudge(false) })
+		time.AfterFunc(retryLWP, func() { v.rest.arrived(); v.nudge(false) })
 		return
 	}
 	l := &lwp{id: r.newID(), vp: v}
@@ -138,34 +138,4 @@ func (r *lwps) stop() {
 	for _, l := range r.list() {
 		l.rouse(toStop)
 	}
-}
-
-// surplus tells whether v has more spares than it keeps.
-func (v *vp) surplus() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.asleep) > spareLWPs
-}
-
-// trim ends the spares of v that have not been needed since the last call, but a
-// few, and tells whether there are still more than these.
-func (v *vp) trim() (more bool) {
-	v.mu.Lock()
-	var out []*lwp
-	surplus := min(v.fewest, len(v.asleep)) - spareLWPs
-	kept := v.asleep[:0]
-	for _, l := range v.asleep { // the first has slept for the longest time
-		if len(out) < surplus && !l.inSleeper.Load() {
-			out = append(out, l)
-		} else {
-			kept = append(kept, l)
-		}
-	}
-	clear(v.asleep[len(kept):])
-	v.asleep, v.fewest = kept, len(kept)
-	v.mu.Unlock()
-	for _, l := range out {
-		l.rouse(toStop)
-	}
-	return len(kept) > spareLWPs
 }

@@ -132,7 +132,7 @@ func (n *node) beckon() {
 	s.beckonAt.Store(now + s.helpGap.Load())
 	for n = n.up; n != nil; n = n.up {
 		for _, v := range n.vps {
-			if v.idle.Load() && v.called.Load() == 0 {
+			if v.rest.idle() && !v.rest.called() {
 				v.kick()
 				return
 			}
@@ -152,7 +152,7 @@ func (n *node) over(v *vp) bool {
 
 // invite wakes v for t if it sleeps and nobody has called it yet.
 func (v *vp) invite(t *thread) bool {
-	if !v.idle.Load() || v.called.Load() != 0 || v.mode() != free || !t.mayRun(v) {
+	if !v.rest.idle() || v.rest.called() || v.mode() != free || !t.mayRun(v) {
 		return false
 	}
 	v.call(toClaim, true)

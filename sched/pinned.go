@@ -100,7 +100,7 @@ func (c *co) windUpPinned() {
 	over = true
 	unregister(c)
 	v := c.l.vp
-	v.kicked.Store(1)
+	v.rest.kick()
 	v.release(c.l)
 }
 

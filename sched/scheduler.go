@@ -323,7 +323,7 @@ func (v *vp) kick() {
 		v.sched.clock.attend()
 		return
 	}
-	v.kicked.Store(1) // also if called is set: the spare on its way looks at it after it has cleared called
+	v.rest.kick() // also if called is set: the spare on its way looks at it after it has cleared called
 	if v.mode() == free {
 		v.call(toClaim, true)
 	} else {

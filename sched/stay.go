@@ -45,7 +45,7 @@ func (c *co) stay(t *thread, o op) {
 		}
 	}
 	if o != opHand {
-		v.kicked.Store(1) // even without work: a spare is to be idle there
+		v.rest.kick() // even without work: a spare is to be idle there
 		v.release(l)
 	}
 	c.awaitVP()

@@ -21,7 +21,7 @@ type thread struct {
 	// from CPU to CPU with the wake. A descriptor has 192 bytes, which Go's size class
 	// of that name aligns to lines.
 	vp   *vp     // where it is queued when it is ready; whoever readies or steals it writes
-	link *thread // in vp.inbox or vp.idle
+	link *thread // in vp.inbox or vp.spare
 	lane lane    // which queue; 0: the VP's own, of Default priority
 	mu   Spin
 	w    Waiter // its place in a wait queue
@@ -443,7 +443,7 @@ func Blocking(f func()) {
 	c.away = true
 	v.away.Add(1)
 	if pending {
-		v.kicked.Store(1) // release nudges: a spare is to wait for what is pending
+		v.rest.kick() // release nudges: a spare is to wait for what is pending
 	}
 	if isDirect || c.stays {
 		c.l.alone.Store(c)

@@ -56,21 +56,16 @@ type vp struct {
 	word    word // who holds it
 	_       [124]byte
 	inbox   atomic.Pointer[thread] // made ready from outside: anyone pushes, the holder takes all
-	called  atomic.Uint32          // 1: a spare has been woken and has not looked yet
 	urgent  atomic.Uint32          // priorities above Default in the inbox (bits by rank)
 	sifting atomic.Uint32          // 1: sifter is in the inbox
-	kicked  atomic.Uint32          // 1: a holder is wanted even without work
 	off     atomic.Bool            // disabled; under barred.mu
-	idle    atomic.Bool            // free, and nobody is about to use it: counted in alert
 	away    atomic.Int32           // threads in Blocking
 	robbed  atomic.Int32           // threads that go on without the VP, seized
 	_       [128]byte
 
-	mu     Spin   // guards the rest
-	asleep []*lwp // spares; the last one sleeps for the shortest time
-	fewest int    // of them since trim
-	lwps   int    // alive; under lwps.mu instead
-	_      [128]byte
+	rest rest
+	lwps int // alive; under lwps.mu
+	_    [128]byte
 
 	timers timers // under its own lock
 	_      [128]byte
@@ -297,7 +292,7 @@ func (v *vp) claim(l *lwp, c *co) bool {
 // is about to release it, or by the clock, which finds it free because its thread
 // is in Blocking.
 func (v *vp) fallIdle() {
-	if v.idle.CompareAndSwap(false, true) {
+	if v.rest.set(isIdle) {
 		v.sched.alert.Add(alertSleep)
 		if v.off.Load() {
 			v.riseIdle() // after the mark, as DisableVP: one of us takes it back
@@ -307,7 +302,7 @@ func (v *vp) fallIdle() {
 
 // riseIdle takes the mark back.
 func (v *vp) riseIdle() {
-	if v.idle.Load() && v.idle.CompareAndSwap(true, false) {
+	if v.rest.clear(isIdle) {
 		v.sched.alert.Add(-alertSleep)
 	}
 }
@@ -323,8 +318,8 @@ func (v *vp) nudge(preempt bool) {
 		return
 	}
 	switch m := v.mode(); {
-	case m == free && (v.hasWork() || v.kicked.Load() != 0):
-		v.call(toClaim, preempt || v.idle.Load())
+	case m == free && (v.hasWork() || v.rest.kicked()):
+		v.call(toClaim, preempt || v.rest.idle())
 	case m != free && v.sched.clock.dormant.Load() != 0:
 		v.sched.clock.rouse() // the holder may be stuck: the clock has to look
 	case m == user && v.hogged():
@@ -334,10 +329,10 @@ func (v *vp) nudge(preempt bool) {
 
 // call wakes a spare, or makes one, unless one is on its way.
 func (v *vp) call(o order, preempt bool) {
-	if v.called.Load() != 0 || !v.called.CompareAndSwap(0, 1) {
+	if !v.rest.call() {
 		return
 	}
-	l := v.popSpare()
+	l := v.rest.pop()
 	if l == nil {
 		v.sched.newLWP(v)
 		return
@@ -346,36 +341,6 @@ func (v *vp) call(o order, preempt bool) {
 		l.unbatch()
 	}
 	l.rouse(o)
-}
-
-func (v *vp) pushSpare(l *lwp) {
-	v.mu.Lock()
-	v.asleep = append(v.asleep, l)
-	v.mu.Unlock()
-}
-
-func (v *vp) popSpare() (l *lwp) {
-	v.mu.Lock()
-	if n := len(v.asleep); n > 0 {
-		l, v.asleep = v.asleep[n-1], v.asleep[:n-1]
-		v.fewest = min(v.fewest, n-1)
-	}
-	v.mu.Unlock()
-	return l
-}
-
-// removeSpare takes l out; false: somebody has popped it and will rouse it.
-func (v *vp) removeSpare(l *lwp) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for i, x := range v.asleep {
-		if x == l {
-			v.asleep = append(v.asleep[:i], v.asleep[i+1:]...)
-			v.fewest = min(v.fewest, len(v.asleep))
-			return true
-		}
-	}
-	return false
 }
 
 // descriptor takes one to use again, or makes one. Holder only.

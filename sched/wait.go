@@ -323,7 +323,7 @@ func (c *co) ready(t *thread) {
 		if t.wakeLingering() {
 			return
 		}
-		if t.vp.sched == v.sched && t.vp.idle.Load() && t.mayRun(v) {
+		if t.vp.sched == v.sched && t.vp.rest.idle() && t.mayRun(v) {
 			t.vp = v
 			v.ready(t, false)
 			return

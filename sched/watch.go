@@ -135,7 +135,7 @@ func (v *vp) claimStopped(c *co) bool {
 		if got = direct.ClaimStopped(goesOn, l.m, goesOn, &c.inside, &id, 0); got == direct.Stopped {
 			old, v.cur = 0, &v.nobody
 			v.robbed.Add(1)
-			v.kicked.Store(1)
+			v.rest.kick()
 		}
 	default:
 		if got = direct.ClaimStopped(goesOn, l.m, l.base.seat.G, &c.inside, &c.id, lostID); got == direct.Stopped {
@@ -207,7 +207,7 @@ func (v *vp) detach() bool {
 		old, done = 0, false
 		v.cur = &v.nobody
 		v.robbed.Add(1)
-		v.kicked.Store(1)
+		v.rest.kick()
 	default:
 		count(&v.seizures, 1)
 		c.part(v)

@@ -157,18 +157,18 @@ func TestGiveBackOfFree(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]
 	l := &lwp{id: me, vp: v}
-	v.asleep = []*lwp{l}
-	v.called.Store(0)
+	v.rest.spares = []*lwp{l}
+	v.rest.arrived()
 	old, ok := v.borrow()
 	if !ok || old != 0 {
 		t.Fatal("a free VP cannot be borrowed")
 	}
 	x := ofRank(defaultRank)
 	x.vp = v
-	if v.post(x); l.wake.Load() != 0 || v.called.Load() != 0 {
+	if v.post(x); l.wake.Load() != 0 || v.rest.called() {
 		t.Error("a spare was called that cannot get the VP")
 	}
-	if v.giveBack(old); l.wake.Load() != toClaim || v.called.Load() != 1 {
+	if v.giveBack(old); l.wake.Load() != toClaim || !v.rest.called() {
 		t.Error("nobody is called for what was posted meanwhile")
 	}
 }
