@@ -34,7 +34,9 @@ type watch struct {
 	since int64 // ns: when tick took this value
 	told  bool  // the watchdog has told of it
 	nines int   // looks in a row at which its thread was stopped
-	asked int64 // ns: when its thread was asked to stop; 0: it was not
+	who   *co   // a thread that was asked to stop here, until it has done so, or need not any more; and
+	asked int64 // ns: when
+	stops int   // looks at which it had stopped, and nobody had claimed it
 }
 
 const (
@@ -155,7 +157,7 @@ func (c *clock) doze(now int64) (limit int64) {
 	limit = maxAt
 	for _, v := range c.s.vps {
 		c.surplus = c.surplus || v.rest.surplus() || v.surplusRunners()
-		if v.mode() != free || v.away.Load() > 0 {
+		if v.mode() != free || v.away.Load() > 0 || v.watch.who != nil {
 			limit = min(limit, now+stuckLook)
 			if v.hasWork() {
 				return now
@@ -176,6 +178,7 @@ func (c *clock) tick(now int64) (moves bool) {
 	awake, tended := 0, 0 // VPs
 	polling := s.watching.Load() > 0
 	for _, v := range s.vps {
+		c.follow(v, now)
 		m := v.mode()
 		off := v.off.Load()
 		if v.away.Load() > 0 {
@@ -229,6 +232,7 @@ func (c *clock) look(now int64) {
 		c.gap = 0
 	}
 	for _, v := range c.s.vps {
+		c.follow(v, now)
 		if v.away.Load() > 0 {
 			c.lookAlone(v)
 		}
@@ -289,7 +293,7 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 	w := &v.watch
 	work := v.hasWork()
 	if tick := v.ticks(); tick != w.tick {
-		*w = watch{tick: tick, since: now}
+		w.tick, w.since, w.told, w.nines = tick, now, false, 0
 		moves = true
 	}
 	x := v.current()
@@ -307,7 +311,7 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 			return true
 		}
 	case direct.Preempted:
-		if w.nines++; c.s.preempts && (w.asked != 0 || w.nines > 1) && v.claimStopped(x) {
+		if w.nines++; c.s.preempts && (w.who == x || w.nines > 1) && v.claimStopped(x) {
 			return true
 		}
 		c.gap = shortGap
@@ -326,13 +330,42 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 		}
 	case status == direct.Syscall && now-w.since >= int64(c.s.cfg.Period) || status == direct.Waiting && over:
 		v.call(toSeize, true)
-	case status == direct.Running && over && c.s.preempts && now-w.asked > askAgain:
+	case status == direct.Running && over && c.s.preempts && w.who == nil:
 		if v.ask(x) {
-			w.asked, c.gap = now, shortGap
+			w.who, w.asked, c.gap = x, now, shortGap
 		}
 	}
 	return true
 }
+
+// follow sees to it that the thread that was asked to stop on v is not left behind. Before it
+// stops it may lose v, or be on its way out of it, where police does not find it; and who does
+// not stop in time must not do so later, unasked for.
+func (c *clock) follow(v *vp, now int64) {
+	w := &v.watch
+	if w.who == nil {
+		return
+	}
+	g := w.who.g0()
+	switch stopped := direct.Status(g) == direct.Preempted; {
+	case stopped && w.stops < claimLooks:
+		w.stops++
+		c.gap = shortGap
+		return
+	case stopped || now-w.asked > askAgain:
+		if direct.Withdraw(g) {
+			direct.Ready(g)
+		} else if direct.AskedToStop(g) {
+			return
+		}
+	case direct.AskedToStop(g):
+		return
+	}
+	w.who, w.stops = nil, 0
+}
+
+// claimLooks is how often police may look at a thread that has stopped before that goes on.
+const claimLooks = 3
 
 // askAgain is how long, in ns, a thread has that was asked to stop.
 const askAgain = 5_000_000

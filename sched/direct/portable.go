@@ -40,6 +40,12 @@ func Deprive(gp uintptr, status uint32, inside, word *uint32, holder uint32) boo
 // AskStop refuses.
 func AskStop(uintptr) bool { return false }
 
+// AskedToStop returns false.
+func AskedToStop(uintptr) bool { return false }
+
+// Withdraw finds nothing.
+func Withdraw(uintptr) bool { return false }
+
 // ClaimStopped finds nothing.
 func ClaimStopped(gp, m, base uintptr, inside, id *uint32, lost uint32) Stop { return NotStopped }
 

@@ -69,6 +69,20 @@ func Deprive(gp uintptr, status uint32, inside, word *uint32, holder uint32) boo
 //go:noescape
 func AskStop(gp uintptr) bool
 
+// AskedToStop tells whether g has been asked to stop, by AskStop or the collector, and has not done
+// so yet. A hint.
+//
+//go:norace
+func AskedToStop(gp uintptr) bool {
+	return *(*bool)(unsafe.Add(address(gp), gPreemptStop))
+}
+
+// Withdraw takes back what AskStop has asked for. True: g has been stopped, and is to be
+// readied. It does nothing if somebody else holds g at this moment.
+//
+//go:noescape
+func Withdraw(gp uintptr) (stopped bool)
+
 // ClaimStopped parks g if it has been stopped, and gives its OS thread m to base.
 //
 //go:noescape

@@ -316,8 +316,6 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	JNE  claimNone
 	CMPB const_mBlocked(DI), $1
 	JNE  claimNone
-	CMPQ const_mLockedExt(DI), $1
-	JNE  claimNone
 	CMPQ const_mCurg(DI), $0
 	JNE  claimNone
 	MOVL $const_statusPreempted, AX
@@ -333,6 +331,8 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	MOVL $const_StoppedInside, ret+48(FP)
 	CMPL (R8), $0
 	JNE  claimFree
+	CMPQ const_mLockedExt(DI), $1 // it has locked its OS thread since it was asked
+	JNE  claimFree
 	CMPQ const_mLockedg(DI), BX
 	JNE  claimFree
 	CMPB const_mBlocked(DI), $1
@@ -346,6 +346,38 @@ claimFree:
 	MOVL $const_statusWaiting, CX
 	XCHGL CX, const_gStatus(BX)
 claimNone:
+	RET
+
+// func Withdraw(gp uintptr) (stopped bool)
+TEXT ·Withdraw(SB), NOSPLIT, $0-9
+	MOVQ gp+0(FP), BX
+	MOVB $0, stopped+8(FP)
+	MOVL const_gStatus(BX), AX
+	CMPL AX, $const_statusPreempted
+	JEQ  withdrawStopped
+	CMPL AX, $const_statusWaiting // those below it are runnable, running, and in a system call
+	JHI  withdrawNone
+	MOVL AX, DX
+	MOVL AX, CX
+	ORL  $const_scanBit, CX
+	LOCK
+	CMPXCHGL CX, const_gStatus(BX)
+	JNE  withdrawNone
+	MOVB $0, const_gPreemptStop(BX)
+	XCHGL DX, const_gStatus(BX)
+withdrawNone:
+	RET
+withdrawStopped:
+	MOVL $(const_scanBit+const_statusPreempted), CX
+	LOCK
+	CMPXCHGL CX, const_gStatus(BX)
+	JNE  withdrawNone
+	MOVB $0, const_gPreemptStop(BX)
+	MOVB $0, const_gPreempt(BX)
+	MOVB $0, const_gSyncSafePoint(BX)
+	MOVL $const_statusWaiting, CX
+	XCHGL CX, const_gStatus(BX)
+	MOVB $1, stopped+8(FP)
 	RET
 
 // func passLock(gp, next uintptr)
