@@ -20,6 +20,7 @@ const (
 	gWaitreason        = 176
 	gPreempt           = 177
 	gPreemptStop       = 178
+	gAsyncSafePoint    = 180
 	gPaniconfault      = 181
 	gLockedm           = 208
 	gDitWanted         = 218

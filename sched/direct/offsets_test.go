@@ -44,7 +44,7 @@ func TestOffsets(t *testing.T) {
 			for field, want := range map[string]int64{
 				"g.m": gM, "g.sched.sp": gSp, "g.sched.pc": gPc, "g.sched.ctxt": gCtxt, "g.sched.lr": gLr, "g.sched.bp": gBp,
 				"g.atomicstatus": gStatus, "g.goid": gGoid, "g.waitsince": gWaitsince, "g.waitreason": gWaitreason,
-				"g.preempt": gPreempt, "g.preemptStop": gPreemptStop, "g.paniconfault": gPaniconfault, "g.lockedm": gLockedm,
+				"g.preempt": gPreempt, "g.preemptStop": gPreemptStop, "g.asyncSafePoint": gAsyncSafePoint, "g.paniconfault": gPaniconfault, "g.lockedm": gLockedm,
 				"g.ditWanted": gDitWanted, "g.syncSafePoint": gSyncSafePoint, "g.parentGoid": gParentGoid, "g.startpc": gStartpc,
 				"g.labels": gLabels, "g.goroutineProfiled": gGoroutineProfiled, "g.bubble": gBubble,
 				"m.curg": mCurg, "m.p": mP, "m.blocked": mBlocked, "m.lockedg": mLockedg, "m.lockedExt": mLockedExt,
