@@ -346,6 +346,36 @@ askRelease:
 askNo:
 	RET
 
+// func Withdraw(gp uintptr) (stopped bool)
+TEXT ·Withdraw(SB), NOSPLIT, $0-9
+	MOVD  gp+0(FP), R1
+	MOVB  ZR, stopped+8(FP)
+	ADD   $const_gStatus, R1, R5
+	LDARW (R5), R6
+	CMPW  $const_statusPreempted, R6
+	BEQ   withdrawStopped
+	CMPW  $const_statusWaiting, R6 // those below it are runnable, running, and in a system call
+	BHI   withdrawNone
+	ORRW  $const_scanBit, R6, R7
+	CASW(R6, R7, R5, R8, R9)
+	BNE   withdrawNone
+	MOVB  ZR, const_gPreemptStop(R1)
+	STLRW R6, (R5)
+withdrawNone:
+	RET
+withdrawStopped:
+	MOVD  $(const_scanBit+const_statusPreempted), R7
+	CASW(R6, R7, R5, R8, R9)
+	BNE   withdrawNone
+	MOVB  ZR, const_gPreemptStop(R1)
+	MOVB  ZR, const_gPreempt(R1)
+	MOVB  ZR, const_gSyncSafePoint(R1)
+	MOVD  $const_statusWaiting, R8
+	STLRW R8, (R5)
+	MOVD  $1, R8
+	MOVB  R8, stopped+8(FP)
+	RET
+
 // func ClaimStopped(gp, m, base uintptr, inside, id *uint32, lost uint32) (s Stop)
 TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	MOVD  gp+0(FP), R1
@@ -360,9 +390,6 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	BNE   claimNone
 	MOVD  const_mLockedg(R2), R8
 	CMP   R1, R8
-	BNE   claimNone
-	MOVD  const_mLockedExt(R2), R8
-	CMP   $1, R8
 	BNE   claimNone
 	MOVD  const_mCurg(R2), R8
 	CBNZ  R8, claimNone
@@ -381,6 +408,12 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	MOVW  R8, ret+48(FP)
 	MOVWU (R4), R8
 	CBNZW R8, claimFree
+	MOVD  const_mLockedExt(R2), R8 // it has locked its OS thread since it was asked
+	CMP   $1, R8
+	BNE   claimFree
+	MOVBU const_gAsyncSafePoint(R1), R8 // stopped in a call, perhaps one of the runtime's own, with a lock of that
+	CMPW  $1, R8
+	BNE   claimFree
 	MOVD  const_mLockedg(R2), R8
 	CMP   R1, R8
 	BNE   claimFree
