@@ -448,10 +448,12 @@ func Blocking(f func()) {
 	if isDirect || c.stays {
 		c.l.alone.Store(c)
 		v.release(c.l)
+		storeRel(&c.inside, c.rest)
 	} else {
-		direct.Ready(c.part(v))
+		base := c.part(v)
+		storeRel(&c.inside, c.rest) // first: who is inside, and not current, looks parked
+		direct.Ready(base)
 	}
-	storeRel(&c.inside, c.rest)
 	f() // if it panics or exits, the runner comes back for us
 	c.enter()
 	storeRel(&c.inside, c.rest)
