@@ -43,9 +43,12 @@ func TestSuspend(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				gate.Release() // wakes the waiter, which does not go on
-				for range 20 {
-					marcel.Sleep(10 * time.Microsecond) // time to come to their scheduling points
+				gate.Release()         // wakes the waiter, which does not go on
+				for at := 0; at < 3; { // they come to their scheduling points; thread 2 may have taken the unit and wait again
+					marcel.Sleep(10 * time.Microsecond)
+					for ts := s.Threads(); at < 3 && (has(ts, all[at], marcel.StateSuspended) || at == 2 && has(ts, all[at], marcel.StateBlocked)); {
+						at++
+					}
 				}
 				var was [5]int64
 				for i := range was {
