@@ -151,7 +151,7 @@ func (s *Scheduler) onCoroutine(all []ThreadInfo, e *gEntry) []ThreadInfo {
 //
 //go:norace
 func (t *thread) state(c *co) (ThreadState, Kind) {
-	if !t.parked() {
+	if c.away && atomic.LoadUint32(&c.how) == ordinary || !t.parked() { // who enters Blocking looks parked for a moment
 		if c.l.vp.current() != c {
 			return StateAway, 0
 		}
