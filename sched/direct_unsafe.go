@@ -1,4 +1,4 @@
-//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !portable
+//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !portable
 
 package sched
 
