@@ -115,7 +115,7 @@ func (v *vp) ask(c *co) bool {
 }
 
 // claimStopped parks c, if it has been stopped, and gives its OS thread to the base, which
-// queues it; if it was stopped inside the scheduler it goes on.
+// queues it; if it was stopped inside the scheduler, or inside the Go runtime, it goes on.
 func (v *vp) claimStopped(c *co) bool {
 	if direct.Status(c.g0()) != direct.Preempted {
 		return false
@@ -128,17 +128,21 @@ func (v *vp) claimStopped(c *co) bool {
 	l := c.carrier()
 	raceAcquire(l)
 	got, goesOn := direct.NotStopped, c.g0()
+	inside := &c.inside
+	if direct.StoppedInRuntime(goesOn) {
+		inside = &inRuntime
+	}
 	switch {
-	case old == 0 || v.current() != c || l.id != old:
+	case old == 0 || v.current() != c || l.id != old || l.m == 0: // without m: pinned, and it has yet to begin
 	case l.base == nil: // pinned: it keeps its OS thread, and goes on without the VP
 		var id uint32
-		if got = direct.ClaimStopped(goesOn, l.m, goesOn, &c.inside, &id, 0); got == direct.Stopped {
+		if got = direct.ClaimStopped(goesOn, l.m, goesOn, inside, &id, 0); got == direct.Stopped {
 			old, v.cur = 0, &v.nobody
 			v.robbed.Add(1)
 			v.rest.kick()
 		}
 	default:
-		if got = direct.ClaimStopped(goesOn, l.m, l.base.seat.G, &c.inside, &c.id, lostID); got == direct.Stopped {
+		if got = direct.ClaimStopped(goesOn, l.m, l.base.seat.G, inside, &c.id, lostID); got == direct.Stopped {
 			atomic.StoreUint32(&c.how, stopped)
 			c.setHog()
 			l.setClaimed(c)
@@ -156,6 +160,9 @@ func (v *vp) claimStopped(c *co) bool {
 	}
 	return got != direct.NotStopped
 }
+
+// inRuntime stands for co.inside of a thread that was stopped inside the Go runtime.
+var inRuntime uint32 = isIn
 
 //go:norace
 func (c *co) setHog() { c.hog = true }

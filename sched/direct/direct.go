@@ -24,7 +24,7 @@ type Stop uint32
 const (
 	NotStopped    = Stop(iota)
 	Stopped       // the g is parked; its OS thread is base's, to be readied
-	StoppedInside // the same, but it was inside, or in the runtime, and keeps its OS thread: ready it as it is
+	StoppedInside // the same, but it was inside, and keeps its OS thread: ready it as it is
 )
 
 // What Status tells of a g.

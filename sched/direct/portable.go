@@ -43,6 +43,9 @@ func AskStop(uintptr) bool { return false }
 // AskedToStop returns false.
 func AskedToStop(uintptr) bool { return false }
 
+// StoppedInRuntime returns true.
+func StoppedInRuntime(uintptr) bool { return true }
+
 // Withdraw finds nothing.
 func Withdraw(uintptr) bool { return false }
 

@@ -4,6 +4,7 @@ package direct
 
 import (
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -75,6 +76,19 @@ func AskStop(gp uintptr) bool
 //go:norace
 func AskedToStop(gp uintptr) bool {
 	return *(*bool)(unsafe.Add(address(gp), gPreemptStop))
+}
+
+// StoppedInRuntime tells whether g, which has been stopped, was in a function of the runtime:
+// that may hold a lock which others wait for, such as the collector's. At an asynchronous safe
+// point none is; in the call of a function any may be.
+//
+//go:norace
+func StoppedInRuntime(gp uintptr) bool {
+	if *(*bool)(unsafe.Add(address(gp), gAsyncSafePoint)) {
+		return false
+	}
+	f := runtime.FuncForPC(*(*uintptr)(unsafe.Add(address(gp), gPc)))
+	return f == nil || strings.HasPrefix(f.Name(), "runtime.") || strings.HasPrefix(f.Name(), "internal/runtime/")
 }
 
 // Withdraw takes back what AskStop has asked for. True: g has been stopped, and is to be

@@ -333,8 +333,6 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	JNE  claimFree
 	CMPQ const_mLockedExt(DI), $1 // it has locked its OS thread since it was asked
 	JNE  claimFree
-	CMPB const_gAsyncSafePoint(BX), $1 // stopped in a call, perhaps one of the runtime's own, with a lock of that
-	JNE  claimFree
 	CMPQ const_mLockedg(DI), BX
 	JNE  claimFree
 	CMPB const_mBlocked(DI), $1
