@@ -289,6 +289,7 @@ func (c *co) insist(r direct.Refusal, d *co, t *thread) (back bool) {
 			return c.stayWith(d, t)
 		}
 		c.l.relock()
+		c.release() // again: that was after it
 	case direct.Asked:
 		runtime.Gosched() // a stop of the world, or the Go scheduler's slice is over
 	default:
