@@ -95,7 +95,7 @@ func do2(f, g func()) {
 	h := Spawn(g)
 	f()
 	c := Enter()
-	if c != nil && h.t.co == nil && c.withdraw(h) {
+	if c != nil && c.withdraw(h) {
 		v, t := c.l.vp, h.t
 		t.body = nil
 		storeRel64(&t.gen, 0)
