@@ -109,10 +109,16 @@ func (l *lwp) adopt(v *vp) {
 		l.vp.lwps--
 		v.lwps++
 	}
-	l.vp, l.bound = v, true
+	l.comesTo(v)
 	s.lwps.mu.Unlock()
 	s.bind(l)
 }
+
+// comesTo is hidden from the race detector for the sake of a thread that was on l, has lost it
+// without having noticed, and looks, by way of it, whether it has its VP: it has neither.
+//
+//go:norace
+func (l *lwp) comesTo(v *vp) { l.vp, l.bound = v, true }
 
 // relock is for a thread whose code has called runtime.UnlockOSThread once too often: it may
 // have come to another OS thread since, which is the LWP's from now on.

@@ -53,6 +53,7 @@ func (l *lwp) giveBase(c *co) bool {
 	if l.base == nil || !direct.Repossess(c.g0(), l.m, l.base.seat.G, &c.inside, &c.id, lostID) {
 		return false
 	}
+	c.isInside() // what it has done as an operation precedes what the base does
 	l.leaveNothing()
 	return true
 }
@@ -93,6 +94,11 @@ func (c *co) g0() uintptr { return c.seat.G }
 //go:norace
 func (c *co) carrier() *lwp { return c.l }
 
+// machine is 0 until l has its OS thread.
+//
+//go:norace
+func (l *lwp) machine() uintptr { return l.m }
+
 // threadOn is the thread that c runs, a racy look.
 //
 //go:norace
@@ -107,7 +113,7 @@ func (c *co) isHog() bool { return c.hog }
 // ask has the thread c, which runs on v, stopped by Go's preemption.
 func (v *vp) ask(c *co) bool {
 	l := c.carrier()
-	if l == nil || l.m == 0 || atomic.LoadUint32(&c.inside) != 0 || !direct.AskStop(c.g0()) {
+	if l == nil || l.machine() == 0 || atomic.LoadUint32(&c.inside) != 0 || !direct.AskStop(c.g0()) {
 		return false
 	}
 	interrupt(int(l.tid.Load()))
@@ -133,7 +139,7 @@ func (v *vp) claimStopped(c *co) bool {
 		inside = &inRuntime
 	}
 	switch {
-	case old == 0 || v.current() != c || l.id != old || l.m == 0: // without m: pinned, and it has yet to begin
+	case old == 0 || v.current() != c || l.id != old || l.machine() == 0: // without m: pinned, and it has yet to begin
 	case l.base == nil: // pinned: it keeps its OS thread, and goes on without the VP
 		var id uint32
 		if got = direct.ClaimStopped(goesOn, l.m, goesOn, inside, &id, 0); got == direct.Stopped {
@@ -185,6 +191,7 @@ func (v *vp) seize(l *lwp) bool {
 		raceAcquire(c.carrier())
 		if s := direct.Status(c.g0()); s == direct.Syscall || s == direct.Waiting {
 			if direct.Deprive(c.g0(), s, &c.inside, &v.word.v, l.id|lentBit) {
+				c.isInside() // what it has done as an operation precedes what is done here
 				to = l.id
 				v.cur = l.base
 				v.robbed.Add(1)
