@@ -94,12 +94,21 @@ func TestCountThreadsSwitch(t *testing.T) {
 				marcel.Yield()
 			}
 		})
-		steps := func(n int) (switches uint64) {
-			before := work(s, me).Switches
-			for range n {
-				marcel.Yield()
+		// The fewest of several tries: who waits for memory, or for the disk, loses its VP, and
+		// is put on it once more.
+		steps := func(n int) (fewest uint64) {
+			fewest = 1 << 63
+			for range 20 {
+				marcel.Yield() // it has its VP, if it had lost it
+				before := work(s, me).Switches
+				for range n {
+					marcel.Yield()
+				}
+				if fewest = min(fewest, work(s, me).Switches-before); fewest == uint64(n) {
+					break
+				}
 			}
-			return work(s, me).Switches - before
+			return fewest
 		}
 		list := func() string {
 			var b strings.Builder
@@ -108,12 +117,15 @@ func TestCountThreadsSwitch(t *testing.T) {
 			}
 			return b.String()
 		}
-		if steps(5); work(s, me) != (sched.ThreadWork{}) || strings.Contains(list(), "MOVES") {
+		for range 5 {
+			marcel.Yield()
+		}
+		if work(s, me) != (sched.ThreadWork{}) || strings.Contains(list(), "MOVES") {
 			t.Errorf("counted, though it is off:\n%s", list())
 		}
 		for range 2 {
 			s.CountThreads(true)
-			if steps(5) != 5 || work(s, me).Switches != 5 || !strings.Contains(list(), "MOVES") {
+			if steps(5) != 5 || work(s, me).Switches < 5 || !strings.Contains(list(), "MOVES") {
 				t.Errorf("5 yields: %+v\n%s", work(s, me), list())
 			}
 			if err := s.StartTrace(sched.TraceConfig{}); err != nil {
@@ -133,7 +145,7 @@ func TestCountThreadsSwitch(t *testing.T) {
 			if s.CountThreads(false); work(s, me) != (sched.ThreadWork{}) {
 				t.Error("counted after it was switched off")
 			}
-			steps(3)
+			marcel.Yield()
 		}
 		over.Store(true)
 		if err := beside.Join(); err != nil {
