@@ -95,6 +95,7 @@ func (t *thread) parked() bool {
 	if c == nil {
 		return true // it has not started
 	}
+	sawBirth()
 	return atomic.LoadUint32(&c.how) != ordinary || c.isInside() && c.l.vp.cur != c
 }
 

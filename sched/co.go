@@ -195,18 +195,26 @@ func (c *co) returned() {
 }
 
 // rejoin is for a thread whose OS thread was taken back while it waited in Go: it queues
-// itself, parks as a goroutine, and goes on when a base has switched to it.
+// itself, parks as a goroutine, and goes on when a base has switched to it; or when it has been
+// passed a VP, if it has locked its OS thread meanwhile.
 func (c *co) rejoin() {
 	t := c.cur
 	if c.away {
 		c.returned()
 	}
-	c.seat.Leave()
-	atomic.StoreUint32(&c.how, parking)
+	stays := isDirect && direct.Locks() != 0 && c.stayHere()
+	if !stays {
+		c.seat.Leave()
+		atomic.StoreUint32(&c.how, parking)
+	}
 	if v := t.whereabouts(); t.mayRun(v) {
 		v.post(t)
 	} else {
 		v.expel(t)
+	}
+	if stays {
+		c.awaitVP()
+		return
 	}
 	direct.Park(&c.seat)
 	c.acquire()

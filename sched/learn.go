@@ -107,7 +107,7 @@ func (c *co) runOutside() {
 	if x := t.x.Load(); x != nil {
 		c.conclude(x)
 	}
-	if c.end(t); !c.quit && direct.Marked() {
+	if c.end(t); !c.quit && (c.stays || direct.Marked()) {
 		c.clean()
 	}
 }

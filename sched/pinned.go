@@ -3,6 +3,7 @@ package sched
 import (
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/pm2-go/pm2/sched/direct"
 )
@@ -102,6 +103,42 @@ func (c *co) windUpPinned() {
 	v := c.l.vp
 	v.rest.kick()
 	v.release(c.l)
+}
+
+// stayHere makes an LWP for a thread that has none, but has locked the OS thread on which it
+// runs as a goroutine: from now on it is as a pinned one, until its end. False: there is none
+// to be had, and it comes to others' OS threads.
+func (c *co) stayHere() bool {
+	l, err := c.cur.home().pinLWP()
+	if err != nil {
+		return false
+	}
+	runtime.LockOSThread() // whatever its code unlocks
+	c.l, c.stays = l, true
+	atomic.StoreUint32(&c.how, staying)
+	l.attach()
+	raceRelease(l)
+	return true
+}
+
+// vacate ends what stayHere began: the runner gives its VP on, and ends as a goroutine.
+func (c *co) vacate() {
+	l := c.l
+	v := l.vp
+	if t := c.next(); t != nil {
+		v.q.putFirst(t)
+	}
+	unregister(c)
+	c.quit = true
+	v.kicked.Store(1)
+	v.release(l)
+	s := v.sched
+	s.unbind(int(l.tid.Load()))
+	s.unpin(l)
+	for direct.Locks() != 0 {
+		runtime.UnlockOSThread()
+	}
+	s.lwps.done.Done()
 }
 
 // pinLWP makes the LWP of a pinned thread; a LimitError if there are too many.

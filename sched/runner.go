@@ -101,6 +101,10 @@ func (c *co) windUp() {
 
 // leave ends the runner, which holds its VP: it goes on as a goroutine, with quit set.
 func (c *co) leave() {
+	if c.stays {
+		c.vacate()
+		return
+	}
 	c.unlock()
 	v := c.l.vp
 	v.pool.made--
@@ -136,7 +140,7 @@ func (c *co) run() {
 		if x := t.x.Load(); x != nil {
 			c.conclude(x)
 		}
-		if c.end(t); c.quit || direct.Marked() && c.clean() {
+		if c.end(t); c.quit || (c.stays || direct.Marked()) && c.clean() {
 			return
 		}
 	}
@@ -179,7 +183,7 @@ func (c *co) work() *thread {
 		if x := t.x.Load(); x != nil {
 			c.conclude(x)
 		}
-		if c.end(t); c.quit || direct.Marked() && c.clean() {
+		if c.end(t); c.quit || (c.stays || direct.Marked()) && c.clean() {
 			return nil
 		}
 	}
@@ -203,8 +207,10 @@ func (c *co) call(t *thread, x *rare) {
 // OS-thread locks are undone, profiler labels and debug.SetPanicOnFault end with the runner;
 // then it returns true.
 func (c *co) clean() bool {
-	if c.unlock(); !direct.Marked() {
-		return false
+	if !c.stays {
+		if c.unlock(); !direct.Marked() {
+			return false
+		}
 	}
 	c.leave()
 	return true
