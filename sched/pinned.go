@@ -130,7 +130,7 @@ func (c *co) vacate() {
 	}
 	unregister(c)
 	c.quit = true
-	v.kicked.Store(1)
+	v.rest.kick()
 	v.release(l)
 	s := v.sched
 	s.unbind(int(l.tid.Load()))
