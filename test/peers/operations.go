@@ -19,13 +19,10 @@ type operation struct {
 	crosses  bool   // two VPs, or two execution streams, on two CPUs
 }
 
-// operations are those of the comparison argobots. A thread that its joiner runs
-// inline stands beside Argobots' own creation and join: what the user gets is the
-// same.
+// operations are those of the comparison argobots.
 var operations = []operation{
 	{row: "yield, 1 VP", argobots: "yield"},
 	{row: "spawn+join one by one, 1 VP", argobots: "one"},
-	{row: "spawn+join inline, 1 VP", argobots: "one"},
 	{row: "spawn+join 1000, 1 VP", argobots: "batch"},
 	{row: "semaphore ping-pong, 1 VP", argobots: "ping"},
 	{row: "semaphore ping-pong, 2 VPs", argobots: "cross", crosses: true},

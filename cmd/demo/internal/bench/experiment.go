@@ -14,6 +14,11 @@ type Experiment struct {
 	Heavy    bool         // takes seconds and gigabytes: measured only when asked for by name
 	Policy   sched.Policy // of our scheduler
 
+	// Program: an operation is a whole program. Both sides have the row's CPUs alone, for all
+	// their OS threads, and begin with GOMAXPROCS=P; the peer goes first in every other
+	// repetition.
+	Program bool
+
 	// Ours performs n operations, in a thread of a scheduler with VPs VPs. It
 	// warms up, then times with s.watch.
 	Ours func(s *stage, n int) error
@@ -44,6 +49,7 @@ func All() []Experiment {
 	all = append(all, wakeRows()...)
 	all = append(all, treeRows()...)
 	all = append(all, crowdRows()...)
+	all = append(all, programRows()...)
 	return all
 }
 

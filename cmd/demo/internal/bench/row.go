@@ -32,6 +32,10 @@ type Row struct {
 	OursBytes  *float64 `json:"ours_bytes,omitempty"`  // of rows that measure memory: held per operation
 	PeerBytes  *float64 `json:"peer_bytes,omitempty"`  // the same of the peer
 	BytesRatio *float64 `json:"bytes_ratio,omitempty"` // ours divided by the peer's
+
+	OursThreads *float64 `json:"ours_threads,omitempty"` // of rows that count them: the most OS threads of the process
+	PeerThreads *float64 `json:"peer_threads,omitempty"` // the same of the peer
+	Note        string   `json:"note,omitempty"`         // what else there is to know
 }
 
 func newRow(x *Experiment, reps []repetition, ops int) Row {
@@ -68,6 +72,7 @@ func newRow(x *Experiment, reps []repetition, ops int) Row {
 		r := report.Significant(o.bytes / p.bytes)
 		row.BytesRatio = &r
 	}
+	row.OursThreads, row.PeerThreads = report.Optional(o.osThreads), report.Optional(p.osThreads)
 	if x.Parallel {
 		row.Speedup = report.Optional(p.median / o.median)
 	}
@@ -95,6 +100,12 @@ func (r Row) Line() string {
 	}
 	if r.OursShare != nil {
 		s += fmt.Sprintf("; largest/smallest share %.2f, the peer's %.2f", *r.OursShare, *r.PeerShare)
+	}
+	if r.OursThreads != nil && r.PeerThreads != nil {
+		s += fmt.Sprintf("; at most %.0f / %.0f OS threads", *r.OursThreads, *r.PeerThreads)
+	}
+	if r.Note != "" {
+		s += "; " + r.Note
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
@@ -44,6 +45,14 @@ func Measure(ctx context.Context, x *Experiment, o Options) (Outcome, error) {
 		}
 		cpus = []int{a, b}
 	}
+	note := ""
+	if x.Program {
+		if err := binding.Process(cpus...); err != nil {
+			note = fmt.Sprintf("the peer and the goroutines beside the VPs run on any CPU: %v", err)
+		} else {
+			defer func() { _ = binding.Process(o.CPUs...) }()
+		}
+	}
 	n, err := calibrate(x, o, cpus)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("row %q: %w", x.Name, err)
@@ -54,7 +63,7 @@ func Measure(ctx context.Context, x *Experiment, o Options) (Outcome, error) {
 		if err := ctx.Err(); err != nil {
 			return Outcome{}, context.Cause(ctx)
 		}
-		r, err := repeat(x, n, cpus)
+		r, err := repeat(x, n, cpus, x.Program && try%2 == 1)
 		switch {
 		case errors.Is(err, probe.ErrBusy) || errors.Is(err, errNoProbe):
 			blind = err
@@ -72,14 +81,16 @@ func Measure(ctx context.Context, x *Experiment, o Options) (Outcome, error) {
 		return skip("the machine kept switching between near and far cores: only %d repetitions of %d fell into one regime", len(good), len(all))
 	}
 	row := newRow(x, good, n)
+	row.Note = note
 	return Outcome{Row: &row}, nil
 }
 
 // errNoProbe: CPUs cannot be probed, because threads cannot be bound.
 var errNoProbe = errors.New("no core-to-core probe")
 
-// repeat measures ours and the peer once, with probes around each if it crosses cores.
-func repeat(x *Experiment, n int, cpus []int) (r repetition, err error) {
+// repeat measures ours and the peer once, with probes around each if it crosses cores. Ours
+// goes first unless peerFirst says otherwise.
+func repeat(x *Experiment, n int, cpus []int, peerFirst bool) (r repetition, err error) {
 	look := func() {
 		if err != nil || !x.Crosses {
 			return
@@ -90,19 +101,26 @@ func repeat(x *Experiment, n int, cpus []int) (r repetition, err error) {
 		}
 		r.probes, err = append(r.probes, p), e
 	}
-	look()
-	if err == nil {
-		r.ours, err = x.ours(n, cpus)
+	ours := func() { r.ours, err = x.ours(n, cpus) }
+	peer := func() { r.peer, err = x.peer(n, cpus) }
+	turns := []func(){ours, peer}
+	if peerFirst {
+		turns = []func(){peer, ours}
 	}
 	look()
-	if err == nil {
-		r.peer, err = x.peer(n, cpus)
+	for _, turn := range turns {
+		if err == nil {
+			turn()
+		}
+		look()
 	}
-	look()
 	return r, err
 }
 
 func (x *Experiment) ours(n int, cpus []int) (sample, error) {
+	if x.Program {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(x.P)) // to which the scheduler adds its VPs
+	}
 	return perform(x.VPs, x.Policy, cpus, n, x.Ours)
 }
 

@@ -10,14 +10,15 @@ type summary struct {
 	q1, median, q3 float64 // ns per operation
 	allocs, bytes  float64 // per operation
 	share          float64 // the median
+	osThreads      float64 // the median of each one's most; 0: not counted
 }
 
 func summarize(samples []sample) summary {
 	times := make([]float64, len(samples))
 	allocs, bytes := make([]float64, len(samples)), make([]float64, len(samples))
-	shares := make([]float64, len(samples))
+	shares, osThreads := make([]float64, len(samples)), make([]float64, len(samples))
 	for i, s := range samples {
-		times[i], allocs[i], bytes[i], shares[i] = s.ns, s.allocs, s.bytes, s.share
+		times[i], allocs[i], bytes[i], shares[i], osThreads[i] = s.ns, s.allocs, s.bytes, s.share, float64(s.osThreads)
 	}
 	return summary{
 		q1:     stat.Quantile(times, 0.25),
@@ -26,6 +27,8 @@ func summarize(samples []sample) summary {
 		allocs: stat.Quantile(allocs, 0.5),
 		share:  stat.Quantile(shares, 0.5),
 		bytes:  stat.Quantile(bytes, 0.5),
+
+		osThreads: stat.Quantile(osThreads, 0.5),
 	}
 }
 

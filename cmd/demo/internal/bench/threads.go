@@ -21,10 +21,6 @@ func threadRows() []Experiment {
 			Ours: spawnOneOurs, Peer: spawnOnePeer,
 		},
 		{
-			Name: "spawn+join inline, 1 VP", VPs: 1, P: 1, PeerName: "go + WaitGroup, P=1",
-			Ours: spawnInlineOurs, Peer: spawnOnePeer,
-		},
-		{
 			Name: "spawn+join 1000, 1 VP", VPs: 1, P: 1, PeerName: "go + WaitGroup, P=1", Least: spawnBatch,
 			Ours: spawnBatchOurs, Peer: spawnBatchPeer,
 		},
@@ -77,15 +73,10 @@ func yieldPeer(w *watch, n int) error {
 	return nil
 }
 
-func spawnOneOurs(s *stage, n int) error { return spawnOne(s, n, marcel.Spawn) }
-
-// spawnInlineOurs: the joiner calls what has not started.
-func spawnInlineOurs(s *stage, n int) error { return spawnOne(s, n, marcel.Spawn) }
-
-func spawnOne(s *stage, n int, spawn func(func()) marcel.Thread) error {
+func spawnOneOurs(s *stage, n int) error {
 	turns := func(n int) (err error) {
 		for range n {
-			if e := spawn(nothing).Join(); e != nil {
+			if e := marcel.Spawn(nothing).Join(); e != nil {
 				err = e
 			}
 		}

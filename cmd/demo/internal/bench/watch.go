@@ -1,8 +1,13 @@
 package bench
 
 import (
+	"fmt"
+	"os"
 	"runtime"
+	"runtime/metrics"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -15,6 +20,7 @@ type watch struct {
 	before  runtime.MemStats
 	after   runtime.MemStats
 	bytes   float64 // held per operation, where a row measures that
+	threads int     // most OS threads of the process, where a row counts them
 }
 
 // begin starts the clock. What precedes it in a repetition is warm-up.
@@ -50,8 +56,10 @@ func (w *watch) shares(of []int) {
 	w.share = float64(slices.Max(of)) / float64(max(slices.Min(of), 1))
 }
 
-// settled is begin after a collection, for held.
+// settled is begin after collections, for held: the second one finds the stacks of goroutines that
+// have ended since the first began.
 func (w *watch) settled() {
+	runtime.GC()
 	runtime.GC()
 	w.begin()
 }
@@ -66,12 +74,68 @@ func (w *watch) held(n int) {
 	w.bytes = (use(&m) - use(&w.before)) / float64(n)
 }
 
+// peak times run and notes how much more memory was in use meanwhile than before, per
+// operation: heap and stacks, garbage included, the largest of many looks.
+func (w *watch) peak(n int, run func() error) error {
+	const look = 5 * time.Millisecond
+	use := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	inUse := func() (sum float64) {
+		metrics.Read(use) // does not stop the world
+		for _, s := range use {
+			sum += float64(s.Value.Uint64())
+		}
+		return sum
+	}
+	runtime.GC()
+	before := inUse()
+	most := before
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(look)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				most = max(most, inUse())
+			}
+		}
+	}()
+	w.begin()
+	err := run()
+	w.end()
+	close(done)
+	<-ended
+	w.bytes = (max(most, inUse()) - before) / float64(n)
+	return err
+}
+
+// countThreads counts the OS threads of the process; the row shows the most of all counts.
+func (w *watch) countThreads() error {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	_, rest, _ := strings.Cut(string(status), "\nThreads:")
+	line, _, _ := strings.Cut(rest, "\n")
+	n, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		return fmt.Errorf("/proc/self/status: Threads: %w", err)
+	}
+	w.threads = max(w.threads, n)
+	return nil
+}
+
 // sample is the outcome of one repetition.
 type sample struct {
 	ns     float64 // per operation
 	allocs float64 // per operation
 	share  float64 // largest over smallest; 0: nobody competes
 	bytes  float64 // per operation; 0: not measured
+
+	osThreads int // the most of the process; 0: not counted
 }
 
 func (w *watch) sample(n int) sample {
@@ -80,5 +144,7 @@ func (w *watch) sample(n int) sample {
 		allocs: float64(w.mallocs) / float64(n),
 		share:  w.share,
 		bytes:  w.bytes,
+
+		osThreads: w.threads,
 	}
 }

@@ -60,9 +60,7 @@ func threadSiblings(cpu int) topo.CPUSet {
 // Thread ties the calling OS thread to one CPU. The caller must have locked its
 // goroutine to that thread, and end it rather than unlock it.
 func Thread(cpu int) error {
-	var set unix.CPUSet
-	set.Set(cpu)
-	return setaffinity(0, cpu, &set)
+	return setaffinity(0, cpu)
 }
 
 // Permitted says whether threads may be bound at all: nil, or the kernel's refusal. It
@@ -81,12 +79,10 @@ func Permitted() error {
 	return <-answer
 }
 
-// Process ties every thread of this process to one CPU, and by inheritance those to
+// Process ties every thread of this process to these CPUs, and by inheritance those to
 // come. Threads that start meanwhile are found by looking again until none is new.
 // An error means that the kernel forbids it; nothing has been bound then.
-func Process(cpu int) error {
-	var set unix.CPUSet
-	set.Set(cpu)
+func Process(cpus ...int) error {
 	done := map[int]bool{}
 	for {
 		entries, err := os.ReadDir("/proc/self/task")
@@ -102,7 +98,7 @@ func Process(cpu int) error {
 			found = true
 			done[tid] = true
 			// A thread that has ended since needs no binding.
-			if err := setaffinity(tid, cpu, &set); err != nil && !errors.Is(err, unix.ESRCH) {
+			if err := setaffinity(tid, cpus...); err != nil && !errors.Is(err, unix.ESRCH) {
 				return err
 			}
 		}
@@ -112,9 +108,13 @@ func Process(cpu int) error {
 	}
 }
 
-func setaffinity(tid, cpu int, set *unix.CPUSet) error {
-	if err := unix.SchedSetaffinity(tid, set); err != nil {
-		return fmt.Errorf("bind to CPU %d: %w", cpu, err)
+func setaffinity(tid int, cpus ...int) error {
+	var set unix.CPUSet
+	for _, cpu := range cpus {
+		set.Set(cpu)
+	}
+	if err := unix.SchedSetaffinity(tid, &set); err != nil {
+		return fmt.Errorf("bind to CPU %v: %w", topo.CPUs(cpus...), err)
 	}
 	return nil
 }
