@@ -176,7 +176,7 @@ func (v *vp) alerted(t *thread, fresh bool) {
 	}
 	if a := s.alert.Load(); a < alertSleep || !fresh && v.q.total() <= 1 {
 		return
-	} else if a >= alertRequest {
+	} else if a >= alertRequest && fresh {
 		v.grant()
 	} else if t.mayMove(v) {
 		v.callHelp()
