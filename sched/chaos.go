@@ -2,10 +2,23 @@
 
 package sched
 
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/pm2-go/pm2/sched/direct"
+)
+
 // With the build tag chaos a scheduler meets all the time what it else meets now and then:
 //
 //   - run queues begin with room for two threads, so that they grow and wrap around;
 //   - thieves take any number of threads from any VP, however far, few or young they are.
+//
+// And each switch checks what the runtime knows of the goroutines and OS threads that take part
+// against what we know of them: what does not agree ends the program at once, where else it
+// would hang, or crash, some time later.
 //
 // It is for the tests (go test -tags chaos ./test/stress): slow, and no figure of it means
 // anything.
@@ -13,3 +26,88 @@ package sched
 const firstRing = 2
 
 const reckless = true
+
+const checked = true
+
+// check is for c, which has just been switched to, and has yet to finish what the one before
+// it has left.
+func (c *co) check() {
+	l := c.l
+	if c.quit {
+		return // it ends, as a goroutine
+	}
+	if isDirect {
+		b := bonds(c)
+		c.must(b.Status == direct.Running, "it runs, and its status is %d", b.Status)
+		c.must(b.M == b.Machine && b.Curg == c.seat.G, "its m is %#x, on %#x, whose curg is %#x", b.M, b.Machine, b.Curg)
+		c.must(b.LockedM == b.Machine && b.LockedG == c.seat.G, "it is locked to %#x, on %#x, to which %#x is locked", b.LockedM, b.Machine, b.LockedG)
+		c.must(b.Locks == 1 || l.from == nil, "its OS thread is locked %#x times", b.Locks) // nil: by itself, and it has stayed
+		c.must(l.machine() == b.Machine, "it is on LWP %d, whose OS thread is %#x, and runs on %#x", l.id, l.machine(), b.Machine)
+		if f := l.from; l.op != opNone && f != nil {
+			b := bonds(f)
+			c.must(b.Status == direct.Waiting, "who has left before it, with %d to be done, has status %d", l.op, b.Status)
+			c.must(b.M == 0 && b.LockedM == 0, "who has left before it, with %d to be done, is on %#x, locked to %#x", l.op, b.M, b.LockedM)
+		}
+	}
+	if l.op != opHand && (!c.base || l.vp.word.holder() == l.id) {
+		c.checkVP()
+	}
+}
+
+// checkVP: c holds its VP.
+func (c *co) checkVP() {
+	l := c.l
+	v := l.vp
+	c.must(v.word.holder() == l.id, "it is on LWP %d, and VP %d is LWP %d's", l.id, v.id, v.word.holder())
+	c.must(v.current() == c, "VP %d runs another one", v.id)
+	c.must(c.isInside(), "it holds a VP, and is not inside")
+	id := c.idNow()
+	c.must(c.base || id == l.pass, "it is on LWP %d, and has the number %#x", l.id, id)
+}
+
+// checkNext is for c, which is about to switch to d.
+func (c *co) checkNext(d *co) {
+	c.must(c != d, "it would switch to itself")
+	if !isDirect {
+		return
+	}
+	b := bonds(c)
+	c.must(b.Status == direct.Running && b.M == b.Machine, "it leaves, and its status is %d, its m %#x, on %#x", b.Status, b.M, b.Machine)
+	if b = bonds(d); b.Status != direct.Waiting {
+		// The collector may have readied it: then it parks again by itself. Nobody else may.
+		c.must(d.how != ordinary, "it switches to one of status %d", b.Status)
+	}
+	c.must(b.LockedM == 0, "it switches to one that is locked to %#x", b.LockedM)
+}
+
+// bonds are those of c. Who holds it, as the collector does for a moment, is to let go of it.
+func bonds(c *co) direct.Bonds {
+	for end := time.Now().Add(10 * time.Second); ; relax() {
+		b := direct.BondsOf(c.g0())
+		if !b.Scanned || time.Now().After(end) {
+			c.must(!b.Scanned, "somebody keeps the scan bit of its status, %d", b.Status)
+			return b
+		}
+	}
+}
+
+//go:norace
+func (c *co) idNow() uint32 { return c.id }
+
+// must ends the program unless ok.
+func (c *co) must(ok bool, format string, args ...any) {
+	if ok {
+		return
+	}
+	who := "a base, or a runner"
+	if t := c.threadOn(); t != nil {
+		who = t.title()
+	}
+	what := fmt.Sprintf("sched: %s, %s: %s", who, c.standing(), fmt.Sprintf(format, args...))
+	if l := c.carrier(); l != nil && l.vp != nil {
+		l.vp.sched.Dump(os.Stderr)
+	}
+	debug.SetTraceback("system")
+	go func() { panic(what) }()
+	select {}
+}

@@ -218,6 +218,9 @@ func (c *co) rejoin() {
 	}
 	direct.Park(&c.seat)
 	c.acquire()
+	if checked {
+		c.check()
+	}
 }
 
 // switchTo parks c, which holds its VP, and runs t, or the base if nil. All switches come
@@ -260,12 +263,18 @@ func (c *co) switchTo(t *thread, o op) {
 		l.from, l.op = c, o
 		c.release()
 		for {
+			if checked {
+				c.checkNext(d)
+			}
 			r := direct.Switch(d.seat.G)
 			if r == direct.Done || c.insist(r, d, t) {
 				break
 			}
 		}
 		c.acquire()
+		if checked {
+			c.check()
+		}
 		if l := c.l; l.op != opNone {
 			l.finish()
 		}

@@ -65,6 +65,9 @@ func (c *co) awaitVP() {
 	if l.vp != l.to || l.base == nil && !l.bound {
 		l.adopt(l.to)
 	}
+	if checked {
+		c.checkVP()
+	}
 }
 
 // stayWith is for a switch that was refused because c's code has locked the OS thread: what

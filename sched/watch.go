@@ -50,7 +50,7 @@ func (v *vp) takeBack(c *co) bool {
 
 // giveBase gives the OS thread l from c, if that waits in Go, to the base.
 func (l *lwp) giveBase(c *co) bool {
-	if l.base == nil || !direct.Repossess(c.g0(), l.m, l.base.seat.G, &c.inside, &c.id, lostID) {
+	if l.base == nil || !direct.Repossess(c.g0(), l.machine(), l.base.seat.G, &c.inside, &c.id, lostID) {
 		return false
 	}
 	c.isInside() // what it has done as an operation precedes what the base does
@@ -80,7 +80,7 @@ func (l *lwp) takeBackAlone() {
 		}
 	case direct.Preempted: // it was asked before
 		var idle, id uint32
-		if direct.ClaimStopped(c.g0(), l.m, c.g0(), &idle, &id, 0) != direct.NotStopped {
+		if direct.ClaimStopped(c.g0(), l.machine(), c.g0(), &idle, &id, 0) != direct.NotStopped {
 			direct.Ready(c.g0())
 		}
 	}
@@ -142,13 +142,13 @@ func (v *vp) claimStopped(c *co) bool {
 	case old == 0 || v.current() != c || l.id != old || l.machine() == 0: // without m: pinned, and it has yet to begin
 	case l.base == nil: // pinned: it keeps its OS thread, and goes on without the VP
 		var id uint32
-		if got = direct.ClaimStopped(goesOn, l.m, goesOn, inside, &id, 0); got == direct.Stopped {
+		if got = direct.ClaimStopped(goesOn, l.machine(), goesOn, inside, &id, 0); got == direct.Stopped {
 			old, v.cur = 0, &v.nobody
 			v.robbed.Add(1)
 			v.rest.kick()
 		}
 	default:
-		if got = direct.ClaimStopped(goesOn, l.m, l.base.seat.G, inside, &c.id, lostID); got == direct.Stopped {
+		if got = direct.ClaimStopped(goesOn, l.machine(), l.base.seat.G, inside, &c.id, lostID); got == direct.Stopped {
 			atomic.StoreUint32(&c.how, stopped)
 			c.setHog()
 			l.setClaimed(c)

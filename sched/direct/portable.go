@@ -43,6 +43,16 @@ func AskStop(uintptr) bool { return false }
 // AskedToStop returns false.
 func AskedToStop(uintptr) bool { return false }
 
+// Bonds are not known.
+type Bonds struct {
+	Status                                    uint32
+	Scanned                                   bool
+	M, LockedM, Machine, Curg, LockedG, Locks uintptr
+}
+
+// BondsOf knows none.
+func BondsOf(uintptr) (b Bonds) { return b }
+
 // StoppedInRuntime returns true.
 func StoppedInRuntime(uintptr) bool { return true }
 

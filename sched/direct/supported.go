@@ -78,6 +78,29 @@ func AskedToStop(gp uintptr) bool {
 	return *(*bool)(unsafe.Add(address(gp), gPreemptStop))
 }
 
+// Bonds are what the runtime notes of a g, and of the OS thread on which the caller runs.
+type Bonds struct {
+	Status               uint32 // of g, without Scanned
+	Scanned              bool   // somebody holds g at this moment
+	M, LockedM           uintptr
+	Machine              uintptr // the caller's
+	Curg, LockedG, Locks uintptr // of Machine; Locks as Locks has it
+}
+
+// BondsOf is for checks: racy, but for the caller's own g.
+//
+//go:norace
+//go:nosplit
+func BondsOf(gp uintptr) (b Bonds) {
+	read := func(p, offset uintptr) uintptr { return *(*uintptr)(unsafe.Add(address(p), offset)) }
+	status := *(*uint32)(unsafe.Add(address(gp), gStatus))
+	b.Status, b.Scanned = status&^scanBit, status&scanBit != 0
+	b.M, b.LockedM = read(gp, gM), read(gp, gLockedm)
+	b.Machine = Machine()
+	b.Curg, b.LockedG, b.Locks = read(b.Machine, mCurg), read(b.Machine, mLockedg), read(b.Machine, mLockedExt)
+	return b
+}
+
 // StoppedInRuntime tells whether g, which has been stopped, was in a function of the runtime:
 // that may hold a lock which others wait for, such as the collector's. At an asynchronous safe
 // point none is; in the call of a function any may be.
