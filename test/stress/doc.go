@@ -39,9 +39,15 @@
 // ends the program with all there is to know. Memory and OS threads must not
 // grow from round to round. Choices depend on the seed alone, their order does not.
 //
+// The storm is the soak with hundreds of threads at a time while the process is collected,
+// profiled, traced, and given other numbers of Ps; in every other round the collector is off,
+// since it would set free whoever the scheduler has left stopped:
+//
+//	go test ./test/stress -run Storm -v -storm 1h -timeout 0
+//
 // With the build tag chaos (sched/chaos.go) all of this runs on a scheduler whose queues
-// begin with two places, whose thieves know no restraint, and whose LWPs come to other OS
-// threads in the middle of a switch:
+// begin with two places, whose thieves know no restraint, and whose switches check all that
+// is known of those who take part:
 //
 //	go test -tags chaos ./test/stress
 //
