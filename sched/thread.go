@@ -156,13 +156,11 @@ func SpawnWith(a Attr, fn func()) Thread {
 func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
+	defer c.Leave() // not before: it is not to be stopped with a lock of s
 	if c != nil && c.l.vp.sched != s {
-		c.Leave()
 		c = nil // for s, a thread of another scheduler is an outsider
 	}
-	h := s.spawn(c, a, plain(fn))
-	c.Leave()
-	return h
+	return s.spawn(c, a, plain(fn))
 }
 
 func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
