@@ -26,6 +26,7 @@ import (
 type Group struct {
 	t      *thread       // the waiter; nil: a goroutine, which waits on ch
 	ch     chan struct{} // of capacity 1
+	latch  *sync.Mutex   // of a goroutine in a synctest bubble, instead of ch: see synctest.go
 	kind   Kind          // of the wait
 	ticket atomic.Uint64 // number of the wait << 1 | open
 	won    *Waiter       // whoever has claimed writes it, the owner reads it once it is woken
@@ -67,12 +68,21 @@ func (g *Group) adopt(nodes []Waiter) {
 // for a wait of the calling thread or goroutine. Its methods are the caller's
 // alone, those of its nodes are not. More than 8 nodes take memory.
 func NewGroup(n int) *Group {
-	g := groups.Get().(*Group)
+	c := lookup()
+	thread := c != nil && !c.base
+	var g *Group
+	if !thread && inBubble() {
+		g = &Group{latch: latched()}
+		g.adopt(g.nodes[:])
+		g.last.g, g.last.timed = g, true
+	} else {
+		g = groups.Get().(*Group)
+	}
 	if n -= groupInline; n > len(g.more) {
 		g.more = make([]Waiter, n)
 		g.adopt(g.more)
 	}
-	if c := lookup(); c != nil && !c.base {
+	if thread {
 		g.t = c.cur
 	}
 	return g
@@ -108,6 +118,7 @@ func (g *Group) Close() bool { return g.claimFor(nil, g.ticket.Load()) }
 // Expire has the wait end for node w, d after the first call since NewGroup;
 // of several time limits the earliest counts. Before Wait.
 func (g *Group) Expire(w *Waiter, d time.Duration) {
+	g.needsTime()
 	if g.began == 0 {
 		g.began = nanotime()
 	}
@@ -137,6 +148,7 @@ func (g *Group) Watch(w *Waiter, ctx context.Context) bool {
 	if done == nil {
 		return true
 	}
+	g.needsTime()
 	if ctx.Err() != nil {
 		return false
 	}
@@ -188,6 +200,10 @@ func (g *Group) Wait() *Waiter {
 
 // sleep is the wait of a goroutine.
 func (g *Group) sleep(n uint64, d time.Duration) {
+	if g.latch != nil {
+		g.latch.Lock()
+		return
+	}
 	var late <-chan time.Time
 	if g.expiry != nil {
 		if g.clock == nil {
@@ -226,7 +242,11 @@ func (g *Group) claimFor(w *Waiter, n uint64) bool {
 func (g *Group) wake(c *co) {
 	t := g.t
 	if t == nil {
-		g.ch <- struct{}{}
+		if g.latch != nil {
+			g.latch.Unlock()
+		} else {
+			g.ch <- struct{}{}
+		}
 		return
 	}
 	g.mu.Lock()
@@ -266,7 +286,9 @@ func (g *Group) await(c *co) {
 // queue or is watched.
 func (g *Group) Free() {
 	g.t, g.won, g.began, g.kind = nil, nil, 0, InOther
-	groups.Put(g)
+	if g.latch == nil {
+		groups.Put(g)
+	}
 }
 
 // Ticket returns the number of the wait that w is a node of, for Fire.

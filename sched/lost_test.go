@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // TestLockedWithoutLWP: a thread whose OS thread was taken back, and which then locks the one on
@@ -23,13 +21,13 @@ func TestLockedWithoutLWP(t *testing.T) {
 		h := s.Spawn(Attr{}, func() {
 			time.Sleep(5 * time.Millisecond)
 			runtime.LockOSThread()
-			tid := unix.Gettid()
+			tid := gettid()
 			for i := range 10 {
 				if i%3 == 1 {
 					time.Sleep(time.Millisecond)
 				}
 				Yield()
-				if now := unix.Gettid(); now != tid {
+				if now := gettid(); now != tid {
 					t.Errorf("locked to OS thread %d, it is on %d after step %d", tid, now, i)
 					break
 				}

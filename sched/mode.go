@@ -24,4 +24,4 @@ func chooseMode() {
 }
 
 // errRuntime is returned where threads cannot be switched though the release of Go is known.
-var errRuntime = errors.New("marcel: a scheduler cannot start in a bubble of testing/synctest, nor on a Go runtime that was changed: build with -tags portable")
+var errRuntime = errors.New("marcel: this Go runtime keeps things elsewhere than the release that it says it is: build with -tags portable")

@@ -89,7 +89,7 @@ func TestMode(t *testing.T) {
 	}
 	if isDirect {
 		synctest.Test(t, func(t *testing.T) {
-			if _, err := New(Config{VPs: 1}); err != errRuntime {
+			if _, err := New(Config{VPs: 1}); err != errInBubble {
 				t.Errorf("in a bubble: %v", err)
 			}
 		})

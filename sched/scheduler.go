@@ -148,6 +148,9 @@ var ErrStopped = errors.New("marcel: the scheduler has been stopped")
 // timer thread. It raises GOMAXPROCS so that the program's own goroutines keep
 // their share; Stop lowers it again.
 func New(cfg Config) (*Scheduler, error) {
+	if inBubble() {
+		return nil, errInBubble
+	}
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}

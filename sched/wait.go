@@ -28,8 +28,9 @@ type Waiter struct {
 
 // outsider is what a goroutine's Waiter has besides.
 type outsider struct {
-	ch   chan struct{} // of capacity 1, so that waking never blocks
-	note any
+	ch    chan struct{} // of capacity 1, so that waking never blocks
+	latch *sync.Mutex   // in a synctest bubble, instead of ch: see synctest.go
+	note  any
 }
 
 var waiters = sync.Pool{New: func() any { return &Waiter{note: &outsider{ch: make(chan struct{}, 1)}} }}
@@ -249,6 +250,14 @@ func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 
 // waitOutside is Wait for a goroutine.
 func waitOutside(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bool) {
+	if inBubble() {
+		o := &outsider{latch: latched(), note: note}
+		w := &Waiter{note: o}
+		push(w)
+		mu.Unlock()
+		o.latch.Lock()
+		return w.given
+	}
 	w := waiters.Get().(*Waiter)
 	o := w.note.(*outsider)
 	o.note = note
@@ -258,6 +267,14 @@ func waitOutside(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bo
 	given, w.given, o.note = w.given, false, nil
 	waiters.Put(w)
 	return given
+}
+
+func (o *outsider) wake() {
+	if o.latch != nil {
+		o.latch.Unlock()
+	} else {
+		o.ch <- struct{}{}
+	}
 }
 
 // park lets the next ready thread run, or the base; mu is unlocked when the
@@ -296,7 +313,7 @@ func (c *co) Wake(w *Waiter) {
 		if w.g != nil {
 			w.g.wake(c)
 		} else {
-			w.note.(*outsider).ch <- struct{}{}
+			w.note.(*outsider).wake()
 		}
 		return
 	}

@@ -4,6 +4,7 @@ package direct
 
 import (
 	"runtime"
+	"runtime/trace"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,7 +48,14 @@ func traceBufs() bool
 
 // Switch parks the calling goroutine and continues next on the caller's OS thread. It
 // returns Done when the caller has been resumed, and else at once, with the reason.
-func Switch(next uintptr) Refusal
+func Switch(next uintptr) Refusal {
+	if trace.IsEnabled() { // the OS thread may have no buffer of the trace's generation yet, which switchTo would see
+		return Recorded
+	}
+	return switchTo(next)
+}
+
+func switchTo(next uintptr) Refusal
 
 // Repossess takes the OS thread m back from g, which is locked to it and waits in Go, and
 // gives it to base, which is parked: base is to be readied. g goes on as a goroutine like

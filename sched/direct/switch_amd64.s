@@ -54,9 +54,9 @@ TEXT ·Status(SB), NOSPLIT, $0-12
 	MOVL AX, ret+8(FP)
 	RET
 
-// func Switch(next uintptr) (r Refusal)
+// func switchTo(next uintptr) (r Refusal)
 // All checks come before the first store.
-TEXT ·Switch(SB), NOSPLIT|NOFRAME, $0-12
+TEXT ·switchTo(SB), NOSPLIT|NOFRAME, $0-12
 	MOVQ next+0(FP), BX
 	MOVQ (TLS), DX
 	MOVL $const_Asked, CX
@@ -136,7 +136,7 @@ enter:
 	SUBQ $8, AX
 	MOVQ CX, (AX)
 	MOVQ AX, SP
-	RET // with the return address of both calls of Switch, so that it is predicted
+	RET // with the return address of both calls of switchTo, so that it is predicted
 leaveScanned:
 	PAUSE
 	JMP  leave

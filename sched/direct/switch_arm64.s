@@ -85,9 +85,9 @@ TEXT ·Status(SB), NOSPLIT, $0-12
 	MOVW  R0, ret+8(FP)
 	RET
 
-// func Switch(next uintptr) (r Refusal)
+// func switchTo(next uintptr) (r Refusal)
 // All checks come before the first store.
-TEXT ·Switch(SB), NOSPLIT|NOFRAME, $0-12
+TEXT ·switchTo(SB), NOSPLIT|NOFRAME, $0-12
 	MOVD  next+0(FP), R1
 	MOVD  $const_Asked, R0
 	MOVBU const_gPreempt(g), R2
@@ -177,7 +177,7 @@ enter:
 	MOVD  ZR, const_gSp(g)
 	MOVD  ZR, const_gBp(g)
 	MOVD  R2, RSP
-	RET   R4 // a return, not a jump: with the return address of both calls of Switch, so that it is predicted
+	RET   R4 // a return, not a jump: with the return address of both calls of switchTo, so that it is predicted
 leaveScanned:
 	YIELD
 	B     leave
