@@ -61,7 +61,7 @@ func TestUnknownRelease(t *testing.T) {
 	builds(t)
 	older := overlay(t, func(text string) string { return strings.ReplaceAll(text, "go1.28", "go1.26") })
 	text := succeeds(t, exec.Command(build(t, "program", []string{"CGO_ENABLED=0"}, older), "all", "200ms"))
-	if !strings.Contains(text, "(portable mode)") {
+	if !strings.Contains(text, "portable mode on") {
 		t.Errorf("it does not say that it is portable:\n%s", tail(text))
 	}
 }
