@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -48,8 +49,8 @@ func TestRows(t *testing.T) {
 	rows := All()
 	for i := range rows {
 		x := &rows[i]
-		if x.Heavy {
-			continue // see TestHeavy
+		if x.Heavy || x.Program {
+			continue // see TestHeavy, TestPrograms
 		}
 		t.Run(x.Name, func(t *testing.T) {
 			o, err := Measure(context.Background(), x, Options{Reps: LeastReps, Time: time.Millisecond, CPUs: binding.Allowed()})
@@ -102,18 +103,6 @@ func TestHeavy(t *testing.T) {
 	try("blocked goroutines", peer, err)
 	if ours.bytes < 500 || peer.bytes < 500 {
 		t.Errorf("a blocked thread holds %g B, a goroutine %g B: less than a stack", ours.bytes, peer.bytes)
-	}
-	for name, pair := range map[string][2]func(*watch) error{
-		"mergesort": {mergesort(10_000, sortOurs), mergesort(10_000, sortPeer)},
-		"fib":       {peak(forkOurs(12)), peak(forkPeer(12))},
-	} {
-		got, err := perform(2, sched.Fair, cpus, 1, func(s *stage, _ int) error { return pair[0](s.watch) })
-		try(name, got, err)
-		got, err = performPeer(2, 1, func(w *watch, _ int) error { return pair[1](w) })
-		try(name+", goroutines", got, err)
-	}
-	if _, err := performPeer(1, 1, func(w *watch, _ int) error { return mergesort(1000, func(a, tmp []int) {})(w) }); err == nil {
-		t.Error("what was not sorted went unnoticed")
 	}
 }
 
@@ -271,6 +260,83 @@ func TestOneRegime(t *testing.T) {
 			if len(r.probes) > 0 && (r.probes[0] < 100) != test.near {
 				t.Errorf("%v: kept %v", test.probes, r.probes)
 			}
+		}
+	}
+}
+
+// TestPrograms runs each program once and in small, and once more with a result that is not
+// the one that it is to have.
+func TestPrograms(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for _, p := range programs() {
+		for vps := max(p.from, 1); vps <= 2; vps++ {
+			x := p.row(vps, p.tiny)
+			wrong := p
+			wrong.want = func(n int) int { return p.want(n) + 1 }
+			y := wrong.row(vps, p.tiny)
+			t.Run(x.Name, func(t *testing.T) {
+				cpus := binding.Allowed()
+				ours, err := x.ours(1, cpus)
+				if err != nil || ours.ns <= 0 {
+					t.Errorf("ours: %+v, %v", ours, err)
+				}
+				peer, err := x.peer(1, cpus)
+				if err != nil || peer.ns <= 0 {
+					t.Errorf("the peer: %+v, %v", peer, err)
+				}
+				if (ours.osThreads > 0) != strings.Contains(p.name, "<-ch") || (peer.osThreads > 0) != (ours.osThreads > 0) {
+					t.Errorf("%d and %d OS threads", ours.osThreads, peer.osThreads)
+				}
+				if _, err := y.ours(1, cpus); err == nil {
+					t.Error("a wrong result of ours went unnoticed")
+				}
+				if _, err := y.peer(1, cpus); err == nil {
+					t.Error("a wrong result of the peer went unnoticed")
+				}
+			})
+		}
+	}
+	if got := ordered([]int{1, 2, 2, 1, 3}); got != 3 {
+		t.Errorf("%d elements in order, 3 are", got)
+	}
+}
+
+// TestProfile: default.pgo is made without the programs, for which it is to be a fair
+// profile: they are measured with it.
+func TestProfile(t *testing.T) {
+	script, err := os.ReadFile("../../profile.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`--rows '([^']*)'`).FindAllSubmatch(script, -1)
+	if len(rows) == 0 {
+		t.Fatal("no rows in profile.sh")
+	}
+	for _, r := range rows {
+		wanted := regexp.MustCompile(string(r[1]))
+		for _, x := range All() {
+			if x.Program && wanted.MatchString(x.Name) {
+				t.Errorf("%q trains the profile", x.Name)
+			}
+		}
+	}
+}
+
+// TestPeerFirst: in every other repetition of a program the peer goes first, and in none of
+// another row.
+func TestPeerFirst(t *testing.T) {
+	for _, program := range []bool{false, true} {
+		var turns strings.Builder
+		x := Experiment{Name: "x", VPs: 1, P: 1, Most: 1, Program: program,
+			Ours: func(s *stage, n int) error { turns.WriteByte('o'); s.watch.set(time.Millisecond); return nil },
+			Peer: func(w *watch, n int) error { turns.WriteByte('p'); w.set(time.Millisecond); return nil },
+		}
+		if _, err := Measure(context.Background(), &x, Options{Reps: LeastReps, Time: time.Millisecond, CPUs: binding.Allowed()}); err != nil {
+			t.Fatal(err)
+		}
+		want := map[bool]string{false: "opopopopop", true: "oppooppoop"}[program]
+		if !strings.HasSuffix(turns.String(), want) {
+			t.Errorf("program %t: turns %s, want %s at the end", program, turns.String(), want)
 		}
 	}
 }

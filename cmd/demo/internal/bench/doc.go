@@ -18,6 +18,25 @@
 // thrown away, and only those of one regime, the one that was met more often,
 // enter the row. If there are fewer than five of them the row is skipped, and says so.
 //
+// # Programs
+//
+// The rows program: ... are whole programs as people write them, each on 1 and on 2 VPs: an
+// operation is one run of the program, whose result is checked.
+//
+//	fib                    fork and join, by Spawn and Join or by Do
+//	ring, pipeline, sieve  threads pass values on, through a Mailbox; the peer's through a channel
+//	pool, http.Get,        written for goroutines, with Go's channels, sync and time:
+//	time.Sleep, <-ch       threads only replace the goroutines
+//	mergesort              fork and join with some work in the leaves
+//
+// All OS threads of the process, on both sides, are bound to the row's one or two CPUs, and
+// GOMAXPROCS is the number of VPs; a scheduler adds what its VPs hold. So goroutines of ours that
+// are no threads, such as the handlers of the http server, share those CPUs with the VPs. Where
+// the kernel forbids to bind, neither side is bound. The peer goes first in every other
+// repetition. fib(32) shows the most memory that was in use beyond what was before, <-ch the
+// most OS threads of the process, those included that Go keeps from before. None of these
+// programs is in the profile (default.pgo) that the command is compiled with.
+//
 // # Rows
 //
 // A row is a name, two functions that each perform n operations, and what the peer

@@ -9,212 +9,192 @@ import (
 // Programs whose threads pass values on: through mailboxes of ours, or through channels of the
 // same capacity.
 
-// ringOurs: a token goes round a ring of threads; each adds one to it. It has been all the
-// laps when it comes back to the first.
-func ringOurs(members, laps int) func(*watch) error {
-	return func(w *watch) error {
-		ring := make([]marcel.Mailbox[int], members)
-		all := make([]marcel.Thread, 0, members)
-		for i := range members - 1 {
-			all = append(all, marcel.Spawn(func() {
-				for token := range ring[i].All() {
-					_ = ring[i+1].Send(token + 1)
-				}
-				ring[i+1].Close()
-			}))
-		}
-		token, lap := 0, 0
-		for ; lap < laps; lap++ {
-			_ = ring[0].Send(token)
-			token, _ = ring[members-1].Recv()
-			token++
-		}
-		ring[0].Close()
-		for _, t := range all {
-			_ = t.Join()
-		}
-		return firstError(expect("the token", token, laps*members))
+const ringMembers = 100
+
+// ringOurs: a token goes round a ring of threads, n laps; each adds one to it.
+func ringOurs(_ *watch, n int) (token int, err error) {
+	ring := make([]marcel.Mailbox[int], ringMembers)
+	var all threadTeam
+	for i := range ringMembers - 1 {
+		all.Go(func() {
+			for token := range ring[i].All() {
+				_ = ring[i+1].Send(token + 1)
+			}
+			ring[i+1].Close()
+		})
 	}
+	for range n {
+		_ = ring[0].Send(token)
+		token, _ = ring[ringMembers-1].Recv()
+		token++
+	}
+	ring[0].Close()
+	all.Wait()
+	return token, nil
 }
 
-func ringPeer(members, laps int) func(*watch) error {
-	return func(w *watch) error {
-		ring := make([]chan int, members)
-		for i := range ring {
-			ring[i] = make(chan int)
-		}
-		var all sync.WaitGroup
-		for i := range members - 1 {
-			all.Go(func() {
-				for token := range ring[i] {
-					ring[i+1] <- token + 1
-				}
-				close(ring[i+1])
-			})
-		}
-		token, lap := 0, 0
-		for ; lap < laps; lap++ {
-			ring[0] <- token
-			token = <-ring[members-1]
-			token++
-		}
-		close(ring[0])
-		all.Wait()
-		return firstError(expect("the token", token, laps*members))
+func ringPeer(_ *watch, n int) (token int, err error) {
+	ring := make([]chan int, ringMembers)
+	for i := range ring {
+		ring[i] = make(chan int)
 	}
+	var all sync.WaitGroup
+	for i := range ringMembers - 1 {
+		all.Go(func() {
+			for token := range ring[i] {
+				ring[i+1] <- token + 1
+			}
+			close(ring[i+1])
+		})
+	}
+	for range n {
+		ring[0] <- token
+		token = <-ring[ringMembers-1]
+		token++
+	}
+	close(ring[0])
+	all.Wait()
+	return token, nil
 }
 
 // pipeCapacity is that of the mailboxes, and channels, between the stages of the pipeline.
 const pipeCapacity = 16
 
 // pipelineOurs: the numbers below n, doubled, plus one, summed up: four threads in a row.
-func pipelineOurs(n int) func(*watch) error {
-	return func(w *watch) error {
-		numbers := marcel.NewMailbox[int](pipeCapacity)
-		doubles := marcel.NewMailbox[int](pipeCapacity)
-		odd := marcel.NewMailbox[int](pipeCapacity)
-		sent, sum := 0, 0
-		all := []marcel.Thread{
-			marcel.Spawn(func() {
-				for ; sent < n; sent++ {
-					_ = numbers.Send(sent)
-				}
-				numbers.Close()
-			}),
-			marcel.Spawn(func() {
-				for v := range numbers.All() {
-					_ = doubles.Send(2 * v)
-				}
-				doubles.Close()
-			}),
-			marcel.Spawn(func() {
-				for v := range doubles.All() {
-					_ = odd.Send(v + 1)
-				}
-				odd.Close()
-			}),
-			marcel.Spawn(func() {
-				for v := range odd.All() {
-					sum += v
-				}
-			}),
+func pipelineOurs(_ *watch, n int) (sum int, err error) {
+	numbers := marcel.NewMailbox[int](pipeCapacity)
+	doubles := marcel.NewMailbox[int](pipeCapacity)
+	odd := marcel.NewMailbox[int](pipeCapacity)
+	var all threadTeam
+	all.Go(func() {
+		for v := range n {
+			_ = numbers.Send(v)
 		}
-		for _, t := range all {
-			_ = t.Join()
+		numbers.Close()
+	})
+	all.Go(func() {
+		for v := range numbers.All() {
+			_ = doubles.Send(2 * v)
 		}
-		return firstError(expect("sum of odd numbers", sum, n*n))
-	}
+		doubles.Close()
+	})
+	all.Go(func() {
+		for v := range doubles.All() {
+			_ = odd.Send(v + 1)
+		}
+		odd.Close()
+	})
+	all.Go(func() {
+		for v := range odd.All() {
+			sum += v
+		}
+	})
+	all.Wait()
+	return sum, nil
 }
 
-func pipelinePeer(n int) func(*watch) error {
-	return func(w *watch) error {
-		numbers := make(chan int, pipeCapacity)
-		doubles := make(chan int, pipeCapacity)
-		odd := make(chan int, pipeCapacity)
-		sent, sum := 0, 0
-		var all sync.WaitGroup
+func pipelinePeer(_ *watch, n int) (sum int, err error) {
+	numbers := make(chan int, pipeCapacity)
+	doubles := make(chan int, pipeCapacity)
+	odd := make(chan int, pipeCapacity)
+	var all sync.WaitGroup
+	all.Go(func() {
+		for v := range n {
+			numbers <- v
+		}
+		close(numbers)
+	})
+	all.Go(func() {
+		for v := range numbers {
+			doubles <- 2 * v
+		}
+		close(doubles)
+	})
+	all.Go(func() {
+		for v := range doubles {
+			odd <- v + 1
+		}
+		close(odd)
+	})
+	all.Go(func() {
+		for v := range odd {
+			sum += v
+		}
+	})
+	all.Wait()
+	return sum, nil
+}
+
+// sieveOurs counts the primes up to n: a thread for each filters its multiples out of what
+// the one before passes on.
+func sieveOurs(_ *watch, n int) (found int, err error) {
+	in := marcel.NewMailbox[int](0)
+	var all threadTeam
+	all.Go(func() {
+		for v := 2; v <= n; v++ {
+			_ = in.Send(v)
+		}
+		in.Close()
+	})
+	for from := in; ; found++ {
+		prime, err := from.Recv()
+		if err != nil {
+			break // closed: there are no more
+		}
+		numbers, out := from, marcel.NewMailbox[int](0)
 		all.Go(func() {
-			for ; sent < n; sent++ {
-				numbers <- sent
+			for v := range numbers.All() {
+				if v%prime != 0 {
+					_ = out.Send(v)
+				}
 			}
-			close(numbers)
+			out.Close()
 		})
+		from = out
+	}
+	all.Wait()
+	return found, nil
+}
+
+func sievePeer(_ *watch, n int) (found int, err error) {
+	in := make(chan int)
+	var all sync.WaitGroup
+	all.Go(func() {
+		for v := 2; v <= n; v++ {
+			in <- v
+		}
+		close(in)
+	})
+	for from := in; ; found++ {
+		prime, ok := <-from
+		if !ok {
+			break // there are no more
+		}
+		numbers, out := from, make(chan int)
 		all.Go(func() {
 			for v := range numbers {
-				doubles <- 2 * v
-			}
-			close(doubles)
-		})
-		all.Go(func() {
-			for v := range doubles {
-				odd <- v + 1
-			}
-			close(odd)
-		})
-		all.Go(func() {
-			for v := range odd {
-				sum += v
-			}
-		})
-		all.Wait()
-		return firstError(expect("sum of odd numbers", sum, n*n))
-	}
-}
-
-// sieveOurs finds the primes up to limit: a thread for each filters its multiples out of what
-// the one before passes on.
-func sieveOurs(limit int) func(*watch) error {
-	return func(w *watch) error {
-		numbers, last := marcel.NewMailbox[int](0), 1
-		marcel.Spawn(func() {
-			for last < limit {
-				last++
-				_ = numbers.Send(last)
-			}
-			numbers.Close()
-		})
-		found := 0
-		for in := numbers; ; found++ {
-			prime, err := in.Recv()
-			if err != nil {
-				break // closed: there are no more
-			}
-			from, out := in, marcel.NewMailbox[int](0)
-			marcel.Spawn(func() {
-				for v := range from.All() {
-					if v%prime != 0 {
-						_ = out.Send(v)
-					}
+				if v%prime != 0 {
+					out <- v
 				}
-				out.Close()
-			})
-			in = out
-		}
-		return firstError(expect("primes", found, primes(limit)))
+			}
+			close(out)
+		})
+		from = out
 	}
+	all.Wait()
+	return found, nil
 }
 
-func sievePeer(limit int) func(*watch) error {
-	return func(w *watch) error {
-		numbers, last := make(chan int), 1
-		go func() {
-			for last < limit {
-				last++
-				numbers <- last
-			}
-			close(numbers)
-		}()
-		found := 0
-		for in := numbers; ; found++ {
-			prime, ok := <-in
-			if !ok {
-				break // there are no more
-			}
-			from, out := in, make(chan int)
-			go func() {
-				for v := range from {
-					if v%prime != 0 {
-						out <- v
-					}
-				}
-				close(out)
-			}()
-			in = out
-		}
-		return firstError(expect("primes", found, primes(limit)))
-	}
-}
-
-// primes is how many there are up to limit.
-func primes(limit int) (n int) {
+// primes is how many there are up to n.
+func primes(n int) (found int) {
 candidates:
-	for p := 2; p <= limit; p++ {
+	for p := 2; p <= n; p++ {
 		for d := 2; d*d <= p; d++ {
 			if p%d == 0 {
 				continue candidates
 			}
 		}
-		n++
+		found++
 	}
-	return n
+	return found
 }

@@ -35,7 +35,6 @@ type Row struct {
 
 	OursThreads *float64 `json:"ours_threads,omitempty"` // of rows that count them: the most OS threads of the process
 	PeerThreads *float64 `json:"peer_threads,omitempty"` // the same of the peer
-	Note        string   `json:"note,omitempty"`         // what else there is to know
 }
 
 func newRow(x *Experiment, reps []repetition, ops int) Row {
@@ -103,9 +102,6 @@ func (r Row) Line() string {
 	}
 	if r.OursThreads != nil && r.PeerThreads != nil {
 		s += fmt.Sprintf("; at most %.0f / %.0f OS threads", *r.OursThreads, *r.PeerThreads)
-	}
-	if r.Note != "" {
-		s += "; " + r.Note
 	}
 	return s
 }

@@ -45,13 +45,8 @@ func Measure(ctx context.Context, x *Experiment, o Options) (Outcome, error) {
 		}
 		cpus = []int{a, b}
 	}
-	note := ""
-	if x.Program {
-		if err := binding.Process(cpus...); err != nil {
-			note = fmt.Sprintf("the peer and the goroutines beside the VPs run on any CPU: %v", err)
-		} else {
-			defer func() { _ = binding.Process(o.CPUs...) }()
-		}
+	if x.Program && binding.Process(cpus...) == nil { // where it is forbidden, the VPs are not bound either
+		defer func() { _ = binding.Process(o.CPUs...) }()
 	}
 	n, err := calibrate(x, o, cpus)
 	if err != nil {
@@ -81,7 +76,6 @@ func Measure(ctx context.Context, x *Experiment, o Options) (Outcome, error) {
 		return skip("the machine kept switching between near and far cores: only %d repetitions of %d fell into one regime", len(good), len(all))
 	}
 	row := newRow(x, good, n)
-	row.Note = note
 	return Outcome{Row: &row}, nil
 }
 

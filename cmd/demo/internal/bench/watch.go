@@ -1,13 +1,10 @@
 package bench
 
 import (
-	"fmt"
+	"math"
 	"os"
 	"runtime"
-	"runtime/metrics"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -56,12 +53,20 @@ func (w *watch) shares(of []int) {
 	w.share = float64(slices.Max(of)) / float64(max(slices.Min(of), 1))
 }
 
-// settled is begin after collections, for held: the second one finds the stacks of goroutines that
-// have ended since the first began.
+// settled is begin after collections, for held. The stacks of goroutines that have ended,
+// among them those that carried our threads, count as in use until they are given back, and
+// whoever is measured next would take them for nothing: a collection takes them from their
+// goroutines, and the next one from the caches of the Ps. So it goes on until two
+// collections free no more stacks.
 func (w *watch) settled() {
-	runtime.GC()
-	runtime.GC()
-	w.begin()
+	for last := uint64(math.MaxUint64); ; last = w.before.StackInuse {
+		runtime.GC()
+		runtime.GC()
+		w.begin()
+		if w.before.StackInuse >= last {
+			return
+		}
+	}
 }
 
 // held notes how much memory is in use, per operation, beyond what was when it settled:
@@ -74,58 +79,11 @@ func (w *watch) held(n int) {
 	w.bytes = (use(&m) - use(&w.before)) / float64(n)
 }
 
-// peak times run and notes how much more memory was in use meanwhile than before, per
-// operation: heap and stacks, garbage included, the largest of many looks.
-func (w *watch) peak(n int, run func() error) error {
-	const look = 5 * time.Millisecond
-	use := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
-	inUse := func() (sum float64) {
-		metrics.Read(use) // does not stop the world
-		for _, s := range use {
-			sum += float64(s.Value.Uint64())
-		}
-		return sum
-	}
-	runtime.GC()
-	before := inUse()
-	most := before
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		ticker := time.NewTicker(look)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-ticker.C:
-				most = max(most, inUse())
-			}
-		}
-	}()
-	w.begin()
-	err := run()
-	w.end()
-	close(done)
-	<-ended
-	w.bytes = (max(most, inUse()) - before) / float64(n)
-	return err
-}
-
 // countThreads counts the OS threads of the process; the row shows the most of all counts.
 func (w *watch) countThreads() error {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return err
-	}
-	_, rest, _ := strings.Cut(string(status), "\nThreads:")
-	line, _, _ := strings.Cut(rest, "\n")
-	n, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		return fmt.Errorf("/proc/self/status: Threads: %w", err)
-	}
-	w.threads = max(w.threads, n)
-	return nil
+	tasks, err := os.ReadDir("/proc/self/task")
+	w.threads = max(w.threads, len(tasks))
+	return err
 }
 
 // sample is the outcome of one repetition.
