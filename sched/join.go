@@ -84,27 +84,34 @@ func Do(fs ...func()) {
 	if len(fs) == 0 {
 		return
 	}
-	if len(fs) == 2 {
-		do2(fs[0], fs[1])
-		return
+	var few [4]Thread
+	others := few[:0]
+	for _, f := range fs[1:] {
+		others = append(others, Spawn(f))
 	}
-	do2(func() { Do(fs[1:]...) }, fs[0])
+	fs[0]()
+	for i := len(others) - 1; i >= 0; i-- {
+		if h := others[i]; h.recall() {
+			fs[i+1]()
+		} else {
+			_ = h.Join()
+		}
+	}
 }
 
-func do2(f, g func()) {
-	h := Spawn(g)
-	f()
+// recall takes the thread, if it is not begun, back: its function is the caller's to call, and
+// the thread has ended.
+func (h Thread) recall() bool {
 	c := Enter()
-	if c != nil && c.withdraw(h) {
-		v, t := c.l.vp, h.t
-		t.body = nil
-		storeRel64(&t.gen, 0)
-		v.recycle(t)
-		storeRel64(&v.ended, v.ended+1)
+	if c == nil || !c.withdraw(h) {
 		c.Leave()
-		g()
-		return
+		return false
 	}
+	v, t := c.l.vp, h.t
+	t.body = nil
+	storeRel64(&t.gen, 0)
+	v.recycle(t)
+	storeRel64(&v.ended, v.ended+1)
 	c.Leave()
-	_ = h.Join()
+	return true
 }
