@@ -80,7 +80,7 @@ func SpawnWith(a Attr, fn func()) Thread { return sched.SpawnWith(a, fn) }
 // others as threads, or on the calling thread as well, what no other VP has begun when the
 // first has returned: Self is the caller then, and a panic or Exit is the caller's. On a plain
 // goroutine the others are threads of the default scheduler.
-func Do(fs ...func()) { sched.Do(fs...) }
+func Do(first func(), others ...func()) { sched.Do(first, others...) }
 
 // Self returns the calling thread, the zero Thread on a plain goroutine.
 func Self() Thread { return sched.Self() }

@@ -80,19 +80,16 @@ func (c *co) settle(t *thread) {
 // as well. If one panics the panic ends the program as that of a thread does, or goes on in the
 // caller where the function runs there. On a plain goroutine the others are threads of the
 // default scheduler.
-func Do(fs ...func()) {
-	if len(fs) == 0 {
-		return
-	}
+func Do(first func(), others ...func()) {
 	var few [4]Thread
-	others := few[:0]
-	for _, f := range fs[1:] {
-		others = append(others, Spawn(f))
+	spawned := few[:0]
+	for _, f := range others {
+		spawned = append(spawned, Spawn(f))
 	}
-	fs[0]()
-	for i := len(others) - 1; i >= 0; i-- {
-		if h := others[i]; h.recall() {
-			fs[i+1]()
+	first() // not kept anywhere, so its closure need not be allocated
+	for i := len(spawned) - 1; i >= 0; i-- {
+		if h := spawned[i]; h.recall() {
+			others[i]()
 		} else {
 			_ = h.Join()
 		}
