@@ -84,7 +84,7 @@ func (t *thread) quiet() {
 	}
 }
 
-// parked is a racy hint: t is, or is about to be, parked on its coroutine, or lingers.
+// parked is a racy hint: t is, or is about to be, parked on its runner, or lingers.
 //
 //go:norace
 func (t *thread) parked() bool {

@@ -126,7 +126,7 @@ func (c *co) Leave() {
 	}
 }
 
-// enter is Enter for a coroutine that knows itself.
+// enter is Enter for a co that knows itself.
 func (c *co) enter() {
 	storeRel(&c.inside, c.rest|isIn)
 	c.acquire()

@@ -9,16 +9,19 @@
 //	CPUs         #0           #1
 //
 // Go's scheduler cannot be told where to run a goroutine, nor tell when a core
-// falls idle. This one can: threads are switched by us, directly from one to
-// the other, on OS threads that stay on their CPU; at its idle, context-switch
-// and timer points it fires hooks (package hooks), from which a progress engine
-// polls networks. A thread that blocks in the kernel, is stuck in a Go channel,
-// or computes past its slice loses its VP to a spare LWP, so that the others
-// go on: the scheduler activations' purpose (Anderson et al., 1991) reached as
-// in Marcel (Danjean, Namyst, Russell, 2000), from user space.
+// falls idle. This one can: threads are goroutines that it switches itself, straight
+// from stack to stack (package direct), on OS threads that stay on their CPU; at its
+// idle, context-switch and timer points it fires hooks (package hooks), from which a
+// progress engine polls networks. A thread that waits in Go (a channel, sync, net,
+// time.Sleep) gives its OS thread back and comes back at its next call; one that blocks
+// in the kernel loses its VP to a spare LWP; one that computes past its slice is stopped
+// by Go's asynchronous preemption. So the others go on: the scheduler activations'
+// purpose (Anderson et al., 1991) reached as in Marcel (Danjean, Namyst, Russell, 2000),
+// from user space.
 //
-// The protocols are written down in README.md beside this file: the switch, who
-// holds a VP, waking, hand-off, stealing, ends, order of locks.
+// The protocols are written down in README.md beside this file: the switch, the VP's
+// word, waking, threads that keep their VP or their OS thread, requests and stealing,
+// ends, order of locks. Three of them are checked as models (testdata/models).
 //
 // Users see package marcel. This package is for those who build primitives:
 //
@@ -37,11 +40,11 @@
 //
 // Guarantees. All methods may be called from threads, goroutines and, unless
 // they block, hooks. Nothing allocates in steady state when called from a
-// thread, except SpawnWith and what starts coroutines and OS threads for the
+// thread, except SpawnWith and what starts goroutines and OS threads for the
 // first time. Under the race detector release stores become atomic
 // (store_other.go); all else is the same code.
 //
-// The switch leans on behaviour of iter.Pull that its documentation does not
-// promise: version.go lists the Go releases on which the stress test has run.
-// Linux only: futex, sched_setaffinity, /proc.
+// On platforms and Go releases that package direct does not know, and with the build tag
+// portable, the Go scheduler switches threads, on OS threads that are not bound: the
+// portable mode, of which the first scheduler tells (docs/platforms.md).
 package sched

@@ -8,8 +8,8 @@ import (
 )
 
 // A thread that begins to wait while its VP has nothing else to do lingers: it stays on
-// its coroutine for a microsecond or two, holding the VP, and looks whether it is woken.
-// If it is, it goes on, and has saved two coroutine switches, to the base and back, and
+// its runner for a microsecond or two, holding the VP, and looks whether it is woken.
+// If it is, it goes on, and has saved two switches, to the base and back, and
 // its waker the inbox. This is the spin-then-block of Karlin et al. (Empirical Studies of
 // Competitive Spinning, SOSP 1991), done where the idle loop would spin anyway.
 //
@@ -34,7 +34,7 @@ import (
 // its level, its bubble, a suspension, a cancel) it heeds when it goes on, as one that
 // was switched to does.
 //
-// It does not linger where an idle VP would not spin (Config.Shared, displaced threads or
+// It does not linger where an idle VP would not spin (Config.Shared, threads that go on without the VP or
 // threads in Blocking on this CPU), nor while idle hooks have something to do, and less
 // and less often on a VP whose threads linger in vain: so that what the idle loop looks
 // for, such as threads to steal, is late by little.

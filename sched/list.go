@@ -55,14 +55,14 @@ type ThreadInfo struct {
 // was in the state told at some moment during the call. One that begins or ends
 // meanwhile may be there or not, and one on its way between two VPs may be
 // missing. It costs running threads nothing: those that have begun are found by
-// their coroutines, and seeds in the queues, each of which is borrowed for a
+// their runners, and seeds in the queues, each of which is borrowed for a
 // moment, as by a thief.
 func (s *Scheduler) Threads() []ThreadInfo {
 	var all []ThreadInfo
 	tab := gTab.Load()
 	for i := range tab.e {
 		if e := &tab.e[i]; e.g.Load() > grave {
-			all = s.onCoroutine(all, e)
+			all = s.onCo(all, e)
 		}
 	}
 	var seeds []Thread
@@ -119,11 +119,11 @@ func (b *barred) threads() []Thread {
 	}
 }
 
-// onCoroutine adds the thread that runs on the coroutine of e. All it reads is racy, and all of it is memory that stays: so what it
+// onCo adds the thread that runs on the co of e. All it reads is racy, and all of it is memory that stays: so what it
 // finds is a thread, but perhaps one that has ended just now.
 //
 //go:norace
-func (s *Scheduler) onCoroutine(all []ThreadInfo, e *gEntry) []ThreadInfo {
+func (s *Scheduler) onCo(all []ThreadInfo, e *gEntry) []ThreadInfo {
 	c := e.c
 	if c == nil {
 		return all

@@ -206,6 +206,7 @@ func (l *lwp) resume(t *thread) bool {
 		if c.joiner != nil {
 			c.settleJoiner()
 		}
+		v.hogAt = asm.Cycles() // its turn is over: the others of Default priority go first
 		v.requeue(c.cur)
 	}
 	return l.handed == nil && v.word.holder() == l.id

@@ -26,7 +26,7 @@ type Config struct {
 	PollSpin     time.Duration  // the same while hooks answer Waiting (Busy keeps it awake); 0: 1 ms
 	MaxLWPs      int            // OS threads at most, at least 2 for each VP; 0: 4096, or fewer if the limits of the user, the cgroup or the system leave fewer. See LimitError
 	SpareTime    time.Duration  // after so long an OS thread that is not needed ends, but for two per VP; 0: 2 s
-	SpareRunners int            // idle coroutines that a VP keeps for its next threads, unused; of more, those that it has not needed for SpareTime end by and by; 0: 256; below 0: all are kept
+	SpareRunners int            // idle runners that a VP keeps for its next threads, unused; of more, those that it has not needed for SpareTime end by and by; 0: 256; below 0: all are kept
 	Warn         func(error)    // is told, on a goroutine of its own, what goes wrong though nobody can be given an error (*LimitError); nil: one line on standard error
 	Unbound      bool           // leave OS threads where the kernel puts them; CPUs then only counts
 	Topology     *topo.Topology // the machine to schedule for; nil: this one. Its PUs are bound to if the process may use all of them; else it is a simulation

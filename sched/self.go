@@ -65,7 +65,7 @@ func (t *gTable) insert(g uintptr, c *co) (fresh bool) {
 	return fresh
 }
 
-// lookup returns the coroutine that runs on the calling goroutine: a runner, an
+// lookup returns the co that runs on the calling goroutine: a runner, an
 // LWP's base, or nil on any other goroutine. It is too large to be inlined, so
 // what is on everybody's path (Enter, EnterLibrary, Visit, Yield, Self) repeats
 // its lines, which saves the call.

@@ -42,7 +42,7 @@ type VPStats struct {
 
 	Ready   int `json:"ready"`   // threads in its queue; a hint
 	Away    int `json:"away"`    // threads of its LWPs that are in Blocking
-	Runners int `json:"runners"` // idle ones, coroutines that wait for a thread; a hint
+	Runners int `json:"runners"` // idle ones, goroutines that wait for a thread; a hint
 	Robbed  int `json:"robbed"`  // threads that go on without the VP, taken from them after their slice
 
 	Switches uint64 `json:"switches"` // times a thread was put on the VP: started or continued

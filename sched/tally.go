@@ -14,10 +14,10 @@ type ThreadWork struct {
 	Switches uint64        `json:"switches"` // times it was put on a VP: started or continued; 0: nothing is known
 	Moves    uint64        `json:"moves"`    // how many of these on another VP than the one before: it was stolen, or sent
 	Run      time.Duration `json:"run_ns"`   // with a VP
-	Off      time.Duration `json:"off_ns"`   // without one: blocked, ready, in Blocking, or displaced
+	Off      time.Duration `json:"off_ns"`   // without one: blocked, ready, in Blocking, or after its VP was taken
 }
 
-// tally is the work of the thread on a coroutine. It is written by who holds the VP on
+// tally is the work of the thread on a co. It is written by who holds the VP on
 // which the thread begins or ceases to run, and read by anyone:
 //
 //	gen 0, or another thread's ── the thread is put on a VP: enter ───► runs: since is set
@@ -39,7 +39,7 @@ type tally struct {
 	left     atomic.Int64 // cycles: when it ceased to run; 0: it runs
 }
 
-// notes is what is kept of a coroutine only where somebody has asked for it.
+// notes is what is kept of a co only where somebody has asked for it.
 type notes struct {
 	goroutine uint64 // its number, for the watchdog; 0 without one
 	tally     tally
@@ -59,7 +59,7 @@ func (c *co) noting() *notes {
 
 // CountThreads switches on or off that the work of each thread is counted: see
 // ThreadInfo.Work. Off, as it is at first, it costs nothing; on, some 20 ns a switch and 88 bytes for each
-// coroutine, and threads do not spin for a wake before they leave their VP (as
+// co, and threads do not spin for a wake before they leave their VP (as
 // while a trace is recorded). To switch it on again begins anew. It does not block.
 func (s *Scheduler) CountThreads(on bool) {
 	c := Visit()
@@ -150,7 +150,7 @@ func (s *Scheduler) work(c *co, gen uint64) (w ThreadWork) {
 	}
 	w = ThreadWork{n.tally.switches.Load(), n.tally.moves.Load(), time.Duration(asm.Nanos(run)), time.Duration(asm.Nanos(off))}
 	if n.tally.gen.Load() != gen {
-		return ThreadWork{} // the coroutine has another thread by now
+		return ThreadWork{} // the co has another thread by now
 	}
 	return w
 }

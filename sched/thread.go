@@ -15,7 +15,7 @@ import (
 )
 
 // thread is a descriptor: of a fresh thread (co == nil, a seed), or of one that
-// lives on a coroutine. Descriptors are used again; gen tells their lives apart.
+// lives on a co. Descriptors are used again; gen tells their lives apart.
 type thread struct {
 	// What a waker looks at comes first, together: 64 bytes, one line that crosses
 	// from CPU to CPU with the wake. A descriptor has 192 bytes, which Go's size class

@@ -20,7 +20,7 @@ type vp struct {
 	chosenAt  uint64  // the tick it got; other threads are of Default priority
 	pool      pool    // idle runners
 	cur       *co     // what runs here: a thread's, the base, or nobody; the holder, or a taker, writes
-	hogAt     int64   // cycles: when a preempted thread had its turn last
+	hogAt     int64   // cycles: when a preempted thread had its turn last, or was preempted
 	nobody    co      // stands in cur while no LWP has v
 	ghost     lwp     // of threads that run as goroutines
 	spare     *thread // descriptors to use again
@@ -106,7 +106,7 @@ func (v *vp) popFor(t *thread) *thread {
 	return x
 }
 
-// swap is popFor for t, which is to leave its coroutine parked; o is what is left to do
+// swap is popFor for t, which is to leave its runner parked; o is what is left to do
 // for t then. Mostly nothing: t changes places with the next thread here, which takes one
 // access to the queue instead of two, neither of them behind the switch.
 //

@@ -72,7 +72,7 @@ func (v *vp) mode() mode {
 	return user
 }
 
-// current is the coroutine that runs on v, a hint for all but the holder.
+// current is the co that runs on v, a hint for all but the holder.
 //
 //go:norace
 func (v *vp) current() *co {
