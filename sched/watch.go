@@ -41,7 +41,7 @@ func (v *vp) takeBack(c *co) bool {
 			learn(c, v)
 		}
 	}
-	v.word.giveBack(old)
+	v.giveBack(old)
 	if done {
 		direct.Ready(l.base.seat.G)
 	}

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/sched/direct"
 )
 
 const (
@@ -169,6 +171,38 @@ func TestGiveBackOfFree(t *testing.T) {
 		t.Error("a spare was called that cannot get the VP")
 	}
 	if v.giveBack(old); l.wake.Load() != toClaim || !v.rest.called() {
+		t.Error("nobody is called for what was posted meanwhile")
+	}
+}
+
+// TestTakeBackOfFree: the same holds for a taker that comes for a thread that waits in Go, and
+// finds that nobody has the VP any more.
+func TestTakeBackOfFree(t *testing.T) {
+	if !isDirect {
+		t.Skip("in the portable mode no OS thread is taken back")
+	}
+	s := planted(t, "core:1 pu:1", 0)
+	v := s.vps[0]
+	l := &lwp{id: me, vp: v}
+	v.rest.spares = []*lwp{l}
+	v.rest.arrived()
+	c := &co{id: me, l: &lwp{id: me, vp: v}}
+	seated, end := make(chan struct{}), make(chan struct{})
+	defer close(end)
+	go func() {
+		c.seat.G = direct.Current()
+		close(seated)
+		<-end
+	}()
+	<-seated
+	within(t, "it waits in Go", func() bool { return direct.Status(c.seat.G) == direct.Waiting })
+	x := ofRank(defaultRank)
+	x.vp = v
+	v.push(x) // by a post that finds the VP lent, and so wakes nobody
+	if v.takeBack(c) || v.word.load() != 0 {
+		t.Fatalf("a free VP was taken from somebody: %#x", v.word.load())
+	}
+	if l.wake.Load() != toClaim || !v.rest.called() {
 		t.Error("nobody is called for what was posted meanwhile")
 	}
 }
