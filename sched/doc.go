@@ -21,7 +21,7 @@
 //
 // The protocols are written down in README.md beside this file: the switch, the VP's
 // word, waking, threads that keep their VP or their OS thread, requests and stealing,
-// ends, order of locks. Three of them are checked as models (testdata/models).
+// ends, order of locks. Some of them are checked as models (testdata/spin).
 //
 // Users see package marcel. This package is for those who build primitives:
 //
