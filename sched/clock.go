@@ -36,7 +36,7 @@ type watch struct {
 	nines int   // looks in a row at which its thread was stopped
 	who   *co   // a thread that was asked to stop here, until it has done so, or need not any more; and
 	asked int64 // ns: when
-	stops int   // looks at which it had stopped, and nobody had claimed it
+	stops int   // looks at which it had stopped, and was not claimed
 }
 
 const (
@@ -339,7 +339,7 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 }
 
 // follow sees to it that the thread that was asked to stop on v is not left behind. Before it
-// stops it may lose v, or be on its way out of it, where police does not find it; and who does
+// stops it may lose v, or be on its way out of it, where police does not find it; and a thread that does
 // not stop in time must not do so later, unasked for.
 func (c *clock) follow(v *vp, now int64) {
 	w := &v.watch

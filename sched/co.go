@@ -19,9 +19,9 @@ type co struct {
 	rest   uint32  // what inside is outside of the scheduler: 0, or isFirm
 	id     uint32  // the LWP that carries it, as the word of the VP has it; lostID: none
 	how    odd     // how it is to be resumed; atomic
-	l      *lwp    // where it runs; set by whoever switches to it
+	l      *lwp    // where it runs; set by the one that switches to it
 	cur    *thread // what it runs
-	seed   *thread // what to run first, set by whoever switches to it
+	seed   *thread // what to run first, set by the one that switches to it
 	joiner *co     // waits for the end of cur, and for nothing else: see joinNow
 	base   bool
 	stays  bool   // it keeps its OS thread: see stay.go
@@ -69,7 +69,7 @@ const (
 )
 
 // Enter begins an operation of the calling thread: from here to Leave it holds its VP, which
-// nobody can take. It may wait for the VP, so that what follows need not know of threads that
+// no taker can take. It may wait for the VP, so that what follows need not know of threads that
 // have lost theirs. On a plain goroutine it returns nil. Nothing in between may block except
 // Wait, nor run code of users.
 func Enter() *Co {
@@ -107,7 +107,7 @@ func Visit() *Co {
 	return c
 }
 
-// visit is the rest of Visit for who does not get its VP at once.
+// visit is the rest of Visit for a thread that does not get its VP at once.
 func (c *co) visit() *co {
 	if c.base {
 		return nil
@@ -156,7 +156,7 @@ func (c *co) regains() bool {
 	}
 }
 
-// comeBack is the rest of Enter for who does not get its VP at once: a taker gives it back in
+// comeBack is the rest of Enter for a thread that does not get its VP at once: a taker gives it back in
 // a moment, or else c takes the VP if that is free, or parks until a VP runs it again. A base
 // is no thread: nil.
 func (c *co) comeBack() *co {

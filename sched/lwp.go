@@ -29,7 +29,7 @@ type lwp struct {
 	joiner  *co     // waits for the fresh thread that is about to begin here
 	passed  *co     // which stays: the base passes the VP on to it
 	handed  *thread // it has lost the VP: the base posts it
-	claimed *co     // preempted: the base queues it; written by who gave the OS thread back
+	claimed *co     // preempted: the base queues it; written by the one that gave the OS thread back
 	to      *vp     // of a co that stays: the VP passed; written before it is roused
 	thief   thief
 	others  elsewhere
@@ -223,7 +223,7 @@ func (l *lwp) serve() {
 	}
 	var since, last int64 // cycles: idle from then on; the last look
 	for n := 1; l.seed != nil || !v.off.Load(); n++ {
-		t := l.seed // nobody else could resume it
+		t := l.seed // no other can resume it
 		if l.seed = nil; t == nil {
 			t = v.pop()
 		}

@@ -55,7 +55,7 @@ func futexWaitFor(p *atomic.Uint32, s *span, ns int64) {
 	}
 }
 
-// futexWake wakes who sleeps on p.
+// futexWake wakes the one that sleeps on p.
 func futexWake(p *atomic.Uint32) {
 	beds.mu.Lock()
 	defer beds.mu.Unlock()

@@ -39,7 +39,7 @@ func (c *co) live() {
 	}
 }
 
-// wasTaken: its maker has written that, or parks nobody before it has begun.
+// wasTaken: its maker has written that, or parks none before it has begun.
 //
 //go:norace
 func (c *co) wasTaken() bool { return c.taken }

@@ -37,8 +37,8 @@ type Config struct {
 	CountThreads bool
 
 	// NoPreemption lets threads that compute keep their VP until they call the scheduler, as
-	// GODEBUG=asyncpreemptoff=1 does for the whole program: the clock asks nobody to stop. In
-	// the portable mode, where nobody is stopped, it has no effect.
+	// GODEBUG=asyncpreemptoff=1 does for the whole program: the clock asks no thread to stop. In
+	// the portable mode, where none is stopped, it has no effect.
 	NoPreemption bool
 
 	// NoKernelSlices leaves the kernel's time slices alone, which else are short for

@@ -15,7 +15,7 @@ import (
 //	held(L) ── a base, on LWP L, finds it ready: L becomes a spare; pass ──► held(P), P roused
 //	held(P) ── stay: P's thread waits, yields, ends; it is published ──────► free, kicked
 //
-// The thread is published before its OS thread sleeps: whoever passes it a VP writes lwp.to and
+// The thread is published before its OS thread sleeps: the one that passes it a VP writes lwp.to and
 // gives an order, and P, when it has released its VP, looks at the order it may have got
 // already. A pinned thread's lwp has no base: it sleeps in its futex.
 

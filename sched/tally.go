@@ -17,7 +17,7 @@ type ThreadWork struct {
 	Off      time.Duration `json:"off_ns"`   // without one: blocked, ready, in Blocking, or after its VP was taken
 }
 
-// tally is the work of the thread on a co. It is written by who holds the VP on
+// tally is the work of the thread on a co. It is written by the one that holds the VP on
 // which the thread begins or ceases to run, and read by anyone:
 //
 //	gen 0, or another thread's ── the thread is put on a VP: enter ───► runs: since is set

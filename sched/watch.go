@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// What is done about a thread that keeps its VP without calling the scheduler, by whoever
-// notices: the clock, at its ticks, and the VPs that are idle.
+// What is done about a thread that keeps its VP without calling the scheduler, by the one that
+// notices: the clock, at its ticks, or a VP that is idle.
 //
 //	waits in Go (channel, sync, net, sleep) ── takeBack: its OS thread goes back to the base;
 //	      it goes on as a goroutine, and its next call queues it (co.rejoin)

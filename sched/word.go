@@ -85,12 +85,12 @@ func (v *vp) current() *co {
 func (c *co) isInside() bool { return atomic.LoadUint32(&c.inside)&isIn != 0 }
 
 // borrow lends v to the caller, who is neither its holder nor a thread that runs on it, if
-// nobody is inside; old is for giveBack. Until then v's queue is the caller's, and the thread
+// no thread is inside; old is for giveBack. Until then v's queue is the caller's, and the thread
 // on v waits where it would enter the scheduler.
 //
 // Enter stores co.inside, then loads the word, without a barrier in between; the barrier is
 // here: fence makes each CPU of the process pass one. After it, either Enter sees lentBit, or
-// we see inside. The one operation that may still be under way is then seen by who is current:
+// we see inside. The one operation that may still be under way is then seen by what is current:
 // that changes in operations only, each of which moves tick, first.
 func (v *vp) borrow() (old uint32, ok bool) {
 	if x := v.word.load(); x&lentBit != 0 || x != 0 && v.current().isInside() {

@@ -201,7 +201,7 @@ TEXT ·goid(SB), NOSPLIT, $0-8
 	RET
 
 // func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) (ok bool)
-// The scan bit of g stops all who would ready it.
+// The scan bit of g stops all that would ready it.
 TEXT ·Repossess(SB), NOSPLIT, $0-49
 	MOVQ gp+0(FP), BX
 	MOVQ m+8(FP), DI
@@ -267,7 +267,7 @@ TEXT ·Deprive(SB), NOSPLIT, $0-41
 	CMPL DX, $const_statusWaiting
 	JEQ  depRelease
 depTake:
-	MOVB $0, const_gPreemptStop(BX) // a request to stop that nobody would answer
+	MOVB $0, const_gPreemptStop(BX) // a request to stop that would not be answered
 	MOVL R10, (R9)
 	MOVB $1, ret+40(FP)
 depRelease:
@@ -323,7 +323,7 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	LOCK
 	CMPXCHGL CX, const_gStatus(BX)
 	JNE  claimNone
-	// Ours now: only whoever moves it out of this status may ready it.
+	// Ours now: only the one that moves it out of this status may ready it.
 	MOVB $0, const_gPreemptStop(BX)
 	MOVB $0, const_gPreempt(BX)
 	MOVB $0, const_gSyncSafePoint(BX)

@@ -8,7 +8,7 @@
 //
 // CASW and CASD are compare-and-swap: *(addr) goes from old to new, and the flags say EQ, or
 // it is seen, and they say NE. Acquire and release: what this processor has stored before is
-// seen by whoever sees new, and what it loads after is not older than old.
+// seen by the one that sees new, and what it loads after is not older than old.
 #ifdef GOARM64_LSE
 #define CASW(old, new, addr, seen, tmp) \
 	MOVW old, seen;        \
@@ -307,7 +307,7 @@ TEXT ·Deprive(SB), NOSPLIT, $0-41
 	CMPW  $const_statusWaiting, R2
 	BEQ   depRelease
 depTake:
-	MOVB  ZR, const_gPreemptStop(R1) // a request to stop that nobody would answer
+	MOVB  ZR, const_gPreemptStop(R1) // a request to stop that would not be answered
 	MOVD  word+24(FP), R7
 	MOVWU holder+32(FP), R8
 	MOVW  R8, (R7)
@@ -398,7 +398,7 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	MOVD  $(const_scanBit+const_statusPreempted), R7
 	CASW(R6, R7, R5, R8, R9)
 	BNE   claimNone
-	// Ours now: only whoever moves it out of this status may ready it.
+	// Ours now: only the one that moves it out of this status may ready it.
 	MOVB  ZR, const_gPreemptStop(R1)
 	MOVB  ZR, const_gPreempt(R1)
 	MOVB  ZR, const_gSyncSafePoint(R1)
