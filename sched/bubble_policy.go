@@ -65,8 +65,8 @@ func (b *Bubble) Relieve(from, to *topo.Item, max int) (moved int) {
 		}
 		for q, i := n.q.of(r), uint32(0); i < uint32(q.len()) && moved < max; i++ {
 			t := *q.at(q.head + i)
-			if x := t.x.Load().bubble.Load(); x != nil && x.in(b) && o.under(x.at) && o.reaching(t) == o {
-				t.mu.Lock()
+			// A joiner of t has its lock while it looks for work on this node: then t stays.
+			if x := t.x.Load().bubble.Load(); x != nil && x.in(b) && o.under(x.at) && o.reaching(t) == o && t.mu.TryLock() {
 				t.assign(o)
 				t.mu.Unlock()
 				moved++

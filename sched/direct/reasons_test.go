@@ -38,8 +38,8 @@ func TestByChoice(t *testing.T) {
 			}
 		},
 		"sleep":     func() { time.Sleep(time.Second / 2) },
-		"mutex":     func() { mu.Lock(); mu.Unlock() },
-		"rlock":     func() { rw.RLock(); rw.RUnlock() },
+		"mutex":     func() { mu.Lock(); defer mu.Unlock() },
+		"rlock":     func() { rw.RLock(); defer rw.RUnlock() },
 		"waitgroup": wg.Wait,
 		"condition": func() { mu.Lock(); cond.Wait(); mu.Unlock() },
 		"pipe":      func() { _, _ = a.Read(make([]byte, 1)) },

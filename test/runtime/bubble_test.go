@@ -25,8 +25,7 @@ func use(t *testing.T) {
 	})
 	sem.Release()
 	back.Acquire()
-	mu.Lock()
-	mu.Unlock() //nolint:staticcheck
+	func() { mu.Lock(); defer mu.Unlock() }()
 	if err := x.Join(); err != nil {
 		t.Error(err)
 	}
