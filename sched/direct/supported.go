@@ -49,7 +49,9 @@ func traceBufs() bool
 // Switch parks the calling goroutine and continues next on the caller's OS thread. It
 // returns Done when the caller has been resumed, and else at once, with the reason.
 func Switch(next uintptr) Refusal {
-	if trace.IsEnabled() { // the OS thread may have no buffer of the trace's generation yet, which switchTo would see
+	// The OS thread may have no buffer of the trace's generation yet, which switchTo would see. One
+	// that the caller has locked once more is not to be handed over: switchTo refuses it.
+	if trace.IsEnabled() && Locks() == 1 {
 		return Recorded
 	}
 	return switchTo(next)
