@@ -196,8 +196,8 @@
 //     progress that here the scheduler's hooks make. Argobots (Seo et al.,
 //     TPDS 2018, https://doi.org/10.1109/TPDS.2017.2766062) gives the building
 //     blocks to other runtime systems and leaves schedulers, and threads that
-//     block or compute for long, to them; so its switches are cheaper than ours,
-//     which have to be ready for a hand-off at any moment.
+//     block or compute for long, to them; its switches need not be ready for
+//     any of that.
 //   - Go's own scheduler is M:N, too, but cannot be told where to run a goroutine
 //     and tells nobody when a core falls idle, which is what a progress engine
 //     lives on.

@@ -17,8 +17,8 @@ type barred struct {
 
 // DisableVP takes VP number vp out of use, until EnableVP: for instance because
 // another program wants its CPU. Its threads go to the other VPs; one that runs
-// there goes at its next scheduling point, and after a slice without one it goes on
-// alone, on its own OS thread. Threads whose sets (Attr.VPs), or levels or bubbles,
+// there goes at its next scheduling point, or after a slice without one, when it is
+// stopped; in a system call it goes on without the VP, on its OS thread. Threads whose sets (Attr.VPs), or levels or bubbles,
 // leave them disabled VPs only wait until one of these is enabled again (StateBarred). The
 // VP's OS threads sleep, nothing new is placed there. Hooks of the timer still fire in its
 // name.

@@ -41,8 +41,8 @@ type Config struct {
 	// the portable mode, where none is stopped, it has no effect.
 	NoPreemption bool
 
-	// NoKernelSlices leaves the kernel's time slices alone, which else are short for
-	// VPs and long for threads that lost theirs (Linux 6.12 and later).
+	// NoKernelSlices leaves the kernel's time slices alone, which else are short for the
+	// OS threads of VPs and of the clock, so that they run soon after they wake (Linux 6.12 and later).
 	NoKernelSlices bool
 
 	// Watchdog: Warn is told (*HogError, with name and stack) of each thread that has

@@ -43,7 +43,7 @@ type VPStats struct {
 	Ready   int `json:"ready"`   // threads in its queue; a hint
 	Away    int `json:"away"`    // threads of its LWPs that are in Blocking
 	Runners int `json:"runners"` // idle ones, goroutines that wait for a thread; a hint
-	Robbed  int `json:"robbed"`  // threads that go on without the VP, taken from them after their slice
+	Robbed  int `json:"robbed"`  // threads that go on without the VP, which was taken from them in a system call, or, if pinned, after their slice
 
 	Switches uint64 `json:"switches"` // times a thread was put on the VP: started or continued
 	Spawned  uint64 `json:"spawned"`  // threads spawned by threads of this VP for this VP; in Total also those from outside
@@ -52,7 +52,7 @@ type VPStats struct {
 	Steals   uint64 `json:"steals"`   // tries that got threads
 	Items    uint64 `json:"items"`    // threads stolen from other VPs
 	Lost     uint64 `json:"lost"`     // threads that other VPs stole here
-	Seizures uint64 `json:"seizures"` // times the VP was taken from a thread after its slice
+	Seizures uint64 `json:"seizures"` // times the VP was taken from a thread that computed past its slice, or was in a system call, while others were ready
 	Parks    uint64 `json:"parks"`    // times it went to sleep in the kernel
 	Rounds   uint64 `json:"rounds"`   // times the idle hooks were fired
 	LetGo    uint64 `json:"let_go"`   // idle runners that have ended because there were too many: see Config.SpareRunners

@@ -19,7 +19,7 @@ const (
 	TraceIdle                     // nothing to run: the VP looks for work
 	TracePark                     // it goes to sleep
 	TraceAway                     // Thread gives the VP away, in Blocking
-	TraceSeize                    // the VP is taken from its thread, which goes on without it
+	TraceSeize                    // the VP is taken from its thread, which goes on without it: in a system call, or pinned and waiting in Go
 	TraceSpawn                    // the running thread has spawned Thread
 	TraceWake                     // Thread was made ready, by the one that runs here
 	TraceSteal                    // N threads were stolen from VP From

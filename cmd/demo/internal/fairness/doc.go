@@ -1,7 +1,7 @@
 // Package fairness measures how late threads run on a VP whose CPU they share with
-// hogs: threads that compute and never yield, and that have lost the VP to a spare LWP.
+// hogs: threads that compute and never yield, and that are stopped after each slice.
 //
-// One VP is bound to one CPU. When all hogs have lost it, a thread waits in a
+// One VP is bound to one CPU. When each of several hogs has been stopped once, a thread waits in a
 // semaphore, which a plain goroutine releases once a millisecond: the delay is from
 // just before the release to the thread's first step after it. Then the thread sleeps
 // for a millisecond again and again: the delay is by how much it oversleeps, and
