@@ -30,10 +30,22 @@ const (
 
 var (
 	gTab  atomic.Pointer[gTable]
-	gMu   Spin // for whoever writes
+	gMu   Spin // for the one that writes: lockGTable
 	gUsed int  // places that are not empty, graves included
 	gLive int  // graves not included
 )
+
+// lockGTable is for runners that begin and end as goroutines, thousands at a time: one that the Go
+// scheduler stopped inside would hold up all others, each of which spins for a slice of that.
+func lockGTable() {
+	direct.Pin()
+	gMu.Lock()
+}
+
+func unlockGTable() {
+	gMu.Unlock()
+	direct.Unpin()
+}
 
 func init() { gTab.Store(newGTable(minGTable)) }
 
@@ -101,7 +113,7 @@ func register(c *co) {
 		c.seat.G = direct.Current()
 	}
 	c.g = asm.G()
-	gMu.Lock()
+	lockGTable()
 	t := gTab.Load()
 	if 2*gUsed >= len(t.e) {
 		t = t.rebuilt()
@@ -111,7 +123,7 @@ func register(c *co) {
 		gUsed++
 	}
 	gLive++
-	gMu.Unlock()
+	unlockGTable()
 }
 
 // unregister takes c out, if it has begun; its goroutine must not have ended.
@@ -119,7 +131,7 @@ func unregister(c *co) {
 	if c.g == 0 {
 		return
 	}
-	gMu.Lock()
+	lockGTable()
 	t := gTab.Load()
 	mask := uintptr(len(t.e) - 1)
 	i := t.home(c.g)
@@ -130,16 +142,16 @@ func unregister(c *co) {
 	e.c = nil
 	e.g.Store(grave)
 	gLive--
-	gMu.Unlock()
+	unlockGTable()
 }
 
 // shrinkGTable makes the table smaller if few of its places are in use.
 func shrinkGTable() {
-	gMu.Lock()
+	lockGTable()
 	if t := gTab.Load(); len(t.e) > minGTable && len(t.e) >= 16*gLive {
 		gTab.Store(t.rebuilt())
 	}
-	gMu.Unlock()
+	unlockGTable()
 }
 
 // rebuilt returns a copy without graves that is at most a quarter full.

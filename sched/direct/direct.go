@@ -42,6 +42,19 @@ func gopark(commit func(g, lock unsafe.Pointer) bool, lock unsafe.Pointer, reaso
 //go:linkname goready runtime.goready
 func goready(g uintptr, traceskip int)
 
+//go:linkname procPin runtime.procPin
+func procPin() int
+
+//go:linkname procUnpin runtime.procUnpin
+func procUnpin()
+
+// Pin keeps the Go scheduler from preempting the calling goroutine until Unpin: for some tens of
+// nanoseconds, in which the caller must not block.
+func Pin() { procPin() }
+
+// Unpin ends what Pin began.
+func Unpin() { procUnpin() }
+
 // Seat is where a goroutine is found while it is parked by Park or HandOver.
 type Seat struct {
 	G      uintptr // whose it is; written each time
