@@ -36,15 +36,20 @@ var (
 )
 
 // lockGTable is for runners that begin and end as goroutines, thousands at a time: one that the Go
-// scheduler stopped inside would hold up all others, each of which spins for a slice of that.
+// scheduler stopped inside would hold up all others, each of which spins for a slice of that. In
+// the portable mode they give way to it.
 func lockGTable() {
-	direct.Pin()
+	if isDirect {
+		direct.Pin()
+	}
 	gMu.Lock()
 }
 
 func unlockGTable() {
 	gMu.Unlock()
-	direct.Unpin()
+	if isDirect {
+		direct.Unpin()
+	}
 }
 
 func init() { gTab.Store(newGTable(minGTable)) }
