@@ -292,12 +292,15 @@ func (s *Session) dial(ctx context.Context, g *Gate) (links []driver.Link, later
 	return links, false, nil
 }
 
-// dialRail dials one rail to a peer, several times if need be.
+// dialRail dials one rail to a peer, several times if need be; one that is busy, until ctx ends.
 func (l *linker) dialRail(ctx context.Context, rail, rank int) (link driver.Link, err error) {
 	addr := l.cards[rank].Rails[rail].Addr
-	for try := range dialTries {
+	for try := 0; try < dialTries; try++ {
 		if link, err = l.ends[rail].Dial(ctx, rank, addr); err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
 			break
+		}
+		if errors.Is(err, driver.ErrBusy) {
+			try = dialTries - 2
 		}
 		if !pause(ctx, time.Millisecond<<(2*try)) {
 			break

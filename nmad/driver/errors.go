@@ -13,6 +13,9 @@ var (
 	ErrProtocol = errors.New("protocol violation")
 	// ErrRefused: one of two processes turned the other away: another job, secret, version, driver or rank.
 	ErrRefused = errors.New("refused")
+	// ErrBusy: the peer did not answer in time, or gave a fresh connection up, as one does that has too
+	// many others; another attempt may succeed.
+	ErrBusy = errors.New("peer busy")
 	// ErrBody: the body given to Send is longer than MaxBody, or its header says another length.
 	ErrBody = errors.New("wrong body length")
 	// ErrConfig: a Config that no driver can work with.

@@ -64,6 +64,7 @@ func Run(t *testing.T, d driver.Driver) {
 func RunEndpoints(t *testing.T, d driver.Driver) {
 	t.Run("refused", func(t *testing.T) { refusals(t, d) })
 	t.Run("endpoint", func(t *testing.T) { endpoints(t, d) })
+	t.Run("crowd", func(t *testing.T) { crowds(t, d) })
 }
 
 // RunInside is the part of Run that needs neither a second process nor the

@@ -106,9 +106,9 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 }
 
 // receive is the other half of reach.
-func (e *endpoint) receive(conn net.Conn) (int, driver.Link, error) {
+func (e *endpoint) receive(conn net.Conn, v *door.Visitor) (int, driver.Link, error) {
 	defer conn.Close()
-	peer, err := hello.Listener(conn, e.Me(), nil)
+	peer, err := hello.Listener(conn, e.Me(), v, nil)
 	if err != nil {
 		return -1, nil, err
 	}

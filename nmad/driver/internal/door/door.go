@@ -1,6 +1,7 @@
 package door
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -13,29 +14,35 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
-// most is how many strangers may be inside at once; more wait in the kernel's
-// queue. A job larger than that still starts, in turns.
-const most = 512
-
-// Receive finds out who is at the other end of conn and makes a link of it. It
-// owns conn, which ends after hello.Patience. A nil link and nil error: nothing to hand on.
-type Receive func(conn net.Conn) (rank int, l driver.Link, err error)
+// Receive finds out which process is at the other end of conn and makes a link of it. It
+// owns conn, which ends after hello.Patience. It tells v how far the exchange is. A nil link
+// and nil error: nothing to hand on.
+type Receive func(conn net.Conn, v *Visitor) (rank int, l driver.Link, err error)
 
 // Door is a listener with somebody behind it. Safe for concurrent use.
+//
+// A connection takes a seat until its process has proved that it belongs to the job, or has
+// gone. While all seats are taken the door gives the seat of a stranger to the next
+// connection: of those from the address that has the most, the one that has sat there the
+// longest, if that is longer than settled. So silent strangers do not keep the processes of
+// the job out, and many of these at once only take turns.
 type Door struct {
 	name    string // of the driver
 	ln      net.Listener
 	receive Receive
 	ready   chan arrival
 	done    chan struct{}
-	room    chan struct{}
+	left    chan struct{} // a seat is free; room for one
+	seats   int
 	wg      sync.WaitGroup
 
-	mu      sync.Mutex // below: everything after it
-	closed  bool
-	inside  map[net.Conn]struct{}
-	refused int
-	last    error
+	mu        sync.Mutex // below: everything after it
+	closed    bool
+	inside    map[*Visitor]struct{}
+	strangers list.List      // of *Visitor: those that have a seat, in the order of their arrival
+	from      map[string]int // how many of these there are, by address
+	refused   int
+	last      error
 }
 
 type arrival struct {
@@ -43,12 +50,32 @@ type arrival struct {
 	link driver.Link
 }
 
+// Visitor is a connection that was accepted.
+type Visitor struct {
+	door *Door
+	conn net.Conn
+	from string // its address, without a port
+	came time.Time
+	late *limit.Limit
+
+	seat *list.Element // nil: it has none any more; guarded by Door.mu
+}
+
+const (
+	// patience is how long a stranger has to say its first words: a process of the job sends them
+	// as soon as it is connected.
+	patience = 3 * time.Second
+	// settled is how long a stranger has its seat at least: long enough for an exchange while
+	// many others are under way.
+	settled = 250 * time.Millisecond
+)
+
 // New makes a door; it owns ln from here on. Listen starts it.
 func New(name string, ln net.Listener, receive Receive) *Door {
 	return &Door{
-		name: name, ln: ln, receive: receive,
-		ready: make(chan arrival), done: make(chan struct{}), room: make(chan struct{}, most),
-		inside: map[net.Conn]struct{}{},
+		name: name, ln: ln, receive: receive, seats: seats(),
+		ready: make(chan arrival), done: make(chan struct{}), left: make(chan struct{}, 1),
+		inside: map[*Visitor]struct{}{}, from: map[string]int{},
 	}
 }
 
@@ -69,44 +96,111 @@ func (d *Door) listen() {
 			case <-time.After(10 * time.Millisecond):
 				// Out of descriptors, most likely: keep trying, slowly, and say so.
 				d.remember(err)
+				d.evict(0)
 				continue
 			}
 		}
-		select {
-		case d.room <- struct{}{}:
-		case <-d.done:
+		v := d.enter(conn)
+		if v == nil {
 			_ = conn.Close()
 			return
 		}
-		if !d.enter(conn) {
-			_ = conn.Close()
-			return
-		}
-		go d.attend(conn)
+		go d.attend(v)
 	}
 }
 
-// enter registers conn so that Close can end what goes on with it.
-func (d *Door) enter(conn net.Conn) bool {
+// enter gives conn a seat, for which it may have to wait, and registers it, so that Close can end
+// what goes on with it. Nil: the door is closed.
+func (d *Door) enter(conn net.Conn) *Visitor {
+	v := &Visitor{door: d, conn: conn, from: host(conn.RemoteAddr()), came: time.Now()}
+	for {
+		d.mu.Lock()
+		if d.closed {
+			d.mu.Unlock()
+			return nil
+		}
+		if d.strangers.Len() < d.seats {
+			break
+		}
+		d.mu.Unlock()
+		if d.evict(settled) {
+			continue
+		}
+		select {
+		case <-d.left:
+		case <-time.After(settled / 10):
+		case <-d.done:
+			return nil
+		}
+	}
+	defer d.mu.Unlock()
+	v.seat = d.strangers.PushBack(v)
+	d.from[v.from]++
+	d.inside[v] = struct{}{}
+	d.wg.Add(1)
+	return v
+}
+
+// evict ends the exchange with a stranger that has had its seat for that long, if there is one.
+func (d *Door) evict(after time.Duration) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
-		return false
+	most := 0
+	for _, n := range d.from {
+		most = max(most, n)
 	}
-	d.inside[conn] = struct{}{}
-	d.wg.Add(1)
-	return true
+	for e := d.strangers.Front(); e != nil; e = e.Next() {
+		v := e.Value.(*Visitor)
+		if time.Since(v.came) < after {
+			return false
+		}
+		if d.from[v.from] == most {
+			d.stand(v)
+			_ = v.conn.SetDeadline(limit.Past)
+			return true
+		}
+	}
+	return false
 }
 
-func (d *Door) attend(conn net.Conn) {
+// stand takes the seat of v, if it has one. Under mu.
+func (d *Door) stand(v *Visitor) {
+	if v.seat == nil {
+		return
+	}
+	d.strangers.Remove(v.seat)
+	v.seat = nil
+	if d.from[v.from]--; d.from[v.from] == 0 {
+		delete(d.from, v.from)
+	}
+	select {
+	case d.left <- struct{}{}:
+	default:
+	}
+}
+
+// Heard says that the process has spoken: from now on it has hello.Patience.
+func (v *Visitor) Heard() {
+	v.late.Stop()
+	v.late = limit.Bound(v.conn, hello.Patience)
+}
+
+// Proved says that the process has proved that it belongs to the job: it takes no seat any more.
+func (v *Visitor) Proved() {
+	v.door.mu.Lock()
+	defer v.door.mu.Unlock()
+	v.door.stand(v)
+}
+
+func (d *Door) attend(v *Visitor) {
 	defer d.wg.Done()
-	defer func() { <-d.room }()
-	late := limit.Bound(conn, hello.Patience)
-	from := conn.RemoteAddr().String()
-	rank, l, err := d.receive(conn)
-	late.Stop()
+	v.late = limit.Bound(v.conn, patience)
+	from := v.conn.RemoteAddr().String()
+	rank, l, err := d.receive(v.conn, v)
+	v.late.Stop()
 	d.mu.Lock()
-	delete(d.inside, conn)
+	d.stand(v)
+	delete(d.inside, v)
 	d.mu.Unlock()
 	if err != nil {
 		if from != "" && from != "@" {
@@ -123,6 +217,14 @@ func (d *Door) attend(conn net.Conn) {
 	case <-d.done:
 		_ = l.Close()
 	}
+}
+
+// host is an address without its port.
+func host(a net.Addr) string {
+	if t, ok := a.(*net.TCPAddr); ok {
+		return t.IP.String()
+	}
+	return a.Network()
 }
 
 func (d *Door) remember(err error) {
@@ -169,9 +271,9 @@ func (d *Door) Close() error {
 	}
 	d.closed = true
 	close(d.done)
-	for conn := range d.inside {
+	for v := range d.inside {
 		// Not Close: the exchange owns it, and may just be taking its descriptor over.
-		_ = conn.SetDeadline(limit.Past)
+		_ = v.conn.SetDeadline(limit.Past)
 	}
 	d.mu.Unlock()
 	err := d.ln.Close()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"syscall"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
@@ -84,11 +85,15 @@ func Abstract(driver string, rank int) string {
 	return fmt.Sprintf("@pm2-%s-%d-%s", driver, rank, hex.EncodeToString(random[:]))
 }
 
-// Cause cuts the preamble of package net's errors, of which the caller says more.
+// Cause cuts the preamble of package net's errors, of which the caller says more. A Unix socket
+// whose queue is full is driver.ErrBusy.
 func Cause(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
-		return op.Err
+		err = op.Err
+	}
+	if errors.Is(err, syscall.EAGAIN) {
+		return fmt.Errorf("%w: %w", driver.ErrBusy, err)
 	}
 	return err
 }

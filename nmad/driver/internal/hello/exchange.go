@@ -58,14 +58,21 @@ func Dialer(conn net.Conn, me Me, rank int) (peer Message, err error) {
 	return peer, nil
 }
 
-// Listener runs the exchange on the side that accepted. check, unless nil, sees
+// Visit is told how far the exchange with a stranger is.
+type Visit interface {
+	Heard()  // it has said its hello
+	Proved() // it holds the secret
+}
+
+// Listener runs the exchange on the side that accepted, and tells v. check, unless nil, sees
 // the peer once it has proved itself, and may refuse it still. The caller
 // bounds the time of conn and closes it on error.
-func Listener(conn net.Conn, me Me, check func(peer *Message) error) (peer Message, err error) {
+func Listener(conn net.Conn, me Me, v Visit, check func(peer *Message) error) (peer Message, err error) {
 	theirs, err := ReadFrame(conn, kindHello)
 	if err != nil {
 		return peer, Refuse(conn, unheard(err))
 	}
+	v.Heard()
 	if err := peer.decode(theirs); err != nil {
 		return peer, Refuse(conn, err)
 	}
@@ -84,6 +91,7 @@ func Listener(conn net.Conn, me Me, check func(peer *Message) error) (peer Messa
 	if !hmac.Equal(got, me.proof("dialer", theirs, mine)) {
 		return peer, Refuse(conn, wrongSecret)
 	}
+	v.Proved()
 	if check != nil {
 		if err := check(&peer); err != nil {
 			return peer, Refuse(conn, err)
@@ -155,11 +163,11 @@ func unheard(err error) error {
 	case errors.As(err, &r):
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("it closed the connection before it had said who it is: %w", driver.ErrPeerLost)
+		return fmt.Errorf("it closed the connection before it had said who it is: %w; %w", driver.ErrPeerLost, driver.ErrBusy)
 	}
 	var t net.Error
 	if errors.As(err, &t) && t.Timeout() {
-		return refused("it did not say in time who it is")
+		return fmt.Errorf("it did not say in time who it is: %w", driver.ErrBusy)
 	}
 	return fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
 }

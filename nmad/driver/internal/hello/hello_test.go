@@ -25,7 +25,14 @@ func me(rank uint32) Me {
 type outcome struct {
 	dialer, listener       error
 	dialerSaw, listenerSaw Message
+	far                    steps
 }
+
+// steps counts what an exchange tells.
+type steps struct{ heard, proved int }
+
+func (s *steps) Heard()  { s.heard++ }
+func (s *steps) Proved() { s.proved++ }
 
 // exchange runs both sides over an in-memory connection.
 func exchange(t *testing.T, d, l Me, rank int, check func(*Message) error) (o outcome) {
@@ -34,7 +41,7 @@ func exchange(t *testing.T, d, l Me, rank int, check func(*Message) error) (o ou
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		o.listenerSaw, o.listener = Listener(b, l, check)
+		o.listenerSaw, o.listener = Listener(b, l, &o.far, check)
 		_ = b.Close()
 	}()
 	o.dialerSaw, o.dialer = Dialer(a, d, rank)
@@ -76,6 +83,9 @@ func TestExchange(t *testing.T) {
 		o.listenerSaw.MaxBody != 1000 || o.listenerSaw.Job != "job" || o.listenerSaw.Driver != "test" {
 		t.Errorf("%+v, %+v", o.dialerSaw, o.listenerSaw)
 	}
+	if o.far != (steps{1, 1}) {
+		t.Errorf("told of the way: %+v", o.far)
+	}
 }
 
 // TestRefusals: both sides end with ErrRefused and the same reason.
@@ -109,6 +119,9 @@ func TestRefusals(t *testing.T) {
 					t.Errorf("%s: more than a line: %q", side, err)
 				}
 			}
+			if c.check == nil && c.rank == 1 && o.far.proved != 0 {
+				t.Error("a stranger is told to have proved itself")
+			}
 		})
 	}
 }
@@ -118,7 +131,7 @@ func TestRefusals(t *testing.T) {
 func TestWrongVersion(t *testing.T) {
 	a, b := pipe(t)
 	result := make(chan error, 1)
-	go func() { _, err := Listener(b, me(1), nil); _ = b.Close(); result <- err }()
+	go func() { _, err := Listener(b, me(1), &steps{}, nil); _ = b.Close(); result <- err }()
 	next := append([]byte(magic), Version+1, 0, 'x')
 	if err := WriteFrame(a, kindHello, next); err != nil {
 		t.Fatal(err)
@@ -153,7 +166,7 @@ func TestGarbage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, b := pipe(t)
 			result := make(chan error, 1)
-			go func() { _, err := Listener(b, me(1), nil); result <- err }()
+			go func() { _, err := Listener(b, me(1), &steps{}, nil); result <- err }()
 			if _, err := a.Write(garbage); err != nil {
 				t.Fatal(err)
 			}
@@ -175,12 +188,13 @@ func TestSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = b.SetDeadline(time.Now().Add(20 * time.Millisecond))
-		if _, err := Listener(b, me(1), nil); !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "in time") {
-			t.Errorf("after %d bytes: %v", len(said), err)
+		var far steps
+		if _, err := Listener(b, me(1), &far, nil); !errors.Is(err, driver.ErrBusy) || !strings.Contains(err.Error(), "in time") || far != (steps{}) {
+			t.Errorf("after %d bytes: %v, %+v", len(said), err, far)
 		}
 		_ = b.SetDeadline(time.Now().Add(30 * time.Second))
 		_ = a.Close()
-		if _, err := Listener(b, me(1), nil); !errors.Is(err, driver.ErrPeerLost) {
+		if _, err := Listener(b, me(1), &steps{}, nil); !errors.Is(err, driver.ErrPeerLost) {
 			t.Errorf("hung up: %v", err)
 		}
 	}
@@ -192,7 +206,7 @@ func TestReplay(t *testing.T) {
 	d := me(3)
 	a, b := pipe(t)
 	result := make(chan error, 1)
-	go func() { _, err := Listener(b, me(1), nil); result <- err }()
+	go func() { _, err := Listener(b, me(1), &steps{}, nil); result <- err }()
 	hello := d.fresh()
 	if err := WriteFrame(a, kindHello, hello); err != nil {
 		t.Fatal(err)
@@ -210,7 +224,7 @@ func TestReplay(t *testing.T) {
 	}
 
 	a, b = pipe(t)
-	go func() { _, err := Listener(b, me(1), nil); result <- err }()
+	go func() { _, err := Listener(b, me(1), &steps{}, nil); result <- err }()
 	_ = WriteFrame(a, kindHello, hello)
 	if _, err := ReadFrame(a, kindHello); err != nil {
 		t.Fatal(err)
@@ -250,7 +264,7 @@ func TestReadsNoFurther(t *testing.T) {
 	a, b := pipe(t)
 	result := make(chan error, 1)
 	go func() {
-		_, err := Listener(b, me(1), nil)
+		_, err := Listener(b, me(1), &steps{}, nil)
 		result <- err
 	}()
 	if _, err := Dialer(a, me(3), 1); err != nil {

@@ -63,14 +63,14 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link
 
 // receive is the other half of dial: of the two connections of a link, the
 // first waits here for the second, and the second only says that it is there.
-func (e *endpoint) receive(conn net.Conn) (int, driver.Link, error) {
+func (e *endpoint) receive(conn net.Conn, v *door.Visitor) (int, driver.Link, error) {
 	c := conn.(Conn)
 	if err := e.net.admit(c); err != nil {
 		defer conn.Close()
 		return -1, nil, hello.Refuse(conn, err)
 	}
 	var first *half
-	peer, err := hello.Listener(conn, e.Me(), func(peer *hello.Message) (err error) {
+	peer, err := hello.Listener(conn, e.Me(), v, func(peer *hello.Message) (err error) {
 		switch peer.Track {
 		case trackSmall:
 			first, err = e.halves.begin(peer)

@@ -1,0 +1,91 @@
+//go:build linux
+
+package drivertest
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// crowd is how many processes dial an endpoint, or connect to it and say nothing, at once: more
+// than any endpoint attends to at a time while it counts on few descriptors.
+const crowd = 600
+
+// crowds: an endpoint links many that dial at once, also beside strangers that say nothing.
+func crowds(t *testing.T, d driver.Driver) {
+	t.Run("dialers", func(t *testing.T) {
+		clean(t)
+		a, b := open(t, d, config(t, 0)), open(t, d, config(t, 1))
+		t.Logf("%d dialers: %v", crowd, Dialers(t, a, b, crowd))
+	})
+	t.Run("strangers", func(t *testing.T) {
+		clean(t)
+		a, b := open(t, d, config(t, 0)), open(t, d, config(t, 1))
+		without := Dialers(t, a, b, 1)
+		if !Strangers(t, a.Addr(), crowd) {
+			t.Skip("its address is no socket's")
+		}
+		t.Logf("one dialer: %v, beside %d strangers %v", without, crowd, Dialers(t, a, b, 1))
+	})
+}
+
+// Dialers has b dial a so many times at once, and returns how long it took until all links were made.
+// It closes them.
+func Dialers(tb testing.TB, a, b driver.Endpoint, n int) time.Duration {
+	tb.Helper()
+	// Below the time that a silent connection may last, so that no dialer has waited for that to end.
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
+	defer cancel()
+	began := time.Now()
+	links := make([]driver.Link, 2*n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			var err error
+			if links[i], err = b.Dial(ctx, 0, a.Addr()); err != nil {
+				tb.Errorf("dialer %d: %v", i, err)
+				cancel()
+			}
+		})
+		all.Go(func() {
+			var err error
+			if _, links[n+i], err = a.Accept(ctx); err != nil && ctx.Err() == nil {
+				tb.Errorf("accept: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	took := time.Since(began)
+	for _, l := range links {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+	return took
+}
+
+// Strangers connects so many times to an address, and says nothing, for the time of the test. False: the
+// address is no socket's.
+func Strangers(tb testing.TB, addr string, n int) bool {
+	tb.Helper()
+	network := "tcp"
+	if strings.HasPrefix(addr, "@") {
+		network = "unix"
+	} else if _, _, err := net.SplitHostPort(addr); err != nil {
+		return false
+	}
+	for range n {
+		c, err := net.Dial(network, addr)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		tb.Cleanup(func() { _ = c.Close() })
+	}
+	return true
+}
