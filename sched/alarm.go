@@ -24,8 +24,8 @@ type Ringer interface {
 // else the default one, which it starts if need be. To be called with nothing
 // locked.
 func Here() *Scheduler {
-	if c := lookup(); c != nil && !c.carrier().vp.sched.stopping.Load() {
-		return c.carrier().vp.sched
+	if c := lookup(); c != nil && !c.where().sched.stopping.Load() {
+		return c.where().sched
 	}
 	return Default()
 }

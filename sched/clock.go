@@ -33,10 +33,7 @@ type watch struct {
 	tick  uint32
 	since int64 // ns: when tick took this value
 	told  bool  // the watchdog has told of it
-	nines int   // looks in a row at which its thread was stopped
-	who   *co   // a thread that was asked to stop here, until it has done so, or need not any more; and
-	asked int64 // ns: when
-	stops int   // looks at which it had stopped, and was not claimed
+	nines int   // looks in a row at which its thread was stopped, unasked for
 }
 
 const (
@@ -157,7 +154,7 @@ func (c *clock) doze(now int64) (limit int64) {
 	limit = maxAt
 	for _, v := range c.s.vps {
 		c.surplus = c.surplus || v.rest.surplus() || v.surplusRunners()
-		if v.mode() != free || v.away.Load() > 0 || v.watch.who != nil {
+		if v.mode() != free || v.away.Load() > 0 {
 			limit = min(limit, now+stuckLook)
 			if v.hasWork() {
 				return now
@@ -178,7 +175,6 @@ func (c *clock) tick(now int64) (moves bool) {
 	awake, tended := 0, 0 // VPs
 	polling := s.watching.Load() > 0
 	for _, v := range s.vps {
-		c.follow(v, now)
 		m := v.mode()
 		off := v.off.Load()
 		if v.away.Load() > 0 {
@@ -232,7 +228,6 @@ func (c *clock) look(now int64) {
 		c.gap = 0
 	}
 	for _, v := range c.s.vps {
-		c.follow(v, now)
 		if v.away.Load() > 0 {
 			c.lookAlone(v)
 		}
@@ -243,7 +238,7 @@ func (c *clock) look(now int64) {
 }
 
 const (
-	shortGap = 20_000 // ns: until a look at a thread that was asked to stop
+	shortGap = 20_000 // ns: until a look at a thread that was found stopped, or that a press is for
 	waitGap  = 30_000 // ns: the same, after a thread that waited in Go was found
 )
 
@@ -311,7 +306,10 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 			return true
 		}
 	case direct.Preempted:
-		if w.nines++; c.s.preempts && (w.who == x || w.nines > 1) && v.claimStopped(x) {
+		if v.pursuit.who.Load() == x {
+			break // the stopper's
+		}
+		if w.nines++; c.s.preempts && w.nines > 1 && v.claimStopped(x) {
 			return true
 		}
 		c.gap = shortGap
@@ -330,45 +328,11 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 		}
 	case status == direct.Syscall && now-w.since >= int64(c.s.cfg.Period) || status == direct.Waiting && over:
 		v.call(toSeize, true)
-	case status == direct.Running && over && c.s.preempts && w.who == nil:
-		if v.ask(x) {
-			w.who, w.asked, c.gap = x, now, shortGap
-		}
+	case status == direct.Running && over && c.s.preempts && v.pursuit.who.Load() == nil:
+		c.s.stopper.pursue(v, x, now)
 	}
 	return true
 }
-
-// follow sees to it that the thread that was asked to stop on v is not left behind. Before it
-// stops it may lose v, or be on its way out of it, where police does not find it; and a thread that does
-// not stop in time must not do so later, unasked for.
-func (c *clock) follow(v *vp, now int64) {
-	w := &v.watch
-	if w.who == nil {
-		return
-	}
-	g := w.who.g0()
-	switch stopped := direct.Status(g) == direct.Preempted; {
-	case stopped && w.stops < claimLooks:
-		w.stops++
-		c.gap = shortGap
-		return
-	case stopped || now-w.asked > askAgain:
-		if direct.Withdraw(g) {
-			direct.Ready(g)
-		} else if direct.AskedToStop(g) {
-			return
-		}
-	case direct.AskedToStop(g):
-		return
-	}
-	w.who, w.stops = nil, 0
-}
-
-// claimLooks is how often police may look at a thread that has stopped before that goes on.
-const claimLooks = 3
-
-// askAgain is how long, in ns, a thread has that was asked to stop.
-const askAgain = 5_000_000
 
 var epoch = time.Now()
 

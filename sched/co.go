@@ -356,7 +356,7 @@ func (c *co) resumed() {
 
 // goOn is what few threads have to do in resumed.
 func (c *co) goOn() {
-	v := c.carrier().vp
+	v := c.where()
 	if !v.sched.hooks.Silent(hooks.Switch) {
 		v.fireSwitch()
 	}

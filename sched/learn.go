@@ -90,7 +90,7 @@ func (v *vp) wander(t *thread) {
 // liveOutside is the life of a runner that begins as a goroutine, with a thread.
 func (c *co) liveOutside() {
 	register(c)
-	if c.carrier().vp.sched.cfg.Watchdog > 0 {
+	if c.where().sched.cfg.Watchdog > 0 {
 		c.noting().goroutine = asm.GoID()
 	}
 	defer c.exiting()

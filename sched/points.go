@@ -28,7 +28,7 @@ func EnterLibrary() *Co {
 	if c.base {
 		return nil
 	}
-	if v := c.carrier().vp; !v.sched.hooks.Empty(hooks.Library) {
+	if v := c.where(); !v.sched.hooks.Empty(hooks.Library) {
 		v.fire(hooks.Library)
 	}
 	storeRel(&c.inside, c.rest|isIn)
@@ -44,6 +44,6 @@ func EnterLibrary() *Co {
 // holds no lock that a hook may want.
 func Library() {
 	if c := lookup(); c != nil && !c.base {
-		c.carrier().vp.fire(hooks.Library)
+		c.where().fire(hooks.Library)
 	}
 }

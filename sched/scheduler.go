@@ -93,6 +93,7 @@ type Scheduler struct {
 	counting  atomic.Bool            // threads are counted; under rings
 	countTurn atomic.Uint32
 	clock     clock
+	stopper   stopper
 	lwps      lwps
 	barred    barred
 
@@ -170,6 +171,7 @@ func New(cfg Config) (*Scheduler, error) {
 	s.helpMin, s.helpMax = asm.ToCycles(helpMinNs), asm.ToCycles(helpMaxNs)
 	s.helpGap.Store(s.helpMin)
 	s.clock.s = s
+	s.stopper.s = s
 	t, pus := cfg.arrange()
 	for i := range cfg.VPs {
 		v := &vp{sched: s, id: i, only: OneVP(i), cpu: cfg.CPUs[i%len(cfg.CPUs)], sifter: newThread(), seed: uint32(i + 1)}
@@ -279,7 +281,7 @@ func (s *Scheduler) SetSleeper(sl Sleeper) {
 // holds; -1 on a plain goroutine, and on a thread whose VP has been given away
 // (Blocking) or taken.
 func (s *Scheduler) CurrentVP() int {
-	if c := lookup(); c != nil && c.carrier().vp.sched == s {
+	if c := lookup(); c != nil && c.where().sched == s {
 		return c.holding()
 	}
 	return -1
@@ -294,7 +296,7 @@ func CurrentVP() int {
 }
 
 func (c *co) holding() int {
-	if v := c.carrier().vp; v.current() == c {
+	if v := c.where(); v.current() == c {
 		return v.id
 	}
 	return -1
@@ -361,7 +363,7 @@ func (s *Scheduler) Alive() int {
 // masks are what they were. If ctx is done first, or if Stop is called from a
 // thread of s, it returns an error (ErrAlive or ctx's cause) and s goes on.
 func (s *Scheduler) Stop(ctx context.Context) error {
-	if c := lookup(); c != nil && c.carrier().vp.sched == s {
+	if c := lookup(); c != nil && c.where().sched == s {
 		return errors.New("marcel: a scheduler cannot be stopped from one of its threads")
 	}
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
@@ -384,6 +386,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	s.SetSleeper(nil)
 	s.lwps.stop()
 	s.clock.rouse()
+	s.stopper.wake()
 	s.lwps.done.Wait()
 	s.retire()
 	lowerProcs(len(s.vps) + 1)

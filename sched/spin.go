@@ -67,7 +67,7 @@ func Backoff(n int) {
 		if n%spinsPerYield == 0 {
 			runtime.Gosched()
 		}
-	case !c.base && c.carrier().vp.hasWork():
+	case !c.base && c.where().hasWork():
 		Yield()
 	case n%spinsPerYield == 0:
 		giveWay()

@@ -24,8 +24,8 @@ import (
 // Tend says that the calling thread will poll, and call Tick, for d from now on. A few nanoseconds; does nothing on a
 // plain goroutine, and for a thread that has lost its VP.
 func Tend(d time.Duration) {
-	if c := lookup(); c != nil && !c.base && c.carrier().vp.current() == c {
-		c.carrier().vp.tend(asm.Cycles(), d)
+	if c := lookup(); c != nil && !c.base && c.where().current() == c {
+		c.where().tend(asm.Cycles(), d)
 	}
 }
 
@@ -33,10 +33,10 @@ func Tend(d time.Duration) {
 // hook may want.
 func Tick(d time.Duration) {
 	c := lookup()
-	if c == nil || c.base || c.carrier().vp.current() != c {
+	if c == nil || c.base || c.where().current() != c {
 		return
 	}
-	v, now := c.carrier().vp, asm.Cycles()
+	v, now := c.where(), asm.Cycles()
 	v.tend(now, d)
 	if now-int64(atomic.LoadUint64(&v.fired)) >= v.sched.period {
 		storeRel64(&v.fired, uint64(now))

@@ -379,7 +379,7 @@ func Yield() {
 		runtime.Gosched()
 		return
 	}
-	if v := c.carrier().vp; !v.sched.hooks.Empty(hooks.Yield) { // before Enter: hooks run in user mode
+	if v := c.where(); !v.sched.hooks.Empty(hooks.Yield) { // before Enter: hooks run in user mode
 		v.fire(hooks.Yield)
 	}
 	storeRel(&c.inside, c.rest|isIn)
@@ -411,7 +411,7 @@ func Yield() {
 // plain goroutine.
 func Ready() bool {
 	c := lookup()
-	return c != nil && !c.base && c.carrier().vp.hasWork()
+	return c != nil && !c.base && c.where().hasWork()
 }
 
 // Exit ends the calling thread (or goroutine), running its deferred calls.
@@ -424,7 +424,7 @@ func Exit() { runtime.Goexit() }
 func Blocking(f func()) {
 	pending := false
 	if c := lookup(); c != nil && !c.base { // before Enter: hooks run in user mode
-		v := c.carrier().vp
+		v := c.where()
 		h := &v.sched.hooks
 		h.Fire(hooks.Library, v.id)
 		pending = !h.Empty(hooks.Timer) && h.Fire(hooks.Timer, v.id) != hooks.Quiet

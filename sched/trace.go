@@ -269,8 +269,8 @@ func TraceMessage(kind TraceKind, own, peer int, seq uint32, tag, size uint64, b
 func record(e traceEvent) {
 	s := tracedLast.Load()
 	if me := lookup(); me != nil {
-		s = me.carrier().vp.sched
-		if v := me.carrier().vp; me.base && v.current() == me {
+		s = me.where().sched
+		if v := me.where(); me.base && v.current() == me {
 			if r := v.trace.Load(); r != nil {
 				r.add(e)
 			}

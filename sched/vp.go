@@ -70,7 +70,8 @@ type vp struct {
 	timers timers // under its own lock
 	_      [128]byte
 
-	watch watch // the timer thread's
+	watch   watch // the clock's
+	pursuit pursuit
 }
 
 // spareThreads bounds the descriptors that a VP keeps for use again.

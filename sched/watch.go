@@ -94,6 +94,12 @@ func (c *co) g0() uintptr { return c.seat.G }
 //go:norace
 func (c *co) carrier() *lwp { return c.l }
 
+// where is the VP that c has, or had, as its own code asks: outside of an operation, c may have been
+// stopped and resumed on another LWP, and the race detector is not told before the next one.
+//
+//go:norace
+func (c *co) where() *vp { return c.l.vp }
+
 // machine is 0 until l has its OS thread.
 //
 //go:norace

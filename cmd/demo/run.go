@@ -83,7 +83,7 @@ type runCommand struct {
 	Rendezvous hostPort      `help:"Where rank 0 waits for the others. Default: its host's address, any free port."`
 	Listen     hostPort      `env:"PM2_LISTEN" help:"Where the processes of this host accept links; with several rails also an address for each, with commas. Default: loopback, and with several hosts the address named for this one; any free port."`
 	Ranks      *ranks        `help:"Start only these ranks of the job; other launchers start the others, with the same --rendezvous and --secret-file."`
-	SecretFile file          `help:"File with the job's secret: 32 hexadecimal digits or more. - reads the first line of the standard input, and ends the job when that input ends."`
+	SecretFile file          `help:"File with the job's secret, of mode 600: 32 hexadecimal digits or more. - reads the first line of the standard input, and ends the job when that input ends."`
 	Strategy   string        `env:"PM2_STRATEGY" placeholder:"NAME" help:"${strategyHelp}"`
 	Eager      byteCount     `env:"PM2_EAGER" placeholder:"BYTES" help:"${eagerHelp}"`
 	Profile    string        `env:"PM2_PROFILE" placeholder:"FILE" help:"${profileHelp} Each host looks for it by this name."`
@@ -254,6 +254,9 @@ func (c *runCommand) secret(spec *launch.Spec) (lifeline io.Reader, err error) {
 			return nil, usageError{fmt.Errorf("--secret-file: %w", err)}
 		}
 		defer file.Close()
+		if err := private(file); err != nil {
+			return nil, usageError{fmt.Errorf("--secret-file %s: %w", c.SecretFile, err)}
+		}
 	}
 	r := bufio.NewReader(file)
 	if spec.Secret, err = launch.ReadSecret(r); err != nil {
@@ -263,6 +266,18 @@ func (c *runCommand) secret(spec *launch.Spec) (lifeline io.Reader, err error) {
 		lifeline = r
 	}
 	return lifeline, nil
+}
+
+// private says what is wrong with a file that other users may read or write.
+func private(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode(); mode.IsRegular() && mode.Perm()&0o077 != 0 {
+		return fmt.Errorf("its mode is %#o, other users have access to it: chmod 600", mode.Perm())
+	}
+	return nil
 }
 
 // remote is the command line of the launcher on another host.

@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"bytes"
 	"net"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -88,6 +89,23 @@ func TestWireTampering(t *testing.T) {
 	}
 	if n := try(append(bytes.Clone(good[:first]), good[:first]...)); n != 1 {
 		t.Error("a repeated frame was taken")
+	}
+}
+
+// TestWireMemory: a head that announces the largest frame of a job of 4096 has its receiver take no memory
+// before the bytes are there.
+func TestWireMemory(t *testing.T) {
+	const size = 4096
+	head := append(appendU32(nil, uint32(kindTable.limit(size))), byte(kindTable), 0, 0, 0)
+	w := newWire(replay{r: bytes.NewReader(append(head, make([]byte, 100)...))}, secret, []byte("a"), []byte("b"), false)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, _, err := w.recv(size); err == nil {
+		t.Error("a frame was taken that did not arrive")
+	}
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 1<<20 {
+		t.Errorf("the receiver took %d bytes for 100", taken)
 	}
 }
 

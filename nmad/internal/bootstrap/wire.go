@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -125,11 +126,12 @@ func (w *wire) recv(size int) (kind, []byte, error) {
 	if k == 0 || k > lastKind || int64(n) > int64(k.limit(size)) {
 		return 0, nil, fmt.Errorf("%w: kind %d with %d bytes", errFrame, k, n)
 	}
-	b := make([]byte, int(n)+tagSize)
-	if _, err := io.ReadFull(w.conn, b); err != nil {
+	// The head is not authentic yet: memory is taken as the bytes arrive, not as it says.
+	var body bytes.Buffer
+	if _, err := io.CopyN(&body, w.conn, int64(n)+tagSize); err != nil {
 		return 0, nil, err
 	}
-	payload, tag := b[:n], b[n:]
+	payload, tag := body.Bytes()[:n], body.Bytes()[n:]
 	if !hmac.Equal(tag, frameTag(w.in, w.inCount, head[:], payload)) {
 		return 0, nil, fmt.Errorf("%w: its authentication code is wrong", errFrame)
 	}

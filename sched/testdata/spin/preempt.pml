@@ -2,17 +2,18 @@
  * A thread is asked to stop, stops where it happens to be (also inside the scheduler, when
  * vp.cur is another one already), and is claimed, or goes on, or the request is withdrawn.
  *
- * watch.go: ask, claimStopped    clock.go: police, follow
+ * watch.go: ask, claimStopped    clock.go: police    stopper.go: pursue, follow
  * direct/switch_*.s: AskStop, ClaimStopped, Withdraw    lwp.go: resume
  *
- * The clock is one process, as it is one OS thread, so its transitions under the scan bit are
+ * The stopper is one process, as it is one OS thread, so its transitions under the scan bit are
  * single steps. Looks of follow stand for time: what is late is withdrawn. The word is lent to
- * others never here: see word.pml.
+ * others never here: see word.pml. The thread holds a lock inside, for which the clock waits
+ * once it has asked.
  */
 mtype = { running, preempted, ready, parked };
 
 mtype g = running;
-bit asked, inside, cur = 1, queued, base, done;
+bit asked, inside, cur = 1, queued, base, done, lock, who;
 byte onM = 1;
 
 /* At each point the thread stops, if it was asked. */
@@ -33,7 +34,9 @@ proctype Thread() {
 	bit goto_on;
 	point();
 	inside = 1;
+	atomic { !lock -> lock = 1 }
 	point();
+	lock = 0;
 	cur = 0; /* on its way out of the VP */
 	point();
 	cur = 1; /* refused: it comes back */
@@ -52,11 +55,17 @@ end:	do
 }
 
 proctype Clock() {
-	byte looks;
-	bit who;
 	if :: g == running && cur && !inside -> atomic { if :: g == running -> asked = 1; who = 1 :: else fi } :: true fi;
-	do
-	:: !who -> break
+	atomic { !lock -> lock = 1 }
+	lock = 0
+#ifdef CLOCK_FOLLOWS
+	;
+	run Stopper()
+#endif
+}
+
+proctype Stopper() {
+end:	do
 	:: who && cur && g == preempted -> /* claimStopped */
 		atomic {
 			asked = 0;
@@ -84,6 +93,11 @@ proctype Clock() {
 }
 
 init {
-	atomic { run Thread(); run Base(); run Clock() }
+	atomic {
+		run Thread(); run Base(); run Clock()
+#ifndef CLOCK_FOLLOWS
+		; run Stopper()
+#endif
+	}
 	timeout -> assert(done)
 }

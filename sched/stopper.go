@@ -1,0 +1,124 @@
+package sched
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/sched/direct"
+)
+
+// stopper follows each thread that the clock has asked to stop until that is settled: a thread
+// may stop where police does not look for it, having lost its VP before, or inside the scheduler.
+//
+//	none ─── police: the clock asks the thread that keeps the VP ──────────► asked
+//	asked ── it has stopped; claimStopped ─────────────────────────────────► none: the base has its OS thread, or
+//	                                                                         it goes on, stopped inside
+//	asked ── it has stopped, and cannot be claimed for claimWait ──────────► none: it goes on
+//	asked ── it does not stop for askAgain; withdrawn, so that it will not ► none
+//
+// A thread that has stopped inside the scheduler or the Go runtime may hold a lock there, for
+// which the clock may be waiting. So this is an OS thread of its own, which waits for no
+// lock, allocates nothing, and calls nothing that does.
+type stopper struct {
+	s     *Scheduler
+	began bool          // the clock's
+	word  atomic.Uint32 // futex: there is one to follow, or the scheduler stops
+	nap   span
+}
+
+// pursuit is the thread of a VP that was asked to stop.
+type pursuit struct {
+	who   atomic.Pointer[co] // nil: none; set by the clock, cleared by the stopper
+	since int64              // ns: when it was asked; written before who
+	seen  int64              // ns: when it was first seen stopped; 0: not yet. The stopper's
+}
+
+const (
+	stopWait  = 15_000    // ns: twice what a signal takes; so long the stopper looks without a nap
+	claimWait = 50_000    // ns
+	askAgain  = 5_000_000 // ns
+	followGap = 20_000    // ns: between two looks
+)
+
+// pursue has c, which v was found to run, stopped. By the clock; v pursues none.
+func (p *stopper) pursue(v *vp, c *co, now int64) {
+	if !p.began {
+		p.began = true
+		p.s.lwps.done.Add(1)
+		go p.main()
+	}
+	if !v.ask(c) {
+		return
+	}
+	v.pursuit.since = now
+	v.pursuit.who.Store(c) // not before: the stopper would find one that was not asked
+	p.wake()
+}
+
+func (p *stopper) wake() {
+	p.word.Store(1)
+	futexWake(&p.word)
+}
+
+func (p *stopper) main() {
+	runtime.LockOSThread() // exits locked: whatever was set on the OS thread goes with it
+	defer p.s.lwps.done.Done()
+	exactTimers()
+	p.s.setPolicy(0, schedOther, sliceVP)
+	for spin := int64(0); ; {
+		p.word.Store(0)
+		now := nanotime()
+		switch {
+		case p.look(now):
+			if spin == 0 {
+				spin = now + stopWait
+			}
+			if now < spin { // a nap takes longer
+				relax()
+				continue
+			}
+			futexWaitFor(&p.word, &p.nap, followGap)
+		case p.s.stopping.Load():
+			return
+		default:
+			futexWait(&p.word, &p.nap)
+			spin = 0
+		}
+	}
+}
+
+// look looks at all that were asked, and tells whether some are left.
+func (p *stopper) look(now int64) (left bool) {
+	for _, v := range p.s.vps {
+		if c := v.pursuit.who.Load(); c != nil && v.follow(c, now) {
+			left = true
+		}
+	}
+	return left
+}
+
+// follow tells whether c is to be followed on.
+func (v *vp) follow(c *co, now int64) bool {
+	u := &v.pursuit
+	g := c.g0()
+	stopped := direct.Status(g) == direct.Preempted
+	switch {
+	case stopped && v.claimStopped(c):
+	case stopped && (u.seen == 0 || now-u.seen < claimWait):
+		if u.seen == 0 {
+			u.seen = now
+		}
+		return true
+	case stopped || now-u.since > askAgain:
+		if direct.Withdraw(g) {
+			direct.Ready(g)
+		} else if direct.AskedToStop(g) {
+			return true
+		}
+	case direct.AskedToStop(g):
+		return true
+	}
+	u.seen = 0
+	u.who.Store(nil)
+	return false
+}
