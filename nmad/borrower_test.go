@@ -44,7 +44,7 @@ func TestBorrowedReceive(t *testing.T) {
 	p, _, recvs := begun(t)
 	g := p.gates[1]
 	lent, asked := true, 0
-	g.rails[0].pull.back = func() (int, bool) { asked++; return 0, !lent }
+	g.rails[0].pull.back = func(bool) (int, bool) { asked++; return 0, !lent }
 	g.beginClose(ErrClosed)
 	if asked == 0 {
 		t.Error("the link was not asked for its buffer")
@@ -76,7 +76,7 @@ func TestBorrowedSend(t *testing.T) {
 			rest, want = 5000-sends[0].moved, nil
 		}
 		first := true
-		g.rails[0].push.back = func() (int, bool) {
+		g.rails[0].push.back = func(bool) (int, bool) {
 			defer func() { first = false }()
 			if first {
 				return rest, true

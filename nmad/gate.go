@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
@@ -49,8 +50,9 @@ type Gate struct {
 
 	// Everything below is under mu.
 
-	end  *PeerError // why the gate has ended; nil: it has not
-	dead error      // what new requests fail with; set by end or close; nil: none
+	end   *PeerError // why the gate has ended; nil: it has not
+	ended time.Time  // when
+	dead  error      // what new requests fail with; set by end or close; nil: none
 
 	aloof   bool     // dead is set, or there are no links yet, or the peer has more to announce than we keep
 	linking *linking // how far they are; nil: the gate was made with them, or needs none
@@ -398,7 +400,7 @@ func (g *Gate) fail(why *PeerError) {
 	if g.end != nil {
 		return
 	}
-	g.end = why
+	g.end, g.ended = why, time.Now()
 	if g.dead == nil {
 		g.dead, g.aloof = why, true
 	}

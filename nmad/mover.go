@@ -3,6 +3,7 @@ package nmad
 import (
 	"math/bits"
 	"sync/atomic"
+	"time"
 )
 
 // A mover carries the bytes of rendezvous over the large track of one rail, in one
@@ -31,10 +32,11 @@ import (
 //
 // A driver.Borrower may have the buffer of the head of the queue also while the mover is at
 // home. So when the requests are failed the head lands, having moved nothing, and gets home
-// when the link has given its buffer back; the others fail at once.
+// when the link has given its buffer back; the others fail at once. A peer that has the
+// buffer for longer than evictAfter after the gate's end is evicted by the link.
 type mover struct {
 	call  func([]byte) (int, error) // the link's PushLarge or PullLarge
-	back  func() (int, bool)        // its ReturnPush or ReturnPull, if it is a driver.Borrower; else nil
+	back  func(bool) (int, bool)    // its ReturnPush or ReturnPull, if it is a driver.Borrower; else nil
 	pulls bool                      // it brings bytes in
 	queue chunkQueue                // the head is what is being moved; under mu
 
@@ -60,6 +62,10 @@ const (
 // largestPiece bounds one call of the link, in bytes: no system call takes more
 // than 2 GiB.
 const largestPiece = 1 << 30
+
+// evictAfter is how long an ended gate waits for a buffer into which its peer may still be writing a piece. That
+// takes microseconds, and longer only where the peer is stopped, or means to keep it.
+const evictAfter = time.Second
 
 // rounds bounds the pieces that one poll moves per direction.
 const rounds = 16
@@ -174,7 +180,7 @@ func (g *Gate) giveBack(m *mover) bool {
 	if m.back == nil {
 		return true
 	}
-	n, ok := m.back()
+	n, ok := m.back(g.end != nil && time.Since(g.ended) > evictAfter)
 	if m.tray != nil && m.pulls {
 		n = 0 // it was not scattered, and will not be
 	}

@@ -101,7 +101,9 @@ func phase(name string, victim int) error {
 	if err := r.Wait(); err != nil {
 		return err
 	}
-	return s.Close()
+	err = s.Close()
+	fmt.Println("closed", time.Now().UnixNano())
+	return err
 }
 
 // large is longer than what any driver buffers.
@@ -231,7 +233,8 @@ func (r *reports) await(j *launch.Job, what string, n int) error {
 }
 
 // TestStopped stops one of three processes, whose connections then stand but say
-// nothing: with a heartbeat the two others lose it, and go on with each other.
+// nothing: with a heartbeat the two others lose it, go on with each other, and close, even if
+// it was just writing into their memory.
 func TestStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for the silence of a heartbeat")
@@ -239,13 +242,13 @@ func TestStopped(t *testing.T) {
 	for _, c := range []struct {
 		driver, engine, phase string
 		victim                int
-	}{{"shm", "hooks", "idle", 1}, {"tcp", "explicit", "rendezvous", 0}, {"unix", "explicit", "eager", 1}} {
+	}{{"shm", "hooks", "idle", 1}, {"shm", "explicit", "rendezvous", 1}, {"shm", "hooks", "rendezvous", 2}, {"tcp", "explicit", "rendezvous", 0}, {"unix", "explicit", "eager", 1}} {
 		t.Run(fmt.Sprintf("%s/%s/%s/%d", c.driver, c.engine, c.phase, c.victim), func(t *testing.T) {
 			t.Parallel()
 			r := newReports()
 			j, err := launch.Start(launch.Spec{
 				N: 3, Driver: c.driver, Heartbeat: 5 * time.Second, Stdout: r.of, Grace: 30 * time.Second,
-				Env: []string{fmt.Sprintf("%s=%s victim %s %d", modeVariable, c.engine, c.phase, c.victim)},
+				Env: []string{fmt.Sprintf("%s=%s victim %s %d", modeVariable, c.engine, c.phase, c.victim), "PM2_SHM_COPY=single"},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -263,6 +266,9 @@ func TestStopped(t *testing.T) {
 			}
 			_, last := r.count("lost")
 			t.Logf("noticed after %v, with a heartbeat of 5 s", time.Unix(0, last).Sub(began))
+			if err := r.await(j, "closed", 2); err != nil {
+				t.Fatal(errors.Join(err, j.Wait()))
+			}
 			_ = syscall.Kill(j.PID(c.victim), syscall.SIGKILL)
 			if err := j.Wait(); err == nil || !strings.Contains(err.Error(), fmt.Sprint("rank ", c.victim)) || !strings.Contains(err.Error(), "signal 9") {
 				t.Errorf("the job ended with %v, want that only rank %d was killed", err, c.victim)

@@ -52,7 +52,7 @@ func (l *rail) init(g *Gate, index int, link driver.Link) {
 func (l *rail) bind(link driver.Link) {
 	l.link, l.push.call, l.pull.call = link, link.PushLarge, link.PullLarge
 	if b, ok := link.(driver.Borrower); ok {
-		l.push.back, l.pull.back = b.ReturnPush, b.ReturnPull
+		l.push.back, l.pull.back = func(bool) (int, bool) { return b.ReturnPush() }, b.ReturnPull
 	}
 	l.short = -1
 	if s, ok := link.(driver.Shorter); ok {

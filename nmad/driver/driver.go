@@ -148,6 +148,8 @@ type Borrower interface {
 	// ReturnPush takes back what PushLarge was given, and says how many bytes of it have moved
 	// that PushLarge has not told of. false: not yet, ask again.
 	ReturnPush() (moved int, ok bool)
-	// ReturnPull is the same for PullLarge. It can take as long as the peer is stopped.
-	ReturnPull() (moved int, ok bool)
+	// ReturnPull is the same for PullLarge. It can take as long as the peer is stopped; with evict,
+	// which says that the peer is given up, the link takes from the peer what it could still
+	// write, if need be by ending its process: soon the answer is true.
+	ReturnPull(evict bool) (moved int, ok bool)
 }

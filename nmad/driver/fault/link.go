@@ -212,9 +212,9 @@ func (l *Link) ReturnPush() (int, bool) {
 }
 
 // ReturnPull implements driver.Borrower for a link that is one.
-func (l *Link) ReturnPull() (int, bool) {
+func (l *Link) ReturnPull(evict bool) (int, bool) {
 	if b, ok := l.inner.(driver.Borrower); ok {
-		return b.ReturnPull()
+		return b.ReturnPull(evict)
 	}
 	return 0, true
 }

@@ -84,8 +84,13 @@
 // PullLarge: it gives what it has up to there, and says so later when the rest is there. Until
 // then its buffer is lent: ReturnPull (driver.Borrower) takes the claims away, and says whether
 // the last piece has landed. A request that was given up keeps its buffer until it has, or the
-// peer is gone; so nothing writes into memory that serves another purpose by then. Close alone
-// waits, at most a second.
+// peer is gone; so nothing writes into memory that serves another purpose by then.
+//
+// A stopped sender goes on in the middle of its write when it is continued, and the kernel
+// offers no way to take that write back. So a peer that is given up (its gate has ended a second
+// ago, or Close has waited for a second) and still has a piece is evicted: the receiver ends its
+// process (evict_linux.go), as fault-tolerant MPI libraries do with a process that was
+// declared dead and is not. A peer that this process may not end is never asked to help.
 //
 // The other way round nobody need wait. fetched counts what was handed out, and is changed by
 // compare-and-swap, so that ReturnPush and Close of the sender, which set its highest bit, and

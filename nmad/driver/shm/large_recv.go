@@ -18,6 +18,7 @@ type largeRecv struct {
 	taken    uint64 // bytes of it already handed out
 
 	least   int    // bytes of the shortest share that the sender helps with
+	helped  bool   // the sender may write pieces: its process can be ended if it keeps one
 	fetched uint64 // bytes of offers handed out, ever
 	in      borrowed
 	copies  chooser

@@ -57,6 +57,7 @@ type link struct {
 	interval int64
 	mem      mapping
 	nonce    *nonce     // of this process; the peer may still want to read it
+	evidence evidence   // of the peer's
 	sharing  sync.Mutex // held while an offer is being fetched, and by who ends that
 	_        [padding]byte
 

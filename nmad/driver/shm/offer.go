@@ -202,7 +202,11 @@ func (r *largeRecv) begin(buf []byte, piece int) {
 	s.at.Store(in.taken)
 	s.size.Store(uint64(len(buf)))
 	s.piece.Store(uint64(piece))
-	s.claims.Store(uint64(newClaims(in.number, pieces)))
+	c := newClaims(in.number, pieces)
+	if !r.helped {
+		c = c.takeAll()
+	}
+	s.claims.Store(uint64(c))
 }
 
 // pieceOf gives the size of the pieces of a share of n bytes.
@@ -221,6 +225,14 @@ func (r *largeRecv) pieceOf(n int) int {
 // take takes a piece from the front, or, with all, all that is left. It gives the first one.
 func (r *largeRecv) take(all bool) (k int, ok bool, err error) {
 	in := &r.in
+	if !r.helped && in.front < in.back {
+		if k = in.front; all {
+			in.front = in.back
+		} else {
+			in.front++
+		}
+		return k, true, nil
+	}
 	for in.front < in.back {
 		w := r.rings.share.claims.Load()
 		c := claims(w)

@@ -10,7 +10,7 @@ import (
 )
 
 // closePatience is how long Close waits for a peer that is just writing into a buffer
-// of ours. It takes some microseconds, unless the peer was stopped.
+// of ours before it ends that process. It takes some microseconds, unless the peer was stopped.
 const closePatience = time.Second
 
 // pushOffer makes an offer, or goes on with the one that is out.
@@ -219,40 +219,44 @@ func (l *link) ReturnPush() (int, bool) {
 }
 
 // ReturnPull implements driver.Borrower: the sender can take no more pieces, and those that
-// it has taken are awaited.
-func (l *link) ReturnPull() (int, bool) {
+// it has taken are awaited, or, with evict, its process is ended.
+func (l *link) ReturnPull(evict bool) (int, bool) {
 	l.sharing.Lock()
 	defer l.sharing.Unlock()
-	ok := l.state.Load()&closed != 0 || l.returned()
+	ok := l.state.Load()&closed != 0 || l.returned(evict)
 	runtime.KeepAlive(l)
 	return 0, ok
 }
 
 // returned ends the share, and says whether the peer does not write any more into the
-// buffer. What a peer does that has violated the protocol nobody can say.
-func (l *link) returned() bool {
+// buffer. Which pieces a peer has that has violated the protocol, it cannot tell.
+func (l *link) returned(evict bool) bool {
 	r, in := &l.lr, &l.lr.in
 	if in.buf == nil {
 		return true
 	}
-	if _, _, err := r.take(true); err == nil && l.state.Load()&broken == 0 {
-		if quiet, _, err := r.settled(); err == nil && !quiet && !l.glance(inPull, &l.hl) {
-			return false
-		}
+	quiet := !r.helped
+	if _, _, err := r.take(true); err == nil && !quiet && l.state.Load()&broken == 0 {
+		quiet, _, err = r.settled()
+		quiet = quiet && err == nil
+	}
+	if !quiet && !l.glance(inPull, &l.hl) && !(evict && l.evict()) {
+		return false
 	}
 	in.open, in.buf = false, nil
 	store(&r.waits, waitsSlot)
 	return true
 }
 
-// endOffers is for Close, whoever else may be inside.
+// endOffers is for Close, while other callers may be inside.
 func (l *link) endOffers() {
 	l.lt.slotCredit.fetched.Or(withdrawn)
-	for end := time.Now().Add(closePatience); ; time.Sleep(20 * time.Microsecond) {
+	for began := time.Now(); ; time.Sleep(20 * time.Microsecond) {
+		spent := time.Since(began)
 		l.sharing.Lock()
-		ok := l.returned()
+		ok := l.returned(spent > closePatience)
 		l.sharing.Unlock()
-		if ok || time.Now().After(end) {
+		if ok || spent > 2*closePatience {
 			return
 		}
 	}
@@ -263,5 +267,6 @@ func (l *link) meet(pid int, w ways) {
 	l.reader.pid, l.writer.pid = pid, pid
 	l.lt.least, l.lr.least = w.least, w.least
 	l.lr.copies.policy = w.policy
+	l.lr.helped = pid != 0 && evictable(pid)
 	l.lr.slotCredit.ways.Store(l.lr.copies.allow(pid != 0 && w.policy != copyTwo))
 }

@@ -296,14 +296,14 @@ func TestReturnPull(t *testing.T) {
 	for _, how := range []string{"written", "closed"} {
 		t.Run(how, func(t *testing.T) {
 			_, a, b := offering(t)
-			if n, ok := b.ReturnPull(); n != 0 || !ok {
+			if n, ok := b.ReturnPull(false); n != 0 || !ok {
 				t.Errorf("without a share: %d, %v", n, ok)
 			}
 			out, in := message(3000)
 			moved(t, "push", a.PushLarge, out, 0)
 			begin(t, b, in)
 			p := claim(t, a)
-			if _, ok := b.ReturnPull(); ok {
+			if _, ok := b.ReturnPull(false); ok {
 				t.Fatal("returned while the sender is writing")
 			}
 			if _, ok, _ := a.lt.claim(); ok {
@@ -314,7 +314,7 @@ func TestReturnPull(t *testing.T) {
 			} else {
 				a.lt.wrote(p, true)
 			}
-			if _, ok := b.ReturnPull(); !ok {
+			if _, ok := b.ReturnPull(false); !ok {
 				t.Error("not returned, though the sender is done")
 			}
 		})
@@ -450,8 +450,8 @@ func TestOfferViolations(t *testing.T) {
 				t.Fatalf("the lie went through: %v", err)
 			}
 			t.Log(err)
-			if _, ok := a.ReturnPull(); !ok {
-				t.Error("a buffer is kept for a liar")
+			if _, ok := a.ReturnPull(true); !ok {
+				t.Error("a buffer is kept for a liar that is given up")
 			}
 		})
 	}

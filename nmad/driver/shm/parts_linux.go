@@ -190,7 +190,7 @@ func (p *parts) link(c *net.UnixConn, rank int, dialer bool, w ways) (*link, err
 	}
 	l.interval = asm.ToCycles(int64(glanceEvery))
 	l.gates = gate.New(numGates, free(l.ep, l.sock, l.bell, l.peerBell))
-	l.mem, l.nonce, l.place = p.mem, p.nonce, p.place
+	l.mem, l.nonce, l.evidence, l.place = p.mem, p.nonce, p.theirs, p.place
 	l.meet(p.theirs.holder(l.sock), w)
 	_ = unix.Close(p.segment)
 	*p = noParts

@@ -1,0 +1,53 @@
+package shm
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// evictable tells whether this process may end process pid. The kernel may let a process write into
+// our memory that we may not end, such as one of root.
+func evictable(pid int) bool { return unix.Kill(pid, 0) == nil }
+
+// evict ends the peer's process by SIGKILL, and says whether it is gone. The kernel offers no other
+// way to take back a write that another process has begun, or is about to begin: a stopped
+// process goes on where it was when it is continued.
+//
+// A descriptor of the process names it, so the signal never meets another process that has
+// been given its number.
+func (l *link) evict() bool {
+	if l.reader.pid == os.Getpid() {
+		return l.state.Load()&broken != 0 // two ends in one process: its writer cannot be stopped alone
+	}
+	g := l.gates.Gate(inPull)
+	if !g.Enter() {
+		return false
+	}
+	defer g.Leave()
+	fd, err := l.handle()
+	if err != nil {
+		return err == unix.ESRCH
+	}
+	defer unix.Close(fd)
+	_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // it may have ended
+	over := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(over, 0) // readable: all threads of the process have ended
+	return n == 1 && err == nil
+}
+
+// handle opens a descriptor of the peer's process. ESRCH: there is no such process any more.
+func (l *link) handle() (fd int, err error) {
+	if fd, err = unix.GetsockoptInt(l.sock, unix.SOL_SOCKET, unix.SO_PEERPIDFD); err == nil || err == unix.ESRCH {
+		return fd, err
+	}
+	// Before Linux 6.5: by its number, which may be another process's by now: that one does not hold the nonce.
+	if fd, err = unix.PidfdOpen(l.reader.pid, 0); err != nil {
+		return -1, err
+	}
+	if l.evidence.heldBy(l.reader.pid) == 0 {
+		_ = unix.Close(fd)
+		return -1, unix.EPERM
+	}
+	return fd, nil
+}
