@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,6 +49,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			recordings, err := filepath.Abs(filepath.Join("..", "..", "sched", "topo", "testdata"))
 			env.Setenv("TOPOLOGIES", recordings)
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return err
 		},
 		Condition: func(name string) (bool, error) {
@@ -60,10 +63,18 @@ func TestScripts(t *testing.T) {
 				return veth.Missing() == nil, nil
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "race":
+				return raced(), nil
 			}
 			return false, fmt.Errorf("no condition %q", name)
 		},
 	})
+}
+
+// raced tells whether this is a build with the race detector.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // demoPath is where testscript put the command.
