@@ -46,10 +46,14 @@ func (d *dice) silent(c Chance) bool {
 		return false
 	}
 	now := time.Now()
-	if d.happens(c.Share) {
-		d.until = now.Add(c.For)
+	if now.Before(d.until) {
+		return true // and no draw: else a poller that looks often would make one silence of many
 	}
-	return now.Before(d.until)
+	if !d.happens(c.Share) {
+		return false
+	}
+	d.until = now.Add(c.For)
+	return true
 }
 
 // stall keeps the caller inside, now and then.

@@ -24,6 +24,7 @@ type endpoint struct {
 	cfg     driver.Config
 	addr    string
 	arrived chan arrival
+	closed  chan struct{}
 }
 
 type arrival struct {
@@ -42,7 +43,7 @@ func (n *Net) Open(cfg driver.Config) (driver.Endpoint, error) {
 		n.ends = map[string]*endpoint{}
 	}
 	n.next++
-	e := &endpoint{net: n, cfg: cfg, addr: "sim:" + strconv.Itoa(n.next), arrived: make(chan arrival, cfg.Size)}
+	e := &endpoint{net: n, cfg: cfg, addr: "sim:" + strconv.Itoa(n.next), arrived: make(chan arrival, cfg.Size), closed: make(chan struct{})}
 	n.ends[e.addr] = e
 	return e, nil
 }
@@ -59,9 +60,28 @@ func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link
 	a, b := Pair(e.net.Options)
 	select {
 	case peer.arrived <- arrival{e.cfg.Rank, b}:
-		return a, nil
+	case <-peer.closed:
+		return nil, fmt.Errorf("simulated: rank %d at %s has closed: %w", rank, addr, driver.ErrPeerLost)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	}
+	select {
+	case <-peer.closed:
+		peer.hangUp() // its Close may have looked before
+	default:
+	}
+	return a, nil
+}
+
+// hangUp closes the links that have arrived and were not accepted.
+func (e *endpoint) hangUp() {
+	for {
+		select {
+		case a := <-e.arrived:
+			_ = a.link.Close()
+		default:
+			return
+		}
 	}
 }
 
@@ -76,7 +96,12 @@ func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 
 func (e *endpoint) Close() error {
 	e.net.mu.Lock()
-	defer e.net.mu.Unlock()
+	_, open := e.net.ends[e.addr]
 	delete(e.net.ends, e.addr)
+	e.net.mu.Unlock()
+	if open {
+		close(e.closed)
+	}
+	e.hangUp()
 	return nil
 }
