@@ -320,9 +320,10 @@ func (c *co) Wake(w *Waiter) {
 	c.ready(t)
 }
 
-// ready: on the VP of the caller without further ado if that is the thread's
-// own, or if the thread's own is asleep and it may move; else, unless it lingers
-// there, through the inbox.
+// ready queues t, which its waker has taken out of its queue: on the waker's VP if that is the
+// thread's own; or if the thread's own VP is asleep, or has other threads to run, and t may move,
+// for then it would wait there, and what it is woken for is in the waker's cache; else, unless it
+// lingers, in the inbox of its own VP.
 func (c *co) ready(t *thread) {
 	if c == nil {
 		if c.woken(t); t.wakeLingering() {
@@ -340,7 +341,7 @@ func (c *co) ready(t *thread) {
 		if t.wakeLingering() {
 			return
 		}
-		if t.vp.sched == v.sched && t.vp.rest.idle() && t.mayRun(v) {
+		if o := t.vp; o.sched == v.sched && (o.rest.idle() || o.hasOwn()) && t.mayRun(v) {
 			t.vp = v
 			v.ready(t, false)
 			return
