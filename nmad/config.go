@@ -27,7 +27,7 @@ type Config struct {
 
 	Rendezvous string       // host:port at which rank 0 listens while the job starts
 	Listener   net.Listener // rank 0: listens there already, so that no other process can take the port; Open closes it
-	Secret     []byte       // shared by the job, at least 16 bytes; 32 random ones are right
+	Secret     []byte       // shared by the job, 16 to 1024 bytes; 32 random ones are right
 
 	// Driver names the network: "auto", which is shm on one host, unix where that does not
 	// work, and tcp between hosts,
@@ -124,8 +124,8 @@ func (c *Config) complete() error {
 		return fmt.Errorf("nmad: %w: rank %d in a job of %d: give 0 to %d", ErrConfig, c.Rank, c.Size, c.Size-1)
 	case c.Size > 1 && c.Rendezvous == "" && c.Listener == nil:
 		return fmt.Errorf("nmad: %w: no rendezvous: give host:port of rank 0", ErrConfig)
-	case c.Size > 1 && len(c.Secret) < bootstrap.MinSecret:
-		return fmt.Errorf("nmad: %w: a secret of %d bytes: give at least %d, the same to all processes", ErrConfig, len(c.Secret), bootstrap.MinSecret)
+	case c.Size > 1 && (len(c.Secret) < bootstrap.MinSecret || len(c.Secret) > bootstrap.MaxSecret):
+		return fmt.Errorf("nmad: %w: a secret of %d bytes: give %d to %d, the same to all processes", ErrConfig, len(c.Secret), bootstrap.MinSecret, bootstrap.MaxSecret)
 	case c.Heartbeat != 0 && (c.Heartbeat < 100*time.Millisecond || c.Heartbeat > time.Hour):
 		return fmt.Errorf("nmad: %w: a heartbeat of %v: give 100ms to 1h, or 0 for none", ErrConfig, c.Heartbeat)
 	case c.Eager < 0 || c.Unexpected < 0 || int64(c.Unexpected) > math.MaxUint32 || c.Announced < 0:

@@ -2,7 +2,6 @@ package nmad
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"net"
 	"os"
@@ -22,6 +21,7 @@ const (
 	EnvRendezvous   = "PM2_RENDEZVOUS"
 	EnvRendezvousFD = "PM2_RENDEZVOUS_FD"
 	EnvSecret       = "PM2_SECRET"
+	EnvSecretFD     = "PM2_SECRET_FD"
 	EnvDriver       = "PM2_DRIVER"
 	EnvStrategy     = "PM2_STRATEGY"
 	EnvEager        = "PM2_EAGER"
@@ -60,16 +60,19 @@ var Environment = []Variable{
 	{EnvSize, "how many processes the job has", "1 to 4096", "1", true},
 	{EnvRendezvous, "where rank 0 listens while the job starts", "host:port", "none", true},
 	{EnvRendezvousFD, "rank 0: descriptor of a socket that listens there already", "descriptor number", "none", true},
-	{EnvSecret, "what the processes of the job prove to each other that they know", "hexadecimal, at least 32 digits", "none", true},
+	{EnvSecret, "what the processes of the job prove to each other that they know; Join takes it out of the environment", "hexadecimal, at least 32 digits", "none", true},
+	{EnvSecretFD, "the same, read from a descriptor to its end: so a launcher tells it, for an environment can be read by others", "descriptor number", "none", true},
 	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0", true},
 	{EnvLauncher, "the mark of the launcher; what bears it ends with the job, also what a process of the job has left running elsewhere", "any text", "none", true},
 }
 
 // FromEnvironment makes a Config from the variables in Environment. Without
-// PM2_SIZE and PM2_RANK it is that of a job of one process.
-func FromEnvironment() (Config, error) { return fromEnvironment(os.Getenv) }
+// PM2_SIZE and PM2_RANK it is that of a job of one process. It takes the job's secret out of the
+// environment, so that processes that this one starts do not have it, and remembers it
+// for the next call.
+func FromEnvironment() (Config, error) { return fromEnvironment(os.Getenv, toldSecret) }
 
-func fromEnvironment(get func(string) string) (Config, error) {
+func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Config, error) {
 	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
 	for _, v := range []struct {
 		name string
@@ -97,11 +100,10 @@ func fromEnvironment(get func(string) string) (Config, error) {
 		}
 		c.Loans = n
 	}
-	secret, err := hex.DecodeString(get(EnvSecret))
-	if err != nil {
-		return c, fmt.Errorf("nmad: %w: %s is not hexadecimal", ErrConfig, EnvSecret)
+	var err error
+	if c.Secret, err = secret(); err != nil {
+		return c, err
 	}
-	c.Secret = secret
 	if text := get(EnvHeartbeat); text != "" && text != "0" {
 		if c.Heartbeat, err = time.ParseDuration(text); err != nil {
 			return c, fmt.Errorf("nmad: %w: %s=%q: give a duration such as 5s", ErrConfig, EnvHeartbeat, text)

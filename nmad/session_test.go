@@ -490,21 +490,23 @@ func TestDriversDiffer(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	get := func(m map[string]string) func(string) string { return func(k string) string { return m[k] } }
-	c, err := fromEnvironment(get(map[string]string{
+	parse := func(m map[string]string) (Config, error) {
+		return fromEnvironment(func(k string) string { return m[k] }, func() ([]byte, error) { return parseSecret(m[EnvSecret]) })
+	}
+	c, err := parse(map[string]string{
 		EnvRank: "3", EnvSize: "5", EnvRendezvous: "h:1", EnvSecret: "00ff", EnvDriver: "tcp", EnvShared: "1",
-	}))
+	})
 	if err != nil || c.Rank != 3 || c.Size != 5 || c.Rendezvous != "h:1" || !bytes.Equal(c.Secret, []byte{0, 255}) || c.Driver != "tcp" || !c.Shared {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if c, err := fromEnvironment(get(nil)); err != nil || c.Size != 1 || c.Rank != 0 {
+	if c, err := parse(nil); err != nil || c.Size != 1 || c.Rank != 0 {
 		t.Errorf("without a launcher: %+v, %v; want a job of one", c, err)
 	}
 	for name, m := range map[string]map[string]string{
 		"rank": {EnvRank: "x"}, "size": {EnvSize: "1.5"}, "secret": {EnvSecret: "xyz"}, "shared": {EnvShared: "perhaps"},
 		"descriptor": {EnvRendezvousFD: "1"}, "no descriptor": {EnvRendezvousFD: "x"},
 	} {
-		if _, err := fromEnvironment(get(m)); !errors.Is(err, ErrConfig) {
+		if _, err := parse(m); !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v, want ErrConfig", name, err)
 		}
 	}

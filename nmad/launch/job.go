@@ -210,8 +210,14 @@ func (j *Job) start(rank int) error {
 		nmad.EnvRank:       strconv.Itoa(rank),
 		nmad.EnvSize:       strconv.Itoa(j.spec.N),
 		nmad.EnvRendezvous: j.addr,
-		nmad.EnvSecret:     hex.EncodeToString(j.spec.Secret),
 	}
+	secret, err := j.secret()
+	if err != nil {
+		return fmt.Errorf("hand over the secret: %w", err)
+	}
+	defer secret.Close()
+	cmd.ExtraFiles = []*os.File{secret}
+	env[nmad.EnvSecretFD] = "3"
 	if j.guard != nil {
 		env[nmad.EnvLauncher] = j.guard.mark
 	}
@@ -227,11 +233,26 @@ func (j *Job) start(rank int) error {
 			return fmt.Errorf("hand over the rendezvous: %w", err)
 		}
 		defer file.Close()
-		cmd.ExtraFiles = []*os.File{file}
-		env[nmad.EnvRendezvousFD] = "3"
+		cmd.ExtraFiles = append(cmd.ExtraFiles, file)
+		env[nmad.EnvRendezvousFD] = "4"
 	}
 	cmd.Env = j.spec.environment(env)
 	return j.run(rank, &child{cmd: cmd})
+}
+
+// secret opens a pipe that has the job's secret in it, for one child. A pipe has room for it, so
+// that writing does not wait.
+func (j *Job) secret() (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.WriteString(hex.EncodeToString(j.spec.Secret))
+	if err = errors.Join(err, w.Close()); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
 }
 
 // run starts a child whose first rank is given.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,15 @@ func act(mode []string) int {
 	switch mode[0] {
 	case "show":
 		cpus, _ := currentAffinity()
-		fmt.Println(os.Getenv(nmad.EnvRank), os.Getenv(nmad.EnvSize), len(os.Getenv(nmad.EnvSecret)), os.Getenv(nmad.EnvShared) == "1", cpus)
+		before, _ := os.ReadFile("/proc/self/environ")
+		c, err := nmad.FromEnvironment()
+		again, _ := nmad.FromEnvironment()
+		told := os.Getenv(nmad.EnvSecret) + os.Getenv(nmad.EnvSecretFD)
+		if err != nil || told != "" || !bytes.Equal(again.Secret, c.Secret) || bytes.Contains(before, []byte(hex.EncodeToString(c.Secret))) {
+			fmt.Fprintf(os.Stderr, "the secret: %v, in the environment %q\n", err, told)
+			return 1
+		}
+		fmt.Println(os.Getenv(nmad.EnvRank), os.Getenv(nmad.EnvSize), len(c.Secret), os.Getenv(nmad.EnvShared) == "1", cpus)
 	case "exit": // exit RANK STATUS: that rank fails, the others wait for ever
 		if os.Getenv(nmad.EnvRank) == mode[1] {
 			n, _ := strconv.Atoi(mode[2])
@@ -154,7 +163,7 @@ func TestEnvironmentAndBinding(t *testing.T) {
 			shared := n > len(cpus)
 			var taken []int
 			for rank := range n {
-				want := fmt.Sprintf("%d %d 64 %v ", rank, n, shared)
+				want := fmt.Sprintf("%d %d 32 %v ", rank, n, shared)
 				got := o.text(rank)
 				if !strings.HasPrefix(got, want) {
 					t.Errorf("rank %d says %q, want %q", rank, got, want)

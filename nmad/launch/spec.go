@@ -108,8 +108,8 @@ func (s *Spec) complete() error {
 		return fmt.Errorf("launch: %w: rank 0 is elsewhere, and where is not known: give host:port", ErrSpec)
 	case s.Eager < 0:
 		return fmt.Errorf("launch: %w: eager messages of up to %d bytes: give at least 1", ErrSpec, s.Eager)
-	case s.Secret != nil && len(s.Secret) < bootstrap.MinSecret:
-		return fmt.Errorf("launch: %w: a secret of %d bytes: give at least %d", ErrSpec, len(s.Secret), bootstrap.MinSecret)
+	case s.Secret != nil && (len(s.Secret) < bootstrap.MinSecret || len(s.Secret) > bootstrap.MaxSecret):
+		return fmt.Errorf("launch: %w: a secret of %d bytes: give %d to %d", ErrSpec, len(s.Secret), bootstrap.MinSecret, bootstrap.MaxSecret)
 	case len(s.Hosts) > 0 && (s.First > 0 || s.Count > 0 || s.Elsewhere):
 		return fmt.Errorf("launch: %w: with hosts, all ranks are started", ErrSpec)
 	}

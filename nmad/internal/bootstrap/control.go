@@ -39,6 +39,9 @@ type Config struct {
 // MinSecret is the shortest secret that is accepted, in bytes.
 const MinSecret = 16
 
+// MaxSecret is the longest, in bytes: in hexadecimal it fits into any pipe, by which a launcher tells it.
+const MaxSecret = 1024
+
 // What can happen to another process.
 const (
 	Left EventKind = 1 + iota // it closed its session
@@ -145,8 +148,8 @@ func (cfg *Config) complete() error {
 		return fmt.Errorf("a job of %d processes: must be 1 to %d", cfg.Size, MaxSize)
 	case cfg.Rank < 0 || cfg.Rank >= cfg.Size:
 		return fmt.Errorf("rank %d in a job of %d processes: must be 0 to %d", cfg.Rank, cfg.Size, cfg.Size-1)
-	case cfg.Size > 1 && len(cfg.Secret) < MinSecret:
-		return fmt.Errorf("a secret of %d bytes: needs at least %d", len(cfg.Secret), MinSecret)
+	case cfg.Size > 1 && (len(cfg.Secret) < MinSecret || len(cfg.Secret) > MaxSecret):
+		return fmt.Errorf("a secret of %d bytes: needs %d to %d", len(cfg.Secret), MinSecret, MaxSecret)
 	case cfg.Size > 1 && cfg.Addr == "" && cfg.Listener == nil:
 		return errors.New("no rendezvous address: give host:port of rank 0")
 	}
