@@ -5,10 +5,13 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 )
@@ -36,11 +39,13 @@ func TestKeeper(t *testing.T) {
 	if ok, err := l.lt.propose(make([]byte, 1<<20)); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
+	runtime.LockOSThread()
 	for ctx.Err() == nil {
 		if _, ok, err := l.lt.claim(); err != nil {
 			t.Fatal(err)
 		} else if ok {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			// A signal to the process may reach another OS thread first, and this one would go on meanwhile.
+			_ = unix.Tgkill(os.Getpid(), unix.Gettid(), syscall.SIGSTOP)
 			t.Fatal("continued")
 		}
 	}
