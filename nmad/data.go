@@ -37,7 +37,7 @@ func (r *Request) describe(d Data) {
 	if r.data.size > traySize {
 		return
 	}
-	s := trays.Get().(*tray)
+	s := trays.get()
 	r.short = r.data.read(s.buf[:r.data.size])
 	r.data.buf, r.data.data = s.buf[:r.data.size], nil
 	r.flat = s
@@ -46,7 +46,7 @@ func (r *Request) describe(d Data) {
 // foldUp takes back what describe has set up.
 func (r *Request) foldUp() {
 	r.flat.at, r.flat.end = 0, 0
-	trays.Put(r.flat)
+	trays.put(r.flat)
 	r.flat, r.data.buf = nil, nil
 }
 

@@ -141,7 +141,7 @@
 //
 // One spin lock per gate (Gate.mu). Nothing is locked inside it but the list of receives
 // from any source (anySource.mu), the blocks of buffers (bufferPool.mu), the queue of callbacks that are owed (upcalls.mu), the pools of trays and
-// walkers (sync.Pool), and what the
+// walkers, and what the
 // engine locks in Need, Done and Completion.Signal, none of which blocks or calls
 // back. Pollers only try it. Copies over the large track are made without it.
 // Session.mu is never held together with a gate's.

@@ -1,8 +1,6 @@
 package nmad
 
 import (
-	"sync"
-
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -73,8 +71,8 @@ func (p *payload) from(q *payload) (n int, lacks, short bool) {
 	if p.whole() && len(p.buf) >= q.size {
 		return q.size, q.read(p.buf), false
 	}
-	s := trays.Get().(*tray)
-	defer trays.Put(s)
+	s := trays.get()
+	defer trays.put(s)
 	n = min(p.size, q.size)
 	var in, out cursor
 	for done := 0; done < n; {
@@ -101,9 +99,9 @@ func (p *payload) piece(c *cursor, limit int) []byte {
 	}
 	var b []byte
 	if p.data != nil {
-		w := walkers.Get().(*walker)
+		w := newWalker()
 		b = w.first(p.data, c.offset)
-		walkers.Put(w)
+		walkers.put(w)
 	} else {
 		for c.part < len(p.parts) && c.offset == len(p.parts[c.part]) {
 			c.part, c.offset = c.part+1, 0
@@ -135,9 +133,9 @@ func (p *payload) skip(c *cursor, n int) {
 // how much it was. It stops before a piece of long bytes or more.
 func (p *payload) gather(c *cursor, dst []byte, long int) (n int) {
 	if p.data != nil {
-		w := walkers.Get().(*walker)
+		w := newWalker()
 		n = w.gather(p.data, c.offset, dst, long)
-		walkers.Put(w)
+		walkers.put(w)
 		c.offset += n
 		return n
 	}
@@ -160,9 +158,9 @@ func (p *payload) gather(c *cursor, dst []byte, long int) (n int) {
 // says how much it was.
 func (p *payload) scatter(c *cursor, src []byte) (n int) {
 	if p.data != nil {
-		w := walkers.Get().(*walker)
+		w := newWalker()
 		n = w.scatter(p.data, c.offset, src)
-		walkers.Put(w)
+		walkers.put(w)
 		c.offset += n
 		return n
 	}
@@ -181,9 +179,9 @@ func (p *payload) scatter(c *cursor, src []byte) (n int) {
 // measure says how many bytes come next, at most most, before a piece of long bytes or more.
 func (p *payload) measure(c *cursor, most, long int) (n int) {
 	if p.data != nil {
-		w := walkers.Get().(*walker)
+		w := newWalker()
 		n = w.measure(p.data, c.offset, most, long)
-		walkers.Put(w)
+		walkers.put(w)
 		return n
 	}
 	for part, offset := c.part, c.offset; n < most && part < len(p.parts); part, offset = part+1, 0 {
@@ -208,8 +206,14 @@ type walker struct {
 	onFirst, onGather, onScatter, onMeasure func(piece []byte) bool
 }
 
-var walkers = sync.Pool{New: func() any {
-	w := &walker{}
+var walkers freeList[walker]
+
+// newWalker takes a walker.
+func newWalker() *walker {
+	w := walkers.get()
+	if w.onFirst != nil {
+		return w
+	}
 	w.onFirst = func(b []byte) bool {
 		w.buf = b
 		return len(b) == 0
@@ -233,7 +237,7 @@ var walkers = sync.Pool{New: func() any {
 		return w.n < w.most
 	}
 	return w
-}}
+}
 
 // walk calls step for the pieces of d from a byte on.
 func (w *walker) walk(d Data, from int, step func([]byte) bool) {

@@ -1,7 +1,5 @@
 package nmad
 
-import "sync"
-
 // A message that does not lie in one piece goes over the large track piece by piece. Each
 // piece costs a call of the link: over sockets a system call and a segment, over
 // shared memory a slot. So short pieces are taken together: the sender copies as many of
@@ -29,7 +27,7 @@ const (
 	atOnce = 128 << 10
 )
 
-var trays = sync.Pool{New: func() any { return new(tray) }}
+var trays freeList[tray]
 
 // someParts moves what comes next of a message that is not in one piece, until the link takes
 // no more. Without mu.
@@ -64,7 +62,7 @@ func (m *mover) someParts(c *chunk, left int) (total int, err error) {
 		}
 	}
 	if m.tray != nil && total == left {
-		trays.Put(m.tray)
+		trays.put(m.tray)
 		m.tray = nil
 	}
 	if total > 0 {
@@ -81,7 +79,7 @@ func (m *mover) long(c *chunk, left int) []byte {
 		return b
 	}
 	if m.tray == nil {
-		m.tray = trays.Get().(*tray)
+		m.tray = trays.get()
 	}
 	s, most := m.tray, min(left, traySize)
 	s.at = 0

@@ -14,8 +14,12 @@ func (v *vp) choose(low rank) *thread {
 		b |= v.above()
 	}
 	if b&hogRank.bit() != 0 {
-		if now := asm.Cycles(); now-v.hogAt > v.sched.slice || b&(hogRank.bit()-1) == 0 && low >= defaultRank {
-			v.hogAt = now
+		now := asm.Cycles()
+		switch over := now-v.hogs.at > v.sched.slice; {
+		case !over && low == ranks-1 && b == hogRank.bit() && v.looksFirst():
+			return nil
+		case over || b&(hogRank.bit()-1) == 0 && low >= defaultRank:
+			v.hogs.at = now
 			if t := v.chooseRank(hogRank, shared); t != nil {
 				v.running, v.chosenAt = hogRank, v.tick+1
 				return t

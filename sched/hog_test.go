@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
 )
 
 // TestRanks: priorities keep their order around the rank of preempted threads, which no lane has.
@@ -63,7 +64,7 @@ func TestHogTurns(t *testing.T) {
 	}
 	const batch = defaultRank + 2
 	now := asm.Cycles()
-	v.hogAt = now
+	v.hogs.at = now
 	hogs := []*thread{add(hogRank), add(hogRank), add(hogRank)}
 	woken := []*thread{add(defaultRank), add(defaultRank)}
 	low, high := add(batch), add(defaultRank-1)
@@ -72,7 +73,7 @@ func TestHogTurns(t *testing.T) {
 	expect("those that were woken", ranks-1, woken[1])
 	expect("for one of a higher priority that yields", defaultRank-1, nil)
 	expect("nobody else of Default is there", defaultRank, hogs[0])
-	if v.hogAt <= now {
+	if v.hogs.at <= now {
 		t.Error("a hog's turn is not noted")
 	}
 	expect("before lower ones", ranks-1, hogs[1])
@@ -81,17 +82,77 @@ func TestHogTurns(t *testing.T) {
 	woken = []*thread{add(defaultRank), add(defaultRank)}
 	hogs = append(hogs[2:], add(hogRank))
 	s.slice = asm.ToCycles(int64(time.Second))
-	v.hogAt = asm.Cycles() - 2*s.slice
+	v.hogs.at = asm.Cycles() - 2*s.slice
 	expect("its turn, once in a slice", ranks-1, hogs[0])
 	expect("and not twice", ranks-1, woken[0])
-	v.hogAt -= 2 * s.slice
+	v.hogs.at -= 2 * s.slice
 	high = add(defaultRank - 1)
 	expect("the next turn", ranks-1, hogs[1])
-	v.hogAt -= 2 * s.slice
+	v.hogs.at -= 2 * s.slice
 	expect("no hogs are left", ranks-1, high)
 	expect("no hogs are left", ranks-1, woken[1])
 	expect("at last", ranks-1, low)
 	expect("nobody", ranks-1, nil)
+}
+
+// TestHogsPutOff: where an Idle hook has something to look for, the idle loop does so before a hog runs, until it is
+// patient no more, and for as long as hogs have run.
+func TestHogsPutOff(t *testing.T) {
+	s := planted(t, "core:1 pu:1", 0)
+	v := s.vps[0]
+	var pending atomic.Uint64
+	if _, err := s.hooks.RegisterWhile(hooks.Idle, 0, "looks", &pending, 1, func(int) hooks.Verdict { return hooks.Waiting }); err != nil {
+		t.Fatal(err)
+	}
+	ready := func(r rank) *thread {
+		x := ofRank(r)
+		x.vp = v
+		v.q.add(x)
+		return x
+	}
+	expect := func(what string, x *thread, putOff bool) {
+		t.Helper()
+		if got := v.putsOff(); got != putOff {
+			t.Errorf("%s: the hog is put off: %t, want %t", what, got, putOff)
+		}
+		if got := v.pop(); got != x {
+			t.Errorf("%s: another one is chosen than is to be", what)
+		}
+	}
+	const slice = 1 << 40
+	s.slice = slice
+	v.hogs.at = asm.Cycles()
+	hog := ready(hogRank)
+	v.turn = 5 // another thread has run
+	expect("nothing to look for", hog, false)
+	pending.Store(1)
+	hog = ready(hogRank)
+	expect("something to look for", nil, true)
+	v.hogs.looked(slice/4, slice, v.turn, false)
+	expect("still looking", nil, true)
+	v.hogs.looked(slice/4, slice, v.turn, true)
+	expect("for long enough", hog, false)
+	hog = ready(hogRank)
+	expect("and no other thread has run", hog, false)
+	woken := ready(defaultRank)
+	hog = ready(hogRank)
+	expect("a thread is woken", woken, false)
+	expect("and has run", nil, true)
+	v.hogs.looked(slice, slice, v.turn, false)
+	expect("in debt", hog, false)
+	hog, woken = ready(hogRank), ready(defaultRank)
+	expect("in debt", woken, false)
+	v.hogs.at = asm.Cycles() - slice/2
+	v.hogs.ran()
+	expect("in debt after half of it", hog, false)
+	hog = ready(hogRank)
+	v.hogs.at = asm.Cycles() - slice
+	v.hogs.ran()
+	expect("paid", nil, true)
+	v.hogs.at = asm.Cycles() - 2*slice
+	if v.pop() != hog {
+		t.Error("a hog has no turn once in a slice")
+	}
 }
 
 // TestHogsYieldToWoken: of those that compute one has its turn once in a slice, though others are ready all the time.

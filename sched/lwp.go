@@ -206,7 +206,7 @@ func (l *lwp) resume(t *thread) bool {
 		if c.joiner != nil {
 			c.settleJoiner()
 		}
-		v.hogAt = asm.Cycles() // its turn is over: the others of Default priority go first
+		v.hogs.ran()
 		v.requeue(c.cur)
 	}
 	return l.handed == nil && v.word.holder() == l.id
@@ -245,9 +245,9 @@ func (l *lwp) serve() {
 			l.hooked = true
 			verdict = v.fireIdle()
 			l.hooked = false
-			if v.hasWork() {
-				continue
-			}
+		}
+		if v.hasWork() && !v.putsOff() {
+			continue
 		}
 		now := asm.Cycles()
 		if since == 0 {
@@ -257,6 +257,13 @@ func (l *lwp) serve() {
 			}
 		}
 		brief := s.stopping.Load() || v.robbed.Load() > 0 || v.away.Load() > 0 && verdict == hooks.Quiet
+		if v.putsOff() {
+			count(&v.n.spin, uint64(max(now-last, 0)))
+			v.hogs.looked(now-last, s.slice, v.turn, brief || verdict != hooks.Busy && now-since > s.patience(verdict))
+			last = now
+			s.breathe()
+			continue
+		}
 		switch idle := now - since; {
 		case len(v.near) == 0:
 		case (idle > s.stealAfter || brief || reckless) && v.steal(&l.thief, now):
@@ -282,13 +289,18 @@ func (l *lwp) serve() {
 		if verdict != hooks.Busy && now-since > s.patience(verdict) {
 			break
 		}
-		if s.shared {
-			giveWay()
-		} else {
-			relax()
-		}
+		s.breathe()
 	}
 	v.withdrawRequest()
+}
+
+// breathe is what an idle VP does between two looks.
+func (s *Scheduler) breathe() {
+	if s.shared {
+		giveWay()
+	} else {
+		relax()
+	}
 }
 
 // fireIdle fires the idle hooks, and now and then looks how long they take.

@@ -20,7 +20,7 @@ type vp struct {
 	chosenAt  uint64  // the tick it got; other threads are of Default priority
 	pool      pool    // idle runners
 	cur       *co     // what runs here: a thread's, the base, or nobody; the holder, or a taker, writes
-	hogAt     int64   // cycles: when a preempted thread had its turn last, or was preempted
+	hogs      hogs    // of its threads that were preempted
 	nobody    co      // stands in cur while no LWP has v
 	ghost     lwp     // of threads that run as goroutines
 	spare     *thread // descriptors to use again

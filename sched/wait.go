@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/hooks"
@@ -25,15 +24,6 @@ type Waiter struct {
 	g      *Group        // it is a node of this group, whose ticket counts; t is nil
 	note   any           // what the one that waits has to say to its waker; of a goroutine an *outsider, which has that
 }
-
-// outsider is what a goroutine's Waiter has besides.
-type outsider struct {
-	ch    chan struct{} // of capacity 1, so that waking never blocks
-	latch *sync.Mutex   // in a synctest bubble, instead of ch: see synctest.go
-	note  any
-}
-
-var waiters = sync.Pool{New: func() any { return &Waiter{note: &outsider{ch: make(chan struct{}, 1)}} }}
 
 // WaitQueue holds parked threads and goroutines in order of arrival. Its owner
 // guards it with a Spin. The zero value is empty. It must not be copied after first use.
@@ -246,35 +236,6 @@ func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 		return c.Wait(q, mu)
 	}
 	return waitOutside(q, mu, q.push, note)
-}
-
-// waitOutside is Wait for a goroutine.
-func waitOutside(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bool) {
-	if inBubble() {
-		o := &outsider{latch: latched(), note: note}
-		w := &Waiter{note: o}
-		push(w)
-		mu.Unlock()
-		o.latch.Lock()
-		return w.given
-	}
-	w := waiters.Get().(*Waiter)
-	o := w.note.(*outsider)
-	o.note = note
-	push(w)
-	mu.Unlock()
-	<-o.ch
-	given, w.given, o.note = w.given, false, nil
-	waiters.Put(w)
-	return given
-}
-
-func (o *outsider) wake() {
-	if o.latch != nil {
-		o.latch.Unlock()
-	} else {
-		o.ch <- struct{}{}
-	}
 }
 
 // park lets the next ready thread run, or the base; mu is unlocked when the
