@@ -13,7 +13,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// busy has a scheduler do all that makes it start OS threads and coroutines.
+// busy has a scheduler do all that makes it start OS threads and runners.
 func busy(t *testing.T, vps int) {
 	t.Helper()
 	s, err := sched.New(brisk(vps))

@@ -32,7 +32,7 @@ func forgetful(t *testing.T) {
 	t.Cleanup(forget)
 }
 
-// began makes a coroutine of v that has just begun a thread with body b.
+// began makes a runner of v that has just begun a thread with body b.
 func began(v *vp, b Body) *co {
 	x := newThread()
 	x.body, x.vp = b, v

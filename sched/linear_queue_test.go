@@ -153,7 +153,7 @@ func (p *past) vpModel(lifo bool) porcupine.Model {
 }
 
 // A hand does in the place of an LWP what concerns its VP's word: it enters the scheduler and
-// leaves it, on two coroutines that take turns, and gets the VP if it is free, or another one's
+// leaves it, on two runners that take turns, and gets the VP if it is free, or another one's
 // thread runs user code there.
 type hand struct {
 	l         *lwp
@@ -195,7 +195,7 @@ func (h *hand) take() {
 	}
 }
 
-// swap goes on with h's other coroutine, as switchTo.
+// swap goes on with h's other runner, as switchTo.
 func (h *hand) swap() {
 	v := h.l.vp
 	storeRel64(&v.tick, v.tick+1)

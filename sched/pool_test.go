@@ -62,7 +62,7 @@ func held() int64 {
 	return int64(m.StackInuse + m.HeapInuse)
 }
 
-// TestMultitudeOfRunnersEnds: the coroutines of a crowd end when they are not needed any more,
+// TestMultitudeOfRunnersEnds: the runners of a crowd end when they are not needed any more,
 // and their memory is given back.
 func TestMultitudeOfRunnersEnds(t *testing.T) {
 	n := 100_000
@@ -76,14 +76,14 @@ func TestMultitudeOfRunnersEnds(t *testing.T) {
 		for range 2 {
 			multitude(t, s, n, never, nothing)
 			// Some of the last ones may have ended before this look.
-			eventually(t, "all but a few coroutines have ended", func() bool {
+			eventually(t, "all but a few runners have ended", func() bool {
 				return runtime.NumGoroutine() <= few+2*vps*spare && s.Stats().Total.Runners <= 2*vps*spare+1
 			})
 			st := s.Stats()
 			if st.Total.LetGo < uint64(n)/2 {
 				t.Errorf("%d VPs: %d runners let go, %d idle", vps, st.Total.LetGo, st.Total.Runners)
 			}
-			const besides = 8 << 20 // tables and spans that stay, whatever n; the coroutines had 2.5 KiB each
+			const besides = 8 << 20 // tables and spans that stay, whatever n; the runners had 2.5 KiB each
 			if grown := held() - before; grown > int64(n)*1024+besides {
 				t.Errorf("%d VPs: %d bytes are left of %d threads", vps, grown, n)
 			}
@@ -92,7 +92,7 @@ func TestMultitudeOfRunnersEnds(t *testing.T) {
 	}
 }
 
-// TestRunnersOfLiveSlots: what ends is not whom somebody waits for. Of a crowd a part stays blocked, in the slots of
+// TestRunnersOfLiveSlots: a runner that a blocked thread is on does not end. Of a crowd a part stays blocked, on the runners of
 // idle runners; a part has ended by Goexit; others come and go all the time on both VPs.
 func TestRunnersOfLiveSlots(t *testing.T) {
 	n := 5000
@@ -143,7 +143,7 @@ func TestStopWhileRunnersEnd(t *testing.T) {
 		}
 		cancel()
 	}
-	eventually(t, "all coroutines have ended", func() bool { return runtime.NumGoroutine() <= few+8 })
+	eventually(t, "all runners have ended", func() bool { return runtime.NumGoroutine() <= few+8 })
 	if let == 0 {
 		t.Error("no runner had ended before any Stop")
 	}

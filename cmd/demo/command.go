@@ -133,7 +133,7 @@ type benchCommand struct {
 func (*benchCommand) Help() string {
 	return "Each row is measured on a scheduler of its own with one VP or two, and beside it the peer, goroutines with as " +
 		"many Ps, in turn and in the same run. Medians with quartiles; the ratio is ours / peer, lower is better. Rows that cross " +
-		"cores are probed and compare only figures of one regime. Rows that cannot be measured here are listed with the reason.\n\n" +
+		"cores are probed and compare only figures of one regime. Rows that cannot be measured here are listed with the reason. Rows whose names begin with 'program' are whole programs, as one writes them.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 
