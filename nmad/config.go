@@ -85,6 +85,7 @@ type Config struct {
 	Measured *Profile
 
 	eagerFrom string // who has set Eager, if not the caller
+	eagerSet  bool   // it was set, not measured
 
 	Unexpected int // memory for messages without a receive, in bytes per peer; default 4 MiB
 	Announced  int // long messages without a receive, per peer; more are kept while a receive waits for a message behind them; default 262144, at most 2^24 (more is ErrConfig)
@@ -151,6 +152,7 @@ func (c *Config) complete() error {
 	if _, err := strategy.Lookup(c.Strategy); err != nil {
 		return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 	}
+	c.eagerSet = c.Eager > 0
 	if c.Eager > 0 && c.eagerFrom == "" {
 		c.eagerFrom = "configuration"
 	}

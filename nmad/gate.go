@@ -34,6 +34,7 @@ type Gate struct {
 	stint    int64       // cycles for which a waiter in its poll for a stream counts as one that polls
 	grace    int64       // cycles for which one in any other poll does
 	shared   bool        // other processes use our CPUs
+	fixed    bool        // the configuration says the eager limit, so a Sample does not change it
 	onEnd    func(*Gate) // called once, under mu, when the gate has ended; must only take note
 
 	_ [pad]byte

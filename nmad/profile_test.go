@@ -61,6 +61,16 @@ func TestSample(t *testing.T) {
 		if last := rail.Points[len(rail.Points)-1]; last.Size != most || rail.Eager < 1 || rail.Eager > most {
 			t.Errorf("measured up to %d, eager up to %d, the link takes %d", last.Size, rail.Eager, most)
 		}
+		for rank := range 2 { // both gates use it, from now on
+			g := j.sessions[rank].Gate(1 - rank)
+			if r := g.Rails()[0]; r.Why != "measured, just now" || r.Bandwidth != rail.Bandwidth || r.Latency != rail.LatencyNs {
+				t.Errorf("rank %d: the rail costs %d ns and %g bytes/ns, %s; measured %d and %g", rank, r.Latency, r.Bandwidth, r.Why, rail.LatencyNs, rail.Bandwidth)
+			}
+			p := g.Protocols()
+			if got := p[len(p)-2].To; got != uint64(rail.Eager) {
+				t.Errorf("rank %d: eager up to %d, measured %d", rank, got, rail.Eager)
+			}
+		}
 		j.close()
 		rail.Eager = 77
 		measured := &Profile{Rails: map[string]Rail{d.Name(): rail}}
@@ -84,6 +94,30 @@ func TestSample(t *testing.T) {
 			j.close()
 		}
 	})
+}
+
+// TestSampleLeavesWhatIsSet: an eager limit that the configuration says stays, and what the other process says that it has
+// measured is not believed if it cannot be.
+func TestSampleLeavesWhatIsSet(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		if testing.Short() && d.Name() == "sim" {
+			t.Skip("it moves a megabyte in a thousand pieces")
+		}
+		j := newJob(t, 2, d, func(c *Config) { c.Eager = 99 })
+		defer j.close()
+		sampled(t, j)
+		for rank := range 2 {
+			p := j.sessions[rank].Gate(1 - rank).Protocols()
+			if got := p[len(p)-2].To; got != 99 {
+				t.Errorf("rank %d: eager up to %d, 99 was set", rank, got)
+			}
+		}
+	})
+	for _, text := range []string{"", "7", `{"rails": {"tcp": {"eager": -1}}}`, `{"rails": {"tcp": {"eager": 1, "bandwidth": 1e300}}}`} {
+		if _, err := readBrief([]byte(text)); !errors.Is(err, ErrProtocol) {
+			t.Errorf("%q: %v, want ErrProtocol", text, err)
+		}
+	}
 }
 
 func TestLoadProfile(t *testing.T) {

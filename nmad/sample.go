@@ -2,10 +2,13 @@ package nmad
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
 // Tags of the messages by which rails are measured.
@@ -36,6 +39,9 @@ const (
 // SampleEcho on its gate to us meanwhile, and neither may use the gate for anything
 // else. It takes up to a second on fast networks, and half of one for each further rail. If ctx ends it before its time one message is on its way
 // to the other process or back: that is for the next Sample and SampleEcho.
+//
+// From then on both gates share long messages out by what was measured, and have the eager limit that
+// follows from it, unless the configuration says one. Short messages stay on the rail that they go over.
 func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 	if !g.made() {
 		return nil, errNoGate
@@ -49,6 +55,17 @@ func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 	if err := g.finishSample(ctx); err != nil {
 		return nil, fmt.Errorf("nmad: sample rank %d: finish what an earlier one has begun: %w", g.rank, err)
 	}
+	undo := g.unlimit()
+	p, err := g.sampleRails(ctx)
+	if err != nil {
+		undo()
+		return nil, fmt.Errorf("nmad: sample rank %d: %w", g.rank, err)
+	}
+	g.apply(p)
+	return p, g.Send(sampleEnd, p.brief())
+}
+
+func (g *Gate) sampleRails(ctx context.Context) (*Profile, error) {
 	p := &Profile{Rails: map[string]Rail{}}
 	var eager []Cost
 	for i := range g.rails {
@@ -60,12 +77,60 @@ func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 			rail.Points, err = g.samplePoints(ctx, uint64(i), eager)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("nmad: sample rank %d: %w", g.rank, err)
+			return nil, err
 		}
 		rail.Eager = crossing(rail.Points)
 		p.Rails[g.rails[i].name] = rail
 	}
-	return p, g.Send(sampleEnd, nil)
+	return p, nil
+}
+
+// unlimit has messages of all sizes that the link takes go eagerly, to measure that.
+func (g *Gate) unlimit() (undo func()) {
+	g.mu.lock()
+	defer g.release()
+	if g.fixed {
+		return func() {}
+	}
+	before := g.tx.eager
+	g.tx.eager = g.tx.room
+	return func() {
+		g.mu.lock()
+		g.tx.eager = min(before, g.tx.room)
+		g.release()
+	}
+}
+
+// apply has the gate use what was measured of its rails. The order of the rails stays.
+func (g *Gate) apply(p *Profile) {
+	g.mu.lock()
+	defer g.release()
+	const why = "measured, just now"
+	costs, limits := make([]strategy.Cost, len(g.rails)), make([]int, len(g.rails))
+	for i := range g.rails {
+		l := &g.rails[i]
+		if r := p.Rails[l.name]; r.Bandwidth > 0 {
+			l.cost, l.why, l.limit = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}, why, r.Eager
+		}
+		costs[i], limits[i] = l.cost, l.limit
+	}
+	if limit, rail := eagerLimit(g.strategy, costs, limits); !g.fixed && limit > 0 {
+		g.tx.eager, g.why = min(limit, g.tx.room), why
+		if rail > 0 {
+			g.why += ", beside a rendezvous over " + g.rails[rail].name
+		}
+	}
+}
+
+// brief is the profile without the points, for the other process.
+func (p *Profile) brief() []byte {
+	b := Profile{Rails: map[string]Rail{}}
+	for name, r := range p.Rails {
+		r.Points = nil
+		b.Rails[name] = r
+	}
+	text, _ := json.Marshal(b) // numbers and names
+	return text
 }
 
 // sampleEagerly measures messages up to the longest one that can go eagerly.
@@ -195,6 +260,18 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 	if err := g.Link(ctx); err != nil {
 		return err
 	}
+	undo := g.unlimit()
+	p, err := g.echo(ctx)
+	if err != nil {
+		undo()
+		return fmt.Errorf("nmad: sample echo: %w", err)
+	}
+	g.apply(p)
+	return nil
+}
+
+// echo answers until the other process sends what it has measured.
+func (g *Gate) echo(ctx context.Context) (*Profile, error) {
 	tags := int(sampleRail-sampleEager) + len(g.rails)
 	in, buf := make([]Request, tags), make([][]byte, tags)
 	all := make([]*Request, tags)
@@ -203,14 +280,14 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 	for i := range in {
 		buf[i], all[i] = make([]byte, max(g.tx.eager, sampleLong)), &in[i]
 		if err := post(i); err != nil {
-			return fmt.Errorf("nmad: sample echo: %w", err)
+			return nil, err
 		}
 	}
 	defer g.endEcho(all, buf)
 	for {
 		i, err := WaitAny(ctx, all...)
 		if err == nil && in[i].Tag() == sampleEnd {
-			return nil
+			return readBrief(buf[i][:in[i].Len()])
 		}
 		if err == nil {
 			err = g.sampleSend(&out, in[i].Tag(), buf[i][:in[i].Len()])
@@ -222,9 +299,21 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("nmad: sample echo: %w", err)
+			return nil, err
 		}
 	}
+}
+
+// readBrief is what brief has made, or a peer that is not to be trusted.
+func readBrief(text []byte) (*Profile, error) {
+	var p Profile
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, fmt.Errorf("%w: what was measured: %w", ErrProtocol, err)
+	}
+	if err := p.check(" of the other process"); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrProtocol, err)
+	}
+	return &p, nil
 }
 
 // endEcho takes back the receives of SampleEcho. One that has got its message meanwhile is answered, as

@@ -183,7 +183,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 			none[i].(*nowhere).g = g
 		}
 		g.linking, g.aloof = &linking{s: s, eager: b.eager}, true
-		g.onEnd, g.why = s.ended, s.cfg.eagerFrom
+		g.onEnd, g.why, g.fixed = s.ended, s.cfg.eagerFrom, s.cfg.eagerSet
 		for i := range g.rails {
 			r := &g.rails[i]
 			r.name = s.cfg.names[i]
