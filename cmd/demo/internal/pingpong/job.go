@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/pm2-go/pm2/nmad"
@@ -11,7 +12,21 @@ import (
 )
 
 // rank1 is the second process, as rank 0 sees it.
-type rank1 struct{ job *launch.Job }
+type rank1 struct {
+	job   *launch.Job
+	loans int // bytes, as nmad.Config.Loans
+}
+
+// loans is how much memory the gates need for the messages that are lent, in bytes; or what the environment says.
+// It is twice as much as all buffers have, for a gate finds a free one by its rounded length. What is not touched is not used.
+func (o *Options) loans() (int, error) {
+	if os.Getenv(nmad.EnvLoans) != "" {
+		c, err := nmad.FromEnvironment()
+		return c.Loans, err
+	}
+	const page = 4096
+	return max(nmad.DefaultLoans, 2*o.Threads*((o.Sizes.Max()+page-1)/page*page)), nil
+}
 
 // startRank1 starts this very program again, with the same arguments and its errand
 // in the environment.
@@ -22,11 +37,15 @@ func startRank1(o *Options, where *place, sink Sink) (*rank1, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tell rank 1 what to do: %w", err)
 	}
+	loans, err := o.loans()
+	if err != nil {
+		return nil, err
+	}
 	job, err := launch.Start(launch.Spec{
 		N:          2,
 		First:      1,
 		Args:       os.Args[1:],
-		Env:        []string{envRank1 + "=" + string(text)},
+		Env:        []string{envRank1 + "=" + string(text), nmad.EnvLoans + "=" + strconv.Itoa(loans)},
 		Driver:     o.Driver,
 		Rendezvous: o.Listen,
 		// Each rank binds itself, to one CPU near the other's: a launcher that
@@ -37,11 +56,15 @@ func startRank1(o *Options, where *place, sink Sink) (*rank1, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rank1{job}, nil
+	return &rank1{job, loans}, nil
 }
 
 // config is what rank 0 opens its session with. To be called once.
-func (c *rank1) config() nmad.Config { return c.job.Config() }
+func (c *rank1) config() nmad.Config {
+	config := c.job.Config()
+	config.Loans = c.loans
+	return config
+}
 
 // exited is closed when rank 1 has ended.
 func (c *rank1) exited() <-chan struct{} { return c.job.Done() }
