@@ -224,12 +224,11 @@ func (b *Bubble) Remove(h Thread) error {
 	return nil
 }
 
-// leaveBubble takes a thread that has ended out of its bubble.
-func (c *co) leaveBubble(t *thread, x *rare) {
+// leaveBubble takes a thread of s that has ended out of its bubble. c, which may be nil, wakes its joiners.
+func (c *co) leaveBubble(t *thread, x *rare, s *Scheduler) {
 	if x.bubble.Load() == nil {
 		return
 	}
-	s := c.l.vp.sched
 	s.forest.Lock()
 	var joined []*Waiter
 	if b := x.bubble.Load(); b != nil { // else removed at this moment

@@ -143,7 +143,7 @@ func TestBubbleTrees(t *testing.T) {
 			"end": func(t *rapid.T) {
 				if x := draw(t); running[x] {
 					x.gen = lastID.Add(1)
-					base.leaveBubble(x, x.x.Load())
+					base.leaveBubble(x, x.x.Load(), s)
 					delete(running, x)
 					delete(in, x)
 				}
@@ -204,7 +204,7 @@ func TestBubbleTrees(t *testing.T) {
 		for left := true; left; {
 			for x := range running {
 				x.gen = lastID.Add(1)
-				base.leaveBubble(x, x.x.Load())
+				base.leaveBubble(x, x.x.Load(), s)
 				delete(running, x)
 				delete(in, x)
 			}

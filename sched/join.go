@@ -1,5 +1,7 @@
 package sched
 
+import "sync/atomic"
+
 // A thread that is not begun when another one joins it, on the VP in whose queue it waits,
 // runs at once, in its joiner's place: the joiner parks, and goes on when the joined thread
 // ends, by two switches and no queue. So trees of threads that fork and join go depth-first,
@@ -106,8 +108,16 @@ func (h Thread) recall() bool {
 	}
 	v, t := c.l.vp, h.t
 	t.body = nil
-	storeRel64(&t.gen, 0)
-	v.recycle(t)
+	atomic.SwapUint64(&t.gen, 0)
+	x := t.x.Load()
+	if atomic.LoadUint32(&t.asked) != 0 {
+		x = t.wakeJoiners(c)
+	}
+	if x != nil {
+		c.leaveBubble(t, x, v.sched)
+	} else {
+		v.recycle(t)
+	}
 	storeRel64(&v.ended, v.ended+1)
 	c.Leave()
 	return true

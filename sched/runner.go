@@ -261,7 +261,8 @@ func (c *co) switchAway(t *thread) {
 //	asked ── time limit, context, cancel, UnwatchEnd: out of joiners ─────────► asked
 //	alive, asked ── Detach: Join is refused from now on; who waits goes on ───► the same
 //	alive ── end: gen = 0; nobody has asked ──────────────────────────────────► ended
-//	asked ── end: gen = 0; under mu: all joiners out, asked = 0; wakes them ──► ended
+//	asked ── end: gen = 0; under mu: all joiners out, asked = 0, is there a
+//	         rare part by now? wakes them ────────────────────────────────────► ended
 //	ended ── recycle, if it has no rare part: gen = the next number ──────────► alive, another thread
 //	ended ── bury, if it has: the rare part keeps the outcome, the descriptor
 //	         is not used again ───────────────────────────────────────────────► for ever
@@ -298,21 +299,29 @@ func (c *co) end(t *thread) {
 	c.cur = nil
 	t.co, t.body = nil, nil
 	if atomic.LoadUint32(&t.asked) != 0 {
-		t.mu.Lock()
-		w := t.joiners.PopAll()
-		storeRel(&t.asked, 0)
-		t.mu.Unlock()
-		c.WakeAll(w)
+		x = t.wakeJoiners(c)
 	}
 	if x != nil {
 		c.rest = 0
 		storeRel(&c.inside, isIn)
-		c.leaveBubble(t, x)
+		c.leaveBubble(t, x, v.sched)
 		v.bury(x)
 	} else {
 		v.recycle(t)
 	}
 	storeRel64(&v.ended, v.ended+1)
+}
+
+// wakeJoiners has c, which may be nil, wake the joiners of t, whose generation is over, and returns the rare part: an outsider
+// may have made one just before that was over.
+func (t *thread) wakeJoiners(c *co) *rare {
+	t.mu.Lock()
+	w := t.joiners.PopAll()
+	storeRel(&t.asked, 0)
+	x := t.x.Load()
+	t.mu.Unlock()
+	c.WakeAll(w)
+	return x
 }
 
 // endOutside is end for a thread without a VP, and without a rare part. The runner ends with
@@ -328,11 +337,9 @@ func (c *co) endOutside(t *thread) {
 	t.co, t.body = nil, nil
 	atomic.SwapUint64(&t.gen, 0)
 	if atomic.LoadUint32(&t.asked) != 0 {
-		t.mu.Lock()
-		w := t.joiners.PopAll()
-		storeRel(&t.asked, 0)
-		t.mu.Unlock()
-		(*co)(nil).WakeAll(w)
+		if x := t.wakeJoiners(nil); x != nil {
+			(*co)(nil).leaveBubble(t, x, s)
+		}
 	}
 	if j := c.joiner; j != nil {
 		(*co)(nil).ready(j.cur)

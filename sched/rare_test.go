@@ -1,0 +1,56 @@
+package sched
+
+import (
+	"sync/atomic"
+	"testing"
+)
+
+// TestRarePartAtTheEnd: a rare part that an outsider makes for a thread that is about to end is not the next thread's.
+func TestRarePartAtTheEnd(t *testing.T) {
+	n := 300_000
+	if testing.Short() {
+		n = 30_000
+	}
+	s := running(t, Config{VPs: 1})
+	var target atomic.Pointer[Thread]
+	var over atomic.Bool
+	outsider := make(chan struct{})
+	go func() {
+		defer close(outsider)
+		for !over.Load() {
+			if h := target.Load(); h != nil {
+				h.needRare()
+			}
+		}
+	}()
+	var wrong atomic.Int64
+	<-s.Spawn(Attr{}, func() {
+		hs := make([]Thread, 64)
+		for range n / len(hs) {
+			for i := range hs {
+				hs[i] = Spawn(func() {
+					h := Self()
+					if x := h.t.x.Load(); x != nil && x.id != h.gen {
+						wrong.Add(1)
+					}
+					target.Store(&h)
+				})
+			}
+			for _, h := range hs {
+				_ = h.Join()
+			}
+		}
+	}).done()
+	over.Store(true)
+	<-outsider
+	if n := wrong.Load(); n != 0 {
+		t.Errorf("%d threads had the rare part of another one", n)
+	}
+}
+
+// done is closed when the thread has ended.
+func (h Thread) done() <-chan struct{} {
+	c := make(chan struct{})
+	go func() { _ = h.Join(); close(c) }()
+	return c
+}
