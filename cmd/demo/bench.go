@@ -20,7 +20,7 @@ type benchParameters struct {
 
 // run measures the rows one after the other.
 func (c *benchCommand) run(ctx context.Context) (err error) {
-	s, err := c.newSheet("bench", benchParameters{c.Reps, c.Time.String(), string(c.Rows)}, int64(len(c.rows)))
+	s, err := c.output.newSheet("bench", benchParameters{c.Reps, c.Time.String(), string(c.Rows)}, int64(len(c.rows)))
 	if err != nil {
 		return err
 	}
@@ -54,13 +54,13 @@ func (c *benchCommand) run(ctx context.Context) (err error) {
 	if err := s.end(); err != nil {
 		return err
 	}
-	if c.figure == nil {
+	if c.output.figure == nil {
 		return nil
 	}
 	if len(pairs) == 0 {
 		return errors.New("no figure was drawn: every row was skipped")
 	}
-	return figure.Compare(c.figure, "demo bench: ours beside goroutines, "+s.report.Machine.CPU, pairs)
+	return figure.Compare(c.output.figure, "demo bench: ours beside goroutines, "+s.report.Machine.CPU, figure.PerOperation, pairs)
 }
 
 func pair(r *bench.Row) figure.Pair {

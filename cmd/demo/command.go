@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +33,10 @@ type commands struct {
 	ExplainProtocol explainProtocolCommand `cmd:"" help:"Show which protocol messages of which size take over which network, and why."`
 	Topo            topoCommand            `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
 	Top             topCommand             `cmd:"" help:"Watch what the VPs of a process do, as top does for processes."`
+	Version         versionCommand         `cmd:"" help:"Say which version this is, and what it was built with."`
+	Help            helpCommand            `cmd:"" help:"Explain a command, as its --help does."`
+
+	VersionFlag kong.VersionFlag `name:"version" help:"Say which version this is."`
 }
 
 // Types of flags; kong shows their names in --help.
@@ -91,7 +97,7 @@ func (*pingpongCommand) Help() string {
 		"second. The probe is one cache line from core to core, one way. With --window 64 the first process starts 64 sends at once, " +
 		"the second one answers when it has all; times are then a window's divided by 64, and the bytes that a window leaves are checked. With --loan messages lie in memory that the receiver maps, " +
 		"with --touch writing and checking them is in the time.\n\n" +
-		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
+		engineFlags + "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 
 // Validate implements kong's check after parsing.
@@ -119,12 +125,14 @@ func (c *pingpongCommand) options() pingpong.Options {
 }
 
 type benchCommand struct {
-	Rows pattern       `help:"Measure only the rows whose names match this regular expression, such as 'yield|semaphore'; '.' also measures those that take long."`
-	Reps int           `default:"7" help:"Repetitions of each row, ours and peer in turn; at least ${leastReps}."`
-	Time time.Duration `default:"20ms" help:"How long one repetition lasts, 1ms to 10s."`
-	output
+	Rows   pattern       `help:"Measure only the rows whose names match this regular expression, such as 'yield|semaphore', or have this text in them; '.' also measures those that take long."`
+	Reps   int           `default:"7" help:"Repetitions of each row, ours and peer in turn; at least ${leastReps}."`
+	Time   time.Duration `default:"20ms" help:"How long one repetition lasts, 1ms to 10s."`
+	Format string        `enum:"${benchFormats}" default:"table" help:"What to write to stdout: ${enum}; go is for benchstat, a line for each repetition."`
+	Plot   file          `help:"Draw the results as well, into a file whose name ends in .svg or .png."`
 	progressFlags
 
+	output output             `kong:"-"` // made by Validate
 	rows  []bench.Experiment // chosen by Validate
 	heavy []string           // left out
 }
@@ -134,7 +142,7 @@ func (*benchCommand) Help() string {
 	return "Each row is measured on a scheduler of its own with one VP or two, and beside it the peer, goroutines with as " +
 		"many Ps, in turn and in the same run. Medians with quartiles; the ratio is ours / peer, lower is better. Rows that cross " +
 		"cores are probed and compare only figures of one regime. Rows that cannot be measured here are listed with the reason. Rows whose names begin with 'program' are whole programs, as one writes them.\n\n" +
-		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
+		engineFlags + "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 
 // Validate implements kong's check after parsing.
@@ -145,28 +153,47 @@ func (c *benchCommand) Validate() error {
 	if c.Time < time.Millisecond || c.Time > 10*time.Second {
 		return fmt.Errorf("--time %v: choose from 1ms to 10s", c.Time)
 	}
-	wanted, err := regexp.Compile(string(c.Rows))
-	if err != nil {
-		return fmt.Errorf("--rows %q is no regular expression (%w): write a part of a name, such as yield", c.Rows, err)
-	}
 	all := bench.All()
+	wanted, err := regexp.Compile(string(c.Rows))
+	if err == nil {
+		c.choose(all, wanted.MatchString)
+	}
+	if len(c.rows) == 0 { // spawn+join is a name, and no expression for it
+		c.choose(all, func(name string) bool { return strings.Contains(name, string(c.Rows)) })
+	}
+	switch {
+	case len(c.rows) == 0 && err != nil:
+		return fmt.Errorf("--rows %q is no regular expression (%w): write a part of a name, such as yield", c.Rows, err)
+	case len(c.rows) == 0:
+		return choiceError{fmt.Sprintf("--rows %q matches no row; there are:", c.Rows), bench.Names(all)}
+	}
+	if err := c.progressFlags.export(); err != nil {
+		return err
+	}
+	c.output = output{Format: c.Format, Plot: c.Plot}
+	return c.output.Validate()
+}
+
+// choose takes the rows with such names.
+func (c *benchCommand) choose(all []bench.Experiment, wanted func(name string) bool) {
 	for _, x := range all {
 		switch {
-		case !wanted.MatchString(x.Name):
+		case !wanted(x.Name):
 		case x.Heavy && c.Rows == "":
 			c.heavy = append(c.heavy, x.Name)
 		default:
 			c.rows = append(c.rows, x)
 		}
 	}
-	if len(c.rows) == 0 {
-		return fmt.Errorf("--rows %q matches no row; there are: %s", c.Rows, strings.Join(bench.Names(all), "; "))
-	}
-	if err := c.progressFlags.export(); err != nil {
-		return err
-	}
-	return c.output.Validate()
 }
+
+// choiceError is followed by what there is to choose from, a line each.
+type choiceError struct {
+	text    string
+	choices []string
+}
+
+func (e choiceError) Error() string { return e.text }
 
 // statusError ends with an exit status of its own.
 type statusError struct {
@@ -182,12 +209,18 @@ func (toldError) Error() string { return "another process has said why" }
 // usageError is what exit status 2 stands for.
 type usageError struct{ error }
 
+func (e usageError) Unwrap() error { return e.error }
+
 // parse reads the command line. --help prints and calls exit(0).
 func parse(args []string, exit func(int)) (any, error) {
 	var table commands
-	table.ExplainProgress.progressFlags = newProgressFlags()
-	table.Pingpong.progressFlags = newProgressFlags("flavour") // it has --engine
-	table.Bench.progressFlags = newProgressFlags("flavour")    // its rows say who polls
+	shown := slices.Contains(args, helpEngine)
+	if shown {
+		args = append(slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == helpEngine }), "--help")
+	}
+	table.ExplainProgress.progressFlags = newProgressFlags(shown)
+	table.Pingpong.progressFlags = newProgressFlags(shown, "flavour") // it has --engine
+	table.Bench.progressFlags = newProgressFlags(shown, "flavour")    // its rows say who polls
 	parser, err := kong.New(&table,
 		kong.Name("demo"),
 		kong.Description("The laboratory of pm2: threads, progress engine and messages, measured."),
@@ -195,6 +228,8 @@ func parse(args []string, exit func(int)) (any, error) {
 			"experiments":   experimentNames(),
 			"drivers":       strings.Join(driver.Names(), ", "),
 			"formats":       strings.Join(report.Formats, ","),
+			"benchFormats":  strings.Join(report.BenchmarkFormats, ","),
+			"version":       version(),
 			"leastReps":     fmt.Sprint(bench.LeastReps),
 			"mostVPs":       fmt.Sprint(mostExplained),
 			"strategyHelp":  variableHelp(nmad.EnvStrategy),
@@ -215,6 +250,9 @@ func parse(args []string, exit func(int)) (any, error) {
 			hint = "demo " + withoutArguments(e.Context.Command()) + " --help"
 		}
 		text := strings.Join(strings.Fields(err.Error()), " ")
+		if c := (choiceError{}); errors.As(err, &c) {
+			return nil, usageError{choiceError{text, c.choices}}
+		}
 		return nil, usageError{fmt.Errorf("%s (see %s)", text, hint)}
 	}
 	switch ctx.Command() {
@@ -240,6 +278,10 @@ func parse(args []string, exit func(int)) (any, error) {
 		return table.ExplainProtocol.run, nil
 	case "topo":
 		return table.Topo.run, nil
+	case "version":
+		return table.Version.run, nil
+	case "help", "help <command>":
+		return parse(append(table.Help.Command, "--help"), exit)
 	}
 	return nil, fmt.Errorf("no command %q", ctx.Command())
 }

@@ -36,7 +36,7 @@ func (*explainProgressCommand) Help() string {
 		"compute in between (marcel's, or goroutines under another --flavour); then says who polls what, where, how often, and why: the polling points, the pollers, the tree of queues, from which of them the gates are polled whose links lie on a node of the machine's memory, " +
 		"whether idle processors poll or block and what that was decided from, who sleeps in the kernel, and where each parameter " +
 		"has its value from.\n\n" +
-		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
+		engineFlags + "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 
 // Validate implements kong's check after parsing.

@@ -2,17 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/fairness"
+	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 )
 
 type fairnessCommand struct {
 	Hogs   []int  `default:"0,1,4,32" help:"Numbers of threads that never yield, each 0 to 256."`
 	Wakes  int    `default:"1000" help:"Delays of each row: 100 to 100000, one a millisecond."`
-	Format string `enum:"${formats}" default:"table" help:"What to write to stdout: ${enum}."`
+	output
 }
 
 // Help is the long text of --help.
@@ -33,7 +35,7 @@ func (c *fairnessCommand) Validate() error {
 	if c.Wakes < 100 || c.Wakes > 100_000 {
 		return fmt.Errorf("--wakes %d: choose from 100 to 100000", c.Wakes)
 	}
-	return nil
+	return c.output.Validate()
 }
 
 // cases are all that is measured.
@@ -52,7 +54,7 @@ type fairnessParameters struct {
 
 func (c *fairnessCommand) run(ctx context.Context) error {
 	cases := c.cases()
-	s, err := (&output{Format: c.Format}).newSheet("fairness", fairnessParameters{c.Hogs, c.Wakes}, int64(len(cases)))
+	s, err := c.newSheet("fairness", fairnessParameters{c.Hogs, c.Wakes}, int64(len(cases)))
 	if err != nil {
 		return err
 	}
@@ -62,19 +64,34 @@ func (c *fairnessCommand) run(ctx context.Context) error {
 	if err := s.writer.Begin(&s.report, "delay of a thread on one VP whose CPU it shares with hogs; one wake a millisecond"); err != nil {
 		return err
 	}
+	var wakeRows, sleepRows []*fairness.Row
 	for _, x := range cases {
 		s.bar.Label(fmt.Sprintf("%d hogs", x.Hogs))
 		wakes, sleeps, err := x.Measure(ctx, cpus[0], c.Wakes)
 		if err != nil {
 			return err
 		}
-		if err := s.row(fairness.NewRow(x, "wake", wakes)); err != nil {
+		wake, sleep := fairness.NewRow(x, "wake", wakes), fairness.NewRow(x, "sleep", sleeps)
+		if err := errors.Join(s.row(wake), s.row(sleep)); err != nil {
 			return err
 		}
-		if err := s.row(fairness.NewRow(x, "sleep", sleeps)); err != nil {
-			return err
-		}
+		wakeRows, sleepRows = append(wakeRows, wake), append(sleepRows, sleep)
 		s.bar.Add(1)
 	}
-	return s.end()
+	if err := s.end(); err != nil || c.figure == nil {
+		return err
+	}
+	return figure.Compare(c.figure, "demo fairness: threads beside goroutines, "+s.report.Machine.CPU,
+		"delay: median, 99th percentile, longest", append(c.pairs("woken", wakeRows), c.pairs("slept 1 ms", sleepRows)...))
+}
+
+// pairs are the rows of each number of hogs: threads, with short kernel slices, beside goroutines.
+func (c *fairnessCommand) pairs(what string, rows []*fairness.Row) (pairs []figure.Pair) {
+	measure := func(r *fairness.Row) figure.Measure { return figure.Measure{Q1: r.Median, Median: r.P99, Q3: r.Max} }
+	for i := 0; i+2 < len(rows); i += 3 { // as cases has them
+		pairs = append(pairs, figure.Pair{
+			Name: fmt.Sprintf("%s, %d hogs", what, rows[i].Hogs), PeerName: "goroutines, P=2", Ours: measure(rows[i]), Peer: measure(rows[i+2]),
+		})
+	}
+	return pairs
 }

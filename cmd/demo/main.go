@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 
 	"github.com/alecthomas/kong"
@@ -90,6 +91,9 @@ func fail(err error) int {
 		return told.status
 	}
 	fmt.Fprintf(os.Stderr, "demo: %s\n", oneLine(err))
+	if c := (choiceError{}); errors.As(err, &c) {
+		fmt.Fprintf(os.Stderr, "  %s\n", strings.Join(c.choices, "\n  "))
+	}
 	if errors.As(err, &usageError{}) {
 		return 2
 	}

@@ -21,9 +21,19 @@ type progressFlags struct {
 // value is what such a flag takes; the table checks it.
 type value string
 
+// helpEngine is --help with the flags of the progress engine, which are many.
+const helpEngine = "--help-engine"
+
+// engineFlags tells about it, in the help of the commands that have such flags.
+const engineFlags = "The progress engine has a flag for each of its parameters: " + helpEngine + ".\n\n"
+
 // newProgressFlags makes the flags before the command line is parsed, but for the rows that a command says
-// in another way.
-func newProgressFlags(without ...string) progressFlags {
+// in another way. The help lists them if shown.
+func newProgressFlags(shown bool, without ...string) progressFlags {
+	hidden := " hidden:\"\""
+	if shown {
+		hidden = ""
+	}
 	var fields []reflect.StructField
 	for _, row := range pioman.ParamTable() {
 		if slices.Contains(without, row.Name) {
@@ -33,7 +43,7 @@ func newProgressFlags(without ...string) progressFlags {
 		fields = append(fields, reflect.StructField{
 			Name: fieldName(row.Name),
 			Type: reflect.TypeFor[*value](),
-			Tag:  reflect.StructTag("name:" + strconv.Quote(row.Name) + " group:\"Progress engine\" help:" + strconv.Quote(help)),
+			Tag:  reflect.StructTag("name:" + strconv.Quote(row.Name) + " group:\"Progress engine\" help:" + strconv.Quote(help) + hidden),
 		})
 	}
 	return progressFlags{kong.Plugins{reflect.New(reflect.StructOf(fields)).Interface()}}

@@ -9,17 +9,17 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// --help lists the same flags, but for those that say what the command says in another way.
+// --help-engine lists the same flags, but for those that say what the command says in another way.
 func TestHelpListsTheParameters(t *testing.T) {
 	for command, without := range map[string]string{"explain-progress": "", "pingpong": "flavour", "bench": "flavour"} {
 		text := helpOf(t, command)
 		for _, row := range pioman.ParamTable() {
 			listed := row.Name != without
 			if strings.Contains(text, "--"+row.Name+"=") != listed {
-				t.Errorf("demo %s --help names --%s: %v", command, row.Name, !listed)
+				t.Errorf("demo %s --help-engine names --%s: %v", command, row.Name, !listed)
 			}
 			if strings.Contains(text, row.Env) != listed {
-				t.Errorf("demo %s --help names %s: %v", command, row.Env, !listed)
+				t.Errorf("demo %s --help-engine names %s: %v", command, row.Env, !listed)
 			}
 		}
 	}
@@ -27,7 +27,7 @@ func TestHelpListsTheParameters(t *testing.T) {
 
 var breaks = regexp.MustCompile(`\s+`)
 
-// helpOf is the text of demo command --help, in one line.
+// helpOf is the text of demo command --help-engine, in one line.
 func helpOf(t *testing.T, command string) string {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -49,7 +49,7 @@ func helpOf(t *testing.T, command string) string {
 	}()
 	stdout := os.Stdout
 	os.Stdout = w
-	_, _ = parse([]string{command, "--help"}, func(int) {})
+	_, _ = parse([]string{command, helpEngine}, func(int) {})
 	os.Stdout = stdout
 	w.Close()
 	return breaks.ReplaceAllString(<-text, " ")

@@ -43,7 +43,8 @@ type topoCommand struct {
 	Recorded  recording `xor:"source" help:"Instead of this machine, the one whose /sys and /proc were copied into a directory, or a tar archive."`
 	Pruned    bool      `help:"Leave out the levels that have no siblings, as queues do."`
 	Format    string    `enum:"${formats}" default:"table" help:"What to write to stdout: ${enum}."`
-	Plot      file      `aliases:"svg" help:"Draw the machine as well, into a file whose name ends in .svg or .png. Another name: --svg."`
+	Plot      file      `xor:"plot" help:"Draw the machine as well, into a file whose name ends in .svg or .png."`
+	SVG       file      `name:"svg" xor:"plot" help:"The same, .svg only."`
 
 	figure *figure.File
 	source string
@@ -74,9 +75,16 @@ func (c *topoCommand) Validate() (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %s", flag, strings.TrimPrefix(err.Error(), "topo: "))
 	}
-	if c.Plot != "" {
-		if c.figure, err = figure.Claim(string(c.Plot)); err != nil {
-			return fmt.Errorf("--plot: %w", err)
+	name := c.Plot
+	flag = "--plot"
+	if c.SVG != "" {
+		if flag, name = "--svg", c.SVG; !strings.HasSuffix(string(name), ".svg") {
+			return fmt.Errorf("--svg %s: the name does not end in .svg: say --plot %s", name, name)
+		}
+	}
+	if name != "" {
+		if c.figure, err = figure.Claim(string(name)); err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
 		}
 	}
 	return nil

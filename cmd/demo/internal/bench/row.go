@@ -3,6 +3,8 @@ package bench
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
@@ -35,6 +37,8 @@ type Row struct {
 
 	OursThreads *float64 `json:"ours_threads,omitempty"` // of rows that count them: the most OS threads of the process
 	PeerThreads *float64 `json:"peer_threads,omitempty"` // the same of the peer
+
+	lines []string // of Benchmarks
 }
 
 func newRow(x *Experiment, reps []repetition, ops int) Row {
@@ -45,6 +49,7 @@ func newRow(x *Experiment, reps []repetition, ops int) Row {
 	}
 	o, p := summarize(ours), summarize(peer)
 	row := Row{
+		lines:      append(goLines(x.Name, "ours", ours, ops), goLines(x.Name, "peer", peer, ops)...),
 		Name:       x.Name,
 		Ours:       report.Round(o.median),
 		OursQ1:     report.Round(o.q1),
@@ -76,6 +81,35 @@ func newRow(x *Experiment, reps []repetition, ops int) Row {
 		row.Speedup = report.Optional(p.median / o.median)
 	}
 	return row
+}
+
+// Benchmarks implements report.Benchmark.
+func (r Row) Benchmarks() []string { return r.lines }
+
+// goLines are the samples of one side, as benchstat reads them.
+func goLines(name, side string, samples []sample, ops int) (lines []string) {
+	for _, s := range samples {
+		lines = append(lines, fmt.Sprintf("Benchmark%s/%s %d %.2f ns/op %.2f allocs/op", goName(name), side, ops, s.ns, s.allocs))
+	}
+	return lines
+}
+
+// goName makes "yield, 1 VP" one word, as the name of a benchmark is.
+func goName(name string) string {
+	var b strings.Builder
+	up := true
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			up = true
+			continue
+		case up:
+			r = unicode.ToUpper(r)
+		}
+		up = false
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // Head implements report.Row.

@@ -19,12 +19,15 @@ type Pair struct {
 	Ours, Peer     Measure
 }
 
-// Compare draws the rows into f, the first on top. There must be at least one.
-func Compare(f *File, title string, pairs []Pair) error {
+// PerOperation is what the rows of benchmarks measure.
+const PerOperation = "time per operation"
+
+// Compare draws the rows into f, the first on top. There must be at least one. what says what is measured.
+func Compare(f *File, title, what string, pairs []Pair) error {
 	if len(pairs) == 0 {
 		return errors.New("there is nothing to draw: no row was measured")
 	}
-	p := newPlot(title, "time per operation (logarithmic): left is better", "")
+	p := newPlot(title, what+" (logarithmic): left is better", "")
 	addGrid(p)
 	low, high := math.Inf(1), 0.0
 	var names []plot.Tick

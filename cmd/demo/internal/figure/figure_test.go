@@ -116,14 +116,14 @@ func TestFigures(t *testing.T) {
 		"latency":    func(f *File) error { return Latency(f, "demo pingpong: shm, hooks", points()) },
 		"one size":   func(f *File) error { return Latency(f, "one size only", points()[3:4]) },
 		"few, mixed": func(f *File) error { return Latency(f, "few sizes", []Point{points()[9], points()[3], points()[6]}) },
-		"compare":    func(f *File) error { return Compare(f, "demo bench", pairs()) },
+		"compare":    func(f *File) error { return Compare(f, "demo bench", PerOperation, pairs()) },
 		"spreads": func(f *File) error {
 			return Spreads(f, "demo experiment E16: 1 byte over shm", "one-way latency", lines())
 		},
 		"curves": func(f *File) error {
 			return Curves(f, "demo experiment E13: idle polling period", panels()...)
 		},
-		"compare one": func(f *File) error { return Compare(f, "demo bench", pairs()[:1]) },
+		"compare one": func(f *File) error { return Compare(f, "demo bench", PerOperation, pairs()[:1]) },
 	} {
 		for _, ext := range []string{".png", ".svg"} {
 			path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+ext)
@@ -235,7 +235,7 @@ func TestNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if Latency(f, "", nil) == nil || Latency(f, "", []Point{{Size: 1}}) == nil || Compare(f, "", nil) == nil {
+	if Latency(f, "", nil) == nil || Latency(f, "", []Point{{Size: 1}}) == nil || Compare(f, "", "", nil) == nil {
 		t.Error("a figure without data was drawn")
 	}
 }

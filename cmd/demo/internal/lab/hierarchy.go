@@ -76,7 +76,7 @@ func runEmptyTask(ctx context.Context, o Options, s *Sink) error {
 	for _, r := range all[1:] {
 		pairs = append(pairs, figure.Pair{Name: r.Variant, PeerName: all[0].Variant, Ours: figure.Measure{Q1: r.Q1, Median: r.Median, Q3: r.Q3}, Peer: base})
 	}
-	return figure.Compare(s.Plot, s.Title("an empty task"), pairs)
+	return figure.Compare(s.Plot, s.Title("an empty task"), figure.PerOperation, pairs)
 }
 
 // causes is E2: the same on the papers' larger machine, with what makes a queue dear counted.

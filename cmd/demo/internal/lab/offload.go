@@ -119,7 +119,7 @@ func runOffloading(ctx context.Context, o Options, s *Sink) error {
 			Peer: figure.Measure{Q1: all[i+1].Q1, Median: all[i+1].Median, Q3: all[i+1].Q3},
 		})
 	}
-	return figure.Compare(s.Plot, s.Title("isend, 10 us of computation, wait"), pairs)
+	return figure.Compare(s.Plot, s.Title("isend, 10 us of computation, wait"), figure.PerOperation, pairs)
 }
 
 // isends measures one round: the times without the computation, and those inside isend.

@@ -35,7 +35,7 @@ func Detect(cores int, probeNS float64) Machine {
 		Kernel:  kernelRelease(),
 		Go:      runtime.Version(),
 		ProbeNS: Optional(probeNS),
-		Commit:  commit(),
+		Commit:  Commit(),
 	}
 }
 
@@ -65,10 +65,10 @@ func kernelRelease() string {
 	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:])
 }
 
-// commit is the revision that this binary was built from. `go run` and
+// Commit is the revision that this binary was built from. `go run` and
 // -buildvcs=false leave it out; then, and only if the working directory lies in
 // a checkout of this module, git is asked, and the answer says so by its suffix.
-func commit() string {
+func Commit() string {
 	revision, modified := "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

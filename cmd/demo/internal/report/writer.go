@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -20,8 +21,17 @@ type Writer interface {
 	End(r *Report) error
 }
 
-// Formats lists the names that New knows.
-var Formats = []string{"table", "json", "csv"}
+// Formats lists the names that New knows for rows of any kind, BenchmarkFormats those for rows that are Benchmarks.
+var (
+	Formats          = []string{"table", "json", "csv"}
+	BenchmarkFormats = append(Formats[:len(Formats):len(Formats)], "go")
+)
+
+// A Benchmark is a row that benchstat can compare, in the text format of Go's benchmarks.
+type Benchmark interface {
+	// Benchmarks has a line for each repetition, of ours and of the peer.
+	Benchmarks() []string
+}
 
 // New returns the writer of that format.
 func New(format string, out io.Writer) (Writer, error) {
@@ -32,6 +42,8 @@ func New(format string, out io.Writer) (Writer, error) {
 		return &jsonWriter{out: out}, nil
 	case "csv":
 		return &csvWriter{out: csv.NewWriter(out)}, nil
+	case "go":
+		return &goWriter{out: out}, nil
 	}
 	return nil, fmt.Errorf("unknown format %q: choose one of %s", format, strings.Join(Formats, ", "))
 }
@@ -62,8 +74,10 @@ func (w *tableWriter) End(r *Report) error {
 	return w.print(b.String())
 }
 
-func (w *tableWriter) print(text string) error {
-	if _, err := io.WriteString(w.out, text); err != nil {
+func (w *tableWriter) print(text string) error { return writeText(w.out, text) }
+
+func writeText(out io.Writer, text string) error {
+	if _, err := io.WriteString(out, text); err != nil {
 		return fmt.Errorf("write the results: %w", err)
 	}
 	return nil
@@ -147,3 +161,21 @@ func cell(v reflect.Value) string {
 	}
 	return fmt.Sprint(v.Interface())
 }
+
+// goWriter writes what `go test -bench` would.
+type goWriter struct{ out io.Writer }
+
+func (w *goWriter) Begin(r *Report, lines ...string) error {
+	return writeText(w.out, fmt.Sprintf("goos: %s\ngoarch: %s\npkg: demo %s\ncpu: %s\n", runtime.GOOS, runtime.GOARCH, r.Experiment, r.Machine.CPU))
+}
+
+func (w *goWriter) Row(row Row) error {
+	b, ok := row.(Benchmark)
+	if !ok {
+		return nil
+	}
+	return writeText(w.out, strings.Join(b.Benchmarks(), "\n") + "\n")
+}
+
+func (*goWriter) End(*Report) error { return nil }
+
