@@ -23,7 +23,8 @@ func (g *Gate) beginClose(why error) {
 		return
 	}
 	g.closing = true
-	g.dead, g.aloof = why, true
+	g.dead = why
+	g.judge()
 	g.failRecvs(why)
 	g.takeLeave()
 	if g.link == nil {

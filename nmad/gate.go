@@ -55,7 +55,7 @@ type Gate struct {
 	ended time.Time  // when
 	dead  error      // what new requests fail with; set by end or close; nil: none
 
-	aloof   bool     // dead is set, or there are no links yet, or the peer has more to announce than we keep
+	aloof   bool     // a receive asks admits first; judge alone writes it
 	linking *linking // how far they are; nil: the gate was made with them, or needs none
 
 	closing  bool // this side closes
@@ -403,7 +403,8 @@ func (g *Gate) fail(why *PeerError) {
 	}
 	g.end, g.ended = why, time.Now()
 	if g.dead == nil {
-		g.dead, g.aloof = why, true
+		g.dead = why
+		g.judge()
 	}
 	g.failSends(g.dead)
 	g.failRecvs(g.dead)

@@ -94,6 +94,10 @@ func (g *Gate) wantLinks() {
 	l.s.work.Go(func() { l.s.reach(g) })
 }
 
+// judge notes whether a receive may simply wait on the gate: not if that is dead, has no links yet, or the peer has more to
+// announce than is kept here. After each change of these. Under mu.
+func (g *Gate) judge() { g.aloof = g.dead != nil || !g.linked() || g.rx.full }
+
 // admits says whether a receive may wait on a gate that is not simply open; if not it has
 // ended. Under mu.
 func (g *Gate) admits(r *Request) bool {
@@ -152,7 +156,7 @@ func (g *Gate) attach(from linkStage, links []driver.Link) bool {
 		return false
 	}
 	l.stage, l.rails = linked, nil
-	g.aloof = g.dead != nil
+	g.judge()
 	g.link = links[0]
 	for i, link := range links {
 		g.rails[i].bind(link)

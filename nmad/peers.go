@@ -118,10 +118,10 @@ func (s *Session) retire(g *Gate) {
 		return g.flushed()
 	})
 	s.mu.Lock()
-	s.retired[g.rank] = true
-	installed := s.installed[g.rank]
+	was := s.care[g.rank]
+	s.care[g.rank] = careOver
 	s.mu.Unlock()
-	if installed {
+	if was == inCare {
 		for i := range g.rails {
 			s.cfg.Engine.RemoveSource(source{&g.rails[i]})
 		}

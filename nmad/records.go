@@ -57,7 +57,8 @@ func (g *Gate) handleFull(records uint64) *PeerError {
 	if records < uint64(g.rx.records) {
 		return nil // ROOM is on the way to it
 	}
-	g.rx.full, g.aloof = true, true
+	g.rx.full = true
+	g.judge()
 	if !g.rx.flagged { // who posts a receive from any source comes here, though nothing is unexpected
 		g.rx.flagged = true
 		g.any.flag(g.rank, true)
@@ -88,5 +89,6 @@ func (g *Gate) relieve() {
 		return
 	}
 	g.rx.records = min(2*g.rx.records, maxCookies)
-	g.rx.full, g.rx.owesRoom, g.aloof = false, true, false
+	g.rx.full, g.rx.owesRoom = false, true
+	g.judge()
 }

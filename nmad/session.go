@@ -28,9 +28,8 @@ type Session struct {
 	watch   monitors
 	queues  queueWaiters
 
-	mu        sync.Mutex // serializes install and retire
-	installed []bool     // by rank: the gate's sources and task are in the engine's care
-	retired   []bool     // by rank: they are not to be any more
+	mu   sync.Mutex // serializes install and retire
+	care []care     // by rank
 
 	orphan atomic.Bool // rank 0 has gone: nobody tells of the others but links; see linking.go
 
@@ -76,7 +75,7 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, linker: newLinker(cfg.Timeout), gates: make([]*Gate, cfg.Size), any: newAnySource(cfg.Size),
-		installed: make([]bool, cfg.Size), retired: make([]bool, cfg.Size),
+		care: make([]care, cfg.Size),
 	}
 	s.alive.Store(int32(cfg.Size - 1))
 	ctx, stop := limit.Context(ctx, cfg.Timeout)
@@ -182,7 +181,8 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 		for i := range none {
 			none[i].(*nowhere).g = g
 		}
-		g.linking, g.aloof = &linking{s: s, eager: b.eager}, true
+		g.linking = &linking{s: s, eager: b.eager}
+		g.judge()
 		g.onEnd, g.why, g.fixed = s.ended, s.cfg.eagerFrom, s.cfg.eagerSet
 		for i := range g.rails {
 			r := &g.rails[i]
@@ -203,14 +203,26 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 	return g
 }
 
+// care says whether the engine looks after a gate: its sources and its task.
+//
+//	noCare --- install ---> inCare --- retire ---> careOver
+//	noCare --- retire: it has never had links ---> careOver
+type care uint8
+
+const (
+	noCare care = iota
+	inCare
+	careOver
+)
+
 // install puts a gate that has its links into the engine's care.
 func (s *Session) install(g *Gate) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.retired[g.rank] {
+	if s.care[g.rank] == careOver {
 		return nil
 	}
-	s.installed[g.rank] = true
+	s.care[g.rank] = inCare
 	opt := pioman.Repeat
 	for i := range g.rails {
 		l := &g.rails[i]
@@ -254,6 +266,7 @@ func (s *Session) Gate(rank int) *Gate {
 		return s.gates[rank]
 	}
 	g := newGate(s.cfg.Rank, rank, nil, s.cfg.Engine, bounds{})
-	g.dead, g.aloof = fmt.Errorf("nmad: %w: %d, the job has 0 to %d", ErrRank, rank, s.cfg.Size-1), true
+	g.dead = fmt.Errorf("nmad: %w: %d, the job has 0 to %d", ErrRank, rank, s.cfg.Size-1)
+	g.judge()
 	return g
 }

@@ -204,7 +204,7 @@ func TestExceptionsAreKept(t *testing.T) {
 func TestThresholdsByRail(t *testing.T) {
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "tcp,shm" })
 	profile := sampled(t, j)
-	most := j.sessions[0].Gate(1).tx.eager
+	most := j.sessions[0].Gate(1).tx.room
 	j.close()
 	for _, name := range []string{"tcp", "shm"} {
 		r := profile.Rails[name]
