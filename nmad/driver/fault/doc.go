@@ -44,4 +44,57 @@
 //
 // A cut breaks the link here. The other side learns of it when this side closes
 // the link, which the layer above does at once.
+//
+// # The proxy
+//
+// A [Proxy] alters not what a link is asked to do but the bytes on the way, as a hostile or broken network does. It stands
+// between two real endpoints, with sockets of its own: an endpoint tells the proxy's address in place of its own, the
+// peer dials that, and the proxy dials on. The drivers and nmad run unchanged. A job's control connection goes through
+// one by the address of the rendezvous.
+//
+//	  dialler                   Proxy                  listener
+//	nmad ─ tcp ── up ────▶ tracker ─▶ editor ─────▶ tcp ─ nmad
+//	       unix             hello│header│  flip drop    unix
+//	       shm  ◀─────────  proof│body...  swap ... ◀── shm
+//	             down            │                    │
+//	                             └──▶ log: what, where, when
+//
+//	fault.Behind{Inner: tcp.Driver{}, Tell: fault.Through(plan, nil)}      a driver whose endpoints are behind proxies
+//	fault.NewProxy(fault.ProxyConfig{Target: addr, Control: true, ...})    a proxy by itself
+//
+// Over shared memory only the socket by which two processes meet goes through it; it hands on the descriptors that come
+// along, and can overwrite the memory that they stand for.
+//
+// Its plan has words as above: seed, and with the same dice
+//
+//	short=0.2              that share of blocks of up to 64 KiB goes on in two pieces
+//	delay=0.01:2ms         before that share of blocks nothing goes on for so long
+//
+// Edits alter what one side sends: up, who has dialled; down, who has listened. Their places count
+// what was sent, from 1 on, whatever became of it: up:1000 is a byte, up:#3+9 the 9th byte of the third packet (or frame,
+// after the proofs). Behind that is a number of bytes, 1 to 4096.
+//
+//	flip=up:1000:4         in each of these bytes a bit is wrong
+//	drop=up:#3+9:16        these bytes are missing
+//	repeat=down:1000:64    the 64 bytes before that place come twice
+//	swap=up:1000:64        these bytes and the 64 behind them change places
+//	invent=down:#2+1:64    64 bytes come before that place that were never sent: any, or such as look like packets or frames
+//	cut=up:1000            before that byte both directions are torn
+//	end=up:1000            before that byte this direction ends, in order
+//	wait=up:1000:20ms      before that byte nothing goes on for so long
+//
+// and for whole connections
+//
+//	connection=2           the edits are for the second connection that was dialled only
+//	quiet=300ms            an edited connection on which nothing comes for so long is cut: who waits for lost bytes waits for ever
+//	last=1s                each connection is cut after so long
+//	strangers=3            three connections of the proxy's own to the listener, with invented bytes on them
+//	play=2                 the second connection goes nowhere: the proxy answers, with invented bytes
+//	rights=lose            descriptors do not come along; double: twice; other: in the place of the first comes a pipe
+//	scribble=20:1ms        each ms 20 words of a link's shared memory are overwritten, by such as are nearly right
+//
+// The same seed, plan and bytes give the same edits, in however many blocks the bytes come. [Proxy.Log] tells what was
+// altered, how many bytes of it lay where, and whether the proof of the secret had gone by: "hello", "proof",
+// "header tag of kind 2" (kinds of packets are those of the layer above), "body of kind 1", "large"; over shm "frame"; on a control
+// connection "greeting", "claim", "verdict", "control head", "control frame".
 package fault

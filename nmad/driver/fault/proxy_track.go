@@ -1,0 +1,187 @@
+package fault
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+)
+
+// tracker knows where in a stream each byte lies, by reading what one side sends as its peer would:
+//
+//	link over tcp, unix   hello ── proof ──┬─▶ header ── body ── header ── body ...
+//	                                       '─▶ large
+//	link over shm         hello ── proof ───▶ frame ── frame
+//	control connection    greeting, claim ── verdict ─▶ head ── payload, code ── head ...
+//
+// docs/wire.md has the layouts. What does not look like any of it is "nonsense", to the end.
+type tracker struct {
+	place string // of the next byte; of a header it is refined by field
+	left  int    // bytes of that place; below 0: all that follow
+	kept  []byte // of that place, up to keep of them
+	keep  int
+	then  func() // once left is 0
+
+	packet uint64 // packets that have begun
+	within uint64 // bytes of the last one that have gone by
+	proven bool   // what this side says before the peer believes it is over
+
+	large, framed bool // what its hello says: it is a large track; over shm
+}
+
+// enter begins a place.
+func (t *tracker) enter(place string, size, keep int, then func()) {
+	t.place, t.left, t.keep, t.kept, t.then = place, size, keep, t.kept[:0], then
+	if size == 0 {
+		then()
+	}
+}
+
+func (t *tracker) rest(place string) { t.enter(place, -1, 0, nil) }
+
+// run says how many of the next n bytes lie in the same place.
+func (t *tracker) run(n int) int {
+	if t.left < 0 {
+		return n
+	}
+	return min(n, t.left)
+}
+
+// pass takes in bytes that lie in one place.
+func (t *tracker) pass(b []byte) {
+	t.within += uint64(len(b))
+	if room := t.keep - len(t.kept); room > 0 {
+		t.kept = append(t.kept, b[:min(room, len(b))]...)
+	}
+	if t.left < 0 {
+		return
+	}
+	if t.left -= len(b); t.left == 0 {
+		t.then()
+	}
+}
+
+// where names the place of the next byte.
+func (t *tracker) where() string {
+	if t.place != "header" {
+		return t.place
+	}
+	at := driver.HeaderSize - t.left
+	if at == 0 {
+		return "header kind"
+	}
+	field := "seq"
+	for _, f := range []struct {
+		name string
+		end  int
+	}{{"flags", 2}, {"reserved", 4}, {"body", 8}, {"tag", 16}, {"size", 24}, {"cookie", 28}} {
+		if at < f.end {
+			field = f.name
+			break
+		}
+	}
+	return fmt.Sprintf("header %s of kind %d", field, t.kept[0])
+}
+
+// begin counts a packet or frame.
+func (t *tracker) begin() { t.packet, t.within = t.packet+1, 0 }
+
+// link makes the tracker of a connection of a link.
+func (t *tracker) link() { t.hello("hello") }
+
+const (
+	helloHead  = 3 // kind, length (2)
+	helloKinds = 0xA0
+	trackAt    = 6 // of the track in a hello
+	driverAt   = 4 + 2 + 1 + 1 + 4 + 4 + 4 + hello.LinkSize + 32
+)
+
+// hello reads a frame of an exchange: the hello, which says what follows, or the proof.
+func (t *tracker) hello(name string) {
+	t.enter(name, helloHead, helloHead, func() {
+		size := int(binary.LittleEndian.Uint16(t.kept[1:]))
+		if size > hello.MaxFrame || t.kept[0] < helloKinds {
+			t.rest("nonsense")
+			return
+		}
+		t.enter(name, size, hello.MaxFrame, func() {
+			if name == "hello" {
+				t.large = len(t.kept) > trackAt && t.kept[trackAt] == 1
+				t.framed = strings.HasPrefix(driverOf(t.kept), "shm")
+				t.hello("proof")
+				return
+			}
+			t.proven = true
+			switch {
+			case t.framed:
+				t.frame()
+			case t.large:
+				t.rest("large")
+			default:
+				t.header()
+			}
+		})
+	})
+}
+
+// driverOf is the name of the driver in a hello.
+func driverOf(b []byte) string {
+	if len(b) <= driverAt || len(b) < driverAt+1+int(b[driverAt]) {
+		return ""
+	}
+	return string(b[driverAt+1:][:b[driverAt]])
+}
+
+// frame reads a frame of the driver shm.
+func (t *tracker) frame() {
+	t.begin()
+	t.enter("frame", helloHead, helloHead, func() {
+		t.enter("frame", int(binary.LittleEndian.Uint16(t.kept[1:])), 0, t.frame)
+	})
+}
+
+// header reads a packet.
+func (t *tracker) header() {
+	t.begin()
+	t.enter("header", driver.HeaderSize, driver.HeaderSize, func() {
+		body := binary.LittleEndian.Uint32(t.kept[4:])
+		if body > 1<<20 {
+			t.rest("nonsense")
+			return
+		}
+		t.enter(fmt.Sprintf("body of kind %d", t.kept[0]), int(body), 0, t.header)
+	})
+}
+
+// Sizes of the control connection's first messages and of what is around the payload of its frames, in bytes.
+const (
+	greetingSize = 40
+	claimSize    = 80
+	verdictSize  = 40
+	controlHead  = 8
+	controlCode  = 16
+)
+
+// control makes the tracker of a control connection.
+func (t *tracker) control(down bool) {
+	prove := func() { t.proven = true; t.controlFrame() }
+	if !down {
+		t.enter("claim", claimSize, 0, prove)
+		return
+	}
+	t.enter("greeting", greetingSize, 0, func() { t.enter("verdict", verdictSize, 0, prove) })
+}
+
+func (t *tracker) controlFrame() {
+	t.begin()
+	t.enter("control head", controlHead, controlHead, func() {
+		size := binary.LittleEndian.Uint32(t.kept)
+		if size > 1<<24 {
+			t.rest("nonsense")
+			return
+		}
+		t.enter("control frame", int(size)+controlCode, 0, t.controlFrame)
+	})
+}
