@@ -125,6 +125,7 @@
 //     anybody polls. What had arrived completely can still be received. A peer that
 //     breaks the protocol fails its gate with ErrProtocol; nothing that it sends
 //     can make this process read or write outside its buffers.
+//     What each operation waits for at most is in docs/bounds.md.
 //   - A send that is done leaves its buffer to the caller, and all its bytes are with the kernel or in memory that
 //     the peer reads: they arrive whether or not anybody here polls or waits any more (leaving.go). Only threads of
 //     an engine that hooks poll may be ahead of that, by what is gathered for a packet (gather.go).

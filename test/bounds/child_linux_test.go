@@ -1,0 +1,72 @@
+package bounds
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// roleVariable makes this binary a rank of a job; it says what that does.
+const roleVariable = "PM2_TEST_BOUNDS_ROLE"
+
+// Roles.
+const (
+	waits  = "waits"  // joins, sends a first message, and waits for one that never comes
+	absent = "absent" // never joins
+	joins  = "joins"  // joins, makes no links, and waits
+	half   = "half"   // never joins; even ranks end at once
+	deaf   = "deaf"   // never joins, and ignores SIGTERM
+)
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleVariable)
+	if role == "" {
+		os.Exit(m.Run())
+	}
+	if err := play(role); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func play(role string) error {
+	switch role {
+	case absent:
+		select {}
+	case deaf:
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println("deaf")
+		time.Sleep(time.Hour)
+	case half:
+		if rank := os.Getenv(nmad.EnvRank); (rank[len(rank)-1]-'0')%2 == 0 {
+			return nil
+		}
+		select {}
+	}
+	c, err := nmad.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	c.Linger, c.Timeout = linger, timeout
+	c.Engine = pioman.New(pioman.Config{})
+	defer func() { _ = c.Engine.Close() }()
+	s, err := nmad.Open(context.Background(), c)
+	if err != nil {
+		return err
+	}
+	for rank := range s.Size() {
+		if rank != s.Rank() && role != joins {
+			_ = s.Gate(rank).Send(helloTag, nil) // the other one may be lost before
+		}
+	}
+	_, _ = s.Gate(0).Recv(neverTag, nil)
+	_ = s.Close()
+	return nil
+}
