@@ -122,7 +122,8 @@
 //     of its receive.
 //   - When a process dies, or its link breaks, exactly the requests of its gate fail,
 //     with a PeerError that is ErrPeerLost and names the rank, at once, whether or not
-//     anybody polls. What had arrived completely can still be received. A peer that
+//     anybody polls. What had arrived completely can still be received, unless it is behind a message with the same tag
+//     that had not: no receive gets a message in the place of one that is lost. A peer that
 //     breaks the protocol fails its gate with ErrProtocol; nothing that it sends
 //     can make this process read or write outside its buffers.
 //     What each operation waits for at most is in docs/bounds.md.

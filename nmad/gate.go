@@ -396,7 +396,7 @@ func (g *Gate) completeSpecial(r *Request) {
 }
 
 // fail ends the gate and all its requests. What was received completely stays
-// there for the receives to come.
+// there for the receives to come, unless a message before it with the same tag did not come.
 func (g *Gate) fail(why *PeerError) {
 	if g.end != nil {
 		return
@@ -408,7 +408,7 @@ func (g *Gate) fail(why *PeerError) {
 	}
 	g.failSends(g.dead)
 	g.failRecvs(g.dead)
-	g.rx.dropRendezvous()
+	g.dropRendezvous()
 	g.endLoans(g.dead)
 	g.hold(false)
 	g.note(GateEnded, Envelope{Source: g.rank}, nil, why)

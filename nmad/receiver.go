@@ -352,17 +352,24 @@ func (g *Gate) announcement(h *driver.Header, lent []byte) *PeerError {
 	return nil
 }
 
-// dropRendezvous forgets announcements: nobody will send their data any more.
-func (x *receiver) dropRendezvous() {
+// dropRendezvous forgets announcements, of which nobody will send the data any more, and the messages behind them with
+// the same tag: a receive that got one of these in the place of the message that is lost would not know.
+func (g *Gate) dropRendezvous() {
+	x := &g.rx
 	kept := newTable(firstBuckets)
-	from := 0
+	from, gap, lost := 0, uint64(0), false // of the tag gap a message is lost
 	for e := x.unexpected.takeAny(&from); e != nil; e = x.unexpected.takeAny(&from) {
-		if e.msg.eager {
+		// A table gives all messages of a tag before those of another one, in their order.
+		lost = !e.msg.eager || lost && e.tag == gap
+		if !lost {
 			kept.add(e)
-		} else {
-			x.order.remove(e.msg)
-			x.pool.put(e.msg)
+			continue
 		}
+		if gap = e.tag; e.msg.eager {
+			g.stats.UnexpectedBytes -= uint64(len(e.msg.body))
+		}
+		x.order.remove(e.msg)
+		x.pool.put(e.msg)
 	}
 	x.unexpected = kept
 	x.announced = 0
