@@ -358,7 +358,7 @@ func (r *relay) carry(from int) {
 	}
 	buf, ended := make([]byte, block), false
 	for {
-		n, fds, err := r.receive(in, buf)
+		n, fds, err := r.receive(in, buf[:e.track.chunk(len(buf), from == 0)])
 		r.heard.Store(time.Now().UnixNano())
 		for b := buf[:n]; ; {
 			p.mu.Lock()
@@ -412,7 +412,7 @@ func (r *relay) send(out net.Conn, b []byte, fds []int, d *dice) bool {
 		closeDescriptors(fds)
 		return false
 	}
-	if len(b) > 1 && d.happens(plan.Short) {
+	if len(b) > 1 && len(fds) == 0 && d.happens(plan.Short) { // a message with descriptors comes in one piece
 		n := 1 + d.below(len(b)-1)
 		if !r.transmit(out, b[:n], fds) {
 			return false

@@ -49,6 +49,19 @@ func (t *tracker) run(n int) int {
 	return min(n, t.left)
 }
 
+// chunk says how many bytes to read at most where there is room for n. On the way of descriptors not beyond the place:
+// they belong to the first byte of a frame, and who reads the one before it must not get them. The frame with the segment
+// is the first one of the dialler, and comes whole.
+func (t *tracker) chunk(n int, up bool) int {
+	switch {
+	case t.proven && !t.framed:
+		return n
+	case t.proven && up && t.packet == 1 && t.within == 0:
+		return min(n, segmentFrame)
+	}
+	return t.run(n)
+}
+
 // pass takes in bytes that lie in one place.
 func (t *tracker) pass(b []byte) {
 	t.within += uint64(len(b))
@@ -133,6 +146,9 @@ func driverOf(b []byte) string {
 	}
 	return string(b[driverAt+1:][:b[driverAt]])
 }
+
+// segmentFrame is the size of the frame of shm that carries the segment, in bytes.
+const segmentFrame = helloHead + 5*4 + 8 + 16
 
 // frame reads a frame of the driver shm.
 func (t *tracker) frame() {

@@ -1,0 +1,301 @@
+package nmad_test
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"math"
+	mrand "math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/driver/fault"
+)
+
+// liveCase is a job whose links and control connection go through proxies that alter what passes. Its seed decides
+// all of it, and the processes that take part each make it anew.
+type liveCase struct {
+	seed   uint64
+	apart  bool   // each rank is a process of its own
+	theme  string // what is altered
+	driver string
+	size   int
+	config nmad.Config // what is the same for all ranks
+	copies string      // PM2_SHM_COPY
+	leaver int         // a rank that closes while it works; -1: none
+	lends  bool        // messages are lent, where that is possible
+	spared bool        // nothing is altered or cut: all must go well
+
+	control fault.ProxyPlan
+	links   []fault.ProxyPlan // of the proxies before the endpoints of the ranks
+}
+
+// apartEvery is how many seeds have one among them whose ranks are processes.
+const apartEvery = 5
+
+// liveThemes are what can be altered, with weights; shm is what goes over shared memory.
+var liveThemes = []struct {
+	name    string
+	weight  int
+	sockets bool // over tcp and unix
+	shm     bool
+}{
+	{"nothing", 6, true, true},
+	{"cuts", 14, true, true},
+	{"handshake", 18, true, true},
+	{"payload", 10, true, false},
+	{"headers", 20, true, false},
+	{"anything", 18, true, false},
+	{"control", 12, true, true},
+	{"strangers", 8, true, true},
+	{"rights", 8, false, true},
+	{"scribbles", 24, false, true},
+}
+
+func newLiveCase(seed uint64) *liveCase {
+	rng := mrand.New(mrand.NewPCG(seed, 0x11f3))
+	c := &liveCase{seed: seed, apart: seed%apartEvery == 0, leaver: -1}
+	c.driver = []string{"tcp", "tcp", "unix", "unix", "shm"}[rng.IntN(5)]
+	c.size = 2 + rng.IntN(2)
+	c.copies = []string{"auto", "single", "two"}[rng.IntN(3)]
+	c.config = nmad.Config{
+		Size: c.size, Link: []string{nmad.LinkAll, nmad.LinkLazy}[rng.IntN(2)], Unexpected: 64 << 10 << rng.IntN(4),
+		Announced: 1 << (2 + rng.IntN(10)), Loans: 1 << 20, Timeout: 4 * time.Second, Linger: 500 * time.Millisecond,
+	}
+	c.theme = drawTheme(rng, c.driver == "shm")
+	c.links = make([]fault.ProxyPlan, c.size)
+	if rng.IntN(2) == 0 {
+		for i := range c.links {
+			c.links[i].Short, c.links[i].Delay = rng.Float64()/2, fault.Chance{Share: rng.Float64() / 200, For: time.Duration(1+rng.IntN(2000)) * time.Microsecond}
+		}
+	}
+	c.alter(rng)
+	c.control.Seed = seed
+	for i := range c.links {
+		c.links[i].Seed = seed + uint64(i)<<32
+	}
+	if c.theme != "nothing" && c.theme != "payload" && rng.IntN(8) == 0 {
+		c.leaver = rng.IntN(c.size)
+	}
+	c.spared = c.theme == "nothing"
+	// The descriptor of memory that is lent takes longer through a proxy than the packet that it must come before.
+	c.lends = c.driver != "shm" || slices.Contains([]string{"handshake", "rights", "scribbles"}, c.theme)
+	if c.spared || c.theme == "payload" || c.theme == "strangers" && !c.impersonated() {
+		c.config.Timeout, c.config.Linger = time.Minute, time.Minute
+	}
+	return c
+}
+
+// impersonated says that a proxy answers in the place of a process.
+func (c *liveCase) impersonated() bool {
+	return c.control.Play != 0 || slices.ContainsFunc(c.links, func(p fault.ProxyPlan) bool { return p.Play != 0 })
+}
+
+func drawTheme(rng *mrand.Rand, shm bool) string {
+	total := 0
+	for pass := range 2 {
+		n := 0
+		if pass == 1 {
+			n = rng.IntN(total)
+		}
+		for _, t := range liveThemes {
+			if shm && !t.shm || !shm && !t.sockets {
+				continue
+			}
+			if total += t.weight; pass == 1 {
+				if n -= t.weight; n < 0 {
+					return t.name
+				}
+			}
+		}
+	}
+	return "nothing"
+}
+
+// alter draws what the theme wants.
+func (c *liveCase) alter(rng *mrand.Rand) {
+	var p fault.ProxyPlan
+	quiet := time.Duration(200+rng.IntN(400)) * time.Millisecond
+	limited := rng.IntN(5) == 0 // what waits is ended by the limits of nmad; who waits for lost bytes of links does so for ever
+	if !limited {
+		p.Quiet = quiet
+	}
+	p.Connection = []int{0, 0, 1, 1, 1, 2, 2, 3, 4}[rng.IntN(9)]
+	any := []string{"flip", "flip", "drop", "repeat", "swap", "invent", "cut", "end"}
+	size := func() int { return 1 + rng.IntN(1<<rng.IntN(10)) }
+	switch c.theme {
+	case "nothing":
+		p = fault.ProxyPlan{}
+	case "cuts":
+		p.Edits = []fault.Edit{{Kind: []string{"cut", "end"}[rng.IntN(2)], Down: rng.IntN(2) == 0, At: farther(rng, 1<<21)}}
+		if rng.IntN(4) == 0 {
+			p.Edits, p.Last = nil, time.Duration(1+rng.IntN(200))*time.Millisecond
+		}
+	case "handshake":
+		end := 180
+		if limited {
+			end = 60 // nothing that comes after the proofs
+		}
+		for range 1 + rng.IntN(3) {
+			p.Edits = append(p.Edits, fault.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: uint64(1 + rng.IntN(end)), Size: 1 + rng.IntN(1<<rng.IntN(min(7, end/12)))})
+		}
+	case "payload":
+		p.Quiet = 0
+		for range 1 + rng.IntN(5) {
+			e := fault.Edit{Kind: "flip", Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: 33, Size: 1}
+			if c.size == 2 && c.config.Link == nmad.LinkAll && p.Connection != 1 && rng.IntN(2) == 0 {
+				p.Connection = 2 // here that is the large track
+				e.Packet, e.At, e.Size = 0, 1000+farther(rng, 1<<20), size()
+			}
+			p.Edits = append(p.Edits, e)
+		}
+	case "headers":
+		p.Quiet = quiet
+		for range 1 + rng.IntN(2) {
+			kinds := []string{"flip", "flip", "flip", "flip", "drop", "repeat", "swap", "invent"}
+			p.Edits = append(p.Edits, fault.Edit{Kind: kinds[rng.IntN(len(kinds))], Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: uint64(1 + rng.IntN(32)), Size: 1 + rng.IntN(1<<rng.IntN(6))})
+		}
+	case "anything":
+		p.Quiet = quiet
+		for range 1 + rng.IntN(4) {
+			p.Edits = append(p.Edits, fault.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 1<<21), Size: size()})
+		}
+	case "control":
+		p.Connection = rng.IntN(c.size)
+		for range 1 + rng.IntN(3) {
+			p.Edits = append(p.Edits, fault.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 700), Size: 1 + rng.IntN(1<<rng.IntN(7))})
+		}
+		if rng.IntN(4) == 0 {
+			c.config.Heartbeat = 2 * time.Second
+		}
+	case "strangers":
+		p.Quiet, p.Connection = 0, 0
+		p.Strangers = 1 + rng.IntN(20)
+		if rng.IntN(2) == 0 {
+			p.Play = 1 + rng.IntN(3)
+		}
+	case "rights":
+		p.Rights = []string{"lose", "double", "other"}[rng.IntN(3)]
+	case "scribbles":
+		c.copies = "two" // no process writes where a scribbled word says
+		p.Scribble = fault.Spoil{Words: 1 + rng.IntN(1<<rng.IntN(10)), Every: time.Duration(20+rng.IntN(5000)) * time.Microsecond}
+		p.Last = time.Duration(50+rng.IntN(500)) * time.Millisecond
+	}
+	for i := range p.Edits {
+		if k := p.Edits[i].Kind; k == "cut" || k == "end" {
+			p.Edits[i].Size = 0
+		}
+	}
+	if c.theme == "control" || c.theme == "strangers" && rng.IntN(2) == 0 {
+		c.control = p
+		return
+	}
+	at := rng.IntN(c.size)
+	if c.config.Link == nmad.LinkAll { // those of lower rank are dialled
+		at = rng.IntN(c.size - 1)
+	}
+	all := rng.IntN(5) == 0
+	for i := range c.links {
+		if q := &c.links[i]; all || i == at {
+			p.Short, p.Delay = q.Short, q.Delay
+			*q = p
+		}
+	}
+}
+
+// farther draws a number from 1 to most, small ones as often as large ones.
+func farther(rng *mrand.Rand, most float64) uint64 {
+	return uint64(math.Exp(rng.Float64() * math.Log(most)))
+}
+
+// String says what the case is, in one line.
+func (c *liveCase) String() string {
+	where := "in one process"
+	if c.apart {
+		where = "in processes"
+	}
+	text := fmt.Sprintf("seed %d: %s, %d ranks %s over %s, links %s", c.seed, c.theme, c.size, where, c.driver, c.config.Link)
+	if c.leaver >= 0 {
+		text += fmt.Sprintf(", rank %d leaves early", c.leaver)
+	}
+	text += fmt.Sprintf("; control: %v", c.control)
+	for i, p := range c.links {
+		text += fmt.Sprintf("; rank %d: %v", i, p)
+	}
+	return text
+}
+
+// liveOrder tells a process its part in a case.
+type liveOrder struct {
+	Seed       uint64
+	Rank       int    // -1: all of them
+	Rendezvous string // where rank 0 listens, or where the others dial
+	Listen     string // the endpoint's address
+	Told       string // what the others hear of it
+}
+
+// middle is the proxies of a case.
+type middle struct {
+	control *fault.Proxy
+	links   []*fault.Proxy
+	orders  []liveOrder
+}
+
+// between makes the proxies of a case. The addresses behind them are such as nobody else has: names, and ports of
+// loopback addresses of which there are 16 million.
+func (c *liveCase) between() (*middle, error) {
+	var b [16]byte
+	_, _ = rand.Read(b[:])
+	address := func(i int) string {
+		return fmt.Sprintf("127.%d.%d.%d:%d", 1+b[0]%250, b[1], 1+b[2]%250, 10000+(int(b[3])<<4+i)%20000)
+	}
+	m := &middle{}
+	var err error
+	if m.control, err = fault.NewProxy(fault.ProxyConfig{Target: address(0), Control: true, Plan: c.control}); err != nil {
+		return m, err
+	}
+	for rank := range c.size {
+		o := liveOrder{Seed: c.seed, Rank: rank, Rendezvous: m.control.Addr(), Listen: address(1 + rank)}
+		if rank == 0 {
+			o.Rendezvous = address(0)
+		}
+		if c.driver != "tcp" {
+			o.Listen = fmt.Sprintf("@pm2-live-%s-%d", hex.EncodeToString(b[:]), rank)
+		}
+		p, err := fault.NewProxy(fault.ProxyConfig{Target: o.Listen, Plan: c.links[rank]})
+		if err != nil {
+			return m, err
+		}
+		o.Told = p.Addr()
+		m.links = append(m.links, p)
+		m.orders = append(m.orders, o)
+	}
+	return m, nil
+}
+
+// close ends the proxies and gives what they have altered.
+func (m *middle) close() (altered []liveAlteration, bytes uint64) {
+	add := func(p *fault.Proxy, control bool) {
+		if p == nil {
+			return
+		}
+		_ = p.Close() // the listener's error, if it has one
+		up, down := p.Moved()
+		bytes += up + down
+		for _, a := range p.Log() {
+			altered = append(altered, liveAlteration{a, control})
+		}
+	}
+	add(m.control, true)
+	for _, p := range m.links {
+		add(p, false)
+	}
+	return altered, bytes
+}
+
+// liveAlteration is what a proxy has altered, of a link or of the control connection.
+type liveAlteration struct {
+	fault.Alteration
+	Control bool
+}
