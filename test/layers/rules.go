@@ -25,6 +25,8 @@ const (
 var rules = []rule{
 	{folder: "asm", theirs: []string{cpuid, sys}},
 	{folder: "hooks"},
+	// The models of protocols are checked from the tests of any room.
+	{folder: "internal/modeltest"},
 	{folder: "sched/topo/crosscheck", ours: []string{"sched/topo"}, theirs: []string{ghw}},
 	{folder: "sched/topo", ours: []string{"asm"}, theirs: []string{sys, cpuid, ghw}},
 	{folder: "sched", ours: []string{"hooks", "asm"}, theirs: []string{sys}},
