@@ -7,19 +7,22 @@ import (
 	"math"
 	mrand "math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver/fault"
+	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
 // liveCase is a job whose links and control connection go through proxies that alter what passes. Its seed decides
 // all of it, and the processes that take part each make it anew.
 type liveCase struct {
 	seed   uint64
-	apart  bool   // each rank is a process of its own
-	theme  string // what is altered
-	driver string
+	apart  bool     // each rank is a process of its own
+	theme  string   // what is altered
+	rails  []string // drivers
+	shm    bool     // one of them is shm
 	size   int
 	config nmad.Config // what is the same for all ranks
 	copies string      // PM2_SHM_COPY
@@ -28,18 +31,21 @@ type liveCase struct {
 	spared bool        // nothing is altered or cut: all must go well
 
 	control fault.ProxyPlan
-	links   []fault.ProxyPlan // of the proxies before the endpoints of the ranks
+	links   [][]fault.ProxyPlan // of the proxies before the endpoints, by rank and rail
 }
 
 // apartEvery is how many seeds have one among them whose ranks are processes.
 const apartEvery = 5
+
+// liveRails are the networks of a case.
+var liveRails = []string{"tcp", "tcp", "unix", "unix", "shm", "shm", "tcp,unix", "unix,unix", "shm,tcp"}
 
 // liveThemes are what can be altered, with weights; shm is what goes over shared memory.
 var liveThemes = []struct {
 	name    string
 	weight  int
 	sockets bool // over tcp and unix
-	shm     bool
+	shm     bool // over shm, as the first rail
 }{
 	{"nothing", 6, true, true},
 	{"cuts", 14, true, true},
@@ -56,31 +62,39 @@ var liveThemes = []struct {
 func newLiveCase(seed uint64) *liveCase {
 	rng := mrand.New(mrand.NewPCG(seed, 0x11f3))
 	c := &liveCase{seed: seed, apart: seed%apartEvery == 0, leaver: -1}
-	c.driver = []string{"tcp", "tcp", "unix", "unix", "shm"}[rng.IntN(5)]
+	c.rails = strings.Split(liveRails[rng.IntN(len(liveRails))], ",")
+	c.shm = c.rails[0] == "shm"
 	c.size = 2 + rng.IntN(2)
 	c.copies = []string{"auto", "single", "two"}[rng.IntN(3)]
 	c.config = nmad.Config{
 		Size: c.size, Link: []string{nmad.LinkAll, nmad.LinkLazy}[rng.IntN(2)], Unexpected: 64 << 10 << rng.IntN(4),
 		Announced: 1 << (2 + rng.IntN(10)), Loans: 1 << 20, Timeout: 4 * time.Second, Linger: 500 * time.Millisecond,
 	}
-	c.theme = drawTheme(rng, c.driver == "shm")
-	c.links = make([]fault.ProxyPlan, c.size)
-	if rng.IntN(2) == 0 {
-		for i := range c.links {
-			c.links[i].Short, c.links[i].Delay = rng.Float64()/2, fault.Chance{Share: rng.Float64() / 200, For: time.Duration(1+rng.IntN(2000)) * time.Microsecond}
+	c.config.Eager = []int{0, 0, 200, 5000}[rng.IntN(4)]
+	c.theme = drawTheme(rng, c.shm)
+	if c.theme != "payload" {
+		c.config.Strategy = append(strategy.Names(), "", "")[rng.IntN(2+len(strategy.Names()))]
+	}
+	c.links = make([][]fault.ProxyPlan, c.size)
+	rough := rng.IntN(2) == 0
+	for i := range c.links {
+		c.links[i] = make([]fault.ProxyPlan, len(c.rails))
+		for k := range c.links[i] {
+			p := &c.links[i][k]
+			p.Seed = seed + uint64(i)<<32 + uint64(k)<<40
+			if rough {
+				p.Short, p.Delay = rng.Float64()/2, fault.Chance{Share: rng.Float64() / 200, For: time.Duration(1+rng.IntN(2000)) * time.Microsecond}
+			}
 		}
 	}
 	c.alter(rng)
 	c.control.Seed = seed
-	for i := range c.links {
-		c.links[i].Seed = seed + uint64(i)<<32
-	}
 	if c.theme != "nothing" && c.theme != "payload" && rng.IntN(8) == 0 {
 		c.leaver = rng.IntN(c.size)
 	}
 	c.spared = c.theme == "nothing"
 	// The descriptor of memory that is lent takes longer through a proxy than the packet that it must come before.
-	c.lends = c.driver != "shm" || slices.Contains([]string{"handshake", "rights", "scribbles"}, c.theme)
+	c.lends = !c.shm || slices.Contains([]string{"handshake", "rights", "scribbles"}, c.theme)
 	if c.spared || c.theme == "payload" || c.theme == "strangers" && !c.impersonated() {
 		c.config.Timeout, c.config.Linger = time.Minute, time.Minute
 	}
@@ -89,7 +103,7 @@ func newLiveCase(seed uint64) *liveCase {
 
 // impersonated says that a proxy answers in the place of a process.
 func (c *liveCase) impersonated() bool {
-	return c.control.Play != 0 || slices.ContainsFunc(c.links, func(p fault.ProxyPlan) bool { return p.Play != 0 })
+	return c.control.Play != 0 || slices.ContainsFunc(slices.Concat(c.links...), func(p fault.ProxyPlan) bool { return p.Play != 0 })
 }
 
 func drawTheme(rng *mrand.Rand, shm bool) string {
@@ -141,7 +155,7 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 			p.Edits = append(p.Edits, fault.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: uint64(1 + rng.IntN(end)), Size: 1 + rng.IntN(1<<rng.IntN(min(7, end/12)))})
 		}
 	case "payload":
-		p.Quiet = 0
+		p.Quiet, p.Last = 0, 10*time.Second // the heads of messages that share a packet may be hit, too
 		for range 1 + rng.IntN(5) {
 			e := fault.Edit{Kind: "flip", Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: 33, Size: 1}
 			if c.size == 2 && c.config.Link == nmad.LinkAll && p.Connection != 1 && rng.IntN(2) == 0 {
@@ -195,10 +209,13 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 	if c.config.Link == nmad.LinkAll { // those of lower rank are dialled
 		at = rng.IntN(c.size - 1)
 	}
-	all := rng.IntN(5) == 0
+	all, rail := rng.IntN(5) == 0, rng.IntN(len(c.rails))
+	if c.theme == "rights" || c.theme == "scribbles" {
+		rail = 0
+	}
 	for i := range c.links {
-		if q := &c.links[i]; all || i == at {
-			p.Short, p.Delay = q.Short, q.Delay
+		if q := &c.links[i][rail]; all || i == at {
+			p.Seed, p.Short, p.Delay = q.Seed, q.Short, q.Delay
 			*q = p
 		}
 	}
@@ -215,13 +232,15 @@ func (c *liveCase) String() string {
 	if c.apart {
 		where = "in processes"
 	}
-	text := fmt.Sprintf("seed %d: %s, %d ranks %s over %s, links %s", c.seed, c.theme, c.size, where, c.driver, c.config.Link)
+	text := fmt.Sprintf("seed %d: %s, %d ranks %s over %s, links %s", c.seed, c.theme, c.size, where, strings.Join(c.rails, ","), c.config.Link)
 	if c.leaver >= 0 {
 		text += fmt.Sprintf(", rank %d leaves early", c.leaver)
 	}
 	text += fmt.Sprintf("; control: %v", c.control)
-	for i, p := range c.links {
-		text += fmt.Sprintf("; rank %d: %v", i, p)
+	for i, rails := range c.links {
+		for k, p := range rails {
+			text += fmt.Sprintf("; rank %d, %s: %v", i, c.rails[k], p)
+		}
 	}
 	return text
 }
@@ -229,10 +248,10 @@ func (c *liveCase) String() string {
 // liveOrder tells a process its part in a case.
 type liveOrder struct {
 	Seed       uint64
-	Rank       int    // -1: all of them
-	Rendezvous string // where rank 0 listens, or where the others dial
-	Listen     string // the endpoint's address
-	Told       string // what the others hear of it
+	Rank       int      // -1: all of them
+	Rendezvous string   // where rank 0 listens, or where the others dial
+	Listen     []string // the addresses of the endpoints, by rail
+	Told       []string // what the others hear of them
 }
 
 // middle is the proxies of a case.
@@ -256,19 +275,22 @@ func (c *liveCase) between() (*middle, error) {
 		return m, err
 	}
 	for rank := range c.size {
-		o := liveOrder{Seed: c.seed, Rank: rank, Rendezvous: m.control.Addr(), Listen: address(1 + rank)}
+		o := liveOrder{Seed: c.seed, Rank: rank, Rendezvous: m.control.Addr()}
 		if rank == 0 {
 			o.Rendezvous = address(0)
 		}
-		if c.driver != "tcp" {
-			o.Listen = fmt.Sprintf("@pm2-live-%s-%d", hex.EncodeToString(b[:]), rank)
+		for k, network := range c.rails {
+			listen := fmt.Sprintf("@pm2-live-%s-%d-%d", hex.EncodeToString(b[:]), rank, k)
+			if network == "tcp" {
+				listen = address(1 + rank)
+			}
+			p, err := fault.NewProxy(fault.ProxyConfig{Target: listen, Plan: c.links[rank][k]})
+			if err != nil {
+				return m, err
+			}
+			o.Listen, o.Told = append(o.Listen, listen), append(o.Told, p.Addr())
+			m.links = append(m.links, p)
 		}
-		p, err := fault.NewProxy(fault.ProxyConfig{Target: o.Listen, Plan: c.links[rank]})
-		if err != nil {
-			return m, err
-		}
-		o.Told = p.Addr()
-		m.links = append(m.links, p)
 		m.orders = append(m.orders, o)
 	}
 	return m, nil

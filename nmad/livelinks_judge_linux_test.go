@@ -2,6 +2,7 @@ package nmad_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,6 +45,22 @@ func (c *liveCase) damage(altered []liveAlteration) (worst liveDamage, flipped i
 	return worst, flipped
 }
 
+// field is the part of a header in which bits were flipped, if that is all that was altered.
+func (c *liveCase) field(altered []liveAlteration) (place string, ok bool) {
+	for _, a := range altered {
+		if a.What == "quiet" {
+			continue
+		}
+		for p := range a.Places {
+			if a.Control || a.What != "flip" || !strings.HasPrefix(p, "header") || place != "" && place != p {
+				return "", false
+			}
+			place = p
+		}
+	}
+	return place, place != ""
+}
+
 // judge looks at how a case went.
 func (l *liveRun) judge(c *liveCase, a liveAnswer) {
 	var sum liveReport
@@ -74,10 +91,11 @@ func (l *liveRun) judge(c *liveCase, a liveAnswer) {
 	if worst == payload && (sum.WrongSize+sum.Truncated > 0 || sum.WrongBytes > flipped) {
 		bad = append(bad, fmt.Sprintf("%d bytes of messages were altered, and %d are wrong, %d lengths, %d truncated", flipped, sum.WrongBytes, sum.WrongSize, sum.Truncated))
 	}
-	if worst <= severed && sum.Protocol > 0 && (c.driver != "shm" || !c.lends) {
+	if worst <= severed && sum.Protocol > 0 && (!c.shm || !c.lends) {
 		bad = append(bad, fmt.Sprintf("%d requests ended with ErrProtocol, and no bytes were altered", sum.Protocol))
 	}
-	well := worst == unharmed && c.leaver < 0 || worst == payload && c.theme == "payload"
+	cut := slices.ContainsFunc(a.Altered, func(x liveAlteration) bool { return slices.Contains([]string{"cut", "end", "quiet", "last"}, x.What) })
+	well := c.leaver < 0 && !cut && (worst == unharmed || worst == payload)
 	if c.spared || well && c.config.Timeout > 10e9 {
 		if opened < c.size || failed > 0 || sum.CloseErr != "" {
 			bad = append(bad, fmt.Sprintf("nothing was done to it that should end anything, and %d of %d opened, %d requests failed", opened, c.size, failed))
@@ -114,6 +132,12 @@ func (l *liveRun) judge(c *liveCase, a liveAnswer) {
 		l.outcomes[c.theme] = map[string]int{}
 	}
 	l.outcomes[c.theme][outcome]++
+	if field, ok := c.field(a.Altered); ok {
+		if l.fields[field] == nil {
+			l.fields[field] = map[string]int{}
+		}
+		l.fields[field][outcome]++
+	}
 	for k, n := range map[string]int{"right": sum.Right, "ErrPeerLost": sum.Lost, "ErrProtocol": sum.Protocol, "ErrClosed": sum.Closed, "wrong": sum.Wrong, "wrong length": sum.WrongSize, "ErrTruncated": sum.Truncated} {
 		l.errors[k] += n
 	}

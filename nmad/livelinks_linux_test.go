@@ -23,6 +23,7 @@ import (
 var (
 	fuzzLinks     = flag.Duration("fuzz-links", 0, "how long TestLiveLinks looks for trouble; 0: 5s, with -short 2s")
 	fuzzLinksSeed = flag.Uint64("fuzz-links.seed", 0, "the one case that TestLiveLinks runs; 0: new ones")
+	fuzzLinksMany = flag.Int("fuzz-links.many", 3, "how many cases with all ranks in one process TestLiveLinks runs at once")
 	fuzzLinksOnly = flag.String("fuzz-links.only", "", "theme of all cases of TestLiveLinks, such as headers; empty: all of them")
 )
 
@@ -41,7 +42,7 @@ var (
 // The cases run in processes of their own, so that the end of one is seen, and what is left of a case is not that of
 // another test: all ranks of a case in one, or each in one.
 func TestLiveLinks(t *testing.T) {
-	l := &liveRun{t: t, began: time.Now(), outcomes: map[string]map[string]int{}, kinds: map[string]int{}, places: map[string]int{}, errors: map[string]int{}}
+	l := &liveRun{t: t, began: time.Now(), outcomes: map[string]map[string]int{}, fields: map[string]map[string]int{}, kinds: map[string]int{}, places: map[string]int{}, errors: map[string]int{}}
 	l.next.Store(rand.Uint64() >> 20)
 	if *fuzzLinksSeed != 0 {
 		l.single(*fuzzLinksSeed)
@@ -57,7 +58,7 @@ func TestLiveLinks(t *testing.T) {
 	}
 	l.until = l.began.Add(long)
 	var all sync.WaitGroup
-	for range 3 {
+	for range *fuzzLinksMany {
 		all.Go(func() { l.together() })
 	}
 	all.Go(func() { l.separately() })
@@ -91,8 +92,8 @@ type liveRun struct {
 	apart    int
 	bytes    uint64
 	volume   uint64
-	requests map[string]int
 	outcomes map[string]map[string]int // by theme
+	fields   map[string]map[string]int // outcomes of cases in which bits of one part of headers were flipped, and nothing else
 	kinds    map[string]int            // of alterations
 	places   map[string]int            // bytes that were altered
 	errors   map[string]int            // how requests ended
@@ -308,12 +309,14 @@ func (l *liveRun) summary() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d cases in %v, %d of them with a process for each rank; messages of %.1f MB, %.1f MB through proxies; the heap grew by %.1f MB at most; %d threads at most\n",
 		l.cases, time.Since(l.began).Round(time.Second), l.apart, float64(l.volume)/1e6, float64(l.bytes)/1e6, float64(l.grown)/1e6, l.threads)
-	for _, theme := range slices.Sorted(maps.Keys(l.outcomes)) {
-		fmt.Fprintf(&b, "  %-10s", theme)
-		for _, o := range slices.Sorted(maps.Keys(l.outcomes[theme])) {
-			fmt.Fprintf(&b, "  %s: %d", o, l.outcomes[theme][o])
+	for _, table := range []map[string]map[string]int{l.outcomes, l.fields} {
+		for _, row := range slices.Sorted(maps.Keys(table)) {
+			fmt.Fprintf(&b, "  %-10s", row)
+			for _, o := range slices.Sorted(maps.Keys(table[row])) {
+				fmt.Fprintf(&b, "  %s: %d", o, table[row][o])
+			}
+			fmt.Fprintln(&b)
 		}
-		fmt.Fprintln(&b)
 	}
 	for _, m := range []struct {
 		what string

@@ -64,14 +64,17 @@ var liveHash = maphash.MakeSeed()
 // run is a rank's whole part in a case. thread starts a thread or goroutine and returns what waits for it.
 func (c *liveCase) run(o liveOrder, engine *pioman.Engine, thread func(func()) (wait func())) liveReport {
 	cfg := c.config
-	inner, err := driver.Lookup(c.driver)
-	if err != nil {
-		return liveReport{Bad: []string{err.Error()}}
+	for i, name := range c.rails {
+		inner, err := driver.Lookup(name)
+		if err != nil {
+			return liveReport{Bad: []string{err.Error()}}
+		}
+		cfg.Rails = append(cfg.Rails, fault.Behind{Inner: inner, Tell: func(driver.Config, string) (string, func() error, error) { return o.Told[i], nil, nil }})
 	}
-	cfg.Rank, cfg.Engine, cfg.Rendezvous, cfg.Listen = o.Rank, engine, o.Rendezvous, o.Listen
+	cfg.Rank, cfg.Engine, cfg.Rendezvous, cfg.Listen = o.Rank, engine, o.Rendezvous, strings.Join(o.Listen, ",")
 	cfg.Secret = fmt.Appendf(nil, "the secret of the case with the seed %d", c.seed)
-	cfg.Custom = fault.Behind{Inner: inner, Tell: func(driver.Config, string) (string, func() error, error) { return o.Told, nil, nil }}
 	l := &liveRank{c: c, own: o.Rank}
+	var err error
 	if l.s, err = nmad.Open(context.Background(), cfg); err != nil {
 		l.r.OpenErr = err.Error()
 		l.text("Open", err)

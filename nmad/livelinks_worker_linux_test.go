@@ -76,8 +76,8 @@ type liveBase struct {
 func (w *liveBase) warm() {
 	for seed, seen := uint64(1), map[string]bool{}; len(seen) < 3; seed++ {
 		c := newLiveCase(seed)
-		if c.theme == "nothing" && !seen[c.driver] {
-			seen[c.driver] = true
+		if name := strings.Join(c.rails, ","); c.theme == "nothing" && !seen[name] && len(c.rails) == 1 {
+			seen[name] = true
 			c.apart = false
 			w.inside(c)
 		}
