@@ -78,6 +78,7 @@ func (l *liveRun) judge(c *liveCase, a liveAnswer) {
 		sum.Lost += r.Lost
 		sum.Protocol += r.Protocol
 		sum.Closed += r.Closed
+		sum.Opening, sum.Closing = max(sum.Opening, r.Opening), max(sum.Closing, r.Closing)
 		sum.OpenErr += r.OpenErr
 		sum.CloseErr += r.CloseErr
 		busy = busy || strings.Contains(r.OpenErr, "address already in use")
@@ -127,6 +128,7 @@ func (l *liveRun) judge(c *liveCase, a liveAnswer) {
 	}
 	l.bytes += a.Bytes
 	l.volume += uint64(sum.Volume)
+	l.opening, l.closing = max(l.opening, sum.Opening), max(l.closing, sum.Closing)
 	l.grown, l.threads = max(l.grown, a.Grown), max(l.threads, a.Threads)
 	if l.outcomes[c.theme] == nil {
 		l.outcomes[c.theme] = map[string]int{}

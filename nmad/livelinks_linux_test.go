@@ -99,6 +99,8 @@ type liveRun struct {
 	errors   map[string]int            // how requests ended
 	grown    uint64
 	threads  int
+	opening  time.Duration // the longest
+	closing  time.Duration
 	failures int
 }
 
@@ -307,8 +309,8 @@ func (l *liveRun) summary() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d cases in %v, %d of them with a process for each rank; messages of %.1f MB, %.1f MB through proxies; the heap grew by %.1f MB at most; %d threads at most\n",
-		l.cases, time.Since(l.began).Round(time.Second), l.apart, float64(l.volume)/1e6, float64(l.bytes)/1e6, float64(l.grown)/1e6, l.threads)
+	fmt.Fprintf(&b, "%d cases in %v, %d of them with a process for each rank; messages of %.1f MB, %.1f MB through proxies; the heap grew by %.1f MB at most; %d threads at most; Open took up to %v, Close %v\n",
+		l.cases, time.Since(l.began).Round(time.Second), l.apart, float64(l.volume)/1e6, float64(l.bytes)/1e6, float64(l.grown)/1e6, l.threads, l.opening.Round(time.Millisecond), l.closing.Round(time.Millisecond))
 	for _, table := range []map[string]map[string]int{l.outcomes, l.fields} {
 		for _, row := range slices.Sorted(maps.Keys(table)) {
 			fmt.Fprintf(&b, "  %-10s", row)

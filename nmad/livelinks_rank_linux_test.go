@@ -34,6 +34,8 @@ type liveReport struct {
 	Protocol   int // or with ErrProtocol
 	Closed     int // or with ErrClosed
 	CloseErr   string
+	Opening    time.Duration
+	Closing    time.Duration
 	Reason     string // of the first request that failed
 
 	Odd []string // what must not be unless bytes of messages were altered, in words
@@ -59,6 +61,9 @@ type keptBuffer struct {
 	sum  uint64
 }
 
+// liveSlack is how much longer than its limits something may take, on a machine that has other things to do.
+const liveSlack = 40 * time.Second
+
 var liveHash = maphash.MakeSeed()
 
 // run is a rank's whole part in a case. thread starts a thread or goroutine and returns what waits for it.
@@ -75,16 +80,25 @@ func (c *liveCase) run(o liveOrder, engine *pioman.Engine, thread func(func()) (
 	cfg.Secret = fmt.Appendf(nil, "the secret of the case with the seed %d", c.seed)
 	l := &liveRank{c: c, own: o.Rank}
 	var err error
-	if l.s, err = nmad.Open(context.Background(), cfg); err != nil {
+	began := time.Now()
+	l.s, err = nmad.Open(context.Background(), cfg)
+	if l.r.Opening = time.Since(began); l.r.Opening > cfg.Timeout+liveSlack {
+		l.bad("Open took %v, with a time limit of %v", l.r.Opening, cfg.Timeout)
+	}
+	if err != nil {
 		l.r.OpenErr = err.Error()
 		l.text("Open", err)
 		return l.r
 	}
 	l.r.Opened = true
 	l.work(thread)
+	began = time.Now()
 	if err := l.s.Close(); err != nil {
 		l.r.CloseErr = err.Error()
 		l.text("Close", err)
+	}
+	if l.r.Closing = time.Since(began); l.r.Closing > 2*cfg.Linger+liveSlack {
+		l.bad("Close took %v, and may linger twice for %v", l.r.Closing, cfg.Linger)
 	}
 	for _, k := range l.kept {
 		if maphash.Bytes(liveHash, k.b) != k.sum {

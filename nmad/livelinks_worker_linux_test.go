@@ -37,6 +37,8 @@ const (
 	liveHeap = 48 << 20
 	// liveKept is how many bytes of the heap may be left of a case.
 	liveKept = 8 << 20
+	// moreThreads is how many threads may come in the course of all cases: Go makes one more where all are in the kernel, and keeps it.
+	moreThreads = 32
 )
 
 // liveWorker takes orders from its standard input, a case each, and answers on its standard output, until there are no more.
@@ -69,6 +71,7 @@ type liveBase struct {
 	hooked     bool
 	goroutines int
 	things     int
+	threads    int
 	heap       uint64
 }
 
@@ -83,7 +86,7 @@ func (w *liveBase) warm() {
 		}
 	}
 	time.Sleep(100 * time.Millisecond)
-	w.goroutines, w.things, w.heap = runtime.NumGoroutine(), liveThings(), liveHeapNow()
+	w.goroutines, w.things, w.threads, w.heap = runtime.NumGoroutine(), liveThings(), liveThreads(), liveHeapNow()
 }
 
 // liveThings counts the descriptors, but for the standard ones.
@@ -202,7 +205,10 @@ func (w *liveBase) obey(o liveOrder) (a liveAnswer) {
 	}
 	over()
 	a.Bad = append(a.Bad, w.left()...)
-	a.Threads = liveThreads()
+	if a.Threads = liveThreads(); a.Threads > w.threads+moreThreads {
+		a.Bad = append(a.Bad, fmt.Sprintf("%d threads were there before the first case, %d are", w.threads, a.Threads))
+		w.threads = a.Threads
+	}
 	return a
 }
 
