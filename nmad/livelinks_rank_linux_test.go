@@ -168,7 +168,7 @@ func (c *liveCase) sizes(from, to int) []int {
 		case n < 19:
 			sizes[i] = rng.IntN(200 << 10)
 		default:
-			sizes[i] = rng.IntN(1 << 20)
+			sizes[i] = rng.IntN(1 << (19 + rng.IntN(4)))
 		}
 	}
 	return sizes
@@ -270,11 +270,10 @@ func (l *liveRank) recv(peer int) {
 				break
 			}
 		}
-		if err != nil {
-			l.mu.Lock()
-			l.kept = append(l.kept, keptBuffer{fmt.Sprintf("the buffer of receive %d from rank %d (%v)", x.i, peer, err), x.whole, maphash.Bytes(liveHash, x.whole)})
-			l.mu.Unlock()
-		}
+		sum := maphash.Bytes(liveHash, x.whole)
+		l.mu.Lock()
+		l.kept = append(l.kept, keptBuffer{fmt.Sprintf("the buffer of receive %d from rank %d (%v)", x.i, peer, err), x.whole, sum})
+		l.mu.Unlock()
 	}
 	volume := 0
 	for i, n := range sizes {
