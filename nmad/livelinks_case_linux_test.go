@@ -131,7 +131,7 @@ func drawTheme(rng *mrand.Rand, shm bool) string {
 func (c *liveCase) alter(rng *mrand.Rand) {
 	var p fault.ProxyPlan
 	quiet := time.Duration(200+rng.IntN(400)) * time.Millisecond
-	limited := rng.IntN(5) == 0 // what waits is ended by the limits of nmad; who waits for lost bytes of links does so for ever
+	limited := rng.IntN(5) == 0 // the limits of nmad end what waits. They end no wait for lost bytes of links
 	if !limited {
 		p.Quiet = quiet
 	}
@@ -261,7 +261,7 @@ type middle struct {
 	orders  []liveOrder
 }
 
-// between makes the proxies of a case. The addresses behind them are such as nobody else has: names, and ports of
+// between makes the proxies of a case. The addresses behind them are such as no other process has: names, and ports of
 // loopback addresses of which there are 16 million.
 func (c *liveCase) between() (*middle, error) {
 	var b [16]byte

@@ -14,7 +14,7 @@ const (
 	severed                    // connections were cut, or ended
 	noticed                    // what is proven or signed was altered, or bytes of strangers came
 	payload                    // bits of messages were flipped, and nothing else
-	unsigned                   // what nobody signs
+	unsigned                   // what no process signs
 )
 
 // damage says what was done, and how many bytes of messages were altered.

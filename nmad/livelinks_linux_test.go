@@ -35,7 +35,7 @@ var (
 //	go test ./nmad -run LiveLinks -fuzz-links.seed 123
 //
 // Whatever happens, each request ends: with the right bytes, or with an error that names the peer and the reason. Bytes that
-// are wrong count as right only if bytes of links were altered after the proofs, which nobody signs; where these were bytes of
+// are wrong count as right only if bytes of links were altered after the proofs, which no process signs; where these were bytes of
 // messages only, as many are wrong at most, and all else goes well. Nothing panics, hangs, writes beside or into buffers that it must not touch any more,
 // takes memory that was not granted, or leaves anything behind.
 //

@@ -352,7 +352,7 @@ func (g *Gate) announcement(h *driver.Header, lent []byte) *PeerError {
 	return nil
 }
 
-// dropRendezvous forgets announcements, of which nobody will send the data any more, and the messages behind them with
+// dropRendezvous forgets announcements, whose data no process will send any more, and the messages behind them with
 // the same tag: a receive that got one of these in the place of the message that is lost would not know.
 func (g *Gate) dropRendezvous() {
 	x := &g.rx

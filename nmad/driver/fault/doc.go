@@ -70,7 +70,7 @@
 //	short=0.2              that share of blocks of up to 64 KiB goes on in two pieces
 //	delay=0.01:2ms         before that share of blocks nothing goes on for so long
 //
-// Edits alter what one side sends: up, who has dialled; down, who has listened. Their places count
+// Edits alter what one side sends: up is what the dialler sends, down what the listener does. Their places count
 // what was sent, from 1 on, whatever became of it: up:1000 is a byte, up:#3+9 the 9th byte of the third packet (or frame,
 // after the proofs). Behind that is a number of bytes, 1 to 4096.
 //
@@ -86,7 +86,7 @@
 // and for whole connections
 //
 //	connection=2           the edits are for the second connection that was dialled only
-//	quiet=300ms            an edited connection on which nothing comes for so long is cut: who waits for lost bytes waits for ever
+//	quiet=300ms            an edited connection on which nothing comes for so long is cut: a wait for lost bytes has no other end
 //	last=1s                each connection is cut after so long
 //	strangers=3            three connections of the proxy's own to the listener, with invented bytes on them
 //	play=2                 the second connection goes nowhere: the proxy answers, with invented bytes

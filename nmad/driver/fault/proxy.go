@@ -18,7 +18,7 @@ import (
 // ProxyConfig says where a proxy stands.
 type ProxyConfig struct {
 	Target  string // where it dials on: host:port, or @name of an abstract Unix socket
-	Listen  string // where it listens, likewise; empty: any free port of 127.0.0.1, a name nobody has
+	Listen  string // where it listens, likewise; empty: any free port of 127.0.0.1, a new name
 	Control bool   // what goes through is the control connection of a job, no link: it is cut into places otherwise
 	Plan    ProxyPlan
 }

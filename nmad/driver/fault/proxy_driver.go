@@ -13,7 +13,7 @@ type Behind struct {
 }
 
 // Through gives the Tell that puts a proxy with that plan before each endpoint, in its process; made, unless nil,
-// is shown each one. A proxy accepts no more once its endpoint is closed, and who was shown it may close it.
+// is shown each one, and may have it closed later. A proxy accepts no more once its endpoint is closed.
 func Through(plan ProxyPlan, made func(own int, p *Proxy)) func(driver.Config, string) (string, func() error, error) {
 	return func(c driver.Config, addr string) (string, func() error, error) {
 		p, err := NewProxy(ProxyConfig{Target: addr, Plan: plan})
