@@ -330,8 +330,8 @@ func hear(ctx context.Context, link driver.Link) (uint64, error) {
 		_, ok, err := link.Recv(&h)
 		return ok, err
 	})
-	if err == nil && (h.Kind != kindLink || h.Body != 0 || h.Size > linkNever) {
-		err = fmt.Errorf("%w: a packet of kind %d, size %d in the place of the answer to a link", driver.ErrProtocol, h.Kind, h.Size)
+	if err == nil && (h.Kind != kindLink || h.Flags != 0 || h.Body != 0 || h.Size > linkNever) {
+		err = fmt.Errorf("%w: a packet of kind %d, flags %#x, size %d in the place of the answer to a link", driver.ErrProtocol, h.Kind, h.Flags, h.Size)
 	}
 	return h.Size, err
 }
