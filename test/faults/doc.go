@@ -1,0 +1,56 @@
+// Package faults runs jobs of real processes, lets one of them come to grief, and looks what the others make of it.
+//
+//	go test ./test/faults                                   six rounds
+//	go test ./test/faults -campaign 300 -v -timeout 0       three hundred, and what each of them does
+//	go test ./test/faults -campaign 1 -seed 1234 -v         one round again
+//	go test ./test/faults -campaign 50 -fault kill -v       fifty with one kind of fault
+//
+// A round is a job of 2 to 8 ranks. Each is this test binary, started anew by package launch. All of them exchange messages with all:
+// of 0 bytes to some MiB, in parts, described, lent, synchronous, probed for, cancelled, waited for with a time limit. At a random
+// moment one rank, the victim, meets its fault:
+//
+//	  the test                       the job
+//	┌──────────┐  launch.Start   ┌────────┐ messages ┌────────┐
+//	│ plan     ├────────────────▶│ rank 0 │◀────────▶│ rank 1 │ ...   shm, tcp, unix, rails; hooks or not
+//	│ fault ───┼── SIGKILL, SIGSTOP, prlimit, cgroup, ip link ──▶ victim
+//	│ judge    │◀── accounts ────┤        │          │        │
+//	└──────────┘                 └────────┘          └────────┘
+//
+//	none      nothing happens
+//	kill      SIGKILL
+//	pause     SIGSTOP, and SIGCONT before half a heartbeat is over
+//	stop      SIGSTOP, and SIGCONT after more than a heartbeat
+//	freeze    SIGSTOP, for good
+//	hog       other processes compute on the victim's processor
+//	drag      its links are slow: driver fault:NAME with delays, stalls, refusals
+//	cut       its links break one after the other: driver fault:NAME with cuts
+//	flap      its host's network device goes down, and up before half a heartbeat is over
+//	outage    the same, and up after more than a heartbeat
+//	unplug    the same, for good
+//	memory    its address space may not grow any more (RLIMIT_AS)
+//	cgroup    its memory may not grow any more (control group): the kernel may kill it
+//	files     its descriptors are used up from outside (RLIMIT_NOFILE)
+//	hoard     it opens files until there are no more descriptors
+//
+// Flap, outage and unplug put the victim into a network name space of its own, on the far end of a virtual Ethernet pair. Where that is
+// forbidden such a round is one of cut; where control groups are, a round of cgroup is one of memory. The report says how often.
+//
+// # What is checked
+//
+//   - Each request of each other rank ends, with success or with an error that is ErrPeerLost and names the victim; within the bound
+//     that the table in bounds_linux_test.go has for the fault and the kind of request. The bounds are those of docs/bounds.md. As
+//     machines are shared, a bound is multiplied by -slack, and a second is added.
+//   - Between two survivors nothing fails, and after the fault they exchange a second helping of messages.
+//   - Every byte that has arrived is right, and messages of one tag come in order. After a failed receive nothing is written into its
+//     buffer, and no later message comes in its place.
+//   - Where the fault allows the victim to live, nothing fails at all (none, pause, flap, hog, drag), or its own requests end, too.
+//   - Close returns within its bound, also with requests under way. Then a rank has no goroutine in nmad or its drivers, no descriptor and no
+//     memory of other processes that it had not had before.
+//   - Of the job nothing is left: no process, no file in /dev/shm or in the directory for temporary files.
+//
+// A rank that the machine does not let run for half a heartbeat may be taken for lost. Each rank notes how late it is
+// woken; a round in which survivors lose each other and one of them was so late says nothing about nmad, and is counted as void.
+//
+// All decisions come from the seed of the round, which is printed, with the command that repeats it, when something is wrong. What the schedulers
+// of the machine decide is not repeated. A round that does not end within -limit shows the stacks of all ranks, and fails.
+package faults
