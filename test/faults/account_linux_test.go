@@ -56,7 +56,7 @@ func say(l line) {
 type book struct {
 	mu       sync.Mutex
 	a        account
-	gone     map[int]bool // peers that a request has found lost
+	gone     map[int]bool // peers whose gates have ended
 	canaries []canary
 }
 
@@ -101,20 +101,31 @@ func (b *book) failed(what string, peer int, began time.Time, err error) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if f.Lost && f.Named == peer {
-		b.gone[peer] = true
-	}
 	if len(b.a.Failures) < 2000 {
 		b.a.Failures = append(b.a.Failures, f)
 	}
 	return true
 }
 
-// isGone says whether a request has found a peer lost.
+// ended notes that the gate to a peer has.
+func (b *book) ended(peer int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.gone[peer] = true
+}
+
+// isGone says whether it has.
 func (b *book) isGone(peer int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.gone[peer]
+}
+
+// allGone says whether the gates to all others have ended.
+func (b *book) allGone(size int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.gone) >= size-1
 }
 
 // guard watches over the buffer of a receive that has failed.

@@ -14,7 +14,7 @@ var (
 	campaign  = flag.Int("campaign", 0, "how many rounds TestCampaign plays; 0: 6, or 2 with -short")
 	firstSeed = flag.Uint64("seed", 0, "seed of the first round; 0: a new one")
 	wanted    = flag.String("fault", "", "the only kind of fault; empty: each round draws one")
-	heartbeat = flag.Duration("heartbeat", 500*time.Millisecond, "of the jobs")
+	heartbeat = flag.Duration("heartbeat", time.Second, "of the jobs")
 	slack     = flag.Float64("slack", 4, "by what a bound is multiplied, before a second is added")
 	limit     = flag.Duration("limit", 60*time.Second, "after which a round that has not ended fails, with the stacks of all ranks")
 	going     = flag.Bool("going", false, "goes on after a round that is wrong")
@@ -64,8 +64,8 @@ func TestCampaign(t *testing.T) {
 		v := r.judge()
 		y.add(p, v)
 		say := func(what string) string {
-			return fmt.Sprintf("round %d, %v: %s; %d messages, last error after %v, Close %v, all in %v", n, p, what, v.moved,
-				v.last.Round(time.Millisecond), v.close.Round(time.Millisecond), time.Since(started).Round(time.Millisecond))
+			return fmt.Sprintf("round %d, %v: %s; %d messages, last error after %v, Close %v, woken late by %v, all in %v", n, p, what, v.moved,
+				v.last.Round(time.Millisecond), v.close.Round(time.Millisecond), v.lates, time.Since(started).Round(time.Millisecond))
 		}
 		switch {
 		case len(v.bad) == 0:

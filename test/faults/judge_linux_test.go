@@ -19,8 +19,9 @@ type verdict struct {
 	close   time.Duration            // longest Close of a survivor
 	moved   int
 	lent    int
-	lost    bool // a survivor has lost the victim
-	aborted bool // the job could not start
+	lost    bool            // a survivor has lost the victim
+	aborted bool            // the job could not start
+	lates   []time.Duration // by rank: what a sleeper came late at most
 }
 
 // judge holds a round to what package faults promises.
@@ -38,6 +39,7 @@ func (r *round) judge() (v verdict) {
 		if x.account == nil {
 			continue
 		}
+		v.lates = append(v.lates, x.account.Late.Round(time.Millisecond))
 		notOpen[rank] = x.account.Open != ""
 		if (rank != p.Victim || p.Kind != pause && p.Kind != stop) && x.account.Late > late {
 			late, whose = x.account.Late, rank

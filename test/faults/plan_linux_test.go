@@ -142,7 +142,7 @@ func newPlan(seed uint64, wanted kind, heartbeat time.Duration, m *machine) *pla
 	case stop:
 		p.For, p.Early = long, early
 	case hog:
-		p.Hogs = 2 + rng.IntN(4)
+		p.Hogs = 1 + rng.IntN(3)
 	case drag:
 		p.Driver = "fault:" + one
 		p.Faults = fmt.Sprintf("seed=%d rank=%d refuse=%.2f short=%.2f delay=%.3f:%dus stall=%.3f:%dus", seed, p.Victim,
@@ -156,12 +156,16 @@ func newPlan(seed uint64, wanted kind, heartbeat time.Duration, m *machine) *pla
 		p.Faults = fmt.Sprintf("seed=%d rank=%d cut=%s:%d", seed, p.Victim, where, at)
 	case flap:
 		p.Driver, p.For = far, brief/2
+		p.Link = nmad.LinkAll // a link is not made over a network that is down: it is tried for a tenth of a second
 	case outage:
 		p.Driver, p.For = far, long
 	case unplug:
 		p.Driver = far
 	case memory, cgroup:
-		p.Bytes = uint64(rng.IntN(4 << 20 << (2 * rng.IntN(3)))) // to 64 MiB
+		p.Bytes = uint64(rng.IntN(1 << 20 << (2 * rng.IntN(4)))) // to 64 MiB
+		if rng.IntN(2) == 0 {
+			p.Moment = 0 // links that are to be made need memory
+		}
 	case files, hoard:
 		if passes {
 			p.For = heartbeat + time.Duration(rng.Int64N(int64(2*time.Second)))

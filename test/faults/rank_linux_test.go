@@ -118,6 +118,8 @@ func (p *plan) part(c nmad.Config, b *book) {
 		b.nothingMore(before, "Open has failed")
 		return
 	}
+	stop := s.Monitor(nmad.GateEnded, func(e nmad.Event) { b.ended(e.Gate.Rank()) })
+	defer stop()
 	say(line{What: "joined"})
 	t := &traffic{p: p, s: s, b: b}
 	own := c.Rank

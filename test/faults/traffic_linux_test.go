@@ -53,7 +53,9 @@ func (t *traffic) exchange(phase uint64, peers []int) {
 		}
 	}
 	if phase == 1 {
-		c.run(func() { t.recvAny(slices.DeleteFunc(slices.Clone(peers), func(rank int) bool { return rank == t.s.Rank() })) })
+		c.run(func() {
+			t.recvAny(slices.DeleteFunc(slices.Clone(peers), func(rank int) bool { return rank == t.s.Rank() }))
+		})
 	}
 	c.wait()
 }
@@ -197,6 +199,10 @@ func (t *traffic) recvOne(s stream, buf []byte, rng *rand.Rand) (what string, go
 			return "probe", nil, loan, err
 		}
 		m := g.Claim(nmad.Tag(s.tag))
+		if m == nil && t.b.isGone(s.from) { // an announcement goes with its gate
+			n, err := g.Recv(s.tag, buf)
+			return what, buf[:n], loan, err
+		}
 		if m == nil {
 			return "probe", nil, loan, errors.New("what the probe has found is not there")
 		}
@@ -254,11 +260,15 @@ func (t *traffic) recvAny(peers []int) {
 		return n
 	}
 	rng := stream{t.p, t.s.Rank(), t.s.Rank(), anyTag}.dice(5)
-	for missing() > 0 {
+	there := func() bool { // what has come before its sender was lost
+		_, ok := t.s.Iprobe(nmad.Tag(anyTag))
+		return ok
+	}
+	for missing() > 0 || there() {
 		buf := make([]byte, t.p.Biggest+64)
 		began := time.Now()
 		r := t.s.Irecv(nmad.Tag(anyTag), buf)
-		for canceled := false; ; {
+		for canceled := false; ; { // cancelled now and then, and when nobody is left who would send
 			ctx, stop := context.WithTimeout(context.Background(), time.Duration(10+rng.IntN(50))*time.Millisecond)
 			err := r.WaitContext(ctx)
 			stop()
@@ -280,7 +290,7 @@ func (t *traffic) recvAny(peers []int) {
 			_ = errors.As(err, &lost)
 			t.b.guard(buf, "any source")
 			t.b.failed("recv any", lost.Rank, began, err)
-			if stopped[lost.Rank] || lost.Rank < 0 || t.s.Size() == 2 {
+			if stopped[lost.Rank] || lost.Rank < 0 || t.b.allGone(t.s.Size()) { // perhaps it was no message but that nobody is left
 				return
 			}
 			stopped[lost.Rank], next[lost.Rank] = true, t.p.Messages // nothing comes in the place of that
@@ -297,5 +307,10 @@ func (t *traffic) recvAny(peers []int) {
 		}
 		next[s.from]++
 		t.b.moved(false, false)
+	}
+	for peer, n := range next {
+		if n < t.p.Messages && !t.b.isGone(peer) && t.p.Kind.harmless() {
+			t.b.bad("of the messages of rank %d for any source only %d have come", peer, n)
+		}
 	}
 }
