@@ -37,6 +37,8 @@ type spoke struct {
 	mu      sync.Mutex
 	started bool // GO has arrived
 	leaving bool
+	orphan  bool         // rank 0 is gone
+	still   map[int]uint // by rank: for how many beats in a row a process that is watched was found stopped; lookAround's
 }
 
 func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
@@ -249,9 +251,11 @@ func (s *spoke) end(err error) {
 
 // watchOthers takes over rank 0's task for the processes on this host.
 func (s *spoke) watchOthers() {
-	own := s.cards[s.c.cfg.Rank]
+	s.mu.Lock()
+	s.orphan, s.still = true, map[int]uint{}
+	s.mu.Unlock()
 	for i, card := range s.cards {
-		if i == 0 || i == own.Rank || card.Host != own.Host || s.c.departed(i) {
+		if !s.watches(i) {
 			continue
 		}
 		s.wg.Go(func() {
@@ -262,10 +266,39 @@ func (s *spoke) watchOthers() {
 	}
 }
 
+// watches says whether a process is on this host and nothing is known yet of its end.
+func (s *spoke) watches(rank int) bool {
+	own := s.cards[s.c.cfg.Rank]
+	return rank != 0 && rank != own.Rank && s.cards[rank].Host == own.Host && !s.c.departed(rank)
+}
+
 func (s *spoke) beat() {
+	s.mu.Lock()
+	orphan := s.orphan
+	s.mu.Unlock()
+	if orphan {
+		s.lookAround()
+		return
+	}
 	if s.running() {
 		s.w.send(kindBeat, nil) // an error shows at the reader
 		s.c.hush(s.w)
+	}
+}
+
+// lookAround is the beat without rank 0, from which nobody says anything any more: a process on this host that is found stopped for as
+// long as it may say nothing is lost.
+func (s *spoke) lookAround() {
+	for i, card := range s.cards {
+		switch {
+		case !s.watches(i):
+		case !stopped(card.PID, card.Born):
+			s.still[i] = 0
+		default:
+			if s.still[i]++; s.still[i] > beatsPerSilence {
+				s.c.tell(Event{Rank: i, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d) is stopped for %v", i, card.PID, s.c.cfg.Silence)})
+			}
+		}
 	}
 }
 
