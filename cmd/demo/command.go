@@ -133,8 +133,8 @@ type benchCommand struct {
 	progressFlags
 
 	output output             `kong:"-"` // made by Validate
-	rows  []bench.Experiment // chosen by Validate
-	heavy []string           // left out
+	rows   []bench.Experiment // chosen by Validate
+	heavy  []string           // left out
 }
 
 // Help is the long text of --help.

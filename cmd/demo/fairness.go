@@ -12,8 +12,8 @@ import (
 )
 
 type fairnessCommand struct {
-	Hogs   []int  `default:"0,1,4,32" help:"Numbers of threads that never yield, each 0 to 256."`
-	Wakes  int    `default:"1000" help:"Delays of each row: 100 to 100000, one a millisecond."`
+	Hogs  []int `default:"0,1,4,32" help:"Numbers of threads that never yield, each 0 to 256."`
+	Wakes int   `default:"1000" help:"Delays of each row: 100 to 100000, one a millisecond."`
 	output
 }
 

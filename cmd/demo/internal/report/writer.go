@@ -174,8 +174,7 @@ func (w *goWriter) Row(row Row) error {
 	if !ok {
 		return nil
 	}
-	return writeText(w.out, strings.Join(b.Benchmarks(), "\n") + "\n")
+	return writeText(w.out, strings.Join(b.Benchmarks(), "\n")+"\n")
 }
 
 func (*goWriter) End(*Report) error { return nil }
-
