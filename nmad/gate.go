@@ -406,9 +406,10 @@ func (g *Gate) fail(why *PeerError) {
 		g.dead = why
 		g.judge()
 	}
+	underway := g.tagsUnderway()
 	g.failSends(g.dead)
 	g.failRecvs(g.dead)
-	g.dropRendezvous()
+	g.dropRendezvous(underway)
 	g.endLoans(g.dead)
 	g.hold(false)
 	g.note(GateEnded, Envelope{Source: g.rank}, nil, why)

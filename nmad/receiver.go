@@ -3,6 +3,7 @@ package nmad
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
@@ -126,6 +127,9 @@ func (g *Gate) deliver(r *Request, m *message) {
 			g.drain()
 		}
 	case g.dead != nil: // it was kept by somebody for longer than the gate
+		if g.end != nil {
+			g.dropRendezvous([]uint64{m.tag})
+		}
 		g.rx.pool.put(m)
 		g.complete(r, g.dead)
 	case m.own:
@@ -352,15 +356,16 @@ func (g *Gate) announcement(h *driver.Header, lent []byte) *PeerError {
 	return nil
 }
 
-// dropRendezvous forgets announcements, whose data no process will send any more, and the messages behind them with
-// the same tag: a receive that got one of these in the place of the message that is lost would not know.
-func (g *Gate) dropRendezvous() {
+// dropRendezvous forgets announcements, whose data no process will send any more, and the messages behind them, or behind
+// those that are under way, whose tags are given, with the same tag: a receive that got one of these in the place of the
+// message that is lost would not know.
+func (g *Gate) dropRendezvous(underway []uint64) {
 	x := &g.rx
 	kept := newTable(firstBuckets)
 	from, gap, lost := 0, uint64(0), false // of the tag gap a message is lost
 	for e := x.unexpected.takeAny(&from); e != nil; e = x.unexpected.takeAny(&from) {
 		// A table gives all messages of a tag before those of another one, in their order.
-		lost = !e.msg.eager || lost && e.tag == gap
+		lost = !e.msg.eager || lost && e.tag == gap || slices.Contains(underway, e.tag)
 		if !lost {
 			kept.add(e)
 			continue
@@ -373,6 +378,21 @@ func (g *Gate) dropRendezvous() {
 	}
 	x.unexpected = kept
 	x.announced = 0
+}
+
+// tagsUnderway lists the tags of the messages that receives were given and that have not come completely. Under mu.
+func (g *Gate) tagsUnderway() (tags []uint64) {
+	for _, q := range []*requestQueue{&g.rx.answers, &g.rx.deferred} {
+		for r := q.head; r != nil; r = r.link {
+			tags = append(tags, r.tag)
+		}
+	}
+	for i := range g.rails {
+		for c := g.rails[i].pull.queue.head; c != nil; c = c.next {
+			tags = append(tags, c.req.tag)
+		}
+	}
+	return tags
 }
 
 // failRecvs ends all receives but those into whose buffers a mover is copying right now:
