@@ -38,7 +38,7 @@ func (t *traffic) hang() *hanging {
 		g := t.s.Gate(peer)
 		buf := make([]byte, 100)
 		h.all = append(h.all, pending{peer: peer, what: "recv", r: g.Irecv(neverTag, buf), buf: buf})
-		if peer == t.p.Victim && t.p.Kind.loses() {
+		if peer == t.p.Victim && t.p.loses() {
 			h.all = append(h.all, pending{peer: peer, what: "ssend", r: g.Issend(orphanTag, make([]byte, 10))})
 			h.all = append(h.all, pending{peer: peer, what: "send", r: g.Isend(orphanTag, make([]byte, 1<<20))})
 		}

@@ -18,7 +18,6 @@ import (
 type machine struct {
 	noHosts  error // why there are no other hosts
 	noGroups error // why there are no control groups of memory
-	group    string
 }
 
 func look() *machine {

@@ -45,9 +45,9 @@ func (s stream) size(i int) int {
 		return min(s.p.Biggest, 1<<(8+2*rng.IntN(6))-16+rng.IntN(32)) // where protocols change
 	case 10, 11, 12:
 		return rng.IntN(min(s.p.Biggest, 64<<10))
-	default:
+	case 13, 14:
 		return rng.IntN(min(s.p.Biggest, 512<<10))
-	case 15:
+	default:
 		return rng.IntN(s.p.Biggest)
 	}
 }

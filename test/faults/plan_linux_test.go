@@ -3,7 +3,6 @@ package faults
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,8 +44,10 @@ func (k kind) harmless() bool {
 // deadly says that the victim never ends by itself.
 func (k kind) deadly() bool { return k == kill || k == freeze || k == unplug }
 
-// loses says that the others lose the victim, whatever they do.
-func (k kind) loses() bool { return k.deadly() || k == stop || k == outage }
+// loses says that the others lose the victim, whatever they do, if they have a session at all. While the job starts there is no heartbeat.
+func (p *plan) loses() bool {
+	return p.Kind.deadly() || !p.Early && (p.Kind == stop || p.Kind == outage)
+}
 
 // plan is all that is decided about a round. The ranks get it as JSON.
 type plan struct {
@@ -219,9 +220,4 @@ func (p *plan) String() string {
 		}
 	}
 	return strings.Join(words, ", ")
-}
-
-// usesMemory says that the ranks share memory.
-func (p *plan) usesMemory() bool {
-	return slices.ContainsFunc(strings.Split(p.Driver, ","), func(d string) bool { return strings.HasSuffix(d, "shm") || d == "auto" })
 }

@@ -131,7 +131,7 @@ func (p *plan) part(c nmad.Config, b *book) {
 	t.exchange(1, everybody)
 	switch {
 	case own != p.Victim:
-		if p.Kind.loses() && !p.Rude {
+		if p.loses() && !p.Rude {
 			h.lose(p.Victim)
 		}
 		t.second(own)
@@ -139,7 +139,7 @@ func (p *plan) part(c nmad.Config, b *book) {
 		t.second(own)
 	case p.Kind.deadly():
 		marcel.Blocking(func() { time.Sleep(time.Hour) })
-	case p.Kind.loses():
+	case p.loses():
 		for peer := range p.Size {
 			if peer != own {
 				h.lose(peer)

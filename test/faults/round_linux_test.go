@@ -233,7 +233,7 @@ func (r *round) perform(over <-chan time.Time) {
 	gone := r.ranks[p.Victim].account != nil
 	r.mu.Unlock()
 	var err error
-	if !gone || p.Kind.loses() {
+	if !gone || p.loses() {
 		if r.began, r.ended, err = r.strike(); err != nil && !errors.Is(err, syscall.ESRCH) && !errors.Is(err, os.ErrNotExist) {
 			r.bad = append(r.bad, fmt.Sprintf("the fault could not happen: %v", err))
 		}
