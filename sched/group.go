@@ -51,12 +51,18 @@ type Group struct {
 // groupInline is how many queues a Group stands in without further memory.
 const groupInline = 8
 
-var groups = sync.Pool{New: func() any {
+// groups are those that wait for nothing.
+var groups freeList[Group]
+
+func newGroup() *Group {
+	if g := groups.get(); g != nil {
+		return g
+	}
 	g := &Group{ch: make(chan struct{}, 1)}
 	g.adopt(g.nodes[:])
 	g.last.g, g.last.timed = g, true
 	return g
-}}
+}
 
 func (g *Group) adopt(nodes []Waiter) {
 	for i := range nodes {
@@ -76,7 +82,7 @@ func NewGroup(n int) *Group {
 		g.adopt(g.nodes[:])
 		g.last.g, g.last.timed = g, true
 	} else {
-		g = groups.Get().(*Group)
+		g = newGroup()
 	}
 	if n -= groupInline; n > len(g.more) {
 		g.more = make([]Waiter, n)
@@ -287,7 +293,7 @@ func (g *Group) await(c *co) {
 func (g *Group) Free() {
 	g.t, g.won, g.began, g.kind = nil, nil, 0, InOther
 	if g.latch == nil {
-		groups.Put(g)
+		groups.put(g)
 	}
 }
 

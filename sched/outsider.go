@@ -1,10 +1,6 @@
 package sched
 
-import (
-	"sync"
-
-	"github.com/pm2-go/pm2/asm"
-)
+import "sync"
 
 // outsider is what a goroutine's Waiter has besides.
 type outsider struct {
@@ -21,43 +17,8 @@ func (o *outsider) wake() {
 	}
 }
 
-// outsiders are the Waiters of goroutines that wait for nothing, by CPU. They are taken under a Spin,
-// so a sync.Pool would not do: it takes a mutex now and then, which a thread may hold that was preempted, on a VP
-// where another one waits for that Spin.
-var outsiders [8]struct {
-	mu   Spin
-	free *Waiter // linked by next
-	n    int
-	_    [104]byte
-}
-
-// keptOutsiders bounds what is kept by each.
-const keptOutsiders = 256
-
-func takeOutsider() *Waiter {
-	p := &outsiders[uint(asm.CPU())%uint(len(outsiders))]
-	p.mu.Lock()
-	w := p.free
-	if w != nil {
-		p.free, w.next = w.next, nil
-		p.n--
-	}
-	p.mu.Unlock()
-	if w == nil {
-		w = &Waiter{note: &outsider{ch: make(chan struct{}, 1)}}
-	}
-	return w
-}
-
-func (w *Waiter) keep() {
-	p := &outsiders[uint(asm.CPU())%uint(len(outsiders))]
-	p.mu.Lock()
-	if p.n < keptOutsiders {
-		w.next, p.free = p.free, w
-		p.n++
-	}
-	p.mu.Unlock()
-}
+// outsiders are the Waiters of goroutines that wait for nothing.
+var outsiders freeList[Waiter]
 
 // waitOutside is Wait for a goroutine.
 func waitOutside(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bool) {
@@ -69,13 +30,16 @@ func waitOutside(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bo
 		o.latch.Lock()
 		return w.given
 	}
-	w := takeOutsider()
+	w := outsiders.get()
+	if w == nil {
+		w = &Waiter{note: &outsider{ch: make(chan struct{}, 1)}}
+	}
 	o := w.note.(*outsider)
 	o.note = note
 	push(w)
 	mu.Unlock()
 	<-o.ch
 	given, w.given, o.note = w.given, false, nil
-	w.keep()
+	outsiders.put(w)
 	return given
 }
