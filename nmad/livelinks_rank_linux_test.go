@@ -47,7 +47,6 @@ type liveRank struct {
 	c    *liveCase
 	own  int
 	s    *nmad.Session
-	left marcel.Semaphore
 
 	mu   sync.Mutex
 	r    liveReport
