@@ -24,7 +24,7 @@
 //	hog       other processes compute on the victim's processor
 //	drag      its links are slow: driver fault:NAME with delays, stalls, refusals
 //	cut       its links break one after the other: driver fault:NAME with cuts
-//	flap      its host's network device goes down, and up before half a heartbeat is over
+//	flap      its host's network device goes down, and up a moment later
 //	outage    the same, and up after more than a heartbeat
 //	unplug    the same, for good
 //	memory    its address space may not grow any more (RLIMIT_AS)

@@ -83,6 +83,10 @@ type plan struct {
 	Addrs  [2]string // there
 }
 
+// patientTCP is more than TCP may say nothing after its device was down for a moment: what was lost then it sends again after 0.2 s,
+// 0.4 s, 0.8 s.
+const patientTCP = 3 * time.Second
+
 // newPlan draws a round. wanted, if not empty, is its kind.
 func newPlan(seed uint64, wanted kind, heartbeat time.Duration, m *machine) *plan {
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -157,7 +161,8 @@ func newPlan(seed uint64, wanted kind, heartbeat time.Duration, m *machine) *pla
 		p.Faults = fmt.Sprintf("seed=%d rank=%d cut=%s:%d", seed, p.Victim, where, at)
 	case flap:
 		p.Driver, p.For = far, brief/2
-		p.Link = nmad.LinkAll // a link is not made over a network that is down: it is tried for a tenth of a second
+		p.Link = nmad.LinkAll                      // a link is not made over a network that is down: it is tried for a tenth of a second
+		p.Heartbeat = max(p.Heartbeat, patientTCP) // else the kernel's pauses alone are a silence
 	case outage:
 		p.Driver, p.For = far, long
 	case unplug:

@@ -199,11 +199,10 @@ func (t *traffic) recvOne(s stream, buf []byte, rng *rand.Rand) (what string, go
 			return "probe", nil, loan, err
 		}
 		m := g.Claim(nmad.Tag(s.tag))
-		if m == nil && t.b.isGone(s.from) { // an announcement goes with its gate
-			n, err := g.Recv(s.tag, buf)
-			return what, buf[:n], loan, err
-		}
-		if m == nil {
+		if m == nil { // an announcement goes with its gate
+			if r := g.Irecv(neverTag, nil); !r.Cancel() {
+				return what, nil, loan, r.Wait()
+			}
 			return "probe", nil, loan, errors.New("what the probe has found is not there")
 		}
 		r = m.Irecv(buf)
