@@ -44,9 +44,9 @@ type liveReport struct {
 
 // liveRank is one rank at work.
 type liveRank struct {
-	c    *liveCase
-	own  int
-	s    *nmad.Session
+	c   *liveCase
+	own int
+	s   *nmad.Session
 
 	mu   sync.Mutex
 	r    liveReport
