@@ -1,0 +1,10 @@
+package nmad
+
+import (
+	"testing"
+
+	"github.com/pm2-go/pm2/internal/modeltest"
+)
+
+// TestModels has spin look at all orders of events in the models of the protocols between two gates.
+func TestModels(t *testing.T) { modeltest.Check(t, "testdata/spin/*.pml") }
