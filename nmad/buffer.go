@@ -255,6 +255,13 @@ func (p *bufferPool) done(page int) {
 	p.leave()
 }
 
+// endBuffers has the gate give no more buffers.
+func (g *Gate) endBuffers(why error) {
+	if p := g.buffers.Load(); p != nil {
+		p.end(why)
+	}
+}
+
 // end gives no more buffers; those that are out there stay until they are released.
 func (p *bufferPool) end(why error) {
 	p.memory.Forget()

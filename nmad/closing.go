@@ -29,7 +29,7 @@ func (g *Gate) beginClose(why error) {
 	g.takeLeave()
 	if g.link == nil {
 		g.failSelf(why)
-		g.endLoans(why)
+		g.endLoans()
 	}
 }
 

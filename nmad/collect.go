@@ -52,8 +52,10 @@ func (g *Gate) enter() {
 	}
 }
 
-// left says whether others have left something for the holder of the lock.
-func (g *Gate) left() bool { return g.landed.Load() != 0 || g.incoming.Load() != nil }
+// left says whether other threads have left something for the holder of the lock. landed is below zero while the
+// holder has taken in what a thread has left and that thread has not counted it yet: there is nothing to do for it.
+// If its debt hides what another thread has left, it counts last, and then tries the lock, which sees to both.
+func (g *Gate) left() bool { return g.landed.Load() > 0 || g.incoming.Load() != nil }
 
 // wanted says whether the holder of the lock should not stay longer than he must.
 func (g *Gate) wanted() bool { return g.mu.wanted() || g.incoming.Load() != nil }

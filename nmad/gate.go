@@ -410,7 +410,7 @@ func (g *Gate) fail(why *PeerError) {
 	g.failSends(g.dead)
 	g.failRecvs(g.dead)
 	g.dropRendezvous(underway)
-	g.endLoans(g.dead)
+	g.endLoans()
 	g.hold(false)
 	g.note(GateEnded, Envelope{Source: g.rank}, nil, why)
 	if g.onEnd != nil {

@@ -253,15 +253,12 @@ func (g *Gate) handleReturn(h *driver.Header) *PeerError {
 }
 
 // endLoans is what is left to do about loans when the gate has ended, and all sends with it, but those that are away.
-func (g *Gate) endLoans(why error) {
+func (g *Gate) endLoans() {
 	x := &g.lent
 	for l := x.returns.pop(); l != nil; l = x.returns.pop() {
 		g.putAway(l)
 	}
 	g.closeView()
-	if p := g.buffers.Load(); p != nil {
-		p.end(why)
-	}
 }
 
 // closeView lets go of the peer's memory once the gate has ended and nothing of it is lent.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
@@ -89,5 +90,61 @@ func TestReturnOfNothing(t *testing.T) {
 		if s != nil {
 			mustDone(t, s, ErrProtocol)
 		}
+	}
+}
+
+// TestBlockOfGivenUpSend: a block that comes back with a send that was given up is not given out again: the peer may
+// still read it.
+func TestBlockOfGivenUpSend(t *testing.T) {
+	b := wide
+	b.loans = 4096
+	p := newPair(simnet.Options{}, b)
+	g := p.gates[0]
+	x, err := g.Alloc(4096)
+	if err != nil {
+		t.Skip(err) // no memory to share on this system
+	}
+	s := g.IsendBuffer(1, x)
+	if err := x.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Alloc(4096); !errors.Is(err, ErrNoRoom) {
+		t.Errorf("while it is sent: %v", err)
+	}
+	g.beginClose(ErrClosed)
+	if _, err := g.Alloc(4096); !errors.Is(err, ErrNoRoom) {
+		t.Errorf("while it is sent, and the gate closes: %v", err)
+	}
+	g.sayBye()
+	mustDone(t, s, ErrClosed)
+	if _, err := g.Alloc(4096); !errors.Is(err, ErrClosed) {
+		t.Errorf("after its send was given up: %v", err)
+	}
+}
+
+// TestLeftUncounted: a thread that is stopped between leaving something for the holder of the lock and counting it
+// keeps no poller from going on.
+func TestLeftUncounted(t *testing.T) {
+	p := newPair(simnet.Options{}, wide)
+	g := p.gates[0]
+	g.mu.lock()
+	l := g.newLease(&Request{}, nil)
+	g.mu.unlock()
+	g.released.Store(l) // the first half of giveBackLoan
+	polled := make(chan bool)
+	go func() {
+		g.poll()
+		close(polled)
+	}()
+	select {
+	case <-polled:
+	case <-time.After(10 * time.Second):
+		t.Error("the poller waits for it")
+	}
+	g.landed.Add(1) // the second half
+	<-polled
+	g.poll()
+	if n := g.landed.Load(); n != 0 || g.left() || g.lent.pool != l {
+		t.Errorf("%d are counted", n)
 	}
 }

@@ -72,6 +72,7 @@ func (g *Gate) copyToSelf(s, r *Request) {
 
 // failSelf ends the sends to ourselves that wait for a receive.
 func (g *Gate) failSelf(err error) {
+	g.endBuffers(err)
 	from := 0
 	for e := g.rx.unexpected.takeAny(&from); e != nil; e = g.rx.unexpected.takeAny(&from) {
 		g.rx.order.remove(e.msg)

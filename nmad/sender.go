@@ -56,6 +56,7 @@ func (s *sender) bind(link driver.Link, eager int) {
 // failSends ends all sends but those whose bytes a mover is copying right now: they are
 // ended when the mover comes home.
 func (g *Gate) failSends(err error) {
+	g.endBuffers(err) // first: the peer may still read the blocks that come back with these sends
 	g.tx.gathered.messages = 0
 	for r := g.tx.leaving.pop(); r != nil; r = g.tx.leaving.pop() {
 		g.complete(r, err)
