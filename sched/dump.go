@@ -8,7 +8,8 @@ import (
 )
 
 // Dump writes what each VP and each OS thread does, for a person who looks for
-// a thread that does not move. The figures are racy.
+// a thread that does not move. The figures are racy: what Dump looks at changes meanwhile, so it
+// reads each pointer once.
 //
 //go:norace
 func (s *Scheduler) Dump(w io.Writer) {
@@ -30,8 +31,8 @@ func (s *Scheduler) Dump(w io.Writer) {
 	nodes(s.root)
 	for _, l := range s.lwps.list() {
 		fmt.Fprintf(w, "  LWP %d of VP %d: OS thread %d, order %d, in the Sleeper %v", l.id, l.vp.id, l.tid.Load(), l.wake.Load(), l.inSleeper.Load())
-		if l.base != nil {
-			fmt.Fprintf(w, ", base %s", l.base.standing())
+		if b := l.base; b != nil {
+			fmt.Fprintf(w, ", base %s", b.standing())
 		}
 		for what, t := range map[string]*thread{"first": l.seed, "handed on": l.handed} {
 			if t != nil {
@@ -39,8 +40,10 @@ func (s *Scheduler) Dump(w io.Writer) {
 			}
 		}
 		for what, c := range map[string]*co{"alone": l.alone.Load(), "passed the VP": l.passed, "preempted": l.claimed} {
-			if c != nil && c.cur != nil {
-				fmt.Fprintf(w, ", %s: thread %d", what, c.cur.gen)
+			if c != nil {
+				if t := c.cur; t != nil {
+					fmt.Fprintf(w, ", %s: thread %d", what, t.gen)
+				}
 			}
 		}
 		fmt.Fprintln(w)
@@ -48,15 +51,19 @@ func (s *Scheduler) Dump(w io.Writer) {
 	tab := gTab.Load()
 	for i := range tab.e {
 		c := tab.e[i].c
-		if c == nil || c.cur == nil {
+		if c == nil {
 			continue
 		}
-		if t := c.cur; t.vp != nil && t.vp.sched == s {
+		t := c.cur
+		if t == nil {
+			continue
+		}
+		if vp := t.vp; vp != nil && vp.sched == s {
 			on := "no LWP"
-			if c.l.id != 0 && c.id != lostID {
-				on = fmt.Sprintf("LWP %d", c.l.id)
+			if l := c.l; l != nil && l.id != 0 && c.id != lostID {
+				on = fmt.Sprintf("LWP %d", l.id)
 			}
-			fmt.Fprintf(w, "  thread %d of VP %d, on %s: %s, in a queue %v, lingers %d\n", t.gen, t.vp.id, on, c.standing(), t.w.q != nil, t.w.lingers)
+			fmt.Fprintf(w, "  thread %d of VP %d, on %s: %s, in a queue %v, lingers %d\n", t.gen, vp.id, on, c.standing(), t.w.q != nil, t.w.lingers)
 		}
 	}
 }
@@ -65,16 +72,21 @@ func (s *Scheduler) Dump(w io.Writer) {
 //
 //go:norace
 func (c *co) standing() string {
-	what := fmt.Sprintf("g %#x", c.seat.G)
-	if isDirect && c.seat.G != 0 {
-		what += fmt.Sprintf(" of status %d", direct.Status(c.seat.G))
+	g := c.seat.G
+	what := fmt.Sprintf("g %#x", g)
+	if isDirect && g != 0 {
+		what += fmt.Sprintf(" of status %d", direct.Status(g))
 	}
 	what += fmt.Sprintf(", inside %d, to be resumed as %d", c.inside, c.how)
-	if c.l != nil && c.l.vp != nil && c.l.vp.cur == c {
-		what += ", current"
+	if l := c.l; l != nil {
+		if vp := l.vp; vp != nil && vp.cur == c {
+			what += ", current"
+		}
 	}
-	if c.joiner != nil && c.joiner.cur != nil {
-		what += fmt.Sprintf(", thread %d waits for its end", c.joiner.cur.gen)
+	if j := c.joiner; j != nil {
+		if t := j.cur; t != nil {
+			what += fmt.Sprintf(", thread %d waits for its end", t.gen)
+		}
 	}
 	return what
 }
