@@ -23,8 +23,7 @@ func (g *Gate) beginClose(why error) {
 		return
 	}
 	g.closing = true
-	g.dead = why
-	g.judge()
+	g.die(why)
 	g.failRecvs(why)
 	g.takeLeave()
 	if g.link == nil {
@@ -36,7 +35,7 @@ func (g *Gate) beginClose(why error) {
 // quiet says that no send is under way any more. Under mu.
 func (g *Gate) quiet() bool {
 	return g.end != nil || g.link == nil ||
-		g.tx.queue.empty() && g.tx.sends.used == 0 && g.pushing == 0 && !g.tx.unflushed && g.tx.gathered.empty()
+		g.tx.queue.empty() && g.tx.sends.used == 0 && g.pushing == 0 && !g.tx.unflushed && g.tx.gathered.empty() && !g.tx.owesNotes
 }
 
 // sayBye ends the sends that are left and takes leave of the peer.

@@ -127,6 +127,9 @@
 //     breaks the protocol fails its gate with ErrProtocol; nothing that it sends
 //     can make this process read or write outside its buffers.
 //     What each operation waits for at most is in docs/bounds.md.
+//   - After losses the processes that are left agree on what has succeeded, and on which of them
+//     they are (Session.Agree, Session.Shrink, Gate.Err, Session.Failed): the answer is the same in
+//     all, whichever processes die meanwhile, rank 0 included.
 //   - A send that is done leaves its buffer to the caller, and all its bytes are with the kernel or in memory that
 //     the peer reads: they arrive whether or not anybody here polls or waits any more (leaving.go). Only threads of
 //     an engine that hooks poll may be ahead of that, by what is gathered for a packet (gather.go).

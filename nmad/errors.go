@@ -26,6 +26,8 @@ var (
 	ErrIdle = errors.New("request never started")
 	// ErrCanceled: the receive was cancelled. Its buffer is not touched any more.
 	ErrCanceled = errors.New("receive cancelled")
+	// ErrExcluded: the other processes have agreed that this one is lost, and go on without it.
+	ErrExcluded = errors.New("excluded by the other processes")
 	// ErrRank: no such rank in this job.
 	ErrRank = errors.New("no such rank")
 	// ErrConfig: the configuration cannot work; the text says what would.

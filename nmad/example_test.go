@@ -197,3 +197,40 @@ func ExampleGate_Protocols() {
 	// 0 copy, if early self
 	// 16385 copy self
 }
+
+// What a program does when processes may die: each step ends with an agreement, and those that are
+// left begin it anew when it has failed somewhere. All see the same answer, so all do the same.
+func ExampleSession_Agree() {
+	s := alone()
+	defer s.Close()
+	ctx := context.Background()
+
+	step := func(g *nmad.Group) error { // a ring, among those that are left
+		next := g.Gate((g.Rank() + 1) % g.Size())
+		next.Isend(1, []byte("from my left"))
+		buf := make([]byte, 12)
+		_, err := g.Gate((g.Rank()+g.Size()-1)%g.Size()).Recv(1, buf)
+		return err
+	}
+	for {
+		group, err := s.Shrink(ctx)
+		if err != nil {
+			fmt.Println(err) // ErrExcluded: the others go on without this process
+			return
+		}
+		succeeded := uint64(1)
+		if step(group) != nil {
+			succeeded = 0
+		}
+		all, err := s.Agree(ctx, succeeded)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if all.Value == 1 {
+			fmt.Printf("done by %d, lost: %v\n", group.Size(), all.Failed)
+			return
+		}
+	}
+	// Output: done by 1, lost: []
+}

@@ -55,6 +55,10 @@ type Gate struct {
 	ended time.Time  // when
 	dead  error      // what new requests fail with; set by end or close; nil: none
 
+	failure   atomic.Pointer[error] // dead, for readers without the lock
+	consensus *consensus            // of the session; nil: there is none; set once
+	notes     notes                 // of agreements
+
 	aloof   bool     // a receive asks admits first; judge alone writes it
 	linking *linking // how far they are; nil: the gate was made with them, or needs none
 
@@ -403,9 +407,9 @@ func (g *Gate) fail(why *PeerError) {
 	}
 	g.end, g.ended = why, time.Now()
 	if g.dead == nil {
-		g.dead = why
-		g.judge()
+		g.die(why)
 	}
+	g.notes, g.tx.owesNotes = notes{}, false
 	underway := g.tagsUnderway()
 	g.failSends(g.dead)
 	g.failRecvs(g.dead)

@@ -27,7 +27,7 @@ func (g *Gate) enqueue(r *Request) {
 }
 
 // drain sends what waits, in this order: answers to announcements, because
-// whole messages wait for them; loans that were released, for which sends wait; credit; messages. It stops at the first refusal. On a link on
+// whole messages wait for them; loans that were released, for which sends wait; credit; notes of agreements; messages. It stops at the first refusal. On a link on
 // which that is cheaper all packets leave together at the end, unless there are older ones still
 // in its buffer: what waits here can be overtaken by what the strategy prefers, there it cannot.
 func (g *Gate) drain() {
@@ -72,6 +72,11 @@ func (g *Gate) drainAll() error {
 		}
 		g.rx.owesRoom = false
 	}
+	if g.tx.owesNotes {
+		if ok, err := g.transmitNotes(); !ok || err != nil {
+			return err
+		}
+	}
 	for r := g.tx.queue.head; r != nil; r = g.tx.queue.head {
 		if r.link != nil {
 			if n, bytes := g.together(); n > 1 {
@@ -108,7 +113,7 @@ func (g *Gate) drainAll() error {
 // waiting says whether packets wait to be handed to the link.
 func (g *Gate) waiting() bool {
 	return !g.tx.queue.empty() || !g.rx.answers.empty() || !g.tx.gathered.empty() ||
-		g.tx.owesBye || g.tx.owesByeAck || g.rx.due() || g.rx.owesRoom || g.lent.returns.head != nil
+		g.tx.owesNotes || g.tx.owesBye || g.tx.owesByeAck || g.rx.due() || g.rx.owesRoom || g.lent.returns.head != nil
 }
 
 // outgoing says whether packets wait, or bytes in the driver's buffer.
@@ -133,6 +138,6 @@ func (g *Gate) putsOff(r *Request) bool {
 // many messages are announced as it keeps.
 func (g *Gate) stalled() bool {
 	return g.tx.sends.used >= g.tx.records && !g.tx.queue.empty() && g.rx.answers.empty() &&
-		!g.rx.due() && !g.rx.owesRoom && !g.tx.owesByeAck && g.tx.gathered.empty() &&
+		!g.rx.due() && !g.rx.owesRoom && !g.tx.owesByeAck && !g.tx.owesNotes && g.tx.gathered.empty() &&
 		g.lent.returns.head == nil
 }

@@ -14,7 +14,8 @@ const (
 	kindRoom                 // so many records are kept from here on: Size
 	kindLoan                 // announces a message that can be read where it lies: as RDV; body: where; see lending.go
 	kindReturn               // a loan was released; Cookie as announced
-	lastKind      = kindReturn
+	kindNote                 // a piece of a note of an agreement: Size: bytes of it from there on; see note.go
+	lastKind      = kindNote
 )
 
 // overhead is what a message costs of the credit beyond its body, in bytes:

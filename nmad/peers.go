@@ -47,6 +47,7 @@ func (s *Session) notice(e bootstrap.Event) {
 // written before the other one is read.
 func (s *Session) orphaned() {
 	s.orphan.Store(true)
+	s.consensus.post(happening{what: orphaned})
 	if s.any.count.Load() != 0 {
 		s.linkOrphan()
 	}
@@ -102,6 +103,7 @@ func (s *Session) ended(g *Gate) {
 	s.work.Go(func() { s.retire(g) })
 	g.endWaiters(g.dead)
 	s.linker.noteLost(g.end)
+	s.consensus.post(happening{what: lost, rank: g.rank})
 	if s.alive.Add(-1) == 0 {
 		over := s.any.fail(g.dead)
 		for r := over.pop(); r != nil; r = over.pop() {
@@ -171,6 +173,7 @@ func (s *Session) Close() error {
 
 func (s *Session) shutdown() {
 	why := fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrClosed)
+	s.consensus.stop(why)
 	for _, g := range s.gates {
 		g.beginClose(why)
 	}

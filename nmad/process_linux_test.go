@@ -55,6 +55,8 @@ func act(mode []string) (err error) {
 		f = func() { err = idle() }
 	case "mixed":
 		f = func() { err = mixed(number(mode[2]), number(mode[3])) }
+	case "agree":
+		f = func() { err = agreeing(number(mode[2])) }
 	case "links":
 		f = func() { err = liveWorker(mode[2] == "hooks") }
 	case "pingpong":

@@ -242,6 +242,8 @@ func (g *Gate) handleOther(h *driver.Header, body []byte) *PeerError {
 		return g.handleAggregate(h, body)
 	case kindLoan:
 		return g.handleLoan(h, body)
+	case kindNote:
+		return g.handleNote(h, body)
 	}
 	if len(body) != 0 {
 		return violation(g.rank, "a packet of kind %d with a body of %d bytes", h.Kind, len(body))

@@ -27,6 +27,7 @@ type sender struct {
 
 	gathered gathering // messages that are done and wait for company; before queue
 
+	owesNotes  bool // notes of agreements are to be sent
 	owesBye    bool // BYE is to be sent
 	owesByeAck bool // BYE was received and is to be acknowledged
 	refused    bool // the link had no room for the last packet

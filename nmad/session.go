@@ -28,6 +28,8 @@ type Session struct {
 	watch   monitors
 	queues  queueWaiters
 
+	consensus *consensus
+
 	mu   sync.Mutex // serializes install and retire
 	care []care     // by rank
 
@@ -78,6 +80,7 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 		care: make([]care, cfg.Size),
 	}
 	s.alive.Store(int32(cfg.Size - 1))
+	s.consensus = newConsensus(s, cfg.Rank, cfg.Size)
 	ctx, stop := limit.Context(ctx, cfg.Timeout)
 	defer stop()
 	if err := s.connect(ctx); err != nil {
@@ -193,7 +196,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 			r.limit = s.cfg.limits[r.name]
 		}
 	}
-	g.any, g.watch = s.any, &s.watch
+	g.any, g.watch, g.consensus = s.any, &s.watch, s.consensus
 	g.strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
 		g.spin, g.breath = asm.ToCycles(int64(s.cfg.Spin)), asm.ToCycles(int64(breath))
@@ -266,7 +269,6 @@ func (s *Session) Gate(rank int) *Gate {
 		return s.gates[rank]
 	}
 	g := newGate(s.cfg.Rank, rank, nil, s.cfg.Engine, bounds{})
-	g.dead = fmt.Errorf("nmad: %w: %d, the job has 0 to %d", ErrRank, rank, s.cfg.Size-1)
-	g.judge()
+	g.die(fmt.Errorf("nmad: %w: %d, the job has 0 to %d", ErrRank, rank, s.cfg.Size-1))
 	return g
 }

@@ -99,7 +99,7 @@ func (g *Gate) transmitPlain(kind uint8, size uint64) (bool, error) {
 // flush moves the driver's buffered bytes on, and says whether none are left. As long as there are any,
 // the engine must poll, although they may belong to no request, as those of credit.
 func (g *Gate) flush() bool {
-	return g.tx.direct && !g.holding && g.tx.gathered.empty() && g.lent.returns.head == nil || g.flushAll()
+	return g.tx.direct && !g.holding && g.tx.gathered.empty() && g.lent.returns.head == nil && !g.tx.owesNotes || g.flushAll()
 }
 
 func (g *Gate) flushAll() bool {
@@ -112,7 +112,7 @@ func (g *Gate) flushAll() bool {
 	if all {
 		g.gone()
 	}
-	if some := !all || !g.tx.gathered.empty() || g.lent.returns.head != nil; g.holding != some && g.end == nil {
+	if some := !all || !g.tx.gathered.empty() || g.lent.returns.head != nil || g.tx.owesNotes; g.holding != some && g.end == nil {
 		g.hold(some)
 	}
 	return all

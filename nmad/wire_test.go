@@ -16,7 +16,7 @@ func TestWireDocument(t *testing.T) {
 	for kind, name := range map[int]string{
 		kindEager: "EAGER", kindRdv: "RDV", kindRtr: "RTR", kindCredit: "CREDIT", kindBye: "BYE", kindByeAck: "BYEACK",
 		kindAggregate: "AGGREGATE", kindLink: "LINK", kindFull: "FULL", kindRoom: "ROOM",
-		kindLoan: "LOAN", kindReturn: "RETURN",
+		kindLoan: "LOAN", kindReturn: "RETURN", kindNote: "NOTE",
 	} {
 		if row := fmt.Sprintf("| %d | %s |", kind, name); !strings.Contains(string(text), row) {
 			t.Errorf("docs/wire.md lacks %q", row)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -182,6 +183,26 @@ var rows = map[string]func(t *testing.T, driver string){
 			return err
 		})
 	},
+	"agree-dead": func(t *testing.T, driver string) {
+		j := start(t, driver, waits, 2, 0, true)
+		j.stop(syscall.SIGKILL)
+		j.within(0, 0, nil, j.agree)
+	},
+	"agree-stopped": func(t *testing.T, driver string) {
+		j := start(t, driver, waits, 2, heartbeat, true)
+		j.stop(syscall.SIGSTOP)
+		j.within(heartbeat*3/4, heartbeat*6/5, nil, j.agree)
+	},
+	"agree-silent": func(t *testing.T, driver string) {
+		j := start(t, driver, waits, 2, 0, true)
+		j.stop(syscall.SIGSTOP)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		j.within(500*time.Millisecond, 500*time.Millisecond, context.DeadlineExceeded, func() error {
+			_, err := j.session.Shrink(ctx)
+			return err
+		})
+	},
 	"close-dead": func(t *testing.T, driver string) {
 		j := start(t, driver, waits, 2, 0, true)
 		j.gate().Isend(dataTag, make([]byte, 8<<20))
@@ -243,6 +264,15 @@ func (j *job) openUntil(ctx context.Context) (err error) {
 
 func (j *job) recv() error {
 	_, err := j.gate().Recv(dataTag, make([]byte, 1))
+	return err
+}
+
+// agree agrees with itself that rank 1 is lost.
+func (j *job) agree() error {
+	x, err := j.session.Agree(j.t.Context(), 5)
+	if err == nil && (x.Value != 5 || !slices.Equal(x.Failed, []int{1})) {
+		err = fmt.Errorf("agreed on %v", x)
+	}
 	return err
 }
 

@@ -1,0 +1,236 @@
+package nmad
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+)
+
+// consensus runs the agreements of a session (agree.go has the protocol): it tells the state
+// machine what happens, and does what that asks for. What happens is put into a queue by threads
+// that may hold the lock of a gate; one goroutine at a time takes it out and has no lock, so it may
+// take those of all gates.
+//
+//	idle --- something is posted ---> running --- nothing is left ---> idle
+//	any --- stop ---> stopped: calls end with ErrClosed, and what happens is dropped
+type consensus struct {
+	s *Session
+
+	mu      spinlock // inside the locks of gates; everything up to stopped is under it
+	queue   []happening
+	heard   []int // by rank: its notes in queue
+	running bool
+	stopped error // what calls end with; nil: not stopped
+
+	failed atomic.Pointer[[]int] // ranks that are lost in the order known here, agreed upon first; what it points to never changes
+
+	// Of the goroutine that runs.
+	agreement *agreement
+	calls     []*call // of this process, in order; the first one is under way
+}
+
+// happening is what a state machine is to be told.
+type happening struct {
+	what uint8
+	rank int   // heard, lost
+	note note  // heard
+	call *call // called
+}
+
+const (
+	called   uint8 = iota // this process calls Agree or Shrink
+	heard                 // a note has come
+	lost                  // the gate to a rank has ended
+	orphaned              // deaths show on links only
+)
+
+// call is one of Agree or Shrink.
+type call struct {
+	kind    uint8
+	value   uint64
+	over    *Request
+	verdict verdict // when over is done
+	agreed  []int   // likewise: all ranks that have failed, in the agreed order
+}
+
+func newConsensus(s *Session, rank, size int) *consensus {
+	c := &consensus{s: s, heard: make([]int, size), agreement: newAgreement(rank, size)}
+	c.failed.Store(new([]int))
+	return c
+}
+
+func (c *consensus) size() int { return c.agreement.size }
+
+// post puts what happens into the queue. It never waits for more than the queue's lock. False: the
+// rank sends more notes than any course of the protocol has; or a call comes too late.
+func (c *consensus) post(h happening) bool {
+	c.mu.lock()
+	defer c.mu.unlock()
+	if c.stopped != nil {
+		return h.what != called
+	}
+	if h.what == heard {
+		if c.heard[h.rank] == notesMost {
+			return false
+		}
+		c.heard[h.rank]++
+	}
+	c.queue = append(c.queue, h)
+	if !c.running {
+		c.running = true
+		c.s.work.Go(c.run)
+	}
+	return true
+}
+
+// run tells the state machine what has happened until nothing is left.
+func (c *consensus) run() {
+	for {
+		c.mu.lock()
+		queue := c.queue
+		c.queue = nil
+		clear(c.heard)
+		if len(queue) == 0 || c.stopped != nil {
+			c.running = false
+			c.mu.unlock()
+			return
+		}
+		c.mu.unlock()
+		for _, h := range queue {
+			c.take(h)
+		}
+	}
+}
+
+func (c *consensus) take(h happening) {
+	a := c.agreement
+	switch h.what {
+	case called:
+		if c.calls = append(c.calls, h.call); len(c.calls) == 1 {
+			a.join(h.call.value, h.call.kind)
+		}
+	case heard:
+		a.hear(h.rank, h.note)
+	case lost:
+		a.lost(h.rank)
+	case orphaned:
+		a.orphaned()
+	}
+	for todo := a.take(); len(todo) > 0; todo = a.take() {
+		for _, d := range todo {
+			c.do(d)
+		}
+	}
+	if all := slices.Concat(a.agreed, a.suspects); !slices.Equal(all, *c.failed.Load()) {
+		c.failed.Store(&all)
+	}
+}
+
+// do does what the state machine asks for.
+func (c *consensus) do(d deed) {
+	a := c.agreement
+	if d.what == doReturn {
+		for len(c.calls) > 0 {
+			x := c.calls[0]
+			c.calls = c.calls[1:]
+			x.verdict, x.agreed = d.verdict, slices.Clone(a.agreed)
+			var err error
+			if d.out {
+				err = errExcluded(c.s)
+			}
+			c.end(x, err)
+			if !d.out {
+				break
+			}
+		}
+		if len(c.calls) > 0 {
+			a.join(c.calls[0].value, c.calls[0].kind)
+		}
+		return
+	}
+	g := c.s.gates[d.rank]
+	g.mu.lock()
+	defer g.release()
+	switch d.what {
+	case doSend:
+		g.sendNote(&d.note)
+	case doExclude:
+		if g.end == nil {
+			g.sendNote(&d.note)
+			c.s.work.Go(g.exclude)
+		}
+	case doWatch:
+		if c.s.orphan.Load() {
+			g.wantLinks()
+		}
+	case doBlame:
+		g.fail(violation(d.rank, "%s", d.why))
+	}
+}
+
+// exclude ends the gate to a process that the others have agreed to be lost, once it has been told,
+// if it can be told.
+func (g *Gate) exclude() {
+	patience(retireLimit, func() bool {
+		g.mu.lock()
+		defer g.release()
+		if g.end == nil && g.outgoing() {
+			g.drain()
+		}
+		return g.end != nil || !g.tx.owesNotes && !g.tx.unflushed
+	})
+	g.mu.lock()
+	g.fail(&PeerError{Rank: g.rank, Reason: "the processes that are left have agreed that it is lost", Err: ErrPeerLost})
+	g.release()
+}
+
+// begin starts a call, which ends by its request.
+func (c *consensus) begin(x *call) {
+	own := c.s.gates[c.s.cfg.Rank]
+	x.over.prepare(own, 0, nil, false)
+	x.over.special, x.over.peeks = true, true // no monitor is told
+	x.over.stage = posted
+	own.enter()
+	own.pend(x.over)
+	own.release()
+	if !c.post(happening{what: called, call: x}) {
+		c.end(x, c.stopped) // which does not change any more
+	}
+}
+
+// end ends a call.
+func (c *consensus) end(x *call, err error) {
+	own := c.s.gates[c.s.cfg.Rank]
+	own.enter()
+	own.complete(x.over, err)
+	own.release()
+}
+
+// stop ends all calls, and those to come, with why. It waits for the goroutine that runs.
+func (c *consensus) stop(why error) {
+	c.mu.lock()
+	if c.stopped == nil {
+		c.stopped = why
+	}
+	c.mu.unlock()
+	patience(0, func() bool {
+		c.mu.lock()
+		defer c.mu.unlock()
+		return !c.running
+	})
+	c.mu.lock()
+	for _, h := range c.queue {
+		if h.what == called {
+			c.calls = append(c.calls, h.call)
+		}
+	}
+	c.queue = nil
+	c.mu.unlock()
+	calls := c.calls
+	c.calls = nil
+	for _, x := range calls {
+		c.end(x, why)
+	}
+}
+
+func errExcluded(s *Session) error { return fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrExcluded) }

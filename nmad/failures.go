@@ -1,0 +1,147 @@
+package nmad
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// What a program does about processes that are lost; the interface is that of ULFM (Bland et al., "Post-failure
+// recovery of MPI communication capability", 2013), as far as it fits messages between pairs of processes.
+
+// Err says whether the gate still works: nil, or what every request on it fails with from now on.
+// That is a *PeerError if the peer is lost, ErrClosed if this session was closed. It is for good: a
+// gate never works again. It is one load from memory, and may be called from anywhere.
+func (g *Gate) Err() error {
+	if g == nil {
+		return errNoGate
+	}
+	if err := g.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// die notes what new requests fail with. Under mu.
+func (g *Gate) die(why error) {
+	g.dead = why
+	g.failure.Store(&why)
+	g.judge()
+}
+
+// Failed returns the ranks that this process has lost: first those that the processes which are
+// left have agreed upon, in the agreed order, which is the same everywhere; then those that only
+// this process may know of. A process that has closed its session counts as lost. The list only
+// grows, and what Agree has returned is its beginning. It never blocks. After Close it is what it
+// was before.
+func (s *Session) Failed() []int {
+	if !s.made() {
+		return nil
+	}
+	ranks := slices.Clone(*s.consensus.failed.Load())
+	for rank, g := range s.gates {
+		var lost *PeerError
+		if errors.As(g.Err(), &lost) && !slices.Contains(ranks, rank) {
+			ranks = append(ranks, rank) // its gate has ended a moment ago
+		}
+	}
+	return ranks
+}
+
+// Agreement is what Agree has found.
+type Agreement struct {
+	Value  uint64 // the bitwise and of the values of all processes that are not in Failed
+	Failed []int  // the ranks that are lost, in the order in which that was agreed upon, since the job began
+}
+
+// Agree has the processes that are left agree on a value, and on which ranks are lost. It returns
+// the same in all of them, also in those that are lost right after it, whatever processes are lost
+// meanwhile: as ULFM's MPI_Comm_agree does. Each process gives a value, and gets the bitwise and of
+// all, so one bit per question: "has your part succeeded" is answered by 1 if all say 1.
+//
+// It is for all processes: the first call of one belongs to the first call of the others, and so
+// on, calls of Shrink included. It waits until each process that is not lost has called it; one
+// that is stopped is lost if the job has a heartbeat. If ctx ends before, it returns its cause, and
+// the agreement goes on without this call, which counts as made. Calls of several threads of a
+// process take turns, in any order. It blocks the calling thread or goroutine only, and polls the
+// network meanwhile; like all communication it moves on in other processes when these wait, poll,
+// or have enabled the engine's hooks.
+//
+// The error is ErrExcluded if the others have agreed that this process is lost, because a link
+// broke between it and another one; ErrClosed after Close; and ErrConfig if some processes have
+// called Agree, and others Shrink. It takes four messages in a row, by way of the lowest rank that
+// is left. A network that falls into parts, none of which reaches another one, has each part agree
+// by itself.
+func (s *Session) Agree(ctx context.Context, value uint64) (Agreement, error) {
+	x, err := s.reachAgreement(ctx, callAgree, value)
+	if err != nil {
+		return Agreement{}, err
+	}
+	return Agreement{x.verdict.value, x.agreed}, nil
+}
+
+// Shrink agrees, as Agree does, on which ranks are lost, and returns the processes that are left,
+// as a Group: the same one in all of them. If one of them is lost later, the next Shrink returns a
+// smaller one.
+//
+// Gates and tags are those of the session: a message that was sent before still arrives, so a
+// program that begins anew takes other tags.
+func (s *Session) Shrink(ctx context.Context) (*Group, error) {
+	x, err := s.reachAgreement(ctx, callShrink, ^uint64(0))
+	if err != nil {
+		return nil, err
+	}
+	g := &Group{s: s}
+	for rank := range s.gates {
+		if slices.Contains(x.agreed, rank) {
+			continue
+		}
+		if rank == s.cfg.Rank {
+			g.own = len(g.ranks)
+		}
+		g.ranks = append(g.ranks, rank)
+	}
+	return g, nil
+}
+
+func (s *Session) reachAgreement(ctx context.Context, kind uint8, value uint64) (*call, error) {
+	if !s.made() {
+		return nil, errNoSession
+	}
+	x := &call{kind: kind, value: value, over: fresh()}
+	s.consensus.begin(x)
+	if err := x.over.WaitContext(ctx); err != nil {
+		return nil, during("agree", err)
+	}
+	if x.verdict.calls != kind {
+		return nil, fmt.Errorf("nmad: %w: some processes call Agree, and others Shrink", ErrConfig)
+	}
+	return x, nil
+}
+
+// Group is processes of a session, numbered from 0 in the order of their ranks there: what Shrink
+// has found to be left. It does not change. Safe for concurrent use.
+type Group struct {
+	s     *Session
+	ranks []int
+	own   int
+}
+
+// Size is how many processes it has.
+func (g *Group) Size() int { return len(g.ranks) }
+
+// Rank is the number of this process in the group.
+func (g *Group) Rank() int { return g.own }
+
+// Ranks are the ranks in the session, by number in the group.
+func (g *Group) Ranks() []int { return slices.Clone(g.ranks) }
+
+// Gate is the gate to a process of the group, by its number there. For a number that does not exist all
+// fails on it with ErrRank.
+func (g *Group) Gate(number int) *Gate {
+	if number < 0 || number >= len(g.ranks) {
+		return g.s.Gate(-1)
+	}
+	return g.s.Gate(g.ranks[number])
+}

@@ -1,0 +1,145 @@
+package nmad
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// Notes of agreements on their way between two gates: in packets NOTE, without credit, since a
+// process has few of them under way at a time. docs/wire.md has the frame.
+
+const (
+	noteHead  = 36      // bytes of a note without its ranks
+	notePiece = 4 << 10 // bytes of a note in one packet at most
+	notesMost = 16      // notes that wait for one peer at most: more than any course of the protocol has
+)
+
+// noteLimit is how long a note can be in a job of that size, in bytes.
+func noteLimit(size int) int { return noteHead + 2*4*size }
+
+func (n *note) encode() []byte {
+	b := make([]byte, 0, noteHead+4*(len(n.said.failed)+len(n.held.failed)))
+	b = append(b, n.kind, n.said.calls, n.held.calls, 0)
+	b = binary.LittleEndian.AppendUint32(b, n.epoch)
+	b = binary.LittleEndian.AppendUint32(b, uint32(int32(n.by)))
+	b = binary.LittleEndian.AppendUint64(b, n.said.value)
+	b = binary.LittleEndian.AppendUint64(b, n.held.value)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(n.said.failed)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(n.held.failed)))
+	for _, r := range n.said.failed {
+		b = binary.LittleEndian.AppendUint32(b, uint32(r))
+	}
+	for _, r := range n.held.failed {
+		b = binary.LittleEndian.AppendUint32(b, uint32(r))
+	}
+	return b
+}
+
+// decodeNote reads a note of a job of that size. False: there is no such note.
+func decodeNote(b []byte, size int) (n note, ok bool) {
+	if len(b) < noteHead {
+		return n, false
+	}
+	n.kind, n.said.calls, n.held.calls = b[0], b[1], b[2]
+	n.epoch = binary.LittleEndian.Uint32(b[4:])
+	n.by = int(int32(binary.LittleEndian.Uint32(b[8:])))
+	n.said.value, n.held.value = binary.LittleEndian.Uint64(b[12:]), binary.LittleEndian.Uint64(b[20:])
+	said, held := binary.LittleEndian.Uint32(b[28:]), binary.LittleEndian.Uint32(b[32:])
+	rest := b[noteHead:]
+	if uint64(said)+uint64(held) != uint64(len(rest)/4) || len(rest)%4 != 0 || b[3] != 0 {
+		return n, false
+	}
+	n.said.failed, ok = decodeRanks(rest[:4*said], size)
+	if !ok {
+		return n, false
+	}
+	n.held.failed, ok = decodeRanks(rest[4*said:], size)
+	known := n.kind >= noteState && n.kind <= noteDecide && (n.said.calls|n.held.calls)&^(callAgree|callShrink) == 0
+	return n, ok && known && n.by >= noLeader && n.by < size && (n.kind == noteState || n.by == noLeader)
+}
+
+// decodeRanks reads a list of ranks, of which each may stand there once.
+func decodeRanks(b []byte, size int) ([]int, bool) {
+	if len(b) == 0 {
+		return nil, true
+	}
+	if len(b) > 4*size {
+		return nil, false
+	}
+	ranks := make([]int, len(b)/4)
+	seen := make([]bool, size)
+	for i := range ranks {
+		r := binary.LittleEndian.Uint32(b[4*i:])
+		if uint64(r) >= uint64(size) || seen[r] {
+			return nil, false
+		}
+		seen[r] = true
+		ranks[i] = int(r)
+	}
+	return ranks, true
+}
+
+// notes are those of one gate. Under its mu.
+type notes struct {
+	out  [][]byte // encoded, to be sent
+	sent int      // bytes of the first one that were sent
+	in   []byte   // what has come of one
+	left uint64   // bytes of it that are to follow
+}
+
+// sendNote sends a note, now or when there is room. Under mu.
+func (g *Gate) sendNote(n *note) {
+	if g.end != nil || g.link == nil || g.byeSent {
+		return
+	}
+	if len(g.notes.out) == notesMost {
+		g.fail(violation(g.rank, "it leaves %d notes of agreements unread", notesMost))
+		return
+	}
+	g.notes.out = append(g.notes.out, n.encode())
+	g.tx.owesNotes = true
+	g.drain() // a gate without links has some made
+}
+
+// transmitNotes sends the notes that wait. False: the link has no room.
+func (g *Gate) transmitNotes() (bool, error) {
+	for x := &g.notes; len(x.out) > 0; {
+		rest := x.out[0][x.sent:]
+		piece := rest[:min(len(rest), notePiece, g.tx.room)]
+		h := &g.tx.head
+		*h = driver.Header{Kind: kindNote, Body: uint32(len(piece)), Size: uint64(len(rest))}
+		if ok, err := g.link.Send(h, piece); !ok || err != nil {
+			g.tx.refused = true
+			return false, err
+		}
+		if x.sent += len(piece); len(piece) == len(rest) {
+			x.out, x.sent = slices.Delete(x.out, 0, 1), 0
+		}
+	}
+	g.notes.out, g.tx.owesNotes = nil, false
+	return true, nil
+}
+
+// handleNote takes a piece of a note in. Under mu.
+func (g *Gate) handleNote(h *driver.Header, body []byte) *PeerError {
+	x := &g.notes
+	if g.consensus == nil || len(body) == 0 || uint64(len(body)) > h.Size || x.left != 0 && h.Size != x.left ||
+		x.left == 0 && h.Size > uint64(noteLimit(g.consensus.size())) {
+		return violation(g.rank, "%d bytes of a note of %d, of which %d had not come", len(body), h.Size, x.left)
+	}
+	x.in, x.left = append(x.in, body...), h.Size-uint64(len(body))
+	if x.left != 0 {
+		return nil
+	}
+	n, ok := decodeNote(x.in, g.consensus.size())
+	x.in = nil
+	if !ok {
+		return violation(g.rank, "a note of an agreement that makes no sense")
+	}
+	if !g.consensus.post(happening{what: heard, rank: g.rank, note: n}) {
+		return violation(g.rank, "more than %d notes of agreements at once", notesMost)
+	}
+	return nil
+}
