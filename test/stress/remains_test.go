@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func (s state) remains() (found []string) {
 			continue // it has ended
 		}
 		if mask != s.mask {
-			found = append(found, fmt.Sprintf("OS thread %d may run on %d CPUs, the process on %d", tid, mask.Count(), s.mask.Count()))
+			found = append(found, fmt.Sprintf("OS thread %d may run on %d CPUs, the process on %d (%s)", tid, mask.Count(), s.mask.Count(), history(tid)))
 		}
 		if attr, err := unix.SchedGetAttr(tid, 0); err == nil && attr.Policy != s.policy {
 			found = append(found, fmt.Sprintf("OS thread %d has policy %d, was %d", tid, attr.Policy, s.policy))
@@ -66,6 +67,30 @@ func (s state) check(t testing.TB) {
 	for _, what := range s.remains() {
 		t.Error("left behind: " + what)
 	}
+}
+
+// history tells of an OS thread how old it is, and whether it ends soon or stays as it is.
+func history(tid int) string {
+	stat := func() []string {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/stat", tid))
+		_, after, _ := strings.Cut(string(b), ") ")
+		return strings.Fields(after)
+	}
+	f := stat()
+	if len(f) < 20 {
+		return "it has ended since"
+	}
+	var up float64
+	b, _ := os.ReadFile("/proc/uptime")
+	fmt.Sscan(string(b), &up)
+	start, _ := strconv.ParseFloat(f[19], 64) // in ticks of 10 ms since the machine started
+	age := up - start/100
+	time.Sleep(200 * time.Millisecond)
+	var mask unix.CPUSet
+	if unix.SchedGetaffinity(tid, &mask) != nil {
+		return fmt.Sprintf("%.2f s old, state %s; 0.2 s later it had ended", age, f[0])
+	}
+	return fmt.Sprintf("%.2f s old, state %s; 0.2 s later on %d CPUs", age, f[0], mask.Count())
 }
 
 // osThreads lists the ids of the process's OS threads.
