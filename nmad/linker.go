@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
@@ -44,8 +45,8 @@ const (
 	lastAsk  = time.Second
 )
 
-// dialTries is how often a dial is tried that fails for want of something that may come:
-// descriptors, or room in the kernel's queue of the peer.
+// dialTries is how often a dial is tried that fails for another reason than those of dialRail:
+// there may be room in the kernel's queue of the peer a moment later, or its listener.
 const dialTries = 4
 
 func newLinker(limit time.Duration) *linker {
@@ -292,21 +293,36 @@ func (s *Session) dial(ctx context.Context, g *Gate) (links []driver.Link, later
 	return links, false, nil
 }
 
-// dialRail dials one rail to a peer, several times if need be; one that is busy, until ctx ends.
+// dialRail dials one rail to a peer, several times if need be; until ctx ends if the peer is busy,
+// or this machine lacks what may come back.
 func (l *linker) dialRail(ctx context.Context, rail, rank int) (link driver.Link, err error) {
 	addr := l.cards[rank].Rails[rail].Addr
 	for try := 0; try < dialTries; try++ {
 		if link, err = l.ends[rail].Dial(ctx, rank, addr); err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
 			break
 		}
-		if errors.Is(err, driver.ErrBusy) {
-			try = dialTries - 2
+		if errors.Is(err, driver.ErrBusy) || mayPass(err) {
+			try = min(try, dialTries-2)
 		}
 		if !pause(ctx, time.Millisecond<<(2*try)) {
 			break
 		}
 	}
 	return link, err
+}
+
+// mayPass tells whether a dial has failed for a want of this machine that says nothing about the
+// peer: a route, descriptors, ports, memory.
+func mayPass(err error) bool {
+	for _, want := range []error{
+		syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ENETDOWN,
+		syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM,
+	} {
+		if errors.Is(err, want) {
+			return true
+		}
+	}
+	return false
 }
 
 // tell sends the answer to who has dialled.

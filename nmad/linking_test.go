@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -534,5 +535,48 @@ func BenchmarkFirstMessage(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// wanting is an endpoint whose dials fail so many times with an error.
+type wanting struct {
+	driver.Endpoint
+	times int
+	err   error
+	dials int
+}
+
+func (w *wanting) Dial(context.Context, int, string) (driver.Link, error) {
+	if w.dials++; w.dials <= w.times {
+		return nil, fmt.Errorf("dial: %w", w.err)
+	}
+	return nil, nil
+}
+
+// TestDialWants: a dial that fails for a want of this machine is tried until its time is up, one that
+// fails for another reason a few times.
+func TestDialWants(t *testing.T) {
+	for _, c := range []struct {
+		err      error
+		succeeds bool
+	}{
+		{syscall.EMFILE, true},
+		{syscall.ENETUNREACH, true},
+		{driver.ErrBusy, true},
+		{syscall.ECONNREFUSED, false},
+		{driver.ErrRefused, false},
+	} {
+		w := &wanting{times: 2 * dialTries, err: c.err}
+		l := &linker{ends: []driver.Endpoint{w}, cards: []bootstrap.Card{{Rails: make([]bootstrap.Rail, 1)}}}
+		if _, err := l.dialRail(context.Background(), 0, 0); (err == nil) != c.succeeds || err != nil && !errors.Is(err, c.err) {
+			t.Errorf("%v %d times: %v after %d dials", c.err, w.times, err, w.dials)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+		w = &wanting{times: 1 << 30, err: c.err}
+		l.ends[0] = w
+		if _, err := l.dialRail(ctx, 0, 0); !errors.Is(err, c.err) {
+			t.Errorf("%v for longer than there is time: %v", c.err, err)
+		}
+		cancel()
 	}
 }
