@@ -1,4 +1,4 @@
-// Package hooks is the list of those who want to be called where a scheduler has
+// Package hooks keeps the functions that a scheduler calls where it has
 // a moment to spare: on an idle processor, at a context switch, on a timer tick,
 // when a thread yields, when it enters a call that may block. The progress engine
 // and the tasklets hang here; the scheduler fires. Neither knows the other. The
@@ -27,7 +27,7 @@
 // Each point is one atomic pointer to an immutable slice of hooks, in order of
 // priority; nil when there is none. Register and Unregister copy the slice,
 // change the copy, and swing the pointer with a compare-and-swap, again if
-// somebody else was faster. Fire loads the pointer and walks what it finds:
+// another writer was faster. Fire loads the pointer and walks what it finds:
 // no lock, no reference count, nothing written, so that any number of
 // processors can fire at once without exchanging a cache line. The collector
 // frees old slices when the last one that walks them is through.

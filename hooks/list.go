@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// list is a point's hooks in order of priority; once published nobody changes it
-// any more. Writers replace it by compare-and-swap against each other; walks
+// list is a point's hooks in order of priority; it is never changed once it is
+// published. Writers replace it by compare-and-swap against each other; walks
 // only load it. A list cannot come back at the same address while a writer
 // still holds it, for the collector sees the writer: no ABA.
 type list struct {

@@ -31,7 +31,7 @@ func (s *Set) Register(p Point, priority int, name string, f Func) (*Hook, error
 }
 
 // RegisterWhile is Register for a hook that has something to do only while a bit
-// of mask is set in *word, which anybody may change at any time: else Fire passes
+// of mask is set in *word, which any goroutine may change at any time: else Fire passes
 // it by as if it had answered Quiet, at the cost of a load instead of a call.
 func (s *Set) RegisterWhile(p Point, priority int, name string, word *atomic.Uint64, mask uint64, f Func) (*Hook, error) {
 	return s.RegisterWithin(p, priority, name, word, mask, mask, f)
@@ -66,10 +66,10 @@ func (s *Set) Fire(p Point, vp int) Verdict {
 	return s.walk(p, vp)
 }
 
-// Silent tells whether Fire would call nobody now: nothing is registered at point
+// Silent tells whether Fire would call no hook now: nothing is registered at point
 // p, or only what has nothing to do (RegisterWhile, all with the same word;
 // RegisterWithin, all with the same bounds, too). It is
-// inlined: for who fires often.
+// inlined, for callers that fire often.
 func (s *Set) Silent(p Point) bool {
 	l := s.points[p].Load()
 	return l == nil || l.idle()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSilent: silent is a point at which Fire would call nobody, whoever comes and
-// goes there.
+// TestSilent: silent is a point at which Fire would call no hook, whichever hooks come
+// and go there.
 func TestSilent(t *testing.T) {
 	var s Set
 	var work, other atomic.Uint64

@@ -62,7 +62,7 @@ func BenchmarkFireEmpty(b *testing.B) {
 	}
 }
 
-// The peers: how a Go program hands a piece of work to somebody else.
+// The peers: how a Go program hands a piece of work to another goroutine.
 func BenchmarkPeerGoroutine(b *testing.B) {
 	var runs atomic.Int64
 	done := make(chan struct{})

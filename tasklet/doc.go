@@ -2,7 +2,7 @@
 // doing, at the hook points of the scheduler: the bottom halves of Linux in user
 // space (Rusty Russell's and Alexey Kuznetsov's tasklets of Linux 2.4; in Marcel,
 // Danjean, Namyst: "Controlling kernel scheduling from user space", 2003). A
-// communication library uses them for what an event requires but the one who
+// communication library uses them for work that an event requires, and that the thread which
 // notices the event has no time or no right to do.
 //
 //	v, err := tasklet.Attach(scheduler)     // once: hang the vector on the hooks
@@ -42,7 +42,7 @@
 //	                              +----------------------------------------+
 //	Schedule --compare-and-swap-> | head[2]: newest -> ... -> oldest       |  <- pushers write
 //	          (Kick if it was     |- - - - - - - - - - - - - - - - - - - - |
-//	           empty and not      | turn: who fires, or: free, how often,  |  <- firings write
+//	           empty and not      | turn: the firing, or free: how often, |  <- firings write
 //	           our processor)     |       whether some are left            |
 //	                              | ready[2]: oldest -> ... -> newest      |
 //	                              +----------------------------------------+
@@ -51,7 +51,7 @@
 // Each virtual processor has a lane, with a stack and a queue for each priority.
 // Pushing is one compare-and-swap on a stack; since it is emptied as a whole there is
 // no ABA problem. A firing takes the lane's turn by one compare-and-swap, empties the
-// stacks, turns them round behind what was left (ready), and runs from there. Who does not get the turn
+// stacks, turns them round behind what was left (ready), and runs from there. A firing that does not get the turn
 // says Busy and goes: the timer firing for a processor never meets the
 // processor's own firing inside a lane.
 //
@@ -77,9 +77,9 @@
 //		  kill adds K and removes S, whatever else there is: idle and parked are dead
 //		  at once, running after end, queued when it is found in its lane (drop).
 //
-//	  - Q is set by whoever makes the last condition true for a run: schedule, the
-//	    last enable, or end. He alone links it into a lane, so that it is never in two.
-//	    Whoever takes it out (the holder of the turn) clears Q.
+//	  - Q is set by the transition that makes the last condition true for a run: schedule, the
+//	    last enable, or end. Its caller alone links it into a lane, so that it is never in two.
+//	    The holder of the turn, which takes it out, clears Q.
 //	  - Q and R exclude each other, hence strict serialization without a lock: only a
 //	    queued one begins, and only one that does not run gets queued.
 //	  - Scheduling one that is scheduled already still writes the word (the same
@@ -92,10 +92,10 @@
 // A processor goes to sleep after an idle firing that said Quiet. Quiet is said
 // if turn was free, nothing left, head nil, and turn still the same, including
 // the number of firings so far: then, when head was read, the lane was empty and
-// nobody was running one of it who could have put it back. Whoever pushes on an
-// empty lane kicks the processor unless he is on it, and looks after the push, because
-// his processor may have been taken from him before. Who pushes on a lane that
-// is not empty relies on the first one's kick. A firing that leaves work behind
+// no firing ran one of its tasklets and could have put it back. A pusher on an
+// empty lane kicks the processor unless it runs there; it looks after the push, because
+// its processor may have been taken from it before. A pusher on a lane that
+// is not empty relies on the kick of the first one. A firing that leaves work behind
 // says Busy, and kicks, too, if it is not on the processor: the timer's, or one whose
 // processor was taken away while it ran.
 //

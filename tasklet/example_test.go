@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/tasklet"
 )
 
-// One who notices events leaves their handling to a tasklet; three events that come
+// The reader notices events and leaves their handling to a tasklet; three events that come
 // before it runs are one run.
 func Example() {
 	s, err := sched.New(sched.Config{VPs: 1})

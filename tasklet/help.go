@@ -18,7 +18,7 @@ import (
 //	     `------------- the helper, with the turn, finds no more work <-------'
 //
 //   - row and the transitions belong to the holder of the turn. Row counts firings on
-//     threads only, for the others delay nobody; it begins again when the lane is left empty.
+//     threads only, for the others delay no thread; it begins again when the lane is left empty.
 //   - handed: firings on threads pass the lane by. Idle and timer firings go on: they
 //     are what the promise not to lose a wake-up rests on, and they bound the delay
 //     on a processor whose thread computes.
@@ -31,7 +31,7 @@ import (
 // helperLimit is how many tasklets the helper runs before it yields.
 const helperLimit = 32
 
-// server is who runs tasklets of a lane.
+// server says which kind of firing runs tasklets of a lane.
 type server uint8
 
 const (

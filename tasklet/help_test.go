@@ -29,7 +29,7 @@ func TestAfterTheBoundALaneGoesToAHelper(t *testing.T) {
 		}
 		runs, stop := 0, false
 		again(v, &runs, &stop).Schedule()
-		for range 20 { // those who delay nobody do not count
+		for range 20 { // firings that delay no thread do not count
 			m.set.Fire(hooks.Idle, 1)
 			m.set.Fire(hooks.Timer, 1)
 		}

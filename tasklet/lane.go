@@ -44,14 +44,14 @@ func (l *lane) push(t *Tasklet, rank int) (first bool) {
 	}
 }
 
-// fresh tells whether something was pushed that nobody has adopted.
+// fresh tells whether something was pushed that no firing has adopted.
 func (l *lane) fresh() bool { return l.head[0].Load() != nil || l.head[1].Load() != nil }
 
 // left is how many wait that have been adopted.
 func (l *lane) left() int { return l.ready[0].count + l.ready[1].count }
 
-// fire runs up to limit tasklets, unless somebody else is at it. Quiet: the lane was
-// empty at a moment during the call, and nobody was running one of it. Busy:
+// fire runs up to limit tasklets, unless another firing is at it. Quiet: the lane was
+// empty at a moment during the call, and no firing was running one of its tasklets. Busy:
 // call again.
 func (l *lane) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
 	seen := l.turn.word.Load()
@@ -72,9 +72,9 @@ func (l *lane) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
 	return hooks.Busy
 }
 
-// emptySince tells whether the lane was empty, and nobody was running one of it, at
-// the moment at which head is read here: from seen on until after that nobody had
-// the turn, who could have had one in his hands.
+// emptySince tells whether the lane was empty, and no firing was running one of its
+// tasklets, at the moment at which head is read here: from seen on until after that no
+// firing had the turn, so none could have taken a tasklet out.
 func (l *lane) emptySince(seen uint64) bool {
 	return seen&(turnFree|turnLeft) == turnFree && !l.fresh() && l.turn.word.Load() == seen
 }
@@ -91,7 +91,7 @@ func (l *lane) run(v *Vector, seen uint64, limit int, by server) (more bool) {
 		l.restarts++
 	}
 	l.adopt()
-	// Not those that come back meanwhile: whoever schedules himself must not keep
+	// Not those that come back meanwhile: a tasklet that schedules itself must not keep
 	// the others waiting.
 	normal := min(l.ready[1].count, limit)
 	first := min(l.ready[0].count, limit-min(normal, limit/4))

@@ -67,7 +67,7 @@ func TestKillFromATasklet(t *testing.T) {
 			t.Error("sibling is still there")
 		}
 		if remote.Kill() { // in a lane that is not ours
-			t.Error("remote was in another lane, who took it out?")
+			t.Error("remote was in another lane, what took it out?")
 		}
 		if err := remote.Init(v, func() {}); !errors.Is(err, ErrInUse) {
 			t.Errorf("Init in use: %v", err)
@@ -163,7 +163,7 @@ func TestDetach(t *testing.T) {
 	(*Vector)(nil).Detach()
 }
 
-// Somebody may have looked whether the vector is detached just before it was, and
+// A caller may have looked whether the vector is detached just before it was, and
 // push just after Detach had emptied the lane; and a firing may still come.
 func TestNothingBeginsAfterDetachEvenIfItIsPushed(t *testing.T) {
 	_, v := newManual(t, 1)
@@ -178,9 +178,9 @@ func TestNothingBeginsAfterDetachEvenIfItIsPushed(t *testing.T) {
 	}
 }
 
-// Between two looks of an idle processor somebody else has the turn and leaves
+// Between two looks of an idle processor another firing has the turn and leaves
 // work behind: the first look must not count.
-func TestALaneIsNotEmptyIfSomebodyHadTheTurnMeanwhile(t *testing.T) {
+func TestALaneIsNotEmptyIfAFiringHadTheTurnMeanwhile(t *testing.T) {
 	for name, leave := range map[string]func(tk, other *Tasklet){
 		"nothing":               func(tk, other *Tasklet) {},
 		"the same one, again":   func(tk, other *Tasklet) { tk.Schedule() },
@@ -202,10 +202,10 @@ func TestALaneIsNotEmptyIfSomebodyHadTheTurnMeanwhile(t *testing.T) {
 		}
 		l.fire(v, hooks.Idle, idleLimit)
 		if l.emptySince(seen) {
-			t.Errorf("%s: somebody had the turn", name)
+			t.Errorf("%s: a firing had the turn", name)
 		}
 		if !l.turn.take(l.turn.word.Load(), 42) || l.emptySince(seen) || l.emptySince(l.turn.word.Load()) {
-			t.Errorf("%s: somebody has the turn", name)
+			t.Errorf("%s: a firing has the turn", name)
 		}
 		if l.turn.take(l.turn.word.Load(), 43) || !l.turn.is(42) || l.turn.is(43) {
 			t.Errorf("%s: the turn is 42's", name)

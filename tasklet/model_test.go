@@ -68,7 +68,7 @@ func (w *world) sweep(lane int) {
 		}
 		w.ready[lane][rank] = kept
 	}
-	w.more[lane] = w.waiting(lane) > 0 // whoever sweeps looks, too
+	w.more[lane] = w.waiting(lane) > 0 // a sweep looks, too
 }
 
 // waiting is how many are in a lane.

@@ -23,7 +23,7 @@ func TestRealProcessorsWakeUpForAnEvent(t *testing.T) {
 	}
 }
 
-// A tasklet that schedules itself goes on although nobody else does anything, longer
+// A tasklet that schedules itself goes on although nothing else happens, longer
 // than an idle processor stays awake.
 func TestRealProcessorsGoOnWithATaskletThatSchedulesItself(t *testing.T) {
 	_, v := start(t, 2)

@@ -43,7 +43,7 @@ func newManual(t testing.TB, vps int) (*manual, *Vector) {
 }
 
 // living is a scheduler whose processors are goroutines. They sleep when idle, for
-// ever if nobody kicks them: a lost wake-up hangs the test.
+// ever unless they are kicked: a lost wake-up hangs the test.
 type living struct {
 	set   hooks.Set
 	vps   []livingVP
@@ -136,7 +136,7 @@ func (l *living) work(vp int) {
 	}
 }
 
-// tick fires the timer in the name of whoever is awake, much more often than a
+// tick fires the timer in the name of each processor that is awake, much more often than a
 // real one would.
 func (l *living) tick() {
 	defer l.all.Done()

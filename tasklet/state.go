@@ -2,12 +2,12 @@ package tasklet
 
 // state is a tasklet's word; doc.go draws it. Its methods are the transitions:
 // each returns the next state, to be put in place by compare-and-swap, and what
-// the one who succeeds has to do.
+// the caller that succeeds has to do.
 type state uint64
 
 const (
 	scheduled state = 1 << iota // has to run once more
-	queued                      // linked into its lane, or about to be, by the one who set it
+	queued                      // linked into its lane, or about to be, by the caller that set it
 	running                     // its function is being called
 	killed                      // never to begin again; never cleared but by Init
 	high                        // goes before those without; constant after Init

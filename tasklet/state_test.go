@@ -120,7 +120,7 @@ func TestReachableStatesKeepTheInvariants(t *testing.T) {
 			fail("killed, yet scheduled")
 		}
 		if s&(scheduled|queued|running|killed) == scheduled && !s.disabled() {
-			fail("scheduled, and nobody will ever run it")
+			fail("scheduled, and no firing will ever run it")
 		}
 		if from.has(killed) && !s.has(killed) {
 			fail("came back to life")
@@ -135,7 +135,7 @@ func TestReachableStatesKeepTheInvariants(t *testing.T) {
 			fail("changed its lane while in it")
 		}
 		if s.lane() > 1 {
-			fail("in a lane that nobody named")
+			fail("in a lane that no call named")
 		}
 	}
 	seen := map[state]bool{0: true}

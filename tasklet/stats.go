@@ -3,7 +3,7 @@ package tasklet
 // Stats says what a vector has done so far.
 type Stats struct {
 	Scheduled uint64 // calls of Schedule and ScheduleOn that said true
-	Remote    uint64 // of these, for another processor than the caller's, or by one who has none
+	Remote    uint64 // of these, for another processor than the caller's, or by a caller that has none
 	Refused   uint64 // calls that said false because the tasklet is killed, the vector detached, or there is no such processor
 	Run       uint64 // runs that have begun
 	Restarts  uint64 // firings, and turns of helpers, that took up what the one before had left

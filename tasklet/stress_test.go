@@ -79,7 +79,7 @@ func TestMillionsOfEvents(t *testing.T) {
 				b.posted.Add(1)
 				b.tk.Schedule()
 				for spins := 0; i%64 == 0 && b.posted.Load() > 1000 && spins < 1000; spins++ {
-					runtime.Gosched() // let those who handle them keep up, somewhat
+					runtime.Gosched() // let the handlers keep up, somewhat
 				}
 				if i%16 == 0 {
 					runtime.Gosched()
@@ -109,7 +109,7 @@ func TestMillionsOfEvents(t *testing.T) {
 }
 
 // Chains that live on the processors alone: a tasklet schedules the next one, on
-// this or on another processor, or itself. Nobody outside helps, so that a single
+// this or on another processor, or itself. Nothing outside helps, so that a single
 // lost event stops a chain.
 func TestChainsNeverBreak(t *testing.T) {
 	const chains, vps = 6, 3
@@ -120,7 +120,7 @@ func TestChainsNeverBreak(t *testing.T) {
 		done.Add(1)
 		var links [3]Tasklet
 		var guards [3]guarded
-		steps := int64(0) // belongs to whoever is the active link
+		steps := int64(0) // belongs to the active link
 		for i := range links {
 			if err := links[i].Init(v, func() {
 				guards[i].run(t)
@@ -134,11 +134,11 @@ func TestChainsNeverBreak(t *testing.T) {
 					}
 				case steps%3 == 0:
 					if !links[next].ScheduleOn(int(steps+int64(c)) % vps) {
-						t.Error("the next link was scheduled by somebody else")
+						t.Error("the next link was scheduled by another link")
 					}
 				default:
 					if !links[next].Schedule() {
-						t.Error("the next link was scheduled by somebody else")
+						t.Error("the next link was scheduled by another link")
 					}
 				}
 			}); err != nil {
@@ -191,7 +191,7 @@ func TestDifferentTaskletsRunInParallel(t *testing.T) {
 	done.Wait()
 }
 
-// After Disable has returned it does not run, whoever else enables and disables, as
+// After Disable has returned it does not run, whatever other goroutines enable and disable, as
 // long as this one has not enabled it.
 func TestDisableHoldsAgainstEverybody(t *testing.T) {
 	const owners, vps = 3, 2
@@ -328,9 +328,9 @@ func TestKillWaitsForTheRunInProgress(t *testing.T) {
 
 // Kill does not need the processor in whose lane a tasklet waits.
 func TestKillTakesItOutOfASleepingProcessorsLane(t *testing.T) {
-	_, v := newManual(t, 1) // nobody ever fires
+	_, v := newManual(t, 1) // nothing ever fires
 	for range 100 {
-		tk := New(v, func() { t.Error("who called?") })
+		tk := New(v, func() { t.Error("it was called") })
 		tk.Schedule()
 		if !tk.Kill() {
 			t.Fatal("not over")

@@ -46,7 +46,7 @@ func NewHigh(v *Vector, fn func()) *Tasklet {
 }
 
 // Init prepares a tasklet that is embedded in something else. It may be used again
-// on one that has been killed. Nobody may use it during Init.
+// on one that has been killed. It must not be used during Init.
 func (t *Tasklet) Init(v *Vector, fn func()) error { return t.init(v, fn, 0) }
 
 // InitHigh is Init for high priority: see NewHigh.

@@ -251,7 +251,7 @@ func TestDisableNests(t *testing.T) {
 	tk.Schedule()
 	tk.Disable()
 	tk.Enable()
-	expect(3) // disabled and enabled before anybody looked
+	expect(3) // disabled and enabled before a firing looked
 }
 
 func TestDisablingAQueuedOneDoesNotKeepTheProcessorBusy(t *testing.T) {

@@ -5,7 +5,7 @@ import "sync/atomic"
 // turn says whose turn it is in a lane: a try-lock that remembers. Taken, it is
 // the goroutine's identity with a 0 appended. Free, it is the number of times
 // that it has been taken, whether work was left, and a 1: two equal readings of a
-// free turn mean that nobody had it in between.
+// free turn mean that no firing had it in between.
 type turn struct{ word atomic.Uint64 }
 
 const (

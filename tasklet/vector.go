@@ -115,7 +115,7 @@ func (v *Vector) Detach() {
 	for _, h := range v.hooks {
 		h.Unregister()
 	}
-	// A firing may still be under way. Whoever takes a turn after we had it sees
+	// A firing may still be under way. A firing that takes a turn after we had it sees
 	// closed; so once we had each one, none begins.
 	mine := v.mine()
 	for i := range v.lanes {
@@ -138,7 +138,7 @@ func (v *Vector) fire(vp int, at hooks.Point, limit int) hooks.Verdict {
 	return v.lanes[vp].fire(v, at, limit)
 }
 
-// push puts t, whose state says so, into a lane, and sees to it that somebody
+// push puts t, whose state says so, into a lane, and sees to it that a firing
 // looks there.
 func (v *Vector) push(t *Tasklet, s state) {
 	lane := s.lane()
@@ -154,7 +154,7 @@ func (v *Vector) remind(lane int) {
 	}
 }
 
-// current returns the caller's processor, below 0 if he is on none that we know.
+// current returns the caller's processor, below 0 if it is on none that we know.
 func (v *Vector) current() int {
 	if vp := v.sched.CurrentVP(); vp < len(v.lanes) {
 		return vp
