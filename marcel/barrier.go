@@ -10,7 +10,7 @@ import (
 
 // Barrier lets n threads or goroutines wait for each other, again and again: a
 // phase ends when n have arrived. To arrive and to wait may be two steps (as in C++'s
-// std::barrier), with work in between that needs none of the others. All who wait
+// std::barrier), with work in between that needs none of the others. All that wait
 // pass at once; an order among them does not exist. The zero value lets everyone
 // pass. It takes 48 bytes and must not be copied after first use.
 type Barrier struct {
@@ -30,7 +30,7 @@ func NewBarrier(n int) *Barrier {
 	return &Barrier{n: n}
 }
 
-// Phase is what one who has arrived at a Barrier may wait for: the end of that
+// Phase is what a thread that has arrived at a Barrier may wait for: the end of that
 // phase. It is a value, valid for ever. The zero Phase has ended.
 type Phase struct {
 	b *Barrier
@@ -53,7 +53,7 @@ func (b *Barrier) Arrive() Phase {
 	return p
 }
 
-// advance ends the phase and returns those who wait for that. Under mu.
+// advance ends the phase and returns its waiters. Under mu.
 func (b *Barrier) advance() *sched.Waiter {
 	b.arrived = 0
 	b.phase++

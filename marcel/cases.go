@@ -32,7 +32,7 @@ func (a *acquiring) Enlist(w *sched.Waiter) bool {
 func (a *acquiring) Withdraw(w *sched.Waiter) { withdraw(&a.q, &a.mu, w) }
 func (a *acquiring) Taken(*sched.Waiter) bool { return true }
 
-// withdraw takes w out of its line; who has won was taken out before.
+// withdraw takes w out of its line; a waiter that has won was taken out before.
 func withdraw(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter) {
 	if w.Won() {
 		return

@@ -9,7 +9,7 @@ import "github.com/pm2-go/pm2/sched"
 // receives in its name. It is told to stop when another case has won. A value
 // that arrives just then is not lost: the ChanReceiver keeps it, and the next
 // Select, or TryRecv, gets it first. So as long as it is used all values come out,
-// once and in the order of the channel; whoever gives it up while others go on to
+// once and in the order of the channel; a receiver that gives it up while others go on to
 // receive from the channel calls Stop, and gets a value that was kept.
 //
 // There is no such case for sends: a value that was sent while another case won
@@ -24,12 +24,12 @@ type ChanReceiver[T any] struct {
 
 	mu      sched.Spin // guards what follows
 	state   chanState
-	kept    bool // v and ok were received, and nobody has got them
+	kept    bool // v and ok were received, and no receiver has got them
 	v       T
 	ok      bool
 	w       *sched.Waiter // whom to fire when a value comes; its wait's number
 	ticket  uint64
-	settled sched.WaitQueue // waits until nobody receives
+	settled sched.WaitQueue // waits until no goroutine receives
 }
 
 // chanState says what the goroutine is about.
@@ -43,7 +43,7 @@ type chanState uint8
 const (
 	resting   chanState = iota // there is none
 	receiving                  // it receives for w
-	stopping                   // it may still receive, for nobody
+	stopping                   // it may still receive, and drops what comes
 )
 
 // ReceiveFrom returns a case that can be taken when a receive from ch would not
@@ -73,7 +73,7 @@ func (r *ChanReceiver[T]) TryRecv() (v T, ok, taken bool) {
 	}
 }
 
-// Stop waits for a moment until nobody receives from the channel in r's name, and
+// Stop waits for a moment until no goroutine receives from the channel in r's name, and
 // returns the value that was kept, if any. r may be used again.
 func (r *ChanReceiver[T]) Stop() (v T, ok bool) {
 	r.settle()
@@ -117,7 +117,7 @@ func (r *ChanReceiver[T]) receive() {
 	if came {
 		r.v, r.ok, r.kept = v, ok, true
 		if r.state == stopping {
-			<-r.stop // the token is there, but nobody needs it any more
+			<-r.stop // the token is there, but is not needed any more
 		}
 	}
 	w, ticket := r.w, r.ticket
@@ -150,7 +150,7 @@ func (r *ChanReceiver[T]) Enlist(w *sched.Waiter) bool {
 		return false
 	}
 	r.w, r.ticket = w, w.Ticket()
-	r.state = receiving // nobody else has r: Try has just settled
+	r.state = receiving // no other thread has r: Try has just settled
 	go r.run()
 	return true
 }

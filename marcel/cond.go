@@ -33,7 +33,7 @@ func (c *Cond) Wait() {
 }
 
 // WaitTimeout is Wait for at most d and, after that, until L can be locked;
-// false: nobody has woken the caller in time (at once if d <= 0). L is locked
+// false: the caller was not woken in time (at once if d <= 0). L is locked
 // either way.
 func (c *Cond) WaitTimeout(d time.Duration) bool {
 	t := c.enqueue()
@@ -44,7 +44,7 @@ func (c *Cond) WaitTimeout(d time.Duration) bool {
 }
 
 // WaitContext is Wait until ctx is done and, after that, until L can be locked;
-// it returns the cause if nobody has woken the caller before, also if ctx was
+// it returns the cause if the caller was not woken before, also if ctx was
 // done from the start. L is locked either way.
 func (c *Cond) WaitContext(ctx context.Context) error {
 	lim, err := under(ctx)

@@ -6,12 +6,12 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// countdown is a number >= 0, and those who wait until it is 0: what a Latch and a
+// countdown is a number >= 0, and the threads that wait until it is 0: what a Latch and a
 // WaitGroup have in common.
 //
-// The state is the number, times two, plus one if somebody may be waiting. Changes
+// The state is the number, times two, plus one if there may be waiters. Changes
 // are compare-and-swaps; the one to 0 that ends a wait, and those that make
-// somebody wait, are made under mu. So a wait belongs to the round in which it
+// a thread wait, are made under mu. So a wait belongs to the round in which it
 // began, even if the number rises again at once.
 type countdown struct {
 	state atomic.Int64
@@ -38,7 +38,7 @@ func (d *countdown) add(delta int64) bool {
 	}
 }
 
-// finish is add when somebody may be waiting for the 0 that is near.
+// finish is add when there may be waiters for the 0 that is near.
 func (d *countdown) finish(delta int64) (ok bool) {
 	c := sched.Visit()
 	d.mu.Lock()

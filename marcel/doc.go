@@ -55,7 +55,7 @@
 //   - A VP is not a lock: a slice may end anywhere, and threads of one VP may run
 //     in parallel while one is in a system call. Data that two threads share need
 //     a Mutex, as always; the race detector knows these threads.
-//   - Panics. One that nobody recovers ends the program, with the stack of its
+//   - Panics. One that is not recovered ends the program, with the stack of its
 //     thread; or, with Attr.Catch, only the thread, and Join returns it as a
 //     *PanicError. From Run it comes out in the caller.
 //   - runtime.Goexit (Exit; also t.FailNow) ends the thread after its deferred
@@ -66,7 +66,7 @@
 //     it calls TestCancel; SetCancelState disables it. It unwinds as Goexit does:
 //     use defer, or PushCleanup, for what must be undone.
 //   - Join waits for the end, and may be called by several, any number of times.
-//     Nobody has to: a thread runs whether it is joined or not. When main ends,
+//     That is optional: a thread runs whether it is joined or not. When main ends,
 //     threads end.
 //   - Handles (Thread) are values and stay right for ever; the memory behind them
 //     is used again.
@@ -117,7 +117,7 @@
 //	Semaphore  of arrival            no: a unit goes straight to the      AcquireTimeout
 //	                                 one that has waited longest
 //	Mutex      of arrival, woken     yes, until the one that was woken    LockTimeout
-//	           one at a time         runs, or somebody has overtaken it
+//	           one at a time         runs, or a thread has overtaken it
 //	                                 often; then it is handed over
 //	Recursive- as Mutex              as Mutex                             LockTimeout
 //	Mutex
@@ -135,7 +135,7 @@
 //	                                                                      of a Bubble
 //	Sleep      by time, to the microsecond                                at least d
 //	Timer      of arrival            the first one has the expiry         WaitTimeout
-//	Ticker     who comes first has the ticks that have passed             WaitTimeout
+//	Ticker     first comer has the ticks that passed                      WaitTimeout
 //	Mailbox    of arrival            no: a message goes straight to the   SendTimeout,
 //	                                 one that has waited longest          RecvTimeout
 //	Select     in each of its lines  as there; of several cases that are  SelectTimeout
@@ -146,7 +146,7 @@
 // returns its cause. Where a wait has an outcome of its own (Join, Group, Timer, Ticker)
 // the forms tell that apart from having given up. Cond and WaitQueue have no Try: the one
 // waits for a signal that is still to come, the other looks at its word first; and Sleep
-// has SleepContext. Who gives up has taken nothing and leaves no trace.
+// has SleepContext. A waiter that gives up has taken nothing and leaves no trace.
 //
 // There are no spurious wake-ups. A wake-up is never spent on one whose time is
 // over: either it comes in time, and the wait returns true, or it goes to the
@@ -199,6 +199,6 @@
 //     block or compute for long, to them; its switches need not be ready for
 //     any of that.
 //   - Go's own scheduler is M:N, too, but cannot be told where to run a goroutine
-//     and tells nobody when a core falls idle, which is what a progress engine
+//     and does not tell when a core falls idle, which is what a progress engine
 //     lives on.
 package marcel

@@ -19,7 +19,7 @@ type Group struct {
 	limit  *Semaphore // of threads at a time; nil: none
 	cancel context.CancelCauseFunc
 	failed atomic.Bool // err is taken
-	err    error       // the first one; written by who has set failed, before it is counted as done
+	err    error       // the first one; written by the thread that has set failed, before that is counted as done
 }
 
 // NewGroup returns a group, and a context derived from ctx for its functions, which is

@@ -9,7 +9,7 @@ import (
 )
 
 // Latch is a gate that opens when it has been counted down to zero, and stays open:
-// for threads, goroutines and hooks. All who wait pass at once; an order among
+// for threads, goroutines and hooks. All that wait pass at once; an order among
 // them does not exist. The zero value is open. It takes 32 bytes and must not
 // be copied after first use.
 type Latch struct {

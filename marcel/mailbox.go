@@ -24,7 +24,7 @@ var (
 //
 // Messages come out in the order in which they went in. Those that wait to
 // receive, and those that wait to send, are served in order of arrival, and no
-// newcomer overtakes them: a message that is sent while somebody waits goes
+// newcomer overtakes them: a message that is sent while a receiver waits goes
 // straight to the one that has waited longest. After Close sends fail; receives
 // get what is left, then fail as well. Unlike a channel's, a send to a closed
 // mailbox is an error and no panic, and closing twice does no harm.
@@ -41,13 +41,13 @@ type Mailbox[T any] struct {
 	closed   bool
 	n, first int // messages in buf, and where the first one is
 	buf      []T
-	senders  sched.WaitQueue // somebody here: buf is full, and nobody in receivers
-	takers   sched.WaitQueue // somebody here: buf is empty, and nobody in senders
+	senders  sched.WaitQueue // not empty: buf is full, and takers is empty
+	takers   sched.WaitQueue // not empty: buf is empty, and senders is empty
 	spare    atomic.Pointer[parcel[T]]
 }
 
 // parcel is the note of one that waits: a sender's message, or the place for a
-// receiver's. Whoever pops the waiter has it to himself until the wake-up.
+// receiver's. The thread that pops the waiter has it alone until the wake-up.
 type parcel[T any] struct {
 	v    T
 	ok   bool       // the message has passed; false: closed
@@ -316,8 +316,8 @@ func (m *Mailbox[T]) All() iter.Seq[T] {
 	}
 }
 
-// parcel takes one that nobody uses. Only one at a time takes, being under mu, so
-// nobody can have taken and returned the first one while we look at its next.
+// parcel takes one that is not used. Only one at a time takes, being under mu, so
+// no other thread can have taken and returned the first one while we look at its next.
 func (m *Mailbox[T]) parcel() *parcel[T] {
 	for p := m.spare.Load(); p != nil; p = m.spare.Load() {
 		if m.spare.CompareAndSwap(p, p.next) { // counterpart: recycle

@@ -11,11 +11,11 @@ import (
 
 // Mutex is a mutual exclusion lock for threads and goroutines alike. Waiters are
 // woken one at a time, in order of arrival. Until the one that was woken runs,
-// whoever runs may take the mutex before it, which keeps the throughput high; but
-// after 512 times those who run on its VP join the line instead, or, if it runs
+// a thread that runs may take the mutex before it, which keeps the throughput high; but
+// after 512 times the threads that run on its VP join the line instead, or, if it runs
 // elsewhere, it is handed the mutex. It is so, too, at the next Unlock after it has
 // found the mutex taken by one that keeps it for long. So a Lock parks twice at
-// most, and nobody waits for ever. (sync.Mutex hands over after a millisecond
+// most, and no thread waits for ever. (sync.Mutex hands over after a millisecond
 // of waiting.) The zero value is unlocked. It takes 32 bytes and must not be copied
 // after first use.
 type Mutex struct {
@@ -28,7 +28,7 @@ type Mutex struct {
 	next bool
 	// The mutex was handed over: it is locked, and belongs to the next one that
 	// comes out of q and looks. That is the one to which it was given; or another
-	// one, if somebody has unlocked it in the meantime, which anybody may.
+	// one, if a thread has unlocked it in the meantime, which any thread may.
 	handed bool
 	q      sched.WaitQueue
 }
@@ -87,7 +87,7 @@ func (m *Mutex) lockBeside() { _ = m.lock(nil) }
 func (m *Mutex) TryLock() bool {
 	for {
 		s := m.state.Load()
-		if s&(locked|waiting) != 0 { // waiting alone: somebody takes it just now
+		if s&(locked|waiting) != 0 { // waiting alone: another thread takes it just now
 			return false
 		}
 		if m.state.CompareAndSwap(s, s|locked) {
@@ -196,7 +196,7 @@ func (m *Mutex) yields() bool {
 	return m.woken && m.state.Load()&exhausted != 0 && crowded()
 }
 
-// attend is for the waiter that was woken, before it looks: while somebody on
+// attend is for the waiter that was woken, before it looks: while a thread on
 // another VP takes and frees the mutex all the time, it lets that one go on until the
 // passes are used up, then to be handed the mutex. If both competed
 // instead, the cache line would go back and forth, and each section would take several
@@ -226,7 +226,7 @@ func (m *Mutex) attend() {
 		}
 		if used == 0 {
 			if now-then > 16*attendGap {
-				return // nobody takes it, or somebody keeps it for long
+				return // no other thread takes it, or one keeps it for long
 			}
 			gap = attendGap
 			continue
@@ -243,7 +243,7 @@ func (m *Mutex) take() bool {
 	if s&locked != 0 {
 		return false
 	}
-	m.state.Store(locked | m.rest(s)) // nobody else changes it now: it is waiting
+	m.state.Store(locked | m.rest(s)) // no other thread changes it now: it is waiting
 	return true
 }
 
@@ -279,7 +279,7 @@ func (m *Mutex) unlockBeside() {
 	}
 }
 
-// pass unlocks if nobody has to be woken and the mutex need not be handed over.
+// pass unlocks if no waiter has to be woken and the mutex need not be handed over.
 func (m *Mutex) pass() bool {
 	for {
 		s := m.state.Load()
@@ -317,7 +317,7 @@ func (m *Mutex) unlock(c *sched.Co) bool {
 		return true
 	}
 	m.mu.Lock()
-	s := m.state.Load() // if it is locked nobody else changes it now, but for attend
+	s := m.state.Load() // if it is locked no other thread changes it now, but for attend
 	if s&locked == 0 {
 		m.mu.Unlock()
 		return false

@@ -12,7 +12,7 @@ import (
 // must not call the same Once. Waiters are served as by a Mutex. The zero value is
 // ready. It takes 40 bytes and must not be copied after first use.
 type Once struct {
-	m    Mutex // held by whoever runs the function
+	m    Mutex // held by the thread that runs the function
 	done atomic.Bool
 }
 
@@ -24,8 +24,8 @@ func (o *Once) Do(f func()) {
 	}
 }
 
-// TryDo is Do if nobody else runs the function just now: then it returns true, and
-// it has been run. It waits for nobody but f.
+// TryDo is Do if no other thread runs the function just now: then it returns true, and
+// it has been run. It waits for f only.
 func (o *Once) TryDo(f func()) bool { return o.DoTimeout(0, f) }
 
 // DoTimeout is Do that waits for another caller's function for at most d; false:

@@ -15,7 +15,7 @@ import (
 // value is unlocked. It takes 48 bytes and must not be copied after first use.
 type RecursiveMutex struct {
 	m Mutex
-	// sched.CallerID of the owner; 0: nobody. The owner writes it, after it has locked
+	// sched.CallerID of the owner; 0: none. The owner writes it, after it has locked
 	// and before it unlocks m. Others may read anything but their own number.
 	owner atomic.Uint64
 	depth int // how often the owner has locked once more; the owner's alone

@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Preference says who comes first at an RWMutex when both readers and writers want
+// Preference says which side comes first at an RWMutex when both readers and writers want
 // it.
 type Preference uint8
 
@@ -17,9 +17,9 @@ const (
 	// PreferNeither: phases of reading and of writing take turns (phase-fair:
 	// Brandenburg, Anderson, ECRTS 2009; sync.RWMutex does the same). Readers
 	// that come while a writer waits stand behind it; when it is done, all
-	// readers who wait then are let in. So a reader waits for one writer at
+	// readers that wait then are let in. So a reader waits for one writer at
 	// most, a writer for the writers before it, with one phase of reading before
-	// each: nobody starves.
+	// each: no thread starves.
 	PreferNeither Preference = iota
 	// PreferReaders: a reader waits only while a writer holds the lock. Readers that
 	// keep coming starve the writers.
@@ -30,9 +30,9 @@ const (
 )
 
 // RWMutex is a lock for many readers or one writer, for threads and goroutines
-// alike. Writers are served in order of arrival, readers all at once; nobody
-// overtakes a writer that waits, except readers under PreferReaders. Whoever waits
-// is handed the lock, so that one who gives up in time takes nothing with it. A
+// alike. Writers are served in order of arrival, readers all at once; no thread
+// overtakes a writer that waits, except readers under PreferReaders. A waiter
+// is handed the lock, so that one that gives up in time takes nothing with it. A
 // reader that locks again for reading can deadlock if a writer waits (never under
 // PreferReaders). The zero value is unlocked, with PreferNeither. It takes 48 bytes
 // and must not be copied after first use.
@@ -46,7 +46,7 @@ type RWMutex struct {
 }
 
 // The state of an RWMutex is the number of readers inside, or writing; and queued,
-// if somebody waits or is about to give up waiting.
+// if a thread waits or is about to give up waiting.
 //
 //	no writing, not queued ── RLock: compare-and-swap ────────────► a reader more
 //	      (under PreferReaders also if queued)
@@ -57,9 +57,9 @@ type RWMutex struct {
 //	queued alone ── the same RUnlock, under mu: compare-and-swap ─► writing: passOn
 //	writing, queued ── Unlock, under mu: passOn ──────────────────► writing, or readers
 //
-// Queued is set under mu, by those who then wait. While it is set nobody else but a reader
-// under PreferReaders gets in without mu. PassOn is called by whoever holds the
-// lock for writing and gives it to those who are next, or frees it.
+// Queued is set under mu, by threads that then wait. While it is set only a reader
+// under PreferReaders gets in without mu. PassOn is called by the thread that holds the
+// lock for writing and gives it to the next ones, or frees it.
 const (
 	rwWriting = 1
 	rwQueued  = 2
@@ -76,7 +76,7 @@ func (m *RWMutex) RLock() {
 	}
 }
 
-// TryRLock locks for reading if nobody is to come before the caller, and tells
+// TryRLock locks for reading if no thread is to come before the caller, and tells
 // whether it did. It does not block.
 func (m *RWMutex) TryRLock() bool {
 	for {
@@ -133,7 +133,7 @@ func (m *RWMutex) rlock(lim *sched.Limit) error {
 	return err
 }
 
-// RUnlock undoes one RLock. It never blocks. It panics if nobody has locked for
+// RUnlock undoes one RLock. It never blocks. It panics if no thread has locked for
 // reading.
 func (m *RWMutex) RUnlock() {
 	for {
@@ -150,12 +150,12 @@ func (m *RWMutex) RUnlock() {
 	}
 }
 
-// endRead: the last reader has left and somebody waits.
+// endRead: the last reader has left and there are waiters.
 func (m *RWMutex) endRead() {
 	c := sched.Visit()
 	m.mu.Lock()
 	var w *sched.Waiter
-	if m.state.CompareAndSwap(rwQueued, rwWriting|rwQueued) { // else others have come, or nobody waits any more
+	if m.state.CompareAndSwap(rwQueued, rwWriting|rwQueued) { // else others have come, or none waits any more
 		w = m.passOn(m.prefer == PreferReaders)
 	}
 	m.mu.Unlock()
@@ -235,8 +235,8 @@ func (m *RWMutex) Unlock() {
 	}
 }
 
-// passOn gives the lock, which is held for writing, to those who are next, and
-// returns them; it frees the lock if nobody waits. Under mu.
+// passOn gives the lock, which is held for writing, to the next ones, and
+// returns them; it frees the lock if none waits. Under mu.
 func (m *RWMutex) passOn(readersFirst bool) *sched.Waiter {
 	var w *sched.Waiter
 	n := 0
@@ -262,14 +262,14 @@ func (m *RWMutex) queued() uint32 {
 	return rwQueued
 }
 
-// gaveUp is for one that does not wait any more: those who stood behind it may be
+// gaveUp is for one that does not wait any more: the waiters that stood behind it may be
 // able to enter, and the last one clears the light.
 func (m *RWMutex) gaveUp() {
 	c := sched.Enter()
 	m.mu.Lock()
 	var w *sched.Waiter
 	n := 0
-	if m.writers.Empty() && m.state.Load()&rwWriting == 0 { // nobody becomes a writer now: queued, or nobody waits
+	if m.writers.Empty() && m.state.Load()&rwWriting == 0 { // no thread becomes a writer now: queued, or none waits
 		w, n = m.readers.PopN(-1)
 	}
 	for {

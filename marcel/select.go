@@ -24,16 +24,16 @@ type Waiter = sched.Waiter
 // goroutine with nothing locked:
 //
 //   - Try takes the case if it is to be had at once, and tells whether it has. It
-//     does not wait for anybody to do anything.
+//     does not wait for another thread.
 //   - Enlist puts w at the end of the line, unless the case is to be had at once
 //     (or nearly so: a false alarm does no harm, as long as it cannot go on for
 //     ever): then it leaves w alone and returns false. Both under one lock, so
-//     that nothing comes in between. Whoever pops w, with WaitQueue.Pop under
+//     that nothing comes in between. The thread that pops w, with WaitQueue.Pop under
 //     that lock, and gets it, has taken the case in the waiter's name, gives what
 //     there is to give, and calls Wake. What knows no queue calls Waiter.Fire with
 //     the Waiter.Ticket of the moment of Enlist.
-//   - Withdraw follows each Enlist that returned true, whoever has won. When it
-//     returns nobody has a reference to w.
+//   - Withdraw follows each Enlist that returned true, whichever case has won. When it
+//     returns no other thread has a reference to w.
 //   - Taken is called last, if w has won: false means that the wake-up was for
 //     nothing, and Select goes on.
 type Case interface {
@@ -45,7 +45,7 @@ type Case interface {
 
 // Poller is what a Case implements too if it may depend on being polled; its Try
 // then polls as well. Poll moves things on, once, without blocking, and tells
-// whether the waiter has to go on polling, because nobody else does.
+// whether the waiter has to go on polling, because no other thread does.
 type Poller interface{ Poll() bool }
 
 // Select waits until one of the cases can be taken, takes it, and returns its
@@ -63,7 +63,7 @@ type Poller interface{ Poll() bool }
 // If several are ready one of them is taken at random: the search begins at a
 // random place, so a case that is ready is taken with a probability of at least
 // one in len(cases), whatever the others do. If none is ready the caller stands
-// in every line, in each at the end and in order of arrival with those who wait
+// in every line, in each at the end and in order of arrival with the threads that wait
 // for that alone.
 //
 // For threads and plain goroutines. Up to 8 cases allocate nothing in steady
@@ -128,13 +128,13 @@ func tryCases(cases []Case) int {
 // selection is a Select that did not find anything ready. It goes round:
 //
 //	open the group, stand in the lines, one by one
-//	  all:     park; whoever claims the group wakes us
-//	  not all: close the group. Now nobody can give us anything: leave the lines,
-//	           try all cases again. (If it cannot be closed somebody has
+//	  all:     park; the thread that claims the group wakes us
+//	  not all: close the group. Now no thread can give us anything: leave the lines,
+//	           try all cases again. (If it cannot be closed a thread has
 //	           claimed it already: that is whom we wait for.)
 //
 // Nothing is taken while we stand in a line, so we never have to give anything
-// back; and nobody can be given to by two.
+// back; and no waiter can be given to by two.
 //
 // The cases are no field, lest the caller's list of them escape to the heap.
 type selection struct {
@@ -172,7 +172,7 @@ func awaitCases(cases []Case, ctx context.Context, d time.Duration) int {
 			return -1
 		}
 		if round > 0 {
-			Yield() // somebody has what we are after: two Selects may be in each other's way
+			Yield() // another thread has what we are after: two Selects may be in each other's way
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Semaphore is a counting semaphore for threads, goroutines and hooks, after
 // Dijkstra. Waiters are served in order of arrival; a unit that is released
-// while someone waits goes straight to the first in line, so nobody overtakes.
+// while a thread waits goes straight to the first in line, so none overtakes.
 // The zero value has no units. It takes 32 bytes and must not be copied after
 // first use.
 type Semaphore struct {

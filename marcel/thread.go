@@ -17,7 +17,7 @@ type Thread = sched.Thread
 //
 //	Name            for errors, lists and tools
 //	Catch           a panic does not end the program: Join returns it as a *PanicError
-//	Detached        nobody will join it
+//	Detached        it will not be joined
 //	VPs             where it may run; the zero VPSet: anywhere
 //	Priority        which ready threads go first
 //	Level, Bubble   with which others, and where in the machine, it is scheduled

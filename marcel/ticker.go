@@ -9,9 +9,9 @@ import (
 )
 
 // Ticker ticks at fixed times, every period after its start: it does not drift,
-// however late a tick is noticed. Ticks are counted, not queued: one who comes late
+// however late a tick is noticed. Ticks are counted, not queued: a thread that comes late
 // gets all that have passed at once, as a number, so none is lost and none comes
-// twice. While nobody waits for a tick a Ticker costs nothing. The zero Ticker is
+// twice. While no thread waits for a tick a Ticker costs nothing. The zero Ticker is
 // stopped. It must not be copied after first use.
 type Ticker struct {
 	_      noCopy
@@ -19,7 +19,7 @@ type Ticker struct {
 	armed  bool  // the alarm is pending, or ringing
 	period int64 // ns; 0: stopped
 	begin  time.Time
-	taken  int64 // ticks that somebody has got
+	taken  int64 // ticks that a thread has got
 	q      sched.WaitQueue
 	alarm  sched.Alarm
 }
@@ -31,7 +31,7 @@ func NewTicker(d time.Duration) *Ticker {
 	return t
 }
 
-// Reset has the ticker tick every d from now on; ticks that nobody has taken are
+// Reset has the ticker tick every d from now on; ticks that were not taken are
 // forgotten. It also starts one that was stopped. It panics if d <= 0.
 func (t *Ticker) Reset(d time.Duration) {
 	if d <= 0 {
@@ -40,10 +40,10 @@ func (t *Ticker) Reset(d time.Duration) {
 	t.set(int64(d))
 }
 
-// Stop ends the ticks. Those who wait return 0.
+// Stop ends the ticks. Waiters return 0.
 func (t *Ticker) Stop() { t.set(0) }
 
-// set wakes all who wait: they look what has become of the ticker.
+// set wakes all waiters: they look what has become of the ticker.
 func (t *Ticker) set(period int64) {
 	_ = &t.mu // nil panics here, not while the VP is held
 	now := time.Now()
@@ -60,7 +60,7 @@ func (t *Ticker) set(period int64) {
 	c.Leave()
 }
 
-// Wait waits for the next tick, unless some have passed that nobody has taken, and
+// Wait waits for the next tick, unless some have passed that were not taken, and
 // returns their number, at least 1; 0: the ticker was stopped. If several wait, each
 // tick goes to one of them.
 func (t *Ticker) Wait() int {
@@ -88,7 +88,7 @@ func (t *Ticker) WaitContext(ctx context.Context) (int, error) {
 	return t.wait(lim)
 }
 
-// wait may wait several times, as somebody else may have the ticks first; all of it is
+// wait may wait several times, as another thread may have the ticks first; all of it is
 // under one limit.
 func (t *Ticker) wait(lim *sched.Limit) (int, error) {
 	var end time.Time
@@ -117,7 +117,7 @@ func (t *Ticker) wait(lim *sched.Limit) (int, error) {
 	}
 }
 
-// TryWait returns the number of ticks that have passed and that nobody has taken,
+// TryWait returns the number of ticks that have passed and were not taken,
 // and takes them. It never blocks.
 func (t *Ticker) TryWait() int {
 	n, _ := t.take()
@@ -158,7 +158,7 @@ func (t *Ticker) await(c *sched.Co, s *sched.Scheduler) bool {
 	return t.armed
 }
 
-// untilNext is the time until the next tick that nobody has taken.
+// untilNext is the time until the next tick that was not taken.
 func (t *Ticker) untilNext() time.Duration {
 	if t.taken >= math.MaxInt64/t.period {
 		return math.MaxInt64
@@ -169,7 +169,7 @@ func (t *Ticker) untilNext() time.Duration {
 // ticking is what the alarm tells.
 type ticking Ticker
 
-// Ring wakes all who wait. The first to look has the ticks, the others wait on.
+// Ring wakes all waiters. The first to look has the ticks, the others wait on.
 func (r *ticking) Ring(round uint32) {
 	t := (*Ticker)(r)
 	c := sched.Visit()
@@ -184,12 +184,12 @@ func (r *ticking) Ring(round uint32) {
 	c.Leave()
 }
 
-// Drop: the scheduler that has woken those who wait has been stopped. They go on with
+// Drop: the scheduler that has woken the waiters has been stopped. They go on with
 // another one.
 func (r *ticking) Drop(round uint32) { r.Ring(round) }
 
-// Case returns the case "a tick": Select takes all that have passed and that nobody
-// has taken. A ticker that was stopped is never ready.
+// Case returns the case "a tick": Select takes all that have passed and were
+// not taken. A ticker that was stopped is never ready.
 func (t *Ticker) Case() *TickerCase {
 	_ = &t.mu
 	return &TickerCase{t: t}

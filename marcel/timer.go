@@ -29,8 +29,8 @@ type Timer struct {
 // alarm's.
 //
 //	idle ─── Reset ──────────────────────────────► running
-//	running  its time is over, nobody waits ─────► expired
-//	running  its time is over, somebody waits ───► idle: the first in line has it
+//	running  its time is over, no waiters ───────► expired
+//	running  its time is over, some waiters ─────► idle: the first in line has it
 //	running ─ Stop ──────────────────────────────► idle
 //	expired ─ Wait, Select, Stop ────────────────► idle
 //	expired ─ Reset ─────────────────────────────► running
@@ -76,7 +76,7 @@ func (t *Timer) start(begin func(*sched.Co, *sched.Scheduler) bool) {
 }
 
 // Stop keeps the timer from expiring. True: it was running, or had expired and
-// nobody had taken that; or, with AfterFunc, f will not be run. Those who wait
+// that was not taken; or, with AfterFunc, f will not be run. The waiters
 // return. It never blocks, and does not wait for a function that runs.
 func (t *Timer) Stop() bool {
 	_ = &t.mu // nil panics here, not while the VP is held
@@ -91,7 +91,7 @@ func (t *Timer) Stop() bool {
 }
 
 // Reset stops the timer and starts it again: it will expire after d. It returns what
-// Stop would have; those who wait go on waiting. With AfterFunc, f will run once
+// Stop would have; waiters go on waiting. With AfterFunc, f will run once
 // more; if it runs just now, the two may run at the same time. It never blocks.
 func (t *Timer) Reset(d time.Duration) (was bool) {
 	_ = &t.mu
@@ -172,7 +172,7 @@ func (r *ringing) end(round uint32, over bool) {
 
 // Wait waits until the timer expires, takes the expiry, and returns true. False:
 // the timer is not running (any more): it was never started, or was stopped, or
-// somebody else has taken the expiry. If several wait the first one has it. It
+// another thread has taken the expiry. If several wait the first one has it. It
 // panics if the timer was made by AfterFunc.
 func (t *Timer) Wait() bool {
 	took, _ := t.wait(nil)

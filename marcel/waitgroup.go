@@ -8,7 +8,7 @@ import (
 )
 
 // WaitGroup counts what is still under way, as sync.WaitGroup, for threads,
-// goroutines and hooks. All who wait pass at once; an order among them does not
+// goroutines and hooks. All that wait pass at once; an order among them does not
 // exist. Unlike with sync.WaitGroup a new round may begin at any moment: a Wait
 // ends with the round in which it began. The zero value counts nothing. It takes 32
 // bytes and must not be copied after first use.

@@ -16,7 +16,7 @@ var ErrChanged = errors.New("marcel: the word has another value")
 // WaitQueue is what other primitives can be built from: a queue in which one waits
 // while a word has a certain value, as with the kernel's futex (Franke, Russell,
 // Kirkwood: Fuss, Futexes and Furwocks, Ottawa Linux Symposium 2002), for threads,
-// goroutines and hooks. Whoever changes the word then calls Wake. Those who wait are
+// goroutines and hooks. The thread that changes the word then calls Wake. The waiters are
 // woken in order of arrival; a wake-up is never spent on one that has given up.
 // The zero value is empty. It takes 24 bytes, and one that waits has a place of 64
 // bytes from a pool. It must not be copied after first use.
@@ -58,7 +58,7 @@ func (q *WaitQueue) Wait(word *atomic.Uint32, old uint32) (woken bool) {
 }
 
 // WaitTimeout is Wait for at most d (it does not wait if d <= 0); false: *word was
-// not old, or nobody has woken the caller in time.
+// not old, or the caller was not woken in time.
 func (q *WaitQueue) WaitTimeout(word *atomic.Uint32, old uint32, d time.Duration) (woken bool) {
 	return q.wait(word, old, within(d)) == nil
 }
@@ -81,7 +81,7 @@ func (q *WaitQueue) wait(word *atomic.Uint32, old uint32, lim *sched.Limit) erro
 	p := places.Get().(*place)
 	c := sched.EnterLibrary()
 	q.mu.Lock()
-	if word.Load() != old { // who changes it now finds us in the list
+	if word.Load() != old { // a thread that changes it now finds us in the list
 		q.mu.Unlock()
 		c.Leave()
 		places.Put(p)
@@ -120,7 +120,7 @@ func (p *place) leave() {
 	c.Leave()
 }
 
-// Wake wakes up to n of those who wait, and returns how many they were. It never
+// Wake wakes up to n of the waiters, and returns how many they were. It never
 // blocks.
 func (q *WaitQueue) Wake(n int) (woken int) {
 	_ = &q.mu
@@ -133,11 +133,11 @@ func (q *WaitQueue) Wake(n int) (woken int) {
 	return woken
 }
 
-// WakeAll wakes all who wait, and returns how many they were. It never blocks.
+// WakeAll wakes all waiters, and returns how many they were. It never blocks.
 func (q *WaitQueue) WakeAll() (woken int) { return q.Wake(-1) }
 
-// Requeue wakes up to n of those who wait, and moves up to m of the others to the
-// end of another queue, without waking them; negative: all. So those who
+// Requeue wakes up to n of the waiters, and moves up to m of the others to the
+// end of another queue, without waking them; negative: all. So the ones that
 // would only wait again, for a lock that one of them gets, need not run. Some of
 // those moved may be about to give up. It never blocks.
 func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
@@ -169,7 +169,7 @@ func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
 	return woken, moved
 }
 
-// take takes out up to n who have not given up, linked by next. Under the lock.
+// take takes out up to n that have not given up, linked by next. Under the lock.
 func (q *WaitQueue) take(n int) (first *place, taken int) {
 	var last *place
 	for taken != n && q.head != nil {
