@@ -302,11 +302,15 @@ func (c *co) insist(r direct.Refusal, d *co, t *thread) (back bool) {
 		direct.HandOver(&c.seat, d.seat.G)
 		return true
 	case direct.Unlocked:
-		if direct.Locks() != 0 {
+		switch n := direct.Locks(); {
+		case n > direct.Held:
 			return c.stayWith(d, t)
+		case n > 0: // its code has unlocked once too often
+			direct.Rehold()
+		default:
+			c.l.relock()
+			c.release() // again: that was after it
 		}
-		c.l.relock()
-		c.release() // again: that was after it
 	case direct.Asked:
 		runtime.Gosched() // a stop of the world, or the Go scheduler's slice is over
 	default:

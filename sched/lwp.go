@@ -70,13 +70,13 @@ func (l *lwp) main() {
 	s := l.vp.sched
 	defer s.lwps.done.Done()
 	if isDirect {
-		runtime.LockOSThread()
+		direct.Hold()
 		if onFirstThread() {
 			s.lwps.done.Add(1)
 			started := make(chan struct{})
 			go func() { close(started); l.main() }() // on another one, for this one is locked
 			<-started
-			runtime.UnlockOSThread()
+			direct.Unhold()
 			return
 		}
 	}

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -40,13 +39,13 @@ func (c *co) livePinned() {
 	l := c.l
 	s := l.vp.sched
 	defer s.lwps.done.Done()
-	runtime.LockOSThread() // it ends locked, so its OS thread ends with it
+	direct.Hold() // it ends locked, so its OS thread ends with it
 	if onFirstThread() {
 		s.lwps.done.Add(1)
 		started := make(chan struct{})
 		go func() { close(started); c.livePinned() }()
 		<-started
-		runtime.UnlockOSThread()
+		direct.Unhold()
 		return
 	}
 	direct.Unlabel()
@@ -113,7 +112,7 @@ func (c *co) stayHere() bool {
 	if err != nil {
 		return false
 	}
-	runtime.LockOSThread() // whatever its code unlocks
+	direct.Hold() // whatever its code unlocks
 	c.l, c.stays = l, true
 	atomic.StoreUint32(&c.how, staying)
 	l.attach()
@@ -135,9 +134,7 @@ func (c *co) vacate() {
 	s := v.sched
 	s.unbind(int(l.tid.Load()))
 	s.unpin(l)
-	for direct.Locks() != 0 {
-		runtime.UnlockOSThread()
-	}
+	direct.Unhold()
 	s.lwps.done.Done()
 }
 

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -216,13 +215,13 @@ func (c *co) clean() bool {
 	return true
 }
 
-// unlock undoes the OS-thread locks of a thread that has ended.
+// unlock undoes what a thread that has ended has locked and unlocked of its OS thread.
 func (c *co) unlock() {
-	for n := direct.Locks(); n>>32 == 0 && n > 1; n-- {
-		runtime.UnlockOSThread()
-	}
-	if direct.Locks() == 0 {
+	switch n := direct.Locks(); {
+	case n == 0:
 		c.l.relock()
+	case n != direct.Held && n>>32 == 0:
+		direct.Rehold()
 	}
 }
 

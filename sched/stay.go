@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"runtime"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/sched/direct"
@@ -123,10 +122,10 @@ func (l *lwp) adopt(v *vp) {
 //go:norace
 func (l *lwp) comesTo(v *vp) { l.vp, l.bound = v, true }
 
-// relock is for a thread whose code has called runtime.UnlockOSThread once too often: it may
+// relock is for a thread whose code has called runtime.UnlockOSThread more often than Hold is for: it may
 // have come to another OS thread since, which is the LWP's from now on.
 func (l *lwp) relock() {
-	runtime.LockOSThread()
+	direct.Hold()
 	if m := direct.Machine(); m != l.m {
 		s := l.vp.sched
 		s.unbind(int(l.tid.Load()))

@@ -13,7 +13,7 @@ const (
 	Done      = Refusal(iota) // it has switched, and the caller has been resumed since
 	Asked                     // the Go scheduler wants the OS thread: runtime.Gosched, then again
 	Recorded                  // a goroutine profile or an execution trace is being taken: use HandOver
-	Unlocked                  // the caller is not locked to its OS thread, or more than once, or in a callback from C
+	Unlocked                  // the caller is not locked to its OS thread by Hold alone, or is in a callback from C
 	NotParked                 // next is not parked, or not yet
 )
 
@@ -26,6 +26,9 @@ const (
 	Stopped       // the g is parked; its OS thread is base's, to be readied
 	StoppedInside // the same, but it was inside, and keeps its OS thread: ready it as it is
 )
+
+// Held is what Hold adds to the count of locks: more than any program unlocks by mistake.
+const Held = 1 << 16
 
 // What Status tells of a g.
 const (

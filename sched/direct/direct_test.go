@@ -27,8 +27,8 @@ func BenchmarkSwitch(b *testing.B) {
 	if !Supported() {
 		b.Skip("no direct switch here")
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	Hold()
+	defer Unhold()
 	base := Current()
 	stop := false
 	var g uintptr
@@ -62,8 +62,8 @@ func BenchmarkGo(b *testing.B) {
 	if !Supported() {
 		b.Skip("no direct switch here")
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	Hold()
+	defer Unhold()
 	taken := 0
 	for b.Loop() {
 		if g := Go(func() {}); g != 0 {

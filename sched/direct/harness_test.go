@@ -128,8 +128,8 @@ func (w *world) over() bool {
 
 // serve is the life of a carrier's base.
 func (c *carrier) serve(started chan struct{}) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	Hold()
+	defer Unhold()
 	c.base, c.m, c.tid = Current(), Machine(), unix.Gettid()
 	close(started)
 	for {

@@ -2,6 +2,8 @@
 
 package direct
 
+import "runtime"
+
 // Where goroutines cannot be switched directly only HandOver, Park and Ready work. The rest
 // is here so that callers compile; it is never called, since Supported says no.
 
@@ -16,8 +18,17 @@ func Current() uintptr { return 0 }
 // Machine returns 0.
 func Machine() uintptr { return 0 }
 
-// Locks returns 1.
-func Locks() uint64 { return 1 }
+// Locks returns Held.
+func Locks() uint64 { return Held }
+
+// Hold is runtime.LockOSThread.
+func Hold() { runtime.LockOSThread() }
+
+// Unhold is runtime.UnlockOSThread.
+func Unhold() { runtime.UnlockOSThread() }
+
+// Rehold does nothing.
+func Rehold() {}
 
 // Marked returns false.
 func Marked() bool { return false }

@@ -265,7 +265,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	expect("not locked", seat.G, Unlocked)
-	runtime.LockOSThread()
+	Hold()
 	expect("to itself", Current(), NotParked)
 	expect("to one that waits in a channel", inChannel, NotParked)
 	running, stop := make(chan uintptr), make(chan struct{})
@@ -277,8 +277,11 @@ func TestRefusals(t *testing.T) {
 	expect("to one that runs or waits in Go", runs, NotParked)
 	close(stop)
 	runtime.LockOSThread()
-	expect("locked twice", seat.G, Unlocked)
+	expect("locked once more", seat.G, Unlocked)
 	runtime.UnlockOSThread()
+	runtime.UnlockOSThread()
+	expect("unlocked once too often", seat.G, Unlocked)
+	Rehold()
 	if err := trace.Start(new(bytes.Buffer)); err == nil {
 		expect("traced", seat.G, Recorded)
 		trace.Stop()
@@ -286,7 +289,7 @@ func TestRefusals(t *testing.T) {
 	if Repossess(inChannel, Machine(), Current(), new(uint32), new(uint32), 1) {
 		t.Error("an OS thread was taken from one that is not locked to it")
 	}
-	runtime.UnlockOSThread()
+	Unhold()
 	if AskStop(Current()) {
 		t.Error("a goroutine that is not locked was asked to stop")
 	}
@@ -339,8 +342,8 @@ func TestNewborn(t *testing.T) {
 	if !Supported() {
 		t.Skip("no direct switch here")
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	Hold()
+	defer Unhold()
 	base, taken := Current(), 0
 	for range 1000 {
 		var begun, parks atomic.Bool

@@ -22,11 +22,31 @@ func Current() uintptr
 func Machine() uintptr
 
 // Locks returns how often the caller's OS thread is locked: 1 for once, by
-// runtime.LockOSThread; the upper half counts callbacks from C.
+// runtime.LockOSThread, and Held by Hold; the upper half counts callbacks from C.
 func Locks() uint64
 
+// Hold locks the calling goroutine to its OS thread, as Switch and what takes OS threads want it,
+// Held times at once. So code that calls runtime.UnlockOSThread once too often does not unlock
+// it: the Go runtime would begin to clone the OS thread, with the one CPU that it is bound to.
+func Hold() {
+	runtime.LockOSThread()
+	*lockedExt() += Held - 1
+}
+
+// Unhold undoes Hold, and every runtime.LockOSThread since.
+func Unhold() {
+	*lockedExt() = 1
+	runtime.UnlockOSThread()
+}
+
+// Rehold undoes every runtime.LockOSThread and UnlockOSThread since Hold.
+func Rehold() { *lockedExt() = Held }
+
+// lockedExt is the count of the caller's OS thread, to which it must be locked.
+func lockedExt() *uint32 { return (*uint32)(address(Machine() + mLockedExt)) }
+
 // Marked tells whether the calling goroutine has profiler labels, has called
-// debug.SetPanicOnFault, or is not locked to its OS thread just once.
+// debug.SetPanicOnFault, or is not locked to its OS thread by Hold alone.
 func Marked() bool
 
 // Status returns what g does: a value of the list above, or another one of the runtime's. A
@@ -51,7 +71,7 @@ func traceBufs() bool
 func Switch(next uintptr) Refusal {
 	// The OS thread may have no buffer of the trace's generation yet, which switchTo would see. One
 	// that the caller has locked once more is not to be handed over: switchTo refuses it.
-	if trace.IsEnabled() && Locks() == 1 {
+	if trace.IsEnabled() && Locks() == Held {
 		return Recorded
 	}
 	return switchTo(next)
@@ -188,8 +208,13 @@ func behaves() bool {
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		ok = looksRight() && switches()
+		ok = looksRight()
+		runtime.UnlockOSThread()
+		if ok {
+			Hold()
+			ok = switches()
+			Unhold()
+		}
 	}()
 	<-done
 	return ok

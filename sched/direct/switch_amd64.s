@@ -32,7 +32,7 @@ TEXT ·Marked(SB), NOSPLIT, $0-1
 	ORQ  DX, CX
 	MOVQ const_gM(AX), DX
 	MOVQ const_mLockedExt(DX), DX
-	XORQ $1, DX
+	XORQ $const_Held, DX
 	ORQ  DX, CX
 	SETNE ret+0(FP)
 	RET
@@ -64,7 +64,7 @@ TEXT ·switchTo(SB), NOSPLIT|NOFRAME, $0-12
 	JNE  refuse
 	MOVQ const_gM(DX), DI
 	MOVL $const_Unlocked, CX
-	CMPQ const_mLockedExt(DI), $1 // with mLockedInt, which a cgo callback raises
+	CMPQ const_mLockedExt(DI), $const_Held // with mLockedInt, which a cgo callback raises
 	JNE  refuse
 	CMPQ const_mLockedg(DI), DX
 	JNE  refuse
@@ -219,7 +219,7 @@ TEXT ·Repossess(SB), NOSPLIT, $0-49
 	JNE  repRelease
 	CMPQ const_gLockedm(BX), DI
 	JNE  repRelease
-	CMPQ const_mLockedExt(DI), $1
+	CMPQ const_mLockedExt(DI), $const_Held
 	JNE  repRelease
 	CMPB const_mBlocked(DI), $1
 	JNE  repRelease
@@ -289,7 +289,7 @@ TEXT ·AskStop(SB), NOSPLIT, $0-9
 	JEQ  askRelease
 	CMPQ const_gLockedm(BX), R8
 	JNE  askRelease
-	CMPQ const_mLockedExt(R8), $1
+	CMPQ const_mLockedExt(R8), $const_Held
 	JNE  askRelease
 	MOVQ const_mP(R8), R8
 	TESTQ R8, R8
@@ -331,7 +331,7 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	MOVL $const_StoppedInside, ret+48(FP)
 	CMPL (R8), $0
 	JNE  claimFree
-	CMPQ const_mLockedExt(DI), $1 // it has locked its OS thread since it was asked
+	CMPQ const_mLockedExt(DI), $const_Held // it has locked its OS thread since it was asked
 	JNE  claimFree
 	CMPQ const_mLockedg(DI), BX
 	JNE  claimFree

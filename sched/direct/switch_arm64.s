@@ -58,7 +58,7 @@ TEXT ·Marked(SB), NOSPLIT, $0-1
 	ORR   R1, R0
 	MOVD  const_gM(g), R1
 	MOVD  const_mLockedExt(R1), R1
-	EOR   $1, R1
+	EOR   $const_Held, R1
 	ORR   R1, R0
 	CMP   $0, R0
 	CSET  NE, R0
@@ -95,7 +95,7 @@ TEXT ·switchTo(SB), NOSPLIT|NOFRAME, $0-12
 	MOVD  const_gM(g), R3
 	MOVD  $const_Unlocked, R0
 	MOVD  const_mLockedExt(R3), R2 // with mLockedInt, which a cgo callback raises
-	CMP   $1, R2
+	CMP   $const_Held, R2
 	BNE   refuse
 	MOVD  const_mLockedg(R3), R2
 	CMP   g, R2
@@ -261,7 +261,7 @@ TEXT ·Repossess(SB), NOSPLIT, $0-49
 	CMP   R2, R8
 	BNE   repRelease
 	MOVD  const_mLockedExt(R2), R8
-	CMP   $1, R8
+	CMP   $const_Held, R8
 	BNE   repRelease
 	MOVD  const_mCurg(R2), R8
 	CBNZ  R8, repRelease
@@ -333,7 +333,7 @@ TEXT ·AskStop(SB), NOSPLIT, $0-9
 	CMP  R2, R8
 	BNE  askRelease
 	MOVD const_mLockedExt(R2), R8
-	CMP  $1, R8
+	CMP  $const_Held, R8
 	BNE  askRelease
 	MOVD const_mP(R2), R2
 	CBZ  R2, askRelease
@@ -409,7 +409,7 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	MOVWU (R4), R8
 	CBNZW R8, claimFree
 	MOVD  const_mLockedExt(R2), R8 // it has locked its OS thread since it was asked
-	CMP   $1, R8
+	CMP   $const_Held, R8
 	BNE   claimFree
 	MOVBU const_gAsyncSafePoint(R1), R8 // stopped in a call, perhaps one of the runtime's own, with a lock of that
 	CMPW  $1, R8

@@ -21,8 +21,8 @@ func TestTiming(t *testing.T) {
 	if !has {
 		t.Skip("this processor has no such mode")
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	Hold()
+	defer Unhold()
 	base := Current()
 	refused := func(g uintptr) bool {
 		for {
@@ -78,8 +78,8 @@ func TestTimingRefused(t *testing.T) {
 	if !Supported() {
 		t.Skip("no direct switch here")
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+	Hold()
+	defer Unhold()
 	var seat Seat
 	base, turns := Current(), 0
 	go func() {
