@@ -12,11 +12,10 @@ import (
 )
 
 // usable lists the processors that this process may use, neighbours next to each other:
-// by package, then by core. It asks for the mask of the main thread, since the
-// others may be bound.
+// by package, then by core.
 func usable() ([]int, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(os.Getpid(), &set); err != nil {
+	set, err := processMask()
+	if err != nil {
 		return nil, err
 	}
 	type place struct{ cpu, pack, core int }
@@ -34,6 +33,30 @@ func usable() ([]int, error) {
 		cpus[i] = p.cpu
 	}
 	return cpus, nil
+}
+
+// processMask is what any thread of this process may use. One thread does not say it, not even the first: a goroutine that
+// binds its thread and ends locked takes the thread along, but the first thread of a process cannot end, and
+// stays bound for good.
+func processMask() (all unix.CPUSet, err error) {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return all, unix.SchedGetaffinity(os.Getpid(), &all)
+	}
+	for _, thread := range threads {
+		var set unix.CPUSet
+		tid, err := strconv.Atoi(thread.Name())
+		if err != nil || unix.SchedGetaffinity(tid, &set) != nil {
+			continue // it has ended
+		}
+		for i := range all {
+			all[i] |= set[i]
+		}
+	}
+	if all.Count() == 0 {
+		return all, fmt.Errorf("no thread of %d says", len(threads))
+	}
+	return all, nil
 }
 
 // topology reads a number about a processor; 0 if it is not known.

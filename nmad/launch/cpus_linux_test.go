@@ -1,0 +1,40 @@
+package launch
+
+import (
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestFirstThreadBound: the first thread of the process is bound to one processor, as it is once a goroutine has ended locked to
+// it; the ranks get one processor each all the same, and are not told to share it.
+func TestFirstThreadBound(t *testing.T) {
+	before, err := usable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(before) < 2 {
+		t.Skip("one processor")
+	}
+	var wide, one unix.CPUSet
+	if err := unix.SchedGetaffinity(os.Getpid(), &wide); err != nil {
+		t.Fatal(err)
+	}
+	one.Set(before[0])
+	if err := unix.SchedSetaffinity(os.Getpid(), &one); err != nil {
+		t.Skip("binding is forbidden: ", err)
+	}
+	defer func() { _ = unix.SchedSetaffinity(os.Getpid(), &wide) }()
+	var o outputs
+	j, err := Start(Spec{N: 2, Env: []string{modeVariable + "=show"}, Stdout: o.of})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if j.Shared() || len(j.CPUs(0))+len(j.CPUs(1)) != len(before) {
+		t.Errorf("two ranks on processors %v have %v and %v, and share them: %v", before, j.CPUs(0), j.CPUs(1), j.Shared())
+	}
+}
