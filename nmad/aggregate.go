@@ -55,7 +55,7 @@ func (g *Gate) mayShare(r *Request, credit int64) bool {
 
 // item is r as a strategy sees it.
 func (g *Gate) item(r *Request) strategy.Item {
-	return strategy.Item{Tag: r.tag, Size: r.data.size, Priority: r.priority, Eager: g.mayShare(r, g.tx.credit)}
+	return strategy.Item{Tag: r.entry.Tag, Size: r.data.size, Priority: r.priority, Eager: g.mayShare(r, g.tx.credit)}
 }
 
 // transmitTogether sends the first messages of the queue in one packet.
@@ -67,7 +67,7 @@ func (g *Gate) transmitTogether(messages, bytes int) (bool, error) {
 	}
 	for r, i := g.tx.queue.head, 0; i < messages; r, i = r.link, i+1 {
 		at := len(b.heads)
-		b.heads = binary.LittleEndian.AppendUint64(b.heads, r.tag)
+		b.heads = binary.LittleEndian.AppendUint64(b.heads, r.entry.Tag)
 		b.heads = binary.LittleEndian.AppendUint64(b.heads, uint64(r.data.size)) // and four zeros
 		b.parts = append(b.parts, b.heads[at:])
 		if r.data.parts == nil {
@@ -95,7 +95,7 @@ func (g *Gate) transmitTogether(messages, bytes int) (bool, error) {
 	for range messages {
 		r := g.tx.queue.pop()
 		if began != 0 {
-			marcel.TraceMessage(marcel.TraceOut, g.own, g.rank, g.tx.seq, r.tag, uint64(r.data.size), began)
+			marcel.TraceMessage(marcel.TraceOut, g.own, g.rank, g.tx.seq, r.entry.Tag, uint64(r.data.size), began)
 		}
 		g.tx.seq++
 		g.tx.credit -= cost(r.data.size)

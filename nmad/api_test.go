@@ -288,7 +288,7 @@ func TestOldestReceiveWins(t *testing.T) {
 	g := p.gates[1]
 	s := &Session{gates: []*Gate{g, newGate(1, 1, nil, p.engines[1], wide)}, any: g.any}
 	s.cfg.Rank = 1
-	s.gates[1].any = g.any
+	s.gates[1].join(g.any)
 	kinds := []func(buf []byte) *Request{
 		func(b []byte) *Request { return g.Irecv(6, b) },
 		func(b []byte) *Request { return g.IrecvMatch(Match{Tag: 2, Mask: 2}, b) },

@@ -13,7 +13,7 @@ func (r *Request) Cancel() bool {
 	g.enter()
 	defer g.release()
 	if r.any != nil {
-		if !r.any.any.remove(r) {
+		if !r.any.any.Remove(&r.wild) {
 			return false
 		}
 	} else if r.stage != posted || !g.withdraw(r) {

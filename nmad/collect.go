@@ -233,7 +233,7 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 	if r.special {
 		r.plain()
 	}
-	r.tag, r.gate, r.from, r.n, r.err, r.stage = tag, g, g.rank, len(buf), nil, done
+	r.entry.Tag, r.gate, r.from, r.n, r.err, r.stage = tag, g, g.rank, len(buf), nil, done
 	if !r.ended() {
 		asm.StoreRelease32(&r.over, 1)
 	}

@@ -188,7 +188,7 @@ func (g *Gate) exclude() {
 func (c *consensus) begin(x *call) {
 	own := c.s.gates[c.s.cfg.Rank]
 	x.over.prepare(own, 0, nil, false)
-	x.over.special, x.over.peeks = true, true // no monitor is told
+	x.over.special, x.over.wild.Probe = true, true // no monitor is told
 	x.over.stage = posted
 	own.enter()
 	own.pend(x.over)

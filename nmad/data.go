@@ -55,7 +55,7 @@ func (r *Request) shortage() error {
 	if !r.special || !r.short {
 		return nil
 	}
-	return fmt.Errorf("nmad: message of rank %d, tag %#x: %w: it says %d", r.from, r.tag, ErrData, r.data.size)
+	return fmt.Errorf("nmad: message of rank %d, tag %#x: %w: it says %d", r.from, r.entry.Tag, ErrData, r.data.size)
 }
 
 // Vector is a Data of blocks that lie at equal distances: a column, or several, of a

@@ -31,9 +31,9 @@
 // Session keeps the table of gates; the links of a gate are made when it first has something
 // to send, or all when the job starts (linking.go, Config.Link, PM2_LINK); internal/bootstrap brings
 // the processes together and watches over them; package launch starts them.
-// The core (gate, collect, gather, optimise, transfer, sender, receiver, match, matching, credit, records,
+// The core (gate, collect, gather, optimise, transfer, sender, receiver, matching, credit, records,
 // rendezvous, lending, aggregate, rail, chunk, mover, tray, progress)
-// knows neither network nor clock: its tests run over internal/simnet, and
+// knows neither network nor clock: its tests run over internal/simnet, and internal/match, which pairs messages with receives, knows no lock either;
 // testdata holds protocol scenarios to be read.
 //
 // # Sends and receives
@@ -145,7 +145,7 @@
 // # Locks
 //
 // One spin lock per gate (Gate.mu). Nothing is locked inside it but the list of receives
-// from any source (anySource.mu), the blocks of buffers (bufferPool.mu), the queue of callbacks that are owed (upcalls.mu), the pools of trays and
+// from any source (match.Any), the blocks of buffers (bufferPool.mu), the queue of callbacks that are owed (upcalls.mu), the pools of trays and
 // walkers, and what the
 // engine locks in Need, Done and Completion.Signal, none of which blocks or calls
 // back. Pollers only try it. Copies over the large track are made without it.

@@ -9,6 +9,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -75,8 +76,8 @@ type Gate struct {
 	ticks   uint  // of a gate with several rails
 	holding bool  // the engine counts bytes in the driver's buffer, or messages that were gathered, as pending
 
-	any   *anySource // of the session
-	watch *monitors  // of the session
+	any   *match.Any[Request] // of the session
+	watch *monitors           // of the session
 	calls upcalls
 
 	over      requestQueue // done, and to be told when the lock is let go
@@ -119,7 +120,7 @@ type bounds struct {
 // rails. Its task is not yet submitted.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
 	g := &Gate{own: own, rank: rank, link: link, engine: engine, strategy: strategy.Default, loans: cmp.Or(b.loans, DefaultLoans)}
-	g.any, g.watch = newAnySource(2), &monitors{} // until a session gives it its own
+	g.watch = &monitors{} // until a session gives it its own
 	if link != nil {
 		n := 1 + len(more)
 		g.rails, g.loads, g.shares = make([]rail, n), make([]strategy.Load, n), make([]int, n)
@@ -130,6 +131,8 @@ func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, m
 	}
 	g.tx.init(link, b)
 	g.rx.init(b)
+	g.rx.Seen, g.rx.Found = g.seen, g.found
+	g.join(newAny(2))
 	g.rx.drainer, _ = link.(driver.Drainer)
 	g.lent.link, _ = link.(driver.Lender)
 	return g
@@ -203,7 +206,7 @@ func (g *Gate) send(r *Request, tag uint64, buf []byte) {
 
 func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 	r.prepare(g, tag, buf, false)
-	r.op, r.age = opRecv, g.any.clock.Load()
+	r.op, r.entry.Age = opRecv, g.any.Now()
 	if !g.mu.tryLock() {
 		g.leave(r)
 		return
@@ -248,7 +251,7 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 	g.enter()
 	r := g.takeRequest()
 	r.prepare(g, tag, buf, true)
-	r.age = g.any.clock.Load()
+	r.entry.Age = g.any.Now()
 	g.startRecv(r)
 	return g.await(r)
 }
@@ -268,7 +271,7 @@ func (g *Gate) await(r *Request) (int, error) {
 		}
 		r.rouses = false
 		if err != nil && !r.completion.Test(finished) {
-			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, r.tag, err)
+			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, r.entry.Tag, err)
 			g.withdraw(r) // r is not used again: if it is under way nobody knows until when
 			g.release()
 			return 0, err
@@ -342,7 +345,7 @@ func (g *Gate) settle(r *Request) {
 func (g *Gate) withdraw(r *Request) bool {
 	switch r.stage {
 	case posted:
-		return g.rx.wild.remove(r) || g.rx.posted.remove(&r.entry)
+		return g.rx.Withdraw(&r.entry, &r.wild)
 	case queued:
 		g.tx.queue.remove(r)
 		return true

@@ -54,7 +54,8 @@ func (p *pair) session(rank int) *Session {
 	s := &Session{gates: make([]*Gate, 2), any: g.any}
 	s.cfg.Rank, s.cfg.Size, s.cfg.Engine = rank, 2, p.engines[rank]
 	own := newGate(rank, rank, nil, p.engines[rank], wide)
-	own.any, own.watch, g.watch = g.any, &s.watch, &s.watch
+	own.join(g.any)
+	own.watch, g.watch = &s.watch, &s.watch
 	s.gates[rank], s.gates[1-rank] = own, g
 	s.alive.Store(1)
 	return s
@@ -96,10 +97,10 @@ func mustDone(t *testing.T, r *Request, want error) {
 	t.Helper()
 	over, err := r.Test()
 	if !over {
-		t.Fatalf("request with tag %#x is not done but %v", r.tag, r.stage)
+		t.Fatalf("request with tag %#x is not done but %v", r.entry.Tag, r.stage)
 	}
 	if !errors.Is(err, want) {
-		t.Fatalf("request with tag %#x ended with %v, want %v", r.tag, err, want)
+		t.Fatalf("request with tag %#x ended with %v, want %v", r.entry.Tag, err, want)
 	}
 }
 
@@ -444,7 +445,7 @@ func TestOwnerStops(t *testing.T) {
 	if _, err := p.gates[1].Recv(1, buf); err != nil {
 		t.Fatal(err)
 	}
-	if n := p.gates[1].rx.unexpected.len; n != 0 {
+	if n := p.gates[1].rx.Unexpected(); n != 0 {
 		t.Errorf("%d messages were taken in that nobody waits for", n)
 	}
 	a, b := p.gates[1].Irecv(1, buf), p.gates[1].Irecv(1, make([]byte, 8))

@@ -89,7 +89,7 @@ func (g *Gate) enough() int {
 	if g.rx.drainer != nil {
 		return gatherMost
 	}
-	return min((g.awake+g.rx.posted.len)/4, gatherMost)
+	return min((g.awake+g.rx.Posted())/4, gatherMost)
 }
 
 // patient says that what is gathered is to be left alone for now.

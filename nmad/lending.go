@@ -89,7 +89,7 @@ func (g *Gate) lendable(r *Request) bool {
 // describeLoan makes the LOAN of a send.
 func (g *Gate) describeLoan(r *Request) (h driver.Header, body []byte) {
 	binary.LittleEndian.PutUint64(g.lent.body[:], uint64(r.page)*region.PageSize)
-	return driver.Header{Kind: kindLoan, Body: loanBody, Tag: r.tag, Size: uint64(r.data.size), Seq: g.tx.seq}, g.lent.body[:]
+	return driver.Header{Kind: kindLoan, Body: loanBody, Tag: r.entry.Tag, Size: uint64(r.data.size), Seq: g.tx.seq}, g.lent.body[:]
 }
 
 // placeOf reads the body of a LOAN of that many bytes, out of memory of so many. ok: the message lies in it.

@@ -198,7 +198,7 @@ func (g *Gate) Link(ctx context.Context) error {
 	}
 	r := fresh()
 	r.prepare(g, 0, nil, false)
-	r.special, r.peeks = true, true // no monitor is told
+	r.special, r.wild.Probe = true, true // no monitor is told
 	r.stage = posted
 	g.enter()
 	g.pend(r)

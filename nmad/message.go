@@ -1,12 +1,16 @@
 package nmad
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/pm2-go/pm2/nmad/internal/match"
+)
 
 // message is one that arrived before its receive was posted: an eager one with
 // its body, or the announcement of a rendezvous. In the gate to the own rank it
 // may stand for a send that waits.
 type message struct {
-	entry
+	match.Arrival[message]
 	size   uint64 // of the whole message
 	body   []byte // eager: the data, in a buffer of the pool; lent: in the sender's memory
 	class  int8   // eager: size class of that buffer; -1: none
@@ -15,12 +19,11 @@ type message struct {
 	lent   bool   // rendezvous: the sender lends it
 	own    bool   // own rank: the cookie names a send that waits
 
-	before, after *message // place among the unexpected ones
-	free          *message // in the pool: the next one
+	free *message // in the pool: the next one
 }
 
 // envelope describes a message of that gate.
-func (m *message) envelope(g *Gate) Envelope { return Envelope{g.rank, m.tag, m.size} }
+func (m *message) envelope(g *Gate) Envelope { return Envelope{g.rank, m.Tag, m.size} }
 
 // Size classes of the pool are powers of two from 64 bytes on.
 const (
@@ -54,7 +57,7 @@ func (p *messagePool) get(size int) *message {
 	m := p.messages
 	if m == nil {
 		m = &message{}
-		m.msg = m
+		m.Init(m)
 	} else {
 		p.messages = m.free
 		p.count--

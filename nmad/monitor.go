@@ -91,7 +91,7 @@ func (g *Gate) noteEnd(r *Request, err error) {
 	if r.private {
 		who = nil
 	}
-	if !r.peeks {
+	if !r.wild.Probe {
 		g.note(kind, r.Envelope(), who, err)
 	}
 }

@@ -124,9 +124,9 @@ func (g *Gate) StartRecv(r *Request, op *RecvOp) error {
 func (g *Gate) launchRecv(r *Request, op *RecvOp) {
 	r.prepareRecv(g, op)
 	if op.Mask == exact {
-		r.age = g.any.clock.Load()
+		r.entry.Age = g.any.Now()
 	} else {
-		r.age = g.any.clock.Add(1)
+		r.entry.Age = g.any.Stamp()
 	}
 	g.begin(r)
 }
@@ -148,7 +148,8 @@ func (s *Session) StartRecv(r *Request, op *RecvOp) error {
 
 func (s *Session) launchRecv(r *Request, op *RecvOp) {
 	r.prepareRecv(s.gates[s.cfg.Rank], op)
-	r.special, r.told, r.any, r.match = true, true, s, op.Match
+	r.special, r.told, r.any = true, true, s
+	r.wild.Set(&r.entry, op.Mask, false)
 	s.startAny(r)
 }
 
@@ -166,7 +167,8 @@ func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
 	}
 	if r.special || op.Mask != exact || op.Choose != nil || op.Done != nil || op.Queue != nil || op.Loan {
 		r.special, r.loans = true, op.Loan
-		r.match, r.chooser, r.notify, r.queue = op.Match, op.Choose, op.Done, op.Queue
+		r.chooser, r.notify, r.queue = op.Choose, op.Done, op.Queue
+		r.wild.Set(&r.entry, op.Mask, false)
 	}
 }
 
@@ -174,12 +176,12 @@ func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
 func (s *Session) startAny(r *Request) {
 	r.stage = posted
 	r.gate.pend(r)
-	s.any.post(r)
+	s.any.Post(&r.wild)
 	s.searchAll()
 	if s.orphan.Load() {
 		s.linkOrphan()
 	}
-	if dead := s.any.gone(); dead != nil && s.any.remove(r) {
+	if dead := s.any.Gone(); dead != nil && s.any.Remove(&r.wild) {
 		r.gate.mu.lock()
 		r.gate.complete(r, dead)
 		r.gate.release()
@@ -189,8 +191,8 @@ func (s *Session) startAny(r *Request) {
 // searchAll has all gates that may hold unexpected messages look through them.
 func (s *Session) searchAll() {
 	n := len(s.gates)
-	for i, at := 0, s.any.begin(n); i < n && s.any.count.Load() != 0; i++ {
-		if rank := (at + i) % n; s.any.flagged(rank) {
+	for i, at := 0, s.any.Turn(n); i < n && !s.any.Empty(); i++ {
+		if rank := (at + i) % n; s.any.Flagged(rank) {
 			g := s.gates[rank]
 			g.lookAgain()
 			if g.mu.tryLock() { // else whoever has the lock does it

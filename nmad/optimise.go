@@ -9,13 +9,13 @@ package nmad
 // tag, and behind all that the strategy does not let it overtake.
 func (g *Gate) enqueue(r *Request) {
 	q := &g.tx.queue
-	if q.empty() || q.tail.tag == r.tag || !g.strategy.Overtakes(g.item(r), g.item(q.tail)) {
+	if q.empty() || q.tail.entry.Tag == r.entry.Tag || !g.strategy.Overtakes(g.item(r), g.item(q.tail)) {
 		q.push(r)
 		return
 	}
 	var before *Request // r goes behind it; nil: to the front
 	for x := q.head; x != nil; x = x.link {
-		if x.tag == r.tag || !g.strategy.Overtakes(g.item(r), g.item(x)) {
+		if x.entry.Tag == r.entry.Tag || !g.strategy.Overtakes(g.item(r), g.item(x)) {
 			before = x
 		}
 	}

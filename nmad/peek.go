@@ -1,5 +1,7 @@
 package nmad
 
+import "github.com/pm2-go/pm2/nmad/internal/match"
+
 // Peek looks at the beginning of a message that m is for, that has come from this gate, and that
 // has no receive yet: it copies as much of it into buf as there is room for, says how much that
 // was, and what the message is. The message stays where it is, and the receive that gets it
@@ -21,7 +23,7 @@ func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	g.enter()
 	defer g.release()
-	x := g.peekUnexpected(m)
+	x := g.rx.Peek(match.Pattern(m))
 	if x == nil {
 		g.relieve() // it may be behind those that we keep
 	}
@@ -38,8 +40,8 @@ func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	}
 	s.poll()
 	ranks := len(s.gates)
-	for i, at := 0, s.any.begin(ranks); i < ranks; i++ {
-		if rank := (at + i) % ranks; s.any.flagged(rank) {
+	for i, at := 0, s.any.Turn(ranks); i < ranks; i++ {
+		if rank := (at + i) % ranks; s.any.Flagged(rank) {
 			if e, n, ok = s.gates[rank].peek(m, buf); ok {
 				return e, n, true
 			}

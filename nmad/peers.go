@@ -48,12 +48,12 @@ func (s *Session) notice(e bootstrap.Event) {
 func (s *Session) orphaned() {
 	s.orphan.Store(true)
 	s.consensus.post(happening{what: orphaned})
-	if s.any.count.Load() != 0 {
+	if !s.any.Empty() {
 		s.linkOrphan()
 	}
 	for _, g := range s.gates {
 		g.mu.lock()
-		if g.rx.posted.len != 0 || !g.rx.wild.empty() {
+		if g.rx.Waits() {
 			g.wantLinks()
 		}
 		g.release()
@@ -105,8 +105,8 @@ func (s *Session) ended(g *Gate) {
 	s.linker.noteLost(g.end)
 	s.consensus.post(happening{what: lost, rank: g.rank})
 	if s.alive.Add(-1) == 0 {
-		over := s.any.fail(g.dead)
-		for r := over.pop(); r != nil; r = over.pop() {
+		s.any.Fail(g.dead)
+		for r := s.any.Pop(); r != nil; r = s.any.Pop() {
 			g.complete(r, g.dead)
 		}
 	}
@@ -179,8 +179,8 @@ func (s *Session) shutdown() {
 	}
 	own := s.gates[s.cfg.Rank]
 	own.enter()
-	over := s.any.fail(why)
-	for r := over.pop(); r != nil; r = over.pop() {
+	s.any.Fail(why)
+	for r := s.any.Pop(); r != nil; r = s.any.Pop() {
 		own.complete(r, why)
 	}
 	own.release()

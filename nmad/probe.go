@@ -1,6 +1,10 @@
 package nmad
 
-import "context"
+import (
+	"context"
+
+	"github.com/pm2-go/pm2/nmad/internal/match"
+)
 
 // Iprobe says whether a message that m is for has come from this gate and has no receive
 // yet, and what it is. It moves the gate on, once, and leaves the message where it is:
@@ -26,7 +30,8 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 	}
 	r := fresh()
 	r.prepare(g, m.Tag, nil, false)
-	r.op, r.special, r.peeks, r.match = opRecv, true, true, m
+	r.op, r.special = opRecv, true
+	r.wild.Set(&r.entry, m.Mask, true)
 	g.begin(r)
 	return r.probed(ctx)
 }
@@ -38,7 +43,8 @@ func (s *Session) Probe(ctx context.Context, m Match) (Envelope, error) {
 	}
 	r := fresh()
 	r.prepare(s.gates[s.cfg.Rank], m.Tag, nil, false)
-	r.special, r.told, r.peeks, r.match, r.any = true, true, true, m, s
+	r.special, r.told, r.any = true, true, s
+	r.wild.Set(&r.entry, m.Mask, true)
 	s.startAny(r)
 	return r.probed(ctx)
 }
@@ -80,7 +86,7 @@ func (g *Gate) claim(m Match) *Message {
 	if g.closing {
 		return nil
 	}
-	x := g.takeUnexpected(m)
+	x := g.rx.Take(match.Pattern(m))
 	if x == nil {
 		g.relieve()
 		return nil
@@ -95,8 +101,8 @@ func (s *Session) Claim(m Match) *Message {
 	}
 	s.poll()
 	n := len(s.gates)
-	for i, at := 0, s.any.begin(n); i < n; i++ {
-		if rank := (at + i) % n; s.any.flagged(rank) {
+	for i, at := 0, s.any.Turn(n); i < n; i++ {
+		if rank := (at + i) % n; s.any.Flagged(rank) {
 			g := s.gates[rank]
 			g.enter()
 			x := g.claim(m)

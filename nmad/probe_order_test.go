@@ -32,7 +32,7 @@ func TestProbeOldest(t *testing.T) {
 		runtime.Gosched()
 	}
 	younger := g.rx.pool.get(20)
-	younger.tag, younger.size, younger.eager = 7, 20, true
+	younger.Tag, younger.size, younger.eager = 7, 20, true
 	g.keep(younger)
 	g.release()
 	if e := <-found; e.Size != 10 || e.Source != 0 {

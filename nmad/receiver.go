@@ -8,28 +8,25 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
 // receiver is what a gate knows about its incoming small track, and about
 // matching. Under the lock of the gate.
 type receiver struct {
-	head       driver.Header  // of the packet that is being received
-	drainer    driver.Drainer // the link, if it can tell when it is empty; else nil
-	seq        uint32         // of the next message
-	posted     table          // receives without a message
-	wild       wildList       // such with a mask, and probes
-	unexpected table          // messages without a receive
-	order      arrivals       // the same, in the order in which they came
-	flagged    bool           // anySource knows that there may be some
-	searched   uint64         // receives from any source of up to this age were compared with them
-	pool       messagePool
-	answers    requestQueue // receives whose RTR is still to be sent
-	deferred   requestQueue // receives whose next RTR is to be sent when a rail is idle
-	records    int          // rendezvous that may be unexpected at once
-	announced  int          // rendezvous that are unexpected
-	heard      uint64       // of how many records the peer has said that all are used
-	full       bool         // that is all that there are
-	owesRoom   bool         // more were granted, and the peer is to be told
+	match.Matcher[Request, message]
+
+	head      driver.Header  // of the packet that is being received
+	drainer   driver.Drainer // the link, if it can tell when it is empty; else nil
+	seq       uint32         // of the next message
+	pool      messagePool
+	answers   requestQueue // receives whose RTR is still to be sent
+	deferred  requestQueue // receives whose next RTR is to be sent when a rail is idle
+	records   int          // rendezvous that may be unexpected at once
+	announced int          // rendezvous that are unexpected
+	heard     uint64       // of how many records the peer has said that all are used
+	full      bool         // that is all that there are
+	owesRoom  bool         // more were granted, and the peer is to be told
 
 	// Credit; see credit.go.
 	window int64
@@ -38,7 +35,6 @@ type receiver struct {
 }
 
 func (x *receiver) init(b bounds) {
-	x.posted, x.unexpected = newTable(firstBuckets), newTable(firstBuckets)
 	x.window = min(b.window, math.MaxUint32)
 	x.records = b.records
 	x.pool.limit = int(x.window / 4)
@@ -50,7 +46,7 @@ const burst = 32
 
 // startRecv begins a receive. The request may be done on return.
 func (g *Gate) startRecv(r *Request) {
-	if r.special || g.aloof || g.rx.unexpected.len != 0 {
+	if r.special || g.aloof || g.rx.Unexpected() != 0 {
 		if g.post(r) {
 			g.deliver(r, r.held)
 		}
@@ -59,28 +55,28 @@ func (g *Gate) startRecv(r *Request) {
 	r.stage = posted // as most often
 	g.stats.Recvs++
 	g.pend(r)
-	g.rx.posted.add(&r.entry)
+	g.rx.Post(&r.entry)
 }
 
 // post puts a receive or a probe into the place where messages find it, or ends it.
 // True: its message is there already, in r.held, and is to be delivered.
 func (g *Gate) post(r *Request) bool {
 	r.stage = posted
-	m, peeks := Match{r.tag, exact}, false
+	m, peeks := match.Pattern{Tag: r.entry.Tag, Mask: exact}, false
 	if r.special {
-		m, peeks = r.match, r.peeks
+		m, peeks = r.wild.Pattern(), r.wild.Probe
 	}
 	if !peeks {
 		g.stats.Recvs++
 	}
-	if g.rx.unexpected.len != 0 && !g.closing {
+	if g.rx.Unexpected() != 0 && !g.closing {
 		if peeks {
-			if x := g.peekUnexpected(m); x != nil {
+			if x := g.rx.Peek(m); x != nil {
 				g.seen(r, x)
 				return false
 			}
-		} else if x := g.takeUnexpected(m); x != nil {
-			r.tag, r.from = x.tag, g.rank
+		} else if x := g.rx.Take(m); x != nil {
+			r.entry.Tag, r.from = x.Tag, g.rank
 			r.stage, r.held = matched, x
 			return true
 		}
@@ -90,9 +86,9 @@ func (g *Gate) post(r *Request) bool {
 	}
 	g.pend(r)
 	if m.Mask == exact && !peeks {
-		g.rx.posted.add(&r.entry)
+		g.rx.Post(&r.entry)
 	} else {
-		g.rx.wild.push(r)
+		g.rx.PostWild(&r.wild)
 	}
 	return false
 }
@@ -128,7 +124,7 @@ func (g *Gate) deliver(r *Request, m *message) {
 		}
 	case g.dead != nil: // it was kept by somebody for longer than the gate
 		if g.end != nil {
-			g.dropRendezvous([]uint64{m.tag})
+			g.dropRendezvous([]uint64{m.Tag})
 		}
 		g.rx.pool.put(m)
 		g.complete(r, g.dead)
@@ -174,7 +170,7 @@ func (g *Gate) fill(r *Request, body []byte) {
 
 func (g *Gate) truncated(r *Request, size uint64) error {
 	return fmt.Errorf("nmad: receive from rank %d, tag %#x: %w: it has %d bytes, the buffer %d",
-		g.rank, r.tag, ErrTruncated, size, r.data.size)
+		g.rank, r.entry.Tag, ErrTruncated, size, r.data.size)
 }
 
 // receive takes in the packets that are there, up to a burst. Once waiter (nil: nobody) is
@@ -198,7 +194,7 @@ func (g *Gate) receive(waiter *Request) bool {
 		if g.end != nil || g.rx.drainer != nil && g.rx.drainer.Drained() {
 			return true
 		}
-		if waiter != nil && waiter.stage == done && g.rx.posted.len == 0 {
+		if waiter != nil && waiter.stage == done && g.rx.Posted() == 0 {
 			return true
 		}
 	}
@@ -284,12 +280,7 @@ func (g *Gate) outOfOrder(h *driver.Header) *PeerError {
 
 // arrive matches an eager message.
 func (g *Gate) arrive(tag uint64, body []byte) {
-	var r *Request
-	if !g.tableDecides() {
-		r = g.matchWild(tag)
-	} else if p := g.rx.posted.place(tag); *p != nil { // as match does, in place
-		r = g.rx.posted.unlink(p).req
-	}
+	r := g.match(tag)
 	if r != nil && (!r.special || r.chooser == nil) {
 		if !r.takes(body) {
 			g.fill(r, body)
@@ -301,7 +292,7 @@ func (g *Gate) arrive(tag uint64, body []byte) {
 	}
 	m := g.rx.pool.get(len(body))
 	asm.Copy(m.body, body)
-	m.tag, m.size, m.eager = tag, uint64(len(body)), true
+	m.Tag, m.size, m.eager = tag, uint64(len(body)), true
 	g.stats.UnexpectedBytes += uint64(len(body))
 	g.stats.UnexpectedPeak = max(g.stats.UnexpectedPeak, g.stats.UnexpectedBytes)
 	if r != nil {
@@ -347,7 +338,7 @@ func (g *Gate) announcement(h *driver.Header, lent []byte) *PeerError {
 	}
 	g.rx.announced++
 	m := g.rx.pool.get(0)
-	m.tag, m.size, m.cookie, m.eager = h.Tag, h.Size, h.Cookie, false
+	m.Tag, m.size, m.cookie, m.eager = h.Tag, h.Size, h.Cookie, false
 	m.body, m.lent = lent, lent != nil
 	if r != nil {
 		g.ask(r, m)
@@ -363,22 +354,18 @@ func (g *Gate) announcement(h *driver.Header, lent []byte) *PeerError {
 // message that is lost would not know.
 func (g *Gate) dropRendezvous(underway []uint64) {
 	x := &g.rx
-	kept := newTable(firstBuckets)
-	from, gap, lost := 0, uint64(0), false // of the tag gap a message is lost
-	for e := x.unexpected.takeAny(&from); e != nil; e = x.unexpected.takeAny(&from) {
-		// A table gives all messages of a tag before those of another one, in their order.
-		lost = !e.msg.eager || lost && e.tag == gap || slices.Contains(underway, e.tag)
+	gap, lost := uint64(0), false // of the tag gap a message is lost
+	x.Sift(func(m *message) bool {
+		lost = !m.eager || lost && m.Tag == gap || slices.Contains(underway, m.Tag)
 		if !lost {
-			kept.add(e)
-			continue
+			return true
 		}
-		if gap = e.tag; e.msg.eager {
-			g.stats.UnexpectedBytes -= uint64(len(e.msg.body))
+		if gap = m.Tag; m.eager {
+			g.stats.UnexpectedBytes -= uint64(len(m.body))
 		}
-		x.order.remove(e.msg)
-		x.pool.put(e.msg)
-	}
-	x.unexpected = kept
+		x.pool.put(m)
+		return false
+	})
 	x.announced = 0
 }
 
@@ -386,12 +373,12 @@ func (g *Gate) dropRendezvous(underway []uint64) {
 func (g *Gate) tagsUnderway() (tags []uint64) {
 	for _, q := range []*requestQueue{&g.rx.answers, &g.rx.deferred} {
 		for r := q.head; r != nil; r = r.link {
-			tags = append(tags, r.tag)
+			tags = append(tags, r.entry.Tag)
 		}
 	}
 	for i := range g.rails {
 		for c := g.rails[i].pull.queue.head; c != nil; c = c.next {
-			tags = append(tags, c.req.tag)
+			tags = append(tags, c.req.entry.Tag)
 		}
 	}
 	return tags
@@ -401,11 +388,7 @@ func (g *Gate) tagsUnderway() (tags []uint64) {
 // they are ended when the mover comes home.
 func (g *Gate) failRecvs(err error) {
 	from := 0
-	for e := g.rx.posted.takeAny(&from); e != nil; e = g.rx.posted.takeAny(&from) {
-		g.complete(e.req, err)
-	}
-	for r := g.rx.wild.first; r != nil; r = g.rx.wild.first {
-		g.rx.wild.remove(r)
+	for r := g.rx.TakePosted(&from); r != nil; r = g.rx.TakePosted(&from) {
 		g.complete(r, err)
 	}
 	g.rx.answers.prepend(&g.rx.deferred)

@@ -57,12 +57,9 @@ func (g *Gate) handleFull(records uint64) *PeerError {
 	if records < uint64(g.rx.records) {
 		return nil // ROOM is on the way to it
 	}
-	g.rx.full = true
+	g.rx.full, g.rx.Stay = true, true
 	g.judge()
-	if !g.rx.flagged { // who posts a receive from any source comes here, though nothing is unexpected
-		g.rx.flagged = true
-		g.any.flag(g.rank, true)
-	}
+	g.rx.Flag() // a poster of a receive for any source comes here, though nothing is unexpected
 	g.relieveWaiting()
 	return nil
 }
@@ -78,7 +75,7 @@ func (g *Gate) handleRoom(records uint64) *PeerError {
 
 // relieveWaiting grants records if something waits here that may be behind them. Under mu.
 func (g *Gate) relieveWaiting() {
-	if g.rx.full && (g.rx.posted.len != 0 || !g.rx.wild.empty() || g.any.count.Load() != 0) {
+	if g.rx.full && g.rx.Wanted() {
 		g.relieve()
 	}
 }
@@ -89,6 +86,6 @@ func (g *Gate) relieve() {
 		return
 	}
 	g.rx.records = min(2*g.rx.records, maxCookies)
-	g.rx.full, g.rx.owesRoom = false, true
+	g.rx.full, g.rx.Stay, g.rx.owesRoom = false, false, true
 	g.judge()
 }

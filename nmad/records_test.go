@@ -26,7 +26,8 @@ func TestYoungestFirst(t *testing.T) {
 		"probe": func(p *pair, _ *Session, buf []byte) *Request {
 			r := fresh()
 			r.prepare(p.gates[1], last, nil, false)
-			r.op, r.special, r.peeks, r.match = opRecv, true, true, Tag(last)
+			r.op, r.special = opRecv, true
+			r.wild.Set(&r.entry, exact, true)
 			p.gates[1].begin(r)
 			return r
 		},

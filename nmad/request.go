@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -75,7 +76,7 @@ const (
 // windows of many requests would else not fit into the first cache. Altogether it has six, so that the
 // requests of an array begin on lines.
 type Request struct {
-	entry // tag; place in the table of posted receives
+	entry match.Entry[Request] // tag, age; place in the table of posted receives
 
 	gate *Gate // any source: the one to the own rank
 
@@ -86,7 +87,6 @@ type Request struct {
 	told    bool  // who waits is told through the completion; set under the lock
 	rouses  bool  // and it is a thread in a blocking call: see Gate.awake
 	special bool  // some of what is out of the ordinary is set
-	listed  bool  // it is in a wildList
 
 	// The second line.
 
@@ -97,7 +97,6 @@ type Request struct {
 	from       int           // recv: rank of the sender; likewise
 	err        error
 	size       uint64 // recv: bytes of the whole message
-	age        uint64 // recv: how many wildcards had been posted before; see anySource
 
 	// The third one.
 
@@ -113,25 +112,23 @@ type Request struct {
 	cookie uint32   // rendezvous: the sender's name for it
 
 	// Out of the ordinary. All zero unless special; so may data be in pieces.
-	sync          bool                  // send: done only when the receive is posted
-	peeks         bool                  // not a receive but a probe
-	short         bool                  // its Data has fewer bytes than it says
-	lends         bool                  // send: of a Buffer, which is given back when it is done
-	lent          bool                  // send: it was announced as a loan
-	loans         bool                  // recv: it takes loans
-	priority      int8                  // send
-	match         Match                 // recv that stands, or may stand, in a wildList
-	before, after *Request              // place there
-	any           *Session              // recv from any source
-	chooser       func(Envelope) []byte // recv: gives the buffer when the message has come
-	held          *message              // matched, choosing: that message
-	flat          *tray                 // send: the bytes of a short Data
-	notify        func(*Request)        // called when it is done
-	queue         *Queue                // gets it when it is done
-	lease         *lease                // recv: its loan, once it is done
-	leased        uint32                // recv: lease.turn then
-	page          int32                 // send: of a Buffer: where that is
-	pin           uint8                 // recv: 1 + the rail that a rendezvous is to take; 0: as the strategy wants
+	sync     bool                  // send: done only when the receive is posted
+	short    bool                  // its Data has fewer bytes than it says
+	lends    bool                  // send: of a Buffer, which is given back when it is done
+	lent     bool                  // send: it was announced as a loan
+	loans    bool                  // recv: it takes loans
+	priority int8                  // send
+	wild     match.Wild[Request]   // recv, or probe, that does not name tag and source: what it is for, place in a list
+	any      *Session              // recv from any source
+	chooser  func(Envelope) []byte // recv: gives the buffer when the message has come
+	held     *message              // matched, choosing: that message
+	flat     *tray                 // send: the bytes of a short Data
+	notify   func(*Request)        // called when it is done
+	queue    *Queue                // gets it when it is done
+	lease    *lease                // recv: its loan, once it is done
+	leased   uint32                // recv: lease.turn then
+	page     int32                 // send: of a Buffer: where that is
+	pin      uint8                 // recv: 1 + the rail that a rendezvous is to take; 0: as the strategy wants
 }
 
 func fresh() *Request {
@@ -160,7 +157,7 @@ func (r *Request) claimAnew() error {
 
 // prepare sets the fields that a new operation begins with.
 func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
-	r.tag, r.req = tag, r
+	r.entry.Tag, r.entry.Of = tag, r
 	r.gate, r.from = g, g.rank
 	if r.special {
 		r.plain()
@@ -194,7 +191,7 @@ func (r *Request) listen() {
 // plain takes back all that is out of the ordinary.
 func (r *Request) plain() {
 	r.special = false
-	r.sync, r.peeks, r.short, r.priority, r.match = false, false, false, 0, Match{}
+	r.sync, r.short, r.priority, r.wild.Probe = false, false, 0, false
 	r.data.parts, r.data.data = nil, nil
 	r.any, r.chooser, r.held, r.notify, r.queue, r.pin = nil, nil, nil, nil, nil, 0
 	r.lends, r.lent, r.loans, r.lease = false, false, false, nil
@@ -206,7 +203,7 @@ func (r *Request) Tag() uint64 {
 	if r == nil {
 		return 0
 	}
-	return r.tag
+	return r.entry.Tag
 }
 
 // Source returns, of a receive, the rank of the sender.
@@ -230,7 +227,7 @@ func (r *Request) Envelope() Envelope {
 	if r == nil {
 		return Envelope{}
 	}
-	return Envelope{r.from, r.tag, r.size}
+	return Envelope{r.from, r.entry.Tag, r.size}
 }
 
 // Len returns how many bytes were sent, or received into the buffer. It is valid

@@ -16,7 +16,7 @@ func TestRequestLayout(t *testing.T) {
 	if r.Size()%line != 0 {
 		t.Errorf("a request has %d bytes: those of an array begin within lines", r.Size())
 	}
-	for _, name := range []string{"entry", "gate", "stage", "special", "completion", "over", "started", "n", "from", "err", "size", "age", "began"} {
+	for _, name := range []string{"entry", "gate", "stage", "special", "completion", "over", "started", "n", "from", "err", "size", "began"} {
 		if f, ok := r.FieldByName(name); !ok || f.Offset+f.Type.Size() > lines*line {
 			t.Errorf("%s ends at byte %d, behind line %d", name, f.Offset+f.Type.Size(), lines)
 		}

@@ -244,7 +244,8 @@ func (g *Gate) sampleRecv(r *Request, tag uint64, buf []byte) error {
 		return err
 	}
 	r.prepareRecv(g, &RecvOp{Match: Tag(tag), Buf: buf})
-	r.special, r.match, r.age, r.pin = true, Tag(tag), g.any.clock.Load(), 1
+	r.special, r.entry.Age, r.pin = true, g.any.Now(), 1
+	r.wild.Set(&r.entry, exact, false)
 	if tag >= sampleRail {
 		r.pin = uint8(1 + tag - sampleRail)
 	}

@@ -362,7 +362,7 @@ func (s *scenario) rails(g *Gate) string {
 func (s *scenario) state(g *Gate) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "posted %d, unexpected %d (%d bytes), announced here %d, there %d, credit %d, taken %d, owed %d, pending %d\n",
-		g.rx.posted.len, g.rx.unexpected.len, g.stats.UnexpectedBytes, g.rx.announced, g.tx.sends.used,
+		g.rx.Posted(), g.rx.Unexpected(), g.stats.UnexpectedBytes, g.rx.announced, g.tx.sends.used,
 		g.tx.credit, g.rx.taken, g.rx.owed, g.engine.Pending())
 	if g.end != nil {
 		fmt.Fprintf(&b, "ended: %v\n", g.end)

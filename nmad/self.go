@@ -19,7 +19,7 @@ import "fmt"
 const selfEager = 16 << 10
 
 func (g *Gate) sendToSelf(r *Request) {
-	to := g.match(r.tag)
+	to := g.match(r.entry.Tag)
 	if to != nil && to.chooser == nil {
 		g.copyToSelf(r, to)
 		return
@@ -29,7 +29,7 @@ func (g *Gate) sendToSelf(r *Request) {
 	if size <= selfEager && g.rx.taken+cost(size) <= g.rx.window && !r.sync {
 		m = g.rx.pool.get(size)
 		r.short = r.data.read(m.body) || r.short
-		m.tag, m.size, m.eager = r.tag, uint64(size), true
+		m.Tag, m.size, m.eager = r.entry.Tag, uint64(size), true
 		g.rx.taken += cost(size)
 		g.stats.BytesSent += uint64(size)
 		g.stats.UnexpectedBytes += uint64(size)
@@ -42,7 +42,7 @@ func (g *Gate) sendToSelf(r *Request) {
 		}
 		g.stats.Rendezvous++
 		m = g.rx.pool.get(0)
-		m.tag, m.size, m.eager, m.own = r.tag, uint64(size), false, true
+		m.Tag, m.size, m.eager, m.own = r.entry.Tag, uint64(size), false, true
 		m.cookie = g.tx.sends.put(r)
 		r.stage = announced
 		g.pend(r)
@@ -73,12 +73,11 @@ func (g *Gate) copyToSelf(s, r *Request) {
 // failSelf ends the sends to ourselves that wait for a receive.
 func (g *Gate) failSelf(err error) {
 	g.endBuffers(err)
+	g.rx.Sift(func(m *message) bool {
+		g.rx.pool.put(m)
+		return false
+	})
 	from := 0
-	for e := g.rx.unexpected.takeAny(&from); e != nil; e = g.rx.unexpected.takeAny(&from) {
-		g.rx.order.remove(e.msg)
-		g.rx.pool.put(e.msg)
-	}
-	from = 0
 	for s := g.tx.sends.takeAny(&from); s != nil; s = g.tx.sends.takeAny(&from) {
 		g.complete(s, err)
 	}

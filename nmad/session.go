@@ -13,6 +13,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
+	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -24,7 +25,7 @@ type Session struct {
 	control *bootstrap.Control
 	linker  *linker
 	gates   []*Gate // by rank
-	any     *anySource
+	any     *match.Any[Request]
 	watch   monitors
 	queues  queueWaiters
 
@@ -76,7 +77,7 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		cfg: cfg, linker: newLinker(cfg.Timeout), gates: make([]*Gate, cfg.Size), any: newAnySource(cfg.Size),
+		cfg: cfg, linker: newLinker(cfg.Timeout), gates: make([]*Gate, cfg.Size), any: newAny(cfg.Size),
 		care: make([]care, cfg.Size),
 	}
 	s.alive.Store(int32(cfg.Size - 1))
@@ -196,7 +197,8 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 			r.limit = s.cfg.limits[r.name]
 		}
 	}
-	g.any, g.watch, g.consensus = s.any, &s.watch, s.consensus
+	g.watch, g.consensus = &s.watch, s.consensus
+	g.join(s.any)
 	g.strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
 		g.spin, g.breath = asm.ToCycles(int64(s.cfg.Spin)), asm.ToCycles(int64(breath))

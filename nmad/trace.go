@@ -32,6 +32,6 @@ func (g *Gate) traceEnd(r *Request) {
 	case queued, leaving, announced, pushing:
 		kind, size = marcel.TraceSend, r.data.size
 	}
-	marcel.TraceMessage(kind, g.own, g.rank, 0, r.tag, uint64(size), r.began)
+	marcel.TraceMessage(kind, g.own, g.rank, 0, r.entry.Tag, uint64(size), r.began)
 	r.began = 0
 }

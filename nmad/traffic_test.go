@@ -186,9 +186,9 @@ func TestTrafficModel(t *testing.T) {
 			t.Fatalf("the engines still count %v pending requests", n)
 		}
 		for i, g := range x.p.gates {
-			if g.rx.unexpected.len != 0 || g.rx.posted.len != 0 || g.tx.sends.used != 0 || g.stats.UnexpectedBytes != 0 || g.rx.taken != g.rx.owed {
+			if g.rx.Unexpected() != 0 || g.rx.Posted() != 0 || g.tx.sends.used != 0 || g.stats.UnexpectedBytes != 0 || g.rx.taken != g.rx.owed {
 				t.Fatalf("gate %d is not empty at the end: %d unexpected, %d posted, %d announced, %d unexpected bytes, %d bytes taken and %d owed",
-					i, g.rx.unexpected.len, g.rx.posted.len, g.tx.sends.used, g.stats.UnexpectedBytes, g.rx.taken, g.rx.owed)
+					i, g.rx.Unexpected(), g.rx.Posted(), g.tx.sends.used, g.stats.UnexpectedBytes, g.rx.taken, g.rx.owed)
 			}
 			if sum := g.tx.credit + x.p.gates[1-i].rx.taken; sum != window {
 				t.Fatalf("credit of gate %d and what the other holds are %d together, want %d", i, sum, window)

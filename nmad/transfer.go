@@ -13,14 +13,14 @@ func (g *Gate) transmit(r *Request) (bool, error) {
 	}
 	size := r.data.size
 	if g.mayShare(r, g.tx.credit) {
-		return g.transmitEager(r.tag, r.data.buf, r.data.parts, size)
+		return g.transmitEager(r.entry.Tag, r.data.buf, r.data.parts, size)
 	}
 	if g.tx.sends.used >= g.tx.records {
 		return false, g.tellFull()
 	}
 	h := &g.tx.head
 	var body []byte
-	*h = driver.Header{Kind: kindRdv, Tag: r.tag, Size: uint64(size), Seq: g.tx.seq}
+	*h = driver.Header{Kind: kindRdv, Tag: r.entry.Tag, Size: uint64(size), Seq: g.tx.seq}
 	lent := r.special && g.lendable(r)
 	if lent {
 		*h, body = g.describeLoan(r)

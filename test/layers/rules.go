@@ -51,6 +51,8 @@ var rules = []rule{
 	{folder: "nmad/internal/limit"},
 	{folder: "nmad/internal/sealed", ours: []string{"nmad/driver"}, theirs: []string{sys}},
 	{folder: "nmad/internal/region", ours: []string{"nmad/driver", "nmad/internal/sealed"}, theirs: []string{sys}},
+	// Matching is pure: it knows no clock, no thread, and its locks are given.
+	{folder: "nmad/internal/match"},
 	{folder: "nmad", ours: []string{"nmad", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	{folder: "cmd", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, laboratory...)},
 	{folder: "test", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, testOnly...)},
