@@ -22,21 +22,48 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestProgram: what README.md shows is threads/main.go, and it does what it says.
-func TestProgram(t *testing.T) {
-	program := read(t, "test/readme/threads/main.go")
-	if !strings.Contains(read(t, "README.md"), "```go\n"+program+"```\n") {
-		t.Error("README.md does not show test/readme/threads/main.go as it is")
+// TestPrograms: what README.md shows is forkjoin/main.go and messages/main.go.
+func TestPrograms(t *testing.T) {
+	page := read(t, "README.md")
+	for _, name := range []string{"forkjoin", "messages"} {
+		if !strings.Contains(page, "```go\n"+read(t, "test/readme/"+name+"/main.go")+"```\n") {
+			t.Errorf("README.md does not show test/readme/%s/main.go as it is", name)
+		}
 	}
+	if n := len(fence.FindAllString(page, -1)); n != 2 {
+		t.Errorf("README.md shows %d programs, 2 are run", n)
+	}
+}
+
+// TestForkJoin runs README's first program: it prints what its comment says.
+func TestForkJoin(t *testing.T) {
 	var errs bytes.Buffer
-	cmd := exec.Command("go", "run", "./threads")
+	cmd := exec.Command("go", "run", "./forkjoin")
 	cmd.Stderr = &errs
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, errs.String())
 	}
-	said := regexp.MustCompile(`println\(sum\) // (\d+)`).FindStringSubmatch(program)
+	said := regexp.MustCompile(`println\(fib\(25\)\) }\) // (\d+)`).FindStringSubmatch(read(t, "test/readme/forkjoin/main.go"))
 	if said == nil || strings.TrimSpace(errs.String()) != said[1] {
 		t.Errorf("it prints %q, and its comment says %q", errs.String(), said)
+	}
+}
+
+// TestMessages runs README's second program as README says.
+func TestMessages(t *testing.T) {
+	out := t.TempDir()
+	build := exec.Command("go", "build", "-pgo=off", "-o", out+"/", "./messages", "../../cmd/demo")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	text, err := exec.CommandContext(t.Context(), out+"/demo", "run", "-n", "2", out+"/messages").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	for _, want := range []string{"rank 0 computed 50000000 and received 1048576 bytes, error <nil>", "rank 1 computed 50000000 and received 1048576 bytes, error <nil>"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("it prints\n%s\nwithout %q", text, want)
+		}
 	}
 }
 

@@ -1,0 +1,2 @@
+// Command forkjoin is the first program that README.md shows.
+package main

@@ -1,2 +1,0 @@
-// Command threads is the program that README.md shows.
-package main
