@@ -84,6 +84,8 @@ type Config struct {
 	// Measured is a profile that no file holds, such as Gate.Sample returns, in place of Profile.
 	Measured *Profile
 
+	manager *managed // that has started this process, and by which it meets the others; nil: none
+
 	eagerFrom string // who has set Eager, if not the caller
 	eagerSet  bool   // it was set, not measured
 

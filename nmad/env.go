@@ -30,6 +30,7 @@ const (
 	EnvHeartbeat    = "PM2_HEARTBEAT"
 	EnvLink         = "PM2_LINK"
 	EnvLoans        = "PM2_LOANS"
+	EnvIface        = "PM2_IFACE"
 	EnvShared       = "PM2_SHARED_CPUS"
 	EnvLauncher     = "PM2_LAUNCHER"
 )
@@ -51,6 +52,7 @@ var Environment = []Variable{
 	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet", false},
 	{EnvProfile, "what was measured of the networks, for the default of PM2_EAGER, which rail carries the packets, and what each carries of long messages", "file that demo explain-protocol --measure --save has written", "none", false},
 	{EnvListen, "where this process accepts links", "host:port; one for all rails, or one for each, with commas", "loopback, any free port", false},
+	{EnvIface, "which networks the hosts of a process manager's job use among each other", "names of interfaces, or networks, with commas, the preferred one first: eth1,10.0.0.0/8; the same in all processes", "all that all hosts have an address in", false},
 	{EnvLink, "when the links between the processes are made", "lazy: when they are first needed; all: when the job starts; the same in all processes", "lazy; all in a job of two", false},
 	{EnvHeartbeat, "how long a process may give no sign of life before it is taken for lost", "duration such as 5s, 100ms to 1h; 0: for ever", "0", false},
 	{shm.EnvCopy, "how long messages go through shared memory", "auto; two: through slots, copied twice; single: out of the sender's memory, where the kernel permits it", "auto: what is measured to be faster", false},
@@ -67,10 +69,21 @@ var Environment = []Variable{
 }
 
 // FromEnvironment makes a Config from the variables in Environment. Without
-// PM2_SIZE and PM2_RANK it is that of a job of one process. It takes the job's secret out of the
+// PM2_SIZE and PM2_RANK it asks the process manager that has started this process, if there is one
+// (PMI 1.1: mpiexec.hydra, srun, Flux; PMIx: Open MPI's); else the Config is that of a job of one process. It takes the job's secret out of the
 // environment, so that processes that this one starts do not have it, and remembers it
 // for the next call.
-func FromEnvironment() (Config, error) { return fromEnvironment(os.Getenv, toldSecret) }
+func FromEnvironment() (Config, error) {
+	c, err := fromEnvironment(os.Getenv, toldSecret)
+	if err != nil {
+		return c, err
+	}
+	m, err := managerOf()
+	if m != nil {
+		c.Rank, c.Size, c.manager = m.Rank(), m.Size(), m
+	}
+	return c, err
+}
 
 func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Config, error) {
 	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
@@ -138,7 +151,7 @@ func inherited(text string) (net.Listener, error) {
 	return net.FileListener(file)
 }
 
-// Join opens the session that the launcher has prepared: Open with what
+// Join opens the session that the launcher, or the process manager, has prepared: Open with what
 // FromEnvironment says.
 func Join(ctx context.Context) (*Session, error) {
 	c, err := FromEnvironment()

@@ -3,6 +3,8 @@ package nmad
 import (
 	"os"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // hostIdentity names this host and the pid name space in it: processes with
@@ -15,4 +17,10 @@ func hostIdentity() string {
 	}
 	space, _ := os.Readlink("/proc/self/ns/pid")
 	return strings.TrimSpace(string(boot)) + "/" + space
+}
+
+// boundByParent says whether what has started this process has bound it: it may use fewer CPUs than its parent.
+func boundByParent() bool {
+	var own, parents unix.CPUSet
+	return unix.SchedGetaffinity(os.Getpid(), &own) == nil && unix.SchedGetaffinity(os.Getppid(), &parents) == nil && own != parents
 }

@@ -9,3 +9,5 @@ func hostIdentity() string {
 	name, _ := os.Hostname()
 	return name
 }
+
+func boundByParent() bool { return false }

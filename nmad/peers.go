@@ -195,6 +195,9 @@ func (s *Session) shutdown() {
 	patience(s.cfg.Linger, func() bool { return s.all((*Gate).parted) })
 	s.end(errors.New("this side closed its session"))
 	s.queues.close()
+	if m := s.cfg.manager; m != nil {
+		s.failed = errors.Join(s.failed, m.part())
+	}
 }
 
 // poll moves all gates on, once.

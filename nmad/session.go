@@ -70,6 +70,11 @@ func offThread(f func()) {
 }
 
 func open(ctx context.Context, cfg Config) (*Session, error) {
+	if cfg.manager != nil {
+		if err := cfg.meet(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := cfg.complete(); err != nil {
 		if cfg.Listener != nil {
 			cfg.Listener.Close()

@@ -1,0 +1,242 @@
+package manager
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// maxValue is the longest value that is put, in bytes, so that it fits into a line of Slurm's.
+	maxValue = 500
+
+	keySize = 32 // bytes of the random key
+
+	hostKey    = "pm2-host-" // and a rank: what is known of its host
+	meetingKey = "pm2-meeting"
+)
+
+// Meeting is what the processes of a job have agreed on.
+type Meeting struct {
+	Secret   []byte       // the job's
+	Addr     string       // host:port at which rank 0 listens
+	Listener net.Listener // rank 0: it listens there
+
+	Listen []string // where this process is to accept links: an address for each network that all hosts share
+
+	Nodes []int // number of the host by rank, from 0 on, as the manager says
+	Hosts int   // how many hosts that makes
+}
+
+// Alone says that no two ranks share a host.
+func (m *Meeting) Alone() bool { return m.Hosts == len(m.Nodes) }
+
+// Local returns the place of a rank among those of its host, and how many these are.
+func (m *Meeting) Local(rank int) (index, count int) {
+	for r, n := range m.Nodes {
+		if n == m.Nodes[rank] {
+			if r < rank {
+				index++
+			}
+			count++
+		}
+	}
+	return index, count
+}
+
+// Agree has the processes of a job agree on where they meet, and on a secret. All of them must call it, with the same ifaces (which networks
+// to use between hosts, see PM2_IFACE). It blocks until all have, or ctx ends.
+func Agree(ctx context.Context, m Manager, ifaces string) (*Meeting, error) {
+	own := &Meeting{Nodes: compact(m.Nodes(), m.Size())}
+	own.Hosts = slices.Max(own.Nodes) + 1
+	leader := slices.Index(own.Nodes, own.Nodes[m.Rank()])
+	a := agreement{ctx: ctx, m: m, meeting: own, leads: leader == m.Rank(), leader: leader}
+	err := a.run(ifaces)
+	if err != nil {
+		if own.Listener != nil {
+			own.Listener.Close()
+		}
+		if !errors.Is(err, ErrManager) {
+			err = &Error{m.Name(), "agree with the other processes of the job", err}
+		}
+		return nil, err
+	}
+	return own, nil
+}
+
+// compact numbers the nodes from 0 on, in the order of their first ranks; without a placement each rank has one of its own.
+func compact(nodes []int, size int) []int {
+	out := make([]int, size)
+	numbers := map[int]int{}
+	for r := range out {
+		n := r
+		if nodes != nil {
+			n = nodes[r]
+		}
+		if _, known := numbers[n]; !known {
+			numbers[n] = len(numbers)
+		}
+		out[r] = numbers[n]
+	}
+	return out
+}
+
+// agreement is one call of Agree.
+type agreement struct {
+	ctx     context.Context
+	m       Manager
+	meeting *Meeting
+	leader  int  // the lowest rank of this host
+	leads   bool // that is us
+	own     host
+}
+
+func (a *agreement) run(ifaces string) (err error) {
+	if a.own, err = ownHost(ifaces); err != nil {
+		return err
+	}
+	if a.meeting.Hosts > 1 {
+		if a.leads {
+			if err := a.m.Put(a.ctx, hostKey+strconv.Itoa(a.leader), a.own.String()); err != nil {
+				return err
+			}
+		}
+		if err := a.m.Fence(a.ctx); err != nil {
+			return err
+		}
+	}
+	var text string
+	if a.m.Rank() == 0 {
+		if text, err = a.found(); err != nil {
+			return err
+		}
+		if err := a.m.Put(a.ctx, meetingKey, text); err != nil {
+			return err
+		}
+	}
+	var door *door // nil: there is none, and each rank of this host asks the manager
+	if _, locals := a.meeting.Local(a.m.Rank()); a.leads && locals > 1 {
+		door, _ = openDoor(a.doorName())
+	}
+	err = a.m.Fence(a.ctx)
+	if err == nil && text == "" {
+		text, err = a.hear()
+	}
+	if door != nil {
+		if err != nil {
+			door.close()
+			return err
+		}
+		_, locals := a.meeting.Local(a.m.Rank())
+		go door.handOut(text, locals-1)
+	}
+	if err != nil {
+		return err
+	}
+	return a.take(text)
+}
+
+// doorName is that of the socket by which the first rank of a host hands on what it has heard.
+func (a *agreement) doorName() string {
+	return fmt.Sprintf("@pm2-meeting-%s-%d", hex.EncodeToString(digest(a.m.Space(), a.m.Size())[:8]), a.leader)
+}
+
+func digest(space string, size int) []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", size, space))
+	return sum[:]
+}
+
+// found is rank 0's part: it chooses the networks, listens, and makes the key.
+func (a *agreement) found() (string, error) {
+	hosts := []host{a.own}
+	for n := 1; n < a.meeting.Hosts; n++ {
+		first := slices.Index(a.meeting.Nodes, n)
+		text, err := a.m.Get(a.ctx, first, hostKey+strconv.Itoa(first))
+		if err != nil {
+			return "", err
+		}
+		h, err := parseHost(text)
+		if err != nil {
+			return "", fmt.Errorf("rank %d: %w", first, err)
+		}
+		hosts = append(hosts, h)
+	}
+	networks := common(hosts)
+	where := "127.0.0.1:0"
+	switch networks[0] {
+	case loopback:
+	case faces:
+		if len(a.own.addrs) == 0 {
+			return "", errors.New("this host has no address that other hosts could reach: is an interface up? PM2_IFACE names those to use")
+		}
+		where = net.JoinHostPort(a.own.addrs[0].Addr().String(), "0")
+	default:
+		all, err := a.own.listen(networks[:1], "")
+		if err != nil {
+			return "", err
+		}
+		where = all[0]
+	}
+	l, err := net.Listen("tcp", where)
+	if err != nil {
+		return "", fmt.Errorf("rank 0 cannot listen at %s: %w", where, err)
+	}
+	a.meeting.Listener = l
+	key := make([]byte, keySize)
+	rand.Read(key) // never fails
+	text := strings.Join([]string{a.own.id, hex.EncodeToString(key), l.Addr().String(), strings.Join(networks, ",")}, ";")
+	if len(text) > maxValue {
+		return "", fmt.Errorf("too many networks between the hosts, %d: name those to use by PM2_IFACE", len(networks))
+	}
+	return text, nil
+}
+
+// hear gets what rank 0 has put: the first rank of a host from the manager, the others from that one.
+func (a *agreement) hear() (string, error) {
+	if !a.leads {
+		if text, err := atDoor(a.ctx, a.doorName()); err == nil {
+			return text, nil
+		}
+	}
+	return a.m.Get(a.ctx, 0, meetingKey)
+}
+
+// take reads what rank 0 has put.
+func (a *agreement) take(text string) error {
+	words := strings.Split(text, ";")
+	var key []byte
+	var err error
+	if len(words) == 4 {
+		key, err = hex.DecodeString(words[1])
+	}
+	if err != nil || len(key) != keySize || len(text) > maxValue {
+		return errors.New("what rank 0 has put into the key space is not of this protocol: run the same build everywhere")
+	}
+	if _, _, err := net.SplitHostPort(words[2]); err != nil {
+		return fmt.Errorf("rank 0 says that it listens at %.60q: %w", words[2], err)
+	}
+	networks := strings.Split(words[3], ",")
+	if networks[0] == loopback && words[0] != a.own.id {
+		return errors.New("the manager says that this process and rank 0 are on one host, but they are in different network name spaces or on different hosts: tell it the right hosts")
+	}
+	if a.meeting.Listen, err = a.own.listen(networks, words[2]); err != nil {
+		return err
+	}
+	if networks[0] == faces && a.m.Rank() == 0 {
+		at, _, _ := net.SplitHostPort(words[2])
+		a.meeting.Listen = []string{net.JoinHostPort(at, "0")}
+	}
+	code := hmac.New(sha256.New, key)
+	code.Write([]byte("pm2 job of a process manager"))
+	code.Write(digest(a.m.Space(), a.m.Size()))
+	a.meeting.Addr, a.meeting.Secret = words[2], code.Sum(nil)
+	return nil
+}

@@ -1,0 +1,83 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// Kind is what has started a process.
+type Kind uint8
+
+// What can have started a process.
+const (
+	Alone Kind = iota // nothing that makes jobs
+	Ours              // our launcher, or whatever sets PM2_RANK and PM2_SIZE
+	PMI               // a manager that speaks PMI 1.1
+	PMIx              // a PMIx server
+	Mute              // a manager that was not told to offer a key space
+)
+
+func (k Kind) String() string {
+	return [...]string{"alone", "the launcher of pm2", "PMI 1.1", "PMIx", "a manager without a key space"}[k]
+}
+
+// Finding is what the environment says about the start of this process.
+type Finding struct {
+	Kind Kind
+	By   []string // the variables that say so, "NAME=value"
+	Lack string   // Mute: what is missing, and how to get it
+}
+
+// Find looks into the environment.
+func Find(get func(string) string) Finding {
+	var f Finding
+	has := func(names ...string) bool {
+		f.By = nil
+		for _, n := range names {
+			if v := get(n); v != "" {
+				f.By = append(f.By, n+"="+v)
+			}
+		}
+		return f.By != nil
+	}
+	several := func(name string) bool {
+		n, err := strconv.Atoi(get(name))
+		return err == nil && n > 1
+	}
+	switch {
+	case has("PM2_RANK", "PM2_SIZE", "PM2_RENDEZVOUS"):
+		f.Kind = Ours
+	case has(envFD, envPort):
+		f.Kind = PMI
+		has(envFD, envPort, envID, envRank, envSize)
+	case has("PMIX_NAMESPACE"):
+		f.Kind = PMIx
+		has("PMIX_NAMESPACE", "PMIX_RANK", "PMIX_VERSION")
+	case several("SLURM_STEP_NUM_TASKS") && has("SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"):
+		f.Kind = Mute
+		f.Lack = "Slurm has started several tasks, but offers them no key space: srun --mpi=pmi2, or SLURM_MPI_TYPE=pmi2 in its environment"
+	case several("OMPI_COMM_WORLD_SIZE") && has("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"):
+		f.Kind = Mute
+		f.Lack = "Open MPI has started several processes, but its PMIx variables are missing: are they passed on by the program in between?"
+	}
+	return f
+}
+
+// Open connects to the manager that has started this process; nil: there is none, or it is our launcher.
+func Open(ctx context.Context) (Manager, error) {
+	switch f := Find(os.Getenv); f.Kind {
+	case PMI:
+		p, err := openPMI(ctx, os.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	case PMIx:
+		return openPMIx(ctx)
+	case Mute:
+		return nil, &Error{f.Kind.String(), "join the job", fmt.Errorf("found %v: %s", f.By, f.Lack)}
+	}
+	return nil, nil
+}

@@ -1,0 +1,86 @@
+package manager
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// door is a Unix socket by which the first rank of a host hands a line to the other ranks there. The kernel says whose process
+// is at the other end: both sides talk to the same user only. A name that another user has taken, or a
+// rank that is in another name space, costs a question to the manager, no more.
+type door struct{ l *net.UnixListener }
+
+// doorPatience is how long one neighbour may take at the door.
+const doorPatience = 5 * time.Second
+
+func openDoor(name string) (*door, error) {
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	return &door{l}, nil
+}
+
+func (d *door) close() { d.l.Close() }
+
+// handOut gives the text to count neighbours and closes the door. It blocks until it has, or until none has come for doorPatience.
+func (d *door) handOut(text string, count int) {
+	defer d.close()
+	for count > 0 {
+		_ = d.l.SetDeadline(time.Now().Add(doorPatience))
+		c, err := d.l.AcceptUnix()
+		if err != nil {
+			return // whoever is missing asks the manager
+		}
+		if ours(c) == nil {
+			_ = c.SetDeadline(time.Now().Add(doorPatience))
+			_, _ = io.WriteString(c, text+"\n") // who does not read it asks the manager
+			count--
+		}
+		c.Close()
+	}
+}
+
+// atDoor gets the line from the first rank of this host.
+func atDoor(ctx context.Context, name string) (string, error) {
+	var dialer net.Dialer
+	c, err := dialer.DialContext(ctx, "unix", name)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	if err := ours(c.(*net.UnixConn)); err != nil {
+		return "", err
+	}
+	defer context.AfterFunc(ctx, func() { c.Close() })()
+	_ = c.SetDeadline(time.Now().Add(doorPatience))
+	line, err := bufio.NewReaderSize(io.LimitReader(c, maxValue+1), maxValue+1).ReadSlice('\n')
+	if err != nil {
+		return "", err
+	}
+	return string(line[:len(line)-1]), nil
+}
+
+// ours fails unless the other end of c belongs to this user.
+func ours(c *net.UnixConn) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer *unix.Ucred
+	var failed error
+	if err := raw.Control(func(fd uintptr) { peer, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
+		return err
+	}
+	if failed == nil && int(peer.Uid) != os.Geteuid() {
+		failed = errors.New("it belongs to another user")
+	}
+	return failed
+}

@@ -1,0 +1,63 @@
+package manager
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// parseMapping reads what managers put under PMI_process_mapping, such as
+//
+//	(vector,(0,2,4),(2,1,8))
+//
+// blocks of first node, nodes, and processes on each: 4 ranks on node 0, 4 on node 1, 8 on node 2, and, while
+// ranks are left, once more from the first block. It returns the number of the node by rank.
+func parseMapping(text string, size int) ([]int, error) {
+	wrong := func(why string) ([]int, error) {
+		return nil, fmt.Errorf("the mapping %.80q of %d processes: %s", text, size, why)
+	}
+	inner, ok := strings.CutPrefix(text, "(vector,")
+	if !ok || !strings.HasSuffix(inner, ")") {
+		return wrong("(vector,(first node,nodes,processes on each),...) was expected")
+	}
+	inner = strings.TrimSuffix(inner, ")")
+	var blocks [][3]int
+	for inner != "" {
+		block, rest, ok := strings.Cut(inner, ")")
+		block, opened := strings.CutPrefix(block, "(")
+		numbers := strings.Split(block, ",")
+		if !ok || !opened || len(numbers) != 3 {
+			return wrong("a block of it is not (first node,nodes,processes on each)")
+		}
+		var b [3]int
+		for i, n := range numbers {
+			v, err := strconv.Atoi(n)
+			if err != nil || v < 0 || v > MaxSize || i > 0 && v == 0 {
+				return wrong("a number of it is out of range")
+			}
+			b[i] = v
+		}
+		if b[0]+b[1] > MaxSize {
+			return wrong("it has more nodes than a job has processes")
+		}
+		blocks = append(blocks, b)
+		if inner = rest; inner != "" {
+			if inner, ok = strings.CutPrefix(inner, ","); !ok || inner == "" {
+				return wrong("a comma was expected between its blocks")
+			}
+		}
+	}
+	if len(blocks) == 0 {
+		return wrong("it has no block")
+	}
+	nodes := make([]int, 0, size)
+	for i := 0; len(nodes) < size; i = (i + 1) % len(blocks) {
+		b := blocks[i]
+		for n := b[0]; n < b[0]+b[1] && len(nodes) < size; n++ {
+			for range min(b[2], size-len(nodes)) {
+				nodes = append(nodes, n)
+			}
+		}
+	}
+	return nodes, nil
+}

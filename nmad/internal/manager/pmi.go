@@ -1,0 +1,357 @@
+package manager
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Environment variables of PMI.
+const (
+	envFD   = "PMI_FD"
+	envPort = "PMI_PORT"
+	envID   = "PMI_ID"
+	envRank = "PMI_RANK"
+	envSize = "PMI_SIZE"
+)
+
+// mapKey is where managers put the placement of the ranks.
+const mapKey = "PMI_process_mapping"
+
+// patience is how long the manager may take for an answer that needs nothing of other processes. A busy machine is slow.
+const patience = 20 * time.Second
+
+// mostAhead is how many lines the manager may say at once: an answer, and the three that follow the first one over TCP.
+const mostAhead = 4
+
+// pmi speaks PMI 1.1, over a descriptor that was inherited or over TCP. One command is under way at a
+// time. A goroutine reads, so the manager's end is noticed also between commands:
+//
+//	open --- Finalize, acknowledged ---> closed
+//	open --- the connection ends, or brings nonsense ---> gone
+type pmi struct {
+	name string
+	conn io.ReadWriteCloser
+
+	rank, size int
+	space      string
+	nodes      []int
+	keyMost    int // bytes of a key
+	valueMost  int // bytes of a value
+
+	mu      sync.Mutex // one command at a time
+	answers chan line  // from the reader
+	gone    chan struct{}
+	why     error // why it is gone; before gone is closed
+}
+
+// openPMI connects to the manager that the environment names, and hears from it who this process is.
+func openPMI(ctx context.Context, get func(string) string) (_ *pmi, err error) {
+	p := &pmi{answers: make(chan line, mostAhead), gone: make(chan struct{})}
+	doing := ""
+	defer func() {
+		if err != nil {
+			if p.conn != nil {
+				p.conn.Close()
+			}
+			if !errors.Is(err, ErrManager) {
+				err = &Error{p.name, doing, err}
+			}
+		}
+	}()
+	if text := get(envFD); text != "" {
+		p.name, doing = fmt.Sprintf("PMI 1.1 (%s=%s)", envFD, text), "take over its descriptor"
+		if p.conn, err = inherit(text); err != nil {
+			return nil, err
+		}
+		doing = "read who we are"
+		if p.rank, p.size, err = identity(get(envRank), get(envSize)); err != nil {
+			return nil, err
+		}
+		go p.read()
+	} else {
+		where := get(envPort)
+		p.name, doing = fmt.Sprintf("PMI 1.1 (%s=%s)", envPort, where), "connect"
+		id := get(envID)
+		if _, err := strconv.ParseUint(id, 10, 31); err != nil {
+			return nil, fmt.Errorf("%s=%.60q: the manager should give a number", envID, id)
+		}
+		if p.conn, err = (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", where); err != nil {
+			return nil, err
+		}
+		go p.read()
+		if err := p.introduce(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return p, p.init(ctx)
+}
+
+// inherit takes over a descriptor that the manager has opened; it is not handed on to our children.
+func inherit(text string) (io.ReadWriteCloser, error) {
+	fd, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return nil, errors.New("it is no number")
+	}
+	file := os.NewFile(uintptr(fd), envFD)
+	if file == nil {
+		return nil, errors.New("no such descriptor")
+	}
+	defer file.Close()
+	conn, err := net.FileConn(file) // a copy, closed on exec, which can be waited for
+	if err != nil {
+		return nil, fmt.Errorf("it is no open socket (%w): was it closed by a program between the manager and this one?", err)
+	}
+	return conn, nil
+}
+
+// identity reads rank and size of the environment.
+func identity(rank, size string) (r, s int, err error) {
+	l := line{envRank: rank, envSize: size}
+	if s, err = l.number(envSize, 1, MaxSize); err != nil {
+		return 0, 0, err
+	}
+	r, err = l.number(envRank, 0, s-1)
+	return r, s, err
+}
+
+// introduce is how a process begins that was given a port: the manager answers who it is, in lines of
+// their own.
+func (p *pmi) introduce(ctx context.Context, id string) error {
+	if _, err := p.ask(ctx, patience, "initack", "cmd=initack pmiid="+id); err != nil {
+		return err
+	}
+	for _, v := range []struct {
+		key       string
+		to        *int
+		low, high int
+	}{{"size", &p.size, 1, MaxSize}, {"rank", &p.rank, 0, MaxSize - 1}, {"debug", new(int), 0, 1 << 30}} {
+		l, err := p.hear(ctx, patience, "set")
+		if err == nil {
+			*v.to, err = l.number(v.key, v.low, v.high)
+		}
+		if err != nil {
+			return &Error{p.name, "hear our " + v.key, err}
+		}
+	}
+	if p.rank >= p.size {
+		return &Error{p.name, "hear who we are", fmt.Errorf("rank %d of %d", p.rank, p.size)}
+	}
+	return nil
+}
+
+// init begins the conversation.
+func (p *pmi) init(ctx context.Context) error {
+	if _, err := p.ask(ctx, patience, "response_to_init", "cmd=init pmi_version=1 pmi_subversion=1"); err != nil {
+		return err
+	}
+	l, err := p.ask(ctx, patience, "maxes", "cmd=get_maxes")
+	if err != nil {
+		return err
+	}
+	for _, v := range []struct {
+		key string
+		to  *int
+	}{{"keylen_max", &p.keyMost}, {"vallen_max", &p.valueMost}} {
+		if *v.to, err = l.number(v.key, 32, 1<<20); err != nil {
+			return &Error{p.name, "ask for its bounds", err}
+		}
+		*v.to = min(*v.to, maxValue+1) - 1 // some count the end of the string
+	}
+	if l, err = p.ask(ctx, patience, "my_kvsname", "cmd=get_my_kvsname"); err != nil {
+		return err
+	}
+	if err := word("name of a key space", l["kvsname"], maxValue); err != nil {
+		return &Error{p.name, "ask for the key space", err}
+	}
+	p.space = l["kvsname"]
+	// A manager that does not place the ranks answers that there is no such key.
+	l, err = p.exchange(ctx, patience, "get_result", "cmd=get kvsname="+p.space+" key="+mapKey)
+	if err != nil {
+		return err
+	}
+	if text := l["value"]; l.failed() == nil && text != "" {
+		if p.nodes, err = parseMapping(text, p.size); err != nil {
+			return &Error{p.name, "ask where the ranks are", err}
+		}
+	}
+	return nil
+}
+
+// read hands answers to the one that has asked, until the connection ends.
+func (p *pmi) read() {
+	lines := bufio.NewReaderSize(p.conn, maxLine)
+	for {
+		text, err := lines.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			err = fmt.Errorf("it sent a line of more than %d bytes", maxLine)
+		case errors.Is(err, io.EOF) && len(text) > 0:
+			err = fmt.Errorf("it ended the connection within the line %.60q", text)
+		case errors.Is(err, io.EOF):
+			err = errors.New("it ended the connection: it has died, or ends the job")
+		}
+		var l line
+		if err == nil {
+			l, err = parseLine(strings.TrimSuffix(string(text), "\n"))
+		}
+		if err == nil {
+			last := l["cmd"] == "finalize_ack" // what comes then is no failure
+			select {
+			case p.answers <- l:
+				if last {
+					return
+				}
+				continue
+			default:
+				err = unasked(l)
+			}
+		}
+		p.why = err
+		close(p.gone)
+		return
+	}
+}
+
+func unasked(l line) error {
+	return fmt.Errorf("it says %.60q, which nothing asked for", l["cmd"])
+}
+
+// ask sends a command and returns the answer, which must be that one, and not refuse.
+func (p *pmi) ask(ctx context.Context, limit time.Duration, want, command string) (line, error) {
+	l, err := p.exchange(ctx, limit, want, command)
+	if err == nil {
+		if err = l.failed(); err != nil {
+			err = &Error{p.name, doing(command), err}
+		}
+	}
+	return l, err
+}
+
+// doing names a command without its values.
+func doing(command string) string {
+	text, _, _ := strings.Cut(strings.TrimPrefix(command, "cmd="), " value=")
+	return text
+}
+
+// exchange is ask, whatever the answer's return code.
+func (p *pmi) exchange(ctx context.Context, limit time.Duration, want, command string) (line, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var l line
+	var err error
+	select {
+	case l = <-p.answers:
+		err = unasked(l)
+	default:
+		err = p.send(command)
+	}
+	if err == nil {
+		l, err = p.hear(ctx, limit, want)
+	}
+	if err != nil {
+		return nil, &Error{p.name, doing(command), err}
+	}
+	return l, nil
+}
+
+// send writes a command in one piece.
+func (p *pmi) send(command string) error {
+	if len(command) >= maxSent {
+		return fmt.Errorf("a line of %d bytes, at most %d fit", len(command)+1, maxSent)
+	}
+	if c, ok := p.conn.(net.Conn); ok {
+		_ = c.SetWriteDeadline(time.Now().Add(patience)) // without: it may wait for ever for a manager that does not read
+	}
+	if _, err := io.WriteString(p.conn, command+"\n"); err != nil {
+		select {
+		case <-p.gone: // the reader knows better
+			return p.why
+		case <-time.After(time.Second):
+		}
+		return err
+	}
+	return nil
+}
+
+// hear waits for an answer; limit 0: as long as ctx lasts.
+func (p *pmi) hear(ctx context.Context, limit time.Duration, want string) (line, error) {
+	var late <-chan time.Time
+	if limit > 0 {
+		t := time.NewTimer(limit)
+		defer t.Stop()
+		late = t.C
+	}
+	var l line
+	select {
+	case l = <-p.answers:
+	case <-p.gone:
+		select {
+		case l = <-p.answers: // its last words
+		default:
+			return nil, p.why
+		}
+	case <-ctx.Done():
+		return nil, fmt.Errorf("no answer: %w", context.Cause(ctx))
+	case <-late:
+		return nil, fmt.Errorf("no answer within %v: it hangs, or its host is busy", limit)
+	}
+	if l["cmd"] != want {
+		return nil, fmt.Errorf("it answers %.60q, and %q was expected", l["cmd"], want)
+	}
+	return l, nil
+}
+
+func (p *pmi) Name() string          { return p.name }
+func (p *pmi) Rank() int             { return p.rank }
+func (p *pmi) Size() int             { return p.size }
+func (p *pmi) Space() string         { return p.space }
+func (p *pmi) Nodes() []int          { return p.nodes }
+func (p *pmi) Gone() <-chan struct{} { return p.gone }
+
+func (p *pmi) Put(ctx context.Context, key, value string) error {
+	err := word("key", key, p.keyMost)
+	if err == nil {
+		err = word("value", value, p.valueMost)
+	}
+	if err != nil {
+		return &Error{p.name, "put " + key, err}
+	}
+	_, err = p.ask(ctx, patience, "put_result", "cmd=put kvsname="+p.space+" key="+key+" value="+value)
+	return err
+}
+
+func (p *pmi) Fence(ctx context.Context) error {
+	_, err := p.ask(ctx, 0, "barrier_out", "cmd=barrier_in")
+	return err
+}
+
+func (p *pmi) Get(ctx context.Context, _ int, key string) (string, error) {
+	if err := word("key", key, p.keyMost); err != nil {
+		return "", &Error{p.name, "get " + key, err}
+	}
+	l, err := p.ask(ctx, patience, "get_result", "cmd=get kvsname="+p.space+" key="+key)
+	return l["value"], err
+}
+
+// Abort does not wait for an answer: there is none.
+func (p *pmi) Abort(status int, _ string) error {
+	if err := p.send("cmd=abort exitcode=" + strconv.Itoa(status)); err != nil {
+		return &Error{p.name, "abort", err}
+	}
+	return nil
+}
+
+func (p *pmi) Finalize(ctx context.Context) error {
+	_, err := p.ask(ctx, patience, "finalize_ack", "cmd=finalize")
+	p.conn.Close()
+	return err
+}

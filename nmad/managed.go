@@ -1,0 +1,165 @@
+package nmad
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/internal/limit"
+	"github.com/pm2-go/pm2/nmad/internal/manager"
+)
+
+// A process that a process manager has started (mpiexec.hydra, srun, ...) learns who it is when FromEnvironment is
+// called first, meets the others in Open, and parts from the manager in Close:
+//
+//	unknown --- FromEnvironment ---> known --- Open: agree ---> joined --- Close ---> parted
+//
+// A manager takes a process once: there is no way back.
+type managed struct {
+	manager.Manager
+	stage managedStage
+}
+
+type managedStage uint8
+
+const (
+	known managedStage = iota
+	joined
+	parted
+)
+
+// startedBy is the manager of this process, found once.
+var startedBy struct {
+	mu   sync.Mutex
+	once bool
+	m    *managed // nil: none
+	err  error
+}
+
+const (
+	// openLimit is how long the manager may take to say who a process is.
+	openLimit = 30 * time.Second
+	// meetLimit is how long a process waits for all others to be started, unless Config.Timeout says otherwise: a cluster takes
+	// its time, and its manager ends the job if one of them fails.
+	meetLimit = 5 * time.Minute
+	// endGrace is how long a process may take to end when its manager has gone.
+	endGrace = 3 * time.Second
+)
+
+// managerOf connects to the manager of this process; nil: it has none.
+func managerOf() (*managed, error) {
+	by := &startedBy
+	by.mu.Lock()
+	defer by.mu.Unlock()
+	if !by.once {
+		by.once = true
+		ctx, stop := limit.Context(context.Background(), openLimit)
+		defer stop()
+		m, err := manager.Open(ctx)
+		switch {
+		case err != nil:
+			by.err = fmt.Errorf("nmad: %w: %w", ErrConfig, err)
+		case m != nil:
+			by.m = &managed{Manager: m}
+			go by.m.follow()
+		}
+	}
+	return by.m, by.err
+}
+
+// follow ends this process when its manager has gone, as the end of a launcher of ours does: the job is no more.
+func (m *managed) follow() {
+	<-m.Gone()
+	fmt.Fprintf(os.Stderr, "nmad: rank %d: the process manager has gone (%s): this process ends\n", m.Rank(), m.Name())
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil && self.Signal(syscall.SIGTERM) == nil {
+		time.Sleep(endGrace) // for what the program does at its end
+	}
+	os.Exit(128 + int(syscall.SIGTERM))
+}
+
+// stepTo moves on to a stage from the one before it.
+func (m *managed) stepTo(stage managedStage) error {
+	startedBy.mu.Lock()
+	defer startedBy.mu.Unlock()
+	if m.stage != stage-1 {
+		return fmt.Errorf("nmad: %w: %s takes a process into its job once, and this one has joined already", ErrConfig, m.Name())
+	}
+	m.stage = stage
+	return nil
+}
+
+// meet agrees with the other processes of the job on where they meet, and fills in what the user has not set.
+func (c *Config) meet(ctx context.Context) error {
+	m := c.manager
+	if err := m.stepTo(joined); err != nil || c.Size == 1 {
+		return err
+	}
+	most := c.Timeout
+	if most <= 0 {
+		most = meetLimit
+	}
+	ctx, stop := limit.Context(ctx, most)
+	defer stop()
+	meeting, err := manager.Agree(ctx, m, os.Getenv(EnvIface))
+	if err != nil {
+		return fmt.Errorf("nmad: rank %d of %d: %w", c.Rank, c.Size, err)
+	}
+	c.Rendezvous, c.Listener, c.Secret = meeting.Addr, meeting.Listener, meeting.Secret
+	c.settle(meeting)
+	return nil
+}
+
+// settle chooses the rails, unless the user has: between hosts one over each network that all of them share, if no two processes
+// share a host; else one, which is what is best within the host, and the first network between hosts.
+func (c *Config) settle(meeting *manager.Meeting) {
+	custom := c.Custom != nil || c.Rails != nil
+	if c.Driver == "" && !custom && meeting.Alone() && len(meeting.Listen) > 1 {
+		c.Driver = strings.TrimSuffix(strings.Repeat("tcp,", len(meeting.Listen)), ",")
+	}
+	if c.Listen == "" && !custom {
+		n := 1 + strings.Count(c.Driver, ",")
+		rails := make([]string, n)
+		for i := range rails {
+			rails[i] = meeting.Listen[i%len(meeting.Listen)]
+		}
+		c.Listen = strings.Join(rails, ",")
+	}
+	if _, local := meeting.Local(c.Rank); local > runtime.NumCPU() && !boundByParent() {
+		c.Shared = true
+	}
+}
+
+// Abort ends the whole job with that exit status: it tells the process manager, if there is one, and ends this process; a
+// launcher of ours then ends the others, as for any process that fails. It does not return. Status 0 counts as 1.
+func (s *Session) Abort(status int, why string) {
+	if status == 0 {
+		status = 1
+	}
+	rank := s.Rank()
+	fmt.Fprintf(os.Stderr, "nmad: rank %d aborts the job with status %d: %s\n", rank, status, why)
+	if s.made() && s.cfg.manager != nil {
+		if err := s.cfg.manager.Abort(status, why); err != nil {
+			fmt.Fprintln(os.Stderr, "nmad:", err)
+		}
+	}
+	os.Exit(status)
+}
+
+// part takes leave of the manager.
+func (m *managed) part() error {
+	if err := m.stepTo(parted); err != nil {
+		return nil // another session has
+	}
+	ctx, stop := limit.Context(context.Background(), openLimit)
+	defer stop()
+	if err := m.Finalize(ctx); err != nil {
+		return fmt.Errorf("nmad: rank %d: %w", m.Rank(), err)
+	}
+	return nil
+}
