@@ -76,16 +76,14 @@ func (g *Gate) transmitTogether(messages, bytes int) (bool, error) {
 			b.parts = append(b.parts, r.data.parts...)
 		}
 	}
-	h := &g.tx.head
-	*h = driver.Header{
+	g.tx.head = driver.Header{
 		Kind: kindAggregate, Body: uint32(bytes), Size: uint64(messages), Seq: g.tx.seq,
 		Cookie: uint32(g.rx.owed), // at most the window, which fits
 	}
 	began := stamp()
-	ok, err := g.link.SendParts(h, b.parts)
+	ok, err := g.emit(nil, b.parts)
 	clear(b.parts) // the buffers are their owners' again
 	if !ok || err != nil {
-		g.tx.refused = true
 		return false, err
 	}
 	g.rx.paid()

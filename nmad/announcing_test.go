@@ -9,11 +9,8 @@ import (
 // TestPutOffBounded: who announces and never polls still gets his messages announced, some at a time; see
 // also testdata/announcing.txt.
 func TestPutOffBounded(t *testing.T) {
-	p := newPair(simnet.Options{Packets: 4 * lateMost}, wide)
+	p := newPair(simnet.Options{Packets: 4 * lateMost, Syscalls: true}, wide)
 	g := p.gates[0]
-	g.link = simnet.Batcher{Link: p.links[0]}
-	g.rails[0].bind(g.link)
-	g.tx.bind(g.link, 0)
 	const messages = 3*lateMost + 1
 	for i := range messages {
 		g.Isend(1, make([]byte, 100))

@@ -124,7 +124,7 @@ func (g *Gate) Exceptions() []Exception {
 		{"the receiver has no memory left for messages without a receive", "rendezvous",
 			fmt.Sprintf("it keeps %d bytes from this process", g.tx.window)},
 	}
-	if p := g.buffers.Load(); g.lent.link != nil && (p == nil || !p.barred) {
+	if p := g.buffers.Load(); g.tx.caps.Lends && (p == nil || !p.barred) {
 		all = append(all, Exception{
 			fmt.Sprintf("%d bytes and more in a buffer of Alloc", leastLoan), "loan",
 			"a receive that takes loans reads them where they lie; any other asks for them, as after rendezvous",

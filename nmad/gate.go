@@ -133,8 +133,6 @@ func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, m
 	g.rx.init(b)
 	g.rx.Seen, g.rx.Found = g.seen, g.found
 	g.join(newAny(2))
-	g.rx.drainer, _ = link.(driver.Drainer)
-	g.lent.link, _ = link.(driver.Lender)
 	return g
 }
 

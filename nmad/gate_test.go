@@ -358,7 +358,7 @@ func BenchmarkBareSimulatedLink(b *testing.B) {
 	msg, buf := make([]byte, 1), make([]byte, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		x.Send(&h, msg)
+		x.Send(&h, msg, nil, false)
 		body, _, _ := y.Recv(&h)
 		copy(buf, body)
 	}

@@ -86,7 +86,7 @@ func (g *Gate) gather(tag uint64, buf []byte) {
 // enough is how many messages make a packet. Where packets are cheap the peer is better off with
 // some of the messages early: else one side stands still while the other one works.
 func (g *Gate) enough() int {
-	if g.rx.drainer != nil {
+	if g.tx.caps.Syscalls {
 		return gatherMost
 	}
 	return min((g.awake+g.rx.Posted())/4, gatherMost)
@@ -115,9 +115,7 @@ func (g *Gate) transmitGathered() (bool, error) {
 		body = body[aggregateHead:]
 		h.Body, h.Size = uint32(len(body)), uint64(len(body))
 	}
-	ok, err := g.link.Send(h, body)
-	if !ok || err != nil {
-		g.tx.refused = true
+	if ok, err := g.emit(body, nil); !ok || err != nil {
 		return false, err
 	}
 	g.rx.paid()

@@ -63,7 +63,7 @@ func FuzzPackets(f *testing.F) {
 			}
 			h.Body = uint32(len(body))
 			p.links[0].Inject(h, body)
-			p.links[0].PushLarge(body)
+			p.links[0].Push(body)
 			script = script[len(body):]
 			g.poll()
 			if g.rx.taken > b.window || g.rx.announced > g.rx.records || g.stats.UnexpectedBytes > uint64(b.window) {

@@ -17,8 +17,8 @@ var large = flag.Bool("large", false, "send messages above 2 GiB over all driver
 // ghost is a link whose large track moves bytes without touching them.
 type ghost struct{ *simnet.Link }
 
-func (ghost) PushLarge(b []byte) (int, error) { return len(b), nil }
-func (ghost) PullLarge(b []byte) (int, error) { return len(b), nil }
+func (ghost) Push(b []byte) (int, error) { return len(b), nil }
+func (ghost) Pull(b []byte) (int, error) { return len(b), nil }
 
 // TestBeyondTwoGiB sends messages of sizes that do not fit into 31 and 32 bits,
 // from and to memory that does not exist.

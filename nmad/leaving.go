@@ -22,7 +22,7 @@ package nmad
 // handOver has a request end whose packet the link has just taken, which counts as pending.
 func (g *Gate) handOver(r *Request) {
 	switch {
-	case !g.tx.direct:
+	case g.tx.caps.Buffered:
 		if r.stage == queued {
 			r.stage = leaving
 		}

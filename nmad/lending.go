@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
-// Lending: a message that lies in a Buffer, sent over a link that can hand memory to the peer (driver.Lender), is
+// Lending: a message that lies in a Buffer, sent over a link that can hand memory to the peer (driver.Caps.Lends), is
 // announced by LOAN in place of RDV. LOAN says in addition where in that memory it lies. The receive that it is for decides:
 //
 //	sender                                     receiver
@@ -41,7 +41,6 @@ const loanBody = 8
 
 // lent is what a gate knows about memory that is lent both ways. Under the lock of the gate.
 type lent struct {
-	link    driver.Lender  // of the first rail; nil: it is none
 	view    *region.View   // the peer's memory; nil: nothing was lent yet, or it was unmapped
 	blind   bool           // it cannot be mapped
 	out     int            // loans in view that were not released
@@ -73,13 +72,13 @@ func (q *leaseQueue) pop() *lease {
 
 // lendable says whether a send, which is special, is to be announced as a loan. The first one hands the memory to the peer.
 func (g *Gate) lendable(r *Request) bool {
-	if !r.lends || r.data.size < leastLoan || g.lent.link == nil || g.tx.room < loanBody {
+	if !r.lends || r.data.size < leastLoan || !g.tx.caps.Lends || g.tx.room < loanBody {
 		return false
 	}
 	p := g.buffers.Load()
 	if !p.shared && !p.barred {
 		fd := p.memory.Descriptor()
-		p.barred = fd < 0 || g.lent.link.Lend(fd) != nil // if the link is broken its next call says so
+		p.barred = fd < 0 || g.link.Lend(fd) != nil // if the link is broken its next call says so
 		p.shared = !p.barred
 		p.memory.Forget()
 	}
@@ -109,7 +108,7 @@ func (g *Gate) handleLoan(h *driver.Header, body []byte) *PeerError {
 	if len(body) != loanBody || h.Size == 0 {
 		return violation(g.rank, "a loan of %d bytes, described in %d", h.Size, len(body))
 	}
-	if g.lent.link == nil {
+	if !g.tx.caps.Lends {
 		return violation(g.rank, "a loan over a link that cannot hand memory over")
 	}
 	if wrong := g.mapPeer(); wrong != nil {
@@ -132,7 +131,7 @@ func (g *Gate) mapPeer() *PeerError {
 	if x.view != nil || x.blind {
 		return nil
 	}
-	fd, err := x.link.Lent()
+	fd, err := g.link.Lent()
 	if err == nil {
 		x.view, err = region.Map(fd)
 	}
@@ -223,11 +222,8 @@ func (g *Gate) shelve(l *lease) {
 func (g *Gate) returnLoans() (bool, error) {
 	x := &g.lent
 	for l := x.returns.head; l != nil; l = x.returns.head {
-		h := &g.tx.head
-		*h = driver.Header{Kind: kindReturn, Cookie: l.cookie}
-		ok, err := g.link.Send(h, nil)
-		if !ok || err != nil {
-			g.tx.refused = true
+		g.tx.head = driver.Header{Kind: kindReturn, Cookie: l.cookie}
+		if ok, err := g.emit(nil, nil); !ok || err != nil {
 			return false, err
 		}
 		x.returns.pop()

@@ -34,11 +34,17 @@ func FuzzPlaceOf(f *testing.F) {
 	})
 }
 
-// giver is a simulated link that can hand memory over, to whoever asks for it by that name.
+// giver is a simulated link that can hand memory over.
 type giver struct {
 	*simnet.Link
 	given *int // descriptor on its way; -1: none
 	fails error
+}
+
+func (l giver) Caps() driver.Caps {
+	c := l.Link.Caps()
+	c.Lends = true
+	return c
 }
 
 func (l giver) Lend(int) error { return l.fails }
@@ -58,8 +64,10 @@ func (l giver) Lent() (int, error) {
 // hostile is a gate whose peer is the test, and has lent that descriptor.
 func hostile(fd int, fails error) (*pair, *Gate) {
 	p := newPair(simnet.Options{}, wide)
-	p.gates[1].lent.link = giver{p.links[1], &fd, fails}
-	return p, p.gates[1]
+	g := p.gates[1]
+	g.link = giver{p.links[1], &fd, fails}
+	g.tx.bind(g.link, 0)
+	return p, g
 }
 
 // TestLoanBlind: who cannot map what it is lent gets the message as ever.

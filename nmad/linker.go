@@ -330,7 +330,7 @@ func tell(ctx context.Context, link driver.Link, answer uint64) error {
 	h := driver.Header{Kind: kindLink, Size: answer}
 	return persist(ctx, func() (bool, error) {
 		if h.Kind != 0 {
-			if ok, err := link.Send(&h, nil); !ok || err != nil {
+			if ok, err := link.Send(&h, nil, nil, false); !ok || err != nil {
 				return false, err
 			}
 			h.Kind = 0 // it is sent
@@ -381,10 +381,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 func (s *Session) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	g.mu.lock()
 	for i, end := range s.linker.ends {
-		if c, ok := end.(driver.Chooser); ok {
-			l := &g.rails[i]
-			l.network, l.choice = c.Choice(g.rank, s.linker.cards[g.rank].Rails[i].Addr)
-		}
+		l := &g.rails[i]
+		l.network, l.choice = end.Choice(g.rank, s.linker.cards[g.rank].Rails[i].Addr)
 	}
 	ok := g.attach(from, links)
 	g.release()

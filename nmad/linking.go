@@ -162,8 +162,6 @@ func (g *Gate) attach(from linkStage, links []driver.Link) bool {
 		g.rails[i].bind(link)
 	}
 	g.tx.bind(links[0], l.eager)
-	g.lent.link, _ = links[0].(driver.Lender)
-	g.rx.drainer, _ = links[0].(driver.Drainer)
 	g.stats.Links = uint64(len(links))
 	g.endWaiters(nil)
 	if g.outgoing() {
@@ -221,21 +219,24 @@ func (g *Gate) Link(ctx context.Context) error {
 // nowhere is the link of a gate that has none yet: nothing has come, and there is no room.
 // That something is to be sent has the real links made. Its methods are called under the lock
 // of the gate, but Close and Descriptor.
-type nowhere struct{ g *Gate }
+type nowhere struct {
+	driver.Plain
+	g *Gate
+}
 
-func (nowhere) MaxBody() int { return 0 }
+func (nowhere) Caps() driver.Caps {
+	return driver.Caps{Short: -1, Buffered: true, Place: driver.Place{Node: -1}}
+}
 
-func (n nowhere) Send(*driver.Header, []byte) (bool, error) {
+func (n nowhere) Send(*driver.Header, []byte, [][]byte, bool) (bool, error) {
 	n.g.wantLinks()
 	return false, nil
 }
 
-func (n nowhere) SendParts(*driver.Header, [][]byte) (bool, error) { return n.Send(nil, nil) }
-
 func (nowhere) Flush() (bool, error)                            { return true, nil }
 func (nowhere) Recv(*driver.Header) (_ []byte, _ bool, _ error) { return }
-func (nowhere) PushLarge([]byte) (int, error)                   { return 0, nil }
-func (nowhere) PullLarge([]byte) (int, error)                   { return 0, nil }
+func (nowhere) Push([]byte) (int, error)                        { return 0, nil }
+func (nowhere) Pull([]byte) (int, error)                        { return 0, nil }
 func (nowhere) Descriptor() int                                 { return -1 }
 func (nowhere) Arm(bool) bool                                   { return true }
 func (nowhere) Disarm()                                         {}

@@ -424,7 +424,7 @@ func (e impoliteEnd) Accept(ctx context.Context) (int, driver.Link, error) {
 		}
 		if e.p.with != nil {
 			h := *e.p.with
-			if _, err := l.Send(&h, make([]byte, h.Body)); err != nil {
+			if _, err := l.Send(&h, make([]byte, h.Body), nil, false); err != nil {
 				return 0, nil, err
 			}
 		}

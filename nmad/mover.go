@@ -30,13 +30,13 @@ import (
 // carrier gets the lock, or the holder that kept it from him sees the landing.
 // Thus a landing never waits for the next poll, which might not come.
 //
-// A driver.Borrower may have the buffer of the head of the queue also while the mover is at
+// A link that borrows may have the buffer of the head of the queue also while the mover is at
 // home. So when the requests are failed the head lands, having moved nothing, and gets home
 // when the link has given its buffer back; the others fail at once. A peer that has the
 // buffer for longer than evictAfter after the gate's end is evicted by the link.
 type mover struct {
-	call  func([]byte) (int, error) // the link's PushLarge or PullLarge
-	back  func(bool) (int, bool)    // its ReturnPush or ReturnPull, if it is a driver.Borrower; else nil
+	call  func([]byte) (int, error) // the link's Push or Pull
+	back  func(bool) (int, bool)    // its ReturnPush or ReturnPull, if it borrows; else nil
 	pulls bool                      // it brings bytes in
 	queue chunkQueue                // the head is what is being moved; under mu
 

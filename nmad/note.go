@@ -108,10 +108,8 @@ func (g *Gate) transmitNotes() (bool, error) {
 	for x := &g.notes; len(x.out) > 0; {
 		rest := x.out[0][x.sent:]
 		piece := rest[:min(len(rest), notePiece, g.tx.room)]
-		h := &g.tx.head
-		*h = driver.Header{Kind: kindNote, Body: uint32(len(piece)), Size: uint64(len(rest))}
-		if ok, err := g.link.Send(h, piece); !ok || err != nil {
-			g.tx.refused = true
+		g.tx.head = driver.Header{Kind: kindNote, Body: uint32(len(piece)), Size: uint64(len(rest))}
+		if ok, err := g.emit(piece, nil); !ok || err != nil {
 			return false, err
 		}
 		if x.sent += len(piece); len(piece) == len(rest) {

@@ -32,10 +32,7 @@ func (g *Gate) enqueue(r *Request) {
 // in its buffer: what waits here can be overtaken by what the strategy prefers, there it cannot.
 func (g *Gate) drain() {
 	g.tx.refused, g.tx.late = false, 0
-	if g.tx.batcher != nil && !g.tx.unflushed {
-		g.tx.batcher.Batch()
-		g.tx.batched = true
-	}
+	g.tx.batched = g.tx.caps.Syscalls && !g.tx.unflushed
 	if err := g.drainAll(); err != nil {
 		g.lose(err)
 		return
@@ -127,7 +124,7 @@ const lateMost = 32
 // announced or on their way. Who posts many messages posts all of them first, and then polls or waits: that
 // sends the announcements. So does a message that cannot wait. None of them could have moved on before.
 func (g *Gate) putsOff(r *Request) bool {
-	if g.tx.batcher == nil || g.tx.sends.used == 0 && g.pushing == 0 || r.data.size <= g.tx.eager && !r.sync {
+	if !g.tx.caps.Syscalls || g.tx.sends.used == 0 && g.pushing == 0 || r.data.size <= g.tx.eager && !r.sync {
 		return false
 	}
 	g.tx.late++

@@ -12,23 +12,20 @@ type drained struct {
 	looks int
 }
 
-func (*drained) Drained() bool { return true }
-
-func (d *drained) PullLarge(buf []byte) (int, error) {
+func (d *drained) Pull(buf []byte) (int, error) {
 	d.looks++
-	return d.Link.PullLarge(buf)
+	return d.Link.Pull(buf)
 }
 
 // TestPacing: a waiter leaves a socket alone once it has given what it had of a message, and gets all of
 // the message all the same; a hook, which comes by more rarely, looks again.
 func TestPacing(t *testing.T) {
 	for _, waits := range []bool{true, false} {
-		p := newPair(simnet.Options{Large: 100}, wide)
+		p := newPair(simnet.Options{Large: 100, Syscalls: true}, wide)
 		from, g := p.gates[0], p.gates[1]
 		link := &drained{Link: p.links[1]}
 		g.link = link
 		g.rails[0].bind(link)
-		g.rx.drainer = link
 		msg, buf := make([]byte, 1000), make([]byte, 1000)
 		for i := range msg {
 			msg[i] = byte(i * 7)

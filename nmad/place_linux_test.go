@@ -43,7 +43,11 @@ func (e placedEndpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	return rank, placedLink{l, e.at}, err
 }
 
-func (l placedLink) Place() driver.Place { return l.at }
+func (l placedLink) Caps() driver.Caps {
+	c := l.Link.Caps()
+	c.Place = l.at
+	return c
+}
 
 // TestWherePolled: the task of a gate is in the queue of the node where its links lie, of several nodes in that
 // of what they have in common, and messages arrive wherever that is.

@@ -95,7 +95,7 @@ func (g *Gate) pollTracks(small, waits bool) bool {
 }
 
 // paced says whether a waiter leaves the link some time between two looks at a stream, see lull.
-func (g *Gate) paced() bool { return g.rx.drainer != nil && len(g.rails) == 1 && !g.shared }
+func (g *Gate) paced() bool { return g.tx.caps.Syscalls && len(g.rails) == 1 && !g.shared }
 
 // halfway says whether part of a message has come in, and the rest is to follow. Under mu.
 func (m *mover) halfway() bool { return !m.queue.empty() && m.queue.head.moved > 0 }
@@ -177,7 +177,7 @@ func (g *Gate) spinFor(r *Request) bool {
 				marcel.Tend(stint)
 				tended = 0 // to take back what is too much of that
 			}
-			if g.pollTracks(g.rx.drainer == nil || quiet%smallEvery == 0 || g.outgoing(), true) {
+			if g.pollTracks(!g.tx.caps.Syscalls || quiet%smallEvery == 0 || g.outgoing(), true) {
 				moved = true
 			}
 		} else {

@@ -50,18 +50,12 @@ func (l *rail) init(g *Gate, index int, link driver.Link) {
 
 // bind has the rail use that link.
 func (l *rail) bind(link driver.Link) {
-	l.link, l.push.call, l.pull.call = link, link.PushLarge, link.PullLarge
-	if b, ok := link.(driver.Borrower); ok {
-		l.push.back, l.pull.back = func(bool) (int, bool) { return b.ReturnPush() }, b.ReturnPull
+	l.link, l.push.call, l.pull.call = link, link.Push, link.Pull
+	caps := link.Caps()
+	if caps.Borrows {
+		l.push.back, l.pull.back = func(bool) (int, bool) { return link.ReturnPush() }, link.ReturnPull
 	}
-	l.short = -1
-	if s, ok := link.(driver.Shorter); ok {
-		l.short, l.how = s.Short()
-	}
-	l.place = driver.Place{Node: -1}
-	if p, ok := link.(driver.Placed); ok {
-		l.place = p.Place()
-	}
+	l.short, l.how, l.place = caps.Short, caps.How, caps.Place
 }
 
 // near is the processors from which polling the gate is cheap, for its task: those of its rails. Empty:

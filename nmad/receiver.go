@@ -16,9 +16,8 @@ import (
 type receiver struct {
 	match.Matcher[Request, message]
 
-	head      driver.Header  // of the packet that is being received
-	drainer   driver.Drainer // the link, if it can tell when it is empty; else nil
-	seq       uint32         // of the next message
+	head      driver.Header // of the packet that is being received
+	seq       uint32        // of the next message
 	pool      messagePool
 	answers   requestQueue // receives whose RTR is still to be sent
 	deferred  requestQueue // receives whose next RTR is to be sent when a rail is idle
@@ -191,7 +190,7 @@ func (g *Gate) receive(waiter *Request) bool {
 			g.fail(wrong)
 			return true
 		}
-		if g.end != nil || g.rx.drainer != nil && g.rx.drainer.Drained() {
+		if g.end != nil {
 			return true
 		}
 		if waiter != nil && waiter.stage == done && g.rx.Posted() == 0 {

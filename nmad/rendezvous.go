@@ -132,9 +132,7 @@ func (g *Gate) transmitRtr(l *rail, r *Request, n int) (bool, error) {
 	if r.asked+n < r.want {
 		h.Flags |= flagMore
 	}
-	ok, err := g.link.Send(h, nil)
-	if !ok || err != nil {
-		g.tx.refused = true
+	if ok, err := g.emit(nil, nil); !ok || err != nil {
 		return false, err
 	}
 	if n > 0 {

@@ -117,17 +117,10 @@ func (s *scenario) reset(a args) {
 	for i := range rails { // rate0= is that of the first rail in bytes per tick, and so on
 		rails[i] = simnet.Options{
 			MaxBody: int(a.or("maxbody", 64)), Packets: int(a.or("packets", 8)), Large: int(a.or("large", 256)),
-			Rate: int(a.or(fmt.Sprint("rate", i), a.or("rate", 0))),
+			Rate: int(a.or(fmt.Sprint("rate", i), a.or("rate", 0))), Syscalls: a.or("batch", 0) != 0, // packets that leave together take one call
 		}
 	}
 	s.p = newPair(rails[0], bounds{window: window, records: records, peerWindow: window, peerRecords: records}, rails[1:]...)
-	if a.or("batch", 0) != 0 { // packets that leave together take one call
-		for i, g := range s.p.gates {
-			g.link = simnet.Batcher{Link: s.p.links[i]}
-			g.rails[0].bind(g.link)
-			g.tx.bind(g.link, 0)
-		}
-	}
 	s.reqs, s.data, s.bufs = map[string]*Request{}, map[string][]byte{}, map[string][]byte{}
 	s.msgs = map[string]*Message{}
 	for i := range s.sess {

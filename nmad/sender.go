@@ -9,21 +9,20 @@ import (
 // sender is what a gate knows about its outgoing small track. Under the lock of
 // the gate.
 type sender struct {
-	head    driver.Header  // of the packet that is being sent
-	eager   int            // longest body that goes eagerly, in bytes
-	room    int            // longest body that the link takes, in bytes
-	seq     uint32         // of the next message
-	credit  int64          // eager bytes that the peer still takes
-	window  int64          // what credit can be at most
-	records int            // rendezvous that the peer keeps at once
-	told    int            // records of which it was told that they are all used
-	queue   requestQueue   // messages that wait for their turn, in the order of the strategy
-	batch   batch          // the packet of several of them that is being made up
-	leaving requestQueue   // requests whose packets may lie in the driver's buffer, see leaving.go
-	sends   cookieTable    // announced
-	batcher driver.Batcher // the link, if packets that leave together are cheaper; else nil
-	direct  bool           // the link has no buffer
-	late    int            // announcements in queue that are put off, see putsOff
+	head    driver.Header // of the packet that is being sent
+	eager   int           // longest body that goes eagerly, in bytes
+	room    int           // longest body that the link takes, in bytes
+	seq     uint32        // of the next message
+	credit  int64         // eager bytes that the peer still takes
+	window  int64         // what credit can be at most
+	records int           // rendezvous that the peer keeps at once
+	told    int           // records of which it was told that they are all used
+	queue   requestQueue  // messages that wait for their turn, in the order of the strategy
+	batch   batch         // the packet of several of them that is being made up
+	leaving requestQueue  // requests whose packets may lie in the driver's buffer, see leaving.go
+	sends   cookieTable   // announced
+	caps    driver.Caps   // of the link
+	late    int           // announcements in queue that are put off, see putsOff
 
 	gathered gathering // messages that are done and wait for company; before queue
 
@@ -45,9 +44,8 @@ func (s *sender) init(link driver.Link, b bounds) {
 
 // bind takes the bounds of a link over. eager is as in bounds.
 func (s *sender) bind(link driver.Link, eager int) {
-	s.batcher, _ = link.(driver.Batcher)
-	_, s.direct = link.(driver.Direct)
-	s.room = min(link.MaxBody(), math.MaxInt32)
+	s.caps = link.Caps()
+	s.room = min(s.caps.MaxBody, math.MaxInt32)
 	s.eager = s.room
 	if eager > 0 {
 		s.eager = min(s.eager, eager)

@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 )
 
-// slowCarrier is a network on which the thread that calls PushLarge loses its processor
+// slowCarrier is a network on which the thread that calls Push loses its processor
 // there, once its bytes are on the way, until it is let go.
 type slowCarrier struct {
 	*simnet.Net
@@ -40,8 +40,8 @@ type slowLink struct {
 	sent atomic.Int64
 }
 
-func (l *slowLink) PushLarge(buf []byte) (int, error) {
-	n, err := l.Link.PushLarge(buf)
+func (l *slowLink) Push(buf []byte) (int, error) {
+	n, err := l.Link.Push(buf)
 	if l.sent.Add(int64(n)) == int64(l.d.at) && n > 0 {
 		close(l.d.inside)
 		<-l.d.let

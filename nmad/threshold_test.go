@@ -110,7 +110,11 @@ type shortLink struct {
 	most int
 }
 
-func (l shortLink) Short() (int, string) { return l.most, "a test" }
+func (l shortLink) Caps() driver.Caps {
+	c := l.Link.Caps()
+	c.Short, c.How = l.most, "a test"
+	return c
+}
 
 // The rows of messages that need no rendezvous, with and without a way for short ones.
 func TestEagerRows(t *testing.T) {

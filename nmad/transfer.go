@@ -28,10 +28,8 @@ func (g *Gate) transmit(r *Request) (bool, error) {
 	cookie := g.tx.sends.put(r)
 	h.Cookie = cookie
 	began := stamp()
-	ok, err := g.link.Send(h, body)
-	if !ok || err != nil {
+	if ok, err := g.emit(body, nil); !ok || err != nil {
 		g.tx.sends.take(cookie)
-		g.tx.refused = true
 		return false, err
 	}
 	g.tx.seq++
@@ -59,15 +57,10 @@ func (g *Gate) transmitEager(tag uint64, buf []byte, parts [][]byte, size int) (
 	h.Tag, h.Seq = tag, g.tx.seq
 	h.Cookie = uint32(g.rx.owed) // at most the window, which fits
 	began := stamp()
-	var ok bool
-	var err error
-	if parts == nil {
-		ok, err = g.link.Send(h, buf)
-	} else {
-		ok, err = g.link.SendParts(h, parts)
+	if parts != nil {
+		buf = nil
 	}
-	if !ok || err != nil {
-		g.tx.refused = true
+	if ok, err := g.emit(buf, parts); !ok || err != nil {
 		return false, err
 	}
 	g.tx.seq++
@@ -89,17 +82,23 @@ func (g *Gate) sent(r *Request) {
 // transmitPlain sends a packet that belongs to no message.
 func (g *Gate) transmitPlain(kind uint8, size uint64) (bool, error) {
 	g.tx.head = driver.Header{Kind: kind, Size: size}
-	ok, err := g.link.Send(&g.tx.head, nil)
-	if !ok {
+	return g.emit(nil, nil)
+}
+
+// emit hands the packet with the header tx.head to the link. False: it has no room.
+func (g *Gate) emit(body []byte, parts [][]byte) (bool, error) {
+	ok, err := g.link.Send(&g.tx.head, body, parts, g.tx.batched)
+	if !ok || err != nil {
 		g.tx.refused = true
+		return false, err
 	}
-	return ok, err
+	return true, nil
 }
 
 // flush moves the driver's buffered bytes on, and says whether none are left. As long as there are any,
 // the engine must poll, although they may belong to no request, as those of credit.
 func (g *Gate) flush() bool {
-	return g.tx.direct && !g.holding && g.tx.gathered.empty() && g.lent.returns.head == nil && !g.tx.owesNotes || g.flushAll()
+	return !g.tx.caps.Buffered && !g.holding && g.tx.gathered.empty() && g.lent.returns.head == nil && !g.tx.owesNotes || g.flushAll()
 }
 
 func (g *Gate) flushAll() bool {

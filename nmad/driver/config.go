@@ -2,6 +2,15 @@ package driver
 
 import "fmt"
 
+// Config tells a driver who we are.
+type Config struct {
+	Rank   int    // this process
+	Size   int    // processes in the job
+	Job    string // identifies the job on its hosts
+	Secret []byte // shared by the processes of the job; both sides prove that they hold it
+	Listen string // address to listen on; empty: loopback, any free port
+}
+
 // MaxJob is the longest Config.Job, in bytes: it travels in the first message
 // of every link, whose size is bounded.
 const MaxJob = 128

@@ -22,14 +22,14 @@
 //
 // # Sleeping
 //
-// Whoever polls needs nothing but Recv and PullLarge. Whoever wants to sleep
+// Whoever polls needs nothing but Recv and Pull. Whoever wants to sleep
 // instead takes these steps, in this order:
 //
 //  1. Arm. False: something is there, go on polling; nothing is armed.
 //  2. Sleep in epoll_wait on a set that holds Descriptor.
 //  3. Disarm, whatever it was that ended the sleep.
 //  4. Poll every track until it says that nothing is there; if Flush said that
-//     bytes are left, Flush; if a Send or PushLarge was refused, try it again.
+//     bytes are left, Flush; if a Send or Push was refused, try it again.
 //
 // No arrival between 1 and 2 is lost: each driver's doc.go has the argument.
 // A wake-up for nothing may happen; a sleep in spite of an arrival may not.
@@ -39,7 +39,7 @@
 // A link breaks once and for all: every later call gives the same error, which
 // is [ErrClosed] after Close on this side, [ErrPeerLost] when the peer's
 // process ended or closed the link (what had arrived before is still
-// delivered by Recv and PullLarge), [ErrProtocol] when it sent what it must
+// delivered by Recv and Pull), [ErrProtocol] when it sent what it must
 // not. Whatever comes from a peer is bounded and checked, even though the peer
 // proved that it holds the secret of the job. Bytes on the way are neither
 // encrypted nor signed: the secret keeps strangers out, no more.
@@ -53,18 +53,18 @@
 // # Long messages
 //
 // A driver may have the peer fetch the bytes of the large track straight from the buffer of
-// PushLarge, or put them into that of PullLarge: see [Borrower]. Over shared memory PM2_SHM_COPY
+// Push, or put them into that of Pull: see Caps.Borrows. Over shared memory PM2_SHM_COPY
 // says whether: "auto" (the default) as is measured to be faster, "two" never, "single" always
 // when the system allows it.
 //
 // # Lending
 //
 // A driver may hand memory of one process to the other, which maps it, and reads there what a packet tells of: see
-// [Lender]. What is in it, and when it may be used again, is the business of the layer above.
+// Caps.Lends. What is in it, and when it may be used again, is the business of the layer above.
 //
 // # Where a link lies
 //
-// A link may know near which processors it lies, on a machine of several NUMA nodes: see [Placed].
+// A link may know near which processors it lies, on a machine of several NUMA nodes: see Caps.Place.
 // Who uses it has it polled from there. That of shared memory asks the kernel for memory
 // of the receiver's node; that of TCP lies where its network device does.
 //

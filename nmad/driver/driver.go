@@ -1,6 +1,9 @@
 package driver
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Header travels with every packet of the small track. Drivers transport it
 // whole and look at Body only; its meaning belongs to the layer above.
@@ -28,15 +31,6 @@ type Driver interface {
 	Open(Config) (Endpoint, error)
 }
 
-// Config tells a driver who we are.
-type Config struct {
-	Rank   int    // this process
-	Size   int    // processes in the job
-	Job    string // identifies the job on its hosts
-	Secret []byte // shared by the processes of the job; both sides prove that they hold it
-	Listen string // address to listen on; empty: loopback, any free port
-}
-
 // Endpoint is a driver opened in one process. Safe for concurrent use.
 type Endpoint interface {
 	// Addr is what a peer needs in order to Dial. It can be published.
@@ -45,43 +39,81 @@ type Endpoint interface {
 	Dial(ctx context.Context, rank int, addr string) (Link, error)
 	// Accept waits for the next authenticated peer and says who it is.
 	Accept(ctx context.Context) (rank int, l Link, err error)
+	// Choice tells, for people, which driver the links are of that were made to the process of
+	// that rank, whose Endpoint published addr, and why; "" if the driver has no choice, or made none.
+	Choice(rank int, addr string) (network, why string)
 	// Close stops accepting and frees what was opened; links stay.
 	Close() error
+}
+
+// Caps is what a link can do, and what its calls cost. It does not change.
+type Caps struct {
+	MaxBody  int    // the largest body that Send takes, in bytes
+	Short    int    // the longest body that takes a way of its own on the small track, in bytes; -1: none does
+	How      string // which way that is, for people
+	Syscalls bool   // each Send, and each Recv in vain, is a system call: packets had better leave together
+	Buffered bool   // Send may leave bytes in the link for Flush to move on
+	Lends    bool   // Lend and Lent hand memory over
+	Borrows  bool   // the peer reads what Push was given, and writes what Pull was given, between the calls
+	Place    Place  // near which processors the link lies
 }
 
 // Link connects two processes by two tracks: the small track carries packets in
 // order, the large track a stream of bytes that both sides have agreed upon
 // (rendezvous). Nothing here blocks, allocates in steady state, or starts a
-// goroutine. Each of the four directions (Send and SendParts, Recv, PushLarge, PullLarge)
+// goroutine. Each of the four directions (Send with Flush and Lend, Recv with Lent, Push, Pull)
 // has one caller at a time; different ones may run in parallel. Close may
 // come at any time and must be the last call once the others have returned.
+//
+// It is the whole table: what a link cannot do its Caps say, and [Plain] is a link's answer to
+// such calls. So a link around another one embeds it, and writes the calls that it changes.
 type Link interface {
-	// MaxBody is the largest body, in bytes, that Send takes.
-	MaxBody() int
-	// Send copies header and body into the network, whole or not at all.
+	// Caps says what the link can do.
+	Caps() Caps
+
+	// Send copies a packet into the network, whole or not at all: header, body, and the parts behind
+	// it, of which some may be empty; together h.Body bytes.
 	// false: no room now, or earlier bytes still have to leave; try again.
-	// A driver that buffers flushes what is left on every call of Send, and of Flush.
-	Send(h *Header, body []byte) (bool, error)
-	// SendParts is Send of a body that lies in several places, of which some may be
-	// empty: they go one after the other, as one body of h.Body bytes.
-	SendParts(h *Header, parts [][]byte) (bool, error)
+	// With more the caller promises a Flush soon: a buffered link may keep the packet until then, or
+	// until its buffer is full. A buffered link moves what is left on at every call of Send without more.
+	Send(h *Header, body []byte, parts [][]byte, more bool) (bool, error)
 	// Flush moves buffered bytes on; false: some are left.
 	Flush() (bool, error)
 	// Recv fills h with the next packet's header. body, of h.Body bytes, may lie in shared
 	// memory that the peer can still write: copy it, never trust it twice. It
-	// stays valid until the next Recv.
+	// stays valid until the next Recv. A link to which a look is dear may say without one that nothing is
+	// there, for some microseconds; Arm and the kernel know better.
 	Recv(h *Header) (body []byte, ok bool, err error)
-	// PushLarge moves as much of buf as fits now and says how much (0: later). The next call
-	// must go on with the rest of buf, which meanwhile stays as it is: see Borrower.
-	PushLarge(buf []byte) (int, error)
-	// PullLarge moves what has arrived, at most len(buf), into buf. All of buf is on its way, or
-	// agreed upon: a driver may let Descriptor wait for as much. The next call goes on with the
+
+	// Push moves as much of buf as fits now and says how much (0: later). The next call
+	// must go on with the rest of buf, which meanwhile stays as it is.
+	Push(buf []byte) (int, error)
+	// Pull moves what has arrived, at most len(buf), into buf. All of buf is on its way, or
+	// agreed upon: a link may let Descriptor wait for as much, and leave the network alone for some
+	// microseconds in which more of it arrives. The next call goes on with the
 	// rest of buf, in which more of it may be already.
-	PullLarge(buf []byte) (int, error)
+	Pull(buf []byte) (int, error)
+	// ReturnPush takes back what Push was given of a link that Borrows, before all of it has moved,
+	// and says how many bytes have that Push has not told of. false: not yet, ask
+	// again. It does not wait. The track is of no use any more.
+	ReturnPush() (moved int, ok bool)
+	// ReturnPull is the same for Pull. It can take as long as the peer is stopped; with evict,
+	// which says that the peer is given up, the link takes from the peer what it could still
+	// write, if need be by ending its process: soon the answer is true.
+	ReturnPull(evict bool) (moved int, ok bool)
+
+	// Lend gives the peer a descriptor, of memory made by nmad/internal/region, once at most. It is there before any
+	// packet that is sent after it. The caller keeps its own. An error: it
+	// cannot be done; the link is as it was.
+	Lend(fd int) error
+	// Lent takes the descriptor that the peer has given, which then is the caller's, who trusts it no more than anything else
+	// that comes from there. An ErrProtocol: the peer has given none, or what is
+	// none; other errors are this side's, such as no room for another descriptor, and the link is as it was.
+	Lent() (fd int, err error)
 
 	// Descriptor is readable once something arrived after Arm, or room came up for a
-	// Send or PushLarge that was refused. The caller puts it into an epoll set
-	// (level triggered); it stays the same until Close.
+	// Send or Push that was refused. The caller puts it into an epoll set
+	// (level triggered); it stays the same until Close. -1: nothing can be waited for in the kernel.
 	Descriptor() int
 	// Arm asks the peer, or the kernel, to make Descriptor readable at the next arrival (or room).
 	// false: something is there already, poll instead. wantRoom: a send is waiting for room.
@@ -93,63 +125,17 @@ type Link interface {
 	Close() error
 }
 
-// Chooser is an Endpoint of a driver that is a choice between others.
-type Chooser interface {
-	// Choice tells which driver the links are of that were made to the process of that rank,
-	// whose Endpoint published addr, and why; "" if there were none.
-	Choice(rank int, addr string) (network, why string)
-}
+// Plain is embedded by links that neither lend nor borrow.
+type Plain struct{}
 
-// Batcher is a Link of which each Send costs a system call.
-type Batcher interface {
-	// Batch has Send keep packets to itself, as many as fit into its buffer, until Flush, which must
-	// follow, lets them leave in one call. It belongs to the caller of Send.
-	Batch()
-}
+// ReturnPush implements Link: nothing was lent.
+func (Plain) ReturnPush() (int, bool) { return 0, true }
 
-// Direct is a Link without a buffer: a packet that Send takes is gone, and Flush has never
-// anything to do.
-type Direct interface {
-	Direct()
-}
+// ReturnPull implements Link: nothing was lent.
+func (Plain) ReturnPull(bool) (int, bool) { return 0, true }
 
-// Drainer is a Link of which a Recv in vain costs a system call.
-type Drainer interface {
-	// Drained says whether the last Recv handed out the last packet of all that the
-	// network had when it was asked: to call it once more at once is hardly worth it. It
-	// belongs to the caller of Recv.
-	Drained() bool
-}
+// Lend implements Link: it cannot.
+func (Plain) Lend(int) error { return errors.ErrUnsupported }
 
-// Shorter is a Link on whose small track the shortest bodies take a way of their own. It does not change.
-type Shorter interface {
-	// Short is the longest of these, in bytes, and says how they go, for people.
-	Short() (most int, how string)
-}
-
-// Lender is a Link that can hand memory of one process to the other one, which then reads there what only
-// a packet tells of.
-type Lender interface {
-	// Lend gives the peer a descriptor, of memory made by nmad/internal/region, once at most. It is there before any
-	// packet that is sent after it. The caller keeps his own. It belongs to the caller of Send. An error: it
-	// cannot be done; the link is as it was.
-	Lend(fd int) error
-	// Lent takes the descriptor that the peer has given, which then is the caller's, who trusts it no more than anything else
-	// that comes from there. It belongs to the caller of Recv. An ErrProtocol: the peer has given none, or what is
-	// none; other errors are this side's, such as no room for another descriptor, and the link is as it was.
-	Lent() (fd int, err error)
-}
-
-// Borrower is a Link of which the peer reads what PushLarge was given, and writes into what
-// PullLarge was given, by itself, also between the calls, until they have said that all of it
-// has moved. Who wants a buffer back before that must ask for it; the track is then of no use
-// any more. Neither method waits, and each belongs to the caller of its direction.
-type Borrower interface {
-	// ReturnPush takes back what PushLarge was given, and says how many bytes of it have moved
-	// that PushLarge has not told of. false: not yet, ask again.
-	ReturnPush() (moved int, ok bool)
-	// ReturnPull is the same for PullLarge. It can take as long as the peer is stopped; with evict,
-	// which says that the peer is given up, the link takes from the peer what it could still
-	// write, if need be by ending its process: soon the answer is true.
-	ReturnPull(evict bool) (moved int, ok bool)
-}
+// Lent implements Link: it cannot.
+func (Plain) Lent() (int, error) { return -1, errors.ErrUnsupported }

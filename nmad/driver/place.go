@@ -8,8 +8,3 @@ type Place struct {
 	CPUs topo.CPUSet // of this process, from which polling the link is cheap; empty: any of them
 	Why  string      // how that was decided, or why not; for people
 }
-
-// Placed is a Link that knows where it lies. It does not change.
-type Placed interface {
-	Place() Place
-}

@@ -81,7 +81,7 @@ func TestChoice(t *testing.T) {
 			}
 			defer other.Close()
 			for rank, e := range []driver.Endpoint{a, b} {
-				if network, why := e.(driver.Chooser).Choice(1-rank, addr); network != c.want || why == "" {
+				if network, why := e.Choice(1-rank, addr); network != c.want || why == "" {
 					t.Errorf("rank %d says %s, because %q; want %s", rank, network, why, c.want)
 				}
 			}

@@ -92,7 +92,7 @@ func (e *endpoint) remember(rank int, l link) {
 	e.made[rank] = l
 }
 
-// Choice implements driver.Chooser.
+// Choice implements driver.Endpoint.
 func (e *endpoint) Choice(rank int, addr string) (network, why string) {
 	host, at, err := parse(addr)
 	e.mu.Lock()

@@ -65,7 +65,7 @@ func Bench(b *testing.B, d driver.Driver) {
 	}
 	defer rawThere.Close()
 	s, c := withChild(b, b, d, "bench", cpu[1], pf, rawThere)
-	m := &meter{side: s, cpu: cpu[0], raw: rawHere, buf: make([]byte, max(4<<20, s.MaxBody())), child: c.cmd.Process.Pid}
+	m := &meter{side: s, cpu: cpu[0], raw: rawHere, buf: make([]byte, max(4<<20, s.Caps().MaxBody)), child: c.cmd.Process.Pid}
 	if m.probe, err = mapProbe(pf); err != nil {
 		b.Fatal(err)
 	}
@@ -90,14 +90,14 @@ type meter struct {
 
 func (m *meter) rows(b *testing.B) {
 	for _, n := range []int{1, 32, 64, 256, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10} {
-		if n <= m.MaxBody() {
+		if n <= m.Caps().MaxBody {
 			m.row(b, fmt.Sprintf("small/%d", n), n, 2, func(k int) error { return m.echo(k, n) })
 		}
 	}
 	for _, n := range []int{1, 4 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 1 << 20, 4 << 20} {
 		m.row(b, fmt.Sprintf("large/%d", n), n, 2, func(k int) error { return m.largeEcho(k, n) })
 	}
-	for _, n := range []int{8, m.MaxBody()} {
+	for _, n := range []int{8, m.Caps().MaxBody} {
 		m.row(b, fmt.Sprintf("stream/small/%d", n), n, 1, func(k int) error { return m.stream(k, n) })
 	}
 	m.row(b, "stream/large/1048576", 1<<20, 1, func(k int) error { return m.largeStream(k, 1<<20) })
@@ -171,7 +171,7 @@ func (m *meter) echo(k, n int) error {
 	buf := m.buf[:n]
 	h := driver.Header{Kind: askEcho, Body: uint32(n)}
 	for range k {
-		if err := spin(func() (bool, error) { return m.Send(&h, buf) }); err != nil {
+		if err := spin(func() (bool, error) { return m.Send(&h, buf, nil, false) }); err != nil {
 			return err
 		}
 		for {
@@ -212,7 +212,7 @@ func (m *meter) stream(k, n int) error {
 	h := driver.Header{Body: uint32(n)}
 	for range k {
 		for {
-			ok, err := m.Send(&h, buf)
+			ok, err := m.Send(&h, buf, nil, false)
 			if err != nil {
 				return err
 			}
@@ -274,7 +274,7 @@ func (m *meter) ask(what uint8, size int) error { return m.askMany(what, size, 1
 func (m *meter) askMany(what uint8, size, times int) error {
 	h := driver.Header{Kind: what, Size: uint64(size), Tag: uint64(times)}
 	return spin(func() (bool, error) {
-		ok, err := m.Send(&h, nil)
+		ok, err := m.Send(&h, nil, nil, false)
 		return ok, err
 	})
 }
@@ -300,7 +300,7 @@ func spin(try func() (bool, error)) error {
 
 func spinPush(l driver.Link, buf []byte) error {
 	for len(buf) > 0 {
-		n, err := l.PushLarge(buf)
+		n, err := l.Push(buf)
 		if err != nil {
 			return err
 		}
@@ -311,7 +311,7 @@ func spinPush(l driver.Link, buf []byte) error {
 
 func spinPull(l driver.Link, buf []byte) error {
 	for len(buf) > 0 {
-		n, err := l.PullLarge(buf)
+		n, err := l.Pull(buf)
 		if err != nil {
 			return err
 		}
@@ -331,7 +331,7 @@ func serve(s *side, cpu int) error {
 	if err != nil {
 		return err
 	}
-	buf := make([]byte, max(4<<20, s.MaxBody()))
+	buf := make([]byte, max(4<<20, s.Caps().MaxBody))
 	for {
 		body, ok, err := s.Recv(&s.h)
 		if err != nil {
@@ -344,7 +344,7 @@ func serve(s *side, cpu int) error {
 		switch s.h.Kind {
 		case askEcho:
 			k := copy(buf, body)
-			err = spin(func() (bool, error) { return s.Send(&s.h, buf[:k]) })
+			err = spin(func() (bool, error) { return s.Send(&s.h, buf[:k], nil, false) })
 		case askSink:
 			for range n {
 				err = spin(func() (bool, error) {

@@ -27,8 +27,10 @@ func lendRight(s *side) error { return errors.Join(borrows(s), lends(s)) }
 
 // lends gives the other side memory, and changes it afterwards.
 func lends(s *side) error {
-	l, ok := s.Link.(driver.Lender)
-	if !ok {
+	if !s.Caps().Lends {
+		if err := s.Lend(-1); !errors.Is(err, errors.ErrUnsupported) {
+			return fmt.Errorf("lend over a link that cannot: %w", err)
+		}
 		return s.send(driver.Header{Kind: kindNone}, nil)
 	}
 	m, err := region.New(lentBytes)
@@ -37,11 +39,7 @@ func lends(s *side) error {
 	}
 	defer m.Free()
 	fill(m.Bytes(), 1)
-	err = l.Lend(m.Descriptor())
-	if errors.Is(err, errors.ErrUnsupported) { // one around a link that is no Lender
-		return s.send(driver.Header{Kind: kindNone}, nil)
-	}
-	if err != nil {
+	if err := s.Lend(m.Descriptor()); err != nil {
 		return fmt.Errorf("lend: %w", err)
 	}
 	m.Forget()
@@ -71,8 +69,7 @@ func borrows(s *side) error {
 			return fmt.Errorf("borrow: a packet of kind %d, number %d", s.h.Kind, s.h.Tag)
 		}
 		if v == nil {
-			l := s.Link.(driver.Lender)
-			fd, err := l.Lent()
+			fd, err := s.Lent()
 			if err == nil {
 				v, err = region.Map(fd)
 			}
@@ -80,7 +77,7 @@ func borrows(s *side) error {
 				return fmt.Errorf("borrow: %w", err)
 			}
 			defer v.Unmap()
-			if _, err := l.Lent(); !errors.Is(err, driver.ErrProtocol) {
+			if _, err := s.Lent(); !errors.Is(err, driver.ErrProtocol) {
 				return fmt.Errorf("borrow what was not lent: %w", err)
 			}
 		}

@@ -27,17 +27,17 @@ func killed(t *testing.T, parent testing.TB, d driver.Driver) {
 			return until(func() (bool, error) { _, _, err := s.Recv(&s.h); return false, err })
 		}},
 		{"while sending", "", func(s *side) error {
-			body := make([]byte, s.MaxBody())
+			body := make([]byte, s.Caps().MaxBody)
 			h := driver.Header{Body: uint32(len(body))}
-			return until(func() (bool, error) { _, err := s.Send(&h, body); return false, err })
+			return until(func() (bool, error) { _, err := s.Send(&h, body, nil, false); return false, err })
 		}},
 		{"while pulling", "", func(s *side) error {
 			b := make([]byte, 100)
-			return until(func() (bool, error) { _, err := s.PullLarge(b); return false, err })
+			return until(func() (bool, error) { _, err := s.Pull(b); return false, err })
 		}},
 		{"while pushing", "", func(s *side) error {
 			b := make([]byte, 1<<20)
-			return until(func() (bool, error) { _, err := s.PushLarge(b); return false, err })
+			return until(func() (bool, error) { _, err := s.Push(b); return false, err })
 		}},
 		{"while polling now and then", "", func(s *side) error {
 			for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -103,7 +103,7 @@ func manyLinks(t *testing.T, d driver.Driver) {
 				s := &side{Link: e}
 				rng := rand.New(rand.NewPCG(11, 12))
 				for i := range pick(2000, 300) {
-					body := make([]byte, length(rng, s.MaxBody()))
+					body := make([]byte, length(rng, s.Caps().MaxBody))
 					fill(body, uint64(i))
 					err := s.send(numbered(i, len(body)), body)
 					var got []byte
@@ -153,13 +153,13 @@ func closeWhileInside(t *testing.T, d driver.Driver) {
 			driver.Link
 			want error
 		}{{l, driver.ErrClosed}, {r, driver.ErrPeerLost}} {
-			body, large, in := make([]byte, l.MaxBody()), make([]byte, 1<<17), make([]byte, 1<<17)
+			body, large, in := make([]byte, l.Caps().MaxBody), make([]byte, 1<<17), make([]byte, 1<<17)
 			h := driver.Header{Body: uint32(len(body))}
 			var got driver.Header
-			run("Send", e.want, func() error { _, err := e.Send(&h, body); return err })
+			run("Send", e.want, func() error { _, err := e.Send(&h, body, nil, false); return err })
 			run("Recv", e.want, func() error { _, _, err := e.Recv(&got); return err })
-			run("PushLarge", e.want, func() error { _, err := e.PushLarge(large); return err })
-			run("PullLarge", e.want, func() error { _, err := e.PullLarge(in); return err })
+			run("Push", e.want, func() error { _, err := e.Push(large); return err })
+			run("Pull", e.want, func() error { _, err := e.Pull(in); return err })
 		}
 		stop := make(chan struct{})
 		var arms sync.WaitGroup
@@ -198,9 +198,9 @@ func closeWhileInside(t *testing.T, d driver.Driver) {
 func noAllocation(t *testing.T, d driver.Driver) {
 	clean(t)
 	a, b := pair(t, d)
-	body := make([]byte, a.MaxBody())
+	body := make([]byte, a.Caps().MaxBody)
 	h := driver.Header{}
-	n := min(200_000, 4*a.MaxBody())
+	n := min(200_000, 4*a.Caps().MaxBody)
 	large, in := make([]byte, n), make([]byte, n)
 	turn := 0
 	round := func() {
@@ -208,7 +208,7 @@ func noAllocation(t *testing.T, d driver.Driver) {
 		for _, n := range []int{0, 1, 33, len(body)} {
 			h.Body = uint32(n)
 			for {
-				ok, err := a.Send(&h, body[:n])
+				ok, err := a.Send(&h, body[:n], nil, false)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -230,12 +230,12 @@ func noAllocation(t *testing.T, d driver.Driver) {
 			}
 		}
 		for sent, got := 0, 0; sent < len(large) || got < len(in); {
-			n, err := a.PushLarge(large[sent:])
+			n, err := a.Push(large[sent:])
 			if err != nil {
 				t.Fatal(err)
 			}
 			sent += n
-			if n, err = b.PullLarge(in[got:]); err != nil {
+			if n, err = b.Pull(in[got:]); err != nil {
 				t.Fatal(err)
 			}
 			got += n
@@ -244,7 +244,7 @@ func noAllocation(t *testing.T, d driver.Driver) {
 			h.Body = 1
 			for ok := false; !ok; {
 				var err error
-				if ok, err = a.Send(&h, body[:1]); err != nil {
+				if ok, err = a.Send(&h, body[:1], nil, false); err != nil {
 					t.Fatal(err)
 				}
 			}

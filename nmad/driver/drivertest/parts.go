@@ -12,14 +12,14 @@ import (
 // arrive as one.
 func partsLeft(s *side) error {
 	rng := rand.New(rand.NewPCG(3, 4))
-	buf := make([]byte, s.MaxBody())
+	buf := make([]byte, s.Caps().MaxBody)
 	for turn := range s.pick(20, 4) {
-		for _, n := range boundaries(s.MaxBody()) {
+		for _, n := range boundaries(s.Caps().MaxBody) {
 			body := buf[:n]
 			fill(body, uint64(n*turn))
 			h := numbered(n, n)
 			parts := cut(rng, body)
-			if err := until(func() (bool, error) { return s.SendParts(&h, parts) }); err != nil {
+			if err := until(func() (bool, error) { return s.Send(&h, nil, parts, false) }); err != nil {
 				return fmt.Errorf("body of %d in %d parts: %w", n, len(parts), err)
 			}
 			if err := s.flush(); err != nil {

@@ -129,11 +129,11 @@ func endpoints(t *testing.T, d driver.Driver) {
 		}
 		var h driver.Header
 		for name, call := range map[string]func() error{
-			"Recv":      func() error { _, _, err := l.Recv(&h); return err },
-			"Send":      func() error { _, err := l.Send(&driver.Header{}, nil); return err },
-			"Flush":     func() error { _, err := l.Flush(); return err },
-			"PushLarge": func() error { _, err := l.PushLarge([]byte{1}); return err },
-			"PullLarge": func() error { _, err := l.PullLarge([]byte{1}); return err },
+			"Recv":  func() error { _, _, err := l.Recv(&h); return err },
+			"Send":  func() error { _, err := l.Send(&driver.Header{}, nil, nil, false); return err },
+			"Flush": func() error { _, err := l.Flush(); return err },
+			"Push":  func() error { _, err := l.Push([]byte{1}); return err },
+			"Pull":  func() error { _, err := l.Pull([]byte{1}); return err },
 		} {
 			oneLine(t, name+" after Close", call(), driver.ErrClosed, "rank 1")
 		}

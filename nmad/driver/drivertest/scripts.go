@@ -56,7 +56,7 @@ func pick(full, short int) int {
 // pick is the same for a script; over tiny buffers, which make everything slow
 // again, an eighth of it meets every border still.
 func (s *side) pick(full, short int) int {
-	if s.MaxBody() < 4096 {
+	if s.Caps().MaxBody < 4096 {
 		full, short = max(full/8, short/2), short/2
 	}
 	return pick(full, short)
@@ -90,26 +90,21 @@ func length(rng *rand.Rand, most int) int {
 // compares every byte: nothing is lost, doubled, reordered or torn.
 func packets(s *side) error { return sequence(s, s.send) }
 
-// together is packets of which as many leave together as chance will have it, where the link is a
-// driver.Batcher; some are more than its buffer holds.
+// together is packets of which as many leave together as chance will have it; some are more than
+// the buffer of a link holds.
 func together(s *side) error {
-	b, ok := s.Link.(driver.Batcher)
-	if !ok {
-		return packets(s)
-	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	left, last := 0, s.pick(30_000, 3_000)-1
 	return sequence(s, func(h driver.Header, body []byte) error {
 		if left == 0 {
 			left = 1 + rng.IntN(1+rng.IntN(100))
-			b.Batch()
 		}
 		left--
 		if left == 0 || int(h.Seq) == last {
 			return s.send(h, body)
 		}
 		h.Body = uint32(len(body))
-		return until(func() (bool, error) { return s.Send(&h, body) })
+		return until(func() (bool, error) { return s.Send(&h, body, nil, true) })
 	})
 }
 
@@ -119,9 +114,9 @@ func sequence(s *side, send func(driver.Header, []byte) error) error {
 	sent := make(chan error, 1)
 	go func() {
 		rng := rand.New(rand.NewPCG(1, 2))
-		body := make([]byte, s.MaxBody())
+		body := make([]byte, s.Caps().MaxBody)
 		for i := range n {
-			b := body[:length(rng, s.MaxBody())]
+			b := body[:length(rng, s.Caps().MaxBody)]
 			fill(b, uint64(i))
 			if err := send(numbered(i, len(b)), b); err != nil {
 				sent <- fmt.Errorf("packet %d: %w", i, err)
@@ -135,7 +130,7 @@ func sequence(s *side, send func(driver.Header, []byte) error) error {
 	for i := range n {
 		var body []byte
 		if body, err = s.recv(); err == nil {
-			if want := numbered(i, length(rng, s.MaxBody())); s.h != want {
+			if want := numbered(i, length(rng, s.Caps().MaxBody)); s.h != want {
 				err = fmt.Errorf("header %+v, should be %+v", s.h, want)
 			} else if len(body) != int(want.Body) {
 				err = fmt.Errorf("a body of %d bytes, should have %d", len(body), want.Body)
@@ -172,9 +167,9 @@ func boundaries(most int) []int {
 func sizesLeft(s *side) error { return sizes(s, s.pick(20, 4)) }
 
 func sizes(s *side, turns int) error {
-	buf := make([]byte, s.MaxBody())
+	buf := make([]byte, s.Caps().MaxBody)
 	for turn := range turns {
-		for _, n := range boundaries(s.MaxBody()) {
+		for _, n := range boundaries(s.Caps().MaxBody) {
 			body := buf[:n]
 			fill(body, uint64(n*turn))
 			h := numbered(n, n)
@@ -189,7 +184,7 @@ func sizes(s *side, turns int) error {
 				return fmt.Errorf("body of %d came back as %+v with %d bytes, equal: %v", n, s.h, len(got), bytes.Equal(got, body))
 			}
 		}
-		if err := s.send(driver.Header{Kind: 1}, make([]byte, min(turn*64, s.MaxBody()))); err != nil {
+		if err := s.send(driver.Header{Kind: 1}, make([]byte, min(turn*64, s.Caps().MaxBody))); err != nil {
 			return err
 		}
 		if _, err := s.recv(); err != nil {
@@ -202,7 +197,7 @@ func sizes(s *side, turns int) error {
 // echo sends back whatever comes, until told that it is enough; that one it
 // swallows, since done follows.
 func echo(s *side) error {
-	buf := make([]byte, s.MaxBody())
+	buf := make([]byte, s.Caps().MaxBody)
 	for {
 		body, err := s.recv()
 		if err != nil {
@@ -229,18 +224,18 @@ func (s *side) answerDone() error {
 
 // wrongBodies: Send refuses them, and nothing is harmed.
 func wrongBodies(s *side) error {
-	most := uint32(s.MaxBody())
+	most := uint32(s.Caps().MaxBody)
 	for _, c := range []struct{ says, has uint32 }{
 		{most + 1, most + 1}, {1, 0}, {0, 1}, {most + 1, 1}, {1 << 31, 0}, {1<<32 - 1, 0},
 	} {
-		ok, err := s.Send(&driver.Header{Body: c.says}, make([]byte, c.has))
+		ok, err := s.Send(&driver.Header{Body: c.says}, make([]byte, c.has), nil, false)
 		if ok || !errors.Is(err, driver.ErrBody) {
 			return fmt.Errorf("header says %d, body has %d: Send says %v, %v", c.says, c.has, ok, err)
 		}
 		half := c.has / 2
-		ok, err = s.SendParts(&driver.Header{Body: c.says}, [][]byte{make([]byte, half), nil, make([]byte, c.has-half)})
+		ok, err = s.Send(&driver.Header{Body: c.says}, nil, [][]byte{make([]byte, half), nil, make([]byte, c.has-half)}, false)
 		if ok || !errors.Is(err, driver.ErrBody) {
-			return fmt.Errorf("header says %d, parts have %d: SendParts says %v, %v", c.says, c.has, ok, err)
+			return fmt.Errorf("header says %d, parts have %d: Send says %v, %v", c.says, c.has, ok, err)
 		}
 	}
 	return sizes(s, 1)
@@ -248,14 +243,14 @@ func wrongBodies(s *side) error {
 
 // fullLeft sends until Send refuses, then waits for room in its sleep.
 func fullLeft(s *side) error {
-	body := make([]byte, s.MaxBody())
+	body := make([]byte, s.Caps().MaxBody)
 	sent := 0
 	// Refused several times in a row: a network may take a little more when what
 	// it took first has moved on. Nothing of a refused packet may have been sent.
 	for refusals := 0; refusals < 5; {
 		fill(body, uint64(sent))
 		h := numbered(sent, len(body))
-		ok, err := s.Send(&h, body)
+		ok, err := s.Send(&h, body, nil, false)
 		switch {
 		case err != nil:
 			return err
@@ -276,7 +271,7 @@ func fullLeft(s *side) error {
 	for i := range 1000 {
 		fill(body, uint64(sent+i))
 		h := numbered(sent+i, len(body))
-		if err := s.napFor(true, func() (bool, error) { return s.Send(&h, body) }); err != nil {
+		if err := s.napFor(true, func() (bool, error) { return s.Send(&h, body, nil, false) }); err != nil {
 			return fmt.Errorf("packet %d after the first refusal: %w", i, err)
 		}
 	}

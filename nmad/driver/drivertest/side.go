@@ -58,7 +58,7 @@ func until(try func() (bool, error)) error {
 // send sends one packet, polling for room, and flushes it.
 func (s *side) send(h driver.Header, body []byte) error {
 	h.Body = uint32(len(body))
-	err := until(func() (bool, error) { return s.Send(&h, body) })
+	err := until(func() (bool, error) { return s.Send(&h, body, nil, false) })
 	if err != nil {
 		return fmt.Errorf("send: %w", err)
 	}
@@ -88,9 +88,9 @@ func (s *side) recv() (body []byte, err error) {
 func (s *side) push(buf []byte, step int) error {
 	for len(buf) > 0 {
 		err := until(func() (bool, error) {
-			n, err := s.PushLarge(buf[:min(step, len(buf))])
+			n, err := s.Push(buf[:min(step, len(buf))])
 			if n < 0 || n > min(step, len(buf)) {
-				return false, fmt.Errorf("PushLarge took %d bytes of %d", n, min(step, len(buf)))
+				return false, fmt.Errorf("Push took %d bytes of %d", n, min(step, len(buf)))
 			}
 			buf = buf[n:]
 			return n > 0, err
@@ -106,9 +106,9 @@ func (s *side) push(buf []byte, step int) error {
 func (s *side) pull(buf []byte, step int) error {
 	for len(buf) > 0 {
 		err := until(func() (bool, error) {
-			n, err := s.PullLarge(buf[:min(step, len(buf))])
+			n, err := s.Pull(buf[:min(step, len(buf))])
 			if n < 0 || n > min(step, len(buf)) {
-				return false, fmt.Errorf("PullLarge brought %d bytes of %d", n, min(step, len(buf)))
+				return false, fmt.Errorf("Pull brought %d bytes of %d", n, min(step, len(buf)))
 			}
 			buf = buf[n:]
 			return n > 0, err

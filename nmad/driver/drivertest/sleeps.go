@@ -63,7 +63,7 @@ func sleeper(s *side, serve bool) error {
 // caught polls once for ball i.
 func (s *side) caught(i int, large bool, ball []byte) (bool, error) {
 	if large {
-		n, err := s.PullLarge(ball)
+		n, err := s.Pull(ball)
 		if n == 1 && ball[0] != byte(i) {
 			err = fmt.Errorf("ball %d instead", ball[0])
 		}
@@ -81,17 +81,17 @@ func (s *side) caught(i int, large bool, ball []byte) (bool, error) {
 func roomLeft(s *side) error {
 	n := s.pick(60_000, 4_000)
 	rng := rand.New(rand.NewPCG(9, uint64(n)))
-	body := make([]byte, s.MaxBody())
+	body := make([]byte, s.Caps().MaxBody)
 	for i := range n {
 		if i%8 == 7 {
-			if err := s.napThrough(true, body[:1+rng.IntN(len(body))], s.PushLarge); err != nil {
+			if err := s.napThrough(true, body[:1+rng.IntN(len(body))], s.Push); err != nil {
 				return fmt.Errorf("message %d: %w", i, err)
 			}
 			continue
 		}
 		b := body[:length(rng, len(body))]
 		h := numbered(i, len(b))
-		if err := s.napFor(true, func() (bool, error) { return s.Send(&h, b) }); err != nil {
+		if err := s.napFor(true, func() (bool, error) { return s.Send(&h, b, nil, false) }); err != nil {
 			return fmt.Errorf("message %d: %w", i, err)
 		}
 	}
@@ -102,10 +102,10 @@ func roomLeft(s *side) error {
 func roomRight(s *side) error {
 	n := s.pick(60_000, 4_000)
 	rng := rand.New(rand.NewPCG(9, uint64(n)))
-	body := make([]byte, s.MaxBody())
+	body := make([]byte, s.Caps().MaxBody)
 	for i := range n {
 		if i%8 == 7 {
-			if err := s.napThrough(false, body[:1+rng.IntN(len(body))], s.PullLarge); err != nil {
+			if err := s.napThrough(false, body[:1+rng.IntN(len(body))], s.Pull); err != nil {
 				return fmt.Errorf("message %d: %w", i, err)
 			}
 			continue
@@ -176,9 +176,9 @@ func (s *side) lostForGood() error {
 		call func() (bool, error)
 	}{
 		{"Recv", func() (bool, error) { _, ok, err := s.Recv(&s.h); return ok, err }},
-		{"PullLarge", func() (bool, error) { n, err := s.PullLarge(make([]byte, 10)); return n > 0, err }},
-		{"Send", func() (bool, error) { _, err := s.Send(&h, []byte{1}); return false, err }},
-		{"PushLarge", func() (bool, error) { _, err := s.PushLarge([]byte{1}); return false, err }},
+		{"Pull", func() (bool, error) { n, err := s.Pull(make([]byte, 10)); return n > 0, err }},
+		{"Send", func() (bool, error) { _, err := s.Send(&h, []byte{1}, nil, false); return false, err }},
+		{"Push", func() (bool, error) { _, err := s.Push([]byte{1}); return false, err }},
 		{"Flush", func() (bool, error) { _, err := s.Flush(); return false, err }},
 	} {
 		for range 3 {

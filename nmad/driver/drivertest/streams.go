@@ -81,7 +81,7 @@ func everything(s *side) error {
 	return err
 }
 
-// largeFullLeft fills the large track until PushLarge takes nothing, tells the
+// largeFullLeft fills the large track until Push takes nothing, tells the
 // other to begin, and waits for room in its sleep.
 func largeFullLeft(s *side) error {
 	const rest = 4 << 20 // bytes sent after the first refusals
@@ -95,7 +95,7 @@ func largeFullLeft(s *side) error {
 		}
 	}
 	push := func() (bool, error) {
-		n, err := s.PushLarge(b)
+		n, err := s.Push(b)
 		b, at = b[n:], at+n
 		return n > 0, err
 	}
@@ -132,7 +132,7 @@ func largeFullRight(s *side) error {
 		b := buf[:min(len(buf), end-at)]
 		var got int
 		err := s.napFor(false, func() (bool, error) {
-			n, err := s.PullLarge(b)
+			n, err := s.Pull(b)
 			got = n
 			return n > 0, err
 		})
@@ -167,7 +167,7 @@ func pullFlood(s *side) error {
 	for {
 		for at := 0; at < flood; {
 			err := until(func() (bool, error) {
-				n, err := s.PullLarge(buf[at:])
+				n, err := s.Pull(buf[at:])
 				if err == nil {
 					err = check(buf[at:at+n], uint64(at))
 				}

@@ -106,16 +106,16 @@ func play(t *testing.T, plan string) (events []Entry) {
 	buf, sink := make([]byte, 90), make([]byte, 200)
 	var h driver.Header
 	for i := range 400 {
-		if _, err := l.Send(&driver.Header{Kind: 1, Body: 10, Seq: uint32(i)}, buf[:10]); err != nil {
+		if _, err := l.Send(&driver.Header{Kind: 1, Body: 10, Seq: uint32(i)}, buf[:10], nil, false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.PushLarge(buf); err != nil {
+		if _, err := l.Push(buf); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := other.Recv(&h); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := other.PullLarge(sink); err != nil {
+		if _, err := other.Pull(sink); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -158,12 +158,12 @@ func TestSameSeed(t *testing.T) {
 func TestOnly(t *testing.T) {
 	for _, plan := range []string{"refuse=1 rank=1", "refuse=1 peer=0", "refuse=1 rank=0 peer=2"} {
 		l, _ := around(t, plan)
-		if ok, err := l.Send(&driver.Header{}, nil); !ok || err != nil {
+		if ok, err := l.Send(&driver.Header{}, nil, nil, false); !ok || err != nil {
 			t.Errorf("%s: %v, %v", plan, ok, err)
 		}
 	}
 	l, _ := around(t, "refuse=1 rank=0 peer=1")
-	if ok, err := l.Send(&driver.Header{}, nil); ok || err != nil {
+	if ok, err := l.Send(&driver.Header{}, nil, nil, false); ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
 }
@@ -172,7 +172,7 @@ func TestOnly(t *testing.T) {
 // sleep only when he was refused below.
 func TestRefusedIsNotForgotten(t *testing.T) {
 	l, _ := around(t, "refuse=1")
-	if ok, err := l.Send(&driver.Header{}, nil); ok || err != nil {
+	if ok, err := l.Send(&driver.Header{}, nil, nil, false); ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	if !l.Arm(false) {
@@ -183,7 +183,7 @@ func TestRefusedIsNotForgotten(t *testing.T) {
 		t.Error("who was refused for nothing may sleep")
 	}
 	l.plan.Refuse, l.plan.Short = 0, 1
-	if n, err := l.PushLarge(make([]byte, 50)); n == 50 || n == 0 || err != nil {
+	if n, err := l.Push(make([]byte, 50)); n == 50 || n == 0 || err != nil {
 		t.Fatal(n, err)
 	}
 	if l.Arm(true) {
@@ -196,7 +196,7 @@ func TestCut(t *testing.T) {
 		l, other := around(t, "cut=push:250")
 		buf, got, total := make([]byte, 200), make([]byte, 1000), 0
 		for {
-			n, err := l.PushLarge(buf)
+			n, err := l.Push(buf)
 			if total += n; err != nil {
 				if !errors.Is(err, driver.ErrPeerLost) || strings.Contains(err.Error(), "\n") {
 					t.Error(err)
@@ -204,10 +204,10 @@ func TestCut(t *testing.T) {
 				break
 			}
 		}
-		if n, _ := other.PullLarge(got); total != 250 || n != 250 {
+		if n, _ := other.Pull(got); total != 250 || n != 250 {
 			t.Errorf("%d bytes left, %d arrived, the cut is after 250", total, n)
 		}
-		if _, err := l.Send(&driver.Header{}, nil); !errors.Is(err, driver.ErrPeerLost) {
+		if _, err := l.Send(&driver.Header{}, nil, nil, false); !errors.Is(err, driver.ErrPeerLost) {
 			t.Errorf("Send: %v", err)
 		}
 		if _, err := l.Flush(); !errors.Is(err, driver.ErrPeerLost) {
@@ -222,7 +222,7 @@ func TestCut(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
-		if _, err := l.PushLarge(buf); !errors.Is(err, driver.ErrClosed) {
+		if _, err := l.Push(buf); !errors.Is(err, driver.ErrClosed) {
 			t.Errorf("after Close: %v", err)
 		}
 	})
@@ -230,7 +230,7 @@ func TestCut(t *testing.T) {
 		l, other := around(t, "cut=recv:3")
 		var h driver.Header
 		for range 5 {
-			if _, err := other.Send(&h, nil); err != nil {
+			if _, err := other.Send(&h, nil, nil, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -248,7 +248,7 @@ func TestFlip(t *testing.T) {
 		l, other := around(t, "seed=5 flip="+field+":2")
 		sent := driver.Header{Kind: 1, Flags: 2, Body: 3, Tag: 4, Size: 5, Cookie: 6, Seq: 7}
 		for i := range 3 {
-			if ok, err := other.Send(&sent, []byte{1, 2, 3}); !ok || err != nil {
+			if ok, err := other.Send(&sent, []byte{1, 2, 3}, nil, false); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
 			var got driver.Header
@@ -272,7 +272,7 @@ func TestFlip(t *testing.T) {
 // TestSilence: what is there arrives, later, and who polls again sees it.
 func TestSilence(t *testing.T) {
 	l, other := around(t, "delay=1:1ms")
-	if _, err := other.Send(&driver.Header{Kind: 8}, nil); err != nil {
+	if _, err := other.Send(&driver.Header{Kind: 8}, nil, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	var h driver.Header
@@ -301,7 +301,7 @@ func TestRecord(t *testing.T) {
 	l, other := around(t, "ring=4 trace="+name)
 	var h driver.Header
 	for i := range 6 {
-		if _, err := l.Send(&driver.Header{Kind: 1, Tag: 0xab, Size: 8, Seq: uint32(i), Body: 8}, make([]byte, 8)); err != nil {
+		if _, err := l.Send(&driver.Header{Kind: 1, Tag: 0xab, Size: 8, Seq: uint32(i), Body: 8}, make([]byte, 8), nil, false); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := other.Recv(&h); err != nil {

@@ -1,16 +1,16 @@
 package fault
 
 import (
-	"errors"
 	"fmt"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Link is a link of another driver, with faults. See the package.
+// Link is a link of another driver, with faults. See the package. What it does not change is that link's own.
 type Link struct {
-	inner     driver.Link
+	driver.Link
+	maxBody   int  // of the link inside
 	plan      Plan // with nothing in it where it does not apply
 	own, peer int
 	broken    atomic.Pointer[error] // since the cut; nil: before
@@ -26,7 +26,7 @@ type Link struct {
 }
 
 func newLink(inner driver.Link, p Plan, own, peer int, number uint64) *Link {
-	l := &Link{inner: inner, own: own, peer: peer}
+	l := &Link{Link: inner, maxBody: inner.Caps().MaxBody, own: own, peer: peer}
 	if p.Ring == 0 {
 		p.Ring = DefaultRing
 	}
@@ -41,46 +41,24 @@ func newLink(inner driver.Link, p Plan, own, peer int, number uint64) *Link {
 	return l
 }
 
-// MaxBody implements driver.Link.
-func (l *Link) MaxBody() int { return l.inner.MaxBody() }
-
-// Place implements driver.Placed for a link that is one.
-func (l *Link) Place() driver.Place {
-	if p, ok := l.inner.(driver.Placed); ok {
-		return p.Place()
-	}
-	return driver.Place{Node: -1}
-}
-
-// Short implements driver.Shorter for a link that is one.
-func (l *Link) Short() (int, string) {
-	if s, ok := l.inner.(driver.Shorter); ok {
-		return s.Short()
-	}
-	return -1, ""
-}
-
 // Send implements driver.Link.
-func (l *Link) Send(h *driver.Header, body []byte) (bool, error) {
-	if l.right(h, len(body)) && l.refuse(sends) {
+func (l *Link) Send(h *driver.Header, body []byte, parts [][]byte, more bool) (bool, error) {
+	if l.right(h, len(body)+driver.Length(parts)) && l.refuse(sends) {
 		return false, l.lost()
 	}
-	ok, err := l.inner.Send(h, body)
-	return l.sent(h, ok, err)
-}
-
-// SendParts implements driver.Link.
-func (l *Link) SendParts(h *driver.Header, parts [][]byte) (bool, error) {
-	if l.right(h, driver.Length(parts)) && l.refuse(sends) {
-		return false, l.lost()
+	ok, err := l.Link.Send(h, body, parts, more)
+	if ok && err == nil {
+		l.record.add(Entry{Event: Sent, Header: *h})
+		l.done[sends]++
+		l.cutAfter("send", sends)
 	}
-	ok, err := l.inner.SendParts(h, parts)
-	return l.sent(h, ok, err)
+	l.dice[sends].stall(l.plan.Stall)
+	return ok, err
 }
 
 // right says whether a packet is one at all; what is none the inner link refuses for good.
 func (l *Link) right(h *driver.Header, size int) bool {
-	return int64(h.Body) == int64(size) && size <= l.inner.MaxBody()
+	return int64(h.Body) == int64(size) && size <= l.maxBody
 }
 
 // refuse says whether a call finds no room, or no connection.
@@ -98,29 +76,12 @@ func (l *Link) refuse(direction int) bool {
 	return yes
 }
 
-func (l *Link) sent(h *driver.Header, ok bool, err error) (bool, error) {
-	if ok && err == nil {
-		l.record.add(Entry{Event: Sent, Header: *h})
-		l.done[sends]++
-		l.cutAfter("send", sends)
-	}
-	l.dice[sends].stall(l.plan.Stall)
-	return ok, err
-}
-
-// Batch implements driver.Batcher for a link that is one.
-func (l *Link) Batch() {
-	if b, ok := l.inner.(driver.Batcher); ok {
-		b.Batch()
-	}
-}
-
 // Flush implements driver.Link.
 func (l *Link) Flush() (bool, error) {
 	if err := l.lost(); err != nil {
 		return false, err
 	}
-	return l.inner.Flush()
+	return l.Link.Flush()
 }
 
 // Recv implements driver.Link.
@@ -129,7 +90,7 @@ func (l *Link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	if err := l.lost(); err != nil || d.silent(l.plan.Delay) {
 		return nil, false, err
 	}
-	if body, ok, err = l.inner.Recv(h); ok && err == nil {
+	if body, ok, err = l.Link.Recv(h); ok && err == nil {
 		l.done[recvs]++
 		if f := l.plan.Flip; f.At != 0 && f.At == l.done[recvs] {
 			flip(h, f.Where, d)
@@ -163,13 +124,13 @@ func flip(h *driver.Header, field string, d *dice) {
 	}
 }
 
-// PushLarge implements driver.Link.
-func (l *Link) PushLarge(buf []byte) (int, error) {
+// Push implements driver.Link.
+func (l *Link) Push(buf []byte) (int, error) {
 	if l.refuse(pushes) {
 		return 0, l.lost()
 	}
 	piece := l.piece(buf, "push", pushes)
-	n, err := l.inner.PushLarge(piece)
+	n, err := l.Link.Push(piece)
 	if n == len(piece) && n < len(buf) {
 		l.refused[pushes].Store(true) // there is room for more, and nobody below would say so
 	}
@@ -177,46 +138,14 @@ func (l *Link) PushLarge(buf []byte) (int, error) {
 	return n, err
 }
 
-// PullLarge implements driver.Link.
-func (l *Link) PullLarge(buf []byte) (int, error) {
+// Pull implements driver.Link.
+func (l *Link) Pull(buf []byte) (int, error) {
 	if err := l.lost(); err != nil || l.dice[pulls].silent(l.plan.Delay) {
 		return 0, err
 	}
-	n, err := l.inner.PullLarge(l.piece(buf, "pull", pulls))
+	n, err := l.Link.Pull(l.piece(buf, "pull", pulls))
 	l.moved(Pulled, "pull", pulls, n)
 	return n, err
-}
-
-// Lend implements driver.Lender for a link that is one.
-func (l *Link) Lend(fd int) error {
-	if b, ok := l.inner.(driver.Lender); ok {
-		return b.Lend(fd)
-	}
-	return errors.ErrUnsupported
-}
-
-// Lent implements driver.Lender for a link that is one.
-func (l *Link) Lent() (int, error) {
-	if b, ok := l.inner.(driver.Lender); ok {
-		return b.Lent()
-	}
-	return -1, errors.ErrUnsupported
-}
-
-// ReturnPush implements driver.Borrower for a link that is one.
-func (l *Link) ReturnPush() (int, bool) {
-	if b, ok := l.inner.(driver.Borrower); ok {
-		return b.ReturnPush()
-	}
-	return 0, true
-}
-
-// ReturnPull implements driver.Borrower for a link that is one.
-func (l *Link) ReturnPull(evict bool) (int, bool) {
-	if b, ok := l.inner.(driver.Borrower); ok {
-		return b.ReturnPull(evict)
-	}
-	return 0, true
 }
 
 // piece cuts what one call may move: a part of it, now and then, and nothing beyond the cut.
@@ -262,9 +191,6 @@ func (l *Link) lost() error {
 	return nil
 }
 
-// Descriptor implements driver.Link.
-func (l *Link) Descriptor() int { return l.inner.Descriptor() }
-
 // Arm implements driver.Link.
 func (l *Link) Arm(wantRoom bool) bool {
 	if l.broken.Load() != nil {
@@ -277,15 +203,12 @@ func (l *Link) Arm(wantRoom bool) bool {
 			return false
 		}
 	}
-	return l.inner.Arm(wantRoom)
+	return l.Link.Arm(wantRoom)
 }
-
-// Disarm implements driver.Link.
-func (l *Link) Disarm() { l.inner.Disarm() }
 
 // Close implements driver.Link. It writes the record if the plan says where to.
 func (l *Link) Close() error {
-	err := l.inner.Close()
+	err := l.Link.Close()
 	closed := fmt.Errorf("%s: link of rank %d to rank %d: %w", Name, l.own, l.peer, driver.ErrClosed)
 	l.broken.Store(&closed)
 	if l.plan.Trace != "" {

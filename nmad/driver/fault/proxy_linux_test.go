@@ -87,9 +87,9 @@ func TestPlaces(t *testing.T) {
 		}()
 		if l, err := b.Dial(t.Context(), 0, a.Addr()); err == nil {
 			for i := range 4 {
-				_, _ = l.Send(&driver.Header{Kind: 7, Body: uint32(i)}, make([]byte, i))
+				_, _ = l.Send(&driver.Header{Kind: 7, Body: uint32(i)}, make([]byte, i), nil, false)
 			}
-			_, _ = l.PushLarge(make([]byte, 1000))
+			_, _ = l.Push(make([]byte, 1000))
 			for range 1000 {
 				var h driver.Header
 				if _, _, err := l.Recv(&h); err != nil || len(proxies[0].Log()) > 0 {

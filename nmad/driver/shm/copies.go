@@ -73,9 +73,9 @@ func before(class int) int {
 }
 
 // chooser learns which way is the faster one for messages of each size class, from those
-// that arrive. It belongs to the caller of PullLarge.
+// that arrive. It belongs to the caller of Pull.
 //
-// A message is timed from when PullLarge was first called for it until all of it has been
+// A message is timed from when Pull was first called for it until all of it has been
 // taken: in a stream of messages the times add up to what the stream takes, and a single
 // one is asked for and awaited the same way whichever way it comes.
 //
@@ -114,7 +114,7 @@ type sizeClass struct {
 // classOf gives the class of messages of n bytes, n > 0.
 func classOf(n int) int { return bits.Len(uint(n)) - 1 }
 
-// begin hears of the buffer of a call of PullLarge: the rest of the message, or a new one.
+// begin hears of the buffer of a call of Pull: the rest of the message, or a new one.
 func (c *chooser) begin(n int) {
 	if n != c.left {
 		c.size, c.left, c.came, c.start = n, n, [2]bool{}, asm.Cycles()

@@ -34,10 +34,10 @@ func TestString(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	says("asleep on a slot", a, "sleeping 1", "the next is there: true", "eventfd-count: 0")
-	says("who did not ring", b, "1 slots sent, 0 of them released", "0 by PushLarge")
+	says("who did not ring", b, "1 slots sent, 0 of them released", "0 by Push")
 
 	// And what one that was rung for looks like.
-	if ok, err := b.Send(&driver.Header{}, nil); !ok || err != nil {
+	if ok, err := b.Send(&driver.Header{}, nil, nil, false); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	says("rung for", a, "sleeping 0", "packets in: 0 received, 0 of them released; the next is there: true", "eventfd-count: 1", fmt.Sprintf("tfd: %d", a.bell))
@@ -45,7 +45,7 @@ func TestString(t *testing.T) {
 	a.Disarm()
 
 	for {
-		if ok, err := b.Send(&driver.Header{}, nil); err != nil {
+		if ok, err := b.Send(&driver.Header{}, nil, nil, false); err != nil {
 			t.Fatal(err)
 		} else if !ok {
 			break

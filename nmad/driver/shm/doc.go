@@ -65,15 +65,15 @@
 //	takes a piece from the back: claims, CAS
 //	writes it; written: share, how many ───────→ none left, and written covers what the sender took:
 //	← ─────────────────────────────────────────  fetched += bytes, CAS
-//	PushLarge says that they are gone            all of the offer: slot released
+//	Push says that they are gone            all of the offer: slot released
 //
 // An offer of the sender:
 //
-//	none --- PushLarge, ways says so --→ out --- all fetched ------------------→ none
+//	none --- Push, ways says so --→ out --- all fetched ------------------→ none
 //	                                      |----- declined: slot refilled ------→ none, the rest goes through slots
 //	                                      '----- ReturnPush: withdrawn --------→ none, for good
 //
-// The receiver cuts the offer into shares, one for each buffer that PullLarge is given. A share
+// The receiver cuts the offer into shares, one for each buffer that Pull is given. A share
 // has a number, which is in the word of the claims and in written: a claim on a share that is
 // over fails, and what was written of it counts for no other one. The rest of a share is set
 // before its claims and does not change while any of them can be taken; so who takes one has read
@@ -81,8 +81,8 @@
 //
 // A piece that the sender has taken is written before the sender does anything else, but the
 // sender may be descheduled, even stopped, meanwhile. The receiver does not wait inside
-// PullLarge: it gives what it has up to there, and says so later when the rest is there. Until
-// then its buffer is lent: ReturnPull (driver.Borrower) takes the claims away, and says whether
+// Pull: it gives what it has up to there, and says so later when the rest is there. Until
+// then its buffer is lent: ReturnPull takes the claims away, and says whether
 // the last piece has landed. A request that was given up keeps its buffer until it has, or the
 // peer is gone; so nothing writes into memory that serves another purpose by then.
 //
@@ -194,7 +194,7 @@
 //
 // Addresses are the exception: they are used as they come, since they lie in the peer's own memory,
 // and nowhere else, that being the process behind the socket. The kernel checks them. What
-// comes from there ends up in the buffer of PullLarge and is no longer than that. A peer can make
+// comes from there ends up in the buffer of Pull and is no longer than that. A peer can make
 // such a call take long, by memory that it does not let the kernel have; so they are system calls of
 // which Go's scheduler knows. Who may read and write our memory could do so before: the nonce
 // shows that the kernel allows it, it grants nothing.

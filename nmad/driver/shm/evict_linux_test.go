@@ -140,7 +140,7 @@ func TestEvict(t *testing.T) {
 		}
 	}
 	killed(t, peer)
-	if _, err := l.PullLarge(make([]byte, 1)); err != nil && !errors.Is(err, driver.ErrPeerLost) {
+	if _, err := l.Pull(make([]byte, 1)); err != nil && !errors.Is(err, driver.ErrPeerLost) {
 		t.Errorf("the link of a peer that was evicted says: %v", err)
 	}
 }
@@ -163,13 +163,13 @@ func TestUnhelped(t *testing.T) {
 	_, a, b := offering(t)
 	b.lr.helped = false
 	out, in := message(3000)
-	moved(t, "push", a.PushLarge, out, 0)
+	moved(t, "push", a.Push, out, 0)
 	begin(t, b, in)
 	if _, ok, err := a.lt.claim(); ok || err != nil {
 		t.Fatalf("the sender took a piece: %v, %v", ok, err)
 	}
 	for got := 0; got < len(in); {
-		n, err := b.PullLarge(in[got:])
+		n, err := b.Pull(in[got:])
 		if n == 0 || err != nil {
 			t.Fatalf("%d bytes, then %d, %v", got, n, err)
 		}

@@ -64,6 +64,8 @@ func (d *heapDriver) Open(c driver.Config) (driver.Endpoint, error) {
 func (e *heapEndpoint) Addr() string { return e.addr }
 func (e *heapEndpoint) Close() error { return nil }
 
+func (e *heapEndpoint) Choice(int, string) (string, string) { return "", "" }
+
 func (e *heapEndpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	select {
 	case l := <-e.come:

@@ -109,7 +109,7 @@ func TestHome(t *testing.T) {
 					}
 				}
 				want := []func() driver.Place{c.dialer, c.accept}[i]()
-				if got := l.(driver.Placed).Place(); got.Node != want.Node || !got.CPUs.Equal(want.CPUs) || !strings.Contains(got.Why, "a test") {
+				if got := l.Caps().Place; got.Node != want.Node || !got.CPUs.Equal(want.CPUs) || !strings.Contains(got.Why, "a test") {
 					t.Errorf("side %d lies at %+v, want %+v", i, got, want)
 				}
 			}

@@ -49,15 +49,15 @@ func drive(t testing.TB, l *link, g geometry, rounds int) (violation error) {
 		for _, v := range got {
 			sum += v // touches every byte
 		}
-		n, err := l.PullLarge(large[:1+i%len(large)])
+		n, err := l.Pull(large[:1+i%len(large)])
 		note(err)
 		if n < 0 || n > 1+i%len(large) {
-			t.Fatalf("PullLarge says %d", n)
+			t.Fatalf("Pull says %d", n)
 		}
 		h = driver.Header{Body: uint32(i % (len(body) + 1))}
-		_, err = l.Send(&h, body[:h.Body])
+		_, err = l.Send(&h, body[:h.Body], nil, false)
 		note(err)
-		_, err = l.PushLarge(large)
+		_, err = l.Push(large)
 		note(err)
 		l.Arm(i%2 == 0)
 		l.Disarm()
@@ -190,20 +190,20 @@ func TestViolations(t *testing.T) {
 	put := binary.LittleEndian.PutUint64
 	full := func(t *testing.T, l *link) {
 		for range g.cells {
-			if ok, err := l.Send(&driver.Header{Body: 100}, make([]byte, 100)); !ok || err != nil {
+			if ok, err := l.Send(&driver.Header{Body: 100}, make([]byte, 100), nil, false); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
 		}
 	}
 	fullLarge := func(t *testing.T, l *link) {
-		if n, err := l.PushLarge(make([]byte, g.slots*g.slotSize)); n != int(g.slots*g.slotSize) || err != nil {
+		if n, err := l.Push(make([]byte, g.slots*g.slotSize)); n != int(g.slots*g.slotSize) || err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	send := func(l *link) error { _, err := l.Send(&driver.Header{}, nil); return err }
+	send := func(l *link) error { _, err := l.Send(&driver.Header{}, nil, nil, false); return err }
 	recv := func(l *link) error { _, _, err := l.Recv(&driver.Header{}); return err }
-	push := func(l *link) error { _, err := l.PushLarge([]byte{1}); return err }
-	pull := func(l *link) error { _, err := l.PullLarge(make([]byte, 1)); return err }
+	push := func(l *link) error { _, err := l.Push([]byte{1}); return err }
+	pull := func(l *link) error { _, err := l.Pull(make([]byte, 1)); return err }
 	for _, c := range []struct {
 		name    string
 		prepare func(*testing.T, *link)

@@ -55,13 +55,13 @@ func TestHostileMember(t *testing.T) {
 	for i := 0; time.Since(began) < 400*time.Millisecond; i++ {
 		var h driver.Header
 		_, _, _ = l.Recv(&h)
-		n, _ := l.PullLarge(pull[at:])
+		n, _ := l.Pull(pull[at:])
 		if at += n; at == len(pull) {
 			at = 0
 		}
-		h = driver.Header{Kind: uint8(i), Body: uint32(rng.IntN(l.MaxBody()))}
-		_, _ = l.Send(&h, push[:h.Body])
-		n, _ = l.PushLarge(push[out:])
+		h = driver.Header{Kind: uint8(i), Body: uint32(rng.IntN(l.Caps().MaxBody))}
+		_, _ = l.Send(&h, push[:h.Body], nil, false)
+		n, _ = l.Push(push[out:])
 		if out += n; out == len(push) {
 			out = 0
 		}
@@ -80,7 +80,7 @@ func TestHostileMember(t *testing.T) {
 // geometry is what the link was made with.
 func (l *link) geometry() geometry {
 	return geometry{
-		cells: uint32(len(l.tx.cells)), maxBody: uint32(l.MaxBody()), bodies: uint32(len(l.tx.bodies)),
+		cells: uint32(len(l.tx.cells)), maxBody: uint32(l.Caps().MaxBody), bodies: uint32(len(l.tx.bodies)),
 		slots: uint32(len(l.lt.words)), slotSize: uint32(len(l.lt.slots) / len(l.lt.words)),
 	}
 }
@@ -177,22 +177,22 @@ func hostileCase(t *testing.T, seed uint64) (end string) {
 		}
 		var h driver.Header
 		body, ok, err := l.Recv(&h)
-		if note(err); ok && (len(body) != int(h.Body) || len(body) > l.MaxBody()) {
+		if note(err); ok && (len(body) != int(h.Body) || len(body) > l.Caps().MaxBody) {
 			t.Fatalf("a body of %d bytes, header says %d", len(body), h.Body)
 		}
-		n, err := l.PullLarge(pull[at:])
+		n, err := l.Pull(pull[at:])
 		if note(err); n < 0 || n > room-at {
-			t.Fatalf("PullLarge says %d of %d", n, room-at)
+			t.Fatalf("Pull says %d of %d", n, room-at)
 		}
 		if at += n; at == room {
 			at = 0
 		}
-		h = driver.Header{Body: uint32(rng.IntN(l.MaxBody()))}
-		_, err = l.Send(&h, push[:h.Body])
+		h = driver.Header{Body: uint32(rng.IntN(l.Caps().MaxBody))}
+		_, err = l.Send(&h, push[:h.Body], nil, false)
 		note(err)
-		n, err = l.PushLarge(push[out:])
+		n, err = l.Push(push[out:])
 		if note(err); n < 0 || n > room-out {
-			t.Fatalf("PushLarge says %d of %d", n, room-out)
+			t.Fatalf("Push says %d of %d", n, room-out)
 		}
 		if out += n; out == room {
 			out = 0
@@ -208,7 +208,7 @@ func hostileCase(t *testing.T, seed uint64) (end string) {
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 16<<20 {
 		t.Errorf("the link took %d bytes of memory", after.TotalAlloc-before.TotalAlloc)
 	}
-	if _, err := l.PullLarge(pull[at:]); !errors.Is(err, driver.ErrProtocol) && !errors.Is(err, driver.ErrPeerLost) {
+	if _, err := l.Pull(pull[at:]); !errors.Is(err, driver.ErrProtocol) && !errors.Is(err, driver.ErrPeerLost) {
 		t.Errorf("after its end the link says %v", err)
 	}
 	began := time.Now()

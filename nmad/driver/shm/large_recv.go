@@ -8,7 +8,7 @@ import (
 )
 
 // largeRecv is the receiving end of a large ring. Its fields belong to the
-// caller of PullLarge, except that Arm reads head.
+// caller of Pull, except that Arm reads head.
 type largeRecv struct {
 	rings
 	shift    uint8
@@ -78,7 +78,7 @@ func (r *largeRecv) release() {
 	}
 }
 
-// ready says whether bytes are there. Called by Arm, possibly while PullLarge
+// ready says whether bytes are there. Called by Arm, possibly while Pull
 // runs. A slot of which a part is taken still has its mark.
 func (r *largeRecv) ready() bool {
 	head := load(&r.head)

@@ -10,7 +10,7 @@ import (
 
 // largeSend is the sending end of a large ring: a stream of bytes cut into
 // slots, so that the receiver copies the first ones out while the sender copies
-// the next ones in. Its fields belong to the caller of PushLarge, except that
+// the next ones in. Its fields belong to the caller of Push, except that
 // Arm reads those that go through load and store.
 type largeSend struct {
 	rings
@@ -23,7 +23,7 @@ type largeSend struct {
 	rest  int // bytes left of a message of which a part went through slots
 	out   lent
 
-	refused uint64 // 1: the last PushLarge found no room, or nothing fetched (store, load)
+	refused uint64 // 1: the last Push found no room, or nothing fetched (store, load)
 	want    uint64 // there is room once slotCredit.slots is there (store, load)
 	offer   uint64 // position of the offer that is out, plus 1; 0: none is, and want counts (store, load)
 	seen    uint64 // slotCredit.fetched when nothing was found fetched (store, load)
@@ -77,8 +77,8 @@ func (s *largeSend) fill(pos uint64, buf []byte) int {
 	return n
 }
 
-// waiting says whether a refused PushLarge would still be refused. Called by
-// Arm, possibly while PushLarge runs. That the sender could help with its offer does not
+// waiting says whether a refused Push would still be refused. Called by
+// Arm, possibly while Push runs. That the sender could help with its offer does not
 // count: who wants to sleep is left alone.
 func (s *largeSend) waiting() bool {
 	if load(&s.refused) == 0 {

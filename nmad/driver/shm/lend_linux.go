@@ -13,7 +13,7 @@ import (
 // a payload, and the descriptor. The socket wakes nobody but by its end, so who is to look there is told by a packet.
 // What is written before the packet is, is there when the packet is.
 
-// Lend implements driver.Lender.
+// Lend implements driver.Link.
 func (l *link) Lend(fd int) error {
 	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
 		return l.why(s)
@@ -30,7 +30,7 @@ func (l *link) Lend(fd int) error {
 	return nil
 }
 
-// Lent implements driver.Lender.
+// Lent implements driver.Link.
 func (l *link) Lent() (fd int, err error) {
 	g := l.gates.Gate(inRecv)
 	if !g.Enter() {

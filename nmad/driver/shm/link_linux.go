@@ -91,34 +91,20 @@ type hand struct {
 	rings uint32 // for the other side
 }
 
-// Short implements driver.Shorter.
-func (l *link) Short() (int, string) { return inline, "in the cell of its header, one cache line" }
-
-// MaxBody implements driver.Link.
-func (l *link) MaxBody() int { return int(l.tx.maxBody) }
-
-// Place implements driver.Placed.
-func (l *link) Place() driver.Place { return l.place }
-
-// Send implements driver.Link. It never buffers: true means that the peer can see it.
-func (l *link) Send(h *driver.Header, body []byte) (bool, error) {
-	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
-		return false, l.why(s)
+// Caps implements driver.Link.
+func (l *link) Caps() driver.Caps {
+	return driver.Caps{
+		MaxBody: int(l.tx.maxBody), Short: inline, How: "in the cell of its header, one cache line",
+		Lends: true, Borrows: true, Place: l.place,
 	}
-	ok, err := l.tx.send(h, body, nil, len(body))
-	if !ok || l.theirs.sleeping.Load() != 0 {
-		ok, err = l.sent(ok, err)
-	}
-	runtime.KeepAlive(l) // and with it the mapping
-	return ok, err
 }
 
-// SendParts implements driver.Link: the parts are copied into the ring one by one.
-func (l *link) SendParts(h *driver.Header, parts [][]byte) (bool, error) {
+// Send implements driver.Link. It never buffers: true means that the peer can see it.
+func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool, error) {
 	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
 		return false, l.why(s)
 	}
-	ok, err := l.tx.send(h, nil, parts, driver.Length(parts))
+	ok, err := l.tx.send(h, body, parts)
 	if !ok || l.theirs.sleeping.Load() != 0 {
 		ok, err = l.sent(ok, err)
 	}
@@ -137,9 +123,6 @@ func (l *link) sent(ok bool, err error) (bool, error) {
 	}
 	return ok, nil
 }
-
-// Direct implements driver.Direct.
-func (l *link) Direct() {}
 
 // Flush implements driver.Link: there is never anything left.
 func (l *link) Flush() (bool, error) {
@@ -178,9 +161,9 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	return body, ok, nil
 }
 
-// PushLarge implements driver.Link. One call fills at most one ring, or helps with some
+// Push implements driver.Link. One call fills at most one ring, or helps with some
 // pieces of an offer.
-func (l *link) PushLarge(buf []byte) (sent int, err error) {
+func (l *link) Push(buf []byte) (sent int, err error) {
 	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
 		return 0, l.why(s)
 	}
@@ -220,9 +203,9 @@ func (l *link) pushSlots(buf []byte) (sent int, err error) {
 	return sent, nil
 }
 
-// PullLarge implements driver.Link. One call empties at most one ring, or fetches some pieces
+// Pull implements driver.Link. One call empties at most one ring, or fetches some pieces
 // of an offer.
-func (l *link) PullLarge(buf []byte) (got int, err error) {
+func (l *link) Pull(buf []byte) (got int, err error) {
 	s := l.state.Load()
 	if s&(closed|broken) != 0 {
 		return 0, l.why(s)
@@ -259,7 +242,7 @@ func (l *link) PullLarge(buf []byte) (got int, err error) {
 			return 0, l.why(lost)
 		}
 		if l.alone(inPull, &l.hl) {
-			return l.PullLarge(buf)
+			return l.Pull(buf)
 		}
 	}
 	runtime.KeepAlive(l)

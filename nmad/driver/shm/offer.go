@@ -33,7 +33,7 @@ const atOnce = 128 << 10
 type lent struct {
 	buf    []byte // what is offered; nil: nothing is. Keeps it where it is as long as it is
 	base   uint64 // what slotCredit.fetched was before
-	told   int    // bytes that PushLarge has said are gone
+	told   int    // bytes that Push has said are gone
 	share  uint32 // the last share of which a piece was written
 	pieces int    // pieces written of it
 }
@@ -174,7 +174,7 @@ type borrowed struct {
 	back   int    // pieces that were not taken from the back
 	gone   bool   // the other process is ending: a piece that was taken could not be read
 	done   int    // bytes that have arrived from the front on
-	told   int    // of these, that PullLarge has handed out
+	told   int    // of these, that Pull has handed out
 }
 
 // accept takes on the offer at head.

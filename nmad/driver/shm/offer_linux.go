@@ -208,7 +208,7 @@ func (l *link) present(as int, h *hand) bool {
 	return !l.glance(as, h)
 }
 
-// ReturnPush implements driver.Borrower: an offer that is out is withdrawn.
+// ReturnPush implements driver.Link: an offer that is out is withdrawn.
 func (l *link) ReturnPush() (int, bool) {
 	n := 0
 	if l.state.Load()&closed == 0 {
@@ -218,7 +218,7 @@ func (l *link) ReturnPush() (int, bool) {
 	return n, true
 }
 
-// ReturnPull implements driver.Borrower: the sender can take no more pieces, and those that
+// ReturnPull implements driver.Link: the sender can take no more pieces, and those that
 // it has taken are awaited, or, with evict, its process is ended.
 func (l *link) ReturnPull(evict bool) (int, bool) {
 	l.sharing.Lock()

@@ -62,12 +62,12 @@ func through(t *testing.T, a, b *link) {
 	t.Helper()
 	out, in := message(1000)
 	for sent, got := 0, 0; sent < len(out) || got < len(in); {
-		n, err := a.PushLarge(out[sent:])
+		n, err := a.Push(out[sent:])
 		if err != nil {
 			t.Fatal(err)
 		}
 		sent += n
-		if n, err = b.PullLarge(in[got:]); err != nil {
+		if n, err = b.Pull(in[got:]); err != nil {
 			t.Fatal(err)
 		}
 		got += n
@@ -101,17 +101,17 @@ func TestOffer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mem, a, b := offering(t)
 			out, in := message(5000)
-			moved(t, "push", a.PushLarge, out, 0)
+			moved(t, "push", a.Push, out, 0)
 			for got := 0; got < len(in); {
 				buf := make([]byte, most)
-				n, err := b.PullLarge(buf)
+				n, err := b.Pull(buf)
 				if err != nil || n == 0 {
 					t.Fatal(n, err)
 				}
 				if got += copy(in[got:], buf[:n]); n < min(most, 5000) {
 					// So many pieces that it takes several calls: the rest must not go elsewhere.
 					for k := n; k < most && got < len(in); k += n {
-						if n, err = b.PullLarge(buf[k:]); err != nil || n == 0 {
+						if n, err = b.Pull(buf[k:]); err != nil || n == 0 {
 							t.Fatal(n, err)
 						}
 						got += copy(in[got:], buf[k:k+n])
@@ -123,7 +123,7 @@ func TestOffer(t *testing.T) {
 			if s := mem[slots : slots+uint64(tiny.slots*tiny.slotSize)]; !bytes.Equal(s, make([]byte, len(s))) {
 				t.Error("bytes of it went through slots")
 			}
-			moved(t, "push", a.PushLarge, out, len(out))
+			moved(t, "push", a.Push, out, len(out))
 			through(t, a, b)
 			through(t, b, a)
 		})
@@ -135,15 +135,15 @@ func TestOffer(t *testing.T) {
 func TestOfferShared(t *testing.T) {
 	_, a, b := offering(t)
 	out, in := message(3000)
-	moved(t, "push", a.PushLarge, out, 0)
+	moved(t, "push", a.Push, out, 0)
 	begin(t, b, in)
 	p := claim(t, a)
 	first := b.lr.in.back - 1
-	n, err := b.PullLarge(in)
+	n, err := b.Pull(in)
 	if want := first * b.lr.in.piece; n != want || err != nil {
 		t.Fatalf("%d, %v; %d bytes are before the sender's piece", n, err, want)
 	}
-	moved(t, "pull while the sender is at work", b.PullLarge, in[n:], 0)
+	moved(t, "pull while the sender is at work", b.Pull, in[n:], 0)
 	if !b.Arm(false) {
 		t.Fatal("cannot sleep, though it is the sender who is at work")
 	}
@@ -154,9 +154,9 @@ func TestOfferShared(t *testing.T) {
 	if b.Disarm(); b.Arm(false) {
 		t.Fatal("sleeps, though the sender is done")
 	}
-	moved(t, "pull", b.PullLarge, in[n:], len(in)-n)
+	moved(t, "pull", b.Pull, in[n:], len(in)-n)
 	equal(t, out, in)
-	moved(t, "push", a.PushLarge, out, len(out))
+	moved(t, "push", a.Push, out, len(out))
 	through(t, a, b)
 }
 
@@ -165,15 +165,15 @@ func TestOfferUnwritable(t *testing.T) {
 	_, a, b := offering(t)
 	a.writer.pid = nobody
 	out, in := message(3000)
-	moved(t, "push", a.PushLarge, out, 0)
+	moved(t, "push", a.Push, out, 0)
 	begin(t, b, in)
-	moved(t, "push in vain", a.PushLarge, out, 0)
+	moved(t, "push in vain", a.Push, out, 0)
 	if a.writer.pid != 0 {
 		t.Error("it will try again")
 	}
-	moved(t, "pull", b.PullLarge, in, len(in))
+	moved(t, "pull", b.Pull, in, len(in))
 	equal(t, out, in)
-	moved(t, "push", a.PushLarge, out, len(out))
+	moved(t, "push", a.Push, out, len(out))
 	through(t, a, b)
 }
 
@@ -184,10 +184,10 @@ func TestOfferDeclined(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mem, a, b := offering(t)
 			out, in := visible(t, 4*pageSize, hidden)
-			moved(t, "push", a.PushLarge, out, 0)
+			moved(t, "push", a.Push, out, 0)
 			got, sent, slots := 0, 0, false
 			for got < len(in) || sent < len(out) {
-				n, err := b.PullLarge(in[got:])
+				n, err := b.Pull(in[got:])
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -203,7 +203,7 @@ func TestOfferDeclined(t *testing.T) {
 					b.Disarm()
 					show(t, out) // the sender itself can read them, of course
 				}
-				if n, err = a.PushLarge(out[sent:]); err != nil {
+				if n, err = a.Push(out[sent:]); err != nil {
 					t.Fatal(err)
 				}
 				sent += n
@@ -251,12 +251,12 @@ func TestOfferShortBuffers(t *testing.T) {
 	b.lr.copies.ways = 1<<64 - 1
 	out, in := message(3000)
 	for sent, got := 0, 0; sent < len(out) || got < len(in); {
-		n, err := a.PushLarge(out[sent:])
+		n, err := a.Push(out[sent:])
 		if err != nil {
 			t.Fatal(err)
 		}
 		sent += n
-		if n, err = b.PullLarge(in[got:min(got+7, len(in))]); err != nil {
+		if n, err = b.Pull(in[got:min(got+7, len(in))]); err != nil {
 			t.Fatal(err)
 		}
 		got += n
@@ -273,14 +273,14 @@ func TestOfferShortBuffers(t *testing.T) {
 func TestReturnPush(t *testing.T) {
 	_, a, b := offering(t)
 	out, in := message(3000)
-	moved(t, "push", a.PushLarge, out, 0)
-	moved(t, "pull", b.PullLarge, in[:1000], 1000)
+	moved(t, "push", a.Push, out, 0)
+	moved(t, "pull", b.Pull, in[:1000], 1000)
 	if n, ok := a.ReturnPush(); n != 1000 || !ok {
 		t.Errorf("%d, %v; 1000 bytes were fetched", n, ok)
 	}
 	clear(out)
 	for range 3 {
-		moved(t, "pull of what was taken back", b.PullLarge, in[1000:], 0)
+		moved(t, "pull of what was taken back", b.Pull, in[1000:], 0)
 	}
 	if !b.Arm(false) {
 		t.Error("cannot sleep, though nothing will come")
@@ -300,7 +300,7 @@ func TestReturnPull(t *testing.T) {
 				t.Errorf("without a share: %d, %v", n, ok)
 			}
 			out, in := message(3000)
-			moved(t, "push", a.PushLarge, out, 0)
+			moved(t, "push", a.Push, out, 0)
 			begin(t, b, in)
 			p := claim(t, a)
 			if _, ok := b.ReturnPull(false); ok {
@@ -325,7 +325,7 @@ func TestReturnPull(t *testing.T) {
 func TestCloseAwaitsPieces(t *testing.T) {
 	_, a, b := offering(t)
 	out, in := message(3000)
-	moved(t, "push", a.PushLarge, out, 0)
+	moved(t, "push", a.Push, out, 0)
 	begin(t, b, in)
 	p := claim(t, a)
 	closing := make(chan error)
@@ -347,7 +347,7 @@ func TestOfferViolations(t *testing.T) {
 	offer := func(t *testing.T, a, b *link, n int) []byte {
 		t.Helper()
 		buf := make([]byte, n)
-		moved(t, "push", a.PushLarge, buf, 0)
+		moved(t, "push", a.Push, buf, 0)
 		return buf
 	}
 	field := func(mem []byte, at uint64, n int) *uint64 {
@@ -360,67 +360,67 @@ func TestOfferViolations(t *testing.T) {
 		{"an offer of nothing", func(t *testing.T, mem []byte, a, b *link) error {
 			offer(t, b, a, 200)
 			*field(mem, in.words, 2) = 0
-			_, err := a.PullLarge(make([]byte, 10))
+			_, err := a.Pull(make([]byte, 10))
 			return err
 		}},
 		{"an endless offer", func(t *testing.T, mem []byte, a, b *link) error {
 			offer(t, b, a, 200)
 			*field(mem, in.words, 2) = 1 << 63
-			_, err := a.PullLarge(make([]byte, 10))
+			_, err := a.Pull(make([]byte, 10))
 			return err
 		}},
 		{"an offer that was not asked for", func(t *testing.T, mem []byte, a, b *link) error {
 			offer(t, b, a, 200)
 			a.lr.copies.able = false
-			_, err := a.PullLarge(make([]byte, 10))
+			_, err := a.Pull(make([]byte, 10))
 			return err
 		}},
 		{"more fetched than offered", func(t *testing.T, mem []byte, a, b *link) error {
 			buf := offer(t, a, b, 200)
 			*field(mem, out.slotCredit, 2) = 201
-			_, err := a.PushLarge(buf)
+			_, err := a.Push(buf)
 			return err
 		}},
 		{"less fetched than before", func(t *testing.T, mem []byte, a, b *link) error {
 			buf := offer(t, a, b, 200)
 			*field(mem, out.slotCredit, 2) = 100
-			moved(t, "push", a.PushLarge, buf, 100)
+			moved(t, "push", a.Push, buf, 100)
 			*field(mem, out.slotCredit, 2) = 99
-			_, err := a.PushLarge(buf[100:])
+			_, err := a.Push(buf[100:])
 			return err
 		}},
 		{"fetched between offers", func(t *testing.T, mem []byte, a, b *link) error {
 			*field(mem, out.slotCredit, 2) = 1
-			_, err := a.PushLarge(make([]byte, 200))
+			_, err := a.Push(make([]byte, 200))
 			return err
 		}},
 		{"a share beyond the offer", func(t *testing.T, mem []byte, a, b *link) error {
 			buf := offer(t, a, b, 200)
 			*field(mem, out.share, 2), *field(mem, out.share, 3), *field(mem, out.share, 4) = 100, 101, 101
 			*field(mem, out.share, 0) = uint64(newClaims(1, 1))
-			_, err := a.PushLarge(buf)
+			_, err := a.Push(buf)
 			return err
 		}},
 		{"a piece beyond the share", func(t *testing.T, mem []byte, a, b *link) error {
 			buf := offer(t, a, b, 200)
 			*field(mem, out.share, 2), *field(mem, out.share, 3), *field(mem, out.share, 4) = 0, 200, 100
 			*field(mem, out.share, 0) = uint64(newClaims(1, 3))
-			_, err := a.PushLarge(buf)
+			_, err := a.Push(buf)
 			return err
 		}},
 		{"pieces of nothing", func(t *testing.T, mem []byte, a, b *link) error {
 			buf := offer(t, a, b, 200)
 			*field(mem, out.share, 3), *field(mem, out.share, 4) = 200, 0
 			*field(mem, out.share, 0) = uint64(newClaims(1, 3))
-			_, err := a.PushLarge(buf)
+			_, err := a.Push(buf)
 			return err
 		}},
 		{"claims of another share", func(t *testing.T, mem []byte, a, b *link) error {
 			offer(t, b, a, 2000)
-			moved(t, "pull", a.PullLarge, make([]byte, 1000), 1000)
+			moved(t, "pull", a.Pull, make([]byte, 1000), 1000)
 			a.lr.begin(make([]byte, 1000), 100)
 			*field(mem, in.share, 0) = uint64(newClaims(7, 10))
-			_, err := a.PullLarge(make([]byte, 1000))
+			_, err := a.Pull(make([]byte, 1000))
 			return err
 		}},
 		{"more pieces written than taken", func(t *testing.T, mem []byte, a, b *link) error {
@@ -433,13 +433,13 @@ func TestOfferViolations(t *testing.T) {
 				t.Fatal(ok, err)
 			}
 			*field(mem, in.words, 3) = uint64(newWritten(a.lr.in.number, 2, false))
-			_, err := a.PullLarge(make([]byte, 2000))
+			_, err := a.Pull(make([]byte, 2000))
 			return err
 		}},
 		{"fetched changed", func(t *testing.T, mem []byte, a, b *link) error {
 			offer(t, b, a, 200)
 			*field(mem, in.slotCredit, 2) = 5
-			_, err := a.PullLarge(make([]byte, 200))
+			_, err := a.Pull(make([]byte, 200))
 			return err
 		}},
 	} {

@@ -79,7 +79,7 @@ func TestOneLine(t *testing.T) {
 	for n := range inline + 1 {
 		body := bytes.Repeat([]byte{0xEE}, n)
 		h = driver.Header{Kind: 1, Flags: 2, Body: uint32(n), Tag: 3, Size: 4, Cookie: 5, Seq: 6}
-		if ok, err := a.Send(&h, body); !ok || err != nil {
+		if ok, err := a.Send(&h, body, nil, false); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 		if lines := changed(); len(lines) != 1 {
@@ -110,7 +110,7 @@ func TestNoBellWhileAwake(t *testing.T) {
 	var h driver.Header
 	send := func() {
 		t.Helper()
-		if ok, err := a.Send(&driver.Header{}, nil); !ok || err != nil {
+		if ok, err := a.Send(&driver.Header{}, nil, nil, false); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 	}
@@ -224,7 +224,7 @@ func wrapAround(a, b *link) error {
 			n := (seq * 37) % len(body)
 			fillWith(body[:n], seq)
 			h = driver.Header{Body: uint32(n), Seq: uint32(seq)}
-			ok, err := a.Send(&h, body[:n])
+			ok, err := a.Send(&h, body[:n], nil, false)
 			if err != nil {
 				return err
 			}
@@ -263,13 +263,13 @@ func wrapAround(a, b *link) error {
 		fillWith(large, turn)
 		in := make([]byte, 0, 1000)
 		for out := large; len(in) < 1000; {
-			n, err := a.PushLarge(out)
+			n, err := a.Push(out)
 			if err != nil {
 				return err
 			}
 			out = out[n:]
 			k := len(in)
-			if n, err = b.PullLarge(in[k:min(k+177, 1000)]); err != nil {
+			if n, err = b.Pull(in[k:min(k+177, 1000)]); err != nil {
 				return err
 			}
 			in = in[:k+n]

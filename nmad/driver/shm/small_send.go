@@ -39,9 +39,12 @@ func lap(pos uint64, shift uint8) uint16 { return uint16(pos>>(shift&63)) | 0x80
 // packets do. Not the next one: at that he may be looking.
 const ahead = 2
 
-// send writes one packet, whose body is size bytes: body, or, if there are any, parts.
-// False: no room.
-func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
+// send writes one packet, whose body is body and then parts. False: no room.
+func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, error) {
+	size := len(body)
+	if parts != nil {
+		size += driver.Length(parts)
+	}
 	n := uint32(size)
 	if h.Body != n || size > int(s.maxBody) {
 		return false, fmt.Errorf("%w: %d bytes, header says %d, at most %d", driver.ErrBody, size, h.Body, s.maxBody)
@@ -55,8 +58,8 @@ func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte, size int
 	c := &s.cells[tail&uint64(len(s.cells)-1)]
 	asm.PrefetchWrite(&s.cells[(tail+ahead)&uint64(len(s.cells)-1)].ready.word)
 	if n <= inline {
-		if copy(c.body[:], body); parts != nil {
-			driver.Gather(c.body[:], parts)
+		if at := copy(c.body[:], body); parts != nil {
+			driver.Gather(c.body[at:], parts)
 		}
 	} else {
 		start, end := place(s.bytes, n, uint64(len(s.bodies)))
@@ -66,8 +69,8 @@ func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte, size int
 			}
 		}
 		to := s.bodies[start&uint64(len(s.bodies)-1):]
-		if asm.Copy(to, body); parts != nil {
-			driver.Gather(to, parts)
+		if at := asm.Copy(to, body); parts != nil {
+			driver.Gather(to[at:], parts)
 		}
 		s.bytes = end
 	}

@@ -146,7 +146,7 @@ func expect(ok bool, err error) error {
 }
 
 func (e *ends) send(l *link) (bool, error) {
-	return l.Send(&driver.Header{Body: uint32(len(e.out))}, e.out)
+	return l.Send(&driver.Header{Body: uint32(len(e.out))}, e.out, nil, false)
 }
 
 func (e *ends) recv(l *link) (bool, error) {
@@ -157,12 +157,12 @@ func (e *ends) recv(l *link) (bool, error) {
 }
 
 func (e *ends) push(l *link) (bool, error) {
-	n, err := l.PushLarge(e.out)
+	n, err := l.Push(e.out)
 	return n == len(e.out), err
 }
 
 func (e *ends) pull(l *link) (bool, error) {
-	n, err := l.PullLarge(e.in)
+	n, err := l.Pull(e.in)
 	return n == len(e.in), err
 }
 
@@ -178,12 +178,12 @@ func (e *ends) fill(try func(*link) (bool, error)) error {
 // move brings the rest of the message from one to the other, of which so much has gone and come.
 func (e *ends) move(from, to *link, gone, come int) error {
 	for gone < len(e.out) || come < len(e.in) {
-		n, err := from.PushLarge(e.out[gone:])
+		n, err := from.Push(e.out[gone:])
 		if err != nil {
 			return err
 		}
 		gone += n
-		if n, err = to.PullLarge(e.in[come:]); err != nil {
+		if n, err = to.Pull(e.in[come:]); err != nil {
 			return err
 		}
 		come += n
@@ -224,14 +224,14 @@ var encounters = []encounter{
 		after:  none,
 	},
 	{name: "offer", offers: true,
-		before: func(e *ends) error { n, err := e.sleeper.PullLarge(e.in); return expect(n == 0, err) },
-		wake:   func(e *ends) error { n, err := e.waker.PushLarge(e.out); return expect(n == 0, err) },
+		before: func(e *ends) error { n, err := e.sleeper.Pull(e.in); return expect(n == 0, err) },
+		wake:   func(e *ends) error { n, err := e.waker.Push(e.out); return expect(n == 0, err) },
 		after:  func(e *ends) error { return e.move(e.waker, e.sleeper, 0, 0) },
 		begin:  none,
 	},
 	{name: "piece of an offer", offers: true,
 		before: func(e *ends) error {
-			if n, err := e.waker.PushLarge(e.out); n != 0 || err != nil {
+			if n, err := e.waker.Push(e.out); n != 0 || err != nil {
 				return expect(false, err)
 			}
 			r := &e.sleeper.lr
@@ -248,10 +248,10 @@ var encounters = []encounter{
 				return errno
 			}
 			// All but that piece.
-			if n, err := e.sleeper.PullLarge(e.in); n != len(e.in)-len(e.part.bytes) || err != nil {
+			if n, err := e.sleeper.Pull(e.in); n != len(e.in)-len(e.part.bytes) || err != nil {
 				return expect(false, err)
 			}
-			n, err := e.sleeper.PullLarge(e.in[len(e.in)-len(e.part.bytes):])
+			n, err := e.sleeper.Pull(e.in[len(e.in)-len(e.part.bytes):])
 			return expect(n == 0, err)
 		},
 		wake: func(e *ends) error {
@@ -262,14 +262,14 @@ var encounters = []encounter{
 		begin: none,
 	},
 	{name: "bytes fetched", offers: true, room: true,
-		before: func(e *ends) error { n, err := e.sleeper.PushLarge(e.out); return expect(n == 0, err) },
-		wake:   func(e *ends) error { n, err := e.waker.PullLarge(e.in); return expect(n == len(e.in), err) },
-		after:  func(e *ends) error { n, err := e.sleeper.PushLarge(e.out); return expect(n == len(e.out), err) },
+		before: func(e *ends) error { n, err := e.sleeper.Push(e.out); return expect(n == 0, err) },
+		wake:   func(e *ends) error { n, err := e.waker.Pull(e.in); return expect(n == len(e.in), err) },
+		after:  func(e *ends) error { n, err := e.sleeper.Push(e.out); return expect(n == len(e.out), err) },
 		begin:  none,
 	},
 	{name: "offer declined", offers: true, room: true,
-		before: func(e *ends) error { n, err := e.sleeper.PushLarge(e.out); return expect(n == 0, err) },
-		wake:   func(e *ends) error { n, err := e.waker.PullLarge(e.in[:1]); return expect(n == 0, err) },
+		before: func(e *ends) error { n, err := e.sleeper.Push(e.out); return expect(n == 0, err) },
+		wake:   func(e *ends) error { n, err := e.waker.Pull(e.in[:1]); return expect(n == 0, err) },
 		after:  func(e *ends) error { return e.move(e.sleeper, e.waker, 0, 0) },
 		begin:  none,
 	},

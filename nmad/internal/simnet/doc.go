@@ -5,7 +5,7 @@
 // connections with a Rate only.
 //
 //	a.Send ──▶ [packet][packet] ──▶ b.Recv        small track, at most Packets at once
-//	a.PushLarge ──▶ [bytes.......] ──▶ b.PullLarge    large track, at most Large bytes
+//	a.Push ──▶ [bytes.......] ──▶ b.Pull    large track, at most Large bytes
 //
 // Faults are set on a link while it is used: [Link.Hold] refuses room, [Link.Delay]
 // keeps what is sent back until [Link.Deliver], [Link.Buffer] lets packets sit in

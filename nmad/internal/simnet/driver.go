@@ -85,6 +85,8 @@ func (e *endpoint) hangUp() {
 	}
 }
 
+func (e *endpoint) Choice(int, string) (network, why string) { return "", "" }
+
 func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	select {
 	case a := <-e.arrived:

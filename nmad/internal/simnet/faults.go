@@ -2,7 +2,7 @@ package simnet
 
 import "github.com/pm2-go/pm2/nmad/driver"
 
-// Hold refuses room to this end's Send and PushLarge, or grants it again.
+// Hold refuses room to this end's Send and Push, or grants it again.
 func (l *Link) Hold(on bool) {
 	defer l.lock()()
 	l.out().held = on

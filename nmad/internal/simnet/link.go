@@ -13,6 +13,8 @@ type Options struct {
 	Packets int // that the small track holds in one direction; default 8
 	Large   int // bytes that the large track holds in one direction; default 256
 	Rate    int // bytes of the large track that arrive in a tick, in each direction; default: at once
+
+	Syscalls bool // what a link says of itself in its Caps
 }
 
 func (o *Options) complete() {
@@ -48,7 +50,7 @@ type way struct {
 	visible int // packets that Recv may see, counted from first
 	large   []byte
 	start   int
-	arrived int // bytes of large from start on that PullLarge may see
+	arrived int // bytes of large from start on that Pull may see
 	spare   [][]byte
 
 	batch   bool // until Flush packets stay in the sender's buffer
@@ -66,6 +68,7 @@ type way struct {
 // Link is one end of a simulated connection. Beyond what driver.Link asks for it
 // may be called by anybody at any time.
 type Link struct {
+	driver.Plain
 	c    *cable
 	side int
 
@@ -104,24 +107,17 @@ func (l *Link) lock() func() {
 	return l.c.mu.Unlock
 }
 
-// MaxBody is as in Options.
-func (l *Link) MaxBody() int { return l.c.opt.MaxBody }
+// Caps are as in Options. That there may be bytes left to flush is always so.
+func (l *Link) Caps() driver.Caps {
+	return driver.Caps{MaxBody: l.c.opt.MaxBody, Short: -1, Syscalls: l.c.opt.Syscalls, Buffered: true, Place: driver.Place{Node: -1}}
+}
 
 func (w *way) count() int { return len(w.packets) - w.first }
 
 func (w *way) room(o *Options) bool { return !w.held && w.count()-w.excess < o.Packets }
 
-// Send implements driver.Link.
-func (l *Link) Send(h *driver.Header, body []byte) (bool, error) {
-	return l.send(h, body, nil)
-}
-
-// SendParts implements driver.Link.
-func (l *Link) SendParts(h *driver.Header, parts [][]byte) (bool, error) {
-	return l.send(h, nil, parts)
-}
-
-func (l *Link) send(h *driver.Header, body []byte, parts [][]byte) (bool, error) {
+// Send implements driver.Link. Its buffer holds as many packets as come.
+func (l *Link) Send(h *driver.Header, body []byte, parts [][]byte, more bool) (bool, error) {
 	defer l.lock()()
 	if err := l.err(); err != nil {
 		return false, err
@@ -130,7 +126,8 @@ func (l *Link) send(h *driver.Header, body []byte, parts [][]byte) (bool, error)
 		return false, driver.ErrBody
 	}
 	w := l.out()
-	if w.batch {
+	if more {
+		w.batch = true
 		w.packed++
 		w.excess++
 		l.put(w, *h, body, parts)
@@ -209,15 +206,6 @@ func (l *Link) Flush() (bool, error) {
 	return w.excess == 0, nil
 }
 
-// Batcher is a Link that is a driver.Batcher, with a buffer for as many packets as come.
-type Batcher struct{ *Link }
-
-// Batch implements driver.Batcher.
-func (b Batcher) Batch() {
-	defer b.lock()()
-	b.out().batch = true
-}
-
 // Carried says how many packets this end has sent, and in how many calls of the network.
 func (l *Link) Carried() (packets, calls int) {
 	defer l.lock()()
@@ -244,8 +232,8 @@ func (l *Link) Recv(h *driver.Header) ([]byte, bool, error) {
 	return nil, false, l.err()
 }
 
-// PushLarge implements driver.Link.
-func (l *Link) PushLarge(buf []byte) (int, error) {
+// Push implements driver.Link.
+func (l *Link) Push(buf []byte) (int, error) {
 	defer l.lock()()
 	if err := l.err(); err != nil {
 		return 0, err
@@ -266,8 +254,8 @@ func (l *Link) PushLarge(buf []byte) (int, error) {
 	return n, nil
 }
 
-// PullLarge implements driver.Link.
-func (l *Link) PullLarge(buf []byte) (int, error) {
+// Pull implements driver.Link.
+func (l *Link) Pull(buf []byte) (int, error) {
 	defer l.lock()()
 	w := l.in()
 	if n := copy(buf, w.large[w.start:w.start+w.arrived]); n > 0 && !l.out().closed {

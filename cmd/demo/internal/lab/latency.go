@@ -109,7 +109,7 @@ const looksForLife = 1 << 16 // polls between two
 func (b *bare) Send(tag uint64, buf []byte) error {
 	b.h = driver.Header{Kind: 1, Body: uint32(len(buf)), Tag: tag, Size: uint64(len(buf)), Seq: b.h.Seq + 1}
 	for n := 1; ; n++ {
-		if ok, err := b.w.Link.Send(&b.h, buf); ok || err != nil {
+		if ok, err := b.w.Link.Send(&b.h, buf, nil, false); ok || err != nil {
 			return err
 		}
 		if n%looksForLife == 0 {

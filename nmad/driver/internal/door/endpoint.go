@@ -39,6 +39,9 @@ func (e *Endpoint) Addr() string { return e.addr }
 // Accept implements driver.Endpoint.
 func (e *Endpoint) Accept(ctx context.Context) (int, driver.Link, error) { return e.door.Accept(ctx) }
 
+// Choice implements driver.Endpoint: there is none.
+func (e *Endpoint) Choice(int, string) (network, why string) { return "", "" }
+
 // Close implements driver.Endpoint.
 func (e *Endpoint) Close() error { return e.door.Close() }
 

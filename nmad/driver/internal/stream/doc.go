@@ -13,9 +13,9 @@
 //
 // # System calls
 //
-// A call of Send, Recv, PushLarge or PullLarge makes one system call: sendto or
-// recvfrom with MSG_DONTWAIT and, for sending, MSG_NOSIGNAL. In a batch (driver.Batcher)
-// Flush makes it for all packets. They bypass Go's
+// A call of Send, Recv, Push or Pull makes one system call: sendto or
+// recvfrom with MSG_DONTWAIT and, for sending, MSG_NOSIGNAL. Packets with more
+// behind them stay in the link, and Flush makes it for all of them. They bypass Go's
 // poller, which would park the goroutine (10-20 us until it runs again), and
 // the scheduler's bookkeeping around system calls, which costs as much as the
 // call. Connecting and the exchange of package hello go through Go's net

@@ -13,19 +13,19 @@ import (
 // the sender. So it is up for sleepers only:
 //
 //	Arm        mark = min(rest, most); tell the kernel; again 1 if rest is less by now, or mark is not this any more
-//	PullLarge  rest = ...; mark above rest: mark = 1; tell the kernel
+//	Pull  rest = ...; mark above rest: mark = 1; tell the kernel
 //	Disarm     mark = 1; tell the kernel
 //
-// rest is what is still to come for sure. Arm and PullLarge may run beside each other. Both look
+// rest is what is still to come for sure. Arm and Pull may run beside each other. Both look
 // after they wrote, with sequentially consistent atomics, and who lowers the mark writes it before he tells
-// the kernel: so either PullLarge sees what Arm has raised, and its word to the kernel is the
+// the kernel: so either Pull sees what Arm has raised, and its word to the kernel is the
 // last one or Arm finds the mark changed; or Arm sees the rest that it wrote. Once both have returned the kernel
 // has no mark above what the peer is bound to send: whoever sleeps is woken by the last of it at the
 // latest. The kernel sees to the rest: it wakes below the mark when its buffer is full, and when
 // the connection ends.
 type gathering struct {
 	most int          // bytes; 0: no gathering
-	rest atomic.Int32 // bytes, at most most; PullLarge writes, Arm reads
+	rest atomic.Int32 // bytes, at most most; Pull writes, Arm reads
 	mark atomic.Int32 // bytes, at least what the kernel has been told last, or is about to be; 0 is 1, too
 
 	// What the kernel is told, in memory: one word for each who may tell it.
@@ -34,7 +34,7 @@ type gathering struct {
 
 func (g *gathering) init(most int) { g.most, g.lowered, g.ended = most, 1, 1 }
 
-// note says how many bytes are still to come. It belongs to the caller of PullLarge.
+// note says how many bytes are still to come. It belongs to the caller of Pull.
 func (g *gathering) note(fd, rest int) {
 	if g.most == 0 {
 		return
@@ -62,7 +62,7 @@ func (g *gathering) raise(fd int) {
 	}
 }
 
-// lower ends what raise began. It tells the kernel also what PullLarge has told it already,
+// lower ends what raise began. It tells the kernel also what Pull has told it already,
 // which may have been overtaken by raise.
 func (g *gathering) lower(fd int) {
 	if g.raised > 1 {

@@ -57,8 +57,8 @@ func readable(t *testing.T, l driver.Link, ms int) bool {
 
 func pull(t *testing.T, l driver.Link, buf []byte, want int) {
 	t.Helper()
-	if n, err := l.PullLarge(buf); n != want || err != nil {
-		t.Fatalf("PullLarge: %d, %v, want %d", n, err, want)
+	if n, err := l.Pull(buf); n != want || err != nil {
+		t.Fatalf("Pull: %d, %v, want %d", n, err, want)
 	}
 }
 

@@ -117,11 +117,11 @@ func TestViolations(t *testing.T) {
 				t.Fatalf("%v", err)
 			}
 			t.Log(err)
-			if _, err := l.Send(&driver.Header{}, nil); !errors.Is(err, driver.ErrProtocol) {
+			if _, err := l.Send(&driver.Header{}, nil, nil, false); !errors.Is(err, driver.ErrProtocol) {
 				t.Errorf("Send: %v", err)
 			}
-			if _, err := l.PullLarge(make([]byte, 1)); !errors.Is(err, driver.ErrProtocol) {
-				t.Errorf("PullLarge: %v", err)
+			if _, err := l.Pull(make([]byte, 1)); !errors.Is(err, driver.ErrProtocol) {
+				t.Errorf("Pull: %v", err)
 			}
 			if l.Arm(false) {
 				t.Error("a broken link can be armed")
@@ -205,11 +205,11 @@ func TestArmSeesBuffered(t *testing.T) {
 // Send has taken, is woken when it can leave, though no send was refused.
 func TestLeftBytesWake(t *testing.T) {
 	l, small, _ := linkRaw(t)
-	body := make([]byte, l.MaxBody())
+	body := make([]byte, l.Caps().MaxBody)
 	h := driver.Header{Body: uint32(len(body))}
 	sent := 0
 	for tries := 0; ; tries++ {
-		ok, err := l.Send(&h, body)
+		ok, err := l.Send(&h, body, nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,8 +358,8 @@ func TestSmallerBodyWins(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if l.MaxBody() != 1000 || r.MaxBody() != 1000 {
-		t.Errorf("%d, %d", l.MaxBody(), r.MaxBody())
+	if l.Caps().MaxBody != 1000 || r.Caps().MaxBody != 1000 {
+		t.Errorf("%d, %d", l.Caps().MaxBody, r.Caps().MaxBody)
 	}
 }
 

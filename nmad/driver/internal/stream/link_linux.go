@@ -38,6 +38,7 @@ const MostGathered = 512 << 10
 
 // link is one side of a link. See doc.go.
 type link struct {
+	driver.Plain
 	// Read by all directions, written rarely.
 	state   atomic.Uint32
 	name    string // of the driver
@@ -54,7 +55,7 @@ type link struct {
 	_     [padding]byte
 	rx    smallRecv
 	_     [padding]byte
-	lt    struct{ refused uint64 } // 1: the last PushLarge found no room (store, load)
+	lt    struct{ refused uint64 } // 1: the last Push found no room (store, load)
 	_     [padding]byte
 	rt    gathering
 	_     [padding]byte
@@ -96,36 +97,25 @@ func newLink(n *Network, conns [numTracks]Conn, rank, peerBody int) (_ *link, er
 	return l, nil
 }
 
-// MaxBody implements driver.Link: the smaller one of what the two sides offer.
-func (l *link) MaxBody() int { return l.maxBody }
-
-// Place implements driver.Placed.
-func (l *link) Place() driver.Place { return l.place }
-
-// Short implements driver.Shorter.
-func (l *link) Short() (int, string) { return straight - 1, "copied behind its header, one write" }
+// Caps implements driver.Link. The largest body is the smaller one of what the two sides offer.
+func (l *link) Caps() driver.Caps {
+	return driver.Caps{
+		MaxBody: l.maxBody, Short: straight - 1, How: "copied behind its header, one write",
+		Syscalls: true, Buffered: true, Place: l.place,
+	}
+}
 
 // Send implements driver.Link: one system call, and none if the header is
-// wrong, or in a batch. What the kernel takes no more of stays in the buffer of the link.
-func (l *link) Send(h *driver.Header, body []byte) (bool, error) {
-	return l.send(h, body, nil, len(body))
-}
-
-// SendParts implements driver.Link: the parts are copied next to each other, into the
-// buffer from which any packet goes to the kernel in one call.
-func (l *link) SendParts(h *driver.Header, parts [][]byte) (bool, error) {
-	return l.send(h, nil, parts, driver.Length(parts))
-}
-
-func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
-	if int(h.Body) != size || size > l.maxBody {
+// wrong, or with more. What the kernel takes no more of stays in the buffer of the link.
+func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, more bool) (bool, error) {
+	if size := len(body) + driver.Length(parts); int(h.Body) != size || size > l.maxBody {
 		return false, fmt.Errorf("%s: send to rank %d: %w: %d bytes, header says %d, at most %d",
 			l.name, l.rank, driver.ErrBody, size, h.Body, l.maxBody)
 	}
 	if err := l.enter(inSend); err != nil {
 		return false, err
 	}
-	ok, errno := l.tx.send(l.fd[trackSmall], h, body, parts)
+	ok, errno := l.tx.send(l.fd[trackSmall], h, body, parts, more)
 	l.gates.Gate(inSend).Leave()
 	if errno != 0 {
 		return false, l.lose(errno)
@@ -133,15 +123,12 @@ func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bo
 	return ok, nil
 }
 
-// Batch implements driver.Batcher.
-func (l *link) Batch() { l.tx.batch = true }
-
 // Flush implements driver.Link.
 func (l *link) Flush() (bool, error) {
 	if err := l.enter(inSend); err != nil {
 		return false, err
 	}
-	ok, errno := l.tx.flush(l.fd[trackSmall])
+	ok, errno := l.tx.moveOn(l.fd[trackSmall])
 	l.gates.Gate(inSend).Leave()
 	if errno != 0 {
 		return false, l.lose(errno)
@@ -150,7 +137,7 @@ func (l *link) Flush() (bool, error) {
 }
 
 // Recv implements driver.Link: one system call, none if the last one brought
-// more than one packet. body lies in the buffer of the link.
+// more than one packet, or all that there were. body lies in the buffer of the link.
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	if s := l.state.Load(); s&(closed|broken) != 0 {
 		return nil, false, l.why(s)
@@ -159,6 +146,11 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 		return body, ok, nil
 	}
 	if err == nil {
+		if l.rx.drained {
+			// The network has given all that it had a moment ago: a look at once is hardly worth it.
+			l.rx.drained = false
+			return nil, false, nil
+		}
 		g := l.gates.Gate(inRecv)
 		if !g.Enter() {
 			return nil, false, l.why(closed)
@@ -179,11 +171,8 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	return body, ok, nil
 }
 
-// Drained implements driver.Drainer.
-func (l *link) Drained() bool { return l.rx.short && l.rx.at == l.rx.end }
-
-// PushLarge implements driver.Link: one system call, straight from buf.
-func (l *link) PushLarge(buf []byte) (int, error) {
+// Push implements driver.Link: one system call, straight from buf.
+func (l *link) Push(buf []byte) (int, error) {
 	if err := l.enter(inPush); err != nil {
 		return 0, err
 	}
@@ -206,8 +195,8 @@ func (l *link) PushLarge(buf []byte) (int, error) {
 	return 0, l.lose(errno)
 }
 
-// PullLarge implements driver.Link: one system call, straight into buf.
-func (l *link) PullLarge(buf []byte) (int, error) {
+// Pull implements driver.Link: one system call, straight into buf.
+func (l *link) Pull(buf []byte) (int, error) {
 	if s := l.state.Load(); s&(closed|broken) != 0 {
 		return 0, l.why(s)
 	}

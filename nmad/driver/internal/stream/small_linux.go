@@ -11,19 +11,16 @@ import (
 )
 
 // smallSend is the sending end of the small track: the buffer of a packet, of
-// which the kernel may have taken a part only, or of the packets of a batch:
+// which the kernel may have taken a part only, or of those that are to leave together:
 //
 //	empty ── send ──▶ the kernel takes all: empty; a part: left; nothing: refused, empty
-//	empty ── batch ──▶ batching, empty
-//	batching ── send ──▶ batching, left; does not fit: as flush, and, when that leaves nothing, as another send
+//	empty, left ── send with more, fits ──▶ left
 //	left ── send, flush ──▶ the kernel takes the rest: empty, and on; not: left (send: refused)
-//	batching ── flush ──▶ not batching, and on
 //
 // It belongs to the caller of Send; Arm reads left and refused.
 type smallSend struct {
 	buf     []byte
 	at, end int    // buf[at:end] has still to leave
-	batch   bool   // until the next flush packets stay in buf as long as they fit
 	left    uint64 // 1: at < end (store, load)
 	refused uint64 // 1: the last Send was refused (store, load)
 	pair    raw.Pair
@@ -38,9 +35,9 @@ func (s *smallSend) init(maxBody int) { s.buf = make([]byte, driver.HeaderSize+m
 
 // send takes a packet, whole, unless an earlier one is in the way or the kernel
 // takes nothing at all of this one. Its body is body and then parts, checked by the
-// caller.
-func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte) (bool, syscall.Errno) {
-	if s.batch && driver.HeaderSize+int(h.Body) <= len(s.buf)-s.end {
+// caller. With more it stays here as long as it fits, until the next flush.
+func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte, more bool) (bool, syscall.Errno) {
+	if more && driver.HeaderSize+int(h.Body) <= len(s.buf)-s.end {
 		s.put(h, body, parts)
 		store(&s.left, 1)
 		s.taken()
@@ -51,14 +48,14 @@ func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte) 
 			store(&s.refused, 1)
 			return false, errno
 		}
-		if s.batch {
-			return s.send(fd, h, body, parts) // now it fits
+		if more {
+			return s.send(fd, h, body, parts, more) // now it fits
 		}
 	}
 	n := driver.HeaderSize + int(h.Body)
 	var sent int
 	var errno syscall.Errno
-	if len(body) >= straight {
+	if len(body) >= straight && parts == nil {
 		sent, errno = s.sendStraight(fd, h, body)
 	} else {
 		s.put(h, body, parts)
@@ -110,12 +107,7 @@ func (s *smallSend) put(h *driver.Header, body []byte, parts [][]byte) {
 	s.end += driver.Gather(s.buf[s.end:], parts)
 }
 
-// flush moves on what is left, and ends a batch; true: nothing is left any more.
-func (s *smallSend) flush(fd int) (bool, syscall.Errno) {
-	s.batch = false
-	return s.moveOn(fd)
-}
-
+// moveOn gives the kernel what is left; true: nothing is any more.
 func (s *smallSend) moveOn(fd int) (bool, syscall.Errno) {
 	if s.at == s.end {
 		return true, 0
@@ -140,6 +132,7 @@ type smallRecv struct {
 	at, end int    // buf[at:end] has arrived and not been handed out
 	whole   uint64 // 1: a whole packet is among it (store, load)
 	short   bool   // the last read brought less than there was room for: all that the kernel had
+	drained bool   // the packet that was handed out last was the last of such a read
 }
 
 // readAhead is how much more than one packet is read at once, in bytes.
@@ -161,6 +154,7 @@ func (r *smallRecv) next(h *driver.Header) (body []byte, ok bool, err error) {
 		return nil, false, err
 	}
 	r.at += n
+	r.drained = r.short && r.at == r.end
 	// What follows is looked at now, for Arm; a mistake in it is for later.
 	whole := uint64(0)
 	if more, later := r.first(); more != 0 || later != nil {

@@ -3,7 +3,7 @@
  *
  *   poster           side A, its first thread: link.go: Send, then Recv; it sleeps for room, and for the answer
  *   pusher           side A, a second thread: link.go: pushSlots; it does not sleep
- *   server           side B: link.go: Recv, PullLarge; it sleeps when both tracks are empty, and answers in the end
+ *   server           side B: link.go: Recv, Pull; it sleeps when both tracks are empty, and answers in the end
  *   fill, publish    small_send.go, large_send.go: fill; publish_norace.go: T1 of doc.go. The credit is published, too
  *   wake             link.go: wake: T2 and T3
  *   nap              link.go: Arm (S1, S2), epoll_wait on the Descriptor (S3), Disarm
@@ -248,7 +248,7 @@ look0:			if
 				:: else
 				fi
 			fi;
-			/* PullLarge */
+			/* Pull */
 			known = lost[B];
 			if
 			:: atomic { mem[READY(1)] > large -> large++; assert(mem[DATA(1)]); goto again }
