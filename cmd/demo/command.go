@@ -31,6 +31,7 @@ type commands struct {
 	Experiment      experimentCommand      `cmd:"" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
 	ExplainProgress explainProgressCommand `cmd:"" help:"Say who polls what, where, how often, and why: the progress engine on this or on a synthetic machine."`
 	ExplainProtocol explainProtocolCommand `cmd:"" help:"Show which protocol messages of which size take over which network, and why."`
+	ExplainStart    explainStartCommand    `cmd:"" help:"Say what has started this process, and where the others of its job are."`
 	Topo            topoCommand            `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
 	Top             topCommand             `cmd:"" help:"Watch what the VPs of a process do, as top does for processes."`
 	Version         versionCommand         `cmd:"" help:"Say which version this is, and what it was built with."`
@@ -276,6 +277,8 @@ func parse(args []string, exit func(int)) (any, error) {
 		return table.Fairness.run, nil
 	case "explain-protocol":
 		return table.ExplainProtocol.run, nil
+	case "explain-start":
+		return table.ExplainStart.run, nil
 	case "topo":
 		return table.Topo.run, nil
 	case "version":

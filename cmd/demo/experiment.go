@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
+	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/lab"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/veth"
@@ -86,6 +87,14 @@ type experimentParameters struct {
 func (c *experimentCommand) run(ctx context.Context) error {
 	if c.chosen == nil {
 		return c.list()
+	}
+	if follows, err := duo.Follows(); err != nil {
+		return err
+	} else if follows {
+		if status := runFollower(); status != 0 {
+			return toldError{status}
+		}
+		return nil
 	}
 	const steps = 1000
 	x := c.chosen

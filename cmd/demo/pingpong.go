@@ -7,10 +7,18 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
 	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+	"github.com/pm2-go/pm2/nmad"
 )
 
 // run is rank 0's process from here on.
 func (c *pingpongCommand) run(ctx context.Context) error {
+	start := pingpong.Run
+	if pingpong.InJob() {
+		start = pingpong.RunInJob
+		if c.Driver == "shm" { // the default: the best that there is, on one host this
+			c.Driver = nmad.DefaultDriver
+		}
+	}
 	o := c.options()
 	s, err := c.newSheet("pingpong", o, pingpong.Steps(&o))
 	if err != nil {
@@ -18,7 +26,7 @@ func (c *pingpongCommand) run(ctx context.Context) error {
 	}
 	defer s.bar.Done()
 	var points []figure.Point
-	err = pingpong.Run(ctx, o, pingpong.Sink{
+	err = start(ctx, o, pingpong.Sink{
 		Warn: warn,
 		Begin: func(m report.Machine, remarks ...string) error {
 			s.report.Machine = m

@@ -53,8 +53,8 @@ type errand struct {
 type Pair struct {
 	CPUs   [2]int // of the ranks
 	net    Net
-	Apart  bool // they have one CPU each, and are bound to it
-	job    *launch.Job
+	Apart  bool        // they have one CPU each, and are bound to it
+	job    *launch.Job // nil: the ranks belong to a job that a process manager has started
 	engine *pioman.Engine
 	ctl    *nmad.Session
 	lost   atomic.Bool // rank 1 has ended
@@ -79,6 +79,9 @@ func Start(ctx context.Context, cpus []int, warn func(format string, args ...any
 
 // StartOn is Start with the ranks where the Net says.
 func StartOn(ctx context.Context, net Net, cpus []int, warn func(format string, args ...any)) (_ *Pair, err error) {
+	if nmad.FindStart().Managed {
+		return joinJob(ctx, cpus)
+	}
 	a, b, two := binding.Pair(cpus)
 	p := &Pair{CPUs: [2]int{a, b}, Apart: two, net: net}
 	if !two {
@@ -140,7 +143,7 @@ func (p *Pair) Do(ctx context.Context, o Order, mine Setup, play func(*World) er
 		return err
 	}
 	defer meeting.Close()
-	defer context.AfterFunc(ctx, p.job.Kill)()
+	defer context.AfterFunc(ctx, p.kill)()
 	mine.Listen, o.Setup.Listen = p.net.Addrs[0]+":0", p.net.Addrs[1]+":0"
 	if err := p.send(&o); err != nil {
 		return p.blame(err)
@@ -148,7 +151,7 @@ func (p *Pair) Do(ctx context.Context, o Order, mine Setup, play func(*World) er
 	err = visit(ctx, meeting, 0, mine, &o, &p.lost, play)
 	if err != nil {
 		// Rank 1 may wait for what will never come: it ends, and we with it.
-		p.job.Kill()
+		p.kill()
 		return p.blame(err)
 	}
 	var a answer
@@ -170,7 +173,7 @@ func (p *Pair) send(o *Order) error {
 
 // blame adds how rank 1 ended to an error that came of it.
 func (p *Pair) blame(err error) error {
-	if !errors.Is(err, nmad.ErrPeerLost) && !errors.Is(err, errLost) {
+	if p.job == nil || !errors.Is(err, nmad.ErrPeerLost) && !errors.Is(err, errLost) {
 		return err
 	}
 	select {
@@ -185,12 +188,18 @@ func (p *Pair) blame(err error) error {
 
 // Close ends rank 1 and waits for that.
 func (p *Pair) Close() error {
-	err := p.send(&Order{})
+	var err error
+	for rank := 1; rank < p.ctl.Size(); rank++ {
+		err = errors.Join(err, send(p.ctl.Gate(rank), orderTag, &Order{}))
+	}
 	if e := p.ctl.Close(); err == nil {
 		err = e
 	}
 	if e := p.engine.Close(); err == nil {
 		err = e
+	}
+	if p.job == nil {
+		return err
 	}
 	select {
 	case <-p.job.Done():
@@ -206,12 +215,22 @@ func (p *Pair) Close() error {
 // IsRank1 says whether this process was started by Start.
 func IsRank1() bool { return os.Getenv(envRank1) != "" }
 
-// Follow is the whole of the second process: it carries out orders until there are no more.
+// kill ends rank 1, in a job of a process manager the whole job.
+func (p *Pair) kill() {
+	if p.job == nil {
+		p.ctl.Abort(1, "the experiment was given up")
+	}
+	p.job.Kill()
+}
+
+// Follow is the whole of the second process, and of those that a process manager has started besides: it carries out orders until there are no more.
 // act gets the World that the order's setup asks for.
 func Follow(act func(*World, *Order) error) error {
 	var e errand
-	if err := json.Unmarshal([]byte(os.Getenv(envRank1)), &e); err != nil {
-		return fmt.Errorf("read %s: %w", envRank1, err)
+	if text := os.Getenv(envRank1); text != "" {
+		if err := json.Unmarshal([]byte(text), &e); err != nil {
+			return fmt.Errorf("read %s: %w", envRank1, err)
+		}
 	}
 	if e.Bind {
 		if err := binding.Process(e.CPU); err != nil {

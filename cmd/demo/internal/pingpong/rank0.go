@@ -112,7 +112,11 @@ func lead(ctx context.Context, o *Options, where *place, sink Sink, child *rank1
 			err = e
 		}
 	}()
-	gate := session.Gate(1)
+	return leadRows(ctx, o, where, sink, session.Gate(1))
+}
+
+// leadRows runs the rows and tells rank 1 that there are no more.
+func leadRows(ctx context.Context, o *Options, where *place, sink Sink, gate *nmad.Gate) (err error) {
 	overhead := stat.ClockOverhead()
 	for i, bytes := range o.Sizes {
 		if err := ctx.Err(); err != nil {

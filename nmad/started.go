@@ -1,0 +1,21 @@
+package nmad
+
+import (
+	"os"
+
+	"github.com/pm2-go/pm2/nmad/internal/manager"
+)
+
+// Start is what has started this process, as far as its environment tells.
+type Start struct {
+	By      string   // "alone", "the launcher of pm2", "PMI 1.1", ...
+	Managed bool     // a process manager: Join meets the others through it
+	Found   []string // the variables that say so, "NAME=value"; none says "alone"
+	Lack    string   // what keeps Join from working, and what to do; "": nothing
+}
+
+// FindStart looks for what has started this process. It connects to nothing.
+func FindStart() Start {
+	f := manager.Find(os.Getenv)
+	return Start{f.Kind.String(), f.Kind == manager.PMI || f.Kind == manager.PMIx, f.By, f.Lack}
+}
