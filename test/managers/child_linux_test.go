@@ -1,0 +1,144 @@
+package managers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// The test program is also what the jobs run: its first argument says what.
+func TestMain(m *testing.M) {
+	deeds := map[string]func(args []string) error{
+		"ring": ring, "networks": networks, "doomed": doomed, "loop": loop,
+	}
+	if len(os.Args) > 1 && deeds[os.Args[1]] != nil {
+		if err := deeds[os.Args[1]](os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// ring exchanges messages with both neighbours, short and long ones.
+func ring([]string) error {
+	s, err := nmad.Join(context.Background())
+	if err != nil {
+		return err
+	}
+	n := s.Size()
+	next, before := s.Gate((s.Rank()+1)%n), s.Gate((s.Rank()+n-1)%n)
+	for i, size := range []int{1, 5000, 300000} {
+		out, in := make([]byte, size), make([]byte, size)
+		for j := range out {
+			out[j] = byte(j + s.Rank())
+		}
+		r := before.Irecv(uint64(i), in)
+		if err := errors.Join(next.Send(uint64(i), out), r.Wait()); err != nil {
+			return err
+		}
+		for j, b := range in {
+			if b != byte(j+(s.Rank()+n-1)%n) {
+				return fmt.Errorf("rank %d: byte %d of %d is %d", s.Rank(), j, size, b)
+			}
+		}
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	fmt.Printf("rank %d of %d\n", s.Rank(), n)
+	return nil
+}
+
+// networks links to all others and says by what.
+func networks([]string) error {
+	s, err := nmad.Join(context.Background())
+	if err != nil {
+		return err
+	}
+	for rank := range s.Size() {
+		if rank == s.Rank() {
+			continue
+		}
+		g := s.Gate(rank)
+		if err := g.Link(context.Background()); err != nil {
+			return err
+		}
+		for _, r := range g.Rails() {
+			fmt.Printf("%d to %d: %s %s\n", s.Rank(), rank, r.Name, r.Network)
+		}
+	}
+	if err := together(s); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// together returns when all are there.
+func together(s *nmad.Session) error {
+	for step := range 2 * s.Size() {
+		g := s.Gate(step % s.Size())
+		var err error
+		if step < s.Size() {
+			err = g.Send(9, nil)
+		} else {
+			_, err = g.Recv(9, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// doomed has one rank come to an end of some kind once all are there, while the others wait for it: how RANK [STATUS].
+func doomed(args []string) error {
+	s, err := nmad.Join(context.Background())
+	if err != nil {
+		return err
+	}
+	fmt.Println("pid", os.Getpid(), "rank", s.Rank())
+	if err := together(s); err != nil {
+		return err
+	}
+	victim, _ := strconv.Atoi(args[1])
+	if s.Rank() != victim {
+		_, err := s.Gate(victim).Recv(1, nil)
+		return fmt.Errorf("rank %d: %w", s.Rank(), err)
+	}
+	switch args[0] {
+	case "kill":
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "exit":
+		status, _ := strconv.Atoi(args[2])
+		os.Exit(status)
+	case "abort":
+		status, _ := strconv.Atoi(args[2])
+		s.Abort(status, "as the test wants it")
+	}
+	time.Sleep(time.Hour) // until something else ends it
+	return nil
+}
+
+// loop computes, and calls nothing that could notice the end of anything.
+func loop([]string) error {
+	s, err := nmad.Join(context.Background())
+	if err != nil {
+		return err
+	}
+	fmt.Println("pid", os.Getpid(), "rank", s.Rank())
+	for i := 0; ; i++ {
+		if slices.Contains([]int{-1}, i) {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package managers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// hosts are network name spaces of this machine, numbered from 0, each joined to one bridge or two by a link of its own, and a remote
+// shell that enters them.
+type hosts struct {
+	prefix string // of their names
+	n      int
+	rsh    string
+}
+
+func (h *hosts) space(i int) string   { return fmt.Sprintf("%s%d", h.prefix, i) }
+func (h *hosts) addr(k, i int) string { return fmt.Sprintf("10.%d.0.%d", 78+k, i+1) }
+
+// newHosts makes n hosts that share that many networks. They are gone when the test ends.
+func newHosts(t *testing.T, n, networks int) *hosts {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root may make network name spaces")
+	}
+	if _, err := exec.LookPath("ip"); err != nil {
+		t.Skip("the network name spaces are made with ip, which is not here (Debian: iproute2)")
+	}
+	h := &hosts{prefix: fmt.Sprintf("pm2m%d-", os.Getpid()%100000), n: n}
+	hub := h.prefix + "hub" // the switch that joins them
+	t.Cleanup(func() {
+		for i := range n {
+			_ = exec.Command("ip", "netns", "delete", h.space(i)).Run() // it may never have come up
+		}
+		_ = exec.Command("ip", "netns", "delete", hub).Run()
+	})
+	steps := []string{"netns add " + hub}
+	for k := range networks {
+		steps = append(steps, fmt.Sprintf("-n %s link add br%d type bridge", hub, k), fmt.Sprintf("-n %s link set br%d up", hub, k))
+	}
+	for i := range n {
+		s := h.space(i)
+		steps = append(steps, "netns add "+s, "-n "+s+" link set lo up")
+		for k := range networks {
+			steps = append(steps,
+				fmt.Sprintf("link add eth%d netns %s type veth peer name port%d-%d netns %s", k, s, k, i, hub),
+				fmt.Sprintf("-n %s link set port%d-%d master br%d up", hub, k, i, k),
+				fmt.Sprintf("-n %s address add %s/24 dev eth%d", s, h.addr(k, i), k),
+				fmt.Sprintf("-n %s link set eth%d up", s, k))
+		}
+	}
+	for _, step := range steps {
+		if out, err := exec.Command("ip", strings.Fields(step)...).CombinedOutput(); err != nil {
+			t.Skipf("ip %s: %v: %s", step, err, out)
+		}
+	}
+	h.rsh = filepath.Join(t.TempDir(), "rsh")
+	script := "#!/bin/sh\n# as a remote shell does: options, the address of the host, then a command line\n" +
+		"while [ \"${1#-}\" != \"$1\" ]; do shift; done\nhost=$1\nshift\n" +
+		"exec ip netns exec " + h.prefix + "$((${host##*.} - 1)) sh -c \"$*\"\n"
+	if err := os.WriteFile(h.rsh, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// job is a job of hydra's on all hosts, that many processes on each.
+func (h *hosts) job(t *testing.T, each int, words ...string) *exec.Cmd {
+	t.Helper()
+	names := make([]string, h.n)
+	for i := range names {
+		names[i] = h.addr(0, i)
+	}
+	c := hydra(t, append([]string{
+		"-launcher", "ssh", "-launcher-exec", h.rsh, "-localhost", names[0], "-iface", "eth0", "-disable-hostname-propagation",
+		"-hosts", strings.Join(names, ","), "-ppn", fmt.Sprint(each), "-n", fmt.Sprint(each * h.n),
+	}, words...)...)
+	return exec.Command("ip", append([]string{"netns", "exec", h.space(0)}, c.Args...)...)
+}
+
+// TestNamespaces: a job of hydra's on four hosts.
+func TestNamespaces(t *testing.T) {
+	hydra(t)
+	h := newHosts(t, 4, 1)
+	t.Run("ring", func(t *testing.T) {
+		status, text := outcome(t, h.job(t, 2, self("ring")...), time.Minute)
+		if status != 0 || strings.Count(text, " of 8\n") != 8 {
+			t.Errorf("status %d: %s", status, text)
+		}
+	})
+	t.Run("networks", func(t *testing.T) {
+		status, text := outcome(t, h.job(t, 2, self("networks")...), time.Minute)
+		if near, far := strings.Count(text, ": auto shm\n"), strings.Count(text, ": auto tcp\n"); status != 0 || near != 8 || far != 48 {
+			t.Errorf("status %d, %d links by shm, %d by tcp: %s", status, near, far, text)
+		}
+	})
+	t.Run("ping-pong", func(t *testing.T) {
+		status, text := outcome(t, h.job(t, 1, build(t, "../../cmd/demo"), "pingpong", "--sizes", "1,64K", "--iters", "200"), time.Minute)
+		if status != 0 {
+			t.Errorf("status %d: %s", status, text)
+		}
+		t.Log(text)
+	})
+	t.Run("conformance", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("whole suites")
+		}
+		c := h.job(t, 1, build(t, "../../nmad", "-c"))
+		c.Env = append(os.Environ(), "NMAD_TEST=explicit mixed 2 10")
+		if status, text := outcome(t, c, 2*time.Minute); status != 0 {
+			t.Errorf("status %d: %s", status, text)
+		}
+	})
+	t.Run("no such interface", func(t *testing.T) {
+		c := h.job(t, 1, self("ring")...)
+		c.Env = append(os.Environ(), "PM2_IFACE=ib0")
+		status, text := outcome(t, c, time.Minute)
+		if status == 0 || !strings.Contains(text, `no interface "ib0"`) {
+			t.Errorf("status %d: %s", status, text)
+		}
+	})
+	t.Run("a host vanishes", func(t *testing.T) {
+		c := h.job(t, 1, self("doomed", "wait", "0")...)
+		c.Env = append(os.Environ(), "PM2_HEARTBEAT=2s")
+		j := begin(t, c, 4)
+		if out, err := exec.Command("ip", "-n", h.space(2), "link", "set", "eth0", "down").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		t.Cleanup(func() { _ = exec.Command("ip", "-n", h.space(2), "link", "set", "eth0", "up").Run() })
+		began := time.Now()
+		for _, rank := range []int{1, 3} { // what is left of the job; on the lost host ends what can
+			for alive(j.pids[rank]) {
+				if time.Since(began) > 4*endLimit {
+					t.Fatalf("rank %d is still there: %s", rank, j.text)
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+		if d := time.Since(began); d > endLimit {
+			t.Errorf("it took %v", d)
+		}
+		t.Logf("after %v: %s", time.Since(began), j.text)
+		_ = syscall.Kill(j.pids[0], syscall.SIGKILL)
+		_ = syscall.Kill(j.pids[2], syscall.SIGKILL)
+		_ = c.Process.Kill()
+		ctx, stop := context.WithTimeout(context.Background(), endLimit)
+		defer stop()
+		go func() { _ = c.Wait(); stop() }()
+		<-ctx.Done()
+	})
+}
+
+// TestRails: with one process on each of two hosts that share two networks there are two rails; PM2_IFACE chooses.
+func TestRails(t *testing.T) {
+	hydra(t)
+	h := newHosts(t, 2, 2)
+	for _, c := range []struct{ env, want string }{
+		{"", "0 to 1: tcp \n0 to 1: tcp#2 \n"},
+		{"PM2_IFACE=eth1", "0 to 1: auto tcp\n"},
+		{"PM2_IFACE=10.79.0.0/16,eth0", "0 to 1: tcp \n0 to 1: tcp#2 \n"},
+		{"PM2_DRIVER=tcp", "0 to 1: tcp \n"},
+	} {
+		job := h.job(t, 1, self("networks")...)
+		job.Env = append(os.Environ(), c.env)
+		if status, text := outcome(t, job, time.Minute); status != 0 || !strings.Contains(text, c.want) {
+			t.Errorf("%s: status %d, %s; want %q", c.env, status, text, c.want)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package managers
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// slurm is a Slurm of this test's own: a controller, and two nodes on this host. It is gone when the test ends.
+type slurm struct{ conf string }
+
+func newSlurm(t *testing.T) *slurm {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("Slurm's daemons need root")
+	}
+	tools := map[string]string{}
+	for _, name := range []string{"munged", "slurmctld", "slurmd", "srun", "sinfo", "scancel"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			if path = "/usr/sbin/" + name; exec.Command("test", "-x", path).Run() != nil {
+				t.Skipf("no %s here (Debian: slurm-wlm, munge)", name)
+			}
+		}
+		tools[name] = path
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o711); err != nil { // munged looks at who may write
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ports [3]int
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+		l.Close()
+	}
+	short, err := os.MkdirTemp("/tmp", "pm2m") // the name of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(short) })
+	s := &slurm{conf: filepath.Join(dir, "slurm.conf")}
+	text := fmt.Sprintf(`ClusterName=pm2
+SlurmctldHost=%s(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=%s/munge
+StateSaveLocation=%[3]s/state
+SlurmdSpoolDir=%[3]s/spool-%%n
+SlurmctldPidFile=%[3]s/slurmctld.pid
+SlurmdPidFile=%[3]s/%%n.pid
+SlurmctldLogFile=%[3]s/slurmctld.log
+SlurmdLogFile=%[3]s/%%n.log
+SlurmctldPort=%[4]d
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+MpiDefault=pmi2
+ReturnToService=2
+SwitchType=switch/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+KillWait=3
+NodeName=n1 NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=%[5]d CPUs=64
+NodeName=n2 NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=%[6]d CPUs=64
+PartitionName=p Nodes=ALL Default=YES State=UP
+`, host, short, dir, ports[0], ports[1], ports[2])
+	for name, content := range map[string]string{"slurm.conf": text, "munge.key": strings.Repeat("pm2 test ", 16)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	daemon := func(name string, args ...string) {
+		c := exec.Command(tools[name], args...)
+		c.Env = append(os.Environ(), "SLURM_CONF="+s.conf)
+		c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+		var said output
+		c.Stdout, c.Stderr = &said, &said
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = c.Process.Signal(syscall.SIGTERM)
+			late := time.AfterFunc(endLimit, func() { _ = c.Process.Kill() })
+			defer late.Stop()
+			_ = c.Wait()
+			if t.Failed() {
+				t.Logf("%s: %.2000s", name, &said)
+			}
+		})
+	}
+	daemon("munged", "-F", "--force", "--key-file="+dir+"/munge.key", "--socket="+short+"/munge", "--pid-file="+dir+"/munge.pid",
+		"--log-file="+dir+"/munge.log", "--seed-file="+dir+"/munge.seed")
+	time.Sleep(200 * time.Millisecond) // the others ask it once, at their start
+	daemon("slurmctld", "-D")
+	daemon("slurmd", "-D", "-N", "n1")
+	daemon("slurmd", "-D", "-N", "n2")
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		c := s.command("sinfo", "-h", "-o", "%D %t")
+		if out, _ := c.CombinedOutput(); string(out) == "2 idle\n" {
+			return s
+		} else if time.Now().After(end) {
+			t.Skipf("Slurm does not come up here: %s", out)
+		}
+	}
+}
+
+func (s *slurm) command(name string, args ...string) *exec.Cmd {
+	c := exec.Command(name, args...)
+	c.Env = append(os.Environ(), "SLURM_CONF="+s.conf)
+	return c
+}
+
+// TestSlurm: jobs of srun's on two nodes.
+func TestSlurm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole suites")
+	}
+	s := newSlurm(t)
+	four := []string{"-n", "4", "-N", "2", "--ntasks-per-node", "2"}
+	srun := func(words ...string) *exec.Cmd { return s.command("srun", append(four, words...)...) }
+
+	demo := build(t, "../../cmd/demo")
+	for name, words := range map[string][]string{
+		"ring":          self("ring"),
+		"ping-pong":     {demo, "pingpong", "--sizes", "1,64K", "--iters", "200"},
+		"E21":           {demo, "experiment", "E21", "--peers", "none", "--iters", "256", "--rounds", "1"},
+		"explain-start": {demo, "explain-start"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if status, text := outcome(t, srun(words...), time.Minute); status != 0 {
+				t.Errorf("status %d: %s", status, text)
+			}
+		})
+	}
+	t.Run("conformance", func(t *testing.T) {
+		c := srun(build(t, "../../nmad", "-c"))
+		c.Env = append(c.Env, "NMAD_TEST=explicit mixed 2 10")
+		if status, text := outcome(t, c, 2*time.Minute); status != 0 {
+			t.Errorf("status %d: %s", status, text)
+		}
+	})
+	t.Run("no key space", func(t *testing.T) {
+		status, text := outcome(t, srun(append([]string{"--mpi=none"}, self("ring")...)...), time.Minute)
+		if status == 0 || !strings.Contains(text, "srun --mpi=pmi2") {
+			t.Errorf("status %d: %s", status, text)
+		}
+	})
+	for _, c := range []struct {
+		name string
+		deed []string
+		act  func(j *job)
+	}{
+		{"a rank exits", []string{"doomed", "exit", "2", "7"}, nil},
+		{"a rank aborts", []string{"doomed", "abort", "1", "9"}, nil},
+		{"a rank is killed", []string{"doomed", "kill", "3"}, nil},
+		{"scancel", []string{"doomed", "wait", "0"}, func(*job) { _ = s.command("scancel", "--me").Run() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := begin(t, srun(self(c.deed...)...), 4)
+			if c.act != nil {
+				c.act(j)
+			}
+			if status := j.ended(t); status == 0 {
+				t.Errorf("status 0: %s", j.text)
+			}
+			t.Log(j.text)
+		})
+	}
+}
