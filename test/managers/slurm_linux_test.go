@@ -30,10 +30,6 @@ func newSlurm(t *testing.T) *slurm {
 		}
 		tools[name] = path
 	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o711); err != nil { // munged looks at who may write
-		t.Fatal(err)
-	}
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
@@ -47,25 +43,28 @@ func newSlurm(t *testing.T) *slurm {
 		ports[i] = l.Addr().(*net.TCPAddr).Port
 		l.Close()
 	}
-	short, err := os.MkdirTemp("/tmp", "pm2m") // the name of a socket is short
+	dir, err := os.MkdirTemp("/tmp", "pm2m") // names of sockets are short
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(short) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o711); err != nil { // munged looks at who may enter
+		t.Fatal(err)
+	}
 	s := &slurm{conf: filepath.Join(dir, "slurm.conf")}
 	text := fmt.Sprintf(`ClusterName=pm2
-SlurmctldHost=%s(127.0.0.1)
+SlurmctldHost=%[1]s(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket=%s/munge
-StateSaveLocation=%[3]s/state
-SlurmdSpoolDir=%[3]s/spool-%%n
-SlurmctldPidFile=%[3]s/slurmctld.pid
-SlurmdPidFile=%[3]s/%%n.pid
-SlurmctldLogFile=%[3]s/slurmctld.log
-SlurmdLogFile=%[3]s/%%n.log
-SlurmctldPort=%[4]d
+AuthInfo=socket=%[2]s/munge
+StateSaveLocation=%[2]s/state
+SlurmdSpoolDir=%[2]s/spool-%%n
+SlurmctldPidFile=%[2]s/slurmctld.pid
+SlurmdPidFile=%[2]s/%%n.pid
+SlurmctldLogFile=%[2]s/slurmctld.log
+SlurmdLogFile=%[2]s/%%n.log
+SlurmctldPort=%[3]d
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 MpiDefault=pmi2
@@ -75,10 +74,10 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
 KillWait=3
-NodeName=n1 NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=%[5]d CPUs=64
-NodeName=n2 NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=%[6]d CPUs=64
+NodeName=n1 NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=%[4]d CPUs=64
+NodeName=n2 NodeHostname=%[1]s NodeAddr=127.0.0.1 Port=%[5]d CPUs=64
 PartitionName=p Nodes=ALL Default=YES State=UP
-`, host, short, dir, ports[0], ports[1], ports[2])
+`, host, dir, ports[0], ports[1], ports[2])
 	for name, content := range map[string]string{"slurm.conf": text, "munge.key": strings.Repeat("pm2 test ", 16)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -103,7 +102,7 @@ PartitionName=p Nodes=ALL Default=YES State=UP
 			}
 		})
 	}
-	daemon("munged", "-F", "--force", "--key-file="+dir+"/munge.key", "--socket="+short+"/munge", "--pid-file="+dir+"/munge.pid",
+	daemon("munged", "-F", "--force", "--key-file="+dir+"/munge.key", "--socket="+dir+"/munge", "--pid-file="+dir+"/munge.pid",
 		"--log-file="+dir+"/munge.log", "--seed-file="+dir+"/munge.seed")
 	time.Sleep(200 * time.Millisecond) // the others ask it once, at their start
 	daemon("slurmctld", "-D")

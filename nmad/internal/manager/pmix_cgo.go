@@ -1,0 +1,182 @@
+//go:build pmix && linux && cgo
+
+package manager
+
+// #cgo LDFLAGS: -ldl
+// #include <stdlib.h>
+// #include <string.h>
+// #include "pmix_dl.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+	"unsafe"
+)
+
+// libraries are the names by which libpmix is looked for.
+var libraries = []string{"libpmix.so.2", "libpmix.so"}
+
+// pmix speaks to a PMIx server through libpmix, which it loads. The library is one per process, and blocks: each call has a goroutine
+// of its own, which is left behind when the caller's time is up.
+type pmix struct {
+	self  C.pm_proc
+	space string
+	rank  int
+	size  int
+	nodes []int
+	gone  chan struct{}
+}
+
+const pmixName = "PMIx (libpmix)"
+
+func openPMIx(ctx context.Context) (Manager, error) {
+	p := &pmix{gone: make(chan struct{})}
+	err := p.call(ctx, "connect", func() error {
+		if err := load(); err != nil {
+			return err
+		}
+		if err := status(C.pm_init(&p.self)); err != nil {
+			return err
+		}
+		p.space, p.rank = C.GoString(&p.self.space[0]), int(p.self.rank)
+		size, err := p.number(wildcard, "pmix.job.size")
+		if err != nil {
+			return fmt.Errorf("ask for the size of the job: %w", err)
+		}
+		if size < 1 || size > MaxSize || p.rank >= size {
+			return fmt.Errorf("rank %d of %d", p.rank, size)
+		}
+		p.size = size
+		nodes := make([]int, size)
+		for rank := range nodes {
+			if nodes[rank], err = p.number(uint32(rank), "pmix.nodeid"); err != nil || nodes[rank] >= MaxSize {
+				nodes = nil // it does not say
+				break
+			}
+		}
+		p.nodes = nodes
+		go p.watch(os.Getppid())
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// load loads the library.
+func load() error {
+	var all []error
+	for _, name := range libraries {
+		text := C.CString(name)
+		why := C.pm_load(text)
+		C.free(unsafe.Pointer(text))
+		if why == nil {
+			return nil
+		}
+		all = append(all, errors.New(C.GoString(why)))
+	}
+	return fmt.Errorf("load libpmix (Debian: libpmix2): %w", all[0])
+}
+
+// wildcard stands for the job instead of a rank.
+const wildcard = 1<<32 - 2
+
+// watch notices the end of the server: it is the parent of this process, or of the script that has started it.
+func (p *pmix) watch(parent int) {
+	for range time.Tick(time.Second) {
+		if os.Getppid() != parent {
+			close(p.gone)
+			return
+		}
+	}
+}
+
+func status(code C.int) error {
+	if code != 0 {
+		return fmt.Errorf("it says %s", C.GoString(C.pm_error(code)))
+	}
+	return nil
+}
+
+// call runs f where it may block, until ctx ends.
+func (p *pmix) call(ctx context.Context, doing string, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = fmt.Errorf("no answer: %w", context.Cause(ctx))
+	}
+	if err != nil {
+		return &Error{pmixName, doing, err}
+	}
+	return nil
+}
+
+func (p *pmix) number(of uint32, key string) (int, error) {
+	proc := p.self
+	proc.rank = C.uint32_t(of)
+	name := C.CString(key)
+	defer C.free(unsafe.Pointer(name))
+	var n C.uint32_t
+	err := status(C.pm_get_number(&proc, name, &n))
+	return int(n), err
+}
+
+func (p *pmix) Name() string          { return pmixName }
+func (p *pmix) Rank() int             { return p.rank }
+func (p *pmix) Size() int             { return p.size }
+func (p *pmix) Space() string         { return p.space }
+func (p *pmix) Nodes() []int          { return p.nodes }
+func (p *pmix) Gone() <-chan struct{} { return p.gone }
+
+func (p *pmix) Put(ctx context.Context, key, value string) error {
+	return p.call(ctx, "put "+key, func() error {
+		k, v := C.CString(key), C.CString(value)
+		defer C.free(unsafe.Pointer(k))
+		defer C.free(unsafe.Pointer(v))
+		return status(C.pm_put(k, v))
+	})
+}
+
+func (p *pmix) Fence(ctx context.Context) error {
+	return p.call(ctx, "fence", func() error { return status(C.pm_fence()) })
+}
+
+func (p *pmix) Get(ctx context.Context, from int, key string) (value string, err error) {
+	err = p.call(ctx, "get "+key, func() error {
+		proc := p.self
+		proc.rank = C.uint32_t(from)
+		name := C.CString(key)
+		defer C.free(unsafe.Pointer(name))
+		var text *C.char
+		if err := status(C.pm_get_text(&proc, name, &text)); err != nil {
+			return err
+		}
+		defer C.free(unsafe.Pointer(text))
+		if n := C.strnlen(text, maxValue+1); n > maxValue {
+			return fmt.Errorf("a value of more than %d bytes", maxValue)
+		}
+		value = C.GoString(text)
+		return nil
+	})
+	return value, err
+}
+
+func (p *pmix) Abort(code int, why string) error {
+	text := C.CString(why)
+	defer C.free(unsafe.Pointer(text))
+	ctx, stop := context.WithTimeout(context.Background(), time.Second) // the server ends this process meanwhile
+	defer stop()
+	return p.call(ctx, "abort", func() error { return status(C.pm_abort(C.int(code), text)) })
+}
+
+func (p *pmix) Finalize(ctx context.Context) error {
+	return p.call(ctx, "finalize", func() error { return status(C.pm_finalize()) })
+}

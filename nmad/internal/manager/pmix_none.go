@@ -1,0 +1,14 @@
+//go:build !(pmix && linux && cgo)
+
+package manager
+
+import (
+	"context"
+	"errors"
+)
+
+// openPMIx needs a build with libpmix: see docs/decisions/pmix.md.
+func openPMIx(context.Context) (Manager, error) {
+	return nil, &Error{"PMIx (PMIX_NAMESPACE)", "connect", errors.New("this program was built without: " +
+		"build it with cgo and -tags pmix, or start it by mpiexec.hydra, by srun --mpi=pmi2, or, below this manager, by demo run")}
+}
