@@ -41,7 +41,7 @@ func TestOwnPolicy(t *testing.T) {
 	s := start(t, machine(t, "core:4 pu:1"))
 	within(t, func() {
 		p := &last{}
-		b := s.NewBubble(p)
+		b := marcel.NewBubbleOn(s, p)
 		var stop atomic.Bool
 		var seen census
 		fill(s, b, 6, until(&stop, &seen))
@@ -53,7 +53,7 @@ func TestOwnPolicy(t *testing.T) {
 		for p.ticks.Load() == 0 {
 			time.Sleep(time.Millisecond)
 		}
-		must(t, b.InsertBubble(s.NewBubble(nil)))
+		must(t, b.InsertBubble(marcel.NewBubbleOn(s, nil)))
 		stop.Store(true)
 		must(t, b.Join())
 		if p.wakes.Load() != 2 || p.idles.Load() == 0 {
@@ -68,12 +68,12 @@ func TestOwnPolicy(t *testing.T) {
 func TestPolicyInPolicy(t *testing.T) {
 	s := start(t, machine(t, "numa:2 core:2 pu:1"))
 	within(t, func() {
-		all := s.NewBubble(marcel.Spread{})
+		all := marcel.NewBubbleOn(s, marcel.Spread{})
 		var seen [2]census
 		var stop atomic.Bool
 		p := &last{}
 		for i, policy := range []marcel.BubblePolicy{p, nil} {
-			b := s.NewBubble(policy)
+			b := marcel.NewBubbleOn(s, policy)
 			must(t, all.InsertBubble(b))
 			fill(s, b, 3, until(&stop, &seen[i]))
 		}
@@ -101,11 +101,11 @@ func TestSteal(t *testing.T) {
 	s := start(t, machine(t, "numa:2 core:2 pu:1"))
 	within(t, func() {
 		for _, bubbles := range []int{5, 1} {
-			all := s.NewBubble(marcel.Steal{})
+			all := marcel.NewBubbleOn(s, marcel.Steal{})
 			var stop atomic.Bool
 			var seen census
 			for range bubbles {
-				b := s.NewBubble(nil)
+				b := marcel.NewBubbleOn(s, nil)
 				must(t, all.InsertBubble(b))
 				fill(s, b, 12/bubbles, until(&stop, &seen))
 			}
@@ -121,11 +121,11 @@ func TestSteal(t *testing.T) {
 func TestExplode(t *testing.T) {
 	s := start(t, machine(t, "numa:2 core:2 pu:1"))
 	within(t, func() {
-		all := s.NewBubble(marcel.Explode{})
+		all := marcel.NewBubbleOn(s, marcel.Explode{})
 		var gate marcel.Semaphore
 		var in []marcel.Thread
 		for range 2 {
-			b := s.NewBubble(nil)
+			b := marcel.NewBubbleOn(s, nil)
 			must(t, all.InsertBubble(b))
 			in = append(in, fill(s, b, 4, gate.Acquire)...)
 		}
@@ -159,9 +159,9 @@ func ExampleNewGang() {
 	if err != nil {
 		panic(err)
 	}
-	all := s.NewBubble(marcel.NewGang(5 * time.Millisecond))
+	all := marcel.NewBubbleOn(s, marcel.NewGang(5*time.Millisecond))
 	for range 2 {
-		gang := s.NewBubble(nil)
+		gang := marcel.NewBubbleOn(s, nil)
 		_ = all.InsertBubble(gang)
 		meet := marcel.NewBarrier(2)
 		for range 2 {

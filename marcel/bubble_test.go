@@ -65,13 +65,13 @@ func TestBubbleLife(t *testing.T) {
 				t.Errorf("%v, want %v", got, want)
 			}
 		}
-		a, b := s.NewBubble(nil), s.NewBubble(marcel.Spread{})
+		a, b := marcel.NewBubbleOn(s, nil), marcel.NewBubbleOn(s, marcel.Spread{})
 		must(t, a.Join()) // empty
 		must(t, a.InsertBubble(b))
 		is(b.InsertBubble(a), marcel.ErrInBubble)
 		is(a.InsertBubble(a), marcel.ErrInBubble)
 		is(a.InsertBubble(b), marcel.ErrInBubble)
-		is(a.InsertBubble(other.NewBubble(nil)), marcel.ErrForeign)
+		is(a.InsertBubble(marcel.NewBubbleOn(other, nil)), marcel.ErrForeign)
 		is(b.RemoveBubble(a), marcel.ErrNotInBubble)
 		is(b.Wake(), marcel.ErrInBubble)
 		var ran atomic.Int32
@@ -111,7 +111,7 @@ func TestBubbleLife(t *testing.T) {
 		}
 		is(a.Place(nil), marcel.ErrNoItem)
 		a.Close()
-		is(a.InsertBubble(s.NewBubble(nil)), marcel.ErrBubbleClosed)
+		is(a.InsertBubble(marcel.NewBubbleOn(s, nil)), marcel.ErrBubbleClosed)
 		run := s.Spawn(marcel.Attr{}, func() { marcel.Sleep(time.Millisecond) })
 		is(a.Insert(run), marcel.ErrBubbleClosed)
 		must(t, run.Join())
@@ -135,7 +135,7 @@ func TestBubbleStress(t *testing.T) {
 			s.Topology().Root.Walk(func(it *topo.Item) { items = append(items, it) })
 			var bs []*marcel.Bubble
 			for i := range bubbles {
-				bs = append(bs, s.NewBubble([]marcel.BubblePolicy{nil, marcel.Spread{}, marcel.Cache{}, marcel.NewGang(time.Millisecond), marcel.Steal{}, marcel.Explode{}}[i%6]))
+				bs = append(bs, marcel.NewBubbleOn(s, []marcel.BubblePolicy{nil, marcel.Spread{}, marcel.Cache{}, marcel.NewGang(time.Millisecond), marcel.Steal{}, marcel.Explode{}}[i%6]))
 			}
 			var all [n]marcel.Thread
 			var sem marcel.Semaphore
@@ -210,7 +210,7 @@ func TestBubbleStress(t *testing.T) {
 func TestRemoveAtTheEnd(t *testing.T) {
 	s := start(t, machine(t, "core:2 pu:1"))
 	within(t, func() {
-		b := s.NewBubble(marcel.Spread{})
+		b := marcel.NewBubbleOn(s, marcel.Spread{})
 		must(t, b.Wake())
 		n := 20_000
 		if testing.Short() {
@@ -235,7 +235,7 @@ func TestRemoveAtTheEnd(t *testing.T) {
 // A stopped scheduler refuses a thread for a bubble before the bubble counts it.
 func TestSpawnIntoBubbleOfTheStopped(t *testing.T) {
 	s := start(t, calm())
-	b := s.NewBubble(nil)
+	b := marcel.NewBubbleOn(s, nil)
 	must(t, s.Stop(context.Background()))
 	within(t, func() {
 		panics(t, "stopped", func() { s.Spawn(marcel.Attr{Bubble: b}, func() {}) })
@@ -249,7 +249,7 @@ func TestSpawnIntoBubbleOfTheStopped(t *testing.T) {
 // A thread that its bubble refuses is not counted by the scheduler, which could not be stopped.
 func TestSpawnIntoClosedBubble(t *testing.T) {
 	s := start(t, calm())
-	b := s.NewBubble(nil)
+	b := marcel.NewBubbleOn(s, nil)
 	b.Close()
 	within(t, func() {
 		panics(t, "closed", func() { s.Spawn(marcel.Attr{Bubble: b}, func() {}) })

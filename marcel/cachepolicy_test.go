@@ -14,12 +14,12 @@ import (
 func TestCache(t *testing.T) {
 	s := start(t, machine(t, "l3:4 core:4 pu:1"))
 	within(t, func() {
-		root := s.NewBubble(marcel.Cache{})
+		root := marcel.NewBubbleOn(s, marcel.Cache{})
 		var seen [8]census
 		var bubbles []*marcel.Bubble
 		var stop atomic.Bool
 		for i := range seen {
-			b := s.NewBubble(nil)
+			b := marcel.NewBubbleOn(s, nil)
 			must(t, root.InsertBubble(b))
 			bubbles = append(bubbles, b)
 			// A cache may take over a bubble when none of its own threads is ready, so that
@@ -57,13 +57,13 @@ func TestCacheBalances(t *testing.T) {
 	s := start(t, machine(t, "l3:2 core:2 pu:1"))
 	within(t, func() {
 		for _, bubbles := range []int{2, 1} {
-			root := s.NewBubble(marcel.Cache{})
+			root := marcel.NewBubbleOn(s, marcel.Cache{})
 			var seen census
 			var stop atomic.Bool
 			first := s.Topology().At(topo.L3)[0]
 			var all []*marcel.Bubble
 			for range bubbles {
-				b := s.NewBubble(nil)
+				b := marcel.NewBubbleOn(s, nil)
 				must(t, root.InsertBubble(b))
 				all = append(all, b)
 				fill(s, b, 6, until(&stop, &seen))

@@ -19,9 +19,9 @@ func ExampleNewBubble() {
 	if err != nil {
 		panic(err)
 	}
-	all := s.NewBubble(marcel.Spread{})
+	all := marcel.NewBubbleOn(s, marcel.Spread{})
 	for range 2 {
-		b := s.NewBubble(nil)
+		b := marcel.NewBubbleOn(s, nil)
 		_ = all.InsertBubble(b)
 		for range 3 {
 			s.Spawn(marcel.Attr{Bubble: b}, func() { marcel.Yield() })

@@ -20,10 +20,10 @@ func TestGang(t *testing.T) {
 		last := -1
 		total := 0
 		within(t, func() {
-			root := s.NewBubble(policy)
+			root := marcel.NewBubbleOn(s, policy)
 			var stop atomic.Bool
 			for g := range gangs {
-				b := s.NewBubble(nil)
+				b := marcel.NewBubbleOn(s, nil)
 				must(t, root.InsertBubble(b))
 				fill(s, b, threads, func() {
 					for !stop.Load() {
@@ -61,9 +61,9 @@ func TestGang(t *testing.T) {
 func TestGangWaits(t *testing.T) {
 	s := start(t, machine(t, "core:2 pu:1"))
 	within(t, func() {
-		root := s.NewBubble(marcel.NewGang(time.Millisecond))
+		root := marcel.NewBubbleOn(s, marcel.NewGang(time.Millisecond))
 		var sem, back marcel.Semaphore
-		a, b, c := s.NewBubble(nil), s.NewBubble(nil), s.NewBubble(nil)
+		a, b, c := marcel.NewBubbleOn(s, nil), marcel.NewBubbleOn(s, nil), marcel.NewBubbleOn(s, nil)
 		must(t, root.InsertBubble(a))
 		must(t, root.InsertBubble(b))
 		fill(s, a, 2, func() { sem.Acquire(); back.Release() })

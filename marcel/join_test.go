@@ -134,7 +134,7 @@ func TestJoinRefused(t *testing.T) {
 				t.Errorf("TryJoin of itself: %v, %v", ended, err)
 			}
 		}).Join())
-		b := s.NewBubble(nil)
+		b := marcel.NewBubbleOn(s, nil)
 		must(t, b.Wake())
 		in := marcel.SpawnWith(marcel.Attr{Bubble: b}, func() {
 			for form, f := range forms(b) {
@@ -369,7 +369,7 @@ func here(s *sched.Scheduler) int {
 func TestStoppedScheduler(t *testing.T) {
 	s, err := sched.New(brisk(1))
 	must(t, err)
-	b := s.NewBubble(nil)
+	b := marcel.NewBubbleOn(s, nil)
 	stop(t, s)
 	for i, err := range []error{b.Wake(), b.WakeOn(nil), b.Place(nil), s.StartTrace(sched.TraceConfig{})} {
 		if !errors.Is(err, marcel.ErrStopped) {

@@ -33,8 +33,8 @@ var objects = []reflect.Type{
 // forGood lists what waits for others, as it should, if its receiver is a zero value.
 var forGood = []string{"Semaphore.Acquire", "Mailbox.Send", "Mailbox.Recv", "Mailbox.All", "Group.Go"}
 
-// inert lists what does not look at its receiver, or not yet.
-var inert = []string{"RWMutex.RLocker", "Mailbox.All", "Gang.Idle"}
+// inert lists what does not look at its receiver, or not yet, or for which nil stands for none.
+var inert = []string{"RWMutex.RLocker", "Mailbox.All", "Gang.Idle", "Bubble.Adopt"}
 
 // TestMisuse calls each method with nothing: on nil pointers and on zero values, with
 // nil, zero and ordinary arguments; as a thread, and on a goroutine. It may panic, or
@@ -122,10 +122,10 @@ func misuse(t *testing.T, do func(t *testing.T)) {
 			if !ran {
 				t.Error("a thread that was spawned later did not run")
 			}
-			must(t, s.NewBubble(nil).Wake())
+			must(t, marcel.NewBubbleOn(s, nil).Wake())
 		})
 		do(t)
-		must(t, s.NewBubble(nil).Wake())
+		must(t, marcel.NewBubbleOn(s, nil).Wake())
 		must(t, marcel.NewBubble(nil).Wake())
 	}, s)
 }

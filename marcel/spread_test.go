@@ -15,11 +15,11 @@ import (
 func TestSpread(t *testing.T) {
 	s := start(t, machine(t, "numa:4 core:4 pu:1"))
 	within(t, func() {
-		all := s.NewBubble(marcel.Spread{})
+		all := marcel.NewBubbleOn(s, marcel.Spread{})
 		var seen [4]census
 		var stop atomic.Bool
 		for i := range seen {
-			b := s.NewBubble(nil)
+			b := marcel.NewBubbleOn(s, nil)
 			must(t, all.InsertBubble(b))
 			fill(s, b, 4+i, until(&stop, &seen[i]))
 		}
@@ -60,14 +60,14 @@ func TestSpread(t *testing.T) {
 func TestSpreadNested(t *testing.T) {
 	s := start(t, machine(t, "l3:2 core:2 pu:2"))
 	within(t, func() {
-		root := s.NewBubble(marcel.Spread{})
+		root := marcel.NewBubbleOn(s, marcel.Spread{})
 		var seen [2][2]census
 		var pairs []*marcel.Bubble
 		for i := range seen {
-			group := s.NewBubble(nil)
+			group := marcel.NewBubbleOn(s, nil)
 			must(t, root.InsertBubble(group))
 			for j := range seen[i] {
-				pair := s.NewBubble(nil)
+				pair := marcel.NewBubbleOn(s, nil)
 				must(t, group.InsertBubble(pair))
 				fill(s, pair, 2, work(&seen[i][j], times(100)))
 				pairs = append(pairs, pair)
@@ -113,7 +113,7 @@ func common(s *sched.Scheduler, vps marcel.VPSet) topo.Kind {
 func TestSpreadHelps(t *testing.T) {
 	s := start(t, machine(t, "core:4 pu:1"))
 	within(t, func() {
-		b := s.NewBubble(marcel.Spread{})
+		b := marcel.NewBubbleOn(s, marcel.Spread{})
 		var seen [16]census
 		var stop atomic.Bool
 		var short atomic.Int32

@@ -23,32 +23,32 @@ var ErrChanged = errors.New("marcel: the word has another value")
 type WaitQueue struct {
 	_          noCopy
 	mu         sched.Spin // guards the list
-	head, tail *place
+	head, tail *inLine
 }
 
-// place is where one thread or goroutine waits. It is a link of the list of one
+// inLine is where one thread or goroutine waits. It is a link of the list of one
 // WaitQueue at a time, which Requeue may change; so its waiter parks in a queue
 // of its own, whose lock stays the same.
 //
-// Order of locks: WaitQueue.mu, place.mu. Of two WaitQueues the second one is only
+// Order of locks: WaitQueue.mu, inLine.mu. Of two WaitQueues the second one is only
 // tried.
 //
 //	in nil ─ Wait: under in.mu ────────────────────────────► in q, and parked before
-//	                                                         place.mu is free again
+//	                                                         inLine.mu is free again
 //	in q ─── Requeue: under both locks ────────────────────► in another queue
 //	in q ─── Wake: under in.mu, once it is done with it ───► in nil: woken, or it had given up
 //	in q ─── its waiter has given up: under in.mu ─────────► in nil
 //
 // A place without a queue is its waiter's alone.
-type place struct {
+type inLine struct {
 	in         atomic.Pointer[WaitQueue] // changed under its lock
-	next, prev *place                    // under in.mu
+	next, prev *inLine                   // under in.mu
 	mu         sched.Spin                // guards q
 	q          sched.WaitQueue           // one, or none
 	w          *sched.Waiter             // taken from q by Wake, and its alone
 }
 
-var places = sync.Pool{New: func() any { return &place{} }}
+var places = sync.Pool{New: func() any { return &inLine{} }}
 
 // Wait waits until it is woken if *word is old; else it returns false at once. A
 // change of *word that was followed by a Wake is never missed. After a wake-up
@@ -78,7 +78,7 @@ func (q *WaitQueue) wait(word *atomic.Uint32, old uint32, lim *sched.Limit) erro
 	if word.Load() != old {
 		return ErrChanged
 	}
-	p := places.Get().(*place)
+	p := places.Get().(*inLine)
 	c := sched.EnterLibrary()
 	q.mu.Lock()
 	if word.Load() != old { // a thread that changes it now finds us in the list
@@ -99,7 +99,7 @@ func (q *WaitQueue) wait(word *atomic.Uint32, old uint32, lim *sched.Limit) erro
 }
 
 // leave takes p, whose waiter has given up, out of the queue in which it is by now.
-func (p *place) leave() {
+func (p *inLine) leave() {
 	c := sched.Enter()
 	for {
 		q := p.in.Load()
@@ -170,8 +170,8 @@ func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
 }
 
 // take takes out up to n that have not given up, linked by next. Under the lock.
-func (q *WaitQueue) take(n int) (first *place, taken int) {
-	var last *place
+func (q *WaitQueue) take(n int) (first *inLine, taken int) {
+	var last *inLine
 	for taken != n && q.head != nil {
 		p := q.head
 		q.remove(p)
@@ -196,7 +196,7 @@ func (q *WaitQueue) take(n int) (first *place, taken int) {
 }
 
 // wake wakes those that take has returned; their places are theirs then.
-func wake(c *sched.Co, p *place) {
+func wake(c *sched.Co, p *inLine) {
 	for p != nil {
 		next, w := p.next, p.w
 		p.next, p.w = nil, nil
@@ -205,7 +205,7 @@ func wake(c *sched.Co, p *place) {
 	}
 }
 
-func (q *WaitQueue) push(p *place) {
+func (q *WaitQueue) push(p *inLine) {
 	p.prev, p.next = q.tail, nil
 	if q.tail == nil {
 		q.head = p
@@ -216,7 +216,7 @@ func (q *WaitQueue) push(p *place) {
 	p.in.Store(q)
 }
 
-func (q *WaitQueue) remove(p *place) {
+func (q *WaitQueue) remove(p *inLine) {
 	if p.prev == nil {
 		q.head = p.next
 	} else {

@@ -1,4 +1,4 @@
-package sched
+package sched_test
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/place"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -16,32 +18,29 @@ import (
 // and ended at random, with every policy; the trees stay trees, the counts right, no
 // thread is lost or doubled, and VPs get only threads that are placed above them.
 func TestBubbleTrees(t *testing.T) {
-	defer func(n int) { minRing = n }(minRing)
-	minRing = 2
+	defer sched.SmallRings()()
 	rapid.Check(t, func(t *rapid.T) {
-		s := planted(t, "numa:2 core:2 pu:2", 0)
+		s := sched.Plant(t, "numa:2 core:2 pu:2")
 		var items []*topo.Item
 		s.Topology().Root.Walk(func(it *topo.Item) { items = append(items, it) })
-		var bubbles []*Bubble
+		var bubbles []*place.Bubble
 		for range 5 {
-			bubbles = append(bubbles, s.NewBubble(rapid.SampledFrom([]BubblePolicy{
-				nil, nil, Spread{}, Cache{}, Steal{}, Explode{}, NewGang(time.Nanosecond)}).Draw(t, "policy")))
+			bubbles = append(bubbles, place.NewBubble(s.Scheduler, rapid.SampledFrom([]place.Policy{
+				nil, nil, place.Spread{}, place.Cache{}, place.Steal{}, place.Explode{}, place.NewGang(time.Nanosecond)}).Draw(t, "policy")))
 		}
-		drawBubble, drawItem, drawVP := rapid.SampledFrom(bubbles), rapid.SampledFrom(items), rapid.SampledFrom(s.vps)
-		base := &co{base: true, l: &lwp{vp: s.vps[0]}}
-		in := map[*thread]*Bubble{}     // the model: which bubble each thread is in
-		parent := map[*Bubble]*Bubble{} // and each bubble
-		running := map[*thread]bool{}   // the others are ready
-		closed := map[*Bubble]bool{}
-		draw := func(t *rapid.T) *thread {
+		drawBubble, drawItem, drawVP := rapid.SampledFrom(bubbles), rapid.SampledFrom(items), rapid.IntRange(0, s.NumVP()-1)
+		in := map[sched.Thread]*place.Bubble{}      // the model: which bubble each thread is in
+		parent := map[*place.Bubble]*place.Bubble{} // and each bubble
+		running := map[sched.Thread]bool{}          // the others are ready
+		closed := map[*place.Bubble]bool{}
+		draw := func(t *rapid.T) sched.Thread {
 			if len(in) == 0 {
 				t.Skip()
 			}
-			all := slices.Collect(maps.Keys(in))
-			slices.SortFunc(all, func(a, b *thread) int { return cmp.Compare(a.x.Load().id, b.x.Load().id) })
+			all := slices.SortedFunc(maps.Keys(in), func(a, b sched.Thread) int { return cmp.Compare(a.ID(), b.ID()) })
 			return rapid.SampledFrom(all).Draw(t, "thread")
 		}
-		inside := func(b, o *Bubble) bool {
+		inside := func(b, o *place.Bubble) bool {
 			for ; b != nil; b = parent[b] {
 				if b == o {
 					return true
@@ -49,24 +48,21 @@ func TestBubbleTrees(t *testing.T) {
 			}
 			return false
 		}
-		handle := func(x *thread) Thread { return Thread{x, x.x.Load().id} }
 		t.Repeat(map[string]func(*rapid.T){
 			"spawn": func(t *rapid.T) {
-				x := ofRank(drawRank.Draw(t, "rank"))
-				x.vp = drawVP.Draw(t, "VP")
-				x.x.Store(&rare{id: x.gen})
+				x := s.Seed(drawVP.Draw(t, "VP"), rapid.IntRange(0, 99).Draw(t, "rank"))
 				b := drawBubble.Draw(t, "bubble")
 				in[x] = nil
-				if err := b.Insert(handle(x)); (err == nil) == closed[b] {
+				if err := b.Insert(x); (err == nil) == closed[b] {
 					t.Fatal(err)
 				} else if err == nil {
 					in[x] = b
 				}
-				x.vp.add(x)
+				s.Ready(x)
 			},
 			"insert": func(t *rapid.T) {
 				x, b := draw(t), drawBubble.Draw(t, "bubble")
-				if err := b.Insert(handle(x)); (err == nil) != (in[x] == nil && !closed[b]) {
+				if err := b.Insert(x); (err == nil) != (in[x] == nil && !closed[b]) {
 					t.Fatal(err)
 				} else if err == nil {
 					in[x] = b
@@ -74,7 +70,7 @@ func TestBubbleTrees(t *testing.T) {
 			},
 			"remove": func(t *rapid.T) {
 				x, b := draw(t), drawBubble.Draw(t, "bubble")
-				if err := b.Remove(handle(x)); (err == nil) != (in[x] == b) {
+				if err := b.Remove(x); (err == nil) != (in[x] == b) {
 					t.Fatal(err)
 				} else if err == nil {
 					in[x] = nil
@@ -112,50 +108,46 @@ func TestBubbleTrees(t *testing.T) {
 					delete(parent, b)
 				}
 			},
-			"tick": func(t *rapid.T) { s.tickBubbles(int64(rapid.IntRange(1, 1000).Draw(t, "now"))) },
+			"tick": func(t *rapid.T) { s.Plan(int64(rapid.IntRange(1, 1000).Draw(t, "now"))) },
 			"idle": func(t *rapid.T) {
-				if p := s.bubbles.Load(); p != nil {
-					v := drawVP.Draw(t, "VP")
-					if moved := v.askBubbles(*p, 1, 0); moved && !v.hasWork() {
-						t.Fatal("moved something to where the VP does not find it")
-					}
-					v.bubblesAt = 0
+				if !s.Ask(drawVP.Draw(t, "VP")) {
+					t.Fatal("moved something to where the VP does not find it")
 				}
 			},
 			"run": func(t *rapid.T) {
-				v := drawVP.Draw(t, "VP")
-				if x := v.pop(); x != nil {
-					if _, known := in[x]; !known || running[x] {
-						t.Fatal("not a ready thread")
-					}
-					if !x.belongs(v) {
-						t.Fatalf("VP %d got a thread of %v", v.id, x.node().name())
-					}
+				vp := drawVP.Draw(t, "VP")
+				x, ok, belongs := s.Pop(vp)
+				if _, known := in[x]; ok && (!known || running[x]) {
+					t.Fatal("not a ready thread")
+				}
+				if !belongs {
+					t.Fatalf("VP %d got a thread of %v", vp, x.Item())
+				}
+				if ok {
 					running[x] = true
 				}
 			},
 			"yield": func(t *rapid.T) {
 				if x := draw(t); running[x] {
 					delete(running, x)
-					x.vp.requeue(x)
+					s.Yield(x)
 				}
 			},
 			"end": func(t *rapid.T) {
 				if x := draw(t); running[x] {
-					x.gen = lastID.Add(1)
-					base.leaveBubble(x, x.x.Load(), s)
+					s.End(x)
 					delete(running, x)
 					delete(in, x)
 				}
 			},
 			"": func(t *rapid.T) {
-				weight := map[*Bubble]int{}
+				weight := map[*place.Bubble]int{}
 				ready := 0
 				for x, b := range in {
-					if x.x.Load().bubble.Load() != b {
+					if place.Of(x) != b {
 						t.Fatal("a thread is not in its bubble")
 					}
-					if n := x.node(); b != nil && n == nil {
+					if b != nil && !s.IsPlaced(x) {
 						t.Fatal("a thread of a bubble is not placed")
 					}
 					for ; b != nil; b = parent[b] {
@@ -165,29 +157,21 @@ func TestBubbleTrees(t *testing.T) {
 						ready++
 					}
 				}
-				for _, v := range s.vps {
-					ready -= v.q.total()
-					for x := v.inbox.Load(); x != nil; x = x.link {
-						if x != v.sifter {
-							ready--
-						}
-					}
-				}
-				s.root.walk(func(n *node) { ready -= n.q.total() })
 				for _, b := range bubbles {
-					ready -= b.hold.q.total()
 					if b.Weight() != weight[b] {
 						t.Fatalf("a bubble weighs %d, has %d threads", b.Weight(), weight[b])
 					}
-					if b.parent != parent[b] {
-						t.Fatal("a bubble is elsewhere")
+					for _, o := range bubbles {
+						if slices.Contains(b.Entities(), place.Entity(o)) != (parent[o] == b) {
+							t.Fatal("a bubble is elsewhere")
+						}
 					}
-					if b.listed != (b.policy != nil && b.awake && b.alive > 0) {
+					if b.Weight() == 0 && slices.Contains(s.Planners(), sched.Planner(b)) || !b.Own() && slices.Contains(s.Planners(), sched.Planner(b)) {
 						t.Fatal("the list of policies to be asked is wrong")
 					}
 				}
-				if ready != 0 {
-					t.Fatalf("%d ready threads lost", ready)
+				if n := s.Queued(slices.Collect(maps.Keys(in))); n != ready {
+					t.Fatalf("%d threads are ready, %d in queues", ready, n)
 				}
 			},
 		})
@@ -203,18 +187,17 @@ func TestBubbleTrees(t *testing.T) {
 		}
 		for left := true; left; {
 			for x := range running {
-				x.gen = lastID.Add(1)
-				base.leaveBubble(x, x.x.Load(), s)
+				s.End(x)
 				delete(running, x)
 				delete(in, x)
 			}
 			left = false
-			for _, v := range s.vps {
-				if x := v.pop(); x != nil {
+			for vp := range s.NumVP() {
+				if x, ok, _ := s.Pop(vp); ok {
 					running[x], left = true, true
 				}
 			}
-			if s.tickBubbles(1 << 40); len(in) > 0 && s.bubbles.Load() != nil {
+			if s.Plan(1 << 40); len(in) > 0 && s.Planners() != nil {
 				left = true
 			}
 		}

@@ -212,13 +212,13 @@ func (c *clock) tick(now int64) (moves bool) {
 	if s.cfg.Watchdog > 0 {
 		s.lookForHogs(now)
 	}
-	bubbles := s.tickBubbles(now)
-	if tended > 0 && tended == awake && !bubbles {
+	plans := s.plan(now)
+	if tended > 0 && tended == awake && !plans {
 		c.tended++
 	} else {
 		c.tended = 0
 	}
-	return bubbles || moves || verdict != hooks.Quiet
+	return plans || moves || verdict != hooks.Quiet
 }
 
 // look polices all VPs between two ticks.

@@ -2,3 +2,94 @@ package sched
 
 // For the tests of package sched_test.
 const IsDirect = isDirect
+
+// Planted is a scheduler whose VPs no LWP has, for the test of bubbles.
+type Planted struct {
+	*Scheduler
+	base *co
+}
+
+// Plant makes one for a machine.
+func Plant(t interface{ Fatal(...any) }, machine string) Planted {
+	s := planted(t, machine, 0)
+	return Planted{s, &co{base: true, l: &lwp{vp: s.vps[0]}}}
+}
+
+// SmallRings has rings begin with room for two threads, until restore.
+func SmallRings() (restore func()) {
+	n := minRing
+	minRing = 2
+	return func() { minRing = n }
+}
+
+// Seed makes a thread that is in no queue, of rank r modulo how many there are.
+func (p Planted) Seed(vp, r int) Thread {
+	x := ofRank(rank(r) % ranks)
+	x.vp = p.vps[vp]
+	x.x.Store(&rare{id: x.gen})
+	return Thread{x, x.gen}
+}
+
+// Ready and Yield queue a thread.
+func (p Planted) Ready(h Thread)         { h.t.vp.add(h.t) }
+func (p Planted) Yield(h Thread)         { h.t.vp.requeue(h.t) }
+func (p Planted) IsPlaced(h Thread) bool { return h.t.node() != nil }
+func (p Planted) Plan(now int64)         { p.plan(now) }
+
+// Ask asks the planners for VP vp, and tells whether what they say they have moved is there.
+func (p Planted) Ask(vp int) (right bool) {
+	v := p.vps[vp]
+	moved := v.seek(p.Planners(), 1, 0)
+	v.planAt = 0
+	return !moved || v.hasWork()
+}
+
+// Pop takes the next thread of VP vp, and tells whether it may be there.
+func (p Planted) Pop(vp int) (h Thread, ok, belongs bool) {
+	v := p.vps[vp]
+	x := v.pop()
+	if x == nil {
+		return Thread{}, false, true
+	}
+	return Thread{x, x.x.Load().id}, true, x.belongs(v)
+}
+
+// End ends a thread that Pop has taken.
+func (p Planted) End(h Thread) {
+	h.t.gen = lastID.Add(1)
+	p.base.leaveFamily(h.t.x.Load())
+}
+
+// Queued counts the threads in all queues; all are those that may be on holds.
+func (p Planted) Queued(all []Thread) (n int) {
+	for _, v := range p.vps {
+		n += v.q.total()
+		for x := v.inbox.Load(); x != nil; x = x.link {
+			if x != v.sifter {
+				n++
+			}
+		}
+	}
+	seen := map[*node]bool{}
+	p.root.walk(func(q *node) {
+		seen[q] = true
+		n += q.q.total()
+	})
+	for _, h := range all {
+		for _, q := range []*node{h.t.node(), h.t.x.Load().waits.Load()} {
+			if q != nil && !seen[q] {
+				seen[q] = true
+				n += q.q.total()
+			}
+		}
+	}
+	return n
+}
+
+// walk visits n and the nodes below it.
+func (n *node) walk(visit func(*node)) {
+	visit(n)
+	for _, d := range n.down {
+		d.walk(visit)
+	}
+}

@@ -114,7 +114,7 @@ func (h Thread) recall() bool {
 		x = t.wakeJoiners(c)
 	}
 	if x != nil {
-		c.leaveBubble(t, x, v.sched)
+		c.leaveFamily(x)
 	} else {
 		v.recycle(t)
 	}

@@ -85,6 +85,17 @@ func (t *thread) settle(c *co, gen uint64, n *node) error {
 	return nil
 }
 
+// Weight is 1 until the thread has ended, then 0.
+func (h Thread) Weight() int {
+	if h.Ended() {
+		return 0
+	}
+	return 1
+}
+
+// WakeOn is Place: a thread as an entity of a bubble.
+func (h Thread) WakeOn(it *topo.Item) error { return h.Place(it) }
+
 // Item returns the item of the topology on whose run queue the thread waits when it
 // is ready; nil if that is its VP's own, or it has ended.
 func (h Thread) Item() *topo.Item {

@@ -272,7 +272,7 @@ func (l *lwp) serve() {
 		case idle > s.requestAfter:
 			v.request()
 		}
-		if p := s.bubbles.Load(); p != nil && v.askBubbles(*p, asm.Cycles(), asm.ToCycles(bubblePause)) {
+		if p := s.planners.Load(); p != nil && v.seek(*p, asm.Cycles(), asm.ToCycles(plannersPause)) {
 			continue
 		}
 		if brief {

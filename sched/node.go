@@ -27,6 +27,33 @@ type node struct {
 	_     [128]byte
 }
 
+// Queue is the run queue of an item of the topology, or one that no VP looks at.
+type Queue = node
+
+// Queue returns the run queue of an item; nil: the item has no VPs here.
+func (s *Scheduler) Queue(it *topo.Item) *Queue { return s.nodes[it] }
+
+// Whole is the run queue that all VPs share.
+func (s *Scheduler) Whole() *Queue { return s.root }
+
+// Leaf is the innermost run queue that is VP number vp's.
+func (s *Scheduler) Leaf(vp int) *Queue { return s.vps[vp].home }
+
+// NewHold makes a queue for threads that are not to run.
+func (s *Scheduler) NewHold() *Queue { return &node{sched: s} }
+
+// Item is the item of the topology; nil: that of a hold, or of a machine that is not known.
+func (n *node) Item() *topo.Item { return n.item }
+
+// Up is the queue of the next larger item; nil: there is none.
+func (n *node) Up() *Queue { return n.up }
+
+// Waiting is how many threads wait here, not counting queues below: a hint.
+func (n *node) Waiting() int { return int(n.count.Load()) }
+
+// Holds tells whether no VP looks here.
+func (n *node) Holds() bool { return len(n.vps) == 0 }
+
 func (n *node) name() string {
 	if n.item == nil {
 		return "nothing"
@@ -115,14 +142,14 @@ func (n *node) announce(t *thread) {
 				return
 			}
 		}
-		if s.bubbles.Load() != nil {
+		if s.planners.Load() != nil {
 			n.beckon()
 		}
 	}
 }
 
 // beckon wakes a VP that sleeps outside of n, the nearest, so that it asks the
-// policies of bubbles whether it may help; as often as VPs are woken to steal.
+// planners whether it may help; as often as VPs are woken to steal.
 func (n *node) beckon() {
 	s := n.sched
 	now := asm.Cycles()
@@ -182,9 +209,9 @@ func (n *node) take(r rank, v *vp, insist bool) *thread {
 	return t
 }
 
-// sift takes out the threads that belong elsewhere by now, and queues them there;
+// Sift takes out the threads that belong elsewhere by now, and queues them there;
 // the others go into the rings of their lanes. They keep their order. From anywhere.
-func (n *node) sift() {
+func (n *node) Sift() {
 	var strays []*thread
 	n.mu.Lock()
 	for r := range rank(ranks) {
@@ -236,12 +263,46 @@ func (t *thread) assign(n *node) {
 	t.lane.store(l | lanePlaced)
 }
 
-// under tells whether n is o, or below it.
-func (n *node) under(o *node) bool {
+// Under tells whether n is o, or below it.
+func (n *node) Under(o *node) bool {
 	for ; n != nil; n = n.up {
 		if n == o {
 			return true
 		}
 	}
 	return false
+}
+
+// Relieve has up to most of the threads that are ready here, the oldest first, wait on o
+// instead, if may says so of them. Then the queue is to be sifted.
+func (n *node) Relieve(o *Queue, most int, may func(Thread) bool) (moved int) {
+	n.mu.Lock()
+	for r := range rank(ranks) {
+		if n.q.present()&r.bit() == 0 {
+			continue
+		}
+		for q, i := n.q.of(r), uint32(0); i < uint32(q.len()) && moved < most; i++ {
+			t := *q.at(q.head + i)
+			// A joiner of t has its lock while it looks for work on this node: then t stays.
+			if may(Thread{t, t.x.Load().id}) && o.reaching(t) == o && t.mu.TryLock() {
+				t.assign(o)
+				t.mu.Unlock()
+				moved++
+			}
+		}
+	}
+	n.mu.Unlock()
+	return moved
+}
+
+// Fullest is the queue below n where most threads wait; nil: none do.
+func (n *node) Fullest() (most *Queue) {
+	for _, d := range n.down {
+		for _, x := range []*node{d, d.Fullest()} {
+			if x != nil && x.count.Load() > 0 && (most == nil || x.count.Load() > most.count.Load()) {
+				most = x
+			}
+		}
+	}
+	return most
 }

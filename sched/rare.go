@@ -29,8 +29,7 @@ type rare struct {
 	callbacks
 
 	node   atomic.Pointer[node]   // whose queue it waits in when it is ready, if its lane says so
-	bubble atomic.Pointer[Bubble] // written under the scheduler's forest
-	index  int                    // in its threads; under forest
+	member atomic.Pointer[Member] // its part in a group; nil: it is in none. Written under mu of the thread
 	waits  atomic.Pointer[node]   // in whose queue it is: that, or one above (see node.put); under that one's mu
 }
 

@@ -303,7 +303,7 @@ func (c *co) end(t *thread) {
 	if x != nil {
 		c.rest = 0
 		storeRel(&c.inside, isIn)
-		c.leaveBubble(t, x, v.sched)
+		c.leaveFamily(x)
 		v.bury(x)
 	} else {
 		v.recycle(t)
@@ -337,7 +337,7 @@ func (c *co) endOutside(t *thread) {
 	atomic.SwapUint64(&t.gen, 0)
 	if atomic.LoadUint32(&t.asked) != 0 {
 		if x := t.wakeJoiners(nil); x != nil {
-			(*co)(nil).leaveBubble(t, x, s)
+			(*co)(nil).leaveFamily(x)
 		}
 	}
 	if j := c.joiner; j != nil {

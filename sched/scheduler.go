@@ -101,9 +101,9 @@ type Scheduler struct {
 	root      *node
 	nodes     map[*topo.Item]*node // of the items with VPs
 	simulated bool
-	forest    Spin                      // guards the trees of bubbles
-	beckonAt  atomic.Int64              // cycles: not before this time wake a VP to ask policies
-	bubbles   atomic.Pointer[[]*Bubble] // with policies to be asked; nil: none
+	forest    Spin                      // of the groups of threads: see Forest
+	beckonAt  atomic.Int64              // cycles: not before this time wake a VP to ask planners
+	planners  atomic.Pointer[[]Planner] // nil: none. Written under forest
 
 	_            [128]byte
 	alert        atomic.Int64  // a request * alertRequest + sleeping VPs * alertSleep + dormant clock * alertDoze: 0 while all are busy
@@ -343,6 +343,9 @@ func (s *Scheduler) patience(verdict hooks.Verdict) int64 {
 	}
 	return max(s.idleSpin, s.pollSpin)
 }
+
+// Stopping tells whether s has been stopped, or is about to be.
+func (s *Scheduler) Stopping() bool { return s.stopping.Load() }
 
 // Alive returns the number of threads that have not ended.
 func (s *Scheduler) Alive() int {

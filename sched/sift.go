@@ -10,7 +10,7 @@ package sched
 func (t *thread) sort(c *co) {
 	if x := t.x.Load(); x != nil {
 		if n := x.waits.Load(); n != nil {
-			n.sift()
+			n.Sift()
 			return
 		}
 	}

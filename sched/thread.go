@@ -64,7 +64,7 @@ type Attr struct {
 	Detached       bool     // nobody will join it, as after Detach: Join fails with ErrDetached
 	Priority       Priority // which ready threads go first
 	Level          Level    // on the run queue of which topology level it waits; 0: of its VP
-	Bubble         *Bubble  // which one it is in; then Level has no effect
+	Bubble         Family   // which one it is in, a *place.Bubble; then Level has no effect
 	Pinned         bool     // it has an OS thread of its own, the same one for life
 	NonPreemptible bool     // it keeps its VP until it waits or yields: see DisablePreemption
 	NonMigratable  bool     // it stays on the VP on which it begins, until SetVPs: that one becomes its set
@@ -197,13 +197,7 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 		s.admit() // before the bubble counts the thread, which would never end
 	}
 	if a.Bubble != nil {
-		err := ErrNoBubble
-		if a.Bubble.made() {
-			a.Bubble.s.forest.Lock()
-			err = a.Bubble.adopt(t, t.gen)
-			a.Bubble.s.forest.Unlock()
-		}
-		if err != nil {
+		if err := a.Bubble.Adopt(h); err != nil {
 			if c == nil {
 				s.dismiss()
 			}

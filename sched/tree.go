@@ -147,6 +147,28 @@ func (s *Scheduler) Topology() *topo.Topology { return s.topo }
 // machine would see; how long they take is not.
 func (s *Scheduler) Simulated() bool { return s.simulated }
 
+// Parts lists the items below an item between which a policy can choose: the nearest
+// with run queues of their own. None below a single VP.
+func (s *Scheduler) Parts(it *topo.Item) (parts []*topo.Item) {
+	if n := s.nodes[it]; n != nil {
+		for _, d := range n.down {
+			if s.nodes[d.item] == d {
+				parts = append(parts, d.item)
+			}
+		}
+	}
+	return parts
+}
+
+// ReadyOn is the number of threads that wait on the run queue of an item; those of
+// the items in it are not counted. It changes all the time.
+func (s *Scheduler) ReadyOn(it *topo.Item) int {
+	if n := s.nodes[it]; n != nil {
+		return n.Waiting()
+	}
+	return 0
+}
+
 // VPsOf returns the VPs that an item of the topology has; none if it has none, or
 // is of another topology.
 func (s *Scheduler) VPsOf(it *topo.Item) (set VPSet) {

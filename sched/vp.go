@@ -35,7 +35,7 @@ type vp struct {
 	stolen    uint64                    // threads that thieves took away
 	seizures  uint64
 	helpAt    int64         // cycles: not before this time wake another VP to steal
-	bubblesAt int64         // cycles: not before this time ask policies of bubbles
+	planAt    int64         // cycles: not before this time ask planners
 	requests  bool          // it may be the one in Scheduler.request
 	nearTick  uint32        // see neighbourComputes
 	fence     atomic.Uint32 // see share

@@ -29,6 +29,8 @@ var rules = []rule{
 	{folder: "internal/modeltest"},
 	{folder: "sched/topo/crosscheck", ours: []string{"sched/topo"}, theirs: []string{ghw}},
 	{folder: "sched/topo", ours: []string{"asm"}, theirs: []string{sys, cpuid, ghw}},
+	// Rooms above the scheduler: it calls them through interfaces of its own.
+	{folder: "sched/place", ours: []string{"sched"}},
 	{folder: "sched", ours: []string{"hooks", "asm"}, theirs: []string{sys}},
 	{folder: "tasklet", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
 	{folder: "marcel", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},

@@ -31,10 +31,10 @@ func somePolicy(r *rand.Rand) marcel.BubblePolicy {
 // none before it is woken.
 func (w *round) bubbles(r *rand.Rand) {
 	s := pick(r, w.s...)
-	outer := s.NewBubble(somePolicy(r))
+	outer := marcel.NewBubbleOn(s, somePolicy(r))
 	trees := []*marcel.Bubble{outer}
 	for range r.IntN(4) {
-		inner := s.NewBubble(somePolicy(r))
+		inner := marcel.NewBubbleOn(s, somePolicy(r))
 		w.must(pick(r, trees...).InsertBubble(inner))
 		trees = append(trees, inner)
 	}
@@ -96,7 +96,7 @@ func (w *round) bubbles(r *rand.Rand) {
 		w.joined(h, nil)
 	}
 	outer.Close()
-	if err := outer.InsertBubble(s.NewBubble(nil)); !errors.Is(err, marcel.ErrBubbleClosed) {
+	if err := outer.InsertBubble(marcel.NewBubbleOn(s, nil)); !errors.Is(err, marcel.ErrBubbleClosed) {
 		w.fail("a bubble that is closed takes another one: %v", err)
 	}
 }

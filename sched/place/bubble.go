@@ -1,4 +1,4 @@
-package sched
+package place
 
 import (
 	"context"
@@ -6,12 +6,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // Bubble is a group of threads and of other bubbles that are to be scheduled
 // together, because they share data, or have to run at the same time. Bubbles nest;
-// a [BubblePolicy] maps the tree of bubbles onto the tree of the machine.
+// a [Policy] maps the tree of bubbles onto the tree of the machine.
 //
 //	bubbles:    ( ((t t)(t t)) ((t t)(t t)) )      spread over "numa:2 core:2 pu:1"
 //
@@ -37,34 +38,42 @@ import (
 // https://doi.org/10.1007/978-3-540-74466-5_6; Broquedis et al., ForestGOMP, IJPP
 // 2010, https://doi.org/10.1007/s10766-010-0136-3).
 type Bubble struct {
-	s      *Scheduler
-	policy BubblePolicy // nil: that of the bubble it is in
-	hold   node         // for its threads while they are not to run
+	s      *sched.Scheduler
+	policy Policy       // nil: that of the bubble it is in
+	hold   *sched.Queue // for its threads while they are not to run
 	busy   atomic.Bool  // its policy is at work
 
-	// Under s.forest.
+	// Under the lock of the forest.
 	parent  *Bubble
 	bubbles []*Bubble
-	threads []*thread
-	alive   int   // threads in it, at all depths
-	at      *node // where it is placed: hold, or the node of an item
+	threads []*member
+	alive   int          // threads in it, at all depths
+	at      *sched.Queue // where it is placed: hold, or the node of an item
 	awake   bool
 	closed  bool
-	listed  bool // in s.bubbles
-	joiners WaitQueue
+	listed  bool // among the planners that are asked
+	joiners sched.WaitQueue
+}
+
+// member is a thread in a bubble.
+type member struct {
+	h     sched.Thread
+	s     *sched.Scheduler
+	in    atomic.Pointer[Bubble] // nil: in none any more. Written under the lock of the forest
+	index int                    // in its threads; under that lock
 }
 
 var (
 	// ErrBubbleClosed: nothing can be put into a bubble after its Close.
-	ErrBubbleClosed = errors.New("marcel: the bubble has been closed")
+	ErrBubbleClosed = errors.New("place: the bubble has been closed")
 	// ErrInBubble: it is in a bubble already, or would come to be in itself.
-	ErrInBubble = errors.New("marcel: it is in a bubble already")
+	ErrInBubble = errors.New("place: it is in a bubble already")
 	// ErrNotInBubble: it is not in that bubble.
-	ErrNotInBubble = errors.New("marcel: it is not in that bubble")
+	ErrNotInBubble = errors.New("place: it is not in that bubble")
 	// ErrForeign: it belongs to another scheduler.
-	ErrForeign = errors.New("marcel: it belongs to another scheduler")
+	ErrForeign = errors.New("place: it belongs to another scheduler")
 	// ErrNoBubble: it is nil, or NewBubble has not made it.
-	ErrNoBubble = errors.New("marcel: no such bubble")
+	ErrNoBubble = errors.New("place: no such bubble")
 )
 
 // made tells whether NewBubble has made b: nothing else has a scheduler.
@@ -75,102 +84,101 @@ func (b *Bubble) usable() error {
 	switch {
 	case !b.made():
 		return ErrNoBubble
-	case b.s.stopping.Load():
-		return ErrStopped
+	case b.s.Stopping():
+		return sched.ErrStopped
 	}
 	return nil
 }
 
 // visit begins an operation that must not block, and locks the forest that b is in. A
 // bubble that NewBubble has not made panics here, while nothing is held.
-func (b *Bubble) visit() *co {
+func (b *Bubble) visit() *sched.Co {
 	if !b.made() {
 		panic(ErrNoBubble.Error())
 	}
-	c := Visit()
-	b.s.forest.Lock()
+	c := sched.Visit()
+	b.s.Forest().Lock()
 	return c
 }
 
 // leave ends what visit began.
-func (b *Bubble) leave(c *co) {
-	b.s.forest.Unlock()
+func (b *Bubble) leave(c *sched.Co) {
+	b.s.Forest().Unlock()
 	c.Leave()
 }
 
 // NewBubble makes an empty bubble that has not been woken, for threads of s. Policy
 // nil stands for the policy of the bubble it will be in; a bubble without either is
 // kept together on the item on which it is woken.
-func (s *Scheduler) NewBubble(policy BubblePolicy) *Bubble {
-	b := &Bubble{s: s, policy: policy}
-	b.hold.sched = s
-	b.at = &b.hold
+func NewBubble(s *sched.Scheduler, policy Policy) *Bubble {
+	b := &Bubble{s: s, policy: policy, hold: s.NewHold()}
+	b.at = b.hold
 	return b
 }
 
-// NewBubble makes a bubble for the scheduler of the calling thread, from a plain
-// goroutine for the default one: see [Scheduler.NewBubble].
-func NewBubble(policy BubblePolicy) *Bubble {
-	if c := lookup(); c != nil {
-		return c.l.vp.sched.NewBubble(policy)
-	}
-	return Default().NewBubble(policy)
-}
-
-// BubbleOf returns the bubble that a thread is in; nil if none, or it has ended.
-func BubbleOf(h Thread) *Bubble {
-	if x := h.rare(); x != nil && !h.Ended() {
-		return x.bubble.Load()
+// Of returns the bubble that a thread is in; nil if none, or it has ended.
+func Of(h sched.Thread) *Bubble {
+	if m, ok := h.Member().(*member); ok {
+		return m.in.Load()
 	}
 	return nil
 }
 
 // Insert puts a thread into b. Errors: ErrNoThread if it has ended, ErrInBubble,
 // ErrForeign, ErrBubbleClosed, ErrNoBubble.
-func (b *Bubble) Insert(h Thread) error {
+func (b *Bubble) Insert(h sched.Thread) error {
 	if !b.made() {
 		return ErrNoBubble
 	}
-	if h.needRare() == nil {
-		return ErrNoThread
+	if !h.Enrollable() {
+		return sched.ErrNoThread
 	}
-	t := h.t
 	c := b.visit()
-	err := b.adopt(t, h.gen)
-	b.s.forest.Unlock()
+	err := b.insert(h)
+	b.s.Forest().Unlock()
 	if err == nil {
-		t.sort(c)
+		h.Sort(c)
 	}
 	c.Leave()
 	return err
 }
 
-// adopt puts t, number gen, into b. Under s.forest. Order of locks: forest, t.mu.
-func (b *Bubble) adopt(t *thread, gen uint64) error {
-	alive := t.life(gen)
-	defer t.mu.Unlock()
-	x := t.x.Load()
+// Adopt implements sched.Family. A nil b is no bubble.
+func (b *Bubble) Adopt(h sched.Thread) error {
+	if b == nil {
+		return nil
+	}
+	if !b.made() {
+		return ErrNoBubble
+	}
+	b.s.Forest().Lock()
+	defer b.s.Forest().Unlock()
+	return b.insert(h)
+}
+
+// insert is under the lock of the forest.
+func (b *Bubble) insert(h sched.Thread) error {
 	switch {
-	case !alive:
-		return ErrNoThread
 	case b.closed:
 		return ErrBubbleClosed
-	case x.bubble.Load() != nil:
+	case Of(h) != nil:
 		return ErrInBubble
-	case t.whereabouts() != nil && t.home() != b.s:
+	case h.Scheduler() != b.s:
 		return ErrForeign
 	}
-	x.bubble.Store(b)
-	x.index = len(b.threads)
-	b.threads = append(b.threads, t)
+	m := &member{h: h, s: b.s, index: len(b.threads)}
+	m.in.Store(b)
+	if !h.Enroll(m, b.at) {
+		return sched.ErrNoThread
+	}
+	b.threads = append(b.threads, m)
 	b.grow(1)
-	t.assign(b.at)
 	return nil
 }
 
 // grow adds n threads to what b and the bubbles around it count. It returns those who
-// wait for the end of one that has no more threads. Under s.forest.
-func (b *Bubble) grow(n int) (joined []*Waiter) {
+// wait for the end of one that has no more threads. Under the lock of the forest.
+func (b *Bubble) grow(n int) (joined []*sched.Waiter) {
 	for ; b != nil; b = b.parent {
 		b.alive += n
 		if b.alive == 0 {
@@ -183,58 +191,57 @@ func (b *Bubble) grow(n int) (joined []*Waiter) {
 	return joined
 }
 
-// drop takes t out of b. Under s.forest.
-func (b *Bubble) drop(t *thread) (joined []*Waiter) {
-	x := t.x.Load()
+// drop takes m out of b. Under the lock of the forest.
+func (b *Bubble) drop(m *member) (joined []*sched.Waiter) {
 	last := b.threads[len(b.threads)-1]
-	b.threads[x.index], last.x.Load().index = last, x.index
+	b.threads[m.index], last.index = last, m.index
 	b.threads[len(b.threads)-1] = nil
 	b.threads = b.threads[:len(b.threads)-1]
-	x.bubble.Store(nil)
+	m.in.Store(nil)
 	return b.grow(-1)
 }
 
 // Remove takes a thread out of b: from then on it waits on the own queue of the VP
 // where it last was, as one that has never been in a bubble. Errors: ErrNotInBubble,
 // ErrNoThread, ErrNoBubble.
-func (b *Bubble) Remove(h Thread) error {
-	x := h.rare()
+func (b *Bubble) Remove(h sched.Thread) error {
 	switch {
 	case !b.made():
 		return ErrNoBubble
-	case x == nil || h.Ended():
-		return ErrNoThread
+	case !h.Enrollable():
+		return sched.ErrNoThread
 	}
-	t := h.t
 	c := b.visit()
-	if x.bubble.Load() != b {
+	m, ok := h.Member().(*member)
+	if !ok || m.in.Load() != b {
 		b.leave(c)
 		return ErrNotInBubble
 	}
-	joined := b.drop(t)
-	t.mu.Lock()
-	t.assign(nil)
-	t.mu.Unlock()
-	b.s.forest.Unlock()
-	t.sort(c)
-	for _, w := range joined {
-		c.WakeAll(w)
-	}
+	joined := b.drop(m)
+	h.Enroll(nil, nil)
+	b.s.Forest().Unlock()
+	h.Sort(c)
+	wake(c, joined)
 	c.Leave()
 	return nil
 }
 
-// leaveBubble takes a thread of s that has ended out of its bubble. c, which may be nil, wakes its joiners.
-func (c *co) leaveBubble(t *thread, x *rare, s *Scheduler) {
-	if x.bubble.Load() == nil {
+// Ended implements sched.Member.
+func (m *member) Ended(c *sched.Co) {
+	if m.in.Load() == nil {
 		return
 	}
-	s.forest.Lock()
-	var joined []*Waiter
-	if b := x.bubble.Load(); b != nil { // else removed at this moment
-		joined = b.drop(t)
+	m.s.Forest().Lock()
+	var joined []*sched.Waiter
+	if b := m.in.Load(); b != nil { // else removed at this moment
+		joined = b.drop(m)
 	}
-	s.forest.Unlock()
+	m.s.Forest().Unlock()
+	wake(c, joined)
+}
+
+// wake wakes who waited for the end of bubbles.
+func wake(c *sched.Co, joined []*sched.Waiter) {
 	for _, w := range joined {
 		c.WakeAll(w)
 	}
@@ -262,7 +269,7 @@ func (b *Bubble) InsertBubble(child *Bubble) error {
 		child.parent = b
 		b.bubbles = append(b.bubbles, child)
 		b.grow(child.alive)
-		if b.at == &b.hold {
+		if b.at == b.hold {
 			child.put(nil, false, &m)
 		} else {
 			child.put(b.at, false, &m)
@@ -270,8 +277,8 @@ func (b *Bubble) InsertBubble(child *Bubble) error {
 		child.setAwake(b.awake)
 	}
 	awake := b.awake
-	b.s.forest.Unlock()
-	m.finish(c)
+	b.s.Forest().Unlock()
+	m.Finish(c)
 	c.Leave()
 	m.wakeOwn()
 	if err == nil && awake {
@@ -280,7 +287,7 @@ func (b *Bubble) InsertBubble(child *Bubble) error {
 	return err
 }
 
-// in tells whether b is o, or in it. Under s.forest.
+// in tells whether b is o, or in it. Under the lock of the forest.
 func (b *Bubble) in(o *Bubble) bool {
 	for ; b != nil; b = b.parent {
 		if b == o {
@@ -303,16 +310,14 @@ func (b *Bubble) RemoveBubble(child *Bubble) error {
 		return ErrNotInBubble
 	}
 	joined := b.detach(child)
-	b.s.forest.Unlock()
-	for _, w := range joined {
-		c.WakeAll(w)
-	}
+	b.s.Forest().Unlock()
+	wake(c, joined)
 	c.Leave()
 	return nil
 }
 
-// detach takes child out of b. Under s.forest.
-func (b *Bubble) detach(child *Bubble) (joined []*Waiter) {
+// detach takes child out of b. Under the lock of the forest.
+func (b *Bubble) detach(child *Bubble) (joined []*sched.Waiter) {
 	for i, o := range b.bubbles {
 		if o == child {
 			b.bubbles = append(b.bubbles[:i:i], b.bubbles[i+1:]...)
@@ -340,10 +345,10 @@ func (b *Bubble) TryJoin() (empty bool, err error) {
 	if !b.made() {
 		return false, ErrNoBubble
 	}
-	self := lookup()
+	self := Of(sched.Self())
 	c := b.visit()
-	if empty = b.alive == 0; !empty && b.encloses(self) {
-		err = ErrJoinSelf
+	if empty = b.alive == 0; !empty && self.in(b) {
+		err = sched.ErrJoinSelf
 	}
 	b.leave(c)
 	return empty, err
@@ -355,7 +360,7 @@ func (b *Bubble) JoinTimeout(d time.Duration) (empty bool, err error) {
 	if d <= 0 {
 		return b.TryJoin()
 	}
-	if empty, err = b.join(&Limit{Timeout: d}); err == context.DeadlineExceeded {
+	if empty, err = b.join(&sched.Limit{Timeout: d}); err == context.DeadlineExceeded {
 		err = nil
 	}
 	return empty, err
@@ -367,38 +372,29 @@ func (b *Bubble) JoinContext(ctx context.Context) (empty bool, err error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
-	return b.join(&Limit{Context: ctx})
+	return b.join(&sched.Limit{Context: ctx})
 }
 
-func (b *Bubble) join(lim *Limit) (empty bool, err error) {
+func (b *Bubble) join(lim *sched.Limit) (empty bool, err error) {
 	if !b.made() {
 		return false, ErrNoBubble
 	}
-	c := EnterLibrary()
-	b.s.forest.Lock()
+	c := sched.EnterLibrary()
+	b.s.Forest().Lock()
 	switch {
-	case b.encloses(c):
+	case Of(sched.Self()).in(b):
 		b.leave(c)
-		return false, ErrJoinSelf
+		return false, sched.ErrJoinSelf
 	case b.alive == 0:
 		b.leave(c)
 		return true, nil
 	}
-	if c.As(InJoin); lim == nil {
-		c.Wait(&b.joiners, &b.s.forest)
-	} else if _, err := c.WaitUntil(&b.joiners, &b.s.forest, *lim); err != nil {
+	if c.As(sched.InJoin); lim == nil {
+		c.Wait(&b.joiners, b.s.Forest())
+	} else if _, err := c.WaitUntil(&b.joiners, b.s.Forest(), *lim); err != nil {
 		return false, err
 	}
 	return true, nil
-}
-
-// encloses tells whether the thread of c is in b, or in a bubble in it. Under s.forest.
-func (b *Bubble) encloses(c *co) bool {
-	if c == nil || c.cur == nil {
-		return false
-	}
-	x := c.cur.x.Load()
-	return x != nil && x.bubble.Load().in(b)
 }
 
 // Close lets nothing into b any more, and takes b out of the bubble it is in, as
@@ -406,14 +402,12 @@ func (b *Bubble) encloses(c *co) bool {
 func (b *Bubble) Close() {
 	c := b.visit()
 	b.closed = true
-	var joined []*Waiter
+	var joined []*sched.Waiter
 	if b.parent != nil {
 		joined = b.parent.detach(b)
 	}
-	b.s.forest.Unlock()
-	for _, w := range joined {
-		c.WakeAll(w)
-	}
+	b.s.Forest().Unlock()
+	wake(c, joined)
 	c.Leave()
 }
 
@@ -428,10 +422,10 @@ func (b *Bubble) Weight() int {
 // Item returns where b is placed; nil if it is held.
 func (b *Bubble) Item() *topo.Item {
 	c := b.visit()
-	it := b.at.item
+	it := b.at.Item()
 	b.leave(c)
 	return it
 }
 
 // Scheduler returns the scheduler that b belongs to.
-func (b *Bubble) Scheduler() *Scheduler { return b.s }
+func (b *Bubble) Scheduler() *sched.Scheduler { return b.s }

@@ -1,13 +1,14 @@
-package sched
+package place
 
 import (
 	"slices"
 	"time"
 
+	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Spread is a BubblePolicy that uses as much of the machine as it can. From the item on
+// Spread is a Policy that uses as much of the machine as it can. From the item on
 // which the bubble is woken down to the VPs it deals out what is in it, the heaviest
 // first, always to the part with the least weight for each of its VPs. While there are
 // fewer bubbles and threads than parts the heaviest bubble is taken apart; else it stays
@@ -25,7 +26,7 @@ func (Spread) Wake(b *Bubble, on *topo.Item) {
 }
 
 // spread adds to a plan which has placed all of them on an item.
-func spread(s *Scheduler, plan []Placement, all []Entity, on *topo.Item) []Placement {
+func spread(s *sched.Scheduler, plan []Placement, all []Entity, on *topo.Item) []Placement {
 	parts := s.Parts(on)
 	if len(parts) == 0 {
 		return plan
@@ -72,7 +73,7 @@ func burst(all []Entity, n int) []Entity {
 
 // deal gives each part a share, the heaviest entities first, to whom has least for
 // each of its VPs so far.
-func deal(s *Scheduler, all []Entity, parts []*topo.Item) (shares [][]Entity) {
+func deal(s *sched.Scheduler, all []Entity, parts []*topo.Item) (shares [][]Entity) {
 	shares = make([][]Entity, len(parts))
 	load, vps := make([]int, len(parts)), make([]int, len(parts))
 	for i, p := range parts {
@@ -99,14 +100,14 @@ func deal(s *Scheduler, all []Entity, parts []*topo.Item) (shares [][]Entity) {
 
 // Idle moves half of what waits on a queue near vp to its own.
 func (Spread) Idle(b *Bubble, vp int) bool {
-	leaf := b.s.vps[vp].home
-	for n := leaf.up; n != nil; n = n.up {
-		from := n.fullest()
-		if from != nil && b.Relieve(from.item, leaf.item, int(from.count.Load()+1)/2) > 0 {
+	leaf := b.s.Leaf(vp)
+	for q := leaf.Up(); q != nil; q = q.Up() {
+		from := q.Fullest()
+		if from != nil && b.relieve(from, leaf, (from.Waiting()+1)/2) > 0 {
 			return true
 		}
-		if n.up == nil && from != nil {
-			return takeOver(b, from.item, leaf.item)
+		if q.Up() == nil && from != nil {
+			return takeOver(b, from.Item(), leaf.Item())
 		}
 	}
 	return false
@@ -134,24 +135,6 @@ func takeOver(b *Bubble, from, to *topo.Item) bool {
 	}
 	b.Arrange([]Placement{{best, to}})
 	return b.s.ReadyOn(to) > 0
-}
-
-// fullest is the node below n where most threads wait; nil: none do.
-func (n *node) fullest() (most *node) {
-	n.walk(func(d *node) {
-		if d != n && d.count.Load() > 0 && (most == nil || d.count.Load() > most.count.Load()) {
-			most = d
-		}
-	})
-	return most
-}
-
-// walk visits n and the nodes below it.
-func (n *node) walk(visit func(*node)) {
-	visit(n)
-	for _, d := range n.down {
-		d.walk(visit)
-	}
 }
 
 // Tick has nothing to do.

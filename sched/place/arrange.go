@@ -1,8 +1,9 @@
-package sched
+package place
 
 import (
 	"slices"
 
+	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -15,7 +16,7 @@ func (b *Bubble) Entities() []Entity {
 		all = append(all, x)
 	}
 	for _, t := range b.threads {
-		all = append(all, Thread{t, t.x.Load().id})
+		all = append(all, t.h)
 	}
 	b.leave(c)
 	return all
@@ -34,7 +35,7 @@ func (b *Bubble) Wake() error {
 		return err
 	}
 	c := b.visit()
-	held, on := b.parent != nil && !b.parent.awake, b.s.root
+	held, on := b.parent != nil && !b.parent.awake, b.s.Whole()
 	if b.parent != nil {
 		on = b.parent.at
 	}
@@ -56,26 +57,26 @@ func (b *Bubble) WakeOn(it *topo.Item) error {
 }
 
 // nodeOf is the run queue of an item, for b.
-func (b *Bubble) nodeOf(it *topo.Item) (*node, error) {
+func (b *Bubble) nodeOf(it *topo.Item) (*sched.Queue, error) {
 	if err := b.usable(); err != nil {
 		return nil, err
 	}
-	if n := b.s.nodes[it]; n != nil {
+	if n := b.s.Queue(it); n != nil {
 		return n, nil
 	}
-	return nil, ErrNoItem
+	return nil, sched.ErrNoItem
 }
 
-func (b *Bubble) wakeOn(n *node) error {
-	if b.policy == nil || n.item == nil {
+func (b *Bubble) wakeOn(n *sched.Queue) error {
+	if b.policy == nil || n.Item() == nil {
 		b.placeOn(n)
 		return nil
 	}
 	for i := 1; !b.busy.CompareAndSwap(false, true); i++ {
-		Backoff(i)
+		sched.Backoff(i)
 	}
 	defer b.busy.Store(false) // also if the policy, which may be the program's, panics
-	b.policy.Wake(b, n.item)
+	b.policy.Wake(b, n.Item())
 	return nil
 }
 
@@ -87,7 +88,7 @@ func (b *Bubble) regroup() error {
 	}
 	at := b.at
 	b.leave(c)
-	if len(at.vps) == 0 {
+	if at.Holds() {
 		return nil
 	}
 	return b.wakeOn(at)
@@ -109,7 +110,7 @@ func (b *Bubble) Place(it *topo.Item) error {
 // that are ready, at their next scheduling point those that run.
 func (b *Bubble) Hold() { b.placeOn(nil) }
 
-func (b *Bubble) placeOn(n *node) {
+func (b *Bubble) placeOn(n *sched.Queue) {
 	b.arrange(func(m *moves) { b.put(n, true, m) })
 }
 
@@ -127,15 +128,15 @@ type Placement struct {
 func (b *Bubble) Arrange(plan []Placement) {
 	b.arrange(func(m *moves) {
 		for _, p := range plan {
-			n := b.s.nodes[p.On]
+			n := b.s.Queue(p.On)
 			switch e := p.Entity.(type) {
 			case *Bubble:
 				if e.in(b) && (n != nil || p.On == nil) {
 					e.put(n, e == b, m)
 				}
-			case Thread:
-				if x := e.rare(); n != nil && x != nil && x.bubble.Load().in(b) {
-					m.move(e.t, e.gen, n)
+			case sched.Thread:
+				if n != nil && Of(e).in(b) {
+					m.Move(e, n)
 				}
 			}
 		}
@@ -146,35 +147,35 @@ func (b *Bubble) arrange(do func(m *moves)) {
 	var m moves
 	c := b.visit()
 	do(&m)
-	b.s.forest.Unlock()
-	m.finish(c)
+	b.s.Forest().Unlock()
+	m.Finish(c)
 	c.Leave()
 	m.wakeOwn()
 }
 
 // put assigns b and all that is in it to n, nil: to their own hold. Unless b is the one
-// to be arranged, if it has a policy it is noted, to be woken there. Under s.forest.
-func (b *Bubble) put(n *node, top bool, m *moves) {
+// to be arranged, if it has a policy it is noted, to be woken there. Under the lock of the forest.
+func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
 	m.own = slices.DeleteFunc(m.own, func(o waking) bool { return o.b == b })
 	if n != nil && !top && b.policy != nil {
 		m.own = append(m.own, waking{b, n})
 		return
 	}
 	if b.at = n; n == nil {
-		b.at = &b.hold
+		b.at = b.hold
 	} else {
 		b.awake = true
 	}
 	b.list()
 	for _, t := range b.threads {
-		m.move(t, t.x.Load().id, b.at)
+		m.Move(t.h, b.at)
 	}
 	for _, x := range b.bubbles {
 		x.put(n, false, m)
 	}
 }
 
-// setAwake: under s.forest.
+// setAwake: under the lock of the forest.
 func (b *Bubble) setAwake(awake bool) {
 	b.awake = awake
 	b.list()
@@ -183,47 +184,15 @@ func (b *Bubble) setAwake(awake bool) {
 	}
 }
 
-// moves collects which queues have to be sifted after threads have been assigned
-// elsewhere (see node.put and thread.sort), and which bubbles are to be woken.
+// moves are what an arrangement moves, and the bubbles that are to be woken.
 type moves struct {
-	nodes []*node
-	vps   []*vp
-	own   []waking
+	sched.Moves
+	own []waking
 }
 
 type waking struct {
 	b *Bubble
-	n *node
-}
-
-// move assigns t, number gen, which is in a bubble, to n.
-func (m *moves) move(t *thread, gen uint64, n *node) {
-	if !t.life(gen) {
-		t.mu.Unlock()
-		return
-	}
-	old := t.node()
-	t.assign(n)
-	t.mu.Unlock()
-	if old == n {
-		return
-	}
-	if w := t.x.Load().waits.Load(); w != nil {
-		if !slices.Contains(m.nodes, w) {
-			m.nodes = append(m.nodes, w)
-		}
-	} else if v := t.whereabouts(); old == nil && !slices.Contains(m.vps, v) {
-		m.vps = append(m.vps, v) // else it is in no queue, or on its way into that of a node
-	}
-}
-
-func (m *moves) finish(c *co) {
-	for _, n := range m.nodes {
-		n.sift()
-	}
-	for _, v := range m.vps {
-		v.sort(c)
-	}
+	n *sched.Queue
 }
 
 // wakeOwn wakes the bubbles with policies of their own; outside of the scheduler.

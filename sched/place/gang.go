@@ -1,4 +1,4 @@
-package sched
+package place
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Gang is a BubblePolicy for threads that make progress only together, such as those
+// Gang is a Policy for threads that make progress only together, such as those
 // that meet at barriers all the time (Ousterhout, ICDCS 1982: coscheduling). Each bubble
 // directly in the one that it arranges is a gang. The gangs take turns: in a time slice
 // the threads of one of them run, on all VPs of the item, and those of the others wait.
@@ -30,6 +30,12 @@ type Gang struct {
 	now   *Bubble       // whose turn it is
 	since time.Duration // when it began; 0: at the next tick
 }
+
+// noCopy makes go vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
 
 // DefaultGangSlice is the time slice of a Gang that was made without one.
 const DefaultGangSlice = 20 * time.Millisecond

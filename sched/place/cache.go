@@ -1,13 +1,14 @@
-package sched
+package place
 
 import (
 	"slices"
 	"time"
 
+	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Cache is a BubblePolicy for threads that share data: each bubble in the one that it
+// Cache is a Policy for threads that share data: each bubble in the one that it
 // arranges is kept whole, and on the queue of one cache, so that its threads run only
 // where they find each other's data. The caches are the innermost items with several
 // VPs (usually the cache of the last level; hardware threads of one core share that). The
@@ -24,7 +25,7 @@ import (
 type Cache struct{}
 
 // caches lists the innermost items with several VPs at and below an item.
-func caches(s *Scheduler, on *topo.Item) (all []*topo.Item) {
+func caches(s *sched.Scheduler, on *topo.Item) (all []*topo.Item) {
 	for _, p := range s.Parts(on) {
 		if s.VPsOf(p).Count() > 1 {
 			all = append(all, caches(s, p)...)

@@ -1,12 +1,13 @@
-package sched
+package place
 
 import (
 	"time"
 
+	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Steal is a BubblePolicy that moves nothing before somebody has nothing to do: a bubble
+// Steal is a Policy that moves nothing before somebody has nothing to do: a bubble
 // begins, whole, on the first VP of its item. An idle VP takes over, from the nearest VP
 // where threads wait, a whole bubble of at most half the weight there; if there is none,
 // half of the threads. So work goes where VPs are idle, and related threads move together.
@@ -15,7 +16,7 @@ import (
 type Steal struct{}
 
 // leafItems lists the items of single VPs at and below an item.
-func leafItems(s *Scheduler, on *topo.Item) (all []*topo.Item) {
+func leafItems(s *sched.Scheduler, on *topo.Item) (all []*topo.Item) {
 	for _, p := range s.Parts(on) {
 		all = append(all, leafItems(s, p)...)
 	}
@@ -36,9 +37,9 @@ func (Steal) Wake(b *Bubble, on *topo.Item) {
 
 // Idle looks at the nearest queues first.
 func (Steal) Idle(b *Bubble, vp int) bool {
-	leaf := b.s.vps[vp].home
-	for n := leaf.up; n != nil; n = n.up {
-		if from := n.fullest(); from != nil && (takeOver(b, from.item, leaf.item) || split(b, from.item, leaf.item)) {
+	leaf := b.s.Leaf(vp)
+	for q := leaf.Up(); q != nil; q = q.Up() {
+		if from := q.Fullest(); from != nil && (takeOver(b, from.Item(), leaf.Item()) || split(b, from.Item(), leaf.Item())) {
 			return true
 		}
 	}
@@ -48,7 +49,7 @@ func (Steal) Idle(b *Bubble, vp int) bool {
 // Tick has nothing to do.
 func (Steal) Tick(*Bubble, time.Duration) bool { return false }
 
-// Explode is a BubblePolicy that takes all bubbles apart, but those with policies of
+// Explode is a Policy that takes all bubbles apart, but those with policies of
 // their own, and deals their threads out over all VPs of the item, one by one. Idle VPs
 // take half of what waits on the nearest queue that has most.
 //

@@ -1,0 +1,26 @@
+// Package place has bubbles, groups of threads that belong together, and the policies
+// that map them onto the machine. The scheduler knows neither: it has run queues, one for
+// each item of the topology (sched.Queue), and calls back in four places, all of which are
+// empty where there is no bubble:
+//
+//	a thread is spawned with Attr.Bubble   sched.Family: Adopt
+//	a thread of a bubble has ended         sched.Member: Ended
+//	a VP has nothing to run                sched.Planner: Seek
+//	the clock's period is over             sched.Planner: Tick
+//
+// A thread in a bubble is placed, always: on its bubble's hold, a queue that no VP looks
+// at, or on the queue of an item. So a bubble acts on threads only by saying on which queue
+// they wait; a plan (Arrange) says that of all of them first, and sifts the queues that they
+// left afterwards, once each, so that nothing runs where only an intermediate step has put it.
+//
+//	      NewBubble            Wake, WakeOn, Place              Hold
+//	───────────────► held ───────────────────────► on an item ────────► held
+//	                   insert: its threads are held   insert: on its item's queue
+//
+// The trees of bubbles are under one lock for each scheduler (sched.Scheduler.Forest).
+// Bubble.busy makes the calls of a policy for one bubble exclusive: the caller that arranges
+// waits for it, idle VPs and the clock try it. Policies run outside of all locks: in the
+// caller that wakes, in the base of an idle VP as idle hooks do, and on the clock. A VP is
+// woken to ask policies when threads queue up on an item whose VPs are all awake, at the
+// rate at which VPs are woken to steal.
+package place
