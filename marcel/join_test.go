@@ -10,6 +10,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/observe"
 )
 
 // joined is what a form of Join has returned.
@@ -371,7 +372,7 @@ func TestStoppedScheduler(t *testing.T) {
 	must(t, err)
 	b := marcel.NewBubbleOn(s, nil)
 	stop(t, s)
-	for i, err := range []error{b.Wake(), b.WakeOn(nil), b.Place(nil), s.StartTrace(sched.TraceConfig{})} {
+	for i, err := range []error{b.Wake(), b.WakeOn(nil), b.Place(nil), observe.StartTrace(s, observe.TraceConfig{})} {
 		if !errors.Is(err, marcel.ErrStopped) {
 			t.Errorf("call %d: %v", i, err)
 		}

@@ -4,14 +4,15 @@ import (
 	"io"
 
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/observe"
 )
 
 // ThreadInfo is what a list of threads says of one: its handle, name, state, what
 // it waits for and where, and its VP.
 type ThreadInfo = sched.ThreadInfo
 
-// ThreadWork is what a thread has done, where that is counted: sched.Config.CountThreads, or
-// sched.Scheduler.CountThreads.
+// ThreadWork is what a thread has done, where that is counted: by
+// observe.CountThreads.
 type ThreadWork = sched.ThreadWork
 
 // ThreadState says what a thread is doing.
@@ -34,4 +35,4 @@ const (
 func Threads() []ThreadInfo { return sched.Here().Threads() }
 
 // WriteThreads writes that list for a person, one thread in a line.
-func WriteThreads(w io.Writer) error { return sched.Here().WriteThreads(w) }
+func WriteThreads(w io.Writer) error { return observe.WriteThreads(sched.Here(), w) }

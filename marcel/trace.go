@@ -3,7 +3,7 @@ package marcel
 import "github.com/pm2-go/pm2/sched"
 
 // TraceKind says which step of a message TraceMessage records.
-type TraceKind = sched.TraceKind
+type TraceKind = sched.EventKind
 
 // Steps of a message, for libraries that exchange them.
 const (

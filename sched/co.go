@@ -34,7 +34,7 @@ type co struct {
 	g    uintptr // its goroutine, as lookup knows it; 0: it has not begun
 	seat direct.Seat
 
-	notes atomic.Pointer[notes] // nil: nobody has asked for any
+	notes atomic.Pointer[Notes] // nil: nobody has asked for any
 }
 
 // Bits of co.inside.
@@ -178,8 +178,8 @@ func (c *co) comeBack() *co {
 		v.robbed.Add(-1)
 	}
 	if c.cur.belongs(v) && v.claim(c.l, c) {
-		if r := v.trace.Load(); r != nil {
-			r.mark(TraceRun, c.cur, uint64(c.l.id), 0)
+		if v.trace.Load() != nil {
+			v.mark(TraceRun, c.cur, uint64(c.l.id), 0)
 		}
 		return c
 	}
@@ -324,8 +324,8 @@ func (v *vp) noted(t *thread, l *lwp) {
 	if t.woken != 0 {
 		v.ran(t)
 	}
-	if r := v.trace.Load(); r != nil {
-		r.mark(TraceRun, t, uint64(l.id), 0)
+	if v.trace.Load() != nil {
+		v.mark(TraceRun, t, uint64(l.id), 0)
 	}
 }
 

@@ -3,12 +3,9 @@ package sched
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"sync/atomic"
-	"text/tabwriter"
-	"time"
 )
 
 // ThreadState says what a thread is doing.
@@ -48,7 +45,7 @@ type ThreadInfo struct {
 	// own (marcel's WaitQueue). For a join it lies in the other thread's descriptor.
 	On uintptr
 
-	Work ThreadWork // zero unless threads are counted: see Scheduler.CountThreads
+	Work ThreadWork // zero unless threads are counted: see observe.CountThreads
 }
 
 // Threads lists the threads of s that live, by number, without stopping them: each
@@ -140,7 +137,9 @@ func (s *Scheduler) onCo(all []ThreadInfo, e *gEntry) []ThreadInfo {
 	if i.State, i.In = t.state(c); i.State == StateBlocked {
 		i.On = t.line(i.In)
 	}
-	i.Work = s.work(c, i.Thread.gen)
+	if n, o := c.notes.Load(), s.observer.Load(); n != nil && o != nil {
+		i.Work = (*o).Work(n, i.Thread.gen)
+	}
 	if c.cur != t || i.Thread.gen != t.gen {
 		return all // it has ended
 	}
@@ -251,29 +250,4 @@ func (q *queue) seeds(all []Thread) []Thread {
 		}
 	}
 	return all
-}
-
-// WriteThreads writes the list of threads for a person, one in a line: number,
-// name, state, what it waits for, VP, where it stands in line (see ThreadInfo.On), and if threads are
-// counted, its work.
-func (s *Scheduler) WriteThreads(w io.Writer) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	counts := s.counting.Load()
-	fmt.Fprint(tw, "ID\tNAME\tSTATE\tIN\tVP\tON")
-	if counts {
-		fmt.Fprint(tw, "\tSWITCHES\tMOVES\tRUN\tOFF")
-	}
-	fmt.Fprintln(tw)
-	for _, i := range s.Threads() {
-		on := ""
-		if i.On != 0 {
-			on = fmt.Sprintf("%#x", i.On)
-		}
-		fmt.Fprintf(tw, "%d\t%s\t%v\t%v\t%d\t%s", i.Thread.ID(), i.Name, i.State, i.In, i.VP, on)
-		if w := i.Work; counts {
-			fmt.Fprintf(tw, "\t%d\t%d\t%v\t%v", w.Switches, w.Moves, w.Run.Round(time.Microsecond), w.Off.Round(time.Microsecond))
-		}
-		fmt.Fprintln(tw)
-	}
-	return tw.Flush()
 }

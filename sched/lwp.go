@@ -153,7 +153,7 @@ func (l *lwp) obtain(o order) bool {
 	if won {
 		l.watched = false
 		count(&v.seizures, 1)
-		v.mark(TraceSeize)
+		v.mark(TraceSeize, nil, 0, 0)
 		return true
 	}
 	// Who leaves the Sleeper must look, whatever woke it: meanwhile another VP may
@@ -238,7 +238,7 @@ func (l *lwp) serve() {
 			continue
 		}
 		if since == 0 {
-			v.mark(TraceIdle)
+			v.mark(TraceIdle, nil, 0, 0)
 		}
 		verdict := hooks.Quiet
 		if !s.hooks.Empty(hooks.Idle) {
@@ -354,7 +354,7 @@ func (l *lwp) sleep() order {
 		}
 		v.fallIdle()
 		count(&v.n.parks, 1)
-		v.mark(TracePark)
+		v.mark(TracePark, nil, 0, 0)
 		v.n.sleeping.begin(asm.Cycles())
 		v.release(l)
 	default:

@@ -42,11 +42,11 @@ func isBound() bool {
 // us and cannot end.
 func onFirstThread() bool { return unix.Gettid() == unix.Getpid() }
 
-// monotonic is CLOCK_MONOTONIC, which the processes of a machine share.
-func monotonic() (ns int64, ok bool) {
+// Monotonic is CLOCK_MONOTONIC, in ns, which the processes of a machine share.
+func Monotonic() int64 {
 	var ts unix.Timespec
-	err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
-	return ts.Nano(), err == nil
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
+	return ts.Nano()
 }
 
 // diesWithParent tells whether the child gets a signal when the OS thread that started it ends.

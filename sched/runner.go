@@ -167,8 +167,8 @@ func (c *co) work() *thread {
 			c.joiner, l.joiner = l.joiner, nil
 		}
 		t.co, c.cur, c.began = c, t, uint32(v.tick)
-		if r := v.trace.Load(); r != nil {
-			r.mark(TraceRun, t, uint64(l.id), 0)
+		if v.trace.Load() != nil {
+			v.mark(TraceRun, t, uint64(l.id), 0)
 		}
 		x := t.x.Load()
 		if x != nil && x.pinned && c.pin(t, x) {
@@ -292,8 +292,8 @@ func (c *co) end(t *thread) {
 	number := t.gen
 	atomic.SwapUint64(&t.gen, 0)
 	v := c.l.vp
-	if r := v.trace.Load(); r != nil {
-		r.ended(t, number)
+	if v.trace.Load() != nil {
+		v.markEnd(t, number)
 	}
 	c.cur = nil
 	t.co, t.body = nil, nil

@@ -33,9 +33,6 @@ type Config struct {
 	Policy       Policy         // in which order ready threads of one priority run; the zero value: Fair
 	Shared       bool           // other busy processes use the same CPUs: give the CPU to the kernel between polls instead of spinning
 
-	// CountThreads has the work of each thread counted from the start: see Scheduler.CountThreads.
-	CountThreads bool
-
 	// NoPreemption lets threads that compute keep their VP until they call the scheduler, as
 	// GODEBUG=asyncpreemptoff=1 does for the whole program: the clock asks no thread to stop. In
 	// the portable mode, where none is stopped, it has no effect.
@@ -87,15 +84,11 @@ type Scheduler struct {
 	closing  atomic.Bool // Stop looks whether it may
 	stopping atomic.Bool
 
-	tracer    atomic.Pointer[tracer] // nil: none; inTransition: it is being started or stopped
-	rings     Spin                   // guards what the VPs mark their events in
-	rows      []*traceRing           // the trace's, by VP; nil: none. Under rings
-	counting  atomic.Bool            // threads are counted; under rings
-	countTurn atomic.Uint32
-	clock     clock
-	stopper   stopper
-	lwps      lwps
-	barred    barred
+	observer atomic.Pointer[Observer] // nil: nothing has been asked for yet
+	clock    clock
+	stopper  stopper
+	lwps     lwps
+	barred   barred
 
 	topo      *topo.Topology
 	root      *node
@@ -190,9 +183,6 @@ func New(cfg Config) (*Scheduler, error) {
 	s.plant(t, pus)
 	s.simulated = cfg.Topology != nil && slices.ContainsFunc(s.vps, func(v *vp) bool { return v.cpu != v.pu.OS })
 	s.shared = s.shared || cfg.VPs > len(cfg.CPUs) // they are each other's busy processes
-	if cfg.CountThreads {
-		s.CountThreads(true)
-	}
 	raiseProcs(cfg.VPs + 1)
 	for _, v := range s.vps {
 		s.newLWP(v)
@@ -255,6 +245,9 @@ const maxVPs = 4096
 
 // Hooks returns the scheduler's hook points.
 func (s *Scheduler) Hooks() *hooks.Set { return &s.hooks }
+
+// CPU is that of VP number vp.
+func (s *Scheduler) CPU(vp int) int { return s.vps[vp].cpu }
 
 // NumVP returns the number of virtual processors.
 func (s *Scheduler) NumVP() int { return len(s.vps) }

@@ -50,9 +50,7 @@ func (v *vp) steal(th *thief, now int64) bool {
 			if n := v.rob(o); n > 0 {
 				count(&v.n.steals, 1)
 				count(&v.n.items, uint64(n))
-				if r := v.trace.Load(); r != nil {
-					r.mark(TraceSteal, nil, uint64(o.id), uint64(n))
-				}
+				v.mark(TraceSteal, nil, uint64(o.id), uint64(n))
 				return true
 			}
 			th.pause = now + asm.ToCycles(retry)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/observe"
 )
 
 // work is what the list of threads says of h's. One that has not begun may be missing there.
@@ -22,7 +23,8 @@ func work(s *sched.Scheduler, h marcel.Thread) (w sched.ThreadWork) {
 
 // TestThreadWork: switches and moves are exact, and times add up.
 func TestThreadWork(t *testing.T) {
-	s := start(t, sched.Config{VPs: 2, Slice: time.Hour, CountThreads: true})
+	s := start(t, sched.Config{VPs: 2, Slice: time.Hour})
+	observe.CountThreads(s, true)
 	marcel.RunOn(s, func() {
 		me := marcel.Self()
 		if err := me.SetVPs(marcel.OneVP(0)); err != nil {
@@ -112,7 +114,7 @@ func TestCountThreadsSwitch(t *testing.T) {
 		}
 		list := func() string {
 			var b strings.Builder
-			if err := s.WriteThreads(&b); err != nil {
+			if err := observe.WriteThreads(s, &b); err != nil {
 				t.Error(err)
 			}
 			return b.String()
@@ -124,23 +126,23 @@ func TestCountThreadsSwitch(t *testing.T) {
 			t.Errorf("counted, though it is off:\n%s", list())
 		}
 		for range 2 {
-			s.CountThreads(true)
+			observe.CountThreads(s, true)
 			if steps(5) != 5 || work(s, me).Switches < 5 || !strings.Contains(list(), "MOVES") {
 				t.Errorf("5 yields: %+v\n%s", work(s, me), list())
 			}
-			if err := s.StartTrace(sched.TraceConfig{}); err != nil {
+			if err := observe.StartTrace(s, observe.TraceConfig{}); err != nil {
 				t.Error(err)
 			}
 			if steps(5) != 5 || work(s, me).Switches < 10 {
 				t.Errorf("5 more, traced: %+v", work(s, me))
 			}
-			if trace, err := s.StopTrace(); err != nil || len(trace.Rows[0].Events) < 10 {
+			if trace, err := observe.StopTrace(s); err != nil || len(trace.Rows[0].Events) < 10 {
 				t.Errorf("the trace of 5 yields: %+v, %v", trace, err)
 			}
 			if steps(5) != 5 || work(s, me).Switches < 15 {
 				t.Errorf("5 more, not traced: %+v", work(s, me))
 			}
-			if s.CountThreads(false); work(s, me) != (sched.ThreadWork{}) {
+			if observe.CountThreads(s, false); work(s, me) != (sched.ThreadWork{}) {
 				t.Error("counted after it was switched off")
 			}
 			marcel.Yield()

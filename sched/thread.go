@@ -429,8 +429,8 @@ func Blocking(f func()) {
 		return
 	}
 	v := c.l.vp
-	if r := v.trace.Load(); r != nil {
-		r.mark(TraceAway, c.cur, 0, 0)
+	if v.trace.Load() != nil {
+		v.mark(TraceAway, c.cur, 0, 0)
 	}
 	c.away = true
 	v.away.Add(1)

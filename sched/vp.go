@@ -25,14 +25,14 @@ type vp struct {
 	ghost     lwp     // of threads that run as goroutines
 	spare     *thread // descriptors to use again
 	spares    int
-	ids       ids                       // for the next lives of descriptors
-	trace     atomic.Pointer[traceRing] // nil unless a trace is recorded or threads are counted; written under Scheduler.rings, the holder reads
-	tick      uint64                    // threads put on this VP so far: started or continued
-	tended    uint64                    // cycles: until then its thread sees to what the clock ticks for; see Tend
-	fired     uint64                    // cycles: when its thread fired the Timer hooks last
-	born      uint64                    // threads spawned here
-	ended     uint64                    // threads that ended here
-	stolen    uint64                    // threads that thieves took away
+	ids       ids                      // for the next lives of descriptors
+	trace     atomic.Pointer[Observer] // nil unless a trace is recorded or threads are counted: see Observe
+	tick      uint64                   // threads put on this VP so far: started or continued
+	tended    uint64                   // cycles: until then its thread sees to what the clock ticks for; see Tend
+	fired     uint64                   // cycles: when its thread fired the Timer hooks last
+	born      uint64                   // threads spawned here
+	ended     uint64                   // threads that ended here
+	stolen    uint64                   // threads that thieves took away
 	seizures  uint64
 	helpAt    int64         // cycles: not before this time wake another VP to steal
 	planAt    int64         // cycles: not before this time ask planners
@@ -49,8 +49,6 @@ type vp struct {
 	only      VPSet   // itself
 	sifter    *thread // posted to say that the queue is to be sorted anew: see sift.go
 	n         counts
-	runs      *tally // whose work is being counted here: see account
-	runsTurn  uint32
 	_         [128]byte
 
 	word    word // who holds it

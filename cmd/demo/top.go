@@ -14,6 +14,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/workload"
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/observe"
 )
 
 type topCommand struct {
@@ -80,7 +81,7 @@ func (c *topCommand) run(ctx context.Context) error {
 		return err
 	}
 	s := sched.Default()
-	s.CountThreads(c.Threads > 0)
+	observe.CountThreads(s, c.Threads > 0)
 	working, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() { workload.Run(working, s) })

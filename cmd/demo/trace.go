@@ -17,6 +17,7 @@ import (
 	"github.com/pm2-go/pm2/marcel/timeline"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/observe"
 )
 
 // traceCommand has what its two forms share.
@@ -106,13 +107,13 @@ func (c *traceCommand) runWork(ctx context.Context) error {
 		return err
 	}
 	s := sched.Default()
-	if err := s.StartTrace(sched.TraceConfig{Events: c.Events}); err != nil {
+	if err := observe.StartTrace(s, observe.TraceConfig{Events: c.Events}); err != nil {
 		return err
 	}
 	working, cancel := context.WithTimeout(ctx, c.Work.Time)
 	defer cancel()
 	workload.Run(working, s)
-	trace, err := s.StopTrace()
+	trace, err := observe.StopTrace(s)
 	if err != nil {
 		return err
 	}

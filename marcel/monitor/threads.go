@@ -17,7 +17,7 @@ type Thread struct {
 	On    uint64 `json:"on,omitempty"` // which object: the same for all who wait for it
 	VP    int    `json:"vp"`
 
-	Work *sched.ThreadWork `json:"work,omitempty"` // nil: not counted, see sched.Scheduler.CountThreads
+	Work *sched.ThreadWork `json:"work,omitempty"` // nil: not counted, see observe.CountThreads
 }
 
 // MostThreads is the longest list that a server sends: a client reads all of it into memory.

@@ -6,11 +6,12 @@ import (
 	"strconv"
 
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/observe"
 )
 
 // Of draws a trace. Slices of one row never overlap except one inside of the other:
 // what a thread was doing when its VP was taken away is cut off there.
-func Of(t *sched.Trace) *Timeline {
+func Of(t *observe.Trace) *Timeline {
 	b := &builder{trace: t, waits: map[uint64]place{}, alone: map[uint64]lone{}}
 	b.out = Timeline{Unit: "ns", About: About{Clock: clock, Base: t.Begin}}
 	for _, r := range t.Rows { // an event recorded just before the anchor, or a slice that began earlier
@@ -28,7 +29,7 @@ func Of(t *sched.Trace) *Timeline {
 type place struct {
 	at   int64
 	row  int
-	kind sched.TraceKind
+	kind sched.EventKind
 }
 
 // lone is a thread that goes on without a VP since then.
@@ -47,7 +48,7 @@ type slice struct {
 }
 
 type builder struct {
-	trace *sched.Trace
+	trace *observe.Trace
 	out   Timeline
 	rows  []row
 	waits map[uint64]place // threads that were made ready and have not run since
@@ -100,7 +101,7 @@ func (b *builder) walk() {
 	type item struct {
 		at  int64
 		row int
-		e   *sched.TraceEvent
+		e   *observe.TraceEvent
 	}
 	var all, inner []item
 	for i := range b.trace.Rows {
@@ -158,7 +159,7 @@ func (b *builder) close(i int, at int64) {
 	}
 }
 
-func (b *builder) event(i int, e *sched.TraceEvent) {
+func (b *builder) event(i int, e *observe.TraceEvent) {
 	r := &b.rows[i]
 	switch e.Kind {
 	case sched.TraceRun:
@@ -245,7 +246,7 @@ func (b *builder) together(thread uint64, l lone, end int64) {
 }
 
 // message draws a request from its start to its end.
-func (b *builder) message(e *sched.TraceEvent) {
+func (b *builder) message(e *observe.TraceEvent) {
 	what := "send to"
 	if e.Kind == sched.TraceRecv {
 		what = "receive from"
@@ -257,7 +258,7 @@ func (b *builder) message(e *sched.TraceEvent) {
 
 // passes draws a message that leaves or arrives: an instant with one end of an arrow, whose
 // name is the same in both processes.
-func (b *builder) passes(i int, e *sched.TraceEvent) {
+func (b *builder) passes(i int, e *observe.TraceEvent) {
 	from, to := e.Own, e.Peer
 	name, phase, bind := "message out", "s", ""
 	if e.Kind == sched.TraceArrived {
@@ -270,7 +271,7 @@ func (b *builder) passes(i int, e *sched.TraceEvent) {
 }
 
 // inside draws a slice within the one in which it began.
-func (b *builder) inside(i int, e *sched.TraceEvent) {
+func (b *builder) inside(i int, e *observe.TraceEvent) {
 	r := &b.rows[i]
 	end := e.At + e.Dur
 	j, found := slices.BinarySearchFunc(r.tops, e.At, func(s slice, at int64) int { return compare(Micros(s.begin), Micros(at)) })

@@ -1,11 +1,11 @@
-// Package timeline turns traces of schedulers (sched.Trace) into what people can
+// Package timeline turns traces of schedulers (observe.Trace) into what people can
 // look at: the JSON that Perfetto (https://ui.perfetto.dev) and Chrome's
 // chrome://tracing open, in Google's Trace Event Format.
 //
 //	s := sched.Default()
-//	err := s.StartTrace(sched.TraceConfig{})
+//	err := observe.StartTrace(s, observe.TraceConfig{})
 //	work()
-//	trace, err := s.StopTrace()
+//	trace, err := observe.StopTrace(s)
 //	err = timeline.Of(trace).Write(file)
 //
 // What is drawn:

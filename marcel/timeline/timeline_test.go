@@ -17,6 +17,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/marcel/timeline"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/observe"
 )
 
 func start(t testing.TB, cfg sched.Config) *sched.Scheduler {
@@ -42,13 +43,13 @@ func burn(d time.Duration) {
 
 // record traces what f does as a thread of s, and returns the timeline as another
 // program would read it, having checked it.
-func record(t *testing.T, s *sched.Scheduler, cfg sched.TraceConfig, f func()) *timeline.Timeline {
+func record(t *testing.T, s *sched.Scheduler, cfg observe.TraceConfig, f func()) *timeline.Timeline {
 	t.Helper()
-	if err := s.StartTrace(cfg); err != nil {
+	if err := observe.StartTrace(s, cfg); err != nil {
 		t.Fatal(err)
 	}
 	marcel.RunOn(s, f)
-	trace, err := s.StopTrace()
+	trace, err := observe.StopTrace(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func named(t *timeline.Timeline, phase, name string) (found []timeline.Event) {
 func TestTurnsAreSlices(t *testing.T) {
 	s := start(t, sched.Config{VPs: 1, Slice: time.Hour})
 	const rounds = 5
-	tl := record(t, s, sched.TraceConfig{}, func() {
+	tl := record(t, s, observe.TraceConfig{}, func() {
 		var ping, pong marcel.Semaphore
 		a := marcel.SpawnWith(marcel.Attr{Name: "ping"}, func() {
 			for range rounds {
@@ -129,7 +130,7 @@ func TestTurnsAreSlices(t *testing.T) {
 // While a thread is in Blocking others run on its VP; it shows beside them.
 func TestBlockingIsAsynchronous(t *testing.T) {
 	s := start(t, sched.Config{VPs: 1})
-	tl := record(t, s, sched.TraceConfig{}, func() {
+	tl := record(t, s, observe.TraceConfig{}, func() {
 		a := marcel.SpawnWith(marcel.Attr{Name: "reader"}, func() {
 			marcel.Blocking(func() { time.Sleep(100 * time.Millisecond) })
 		})
@@ -151,7 +152,7 @@ func TestBlockingIsAsynchronous(t *testing.T) {
 // A thread that computes past its slice is stopped, and goes on later: that shows as two slices.
 func TestSeizure(t *testing.T) {
 	s := start(t, sched.Config{VPs: 1, Slice: 2 * time.Millisecond})
-	tl := record(t, s, sched.TraceConfig{}, func() {
+	tl := record(t, s, observe.TraceConfig{}, func() {
 		hog := marcel.SpawnWith(marcel.Attr{Name: "hog"}, func() {
 			for n := s.Stats().Total.Seizures; s.Stats().Total.Seizures == n; {
 				burn(time.Millisecond)
@@ -178,7 +179,7 @@ func names(tl *timeline.Timeline) []string {
 // A ring that is too small keeps the newest events and says how many it lost.
 func TestRingOverwritesTheOldest(t *testing.T) {
 	s := start(t, sched.Config{VPs: 1})
-	tl := record(t, s, sched.TraceConfig{Events: 64}, func() {
+	tl := record(t, s, observe.TraceConfig{Events: 64}, func() {
 		marcel.SpawnWith(marcel.Attr{Name: "first"}, func() {}).Join()
 		for range 200 {
 			marcel.Spawn(func() {}).Join()
@@ -211,7 +212,7 @@ func TestHooksAndTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Unregister()
-	tl := record(t, s, sched.TraceConfig{}, func() { marcel.Sleep(2 * time.Millisecond) })
+	tl := record(t, s, observe.TraceConfig{}, func() { marcel.Sleep(2 * time.Millisecond) })
 	tasks, idle := named(tl, "X", "poll the network"), named(tl, "X", "idle hook")
 	if len(tasks) == 0 || len(idle) == 0 {
 		t.Fatalf("%d tasks, %d hooks", len(tasks), len(idle))
@@ -268,10 +269,10 @@ func TestStress(t *testing.T) {
 		}
 	})
 	for range rounds {
-		if err := s.StartTrace(sched.TraceConfig{Events: 1 << 10}); err != nil {
+		if err := observe.StartTrace(s, observe.TraceConfig{Events: 1 << 10}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.StartTrace(sched.TraceConfig{}); !errors.Is(err, sched.ErrTracing) {
+		if err := observe.StartTrace(s, observe.TraceConfig{}); !errors.Is(err, observe.ErrTracing) {
 			t.Errorf("a second trace: %v", err)
 		}
 		before := s.Stats()
@@ -280,7 +281,7 @@ func TestStress(t *testing.T) {
 				t.Fatal("nothing goes on")
 			}
 		}
-		trace, err := s.StopTrace()
+		trace, err := observe.StopTrace(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,11 +295,11 @@ func TestStress(t *testing.T) {
 	}
 	close(end)
 	work.Join()
-	if _, err := s.StopTrace(); !errors.Is(err, sched.ErrNotTracing) {
+	if _, err := observe.StopTrace(s); !errors.Is(err, observe.ErrNotTracing) {
 		t.Errorf("stop without a trace: %v", err)
 	}
 	for _, n := range []int{-1, 1<<24 + 1} {
-		if err := s.StartTrace(sched.TraceConfig{Events: n}); err == nil {
+		if err := observe.StartTrace(s, observe.TraceConfig{Events: n}); err == nil {
 			t.Errorf("a ring of %d events was accepted", n)
 		}
 	}
@@ -306,15 +307,15 @@ func TestStress(t *testing.T) {
 
 // Two processes side by side: times come from one clock, messages keep their arrow.
 func TestMerge(t *testing.T) {
-	one := timeline.Of(&sched.Trace{PID: 1, Begin: 1000, End: 9000, Rows: []sched.TraceRow{
-		{VP: 0, Events: []sched.TraceEvent{
+	one := timeline.Of(&observe.Trace{PID: 1, Begin: 1000, End: 9000, Rows: []observe.TraceRow{
+		{VP: 0, Events: []observe.TraceEvent{
 			{At: 1000, Kind: sched.TraceRun, Thread: 7, Name: "sender"},
 			{At: 2000, Kind: sched.TraceOut, Own: 0, Peer: 1, Seq: 5, Tag: 3, Size: 8},
 			{At: 3000, Kind: sched.TraceSend, Dur: 1500, Own: 0, Peer: 1, Seq: 5, Tag: 3, Size: 8},
 		}}, {VP: -1},
 	}})
-	two := timeline.Of(&sched.Trace{PID: 2, Begin: 1500, End: 8000, Rows: []sched.TraceRow{
-		{VP: 0, Events: []sched.TraceEvent{
+	two := timeline.Of(&observe.Trace{PID: 2, Begin: 1500, End: 8000, Rows: []observe.TraceRow{
+		{VP: 0, Events: []observe.TraceEvent{
 			{At: 1500, Kind: sched.TraceRun, Thread: 7, Name: "receiver"},
 			{At: 2600, Kind: sched.TraceArrived, Own: 1, Peer: 0, Seq: 5, Tag: 3, Size: 8},
 		}}, {VP: -1},
@@ -372,7 +373,7 @@ func cycles() int64 { return asm.Cycles() }
 // Recording allocates nothing.
 func TestRecordingAllocatesNothing(t *testing.T) {
 	s := start(t, sched.Config{VPs: 1})
-	if err := s.StartTrace(sched.TraceConfig{Events: 256}); err != nil {
+	if err := observe.StartTrace(s, observe.TraceConfig{Events: 256}); err != nil {
 		t.Fatal(err)
 	}
 	marcel.RunOn(s, func() {
@@ -389,21 +390,21 @@ func TestRecordingAllocatesNothing(t *testing.T) {
 		}
 		other.Join()
 	})
-	if _, err := s.StopTrace(); err != nil {
+	if _, err := observe.StopTrace(s); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func ExampleOf() {
 	s := sched.Default()
-	if err := s.StartTrace(sched.TraceConfig{}); err != nil {
+	if err := observe.StartTrace(s, observe.TraceConfig{}); err != nil {
 		fmt.Println(err)
 		return
 	}
 	marcel.Run(func() {
 		marcel.SpawnWith(marcel.Attr{Name: "worker"}, func() {}).Join()
 	})
-	trace, err := s.StopTrace()
+	trace, err := observe.StopTrace(s)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -31,6 +31,7 @@ var rules = []rule{
 	{folder: "sched/topo", ours: []string{"asm"}, theirs: []string{sys, cpuid, ghw}},
 	// Rooms above the scheduler: it calls them through interfaces of its own.
 	{folder: "sched/place", ours: []string{"sched"}},
+	{folder: "sched/observe", ours: []string{"sched", "asm"}},
 	{folder: "sched", ours: []string{"hooks", "asm"}, theirs: []string{sys}},
 	{folder: "tasklet", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
 	{folder: "marcel", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},

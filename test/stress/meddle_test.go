@@ -9,6 +9,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/observe"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -104,8 +105,8 @@ func (w *round) watch(s *sched.Scheduler, r *rand.Rand, quit <-chan bool) {
 	tracing := false
 	toggle := func() {
 		if !tracing {
-			w.must(s.StartTrace(sched.TraceConfig{Events: 64 << r.IntN(6)}))
-		} else if trace, err := s.StopTrace(); err != nil || len(trace.Rows) != s.NumVP()+1 {
+			w.must(observe.StartTrace(s, observe.TraceConfig{Events: 64 << r.IntN(6)}))
+		} else if trace, err := observe.StopTrace(s); err != nil || len(trace.Rows) != s.NumVP()+1 {
 			w.fail("StopTrace: %v", err)
 		}
 		tracing = !tracing
@@ -113,7 +114,7 @@ func (w *round) watch(s *sched.Scheduler, r *rand.Rand, quit <-chan bool) {
 	each(r, quit, 5*time.Millisecond, func() {
 		switch r.IntN(9) {
 		case 8:
-			s.CountThreads(r.IntN(2) == 0)
+			observe.CountThreads(s, r.IntN(2) == 0)
 		case 0, 1, 2:
 			toggle()
 		case 3:
@@ -122,7 +123,7 @@ func (w *round) watch(s *sched.Scheduler, r *rand.Rand, quit <-chan bool) {
 			}
 		case 4:
 			_ = s.Threads()
-			w.must(s.WriteThreads(io.Discard))
+			w.must(observe.WriteThreads(s, io.Discard))
 		case 5:
 			s.Dump(io.Discard)
 		case 6:

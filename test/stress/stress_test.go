@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/observe"
 )
 
 var (
@@ -127,7 +128,7 @@ func giveUp(what string, all ...*sched.Scheduler) {
 	go func() {
 		defer close(listed)
 		for _, s := range all {
-			_ = s.WriteThreads(os.Stderr) // of a dying program
+			_ = observe.WriteThreads(s, os.Stderr) // of a dying program
 		}
 	}()
 	select {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel/timeline"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/observe"
 )
 
 // Trace asks both ranks to record what they do.
@@ -21,11 +22,11 @@ func (o *Options) record(rank int) (end func() error, err error) {
 		return func() error { return nil }, nil
 	}
 	s := sched.Default()
-	if err := s.StartTrace(sched.TraceConfig{Events: o.Trace.Events}); err != nil {
+	if err := observe.StartTrace(s, observe.TraceConfig{Events: o.Trace.Events}); err != nil {
 		return nil, fmt.Errorf("trace rank %d: %w", rank, err)
 	}
 	return func() error {
-		t, err := s.StopTrace()
+		t, err := observe.StopTrace(s)
 		if err != nil {
 			return fmt.Errorf("trace rank %d: %w", rank, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/pm2-go/pm2/marcel/monitor"
 )
 
-// WriteThreads writes the first most threads of a list, in the columns of sched.Scheduler.WriteThreads ("-" for work that is
+// WriteThreads writes the first most threads of a list, in the columns of observe.WriteThreads ("-" for work that is
 // not counted), and how many there are besides.
 func WriteThreads(w io.Writer, l monitor.Threads, most int) error {
 	var b strings.Builder

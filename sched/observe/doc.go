@@ -1,0 +1,16 @@
+// Package observe records what happens on a scheduler: traces, and the work of each thread.
+// The scheduler knows nothing of it but one interface (sched.Observer), which is nil while
+// neither is asked for: then it costs a switch one load.
+//
+//	off ── StartTrace: rings are made, the tracer stored, then VP by VP the observer ──► recording
+//	recording ── StopTrace: the tracer becomes nil, then each ring is read up to its n ──► off
+//
+// A VP's ring has one writer at a time, as its run queue has; what happens without a VP goes
+// to a ring of its own under a spin lock. StopTrace waits for no VP: a holder that loaded the
+// tracer before may still add one event, at place n, after n was read. In a full ring that is
+// the oldest event's place, which is therefore left out.
+//
+//	if err := observe.StartTrace(s, observe.TraceConfig{}); err != nil { ... }
+//	...
+//	trace, err := observe.StopTrace(s)   // package marcel/timeline shows it
+package observe

@@ -1,0 +1,234 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Trace is what StopTrace returns: a row of events for each VP, in the order of
+// their numbers, and one for what happened without a VP: on the timer thread, on
+// goroutines, in threads whose VP was away.
+type Trace struct {
+	PID         int
+	Begin, End  int64 // ns of CLOCK_MONOTONIC, which all processes of a host share
+	Rows        []TraceRow
+	Description string // of the process; for whoever shows the trace
+}
+
+// TraceRow has the events of one VP, sorted by the time at which they were
+// recorded, which for a slice is its end.
+type TraceRow struct {
+	VP     int // -1: without a VP
+	CPU    int
+	Lost   uint64 // older events, overwritten by those below
+	Events []TraceEvent
+}
+
+// TraceEvent is one event; which fields mean something depends on Kind.
+type TraceEvent struct {
+	At   int64 // ns of CLOCK_MONOTONIC; a slice begins then
+	Dur  int64 // ns, of a slice
+	Kind sched.EventKind
+
+	Thread    uint64 // its number (Thread.ID)
+	Name      string // the thread's, if it has one
+	Label     string
+	N         uint64 // of TraceRun the LWP, of TraceSteal the threads
+	From      int    // VP, of TraceSteal
+	Tag, Size uint64
+	Own, Peer int    // ranks
+	Seq       uint32 // of the message, from its sender to its receiver
+}
+
+// TraceConfig says how much to record. The zero value is a good one.
+type TraceConfig struct {
+	Events int // to keep for each VP, 88 bytes each: rounded up to a power of two; 0: 65536; at most 2^24
+}
+
+const (
+	defaultTraceEvents = 1 << 16
+	maxTraceEvents     = 1 << 24
+)
+
+var (
+	// ErrTracing: StartTrace while a trace of the scheduler is being recorded.
+	ErrTracing = errors.New("observe: a trace is being recorded already: stop that one first")
+	// ErrNotTracing: StopTrace without StartTrace.
+	ErrNotTracing = errors.New("observe: no trace is being recorded: StartTrace begins one")
+)
+
+// observer is what this package keeps for a scheduler; nothing, before it was asked for anything.
+type observer struct {
+	s        *sched.Scheduler
+	mu       sched.Spin             // guards switching on and off
+	tracer   atomic.Pointer[tracer] // nil: no trace is recorded
+	counting atomic.Bool            // threads are counted
+	turn     atomic.Uint32          // of CountThreads
+	runs     []running              // by VP
+}
+
+// tracer is a trace that is being recorded.
+type tracer struct {
+	begin   anchor
+	rows    []*ring    // by VP
+	mu      sched.Spin // guards outside
+	outside *ring      // of those without a VP
+}
+
+// of returns the observer of s.
+func of(s *sched.Scheduler) *observer {
+	return s.Observer(func() sched.Observer { return &observer{s: s, runs: make([]running, s.NumVP())} }).(*observer)
+}
+
+// Note implements sched.Observer.
+func (o *observer) Note(vp int, e sched.Event) {
+	t := o.tracer.Load()
+	if vp < 0 {
+		if t != nil {
+			t.mu.Lock()
+			t.outside.add(&e)
+			t.mu.Unlock()
+		}
+		return
+	}
+	if o.counting.Load() {
+		o.account(vp, &e)
+	}
+	if t != nil {
+		t.rows[vp].add(&e)
+	}
+}
+
+// change switches something on or off: do, with which the scheduler is to observe or not.
+func (o *observer) change(do func()) {
+	c := sched.Visit()
+	o.mu.Lock()
+	do()
+	o.s.Observe(o.tracer.Load() != nil || o.counting.Load())
+	o.mu.Unlock()
+	c.Leave()
+}
+
+// StartTrace begins to record what happens on s. Each VP has a ring of its own, in
+// which the newest events overwrite the oldest; recording takes some 20 ns an event
+// and allocates nothing. ErrTracing if a trace is being recorded already, ErrStopped if
+// nothing can happen any more. It does not block.
+func StartTrace(s *sched.Scheduler, cfg TraceConfig) error {
+	if s.Stopping() {
+		return sched.ErrStopped
+	}
+	if cfg.Events == 0 {
+		cfg.Events = defaultTraceEvents
+	}
+	if cfg.Events < 1 || cfg.Events > maxTraceEvents {
+		return fmt.Errorf("observe: a trace of %d events for each VP asked for, 1 to %d can be had", cfg.Events, maxTraceEvents)
+	}
+	o := of(s)
+	if o.tracer.Load() != nil {
+		return ErrTracing
+	}
+	t := &tracer{outside: newRing(cfg.Events)}
+	for range s.NumVP() {
+		t.rows = append(t.rows, newRing(cfg.Events))
+	}
+	t.begin = takeAnchor()
+	began := false
+	o.change(func() {
+		if began = o.tracer.CompareAndSwap(nil, t); began {
+			s.Trace(true)
+		}
+	})
+	if !began {
+		return ErrTracing
+	}
+	return nil
+}
+
+// StopTrace ends what StartTrace began and returns what was recorded.
+// ErrNotTracing if there is nothing to end. It does not block; it allocates what
+// it returns.
+func StopTrace(s *sched.Scheduler) (*Trace, error) {
+	o := of(s)
+	var t *tracer
+	o.change(func() {
+		if t = o.tracer.Swap(nil); t != nil {
+			s.Trace(false)
+		}
+	})
+	if t == nil {
+		return nil, ErrNotTracing
+	}
+	end := takeAnchor()
+	out := &Trace{PID: os.Getpid(), Begin: t.begin.ns, End: end.ns}
+	for i, r := range t.rows {
+		out.Rows = append(out.Rows, t.row(i, s.CPU(i), r, end))
+	}
+	c := sched.Visit()
+	t.mu.Lock()
+	out.Rows = append(out.Rows, t.row(-1, -1, t.outside, end))
+	t.mu.Unlock()
+	c.Leave()
+	return out, nil
+}
+
+// row converts what a ring holds.
+func (t *tracer) row(vp, cpu int, r *ring, end anchor) TraceRow {
+	events, lost := r.take()
+	row := TraceRow{VP: vp, CPU: cpu, Lost: lost, Events: make([]TraceEvent, len(events))}
+	for i := range events {
+		row.Events[i] = export(&events[i], t.begin, end)
+	}
+	return row
+}
+
+func export(e *sched.Event, begin, end anchor) TraceEvent {
+	x := TraceEvent{
+		At: begin.convert(end, e.At-e.Dur), Kind: e.Kind, Label: e.Label, Thread: e.Thread.ID(), Name: e.Thread.Name(),
+		N: e.A, Own: int(e.Peers >> 32), Peer: int(uint32(e.Peers)), Seq: e.Seq,
+	}
+	if e.Dur != 0 {
+		x.Dur = begin.convert(end, e.At) - x.At
+	}
+	switch e.Kind {
+	case sched.TraceSteal:
+		x.From, x.N = int(e.A), e.B
+	case sched.TraceSend, sched.TraceRecv, sched.TraceOut, sched.TraceArrived:
+		x.Tag, x.Size, x.N = e.A, e.B, 0
+	}
+	return x
+}
+
+// anchor is the cycle counter and CLOCK_MONOTONIC at the same moment. Two of
+// them convert what lies between.
+type anchor struct{ cycles, ns int64 }
+
+// takeAnchor keeps the pair of some that was interrupted least.
+func takeAnchor() (best anchor) {
+	narrowest := int64(-1)
+	for range 8 {
+		before := asm.Cycles()
+		ns := sched.Monotonic()
+		if width := asm.Cycles() - before; narrowest < 0 || width < narrowest {
+			narrowest = width
+			best = anchor{before + width/2, ns}
+		}
+	}
+	return best
+}
+
+// convert says when cycles was.
+func (a anchor) convert(b anchor, cycles int64) int64 {
+	const longEnough = 1_000_000 // ns, for the rate between the two to be exact to 100 ppm
+	if span := b.ns - a.ns; span > longEnough && b.cycles > a.cycles {
+		return a.ns + int64(float64(cycles-a.cycles)*(float64(span)/float64(b.cycles-a.cycles)))
+	}
+	if cycles < a.cycles {
+		return a.ns - asm.Nanos(a.cycles-cycles)
+	}
+	return a.ns + asm.Nanos(cycles-a.cycles)
+}

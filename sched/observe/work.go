@@ -1,0 +1,157 @@
+package observe
+
+import (
+	"fmt"
+	"io"
+	"sync/atomic"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched"
+)
+
+// tally is the work of the thread on a co. It is written by the one that holds the VP on
+// which the thread begins or ceases to run, and read by anyone:
+//
+//	gen 0, or another thread's ── the thread is put on a VP: enter ───► runs: since is set
+//	runs ── its VP marks that it runs something else, nothing, or
+//	        nobody's (it blocks, yields, ends, is seized): leave ────► off: left is set
+//	off ─── enter ───────────────────────────────────────────────────► runs
+//
+// What is kept for the VP itself, observer.runs, says whose leave is due. A thread whose VP was seized may
+// be put on another one before the seizer has come to its leave: then a time is off by these
+// few instructions. That is why the fields are atomic.
+type tally struct {
+	gen      atomic.Uint64 // whose it is
+	turn     atomic.Uint32 // of CountThreads, in which it was begun
+	vp       atomic.Int32
+	switches atomic.Uint64
+	moves    atomic.Uint64
+	run, off atomic.Int64 // cycles
+	since    atomic.Int64 // cycles: when it was put on its VP; 0: it does not run
+	left     atomic.Int64 // cycles: when it ceased to run; 0: it runs
+}
+
+// running is the tally of the thread that runs on a VP. Its holder's.
+type running struct {
+	n    *tally
+	turn uint32
+	_    [112]byte
+}
+
+// CountThreads switches on or off that the work of each thread of s is counted: see
+// sched.ThreadInfo.Work. Off, as it is at first, it costs nothing; on, some 20 ns a switch and 120 bytes for each
+// co, and threads do not spin for a wake before they leave their VP (as
+// while a trace is recorded). To switch it on again begins anew. It does not block.
+func CountThreads(s *sched.Scheduler, on bool) {
+	o := of(s)
+	o.change(func() {
+		if on {
+			o.turn.Add(1)
+		}
+		o.counting.Store(on)
+	})
+}
+
+// account follows an event of a VP: a thread goes on, or what ran there does not any more.
+func (o *observer) account(vp int, e *sched.Event) {
+	turn := o.turn.Load()
+	r := &o.runs[vp]
+	switch e.Kind {
+	case sched.TraceRun, sched.TraceEnd, sched.TraceIdle, sched.TracePark, sched.TraceAway, sched.TraceSeize:
+		if r.n != nil && r.turn == turn {
+			r.n.leave(e.At)
+		}
+		r.n = nil
+	}
+	if e.Kind != sched.TraceRun {
+		return
+	}
+	if notes := e.Thread.Notes(); notes != nil {
+		n, _ := notes.Kept.Load().(*tally)
+		if n == nil {
+			n = new(tally)
+			notes.Kept.Store(n)
+		}
+		n.enter(e.Thread.ID(), turn, int32(vp), e.At)
+		r.n, r.turn = n, turn
+	}
+}
+
+func (n *tally) enter(gen uint64, turn uint32, vp int32, now int64) {
+	if n.gen.Load() != gen || n.turn.Load() != turn {
+		n.gen.Store(0)
+		n.switches.Store(0)
+		n.moves.Store(0)
+		n.run.Store(0)
+		n.off.Store(0)
+		n.left.Store(0)
+		n.vp.Store(vp)
+		n.turn.Store(turn)
+		n.gen.Store(gen)
+	}
+	if left := n.left.Swap(0); left != 0 {
+		n.off.Add(max(now-left, 0))
+	}
+	n.since.Store(now)
+	n.switches.Add(1)
+	if n.vp.Swap(vp) != vp {
+		n.moves.Add(1)
+	}
+}
+
+func (n *tally) leave(now int64) {
+	if since := n.since.Swap(0); since != 0 {
+		n.run.Add(max(now-since, 0))
+		n.left.Store(now)
+	}
+}
+
+// Work implements sched.Observer: nothing, if the notes are another thread's or nothing is counted.
+func (o *observer) Work(notes *sched.Notes, thread uint64) (w sched.ThreadWork) {
+	n, _ := notes.Kept.Load().(*tally)
+	if n == nil || !o.counting.Load() || n.gen.Load() != thread || n.turn.Load() != o.turn.Load() {
+		return w
+	}
+	now := asm.Cycles()
+	run, off := n.run.Load(), n.off.Load()
+	if since := n.since.Load(); since != 0 {
+		run += max(now-since, 0)
+	} else if left := n.left.Load(); left != 0 {
+		off += max(now-left, 0)
+	}
+	w = sched.ThreadWork{
+		Switches: n.switches.Load(), Moves: n.moves.Load(),
+		Run: time.Duration(asm.Nanos(run)), Off: time.Duration(asm.Nanos(off)),
+	}
+	if n.gen.Load() != thread {
+		return sched.ThreadWork{} // the co has another thread by now
+	}
+	return w
+}
+
+// WriteThreads writes the list of threads for a person, one in a line: number,
+// name, state, what it waits for, VP, where it stands in line (see sched.ThreadInfo.On), and if threads are
+// counted, its work.
+func WriteThreads(s *sched.Scheduler, w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	counts := of(s).counting.Load()
+	fmt.Fprint(tw, "ID\tNAME\tSTATE\tIN\tVP\tON")
+	if counts {
+		fmt.Fprint(tw, "\tSWITCHES\tMOVES\tRUN\tOFF")
+	}
+	fmt.Fprintln(tw)
+	for _, i := range s.Threads() {
+		on := ""
+		if i.On != 0 {
+			on = fmt.Sprintf("%#x", i.On)
+		}
+		fmt.Fprintf(tw, "%d\t%s\t%v\t%v\t%d\t%s", i.Thread.ID(), i.Name, i.State, i.In, i.VP, on)
+		if w := i.Work; counts {
+			fmt.Fprintf(tw, "\t%d\t%d\t%v\t%v", w.Switches, w.Moves, w.Run.Round(time.Microsecond), w.Off.Round(time.Microsecond))
+		}
+		fmt.Fprintln(tw)
+	}
+	return tw.Flush()
+}

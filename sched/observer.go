@@ -1,0 +1,252 @@
+package sched
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
+)
+
+// Observer is told what happens on a scheduler: package observe has one, which records traces
+// and counts the work of threads. Without one a switch pays one load.
+type Observer interface {
+	// Note is told an event of VP number vp by the holder of the VP, so one at a time;
+	// vp is -1 for what happens without a VP. It must not block, wait for a VP, or allocate.
+	Note(vp int, e Event)
+	// Work is what Note has found out about a thread, of which notes are left.
+	Work(n *Notes, thread uint64) ThreadWork
+}
+
+// EventKind says what happened.
+type EventKind uint8
+
+const (
+	TraceRun     EventKind = iota // Thread goes on on this VP, carried by LWP A
+	TraceEnd                      // Thread has ended
+	TraceIdle                     // nothing to run: the VP looks for work
+	TracePark                     // it goes to sleep
+	TraceAway                     // Thread gives the VP away, in Blocking
+	TraceSeize                    // the VP is taken from its thread, which goes on without it: in a system call, or pinned and waiting in Go
+	TraceSpawn                    // the running thread has spawned Thread
+	TraceWake                     // Thread was made ready, by the one that runs here
+	TraceSteal                    // B threads were stolen from VP A
+	TraceHook                     // slice: hooks of the point Label
+	TraceTask                     // slice: an ltask named Label ran
+	TraceSend                     // slice: a send, from its start to its end
+	TraceRecv                     // slice: a receive
+	TraceOut                      // a message was handed to the network
+	TraceArrived                  // a message arrived from the network
+)
+
+// Event is one event; which fields mean something depends on Kind.
+type Event struct {
+	At, Dur int64 // cycles: when it happened, or ended; how long it lasted, 0 for what is no slice
+	Thread  Thread
+	Label   string
+	A, B    uint64 // see the kinds; of messages, tag and size
+	Peers   uint64 // own rank << 32 | peer's
+	Seq     uint32 // of the message, from its sender to its receiver
+	Kind    EventKind
+}
+
+// ThreadWork is what a thread has done since its counting began: since it first ran after
+// observe.CountThreads was switched on. Times are taken at the switches of its VP, by the cycle
+// counter.
+type ThreadWork struct {
+	Switches uint64        `json:"switches"` // times it was put on a VP: started or continued; 0: nothing is known
+	Moves    uint64        `json:"moves"`    // how many of these on another VP than the one before: it was stolen, or sent
+	Run      time.Duration `json:"run_ns"`   // with a VP
+	Off      time.Duration `json:"off_ns"`   // without one: blocked, ready, in Blocking, or after its VP was taken
+}
+
+// Notes is what is kept of a co only where it has been asked for.
+type Notes struct {
+	goroutine uint64       // its number, for the watchdog; 0 without one
+	Kept      atomic.Value // the observer's; written by the holder of the VP that runs the thread
+}
+
+// noting returns the notes of c. For who holds its VP, or c itself.
+func (c *co) noting() *Notes {
+	n := c.notes.Load()
+	if n == nil {
+		n = new(Notes)
+		if !c.notes.CompareAndSwap(nil, n) {
+			n = c.notes.Load()
+		}
+	}
+	return n
+}
+
+// Notes are those of the co that runs a thread; nil: it has not begun. For Observer.Note, of an event of h.
+func (h Thread) Notes() *Notes {
+	if c := h.t.co; c != nil {
+		return c.noting()
+	}
+	return nil
+}
+
+// Observer returns the observer of s, which mk makes if there is none.
+func (s *Scheduler) Observer(mk func() Observer) Observer {
+	for s.observer.Load() == nil && mk != nil {
+		o := mk()
+		s.observer.CompareAndSwap(nil, &o)
+	}
+	if p := s.observer.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Observe says whether the observer is told what happens. A VP that has just looked may
+// still tell one event after it was switched off.
+func (s *Scheduler) Observe(on bool) {
+	p := s.observer.Load()
+	if !on {
+		p = nil
+	}
+	for _, v := range s.vps {
+		v.trace.Store(p)
+	}
+}
+
+// tracing counts the schedulers that are traced; tracedLast is one of them, for
+// those who belong to no scheduler.
+var (
+	tracing    atomic.Int32
+	tracedLast atomic.Pointer[Scheduler]
+)
+
+// Tracing tells whether any scheduler is being traced: what other packages ask
+// before they take time stamps for TraceSlice and its like. It is a load.
+func Tracing() bool { return tracing.Load() != 0 }
+
+// Trace says that the observer records what happens without a VP as well: in turns, on and off.
+func (s *Scheduler) Trace(on bool) {
+	if on {
+		tracing.Add(1)
+		tracedLast.Store(s)
+	} else {
+		tracing.Add(-1)
+		tracedLast.CompareAndSwap(s, nil)
+	}
+}
+
+// shortHook: calls of hooks in which nothing happened and which took less are not recorded, ns.
+const shortHook = 1000
+
+// TraceSlice records that something named label lasted from began, a value of
+// asm.Cycles, until now, on the caller's VP: kind TraceTask, or TraceHook. To be
+// called only if Tracing. It does not block, allocates nothing and may be called
+// from hooks, threads and goroutines.
+func TraceSlice(kind EventKind, label string, began int64) {
+	now := asm.Cycles()
+	record(Event{At: now, Dur: max(now-began, 1), Kind: kind, Label: label})
+}
+
+// TraceMessage records a step of message number seq between rank own, the
+// caller's, and peer: kind TraceSend or TraceRecv for a whole request, that began
+// at began; TraceOut when it was handed to the network, which was at began, for the
+// peer may have it before that call returns; TraceArrived (began 0) when it came
+// from there. Otherwise as TraceSlice.
+func TraceMessage(kind EventKind, own, peer int, seq uint32, tag, size uint64, began int64) {
+	e := Event{At: asm.Cycles(), Kind: kind, A: tag, B: size, Seq: seq, Peers: uint64(own)<<32 | uint64(uint32(peer))}
+	switch {
+	case began == 0:
+	case kind == TraceOut:
+		e.At = began
+	default:
+		e.Dur = max(e.At-began, 1)
+	}
+	record(e)
+}
+
+// record notes e on the caller's VP, which it must hold for that, or as one without.
+func record(e Event) {
+	s := tracedLast.Load()
+	if me := lookup(); me != nil {
+		s = me.where().sched
+		if v := me.where(); me.base && v.current() == me {
+			v.note(e)
+			return
+		}
+		if c := Visit(); c != nil {
+			e.Thread = Thread{c.cur, c.cur.gen}
+			c.l.vp.note(e)
+			c.Leave()
+			return
+		}
+	}
+	if s != nil {
+		s.recordOutside(e)
+	}
+}
+
+func (v *vp) note(e Event) {
+	if o := v.trace.Load(); o != nil {
+		(*o).Note(v.id, e)
+	}
+}
+
+// recordOutside notes what happens without a VP.
+func (s *Scheduler) recordOutside(e Event) {
+	if o := s.observer.Load(); o != nil {
+		(*o).Note(-1, e)
+	}
+}
+
+// fireSwitch fires the Switch hooks.
+func (v *vp) fireSwitch() {
+	if v.trace.Load() != nil {
+		v.tracedHooks(hooks.Switch)
+	} else {
+		v.sched.hooks.Fire(hooks.Switch, v.id)
+	}
+}
+
+// tracedHooks fires hooks of p and records it if it took long or anything
+// happened. At a switch the VP is in user mode, and may be seized meanwhile.
+func (v *vp) tracedHooks(p hooks.Point) hooks.Verdict {
+	before := asm.Cycles()
+	verdict := v.sched.hooks.Fire(p, v.id)
+	now := asm.Cycles()
+	if verdict == hooks.Busy || asm.Nanos(now-before) > shortHook {
+		e := Event{At: now, Dur: max(now-before, 1), Kind: TraceHook, Label: p.String()}
+		if p == hooks.Timer {
+			v.sched.recordOutside(e)
+		} else {
+			record(e)
+		}
+	}
+	return verdict
+}
+
+// mark notes an event of thread t, which may be nil, at this moment. Holder only. Out of line:
+// an event is large, and would make the frames of the hot paths large as well.
+//
+//go:noinline
+func (v *vp) mark(kind EventKind, t *thread, a, b uint64) {
+	h := Thread{t: t}
+	if t != nil {
+		if h.gen = t.gen; h.gen == 0 {
+			return // stands for a runner
+		}
+	}
+	v.note(Event{At: asm.Cycles(), Kind: kind, Thread: h, A: a, B: b})
+}
+
+// markEnd is mark for the end of t, whose number has been taken from it.
+//
+//go:noinline
+func (v *vp) markEnd(t *thread, number uint64) {
+	v.note(Event{At: asm.Cycles(), Kind: TraceEnd, Thread: Thread{t, number}})
+}
+
+// tracedWake records that t is made ready. c is nil for one without a VP.
+func (c *co) tracedWake(kind EventKind, t *thread) {
+	if c != nil {
+		c.l.vp.mark(kind, t, 0, 0)
+		return
+	}
+	t.vp.sched.recordOutside(Event{At: asm.Cycles(), Kind: kind, Thread: Thread{t, t.gen}})
+}
