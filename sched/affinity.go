@@ -4,20 +4,9 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"github.com/pm2-go/pm2/sched/internal/machine"
 )
-
-// maxCPU is the number of CPUs that a mask can name.
-const maxCPU = 1024
-
-// usableCPUs lists the CPUs that the process may use.
-func usableCPUs() (cpus []int) {
-	for i := range maxCPU {
-		if isUsable(i) {
-			cpus = append(cpus, i)
-		}
-	}
-	return cpus
-}
 
 var bindOnce sync.Once
 
@@ -41,7 +30,27 @@ func (s *Scheduler) unbind(tid int) {
 		return
 	}
 	if !s.cfg.Unbound {
-		widen(tid)
+		machine.Widen(tid)
 	}
 	setAttr(tid, schedOther, s.nice, 0)
 }
+
+// BindTo binds the calling OS thread, to which the caller must be locked
+// (runtime.LockOSThread), to the CPU of VP number vp, as the VP's own are; free, called on
+// the same thread, undoes it. It is for those who poll there instead of threads,
+// while the VP is disabled. Where binding is forbidden the thread stays as it was, and nothing is said.
+func (s *Scheduler) BindTo(vp int) (free func(), err error) {
+	if vp < 0 || vp >= len(s.vps) {
+		return nil, fmt.Errorf("%w: bind to VP %d of %d", ErrNoVPs, vp, len(s.vps))
+	}
+	if s.cfg.Unbound || !isDirect {
+		return func() {}, nil
+	}
+	tid := gettid()
+	_ = bindTo(tid, s.vps[vp].cpu)
+	return func() { s.unbind(tid) }, nil
+}
+
+// RaiseProcs raises GOMAXPROCS by n, the number of Go's Ps that the caller's threads are going
+// to occupy. lower takes that back; call it once.
+func RaiseProcs(n int) (lower func()) { return machine.RaiseProcs(n) }

@@ -8,6 +8,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/sched/direct"
+	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
 // clock is the timer thread: an OS thread of its own, because VPs that compute
@@ -246,7 +247,7 @@ const (
 // GOMAXPROCS that the program has set meanwhile is raised by what LWPs hold.
 func (c *clock) trim(now int64) {
 	c.trimAt = now + int64(c.s.cfg.SpareTime)
-	go heedProcs() // it may stop the world
+	go machine.HeedProcs() // it may stop the world
 	c.surplus = false
 	for _, v := range c.s.vps {
 		if v.rest.trim() {

@@ -8,6 +8,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/sched/direct"
+	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
 // lwp is an OS thread, bound to its VP's CPU, with a goroutine of its own that is locked to
@@ -71,7 +72,7 @@ func (l *lwp) main() {
 	defer s.lwps.done.Done()
 	if isDirect {
 		direct.Hold()
-		if onFirstThread() {
+		if machine.OnFirstThread() {
 			s.lwps.done.Add(1)
 			started := make(chan struct{})
 			go func() { close(started); l.main() }() // on another one, for this one is locked

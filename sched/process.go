@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+
+	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
 // A child process inherits the CPU mask of the OS thread that starts it, and a
@@ -29,7 +31,7 @@ func StartProcess(cmd *exec.Cmd) (err error) {
 			defer close(done)
 			err = cmd.Start()
 		}
-		if diesWithParent(cmd) {
+		if machine.DiesWithParent(cmd) {
 			parent.once.Do(func() {
 				parent.jobs = make(chan func())
 				go parenthood()
@@ -72,8 +74,8 @@ func parenthood() {
 func onFreeThread(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if isBound() {
-		widen(0)
+	if machine.IsBound() {
+		machine.Widen(0)
 		setAttr(0, schedOther, nice(), 0)
 	}
 	f()

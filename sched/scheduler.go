@@ -13,6 +13,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/sched/direct"
+	"github.com/pm2-go/pm2/sched/internal/machine"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -53,7 +54,6 @@ const envShared = "PM2_SHARED_CPUS" // not empty: Config.Shared
 const (
 	defaultIdleSpin = 50 * time.Microsecond
 	defaultPollSpin = time.Millisecond
-	defaultMaxLWPs  = 4096
 
 	helpMinNs = 20_000 // between wake-ups of sleeping VPs to share work
 	helpMaxNs = 1_000_000
@@ -89,6 +89,8 @@ type Scheduler struct {
 	stopper  stopper
 	lwps     lwps
 	barred   barred
+
+	lowerProcs func() // takes back what New has added to GOMAXPROCS
 
 	topo      *topo.Topology
 	root      *node
@@ -183,7 +185,7 @@ func New(cfg Config) (*Scheduler, error) {
 	s.plant(t, pus)
 	s.simulated = cfg.Topology != nil && slices.ContainsFunc(s.vps, func(v *vp) bool { return v.cpu != v.pu.OS })
 	s.shared = s.shared || cfg.VPs > len(cfg.CPUs) // they are each other's busy processes
-	raiseProcs(cfg.VPs + 1)
+	s.lowerProcs = machine.RaiseProcs(cfg.VPs + 1)
 	for _, v := range s.vps {
 		s.newLWP(v)
 	}
@@ -199,12 +201,12 @@ func (cfg *Config) complete() error {
 	}
 	most := math.MaxInt
 	if len(cfg.CPUs) == 0 {
-		cfg.CPUs = usableCPUs()
-		most = defaultVPs(len(cfg.CPUs))
+		cfg.CPUs = machine.UsableCPUs()
+		most = machine.DefaultVPs(len(cfg.CPUs))
 	}
 	for _, cpu := range cfg.CPUs {
-		if cpu < 0 || cpu >= maxCPU {
-			return fmt.Errorf("marcel: CPU %d does not exist (0 to %d)", cpu, maxCPU-1)
+		if cpu < 0 || cpu >= machine.MaxCPU {
+			return fmt.Errorf("marcel: CPU %d does not exist (0 to %d)", cpu, machine.MaxCPU-1)
 		}
 	}
 	if cfg.VPs == 0 {
@@ -227,7 +229,7 @@ func (cfg *Config) complete() error {
 		cfg.SpareRunners = defaultSpareRunners
 	}
 	if cfg.MaxLWPs <= 0 {
-		cfg.MaxLWPs = max(osThreadBound(), sureLWPs*cfg.VPs)
+		cfg.MaxLWPs = max(machine.ThreadBound(), sureLWPs*cfg.VPs)
 	}
 	if cfg.MaxLWPs < sureLWPs*cfg.VPs {
 		return fmt.Errorf("marcel: MaxLWPs %d is too small for %d VPs: at least %d", cfg.MaxLWPs, cfg.VPs, sureLWPs*cfg.VPs)
@@ -240,8 +242,6 @@ func setDefault(d *time.Duration, def time.Duration) {
 		*d = def
 	}
 }
-
-const maxVPs = 4096
 
 // Hooks returns the scheduler's hook points.
 func (s *Scheduler) Hooks() *hooks.Set { return &s.hooks }
@@ -385,7 +385,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	s.stopper.wake()
 	s.lwps.done.Wait()
 	s.retire()
-	lowerProcs(len(s.vps) + 1)
+	s.lowerProcs()
 	return nil
 }
 

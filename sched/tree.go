@@ -4,11 +4,12 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/pm2-go/pm2/sched/internal/machine"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// machine is this machine, as it was found when a scheduler first asked.
-var machine = sync.OnceValues(topo.Discover)
+// discovered is this machine, as it was found when a scheduler first asked.
+var discovered = sync.OnceValues(topo.Discover)
 
 // adopt completes cfg from its Topology: a VP for each PU, on that very CPU if the
 // process may use them all.
@@ -27,7 +28,7 @@ func (cfg *Config) adopt() error {
 		return nil
 	}
 	for _, pu := range t.PUs() {
-		if pu.OS < 0 || pu.OS >= maxCPU || !isUsable(pu.OS) {
+		if pu.OS < 0 || pu.OS >= machine.MaxCPU || !machine.IsUsable(pu.OS) {
 			cfg.CPUs = nil
 			return nil
 		}
@@ -45,7 +46,7 @@ func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
 		}
 		return t, pus
 	}
-	t, err := machine()
+	t, err := discovered()
 	if err != nil {
 		return nil, pus
 	}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pm2-go/pm2/sched/internal/machine"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -188,7 +189,7 @@ func TestConfigTopology(t *testing.T) {
 	for _, c := range []struct {
 		machine   string
 		simulated bool
-	}{{"core:16 pu:1", len(usableCPUs()) < 16}, {"core:1 pu:1", !isUsable(0)}} {
+	}{{"core:16 pu:1", len(machine.UsableCPUs()) < 16}, {"core:1 pu:1", !machine.IsUsable(0)}} {
 		m, err := topo.Synthetic(c.machine)
 		if err != nil {
 			t.Fatal(err)

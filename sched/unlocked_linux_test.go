@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
 // TestUnlockedTooOften: a thread that calls runtime.UnlockOSThread more often than LockOSThread stays
 // on its LWP, and no OS thread that Go makes meanwhile inherits the CPU of that.
 func TestUnlockedTooOften(t *testing.T) {
-	if !isDirect || processMask.Count() < 2 {
+	if !isDirect || machine.Mask.Count() < 2 {
 		t.Skip("no OS thread is bound here")
 	}
 	for name, a := range map[string]Attr{"ordinary": {}, "pinned": {Pinned: true}} {
@@ -58,8 +60,8 @@ func TestUnlockedTooOften(t *testing.T) {
 			for _, e := range tasks {
 				tid, _ := strconv.Atoi(e.Name())
 				var m unix.CPUSet
-				if unix.SchedGetaffinity(tid, &m) == nil && m != processMask {
-					t.Errorf("OS thread %d may run on %d CPUs of %d", tid, m.Count(), processMask.Count())
+				if unix.SchedGetaffinity(tid, &m) == nil && m != machine.Mask {
+					t.Errorf("OS thread %d may run on %d CPUs of %d", tid, m.Count(), machine.Mask.Count())
 				}
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
 // Trace is what StopTrace returns: a row of events for each VP, in the order of
@@ -212,7 +213,7 @@ func takeAnchor() (best anchor) {
 	narrowest := int64(-1)
 	for range 8 {
 		before := asm.Cycles()
-		ns := sched.Monotonic()
+		ns := machine.Monotonic()
 		if width := asm.Cycles() - before; narrowest < 0 || width < narrowest {
 			narrowest = width
 			best = anchor{before + width/2, ns}

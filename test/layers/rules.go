@@ -32,6 +32,8 @@ var rules = []rule{
 	// Rooms above the scheduler: it calls them through interfaces of its own.
 	{folder: "sched/place", ours: []string{"sched"}},
 	{folder: "sched/observe", ours: []string{"sched", "asm"}},
+	// What the scheduler stands on, without lock or clock of its.
+	{folder: "sched/internal/machine", ours: []string{"sched/topo"}, theirs: []string{sys}},
 	{folder: "sched", ours: []string{"hooks", "asm"}, theirs: []string{sys}},
 	{folder: "tasklet", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
 	{folder: "marcel", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},

@@ -1,4 +1,4 @@
-package sched
+package machine
 
 import (
 	"io/fs"
@@ -18,20 +18,20 @@ import (
 // fewer than twice as many threads are left, LWPs get half of what is left.
 const runtimeThreads = 16
 
-// osThreadBound returns how many OS threads LWPs may have, beside the threads that the process
+// ThreadBound returns how many OS threads LWPs may have, beside the threads that the process
 // has already: at least 1, at most the default of Config.MaxLWPs. The kernel starts a
 // thread only if all of these allow it:
 //
 //   - RLIMIT_NPROC, the soft limit, which counts the threads of all processes of the user.
 //     The kernel does not enforce it for root, nor for a process with CAP_SYS_RESOURCE or
-//     CAP_SYS_ADMIN, all three outside of a user namespace only; osThreadBound ignores it then.
+//     CAP_SYS_ADMIN, all three outside of a user namespace only; ThreadBound ignores it then.
 //   - pids.max of the process's cgroup and of those above it.
 //   - /proc/sys/kernel/threads-max and pid_max, of the whole system.
 //
 // It reads a dozen small files, 0.15 ms. If RLIMIT_NPROC may be the tightest, it looks at
 // each process in /proc as well, some microseconds each. What it cannot read does not
 // limit. Other processes may start threads at any time: the bound is an estimate.
-func osThreadBound() int {
+func ThreadBound() int {
 	return threadLimits{
 		root:      os.DirFS("/"),
 		uid:       os.Getuid(),
@@ -61,7 +61,7 @@ func softNproc() (int, bool) {
 
 func (l threadLimits) bound() int {
 	reserve := l.procs + runtimeThreads
-	enough := defaultMaxLWPs + reserve
+	enough := MaxThreads + reserve
 	left := enough
 	atMost := func(n int, ok bool) {
 		if ok {
@@ -81,7 +81,7 @@ func (l threadLimits) bound() int {
 			atMost(most-l.threadsOfUser(), true)
 		}
 	}
-	return min(max(1, left-min(reserve, left/2)), defaultMaxLWPs)
+	return min(max(1, left-min(reserve, left/2)), MaxThreads)
 }
 
 // number reads a file that holds one number.

@@ -1,4 +1,4 @@
-package sched
+package machine
 
 import (
 	"math"
@@ -18,7 +18,7 @@ import (
 //
 // The program may set GOMAXPROCS at any time. It need not tell this package: at each raise and
 // lower, a GOMAXPROCS other than the one that this package set last is the program's, and
-// becomes the new base. Until then, or until heedProcs, it stays as the program set it, though
+// becomes the new base. Until then, or until HeedProcs, it stays as the program set it, though
 // LWPs hold some of these Ps.
 var procs = procCount{setProcs: runtime.GOMAXPROCS, useDefault: defaultProcs}
 
@@ -40,18 +40,14 @@ type procCount struct {
 // RaiseProcs raises GOMAXPROCS by n, the number of Go's Ps that the caller's threads are going
 // to occupy. lower takes that back; call it once.
 func RaiseProcs(n int) (lower func()) {
-	raiseProcs(n)
-	return func() { lowerProcs(n) }
+	procs.add(n)
+	return func() { procs.add(-n) }
 }
 
-func raiseProcs(n int) { procs.add(n) }
-
-func lowerProcs(n int) { procs.add(-n) }
-
-// heedProcs raises a GOMAXPROCS that the program has set since the last raise or lower by what
+// HeedProcs raises a GOMAXPROCS that the program has set since the last raise or lower by what
 // schedulers add; without that, LWPs and goroutines share what the program set until the
 // next raise. It costs a lock if the program has set none; else see add.
-func heedProcs() {
+func HeedProcs() {
 	procs.mu.Lock()
 	defer procs.mu.Unlock()
 	if procs.extra != 0 && procs.setProcs(0) != procs.set {
@@ -149,21 +145,21 @@ func defaultProcs() {
 		defer close(done)
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		widened(runtime.SetDefaultGOMAXPROCS)
+		Widened(runtime.SetDefaultGOMAXPROCS)
 	}()
 	<-done
 }
 
-// defaultVPs returns how many VPs a scheduler has that is not told: one for each of the usable
+// DefaultVPs returns how many VPs a scheduler has that is not told: one for each of the usable
 // CPUs, or fewer if the quota of the process's cgroup keeps fewer busy. With more VPs
 // than that, the kernel would stop all of them for the rest of each period, in the middle of
 // what they do. It reads a few small files.
-func defaultVPs(usable int) int {
+func DefaultVPs(usable int) int {
 	quota, _ := topo.Quota()
 	return vpsWithin(usable, quota)
 }
 
-// vpsWithin is defaultVPs with a quota in CPUs' worth of time; 0: none.
+// vpsWithin is DefaultVPs with a quota in CPUs' worth of time; 0: none.
 func vpsWithin(usable int, quota float64) int {
 	if quota <= 0 || quota >= float64(usable) {
 		return usable

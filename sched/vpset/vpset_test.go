@@ -1,4 +1,4 @@
-package sched
+package vpset
 
 import (
 	"fmt"
@@ -8,19 +8,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestVPSet: a VPSet does what a map from index to truth does, whatever is done
+// TestVPSet: a Set does what a map from index to truth does, whatever is done
 // to it, and equal sets are ==.
 func TestVPSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		index := rapid.OneOf(rapid.IntRange(0, 9), rapid.IntRange(56, 80), rapid.IntRange(0, maxVPs-1))
+		index := rapid.OneOf(rapid.IntRange(0, 9), rapid.IntRange(56, 80), rapid.IntRange(0, Max-1))
 		type pair struct {
-			s VPSet
+			s Set
 			m map[int]bool
 		}
 		sets := []pair{{m: map[int]bool{}}, {m: map[int]bool{}}}
-		merge := func(s VPSet, keep func(a, b bool) bool) pair {
+		merge := func(s Set, keep func(a, b bool) bool) pair {
 			m := map[int]bool{}
-			for i := range maxVPs {
+			for i := range Max {
 				if keep(sets[0].m[i], sets[1].m[i]) {
 					m[i] = true
 				}
@@ -47,7 +47,7 @@ func TestVPSet(t *testing.T) {
 			case 9:
 				p.s.Fill()
 				p.m = map[int]bool{}
-				for i := range maxVPs {
+				for i := range Max {
 					p.m[i] = true
 				}
 			}
@@ -61,7 +61,7 @@ func TestVPSet(t *testing.T) {
 			if got := slices.Collect(p.s.Each()); !slices.Equal(got, want) || p.s.Count() != len(want) || p.s.Empty() != (len(want) == 0) {
 				t.Fatalf("%v has %d VPs, want %d: %v", p.s, p.s.Count(), len(want), want)
 			}
-			again := VPSet{}
+			again := Set{}
 			for _, i := range want {
 				again.Set(i)
 				if !p.s.Has(i) {
@@ -81,7 +81,7 @@ func TestVPSet(t *testing.T) {
 
 func TestVPSetSays(t *testing.T) {
 	for want, vps := range map[string][]int{"none": nil, "0": {0}, "0-2": {0, 1, 2}, "1,3-4,63-65,200": {200, 1, 3, 4, 63, 64, 65}} {
-		var s VPSet
+		var s Set
 		for _, i := range vps {
 			s.Set(i)
 		}
@@ -89,11 +89,11 @@ func TestVPSetSays(t *testing.T) {
 			t.Errorf("%v is called %q", vps, got)
 		}
 	}
-	if FullVPs().String() != fmt.Sprintf("0-%d", maxVPs-1) {
-		t.Error(FullVPs())
+	if All().String() != fmt.Sprintf("0-%d", Max-1) {
+		t.Error(All())
 	}
-	for _, i := range []int{-1, maxVPs} {
-		if FullVPs().Has(i) {
+	for _, i := range []int{-1, Max} {
+		if All().Has(i) {
 			t.Errorf("VP %d exists", i)
 		}
 		func() {
@@ -102,14 +102,14 @@ func TestVPSetSays(t *testing.T) {
 					t.Errorf("VP %d could be put into a set", i)
 				}
 			}()
-			OneVP(i)
+			One(i)
 		}()
 	}
-	s := FullVPs()
+	s := All()
 	for range s.Each() {
 		break // leaving early is allowed
 	}
-	if n := testing.AllocsPerRun(100, func() { s = OneVP(3).Or(OneVP(63)); s.Clear(3) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { s = One(3).Or(One(63)); s.Clear(3) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,4 +1,4 @@
-package sched
+package vpset
 
 import (
 	"fmt"
@@ -8,46 +8,49 @@ import (
 	"strings"
 )
 
-// VPSet is a set of virtual processors, by index: a value, which may be copied,
-// compared with == and kept. The zero VPSet is empty. The methods that change it
+// Max is how many VPs a scheduler can have.
+const Max = 4096
+
+// Set is a set of virtual processors, by index: a value, which may be copied,
+// compared with == and kept. The zero Set is empty. The methods that change it
 // must not be called at the same time as others; none blocks. For the first 64
 // VPs nothing allocates.
 //
-// It is Marcel's marcel_vpset_t; in Attr and Thread.SetVPs it says where a thread
+// It is Marcel's marcel_vpset_t; in sched.Attr and Thread.SetVPs it says where a thread
 // may run.
-type VPSet struct {
+type Set struct {
 	lo uint64 // VPs 0 to 63
 	hi string // the others, eight a byte; no zero byte at its end, so that == compares sets
 }
 
-// OneVP returns the set of VP i alone. It panics if no scheduler can have a VP i.
-func OneVP(i int) VPSet {
-	var s VPSet
+// One returns the set of VP i alone. It panics if no scheduler can have a VP i.
+func One(i int) Set {
+	var s Set
 	s.Set(i)
 	return s
 }
 
-// FullVPs returns the set of all VPs that any scheduler can have: as an attribute,
+// All returns the set of all VPs that any scheduler can have: as an attribute,
 // a thread may run anywhere.
-func FullVPs() VPSet { return VPSet{^uint64(0), fullHi} }
+func All() Set { return Set{^uint64(0), fullHi} }
 
-var fullHi = strings.Repeat("\xff", (maxVPs-64)/8)
+var fullHi = strings.Repeat("\xff", (Max-64)/8)
 
-func checkVP(i int) {
-	if uint(i) >= maxVPs {
-		panic(fmt.Sprintf("marcel: VP %d does not exist: 0 to %d can", i, maxVPs-1))
+func check(i int) {
+	if uint(i) >= Max {
+		panic(fmt.Sprintf("vpset: VP %d does not exist: 0 to %d can", i, Max-1))
 	}
 }
 
 // Zero makes s empty.
-func (s *VPSet) Zero() { *s = VPSet{} }
+func (s *Set) Zero() { *s = Set{} }
 
 // Fill puts all VPs into s.
-func (s *VPSet) Fill() { *s = FullVPs() }
+func (s *Set) Fill() { *s = All() }
 
 // Set puts VP i into s. It panics if no scheduler can have a VP i.
-func (s *VPSet) Set(i int) {
-	if checkVP(i); i < 64 {
+func (s *Set) Set(i int) {
+	if check(i); i < 64 {
 		s.lo |= 1 << i
 		return
 	}
@@ -60,8 +63,8 @@ func (s *VPSet) Set(i int) {
 }
 
 // Clear takes VP i out of s. It panics if no scheduler can have a VP i.
-func (s *VPSet) Clear(i int) {
-	if checkVP(i); i < 64 {
+func (s *Set) Clear(i int) {
+	if check(i); i < 64 {
 		s.lo &^= 1 << i
 		return
 	}
@@ -72,11 +75,11 @@ func (s *VPSet) Clear(i int) {
 	}
 }
 
-// trimmed is b as a VPSet keeps it.
+// trimmed is b as a Set keeps it.
 func trimmed(b []byte) string { return strings.TrimRight(string(b), "\x00") }
 
 // Has tells whether VP i is in s; one that cannot exist is in no set.
-func (s VPSet) Has(i int) bool {
+func (s Set) Has(i int) bool {
 	if uint(i) < 64 {
 		return s.lo>>uint(i)&1 != 0
 	}
@@ -85,7 +88,7 @@ func (s VPSet) Has(i int) bool {
 }
 
 // Count returns the number of VPs in s.
-func (s VPSet) Count() int {
+func (s Set) Count() int {
 	n := bits.OnesCount64(s.lo)
 	for i := range len(s.hi) {
 		n += bits.OnesCount8(s.hi[i])
@@ -94,25 +97,25 @@ func (s VPSet) Count() int {
 }
 
 // Empty tells whether no VP is in s.
-func (s VPSet) Empty() bool { return s == VPSet{} }
+func (s Set) Empty() bool { return s == Set{} }
 
 // And returns the VPs that are in both sets.
-func (s VPSet) And(o VPSet) VPSet {
+func (s Set) And(o Set) Set {
 	return s.combined(o, min(len(s.hi), len(o.hi)), func(a, b uint64) uint64 { return a & b })
 }
 
 // Or returns the VPs that are in either set.
-func (s VPSet) Or(o VPSet) VPSet {
+func (s Set) Or(o Set) Set {
 	return s.combined(o, max(len(s.hi), len(o.hi)), func(a, b uint64) uint64 { return a | b })
 }
 
 // AndNot returns the VPs of s that are not in o.
-func (s VPSet) AndNot(o VPSet) VPSet {
+func (s Set) AndNot(o Set) Set {
 	return s.combined(o, len(s.hi), func(a, b uint64) uint64 { return a &^ b })
 }
 
 // Intersects tells whether a VP is in both sets.
-func (s VPSet) Intersects(o VPSet) bool {
+func (s Set) Intersects(o Set) bool {
 	if s.lo&o.lo != 0 {
 		return true
 	}
@@ -125,8 +128,8 @@ func (s VPSet) Intersects(o VPSet) bool {
 }
 
 // combined applies op to the words of both, n bytes of them beyond the first.
-func (s VPSet) combined(o VPSet, n int, op func(a, b uint64) uint64) VPSet {
-	r := VPSet{lo: op(s.lo, o.lo)}
+func (s Set) combined(o Set, n int, op func(a, b uint64) uint64) Set {
+	r := Set{lo: op(s.lo, o.lo)}
 	if n > 0 {
 		b := make([]byte, n)
 		for i := range b {
@@ -137,7 +140,7 @@ func (s VPSet) combined(o VPSet, n int, op func(a, b uint64) uint64) VPSet {
 	return r
 }
 
-func (s VPSet) hiByte(i int) byte {
+func (s Set) hiByte(i int) byte {
 	if i < len(s.hi) {
 		return s.hi[i]
 	}
@@ -145,7 +148,7 @@ func (s VPSet) hiByte(i int) byte {
 }
 
 // Each yields the VPs in s, in order.
-func (s VPSet) Each() iter.Seq[int] {
+func (s Set) Each() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for w := s.lo; w != 0; w &= w - 1 {
 			if !yield(bits.TrailingZeros64(w)) {
@@ -163,7 +166,7 @@ func (s VPSet) Each() iter.Seq[int] {
 }
 
 // String lists the VPs, as in "0,4-7"; "none" if there are none.
-func (s VPSet) String() string {
+func (s Set) String() string {
 	var b strings.Builder
 	first, last := -1, -2
 	flush := func() {

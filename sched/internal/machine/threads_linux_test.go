@@ -1,4 +1,4 @@
-package sched
+package machine
 
 import (
 	"io/fs"
@@ -60,10 +60,10 @@ func TestOSThreadLimits(t *testing.T) {
 		cgroup func() (int, bool)
 		want   int
 	}{
-		{"no limit that matters", tree(), 7, none, none, defaultMaxLWPs},
-		{"nothing can be read", fstest.MapFS{}, 7, none, none, defaultMaxLWPs},
+		{"no limit that matters", tree(), 7, none, none, MaxThreads},
+		{"nothing can be read", fstest.MapFS{}, 7, none, none, MaxThreads},
 		{"the cgroup", tree(), 7, none, just(100), 80},
-		{"the cgroup is generous", tree(), 7, none, just(1 << 30), defaultMaxLWPs},
+		{"the cgroup is generous", tree(), 7, none, just(1 << 30), MaxThreads},
 		{"the cgroup leaves little", tree(), 7, none, just(30), 15},
 		{"the cgroup leaves one", tree(), 7, none, just(1), 1},
 		{"the cgroup leaves nothing", tree(), 7, none, just(0), 1},
@@ -74,16 +74,16 @@ func TestOSThreadLimits(t *testing.T) {
 		{"no loadavg", tree("proc/sys/kernel/pid_max", "1020", "proc/loadavg", ""), 7, none, none, 1000},
 		{"loadavg is nonsense", tree("proc/sys/kernel/pid_max", "1020", "proc/loadavg", "1 2 3 x/y"), 7, none, none, 1000},
 		{"the user's limit", tree(), 7, just(1091), none, 1000},
-		{"the user's limit is far away", tree("proc/20/status", "Threads:\t99999"), 7, just(300 + 4096 + 20), none, defaultMaxLWPs},
+		{"the user's limit is far away", tree("proc/20/status", "Threads:\t99999"), 7, just(300 + 4096 + 20), none, MaxThreads},
 		{"another user", tree(), 8, just(1020), none, 1000},
 		{"the user's limit is reached", tree(), 7, just(71), none, 1},
-		{"root", tree(), 0, just(50), none, defaultMaxLWPs},
+		{"root", tree(), 0, just(50), none, MaxThreads},
 		{"root of a user namespace", tree("proc/self/uid_map", inside), 0, just(120), none, 10},
 		{"the same, with few threads", tree("proc/self/uid_map", inside), 0, just(220), none, 100},
-		{"CAP_SYS_RESOURCE", tree("proc/self/status", caps), 7, just(1091), none, defaultMaxLWPs},
-		{"CAP_SYS_ADMIN", tree("proc/self/status", admin), 7, just(1091), none, defaultMaxLWPs},
+		{"CAP_SYS_RESOURCE", tree("proc/self/status", caps), 7, just(1091), none, MaxThreads},
+		{"CAP_SYS_ADMIN", tree("proc/self/status", admin), 7, just(1091), none, MaxThreads},
 		{"CAP_SYS_RESOURCE in a user namespace", tree("proc/self/status", caps, "proc/self/uid_map", inside), 7, just(1091), none, 1000},
-		{"a kernel without user namespaces", tree("proc/self/uid_map", ""), 0, just(50), none, defaultMaxLWPs},
+		{"a kernel without user namespaces", tree("proc/self/uid_map", ""), 0, just(50), none, MaxThreads},
 		{"other capabilities", tree("proc/self/status", "CapEff:\t00000000fedfffff\n\x00x"), 7, just(91), none, 10},
 		{"all three", tree("proc/sys/kernel/pid_max", "1320"), 7, just(591), just(420), 400},
 	} {
@@ -114,7 +114,7 @@ func TestOSThreadLimitsAnything(t *testing.T) {
 			userLimit: limit("RLIMIT_NPROC"), inCgroup: limit("pids"),
 		}
 		n := l.bound()
-		if n < 1 || n > defaultMaxLWPs {
+		if n < 1 || n > MaxThreads {
 			t.Fatalf("bound %d", n)
 		}
 		if left, ok := l.inCgroup(); ok && left > 1 && n > left-min(l.procs+runtimeThreads, left/2) {
@@ -126,12 +126,12 @@ func TestOSThreadLimitsAnything(t *testing.T) {
 // TestOSThreadBoundHere reads the limits of this machine, and counts the threads of this
 // process in a /proc in which it is the only one.
 func TestOSThreadBoundHere(t *testing.T) {
-	n := osThreadBound()
+	n := ThreadBound()
 	limit, limited := softNproc()
 	here := threadLimits{root: os.DirFS("/"), uid: os.Getuid()}
 	t.Logf("bound %d; RLIMIT_NPROC %d (%v), exempt %v; the user has %d threads of the system's %d",
 		n, limit, limited, here.exempt(), here.threadsOfUser(), here.threadsOfSystem())
-	if n < 1 || n > defaultMaxLWPs {
+	if n < 1 || n > MaxThreads {
 		t.Errorf("bound %d", n)
 	}
 	text, ok := here.status("self", "Threads:")
@@ -146,7 +146,7 @@ func TestOSThreadBoundHere(t *testing.T) {
 func BenchmarkOSThreadBound(b *testing.B) {
 	b.Run("here", func(b *testing.B) {
 		for b.Loop() {
-			osThreadBound()
+			ThreadBound()
 		}
 	})
 	b.Run("tight", func(b *testing.B) { // each process is looked at

@@ -1,4 +1,4 @@
-package sched
+package machine
 
 import (
 	"runtime"
@@ -158,11 +158,11 @@ func TestRaiseProcs(t *testing.T) {
 		t.Errorf("GOMAXPROCS is %d, raised from %d by 8", n, before)
 	}
 	runtime.GOMAXPROCS(before + 3)
-	heedProcs()
+	HeedProcs()
 	if n := runtime.GOMAXPROCS(0); n != before+3+8 || baseProcs() != before+3 {
 		t.Errorf("GOMAXPROCS is %d, base %d; the program set %d and 8 are raised", n, baseProcs(), before+3)
 	}
-	heedProcs()
+	HeedProcs()
 	(<-lowers)()
 	if n := runtime.GOMAXPROCS(0); n != before+3+6 {
 		t.Errorf("GOMAXPROCS is %d, the program set %d and 6 are raised", n, before+3)
@@ -171,7 +171,7 @@ func TestRaiseProcs(t *testing.T) {
 		wg.Go(<-lowers)
 	}
 	wg.Wait()
-	heedProcs()
+	HeedProcs()
 	if n := runtime.GOMAXPROCS(0); n != before+3 {
 		t.Errorf("GOMAXPROCS is %d at the end, the program set %d", n, before+3)
 	}
@@ -189,14 +189,14 @@ func TestDefaultVPs(t *testing.T) {
 			t.Errorf("%d CPUs with a quota of %v: %d VPs, want %d", c.usable, c.quota, n, c.want)
 		}
 	}
-	if n := defaultVPs(4); n < 1 || n > 4 {
+	if n := DefaultVPs(4); n < 1 || n > 4 {
 		t.Errorf("%d VPs on 4 CPUs", n)
 	}
 }
 
 func BenchmarkDefaultVPs(b *testing.B) {
 	for b.Loop() {
-		defaultVPs(2)
+		DefaultVPs(2)
 	}
 }
 

@@ -1,0 +1,2 @@
+// Package vpset has sets of virtual processors, by index.
+package vpset
