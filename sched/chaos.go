@@ -41,7 +41,7 @@ func (c *co) check() {
 		c.must(b.Status == direct.Running, "it runs, and its status is %d", b.Status)
 		c.must(b.M == b.Machine && b.Curg == c.seat.G, "its m is %#x, on %#x, whose curg is %#x", b.M, b.Machine, b.Curg)
 		c.must(b.LockedM == b.Machine && b.LockedG == c.seat.G, "it is locked to %#x, on %#x, to which %#x is locked", b.LockedM, b.Machine, b.LockedG)
-		c.must(b.Locks == 1 || l.from == nil, "its OS thread is locked %#x times", b.Locks) // nil: by itself, and it has stayed
+		c.must(b.Locks == direct.Held || l.from == nil, "its OS thread is locked %#x times", b.Locks) // nil: by itself, and it has stayed
 		c.must(l.machine() == b.Machine, "it is on LWP %d, whose OS thread is %#x, and runs on %#x", l.id, l.machine(), b.Machine)
 		if f := l.from; l.op != opNone && f != nil {
 			b := bonds(f)
