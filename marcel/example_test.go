@@ -230,17 +230,19 @@ func ExampleSelf() {
 	// true
 }
 
-// A thread that polls for its message does by itself what the clock ticks for, and says so.
-func ExampleTick() {
+// A thread polls for its message before it sleeps, as long as nobody else could use the VP.
+func ExamplePoll() {
 	var arrived atomic.Bool
 	marcel.Run(func() {
 		marcel.Spawn(func() { arrived.Store(true) })
-		marcel.Tend(2 * time.Millisecond) // for a call that may take as long
-		for !arrived.Load() {
-			marcel.Tick(100 * time.Microsecond)
-			if marcel.Ready() {
-				marcel.Yield()
+		look := func() marcel.Found {
+			if arrived.Load() {
+				return marcel.Arrived
 			}
+			return marcel.Nothing
+		}
+		for !marcel.Poll(20*time.Microsecond, false, look) {
+			marcel.Yield()
 		}
 		fmt.Println("a message")
 	})

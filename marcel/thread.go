@@ -126,14 +126,29 @@ func SetCancelState(enabled bool) (was bool) { return sched.SetCancelState(enabl
 // spinning would keep it from running; false on a plain goroutine.
 func Ready() bool { return sched.Ready() }
 
-// Tend says that the calling thread will poll, and call Tick, for d from now on, at the least once in Config.Period: then
-// the scheduler's clock need not tick for its VP, and pauses, for up to four periods, if that is so everywhere. A thread that
-// computes instead has its Timer hooks fired later by as much, once. A few nanoseconds; nothing on a plain goroutine.
-func Tend(d time.Duration) { sched.Tend(d) }
+// Found is what a look of a Poll has found.
+type Found = sched.Found
 
-// Tick is Tend, and fires the Timer hooks of the caller's VP if that is due. The caller holds no lock that a
-// hook may want.
-func Tick(d time.Duration) { sched.Tick(d) }
+// The things that a look finds.
+const (
+	Nothing = sched.Nothing // look again, for as long as it is worth it
+	Moved   = sched.Moved   // something came in: what the caller waits for is likely to be near
+	Flowing = sched.Flowing // bytes come in, and will for a while; a look may take 2 ms
+	Arrived = sched.Arrived // what the caller waits for is there
+	Enough  = sched.Enough  // it is not there, and to look on is of no use
+)
+
+// Poll is the loop in which a thread, or a plain goroutine, polls for something before it sleeps. It calls look again
+// and again until that says Arrived: then it returns true. It returns false when look says Enough, when for the time spin
+// nothing has moved, and as soon as another thread is ready on the caller's VP. polite: other processes use the CPU; then the
+// caller offers it to them after each look, and looks a few times only. Between two looks, of some 100 ns each, the caller holds
+// no lock that a hook may want.
+//
+// Meanwhile the scheduler's clock need not tick for the VP: the thread fires its Timer hooks, and the clock pauses, for up to
+// four periods, if that is so everywhere.
+func Poll(spin time.Duration, polite bool, look func() Found) bool {
+	return sched.Poll(spin, polite, look)
+}
 
 // Exit ends the calling thread after running its deferred calls, as
 // runtime.Goexit does for a goroutine.

@@ -71,7 +71,7 @@ type Config struct {
 	Heartbeat time.Duration
 
 	Linger time.Duration // how long Close waits for sends to leave, and then for peers to take them in; default 5 s
-	Spin   time.Duration // how long a wait polls before it leaves the work to the engine; default 5 us; below 0: not at all
+	Spin   time.Duration // how long a wait polls before it leaves the work to the engine; default 10 us; below 0: not at all
 
 	// Shared says that other processes use our CPUs, so that to poll in a loop
 	// keeps the peer from answering. Then a wait yields to the kernel between
@@ -113,7 +113,7 @@ const (
 	DefaultDriver     = "auto"
 	DefaultTimeout    = 30 * time.Second
 	DefaultLinger     = 5 * time.Second
-	DefaultSpin       = 5 * time.Microsecond
+	DefaultSpin       = 10 * time.Microsecond
 	DefaultUnexpected = 4 << 20
 	DefaultAnnounced  = 1 << 18
 )

@@ -29,14 +29,11 @@ type Gate struct {
 	strategy strategy.Strategy
 	why      string // where the eager limit comes from; "": the driver
 	engine   *pioman.Engine
-	task     pioman.Task // polls
-	spin     int64       // cycles to poll before a wait leaves the work to the engine; 0: none
-	breath   int64       // cycles of a lull between two looks at a stream
-	stint    int64       // cycles for which a waiter in its poll for a stream counts as one that polls
-	grace    int64       // cycles for which one in any other poll does
-	shared   bool        // other processes use our CPUs
-	fixed    bool        // the configuration says the eager limit, so a Sample does not change it
-	onEnd    func(*Gate) // called once, under mu, when the gate has ended; must only take note
+	task     pioman.Task   // polls
+	spin     time.Duration // how long a wait polls before it leaves the work to the engine; 0: not at all
+	shared   bool          // other processes use our CPUs
+	fixed    bool          // the configuration says the eager limit, so a Sample does not change it
+	onEnd    func(*Gate)   // called once, under mu, when the gate has ended; must only take note
 
 	_ [pad]byte
 
@@ -71,7 +68,7 @@ type Gate struct {
 	byeTotal uint64 // bytes that the peer has pushed altogether
 
 	armed   int8  // rails on whose descriptors somebody sleeps
-	manned  int64 // cycles: until then a waiter polls for bytes of long messages, 0: none does; see attended
+	waited  int64 // cycles: until then a waiter polls for bytes of long messages, 0: none does; see attended
 	woken   bool  // rails are to be looked at; see look
 	ticks   uint  // of a gate with several rails
 	holding bool  // the engine counts bytes in the driver's buffer, or messages that were gathered, as pending
@@ -257,12 +254,12 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 // await waits for a private request, and takes it back into the pool. It is
 // called with the lock, and returns without it.
 func (g *Gate) await(r *Request) (int, error) {
-	if r.stage != done && !g.spinFor(r) {
+	if r.stage != done && !g.pollFor(r) {
 		g.turn = 0
 		r.private, r.told, r.rouses = false, true, marcel.OnThread() && g.engine.Hooked()
 		r.completion.Reset()
 		g.release()
-		err := r.completion.Wait(g.engine, finished) // counts as pending meanwhile
+		err := r.completion.Park(g.engine, finished) // counts as pending meanwhile
 		g.mu.lock()
 		if r.rouses && r.stage == done {
 			g.awake--

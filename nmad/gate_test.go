@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
@@ -37,7 +38,7 @@ func newPair(o simnet.Options, b bounds, more ...simnet.Options) *pair {
 	for i := range p.gates {
 		p.engines[i] = pioman.New(pioman.Config{})
 		p.gates[i] = newGate(i, 1-i, p.links[i], p.engines[i], b, links[i][1:]...)
-		p.gates[i].spin = 1 << 20 // cycles: what a test waits for has arrived
+		p.gates[i].spin = time.Millisecond // what a test waits for has arrived
 		for k := range p.gates[i].rails {
 			p.gates[i].rails[k].name = fmt.Sprint("sim", k)
 		}
@@ -342,7 +343,7 @@ func TestNoAllocation(t *testing.T) {
 func BenchmarkEagerOverSimulatedLink(b *testing.B) {
 	p := newPair(simnet.Options{}, wide)
 	for i := range p.gates {
-		p.gates[i].spin = 1 << 40
+		p.gates[i].spin = time.Hour
 	}
 	msg, buf := make([]byte, 1), make([]byte, 1)
 	b.ReportAllocs()

@@ -16,10 +16,6 @@ import (
 // over sockets.
 const spinBurst = 8
 
-// streamSpin is how many times as long a waiter polls while bytes flow over the
-// large track: the peer copies a piece at a time, tens of microseconds each.
-const streamSpin = 10
-
 // smallEvery is at which of its polls a waiter looks at the small track too while bytes flow over
 // the large one, on a link of which a look in vain costs a system call.
 const smallEvery = 8
@@ -28,16 +24,9 @@ const smallEvery = 8
 // 64 KiB takes the sender about 5 us.
 const breath = 1500 * time.Nanosecond
 
-// stint is how long a waiter in a poll for a stream counts as one that polls: a call may take longer than
-// its patience. Who lost its CPU in there, to others that compute, is not to keep everybody else away.
-const stint = 2 * time.Millisecond
-
-// grace is for how long one who has polled in vain once counts as one that polls: if his message comes, the next one follows.
-const grace = 100 * time.Microsecond
-
-// sharedPolls is how often a waiter polls in vain where other processes use the
-// CPU, before it leaves the work to the engine.
-const sharedPolls = 8
+// longLook is how long a look of a waiter at a stream may take before the engine takes the gate up: a call moves
+// many bytes. A waiter that loses its CPU in there, to others that compute, is not to keep the engine away.
+const longLook = 2 * time.Millisecond
 
 // lastGasp bounds the bursts that are taken in from a link that has broken.
 const lastGasp = 4096
@@ -140,83 +129,65 @@ func (g *Gate) release() {
 	}
 }
 
-// spinFor polls the gate on behalf of the owner of r until r is done, for as
-// long as things move, and for g.spin after that, but not while other threads
-// could use the VP. Where other processes use the CPU it yields to the kernel after
-// each poll, a few times: the peer may be waiting for just this CPU. It is
-// called with the lock and returns with it, and says whether r is done.
-func (g *Gate) spinFor(r *Request) bool {
-	if g.spin > 0 && g.pulling+g.pushing == 0 && g.gathers() {
+// pollFor polls the gate for the owner of r before that sleeps, until r is done (marcel.Poll). It is called with the
+// lock and returns with it, and says whether r is done.
+func (g *Gate) pollFor(r *Request) bool {
+	if g.spin <= 0 || g.pulling+g.pushing == 0 && g.gathers() {
 		return false // the engine has a look before it lets us sleep
 	}
-	var limit int64
-	followed := false // the last poll was for a stream
-	var tended int64  // cycles: the scheduler was told then that we poll
-	for quiet := 1; g.spin > 0; quiet++ {
-		moved := false
-		streams := g.pulling+g.pushing != 0
-		for i := 0; i < spinBurst && !streams; i++ {
-			if g.progress(r) {
-				moved = true
-			}
-			if r.stage == done {
-				return true
-			}
-			if g.shared || g.wanted() {
-				break
-			}
-			streams = g.pulling+g.pushing != 0
-		}
-		if streams && followed {
-			g.lull()
-		}
-		followed = streams
-		if streams {
-			g.manned = asm.Cycles() + g.stint
-			if !g.shared {
-				marcel.Tend(stint)
-				tended = 0 // to take back what is too much of that
-			}
-			if g.pollTracks(!g.tx.caps.Syscalls || quiet%smallEvery == 0 || g.outgoing(), true) {
-				moved = true
-			}
-		} else {
-			g.release()
-		}
-		out := marcel.Ready()
-		switch {
-		case g.shared:
-			if moved {
-				quiet = 0
-			}
-			out = out || quiet >= sharedPolls
-			if !out {
-				kernelYield()
-			}
-		default:
-			now := asm.Cycles()
-			if limit == 0 || moved {
-				limit = now + g.spin
-				if streams { // the peer is copying, and the next piece is near
-					limit = now + streamSpin*g.spin
-				}
-			}
-			out = out || now > limit
-			if now-tended > g.grace/2 {
-				tended = now
-				marcel.Tick(grace)
-			}
-		}
+	w := waiter{g: g, r: r}
+	if !marcel.Poll(g.spin, g.shared, w.look) {
 		g.mu.lock()
-		if r.stage == done || out {
-			g.manned = 0
-			return r.stage == done
-		}
-		if streams {
-			g.manned = limit
-		}
 	}
-	return false
+	g.waited = 0
+	return r.stage == done
+}
+
+// waiter is the owner of a request that polls for it.
+type waiter struct {
+	g        *Gate
+	r        *Request
+	looks    int
+	followed bool // the last look was at a stream
+}
+
+// look is called with the lock the first time, and returns with it once the request is done.
+func (w *waiter) look() marcel.Found {
+	g, r := w.g, w.r
+	if w.looks++; w.looks > 1 {
+		g.mu.lock()
+	}
+	if r.stage == done {
+		return marcel.Arrived
+	}
+	found := marcel.Nothing
+	streams := g.pulling+g.pushing != 0
+	for i := 0; i < spinBurst && !streams; i++ {
+		if g.progress(r) {
+			found = marcel.Moved
+		}
+		if r.stage == done {
+			return marcel.Arrived
+		}
+		if g.shared || g.wanted() {
+			break
+		}
+		streams = g.pulling+g.pushing != 0
+	}
+	followed := w.followed
+	if w.followed = streams; !streams {
+		g.waited = 0
+		g.release()
+		return found
+	}
+	if followed {
+		g.lull()
+	}
+	g.waited = asm.Cycles() + asm.ToCycles(int64(longLook))
+	if g.pollTracks(!g.tx.caps.Syscalls || w.looks%smallEvery == 0 || g.outgoing(), true) || found == marcel.Moved || w.looks == 1 {
+		return marcel.Flowing
+	}
+	return marcel.Nothing
 }
 
 // lull lets some time pass between two polls for bytes that come over a link of which a look costs a
@@ -227,7 +198,7 @@ func (g *Gate) lull() {
 	if !g.paced() || g.pulling == 0 || g.pushing != 0 {
 		return
 	}
-	for until := asm.Cycles() + g.breath; asm.Cycles() < until && !g.left() && !g.wanted(); {
+	for until := asm.Cycles() + asm.ToCycles(int64(breath)); asm.Cycles() < until && !g.left() && !g.wanted(); {
 		asm.Pause()
 	}
 }
@@ -235,19 +206,23 @@ func (g *Gate) lull() {
 // wait blocks the owner of r until r is done.
 func (g *Gate) wait(r *Request) error {
 	g.enter()
-	if r.stage != done && !g.spinFor(r) {
+	if r.stage != done && !g.pollFor(r) {
 		r.told = true
 	}
 	g.release()
-	return g.sleep(r)
+	return g.sleep(r, true)
 }
 
-// sleep is wait without polling this gate in particular; r is told, or over.
-func (g *Gate) sleep(r *Request) error {
+// sleep is wait without polling this gate in particular; r is told, or over. polled: the caller has polled.
+func (g *Gate) sleep(r *Request, polled bool) error {
 	if r.over.Load() != 0 {
 		return nil
 	}
-	if err := r.completion.Wait(g.engine, finished); err != nil && !r.completion.Test(finished) {
+	wait := (*pioman.Completion).Wait
+	if polled {
+		wait = (*pioman.Completion).Park
+	}
+	if err := wait(&r.completion, g.engine, finished); err != nil && !r.completion.Test(finished) {
 		return fmt.Errorf("nmad: wait for a request at the gate to rank %d: %w", g.rank, err)
 	}
 	return nil

@@ -285,8 +285,8 @@ func (r *Request) poll() {
 }
 
 func (r *Request) wait() error {
-	if r.any != nil { // all gates may matter: the engine polls them
-		return r.gate.sleep(r)
+	if r.any != nil { // all gates may matter: the wait polls the engine
+		return r.gate.sleep(r, false)
 	}
 	return r.gate.wait(r)
 }

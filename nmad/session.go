@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
@@ -206,9 +205,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 	g.join(s.any)
 	g.strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
-		g.spin, g.breath = asm.ToCycles(int64(s.cfg.Spin)), asm.ToCycles(int64(breath))
-		g.stint, g.grace = asm.ToCycles(int64(stint)), asm.ToCycles(int64(grace))
-		g.shared = s.cfg.Shared
+		g.spin, g.shared = s.cfg.Spin, s.cfg.Shared
 	}
 	return g
 }

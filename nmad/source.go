@@ -65,7 +65,7 @@ func (s source) Disarm() {
 
 // attended says that a waiter polls for bytes of long messages: to be announced to somebody else besides, each
 // piece would cost the waiter the CPU that both use.
-func (g *Gate) attended() bool { return g.manned != 0 && asm.Cycles() < g.manned }
+func (g *Gate) attended() bool { return g.waited != 0 && asm.Cycles() < g.waited }
 
 // unsent says whether something could be sent over the small track that the link was not
 // asked to take yet.

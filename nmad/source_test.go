@@ -84,7 +84,7 @@ func TestArmBesideWaiter(t *testing.T) {
 		t.Fatal("nothing has arrived and nobody waits, and the gate cannot be armed")
 	}
 	sleeper.Disarm()
-	zero.spin = asm.ToCycles(int64(time.Minute))
+	zero.spin = time.Minute
 	waited := make(chan error)
 	go func() { waited <- x.Wait() }()
 	for end, there := time.Now().Add(20*time.Second), false; !there; runtime.Gosched() {
@@ -116,7 +116,7 @@ func TestArmBesideWaiter(t *testing.T) {
 		t.Errorf("the message: %v, or damaged", err)
 	}
 	zero.mu.lock()
-	zero.manned = asm.Cycles() // the waiter's patience is over
+	zero.waited = asm.Cycles() // the waiter's patience is over
 	zero.mu.unlock()
 	if !sleeper.Arm() {
 		t.Error("nobody polls any more, and the gate cannot be armed")

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
@@ -152,7 +151,7 @@ func BenchmarkSpinIteration(b *testing.B) {
 	if err := e.Submit(&t); err != nil {
 		b.Fatal(err)
 	}
-	e.ticks.spin = asm.ToCycles(1e9)
+	e.params.BusyWait = time.Second
 	for b.Loop() {
 		left = 100
 		if err := c.Wait(e, 1); err != nil {

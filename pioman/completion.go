@@ -156,7 +156,6 @@ func (c *Completion) sort(head, status uint32, leaver *parker) (due *Continuatio
 			case p.want.met(status) && p.cont != nil:
 				due = p.fire(due, status)
 			case p.want.met(status):
-				p.when = asm.Cycles()
 				p.listed.Store(false)
 				p.wake()
 			default:

@@ -224,7 +224,7 @@ func (q *Queue) dwell(t *Task, status Status) bool {
 		p.since = now
 	}
 	e := q.engine
-	if status == Moved || now-p.since < e.adapt.window.Load() || p.w.closed.Load() || t.masks.on() {
+	if status == Moved || now-p.since < e.adapt.window() || p.w.closed.Load() || t.masks.on() {
 		return false
 	}
 	q.removeHead()

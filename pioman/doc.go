@@ -99,8 +99,8 @@
 //
 // Waits are for any or for all of some bits, for ever, for a time, until a moment, or under a
 // context; any number of them at a time. A Continuation stands in the list as a waiter does and
-// runs when its bits are set: inline within a budget, as a tasklet, or in a thread. How long a wait
-// spins before it sleeps is fixed (BusyWait), or chosen by a Site from what arrived when.
+// runs when its bits are set: inline within a budget, as a tasklet, or in a thread. A wait
+// polls for BusyWait before it sleeps, in the scheduler's loop (sched.Poll).
 //
 // Mask keeps a task from being polled, and waits for the handler that runs; masks count (mask.go).
 //

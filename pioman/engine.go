@@ -65,7 +65,6 @@ type Engine struct {
 	sleeper  sleeper
 	adapt    adaptation
 	arrivals arrivals
-	site     Site // of the waits that name none
 
 	mu mutex // serialises Attach, stop and Close
 }
@@ -87,7 +86,7 @@ func New(c Config) *Engine {
 	e.sleeper.e = e
 	e.arrivals.e = e
 	e.points.Store(uint32(e.params.Points))
-	e.adapt.init(e.ticks.delay, e.params.Adaptive)
+	e.adapt.delay, e.adapt.adapts = e.ticks.delay, e.params.Adaptive
 	return e
 }
 

@@ -158,18 +158,3 @@ func ExampleOptions() {
 	e.Poll()
 	// Output: noticed
 }
-
-// Waits that are alike share a site, which learns how long it pays to spin there.
-func ExampleSite() {
-	e := pioman.New(pioman.Config{})
-	defer e.Close()
-	var replies pioman.Site
-	var c pioman.Completion
-	go c.Signal(1)
-	fmt.Println(replies.Wait(e, &c, 1))
-	s := replies.Stats()
-	fmt.Println("spins at most", s.Spin(e, s.Best))
-	// Output:
-	// <nil>
-	// spins at most 5µs
-}

@@ -66,11 +66,10 @@ type Near struct {
 type Adaptive struct {
 	On      bool          `json:"on"`
 	Window  time.Duration `json:"window_ns"` // chosen
-	Mean    time.Duration `json:"mean_ns"`   // of the waits observed
 	Choice  string        `json:"choice"`    // in words
 	Polled  uint64        `json:"polled"`    // waits longer than Hot that ended while an idle processor polled
 	Blocked uint64        `json:"blocked"`   // arrivals that the kernel announced
-	Changes uint64        `json:"changes"`   // how often another window was chosen
+	Spread  [6]int        `json:"spread"`    // of 256 waits, how many ended within 1/16, 1/8, 1/4, 1/2, 1 BlockingDelay, and later
 }
 
 // Blocking is who sleeps where, and what the kernel arrivals.
@@ -135,7 +134,7 @@ func (e *Engine) explainPoints(a *attachment) []Polling {
 		case a.dedicated != nil:
 			x.On, x.Why = false, fmt.Sprintf("VP %d is dedicated to polling", p.Dedicated)
 		case i == idlePoint:
-			x.Why = fmt.Sprintf("idle VPs (%v)%s, for %v after the last arrival, then they block", p.IdleVPs, every(p.IdleGap), asmDuration(max(e.adapt.window.Load(), e.ticks.hot)))
+			x.Why = fmt.Sprintf("idle VPs (%v)%s, for %v after the last arrival, then they block", p.IdleVPs, every(p.IdleGap), asmDuration(max(e.adapt.window(), e.ticks.hot)))
 		case i == timerPoint:
 			x.Why = fmt.Sprintf("the timer thread, or who polls for his own messages meanwhile, for VPs that have not polled for %v", p.TimerPeriod)
 		default:
@@ -267,20 +266,18 @@ func (n *node) name() string {
 	return label(n.item)
 }
 
-func (d *adaptation) explain(delay time.Duration) Adaptive {
-	x := Adaptive{
-		On: d.adapts, Window: asmDuration(d.window.Load()), Mean: asmDuration(d.mean.Load()),
-		Polled: d.polledFor.Load(), Blocked: d.blockedFor.Load(), Changes: d.changes.Load(),
-	}
+func (p *adaptation) explain(delay time.Duration) Adaptive {
+	window := p.window()
+	x := Adaptive{On: p.adapts, Window: asmDuration(window), Polled: p.polled.Load(), Blocked: p.blocked.Load(), Spread: p.est.Spread()}
 	switch {
-	case !d.adapts:
+	case !p.adapts:
 		x.Choice = fmt.Sprintf("not adaptive: poll for %v, then block", delay)
 	case x.Polled+x.Blocked == 0:
 		x.Choice = fmt.Sprintf("nothing observed yet: poll for %v, then block", x.Window)
-	case x.Window == 0:
-		x.Choice = fmt.Sprintf("block at once: waits are of %v on average, polling is rarely worth it", x.Mean)
-	case d.window.Load() >= d.delay:
-		x.Choice = fmt.Sprintf("poll for the whole blocking delay, %v: most waits end before, of %v on average", x.Window, x.Mean)
+	case window == 0:
+		x.Choice = "block at once: waits are long, polling is rarely worth it"
+	case window >= p.delay:
+		x.Choice = fmt.Sprintf("poll for the whole blocking delay, %v: most waits end before", x.Window)
 	default:
 		x.Choice = fmt.Sprintf("poll for %v, then block: what does not come by then takes long", x.Window)
 	}
@@ -356,7 +353,7 @@ func (x Explanation) Text() string {
 	}
 	line("\npoll or block")
 	line("  %s", x.Adaptive.Choice)
-	line("  waits that ended by polling %d, by the kernel %d; the choice changed %d times", x.Adaptive.Polled, x.Adaptive.Blocked, x.Adaptive.Changes)
+	line("  waits that ended by polling %d, by the kernel %d; of the last ones, in shares of 256, by length: %v", x.Adaptive.Polled, x.Adaptive.Blocked, x.Adaptive.Spread)
 	k := x.Blocking
 	line("\nin the kernel")
 	line("  %s sleeps for all; %d sleeps so far", k.Asleep, k.Sleeps)

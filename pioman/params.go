@@ -32,7 +32,6 @@ type Params struct {
 	PoliteAfter   time.Duration // explicit Wait: yields to the kernel from then on
 	BlindPeriod   time.Duration // longest sleep while a task has nothing that announces it
 	SurveyPeriod  time.Duration // least time between two looks for queues whose VPs do not poll
-	AdaptiveSpin  bool          // Wait: spins for less than BusyWait where that pays (Site)
 	OffloadWakes  bool          // Offload wakes an idle VP that sleeps if none is awake
 	Round         int           // most handlers in a round of one queue
 	InlineDepth   int           // most continuations inside each other on one stack
@@ -176,13 +175,12 @@ func (e *Engine) Params() Params { return e.params }
 
 // ticks are the params that hot paths compare with asm.Cycles, converted once.
 type ticks struct {
-	spin, switchPeriod, timerPeriod, hot, politeAfter, explicitSpin, idleGap, delay, survey, inline int64
+	switchPeriod, timerPeriod, hot, politeAfter, explicitSpin, idleGap, delay, survey, inline int64
 }
 
 func (p *Params) ticks() ticks {
 	c := func(d time.Duration) int64 { return asm.ToCycles(int64(d)) }
 	return ticks{
-		spin:         c(p.BusyWait),
 		switchPeriod: c(p.Granularity),
 		timerPeriod:  c(p.TimerPeriod),
 		hot:          c(p.Hot),

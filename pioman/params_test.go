@@ -70,7 +70,7 @@ func TestWrongParamsAreRefused(t *testing.T) {
 		"granularity": {"-1us"}, "idle-granularity": {"x"}, "idle-distribution": {"some", "1"}, "hot": {"2h"}, "timer-period": {"-5"},
 		"binding-level": {"rack", "-1"}, "spare-lwps": {"2", "-1", "one"}, "blocking-delay": {"soon"}, "adaptive": {"often"},
 		"dedicated": {"-2", "65536", "last"}, "explicit-spin": {"?"}, "explicit-sleep": {"0"}, "polite-after": {"2h"}, "blind-period": {"0", "0s"}, "survey-period": {"-1us", "now"}, "round": {"0", "many", "1000001"},
-		"offload-wakes": {"ever"}, "adaptive-spin": {"perhaps"}, "inline-depth": {"0", "1001"}, "inline-time": {"-1us"},
+		"offload-wakes": {"ever"}, "inline-depth": {"0", "1001"}, "inline-time": {"-1us"},
 	}
 	for _, row := range ParamTable() {
 		if len(wrong[row.Name]) == 0 {

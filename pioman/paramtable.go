@@ -52,7 +52,7 @@ func (x *param) wrong(by Origin, text string) error {
 }
 
 // maxParams bounds the table; a test compares.
-const maxParams = 24
+const maxParams = 23
 
 var table = []param{
 	{Param{Name: "flavour", Env: "PIOM_FLAVOUR", Values: strings.Join(flavourNames[:], ", "),
@@ -118,9 +118,6 @@ var table = []param{
 	{Param{Name: "round", Env: "PIOM_ROUND", Values: "1 to 1000000",
 		Meaning: "most handlers that one poll of a queue runs"},
 		func(p *Params) value { return number{&p.Round, 1, 1_000_000} }},
-	{Param{Name: "adaptive-spin", Env: "PIOM_ADAPTIVE_SPIN", Values: boolValues,
-		Meaning: "whether a wait chooses how long it polls, at most the busy wait, by the arrival times observed; off: always so long"},
-		func(p *Params) value { return (*boolean)(&p.AdaptiveSpin) }},
 	{Param{Name: "inline-depth", Env: "PIOM_INLINE_DEPTH", Values: "1 to 1000",
 		Meaning: "how many continuations run inline inside each other; the next poll round takes the others"},
 		func(p *Params) value { return number{&p.InlineDepth, 1, 1000} }},

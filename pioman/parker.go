@@ -27,7 +27,6 @@ type parker struct {
 	want   want
 	cont   *Continuation // nil: a waiter's; constant while listed, then whoever lets go of it clears it
 	link   uint32        // index of the next in the list, 0: none
-	when   int64         // asm.Cycles when a signaller let go of the waiter, 0: none did
 
 	// The waiter's alone: an explicit waiter's sleep in the kernel, as blocking wants it,
 	// and what the end of a context does; both made once.
@@ -118,7 +117,6 @@ func (ps *parkers) get(e *Engine) *parker {
 		p := ps.at(index)
 		if ps.free.CompareAndSwap(head, nextHead(head, p.next.Load())) {
 			p.e.Store(e)
-			p.when = 0
 			return p
 		}
 	}

@@ -318,7 +318,7 @@ func (a *attachment) persist(s *vpState, now int64) hooks.Verdict {
 		return hooks.Busy
 	case e.params.SpareLWPs == 0 && e.params.IdleGap < shortestNap:
 		return hooks.Busy // nobody blocks in the kernel
-	case quiet < e.adapt.window.Load():
+	case quiet < e.adapt.window():
 		return hooks.Waiting
 	}
 	return hooks.Quiet

@@ -129,14 +129,12 @@ func TestWaitsAllocateNothing(t *testing.T) {
 	set.Signal(3)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	var site Site
 	for name, f := range map[string]func() error{
 		"timeout":              func() error { return c.WaitTimeout(e, 1, 20*time.Microsecond) },
 		"all, timeout":         func() error { return c.WaitAllTimeout(e, 3, 20*time.Microsecond) },
 		"deadline":             func() error { return c.WaitDeadline(e, 1, time.Now().Add(20*time.Microsecond)) },
 		"set":                  func() error { return set.Wait(e, 1) },
 		"set, all":             func() error { return set.WaitAll(e, 3) },
-		"set, at a site":       func() error { return site.Wait(e, &set, 1) },
 		"set, under a context": func() error { return set.WaitContext(ctx, e, 1) },
 	} {
 		if n := testing.AllocsPerRun(100, func() { _ = f() }); n != 0 {

@@ -97,7 +97,7 @@ func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, ca
 	}
 	if found && n != unready {
 		n = arrived
-		s.e.adapt.arrived(asm.Cycles()-began+s.e.adapt.window.Load(), true)
+		s.e.adapt.arrived(asm.Cycles()-began+s.e.adapt.window(), true)
 	}
 	return n
 }

@@ -6,11 +6,10 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched"
 )
 
-// Wait returns once any of bits is set. First it polls, for 5 us (as long as no other
-// thread is ready on the caller's virtual processor; where other processes use
-// the processor it yields to the kernel between polls). Then, the engine being hooked,
+// Wait returns once any of bits is set. First it polls, for 5 us (sched.Poll). Then, the engine being hooked,
 // it sleeps and leaves the polling to the hooks. Otherwise it goes on polling, lets other
 // threads run in between, and after 1.5 ms without success sleeps in the
 // kernel until a source or a signal wakes it: then one waiter sleeps for all.
@@ -74,7 +73,12 @@ type limit struct {
 	d   time.Duration
 	ctx context.Context // nil: none
 
-	site *Site // nil: none
+	polled bool // the caller has polled, and is to sleep at once
+}
+
+// Park is Wait for one that has polled for the bits before, in its own way: it sleeps at once.
+func (c *Completion) Park(e *Engine, bits uint32) error {
+	return c.await(e, want{bits: bits}, limit{d: forever, polled: true})
 }
 
 func (c *Completion) await(e *Engine, n want, lim limit) error {
@@ -84,15 +88,18 @@ func (c *Completion) await(e *Engine, n want, lim limit) error {
 	if e == nil {
 		e = Default()
 	}
-	w := wait{e: e, c: c, want: n, ctx: lim.ctx, site: lim.site}
+	w := wait{e: e, c: c, want: n, ctx: lim.ctx}
 	if err := w.check(); err != nil {
 		return failed(err)
 	}
 	if lim.d < forever {
 		w.timed, w.end = true, asm.Cycles()+asm.ToCycles(int64(max(lim.d, 0)))
 	}
-	if w.spin(w.begin()) {
-		w.learn(false, 0)
+	w.vp, w.polite, w.looks = e.here(), e.shared(), 1
+	if a := e.attached.Load(); a != nil && !lim.polled {
+		a.visited(asm.Cycles())
+	}
+	if !lim.polled && sched.Poll(e.params.BusyWait, w.polite, w.look) {
 		return c.result()
 	}
 	if err := w.rest(); err != nil {
@@ -139,9 +146,9 @@ type wait struct {
 	news  bool  // something happened in a poll of ours since we last tried to sleep in the kernel
 	end   int64 // timed: in cycles
 
-	site   *Site // nil: the spin is fixed
-	choice int   // of it
-	began  int64 // cycles
+	vp     int  // of the caller, as far as queues depend on it
+	polite bool // other processes use the CPU
+	looks  int  // polls of the next look
 }
 
 func (w *wait) check() error {
@@ -170,32 +177,25 @@ func (w *wait) why() error {
 	return ErrTimeout
 }
 
-// spin polls for a time, in cycles; true: a bit is set. The clock is looked at in every
-// fourth round only, since it costs as much as a round.
-func (w *wait) spin(limit int64) bool {
-	e := w.e
-	shared, vp, began := e.shared(), e.here(), asm.Cycles()
-	if a := e.attached.Load(); a != nil {
-		a.visited(began)
-	}
-	for i := 0; ; i++ {
-		out := e.poll(vp)
+// look polls the engine, once the first time, then four times, which costs as much as what happens between two looks.
+func (w *wait) look() sched.Found {
+	for range w.looks {
+		out := w.e.poll(w.vp)
 		w.news = w.news || out == moved
 		if w.met() {
-			return true
+			return sched.Arrived
 		}
-		if i%4 == 0 || shared {
-			now := asm.Cycles()
-			if now-began >= limit || w.over(now) || othersReady() {
-				return false
-			}
-		}
-		if shared {
-			yieldCPU()
-		} else if out < polled {
+		if out < polled {
 			asm.Pause()
 		}
 	}
+	if (w.timed || w.ctx != nil) && w.over(asm.Cycles()) {
+		return sched.Enough
+	}
+	if !w.polite {
+		w.looks = 4
+	}
+	return sched.Nothing
 }
 
 // rest waits after the spin. The wait itself counts as a pending request, lest nobody poll.
@@ -228,7 +228,6 @@ func (w *wait) rest() error {
 
 func (w *wait) leave(p *parker) {
 	e := w.e
-	w.learn(true, p.when)
 	parking.put(p)
 	e.Done()
 	if w.held {
@@ -277,33 +276,25 @@ func (w *wait) sleepUntil(p *parker, covered func(*Engine) bool) {
 
 // insist polls for explicitSpin, letting others run. true: look again, whatever the reason.
 func (w *wait) insist() bool {
-	e := w.e
-	shared, vp, began := e.shared(), e.here(), asm.Cycles()
-	ready, polite := false, shared
-	for i := 0; ; i++ {
-		out := e.poll(vp)
-		w.news = w.news || out == moved
-		if w.met() {
+	e, spin := w.e, w.e.params.PoliteAfter
+	for began, i := asm.Cycles(), 0; ; i++ {
+		if sched.Poll(spin, w.polite, w.look) {
 			return true
 		}
-		if i%4 == 0 || ready || polite {
-			now := asm.Cycles()
-			if now-began >= e.ticks.explicitSpin {
-				return false
-			}
-			if w.over(now) || e.attached.Load() != nil || e.closed.Load() {
-				return true
-			}
-			ready = othersReady()
-			polite = shared || now-began >= e.ticks.politeAfter
+		now := asm.Cycles()
+		if now-began >= e.ticks.explicitSpin {
+			return false
 		}
-		switch {
-		case ready, polite && i%2 != 0:
+		if w.over(now) || e.attached.Load() != nil || e.closed.Load() {
+			return true
+		}
+		if now-began >= e.ticks.politeAfter {
+			spin, w.looks = 0, 1
+		}
+		if othersReady() || i%2 != 0 {
 			yield()
-		case polite:
+		} else {
 			yieldCPU()
-		case out < polled:
-			asm.Pause()
 		}
 	}
 }

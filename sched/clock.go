@@ -14,7 +14,7 @@ import (
 // clock is the timer thread: an OS thread of its own, because VPs that compute
 // cannot look after themselves. Every period it fires the timer hook in the
 // name of each VP that is awake, has VPs taken from threads that hog them, and
-// ends the timed waits that are over. Where threads tend their VPs it pauses (tend.go). When nothing moves it becomes dormant:
+// ends the timed waits that are over. Where threads poll it leaves that to them (poll.go). When nothing moves it becomes dormant:
 // it sleeps until somebody rouses it or the next timed wait is over.
 type clock struct {
 	s       *Scheduler
@@ -24,7 +24,7 @@ type clock struct {
 	ticks   uint64       // so far
 	trimAt  int64        // ns: when to look for what is not needed any more
 	surplus bool         // and whether there was some
-	tended  int          // ticks in a row that threads had seen to; see pause
+	trust   int64        // ns: for how long the VPs may be left to the threads that poll there, 0: not
 	gap     int64        // ns: until the next look between two ticks; 0: none
 	nap     span
 }
@@ -122,7 +122,7 @@ func (c *clock) main() {
 		} else if c.gap > 0 {
 			c.look(now)
 		}
-		limit := ticked + pause(c.tended)*period
+		limit := ticked + max(period, c.trust)
 		if still > dormantAfter {
 			limit = c.doze(ticked)
 		}
@@ -173,7 +173,7 @@ func (c *clock) tick(now int64) (moves bool) {
 	s := c.s
 	count(&c.ticks, 1)
 	verdict := hooks.Quiet
-	awake, tended := 0, 0 // VPs
+	trust, cycles := int64(maxAt), asm.Cycles()
 	polling := s.watching.Load() > 0
 	for _, v := range s.vps {
 		m := v.mode()
@@ -185,21 +185,24 @@ func (c *clock) tick(now int64) (moves bool) {
 			c.lend(v)
 			v.nudge(false) // for what is ready on its nodes, if it is free because of Blocking
 			if v.away.Load() > 0 {
-				awake++ // then no pause
+				trust = 0
 			}
 			continue
 		}
 		polling = polling || m == held
-		awake++
-		switch {
-		case m == user && v.isTended():
+		polls, ns := false, int64(0)
+		if m == user {
+			polls, ns = v.polls.trust(cycles, int64(s.cfg.Period))
+		}
+		if polls {
 			moves, polling = true, true
-			if !v.hasWork() && v.away.Load() == 0 {
-				tended++
-			}
-		case !s.hooks.Empty(hooks.Timer):
+		} else if !s.hooks.Empty(hooks.Timer) {
 			verdict = max(verdict, v.fire(hooks.Timer))
 		}
+		if v.hasWork() || v.away.Load() > 0 {
+			ns = 0
+		}
+		trust = min(trust, ns)
 		if off {
 			v.clear()
 		}
@@ -214,10 +217,8 @@ func (c *clock) tick(now int64) (moves bool) {
 		s.lookForHogs(now)
 	}
 	plans := s.plan(now)
-	if tended > 0 && tended == awake && !plans {
-		c.tended++
-	} else {
-		c.tended = 0
+	if c.trust = trust; trust == maxAt || plans { // all sleep, or policies want their ticks
+		c.trust = 0
 	}
 	return plans || moves || verdict != hooks.Quiet
 }

@@ -35,8 +35,8 @@ import (
 // was switched to does.
 //
 // It does not linger where an idle VP would not spin (Config.Shared, threads that go on without the VP or
-// threads in Blocking on this CPU), nor while idle hooks have something to do, and less
-// and less often on a VP whose threads linger in vain: so that what the idle loop looks
+// threads in Blocking on this CPU), nor while idle hooks have something to do, and on a VP
+// whose threads linger in vain hardly ever (Estimator): so that what the idle loop looks
 // for, such as threads to steal, is late by little.
 
 // The states of Waiter.lingers.
@@ -46,48 +46,47 @@ const (
 	isWoken
 )
 
-const (
-	lingerNs     = 2000
-	lingerMisses = 6 // at most every 64th wait in vain
-)
+// lingerNs is for how long, in ns, a thread lingers at most: what its two switches and those that find it cost.
+const lingerNs = 2000
 
-// lingering is what a VP knows of its threads' lingering. Holder only.
-type lingering struct {
-	misses uint8 // in a row, lingerMisses at most
-	skip   uint8 // waits that are not to linger
-}
-
-// pays tells whether the next wait is to linger.
-func (g *lingering) pays() bool {
-	if g.skip > 0 {
-		g.skip--
-		return false
-	}
-	return true
-}
+// lingerSample is of how many waits one is learned from: that takes as long as a third of a short one.
+const lingerSample = 8
 
 // linger is for the calling thread, which stands in a queue that mu guards, with mu
 // locked, while its VP has nothing to run. If woken it holds the VP and may go on, else
 // it is to switch to next, with o.
 func (c *co) linger(mu *Spin) (next *thread, o op, woken bool) {
 	v, t := c.l.vp, c.cur
-	if !v.mayLinger() || !v.lingering.pays() {
+	if !v.mayLinger() {
+		return nil, opUnlock, false
+	}
+	learns := v.tick%lingerSample == 0 || v.lingers.Window(v.sched.linger) == 0
+	window := v.lingers.Tries(v.sched.linger)
+	if window == 0 {
 		return nil, opUnlock, false
 	}
 	storeRel(&t.w.lingers, isLingering) // after it is in its queue, before the lock is free: see quiet, wakeLingering
 	mu.Unlock()
-	for end := asm.Cycles() + v.sched.linger; ; relax() {
-		if atomic.LoadUint32(&t.w.lingers) == isWoken {
-			break
+	began := asm.Cycles()
+	if !c.spin(window, Nothing, false, func() Found {
+		switch {
+		case atomic.LoadUint32(&t.w.lingers) == isWoken:
+			return Arrived
+		case !v.sched.hooks.Silent(hooks.Idle):
+			return Enough
 		}
-		if v.hasWork() || asm.Cycles() > end || !v.sched.hooks.Silent(hooks.Idle) {
-			v.lingering.misses = min(v.lingering.misses+1, lingerMisses)
-			v.lingering.skip = 1<<v.lingering.misses - 1
-			return v.pop(), opLinger, false
+		relax()
+		return Nothing
+	}) {
+		if learns {
+			v.lingers.Took(v.sched.linger+1, v.sched.linger)
 		}
+		return v.pop(), opLinger, false
+	}
+	if learns {
+		v.lingers.Took(asm.Cycles()-began, v.sched.linger)
 	}
 	storeRel(&t.w.lingers, isParked)
-	v.lingering = lingering{}
 	v.sched.clock.attend() // a kick has left it to us
 	if !t.belongs(v) {
 		return v.pop(), opMove, false

@@ -198,28 +198,29 @@ func TestLingerTransitions(t *testing.T) {
 	}
 }
 
-// A VP on which nobody is ever woken in time tries less and less often, and at last
-// once in 64 waits; one success, and the next wait tries again.
+// A VP on which no thread is ever woken in time tries less and less often, and at last
+// once in 64 waits.
 func TestLingerInVain(t *testing.T) {
 	s := patient(t)
-	s.linger = 0
+	s.linger = 64
 	const waits = 1000
-	tried := 0
 	h := s.Spawn(Attr{VPs: OneVP(0)}, func() {
 		v := s.vps[0]
 		for range waits {
-			skip := v.lingering.skip
 			l := line{lim: Limit{Timeout: time.Microsecond}}
 			l.wait()
-			if v.lingering.skip > skip {
+		}
+		tried := 0
+		for range waits {
+			if v.lingers.Tries(s.linger) != 0 {
 				tried++
 			}
+		}
+		if most := waits/64 + 1; tried > most || tried < most-2 {
+			t.Errorf("%d of %d waits are to linger: %d should", tried, waits, most)
 		}
 	})
 	if err := h.Join(); err != nil {
 		t.Error(err)
-	}
-	if most := lingerMisses + 2 + waits>>lingerMisses; tried > most || tried < lingerMisses {
-		t.Errorf("%d of %d waits lingered: at most %d should", tried, waits, most)
 	}
 }

@@ -28,8 +28,7 @@ type vp struct {
 	ids       ids                      // for the next lives of descriptors
 	trace     atomic.Pointer[Observer] // nil unless a trace is recorded or threads are counted: see Observe
 	tick      uint64                   // threads put on this VP so far: started or continued
-	tended    uint64                   // cycles: until then its thread sees to what the clock ticks for; see Tend
-	fired     uint64                   // cycles: when its thread fired the Timer hooks last
+	polls     polling                  // what its thread says
 	born      uint64                   // threads spawned here
 	ended     uint64                   // threads that ended here
 	stolen    uint64                   // threads that thieves took away
@@ -41,7 +40,7 @@ type vp struct {
 	fence     atomic.Uint32 // see share
 	turn      uint32
 	seed      uint32 // of random, never 0
-	lingering lingering
+	lingers   Estimator
 	home      *node // its leaf in the tree of nodes
 	pu        *topo.Item
 	near      [][]*vp // the other VPs, in rings of equal distance, the nearest first

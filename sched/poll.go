@@ -1,0 +1,138 @@
+package sched
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
+)
+
+// Found is what a look of a Poll has found.
+type Found uint8
+
+// The things that a look finds.
+const (
+	Nothing Found = iota // look again, for as long as it is worth it
+	Moved                // something came in: what the caller waits for is likely to be near
+	Flowing              // bytes come in, and will for a while; a look may take as long as longLook
+	Arrived              // what the caller waits for is there
+	Enough               // it is not there, and to look on is of no use
+)
+
+const (
+	// ahead is for how long, in ns, a thread that looks in vain says that it polls: if its message comes then, the next
+	// one follows.
+	ahead = 100_000
+	// longLook is the same, in ns, for one whose looks take long: a call that moves bytes may.
+	longLook = 2_000_000
+	// flowPatience is how many times as long a thread polls while bytes flow: the peer copies a piece at a time, tens
+	// of microseconds each.
+	flowPatience = 10
+	// politeLooks is how often a thread looks in vain where other processes use the CPU.
+	politeLooks = 8
+	// mostTrust, in periods, bounds how much later the Timer hooks of a VP are fired whose thread said that it polls and
+	// computes instead.
+	mostTrust = 4
+)
+
+// Poll is the one loop in which a thread, or a plain goroutine, polls for something before it sleeps. It calls look again
+// and again until that says Arrived: then it returns true. It returns false when look says Enough, when for the time spin
+// nothing has moved, and as soon as another thread is ready on the caller's VP. polite: other processes use the CPU; then the
+// caller offers it to them after each look, and looks a few times only. A look takes some 100 ns, since the clock is read
+// after each; between two looks the caller holds no lock that a hook may want.
+//
+// Meanwhile the thread's VP is polling (polling, below): the scheduler's clock fires no hooks for it, the thread does.
+func Poll(spin time.Duration, polite bool, look func() Found) bool {
+	found := look()
+	if found >= Arrived {
+		return found == Arrived
+	}
+	c := lookup()
+	if c != nil && c.base {
+		c = nil
+	}
+	return c.spin(asm.ToCycles(int64(spin)), found, polite, look)
+}
+
+// spin is Poll after the first look, with the patience in cycles, for the thread on c, or for a goroutine if c is nil.
+func (c *co) spin(patience int64, found Found, polite bool, look func() Found) bool {
+	var limit, told int64
+	for vain := 0; ; {
+		now := asm.Cycles()
+		switch {
+		case found == Flowing:
+			vain, limit = 0, now+flowPatience*patience
+		case found == Moved || limit == 0:
+			vain, limit = 0, now+patience
+		}
+		if c != nil {
+			v := c.where()
+			if v.hasWork() {
+				return false
+			}
+			if atomic.LoadUint32(&c.inside)&isIn == 0 && (now-told > asm.ToCycles(ahead/2) || found == Flowing) {
+				told = now
+				c.tell(v, now, found)
+			}
+		}
+		if vain++; polite {
+			if vain >= politeLooks {
+				return false
+			}
+			giveWay()
+		} else if now >= limit {
+			return false
+		}
+		if found = look(); found >= Arrived {
+			return found == Arrived
+		}
+	}
+}
+
+// polling is what a thread that polls says of its VP:
+//
+//	idle ──── tell: a thread looks in vain ──────────────────────► polling until T
+//	polling ─ tell again, before T ──────────────────────────────► polling, since the same moment
+//	polling ─ T passes without another word ─────────────────────► idle
+//
+// While a VP is polling its thread fires its Timer hooks, once a period, and the clock does not. While all VPs that are
+// awake are polling, and nothing is ready, the clock sleeps for half as long as they have, mostTrust periods at most. On a
+// virtual machine an interrupt takes 45 us from the thread that computes or copies beside it: at one a millisecond that is
+// 4 to 7 % of the bandwidth of long messages, and one message in a hundred of some microseconds takes five times as long.
+//
+// T is not taken back. A thread that computes before T breaks its word; its hooks are fired later by what it was trusted.
+// The words are stored atomically: the thread may lose its VP at any moment.
+type polling struct {
+	since uint64 // cycles
+	until uint64 // cycles: T
+	fired uint64 // cycles: when its thread fired the Timer hooks last
+}
+
+// tell says that the thread on c polls on its VP, if it still has that, and fires the Timer hooks if that is due.
+func (c *co) tell(v *vp, now int64, found Found) {
+	if v.current() != c {
+		return
+	}
+	p := &v.polls
+	if now > int64(atomic.LoadUint64(&p.until)) {
+		storeRel64(&p.since, uint64(now))
+	}
+	length := int64(ahead)
+	if found == Flowing {
+		length = longLook
+	}
+	storeRel64(&p.until, uint64(now+asm.ToCycles(length)))
+	if now-int64(atomic.LoadUint64(&p.fired)) >= v.sched.period {
+		storeRel64(&p.fired, uint64(now))
+		v.fire(hooks.Timer)
+	}
+}
+
+// trust tells the clock whether a thread polls at the moment now, and for how long, in ns, the clock may leave the VP to it.
+func (p *polling) trust(now, period int64) (polls bool, ns int64) {
+	if now >= int64(atomic.LoadUint64(&p.until)) {
+		return false, 0
+	}
+	return true, min(asm.Nanos(now-int64(atomic.LoadUint64(&p.since)))/2, mostTrust*period)
+}
