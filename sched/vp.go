@@ -15,40 +15,40 @@ type vp struct {
 
 	// The holder's alone; thieves use q while they have borrowed the VP. The
 	// timer thread and thieves peep at q, tick and running.
-	q         queue
-	running   rank    // priority of what was chosen, not just popped, and
-	chosenAt  uint64  // the tick it got; other threads are of Default priority
-	pool      pool    // idle runners
-	cur       *co     // what runs here: a thread's, the base, or nobody; the holder, or a taker, writes
-	hogs      hogs    // of its threads that were preempted
-	nobody    co      // stands in cur while no LWP has v
-	ghost     lwp     // of threads that run as goroutines
-	spare     *thread // descriptors to use again
-	spares    int
-	ids       ids                      // for the next lives of descriptors
-	trace     atomic.Pointer[Observer] // nil unless a trace is recorded or threads are counted: see Observe
-	tick      uint64                   // threads put on this VP so far: started or continued
-	polls     polling                  // what its thread says
-	born      uint64                   // threads spawned here
-	ended     uint64                   // threads that ended here
-	stolen    uint64                   // threads that thieves took away
-	seizures  uint64
-	helpAt    int64         // cycles: not before this time wake another VP to steal
-	planAt    int64         // cycles: not before this time ask planners
-	requests  bool          // it may be the one in Scheduler.request
-	nearTick  uint32        // see neighbourComputes
-	fence     atomic.Uint32 // see share
-	turn      uint32
-	seed      uint32 // of random, never 0
-	lingers   Estimator
-	home      *node // its leaf in the tree of nodes
-	pu        *topo.Item
-	near      [][]*vp // the other VPs, in rings of equal distance, the nearest first
-	cpu       int
-	only      VPSet   // itself
-	sifter    *thread // posted to say that the queue is to be sorted anew: see sift.go
-	n         counts
-	_         [128]byte
+	q        queue
+	running  rank    // priority of what was chosen, not just popped, and
+	chosenAt uint64  // the tick it got; other threads are of Default priority
+	pool     pool    // idle runners
+	cur      *co     // what runs here: a thread's, the base, or nobody; the holder, or a taker, writes
+	hogs     hogs    // of its threads that were preempted
+	nobody   co      // stands in cur while no LWP has v
+	ghost    lwp     // of threads that run as goroutines
+	spare    *thread // descriptors to use again
+	spares   int
+	ids      ids                      // for the next lives of descriptors
+	trace    atomic.Pointer[Observer] // nil unless a trace is recorded or threads are counted: see Observe
+	tick     uint64                   // threads put on this VP so far: started or continued
+	polls    polling                  // what its thread says
+	born     uint64                   // threads spawned here
+	ended    uint64                   // threads that ended here
+	stolen   uint64                   // threads that thieves took away
+	seizures uint64
+	helpAt   int64         // cycles: not before this time wake another VP to steal
+	planAt   int64         // cycles: not before this time ask planners
+	requests bool          // it may be the one in Scheduler.request
+	nearTick uint32        // see neighbourComputes
+	fence    atomic.Uint32 // see share
+	turn     uint32
+	seed     uint32 // of random, never 0
+	lingers  Estimator
+	home     *node // its leaf in the tree of nodes
+	pu       *topo.Item
+	near     [][]*vp // the other VPs, in rings of equal distance, the nearest first
+	cpu      int
+	only     VPSet   // itself
+	sifter   *thread // posted to say that the queue is to be sorted anew: see sift.go
+	n        counts
+	_        [128]byte
 
 	word    word // who holds it
 	_       [124]byte
