@@ -45,6 +45,16 @@ type job struct {
 	launch  *launch.Job
 	session *nmad.Session
 	config  nmad.Config
+	said    chan string // what ranks write to standard output
+}
+
+// Write takes a line of a rank's standard output.
+func (j *job) Write(b []byte) (int, error) {
+	select {
+	case j.said <- string(b):
+	default:
+	}
+	return len(b), nil
 }
 
 // start starts ranks 1 to n-1 with that role, and opens the session of rank 0 if join.
@@ -54,15 +64,16 @@ func start(t *testing.T, driver, role string, n int, beat time.Duration, join bo
 	if role == joins {
 		link = nmad.LinkLazy
 	}
+	j := &job{t: t, said: make(chan string, 8)}
 	l, err := launch.Start(launch.Spec{
 		N: n, First: 1, Driver: driver, Heartbeat: beat, Unbound: true, Grace: grace, Link: link,
 		Env:    []string{roleVariable + "=" + role},
-		Stdout: func(int) io.Writer { return io.Discard }, Stderr: func(int) io.Writer { return io.Discard },
+		Stdout: func(int) io.Writer { return j }, Stderr: func(int) io.Writer { return io.Discard },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &job{t: t, launch: l, config: l.Config()}
+	j.launch, j.config = l, l.Config()
 	j.config.Linger, j.config.Timeout = linger, timeout
 	j.config.Engine = pioman.New(pioman.Config{Name: t.Name()})
 	t.Cleanup(func() {
@@ -149,6 +160,22 @@ var rows = map[string]func(t *testing.T, driver string){
 		j := start(t, driver, waits, 2, heartbeat, true)
 		j.stop(syscall.SIGSTOP)
 		j.within(heartbeat*3/4, heartbeat*6/5, nmad.ErrPeerLost, j.recv)
+	},
+	"recv-orphan": func(t *testing.T, driver string) {
+		j := start(t, driver, orphans, 4, heartbeat, true)
+		if err := j.session.Close(); err != nil { // this is rank 0
+			t.Fatal(err)
+		}
+		j.session = nil
+		j.stop(syscall.SIGSTOP)
+		j.within(heartbeat*3/4, heartbeat*18/5, errAny, func() error {
+			for range 2 {
+				if said := <-j.said; !strings.Contains(said, "lost rank 1") {
+					return errors.New(said)
+				}
+			}
+			return errAny
+		})
 	},
 	"recv-silent": func(t *testing.T, driver string) {
 		j := start(t, driver, waits, 2, 0, true)

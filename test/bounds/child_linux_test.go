@@ -2,6 +2,7 @@ package bounds
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -18,11 +19,12 @@ const roleVariable = "PM2_TEST_BOUNDS_ROLE"
 
 // Roles.
 const (
-	waits  = "waits"  // joins, sends a first message, and waits for one that never comes
-	absent = "absent" // never joins
-	joins  = "joins"  // joins, makes no links, and waits
-	half   = "half"   // never joins; even ranks end at once
-	deaf   = "deaf"   // never joins, and ignores SIGTERM
+	waits   = "waits"   // joins, sends a first message, and waits for one that never comes
+	absent  = "absent"  // never joins
+	joins   = "joins"   // joins, makes no links, and waits
+	orphans = "orphans" // joins, sends a first message, and says how it has ended to wait for rank 1
+	half    = "half"    // never joins; even ranks end at once
+	deaf    = "deaf"    // never joins, and ignores SIGTERM
 )
 
 func TestMain(m *testing.M) {
@@ -65,6 +67,14 @@ func play(role string) error {
 		if rank != s.Rank() && role != joins {
 			_ = s.Gate(rank).Send(helloTag, nil) // the other one may be lost before
 		}
+	}
+	if role == orphans {
+		_, err := s.Gate(1).Recv(neverTag, nil) // rank 1 of itself: that does not end
+		if lost := (*nmad.PeerError)(nil); errors.Is(err, nmad.ErrPeerLost) && errors.As(err, &lost) {
+			err = fmt.Errorf("lost rank %d: %w", lost.Rank, err)
+		}
+		fmt.Println(err)
+		return s.Close()
 	}
 	_, _ = s.Gate(0).Recv(neverTag, nil)
 	_ = s.Close()

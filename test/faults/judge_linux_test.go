@@ -41,8 +41,12 @@ func (r *round) judge() (v verdict) {
 		}
 		v.lates = append(v.lates, x.account.Late.Round(time.Millisecond))
 		notOpen[rank] = x.account.Open != ""
-		if (rank != p.Victim || p.Kind != pause && p.Kind != stop) && x.account.Late > late {
-			late, whose = x.account.Late, rank
+		by := x.account.Late
+		if rank == p.Victim && (p.Kind == pause || p.Kind == stop) {
+			by -= p.For // so long it was not to run
+		}
+		if by > late {
+			late, whose = by, rank
 		}
 	}
 	for rank, x := range r.ranks {

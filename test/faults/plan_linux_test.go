@@ -83,9 +83,9 @@ type plan struct {
 	Addrs  [2]string // there
 }
 
-// patientTCP is more than TCP may say nothing after its device was down for a moment: what was lost then it sends again after 0.2 s,
-// 0.4 s, 0.8 s.
-const patientTCP = 3 * time.Second
+// patientTCP is more than TCP may say nothing after its device was down for a moment: Linux may take a second to see on the other side
+// that it is up again, and what was lost TCP sends again after 0.2 s, 0.6 s, 1.4 s, 3 s.
+const patientTCP = 5 * time.Second
 
 // newPlan draws a round. wanted, if not empty, is its kind.
 func newPlan(seed uint64, wanted kind, heartbeat time.Duration, m *machine) *plan {

@@ -20,6 +20,8 @@ type Card struct {
 	Lazy bool // it makes its links when they are first needed. The same in all cards of a job
 
 	Silence uint32 // ms after which a silent process is taken for lost; 0: never. The same in all cards of a job
+
+	Heir string // host:port at which the process is met once it has taken rank 0's place; empty: it never does. Filled in by Join
 }
 
 // Longest strings of a card, in bytes.
@@ -28,7 +30,7 @@ const (
 	maxDriver = 63
 	maxAddr   = 1023
 
-	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 4 + 2 + maxHost + 4 + MaxRails*(2*2+maxDriver+maxAddr)
+	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 4 + 2 + maxHost + 2 + maxAddr + 4 + MaxRails*(2*2+maxDriver+maxAddr)
 )
 
 // MaxRails is how many rails a card has at most.
@@ -56,6 +58,8 @@ func (c *Card) check() error {
 	switch {
 	case len(c.Host) > maxHost:
 		return fmt.Errorf("%w: host identity of %d bytes, at most %d", errCard, len(c.Host), maxHost)
+	case len(c.Heir) > maxAddr:
+		return fmt.Errorf("%w: control address of %d bytes, at most %d", errCard, len(c.Heir), maxAddr)
 	case len(c.Rails) > MaxRails:
 		return fmt.Errorf("%w: %d rails, at most %d", errCard, len(c.Rails), MaxRails)
 	case c.Rank < 0 || c.Rank >= MaxSize:
@@ -85,6 +89,7 @@ func (c *Card) append(b []byte) []byte {
 	}
 	b = appendU32(b, lazy)
 	b = appendString(b, c.Host)
+	b = appendString(b, c.Heir)
 	b = appendU32(b, uint32(len(c.Rails)))
 	for _, r := range c.Rails {
 		b = appendString(b, r.Driver)
@@ -104,6 +109,7 @@ func (c *Card) read(r *reader) {
 	c.Lazy = lazy == 1
 	r.bad = r.bad || lazy > 1
 	c.Host = r.string(maxHost)
+	c.Heir = r.string(maxAddr)
 	n := r.u32()
 	if n > MaxRails {
 		r.bad = true

@@ -198,6 +198,20 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
+// goes has rank 0 leave, or die: then it tells nobody.
+func goes(zero *Control, dies bool) {
+	if dies {
+		h := zero.role.(*hub)
+		h.mu.Lock()
+		h.phase = closing
+		for _, m := range h.members[1:] {
+			m.w.conn.Close()
+		}
+		h.mu.Unlock()
+	}
+	zero.Leave()
+}
+
 func TestRankZeroGone(t *testing.T) {
 	for _, dies := range []bool{false, true} {
 		t.Run(fmt.Sprint("dies=", dies), func(t *testing.T) {
@@ -220,15 +234,8 @@ func TestRankZeroGone(t *testing.T) {
 			want := Left
 			if dies {
 				want = Died
-				h := all[0].role.(*hub)
-				h.mu.Lock()
-				h.phase = closing // it can tell nobody any more
-				for _, m := range h.members[1:] {
-					m.w.conn.Close()
-				}
-				h.mu.Unlock()
 			}
-			all[0].Leave()
+			goes(all[0], dies)
 			if e := p.await(1, 1); e[0].Rank != 0 || e[0].Kind != want {
 				t.Fatalf("rank 1 heard %+v, want that rank 0 is gone (%d)", e, want)
 			}

@@ -29,9 +29,9 @@
 // A connection that ends without LEAVE is a death. The kernel closes the
 // connections of a process however it ends, so the others know at once, whether
 // or not anybody polls; rank 0 relays it. Should rank 0 itself be gone, the
-// remaining processes watch those on their own host by pidfd instead, and, with a
-// [Config.Silence], look whether they were stopped by a signal; deaths, and stops, on other
-// hosts then show on the links only.
+// remaining processes watch those on their own host by pidfd, and, with a
+// [Config.Silence], another process takes its place (succession.go). Without one, deaths on other
+// hosts then show on the links only, and that a process is stopped does not show.
 //
 // Everything read is untrusted until proven otherwise: before the proof a
 // dialler may send [claimSize] bytes within [Config.Handshake]; afterwards each

@@ -38,10 +38,12 @@ type member struct {
 	gone  bool // has left, or has died
 }
 
-// hub is rank 0's side: it gathers, broadcasts and relays. One goroutine
-// accepts until the table is out, one per member reads until its connection ends.
+// hub is the side of the process that keeps the list of those that are there: it gathers, broadcasts and relays. That
+// is rank 0, or an heir of it (succession.go), which has the table already. One goroutine
+// accepts, until the table is out or until an heir leaves; one per member reads until its connection ends.
 type hub struct {
 	c     *Control
+	heir  bool
 	l     net.Listener
 	seats chan struct{} // one per connection in its handshake
 
@@ -56,6 +58,7 @@ type hub struct {
 	pending map[net.Conn]struct{}
 	cards   []Card
 	waiting int    // cards, then ready messages, that are still to come
+	until   uint32 // heir: the beat after which those that have not come are lost; 0: that is over
 	refused string // the last dialler that was turned away
 }
 
@@ -113,7 +116,7 @@ func (h *hub) accept() {
 
 // greet runs the handshake with one dialler and, once it is a member, serves it.
 func (h *hub) greet(conn net.Conn) {
-	if !h.track(conn) {
+	if !h.track(conn) { // an heir that does not reign yet: the dialler comes again
 		conn.Close()
 		<-h.seats
 		return
@@ -137,7 +140,10 @@ func (h *hub) greet(conn net.Conn) {
 	}
 	h.mu.Lock()
 	m.rank, m.w = rank, w
-	ending := h.phase >= failed
+	ending := h.phase >= failed && !h.heir
+	if h.heir {
+		h.brief(m)
+	}
 	h.mu.Unlock()
 	if ending {
 		conn.Close()
@@ -149,11 +155,19 @@ func (h *hub) greet(conn net.Conn) {
 func (h *hub) track(conn net.Conn) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.phase != gathering {
+	if !h.open() {
 		return false
 	}
 	h.pending[conn] = struct{}{}
 	return true
+}
+
+// open says whether processes may come. Under mu.
+func (h *hub) open() bool {
+	if h.heir {
+		return h.phase >= running
+	}
+	return h.phase == gathering
 }
 
 func (h *hub) untrack(conn net.Conn) {
@@ -167,9 +181,9 @@ func (h *hub) admit(m *member, rank int) verdict {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.members[rank] != nil:
+	case h.members[rank] != nil, rank == h.c.cfg.Rank:
 		return rankTaken
-	case h.phase != gathering:
+	case !h.open(), h.c.departed(rank):
 		return alreadyClosed
 	}
 	m.rank = rank
@@ -288,17 +302,25 @@ func (h *hub) runs() bool {
 }
 
 func (h *hub) beat() {
+	for _, e := range h.beatAll() {
+		h.c.tell(e)
+	}
+}
+
+// beatAll is beat but for the news, which it returns.
+func (h *hub) beatAll() []Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.phase != running {
-		return
+		return nil
 	}
 	h.toAll(kindBeat, nil, nil)
 	for _, m := range h.members {
-		if m != nil && !m.gone {
+		if m != nil && !m.gone && m.w != nil {
 			h.c.hush(m.w)
 		}
 	}
+	return h.missed()
 }
 
 func (h *hub) takeLeave(m *member) error {
@@ -400,15 +422,18 @@ func (h *hub) missing() string {
 func (h *hub) announce() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.phase == running {
+	if h.phase == running || h.heir && h.phase == linking { // an heir tells those that will come
 		h.phase = closing // from here on the end of a connection is no death
-		h.toAll(kindLeave, appendU32(nil, 0), nil)
+		h.toAll(kindLeave, appendU32(nil, uint32(h.c.cfg.Rank)), nil)
 	}
 }
 
 func (h *hub) leave() {
 	h.mu.Lock()
-	if h.phase < failed {
+	switch {
+	case h.heir:
+		h.phase = closing
+	case h.phase < failed:
 		h.fail("rank 0 gave up", nil)
 	}
 	h.l.Close()

@@ -41,33 +41,20 @@ func ended(ctx context.Context, pid int, born uint64) bool {
 	return err == nil
 }
 
-// stopped says whether the process with that pid and start time was stopped by a signal, and not by a debugger, which may
-// do so for moments without end.
-func stopped(pid int, born uint64) bool {
-	state, now := look(pid)
-	return state == 'T' && (born == 0 || now == born)
-}
-
 // Born returns the start time of a process in clock ticks since boot, 0 if it
 // cannot be read. Together with the pid it names a process for ever.
 func Born(pid int) uint64 {
-	_, born := look(pid)
-	return born
-}
-
-// look returns the state of a process, as the kernel names it by a letter, and its start time; both 0 if they cannot be read.
-func look(pid int) (state byte, born uint64) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0, 0
+		return 0
 	}
 	// The second field is the program's name in brackets and may hold anything.
 	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
 	fields := bytes.Fields(rest)
 	const startTime = 22 - 3 // field 22; rest begins with field 3
 	if len(fields) <= startTime {
-		return 0, 0
+		return 0
 	}
-	born, _ = strconv.ParseUint(string(fields[startTime]), 10, 64)
-	return fields[0][0], born
+	born, _ := strconv.ParseUint(string(fields[startTime]), 10, 64)
+	return born
 }

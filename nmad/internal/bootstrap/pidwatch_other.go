@@ -7,8 +7,5 @@ import "context"
 // ended cannot watch a process on this system.
 func ended(ctx context.Context, _ int, _ uint64) bool { return false }
 
-// stopped is not known on this system.
-func stopped(int, uint64) bool { return false }
-
 // Born is not known on this system.
 func Born(int) uint64 { return 0 }

@@ -19,26 +19,26 @@ const (
 	lastPause  = 250 * time.Millisecond
 )
 
-// spoke is the side of every rank but 0: one connection, one goroutine that
-// reads it, and, when rank 0 is gone, one per process that is watched instead.
+// spoke is the side of every rank but 0: one connection to the process that keeps the list, one goroutine that
+// reads it, and, when rank 0 is gone, one per process of this host that is watched.
 type spoke struct {
-	c *Control
-	w *wire
+	c    *Control
+	heir *hub // takes rank 0's place when it is this process's turn; nil: it never does
 
 	tableIn chan struct{} // closed by the reader
 	goIn    chan struct{} // closed by the reader
 	cards   []Card        // written before tableIn is closed
 
 	reader  chan struct{}   // closed when the reader has ended
-	watch   context.Context // ends the watchers
+	watch   context.Context // ends the watchers, and the search for an heir
 	unwatch context.CancelFunc
 	wg      sync.WaitGroup // watchers; only the reader adds
 
 	mu      sync.Mutex
-	started bool // GO has arrived
+	w       *wire // to the process that keeps the list; nil: there is none
+	keeper  int   // the rank of that
+	started bool  // GO has arrived
 	leaving bool
-	orphan  bool         // rank 0 is gone
-	still   map[int]uint // by rank: for how many beats in a row a process that is watched was found stopped; lookAround's
 }
 
 func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
@@ -47,15 +47,18 @@ func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
 		return nil, err
 	}
 	s := &spoke{
-		c: c, w: w,
+		c: c, w: w, heir: newHeir(c, w.conn),
 		tableIn: make(chan struct{}),
 		goIn:    make(chan struct{}),
 		reader:  make(chan struct{}),
 	}
 	s.watch, s.unwatch = context.WithCancel(context.Background())
+	if s.heir != nil {
+		c.cfg.Card.Heir = s.heir.l.Addr().String()
+	}
 	if err := w.send(kindCard, c.cfg.Card.append(nil)); err != nil {
-		w.conn.Close()
-		s.unwatch()
+		close(s.reader)
+		s.leave()
 		return nil, fmt.Errorf("hand in the card at %s: %w", c.cfg.Addr, err)
 	}
 	go s.read()
@@ -67,7 +70,7 @@ func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
 func dial(ctx context.Context, cfg *Config) (*wire, error) {
 	pause := firstPause
 	for {
-		w, err := dialOnce(ctx, cfg)
+		w, err := dialOnce(ctx, cfg, cfg.Addr)
 		if err == nil {
 			return w, nil
 		}
@@ -84,9 +87,10 @@ func dial(ctx context.Context, cfg *Config) (*wire, error) {
 	}
 }
 
-func dialOnce(ctx context.Context, cfg *Config) (*wire, error) {
+// dialOnce reaches the process that keeps the list at addr, and runs the handshake.
+func dialOnce(ctx context.Context, cfg *Config, addr string) (*wire, error) {
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", cfg.Addr)
+	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
@@ -129,37 +133,55 @@ func (s *spoke) table() []Card             { return s.cards }
 func (s *spoke) missing() string           { return "the others, of whom rank 0 keeps the list" }
 
 func (s *spoke) ready() {
-	if s.w.send(kindReady, nil) != nil {
-		s.w.conn.Close() // the reader knows more: perhaps a reason has arrived
+	s.mu.Lock()
+	w := s.w
+	s.mu.Unlock()
+	if w != nil && w.send(kindReady, nil) != nil {
+		w.conn.Close() // the reader knows more: perhaps a reason has arrived
 	}
 }
 
 func (s *spoke) abort(reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.started {
+	if !s.started && s.w != nil {
 		s.w.send(kindAbort, appendNotice(nil, s.c.cfg.Rank, fmt.Sprintf("rank %d: %s", s.c.cfg.Rank, reason)))
 	}
 }
 
 func (s *spoke) read() {
 	defer close(s.reader)
-	defer s.w.conn.Close()
+	if s.end(s.follow(s.w, 0)) && s.c.cfg.Silence > 0 {
+		s.succeed()
+	}
+}
+
+// follow reads what the process that keeps the list says, until the connection ends, and why it has.
+func (s *spoke) follow(w *wire, keeper int) error {
+	defer w.conn.Close()
+	s.mu.Lock()
+	if s.w, s.keeper = w, keeper; s.leaving {
+		w.send(kindLeave, appendU32(nil, uint32(s.c.cfg.Rank))) // an error shows below
+	}
+	over := s.watch.Err() // if it is nil, leave sees w
+	s.mu.Unlock()
+	if over != nil {
+		return over
+	}
 	for {
-		k, payload, err := s.w.recv(s.c.cfg.Size)
+		k, payload, err := w.recv(s.c.cfg.Size)
 		if err == nil {
 			err = s.handle(k, payload)
 		}
-		s.w.heard.Store(s.c.ticks.Load())
+		w.heard.Store(s.c.ticks.Load())
 		if err != nil {
-			s.end(err)
-			return
+			return err
 		}
 	}
 }
 
-// errHubLeft ends the reader: rank 0 has closed its session.
-var errHubLeft = errors.New("rank 0 closed its session")
+// errKeeperLeft ends the reading: the process that kept the list has closed its session.
+var errKeeperLeft = errors.New("it closed its session")
 
 func (s *spoke) handle(k kind, payload []byte) error {
 	size := s.c.cfg.Size
@@ -173,6 +195,9 @@ func (s *spoke) handle(k kind, payload []byte) error {
 			return err
 		}
 		s.cards = cards
+		if s.heir != nil {
+			s.heir.inherit(cards)
+		}
 		close(s.tableIn)
 		return nil
 	case kindGo:
@@ -194,14 +219,14 @@ func (s *spoke) handle(k kind, payload []byte) error {
 		if err != nil || rank == s.c.cfg.Rank || !s.running() {
 			return fmt.Errorf("%w: rank %d leaves", errFrame, rank)
 		}
-		if rank == 0 {
-			return errHubLeft
+		if rank == s.keeper {
+			return errKeeperLeft
 		}
 		s.c.tell(Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)})
 		return nil
 	case kindDead:
 		rank, reason, err := parseNotice(payload, size)
-		if err != nil || rank == s.c.cfg.Rank || rank == 0 || !s.running() {
+		if err != nil || rank == s.c.cfg.Rank || rank == s.keeper || !s.running() {
 			return fmt.Errorf("%w: rank %d dead", errFrame, rank)
 		}
 		s.c.tell(Event{Rank: rank, Kind: Died, Reason: reason})
@@ -223,39 +248,44 @@ func (s *spoke) running() bool {
 	return s.started
 }
 
-// end deals with the end of the connection to rank 0.
-func (s *spoke) end(err error) {
+// end deals with the end of the connection to the process that keeps the list, and says whether the job goes on without it.
+func (s *spoke) end(err error) bool {
 	s.mu.Lock()
-	started, leaving := s.started, s.leaving
+	started, keeper := s.started, s.keeper
+	s.w = nil
 	s.mu.Unlock()
-	reason := "rank 0 died: its control connection ended"
-	if text, ok := s.c.hushed(err, "rank 0"); ok {
+	who := fmt.Sprintf("rank %d", keeper)
+	reason := who + " died: its control connection ended"
+	if text, ok := s.c.hushed(err, who); ok {
 		reason = text
 	} else if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !isReset(err) {
-		reason = "rank 0: " + err.Error()
+		reason = who + ": " + err.Error()
 	}
 	switch {
 	case errors.Is(err, ErrAborted):
 		s.c.cancel(err)
+		return false
 	case !started:
 		s.c.cancel(fmt.Errorf("%w: %s", ErrAborted, reason))
-	case leaving:
-	case errors.Is(err, errHubLeft):
-		s.c.tell(Event{Rank: 0, Kind: Left, Reason: err.Error()})
-		s.watchOthers()
+		return false
+	case s.watch.Err() != nil: // this process leaves
+		return false
+	case errors.Is(err, errKeeperLeft):
+		s.c.tell(Event{Rank: keeper, Kind: Left, Reason: who + " closed its session"})
 	default:
-		s.c.tell(Event{Rank: 0, Kind: Died, Reason: reason})
+		s.c.tell(Event{Rank: keeper, Kind: Died, Reason: reason})
+	}
+	if keeper == 0 {
 		s.watchOthers()
 	}
+	return true
 }
 
-// watchOthers takes over rank 0's task for the processes on this host.
+// watchOthers has the deaths of processes on this host noticed at once, from their kernel.
 func (s *spoke) watchOthers() {
-	s.mu.Lock()
-	s.orphan, s.still = true, map[int]uint{}
-	s.mu.Unlock()
+	own := s.cards[s.c.cfg.Rank]
 	for i, card := range s.cards {
-		if !s.watches(i) {
+		if i == 0 || i == own.Rank || card.Host != own.Host || s.c.departed(i) {
 			continue
 		}
 		s.wg.Go(func() {
@@ -266,64 +296,51 @@ func (s *spoke) watchOthers() {
 	}
 }
 
-// watches says whether a process is on this host and nothing is known yet of its end.
-func (s *spoke) watches(rank int) bool {
-	own := s.cards[s.c.cfg.Rank]
-	return rank != 0 && rank != own.Rank && s.cards[rank].Host == own.Host && !s.c.departed(rank)
-}
-
 func (s *spoke) beat() {
 	s.mu.Lock()
-	orphan := s.orphan
+	w := s.w
 	s.mu.Unlock()
-	if orphan {
-		s.lookAround()
-		return
+	if w != nil && s.running() {
+		w.send(kindBeat, nil) // an error shows at the reader
+		s.c.hush(w)
 	}
-	if s.running() {
-		s.w.send(kindBeat, nil) // an error shows at the reader
-		s.c.hush(s.w)
-	}
-}
-
-// lookAround is the beat without rank 0, from which nobody says anything any more: a process on this host that is found stopped for as
-// long as it may say nothing is lost.
-func (s *spoke) lookAround() {
-	for i, card := range s.cards {
-		switch {
-		case !s.watches(i):
-		case !stopped(card.PID, card.Born):
-			s.still[i] = 0
-		default:
-			if s.still[i]++; s.still[i] > beatsPerSilence {
-				s.c.tell(Event{Rank: i, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d) is stopped for %v", i, card.PID, s.c.cfg.Silence)})
-			}
-		}
+	if s.heir != nil {
+		s.heir.beat()
 	}
 }
 
 func (s *spoke) announce() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.started && !s.leaving {
 		s.leaving = true
-		s.w.send(kindLeave, appendU32(nil, uint32(s.c.cfg.Rank))) // an error shows at the reader
+		if s.w != nil {
+			s.w.send(kindLeave, appendU32(nil, uint32(s.c.cfg.Rank))) // an error shows at the reader
+		}
+	}
+	s.mu.Unlock()
+	if s.heir != nil {
+		s.heir.announce()
 	}
 }
 
 func (s *spoke) leave() {
-	// Rank 0 closes once it has read that; see hub.leave for why it must be first.
-	if t, ok := s.w.conn.(*net.TCPConn); ok {
-		t.CloseWrite()
-	}
-	select {
-	case <-s.reader:
-	case <-time.After(leaveLimit):
-		s.w.conn.Close()
-		<-s.reader
-	}
 	s.unwatch()
+	s.mu.Lock()
+	w := s.w
+	s.mu.Unlock()
+	if w != nil {
+		// The other side closes once it has read that; see hub.leave for why it must be first.
+		if t, ok := w.conn.(*net.TCPConn); ok {
+			t.CloseWrite()
+		}
+		late := limit.After(leaveLimit, func() { w.conn.Close() })
+		defer late.Stop()
+	}
+	<-s.reader
 	s.wg.Wait()
+	if s.heir != nil {
+		s.heir.leave()
+	}
 }
 
 // isReset says whether the other side's kernel ended the connection.
