@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/sched/direct"
 )
@@ -31,8 +30,12 @@ type co struct {
 	hog    bool   // it was preempted when it ran last
 	began  uint32 // tick of its VP when cur began
 
-	g    uintptr // its goroutine, as lookup knows it; 0: it has not begun
+	g uintptr // its goroutine, as lookup knows it; 0: it has not begun
+
+	before, after *co // in the registry
+
 	seat direct.Seat
+	said direct.Refusal // by a switch that did not take place; Done else
 
 	notes atomic.Pointer[Notes] // nil: nobody has asked for any
 }
@@ -73,11 +76,8 @@ const (
 // have lost theirs. On a plain goroutine it returns nil. Nothing in between may block except
 // Wait, nor run code of users.
 func Enter() *Co {
-	var c *co // lookup, repeated
-	g := asm.G()
-	if e := gTab.Load().first(g); e.g.Load() == g {
-		c = e.c
-	} else if c = probe(g); c == nil {
+	c := lookup()
+	if c == nil {
 		return nil
 	}
 	storeRel(&c.inside, c.rest|isIn)
@@ -92,11 +92,8 @@ func Enter() *Co {
 // lost its VP is an outsider, as a goroutine is, and does not wait until it has the VP back.
 // Wait is not allowed before Leave.
 func Visit() *Co {
-	var c *co // lookup, repeated
-	g := asm.G()
-	if e := gTab.Load().first(g); e.g.Load() == g {
-		c = e.c
-	} else if c = probe(g); c == nil {
+	c := lookup()
+	if c == nil {
 		return nil
 	}
 	storeRel(&c.inside, c.rest|isIn)
@@ -266,8 +263,8 @@ func (c *co) switchTo(t *thread, o op) {
 			if checked {
 				c.checkNext(d)
 			}
-			r := direct.Switch(d.seat.G)
-			if r == direct.Done || c.insist(r, d, t) {
+			direct.Switch(d.seat.G, &c.said)
+			if c.said == direct.Done || c.insist(d, t) {
 				break
 			}
 		}
@@ -296,7 +293,9 @@ func (v *vp) carry(d *co, l *lwp) {
 
 // insist is for a switch to d, for t, that was refused. True: it has been made in another way,
 // and c is back.
-func (c *co) insist(r direct.Refusal, d *co, t *thread) (back bool) {
+func (c *co) insist(d *co, t *thread) (back bool) {
+	r := c.said
+	c.said = direct.Done
 	switch r {
 	case direct.Recorded:
 		direct.HandOver(&c.seat, d.seat.G)

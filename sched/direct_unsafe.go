@@ -1,4 +1,4 @@
-//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !portable
+//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !valgrind && !portable
 
 package sched
 
@@ -7,12 +7,21 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/sched/direct"
 )
 
 // isDirect says that threads are switched straight from stack to stack, on bound OS threads.
 // This file has what that needs of Linux, on the platforms of package direct; portable.go has
 // its counterparts.
 const isDirect = true
+
+// lookup returns the co that runs on the calling goroutine: a runner, an LWP's base, or nil
+// on any other goroutine. The goroutine itself has it, and keeps it alive on its stack.
+var lookup = *(*func() *co)(unsafe.Pointer(&direct.Own))
+
+// keep says that goroutine g is c's, nobody's if nil.
+func keep(g uintptr, c *co) { direct.SetOwn(g, unsafe.Pointer(c)) }
 
 const (
 	schedOther = unix.SCHED_NORMAL

@@ -48,12 +48,7 @@ func (s *Scheduler) Dump(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
-	tab := gTab.Load()
-	for i := range tab.e {
-		c := tab.e[i].c
-		if c == nil {
-			continue
-		}
+	for _, c := range registered.all() {
 		t := c.cur
 		if t == nil {
 			continue

@@ -56,11 +56,8 @@ type ThreadInfo struct {
 // moment, as by a thief.
 func (s *Scheduler) Threads() []ThreadInfo {
 	var all []ThreadInfo
-	tab := gTab.Load()
-	for i := range tab.e {
-		if e := &tab.e[i]; e.g.Load() > grave {
-			all = s.onCo(all, e)
-		}
+	for _, c := range registered.all() {
+		all = s.onCo(all, c)
 	}
 	var seeds []Thread
 	for _, v := range s.vps {
@@ -116,15 +113,11 @@ func (b *barred) threads() []Thread {
 	}
 }
 
-// onCo adds the thread that runs on the co of e. All it reads is racy, and all of it is memory that stays: so what it
+// onCo adds the thread that runs on c. All it reads is racy, and all of it is memory that stays: so what it
 // finds is a thread, but perhaps one that has ended just now.
 //
 //go:norace
-func (s *Scheduler) onCo(all []ThreadInfo, e *gEntry) []ThreadInfo {
-	c := e.c
-	if c == nil {
-		return all
-	}
+func (s *Scheduler) onCo(all []ThreadInfo, c *co) []ThreadInfo {
 	t := c.cur
 	if t == nil {
 		return all

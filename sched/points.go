@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 )
 
@@ -18,11 +17,8 @@ func (v *vp) fire(p hooks.Point) hooks.Verdict {
 // caller holds no lock that a hook may want. On a plain goroutine there is no VP in
 // whose name to fire.
 func EnterLibrary() *Co {
-	var c *co // lookup, repeated
-	g := asm.G()
-	if e := gTab.Load().first(g); e.g.Load() == g {
-		c = e.c
-	} else if c = probe(g); c == nil {
+	c := lookup()
+	if c == nil {
 		return nil
 	}
 	if c.base {

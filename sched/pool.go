@@ -60,7 +60,6 @@ func (p *pool) trim(spare int) {
 		}
 		p.made -= n
 		count(&p.ended, uint64(n))
-		shrinkGTable()
 	}
 	p.least = len(p.idle)
 }

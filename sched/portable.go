@@ -1,4 +1,4 @@
-//go:build !go1.26 || go1.28 || !linux || !(amd64 || (arm64 && !cgo)) || goexperiment.staticlockranking || goexperiment.runtimesecret || portable
+//go:build !go1.26 || go1.28 || !linux || !(amd64 || (arm64 && !cgo)) || goexperiment.staticlockranking || goexperiment.runtimesecret || valgrind || portable
 
 package sched
 
@@ -8,11 +8,40 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/pm2-go/pm2/asm"
 )
 
 // isDirect is false: this is the portable mode. Threads are goroutines that the Go scheduler
 // switches, one at a time for each VP, on OS threads that are not bound; all else is the same.
 const isDirect = false
+
+// byG has the runners and bases by the identity of their goroutine.
+var byG = struct {
+	mu sync.RWMutex
+	of map[uintptr]*co
+}{of: map[uintptr]*co{}}
+
+// lookup returns the co that runs on the calling goroutine: a runner, an LWP's base, or nil
+// on any other goroutine.
+func lookup() *co {
+	g := asm.G()
+	byG.mu.RLock()
+	c := byG.of[g]
+	byG.mu.RUnlock()
+	return c
+}
+
+// keep says that goroutine g is c's, nobody's if nil.
+func keep(g uintptr, c *co) {
+	byG.mu.Lock()
+	if c == nil {
+		delete(byG.of, g)
+	} else {
+		byG.of[g] = c
+	}
+	byG.mu.Unlock()
+}
 
 // beds has a channel, of capacity 1, for each word on which somebody sleeps; one at most does on each.
 var beds = struct {

@@ -237,15 +237,8 @@ func (c *co) switchAway(t *thread) {
 	l.from, l.op = c, opEnd
 	c.release()
 	for {
-		r := direct.Switch(l.base.seat.G)
-		if r == direct.Done {
-			break
-		}
-		if r == direct.Recorded {
-			direct.HandOver(&c.seat, l.base.seat.G)
-			break
-		}
-		if c.insist(r, l.base, nil) {
+		direct.Switch(l.base.seat.G, &c.said)
+		if c.said == direct.Done || c.insist(l.base, nil) {
 			break
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/sched/direct"
 )
@@ -339,11 +338,8 @@ func (h Thread) Ended() bool { return h.t == nil || atomic.LoadUint64(&h.t.gen) 
 
 // Self returns the calling thread, the zero Thread on a plain goroutine.
 func Self() Thread {
-	var c *co // lookup, repeated
-	g := asm.G()
-	if e := gTab.Load().first(g); e.g.Load() == g {
-		c = e.c
-	} else if c = probe(g); c == nil {
+	c := lookup()
+	if c == nil {
 		return Thread{}
 	}
 	if t := c.cur; t != nil {
@@ -362,13 +358,7 @@ func OnThread() bool {
 // caller goes to the end of the queue. On a plain goroutine it is
 // runtime.Gosched.
 func Yield() {
-	var c *co // lookup, repeated
-	g := asm.G()
-	if e := gTab.Load().first(g); e.g.Load() == g {
-		c = e.c
-	} else {
-		c = probe(g)
-	}
+	c := lookup()
 	if c == nil || c.base {
 		runtime.Gosched()
 		return

@@ -17,6 +17,13 @@ const (
 	NotParked                 // next is not parked, or not yet
 )
 
+// Try is Switch that returns what it says, Done if it has switched.
+func Try(next uintptr) Refusal {
+	r := new(Refusal)
+	Switch(next, r)
+	return *r
+}
+
 // Stop says what ClaimStopped has found.
 type Stop uint32
 

@@ -11,7 +11,7 @@ func TestSupported(t *testing.T) { t.Log(Supported()) }
 // leap is the loop that callers of Switch need.
 func leap(g uintptr) {
 	for {
-		switch Switch(g) {
+		switch Try(g) {
 		case Done:
 			return
 		case Recorded:

@@ -59,8 +59,13 @@ const (
 const lost = 1 << 20
 
 func (w *world) lock() {
-	for !w.mu.CompareAndSwap(false, true) {
+	for n := 1; !w.mu.CompareAndSwap(false, true); n++ {
 		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		if n%16 == 0 {
+			// The holder may have been preempted by the Go scheduler, which needs this OS thread's P for it; its
+			// signals find this loop in the system call nearly always, where it cannot be preempted.
+			runtime.Gosched()
+		}
 	}
 }
 

@@ -1,4 +1,4 @@
-//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !portable
+//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !valgrind && !portable
 
 package direct
 
@@ -6,7 +6,7 @@ package direct
 // detector: bytes from the start of the structure. The test TestOffsets compares them with
 // the DWARF of a test binary. The assembly reads them from go_asm.h. Of Go's experiments
 // greenteagc moves one; staticlockranking moves more, and under runtimesecret a switch has
-// registers to erase: with these two there is the portable mode only.
+// registers to erase: with these two, and with the build tag valgrind, there is the portable mode only.
 const (
 	gM                 = 48
 	gSp                = 56 // of g.sched
@@ -30,6 +30,7 @@ const (
 	gLabels            = 352
 	gGoroutineProfiled = 380
 	gBubble            = 392
+	gOwn               = 448 // valgrindStackID, which without the build tag valgrind nothing uses
 
 	mCurg        = 184
 	mP           = 208

@@ -1,4 +1,4 @@
-//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !portable
+//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !valgrind && !portable
 
 package direct
 
@@ -46,7 +46,7 @@ func TestOffsets(t *testing.T) {
 				"g.atomicstatus": gStatus, "g.goid": gGoid, "g.waitsince": gWaitsince, "g.waitreason": gWaitreason,
 				"g.preempt": gPreempt, "g.preemptStop": gPreemptStop, "g.asyncSafePoint": gAsyncSafePoint, "g.paniconfault": gPaniconfault, "g.lockedm": gLockedm,
 				"g.ditWanted": gDitWanted, "g.syncSafePoint": gSyncSafePoint, "g.parentGoid": gParentGoid, "g.startpc": gStartpc,
-				"g.labels": gLabels, "g.goroutineProfiled": gGoroutineProfiled, "g.bubble": gBubble,
+				"g.labels": gLabels, "g.goroutineProfiled": gGoroutineProfiled, "g.bubble": gBubble, "g.valgrindStackID": gOwn,
 				"m.curg": mCurg, "m.p": mP, "m.blocked": mBlocked, "m.lockedg": mLockedg, "m.lockedExt": mLockedExt,
 				"m.lockedInt": mLockedInt, "m.ditEnabled": mDitEnabled, "m.trace.buf": mTraceBufs,
 				"p.runnext": pRunnext, "p.preempt": how.pPreempt,

@@ -1,8 +1,11 @@
-//go:build !go1.26 || go1.28 || !linux || !(amd64 || (arm64 && !cgo)) || goexperiment.staticlockranking || goexperiment.runtimesecret || portable
+//go:build !go1.26 || go1.28 || !linux || !(amd64 || (arm64 && !cgo)) || goexperiment.staticlockranking || goexperiment.runtimesecret || valgrind || portable
 
 package direct
 
-import "runtime"
+import (
+	"runtime"
+	"unsafe"
+)
 
 // Where goroutines cannot be switched directly only HandOver, Park and Ready work. The rest
 // is here so that callers compile; it is never called, since Supported says no.
@@ -14,6 +17,12 @@ func Supported() bool { return false }
 
 // Current returns 0.
 func Current() uintptr { return 0 }
+
+// Own returns nil.
+var Own = func() unsafe.Pointer { return nil }
+
+// SetOwn does nothing.
+func SetOwn(uintptr, unsafe.Pointer) {}
 
 // Machine returns 0.
 func Machine() uintptr { return 0 }
@@ -40,7 +49,7 @@ func Status(uintptr) uint32 { return 0 }
 func ByChoice(uintptr) bool { return false }
 
 // Switch refuses.
-func Switch(uintptr) Refusal { return Recorded }
+func Switch(next uintptr, r *Refusal) { *r = Recorded }
 
 // Repossess refuses.
 func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) bool { return false }

@@ -255,10 +255,10 @@ func TestRefusals(t *testing.T) {
 	}
 	expect := func(what string, g uintptr, want Refusal) {
 		t.Helper()
-		got := Switch(g)
+		got := Try(g)
 		for got == Asked {
 			runtime.Gosched()
-			got = Switch(g)
+			got = Try(g)
 		}
 		if got != want {
 			t.Errorf("%s: %d, want %d", what, got, want)

@@ -1,4 +1,4 @@
-//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !portable
+//go:build go1.26 && !go1.28 && linux && (amd64 || (arm64 && !cgo)) && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !valgrind && !portable
 
 package direct
 
@@ -64,20 +64,45 @@ func ByChoice(gp uintptr) bool {
 	return r == waitIO || r >= waitFirst && r <= waitLast
 }
 
+// Own returns what SetOwn has left on the calling goroutine, in a word of the g that the runtime does not
+// use and the collector does not read. Nil in a program whose runtime keeps things elsewhere. The
+// func value is for callers that know the type of what they leave.
+var Own = ownIfThere()
+
+func ownIfThere() func() unsafe.Pointer {
+	if g := Current(); *(*uintptr)(address(Machine() + mCurg)) != g || ownOf() != nil {
+		return func() unsafe.Pointer { return nil }
+	}
+	return ownOf
+}
+
+// SetOwn leaves p on g: the caller's, or one that is parked. What p points to must be kept alive
+// by something else, and p be taken back by a nil before g ends, as the runtime uses it again.
+//
+//go:norace
+func SetOwn(g uintptr, p unsafe.Pointer) { *(*uintptr)(address(g + gOwn)) = uintptr(p) }
+
 func traceBufs() bool
 
 // Switch parks the calling goroutine and continues next on the caller's OS thread. It
-// returns Done when the caller has been resumed, and else at once, with the reason.
-func Switch(next uintptr) Refusal {
-	// The OS thread may have no buffer of the trace's generation yet, which switchTo would see. One
-	// that the caller has locked once more is not to be handed over: switchTo refuses it.
-	if trace.IsEnabled() && Locks() == Held {
-		return Recorded
+// returns when the caller has been resumed, and else at once, with the reason in *r, to
+// which it writes nothing otherwise.
+func Switch(next uintptr, r *Refusal) {
+	if trace.IsEnabled() && recorded(r) {
+		return
 	}
-	return switchTo(next)
+	switchTo(next, r)
 }
 
-func switchTo(next uintptr) Refusal
+// recorded: the OS thread may have no buffer of the trace's generation yet, which switchTo would see. One
+// that the caller has locked once more is not to be handed over: switchTo refuses it.
+func recorded(r *Refusal) bool {
+	if Locks() != Held {
+		return false
+	}
+	*r = Recorded
+	return true
+}
 
 // Repossess takes the OS thread m back from g, which is locked to it and waits in Go, and
 // gives it to base, which is parked: base is to be readied. g goes on as a goroutine like
@@ -258,7 +283,7 @@ func switches() bool {
 
 func jump(g uintptr) {
 	for {
-		switch Switch(g) {
+		switch Try(g) {
 		case Done:
 			return
 		case Recorded:

@@ -1,4 +1,4 @@
-//go:build go1.26 && !go1.28 && linux && amd64 && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !portable
+//go:build go1.26 && !go1.28 && linux && amd64 && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !valgrind && !portable
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -54,11 +54,14 @@ TEXT ·Status(SB), NOSPLIT, $0-12
 	MOVL AX, ret+8(FP)
 	RET
 
-// func switchTo(next uintptr) (r Refusal)
+// switchTo is func(next uintptr, r *Refusal) in Go's internal calling convention, for a func value: next in AX, r
+// in BX, the g in R14. It writes to *r if it refuses, and else nothing, since one that left here may be resumed by
+// the runtime, which brings no result.
 // All checks come before the first store.
-TEXT ·switchTo(SB), NOSPLIT|NOFRAME, $0-12
-	MOVQ next+0(FP), BX
-	MOVQ (TLS), DX
+TEXT switchTo<>(SB), NOSPLIT|NOFRAME, $0-0
+	MOVQ BX, R10
+	MOVQ AX, BX
+	MOVQ R14, DX
 	MOVL $const_Asked, CX
 	CMPB const_gPreempt(DX), $0
 	JNE  refuse
@@ -89,7 +92,6 @@ parked:
 	ANDL $~const_scanBit, AX
 	CMPL AX, $const_statusWaiting
 	JNE  refuse
-	MOVL $const_Done, ret+8(FP)
 
 	// Save the caller as though this call had returned.
 	MOVQ 0(SP), CX
@@ -149,7 +151,24 @@ reason:
 	CMPB const_gWaitreason(BX), $const_waitPreempted
 	JEQ  parked
 refuse:
-	MOVL CX, ret+8(FP)
+	MOVL CX, (R10)
+	RET
+
+// func switchToAt() uintptr
+TEXT ·switchToAt(SB), NOSPLIT, $0-8
+	LEAQ switchTo<>(SB), AX
+	MOVQ AX, ret+0(FP)
+	RET
+
+// own is func() unsafe.Pointer in Go's internal calling convention, for a func value.
+TEXT own<>(SB), NOSPLIT|NOFRAME, $0-0
+	MOVQ const_gOwn(R14), AX
+	RET
+
+// func ownAt() uintptr
+TEXT ·ownAt(SB), NOSPLIT, $0-8
+	LEAQ own<>(SB), AX
+	MOVQ AX, ret+0(FP)
 	RET
 
 // func take(parent uint64, pc uintptr) (gp uintptr)

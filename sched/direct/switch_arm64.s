@@ -1,4 +1,4 @@
-//go:build go1.26 && !go1.28 && linux && arm64 && !cgo && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !portable
+//go:build go1.26 && !go1.28 && linux && arm64 && !cgo && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !valgrind && !portable
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -85,9 +85,9 @@ TEXT ·Status(SB), NOSPLIT, $0-12
 	MOVW  R0, ret+8(FP)
 	RET
 
-// func switchTo(next uintptr) (r Refusal)
-// All checks come before the first store.
-TEXT ·switchTo(SB), NOSPLIT|NOFRAME, $0-12
+// func switchTo(next uintptr, r *Refusal)
+// It writes to *r if it refuses. All checks come before the first store.
+TEXT ·switchTo(SB), NOSPLIT|NOFRAME, $0-16
 	MOVD  next+0(FP), R1
 	MOVD  $const_Asked, R0
 	MOVBU const_gPreempt(g), R2
@@ -132,8 +132,6 @@ parked:
 	MOVBU const_mDitEnabled(R3), R5
 	CMPW  R2, R5
 	BNE   refuse
-	MOVW  $const_Done, R0
-	MOVW  R0, ret+8(FP)
 
 	// Save the caller as though this call had returned.
 	MOVD  LR, const_gPc(g)
@@ -185,7 +183,14 @@ enterScanned:
 	YIELD
 	B     enter
 refuse:
-	MOVW  R0, ret+8(FP)
+	MOVD  r+8(FP), R1
+	MOVW  R0, (R1)
+	RET
+
+// func own() unsafe.Pointer
+TEXT ·own(SB), NOSPLIT, $0-8
+	MOVD const_gOwn(g), R0
+	MOVD R0, ret+0(FP)
 	RET
 
 // func take(parent uint64, pc uintptr) (gp uintptr)

@@ -1,4 +1,4 @@
-//go:build go1.26 && !go1.28 && linux && !cgo && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !portable
+//go:build go1.26 && !go1.28 && linux && !cgo && !goexperiment.staticlockranking && !goexperiment.runtimesecret && !valgrind && !portable
 
 package direct
 
@@ -26,7 +26,7 @@ func TestTiming(t *testing.T) {
 	base := Current()
 	refused := func(g uintptr) bool {
 		for {
-			switch Switch(g) {
+			switch Try(g) {
 			case Recorded:
 				HandOver(new(Seat), g)
 				return true
@@ -94,10 +94,10 @@ func TestTimingRefused(t *testing.T) {
 	wanted, enabled := (*bool)(address(g+gDitWanted)), (*bool)(address(Machine()+mDitEnabled))
 	for _, is := range []struct{ wanted, enabled bool }{{true, false}, {false, true}} {
 		*wanted, *enabled = is.wanted, is.enabled
-		r := Switch(g)
+		r := Try(g)
 		for r == Asked {
 			runtime.Gosched()
-			r = Switch(g)
+			r = Try(g)
 		}
 		*wanted, *enabled = false, false
 		if r != Recorded {

@@ -1,4 +1,4 @@
-//go:build (amd64 || arm64) && !portable
+//go:build !portable
 
 package asm
 
