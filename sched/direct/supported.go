@@ -28,21 +28,28 @@ func Locks() uint64
 // Hold locks the calling goroutine to its OS thread, as Switch and what takes OS threads want it,
 // Held times at once. So code that calls runtime.UnlockOSThread once too often does not unlock
 // it: the Go runtime would begin to clone the OS thread, with the one CPU that it is bound to.
+//
+//go:norace
 func Hold() {
 	runtime.LockOSThread()
 	*lockedExt() += Held - 1
 }
 
 // Unhold undoes Hold, and every runtime.LockOSThread since.
+//
+//go:norace
 func Unhold() {
 	*lockedExt() = 1
 	runtime.UnlockOSThread()
 }
 
 // Rehold undoes every runtime.LockOSThread and UnlockOSThread since Hold.
+//
+//go:norace
 func Rehold() { *lockedExt() = Held }
 
-// lockedExt is the count of the caller's OS thread, to which it must be locked.
+// lockedExt is the count of the caller's OS thread, to which it must be locked: one at a time writes it, in an
+// order that the race detector does not know, for the runtime uses OS threads again.
 func lockedExt() *uint32 { return (*uint32)(address(Machine() + mLockedExt)) }
 
 // Marked tells whether the calling goroutine has profiler labels, has called
