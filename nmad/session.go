@@ -273,6 +273,10 @@ func (s *Session) Gate(rank int) *Gate {
 		return s.gates[rank]
 	}
 	g := newGate(s.cfg.Rank, rank, nil, s.cfg.Engine, bounds{})
-	g.die(fmt.Errorf("nmad: %w: %d, the job has 0 to %d", ErrRank, rank, s.cfg.Size-1))
+	how := ""
+	if s.cfg.Size == 1 && rank > 0 {
+		how = fmt.Sprintf(": this process was started alone, a launcher starts more: demo run -n %d PROGRAM", rank+1)
+	}
+	g.die(fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, s.cfg.Size-1, how))
 	return g
 }

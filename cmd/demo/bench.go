@@ -60,7 +60,7 @@ func (c *benchCommand) run(ctx context.Context) (err error) {
 	if len(pairs) == 0 {
 		return errors.New("no figure was drawn: every row was skipped")
 	}
-	return figure.Compare(c.output.figure, "demo bench: ours beside goroutines, "+s.report.Machine.CPU, figure.PerOperation, pairs)
+	return figure.Compare(c.output.figure, "demo bench: ours beside goroutines, "+s.report.Machine.CPU, figure.PerOperation, figure.OursBesidePeer, pairs)
 }
 
 func pair(r *bench.Row) figure.Pair {

@@ -50,6 +50,7 @@ type (
 // output are the flags that every experiment has.
 type output struct {
 	Format string `enum:"${formats}" default:"table" help:"What to write to stdout: ${enum}."`
+	Wide   bool   `help:"Tables with all columns, however long their lines: without it they fit ${columns}."`
 	Plot   file   `help:"Draw the results as well, into a file whose name ends in .svg or .png."`
 
 	figure *figure.File // claimed by Validate
@@ -77,15 +78,16 @@ func (a hostPort) check(flag string) error {
 }
 
 type pingpongCommand struct {
-	Driver  string    `default:"shm" help:"Network to use: ${drivers}, or several with commas: a rail each."`
-	Sizes   size.List `default:"1:4M" sep:"none" help:"Sizes of the messages in bytes: a list 1,8,4K,1M, or a range 1:64K, which doubles. Suffixes K, M, G are binary."`
-	Iters   int       `default:"10000" help:"Exchanges of each size up to 8K; larger sizes run fewer, down to 50. A warm-up of a tenth comes first."`
-	Threads int       `default:"1" help:"Pairs of threads that exchange messages at once."`
-	Window  int       `help:"Messages under way at once, in one direction: bandwidth and rate in place of latency. 0: there and back, one at a time."`
-	Loan    bool      `help:"Messages lie in buffers of the gate, which the receiver is lent: over shared memory they are not copied."`
-	Touch   bool      `help:"Both processes write and read every byte of each message within the time, as a program would. Compare with and without --loan."`
-	Engine  string    `enum:"hooks,explicit,threads,none" default:"hooks" help:"Who exchanges messages, and who makes the network progress: marcel threads, with the hooks of their scheduler (hooks) or only whoever waits (explicit); plain goroutines, with poller threads (threads) or only whoever waits (none)."`
-	Listen  hostPort  `help:"Where rank 0 waits for rank 1. Default: the loopback interface, any free port."`
+	Driver        string    `default:"shm" help:"Network to use: ${drivers}, or several with commas: a rail each."`
+	Sizes         size.List `default:"1:4M" sep:"none" help:"Sizes of the messages in bytes: a list 1,8,4K,1M, or a range 1:64K, which doubles. Suffixes K, M, G are binary."`
+	Iters         int       `default:"10000" help:"Exchanges of each size up to 8K; larger sizes run fewer, down to 50. A warm-up of a tenth comes first."`
+	Threads       int       `default:"1" help:"Pairs of threads that exchange messages at once."`
+	Window        int       `help:"Messages under way at once, in one direction: bandwidth and rate in place of latency. 0: there and back, one at a time."`
+	Bidirectional bool      `help:"Messages, or windows of them, in both directions at the same time."`
+	Loan          bool      `help:"Messages lie in buffers of the gate, which the receiver is lent: over shared memory they are not copied."`
+	Touch         bool      `help:"Both processes write and read every byte of each message within the time, as a program would. Compare with and without --loan."`
+	Engine        string    `enum:"hooks,explicit,threads,none" default:"hooks" help:"Who exchanges messages, and who makes the network progress: marcel threads, with the hooks of their scheduler (hooks) or only whoever waits (explicit); plain goroutines, with poller threads (threads) or only whoever waits (none)."`
+	Listen        hostPort  `help:"Where rank 0 waits for rank 1. Default: the loopback interface, any free port."`
 	output
 	progressFlags
 }
@@ -121,7 +123,7 @@ func (c *pingpongCommand) Validate() error {
 
 func (c *pingpongCommand) options() pingpong.Options {
 	return pingpong.Options{
-		Driver: c.Driver, Engine: c.Engine, Iters: c.Iters, Threads: c.Threads, Window: c.Window, Loan: c.Loan, Touch: c.Touch, Sizes: c.Sizes, Listen: string(c.Listen),
+		Driver: c.Driver, Engine: c.Engine, Iters: c.Iters, Threads: c.Threads, Window: c.Window, Both: c.Bidirectional, Loan: c.Loan, Touch: c.Touch, Sizes: c.Sizes, Listen: string(c.Listen),
 	}
 }
 
@@ -130,6 +132,7 @@ type benchCommand struct {
 	Reps   int           `default:"7" help:"Repetitions of each row, ours and peer in turn; at least ${leastReps}."`
 	Time   time.Duration `default:"20ms" help:"How long one repetition lasts, 1ms to 10s."`
 	Format string        `enum:"${benchFormats}" default:"table" help:"What to write to stdout: ${enum}; go is for benchstat, a line for each repetition."`
+	Wide   bool          `help:"Tables with all columns, however long their lines: without it they fit ${columns}."`
 	Plot   file          `help:"Draw the results as well, into a file whose name ends in .svg or .png."`
 	progressFlags
 
@@ -171,7 +174,7 @@ func (c *benchCommand) Validate() error {
 	if err := c.progressFlags.export(); err != nil {
 		return err
 	}
-	c.output = output{Format: c.Format, Plot: c.Plot}
+	c.output = output{Format: c.Format, Plot: c.Plot, Wide: c.Wide}
 	return c.output.Validate()
 }
 
@@ -231,6 +234,7 @@ func parse(args []string, exit func(int)) (any, error) {
 			"formats":       strings.Join(report.Formats, ","),
 			"benchFormats":  strings.Join(report.BenchmarkFormats, ","),
 			"version":       version(),
+			"columns":       fmt.Sprint(report.Columns),
 			"leastReps":     fmt.Sprint(bench.LeastReps),
 			"mostVPs":       fmt.Sprint(mostExplained),
 			"strategyHelp":  variableHelp(nmad.EnvStrategy),

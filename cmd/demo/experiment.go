@@ -124,7 +124,7 @@ func (c *experimentCommand) run(ctx context.Context) error {
 		},
 		Plot: c.figure,
 		Title: func(conditions string) string {
-			return "demo experiment " + x.Name + ": " + conditions + ", " + s.report.Machine.CPU
+			return "demo experiment " + x.Name + ": " + conditions + ", " + s.report.Machine.CPU + "\n" + foldAt("published: "+x.Published, 84)
 		},
 	})
 	if errors.Is(err, lab.ErrNoVariant) {
@@ -152,11 +152,11 @@ func (c *experimentCommand) list() error {
 		return err
 	}
 	s.report.Machine = report.Detect(len(binding.Allowed()), 0)
-	if err := s.writer.Begin(&s.report, "the papers' experiments that can be run by name"); err != nil {
+	if err := s.writer.Begin(&s.report, "the papers' experiments that can be run by name; durations are ours alone, on two cores, peers take longer"); err != nil {
 		return err
 	}
 	for _, x := range lab.All() {
-		if err := s.row(listed{x.Name, x.Title, x.Paper, x.Published}); err != nil {
+		if err := s.row(listed{x.Name, x.Title, x.Paper, x.Published, x.Lasts.Seconds()}); err != nil {
 			return err
 		}
 	}
@@ -165,20 +165,40 @@ func (c *experimentCommand) list() error {
 
 // listed is an experiment in the list.
 type listed struct {
-	Name      string `json:"name"`
-	Title     string `json:"title"`
-	Paper     string `json:"paper"`
-	Published string `json:"published"`
+	Name      string  `json:"name"`
+	Title     string  `json:"title"`
+	Paper     string  `json:"paper"`
+	Published string  `json:"published"`
+	Lasts     float64 `json:"lasts_s"`
 }
 
 // Head implements report.Row.
 func (listed) Head() string {
-	return "# Name       What is measured (where it was published): what came out there"
+	return "# Name       Lasts    What is measured (where it was published): what came out there"
 }
 
 // Line implements report.Row.
 func (l listed) Line() string {
-	return fmt.Sprintf("  %-10s %s (%s): %s", l.Name, l.Title, l.Paper, l.Published)
+	return fmt.Sprintf("  %-10s %-8s %s (%s): %s", l.Name, l.duration(), l.Title, l.Paper, l.Published)
+}
+
+// BriefHead implements report.Brief.
+func (l listed) BriefHead() string { return l.Head() }
+
+// BriefLine implements report.Brief.
+func (l listed) BriefLine() string {
+	return report.Wrap(fmt.Sprintf("%s (%s): %s", l.Title, l.Paper, l.Published), fmt.Sprintf("  %-10s %-8s ", l.Name, l.duration()), strings.Repeat(" ", 22))
+}
+
+// BriefNote implements report.Brief.
+func (listed) BriefNote() string { return "" }
+
+// duration is how long it takes on two cores, roughly.
+func (l listed) duration() string {
+	if l.Lasts < 90 {
+		return fmt.Sprintf("%.0f s", l.Lasts)
+	}
+	return fmt.Sprintf("%.0f min", l.Lasts/60)
 }
 
 // runFollower is the whole life of an experiment's second process.
@@ -207,4 +227,24 @@ func experimentNames() string {
 		names = append(names, x.Name)
 	}
 	return strings.Join(names, ", ")
+}
+
+// foldAt breaks a text between its words into lines of at most that many bytes.
+func foldAt(text string, most int) string {
+	var b strings.Builder
+	used := 0
+	for _, word := range strings.Fields(text) {
+		switch {
+		case used == 0:
+		case used+1+len(word) > most:
+			b.WriteByte('\n')
+			used = 0
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += len(word)
+	}
+	return b.String()
 }

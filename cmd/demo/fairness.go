@@ -82,7 +82,7 @@ func (c *fairnessCommand) run(ctx context.Context) error {
 		return err
 	}
 	return figure.Compare(c.figure, "demo fairness: threads beside goroutines, "+s.report.Machine.CPU,
-		"delay: median, 99th percentile, longest", append(c.pairs("woken", wakeRows), c.pairs("slept 1 ms", sleepRows)...))
+		"delay: median, 99th percentile, longest", figure.OursBesidePeer, append(c.pairs("woken", wakeRows), c.pairs("slept 1 ms", sleepRows)...))
 }
 
 // pairs are the rows of each number of hogs: threads, with short kernel slices, beside goroutines.

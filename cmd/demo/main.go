@@ -14,7 +14,7 @@ import (
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
-	"github.com/pm2-go/pm2/marcel/monitor"
+	"github.com/pm2-go/pm2/marcel/view"
 	"github.com/pm2-go/pm2/nmad/launch"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -37,6 +37,9 @@ func run(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
+	// A reader of the results that has gone, such as head, ends this like an error, with all that must be undone; without
+	// a handler the signal would end the process where it is.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	if err := pioman.CheckEnvironment(); err != nil && os.Getenv("PM2_LAUNCHER") == "" { // of a job's processes only the launcher says so
 		fmt.Fprintf(os.Stderr, "demo: %s\n", oneLine(err))
 	}
@@ -47,11 +50,15 @@ func run(args []string) int {
 		return 0
 	}
 	ctx, caught := interruptible()
-	server, err := monitor.FromEnvironment()
+	observed, err := view.FromEnvironment()
 	if err != nil {
 		return fail(err)
 	}
-	defer server.Close()
+	defer func() {
+		if err := observed.End(); err != nil {
+			warn("%s", oneLine(err))
+		}
+	}()
 	switch c := command.(type) {
 	case *pingpongCommand:
 		err = c.run(ctx)
@@ -85,10 +92,23 @@ func runRank1() int {
 	return 0
 }
 
+// unread says that the reader of the standard output has gone, as head does.
+func unread(err error) bool {
+	out := []unix.PollFd{{Fd: 1}}
+	if !errors.Is(err, unix.EPIPE) {
+		return false
+	}
+	_, err = unix.Poll(out, 0)
+	return err == nil && out[0].Revents&unix.POLLERR != 0
+}
+
 // fail prints one line and returns the exit status.
 func fail(err error) int {
 	if told := (toldError{}); errors.As(err, &told) {
 		return told.status
+	}
+	if unread(err) {
+		return 128 + int(unix.SIGPIPE) // as if the signal had ended it
 	}
 	fmt.Fprintf(os.Stderr, "demo: %s\n", oneLine(err))
 	if c := (choiceError{}); errors.As(err, &c) {

@@ -25,7 +25,11 @@ func (o *output) newSheet(experiment string, parameters any, steps int64) (*shee
 		bar:    progress.New(steps, os.Stdout, os.Stderr),
 	}
 	var err error
-	s.writer, err = report.New(o.Format, s.bar)
+	format := o.Format
+	if o.Wide && format == "table" {
+		format = report.Wide
+	}
+	s.writer, err = report.New(format, s.bar)
 	return s, err
 }
 

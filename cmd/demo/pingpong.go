@@ -57,6 +57,9 @@ func (c *pingpongCommand) run(ctx context.Context) error {
 	if c.Threads > 1 {
 		title += fmt.Sprintf(", %d pairs of threads", c.Threads)
 	}
+	if c.Bidirectional {
+		title += ", both directions at once"
+	}
 	if c.Window > 0 {
 		title += fmt.Sprintf(", windows of %d", c.Window)
 	}

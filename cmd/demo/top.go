@@ -19,6 +19,7 @@ import (
 
 type topCommand struct {
 	Attach file          `help:"Look at another process, through the socket that it serves at this path. Default: run a workload and look at that."`
+	List   bool          `help:"List the processes that can be looked at, and end."`
 	Every  time.Duration `default:"1s" help:"How long between two looks, 10ms to 1h."`
 	Once   bool          `help:"Look once, and end."`
 	Count  int           `default:"0" help:"How often to look; 0: until interrupted."`
@@ -45,7 +46,7 @@ func (*topCommand) Help() string {
 		"threads, the rest is spinning, idle hooks and sleep. Wakes are the latencies from being woken to running, one in 64. " +
 		"On a terminal it draws over itself; else it writes one table after the other.\n\n" +
 		"A process can be looked at if it serves its counters (package marcel/monitor); demo itself does, if started " +
-		"with PM2_STATS=/some/path.\n\n" +
+		"with PM2_STATS=/some/path, and so does any program that calls view.FromEnvironment (package marcel/view). --list finds those.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 
@@ -62,6 +63,8 @@ func (c *topCommand) Validate() error {
 		return fmt.Errorf("--vps %d: choose from 0 to 4096", c.VPs)
 	case c.Threads < 0 || c.Threads > monitor.MostThreads:
 		return fmt.Errorf("--threads %d: choose from 0 to %d", c.Threads, monitor.MostThreads)
+	case c.List && c.Attach != "":
+		return errors.New("--list --attach: choose one of the two")
 	case c.Attach != "" && c.VPs != 0:
 		return errors.New("--vps: that is for the workload, and with --attach none is run")
 	}
@@ -69,6 +72,9 @@ func (c *topCommand) Validate() error {
 }
 
 func (c *topCommand) run(ctx context.Context) error {
+	if c.List {
+		return top.WriteProcesses(os.Stdout, top.Processes())
+	}
 	if c.Attach != "" {
 		client, err := monitor.Attach(string(c.Attach))
 		if err != nil {

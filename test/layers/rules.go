@@ -37,6 +37,8 @@ var rules = []rule{
 	{folder: "sched", ours: []string{"hooks", "asm"}, theirs: []string{sys}},
 	{folder: "tasklet", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
 	{folder: "marcel", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
+	// What the environment of a program asks for is any of the views.
+	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
 		folder:  "pioman",
 		ours:    []string{"hooks", "tasklet", "sched", "asm"},

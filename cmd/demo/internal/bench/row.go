@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/pm2-go/pm2/cmd/demo/internal/probe"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 )
@@ -119,12 +120,42 @@ func (Row) Head() string {
 		"        Peer            [quartiles]  allocs    Ratio  Probe (ns)  Peer is"
 }
 
+// BriefHead implements report.Brief.
+func (Row) BriefHead() string {
+	return "# Medians per operation; the ratio is ours / peer, lower is better. Quartiles, allocations, probes: --wide.\n" +
+		"# Row                                            Ours       Peer    Ratio Cores  Peer is"
+}
+
+// BriefLine implements report.Brief.
+func (r Row) BriefLine() string {
+	cores := "-"
+	if r.ProbeNS != nil {
+		cores = "far"
+		if probe.Near(*r.ProbeNS) {
+			cores = "near"
+		}
+	}
+	peer := r.remarks()
+	if i := strings.LastIndex(r.Peer, ", P="); i >= 0 { // as many as the row has VPs
+		peer = r.Peer[:i] + strings.TrimPrefix(peer, r.Peer)
+	}
+	return fmt.Sprintf("%-44s %8s %10s %8s %5s  %s", r.Name, report.Duration(r.Ours), optional(r.PeerNS, report.Duration), optional(r.Ratio, ratio), cores, peer)
+}
+
+// BriefNote implements report.Brief.
+func (r Row) BriefNote() string { return "" }
+
 // Line implements report.Row.
 func (r Row) Line() string {
-	s := fmt.Sprintf("%-44s %11s %22s %7s %11s %22s %7s %8s %11s  %s", r.Name,
+	return fmt.Sprintf("%-44s %11s %22s %7s %11s %22s %7s %8s %11s  %s", r.Name,
 		report.Duration(r.Ours), brackets(r.OursQ1, r.OursQ3), count(r.OursAllocs),
 		optional(r.PeerNS, report.Duration), brackets(*r.PeerQ1, *r.PeerQ3), optional(r.PeerAllocs, count),
-		optional(r.Ratio, ratio), optional(r.ProbeNS, ns), r.Peer)
+		optional(r.Ratio, ratio), optional(r.ProbeNS, ns), r.remarks())
+}
+
+// remarks are the peer and what else was measured of the two.
+func (r Row) remarks() string {
+	s := r.Peer
 	if r.BytesRatio != nil {
 		s += fmt.Sprintf("; memory %.0f / %.0f B each, %.2fx", *r.OursBytes, *r.PeerBytes, *r.BytesRatio)
 	}

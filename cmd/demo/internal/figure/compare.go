@@ -22,8 +22,14 @@ type Pair struct {
 // PerOperation is what the rows of benchmarks measure.
 const PerOperation = "time per operation"
 
+// Sides are what the legend calls the two of each pair.
+type Sides struct{ Ours, Peer string }
+
+// OursBesidePeer are the sides of most comparisons.
+var OursBesidePeer = Sides{"ours", "peer"}
+
 // Compare draws the rows into f, the first on top. There must be at least one. what says what is measured.
-func Compare(f *File, title, what string, pairs []Pair) error {
+func Compare(f *File, title, what string, sides Sides, pairs []Pair) error {
 	if len(pairs) == 0 {
 		return errors.New("there is nothing to draw: no row was measured")
 	}
@@ -44,8 +50,8 @@ func Compare(f *File, title, what string, pairs []Pair) error {
 	}
 	d := &dumbbells{pairs: pairs}
 	p.Add(d)
-	p.Legend.Add("ours", thumb{draw.CircleGlyph{}, d})
-	p.Legend.Add("peer", thumb{draw.BoxGlyph{}, d})
+	p.Legend.Add(sides.Ours, thumb{draw.CircleGlyph{}, d})
+	p.Legend.Add(sides.Peer, thumb{draw.BoxGlyph{}, d})
 	low, high = niceLog(low/1.2, high*1.2)
 	logScale(&p.X, low, high, timeTicks)
 	p.Y.Min, p.Y.Max = 0, float64(len(pairs))

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -45,7 +46,7 @@ var palette = []color.NRGBA{
 
 // mostInside is how many curves a legend may have that stands in its panel. A longer one would lie
 // upon them: it stands beside the panels, once.
-const mostInside = 4
+const mostInside = 1
 
 // Curves draws the panels side by side into f, under one title.
 func Curves(f *File, title string, panels ...Panel) error {
@@ -61,6 +62,7 @@ func Curves(f *File, title string, panels ...Panel) error {
 		row[i] = p
 	}
 	style := newPlot(title, "", "").Title.TextStyle
+	top := vg.Points(30) + style.Font.Size*vg.Length(strings.Count(title, "\n"))*1.25
 	legend, column := beside(panels, row)
 	return f.draw(vg.Length(4+13*float64(len(panels)))*vg.Centimeter+column, 12*vg.Centimeter, func(c draw.Canvas) error {
 		style.XAlign, style.YAlign = draw.XCenter, draw.YTop
@@ -69,10 +71,10 @@ func Curves(f *File, title string, panels ...Panel) error {
 		c.FillText(style, vg.Point{X: c.Center().X, Y: c.Max.Y - vg.Points(8)}, title)
 		tiles := draw.Tiles{
 			Rows: 1, Cols: len(row), PadX: vg.Points(22),
-			PadTop: vg.Points(30), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(16) + column,
+			PadTop: top, PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(16) + column,
 		}
 		if legend != nil {
-			legend.Draw(draw.Crop(c, c.Max.X-c.Min.X-column, 0, 0, vg.Points(-30)))
+			legend.Draw(draw.Crop(c, c.Max.X-c.Min.X-column, 0, 0, -top))
 		}
 		for i, where := range plot.Align([][]*plot.Plot{row}, tiles, c)[0] {
 			row[i].Draw(where)

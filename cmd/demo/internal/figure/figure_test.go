@@ -116,14 +116,14 @@ func TestFigures(t *testing.T) {
 		"latency":    func(f *File) error { return Latency(f, "demo pingpong: shm, hooks", points()) },
 		"one size":   func(f *File) error { return Latency(f, "one size only", points()[3:4]) },
 		"few, mixed": func(f *File) error { return Latency(f, "few sizes", []Point{points()[9], points()[3], points()[6]}) },
-		"compare":    func(f *File) error { return Compare(f, "demo bench", PerOperation, pairs()) },
+		"compare":    func(f *File) error { return Compare(f, "demo bench", PerOperation, OursBesidePeer, pairs()) },
 		"spreads": func(f *File) error {
 			return Spreads(f, "demo experiment E16: 1 byte over shm", "one-way latency", lines())
 		},
 		"curves": func(f *File) error {
 			return Curves(f, "demo experiment E13: idle polling period", panels()...)
 		},
-		"compare one": func(f *File) error { return Compare(f, "demo bench", PerOperation, pairs()[:1]) },
+		"compare one": func(f *File) error { return Compare(f, "demo bench", PerOperation, OursBesidePeer, pairs()[:1]) },
 	} {
 		for _, ext := range []string{".png", ".svg"} {
 			path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+ext)
@@ -235,7 +235,30 @@ func TestNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if Latency(f, "", nil) == nil || Latency(f, "", []Point{{Size: 1}}) == nil || Compare(f, "", "", nil) == nil {
+	if Latency(f, "", nil) == nil || Latency(f, "", []Point{{Size: 1}}) == nil || Compare(f, "", "", OursBesidePeer, nil) == nil {
 		t.Error("a figure without data was drawn")
+	}
+}
+
+// TestSVGTexts: each text of an SVG says how wide it is, and names fonts that a viewer has if it lacks ours.
+func TestSVGTexts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.svg")
+	f, err := Claim(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Compare(f, "a title\nof two lines", PerOperation, OursBesidePeer, []Pair{{Name: "a row", PeerName: "p", Ours: Measure{1, 2, 3}, Peer: Measure{4, 5, 6}}}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := strings.Count(string(text), "<text ")
+	if n := strings.Count(string(text), `<text textLength="`); texts < 8 || n != texts {
+		t.Errorf("%d of %d texts say how wide they are", n, texts)
+	}
+	if n := strings.Count(string(text), "font-family:"+families+";"); n != texts {
+		t.Errorf("%d of %d texts name other fonts", n, texts)
 	}
 }

@@ -66,7 +66,7 @@ type canvas interface {
 func (f *File) draw(width, height vg.Length, paint func(draw.Canvas) error) (err error) {
 	var c canvas
 	if f.svg {
-		c = vgsvg.New(width, height)
+		c = &svg{Canvas: vgsvg.New(width, height)}
 	} else {
 		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(160))}
 	}

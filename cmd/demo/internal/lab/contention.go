@@ -23,6 +23,7 @@ import (
 // ratios depend on what else runs: a holder that loses its CPU stops all who spin.
 var contention = Experiment{
 	Name:      "contention",
+	Lasts:     8 * time.Second,
 	Title:     "tasks per second through one queue: several submitters, one poller",
 	Paper:     "TD09 section V, in throughput",
 	Published: "a global queue under a spinlock suffers from each core that submits or polls",

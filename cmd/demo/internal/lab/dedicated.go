@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
@@ -11,6 +12,7 @@ import (
 // dedicatedCore is E12: what it costs to keep one core for communication.
 var dedicatedCore = Experiment{
 	Name:      "E12",
+	Lasts:     86 * time.Second,
 	Title:     "one core dedicated to communication: what is lost for computation",
 	Paper:     "TBD09, section on dedicated cores",
 	Published: "with one core of four dedicated up to 25 % of the compute power is lost",

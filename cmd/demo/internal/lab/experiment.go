@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
@@ -16,10 +17,11 @@ type Experiment struct {
 	Paper     string // and where it was published
 	Published string // the outcome there, in one line
 
-	Iters  int  // what Options.Iters is if it is not given; its meaning is the experiment's
-	Rounds int  // likewise
-	Linked bool // it wants a network namespace of its own, for a link between two hosts (package veth)
-	Parts  bool // Options.Only may choose among its variants
+	Iters  int           // what Options.Iters is if it is not given; its meaning is the experiment's
+	Rounds int           // likewise
+	Lasts  time.Duration // how long that takes, roughly, without peers: one round on two cores, times the rounds
+	Linked bool          // it wants a network namespace of its own, for a link between two hosts (package veth)
+	Parts  bool          // Options.Only may choose among its variants
 
 	// Run measures, and puts rows into s. It fails only if something is wrong; what cannot
 	// be measured here is skipped.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/marcel"
@@ -13,6 +14,7 @@ import (
 // receivers wait on a semaphore, and so does the second variant of ours.
 var fan = Experiment{
 	Name:      "E21",
+	Lasts:     7 * time.Second,
 	Title:     "1-byte latency from one sender to N threads that receive",
 	Paper:     "D15 fig. 10; TD09 fig. 4 (E4) with 4 bytes",
 	Published: "constant in N; the MPI libraries beside it grow with N",

@@ -23,6 +23,7 @@ import (
 // gates is how evenly a process serves many others.
 var gates = Experiment{
 	Name:      "gates",
+	Lasts:     24 * time.Second,
 	Title:     "shares of ten gates under load: one process beside ten ranks that all send, or all receive",
 	Paper:     "none: what bounded polling rounds promise (TD09 algorithm 1)",
 	Published: "no figure: each queue, and each gate, gets its turn",

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
@@ -14,6 +15,7 @@ import (
 // emptyTask is E1: an empty task through each queue, timed on two cores.
 var emptyTask = Experiment{
 	Name:      "E1",
+	Lasts:     15 * time.Second,
 	Title:     "an empty task submitted by core 0: create, schedule, notice the end, per queue, two bound pollers",
 	Paper:     "TD09 table I",
 	Published: "4 sockets x 2 cores: per-core queues 770 to 858 ns (one 1819), per chip 1059 to 1199, global 4720",
@@ -66,7 +68,7 @@ func runEmptyTask(ctx context.Context, o Options, s *Sink) error {
 	add(global, func() (taskqueue.Queues, error) { return taskqueue.NewSpinlock(nil), nil }, "global spinlock", 0)
 	add(global, func() (taskqueue.Queues, error) { return taskqueue.NewFIFO(nil), nil }, "global lock-free FIFO", 0)
 	add(every, func() (taskqueue.Queues, error) { return taskqueue.NewLevels(m, nil), nil }, "per level, spinlocks", 0)
-	add(every, func() (taskqueue.Queues, error) { return taskqueue.NewTree(m, nil) }, "tree", 0)
+	add(every, func() (taskqueue.Queues, error) { return taskqueue.NewTree(m, nil) }, "tree (ours)", 0)
 	all, err := measure(ctx, o, s, variants, "times include the thread that waits polling itself; E2 counts what a large machine would do")
 	if err != nil || s.Plot == nil {
 		return err
@@ -76,12 +78,13 @@ func runEmptyTask(ctx context.Context, o Options, s *Sink) error {
 	for _, r := range all[1:] {
 		pairs = append(pairs, figure.Pair{Name: r.Variant, PeerName: all[0].Variant, Ours: figure.Measure{Q1: r.Q1, Median: r.Median, Q3: r.Q3}, Peer: base})
 	}
-	return figure.Compare(s.Plot, s.Title("an empty task"), figure.PerOperation, pairs)
+	return figure.Compare(s.Plot, s.Title("an empty task"), figure.PerOperation, figure.Sides{Ours: "the queue of the row", Peer: "one spinlock"}, pairs)
 }
 
 // causes is E2: the same on the papers' larger machine, with what makes a queue dear counted.
 var causes = Experiment{
 	Name:      "E2",
+	Lasts:     12 * time.Second,
 	Title:     "an empty task submitted by core 0 of 4 x 4: what each queue makes the caches do; simulated",
 	Paper:     "TD09 table II",
 	Published: "per-core queues 697 to 1867 ns, per chip 1905 to 5216, global 13585",

@@ -14,6 +14,7 @@ import (
 // nload is E23: a ping-pong beside threads that compute and never yield.
 var nload = Experiment{
 	Name:      "E23",
+	Lasts:     14 * time.Second,
 	Title:     "1 MiB ping-pong beside N threads that compute, in either process",
 	Paper:     "D15 fig. 12",
 	Published: "the median is constant, the longest below 20 ms; an MPI library grows linearly once the cores are oversubscribed",

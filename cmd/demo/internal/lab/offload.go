@@ -21,6 +21,7 @@ import (
 // offloading is E11: who does the work of an isend.
 var offloading = Experiment{
 	Name:      "E11",
+	Lasts:     10 * time.Second,
 	Title:     "isend of 32 KiB, 10 us of computation, wait: the submission done by whom",
 	Paper:     "TBD09 fig. 9; TD09 section IV.B",
 	Published: "offloaded by tasklet +2 us, by idle core +400 ns",
@@ -119,7 +120,7 @@ func runOffloading(ctx context.Context, o Options, s *Sink) error {
 			Peer: figure.Measure{Q1: all[i+1].Q1, Median: all[i+1].Median, Q3: all[i+1].Q3},
 		})
 	}
-	return figure.Compare(s.Plot, s.Title("isend, 10 us of computation, wait"), figure.PerOperation, pairs)
+	return figure.Compare(s.Plot, s.Title("isend, 10 us of computation, wait"), figure.PerOperation, figure.Sides{Ours: "all but the computation", Peer: "of this inside isend"}, pairs)
 }
 
 // isends measures one round: the times without the computation, and those inside isend.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
@@ -19,7 +20,8 @@ import (
 // the inverse.
 var (
 	overlapShort = Experiment{
-		Name: "E5", Title: "overlap T_comp/T_total of 32 KiB and 1 MiB, computation at the sender, the receiver, both",
+		Name:  "E5",
+		Lasts: 80 * time.Second, Title: "overlap T_comp/T_total of 32 KiB and 1 MiB, computation at the sender, the receiver, both",
 		Paper: "TD09 fig. 5-7", Published: "overlaps in all cases; the MPI libraries at the sender only",
 		Iters: 30, Rounds: 5, Linked: true,
 		Run: func(ctx context.Context, o Options, s *Sink) error {
@@ -27,7 +29,8 @@ var (
 		},
 	}
 	overlapBoth = Experiment{
-		Name: "E18", Title: "overlap T_comp/T_total of 4 MiB against the computation, which is on both sides",
+		Name:  "E18",
+		Lasts: 36 * time.Second, Title: "overlap T_comp/T_total of 4 MiB against the computation, which is on both sides",
 		Paper: "D15 fig. 7", Published: "perfect from T_comp = T_comm on; the MPI libraries never",
 		Iters: 10, Rounds: 5, Linked: true,
 		Run: func(ctx context.Context, o Options, s *Sink) error {
@@ -35,7 +38,8 @@ var (
 		},
 	}
 	overlapOne = Experiment{
-		Name: "E19", Title: "overlap T_comp/T_total of 4 MiB, computation at the sender, or the receiver, only",
+		Name:  "E19",
+		Lasts: 46 * time.Second, Title: "overlap T_comp/T_total of 4 MiB, computation at the sender, or the receiver, only",
 		Paper: "D15 fig. 8", Published: "perfect on either side; the MPI libraries at the sender only",
 		Iters: 10, Rounds: 5, Linked: true,
 		Run: func(ctx context.Context, o Options, s *Sink) error {

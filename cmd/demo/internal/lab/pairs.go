@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
@@ -14,6 +15,7 @@ import (
 // pairs is E22: N threads of either process, in pairs, all at once.
 var pairs = Experiment{
 	Name:      "E22",
+	Lasts:     16 * time.Second,
 	Title:     "1-byte latency of N pairs of threads that play at once",
 	Paper:     "D15 fig. 11",
 	Published: "linear in N, with a smaller slope than the MPI libraries, thanks to aggregation",

@@ -47,6 +47,14 @@ func (Row) Head() string {
 			"Best", "Median", "[quartiles]", "Average", "P99", "Added", "Ratio", "[interval]", "CPU ratio", "Polls/ms", "Probe ns", "Base; conditions")
 }
 
+// title is what was measured of what.
+func (r Row) title() string {
+	if r.Name == "" {
+		return r.Variant
+	}
+	return r.Name + ": " + r.Variant
+}
+
 // Line implements report.Row.
 func (r Row) Line() string {
 	added, ratio, interval, probe, value := "-", "-", "-", "-", "-"
@@ -76,11 +84,7 @@ func (r Row) Line() string {
 	if r.Base != "" {
 		where = "base: " + r.Base + "; " + where
 	}
-	name := r.Variant
-	if r.Name != "" {
-		name = r.Name + ": " + name
-	}
-	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %18s %9s %8s %8s  %s", name, value,
+	return fmt.Sprintf("  %-48s %9s %10s %10s %24s %10s %10s %10s %8s %18s %9s %8s %8s  %s", r.title(), value,
 		report.Duration(r.Best), report.Duration(r.Median), "["+report.Duration(r.Q1)+", "+report.Duration(r.Q3)+"]",
 		report.Duration(r.Average), report.Duration(r.P99), added, ratio, interval, cpu, polls, probe, where)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
@@ -13,7 +14,8 @@ import (
 
 // sendTime is E20: what a send takes, by its size, beside computations of a few fixed lengths.
 var sendTime = Experiment{
-	Name: "E20", Title: "send time against size for several computation times, computation on both sides",
+	Name:  "E20",
+	Lasts: 24 * time.Second, Title: "send time against size for several computation times, computation on both sides",
 	Paper: "D15 fig. 9", Published: "max(T_comp, T_comm) from 100 us of computation on; the MPI libraries the sum",
 	Iters: 10, Rounds: 5, Linked: true,
 	Run: runSendTime,

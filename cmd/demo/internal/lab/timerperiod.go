@@ -14,6 +14,7 @@ import (
 // timerPeriod is E15: does the period of the timer hook matter?
 var timerPeriod = Experiment{
 	Name:      "E15",
+	Lasts:     908 * time.Second,
 	Title:     "1-byte latency and NAS EP against the timer period",
 	Paper:     "D15",
 	Published: "from 1 to 100 ms indistinguishable",

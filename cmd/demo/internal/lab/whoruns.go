@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
@@ -15,6 +16,7 @@ import (
 // whoRuns is E3: which cores run the tasks of a queue that several poll.
 var whoRuns = Experiment{
 	Name:      "E3",
+	Lasts:     24 * time.Second,
 	Title:     "who runs the tasks of a chip's queue and of the global queue, submitted by core 0",
 	Paper:     "TD09 section V",
 	Published: "chip: about 25 % by each of its cores; global: unbalanced, towards the submitter's chip",

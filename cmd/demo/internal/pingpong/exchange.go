@@ -22,6 +22,7 @@ const (
 	tagAnswer
 	tagAsk
 	tagReady
+	tagGo      // rank 1 may send, when messages go both ways
 	tagControl // between the two ranks as such, pair 0
 	tagKinds
 )

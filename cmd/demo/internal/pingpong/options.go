@@ -25,9 +25,10 @@ type Options struct {
 	Engine  string    `json:"engine"` // Hooks, Explicit, Threads or None
 	Iters   int       `json:"iters"`  // per pair, for sizes up to 8 KiB
 	Threads int       `json:"threads"`
-	Window  int       `json:"window,omitempty"` // messages under way at once, in one direction; 0: there and back, one at a time
-	Loan    bool      `json:"loan,omitempty"`   // messages lie in buffers of the gate, and are read there
-	Touch   bool      `json:"touch,omitempty"`  // to write and to read every byte of a message is in the time
+	Window  int       `json:"window,omitempty"`        // messages under way at once, in one direction; 0: there and back, one at a time
+	Both    bool      `json:"bidirectional,omitempty"` // messages in both directions at the same time
+	Loan    bool      `json:"loan,omitempty"`          // messages lie in buffers of the gate, and are read there
+	Touch   bool      `json:"touch,omitempty"`         // to write and to read every byte of a message is in the time
 	Sizes   size.List `json:"sizes"`
 	Listen  string    `json:"listen,omitempty"` // where rank 0 awaits rank 1; empty: loopback, any port
 	Trace   *Trace    `json:"trace,omitempty"`  // nil: none
@@ -44,6 +45,8 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("--window %d: choose from 1 to %d messages, or 0 for a ping-pong", o.Window, MaxWindow)
 	case o.Window > 0 && (o.Loan || o.Touch):
 		return fmt.Errorf("--window %d: --loan and --touch are for messages there and back: leave one of them out", o.Window)
+	case o.Both && (o.Loan || o.Touch):
+		return fmt.Errorf("--bidirectional: --loan and --touch are for messages there and back: leave one of them out")
 	case len(o.Sizes) == 0:
 		return fmt.Errorf("--sizes: at least one size is needed, such as 1:4M")
 	case o.Sizes.Max() > maxBuffers/2/o.Threads:

@@ -69,7 +69,12 @@ func (o *Options) remark() string {
 	if o.Threads > 1 {
 		pairs = fmt.Sprintf("%d pairs of %s at once", o.Threads, who)
 	}
-	if o.Window > 0 {
+	switch {
+	case o.Both && o.Window > 0:
+		return fmt.Sprintf("windows of %d messages each way at the same time, bandwidth of both directions, time per message of one, driver %s, engine %s, %s", o.Window, o.Driver, o.Engine, pairs)
+	case o.Both:
+		return fmt.Sprintf("one message each way at the same time, bandwidth of both directions, driver %s, engine %s, %s", o.Driver, o.Engine, pairs)
+	case o.Window > 0:
 		return fmt.Sprintf("time per message of windows of %d messages in one direction, driver %s, engine %s, %s", o.Window, o.Driver, o.Engine, pairs)
 	}
 	if o.Loan || o.Touch {
@@ -112,6 +117,14 @@ func lead(ctx context.Context, o *Options, where *place, sink Sink, child *rank1
 			err = e
 		}
 	}()
+	write := sink.Row
+	sink.Row = func(r Row) error {
+		err := write(r)
+		if err != nil {
+			child.kill() // else rank 1 says that rank 0 has left it
+		}
+		return err
+	}
 	return leadRows(ctx, o, where, sink, session.Gate(1))
 }
 
@@ -129,8 +142,8 @@ func leadRows(ctx context.Context, o *Options, where *place, sink Sink, gate *nm
 			near = 0
 		}
 		t := newTally(int64(o.Threads)*int64(o.iterations(bytes)), sink.Step)
-		if o.Window > 0 {
-			t.one = float64(o.Window)
+		if o.Window > 0 || o.Both {
+			t.one = float64(max(o.Window, 1))
 		}
 		o.run(func() { err = leadRow(gate, o, i, t, overhead) })
 		if err != nil {
@@ -138,6 +151,9 @@ func leadRows(ctx context.Context, o *Options, where *place, sink Sink, gate *nm
 		}
 		row := newRow(bytes, o.iterations(bytes), o.Threads, t, near)
 		row.Loan, row.Touch = o.Loan, o.Touch
+		if row.Both = o.Both; o.Both {
+			row.Bandwidth = report.Significant(2 * row.Bandwidth)
+		}
 		if err := sink.Row(row); err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ type Row struct {
 	ProbeNS   *float64 `json:"probe_ns"`       // just before the row; null with one CPU
 	Loan      bool     `json:"loan,omitempty"`
 	Touch     bool     `json:"touch,omitempty"`
+	Both      bool     `json:"bidirectional,omitempty"` // times are of both directions together, and so is the bandwidth
 }
 
 func newRow(bytes, iters, threads int, t *tally, probe float64) Row {
@@ -38,7 +39,7 @@ func newRow(bytes, iters, threads int, t *tally, probe float64) Row {
 
 // Head implements report.Row.
 func (Row) Head() string {
-	return "# Size (B)     Iters   Min (us)  Median (us)     P99 (us)   Bandwidth (MB/s)   Probe (ns)"
+	return "# Size (B)     Iters   Min (us)  Median (us)     P99 (us)   Bandwidth (MB/s) Probe (ns)"
 }
 
 // Line implements report.Row.
@@ -47,7 +48,7 @@ func (r Row) Line() string {
 	if r.ProbeNS != nil {
 		probe = fmt.Sprintf("%.1f", *r.ProbeNS)
 	}
-	return fmt.Sprintf("%10d %9d %10.3f %12.3f %12.3f %18.2f %12s",
+	return fmt.Sprintf("%10d %9d %10.3f %12.3f %12.3f %18.2f %10s",
 		r.Size, r.Iters, r.Min/1e3, r.Median/1e3, r.P99/1e3, r.Bandwidth, probe)
 }
 
@@ -65,13 +66,18 @@ type WindowRow struct {
 	Bandwidth float64  `json:"bandwidth_MBps"` // all pairs together
 	Rate      float64  `json:"rate_per_s"`     // messages, all pairs together
 	ProbeNS   *float64 `json:"probe_ns"`
+	Both      bool     `json:"bidirectional,omitempty"`
 }
 
 // Windowed is the row of a run with windows of that many messages.
 func (r Row) Windowed(window int) WindowRow {
+	messages := float64(r.Threads)
+	if r.Both {
+		messages *= 2
+	}
 	return WindowRow{
 		"window", r.Size, window, r.Iters, r.Threads, r.Min, r.Median, r.P99, r.Bandwidth,
-		report.Significant(float64(r.Threads) / r.Median * 1e9), r.ProbeNS,
+		report.Significant(messages / r.Median * 1e9), r.ProbeNS, r.Both,
 	}
 }
 

@@ -111,11 +111,23 @@ func (w *window) sendAll(tag uint64, buf []byte) error {
 }
 
 func (w *window) recvAll(tag uint64, buf []byte) error {
+	if err := w.post(tag, buf); err != nil {
+		return err
+	}
+	return w.received(buf)
+}
+
+// post starts the receives of a window, received waits for them.
+func (w *window) post(tag uint64, buf []byte) error {
 	for i := range w.requests {
 		if err := w.gate.IrecvInto(&w.requests[i], tag, buf); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (w *window) received(buf []byte) error {
 	var wrong error
 	for i := range w.requests {
 		r := &w.requests[i]
@@ -138,6 +150,9 @@ type part interface {
 func (o *Options) part(g *nmad.Gate, row, pair int) part {
 	if o.Loan {
 		return newLending(g, row, pair, o.Sizes[row], o.Touch)
+	}
+	if o.Both {
+		return newBoth(g, row, pair, o.Sizes[row], max(o.Window, 1))
 	}
 	if o.Window == 0 {
 		x := newExchange(g, row, pair, o.Sizes[row])

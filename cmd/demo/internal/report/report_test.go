@@ -153,3 +153,35 @@ func TestDetect(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// long is a row with more columns than a table that is not wide has.
+type long struct{ row }
+
+func (long) Line() string { return strings.Repeat("column  ", 20) + "end" }
+func (long) BriefHead() string {
+	return "# A heading that says in more words than one line has what the columns are about, and how: " + strings.Repeat("word ", 10)
+}
+func (long) BriefLine() string   { return strings.Repeat("column  ", 15) + "end" }
+func (r long) BriefNote() string { return "condition " + r.Name }
+
+// TestColumns: no line of a table is longer than Columns unless it is wide; nothing of it is lost, and a note stands above the
+// rows that share it.
+func TestColumns(t *testing.T) {
+	r := sample()
+	r.Rows = []Row{long{row{Name: "1"}}, long{row{Name: "1"}}, long{row{Name: "2"}}}
+	text := write(t, "table", r)
+	for line := range strings.Lines(text) {
+		if len(line) > Columns+1 {
+			t.Errorf("a line of %d columns: %s", len(line), line)
+		}
+	}
+	if n := strings.Count(text, "end\n"); n != 3 {
+		t.Errorf("%d ends of rows:\n%s", n, text)
+	}
+	if strings.Count(text, "# condition 1\n") != 1 || strings.Count(text, "# condition 2\n") != 1 {
+		t.Errorf("the notes are not there once each:\n%s", text)
+	}
+	if wide := write(t, Wide, r); !strings.Contains(wide, strings.Repeat("column  ", 20)+"end\n") {
+		t.Errorf("wide:\n%s", wide)
+	}
+}

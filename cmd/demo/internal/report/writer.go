@@ -33,11 +33,26 @@ type Benchmark interface {
 	Benchmarks() []string
 }
 
+// Wide is the format of a table with all columns, however long its lines are; that of "table" keeps to Columns.
+const Wide = "wide table"
+
+// Columns is how long the lines of a table are at most.
+const Columns = 100
+
+// Brief is a row that has fewer columns than its Line for tables that are not wide.
+type Brief interface {
+	BriefHead() string
+	BriefLine() string
+	// BriefNote is what the columns that were left out say in words, such as the conditions. It stands above the row
+	// unless it stood above the one before; empty: nothing.
+	BriefNote() string
+}
+
 // New returns the writer of that format.
 func New(format string, out io.Writer) (Writer, error) {
 	switch format {
-	case "table":
-		return &tableWriter{out: out}, nil
+	case "table", Wide:
+		return &tableWriter{out: out, wide: format == Wide}, nil
 	case "json":
 		return &jsonWriter{out: out}, nil
 	case "csv":
@@ -50,31 +65,92 @@ func New(format string, out io.Writer) (Writer, error) {
 
 type tableWriter struct {
 	out  io.Writer
-	head bool
+	wide bool   // lines may be longer than Columns
+	head bool   // the heading has been written
+	note string // the last BriefNote
 }
 
 func (w *tableWriter) Begin(r *Report, lines ...string) error {
-	return w.print("# demo " + r.Experiment + "\n# " + strings.Join(append(lines, r.Machine.String()), "\n# ") + "\n")
+	var b strings.Builder
+	for _, line := range append(append([]string{"demo " + r.Experiment}, lines...), r.Machine.String()) {
+		b.WriteString(w.remark(line))
+	}
+	return writeText(w.out, b.String())
 }
 
 func (w *tableWriter) Row(row Row) error {
-	text := row.Line() + "\n"
+	head, line, text := row.Head(), row.Line(), ""
+	if brief, ok := row.(Brief); ok && !w.wide {
+		head, line = brief.BriefHead(), brief.BriefLine()
+		if note := brief.BriefNote(); note != w.note {
+			w.note, text = note, w.remark(note)
+		}
+	}
 	if !w.head {
 		w.head = true
-		text = row.Head() + "\n" + text
+		for one := range strings.Lines(head + "\n") {
+			if one = strings.TrimSuffix(one, "\n"); strings.Contains(one, "  ") { // columns
+				text += w.fold(one, "#   ")
+			} else {
+				text += w.remark(strings.TrimPrefix(one, "# "))
+			}
+		}
 	}
-	return w.print(text)
+	for one := range strings.SplitSeq(line, "\n") {
+		text += w.fold(one, "      ")
+	}
+	return writeText(w.out, text)
 }
 
 func (w *tableWriter) End(r *Report) error {
 	var b strings.Builder
 	for _, s := range r.Skipped {
-		fmt.Fprintf(&b, "# skipped: %s: %s\n", s.Name, s.Why)
+		b.WriteString(w.remark("skipped: " + s.Name + ": " + s.Why))
 	}
-	return w.print(b.String())
+	return writeText(w.out, b.String())
 }
 
-func (w *tableWriter) print(text string) error { return writeText(w.out, text) }
+// remark is a text for the table's reader, in lines that begin with a #.
+func (w *tableWriter) remark(text string) string {
+	if w.wide || len(text) <= Columns-2 {
+		return "# " + text + "\n"
+	}
+	return Wrap(text, "# ", "#   ") + "\n"
+}
+
+// Wrap breaks a text between its words into lines of at most Columns, of which the first begins with first, the others with rest.
+func Wrap(text, first, rest string) string {
+	var b strings.Builder
+	b.WriteString(first)
+	used, begun := len(first), false
+	for _, word := range strings.Fields(text) {
+		switch {
+		case !begun:
+		case used+1+len(word) > Columns:
+			b.WriteString("\n" + rest)
+			used = len(rest)
+		default:
+			b.WriteString(" ")
+			used++
+		}
+		b.WriteString(word)
+		used, begun = used+len(word), true
+	}
+	return b.String()
+}
+
+// fold breaks a line of columns where two of them meet, as far to the right as is allowed; what follows goes behind begin
+// in the next line.
+func (w *tableWriter) fold(line, begin string) string {
+	if w.wide || len(line) <= Columns {
+		return line + "\n"
+	}
+	at := strings.LastIndex(strings.TrimRight(line[:Columns], " "), "  ")
+	if at <= len(begin) {
+		return line + "\n"
+	}
+	return strings.TrimRight(line[:at], " ") + "\n" + w.fold(begin+strings.TrimLeft(line[at:], " "), begin)
+}
 
 func writeText(out io.Writer, text string) error {
 	if _, err := io.WriteString(out, text); err != nil {
