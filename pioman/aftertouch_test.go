@@ -149,7 +149,7 @@ func (a *after) await() {
 
 func afterworlds(t *testing.T, test func(t *testing.T, e *Engine, s *sched.Scheduler, share int)) {
 	tune := func(p *Params) {
-		p.BusyWait, p.ExplicitSpin = time.Microsecond, 50*time.Microsecond
+		p.BusyWait, p.explicitSpin = time.Microsecond, 50*time.Microsecond
 	}
 	t.Run("explicit", func(t *testing.T) { test(t, engine(t, Config{tune: tune}), nil, 10) })
 	t.Run("hooked, goroutines", func(t *testing.T) {

@@ -56,7 +56,7 @@ func TestHooksAreQuietWithNothingPending(t *testing.T) {
 }
 
 func TestIdleHookVerdicts(t *testing.T) {
-	e := engine(t, Config{tune: func(p *Params) { p.Hot = 20 * time.Millisecond }})
+	e := engine(t, Config{tune: func(p *Params) { p.hot = 20 * time.Millisecond }})
 	s := newByHand(2)
 	attach(t, e, s)
 	c := newCounted(t, e, 0)
@@ -93,7 +93,7 @@ func TestIdleHookVerdicts(t *testing.T) {
 
 func TestSwitchAndTimerHooksAreRateLimitedPerProcessor(t *testing.T) {
 	e := engine(t, Config{tune: func(p *Params) {
-		p.Granularity, p.TimerPeriod, p.BlockingDelay, p.SurveyPeriod = time.Hour, time.Hour, time.Hour, time.Hour
+		p.Granularity, p.TimerPeriod, p.BlockingDelay, p.surveyPeriod = time.Hour, time.Hour, time.Hour, time.Hour
 	}})
 	s := newByHand(2)
 	attach(t, e, s)
@@ -204,7 +204,7 @@ func TestAttachAndStopLeaveNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(Config{tune: func(p *Params) { p.ExplicitSpin = 50 * time.Microsecond }})
+	e := New(Config{tune: func(p *Params) { p.explicitSpin = 50 * time.Microsecond }})
 	before := descriptors(t)
 	var stopped atomic.Bool
 	var served atomic.Int64

@@ -126,7 +126,7 @@ func TestWaitTimeout(t *testing.T) {
 // time limit. Each is woken by what he waits for, and by nothing less.
 func TestSeveralWaiters(t *testing.T) {
 	for _, hooked := range []bool{false, true} {
-		e := engine(t, Config{tune: func(p *Params) { p.ExplicitSleep = time.Hour }})
+		e := engine(t, Config{tune: func(p *Params) { p.explicitSleep = time.Hour }})
 		if hooked {
 			attach(t, e, scheduler(t, sched.Config{}))
 		}
@@ -330,7 +330,7 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 				rounds /= 10
 			}
 			e := engine(t, Config{tune: func(p *Params) {
-				p.BusyWait, p.ExplicitSpin = time.Microsecond, 100*time.Microsecond
+				p.BusyWait, p.explicitSpin = time.Microsecond, 100*time.Microsecond
 			}})
 			run := func(f func()) { f() }
 			if on.hooked {
@@ -405,7 +405,7 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 func TestSignalsAndTimeoutsRace(t *testing.T) {
 	for _, hooked := range []bool{false, true} {
 		e := engine(t, Config{tune: func(p *Params) {
-			p.BusyWait, p.ExplicitSpin = 0, 10*time.Microsecond
+			p.BusyWait, p.explicitSpin = 0, 10*time.Microsecond
 		}})
 		if hooked {
 			attach(t, e, scheduler(t, sched.Config{}))
@@ -451,7 +451,7 @@ func TestSignalsAndTimeoutsRace(t *testing.T) {
 func TestManyWaiters(t *testing.T) {
 	for name, hooked := range map[string]bool{"explicit": false, "hooked": true} {
 		t.Run(name, func(t *testing.T) {
-			e := engine(t, Config{tune: func(p *Params) { p.ExplicitSpin = 100 * time.Microsecond }})
+			e := engine(t, Config{tune: func(p *Params) { p.explicitSpin = 100 * time.Microsecond }})
 			s := scheduler(t, sched.Config{})
 			if hooked {
 				attach(t, e, s)

@@ -132,7 +132,7 @@ func TestThenRefuses(t *testing.T) {
 // them run inside each other; the others run in later rounds, and all of them do.
 func TestInlineDepthIsBounded(t *testing.T) {
 	const n, depth = 50, 3
-	e := engine(t, Config{tune: func(p *Params) { p.InlineDepth, p.InlineTime = depth, time.Hour }})
+	e := engine(t, Config{tune: func(p *Params) { p.inlineDepth, p.inlineTime = depth, time.Hour }})
 	var cs [n + 1]Completion
 	var ks [n]Continuation
 	ran, inside, deepest := 0, 0, 0
@@ -168,7 +168,7 @@ func TestInlineDepthIsBounded(t *testing.T) {
 // After InlineTime nothing more is begun inline.
 func TestInlineTimeIsBounded(t *testing.T) {
 	const n = 10
-	e := engine(t, Config{tune: func(p *Params) { p.InlineTime = time.Microsecond }})
+	e := engine(t, Config{tune: func(p *Params) { p.inlineTime = time.Microsecond }})
 	var c, nested Completion
 	var ks [n]Continuation
 	var inner Continuation
@@ -253,7 +253,7 @@ func TestContinuationThatDoesNotReturn(t *testing.T) {
 	var got []*PanicError
 	e := engine(t, Config{
 		OnPanic: func(p *PanicError) { got = append(got, p) },
-		tune:    func(p *Params) { p.InlineTime = time.Hour }, // a report takes time
+		tune:    func(p *Params) { p.inlineTime = time.Hour }, // a report takes time
 	})
 	var c Completion
 	var ks [4]Continuation
@@ -288,7 +288,7 @@ func TestContinuationThatDoesNotReturn(t *testing.T) {
 
 // Closing the engine loses none: what cannot become a task any more runs at once.
 func TestContinuationOfAClosedEngine(t *testing.T) {
-	e := New(Config{tune: func(p *Params) { p.InlineDepth = 1 }})
+	e := New(Config{tune: func(p *Params) { p.inlineDepth = 1 }})
 	var a, b Completion
 	var k, l Continuation
 	ran := ""
@@ -307,7 +307,7 @@ func TestContinuationOfAClosedEngine(t *testing.T) {
 
 // Nor does Close lose those that wait for the next round, also if what they do calls for more of the queue.
 func TestCloseRunsContinuations(t *testing.T) {
-	e := New(Config{tune: func(p *Params) { p.InlineDepth = 1 }})
+	e := New(Config{tune: func(p *Params) { p.inlineDepth = 1 }})
 	var a, b Completion
 	var k Continuation
 	var ls [3]Continuation
@@ -418,7 +418,7 @@ func TestContinuationRaces(t *testing.T) {
 }
 
 func TestContinuationAllocatesNothing(t *testing.T) {
-	e := engine(t, Config{tune: func(p *Params) { p.InlineDepth = 1 }})
+	e := engine(t, Config{tune: func(p *Params) { p.inlineDepth = 1 }})
 	var c, d Completion
 	var k, l Continuation
 	k.Init(e, "k", func(*Continuation) { d.Signal(1) })

@@ -355,7 +355,7 @@ func (s *arrivals) harvest(atOnce bool) outcome {
 	result := empty
 	for _, q := range touched {
 		if q != nil {
-			result = max(result, q.round(s.e.params.Round))
+			result = max(result, q.round(s.e.params.round))
 		}
 	}
 	return result

@@ -299,7 +299,7 @@ func TestWatchesComeAndGo(t *testing.T) {
 		rounds = 600
 	}
 	for _, hooked := range []bool{false, true} {
-		e := with(t, func(p *Params) { p.BlockingDelay = 0; p.Hot = 0 })
+		e := with(t, func(p *Params) { p.BlockingDelay = 0; p.hot = 0 })
 		s := newByHand(2)
 		if hooked {
 			attach(t, e, s)

@@ -81,12 +81,15 @@ func New(c Config) *Engine {
 		c.tune(&e.params)
 	}
 	e.ticks = e.params.ticks()
+	if c.Watch != nil {
+		e.ticks.survey = -never / 2 // one survey: real time has no meaning in a simulation
+	}
 	e.root = &Queue{engine: e, watch: c.Watch}
 	e.alone[0] = e.root
 	e.sleeper.e = e
 	e.arrivals.e = e
 	e.points.Store(uint32(e.params.Points))
-	e.adapt.delay, e.adapt.adapts = e.ticks.delay, e.params.Adaptive
+	e.adapt.delay, e.adapt.adapts = e.ticks.delay, e.params.adaptive
 	return e
 }
 
@@ -302,7 +305,7 @@ func (e *Engine) visit(vp int, whole bool) outcome {
 	}
 	switch tr := e.tree.Load(); {
 	case tr == nil:
-		return max(out, e.root.round(e.params.Round))
+		return max(out, e.root.round(e.params.round))
 	case uint(vp) < uint(len(tr.ways)):
 		return max(out, tr.round(e, vp, whole))
 	default:
@@ -317,7 +320,7 @@ func (e *Engine) own(vp int) outcome {
 		return empty
 	}
 	q := tr.ways[vp][0].queue
-	out := q.round(e.params.Round)
+	out := q.round(e.params.round)
 	if out != moved {
 		q.settle()
 	}

@@ -19,7 +19,7 @@ func TestUnknownVariablesAreNamed(t *testing.T) {
 	for _, c := range []struct{ name, meant string }{
 		{"PIOM_BUSYWAIT", "PIOM_BUSY_WAIT"},
 		{"PIOM_BUSY_WIAT", "PIOM_BUSY_WAIT"},
-		{"PIOM_round", "PIOM_ROUND"},
+		{"PIOM_points", "PIOM_POINTS"},
 		{"PIOM_FLAVOR", "PIOM_FLAVOUR"},
 		{"PIOM_SPARE_LWP", "PIOM_SPARE_LWPS"},
 		{"PIOM_IDLE_GRANULARTY", "PIOM_IDLE_GRANULARITY"},

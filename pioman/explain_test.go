@@ -39,7 +39,7 @@ func TestIdleProcessorPollsItsOwnQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := with(t, func(p *Params) { p.IdleVPs, p.SurveyPeriod = FirstVP, time.Hour })
+	e := with(t, func(p *Params) { p.IdleVPs, p.surveyPeriod = FirstVP, time.Hour })
 	s := placed{newByHand(4), machine}
 	attach(t, e, s)
 	var task Task

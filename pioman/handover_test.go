@@ -40,7 +40,7 @@ func TestWakeThatAnotherOneConsumed(t *testing.T) {
 // semaphores, and to come to that they do not wake each other again and again.
 func TestWaitersLetEachOtherSleep(t *testing.T) {
 	const waiters, rounds = 4, 20
-	e := with(t, func(p *Params) { p.ExplicitSleep, p.ExplicitSpin = time.Hour, 50*time.Microsecond })
+	e := with(t, func(p *Params) { p.explicitSleep, p.explicitSpin = time.Hour, 50*time.Microsecond })
 	if err := e.AddSource(newPipe(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestExplicitWaitersHandOver(t *testing.T) {
 	for name, open := range networks {
 		t.Run(name, func(t *testing.T) {
 			e := engine(t, Config{tune: func(p *Params) {
-				p.ExplicitSpin, p.ExplicitSleep = 20*time.Microsecond, time.Hour
+				p.explicitSpin, p.explicitSleep = 20*time.Microsecond, time.Hour
 			}})
 			const n = 5
 			for round := range rounds {

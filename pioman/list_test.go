@@ -19,7 +19,7 @@ import (
 // last overwrites the object and begins the next life in other memory that was overwritten; a
 // signaller may still be on its way out of the former one.
 func TestListAtFullSpeed(t *testing.T) {
-	e := engine(t, Config{tune: func(p *Params) { p.InlineDepth, p.InlineTime = 1000, time.Hour }})
+	e := engine(t, Config{tune: func(p *Params) { p.inlineDepth, p.inlineTime = 1000, time.Hour }})
 	last := int64(afterRounds(200_000))
 	const waiters = 3
 	objects := make([]poison, 4)
@@ -128,7 +128,7 @@ func TestWaitsAreLinearizable(t *testing.T) {
 		rounds = 60
 	}
 	for _, hooked := range []bool{false, true} {
-		tune := func(p *Params) { p.BusyWait, p.ExplicitSpin = time.Microsecond, 5*time.Microsecond }
+		tune := func(p *Params) { p.BusyWait, p.explicitSpin = time.Microsecond, 5*time.Microsecond }
 		e := New(Config{tune: tune})
 		if hooked {
 			e, _ = hookedEngine(t, Config{tune: tune})

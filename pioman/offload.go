@@ -12,14 +12,19 @@ type watcher interface {
 // into the leaf of the nearest virtual processor that is idle and awake. If there is none,
 // or the engine is not hooked to a scheduler that knows, into the queue of the root, as
 // Submit does: then the caller's own wait or hooks run it, if nobody comes by before.
-// A core that sleeps is woken for it only with Params.OffloadWakes, if none is awake:
-// that costs the caller more than most submissions take (docs/decisions/offload.md).
+// A core that sleeps is not woken for it: that costs the caller more than most submissions take
+// (docs/decisions/offload.md).
 // Of a task with a CPU set only processors of the set are asked.
 //
-// It returns that processor's number, -1: there was none. To an idle core that is awake it
-// costs what Submit does and a cache line; to wake one, a system call of some
-// microseconds. Otherwise all that is said of Submit holds.
-func (e *Engine) Offload(t *Task) (vp int, err error) {
+// It returns that processor's number, -1: there was none. It costs what Submit does and a cache line. Otherwise all that is said
+// of Submit holds.
+func (e *Engine) Offload(t *Task) (vp int, err error) { return e.offload(t, false) }
+
+// OffloadWaking is Offload that wakes an idle core if none is awake, by a system call of some microseconds: for work that
+// takes tens of them.
+func (e *Engine) OffloadWaking(t *Task) (vp int, err error) { return e.offload(t, true) }
+
+func (e *Engine) offload(t *Task, wakes bool) (vp int, err error) {
 	if err := e.claim(t); err != nil {
 		return -1, err
 	}
@@ -32,7 +37,7 @@ func (e *Engine) Offload(t *Task) (vp int, err error) {
 	if w, ok := a.s.(watcher); ok {
 		vp, awake = tr.nearestIdle(w, a.s.CurrentVP(), t.cpus)
 	}
-	if vp < 0 || !awake && !e.params.OffloadWakes {
+	if vp < 0 || !awake && !wakes {
 		e.put(t, e.where(tr, t), tr)
 		return -1, nil
 	}

@@ -42,7 +42,7 @@ func TestOffloadGoesToTheNearestIdleCore(t *testing.T) {
 		{from: 5, awake: []int{6}, set: topo.CPUs(8, 9), want: -1},
 	} {
 		m := synthetic(t, "numa:4 l3:1 core:4 pu:1")
-		e := engine(t, Config{Topology: m, tune: func(p *Params) { p.OffloadWakes = x.wakes }})
+		e := engine(t, Config{Topology: m})
 		s := &watched{newByHand(16), x.awake, x.asleep}
 		attach(t, e, s)
 		s.current.Store(int64(x.from))
@@ -52,7 +52,7 @@ func TestOffloadGoesToTheNearestIdleCore(t *testing.T) {
 		task.SetCPUs(x.set)
 		task.Notify(&c, 1)
 		kicks := s.kicks.Load()
-		vp, err := e.Offload(&task)
+		vp, err := e.offload(&task, x.wakes)
 		if err != nil || vp != x.want {
 			t.Errorf("%+v: %d, %v", x, vp, err)
 			continue
@@ -142,14 +142,14 @@ func TestOffloadAllocatesNothing(t *testing.T) {
 func TestOffloadOnARealScheduler(t *testing.T) {
 	s := scheduler(t, sched.Config{VPs: 2, Topology: synthetic(t, "core:2 pu:1")})
 	for _, wakes := range []bool{false, true} {
-		e := engine(t, Config{tune: func(p *Params) { p.OffloadWakes = wakes }})
+		e := engine(t, Config{})
 		stop := attach(t, e, s)
-		offloadMany(t, e, s)
+		offloadMany(t, e, s, wakes)
 		stop()
 	}
 }
 
-func offloadMany(t *testing.T, e *Engine, s *sched.Scheduler) {
+func offloadMany(t *testing.T, e *Engine, s *sched.Scheduler, wakes bool) {
 	n := 100
 	if testing.Short() {
 		n = 30
@@ -161,7 +161,7 @@ func offloadMany(t *testing.T, e *Engine, s *sched.Scheduler) {
 				var c Completion
 				task.Init("offloaded", func(*Task) Status { return Done }, OneShot)
 				task.Notify(&c, 1)
-				if _, err := e.Offload(&task); err != nil {
+				if _, err := e.offload(&task, wakes); err != nil {
 					t.Error(err)
 					return
 				}

@@ -20,23 +20,13 @@ type Params struct {
 	Granularity   time.Duration // switch and library points: least time between two polls of one VP
 	IdleGap       time.Duration // idle point: least time between two polls of one VP; 0: at every look, yielding between
 	IdleVPs       Distribution  // which VPs poll when they are idle
-	Hot           time.Duration // idle point: a VP polls on for at least so long after something happened
 	TimerPeriod   time.Duration // timer point: a VP that polled within this is not polled for
 	BindingLevel  Level         // the finest level of the machine that has queues
 	SpareLWPs     int           // OS threads that block in the kernel while every VP computes: 0 or 1
 	BlockingDelay time.Duration // a task, or an idle VP, that has waited so long without success blocks in the kernel
-	Adaptive      bool          // idle VPs choose how long to poll, up to BlockingDelay, from what arrived when
 	Dedicated     int           // the VP that does nothing but poll; -1: none
-	ExplicitSpin  time.Duration // explicit Wait: polling before it sleeps in the kernel
-	ExplicitSleep time.Duration // explicit Wait: longest sleep between two looks
-	PoliteAfter   time.Duration // explicit Wait: yields to the kernel from then on
-	BlindPeriod   time.Duration // longest sleep while a task has nothing that announces it
-	SurveyPeriod  time.Duration // least time between two looks for queues whose VPs do not poll
-	OffloadWakes  bool          // Offload wakes an idle VP that sleeps if none is awake
-	Round         int           // most handlers in a round of one queue
-	InlineDepth   int           // most continuations inside each other on one stack
-	InlineTime    time.Duration // a continuation is begun inline only within so long after the outermost one
 
+	fixed                     // what is decided
 	origins [maxParams]Origin // by place in the table; Set writes
 }
 
@@ -48,22 +38,40 @@ func DefaultParams() Params {
 		BusyWait:      5 * time.Microsecond,
 		Granularity:   10 * time.Microsecond,
 		IdleVPs:       OnePerSocket,
-		Hot:           20 * time.Microsecond,
 		TimerPeriod:   100 * time.Microsecond,
 		BindingLevel:  AnyLevel,
 		SpareLWPs:     1,
 		BlockingDelay: time.Millisecond,
-		Adaptive:      true,
 		Dedicated:     -1,
-		ExplicitSpin:  1500 * time.Microsecond,
-		ExplicitSleep: time.Second,
-		PoliteAfter:   20 * time.Microsecond,
-		BlindPeriod:   time.Millisecond,
-		SurveyPeriod:  100 * time.Microsecond,
-		Round:         64,
-		InlineDepth:   4,
-		InlineTime:    20 * time.Microsecond,
+		fixed:         theFixed,
 	}
+}
+
+// fixed are numbers and switches of an engine that are decided: docs/parameters.md lists them. Tests change them.
+type fixed struct {
+	hot           time.Duration // idle point: a VP polls on for at least so long after something happened
+	explicitSpin  time.Duration // explicit Wait: polling before it sleeps in the kernel
+	explicitSleep time.Duration // explicit Wait: longest sleep between two looks
+	politeAfter   time.Duration // explicit Wait, and an idle VP on the only CPU: yields to the kernel from then on
+	blindPeriod   time.Duration // longest sleep while a task has nothing that announces it
+	surveyPeriod  time.Duration // least time between two looks for queues whose VPs do not poll
+	adaptive      bool          // idle VPs choose how long to poll, up to BlockingDelay, from what arrived when
+	round         int           // most handlers in a round of one queue
+	inlineDepth   int           // most continuations inside each other on one stack
+	inlineTime    time.Duration // a continuation is begun inline only within so long after the outermost one
+}
+
+var theFixed = fixed{
+	hot:           20 * time.Microsecond,
+	explicitSpin:  1500 * time.Microsecond,
+	explicitSleep: time.Second,
+	politeAfter:   20 * time.Microsecond,
+	blindPeriod:   time.Millisecond,
+	surveyPeriod:  100 * time.Microsecond,
+	adaptive:      true,
+	round:         64,
+	inlineDepth:   4,
+	inlineTime:    20 * time.Microsecond,
 }
 
 // ParamsFromEnvironment is DefaultParams changed by the variables of the table,
@@ -167,7 +175,11 @@ func (c *Config) params() (Params, error) {
 	if err := c.Params.Check(); err != nil {
 		return DefaultParams(), err
 	}
-	return *c.Params, nil
+	p := *c.Params
+	if p.fixed == (fixed{}) { // made by hand, not from DefaultParams
+		p.fixed = theFixed
+	}
+	return p, nil
 }
 
 // Params returns what the engine uses, with the origin of each value.
@@ -183,12 +195,12 @@ func (p *Params) ticks() ticks {
 	return ticks{
 		switchPeriod: c(p.Granularity),
 		timerPeriod:  c(p.TimerPeriod),
-		hot:          c(p.Hot),
-		politeAfter:  c(p.PoliteAfter),
-		explicitSpin: c(p.ExplicitSpin),
+		hot:          c(p.hot),
+		politeAfter:  c(p.politeAfter),
+		explicitSpin: c(p.explicitSpin),
 		idleGap:      c(p.IdleGap),
 		delay:        c(p.BlockingDelay),
-		survey:       c(p.SurveyPeriod),
-		inline:       c(p.InlineTime),
+		survey:       c(p.surveyPeriod),
+		inline:       c(p.inlineTime),
 	}
 }

@@ -19,7 +19,7 @@ func TestParamsSayWhereTheyComeFrom(t *testing.T) {
 	if err := p.Set("granularity", "2ms", FromFlag); err != nil {
 		t.Fatal(err)
 	}
-	p.Round = 3
+	p.SpareLWPs = 0
 	for _, c := range []struct {
 		name, text string
 		by         Origin
@@ -28,8 +28,8 @@ func TestParamsSayWhereTheyComeFrom(t *testing.T) {
 		{"idle-distribution", "odd", FromEnvironment},
 		{"points", "idle,timer", FromEnvironment},
 		{"granularity", "2ms", FromFlag},
-		{"round", "3", FromProgram},
-		{"adaptive", "on", FromDefault},
+		{"spare-lwps", "0", FromProgram},
+		{"blocking-delay", "1ms", FromDefault},
 	} {
 		if text, by := p.Get(c.name); text != c.text || by != c.by {
 			t.Errorf("%s is %q by %v, want %q by %v", c.name, text, by, c.text, c.by)
@@ -67,10 +67,9 @@ func TestParamsAreTakenBack(t *testing.T) {
 func TestWrongParamsAreRefused(t *testing.T) {
 	wrong := map[string][]string{
 		"flavour": {"hooks", "3"}, "progress": {"maybe", "2"}, "points": {"idle,never", "idle timer", ","}, "busy-wait": {"-1", "fast", "2h", "NaN", "Inf", "1e300", "-3us"},
-		"granularity": {"-1us"}, "idle-granularity": {"x"}, "idle-distribution": {"some", "1"}, "hot": {"2h"}, "timer-period": {"-5"},
-		"binding-level": {"rack", "-1"}, "spare-lwps": {"2", "-1", "one"}, "blocking-delay": {"soon"}, "adaptive": {"often"},
-		"dedicated": {"-2", "65536", "last"}, "explicit-spin": {"?"}, "explicit-sleep": {"0"}, "polite-after": {"2h"}, "blind-period": {"0", "0s"}, "survey-period": {"-1us", "now"}, "round": {"0", "many", "1000001"},
-		"offload-wakes": {"ever"}, "inline-depth": {"0", "1001"}, "inline-time": {"-1us"},
+		"granularity": {"-1us"}, "idle-granularity": {"x"}, "idle-distribution": {"some", "1"}, "timer-period": {"-5"},
+		"binding-level": {"rack", "-1"}, "spare-lwps": {"2", "-1", "one"}, "blocking-delay": {"soon"},
+		"dedicated": {"-2", "65536", "last"},
 	}
 	for _, row := range ParamTable() {
 		if len(wrong[row.Name]) == 0 {
@@ -103,12 +102,12 @@ func TestWrongParamsAreRefused(t *testing.T) {
 	if err := p.Set("speed", "1", FromFlag); !errors.Is(err, ErrParameter) {
 		t.Error(err)
 	}
-	t.Setenv("PIOM_ROUND", "0")
+	t.Setenv("PIOM_SPARE_LWPS", "7")
 	e := engine(t, Config{})
-	if _, err := e.Attach(newByHand(1)); !errors.Is(err, ErrParameter) || !strings.Contains(err.Error(), `PIOM_ROUND="0"`) {
+	if _, err := e.Attach(newByHand(1)); !errors.Is(err, ErrParameter) || !strings.Contains(err.Error(), `PIOM_SPARE_LWPS="7"`) {
 		t.Errorf("attached with a wrong environment: %v", err)
 	}
-	p.Round = -1
+	p.SpareLWPs = -1
 	e = engine(t, Config{Params: &p})
 	if _, err := e.Attach(newByHand(1)); !errors.Is(err, ErrParameter) {
 		t.Errorf("attached with wrong parameters: %v", err)

@@ -52,7 +52,7 @@ func (x *param) wrong(by Origin, text string) error {
 }
 
 // maxParams bounds the table; a test compares.
-const maxParams = 23
+const maxParams = 12
 
 var table = []param{
 	{Param{Name: "flavour", Env: "PIOM_FLAVOUR", Values: strings.Join(flavourNames[:], ", "),
@@ -76,9 +76,6 @@ var table = []param{
 	{Param{Name: "idle-distribution", Env: "PIOM_IDLE_DISTRIBUTION", Values: strings.Join(distributionNames[:], ", "),
 		Meaning: "which VPs poll when they are idle"},
 		func(p *Params) value { return &p.IdleVPs }},
-	{Param{Name: "hot", Env: "PIOM_HOT", Values: timeValues(0, maxTime),
-		Meaning: "least time for which an idle VP polls on after something has happened"},
-		func(p *Params) value { return span{&p.Hot, 0, maxTime} }},
 	{Param{Name: "timer-period", Env: "PIOM_TIMER_PERIOD", Values: timeValues(0, maxTime),
 		Meaning: "a VP that computes is polled for if it has not polled for so long; counted in periods of the scheduler's timer"},
 		func(p *Params) value { return span{&p.TimerPeriod, 0, maxTime} }},
@@ -91,39 +88,9 @@ var table = []param{
 	{Param{Name: "blocking-delay", Env: "PIOM_BLOCKING_DELAY", Values: timeValues(0, maxTime),
 		Meaning: "how long requests are polled for in vain before somebody blocks in the kernel for them"},
 		func(p *Params) value { return span{&p.BlockingDelay, 0, maxTime} }},
-	{Param{Name: "adaptive", Env: "PIOM_ADAPTIVE", Values: boolValues,
-		Meaning: "whether an idle VP chooses how long it polls, at most the blocking delay, by the arrival times observed; off: always so long"},
-		func(p *Params) value { return (*boolean)(&p.Adaptive) }},
 	{Param{Name: "dedicated", Env: "PIOM_DEDICATED", Values: "off, or the number of a VP",
 		Meaning: "the VP that does nothing but poll; then no other one polls at its hooks"},
 		func(p *Params) value { return (*processor)(&p.Dedicated) }},
-	{Param{Name: "explicit-spin", Env: "PIOM_EXPLICIT_SPIN", Values: timeValues(0, maxTime),
-		Meaning: "how long a wait polls that no hooks help before it sleeps in the kernel"},
-		func(p *Params) value { return span{&p.ExplicitSpin, 0, maxTime} }},
-	{Param{Name: "explicit-sleep", Env: "PIOM_EXPLICIT_SLEEP", Values: timeValues(time.Microsecond, maxTime),
-		Meaning: "how long it then sleeps at most before it looks again"},
-		func(p *Params) value { return span{&p.ExplicitSleep, time.Microsecond, maxTime} }},
-	{Param{Name: "polite-after", Env: "PIOM_POLITE_AFTER", Values: timeValues(0, maxTime),
-		Meaning: "after how long such a wait, or an idle VP on the only CPU, lets others have the CPU between two polls"},
-		func(p *Params) value { return span{&p.PoliteAfter, 0, maxTime} }},
-	{Param{Name: "blind-period", Env: "PIOM_BLIND_PERIOD", Values: timeValues(time.Microsecond, maxTime),
-		Meaning: "how long an idle process sleeps at most while there is a task that nothing announces"},
-		func(p *Params) value { return span{&p.BlindPeriod, time.Microsecond, maxTime} }},
-	{Param{Name: "survey-period", Env: "PIOM_SURVEY_PERIOD", Values: timeValues(0, maxTime),
-		Meaning: "least time between two looks for queues whose VPs do not poll: they sleep, compute or are disabled"},
-		func(p *Params) value { return span{&p.SurveyPeriod, 0, maxTime} }},
-	{Param{Name: "offload-wakes", Env: "PIOM_OFFLOAD_WAKES", Values: boolValues,
-		Meaning: "whether Offload wakes an idle VP that sleeps if none is awake; off: the task then stays with the caller"},
-		func(p *Params) value { return (*boolean)(&p.OffloadWakes) }},
-	{Param{Name: "round", Env: "PIOM_ROUND", Values: "1 to 1000000",
-		Meaning: "most handlers that one poll of a queue runs"},
-		func(p *Params) value { return number{&p.Round, 1, 1_000_000} }},
-	{Param{Name: "inline-depth", Env: "PIOM_INLINE_DEPTH", Values: "1 to 1000",
-		Meaning: "how many continuations run inline inside each other; the next poll round takes the others"},
-		func(p *Params) value { return number{&p.InlineDepth, 1, 1000} }},
-	{Param{Name: "inline-time", Env: "PIOM_INLINE_TIME", Values: timeValues(0, maxTime),
-		Meaning: "for how long more continuations are begun inline after the first; the next poll round takes the others"},
-		func(p *Params) value { return span{&p.InlineTime, 0, maxTime} }},
 }
 
 // rowOf is the place in the table of the parameter called name, -1: nowhere.

@@ -197,12 +197,12 @@ func TestIdleThrottle(t *testing.T) {
 	}{
 		{"no gap", func(p *Params) {}, 10, hooks.Waiting},
 		{"gap", func(p *Params) { p.IdleGap = time.Hour }, 1, hooks.Waiting},
-		{"hot", func(p *Params) { p.Hot = time.Hour }, 10, hooks.Busy},
-		{"no delay", func(p *Params) { p.Hot, p.BlockingDelay = 0, 0 }, 10, hooks.Quiet},
-		{"nobody blocks", func(p *Params) { p.Hot, p.BlockingDelay, p.SpareLWPs = 0, 0, 0 }, 10, hooks.Busy},
-		{"nobody blocks, naps", func(p *Params) { p.Hot, p.BlockingDelay, p.SpareLWPs, p.IdleGap = 0, 0, 0, time.Millisecond }, 0, hooks.Quiet},
+		{"hot", func(p *Params) { p.hot = time.Hour }, 10, hooks.Busy},
+		{"no delay", func(p *Params) { p.hot, p.BlockingDelay = 0, 0 }, 10, hooks.Quiet},
+		{"nobody blocks", func(p *Params) { p.hot, p.BlockingDelay, p.SpareLWPs = 0, 0, 0 }, 10, hooks.Busy},
+		{"nobody blocks, naps", func(p *Params) { p.hot, p.BlockingDelay, p.SpareLWPs, p.IdleGap = 0, 0, 0, time.Millisecond }, 0, hooks.Quiet},
 	} {
-		e := with(t, func(p *Params) { p.Hot, p.BlockingDelay = 0, time.Hour; c.change(p) })
+		e := with(t, func(p *Params) { p.hot, p.BlockingDelay = 0, time.Hour; c.change(p) })
 		s := newByHand(1)
 		attach(t, e, s)
 		e.Need()
@@ -274,7 +274,7 @@ func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
 func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 	for name, open := range networks {
 		for _, vps := range []int{1, 2} {
-			e := with(t, func(p *Params) { p.Adaptive = true })
+			e := with(t, func(p *Params) { p.adaptive = true })
 			s := scheduler(t, sched.Config{VPs: vps})
 			attach(t, e, s)
 			net := open(t)
@@ -324,7 +324,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 // it is as good as the spare LWP, which has its turn when that one has left.
 func TestSleeperOutlastsItsProcessor(t *testing.T) {
 	for name, open := range networks {
-		e := with(t, func(p *Params) { p.BlockingDelay, p.TimerPeriod, p.Adaptive = 0, 0, true })
+		e := with(t, func(p *Params) { p.BlockingDelay, p.TimerPeriod, p.adaptive = 0, 0, true })
 		s := newByHand(1)
 		attach(t, e, s)
 		a := e.attached.Load()
@@ -452,10 +452,10 @@ func TestPolicyChangesLoseNothing(t *testing.T) {
 	leaks := goleak.IgnoreCurrent()
 	policies := []func(*Params){
 		func(p *Params) {},
-		func(p *Params) { p.BlockingDelay, p.Hot = 0, 0 },
+		func(p *Params) { p.BlockingDelay, p.hot = 0, 0 },
 		func(p *Params) { p.Dedicated = 1 },
 		func(p *Params) { p.SpareLWPs, p.IdleGap = 0, 50*time.Microsecond },
-		func(p *Params) { p.IdleVPs, p.Adaptive = OddVPs, false },
+		func(p *Params) { p.IdleVPs, p.adaptive = OddVPs, false },
 	}
 	for i, change := range policies {
 		e := with(t, change)

@@ -179,7 +179,7 @@ func (s *sleeper) pause() nap {
 }
 
 func (s *sleeper) block(limit time.Duration, announced bool) nap {
-	period := s.e.params.BlindPeriod
+	period := s.e.params.blindPeriod
 	if s.e.blind.Load() != 0 || !announced && s.e.tasks() {
 		limit = min(limit, period)
 	}

@@ -161,7 +161,7 @@ func TestNoLostMessage(t *testing.T) {
 	for name, open := range networks {
 		for _, vps := range []int{1, 2} {
 			t.Run(name+map[int]string{1: ", 1 VP", 2: ", 2 VPs"}[vps], func(t *testing.T) {
-				e := engine(t, Config{tune: func(p *Params) { p.BusyWait, p.Hot = 0, 0 }})
+				e := engine(t, Config{tune: func(p *Params) { p.BusyWait, p.hot = 0, 0 }})
 				s := scheduler(t, sched.Config{VPs: vps, IdleSpin: time.Nanosecond})
 				attach(t, e, s)
 				net := open(t)
@@ -357,7 +357,7 @@ func TestNobodySleepsBeforeWhatIsToBeRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.sleeper.kernel.Load().wait(forever) // AddSource has left a wake
-	many := make([]*counted, e.params.Round+10)
+	many := make([]*counted, e.params.round+10)
 	for i := range many {
 		many[i] = newCounted(t, e, 0)
 	}

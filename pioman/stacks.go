@@ -53,7 +53,7 @@ func claimStack(e *Engine) *stack {
 
 // enterStack enters it if its budget allows another continuation.
 func enterStack(e *Engine) *stack {
-	if s := stackOf(asm.G()); s != nil && (s.depth >= e.params.InlineDepth || asm.Cycles() >= s.until) {
+	if s := stackOf(asm.G()); s != nil && (s.depth >= e.params.inlineDepth || asm.Cycles() >= s.until) {
 		return nil
 	}
 	return claimStack(e)

@@ -252,7 +252,7 @@ func (tr *tree) round(e *Engine, vp int, whole bool) (out outcome) {
 					w(n.queue.item, Peek)
 				}
 			}
-			out = max(out, n.queue.round(e.params.Round))
+			out = max(out, n.queue.round(e.params.round))
 		}
 	}
 	if turn%surveyRounds == 0 {
@@ -264,7 +264,7 @@ func (tr *tree) round(e *Engine, vp int, whole bool) (out outcome) {
 // everywhere visits every queue, inner ones first.
 func (tr *tree) everywhere(e *Engine) (out outcome) {
 	for i := len(tr.nodes) - 1; i >= 0; i-- {
-		out = max(out, tr.nodes[i].queue.round(e.params.Round))
+		out = max(out, tr.nodes[i].queue.round(e.params.round))
 	}
 	return out
 }
@@ -281,7 +281,7 @@ func (tr *tree) survey(e *Engine) (out outcome) {
 	tr.counting.Store(0)
 	for i := len(tr.nodes) - 1; i >= 0; i-- {
 		if n := tr.nodes[i]; n.neglected.Load() {
-			out = max(out, n.queue.round(e.params.Round))
+			out = max(out, n.queue.round(e.params.round))
 			n.queue.settle()
 		}
 	}

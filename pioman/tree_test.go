@@ -47,7 +47,7 @@ func counter(t testing.TB, e *Engine, cpus ...int) *atomic.Int64 {
 	return &n
 }
 
-func neverSurvey(p *Params) { p.SurveyPeriod = time.Hour }
+func neverSurvey(p *Params) { p.surveyPeriod = time.Hour }
 
 func TestTreeShape(t *testing.T) {
 	for _, x := range []struct {
@@ -323,7 +323,7 @@ func (s topological) PU(vp int) *topo.Item     { return s.m.PUs()[vp] }
 // engine moves between machines: each ends once, or is cancelled.
 func TestTreeStress(t *testing.T) {
 	machines := []Scheduler{newTopological(t, "numa:2 core:2 pu:1"), newTopological(t, "core:4 pu:1"), newTopological(t, "numa:2 core:1 pu:2")}
-	e := engine(t, Config{tune: func(p *Params) { p.SurveyPeriod = 0 }})
+	e := engine(t, Config{tune: func(p *Params) { p.surveyPeriod = 0 }})
 	each := 400
 	if testing.Short() {
 		each = 60

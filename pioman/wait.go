@@ -276,7 +276,7 @@ func (w *wait) sleepUntil(p *parker, covered func(*Engine) bool) {
 
 // insist polls for explicitSpin, letting others run. true: look again, whatever the reason.
 func (w *wait) insist() bool {
-	e, spin := w.e, w.e.params.PoliteAfter
+	e, spin := w.e, w.e.params.politeAfter
 	for began, i := asm.Cycles(), 0; ; i++ {
 		if sched.Poll(spin, w.polite, w.look) {
 			return true
@@ -310,7 +310,7 @@ func (w *wait) sleepInKernel(p *parker) {
 		p.cancel()
 		return
 	}
-	p.limit = w.e.params.ExplicitSleep
+	p.limit = w.e.params.explicitSleep
 	if w.timed {
 		p.limit = min(p.limit, time.Duration(asm.Nanos(max(w.end-asm.Cycles(), 0))))
 	}

@@ -202,11 +202,11 @@ func TestHosts(t *testing.T) {
 	})
 
 	t.Run("environment", func(t *testing.T) {
-		words := p.job(t, d, "tell", "PM2_SHM_COPY", "PIOM_ROUND", "PM2_DRIVER", "MINE", "YOURS", "PM2_LISTEN")
+		words := p.job(t, d, "tell", "PM2_SHM_COPY", "PIOM_GRANULARITY", "PM2_DRIVER", "MINE", "YOURS", "PM2_LISTEN")
 		words = slices.Insert(words, 2, "--driver", "tcp,tcp", "-x", "MINE", "-x", "YOURS=it's $HOME")
 		c := p.on(0, words...)
 		c.Dir = t.TempDir()
-		c.Env = append(os.Environ(), "PM2_SHM_COPY=two", "PIOM_ROUND=7", "PM2_DRIVER=shm", "MINE=a b")
+		c.Env = append(os.Environ(), "PM2_SHM_COPY=two", "PIOM_GRANULARITY=7", "PM2_DRIVER=shm", "MINE=a b")
 		status, out, errs := run(t, c)
 		if status != 0 {
 			t.Errorf("status %d, stderr %q", status, errs)

@@ -59,7 +59,7 @@ func runEPBeside(ctx context.Context, o Options, s *Sink) error {
 func polling(us float64) map[string]string {
 	return map[string]string{
 		"idle-granularity": fmt.Sprint(us), "idle-distribution": "all",
-		"blocking-delay": "1h", "adaptive": "off", "spare-lwps": "0",
+		"blocking-delay": "1h", "spare-lwps": "0",
 	}
 }
 

@@ -83,7 +83,7 @@ func scheduled(ok bool) error {
 }
 
 func offloaded(r *isend, e *pioman.Engine) error {
-	_, err := e.Offload(&r.task)
+	_, err := e.OffloadWaking(&r.task)
 	return err
 }
 
@@ -134,9 +134,7 @@ func isends(ctx context.Context, w isendWay, cpus []int, n int) (total, inside [
 		defer cancel()
 		err = errors.Join(err, s.Stop(limit))
 	}()
-	p := pioman.DefaultParams()
-	p.OffloadWakes = true
-	e := pioman.New(pioman.Config{Name: "isend", Params: &p})
+	e := pioman.New(pioman.Config{Name: "isend"})
 	defer func() { err = errors.Join(err, e.Close()) }()
 	if _, err := e.Attach(s); err != nil {
 		return nil, nil, err

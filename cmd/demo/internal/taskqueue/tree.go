@@ -1,8 +1,6 @@
 package taskqueue
 
 import (
-	"time"
-
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/pioman"
 	"github.com/pm2-go/pm2/sched"
@@ -19,9 +17,6 @@ type Tree struct {
 func NewTree(t *topo.Topology, touch Touch) (*Tree, error) {
 	c := pioman.Config{Name: "taskqueue", Topology: t}
 	if touch != nil {
-		p := pioman.DefaultParams()
-		p.SurveyPeriod = time.Hour // one survey, when all processors poll: real time has no meaning in a simulation
-		c.Params = &p
 		c.Watch = func(it *topo.Item, a pioman.Access) { tell(touch, it, a) }
 	}
 	e := pioman.New(c)
