@@ -16,14 +16,6 @@ import (
 // over sockets.
 const spinBurst = 8
 
-// smallEvery is at which of its polls a waiter looks at the small track too while bytes flow over
-// the large one, on a link of which a look in vain costs a system call.
-const smallEvery = 8
-
-// breath is how long a waiter leaves a socket alone between two looks at a stream, see lull: a segment of
-// 64 KiB takes the sender about 5 us.
-const breath = 1500 * time.Nanosecond
-
 // longLook is how long a look of a waiter at a stream may take before the engine takes the gate up: a call moves
 // many bytes. A waiter that loses its CPU in there, to others that compute, is not to keep the engine away.
 const longLook = 2 * time.Millisecond
@@ -51,16 +43,12 @@ func (g *Gate) poll() bool {
 }
 
 // pollLocked is poll for a caller that has the lock, and lets it go.
-func (g *Gate) pollLocked() bool { return g.pollTracks(true, false) }
-
-// pollTracks is pollLocked, which may leave out the small track; for a waiter, who comes again, it ends when
-// a link of which a look costs a system call has given what it had.
-func (g *Gate) pollTracks(small, waits bool) bool {
+func (g *Gate) pollLocked() bool {
 	moved := g.attend()
 	if g.woken {
 		g.look()
 	}
-	moved = small && g.progress(nil) || moved
+	moved = g.progress(nil) || moved
 	for range rounds {
 		taken := g.takeAll()
 		if taken == 0 {
@@ -75,19 +63,10 @@ func (g *Gate) pollTracks(small, waits bool) bool {
 			break
 		}
 		moved = true
-		if waits && g.paced() && g.rails[0].pull.halfway() {
-			break
-		}
 	}
 	g.release()
 	return moved
 }
-
-// paced says whether a waiter leaves the link some time between two looks at a stream, see lull.
-func (g *Gate) paced() bool { return g.tx.caps.Syscalls && len(g.rails) == 1 && !g.shared }
-
-// halfway says whether part of a message has come in, and the rest is to follow. Under mu.
-func (m *mover) halfway() bool { return !m.queue.empty() && m.queue.head.moved > 0 }
 
 // release lets the lock go, and sees to what must not be forgotten then: owners of
 // requests that are done, functions to be called, what others have left for the holder of
@@ -145,10 +124,9 @@ func (g *Gate) pollFor(r *Request) bool {
 
 // waiter is the owner of a request that polls for it.
 type waiter struct {
-	g        *Gate
-	r        *Request
-	looks    int
-	followed bool // the last look was at a stream
+	g     *Gate
+	r     *Request
+	looks int
 }
 
 // look is called with the lock the first time, and returns with it once the request is done.
@@ -174,33 +152,16 @@ func (w *waiter) look() marcel.Found {
 		}
 		streams = g.pulling+g.pushing != 0
 	}
-	followed := w.followed
-	if w.followed = streams; !streams {
+	if !streams {
 		g.waited = 0
 		g.release()
 		return found
 	}
-	if followed {
-		g.lull()
-	}
 	g.waited = asm.Cycles() + asm.ToCycles(int64(longLook))
-	if g.pollTracks(!g.tx.caps.Syscalls || w.looks%smallEvery == 0 || g.outgoing(), true) || found == marcel.Moved || w.looks == 1 {
+	if g.pollLocked() || found == marcel.Moved || w.looks == 1 {
 		return marcel.Flowing
 	}
 	return marcel.Nothing
-}
-
-// lull lets some time pass between two polls for bytes that come over a link of which a look costs a
-// system call, unless somebody wants something of the gate. The look takes the socket's lock, and the lines of the
-// socket, from the kernel, which is about to put the next bytes there on behalf of the sender, whose
-// CPU is what bounds the stream. Under mu.
-func (g *Gate) lull() {
-	if !g.paced() || g.pulling == 0 || g.pushing != 0 {
-		return
-	}
-	for until := asm.Cycles() + asm.ToCycles(int64(breath)); asm.Cycles() < until && !g.left() && !g.wanted(); {
-		asm.Pause()
-	}
 }
 
 // wait blocks the owner of r until r is done.

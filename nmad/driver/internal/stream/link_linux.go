@@ -58,6 +58,7 @@ type link struct {
 	lt    struct{ refused uint64 } // 1: the last Push found no room (store, load)
 	_     [padding]byte
 	rt    gathering
+	pace  pacing
 	_     [padding]byte
 	armed [numTracks]uint32 // what ep waits for, of either socket, 0: nothing, it is not in the set; by Arm and Disarm
 	_     [padding]byte
@@ -195,12 +196,12 @@ func (l *link) Push(buf []byte) (int, error) {
 	return 0, l.lose(errno)
 }
 
-// Pull implements driver.Link: one system call, straight into buf.
+// Pull implements driver.Link: one system call, straight into buf; none while the stream rests, see pacing.
 func (l *link) Pull(buf []byte) (int, error) {
 	if s := l.state.Load(); s&(closed|broken) != 0 {
 		return 0, l.why(s)
 	}
-	if len(buf) == 0 {
+	if len(buf) == 0 || l.pace.resting(len(buf)) {
 		return 0, nil
 	}
 	g := l.gates.Gate(inPull)
@@ -210,6 +211,7 @@ func (l *link) Pull(buf []byte) (int, error) {
 	n, errno := raw.Recv(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
 	l.rt.note(l.fd[trackLarge], len(buf)-n)
 	g.Leave()
+	l.pace.looked(n, len(buf))
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		return 0, nil
