@@ -3,24 +3,9 @@ package driver
 import (
 	"context"
 	"errors"
+
+	"github.com/pm2-go/pm2/sched/topo"
 )
-
-// Header travels with every packet of the small track. Drivers transport it
-// whole and look at Body only; its meaning belongs to the layer above.
-// On the wire it is HeaderSize bytes, little endian, in this order.
-type Header struct {
-	Kind   uint8  // packet kind
-	Flags  uint8  // kind-specific
-	_      uint16 // zero
-	Body   uint32 // bytes of body that follow in this packet
-	Tag    uint64 // message tag
-	Size   uint64 // bytes of the whole message
-	Cookie uint32 // request identity, kind-specific
-	Seq    uint32 // message number on its gate
-}
-
-// HeaderSize is the encoded size of a Header in bytes.
-const HeaderSize = 32
 
 // Driver is one network technology. Safe for concurrent use.
 type Driver interface {
@@ -139,3 +124,10 @@ func (Plain) Lend(int) error { return errors.ErrUnsupported }
 
 // Lent implements Link: it cannot.
 func (Plain) Lent() (int, error) { return -1, errors.ErrUnsupported }
+
+// Place says near which processors a link lies, on a machine where that makes a difference.
+type Place struct {
+	Node int         // NUMA node, by its number in the system; -1: none in particular
+	CPUs topo.CPUSet // of this process, from which polling the link is cheap; empty: any of them
+	Why  string      // how that was decided, or why not; for people
+}

@@ -5,6 +5,23 @@ import (
 	"fmt"
 )
 
+// Header travels with every packet of the small track. Drivers transport it
+// whole and look at Body only; its meaning belongs to the layer above.
+// On the wire it is HeaderSize bytes, little endian, in this order.
+type Header struct {
+	Kind   uint8  // packet kind
+	Flags  uint8  // kind-specific
+	_      uint16 // zero
+	Body   uint32 // bytes of body that follow in this packet
+	Tag    uint64 // message tag
+	Size   uint64 // bytes of the whole message
+	Cookie uint32 // request identity, kind-specific
+	Seq    uint32 // message number on its gate
+}
+
+// HeaderSize is the encoded size of a Header in bytes.
+const HeaderSize = 32
+
 // Put writes the header in its wire form into b[:HeaderSize]; b must be at
 // least that long. It does not allocate.
 func (h *Header) Put(b []byte) {
@@ -46,4 +63,23 @@ func (h *Header) Word(reserved uint16) uint64 {
 func (h *Header) SetWord(w uint64) (reserved uint16) {
 	h.Kind, h.Flags, h.Body = uint8(w), uint8(w>>8), uint32(w>>32)
 	return uint16(w >> 16)
+}
+
+// Length is how many bytes the parts of a body have altogether.
+func Length(parts [][]byte) int {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	return n
+}
+
+// Gather copies the parts one after the other into dst, as far as there is room,
+// and returns how many bytes that were.
+func Gather(dst []byte, parts [][]byte) int {
+	n := 0
+	for _, p := range parts {
+		n += copy(dst[n:], p)
+	}
+	return n
 }

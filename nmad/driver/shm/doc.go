@@ -89,7 +89,7 @@
 // A stopped sender goes on in the middle of its write when it is continued, and the kernel
 // offers no way to take that write back. So a peer that is given up (its gate has ended a second
 // ago, or Close has waited for a second) and still has a piece is evicted: the receiver ends its
-// process (evict_linux.go), as fault-tolerant MPI libraries do with a process that was
+// process (peer_linux.go), as fault-tolerant MPI libraries do with a process that was
 // declared dead and is not. A peer that this process may not end is never asked to help.
 //
 // The other way round nobody need wait. fetched counts what was handed out, and is changed by

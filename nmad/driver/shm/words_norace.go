@@ -2,6 +2,10 @@
 
 package shm
 
+// publish writes the word, and is a full barrier: Go's Store is an XCHG on amd64, and on arm64 a store-release, which
+// the load-acquire of Go's Load does not pass.
+func (n *notice) publish(v uint64) { n.word.Store(v) }
+
 // store and load are for positions that one caller moves on and that Arm, on
 // another thread, reads: only to find something there that has just been taken
 // (it then says so, and the caller polls once too often), never to act upon. An
