@@ -17,6 +17,14 @@ const MaxName = names.MaxName
 // name is empty, longer than MaxName or taken.
 func Register(d Driver) error { return registry.Register(d) }
 
+// MustRegister is Register for the init of a driver's package: it panics where two packages of one program have
+// one name, which its build shows at the first start.
+func MustRegister(d Driver) {
+	if err := Register(d); err != nil {
+		panic(err)
+	}
+}
+
 // Names lists the registered drivers in alphabetical order.
 func Names() []string { return registry.Names() }
 

@@ -26,11 +26,7 @@ type Driver struct {
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
-func init() {
-	if err := driver.Register(Driver{}); err != nil {
-		panic(err) // two packages of one name in one program: seen by whoever builds it
-	}
-}
+func init() { driver.MustRegister(Driver{}) }
 
 // ways are the networks to choose from, the best one first. The last one works everywhere, the
 // others on one host.

@@ -53,11 +53,7 @@ func (d Driver) ways(environment string) (w ways, err error) {
 	return w, err
 }
 
-func init() {
-	if err := driver.Register(Driver{}); err != nil {
-		panic(err) // two packages of one name in one program: seen by whoever builds it
-	}
-}
+func init() { driver.MustRegister(Driver{}) }
 
 // isProtocol tells the peer's mistakes from those of our own caller.
 func isProtocol(err error) bool { return errors.Is(err, driver.ErrProtocol) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -46,20 +45,16 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	}
 	e := &endpoint{geo: d.geometry(), home: d.homes()}
 	e.Endpoint = door.Endpoint{Name: Name, Config: c, MaxBody: e.geo.maxBody, Reach: e.reach}
-	err := e.geo.check()
-	if err != nil {
+	if err := e.geo.check(); err != nil {
 		return nil, fmt.Errorf("shm: open: %w: %w", driver.ErrConfig, err)
 	}
+	var err error
 	if e.ways, err = d.ways(os.Getenv(EnvCopy)); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
-	name := c.Listen
-	if !strings.HasPrefix(name, "@") || len(name) < 2 {
-		name = door.Abstract(Name, c.Rank)
-	}
-	ln, err := net.Listen("unix", name)
+	ln, name, err := door.ListenAbstract(Name, c)
 	if err != nil {
-		return nil, fmt.Errorf("shm: cannot listen on %q: %w", name, door.Cause(err))
+		return nil, err
 	}
 	e.Listen(ln, name, e.receive)
 	return e, nil
@@ -67,7 +62,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 
 // reach links to the process at addr.
 func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	if !strings.HasPrefix(addr, "@") {
+	if !door.IsAbstract(addr) {
 		return nil, fmt.Errorf("%w: an address of this driver begins with @", driver.ErrConfig)
 	}
 	conn, stop, err := door.Connect(ctx, "unix", addr)

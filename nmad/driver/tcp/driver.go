@@ -29,8 +29,4 @@ func (d Driver) maxBody() int {
 	return standardBody
 }
 
-func init() {
-	if err := driver.Register(Driver{}); err != nil {
-		panic(err) // two packages of one name in one program: seen by whoever builds it
-	}
-}
+func init() { driver.MustRegister(Driver{}) }

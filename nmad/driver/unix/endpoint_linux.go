@@ -2,9 +2,7 @@ package unix
 
 import (
 	"fmt"
-	"net"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -22,13 +20,9 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("unix: open: %w", err)
 	}
-	name := c.Listen
-	if !strings.HasPrefix(name, "@") || len(name) < 2 {
-		name = door.Abstract(Name, c.Rank)
-	}
-	ln, err := net.Listen("unix", name)
+	ln, name, err := door.ListenAbstract(Name, c)
 	if err != nil {
-		return nil, fmt.Errorf("unix: cannot listen on %q: %w; choose another name, or none", name, door.Cause(err))
+		return nil, err
 	}
 	return d.network().Listen(c, ln, name), nil
 }
@@ -46,7 +40,7 @@ func (d Driver) network() stream.Network {
 }
 
 func checkAddress(addr string) error {
-	if len(addr) < 2 || addr[0] != '@' {
+	if !door.IsAbstract(addr) {
 		return fmt.Errorf("%w: an address of this driver begins with @", driver.ErrConfig)
 	}
 	return nil

@@ -80,6 +80,21 @@ func (e *Endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	}
 }
 
+// ListenAbstract listens on an abstract Unix socket, which has no file: at Config.Listen if that is such a name
+// ("@name"; else it is meant for another driver).
+func ListenAbstract(driver string, c driver.Config) (ln net.Listener, name string, err error) {
+	if name = c.Listen; !IsAbstract(name) {
+		name = Abstract(driver, c.Rank)
+	}
+	if ln, err = net.Listen("unix", name); err != nil {
+		return nil, "", fmt.Errorf("%s: cannot listen on %q: %w; choose another name, or none", driver, name, Cause(err))
+	}
+	return ln, name, nil
+}
+
+// IsAbstract says whether an address is an abstract name.
+func IsAbstract(addr string) bool { return len(addr) > 1 && addr[0] == '@' }
+
 // Abstract makes a name for a Unix socket of that driver which has no file, and which nobody can
 // have taken before.
 func Abstract(driver string, rank int) string {
