@@ -238,8 +238,8 @@ func (e *Engine) underflow() {
 // its own hooks poll before it sleeps; the kick sees to it that its timer
 // ticks. Explicit engines wake nobody at all: who waits polls.
 func (e *Engine) rouse(v view) {
-	if v.covered() {
-		e.load.uncover()
+	if v.watched() {
+		e.load.outdate()
 	}
 	a := e.attached.Load()
 	if a == nil {

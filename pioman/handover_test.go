@@ -63,7 +63,7 @@ func TestWaitersLetEachOtherSleep(t *testing.T) {
 				}
 				return true
 			})
-			return e.load.view().covered() && followers == waiters-1
+			return e.load.view().watched() && followers == waiters-1
 		})
 		time.Sleep(5 * time.Millisecond) // or are about to leave once more
 		if n := e.sleeper.naps.Load() - naps; n > 4*waiters {

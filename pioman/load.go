@@ -5,21 +5,23 @@ import "sync/atomic"
 // load is the word that every hook reads first, in one:
 //
 //	bits 0..29    pending requests
-//	bit  30       covered: nothing was posted since who sleeps looked last, so hooks need not poll
-//	bit  31       asleep: somebody sleeps in the Sleeper, or is about to
+//	bit  30       watched: nothing was posted since the sleeper looked last, so hooks need not poll
+//	bit  31       asleep: a sleeper is in the kernel, or about to be
 //	bits 32..63   how many requests and repeat tasks were ever posted, modulo 2^32
 //
-//	         fallAsleep: the sleeper
-//	awake ─────────────────────────▶ asleep, covered
-//	  ▲ ▲                              │      │
-//	  │ └──────────── wakeUp ──────────┘      │ uncover: who has posted, and seen it
-//	  │                                       ▼
-//	  └──────────────── wakeUp ────────── asleep
+//	         need                 fallAsleep: the sleeper
+//	quiet ─────────▶ pending ───────────────────────────────▶ watched, asleep
+//	  ▲                │ ▲ ▲                                    │        │
+//	  └──── done ──────┘ │ └──────────── wakeUp ────────────────┘        │ outdate: the poster, that has
+//	                     │                                               ▼ seen it asleep
+//	                     └────────────── wakeUp ────────────────────── asleep
+//
+// What each state means to those that poll: README.md.
 //
 // That pending requests and the sleeper share one word is the heart of the protocol
 // against lost wake-ups (doc.go): need and fallAsleep are atomic operations on the
 // same word, so one of them comes first, and either the sleeper's last poll
-// sees the request, or the poster sees the sleeper. An uncover that comes so late that the next
+// sees the request, or the poster sees the sleeper. An outdate that comes so late that the next
 // sleeper is there already has hooks poll once too often, no more.
 type load struct{ w atomic.Uint64 }
 
@@ -28,18 +30,18 @@ type view uint64
 
 const (
 	pendingMask view = 1<<30 - 1
-	coveredBit  view = 1 << 30
+	watchedBit  view = 1 << 30
 	asleepBit   view = 1 << 31
 	postedOne   view = 1 << 32
 )
 
 func (v view) pending() uint32 { return uint32(v & pendingMask) }
 func (v view) asleep() bool    { return v&asleepBit != 0 }
-func (v view) covered() bool   { return v&coveredBit != 0 }
+func (v view) watched() bool   { return v&watchedBit != 0 }
 
 // activity is a view without the sleeper: it differs after any Need, Done or
 // repeat Submit.
-func (v view) activity() view { return v &^ (asleepBit | coveredBit) }
+func (v view) activity() view { return v &^ (asleepBit | watchedBit) }
 
 // remarkable tells that the Need which led to v has somebody to wake, perhaps:
 // it was the first, or somebody sleeps.
@@ -55,8 +57,8 @@ func (l *load) posted() view { return view(l.w.Add(uint64(postedOne))) }
 
 // undone takes back a done that nobody had needed.
 func (l *load) undone()     { l.w.Add(1) }
-func (l *load) fallAsleep() { l.w.Or(uint64(asleepBit | coveredBit)) }
-func (l *load) wakeUp()     { l.w.And(^uint64(asleepBit | coveredBit)) }
+func (l *load) fallAsleep() { l.w.Or(uint64(asleepBit | watchedBit)) }
+func (l *load) wakeUp()     { l.w.And(^uint64(asleepBit | watchedBit)) }
 
-// uncover is for whoever has posted something and seen, in what that returned, that somebody sleeps.
-func (l *load) uncover() { l.w.And(^uint64(coveredBit)) }
+// outdate is for whoever has posted something and seen, in what that returned, that somebody sleeps.
+func (l *load) outdate() { l.w.And(^uint64(watchedBit)) }

@@ -16,9 +16,9 @@ import (
 // Is anything pending? If not, every hook returns after one load.
 //
 // Does somebody block in the kernel for all (the load word's asleep)? Then the kernel
-// will say when something comes, and who computes need not look: the load word is covered, the
+// will say when something comes, and who computes need not look: the load word is watched, the
 // switch and library hooks are not even called, the timer's returns at once, and the clock of the
-// scheduler may doze. Who posts something meanwhile uncovers it: hooks poll again, and the next tick
+// scheduler may doze. Who posts something meanwhile outdates that: hooks poll again, and the next tick
 // of the timer has the sleeper take a fresh look.
 //
 // Whose turn is it? Of idle processors those poll that the Distribution names: one per
@@ -76,9 +76,9 @@ type policy struct {
 	lapse   int64    // cycles
 	hooks   [len(hookPoints)]*hooks.Hook
 
-	_      [line]byte
-	hushed atomic.Int32 // the VP, plus 1, whose timer hook was Quiet because somebody sleeps in the kernel; 0: none
-	_      [line - 4]byte
+	_     [line]byte
+	dozes atomic.Int32 // the VP, plus 1, whose timer hook was Quiet because a sleeper is in the kernel, so that the clock may doze; 0: none
+	_     [line - 4]byte
 
 	// The timer hook's; also fired by who enters a blocking call.
 	seen   atomic.Uint64 // activity at its last look
@@ -240,7 +240,7 @@ func (a *attachment) adjust() error {
 		case on && *h == nil:
 			mask := pendingMask
 			if i == switchPoint || i == libraryPoint {
-				mask |= coveredBit
+				mask |= watchedBit
 			}
 			var err error
 			if *h, err = a.s.Hooks().RegisterWithin(hookPoints[i], hookPriority, a.e.config.Name, &a.e.load.w, uint64(mask), uint64(pendingMask), f); err != nil {
@@ -365,10 +365,10 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 	if v.pending() == 0 {
 		return hooks.Quiet
 	}
-	if v.covered() {
+	if v.watched() {
 		// First the mark, then the look: who wakes up looks at the mark afterwards (roused).
-		a.hushed.Store(int32(vp) + 1)
-		if e.load.view().covered() {
+		a.dozes.Store(int32(vp) + 1)
+		if e.load.view().watched() {
 			return hooks.Quiet
 		}
 	}
@@ -381,7 +381,7 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 	}
 	switch v := e.load.view(); {
 	case v.asleep():
-		if !v.covered() {
+		if !v.watched() {
 			e.sleeper.wake()
 		}
 	case now-a.active.Load() >= e.ticks.delay && e.params.SpareLWPs > 0 && !a.idlers(now):
@@ -393,8 +393,8 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 // roused makes the scheduler's clock tick again if it was allowed to doze while somebody
 // slept in the kernel; for who wakes there, and for who posts something.
 func (a *attachment) roused() {
-	if a.hushed.Load() != 0 {
-		if vp := a.hushed.Swap(0); vp != 0 && a.e.load.view().pending() != 0 {
+	if a.dozes.Load() != 0 {
+		if vp := a.dozes.Swap(0); vp != 0 && a.e.load.view().pending() != 0 {
 			a.s.Kick(int(vp) - 1)
 		}
 	}

@@ -234,7 +234,7 @@ func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
 		}
 	})
 	// settled: it sleeps, and has seen all that is posted.
-	settled := func() bool { return e.load.view().covered() && c.polls.Load() > 0 }
+	settled := func() bool { return e.load.view().watched() && c.polls.Load() > 0 }
 	eventually(t, "sleeps", settled)
 	time.Sleep(time.Millisecond) // it may be about to leave once more, for AddSource
 	eventually(t, "sleeps", settled)
@@ -295,7 +295,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 				eventually(t, "the spare LWP sleeps in the kernel", func() bool {
 					switch h := e.sleeper.holder.Load(); {
 					case h != 0 && h == a.spare.g.Load():
-						return e.load.view().covered()
+						return e.load.view().watched()
 					case h != 0:
 						e.sleeper.wake() // a processor's LWP that was there when another one took up the processor: it may stay
 					}
@@ -336,7 +336,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 		var all sync.WaitGroup
 		var reported atomic.Bool
 		all.Go(func() { reported.Store((vpSleeper{e}).Sleep(new(atomic.Uint32))) })
-		eventually(t, "the LWP sleeps in the kernel", func() bool { return e.load.view().covered() })
+		eventually(t, "the LWP sleeps in the kernel", func() bool { return e.load.view().watched() })
 		for range 100 { // its processor computes
 			if v := s.set.Fire(hooks.Timer, 0); v != hooks.Quiet {
 				t.Fatalf("%s: %v at a tick though somebody blocks", name, v)
@@ -354,7 +354,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 		eventually(t, "the spare LWP succeeds it", func() bool {
 			s.set.Fire(hooks.Timer, 0)
 			h := e.sleeper.holder.Load()
-			return h != 0 && h == a.spare.g.Load() && e.load.view().covered()
+			return h != 0 && h == a.spare.g.Load() && e.load.view().watched()
 		})
 		net.put()
 		eventually(t, name+" arrives at the spare LWP", func() bool { return r.got.Load() == 2 })

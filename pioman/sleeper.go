@@ -81,7 +81,7 @@ func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, ca
 		return refused
 	}
 	if !s.holder.CompareAndSwap(0, asm.G()) {
-		if news || !s.e.load.view().covered() {
+		if news || !s.e.load.view().watched() {
 			s.wake()
 		}
 		return refused

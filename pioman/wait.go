@@ -243,16 +243,16 @@ func (w *wait) leave(p *parker) {
 // the hooks can change it at any time.
 func (e *Engine) Hooked() bool { return e.attached.Load() != nil && !e.closed.Load() }
 
-// watched tells whether an explicit waiter sleeps in the kernel for all.
-func (e *Engine) watched() bool {
+// hasSleeper tells whether an explicit waiter sleeps in the kernel for all.
+func (e *Engine) hasSleeper() bool {
 	return e.sleeper.holder.Load() != 0 && e.attached.Load() == nil && !e.closed.Load()
 }
 
-// sleepUntil sleeps on the semaphore while somebody else polls, which covered tells. It
-// returns on a signal, but possibly earlier: the caller looks again. Whoever makes covered
-// false wakes the parkers afterwards, and covered is asked after prepare: so either
+// sleepUntil sleeps on the semaphore while somebody else polls, which relies tells. It
+// returns on a signal, but possibly earlier: the caller looks again. Whoever makes that
+// false wakes the parkers afterwards, and it is asked after prepare: so either
 // we see it, or he sees us.
-func (w *wait) sleepUntil(p *parker, covered func(*Engine) bool) {
+func (w *wait) sleepUntil(p *parker, relies func(*Engine) bool) {
 	p.prepare(onSemaphore)
 	if !w.c.enlist(p, w.want) {
 		p.cancel()
@@ -260,7 +260,7 @@ func (w *wait) sleepUntil(p *parker, covered func(*Engine) bool) {
 	}
 	woken := false
 	switch {
-	case !covered(w.e), w.ctx != nil && w.ctx.Err() != nil: // who ends ctx pokes us, perhaps before prepare
+	case !relies(w.e), w.ctx != nil && w.ctx.Err() != nil: // who ends ctx pokes us, perhaps before prepare
 	case !w.timed:
 		p.sem.Acquire()
 		woken = true
@@ -324,6 +324,6 @@ func (w *wait) sleepInKernel(p *parker) {
 	p.cancel()
 	w.calm = p.went == undisturbed
 	if p.went == refused && !w.met() {
-		w.sleepUntil(p, (*Engine).watched)
+		w.sleepUntil(p, (*Engine).hasSleeper)
 	}
 }
