@@ -88,10 +88,10 @@
 // the order of their RTRs. Short messages that wait for the network, or that threads send which
 // were woken together (gather.go), may share a packet, an AGGREGATE, if the strategy wants
 // it (package strategy, Config.Strategy, PM2_STRATEGY). Where each packet costs a system call those
-// that wait leave in one (driver.Batcher), and the announcement of a message that is posted while others are
+// that wait leave in one (driver.Caps.Syscalls), and the announcement of a message that is posted while others are
 // on their way waits for the next poll, so that many are announced at once (putsOff).
 // Up to which size that is worth it is sampled for each rail (threshold.go); what is short enough for
-// it takes a way of its own inside the driver (driver.Shorter). Gate.Protocols and Gate.Exceptions,
+// it takes a way of its own inside the driver (driver.Caps.Short). Gate.Protocols and Gate.Exceptions,
 // or demo explain-protocol, tell which message takes which protocol, and why. A
 // synchronous send takes the rendezvous at any size. request.go draws the states of a request, mover.go those of
 // a transfer, closing.go those of a gate. docs/wire.md has every frame.

@@ -1,6 +1,10 @@
 package driver
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"runtime"
+)
 
 // What can go wrong on any network, for errors.Is. Drivers wrap these with
 // what was being done and to whom.
@@ -25,3 +29,8 @@ var (
 	// ErrUnsupported: this driver cannot work on this system.
 	ErrUnsupported = errors.New("not supported on this system")
 )
+
+// OnlyLinux is what a driver that is made of Linux's calls answers to Open elsewhere.
+func OnlyLinux(name string) error {
+	return fmt.Errorf("%s: %w (%s): it needs Linux", name, ErrUnsupported, runtime.GOOS)
+}

@@ -16,7 +16,7 @@ type Plan struct {
 	Rank Only   // the process in which things go wrong
 	Peer Only   // and the peer on whose links they do
 
-	Refuse float64 // share of calls of Send, SendParts and Push that find no room, 0 to 1
+	Refuse float64 // share of calls of Send and Push that find no room, 0 to 1
 	Short  float64 // share of calls of Push and Pull that move less than there is room for, 0 to 1
 	Delay  Chance  // share of calls of Recv and Pull that begin a time in which nothing arrives
 	Stall  Chance  // share of all calls that, their work done, take so long, as if the thread had lost its processor

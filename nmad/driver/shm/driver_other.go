@@ -2,15 +2,10 @@
 
 package shm
 
-import (
-	"fmt"
-	"runtime"
-
-	"github.com/pm2-go/pm2/nmad/driver"
-)
+import "github.com/pm2-go/pm2/nmad/driver"
 
 // Open implements driver.Driver. Sealed segments, eventfds and epoll are
 // Linux's: elsewhere it fails with driver.ErrUnsupported.
 func (Driver) Open(driver.Config) (driver.Endpoint, error) {
-	return nil, fmt.Errorf("shm: %w (%s): it needs Linux", driver.ErrUnsupported, runtime.GOOS)
+	return nil, driver.OnlyLinux(Name)
 }

@@ -37,7 +37,7 @@
  * Bounds: one message of two pieces, two rails with room for a piece each, room for one packet each way; of a close by the
  * sender, one by the receiver, and a loss, one; or none.
  * Left out: messages that are not as long as the buffer, several messages on a rail, what a holder of the lock finds when he has let
- * it go (loan.pml), buffers that a link keeps (driver.Borrower). */
+ * it go (loan.pml), buffers that a link keeps (driver.Caps.Borrows). */
 
 mtype = { rdv, rtr, bye, byeAck };                                                    /* packets */
 mtype = { idle, queued, announced, pushing, posted, answering, deferred, pulling, done };  /* stages */
