@@ -3,6 +3,7 @@ package nmad
 import (
 	"context"
 	"fmt"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
 // What is exported takes nil and zero values for what they are: a gate that leads nowhere, a session
@@ -25,7 +26,7 @@ var (
 // failed is a request that has ended with an error before it began.
 func failed(err error) *Request {
 	r := fresh()
-	r.err, r.stage = err, done
+	r.core.Err, r.core.Stage = err, flow.Done
 	r.over.Store(1)
 	return r
 }

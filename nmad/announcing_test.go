@@ -4,17 +4,18 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
 // TestPutOffBounded: who announces and never polls still gets his messages announced, some at a time; see
 // also testdata/announcing.txt.
 func TestPutOffBounded(t *testing.T) {
-	p := newPair(simnet.Options{Packets: 4 * lateMost, Syscalls: true}, wide)
+	p := newPair(simnet.Options{Packets: 4 * strategy.LateMost, Syscalls: true}, wide)
 	g := p.gates[0]
-	const messages = 3*lateMost + 1
+	const messages = 3*strategy.LateMost + 1
 	for i := range messages {
 		g.Isend(1, make([]byte, 100))
-		if waiting := i + 1 - g.tx.sends.used; waiting < 0 || waiting >= lateMost {
+		if waiting := i + 1 - g.flow.Ledger().Outstanding; waiting < 0 || waiting >= strategy.LateMost {
 			t.Fatalf("of %d announcements %d wait", i+1, waiting)
 		}
 	}

@@ -4,8 +4,15 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 )
+
+// moved is how many bytes of a request have moved.
+func moved(r *Request) int {
+	_, n := r.core.Progress()
+	return n
+}
 
 // begun starts two long messages from rank 0 to rank 1, of which a part of the first has moved.
 func begun(t *testing.T) (p *pair, sends, recvs [2]*Request) {
@@ -15,7 +22,7 @@ func begun(t *testing.T) (p *pair, sends, recvs [2]*Request) {
 		sends[i] = p.gates[0].Isend(9, pattern(5000, uint64(i)))
 		recvs[i] = p.gates[1].Irecv(9, make([]byte, 5000))
 	}
-	for polls := 0; recvs[0].moved == 0 || sends[0].moved == 0; polls++ {
+	for polls := 0; moved(recvs[0]) == 0 || moved(sends[0]) == 0; polls++ {
 		if polls > 1000 {
 			t.Fatal("nothing moves")
 		}
@@ -71,9 +78,9 @@ func TestBorrowedSend(t *testing.T) {
 	for _, rest := range []int{0, 100, -1} {
 		p, sends, _ := begun(t)
 		g := p.gates[0]
-		before, want := g.pushed(), ErrClosed
+		before, want := g.flow.Moved(flow.Push), ErrClosed
 		if rest < 0 {
-			rest, want = 5000-sends[0].moved, nil
+			rest, want = 5000-moved(sends[0]), nil
 		}
 		first := true
 		g.rails[0].push.back = func(bool) (int, bool) {
@@ -85,7 +92,7 @@ func TestBorrowedSend(t *testing.T) {
 		}
 		g.beginClose(ErrClosed)
 		g.sayBye()
-		if got := g.pushed() - before; got != uint64(rest) {
+		if got := g.flow.Moved(flow.Push) - before; got != uint64(rest) {
 			t.Errorf("%d bytes more count as pushed, %d were", got, rest)
 		}
 		over, err := sends[0].Test()

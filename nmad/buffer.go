@@ -108,9 +108,9 @@ func (g *Gate) openBuffers() (*bufferPool, error) {
 		m.Free()
 		return other, nil
 	}
-	if g.dead != nil {
+	if g.flow.Dead != nil {
 		m.Free()
-		return nil, g.dead
+		return nil, g.flow.Dead
 	}
 	g.buffers.Store(p)
 	return p, nil

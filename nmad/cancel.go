@@ -1,5 +1,7 @@
 package nmad
 
+import "github.com/pm2-go/pm2/nmad/internal/flow"
+
 // Cancel takes a receive back if no message has been found for it yet, and says
 // whether it has. True: it ends with ErrCanceled, it has received nothing, its
 // buffer is not touched any more, and the message that it was waiting for is for
@@ -13,10 +15,10 @@ func (r *Request) Cancel() bool {
 	g.enter()
 	defer g.release()
 	if r.any != nil {
-		if !r.any.any.Remove(&r.wild) {
+		if !r.any.any.Remove(&r.core.Wild) {
 			return false
 		}
-	} else if r.stage != posted || !g.withdraw(r) {
+	} else if r.core.Stage != flow.Posted || !g.flow.Withdraw(&r.core) {
 		return false
 	}
 	g.complete(r, ErrCanceled)

@@ -3,6 +3,7 @@ package nmad
 import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
 // Collecting: a request that is started goes to its gate. Whoever finds the gate's lock
@@ -33,8 +34,8 @@ func (g *Gate) begin(r *Request) {
 func (g *Gate) leave(r *Request) {
 	for {
 		head := g.incoming.Load()
-		r.link = head
-		if g.incoming.CompareAndSwap(head, r) {
+		r.core.Link = head
+		if g.incoming.CompareAndSwap(head, &r.core) {
 			break
 		}
 	}
@@ -68,148 +69,148 @@ func (g *Gate) attend() bool {
 	g.takeReleased()
 	several := false // sends, which the strategy is to see together
 	for r := g.collected.pop(); r != nil; r = g.collected.pop() {
-		switch {
-		case r.stage == matched:
-			g.deliver(r, r.held)
-		case r.op == opSend && (several || !g.collected.empty()) && g.link != nil && g.dead == nil:
-			g.stats.Sends++
-			g.queueUp(r)
+		if r.core.Op == flow.OpSend && (several || !g.collected.Empty()) && g.link != nil && g.flow.Dead == nil {
+			g.flow.Send(&r.core)
 			several = true
-		default:
+		} else {
 			g.start(r)
 		}
 	}
-	if several && !g.tx.refused {
-		if head := g.tx.queue.head; head != nil {
-			g.refreshCredit(head.data.size)
-		}
+	if several && !g.flow.Stuck() {
+		g.refreshCredit(g.flow.Queued())
 		if g.end == nil {
 			g.drain()
 		}
 	}
+	g.press()
 	return g.homeAll()
 }
 
 // collect takes in what has been left in incoming, in its order: receives are posted,
-// so that what arrives is matched with them; all else that there is to do for them, and
-// for the others, is left for attend. Under mu.
+// so that what arrives is matched with them; all else that there is to do
+// is left for attend. Under mu.
 func (g *Gate) collect() {
 	if g.incoming.Load() == nil {
 		return
 	}
-	var first *Request // oldest first
-	for r := g.incoming.Swap(nil); r != nil; {
-		next := r.link
-		r.link = first
-		r, first = next, r
+	var first *flow.Request // oldest first
+	for c := g.incoming.Swap(nil); c != nil; {
+		next := c.Link
+		c.Link = first
+		c, first = next, c
 	}
-	for r := first; r != nil; {
-		next := r.link
-		if r.op != opRecv || g.post(r) {
+	for c := first; c != nil; {
+		next := c.Link
+		if r := requestOf(c); c.Op == flow.OpRecv {
+			g.startRecv(r)
+		} else {
 			g.collected.push(r)
 		}
-		r = next
+		c = next
 	}
 }
 
 // start begins what r is for. Under mu, and not while a packet is being dealt with.
 func (g *Gate) start(r *Request) {
-	switch r.op {
-	case opSend:
-		g.startSend(r)
-	case opRecv:
-		g.startRecv(r)
-	case opResume:
-		g.deliver(r, r.held)
-	}
-}
-
-// startSend begins a send. The request may be done on return.
-func (g *Gate) startSend(r *Request) {
-	g.stats.Sends++
-	r.stage = queued
-	if g.dead != nil {
-		g.complete(r, g.dead)
-		return
-	}
-	if g.link == nil {
-		g.sendToSelf(r)
-		return
-	}
-	if !r.sync {
-		g.refreshCredit(r.data.size)
-	}
-	late := g.putsOff(r)
-	if !late && g.dead == nil && g.tx.queue.empty() && g.rx.answers.empty() {
-		if sent, err := g.transmit(r); err != nil {
-			g.lose(err)
-			g.complete(r, g.dead)
-			return
-		} else if sent {
-			switch all := g.flush(); {
-			case r.stage != queued:
-				g.pend(r)
-			case all:
-				g.sent(r)
-			default:
-				g.stay(r)
-			}
-			return
+	switch r.core.Op {
+	case flow.OpSend:
+		switch {
+		case g.link == nil:
+			g.expect(flow.KindEager)
+		case !r.core.Sync:
+			g.refreshCredit(r.core.Data.Size)
 		}
-	}
-	if g.dead != nil {
-		g.complete(r, g.dead)
-		return
-	}
-	g.queueUp(r)
-	if !g.tx.refused && !late {
-		g.drain()
-	}
-}
-
-// queueUp has a send wait for its turn.
-func (g *Gate) queueUp(r *Request) {
-	r.stage = queued
-	g.pend(r)
-	g.enqueue(r)
-}
-
-// sendAtOnce sends a message if it can go eagerly and nothing is before it. It
-// needs no request, unless some of the message has still to leave: then its owner stays.
-func (g *Gate) sendAtOnce(tag uint64, buf []byte) (sent, all bool) {
-	n := len(buf)
-	if n > g.tx.eager || !g.tx.queue.empty() || !g.rx.answers.empty() || g.dead != nil || g.link == nil {
-		return false, false
-	}
-	if g.tx.credit < cost(n) {
-		if g.refreshCredit(n); g.tx.credit < cost(n) || g.dead != nil {
-			return false, false
-		}
-	}
-	all = true
-	if (g.awake > 0 || !g.tx.gathered.empty()) && g.joins(tag, n) {
-		g.gather(tag, buf)
-	} else {
-		if !g.tx.gathered.empty() {
+		if g.flow.Send(&r.core) {
 			g.drain()
 		}
-		if !g.tx.gathered.empty() || g.dead != nil {
-			return false, false
-		}
-		if ok, err := g.transmitEager(tag, buf, nil, n); err != nil {
-			g.lose(err)
-			return false, false
-		} else if !ok {
-			return false, false
-		}
-		all = g.flush()
+	case flow.OpRecv:
+		g.startRecv(r)
+		g.press()
+	case flow.OpResume:
+		g.flow.Deliver(&r.core, nil)
+		g.press()
 	}
-	g.stats.Sends++
+}
+
+// startRecv begins a receive or a probe. The request may be done afterwards. Under mu.
+func (g *Gate) startRecv(r *Request) {
+	c := &r.core
+	if !g.aloof && g.flow.PostPlainly(c) {
+		return // as most often
+	}
+	if !g.flow.Receive(c) && g.admits(c) {
+		g.flow.Post(c)
+	}
+}
+
+// stay has a send end whose packet the link has taken and the flush after it has not moved on. Under mu.
+func (g *Gate) stay(r *Request) {
+	if g.end != nil { // that is why
+		g.complete(r, g.flow.Dead)
+	} else {
+		g.flow.Stay(&r.core)
+	}
+}
+
+// short sends a message if it can go eagerly, in one packet, and nothing is before it. It
+// needs no request, unless some of the message has still to leave: then its owner stays. It is the door of all short sends. Under mu.
+func (g *Gate) short(tag uint64, buf []byte) (sent, all bool) {
+	f, n := &g.flow, len(buf)
+	if !f.Clear(n) {
+		return false, false
+	}
+	if !f.Affords(n) {
+		if g.refreshCredit(n); !f.Affords(n) || f.Dead != nil {
+			return false, false
+		}
+	}
+	if g.awake > 0 || f.Gathered() {
+		if gathered, ok := g.gather(tag, buf); gathered || !ok {
+			return gathered, gathered
+		}
+	}
+	began, h := stamp(), f.Short(tag, n)
+	if ok, err := g.link.Send(h, buf, nil, false); !ok || err != nil {
+		f.Refused()
+		if err != nil {
+			g.lose(err)
+		}
+		return false, false
+	}
+	if began != 0 {
+		marcel.TraceMessage(marcel.TraceOut, g.own, g.rank, h.Seq, tag, uint64(n), began)
+	}
+	f.ShortSent(n)
+	f.Stats.Sends++
+	all = g.flush()
 	if all && g.watch.kinds.Load() != 0 {
 		g.note(SendDone, Envelope{g.own, tag, uint64(n)}, nil, nil)
 	}
 	return true, all
 }
+
+// gather has a short message wait for others that are about to be sent, or leaves it to its own packet, once
+// what waits has left. ok: the message can leave. Under mu.
+func (g *Gate) gather(tag uint64, buf []byte) (gathered, ok bool) {
+	f, ready := &g.flow, g.gathers()
+	if !marcel.Tracing() && f.Joins(tag, len(buf), g.awake, ready) {
+		f.Stats.Sends++
+		if f.Gather(tag, buf, g.awake, ready) {
+			g.drain()
+		}
+		if g.watch.kinds.Load() != 0 {
+			g.note(SendDone, Envelope{g.own, tag, uint64(len(buf))}, nil, nil)
+		}
+		return true, true
+	}
+	if f.Gathered() {
+		g.drain()
+	}
+	return false, !f.Gathered() && f.Dead == nil
+}
+
+// gathers says that threads which this gate has woken are ready on the caller's VP.
+func (g *Gate) gathers() bool { return g.awake > 0 && marcel.Ready() }
 
 // sendNow sends a message if nobody has the lock, it can go eagerly, and nothing is before
 // it. Then, if all of it has left, r is done without ever having been under way: of one that
@@ -221,19 +222,21 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 	if g.left() {
 		g.attend()
 	}
-	sent, all := g.sendAtOnce(tag, buf)
+	sent, all := g.short(tag, buf)
 	if sent && !all {
 		r.prepare(g, tag, buf, false)
+		r.core.Op = flow.OpSend
 		g.stay(r)
 	}
 	g.release()
 	if !all {
 		return sent
 	}
-	if r.special {
+	c := &r.core
+	if c.Special {
 		r.plain()
 	}
-	r.entry.Tag, r.gate, r.from, r.n, r.err, r.stage = tag, g, g.rank, len(buf), nil, done
+	c.Entry.Tag, r.gate, c.From, c.N, c.Err, c.Stage = tag, g, g.rank, len(buf), nil, flow.Done
 	if !r.ended() {
 		asm.StoreRelease32(&r.over, 1)
 	}
@@ -243,7 +246,7 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 // refreshCredit looks for credit that has come back when an eager message of that
 // size lacks it: a sender that only sends would not notice otherwise.
 func (g *Gate) refreshCredit(size int) {
-	if size <= g.tx.eager && g.tx.credit < cost(size) {
+	if g.link != nil && g.flow.Lacks(size) {
 		g.receive(nil)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/region"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
@@ -133,8 +134,8 @@ func (c *Config) complete() error {
 		return fmt.Errorf("nmad: %w: a heartbeat of %v: give 100ms to 1h, or 0 for none", ErrConfig, c.Heartbeat)
 	case c.Eager < 0 || c.Unexpected < 0 || int64(c.Unexpected) > math.MaxUint32 || c.Announced < 0:
 		return fmt.Errorf("nmad: %w: bounds must not be below 0, nor Unexpected above 4 GiB - 1", ErrConfig)
-	case c.Announced > maxCookies:
-		return fmt.Errorf("nmad: %w: %d announced messages: give at most %d", ErrConfig, c.Announced, maxCookies)
+	case c.Announced > flow.MaxCookies:
+		return fmt.Errorf("nmad: %w: %d announced messages: give at most %d", ErrConfig, c.Announced, flow.MaxCookies)
 	case c.Loans != 0 && (c.Loans < region.PageSize || c.Loans > region.MaxSize):
 		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be lent: give %d to %d", ErrConfig, c.Loans, region.PageSize, region.MaxSize)
 	case c.Timeout < 0 || c.Linger < 0:

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -17,7 +18,7 @@ func TestConfigOfOne(t *testing.T) {
 		"Driver":    {Driver: "x"},
 		"list":      {Driver: "tcp,"},
 		"Profile":   {Profile: filepath.Join(t.TempDir(), "none")},
-		"Announced": {Announced: maxCookies + 1},
+		"Announced": {Announced: flow.MaxCookies + 1},
 		"Timeout":   {Timeout: -1},
 		"Linger":    {Linger: -1},
 	} {
@@ -29,7 +30,7 @@ func TestConfigOfOne(t *testing.T) {
 			}
 		}
 	}
-	s, err := Open(context.Background(), Config{Size: 1, Engine: e, Announced: maxCookies, Driver: "tcp"})
+	s, err := Open(context.Background(), Config{Size: 1, Engine: e, Announced: flow.MaxCookies, Driver: "tcp"})
 	if err != nil {
 		t.Fatal(err)
 	}

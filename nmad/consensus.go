@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"fmt"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"slices"
 	"sync/atomic"
 )
@@ -174,10 +175,10 @@ func (g *Gate) exclude() {
 	patience(retireLimit, func() bool {
 		g.mu.lock()
 		defer g.release()
-		if g.end == nil && g.outgoing() {
+		if g.end == nil && g.flow.Outgoing() {
 			g.drain()
 		}
-		return g.end != nil || !g.tx.owesNotes && !g.tx.unflushed
+		return g.end != nil || g.flow.Notes() == 0 && !g.flow.Unflushed()
 	})
 	g.mu.lock()
 	g.fail(&PeerError{Rank: g.rank, Reason: "the processes that are left have agreed that it is lost", Err: ErrPeerLost})
@@ -188,10 +189,10 @@ func (g *Gate) exclude() {
 func (c *consensus) begin(x *call) {
 	own := c.s.gates[c.s.cfg.Rank]
 	x.over.prepare(own, 0, nil, false)
-	x.over.special, x.over.wild.Probe = true, true // no monitor is told
-	x.over.stage = posted
+	x.over.core.Special, x.over.core.Wild.Probe = true, true // no monitor is told
+	x.over.core.Op, x.over.core.Stage = flow.OpRecv, flow.Posted
 	own.enter()
-	own.pend(x.over)
+	own.flow.Count(&x.over.core)
 	own.release()
 	if !c.post(happening{what: called, call: x}) {
 		c.end(x, c.stopped) // which does not change any more

@@ -1,8 +1,8 @@
 package nmad
 
 import (
-	"errors"
 	"fmt"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
 // Data is a message that lies, or goes, somewhere that is described instead of listed: a
@@ -28,35 +28,7 @@ type Data interface {
 }
 
 // ErrData says that the pieces of a Data were fewer bytes than its Size.
-var ErrData = errors.New("data has fewer bytes than it says")
-
-// describe has the payload of a send lie as d says. What may go eagerly is taken out of it at
-// once, where no lock is held: it would be copied in any case.
-func (r *Request) describe(d Data) {
-	r.data.setData(d)
-	if r.data.size > traySize {
-		return
-	}
-	s := trays.get()
-	r.short = r.data.read(s.buf[:r.data.size])
-	r.data.buf, r.data.data = s.buf[:r.data.size], nil
-	r.flat = s
-}
-
-// foldUp takes back what describe has set up.
-func (r *Request) foldUp() {
-	r.flat.at, r.flat.end = 0, 0
-	trays.put(r.flat)
-	r.flat, r.data.buf = nil, nil
-}
-
-// shortage is how a request ends as far as its Data goes.
-func (r *Request) shortage() error {
-	if !r.special || !r.short {
-		return nil
-	}
-	return fmt.Errorf("nmad: message of rank %d, tag %#x: %w: it says %d", r.from, r.entry.Tag, ErrData, r.data.size)
-}
+var ErrData = flow.ErrData
 
 // Vector is a Data of blocks that lie at equal distances: a column, or several, of a
 // matrix in row-major order; what MPI_Type_vector describes. NewVector makes one. It does not

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 )
 
@@ -122,7 +123,7 @@ func same(n int) func() func() int { return func() func() int { return func() in
 func shapes() []shape {
 	mixed := func() func() int {
 		rng := rand.New(rand.NewPCG(1, 2))
-		return func() int { return []int{0, 1, 7, 63, 300, 5000, longPiece, 2*longPiece + 1}[rng.IntN(8)] }
+		return func() int { return []int{0, 1, 7, 63, 300, 5000, flow.LongPiece, 2*flow.LongPiece + 1}[rng.IntN(8)] }
 	}
 	whole := shape{
 		name: "in one piece",
@@ -144,7 +145,7 @@ func shapes() []shape {
 // network and to the own rank, at lengths for every protocol.
 func TestShapes(t *testing.T) {
 	overAllAtOnce(t, func(t *testing.T, d driver.Driver) {
-		sizes := []int{0, 1, 61, 240, 8 * 40000, traySize, traySize + 1, 400_001}
+		sizes := []int{0, 1, 61, 240, 8 * 40000, flow.TraySize, flow.TraySize + 1, 400_001}
 		if testing.Short() {
 			sizes = []int{240, 400_001}
 		}
@@ -355,7 +356,7 @@ func TestThousandsOfParts(t *testing.T) {
 	if !bytes.Equal(msg, buf) {
 		t.Fatal("damaged")
 	}
-	if most := 4 * size / traySize; calls > most {
+	if most := 4 * size / flow.TraySize; calls > most {
 		t.Errorf("%d calls of the link for %d parts: at most %d", calls, size/8, most)
 	}
 }

@@ -17,11 +17,13 @@
 //
 //	 Isend Irecv Send Recv        any number of threads and goroutines
 //	         │
-//	┌────────▼──────────────── Gate, one per peer, one spin lock ───────────────┐
-//	│ collect    incoming, queue   posted, wild ◀─match─▶ unexpected (by tag)   │
-//	│ optimise   drain: answers, credit, messages as the strategy wants them    │
-//	│ transfer   transmit ── receive ── pushes and pulls (movers)               │
-//	└────────┬───────────────────────────────────────────────────────▲──────────┘
+//	┌────────▼─────────────── Gate, one per peer, one spin lock ────────────────┐
+//	│ collect    starts requests, or takes in those that others have left       │
+//	│ ┌──────────────────── internal/flow: the protocols ─────────────────────┐ │
+//	│ │ messages, answers, credit   internal/match: posted ◀─▶ unexpected     │ │
+//	│ └───▲───┬─────────────────────────────────────────────────────▲───┬─────┘ │
+//	│ transfer: packets in and out                  movers: bytes in and out    │
+//	└─────────┬─────────────────────────────────────────────────────▲───────────┘
 //	   small track: packets in order, up to MaxBody     large tracks: bytes
 //	         ▼ (first rail)                                          │ (all rails)
 //	   driver.Link: shm, tcp, unix ...       pioman: ltask polls, Source sleeps
@@ -31,10 +33,8 @@
 // Session keeps the table of gates; the links of a gate are made when it first has something
 // to send, or all when the job starts (linking.go, Config.Link, PM2_LINK); internal/bootstrap brings
 // the processes together and watches over them; package launch starts them.
-// The core (gate, collect, gather, optimise, transfer, sender, receiver, matching, credit, records,
-// rendezvous, lending, aggregate, rail, chunk, mover, tray, progress)
-// knows neither network nor clock: its tests run over internal/simnet, and internal/match, which pairs messages with receives, knows no lock either;
-// testdata holds protocol scenarios to be read.
+// The protocols know neither lock, network nor clock (internal/flow), nor does what pairs messages with receives (internal/match). The
+// tests of gates run over internal/simnet, and testdata holds protocol scenarios to be read.
 //
 // # Sends and receives
 //
@@ -64,7 +64,7 @@
 // # The protocols
 //
 // A message of up to MaxBody bytes goes eagerly, in one packet, as long as the
-// receiver has memory for it (credit.go). All others go by rendezvous:
+// receiver has memory for it (credit.go there). All others go by rendezvous:
 //
 //	sender                          receiver
 //	  │ EAGER(tag, seq, body) ─────▶  │ posted: copied into its buffer, done
@@ -76,24 +76,24 @@
 //	 done                            done
 //
 // A message in memory of Gate.Alloc, over shared memory, is announced by LOAN, and a receive that takes
-// loans reads it where it lies; lending.go has the protocol, buffer.go the states of a buffer:
+// loans reads it where it lies; internal/flow/lending.go has the protocol, buffer.go the states of a buffer:
 //
 //	 │ LOAN(tag, seq, size, cookie; where) ▶ │ takes loans: done, reads, releases
 //	done ◀──────────────── RETURN(cookie)    │ else as after RDV
 //
-// Of a message in parts long pieces travel as they lie, short ones a tray full at a time (tray.go).
+// Of a message in parts long pieces travel as they lie, short ones a tray full at a time (internal/flow/tray.go).
 //
 // EAGER and RDV carry the number of the message on its gate, so order per tag is
 // that of the sends. The bytes of several rendezvous follow one another on each rail in
 // the order of their RTRs. Short messages that wait for the network, or that threads send which
-// were woken together (gather.go), may share a packet, an AGGREGATE, if the strategy wants
+// were woken together (gather.go there), may share a packet, an AGGREGATE, if the strategy wants
 // it (package strategy, Config.Strategy, PM2_STRATEGY). Where each packet costs a system call those
 // that wait leave in one (driver.Caps.Syscalls), and the announcement of a message that is posted while others are
-// on their way waits for the next poll, so that many are announced at once (putsOff).
+// on their way waits for the next poll, so that many are announced at once (strategy.PutsOff).
 // Up to which size that is worth it is sampled for each rail (threshold.go); what is short enough for
 // it takes a way of its own inside the driver (driver.Caps.Short). Gate.Protocols and Gate.Exceptions,
 // or demo explain-protocol, tell which message takes which protocol, and why. A
-// synchronous send takes the rendezvous at any size. request.go draws the states of a request, mover.go those of
+// synchronous send takes the rendezvous at any size. internal/flow/request.go draws the states of a request, mover.go those of
 // a transfer, closing.go those of a gate. docs/wire.md has every frame.
 //
 // # Rails
@@ -102,7 +102,7 @@
 // PM2_LISTEN=10.0.0.1:0,10.1.0.1:0, or PM2_DRIVER=shm,tcp. All packets, and so all short
 // messages, go over the first one, so that order costs nothing: the one named first, or, with a profile, that with the
 // least latency; long messages are shared out
-// over all of them by the receiver, as the strategy wants it (rendezvous.go): under
+// over all of them by the receiver, as the strategy wants it (rendezvous.go there): under
 // split-balance so that all rails end together, by what they were measured to cost
 // (Gate.Sample, Config.Profile) and by how they get on; under split-equal in equal shares;
 // else each message whole, over the rail that ends it first. Gate.Rails tells who
@@ -131,8 +131,8 @@
 //     they are (Session.Agree, Session.Shrink, Gate.Err, Session.Failed): the answer is the same in
 //     all, whichever processes die meanwhile, rank 0 included.
 //   - A send that is done leaves its buffer to the caller, and all its bytes are with the kernel or in memory that
-//     the peer reads: they arrive whether or not anybody here polls or waits any more (leaving.go). Only threads of
-//     an engine that hooks poll may be ahead of that, by what is gathered for a packet (gather.go).
+//     the peer reads: they arrive whether or not anybody here polls or waits any more (leaving.go there). Only threads of
+//     an engine that hooks poll may be ahead of that, by what is gathered for a packet (gather.go there).
 //   - Close waits for sends that are under way, within bounds; what was sent is
 //     received by peers even if they post the receive later. It leaves
 //     no goroutine and no descriptor behind.

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
 // What can go wrong, for errors.Is.
 var (
 	// ErrTruncated: the message is longer than the buffer. The buffer holds its
 	// beginning, Len says how much; other messages are not touched.
-	ErrTruncated = errors.New("message truncated")
+	ErrTruncated = flow.ErrTruncated
 	// ErrPeerLost: the other process died, left, or its link broke. errors.As
 	// with a *PeerError tells which one.
 	ErrPeerLost = driver.ErrPeerLost
@@ -31,7 +32,7 @@ var (
 	// ErrRank: no such rank in this job.
 	ErrRank = errors.New("no such rank")
 	// ErrConfig: the configuration cannot work; the text says what would.
-	ErrConfig = errors.New("wrong configuration")
+	ErrConfig = flow.ErrConfig
 )
 
 // PeerError is why the requests of one gate fail. It wraps ErrPeerLost or

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
@@ -31,8 +32,8 @@ func (g *Gate) Protocols() []Protocol {
 	defer g.release()
 	if g.link == nil {
 		return []Protocol{
-			{0, selfEager, "copy, if early", "self", "default: a short message is copied aside until its receive is there"},
-			{selfEager + 1, math.MaxUint64, "copy", "self", "default: a long message waits for its receive and is copied once"},
+			{0, flow.SelfEager, "copy, if early", "self", "default: a short message is copied aside until its receive is there"},
+			{flow.SelfEager + 1, math.MaxUint64, "copy", "self", "default: a long message waits for its receive and is copied once"},
 		}
 	}
 	if !g.linked() {
@@ -47,7 +48,7 @@ func (g *Gate) linked() bool { return g.linking == nil || g.linking.stage == lin
 // limitWhy says where the eager limit comes from. Under mu.
 func (g *Gate) limitWhy() string {
 	switch {
-	case g.tx.eager != g.tx.room:
+	case g.flow.Eager() != g.flow.Room():
 		return g.why
 	case g.why != "":
 		return fmt.Sprintf("%s, as far as the largest packet of %s goes", g.why, g.rails[0].name)
@@ -58,13 +59,13 @@ func (g *Gate) limitWhy() string {
 // eagerRows are those of messages that go over the small track. Under mu.
 func (g *Gate) eagerRows() (rows []Protocol) {
 	first, from := &g.rails[0], 0
-	if short := min(first.short, g.tx.eager); short >= 0 {
+	if short := min(first.short, g.flow.Eager()); short >= 0 {
 		rows = append(rows, Protocol{0, uint64(short), "short", first.name, "default: " + first.how})
 		from = short + 1
 	}
-	if from <= g.tx.eager {
-		rows = append(rows, Protocol{uint64(from), uint64(g.tx.eager), "eager", first.name, g.limitWhy()})
-	} else if g.tx.eager < first.short {
+	if from <= g.flow.Eager() {
+		rows = append(rows, Protocol{uint64(from), uint64(g.flow.Eager()), "eager", first.name, g.limitWhy()})
+	} else if g.flow.Eager() < first.short {
 		rows[0].Why = g.limitWhy()
 	}
 	return rows
@@ -74,13 +75,13 @@ func (g *Gate) eagerRows() (rows []Protocol) {
 func (g *Gate) rendezvousRows() (rows []Protocol) {
 	costs := make([]strategy.Cost, len(g.rails))
 	for i := range g.rails {
-		costs[i] = g.rails[i].cost
+		costs[i] = g.flow.Rails[i].Cost
 	}
-	all := ranges(g.strategy, costs, g.tx.eager+1)
+	all := ranges(g.flow.Strategy, costs, g.flow.Eager()+1)
 	for i, r := range all {
 		row := Protocol{r.from, math.MaxUint64, "rendezvous", g.railNames(r.rails), g.limitWhy()}
 		if i > 0 {
-			row.Why = fmt.Sprintf("strategy %s, by what the rails cost", g.strategy.Name())
+			row.Why = fmt.Sprintf("strategy %s, by what the rails cost", g.flow.Strategy.Name())
 		}
 		if i+1 < len(all) {
 			row.To = all[i+1].from - 1
@@ -122,22 +123,22 @@ func (g *Gate) Exceptions() []Exception {
 	all := []Exception{
 		{"a synchronous send, of any size", "rendezvous", "that the receiver asks for the bytes says that its receive is there; an empty message is asked for, too"},
 		{"the receiver has no memory left for messages without a receive", "rendezvous",
-			fmt.Sprintf("it keeps %d bytes from this process", g.tx.window)},
+			fmt.Sprintf("it keeps %d bytes from this process", g.flow.Ledger().Window)},
 	}
-	if p := g.buffers.Load(); g.tx.caps.Lends && (p == nil || !p.barred) {
+	if g.flow.Lending() {
 		all = append(all, Exception{
-			fmt.Sprintf("%d bytes and more in a buffer of Alloc", leastLoan), "loan",
+			fmt.Sprintf("%d bytes and more in a buffer of Alloc", flow.LeastLoan), "loan",
 			"a receive that takes loans reads them where they lie; any other asks for them, as after rendezvous",
 		})
 	}
 	if longest := g.joinable(); longest >= 0 {
 		all = append(all, Exception{
-			fmt.Sprintf("up to %d messages of up to %d bytes that wait for the network", maxAggregate, longest), "aggregate",
-			fmt.Sprintf("strategy %s puts them into one packet of up to %d bytes", g.strategy.Name(), g.tx.room),
+			fmt.Sprintf("up to %d messages of up to %d bytes that wait for the network", flow.MaxAggregate, longest), "aggregate",
+			fmt.Sprintf("strategy %s puts them into one packet of up to %d bytes", g.flow.Strategy.Name(), g.flow.Room()),
 		})
 		all = append(all, Exception{
-			fmt.Sprintf("up to %d messages of up to %d bytes from threads that a packet has woken together", gatherMost, min(longest, gatherLongest)), "aggregate",
-			fmt.Sprintf("strategy %s has the first of them wait for the others, where hooks poll", g.strategy.Name()),
+			fmt.Sprintf("up to %d messages of up to %d bytes from threads that a packet has woken together", strategy.GatherMost, min(longest, strategy.GatherLongest)), "aggregate",
+			fmt.Sprintf("strategy %s has the first of them wait for the others, where hooks poll", g.flow.Strategy.Name()),
 		})
 	}
 	return all
@@ -145,14 +146,14 @@ func (g *Gate) Exceptions() []Exception {
 
 // joinable is the longest message that the strategy puts into a packet with another one; -1: none. Under mu.
 func (g *Gate) joinable() int {
-	p := strategy.Packet{Messages: 1, Bytes: aggregateHead, Room: g.tx.room}
+	p := strategy.Packet{Messages: 1, Bytes: flow.AggregateHead, Room: g.flow.Room()}
 	joins := func(size int) bool {
-		return p.Bytes+aggregateHead+size <= p.Room && g.strategy.Joins(p, strategy.Item{Size: size, Eager: true})
+		return p.Bytes+flow.AggregateHead+size <= p.Room && g.flow.Strategy.Joins(p, strategy.Item{Size: size, Eager: true})
 	}
 	if !joins(0) {
 		return -1
 	}
-	from, to := 0, g.tx.eager+1 // from joins, to does not, or is not eager
+	from, to := 0, g.flow.Eager()+1 // from joins, to does not, or is not eager
 	for to-from > 1 {
 		if middle := from + (to-from)/2; joins(middle) {
 			from = middle

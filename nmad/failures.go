@@ -25,7 +25,7 @@ func (g *Gate) Err() error {
 
 // die notes what new requests fail with. Under mu.
 func (g *Gate) die(why error) {
-	g.dead = why
+	g.flow.Dead = why
 	g.failure.Store(&why)
 	g.judge()
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/match"
+	"github.com/pm2-go/pm2/nmad/internal/region"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -23,79 +25,65 @@ import (
 // not be written (send) or touched (receive) in between. The data goes straight
 // from and to them.
 type Gate struct {
-	own      int         // our rank
-	rank     int         // the peer's
-	link     driver.Link // of the first rail; nil: to ourselves; changes once, under mu, when a gate gets its links
-	strategy strategy.Strategy
-	why      string // where the eager limit comes from; "": the driver
-	engine   *pioman.Engine
-	task     pioman.Task   // polls
-	spin     time.Duration // how long a wait polls before it leaves the work to the engine; 0: not at all
-	shared   bool          // other processes use our CPUs
-	fixed    bool          // the configuration says the eager limit, so a Sample does not change it
-	onEnd    func(*Gate)   // called once, under mu, when the gate has ended; must only take note
+	own    int         // our rank
+	rank   int         // the peer's
+	link   driver.Link // of the first rail; nil: to ourselves; changes once, under mu, when a gate gets its links
+	why    string      // where the eager limit comes from; "": the driver
+	engine *pioman.Engine
+	task   pioman.Task   // polls
+	spin   time.Duration // how long a wait polls before it leaves the work to the engine; 0: not at all
+	shared bool          // other processes use our CPUs
+	fixed  bool          // the configuration says the eager limit, so a Sample does not change it
+	onEnd  func(*Gate)   // called once, under mu, when the gate has ended; must only take note
 
 	_ [pad]byte
 
 	mu     spinlock
 	landed atomic.Int32 // movers that have landed and were not taken home, see mover; and 1 if rescan
 
-	incoming atomic.Pointer[Request] // started while somebody had the lock, youngest first; see collect.go
-	rescan   atomic.Bool             // the unexpected messages are to be looked through
-	released atomic.Pointer[lease]   // loans that were released, youngest first; each counts in landed; see lending.go
+	incoming atomic.Pointer[flow.Request] // started while somebody had the lock, youngest first; see collect.go
+	rescan   atomic.Bool                  // the unexpected messages are to be looked through
+	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in landed; see lending.go
 
 	buffers atomic.Pointer[bufferPool] // what Alloc gives; nil: nobody has asked yet; set once, under mu
 	loans   int                        // bytes of it
 
 	// Everything below is under mu.
 
+	flow flow.Flow // all protocols; its Dead is what new requests fail with
+
 	end   *PeerError // why the gate has ended; nil: it has not
 	ended time.Time  // when
-	dead  error      // what new requests fail with; set by end or close; nil: none
 
-	failure   atomic.Pointer[error] // dead, for readers without the lock
+	failure   atomic.Pointer[error] // flow.Dead, for readers without the lock
 	consensus *consensus            // of the session; nil: there is none; set once
-	notes     notes                 // of agreements
 
 	aloof   bool     // a receive asks admits first; judge alone writes it
 	linking *linking // how far they are; nil: the gate was made with them, or needs none
-
-	closing  bool // this side closes
-	byeSent  bool // BYE is queued or out
-	byeAcked bool // and the peer has taken in everything before it
-	byeSeen  bool // the peer's BYE has come; byeTotal is what it says
-
-	byeTotal uint64 // bytes that the peer has pushed altogether
 
 	armed   int8  // rails on whose descriptors somebody sleeps
 	waited  int64 // cycles: until then a waiter polls for bytes of long messages, 0: none does; see attended
 	woken   bool  // rails are to be looked at; see look
 	ticks   uint  // of a gate with several rails
 	holding bool  // the engine counts bytes in the driver's buffer, or messages that were gathered, as pending
+	needing bool  // the engine counts the requests that the flow counts
 
-	any   *match.Any[Request] // of the session
-	watch *monitors           // of the session
+	any   *match.Any[flow.Request] // of the session
+	watch *monitors                // of the session
 	calls upcalls
 
-	over      requestQueue // done, and to be told when the lock is let go
-	pending   int          // requests that the engine is to see to
-	turn      int          // blocking calls since one had to wait
-	awake     int          // threads whose Recv is done after they had to wait, and that have not run since; with hooks
-	collected requestQueue // taken in from incoming, and not begun yet
-	called    bool         // something was added to calls since the lock was taken
-	tx        sender
-	rx        receiver
-	lent      lent
-	rails     []rail          // at least one, unless it leads to ourselves
-	pulling   int             // chunks that come in, or wait for those before them, over all rails
-	pushing   int             // likewise, that go out
-	kept      int             // movers whose buffer a link has not given back, see mover
-	chunks    *chunk          // to be used again
-	loads     []strategy.Load // by rail, for strategies to look at
-	shares    []int           // by rail, for strategies to fill in
-	free      *Request        // requests for the blocking calls
-	unsampled *sampleRound    // what a Sample has begun; belongs to who calls that
-	stats     Stats
+	over      requestQueue  // done, and to be told when the lock is let go
+	turn      int           // blocking calls since one had to wait
+	awake     int           // threads whose Recv is done after they had to wait, and that have not run since; with hooks
+	collected requestQueue  // taken in from incoming, and not begun yet
+	called    bool          // something was added to calls since the lock was taken
+	head      driver.Header // of the packet that is being received
+	view      *region.View  // the memory of the peer; nil: it is not mapped
+	rails     []rail        // at least one, unless it leads to ourselves
+	kept      int           // movers whose buffer a link has not given back, see mover
+	free      *flow.Request // requests for the blocking calls
+	unsampled *sampleRound  // what a Sample has begun; belongs to who calls that
+	links     uint64        // for Stats
 
 	_ [pad]byte
 }
@@ -103,7 +91,7 @@ type Gate struct {
 // pad keeps words that different cores write apart, in bytes.
 const pad = 128
 
-// bounds are what two processes have told each other before they linked.
+// bounds are what two processes have told each other before they linked, and what the configuration says.
 type bounds struct {
 	eager       int   // longest body that goes eagerly; 0: as the link says
 	window      int64 // eager bytes that the peer may have outstanding here
@@ -111,26 +99,37 @@ type bounds struct {
 	peerWindow  int64 // the same at the peer
 	peerRecords int
 	loans       int // bytes of the buffers that Alloc gives; 0: DefaultLoans
+	notes       int // bytes of a note of an agreement; 0: there are none
 }
 
 // newGate makes a gate over link, nil for the one to ourselves, and the links of further
 // rails. Its task is not yet submitted.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
-	g := &Gate{own: own, rank: rank, link: link, engine: engine, strategy: strategy.Default, loans: cmp.Or(b.loans, DefaultLoans)}
-	g.watch = &monitors{} // until a session gives it its own
+	g := &Gate{own: own, rank: rank, link: link, engine: engine, loans: cmp.Or(b.loans, DefaultLoans)}
+	rails := 0
 	if link != nil {
-		n := 1 + len(more)
-		g.rails, g.loads, g.shares = make([]rail, n), make([]strategy.Load, n), make([]int, n)
+		rails = 1 + len(more)
+	}
+	g.flow.Init(own, rank, rails, flow.Bounds{
+		Window: b.window, Records: b.records, PeerWindow: b.peerWindow, PeerRecords: b.peerRecords, NoteLimit: b.notes,
+	})
+	if link != nil {
+		g.rails = make([]rail, rails)
 		g.rails[0].init(g, 0, link)
 		for i, l := range more {
 			g.rails[1+i].init(g, 1+i, l)
 		}
+		g.bind(link, b.eager)
 	}
-	g.tx.init(link, b)
-	g.rx.init(b)
-	g.rx.Seen, g.rx.Found = g.seen, g.found
+	g.observe(&monitors{}) // until a session gives it its own
 	g.join(newAny(2))
 	return g
+}
+
+// bind has the small track use that link. Under mu.
+func (g *Gate) bind(link driver.Link, eager int) {
+	g.link = link
+	g.flow.Bind(link.Caps(), eager)
 }
 
 // Rank returns the rank of the process that this gate leads to.
@@ -195,22 +194,14 @@ func (g *Gate) send(r *Request, tag uint64, buf []byte) {
 		return
 	}
 	r.prepare(g, tag, buf, false)
-	r.op = opSend
+	r.core.Op = flow.OpSend
 	g.begin(r)
 }
 
 func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 	r.prepare(g, tag, buf, false)
-	r.op, r.entry.Age = opRecv, g.any.Now()
-	if !g.mu.tryLock() {
-		g.leave(r)
-		return
-	}
-	if g.left() {
-		g.attend()
-	}
-	g.startRecv(r)
-	g.release()
+	r.core.Op, r.core.Entry.Age = flow.OpRecv, g.any.Now()
+	g.begin(r)
 }
 
 // Send sends buf as one message and returns once buf may be used again, which
@@ -221,17 +212,18 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 		return errNoGate
 	}
 	g.enter()
-	sent, all := g.sendAtOnce(tag, buf)
+	sent, all := g.short(tag, buf)
 	if all {
 		g.releaseInTurn()
 		return nil
 	}
 	r := g.takeRequest()
 	r.prepare(g, tag, buf, true)
+	r.core.Op = flow.OpSend
 	if sent {
 		g.stay(r)
 	} else {
-		g.startSend(r)
+		g.start(r)
 	}
 	_, err := g.await(r)
 	return err
@@ -246,50 +238,52 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 	g.enter()
 	r := g.takeRequest()
 	r.prepare(g, tag, buf, true)
-	r.entry.Age = g.any.Now()
+	r.core.Op, r.core.Entry.Age = flow.OpRecv, g.any.Now()
 	g.startRecv(r)
+	g.press()
 	return g.await(r)
 }
 
 // await waits for a private request, and takes it back into the pool. It is
 // called with the lock, and returns without it.
 func (g *Gate) await(r *Request) (int, error) {
-	if r.stage != done && !g.pollFor(r) {
+	c := &r.core
+	if c.Stage != flow.Done && !g.pollFor(r) {
 		g.turn = 0
-		r.private, r.told, r.rouses = false, true, marcel.OnThread() && g.engine.Hooked()
+		c.Private, r.told, r.rouses = false, true, marcel.OnThread() && g.engine.Hooked()
 		r.completion.Reset()
 		g.release()
 		err := r.completion.Park(g.engine, finished) // counts as pending meanwhile
 		g.mu.lock()
-		if r.rouses && r.stage == done {
+		if r.rouses && c.Stage == flow.Done {
 			g.awake--
 		}
 		r.rouses = false
 		if err != nil && !r.completion.Test(finished) {
-			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, r.entry.Tag, err)
-			g.withdraw(r) // r is not used again: if it is under way nobody knows until when
+			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, c.Entry.Tag, err)
+			g.flow.Withdraw(c) // r is not used again: if it is under way nobody knows until when
 			g.release()
 			return 0, err
 		}
 	}
-	n, err := r.n, r.err
-	r.data.buf, r.err = nil, nil
-	r.link, g.free = g.free, r
+	if !g.flow.Calm() {
+		g.heedFinished() // r may be among them
+	}
+	if r.began != 0 {
+		g.traceEnd(r)
+	}
+	n, err := c.N, c.Err
+	c.Data.Buf, c.Err = nil, nil
+	c.Link, g.free = g.free, c
 	g.releaseInTurn()
 	return n, err
 }
-
-// turnLength is how many messages a thread may send or receive over a gate without ever
-// having to wait while other threads of its VP are ready. A socket holds thousands of short
-// messages: without this, who finds it full, or with room, would keep the VP until the
-// scheduler takes it away, and the gates of the others stood still meanwhile.
-const turnLength = 64
 
 // releaseInTurn is release at the end of a blocking call that had not to wait; at the end of a turn
 // other threads go first.
 func (g *Gate) releaseInTurn() {
 	g.turn++
-	over := g.turn >= turnLength
+	over := g.turn >= strategy.TurnLength
 	if over {
 		g.turn = 0
 	}
@@ -300,81 +294,56 @@ func (g *Gate) releaseInTurn() {
 }
 
 func (g *Gate) takeRequest() *Request {
-	r := g.free
-	if r == nil {
+	c := g.free
+	if c == nil {
 		return &Request{}
 	}
-	g.free = r.link
-	r.link = nil
-	return r
+	g.free, c.Link = c.Link, nil
+	return requestOf(c)
 }
 
-// pend counts r as pending; the engine, whose hooks poll from then on, counts the gate as
-// long as anything of it is. A receive from any source is under no gate's lock, and counts
-// for itself.
-func (g *Gate) pend(r *Request) {
-	if r.private || r.needed {
-		return
-	}
-	r.needed = true
-	if !r.special || r.any == nil {
-		if g.pending++; g.pending != 1 {
-			return
+// heedFinished sees to what the flow has finished: requests that are done, choices that are to be asked for, news for monitors, searches that are due. The owner of
+// a request that is done may start it again at once, if nobody is to be told. Else it hears of it when the lock is let go: to wake a thread
+// may be a scheduling point, and nobody must be descheduled with the lock. Under mu.
+func (g *Gate) heedFinished() {
+	for c := g.flow.Finished(); c != nil; c = g.flow.Finished() {
+		switch c.Stage {
+		case flow.Noticed:
+			g.note(MessageArrived, Envelope{c.From, c.Entry.Tag, c.Size}, nil, nil)
+		case flow.Choosing:
+			g.calls.push(upcall{r: requestOf(c)})
+			g.called = true
+		default:
+			g.tellEnd(requestOf(c))
 		}
 	}
-	g.engine.Need()
-}
-
-// settle ends what pend began.
-func (g *Gate) settle(r *Request) {
-	if !r.special || r.any == nil {
-		if g.pending--; g.pending != 0 {
-			return
-		}
+	if g.flow.SearchDue() {
+		g.lookAgain()
 	}
-	g.engine.Done()
 }
 
-// withdraw takes back a request whose data has not begun to move, and says whether it
-// could.
-func (g *Gate) withdraw(r *Request) bool {
-	switch r.stage {
-	case posted:
-		return g.rx.Withdraw(&r.entry, &r.wild)
-	case queued:
-		g.tx.queue.remove(r)
-		return true
-	}
-	return false
-}
-
-// complete ends r, which must not be touched afterwards: if nobody is to be told its owner
-// may start it again at once. Else he hears of it when the lock is let go: to wake a thread
-// may be a scheduling point, and nobody must be descheduled with the lock.
-func (g *Gate) complete(r *Request, err error) {
+// tellEnd tells the owner of a request that it is done. r must not be touched afterwards. Under mu.
+func (g *Gate) tellEnd(r *Request) {
+	c := &r.core
 	if r.began != 0 {
 		g.traceEnd(r)
 	}
 	if g.watch.kinds.Load() != 0 {
-		g.noteEnd(r, err)
+		g.noteEnd(r)
 	}
-	r.stage = done
-	r.err = err
-	if r.special {
-		g.completeSpecial(r)
+	if c.Special && c.Lends {
+		c.Lends = false
+		g.buffers.Load().done(c.Place / region.PageSize)
 	}
-	if r.private {
-		return
-	}
-	if r.needed {
-		r.needed = false
-		g.settle(r)
+	if c.Anywhere {
+		g.engine.Done() // it counted for itself
 	}
 	switch {
-	case r.special && r.notify != nil:
+	case c.Private:
+	case c.Special && r.notify != nil:
 		g.calls.push(upcall{r: r})
 		g.called = true
-	case r.told || r.special && r.queue != nil:
+	case r.told || c.Special && r.queue != nil:
 		if r.rouses {
 			g.awake++
 		}
@@ -384,16 +353,24 @@ func (g *Gate) complete(r *Request, err error) {
 	}
 }
 
-// completeSpecial is what complete does for requests that are out of the ordinary.
-func (g *Gate) completeSpecial(r *Request) {
-	switch {
-	case r.flat != nil:
-		r.foldUp()
-	case r.lends:
-		r.lends = false
-		g.buffers.Load().done(int(r.page))
-	case r.loans && r.err == nil && r.lease == nil:
-		g.loanOf(r)
+// complete ends r, which the flow does not hold. Under mu.
+func (g *Gate) complete(r *Request, err error) { g.flow.Finish(&r.core, err) }
+
+// press has leave what should leave now that could not before. Under mu.
+func (g *Gate) press() {
+	if g.flow.Pressing() {
+		g.drain()
+	}
+}
+
+// heed ends the gate if the flow has found a reason for that. Under mu.
+func (g *Gate) heed(err error) {
+	switch err {
+	case nil:
+	case flow.ErrLeft:
+		g.fail(&PeerError{Rank: g.rank, Reason: "it closed its session", Err: ErrPeerLost})
+	default:
+		g.fail(violation(g.rank, "%v", err))
 	}
 }
 
@@ -404,16 +381,13 @@ func (g *Gate) fail(why *PeerError) {
 		return
 	}
 	g.end, g.ended = why, time.Now()
-	if g.dead == nil {
+	if g.flow.Dead == nil {
 		g.die(why)
 	}
-	g.notes, g.tx.owesNotes = notes{}, false
-	underway := g.tagsUnderway()
-	g.failSends(g.dead)
-	g.failRecvs(g.dead)
-	g.dropRendezvous(underway)
-	g.endLoans()
-	g.hold(false)
+	g.endBuffers(g.flow.Dead) // first: the peer may still read the blocks that come back with the sends
+	g.failMovers(flow.Push, func(err error) { g.failMovers(flow.Pull, g.flow.End, err) }, g.flow.Dead)
+	g.heedFinished()
+	g.closeView()
 	g.note(GateEnded, Envelope{Source: g.rank}, nil, why)
 	if g.onEnd != nil {
 		g.onEnd(g)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
@@ -43,7 +44,7 @@ func newPair(o simnet.Options, b bounds, more ...simnet.Options) *pair {
 			p.gates[i].rails[k].name = fmt.Sprint("sim", k)
 		}
 		if len(more) > 0 {
-			p.gates[i].strategy = strategy.SplitBalance
+			p.gates[i].flow.Strategy = strategy.SplitBalance
 		}
 	}
 	return p
@@ -56,7 +57,8 @@ func (p *pair) session(rank int) *Session {
 	s.cfg.Rank, s.cfg.Size, s.cfg.Engine = rank, 2, p.engines[rank]
 	own := newGate(rank, rank, nil, p.engines[rank], wide)
 	own.join(g.any)
-	own.watch, g.watch = &s.watch, &s.watch
+	own.observe(&s.watch)
+	g.observe(&s.watch)
 	s.gates[rank], s.gates[1-rank] = own, g
 	s.alive.Store(1)
 	return s
@@ -98,10 +100,10 @@ func mustDone(t *testing.T, r *Request, want error) {
 	t.Helper()
 	over, err := r.Test()
 	if !over {
-		t.Fatalf("request with tag %#x is not done but %v", r.entry.Tag, r.stage)
+		t.Fatalf("request with tag %#x is not done but %v", r.core.Entry.Tag, r.core.Stage)
 	}
 	if !errors.Is(err, want) {
-		t.Fatalf("request with tag %#x ended with %v, want %v", r.entry.Tag, err, want)
+		t.Fatalf("request with tag %#x ended with %v, want %v", r.core.Entry.Tag, err, want)
 	}
 }
 
@@ -314,7 +316,7 @@ func TestNoAllocation(t *testing.T) {
 	})
 	var more [4]Request
 	for _, g := range p.gates {
-		g.strategy = strategy.Aggregation
+		g.flow.Strategy = strategy.Aggregation
 	}
 	check("aggregates", func() {
 		p.links[0].Hold(true)
@@ -328,7 +330,7 @@ func TestNoAllocation(t *testing.T) {
 			p.gates[1].Recv(3, buf)
 		}
 	})
-	if p.gates[0].stats.Aggregates == 0 {
+	if p.gates[0].flow.Stats.Aggregates == 0 {
 		t.Error("nothing was aggregated")
 	}
 	own := newGate(0, 0, nil, p.engines[0], wide)
@@ -446,14 +448,14 @@ func TestOwnerStops(t *testing.T) {
 	if _, err := p.gates[1].Recv(1, buf); err != nil {
 		t.Fatal(err)
 	}
-	if n := p.gates[1].rx.Unexpected(); n != 0 {
+	if n := p.gates[1].flow.Ledger().Unexpected; n != 0 {
 		t.Errorf("%d messages were taken in that nobody waits for", n)
 	}
 	a, b := p.gates[1].Irecv(1, buf), p.gates[1].Irecv(1, make([]byte, 8))
 	if err := a.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if b.stage != done {
+	if b.core.Stage != flow.Done {
 		t.Error("the second message was there, and its receive is not done")
 	}
 	mustDone(t, b, nil)

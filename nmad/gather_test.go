@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -51,7 +52,7 @@ func TestGather(t *testing.T) {
 func answerTogether(t *testing.T, j *job) {
 	const threads = 16
 	here, there := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
-	sizes := []int{5, 0, 20000, 40, gatherLongest, gatherLongest + 1, 7}
+	sizes := []int{5, 0, 20000, 40, strategy.GatherLongest, strategy.GatherLongest + 1, 7}
 	answer := func(k uint64, i, n int) []byte { return pattern(n, k<<8|uint64(i)) }
 	for round := 0; ; round++ {
 		var all [threads]marcel.Thread
@@ -110,8 +111,8 @@ func answerTogether(t *testing.T, j *job) {
 	}
 	here.enter()
 	defer here.release()
-	if here.awake != 0 || !here.tx.gathered.empty() {
-		t.Errorf("when all is done %d threads are about to run, and %d messages wait", here.awake, here.tx.gathered.messages)
+	if here.awake != 0 || here.flow.Gathered() {
+		t.Errorf("when all is done %d threads are about to run, and messages wait: %v", here.awake, here.flow.Gathered())
 	}
 }
 
@@ -128,10 +129,10 @@ func TestGatheredLeavesWithoutCompany(t *testing.T) {
 			t.Error(err)
 		}
 		here.enter()
-		waits := here.tx.gathered.messages
+		waits := here.flow.Gathered()
 		here.release()
-		if waits != 1 {
-			t.Errorf("%d messages wait for company, want 1", waits)
+		if !waits {
+			t.Error("no message waits for company")
 		}
 		heard := make(chan error, 1)
 		go func() {
@@ -179,7 +180,7 @@ func TestTurns(t *testing.T) {
 		} {
 			var ran bool
 			other := marcel.Spawn(func() { ran = true })
-			for i := range turnLength {
+			for i := range strategy.TurnLength {
 				if x.name == "receive" {
 					if err := there.Isend(2, nil).Wait(); err != nil { // there is room: it is done at once
 						t.Fatal(err)
@@ -190,7 +191,7 @@ func TestTurns(t *testing.T) {
 				}
 			}
 			if !ran {
-				t.Errorf("after %d calls of %s the other thread has not run", turnLength, x.name)
+				t.Errorf("after %d calls of %s the other thread has not run", strategy.TurnLength, x.name)
 			}
 			if err := other.Join(); err != nil {
 				t.Error(err)

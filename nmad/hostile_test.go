@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 )
 
@@ -18,25 +19,25 @@ func FuzzPackets(f *testing.F) {
 		h.Put(b)
 		return append(b, body...)
 	}
-	f.Add(packet(driver.Header{Kind: kindEager, Tag: 1, Size: 3}, "abc"))
-	f.Add(packet(driver.Header{Kind: kindRdv, Tag: 2, Size: 1 << 40, Cookie: 5}, ""))
-	f.Add(packet(driver.Header{Kind: kindRtr, Tag: 3, Size: 100, Cookie: 1 << cookieBits}, ""))
-	const first = 1 << cookieBits // the cookie of the first send
-	f.Add(append(packet(driver.Header{Kind: kindRtr, Flags: flagMore | 1, Size: leastChunk, Cookie: first + 1}, ""),
-		packet(driver.Header{Kind: kindRtr, Flags: 0, Tag: leastChunk, Size: 5000 - leastChunk, Cookie: first + 1}, "")...))
-	f.Add(packet(driver.Header{Kind: kindRtr, Flags: 2, Size: 100, Cookie: first}, "")) // no such rail
-	f.Add(packet(driver.Header{Kind: kindRtr, Tag: 1 << 63, Size: 1 << 63, Cookie: first}, ""))
-	f.Add(append(packet(driver.Header{Kind: kindCredit, Size: 7}, ""), packet(driver.Header{Kind: kindBye, Size: 1}, "")...))
-	f.Add(packet(driver.Header{Kind: kindByeAck}, ""))
+	f.Add(packet(driver.Header{Kind: flow.KindEager, Tag: 1, Size: 3}, "abc"))
+	f.Add(packet(driver.Header{Kind: flow.KindRdv, Tag: 2, Size: 1 << 40, Cookie: 5}, ""))
+	f.Add(packet(driver.Header{Kind: flow.KindRtr, Tag: 3, Size: 100, Cookie: 1 << flow.CookieBits}, ""))
+	const first = 1 << flow.CookieBits // the cookie of the first send
+	f.Add(append(packet(driver.Header{Kind: flow.KindRtr, Flags: flow.FlagMore | 1, Size: flow.LeastChunk, Cookie: first + 1}, ""),
+		packet(driver.Header{Kind: flow.KindRtr, Flags: 0, Tag: flow.LeastChunk, Size: 5000 - flow.LeastChunk, Cookie: first + 1}, "")...))
+	f.Add(packet(driver.Header{Kind: flow.KindRtr, Flags: 2, Size: 100, Cookie: first}, "")) // no such rail
+	f.Add(packet(driver.Header{Kind: flow.KindRtr, Tag: 1 << 63, Size: 1 << 63, Cookie: first}, ""))
+	f.Add(append(packet(driver.Header{Kind: flow.KindCredit, Size: 7}, ""), packet(driver.Header{Kind: flow.KindBye, Size: 1}, "")...))
+	f.Add(packet(driver.Header{Kind: flow.KindByeAck}, ""))
 	var full []byte
 	for i := range uint32(3) {
-		full = append(full, packet(driver.Header{Kind: kindRdv, Tag: 9, Size: 1000, Cookie: i, Seq: i}, "")...)
+		full = append(full, packet(driver.Header{Kind: flow.KindRdv, Tag: 9, Size: 1000, Cookie: i, Seq: i}, "")...)
 	}
-	f.Add(append(full, packet(driver.Header{Kind: kindFull, Size: 3}, "")...))
-	f.Add(packet(driver.Header{Kind: kindRoom, Size: 6}, ""))
-	f.Add(packet(driver.Header{Kind: kindAggregate, Size: 2}, "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00abc\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
-	f.Add(packet(driver.Header{Kind: kindLoan, Tag: 2, Size: 100, Cookie: 5}, "\x00\x00\x00\x00\x00\x00\x00\x00"))
-	f.Add(packet(driver.Header{Kind: kindReturn, Cookie: first}, ""))
+	f.Add(append(full, packet(driver.Header{Kind: flow.KindFull, Size: 3}, "")...))
+	f.Add(packet(driver.Header{Kind: flow.KindRoom, Size: 6}, ""))
+	f.Add(packet(driver.Header{Kind: flow.KindAggregate, Size: 2}, "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00abc\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add(packet(driver.Header{Kind: flow.KindLoan, Tag: 2, Size: 100, Cookie: 5}, "\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add(packet(driver.Header{Kind: flow.KindReturn, Cookie: first}, ""))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		b := bounds{window: 2000, records: 3, peerWindow: 2000, peerRecords: 3}
 		p := newPair(simnet.Options{}, b, simnet.Options{})
@@ -54,10 +55,10 @@ func FuzzPackets(f *testing.F) {
 			if wrong {
 				continue
 			}
-			h.Kind %= lastKind + 2 // more of it gets past the first check
+			h.Kind %= flow.LastKind + 2 // more of it gets past the first check
 			body := script[:min(len(script), int(h.Body%128))]
-			if h.Kind == kindRtr {
-				h.Flags &= flagMore | 3
+			if h.Kind == flow.KindRtr {
+				h.Flags &= flow.FlagMore | 3
 			} else if h.Kind%2 == 0 {
 				h.Flags = 0
 			}
@@ -66,9 +67,9 @@ func FuzzPackets(f *testing.F) {
 			p.links[0].Push(body)
 			script = script[len(body):]
 			g.poll()
-			if g.rx.taken > b.window || g.rx.announced > g.rx.records || g.stats.UnexpectedBytes > uint64(b.window) {
+			if g.flow.Ledger().Taken > b.window || g.flow.Ledger().Announced > g.flow.Ledger().Records || g.flow.Stats.UnexpectedBytes > uint64(b.window) {
 				if g.end == nil {
-					t.Fatalf("%d bytes taken, %d announcements, %d unexpected bytes", g.rx.taken, g.rx.announced, g.stats.UnexpectedBytes)
+					t.Fatalf("%d bytes taken, %d announcements, %d unexpected bytes", g.flow.Ledger().Taken, g.flow.Ledger().Announced, g.flow.Stats.UnexpectedBytes)
 				}
 			}
 		}
@@ -86,7 +87,7 @@ func FuzzPackets(f *testing.F) {
 		}
 		for i, r := range requests {
 			if over, _ := r.Test(); !over {
-				t.Fatalf("request %d is %v after the gate has ended", i, r.stage)
+				t.Fatalf("request %d is %v after the gate has ended", i, r.core.Stage)
 			}
 		}
 		if n := p.engines[1].Pending(); n != 0 {

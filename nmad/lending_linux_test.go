@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
@@ -81,14 +82,14 @@ func TestHostileLoans(t *testing.T) {
 	} {
 		p, g := hostile(c.fd, nil)
 		r := g.IrecvLoan(1, nil)
-		p.links[0].Inject(driver.Header{Kind: kindLoan, Body: uint32(len(c.body)), Tag: 1, Size: c.size}, c.body)
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Body: uint32(len(c.body)), Tag: 1, Size: c.size}, c.body)
 		g.poll()
 		if g.end == nil || !errors.Is(g.end, ErrProtocol) {
 			t.Errorf("%s: %v", what, g.end)
 			continue
 		}
 		mustDone(t, r, ErrProtocol)
-		if g.lent.view != nil {
+		if g.view != nil {
 			t.Errorf("%s: memory stays mapped", what)
 		}
 	}
@@ -100,7 +101,7 @@ func TestLoanChanges(t *testing.T) {
 	mem[4100] = 7
 	p, g := hostile(fd, nil)
 	r := g.IrecvLoan(1, nil)
-	p.links[0].Inject(driver.Header{Kind: kindLoan, Body: loanBody, Tag: 1, Size: 50, Cookie: 3}, binary.LittleEndian.AppendUint64(nil, 4096))
+	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, binary.LittleEndian.AppendUint64(nil, 4096))
 	g.poll()
 	mustDone(t, r, nil)
 	l := r.Loan()
@@ -112,10 +113,10 @@ func TestLoanChanges(t *testing.T) {
 	for g.end == nil {
 		g.poll()
 	}
-	if l.Bytes()[4] != 8 || g.lent.view == nil {
+	if l.Bytes()[4] != 8 || g.view == nil {
 		t.Error("the memory is another one, or gone")
 	}
-	if err := l.Release(); err != nil || g.lent.view != nil {
+	if err := l.Release(); err != nil || g.view != nil {
 		t.Errorf("%v, or the memory stays mapped", err)
 	}
 }
@@ -126,7 +127,7 @@ func TestReturnTwice(t *testing.T) {
 	p, g := hostile(fd, nil)
 	for i := range uint32(20) { // more than the small track holds
 		r := g.IrecvLoan(1, nil)
-		p.links[0].Inject(driver.Header{Kind: kindLoan, Body: loanBody, Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, make([]byte, loanBody))
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, make([]byte, flow.LoanBody))
 		g.poll()
 		mustDone(t, r, nil)
 		l := r.Loan()
@@ -144,12 +145,12 @@ func TestReturnTwice(t *testing.T) {
 			g.poll()
 			_, ok, err = p.links[0].Recv(&h)
 		}
-		if err != nil || h.Kind != kindReturn || h.Cookie != 100+i {
+		if err != nil || h.Kind != flow.KindReturn || h.Cookie != 100+i {
 			t.Fatalf("return %d: kind %d, cookie %d, %v", i, h.Kind, h.Cookie, err)
 		}
 	}
 	g.poll()
-	if g.lent.out != 0 || g.waiting() || p.engines[1].Pending() != 0 {
-		t.Errorf("%d loans are out, something waits: %v, the engine counts %d", g.lent.out, g.waiting(), p.engines[1].Pending())
+	if g.flow.Ledger().Loaned != 0 || g.flow.Outgoing() || p.engines[1].Pending() != 0 {
+		t.Errorf("%d loans are out, something waits: %v, the engine counts %d", g.flow.Ledger().Loaned, g.flow.Outgoing(), p.engines[1].Pending())
 	}
 }

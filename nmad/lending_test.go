@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 )
 
@@ -21,9 +22,9 @@ func FuzzPlaceOf(f *testing.F) {
 	f.Add([]byte{1, 2, 3}, uint64(0), 0)
 	f.Fuzz(func(t *testing.T, body []byte, size uint64, memory int) {
 		memory = max(0, memory)
-		at, ok := placeOf(body, size, memory)
+		at, ok := flow.PlaceOf(body, size, memory)
 		if !ok {
-			if len(body) == loanBody && binary.LittleEndian.Uint64(body) <= 1<<40 && size <= 1<<40 && binary.LittleEndian.Uint64(body)+size <= uint64(memory) {
+			if len(body) == flow.LoanBody && binary.LittleEndian.Uint64(body) <= 1<<40 && size <= 1<<40 && binary.LittleEndian.Uint64(body)+size <= uint64(memory) {
 				t.Errorf("% x, %d bytes, in %d: refused", body, size, memory)
 			}
 			return
@@ -64,20 +65,18 @@ func (l giver) Lent() (int, error) {
 // hostile is a gate whose peer is the test, and has lent that descriptor.
 func hostile(fd int, fails error) (*pair, *Gate) {
 	p := newPair(simnet.Options{}, wide)
-	g := p.gates[1]
-	g.link = giver{p.links[1], &fd, fails}
-	g.tx.bind(g.link, 0)
-	return p, g
+	p.gates[1].bind(giver{p.links[1], &fd, fails}, 0)
+	return p, p.gates[1]
 }
 
 // TestLoanBlind: who cannot map what it is lent gets the message as ever.
 func TestLoanBlind(t *testing.T) {
 	p, g := hostile(-1, errors.New("no more descriptors"))
 	r := g.IrecvLoan(1, make([]byte, 100))
-	p.links[0].Inject(driver.Header{Kind: kindLoan, Body: loanBody, Tag: 1, Size: 100, Cookie: 7}, make([]byte, loanBody))
+	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Body: flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, make([]byte, flow.LoanBody))
 	g.poll()
-	if g.end != nil || r.stage != pulling || r.want != 100 {
-		t.Errorf("%v, the request is %v and wants %d bytes", g.end, r.stage, r.want)
+	if want, _ := r.core.Progress(); g.end != nil || r.core.Stage != flow.Pulling || want != 100 {
+		t.Errorf("%v, the request is %v and wants %d bytes", g.end, r.core.Stage, want)
 	}
 }
 
@@ -90,7 +89,7 @@ func TestReturnOfNothing(t *testing.T) {
 		p := newPair(simnet.Options{}, wide)
 		g := p.gates[0]
 		s := begin(g)
-		p.links[1].Inject(driver.Header{Kind: kindReturn, Cookie: 1 << cookieBits}, nil)
+		p.links[1].Inject(driver.Header{Kind: flow.KindReturn, Cookie: 1 << flow.CookieBits}, nil)
 		g.poll()
 		if g.end == nil || !errors.Is(g.end, ErrProtocol) {
 			t.Errorf("%s: %v", what, g.end)
@@ -135,9 +134,7 @@ func TestBlockOfGivenUpSend(t *testing.T) {
 func TestLeftUncounted(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	g := p.gates[0]
-	g.mu.lock()
-	l := g.newLease(&Request{}, nil)
-	g.mu.unlock()
+	l := &flow.Lease{}
 	g.released.Store(l) // the first half of giveBackLoan
 	polled := make(chan bool)
 	go func() {
@@ -152,7 +149,7 @@ func TestLeftUncounted(t *testing.T) {
 	g.landed.Add(1) // the second half
 	<-polled
 	g.poll()
-	if n := g.landed.Load(); n != 0 || g.left() || g.lent.pool != l {
+	if n := g.landed.Load(); n != 0 || g.left() || g.flow.Ledger().Kept != 1 {
 		t.Errorf("%d are counted", n)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
@@ -327,7 +328,7 @@ func mayPass(err error) bool {
 
 // tell sends the answer to who has dialled.
 func tell(ctx context.Context, link driver.Link, answer uint64) error {
-	h := driver.Header{Kind: kindLink, Size: answer}
+	h := driver.Header{Kind: flow.KindLink, Size: answer}
 	return persist(ctx, func() (bool, error) {
 		if h.Kind != 0 {
 			if ok, err := link.Send(&h, nil, nil, false); !ok || err != nil {
@@ -346,7 +347,7 @@ func hear(ctx context.Context, link driver.Link) (uint64, error) {
 		_, ok, err := link.Recv(&h)
 		return ok, err
 	})
-	if err == nil && (h.Kind != kindLink || h.Flags != 0 || h.Body != 0 || h.Size > linkNever) {
+	if err == nil && (h.Kind != flow.KindLink || h.Flags != 0 || h.Body != 0 || h.Size > linkNever) {
 		err = fmt.Errorf("%w: a packet of kind %d, flags %#x, size %d in the place of the answer to a link", driver.ErrProtocol, h.Kind, h.Flags, h.Size)
 	}
 	return h.Size, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
 // A gate gets its links when they are first needed (or, with Config.Link "all", while the
@@ -94,21 +95,20 @@ func (g *Gate) wantLinks() {
 	l.s.work.Go(func() { l.s.reach(g) })
 }
 
-// judge notes whether a receive may simply wait on the gate: not if that is dead, has no links yet, or the peer has more to
-// announce than is kept here. After each change of these. Under mu.
-func (g *Gate) judge() { g.aloof = g.dead != nil || !g.linked() || g.rx.full }
+// judge notes whether a receive may simply wait on the gate: not if that is dead, or has no links yet.
+// After each change of these. Under mu.
+func (g *Gate) judge() { g.aloof = g.flow.Dead != nil || !g.linked() }
 
 // admits says whether a receive may wait on a gate that is not simply open; if not it has
 // ended. Under mu.
-func (g *Gate) admits(r *Request) bool {
-	if g.dead != nil {
-		g.complete(r, g.dead)
+func (g *Gate) admits(c *flow.Request) bool {
+	if g.flow.Dead != nil {
+		g.flow.Finish(c, g.flow.Dead)
 		return false
 	}
 	if g.linking != nil && g.linking.s.orphan.Load() {
 		g.wantLinks()
 	}
-	g.relieve()
 	return true
 }
 
@@ -157,14 +157,13 @@ func (g *Gate) attach(from linkStage, links []driver.Link) bool {
 	}
 	l.stage, l.rails = linked, nil
 	g.judge()
-	g.link = links[0]
 	for i, link := range links {
 		g.rails[i].bind(link)
 	}
-	g.tx.bind(links[0], l.eager)
-	g.stats.Links = uint64(len(links))
+	g.bind(links[0], l.eager)
+	g.links = uint64(len(links))
 	g.endWaiters(nil)
-	if g.outgoing() {
+	if g.flow.Outgoing() {
 		g.drain()
 	}
 	return true
@@ -183,7 +182,7 @@ func (g *Gate) endWaiters(err error) {
 // stayAway is the leave of a gate that has no links: it says NEVER from here on. Under mu.
 func (g *Gate) stayAway() {
 	g.linking.stage = absent
-	g.endWaiters(g.dead)
+	g.endWaiters(g.flow.Dead)
 }
 
 // Link has the links to the peer made now, instead of when they are first needed, and waits
@@ -196,13 +195,13 @@ func (g *Gate) Link(ctx context.Context) error {
 	}
 	r := fresh()
 	r.prepare(g, 0, nil, false)
-	r.special, r.wild.Probe = true, true // no monitor is told
-	r.stage = posted
+	r.core.Special, r.core.Wild.Probe = true, true // no monitor is told
+	r.core.Op, r.core.Stage = flow.OpRecv, flow.Posted
 	g.enter()
-	g.pend(r)
+	g.flow.Count(&r.core)
 	switch l := g.linking; {
-	case g.dead != nil:
-		g.complete(r, g.dead)
+	case g.flow.Dead != nil:
+		g.complete(r, g.flow.Dead)
 	case l == nil || l.stage == linked:
 		g.complete(r, nil)
 	default:

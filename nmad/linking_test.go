@@ -16,6 +16,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"go.uber.org/goleak"
 )
@@ -439,9 +440,9 @@ func TestImpoliteAnswers(t *testing.T) {
 		want error
 	}{
 		"hangs up":         {nil, ErrPeerLost},
-		"another kind":     {&driver.Header{Kind: kindEager}, ErrProtocol},
-		"no such answer":   {&driver.Header{Kind: kindLink, Size: linkNever + 1}, ErrProtocol},
-		"answer with body": {&driver.Header{Kind: kindLink, Body: 3}, ErrProtocol},
+		"another kind":     {&driver.Header{Kind: flow.KindEager}, ErrProtocol},
+		"no such answer":   {&driver.Header{Kind: flow.KindLink, Size: linkNever + 1}, ErrProtocol},
+		"answer with body": {&driver.Header{Kind: flow.KindLink, Body: 3}, ErrProtocol},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := newJob(t, 3, &impolite{rank: 1, with: c.with}, nil)

@@ -1,6 +1,6 @@
 package nmad
 
-import "sync/atomic"
+import "github.com/pm2-go/pm2/nmad/internal/flow"
 
 // Loan is a message that was received by a receive that takes loans (RecvOp.Loan): Request.Loan gives it. If InPlace, its bytes
 // lie in the sender's memory, which is mapped here for reading only (a write is a fault that ends the
@@ -11,20 +11,11 @@ import "sync/atomic"
 // It is a handle, to be copied at will, which knows when it is stale. The zero Loan is one that was released. Its methods
 // never block, may be called by any number of threads at once, and in callbacks; of several Release only one succeeds.
 type Loan struct {
-	lease   *lease
+	gate    *Gate
+	lease   *flow.Lease
 	turn    uint32
 	inPlace bool
 	bytes   []byte
-}
-
-// lease is what a gate remembers of a loan. Used again and again.
-type lease struct {
-	gate   *Gate
-	next   *lease        // in whichever list holds it
-	turn   atomic.Uint32 // odd: it was not released
-	there  bool          // the bytes lie in the sender's memory; else in the buffer of the receive
-	cookie uint32        // the sender's name for it
-	bytes  []byte
 }
 
 // Bytes is the message; nil: it was released. They must not be touched after Release.
@@ -36,7 +27,7 @@ func (l Loan) Bytes() []byte {
 }
 
 // live says that it was not released.
-func (l Loan) live() bool { return l.lease != nil && l.lease.turn.Load() == l.turn }
+func (l Loan) live() bool { return l.lease != nil && l.lease.Turn.Load() == l.turn }
 
 // InPlace says whether the bytes lie in the sender's memory.
 func (l Loan) InPlace() bool { return l.inPlace && l.live() }
@@ -45,24 +36,33 @@ func (l Loan) InPlace() bool { return l.inPlace && l.live() }
 // when the sender has died, or this session was closed: its memory stays mapped. Should the network have no room for the
 // packet that says so, it leaves when the engine polls next. The error is ErrReleased if that was said before.
 func (l Loan) Release() error {
-	if l.lease == nil || !l.lease.turn.CompareAndSwap(l.turn, l.turn+1) {
+	if l.lease == nil || !l.lease.Turn.CompareAndSwap(l.turn, l.turn+1) {
 		return errReleased("loan")
 	}
-	l.lease.gate.giveBackLoan(l.lease)
+	l.gate.giveBackLoan(l.lease)
 	return nil
 }
 
 // Loan returns, of a receive with RecvOp.Loan that has ended without an error, the message. It is the same
 // for each call until the request is started again, and must be released once.
 func (r *Request) Loan() Loan {
-	if r == nil || !r.ended() || r.lease == nil {
+	if r == nil || !r.ended() || r.core.Lease == nil {
 		return Loan{}
 	}
-	l := Loan{r.lease, r.leased, r.lease.there, r.lease.bytes}
+	x := r.core.Lease
+	l := Loan{r.source(), x, r.core.Leased, x.There, x.Bytes}
 	if !l.live() { // it may be that of another message by now
 		return Loan{}
 	}
 	return l
+}
+
+// source is the gate that the message of a receive came from.
+func (r *Request) source() *Gate {
+	if r.any != nil {
+		return r.any.gates[r.core.From]
+	}
+	return r.gate
 }
 
 // IrecvLoan starts to receive the next message with that tag where its sender has it, or, if it is not

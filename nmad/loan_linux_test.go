@@ -11,6 +11,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
@@ -75,9 +76,9 @@ func TestLoan(t *testing.T) {
 		defer j.close()
 		defer j.moving()()
 		from, to := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
-		for i, size := range []int{0, 1, leastLoan - 1, leastLoan, 5000, 70_000, 1 << 20} {
+		for i, size := range []int{0, 1, flow.LeastLoan - 1, flow.LeastLoan, 5000, 70_000, 1 << 20} {
 			seed := uint64(i)
-			inPlace := lends(d) && size >= leastLoan
+			inPlace := lends(d) && size >= flow.LeastLoan
 			room := make([]byte, size)
 			for _, late := range []bool{false, true} {
 				what := fmt.Sprintf("%d bytes, late %v", size, late)
@@ -476,7 +477,7 @@ func TestLoanClose(t *testing.T) {
 			for _, e := range j.engines {
 				e.Close()
 			}
-			if from.buffers.Load().gone || to.lent.view == nil {
+			if from.buffers.Load().gone || to.view == nil {
 				t.Error("memory is gone before it was released")
 			}
 			if !bytes.Equal(b.Bytes(), pattern(50_000, 1)) {
@@ -489,7 +490,7 @@ func TestLoanClose(t *testing.T) {
 			if err := b.Release(); err != nil {
 				t.Error(err)
 			}
-			if !from.buffers.Load().gone || to.lent.view != nil {
+			if !from.buffers.Load().gone || to.view != nil {
 				t.Error("memory stays mapped")
 			}
 		})

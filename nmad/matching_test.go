@@ -23,9 +23,9 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				r.prepare(g, 7, nil, true)
-				r.entry.Age = g.any.Now()
-				g.post(r)
-				if g.match(7) != r {
+				r.core.Entry.Age = g.any.Now()
+				g.startRecv(r)
+				if requestOf(g.flow.Match(7)) != r {
 					b.Fatal("another receive got the message")
 				}
 			}

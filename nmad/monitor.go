@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -82,19 +83,22 @@ func (w *monitors) tell(e Event) {
 	}
 }
 
-// noteEnd tells the monitors that r is about to end. Under mu.
-func (g *Gate) noteEnd(r *Request, err error) {
-	kind, who := SendDone, r
-	if r.stage >= posted {
-		kind = RecvDone
+// noteEnd tells the monitors that r has ended. Under mu.
+func (g *Gate) noteEnd(r *Request) {
+	kind, who := RecvDone, r
+	if r.core.Op == flow.OpSend {
+		kind = SendDone
 	}
-	if r.private {
+	if r.core.Private {
 		who = nil
 	}
-	if !r.wild.Probe {
-		g.note(kind, r.Envelope(), who, err)
+	if !r.core.Wild.Probe {
+		g.note(kind, r.Envelope(), who, r.core.Err)
 	}
 }
+
+// observe has the gate tell these monitors.
+func (g *Gate) observe(w *monitors) { g.watch, g.flow.Watched = w, &w.kinds }
 
 // note tells the monitors, if there are any for it, once the lock is let go. Under mu.
 func (g *Gate) note(kind EventKind, e Envelope, r *Request, err error) {

@@ -4,11 +4,12 @@ import (
 	"math/bits"
 	"sync/atomic"
 	"time"
+
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// A mover carries the bytes of rendezvous over the large track of one rail, in one
-// direction, one chunk after the other in the order of their RTRs: both
-// sides have that order, so the bytes need no framing.
+// A mover carries the bytes of a flow.Stream over the large track of one rail, in one
+// direction.
 //
 // Copies are long (a megabyte takes tens of microseconds), so they are made without
 // the lock of the gate. Whoever polls takes the next piece under the lock, lets
@@ -30,27 +31,20 @@ import (
 // carrier gets the lock, or the holder that kept it from him sees the landing.
 // Thus a landing never waits for the next poll, which might not come.
 //
-// A link that borrows may have the buffer of the head of the queue also while the mover is at
+// A link that borrows may have the buffer of the head of the stream also while the mover is at
 // home. So when the requests are failed the head lands, having moved nothing, and gets home
 // when the link has given its buffer back; the others fail at once. A peer that has the
 // buffer for longer than evictAfter after the gate's end is evicted by the link.
 type mover struct {
-	call  func([]byte) (int, error) // the link's Push or Pull
-	back  func(bool) (int, bool)    // its ReturnPush or ReturnPull, if it borrows; else nil
-	pulls bool                      // it brings bytes in
-	queue chunkQueue                // the head is what is being moved; under mu
+	stream *flow.Stream              // under mu, but for what is away
+	dir    flow.Direction            // of it
+	call   func([]byte) (int, error) // the link's Push or Pull
+	back   func(bool) (int, bool)    // its ReturnPush or ReturnPull, if it borrows; else nil
 
-	state  atomic.Uint32 // atHome, away, landed: as drawn above
-	moving *chunk        // away, landed: the chunk; under mu
-	tray   *tray         // short pieces of the chunk at the head, if there are any under way; away: the carrier's
-	n      int           // landed: bytes moved; written by the carrier
-	err    error         // landed: what the link said; written by the carrier
-
-	bytes  uint64 // moved since the gate was opened; under mu
-	count  uint64 // chunks, likewise
-	under  *int   // how many chunks all movers of this direction have, a count of the gate; under mu
-	broken error  // what all requests are failed with, also the one that is away; under mu
-	kept   bool   // landed, broken, and the link has not given the buffer back; under mu
+	state atomic.Uint32 // atHome, away, landed: as drawn above
+	n     int           // landed: bytes moved; written by the carrier
+	err   error         // landed: what the link said; written by the carrier
+	kept  bool          // landed, broken, and the link has not given the buffer back; under mu
 }
 
 const (
@@ -59,10 +53,6 @@ const (
 	landed
 )
 
-// largestPiece bounds one call of the link, in bytes: no system call takes more
-// than 2 GiB.
-const largestPiece = 1 << 30
-
 // evictAfter is how long an ended gate waits for a buffer into which its peer may still be writing a piece. That
 // takes microseconds, and longer only where the peer is stopped, or means to keep it.
 const evictAfter = time.Second
@@ -70,31 +60,24 @@ const evictAfter = time.Second
 // rounds bounds the pieces that one poll moves per direction.
 const rounds = 16
 
-// some moves a piece of a chunk. Without mu.
-func (m *mover) some(c *chunk) (int, error) {
-	p, left := &c.req.data, c.size-c.moved
-	if p.whole() {
-		from := c.offset + c.moved
-		return m.call(p.buf[from : from+min(left, largestPiece)])
-	}
-	return m.someParts(c, left)
-}
-
 // take reserves the next piece for the caller, who must call carry after having
 // released the lock. Under mu.
 func (m *mover) take() bool {
-	if m.queue.empty() || m.state.Load() != atHome {
+	if m.stream.Empty() || m.state.Load() != atHome {
 		return false
 	}
-	m.moving = m.queue.head
+	m.stream.Take()
 	m.state.Store(away)
 	return true
 }
 
+// resting says that nobody is inside the link for this direction. Under mu.
+func (m *mover) resting() bool { return m.state.Load() == atHome }
+
 // takeAll reserves the next pieces of all rails, both ways, for the caller: a bit for each
 // mover, to be given to carryAll after having released the lock. Under mu.
 func (g *Gate) takeAll() (taken uint32) {
-	if g.pulling+g.pushing == 0 {
+	if g.flow.Moving(flow.Pull)+g.flow.Moving(flow.Push) == 0 {
 		return 0
 	}
 	for i := range g.rails {
@@ -113,26 +96,27 @@ func (g *Gate) carryAll(taken uint32) {
 	for ; taken != 0; taken &= taken - 1 {
 		i := bits.TrailingZeros32(taken)
 		if l := &g.rails[i/2]; i%2 == 0 {
-			g.carry(&l.pull)
+			l.carry(&l.pull)
 		} else {
-			g.carry(&l.push)
+			l.carry(&l.push)
 		}
 	}
 }
 
 // carry moves the piece that take reserved. Without mu.
-func (g *Gate) carry(m *mover) {
-	m.n, m.err = m.some(m.moving)
+func (l *rail) carry(m *mover) {
+	m.n, m.err = m.stream.Carry(m.call)
 	m.state.Store(landed)
-	g.landed.Add(1)
+	l.gate.landed.Add(1)
 }
 
 // home takes in what has landed. Under mu. It says whether bytes have moved.
-func (g *Gate) home(l *rail, m *mover) bool {
+func (l *rail) home(m *mover) bool {
+	g := l.gate
 	if m.state.Load() != landed {
 		return false
 	}
-	if m.broken != nil && !g.giveBack(m) {
+	if m.stream.Broken() && !l.giveBack(m) {
 		return false
 	}
 	if m.kept {
@@ -141,47 +125,28 @@ func (g *Gate) home(l *rail, m *mover) bool {
 	} else {
 		g.landed.Add(-1)
 	}
-	c, n, err := m.moving, m.n, m.err
-	m.moving, m.err = nil, nil
+	n, err := m.n, m.err
+	m.err = nil
 	m.state.Store(atHome)
-	wrong := n < 0 || n > c.size-c.moved
-	if !wrong {
-		m.bytes += uint64(n)
-	}
-	switch {
-	case m.broken != nil:
-		if wrong {
-			n = 0
-		}
-		g.homeLate(m, n)
-	case err != nil:
+	if err != nil && !m.stream.Broken() {
+		m.stream.Return()
 		g.loseRail(l, err)
-	case wrong:
-		g.fail(violation(g.rank, "the driver says that it moved %d of %d bytes", n, c.size-c.moved))
-	default:
-		c.moved += n
-		c.req.moved += n
-		m.queue.left -= n
-		if c.moved == c.size {
-			g.arrived(m)
-		}
-		if !g.rx.deferred.empty() && m == &l.pull && l.idle() {
-			g.rx.answers.prepend(&g.rx.deferred)
-			g.drain()
-		}
-		g.takeLeave()
+		return n > 0
 	}
+	g.heed(g.flow.Land(int(l.index), m.dir, n))
+	g.press()
 	return n > 0
 }
 
 // giveBack says whether the link has given the buffer back of the chunk that has landed. One
 // that it keeps does not count as landed: whoever has the lock would try again at once.
-func (g *Gate) giveBack(m *mover) bool {
+func (l *rail) giveBack(m *mover) bool {
+	g := l.gate
 	if m.back == nil {
 		return true
 	}
 	n, ok := m.back(g.end != nil && time.Since(g.ended) > evictAfter)
-	if m.tray != nil && m.pulls {
+	if m.dir == flow.Pull && m.stream.Tray() {
 		n = 0 // it was not scattered, and will not be
 	}
 	if m.n += n; !ok && !m.kept {
@@ -192,65 +157,26 @@ func (g *Gate) giveBack(m *mover) bool {
 	return ok
 }
 
-// arrived ends the chunk at the head, all of whose bytes have moved.
-func (g *Gate) arrived(m *mover) {
-	c := m.queue.pop()
-	r := c.req
-	m.count++
-	r.short = r.short || c.short
-	g.forget(m, c)
-	if r.moved == r.want {
-		g.transferred(r)
-	}
-}
-
-// homeLate takes in a piece of n bytes that landed when the gate had ended. If with it a
-// message is complete then only the carrier was slow: the peer may have had all of it,
-// and have left.
-func (g *Gate) homeLate(m *mover, n int) {
-	c := m.queue.pop()
-	r := c.req
-	r.moved += n
-	r.short = r.short || c.short
-	g.forget(m, c)
-	switch {
-	case r.moved == r.want:
-		g.transferred(r)
-	case r.chunks == 0: // else it ends with the last of them
-		g.complete(r, m.broken)
-	}
-}
-
-// failMover ends the chunks of the queue, now or, if one is away, when it comes
-// home. Under mu.
-func (g *Gate) failMover(m *mover, err error) {
-	m.broken = err
-	lent := m.back != nil && m.resting() && !m.queue.empty()
-	if lent {
-		m.moving, m.n = m.queue.head, 0
-		m.state.Store(landed)
-		g.landed.Add(1)
-	}
-	var rest chunkQueue
-	for c := m.queue.pop(); c != nil; c = m.queue.pop() {
-		if c == m.moving {
-			rest.push(c)
-			continue
-		}
-		r := c.req
-		g.forget(m, c)
-		if r.chunks == 0 {
-			g.complete(r, err)
+// failMovers has the flow fail what moves in a direction, by fail. What the link may have at the moment ends
+// when it comes home. Under mu.
+func (g *Gate) failMovers(dir flow.Direction, fail func(error), err error) {
+	var lent uint32 // a bit for each rail
+	for i := range g.rails {
+		if m := g.rails[i].mover(dir); m.back != nil && m.take() {
+			lent |= 1 << i
+			m.n = 0
+			m.state.Store(landed)
+			g.landed.Add(1)
 		}
 	}
-	m.queue = rest
-	if lent {
-		g.home(nil, m) // broken as it is, its rail does not matter
+	fail(err)
+	for i := range g.rails {
+		if lent>>i&1 != 0 {
+			l := &g.rails[i]
+			l.home(l.mover(dir))
+		}
 	}
 }
-
-// resting says that nobody is inside the link for this direction. Under mu.
-func (m *mover) resting() bool { return m.state.Load() == atHome }
 
 // homeAll takes home whatever has landed. Under mu. It says whether bytes have moved.
 func (g *Gate) homeAll() (moved bool) {
@@ -259,8 +185,8 @@ func (g *Gate) homeAll() (moved bool) {
 	}
 	for i := range g.rails {
 		l := &g.rails[i]
-		moved = g.home(l, &l.pull) || moved
-		moved = g.home(l, &l.push) || moved
+		moved = l.home(&l.pull) || moved
+		moved = l.home(&l.push) || moved
 	}
 	return moved
 }

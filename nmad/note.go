@@ -2,18 +2,16 @@ package nmad
 
 import (
 	"encoding/binary"
-	"slices"
-
-	"github.com/pm2-go/pm2/nmad/driver"
+	"errors"
+	"fmt"
 )
 
 // Notes of agreements on their way between two gates: in packets NOTE, without credit, since a
 // process has few of them under way at a time. docs/wire.md has the frame.
 
 const (
-	noteHead  = 36      // bytes of a note without its ranks
-	notePiece = 4 << 10 // bytes of a note in one packet at most
-	notesMost = 16      // notes that wait for one peer at most: more than any course of the protocol has
+	noteHead  = 36 // bytes of a note without its ranks
+	notesMost = 16 // notes that wait for one peer at most: more than any course of the protocol has
 )
 
 // noteLimit is how long a note can be in a job of that size, in bytes.
@@ -81,63 +79,31 @@ func decodeRanks(b []byte, size int) ([]int, bool) {
 	return ranks, true
 }
 
-// notes are those of one gate. Under its mu.
-type notes struct {
-	out  [][]byte // encoded, to be sent
-	sent int      // bytes of the first one that were sent
-	in   []byte   // what has come of one
-	left uint64   // bytes of it that are to follow
-}
-
 // sendNote sends a note, now or when there is room. Under mu.
 func (g *Gate) sendNote(n *note) {
-	if g.end != nil || g.link == nil || g.byeSent {
+	if g.end != nil || g.link == nil || g.flow.Left() {
 		return
 	}
-	if len(g.notes.out) == notesMost {
+	if g.flow.Notes() == notesMost {
 		g.fail(violation(g.rank, "it leaves %d notes of agreements unread", notesMost))
 		return
 	}
-	g.notes.out = append(g.notes.out, n.encode())
-	g.tx.owesNotes = true
-	g.drain() // a gate without links has some made
+	g.flow.Note(n.encode())
+	g.press() // a gate without links has some made
 }
 
-// transmitNotes sends the notes that wait. False: the link has no room.
-func (g *Gate) transmitNotes() (bool, error) {
-	for x := &g.notes; len(x.out) > 0; {
-		rest := x.out[0][x.sent:]
-		piece := rest[:min(len(rest), notePiece, g.tx.room)]
-		g.tx.head = driver.Header{Kind: kindNote, Body: uint32(len(piece)), Size: uint64(len(rest))}
-		if ok, err := g.emit(piece, nil); !ok || err != nil {
-			return false, err
-		}
-		if x.sent += len(piece); len(piece) == len(rest) {
-			x.out, x.sent = slices.Delete(x.out, 0, 1), 0
-		}
-	}
-	g.notes.out, g.tx.owesNotes = nil, false
-	return true, nil
-}
-
-// handleNote takes a piece of a note in. Under mu.
-func (g *Gate) handleNote(h *driver.Header, body []byte) *PeerError {
-	x := &g.notes
-	if g.consensus == nil || len(body) == 0 || uint64(len(body)) > h.Size || x.left != 0 && h.Size != x.left ||
-		x.left == 0 && h.Size > uint64(noteLimit(g.consensus.size())) {
-		return violation(g.rank, "%d bytes of a note of %d, of which %d had not come", len(body), h.Size, x.left)
-	}
-	x.in, x.left = append(x.in, body...), h.Size-uint64(len(body))
-	if x.left != 0 {
+// takeNote takes in the note that has come with the last packet, if it is complete. Under mu.
+func (g *Gate) takeNote() error {
+	b := g.flow.TakeNote()
+	if b == nil {
 		return nil
 	}
-	n, ok := decodeNote(x.in, g.consensus.size())
-	x.in = nil
+	n, ok := decodeNote(b, g.consensus.size())
 	if !ok {
-		return violation(g.rank, "a note of an agreement that makes no sense")
+		return errors.New("a note of an agreement that makes no sense")
 	}
 	if !g.consensus.post(happening{what: heard, rank: g.rank, note: n}) {
-		return violation(g.rank, "more than %d notes of agreements at once", notesMost)
+		return fmt.Errorf("more than %d notes of agreements at once", notesMost)
 	}
 	return nil
 }

@@ -1,5 +1,11 @@
 package nmad
 
+import (
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+
+	"github.com/pm2-go/pm2/nmad/internal/region"
+)
+
 // Envelope says what a message is, without its data.
 type Envelope struct {
 	Source int    // rank of its sender
@@ -58,13 +64,6 @@ type RecvOp struct {
 	Queue *Queue // where the request goes when it is done; nil: nowhere
 }
 
-// What a request is to do when its gate has time for it.
-const (
-	opSend uint8 = iota
-	opRecv
-	opResume // go on with a receive that has chosen its buffer
-)
-
 // StartSend starts a send with a request of the caller. It fails with ErrActive, and
 // starts nothing, while r is under way. Neither op nor the slice of its parts, but the
 // parts themselves, must stay as they are until it is done. It allocates nothing.
@@ -89,23 +88,24 @@ func (g *Gate) StartSend(r *Request, op *SendOp) error {
 
 func (g *Gate) launchSend(r *Request, op *SendOp) {
 	r.prepare(g, op.Tag, op.Buf, false)
+	c := &r.core
 	if op.Parts != nil {
-		r.special = true
-		r.data.set(nil, op.Parts)
+		c.Special = true
+		c.Data.Set(nil, op.Parts)
 	}
 	if op.Data != nil {
-		r.special = true
-		r.describe(op.Data)
+		c.Special = true
+		c.Describe(op.Data)
 	}
 	if op.Buffer.pool != nil { // which has begun
-		r.special, r.lends, r.page = true, true, int32(op.Buffer.page)
-		r.data.set(op.Buffer.bytes(), nil)
+		c.Special, c.Lends, c.Place = true, true, op.Buffer.page*region.PageSize
+		c.Data.Set(op.Buffer.bytes(), nil)
 	}
 	if op.Sync || op.Priority != 0 || op.Done != nil || op.Queue != nil {
-		r.special = true
-		r.sync, r.priority, r.notify, r.queue = op.Sync, op.Priority, op.Done, op.Queue
+		c.Special = true
+		c.Sync, c.Priority, r.notify, r.queue = op.Sync, op.Priority, op.Done, op.Queue
 	}
-	r.op = opSend
+	c.Op = flow.OpSend
 	g.begin(r)
 }
 
@@ -124,9 +124,9 @@ func (g *Gate) StartRecv(r *Request, op *RecvOp) error {
 func (g *Gate) launchRecv(r *Request, op *RecvOp) {
 	r.prepareRecv(g, op)
 	if op.Mask == exact {
-		r.entry.Age = g.any.Now()
+		r.core.Entry.Age = g.any.Now()
 	} else {
-		r.entry.Age = g.any.Stamp()
+		r.core.Entry.Age = g.any.Stamp()
 	}
 	g.begin(r)
 }
@@ -148,40 +148,42 @@ func (s *Session) StartRecv(r *Request, op *RecvOp) error {
 
 func (s *Session) launchRecv(r *Request, op *RecvOp) {
 	r.prepareRecv(s.gates[s.cfg.Rank], op)
-	r.special, r.told, r.any = true, true, s
-	r.wild.Set(&r.entry, op.Mask, false)
+	c := &r.core
+	c.Special, c.Anywhere, r.told, r.any = true, true, true, s
+	c.Wild.Set(&c.Entry, op.Mask, false)
 	s.startAny(r)
 }
 
 // prepareRecv is prepare for a receive that may be out of the ordinary.
 func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
 	r.prepare(g, op.Tag, op.Buf, false)
-	r.op = opRecv
+	c := &r.core
+	c.Op = flow.OpRecv
 	if op.Parts != nil {
-		r.special = true
-		r.data.set(nil, op.Parts)
+		c.Special = true
+		c.Data.Set(nil, op.Parts)
 	}
 	if op.Data != nil {
-		r.special = true
-		r.data.setData(op.Data)
+		c.Special = true
+		c.Data.SetData(op.Data)
 	}
-	if r.special || op.Mask != exact || op.Choose != nil || op.Done != nil || op.Queue != nil || op.Loan {
-		r.special, r.loans = true, op.Loan
+	if c.Special || op.Mask != exact || op.Choose != nil || op.Done != nil || op.Queue != nil || op.Loan {
+		c.Special, c.Loans, c.Chooses = true, op.Loan, op.Choose != nil
 		r.chooser, r.notify, r.queue = op.Choose, op.Done, op.Queue
-		r.wild.Set(&r.entry, op.Mask, false)
+		c.Wild.Set(&c.Entry, op.Mask, false)
 	}
 }
 
 // startAny begins a receive, or a probe, for any source.
 func (s *Session) startAny(r *Request) {
-	r.stage = posted
-	r.gate.pend(r)
-	s.any.Post(&r.wild)
+	r.core.Stage, r.core.Counted = flow.Posted, true
+	r.gate.engine.Need() // it is under no gate's lock, and counts for itself
+	s.any.Post(&r.core.Wild)
 	s.searchAll()
 	if s.orphan.Load() {
 		s.linkOrphan()
 	}
-	if dead := s.any.Gone(); dead != nil && s.any.Remove(&r.wild) {
+	if dead := s.any.Gone(); dead != nil && s.any.Remove(&r.core.Wild) {
 		r.gate.mu.lock()
 		r.gate.complete(r, dead)
 		r.gate.release()

@@ -1,6 +1,10 @@
 package nmad
 
-import "github.com/pm2-go/pm2/nmad/internal/match"
+import (
+	"github.com/pm2-go/pm2/nmad/internal/match"
+
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+)
 
 // Peek looks at the beginning of a message that m is for, that has come from this gate, and that
 // has no receive yet: it copies as much of it into buf as there is room for, says how much that
@@ -23,15 +27,15 @@ func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	g.enter()
 	defer g.release()
-	x := g.rx.Peek(match.Pattern(m))
-	if x == nil {
-		g.relieve() // it may be behind those that we keep
-	}
-	if x == nil || g.closing {
+	x := g.flow.Peek(match.Pattern(m))
+	if x == nil || g.flow.Closing {
 		return e, 0, false
 	}
-	return x.envelope(g), copy(buf, x.body), true
+	return g.envelope(x), copy(buf, x.Body()), true
 }
+
+// envelope describes a message that has come.
+func (g *Gate) envelope(m *flow.Message) Envelope { return Envelope{g.rank, m.Tag, m.Bytes()} }
 
 // Peek is Gate.Peek for a message from any rank.
 func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
@@ -59,8 +63,8 @@ func (x *Message) Peek(buf []byte) int {
 	g := x.gate
 	g.enter()
 	defer g.release()
-	if x.m == nil || x.m.lent && g.end != nil {
+	if x.m == nil || x.m.Lent() && g.end != nil {
 		return 0
 	}
-	return copy(buf, x.m.body)
+	return copy(buf, x.m.Body())
 }

@@ -53,7 +53,7 @@ func (s *Session) orphaned() {
 	}
 	for _, g := range s.gates {
 		g.mu.lock()
-		if g.rx.Waits() {
+		if g.flow.Waits() {
 			g.wantLinks()
 		}
 		g.release()
@@ -65,13 +65,13 @@ func (s *Session) linkOrphan() {
 	own := s.gates[s.cfg.Rank]
 	own.enter()
 	defer own.release()
-	if own.closing {
+	if own.flow.Closing {
 		return
 	}
 	s.work.Go(func() {
 		for _, g := range s.gates {
 			g.mu.lock()
-			if !g.closing {
+			if !g.flow.Closing {
 				g.wantLinks()
 			}
 			g.release()
@@ -101,13 +101,13 @@ func (g *Gate) peerLeft(reason string) {
 // receives from any source end.
 func (s *Session) ended(g *Gate) {
 	s.work.Go(func() { s.retire(g) })
-	g.endWaiters(g.dead)
+	g.endWaiters(g.flow.Dead)
 	s.linker.noteLost(g.end)
 	s.consensus.post(happening{what: lost, rank: g.rank})
 	if s.alive.Add(-1) == 0 {
-		s.any.Fail(g.dead)
-		for r := s.any.Pop(); r != nil; r = s.any.Pop() {
-			g.complete(r, g.dead)
+		s.any.Fail(g.flow.Dead)
+		for c := s.any.Pop(); c != nil; c = s.any.Pop() {
+			g.flow.Finish(c, g.flow.Dead)
 		}
 	}
 }
@@ -180,8 +180,8 @@ func (s *Session) shutdown() {
 	own := s.gates[s.cfg.Rank]
 	own.enter()
 	s.any.Fail(why)
-	for r := s.any.Pop(); r != nil; r = s.any.Pop() {
-		own.complete(r, why)
+	for c := s.any.Pop(); c != nil; c = s.any.Pop() {
+		own.flow.Finish(c, why)
 	}
 	own.release()
 	if !patience(s.cfg.Linger, func() bool { return s.all((*Gate).quiet) }) {

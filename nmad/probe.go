@@ -3,6 +3,7 @@ package nmad
 import (
 	"context"
 
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
@@ -30,8 +31,9 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 	}
 	r := fresh()
 	r.prepare(g, m.Tag, nil, false)
-	r.op, r.special = opRecv, true
-	r.wild.Set(&r.entry, m.Mask, true)
+	c := &r.core
+	c.Op, c.Special = flow.OpRecv, true
+	c.Wild.Set(&c.Entry, m.Mask, true)
 	g.begin(r)
 	return r.probed(ctx)
 }
@@ -43,8 +45,9 @@ func (s *Session) Probe(ctx context.Context, m Match) (Envelope, error) {
 	}
 	r := fresh()
 	r.prepare(s.gates[s.cfg.Rank], m.Tag, nil, false)
-	r.special, r.told, r.any = true, true, s
-	r.wild.Set(&r.entry, m.Mask, true)
+	c := &r.core
+	c.Op, c.Special, c.Anywhere, r.told, r.any = flow.OpRecv, true, true, true, s
+	c.Wild.Set(&c.Entry, m.Mask, true)
 	s.startAny(r)
 	return r.probed(ctx)
 }
@@ -65,7 +68,7 @@ func (r *Request) probed(ctx context.Context) (Envelope, error) {
 // its sender.
 type Message struct {
 	gate *Gate
-	m    *message
+	m    *flow.Message
 	Envelope
 }
 
@@ -83,15 +86,14 @@ func (g *Gate) Claim(m Match) *Message {
 }
 
 func (g *Gate) claim(m Match) *Message {
-	if g.closing {
+	if g.flow.Closing {
 		return nil
 	}
-	x := g.rx.Take(match.Pattern(m))
+	x := g.flow.Claim(match.Pattern(m))
 	if x == nil {
-		g.relieve()
 		return nil
 	}
-	return &Message{gate: g, m: x, Envelope: x.envelope(g)}
+	return &Message{gate: g, m: x, Envelope: g.envelope(x)}
 }
 
 // Claim is Gate.Claim for a message from any rank.
@@ -132,16 +134,15 @@ func (x *Message) receive(op *RecvOp) *Request {
 	r := fresh()
 	op.Match = Tag(x.Tag)
 	r.prepareRecv(x.gate, op)
-	r.op, r.special = opResume, true
+	r.core.Op, r.core.Special = flow.OpResume, true
 	g := x.gate
 	g.enter()
-	if r.held, x.m = x.m, nil; r.held == nil {
-		r.stage = posted
+	if m := x.m; m == nil {
 		g.complete(r, ErrIdle)
 	} else {
-		r.stage = matched
-		g.stats.Recvs++
-		g.deliver(r, r.held)
+		x.m = nil
+		g.flow.Deliver(&r.core, m)
+		g.press()
 	}
 	g.release()
 	return r

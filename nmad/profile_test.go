@@ -57,7 +57,7 @@ func TestSample(t *testing.T) {
 		if rail.Bandwidth <= 0 || rail.LatencyNs < 0 {
 			t.Errorf("the rail costs %d ns and %g bytes/ns", rail.LatencyNs, rail.Bandwidth)
 		}
-		most := j.sessions[0].Gate(1).tx.room
+		most := j.sessions[0].Gate(1).flow.Room()
 		if last := rail.Points[len(rail.Points)-1]; last.Size != most || rail.Eager < 1 || rail.Eager > most {
 			t.Errorf("measured up to %d, eager up to %d, the link takes %d", last.Size, rail.Eager, most)
 		}
@@ -198,7 +198,7 @@ func TestSampleRails(t *testing.T) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	if g.tx.eager != 7 {
-		t.Errorf("eager up to %d, want 7, as the rail says over which so short a message would come", g.tx.eager)
+	if g.flow.Eager() != 7 {
+		t.Errorf("eager up to %d, want 7, as the rail says over which so short a message would come", g.flow.Eager())
 	}
 }

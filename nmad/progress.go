@@ -8,6 +8,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -30,7 +31,7 @@ func (g *Gate) progress(waiter *Request) bool {
 		return false
 	}
 	arrived := g.receive(waiter)
-	if g.outgoing() && g.end == nil && !g.patient() {
+	if g.flow.Outgoing() && g.end == nil && !g.patient() {
 		g.drain()
 	}
 	return arrived
@@ -68,11 +69,17 @@ func (g *Gate) pollLocked() bool {
 	return moved
 }
 
+// patient says that what is gathered is to be left alone for now. Under mu.
+func (g *Gate) patient() bool { return g.flow.Gathered() && g.flow.Patient(g.gathers()) }
+
+// streams says that bytes of long messages are to move. Under mu.
+func (g *Gate) streams() bool { return g.flow.Moving(flow.Pull)+g.flow.Moving(flow.Push) != 0 }
+
 // release lets the lock go, and sees to what must not be forgotten then: owners of
 // requests that are done, functions to be called, what others have left for the holder of
 // the lock meanwhile, and a sleeper that was not told to look out for room.
 func (g *Gate) release() {
-	if g.collected.empty() && g.armed == 0 && g.over.head == nil && !g.called {
+	if g.collected.Empty() && g.armed == 0 && g.over.Empty() && !g.called && g.settled() {
 		g.mu.unlock() // as most often
 		if !g.left() || !g.mu.tryLock() {
 			return
@@ -80,18 +87,17 @@ func (g *Gate) release() {
 		g.attend()
 	}
 	for {
-		if !g.collected.empty() {
+		if !g.collected.Empty() {
 			g.attend()
 		}
 		if g.armed != 0 {
 			g.rearm()
 		}
-		over, called := g.over.head, g.called
-		g.over.head, g.called = nil, false
+		g.settle()
+		over, called := g.over, g.called
+		g.over, g.called = requestQueue{}, false
 		g.mu.unlock()
-		for over != nil {
-			r := over
-			over = r.link // before its owner may use it again
+		for r := over.pop(); r != nil; r = over.pop() { // r is out of it before its owner may use it again
 			if r.queue == nil {
 				r.completion.Signal(finished | free)
 			} else {
@@ -108,10 +114,35 @@ func (g *Gate) release() {
 	}
 }
 
+// settled says that nobody has to hear of anything that the flow has done: its requests that are done, and
+// whether the engine is to poll for those under way, and for what is to leave. Under mu.
+func (g *Gate) settled() bool {
+	return g.flow.Calm() && (g.flow.Pending() != 0) == g.needing && (g.flow.Holding() && g.end == nil) == g.holding
+}
+
+// settle has them hear. The engine, whose hooks poll from then on, counts the gate as long as anything of it is under way. Under mu.
+func (g *Gate) settle() {
+	g.heedFinished()
+	g.count(&g.needing, g.flow.Pending() != 0)
+	g.count(&g.holding, g.flow.Holding() && g.end == nil)
+}
+
+func (g *Gate) count(is *bool, should bool) {
+	switch {
+	case *is == should:
+		return
+	case should:
+		g.engine.Need()
+	default:
+		g.engine.Done()
+	}
+	*is = should
+}
+
 // pollFor polls the gate for the owner of r before that sleeps, until r is done (marcel.Poll). It is called with the
 // lock and returns with it, and says whether r is done.
 func (g *Gate) pollFor(r *Request) bool {
-	if g.spin <= 0 || g.pulling+g.pushing == 0 && g.gathers() {
+	if g.spin <= 0 || !g.streams() && g.gathers() {
 		return false // the engine has a look before it lets us sleep
 	}
 	w := waiter{g: g, r: r}
@@ -119,7 +150,7 @@ func (g *Gate) pollFor(r *Request) bool {
 		g.mu.lock()
 	}
 	g.waited = 0
-	return r.stage == done
+	return r.core.Stage == flow.Done
 }
 
 // waiter is the owner of a request that polls for it.
@@ -135,22 +166,22 @@ func (w *waiter) look() marcel.Found {
 	if w.looks++; w.looks > 1 {
 		g.mu.lock()
 	}
-	if r.stage == done {
+	if r.core.Stage == flow.Done {
 		return marcel.Arrived
 	}
 	found := marcel.Nothing
-	streams := g.pulling+g.pushing != 0
+	streams := g.streams()
 	for i := 0; i < spinBurst && !streams; i++ {
 		if g.progress(r) {
 			found = marcel.Moved
 		}
-		if r.stage == done {
+		if r.core.Stage == flow.Done {
 			return marcel.Arrived
 		}
 		if g.shared || g.wanted() {
 			break
 		}
-		streams = g.pulling+g.pushing != 0
+		streams = g.streams()
 	}
 	if !streams {
 		g.waited = 0
@@ -167,7 +198,7 @@ func (w *waiter) look() marcel.Found {
 // wait blocks the owner of r until r is done.
 func (g *Gate) wait(r *Request) error {
 	g.enter()
-	if r.stage != done && !g.pollFor(r) {
+	if r.core.Stage != flow.Done && !g.pollFor(r) {
 		r.told = true
 	}
 	g.release()
@@ -198,7 +229,7 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 		g.release()
 		return pioman.Done
 	}
-	if g.attended() && (g.pulling == 0 || g.pushing == 0) {
+	if g.attended() && (g.flow.Moving(flow.Pull) == 0 || g.flow.Moving(flow.Push) == 0) {
 		// One direction keeps one CPU busy, and the waiter's. Something moves, by his hand: if the engine took the gate
 		// for quiet it would send its spare LWP at every tick to sleep for it, in vain (rail.arm).
 		g.release()

@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/sched/topo"
 )
@@ -12,7 +13,7 @@ const MaxRails = 8
 // rail is one link of a gate. All packets travel over the small track of the first rail of a
 // gate, so they arrive in the order in which they were sent, and who has one rail
 // pays for one. The bytes of rendezvous travel over the large tracks of all rails,
-// shared out among them by the receiver as the strategy wants it (rendezvous.go). The
+// shared out among them by the receiver as the strategy wants it (internal/flow/rendezvous.go). The
 // small tracks of the other rails carry nothing; they tell when the peer is lost.
 type rail struct {
 	gate  *Gate
@@ -25,8 +26,7 @@ type rail struct {
 
 	place driver.Place // near which processors the link lies
 
-	cost strategy.Cost // what it costs to move bytes over it
-	why  string        // where cost comes from: default, measured
+	why string // where the cost of it comes from: default, measured
 
 	limit int    // longest message that is faster eagerly than by rendezvous over this rail, if measured; else 0
 	short int    // longest body that takes a way of its own on the small track of the link; -1: none does
@@ -42,9 +42,10 @@ type rail struct {
 
 func (l *rail) init(g *Gate, index int, link driver.Link) {
 	l.gate, l.index = g, uint8(index)
-	l.cost, l.why = strategy.DefaultCost, "default"
-	l.push.under, l.pull.under = &g.pushing, &g.pulling
-	l.pull.pulls = true
+	l.why = "default"
+	s := &g.flow.Rails[index].Streams
+	l.push.stream, l.push.dir = &s[flow.Push], flow.Push
+	l.pull.stream, l.pull.dir = &s[flow.Pull], flow.Pull
 	l.bind(link)
 }
 
@@ -68,45 +69,16 @@ func (g *Gate) near() (set topo.CPUSet) {
 	return set
 }
 
-// load is the rail as a strategy sees it. Under mu.
-func (l *rail) load() strategy.Load {
-	return strategy.Load{Cost: l.cost, Bytes: l.pull.queue.left}
-}
-
-// idle says that the rail has few bytes to bring, or none. Under mu.
-func (l *rail) idle() bool {
-	load := l.load()
-	return load.Idle()
+// mover is that of a direction.
+func (l *rail) mover(dir flow.Direction) *mover {
+	if dir == flow.Push {
+		return &l.push
+	}
+	return &l.pull
 }
 
 // resting says that nobody is inside the large track of the link. Under mu.
 func (l *rail) resting() bool { return l.push.resting() && l.pull.resting() }
-
-// resting says that nobody is inside the large track of any rail. Under mu.
-func (g *Gate) resting() bool {
-	for i := range g.rails {
-		if !g.rails[i].resting() {
-			return false
-		}
-	}
-	return true
-}
-
-// pushed is how many bytes of rendezvous this side has moved, pulled how many of the
-// peer's. Under mu.
-func (g *Gate) pushed() (n uint64) {
-	for i := range g.rails {
-		n += g.rails[i].push.bytes
-	}
-	return n
-}
-
-func (g *Gate) pulled() (n uint64) {
-	for i := range g.rails {
-		n += g.rails[i].pull.bytes
-	}
-	return n
-}
 
 // look takes notice of a rail that has ended although nothing was under way on it: its
 // descriptor would wake sleepers again and again. Under mu.
@@ -168,7 +140,7 @@ func (g *Gate) Strategy() string {
 	if !g.made() {
 		return ""
 	}
-	return g.strategy.Name()
+	return g.flow.Strategy.Name()
 }
 
 // Rails describes the rails of this gate: none if it leads to the own rank.
@@ -180,14 +152,14 @@ func (g *Gate) Rails() []RailInfo {
 	defer g.release()
 	loads, shares := make([]strategy.Load, len(g.rails)), make([]int, len(g.rails))
 	for i := range g.rails {
-		loads[i] = strategy.Load{Cost: g.rails[i].cost}
+		loads[i] = strategy.Load{Cost: g.flow.Rails[i].Cost}
 	}
-	strategy.Estimate(g.strategy, ShareOf, loads, shares)
+	strategy.Estimate(g.flow.Strategy, ShareOf, loads, shares)
 	infos := make([]RailInfo, len(g.rails))
 	for i := range g.rails {
 		l := &g.rails[i]
 		infos[i] = RailInfo{
-			Name: l.name, Latency: l.cost.Latency, Bandwidth: l.cost.Bandwidth, Why: l.why,
+			Name: l.name, Latency: g.flow.Rails[i].Cost.Latency, Bandwidth: g.flow.Rails[i].Cost.Bandwidth, Why: l.why,
 			Share: float64(shares[i]) / ShareOf, Eager: l.limit,
 			Network: l.network, Choice: l.choice, Near: l.place.CPUs.String(), Placed: l.place.Why,
 		}

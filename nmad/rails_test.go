@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"pgregory.net/rapid"
@@ -22,7 +23,7 @@ func TestRailsDeliver(t *testing.T) {
 		}
 		p := newPair(options[0], wide, options[1:]...)
 		for _, g := range p.gates {
-			g.strategy, _ = strategy.Lookup(rapid.SampledFrom(strategy.Names()).Draw(t, "strategy"))
+			g.flow.Strategy, _ = strategy.Lookup(rapid.SampledFrom(strategy.Names()).Draw(t, "strategy"))
 		}
 		type exchange struct {
 			s, r      *Request
@@ -50,7 +51,7 @@ func TestRailsDeliver(t *testing.T) {
 			p.tick()
 			over := true
 			for _, x := range all {
-				over = over && x.s.stage == done && x.r.stage == done
+				over = over && x.s.core.Stage == flow.Done && x.r.core.Stage == flow.Done
 			}
 			if over {
 				break
@@ -58,17 +59,17 @@ func TestRailsDeliver(t *testing.T) {
 		}
 		for i, x := range all {
 			n := min(len(x.data), len(x.buf))
-			if x.s.stage != done || x.r.stage != done {
-				t.Fatalf("message %d of %d bytes: the send is %v, the receive %v", i, len(x.data), x.s.stage, x.r.stage)
+			if x.s.core.Stage != flow.Done || x.r.core.Stage != flow.Done {
+				t.Fatalf("message %d of %d bytes: the send is %v, the receive %v", i, len(x.data), x.s.core.Stage, x.r.core.Stage)
 			}
 			if x.r.Len() != n || !bytes.Equal(x.buf[:n], x.data[:n]) {
 				t.Fatalf("message %d of %d bytes into %d: %d received, damaged %v", i, len(x.data), len(x.buf), x.r.Len(), !bytes.Equal(x.buf[:n], x.data[:n]))
 			}
-			if errors.Is(x.r.err, ErrTruncated) != (len(x.data) > len(x.buf)) {
-				t.Fatalf("message %d of %d bytes into %d: %v", i, len(x.data), len(x.buf), x.r.err)
+			if errors.Is(x.r.core.Err, ErrTruncated) != (len(x.data) > len(x.buf)) {
+				t.Fatalf("message %d of %d bytes into %d: %v", i, len(x.data), len(x.buf), x.r.core.Err)
 			}
 		}
-		if n := p.pending(); n != [2]int{} || p.gates[0].pulling+p.gates[1].pushing+p.gates[1].pulling+p.gates[0].pushing != 0 {
+		if n := p.pending(); n != [2]int{} || p.gates[0].flow.Moving(flow.Pull)+p.gates[1].flow.Moving(flow.Push)+p.gates[1].flow.Moving(flow.Pull)+p.gates[0].flow.Moving(flow.Push) != 0 {
 			t.Fatalf("the engines still count %v pending requests, the gates chunks", n)
 		}
 	})
@@ -116,7 +117,7 @@ func TestRailsNoAllocation(t *testing.T) {
 	for _, name := range strategy.Names() {
 		p := newPair(simnet.Options{Large: 1 << 20}, wide, simnet.Options{Large: 1 << 20})
 		for _, g := range p.gates {
-			g.strategy, _ = strategy.Lookup(name)
+			g.flow.Strategy, _ = strategy.Lookup(name)
 		}
 		var s, r Request
 		exchange := func() {
@@ -140,7 +141,7 @@ func TestRailsUnderAWildStrategy(t *testing.T) {
 	for _, shares := range [][]int{{0, 0}, {-1, -5}, {1, 1}, {1 << 40, 1 << 40}, {5000, 0}, {4095, 5000}, {0, 1}} {
 		p := newPair(simnet.Options{Large: 1 << 16, Rate: 1 << 14}, wide, simnet.Options{Large: 1 << 16, Rate: 1 << 14})
 		for _, g := range p.gates {
-			g.strategy = wildStrategy{strategy.Default, shares}
+			g.flow.Strategy = wildStrategy{strategy.Default, shares}
 		}
 		msg, buf := pattern(100_001, 1), make([]byte, 100_001)
 		s, r := p.gates[0].Isend(1, msg), p.gates[1].Irecv(1, buf)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 )
 
@@ -26,8 +27,8 @@ func TestYoungestFirst(t *testing.T) {
 		"probe": func(p *pair, _ *Session, buf []byte) *Request {
 			r := fresh()
 			r.prepare(p.gates[1], last, nil, false)
-			r.op, r.special = opRecv, true
-			r.wild.Set(&r.entry, exact, true)
+			r.core.Op, r.core.Special = flow.OpRecv, true
+			r.core.Wild.Set(&r.core.Entry, exact, true)
 			p.gates[1].begin(r)
 			return r
 		},
@@ -120,10 +121,10 @@ func TestRecordsStay(t *testing.T) {
 	for range 100 {
 		p.settle()
 	}
-	if n := p.gates[1].rx.announced; n != 2 || p.gates[1].rx.records != 2 {
-		t.Errorf("%d announcements are kept in %d records, want 2", n, p.gates[1].rx.records)
+	if n := p.gates[1].flow.Ledger().Announced; n != 2 || p.gates[1].flow.Ledger().Records != 2 {
+		t.Errorf("%d announcements are kept in %d records, want 2", n, p.gates[1].flow.Ledger().Records)
 	}
-	if n := p.gates[0].tx.told; n != 2 {
+	if n := p.gates[0].flow.Ledger().Told; n != 2 {
 		t.Errorf("the receiver was told of %d records", n)
 	}
 	takeRest(t, p, 40, 200, sends)
@@ -193,14 +194,14 @@ func TestRecordViolations(t *testing.T) {
 		sends int // of ours, before
 		heads []driver.Header
 	}{
-		"full of more than there are":   {0, []driver.Header{{Kind: kindFull, Size: 3}}},
-		"full of none":                  {0, []driver.Header{{Kind: kindFull}}},
-		"full twice":                    {0, []driver.Header{{Kind: kindFull, Size: 2}, {Kind: kindFull, Size: 2}}},
-		"room that nobody asked for":    {0, []driver.Header{{Kind: kindRoom, Size: 4}}},
-		"room that is no more":          {5, []driver.Header{{Kind: kindRoom, Size: 2}}},
-		"room that is too much":         {5, []driver.Header{{Kind: kindRoom, Size: maxCookies + 1}}},
-		"room twice":                    {5, []driver.Header{{Kind: kindRoom, Size: 3}, {Kind: kindRoom, Size: 3}}},
-		"more announcements than there": {0, []driver.Header{{Kind: kindRdv, Size: 9}, {Kind: kindRdv, Size: 9, Seq: 1, Cookie: 1}, {Kind: kindRdv, Size: 9, Seq: 2, Cookie: 2}}},
+		"full of more than there are":   {0, []driver.Header{{Kind: flow.KindFull, Size: 3}}},
+		"full of none":                  {0, []driver.Header{{Kind: flow.KindFull}}},
+		"full twice":                    {0, []driver.Header{{Kind: flow.KindFull, Size: 2}, {Kind: flow.KindFull, Size: 2}}},
+		"room that nobody asked for":    {0, []driver.Header{{Kind: flow.KindRoom, Size: 4}}},
+		"room that is no more":          {5, []driver.Header{{Kind: flow.KindRoom, Size: 2}}},
+		"room that is too much":         {5, []driver.Header{{Kind: flow.KindRoom, Size: flow.MaxCookies + 1}}},
+		"room twice":                    {5, []driver.Header{{Kind: flow.KindRoom, Size: 3}, {Kind: flow.KindRoom, Size: 3}}},
+		"more announcements than there": {0, []driver.Header{{Kind: flow.KindRdv, Size: 9}, {Kind: flow.KindRdv, Size: 9, Seq: 1, Cookie: 1}, {Kind: flow.KindRdv, Size: 9, Seq: 2, Cookie: 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPair(simnet.Options{}, scarce)

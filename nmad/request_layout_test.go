@@ -16,14 +16,17 @@ func TestRequestLayout(t *testing.T) {
 	if r.Size()%line != 0 {
 		t.Errorf("a request has %d bytes: those of an array begin within lines", r.Size())
 	}
-	for _, name := range []string{"entry", "gate", "stage", "special", "completion", "over", "started", "n", "from", "err", "size", "began"} {
-		if f, ok := r.FieldByName(name); !ok || f.Offset+f.Type.Size() > lines*line {
-			t.Errorf("%s ends at byte %d, behind line %d", name, f.Offset+f.Type.Size(), lines)
+	within := func(outer reflect.StructField, in reflect.Type, names ...string) {
+		for _, name := range names {
+			if f, ok := in.FieldByName(name); !ok || outer.Offset+f.Offset+f.Type.Size() > lines*line {
+				t.Errorf("%s ends at byte %d, behind line %d", name, outer.Offset+f.Offset+f.Type.Size(), lines)
+			}
 		}
 	}
-	data, _ := r.FieldByName("data")
-	size, _ := reflect.TypeFor[payload]().FieldByName("size")
-	if end := data.Offset + size.Offset + size.Type.Size(); end > lines*line {
-		t.Errorf("the buffer ends at byte %d, behind line %d", end, lines)
-	}
+	within(reflect.StructField{}, r, "gate", "completion", "over", "started", "told", "began")
+	core, _ := r.FieldByName("core")
+	within(core, core.Type, "Entry", "Stage", "Special", "N", "From", "Err", "Size")
+	data, _ := core.Type.FieldByName("Data")
+	data.Offset += core.Offset
+	within(data, data.Type, "Buf", "Size")
 }

@@ -92,11 +92,11 @@ func (g *Gate) unlimit() (undo func()) {
 	if g.fixed {
 		return func() {}
 	}
-	before := g.tx.eager
-	g.tx.eager = g.tx.room
+	before := g.flow.Eager()
+	g.flow.SetEager(0)
 	return func() {
 		g.mu.lock()
-		g.tx.eager = min(before, g.tx.room)
+		g.flow.SetEager(before)
 		g.release()
 	}
 }
@@ -110,12 +110,14 @@ func (g *Gate) apply(p *Profile) {
 	for i := range g.rails {
 		l := &g.rails[i]
 		if r := p.Rails[l.name]; r.Bandwidth > 0 {
-			l.cost, l.why, l.limit = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}, why, r.Eager
+			g.flow.Rails[i].Cost = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}
+			l.why, l.limit = why, r.Eager
 		}
-		costs[i], limits[i] = l.cost, l.limit
+		costs[i], limits[i] = g.flow.Rails[i].Cost, l.limit
 	}
-	if limit, rail := eagerLimit(g.strategy, costs, limits); !g.fixed && limit > 0 {
-		g.tx.eager, g.why = min(limit, g.tx.room), why
+	if limit, rail := eagerLimit(g.flow.Strategy, costs, limits); !g.fixed && limit > 0 {
+		g.flow.SetEager(limit)
+		g.why = why
 		if rail > 0 {
 			g.why += ", beside a rendezvous over " + g.rails[rail].name
 		}
@@ -136,11 +138,11 @@ func (p *Profile) brief() []byte {
 // sampleEagerly measures messages up to the longest one that can go eagerly.
 func (g *Gate) sampleEagerly(ctx context.Context) (points []Cost, err error) {
 	for size := 1; ; size *= 2 {
-		c := Cost{Size: min(size, g.tx.eager)}
+		c := Cost{Size: min(size, g.flow.Eager())}
 		if c.EagerNs, err = g.sample(ctx, c.Size, sampleEager); err != nil {
 			return nil, err
 		}
-		if points = append(points, c); c.Size == g.tx.eager {
+		if points = append(points, c); c.Size == g.flow.Eager() {
 			return points, nil
 		}
 	}
@@ -244,10 +246,11 @@ func (g *Gate) sampleRecv(r *Request, tag uint64, buf []byte) error {
 		return err
 	}
 	r.prepareRecv(g, &RecvOp{Match: Tag(tag), Buf: buf})
-	r.special, r.entry.Age, r.pin = true, g.any.Now(), 1
-	r.wild.Set(&r.entry, exact, false)
+	c := &r.core
+	c.Special, c.Entry.Age, c.Pin = true, g.any.Now(), 1
+	c.Wild.Set(&c.Entry, exact, false)
 	if tag >= sampleRail {
-		r.pin = uint8(1 + tag - sampleRail)
+		c.Pin = uint8(1 + tag - sampleRail)
 	}
 	g.begin(r)
 	return nil
@@ -279,7 +282,7 @@ func (g *Gate) echo(ctx context.Context) (*Profile, error) {
 	var out Request
 	post := func(i int) error { return g.sampleRecv(&in[i], sampleEager+uint64(i), buf[i]) }
 	for i := range in {
-		buf[i], all[i] = make([]byte, max(g.tx.eager, sampleLong)), &in[i]
+		buf[i], all[i] = make([]byte, max(g.flow.Eager(), sampleLong)), &in[i]
 		if err := post(i); err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
@@ -135,7 +136,7 @@ func (s *scenario) run(words []string) string {
 		return ""
 	case "strategy":
 		for _, g := range s.p.gates {
-			if g.strategy, _ = strategy.Lookup(words[1]); g.strategy == nil {
+			if g.flow.Strategy, _ = strategy.Lookup(words[1]); g.flow.Strategy == nil {
 				return "what is " + words[1] + "?\n"
 			}
 		}
@@ -151,7 +152,7 @@ func (s *scenario) run(words []string) string {
 	case "cost": // what is assumed of a rail: latency in ns, bandwidth in bytes per us
 		a := parseArgs(words[1:])
 		for _, g := range s.p.gates {
-			g.rails[a.or("rail", 0)].cost = strategy.Cost{Latency: a.or("latency", 0), Bandwidth: float64(a.or("bandwidth", 0)) / 1000}
+			g.flow.Rails[a.or("rail", 0)].Cost = strategy.Cost{Latency: a.or("latency", 0), Bandwidth: float64(a.or("bandwidth", 0)) / 1000}
 		}
 		return ""
 	case "ticks":
@@ -161,7 +162,7 @@ func (s *scenario) run(words []string) string {
 		return ""
 	case "until": // time passes until a request is done
 		for n := range 1_000_000 {
-			if s.reqs[words[1]].stage == done {
+			if s.reqs[words[1]].core.Stage == flow.Done {
 				return fmt.Sprintf("after %d ticks\n", n)
 			}
 			s.p.tick()
@@ -229,7 +230,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		s.reqs[rest[0]] = s.msgs[rest[0]].Irecv(s.bufs[rest[0]])
 	case "counters":
 		return fmt.Sprintf("%d sends, %d announced first, %d messages in %d aggregates\n",
-			g.stats.Sends, g.stats.Rendezvous, g.stats.Aggregated, g.stats.Aggregates)
+			g.flow.Stats.Sends, g.flow.Stats.Rendezvous, g.flow.Stats.Aggregated, g.flow.Stats.Aggregates)
 	case "calls":
 		packets, calls := link.Carried()
 		return fmt.Sprintf("%d packets in %d calls\n", packets, calls)
@@ -304,14 +305,14 @@ func (s *scenario) show(names []string) string {
 			fmt.Fprintf(&b, "%s: no such request\n", name)
 			continue
 		}
-		fmt.Fprintf(&b, "%s: %v", name, r.stage)
-		if r.stage == done {
+		fmt.Fprintf(&b, "%s: %v", name, r.core.Stage)
+		if r.core.Stage == flow.Done {
 			fmt.Fprintf(&b, ", %d bytes", r.Len())
 			if buf := s.bufs[name]; buf != nil && r.Len() > 0 {
 				fmt.Fprintf(&b, " of %s", s.whose(buf[:r.Len()]))
 			}
-			if r.err != nil {
-				fmt.Fprintf(&b, ", %s", sentinel(r.err))
+			if r.core.Err != nil {
+				fmt.Fprintf(&b, ", %s", sentinel(r.core.Err))
 			}
 		}
 		b.WriteString("\n")
@@ -345,8 +346,9 @@ func sentinel(err error) string {
 func (s *scenario) rails(g *Gate) string {
 	var b strings.Builder
 	for i := range g.rails {
-		l := &g.rails[i]
-		fmt.Fprintf(&b, "rail %d: %d bytes in %d chunks, %d chunks to come\n", i, l.pull.bytes, l.pull.count, l.pull.queue.len)
+		in := g.rails[i].pull.stream
+		chunks, _ := in.Waits()
+		fmt.Fprintf(&b, "rail %d: %d bytes in %d chunks, %d chunks to come\n", i, in.Bytes, in.Chunks, chunks)
 	}
 	return b.String()
 }
@@ -355,12 +357,12 @@ func (s *scenario) rails(g *Gate) string {
 func (s *scenario) state(g *Gate) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "posted %d, unexpected %d (%d bytes), announced here %d, there %d, credit %d, taken %d, owed %d, pending %d\n",
-		g.rx.Posted(), g.rx.Unexpected(), g.stats.UnexpectedBytes, g.rx.announced, g.tx.sends.used,
-		g.tx.credit, g.rx.taken, g.rx.owed, g.engine.Pending())
+		g.flow.Ledger().Posted, g.flow.Ledger().Unexpected, g.flow.Stats.UnexpectedBytes, g.flow.Ledger().Announced, g.flow.Ledger().Outstanding,
+		g.flow.Ledger().Credit, g.flow.Ledger().Taken, g.flow.Ledger().Owed, g.engine.Pending())
 	if g.end != nil {
 		fmt.Fprintf(&b, "ended: %v\n", g.end)
 	}
-	if g.byeAcked {
+	if g.flow.Acked() {
 		b.WriteString("the peer has taken in everything\n")
 	}
 	return b.String()

@@ -11,6 +11,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/nmad/strategy"
@@ -24,7 +25,7 @@ type Session struct {
 	control *bootstrap.Control
 	linker  *linker
 	gates   []*Gate // by rank
-	any     *match.Any[Request]
+	any     *match.Any[flow.Request]
 	watch   monitors
 	queues  queueWaiters
 
@@ -174,8 +175,9 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 		window:      int64(s.cfg.Unexpected),
 		records:     s.cfg.Announced,
 		peerWindow:  int64(min(card.Window, 1<<32-1)),
-		peerRecords: int(min(card.Records, maxCookies)),
+		peerRecords: int(min(card.Records, flow.MaxCookies)),
 		loans:       s.cfg.Loans,
+		notes:       noteLimit(s.cfg.Size),
 	}
 	var g *Gate
 	if rank == s.cfg.Rank {
@@ -196,14 +198,15 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 			r := &g.rails[i]
 			r.name = s.cfg.names[i]
 			if c, ok := s.cfg.costs[r.name]; ok {
-				r.cost, r.why = c, s.cfg.measured()
+				g.flow.Rails[i].Cost, r.why = c, s.cfg.measured()
 			}
 			r.limit = s.cfg.limits[r.name]
 		}
 	}
-	g.watch, g.consensus = &s.watch, s.consensus
+	g.consensus = s.consensus
+	g.observe(&s.watch)
 	g.join(s.any)
-	g.strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
+	g.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
 		g.spin, g.shared = s.cfg.Spin, s.cfg.Shared
 	}

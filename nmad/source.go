@@ -71,13 +71,13 @@ func (g *Gate) attended() bool { return g.waited != 0 && asm.Cycles() < g.waited
 // asked to take yet.
 func (l *rail) unsent() bool {
 	g := l.gate
-	return l.index == 0 && !g.tx.refused && g.waiting() && !g.stalled()
+	return l.index == 0 && g.flow.Unsent()
 }
 
 // wantsRoom says whether something cannot go on until the link has room.
 func (l *rail) wantsRoom() bool {
 	g := l.gate
-	return !l.push.queue.empty() || l.index == 0 && (g.tx.refused && g.waiting() || g.tx.unflushed)
+	return !l.push.stream.Empty() || l.index == 0 && g.flow.WantsRoom()
 }
 
 // rearm makes the sleeper look out for room, too, if that is needed by now. When
@@ -101,15 +101,15 @@ func (l *rail) rearm() {
 			return
 		}
 		g.progress(nil)
-		g.carryHome(l, &l.push)
-		g.carryHome(l, &l.pull)
+		l.carryHome(&l.push)
+		l.carryHome(&l.pull)
 	}
 }
 
 // carryHome moves a piece with the lock held.
-func (g *Gate) carryHome(l *rail, m *mover) {
+func (l *rail) carryHome(m *mover) {
 	if m.take() {
-		g.carry(m)
-		g.home(l, m)
+		l.carry(m)
+		l.home(m)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -17,7 +18,7 @@ import (
 // takes them in; else neither these bytes nor, as the peer may be waiting just so, the room
 // would ever come.
 func TestArrivalsBesideWantOfRoom(t *testing.T) {
-	const arrives, leaves = 2 * rounds * atOnce, 5 * rounds * atOnce
+	const arrives, leaves = 2 * rounds * flow.AtOnce, 5 * rounds * flow.AtOnce
 	j := newJob(t, 2, &simnet.Net{Options: simnet.Options{MaxBody: 256, Packets: 16, Large: arrives}}, nil)
 	zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 	start := func(err error) {

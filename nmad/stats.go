@@ -64,10 +64,16 @@ func (g *Gate) Stats() Stats {
 	}
 	g.mu.lock()
 	defer g.release()
-	stats := g.stats
+	x := &g.flow.Stats
+	stats := Stats{
+		Links: g.links, Sends: x.Sends, Recvs: x.Recvs, Rendezvous: x.Rendezvous, Starved: x.Starved,
+		Lent: x.Lent, Borrowed: x.Borrowed, Unexpected: x.Unexpected, Credits: x.Credits,
+		Aggregates: x.Aggregates, Aggregated: x.Aggregated, BytesSent: x.BytesSent, BytesReceived: x.BytesReceived,
+		UnexpectedBytes: x.UnexpectedBytes, UnexpectedPeak: x.UnexpectedPeak,
+	}
 	for i := range g.rails {
-		l := &g.rails[i]
-		stats.Rails[i] = RailStats{l.push.bytes, l.pull.bytes, l.push.count, l.pull.count}
+		out, in := g.rails[i].push.stream, g.rails[i].pull.stream
+		stats.Rails[i] = RailStats{out.Bytes, in.Bytes, out.Chunks, in.Chunks}
 	}
 	return stats
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
@@ -53,11 +54,11 @@ func TestProtocolsAreKept(t *testing.T) {
 			at := func(size int) (*pair, *Gate) {
 				p := newPair(simnet.Options{MaxBody: 2048, Large: 1 << 16, Rate: speeds[0]}, wide, more...)
 				for _, g := range p.gates {
-					g.strategy, _ = strategy.Lookup(name)
+					g.flow.Strategy, _ = strategy.Lookup(name)
 					for i, rate := range speeds {
-						g.rails[i].cost = strategy.Cost{Latency: 1000, Bandwidth: float64(rate) / 1000} // a tick is a microsecond
+						g.flow.Rails[i].Cost = strategy.Cost{Latency: 1000, Bandwidth: float64(rate) / 1000} // a tick is a microsecond
 					}
-					g.tx.eager = 1500
+					g.flow.SetEager(1500)
 				}
 				return p, p.gates[1]
 			}
@@ -81,7 +82,7 @@ func TestProtocolsAreKept(t *testing.T) {
 					p, g := at(size)
 					p.gates[0].Isend(1, pattern(size, 1))
 					r := p.gates[1].Irecv(1, make([]byte, size))
-					for n := 0; r.stage != done; n++ {
+					for n := 0; r.core.Stage != flow.Done; n++ {
 						if n > 1_000_000 {
 							t.Fatalf("%s over %v: %d bytes do not arrive", name, speeds, size)
 						}
@@ -132,7 +133,7 @@ func TestEagerRows(t *testing.T) {
 		p := newPair(simnet.Options{MaxBody: 64}, wide)
 		g := p.gates[0]
 		g.rails[0].bind(shortLink{p.links[0], c.short})
-		if g.tx.eager = c.eager; c.eager != 64 {
+		if g.flow.SetEager(c.eager); c.eager != 64 {
 			g.why = "a test limit"
 		}
 		var rows []string
@@ -150,7 +151,7 @@ func TestExceptionsAreKept(t *testing.T) {
 	for _, name := range strategy.Names() {
 		p := newPair(simnet.Options{MaxBody: 8192, Packets: 1}, bounds{window: 9000, records: 10, peerWindow: 9000, peerRecords: 10})
 		g := p.gates[0]
-		g.strategy, _ = strategy.Lookup(name)
+		g.flow.Strategy, _ = strategy.Lookup(name)
 		told := map[string]Exception{}
 		for _, x := range g.Exceptions() {
 			told[x.Name+": "+x.When] = x
@@ -171,7 +172,7 @@ func TestExceptionsAreKept(t *testing.T) {
 		longest := -1
 		for _, x := range told {
 			if n := 0; x.Name == "aggregate" {
-				if _, err := fmt.Sscanf(x.When, fmt.Sprint("up to ", maxAggregate, " messages of up to %d bytes that wait"), &n); err == nil {
+				if _, err := fmt.Sscanf(x.When, fmt.Sprint("up to ", flow.MaxAggregate, " messages of up to %d bytes that wait"), &n); err == nil {
 					longest = n
 				}
 			}
@@ -185,7 +186,7 @@ func TestExceptionsAreKept(t *testing.T) {
 		for _, size := range []int{longest, longest + 1} {
 			p := newPair(simnet.Options{MaxBody: 8192, Packets: 1}, wide)
 			g := p.gates[0]
-			g.strategy, _ = strategy.Lookup(name)
+			g.flow.Strategy, _ = strategy.Lookup(name)
 			g.Isend(3, nil) // takes the room
 			g.Isend(3, []byte("first"))
 			second := g.Isend(3, make([]byte, size))
@@ -208,7 +209,7 @@ func TestExceptionsAreKept(t *testing.T) {
 func TestThresholdsByRail(t *testing.T) {
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "tcp,shm" })
 	profile := sampled(t, j)
-	most := j.sessions[0].Gate(1).tx.room
+	most := j.sessions[0].Gate(1).flow.Room()
 	j.close()
 	for _, name := range []string{"tcp", "shm"} {
 		r := profile.Rails[name]

@@ -74,7 +74,7 @@ func (x *traffic) check(settled bool) error {
 			case over && s == nil:
 				return fmt.Errorf("receive %d of rank %d with tag %d is done, but no message was sent", i, side, o.tag)
 			case !over && s != nil && settled:
-				return fmt.Errorf("receive %d of rank %d with tag %d is %v, although its message was sent (%v)", i, side, o.tag, o.r.stage, s.r.stage)
+				return fmt.Errorf("receive %d of rank %d with tag %d is %v, although its message was sent (%v)", i, side, o.tag, o.r.core.Stage, s.r.core.Stage)
 			case !over:
 				continue
 			}
@@ -102,7 +102,7 @@ func (x *traffic) checkSends(receiver int, sends, recvs []*op) error {
 		o := nth(recvs, s.tag, count[s.tag])
 		count[s.tag]++
 		if over, err := s.r.Test(); o != nil && (!over || err != nil) {
-			return fmt.Errorf("send %d of rank %d with tag %d was received, but it is %v, %v", i, 1-receiver, s.tag, s.r.stage, err)
+			return fmt.Errorf("send %d of rank %d with tag %d was received, but it is %v, %v", i, 1-receiver, s.tag, s.r.core.Stage, err)
 		}
 	}
 	return nil
@@ -146,7 +146,7 @@ func TestTrafficModel(t *testing.T) {
 		records := rapid.SampledFrom([]int{1, 2, 1000}).Draw(t, "records")
 		x := &traffic{p: newPair(opt, bounds{window: window, records: records, peerWindow: window, peerRecords: records})}
 		for _, g := range x.p.gates {
-			g.strategy, _ = strategy.Lookup(rapid.SampledFrom(strategy.Names()).Draw(t, "strategy"))
+			g.flow.Strategy, _ = strategy.Lookup(rapid.SampledFrom(strategy.Names()).Draw(t, "strategy"))
 		}
 		side := rapid.IntRange(0, 1)
 		tag := rapid.Uint64Range(0, 3)
@@ -186,11 +186,11 @@ func TestTrafficModel(t *testing.T) {
 			t.Fatalf("the engines still count %v pending requests", n)
 		}
 		for i, g := range x.p.gates {
-			if g.rx.Unexpected() != 0 || g.rx.Posted() != 0 || g.tx.sends.used != 0 || g.stats.UnexpectedBytes != 0 || g.rx.taken != g.rx.owed {
+			if g.flow.Ledger().Unexpected != 0 || g.flow.Ledger().Posted != 0 || g.flow.Ledger().Outstanding != 0 || g.flow.Stats.UnexpectedBytes != 0 || g.flow.Ledger().Taken != g.flow.Ledger().Owed {
 				t.Fatalf("gate %d is not empty at the end: %d unexpected, %d posted, %d announced, %d unexpected bytes, %d bytes taken and %d owed",
-					i, g.rx.Unexpected(), g.rx.Posted(), g.tx.sends.used, g.stats.UnexpectedBytes, g.rx.taken, g.rx.owed)
+					i, g.flow.Ledger().Unexpected, g.flow.Ledger().Posted, g.flow.Ledger().Outstanding, g.flow.Stats.UnexpectedBytes, g.flow.Ledger().Taken, g.flow.Ledger().Owed)
 			}
-			if sum := g.tx.credit + x.p.gates[1-i].rx.taken; sum != window {
+			if sum := g.flow.Ledger().Credit + x.p.gates[1-i].flow.Ledger().Taken; sum != window {
 				t.Fatalf("credit of gate %d and what the other holds are %d together, want %d", i, sum, window)
 			}
 		}

@@ -1,105 +1,49 @@
 package nmad
 
-import "github.com/pm2-go/pm2/nmad/driver"
+import (
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+)
 
-// transmit hands the packet of a message to the link: the message itself, or, if it is
-// long or the peer has no memory left for it, its announcement. False: it must wait
-// its turn.
-func (g *Gate) transmit(r *Request) (bool, error) {
-	if !g.tx.gathered.empty() {
-		if ok, err := g.transmitGathered(); !ok || err != nil {
-			return false, err
+// Transfer is the loop that carries packets between the flow of a gate and its first link: what the flow
+// wants to leave goes to the link, what the link has goes to the flow. All of it is under the lock of the gate.
+
+// drain has leave what waits. It stops at the first refusal.
+func (g *Gate) drain() {
+	more := g.flow.Begin()
+	for p := g.flow.Next(); p != nil; p = g.flow.Next() {
+		if p.Head.Kind == flow.KindLoan && !g.lend() {
+			g.flow.Bar()
+			continue
 		}
+		ok, err := g.emit(p, more)
+		if !ok || err != nil {
+			g.flow.Refused()
+			if err != nil {
+				g.lose(err)
+				return
+			}
+			break
+		}
+		g.flow.Sent()
 	}
-	size := r.data.size
-	if g.mayShare(r, g.tx.credit) {
-		return g.transmitEager(r.entry.Tag, r.data.buf, r.data.parts, size)
-	}
-	if g.tx.sends.used >= g.tx.records {
-		return false, g.tellFull()
-	}
-	h := &g.tx.head
-	var body []byte
-	*h = driver.Header{Kind: kindRdv, Tag: r.entry.Tag, Size: uint64(size), Seq: g.tx.seq}
-	lent := r.special && g.lendable(r)
-	if lent {
-		*h, body = g.describeLoan(r)
-	}
-	cookie := g.tx.sends.put(r)
-	h.Cookie = cookie
+	g.flush()
+}
+
+// emit hands a packet to the link; more: a flush follows. False: it has no room.
+func (g *Gate) emit(p *flow.Packet, more bool) (bool, error) {
 	began := stamp()
-	if ok, err := g.emit(body, nil); !ok || err != nil {
-		g.tx.sends.take(cookie)
-		return false, err
+	ok, err := g.link.Send(&p.Head, p.Body, p.Parts, more)
+	if began != 0 && ok {
+		p.Takes(func(tag, size uint64, seq uint32) {
+			marcel.TraceMessage(marcel.TraceOut, g.own, g.rank, seq, tag, size, began)
+		})
 	}
-	g.tx.seq++
-	if began != 0 {
-		g.traceOut(size, began)
-	}
-	r.stage = announced
-	r.want, r.moved, r.asked, r.next = unknown, 0, 0, cursor{}
-	if lent {
-		r.lent = true
-		g.stats.Lent++
-		return true, nil
-	}
-	g.stats.Rendezvous++
-	if size <= g.tx.eager && !r.sync {
-		g.stats.Starved++
-	}
-	return true, nil
+	return ok, err
 }
 
-func (g *Gate) transmitEager(tag uint64, buf []byte, parts [][]byte, size int) (bool, error) {
-	h := &g.tx.head
-	h.Kind, h.Flags = kindEager, 0
-	h.Body, h.Size = uint32(size), uint64(size)
-	h.Tag, h.Seq = tag, g.tx.seq
-	h.Cookie = uint32(g.rx.owed) // at most the window, which fits
-	began := stamp()
-	if parts != nil {
-		buf = nil
-	}
-	if ok, err := g.emit(buf, parts); !ok || err != nil {
-		return false, err
-	}
-	g.tx.seq++
-	if began != 0 {
-		g.traceOut(size, began)
-	}
-	g.tx.credit -= cost(size)
-	g.rx.paid()
-	g.stats.BytesSent += uint64(size)
-	return true, nil
-}
-
-// sent ends an eager send.
-func (g *Gate) sent(r *Request) {
-	r.n = r.data.size
-	g.complete(r, r.shortage())
-}
-
-// transmitPlain sends a packet that belongs to no message.
-func (g *Gate) transmitPlain(kind uint8, size uint64) (bool, error) {
-	g.tx.head = driver.Header{Kind: kind, Size: size}
-	return g.emit(nil, nil)
-}
-
-// emit hands the packet with the header tx.head to the link. False: it has no room.
-func (g *Gate) emit(body []byte, parts [][]byte) (bool, error) {
-	ok, err := g.link.Send(&g.tx.head, body, parts, g.tx.batched)
-	if !ok || err != nil {
-		g.tx.refused = true
-		return false, err
-	}
-	return true, nil
-}
-
-// flush moves the driver's buffered bytes on, and says whether none are left. As long as there are any,
-// the engine must poll, although they may belong to no request, as those of credit.
-func (g *Gate) flush() bool {
-	return !g.tx.caps.Buffered && !g.holding && g.tx.gathered.empty() && g.lent.returns.head == nil && !g.tx.owesNotes || g.flushAll()
-}
+// flush moves the driver's buffered bytes on, and says whether none are left.
+func (g *Gate) flush() bool { return !g.flow.Buffered() || g.flushAll() }
 
 func (g *Gate) flushAll() bool {
 	all, err := g.link.Flush()
@@ -107,24 +51,66 @@ func (g *Gate) flushAll() bool {
 		g.lose(err)
 		return false
 	}
-	g.tx.batched, g.tx.unflushed = false, !all
-	if all {
-		g.gone()
-	}
-	if some := !all || !g.tx.gathered.empty() || g.lent.returns.head != nil || g.tx.owesNotes; g.holding != some && g.end == nil {
-		g.hold(some)
-	}
+	g.flow.Flushed(all)
 	return all
 }
 
-func (g *Gate) hold(on bool) {
-	if g.holding == on {
-		return
+// burst is how many packets one poll takes in at most, so that the lock is held
+// for a bounded time.
+const burst = 32
+
+// receive takes in the packets that are there, up to a burst. Once waiter (nil: nobody) is
+// done and nothing else is waited for it looks for no more: the look would take the line of
+// the next cell away from a peer who is about to write it. It says whether there were any.
+func (g *Gate) receive(waiter *Request) bool {
+	h := &g.head
+	for n := range burst {
+		body, ok, err := g.link.Recv(h)
+		if err != nil {
+			g.fail(g.rails[0].failure(err))
+			return true
+		}
+		if !ok {
+			return n > 0
+		}
+		if h.Kind != flow.KindEager || !g.flow.Exactly() {
+			g.expect(h.Kind)
+		}
+		wrong := g.flow.Packet(h, body)
+		if !g.flow.Calm() {
+			g.heedFinished()
+		}
+		if marcel.Tracing() && wrong == nil {
+			g.traceArrived(body)
+		}
+		if h.Kind == flow.KindNote && wrong == nil {
+			wrong = g.takeNote()
+		}
+		if wrong != nil {
+			g.heed(wrong)
+			return true
+		}
+		if g.end != nil {
+			return true
+		}
+		if waiter != nil && waiter.core.Stage == flow.Done && g.flow.Posted() == 0 {
+			return true
+		}
 	}
-	g.holding = on
-	if on {
-		g.engine.Need()
-	} else {
-		g.engine.Done()
+	return true
+}
+
+// expect prepares the flow for a packet that is out of the ordinary, or is to be matched with receives that are.
+func (g *Gate) expect(kind uint8) {
+	if !g.flow.Exactly() {
+		// A thread may have posted a receive here and then one for any source: the order of these is kept.
+		young := g.any.Now()
+		g.collect()
+		g.flow.Within(young)
+	}
+	if kind == flow.KindLoan && g.flow.WantsView() {
+		if wrong := g.mapPeer(); wrong != nil {
+			g.heed(wrong)
+		}
 	}
 }

@@ -1,10 +1,8 @@
 package nmad
 
 import (
-	"fmt"
-	"runtime/debug"
-
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
 // upcalls are the calls of the user's functions that a gate owes. They are run without
@@ -54,11 +52,11 @@ func (u *upcalls) pop(mine bool) (c upcall, ok bool) {
 // upcall runs the calls that are owed, unless somebody does. Without mu.
 func (g *Gate) upcall() {
 	for c, ok := g.calls.pop(false); ok; c, ok = g.calls.pop(true) {
-		guarded(func() {
+		flow.Guarded(func() {
 			switch r := c.r; {
 			case r == nil:
 				g.watch.tell(c.event)
-			case r.stage == choosing:
+			case r.core.Stage == flow.Choosing:
 				g.choose(r)
 			default:
 				f := r.notify
@@ -69,31 +67,10 @@ func (g *Gate) upcall() {
 	}
 }
 
-// guarded calls a function of the user's, which may panic, or end its goroutine. Where
-// we are somebody would recover it, or wait for us for ever: so the program ends here,
-// as it does for a goroutine that panics.
-func guarded(f func()) {
-	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		why := recover()
-		if why == nil {
-			why = "runtime.Goexit was called"
-		}
-		text := fmt.Sprintf("nmad: a callback has not returned: %v\n%s", why, debug.Stack())
-		crashed := make(chan struct{})
-		go func() { panic(text) }()
-		<-crashed // for ever
-	}()
-	f()
-	returned = true
-}
-
 // choose asks the owner of a receive whose message has come where to put it.
 func (g *Gate) choose(r *Request) {
-	r.data.set(r.chooser(r.held.envelope(g)), nil)
-	r.op = opResume
+	tag, size := r.core.Held()
+	r.core.Data.Set(r.chooser(Envelope{g.rank, tag, size}), nil)
+	r.core.Op = flow.OpResume
 	g.begin(r)
 }

@@ -20,7 +20,7 @@ func (r *Request) WaitContext(ctx context.Context) error {
 	}
 	if _, err := choose(ctx, r.Case()); err != nil {
 		if r.ended() {
-			return r.err
+			return r.core.Err
 		}
 		return fmt.Errorf("nmad: wait for a request: %w", err) // what it is for may change just now
 	}

@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"fmt"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"os"
 	"strings"
 	"testing"
@@ -14,9 +15,9 @@ func TestWireDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kind, name := range map[int]string{
-		kindEager: "EAGER", kindRdv: "RDV", kindRtr: "RTR", kindCredit: "CREDIT", kindBye: "BYE", kindByeAck: "BYEACK",
-		kindAggregate: "AGGREGATE", kindLink: "LINK", kindFull: "FULL", kindRoom: "ROOM",
-		kindLoan: "LOAN", kindReturn: "RETURN", kindNote: "NOTE",
+		flow.KindEager: "EAGER", flow.KindRdv: "RDV", flow.KindRtr: "RTR", flow.KindCredit: "CREDIT", flow.KindBye: "BYE", flow.KindByeAck: "BYEACK",
+		flow.KindAggregate: "AGGREGATE", flow.KindLink: "LINK", flow.KindFull: "FULL", flow.KindRoom: "ROOM",
+		flow.KindLoan: "LOAN", flow.KindReturn: "RETURN", flow.KindNote: "NOTE",
 	} {
 		if row := fmt.Sprintf("| %d | %s |", kind, name); !strings.Contains(string(text), row) {
 			t.Errorf("docs/wire.md lacks %q", row)

@@ -60,6 +60,8 @@ var rules = []rule{
 	{folder: "nmad/internal/region", ours: []string{"nmad/driver", "nmad/internal/sealed"}, theirs: []string{sys}},
 	// Matching is pure: it knows no clock, no thread, and its locks are given.
 	{folder: "nmad/internal/match"},
+	// So are the protocols; of a driver they know headers and capabilities.
+	{folder: "nmad/internal/flow", ours: []string{"nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
 	{folder: "nmad", ours: []string{"nmad", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	{folder: "cmd", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, laboratory...)},
 	{folder: "test", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, testOnly...)},

@@ -13,6 +13,7 @@ type Matcher[R, M any] struct {
 	searched   uint64 // what is in any and of up to this age was compared with the unexpected messages
 	flagged    bool   // any knows that there may be some
 	Stay       bool   // the flag is to stay though there are none
+	Within     uint64 // arrivals overlook what is in any and younger, as its poster has it searched for
 
 	// Seen is told of a probe that has found its message, which stays; Found of a receive for any gate and of
 	// its message, both taken out. Neither calls the matcher.
@@ -88,7 +89,7 @@ func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
 	} else {
 		exactly = nil
 	}
-	r := x.any.take(tag, min(age, posted), false)
+	r := x.any.take(tag, min(age, posted, x.Within), false)
 	switch {
 	case r != nil:
 		return r

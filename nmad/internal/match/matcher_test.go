@@ -1,6 +1,7 @@
 package match
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -44,6 +45,7 @@ func newWorld() *world {
 	for i := range w.gates {
 		x := &Matcher[receive, message]{}
 		x.Init(i, w.any)
+		x.Within = math.MaxUint64
 		x.Seen = func(p *receive, m *message) { w.given[p] = m }
 		x.Found = func(r *receive, m *message) { w.given[r] = m }
 		w.gates[i] = x

@@ -26,6 +26,9 @@ func (w *Wild[R]) Set(r *Entry[R], mask uint64, probe bool) { w.recv, w.mask, w.
 // Pattern is what w is for.
 func (w *Wild[R]) Pattern() Pattern { return Pattern{w.recv.Tag, w.mask} }
 
+// Exact says that w names its tag and takes the message: what needs no list unless it is for any gate.
+func (w *Wild[R]) Exact() bool { return w.mask == Exact && !w.Probe }
+
 // wildList holds them in the order in which they were posted; a message takes a walk along it, so exact
 // receives are never in it.
 type wildList[R any] struct{ first, last *Wild[R] }

@@ -1,4 +1,4 @@
-package nmad
+package flow
 
 import (
 	"math/bits"
@@ -6,11 +6,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// message is one that arrived before its receive was posted: an eager one with
+// Message is one that arrived before its receive was posted: an eager one with
 // its body, or the announcement of a rendezvous. In the gate to the own rank it
 // may stand for a send that waits.
-type message struct {
-	match.Arrival[message]
+type Message struct {
+	match.Arrival[Message]
 	size   uint64 // of the whole message
 	body   []byte // eager: the data, in a buffer of the pool; lent: in the sender's memory
 	class  int8   // eager: size class of that buffer; -1: none
@@ -19,11 +19,8 @@ type message struct {
 	lent   bool   // rendezvous: the sender lends it
 	own    bool   // own rank: the cookie names a send that waits
 
-	free *message // in the pool: the next one
+	free *Message // in the pool: the next one
 }
-
-// envelope describes a message of that gate.
-func (m *message) envelope(g *Gate) Envelope { return Envelope{g.rank, m.Tag, m.size} }
 
 // Size classes of the pool are powers of two from 64 bytes on.
 const (
@@ -35,7 +32,7 @@ const (
 // under the lock of its gate. What is in use is bounded by the credit given to
 // the peer (see credit.go), what is kept here by limit.
 type messagePool struct {
-	messages *message
+	messages *Message
 	buffers  [largestClass - smallestClass + 1][][]byte
 	kept     int // bytes in buffers
 	limit    int // of kept; beyond it buffers go to the collector
@@ -53,10 +50,10 @@ func classOf(size int) int8 {
 }
 
 // get returns a message whose body has room for size bytes.
-func (p *messagePool) get(size int) *message {
+func (p *messagePool) get(size int) *Message {
 	m := p.messages
 	if m == nil {
-		m = &message{}
+		m = &Message{}
 		m.Init(m)
 	} else {
 		p.messages = m.free
@@ -80,7 +77,7 @@ func (p *messagePool) get(size int) *message {
 }
 
 // put takes a message back. Its body must not be used any more.
-func (p *messagePool) put(m *message) {
+func (p *messagePool) put(m *Message) {
 	if m.class >= 0 && p.kept+cap(m.body) <= p.limit {
 		p.buffers[m.class] = append(p.buffers[m.class], m.body)
 		p.kept += cap(m.body)
@@ -92,3 +89,12 @@ func (p *messagePool) put(m *message) {
 		p.count++
 	}
 }
+
+// Bytes is the size of the message, Body what has come of it.
+func (m *Message) Bytes() uint64 { return m.size }
+
+// Body is what has come of it: all of an eager message, or of one that is lent, where it lies; else nothing.
+func (m *Message) Body() []byte { return m.body }
+
+// Lent says that it lies in the memory of its sender.
+func (m *Message) Lent() bool { return m.lent }

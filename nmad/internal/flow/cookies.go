@@ -1,4 +1,4 @@
-package nmad
+package flow
 
 // cookieTable names the sends that are announced, so that the peer's answer
 // finds its send. A cookie is a place in the table and the number of times that
@@ -16,14 +16,14 @@ type cookieSlot struct {
 	turn uint16   // uses so far, wraps
 }
 
-// A cookie has cookieBits for the place, the rest for the turn.
+// A cookie has CookieBits for the place, the rest for the turn.
 const (
-	cookieBits = 24
-	maxCookies = 1 << cookieBits
-	turnMask   = 1<<(32-cookieBits) - 1
+	CookieBits = 24
+	MaxCookies = 1 << CookieBits
+	turnMask   = 1<<(32-CookieBits) - 1
 )
 
-// put names r. The table must hold fewer than maxCookies.
+// put names r. The table must hold fewer than MaxCookies.
 func (t *cookieTable) put(r *Request) uint32 {
 	if t.free == 0 {
 		t.slots = append(t.slots, cookieSlot{})
@@ -35,13 +35,13 @@ func (t *cookieTable) put(r *Request) uint32 {
 	s.req = r
 	s.turn = (s.turn + 1) & turnMask
 	t.used++
-	return uint32(s.turn)<<cookieBits | uint32(i)
+	return uint32(s.turn)<<CookieBits | uint32(i)
 }
 
 // find returns what the cookie names; nil if it names nothing.
 func (t *cookieTable) find(cookie uint32) *Request {
-	i := int(cookie & (maxCookies - 1))
-	if i >= len(t.slots) || uint32(t.slots[i].turn) != cookie>>cookieBits {
+	i := int(cookie & (MaxCookies - 1))
+	if i >= len(t.slots) || uint32(t.slots[i].turn) != cookie>>CookieBits {
 		return nil
 	}
 	return t.slots[i].req
@@ -52,7 +52,7 @@ func (t *cookieTable) take(cookie uint32) *Request {
 	if t.find(cookie) == nil {
 		return nil
 	}
-	return t.release(int(cookie & (maxCookies - 1)))
+	return t.release(int(cookie & (MaxCookies - 1)))
 }
 
 // takeAny returns some request and forgets it; nil if there is none. from is

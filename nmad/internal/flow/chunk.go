@@ -1,7 +1,7 @@
-package nmad
+package flow
 
 // chunk is the part of a message that one RTR asks for, and that travels over one rail:
-// all of it, unless several rails share it. It belongs to the queue of a mover, and to
+// all of it, unless several rails share it. It belongs to the queue of a stream, and to
 // who carries it while it is away.
 type chunk struct {
 	req    *Request
@@ -44,27 +44,27 @@ func (q *chunkQueue) pop() *chunk {
 	return c
 }
 
-// beginChunk queues the next n bytes of r, which were asked for just now, with a mover.
-func (g *Gate) beginChunk(m *mover, r *Request, n int) {
-	c := g.chunks
+// beginChunk queues the next n bytes of r, which were asked for just now, with a stream.
+func (f *Flow) beginChunk(x *Stream, r *Request, n int) {
+	c := f.chunks
 	if c == nil {
 		c = &chunk{}
 	} else {
-		g.chunks = c.next
+		f.chunks = c.next
 	}
 	*c = chunk{req: r, offset: r.asked, size: n, at: r.next}
-	if r.asked += n; !r.data.whole() && r.asked != r.data.size && r.asked != r.want {
-		r.data.skip(&r.next, n)
+	if r.asked += n; !r.Data.Whole() && r.asked != r.Data.Size && r.asked != r.want {
+		r.Data.skip(&r.next, n)
 	}
 	r.chunks++
-	*m.under++
-	m.queue.push(c)
+	f.moving[x.dir]++
+	x.queue.push(c)
 }
 
 // forget takes back a chunk that is in no queue any more.
-func (g *Gate) forget(m *mover, c *chunk) {
+func (f *Flow) forget(x *Stream, c *chunk) {
 	c.req.chunks--
-	*m.under--
-	c.req, c.next = nil, g.chunks
-	g.chunks = c
+	f.moving[x.dir]--
+	c.req, c.next = nil, f.chunks
+	f.chunks = c
 }

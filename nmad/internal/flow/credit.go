@@ -1,4 +1,4 @@
-package nmad
+package flow
 
 // Credit bounds the memory for unexpected eager messages, and never makes a
 // correct program deadlock.
@@ -37,15 +37,15 @@ func (x *receiver) charge(size int) bool {
 	return x.taken <= x.window
 }
 
-func (g *Gate) overdrawn() *PeerError {
-	return violation(g.rank, "an eager message beyond its credit of %d bytes", g.rx.window)
+func (f *Flow) overdrawn() error {
+	return breach("an eager message beyond its credit of %d bytes", f.rx.window)
 }
 
 // handleCredit takes credit that the peer gives back.
-func (g *Gate) handleCredit(size uint64) *PeerError {
-	if size == 0 || size > uint64(g.tx.window-g.tx.credit) {
-		return violation(g.rank, "%d bytes of credit are given back where %d are out", size, g.tx.window-g.tx.credit)
+func (f *Flow) handleCredit(size uint64) error {
+	if size == 0 || size > uint64(f.tx.window-f.tx.credit) {
+		return breach("%d bytes of credit are given back where %d are out", size, f.tx.window-f.tx.credit)
 	}
-	g.tx.credit += int64(size)
+	f.tx.credit += int64(size)
 	return nil
 }

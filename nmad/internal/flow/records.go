@@ -1,4 +1,4 @@
-package nmad
+package flow
 
 // Records bound what a process keeps of messages that were announced to it and have no
 // receive, as credit bounds the eager ones. Each tells the others in its card how many there
@@ -22,13 +22,13 @@ package nmad
 // for room or for a rail, neither of which waits for records, and S goes on when they come.
 // Or R has answered none: then it keeps all of them, none is for the receive that waits,
 // and R grants more, whether the receive was posted before FULL came (handleFull), while
-// announcements came (handleRdv), or later (admits, search). Each way the queue gets shorter,
+// announcements came (announcement), or later (Relieve, Search). Each way the queue gets shorter,
 // and it is finite, so the message is reached. The order of messages is what it
 // always is: nothing overtakes.
 //
 // What R keeps is still bounded: without a receive that waits by Config.Announced; with one, by
 // what is under way at S, where each message takes more memory than its record does here,
-// and in any case by maxCookies. Only a program with that many sends under way to one peer, which
+// and in any case by MaxCookies. Only a program with that many sends under way to one peer, which
 // take 8 GB at least, whose peer waits for the youngest, could get stuck.
 //
 // Rejected: offers beyond the records that the receiver declines and asks for again when a receive
@@ -36,56 +36,42 @@ package nmad
 // compared with which offer, as a message must not be matched before an older one; it
 // costs a round trip for each message behind, and for each receive.
 
-// tellFull tells the peer, once for each number of records, that all are used and messages wait.
-func (g *Gate) tellFull() error {
-	if g.tx.told == g.tx.records {
-		return nil
-	}
-	ok, err := g.transmitPlain(kindFull, uint64(g.tx.records))
-	if ok {
-		g.tx.told = g.tx.records
-	}
-	return err
-}
-
 // handleFull hears that the peer has more to announce than we keep.
-func (g *Gate) handleFull(records uint64) *PeerError {
-	if records > uint64(g.rx.records) || records <= g.rx.heard {
-		return violation(g.rank, "it has used %d records; there are %d, and it has said so of %d", records, g.rx.records, g.rx.heard)
+func (f *Flow) handleFull(records uint64) error {
+	if records > uint64(f.rx.records) || records <= f.rx.heard {
+		return breach("it has used %d records; there are %d, and it has said so of %d", records, f.rx.records, f.rx.heard)
 	}
-	g.rx.heard = records
-	if records < uint64(g.rx.records) {
+	f.rx.heard = records
+	if records < uint64(f.rx.records) {
 		return nil // ROOM is on the way to it
 	}
-	g.rx.full, g.rx.Stay = true, true
-	g.judge()
-	g.rx.Flag() // a poster of a receive for any source comes here, though nothing is unexpected
-	g.relieveWaiting()
+	f.rx.full, f.rx.Stay = true, true
+	f.rx.Flag() // a poster of a receive for any source comes here, though nothing is unexpected
+	f.relieveWaiting()
 	return nil
 }
 
 // handleRoom hears that the peer keeps more.
-func (g *Gate) handleRoom(records uint64) *PeerError {
-	if g.tx.told != g.tx.records || records <= uint64(g.tx.records) || records > maxCookies {
-		return violation(g.rank, "it offers %d records, after %d", records, g.tx.records)
+func (f *Flow) handleRoom(records uint64) error {
+	if f.tx.told != f.tx.records || records <= uint64(f.tx.records) || records > MaxCookies {
+		return breach("it offers %d records, after %d", records, f.tx.records)
 	}
-	g.tx.records = int(records)
+	f.tx.records = int(records)
 	return nil
 }
 
-// relieveWaiting grants records if something waits here that may be behind them. Under mu.
-func (g *Gate) relieveWaiting() {
-	if g.rx.full && g.rx.Wanted() {
-		g.relieve()
+// relieveWaiting grants records if something waits here that may be behind them.
+func (f *Flow) relieveWaiting() {
+	if f.rx.full && f.rx.Wanted() {
+		f.Relieve()
 	}
 }
 
-// relieve grants records if all are taken and the peer needs more. Under mu.
-func (g *Gate) relieve() {
-	if !g.rx.full || g.rx.announced < g.rx.records || g.rx.records >= maxCookies || g.dead != nil {
+// Relieve grants records if all are taken and the peer needs more.
+func (f *Flow) Relieve() {
+	if !f.rx.full || f.rx.announced < f.rx.records || f.rx.records >= MaxCookies || f.Dead != nil {
 		return
 	}
-	g.rx.records = min(2*g.rx.records, maxCookies)
-	g.rx.full, g.rx.Stay, g.rx.owesRoom = false, false, true
-	g.judge()
+	f.rx.records = min(2*f.rx.records, MaxCookies)
+	f.rx.full, f.rx.Stay, f.rx.owesRoom = false, false, true
 }

@@ -1,4 +1,4 @@
-package nmad
+package flow
 
 import (
 	"slices"

@@ -1,87 +1,88 @@
-package nmad
+package flow
 
 import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// payload is where the bytes of a message lie, or go: in one piece, in parts, or as a Data
+// Payload is where the bytes of a message lie, or go: in one piece, in parts, or as a Data
 // says. Those of the latter two are never put together: the small track copies them one by
 // one into the driver's memory, the large track takes long pieces as they lie and short
 // ones a tray full at a time (tray.go).
-type payload struct {
-	buf   []byte   // all of it, unless there are parts, or data
-	size  int      // bytes altogether
-	parts [][]byte // one after the other; nil: buf, or data
-	data  Data     // nil: buf, or parts
+type Payload struct {
+	Buf   []byte   // all of it, unless there are parts, or data
+	Size  int      // bytes altogether
+	Parts [][]byte // one after the other; nil: buf, or data
+	Data  Data     // nil: buf, or parts
 }
 
 // cursor is a place in a payload that is not in one piece: a part and an offset in it, or
 // with a Data the offset in the message.
 type cursor struct{ part, offset int }
 
-func (p *payload) set(buf []byte, parts [][]byte) {
-	p.data = nil
+// Set has the message lie in buf, or if parts is not nil in these.
+func (p *Payload) Set(buf []byte, parts [][]byte) {
+	p.Data = nil
 	if parts == nil {
-		p.buf, p.parts, p.size = buf, nil, len(buf)
+		p.Buf, p.Parts, p.Size = buf, nil, len(buf)
 		return
 	}
-	p.buf, p.parts, p.size = nil, parts, driver.Length(parts)
+	p.Buf, p.Parts, p.Size = nil, parts, driver.Length(parts)
 }
 
-// setData has the payload lie as d says.
-func (p *payload) setData(d Data) {
-	*p = payload{data: d, size: max(d.Size(), 0)}
+// SetData has the message lie as d says.
+func (p *Payload) SetData(d Data) {
+	*p = Payload{Data: d, Size: max(d.Size(), 0)}
 }
 
-// whole says that the payload is in one piece.
-func (p *payload) whole() bool { return p.parts == nil && p.data == nil }
+// Whole says that the message lies in one piece.
+func (p *Payload) Whole() bool { return p.Parts == nil && p.Data == nil }
 
 // fill copies src into it, as far as there is room, and says how much that was, and
 // whether all of it has found its place: a Data may have fewer places than it says.
-func (p *payload) fill(src []byte) (n int, short bool) {
-	if p.whole() {
-		return copy(p.buf, src), false
+func (p *Payload) fill(src []byte) (n int, short bool) {
+	if p.Whole() {
+		return copy(p.Buf, src), false
 	}
 	var at cursor
-	n = min(len(src), p.size)
+	n = min(len(src), p.Size)
 	return n, p.scatter(&at, src[:n]) < n
 }
 
 // read copies it to dst, which must have room for all of it. What a Data does not have,
 // though it says so, is zero.
-func (p *payload) read(dst []byte) (short bool) {
-	if p.whole() {
-		copy(dst, p.buf)
+func (p *Payload) read(dst []byte) (short bool) {
+	if p.Whole() {
+		copy(dst, p.Buf)
 		return false
 	}
 	var at cursor
-	dst = dst[:p.size]
-	n := p.gather(&at, dst, p.size+1)
+	dst = dst[:p.Size]
+	n := p.gather(&at, dst, p.Size+1)
 	clear(dst[n:])
 	return n < len(dst)
 }
 
 // from copies as much of q into p as there is room for, and says how much that was, whether q
 // has fewer bytes than it says, and whether p has.
-func (p *payload) from(q *payload) (n int, lacks, short bool) {
-	if q.whole() {
-		n, short = p.fill(q.buf[:q.size])
+func (p *Payload) from(q *Payload) (n int, lacks, short bool) {
+	if q.Whole() {
+		n, short = p.fill(q.Buf[:q.Size])
 		return n, false, short
 	}
-	if p.whole() && len(p.buf) >= q.size {
-		return q.size, q.read(p.buf), false
+	if p.Whole() && len(p.Buf) >= q.Size {
+		return q.Size, q.read(p.Buf), false
 	}
 	s := trays.get()
 	defer trays.put(s)
-	n = min(p.size, q.size)
+	n = min(p.Size, q.Size)
 	var in, out cursor
 	for done := 0; done < n; {
-		b := s.buf[:min(n-done, traySize)]
-		got := q.gather(&out, b, q.size+1)
+		b := s.buf[:min(n-done, TraySize)]
+		got := q.gather(&out, b, q.Size+1)
 		clear(b[got:])
 		var put int
-		if p.whole() {
-			put = copy(p.buf[done:], b)
+		if p.Whole() {
+			put = copy(p.Buf[done:], b)
 		} else {
 			put = p.scatter(&in, b)
 		}
@@ -93,29 +94,29 @@ func (p *payload) from(q *payload) (n int, lacks, short bool) {
 
 // piece is the next piece of the payload, at c: at most limit bytes of it. Empty: there
 // is none, or limit is 0.
-func (p *payload) piece(c *cursor, limit int) []byte {
+func (p *Payload) piece(c *cursor, limit int) []byte {
 	if limit == 0 {
 		return nil
 	}
 	var b []byte
-	if p.data != nil {
+	if p.Data != nil {
 		w := newWalker()
-		b = w.first(p.data, c.offset)
+		b = w.first(p.Data, c.offset)
 		walkers.put(w)
 	} else {
-		for c.part < len(p.parts) && c.offset == len(p.parts[c.part]) {
+		for c.part < len(p.Parts) && c.offset == len(p.Parts[c.part]) {
 			c.part, c.offset = c.part+1, 0
 		}
-		if c.part < len(p.parts) {
-			b = p.parts[c.part][c.offset:]
+		if c.part < len(p.Parts) {
+			b = p.Parts[c.part][c.offset:]
 		}
 	}
 	return b[:min(len(b), limit, largestPiece)]
 }
 
 // skip moves c on by n bytes.
-func (p *payload) skip(c *cursor, n int) {
-	if p.data != nil {
+func (p *Payload) skip(c *cursor, n int) {
+	if p.Data != nil {
 		c.offset += n
 		return
 	}
@@ -131,16 +132,16 @@ func (p *payload) skip(c *cursor, n int) {
 
 // gather fills dst with what comes next, as far as there is something, moves c on, and says
 // how much it was. It stops before a piece of long bytes or more.
-func (p *payload) gather(c *cursor, dst []byte, long int) (n int) {
-	if p.data != nil {
+func (p *Payload) gather(c *cursor, dst []byte, long int) (n int) {
+	if p.Data != nil {
 		w := newWalker()
-		n = w.gather(p.data, c.offset, dst, long)
+		n = w.gather(p.Data, c.offset, dst, long)
 		walkers.put(w)
 		c.offset += n
 		return n
 	}
-	for n < len(dst) && c.part < len(p.parts) {
-		b := p.parts[c.part][c.offset:]
+	for n < len(dst) && c.part < len(p.Parts) {
+		b := p.Parts[c.part][c.offset:]
 		if len(b) >= long {
 			break
 		}
@@ -156,16 +157,16 @@ func (p *payload) gather(c *cursor, dst []byte, long int) (n int) {
 
 // scatter puts src to where what comes next belongs, as far as there is room, moves c on, and
 // says how much it was.
-func (p *payload) scatter(c *cursor, src []byte) (n int) {
-	if p.data != nil {
+func (p *Payload) scatter(c *cursor, src []byte) (n int) {
+	if p.Data != nil {
 		w := newWalker()
-		n = w.scatter(p.data, c.offset, src)
+		n = w.scatter(p.Data, c.offset, src)
 		walkers.put(w)
 		c.offset += n
 		return n
 	}
-	for n < len(src) && c.part < len(p.parts) {
-		b := p.parts[c.part][c.offset:]
+	for n < len(src) && c.part < len(p.Parts) {
+		b := p.Parts[c.part][c.offset:]
 		k := copy(b, src[n:])
 		if n += k; k < len(b) {
 			c.offset += k
@@ -177,15 +178,15 @@ func (p *payload) scatter(c *cursor, src []byte) (n int) {
 }
 
 // measure says how many bytes come next, at most most, before a piece of long bytes or more.
-func (p *payload) measure(c *cursor, most, long int) (n int) {
-	if p.data != nil {
+func (p *Payload) measure(c *cursor, most, long int) (n int) {
+	if p.Data != nil {
 		w := newWalker()
-		n = w.measure(p.data, c.offset, most, long)
+		n = w.measure(p.Data, c.offset, most, long)
 		walkers.put(w)
 		return n
 	}
-	for part, offset := c.part, c.offset; n < most && part < len(p.parts); part, offset = part+1, 0 {
-		b := p.parts[part][offset:]
+	for part, offset := c.part, c.offset; n < most && part < len(p.Parts); part, offset = part+1, 0 {
+		b := p.Parts[part][offset:]
 		if len(b) >= long {
 			break
 		}
@@ -242,7 +243,7 @@ func newWalker() *walker {
 // walk calls step for the pieces of d from a byte on.
 func (w *walker) walk(d Data, from int, step func([]byte) bool) {
 	w.n, w.step = 0, step
-	guarded(func() { d.Pieces(from, w.step) })
+	Guarded(func() { d.Pieces(from, w.step) })
 }
 
 func (w *walker) first(d Data, from int) []byte {

@@ -1,4 +1,4 @@
-package nmad
+package flow
 
 // Leaving: over a socket the driver copies a packet into its buffer, and the kernel may take a part of it
 // only. Nobody but who polls this gate moves the rest on, so a send is not done before the kernel has all of
@@ -17,50 +17,44 @@ package nmad
 //
 // What was gathered (gather.go) is done before it leaves; so it is only gathered where hooks see to it.
 //
-// A link without a buffer takes a packet for good. All under the lock of the gate.
+// A link without a buffer takes a packet for good.
 
 // handOver has a request end whose packet the link has just taken, which counts as pending.
-func (g *Gate) handOver(r *Request) {
+func (f *Flow) handOver(r *Request) {
 	switch {
-	case g.tx.caps.Buffered:
-		if r.stage == queued {
-			r.stage = leaving
+	case f.tx.caps.Buffered:
+		if r.Stage == Queued {
+			r.Stage = Leaving
 		}
-		g.tx.leaving.push(r)
-	case r.stage == queued:
-		g.sent(r)
+		f.tx.leaving.Push(r)
+	case r.Stage == Queued:
+		f.sent(r)
 	default:
-		g.transferred(r)
+		f.transferred(r)
 	}
-}
-
-// stay has a send end whose packet the link has taken and the flush after it has not moved on.
-func (g *Gate) stay(r *Request) {
-	if g.end != nil { // that is why
-		g.complete(r, g.dead)
-		return
-	}
-	g.follow()
-	r.stage = queued
-	g.pend(r)
-	g.handOver(r)
 }
 
 // follow notes that the link has taken a packet: it had nothing left of those before, unless they are kept
 // together.
-func (g *Gate) follow() {
-	if !g.tx.batched {
-		g.gone()
+func (f *Flow) follow() {
+	if !f.tx.batched {
+		f.gone()
 	}
 }
 
 // gone ends the requests whose packets have left the driver's buffer.
-func (g *Gate) gone() {
-	for r := g.tx.leaving.pop(); r != nil; r = g.tx.leaving.pop() {
-		if r.stage == leaving {
-			g.sent(r)
+func (f *Flow) gone() {
+	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
+		if r.Stage == Leaving {
+			f.sent(r)
 		} else {
-			g.transferred(r)
+			f.transferred(r)
 		}
 	}
+}
+
+// sent ends an eager send.
+func (f *Flow) sent(r *Request) {
+	r.N = r.Data.Size
+	f.finish(r, r.shortage())
 }

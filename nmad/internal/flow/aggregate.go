@@ -1,0 +1,175 @@
+package flow
+
+import (
+	"encoding/binary"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/strategy"
+)
+
+// An aggregate is a packet that holds several eager messages: for each a head of
+// AggregateHead bytes and its body, one after the other. On the receiving side they
+// are what as many EAGER packets would have been. The bodies go from the buffers of the
+// senders into the driver's memory, with no stop in between.
+
+// AggregateHead is what comes before each message: tag (8), size (4), zero (4).
+const AggregateHead = 16
+
+// MaxAggregate bounds the messages of one packet, and so the time for which the lock is
+// held.
+const MaxAggregate = 256
+
+// batch is the aggregate that is being made up. Its memory
+// is used again and again.
+type batch struct {
+	heads []byte
+	parts [][]byte
+}
+
+// together says how many messages from the head of the queue go into the next packet, as
+// the strategy wants it, and how many bytes of body that makes; 1: no aggregate.
+func (f *Flow) together() (messages, bytes int) {
+	r := f.tx.queue.head
+	credit := f.tx.credit
+	p := strategy.Packet{Room: f.tx.room}
+	for ; r != nil && p.Messages < MaxAggregate; r = r.Link {
+		size := r.Data.Size
+		if !f.mayShare(r, credit) || p.Bytes+AggregateHead+size > p.Room {
+			break
+		}
+		if p.Messages > 0 && !f.Strategy.Joins(p, f.item(r)) {
+			break
+		}
+		p.Messages++
+		p.Bytes += AggregateHead + size
+		credit -= cost(size)
+	}
+	return max(p.Messages, 1), p.Bytes
+}
+
+// mayShare says whether a message may go eagerly, given that much credit.
+func (f *Flow) mayShare(r *Request, credit int64) bool {
+	return r.Data.Size <= f.tx.eager && credit >= cost(r.Data.Size) && !r.Sync && r.Data.Data == nil && (!r.Special || !f.lendable(r))
+}
+
+// item is r as a strategy sees it.
+func (f *Flow) item(r *Request) strategy.Item {
+	return strategy.Item{Tag: r.Entry.Tag, Size: r.Data.Size, Priority: r.Priority, Eager: f.mayShare(r, f.tx.credit)}
+}
+
+// packTogether makes the packet of the first messages of the queue.
+func (f *Flow) packTogether(messages, bytes int) *Packet {
+	b := &f.tx.batch
+	b.heads, b.parts = b.heads[:0], b.parts[:0]
+	if cap(b.heads) < messages*AggregateHead { // else appending would move what parts points to
+		b.heads = make([]byte, 0, MaxAggregate*AggregateHead)
+	}
+	for r, i := f.tx.queue.head, 0; i < messages; r, i = r.Link, i+1 {
+		at := len(b.heads)
+		b.heads = appendHead(b.heads, r.Entry.Tag, r.Data.Size)
+		b.parts = append(b.parts, b.heads[at:])
+		if r.Data.Parts == nil {
+			b.parts = append(b.parts, r.Data.Buf)
+		} else {
+			b.parts = append(b.parts, r.Data.Parts...)
+		}
+	}
+	p := f.pack(together, driver.Header{
+		Kind: KindAggregate, Body: uint32(bytes), Size: uint64(messages), Seq: f.tx.seq,
+		Cookie: uint32(f.rx.owed), // at most the window, which fits
+	})
+	p.Parts = b.parts
+	return p
+}
+
+// appendHead appends what comes before a message: tag, size, and four zeros.
+func appendHead(b []byte, tag uint64, size int) []byte {
+	b = binary.LittleEndian.AppendUint64(b, tag)
+	return binary.LittleEndian.AppendUint64(b, uint64(size))
+}
+
+// sentTogether goes on with the messages of an aggregate that the link has taken.
+func (f *Flow) sentTogether(p *Packet) {
+	clear(p.Parts) // the buffers are their owners' again
+	f.rx.paid()
+	f.Stats.Aggregates++
+	f.Stats.Aggregated += p.Head.Size
+	for range p.Head.Size {
+		r := f.tx.queue.Pop()
+		f.tx.seq++
+		f.tx.credit -= cost(r.Data.Size)
+		f.Stats.BytesSent += uint64(r.Data.Size)
+		f.handOver(r)
+	}
+}
+
+// Messages calls yield for each message that a packet brings, or announces, with its number.
+func Messages(h *driver.Header, body []byte, yield func(tag, size uint64, seq uint32)) {
+	switch h.Kind {
+	case KindEager, KindRdv, KindLoan:
+		yield(h.Tag, h.Size, h.Seq)
+	case KindAggregate:
+		for i := uint32(0); len(body) >= AggregateHead; i++ {
+			tag, size := binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint64(body[8:])
+			if body = body[AggregateHead:]; size > uint64(len(body)) {
+				return
+			}
+			yield(tag, size, h.Seq+i)
+			body = body[size:]
+		}
+	}
+}
+
+// Takes calls yield for each message that p takes along, or announces, as Messages does for one that has come.
+func (p *Packet) Takes(yield func(tag, size uint64, seq uint32)) {
+	if p.act != together {
+		if p.act != gathered { // no trace is recorded while messages are gathered
+			Messages(&p.Head, nil, yield)
+		}
+		return
+	}
+	for i, at := uint32(0), 0; at < len(p.Parts); at++ {
+		head := p.Parts[at]
+		size, left := binary.LittleEndian.Uint64(head[8:]), 0
+		yield(binary.LittleEndian.Uint64(head), size, p.Head.Seq+i)
+		for i, left = i+1, int(size); left > 0; left -= len(p.Parts[at]) {
+			at++
+		}
+	}
+}
+
+// handleAggregate takes in an aggregate. Each number in body is read once: the peer may
+// change it meanwhile.
+func (f *Flow) handleAggregate(h *driver.Header, body []byte) error {
+	if h.Tag != 0 || h.Size < 2 || h.Size > MaxAggregate {
+		return breach("an aggregate of %d messages, tag %#x", h.Size, h.Tag)
+	}
+	if h.Seq != f.rx.seq {
+		return f.outOfOrder(h)
+	}
+	if h.Cookie != 0 {
+		if wrong := f.handleCredit(uint64(h.Cookie)); wrong != nil {
+			return wrong
+		}
+	}
+	for i := range h.Size {
+		if len(body) < AggregateHead {
+			return breach("an aggregate of %d messages ends in message %d", h.Size, i)
+		}
+		tag, size := binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint64(body[8:])
+		body = body[AggregateHead:]
+		if size > uint64(len(body)) {
+			return breach("a message of %d bytes where an aggregate has %d", size, len(body))
+		}
+		if !f.rx.charge(int(size)) {
+			return f.overdrawn()
+		}
+		f.rx.seq++
+		f.arrive(tag, body[:size])
+		body = body[size:]
+	}
+	if len(body) != 0 {
+		return breach("%d bytes behind the last message of an aggregate", len(body))
+	}
+	return nil
+}

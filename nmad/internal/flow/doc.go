@@ -1,0 +1,23 @@
+// Package flow is the protocols between two processes, seen from one side: credit, eager messages and
+// rendezvous, loans, rails, aggregation, order, leave-taking. It knows no lock, no clock, no network: packets that have
+// come, bytes that have moved and requests go in; packets that are to leave, bytes that are to be moved
+// and requests that are done come out.
+//
+//	       Send Receive Post Deliver            Finished
+//	               │                               ▲
+//	┌──────────────▼───────────── Flow ────────────┴────────────────┐
+//	│ queue, gathered, announced (cookies)    posted, unexpected    │
+//	│ credit, records                         answers, deferred     │
+//	└───────┬──────────────▲───────────────────────┬────────▲───────┘
+//	  Next, then      Packet(head, body)      Take, Carry   Land
+//	Sent or Refused                                │        │
+//	        ▼              │                       ▼        │
+//	 small track of the first rail            large tracks of all rails
+//
+// A short message that finds nothing before it has a door of its own, which needs no request and is the
+// length of a few assignments: Clear, Affords, Short, and ShortSent.
+//
+// Each protocol is a file, which begins with its drawing: request.go has the stages of a request, stream.go those of a
+// chunk, credit.go, records.go, rendezvous.go, lending.go, aggregate.go, gather.go, leaving.go, closing.go, self.go what their
+// names say; next.go decides what leaves next. docs/wire.md has every frame.
+package flow

@@ -1,0 +1,216 @@
+package flow
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/match"
+	"github.com/pm2-go/pm2/nmad/strategy"
+)
+
+// Bounds are what two processes have told each other before they linked.
+type Bounds struct {
+	Window      int64 // eager bytes that the peer may have outstanding here
+	Records     int   // rendezvous that the peer may have outstanding here
+	PeerWindow  int64 // the same at the peer
+	PeerRecords int
+	NoteLimit   int // bytes of a note that the peer may send; 0: it may send none
+}
+
+// Flow is all protocols between two processes, on one side. The zero value with Init is ready. Not for concurrent use: a lock
+// is around all calls but those that say otherwise.
+type Flow struct {
+	Own, Rank int               // ours, and the peer's
+	Strategy  strategy.Strategy // decides what leaves next, in which packet, over which rail
+	Stats     Stats
+	Rails     []Rail
+	Closing   bool           // this side closes: nothing more is received
+	Dead      error          // what new requests fail with; nil: none
+	Watched   *atomic.Uint32 // not 0: also what Finished need not tell is to be told
+
+	tx       sender
+	rx       receiver
+	lent     lending
+	notes    notes
+	bye      leave
+	finished Queue // done and not taken by Finished
+	found    Queue // Matched by a search: to be delivered to
+	pending  int   // requests that count
+	pressing bool  // see Pressing
+	ended    bool  // End was called
+	search   bool  // see SearchDue
+
+	moving [2]int // chunks that go out, and that come in, or wait for those before them, over all rails
+	chunks *chunk // to be used again
+	loads  []strategy.Load
+	shares []int
+}
+
+// Rail is what a Flow knows of one link.
+type Rail struct {
+	Cost    strategy.Cost // what it costs to move bytes over it
+	Streams [2]Stream     // by Direction
+}
+
+// Stats counts what has happened.
+type Stats struct {
+	Sends, Recvs                    uint64 // started
+	Rendezvous, Starved             uint64 // messages announced first; of those, short ones for want of credit
+	Lent, Borrowed                  uint64 // messages that were announced as a loan; that a receive was given where they lie
+	Unexpected                      uint64 // messages that came before their receive
+	Credits                         uint64 // packets that only gave back credit
+	Aggregates, Aggregated          uint64 // packets sent that held several messages; messages in them
+	BytesSent, BytesReceived        uint64
+	UnexpectedBytes, UnexpectedPeak uint64 // now, and at most, in bodies of unexpected eager messages
+}
+
+// Init makes a flow over so many rails (0: to the own rank) ready, without links.
+func (f *Flow) Init(own, rank, rails int, b Bounds) {
+	f.Own, f.Rank, f.Strategy = own, rank, strategy.Default
+	f.Rails, f.loads, f.shares = make([]Rail, rails), make([]strategy.Load, rails), make([]int, rails)
+	for i := range f.Rails {
+		r := &f.Rails[i]
+		r.Cost = strategy.DefaultCost
+		r.Streams[Pull].dir, r.Streams[Pull].pulls = Pull, true
+	}
+	f.Watched = new(atomic.Uint32)
+	f.tx.credit, f.tx.window = b.PeerWindow, b.PeerWindow
+	f.tx.records = min(b.PeerRecords, MaxCookies)
+	f.rx.window = min(b.Window, math.MaxUint32)
+	f.rx.records = b.Records
+	f.rx.pool.limit = int(f.rx.window / 4)
+	f.rx.Seen, f.rx.Found = f.seen, f.find
+	f.notes.limit = b.NoteLimit
+	if rails == 0 {
+		f.tx.eager = -1
+	}
+}
+
+// Join has the flow share its receives from any source with those of other gates.
+func (f *Flow) Join(any *match.Any[Request]) { f.rx.Init(f.Rank, any) }
+
+// Bind says what the link of the first rail can do, and up to which size messages go eagerly, as far as it takes them; 0: as that.
+func (f *Flow) Bind(c driver.Caps, eager int) {
+	f.tx.caps = c
+	f.tx.room = min(c.MaxBody, math.MaxInt32)
+	f.SetEager(eager)
+}
+
+// SetEager changes up to which size messages go eagerly; 0: as the link takes them.
+func (f *Flow) SetEager(bytes int) {
+	f.tx.eager = f.tx.room
+	if bytes > 0 {
+		f.tx.eager = min(f.tx.eager, bytes)
+	}
+}
+
+// Eager is up to which size messages go eagerly, in bytes.
+func (f *Flow) Eager() int { return f.tx.eager }
+
+// Room is the longest body of a packet, in bytes.
+func (f *Flow) Room() int { return f.tx.room }
+
+// Loop says that the flow leads to the own rank.
+func (f *Flow) Loop() bool { return len(f.Rails) == 0 }
+
+// Finished takes out what the owner must see to, in the order in which it happened; nil: there is nothing. A request is Done, and its
+// owner is to hear of it; or Choosing: its owner is to be asked for the buffer, and then Deliver goes on. One that is
+// Noticed is none, but tells that an unexpected message has come (From, Entry.Tag, Size).
+func (f *Flow) Finished() *Request { return f.finished.Pop() }
+
+// Calm says that Finished has nothing, and SearchDue does not hold.
+func (f *Flow) Calm() bool { return f.finished.head == nil && !f.search }
+
+// Pending is how many requests count: they are under way, and not Private.
+func (f *Flow) Pending() int { return f.pending }
+
+// Count has a request count that was Private, and is not any more.
+func (f *Flow) Count(r *Request) {
+	if r.Private || r.Counted {
+		return
+	}
+	r.Counted = true
+	if !r.Anywhere {
+		f.pending++
+	}
+}
+
+// Pressing says, once, that something should leave now that could not have left before (Next).
+func (f *Flow) Pressing() bool {
+	was := f.pressing
+	f.pressing = false
+	return was
+}
+
+// Finish ends a request that the flow does not hold.
+func (f *Flow) Finish(r *Request, err error) { f.finish(r, err) }
+
+// finish ends r, which is in no queue.
+func (f *Flow) finish(r *Request, err error) {
+	r.Stage = Done
+	r.Err = err
+	if r.Special {
+		f.finishSpecial(r)
+	}
+	if r.Private && f.Watched.Load() == 0 {
+		return
+	}
+	if r.Counted {
+		r.Counted = false
+		if !r.Anywhere {
+			f.pending--
+		}
+	}
+	f.finished.Push(r)
+}
+
+// finishSpecial is what finish does for requests that are out of the ordinary.
+func (f *Flow) finishSpecial(r *Request) {
+	switch {
+	case r.flat != nil:
+		r.foldUp()
+	case r.Loans && r.Err == nil && r.Lease == nil:
+		f.leaseOf(r)
+	}
+}
+
+// notice tells of an unexpected message, if that is to be told.
+func (f *Flow) notice(tag, size uint64) {
+	if f.Watched.Load() != 0 {
+		r := &Request{Stage: Noticed, From: f.Rank, Size: size}
+		r.Entry.Tag = tag
+		f.finished.Push(r)
+	}
+}
+
+// Ledger is what a flow has out and keeps, for people and tests.
+type Ledger struct {
+	Credit, Window        int64 // eager bytes that the peer still takes, of so many
+	Taken, Owed           int64 // eager bytes of the peer that were not given back; of these, such as are free to be
+	Outstanding           int   // messages announced to the peer
+	Told, PeerRecords     int   // records of the peer that it was told are all used; that it has
+	Announced, Records    int   // messages announced here; records there are
+	Posted, Unexpected    int
+	Waiting, Loaned, Kept int // sends in the queue; loans of the peer's memory that are out; leases to be used again
+}
+
+// Ledger tells what is out and kept now.
+func (f *Flow) Ledger() Ledger {
+	l := Ledger{
+		Credit: f.tx.credit, Window: f.tx.window, Taken: f.rx.taken, Owed: f.rx.owed,
+		Outstanding: f.tx.sends.used, Told: f.tx.told, PeerRecords: f.tx.records,
+		Announced: f.rx.announced, Records: f.rx.records,
+		Posted: f.rx.Posted(), Unexpected: f.rx.Unexpected(), Loaned: f.lent.out,
+	}
+	for r := f.tx.queue.head; r != nil; r = r.Link {
+		l.Waiting++
+	}
+	for x := f.lent.pool; x != nil; x = x.Next {
+		l.Kept++
+	}
+	return l
+}
+
+// plain is the header of a packet that belongs to no message.
+func plain(kind uint8, size uint64) driver.Header { return driver.Header{Kind: kind, Size: size} }

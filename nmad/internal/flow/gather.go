@@ -1,0 +1,110 @@
+package flow
+
+import (
+	"encoding/binary"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/strategy"
+)
+
+// Gathering: threads that a packet, or several, have woken run one after the other, and most
+// of them send something, before the VP looks at the network again. Under a strategy that
+// puts messages together their short ones leave in one packet, for which the first waits.
+//
+//	Send, short, and the strategy joins:
+//	  threads that this gate has woken wait for our VP   -> to the others in gathering; done
+//	  nobody does, but there are some                    -> to them; the packet leaves
+//	  else                                               -> a packet of its own, at once
+//
+// So a lone thread never waits. What is gathered leaves when
+//
+//   - the last of those threads sends, or there are GatherMost messages, or the next does not fit;
+//   - a message goes that does not join, or one is announced: order is that of the sends;
+//   - somebody polls and no woken thread is ready on his VP: who blocks, or the hooks, the
+//     idle one at once and that of the timer if a thread computes on. While such a thread is ready
+//     GatherPatience polls leave it alone, so threads that switch without sending hold up nothing for
+//     long.
+//
+// The engine counts a gate with something gathered as pending, and has hooks, so somebody does poll: where
+// nobody need, no thread counts as woken. The sends are done: credit and numbers are taken when
+// they join. How many, and how long, is in package strategy (company.go).
+
+// gathering is the packet that is being gathered.
+type gathering struct {
+	body     []byte // as of an aggregate
+	messages int
+	polls    int // that have left it alone
+}
+
+func (x *gathering) empty() bool { return x.messages == 0 }
+
+// Gathered says that messages wait for company.
+func (f *Flow) Gathered() bool { return !f.tx.gathered.empty() }
+
+// Joins says whether a message is to be gathered with others, or to wait for such as come soon. woken: how many
+// threads this gate has woken that have not run since; ready: some of them can run here.
+func (f *Flow) Joins(tag uint64, size, woken int, ready bool) bool {
+	x := &f.tx.gathered
+	if x.empty() && (!ready || f.enough(woken) < 2) || size > strategy.GatherLongest {
+		return false
+	}
+	p := strategy.Packet{Messages: max(x.messages, 1), Bytes: len(x.body), Room: min(f.tx.room, strategy.GatherRoom)}
+	return p.Bytes+AggregateHead+size <= p.Room && f.Strategy.Joins(p, strategy.Item{Tag: tag, Size: size, Eager: true})
+}
+
+// Gather adds a message that Joins, for which there is credit, and says whether there is nothing to wait for: then all leave with Next.
+func (f *Flow) Gather(tag uint64, buf []byte, woken int, ready bool) (leave bool) {
+	x := &f.tx.gathered
+	if x.empty() {
+		if x.body == nil {
+			x.body = make([]byte, 0, strategy.GatherRoom)
+		}
+		x.body, x.polls = x.body[:0], 0
+	}
+	x.body = append(appendHead(x.body, tag, len(buf)), buf...)
+	x.messages++
+	f.tx.seq++
+	f.tx.credit -= cost(len(buf))
+	f.Stats.BytesSent += uint64(len(buf))
+	return x.messages >= f.enough(woken) || !ready
+}
+
+func (f *Flow) enough(woken int) int {
+	return strategy.Enough(f.tx.caps.Syscalls, woken, f.rx.Posted())
+}
+
+// Patient says that what is gathered is to be left alone for now; ready as in Joins.
+func (f *Flow) Patient(ready bool) bool {
+	x := &f.tx.gathered
+	if x.polls == strategy.GatherPatience || !ready {
+		return false
+	}
+	x.polls++
+	return true
+}
+
+// packGathered makes the packet of what was gathered.
+func (f *Flow) packGathered() *Packet {
+	x := &f.tx.gathered
+	p := f.pack(gathered, driver.Header{
+		Kind: KindAggregate, Body: uint32(len(x.body)), Size: uint64(x.messages),
+		Seq: f.tx.seq - uint32(x.messages), Cookie: uint32(f.rx.owed),
+	})
+	p.Body = x.body
+	if x.messages == 1 {
+		p.Head.Kind, p.Head.Tag = KindEager, binary.LittleEndian.Uint64(x.body)
+		p.Body = x.body[AggregateHead:]
+		p.Head.Body, p.Head.Size = uint32(len(p.Body)), uint64(len(p.Body))
+	}
+	return p
+}
+
+// sentGathered goes on when the link has taken that.
+func (f *Flow) sentGathered() {
+	f.rx.paid()
+	if x := &f.tx.gathered; x.messages > 1 {
+		f.Stats.Aggregates++
+		f.Stats.Aggregated += uint64(x.messages)
+	}
+	f.tx.gathered.messages = 0
+}

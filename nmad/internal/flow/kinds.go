@@ -1,0 +1,26 @@
+package flow
+
+// Kinds of packets on the small track. docs/wire.md has the frames.
+const (
+	KindEager     = 1 + iota // a whole message: Tag, Size = Body, Seq; Cookie: credit given back
+	KindRdv                  // announces a message: Tag, Size, Seq; Cookie: the sender's name for it
+	KindRtr                  // asks for an announced message: Cookie as announced, Size: bytes wanted, Tag as announced
+	KindCredit               // gives credit back: Size bytes
+	KindBye                  // the last packet but acknowledgements: the sender has closed its session; Size: bytes it has ever pushed
+	KindByeAck               // everything up to BYE was taken in
+	KindAggregate            // several whole messages: Size of them, Seq of the first; Cookie as in EAGER; see aggregate.go
+	KindLink                 // the first packet of a first rail: the answer to who has dialled it, Size; see linking.go
+	KindFull                 // all records are used, Size of them, and messages wait; see records.go
+	KindRoom                 // so many records are kept from here on: Size
+	KindLoan                 // announces a message that can be read where it lies: as RDV; body: where; see lending.go
+	KindReturn               // a loan was released; Cookie as announced
+	KindNote                 // a piece of a note of an agreement: Size: bytes of it from there on; see note.go
+	LastKind      = KindNote
+)
+
+// Overhead is what a message costs of the credit beyond its body, in bytes:
+// about what the receiver needs to keep it.
+const Overhead = 128
+
+// cost is what an eager message of that size takes of the credit.
+func cost(size int) int64 { return int64(size) + Overhead }

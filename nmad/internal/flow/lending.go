@@ -1,0 +1,221 @@
+package flow
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// Lending: a message that lies in a Buffer, sent over a link that can hand memory to the peer (driver.Lender), is
+// announced by LOAN in place of RDV. LOAN says in addition where in that memory it lies. The receive that it is for decides:
+//
+//	sender                                     receiver
+//	  │ LOAN(tag, seq, size, cookie; offset) ▶ │ takes loans: done, with the bytes where they lie
+//	  │                                        │ ... the program reads, and releases
+//	  │ ◀───────────────────── RETURN(cookie)  │
+//	 done
+//	                                           │ any other: RTR, and all goes on as after RDV (rendezvous.go)
+//
+// So nothing else differs: the order of messages, what is unexpected, probed, claimed, cancelled or truncated, what
+// bounds announcements (records.go). A receiver that cannot map the memory answers by RTR, and its peer need not know.
+// A message that is lent and was not received yet takes the sender's memory: that is what holds a sender back that is too fast (ErrNoRoom).
+//
+//	send:  queued -> announced -> done                  lent, and returned
+//	                 announced -> pushing -> done       lent, and asked for
+//
+// The descriptor of the memory travels beside the packets, before the first LOAN. What the peer says is believed no
+// further than this: the descriptor is memory of a size that cannot change (region.Map), and offset and size
+// lie within that. It is mapped for reading only. The bytes may change at any time, also those of a program that keeps its
+// side: after Close, or a send that has failed, a Buffer is the sender's again, while the receiver may still read.
+//
+// The end of a gate: sends that are lent end as others do (ErrPeerLost, ErrClosed). What a receiver has been lent stays
+// mapped until the last of it was released; then, or with the gate, the mapping goes.
+
+// LeastLoan is the shortest message that is lent, in bytes: a shorter one is copied in the time that its return takes.
+const LeastLoan = 4 << 10
+
+// LoanBody is the body of a LOAN, in bytes: the offset (8).
+const LoanBody = 8
+
+// lending is what a flow knows about memory that is lent both ways.
+type lending struct {
+	barred  bool           // ours cannot be handed to the peer
+	view    []byte         // the peer's memory, mapped; nil: nothing was lent yet, or it was unmapped
+	blind   bool           // it cannot be mapped
+	out     int            // loans in view that were not released
+	returns leaseQueue     // released, and the peer is to be told
+	pool    *Lease         // to be used again
+	body    [LoanBody]byte // of the LOAN that is to leave
+}
+
+// Lease is what a flow remembers of a loan. Used again and again.
+type Lease struct {
+	Turn  atomic.Uint32 // odd: it was not released; its owner counts when it is
+	Next  *Lease        // in whichever list holds it; the owner's, between the release and Release
+	There bool          // the bytes lie in the sender's memory; else in the buffer of the receive
+	Bytes []byte
+
+	cookie uint32 // the sender's name for it
+}
+
+// leaseQueue is a first-in-first-out queue through Lease.Next.
+type leaseQueue struct{ head, tail *Lease }
+
+func (q *leaseQueue) push(l *Lease) {
+	l.Next = nil
+	if q.head == nil {
+		q.head = l
+	} else {
+		q.tail.Next = l
+	}
+	q.tail = l
+}
+
+func (q *leaseQueue) pop() *Lease {
+	l := q.head
+	if l != nil {
+		q.head = l.Next
+	}
+	return l
+}
+
+// lendable says whether a send is to be announced as a loan.
+func (f *Flow) lendable(r *Request) bool {
+	return r.Lends && r.Data.Size >= LeastLoan && f.tx.caps.Lends && !f.lent.barred && f.tx.room >= LoanBody
+}
+
+// Lending says whether messages are announced as loans, as far as is known.
+func (f *Flow) Lending() bool { return f.tx.caps.Lends && !f.lent.barred }
+
+// Bar says, in place of Sent, of a LOAN that our memory cannot be handed to the peer: it is an RDV in the next Next.
+func (f *Flow) Bar() {
+	f.lent.barred = true
+	f.Refused()
+	f.tx.refused = false
+}
+
+// describeLoan makes the LOAN of a send.
+func (f *Flow) describeLoan(p *Packet) {
+	p.Head.Kind, p.Head.Body, p.Body = KindLoan, LoanBody, f.lent.body[:]
+	binary.LittleEndian.PutUint64(p.Body, uint64(p.req.Place))
+}
+
+// PlaceOf reads the body of a LOAN of that many bytes, out of memory of so many. ok: the message lies in it.
+func PlaceOf(body []byte, size uint64, memory int) (at int, ok bool) {
+	if len(body) != LoanBody {
+		return 0, false
+	}
+	from := binary.LittleEndian.Uint64(body)
+	if size > uint64(memory) || from > uint64(memory)-size {
+		return 0, false
+	}
+	return int(from), true
+}
+
+// WantsView says that the memory of the peer is to be mapped before a LOAN is dealt with (See).
+func (f *Flow) WantsView() bool { return f.tx.caps.Lends && f.lent.view == nil && !f.lent.blind }
+
+// See gives the memory of the peer; nil: it cannot be mapped.
+func (f *Flow) See(view []byte) { f.lent.view, f.lent.blind = view, view == nil }
+
+// Unseen says that the flow has ended, and nothing of the peer's memory is lent any more: it may be unmapped.
+func (f *Flow) Unseen() bool {
+	if x := &f.lent; !f.ended || x.out != 0 || x.view == nil {
+		return false
+	}
+	f.See(nil)
+	return true
+}
+
+// handleLoan takes in the announcement of a message that is lent.
+func (f *Flow) handleLoan(h *driver.Header, body []byte) error {
+	if len(body) != LoanBody || h.Size == 0 {
+		return breach("a loan of %d bytes, described in %d", h.Size, len(body))
+	}
+	if !f.tx.caps.Lends {
+		return breach("a loan over a link that cannot hand memory over")
+	}
+	if f.lent.blind {
+		return f.announcement(h, nil)
+	}
+	all := f.lent.view
+	at, ok := PlaceOf(body, h.Size, len(all))
+	if !ok {
+		return breach("a loan of %d bytes (%x) that does not lie in the %d bytes of its memory", h.Size, body, len(all))
+	}
+	return f.announcement(h, all[at:at+int(h.Size):at+int(h.Size)])
+}
+
+// hand gives a message that is lent to its receive, and ends that.
+func (f *Flow) hand(r *Request, bytes []byte, cookie uint32) {
+	l := f.newLease(r, bytes)
+	l.There, l.cookie = true, cookie
+	f.lent.out++
+	r.Size, r.N = uint64(len(bytes)), len(bytes)
+	f.Stats.Borrowed++
+	f.Stats.BytesReceived += uint64(r.N)
+	f.finish(r, nil)
+}
+
+// newLease makes the loan of a receive.
+func (f *Flow) newLease(r *Request, bytes []byte) *Lease {
+	l := f.lent.pool
+	if l == nil {
+		l = &Lease{}
+	} else {
+		f.lent.pool = l.Next
+	}
+	l.There, l.Bytes, l.Next = false, bytes, nil
+	r.Lease, r.Leased = l, l.Turn.Add(1)
+	return l
+}
+
+// leaseOf is what a receive that takes loans gets of a message that was not lent.
+func (f *Flow) leaseOf(r *Request) {
+	if r.Data.Whole() {
+		f.newLease(r, r.Data.Buf[:r.N])
+	} else {
+		f.newLease(r, nil)
+	}
+}
+
+// Release takes in a loan whose Turn its owner has counted on.
+func (f *Flow) Release(l *Lease) {
+	switch {
+	case !l.There:
+		f.shelve(l)
+	case f.ended || f.bye.sent:
+		f.putAway(l)
+	default:
+		f.lent.returns.push(l)
+		f.pressing = f.pressing || !f.tx.refused
+	}
+}
+
+// putAway forgets a loan in the peer's memory.
+func (f *Flow) putAway(l *Lease) {
+	f.lent.out--
+	f.shelve(l)
+}
+
+func (f *Flow) shelve(l *Lease) {
+	l.Bytes, l.Next = nil, f.lent.pool
+	f.lent.pool = l
+}
+
+// handleReturn ends a send whose message was read where it lies.
+func (f *Flow) handleReturn(h *driver.Header) error {
+	r := f.tx.sends.find(h.Cookie)
+	if r == nil && f.bye.sent {
+		return nil // its send was given up a moment ago
+	}
+	if r == nil || !r.lent || r.asked != 0 {
+		return breach("a loan is returned under cookie %#x, which names none", h.Cookie)
+	}
+	f.tx.sends.take(h.Cookie)
+	r.N = r.Data.Size
+	f.Stats.BytesSent += uint64(r.N)
+	f.finish(r, nil)
+	return nil
+}

@@ -1,0 +1,180 @@
+package flow
+
+import "github.com/pm2-go/pm2/nmad/driver"
+
+// Packet is one that is to leave over the small track of the first rail: header, body, and the parts behind it.
+type Packet struct {
+	Head  driver.Header
+	Body  []byte
+	Parts [][]byte
+
+	act  act
+	req  *Request // it is about
+	rail int      // asking: over which
+}
+
+func (p *Packet) clear() { p.Body, p.Parts, p.req, p.act = nil, nil, nil, 0 }
+
+// act is what a packet does for whom: what becomes of it once the link has taken it.
+type act uint8
+
+const (
+	_          act = iota
+	together       // takes the first messages of the queue along, Head.Size of them
+	eagerly        // is the first message of the queue
+	announcing     // announces that
+	asking         // asks for the bytes of a message
+	gathered       // takes along what was gathered
+	returning      // gives a loan back
+	crediting      // gives credit back
+	granting       // grants records
+	noting         // is a piece of a note
+	full           // says that all records are used
+	acking         // answers BYE
+	parting        // is BYE
+)
+
+func (f *Flow) pack(a act, h driver.Header) *Packet {
+	p := &f.tx.out
+	p.Head, p.act = h, a
+	return p
+}
+
+// Begin has packets leave: Next gives one after the other, and after each of them Sent, or Refused, says what the link has said. At the end, or
+// after a refusal, Flushed. Where that is cheaper all packets leave together at the end (batch), unless there are older ones still
+// in the driver's buffer: what waits here can be overtaken by what the strategy prefers, there it cannot.
+func (f *Flow) Begin() (batch bool) {
+	f.tx.refused, f.tx.late = false, 0
+	f.tx.batched = f.tx.caps.Syscalls && !f.tx.unflushed && !f.alone()
+	return f.tx.batched
+}
+
+// alone says that nothing waits but one message.
+func (f *Flow) alone() bool {
+	r := f.tx.queue.head
+	return r != nil && r.Link == nil && f.rx.answers.Empty() && !f.others()
+}
+
+// Next is the packet that is to leave next, valid until Sent or Refused; nil: none is. In this order: what was gathered, which is done; answers to announcements, because
+// whole messages wait for them; loans that were released, for which sends wait; credit; notes of agreements; messages, in the order, and
+// together in the packets, that the strategy wants.
+func (f *Flow) Next() *Packet {
+	if !f.tx.gathered.empty() {
+		return f.packGathered()
+	}
+	for r := f.rx.answers.head; r != nil; r = f.rx.answers.head {
+		if p := f.ask(r); p != nil {
+			return p
+		}
+	}
+	switch l := f.lent.returns.head; {
+	case l != nil:
+		return f.pack(returning, driver.Header{Kind: KindReturn, Cookie: l.cookie})
+	case f.rx.due() && !f.ended:
+		return f.pack(crediting, plain(KindCredit, uint64(f.rx.owed)))
+	case f.rx.owesRoom && !f.ended:
+		return f.pack(granting, plain(KindRoom, uint64(f.rx.records)))
+	case !f.notes.empty():
+		return f.packNote()
+	case f.tx.queue.head != nil:
+		return f.packMessage(f.tx.queue.head)
+	case f.bye.owesAck:
+		return f.pack(acking, plain(KindByeAck, 0))
+	case f.bye.owes && f.Resting():
+		return f.pack(parting, plain(KindBye, f.Moved(Push)))
+	}
+	return nil
+}
+
+// packMessage makes the packet of the first message of the queue: the message itself, with others that
+// the strategy wants along, or, if it is
+// long or the peer has no memory left for it, its announcement. nil: it must wait for records.
+func (f *Flow) packMessage(r *Request) *Packet {
+	if r.Link != nil {
+		if n, bytes := f.together(); n > 1 {
+			return f.packTogether(n, bytes)
+		}
+	}
+	size := r.Data.Size
+	if f.mayShare(r, f.tx.credit) {
+		p := &f.tx.out
+		f.Short(r.Entry.Tag, size)
+		p.act, p.req, p.Body, p.Parts = eagerly, r, r.Data.Buf, r.Data.Parts
+		return p
+	}
+	if f.tx.sends.used >= f.tx.records {
+		if f.tx.told == f.tx.records {
+			return nil
+		}
+		return f.pack(full, plain(KindFull, uint64(f.tx.records)))
+	}
+	p := f.pack(announcing, driver.Header{Kind: KindRdv, Tag: r.Entry.Tag, Size: uint64(size), Seq: f.tx.seq})
+	p.req = r
+	if f.lendable(r) {
+		f.describeLoan(p)
+	}
+	p.Head.Cookie = f.tx.sends.put(r)
+	return p
+}
+
+// Sent goes on with what the link has taken.
+func (f *Flow) Sent() {
+	p := &f.tx.out
+	f.follow()
+	switch p.act {
+	case together:
+		f.sentTogether(p)
+	case eagerly:
+		f.ShortSent(p.req.Data.Size)
+		f.tx.queue.Pop()
+		f.handOver(p.req)
+	case announcing:
+		f.announced(p)
+	case asking:
+		f.asked(p)
+	case gathered:
+		f.sentGathered()
+	case returning:
+		f.putAway(f.lent.returns.pop())
+	case crediting:
+		f.rx.paid()
+		f.Stats.Credits++
+	case granting:
+		f.rx.owesRoom = false
+	case noting:
+		f.notes.left(len(p.Body))
+	case full:
+		f.tx.told = f.tx.records
+	case acking:
+		f.bye.owesAck = false
+	case parting:
+		f.bye.owes = false
+	}
+	p.clear()
+}
+
+// announced goes on with a message whose announcement the link has taken.
+func (f *Flow) announced(p *Packet) {
+	r := p.req
+	f.tx.queue.Pop()
+	f.tx.seq++
+	r.Stage = Announced
+	r.want, r.moved, r.asked, r.next = unknown, 0, 0, cursor{}
+	if p.Head.Kind == KindLoan {
+		r.lent = true
+		f.Stats.Lent++
+		return
+	}
+	f.Stats.Rendezvous++
+	if r.Data.Size <= f.tx.eager && !r.Sync {
+		f.Stats.Starved++
+	}
+}
+
+// Flushed says whether the driver has anything left in its buffer, at the end of what Begin began, or after Short.
+func (f *Flow) Flushed(all bool) {
+	f.tx.batched, f.tx.unflushed = false, !all
+	if all {
+		f.gone()
+	}
+}

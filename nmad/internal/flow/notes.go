@@ -1,0 +1,72 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// NotePiece is how many bytes of a note of an agreement go in one packet at most. Notes take no credit, since a
+// process has few of them under way at a time.
+const NotePiece = 4 << 10
+
+// notes are those of agreements on their way between two processes: bytes to a flow.
+type notes struct {
+	out   [][]byte // to be sent
+	sent  int      // bytes of the first one that were sent
+	in    []byte   // what has come of one
+	rest  uint64   // bytes of it that are to follow
+	limit int      // how long one may be that comes; 0: none may
+}
+
+func (x *notes) empty() bool { return len(x.out) == 0 }
+
+// drop forgets all.
+func (x *notes) drop() { *x = notes{limit: x.limit} }
+
+// Note sends a note, after those that wait. Notes says how many these are.
+func (f *Flow) Note(b []byte) {
+	f.notes.out = append(f.notes.out, b)
+	f.pressing = true
+}
+
+// Notes is how many notes wait to be sent.
+func (f *Flow) Notes() int { return len(f.notes.out) }
+
+// packNote makes the packet of the next piece of a note.
+func (f *Flow) packNote() *Packet {
+	rest := f.notes.out[0][f.notes.sent:]
+	piece := rest[:min(len(rest), NotePiece, f.tx.room)]
+	p := f.pack(noting, driver.Header{Kind: KindNote, Body: uint32(len(piece)), Size: uint64(len(rest))})
+	p.Body = piece
+	return p
+}
+
+// left goes on when the link has taken so many bytes of the first note.
+func (x *notes) left(bytes int) {
+	if x.sent += bytes; x.sent == len(x.out[0]) {
+		x.out, x.sent = slices.Delete(x.out, 0, 1), 0
+	}
+}
+
+// handleNote takes a piece of a note in.
+func (f *Flow) handleNote(h *driver.Header, body []byte) error {
+	x := &f.notes
+	if x.limit == 0 || len(body) == 0 || uint64(len(body)) > h.Size || x.rest != 0 && h.Size != x.rest ||
+		x.rest == 0 && h.Size > uint64(x.limit) {
+		return breach("%d bytes of a note of %d, of which %d had not come", len(body), h.Size, x.rest)
+	}
+	x.in, x.rest = append(x.in, body...), h.Size-uint64(len(body))
+	return nil
+}
+
+// TakeNote takes out the note that has come with the last packet; nil: it is not complete.
+func (f *Flow) TakeNote() []byte {
+	x := &f.notes
+	if x.rest != 0 || len(x.in) == 0 {
+		return nil
+	}
+	b := x.in
+	x.in = nil
+	return b
+}

@@ -1,0 +1,484 @@
+package flow
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/match"
+)
+
+// receiver is what a flow knows about its incoming small track, and about
+// matching.
+type receiver struct {
+	match.Matcher[Request, Message]
+
+	seq       uint32 // of the next message
+	pool      messagePool
+	answers   Queue  // receives whose RTR is still to be sent
+	sharing   bool   // Flow.shares is what is to be asked for of the first of these
+	deferred  Queue  // receives whose next RTR is to be sent when a rail is idle
+	records   int    // rendezvous that may be unexpected at once
+	announced int    // rendezvous that are unexpected
+	heard     uint64 // of how many records the peer has said that all are used
+	full      bool   // that is all that there are
+	owesRoom  bool   // more were granted, and the peer is to be told
+
+	// Credit; see credit.go.
+	window int64
+	taken  int64
+	owed   int64
+}
+
+// Receive begins a receive, or a probe, by a look at what has come. True: its message was there. Else it may
+// wait for one (Post).
+func (f *Flow) Receive(r *Request) bool {
+	r.Stage = Posted
+	p, probe := match.Pattern{Tag: r.Entry.Tag, Mask: match.Exact}, false
+	if r.Special {
+		p, probe = r.Wild.Pattern(), r.Wild.Probe
+	}
+	if !probe {
+		f.Stats.Recvs++
+	}
+	if f.rx.Unexpected() == 0 || f.Closing {
+		return false
+	}
+	if probe {
+		m := f.rx.Peek(p)
+		if m != nil {
+			f.seen(r, m)
+		}
+		return m != nil
+	}
+	m := f.rx.Take(p)
+	if m != nil {
+		r.Entry.Tag, r.From = m.Tag, f.Rank
+		r.Stage = Matched
+		f.deliver(r, m)
+	}
+	return m != nil
+}
+
+// Post has a receive, or a probe, wait for its message.
+func (f *Flow) Post(r *Request) {
+	f.Relieve() // it may be behind those that we keep
+	r.Stage = Posted
+	f.Count(r)
+	if r.Special && !r.Wild.Exact() {
+		f.rx.PostWild(&r.Wild)
+	} else {
+		f.rx.Post(&r.Entry)
+	}
+}
+
+// PostPlainly is Receive and Post of a receive that is not Special, if that is all that there is to do; it says whether it was.
+func (f *Flow) PostPlainly(r *Request) bool {
+	if r.Special || f.rx.Unexpected() != 0 || f.rx.full {
+		return false
+	}
+	r.Stage = Posted
+	f.Stats.Recvs++
+	f.Count(r)
+	f.rx.Post(&r.Entry)
+	return true
+}
+
+// Withdraw takes back a request whose data has not begun to move, and says whether it
+// could.
+func (f *Flow) Withdraw(r *Request) bool {
+	switch r.Stage {
+	case Posted:
+		return f.rx.Withdraw(&r.Entry, &r.Wild)
+	case Queued:
+		f.tx.queue.remove(r)
+		return true
+	}
+	return false
+}
+
+// Peek is the oldest message that p is for and that has no receive; nil: there is none.
+func (f *Flow) Peek(p match.Pattern) *Message {
+	m := f.rx.Peek(p)
+	if m == nil {
+		f.Relieve() // it may be behind those that we keep
+	}
+	return m
+}
+
+// Claim takes out what Peek finds. It is for Deliver.
+func (f *Flow) Claim(p match.Pattern) *Message {
+	m := f.rx.Take(p)
+	if m == nil {
+		f.Relieve()
+	}
+	return m
+}
+
+// Posted is how many exact receives wait.
+func (f *Flow) Posted() int { return f.rx.Posted() }
+
+// Waits says whether a receive or a probe waits here.
+func (f *Flow) Waits() bool { return f.rx.Waits() }
+
+// Exactly says that only receives wait that name tag and source.
+func (f *Flow) Exactly() bool { return f.rx.Exactly() }
+
+// Within has messages that arrive overlook receives for any source that are younger than that (match.Any.Now): one for this gate that
+// was posted before them may not have been given to the flow yet. The owner has their messages searched for (Search).
+func (f *Flow) Within(age uint64) { f.rx.Within = age }
+
+// SearchDue says, once, that Search is to be called, not inside of another call.
+func (f *Flow) SearchDue() bool {
+	was := f.search
+	f.search = false
+	return was
+}
+
+// Search looks through the unexpected messages for such as a receive from any source, or a probe, has been
+// posted for since they came. It is called when Packet or a poster of one asks for it.
+func (f *Flow) Search() {
+	f.rx.Search()
+	if !f.rx.Any().Empty() {
+		f.Relieve()
+	}
+	f.deliverFound()
+}
+
+// find takes a receive from any source, and the message that a search has found for it. It is delivered
+// to when nothing else is being dealt with.
+func (f *Flow) find(r *Request, m *Message) {
+	r.Entry.Tag, r.From = m.Tag, f.Rank
+	r.Stage, r.held = Matched, m
+	f.found.Push(r)
+}
+
+func (f *Flow) deliverFound() {
+	for r := f.found.Pop(); r != nil; r = f.found.Pop() {
+		f.deliver(r, r.held)
+	}
+}
+
+// seen ends a probe that has found its message.
+func (f *Flow) seen(p *Request, m *Message) {
+	p.Entry.Tag, p.From, p.Size = m.Tag, f.Rank, m.size
+	f.finish(p, nil)
+}
+
+// Deliver goes on with a receive that has chosen its buffer, or begins one that gets m, which was claimed.
+func (f *Flow) Deliver(r *Request, m *Message) {
+	if m == nil {
+		m = r.held
+	} else {
+		r.Stage = Matched
+		f.Stats.Recvs++
+	}
+	f.deliver(r, m)
+}
+
+// deliver gives a message that was kept to its receive.
+func (f *Flow) deliver(r *Request, m *Message) {
+	if m.lent && r.Special && r.Loans && f.Dead == nil {
+		bytes, cookie := m.body, m.cookie
+		r.held = nil
+		f.rx.announced--
+		f.rx.pool.put(m)
+		f.hand(r, bytes, cookie)
+		return
+	}
+	if r.Special && r.Chooses && r.Stage != Choosing {
+		f.choose(r, m)
+		return
+	}
+	r.held = nil
+	switch {
+	case m.eager:
+		f.fill(r, m.body)
+		f.Stats.BytesReceived += uint64(r.N)
+		f.rx.owed += cost(len(m.body))
+		f.Stats.UnexpectedBytes -= uint64(len(m.body))
+		f.rx.pool.put(m)
+		f.finish(r, r.Err)
+		if f.Loop() {
+			f.rx.paid()
+		} else {
+			f.pressing = f.pressing || !f.ended && f.rx.due()
+		}
+	case f.Dead != nil: // its owner has kept it for longer than the gate
+		if f.ended {
+			f.dropRendezvous([]uint64{m.Tag})
+		}
+		f.rx.pool.put(m)
+		f.finish(r, f.Dead)
+	case m.own:
+		s := f.tx.sends.take(m.cookie)
+		f.rx.pool.put(m)
+		f.copyToSelf(s, r)
+	default:
+		r.Size, r.cookie = m.size, m.cookie
+		f.rx.announced--
+		f.rx.pool.put(m)
+		f.Count(r)
+		f.answer(r)
+		f.pressing = true
+	}
+}
+
+// plainly is up to what length a body is copied without asking how best, in bytes.
+const plainly = 256
+
+// takes copies a short eager body into a buffer in one piece that has room for it, and says
+// whether it could: what most messages need of fill, without a call.
+func (r *Request) takes(body []byte) bool {
+	if r.Special || len(body) > min(r.Data.Size, plainly) {
+		return false
+	}
+	r.Size, r.N = uint64(len(body)), copy(r.Data.Buf, body)
+	return true
+}
+
+// fill copies an eager body into the buffer of its receive and sets the outcome.
+func (f *Flow) fill(r *Request, body []byte) {
+	r.Size = uint64(len(body))
+	if !r.Special || r.Data.Whole() {
+		r.N = asm.Copy(r.Data.Buf, body)
+	} else if r.N, r.short = r.Data.fill(body); r.short {
+		r.Err = r.shortage()
+	}
+	if len(body) > r.Data.Size && r.Err == nil {
+		r.Err = f.truncated(r, uint64(len(body)))
+	}
+}
+
+func (f *Flow) truncated(r *Request, size uint64) error {
+	return fmt.Errorf("nmad: receive from rank %d, tag %#x: %w: it has %d bytes, the buffer %d",
+		f.Rank, r.Entry.Tag, ErrTruncated, size, r.Data.Size)
+}
+
+// Packet deals with one packet. Nothing in it is trusted: the body may change
+// while it is looked at, and the header may say anything. The error says what is wrong with it; or it is ErrLeft.
+// Afterwards SearchDue may hold.
+func (f *Flow) Packet(h *driver.Header, body []byte) error {
+	if uint64(h.Body) != uint64(len(body)) || h.Flags != 0 && h.Kind != KindRtr {
+		return breach("a packet of kind %d with %d of %d bytes, flags %#x", h.Kind, len(body), h.Body, h.Flags)
+	}
+	if h.Kind == KindEager {
+		if h.Size != uint64(len(body)) {
+			return breach("an eager message of %d bytes in a body of %d", h.Size, len(body))
+		}
+		if !f.rx.inOrder(h.Seq) {
+			return f.outOfOrder(h)
+		}
+		if h.Cookie != 0 {
+			if wrong := f.handleCredit(uint64(h.Cookie)); wrong != nil {
+				return wrong
+			}
+		}
+		if !f.rx.charge(len(body)) {
+			return f.overdrawn()
+		}
+		f.arrive(h.Tag, body)
+		if f.found.head != nil {
+			f.deliverFound()
+		}
+		return nil
+	}
+	err := f.handleOther(h, body)
+	f.deliverFound()
+	return err
+}
+
+// breach says how the peer has broken the protocol.
+func breach(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
+// handleOther deals with all packets but those of one eager message.
+func (f *Flow) handleOther(h *driver.Header, body []byte) error {
+	switch h.Kind {
+	case KindAggregate:
+		return f.handleAggregate(h, body)
+	case KindLoan:
+		return f.handleLoan(h, body)
+	case KindNote:
+		return f.handleNote(h, body)
+	}
+	if len(body) != 0 {
+		return breach("a packet of kind %d with a body of %d bytes", h.Kind, len(body))
+	}
+	switch h.Kind {
+	case KindRdv:
+		return f.handleRdv(h)
+	case KindRtr:
+		return f.handleRtr(h)
+	case KindCredit:
+		return f.handleCredit(h.Size)
+	case KindFull:
+		return f.handleFull(h.Size)
+	case KindRoom:
+		return f.handleRoom(h.Size)
+	case KindBye:
+		return f.handleBye(h.Size)
+	case KindByeAck:
+		return f.handleByeAck()
+	case KindReturn:
+		return f.handleReturn(h)
+	}
+	return breach("a packet of unknown kind %d", h.Kind)
+}
+
+// inOrder checks and counts the number of a message.
+func (x *receiver) inOrder(seq uint32) bool {
+	if seq != x.seq {
+		return false
+	}
+	x.seq++
+	return true
+}
+
+func (f *Flow) outOfOrder(h *driver.Header) error {
+	return breach("message number %d in the place of %d", h.Seq, f.rx.seq)
+}
+
+// Match takes out the receive that a message with that tag is for. nil: there is none.
+func (f *Flow) Match(tag uint64) *Request {
+	if f.rx.Exactly() {
+		return f.rx.Arrive(tag)
+	}
+	r := f.rx.ArriveAny(tag)
+	if r != nil {
+		r.Entry.Tag, r.From = tag, f.Rank
+	}
+	return r
+}
+
+// keep puts a message that no receive is for among the unexpected ones, and tells the
+// probes.
+func (f *Flow) keep(m *Message) {
+	f.Stats.Unexpected++
+	f.notice(m.Tag, m.size)
+	if f.rx.Keep(&m.Arrival) {
+		f.search = true
+	}
+}
+
+// arrive matches an eager message.
+func (f *Flow) arrive(tag uint64, body []byte) {
+	r := f.Match(tag)
+	if r != nil && (!r.Special || !r.Chooses) {
+		if !r.takes(body) {
+			f.fill(r, body)
+		}
+		f.Stats.BytesReceived += uint64(r.N)
+		f.rx.owed += cost(len(body))
+		f.finish(r, r.Err)
+		return
+	}
+	m := f.rx.pool.get(len(body))
+	asm.Copy(m.body, body)
+	m.Tag, m.size, m.eager = tag, uint64(len(body)), true
+	f.Stats.UnexpectedBytes += uint64(len(body))
+	f.Stats.UnexpectedPeak = max(f.Stats.UnexpectedPeak, f.Stats.UnexpectedBytes)
+	if r != nil {
+		f.choose(r, m)
+		return
+	}
+	f.keep(m)
+}
+
+// choose has the owner of a receive choose its buffer, once the lock is let go.
+func (f *Flow) choose(r *Request, m *Message) {
+	r.Stage, r.held = Choosing, m
+	r.From = f.Rank
+	f.finished.Push(r)
+}
+
+func (f *Flow) handleRdv(h *driver.Header) error { return f.announcement(h, nil) }
+
+// announcement takes in the announcement of a message; lent is where it lies, if it can be read there.
+func (f *Flow) announcement(h *driver.Header, lent []byte) error {
+	if !f.rx.inOrder(h.Seq) {
+		return f.outOfOrder(h)
+	}
+	if h.Size > math.MaxInt {
+		return breach("a message of %d bytes is announced, more than this machine can address", h.Size)
+	}
+	r := f.Match(h.Tag)
+	if r != nil && lent != nil && r.Special && r.Loans {
+		f.hand(r, lent, h.Cookie)
+		return nil
+	}
+	if r != nil && !r.Chooses {
+		r.Size, r.cookie = h.Size, h.Cookie
+		f.answer(r)
+		return nil
+	}
+	if f.rx.announced >= f.rx.records {
+		return breach("more than %d messages are announced at once", f.rx.records)
+	}
+	f.rx.announced++
+	m := f.rx.pool.get(0)
+	m.Tag, m.size, m.cookie, m.eager = h.Tag, h.Size, h.Cookie, false
+	m.body, m.lent = lent, lent != nil
+	if r != nil {
+		f.choose(r, m)
+	} else {
+		f.keep(m)
+		f.relieveWaiting()
+	}
+	return nil
+}
+
+// dropRendezvous forgets announcements, whose data no process will send any more, and the messages behind them, or behind
+// those that are under way, whose tags are given, with the same tag: a receive that got one of these in the place of the
+// message that is lost would not know.
+func (f *Flow) dropRendezvous(underway []uint64) {
+	x := &f.rx
+	gap, lost := uint64(0), false // of the tag gap a message is lost
+	x.Sift(func(m *Message) bool {
+		lost = !m.eager || lost && m.Tag == gap || slices.Contains(underway, m.Tag)
+		if !lost {
+			return true
+		}
+		if gap = m.Tag; m.eager {
+			f.Stats.UnexpectedBytes -= uint64(len(m.body))
+		}
+		x.pool.put(m)
+		return false
+	})
+	x.announced = 0
+}
+
+// tagsUnderway lists the tags of the messages that receives were given and that have not come completely.
+func (f *Flow) tagsUnderway() (tags []uint64) {
+	for _, q := range []*Queue{&f.rx.answers, &f.rx.deferred} {
+		for r := q.head; r != nil; r = r.Link {
+			tags = append(tags, r.Entry.Tag)
+		}
+	}
+	for i := range f.Rails {
+		for c := f.Rails[i].Streams[Pull].queue.head; c != nil; c = c.next {
+			tags = append(tags, c.req.Entry.Tag)
+		}
+	}
+	return tags
+}
+
+// FailReceives ends all receives but those into whose buffers bytes are being carried right now:
+// they are ended when these land.
+func (f *Flow) FailReceives(err error) {
+	from := 0
+	for r := f.rx.TakePosted(&from); r != nil; r = f.rx.TakePosted(&from) {
+		f.finish(r, err)
+	}
+	f.rx.answers.prepend(&f.rx.deferred)
+	for r := f.rx.answers.Pop(); r != nil; r = f.rx.answers.Pop() {
+		if r.chunks == 0 { // else it ends with the last of them
+			f.finish(r, err)
+		}
+	}
+	f.rx.sharing = false
+	for i := range f.Rails {
+		f.failStream(&f.Rails[i].Streams[Pull], err)
+	}
+}

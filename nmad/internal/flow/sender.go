@@ -1,0 +1,205 @@
+package flow
+
+import (
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/strategy"
+)
+
+// sender is what a flow knows about its outgoing small track.
+type sender struct {
+	caps    driver.Caps
+	room    int         // longest body of a packet, in bytes
+	out     Packet      // that is to leave, see Next
+	eager   int         // longest body that goes eagerly, in bytes; to the own rank: -1
+	seq     uint32      // of the next message
+	credit  int64       // eager bytes that the peer still takes
+	window  int64       // what credit can be at most
+	records int         // rendezvous that the peer keeps at once
+	told    int         // records of which it was told that they are all used
+	queue   Queue       // messages that wait for their turn, in the order of the strategy
+	batch   batch       // the packet of several of them that is being made up
+	leaving Queue       // requests whose packets may lie in the driver's buffer, see leaving.go
+	sends   cookieTable // announced
+	late    int         // announcements in queue that are put off, see putsOff
+
+	gathered gathering // messages that are done and wait for company; before queue
+
+	refused   bool // the link had no room for the last packet
+	unflushed bool // the driver has bytes in a buffer
+	batched   bool // it keeps all packets there until the next flush
+}
+
+// Clear says that a message of so many bytes could leave at once, in one packet, if there is credit for it (Affords): nothing waits.
+func (f *Flow) Clear(bytes int) bool {
+	return bytes <= f.tx.eager && f.tx.queue.head == nil && f.rx.answers.head == nil && f.Dead == nil
+}
+
+// Affords says that there is credit for a message of so many bytes.
+func (f *Flow) Affords(bytes int) bool { return f.tx.credit >= cost(bytes) }
+
+// Lacks says that a message of so many bytes would go eagerly, if there were credit: a sender that only sends should look for what came back.
+func (f *Flow) Lacks(bytes int) bool { return bytes <= f.tx.eager && !f.Affords(bytes) }
+
+// Short is the header of a message that is Clear and that the flow Affords, for the link: no request is needed for it. Then
+// ShortSent, or ShortRefused, says what the link has said.
+func (f *Flow) Short(tag uint64, bytes int) *driver.Header {
+	h := &f.tx.out.Head
+	h.Kind, h.Flags = KindEager, 0
+	h.Body, h.Size = uint32(bytes), uint64(bytes)
+	h.Tag, h.Seq = tag, f.tx.seq
+	h.Cookie = uint32(f.rx.owed) // at most the window, which fits
+	return h
+}
+
+// ShortSent goes on with a short message that the link has taken.
+func (f *Flow) ShortSent(bytes int) {
+	f.tx.seq++
+	f.tx.credit -= cost(bytes)
+	f.rx.paid()
+	f.Stats.BytesSent += uint64(bytes)
+}
+
+// Refused says that the link had no room for what Short or Next has given, or has failed.
+func (f *Flow) Refused() {
+	f.tx.refused = true
+	p := &f.tx.out
+	if p.act == announcing {
+		f.tx.sends.take(p.Head.Cookie)
+	}
+	f.rx.sharing = false
+	p.clear()
+}
+
+// Unflushed says that the driver has bytes in its buffer.
+func (f *Flow) Unflushed() bool { return f.tx.unflushed }
+
+// Stuck says that the link had no room for the last packet.
+func (f *Flow) Stuck() bool { return f.tx.refused }
+
+// Buffered says that the link may keep the end of a packet to itself.
+func (f *Flow) Buffered() bool { return f.tx.caps.Buffered }
+
+// Send begins a send. Unless it is to wait for others something may leave now (Next), if eager: not after a Refused.
+func (f *Flow) Send(r *Request) (eager bool) {
+	f.Stats.Sends++
+	r.Stage = Queued
+	switch {
+	case f.Dead != nil:
+		f.finish(r, f.Dead)
+		return false
+	case f.Loop():
+		f.sendToSelf(r)
+		f.deliverFound()
+		return false
+	}
+	late := f.putsOff(r)
+	first := f.tx.queue.Empty() && f.rx.answers.Empty()
+	f.Count(r)
+	f.enqueue(r)
+	return !late && (first || !f.tx.refused)
+}
+
+// Stay has a send end whose packet the link has taken, with Short, and the flush after it has not moved on.
+func (f *Flow) Stay(r *Request) {
+	f.follow()
+	r.Stage = Queued
+	f.Count(r)
+	f.handOver(r)
+}
+
+// enqueue puts a message into its place: behind all with its
+// tag, and behind all that the strategy does not let it overtake.
+func (f *Flow) enqueue(r *Request) {
+	q := &f.tx.queue
+	if q.Empty() || q.tail.Entry.Tag == r.Entry.Tag || !f.Strategy.Overtakes(f.item(r), f.item(q.tail)) {
+		q.Push(r)
+		return
+	}
+	var before *Request // r goes behind it; nil: to the front
+	for x := q.head; x != nil; x = x.Link {
+		if x.Entry.Tag == r.Entry.Tag || !f.Strategy.Overtakes(f.item(r), f.item(x)) {
+			before = x
+		}
+	}
+	if before == nil {
+		r.Link, q.head = q.head, r
+	} else {
+		r.Link, before.Link = before.Link, r // before is not the tail, which r overtakes
+	}
+}
+
+// putsOff says that the announcement of r, which is started now, may wait for company.
+func (f *Flow) putsOff(r *Request) bool {
+	if !f.tx.caps.Syscalls || r.Data.Size <= f.tx.eager && !r.Sync {
+		return false
+	}
+	ahead := f.tx.sends.used != 0 || f.moving[Push] != 0
+	if ahead {
+		f.tx.late++
+	}
+	return strategy.PutsOff(true, ahead, f.tx.late)
+}
+
+// Queued is the size of the send that is next, in bytes; 0: there is none.
+func (f *Flow) Queued() int {
+	if r := f.tx.queue.head; r != nil {
+		return r.Data.Size
+	}
+	return 0
+}
+
+// waiting says whether packets wait to be handed to the link.
+func (f *Flow) waiting() bool {
+	return !f.tx.queue.Empty() || !f.rx.answers.Empty() || f.others()
+}
+
+// others says whether packets wait that neither are nor announce nor ask for messages in queues.
+func (f *Flow) others() bool {
+	return !f.tx.gathered.empty() || !f.notes.empty() || f.bye.owes || f.bye.owesAck || f.rx.due() || f.rx.owesRoom || f.lent.returns.head != nil
+}
+
+// Outgoing says whether packets wait, or bytes in the driver's buffer.
+func (f *Flow) Outgoing() bool { return f.waiting() || f.tx.unflushed }
+
+// Unsent says whether something could be handed to the link that it was not asked to take yet: it has not Refused, and what
+// waits does not wait for the peer's answers, as when as many messages are announced as it keeps.
+func (f *Flow) Unsent() bool {
+	stalled := f.tx.sends.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.Empty() &&
+		!f.rx.due() && !f.rx.owesRoom && !f.bye.owesAck && f.notes.empty() && f.tx.gathered.empty() &&
+		f.lent.returns.head == nil
+	return !f.tx.refused && f.waiting() && !stalled
+}
+
+// WantsRoom says whether something cannot leave until the link has room.
+func (f *Flow) WantsRoom() bool { return f.tx.refused && f.waiting() || f.tx.unflushed }
+
+// Holding says that something has to leave which belongs to no request that counts.
+func (f *Flow) Holding() bool {
+	return f.tx.unflushed || !f.tx.gathered.empty() || f.lent.returns.head != nil || !f.notes.empty()
+}
+
+// Quiet says that no send is under way any more.
+func (f *Flow) Quiet() bool {
+	return f.tx.queue.Empty() && f.tx.sends.used == 0 && f.moving[Push] == 0 && !f.tx.unflushed && f.tx.gathered.empty() && f.notes.empty()
+}
+
+// FailSends ends all sends but those whose bytes are being carried right now: they are
+// ended when these land.
+func (f *Flow) FailSends(err error) {
+	f.tx.gathered.messages = 0
+	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
+		f.finish(r, err)
+	}
+	for r := f.tx.queue.Pop(); r != nil; r = f.tx.queue.Pop() {
+		f.finish(r, err)
+	}
+	from := 0
+	for r := f.tx.sends.takeAny(&from); r != nil; r = f.tx.sends.takeAny(&from) {
+		if r.chunks == 0 { // else it ends with the last of them
+			f.finish(r, err)
+		}
+	}
+	for i := range f.Rails {
+		f.failStream(&f.Rails[i].Streams[Push], err)
+	}
+}

@@ -1,0 +1,142 @@
+package flow
+
+// Direction is that of a Stream.
+type Direction uint8
+
+// Both directions.
+const (
+	Push Direction = iota // bytes go out
+	Pull                  // bytes come in
+)
+
+// Stream is the bytes of announced messages that travel over the large track of one rail, in one
+// direction, one chunk after the other in the order of their RTRs: both
+// sides have that order, so the bytes need no framing.
+//
+//	empty --- beginChunk ---> waiting --- Take ---> away --- Land, of which one follows a Take ---> waiting, or empty
+//	                             '------------------- Fail -------------------> broken
+//
+// Copies are long, so they are made without the lock of the Flow: away, the chunk at the head belongs to the caller of Take, who calls
+// Carry without the lock and Land with it. Not even a failure touches it meanwhile.
+type Stream struct {
+	dir    Direction
+	pulls  bool       // dir is Pull
+	queue  chunkQueue // the head is what is being moved
+	away   *chunk     // the head, while it is carried; nil: it is not
+	tray   *tray      // short pieces of the chunk at the head, if there are any under way; away: the carrier's
+	Bytes  uint64     // moved since the beginning
+	Chunks uint64     // likewise, those all of whose bytes have
+	broken error      // what all requests are failed with, also the one that is away
+}
+
+// largestPiece bounds one call of the link, in bytes: no system call takes more
+// than 2 GiB.
+const largestPiece = 1 << 30
+
+// Empty says that nothing is to be moved.
+func (x *Stream) Empty() bool { return x.queue.empty() }
+
+// Waits is how many chunks there are, and how many of their bytes have not moved.
+func (x *Stream) Waits() (chunks, bytes int) { return x.queue.len, x.queue.left }
+
+// Broken says that Fail was called.
+func (x *Stream) Broken() bool { return x.broken != nil }
+
+// Take reserves the next piece for the caller. There must be one, and none away.
+func (x *Stream) Take() { x.away = x.queue.head }
+
+// Carry moves what Take has reserved, by calls of the link, and says how many bytes that was. Without the lock of the Flow.
+func (x *Stream) Carry(call func([]byte) (int, error)) (int, error) {
+	c := x.away
+	p, left := &c.req.Data, c.size-c.moved
+	if p.Whole() {
+		from := c.offset + c.moved
+		return call(p.Buf[from : from+min(left, largestPiece)])
+	}
+	return x.someParts(c, left, call)
+}
+
+// Return gives back what Take has reserved, though it did not move: the stream is about to fail.
+func (x *Stream) Return() { x.away = nil }
+
+// Tray says that the link fills, or reads, memory of ours in place of the message's.
+func (x *Stream) Tray() bool { return x.tray != nil }
+
+// Land takes in that n bytes have moved of what was taken. With an error the link has moved what it must not.
+func (f *Flow) Land(rail int, dir Direction, n int) error {
+	x := &f.Rails[rail].Streams[dir]
+	c := x.away
+	x.away = nil
+	wrong := n < 0 || n > c.size-c.moved
+	if !wrong {
+		x.Bytes += uint64(n)
+	}
+	switch {
+	case x.broken != nil:
+		if wrong {
+			n = 0
+		}
+		f.landLate(x, n)
+		return nil
+	case wrong:
+		return breach("the driver says that it moved %d of %d bytes", n, c.size-c.moved)
+	}
+	c.moved += n
+	c.req.moved += n
+	x.queue.left -= n
+	if c.moved == c.size {
+		f.arrived(x)
+	}
+	if x.pulls && !f.rx.deferred.Empty() && f.Rails[rail].idle() {
+		f.rx.answers.prepend(&f.rx.deferred)
+		f.pressing = true
+	}
+	return f.takeLeave()
+}
+
+// arrived ends the chunk at the head, all of whose bytes have moved.
+func (f *Flow) arrived(x *Stream) {
+	c := x.queue.pop()
+	r := c.req
+	x.Chunks++
+	r.short = r.short || c.short
+	f.forget(x, c)
+	if r.moved == r.want {
+		f.transferred(r)
+	}
+}
+
+// landLate takes in a piece of n bytes that landed when the stream had failed. If with it a
+// message is complete then only the carrier was slow: the peer may have had all of it,
+// and have left.
+func (f *Flow) landLate(x *Stream, n int) {
+	c := x.queue.pop()
+	r := c.req
+	r.moved += n
+	r.short = r.short || c.short
+	f.forget(x, c)
+	switch {
+	case r.moved == r.want:
+		f.transferred(r)
+	case r.chunks == 0: // else it ends with the last of them
+		f.finish(r, x.broken)
+	}
+}
+
+// failStream ends the chunks of the queue, now or, if one is away, when it lands.
+func (f *Flow) failStream(x *Stream, err error) {
+	x.broken = err
+	var rest chunkQueue
+	for c := x.queue.pop(); c != nil; c = x.queue.pop() {
+		if c == x.away {
+			rest.push(c)
+			continue
+		}
+		r := c.req
+		f.forget(x, c)
+		if r.chunks == 0 {
+			f.finish(r, err)
+		}
+	}
+	x.queue = rest
+}

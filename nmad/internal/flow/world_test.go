@@ -1,0 +1,200 @@
+package flow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/match"
+	"github.com/pm2-go/pm2/nmad/strategy"
+)
+
+// world is two flows, a and b, and what is between them, which moves when a test says so.
+type world struct {
+	sides [2]*side
+	rails int
+}
+
+// side is one flow and what it has sent.
+type side struct {
+	f       Flow
+	packets []packet
+	streams [][]byte // by rail: bytes put on its large track that the peer has not taken off
+	sends   []*Request
+	sent    map[*Request][]byte // what they are of
+	recvs   []*Request
+	ended   error // what a call has said is wrong
+}
+
+type packet struct {
+	head driver.Header
+	body []byte
+}
+
+// options are what a world is made of; zero fields get defaults.
+type options struct {
+	window, records, room, eager, rails int
+	buffered, syscalls                  bool
+	strategy                            strategy.Strategy
+}
+
+func newWorld(o options) *world {
+	or := func(n, other int) int {
+		if n == 0 {
+			return other
+		}
+		return n
+	}
+	w := &world{rails: or(o.rails, 1)}
+	window, records := int64(or(o.window, 1<<20)), or(o.records, 1000)
+	for i := range w.sides {
+		s := &side{streams: make([][]byte, w.rails), sent: map[*Request][]byte{}}
+		s.f.Init(i, 1-i, w.rails, Bounds{Window: window, Records: records, PeerWindow: window, PeerRecords: records})
+		s.f.Join(match.NewAny[Request](2, &sync.Mutex{}))
+		s.f.Bind(driver.Caps{MaxBody: or(o.room, 64), Buffered: o.buffered, Syscalls: o.syscalls}, o.eager)
+		if o.strategy != nil {
+			s.f.Strategy = o.strategy
+		}
+		w.sides[i] = s
+	}
+	return w
+}
+
+// data is a message that differs from every other one.
+func data(size, seed int) []byte {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(i*7 + seed*31 + i>>8)
+	}
+	return b
+}
+
+func request(tag uint64, buf []byte) *Request {
+	r := &Request{}
+	r.Entry.Tag, r.Entry.Of = tag, r
+	r.Data.Set(buf, nil)
+	return r
+}
+
+func (s *side) send(r *Request) {
+	r.Op = OpSend
+	s.sends = append(s.sends, r)
+	s.sent[r] = append(bytes.Clone(r.Data.Buf), bytes.Join(r.Data.Parts, nil)...)
+	s.f.Send(r)
+}
+
+// post begins a receive with that mask.
+func (s *side) post(r *Request, mask uint64) {
+	r.Op, r.Entry.Age = OpRecv, s.f.rx.Any().Stamp()
+	if mask != match.Exact {
+		r.Special = true
+		r.Wild.Set(&r.Entry, mask, false)
+	}
+	s.recvs = append(s.recvs, r)
+	if !s.f.Receive(r) {
+		s.f.Post(r)
+	}
+}
+
+// leave has up to n packets leave (below 0: all), and refuses the next one. It gives those that have left.
+func (s *side) leave(n int) (left []packet) {
+	s.f.Begin()
+	for p := s.f.Next(); p != nil; p = s.f.Next() {
+		if n == 0 {
+			s.f.Refused()
+			break
+		}
+		n--
+		b := packet{p.Head, append(bytes.Clone(p.Body), bytes.Join(p.Parts, nil)...)}
+		left = append(left, b)
+		s.f.Sent()
+	}
+	s.packets = append(s.packets, left...)
+	s.f.Flushed(true)
+	return left
+}
+
+// take has the other side take in the oldest packet of s. False: there is none.
+func (s *side) take(other *side) bool {
+	if len(s.packets) == 0 || other.ended != nil {
+		return false
+	}
+	p := s.packets[0]
+	s.packets = s.packets[1:]
+	other.f.Within(other.f.rx.Any().Now())
+	other.heed(other.f.Packet(&p.head, p.body))
+	if other.f.SearchDue() {
+		other.f.Search()
+	}
+	return true
+}
+
+// heed ends a flow that says so.
+func (s *side) heed(err error) {
+	if err != nil && s.ended == nil {
+		s.ended = err
+		s.f.End(err)
+	}
+}
+
+// carry moves up to n bytes over a rail, out of s, or into it from the other side, and says how many that was.
+func (s *side) carry(other *side, rail int, dir Direction, n int) int {
+	x := &s.f.Rails[rail].Streams[dir]
+	if x.Empty() {
+		return 0
+	}
+	x.Take()
+	moved, err := x.Carry(func(b []byte) (int, error) {
+		k := min(len(b), n)
+		if dir == Push {
+			s.streams[rail] = append(s.streams[rail], b[:k]...)
+		} else {
+			k = copy(b[:k], other.streams[rail])
+			other.streams[rail] = other.streams[rail][k:]
+		}
+		n -= k
+		return k, nil
+	})
+	s.heed(errors.Join(err, s.f.Land(rail, dir, moved)))
+	return moved
+}
+
+// settle lets everything move until nothing does.
+func (w *world) settle() {
+	for moved := true; moved; {
+		moved = false
+		for i, s := range w.sides {
+			other := w.sides[1-i]
+			moved = len(s.leave(-1)) > 0 || moved
+			for s.take(other) {
+				moved = true
+			}
+			for rail := range w.rails {
+				moved = s.carry(other, rail, Push, 1<<20) > 0 || moved
+				moved = s.carry(other, rail, Pull, 1<<20) > 0 || moved
+			}
+		}
+	}
+}
+
+var kindNames = []string{"", "EAGER", "RDV", "RTR", "CREDIT", "BYE", "BYEACK", "AGGREGATE", "LINK", "FULL", "ROOM", "LOAN", "RETURN", "NOTE"}
+
+// String is the packet as scenarios show it.
+func (p packet) String() string {
+	h := &p.head
+	switch h.Kind {
+	case KindEager, KindAggregate:
+		return fmt.Sprintf("%s tag %d, size %d, seq %d, credit %d", kindNames[h.Kind], h.Tag, h.Size, h.Seq, h.Cookie)
+	case KindRdv:
+		return fmt.Sprintf("RDV tag %d, size %d, seq %d", h.Tag, h.Size, h.Seq)
+	case KindRtr:
+		more := ""
+		if h.Flags&FlagMore != 0 {
+			more = ", more will follow"
+		}
+		return fmt.Sprintf("RTR %d bytes from %d over rail %d%s", h.Size, h.Tag, h.Flags&RailFlags, more)
+	}
+	return fmt.Sprintf("%s %d", kindNames[h.Kind], h.Size)
+}

@@ -1,0 +1,12 @@
+package nmad
+
+import (
+	"unsafe"
+
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+)
+
+// requestOf is the request that a flow calls by its core. All that a gate gives to its flow are such.
+func requestOf(c *flow.Request) *Request {
+	return (*Request)(unsafe.Add(unsafe.Pointer(c), -int(unsafe.Offsetof(Request{}.core))))
+}
