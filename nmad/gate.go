@@ -253,7 +253,7 @@ func (g *Gate) await(r *Request) (int, error) {
 		c.Private, r.told, r.rouses = false, true, marcel.OnThread() && g.engine.Hooked()
 		r.completion.Reset()
 		g.release()
-		err := r.completion.Park(g.engine, finished) // counts as pending meanwhile
+		err := g.park(r) // counts as pending meanwhile
 		g.mu.lock()
 		if r.rouses && c.Stage == flow.Done {
 			g.awake--

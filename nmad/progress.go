@@ -202,22 +202,27 @@ func (g *Gate) wait(r *Request) error {
 		r.told = true
 	}
 	g.release()
-	return g.sleep(r, true)
+	return g.sleep(r)
 }
 
-// sleep is wait without polling this gate in particular; r is told, or over. polled: the caller has polled.
-func (g *Gate) sleep(r *Request, polled bool) error {
+// sleep is wait without polling this gate in particular; r is told, or over.
+func (g *Gate) sleep(r *Request) error {
 	if r.over.Load() != 0 {
 		return nil
 	}
-	wait := (*pioman.Completion).Wait
-	if polled {
-		wait = (*pioman.Completion).Park
-	}
-	if err := wait(&r.completion, g.engine, finished); err != nil && !r.completion.Test(finished) {
+	if err := g.park(r); err != nil && !r.completion.Test(finished) {
 		return fmt.Errorf("nmad: wait for a request at the gate to rank %d: %w", g.rank, err)
 	}
 	return nil
+}
+
+// park sleeps until r is finished. Where the caller has not polled its gate, for all may matter or none is polled so, it
+// polls the engine first.
+func (g *Gate) park(r *Request) error {
+	if g.spin <= 0 || r.any != nil {
+		return r.completion.Wait(g.engine, finished)
+	}
+	return r.completion.Park(g.engine, finished)
 }
 
 // tick is the gate's ltask.

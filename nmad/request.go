@@ -207,7 +207,7 @@ func (r *Request) poll() {
 
 func (r *Request) wait() error {
 	if r.any != nil { // all gates may matter: the wait polls the engine
-		return r.gate.sleep(r, false)
+		return r.gate.sleep(r)
 	}
 	return r.gate.wait(r)
 }
