@@ -18,7 +18,7 @@ func (s *Scheduler) bind(l *lwp) {
 	}
 	if err := bindTo(int(l.tid.Load()), l.vp.cpu); err != nil {
 		bindOnce.Do(func() {
-			fmt.Fprintf(os.Stderr, "marcel: cannot bind an OS thread to CPU %d (%v): going on unbound\n", l.vp.cpu, err)
+			fmt.Fprintf(os.Stderr, "sched: cannot bind an OS thread to CPU %d (%v): going on unbound\n", l.vp.cpu, err)
 		})
 	}
 }

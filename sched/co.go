@@ -27,6 +27,7 @@ type co struct {
 	away   bool   // in Blocking, without its VP
 	quit   bool   // it ends
 	taken  bool   // by its maker, before it began
+	fresh  bool   // it begins as a goroutine, with cur: see learn.go
 	hog    bool   // it was preempted when it ran last
 	began  uint32 // tick of its VP when cur began
 
@@ -343,6 +344,8 @@ func (l *lwp) finish() {
 	case opHand:
 		l.handed = f.cur
 	case opEnd:
+		f.l = &l.vp.ghost // where none has left before it
+		raceRelease(f.l)
 		direct.Ready(f.seat.G)
 	}
 }

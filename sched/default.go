@@ -51,7 +51,7 @@ func Configure(cfg Config) error {
 	defMu.Lock()
 	defer defMu.Unlock()
 	if s := def.Load(); s != nil && !s.stopping.Load() {
-		return errors.New("marcel: the default scheduler runs already: configure it before its first use")
+		return errors.New("sched: the default scheduler runs already: configure it before its first use")
 	}
 	defCfg = cfg
 	return nil

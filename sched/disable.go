@@ -6,7 +6,7 @@ import (
 )
 
 // ErrLastVP says that the last VP that is enabled cannot be disabled.
-var ErrLastVP = errors.New("marcel: the last enabled VP cannot be disabled")
+var ErrLastVP = errors.New("sched: the last enabled VP cannot be disabled")
 
 // barred are the threads that are ready, but may run on disabled VPs only.
 type barred struct {

@@ -1,11 +1,6 @@
 package sched
 
-import (
-	"sync/atomic"
-
-	"github.com/pm2-go/pm2/asm"
-	"github.com/pm2-go/pm2/sched/direct"
-)
+import "sync/atomic"
 
 // Taking an OS thread back takes some tens of microseconds, a goroutine that waits none. So a
 // function whose threads waited in Go before they called the scheduler is begun as a goroutine
@@ -89,25 +84,9 @@ func (v *vp) wander(t *thread) {
 
 // liveOutside is the life of a runner that begins as a goroutine, with a thread.
 func (c *co) liveOutside() {
-	register(c)
-	if c.where().sched.cfg.Watchdog > 0 {
-		c.noting().goroutine = asm.GoID()
-	}
+	c.introduce()
 	defer c.exiting()
-	c.runOutside()
-	for !c.quit {
+	for c.fresh = true; !c.quit; {
 		c.run()
-	}
-}
-
-func (c *co) runOutside() {
-	defer c.unwound()
-	t := c.cur
-	c.call(t, t.x.Load())
-	if x := t.x.Load(); x != nil {
-		c.conclude(x)
-	}
-	if c.end(t); !c.quit && (c.stays || direct.Marked()) {
-		c.clean()
 	}
 }

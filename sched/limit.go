@@ -21,7 +21,7 @@ func (c *co) WaitContext(q *WaitQueue, mu *Spin, ctx context.Context) error {
 	if ctx == nil {
 		mu.Unlock()
 		c.Leave()
-		panic("marcel: wait with a nil context")
+		panic("sched: wait with a nil context")
 	}
 	_, err := c.WaitUntil(q, mu, Limit{Context: ctx})
 	return err

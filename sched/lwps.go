@@ -45,7 +45,7 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("marcel: VP %d waits for an OS thread: all %d are in use by threads that block or compute; raise Config.MaxLWPs", e.VP, e.LWPs)
+	return fmt.Sprintf("sched: VP %d waits for an OS thread: all %d are in use by threads that block or compute; raise Config.MaxLWPs", e.VP, e.LWPs)
 }
 
 // get returns nil if the LWP has ended.
@@ -91,13 +91,30 @@ func (s *Scheduler) newLWP(v *vp) {
 		time.AfterFunc(retryLWP, func() { v.rest.arrived(); v.nudge(false) })
 		return
 	}
+	v.lwps++
+	go r.add(v).main()
+}
+
+// pinLWP makes the LWP of a pinned thread; a LimitError if there are too many.
+func (s *Scheduler) pinLWP() (*lwp, error) {
+	r := &s.lwps
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := int(r.n.Load()); n+s.reserved(nil) >= s.cfg.MaxLWPs {
+		r.short.Add(1)
+		return nil, &LimitError{-1, n}
+	}
+	return r.add(s.vps[0]), nil
+}
+
+// add makes an LWP, for v. Under mu.
+func (r *lwps) add(v *vp) *lwp {
 	l := &lwp{id: r.newID(), vp: v}
 	l.pass = passOf(l.id)
 	r.slots()[l.id-1].Store(l)
-	v.lwps++
 	r.peak.Store(max(r.peak.Load(), r.n.Add(1)))
 	r.done.Add(1)
-	go l.main()
+	return l
 }
 
 // reserved counts what v must leave to the others. Under mu.
@@ -129,7 +146,9 @@ func (r *lwps) remove(l *lwp) {
 	id := l.id
 	r.slots()[id-1].Store(nil)
 	r.free = append(r.free, id)
-	l.vp.lwps--
+	if l.base != nil {
+		l.vp.lwps--
+	}
 	r.n.Add(-1)
 	r.full = false
 	r.mu.Unlock()

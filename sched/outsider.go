@@ -1,11 +1,46 @@
 package sched
 
-import "sync"
+import (
+	"errors"
+	"sync"
+)
+
+// Goroutines in a bubble of testing/synctest may use threads; the threads, and all that a
+// scheduler starts, are outside of it, in real time.
+//
+// A channel that is made in a bubble belongs to it, and panics where anybody else uses it, and
+// so does a timer: neither may come into a pool. So such a goroutine waits for a latch, a
+// mutex that is locked and that its waker unlocks. To synctest that is no durable wait: the
+// bubble's time stands still meanwhile. So a time limit in it would never be over, and is refused.
+
+// inBubble tells whether the caller is in a bubble: the time there is that of the year 2000, far
+// from anything that our clock, which began with the program, can show.
+func inBubble() bool {
+	const years = 20 * 365 * 24 * 3600 * 1_000_000_000
+	t := nanotime()
+	return t < -years || t > years
+}
+
+func latched() *sync.Mutex {
+	m := new(sync.Mutex)
+	m.Lock()
+	return m
+}
+
+// needsTime refuses a wait that is to end by itself.
+func (g *Group) needsTime() {
+	if g.latch != nil {
+		panic("sched: a goroutine in a bubble of testing/synctest waits with a time limit or a context for what is outside of it")
+	}
+}
+
+// errInBubble: the goroutines of a scheduler would be the bubble's.
+var errInBubble = errors.New("sched: a scheduler cannot start in a bubble of testing/synctest: start it before, by sched.Default for instance")
 
 // outsider is what a goroutine's Waiter has besides.
 type outsider struct {
 	ch    chan struct{} // of capacity 1, so that waking never blocks
-	latch *sync.Mutex   // in a synctest bubble, instead of ch: see synctest.go
+	latch *sync.Mutex   // in a synctest bubble, instead of ch: see inBubble
 	note  any
 }
 

@@ -50,22 +50,20 @@ func (c *co) livePinned() {
 		return
 	}
 	direct.Unlabel()
-	register(c)
-	if s.cfg.Watchdog > 0 {
-		c.noting().goroutine = number()
-	}
+	c.introduce()
 	l.attach()
 	defer func() {
 		s.unbind(int(l.tid.Load()))
-		s.unpin(l)
+		s.lwps.remove(l)
 	}()
 	c.awaitVP()
 	storeRel(&c.inside, c.rest)
-	c.runPinned()
+	c.runPinned(true)
 }
 
-// runPinned runs the thread's code; in whichever way that ends, windUpPinned follows.
-func (c *co) runPinned() {
+// runPinned runs the thread's code, and makes the calls that it wants at its end, in whichever
+// way one of them ends; then it gives the VP on.
+func (c *co) runPinned(begin bool) {
 	over := false
 	defer func() {
 		if over {
@@ -74,27 +72,12 @@ func (c *co) runPinned() {
 		if x := recover(); x != nil {
 			c.died(x, debug.Stack())
 		}
-		c.windUpPinned()
-	}()
-	t := c.cur
-	c.call(t, t.x.Load())
-	over = true
-	c.windUpPinned()
-}
-
-// windUpPinned makes the calls that the thread wants at its end, and gives the VP on.
-func (c *co) windUpPinned() {
-	over := false
-	defer func() {
-		if over {
-			return
-		}
-		if x := recover(); x != nil {
-			c.died(x, debug.Stack())
-		}
-		c.windUpPinned()
+		c.runPinned(false) // with the calls that are left
 	}()
 	if t := c.cur; t != nil {
+		if begin {
+			c.call(t, t.x.Load())
+		}
 		c.conclude(t.x.Load())
 		c.end(t)
 	}
@@ -134,35 +117,7 @@ func (c *co) vacate() {
 	v.release(l)
 	s := v.sched
 	s.unbind(int(l.tid.Load()))
-	s.unpin(l)
+	s.lwps.remove(l)
 	direct.Unhold()
 	s.lwps.done.Done()
-}
-
-// pinLWP makes the LWP of a pinned thread; a LimitError if there are too many.
-func (s *Scheduler) pinLWP() (*lwp, error) {
-	r := &s.lwps
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if n := int(r.n.Load()); n+s.reserved(nil) >= s.cfg.MaxLWPs {
-		r.short.Add(1)
-		return nil, &LimitError{-1, n}
-	}
-	l := &lwp{id: r.newID(), vp: s.vps[0]}
-	l.pass = passOf(l.id)
-	r.slots()[l.id-1].Store(l)
-	r.peak.Store(max(r.peak.Load(), r.n.Add(1)))
-	r.done.Add(1)
-	return l, nil
-}
-
-// unpin gives back what pinLWP took.
-func (s *Scheduler) unpin(l *lwp) {
-	r := &s.lwps
-	r.mu.Lock()
-	r.slots()[l.id-1].Store(nil)
-	r.free = append(r.free, l.id)
-	r.n.Add(-1)
-	r.full = false
-	r.mu.Unlock()
 }

@@ -4,6 +4,7 @@ package sched
 
 import (
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -22,3 +23,10 @@ func (c *co) lwp() *lwp { return c.l }
 
 func (c *co) release() { raceRelease(c.lwp()) }
 func (c *co) acquire() { runtime.RaceAcquire(token(c.lwp())) }
+
+// births tells the race detector what the hardware knows: who finds a thread, in
+// however racy a way, finds it as newThread has made it.
+var births atomic.Uint32
+
+func born()     { births.Add(1) }
+func sawBirth() { births.Load() }

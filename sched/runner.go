@@ -43,14 +43,19 @@ func (c *co) live() {
 //go:norace
 func (c *co) wasTaken() bool { return c.taken }
 
-// begin makes the calling goroutine known as c.
+// begin introduces c, and finishes what the one before it has left.
 func (c *co) begin() {
-	register(c)
-	if c.l.vp.sched.cfg.Watchdog > 0 {
-		c.noting().goroutine = asm.GoID()
-	}
+	c.introduce()
 	if l := c.l; l.op != opNone && atomic.LoadUint32(&c.id) != lostID {
 		l.finish()
+	}
+}
+
+// introduce makes the calling goroutine known as c.
+func (c *co) introduce() {
+	register(c)
+	if c.where().sched.cfg.Watchdog > 0 {
+		c.noting().goroutine = asm.GoID()
 	}
 }
 
@@ -113,7 +118,8 @@ func (c *co) leave() {
 	if t == nil {
 		t = v.pop()
 	}
-	c.switchAway(t)
+	c.l.seed = t // nothing is left to do for c but to ready it
+	c.switchTo(nil, opEnd)
 }
 
 // next is the one that waits for the thread that has just ended on c, and for nothing else.
@@ -135,7 +141,11 @@ func (c *co) next() (t *thread) {
 // run runs threads until one of them panics, or c is to end: then quit is set.
 func (c *co) run() {
 	defer c.unwound()
-	if t := c.cur; t != nil { // it has panicked, and so may what it wanted to be called
+	if t := c.cur; t != nil { // it has panicked, and so may what it wanted to be called; or it has yet to begin, outside
+		if c.fresh {
+			c.fresh = false
+			c.call(t, t.x.Load())
+		}
 		if x := t.x.Load(); x != nil {
 			c.conclude(x)
 		}
@@ -223,26 +233,6 @@ func (c *co) unlock() {
 	case n != direct.Held && n>>32 == 0:
 		direct.Rehold()
 	}
-}
-
-// switchAway is switchTo for a runner that ends: nothing is left to do for it but to ready it.
-func (c *co) switchAway(t *thread) {
-	c.quit = true
-	l := c.l
-	v := l.vp
-	if t != nil {
-		l.seed = t
-	}
-	v.cur = l.base
-	l.from, l.op = c, opEnd
-	c.release()
-	for {
-		direct.Switch(l.base.seat.G, &c.said)
-		if c.said == direct.Done || c.insist(l.base, nil) {
-			break
-		}
-	}
-	c.acquire()
 }
 
 // end ends thread t, whose code has returned, and takes the VP, or sets quit if c has lost

@@ -135,10 +135,10 @@ type Sleeper interface {
 }
 
 // ErrAlive says that Stop was given up because threads are still alive.
-var ErrAlive = errors.New("marcel: threads are still alive")
+var ErrAlive = errors.New("sched: threads are still alive")
 
 // ErrStopped says that the scheduler has been stopped.
-var ErrStopped = errors.New("marcel: the scheduler has been stopped")
+var ErrStopped = errors.New("sched: the scheduler has been stopped")
 
 // New starts a scheduler: bound OS threads, one per VP to begin with, and a
 // timer thread. It raises GOMAXPROCS so that the program's own goroutines keep
@@ -206,7 +206,7 @@ func (cfg *Config) complete() error {
 	}
 	for _, cpu := range cfg.CPUs {
 		if cpu < 0 || cpu >= machine.MaxCPU {
-			return fmt.Errorf("marcel: CPU %d does not exist (0 to %d)", cpu, machine.MaxCPU-1)
+			return fmt.Errorf("sched: CPU %d does not exist (0 to %d)", cpu, machine.MaxCPU-1)
 		}
 	}
 	if cfg.VPs == 0 {
@@ -215,10 +215,10 @@ func (cfg *Config) complete() error {
 		cfg.Unbound = cfg.Unbound || cfg.VPs < len(cfg.CPUs)
 	}
 	if cfg.VPs < 0 || cfg.VPs > maxVPs {
-		return fmt.Errorf("marcel: %d VPs asked for, 1 to %d can be had", cfg.VPs, maxVPs)
+		return fmt.Errorf("sched: %d VPs asked for, 1 to %d can be had", cfg.VPs, maxVPs)
 	}
 	if cfg.Policy > LIFO {
-		return fmt.Errorf("marcel: there is no Policy %d: choose Fair or LIFO", cfg.Policy)
+		return fmt.Errorf("sched: there is no Policy %d: choose Fair or LIFO", cfg.Policy)
 	}
 	setDefault(&cfg.Slice, defaultSlice)
 	setDefault(&cfg.Period, defaultPeriod)
@@ -232,7 +232,7 @@ func (cfg *Config) complete() error {
 		cfg.MaxLWPs = max(machine.ThreadBound(), sureLWPs*cfg.VPs)
 	}
 	if cfg.MaxLWPs < sureLWPs*cfg.VPs {
-		return fmt.Errorf("marcel: MaxLWPs %d is too small for %d VPs: at least %d", cfg.MaxLWPs, cfg.VPs, sureLWPs*cfg.VPs)
+		return fmt.Errorf("sched: MaxLWPs %d is too small for %d VPs: at least %d", cfg.MaxLWPs, cfg.VPs, sureLWPs*cfg.VPs)
 	}
 	return nil
 }
@@ -360,7 +360,7 @@ func (s *Scheduler) Alive() int {
 // thread of s, it returns an error (ErrAlive or ctx's cause) and s goes on.
 func (s *Scheduler) Stop(ctx context.Context) error {
 	if c := lookup(); c != nil && c.where().sched == s {
-		return errors.New("marcel: a scheduler cannot be stopped from one of its threads")
+		return errors.New("sched: a scheduler cannot be stopped from one of its threads")
 	}
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
 		if s.stopping.Load() {

@@ -19,7 +19,7 @@ func (cfg *Config) adopt() error {
 		return nil
 	}
 	if len(t.PUs()) == 0 {
-		return errors.New("marcel: Config.Topology has no PUs: use one that package topo has made")
+		return errors.New("sched: Config.Topology has no PUs: use one that package topo has made")
 	}
 	if cfg.VPs == 0 {
 		cfg.VPs = len(t.PUs())

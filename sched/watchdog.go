@@ -3,8 +3,8 @@ package sched
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"runtime"
-	"strconv"
 	"time"
 )
 
@@ -19,7 +19,7 @@ type HogError struct {
 }
 
 func (e *HogError) Error() string {
-	return fmt.Sprintf("marcel: %v keeps VP %d, for which others wait: no scheduling point for %v (where it may block, say Blocking; where it computes, Yield now and then)\n\n%s", e.Thread, e.VP, e.For, e.Stack)
+	return fmt.Sprintf("sched: %v keeps VP %d, for which others wait: no scheduling point for %v (where it may block, say Blocking; where it computes, Yield now and then)\n\n%s", e.Thread, e.VP, e.For, e.Stack)
 }
 
 // lookForHogs is the watchdog's round. On the timer thread, if there is a watchdog.
@@ -64,17 +64,6 @@ func (v *vp) runner() (h Thread, goroutine uint64) {
 	return h, goroutine
 }
 
-// number is the calling goroutine's, as stack traces have it.
-func number() uint64 {
-	var b [64]byte
-	f := bytes.Fields(b[:runtime.Stack(b[:], false)])
-	if len(f) < 2 {
-		return 0
-	}
-	n, _ := strconv.ParseUint(string(f[1]), 10, 64)
-	return n
-}
-
 // stackOf is the stack trace of a goroutine; nil if it is not there.
 func stackOf(goroutine uint64) []byte {
 	for size := 1 << 16; size <= 1<<26; size *= 4 {
@@ -94,4 +83,16 @@ func stackOf(goroutine uint64) []byte {
 		}
 	}
 	return nil
+}
+
+// warn tells what goes wrong where nobody can be given an error: to Config.Warn,
+// else to standard error. It may be called with a VP held: it does not wait.
+func (s *Scheduler) warn(err error) {
+	go func() {
+		if s.cfg.Warn != nil {
+			s.cfg.Warn(err)
+		} else {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}()
 }

@@ -65,15 +65,15 @@ type member struct {
 
 var (
 	// ErrBubbleClosed: nothing can be put into a bubble after its Close.
-	ErrBubbleClosed = errors.New("place: the bubble has been closed")
+	ErrBubbleClosed = errors.New("marcel: the bubble has been closed")
 	// ErrInBubble: it is in a bubble already, or would come to be in itself.
-	ErrInBubble = errors.New("place: it is in a bubble already")
+	ErrInBubble = errors.New("marcel: it is in a bubble already")
 	// ErrNotInBubble: it is not in that bubble.
-	ErrNotInBubble = errors.New("place: it is not in that bubble")
+	ErrNotInBubble = errors.New("marcel: it is not in that bubble")
 	// ErrForeign: it belongs to another scheduler.
-	ErrForeign = errors.New("place: it belongs to another scheduler")
+	ErrForeign = errors.New("marcel: it belongs to another scheduler")
 	// ErrNoBubble: it is nil, or NewBubble has not made it.
-	ErrNoBubble = errors.New("place: no such bubble")
+	ErrNoBubble = errors.New("marcel: no such bubble")
 )
 
 // made tells whether NewBubble has made b: nothing else has a scheduler.

@@ -38,7 +38,7 @@ var fullHi = strings.Repeat("\xff", (Max-64)/8)
 
 func check(i int) {
 	if uint(i) >= Max {
-		panic(fmt.Sprintf("vpset: VP %d does not exist: 0 to %d can", i, Max-1))
+		panic(fmt.Sprintf("marcel: VP %d does not exist: 0 to %d can", i, Max-1))
 	}
 }
 

@@ -4,7 +4,7 @@
  *   enter, regains, leave   sched/co.go: Enter, regains, comeBack, Leave
  *   switch to               sched/co.go: switchTo, carry; sched/direct: Switch
  *   borrow, giveBack        sched/word.go
- *   fence                   sched/fence.go: fence, announce
+ *   fence                   sched/word.go: fence, announce
  *   detach                  sched/watch.go: detach, part
  *
  * The stores of the VP's CPU go through a buffer, first in, first out, as on x86: mem has what
