@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
+	"sync/atomic"
 	"time"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
@@ -19,6 +22,8 @@ import (
 // And each switch checks what the runtime knows of the goroutines and OS threads that take part
 // against what we know of them: what does not agree ends the program at once, where else it
 // would hang, or crash, some time later.
+//
+// Each Lock of a Spin looks whether it keeps the order of locks (lockorder.go).
 //
 // It is for the tests (go test -tags chaos ./test/stress): slow, and no figure of it means
 // anything.
@@ -110,4 +115,74 @@ func (c *co) must(ok bool, format string, args ...any) {
 	debug.SetTraceback("system")
 	go func() { panic(what) }()
 	select {}
+}
+
+// rankedSpin is what a Spin has to be checked with.
+type rankedSpin struct {
+	rank lockRank
+	by   uintptr // the goroutine that has locked it; another one may unlock it
+}
+
+// locksHeld has the Spins that goroutines hold, unranked ones not counted.
+var locksHeld = struct {
+	busy atomic.Uint32 // guards by
+	by   map[uintptr][]*Spin
+}{by: map[uintptr][]*Spin{}}
+
+func holding(do func()) {
+	for n := 1; !locksHeld.busy.CompareAndSwap(0, 1); n++ {
+		if relax(); n%spinsPerYield == 0 {
+			giveWay()
+		}
+	}
+	do()
+	locksHeld.busy.Store(0)
+}
+
+func (s *Spin) ranked(r lockRank) { s.rank = r }
+
+// locked is for the one that has just locked s: in order, unless it only tried.
+func (s *Spin) locked(inOrder bool) {
+	if s.rank == unranked {
+		return
+	}
+	s.by = asm.G()
+	holding(func() { locksHeld.by[s.by] = append(locksHeld.by[s.by], s) })
+	if !inOrder {
+		return
+	}
+	if o := s.outOfOrder(); o != nil {
+		what := fmt.Sprintf("sched: a lock of rank %d is taken under one of rank %d: see lockorder.go\n%s", s.rank, o.rank, debug.Stack())
+		go func() { panic(what) }()
+		select {}
+	}
+}
+
+// outOfOrder returns a Spin that was locked before s, which is held, and comes after it; nil: there is none.
+func (s *Spin) outOfOrder() (before *Spin) {
+	holding(func() {
+		for _, o := range locksHeld.by[s.by] {
+			if o == s {
+				break
+			}
+			if a, b := lockOrder[o.rank], lockOrder[s.rank]; a > b || a == b && !s.rank.nests() {
+				before = o
+			}
+		}
+	})
+	return before
+}
+
+func (s *Spin) unlocking() {
+	if s.rank == unranked {
+		return
+	}
+	holding(func() {
+		mine := slices.DeleteFunc(locksHeld.by[s.by], func(o *Spin) bool { return o == s })
+		if len(mine) == 0 {
+			delete(locksHeld.by, s.by)
+		} else {
+			locksHeld.by[s.by] = mine
+		}
+	})
 }

@@ -65,6 +65,7 @@ func newGroup() *Group {
 }
 
 func (g *Group) adopt(nodes []Waiter) {
+	g.mu.ranked(rankGroup)
 	for i := range nodes {
 		nodes[i].g, nodes[i].timed = g, true
 	}
@@ -276,6 +277,9 @@ func (g *Group) await(c *co) {
 		return
 	}
 	t.group.Store(g)
+	if c.joiner != nil {
+		c.settleJoiner() // its lock comes before mu
+	}
 	g.mu.Lock()
 	if g.woken {
 		g.mu.Unlock()

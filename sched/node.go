@@ -40,7 +40,13 @@ func (s *Scheduler) Whole() *Queue { return s.root }
 func (s *Scheduler) Leaf(vp int) *Queue { return s.vps[vp].home }
 
 // NewHold makes a queue for threads that are not to run.
-func (s *Scheduler) NewHold() *Queue { return &node{sched: s} }
+func (s *Scheduler) NewHold() *Queue { return s.newNode(nil, nil, nil) }
+
+func (s *Scheduler) newNode(it *topo.Item, up *node, vps []*vp) *node {
+	n := &node{sched: s, item: it, up: up, vps: vps}
+	n.mu.ranked(rankNode)
+	return n
+}
 
 // Item is the item of the topology; nil: that of a hold, or of a machine that is not known.
 func (n *node) Item() *topo.Item { return n.item }

@@ -39,6 +39,7 @@ func (t *thread) attribute(a Attr) {
 		return
 	}
 	x := &rare{id: t.gen, name: a.Name, catch: a.Catch}
+	x.mu.ranked(rankRare)
 	x.detached.Store(a.Detached)
 	if a.Pinned {
 		x.pinned = true
@@ -70,6 +71,7 @@ func (h Thread) needRare() *rare {
 		return x
 	}
 	fresh := &rare{id: h.gen} // outside of the lock
+	fresh.mu.ranked(rankRare)
 	c := Visit()
 	if t.life(h.gen) && t.x.Load() == nil {
 		t.x.Store(fresh)

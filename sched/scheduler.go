@@ -166,6 +166,8 @@ func New(cfg Config) (*Scheduler, error) {
 	s.helpMin, s.helpMax = asm.ToCycles(helpMinNs), asm.ToCycles(helpMaxNs)
 	s.helpGap.Store(s.helpMin)
 	s.clock.s = s
+	s.forest.ranked(rankForest)
+	s.barred.mu.ranked(rankBarred)
 	s.stopper.s = s
 	t, pus := cfg.arrange()
 	for i := range cfg.VPs {
@@ -174,6 +176,8 @@ func New(cfg Config) (*Scheduler, error) {
 			v.q.odd = lifoBit
 		}
 		v.timers.vp = v
+		v.timers.mu.ranked(rankTimers)
+		v.rest.mu.ranked(rankLeaf)
 		v.timers.next.Store(maxAt)
 		v.nobody.inside, v.nobody.base = isIn, true
 		v.cur = &v.nobody

@@ -14,6 +14,8 @@ type registry struct {
 
 var registered registry
 
+func init() { registered.mu.ranked(unranked) }
+
 // lock is for runners that begin and end as goroutines, thousands at a time: one that the Go
 // scheduler stopped inside would hold up all others, each of which spins for a slice of that. In
 // the portable mode they give way to it.

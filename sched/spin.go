@@ -12,7 +12,10 @@ import (
 // Leave, so that its VP cannot be taken away while it holds the lock; a
 // goroutine or a foreign LWP may still be descheduled by the kernel, so a
 // waiter gives the CPU away now and then. The zero value is unlocked.
-type Spin struct{ v uint32 }
+type Spin struct {
+	rankedSpin // its place in the order of locks, in builds that check that: lockorder.go
+	v          uint32
+}
 
 const spinsPerYield = 128 // pauses before the kernel is asked to run someone else
 
@@ -21,15 +24,23 @@ func (s *Spin) Lock() {
 	if !atomic.CompareAndSwapUint32(&s.v, 0, 1) {
 		s.contend()
 	}
+	s.locked(true)
 }
 
 // TryLock takes the lock if it is free, without writing to it otherwise.
 func (s *Spin) TryLock() bool {
-	return atomic.LoadUint32(&s.v) == 0 && atomic.CompareAndSwapUint32(&s.v, 0, 1)
+	if atomic.LoadUint32(&s.v) != 0 || !atomic.CompareAndSwapUint32(&s.v, 0, 1) {
+		return false
+	}
+	s.locked(false)
+	return true
 }
 
 // Unlock frees the lock.
-func (s *Spin) Unlock() { storeRel(&s.v, 0) }
+func (s *Spin) Unlock() {
+	s.unlocking()
+	storeRel(&s.v, 0)
+}
 
 // contend spins reading, and tries only when the lock looks free: the line
 // stays shared meanwhile.

@@ -222,6 +222,7 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 func newThread() *thread {
 	t := &thread{gen: lastID.Add(1)}
 	t.w.t = t
+	t.mu.ranked(rankThread)
 	born()
 	return t
 }

@@ -66,14 +66,14 @@ func sleep(d time.Duration, k Kind) {
 	w.timed, w.kind, w.mu = true, k, &ts.mu
 	n := w.open()
 	at := after(d)
+	if c.joiner != nil {
+		c.settleJoiner() // its lock comes before that of the wheel
+	}
 	ts.mu.Lock()
 	l := c.cur.timeLimit()
 	l.set(w, n, nil)
 	ts.start(&l.timer, at)
 	c.l.unlock = &ts.mu
-	if c.joiner != nil {
-		c.settleJoiner()
-	}
 	c.switchTo(c.l.vp.pop(), opUnlock)
 	l.stop()
 	w.timed = false

@@ -61,7 +61,7 @@ func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
 // known are below the machine.
 func (s *Scheduler) plant(t *topo.Topology, pus []*topo.Item) {
 	s.topo, s.nodes = t, map[*topo.Item]*node{}
-	s.root = &node{sched: s, vps: s.vps}
+	s.root = s.newNode(nil, nil, s.vps)
 	for i, v := range s.vps {
 		v.pu = pus[i]
 	}
@@ -102,7 +102,7 @@ func (s *Scheduler) graft(it *topo.Item, at *node) {
 			s.graft(c, s.leaf(vps[0], at))
 			vps[0].home.item = c
 		default:
-			n := &node{sched: s, item: c, up: at, vps: vps}
+			n := s.newNode(c, at, vps)
 			at.down = append(at.down, n)
 			s.graft(c, n)
 		}
@@ -115,7 +115,7 @@ func (s *Scheduler) graft(it *topo.Item, at *node) {
 }
 
 func (s *Scheduler) leaf(v *vp, up *node) *node {
-	v.home = &node{sched: s, item: v.pu, up: up, vps: []*vp{v}}
+	v.home = s.newNode(v.pu, up, []*vp{v})
 	up.down = append(up.down, v.home)
 	return v.home
 }

@@ -1,0 +1,29 @@
+package sched
+
+// lockRank is the place of a Spin in the order of locks: whoever holds one locks only those of
+// a higher rank, or, where the table says so, of the same. TryLock may try any. A build with the
+// tag chaos checks it at each Lock. sync.Mutexes of this package (lwps.mu) are
+// leaves: nothing is locked under them.
+//
+// A queue's lock stays locked until its waiter is parked, so that the locks of what chooses the
+// next thread (nodes, barred, rest) come after all of those that a wait may stand under.
+type lockRank uint8
+
+const (
+	rankQueue  lockRank = iota // of whoever has a WaitQueue, a Ringer or an Observer: of other packages, which order them among each other
+	rankRare                   // rare.mu, under which a canceller locks the queue in which the thread waits
+	rankForest                 // Scheduler.forest, also the queue of those that join a bubble
+	rankThread                 // thread.mu, also the queue of its joiners; the one that joins locks its own under that
+	rankGroup                  // Group.mu
+	rankTimers                 // timers.mu, under which a sleeper parks
+	rankNode                   // node.mu
+	rankBarred                 // barred.mu
+	rankLeaf                   // rest.mu: nothing is locked under it
+	unranked                   // registry.mu: a leaf, taken where nothing may be allocated
+)
+
+// lockOrder is the table: what is further down is locked later.
+var lockOrder = [...]int{rankRare: 1, rankForest: 2, rankQueue: 3, rankThread: 4, rankGroup: 5, rankTimers: 6, rankNode: 7, rankBarred: 8, rankLeaf: 9}
+
+// nests: two of that rank may be held at once.
+func (r lockRank) nests() bool { return r == rankQueue || r == rankThread }
