@@ -14,7 +14,7 @@ import "sync/atomic"
 //	                                                       without work, which fires the idle hooks
 //	kicked ── lwp.obtain: takeKick ──────────────────────► looked at, once
 //
-// What a holder promises while it polls is in tend.go.
+// What a holder promises while it polls is in poll.go.
 type rest struct {
 	word atomic.Uint32
 
