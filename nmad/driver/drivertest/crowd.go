@@ -4,7 +4,9 @@ package drivertest
 
 import (
 	"context"
+	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,6 +34,42 @@ func crowds(t *testing.T, d driver.Driver) {
 			t.Skip("its address is no socket's")
 		}
 		t.Logf("one dialer: %v, beside %d strangers %v", without, crowd, Dialers(t, a, b, 1))
+	})
+}
+
+// many is how many there are in BenchCrowd.
+const many = 2000
+
+// BenchCrowd measures how long it takes until that many that dial at once are linked, and how long one takes alone and beside that
+// many strangers, which say nothing, and come again when they are shown the door.
+func BenchCrowd(b *testing.B, d driver.Driver) {
+	pair := func(b *testing.B) (x, y driver.Endpoint) { return open(b, d, config(b, 0)), open(b, d, config(b, 1)) }
+	b.Run("dialers", func(b *testing.B) {
+		x, y := pair(b)
+		for b.Loop() {
+			Dialers(b, x, y, many)
+		}
+	})
+	one := func(b *testing.B, x, y driver.Endpoint) {
+		Dialers(b, x, y, 1)
+		took := make([]float64, 0, 1000)
+		for b.Loop() {
+			took = append(took, float64(Dialers(b, x, y, 1).Nanoseconds()))
+		}
+		slices.Sort(took)
+		b.ReportMetric(took[len(took)/2], "median-ns")
+		b.ReportMetric(took[len(took)-1], "longest-ns")
+	}
+	b.Run("alone", func(b *testing.B) {
+		x, y := pair(b)
+		one(b, x, y)
+	})
+	b.Run("strangers", func(b *testing.B) {
+		x, y := pair(b)
+		if !Strangers(b, x.Addr(), many) {
+			b.Skip("its address is no socket's")
+		}
+		one(b, x, y)
 	})
 }
 
@@ -70,14 +108,17 @@ func Dialers(tb testing.TB, a, b driver.Endpoint, n int) time.Duration {
 	return took
 }
 
-// Strangers connects so many times to an address, and says nothing, for the time of the test. False: the
-// address is no socket's.
+// Strangers connects so many times to an address, and says nothing, for the time of the test; a connection that is closed is
+// made anew. False: the address is no socket's.
 func Strangers(tb testing.TB, addr string, n int) bool {
 	tb.Helper()
 	network := "tcp"
 	if strings.HasPrefix(addr, "@") {
 		network = "unix"
 	}
+	over, end := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	tb.Cleanup(func() { end(); all.Wait() })
 	for i := range n {
 		c, err := net.Dial(network, addr)
 		if err != nil && i == 0 {
@@ -86,7 +127,21 @@ func Strangers(tb testing.TB, addr string, n int) bool {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		tb.Cleanup(func() { _ = c.Close() })
+		all.Go(func() {
+			for ; over.Err() == nil; c, _ = net.Dial(network, addr) {
+				if c == nil {
+					time.Sleep(10 * time.Millisecond)
+					continue
+				}
+				forget := context.AfterFunc(over, func() { _ = c.Close() })
+				_, _ = io.Copy(io.Discard, c)
+				forget()
+				_ = c.Close()
+			}
+			if c != nil {
+				_ = c.Close()
+			}
+		})
 	}
 	return true
 }

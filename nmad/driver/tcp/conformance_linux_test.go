@@ -25,3 +25,6 @@ func BenchmarkLink(b *testing.B) {
 	}
 	drivertest.Bench(b, d)
 }
+
+// BenchmarkCrowd: many dialers, and one beside many strangers.
+func BenchmarkCrowd(b *testing.B) { drivertest.BenchCrowd(b, Driver{}) }
