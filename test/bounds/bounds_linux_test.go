@@ -29,8 +29,9 @@ const (
 	linger    = 300 * time.Millisecond
 	grace     = 500 * time.Millisecond
 
-	evict = time.Second // how long after its loss a peer that may still write into a buffer is ended (nmad/mover.go)
-	leave = time.Second // how long a process that leaves waits until the control connection has taken that (bootstrap)
+	evict  = time.Second            // how long after its loss a peer that may still write into a buffer is ended (nmad/mover.go)
+	debris = 500 * time.Millisecond // for what lies in links that are being made when the news of a death comes (nmad/peers.go)
+	leave  = time.Second            // how long a process that leaves waits until the control connection has taken that (bootstrap)
 )
 
 const (
@@ -242,6 +243,21 @@ var rows = map[string]func(t *testing.T, driver string){
 		j.gate().Isend(dataTag, make([]byte, 8<<20))
 		j.within(0, 2*linger+leave+evict, nil, j.closeAnyhow)
 	},
+	"open-dead": func(t *testing.T, driver string) {
+		j := start(t, driver, first, 3, 0, false)
+		j.within(0, 500*time.Millisecond, errAny, func() error {
+			time.AfterFunc(500*time.Millisecond, func() { j.stop(syscall.SIGKILL) }) // when it has come, on most machines
+			return asAny(j.open())
+		})
+	},
+	"link-dead": func(t *testing.T, driver string) {
+		j := start(t, driver, joins, 2, 0, false)
+		if err := j.open(); err != nil {
+			t.Fatal(err)
+		}
+		j.stop(syscall.SIGKILL)
+		j.within(0, debris, nmad.ErrPeerLost, func() error { return j.gate().Link(t.Context()) })
+	},
 	"link-stopped": func(t *testing.T, driver string) {
 		j := start(t, driver, joins, 2, 0, false)
 		if err := j.open(); err != nil {
@@ -261,6 +277,12 @@ var rows = map[string]func(t *testing.T, driver string){
 		j.stop(syscall.SIGSTOP)
 		j.within(heartbeat+grace, heartbeat+grace+heartbeat/2, errAny, func() error { return asAny(j.launch.Wait()) })
 	},
+	"launch-silent": func(t *testing.T, driver string) {
+		j := start(t, driver, half, 3, 0, false)
+		j.stop(syscall.SIGSTOP)
+		time.AfterFunc(time.Second, j.launch.Kill)
+		j.within(time.Second*9/10, time.Second, errAny, func() error { return asAny(j.launch.Wait()) })
+	},
 	"kill": func(t *testing.T, driver string) {
 		j := start(t, driver, deaf, 3, 0, false)
 		j.stop(syscall.SIGSTOP)
@@ -270,7 +292,7 @@ var rows = map[string]func(t *testing.T, driver string){
 }
 
 // perDriver are the rows whose bound the driver has a part in.
-var perDriver = map[string]bool{"recv-dead": true, "recv-stopped": true, "send-dead": true, "send-stopped": true, "send-short": true, "close-dead": true, "close-stopped": true, "link-stopped": true}
+var perDriver = map[string]bool{"recv-dead": true, "recv-stopped": true, "send-dead": true, "send-stopped": true, "send-short": true, "close-dead": true, "close-stopped": true, "link-dead": true, "link-stopped": true}
 
 var errAny = errors.New("some error")
 

@@ -23,6 +23,7 @@ const (
 	absent  = "absent"  // never joins
 	joins   = "joins"   // joins, makes no links, and waits
 	orphans = "orphans" // joins, sends a first message, and says how it has ended to wait for rank 1
+	first   = "first"   // rank 1 joins, the others never do
 	half    = "half"    // never joins; even ranks end at once
 	deaf    = "deaf"    // never joins, and ignores SIGTERM
 )
@@ -42,6 +43,10 @@ func play(role string) error {
 	switch role {
 	case absent:
 		select {}
+	case first:
+		if os.Getenv(nmad.EnvRank) != "1" {
+			select {}
+		}
 	case deaf:
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("deaf")

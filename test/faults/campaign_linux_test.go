@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	campaign  = flag.Int("campaign", 0, "how many rounds TestCampaign plays; 0: 6, or 2 with -short")
+	campaign  = flag.Int("campaign", 0, "how many rounds TestCampaign plays; 0: 30, or 2 with -short")
 	firstSeed = flag.Uint64("seed", 0, "seed of the first round; 0: a new one")
 	wanted    = flag.String("fault", "", "the only kind of fault; empty: each round draws one")
 	heartbeat = flag.Duration("heartbeat", time.Second, "of the jobs")
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 func TestCampaign(t *testing.T) {
 	rounds, seed := *campaign, *firstSeed
 	if rounds == 0 {
-		if rounds = 6; testing.Short() {
+		if rounds = 30; testing.Short() {
 			rounds = 2
 		}
 	}
