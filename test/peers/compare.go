@@ -67,7 +67,7 @@ func compare(ctx context.Context, c comparison, probe program, size, reps int, m
 		return false
 	}
 	for try := 0; try < 3*reps && !enough(); try++ {
-		p, regime, err := onePair(ctx, c, probe, size, m)
+		p, regime, err := onePair(ctx, c, probe, size, m, try%2 != 0)
 		if errors.Is(err, errNoFigure) {
 			dropped++
 			continue
@@ -102,7 +102,8 @@ func compare(ctx context.Context, c comparison, probe program, size, reps int, m
 
 const mixed = "mixed"
 
-func onePair(ctx context.Context, c comparison, probe program, size int, m measure) (pair, string, error) {
+// onePair measures both once, the peer first or ours, so that what drifts favours neither over the pairs.
+func onePair(ctx context.Context, c comparison, probe program, size int, m measure, peerFirst bool) (pair, string, error) {
 	var p pair
 	var probes []float64
 	look := func() error {
@@ -116,18 +117,21 @@ func onePair(ctx context.Context, c comparison, probe program, size int, m measu
 	if err := look(); err != nil {
 		return p, "", err
 	}
-	var err error
-	if p.ours, err = m(ctx, c.ours, size); err != nil {
-		return p, "", err
+	turns := []struct {
+		program program
+		to      *figure
+	}{{c.ours, &p.ours}, {c.peer, &p.peer}}
+	if peerFirst {
+		slices.Reverse(turns)
 	}
-	if err := look(); err != nil {
-		return p, "", err
-	}
-	if p.peer, err = m(ctx, c.peer, size); err != nil {
-		return p, "", err
-	}
-	if err := look(); err != nil {
-		return p, "", err
+	for _, turn := range turns {
+		var err error
+		if *turn.to, err = m(ctx, turn.program, size); err != nil {
+			return p, "", err
+		}
+		if err := look(); err != nil {
+			return p, "", err
+		}
 	}
 	if c.oneCPU {
 		return p, "", nil

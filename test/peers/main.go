@@ -26,10 +26,10 @@ type settings struct {
 }
 
 // standard are the comparisons of a run without -only.
-var standard = []string{"shm", "tcp", "onecpu"}
+var standard = []string{"shm", "tcp", "onecpu", "onecpu-yield"}
 
 // known are all comparisons, in the order in which they run.
-var known = append(slices.Clone(standard), "unix", "ucx", "mpich", "openmpi-tcp", "mpich-tcp",
+var known = append(slices.Clone(standard), "reuse", "unix", "ucx", "mpich", "openmpi-tcp", "mpich-tcp",
 	"bandwidth", "bandwidth-ucx", "bandwidth-tcp", "bandwidth-openmpi-tcp", "rate", "argobots")
 
 // window is how many messages are under way at once for bandwidths and rates, as in OSU's tests.
@@ -116,6 +116,8 @@ func (s settings) comparisons(w *workshop) []comparison {
 	shared.confine = true
 	pipe := w.native("blocking pipes, one CPU", "pingpong_pipe")
 	socket := w.native("C busy-poll, tcp", "pingpong_tcp")
+	yielding := w.native("C shm and sched_yield, one CPU", "pingpong_yield")
+	same := w.openMPI("Open MPI, the same bytes again and again")
 	mpi, ucx, mpich := w.openMPI("Open MPI, default path"), w.ucx("Open MPI over UCX"), w.mpich("MPICH, default path")
 	if !s.reuse {
 		mpi, ucx, mpich = mpi.fresh(), ucx.fresh(), mpich.fresh()
@@ -125,6 +127,8 @@ func (s settings) comparisons(w *workshop) []comparison {
 		{name: "shm", ours: shm, peer: mpi, sizes: s.sizes},
 		{name: "tcp", ours: tcp, peer: socket, sizes: []int{1, 4 << 10, 16 << 10, 32 << 10, 64 << 10}},
 		{name: "onecpu", ours: shared, peer: pipe, sizes: one, oneCPU: true},
+		{name: "onecpu-yield", ours: shared, peer: yielding, sizes: one, oneCPU: true},
+		{name: "reuse", ours: shm, peer: same, sizes: s.sizes},
 		{name: "unix", ours: w.demo(s.demo, "unix", s.engine), peer: w.native("C busy-poll, unix", "pingpong_tcp", "-u"), sizes: one},
 		{name: "ucx", ours: shm, peer: ucx, sizes: s.sizes},
 		{name: "mpich", ours: shm, peer: mpich, sizes: s.sizes},

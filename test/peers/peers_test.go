@@ -190,7 +190,7 @@ func TestCompare(t *testing.T) {
 	if got := c.json(rows[0]); got.Ratio != 0.5 || got.Better != "lower" || got.Probe != 57 {
 		t.Errorf("one regime: got %+v", got)
 	}
-	want := strings.Repeat("probe ours probe peer probe ", 3)
+	want := "probe ours probe peer probe probe peer probe ours probe probe ours probe peer probe "
 	if got := strings.Join(quiet.order, " ") + " "; got != want {
 		t.Errorf("order of the turns: got %s, want %s", got, want)
 	}

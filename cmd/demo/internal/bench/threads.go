@@ -24,10 +24,6 @@ func threadRows() []Experiment {
 			Name: "spawn+join 1000, 1 VP", VPs: 1, P: 1, PeerName: "go + WaitGroup, P=1", Least: spawnBatch,
 			Ours: spawnBatchOurs, Peer: spawnBatchPeer,
 		},
-		{
-			Name: "self", VPs: 1, P: 1, PeerName: "number in runtime.Stack, P=1",
-			Ours: selfOurs, Peer: selfPeer,
-		},
 	}
 }
 
@@ -141,42 +137,5 @@ func spawnBatchPeer(w *watch, n int) error {
 	w.begin()
 	turns(n)
 	w.end()
-	return nil
-}
-
-// selfTurns is how often ours is done for each time of the peer, which takes thousands of
-// times as long: as often as the peer would be a few microseconds, mostly of the first calls.
-const selfTurns = 1000
-
-func selfOurs(s *stage, n int) error {
-	me := marcel.Self()
-	same := true
-	s.watch.begin()
-	for range n * selfTurns {
-		same = same && marcel.Self() == me
-	}
-	s.watch.end()
-	s.watch.set(s.watch.elapsed / selfTurns)
-	if !same || me == (marcel.Thread{}) {
-		return errors.New("marcel.Self does not know the calling thread")
-	}
-	return nil
-}
-
-// selfPeer is the only way in which Go lets a goroutine know which one it is: its
-// number stands in the first line of its stack trace.
-func selfPeer(w *watch, n int) error {
-	var me, now [64]byte
-	runtime.Stack(me[:24], false)
-	same := true
-	w.begin()
-	for range n {
-		runtime.Stack(now[:24], false)
-		same = same && now == me
-	}
-	w.end()
-	if !same {
-		return errors.New("a goroutine changed its number")
-	}
 	return nil
 }
