@@ -85,6 +85,7 @@ type Config struct {
 	// Measured is a profile that no file holds, such as Gate.Sample returns, in place of Profile.
 	Measured *Profile
 
+	hosts   []int    // number of the host of each rank, as the manager says; nil: one
 	manager *managed // that has started this process, and by which it meets the others; nil: none
 
 	eagerFrom string // who has set Eager, if not the caller

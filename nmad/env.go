@@ -59,7 +59,7 @@ var Environment = []Variable{
 	{EnvLoans, "memory of the buffers out of which messages are lent (Gate.Alloc)", "bytes per peer, 4096 to 17179869184", "67108864", false},
 	{fault.EnvFaults, "what goes wrong over the driver fault:NAME, for tests", "a plan, as package nmad/driver/fault has it: seed=7 refuse=0.2", "nothing", false},
 	{EnvRank, "which process of the job this is", "0 to PM2_SIZE-1", "0", true},
-	{EnvSize, "how many processes the job has", "1 to 4096", "1", true},
+	{EnvSize, "how many processes the job has", "1 to 65536", "1", true},
 	{EnvRendezvous, "where rank 0 listens while the job starts", "host:port", "none", true},
 	{EnvRendezvousFD, "rank 0: descriptor of a socket that listens there already", "descriptor number", "none", true},
 	{EnvSecret, "what the processes of the job prove to each other that they know; Join takes it out of the environment", "hexadecimal, at least 32 digits", "none", true},

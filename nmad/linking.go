@@ -46,8 +46,8 @@ import (
 // links by then, so that what lies in them is taken in once they are all here, also if their
 // sender has left meanwhile (Gate.peerLeft waits for that).
 //
-// When rank 0, which relays the news, has left or died, nobody tells of the death of a
-// process on another host but a link. From then on receives and probes that wait make links,
+// When rank 0, or the leader of a host, which relay the news, has left or died, only a link tells of the death of a
+// process on another host. From then on receives and probes that wait make links,
 // those for any source to everybody (Session.orphaned).
 type linking struct {
 	s       *Session

@@ -111,6 +111,7 @@ func (c *Config) meet(ctx context.Context) error {
 		return fmt.Errorf("nmad: rank %d of %d: %w", c.Rank, c.Size, err)
 	}
 	c.Rendezvous, c.Listener, c.Secret = meeting.Addr, meeting.Listener, meeting.Secret
+	c.hosts = meeting.Nodes
 	c.settle(meeting)
 	return nil
 }

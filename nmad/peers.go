@@ -20,7 +20,7 @@ const (
 // notice hears from the control connection that another process has left or has
 // died. It comes from a goroutine of its own, so it works although nobody polls.
 func (s *Session) notice(e bootstrap.Event) {
-	if e.Rank == 0 {
+	if e.Deaf {
 		s.orphaned()
 	}
 	g := s.gates[e.Rank]
@@ -42,7 +42,7 @@ func (s *Session) notice(e bootstrap.Event) {
 	}
 }
 
-// orphaned notes that rank 0 has gone. If a receive from any source waits then, or, by startAny,
+// orphaned notes that rank 0, or the first rank of a host, has gone. If a receive from any source waits then, or, by startAny,
 // when one is posted later, links are made to everybody: count and orphan are
 // written before the other one is read.
 func (s *Session) orphaned() {

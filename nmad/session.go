@@ -34,7 +34,7 @@ type Session struct {
 	mu   sync.Mutex // serializes install and retire
 	care []care     // by rank
 
-	orphan atomic.Bool // rank 0 has gone: nobody tells of the others but links; see linking.go
+	orphan atomic.Bool // a process that passes on news has gone: of some others only links tell; see linking.go
 
 	alive  atomic.Int32   // other processes whose gates have not ended
 	work   sync.WaitGroup // goroutines that end gates
@@ -116,7 +116,7 @@ func (s *Session) connect(ctx context.Context) error {
 	control, err := bootstrap.Join(ctx, bootstrap.Config{
 		Rank: cfg.Rank, Size: cfg.Size,
 		Addr: cfg.Rendezvous, Listener: cfg.Listener, Secret: cfg.Secret,
-		Card: card, Notify: s.notice, Timeout: cfg.Timeout, Silence: cfg.Heartbeat,
+		Hosts: cfg.hosts, Card: card, Notify: s.notice, Timeout: cfg.Timeout, Silence: cfg.Heartbeat,
 	})
 	if err != nil {
 		return err

@@ -1,8 +1,11 @@
 package bootstrap
 
 import (
+	"bytes"
+	"compress/flate"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -120,17 +123,6 @@ func (c *Card) read(r *reader) {
 	}
 }
 
-// parseCard reads exactly one card.
-func parseCard(b []byte) (Card, error) {
-	r := reader{b: b}
-	var c Card
-	c.read(&r)
-	if !r.done() {
-		return Card{}, errCard
-	}
-	return c, c.check()
-}
-
 func appendTable(b []byte, cards []Card) []byte {
 	b = appendU32(b, uint32(len(cards)))
 	for i := range cards {
@@ -141,22 +133,50 @@ func appendTable(b []byte, cards []Card) []byte {
 
 // parseTable reads a table of exactly size cards, in order of their ranks.
 func parseTable(b []byte, size int) ([]Card, error) {
-	r := reader{b: b}
-	if n := r.u32(); int64(n) != int64(size) {
-		return nil, fmt.Errorf("%w: a table of %d processes, we are %d", errCard, n, size)
+	ranks := make([]int, size)
+	for i := range ranks {
+		ranks[i] = i
 	}
-	cards := make([]Card, size)
+	return parseCards(b, ranks)
+}
+
+// parseCards reads the cards of exactly those ranks, in their order.
+func parseCards(b []byte, ranks []int) ([]Card, error) {
+	r := reader{b: b}
+	if n := r.u32(); int64(n) != int64(len(ranks)) {
+		return nil, fmt.Errorf("%w: the cards of %d processes in the place of %d", errCard, n, len(ranks))
+	}
+	cards := make([]Card, len(ranks))
 	for i := range cards {
 		cards[i].read(&r)
 		if err := cards[i].check(); err != nil {
 			return nil, err
 		}
-		if cards[i].Rank != i {
-			return nil, fmt.Errorf("%w: rank %d in the place of rank %d", errCard, cards[i].Rank, i)
+		if cards[i].Rank != ranks[i] {
+			return nil, fmt.Errorf("%w: rank %d in the place of rank %d", errCard, cards[i].Rank, ranks[i])
 		}
 	}
 	if !r.done() {
 		return nil, errCard
 	}
 	return cards, nil
+}
+
+// pack shortens a table, whose cards are much alike, to a tenth of it.
+func pack(table []byte) []byte {
+	var b bytes.Buffer
+	w, _ := flate.NewWriter(&b, flate.BestSpeed) // that level exists
+	_, _ = w.Write(table)                        // into memory
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// unpack is the reverse of pack, for a job of that size.
+func unpack(b []byte, size int) ([]byte, error) {
+	most := int64(kindTable.limit(size))
+	table, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), most+1))
+	if err != nil || int64(len(table)) > most {
+		return nil, errCard
+	}
+	return table, nil
 }

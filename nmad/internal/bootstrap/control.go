@@ -29,6 +29,7 @@ type Config struct {
 	Addr       string        // host:port of rank 0; not needed in a job of one
 	Listener   net.Listener  // rank 0 only: listens at Addr already; nil: Join listens. Join closes it
 	Secret     []byte        // at least MinSecret bytes, the same in all processes
+	Hosts      []int         // number of the host of each rank, the same in all processes; nil: one host
 	Card       Card          // what to publish; its Rank is filled in
 	Silence    time.Duration // how long a process may say nothing before it is taken for lost, the same for all; 0: for ever
 	Notify     func(Event)   // told about the others from Ready on; calls do not overlap; must not block for long
@@ -56,6 +57,7 @@ type Event struct {
 	Rank   int
 	Kind   EventKind
 	Reason string // for people
+	Deaf   bool   // it was one that passed on the news of others: the deaths of some show on links only from here on
 }
 
 // ErrAborted is what the start of a job fails with when one of its processes
@@ -65,6 +67,7 @@ var ErrAborted = errors.New("the job could not start")
 // Control is this process's membership in a job. Safe for concurrent use.
 type Control struct {
 	cfg   Config
+	tree  tree
 	cards []Card
 	role  role // nil in a job of one
 
@@ -123,9 +126,13 @@ func Join(ctx context.Context, cfg Config) (*Control, error) {
 	ctx, stop := c.bound(ctx)
 	defer stop()
 	var err error
-	if cfg.Rank == 0 {
-		c.role, err = newHub(c)
-	} else {
+	c.tree = newTree(cfg.Hosts, cfg.Rank, cfg.Size)
+	switch {
+	case cfg.Rank == 0:
+		c.role, err = newHub(c, nil)
+	case c.tree.relays[cfg.Rank]:
+		c.role, err = newLeader(ctx, c)
+	default:
 		c.role, err = newSpoke(ctx, c)
 	}
 	if err != nil {
@@ -150,6 +157,8 @@ func (cfg *Config) complete() error {
 		return fmt.Errorf("rank %d in a job of %d processes: must be 0 to %d", cfg.Rank, cfg.Size, cfg.Size-1)
 	case cfg.Size > 1 && (len(cfg.Secret) < MinSecret || len(cfg.Secret) > MaxSecret):
 		return fmt.Errorf("a secret of %d bytes: needs %d to %d", len(cfg.Secret), MinSecret, MaxSecret)
+	case cfg.Hosts != nil && len(cfg.Hosts) != cfg.Size:
+		return fmt.Errorf("the hosts of %d ranks in a job of %d", len(cfg.Hosts), cfg.Size)
 	case cfg.Size > 1 && cfg.Addr == "" && cfg.Listener == nil:
 		return errors.New("no rendezvous address: give host:port of rank 0")
 	}
@@ -306,6 +315,7 @@ func (c *Control) tell(e Event) {
 		return
 	}
 	c.told[e.Rank] = true
+	e.Deaf = c.tree.relays[e.Rank]
 	if c.cfg.Notify != nil {
 		c.cfg.Notify(e)
 	}

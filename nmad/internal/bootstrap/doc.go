@@ -5,6 +5,9 @@
 //	rank 2 ------- rank 0            from Join until the process leaves
 //	rank 3 ----'
 //
+// In a job of several hosts ([Config.Hosts]) the first rank of each is its leader, and stands between the other ranks of its host and
+// rank 0, by a Unix socket (tree.go, leader.go); so rank 0 has as many connections as there are hosts and neighbours.
+//
 // Rank 0 listens at the rendezvous address. Each other process dials it, both
 // sides prove that they hold the job's secret, and the dialler hands in its
 // [Card]: pid, host, driver, address of its driver's endpoint. When all cards
@@ -28,9 +31,9 @@
 //
 // A connection that ends without LEAVE is a death. The kernel closes the
 // connections of a process however it ends, so the others know at once, whether
-// or not anybody polls; rank 0 relays it. Should rank 0 itself be gone, the
-// remaining processes watch those on their own host by pidfd, and, with a
-// [Config.Silence], another process takes its place (succession.go). Without one, deaths on other
+// or not anybody polls; rank 0 and the leaders relay it. Should rank 0 itself, or a leader, be gone, the
+// processes that were connected to it watch those on their own host by pidfd, and, with a
+// [Config.Silence] and without leaders, another process takes rank 0's place (succession.go). Without, deaths on other
 // hosts then show on the links only, and that a process is stopped does not show.
 //
 // Everything read is untrusted until proven otherwise: before the proof a

@@ -128,13 +128,17 @@ func FuzzFrames(f *testing.F) {
 
 func FuzzPayloads(f *testing.F) {
 	card := Card{Rank: 1, PID: 2, Host: "h", Rails: []Rail{{"d", "a"}, {"e", "b"}}}
-	f.Add(card.append(nil))
-	f.Add(append((&Card{Host: "h"}).append(nil)[:35], 255, 255, 255, 255)) // more rails than there may be
+	f.Add(appendTable(nil, []Card{card}))
+	f.Add(append(appendTable(nil, []Card{{Rank: 1, Host: "h"}})[:39], 255, 255, 255, 255)) // more rails than there may be
+	f.Add(pack(appendTable(nil, []Card{{}, card})))
 	f.Add(appendTable(nil, []Card{{}, card}))
 	f.Add(appendNotice(nil, 1, "why"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if c, err := parseCard(b); err == nil && !bytes.Equal(c.append(nil), b) {
-			t.Fatalf("card %+v is written otherwise than it was read", c)
+		if c, err := parseCards(b, []int{1}); err == nil && !bytes.Equal(appendTable(nil, c), b) {
+			t.Fatalf("cards %+v are written otherwise than they were read", c)
+		}
+		if table, err := unpack(b, 2); err == nil && len(table) > kindTable.limit(2) {
+			t.Fatalf("a table of %d bytes was unpacked", len(table))
 		}
 		if cards, err := parseTable(b, 2); err == nil && !bytes.Equal(appendTable(nil, cards), b) {
 			t.Fatalf("table %+v is written otherwise than it was read", cards)

@@ -19,9 +19,9 @@ import (
 
 const (
 	// Version of the control protocol. Both sides must have the same.
-	Version = 6
+	Version = 7
 	// MaxSize is the largest number of processes in a job.
-	MaxSize = 4096
+	MaxSize = 1 << 16
 
 	nonceSize    = 32
 	greetingSize = 4 + 2 + 2 + nonceSize
@@ -42,7 +42,8 @@ const (
 	rankRange             // no such rank
 	rankTaken             // somebody else is that rank already
 	alreadyClosed         // everybody was there already
-	lastVerdict   = alreadyClosed
+	wrongPlace            // that rank belongs to another host's leader
+	lastVerdict   = wrongPlace
 )
 
 func (v verdict) String() string {
@@ -61,6 +62,8 @@ func (v verdict) String() string {
 		return "another process has this rank already: give each its own PM2_RANK"
 	case alreadyClosed:
 		return "the job is complete already: another process may have this rank"
+	case wrongPlace:
+		return "this rank has its place at another process: the processes of the job do not agree on which hosts they are"
 	}
 	return fmt.Sprintf("verdict %d", uint8(v))
 }

@@ -28,21 +28,23 @@ const (
 	closing                // rank 0 leaves
 )
 
-// member is another process, as rank 0 sees it. Fields under hub.mu.
+// member is a process that is connected, as the one that keeps the list sees it. Fields under hub.mu.
 type member struct {
 	rank  int
+	party []int // the ranks that it speaks for, itself first
 	w     *wire
 	late  *limit.Limit // of its handshake, until its card is in
-	card  bool         // its card is in
+	card  bool         // the cards of its party are in
 	ready bool
 	gone  bool // has left, or has died
 }
 
 // hub is the side of the process that keeps the list of those that are there: it gathers, broadcasts and relays. That
-// is rank 0, or an heir of it (succession.go), which has the table already. One goroutine
+// is rank 0, for its host the leader of that (leader.go), or an heir of rank 0 (succession.go), which has the table already. One goroutine
 // accepts, until the table is out or until an heir leaves; one per member reads until its connection ends.
 type hub struct {
 	c     *Control
+	up    func(kind, []byte) // of a leader: sends to rank 0; nil: this is none. Under mu
 	heir  bool
 	l     net.Listener
 	seats chan struct{} // one per connection in its handshake
@@ -57,14 +59,14 @@ type hub struct {
 	members []*member // by rank; nil: not here yet. [0] stays nil
 	pending map[net.Conn]struct{}
 	cards   []Card
-	waiting int    // cards, then ready messages, that are still to come
+	waiting int    // cards of parties, then ready messages, that are still to come
 	until   uint32 // heir: the beat after which those that have not come are lost; 0: that is over
 	refused string // the last dialler that was turned away
 }
 
-func newHub(c *Control) (*hub, error) {
+func newHub(c *Control, up func(kind, []byte)) (*hub, error) {
 	h := &hub{
-		c:        c,
+		c: c, up: up,
 		l:        c.cfg.Listener,
 		seats:    make(chan struct{}, strangers+c.cfg.Size),
 		tableOut: make(chan struct{}),
@@ -72,9 +74,9 @@ func newHub(c *Control) (*hub, error) {
 		members:  make([]*member, c.cfg.Size),
 		pending:  map[net.Conn]struct{}{},
 		cards:    make([]Card, c.cfg.Size),
-		waiting:  c.cfg.Size - 1,
+		waiting:  len(c.tree.parties),
 	}
-	h.cards[0] = c.cfg.Card
+	h.cards[c.cfg.Rank] = c.cfg.Card
 	if h.l == nil {
 		l, err := net.Listen("tcp", c.cfg.Addr)
 		if err != nil {
@@ -140,6 +142,10 @@ func (h *hub) greet(conn net.Conn) {
 	}
 	h.mu.Lock()
 	m.rank, m.w = rank, w
+	if len(m.party) > 1 { // their cards come when all of them are there
+		m.late.Stop()
+		conn.SetDeadline(time.Time{})
+	}
 	ending := h.phase >= failed && !h.heir
 	if h.heir {
 		h.brief(m)
@@ -149,7 +155,7 @@ func (h *hub) greet(conn net.Conn) {
 		conn.Close()
 		return
 	}
-	h.serve(m) // the card comes at once: it is in the same limit
+	h.serve(m) // a card of its own comes at once: it is in the same limit
 }
 
 func (h *hub) track(conn net.Conn) bool {
@@ -180,13 +186,19 @@ func (h *hub) untrack(conn net.Conn) {
 func (h *hub) admit(m *member, rank int) verdict {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	party := h.c.tree.parties[rank]
+	if h.heir {
+		party = []int{rank}
+	}
 	switch {
+	case party == nil && rank != h.c.cfg.Rank:
+		return wrongPlace
 	case h.members[rank] != nil, rank == h.c.cfg.Rank:
 		return rankTaken
 	case !h.open(), h.c.departed(rank):
 		return alreadyClosed
 	}
-	m.rank = rank
+	m.rank, m.party = rank, party
 	h.members[rank] = m
 	return welcome
 }
@@ -220,10 +232,20 @@ func (h *hub) handle(m *member, k kind, payload []byte) error {
 		return nil
 	case kindLeave:
 		rank, err := parseLeave(payload, h.c.cfg.Size)
-		if err != nil || rank != m.rank {
+		if err != nil || !slices.Contains(m.party, rank) {
 			return fmt.Errorf("%w: rank %d says that rank %d leaves", errFrame, m.rank, rank)
 		}
-		return h.takeLeave(m)
+		return h.takeLeave(m, rank, payload)
+	case kindDead:
+		rank, reason, err := parseNotice(payload, h.c.cfg.Size)
+		if err != nil || rank == m.rank || !slices.Contains(m.party, rank) || !h.runs() {
+			return fmt.Errorf("%w: rank %d says that rank %d is dead", errFrame, m.rank, rank)
+		}
+		h.mu.Lock()
+		h.spread(kindDead, payload, m)
+		h.mu.Unlock()
+		h.c.tell(Event{Rank: rank, Kind: Died, Reason: reason})
+		return nil
 	case kindAbort:
 		_, reason, err := parseNotice(payload, h.c.cfg.Size)
 		if err != nil {
@@ -235,12 +257,9 @@ func (h *hub) handle(m *member, k kind, payload []byte) error {
 }
 
 func (h *hub) takeCard(m *member, payload []byte) error {
-	card, err := parseCard(payload)
+	cards, err := parseCards(payload, m.party)
 	if err != nil {
 		return err
-	}
-	if card.Rank != m.rank {
-		return fmt.Errorf("%w: rank %d hands in the card of rank %d", errCard, m.rank, card.Rank)
 	}
 	m.late.Stop()
 	m.w.conn.SetReadDeadline(time.Time{})
@@ -250,20 +269,39 @@ func (h *hub) takeCard(m *member, payload []byte) error {
 		return fmt.Errorf("%w: a card that nobody asked for", errFrame)
 	}
 	m.card = true
-	h.cards[m.rank] = card
+	for _, card := range cards {
+		h.cards[card.Rank] = card
+	}
 	if h.waiting--; h.waiting > 0 {
 		return nil
 	}
-	h.phase = linking
-	h.waiting = h.c.cfg.Size // this time rank 0 counts too
 	h.l.Close()
 	for conn := range h.pending {
 		conn.Close()
 	}
-	// Under mu, so that no GO can overtake it.
-	h.toAll(kindTable, appendTable(nil, h.cards), nil)
-	close(h.tableOut)
+	if h.up != nil {
+		h.up(kindCard, h.ownCards())
+		return nil
+	}
+	h.linkAll(pack(appendTable(nil, h.cards)))
 	return nil
+}
+
+// ownCards are those of a leader's host.
+func (h *hub) ownCards() []byte {
+	var cards []Card
+	for _, rank := range h.c.tree.ranks(h.c.cfg.Rank) {
+		cards = append(cards, h.cards[rank])
+	}
+	return appendTable(nil, cards)
+}
+
+// linkAll hands out the table. Under mu, so that no GO can overtake it.
+func (h *hub) linkAll(table []byte) {
+	h.phase = linking
+	h.waiting = len(h.c.tree.parties) + 1 // this time the own process counts too
+	h.toAll(kindTable, table, nil)
+	close(h.tableOut)
 }
 
 func (h *hub) takeReady(m *member) error {
@@ -289,6 +327,15 @@ func (h *hub) oneReady() {
 	if h.waiting--; h.waiting > 0 {
 		return
 	}
+	if h.up != nil {
+		h.up(kindReady, nil)
+		return
+	}
+	h.run()
+}
+
+// run has all begin. Under mu.
+func (h *hub) run() {
 	h.phase = running
 	h.toAll(kindGo, nil, nil)
 	close(h.started)
@@ -323,17 +370,28 @@ func (h *hub) beatAll() []Event {
 	return h.missed()
 }
 
-func (h *hub) takeLeave(m *member) error {
+func (h *hub) takeLeave(m *member, rank int, payload []byte) error {
 	h.mu.Lock()
 	if h.phase < running {
 		h.mu.Unlock()
 		return errors.New("left before the job had started")
 	}
-	m.gone = true
-	h.toAll(kindLeave, appendU32(nil, uint32(m.rank)), m)
+	m.gone = m.gone || rank == m.rank
+	h.spread(kindLeave, payload, m)
 	h.mu.Unlock()
-	h.c.tell(Event{Rank: m.rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", m.rank)})
+	h.c.tell(Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)})
+	if len(m.party) > 1 {
+		return nil // the others of its host may still have something to say
+	}
 	return io.EOF // nothing more to read
+}
+
+// spread passes news on to all but the member that has brought them. Under mu.
+func (h *hub) spread(k kind, payload []byte, from *member) {
+	h.toAll(k, payload, from)
+	if h.up != nil {
+		h.up(k, payload)
+	}
 }
 
 // lost deals with a member whose connection has ended or makes no sense.
@@ -351,7 +409,7 @@ func (h *hub) lost(m *member, why error) {
 		h.mu.Unlock()
 		return
 	}
-	h.toAll(kindDead, appendNotice(nil, m.rank, reason), m)
+	h.spread(kindDead, appendNotice(nil, m.rank, reason), m)
 	h.mu.Unlock()
 	h.c.tell(Event{Rank: m.rank, Kind: Died, Reason: reason})
 }
@@ -374,8 +432,11 @@ func (h *hub) describe(m *member, why error) string {
 
 // fail ends a job that has not started. Under mu.
 func (h *hub) fail(reason string, but *member) {
+	if h.phase >= failed {
+		return
+	}
 	h.phase = failed
-	h.toAll(kindAbort, appendNotice(nil, 0, reason), but)
+	h.spread(kindAbort, appendNotice(nil, h.c.cfg.Rank, reason), but)
 	h.c.cancel(fmt.Errorf("%w: %s", ErrAborted, reason))
 }
 
@@ -404,7 +465,7 @@ func (h *hub) missing() string {
 	defer h.mu.Unlock()
 	var who []string
 	for rank, m := range h.members {
-		if rank > 0 && (m == nil || (h.phase == gathering && !m.card) || (h.phase == linking && !m.ready)) {
+		if h.c.tree.parties[rank] != nil && (m == nil || (h.phase == gathering && !m.card) || (h.phase == linking && !m.ready)) {
 			who = append(who, fmt.Sprint(rank))
 		}
 	}
@@ -434,7 +495,7 @@ func (h *hub) leave() {
 	case h.heir:
 		h.phase = closing
 	case h.phase < failed:
-		h.fail("rank 0 gave up", nil)
+		h.fail(fmt.Sprintf("rank %d gave up", h.c.cfg.Rank), nil)
 	}
 	h.l.Close()
 	for conn := range h.pending {

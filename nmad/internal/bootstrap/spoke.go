@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -19,10 +20,11 @@ const (
 	lastPause  = 250 * time.Millisecond
 )
 
-// spoke is the side of every rank but 0: one connection to the process that keeps the list, one goroutine that
-// reads it, and, when rank 0 is gone, one per process of this host that is watched.
+// spoke is the side of every rank but 0: one connection to the process that keeps the list, rank 0 or the leader of its host, one goroutine that
+// reads it, and, when that is gone, one per process of this host that is watched.
 type spoke struct {
 	c    *Control
+	down *hub // of a leader, to the other processes of its host; nil: it is none
 	heir *hub // takes rank 0's place when it is this process's turn; nil: it never does
 
 	tableIn chan struct{} // closed by the reader
@@ -42,39 +44,56 @@ type spoke struct {
 }
 
 func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
-	w, err := dial(ctx, &c.cfg)
+	s, err := connect(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	s := &spoke{
-		c: c, w: w, heir: newHeir(c, w.conn),
-		tableIn: make(chan struct{}),
-		goIn:    make(chan struct{}),
-		reader:  make(chan struct{}),
-	}
-	s.watch, s.unwatch = context.WithCancel(context.Background())
-	if s.heir != nil {
+	if s.heir = newHeir(c, s.w.conn); s.heir != nil {
 		c.cfg.Card.Heir = s.heir.l.Addr().String()
 	}
-	if err := w.send(kindCard, c.cfg.Card.append(nil)); err != nil {
+	if err := s.w.send(kindCard, appendTable(nil, []Card{c.cfg.Card})); err != nil {
 		close(s.reader)
 		s.leave()
-		return nil, fmt.Errorf("hand in the card at %s: %w", c.cfg.Addr, err)
+		return nil, fmt.Errorf("hand in the card at %s: %w", c.above(), err)
 	}
 	go s.read()
 	return s, nil
 }
 
-// dial reaches rank 0 and runs the handshake, again and again while nobody
+// connect makes the connection. The reader is to be started.
+func connect(ctx context.Context, c *Control) (*spoke, error) {
+	w, err := dial(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	s := &spoke{
+		c: c, w: w, keeper: c.tree.up,
+		tableIn: make(chan struct{}),
+		goIn:    make(chan struct{}),
+		reader:  make(chan struct{}),
+	}
+	s.watch, s.unwatch = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// above is the address of the process that this one connects to.
+func (c *Control) above() string {
+	if c.tree.up == 0 {
+		return c.cfg.Addr
+	}
+	return door(c.cfg.Secret, c.tree.up)
+}
+
+// dial reaches the process above and runs the handshake, again and again while nobody
 // listens there, until ctx ends.
-func dial(ctx context.Context, cfg *Config) (*wire, error) {
+func dial(ctx context.Context, c *Control) (*wire, error) {
 	pause := firstPause
 	for {
-		w, err := dialOnce(ctx, cfg, cfg.Addr)
+		w, err := dialOnce(ctx, &c.cfg, c.above())
 		if err == nil {
 			return w, nil
 		}
-		what := fmt.Sprintf("meet rank 0 at %s", cfg.Addr)
+		what := fmt.Sprintf("meet rank %d at %s", c.tree.up, c.above())
 		if !passing(err) {
 			return nil, fmt.Errorf("%s: %w", what, err)
 		}
@@ -90,7 +109,11 @@ func dial(ctx context.Context, cfg *Config) (*wire, error) {
 // dialOnce reaches the process that keeps the list at addr, and runs the handshake.
 func dialOnce(ctx context.Context, cfg *Config, addr string) (*wire, error) {
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", addr)
+	network := "tcp"
+	if strings.HasPrefix(addr, "@") {
+		network = "unix"
+	}
+	conn, err := d.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +153,9 @@ func passing(err error) bool {
 func (s *spoke) gathered() <-chan struct{} { return s.tableIn }
 func (s *spoke) going() <-chan struct{}    { return s.goIn }
 func (s *spoke) table() []Card             { return s.cards }
-func (s *spoke) missing() string           { return "the others, of whom rank 0 keeps the list" }
+func (s *spoke) missing() string {
+	return fmt.Sprintf("the others, of whom rank %d keeps the list", s.c.tree.up)
+}
 
 func (s *spoke) ready() {
 	s.mu.Lock()
@@ -151,7 +176,7 @@ func (s *spoke) abort(reason string) {
 
 func (s *spoke) read() {
 	defer close(s.reader)
-	if s.end(s.follow(s.w, 0)) && s.c.cfg.Silence > 0 {
+	if s.end(s.follow(s.w, s.c.tree.up)) && s.c.cfg.Silence > 0 {
 		s.succeed()
 	}
 }
@@ -190,11 +215,16 @@ func (s *spoke) handle(k kind, payload []byte) error {
 		if s.cards != nil {
 			return fmt.Errorf("%w: a second table", errFrame)
 		}
-		cards, err := parseTable(payload, size)
+		table, err := unpack(payload, size)
+		if err != nil {
+			return err
+		}
+		cards, err := parseTable(table, size)
 		if err != nil {
 			return err
 		}
 		s.cards = cards
+		s.pass(func(h *hub) { h.linkAll(payload) })
 		if s.heir != nil {
 			s.heir.inherit(cards)
 		}
@@ -207,6 +237,7 @@ func (s *spoke) handle(k kind, payload []byte) error {
 			return fmt.Errorf("%w: go at the wrong time", errFrame)
 		}
 		s.started = true
+		s.pass((*hub).run)
 		close(s.goIn)
 		return nil
 	case kindBeat:
@@ -222,6 +253,7 @@ func (s *spoke) handle(k kind, payload []byte) error {
 		if rank == s.keeper {
 			return errKeeperLeft
 		}
+		s.pass(func(h *hub) { h.toAll(k, payload, nil) })
 		s.c.tell(Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)})
 		return nil
 	case kindDead:
@@ -229,6 +261,7 @@ func (s *spoke) handle(k kind, payload []byte) error {
 		if err != nil || rank == s.c.cfg.Rank || rank == s.keeper || !s.running() {
 			return fmt.Errorf("%w: rank %d dead", errFrame, rank)
 		}
+		s.pass(func(h *hub) { h.toAll(k, payload, nil) })
 		s.c.tell(Event{Rank: rank, Kind: Died, Reason: reason})
 		return nil
 	case kindAbort:
@@ -239,6 +272,15 @@ func (s *spoke) handle(k kind, payload []byte) error {
 		return fmt.Errorf("%w: %s", ErrAborted, reason)
 	}
 	return fmt.Errorf("%w: kind %d is for rank 0", errFrame, k)
+}
+
+// pass has a leader pass something on to its host.
+func (s *spoke) pass(deed func(*hub)) {
+	if s.down != nil {
+		s.down.mu.Lock()
+		defer s.down.mu.Unlock()
+		deed(s.down)
+	}
 }
 
 // running says whether GO has arrived.
@@ -264,18 +306,22 @@ func (s *spoke) end(err error) bool {
 	switch {
 	case errors.Is(err, ErrAborted):
 		s.c.cancel(err)
+		s.pass(func(h *hub) { h.fail(strings.TrimPrefix(err.Error(), ErrAborted.Error()+": "), nil) })
 		return false
 	case !started:
 		s.c.cancel(fmt.Errorf("%w: %s", ErrAborted, reason))
+		s.pass(func(h *hub) { h.fail(reason, nil) })
 		return false
 	case s.watch.Err() != nil: // this process leaves
 		return false
 	case errors.Is(err, errKeeperLeft):
+		s.pass(func(h *hub) { h.toAll(kindLeave, appendU32(nil, uint32(keeper)), nil) })
 		s.c.tell(Event{Rank: keeper, Kind: Left, Reason: who + " closed its session"})
 	default:
+		s.pass(func(h *hub) { h.toAll(kindDead, appendNotice(nil, keeper, reason), nil) })
 		s.c.tell(Event{Rank: keeper, Kind: Died, Reason: reason})
 	}
-	if keeper == 0 {
+	if keeper == s.c.tree.up && s.down == nil { // a leader has connections to its host
 		s.watchOthers()
 	}
 	return true
@@ -285,7 +331,7 @@ func (s *spoke) end(err error) bool {
 func (s *spoke) watchOthers() {
 	own := s.cards[s.c.cfg.Rank]
 	for i, card := range s.cards {
-		if i == 0 || i == own.Rank || card.Host != own.Host || s.c.departed(i) {
+		if i == own.Rank || card.Host != own.Host || s.c.departed(i) {
 			continue
 		}
 		s.wg.Go(func() {
@@ -330,8 +376,8 @@ func (s *spoke) leave() {
 	s.mu.Unlock()
 	if w != nil {
 		// The other side closes once it has read that; see hub.leave for why it must be first.
-		if t, ok := w.conn.(*net.TCPConn); ok {
-			t.CloseWrite()
+		if half, ok := w.conn.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite() // it may have ended
 		}
 		late := limit.After(leaveLimit, func() { w.conn.Close() })
 		defer late.Stop()

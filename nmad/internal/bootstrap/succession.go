@@ -28,11 +28,12 @@ import (
 // others may have missed rank 0 a silence and a beat later.
 const patience = 2 * beatsPerSilence
 
-// newHeir makes what this process needs to take rank 0's place; nil if nothing is to be told then, or if it cannot listen. Its control
+// newHeir makes what this process needs to take rank 0's place; nil if nothing is to be told then, if leaders stand between the processes and
+// rank 0 (leader.go), or if it cannot listen. Its control
 // connection, by which rank 0 is reached, says on which network the others reach this process.
 func newHeir(c *Control, control net.Conn) *hub {
 	local, ok := control.LocalAddr().(*net.TCPAddr)
-	if c.cfg.Silence <= 0 || c.cfg.Size < 3 || !ok {
+	if c.cfg.Silence <= 0 || c.cfg.Size < 3 || !ok || !c.tree.flat() {
 		return nil
 	}
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: local.IP, Zone: local.Zone})

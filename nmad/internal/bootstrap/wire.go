@@ -20,12 +20,12 @@ import (
 type kind uint8
 
 const (
-	kindCard  kind = 1 + iota // to rank 0: a card
-	kindTable                 // from rank 0: all cards
+	kindCard  kind = 1 + iota // to rank 0: the cards of a party
+	kindTable                 // from rank 0: all cards, packed
 	kindReady                 // to rank 0: empty
 	kindGo                    // from rank 0: empty
 	kindLeave                 // both ways: rank
-	kindDead                  // from rank 0: rank, reason
+	kindDead                  // both ways: rank, reason
 	kindAbort                 // both ways: rank, reason
 	kindBeat                  // both ways, once the job runs: empty
 	lastKind  = kindBeat
@@ -48,9 +48,7 @@ var errFrame = errors.New("malformed control frame")
 // limit is the largest payload of a frame in a job of that size.
 func (k kind) limit(size int) int {
 	switch k {
-	case kindCard:
-		return maxCard
-	case kindTable:
+	case kindCard, kindTable:
 		return 4 + size*maxCard
 	case kindLeave:
 		return 4
