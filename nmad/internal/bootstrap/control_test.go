@@ -20,7 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var secret = []byte("sixteen bytes or more")
+// secret is another one in each process, for the names of sockets come of it.
+var secret = fmt.Appendf(nil, "sixteen bytes or more %d", os.Getpid())
 
 // party is a job whose processes all live in this test.
 type party struct {
