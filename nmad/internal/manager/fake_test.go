@@ -156,6 +156,7 @@ func TestAgree(t *testing.T) {
 		{5, "(vector,(0,2,1))", 2}, // dealt out in turn
 		{3, "", 3},
 		{64, "(vector,(0,4,16))", 4},
+		{1000, "(vector,(0,10,100))", 10},
 	} {
 		t.Run(fmt.Sprint(c.size, c.mapping), func(t *testing.T) {
 			f := newFake(t, c.size, c.mapping)
