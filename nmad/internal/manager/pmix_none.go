@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// openPMIx needs a build with libpmix: see docs/decisions/pmix.md.
+// openPMIx needs a build with libpmix: see docs/decisions/process-managers.md.
 func openPMIx(context.Context) (Manager, error) {
 	return nil, &Error{"PMIx (PMIX_NAMESPACE)", "connect", errors.New("this program was built without: " +
 		"build it with cgo and -tags pmix, or start it by mpiexec.hydra, by srun --mpi=pmi2, or, below this manager, by demo run")}
