@@ -73,8 +73,8 @@ func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
 	if x.unexpected.len != 0 {
 		// What came before goes first: a receive that has not been compared with the
 		// unexpected messages must not get this one. Its poster has us look through them.
-		if x.any.Now() != x.searched {
-			x.Search()
+		if x.any.Now() != x.searched || x.Within < x.searched {
+			x.search(x.Within) // not beyond: what overlooks this message is not compared with it
 		}
 		posted = x.searched
 	}
@@ -115,7 +115,7 @@ func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 	case x.unexpected.len == 1:
 		x.tellProbes(m, math.MaxUint64)
 	case x.any.Now() != x.searched:
-		x.Search() // a probe that was not compared with what came before m must hear of that
+		x.search(x.Within) // a probe that was not compared with what came before m must hear of that
 	default:
 		x.tellProbes(m, x.searched)
 	}
@@ -172,8 +172,11 @@ func (x *Matcher[R, M]) Peek(p Pattern) *M {
 
 // Search looks through the unexpected messages for such as a receive for any gate,
 // or a probe, has been posted for since they came.
-func (x *Matcher[R, M]) Search() {
-	x.searched = x.any.youngest()
+func (x *Matcher[R, M]) Search() { x.search(math.MaxUint64) }
+
+// search is Search for such as are of at most that age.
+func (x *Matcher[R, M]) search(age uint64) {
+	x.searched = min(x.any.youngest(), age)
 	for m := x.order.first; m != nil; m = m.after {
 		x.tellProbes(m, x.searched)
 	}

@@ -276,3 +276,35 @@ func TestArrivalOverlooksWhatWasNotCompared(t *testing.T) {
 		t.Fatal("the old message was not found for the receive")
 	}
 }
+
+// TestOverlooked: a receive for any gate is posted while a message arrives, which overlooks it, beside one that waits already; the
+// next message of that tag, which comes before the poster has looked through what has been kept, does not get it in its place.
+func TestOverlooked(t *testing.T) {
+	for _, others := range []bool{false, true} {
+		w := newWorld()
+		x := w.gates[0]
+		if others {
+			x.Keep(&newMessage(9).Arrival)
+		}
+		x.Within = w.any.Now() // a packet is looked at
+		r := &receive{any: true}
+		r.entry.Of, r.entry.Tag = r, 7
+		r.wild.Set(&r.entry, Exact, false)
+		w.any.Post(&r.wild)
+		first, second := newMessage(7), newMessage(7)
+		if got := x.ArriveAny(7); got != nil {
+			t.Fatalf("others=%v: a message is given to a receive that may be younger than one of the gate", others)
+		}
+		x.Keep(&first.Arrival)
+		x.Within = w.any.Now() // the next packet
+		if got := x.ArriveAny(7); got != nil {
+			t.Errorf("others=%v: the second message is received before the first", others)
+			continue
+		}
+		x.Keep(&second.Arrival)
+		x.Search() // by the poster
+		if got := w.given[r]; got != first {
+			t.Errorf("others=%v: the receive got %v, want the first message", others, got)
+		}
+	}
+}
