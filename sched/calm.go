@@ -17,9 +17,9 @@ func (c *co) checkVP()      {}
 // The order of locks is not looked at.
 type rankedSpin struct{}
 
-func (*Spin) ranked(lockRank) {}
-func (*Spin) locked(bool)     {}
-func (*Spin) unlocking()      {}
+func (s *Spin) ranked(lockRank) { _ = s.rankedSpin }
+func (*Spin) locked(bool)       {}
+func (*Spin) unlocking()        {}
 
 // reckless: thieves steal as chance has it.
 const reckless = false

@@ -34,6 +34,12 @@ const reckless = true
 
 const checked = true
 
+// lockOrder is the table: what is further down is locked later.
+var lockOrder = [...]int{rankRare: 1, rankForest: 2, rankQueue: 3, rankThread: 4, rankGroup: 5, rankTimers: 6, rankNode: 7, rankBarred: 8, rankLeaf: 9}
+
+// nests: two of that rank may be held at once.
+func (r lockRank) nests() bool { return r == rankQueue || r == rankThread }
+
 // check is for c, which has just been switched to, and has yet to finish what the one before
 // it has left.
 func (c *co) check() {

@@ -2,7 +2,7 @@ package sched
 
 // lockRank is the place of a Spin in the order of locks: whoever holds one locks only those of
 // a higher rank, or, where the table says so, of the same. TryLock may try any. A build with the
-// tag chaos checks it at each Lock. sync.Mutexes of this package (lwps.mu) are
+// tag chaos checks it at each Lock, by the table in chaos.go. sync.Mutexes of this package (lwps.mu) are
 // leaves: nothing is locked under them.
 //
 // A queue's lock stays locked until its waiter is parked, so that the locks of what chooses the
@@ -21,9 +21,3 @@ const (
 	rankLeaf                   // rest.mu: nothing is locked under it
 	unranked                   // registry.mu: a leaf, taken where nothing may be allocated
 )
-
-// lockOrder is the table: what is further down is locked later.
-var lockOrder = [...]int{rankRare: 1, rankForest: 2, rankQueue: 3, rankThread: 4, rankGroup: 5, rankTimers: 6, rankNode: 7, rankBarred: 8, rankLeaf: 9}
-
-// nests: two of that rank may be held at once.
-func (r lockRank) nests() bool { return r == rankQueue || r == rankThread }

@@ -90,7 +90,7 @@ func (s *side) push(buf []byte, step int) error {
 		err := until(func() (bool, error) {
 			n, err := s.Push(buf[:min(step, len(buf))])
 			if n < 0 || n > min(step, len(buf)) {
-				return false, fmt.Errorf("Push took %d bytes of %d", n, min(step, len(buf)))
+				return false, fmt.Errorf("it took %d bytes of %d", n, min(step, len(buf)))
 			}
 			buf = buf[n:]
 			return n > 0, err
@@ -108,7 +108,7 @@ func (s *side) pull(buf []byte, step int) error {
 		err := until(func() (bool, error) {
 			n, err := s.Pull(buf[:min(step, len(buf))])
 			if n < 0 || n > min(step, len(buf)) {
-				return false, fmt.Errorf("Pull brought %d bytes of %d", n, min(step, len(buf)))
+				return false, fmt.Errorf("it brought %d bytes of %d", n, min(step, len(buf)))
 			}
 			buf = buf[n:]
 			return n > 0, err

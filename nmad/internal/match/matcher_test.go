@@ -28,16 +28,14 @@ func newMessage(tag uint64) *message {
 
 // world is two gates and what they share, beside a model: lists in order of age.
 type world struct {
-	any     *Any[receive]
-	gates   [2]*Matcher[receive, message]
-	posted  [2][]*receive // receives of a gate that wait, exact ones and others
-	shared  []*receive    // receives and probes for any gate
-	kept    [2][]*message
-	given   map[*receive]*message // what matchers have said by themselves
-	count   int
-	search  [2]bool // is due
-	t       *rapid.T
-	expects map[*receive]*message
+	any    *Any[receive]
+	gates  [2]*Matcher[receive, message]
+	posted [2][]*receive // receives of a gate that wait, exact ones and others
+	shared []*receive    // receives and probes for any gate
+	kept   [2][]*message
+	given  map[*receive]*message // what matchers have said by themselves
+	count  int
+	t      *rapid.T
 }
 
 func newWorld() *world {
