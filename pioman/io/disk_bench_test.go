@@ -57,7 +57,7 @@ func aligned(b *testing.B, n int) []byte {
 	return p
 }
 
-// How a thread reads and writes a file: docs/decisions/how-files-are-read.md.
+// How a thread reads and writes a file: docs/decisions/how-descriptors-wait.md.
 func BenchmarkDisk(b *testing.B) {
 	const space = 8 << 20
 	path := filepath.Join(b.TempDir(), "data")
