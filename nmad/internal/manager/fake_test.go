@@ -325,7 +325,9 @@ func TestGone(t *testing.T) {
 		}
 		return nil
 	})
-	if f.aborted[0] != "7" {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.aborted) != 1 || f.aborted[0] != "7" {
 		t.Errorf("aborted with %v", f.aborted)
 	}
 }
