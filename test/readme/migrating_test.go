@@ -27,7 +27,6 @@ type block struct {
 }
 
 var (
-	fence   = regexp.MustCompile("(?s)```go\n(.*?)```")
 	output  = regexp.MustCompile(`(?s)\n// Output:(.*)$`)
 	mention = regexp.MustCompile(`\b([a-z][a-z0-9]*)\.[A-Z]`)
 )

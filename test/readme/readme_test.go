@@ -13,6 +13,9 @@ import (
 
 const root = "../.."
 
+// fence is a program in a page.
+var fence = regexp.MustCompile("(?s)```go\n(.*?)```")
+
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))
