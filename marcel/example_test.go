@@ -230,7 +230,7 @@ func ExampleSelf() {
 	// true
 }
 
-// A thread polls for its message before it sleeps, as long as nobody else could use the VP.
+// A thread polls for its message before it sleeps, as long as no other thread could use the VP.
 func ExamplePoll() {
 	var arrived atomic.Bool
 	marcel.Run(func() {
@@ -298,7 +298,7 @@ func ExampleSleep() {
 	// Output: true
 }
 
-// Polling is welcome as long as nobody else could use the VP.
+// Polling is welcome as long as no other thread could use the VP.
 func ExampleReady() {
 	marcel.Run(func() {
 		polls := 0

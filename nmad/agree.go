@@ -146,7 +146,7 @@ type deed struct {
 }
 
 // agreement is one process's part in all agreements. Its methods are the steps: they append what is to be done
-// to todo, and never block. For one caller at a time.
+// to deeds, and never block. For one caller at a time.
 type agreement struct {
 	own, size int
 	gone      []bool // by rank: lost, or agreed upon
@@ -167,7 +167,7 @@ type agreement struct {
 	proposing bool // held is our own proposal, and is out
 	accepted  []bool
 
-	todo []deed
+	deeds []deed
 }
 
 func newAgreement(own, size int) *agreement {
@@ -490,11 +490,11 @@ func (a *agreement) state() note {
 
 func (a *agreement) send(to int, n note)        { a.do(deed{what: doSend, rank: to, note: n}) }
 func (a *agreement) blame(rank int, why string) { a.do(deed{what: doBlame, rank: rank, why: why}) }
-func (a *agreement) do(d deed)                  { a.todo = append(a.todo, d) }
+func (a *agreement) do(d deed)                  { a.deeds = append(a.deeds, d) }
 
 // take hands over what is to be done.
 func (a *agreement) take() []deed {
-	todo := a.todo
-	a.todo = nil
-	return todo
+	deeds := a.deeds
+	a.deeds = nil
+	return deeds
 }

@@ -82,7 +82,7 @@ type Gate struct {
 	rails     []rail        // at least one, unless it leads to ourselves
 	kept      int           // movers whose buffer a link has not given back, see mover
 	free      *flow.Request // requests for the blocking calls
-	unsampled *sampleRound  // what a Sample has begun; belongs to who calls that
+	unsampled *sampleRound  // what a Sample has begun; belongs to the caller of that
 	links     uint64        // for Stats
 
 	_ [pad]byte
@@ -261,7 +261,7 @@ func (g *Gate) await(r *Request) (int, error) {
 		r.rouses = false
 		if err != nil && !r.completion.Test(finished) {
 			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, c.Entry.Tag, err)
-			g.flow.Withdraw(c) // r is not used again: if it is under way nobody knows until when
+			g.flow.Withdraw(c) // r is not used again: if it is under way its end is not known
 			g.release()
 			return 0, err
 		}
@@ -303,8 +303,8 @@ func (g *Gate) takeRequest() *Request {
 }
 
 // heedFinished sees to what the flow has finished: requests that are done, choices that are to be asked for, news for monitors, searches that are due. The owner of
-// a request that is done may start it again at once, if nobody is to be told. Else it hears of it when the lock is let go: to wake a thread
-// may be a scheduling point, and nobody must be descheduled with the lock. Under mu.
+// a request that is done may start it again at once, if no waiter is to be told. Else it hears of it when the lock is let go: to wake a thread
+// may be a scheduling point, and no holder must be descheduled with the lock. Under mu.
 func (g *Gate) heedFinished() {
 	for c := g.flow.Finished(); c != nil; c = g.flow.Finished() {
 		switch c.Stage {

@@ -14,7 +14,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/manager"
 )
 
-// A process that a process manager has started (mpiexec.hydra, srun, ...) learns who it is when FromEnvironment is
+// A process that a process manager has started (mpiexec.hydra, srun, ...) learns its rank when FromEnvironment is
 // called first, meets the others in Open, and parts from the manager in Close:
 //
 //	unknown --- FromEnvironment ---> known --- Open: agree ---> joined --- Close ---> parted
@@ -42,7 +42,7 @@ var startedBy struct {
 }
 
 const (
-	// openLimit is how long the manager may take to say who a process is.
+	// openLimit is how long the manager may take to say which rank a process is.
 	openLimit = 30 * time.Second
 	// meetLimit is how long a process waits for all others to be started, unless Config.Timeout says otherwise: a cluster takes
 	// its time, and its manager ends the job if one of them fails.

@@ -71,7 +71,7 @@ func (m *mover) take() bool {
 	return true
 }
 
-// resting says that nobody is inside the link for this direction. Under mu.
+// resting says that no thread is inside the link for this direction. Under mu.
 func (m *mover) resting() bool { return m.state.Load() == atHome }
 
 // takeAll reserves the next pieces of all rails, both ways, for the caller: a bit for each

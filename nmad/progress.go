@@ -114,7 +114,7 @@ func (g *Gate) release() {
 	}
 }
 
-// settled says that nobody has to hear of anything that the flow has done: its requests that are done, and
+// settled says that no waiter and no callback has to hear of anything that the flow has done: its requests that are done, and
 // whether the engine is to poll for those under way, and for what is to leave. Under mu.
 func (g *Gate) settled() bool {
 	return g.flow.Calm() && (g.flow.Pending() != 0) == g.needing && (g.flow.Holding() && g.end == nil) == g.holding

@@ -41,7 +41,7 @@ type Request struct {
 	completion pioman.Completion
 	over       atomic.Uint32 // 1: done, and not told; written by the holder of the lock, or while nobody else knows it
 	started    atomic.Bool   // claimed at least once; a claimer sets it
-	told       bool          // who waits is told through the completion; set under the lock
+	told       bool          // the waiter is told through the completion; set under the lock
 	rouses     bool          // and it is a thread in a blocking call: see Gate.awake
 	began      int64         // cycles: when it started, if a trace is recorded; else 0
 

@@ -59,9 +59,9 @@ func (g *Gate) flushAll() bool {
 // for a bounded time.
 const burst = 32
 
-// receive takes in the packets that are there, up to a burst. Once waiter (nil: nobody) is
+// receive takes in the packets that are there, up to a burst. Once waiter (nil: none) is
 // done and nothing else is waited for it looks for no more: the look would take the line of
-// the next cell away from a peer who is about to write it. It says whether there were any.
+// the next cell away from a peer that is about to write it. It says whether there were any.
 func (g *Gate) receive(waiter *Request) bool {
 	h := &g.head
 	for n := range burst {

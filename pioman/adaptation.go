@@ -15,7 +15,7 @@ type adaptation struct {
 	adapts  bool
 	_       [line]byte
 	polled  atomic.Uint64 // arrivals found by a polling idle processor
-	blocked atomic.Uint64 // arrivals that the kernel announced to one who blocked
+	blocked atomic.Uint64 // arrivals that the kernel announced to a waiter that blocked
 	_       [line - 16]byte
 }
 

@@ -74,7 +74,7 @@
 //
 // # Tasks and queues
 //
-// README.md draws who polls, who sleeps and who is woken. The state of a task is in state.go, with its drawing. A queue is held by one poller at a time, who
+// README.md draws what polls, sleeps and is woken. The state of a task is in state.go, with its drawing. A queue is held by one poller at a time, which
 // polls each task once a round, at most 64 of them; the next round goes on where
 // this one stopped, or, if it came to all of them, begins with another one. A poller that
 // finds the queue held skips it. What a handler submits runs in the next round. Handlers

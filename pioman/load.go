@@ -60,5 +60,5 @@ func (l *load) undone()     { l.w.Add(1) }
 func (l *load) fallAsleep() { l.w.Or(uint64(asleepBit | watchedBit)) }
 func (l *load) wakeUp()     { l.w.And(^uint64(asleepBit | watchedBit)) }
 
-// outdate is for whoever has posted something and seen, in what that returned, that somebody sleeps.
+// outdate is for a caller that has posted something and seen, in what that returned, that a poller sleeps.
 func (l *load) outdate() { l.w.And(^uint64(watchedBit)) }

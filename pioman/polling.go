@@ -16,9 +16,9 @@ import (
 // Is anything pending? If not, every hook returns after one load.
 //
 // Does somebody block in the kernel for all (the load word's asleep)? Then the kernel
-// will say when something comes, and who computes need not look: the load word is watched, the
+// will say when something comes, and a computing thread need not look: the load word is watched, the
 // switch and library hooks are not even called, the timer's returns at once, and the clock of the
-// scheduler may doze. Who posts something meanwhile outdates that: hooks poll again, and the next tick
+// scheduler may doze. A post meanwhile outdates that: hooks poll again, and the next tick
 // of the timer has the sleeper take a fresh look.
 //
 // Whose turn is it? Of idle processors those poll that the Distribution names: one per

@@ -322,7 +322,7 @@ func (q *Queue) cancelAll() {
 }
 
 // submissions is the lock-free list beside a queue: any number of producers, one
-// consumer, who takes all of it at once. A Treiber stack; since nobody ever
+// consumer, which takes all of it at once. A Treiber stack; since no consumer ever
 // pops a single node, it has no ABA problem. A push takes effect at its
 // compare-and-swap, a takeAll at its swap.
 type submissions struct {

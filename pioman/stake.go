@@ -28,7 +28,7 @@ import (
 // submitter counts the queue anew. Unmask does the same with the mask of a task that the holder
 // has passed by.
 //
-// Who polls in vain settles: hooks at once, idle processors after hot, the Sleeper before
+// A poller that finds nothing settles: hooks at once, idle processors after hot, the Sleeper before
 // it sleeps. While it is in, the rule is the one for any pending request: somebody polls, or
 // sleeps in the Sleeper and is woken.
 type stake struct{ w atomic.Uint32 }

@@ -249,7 +249,7 @@ func (e *Engine) hasSleeper() bool {
 }
 
 // sleepUntil sleeps on the semaphore while somebody else polls, which relies tells. It
-// returns on a signal, but possibly earlier: the caller looks again. Whoever makes that
+// returns on a signal, but possibly earlier: the caller looks again. The signaller that makes that
 // false wakes the parkers afterwards, and it is asked after prepare: so either
 // we see it, or he sees us.
 func (w *wait) sleepUntil(p *parker, relies func(*Engine) bool) {
@@ -260,7 +260,7 @@ func (w *wait) sleepUntil(p *parker, relies func(*Engine) bool) {
 	}
 	woken := false
 	switch {
-	case !relies(w.e), w.ctx != nil && w.ctx.Err() != nil: // who ends ctx pokes us, perhaps before prepare
+	case !relies(w.e), w.ctx != nil && w.ctx.Err() != nil: // the end of ctx pokes the waiter, perhaps before prepare
 	case !w.timed:
 		p.sem.Acquire()
 		woken = true

@@ -38,7 +38,7 @@ type co struct {
 	seat direct.Seat
 	said direct.Refusal // by a switch that did not take place; Done else
 
-	notes atomic.Pointer[Notes] // nil: nobody has asked for any
+	notes atomic.Pointer[Notes] // nil: no observer has asked for any
 }
 
 // Bits of co.inside.

@@ -20,7 +20,7 @@ const isDirect = true
 // on any other goroutine. The goroutine itself has it, and keeps it alive on its stack.
 var lookup = *(*func() *co)(unsafe.Pointer(&direct.Own))
 
-// keep says that goroutine g is c's, nobody's if nil.
+// keep says that goroutine g is c's, or no co's if c is nil.
 func keep(g uintptr, c *co) { direct.SetOwn(g, unsafe.Pointer(c)) }
 
 const (

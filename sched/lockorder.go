@@ -1,6 +1,6 @@
 package sched
 
-// lockRank is the place of a Spin in the order of locks: whoever holds one locks only those of
+// lockRank is the place of a Spin in the order of locks: a holder of one locks only those of
 // a higher rank, or, where the table says so, of the same. TryLock may try any. A build with the
 // tag chaos checks it at each Lock, by the table in chaos.go. sync.Mutexes of this package (lwps.mu) are
 // leaves: nothing is locked under them.
@@ -10,7 +10,7 @@ package sched
 type lockRank uint8
 
 const (
-	rankQueue  lockRank = iota // of whoever has a WaitQueue, a Ringer or an Observer: of other packages, which order them among each other
+	rankQueue  lockRank = iota // of the owner of a WaitQueue, a Ringer or an Observer: of other packages, which order them among each other
 	rankRare                   // rare.mu, under which a canceller locks the queue in which the thread waits
 	rankForest                 // Scheduler.forest, also the queue of those that join a bubble
 	rankThread                 // thread.mu, also the queue of its joiners; the one that joins locks its own under that

@@ -66,7 +66,7 @@ type Notes struct {
 	Kept      atomic.Value // the observer's; written by the holder of the VP that runs the thread
 }
 
-// noting returns the notes of c. For who holds its VP, or c itself.
+// noting returns the notes of c. For the holder of its VP, or c itself.
 func (c *co) noting() *Notes {
 	n := c.notes.Load()
 	if n == nil {
@@ -111,7 +111,7 @@ func (s *Scheduler) Observe(on bool) {
 }
 
 // tracing counts the schedulers that are traced; tracedLast is one of them, for
-// those who belong to no scheduler.
+// those that belong to no scheduler.
 var (
 	tracing    atomic.Int32
 	tracedLast atomic.Pointer[Scheduler]

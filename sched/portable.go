@@ -32,7 +32,7 @@ func lookup() *co {
 	return c
 }
 
-// keep says that goroutine g is c's, nobody's if nil.
+// keep says that goroutine g is c's, or no co's if c is nil.
 func keep(g uintptr, c *co) {
 	byG.mu.Lock()
 	if c == nil {

@@ -19,7 +19,7 @@ type vp struct {
 	running  rank    // priority of what was chosen, not just popped, and
 	chosenAt uint64  // the tick it got; other threads are of Default priority
 	pool     pool    // idle runners
-	cur      *co     // what runs here: a thread's, the base, or nobody; the holder, or a taker, writes
+	cur      *co     // what runs here: a thread's, the base, or v.nobody; the holder, or a taker, writes
 	hogs     hogs    // of its threads that were preempted
 	nobody   co      // stands in cur while no LWP has v
 	ghost    lwp     // of threads that run as goroutines

@@ -85,7 +85,7 @@ func stackOf(goroutine uint64) []byte {
 	return nil
 }
 
-// warn tells what goes wrong where nobody can be given an error: to Config.Warn,
+// warn tells what goes wrong where no caller can be given an error: to Config.Warn,
 // else to standard error. It may be called with a VP held: it does not wait.
 func (s *Scheduler) warn(err error) {
 	go func() {

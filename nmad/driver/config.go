@@ -2,7 +2,7 @@ package driver
 
 import "fmt"
 
-// Config tells a driver who we are.
+// Config tells a driver which process it serves.
 type Config struct {
 	Rank   int    // this process
 	Size   int    // processes in the job

@@ -22,7 +22,7 @@
 //
 // # Sleeping
 //
-// Whoever polls needs nothing but Recv and Pull. Whoever wants to sleep
+// A poller needs nothing but Recv and Pull. A waiter that wants to sleep
 // instead takes these steps, in this order:
 //
 //  1. Arm. False: something is there, go on polling; nothing is armed.

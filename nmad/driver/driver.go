@@ -91,7 +91,7 @@ type Link interface {
 	// packet that is sent after it. The caller keeps its own. An error: it
 	// cannot be done; the link is as it was.
 	Lend(fd int) error
-	// Lent takes the descriptor that the peer has given, which then is the caller's, who trusts it no more than anything else
+	// Lent takes the descriptor that the peer has given, which then is the caller's; the caller trusts it no more than anything else
 	// that comes from there. An ErrProtocol: the peer has given none, or what is
 	// none; other errors are this side's, such as no room for another descriptor, and the link is as it was.
 	Lent() (fd int, err error)

@@ -7,8 +7,8 @@ import (
 )
 
 // ring holds the latest events of one row of a trace. Exactly one party at a
-// time adds: the holder of the VP, or, for the row of those without a VP, who has
-// the lock of the tracer. Whoever stops the trace reads while a holder that had found
+// time adds: the holder of the VP, or, for the row of those without a VP, the one that has
+// the lock of the tracer. The one that stops the trace reads while a holder that had found
 // the tracer just before may still add one event. It goes to place n, which is the
 // oldest event's if the ring is full: the reader leaves that one out.
 type ring struct {

@@ -18,7 +18,7 @@ type Trace struct {
 	PID         int
 	Begin, End  int64 // ns of CLOCK_MONOTONIC, which all processes of a host share
 	Rows        []TraceRow
-	Description string // of the process; for whoever shows the trace
+	Description string // of the process; for the program that shows the trace
 }
 
 // TraceRow has the events of one VP, sorted by the time at which they were

@@ -240,7 +240,7 @@ func (m *member) Ended(c *sched.Co) {
 	wake(c, joined)
 }
 
-// wake wakes who waited for the end of bubbles.
+// wake wakes those that waited for the end of bubbles.
 func wake(c *sched.Co, joined []*sched.Waiter) {
 	for _, w := range joined {
 		c.WakeAll(w)

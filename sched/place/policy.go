@@ -15,7 +15,7 @@ import (
 type Policy interface {
 	// Wake places b on an item, and what is in it there or below, best with one Arrange
 	// that begins with b itself; what it does not place is not run. It is called when b is
-	// woken, and again when a bubble has been put into it, by whoever does that.
+	// woken, and again when a bubble has been put into it, by the thread that does that.
 	Wake(b *Bubble, on *topo.Item)
 
 	// Idle is called in the idle loop of a VP below b's item that has found nothing to

@@ -3,7 +3,7 @@ package stats
 import "time"
 
 // Stats is what a scheduler has done since it started, or between two moments
-// (Since). It is a value and belongs to whoever has it.
+// (Since). It is a value and belongs to its holder.
 //
 // Accuracy. Every counter is exact, but is read while the VPs go on: counters of
 // one snapshot may be a few events apart. None runs backwards, but Spin may, by what

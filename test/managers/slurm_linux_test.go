@@ -48,7 +48,7 @@ func newSlurm(t *testing.T) *slurm {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o711); err != nil { // munged looks at who may enter
+	if err := os.Chmod(dir, 0o711); err != nil { // munged looks at which users may enter
 		t.Fatal(err)
 	}
 	s := &slurm{conf: filepath.Join(dir, "slurm.conf")}

@@ -79,7 +79,7 @@ func (s *largeSend) fill(pos uint64, buf []byte) int {
 
 // waiting says whether a refused Push would still be refused. Called by
 // Arm, possibly while Push runs. That the sender could help with its offer does not
-// count: who wants to sleep is left alone.
+// count: a side that wants to sleep is left alone.
 func (s *largeSend) waiting() bool {
 	if load(&s.refused) == 0 {
 		return false

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonce is random bytes in our memory. Who can read them there can read our memory, and has
+// nonce is random bytes in our memory. A process that can read them there can read our memory, and has
 // the right process: a number may mean another process there than here, and a kernel may
 // forbid it, by Yama, seccomp, or because we belong to somebody else.
 type nonce [nonceSize]byte
@@ -52,7 +52,7 @@ func (e *evidence) holder(sock int) (pid int) {
 	return e.heldBy(int(peer.Pid))
 }
 
-// heldBy is holder for a process of which the number is known; 0 is nobody.
+// heldBy is holder for a process of which the number is known; 0 is none.
 func (e *evidence) heldBy(pid int) int {
 	if pid <= 0 {
 		return 0

@@ -199,7 +199,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// goes has rank 0 leave, or die: then it tells nobody.
+// goes has rank 0 leave, or die: then it tells no process.
 func goes(zero *Control, dies bool) {
 	if dies {
 		h := zero.role.(*hub)

@@ -18,7 +18,7 @@ import (
 //	rank 0 keeps it ── its connection ends ──► seeking: the next heir, in the order of the table, is dialled
 //	seeking ── an heir says welcome ─────────► it keeps the list ── its connection ends ──► seeking, after it
 //	seeking ── no heir in patience beats ────► that one is lost; seeking, after it
-//	seeking ── the next heir is this process ► it reigns: who has not come in patience beats is lost
+//	seeking ── the next heir is this process ► it reigns: a process that has not come in patience beats is lost
 //
 // All processes have the same table, so they seek in the same order, and nearly at the same time: a process whose rank 0 is dead
 // knows it at once, one whose rank 0 is silent within a silence and a beat. Each heir has listened since it joined, and closes what comes

@@ -51,7 +51,7 @@ func cut(c *Control) {
 		r.w.conn.Close()
 	case leader:
 		r.down.mu.Lock()
-		r.down.phase = closing // it can tell nobody any more
+		r.down.phase = closing // it can tell no process any more
 		for _, m := range r.down.members {
 			if m != nil {
 				m.w.conn.Close()
@@ -188,7 +188,7 @@ func TestAbortOnSeveralHosts(t *testing.T) {
 	}
 }
 
-// TestMissingOnSeveralHosts: who waits in vain says for whom.
+// TestMissingOnSeveralHosts: a process that waits in vain says for which.
 func TestMissingOnSeveralHosts(t *testing.T) {
 	p := newParty(t, 4)
 	errs := make([]error, 4)
@@ -208,7 +208,7 @@ func TestMissingOnSeveralHosts(t *testing.T) {
 	}
 }
 
-// TestBeatsOnSeveralHosts: a host falls silent, and the others hear of it; nobody else is taken for lost.
+// TestBeatsOnSeveralHosts: a host falls silent, and the others hear of it; no other is taken for lost.
 func TestBeatsOnSeveralHosts(t *testing.T) {
 	p := newParty(t, 6)
 	all := p.onHosts([]int{0, 0, 1, 1, 2, 2}, func(_ int, c *Config) { c.Silence = 2 * time.Second })

@@ -69,7 +69,7 @@ func (f *Flow) handleBye(pushed uint64) error {
 }
 
 // takeLeave is ErrLeft once all has come that a peer that has left has sent. On a
-// flow that closes itself nobody waits for it any more.
+// flow that closes itself no caller waits for it any more.
 func (f *Flow) takeLeave() error {
 	if !f.bye.seen || f.ended {
 		return nil

@@ -13,20 +13,20 @@ import (
 //
 //	Send, short, and the strategy joins:
 //	  threads that this gate has woken wait for our VP   -> to the others in gathering; done
-//	  nobody does, but there are some                    -> to them; the packet leaves
+//	  none does, but there are some                    -> to them; the packet leaves
 //	  else                                               -> a packet of its own, at once
 //
 // So a lone thread never waits. What is gathered leaves when
 //
 //   - the last of those threads sends, or there are GatherMost messages, or the next does not fit;
 //   - a message goes that does not join, or one is announced: order is that of the sends;
-//   - somebody polls and no woken thread is ready on his VP: who blocks, or the hooks, the
+//   - a waiter polls and no woken thread is ready on its VP: one that blocks, or the hooks, the
 //     idle one at once and that of the timer if a thread computes on. While such a thread is ready
 //     GatherPatience polls leave it alone, so threads that switch without sending hold up nothing for
 //     long.
 //
 // The engine counts a gate with something gathered as pending, and has hooks, so somebody does poll: where
-// nobody need, no thread counts as woken. The sends are done: credit and numbers are taken when
+// no waiter need, no thread counts as woken. The sends are done: credit and numbers are taken when
 // they join. How many, and how long, is in package strategy (company.go).
 
 // gathering is the packet that is being gathered.

@@ -16,7 +16,7 @@ const (
 //	empty --- beginChunk ---> waiting --- Take ---> away --- Land, of which one follows a Take ---> waiting, or empty
 //	                             '------------------- Fail -------------------> broken
 //
-// Copies are long, so they are made without the lock of the Flow: away, the chunk at the head belongs to the caller of Take, who calls
+// Copies are long, so they are made without the lock of the Flow: away, the chunk at the head belongs to the caller of Take, which calls
 // Carry without the lock and Land with it. Not even a failure touches it meanwhile.
 type Stream struct {
 	dir    Direction

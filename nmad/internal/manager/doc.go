@@ -2,7 +2,7 @@
 // lets the processes agree on where they meet and on the job's secret, by the key space that the process
 // managers of clusters have.
 //
-//	found in the environment              Kind     who tells rank and size        what the job shares
+//	found in the environment              Kind     what tells rank and size       what the job shares
 //	PM2_RANK or PM2_SIZE                  Ours     our launcher                   the secret, by a descriptor
 //	PMI_FD, or PMI_PORT and PMI_ID        PMI      hydra, Slurm's srun, Flux      a key space, PMI 1.1
 //	PMIX_NAMESPACE, PMIX_RANK             PMIx     Open MPI's, and other servers  a key space, by libpmix

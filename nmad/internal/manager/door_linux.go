@@ -37,11 +37,11 @@ func (d *door) handOut(text string, count int) {
 		_ = d.l.SetDeadline(time.Now().Add(doorPatience))
 		c, err := d.l.AcceptUnix()
 		if err != nil {
-			return // whoever is missing asks the manager
+			return // a rank that is missing asks the manager
 		}
 		if ours(c) == nil {
 			_ = c.SetDeadline(time.Now().Add(doorPatience))
-			_, _ = io.WriteString(c, text+"\n") // who does not read it asks the manager
+			_, _ = io.WriteString(c, text+"\n") // a rank that does not read it asks the manager
 			count--
 		}
 		c.Close()

@@ -53,7 +53,7 @@ type pmi struct {
 	why     error // why it is gone; before gone is closed
 }
 
-// openPMI connects to the manager that the environment names, and hears from it who this process is.
+// openPMI connects to the manager that the environment names, and hears from it which rank this process is.
 func openPMI(ctx context.Context, get func(string) string) (_ *pmi, err error) {
 	p := &pmi{answers: make(chan line, mostAhead), gone: make(chan struct{})}
 	doing := ""
@@ -123,7 +123,7 @@ func identity(rank, size string) (r, s int, err error) {
 	return r, s, err
 }
 
-// introduce is how a process begins that was given a port: the manager answers who it is, in lines of
+// introduce is how a process begins that was given a port: the manager answers which rank it is, in lines of
 // their own.
 func (p *pmi) introduce(ctx context.Context, id string) error {
 	if _, err := p.ask(ctx, patience, "initack", "cmd=initack pmiid="+id); err != nil {

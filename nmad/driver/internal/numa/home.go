@@ -71,7 +71,7 @@ func numbers(items []*topo.Item) string {
 var machine = sync.OnceValue(func() *topo.Topology {
 	text, err := os.ReadFile("/sys/devices/system/node/online")
 	if err != nil {
-		return nil // no nodes, or nobody to tell of them
+		return nil // no nodes, or no file that tells of them
 	}
 	if nodes, err := topo.ParseCPUList(strings.TrimSpace(string(text))); err == nil && nodes.Count() <= 1 {
 		return nil

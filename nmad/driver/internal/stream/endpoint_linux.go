@@ -22,14 +22,14 @@ type Conn interface {
 type Network struct {
 	Name    string // of the driver
 	Dial    string // what package net calls the network
-	Hint    string // what to ask oneself when nobody answers
+	Hint    string // what the dialer should check when no peer answers
 	MaxBody int    // the largest body on the small track, in bytes
-	Gather  int    // so many bytes of a long message may wait in the kernel before it wakes who sleeps for them; 0: none
+	Gather  int    // so many bytes of a long message may wait in the kernel before it wakes the sleeper; 0: none
 
 	// Check says what is wrong with an address of a peer; nil: nothing.
 	Check func(addr string) error
 	// Admit sees a fresh connection, on either side, before anything is said on it,
-	// and may turn it away. nil: everybody may try to prove who he is.
+	// and may turn it away. nil: every process may try to prove its identity.
 	Admit func(Conn) error
 	// Take makes the socket of a connection ours, non-blocking, and sets it up. It
 	// closes the connection in any case; the socket lives on in the descriptor.
