@@ -1,4 +1,4 @@
-//go:build !portable
+//go:build (amd64 || arm64) && !portable
 
 package asm
 
