@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/pm2-go/pm2/sched"
 )
 
 // Group runs functions that may fail as threads, and waits for all of them: what
@@ -72,18 +74,31 @@ func mustRun(f func() error) {
 }
 
 func (g *Group) run(f func() error) Thread {
-	limit := g.limit
-	return g.wg.Go(func() {
-		if limit != nil {
-			defer limit.Release()
+	g.wg.Add(1)
+	return SpawnBody(&attempt{sched.WrapperOf(f), g, g.limit, f})
+}
+
+// attempt is what a thread of a Group runs.
+type attempt struct {
+	sched.Wrapper
+	g     *Group
+	limit *Semaphore
+	f     func() error
+}
+
+// Run implements Body.
+func (a *attempt) Run() {
+	g := a.g
+	defer g.wg.ended()
+	if a.limit != nil {
+		defer a.limit.Release()
+	}
+	if err := a.f(); err != nil && g.failed.CompareAndSwap(false, true) {
+		g.err = err
+		if g.cancel != nil {
+			g.cancel(err)
 		}
-		if err := f(); err != nil && g.failed.CompareAndSwap(false, true) {
-			g.err = err
-			if g.cancel != nil {
-				g.cancel(err)
-			}
-		}
-	})
+	}
 }
 
 // Wait waits until all functions have returned, cancels the context of NewGroup, and

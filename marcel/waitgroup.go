@@ -36,15 +36,28 @@ func (g *WaitGroup) Go(f func()) Thread {
 		panic("marcel: WaitGroup.Go of a nil function")
 	}
 	g.Add(1)
-	return Spawn(func() {
-		defer func() {
-			if x := recover(); x != nil {
-				panic(x) // Done would let others end the program before the panic does
-			}
-			g.Done()
-		}()
-		f()
-	})
+	return SpawnBody(&counted{sched.WrapperOf(f), g, f})
+}
+
+// counted is what a thread of WaitGroup.Go runs.
+type counted struct {
+	sched.Wrapper
+	g *WaitGroup
+	f func()
+}
+
+// Run implements Body.
+func (c *counted) Run() {
+	defer c.g.ended()
+	c.f()
+}
+
+// ended is deferred by what g counts.
+func (g *WaitGroup) ended() {
+	if x := recover(); x != nil {
+		panic(x) // Done would let others end the program before the panic does
+	}
+	g.Done()
 }
 
 // Wait waits until nothing is left.

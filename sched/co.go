@@ -30,6 +30,7 @@ type co struct {
 	fresh  bool   // it begins as a goroutine, with cur: see learn.go
 	hog    bool   // it was preempted when it ran last
 	began  uint32 // tick of its VP when cur began
+	guess  *habit // it was begun as a goroutine because of it, and has not called the scheduler yet
 
 	g uintptr // its goroutine, as lookup knows it; 0: it has not begun
 
@@ -197,6 +198,9 @@ func (c *co) returned() {
 // passed a VP, if it has locked its OS thread meanwhile.
 func (c *co) rejoin() {
 	t := c.cur
+	if h := c.guess; h != nil {
+		c.judge(h)
+	}
 	if c.away {
 		c.returned()
 	}

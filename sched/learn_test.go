@@ -24,7 +24,6 @@ func forgetful(t *testing.T) {
 			h := &habits[i]
 			h.code.Store(0)
 			h.score.Store(0)
-			h.turn.Store(0)
 		}
 		anyHabits.Store(false)
 	}
@@ -47,14 +46,14 @@ func TestLearn(t *testing.T) {
 	c := began(v, bodyA{})
 	for n := 1; n <= mostScore+3; n++ {
 		learn(c, v)
-		if want := n >= enoughScore; anyHabits.Load() != want || waitsInGo(bodyA{}) != want {
+		if want := n >= enoughScore; anyHabits.Load() != want || waitsInGo(bodyA{}) != nil != want {
 			t.Errorf("after %d times: some have one %v, it has one %v", n, anyHabits.Load(), !want)
 		}
 		if score := habitOf(codeOf(bodyA{})).score.Load(); score != int32(min(n, mostScore)) {
 			t.Errorf("after %d times: %d points", n, score)
 		}
 	}
-	if waitsInGo(bodyB{}) || waitsInGo(plain(func() {})) {
+	if waitsInGo(bodyB{}) != nil || waitsInGo(plain(func() {})) != nil {
 		t.Error("another function has the habit as well")
 	}
 }
@@ -71,50 +70,55 @@ func TestLearnsNothing(t *testing.T) {
 		c = began(v, nil)
 		learn(c, v) // is just ending
 	}
-	if anyHabits.Load() || waitsInGo(bodyA{}) {
+	if anyHabits.Load() || waitsInGo(bodyA{}) != nil {
 		t.Error("a thread that called the scheduler first has taught something")
 	}
 }
 
-// TestHabitIsLost: one in sampleEvery is begun as ever; that costs a point, which it earns back if it waits in Go first.
+// TestHabitIsLost: each thread that was begun as a goroutine and has not waited costs a point, whether it calls the scheduler
+// or only ends; each that has waited earns one.
 func TestHabitIsLost(t *testing.T) {
+	if !isDirect {
+		t.Skip("nothing is learned in the portable mode")
+	}
 	forgetful(t)
-	v := &vp{sched: unhurried()}
-	for range mostScore {
-		learn(began(v, bodyA{}), v)
-	}
+	s := running(t, Config{VPs: 1})
 	h := habitOf(codeOf(bodyA{}))
-	sample := func() bool { // begins as many as one sample takes
-		for n := 1; ; n++ {
-			if !waitsInGo(bodyA{}) {
-				return n == sampleEvery
+	outside := func(f func()) {
+		t.Helper()
+		_ = s.Spawn(Attr{}, func() {
+			x := newThread()
+			x.body, x.vp = plain(f), s.vps[0]
+			storeRel64(&s.vps[0].born, s.vps[0].born+1)
+			who := Thread{x, x.gen}
+			c := Enter()
+			s.vps[0].wander(x, h)
+			c.Leave()
+			_ = who.Join()
+		}).Join()
+	}
+	lives := []struct {
+		name  string
+		f     func()
+		earns int32
+	}{
+		{"yields", Yield, -1},
+		{"ends", func() {}, -1},
+		{"computes", func() { runtime.Gosched() }, -1},
+		{"exits", runtime.Goexit, -1},
+		{"sleeps", func() { time.Sleep(time.Microsecond); Yield() }, 1},
+		{"sleeps and ends", func() { time.Sleep(time.Microsecond) }, 1},
+		{"calls, then sleeps", func() { Yield(); time.Sleep(time.Microsecond) }, -1},
+	}
+	for _, l := range lives {
+		for _, from := range []int32{0, enoughScore, mostScore} {
+			h.code.Store(codeOf(bodyA{}))
+			h.score.Store(from)
+			outside(l.f)
+			if n := h.score.Load(); n != min(max(from+l.earns, 0), mostScore) {
+				t.Errorf("%s: of %d points %d are left", l.name, from, n)
 			}
-			if n > sampleEvery {
-				t.Fatal("no samples")
-			}
 		}
-	}
-	for range 3 * mostScore { // it is still so
-		if !sample() || h.score.Load() != mostScore-1 {
-			t.Fatalf("a sample leaves %d points", h.score.Load())
-		}
-		learn(began(v, bodyA{}), v)
-	}
-	for left := mostScore - 1; left >= enoughScore-1; left-- { // not any more
-		if !sample() || int(h.score.Load()) != left {
-			t.Fatalf("%d points, want %d", h.score.Load(), left)
-		}
-	}
-	for range 3 * sampleEvery {
-		if waitsInGo(bodyA{}) {
-			t.Fatal("it has the habit still")
-		}
-	}
-	if h.score.Load() != enoughScore-1 {
-		t.Errorf("who has no habit has lost points: %d", h.score.Load())
-	}
-	if learn(began(v, bodyA{}), v); !waitsInGo(bodyA{}) {
-		t.Error("it is not learned again")
 	}
 }
 
@@ -131,7 +135,7 @@ func TestHabitsOfOnePlace(t *testing.T) {
 		if h.code.Load() != stranger || int(h.score.Load()) != left {
 			t.Fatalf("code %#x has %d points, want %d of the first one's", h.code.Load(), h.score.Load(), left)
 		}
-		if waitsInGo(bodyA{}) {
+		if waitsInGo(bodyA{}) != nil {
 			t.Error("it has another one's habit")
 		}
 	}
@@ -141,7 +145,7 @@ func TestHabitsOfOnePlace(t *testing.T) {
 			t.Errorf("code %#x has %d points, want %d", h.code.Load(), h.score.Load(), n)
 		}
 	}
-	if !waitsInGo(bodyA{}) {
+	if waitsInGo(bodyA{}) == nil {
 		t.Error("not learned in a place that was taken over")
 	}
 }
@@ -176,7 +180,15 @@ func TestHabitsRace(t *testing.T) {
 	}
 }
 
-// TestCode: what a thread runs is told of its function, whatever it closes over, or its type.
+// wrapped is a Body that calls a function of the user's.
+type wrapped struct {
+	Wrapper
+	f func()
+}
+
+func (w *wrapped) Run() { w.f() }
+
+// TestCode: what a thread runs is told of its function, whatever it closes over or is wrapped in, or its type.
 func TestCode(t *testing.T) {
 	var same []plain
 	for n := range 2 {
@@ -190,7 +202,11 @@ func TestCode(t *testing.T) {
 	if x.code() != 0 {
 		t.Error("nothing has a code")
 	}
-	for _, body := range []Body{f, &bodyA{}} {
+	wraps := &wrapped{WrapperOf(f), f}
+	if codeOf(wraps) != codeOf(f) || codeOf(&wrapped{WrapperOf(other), other}) != codeOf(other) || WrapperOf(nil) != (Wrapper{}) {
+		t.Error("a wrapper's code is not that of what it wraps")
+	}
+	for _, body := range []Body{f, &bodyA{}, wraps} {
 		if x.body = body; x.code() != codeOf(body) {
 			t.Errorf("%T: %#x, not %#x", body, x.code(), codeOf(body))
 		}

@@ -310,6 +310,9 @@ func (t *thread) wakeJoiners(c *co) *rare {
 // it, as a goroutine.
 func (c *co) endOutside(t *thread) {
 	s := t.home()
+	if h := c.guess; h != nil {
+		c.judge(h)
+	}
 	if c.away {
 		c.returned()
 	}

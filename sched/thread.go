@@ -117,8 +117,8 @@ func SpawnBody(b Body) Thread {
 	if v.trace.Load() != nil {
 		c.tracedWake(TraceSpawn, t)
 	}
-	if anyHabits.Load() && waitsInGo(b) {
-		v.wander(t)
+	if h := waitsInGo(b); h != nil {
+		v.wander(t, h)
 	} else {
 		v.ready(t, true)
 	}
