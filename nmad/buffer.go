@@ -283,7 +283,8 @@ func (g *Gate) IsendBuffer(tag uint64, b Buffer) *Request {
 	if err := b.beginOp(g, &op); err != nil {
 		return failed(err)
 	}
-	g.launchSend(r, &op)
+	r.prepareSend(g, &op)
+	g.begin(r)
 	return r
 }
 

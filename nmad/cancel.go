@@ -21,6 +21,6 @@ func (r *Request) Cancel() bool {
 	} else if r.core.Stage != flow.Posted || !g.flow.Withdraw(&r.core) {
 		return false
 	}
-	g.complete(r, ErrCanceled)
+	g.flow.Finish(&r.core, ErrCanceled)
 	return true
 }

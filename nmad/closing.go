@@ -38,7 +38,7 @@ func (g *Gate) sayBye() {
 		return
 	}
 	g.endBuffers(g.flow.Dead) // first: the peer may still read the blocks that come back with the sends
-	linked := g.linked()
+	linked := g.linking.linked()
 	if linked {
 		g.flow.Leave()
 	}
@@ -46,13 +46,13 @@ func (g *Gate) sayBye() {
 	if linked {
 		g.drain()
 	} else {
-		g.stayAway()
+		g.linking.stayAway()
 	}
 }
 
 // parted says that the peer knows that we leave, or need not know. Under mu.
 func (g *Gate) parted() bool {
-	return g.end != nil || g.link == nil || g.flow.Acked() || g.apart()
+	return g.end != nil || g.link == nil || g.flow.Acked() || g.linking.apart()
 }
 
 // flushed tries to send the acknowledgement that an ended gate may still owe, and

@@ -135,10 +135,10 @@ func (g *Gate) start(r *Request) {
 // startRecv begins a receive or a probe. The request may be done afterwards. Under mu.
 func (g *Gate) startRecv(r *Request) {
 	c := &r.core
-	if !g.aloof && g.flow.PostPlainly(c) {
+	if !g.linking.aloof && g.flow.PostPlainly(c) {
 		return // as most often
 	}
-	if !g.flow.Receive(c) && g.admits(c) {
+	if !g.flow.Receive(c) && g.linking.admits(c) {
 		g.flow.Post(c)
 	}
 }
@@ -146,7 +146,7 @@ func (g *Gate) startRecv(r *Request) {
 // stay has a send end whose packet the link has taken and the flush after it has not moved on. Under mu.
 func (g *Gate) stay(r *Request) {
 	if g.end != nil { // that is why
-		g.complete(r, g.flow.Dead)
+		g.flow.Finish(&r.core, g.flow.Dead)
 	} else {
 		g.flow.Stay(&r.core)
 	}

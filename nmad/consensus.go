@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"errors"
 	"fmt"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"slices"
@@ -154,19 +155,48 @@ func (c *consensus) do(d deed) {
 	defer g.release()
 	switch d.what {
 	case doSend:
-		g.sendNote(&d.note)
+		c.send(g, &d.note)
 	case doExclude:
 		if g.end == nil {
-			g.sendNote(&d.note)
+			c.send(g, &d.note)
 			c.s.work.Go(g.exclude)
 		}
 	case doWatch:
 		if c.s.orphan.Load() {
-			g.wantLinks()
+			g.linking.want()
 		}
 	case doBlame:
 		g.fail(violation(d.rank, "%s", d.why))
 	}
+}
+
+// send sends a note through g, now or when there is room. Under the lock of g.
+func (c *consensus) send(g *Gate, n *note) {
+	if g.end != nil || g.link == nil || g.flow.Left() {
+		return
+	}
+	if g.flow.Notes() == notesMost {
+		g.fail(violation(g.rank, "it leaves %d notes of agreements unread", notesMost))
+		return
+	}
+	g.flow.Note(n.encode())
+	g.press() // a gate without links has some made
+}
+
+// hear takes in the note that has come through g with the last packet, if it is complete. Under the lock of g.
+func (c *consensus) hear(g *Gate) error {
+	b := g.flow.TakeNote()
+	if b == nil {
+		return nil
+	}
+	n, ok := decodeNote(b, c.size())
+	if !ok {
+		return errors.New("a note of an agreement that makes no sense")
+	}
+	if !c.post(happening{what: heard, rank: g.rank, note: n}) {
+		return fmt.Errorf("more than %d notes of agreements at once", notesMost)
+	}
+	return nil
 }
 
 // exclude ends the gate to a process that the others have agreed to be lost, once it has been told,
@@ -203,7 +233,7 @@ func (c *consensus) begin(x *call) {
 func (c *consensus) end(x *call, err error) {
 	own := c.s.gates[c.s.cfg.Rank]
 	own.enter()
-	own.complete(x.over, err)
+	own.flow.Finish(&x.over.core, err)
 	own.release()
 }
 

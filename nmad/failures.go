@@ -27,7 +27,7 @@ func (g *Gate) Err() error {
 func (g *Gate) die(why error) {
 	g.flow.Dead = why
 	g.failure.Store(&why)
-	g.judge()
+	g.linking.judge()
 }
 
 // Failed returns the ranks that this process has lost: first those that the processes which are

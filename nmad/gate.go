@@ -28,12 +28,10 @@ type Gate struct {
 	own    int         // our rank
 	rank   int         // the peer's
 	link   driver.Link // of the first rail; nil: to ourselves; changes once, under mu, when a gate gets its links
-	why    string      // where the eager limit comes from; "": the driver
 	engine *pioman.Engine
 	task   pioman.Task   // polls
 	spin   time.Duration // how long a wait polls before it leaves the work to the engine; 0: not at all
 	shared bool          // other processes use our CPUs
-	fixed  bool          // the configuration says the eager limit, so a Sample does not change it
 	onEnd  func(*Gate)   // called once, under mu, when the gate has ended; must only take note
 
 	_ [pad]byte
@@ -58,8 +56,9 @@ type Gate struct {
 	failure   atomic.Pointer[error] // flow.Dead, for readers without the lock
 	consensus *consensus            // of the session; nil: there is none; set once
 
-	aloof   bool     // a receive asks admits first; judge alone writes it
-	linking *linking // how far they are; nil: the gate was made with them, or needs none
+	linking linking // how far its links are
+	routes  routes  // which way messages take
+	sampler sampler // under no lock
 
 	armed   int8  // rails on whose descriptors somebody sleeps
 	waited  int64 // cycles: until then a waiter polls for bytes of long messages, 0: none does; see attended
@@ -82,8 +81,6 @@ type Gate struct {
 	rails     []rail        // at least one, unless it leads to ourselves
 	kept      int           // movers whose buffer a link has not given back, see mover
 	free      *flow.Request // requests for the blocking calls
-	unsampled *sampleRound  // what a Sample has begun; belongs to the caller of that
-	links     uint64        // for Stats
 
 	_ [pad]byte
 }
@@ -106,6 +103,8 @@ type bounds struct {
 // rails. Its task is not yet submitted.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
 	g := &Gate{own: own, rank: rank, link: link, engine: engine, loans: cmp.Or(b.loans, DefaultLoans)}
+	g.linking = linking{g: g, stage: linked}
+	g.routes.g, g.sampler.g = g, g
 	rails := 0
 	if link != nil {
 		rails = 1 + len(more)
@@ -352,9 +351,6 @@ func (g *Gate) tellEnd(r *Request) {
 		asm.StoreRelease32(&r.over, 1)
 	}
 }
-
-// complete ends r, which the flow does not hold. Under mu.
-func (g *Gate) complete(r *Request, err error) { g.flow.Finish(&r.core, err) }
 
 // press has leave what should leave now that could not before. Under mu.
 func (g *Gate) press() {

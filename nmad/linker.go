@@ -169,9 +169,9 @@ func (s *Session) take(g *Gate, rail int, link driver.Link) bool {
 	g.mu.lock()
 	defer g.release()
 	if rail > 0 {
-		return g.further(rail, link)
+		return g.linking.further(rail, link)
 	}
-	answer := g.verdict(link)
+	answer := g.linking.verdict(link)
 	s.work.Go(func() { s.welcome(g, link, answer) })
 	return true
 }
@@ -231,7 +231,7 @@ func closeLinks(links []driver.Link) {
 func (s *Session) reach(g *Gate) {
 	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
 	defer stop()
-	for wait := firstAsk; g.dials(); wait = min(2*wait, lastAsk) {
+	for wait := firstAsk; g.linking.dials(); wait = min(2*wait, lastAsk) {
 		links, later, err := s.dial(ctx, g)
 		if err == nil && !later {
 			if !s.attach(g, dialling, links) {
@@ -239,7 +239,7 @@ func (s *Session) reach(g *Gate) {
 			}
 			return
 		}
-		for end := time.Now().Add(wait); err == nil && g.dials() && time.Now().Before(end); {
+		for end := time.Now().Add(wait); err == nil && g.linking.dials() && time.Now().Before(end); {
 			if !pause(ctx, time.Millisecond) {
 				err = fmt.Errorf("it says that it dials, but its link does not come: %w", context.Cause(ctx))
 			}
@@ -249,13 +249,6 @@ func (s *Session) reach(g *Gate) {
 			return
 		}
 	}
-}
-
-// dials says whether the gate is to be linked by us, still.
-func (g *Gate) dials() bool {
-	g.mu.lock()
-	defer g.release()
-	return g.end == nil && g.linking.stage == dialling
 }
 
 // dial dials all rails to a peer. later: it dials itself.
@@ -385,7 +378,7 @@ func (s *Session) attach(g *Gate, from linkStage, links []driver.Link) bool {
 		l := &g.rails[i]
 		l.network, l.choice = end.Choice(g.rank, s.linker.cards[g.rank].Rails[i].Addr)
 	}
-	ok := g.attach(from, links)
+	ok := g.linking.attach(from, links)
 	g.release()
 	if !ok {
 		return false
@@ -404,7 +397,7 @@ func (s *Session) attach(g *Gate, from linkStage, links []driver.Link) bool {
 func (s *Session) linkAll(ctx, job context.Context) error {
 	for _, g := range s.gates[:s.cfg.Rank] {
 		g.mu.lock()
-		g.wantLinks()
+		g.linking.want()
 		g.release()
 	}
 	for {
@@ -432,11 +425,8 @@ func (s *Session) linkAll(ctx, job context.Context) error {
 
 func (s *Session) allLinked() bool {
 	for _, g := range s.gates {
-		if g.linking == nil {
-			continue
-		}
 		g.mu.lock()
-		there := g.linking.stage == linked
+		there := g.linking.linked()
 		g.release()
 		if !there {
 			return false

@@ -49,10 +49,15 @@ import (
 // When rank 0, or the leader of a host, which relay the news, has left or died, only a link tells of the death of a
 // process on another host. From then on receives and probes that wait make links,
 // those for any source to everybody (Session.orphaned).
+//
+// linking is under the lock of its gate.
 type linking struct {
-	s       *Session
+	g       *Gate
+	s       *Session // makes the links; nil: the gate was made with them
 	stage   linkStage
+	aloof   bool          // a receive asks admits first; judge alone writes it
 	eager   int           // as bounds.eager
+	made    uint64        // links, for Stats
 	rails   []driver.Link // accepting: what is here; belongs to welcome
 	waiters requestQueue  // of Gate.Link
 }
@@ -75,47 +80,53 @@ const (
 	linkNever
 )
 
-// apart says that the gate has no links, and nobody is making some. Under mu.
-func (g *Gate) apart() bool {
-	return g.linking != nil && (g.linking.stage == unlinked || g.linking.stage == absent)
+// linked says that the gate has its links.
+func (l *linking) linked() bool { return l.stage == linked }
+
+// apart says that the gate has no links, and none are being made.
+func (l *linking) apart() bool { return l.stage == unlinked || l.stage == absent }
+
+// underway says that links are being made.
+func (l *linking) underway() bool {
+	return (l.stage == dialling || l.stage == accepting) && l.g.end == nil
 }
 
-// underway says that links are being made. Under mu.
-func (g *Gate) underway() bool {
-	return g.linking != nil && (g.linking.stage == dialling || g.linking.stage == accepting) && g.end == nil
+// dials says whether this side makes the links, still. It takes the lock.
+func (l *linking) dials() bool {
+	l.g.mu.lock()
+	defer l.g.release()
+	return l.g.end == nil && l.stage == dialling
 }
 
-// wantLinks has links made. Under mu.
-func (g *Gate) wantLinks() {
-	l := g.linking
-	if l == nil || l.stage != unlinked || g.end != nil {
+// want has links made.
+func (l *linking) want() {
+	if l.stage != unlinked || l.g.end != nil {
 		return
 	}
 	l.stage = dialling
-	l.s.work.Go(func() { l.s.reach(g) })
+	l.s.work.Go(func() { l.s.reach(l.g) })
 }
 
 // judge notes whether a receive may simply wait on the gate: not if that is dead, or has no links yet.
-// After each change of these. Under mu.
-func (g *Gate) judge() { g.aloof = g.flow.Dead != nil || !g.linked() }
+// After each change of these.
+func (l *linking) judge() { l.aloof = l.g.flow.Dead != nil || l.stage != linked }
 
 // admits says whether a receive may wait on a gate that is not simply open; if not it has
-// ended. Under mu.
-func (g *Gate) admits(c *flow.Request) bool {
-	if g.flow.Dead != nil {
-		g.flow.Finish(c, g.flow.Dead)
+// ended.
+func (l *linking) admits(c *flow.Request) bool {
+	if f := &l.g.flow; f.Dead != nil {
+		f.Finish(c, f.Dead)
 		return false
 	}
-	if g.linking != nil && g.linking.s.orphan.Load() {
-		g.wantLinks()
+	if l.s != nil && l.s.orphan.Load() {
+		l.want()
 	}
 	return true
 }
 
-// verdict decides what becomes of a first rail that the peer has dialled. Under mu.
-func (g *Gate) verdict(link driver.Link) uint64 {
-	l := g.linking
-	switch {
+// verdict decides what becomes of a first rail that the peer has dialled.
+func (l *linking) verdict(link driver.Link) uint64 {
+	switch g := l.g; {
 	case g.end != nil || l.stage == absent:
 		return linkNever
 	case l.stage == unlinked, l.stage == dialling && g.rank < g.own:
@@ -128,10 +139,8 @@ func (g *Gate) verdict(link driver.Link) uint64 {
 }
 
 // further takes a rail of links that are being accepted. False: there is no place for it.
-// Under mu.
-func (g *Gate) further(rail int, link driver.Link) bool {
-	l := g.linking
-	if g.end != nil || l.stage != accepting || l.rails[rail] != nil {
+func (l *linking) further(rail int, link driver.Link) bool {
+	if l.g.end != nil || l.stage != accepting || l.rails[rail] != nil {
 		return false
 	}
 	l.rails[rail] = link
@@ -149,40 +158,37 @@ func (l *linking) complete() bool {
 }
 
 // attach puts the links into their place, from a stage in which they were being made, and
-// lets go what has waited for them. False: the gate does not want them any more. Under mu.
-func (g *Gate) attach(from linkStage, links []driver.Link) bool {
-	l := g.linking
+// lets go what has waited for them. False: the gate does not want them any more.
+func (l *linking) attach(from linkStage, links []driver.Link) bool {
+	g := l.g
 	if g.end != nil || l.stage != from {
 		return false
 	}
 	l.stage, l.rails = linked, nil
-	g.judge()
+	l.judge()
 	for i, link := range links {
 		g.rails[i].bind(link)
 	}
 	g.bind(links[0], l.eager)
-	g.links = uint64(len(links))
-	g.endWaiters(nil)
+	l.made = uint64(len(links))
+	l.endWaiters(nil)
 	if g.flow.Outgoing() {
 		g.drain()
 	}
 	return true
 }
 
-// endWaiters ends the calls of Link. Under mu.
-func (g *Gate) endWaiters(err error) {
-	if g.linking == nil {
-		return
-	}
-	for r := g.linking.waiters.pop(); r != nil; r = g.linking.waiters.pop() {
-		g.complete(r, err)
+// endWaiters ends the calls of Link.
+func (l *linking) endWaiters(err error) {
+	for r := l.waiters.pop(); r != nil; r = l.waiters.pop() {
+		l.g.flow.Finish(&r.core, err)
 	}
 }
 
-// stayAway is the leave of a gate that has no links: it says NEVER from here on. Under mu.
-func (g *Gate) stayAway() {
-	g.linking.stage = absent
-	g.endWaiters(g.flow.Dead)
+// stayAway is the leave of a gate that has no links: it says NEVER from here on.
+func (l *linking) stayAway() {
+	l.stage = absent
+	l.endWaiters(l.g.flow.Dead)
 }
 
 // Link has the links to the peer made now, instead of when they are first needed, and waits
@@ -199,14 +205,14 @@ func (g *Gate) Link(ctx context.Context) error {
 	r.core.Op, r.core.Stage = flow.OpRecv, flow.Posted
 	g.enter()
 	g.flow.Count(&r.core)
-	switch l := g.linking; {
+	switch l := &g.linking; {
 	case g.flow.Dead != nil:
-		g.complete(r, g.flow.Dead)
-	case l == nil || l.stage == linked:
-		g.complete(r, nil)
+		g.flow.Finish(&r.core, g.flow.Dead)
+	case l.linked():
+		g.flow.Finish(&r.core, nil)
 	default:
 		l.waiters.push(r)
-		g.wantLinks()
+		l.want()
 	}
 	g.release()
 	if err := r.WaitContext(ctx); err != nil {
@@ -228,7 +234,7 @@ func (nowhere) Caps() driver.Caps {
 }
 
 func (n nowhere) Send(*driver.Header, []byte, [][]byte, bool) (bool, error) {
-	n.g.wantLinks()
+	n.g.linking.want()
 	return false, nil
 }
 

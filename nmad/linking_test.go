@@ -64,13 +64,13 @@ func TestLinkStages(t *testing.T) {
 				g.end = &PeerError{Rank: c.peer, Err: ErrPeerLost}
 			}
 			first, second := simnet.Pair(simnet.Options{})
-			if got := g.verdict(first); got != c.want || g.linking.stage != c.next {
+			if got := g.linking.verdict(first); got != c.want || g.linking.stage != c.next {
 				t.Errorf("answer %d, stage %d; want %d, %d", got, g.linking.stage, c.want, c.next)
 			}
-			if took := g.further(1, second); took != (c.next == accepting) {
+			if took := g.linking.further(1, second); took != (c.next == accepting) {
 				t.Errorf("a further rail was taken: %v", took)
 			}
-			if g.further(1, second) {
+			if g.linking.further(1, second) {
 				t.Error("the same rail was taken twice")
 			}
 		})

@@ -68,7 +68,7 @@ func (r *Request) source() *Gate {
 // IrecvLoan starts to receive the next message with that tag where its sender has it, or, if it is not
 // lent, into buf; Request.Loan tells. See RecvOp.Loan.
 func (g *Gate) IrecvLoan(tag uint64, buf []byte) *Request {
-	return g.irecv(&RecvOp{Match: Tag(tag), Buf: buf, Loan: true})
+	return irecv(g, &RecvOp{Match: Tag(tag), Buf: buf, Loan: true})
 }
 
 // RecvLoan is IrecvLoan, and waits.

@@ -160,19 +160,19 @@ func TestLoanReceives(t *testing.T) {
 		"in parts":      func() ([]byte, error) { return whole(to.IrecvParts(1, [][]byte{room[:10], nil, room[10:]})) },
 		"by a mask":     func() ([]byte, error) { return whole(to.IrecvMatch(Match{}, room)) },
 		"any source":    func() ([]byte, error) { return whole(j.sessions[1].Irecv(Match{}, room)) },
-		"chosen late":   func() ([]byte, error) { return whole(to.irecv(&RecvOp{Choose: func(Envelope) []byte { return room }})) },
+		"chosen late":   func() ([]byte, error) { return whole(irecv(to, &RecvOp{Choose: func(Envelope) []byte { return room }})) },
 		"claimed":       func() ([]byte, error) { return whole(claim(to).Irecv(room)) },
 		"loan, claimed": func() ([]byte, error) { return loan(claim(to).IrecvLoan(nil)) },
-		"loan, by mask": func() ([]byte, error) { return loan(to.irecv(&RecvOp{Loan: true})) },
+		"loan, by mask": func() ([]byte, error) { return loan(irecv(to, &RecvOp{Loan: true})) },
 		"loan, any source": func() ([]byte, error) {
 			return loan(j.sessions[1].irecv(&RecvOp{Loan: true}))
 		},
 		"loan, would choose": func() ([]byte, error) {
-			return loan(to.irecv(&RecvOp{Loan: true, Choose: func(Envelope) []byte { t.Error("asked for a buffer"); return nil }}))
+			return loan(irecv(to, &RecvOp{Loan: true, Choose: func(Envelope) []byte { t.Error("asked for a buffer"); return nil }}))
 		},
 		"loan, by callback": func() ([]byte, error) {
 			done := make(chan []byte, 1)
-			to.irecv(&RecvOp{Match: Tag(1), Loan: true, Done: func(r *Request) {
+			irecv(to, &RecvOp{Match: Tag(1), Loan: true, Done: func(r *Request) {
 				l := r.Loan()
 				done <- bytes.Clone(l.Bytes())
 				l.Release()

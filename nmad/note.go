@@ -2,8 +2,6 @@ package nmad
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 )
 
 // Notes of agreements on their way between two gates: in packets NOTE, without credit, since a
@@ -77,33 +75,4 @@ func decodeRanks(b []byte, size int) ([]int, bool) {
 		ranks[i] = int(r)
 	}
 	return ranks, true
-}
-
-// sendNote sends a note, now or when there is room. Under mu.
-func (g *Gate) sendNote(n *note) {
-	if g.end != nil || g.link == nil || g.flow.Left() {
-		return
-	}
-	if g.flow.Notes() == notesMost {
-		g.fail(violation(g.rank, "it leaves %d notes of agreements unread", notesMost))
-		return
-	}
-	g.flow.Note(n.encode())
-	g.press() // a gate without links has some made
-}
-
-// takeNote takes in the note that has come with the last packet, if it is complete. Under mu.
-func (g *Gate) takeNote() error {
-	b := g.flow.TakeNote()
-	if b == nil {
-		return nil
-	}
-	n, ok := decodeNote(b, g.consensus.size())
-	if !ok {
-		return errors.New("a note of an agreement that makes no sense")
-	}
-	if !g.consensus.post(happening{what: heard, rank: g.rank, note: n}) {
-		return fmt.Errorf("more than %d notes of agreements at once", notesMost)
-	}
-	return nil
 }

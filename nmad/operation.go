@@ -82,11 +82,13 @@ func (g *Gate) StartSend(r *Request, op *SendOp) error {
 		}
 		return err
 	}
-	g.launchSend(r, op)
+	r.prepareSend(g, op)
+	g.begin(r)
 	return nil
 }
 
-func (g *Gate) launchSend(r *Request, op *SendOp) {
+// prepareSend is prepare for a send that may be out of the ordinary.
+func (r *Request) prepareSend(g *Gate, op *SendOp) {
 	r.prepare(g, op.Tag, op.Buf, false)
 	c := &r.core
 	if op.Parts != nil {
@@ -106,7 +108,6 @@ func (g *Gate) launchSend(r *Request, op *SendOp) {
 		c.Sync, c.Priority, r.notify, r.queue = op.Sync, op.Priority, op.Done, op.Queue
 	}
 	c.Op = flow.OpSend
-	g.begin(r)
 }
 
 // StartRecv starts a receive from this gate; see StartSend.
@@ -117,18 +118,19 @@ func (g *Gate) StartRecv(r *Request, op *RecvOp) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	g.launchRecv(r, op)
+	r.prepareRecv(g, op)
+	r.age(op.Mask)
+	g.begin(r)
 	return nil
 }
 
-func (g *Gate) launchRecv(r *Request, op *RecvOp) {
-	r.prepareRecv(g, op)
-	if op.Mask == exact {
-		r.core.Entry.Age = g.any.Now()
+// age says when a receive that takes tags by that mask was posted.
+func (r *Request) age(mask uint64) {
+	if any := r.gate.any; mask == exact {
+		r.core.Entry.Age = any.Now()
 	} else {
-		r.core.Entry.Age = g.any.Stamp()
+		r.core.Entry.Age = any.Stamp()
 	}
-	g.begin(r)
 }
 
 // StartRecv starts a receive from any rank, the own one included; Request.Source
@@ -185,7 +187,7 @@ func (s *Session) startAny(r *Request) {
 	}
 	if dead := s.any.Gone(); dead != nil && s.any.Remove(&r.core.Wild) {
 		r.gate.mu.lock()
-		r.gate.complete(r, dead)
+		r.gate.flow.Finish(&r.core, dead)
 		r.gate.release()
 	}
 }
@@ -206,29 +208,32 @@ func (s *Session) searchAll() {
 }
 
 // isend is StartSend with a request of its own.
-func (g *Gate) isend(op *SendOp) *Request {
+func isend(g *Gate, op *SendOp) *Request {
 	if !g.made() {
 		return failed(errNoGate)
 	}
 	r := fresh()
-	g.launchSend(r, op)
+	r.prepareSend(g, op)
+	g.begin(r)
 	return r
 }
 
 // irecv is StartRecv with a request of its own.
-func (g *Gate) irecv(op *RecvOp) *Request {
+func irecv(g *Gate, op *RecvOp) *Request {
 	if !g.made() {
 		return failed(errNoGate)
 	}
 	r := fresh()
-	g.launchRecv(r, op)
+	r.prepareRecv(g, op)
+	r.age(op.Mask)
+	g.begin(r)
 	return r
 }
 
 // Issend is Isend, but done only when the receiver has posted its receive (a
 // synchronous send).
 func (g *Gate) Issend(tag uint64, buf []byte) *Request {
-	return g.isend(&SendOp{Tag: tag, Buf: buf, Sync: true})
+	return isend(g, &SendOp{Tag: tag, Buf: buf, Sync: true})
 }
 
 // Ssend sends buf as one message and returns once the receiver has posted its receive.
@@ -236,27 +241,27 @@ func (g *Gate) Ssend(tag uint64, buf []byte) error { return g.Issend(tag, buf).W
 
 // IsendParts is Isend of a message that lies in several places.
 func (g *Gate) IsendParts(tag uint64, parts [][]byte) *Request {
-	return g.isend(&SendOp{Tag: tag, Parts: parts})
+	return isend(g, &SendOp{Tag: tag, Parts: parts})
 }
 
 // IrecvParts is Irecv of a message into several places.
 func (g *Gate) IrecvParts(tag uint64, parts [][]byte) *Request {
-	return g.irecv(&RecvOp{Match: Tag(tag), Parts: parts})
+	return irecv(g, &RecvOp{Match: Tag(tag), Parts: parts})
 }
 
 // IsendData is Isend of a message that d walks over.
 func (g *Gate) IsendData(tag uint64, d Data) *Request {
-	return g.isend(&SendOp{Tag: tag, Data: d})
+	return isend(g, &SendOp{Tag: tag, Data: d})
 }
 
 // IrecvData is Irecv of a message into the places that d walks over.
 func (g *Gate) IrecvData(tag uint64, d Data) *Request {
-	return g.irecv(&RecvOp{Match: Tag(tag), Data: d})
+	return irecv(g, &RecvOp{Match: Tag(tag), Data: d})
 }
 
 // IrecvMatch is Irecv of the next message that m is for.
 func (g *Gate) IrecvMatch(m Match, buf []byte) *Request {
-	return g.irecv(&RecvOp{Match: m, Buf: buf})
+	return irecv(g, &RecvOp{Match: m, Buf: buf})
 }
 
 // Irecv starts to receive a message that m is for from any rank; see StartRecv.

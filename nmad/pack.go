@@ -30,7 +30,7 @@ func (p *Pack) Isend(g *Gate, tag uint64) *Request { return g.IsendParts(tag, p.
 
 // Issend is Isend, but done only when the receiver has posted its receive.
 func (p *Pack) Issend(g *Gate, tag uint64) *Request {
-	return g.isend(&SendOp{Tag: tag, Parts: p.Parts(), Sync: true})
+	return isend(g, &SendOp{Tag: tag, Parts: p.Parts(), Sync: true})
 }
 
 // StartSend starts to send what was packed, in place of what op says the message is; see

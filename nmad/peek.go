@@ -31,11 +31,11 @@ func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if x == nil || g.flow.Closing {
 		return e, 0, false
 	}
-	return g.envelope(x), copy(buf, x.Body()), true
+	return envelopeOf(g.rank, x), copy(buf, x.Body()), true
 }
 
-// envelope describes a message that has come.
-func (g *Gate) envelope(m *flow.Message) Envelope { return Envelope{g.rank, m.Tag, m.Bytes()} }
+// envelopeOf describes a message that has come from that rank.
+func envelopeOf(rank int, m *flow.Message) Envelope { return Envelope{rank, m.Tag, m.Bytes()} }
 
 // Peek is Gate.Peek for a message from any rank.
 func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {

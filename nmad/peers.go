@@ -35,7 +35,7 @@ func (s *Session) notice(e bootstrap.Event) {
 			patience(retireLimit, func() bool {
 				g.mu.lock()
 				defer g.release()
-				return !g.underway()
+				return !g.linking.underway()
 			})
 			g.peerEnded(e.Reason)
 		})
@@ -54,7 +54,7 @@ func (s *Session) orphaned() {
 	for _, g := range s.gates {
 		g.mu.lock()
 		if g.flow.Waits() {
-			g.wantLinks()
+			g.linking.want()
 		}
 		g.release()
 	}
@@ -72,7 +72,7 @@ func (s *Session) linkOrphan() {
 		for _, g := range s.gates {
 			g.mu.lock()
 			if !g.flow.Closing {
-				g.wantLinks()
+				g.linking.want()
 			}
 			g.release()
 		}
@@ -84,7 +84,7 @@ func (s *Session) linkOrphan() {
 // made they may have brought something. Without links nothing was sent.
 func (g *Gate) peerLeft(reason string) {
 	g.mu.lock()
-	if g.apart() {
+	if g.linking.apart() {
 		g.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
 	}
 	g.release()
@@ -101,7 +101,7 @@ func (g *Gate) peerLeft(reason string) {
 // receives from any source end.
 func (s *Session) ended(g *Gate) {
 	s.work.Go(func() { s.retire(g) })
-	g.endWaiters(g.flow.Dead)
+	g.linking.endWaiters(g.flow.Dead)
 	s.linker.noteLost(g.end)
 	s.consensus.post(happening{what: lost, rank: g.rank})
 	if s.alive.Add(-1) == 0 {

@@ -93,7 +93,7 @@ func (g *Gate) claim(m Match) *Message {
 	if x == nil {
 		return nil
 	}
-	return &Message{gate: g, m: x, Envelope: g.envelope(x)}
+	return &Message{gate: g, m: x, Envelope: envelopeOf(g.rank, x)}
 }
 
 // Claim is Gate.Claim for a message from any rank.
@@ -138,7 +138,7 @@ func (x *Message) receive(op *RecvOp) *Request {
 	g := x.gate
 	g.enter()
 	if m := x.m; m == nil {
-		g.complete(r, ErrIdle)
+		g.flow.Finish(&r.core, ErrIdle)
 	} else {
 		x.m = nil
 		g.flow.Deliver(&r.core, m)

@@ -41,7 +41,8 @@ func TestRailsDeliver(t *testing.T) {
 			if rapid.Bool().Draw(t, "receive parts") {
 				recv.Buf, recv.Parts = nil, inParts(x.buf, rapid.IntRange(1, 70_000).Draw(t, "place"), 5)
 			}
-			p.gates[side].launchSend(x.s, &send)
+			x.s.prepareSend(p.gates[side], &send)
+			p.gates[side].begin(x.s)
 			if err := p.gates[1-side].StartRecv(x.r, &recv); err != nil {
 				t.Fatal(err)
 			}

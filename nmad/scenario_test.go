@@ -195,7 +195,8 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		if verb == "iself" {
 			g = s.sess[side].gates[side]
 		}
-		g.launchSend(r, &op)
+		r.prepareSend(g, &op)
+		g.begin(r)
 		s.reqs[name] = r
 	case "irecv", "irecvany": // from the other rank; from any
 		name := rest[0]

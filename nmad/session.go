@@ -191,9 +191,10 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 		for i := range none {
 			none[i].(*nowhere).g = g
 		}
-		g.linking = &linking{s: s, eager: b.eager}
-		g.judge()
-		g.onEnd, g.why, g.fixed = s.ended, s.cfg.eagerFrom, s.cfg.eagerSet
+		l := &g.linking
+		l.s, l.stage, l.eager = s, unlinked, b.eager
+		l.judge()
+		g.onEnd, g.routes.why, g.routes.fixed = s.ended, s.cfg.eagerFrom, s.cfg.eagerSet
 		for i := range g.rails {
 			r := &g.rails[i]
 			r.name = s.cfg.names[i]

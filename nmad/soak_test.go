@@ -281,7 +281,8 @@ func (s *soak) sendAll(g *Gate, tag uint64) {
 			s.must(g, tag, i, (*slot).Wait())
 		}
 		*slot = fresh()
-		g.launchSend(*slot, &op)
+		(*slot).prepareSend(g, &op)
+		g.begin(*slot)
 		if rng.IntN(6) == 0 {
 			s.must(g, tag, i, (*slot).Wait())
 		}
@@ -349,7 +350,9 @@ func (s *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, er
 		}
 	case 5:
 		r = fresh()
-		g.launchRecv(r, &RecvOp{Match: Tag(tag), Choose: func(e Envelope) []byte { return buf[:min(uint64(len(buf)), e.Size)] }})
+		r.prepareRecv(g, &RecvOp{Match: Tag(tag), Choose: func(e Envelope) []byte { return buf[:min(uint64(len(buf)), e.Size)] }})
+		r.age(exact)
+		g.begin(r)
 	default:
 		return g.Recv(tag, buf)
 	}

@@ -66,7 +66,7 @@ func (g *Gate) Stats() Stats {
 	defer g.release()
 	x := &g.flow.Stats
 	stats := Stats{
-		Links: g.links, Sends: x.Sends, Recvs: x.Recvs, Rendezvous: x.Rendezvous, Starved: x.Starved,
+		Links: g.linking.made, Sends: x.Sends, Recvs: x.Recvs, Rendezvous: x.Rendezvous, Starved: x.Starved,
 		Lent: x.Lent, Borrowed: x.Borrowed, Unexpected: x.Unexpected, Credits: x.Credits,
 		Aggregates: x.Aggregates, Aggregated: x.Aggregated, BytesSent: x.BytesSent, BytesReceived: x.BytesReceived,
 		UnexpectedBytes: x.UnexpectedBytes, UnexpectedPeak: x.UnexpectedPeak,

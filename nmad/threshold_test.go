@@ -134,7 +134,7 @@ func TestEagerRows(t *testing.T) {
 		g := p.gates[0]
 		g.rails[0].bind(shortLink{p.links[0], c.short})
 		if g.flow.SetEager(c.eager); c.eager != 64 {
-			g.why = "a test limit"
+			g.routes.why = "a test limit"
 		}
 		var rows []string
 		for _, row := range g.Protocols()[:len(g.Protocols())-1] {
@@ -177,7 +177,7 @@ func TestExceptionsAreKept(t *testing.T) {
 				}
 			}
 		}
-		if n := g.joinable(); n != longest {
+		if n := g.routes.joinable(); n != longest {
 			t.Errorf("%s: it says that messages of up to %d bytes go together, the strategy takes %d", name, longest, n)
 		}
 		if longest < 0 {

@@ -38,7 +38,8 @@ func (x *traffic) send(side int, tag uint64, size int) {
 	if x.seed%4 == 0 {
 		op1.Parts = inParts(data, 5, 0, 90)
 	}
-	x.p.gates[side].launchSend(r, &op1)
+	r.prepareSend(x.p.gates[side], &op1)
+	x.p.gates[side].begin(r)
 	x.sends[side] = append(x.sends[side], &op{r, tag, data})
 }
 

@@ -84,7 +84,7 @@ func (g *Gate) receive(waiter *Request) bool {
 			g.traceArrived(body)
 		}
 		if h.Kind == flow.KindNote && wrong == nil {
-			wrong = g.takeNote()
+			wrong = g.consensus.hear(g)
 		}
 		if wrong != nil {
 			g.heed(wrong)

@@ -36,52 +36,98 @@ func (g *Gate) Protocols() []Protocol {
 			{flow.SelfEager + 1, math.MaxUint64, "copy", "self", "default: a long message waits for its receive and is copied once"},
 		}
 	}
-	if !g.linked() {
-		return []Protocol{{0, math.MaxUint64, "link, then as it says", g.railNames(nil), "nothing was sent yet"}}
+	if !g.linking.linked() {
+		return []Protocol{{0, math.MaxUint64, "link, then as it says", g.routes.railNames(nil), "nothing was sent yet"}}
 	}
-	return append(g.eagerRows(), g.rendezvousRows()...)
+	return append(g.routes.eagerRows(), g.routes.rendezvousRows()...)
 }
 
-// linked says that the gate has its links. Under mu.
-func (g *Gate) linked() bool { return g.linking == nil || g.linking.stage == linked }
+// routes is up to which size the messages of a gate go eagerly, and why: which way a message takes follows from that, and from
+// what its rails cost, which is the flow's. Under mu of the gate.
+type routes struct {
+	g     *Gate
+	why   string // where the eager limit comes from; "": the driver
+	fixed bool   // the configuration says the eager limit, so what is measured does not change it
+}
+
+// unlimit has messages of all sizes that the link takes go eagerly, to measure that.
+func (x *routes) unlimit() (undo func()) {
+	g := x.g
+	g.mu.lock()
+	defer g.release()
+	if x.fixed {
+		return func() {}
+	}
+	before := g.flow.Eager()
+	g.flow.SetEager(0)
+	return func() {
+		g.mu.lock()
+		g.flow.SetEager(before)
+		g.release()
+	}
+}
+
+// apply has the gate use what was measured of its rails. The order of the rails stays.
+func (x *routes) apply(p *Profile) {
+	g := x.g
+	g.mu.lock()
+	defer g.release()
+	const why = "measured, just now"
+	costs, limits := make([]strategy.Cost, len(g.rails)), make([]int, len(g.rails))
+	for i := range g.rails {
+		l := &g.rails[i]
+		if r := p.Rails[l.name]; r.Bandwidth > 0 {
+			g.flow.Rails[i].Cost = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}
+			l.why, l.limit = why, r.Eager
+		}
+		costs[i], limits[i] = g.flow.Rails[i].Cost, l.limit
+	}
+	if limit, rail := eagerLimit(g.flow.Strategy, costs, limits); !x.fixed && limit > 0 {
+		g.flow.SetEager(limit)
+		x.why = why
+		if rail > 0 {
+			x.why += ", beside a rendezvous over " + g.rails[rail].name
+		}
+	}
+}
 
 // limitWhy says where the eager limit comes from. Under mu.
-func (g *Gate) limitWhy() string {
+func (x *routes) limitWhy() string {
 	switch {
-	case g.flow.Eager() != g.flow.Room():
-		return g.why
-	case g.why != "":
-		return fmt.Sprintf("%s, as far as the largest packet of %s goes", g.why, g.rails[0].name)
+	case x.g.flow.Eager() != x.g.flow.Room():
+		return x.why
+	case x.why != "":
+		return fmt.Sprintf("%s, as far as the largest packet of %s goes", x.why, x.g.rails[0].name)
 	}
-	return fmt.Sprintf("default: the largest packet of %s", g.rails[0].name)
+	return fmt.Sprintf("default: the largest packet of %s", x.g.rails[0].name)
 }
 
 // eagerRows are those of messages that go over the small track. Under mu.
-func (g *Gate) eagerRows() (rows []Protocol) {
-	first, from := &g.rails[0], 0
-	if short := min(first.short, g.flow.Eager()); short >= 0 {
+func (x *routes) eagerRows() (rows []Protocol) {
+	first, from := &x.g.rails[0], 0
+	if short := min(first.short, x.g.flow.Eager()); short >= 0 {
 		rows = append(rows, Protocol{0, uint64(short), "short", first.name, "default: " + first.how})
 		from = short + 1
 	}
-	if from <= g.flow.Eager() {
-		rows = append(rows, Protocol{uint64(from), uint64(g.flow.Eager()), "eager", first.name, g.limitWhy()})
-	} else if g.flow.Eager() < first.short {
-		rows[0].Why = g.limitWhy()
+	if from <= x.g.flow.Eager() {
+		rows = append(rows, Protocol{uint64(from), uint64(x.g.flow.Eager()), "eager", first.name, x.limitWhy()})
+	} else if x.g.flow.Eager() < first.short {
+		rows[0].Why = x.limitWhy()
 	}
 	return rows
 }
 
 // rendezvousRows are those of messages that are announced. Under mu.
-func (g *Gate) rendezvousRows() (rows []Protocol) {
-	costs := make([]strategy.Cost, len(g.rails))
-	for i := range g.rails {
-		costs[i] = g.flow.Rails[i].Cost
+func (x *routes) rendezvousRows() (rows []Protocol) {
+	costs := make([]strategy.Cost, len(x.g.rails))
+	for i := range x.g.rails {
+		costs[i] = x.g.flow.Rails[i].Cost
 	}
-	all := ranges(g.flow.Strategy, costs, g.flow.Eager()+1)
+	all := ranges(x.g.flow.Strategy, costs, x.g.flow.Eager()+1)
 	for i, r := range all {
-		row := Protocol{r.from, math.MaxUint64, "rendezvous", g.railNames(r.rails), g.limitWhy()}
+		row := Protocol{r.from, math.MaxUint64, "rendezvous", x.railNames(r.rails), x.limitWhy()}
 		if i > 0 {
-			row.Why = fmt.Sprintf("strategy %s, by what the rails cost", g.flow.Strategy.Name())
+			row.Why = fmt.Sprintf("strategy %s, by what the rails cost", x.g.flow.Strategy.Name())
 		}
 		if i+1 < len(all) {
 			row.To = all[i+1].from - 1
@@ -92,11 +138,11 @@ func (g *Gate) rendezvousRows() (rows []Protocol) {
 }
 
 // railNames lists those of some; nil: of all.
-func (g *Gate) railNames(some []bool) string {
+func (x *routes) railNames(some []bool) string {
 	var names []string
-	for i := range g.rails {
+	for i := range x.g.rails {
 		if some == nil || some[i] {
-			names = append(names, g.rails[i].name)
+			names = append(names, x.g.rails[i].name)
 		}
 	}
 	return strings.Join(names, ", ")
@@ -117,7 +163,7 @@ func (g *Gate) Exceptions() []Exception {
 	}
 	g.mu.lock()
 	defer g.release()
-	if g.link == nil || !g.linked() {
+	if g.link == nil || !g.linking.linked() {
 		return nil
 	}
 	all := []Exception{
@@ -131,7 +177,7 @@ func (g *Gate) Exceptions() []Exception {
 			"a receive that takes loans reads them where they lie; any other asks for them, as after rendezvous",
 		})
 	}
-	if longest := g.joinable(); longest >= 0 {
+	if longest := g.routes.joinable(); longest >= 0 {
 		all = append(all, Exception{
 			fmt.Sprintf("up to %d messages of up to %d bytes that wait for the network", flow.MaxAggregate, longest), "aggregate",
 			fmt.Sprintf("strategy %s puts them into one packet of up to %d bytes", g.flow.Strategy.Name(), g.flow.Room()),
@@ -145,15 +191,15 @@ func (g *Gate) Exceptions() []Exception {
 }
 
 // joinable is the longest message that the strategy puts into a packet with another one; -1: none. Under mu.
-func (g *Gate) joinable() int {
-	p := strategy.Packet{Messages: 1, Bytes: flow.AggregateHead, Room: g.flow.Room()}
+func (x *routes) joinable() int {
+	p := strategy.Packet{Messages: 1, Bytes: flow.AggregateHead, Room: x.g.flow.Room()}
 	joins := func(size int) bool {
-		return p.Bytes+flow.AggregateHead+size <= p.Room && g.flow.Strategy.Joins(p, strategy.Item{Size: size, Eager: true})
+		return p.Bytes+flow.AggregateHead+size <= p.Room && x.g.flow.Strategy.Joins(p, strategy.Item{Size: size, Eager: true})
 	}
 	if !joins(0) {
 		return -1
 	}
-	from, to := 0, g.flow.Eager()+1 // from joins, to does not, or is not eager
+	from, to := 0, x.g.flow.Eager()+1 // from joins, to does not, or is not eager
 	for to-from > 1 {
 		if middle := from + (to-from)/2; joins(middle) {
 			from = middle

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
 // Tags of the messages by which rails are measured.
@@ -34,6 +32,13 @@ const (
 	sampleLong  = 1 << 20
 )
 
+// sampler measures the rails of a gate. It belongs to the caller of Sample, or of SampleEcho: what it has needs no lock, and it
+// sends and receives as any user of the gate does.
+type sampler struct {
+	g     *Gate
+	round *sampleRound // that a Sample which was given up has begun; nil: none
+}
+
 // Sample measures the rails of this gate: messages of growing size go to and fro, eagerly
 // and by rendezvous over each rail alone, and longer ones, too. The other process must call
 // SampleEcho on its gate to us meanwhile, and neither may use the gate for anything
@@ -52,76 +57,38 @@ func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 	if err := g.Link(ctx); err != nil {
 		return nil, err
 	}
-	if err := g.finishSample(ctx); err != nil {
+	if err := g.sampler.finish(ctx); err != nil {
 		return nil, fmt.Errorf("nmad: sample rank %d: finish what an earlier one has begun: %w", g.rank, err)
 	}
-	undo := g.unlimit()
-	p, err := g.sampleRails(ctx)
+	undo := g.routes.unlimit()
+	p, err := g.sampler.rails(ctx)
 	if err != nil {
 		undo()
 		return nil, fmt.Errorf("nmad: sample rank %d: %w", g.rank, err)
 	}
-	g.apply(p)
+	g.routes.apply(p)
 	return p, g.Send(sampleEnd, p.brief())
 }
 
-func (g *Gate) sampleRails(ctx context.Context) (*Profile, error) {
+// rails measures all rails.
+func (s *sampler) rails(ctx context.Context) (*Profile, error) {
 	p := &Profile{Rails: map[string]Rail{}}
 	var eager []Cost
-	for i := range g.rails {
-		rail, err := g.sampleCost(ctx, uint64(i))
+	for i := range s.g.rails {
+		rail, err := s.cost(ctx, uint64(i))
 		if err == nil && i == 0 {
-			eager, err = g.sampleEagerly(ctx)
+			eager, err = s.eagerly(ctx)
 		}
 		if err == nil {
-			rail.Points, err = g.samplePoints(ctx, uint64(i), eager)
+			rail.Points, err = s.points(ctx, uint64(i), eager)
 		}
 		if err != nil {
 			return nil, err
 		}
 		rail.Eager = crossing(rail.Points)
-		p.Rails[g.rails[i].name] = rail
+		p.Rails[s.g.rails[i].name] = rail
 	}
 	return p, nil
-}
-
-// unlimit has messages of all sizes that the link takes go eagerly, to measure that.
-func (g *Gate) unlimit() (undo func()) {
-	g.mu.lock()
-	defer g.release()
-	if g.fixed {
-		return func() {}
-	}
-	before := g.flow.Eager()
-	g.flow.SetEager(0)
-	return func() {
-		g.mu.lock()
-		g.flow.SetEager(before)
-		g.release()
-	}
-}
-
-// apply has the gate use what was measured of its rails. The order of the rails stays.
-func (g *Gate) apply(p *Profile) {
-	g.mu.lock()
-	defer g.release()
-	const why = "measured, just now"
-	costs, limits := make([]strategy.Cost, len(g.rails)), make([]int, len(g.rails))
-	for i := range g.rails {
-		l := &g.rails[i]
-		if r := p.Rails[l.name]; r.Bandwidth > 0 {
-			g.flow.Rails[i].Cost = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}
-			l.why, l.limit = why, r.Eager
-		}
-		costs[i], limits[i] = g.flow.Rails[i].Cost, l.limit
-	}
-	if limit, rail := eagerLimit(g.flow.Strategy, costs, limits); !g.fixed && limit > 0 {
-		g.flow.SetEager(limit)
-		g.why = why
-		if rail > 0 {
-			g.why += ", beside a rendezvous over " + g.rails[rail].name
-		}
-	}
 }
 
 // brief is the profile without the points, for the other process.
@@ -135,23 +102,23 @@ func (p *Profile) brief() []byte {
 	return text
 }
 
-// sampleEagerly measures messages up to the longest one that can go eagerly.
-func (g *Gate) sampleEagerly(ctx context.Context) (points []Cost, err error) {
+// eagerly measures messages up to the longest one that can go eagerly.
+func (s *sampler) eagerly(ctx context.Context) (points []Cost, err error) {
 	for size := 1; ; size *= 2 {
-		c := Cost{Size: min(size, g.flow.Eager())}
-		if c.EagerNs, err = g.sample(ctx, c.Size, sampleEager); err != nil {
+		c := Cost{Size: min(size, s.g.flow.Eager())}
+		if c.EagerNs, err = s.halfTrip(ctx, c.Size, sampleEager); err != nil {
 			return nil, err
 		}
-		if points = append(points, c); c.Size == g.flow.Eager() {
+		if points = append(points, c); c.Size == s.g.flow.Eager() {
 			return points, nil
 		}
 	}
 }
 
-// samplePoints measures messages of the same sizes whose bytes come by rendezvous over a rail.
-func (g *Gate) samplePoints(ctx context.Context, rail uint64, eager []Cost) (points []Cost, err error) {
+// points measures messages of the same sizes whose bytes come by rendezvous over a rail.
+func (s *sampler) points(ctx context.Context, rail uint64, eager []Cost) (points []Cost, err error) {
 	for _, c := range eager {
-		if c.RendezvousNs, err = g.sample(ctx, c.Size, sampleRail+rail); err != nil {
+		if c.RendezvousNs, err = s.halfTrip(ctx, c.Size, sampleRail+rail); err != nil {
 			return nil, err
 		}
 		points = append(points, c)
@@ -159,13 +126,13 @@ func (g *Gate) samplePoints(ctx context.Context, rail uint64, eager []Cost) (poi
 	return points, nil
 }
 
-// sampleCost measures what a rail costs.
-func (g *Gate) sampleCost(ctx context.Context, i uint64) (Rail, error) {
-	short, err := g.sample(ctx, sampleShort, sampleRail+i)
+// cost measures what a rail costs.
+func (s *sampler) cost(ctx context.Context, i uint64) (Rail, error) {
+	short, err := s.halfTrip(ctx, sampleShort, sampleRail+i)
 	if err != nil {
 		return Rail{}, err
 	}
-	long, err := g.sample(ctx, sampleLong, sampleRail+i)
+	long, err := s.halfTrip(ctx, sampleLong, sampleRail+i)
 	return line(short, long), err
 }
 
@@ -200,31 +167,31 @@ type sampleRound struct {
 	send, recv Request
 }
 
-// finishSample waits for the round trip that is under way, perhaps since a Sample that was given up:
+// finish waits for the round trip that is under way, perhaps since a Sample that was given up:
 // the other side has its message, or will have, and answers it, and that must not be taken for the
 // answer to another one.
-func (g *Gate) finishSample(ctx context.Context) error {
-	x := g.unsampled
+func (s *sampler) finish(ctx context.Context) error {
+	x := s.round
 	if x == nil {
 		return nil
 	}
 	err := WaitAll(ctx, &x.send, &x.recv)
 	if x.send.done() && x.recv.done() {
-		g.unsampled = nil
+		s.round = nil
 	}
 	return err
 }
 
-// sample returns the median half round trip.
-func (g *Gate) sample(ctx context.Context, size int, tag uint64) (int64, error) {
+// halfTrip returns the median half round trip.
+func (s *sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, error) {
 	x := &sampleRound{out: make([]byte, size), in: make([]byte, size)}
 	var times []int64
 	for end := time.Now().Add(sampleTime); len(times) < sampleRounds && (len(times) < sampleLeast || time.Now().Before(end)); {
 		began := time.Now()
-		err := errors.Join(g.sampleRecv(&x.recv, tag, x.in), g.sampleSend(&x.send, tag, x.out))
+		err := errors.Join(s.recv(&x.recv, tag, x.in), s.send(&x.send, tag, x.out))
 		if err == nil {
-			g.unsampled = x
-			err = g.finishSample(ctx)
+			s.round = x
+			err = s.finish(ctx)
 		}
 		if err != nil {
 			return 0, err
@@ -235,24 +202,24 @@ func (g *Gate) sample(ctx context.Context, size int, tag uint64) (int64, error) 
 	return times[len(times)/2], nil
 }
 
-// sampleSend sends by the protocol that the tag names.
-func (g *Gate) sampleSend(r *Request, tag uint64, buf []byte) error {
-	return g.StartSend(r, &SendOp{Tag: tag, Buf: buf, Sync: tag != sampleEager})
+// send sends by the protocol that the tag names.
+func (s *sampler) send(r *Request, tag uint64, buf []byte) error {
+	return s.g.StartSend(r, &SendOp{Tag: tag, Buf: buf, Sync: tag != sampleEager})
 }
 
-// sampleRecv receives over the rail that the tag names.
-func (g *Gate) sampleRecv(r *Request, tag uint64, buf []byte) error {
+// recv receives over the rail that the tag names.
+func (s *sampler) recv(r *Request, tag uint64, buf []byte) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	r.prepareRecv(g, &RecvOp{Match: Tag(tag), Buf: buf})
+	r.prepareRecv(s.g, &RecvOp{Match: Tag(tag), Buf: buf})
 	c := &r.core
-	c.Special, c.Entry.Age, c.Pin = true, g.any.Now(), 1
+	c.Special, c.Entry.Age, c.Pin = true, s.g.any.Now(), 1
 	c.Wild.Set(&c.Entry, exact, false)
 	if tag >= sampleRail {
 		c.Pin = uint8(1 + tag - sampleRail)
 	}
-	g.begin(r)
+	s.g.begin(r)
 	return nil
 }
 
@@ -264,37 +231,37 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 	if err := g.Link(ctx); err != nil {
 		return err
 	}
-	undo := g.unlimit()
-	p, err := g.echo(ctx)
+	undo := g.routes.unlimit()
+	p, err := g.sampler.echo(ctx)
 	if err != nil {
 		undo()
 		return fmt.Errorf("nmad: sample echo: %w", err)
 	}
-	g.apply(p)
+	g.routes.apply(p)
 	return nil
 }
 
 // echo answers until the other process sends what it has measured.
-func (g *Gate) echo(ctx context.Context) (*Profile, error) {
-	tags := int(sampleRail-sampleEager) + len(g.rails)
+func (s *sampler) echo(ctx context.Context) (*Profile, error) {
+	tags := int(sampleRail-sampleEager) + len(s.g.rails)
 	in, buf := make([]Request, tags), make([][]byte, tags)
 	all := make([]*Request, tags)
 	var out Request
-	post := func(i int) error { return g.sampleRecv(&in[i], sampleEager+uint64(i), buf[i]) }
+	post := func(i int) error { return s.recv(&in[i], sampleEager+uint64(i), buf[i]) }
 	for i := range in {
-		buf[i], all[i] = make([]byte, max(g.flow.Eager(), sampleLong)), &in[i]
+		buf[i], all[i] = make([]byte, max(s.g.flow.Eager(), sampleLong)), &in[i]
 		if err := post(i); err != nil {
 			return nil, err
 		}
 	}
-	defer g.endEcho(all, buf)
+	defer s.endEcho(all, buf)
 	for {
 		i, err := WaitAny(ctx, all...)
 		if err == nil && in[i].Tag() == sampleEnd {
 			return readBrief(buf[i][:in[i].Len()])
 		}
 		if err == nil {
-			err = g.sampleSend(&out, in[i].Tag(), buf[i][:in[i].Len()])
+			err = s.send(&out, in[i].Tag(), buf[i][:in[i].Len()])
 		}
 		if err == nil {
 			all[i] = nil // answered
@@ -322,10 +289,10 @@ func readBrief(text []byte) (*Profile, error) {
 
 // endEcho takes back the receives of SampleEcho. One that has got its message meanwhile is answered, as
 // the other side waits for that.
-func (g *Gate) endEcho(all []*Request, bufs [][]byte) {
+func (s *sampler) endEcho(all []*Request, bufs [][]byte) {
 	for i, r := range all {
 		if !r.Cancel() && r.Wait() == nil && r.Tag() != sampleEnd {
-			_ = g.sampleSend(&Request{}, r.Tag(), bufs[i][:r.Len()])
+			_ = s.send(&Request{}, r.Tag(), bufs[i][:r.Len()])
 		}
 	}
 }
