@@ -23,6 +23,6 @@ func TestPutOffBounded(t *testing.T) {
 		t.Errorf("%d packets in %d calls, want %d in 4", packets, calls, messages)
 	}
 	g.mu.lock()
-	g.fail(&PeerError{Err: ErrPeerLost}) // puts an end to them
+	g.life.fail(&PeerError{Err: ErrPeerLost}) // puts an end to them
 	g.release()
 }

@@ -52,7 +52,7 @@ func TestBorrowedReceive(t *testing.T) {
 	g := p.gates[1]
 	lent, asked := true, 0
 	g.rails[0].pull.back = func(bool) (int, bool) { asked++; return 0, !lent }
-	g.beginClose(ErrClosed)
+	g.life.beginClose(ErrClosed)
 	if asked == 0 {
 		t.Error("the link was not asked for its buffer")
 	}
@@ -63,11 +63,11 @@ func TestBorrowedReceive(t *testing.T) {
 	if !unfinished(recvs[0]) {
 		t.Fatal("the receive is over, and the link still has its buffer")
 	}
-	if g.shut(&PeerError{Err: ErrPeerLost}) {
+	if g.life.shut(&PeerError{Err: ErrPeerLost}) {
 		t.Error("the link could be closed")
 	}
 	lent = false
-	if !g.shut(&PeerError{Err: ErrPeerLost}) {
+	if !g.life.shut(&PeerError{Err: ErrPeerLost}) {
 		t.Error("the link cannot be closed")
 	}
 	mustDone(t, recvs[0], ErrClosed)
@@ -90,8 +90,8 @@ func TestBorrowedSend(t *testing.T) {
 			}
 			return 0, true
 		}
-		g.beginClose(ErrClosed)
-		g.sayBye()
+		g.life.beginClose(ErrClosed)
+		g.life.sayBye()
 		if got := g.flow.Moved(flow.Push) - before; got != uint64(rest) {
 			t.Errorf("%d bytes more count as pushed, %d were", got, rest)
 		}

@@ -1,6 +1,13 @@
 package nmad
 
-import "github.com/pm2-go/pm2/nmad/internal/flow"
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+)
 
 // How a gate ends. In good order a side takes leave of the other one (internal/flow/closing.go has the packets):
 //
@@ -11,30 +18,159 @@ import "github.com/pm2-go/pm2/nmad/internal/flow"
 // A gate that has no links yet is open in this sense; linking.go has what it does. If it has
 // nothing to send it has nobody to take leave of.
 
+// lastGasp bounds the bursts that are taken in from a link that has broken.
+const lastGasp = 4096
+
+// life is whether a gate lives, how it ends, and why. Under the lock of the gate, but failure.
+type life struct {
+	g       *Gate
+	end     *PeerError            // why the gate has ended; nil: it has not
+	ended   time.Time             // when
+	failure atomic.Pointer[error] // flow.Dead, for readers without the lock
+	onEnd   func(*Gate)           // called once, when the gate has ended; must only take note
+}
+
+// die notes what new requests fail with. Under mu.
+func (l *life) die(why error) {
+	g := l.g
+	g.flow.Dead = why
+	l.failure.Store(&why)
+	g.linking.judge()
+}
+
+// fail ends the gate and all its requests. What was received completely stays
+// there for the receives to come, unless a message before it with the same tag did not come.
+func (l *life) fail(why *PeerError) {
+	g := l.g
+	if l.end != nil {
+		return
+	}
+	l.end, l.ended = why, time.Now()
+	if g.flow.Dead == nil {
+		l.die(why)
+	}
+	g.endBuffers(g.flow.Dead) // first: the peer may still read the blocks that come back with the sends
+	g.failMovers(flow.Push, func(err error) { g.failMovers(flow.Pull, g.flow.End, err) }, g.flow.Dead)
+	g.heedFinished()
+	g.closeView()
+	g.note(GateEnded, Envelope{Source: g.rank}, nil, why)
+	if l.onEnd != nil {
+		l.onEnd(g)
+	}
+}
+
+// heed ends the gate if the flow has found a reason for that. Under mu.
+func (l *life) heed(err error) {
+	g := l.g
+	switch err {
+	case nil:
+	case flow.ErrLeft:
+		l.fail(&PeerError{Rank: g.rank, Reason: "it closed its session", Err: ErrPeerLost})
+	default:
+		l.fail(violation(g.rank, "%v", err))
+	}
+}
+
+// lose ends the gate because a call of the link has failed; what arrived before
+// is taken in first. Under mu.
+func (l *life) lose(err error) { l.loseRail(&l.g.rails[0], err) }
+
+// loseRail is lose for any rail: what it carries of a message is gone, and only the
+// receiver could tell what that is, so with one rail the peer is lost.
+func (l *life) loseRail(at *rail, err error) {
+	g := l.g
+	if !errors.Is(err, driver.ErrProtocol) {
+		for range lastGasp {
+			if l.end != nil || !g.receive(nil) {
+				break
+			}
+		}
+	}
+	l.fail(at.failure(err))
+}
+
+// peerEnded ends the gate because the peer has died or left, as another channel
+// than the link says. What the link still holds is taken in first. It must not
+// be called from hooks.
+func (l *life) peerEnded(reason string) {
+	g := l.g
+	for range lastGasp {
+		g.mu.lock()
+		if l.end != nil {
+			g.release()
+			return
+		}
+		if !g.pollLocked() {
+			break
+		}
+	}
+	g.mu.lock()
+	l.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
+	g.release()
+}
+
+// peerLeft polls for a peer that has said elsewhere that it leaves, until its BYE has
+// come: it waits for our acknowledgement, and perhaps nobody here polls. If links were being
+// made they may have brought something. Without links nothing was sent.
+func (l *life) peerLeft(reason string) {
+	g := l.g
+	g.mu.lock()
+	if g.linking.apart() {
+		l.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
+	}
+	g.release()
+	patience(byeLimit, func() bool {
+		g.mu.lock()
+		over := l.end != nil
+		g.pollLocked()
+		return over
+	})
+	l.peerEnded(reason)
+}
+
+// exclude ends the gate to a process that the others have agreed to be lost, once it has been told,
+// if it can be told.
+func (l *life) exclude() {
+	g := l.g
+	patience(retireLimit, func() bool {
+		g.mu.lock()
+		defer g.release()
+		if l.end == nil && g.flow.Outgoing() {
+			g.drain()
+		}
+		return l.end != nil || g.flow.Notes() == 0 && !g.flow.Unflushed()
+	})
+	g.mu.lock()
+	l.fail(&PeerError{Rank: g.rank, Reason: "the processes that are left have agreed that it is lost", Err: ErrPeerLost})
+	g.release()
+}
+
 // beginClose stops the gate for new requests and ends its receives. Sends go on.
-func (g *Gate) beginClose(why error) {
+func (l *life) beginClose(why error) {
+	g := l.g
 	g.mu.lock()
 	defer g.release()
 	if g.flow.Closing {
 		return
 	}
-	g.die(why)
+	l.die(why)
 	if g.link == nil {
 		g.endBuffers(why)
 	}
 	var left error
 	g.failMovers(flow.Pull, func(err error) { left = g.flow.Close(err) }, why)
-	g.heed(left)
+	l.heed(left)
 }
 
 // quiet says that no send is under way any more. Under mu.
-func (g *Gate) quiet() bool { return g.end != nil || g.link == nil || g.flow.Quiet() }
+func (l *life) quiet() bool { return l.end != nil || l.g.link == nil || l.g.flow.Quiet() }
 
 // sayBye ends the sends that are left and takes leave of the peer.
-func (g *Gate) sayBye() {
+func (l *life) sayBye() {
+	g := l.g
 	g.mu.lock()
 	defer g.release()
-	if g.end != nil || g.link == nil || g.flow.Left() {
+	if l.end != nil || g.link == nil || g.flow.Left() {
 		return
 	}
 	g.endBuffers(g.flow.Dead) // first: the peer may still read the blocks that come back with the sends
@@ -51,13 +187,15 @@ func (g *Gate) sayBye() {
 }
 
 // parted says that the peer knows that we leave, or need not know. Under mu.
-func (g *Gate) parted() bool {
-	return g.end != nil || g.link == nil || g.flow.Acked() || g.linking.apart()
+func (l *life) parted() bool {
+	g := l.g
+	return l.end != nil || g.link == nil || g.flow.Acked() || g.linking.apart()
 }
 
 // flushed tries to send the acknowledgement that an ended gate may still owe, and
 // says whether nothing is left to send. Under mu.
-func (g *Gate) flushed() bool {
+func (l *life) flushed() bool {
+	g := l.g
 	if g.flow.Outgoing() {
 		g.drain()
 	}
@@ -66,10 +204,11 @@ func (g *Gate) flushed() bool {
 
 // shut ends the gate whatever its state, and says whether nobody is inside the link
 // any more, so that it can be closed.
-func (g *Gate) shut(why *PeerError) bool {
+func (l *life) shut(why *PeerError) bool {
+	g := l.g
 	g.mu.lock()
 	defer g.release()
-	g.fail(why)
+	l.fail(why)
 	g.homeAll()
 	for i := range g.rails {
 		if !g.rails[i].resting() {

@@ -78,7 +78,7 @@ func (g *Gate) attend() bool {
 	}
 	if several && !g.flow.Stuck() {
 		g.refreshCredit(g.flow.Queued())
-		if g.end == nil {
+		if g.life.end == nil {
 			g.drain()
 		}
 	}
@@ -145,7 +145,7 @@ func (g *Gate) startRecv(r *Request) {
 
 // stay has a send end whose packet the link has taken and the flush after it has not moved on. Under mu.
 func (g *Gate) stay(r *Request) {
-	if g.end != nil { // that is why
+	if g.life.end != nil { // that is why
 		g.flow.Finish(&r.core, g.flow.Dead)
 	} else {
 		g.flow.Stay(&r.core)
@@ -173,7 +173,7 @@ func (g *Gate) short(tag uint64, buf []byte) (sent, all bool) {
 	if ok, err := g.link.Send(h, buf, nil, false); !ok || err != nil {
 		f.Refused()
 		if err != nil {
-			g.lose(err)
+			g.life.lose(err)
 		}
 		return false, false
 	}

@@ -157,26 +157,26 @@ func (c *consensus) do(d deed) {
 	case doSend:
 		c.send(g, &d.note)
 	case doExclude:
-		if g.end == nil {
+		if g.life.end == nil {
 			c.send(g, &d.note)
-			c.s.work.Go(g.exclude)
+			c.s.work.Go(g.life.exclude)
 		}
 	case doWatch:
 		if c.s.orphan.Load() {
 			g.linking.want()
 		}
 	case doBlame:
-		g.fail(violation(d.rank, "%s", d.why))
+		g.life.fail(violation(d.rank, "%s", d.why))
 	}
 }
 
 // send sends a note through g, now or when there is room. Under the lock of g.
 func (c *consensus) send(g *Gate, n *note) {
-	if g.end != nil || g.link == nil || g.flow.Left() {
+	if g.life.end != nil || g.link == nil || g.flow.Left() {
 		return
 	}
 	if g.flow.Notes() == notesMost {
-		g.fail(violation(g.rank, "it leaves %d notes of agreements unread", notesMost))
+		g.life.fail(violation(g.rank, "it leaves %d notes of agreements unread", notesMost))
 		return
 	}
 	g.flow.Note(n.encode())
@@ -197,22 +197,6 @@ func (c *consensus) hear(g *Gate) error {
 		return fmt.Errorf("more than %d notes of agreements at once", notesMost)
 	}
 	return nil
-}
-
-// exclude ends the gate to a process that the others have agreed to be lost, once it has been told,
-// if it can be told.
-func (g *Gate) exclude() {
-	patience(retireLimit, func() bool {
-		g.mu.lock()
-		defer g.release()
-		if g.end == nil && g.flow.Outgoing() {
-			g.drain()
-		}
-		return g.end != nil || g.flow.Notes() == 0 && !g.flow.Unflushed()
-	})
-	g.mu.lock()
-	g.fail(&PeerError{Rank: g.rank, Reason: "the processes that are left have agreed that it is lost", Err: ErrPeerLost})
-	g.release()
 }
 
 // begin starts a call, which ends by its request.

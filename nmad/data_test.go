@@ -274,7 +274,7 @@ func TestDataFails(t *testing.T) {
 			p.gates[0].poll()
 			p.gates[1].poll()
 		}
-		p.gates[1].peerEnded("as planned")
+		p.gates[1].life.peerEnded("as planned")
 		if over, err := r.Test(); !over || !errors.Is(err, ErrPeerLost) {
 			t.Fatalf("%s: %v, %v", in.name, over, err)
 		}

@@ -17,17 +17,10 @@ func (g *Gate) Err() error {
 	if g == nil {
 		return errNoGate
 	}
-	if err := g.failure.Load(); err != nil {
+	if err := g.life.failure.Load(); err != nil {
 		return *err
 	}
 	return nil
-}
-
-// die notes what new requests fail with. Under mu.
-func (g *Gate) die(why error) {
-	g.flow.Dead = why
-	g.failure.Store(&why)
-	g.linking.judge()
 }
 
 // Failed returns the ranks that this process has lost: first those that the processes which are

@@ -32,7 +32,6 @@ type Gate struct {
 	task   pioman.Task   // polls
 	spin   time.Duration // how long a wait polls before it leaves the work to the engine; 0: not at all
 	shared bool          // other processes use our CPUs
-	onEnd  func(*Gate)   // called once, under mu, when the gate has ended; must only take note
 
 	_ [pad]byte
 
@@ -48,13 +47,10 @@ type Gate struct {
 
 	// Everything below is under mu.
 
+	life life      // whether it lives, and how it ends
 	flow flow.Flow // all protocols; its Dead is what new requests fail with
 
-	end   *PeerError // why the gate has ended; nil: it has not
-	ended time.Time  // when
-
-	failure   atomic.Pointer[error] // flow.Dead, for readers without the lock
-	consensus *consensus            // of the session; nil: there is none; set once
+	consensus *consensus // of the session; nil: there is none; set once
 
 	linking linking // how far its links are
 	routes  routes  // which way messages take
@@ -104,7 +100,7 @@ type bounds struct {
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
 	g := &Gate{own: own, rank: rank, link: link, engine: engine, loans: cmp.Or(b.loans, DefaultLoans)}
 	g.linking = linking{g: g, stage: linked}
-	g.routes.g, g.sampler.g = g, g
+	g.routes.g, g.sampler.g, g.life.g = g, g, g
 	rails := 0
 	if link != nil {
 		rails = 1 + len(more)
@@ -356,36 +352,5 @@ func (g *Gate) tellEnd(r *Request) {
 func (g *Gate) press() {
 	if g.flow.Pressing() {
 		g.drain()
-	}
-}
-
-// heed ends the gate if the flow has found a reason for that. Under mu.
-func (g *Gate) heed(err error) {
-	switch err {
-	case nil:
-	case flow.ErrLeft:
-		g.fail(&PeerError{Rank: g.rank, Reason: "it closed its session", Err: ErrPeerLost})
-	default:
-		g.fail(violation(g.rank, "%v", err))
-	}
-}
-
-// fail ends the gate and all its requests. What was received completely stays
-// there for the receives to come, unless a message before it with the same tag did not come.
-func (g *Gate) fail(why *PeerError) {
-	if g.end != nil {
-		return
-	}
-	g.end, g.ended = why, time.Now()
-	if g.flow.Dead == nil {
-		g.die(why)
-	}
-	g.endBuffers(g.flow.Dead) // first: the peer may still read the blocks that come back with the sends
-	g.failMovers(flow.Push, func(err error) { g.failMovers(flow.Pull, g.flow.End, err) }, g.flow.Dead)
-	g.heedFinished()
-	g.closeView()
-	g.note(GateEnded, Envelope{Source: g.rank}, nil, why)
-	if g.onEnd != nil {
-		g.onEnd(g)
 	}
 }

@@ -68,7 +68,7 @@ func FuzzPackets(f *testing.F) {
 			script = script[len(body):]
 			g.poll()
 			if g.flow.Ledger().Taken > b.window || g.flow.Ledger().Announced > g.flow.Ledger().Records || g.flow.Stats.UnexpectedBytes > uint64(b.window) {
-				if g.end == nil {
+				if g.life.end == nil {
 					t.Fatalf("%d bytes taken, %d announcements, %d unexpected bytes", g.flow.Ledger().Taken, g.flow.Ledger().Announced, g.flow.Stats.UnexpectedBytes)
 				}
 			}
@@ -82,7 +82,7 @@ func FuzzPackets(f *testing.F) {
 		for range 1000 {
 			g.poll()
 		}
-		if g.end == nil {
+		if g.life.end == nil {
 			t.Fatal("the gate lives on after its link has broken")
 		}
 		for i, r := range requests {

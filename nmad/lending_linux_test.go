@@ -84,8 +84,8 @@ func TestHostileLoans(t *testing.T) {
 		r := g.IrecvLoan(1, nil)
 		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Body: uint32(len(c.body)), Tag: 1, Size: c.size}, c.body)
 		g.poll()
-		if g.end == nil || !errors.Is(g.end, ErrProtocol) {
-			t.Errorf("%s: %v", what, g.end)
+		if g.life.end == nil || !errors.Is(g.life.end, ErrProtocol) {
+			t.Errorf("%s: %v", what, g.life.end)
 			continue
 		}
 		mustDone(t, r, ErrProtocol)
@@ -110,7 +110,7 @@ func TestLoanChanges(t *testing.T) {
 	}
 	mem[4100] = 8
 	p.links[0].Break(driver.ErrPeerLost)
-	for g.end == nil {
+	for g.life.end == nil {
 		g.poll()
 	}
 	if l.Bytes()[4] != 8 || g.view == nil {

@@ -75,8 +75,8 @@ func TestLoanBlind(t *testing.T) {
 	r := g.IrecvLoan(1, make([]byte, 100))
 	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Body: flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, make([]byte, flow.LoanBody))
 	g.poll()
-	if want, _ := r.core.Progress(); g.end != nil || r.core.Stage != flow.Pulling || want != 100 {
-		t.Errorf("%v, the request is %v and wants %d bytes", g.end, r.core.Stage, want)
+	if want, _ := r.core.Progress(); g.life.end != nil || r.core.Stage != flow.Pulling || want != 100 {
+		t.Errorf("%v, the request is %v and wants %d bytes", g.life.end, r.core.Stage, want)
 	}
 }
 
@@ -91,8 +91,8 @@ func TestReturnOfNothing(t *testing.T) {
 		s := begin(g)
 		p.links[1].Inject(driver.Header{Kind: flow.KindReturn, Cookie: 1 << flow.CookieBits}, nil)
 		g.poll()
-		if g.end == nil || !errors.Is(g.end, ErrProtocol) {
-			t.Errorf("%s: %v", what, g.end)
+		if g.life.end == nil || !errors.Is(g.life.end, ErrProtocol) {
+			t.Errorf("%s: %v", what, g.life.end)
 		}
 		if s != nil {
 			mustDone(t, s, ErrProtocol)
@@ -118,11 +118,11 @@ func TestBlockOfGivenUpSend(t *testing.T) {
 	if _, err := g.Alloc(4096); !errors.Is(err, ErrNoRoom) {
 		t.Errorf("while it is sent: %v", err)
 	}
-	g.beginClose(ErrClosed)
+	g.life.beginClose(ErrClosed)
 	if _, err := g.Alloc(4096); !errors.Is(err, ErrNoRoom) {
 		t.Errorf("while it is sent, and the gate closes: %v", err)
 	}
-	g.sayBye()
+	g.life.sayBye()
 	mustDone(t, s, ErrClosed)
 	if _, err := g.Alloc(4096); !errors.Is(err, ErrClosed) {
 		t.Errorf("after its send was given up: %v", err)

@@ -188,7 +188,7 @@ func (s *Session) welcome(g *Gate, link driver.Link, answer uint64) {
 	}
 	for err == nil {
 		g.mu.lock()
-		gone := g.end != nil || g.linking.stage != accepting
+		gone := g.life.end != nil || g.linking.stage != accepting
 		ready := !gone && g.linking.complete()
 		rails := g.linking.rails
 		g.release()
@@ -213,7 +213,7 @@ func (s *Session) giveUp(g *Gate, at linkStage, err error) {
 		rails, g.linking.rails = g.linking.rails, nil
 	}
 	if g.linking.stage == at {
-		g.fail(peerFailure(g.rank, fmt.Errorf("cannot link: %w", err)))
+		g.life.fail(peerFailure(g.rank, fmt.Errorf("cannot link: %w", err)))
 	}
 	g.release()
 	closeLinks(rails)
@@ -385,7 +385,7 @@ func (s *Session) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	}
 	if err := s.install(g); err != nil {
 		g.mu.lock()
-		g.fail(peerFailure(g.rank, err))
+		g.life.fail(peerFailure(g.rank, err))
 		g.release()
 	}
 	s.linker.changed()

@@ -88,19 +88,19 @@ func (l *linking) apart() bool { return l.stage == unlinked || l.stage == absent
 
 // underway says that links are being made.
 func (l *linking) underway() bool {
-	return (l.stage == dialling || l.stage == accepting) && l.g.end == nil
+	return (l.stage == dialling || l.stage == accepting) && l.g.life.end == nil
 }
 
 // dials says whether this side makes the links, still. It takes the lock.
 func (l *linking) dials() bool {
 	l.g.mu.lock()
 	defer l.g.release()
-	return l.g.end == nil && l.stage == dialling
+	return l.g.life.end == nil && l.stage == dialling
 }
 
 // want has links made.
 func (l *linking) want() {
-	if l.stage != unlinked || l.g.end != nil {
+	if l.stage != unlinked || l.g.life.end != nil {
 		return
 	}
 	l.stage = dialling
@@ -127,7 +127,7 @@ func (l *linking) admits(c *flow.Request) bool {
 // verdict decides what becomes of a first rail that the peer has dialled.
 func (l *linking) verdict(link driver.Link) uint64 {
 	switch g := l.g; {
-	case g.end != nil || l.stage == absent:
+	case g.life.end != nil || l.stage == absent:
 		return linkNever
 	case l.stage == unlinked, l.stage == dialling && g.rank < g.own:
 		l.stage = accepting
@@ -140,7 +140,7 @@ func (l *linking) verdict(link driver.Link) uint64 {
 
 // further takes a rail of links that are being accepted. False: there is no place for it.
 func (l *linking) further(rail int, link driver.Link) bool {
-	if l.g.end != nil || l.stage != accepting || l.rails[rail] != nil {
+	if l.g.life.end != nil || l.stage != accepting || l.rails[rail] != nil {
 		return false
 	}
 	l.rails[rail] = link
@@ -161,7 +161,7 @@ func (l *linking) complete() bool {
 // lets go what has waited for them. False: the gate does not want them any more.
 func (l *linking) attach(from linkStage, links []driver.Link) bool {
 	g := l.g
-	if g.end != nil || l.stage != from {
+	if g.life.end != nil || l.stage != from {
 		return false
 	}
 	l.stage, l.rails = linked, nil

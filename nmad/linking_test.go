@@ -61,7 +61,7 @@ func TestLinkStages(t *testing.T) {
 				g.linking.rails = make([]driver.Link, 2)
 			}
 			if c.ended {
-				g.end = &PeerError{Rank: c.peer, Err: ErrPeerLost}
+				g.life.end = &PeerError{Rank: c.peer, Err: ErrPeerLost}
 			}
 			first, second := simnet.Pair(simnet.Options{})
 			if got := g.linking.verdict(first); got != c.want || g.linking.stage != c.next {

@@ -157,10 +157,12 @@ func TestLoanReceives(t *testing.T) {
 		return bytes.Clone(l.Bytes()), err
 	}
 	for what, receive := range map[string]func() ([]byte, error){
-		"in parts":      func() ([]byte, error) { return whole(to.IrecvParts(1, [][]byte{room[:10], nil, room[10:]})) },
-		"by a mask":     func() ([]byte, error) { return whole(to.IrecvMatch(Match{}, room)) },
-		"any source":    func() ([]byte, error) { return whole(j.sessions[1].Irecv(Match{}, room)) },
-		"chosen late":   func() ([]byte, error) { return whole(irecv(to, &RecvOp{Choose: func(Envelope) []byte { return room }})) },
+		"in parts":   func() ([]byte, error) { return whole(to.IrecvParts(1, [][]byte{room[:10], nil, room[10:]})) },
+		"by a mask":  func() ([]byte, error) { return whole(to.IrecvMatch(Match{}, room)) },
+		"any source": func() ([]byte, error) { return whole(j.sessions[1].Irecv(Match{}, room)) },
+		"chosen late": func() ([]byte, error) {
+			return whole(irecv(to, &RecvOp{Choose: func(Envelope) []byte { return room }}))
+		},
 		"claimed":       func() ([]byte, error) { return whole(claim(to).Irecv(room)) },
 		"loan, claimed": func() ([]byte, error) { return loan(claim(to).IrecvLoan(nil)) },
 		"loan, by mask": func() ([]byte, error) { return loan(irecv(to, &RecvOp{Loan: true})) },

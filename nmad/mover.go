@@ -130,10 +130,10 @@ func (l *rail) home(m *mover) bool {
 	m.state.Store(atHome)
 	if err != nil && !m.stream.Broken() {
 		m.stream.Return()
-		g.loseRail(l, err)
+		g.life.loseRail(l, err)
 		return n > 0
 	}
-	g.heed(g.flow.Land(int(l.index), m.dir, n))
+	g.life.heed(g.flow.Land(int(l.index), m.dir, n))
 	g.press()
 	return n > 0
 }
@@ -145,7 +145,7 @@ func (l *rail) giveBack(m *mover) bool {
 	if m.back == nil {
 		return true
 	}
-	n, ok := m.back(g.end != nil && time.Since(g.ended) > evictAfter)
+	n, ok := m.back(g.life.end != nil && time.Since(g.life.ended) > evictAfter)
 	if m.dir == flow.Pull && m.stream.Tray() {
 		n = 0 // it was not scattered, and will not be
 	}

@@ -63,7 +63,7 @@ func (x *Message) Peek(buf []byte) int {
 	g := x.gate
 	g.enter()
 	defer g.release()
-	if x.m == nil || x.m.Lent() && g.end != nil {
+	if x.m == nil || x.m.Lent() && g.life.end != nil {
 		return 0
 	}
 	return copy(buf, x.m.Body())

@@ -28,7 +28,7 @@ func (s *Session) notice(e bootstrap.Event) {
 		return
 	}
 	if e.Kind == bootstrap.Left {
-		s.work.Go(func() { g.peerLeft(e.Reason) })
+		s.work.Go(func() { g.life.peerLeft(e.Reason) })
 	} else {
 		s.work.Go(func() {
 			// What lies in links that are being made came before its death.
@@ -37,7 +37,7 @@ func (s *Session) notice(e bootstrap.Event) {
 				defer g.release()
 				return !g.linking.underway()
 			})
-			g.peerEnded(e.Reason)
+			g.life.peerEnded(e.Reason)
 		})
 	}
 }
@@ -79,30 +79,12 @@ func (s *Session) linkOrphan() {
 	})
 }
 
-// peerLeft polls for a peer that has said elsewhere that it leaves, until its BYE has
-// come: it waits for our acknowledgement, and perhaps nobody here polls. If links were being
-// made they may have brought something. Without links nothing was sent.
-func (g *Gate) peerLeft(reason string) {
-	g.mu.lock()
-	if g.linking.apart() {
-		g.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
-	}
-	g.release()
-	patience(byeLimit, func() bool {
-		g.mu.lock()
-		over := g.end != nil
-		g.pollLocked()
-		return over
-	})
-	g.peerEnded(reason)
-}
-
 // ended takes note that a gate has ended; under its lock. With the last one all
 // receives from any source end.
 func (s *Session) ended(g *Gate) {
 	s.work.Go(func() { s.retire(g) })
 	g.linking.endWaiters(g.flow.Dead)
-	s.linker.noteLost(g.end)
+	s.linker.noteLost(g.life.end)
 	s.consensus.post(happening{what: lost, rank: g.rank})
 	if s.alive.Add(-1) == 0 {
 		s.any.Fail(g.flow.Dead)
@@ -117,7 +99,7 @@ func (s *Session) retire(g *Gate) {
 	patience(retireLimit, func() bool {
 		g.mu.lock()
 		defer g.release()
-		return g.flushed()
+		return g.life.flushed()
 	})
 	s.mu.Lock()
 	was := s.care[g.rank]
@@ -129,7 +111,7 @@ func (s *Session) retire(g *Gate) {
 		}
 		g.task.Cancel() // not from its handler, so it cannot fail
 	}
-	patience(0, func() bool { return g.shut(g.end) })
+	patience(0, func() bool { return g.life.shut(g.life.end) })
 	for i := range g.rails {
 		g.rails[i].link.Close()
 	}
@@ -175,7 +157,7 @@ func (s *Session) shutdown() {
 	why := fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrClosed)
 	s.consensus.stop(why)
 	for _, g := range s.gates {
-		g.beginClose(why)
+		g.life.beginClose(why)
 	}
 	own := s.gates[s.cfg.Rank]
 	own.enter()
@@ -184,15 +166,15 @@ func (s *Session) shutdown() {
 		own.flow.Finish(c, why)
 	}
 	own.release()
-	if !patience(s.cfg.Linger, func() bool { return s.all((*Gate).quiet) }) {
+	if !patience(s.cfg.Linger, func() bool { return s.all((*life).quiet) }) {
 		s.failed = fmt.Errorf("nmad: rank %d closes: sends to %s had not been taken after %v: they failed with ErrClosed",
 			s.cfg.Rank, s.laggards(), s.cfg.Linger)
 	}
 	for _, g := range s.gates {
-		g.sayBye()
+		g.life.sayBye()
 	}
 	s.control.Announce()
-	patience(s.cfg.Linger, func() bool { return s.all((*Gate).parted) })
+	patience(s.cfg.Linger, func() bool { return s.all((*life).parted) })
 	s.end(errors.New("this side closed its session"))
 	s.queues.close()
 	if m := s.cfg.manager; m != nil {
@@ -208,11 +190,11 @@ func (s *Session) poll() {
 }
 
 // all polls every gate and says whether the predicate holds for all of them.
-func (s *Session) all(is func(*Gate) bool) bool {
+func (s *Session) all(is func(*life) bool) bool {
 	yes := true
 	for _, g := range s.gates {
 		g.mu.lock()
-		if !is(g) {
+		if !is(&g.life) {
 			yes = false
 		}
 		g.pollLocked()
@@ -225,7 +207,7 @@ func (s *Session) laggards() string {
 	text := "rank"
 	for _, g := range s.gates {
 		g.mu.lock()
-		if !g.quiet() {
+		if !g.life.quiet() {
 			text += fmt.Sprintf(" %d", g.rank)
 		}
 		g.release()
@@ -237,7 +219,7 @@ func (s *Session) laggards() string {
 func (s *Session) end(why error) {
 	for _, g := range s.gates {
 		if g != nil && g.rank != g.own {
-			g.shut(&PeerError{Rank: g.rank, Reason: why.Error(), Err: ErrPeerLost})
+			g.life.shut(&PeerError{Rank: g.rank, Reason: why.Error(), Err: ErrPeerLost})
 		}
 	}
 	if s.control != nil {

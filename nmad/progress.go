@@ -1,13 +1,11 @@
 package nmad
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
-	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -21,17 +19,14 @@ const spinBurst = 8
 // many bytes. A waiter that loses its CPU in there, to others that compute, is not to keep the engine away.
 const longLook = 2 * time.Millisecond
 
-// lastGasp bounds the bursts that are taken in from a link that has broken.
-const lastGasp = 4096
-
 // progress moves the small track on, once, for waiter (nil: nobody in particular).
 // Under mu. It says whether packets arrived.
 func (g *Gate) progress(waiter *Request) bool {
-	if g.end != nil || g.link == nil {
+	if g.life.end != nil || g.link == nil {
 		return false
 	}
 	arrived := g.receive(waiter)
-	if g.flow.Outgoing() && g.end == nil && !g.patient() {
+	if g.flow.Outgoing() && g.life.end == nil && !g.patient() {
 		g.drain()
 	}
 	return arrived
@@ -117,14 +112,14 @@ func (g *Gate) release() {
 // settled says that no waiter and no callback has to hear of anything that the flow has done: its requests that are done, and
 // whether the engine is to poll for those under way, and for what is to leave. Under mu.
 func (g *Gate) settled() bool {
-	return g.flow.Calm() && (g.flow.Pending() != 0) == g.needing && (g.flow.Holding() && g.end == nil) == g.holding
+	return g.flow.Calm() && (g.flow.Pending() != 0) == g.needing && (g.flow.Holding() && g.life.end == nil) == g.holding
 }
 
 // settle has them hear. The engine, whose hooks poll from then on, counts the gate as long as anything of it is under way. Under mu.
 func (g *Gate) settle() {
 	g.heedFinished()
 	g.count(&g.needing, g.flow.Pending() != 0)
-	g.count(&g.holding, g.flow.Holding() && g.end == nil)
+	g.count(&g.holding, g.flow.Holding() && g.life.end == nil)
 }
 
 func (g *Gate) count(is *bool, should bool) {
@@ -230,7 +225,7 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 	if !g.mu.tryLock() {
 		return pioman.Again
 	}
-	if g.end != nil {
+	if g.life.end != nil {
 		g.release()
 		return pioman.Done
 	}
@@ -247,40 +242,4 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 		return pioman.Moved
 	}
 	return pioman.Again
-}
-
-// lose ends the gate because a call of the link has failed; what arrived before
-// is taken in first. Under mu.
-func (g *Gate) lose(err error) { g.loseRail(&g.rails[0], err) }
-
-// loseRail is lose for any rail: what it carries of a message is gone, and only the
-// receiver could tell what that is, so with one rail the peer is lost.
-func (g *Gate) loseRail(l *rail, err error) {
-	if !errors.Is(err, driver.ErrProtocol) {
-		for range lastGasp {
-			if g.end != nil || !g.receive(nil) {
-				break
-			}
-		}
-	}
-	g.fail(l.failure(err))
-}
-
-// peerEnded ends the gate because the peer has died or left, as another channel
-// than the link says. What the link still holds is taken in first. It must not
-// be called from hooks.
-func (g *Gate) peerEnded(reason string) {
-	for range lastGasp {
-		g.mu.lock()
-		if g.end != nil {
-			g.release()
-			return
-		}
-		if !g.pollLocked() {
-			break
-		}
-	}
-	g.mu.lock()
-	g.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
-	g.release()
 }

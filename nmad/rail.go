@@ -85,16 +85,16 @@ func (l *rail) resting() bool { return l.push.resting() && l.pull.resting() }
 func (g *Gate) look() {
 	g.woken = false
 	var h driver.Header
-	for i := 1; i < len(g.rails) && g.end == nil; i++ {
+	for i := 1; i < len(g.rails) && g.life.end == nil; i++ {
 		l := &g.rails[i]
 		if !l.woken {
 			continue
 		}
 		l.woken = false
 		if _, ok, err := l.link.Recv(&h); err != nil {
-			g.loseRail(l, err)
+			g.life.loseRail(l, err)
 		} else if ok {
-			g.fail(violation(g.rank, "a packet of kind %d on rail %s, whose small track is not used", h.Kind, l.name))
+			g.life.fail(violation(g.rank, "a packet of kind %d on rail %s, whose small track is not used", h.Kind, l.name))
 		}
 	}
 }

@@ -257,12 +257,12 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 	case "rung":
 		return fmt.Sprintln("rung:", link.Rung())
 	case "close":
-		g.beginClose(ErrClosed)
+		g.life.beginClose(ErrClosed)
 	case "bye":
-		g.sayBye()
+		g.life.sayBye()
 	case "retire":
 		g.mu.lock()
-		over := g.flushed()
+		over := g.life.flushed()
 		g.release()
 		return fmt.Sprintln("nothing left to send:", over)
 	case "state":
@@ -360,8 +360,8 @@ func (s *scenario) state(g *Gate) string {
 	fmt.Fprintf(&b, "posted %d, unexpected %d (%d bytes), announced here %d, there %d, credit %d, taken %d, owed %d, pending %d\n",
 		g.flow.Ledger().Posted, g.flow.Ledger().Unexpected, g.flow.Stats.UnexpectedBytes, g.flow.Ledger().Announced, g.flow.Ledger().Outstanding,
 		g.flow.Ledger().Credit, g.flow.Ledger().Taken, g.flow.Ledger().Owed, g.engine.Pending())
-	if g.end != nil {
-		fmt.Fprintf(&b, "ended: %v\n", g.end)
+	if g.life.end != nil {
+		fmt.Fprintf(&b, "ended: %v\n", g.life.end)
 	}
 	if g.flow.Acked() {
 		b.WriteString("the peer has taken in everything\n")

@@ -194,7 +194,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 		l := &g.linking
 		l.s, l.stage, l.eager = s, unlinked, b.eager
 		l.judge()
-		g.onEnd, g.routes.why, g.routes.fixed = s.ended, s.cfg.eagerFrom, s.cfg.eagerSet
+		g.life.onEnd, g.routes.why, g.routes.fixed = s.ended, s.cfg.eagerFrom, s.cfg.eagerSet
 		for i := range g.rails {
 			r := &g.rails[i]
 			r.name = s.cfg.names[i]
@@ -281,6 +281,6 @@ func (s *Session) Gate(rank int) *Gate {
 	if s.cfg.Size == 1 && rank > 0 {
 		how = fmt.Sprintf(": this process was started alone, a launcher starts more: demo run -n %d PROGRAM", rank+1)
 	}
-	g.die(fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, s.cfg.Size-1, how))
+	g.life.die(fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, s.cfg.Size-1, how))
 	return g
 }

@@ -32,7 +32,7 @@ func (s source) Arm() bool {
 
 func (l *rail) arm() bool {
 	g := l.gate
-	if g.end != nil {
+	if g.life.end != nil {
 		return true // nothing to wait for; the source is about to be removed
 	}
 	if !l.resting() || g.woken || g.attended() || l.unsent() {
@@ -95,7 +95,7 @@ func (g *Gate) rearm() {
 
 func (l *rail) rearm() {
 	g := l.gate
-	for !l.armedRoom && g.end == nil && l.push.resting() && l.pull.resting() && (l.wantsRoom() || l.unsent()) {
+	for !l.armedRoom && g.life.end == nil && l.push.resting() && l.pull.resting() && (l.wantsRoom() || l.unsent()) {
 		if l.wantsRoom() && l.link.Arm(true) {
 			l.armedRoom = true
 			return

@@ -20,7 +20,7 @@ func (g *Gate) drain() {
 		if !ok || err != nil {
 			g.flow.Refused()
 			if err != nil {
-				g.lose(err)
+				g.life.lose(err)
 				return
 			}
 			break
@@ -48,7 +48,7 @@ func (g *Gate) flush() bool { return !g.flow.Buffered() || g.flushAll() }
 func (g *Gate) flushAll() bool {
 	all, err := g.link.Flush()
 	if err != nil {
-		g.lose(err)
+		g.life.lose(err)
 		return false
 	}
 	g.flow.Flushed(all)
@@ -67,7 +67,7 @@ func (g *Gate) receive(waiter *Request) bool {
 	for n := range burst {
 		body, ok, err := g.link.Recv(h)
 		if err != nil {
-			g.fail(g.rails[0].failure(err))
+			g.life.fail(g.rails[0].failure(err))
 			return true
 		}
 		if !ok {
@@ -87,10 +87,10 @@ func (g *Gate) receive(waiter *Request) bool {
 			wrong = g.consensus.hear(g)
 		}
 		if wrong != nil {
-			g.heed(wrong)
+			g.life.heed(wrong)
 			return true
 		}
-		if g.end != nil {
+		if g.life.end != nil {
 			return true
 		}
 		if waiter != nil && waiter.core.Stage == flow.Done && g.flow.Posted() == 0 {
@@ -110,7 +110,7 @@ func (g *Gate) expect(kind uint8) {
 	}
 	if kind == flow.KindLoan && g.flow.WantsView() {
 		if wrong := g.mapPeer(); wrong != nil {
-			g.heed(wrong)
+			g.life.heed(wrong)
 		}
 	}
 }
