@@ -30,9 +30,9 @@ func begun(t *testing.T) (p *pair, sends, recvs [2]*Request) {
 			g := p.gates[polls%2]
 			g.attend()
 			g.progress(nil)
-			taken := g.takeAll()
+			taken := g.rails.take()
 			g.release()
-			g.carryAll(taken)
+			g.rails.carry(taken)
 			g.mu.lock()
 			g.release()
 		}
@@ -51,7 +51,7 @@ func TestBorrowedReceive(t *testing.T) {
 	p, _, recvs := begun(t)
 	g := p.gates[1]
 	lent, asked := true, 0
-	g.rails[0].pull.back = func(bool) (int, bool) { asked++; return 0, !lent }
+	g.rails.all[0].pull.back = func(bool) (int, bool) { asked++; return 0, !lent }
 	g.life.beginClose(ErrClosed)
 	if asked == 0 {
 		t.Error("the link was not asked for its buffer")
@@ -83,7 +83,7 @@ func TestBorrowedSend(t *testing.T) {
 			rest, want = 5000-moved(sends[0]), nil
 		}
 		first := true
-		g.rails[0].push.back = func(bool) (int, bool) {
+		g.rails.all[0].push.back = func(bool) (int, bool) {
 			defer func() { first = false }()
 			if first {
 				return rest, true

@@ -84,36 +84,14 @@ func (g *Gate) Alloc(size int) (Buffer, error) {
 	if size < 0 {
 		return Buffer{}, fmt.Errorf("nmad: %w: a buffer of %d bytes", ErrConfig, size)
 	}
-	p := g.buffers.Load()
+	p := g.memory.buffers.Load()
 	if p == nil {
 		var err error
-		if p, err = g.openBuffers(); err != nil {
+		if p, err = g.memory.open(); err != nil {
 			return Buffer{}, err
 		}
 	}
 	return p.take(size)
-}
-
-// openBuffers makes the memory of the gate's buffers, unless somebody else is faster.
-func (g *Gate) openBuffers() (*bufferPool, error) {
-	pages := g.loans / region.PageSize
-	m, err := region.New(pages * region.PageSize)
-	if err != nil {
-		return nil, fmt.Errorf("nmad: buffers for rank %d: %w", g.rank, err)
-	}
-	p := &bufferPool{gate: g, memory: m, free: region.NewBlocks(pages), blocks: make([]block, pages)}
-	g.mu.lock()
-	defer g.release()
-	if other := g.buffers.Load(); other != nil {
-		m.Free()
-		return other, nil
-	}
-	if g.flow.Dead != nil {
-		m.Free()
-		return nil, g.flow.Dead
-	}
-	g.buffers.Store(p)
-	return p, nil
 }
 
 func (p *bufferPool) take(size int) (Buffer, error) {
@@ -255,13 +233,6 @@ func (p *bufferPool) done(page int) {
 	p.leave()
 }
 
-// endBuffers has the gate give no more buffers.
-func (g *Gate) endBuffers(why error) {
-	if p := g.buffers.Load(); p != nil {
-		p.end(why)
-	}
-}
-
 // end gives no more buffers; those that are out there stay until they are released.
 func (p *bufferPool) end(why error) {
 	p.memory.Forget()
@@ -300,4 +271,34 @@ func (b Buffer) beginOp(g *Gate, op *SendOp) error {
 		return fmt.Errorf("nmad: %w: a send of a buffer and of other bytes", ErrConfig)
 	}
 	return b.begin(g)
+}
+
+// open makes the memory of the gate's buffers, unless somebody else is faster.
+func (x *memory) open() (*bufferPool, error) {
+	g := x.g
+	pages := x.limit / region.PageSize
+	m, err := region.New(pages * region.PageSize)
+	if err != nil {
+		return nil, fmt.Errorf("nmad: buffers for rank %d: %w", g.rank, err)
+	}
+	p := &bufferPool{gate: g, memory: m, free: region.NewBlocks(pages), blocks: make([]block, pages)}
+	g.mu.lock()
+	defer g.release()
+	if other := x.buffers.Load(); other != nil {
+		m.Free()
+		return other, nil
+	}
+	if g.flow.Dead != nil {
+		m.Free()
+		return nil, g.flow.Dead
+	}
+	x.buffers.Store(p)
+	return p, nil
+}
+
+// end has the gate give no more buffers.
+func (x *memory) end(why error) {
+	if p := x.buffers.Load(); p != nil {
+		p.end(why)
+	}
 }

@@ -49,11 +49,11 @@ func (l *life) fail(why *PeerError) {
 	if g.flow.Dead == nil {
 		l.die(why)
 	}
-	g.endBuffers(g.flow.Dead) // first: the peer may still read the blocks that come back with the sends
-	g.failMovers(flow.Push, func(err error) { g.failMovers(flow.Pull, g.flow.End, err) }, g.flow.Dead)
-	g.heedFinished()
-	g.closeView()
-	g.note(GateEnded, Envelope{Source: g.rank}, nil, why)
+	g.memory.end(g.flow.Dead) // first: the peer may still read the blocks that come back with the sends
+	g.rails.fail(flow.Push, func(err error) { g.rails.fail(flow.Pull, g.flow.End, err) }, g.flow.Dead)
+	g.news.heed()
+	g.memory.closeView()
+	g.news.note(GateEnded, Envelope{Source: g.rank}, nil, why)
 	if l.onEnd != nil {
 		l.onEnd(g)
 	}
@@ -73,7 +73,7 @@ func (l *life) heed(err error) {
 
 // lose ends the gate because a call of the link has failed; what arrived before
 // is taken in first. Under mu.
-func (l *life) lose(err error) { l.loseRail(&l.g.rails[0], err) }
+func (l *life) lose(err error) { l.loseRail(&l.g.rails.all[0], err) }
 
 // loseRail is lose for any rail: what it carries of a message is gone, and only the
 // receiver could tell what that is, so with one rail the peer is lost.
@@ -81,7 +81,7 @@ func (l *life) loseRail(at *rail, err error) {
 	g := l.g
 	if !errors.Is(err, driver.ErrProtocol) {
 		for range lastGasp {
-			if l.end != nil || !g.receive(nil) {
+			if l.end != nil || !g.track.receive(nil) {
 				break
 			}
 		}
@@ -136,7 +136,7 @@ func (l *life) exclude() {
 		g.mu.lock()
 		defer g.release()
 		if l.end == nil && g.flow.Outgoing() {
-			g.drain()
+			g.track.drain()
 		}
 		return l.end != nil || g.flow.Notes() == 0 && !g.flow.Unflushed()
 	})
@@ -154,33 +154,33 @@ func (l *life) beginClose(why error) {
 		return
 	}
 	l.die(why)
-	if g.link == nil {
-		g.endBuffers(why)
+	if g.track.link == nil {
+		g.memory.end(why)
 	}
 	var left error
-	g.failMovers(flow.Pull, func(err error) { left = g.flow.Close(err) }, why)
+	g.rails.fail(flow.Pull, func(err error) { left = g.flow.Close(err) }, why)
 	l.heed(left)
 }
 
 // quiet says that no send is under way any more. Under mu.
-func (l *life) quiet() bool { return l.end != nil || l.g.link == nil || l.g.flow.Quiet() }
+func (l *life) quiet() bool { return l.end != nil || l.g.track.link == nil || l.g.flow.Quiet() }
 
 // sayBye ends the sends that are left and takes leave of the peer.
 func (l *life) sayBye() {
 	g := l.g
 	g.mu.lock()
 	defer g.release()
-	if l.end != nil || g.link == nil || g.flow.Left() {
+	if l.end != nil || g.track.link == nil || g.flow.Left() {
 		return
 	}
-	g.endBuffers(g.flow.Dead) // first: the peer may still read the blocks that come back with the sends
+	g.memory.end(g.flow.Dead) // first: the peer may still read the blocks that come back with the sends
 	linked := g.linking.linked()
 	if linked {
 		g.flow.Leave()
 	}
-	g.failMovers(flow.Push, g.flow.FailSends, g.flow.Dead)
+	g.rails.fail(flow.Push, g.flow.FailSends, g.flow.Dead)
 	if linked {
-		g.drain()
+		g.track.drain()
 	} else {
 		g.linking.stayAway()
 	}
@@ -189,7 +189,7 @@ func (l *life) sayBye() {
 // parted says that the peer knows that we leave, or need not know. Under mu.
 func (l *life) parted() bool {
 	g := l.g
-	return l.end != nil || g.link == nil || g.flow.Acked() || g.linking.apart()
+	return l.end != nil || g.track.link == nil || g.flow.Acked() || g.linking.apart()
 }
 
 // flushed tries to send the acknowledgement that an ended gate may still owe, and
@@ -197,7 +197,7 @@ func (l *life) parted() bool {
 func (l *life) flushed() bool {
 	g := l.g
 	if g.flow.Outgoing() {
-		g.drain()
+		g.track.drain()
 	}
 	return !g.flow.OwesAck()
 }
@@ -209,9 +209,9 @@ func (l *life) shut(why *PeerError) bool {
 	g.mu.lock()
 	defer g.release()
 	l.fail(why)
-	g.homeAll()
-	for i := range g.rails {
-		if !g.rails[i].resting() {
+	g.rails.home()
+	for i := range g.rails.all {
+		if !g.rails.all[i].resting() {
 			return false
 		}
 	}

@@ -343,7 +343,7 @@ func TestNotesOfStrangeKind(t *testing.T) {
 			g := j.sessions[1].Gate(2)
 			r := j.sessions[2].Gate(1).Irecv(9, nil)
 			g.mu.lock()
-			_, err := g.link.Send(&driver.Header{Kind: flow.KindNote, Size: wrong.size, Body: uint32(len(wrong.body))}, wrong.body, nil, false)
+			_, err := g.track.link.Send(&driver.Header{Kind: flow.KindNote, Size: wrong.size, Body: uint32(len(wrong.body))}, wrong.body, nil, false)
 			g.release()
 			if err != nil {
 				t.Fatal(err)

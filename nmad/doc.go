@@ -59,7 +59,7 @@
 // the buffer is not touched any more.
 //
 // Starting never waits: who finds the lock of the gate taken leaves the request for
-// whoever has it (collect.go). So it may be done in callbacks, which hooks may run.
+// whoever has it (inbox.go). So it may be done in callbacks, which hooks may run.
 //
 // # The protocols
 //

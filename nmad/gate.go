@@ -3,16 +3,11 @@ package nmad
 import (
 	"cmp"
 	"fmt"
-	"sync/atomic"
-	"time"
 
-	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/match"
-	"github.com/pm2-go/pm2/nmad/internal/region"
-	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -25,58 +20,32 @@ import (
 // not be written (send) or touched (receive) in between. The data goes straight
 // from and to them.
 type Gate struct {
-	own    int         // our rank
-	rank   int         // the peer's
-	link   driver.Link // of the first rail; nil: to ourselves; changes once, under mu, when a gate gets its links
+	own    int // our rank
+	rank   int // the peer's
 	engine *pioman.Engine
-	task   pioman.Task   // polls
-	spin   time.Duration // how long a wait polls before it leaves the work to the engine; 0: not at all
-	shared bool          // other processes use our CPUs
+	task   pioman.Task // polls
+
+	consensus *consensus               // of the session; nil: there is none; set once
+	any       *match.Any[flow.Request] // of the session; set once
+
+	sampler sampler // measures the rails
 
 	_ [pad]byte
 
 	mu     spinlock
-	landed atomic.Int32 // movers that have landed and were not taken home, see mover; and 1 if rescan
-
-	incoming atomic.Pointer[flow.Request] // started while somebody had the lock, youngest first; see collect.go
-	rescan   atomic.Bool                  // the unexpected messages are to be looked through
-	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in landed; see lending.go
-
-	buffers atomic.Pointer[bufferPool] // what Alloc gives; nil: nobody has asked yet; set once, under mu
-	loans   int                        // bytes of it
+	inbox  inbox  // what others have left for the holder of mu
+	waits  waits  // the threads that wait
+	memory memory // what is lent
 
 	// Everything below is under mu.
 
-	life life      // whether it lives, and how it ends
-	flow flow.Flow // all protocols; its Dead is what new requests fail with
-
-	consensus *consensus // of the session; nil: there is none; set once
-
-	linking linking // how far its links are
-	routes  routes  // which way messages take
-	sampler sampler // under no lock
-
-	armed   int8  // rails on whose descriptors somebody sleeps
-	waited  int64 // cycles: until then a waiter polls for bytes of long messages, 0: none does; see attended
-	woken   bool  // rails are to be looked at; see look
-	ticks   uint  // of a gate with several rails
-	holding bool  // the engine counts bytes in the driver's buffer, or messages that were gathered, as pending
-	needing bool  // the engine counts the requests that the flow counts
-
-	any   *match.Any[flow.Request] // of the session
-	watch *monitors                // of the session
-	calls upcalls
-
-	over      requestQueue  // done, and to be told when the lock is let go
-	turn      int           // blocking calls since one had to wait
-	awake     int           // threads whose Recv is done after they had to wait, and that have not run since; with hooks
-	collected requestQueue  // taken in from incoming, and not begun yet
-	called    bool          // something was added to calls since the lock was taken
-	head      driver.Header // of the packet that is being received
-	view      *region.View  // the memory of the peer; nil: it is not mapped
-	rails     []rail        // at least one, unless it leads to ourselves
-	kept      int           // movers whose buffer a link has not given back, see mover
-	free      *flow.Request // requests for the blocking calls
+	track   track     // the first rail's small one
+	flow    flow.Flow // all protocols; its Dead is what new requests fail with
+	rails   rails     // the links
+	news    news      // what is to be told
+	life    life      // whether the gate lives, and how it ends
+	linking linking   // how far its links are
+	routes  routes    // which way messages take
 
 	_ [pad]byte
 }
@@ -98,9 +67,11 @@ type bounds struct {
 // newGate makes a gate over link, nil for the one to ourselves, and the links of further
 // rails. Its task is not yet submitted.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
-	g := &Gate{own: own, rank: rank, link: link, engine: engine, loans: cmp.Or(b.loans, DefaultLoans)}
+	g := &Gate{own: own, rank: rank, engine: engine}
+	g.track = track{g: g, link: link}
+	g.inbox.g, g.waits.g, g.rails.g, g.news.g, g.life.g, g.routes.g, g.sampler.g = g, g, g, g, g, g, g
+	g.memory = memory{g: g, limit: cmp.Or(b.loans, DefaultLoans)}
 	g.linking = linking{g: g, stage: linked}
-	g.routes.g, g.sampler.g, g.life.g = g, g, g
 	rails := 0
 	if link != nil {
 		rails = 1 + len(more)
@@ -109,22 +80,16 @@ func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, m
 		Window: b.window, Records: b.records, PeerWindow: b.peerWindow, PeerRecords: b.peerRecords, NoteLimit: b.notes,
 	})
 	if link != nil {
-		g.rails = make([]rail, rails)
-		g.rails[0].init(g, 0, link)
+		g.rails.all = make([]rail, rails)
+		g.rails.all[0].init(g, 0, link)
 		for i, l := range more {
-			g.rails[1+i].init(g, 1+i, l)
+			g.rails.all[1+i].init(g, 1+i, l)
 		}
-		g.bind(link, b.eager)
+		g.track.bind(link, b.eager)
 	}
-	g.observe(&monitors{}) // until a session gives it its own
+	g.news.observe(&monitors{}) // until a session gives it its own
 	g.join(newAny(2))
 	return g
-}
-
-// bind has the small track use that link. Under mu.
-func (g *Gate) bind(link driver.Link, eager int) {
-	g.link = link
-	g.flow.Bind(link.Caps(), eager)
 }
 
 // Rank returns the rank of the process that this gate leads to.
@@ -209,10 +174,10 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 	g.enter()
 	sent, all := g.short(tag, buf)
 	if all {
-		g.releaseInTurn()
+		g.waits.release()
 		return nil
 	}
-	r := g.takeRequest()
+	r := g.waits.take()
 	r.prepare(g, tag, buf, true)
 	r.core.Op = flow.OpSend
 	if sent {
@@ -231,7 +196,7 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 		return 0, errNoGate
 	}
 	g.enter()
-	r := g.takeRequest()
+	r := g.waits.take()
 	r.prepare(g, tag, buf, true)
 	r.core.Op, r.core.Entry.Age = flow.OpRecv, g.any.Now()
 	g.startRecv(r)
@@ -243,15 +208,15 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 // called with the lock, and returns without it.
 func (g *Gate) await(r *Request) (int, error) {
 	c := &r.core
-	if c.Stage != flow.Done && !g.pollFor(r) {
-		g.turn = 0
+	if c.Stage != flow.Done && !g.waits.poll(r) {
+		g.waits.turn = 0
 		c.Private, r.told, r.rouses = false, true, marcel.OnThread() && g.engine.Hooked()
 		r.completion.Reset()
 		g.release()
-		err := g.park(r) // counts as pending meanwhile
+		err := g.waits.park(r) // counts as pending meanwhile
 		g.mu.lock()
 		if r.rouses && c.Stage == flow.Done {
-			g.awake--
+			g.waits.awake--
 		}
 		r.rouses = false
 		if err != nil && !r.completion.Test(finished) {
@@ -262,95 +227,21 @@ func (g *Gate) await(r *Request) (int, error) {
 		}
 	}
 	if !g.flow.Calm() {
-		g.heedFinished() // r may be among them
+		g.news.heed() // r may be among them
 	}
 	if r.began != 0 {
-		g.traceEnd(r)
+		g.news.traceEnd(r)
 	}
 	n, err := c.N, c.Err
 	c.Data.Buf, c.Err = nil, nil
-	c.Link, g.free = g.free, c
-	g.releaseInTurn()
+	c.Link, g.waits.free = g.waits.free, c
+	g.waits.release()
 	return n, err
-}
-
-// releaseInTurn is release at the end of a blocking call that had not to wait; at the end of a turn
-// other threads go first.
-func (g *Gate) releaseInTurn() {
-	g.turn++
-	over := g.turn >= strategy.TurnLength
-	if over {
-		g.turn = 0
-	}
-	g.release()
-	if over && marcel.Ready() {
-		marcel.Yield()
-	}
-}
-
-func (g *Gate) takeRequest() *Request {
-	c := g.free
-	if c == nil {
-		return &Request{}
-	}
-	g.free, c.Link = c.Link, nil
-	return requestOf(c)
-}
-
-// heedFinished sees to what the flow has finished: requests that are done, choices that are to be asked for, news for monitors, searches that are due. The owner of
-// a request that is done may start it again at once, if no waiter is to be told. Else it hears of it when the lock is let go: to wake a thread
-// may be a scheduling point, and no holder must be descheduled with the lock. Under mu.
-func (g *Gate) heedFinished() {
-	for c := g.flow.Finished(); c != nil; c = g.flow.Finished() {
-		switch c.Stage {
-		case flow.Noticed:
-			g.note(MessageArrived, Envelope{c.From, c.Entry.Tag, c.Size}, nil, nil)
-		case flow.Choosing:
-			g.calls.push(upcall{r: requestOf(c)})
-			g.called = true
-		default:
-			g.tellEnd(requestOf(c))
-		}
-	}
-	if g.flow.SearchDue() {
-		g.lookAgain()
-	}
-}
-
-// tellEnd tells the owner of a request that it is done. r must not be touched afterwards. Under mu.
-func (g *Gate) tellEnd(r *Request) {
-	c := &r.core
-	if r.began != 0 {
-		g.traceEnd(r)
-	}
-	if g.watch.kinds.Load() != 0 {
-		g.noteEnd(r)
-	}
-	if c.Special && c.Lends {
-		c.Lends = false
-		g.buffers.Load().done(c.Place / region.PageSize)
-	}
-	if c.Anywhere {
-		g.engine.Done() // it counted for itself
-	}
-	switch {
-	case c.Private:
-	case c.Special && r.notify != nil:
-		g.calls.push(upcall{r: r})
-		g.called = true
-	case r.told || c.Special && r.queue != nil:
-		if r.rouses {
-			g.awake++
-		}
-		g.over.push(r)
-	default:
-		asm.StoreRelease32(&r.over, 1)
-	}
 }
 
 // press has leave what should leave now that could not before. Under mu.
 func (g *Gate) press() {
 	if g.flow.Pressing() {
-		g.drain()
+		g.track.drain()
 	}
 }

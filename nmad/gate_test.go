@@ -39,9 +39,9 @@ func newPair(o simnet.Options, b bounds, more ...simnet.Options) *pair {
 	for i := range p.gates {
 		p.engines[i] = pioman.New(pioman.Config{})
 		p.gates[i] = newGate(i, 1-i, p.links[i], p.engines[i], b, links[i][1:]...)
-		p.gates[i].spin = time.Millisecond // what a test waits for has arrived
-		for k := range p.gates[i].rails {
-			p.gates[i].rails[k].name = fmt.Sprint("sim", k)
+		p.gates[i].waits.spin = time.Millisecond // what a test waits for has arrived
+		for k := range p.gates[i].rails.all {
+			p.gates[i].rails.all[k].name = fmt.Sprint("sim", k)
 		}
 		if len(more) > 0 {
 			p.gates[i].flow.Strategy = strategy.SplitBalance
@@ -57,8 +57,8 @@ func (p *pair) session(rank int) *Session {
 	s.cfg.Rank, s.cfg.Size, s.cfg.Engine = rank, 2, p.engines[rank]
 	own := newGate(rank, rank, nil, p.engines[rank], wide)
 	own.join(g.any)
-	own.observe(&s.watch)
-	g.observe(&s.watch)
+	own.news.observe(&s.watch)
+	g.news.observe(&s.watch)
 	s.gates[rank], s.gates[1-rank] = own, g
 	s.alive.Store(1)
 	return s
@@ -345,7 +345,7 @@ func TestNoAllocation(t *testing.T) {
 func BenchmarkEagerOverSimulatedLink(b *testing.B) {
 	p := newPair(simnet.Options{}, wide)
 	for i := range p.gates {
-		p.gates[i].spin = time.Hour
+		p.gates[i].waits.spin = time.Hour
 	}
 	msg, buf := make([]byte, 1), make([]byte, 1)
 	b.ReportAllocs()
@@ -375,10 +375,10 @@ func TestLeftWhileArming(t *testing.T) {
 	g.mu.lock()
 	s := g.Isend(1, []byte("x"))
 	g.mu.unlock() // as Arm does
-	if (source{&g.rails[0]}).Arm() {
+	if (source{&g.rails.all[0]}).Arm() {
 		t.Error("asleep, although a request was left")
 	}
-	source{&g.rails[0]}.Disarm()
+	source{&g.rails.all[0]}.Disarm()
 	g.poll()
 	mustDone(t, s, nil)
 }

@@ -111,8 +111,8 @@ func answerTogether(t *testing.T, j *job) {
 	}
 	here.enter()
 	defer here.release()
-	if here.awake != 0 || here.flow.Gathered() {
-		t.Errorf("when all is done %d threads are about to run, and messages wait: %v", here.awake, here.flow.Gathered())
+	if here.waits.awake != 0 || here.flow.Gathered() {
+		t.Errorf("when all is done %d threads are about to run, and messages wait: %v", here.waits.awake, here.flow.Gathered())
 	}
 }
 
@@ -123,7 +123,7 @@ func TestGatheredLeavesWithoutCompany(t *testing.T) {
 		here, there := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		ready := marcel.Spawn(func() {})
 		here.enter()
-		here.awake++ // as if the gate had woken it
+		here.waits.awake++ // as if the gate had woken it
 		here.release()
 		if err := here.Send(1, []byte("alone")); err != nil {
 			t.Error(err)
@@ -158,7 +158,7 @@ func TestGatheredLeavesWithoutCompany(t *testing.T) {
 			break
 		}
 		here.enter()
-		here.awake--
+		here.waits.awake--
 		here.release()
 		if err := ready.Join(); err != nil {
 			t.Error(err)

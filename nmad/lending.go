@@ -2,22 +2,30 @@ package nmad
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
-// Lending, as far as memory and descriptors go; internal/flow/lending.go has the protocol. The memory of the gate's buffers goes to the peer with the
-// first message that is lent, that of the peer is mapped with the first one that comes. What a receiver has been lent stays
-// mapped until the last of it was released; then, or with the gate, the mapping goes.
+// memory is what a gate lends its peer, and what that lends it, as far as memory and descriptors go; internal/flow/lending.go has the
+// protocol. The memory of the gate's buffers goes to the peer with the first message that is lent, that of the peer is mapped with the
+// first one that comes. What a receiver has been lent stays mapped until the last of it was released; then, or with the gate, the
+// mapping goes.
+type memory struct {
+	g       *Gate
+	buffers atomic.Pointer[bufferPool] // what Alloc gives; nil: it was not asked yet; set once, under the lock of the gate
+	limit   int                        // bytes of it
+	view    *region.View               // the memory of the peer; nil: it is not mapped; under the lock of the gate
+}
 
 // lend hands the memory of the gate's buffers to the peer, once, and says whether the peer has it. Under mu.
-func (g *Gate) lend() bool {
-	p := g.buffers.Load()
+func (x *memory) lend() bool {
+	g := x.g
+	p := x.buffers.Load()
 	if !p.shared && !p.barred {
 		fd := p.memory.Descriptor()
-		p.barred = fd < 0 || g.link.Lend(fd) != nil // if the link is broken its next call says so
+		p.barred = fd < 0 || g.track.link.Lend(fd) != nil // if the link is broken its next call says so
 		p.shared = !p.barred
 		p.memory.Forget()
 	}
@@ -25,13 +33,14 @@ func (g *Gate) lend() bool {
 }
 
 // mapPeer maps the memory of the peer, once. Under mu.
-func (g *Gate) mapPeer() error {
-	fd, err := g.link.Lent()
+func (x *memory) mapPeer() error {
+	g := x.g
+	fd, err := g.track.link.Lent()
 	if err == nil {
-		g.view, err = region.Map(fd)
+		x.view, err = region.Map(fd)
 	}
 	if err == nil {
-		g.flow.See(g.view.Bytes())
+		g.flow.See(x.view.Bytes())
 		return nil
 	}
 	g.flow.See(nil) // for want of descriptors or address space: messages come the usual way
@@ -41,41 +50,11 @@ func (g *Gate) mapPeer() error {
 	return nil
 }
 
-// giveBackLoan takes in a loan that was released: whoever has the lock does, or gets it. It never waits.
-func (g *Gate) giveBackLoan(l *flow.Lease) {
-	for {
-		l.Next = g.released.Load()
-		if g.released.CompareAndSwap(l.Next, l) {
-			break
-		}
-	}
-	// What is not nil has been seen by nobody who has taken the lock since, or by one who is about to take all of it.
-	g.landed.Add(1)
-	if g.mu.tryLock() {
-		g.attend()
-		g.release()
-	}
-}
-
-// takeReleased takes in what giveBackLoan has left. Under mu, and not while a packet is being dealt with.
-func (g *Gate) takeReleased() {
-	if g.released.Load() == nil {
-		return
-	}
-	for l := g.released.Swap(nil); l != nil; {
-		next := l.Next
-		g.landed.Add(-1)
-		g.flow.Release(l)
-		l = next
-	}
-	g.closeView()
-	g.press()
-}
-
 // closeView lets go of the peer's memory once the gate has ended and nothing of it is lent. Under mu.
-func (g *Gate) closeView() {
+func (x *memory) closeView() {
+	g := x.g
 	if g.flow.Unseen() {
-		g.view.Unmap()
-		g.view = nil
+		x.view.Unmap()
+		x.view = nil
 	}
 }

@@ -89,7 +89,7 @@ func TestHostileLoans(t *testing.T) {
 			continue
 		}
 		mustDone(t, r, ErrProtocol)
-		if g.view != nil {
+		if g.memory.view != nil {
 			t.Errorf("%s: memory stays mapped", what)
 		}
 	}
@@ -113,10 +113,10 @@ func TestLoanChanges(t *testing.T) {
 	for g.life.end == nil {
 		g.poll()
 	}
-	if l.Bytes()[4] != 8 || g.view == nil {
+	if l.Bytes()[4] != 8 || g.memory.view == nil {
 		t.Error("the memory is another one, or gone")
 	}
-	if err := l.Release(); err != nil || g.view != nil {
+	if err := l.Release(); err != nil || g.memory.view != nil {
 		t.Errorf("%v, or the memory stays mapped", err)
 	}
 }

@@ -65,7 +65,7 @@ func (l giver) Lent() (int, error) {
 // hostile is a gate whose peer is the test, and has lent that descriptor.
 func hostile(fd int, fails error) (*pair, *Gate) {
 	p := newPair(simnet.Options{}, wide)
-	p.gates[1].bind(giver{p.links[1], &fd, fails}, 0)
+	p.gates[1].track.bind(giver{p.links[1], &fd, fails}, 0)
 	return p, p.gates[1]
 }
 
@@ -135,7 +135,7 @@ func TestLeftUncounted(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	g := p.gates[0]
 	l := &flow.Lease{}
-	g.released.Store(l) // the first half of giveBackLoan
+	g.inbox.released.Store(l) // the first half of giveBack
 	polled := make(chan bool)
 	go func() {
 		g.poll()
@@ -146,10 +146,10 @@ func TestLeftUncounted(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("the poller waits for it")
 	}
-	g.landed.Add(1) // the second half
+	g.inbox.landed.Add(1) // the second half
 	<-polled
 	g.poll()
-	if n := g.landed.Load(); n != 0 || g.left() || g.flow.Ledger().Kept != 1 {
+	if n := g.inbox.landed.Load(); n != 0 || g.inbox.left() || g.flow.Ledger().Kept != 1 {
 		t.Errorf("%d are counted", n)
 	}
 }

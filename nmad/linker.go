@@ -375,7 +375,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 func (s *Session) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	g.mu.lock()
 	for i, end := range s.linker.ends {
-		l := &g.rails[i]
+		l := &g.rails.all[i]
 		l.network, l.choice = end.Choice(g.rank, s.linker.cards[g.rank].Rails[i].Addr)
 	}
 	ok := g.linking.attach(from, links)

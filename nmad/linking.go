@@ -131,7 +131,7 @@ func (l *linking) verdict(link driver.Link) uint64 {
 		return linkNever
 	case l.stage == unlinked, l.stage == dialling && g.rank < g.own:
 		l.stage = accepting
-		l.rails = make([]driver.Link, len(g.rails))
+		l.rails = make([]driver.Link, len(g.rails.all))
 		l.rails[0] = link
 		return linkYes
 	}
@@ -167,13 +167,13 @@ func (l *linking) attach(from linkStage, links []driver.Link) bool {
 	l.stage, l.rails = linked, nil
 	l.judge()
 	for i, link := range links {
-		g.rails[i].bind(link)
+		g.rails.all[i].bind(link)
 	}
-	g.bind(links[0], l.eager)
+	g.track.bind(links[0], l.eager)
 	l.made = uint64(len(links))
 	l.endWaiters(nil)
 	if g.flow.Outgoing() {
-		g.drain()
+		g.track.drain()
 	}
 	return true
 }

@@ -39,7 +39,7 @@ func (l Loan) Release() error {
 	if l.lease == nil || !l.lease.Turn.CompareAndSwap(l.turn, l.turn+1) {
 		return errReleased("loan")
 	}
-	l.gate.giveBackLoan(l.lease)
+	l.gate.inbox.giveBack(l.lease)
 	return nil
 }
 

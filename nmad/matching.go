@@ -29,19 +29,3 @@ func (g *Gate) join(any *match.Any[flow.Request]) {
 	g.any = any
 	g.flow.Join(any)
 }
-
-// lookAgain sees to it that whoever lets the lock of the gate go looks through its
-// unexpected messages before. Anybody may call it.
-func (g *Gate) lookAgain() {
-	if !g.rescan.Swap(true) {
-		g.landed.Add(1)
-	}
-}
-
-// searchIfAsked looks through the unexpected messages if lookAgain was called. Under mu.
-func (g *Gate) searchIfAsked() {
-	if g.rescan.Load() && g.rescan.Swap(false) {
-		g.landed.Add(-1)
-		g.flow.Search()
-	}
-}

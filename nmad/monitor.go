@@ -1,7 +1,6 @@
 package nmad
 
 import (
-	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -80,30 +79,5 @@ func (w *monitors) tell(e Event) {
 		if m.kinds&e.Kind != 0 {
 			m.f(e)
 		}
-	}
-}
-
-// noteEnd tells the monitors that r has ended. Under mu.
-func (g *Gate) noteEnd(r *Request) {
-	kind, who := RecvDone, r
-	if r.core.Op == flow.OpSend {
-		kind = SendDone
-	}
-	if r.core.Private {
-		who = nil
-	}
-	if !r.core.Wild.Probe {
-		g.note(kind, r.Envelope(), who, r.core.Err)
-	}
-}
-
-// observe has the gate tell these monitors.
-func (g *Gate) observe(w *monitors) { g.watch, g.flow.Watched = w, &w.kinds }
-
-// note tells the monitors, if there are any for it, once the lock is let go. Under mu.
-func (g *Gate) note(kind EventKind, e Envelope, r *Request, err error) {
-	if g.watch.kinds.Load()&uint32(kind) != 0 {
-		g.calls.push(upcall{event: Event{Kind: kind, Gate: g, Envelope: e, Request: r, Err: err}})
-		g.called = true
 	}
 }

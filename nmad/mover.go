@@ -24,8 +24,8 @@ import (
 // direction or touches the chunk, not even to fail it. Landing needs no lock,
 // because a poller may be a hook and must not wait for one. So:
 //
-//	carrier: result; mover.state = landed; gate.landed++; try mu, if held go away
-//	holder:  unlock mu; look at gate.landed; if not 0, try mu and take home
+//	carrier: result; mover.state = landed; gate.inbox.landed++; try mu, if held go away
+//	holder:  unlock mu; look at gate.inbox.landed; if not 0, try mu and take home
 //
 // Both look after they wrote, with sequentially consistent atomics: either the
 // carrier gets the lock, or the holder that kept it from him sees the landing.
@@ -74,40 +74,11 @@ func (m *mover) take() bool {
 // resting says that no thread is inside the link for this direction. Under mu.
 func (m *mover) resting() bool { return m.state.Load() == atHome }
 
-// takeAll reserves the next pieces of all rails, both ways, for the caller: a bit for each
-// mover, to be given to carryAll after having released the lock. Under mu.
-func (g *Gate) takeAll() (taken uint32) {
-	if g.flow.Moving(flow.Pull)+g.flow.Moving(flow.Push) == 0 {
-		return 0
-	}
-	for i := range g.rails {
-		if g.rails[i].pull.take() {
-			taken |= 1 << (2 * i)
-		}
-		if g.rails[i].push.take() {
-			taken |= 2 << (2 * i)
-		}
-	}
-	return taken
-}
-
-// carryAll moves what takeAll reserved. Without mu.
-func (g *Gate) carryAll(taken uint32) {
-	for ; taken != 0; taken &= taken - 1 {
-		i := bits.TrailingZeros32(taken)
-		if l := &g.rails[i/2]; i%2 == 0 {
-			l.carry(&l.pull)
-		} else {
-			l.carry(&l.push)
-		}
-	}
-}
-
 // carry moves the piece that take reserved. Without mu.
 func (l *rail) carry(m *mover) {
 	m.n, m.err = m.stream.Carry(m.call)
 	m.state.Store(landed)
-	l.gate.landed.Add(1)
+	l.gate.inbox.landed.Add(1)
 }
 
 // home takes in what has landed. Under mu. It says whether bytes have moved.
@@ -121,9 +92,9 @@ func (l *rail) home(m *mover) bool {
 	}
 	if m.kept {
 		m.kept = false
-		g.kept--
+		g.rails.kept--
 	} else {
-		g.landed.Add(-1)
+		g.inbox.landed.Add(-1)
 	}
 	n, err := m.n, m.err
 	m.err = nil
@@ -151,40 +122,72 @@ func (l *rail) giveBack(m *mover) bool {
 	}
 	if m.n += n; !ok && !m.kept {
 		m.kept = true
-		g.kept++
-		g.landed.Add(-1)
+		g.rails.kept++
+		g.inbox.landed.Add(-1)
 	}
 	return ok
 }
 
-// failMovers has the flow fail what moves in a direction, by fail. What the link may have at the moment ends
+// take reserves the next pieces of all rails, both ways, for the caller: a bit for each
+// mover, to be given to rails.carry after having released the lock. Under mu.
+func (x *rails) take() (taken uint32) {
+	g := x.g
+	if !g.flow.Streams() {
+		return 0
+	}
+	for i := range x.all {
+		if x.all[i].pull.take() {
+			taken |= 1 << (2 * i)
+		}
+		if x.all[i].push.take() {
+			taken |= 2 << (2 * i)
+		}
+	}
+	return taken
+}
+
+// carry moves what take reserved. Without mu.
+func (x *rails) carry(taken uint32) {
+	for ; taken != 0; taken &= taken - 1 {
+		i := bits.TrailingZeros32(taken)
+		if l := &x.all[i/2]; i%2 == 0 {
+			l.carry(&l.pull)
+		} else {
+			l.carry(&l.push)
+		}
+	}
+}
+
+// fail has the flow fail what moves in a direction, by fail. What the link may have at the moment ends
 // when it comes home. Under mu.
-func (g *Gate) failMovers(dir flow.Direction, fail func(error), err error) {
+func (x *rails) fail(dir flow.Direction, fail func(error), err error) {
+	g := x.g
 	var lent uint32 // a bit for each rail
-	for i := range g.rails {
-		if m := g.rails[i].mover(dir); m.back != nil && m.take() {
+	for i := range x.all {
+		if m := x.all[i].mover(dir); m.back != nil && m.take() {
 			lent |= 1 << i
 			m.n = 0
 			m.state.Store(landed)
-			g.landed.Add(1)
+			g.inbox.landed.Add(1)
 		}
 	}
 	fail(err)
-	for i := range g.rails {
+	for i := range x.all {
 		if lent>>i&1 != 0 {
-			l := &g.rails[i]
+			l := &x.all[i]
 			l.home(l.mover(dir))
 		}
 	}
 }
 
-// homeAll takes home whatever has landed. Under mu. It says whether bytes have moved.
-func (g *Gate) homeAll() (moved bool) {
-	if g.landed.Load() == 0 && g.kept == 0 {
+// home takes home whatever has landed. Under mu. It says whether bytes have moved.
+func (x *rails) home() (moved bool) {
+	g := x.g
+	if g.inbox.landed.Load() == 0 && x.kept == 0 {
 		return false
 	}
-	for i := range g.rails {
-		l := &g.rails[i]
+	for i := range x.all {
+		l := &x.all[i]
 		moved = l.home(&l.pull) || moved
 		moved = l.home(&l.push) || moved
 	}

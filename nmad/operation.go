@@ -198,7 +198,7 @@ func (s *Session) searchAll() {
 	for i, at := 0, s.any.Turn(n); i < n && !s.any.Empty(); i++ {
 		if rank := (at + i) % n; s.any.Flagged(rank) {
 			g := s.gates[rank]
-			g.lookAgain()
+			g.inbox.lookAgain()
 			if g.mu.tryLock() { // else whoever has the lock does it
 				g.attend()
 				g.release()

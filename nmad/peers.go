@@ -106,14 +106,14 @@ func (s *Session) retire(g *Gate) {
 	s.care[g.rank] = careOver
 	s.mu.Unlock()
 	if was == inCare {
-		for i := range g.rails {
-			s.cfg.Engine.RemoveSource(source{&g.rails[i]})
+		for i := range g.rails.all {
+			s.cfg.Engine.RemoveSource(source{&g.rails.all[i]})
 		}
 		g.task.Cancel() // not from its handler, so it cannot fail
 	}
 	patience(0, func() bool { return g.life.shut(g.life.end) })
-	for i := range g.rails {
-		g.rails[i].link.Close()
+	for i := range g.rails.all {
+		g.rails.all[i].link.Close()
 	}
 }
 

@@ -59,16 +59,6 @@ func (l *rail) bind(link driver.Link) {
 	l.short, l.how, l.place = caps.Short, caps.How, caps.Place
 }
 
-// near is the processors from which polling the gate is cheap, for its task: those of its rails. Empty:
-// any. Rails that are as near to all of them have no say; where rails lie on several nodes
-// the task goes to what these have in common.
-func (g *Gate) near() (set topo.CPUSet) {
-	for i := range g.rails {
-		set = set.Or(g.rails[i].place.CPUs)
-	}
-	return set
-}
-
 // mover is that of a direction.
 func (l *rail) mover(dir flow.Direction) *mover {
 	if dir == flow.Push {
@@ -80,13 +70,39 @@ func (l *rail) mover(dir flow.Direction) *mover {
 // resting says that nobody is inside the large track of the link. Under mu.
 func (l *rail) resting() bool { return l.push.resting() && l.pull.resting() }
 
+// rails are the links of a gate. Under the lock of the gate.
+type rails struct {
+	g      *Gate
+	all    []rail // at least one, unless the gate leads to the own rank
+	kept   int    // movers whose buffer a link has not given back, see mover
+	armed  int8   // rails on whose descriptors the engine sleeps
+	waited int64  // cycles: until then a waiter polls for bytes of long messages, 0: none does; see attended
+	woken  bool   // rails are to be looked at; see look
+	ticks  uint   // of a gate with several rails
+}
+
+// lookEvery is after how many ticks the rails of a gate are looked at though no sleeper was
+// woken for them: there may be no sleepers.
+const lookEvery = 256
+
+// near is the processors from which polling the gate is cheap, for its task: those of its rails. Empty:
+// any. Rails that are as near to all of them have no say; where rails lie on several nodes
+// the task goes to what these have in common.
+func (x *rails) near() (set topo.CPUSet) {
+	for i := range x.all {
+		set = set.Or(x.all[i].place.CPUs)
+	}
+	return set
+}
+
 // look takes notice of a rail that has ended although nothing was under way on it: its
 // descriptor would wake sleepers again and again. Under mu.
-func (g *Gate) look() {
-	g.woken = false
+func (x *rails) look() {
+	g := x.g
+	x.woken = false
 	var h driver.Header
-	for i := 1; i < len(g.rails) && g.life.end == nil; i++ {
-		l := &g.rails[i]
+	for i := 1; i < len(x.all) && g.life.end == nil; i++ {
+		l := &x.all[i]
 		if !l.woken {
 			continue
 		}
@@ -99,18 +115,14 @@ func (g *Gate) look() {
 	}
 }
 
-// lookEvery is after how many ticks the rails of a gate are looked at though no sleeper was
-// woken for them: there may be no sleepers.
-const lookEvery = 256
-
 // lookAround has the rails looked at now and then. Under mu.
-func (g *Gate) lookAround() {
-	if g.ticks++; g.ticks%lookEvery != 0 {
+func (x *rails) lookAround() {
+	if x.ticks++; x.ticks%lookEvery != 0 {
 		return
 	}
-	g.woken = true
-	for i := range g.rails {
-		g.rails[i].woken = true
+	x.woken = true
+	for i := range x.all {
+		x.all[i].woken = true
 	}
 }
 
@@ -150,14 +162,14 @@ func (g *Gate) Rails() []RailInfo {
 	}
 	g.mu.lock()
 	defer g.release()
-	loads, shares := make([]strategy.Load, len(g.rails)), make([]int, len(g.rails))
-	for i := range g.rails {
+	loads, shares := make([]strategy.Load, len(g.rails.all)), make([]int, len(g.rails.all))
+	for i := range g.rails.all {
 		loads[i] = strategy.Load{Cost: g.flow.Rails[i].Cost}
 	}
 	strategy.Estimate(g.flow.Strategy, ShareOf, loads, shares)
-	infos := make([]RailInfo, len(g.rails))
-	for i := range g.rails {
-		l := &g.rails[i]
+	infos := make([]RailInfo, len(g.rails.all))
+	for i := range g.rails.all {
+		l := &g.rails.all[i]
 		infos[i] = RailInfo{
 			Name: l.name, Latency: g.flow.Rails[i].Cost.Latency, Bandwidth: g.flow.Rails[i].Cost.Bandwidth, Why: l.why,
 			Share: float64(shares[i]) / ShareOf, Eager: l.limit,

@@ -207,9 +207,9 @@ func (r *Request) poll() {
 
 func (r *Request) wait() error {
 	if r.any != nil { // all gates may matter: the wait polls the engine
-		return r.gate.sleep(r)
+		return r.gate.waits.sleep(r)
 	}
-	return r.gate.wait(r)
+	return r.gate.waits.wait(r)
 }
 
 // requestQueue is a first-in-first-out queue of requests, which are in no other one.

@@ -30,7 +30,7 @@ func (g *Gate) Protocols() []Protocol {
 	}
 	g.mu.lock()
 	defer g.release()
-	if g.link == nil {
+	if g.track.link == nil {
 		return []Protocol{
 			{0, flow.SelfEager, "copy, if early", "self", "default: a short message is copied aside until its receive is there"},
 			{flow.SelfEager + 1, math.MaxUint64, "copy", "self", "default: a long message waits for its receive and is copied once"},
@@ -73,9 +73,9 @@ func (x *routes) apply(p *Profile) {
 	g.mu.lock()
 	defer g.release()
 	const why = "measured, just now"
-	costs, limits := make([]strategy.Cost, len(g.rails)), make([]int, len(g.rails))
-	for i := range g.rails {
-		l := &g.rails[i]
+	costs, limits := make([]strategy.Cost, len(g.rails.all)), make([]int, len(g.rails.all))
+	for i := range g.rails.all {
+		l := &g.rails.all[i]
 		if r := p.Rails[l.name]; r.Bandwidth > 0 {
 			g.flow.Rails[i].Cost = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}
 			l.why, l.limit = why, r.Eager
@@ -86,7 +86,7 @@ func (x *routes) apply(p *Profile) {
 		g.flow.SetEager(limit)
 		x.why = why
 		if rail > 0 {
-			x.why += ", beside a rendezvous over " + g.rails[rail].name
+			x.why += ", beside a rendezvous over " + g.rails.all[rail].name
 		}
 	}
 }
@@ -97,14 +97,14 @@ func (x *routes) limitWhy() string {
 	case x.g.flow.Eager() != x.g.flow.Room():
 		return x.why
 	case x.why != "":
-		return fmt.Sprintf("%s, as far as the largest packet of %s goes", x.why, x.g.rails[0].name)
+		return fmt.Sprintf("%s, as far as the largest packet of %s goes", x.why, x.g.rails.all[0].name)
 	}
-	return fmt.Sprintf("default: the largest packet of %s", x.g.rails[0].name)
+	return fmt.Sprintf("default: the largest packet of %s", x.g.rails.all[0].name)
 }
 
 // eagerRows are those of messages that go over the small track. Under mu.
 func (x *routes) eagerRows() (rows []Protocol) {
-	first, from := &x.g.rails[0], 0
+	first, from := &x.g.rails.all[0], 0
 	if short := min(first.short, x.g.flow.Eager()); short >= 0 {
 		rows = append(rows, Protocol{0, uint64(short), "short", first.name, "default: " + first.how})
 		from = short + 1
@@ -119,8 +119,8 @@ func (x *routes) eagerRows() (rows []Protocol) {
 
 // rendezvousRows are those of messages that are announced. Under mu.
 func (x *routes) rendezvousRows() (rows []Protocol) {
-	costs := make([]strategy.Cost, len(x.g.rails))
-	for i := range x.g.rails {
+	costs := make([]strategy.Cost, len(x.g.rails.all))
+	for i := range x.g.rails.all {
 		costs[i] = x.g.flow.Rails[i].Cost
 	}
 	all := ranges(x.g.flow.Strategy, costs, x.g.flow.Eager()+1)
@@ -140,9 +140,9 @@ func (x *routes) rendezvousRows() (rows []Protocol) {
 // railNames lists those of some; nil: of all.
 func (x *routes) railNames(some []bool) string {
 	var names []string
-	for i := range x.g.rails {
+	for i := range x.g.rails.all {
 		if some == nil || some[i] {
-			names = append(names, x.g.rails[i].name)
+			names = append(names, x.g.rails.all[i].name)
 		}
 	}
 	return strings.Join(names, ", ")
@@ -163,7 +163,7 @@ func (g *Gate) Exceptions() []Exception {
 	}
 	g.mu.lock()
 	defer g.release()
-	if g.link == nil || !g.linking.linked() {
+	if g.track.link == nil || !g.linking.linked() {
 		return nil
 	}
 	all := []Exception{

@@ -74,7 +74,7 @@ func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 func (s *sampler) rails(ctx context.Context) (*Profile, error) {
 	p := &Profile{Rails: map[string]Rail{}}
 	var eager []Cost
-	for i := range s.g.rails {
+	for i := range s.g.rails.all {
 		rail, err := s.cost(ctx, uint64(i))
 		if err == nil && i == 0 {
 			eager, err = s.eagerly(ctx)
@@ -86,7 +86,7 @@ func (s *sampler) rails(ctx context.Context) (*Profile, error) {
 			return nil, err
 		}
 		rail.Eager = crossing(rail.Points)
-		p.Rails[s.g.rails[i].name] = rail
+		p.Rails[s.g.rails.all[i].name] = rail
 	}
 	return p, nil
 }
@@ -243,7 +243,7 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 
 // echo answers until the other process sends what it has measured.
 func (s *sampler) echo(ctx context.Context) (*Profile, error) {
-	tags := int(sampleRail-sampleEager) + len(s.g.rails)
+	tags := int(sampleRail-sampleEager) + len(s.g.rails.all)
 	in, buf := make([]Request, tags), make([][]byte, tags)
 	all := make([]*Request, tags)
 	var out Request

@@ -251,9 +251,9 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 	case "inject":
 		s.inject(link, rest[0], a)
 	case "arm":
-		return fmt.Sprintln("armed:", source{&g.rails[a.or("rail", 0)]}.Arm())
+		return fmt.Sprintln("armed:", source{&g.rails.all[a.or("rail", 0)]}.Arm())
 	case "disarm":
-		source{&g.rails[a.or("rail", 0)]}.Disarm()
+		source{&g.rails.all[a.or("rail", 0)]}.Disarm()
 	case "rung":
 		return fmt.Sprintln("rung:", link.Rung())
 	case "close":
@@ -346,8 +346,8 @@ func sentinel(err error) string {
 // rails prints what has come in over each rail, and what is on the way.
 func (s *scenario) rails(g *Gate) string {
 	var b strings.Builder
-	for i := range g.rails {
-		in := g.rails[i].pull.stream
+	for i := range g.rails.all {
+		in := g.rails.all[i].pull.stream
 		chunks, _ := in.Waits()
 		fmt.Fprintf(&b, "rail %d: %d bytes in %d chunks, %d chunks to come\n", i, in.Bytes, in.Chunks, chunks)
 	}

@@ -195,8 +195,8 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 		l.s, l.stage, l.eager = s, unlinked, b.eager
 		l.judge()
 		g.life.onEnd, g.routes.why, g.routes.fixed = s.ended, s.cfg.eagerFrom, s.cfg.eagerSet
-		for i := range g.rails {
-			r := &g.rails[i]
+		for i := range g.rails.all {
+			r := &g.rails.all[i]
 			r.name = s.cfg.names[i]
 			if c, ok := s.cfg.costs[r.name]; ok {
 				g.flow.Rails[i].Cost, r.why = c, s.cfg.measured()
@@ -205,11 +205,11 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 		}
 	}
 	g.consensus = s.consensus
-	g.observe(&s.watch)
+	g.news.observe(&s.watch)
 	g.join(s.any)
 	g.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
-		g.spin, g.shared = s.cfg.Spin, s.cfg.Shared
+		g.waits.spin, g.waits.shared = s.cfg.Spin, s.cfg.Shared
 	}
 	return g
 }
@@ -235,8 +235,8 @@ func (s *Session) install(g *Gate) error {
 	}
 	s.care[g.rank] = inCare
 	opt := pioman.Repeat
-	for i := range g.rails {
-		l := &g.rails[i]
+	for i := range g.rails.all {
+		l := &g.rails.all[i]
 		if l.link.Descriptor() < 0 {
 			opt |= pioman.Blind
 		} else if err := s.cfg.Engine.AddSource(source{l}); err != nil {
@@ -244,7 +244,7 @@ func (s *Session) install(g *Gate) error {
 		}
 	}
 	g.task.Init("nmad gate", g.tick, opt)
-	g.task.SetCPUs(g.near())
+	g.task.SetCPUs(g.rails.near())
 	if err := s.cfg.Engine.Submit(&g.task); err != nil {
 		return fmt.Errorf("poll the link to rank %d: %w", g.rank, err)
 	}

@@ -27,7 +27,7 @@ func (s source) Arm() bool {
 	}
 	ok := s.arm()
 	g.mu.unlock() // not release: nothing was armed for less than is wanted
-	return ok && !g.left()
+	return ok && !g.inbox.left()
 }
 
 func (l *rail) arm() bool {
@@ -35,7 +35,7 @@ func (l *rail) arm() bool {
 	if g.life.end != nil {
 		return true // nothing to wait for; the source is about to be removed
 	}
-	if !l.resting() || g.woken || g.attended() || l.unsent() {
+	if !l.resting() || g.rails.woken || g.rails.attended() || l.unsent() {
 		return false
 	}
 	room := l.wantsRoom()
@@ -43,7 +43,7 @@ func (l *rail) arm() bool {
 		return false
 	}
 	l.armed, l.armedRoom = true, room
-	g.armed++
+	g.rails.armed++
 	return true
 }
 
@@ -54,18 +54,14 @@ func (s source) Disarm() {
 	g.mu.lock()
 	if s.armed {
 		s.armed = false
-		g.armed--
+		g.rails.armed--
 		s.link.Disarm()
 		if s.index > 0 {
-			s.woken, g.woken = true, true
+			s.woken, g.rails.woken = true, true
 		}
 	}
 	g.mu.unlock()
 }
-
-// attended says that a waiter polls for bytes of long messages: to be announced to somebody else besides, each
-// piece would cost the waiter the CPU that both use.
-func (g *Gate) attended() bool { return g.waited != 0 && asm.Cycles() < g.waited }
 
 // unsent says whether something could be sent over the small track that the link was not
 // asked to take yet.
@@ -78,19 +74,6 @@ func (l *rail) unsent() bool {
 func (l *rail) wantsRoom() bool {
 	g := l.gate
 	return !l.push.stream.Empty() || l.index == 0 && g.flow.WantsRoom()
-}
-
-// rearm makes the sleeper look out for room, too, if that is needed by now. When
-// a link says that there is something already, that is dealt with at once,
-// here, since nobody else is awake for it: packets, room, and also bytes that have arrived, or
-// two gates that wait here for each other's room would do so for ever. If a mover is away
-// who takes it home comes here again.
-func (g *Gate) rearm() {
-	for i := range g.rails {
-		if l := &g.rails[i]; l.armed {
-			l.rearm()
-		}
-	}
 }
 
 func (l *rail) rearm() {
@@ -111,5 +94,22 @@ func (l *rail) carryHome(m *mover) {
 	if m.take() {
 		l.carry(m)
 		l.home(m)
+	}
+}
+
+// attended says that a waiter polls for bytes of long messages: to be announced to somebody else besides, each
+// piece would cost the waiter the CPU that both use.
+func (x *rails) attended() bool { return x.waited != 0 && asm.Cycles() < x.waited }
+
+// rearm makes the sleeper look out for room, too, if that is needed by now. When
+// a link says that there is something already, that is dealt with at once,
+// here, since nobody else is awake for it: packets, room, and also bytes that have arrived, or
+// two gates that wait here for each other's room would do so for ever. If a mover is away
+// who takes it home comes here again.
+func (x *rails) rearm() {
+	for i := range x.all {
+		if l := &x.all[i]; l.armed {
+			l.rearm()
+		}
 	}
 }

@@ -34,7 +34,7 @@ func TestArrivalsBesideWantOfRoom(t *testing.T) {
 	start(one.StartSend(&a, &SendOp{Tag: 1, Buf: there}))
 	start(zero.StartRecv(&x, &RecvOp{Match: Tag(1), Parts: parts}))
 	zero.poll() // asks for the bytes
-	sleeper := source{&zero.rails[0]}
+	sleeper := source{&zero.rails.all[0]}
 	if !sleeper.Arm() {
 		t.Fatal("nothing has arrived, and the gate cannot be armed")
 	}
@@ -80,17 +80,17 @@ func TestArmBesideWaiter(t *testing.T) {
 		t.Fatal(err)
 	}
 	zero.poll() // asks for the bytes
-	sleeper := source{&zero.rails[0]}
+	sleeper := source{&zero.rails.all[0]}
 	if !sleeper.Arm() {
 		t.Fatal("nothing has arrived and nobody waits, and the gate cannot be armed")
 	}
 	sleeper.Disarm()
-	zero.spin = time.Minute
+	zero.waits.spin = time.Minute
 	waited := make(chan error)
 	go func() { waited <- x.Wait() }()
 	for end, there := time.Now().Add(20*time.Second), false; !there; runtime.Gosched() {
 		zero.mu.lock()
-		there = zero.attended()
+		there = zero.rails.attended()
 		zero.mu.unlock()
 		if time.Now().After(end) {
 			t.Fatal("a waiter polls for a long message, and does not say so")
@@ -117,7 +117,7 @@ func TestArmBesideWaiter(t *testing.T) {
 		t.Errorf("the message: %v, or damaged", err)
 	}
 	zero.mu.lock()
-	zero.waited = asm.Cycles() // the waiter's patience is over
+	zero.rails.waited = asm.Cycles() // the waiter's patience is over
 	zero.mu.unlock()
 	if !sleeper.Arm() {
 		t.Error("nobody polls any more, and the gate cannot be armed")

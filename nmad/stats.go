@@ -71,8 +71,8 @@ func (g *Gate) Stats() Stats {
 		Aggregates: x.Aggregates, Aggregated: x.Aggregated, BytesSent: x.BytesSent, BytesReceived: x.BytesReceived,
 		UnexpectedBytes: x.UnexpectedBytes, UnexpectedPeak: x.UnexpectedPeak,
 	}
-	for i := range g.rails {
-		out, in := g.rails[i].push.stream, g.rails[i].pull.stream
+	for i := range g.rails.all {
+		out, in := g.rails.all[i].push.stream, g.rails.all[i].pull.stream
 		stats.Rails[i] = RailStats{out.Bytes, in.Bytes, out.Chunks, in.Chunks}
 	}
 	return stats

@@ -90,9 +90,9 @@ func TestProtocolsAreKept(t *testing.T) {
 					}
 					var came []string
 					stats := g.Stats()
-					for k := range g.rails {
+					for k := range g.rails.all {
 						if stats.Rails[k].BytesReceived > 0 {
-							came = append(came, g.rails[k].name)
+							came = append(came, g.rails.all[k].name)
 						}
 					}
 					announced := p.gates[0].Stats().Rendezvous == 1
@@ -132,7 +132,7 @@ func TestEagerRows(t *testing.T) {
 	} {
 		p := newPair(simnet.Options{MaxBody: 64}, wide)
 		g := p.gates[0]
-		g.rails[0].bind(shortLink{p.links[0], c.short})
+		g.rails.all[0].bind(shortLink{p.links[0], c.short})
 		if g.flow.SetEager(c.eager); c.eager != 64 {
 			g.routes.why = "a test limit"
 		}

@@ -49,15 +49,15 @@ func (u *upcalls) pop(mine bool) (c upcall, ok bool) {
 	return c, true
 }
 
-// upcall runs the calls that are owed, unless somebody does. Without mu.
-func (g *Gate) upcall() {
-	for c, ok := g.calls.pop(false); ok; c, ok = g.calls.pop(true) {
+// call runs the calls that are owed, unless somebody does. Without mu.
+func (x *news) call() {
+	for c, ok := x.calls.pop(false); ok; c, ok = x.calls.pop(true) {
 		flow.Guarded(func() {
 			switch r := c.r; {
 			case r == nil:
-				g.watch.tell(c.event)
+				x.watch.tell(c.event)
 			case r.core.Stage == flow.Choosing:
-				g.choose(r)
+				x.choose(r)
 			default:
 				f := r.notify
 				r.completion.Signal(finished | free)
@@ -68,7 +68,8 @@ func (g *Gate) upcall() {
 }
 
 // choose asks the owner of a receive whose message has come where to put it.
-func (g *Gate) choose(r *Request) {
+func (x *news) choose(r *Request) {
+	g := x.g
 	tag, size := r.core.Held()
 	r.core.Data.Set(r.chooser(Envelope{g.rank, tag, size}), nil)
 	r.core.Op = flow.OpResume

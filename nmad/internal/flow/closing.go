@@ -58,6 +58,9 @@ func (f *Flow) Moved(dir Direction) (n uint64) {
 // Moving is how many chunks go out, or come in, or wait for those before them, over all rails.
 func (f *Flow) Moving(dir Direction) int { return f.moving[dir] }
 
+// Streams says that bytes of long messages are to move.
+func (f *Flow) Streams() bool { return f.moving[Pull]+f.moving[Push] != 0 }
+
 // handleBye hears that the peer has left, and that this was the last of its
 // packets but an acknowledgement.
 func (f *Flow) handleBye(pushed uint64) error {

@@ -2,21 +2,39 @@ package nmad
 
 import (
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// Transfer is the loop that carries packets between the flow of a gate and its first link: what the flow
-// wants to leave goes to the link, what the link has goes to the flow. All of it is under the lock of the gate.
+// burst is how many packets one poll takes in at most, so that the lock is held
+// for a bounded time.
+const burst = 32
+
+// track is the small track of a gate's first rail, over which all packets travel, and the loop that carries them between it and
+// the flow: what the flow wants to leave goes to the link, what the link has goes to the flow. Under the lock of the gate.
+type track struct {
+	g    *Gate
+	link driver.Link   // nil: the gate leads to the own rank; changes once, when the gate gets its links
+	head driver.Header // of the packet that is being received
+}
+
+// bind has the small track use that link. Under mu.
+func (t *track) bind(link driver.Link, eager int) {
+	g := t.g
+	t.link = link
+	g.flow.Bind(link.Caps(), eager)
+}
 
 // drain has leave what waits. It stops at the first refusal.
-func (g *Gate) drain() {
+func (t *track) drain() {
+	g := t.g
 	more := g.flow.Begin()
 	for p := g.flow.Next(); p != nil; p = g.flow.Next() {
-		if p.Head.Kind == flow.KindLoan && !g.lend() {
+		if p.Head.Kind == flow.KindLoan && !g.memory.lend() {
 			g.flow.Bar()
 			continue
 		}
-		ok, err := g.emit(p, more)
+		ok, err := t.emit(p, more)
 		if !ok || err != nil {
 			g.flow.Refused()
 			if err != nil {
@@ -27,13 +45,14 @@ func (g *Gate) drain() {
 		}
 		g.flow.Sent()
 	}
-	g.flush()
+	t.flush()
 }
 
 // emit hands a packet to the link; more: a flush follows. False: it has no room.
-func (g *Gate) emit(p *flow.Packet, more bool) (bool, error) {
+func (t *track) emit(p *flow.Packet, more bool) (bool, error) {
+	g := t.g
 	began := stamp()
-	ok, err := g.link.Send(&p.Head, p.Body, p.Parts, more)
+	ok, err := t.link.Send(&p.Head, p.Body, p.Parts, more)
 	if began != 0 && ok {
 		p.Takes(func(tag, size uint64, seq uint32) {
 			marcel.TraceMessage(marcel.TraceOut, g.own, g.rank, seq, tag, size, began)
@@ -43,10 +62,11 @@ func (g *Gate) emit(p *flow.Packet, more bool) (bool, error) {
 }
 
 // flush moves the driver's buffered bytes on, and says whether none are left.
-func (g *Gate) flush() bool { return !g.flow.Buffered() || g.flushAll() }
+func (t *track) flush() bool { return !t.g.flow.Buffered() || t.flushAll() }
 
-func (g *Gate) flushAll() bool {
-	all, err := g.link.Flush()
+func (t *track) flushAll() bool {
+	g := t.g
+	all, err := t.link.Flush()
 	if err != nil {
 		g.life.lose(err)
 		return false
@@ -55,33 +75,30 @@ func (g *Gate) flushAll() bool {
 	return all
 }
 
-// burst is how many packets one poll takes in at most, so that the lock is held
-// for a bounded time.
-const burst = 32
-
 // receive takes in the packets that are there, up to a burst. Once waiter (nil: none) is
 // done and nothing else is waited for it looks for no more: the look would take the line of
 // the next cell away from a peer that is about to write it. It says whether there were any.
-func (g *Gate) receive(waiter *Request) bool {
-	h := &g.head
+func (t *track) receive(waiter *Request) bool {
+	g := t.g
+	h := &t.head
 	for n := range burst {
-		body, ok, err := g.link.Recv(h)
+		body, ok, err := t.link.Recv(h)
 		if err != nil {
-			g.life.fail(g.rails[0].failure(err))
+			g.life.fail(g.rails.all[0].failure(err))
 			return true
 		}
 		if !ok {
 			return n > 0
 		}
 		if h.Kind != flow.KindEager || !g.flow.Exactly() {
-			g.expect(h.Kind)
+			t.expect(h.Kind)
 		}
 		wrong := g.flow.Packet(h, body)
 		if !g.flow.Calm() {
-			g.heedFinished()
+			g.news.heed()
 		}
 		if marcel.Tracing() && wrong == nil {
-			g.traceArrived(body)
+			t.traceArrived(body)
 		}
 		if h.Kind == flow.KindNote && wrong == nil {
 			wrong = g.consensus.hear(g)
@@ -101,16 +118,25 @@ func (g *Gate) receive(waiter *Request) bool {
 }
 
 // expect prepares the flow for a packet that is out of the ordinary, or is to be matched with receives that are.
-func (g *Gate) expect(kind uint8) {
+func (t *track) expect(kind uint8) {
+	g := t.g
 	if !g.flow.Exactly() {
 		// A thread may have posted a receive here and then one for any source: the order of these is kept.
 		young := g.any.Now()
-		g.collect()
+		g.inbox.collect()
 		g.flow.Within(young)
 	}
 	if kind == flow.KindLoan && g.flow.WantsView() {
-		if wrong := g.mapPeer(); wrong != nil {
+		if wrong := g.memory.mapPeer(); wrong != nil {
 			g.life.heed(wrong)
 		}
 	}
+}
+
+// traceArrived records the messages that the packet in head has brought, or announced.
+func (t *track) traceArrived(body []byte) {
+	g := t.g
+	flow.Messages(&t.head, body, func(tag, size uint64, seq uint32) {
+		marcel.TraceMessage(marcel.TraceArrived, g.own, g.rank, seq, tag, size, 0)
+	})
 }

@@ -6,70 +6,36 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// Collecting: a request that is started goes to its gate. Whoever finds the gate's lock
-// free starts it there and then. Who does not, because somebody else is sending,
-// receiving or polling, leaves the request for him: starting never waits, so it may be
-// done from hooks; and what several threads have left meanwhile stands in the queue
-// together, where the strategy can put it into one packet.
-//
-//	starter: push r onto incoming; try mu: got it: start all; not: go away
-//	holder:  unlock mu; look at incoming; not empty: try mu, start all
-//
-// As for movers, both look after they wrote, so nothing is left behind.
-
 // begin starts r, or leaves it for the holder of the lock.
 func (g *Gate) begin(r *Request) {
 	if !g.mu.tryLock() {
-		g.leave(r)
+		g.inbox.leave(r)
 		return
 	}
-	if g.left() {
+	if g.inbox.left() {
 		g.attend()
 	}
 	g.start(r)
 	g.release()
 }
 
-// leave leaves r for the holder of the lock.
-func (g *Gate) leave(r *Request) {
-	for {
-		head := g.incoming.Load()
-		r.core.Link = head
-		if g.incoming.CompareAndSwap(head, &r.core) {
-			break
-		}
-	}
-	if g.mu.tryLock() {
-		g.attend()
-		g.release()
-	}
-}
-
 // enter takes the lock and sees to what others have left: that was before.
 func (g *Gate) enter() {
 	g.mu.lock()
-	if g.left() {
+	if g.inbox.left() {
 		g.attend()
 	}
 }
-
-// left says whether other threads have left something for the holder of the lock. landed is below zero while the
-// holder has taken in what a thread has left and that thread has not counted it yet: there is nothing to do for it.
-// If its debt hides what another thread has left, it counts last, and then tries the lock, which sees to both.
-func (g *Gate) left() bool { return g.landed.Load() > 0 || g.incoming.Load() != nil }
-
-// wanted says whether the holder of the lock should not stay longer than he must.
-func (g *Gate) wanted() bool { return g.mu.wanted() || g.incoming.Load() != nil }
 
 // attend sees to what others have left. Under mu, and not while a packet is being dealt
 // with. It says whether bytes have moved.
 func (g *Gate) attend() bool {
-	g.collect()
-	g.searchIfAsked()
-	g.takeReleased()
+	g.inbox.collect()
+	g.inbox.searchIfAsked()
+	g.inbox.takeReleased()
 	several := false // sends, which the strategy is to see together
-	for r := g.collected.pop(); r != nil; r = g.collected.pop() {
-		if r.core.Op == flow.OpSend && (several || !g.collected.Empty()) && g.link != nil && g.flow.Dead == nil {
+	for r := g.inbox.collected.pop(); r != nil; r = g.inbox.collected.pop() {
+		if r.core.Op == flow.OpSend && (several || !g.inbox.collected.Empty()) && g.track.link != nil && g.flow.Dead == nil {
 			g.flow.Send(&r.core)
 			several = true
 		} else {
@@ -79,35 +45,11 @@ func (g *Gate) attend() bool {
 	if several && !g.flow.Stuck() {
 		g.refreshCredit(g.flow.Queued())
 		if g.life.end == nil {
-			g.drain()
+			g.track.drain()
 		}
 	}
 	g.press()
-	return g.homeAll()
-}
-
-// collect takes in what has been left in incoming, in its order: receives are posted,
-// so that what arrives is matched with them; all else that there is to do
-// is left for attend. Under mu.
-func (g *Gate) collect() {
-	if g.incoming.Load() == nil {
-		return
-	}
-	var first *flow.Request // oldest first
-	for c := g.incoming.Swap(nil); c != nil; {
-		next := c.Link
-		c.Link = first
-		c, first = next, c
-	}
-	for c := first; c != nil; {
-		next := c.Link
-		if r := requestOf(c); c.Op == flow.OpRecv {
-			g.startRecv(r)
-		} else {
-			g.collected.push(r)
-		}
-		c = next
-	}
+	return g.rails.home()
 }
 
 // start begins what r is for. Under mu, and not while a packet is being dealt with.
@@ -115,13 +57,13 @@ func (g *Gate) start(r *Request) {
 	switch r.core.Op {
 	case flow.OpSend:
 		switch {
-		case g.link == nil:
-			g.expect(flow.KindEager)
+		case g.track.link == nil:
+			g.track.expect(flow.KindEager)
 		case !r.core.Sync:
 			g.refreshCredit(r.core.Data.Size)
 		}
 		if g.flow.Send(&r.core) {
-			g.drain()
+			g.track.drain()
 		}
 	case flow.OpRecv:
 		g.startRecv(r)
@@ -164,13 +106,13 @@ func (g *Gate) short(tag uint64, buf []byte) (sent, all bool) {
 			return false, false
 		}
 	}
-	if g.awake > 0 || f.Gathered() {
+	if g.waits.awake > 0 || f.Gathered() {
 		if gathered, ok := g.gather(tag, buf); gathered || !ok {
 			return gathered, gathered
 		}
 	}
 	began, h := stamp(), f.Short(tag, n)
-	if ok, err := g.link.Send(h, buf, nil, false); !ok || err != nil {
+	if ok, err := g.track.link.Send(h, buf, nil, false); !ok || err != nil {
 		f.Refused()
 		if err != nil {
 			g.life.lose(err)
@@ -182,9 +124,9 @@ func (g *Gate) short(tag uint64, buf []byte) (sent, all bool) {
 	}
 	f.ShortSent(n)
 	f.Stats.Sends++
-	all = g.flush()
-	if all && g.watch.kinds.Load() != 0 {
-		g.note(SendDone, Envelope{g.own, tag, uint64(n)}, nil, nil)
+	all = g.track.flush()
+	if all && g.news.watch.kinds.Load() != 0 {
+		g.news.note(SendDone, Envelope{g.own, tag, uint64(n)}, nil, nil)
 	}
 	return true, all
 }
@@ -192,34 +134,31 @@ func (g *Gate) short(tag uint64, buf []byte) (sent, all bool) {
 // gather has a short message wait for others that are about to be sent, or leaves it to its own packet, once
 // what waits has left. ok: the message can leave. Under mu.
 func (g *Gate) gather(tag uint64, buf []byte) (gathered, ok bool) {
-	f, ready := &g.flow, g.gathers()
-	if !marcel.Tracing() && f.Joins(tag, len(buf), g.awake, ready) {
+	f, ready := &g.flow, g.waits.gathers()
+	if !marcel.Tracing() && f.Joins(tag, len(buf), g.waits.awake, ready) {
 		f.Stats.Sends++
-		if f.Gather(tag, buf, g.awake, ready) {
-			g.drain()
+		if f.Gather(tag, buf, g.waits.awake, ready) {
+			g.track.drain()
 		}
-		if g.watch.kinds.Load() != 0 {
-			g.note(SendDone, Envelope{g.own, tag, uint64(len(buf))}, nil, nil)
+		if g.news.watch.kinds.Load() != 0 {
+			g.news.note(SendDone, Envelope{g.own, tag, uint64(len(buf))}, nil, nil)
 		}
 		return true, true
 	}
 	if f.Gathered() {
-		g.drain()
+		g.track.drain()
 	}
 	return false, !f.Gathered() && f.Dead == nil
 }
-
-// gathers says that threads which this gate has woken are ready on the caller's VP.
-func (g *Gate) gathers() bool { return g.awake > 0 && marcel.Ready() }
 
 // sendNow sends a message if nobody has the lock, it can go eagerly, and nothing is before
 // it. Then, if all of it has left, r is done without ever having been under way: of one that
 // is used again what says so stays as it was.
 func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
-	if marcel.Tracing() || g.watch.kinds.Load() != 0 || !g.mu.tryLock() {
+	if marcel.Tracing() || g.news.watch.kinds.Load() != 0 || !g.mu.tryLock() {
 		return false
 	}
-	if g.left() {
+	if g.inbox.left() {
 		g.attend()
 	}
 	sent, all := g.short(tag, buf)
@@ -246,7 +185,7 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 // refreshCredit looks for credit that has come back when an eager message of that
 // size lacks it: a sender that only sends would not notice otherwise.
 func (g *Gate) refreshCredit(size int) {
-	if g.link != nil && g.flow.Lacks(size) {
-		g.receive(nil)
+	if g.track.link != nil && g.flow.Lacks(size) {
+		g.track.receive(nil)
 	}
 }

@@ -1,0 +1,124 @@
+package nmad
+
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+)
+
+// inbox is what threads have left for the holder of a gate's lock because they found it held. A thread that starts a request and
+// finds the lock free begins the request there and then. Else it leaves the request here: starting never waits, so hooks may start
+// requests; and what several threads have left stands in the queue together, where the strategy can put it into one packet.
+//
+//	starter: push r onto incoming; try the lock: got it: start all; not: go away
+//	holder:  let the lock go; look at incoming; not empty: try the lock, start all
+//
+// Both look after they wrote, so nothing is left behind. Movers that have landed, loans that were released and searches that are due
+// come here in the same way. All but collected is written without the lock.
+type inbox struct {
+	g        *Gate
+	landed   atomic.Int32                 // movers that have landed and were not taken home, see mover; and 1 if rescan
+	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
+	rescan   atomic.Bool                  // the unexpected messages are to be looked through
+	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in landed; see lending.go
+
+	collected requestQueue // taken in from incoming, and not begun yet; under the lock
+}
+
+// leave leaves r for the holder of the lock.
+func (x *inbox) leave(r *Request) {
+	g := x.g
+	for {
+		head := x.incoming.Load()
+		r.core.Link = head
+		if x.incoming.CompareAndSwap(head, &r.core) {
+			break
+		}
+	}
+	if g.mu.tryLock() {
+		g.attend()
+		g.release()
+	}
+}
+
+// left says whether other threads have left something for the holder of the lock. landed is below zero while the
+// holder has taken in what a thread has left and that thread has not counted it yet: there is nothing to do for it.
+// If its debt hides what another thread has left, it counts last, and then tries the lock, which sees to both.
+func (x *inbox) left() bool { return x.landed.Load() > 0 || x.incoming.Load() != nil }
+
+// wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
+func (x *inbox) wanted() bool { return x.g.mu.wanted() || x.incoming.Load() != nil }
+
+// collect takes in what has been left in incoming, in its order: receives are posted,
+// so that what arrives is matched with them; all else that there is to do
+// is left for attend. Under mu.
+func (x *inbox) collect() {
+	g := x.g
+	if x.incoming.Load() == nil {
+		return
+	}
+	var first *flow.Request // oldest first
+	for c := x.incoming.Swap(nil); c != nil; {
+		next := c.Link
+		c.Link = first
+		c, first = next, c
+	}
+	for c := first; c != nil; {
+		next := c.Link
+		if r := requestOf(c); c.Op == flow.OpRecv {
+			g.startRecv(r)
+		} else {
+			x.collected.push(r)
+		}
+		c = next
+	}
+}
+
+// lookAgain has the thread that lets the lock go next look through the unexpected messages before. It may be called with
+// and without the lock.
+func (x *inbox) lookAgain() {
+	if !x.rescan.Swap(true) {
+		x.landed.Add(1)
+	}
+}
+
+// searchIfAsked looks through the unexpected messages if lookAgain was called. Under mu.
+func (x *inbox) searchIfAsked() {
+	g := x.g
+	if x.rescan.Load() && x.rescan.Swap(false) {
+		x.landed.Add(-1)
+		g.flow.Search()
+	}
+}
+
+// giveBack leaves a loan that was released for the holder of the lock; if there is none the caller becomes it. It never waits.
+func (x *inbox) giveBack(l *flow.Lease) {
+	g := x.g
+	for {
+		l.Next = x.released.Load()
+		if x.released.CompareAndSwap(l.Next, l) {
+			break
+		}
+	}
+	x.landed.Add(1)
+	if g.mu.tryLock() {
+		g.attend()
+		g.release()
+	}
+}
+
+// takeReleased takes in what giveBack has left. Under mu, and not while a packet is being dealt with.
+func (x *inbox) takeReleased() {
+	g := x.g
+	if x.released.Load() == nil {
+		return
+	}
+	for l := x.released.Swap(nil); l != nil; {
+		next := l.Next
+		x.landed.Add(-1)
+		g.flow.Release(l)
+		l = next
+	}
+	g.memory.closeView()
+	g.press()
+}

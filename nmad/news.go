@@ -1,0 +1,138 @@
+package nmad
+
+import (
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/region"
+)
+
+// news is what a gate has to tell: owners that their requests are done, monitors and callbacks what has happened, and the engine
+// whether anything is under way. Under the lock of the gate, but calls, and watch, which is set once.
+type news struct {
+	g       *Gate
+	watch   *monitors    // of the session
+	calls   upcalls      // that are owed
+	called  bool         // something was added to calls since the lock was taken
+	over    requestQueue // done, and to be told when the lock is let go
+	holding bool         // the engine counts bytes in the driver's buffer, or messages that were gathered, as pending
+	needing bool         // the engine counts the requests that the flow counts
+}
+
+// heed sees to what the flow has finished: requests that are done, choices that are to be asked for, news for monitors, searches that are due. The owner of
+// a request that is done may start it again at once, if no waiter is to be told. Else it hears of it when the lock is let go: to wake a thread
+// may be a scheduling point, and no holder must be descheduled with the lock. Under mu.
+func (x *news) heed() {
+	g := x.g
+	for c := g.flow.Finished(); c != nil; c = g.flow.Finished() {
+		switch c.Stage {
+		case flow.Noticed:
+			x.note(MessageArrived, Envelope{c.From, c.Entry.Tag, c.Size}, nil, nil)
+		case flow.Choosing:
+			x.calls.push(upcall{r: requestOf(c)})
+			x.called = true
+		default:
+			x.tellEnd(requestOf(c))
+		}
+	}
+	if g.flow.SearchDue() {
+		g.inbox.lookAgain()
+	}
+}
+
+// tellEnd tells the owner of a request that it is done. r must not be touched afterwards. Under mu.
+func (x *news) tellEnd(r *Request) {
+	g := x.g
+	c := &r.core
+	if r.began != 0 {
+		x.traceEnd(r)
+	}
+	if x.watch.kinds.Load() != 0 {
+		x.noteEnd(r)
+	}
+	if c.Special && c.Lends {
+		c.Lends = false
+		g.memory.buffers.Load().done(c.Place / region.PageSize)
+	}
+	if c.Anywhere {
+		g.engine.Done() // it counted for itself
+	}
+	switch {
+	case c.Private:
+	case c.Special && r.notify != nil:
+		x.calls.push(upcall{r: r})
+		x.called = true
+	case r.told || c.Special && r.queue != nil:
+		if r.rouses {
+			g.waits.awake++
+		}
+		x.over.push(r)
+	default:
+		asm.StoreRelease32(&r.over, 1)
+	}
+}
+
+// settled says that no waiter and no callback has to hear of anything that the flow has done: its requests that are done, and
+// whether the engine is to poll for those under way, and for what is to leave. Under mu.
+func (x *news) settled() bool {
+	g := x.g
+	return g.flow.Calm() && (g.flow.Pending() != 0) == x.needing && (g.flow.Holding() && g.life.end == nil) == x.holding
+}
+
+// settle has them hear. The engine, whose hooks poll from then on, counts the gate as long as anything of it is under way. Under mu.
+func (x *news) settle() {
+	g := x.g
+	x.heed()
+	x.count(&x.needing, g.flow.Pending() != 0)
+	x.count(&x.holding, g.flow.Holding() && g.life.end == nil)
+}
+
+func (x *news) count(is *bool, should bool) {
+	g := x.g
+	switch {
+	case *is == should:
+		return
+	case should:
+		g.engine.Need()
+	default:
+		g.engine.Done()
+	}
+	*is = should
+}
+
+// observe has the gate tell these monitors.
+func (x *news) observe(w *monitors) { x.watch, x.g.flow.Watched = w, &w.kinds }
+
+// note tells the monitors, if there are any for it, once the lock is let go. Under mu.
+func (x *news) note(kind EventKind, e Envelope, r *Request, err error) {
+	g := x.g
+	if x.watch.kinds.Load()&uint32(kind) != 0 {
+		x.calls.push(upcall{event: Event{Kind: kind, Gate: g, Envelope: e, Request: r, Err: err}})
+		x.called = true
+	}
+}
+
+// noteEnd tells the monitors that r has ended. Under mu.
+func (x *news) noteEnd(r *Request) {
+	kind, who := RecvDone, r
+	if r.core.Op == flow.OpSend {
+		kind = SendDone
+	}
+	if r.core.Private {
+		who = nil
+	}
+	if !r.core.Wild.Probe {
+		x.note(kind, r.Envelope(), who, r.core.Err)
+	}
+}
+
+// traceEnd records a request that is done.
+func (x *news) traceEnd(r *Request) {
+	g := x.g
+	kind, size := marcel.TraceRecv, r.core.N
+	if r.core.Op == flow.OpSend {
+		kind, size = marcel.TraceSend, r.core.Data.Size
+	}
+	marcel.TraceMessage(kind, g.own, g.rank, 0, r.core.Entry.Tag, uint64(size), r.began)
+	r.began = 0
+}

@@ -1,0 +1,150 @@
+package nmad
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/strategy"
+)
+
+// waits is how threads wait at a gate. spin and shared are set once; the rest is under the lock of the gate.
+type waits struct {
+	g      *Gate
+	spin   time.Duration // how long a wait polls before it leaves the work to the engine; 0: not at all
+	shared bool          // other processes use our CPUs
+	turn   int           // blocking calls since one had to wait
+	awake  int           // threads whose Recv is done after they had to wait, and that have not run since; with hooks
+	free   *flow.Request // requests for the blocking calls
+}
+
+// spinBurst is how often a waiter polls before it lets the lock of the gate go
+// for a moment and looks at the clock: about 100 ns over shared memory, 5 us
+// over sockets.
+const spinBurst = 8
+
+// longLook is how long a look of a waiter at a stream may take before the engine takes the gate up: a call moves
+// many bytes. A waiter that loses its CPU in there, to others that compute, is not to keep the engine away.
+const longLook = 2 * time.Millisecond
+
+// waiter is the owner of a request that polls for it.
+type waiter struct {
+	g     *Gate
+	r     *Request
+	looks int
+}
+
+// look is called with the lock the first time, and returns with it once the request is done.
+func (w *waiter) look() marcel.Found {
+	g, r := w.g, w.r
+	if w.looks++; w.looks > 1 {
+		g.mu.lock()
+	}
+	if r.core.Stage == flow.Done {
+		return marcel.Arrived
+	}
+	found := marcel.Nothing
+	streams := g.flow.Streams()
+	for i := 0; i < spinBurst && !streams; i++ {
+		if g.progress(r) {
+			found = marcel.Moved
+		}
+		if r.core.Stage == flow.Done {
+			return marcel.Arrived
+		}
+		if g.waits.shared || g.inbox.wanted() {
+			break
+		}
+		streams = g.flow.Streams()
+	}
+	if !streams {
+		g.rails.waited = 0
+		g.release()
+		return found
+	}
+	g.rails.waited = asm.Cycles() + asm.ToCycles(int64(longLook))
+	if g.pollLocked() || found == marcel.Moved || w.looks == 1 {
+		return marcel.Flowing
+	}
+	return marcel.Nothing
+}
+
+// poll polls the gate for the owner of r before that sleeps, until r is done (marcel.Poll). It is called with the
+// lock and returns with it, and says whether r is done.
+func (x *waits) poll(r *Request) bool {
+	g := x.g
+	if x.spin <= 0 || !g.flow.Streams() && x.gathers() {
+		return false // the engine has a look before it lets us sleep
+	}
+	w := waiter{g: g, r: r}
+	if !marcel.Poll(x.spin, x.shared, w.look) {
+		g.mu.lock()
+	}
+	g.rails.waited = 0
+	return r.core.Stage == flow.Done
+}
+
+// wait blocks the owner of r until r is done.
+func (x *waits) wait(r *Request) error {
+	g := x.g
+	g.enter()
+	if r.core.Stage != flow.Done && !x.poll(r) {
+		r.told = true
+	}
+	g.release()
+	return x.sleep(r)
+}
+
+// sleep is wait without polling this gate in particular; r is told, or over.
+func (x *waits) sleep(r *Request) error {
+	g := x.g
+	if r.over.Load() != 0 {
+		return nil
+	}
+	if err := x.park(r); err != nil && !r.completion.Test(finished) {
+		return fmt.Errorf("nmad: wait for a request at the gate to rank %d: %w", g.rank, err)
+	}
+	return nil
+}
+
+// park sleeps until r is finished. Where the caller has not polled its gate, for all may matter or none is polled so, it
+// polls the engine first.
+func (x *waits) park(r *Request) error {
+	g := x.g
+	if x.spin <= 0 || r.any != nil {
+		return r.completion.Wait(g.engine, finished)
+	}
+	return r.completion.Park(g.engine, finished)
+}
+
+func (x *waits) take() *Request {
+	c := x.free
+	if c == nil {
+		return &Request{}
+	}
+	x.free, c.Link = c.Link, nil
+	return requestOf(c)
+}
+
+// release is release at the end of a blocking call that had not to wait; at the end of a turn
+// other threads go first.
+func (x *waits) release() {
+	g := x.g
+	x.turn++
+	over := x.turn >= strategy.TurnLength
+	if over {
+		x.turn = 0
+	}
+	g.release()
+	if over && marcel.Ready() {
+		marcel.Yield()
+	}
+}
+
+// gathers says that threads which this gate has woken are ready on the caller's VP.
+func (x *waits) gathers() bool { return x.awake > 0 && marcel.Ready() }
+
+// patient says that what is gathered is to be left alone for now. Under mu.
+func (x *waits) patient() bool { return x.g.flow.Gathered() && x.g.flow.Patient(x.gathers()) }
