@@ -59,15 +59,3 @@ func (q *Queue) endOwned(extra uint32) string {
 	}
 	return a.name
 }
-
-// append puts a task at the end of the main list.
-func (q *Queue) append(t *Task) {
-	t.next = nil
-	if q.tail == nil {
-		q.head = t
-	} else {
-		q.tail.next = t
-	}
-	q.tail = t
-	q.enlist(t)
-}

@@ -1,15 +1,10 @@
 package pioman
 
 import (
-	"errors"
 	"fmt"
+	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
-
-	"github.com/pm2-go/pm2/hooks"
-	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // Param is one row of the table of parameters, from which the environment, the flags of
@@ -50,9 +45,6 @@ func (x *param) wrong(by Origin, text string) error {
 	}
 	return fmt.Errorf("%w: %s=%q: allowed are %s", ErrParameter, who, text, x.Values)
 }
-
-// maxParams bounds the table; a test compares.
-const maxParams = 12
 
 var table = []param{
 	{Param{Name: "flavour", Env: "PIOM_FLAVOUR", Values: strings.Join(flavourNames[:], ", "),
@@ -98,240 +90,136 @@ func rowOf(name string) int {
 	return slices.IndexFunc(table, func(x param) bool { return x.Name == name })
 }
 
-// value is a parameter's field seen as text. check is about what is there.
-type value interface {
-	parse(text string) error
-	text() string
-	check() error
-}
+// ParamsFromEnvironment is DefaultParams changed by the variables of the table,
+// PIOM_... . An error names the variable, what it says, and what is allowed, and
+// is ErrParameter; parameters beside the wrong one are as the environment says. Variables that are not
+// in the table it does not see: CheckEnvironment does.
+func ParamsFromEnvironment() (Params, error) { return paramsFrom(os.Getenv) }
 
-var errValue = errors.New("value not allowed")
-
-func allowed(ok bool) error {
-	if ok {
-		return nil
-	}
-	return errValue
-}
-
-const boolValues = "on, off"
-
-type boolean bool
-
-func (b *boolean) parse(text string) error {
-	switch strings.ToLower(text) {
-	case "on", "1", "true", "yes":
-		*b = true
-	case "off", "0", "false", "no":
-		*b = false
-	default:
-		return errValue
-	}
-	return nil
-}
-
-func (b *boolean) text() string {
-	if *b {
-		return "on"
-	}
-	return "off"
-}
-
-func (b *boolean) check() error { return nil }
-
-// maxTime is the longest time that a parameter may say: it fits in cycles.
-const maxTime = time.Hour
-
-func timeValues(low, high time.Duration) string {
-	return fmt.Sprintf("microseconds, or a time with its unit such as 10us or 2ms, %v to %v", low, high)
-}
-
-// span is a time; a number alone is microseconds.
-type span struct {
-	d         *time.Duration
-	low, high time.Duration
-}
-
-func (s span) parse(text string) error {
-	if us, err := strconv.ParseFloat(text, 64); err == nil {
-		if !(us >= 0 && us <= maxTime.Seconds()*1e6) {
-			return errValue
-		}
-		*s.d = time.Duration(us * 1e3)
-		return nil
-	}
-	d, err := time.ParseDuration(text)
-	*s.d = d
-	return err
-}
-
-func (s span) text() string { return s.d.String() }
-func (s span) check() error { return allowed(*s.d >= s.low && *s.d <= s.high) }
-
-// number is a whole number.
-type number struct {
-	n         *int
-	low, high int
-}
-
-func (n number) parse(text string) (err error) { *n.n, err = strconv.Atoi(text); return err }
-func (n number) text() string                  { return strconv.Itoa(*n.n) }
-func (n number) check() error                  { return allowed(*n.n >= n.low && *n.n <= n.high) }
-
-// processor is the number of a VP, or none.
-type processor int
-
-func (p *processor) parse(text string) error {
-	if strings.EqualFold(text, "off") || strings.EqualFold(text, "none") {
-		*p = -1
-		return nil
-	}
-	n, err := strconv.ParseUint(text, 10, 16)
-	*p = processor(n)
-	return err
-}
-
-func (p *processor) text() string {
-	if *p < 0 {
-		return "off"
-	}
-	return strconv.Itoa(int(*p))
-}
-
-func (p *processor) check() error { return allowed(*p >= -1 && *p < 1<<16) }
-
-// Points is a set of polling points.
-type Points uint8
-
-// The polling points.
-const (
-	AtIdle     Points = 1 << iota // a VP has no thread to run
-	AtSwitch                      // a VP changed threads
-	AtTimer                       // a VP computes and never comes by
-	AtLibrary                     // a thread enters a call that may block
-	AtExplicit                    // somebody calls Engine.Poll
-
-	NoPoints      Points = 0
-	DefaultPoints        = AtIdle | AtSwitch | AtTimer | AtExplicit
-	AllPoints            = DefaultPoints | AtLibrary
-)
-
-var pointNames = [...]string{"idle", "switch", "timer", "library", "explicit"}
-
-// hookPoints are where the points are hooked, in the order of pointNames; the
-// explicit one is nowhere.
-var hookPoints = [...]hooks.Point{hooks.Idle, hooks.Switch, hooks.Timer, hooks.Library}
-
-// String lists the points, joined by commas.
-func (p Points) String() string {
-	var names []string
-	for i, name := range pointNames {
-		if p&(1<<i) != 0 {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ",")
-}
-
-func (p *Points) parse(text string) error {
-	set := NoPoints
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "all":
-		set = AllPoints
-	case "none":
-	default:
-	names:
-		for part := range strings.SplitSeq(text, ",") {
-			for i, name := range pointNames {
-				if strings.EqualFold(strings.TrimSpace(part), name) {
-					set |= 1 << i
-					continue names
-				}
+func paramsFrom(get func(string) string) (Params, error) {
+	p := DefaultParams()
+	var first error
+	for i := range table {
+		if text := get(table[i].Env); text != "" {
+			if err := p.Set(table[i].Name, text, FromEnvironment); err != nil && first == nil {
+				first = err
 			}
-			return errValue
 		}
 	}
-	*p = set
+	return p, first
+}
+
+// Set gives the parameter called name (see ParamTable) the value that text says,
+// and remembers who said it. The error is ErrParameter and says which variable or
+// flag, what it was given, and what is allowed; p is then as before.
+func (p *Params) Set(name, text string, by Origin) error {
+	i := rowOf(name)
+	if i < 0 {
+		return fmt.Errorf("%w: there is no parameter %q", ErrParameter, name)
+	}
+	x := &table[i]
+	before := *p
+	err := x.at(p).parse(text)
+	if err == nil {
+		err = x.at(p).check()
+	}
+	if err != nil {
+		*p = before
+		return x.wrong(by, text)
+	}
+	p.origins[i] = by
 	return nil
 }
 
-func (p *Points) text() string { return p.String() }
-func (p *Points) check() error { return allowed(*p&^AllPoints == 0) }
-
-// Distribution says which VPs poll when they are idle. Fewer pollers than VPs keep
-// the lines of the queues from travelling and leave the memory to those who
-// compute (Denis, 2015).
-type Distribution uint8
-
-// The distributions.
-const (
-	OnePerSocket Distribution = iota // the first VP of each package
-	AllVPs
-	OddVPs
-	EvenVPs
-	FirstVP
-)
-
-var distributionNames = [...]string{"socket", "all", "odd", "even", "first"}
-
-// String returns the name by which the environment calls it.
-func (d Distribution) String() string {
-	if int(d) < len(distributionNames) {
-		return distributionNames[d]
+// Get returns the value of the parameter called name as Set would take it, and who
+// decided it; "" for a name that does not exist.
+func (p *Params) Get(name string) (text string, by Origin) {
+	i := rowOf(name)
+	if i < 0 {
+		return "", FromDefault
 	}
-	return "unknown"
+	return table[i].at(p).text(), p.origin(i)
 }
 
-func (d *Distribution) parse(text string) error {
-	for i, name := range distributionNames {
-		if strings.EqualFold(text, name) {
-			*d = Distribution(i)
-			return nil
+// origin is who decided parameter i: what was changed in the struct, not by Set, the
+// program has.
+func (p *Params) origin(i int) Origin {
+	by := p.origins[i]
+	if d := DefaultParams(); by == FromDefault && table[i].at(p).text() != table[i].at(&d).text() {
+		return FromProgram
+	}
+	return by
+}
+
+// Check says whether all values are allowed: nil, or the first one that is not, as
+// Set would.
+func (p *Params) Check() error {
+	for i := range table {
+		if v := table[i].at(p); v.check() != nil {
+			return table[i].wrong(p.origin(i), v.text())
 		}
 	}
-	return errValue
+	return nil
 }
 
-func (d *Distribution) text() string { return d.String() }
-func (d *Distribution) check() error { return allowed(int(*d) < len(distributionNames)) }
+// CheckEnvironment says which variables PIOM_... of the environment no parameter has, so that they are
+// without effect: nil, or an ErrParameter in one line that names them, and for each the one that may have been meant. An
+// engine ignores them, since a program need not know what another version of it, or another program, is told; one that talks to
+// its user may ask.
+func CheckEnvironment() error { return checkEnvironment(os.Environ()) }
 
-// Level is a kind of item of the machine, or AnyLevel.
-type Level int
-
-// AnyLevel stands for every level.
-const AnyLevel Level = -1
-
-// AtLevel is the level of the items of one kind.
-func AtLevel(k topo.Kind) Level { return Level(k) }
-
-// String returns the name of the kind, or "all".
-func (l Level) String() string {
-	if l == AnyLevel {
-		return "all"
+func checkEnvironment(environ []string) error {
+	var unknown []string
+	for _, line := range environ {
+		name, _, _ := strings.Cut(line, "=")
+		if !strings.HasPrefix(name, envPrefix) || slices.ContainsFunc(table, func(x param) bool { return x.Env == name }) {
+			continue
+		}
+		if meant := resembling(name); meant != "" {
+			name += " (" + meant + "?)"
+		}
+		unknown = append(unknown, name)
 	}
-	return strings.ToLower(topo.Kind(l).String())
-}
-
-func levelValues() string {
-	names := []string{"all"}
-	for _, k := range topo.Kinds() {
-		names = append(names, strings.ToLower(k.String()))
-	}
-	return strings.Join(names, ", ")
-}
-
-func (l *Level) parse(text string) error {
-	if strings.EqualFold(text, "all") {
-		*l = AnyLevel
+	if unknown == nil {
 		return nil
 	}
-	k, err := topo.ParseKind(text)
-	*l = Level(k)
-	return err
+	slices.Sort(unknown)
+	return fmt.Errorf("%w: %s: not in the table, hence without effect", ErrParameter, strings.Join(unknown, ", "))
 }
 
-func (l *Level) text() string { return l.String() }
-func (l *Level) check() error { return allowed(*l >= AnyLevel && int(*l) < len(topo.Kinds())) }
+// envPrefix is how the variables of the table begin.
+const envPrefix = "PIOM_"
+
+// resembling is the variable of the table that is most like name; "": none is.
+func resembling(name string) (meant string) {
+	least := 1 + len(name)/5 // more wrong letters than that are another word
+	for _, x := range table {
+		if d := edits(name[len(envPrefix):], x.Env[len(envPrefix):]); d < least {
+			meant, least = x.Env, d
+		}
+	}
+	return meant
+}
+
+// edits counts the letters to be inserted, removed or changed in one word to make another of it
+// (Levenshtein, 1966); small and capital ones are the same.
+func edits(from, to string) int {
+	from, to = strings.ToUpper(from), strings.ToUpper(to)
+	row := make([]int, len(to)+1) // for what has been read of from
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(from) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(to) {
+			change := corner
+			if from[i] != to[j] {
+				change++
+			}
+			corner = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(to)]
+}

@@ -357,3 +357,15 @@ func (s *submissions) takeAll() *Task {
 	}
 	return first
 }
+
+// append puts a task at the end of the main list.
+func (q *Queue) append(t *Task) {
+	t.next = nil
+	if q.tail == nil {
+		q.head = t
+	} else {
+		q.tail.next = t
+	}
+	q.tail = t
+	q.enlist(t)
+}

@@ -34,3 +34,17 @@ func (l *latch) lock() {
 }
 
 func (l *latch) unlock() { l.w.Store(0) }
+
+// nap is how a sleep went.
+type nap uint8
+
+const (
+	refused     nap = iota // nothing is pending, or somebody else sleeps
+	unready                // there is something to poll for, or the caller was woken before: no sleep
+	undisturbed            // the whole time
+	disturbed              // something may have happened
+	arrived                // something did, for which it was woken
+)
+
+// forever is the timeout of a sleep without end.
+const forever = time.Duration(1<<63 - 1)

@@ -7,9 +7,6 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// forever is the timeout of a sleep without end.
-const forever = time.Duration(1<<63 - 1)
-
 // sleeper puts one OS thread at a time to sleep in the kernel, for the whole engine.
 // doc.go has the protocol.
 type sleeper struct {
@@ -49,17 +46,6 @@ func (v vpSleeper) Sleep(order *atomic.Uint32) bool {
 
 // Wake implements sched.Sleeper.
 func (v vpSleeper) Wake() { v.e.sleeper.wake() }
-
-// nap is how a sleep went.
-type nap uint8
-
-const (
-	refused     nap = iota // nothing is pending, or somebody else sleeps
-	unready                // there is something to poll for, or the caller was woken before: no sleep
-	undisturbed            // the whole time
-	disturbed              // something may have happened
-	arrived                // something did, for which it was woken
-)
 
 // sleep blocks the OS thread until a source or wake announces something, at most
 // for limit. It is refused at once if nothing is pending, or if somebody sleeps

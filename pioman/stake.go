@@ -1,7 +1,6 @@
 package pioman
 
 import (
-	"slices"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
@@ -142,24 +141,3 @@ func (q *Queue) waiting() (n int, in bool) {
 // waitingTries is for how long, in turns of relax, waiting tries to get a queue: longer than any
 // handler should take.
 const waitingTries = 2000
-
-// settle has the queues that a virtual processor visits (vp < 0: all) settled.
-func (e *Engine) settle(vp int) {
-	switch tr := e.tree.Load(); {
-	case tr == nil:
-		e.root.settle()
-	case uint(vp) < uint(len(tr.ways)):
-		for _, n := range tr.ways[vp] {
-			n.queue.settle()
-		}
-	default:
-		for _, n := range tr.nodes {
-			n.queue.settle()
-		}
-	}
-}
-
-// staked tells whether some queue has, or had until a moment ago, a OneShot task that is to be run.
-func (e *Engine) staked() bool {
-	return slices.ContainsFunc(e.queues(), func(q *Queue) bool { return q.stake.in() })
-}

@@ -360,12 +360,3 @@ func (e *Engine) rehome(q *Queue) {
 	q.unstake()
 	q.exit()
 }
-
-// queues lists all queues.
-func (e *Engine) queues() []*Queue {
-	tr := e.tree.Load()
-	if tr == nil {
-		return e.alone[:]
-	}
-	return tr.queues
-}

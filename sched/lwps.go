@@ -24,14 +24,6 @@ type lwps struct {
 // lwpSlot has the LWP of one id; nil: none at the moment.
 type lwpSlot = atomic.Pointer[lwp]
 
-// Spares. A VP keeps spareLWPs; what it has more, and has not needed once in
-// Config.SpareTime, ends. sureLWPs are reserved for each VP, whatever others use.
-const (
-	spareLWPs        = 2
-	sureLWPs         = 2
-	defaultSpareTime = 2 * time.Second
-)
-
 // retryLWP: so much later a VP that needs an LWP beyond the limit asks again.
 const retryLWP = time.Millisecond
 

@@ -94,7 +94,7 @@ func futexWake(p *atomic.Uint32) {
 	}
 }
 
-// Without a membarrier threads pass barriers of their own: see word.go.
+// Without a membarrier threads pass barriers of their own: see borrow.go.
 func hasMembarrier() bool { return false }
 func membarrier()         {}
 

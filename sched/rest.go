@@ -1,6 +1,9 @@
 package sched
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // rest is the state of a VP that has no holder, or is about to have none, in one word, and the
 // OS threads that sleep there.
@@ -22,6 +25,14 @@ type rest struct {
 	spares []*lwp // asleep; the last one sleeps for the shortest time
 	fewest int    // of them since trim
 }
+
+// Spares. A VP keeps spareLWPs; what it has more, and has not needed once in
+// Config.SpareTime, ends. sureLWPs are reserved for each VP, whatever others use.
+const (
+	spareLWPs        = 2
+	sureLWPs         = 2
+	defaultSpareTime = 2 * time.Second
+)
 
 const (
 	isIdle   = 1 << iota // counted in Scheduler.alert
@@ -111,21 +122,4 @@ func (r *rest) trim() (more bool) {
 		l.rouse(toStop)
 	}
 	return len(kept) > spareLWPs
-}
-
-// Idle tells whether VP number vp has nothing to do, and if so, whether it is awake: its
-// idle loop looks for work at this moment, and fires the idle hooks. One that sleeps
-// has to be kicked first; one that is disabled, or whose thread is away in a blocking
-// call, is not idle. A look, no promise: a VP that is between two threads may be
-// taken for an idle one. Three loads; may be called from anywhere.
-func (s *Scheduler) Idle(vp int) (idle, awake bool) {
-	v := s.vps[vp]
-	switch v.mode() {
-	case free:
-		return !v.off.Load() && v.away.Load() == 0 && !v.hasOwn(), false
-	case held:
-		idle = !v.off.Load() && !v.hasOwn()
-		return idle, idle
-	}
-	return false, false
 }

@@ -1,19 +1,11 @@
 package sched
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"math"
-	"os"
-	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
-	"github.com/pm2-go/pm2/sched/direct"
-	"github.com/pm2-go/pm2/sched/internal/machine"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -47,17 +39,6 @@ type Config struct {
 	// had no scheduling point for so long while others wanted its VP; 0: of none.
 	Watchdog time.Duration
 }
-
-// Environment that configures the default scheduler, as a launcher sets it.
-const envShared = "PM2_SHARED_CPUS" // not empty: Config.Shared
-
-const (
-	defaultIdleSpin = 50 * time.Microsecond
-	defaultPollSpin = time.Millisecond
-
-	helpMinNs = 20_000 // between wake-ups of sleeping VPs to share work
-	helpMaxNs = 1_000_000
-)
 
 // Scheduler runs threads on virtual processors. Several can live in one
 // process. All methods may be called from threads and goroutines.
@@ -134,118 +115,8 @@ type Sleeper interface {
 	Wake()
 }
 
-// ErrAlive says that Stop was given up because threads are still alive.
-var ErrAlive = errors.New("sched: threads are still alive")
-
 // ErrStopped says that the scheduler has been stopped.
 var ErrStopped = errors.New("sched: the scheduler has been stopped")
-
-// New starts a scheduler: bound OS threads, one per VP to begin with, and a
-// timer thread. It raises GOMAXPROCS so that the program's own goroutines keep
-// their share; Stop lowers it again.
-func New(cfg Config) (*Scheduler, error) {
-	if inBubble() {
-		return nil, errInBubble
-	}
-	if err := cfg.complete(); err != nil {
-		return nil, err
-	}
-	if isDirect && !direct.Supported() {
-		return nil, errRuntime
-	}
-	setUp.Do(chooseMode)
-	s := &Scheduler{cfg: cfg, nice: nice()}
-	s.started = asm.Cycles()
-	s.shared = cfg.Shared || os.Getenv(envShared) != ""
-	s.preempts = !cfg.NoPreemption && !asyncPreemptOff
-	s.slice = asm.ToCycles(int64(cfg.Slice))
-	s.period = asm.ToCycles(int64(cfg.Period))
-	s.idleSpin, s.pollSpin = asm.ToCycles(int64(cfg.IdleSpin)), asm.ToCycles(int64(cfg.PollSpin))
-	s.linger = asm.ToCycles(lingerNs)
-	s.requestAfter, s.stealAfter = asm.ToCycles(requestAfter), asm.ToCycles(stealAfter)
-	s.helpMin, s.helpMax = asm.ToCycles(helpMinNs), asm.ToCycles(helpMaxNs)
-	s.helpGap.Store(s.helpMin)
-	s.clock.s = s
-	s.forest.ranked(rankForest)
-	s.barred.mu.ranked(rankBarred)
-	s.stopper.s = s
-	t, pus := cfg.arrange()
-	for i := range cfg.VPs {
-		v := &vp{sched: s, id: i, only: OneVP(i), cpu: cfg.CPUs[i%len(cfg.CPUs)], sifter: newThread(), seed: uint32(i + 1)}
-		if cfg.Policy == LIFO {
-			v.q.odd = lifoBit
-		}
-		v.timers.vp = v
-		v.timers.mu.ranked(rankTimers)
-		v.rest.mu.ranked(rankLeaf)
-		v.timers.next.Store(maxAt)
-		v.nobody.inside, v.nobody.base = isIn, true
-		v.cur = &v.nobody
-		v.ghost.vp = v
-		v.n.sleeping.begin(s.started)
-		s.vps = append(s.vps, v)
-		s.full.Set(i)
-	}
-	s.plant(t, pus)
-	s.simulated = cfg.Topology != nil && slices.ContainsFunc(s.vps, func(v *vp) bool { return v.cpu != v.pu.OS })
-	s.shared = s.shared || cfg.VPs > len(cfg.CPUs) // they are each other's busy processes
-	s.lowerProcs = machine.RaiseProcs(cfg.VPs + 1)
-	for _, v := range s.vps {
-		s.newLWP(v)
-	}
-	s.lwps.done.Add(1)
-	go s.clock.main()
-	return s, nil
-}
-
-// complete checks cfg and sets what was left open.
-func (cfg *Config) complete() error {
-	if err := cfg.adopt(); err != nil {
-		return err
-	}
-	most := math.MaxInt
-	if len(cfg.CPUs) == 0 {
-		cfg.CPUs = machine.UsableCPUs()
-		most = machine.DefaultVPs(len(cfg.CPUs))
-	}
-	for _, cpu := range cfg.CPUs {
-		if cpu < 0 || cpu >= machine.MaxCPU {
-			return fmt.Errorf("sched: CPU %d does not exist (0 to %d)", cpu, machine.MaxCPU-1)
-		}
-	}
-	if cfg.VPs == 0 {
-		cfg.VPs = min(len(cfg.CPUs), most)
-		// Every process with a quota would bind to the first CPUs.
-		cfg.Unbound = cfg.Unbound || cfg.VPs < len(cfg.CPUs)
-	}
-	if cfg.VPs < 0 || cfg.VPs > maxVPs {
-		return fmt.Errorf("sched: %d VPs asked for, 1 to %d can be had", cfg.VPs, maxVPs)
-	}
-	if cfg.Policy > LIFO {
-		return fmt.Errorf("sched: there is no Policy %d: choose Fair or LIFO", cfg.Policy)
-	}
-	setDefault(&cfg.Slice, defaultSlice)
-	setDefault(&cfg.Period, defaultPeriod)
-	setDefault(&cfg.IdleSpin, defaultIdleSpin)
-	setDefault(&cfg.PollSpin, defaultPollSpin)
-	setDefault(&cfg.SpareTime, defaultSpareTime)
-	if cfg.SpareRunners == 0 {
-		cfg.SpareRunners = defaultSpareRunners
-	}
-	if cfg.MaxLWPs <= 0 {
-		cfg.MaxLWPs = max(machine.ThreadBound(), sureLWPs*cfg.VPs)
-	}
-	if cfg.MaxLWPs < sureLWPs*cfg.VPs {
-		return fmt.Errorf("sched: MaxLWPs %d is too small for %d VPs: at least %d", cfg.MaxLWPs, cfg.VPs, sureLWPs*cfg.VPs)
-	}
-	return nil
-}
-
-func setDefault(d *time.Duration, def time.Duration) {
-	if *d <= 0 {
-		*d = def
-	}
-}
 
 // Hooks returns the scheduler's hook points.
 func (s *Scheduler) Hooks() *hooks.Set { return &s.hooks }
@@ -299,40 +170,6 @@ func (c *co) holding() int {
 	return -1
 }
 
-// Kick wakes VP number vp, or any that nobody holds if vp < 0 (it sleeps, or its
-// thread is in Blocking), so that it fires its idle hooks and looks for work. A
-// VP whose thread runs stays as it is, but its timer ticks from now on, even if
-// the clock was dozing.
-func (s *Scheduler) Kick(vp int) {
-	if vp >= 0 {
-		s.vps[vp].kick()
-		return
-	}
-	for _, v := range s.vps {
-		if v.mode() == free && !v.off.Load() {
-			v.kick()
-			return
-		}
-	}
-	s.clock.attend()
-}
-
-// kick: a VP in user mode fires its idle hooks before it sleeps, and needs no more
-// than the clock; one that is held may have fired them for the last time, or belong to
-// a thread in an operation, which computes next.
-func (v *vp) kick() {
-	if v.mode() == user || v.off.Load() {
-		v.sched.clock.attend()
-		return
-	}
-	v.rest.kick() // also if called is set: the spare on its way looks at it after it has cleared called
-	if v.mode() == free {
-		v.call(toClaim, true)
-	} else {
-		v.sched.clock.attend()
-	}
-}
-
 // patience is how long, in cycles, an idle VP keeps looking.
 func (s *Scheduler) patience(verdict hooks.Verdict) int64 {
 	if verdict == hooks.Quiet {
@@ -358,55 +195,6 @@ func (s *Scheduler) Alive() int {
 	return int(born - ended)
 }
 
-// Stop enables all VPs, waits until all threads have ended, then ends the scheduler: its OS
-// threads and goroutines are gone when it returns, and GOMAXPROCS and affinity
-// masks are what they were. If ctx is done first, or if Stop is called from a
-// thread of s, it returns an error (ErrAlive or ctx's cause) and s goes on.
-func (s *Scheduler) Stop(ctx context.Context) error {
-	if c := lookup(); c != nil && c.where().sched == s {
-		return errors.New("sched: a scheduler cannot be stopped from one of its threads")
-	}
-	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
-		if s.stopping.Load() {
-			return nil
-		}
-		for i := range s.vps {
-			_ = s.EnableVP(i) // threads may wait for it
-		}
-		n := s.Alive()
-		if n == 0 && s.shut() {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %d of them (%w)", ErrAlive, n, context.Cause(ctx))
-		case <-time.After(pause):
-		}
-	}
-	s.SetSleeper(nil)
-	s.lwps.stop()
-	s.clock.rouse()
-	s.stopper.wake()
-	s.lwps.done.Wait()
-	s.retire()
-	s.lowerProcs()
-	return nil
-}
-
-// shut begins the end, unless a spawn from outside was faster: that counts its
-// thread, then looks at closing; shut sets closing, then looks at the count.
-func (s *Scheduler) shut() bool {
-	if !s.closing.CompareAndSwap(false, true) {
-		return false // somebody else stops s
-	}
-	if s.Alive() == 0 {
-		s.stopping.Store(true)
-		return true
-	}
-	s.closing.Store(false)
-	return false
-}
-
 // admit counts a thread that is spawned from outside. It panics on a scheduler
 // that has been stopped, as a send on a closed channel does.
 func (s *Scheduler) admit() {
@@ -430,3 +218,20 @@ func (s *Scheduler) admitted() bool {
 
 // dismiss takes back what admitted has counted: there will be no such thread.
 func (s *Scheduler) dismiss() { s.bornOutside.Add(^uint64(0)) }
+
+// Idle tells whether VP number vp has nothing to do, and if so, whether it is awake: its
+// idle loop looks for work at this moment, and fires the idle hooks. One that sleeps
+// has to be kicked first; one that is disabled, or whose thread is away in a blocking
+// call, is not idle. A look, no promise: a VP that is between two threads may be
+// taken for an idle one. Three loads; may be called from anywhere.
+func (s *Scheduler) Idle(vp int) (idle, awake bool) {
+	v := s.vps[vp]
+	switch v.mode() {
+	case free:
+		return !v.off.Load() && v.away.Load() == 0 && !v.hasOwn(), false
+	case held:
+		idle = !v.off.Load() && !v.hasOwn()
+		return idle, idle
+	}
+	return false, false
+}

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"sync/atomic"
 
-	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -151,70 +150,6 @@ func (v *vp) collect() {
 	}
 }
 
-// ready enqueues t. Holder only. If another VP sleeps, it may have to be woken
-// to take a share.
-func (v *vp) ready(t *thread, fresh bool) {
-	if t.lane.load() != 0 {
-		if v.add(t) {
-			return
-		}
-	} else {
-		v.q.push(t)
-	}
-	if v.sched.alert.Load() != 0 {
-		v.alerted(t, fresh)
-	}
-}
-
-// alerted: the timer thread is dormant, or a VP is asleep, when t became ready.
-func (v *vp) alerted(t *thread, fresh bool) {
-	s := v.sched
-	if s.clock.dormant.Load() != 0 {
-		s.clock.rouse()
-	}
-	if a := s.alert.Load(); a < alertSleep || !fresh && v.q.total() <= 1 {
-		return
-	} else if a >= alertRequest && fresh {
-		v.grant()
-	} else if t.mayMove(v) {
-		v.callHelp()
-	}
-}
-
-// callHelp wakes a sleeping VP, at a bounded rate: one that finds nothing to
-// steal makes the pause longer, up to helpMax.
-func (v *vp) callHelp() {
-	now := asm.Cycles()
-	if now < v.helpAt {
-		return
-	}
-	v.helpAt = now + v.sched.helpGap.Load()
-	v.sched.Kick(-1)
-}
-
-// post makes t ready from outside: from a goroutine, or an LWP without v.
-func (v *vp) post(t *thread) {
-	if n := t.node(); n != nil {
-		n.put(t)
-		return
-	}
-	v.push(t)
-	if r := t.lane.load().rank(); r < defaultRank {
-		v.urgent.Or(r.bit())
-	}
-	v.nudge(v.robbed.Load() != 0)
-}
-
-// push puts t on the inbox.
-func (v *vp) push(t *thread) {
-	for {
-		t.link = v.inbox.Load()
-		if v.inbox.CompareAndSwap(t.link, t) {
-			break
-		}
-	}
-}
-
 // hasWork is exact for the holder and when v is free, a racy hint otherwise.
 //
 //go:norace
@@ -263,82 +198,6 @@ func (v *vp) pressed() bool {
 		b |= defaultRank.bit()
 	}
 	return b != 0 && highest(b) < runs
-}
-
-// release gives v away, which l has. Then it looks again: a post may have missed it.
-func (v *vp) release(l *lwp) {
-	v.cur = &v.nobody
-	v.word.release(l.id)
-	v.nudge(false)
-}
-
-// claim takes v for l, if it is free; c runs on it from now on.
-func (v *vp) claim(l *lwp, c *co) bool {
-	if v.off.Load() || !v.word.claim(l.id) {
-		return false
-	}
-	v.cur = c
-	v.n.sleeping.end()
-	v.riseIdle()
-	if v.sched.clock.dormant.Load() != 0 {
-		v.sched.clock.rouse()
-	}
-	return true
-}
-
-// fallIdle marks v as one that may be woken to help others: by the holder that
-// is about to release it, or by the clock, which finds it free because its thread
-// is in Blocking.
-func (v *vp) fallIdle() {
-	if v.rest.set(isIdle) {
-		v.sched.alert.Add(alertSleep)
-		if v.off.Load() {
-			v.riseIdle() // after the mark, as DisableVP: one of us takes it back
-		}
-	}
-}
-
-// riseIdle takes the mark back.
-func (v *vp) riseIdle() {
-	if v.rest.clear(isIdle) {
-		v.sched.alert.Add(-alertSleep)
-	}
-}
-
-// nudge sees to it that a free VP with work, or one that was kicked, gets a holder: it wakes a spare,
-// which claims by itself when it runs. Spares sleep as SCHED_BATCH: waking one
-// does not preempt the LWP now on this CPU. So a thread in Blocking goes on;
-// the spare runs when, and only if, the call really blocks. A robbed thread on
-// this CPU is to be preempted, though.
-func (v *vp) nudge(preempt bool) {
-	if v.off.Load() {
-		v.clear()
-		return
-	}
-	switch m := v.mode(); {
-	case m == free && (v.hasWork() || v.rest.kicked()):
-		v.call(toClaim, preempt || v.rest.idle())
-	case m != free && v.sched.clock.dormant.Load() != 0:
-		v.sched.clock.rouse() // the holder may be stuck: the clock has to look
-	case m == user && v.hogged():
-		v.sched.clock.press()
-	}
-}
-
-// call wakes a spare, or makes one, unless one is on its way.
-func (v *vp) call(o order, preempt bool) {
-	if !v.rest.call() {
-		return
-	}
-	l := v.rest.pop()
-	if l == nil {
-		v.sched.newLWP(v)
-		return
-	}
-	if preempt {
-		l.unbatch()
-	}
-	l.rouse(o)
 }
 
 // descriptor takes one to use again, or makes one. Holder only.

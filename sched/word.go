@@ -15,7 +15,7 @@ type word struct{ v uint32 }
 
 const (
 	lentBit   = 1 << 31
-	fencedBit = 1 << 30       // in co.id, where Enter needs a barrier: see word.go
+	fencedBit = 1 << 30       // in co.id, where Enter needs a barrier: see borrow.go
 	lostID    = fencedBit - 1 // in co.id: its thread is on no LWP
 )
 
@@ -50,77 +50,6 @@ func (w *word) lend() (x uint32, ok bool) {
 // giveBack: x, lent -> x, or another holder.
 func (w *word) giveBack(x uint32) { atomic.StoreUint32(&w.v, x) }
 
-// mode of a VP, as others see it: a hint.
-type mode uint32
-
-const (
-	free mode = iota // no LWP has it
-	user             // its thread runs user code
-	held             // its thread, or the base, is inside the scheduler
-	lent             // a taker has it for a moment
-)
-
-func (v *vp) mode() mode {
-	switch x := v.word.load(); {
-	case x == 0:
-		return free
-	case x&lentBit != 0:
-		return lent
-	case v.current().isInside():
-		return held
-	}
-	return user
-}
-
-// current is the co that runs on v, a hint for all but the holder.
-//
-//go:norace
-func (v *vp) current() *co {
-	c := v.cur
-	sawBirth()
-	return c
-}
-
-// isInside tells whether c is inside the scheduler, a hint for all but c.
-func (c *co) isInside() bool { return atomic.LoadUint32(&c.inside)&isIn != 0 }
-
-// borrow lends v to the caller, who is neither its holder nor a thread that runs on it, if
-// no thread is inside; old is for giveBack. Until then v's queue is the caller's, and the thread
-// on v waits where it would enter the scheduler.
-//
-// Enter stores co.inside, then loads the word, without a barrier in between; the barrier is
-// here: fence makes each CPU of the process pass one. After it, either Enter sees lentBit, or
-// we see inside. The one operation that may still be under way is then seen by what is current:
-// that changes in operations only, each of which moves tick, first.
-func (v *vp) borrow() (old uint32, ok bool) {
-	if x := v.word.load(); x&lentBit != 0 || x != 0 && v.current().isInside() {
-		return x, false
-	}
-	old, ok = v.word.lend()
-	if !ok || old == 0 {
-		return old, ok
-	}
-	fence()
-	tick := atomic.LoadUint64(&v.tick)
-	c := v.current()
-	if l := c.carrier(); l != nil {
-		raceAcquire(l)
-	}
-	if c.isInside() || v.current() != c || atomic.LoadUint64(&v.tick) != tick {
-		v.giveBack(old)
-		return old, false
-	}
-	return old, true
-}
-
-// giveBack ends what borrow began.
-func (v *vp) giveBack(old uint32) {
-	v.word.giveBack(old)
-	if old == 0 {
-		v.nudge(false) // a post may have taken us for a holder
-	}
-}
-
 // Entering the scheduler is a store (co.inside) and a load (the VP's word), each several times
 // in a microsecond; taking something from a VP's queue from outside is rare. So the barrier
 // between the two is the taker's: membarrier(2) has the kernel interrupt the process's other
@@ -128,13 +57,3 @@ func (v *vp) giveBack(old uint32) {
 // pass a barrier themselves: their co.id carries fencedBit, so Enter goes by comeBack, which
 // has one. In the portable mode, where takers change the id of a thread that runs, all go that way.
 var fenced bool // see chooseMode
-
-// fence is a full barrier for all CPUs that run a thread of this process.
-func fence() {
-	if !fenced {
-		membarrier()
-	}
-}
-
-// announce is the store of Enter, and a barrier.
-func (c *co) announce() { atomic.SwapUint32(&c.inside, c.rest|isIn) }

@@ -31,9 +31,6 @@ import (
 // helperLimit is how many tasklets the helper runs before it yields.
 const helperLimit = 32
 
-// server says which kind of firing runs tasklets of a lane.
-type server uint8
-
 const (
 	onThread server = iota // a firing at the cost of a thread that wants to go on
 	aside                  // one at an idle processor, or on the timer thread

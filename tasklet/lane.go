@@ -192,3 +192,93 @@ func (l *lane) visit(all bool) bool {
 	l.leave(seen)
 	return true
 }
+
+// list is a queue, first in, first out, linked through the tasklets themselves.
+type list struct {
+	first, last *Tasklet
+	count       int
+}
+
+func (l *list) append(t *Tasklet) {
+	t.next = nil
+	l.join(t, t, 1)
+}
+
+// join adds a chain of count tasklets that ends in last, whose next is nil.
+func (l *list) join(first, last *Tasklet, count int) {
+	if l.last == nil {
+		l.first = first
+	} else {
+		l.last.next = first
+	}
+	l.last = last
+	l.count += count
+}
+
+// pop takes the first one out, nil if there is none. Its next is nil then: what it
+// pointed to must not live as long as it does.
+func (l *list) pop() *Tasklet {
+	t := l.first
+	if t == nil {
+		return nil
+	}
+	l.first, t.next = t.next, nil
+	if l.first == nil {
+		l.last = nil
+	}
+	l.count--
+	return t
+}
+
+// turn says whose turn it is in a lane: a try-lock that remembers. Taken, it is
+// the goroutine's identity with a 0 appended. Free, it is the number of times
+// that it has been taken, whether work was left, and a 1: two equal readings of a
+// free turn mean that no firing had it in between.
+type turn struct{ word atomic.Uint64 }
+
+const (
+	turnFree  = 1 << 0
+	turnLeft  = 1 << 1
+	turnCount = 1 << 2 // the count begins here
+)
+
+// ready makes a zero turn free.
+func (t *turn) ready() { t.word.Store(turnFree) }
+
+// take tries to get the turn, seen as the last reading of word, for goroutine g.
+func (t *turn) take(seen uint64, g uintptr) bool {
+	return seen&turnFree != 0 && t.word.CompareAndSwap(seen, uint64(g)<<1)
+}
+
+// give hands back a turn that was taken when it was seen; left tells the next
+// ones that there is work that they cannot see otherwise.
+func (t *turn) give(seen uint64, left bool) {
+	next := (seen &^ turnLeft) + turnCount
+	if left {
+		next |= turnLeft
+	}
+	t.word.Store(next)
+}
+
+// is tells whether goroutine g has the turn.
+func (t *turn) is(g uintptr) bool { return t.word.Load() == uint64(g)<<1 }
+
+// counters are those that the holder of a lane's turn writes.
+type counters struct{ runs, restarts, helped uint64 }
+
+// peep reads the counters without the turn: words of 64 bits, which are written by one
+// at a time, and which a store that is atomic for the race detector would make dear.
+//
+//go:norace
+func (l *lane) peep() counters { return counters{l.runs, l.restarts, l.helped} }
+
+// count counts what a caller on processor from has scheduled.
+func (l *lane) count(from int) {
+	l.scheduled.Add(1)
+	if from != l.index {
+		l.remote.Add(1)
+	}
+}
+
+// server says which kind of firing runs tasklets of a lane.
+type server uint8

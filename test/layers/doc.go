@@ -21,4 +21,8 @@
 // lines, a package without doc.go or whose doc.go has no package comment, code
 // in a folder that the table does not know. The package's test runs it over
 // this repository, and over small trees that break each rule once.
+//
+// [Orders] finds, for the files of each package, the order in which one reads them: each
+// uses what stands before it. Of the references between files at most [MaxAgainst] in a hundred
+// may be against that order.
 package layers

@@ -2,9 +2,9 @@
  * threads robbed in system calls. Nothing posted is lost, nobody runs twice, one LWP at most
  * holds the VP, and who is kicked looks.
  *
- *   release, claim, nudge, call   sched/vp.go
- *   post, collect                 sched/vp.go
- *   kicker                        sched/scheduler.go: vp.kick
+ *   release, claim, nudge, call   sched/waking.go
+ *   post, collect                 sched/waking.go, vp.go
+ *   kicker                        sched/waking.go: vp.kick
  *   called, kicked, spare         sched/rest.go
  *   lwp                           sched/lwp.go: main, live, serve, resume, sleep, await, obtain
  *   a thread's way                sched/thread.go: Blocking; sched/co.go: Enter, regains, comeBack

@@ -3,8 +3,8 @@
  *
  *   enter, regains, leave   sched/co.go: Enter, regains, comeBack, Leave
  *   switch to               sched/co.go: switchTo, carry; sched/direct: Switch
- *   borrow, giveBack        sched/word.go
- *   fence                   sched/word.go: fence, announce
+ *   borrow, giveBack        sched/borrow.go
+ *   fence                   sched/borrow.go: fence, announce
  *   detach                  sched/watch.go: detach, part
  *
  * The stores of the VP's CPU go through a buffer, first in, first out, as on x86: mem has what

@@ -1,0 +1,134 @@
+package pioman
+
+import (
+	"slices"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
+)
+
+// Poll runs one bounded round: each task of the queues from the caller's virtual
+// processor to the root of the machine is polled at most once; on a plain goroutine,
+// of all queues. It never waits: a queue in which somebody else polls is skipped. Quiet:
+// nothing is pending; Waiting: something is; Busy: something happened in this
+// round. About 20 ns plus the handlers; runs them on the caller's stack.
+func (e *Engine) Poll() hooks.Verdict {
+	if e.Points()&AtExplicit == 0 {
+		return e.verdict()
+	}
+	vp := e.here()
+	if e.visit(vp, true) == moved {
+		return hooks.Busy
+	}
+	e.settle(vp)
+	return e.verdict()
+}
+
+func (e *Engine) verdict() hooks.Verdict {
+	if e.load.view().pending() == 0 {
+		return hooks.Quiet
+	}
+	return hooks.Waiting
+}
+
+// here is the virtual processor of the caller, as far as queues depend on it.
+func (e *Engine) here() int {
+	if e.tree.Load() == nil {
+		return -1
+	}
+	if a := e.attached.Load(); a != nil {
+		return a.s.CurrentVP()
+	}
+	return -1
+}
+
+// poll makes the round of a virtual processor (vp < 0: of nobody's).
+func (e *Engine) poll(vp int) outcome { return e.visit(vp, false) }
+
+// visit is poll; whole: of all queues on the way, whosever turn it is.
+func (e *Engine) visit(vp int, whole bool) outcome {
+	out := empty
+	if e.arrivals.parked.Load() != 0 {
+		out = e.arrivals.harvest(whole)
+	}
+	switch tr := e.tree.Load(); {
+	case tr == nil:
+		return max(out, e.root.round(e.params.round))
+	case uint(vp) < uint(len(tr.ways)):
+		return max(out, tr.round(e, vp, whole))
+	default:
+		return max(out, tr.everywhere(e))
+	}
+}
+
+// own visits the leaf of a virtual processor, and nothing else.
+func (e *Engine) own(vp int) outcome {
+	tr := e.tree.Load()
+	if tr == nil || uint(vp) >= uint(len(tr.ways)) {
+		return empty
+	}
+	q := tr.ways[vp][0].queue
+	out := q.round(e.params.round)
+	if out != moved {
+		q.settle()
+	}
+	return out
+}
+
+// survey visits the queues that nobody polls, if it is time.
+func (e *Engine) survey() {
+	if tr := e.tree.Load(); tr != nil {
+		tr.survey(e)
+	}
+}
+
+// inHandler tells whether the caller is a handler of this engine.
+func (e *Engine) inHandler() bool {
+	g := asm.G()
+	for _, q := range e.queues() {
+		if q.held(g) {
+			return true
+		}
+	}
+	return false
+}
+
+// tasks tells whether any main list has a task.
+func (e *Engine) tasks() bool {
+	for _, q := range e.queues() {
+		if q.length() != 0 || !q.submitted.empty() {
+			return true
+		}
+	}
+	return false
+}
+
+// queues lists all queues.
+func (e *Engine) queues() []*Queue {
+	tr := e.tree.Load()
+	if tr == nil {
+		return e.alone[:]
+	}
+	return tr.queues
+}
+
+// settle has the queues that a virtual processor visits (vp < 0: all) settled.
+func (e *Engine) settle(vp int) {
+	switch tr := e.tree.Load(); {
+	case tr == nil:
+		e.root.settle()
+	case uint(vp) < uint(len(tr.ways)):
+		for _, n := range tr.ways[vp] {
+			n.queue.settle()
+		}
+	default:
+		for _, n := range tr.nodes {
+			n.queue.settle()
+		}
+	}
+}
+
+// staked tells whether some queue has, or had until a moment ago, a OneShot task that is to be run.
+func (e *Engine) staked() bool {
+	return slices.ContainsFunc(e.queues(), func(q *Queue) bool { return q.stake.in() })
+}

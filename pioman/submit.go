@@ -1,0 +1,163 @@
+package pioman
+
+import "fmt"
+
+// Submit puts a task into its queue; somebody will poll it soon if requests are pending
+// (Need), or if it is OneShot. Allocates nothing and never blocks; allowed
+// inside handlers and hooks. ErrScheduled if the task is in a queue (a handler
+// that wants to run again returns Again), ErrNotInitialised, ErrClosed.
+func (e *Engine) Submit(t *Task) error {
+	if err := e.claim(t); err != nil {
+		return err
+	}
+	if t.opt&hasBlock != 0 {
+		t.since = 0
+	}
+	e.enqueue(t)
+	return nil
+}
+
+// enqueue puts a claimed task where it belongs.
+func (e *Engine) enqueue(t *Task) {
+	if t.opt&hasCPUs == 0 {
+		e.put(t, e.root, nil)
+		return
+	}
+	tr := e.tree.Load()
+	e.put(t, e.where(tr, t), tr)
+}
+
+// claim makes a resting task the caller's to put into a queue.
+func (e *Engine) claim(t *Task) error {
+	if t == nil || t.state.load() == StateUnset || t.fn == nil {
+		return fmt.Errorf("submit: %w", ErrNotInitialised)
+	}
+	if e.closed.Load() {
+		return fmt.Errorf("submit task %q: %w", t.name, ErrClosed)
+	}
+	if t.opt&NoWait != 0 && t.state.load().AtRest() && t.notify != nil {
+		return fmt.Errorf("submit task %q: %w", t.name, ErrNoWait)
+	}
+	if !t.state.schedule() {
+		return fmt.Errorf("submit task %q: %w", t.name, ErrScheduled)
+	}
+	return nil
+}
+
+// put puts a claimed task into a queue: the root's, or one of tr.
+func (e *Engine) put(t *Task, q *Queue, tr *tree) {
+	if t.queue.Load() != q {
+		t.queue.Store(q)
+	}
+	opt := t.opt
+	e.tally(opt, 1) // before the push: whoever ends the task takes it back
+	if q.watch != nil {
+		q.watch(q.item, Push)
+	}
+	q.submitted.push(t) // from here on t may run, end, and be reused
+	e.announce(q, opt)
+	if q != e.root && e.tree.Load() != tr { // Attach may have looked before the push
+		e.rehome(q)
+	}
+	if e.closed.Load() { // Close likewise
+		e.reap()
+	}
+}
+
+// announce sees to it that somebody comes to poll what was just put within reach.
+func (e *Engine) announce(q *Queue, opt Options) {
+	if opt&Repeat == 0 && !q.stake.in() {
+		e.Need() // before: whoever takes the stake out calls Done
+		if !q.stake.join() {
+			e.Done()
+		}
+		return
+	}
+	v := e.load.view()
+	if opt&Repeat != 0 || v.asleep() { // who sleeps has not seen it, if he was in the count before
+		v = e.load.posted()
+	}
+	if v.asleep() {
+		e.rouse(v)
+	}
+}
+
+// tally counts what keeps idle processors from sleeping for long, or at all.
+func (e *Engine) tally(opt Options, n int32) {
+	if opt&(Blind|byKernel) == 0 {
+		return
+	}
+	if opt&Blind != 0 {
+		e.blind.Add(n)
+	}
+	if opt&byKernel != 0 {
+		e.arrivals.active.Add(n)
+	}
+}
+
+// Need announces a pending request: until the matching Done, hooks poll, and idle
+// virtual processors watch the sources. One atomic addition; the first
+// request that a plain goroutine posts while every virtual processor sleeps
+// also wakes one (a few microseconds). Allowed inside handlers and hooks.
+func (e *Engine) Need() {
+	if e.config.Watch != nil {
+		e.config.Watch(nil, Count)
+	}
+	if v := e.load.need(); v.remarkable() {
+		e.rouse(v)
+	}
+}
+
+// Done ends what Need began. One atomic addition.
+func (e *Engine) Done() {
+	if e.config.Watch != nil {
+		e.config.Watch(nil, Count)
+	}
+	if e.load.done().pending() == uint32(pendingMask) {
+		e.underflow()
+	}
+}
+
+// Pending returns how many requests are pending: needed, or OneShot and not run. Exact while nobody
+// submits or polls; takes the lock of each queue for a moment.
+func (e *Engine) Pending() int {
+	shots := 0
+	for _, q := range e.queues() {
+		n, in := q.waiting()
+		if shots += n; in {
+			shots--
+		}
+	}
+	return max(int(e.load.view().pending())+shots, 0)
+}
+
+func (e *Engine) underflow() {
+	e.load.undone()
+	e.complain(fmt.Errorf("engine %s: %w", e.config.Name, ErrUnderflow))
+}
+
+// rouse wakes who must see what was just posted. A poster that carries a virtual
+// processor of a hooked engine wakes no other: that processor is awake, and
+// its own hooks poll before it sleeps; the kick sees to it that its timer
+// ticks. Explicit engines wake nobody at all: who waits polls.
+func (e *Engine) rouse(v view) {
+	if v.watched() {
+		e.load.outdate()
+	}
+	a := e.attached.Load()
+	if a == nil {
+		return
+	}
+	if a.dedicated != nil {
+		a.dedicated.rouse()
+		return
+	}
+	switch vp := a.s.CurrentVP(); {
+	case !v.asleep():
+		a.s.Kick(vp)
+	case vp < 0:
+		e.sleeper.wake()
+	default:
+		a.roused()
+	}
+}

@@ -1,0 +1,177 @@
+package sched
+
+import "github.com/pm2-go/pm2/asm"
+
+// post makes t ready from outside: from a goroutine, or an LWP without v.
+func (v *vp) post(t *thread) {
+	if n := t.node(); n != nil {
+		n.put(t)
+		return
+	}
+	v.push(t)
+	if r := t.lane.load().rank(); r < defaultRank {
+		v.urgent.Or(r.bit())
+	}
+	v.nudge(v.robbed.Load() != 0)
+}
+
+// push puts t on the inbox.
+func (v *vp) push(t *thread) {
+	for {
+		t.link = v.inbox.Load()
+		if v.inbox.CompareAndSwap(t.link, t) {
+			break
+		}
+	}
+}
+
+// ready enqueues t. Holder only. If another VP sleeps, it may have to be woken
+// to take a share.
+func (v *vp) ready(t *thread, fresh bool) {
+	if t.lane.load() != 0 {
+		if v.add(t) {
+			return
+		}
+	} else {
+		v.q.push(t)
+	}
+	if v.sched.alert.Load() != 0 {
+		v.alerted(t, fresh)
+	}
+}
+
+// alerted: the timer thread is dormant, or a VP is asleep, when t became ready.
+func (v *vp) alerted(t *thread, fresh bool) {
+	s := v.sched
+	if s.clock.dormant.Load() != 0 {
+		s.clock.rouse()
+	}
+	if a := s.alert.Load(); a < alertSleep || !fresh && v.q.total() <= 1 {
+		return
+	} else if a >= alertRequest && fresh {
+		v.grant()
+	} else if t.mayMove(v) {
+		v.callHelp()
+	}
+}
+
+// callHelp wakes a sleeping VP, at a bounded rate: one that finds nothing to
+// steal makes the pause longer, up to helpMax.
+func (v *vp) callHelp() {
+	now := asm.Cycles()
+	if now < v.helpAt {
+		return
+	}
+	v.helpAt = now + v.sched.helpGap.Load()
+	v.sched.Kick(-1)
+}
+
+// release gives v away, which l has. Then it looks again: a post may have missed it.
+func (v *vp) release(l *lwp) {
+	v.cur = &v.nobody
+	v.word.release(l.id)
+	v.nudge(false)
+}
+
+// claim takes v for l, if it is free; c runs on it from now on.
+func (v *vp) claim(l *lwp, c *co) bool {
+	if v.off.Load() || !v.word.claim(l.id) {
+		return false
+	}
+	v.cur = c
+	v.n.sleeping.end()
+	v.riseIdle()
+	if v.sched.clock.dormant.Load() != 0 {
+		v.sched.clock.rouse()
+	}
+	return true
+}
+
+// fallIdle marks v as one that may be woken to help others: by the holder that
+// is about to release it, or by the clock, which finds it free because its thread
+// is in Blocking.
+func (v *vp) fallIdle() {
+	if v.rest.set(isIdle) {
+		v.sched.alert.Add(alertSleep)
+		if v.off.Load() {
+			v.riseIdle() // after the mark, as DisableVP: one of us takes it back
+		}
+	}
+}
+
+// riseIdle takes the mark back.
+func (v *vp) riseIdle() {
+	if v.rest.clear(isIdle) {
+		v.sched.alert.Add(-alertSleep)
+	}
+}
+
+// nudge sees to it that a free VP with work, or one that was kicked, gets a holder: it wakes a spare,
+// which claims by itself when it runs. Spares sleep as SCHED_BATCH: waking one
+// does not preempt the LWP now on this CPU. So a thread in Blocking goes on;
+// the spare runs when, and only if, the call really blocks. A robbed thread on
+// this CPU is to be preempted, though.
+func (v *vp) nudge(preempt bool) {
+	if v.off.Load() {
+		v.clear()
+		return
+	}
+	switch m := v.mode(); {
+	case m == free && (v.hasWork() || v.rest.kicked()):
+		v.call(toClaim, preempt || v.rest.idle())
+	case m != free && v.sched.clock.dormant.Load() != 0:
+		v.sched.clock.rouse() // the holder may be stuck: the clock has to look
+	case m == user && v.hogged():
+		v.sched.clock.press()
+	}
+}
+
+// call wakes a spare, or makes one, unless one is on its way.
+func (v *vp) call(o order, preempt bool) {
+	if !v.rest.call() {
+		return
+	}
+	l := v.rest.pop()
+	if l == nil {
+		v.sched.newLWP(v)
+		return
+	}
+	if preempt {
+		l.unbatch()
+	}
+	l.rouse(o)
+}
+
+// Kick wakes VP number vp, or any that nobody holds if vp < 0 (it sleeps, or its
+// thread is in Blocking), so that it fires its idle hooks and looks for work. A
+// VP whose thread runs stays as it is, but its timer ticks from now on, even if
+// the clock was dozing.
+func (s *Scheduler) Kick(vp int) {
+	if vp >= 0 {
+		s.vps[vp].kick()
+		return
+	}
+	for _, v := range s.vps {
+		if v.mode() == free && !v.off.Load() {
+			v.kick()
+			return
+		}
+	}
+	s.clock.attend()
+}
+
+// kick: a VP in user mode fires its idle hooks before it sleeps, and needs no more
+// than the clock; one that is held may have fired them for the last time, or belong to
+// a thread in an operation, which computes next.
+func (v *vp) kick() {
+	if v.mode() == user || v.off.Load() {
+		v.sched.clock.attend()
+		return
+	}
+	v.rest.kick() // also if called is set: the spare on its way looks at it after it has cleared called
+	if v.mode() == free {
+		v.call(toClaim, true)
+	} else {
+		v.sched.clock.attend()
+	}
+}

@@ -1,0 +1,134 @@
+package tasklet
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/hooks"
+)
+
+// ErrScheduler is what Attach complains about.
+var ErrScheduler = errors.New("tasklet: unusable scheduler")
+
+// Priority is that of the tasklets among the hooks of a point: early, because they
+// are short, and because what they do may give later hooks something to do.
+const Priority = -100
+
+// How many tasklets one firing runs at most. An idle processor has nothing better
+// to do but to look at the other hooks now and then; a thread that has just been
+// switched to, or that calls the scheduler, waits meanwhile; the timer thread has the
+// other processors to serve.
+const (
+	idleLimit   = 64
+	threadLimit = 8
+	timerLimit  = 16
+)
+
+var limits = [hooks.NumPoints]int{
+	hooks.Idle: idleLimit, hooks.Switch: threadLimit, hooks.Timer: timerLimit,
+	hooks.Yield: threadLimit, hooks.Library: threadLimit,
+}
+
+// Config says how a vector is to work. The zero value is the default.
+type Config struct {
+	// Restarts is how often in a row firings at switches, yields and library entries
+	// take up what the one before has left, before the rest goes to a helper thread;
+	// 0: 10, as in Linux. Negative: for ever, there is no helper.
+	Restarts int
+}
+
+const defaultRestarts = 10
+
+// Attach makes a vector and hangs it on the hooks of s, at every point.
+// Several vectors on one scheduler do not know of each other.
+func Attach(s Scheduler) (*Vector, error) { return AttachWith(s, Config{}) }
+
+// AttachWith is Attach with a configuration.
+func AttachWith(s Scheduler, c Config) (*Vector, error) {
+	if s == nil {
+		return nil, fmt.Errorf("attach: %w: there is none", ErrScheduler)
+	}
+	set, n := s.Hooks(), s.NumVP()
+	if set == nil {
+		return nil, fmt.Errorf("attach: %w: it has no hooks", ErrScheduler)
+	}
+	if n < 1 || n > laneLimit {
+		return nil, fmt.Errorf("attach: %w: it has %d processors, not 1 to %d", ErrScheduler, n, laneLimit)
+	}
+	v := &Vector{lanes: make([]lane, n), sched: s, bound: c.Restarts}
+	if c.Restarts == 0 {
+		v.bound = defaultRestarts
+	}
+	for i := range v.lanes {
+		v.lanes[i].index = i
+		v.lanes[i].turn.ready()
+	}
+	for p, limit := range limits {
+		h, err := set.Register(hooks.Point(p), Priority, "tasklets", func(vp int) hooks.Verdict {
+			return v.fire(vp, hooks.Point(p), limit)
+		})
+		if err != nil {
+			v.Detach()
+			return nil, fmt.Errorf("attach: %w", err)
+		}
+		v.hooks[p] = h
+	}
+	return v, nil
+}
+
+// Detach takes the vector off the hooks. It waits for tasklets that are running,
+// and on return none begins any more; those that were queued are dropped, and
+// Schedule says false from now on. Called from one of its tasklets it does not
+// wait: those of other processors may still be at the one that they have begun. It
+// may be called any number of times.
+func (v *Vector) Detach() {
+	if v == nil {
+		return
+	}
+	v.closed.Store(true)
+	for _, h := range v.hooks {
+		h.Unregister()
+	}
+	// A firing may still be under way. A firing that takes a turn after we had it sees
+	// closed; so once we had each one, none begins.
+	mine := v.mine()
+	for i := range v.lanes {
+		l := &v.lanes[i]
+		if l == mine {
+			l.sweep(true)
+			continue
+		}
+		for p := (patience{}); !l.visit(true) && mine == nil; {
+			p.pause()
+		}
+	}
+}
+
+// Stats says what a vector has done so far.
+type Stats struct {
+	Scheduled uint64 // calls of Schedule and ScheduleOn that said true
+	Remote    uint64 // of these, for another processor than the caller's, or by a caller that has none
+	Refused   uint64 // calls that said false because the tasklet is killed, the vector detached, or there is no such processor
+	Run       uint64 // runs that have begun
+	Restarts  uint64 // firings, and turns of helpers, that took up what the one before had left
+	Handed    uint64 // how often a lane went to a helper thread
+}
+
+// Stats adds up what the processors have counted. It never blocks and may be called at any time;
+// what happens meanwhile is in it or not. After Kill it has all of that tasklet.
+func (v *Vector) Stats() (s Stats) {
+	if v == nil {
+		return s
+	}
+	s.Refused = v.refused.Load()
+	for i := range v.lanes {
+		l := &v.lanes[i]
+		s.Scheduled += l.scheduled.Load()
+		s.Remote += l.remote.Load()
+		c := l.peep()
+		s.Run += c.runs
+		s.Restarts += c.restarts
+		s.Handed += c.helped
+	}
+	return s
+}
