@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -17,7 +18,7 @@ func TestBarrier(t *testing.T) {
 				b       = marcel.NewBarrier(n)
 				arrived atomic.Int64
 				last    atomic.Int64
-				rounds  = times(1000)
+				rounds  = effort.Of(1000)
 			)
 			for i := range n {
 				w.Go(func() {
@@ -50,7 +51,7 @@ func TestBarrierOrdersMemory(t *testing.T) {
 		var data [n]int
 		for i := range n {
 			w.Go(func() {
-				for round := 1; round <= times(500); round++ {
+				for round := 1; round <= effort.Of(500); round++ {
 					data[i] = round
 					b.Wait()
 					if got := data[(i+1)%n]; got != round {

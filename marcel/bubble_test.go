@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -164,7 +165,7 @@ func TestBubbleStress(t *testing.T) {
 				})
 			}
 			r := rand.New(rand.NewPCG(1, 2))
-			for range times(3000) {
+			for range effort.Of(3000) {
 				b, o, x := bs[r.IntN(bubbles)], bs[r.IntN(bubbles)], all[r.IntN(n)]
 				switch r.IntN(9) {
 				case 0:

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -33,7 +34,7 @@ func TestOrderOfLastCalls(t *testing.T) {
 	for _, e := range ends {
 		t.Run(e.name, func(t *testing.T) {
 			run(t, brisk(2), func(*sched.Scheduler) {
-				for range times(200) {
+				for range effort.Of(200) {
 					var log []string
 					say := func(s string) func() {
 						return func() {
@@ -129,7 +130,7 @@ func TestKeys(t *testing.T) {
 					w.Error("a value that nobody set")
 				}
 				mine := fmt.Sprint("thread ", i)
-				for j := range times(500) {
+				for j := range effort.Of(500) {
 					v := mine + fmt.Sprint(" ", j)
 					must(w, plain.Set(v))
 					marcel.Yield()

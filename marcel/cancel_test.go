@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -102,7 +103,7 @@ func TestCancelPoints(t *testing.T) {
 	for name, wait := range points {
 		t.Run(name, func(t *testing.T) {
 			onThreadAndOff(t, func(t *testing.T) {
-				for i := range times(60) {
+				for i := range effort.Of(60) {
 					if !canceled(t, i%2 == 0, wait) {
 						t.Fatal("it was not cancelled")
 					}
@@ -136,7 +137,7 @@ func TestCancelPoints(t *testing.T) {
 // What is no cancellation point goes on, and the request waits for one.
 func TestCancelElsewhere(t *testing.T) {
 	run(t, brisk(2), func(*sched.Scheduler) {
-		for i := range times(200) {
+		for i := range effort.Of(200) {
 			var m marcel.Mutex
 			var s marcel.Semaphore
 			s.Uninterruptible()
@@ -248,7 +249,7 @@ func TestCancelConserves(t *testing.T) {
 			var inside atomic.Int32
 			ctx, stop := context.WithCancel(context.Background())
 			defer stop()
-			for range times(300) {
+			for range effort.Of(300) {
 				var all []marcel.Thread
 				for i := range 12 {
 					all = append(all, marcel.Spawn(func() {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -99,7 +100,7 @@ func TestCondLosesNoSignal(t *testing.T) {
 			empty     = marcel.NewCond(&m)
 			buf       []int
 			sum, want int
-			each      = times(2000)
+			each      = effort.Of(2000)
 		)
 		for p := range producers {
 			w.Go(func() {

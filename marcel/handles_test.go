@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -39,7 +40,7 @@ func TestStaleHandles(t *testing.T) {
 					}
 				}))
 			}
-			for i := range times(20000) {
+			for i := range effort.Of(20000) {
 				var me marcel.Thread
 				var s marcel.Semaphore
 				x := marcel.Spawn(func() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/observe"
@@ -66,7 +67,7 @@ func TestJoinForms(t *testing.T) {
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			onThreadAndOff(t, func(t *testing.T) {
-				for range times(40) {
+				for range effort.Of(40) {
 					var gate marcel.Semaphore
 					x := marcel.SpawnWith(end.attr, func() { gate.Acquire(); end.body() })
 					if ended, err := x.TryJoin(); ended || err != nil {
@@ -176,7 +177,7 @@ func TestJoinGivesUp(t *testing.T) {
 	worlds(t, func(w *world) {
 		for range 3 {
 			w.Go(func() {
-				for range times(300) {
+				for range effort.Of(300) {
 					var gate marcel.Semaphore
 					x := marcel.Spawn(gate.Acquire)
 					for d := time.Duration(1); ; d += time.Microsecond {
@@ -326,7 +327,7 @@ func TestFourForms(t *testing.T) {
 func TestNonMigratable(t *testing.T) {
 	run(t, brisk(3), func(s *sched.Scheduler) {
 		var all []marcel.Thread
-		for i := range 3 * times(100) {
+		for i := range 3 * effort.Of(100) {
 			attr := marcel.Attr{NonMigratable: true}
 			if i%3 == 1 {
 				attr.VPs = marcel.OneVP(1)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -82,7 +83,7 @@ func TestLevelWakes(t *testing.T) {
 	s := start(t, machine(t, "numa:2 core:2 pu:1"))
 	within(t, func() {
 		node := s.Topology().At(topo.NUMA)[1]
-		for range times(200) {
+		for range effort.Of(200) {
 			var sem marcel.Semaphore
 			x := s.Spawn(marcel.Attr{}, sem.Acquire)
 			must(t, x.Place(node))
@@ -172,7 +173,7 @@ func TestPlaceStress(t *testing.T) {
 			var all [n]atomic.Pointer[marcel.Thread]
 			var sem marcel.Semaphore
 			var steps atomic.Int64
-			rounds := times(300)
+			rounds := effort.Of(300)
 			for i := range n {
 				x := marcel.SpawnWith(marcel.Attr{Level: marcel.Level(i % 4)}, func() {
 					r := rand.New(rand.NewPCG(uint64(i), 7))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -20,7 +21,7 @@ import (
 func linear(t *testing.T, rounds int, m porcupine.Model, prepare func(h *history, r *rand.Rand) (turn func(id int, r *rand.Rand), end func())) {
 	t.Helper()
 	worlds(t, func(w *world) {
-		for round := range times(rounds) {
+		for round := range rounds {
 			var (
 				h    history
 				done sync.WaitGroup
@@ -82,7 +83,7 @@ var condModel = porcupine.Model{
 }
 
 func TestCondIsLinearizable(t *testing.T) {
-	linear(t, 60, condModel, func(h *history, _ *rand.Rand) (func(int, *rand.Rand), func()) {
+	linear(t, effort.Of(60), condModel, func(h *history, _ *rand.Rand) (func(int, *rand.Rand), func()) {
 		var m marcel.Mutex
 		c := marcel.NewCond(&m)
 		return func(id int, r *rand.Rand) {
@@ -130,7 +131,7 @@ var onceModel = porcupine.Model{
 }
 
 func TestOnceIsLinearizable(t *testing.T) {
-	linear(t, 150, onceModel, func(h *history, how *rand.Rand) (func(int, *rand.Rand), func()) {
+	linear(t, effort.Of(150), onceModel, func(h *history, how *rand.Rand) (func(int, *rand.Rand), func()) {
 		var o marcel.Once
 		pause := how.IntN(4)
 		return func(id int, r *rand.Rand) {
@@ -193,7 +194,7 @@ var timerModel = porcupine.Model{
 }
 
 func TestTimerIsLinearizable(t *testing.T) {
-	linear(t, 100, timerModel, func(h *history, _ *rand.Rand) (func(int, *rand.Rand), func()) {
+	linear(t, effort.Of(100), timerModel, func(h *history, _ *rand.Rand) (func(int, *rand.Rand), func()) {
 		var x marcel.Timer
 		return func(id int, r *rand.Rand) {
 			d := soon(r)
@@ -239,7 +240,7 @@ var tickerModel = porcupine.Model{
 
 func TestTickerIsLinearizable(t *testing.T) {
 	const period = 20 * time.Microsecond
-	linear(t, 60, tickerModel, func(h *history, _ *rand.Rand) (func(int, *rand.Rand), func()) {
+	linear(t, effort.Of(60), tickerModel, func(h *history, _ *rand.Rand) (func(int, *rand.Rand), func()) {
 		early := time.Now()
 		x := marcel.NewTicker(period)
 		late := time.Now()
@@ -297,7 +298,7 @@ var lifeModel = porcupine.Model{
 }
 
 func TestJoinIsLinearizable(t *testing.T) {
-	linear(t, 120, lifeModel, func(h *history, first *rand.Rand) (func(int, *rand.Rand), func()) {
+	linear(t, effort.Of(120), lifeModel, func(h *history, first *rand.Rand) (func(int, *rand.Rand), func()) {
 		var gate marcel.Semaphore
 		begin := h.now.Add(1)
 		x := marcel.Spawn(gate.Acquire)
@@ -370,7 +371,7 @@ var eitherModel = porcupine.Model{
 }
 
 func TestSelectIsLinearizable(t *testing.T) {
-	linear(t, 80, eitherModel, func(h *history, _ *rand.Rand) (func(int, *rand.Rand), func()) {
+	linear(t, effort.Of(80), eitherModel, func(h *history, _ *rand.Rand) (func(int, *rand.Rand), func()) {
 		s := [2]*marcel.Semaphore{marcel.NewSemaphore(1), marcel.NewSemaphore(0)}
 		var released atomic.Int64
 		do := func(id int, name string, f func() int) int {

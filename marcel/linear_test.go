@@ -10,6 +10,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -148,7 +149,7 @@ const (
 
 func TestSemaphoreIsLinearizable(t *testing.T) {
 	worlds(t, func(w *world) {
-		for round := range times(150) {
+		for round := range effort.Of(150) {
 			var (
 				h    history
 				s    = marcel.NewSemaphore(2)

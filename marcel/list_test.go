@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -157,7 +158,7 @@ func TestThreadsMeanwhile(t *testing.T) {
 				}
 			}
 		}
-		for range times(300) {
+		for range effort.Of(300) {
 			seen := map[uint64]bool{}
 			for _, i := range s.Threads() {
 				if seen[i.Thread.ID()] {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -83,7 +84,7 @@ func TestLocksExclude(t *testing.T) {
 			for i := range parties {
 				w.Go(func() {
 					r := rand.New(rand.NewPCG(uint64(i), 2))
-					for range times(1000) {
+					for range effort.Of(1000) {
 						if !attempt(l, r) {
 							continue
 						}
@@ -113,7 +114,7 @@ func TestLocksExclude(t *testing.T) {
 func TestLocksAreLinearizable(t *testing.T) {
 	eachLock(t, func(t *testing.T, fresh func() lock, work func(*rand.Rand)) {
 		worlds(t, func(w *world) {
-			for round := range times(60) {
+			for round := range effort.Of(60) {
 				var (
 					h    history
 					l    = fresh()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -289,7 +290,7 @@ func overBefore(err error) error {
 
 func TestMailboxIsLinearizable(t *testing.T) {
 	worlds(t, func(w *world) {
-		for round := range times(200) {
+		for round := range effort.Of(200) {
 			const capacity = 2
 			var (
 				h    history
@@ -378,7 +379,7 @@ func TestMailboxRendezvous(t *testing.T) {
 		var m marcel.Mailbox[int]
 		var clock atomic.Int64
 		type span struct{ begin, end int64 }
-		each := times(2000)
+		each := effort.Of(2000)
 		sent, received := make([]span, pairs*each), make([]span, pairs*each)
 		var got atomic.Int64
 		var all sync.WaitGroup

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -124,7 +125,7 @@ func TestMutexStarvesNobody(t *testing.T) {
 		}
 		for range modest {
 			w.Go(func() {
-				for range times(100) {
+				for range effort.Of(100) {
 					m.Lock()
 					rest--
 					m.Unlock()
@@ -143,22 +144,22 @@ func TestMutexUnlockedByAnother(t *testing.T) {
 		n.Lock()
 		count := 0
 		w.Go(func() {
-			for range times(500) {
+			for range effort.Of(500) {
 				m.Lock() // unlocked by the other
 				count++
 				n.Unlock()
 			}
 		})
 		w.Go(func() {
-			for range times(500) {
+			for range effort.Of(500) {
 				n.Lock()
 				count++
 				m.Unlock()
 			}
 		})
 		w.all.Wait()
-		if count != 2*times(500) {
-			w.Errorf("%d turns of %d", count, 2*times(500))
+		if count != 2*effort.Of(500) {
+			w.Errorf("%d turns of %d", count, 2*effort.Of(500))
 		}
 	})
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 )
 
 // It is run once, and whoever has been told that it was finds it ended.
 func TestOnce(t *testing.T) {
 	worlds(t, func(w *world) {
-		for range times(100) {
+		for range effort.Of(100) {
 			var (
 				o      marcel.Once
 				runs   atomic.Int32

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -142,7 +143,7 @@ func TestDeferredCallsOfEndingThreads(t *testing.T) {
 			marcel.Blocking(runtime.Gosched)
 			ran.Add(1)
 		}
-		n := times(200)
+		n := effort.Of(200)
 		for range n {
 			for i, end := range []func(){marcel.Exit, func() { culprit(errOops) }} {
 				x := w.s.Spawn(marcel.Attr{Catch: true}, func() {
@@ -179,7 +180,7 @@ func TestExit(t *testing.T) {
 			}
 			return
 		}
-		for i := range times(500) {
+		for i := range effort.Of(500) {
 			var unwound, after atomic.Bool
 			x := w.s.Spawn(marcel.Attr{Catch: i%2 == 0}, func() {
 				defer unwound.Store(true)
@@ -240,7 +241,7 @@ func TestManyEnds(t *testing.T) {
 	for _, vps := range []int{1, 2, 5} {
 		run(t, brisk(vps), func(*sched.Scheduler) {
 			var all []marcel.Thread
-			for i := range times(1500) {
+			for i := range effort.Of(1500) {
 				all = append(all, marcel.SpawnWith(marcel.Attr{Catch: true}, func() {
 					if i%7 == 0 {
 						marcel.Yield()

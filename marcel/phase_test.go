@@ -11,6 +11,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -22,7 +23,7 @@ func TestPhases(t *testing.T) {
 			var (
 				b       = marcel.NewBarrier(n)
 				arrived atomic.Int64
-				rounds  = times(400)
+				rounds  = effort.Of(400)
 			)
 			for i := range n {
 				w.Go(func() {
@@ -121,7 +122,7 @@ func phaseModel(parties int) porcupine.Model {
 func TestPhasesAreLinearizable(t *testing.T) {
 	const parties = 3
 	worlds(t, func(w *world) {
-		for round := range times(60) {
+		for round := range effort.Of(60) {
 			var (
 				h     history
 				b     = marcel.NewBarrier(parties)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -16,7 +17,7 @@ import (
 func TestPinned(t *testing.T) {
 	for _, vps := range []int{1, 3} {
 		run(t, brisk(vps), func(s *sched.Scheduler) {
-			for round := range times(60) {
+			for round := range effort.Of(60) {
 				var sem, back marcel.Semaphore
 				var m marcel.Mutex
 				cond := marcel.NewCond(&m)
@@ -102,7 +103,7 @@ func TestPinnedEnds(t *testing.T) {
 	for _, e := range ends {
 		t.Run(e.name, func(t *testing.T) {
 			run(t, brisk(2), func(*sched.Scheduler) {
-				for range times(50) {
+				for range effort.Of(50) {
 					n := 0
 					last := func() { marcel.Yield(); n++ }
 					x := marcel.SpawnWith(marcel.Attr{Pinned: true, Catch: true}, func() {
@@ -129,7 +130,7 @@ func TestPinnedStress(t *testing.T) {
 			sem := marcel.NewSemaphore(2)
 			var m marcel.Mutex
 			inside, count := 0, 0
-			n := times(300)
+			n := effort.Of(300)
 			var all []marcel.Thread
 			for i := range 10 {
 				all = append(all, marcel.SpawnWith(marcel.Attr{Pinned: i%2 == 0}, func() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -192,7 +193,7 @@ func TestPriorityStress(t *testing.T) {
 				var steps atomic.Int64
 				var sem marcel.Semaphore
 				var all [n]atomic.Pointer[marcel.Thread]
-				rounds := times(200)
+				rounds := effort.Of(200)
 				for i := range n {
 					x := marcel.SpawnWith(marcel.Attr{Priority: priorities[i%5]}, func() {
 						r := rand.New(rand.NewPCG(uint64(i), 1))

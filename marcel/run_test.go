@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -31,7 +32,7 @@ func TestRun(t *testing.T) {
 func TestRunOnAnotherScheduler(t *testing.T) {
 	other := start(t, brisk(2))
 	run(t, brisk(1), func(s *sched.Scheduler) {
-		for range times(200) {
+		for range effort.Of(200) {
 			me := marcel.Self()
 			marcel.RunOn(other, func() {
 				if marcel.Self() == me || s.CurrentVP() != -1 {

@@ -12,6 +12,7 @@ import (
 	"github.com/anishathalye/porcupine"
 	"pgregory.net/rapid"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -32,7 +33,7 @@ func TestRWMutexExcludes(t *testing.T) {
 			for i := range parties {
 				w.Go(func() {
 					r := rand.New(rand.NewPCG(uint64(i), 8))
-					for range times(600) {
+					for range effort.Of(600) {
 						if r.IntN(3) > 0 {
 							if !attempt(reading{m}, r) {
 								continue
@@ -99,7 +100,7 @@ func rwModel(p marcel.Preference) porcupine.Model {
 func TestRWMutexIsLinearizable(t *testing.T) {
 	for _, p := range preferences {
 		worlds(t, func(w *world) {
-			for round := range times(50) {
+			for round := range effort.Of(50) {
 				var (
 					h    history
 					m    = marcel.NewRWMutex(p)

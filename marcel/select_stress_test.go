@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -145,7 +146,7 @@ func TestSelectLosesNothing(t *testing.T) {
 	worlds(t, func(w *world) {
 		const producers, consumers = 3, 3
 		g := &goods{box: marcel.NewMailbox[item](2), ch: make(chan item)}
-		n := times(1500)
+		n := effort.Of(1500)
 		for id := range producers {
 			w.Go(func() { g.produce(w, id, n) })
 		}
@@ -169,7 +170,7 @@ func TestSelectsMeet(t *testing.T) {
 	worlds(t, func(w *world) {
 		const parties = 4
 		var m [parties]marcel.Mailbox[int]
-		each := times(1000)
+		each := effort.Of(1000)
 		var sum atomic.Int64
 		for id := range parties {
 			w.Go(func() {
@@ -223,7 +224,7 @@ func TestSelectDoesNotMeetItself(t *testing.T) {
 func TestChanReceiverKeeps(t *testing.T) {
 	worlds(t, func(w *world) {
 		ch := make(chan int)
-		n := times(3000)
+		n := effort.Of(3000)
 		var s marcel.Semaphore
 		w.Go(func() {
 			for i := range n {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -357,7 +358,7 @@ func TestSelectOfTwoConds(t *testing.T) {
 		var m marcel.Mutex
 		a, b := marcel.NewCond(&m), marcel.NewCond(&m)
 		ca, cb := a.Case(), b.Case()
-		rounds, as, bs, want := times(500), 0, 0, -1
+		rounds, as, bs, want := effort.Of(500), 0, 0, -1
 		w.Go(func() {
 			m.Lock()
 			defer m.Unlock()
@@ -414,7 +415,7 @@ func TestSelectWokenForNothing(t *testing.T) {
 		var v vain
 		var s marcel.Semaphore
 		c := marcel.NewCond(&m)
-		flag, turns, rounds := false, 0, times(400)
+		flag, turns, rounds := false, 0, effort.Of(400)
 		w.Go(func() {
 			cases := []marcel.Case{&v, c.Case()}
 			m.Lock()

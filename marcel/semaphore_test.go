@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -147,7 +148,7 @@ func TestSemaphoreKeepsItsUnits(t *testing.T) {
 		for i := range parties {
 			w.Go(func() {
 				r := rand.New(rand.NewPCG(uint64(i), 1))
-				for range times(2000) {
+				for range effort.Of(2000) {
 					switch r.IntN(3) {
 					case 0:
 						s.Acquire()
@@ -185,7 +186,7 @@ func TestSemaphoreKeepsItsUnits(t *testing.T) {
 func TestSemaphorePingPong(t *testing.T) {
 	worlds(t, func(w *world) {
 		var there, back marcel.Semaphore
-		n, ball := times(4000), 0
+		n, ball := effort.Of(4000), 0
 		w.Go(func() {
 			for range n {
 				ball++
@@ -213,7 +214,7 @@ func TestSemaphoreMayBeDroppedAfterAcquire(t *testing.T) {
 	worlds(t, func(w *world) {
 		var s marcel.Semaphore
 		var next, used marcel.Semaphore
-		n := times(2000)
+		n := effort.Of(2000)
 		w.Go(func() {
 			for range n {
 				s.Acquire()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -49,7 +50,7 @@ func TestSpinLockInHooks(t *testing.T) {
 		}
 		for range 4 {
 			w.Go(func() {
-				for range times(1000) {
+				for range effort.Of(1000) {
 					add()
 					marcel.Yield()
 				}

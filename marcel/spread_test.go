@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -69,7 +70,7 @@ func TestSpreadNested(t *testing.T) {
 			for j := range seen[i] {
 				pair := marcel.NewBubbleOn(s, nil)
 				must(t, group.InsertBubble(pair))
-				fill(s, pair, 2, work(&seen[i][j], times(100)))
+				fill(s, pair, 2, work(&seen[i][j], effort.Of(100)))
 				pairs = append(pairs, pair)
 			}
 		}

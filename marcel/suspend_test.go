@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -15,7 +16,7 @@ import (
 func TestSuspend(t *testing.T) {
 	for _, vps := range []int{1, 3} {
 		run(t, brisk(vps), func(s *sched.Scheduler) {
-			for range times(100) {
+			for range effort.Of(100) {
 				var gate marcel.Semaphore
 				var steps [5]atomic.Int64
 				stop := atomic.Bool{}
@@ -87,7 +88,7 @@ func TestSuspend(t *testing.T) {
 // One that suspends itself, and others that resume it: no resumption is lost.
 func TestSuspendSelf(t *testing.T) {
 	worlds(t, func(w *world) {
-		n := times(3000)
+		n := effort.Of(3000)
 		var turns atomic.Int64
 		x := w.s.Spawn(marcel.Attr{}, func() {
 			for range n {
@@ -116,7 +117,7 @@ func TestSuspendSelf(t *testing.T) {
 // end of its time.
 func TestSuspendKeepsWhatWasGiven(t *testing.T) {
 	run(t, brisk(2), func(*sched.Scheduler) {
-		for i := range times(300) {
+		for i := range effort.Of(300) {
 			var s marcel.Semaphore
 			var m marcel.Mutex
 			m.Lock()
@@ -267,7 +268,7 @@ func TestNonPreemptibleCounters(t *testing.T) {
 			n int // deliberately plain
 			_ [120]byte
 		}
-		rounds := times(2000)
+		rounds := effort.Of(2000)
 		var all []marcel.Thread
 		for range 12 {
 			all = append(all, marcel.SpawnWith(marcel.Attr{NonPreemptible: true}, func() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -16,7 +17,7 @@ import (
 // Many join one thread at the same time: all come back, after its end.
 func TestJoinByMany(t *testing.T) {
 	worlds(t, func(w *world) {
-		for range times(200) {
+		for range effort.Of(200) {
 			var (
 				gate  marcel.Semaphore
 				ended atomic.Bool
@@ -132,7 +133,7 @@ func TestIDs(t *testing.T) {
 	worlds(t, func(w *world) {
 		for range 3 {
 			w.Go(func() {
-				for i := range times(1000) {
+				for i := range effort.Of(1000) {
 					var me marcel.Thread
 					body := func() { me = marcel.Self() }
 					var x marcel.Thread
@@ -295,7 +296,7 @@ func TestSpawnFromGoroutines(t *testing.T) {
 	within(t, func() {
 		var all sync.WaitGroup
 		var ran atomic.Int64
-		n := times(2000)
+		n := effort.Of(2000)
 		for range 4 {
 			all.Go(func() {
 				for range n {

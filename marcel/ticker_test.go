@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -23,7 +24,7 @@ func TestTicker(t *testing.T) {
 			after := time.Now()
 			defer x.Stop()
 			got := 0
-			for i := range times(300) {
+			for i := range effort.Of(300) {
 				since := time.Since(after)
 				n := x.Wait()
 				if got += n; n < 1 {
@@ -56,7 +57,7 @@ func TestTickerOfSeveral(t *testing.T) {
 		for i := range 3 {
 			w.Go(func() {
 				defer parts.Done()
-				for range times(100) {
+				for range effort.Of(100) {
 					if i == 0 {
 						k := x.Case()
 						if marcel.Select(nil, k) != 1 || k.Ticks < 1 {
@@ -97,7 +98,7 @@ func TestTickerResets(t *testing.T) {
 			})
 		}
 		w.Go(func() {
-			for n := range times(2000) {
+			for n := range effort.Of(2000) {
 				switch {
 				case n%7 == 0:
 					x.Stop()

@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
 
-// races is the number of time limits that meet a wake-up, over all forms.
-func races() int { return times(100_000) / 7 }
+// races is the number of time limits that meet a wake-up, over all forms, with -long.
+const races = 15_000
 
 // A unit released at the moment when the time of a waiter is over: either the
 // waiter has it or the semaphore, never both, never neither. The releases are
@@ -26,7 +27,7 @@ func TestReleaseAgainstTimeLimit(t *testing.T) {
 			mu                  sync.Mutex
 			got, late           int // in this round
 			gotInAll, lateInAll int
-			rounds              = races()/waiters + 1
+			rounds              = effort.Of(races / waiters)
 		)
 		for i := range waiters {
 			limit := time.Duration(20+i) * time.Microsecond
@@ -89,7 +90,7 @@ func TestSignalAgainstTimeLimit(t *testing.T) {
 			inTime      bool // the first one has got the signal
 			woken       bool // the next one has; guarded by m
 			over        marcel.Semaphore
-			rounds      = races() / 16
+			rounds      = effort.Of(races / 16)
 			inAll       int
 		)
 		w.Go(func() {
@@ -209,7 +210,7 @@ func TestOldTimeLimitsDoNothing(t *testing.T) {
 		for range 4 {
 			w.Go(func() {
 				var s, never marcel.Semaphore
-				for range times(200) {
+				for range effort.Of(200) {
 					s.Release()
 					if !s.AcquireTimeout(100 * time.Microsecond) {
 						w.Error("there was a unit")

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -147,7 +148,7 @@ func TestTimerRaces(t *testing.T) {
 				defer parts.Done()
 				r := rand.New(rand.NewPCG(uint64(p), 3))
 				soon := func() time.Duration { return time.Duration(r.IntN(150)-10) * time.Microsecond }
-				for range times(1000) {
+				for range effort.Of(1000) {
 					x, f := &timers[r.IntN(all)], funcs[r.IntN(all)]
 					switch k := r.IntN(100); {
 					case k < 25:
@@ -285,7 +286,7 @@ func TestSleepContext(t *testing.T) {
 // from outside are told.
 func TestStopWithTimersPending(t *testing.T) {
 	leak := present(t)
-	for range times(50) {
+	for range effort.Of(50) {
 		s, err := sched.New(brisk(2))
 		if err != nil {
 			t.Fatal(err)
@@ -363,7 +364,7 @@ func TestTimersWhileSchedulersCome(t *testing.T) {
 				}
 			})
 		}
-		for range times(500) {
+		for range effort.Of(500) {
 			must(t, sched.Default().Stop(context.Background()))
 		}
 		quit.Store(true)
@@ -411,7 +412,7 @@ func TestTimersOfThreadsThatMove(t *testing.T) {
 			all = append(all, marcel.Spawn(func() {
 				r := rand.New(rand.NewPCG(uint64(i), 4))
 				var never marcel.Semaphore
-				for range times(200) {
+				for range effort.Of(200) {
 					vp := s.CurrentVP()
 					x := marcel.NewTimer(time.Duration(r.IntN(400)) * time.Microsecond)
 					never.AcquireTimeout(time.Duration(r.IntN(200)) * time.Microsecond)

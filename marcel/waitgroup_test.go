@@ -11,6 +11,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -24,7 +25,7 @@ func TestWaitGroup(t *testing.T) {
 			g          marcel.WaitGroup
 			begin, end = marcel.NewBarrier(waiters + workers), marcel.NewBarrier(waiters + workers)
 			finished   atomic.Int64
-			rounds     = times(500)
+			rounds     = effort.Of(500)
 		)
 		g.Add(workers)
 		for i := range waiters {
@@ -190,7 +191,7 @@ var countModel = porcupine.Model{
 
 func TestWaitGroupIsLinearizable(t *testing.T) {
 	worlds(t, func(w *world) {
-		for round := range times(80) {
+		for round := range effort.Of(80) {
 			var (
 				h    history
 				g    marcel.WaitGroup
@@ -230,7 +231,7 @@ func TestWaitGroupIsLinearizable(t *testing.T) {
 func TestLatch(t *testing.T) {
 	worlds(t, func(w *world) {
 		const n = 5
-		for range times(100) {
+		for range effort.Of(100) {
 			var (
 				l       = marcel.NewLatch(n)
 				counted atomic.Int32

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -26,7 +27,7 @@ func TestWaitQueueMakesALock(t *testing.T) {
 			q, aside marcel.WaitQueue
 			word     atomic.Uint32 // 0 free, 1 taken, 2 taken and somebody may wait
 			count    int           // guarded by it
-			each     = times(1000)
+			each     = effort.Of(1000)
 		)
 		take := func(r *rand.Rand) {
 			d := time.Duration(1+r.IntN(60)) * time.Microsecond
@@ -182,7 +183,7 @@ func TestWakeAgainstTimeLimit(t *testing.T) {
 			word       atomic.Uint32
 			woken      atomic.Int64
 			begin, end = marcel.NewBarrier(parties + 1), marcel.NewBarrier(parties + 1)
-			rounds     = races() / parties / 4
+			rounds     = effort.Of(races / parties / 4)
 		)
 		for i := range parties {
 			limit := time.Duration(20+i) * time.Microsecond
@@ -259,7 +260,7 @@ var queueModel = porcupine.Model{
 
 func TestWaitQueueIsLinearizable(t *testing.T) {
 	worlds(t, func(w *world) {
-		for round := range times(60) {
+		for round := range effort.Of(60) {
 			var (
 				h    history
 				q    marcel.WaitQueue

@@ -168,14 +168,3 @@ func must(t testing.TB, err error) {
 		t.Error(err)
 	}
 }
-
-// times is how often to repeat: less with -short, and under the race detector.
-func times(n int) int {
-	if testing.Short() {
-		n /= 10
-	}
-	if underRace {
-		n /= 5
-	}
-	return max(n, 1)
-}

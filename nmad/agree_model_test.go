@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // world is a job of a few agreements, in which everything that can happen is a move: the next step of
@@ -336,23 +338,23 @@ func explore(t *testing.T, first *world, limit int) int {
 func TestAgreeExhaustively(t *testing.T) {
 	for _, c := range []struct {
 		n, rounds, crashes, cuts int
-		long                     bool
+		takes                    string // nothing: part of a second; seconds; minutes
 	}{
-		{2, 2, 2, 0, false},
-		{3, 1, 1, 0, false},
-		{3, 1, 2, 0, false},
-		{3, 1, 0, 1, false},
-		{3, 2, 1, 0, true},
-		{3, 2, 0, 1, true},
-		{4, 1, 1, 0, true},
-		{4, 1, 2, 0, true},
-		{4, 1, 0, 1, true},
-		{4, 1, 1, 1, true},
+		{2, 2, 2, 0, ""},
+		{3, 1, 1, 0, ""},
+		{3, 1, 2, 0, ""},
+		{3, 1, 0, 1, ""},
+		{3, 2, 1, 0, "seconds"},
+		{3, 2, 0, 1, "seconds"},
+		{4, 1, 1, 0, "seconds"},
+		{4, 1, 2, 0, "minutes"},
+		{4, 1, 0, 1, "seconds"},
+		{4, 1, 1, 1, "minutes"},
 	} {
 		name := fmt.Sprintf("%d processes, %d agreements, %d deaths, %d cuts", c.n, c.rounds, c.crashes, c.cuts)
 		t.Run(name, func(t *testing.T) {
-			if c.long && testing.Short() {
-				t.Skip("it takes its time")
+			if c.takes == "seconds" && testing.Short() || c.takes == "minutes" && !effort.Long() {
+				t.Skip("it takes " + c.takes + "; -long has it")
 			}
 			t.Parallel()
 			w := newWorld(c.n, c.rounds, c.crashes)

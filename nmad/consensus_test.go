@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"pgregory.net/rapid"
@@ -108,10 +109,7 @@ func TestAgree(t *testing.T) {
 // TestAgreeLeaversRace: sessions close while the others agree, at any moment; what those return is
 // the same in all.
 func TestAgreeLeaversRace(t *testing.T) {
-	rounds := 20
-	if testing.Short() {
-		rounds = 3
-	}
+	rounds := effort.Of(40)
 	overAllAtOnce(t, func(t *testing.T, d driver.Driver) {
 		for round := range rounds {
 			j := newJob(t, 4, d, nil)

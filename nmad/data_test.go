@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
@@ -146,8 +147,11 @@ func shapes() []shape {
 func TestShapes(t *testing.T) {
 	overAllAtOnce(t, func(t *testing.T, d driver.Driver) {
 		sizes := []int{0, 1, 61, 240, 8 * 40000, flow.TraySize, flow.TraySize + 1, 400_001}
-		if testing.Short() {
+		switch {
+		case testing.Short():
 			sizes = []int{240, 400_001}
+		case !effort.Long():
+			sizes = []int{1, 240, flow.TraySize + 1, 400_001}
 		}
 		j := newJob(t, 2, d, nil)
 		defer j.close()

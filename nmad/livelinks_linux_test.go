@@ -18,6 +18,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 var (
@@ -51,10 +53,7 @@ func TestLiveLinks(t *testing.T) {
 	}
 	long := *fuzzLinks
 	if long == 0 {
-		long = 5 * time.Second
-		if testing.Short() {
-			long = 2 * time.Second
-		}
+		long = effort.Of(20 * time.Second)
 	}
 	l.until = l.began.Add(long)
 	var all sync.WaitGroup

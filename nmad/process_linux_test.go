@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
@@ -291,8 +292,8 @@ const (
 // TestStoppedJob stops all processes of a job for longer than they wait for each other, while the job starts and while it
 // runs: it loses nobody.
 func TestStoppedJob(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it stops for longer than a heartbeat")
+	if !effort.Long() {
+		t.Skip("it stops for twice longer than a heartbeat: with -long")
 	}
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -48,8 +49,8 @@ func sampled(t *testing.T, j *job) (profile *Profile) {
 // What is measured is saved, read again by the next session, and then explains itself.
 func TestSample(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
-		if testing.Short() && d.Name() == "sim" {
-			t.Skip("it moves a megabyte in a thousand pieces")
+		if d.Name() == "sim" && !effort.Long() {
+			t.Skip("it moves a megabyte in a thousand pieces: with -long")
 		}
 		j := newJob(t, 2, d, nil)
 		profile := sampled(t, j)
@@ -100,8 +101,8 @@ func TestSample(t *testing.T) {
 // measured is not believed if it cannot be.
 func TestSampleLeavesWhatIsSet(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
-		if testing.Short() && d.Name() == "sim" {
-			t.Skip("it moves a megabyte in a thousand pieces")
+		if d.Name() == "sim" && !effort.Long() {
+			t.Skip("it moves a megabyte in a thousand pieces: with -long")
 		}
 		j := newJob(t, 2, d, func(c *Config) { c.Eager = 99 })
 		defer j.close()

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"github.com/pm2-go/pm2/pioman"
@@ -196,10 +197,7 @@ func TestRing(t *testing.T) {
 func TestMixedTraffic(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		const size, threads = 3, 4
-		messages := 240
-		if testing.Short() {
-			messages = 80
-		}
+		messages := effort.Of(400)
 		j := newJob(t, size, d, func(c *Config) { c.Unexpected = 8 << 10 })
 		var wg sync.WaitGroup
 		for rank := range size {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
@@ -119,9 +120,9 @@ func text(n, rank int, tag uint64, i int) []byte {
 
 // TestStress runs mixed in three processes.
 func TestStress(t *testing.T) {
-	threads, messages := 8, 60
+	threads, messages := 8, effort.Of(100)
 	if testing.Short() {
-		threads, messages = 4, 15
+		threads = 4
 	}
 	for _, d := range []string{"shm", "tcp", "tcp,shm,tcp"} {
 		for _, engine := range []string{"explicit", "hooks"} {

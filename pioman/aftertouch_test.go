@@ -2,7 +2,6 @@ package pioman
 
 import (
 	"errors"
-	"flag"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -162,28 +162,13 @@ func afterworlds(t *testing.T, test func(t *testing.T, e *Engine, s *sched.Sched
 	})
 }
 
-// thorough makes the tests that look for touches after the end that much longer.
-var thorough = flag.Int("thorough", 1, "how many times as many lives completions have in the tests of touches after the end")
-
-// afterRounds is how many lives a test has, without and with the race detector.
-func afterRounds(full int) int {
-	full = full / 5 * *thorough
-	if testing.Short() {
-		full /= 2
-	}
-	if raceEnabled {
-		full /= 4
-	}
-	return full
-}
-
 func TestNobodyTouchesUnmappedCompletions(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector does not see what synchronizes through memory outside of Go's heap")
 	}
 	afterworlds(t, func(t *testing.T, e *Engine, s *sched.Scheduler, share int) {
 		size := unix.Getpagesize()
-		lives(t, e, s, afterRounds(12_000)/share, func(int) (*Completion, func()) {
+		lives(t, e, s, effort.Of(3_000)/share, func(int) (*Completion, func()) {
 			page, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 			if err != nil {
 				t.Fatal(err)
@@ -200,7 +185,7 @@ func TestNobodyTouchesUnmappedCompletions(t *testing.T) {
 func TestNobodyTouchesReusedCompletions(t *testing.T) {
 	afterworlds(t, func(t *testing.T, e *Engine, s *sched.Scheduler, share int) {
 		objects := make([]poison, 8)
-		lives(t, e, s, afterRounds(24_000)/share, func(i int) (*Completion, func()) {
+		lives(t, e, s, effort.Of(5_000)/share, func(i int) (*Completion, func()) {
 			o := &objects[i%len(objects)]
 			if got := o.c.word.Load(); i >= len(objects) && got != poisoned {
 				t.Errorf("life %d: somebody touched the object since its end: %#x", i, got)

@@ -13,6 +13,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -320,15 +321,12 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 		hooked, threads bool
 		rounds          int // fewer for threads: the signaller lies ready on their P, and a disturber beside it steals nothing
 	}{
-		"explicit, goroutines": {rounds: 4000},
+		"explicit, goroutines": {rounds: 1000},
 		"hooked, goroutines":   {hooked: true, rounds: 30000},
 		"hooked, threads":      {hooked: true, threads: true, rounds: 3000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rounds := on.rounds
-			if testing.Short() {
-				rounds /= 10
-			}
+			rounds := effort.Of(on.rounds)
 			e := engine(t, Config{tune: func(p *Params) {
 				p.BusyWait, p.explicitSpin = time.Microsecond, 100*time.Microsecond
 			}})
@@ -410,10 +408,7 @@ func TestSignalsAndTimeoutsRace(t *testing.T) {
 		if hooked {
 			attach(t, e, scheduler(t, sched.Config{}))
 		}
-		rounds := 20000
-		if testing.Short() {
-			rounds = 2000
-		}
+		rounds := effort.Of(40_000)
 		var c Completion
 		work := make(chan struct{})
 		var wg sync.WaitGroup

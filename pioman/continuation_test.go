@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/tasklet"
@@ -348,10 +349,7 @@ func TestCloseRunsContinuations(t *testing.T) {
 // Signals, cancels and time-outs of waiters on the same completions, from two processors and
 // goroutines: each continuation that is hung up either runs once or is cancelled.
 func TestContinuationRaces(t *testing.T) {
-	each := 6000
-	if testing.Short() {
-		each = 600
-	}
+	each := effort.Of(10_000)
 	e, s := hookedEngine(t, Config{tune: func(p *Params) { p.BusyWait = 0 }})
 	for name, init := range places(t, e, s) {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // shots makes OneShot tasks that note in order that they ran.
@@ -63,7 +64,7 @@ func TestFloodsAtFullSpeed(t *testing.T) {
 	var left atomic.Int32
 	left.Store(submitters)
 	var all sync.WaitGroup
-	lives := afterRounds(60_000)
+	lives := effort.Of(60_000)
 	for range submitters {
 		tasks, done := make([]Task, each), make([]Completion, each)
 		ran := 0 // under the queue's lock

@@ -6,15 +6,14 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // Every wake ends the wait in progress or the next one, also when several wakers and
 // the sleeper meet at the eventfd. One lost wake leaves the wait for ever.
 func TestEveryWakeEndsAWait(t *testing.T) {
-	rounds := 50000
-	if testing.Short() {
-		rounds = 10000
-	}
+	rounds := effort.Of(100_000)
 	k, err := openKernel()
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // The list alone, without anybody asleep: waiters for any and for all bits enlist, withdraw and
@@ -20,7 +22,7 @@ import (
 // signaller may still be on its way out of the former one.
 func TestListAtFullSpeed(t *testing.T) {
 	e := engine(t, Config{tune: func(p *Params) { p.inlineDepth, p.inlineTime = 1000, time.Hour }})
-	last := int64(afterRounds(200_000))
+	last := int64(effort.Of(100_000))
 	const waiters = 3
 	objects := make([]poison, 4)
 	at := func(life int64) *Completion { return &objects[life%int64(len(objects))].c }
@@ -123,10 +125,7 @@ func TestWaitsAreLinearizable(t *testing.T) {
 		},
 		DescribeOperation: func(in, out any) string { return fmt.Sprint(in, " -> ", out) },
 	}
-	rounds := 400
-	if testing.Short() {
-		rounds = 60
-	}
+	rounds := effort.Of(800)
 	for _, hooked := range []bool{false, true} {
 		tune := func(p *Params) { p.BusyWait, p.explicitSpin = time.Microsecond, 5*time.Microsecond }
 		e := New(Config{tune: tune})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -441,10 +442,7 @@ func TestDedicatedProcessor(t *testing.T) {
 // Attach, stop and SetPoints at every moment, under every policy, with arrivals all the
 // while, lose none and leave nothing behind.
 func TestPolicyChangesLoseNothing(t *testing.T) {
-	rounds := 400
-	if testing.Short() {
-		rounds = 60
-	}
+	rounds := effort.Of(400)
 	s, err := sched.New(sched.Config{VPs: 2})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -63,13 +64,7 @@ func newReceiver(t testing.TB, e *Engine, net network) *receiver {
 // things of every kind, one at a time, and waits until it was handled. A lost
 // one would be waited for in vain.
 func TestNoLostWakeUp(t *testing.T) {
-	rounds := 100000
-	if testing.Short() {
-		rounds = 10000
-		if raceEnabled {
-			rounds = 4000
-		}
-	}
+	rounds := effort.Of(100_000)
 	for name, open := range networks {
 		t.Run(name, func(t *testing.T) {
 			e := engine(t, Config{})
@@ -154,10 +149,7 @@ func TestNoLostWakeUp(t *testing.T) {
 // The same from end to end: threads that wait for the network on a real scheduler
 // whose processors fall asleep between two messages.
 func TestNoLostMessage(t *testing.T) {
-	rounds := 2000
-	if testing.Short() {
-		rounds = 500
-	}
+	rounds := effort.Of(2000)
 	for name, open := range networks {
 		for _, vps := range []int{1, 2} {
 			t.Run(name+map[int]string{1: ", 1 VP", 2: ", 2 VPs"}[vps], func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
@@ -324,10 +325,7 @@ func (s topological) PU(vp int) *topo.Item     { return s.m.PUs()[vp] }
 func TestTreeStress(t *testing.T) {
 	machines := []Scheduler{newTopological(t, "numa:2 core:2 pu:1"), newTopological(t, "core:4 pu:1"), newTopological(t, "numa:2 core:1 pu:2")}
 	e := engine(t, Config{tune: func(p *Params) { p.surveyPeriod = 0 }})
-	each := 400
-	if testing.Short() {
-		each = 60
-	}
+	each := effort.Of(400)
 	var stop atomic.Bool
 	var pollers, submitters sync.WaitGroup
 	for vp := -1; vp < 2; vp++ {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // What happens between a look and what is done because of it: each test does the one half of an
@@ -115,7 +117,7 @@ func TestLaneOfWhatIsStolen(t *testing.T) {
 // TestLanesInFlight: two VPs that take threads from each other all the time, and two who change their priorities.
 // When all are through, each thread is there once, in the ring of its priority.
 func TestLanesInFlight(t *testing.T) {
-	for round := range rounds(1000) {
+	for round := range effort.Of(1000) {
 		s := planted(t, "core:2 pu:1", 0)
 		var all []*thread
 		for range 12 {
@@ -212,7 +214,7 @@ func TestDueFunctionsAreLinearizable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stopFor(t, s)
-	for round := range rounds(300) {
+	for round := range effort.Of(300) {
 		dueRound(t, s, round)
 	}
 }

@@ -6,14 +6,16 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // still fails the test if n does not move for a while: the collector, which would set free
 // whoever is left behind, is off.
-func still(t *testing.T, n *atomic.Int64, what string) {
+func still(t *testing.T, n *atomic.Int64, what string, long time.Duration) {
 	t.Helper()
 	last, since := int64(-1), time.Now()
-	for end := time.Now().Add(time.Duration(rounds(3000)) * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if now := n.Load(); now != last {
 			last, since = now, time.Now()
 		} else if time.Since(since) > 20*time.Second {
@@ -56,7 +58,7 @@ func TestAskedAndGone(t *testing.T) {
 					}
 				}))
 			}
-			still(t, &turns, name)
+			still(t, &turns, name, effort.Of(3*time.Second))
 			over.Store(1)
 			for _, h := range hs {
 				within(t, "each comes to its end", h.Ended)

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // A body of a type of its own, so that it has a habit of its own.
@@ -159,7 +161,7 @@ func TestHabitsRace(t *testing.T) {
 		all.Go(func() {
 			v := &vp{sched: unhurried()}
 			r := rand.New(rand.NewPCG(uint64(id), 1))
-			for range rounds(20_000) {
+			for range effort.Of(20_000) {
 				switch r.IntN(3) {
 				case 0:
 					learn(began(v, bodyA{}), v)

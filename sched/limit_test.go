@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -213,10 +214,7 @@ func TestWaitUnderBrittleContext(t *testing.T) {
 // Wake-ups meet limits, collections and hand-offs: in the end every unit is where
 // it was, and nobody waits for ever.
 func TestWaitUntilKeepsItsUnits(t *testing.T) {
-	dur := time.Second
-	if testing.Short() {
-		dur = 300 * time.Millisecond
-	}
+	dur := effort.Of(3 * time.Second)
 	for _, vps := range []int{1, 2} {
 		s := start(t, sched.Config{VPs: vps, Slice: time.Millisecond, Period: 250 * time.Microsecond})
 		const parties, total = 8, 3

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // treeNodes is the number of nodes of the tree in these tests: a machine, two NUMA nodes, and
@@ -188,7 +190,7 @@ func (g *grove) lay(id int, begin, end int64) (node int, lay bool) {
 func TestNodesAreLinearizable(t *testing.T) {
 	defer func(n int) { minRing = n }(minRing)
 	minRing = 2
-	for round := range rounds(3000) {
+	for round := range effort.Of(3000) {
 		nodeRound(t, round)
 	}
 }

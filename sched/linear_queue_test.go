@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // vpState is what a VP has: the rings of its queue, and its inbox, in order of arrival.
@@ -218,7 +220,7 @@ func TestVPQueueIsLinearizable(t *testing.T) {
 	defer func(n int) { minRing = n }(minRing)
 	minRing = 2
 	for _, policy := range []Policy{Fair, LIFO} {
-		for round := range rounds(1500) {
+		for round := range effort.Of(1500) {
 			vpRound(t, round, policy == LIFO)
 		}
 	}

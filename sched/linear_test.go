@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"flag"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -170,19 +169,6 @@ func together(round, turns int, clients ...func(id int, r *rand.Rand)) {
 	}
 	done.Wait()
 }
-
-// rounds is n, less of them where a test is to be short.
-func rounds(n int) int {
-	switch {
-	case testing.Short():
-		return n / 10
-	case *flagLong:
-		return n
-	}
-	return n / 4
-}
-
-var flagLong = flag.Bool("long", false, "four times the rounds of tests that repeat something")
 
 // The models keep lists of threads in strings, a byte for each, the oldest first, so that their
 // states can be compared.

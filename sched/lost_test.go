@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // TestLockedWithoutLWP: a thread whose OS thread was taken back, and which then locks the one on
@@ -17,7 +19,7 @@ func TestLockedWithoutLWP(t *testing.T) {
 			Yield()
 		}
 	})
-	for range rounds(20) {
+	for range effort.Of(20) {
 		h := s.Spawn(Attr{}, func() {
 			time.Sleep(5 * time.Millisecond)
 			runtime.LockOSThread()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -187,10 +188,7 @@ func TestLWPLimit(t *testing.T) {
 // TestSparesStress: LWPs come and go all the time, under everything that makes them
 // come, and the scheduler is stopped at any moment.
 func TestSparesStress(t *testing.T) {
-	dur := 2 * time.Second
-	if testing.Short() {
-		dur = 300 * time.Millisecond
-	}
+	dur := effort.Of(4 * time.Second)
 	before := osThreads(t)
 	end := time.Now().Add(dur)
 	for round := 0; time.Now().Before(end); round++ {

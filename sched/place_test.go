@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -171,10 +172,7 @@ func TestSetVPs(t *testing.T) {
 // that threads do, under collection and with short slices. After a change by
 // itself a thread is where it wanted to be, unless somebody has changed it again.
 func TestSetVPsStress(t *testing.T) {
-	dur := time.Second
-	if testing.Short() {
-		dur = 300 * time.Millisecond
-	}
+	dur := effort.Of(3 * time.Second)
 	const vps = 3
 	s := start(t, sched.Config{VPs: vps, Slice: time.Millisecond, Period: 250 * time.Microsecond})
 	end := time.Now().Add(dur)
@@ -379,10 +377,7 @@ func TestDisableVPOfHog(t *testing.T) {
 
 // TestDisableVPStress: VPs come and go under everything else; all threads end.
 func TestDisableVPStress(t *testing.T) {
-	dur := time.Second
-	if testing.Short() {
-		dur = 300 * time.Millisecond
-	}
+	dur := effort.Of(3 * time.Second)
 	const vps = 4
 	s := start(t, sched.Config{VPs: vps, Slice: time.Millisecond, Period: 250 * time.Microsecond, SpareTime: time.Millisecond})
 	end := time.Now().Add(dur)

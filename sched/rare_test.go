@@ -3,14 +3,13 @@ package sched
 import (
 	"sync/atomic"
 	"testing"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // TestRarePartAtTheEnd: a rare part that an outsider makes for a thread that is about to end is not the next thread's.
 func TestRarePartAtTheEnd(t *testing.T) {
-	n := 300_000
-	if testing.Short() {
-		n = 30_000
-	}
+	n := effort.Of(500_000)
 	s := running(t, Config{VPs: 1})
 	var target atomic.Pointer[Thread]
 	var over atomic.Bool

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -48,10 +49,7 @@ func burn(d time.Duration) (x int) {
 // constant collection, and checks exclusion, wake-ups and identity.
 func TestEverything(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
-	dur := 2 * time.Second
-	if testing.Short() {
-		dur = 500 * time.Millisecond
-	}
+	dur := effort.Of(5 * time.Second)
 	if x, err := time.ParseDuration(os.Getenv("PM2_STRESS")); err == nil {
 		dur = x
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
@@ -302,7 +303,7 @@ func TestWordExcludes(t *testing.T) {
 			overlaps.Add(1)
 		}
 	}
-	turns := rounds(100_000)
+	turns := effort.Of(100_000)
 	for id := uint32(1); id <= 3; id++ {
 		owners.Go(func() {
 			h := newHand(v, id)

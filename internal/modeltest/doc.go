@@ -1,4 +1,4 @@
-// Package modeltest has tests check models of protocols with spin (Holzmann, "The Spin Model
+// Package modeltest has tests check models of protocols, with -long, with spin (Holzmann, "The Spin Model
 // Checker", 2003): it looks at all orders of events.
 //
 // A model is a file of Promela. Each name that it asks for by #ifdef or #ifndef is a mutation: with it

@@ -11,15 +11,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // Check has spin look at the models that match a pattern: none breaks an assertion or leaves a process
 // waiting, and each statement of a process is reached; and with each mutation there is an error. A model with the line
-// "#define FINITE" has no run that goes on for ever, either. Under -short it skips, and without spin or gcc.
+// "#define FINITE" has no run that goes on for ever, either. Without -long it skips, since a model changes only when its file does,
+// and without spin or gcc.
 func Check(t *testing.T, pattern string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("short: the models do not depend on the build")
+	if !effort.Long() {
+		t.Skip("a search of minutes, which depends on nothing but the model: with -long")
 	}
 	for _, tool := range []string{"spin", "gcc"} {
 		if _, err := exec.LookPath(tool); err != nil {

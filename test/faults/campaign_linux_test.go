@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 var (
@@ -33,9 +35,7 @@ func TestMain(m *testing.M) {
 func TestCampaign(t *testing.T) {
 	rounds, seed := *campaign, *firstSeed
 	if rounds == 0 {
-		if rounds = 30; testing.Short() {
-			rounds = 2
-		}
+		rounds = effort.Of(50)
 	}
 	if *wanted != "" && !slices.Contains(kinds, kind(*wanted)) {
 		t.Fatalf("-fault %s: there are %v", *wanted, kinds)

@@ -9,7 +9,7 @@
 //	sched                          hooks, asm
 //	sched/topo  hooks              asm                    nothing
 //	asm                            nothing
-//	internal/modeltest             nothing; for tests
+//	internal/modeltest, internal/effort   nothing; for tests
 //
 // The table in rules.go says it exactly, and also which modules of other
 // people each room may use: what only the laboratory needs stays under cmd,

@@ -26,7 +26,9 @@ var rules = []rule{
 	{folder: "asm", theirs: []string{cpuid, sys}},
 	{folder: "hooks"},
 	// The models of protocols are checked from the tests of any room.
-	{folder: "internal/modeltest"},
+	{folder: "internal/modeltest", ours: []string{"internal/effort"}},
+	// How much tests do is the same for all.
+	{folder: "internal/effort"},
 	{folder: "sched/topo/crosscheck", ours: []string{"sched/topo"}, theirs: []string{ghw}},
 	{folder: "sched/topo", ours: []string{"asm"}, theirs: []string{sys, cpuid, ghw}},
 	// Rooms above the scheduler: it calls them through interfaces of its own.
@@ -55,6 +57,8 @@ var rules = []rule{
 	// sides of a handshake bound their patience with knows neither. Memory that processes share
 	// knows the errors of drivers.
 	{folder: "nmad/driver", ours: []string{"nmad/driver", "nmad/internal/limit", "nmad/internal/sealed", "nmad/internal/region", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
+	// The suite of all drivers asks how much to do.
+	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "nmad/internal/limit", "nmad/internal/sealed", "nmad/internal/region", "pioman", "marcel", "sched/topo", "asm", "internal/effort"}, theirs: []string{sys}},
 	{folder: "nmad/internal/limit"},
 	{folder: "nmad/internal/sealed", ours: []string{"nmad/driver"}, theirs: []string{sys}},
 	{folder: "nmad/internal/region", ours: []string{"nmad/driver", "nmad/internal/sealed"}, theirs: []string{sys}},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/test/runtime/exercise"
 )
 
@@ -23,7 +24,7 @@ func TestProfiles(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		checked(t)(exercise.All(span(2 * time.Second)))
+		checked(t)(exercise.All(effort.Of(4 * time.Second)))
 	}()
 	taken := 0
 	for over := false; !over; taken++ {

@@ -15,15 +15,7 @@ import (
 	"github.com/pm2-go/pm2/test/runtime/exercise"
 )
 
-var storm = flag.Duration("storm", time.Second, "how long threads are asked to stop while they yield, under collections")
-
-// span is how long a test does something: d, or a quarter of it.
-func span(d time.Duration) time.Duration {
-	if testing.Short() {
-		return d / 4
-	}
-	return d
-}
+var storm = flag.Duration("storm", 0, "how long threads are asked to stop while they yield, under collections; 0: as -long and -short say")
 
 // alwaysCollecting has the collector run all the time until the test ends.
 func alwaysCollecting(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/direct"
@@ -16,7 +17,7 @@ import (
 // with the same registers and stacks, on another VP perhaps; those that switch have their turn.
 func TestHogs(t *testing.T) {
 	alwaysCollecting(t)
-	r := checked(t)(exercise.Hogs(span(2 * time.Second)))
+	r := checked(t)(exercise.Hogs(effort.Of(4 * time.Second)))
 	if r.Turns == 0 || r.Sums == 0 {
 		t.Error("not all have had their turn")
 	}
@@ -26,7 +27,7 @@ func TestHogs(t *testing.T) {
 }
 
 // TestAll: everything at once.
-func TestAll(t *testing.T) { checked(t)(exercise.All(span(2 * time.Second))) }
+func TestAll(t *testing.T) { checked(t)(exercise.All(effort.Of(4 * time.Second))) }
 
 // TestStorm: threads that yield, or compute for a moment, are asked to stop all the time, under
 // collections: with slices and ticks as short as they can be.
@@ -37,7 +38,11 @@ func TestStorm(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop(t, s)
-	end := time.Now().Add(span(*storm))
+	last := *storm
+	if last == 0 {
+		last = effort.Of(2 * time.Second)
+	}
+	end := time.Now().Add(last)
 	garbage := make([][]byte, 64)
 	marcel.RunOn(s, func() {
 		var all []marcel.Thread
@@ -76,7 +81,7 @@ func TestEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop(t, s)
-	end := time.Now().Add(span(time.Second))
+	end := time.Now().Add(effort.Of(2 * time.Second))
 	ended := 0
 	marcel.RunOn(s, func() {
 		for n := 0; time.Now().Before(end); n++ {
@@ -124,7 +129,7 @@ func TestStopTheWorld(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		checked(t)(exercise.Switching(span(time.Second)))
+		checked(t)(exercise.Switching(effort.Of(2 * time.Second)))
 	}()
 	var took []time.Duration
 	var m runtime.MemStats

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/test/runtime/exercise"
 )
 
@@ -22,7 +23,7 @@ func TestTraces(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command here")
 	}
-	end := time.Now().Add(span(time.Second))
+	end := time.Now().Add(effort.Of(2 * time.Second))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -92,6 +93,9 @@ func start(tb testing.TB, o order, files ...*os.File) (*child, error) {
 	}
 	if testing.Short() {
 		args = append(args, "-test.short")
+	}
+	if effort.Long() {
+		args = append(args, "-long")
 	}
 	c := &child{cmd: exec.Command(exe, args...)}
 	c.cmd.Env = append(os.Environ(), environment+"="+string(text))

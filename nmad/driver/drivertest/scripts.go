@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -39,16 +40,20 @@ func endless() []script {
 	return []script{{name: "flood", right: pushFlood, ends: true}, {name: "sink", right: pullFlood, ends: true}}
 }
 
-// pick gives how often to do a thing: fewer times for -short, and under the
-// race detector, which makes everything ten times slower.
+// pick gives how often to do a thing: full times with -long, a fifth of that without, short times with -short; and less
+// under the race detector, which makes everything ten times slower.
 func pick(full, short int) int {
 	switch {
-	case raceEnabled && testing.Short():
+	case effort.Long():
+	case testing.Short() && raceEnabled:
 		return short / 2
-	case raceEnabled:
-		return max(short, full/8)
 	case testing.Short():
 		return short
+	default:
+		full = max(full/5, short)
+	}
+	if raceEnabled {
+		full = max(full/8, short)
 	}
 	return full
 }
