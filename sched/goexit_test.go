@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -11,10 +12,7 @@ import (
 // TestGoexitStacks: threads that end by Goexit leave frames on their runners'
 // stacks; runners must be retired before that adds up.
 func TestGoexitStacks(t *testing.T) {
-	n := 200_000
-	if testing.Short() {
-		n = 20_000
-	}
+	n := effort.Of(200_000)
 	t.Run("seeds", func(t *testing.T) {
 		s := start(t, sched.Config{VPs: 1})
 		before := stacks()

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -65,10 +66,7 @@ func held() int64 {
 // TestMultitudeOfRunnersEnds: the runners of a crowd end when they are not needed any more,
 // and their memory is given back.
 func TestMultitudeOfRunnersEnds(t *testing.T) {
-	n := 100_000
-	if testing.Short() {
-		n = 10_000
-	}
+	n := effort.Of(100_000)
 	for _, vps := range []int{1, 2} {
 		const spare = 32
 		s := start(t, sched.Config{VPs: vps, SpareTime: 10 * time.Millisecond, SpareRunners: spare})

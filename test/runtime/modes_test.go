@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // TestBuildModes: programs of each kind.
@@ -23,6 +25,9 @@ func TestBuildModes(t *testing.T) {
 		{"race detector and checkptr", true, []string{"-race"}},
 		{"portable", false, []string{"-tags=portable"}},
 	} {
+		if mode.name != "executable" && mode.name != "portable" && !effort.Long() {
+			continue // the standard library is compiled for each
+		}
 		t.Run(mode.name, func(t *testing.T) {
 			env := []string{"CGO_ENABLED=0"}
 			if mode.c {
@@ -40,6 +45,9 @@ func TestBuildModes(t *testing.T) {
 
 // TestArm64: the same program where the instructions are others, in an emulator.
 func TestArm64(t *testing.T) {
+	if !effort.Long() {
+		t.Skip("the standard library is compiled for it: with -long")
+	}
 	builds(t)
 	qemu, err := exec.LookPath("qemu-aarch64")
 	if err != nil {
@@ -54,6 +62,9 @@ func TestArm64(t *testing.T) {
 
 // TestAddressSanitizer: the same program with Go's address sanitizer.
 func TestAddressSanitizer(t *testing.T) {
+	if !effort.Long() {
+		t.Skip("the standard library is compiled for it: with -long")
+	}
 	builds(t)
 	needsC(t)
 	empty := filepath.Join(t.TempDir(), "empty")
