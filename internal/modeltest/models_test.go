@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // model has one error for each of its mutations: an assertion, a process left waiting, a run without end.
@@ -43,8 +45,8 @@ func TestSearch(t *testing.T) {
 			t.Skipf("no %s in PATH (Debian: spin, gcc)", tool)
 		}
 	}
-	if testing.Short() {
-		t.Skip("short: compiles")
+	if !effort.Long() {
+		t.Skip("it compiles a program for each model: with -long")
 	}
 	check(t, "model", []byte(model))
 	unreachable := search(t, []byte("byte x; active proctype A() { if :: x > 3 -> x = 1 :: else fi }"), "")
