@@ -69,7 +69,7 @@ func (v *vp) borrow() (old uint32, ok bool) {
 func (v *vp) giveBack(old uint32) {
 	v.word.giveBack(old)
 	if old == 0 {
-		v.nudge(false) // a post may have taken us for a holder
+		v.rouseIfDue(false) // a post may have taken us for a holder
 	}
 }
 

@@ -14,19 +14,19 @@ import (
 // clock is the timer thread: an OS thread of its own, because VPs that compute
 // cannot look after themselves. Every period it fires the timer hook in the
 // name of each VP that is awake, has VPs taken from threads that hog them, and
-// ends the timed waits that are over. Where threads poll it leaves that to them (poll.go). When nothing moves it becomes dormant:
-// it sleeps until somebody rouses it or the next timed wait is over.
+// ends the timed waits that are over. Where threads poll it leaves that to them (poll.go). When nothing moves it falls asleep:
+// until a thread becomes ready, or the next timed wait is over. IDLE.md draws it.
 type clock struct {
 	s       *Scheduler
-	word    atomic.Uint32 // futex: roused or hurried
-	dormant atomic.Uint32
-	wakeAt  atomic.Int64 // ns: it sleeps until then, or is awake if that is over; see hurry
-	ticks   uint64       // so far
-	trimAt  int64        // ns: when to look for what is not needed any more
-	surplus bool         // and whether there was some
-	trust   int64        // ns: for how long the VPs may be left to the threads that poll there, 0: not
-	gap     int64        // ns: until the next look between two ticks; 0: none
-	nap     span
+	word    atomic.Uint32 // futex: what it was woken for
+	asleep  bool          // its own: wantsClock is in Scheduler.wants
+	wakeAt  atomic.Int64  // ns: it waits until then, or is awake if that is over; see hurry
+	ticks   uint64        // so far
+	trimAt  int64         // ns: when to look for what is not needed any more
+	surplus bool          // and whether there was some
+	trust   int64         // ns: for how long the VPs may be left to the threads that poll there, 0: not
+	gap     int64         // ns: until the next look between two ticks; 0: none
+	span    span
 }
 
 // watch is what the clock remembers of a VP.
@@ -38,8 +38,8 @@ type watch struct {
 }
 
 const (
-	// dormantAfter periods without any movement the clock sleeps.
-	dormantAfter = 20
+	// sleepAfter periods without any movement the clock falls asleep.
+	sleepAfter = 20
 	// stuckLook bounds that sleep, in ns, while a thread holds a VP without
 	// moving: it may compute, and its hooks may find something.
 	stuckLook = 50_000_000
@@ -59,9 +59,19 @@ func (c *clock) press() {
 	}
 }
 
-func (c *clock) rouse() {
-	c.word.Store(roused)
+// wake ends the clock's wait, whatever it waits for.
+func (c *clock) wake(why uint32) {
+	c.word.Store(why)
 	futexWake(&c.word)
+}
+
+func (s *Scheduler) clockAsleep() bool { return s.wants.Load()&wantsClock != 0 }
+
+// rouseClock wakes the clock if it is asleep, so that the Timer hooks fire again.
+func (s *Scheduler) rouseClock() {
+	if s.clockAsleep() {
+		s.clock.wake(roused)
+	}
 }
 
 // hurry sees to it that the clock is awake at time at. The caller has lowered the
@@ -78,13 +88,6 @@ func (c *clock) hurry(at int64) {
 			futexWake(&c.word)
 			return
 		}
-	}
-}
-
-// attend ends a doze, so that timer hooks fire again.
-func (c *clock) attend() {
-	if c.dormant.Load() != 0 {
-		c.rouse()
 	}
 }
 
@@ -123,15 +126,15 @@ func (c *clock) main() {
 			c.look(now)
 		}
 		limit := ticked + max(period, c.trust)
-		if still > dormantAfter {
-			limit = c.doze(ticked)
+		if still > sleepAfter {
+			limit = c.fallAsleep(ticked)
 		}
 		if c.gap > 0 {
 			limit = min(limit, now+c.gap)
 		}
 		c.wakeAt.Store(min(limit, next))
 		if wait := min(limit, c.s.nextTimer()) - nanotime(); wait > 0 && c.word.Load() == 0 {
-			futexWaitFor(&c.word, &c.nap, wait)
+			futexWaitFor(&c.word, &c.span, wait)
 		}
 		c.wakeAt.Store(0)
 		switch c.word.Swap(0) {
@@ -140,18 +143,18 @@ func (c *clock) main() {
 		case pressed:
 			still, c.gap = 0, shortGap
 		}
-		if c.dormant.Load() != 0 {
-			c.dormant.Store(0)
-			c.s.alert.Add(-alertDoze)
+		if c.asleep {
+			c.asleep = false
+			c.s.wants.Add(-wantsClock)
 		}
 	}
 }
 
-// doze announces the dormancy, then looks again whether there is reason for it:
-// whoever makes work first makes it, then looks whether the clock is dormant.
-func (c *clock) doze(now int64) (limit int64) {
-	c.s.alert.Add(alertDoze)
-	c.dormant.Store(1)
+// fallAsleep says that the clock sleeps, then looks again whether there is reason for it: an LWP that makes a
+// thread ready does so first, then looks at Scheduler.wants.
+func (c *clock) fallAsleep(now int64) (limit int64) {
+	c.asleep = true
+	c.s.wants.Add(wantsClock)
 	limit = maxAt
 	for _, v := range c.s.vps {
 		c.surplus = c.surplus || v.rest.surplus() || v.surplusRunners()
@@ -174,7 +177,7 @@ func (c *clock) tick(now int64) (moves bool) {
 	count(&c.ticks, 1)
 	verdict := hooks.Quiet
 	trust, cycles := int64(maxAt), asm.Cycles()
-	polling := s.watching.Load() > 0
+	polling := s.inSleeper.Load() > 0
 	for _, v := range s.vps {
 		m := v.mode()
 		off := v.off.Load()
@@ -183,7 +186,7 @@ func (c *clock) tick(now int64) (moves bool) {
 		}
 		if m == free && !off {
 			c.lend(v)
-			v.nudge(false) // for what is ready on its nodes, if it is free because of Blocking
+			v.rouseIfDue(false) // for what is ready on its nodes, if it is free because of Blocking
 			if v.away.Load() > 0 {
 				trust = 0
 			}
@@ -264,12 +267,12 @@ func (c *clock) trim(now int64) {
 // lend marks a VP that was left free in Blocking as one that may help others. If
 // it is claimed at this moment, whoever claims it may not see the mark.
 func (c *clock) lend(v *vp) {
-	if !v.rest.idle() && !v.hasWork() {
-		v.fallIdle()
+	if !v.rest.asleep() && !v.hasWork() {
+		v.fallAsleep()
 		undo := v.n.sleeping.mark(asm.Cycles())
 		if v.mode() != free {
 			undo()
-			v.riseIdle()
+			v.wakeUp()
 		}
 	}
 }
@@ -319,7 +322,7 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 	if !work || moves {
 		return moves
 	}
-	if c.s.alert.Load() >= alertSleep {
+	if c.s.wants.Load() >= wantsVP {
 		c.s.Kick(-1)
 	}
 	over := now-w.since >= int64(c.s.cfg.Slice) || v.pressed()
@@ -329,7 +332,7 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 			v.detach()
 		}
 	case status == direct.Syscall && now-w.since >= int64(c.s.cfg.Period) || status == direct.Waiting && over:
-		v.call(toSeize, true)
+		v.rouse(toSeize, true)
 	case status == direct.Running && over && c.s.preempts && v.pursuit.who.Load() == nil:
 		c.s.stopper.pursue(v, x, now)
 	}

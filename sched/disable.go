@@ -43,7 +43,7 @@ func (s *Scheduler) DisableVP(vp int) error {
 		v.off.Store(true)
 	}
 	s.barred.mu.Unlock()
-	v.riseIdle()
+	v.wakeUp()
 	if c != nil && c.l.vp == v {
 		v.purge()
 		c.move()
@@ -137,6 +137,6 @@ func (v *vp) clear() {
 		v.word.giveBack(old) // a post may have taken us for a holder: look again
 	}
 	if v.mode() != free {
-		v.sched.clock.attend()
+		v.sched.rouseClock()
 	}
 }

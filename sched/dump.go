@@ -13,11 +13,11 @@ import (
 //
 //go:norace
 func (s *Scheduler) Dump(w io.Writer) {
-	fmt.Fprintf(w, "%d threads alive, alert %#x, clock dormant %d\n", s.Alive(), s.alert.Load(), s.clock.dormant.Load())
+	fmt.Fprintf(w, "%d threads alive, wants %#x\n", s.Alive(), s.wants.Load())
 	for _, v := range s.vps {
-		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, idle %v, called %v, kicked %v, away %d, robbed %d, tick %d, seizures %d, stolen %d, off %v, threads on nodes %d\n",
+		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, asleep %v, roused %v, kicked %v, away %d, robbed %d, tick %d, seizures %d, stolen %d, off %v, threads on nodes %d\n",
 			v.id, stateNames[v.mode()], v.word.holder(), v.q.total(), v.inbox.Load() != nil,
-			v.rest.idle(), v.rest.called(), v.rest.kicked(), v.away.Load(), v.robbed.Load(), v.tick, v.seizures, v.stolen, v.off.Load(), s.placed.Load())
+			v.rest.asleep(), v.rest.roused(), v.rest.kicked(), v.away.Load(), v.robbed.Load(), v.tick, v.seizures, v.stolen, v.off.Load(), s.placed.Load())
 	}
 	var nodes func(n *node)
 	nodes = func(n *node) {

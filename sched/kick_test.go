@@ -33,7 +33,7 @@ func TestKickWhileLent(t *testing.T) {
 	for range 50 {
 		var old uint32
 		awaited(t, "the VP is free", func() (ok bool) {
-			if v.mode() != free || v.rest.called() {
+			if v.mode() != free || v.rest.roused() {
 				return false
 			}
 			old, ok = v.borrow()
@@ -45,8 +45,8 @@ func TestKickWhileLent(t *testing.T) {
 		}
 		before := fired.Load()
 		v.rest.kick()
-		v.call(toClaim, true)
-		awaited(t, "the spare has looked", func() bool { return !v.rest.called() })
+		v.rouse(toClaim, true)
+		awaited(t, "the spare has looked", func() bool { return !v.rest.roused() })
 		time.Sleep(200 * time.Microsecond) // and has gone on, likely
 		v.giveBack(old)
 		awaited(t, "the idle hook fires", func() bool { return fired.Load() > before })
@@ -54,23 +54,23 @@ func TestKickWhileLent(t *testing.T) {
 }
 
 // TestKickWhileHeld: a thread may be inside an operation when its VP is kicked, and compute
-// afterwards: the dormant clock has to wake up, for nobody else fires the timer's hooks.
+// afterwards: the clock that sleeps has to wake up, for nobody else fires the timer's hooks.
 func TestKickWhileHeld(t *testing.T) {
 	s := running(t, Config{VPs: 1, IdleSpin: time.Microsecond, Period: 250 * time.Microsecond})
 	v := s.vps[0]
 	deadline := time.Now().Add(time.Minute)
 	for {
-		if s.clock.dormant.Load() != 0 && !v.rest.called() && v.word.claim(nobody) {
+		if s.clockAsleep() && !v.rest.roused() && v.word.claim(nobody) {
 			break // as if an LWP held it, of which the clock does not know
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("no dormant clock within a minute")
+			t.Fatal("no clock asleep within a minute")
 		}
 		time.Sleep(50 * time.Microsecond)
 	}
 	if s.clock.wakeAt.Load() == maxAt { // else it wakes by itself
 		s.Kick(0)
-		for s.clock.dormant.Load() != 0 {
+		for s.clockAsleep() {
 			if time.Now().After(deadline) {
 				t.Error("the clock sleeps on")
 				break
@@ -79,7 +79,7 @@ func TestKickWhileHeld(t *testing.T) {
 		}
 	}
 	v.word.release(nobody)
-	v.nudge(false)
+	v.rouseIfDue(false)
 }
 
 // nobody is the id of no LWP.

@@ -87,7 +87,7 @@ func (c *co) linger(mu *Spin) (next *thread, o op, woken bool) {
 		v.lingers.Took(asm.Cycles()-began, v.sched.linger)
 	}
 	storeRel(&t.w.lingers, isParked)
-	v.sched.clock.attend() // a kick has left it to us
+	v.sched.rouseClock() // a kick has left it to us
 	if !t.belongs(v) {
 		return v.pop(), opMove, false
 	}

@@ -22,32 +22,32 @@ type lwp struct {
 	m    uintptr // the OS thread, as the runtime knows it
 	tid  atomic.Int32
 
-	base    *co // nil: a pinned thread's
-	from    *co // what has just left it, and
-	op      op  // what to do for it
-	unlock  *Spin
-	seed    *thread // what the base is to run first
-	joiner  *co     // waits for the fresh thread that is about to begin here
-	passed  *co     // which stays: the base passes the VP on to it
-	handed  *thread // it has lost the VP: the base posts it
-	claimed *co     // preempted: the base queues it; written by the one that gave the OS thread back
-	to      *vp     // of a co that stays: the VP passed; written before it is roused
-	thief   thief
-	others  elsewhere
-	alone   atomic.Pointer[co] // in Blocking, here, without the VP
-	bound   bool               // a pinned thread's, once it has had a VP
-	found   bool               // it has run a thread since it last woke
-	over    bool               // it ends
-	watched bool               // it has been in the Sleeper and has not looked since
-	hooked  bool               // it is inside the Idle hooks
-	napping bool               // it is inside the Sleeper
-	token   byte               //lint:ignore U1000 for the race detector, see race_on.go
+	base     *co // nil: a pinned thread's
+	from     *co // what has just left it, and
+	op       op  // what to do for it
+	unlock   *Spin
+	seed     *thread // what the base is to run first
+	joiner   *co     // waits for the fresh thread that is about to begin here
+	passed   *co     // which stays: the base passes the VP on to it
+	handed   *thread // it has lost the VP: the base posts it
+	claimed  *co     // preempted: the base queues it; written by the one that gave the OS thread back
+	to       *vp     // of a co that stays: the VP passed; written before it is roused
+	thief    thief
+	others   elsewhere
+	alone    atomic.Pointer[co] // in Blocking, here, without the VP
+	bound    bool               // a pinned thread's, once it has had a VP
+	found    bool               // it has run a thread since it last woke
+	over     bool               // it ends
+	mustLook bool               // it has been in the Sleeper and has not looked since
+	hooked   bool               // it is inside the Idle hooks
+	sleeping bool               // it is inside the Sleeper
+	token    byte               //lint:ignore U1000 for the race detector, see race_on.go
 
 	_         [128]byte
 	wake      atomic.Uint32 // futex: the order it was woken with
 	inSleeper atomic.Bool   // it sleeps in the Sleeper rather than in the futex
 	batch     atomic.Bool   // it sleeps as SCHED_BATCH: waking it preempts nobody
-	nap       span
+	span      span
 }
 
 // order to a spare.
@@ -93,7 +93,7 @@ func (l *lwp) main() {
 	}()
 	l.attach()
 	s.bind(l)
-	l.vp.rest.arrived()
+	l.vp.rest.arrive()
 	l.live(l.vp.claim(l, l.base), 0) // even without work: it is to go to sleep as a holder, for Kick to find
 }
 
@@ -119,8 +119,8 @@ func (l *lwp) live(holding bool, o order) {
 			go func() { panic(e) }()
 			select {}
 		}
-		if l.napping {
-			l.live(false, l.await(l.woke(true)))
+		if l.sleeping {
+			l.live(false, l.await(l.leaveSleeper(true)))
 			return
 		}
 		l.hooked = false
@@ -134,7 +134,7 @@ func (l *lwp) live(holding bool, o order) {
 			o = l.sleep()
 		}
 		if o == toStop {
-			if l.watched && !l.vp.sched.stopping.Load() {
+			if l.mustLook && !l.vp.sched.stopping.Load() {
 				l.vp.kick() // somebody else must look
 			}
 			break
@@ -149,18 +149,18 @@ func (l *lwp) obtain(o order) bool {
 	v := l.vp
 	won := o == toSeize && v.seize(l)
 	if o != toPoll {
-		v.rest.arrived() // after seize: never two at once; before the look: a later call finds us looking, or wakes the next
+		v.rest.arrive() // after seize: never two at once; before the look: a later call finds us looking, or wakes the next
 	}
 	if won {
-		l.watched = false
+		l.mustLook = false
 		count(&v.seizures, 1)
 		v.mark(TraceSeize, nil, 0, 0)
 		return true
 	}
 	// Who leaves the Sleeper must look, whatever woke it: meanwhile another VP may
 	// have been refused there, and gone to sleep on its futex, because we were in it.
-	look := l.watched || o == toPoll
-	l.watched = false
+	look := l.mustLook || o == toPoll
+	l.mustLook = false
 	if look && v.off.Load() {
 		v.sched.Kick(-1) // another VP must look
 		return false
@@ -320,7 +320,7 @@ func (v *vp) fireIdle() hooks.Verdict {
 }
 
 // sleep makes l a spare, gives away what it has, and waits for an order. It is
-// a spare first: the nudge in post or release may well choose it.
+// a spare first: the rouseIfDue in post or release may well choose it.
 func (l *lwp) sleep() order {
 	v := l.vp
 	s := v.sched
@@ -353,36 +353,36 @@ func (l *lwp) sleep() order {
 		if !l.found {
 			s.helpGap.Store(min(2*s.helpGap.Load(), s.helpMax))
 		}
-		v.fallIdle()
+		v.fallAsleep()
 		count(&v.n.parks, 1)
 		v.mark(TracePark, nil, 0, 0)
 		v.n.sleeping.begin(asm.Cycles())
 		v.release(l)
 	default:
-		v.nudge(false)
+		v.rouseIfDue(false)
 	}
 	if sleeper == nil { // what ends that comes from outside: it preempts the thread that computes, as it does for any blocking read
 		l.setPolicy(schedBatch)
 		l.batch.Store(true)
 	}
 	if sleeper != nil && l.wake.Load() == 0 {
-		s.watching.Add(1)
-		l.napping = true
-		return l.await(l.woke(sleeper.Sleep(&l.wake)))
+		s.inSleeper.Add(1)
+		l.sleeping = true
+		return l.await(l.leaveSleeper(sleeper.Sleep(&l.wake)))
 	}
 	// Roused on its way to the Sleeper: it still has to look, or come back to it. Another VP may
 	// sleep on its futex because this one was polling just now, and what it is roused for
 	// may have been stolen meanwhile.
-	l.watched = l.watched || sleeper != nil
+	l.mustLook = l.mustLook || sleeper != nil
 	l.inSleeper.Store(false)
 	return l.await(false)
 }
 
-// woke ends a nap in the Sleeper.
-func (l *lwp) woke(polled bool) bool {
-	l.napping = false
-	l.vp.sched.watching.Add(-1)
-	l.watched = polled
+// leaveSleeper is for l, which the Sleeper has let go.
+func (l *lwp) leaveSleeper(polled bool) bool {
+	l.sleeping = false
+	l.vp.sched.inSleeper.Add(-1)
+	l.mustLook = polled
 	l.inSleeper.Store(false)
 	return polled
 }
@@ -395,7 +395,7 @@ func (l *lwp) await(polled bool) order {
 		return toPoll
 	}
 	for l.wake.Load() == 0 {
-		futexWait(&l.wake, &l.nap)
+		futexWait(&l.wake, &l.span)
 	}
 	l.unbatch()
 	return l.wake.Swap(0)

@@ -135,37 +135,35 @@ func (n *node) settle(taken int) {
 // by themselves.
 func (n *node) announce(t *thread) {
 	s := n.sched
-	if s.alert.Load() == 0 || len(n.vps) == 0 {
+	if s.wants.Load() == 0 || len(n.vps) == 0 {
 		return
 	}
-	if s.clock.dormant.Load() != 0 {
-		s.clock.rouse()
-	}
-	if v := t.whereabouts(); s.alert.Load() >= alertSleep && !(n.over(v) && v.invite(t)) {
+	s.rouseClock()
+	if v := t.whereabouts(); s.wants.Load() >= wantsVP && !(n.over(v) && v.rouseFor(t)) {
 		first := int(n.turn.Add(1))
 		for i := range n.vps {
-			if n.vps[(first+i)%len(n.vps)].invite(t) {
+			if n.vps[(first+i)%len(n.vps)].rouseFor(t) {
 				return
 			}
 		}
 		if s.planners.Load() != nil {
-			n.beckon()
+			n.kickNearby()
 		}
 	}
 }
 
-// beckon wakes a VP that sleeps outside of n, the nearest, so that it asks the
+// kickNearby kicks a VP that sleeps outside of n, the nearest, so that it asks the
 // planners whether it may help; as often as VPs are woken to steal.
-func (n *node) beckon() {
+func (n *node) kickNearby() {
 	s := n.sched
 	now := asm.Cycles()
-	if now < s.beckonAt.Load() {
+	if now < s.nearbyAt.Load() {
 		return
 	}
-	s.beckonAt.Store(now + s.helpGap.Load())
+	s.nearbyAt.Store(now + s.helpGap.Load())
 	for n = n.up; n != nil; n = n.up {
 		for _, v := range n.vps {
-			if v.rest.idle() && !v.rest.called() {
+			if v.rest.asleep() && !v.rest.roused() {
 				v.kick()
 				return
 			}
@@ -183,12 +181,12 @@ func (n *node) over(v *vp) bool {
 	return false
 }
 
-// invite wakes v for t if it sleeps and nobody has called it yet.
-func (v *vp) invite(t *thread) bool {
-	if !v.rest.idle() || v.rest.called() || v.mode() != free || !t.mayRun(v) {
+// rouseFor rouses v for t if it sleeps, and is not roused yet.
+func (v *vp) rouseFor(t *thread) bool {
+	if !v.rest.asleep() || v.rest.roused() || v.mode() != free || !t.mayRun(v) {
 		return false
 	}
-	v.call(toClaim, true)
+	v.rouse(toClaim, true)
 	return true
 }
 

@@ -29,7 +29,7 @@ func (v *vp) request() {
 	r := &v.sched.request
 	if !v.requests && r.by.Load() == nil && r.by.CompareAndSwap(nil, v) {
 		v.requests = true
-		v.sched.alert.Add(alertRequest)
+		v.sched.wants.Add(wantsThread)
 	}
 }
 
@@ -57,7 +57,7 @@ func (s *Scheduler) settleRequest(v *vp) bool {
 	if s.request.by.Load() != v || !s.request.by.CompareAndSwap(v, nil) {
 		return false
 	}
-	s.alert.Add(-alertRequest)
+	s.wants.Add(-wantsThread)
 	return true
 }
 

@@ -5,19 +5,17 @@ import (
 	"time"
 )
 
-// rest is the state of a VP that has no holder, or is about to have none, in one word, and the
-// OS threads that sleep there.
+// rest says how a VP without a holder rests: one word, drawn with all else that sleeps in IDLE.md, and the OS threads that
+// sleep there.
 //
-//	held ──── lwp.sleep: fall, release ─────────────────► idle: it may be woken to help others
-//	held ──── Blocking: release; the clock finds it: fall ► idle
-//	idle ──── call: there is work, or a kick ────────────► idle, called: a spare is on its way
-//	called ── lwp.obtain: arrived; it claims: rise ──────► held
-//	called ── arrived; there is nothing, or another one has the VP ► as before the call
-//	any ───── kick ──────────────────────────────────────► kicked, too: it is to get a holder even
-//	                                                       without work, which fires the idle hooks
-//	kicked ── lwp.obtain: takeKick ──────────────────────► looked at, once
+//	held ─── fallAsleep: its holder, which then releases it; or the clock, of a VP in Blocking ─► asleep
+//	asleep ─ rouse: there is work, or a kick ───────────────────────────────────────────────────► asleep, roused
+//	roused ─ the spare on its way arrives, and claims the VP: wakeUp ───────────────────────────► held
+//	roused ─ the spare arrives, and finds nothing, or another LWP has the VP ───────────────────► as before
+//	any ──── kick: the VP is to look, even without work ────────────────────────────────────────► kicked, too
+//	kicked ─ takeKick: the LWP that looks ──────────────────────────────────────────────────────► as before
 //
-// What a holder promises while it polls is in poll.go.
+// Of a VP whose thread polls, polls (poll.go) says until when.
 type rest struct {
 	word atomic.Uint32
 
@@ -35,28 +33,32 @@ const (
 )
 
 const (
-	isIdle   = 1 << iota // counted in Scheduler.alert
-	isCalled             // a spare has been woken and has not looked yet
-	isKicked
+	isAsleep = 1 << iota // it may be woken to help others: counted in Scheduler.wants
+	isRoused             // a spare has been woken and has not looked yet
+	isKicked             // the LWP that comes next is to fire the idle hooks, even without work
 )
 
-func (r *rest) idle() bool   { return r.word.Load()&isIdle != 0 }
-func (r *rest) called() bool { return r.word.Load()&isCalled != 0 }
+func (r *rest) asleep() bool { return r.word.Load()&isAsleep != 0 }
+func (r *rest) roused() bool { return r.word.Load()&isRoused != 0 }
 func (r *rest) kicked() bool { return r.word.Load()&isKicked != 0 }
 
-// set sets a bit; false: it was set already.
+// fallAsleep: false: it was asleep already.
+func (r *rest) fallAsleep() bool { return r.set(isAsleep) }
+
+// wakeUp: false: it was not asleep.
+func (r *rest) wakeUp() bool {
+	return r.word.Load()&isAsleep != 0 && r.word.And(^uint32(isAsleep))&isAsleep != 0
+}
+
+// rouse: false: a spare is on its way already.
+func (r *rest) rouse() bool { return r.set(isRoused) }
+
 func (r *rest) set(bit uint32) bool { return r.word.Load()&bit == 0 && r.word.Or(bit)&bit == 0 }
 
-// clear clears a bit; false: it was not set.
-func (r *rest) clear(bit uint32) bool { return r.word.Load()&bit != 0 && r.word.And(^bit)&bit != 0 }
+// arrive ends what rouse began. It is a barrier: what the spare looks at afterwards is what a later rouse finds.
+func (r *rest) arrive() { r.word.And(^uint32(isRoused)) }
 
-// call: false if a spare is on its way already.
-func (r *rest) call() bool { return r.set(isCalled) }
-
-// arrived ends a call. It is a barrier: what is looked at after it is what a later call finds.
-func (r *rest) arrived() { r.word.And(^uint32(isCalled)) }
-
-// kick is a barrier, as arrived is.
+// kick is a barrier, as arrive is.
 func (r *rest) kick() { r.word.Or(isKicked) }
 
 // takeKick tells whether there was a kick.
@@ -80,7 +82,7 @@ func (r *rest) pop() (l *lwp) {
 	return l
 }
 
-// remove takes l out; false: somebody has popped it and will rouse it.
+// remove takes l out; false: an LWP or a thread has popped it, and gives it an order.
 func (r *rest) remove(l *lwp) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -78,25 +78,25 @@ type Scheduler struct {
 	nodes     map[*topo.Item]*node // of the items with VPs
 	simulated bool
 	forest    Spin                      // of the groups of threads: see Forest
-	beckonAt  atomic.Int64              // cycles: not before this time wake a VP to ask planners
+	nearbyAt  atomic.Int64              // cycles: not before this time wake a VP to ask planners
 	planners  atomic.Pointer[[]Planner] // nil: none. Written under forest
 
 	_            [128]byte
-	alert        atomic.Int64  // a request * alertRequest + sleeping VPs * alertSleep + dormant clock * alertDoze: 0 while all are busy
+	wants        atomic.Int64  // wantsClock while the clock sleeps, wantsVP for each VP that does, wantsThread while one requests: 0 while all are busy
 	placed       atomic.Uint32 // threads ready in nodes that have VPs
 	_            [116]byte
 	helpGap      atomic.Int64 // cycles
 	nextVP       atomic.Uint32
 	bornOutside  atomic.Uint64
 	endedOutside atomic.Uint64 // as goroutines
-	watching     atomic.Int32  // LWPs in the Sleeper
+	inSleeper    atomic.Int32  // LWPs in the Sleeper
 	request      request
 }
 
 const (
-	alertDoze    = 1
-	alertSleep   = 1 << 16
-	alertRequest = 1 << 40
+	wantsClock  = 1
+	wantsVP     = 1 << 16
+	wantsThread = 1 << 40
 )
 
 // Sleeper is how an idle process waits in the kernel for what its hooks have

@@ -161,7 +161,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	}
 	s.SetSleeper(nil)
 	s.lwps.stop()
-	s.clock.rouse()
+	s.clock.wake(roused)
 	s.stopper.wake()
 	s.lwps.done.Wait()
 	s.retire()

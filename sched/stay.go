@@ -57,7 +57,7 @@ func (c *co) stay(t *thread, o op) {
 func (c *co) awaitVP() {
 	l := c.l
 	for l.wake.Load() == 0 {
-		futexWait(&l.wake, &l.nap)
+		futexWait(&l.wake, &l.span)
 	}
 	l.wake.Store(0)
 	c.acquire()

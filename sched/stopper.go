@@ -23,7 +23,7 @@ type stopper struct {
 	s     *Scheduler
 	began bool          // the clock's
 	word  atomic.Uint32 // futex: there is one to follow, or the scheduler stops
-	nap   span
+	span  span
 }
 
 // pursuit is the thread of a VP that was asked to stop.
@@ -34,7 +34,7 @@ type pursuit struct {
 }
 
 const (
-	stopWait  = 15_000    // ns: twice what a signal takes; so long the stopper looks without a nap
+	stopWait  = 15_000    // ns: twice what a signal takes; so long the stopper looks without a sleep
 	claimWait = 50_000    // ns
 	askAgain  = 5_000_000 // ns
 	followGap = 20_000    // ns: between two looks
@@ -73,15 +73,15 @@ func (p *stopper) main() {
 			if spin == 0 {
 				spin = now + stopWait
 			}
-			if now < spin { // a nap takes longer
+			if now < spin { // a sleep takes longer
 				relax()
 				continue
 			}
-			futexWaitFor(&p.word, &p.nap, followGap)
+			futexWaitFor(&p.word, &p.span, followGap)
 		case p.s.stopping.Load():
 			return
 		default:
-			futexWait(&p.word, &p.nap)
+			futexWait(&p.word, &p.span)
 			spin = 0
 		}
 	}

@@ -426,7 +426,7 @@ func Blocking(f func()) {
 	c.away = true
 	v.away.Add(1)
 	if pending {
-		v.rest.kick() // release nudges: a spare is to wait for what is pending
+		v.rest.kick() // release rouses a spare, which is to wait for what is pending
 	}
 	if isDirect || c.stays {
 		c.l.alone.Store(c)

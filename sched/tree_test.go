@@ -30,7 +30,7 @@ func planted(t interface{ Fatal(...any) }, machine string, vps int) *Scheduler {
 		v.nobody.inside, v.nobody.base = isIn, true
 		v.cur = &v.nobody
 		v.ghost.vp = v
-		v.rest.call() // nobody is to be woken
+		v.rest.rouse() // nobody is to be woken
 		s.vps = append(s.vps, v)
 		s.full.Set(i)
 	}

@@ -302,7 +302,7 @@ func (c *co) ready(t *thread) {
 		if t.wakeLingering() {
 			return
 		}
-		if o := t.vp; o.sched == v.sched && (o.rest.idle() || o.hasOwn()) && t.mayRun(v) {
+		if o := t.vp; o.sched == v.sched && (o.rest.asleep() || o.hasOwn()) && t.mayRun(v) {
 			t.vp = v
 			v.ready(t, false)
 			return

@@ -12,7 +12,7 @@ func (v *vp) post(t *thread) {
 	if r := t.lane.load().rank(); r < defaultRank {
 		v.urgent.Or(r.bit())
 	}
-	v.nudge(v.robbed.Load() != 0)
+	v.rouseIfDue(v.robbed.Load() != 0)
 }
 
 // push puts t on the inbox.
@@ -35,29 +35,27 @@ func (v *vp) ready(t *thread, fresh bool) {
 	} else {
 		v.q.push(t)
 	}
-	if v.sched.alert.Load() != 0 {
-		v.alerted(t, fresh)
+	if v.sched.wants.Load() != 0 {
+		v.answer(t, fresh)
 	}
 }
 
-// alerted: the timer thread is dormant, or a VP is asleep, when t became ready.
-func (v *vp) alerted(t *thread, fresh bool) {
+// answer is for a holder that has made t ready while the clock or a VP sleeps, or a VP requests a thread.
+func (v *vp) answer(t *thread, fresh bool) {
 	s := v.sched
-	if s.clock.dormant.Load() != 0 {
-		s.clock.rouse()
-	}
-	if a := s.alert.Load(); a < alertSleep || !fresh && v.q.total() <= 1 {
+	s.rouseClock()
+	if w := s.wants.Load(); w < wantsVP || !fresh && v.q.total() <= 1 {
 		return
-	} else if a >= alertRequest && fresh {
+	} else if w >= wantsThread && fresh {
 		v.grant()
 	} else if t.mayMove(v) {
-		v.callHelp()
+		v.rouseHelper()
 	}
 }
 
-// callHelp wakes a sleeping VP, at a bounded rate: one that finds nothing to
+// rouseHelper wakes a sleeping VP, at a bounded rate: one that finds nothing to
 // steal makes the pause longer, up to helpMax.
-func (v *vp) callHelp() {
+func (v *vp) rouseHelper() {
 	now := asm.Cycles()
 	if now < v.helpAt {
 		return
@@ -70,7 +68,7 @@ func (v *vp) callHelp() {
 func (v *vp) release(l *lwp) {
 	v.cur = &v.nobody
 	v.word.release(l.id)
-	v.nudge(false)
+	v.rouseIfDue(false)
 }
 
 // claim takes v for l, if it is free; c runs on it from now on.
@@ -80,55 +78,53 @@ func (v *vp) claim(l *lwp, c *co) bool {
 	}
 	v.cur = c
 	v.n.sleeping.end()
-	v.riseIdle()
-	if v.sched.clock.dormant.Load() != 0 {
-		v.sched.clock.rouse()
-	}
+	v.wakeUp()
+	v.sched.rouseClock()
 	return true
 }
 
-// fallIdle marks v as one that may be woken to help others: by the holder that
+// fallAsleep marks v as one that may be woken to help others: by the holder that
 // is about to release it, or by the clock, which finds it free because its thread
 // is in Blocking.
-func (v *vp) fallIdle() {
-	if v.rest.set(isIdle) {
-		v.sched.alert.Add(alertSleep)
+func (v *vp) fallAsleep() {
+	if v.rest.fallAsleep() {
+		v.sched.wants.Add(wantsVP)
 		if v.off.Load() {
-			v.riseIdle() // after the mark, as DisableVP: one of us takes it back
+			v.wakeUp() // after the mark, as DisableVP: one of us takes it back
 		}
 	}
 }
 
-// riseIdle takes the mark back.
-func (v *vp) riseIdle() {
-	if v.rest.clear(isIdle) {
-		v.sched.alert.Add(-alertSleep)
+// wakeUp takes the mark back.
+func (v *vp) wakeUp() {
+	if v.rest.wakeUp() {
+		v.sched.wants.Add(-wantsVP)
 	}
 }
 
-// nudge sees to it that a free VP with work, or one that was kicked, gets a holder: it wakes a spare,
+// rouseIfDue sees to it that a free VP with work, or one that was kicked, gets a holder: it wakes a spare,
 // which claims by itself when it runs. Spares sleep as SCHED_BATCH: waking one
 // does not preempt the LWP now on this CPU. So a thread in Blocking goes on;
 // the spare runs when, and only if, the call really blocks. A robbed thread on
 // this CPU is to be preempted, though.
-func (v *vp) nudge(preempt bool) {
+func (v *vp) rouseIfDue(preempt bool) {
 	if v.off.Load() {
 		v.clear()
 		return
 	}
 	switch m := v.mode(); {
 	case m == free && (v.hasWork() || v.rest.kicked()):
-		v.call(toClaim, preempt || v.rest.idle())
-	case m != free && v.sched.clock.dormant.Load() != 0:
-		v.sched.clock.rouse() // the holder may be stuck: the clock has to look
+		v.rouse(toClaim, preempt || v.rest.asleep())
+	case m != free && v.sched.clockAsleep():
+		v.sched.clock.wake(roused) // the holder may be stuck: the clock has to look
 	case m == user && v.hogged():
 		v.sched.clock.press()
 	}
 }
 
-// call wakes a spare, or makes one, unless one is on its way.
-func (v *vp) call(o order, preempt bool) {
-	if !v.rest.call() {
+// rouse wakes a spare, or makes one, unless one is on its way.
+func (v *vp) rouse(o order, preempt bool) {
+	if !v.rest.rouse() {
 		return
 	}
 	l := v.rest.pop()
@@ -145,7 +141,7 @@ func (v *vp) call(o order, preempt bool) {
 // Kick wakes VP number vp, or any that nobody holds if vp < 0 (it sleeps, or its
 // thread is in Blocking), so that it fires its idle hooks and looks for work. A
 // VP whose thread runs stays as it is, but its timer ticks from now on, even if
-// the clock was dozing.
+// the clock was asleep.
 func (s *Scheduler) Kick(vp int) {
 	if vp >= 0 {
 		s.vps[vp].kick()
@@ -157,7 +153,7 @@ func (s *Scheduler) Kick(vp int) {
 			return
 		}
 	}
-	s.clock.attend()
+	s.rouseClock()
 }
 
 // kick: a VP in user mode fires its idle hooks before it sleeps, and needs no more
@@ -165,13 +161,13 @@ func (s *Scheduler) Kick(vp int) {
 // a thread in an operation, which computes next.
 func (v *vp) kick() {
 	if v.mode() == user || v.off.Load() {
-		v.sched.clock.attend()
+		v.sched.rouseClock()
 		return
 	}
-	v.rest.kick() // also if called is set: the spare on its way looks at it after it has cleared called
+	v.rest.kick() // also if it is roused: the spare on its way takes the kick after it has arrived
 	if v.mode() == free {
-		v.call(toClaim, true)
+		v.rouse(toClaim, true)
 	} else {
-		v.sched.clock.attend()
+		v.sched.rouseClock()
 	}
 }

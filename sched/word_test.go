@@ -161,18 +161,18 @@ func TestGiveBackOfFree(t *testing.T) {
 	v := s.vps[0]
 	l := &lwp{id: me, vp: v}
 	v.rest.spares = []*lwp{l}
-	v.rest.arrived()
+	v.rest.arrive()
 	old, ok := v.borrow()
 	if !ok || old != 0 {
 		t.Fatal("a free VP cannot be borrowed")
 	}
 	x := ofRank(defaultRank)
 	x.vp = v
-	if v.post(x); l.wake.Load() != 0 || v.rest.called() {
+	if v.post(x); l.wake.Load() != 0 || v.rest.roused() {
 		t.Error("a spare was called that cannot get the VP")
 	}
-	if v.giveBack(old); l.wake.Load() != toClaim || !v.rest.called() {
-		t.Error("nobody is called for what was posted meanwhile")
+	if v.giveBack(old); l.wake.Load() != toClaim || !v.rest.roused() {
+		t.Error("no LWP is roused for what was posted meanwhile")
 	}
 }
 
@@ -186,7 +186,7 @@ func TestTakeBackOfFree(t *testing.T) {
 	v := s.vps[0]
 	l := &lwp{id: me, vp: v}
 	v.rest.spares = []*lwp{l}
-	v.rest.arrived()
+	v.rest.arrive()
 	c := &co{id: me, l: &lwp{id: me, vp: v}}
 	seated, end := make(chan struct{}), make(chan struct{})
 	defer close(end)
@@ -203,8 +203,8 @@ func TestTakeBackOfFree(t *testing.T) {
 	if v.takeBack(c) || v.word.load() != 0 {
 		t.Fatalf("a free VP was taken from somebody: %#x", v.word.load())
 	}
-	if l.wake.Load() != toClaim || !v.rest.called() {
-		t.Error("nobody is called for what was posted meanwhile")
+	if l.wake.Load() != toClaim || !v.rest.roused() {
+		t.Error("no LWP is roused for what was posted meanwhile")
 	}
 }
 

@@ -2,10 +2,10 @@
  * threads robbed in system calls. Nothing posted is lost, nobody runs twice, one LWP at most
  * holds the VP, and who is kicked looks.
  *
- *   release, claim, nudge, call   sched/waking.go
+ *   release, claim, rouseIfDue, rouse   sched/waking.go
  *   post, collect                 sched/waking.go, vp.go
  *   kicker                        sched/waking.go: vp.kick
- *   called, kicked, spare         sched/rest.go
+ *   roused, kicked, spare         sched/rest.go
  *   lwp                           sched/lwp.go: main, live, serve, resume, sleep, await, obtain
  *   a thread's way                sched/thread.go: Blocking; sched/co.go: Enter, regains, comeBack
  *   seize                         sched/watch.go: seize; sched/direct: Deprive
@@ -13,7 +13,7 @@
  *
  * Thread 1 goes into Blocking or into a system call before it ends. All goes by locked
  * operations, so there are no store buffers here; to borrow is one step: word.pml has its parts.
- * The clock nudges a free VP at each tick: it does not here, for nothing is to wait for that. */
+ * The clock looks at a free VP at each tick, as a post does: it does not here, for nothing is to wait for that. */
 
 #define THREADS 2
 #define LWPS    2
@@ -24,7 +24,7 @@ bool user[LWPS + 1];            /* its thread is outside the scheduler, */
 bool inCall[LWPS + 1];          /* and in a system call */
 chan inbox = [THREADS] of { byte };
 chan queue = [THREADS] of { byte };
-bool called, kicked;
+bool roused, kicked;
 bool spare[LWPS + 1];
 byte order[LWPS + 1];           /* claim or seize */
 byte lwps;                      /* made so far */
@@ -41,21 +41,21 @@ bool owed;                      /* a look, to a kicker */
 
 inline work() { atomic { assert(!working); working = true }; working = false }
 
-inline nudge() {
+inline rouseIfDue() {
 	if
 	:: word == 0 ->
 		if
-		:: hasWork || kicked -> call(toClaim)
+		:: hasWork || kicked -> rouse(toClaim)
 		:: else
 		fi
 	:: else
 	fi
 }
 
-inline call(o) {
+inline rouse(o) {
 	if
-	:: atomic { called -> skip }
-	:: atomic { !called -> called = true };
+	:: atomic { roused -> skip }
+	:: atomic { !roused -> roused = true };
 		atomic {
 			s = 1;
 			do
@@ -88,16 +88,16 @@ inline claim(won) {
 inline release() {
 	atomic { word == me -> word = 0 };      /* waits while a taker has it */
 #ifndef RELEASE_LOOKS_NOT
-	nudge()
+	rouseIfDue()
 #endif
 }
 
 inline post(t) {
 #ifndef POST_LOOKS_FIRST
 	inbox!t;
-	nudge()
+	rouseIfDue()
 #else
-	nudge();
+	rouseIfDue();
 	inbox!t
 #endif
 }
@@ -106,7 +106,7 @@ inline giveBack(old) {
 	word = old;
 #ifndef GIVEBACK_LOOKS_NOT
 	if
-	:: old == 0 -> nudge()
+	:: old == 0 -> rouseIfDue()
 	:: else
 	fi
 #endif
@@ -144,7 +144,7 @@ inline block(has) {
 proctype lwp(byte me) {
 	byte t, s, x, o;
 	bool holds, was;
-	called = false;
+	roused = false;
 	claim(holds);
 	do
 	:: holds ->
@@ -191,7 +191,7 @@ proctype lwp(byte me) {
 	:: else ->
 		spare[me] = true;
 #ifndef SLEEP_LOOKS_NOT
-		nudge();
+		rouseIfDue();
 #endif
 await:
 end:		atomic { order[me] -> o = order[me]; order[me] = 0 };
@@ -201,7 +201,7 @@ end:		atomic { order[me] -> o = order[me]; order[me] = 0 };
 		:: o == toSeize -> seize(holds)
 		:: else
 		fi;
-		called = false;
+		roused = false;
 		if
 		:: holds
 		:: else ->
@@ -226,8 +226,8 @@ active proctype retry() {
 	byte s;
 end:	do
 	:: atomic { limited -> limited = false };
-		called = false;
-		nudge()
+		roused = false;
+		rouseIfDue()
 	od
 }
 
@@ -245,7 +245,7 @@ proctype kicker() {
 	:: else ->
 		kicked = true;
 		if
-		:: word == 0 -> call(toClaim)
+		:: word == 0 -> rouse(toClaim)
 		:: else
 		fi
 	fi
@@ -263,7 +263,7 @@ proctype thief() {
 proctype clock() {
 	byte s;
 end:	atomic { word && word < LENT && inCall[word] && hasWork -> skip };
-	call(toSeize)
+	rouse(toSeize)
 }
 
 init {
