@@ -58,7 +58,7 @@ const (
 // Reasons for which a g waits.
 const (
 	waitIO        = 2
-	waitFirst     = 13 // from here to waitLast: semaphores, time.Sleep, channels, select, sync
+	waitFirst     = 14 // from here to waitLast: time.Sleep, channels, select, sync; 13 is the runtime's semaphores, with which a collection begins
 	waitLast      = 25
 	waitPreempted = 30
 	waitSwitched  = 38 // "coroutine": ours

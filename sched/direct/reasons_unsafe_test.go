@@ -6,8 +6,10 @@ import (
 	"net"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // Whatever a goroutine can wait for by its own code is told from what the runtime makes it wait for.
@@ -92,3 +94,45 @@ func TestByChoice(t *testing.T) {
 		}
 	}
 }
+
+// One that begins a collection, as any allocation may, waits for a semaphore of the runtime's: not by choice.
+func TestCollectingIsNoChoice(t *testing.T) {
+	if !Supported() {
+		t.Skip("no direct switch here")
+	}
+	const semacquire = 13
+	var stop atomic.Bool
+	var all sync.WaitGroup
+	gs := make(chan uintptr)
+	for range 2 {
+		all.Go(func() {
+			for gs <- Current(); !stop.Load(); {
+				runtime.GC()
+			}
+		})
+	}
+	one, other := <-gs, <-gs
+	seen := 0
+	for end := time.Now().Add(time.Minute); seen < 20 && time.Now().Before(end); runtime.Gosched() {
+		for _, gp := range []uintptr{one, other} {
+			before := reasonOf(gp)
+			if Status(gp) != Waiting || before != semacquire {
+				continue
+			}
+			if chosen := ByChoice(gp); reasonOf(gp) == before {
+				if seen++; chosen {
+					t.Error("one that waits for another one's collection does so by choice")
+					seen = 20
+				}
+			}
+		}
+	}
+	stop.Store(true)
+	all.Wait()
+	if seen == 0 {
+		t.Error("neither was seen to wait for the other")
+	}
+}
+
+//go:norace
+func reasonOf(gp uintptr) uint8 { return *(*uint8)(unsafe.Add(address(gp), gWaitreason)) }
