@@ -3,9 +3,21 @@
 // mutexes, conditions, barriers, mailboxes, timers, and Select, which waits for
 // any of several.
 //
-//	t := marcel.Spawn(func() { ... })   // where one wrote: go func() { ... }()
-//	var mu marcel.Mutex                 // zero values are ready
-//	err := t.Join()
+//	func fib(n int) (a int) {
+//		if n < 2 {
+//			return n
+//		}
+//		var b int
+//		marcel.Do(func() { a = fib(n - 1) }, func() { b = fib(n - 2) }) // fork and join, the fast form
+//		return a + b
+//	}
+//
+//	func main() {
+//		answers := marcel.NewMailbox[int](1)                      // where one wrote: make(chan int, 1)
+//		t := marcel.Spawn(func() { _ = answers.Send(fib(25)) })   // where one wrote: go func() { ... }()
+//		n, _ := answers.Recv()                                    // blocks this thread, or goroutine, only
+//		fmt.Println(n, t.Join())
+//	}
 //
 // # The picture
 //

@@ -5,13 +5,23 @@
 // "NewMadeleine: a fast communication scheduling engine for high performance
 // networks", 2007).
 //
-//	job, err := nmad.Join(ctx)          // who am I, who are the others
-//	g := job.Gate(1)                    // the way to rank 1
-//	r := g.Isend(tag, buf)              // starts now, progresses while we compute
-//	n, err := g.Recv(tag, other)        // waits for a message of rank 1
-//	err = r.Wait()                      // polls a little, then blocks this thread only
-//	i := marcel.Select(r.Case(), stop)  // or whichever comes first: a message, a semaphore, a time limit...
-//	err = job.Close()
+//	func main() {
+//		_, err := pioman.Enable()                      // messages move while the program computes; else inside Wait only
+//		job, err2 := nmad.Join(context.Background())   // this process and the others, as the launcher says
+//		if err := errors.Join(err, err2); err != nil {
+//			panic(err)
+//		}
+//		g := job.Gate(1 - job.Rank())                  // the way to the other one
+//		in := make([]byte, 1<<20)
+//		send, receive := g.Isend(7, make([]byte, 1<<20)), g.Irecv(7, in)
+//		compute()                                      // both messages move meanwhile
+//		err = errors.Join(send.Wait(), receive.Wait()) // polls a little, then blocks this thread only
+//		fmt.Println(receive.Len(), err, job.Close())
+//	}
+//
+//	go run ./cmd/demo run -n 2 ./program
+//
+// A request may also stand in a marcel.Select, beside a semaphore or a time limit: Request.Case.
 //
 // # The picture
 //

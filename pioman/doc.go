@@ -3,6 +3,12 @@
 // threads compute, block, or sleep. It answers PIOMan (Trahay & Denis, 2009;
 // Denis, 2015); the code is new.
 //
+// A program that passes messages (package nmad) or reads sockets (package pioman/io) calls one function of it:
+//
+//	stop, err := pioman.Enable() // from here on requests progress while threads compute
+//
+// The rest is for libraries whose work it runs.
+//
 //	 owner (a request, a gate ...)                         waiter
 //	   │ Task, embedded          Need / Done                 │ Completion.Wait
 //	   ▼ Submit                     │                        │ spin 5 us, polling
