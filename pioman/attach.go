@@ -41,9 +41,9 @@ type attachment struct {
 	e *Engine
 	s Scheduler
 	policy
-	spare     spareLWP
-	dedicated *dedicated // nil: none
-	after     func()     // nil, or what follows the end
+	spare     progressor
+	dedicated *progressor // nil: none
+	after     func()      // nil, or what follows the end
 }
 
 // taken says which schedulers have an engine: SetSleeper has room for one.
@@ -111,7 +111,7 @@ func (e *Engine) attach(s Scheduler, after func()) (stop func(), err error) {
 	}
 	a := &attachment{e: e, s: s, after: after}
 	a.policy.init(s, &e.params)
-	a.spare.init(a)
+	a.spare.init(a, -1, a.spare.blockForAll)
 	if vp := e.params.Dedicated; vp >= 0 {
 		if err := a.dedicate(vp); err != nil {
 			e.sleeper.release()
@@ -145,7 +145,7 @@ func (a *attachment) detach() {
 		h.Unregister() // nil: without effect
 	}
 	if a.dedicated != nil {
-		a.dedicated.stop()
+		a.dedicated.stop(func() {})
 	}
 	a.e.attached.Store(nil)
 	a.s.SetSleeper(nil)

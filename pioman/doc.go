@@ -69,10 +69,10 @@
 //
 // What does not come for long is left to the kernel: an idle processor blocks there for
 // all, once it has polled in vain for as long as the arrivals observed make it worth
-// (adaptation.go); while all compute, an OS thread beside them does (sparelwp.go), and no
+// (adaptation.go); while all compute, an OS thread beside them does (progressor.go), and no
 // hook polls. A task that waits for a descriptor of its own (Descriptor, Task.On) leaves its
 // queue meanwhile (descriptor.go), so that thousands of them cost nothing. Or else one
-// processor does nothing but poll (dedicated.go).
+// processor does nothing but poll (progressor.go).
 //
 // Every number and switch is in one table: Params, the variables PIOM_...,
 // docs/parameters.md. Engine.Explain says who polls what, where, how

@@ -300,7 +300,7 @@ func (e *Engine) explainBlocking(a *attachment) Blocking {
 	case e.sleeper.holder.Load() == 0:
 	case a == nil:
 		x.Asleep = "a waiter"
-	case a.spare.blocks.Load():
+	case a.spare.state.Load() == blocking:
 		x.Asleep = "the spare LWP"
 	default:
 		x.Asleep = "an idle VP"

@@ -163,11 +163,5 @@ func (s *semaphore) TryAcquire() bool {
 // Release gives the unit.
 func (s *semaphore) Release() { s.by.release(s) }
 
-// othersReady tells whether somebody else waits for the caller's processor.
-func othersReady() bool { return caller().ready() }
-
 // yield lets others run.
 func yield() { caller().yield() }
-
-// blocking runs f, which blocks in the kernel, without holding up others.
-func blocking(f func()) { caller().blocking(f) }

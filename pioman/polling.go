@@ -29,8 +29,8 @@ import (
 //	some idle      since less than the window (adaptation.go)          an idle one, continuously or every IdleGap
 //	some idle      for longer                                          nobody: an idle one blocks in the kernel
 //	all compute    since less than the BlockingDelay                   they, at switches and timer ticks
-//	all compute    for longer                                          nobody: the spare LWP (sparelwp.go) blocks
-//	one dedicated  at all                                              that one (dedicated.go)
+//	all compute    for longer                                          nobody: the spare LWP (progressor.go) blocks
+//	one dedicated  at all                                              that one (progressor.go)
 
 // vpState is what the hooks remember of one virtual processor.
 type vpState struct {
@@ -282,7 +282,7 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 	if g := asm.G(); s.by.Load() != g {
 		s.by.Store(g)
 	}
-	if before.asleep() && a.spare.blocks.Load() {
+	if before.asleep() && a.spare.state.Load() == blocking {
 		e.sleeper.wake() // the spare LWP is no longer needed
 	}
 	woken := readied.Load()
@@ -385,7 +385,7 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 			e.sleeper.wake()
 		}
 	case now-a.active.Load() >= e.ticks.delay && e.params.SpareLWPs > 0 && !a.idlers(now):
-		a.spare.send()
+		a.spare.rouse()
 	}
 	return verdict
 }

@@ -291,7 +291,7 @@ func (w *wait) insist() bool {
 		if now-began >= e.ticks.politeAfter {
 			spin, w.looks = 0, 1
 		}
-		if othersReady() || i%2 != 0 {
+		if caller().ready() || i%2 != 0 {
 			yield()
 		} else {
 			yieldCPU()
@@ -319,7 +319,7 @@ func (w *wait) sleepInKernel(p *parker) {
 	}
 	w.led = true
 	p.news, w.news = w.news, false
-	blocking(p.nap)
+	caller().blocking(p.nap)
 	w.c.withdraw(p)
 	p.cancel()
 	w.calm = p.went == undisturbed
