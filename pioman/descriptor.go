@@ -146,7 +146,7 @@ func (w *Descriptor) Open(e *Engine, fd int) error {
 	w.closed.Store(false)
 	at := &(*s.table.Load())[index]
 	at.Store(w) // before the kernel speaks of it
-	if err := s.set.add(fd, index, s.serial); err != nil {
+	if err := s.set.add(fd, anyEdge, index, s.serial); err != nil {
 		w.closed.Store(true)
 		at.Store(nil)
 		return fail(fmt.Errorf("%w: %w", ErrSource, err))

@@ -9,25 +9,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernel is an epoll instance with an eventfd in it: what one thread at a time sleeps on.
+// kernel is a set of descriptors with an eventfd in it: what one thread at a time sleeps on.
 type kernel struct {
-	epoll, event int
-	refs         atomic.Int32  // one for the owner, one for each wait or wake in progress; at 0 the descriptors are closed
-	rung         atomic.Uint32 // 1: the eventfd is readable, or about to be; wakers set it, the sleeper clears it
-	ready        [8]unix.EpollEvent
+	set   epollSet
+	event int
+	refs  atomic.Int32  // one for the owner, one for each wait or wake in progress; at 0 the descriptors are closed
+	rung  atomic.Uint32 // 1: the eventfd is readable, or about to be; wakers set it, the sleeper clears it
+	ready [8]unix.EpollEvent
 }
 
 func openKernel() (*kernel, error) {
-	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	set, err := openEpollSet()
 	if err != nil {
-		return nil, fmt.Errorf("epoll_create1: %w", err)
+		return nil, err
 	}
 	event, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
-		unix.Close(epoll)
+		set.close()
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
-	k := &kernel{epoll: epoll, event: event}
+	k := &kernel{set: set, event: event}
 	k.refs.Store(1)
 	if err := k.add(event); err != nil {
 		k.unref()
@@ -37,12 +38,10 @@ func openKernel() (*kernel, error) {
 }
 
 // add watches a descriptor, level triggered.
-func (k *kernel) add(fd int) error {
-	return unix.EpollCtl(k.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
-}
+func (k *kernel) add(fd int) error { return k.set.add(fd, unix.EPOLLIN, int32(fd), 0) }
 
-// remove stops watching one. A refusal means that it is closed, hence not watched.
-func (k *kernel) remove(fd int) { _ = unix.EpollCtl(k.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
+// remove stops watching one.
+func (k *kernel) remove(fd int) { k.set.remove(fd) }
 
 // ref and unref keep the descriptors from being closed, and their numbers from
 // being given to somebody else, while they are in use. false: closed already.
@@ -60,7 +59,7 @@ func (k *kernel) ref() bool {
 
 func (k *kernel) unref() {
 	if k.refs.Add(-1) == 0 {
-		unix.Close(k.epoll)
+		k.set.close()
 		unix.Close(k.event)
 	}
 }
@@ -89,7 +88,7 @@ func (k *kernel) wait(limit time.Duration) nap {
 	case ms > keepsP:
 		first, rest = keepsP, ms-keepsP
 	}
-	n, err := unix.EpollWait(k.epoll, k.ready[:], first)
+	n, err := unix.EpollWait(k.set.fd, k.ready[:], first)
 	if err == unix.EINTR {
 		n = 0
 	}

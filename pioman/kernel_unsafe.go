@@ -11,7 +11,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// epollSet is an epoll instance of edge-triggered descriptors.
+// epollSet is an epoll instance.
 type epollSet struct{ fd int }
 
 // readyList has room for what one look finds.
@@ -28,10 +28,12 @@ func openEpollSet() (epollSet, error) {
 func (s epollSet) descriptor() int { return s.fd }
 func (s epollSet) close()          { unix.Close(s.fd) }
 
-func (s epollSet) add(fd int, index, serial int32) error {
-	return unix.EpollCtl(s.fd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{
-		Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: index, Pad: serial,
-	})
+// anyEdge is all that may happen at a descriptor, each told of once.
+const anyEdge = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET
+
+// add watches a descriptor; index and serial come back with its events.
+func (s epollSet) add(fd int, events uint32, index, serial int32) error {
+	return unix.EpollCtl(s.fd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: index, Pad: serial})
 }
 
 // remove: a refusal means that it is closed, hence not watched.
@@ -56,7 +58,7 @@ func (l *readyList) event(i int) (index, serial int32, in, out bool) {
 
 // sleep is unix.EpollWait into k.ready, by who gives its P away before.
 func (k *kernel) sleep(ms int) (int, error) {
-	n, errno := sched.Block(unix.SYS_EPOLL_PWAIT, uintptr(k.epoll), uintptr(unsafe.Pointer(&k.ready)), uintptr(len(k.ready)), uintptr(ms), 0, 0)
+	n, errno := sched.Block(unix.SYS_EPOLL_PWAIT, uintptr(k.set.fd), uintptr(unsafe.Pointer(&k.ready)), uintptr(len(k.ready)), uintptr(ms), 0, 0)
 	if errno != 0 {
 		return -1, errno
 	}
