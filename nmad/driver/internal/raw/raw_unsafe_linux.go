@@ -32,6 +32,27 @@ func Recv(fd int, p []byte) (int, syscall.Errno) {
 	return int(n), 0
 }
 
+// Pair is what SendPair needs in memory, as part of a structure on the heap. One caller at a time.
+type Pair struct {
+	msg   unix.Msghdr
+	parts [2]unix.Iovec
+}
+
+// SendPair is Send of a and, right behind it, b: the kernel gathers them.
+func (p *Pair) SendPair(fd int, a, b []byte) (int, syscall.Errno) {
+	p.parts[0].Base, p.parts[1].Base = unsafe.SliceData(a), unsafe.SliceData(b)
+	p.parts[0].SetLen(len(a))
+	p.parts[1].SetLen(len(b))
+	p.msg.Iov = &p.parts[0]
+	p.msg.SetIovlen(len(p.parts))
+	n, _, errno := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&p.msg)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	p.parts[0].Base, p.parts[1].Base = nil, nil // they are their owners' again
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), 0
+}
+
 // Bell is what Ring, Quiet and HungUp need in memory: the kernel writes here,
 // so it is part of a structure on the heap. One caller at a time.
 type Bell struct {

@@ -101,7 +101,8 @@ func newLink(n *Network, conns [numTracks]Conn, rank, peerBody int) (_ *link, er
 // Caps implements driver.Link. The largest body is the smaller one of what the two sides offer.
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
-		MaxBody: l.maxBody, Short: -1, Syscalls: true, Buffered: true, Place: l.place,
+		MaxBody: l.maxBody, Short: straight - 1, How: "copied behind its header, one write",
+		Syscalls: true, Buffered: true, Place: l.place,
 	}
 }
 
@@ -137,7 +138,7 @@ func (l *link) Flush() (bool, error) {
 }
 
 // Recv implements driver.Link: one system call, none if the last one brought
-// more than one packet. body lies in the buffer of the link.
+// more than one packet, or all that there were. body lies in the buffer of the link.
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	if s := l.state.Load(); s&(closed|broken) != 0 {
 		return nil, false, l.why(s)
@@ -146,6 +147,11 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 		return body, ok, nil
 	}
 	if err == nil {
+		if l.rx.drained {
+			// The network has given all that it had a moment ago: a look at once is hardly worth it.
+			l.rx.drained = false
+			return nil, false, nil
+		}
 		g := l.gates.Gate(inRecv)
 		if !g.Enter() {
 			return nil, false, l.why(closed)

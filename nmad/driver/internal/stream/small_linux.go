@@ -23,7 +23,13 @@ type smallSend struct {
 	at, end int    // buf[at:end] has still to leave
 	left    uint64 // 1: at < end (store, load)
 	refused uint64 // 1: the last Send was refused (store, load)
+	pair    raw.Pair
 }
+
+// straight is the length of a body from which on it goes to the kernel straight from the
+// memory of the user, in bytes: to copy it first takes longer than to name two places. Over TCP
+// 64 KiB gain a tenth, 16 KiB lose 2 %.
+const straight = 32 << 10
 
 func (s *smallSend) init(maxBody int) { s.buf = make([]byte, driver.HeaderSize+maxBody) }
 
@@ -47,8 +53,14 @@ func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte, 
 		}
 	}
 	n := driver.HeaderSize + int(h.Body)
-	s.put(h, body, parts)
-	sent, errno := raw.Send(fd, s.buf[:n])
+	var sent int
+	var errno syscall.Errno
+	if len(body) >= straight && parts == nil {
+		sent, errno = s.sendStraight(fd, h, body)
+	} else {
+		s.put(h, body, parts)
+		sent, errno = raw.Send(fd, s.buf[:n])
+	}
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		s.end = 0
@@ -65,6 +77,19 @@ func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte, 
 	}
 	s.taken()
 	return true, 0
+}
+
+// sendStraight hands a packet to the kernel whose body stays where it is; what is left of it then is copied.
+func (s *smallSend) sendStraight(fd int, h *driver.Header, body []byte) (sent int, errno syscall.Errno) {
+	h.Put(s.buf)
+	s.end = driver.HeaderSize + len(body)
+	if sent, errno = s.pair.SendPair(fd, s.buf[:driver.HeaderSize], body); errno != 0 {
+		return sent, errno
+	}
+	if there := max(sent-driver.HeaderSize, 0); there < len(body) {
+		copy(s.buf[driver.HeaderSize+there:], body[there:])
+	}
+	return sent, 0
 }
 
 // taken notes that Send was not refused.
@@ -106,6 +131,8 @@ type smallRecv struct {
 	maxBody int
 	at, end int    // buf[at:end] has arrived and not been handed out
 	whole   uint64 // 1: a whole packet is among it (store, load)
+	short   bool   // the last read brought less than there was room for: all that the kernel had
+	drained bool   // the packet that was handed out last was the last of such a read
 }
 
 // readAhead is how much more than one packet is read at once, in bytes.
@@ -127,6 +154,7 @@ func (r *smallRecv) next(h *driver.Header) (body []byte, ok bool, err error) {
 		return nil, false, err
 	}
 	r.at += n
+	r.drained = r.short && r.at == r.end
 	// What follows is looked at now, for Arm; a mistake in it is for later.
 	whole := uint64(0)
 	if more, later := r.first(); more != 0 || later != nil {
@@ -170,5 +198,6 @@ func (r *smallRecv) read(fd int) (int, syscall.Errno) {
 	}
 	n, errno := raw.Recv(fd, r.buf[r.end:])
 	r.end += n
+	r.short = r.end < len(r.buf)
 	return n, errno
 }
