@@ -27,7 +27,7 @@ var (
 func failed(err error) *Request {
 	r := fresh()
 	r.core.Err, r.core.Stage = err, flow.Done
-	r.over.Store(1)
+	r.core.Over.Store(1)
 	return r
 }
 

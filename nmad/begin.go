@@ -177,7 +177,7 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 	}
 	c.Entry.Tag, r.gate, c.From, c.N, c.Err, c.Stage = tag, g, g.rank, len(buf), nil, flow.Done
 	if !r.ended() {
-		asm.StoreRelease32(&r.over, 1)
+		asm.StoreRelease32(&c.Over, 1)
 	}
 	return true
 }

@@ -161,7 +161,16 @@ func (g *Gate) send(r *Request, tag uint64, buf []byte) {
 func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 	r.prepare(g, tag, buf, false)
 	r.core.Op, r.core.Entry.Age = flow.OpRecv, g.any.Now()
-	g.begin(r)
+	if !g.mu.tryLock() {
+		g.inbox.leave(r)
+		return
+	}
+	if g.inbox.left() {
+		g.attend()
+	}
+	g.startRecv(r)
+	g.press()
+	g.release()
 }
 
 // Send sends buf as one message and returns once buf may be used again, which
@@ -210,7 +219,8 @@ func (g *Gate) await(r *Request) (int, error) {
 	c := &r.core
 	if c.Stage != flow.Done && !g.waits.poll(r) {
 		g.waits.turn = 0
-		c.Private, r.told, r.rouses = false, true, marcel.OnThread() && g.engine.Hooked()
+		r.tell()
+		c.Private, r.rouses = false, marcel.OnThread() && g.engine.Hooked()
 		r.completion.Reset()
 		g.release()
 		err := g.waits.park(r) // counts as pending meanwhile

@@ -68,23 +68,16 @@ func (x *news) tellEnd(r *Request) {
 		}
 		x.over.push(r)
 	default:
-		asm.StoreRelease32(&r.over, 1)
+		asm.StoreRelease32(&c.Over, 1)
 	}
 }
 
-// settled says that no waiter and no callback has to hear of anything that the flow has done: its requests that are done, and
-// whether the engine is to poll for those under way, and for what is to leave. Under mu.
-func (x *news) settled() bool {
-	g := x.g
-	return g.flow.Calm() && (g.flow.Pending() != 0) == x.needing && (g.flow.Holding() && g.life.end == nil) == x.holding
-}
-
-// settle has them hear. The engine, whose hooks poll from then on, counts the gate as long as anything of it is under way. Under mu.
+// settle has waiters and callbacks hear of what the flow has done. The engine, whose hooks poll from then on, counts the gate as long as anything of it is under way. Under mu.
 func (x *news) settle() {
 	g := x.g
 	x.heed()
 	x.count(&x.needing, g.flow.Pending() != 0)
-	x.count(&x.holding, g.flow.Holding() && g.life.end == nil)
+	x.count(&x.holding, g.flow.Holding())
 }
 
 func (x *news) count(is *bool, should bool) {

@@ -151,7 +151,8 @@ func (s *Session) StartRecv(r *Request, op *RecvOp) error {
 func (s *Session) launchRecv(r *Request, op *RecvOp) {
 	r.prepareRecv(s.gates[s.cfg.Rank], op)
 	c := &r.core
-	c.Special, c.Anywhere, r.told, r.any = true, true, true, s
+	c.Special, c.Anywhere, r.any = true, true, s
+	r.tell()
 	c.Wild.Set(&c.Entry, op.Mask, false)
 	s.startAny(r)
 }

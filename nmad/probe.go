@@ -46,7 +46,8 @@ func (s *Session) Probe(ctx context.Context, m Match) (Envelope, error) {
 	r := fresh()
 	r.prepare(s.gates[s.cfg.Rank], m.Tag, nil, false)
 	c := &r.core
-	c.Op, c.Special, c.Anywhere, r.told, r.any = flow.OpRecv, true, true, true, s
+	c.Op, c.Special, c.Anywhere, r.any = flow.OpRecv, true, true, s
+	r.tell()
 	c.Wild.Set(&c.Entry, m.Mask, true)
 	s.startAny(r)
 	return r.probed(ctx)

@@ -54,7 +54,7 @@ func (g *Gate) pollLocked() bool {
 // requests that are done, functions to be called, what others have left for the holder of
 // the lock meanwhile, and a sleeper that was not told to look out for room.
 func (g *Gate) release() {
-	if g.inbox.collected.Empty() && g.rails.armed == 0 && g.news.over.Empty() && !g.news.called && g.news.settled() {
+	if g.inbox.collected.Empty() && g.rails.armed == 0 && g.news.over.Empty() && !g.news.called && g.flow.Settled(g.news.needing, g.news.holding) {
 		g.mu.unlock() // as most often
 		if !g.inbox.left() || !g.mu.tryLock() {
 			return

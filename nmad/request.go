@@ -15,9 +15,9 @@ import (
 // through the completion, which knows who waits.
 //
 //	             under mu                            told, when the lock was let go
-//	not told --- ended: over = 1, the last touch
+//	not told --- ended: core.Over = 1, the last touch
 //	   | listen, under mu
-//	 told ------ ended: into Gate.over, or its Queue, or upcalls ----> completion.Signal, the last touch
+//	 told ------ ended: into news.over, or its Queue, or upcalls ----> completion.Signal, the last touch
 //
 // A request never changes its way once it is done, so whoever has seen the one or the other
 // may start it again, and nobody else touches it.
@@ -39,11 +39,10 @@ const (
 type Request struct {
 	gate       *Gate // any source: the one to the own rank
 	completion pioman.Completion
-	over       atomic.Uint32 // 1: done, and not told; written by the holder of the lock, or while nobody else knows it
-	started    atomic.Bool   // claimed at least once; a claimer sets it
-	told       bool          // the waiter is told through the completion; set under the lock
-	rouses     bool          // and it is a thread in a blocking call: see Gate.awake
-	began      int64         // cycles: when it started, if a trace is recorded; else 0
+	started    atomic.Bool // claimed at least once; a claimer sets it
+	told       bool        // the waiter is told through the completion; set under the lock
+	rouses     bool        // and it is a thread in a blocking call: see Gate.awake
+	began      int64       // cycles: when it started, if a trace is recorded; else 0
 
 	core flow.Request // under the lock of the gate until it is done
 
@@ -62,7 +61,7 @@ func fresh() *Request {
 
 // claim makes r ours to start.
 func (r *Request) claim() error {
-	if r.over.Load() != 0 {
+	if r.core.Over.Load() != 0 {
 		return nil // what most are that are used again
 	}
 	return r.claimAnew()
@@ -90,14 +89,15 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 	c.N, c.Err = 0, nil
 	c.Private, c.Counted, r.told, r.rouses = private, false, false, false
 	r.began = stamp()
+	c.Told = r.began != 0
 	if !private {
-		asm.StoreRelease32(&r.over, 0) // whoever is to see it gets r through a lock
+		asm.StoreRelease32(&r.core.Over, 0) // whoever is to see it gets r through a lock
 		r.completion.Reset()
 	}
 }
 
 // ended says that r is done: nothing of it changes until it is started again.
-func (r *Request) ended() bool { return r.over.Load() != 0 || r.completion.Test(finished) }
+func (r *Request) ended() bool { return r.core.Over.Load() != 0 || r.completion.Test(finished) }
 
 // listen has who waits for r be told through its completion, unless r has ended. It takes the
 // lock of the gate.
@@ -107,10 +107,13 @@ func (r *Request) listen() {
 	}
 	r.gate.enter()
 	if r.core.Stage != flow.Done {
-		r.told = true
+		r.tell()
 	}
 	r.gate.release()
 }
+
+// tell has the owner of r told through its completion. Under the lock of the gate, or before r begins.
+func (r *Request) tell() { r.told, r.core.Told = true, true }
 
 // plain takes back all that is out of the ordinary.
 func (r *Request) plain() {

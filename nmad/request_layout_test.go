@@ -23,9 +23,9 @@ func TestRequestLayout(t *testing.T) {
 			}
 		}
 	}
-	within(reflect.StructField{}, r, "gate", "completion", "over", "started", "told", "began")
+	within(reflect.StructField{}, r, "gate", "completion", "started", "told", "began")
 	core, _ := r.FieldByName("core")
-	within(core, core.Type, "Entry", "Stage", "Special", "N", "From", "Err", "Size")
+	within(core, core.Type, "Entry", "Stage", "Special", "Told", "Over", "N", "From", "Err", "Size")
 	data, _ := core.Type.FieldByName("Data")
 	data.Offset += core.Offset
 	within(data, data.Type, "Buf", "Size")

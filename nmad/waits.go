@@ -79,6 +79,10 @@ func (x *waits) poll(r *Request) bool {
 		return false // the engine has a look before it lets us sleep
 	}
 	w := waiter{g: g, r: r}
+	if w.look() == marcel.Arrived {
+		x.g.rails.waited = 0
+		return true
+	}
 	if !marcel.Poll(x.spin, x.shared, w.look) {
 		g.mu.lock()
 	}
@@ -91,7 +95,7 @@ func (x *waits) wait(r *Request) error {
 	g := x.g
 	g.enter()
 	if r.core.Stage != flow.Done && !x.poll(r) {
-		r.told = true
+		r.tell()
 	}
 	g.release()
 	return x.sleep(r)
@@ -100,7 +104,7 @@ func (x *waits) wait(r *Request) error {
 // sleep is wait without polling this gate in particular; r is told, or over.
 func (x *waits) sleep(r *Request) error {
 	g := x.g
-	if r.over.Load() != 0 {
+	if r.core.Over.Load() != 0 {
 		return nil
 	}
 	if err := x.park(r); err != nil && !r.completion.Test(finished) {

@@ -35,7 +35,7 @@ func (f *Flow) Left() bool { return f.bye.sent }
 func (f *Flow) Acked() bool { return f.bye.acked }
 
 // OwesAck says that the peer's BYE is still to be acknowledged.
-func (f *Flow) OwesAck() bool { return f.bye.owesAck || f.tx.unflushed }
+func (f *Flow) OwesAck() bool { return f.bye.owesAck || f.Unflushed() }
 
 // Resting says that no bytes are being carried.
 func (f *Flow) Resting() bool {
@@ -110,6 +110,7 @@ func (f *Flow) End(err error) {
 		f.Dead = err
 	}
 	f.notes.drop()
+	f.hold(heldNotes, false)
 	underway := f.tagsUnderway()
 	f.FailSends(f.Dead)
 	f.FailReceives(f.Dead)
@@ -117,4 +118,5 @@ func (f *Flow) End(err error) {
 	for l := f.lent.returns.pop(); l != nil; l = f.lent.returns.pop() {
 		f.putAway(l)
 	}
+	f.hold(heldReturns, false)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/nmad/strategy"
@@ -38,6 +39,7 @@ type Flow struct {
 	found    Queue // Matched by a search: to be delivered to
 	pending  int   // requests that count
 	pressing bool  // see Pressing
+	holds    held  // what Holding tells of
 	ended    bool  // End was called
 	search   bool  // see SearchDue
 
@@ -114,13 +116,18 @@ func (f *Flow) Room() int { return f.tx.room }
 // Loop says that the flow leads to the own rank.
 func (f *Flow) Loop() bool { return len(f.Rails) == 0 }
 
-// Finished takes out what the owner must see to, in the order in which it happened; nil: there is nothing. A request is Done, and its
-// owner is to hear of it; or Choosing: its owner is to be asked for the buffer, and then Deliver goes on. One that is
+// Finished takes out what the owner must see to, in the order in which it happened; nil: there is nothing. A request is Done, and not
+// one that only sets its Over; or Choosing: its owner is to be asked for the buffer, and then Deliver goes on. One that is
 // Noticed is none, but tells that an unexpected message has come (From, Entry.Tag, Size).
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
 
 // Calm says that Finished has nothing, and SearchDue does not hold.
 func (f *Flow) Calm() bool { return f.finished.head == nil && !f.search }
+
+// Settled says that the flow is Calm, and that its owner knows whether requests are Pending, and whether it is Holding.
+func (f *Flow) Settled(pending, holding bool) bool {
+	return f.Calm() && (f.pending != 0) == pending && f.Holding() == holding
+}
 
 // Pending is how many requests count: they are under way, and not Private.
 func (f *Flow) Pending() int { return f.pending }
@@ -148,12 +155,12 @@ func (f *Flow) Finish(r *Request, err error) { f.finish(r, err) }
 
 // finish ends r, which is in no queue.
 func (f *Flow) finish(r *Request, err error) {
-	r.Stage = Done
-	r.Err = err
+	r.Stage, r.Err = Done, err
 	if r.Special {
 		f.finishSpecial(r)
 	}
-	if r.Private && f.Watched.Load() == 0 {
+	watched := f.Watched.Load() != 0
+	if r.Private && !watched {
 		return
 	}
 	if r.Counted {
@@ -162,7 +169,11 @@ func (f *Flow) finish(r *Request, err error) {
 			f.pending--
 		}
 	}
-	f.finished.Push(r)
+	if r.Told || r.Special || watched {
+		f.finished.Push(r)
+		return
+	}
+	asm.StoreRelease32(&r.Over, 1) // the owner may use r again from here on
 }
 
 // finishSpecial is what finish does for requests that are out of the ordinary.

@@ -39,7 +39,7 @@ type gathering struct {
 func (x *gathering) empty() bool { return x.messages == 0 }
 
 // Gathered says that messages wait for company.
-func (f *Flow) Gathered() bool { return !f.tx.gathered.empty() }
+func (f *Flow) Gathered() bool { return f.holds&heldGroup != 0 }
 
 // Joins says whether a message is to be gathered with others, or to wait for such as come soon. woken: how many
 // threads this gate has woken that have not run since; ready: some of them can run here.
@@ -63,6 +63,7 @@ func (f *Flow) Gather(tag uint64, buf []byte, woken int, ready bool) (leave bool
 	}
 	x.body = append(appendHead(x.body, tag, len(buf)), buf...)
 	x.messages++
+	f.hold(heldGroup, true)
 	f.tx.seq++
 	f.tx.credit -= cost(len(buf))
 	f.Stats.BytesSent += uint64(len(buf))
@@ -107,4 +108,5 @@ func (f *Flow) sentGathered() {
 		f.Stats.Aggregated += uint64(x.messages)
 	}
 	f.tx.gathered.messages = 0
+	f.hold(heldGroup, false)
 }

@@ -189,6 +189,7 @@ func (f *Flow) Release(l *Lease) {
 		f.putAway(l)
 	default:
 		f.lent.returns.push(l)
+		f.hold(heldReturns, true)
 		f.pressing = f.pressing || !f.tx.refused
 	}
 }

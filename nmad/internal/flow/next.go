@@ -45,7 +45,7 @@ func (f *Flow) pack(a act, h driver.Header) *Packet {
 // in the driver's buffer: what waits here can be overtaken by what the strategy prefers, there it cannot.
 func (f *Flow) Begin() (batch bool) {
 	f.tx.refused, f.tx.late = false, 0
-	f.tx.batched = f.tx.caps.Syscalls && !f.tx.unflushed && !f.alone()
+	f.tx.batched = f.tx.caps.Syscalls && !f.Unflushed() && !f.alone()
 	return f.tx.batched
 }
 
@@ -136,6 +136,7 @@ func (f *Flow) Sent() {
 		f.sentGathered()
 	case returning:
 		f.putAway(f.lent.returns.pop())
+		f.hold(heldReturns, f.lent.returns.head != nil)
 	case crediting:
 		f.rx.paid()
 		f.Stats.Credits++
@@ -143,6 +144,7 @@ func (f *Flow) Sent() {
 		f.rx.owesRoom = false
 	case noting:
 		f.notes.left(len(p.Body))
+		f.hold(heldNotes, !f.notes.empty())
 	case full:
 		f.tx.told = f.tx.records
 	case acking:
@@ -173,7 +175,8 @@ func (f *Flow) announced(p *Packet) {
 
 // Flushed says whether the driver has anything left in its buffer, at the end of what Begin began, or after Short.
 func (f *Flow) Flushed(all bool) {
-	f.tx.batched, f.tx.unflushed = false, !all
+	f.tx.batched = false
+	f.hold(heldBytes, !all)
 	if all {
 		f.gone()
 	}

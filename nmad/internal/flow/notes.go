@@ -27,6 +27,7 @@ func (x *notes) drop() { *x = notes{limit: x.limit} }
 // Note sends a note, after those that wait. Notes says how many these are.
 func (f *Flow) Note(b []byte) {
 	f.notes.out = append(f.notes.out, b)
+	f.hold(heldNotes, true)
 	f.pressing = true
 }
 

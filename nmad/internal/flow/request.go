@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
@@ -55,11 +56,14 @@ type Request struct {
 	Stage   Stage
 	Op      Op   // the owner's
 	Private bool // the owner looks at Stage; it is not among those that Finished gives, nor counted
+	Told    bool // Finished gives it when it is done; else, if it is neither Private nor Special, and nothing is Watched, Over is set
 	Counted bool // it counts as pending
 	Special bool // some of what is out of the ordinary is set
 	Sync    bool // send: done only when the receive is posted
 	Lends   bool // send: of memory that the peer may be lent, at Place
 	Loans   bool // recv: it takes loans
+
+	Over atomic.Uint32 // 1: done; set as the last touch, by the holder of the lock, or while only the owner knows it; see Told
 
 	N    int    // bytes sent or received; valid once it is done
 	From int    // recv: rank of the sender; likewise

@@ -24,9 +24,8 @@ type sender struct {
 
 	gathered gathering // messages that are done and wait for company; before queue
 
-	refused   bool // the link had no room for the last packet
-	unflushed bool // the driver has bytes in a buffer
-	batched   bool // it keeps all packets there until the next flush
+	refused bool // the link had no room for the last packet
+	batched bool // it keeps all packets there until the next flush
 }
 
 // Clear says that a message of so many bytes could leave at once, in one packet, if there is credit for it (Affords): nothing waits.
@@ -70,8 +69,26 @@ func (f *Flow) Refused() {
 	p.clear()
 }
 
+// held is what has to leave and belongs to no request that counts.
+type held uint8
+
+const (
+	heldBytes   held = 1 << iota // bytes in the driver's buffer
+	heldGroup                    // messages that were gathered
+	heldReturns                  // loans that were released
+	heldNotes                    // notes
+)
+
+// hold notes whether there is some of that.
+func (f *Flow) hold(what held, some bool) {
+	f.holds &^= what
+	if some {
+		f.holds |= what
+	}
+}
+
 // Unflushed says that the driver has bytes in its buffer.
-func (f *Flow) Unflushed() bool { return f.tx.unflushed }
+func (f *Flow) Unflushed() bool { return f.holds&heldBytes != 0 }
 
 // Stuck says that the link had no room for the last packet.
 func (f *Flow) Stuck() bool { return f.tx.refused }
@@ -155,38 +172,36 @@ func (f *Flow) waiting() bool {
 
 // others says whether packets wait that neither are nor announce nor ask for messages in queues.
 func (f *Flow) others() bool {
-	return !f.tx.gathered.empty() || !f.notes.empty() || f.bye.owes || f.bye.owesAck || f.rx.due() || f.rx.owesRoom || f.lent.returns.head != nil
+	return f.holds&^heldBytes != 0 || f.bye.owes || f.bye.owesAck || f.rx.due() || f.rx.owesRoom
 }
 
 // Outgoing says whether packets wait, or bytes in the driver's buffer.
-func (f *Flow) Outgoing() bool { return f.waiting() || f.tx.unflushed }
+func (f *Flow) Outgoing() bool { return f.Unflushed() || f.waiting() }
 
 // Unsent says whether something could be handed to the link that it was not asked to take yet: it has not Refused, and what
 // waits does not wait for the peer's answers, as when as many messages are announced as it keeps.
 func (f *Flow) Unsent() bool {
 	stalled := f.tx.sends.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.Empty() &&
-		!f.rx.due() && !f.rx.owesRoom && !f.bye.owesAck && f.notes.empty() && f.tx.gathered.empty() &&
-		f.lent.returns.head == nil
+		!f.rx.due() && !f.rx.owesRoom && !f.bye.owesAck && f.holds&^heldBytes == 0
 	return !f.tx.refused && f.waiting() && !stalled
 }
 
 // WantsRoom says whether something cannot leave until the link has room.
-func (f *Flow) WantsRoom() bool { return f.tx.refused && f.waiting() || f.tx.unflushed }
+func (f *Flow) WantsRoom() bool { return f.tx.refused && f.waiting() || f.Unflushed() }
 
 // Holding says that something has to leave which belongs to no request that counts.
-func (f *Flow) Holding() bool {
-	return f.tx.unflushed || !f.tx.gathered.empty() || f.lent.returns.head != nil || !f.notes.empty()
-}
+func (f *Flow) Holding() bool { return f.holds != 0 && !f.ended }
 
 // Quiet says that no send is under way any more.
 func (f *Flow) Quiet() bool {
-	return f.tx.queue.Empty() && f.tx.sends.used == 0 && f.moving[Push] == 0 && !f.tx.unflushed && f.tx.gathered.empty() && f.notes.empty()
+	return f.tx.queue.Empty() && f.tx.sends.used == 0 && f.moving[Push] == 0 && f.holds&^heldReturns == 0
 }
 
 // FailSends ends all sends but those whose bytes are being carried right now: they are
 // ended when these land.
 func (f *Flow) FailSends(err error) {
 	f.tx.gathered.messages = 0
+	f.hold(heldGroup, false)
 	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
 		f.finish(r, err)
 	}
