@@ -66,7 +66,7 @@ func (c *fairnessCommand) run(ctx context.Context) error {
 	}
 	var wakeRows, sleepRows []*fairness.Row
 	for _, x := range cases {
-		s.bar.Label(fmt.Sprintf("%d hogs", x.Hogs))
+		s.bar.Label(hogs(x.Hogs))
 		wakes, sleeps, err := x.Measure(ctx, cpus[0], c.Wakes)
 		if err != nil {
 			return err
@@ -90,8 +90,16 @@ func (c *fairnessCommand) pairs(what string, rows []*fairness.Row) (pairs []figu
 	measure := func(r *fairness.Row) figure.Measure { return figure.Measure{Q1: r.Median, Median: r.P99, Q3: r.Max} }
 	for i := 0; i+2 < len(rows); i += 3 { // as cases has them
 		pairs = append(pairs, figure.Pair{
-			Name: fmt.Sprintf("%s, %d hogs", what, rows[i].Hogs), PeerName: "goroutines, P=2", Ours: measure(rows[i]), Peer: measure(rows[i+2]),
+			Name: fmt.Sprintf("%s, %s", what, hogs(rows[i].Hogs)), PeerName: "goroutines, P=2", Ours: measure(rows[i]), Peer: measure(rows[i+2]),
 		})
 	}
 	return pairs
+}
+
+// hogs says how many there are.
+func hogs(n int) string {
+	if n == 1 {
+		return "1 hog"
+	}
+	return fmt.Sprintf("%d hogs", n)
 }
