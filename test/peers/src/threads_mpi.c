@@ -4,19 +4,19 @@
 //   pairs  N threads of rank 0, each in a ping-pong with its own thread of rank 1
 //   load   one ping-pong between the ranks, while N threads of each compute
 //
-//   threads_mpi MODE -n 1,2,4 -s SIZE -i ITERS -t SECONDS -c CPU,CPU
+//   threads_mpi MODE -n 1,2,4 -s SIZE -i ITERS -t SECONDS -c CPU,CPU [-l MS] [-b MS]
 //
 // For each N it prints a line: N; how long all of it took, in ns, from when the threads of rank 0 had warmed up; and the one-way times (half a
-// round trip) in ns of at most ITERS messages that were sent within SECONDS. Where one takes
-// longer than HOPELESS, larger N are left out.
+// round trip) in ns of at most ITERS messages, LEAST at least, that were sent within SECONDS. Where a message takes
+// longer than -l on average, larger N are left out, but for load; that computes for -b before a message is sent.
+// `demo experiment` gives its own messages the same rules (lab/latency.go, lab/crowd.go).
 #include "ranks.h"
 #include "work.h"
 
 #include <pthread.h>
 
 #define MAX_THREADS 1024
-#define WARMUP 10 // of each thread of rank 0, where one has as many
-#define HOPELESS 50e6
+#define LEAST 20 // messages that count, however long they take
 
 enum { FIRST_TAG = 1000, NEXT_TAG = 1 };
 
@@ -25,6 +25,7 @@ static struct {
 	int counts[MAX_SIZES], ncounts;
 	int size, iters;
 	double seconds;
+	int limit, settle; // ms; 0: no limit
 	int cpus[2];
 } o = {.size = 1, .iters = 1000, .seconds = 1, .cpus = {0, 1}};
 
@@ -54,9 +55,12 @@ static void must_create(pthread_t *t, void *(*f)(void *), void *arg)
 		die("pthread_create");
 }
 
+// A tenth of what counts, from 10 to 1000, and no more than that.
 static int warmup_of(int iters)
 {
-	return iters > 10 * WARMUP ? WARMUP : iters / 10;
+	int n = iters / 10 < 10 ? 10 : iters / 10 > 1000 ? 1000 : iters / 10;
+
+	return n < iters ? n : iters;
 }
 
 // serve plays first, and at last sends each tag the end: a message that is longer than agreed.
@@ -89,7 +93,7 @@ static void *serve(void *arg)
 		}
 		if (i >= warmup)
 			p->sample[p->n++] = after - before;
-		if (p->n > 0 && clock_ns() > end)
+		if (p->n >= LEAST && clock_ns() > end)
 			break;
 	}
 	for (int k = 0; k < p->tags; k++)
@@ -126,24 +130,29 @@ static void *compute(void *arg)
 	return arg;
 }
 
-// play plays one N; the longest time in ns is returned on rank 0.
+// play plays one N; what a message takes one way, in ns, if all players advance alike, is returned on rank 0.
 static double play(int n)
 {
 	static pthread_t workers[MAX_THREADS];
 	int load = !strcmp(o.mode, "load"), fan = !strcmp(o.mode, "fan");
 	int players = load || (fan && rank == 0) ? 1 : n;
 	struct player *all = calloc((size_t)players, sizeof *all);
-	double longest = 0;
+	double sum = 0;
+	long count = 0;
 
 	atomic_store(&computing, 1);
 	for (int i = 0; load && i < n; i++)
 		must_create(&workers[i], compute, NULL);
+	if (load && n > 0)
+		usleep((useconds_t)o.settle * 1000);
 	atomic_store(&began, 0);
 	pthread_barrier_init(&warm, NULL, (unsigned)players);
 	for (int k = 0; k < players; k++) {
 		all[k].first = FIRST_TAG + k;
 		all[k].tags = fan && rank == 0 ? n : 1;
 		all[k].iters = o.iters / players > 0 ? o.iters / players : 1;
+		if (all[k].iters < all[k].tags)
+			all[k].iters = all[k].tags;
 		all[k].sample = buffer(sizeof(uint64_t) * (size_t)all[k].iters);
 		must_create(&all[k].thread, rank == 0 ? serve : answer, &all[k]);
 	}
@@ -157,7 +166,8 @@ static double play(int n)
 		for (int i = 0; i < all[k].n; i++) {
 			double t = (double)all[k].sample[i] * ns / 2;
 			printf(" %.1f", t);
-			longest = t > longest ? t : longest;
+			sum += t;
+			count++;
 		}
 		free(all[k].sample);
 	}
@@ -168,7 +178,9 @@ static double play(int n)
 		printf("\n");
 	fflush(stdout);
 	free(all);
-	return longest;
+	if (count == 0)
+		return 0;
+	return players == 1 ? sum / (double)count : elapsed / (double)count * players / 2;
 }
 
 static void parse_threads(int argc, char **argv)
@@ -179,7 +191,7 @@ static void parse_threads(int argc, char **argv)
 		o.mode = argv[1];
 	if (!o.mode || (strcmp(o.mode, "fan") && strcmp(o.mode, "pairs") && strcmp(o.mode, "load")))
 		goto wrong;
-	for (optind = 2; (c = getopt(argc, argv, "n:s:i:t:c:")) != -1;) {
+	for (optind = 2; (c = getopt(argc, argv, "n:s:i:t:c:l:b:")) != -1;) {
 		switch (c) {
 		case 'n':
 			for (char *p = strtok(optarg, ","); p; p = strtok(NULL, ",")) {
@@ -198,6 +210,12 @@ static void parse_threads(int argc, char **argv)
 		case 't':
 			o.seconds = atof(optarg);
 			break;
+		case 'l':
+			o.limit = atoi(optarg);
+			break;
+		case 'b':
+			o.settle = atoi(optarg);
+			break;
 		case 'c':
 			if (sscanf(optarg, "%d,%d", &o.cpus[0], &o.cpus[1]) != 2)
 				goto wrong;
@@ -206,10 +224,10 @@ static void parse_threads(int argc, char **argv)
 			goto wrong;
 		}
 	}
-	if (o.ncounts > 0 && o.size > 0 && o.iters > 0 && o.seconds > 0 && optind == argc)
+	if (o.ncounts > 0 && o.size > 0 && o.iters > 0 && o.seconds > 0 && o.limit >= 0 && o.settle >= 0 && optind == argc)
 		return;
 wrong:
-	fprintf(stderr, "usage: %s fan|pairs|load -n THREADS,... -s SIZE -i ITERS -t SECONDS -c CPU,CPU\n", argv[0]);
+	fprintf(stderr, "usage: %s fan|pairs|load -n THREADS,... -s SIZE -i ITERS -t SECONDS -c CPU,CPU [-l MS] [-b MS]\n", argv[0]);
 	exit(2);
 }
 
@@ -219,9 +237,9 @@ int main(int argc, char **argv)
 	rank = join_two(&argc, &argv, o.cpus, MPI_THREAD_MULTIPLE);
 	ns = ns_per_tick();
 	for (int i = 0, go = 1; i < o.ncounts && go; i++) {
-		double longest = play(o.counts[i]);
+		double each = play(o.counts[i]);
 
-		go = longest < HOPELESS || !strcmp(o.mode, "load");
+		go = o.limit == 0 || each < o.limit * 1e6 || !strcmp(o.mode, "load");
 		if (rank == 0)
 			MPI_Send(&go, 1, MPI_INT, 1, NEXT_TAG, MPI_COMM_WORLD);
 		else

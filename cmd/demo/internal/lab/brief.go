@@ -49,12 +49,12 @@ func (CrowdRow) BriefHead() string {
 
 // BriefLine implements report.Brief.
 func (r CrowdRow) BriefLine() string {
-	return fmt.Sprintf("  %-44s %7d %9s %9s %9s %6s %6s", r.Name+": "+r.Variant, r.Threads, report.Duration(r.Median),
+	return fmt.Sprintf("  %-44s %7d %9s %9s %9s %6s %6s", r.Variant, r.Threads, report.Duration(r.Median),
 		report.Duration(r.P99), report.Duration(r.Paced), perhaps(r.Growth, 2), ratioText(r.Ratio))
 }
 
 // BriefNote implements report.Brief.
-func (r CrowdRow) BriefNote() string { return conditions(r.Where, r.ProbeNS) }
+func (r CrowdRow) BriefNote() string { return conditions(r.Name+"; "+r.Where, r.ProbeNS) }
 
 // BriefHead implements report.Brief.
 func (OverlapRow) BriefHead() string {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
@@ -108,6 +109,9 @@ func (x *crowdSample) paced() float64 {
 	return x.elapsed / float64(len(x.ns)) * float64(x.players) / 2
 }
 
+// hopeless is how long a message takes, one way, beyond which an entrant, ours or a peer, is not measured with more threads.
+const hopeless = 50 * time.Millisecond
+
 // crowdRound is one round: by number of threads. What is missing was hopeless.
 type crowdRound map[int]crowdSample
 
@@ -164,7 +168,9 @@ func (c *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pair
 				if err != nil {
 					return nil, err
 				}
-				of[n] = sample
+				if of[n] = sample; c.mode != "load" && sample.paced() > float64(hopeless) {
+					break
+				}
 			}
 			return of, nil
 		}})
@@ -185,7 +191,8 @@ func (c *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pair
 		names = append(names, x.title)
 		all = append(all, entrant[crowdRound]{x.title, func() (crowdRound, error) {
 			lines, err := p.job(ctx, x, nil, "threads_mpi", c.mode, "-n", strings.Join(counts, ","), "-s", strconv.Itoa(c.size),
-				"-i", strconv.Itoa(o.Iters), "-t", "0.3", "-c", cpus)
+				"-i", strconv.Itoa(o.Iters), "-t", fmt.Sprint(longest.Seconds()), "-l", strconv.FormatInt(hopeless.Milliseconds(), 10),
+				"-b", strconv.FormatInt(settleHogs.Milliseconds(), 10), "-c", cpus)
 			of := crowdRound{}
 			for _, line := range lines {
 				if len(line) < 3 {

@@ -24,7 +24,7 @@ const latencyTag = 1
 // threads that compute one may take as long as all their slices.
 func warmup(iters int) int { return min(max(iters/10, 10), 1000, iters) }
 
-// longest bounds one round of a ping-pong, and leastSamples how few it may count then:
+// longest bounds one round of a ping-pong, ours and the peers', and leastSamples how few it may count then:
 // where two processes share a core, an exchange may take milliseconds.
 const (
 	longest      = time.Second
