@@ -19,6 +19,7 @@ var (
 	heartbeat = flag.Duration("heartbeat", time.Second, "of the jobs")
 	slack     = flag.Float64("slack", 4, "by what a bound is multiplied, before a second is added")
 	limit     = flag.Duration("limit", 60*time.Second, "after which a round that has not ended fails, with the stacks of all ranks")
+	standing  = flag.Duration("stands", stands, "after which a rank that says nothing shows its stacks, and the round is wrong")
 	going     = flag.Bool("going", false, "goes on after a round that is wrong")
 	length    = flag.Duration("length", 0, "after which no new round begins; 0: never")
 )

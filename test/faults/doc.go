@@ -52,5 +52,6 @@
 // woken; a round in which survivors lose each other and one of them was so late says nothing about nmad, and is counted as void.
 //
 // All decisions come from the seed of the round, which is printed, with the command that repeats it, when something is wrong. What the schedulers
-// of the machine decide is not repeated. A round that does not end within -limit shows the stacks of all ranks, and fails.
+// of the machine decide is not repeated. A round that does not end within -limit shows the stacks of all ranks, and fails. Each rank says four
+// times a second that it lives; one that was not hit and says nothing for -stands shows what its OS threads and its goroutines do, and the round is wrong.
 package faults

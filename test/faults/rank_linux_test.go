@@ -46,7 +46,8 @@ func act() {
 	if err != nil {
 		fatal(err)
 	}
-	debug.SetTraceback("all")
+	debug.SetTraceback(p.traceback())
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // a rank that shows its stacks leaves no memory image
 	b := &book{a: account{Rank: c.Rank}, gone: map[int]bool{}}
 	if c.Rank == p.Victim {
 		hoardOnSignal()
@@ -121,6 +122,8 @@ func (p *plan) part(c nmad.Config, b *book) {
 	stop := s.Monitor(nmad.GateEnded, func(e nmad.Event) { b.ended(e.Gate.Rank()) })
 	defer stop()
 	say(line{What: "joined"})
+	silent := keepSaying()
+	defer func() { marcel.Blocking(silent) }()
 	t := &traffic{p: p, s: s, b: b}
 	own := c.Rank
 	h := t.hang()
@@ -189,13 +192,21 @@ func (p *plan) environment(mark, dir string) []string {
 		panic(err)
 	}
 	env := []string{
-		planVariable + "=" + string(text), markVariable + "=" + mark, "TMPDIR=" + dir, "GOTRACEBACK=all",
+		planVariable + "=" + string(text), markVariable + "=" + mark, "TMPDIR=" + dir, "GOTRACEBACK=" + p.traceback(),
 		shm.EnvCopy + "=" + p.Copy,
 	}
 	if p.Faults != "" {
 		env = append(env, "PM2_FAULTS="+p.Faults)
 	}
 	return env
+}
+
+// traceback is how much a rank tells when it is ended by SIGQUIT: of each OS thread, too, except where ranks end so by themselves.
+func (p *plan) traceback() string {
+	if p.Kind == memory || p.Kind == cgroup {
+		return "all"
+	}
+	return "crash"
 }
 
 // hoardOnSignal has this process open files until there are no more descriptors when SIGUSR1 comes, and close them when SIGUSR2 does.

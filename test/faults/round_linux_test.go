@@ -43,6 +43,8 @@ type voice struct {
 	r       *round
 	rest    []byte // of standard output: a line that has not ended
 	joined  bool
+	said    time.Time // when it said last that it lives
+	stands  bool      // it was found to say nothing any more
 	account *account
 	errs    bytes.Buffer // standard error
 }
@@ -65,6 +67,7 @@ func (v *voice) Write(b []byte) (int, error) {
 			continue
 		}
 		v.joined = v.joined || l.What == "joined"
+		v.said = time.Now()
 		if l.Account != nil {
 			v.account = l.Account
 		}
@@ -144,7 +147,12 @@ func (p *plan) play(limit time.Duration) (*round, error) {
 	}()
 	over := time.NewTimer(limit)
 	defer over.Stop()
+	performed := make(chan struct{})
+	var watcher sync.WaitGroup
+	watcher.Go(func() { r.watchStanding(performed) })
 	r.perform(over.C)
+	close(performed)
+	watcher.Wait()
 	for _, h := range r.hogs {
 		h.end()
 	}
@@ -235,7 +243,7 @@ func (r *round) perform(over <-chan time.Time) {
 	var err error
 	if !gone || p.loses() {
 		if r.began, r.ended, err = r.strike(); err != nil && !errors.Is(err, syscall.ESRCH) && !errors.Is(err, os.ErrNotExist) {
-			r.bad = append(r.bad, fmt.Sprintf("the fault could not happen: %v", err))
+			r.wrong(fmt.Sprintf("the fault could not happen: %v", err))
 		}
 	} else {
 		r.began = time.Now()
@@ -262,10 +270,17 @@ func (r *round) perform(over <-chan time.Time) {
 	r.exit = r.job.Wait()
 }
 
+// wrong notes what must not be.
+func (r *round) wrong(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bad = append(r.bad, what)
+}
+
 // collapse ends a job that does not end, and has all ranks show where they are.
 func (r *round) collapse(why string) {
 	r.hung = true
-	r.bad = append(r.bad, why)
+	r.wrong(why)
 	for rank := range r.plan.Size {
 		if pid := r.job.PID(rank); pid > 0 && r.ranks[rank].account == nil {
 			_ = syscall.Kill(pid, syscall.SIGQUIT)
