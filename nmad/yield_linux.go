@@ -1,8 +1,11 @@
 package nmad
 
-import "golang.org/x/sys/unix"
+import (
+	"syscall"
 
-// kernelYield offers this CPU to other OS threads. A raw system call: the
-// calling thread keeps its P and its VP, because it is back in a microsecond
-// unless somebody needs the CPU.
-func kernelYield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+	"golang.org/x/sys/unix"
+)
+
+// kernelYield offers this CPU to other OS threads. Go knows of the system call: on a crowded CPU it may take seconds, and the collector
+// would wait for a P that the caller kept.
+func kernelYield() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

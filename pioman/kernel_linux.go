@@ -149,9 +149,9 @@ func (k *kernel) wake() {
 	_, _ = unix.Write(k.event, some[:])
 }
 
-// yieldCPU lets other threads and processes have the processor. The bare system call:
-// being descheduled in it is no worse for Go than being preempted anywhere.
-func yieldCPU() { _, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+// yieldCPU lets other threads and processes have the processor. Go knows of the system call: on a crowded CPU it may take seconds, and
+// the collector would wait for a P that the caller kept.
+func yieldCPU() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // sleepCPU blocks the OS thread, letting go of the P.
 func sleepCPU(d time.Duration) {

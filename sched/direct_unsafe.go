@@ -4,6 +4,7 @@ package sched
 
 import (
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -67,13 +68,14 @@ func hasMembarrier() bool {
 // exactTimers has the kernel wake the calling OS thread in time.
 func exactTimers() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) }
 
-// giveWay lets the kernel run someone else on this CPU.
-func giveWay() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+// giveWay lets the kernel run another OS thread on this CPU. Go knows that the caller is in a system call: on a crowded CPU the kernel may leave a thread that
+// yields for seconds, and if it kept its P meanwhile, the collector, and with it the whole process, would wait for it.
+func giveWay() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
-// osNap sleeps for tens of microseconds, without the Go runtime knowing.
+// osNap sleeps for tens of microseconds.
 func osNap() {
 	ts := unix.Timespec{Nsec: 10_000}
-	unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
+	_, _, _ = syscall.Syscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
 // gettid is the number of the calling OS thread.

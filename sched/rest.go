@@ -64,11 +64,24 @@ func (r *rest) kick() { r.word.Or(isKicked) }
 // takeKick tells whether there was a kick.
 func (r *rest) takeKick() bool { return r.word.And(^uint32(isKicked))&isKicked != 0 }
 
-// push adds l, which is about to sleep.
+// push adds l, which is about to sleep. The list grows outside of the lock: an allocation may wait for the collector.
 func (r *rest) push(l *lwp) {
-	r.mu.Lock()
-	r.spares = append(r.spares, l)
-	r.mu.Unlock()
+	for {
+		r.mu.Lock()
+		if n := len(r.spares); n < cap(r.spares) {
+			r.spares = append(r.spares, l)
+			r.mu.Unlock()
+			return
+		} else {
+			r.mu.Unlock()
+			more := make([]*lwp, 0, 2*n+2*spareLWPs)
+			r.mu.Lock()
+			if n == cap(r.spares) {
+				r.spares = append(more, r.spares...)
+			}
+			r.mu.Unlock()
+		}
+	}
 }
 
 // pop takes the one that has slept for the shortest time; nil: there is none.
@@ -107,8 +120,9 @@ func (r *rest) surplus() bool {
 // whether there are still more than these.
 func (r *rest) trim() (more bool) {
 	r.mu.Lock()
-	var out []*lwp
-	surplus := min(r.fewest, len(r.spares)) - spareLWPs
+	var some [16]*lwp // more have time until the next call: an allocation may wait for the collector
+	out := some[:0]
+	surplus := min(r.fewest-spareLWPs, len(r.spares)-spareLWPs, len(some))
 	kept := r.spares[:0]
 	for _, l := range r.spares { // the first has slept for the longest time
 		if len(out) < surplus && !l.inSleeper.Load() {
