@@ -86,6 +86,7 @@ type Config struct {
 	Measured *Profile
 
 	hosts   []int    // number of the host of each rank, as the manager says; nil: one
+	bind    string   // address of this host on the first network of the job, if a process manager has told; empty: not known
 	manager *managed // that has started this process, and by which it meets the others; nil: none
 
 	eagerFrom string // who has set Eager, if not the caller

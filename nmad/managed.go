@@ -3,6 +3,7 @@ package nmad
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -112,6 +113,7 @@ func (c *Config) meet(ctx context.Context) error {
 	}
 	c.Rendezvous, c.Listener, c.Secret = meeting.Addr, meeting.Listener, meeting.Secret
 	c.hosts = meeting.Nodes
+	c.bind, _, _ = net.SplitHostPort(meeting.Listen[0])
 	c.settle(meeting)
 	return nil
 }

@@ -116,7 +116,7 @@ func (s *Session) connect(ctx context.Context) error {
 	control, err := bootstrap.Join(ctx, bootstrap.Config{
 		Rank: cfg.Rank, Size: cfg.Size,
 		Addr: cfg.Rendezvous, Listener: cfg.Listener, Secret: cfg.Secret,
-		Hosts: cfg.hosts, Card: card, Notify: s.notice, Timeout: cfg.Timeout, Silence: cfg.Heartbeat,
+		Hosts: cfg.hosts, Bind: cfg.bind, Card: card, Notify: s.notice, Timeout: cfg.Timeout, Silence: cfg.Heartbeat,
 	})
 	if err != nil {
 		return err

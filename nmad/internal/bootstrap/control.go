@@ -30,6 +30,7 @@ type Config struct {
 	Listener   net.Listener  // rank 0 only: listens at Addr already; nil: Join listens. Join closes it
 	Secret     []byte        // at least MinSecret bytes, the same in all processes
 	Hosts      []int         // number of the host of each rank, the same in all processes; nil: one host
+	Bind       string        // address of this host at which others reach this process, where its connection does not tell; empty: it is not known
 	Card       Card          // what to publish; its Rank is filled in
 	Silence    time.Duration // how long a process may say nothing before it is taken for lost, the same for all; 0: for ever
 	Notify     func(Event)   // told about the others from Ready on; calls do not overlap; must not block for long
@@ -57,7 +58,7 @@ type Event struct {
 	Rank   int
 	Kind   EventKind
 	Reason string // for people
-	Deaf   bool   // it was one that passed on the news of others: the deaths of some show on links only from here on
+	Deaf   bool   // it was one that passed on the news of others, and none takes its place: the deaths of some show on links only from here on
 }
 
 // ErrAborted is what the start of a job fails with when one of its processes
@@ -95,7 +96,7 @@ type role interface {
 	table() []Card             // after gathered
 	ready()                    // this process has made its links; a failure ends Control.ctx
 	going() <-chan struct{}    // closed once all are ready
-	missing() string           // who has not come yet, for people
+	absent() string            // who has not come yet, for people
 	abort(reason string)       // tells the others that the job cannot start
 	beat()                     // tells the others that this process lives, and looks who does not
 	announce()                 // tells the others that this process leaves
@@ -129,9 +130,7 @@ func Join(ctx context.Context, cfg Config) (*Control, error) {
 	c.tree = newTree(cfg.Hosts, cfg.Rank, cfg.Size)
 	switch {
 	case cfg.Rank == 0:
-		c.role, err = newHub(c, nil)
-	case c.tree.relays[cfg.Rank]:
-		c.role, err = newLeader(ctx, c)
+		c.role, err = newRoot(c)
 	default:
 		c.role, err = newSpoke(ctx, c)
 	}
@@ -193,7 +192,7 @@ func (c *Control) await(ctx context.Context, done <-chan struct{}) (err error) {
 	case <-c.ctx.Done():
 		err = context.Cause(c.ctx)
 	case <-ctx.Done():
-		err = fmt.Errorf("waited in vain for %s: %w", c.role.missing(), context.Cause(ctx))
+		err = fmt.Errorf("waited in vain for %s: %w", c.role.absent(), context.Cause(ctx))
 	}
 	select {
 	case <-done: // both: somebody was faster to find out what is wrong with the table, say. We find it as well, and say so as he does
@@ -315,7 +314,7 @@ func (c *Control) tell(e Event) {
 		return
 	}
 	c.told[e.Rank] = true
-	e.Deaf = c.tree.relays[e.Rank]
+	e.Deaf = c.tree.relays[e.Rank] && c.cards[c.cfg.Rank].Heir == ""
 	if c.cfg.Notify != nil {
 		c.cfg.Notify(e)
 	}

@@ -46,7 +46,7 @@ func newParty(t *testing.T, size int) *party {
 
 func (p *party) config(rank int) Config {
 	c := Config{
-		Rank: rank, Size: p.size, Addr: p.addr, Secret: secret,
+		Rank: rank, Size: p.size, Addr: p.addr, Secret: secret, Bind: "127.0.0.1",
 		Card:    Card{PID: os.Getpid(), Host: "here", Rails: []Rail{{"sim", fmt.Sprint("address of ", rank)}}, Window: uint64(rank), Records: 7},
 		Timeout: 20 * time.Second,
 		Notify: func(e Event) {
@@ -200,17 +200,11 @@ func TestHeartbeat(t *testing.T) {
 }
 
 // goes has rank 0 leave, or die: then it tells no process.
-func goes(zero *Control, dies bool) {
+func goes(c *Control, dies bool) {
 	if dies {
-		h := zero.role.(*hub)
-		h.mu.Lock()
-		h.phase = closing
-		for _, m := range h.members[1:] {
-			m.w.conn.Close()
-		}
-		h.mu.Unlock()
+		cut(c)
 	}
-	zero.Leave()
+	c.Leave()
 }
 
 func TestRankZeroGone(t *testing.T) {

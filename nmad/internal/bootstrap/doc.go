@@ -6,12 +6,13 @@
 //	rank 3 ----'
 //
 // In a job of several hosts ([Config.Hosts]) the first rank of each is its leader, and stands between the other ranks of its host and
-// rank 0, by a Unix socket (tree.go, leader.go); so rank 0 has as many connections as there are hosts and neighbours.
+// rank 0, by a Unix socket (tree.go); so rank 0 has as many connections as there are hosts and neighbours. What becomes of the connections
+// when rank 0 or a leader ends or falls silent is in README.md.
 //
 // Rank 0 listens at the rendezvous address. Each other process dials it, both
 // sides prove that they hold the job's secret, and the dialler hands in its
 // [Card]: pid, host, driver, address of its driver's endpoint. When all cards
-// are there, rank 0 sends the table of them to everybody and stops listening.
+// are there, rank 0 sends the table of them to everybody.
 //
 //	dialler                     rank 0
 //	   |  <-- greeting --------   |      version, nonce of rank 0
@@ -31,10 +32,9 @@
 //
 // A connection that ends without LEAVE is a death. The kernel closes the
 // connections of a process however it ends, so the others know at once, whether
-// or not anybody polls; rank 0 and the leaders relay it. Should rank 0 itself, or a leader, be gone, the
-// processes that were connected to it watch those on their own host by pidfd, and, with a
-// [Config.Silence] and without leaders, another process takes rank 0's place (succession.go). Without, deaths on other
-// hosts then show on the links only, and that a process is stopped does not show.
+// or not anybody polls; rank 0 and the leaders relay it. A host that cannot be reached is noticed by the kernels of the others within 4 s,
+// or within [Config.Silence] if that is longer. Should rank 0 or a leader be gone, the processes that were connected to it connect anew, to the
+// process that takes rank 0's place; in a job on one host without a silence they watch each other by pidfd instead.
 //
 // Everything read is untrusted until proven otherwise: before the proof a
 // dialler may send [claimSize] bytes within [Config.Handshake]; afterwards each

@@ -157,7 +157,7 @@ func FuzzClaims(f *testing.F) {
 	f.Add(make([]byte, claimSize))
 	f.Add(append(appendHead(nil), make([]byte, claimSize-8)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, _, err := receive(replay{r: bytes.NewReader(b)}, secret, 4, func(int) verdict {
+		_, _, err := receive(replay{r: bytes.NewReader(b)}, secret, 4, func(int, bool) verdict {
 			t.Error("a stranger was admitted")
 			return welcome
 		})
@@ -172,7 +172,7 @@ func FuzzVerdicts(f *testing.F) {
 	f.Add(make([]byte, greetingSize+verdictSize))
 	f.Add(append(append(appendHead(nil), make([]byte, nonceSize)...), append(appendHead(nil), make([]byte, 32)...)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if _, err := offer(replay{r: bytes.NewReader(b)}, secret, 1, 4); err == nil {
+		if _, err := offer(replay{r: bytes.NewReader(b)}, secret, 1, 4, false); err == nil {
 			t.Error("a stranger was taken for rank 0")
 		}
 	})

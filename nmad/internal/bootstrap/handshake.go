@@ -19,7 +19,7 @@ import (
 
 const (
 	// Version of the control protocol. Both sides must have the same.
-	Version = 7
+	Version = 8
 	// MaxSize is the largest number of processes in a job.
 	MaxSize = 1 << 16
 
@@ -28,6 +28,9 @@ const (
 	claimSize    = 4 + 2 + 2 + 4 + 4 + nonceSize + sha256.Size
 	verdictSize  = 4 + 2 + 1 + 1 + sha256.Size
 )
+
+// comesAgain stands in the place of the verdict in the claim of a process that has lost its keeper.
+const comesAgain = 1
 
 var magic = [4]byte{'P', 'M', '2', 'C'}
 
@@ -43,7 +46,10 @@ const (
 	rankTaken             // somebody else is that rank already
 	alreadyClosed         // everybody was there already
 	wrongPlace            // that rank belongs to another host's leader
-	lastVerdict   = wrongPlace
+	takenForLost          // the job runs, and this rank is gone to it
+	elsewhere             // the job runs, and this process has a keeper itself
+	notYet                // the job runs, and this process looks for a keeper itself
+	lastVerdict   = notYet
 )
 
 func (v verdict) String() string {
@@ -64,9 +70,21 @@ func (v verdict) String() string {
 		return "the job is complete already: another process may have this rank"
 	case wrongPlace:
 		return "this rank has its place at another process: the processes of the job do not agree on which hosts they are"
+	case takenForLost:
+		return "the others have taken this process for lost"
+	case elsewhere:
+		return "an earlier process keeps the list"
+	case notYet:
+		return "which process keeps the list is not settled yet"
 	}
 	return fmt.Sprintf("verdict %d", uint8(v))
 }
+
+// refusal is an ErrRefused that tells the verdict.
+type refusal struct{ verdict verdict }
+
+func (r refusal) Error() string { return fmt.Sprintf("%v: %v", ErrRefused, r.verdict) }
+func (refusal) Unwrap() error   { return ErrRefused }
 
 // Errors of the handshake.
 var (
@@ -109,7 +127,7 @@ func checkHead(b []byte) error {
 // offer is the dialler's side: it proves that we hold the secret, checks that
 // rank 0 does, and returns the connection ready for frames. The caller has bounded
 // its time.
-func offer(conn net.Conn, secret []byte, rank, size int) (*wire, error) {
+func offer(conn net.Conn, secret []byte, rank, size int, again bool) (*wire, error) {
 	var greeting [greetingSize]byte
 	if _, err := io.ReadFull(conn, greeting[:]); err != nil {
 		return nil, fmt.Errorf("read the greeting: %w", err)
@@ -121,6 +139,9 @@ func offer(conn net.Conn, secret []byte, rank, size int) (*wire, error) {
 	var ours nonce
 	rand.Read(ours[:]) // never fails
 	claim := appendHead(make([]byte, 0, claimSize))
+	if again {
+		claim[6] = comesAgain
+	}
 	claim = appendU32(claim, uint32(rank))
 	claim = appendU32(claim, uint32(size))
 	claim = append(claim, ours[:]...)
@@ -135,21 +156,23 @@ func offer(conn net.Conn, secret []byte, rank, size int) (*wire, error) {
 	if err := checkHead(answer[:]); err != nil {
 		return nil, err
 	}
-	switch v := verdict(answer[6]); {
+	v := verdict(answer[6])
+	switch {
 	case v > lastVerdict:
 		return nil, errNotOurs
-	case v != welcome:
-		return nil, fmt.Errorf("%w: %v", ErrRefused, v)
-	}
-	if !hmac.Equal(answer[8:], code(secret, "pm2 verdict", ours[:], theirs, answer[:8])) {
+	case v == wrongSecret, v == wrongVersion:
+		return nil, refusal{v}
+	case !hmac.Equal(answer[8:], code(secret, "pm2 verdict", ours[:], theirs, answer[:8])):
 		return nil, ErrSecret
+	case v != welcome:
+		return nil, refusal{v}
 	}
 	return newWire(conn, secret, theirs, ours[:], false), nil
 }
 
 // receive is rank 0's side. admit is asked once the dialler has proven that it
 // holds the secret and claims a rank of the job. The caller has bounded its time.
-func receive(conn net.Conn, secret []byte, size int, admit func(rank int) verdict) (*wire, int, error) {
+func receive(conn net.Conn, secret []byte, size int, admit func(rank int, again bool) verdict) (*wire, int, error) {
 	var ours nonce
 	rand.Read(ours[:]) // never fails
 	if _, err := conn.Write(append(appendHead(make([]byte, 0, greetingSize)), ours[:]...)); err != nil {
@@ -161,7 +184,7 @@ func receive(conn net.Conn, secret []byte, size int, admit func(rank int) verdic
 	}
 	v, rank := judge(claim[:], ours[:], secret, size)
 	if v == welcome {
-		v = admit(rank)
+		v = admit(rank, claim[6] == comesAgain)
 	}
 	theirs := claim[16 : 16+nonceSize]
 	answer := appendHead(make([]byte, 0, verdictSize))
@@ -175,7 +198,7 @@ func receive(conn net.Conn, secret []byte, size int, admit func(rank int) verdic
 		return nil, rank, fmt.Errorf("send the verdict to rank %d: %w", rank, err)
 	}
 	if v != welcome {
-		return nil, 0, fmt.Errorf("%w: %v", ErrRefused, v)
+		return nil, 0, refusal{v}
 	}
 	return newWire(conn, secret, ours[:], theirs, true), rank, nil
 }

@@ -1,12 +1,12 @@
 package bootstrap
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,83 +25,121 @@ const (
 	linking                // the table is out, the processes make their links
 	running                // all are ready
 	failed                 // the job could not start
-	closing                // rank 0 leaves
+	closing                // this process leaves
 )
 
-// member is a process that is connected, as the one that keeps the list sees it. Fields under hub.mu.
+// station is what a process is to the others, once the job runs. README.md draws it.
+type station uint8
+
+const (
+	follows station = iota // it has a keeper
+	seeks                  // it looks for one
+	reigns                 // it is the root
+	parted                 // the others have taken it for lost
+)
+
+// member is a process that is connected, as its keeper sees it. Fields under hub.mu.
 type member struct {
 	rank  int
 	party []int // the ranks that it speaks for, itself first
 	w     *wire
 	late  *limit.Limit // of its handshake, until its card is in
+	again bool         // it has come once the job ran: it has handed in its card elsewhere
 	card  bool         // the cards of its party are in
 	ready bool
-	gone  bool // has left, or has died
+	left  bool // it has closed its session
+	quit  bool // it looks for another keeper
+	out   bool // the connection counts no more: nothing is sent there, and its end means nothing
 }
 
-// hub is the side of the process that keeps the list of those that are there: it gathers, broadcasts and relays. That
-// is rank 0, for its host the leader of that (leader.go), or an heir of rank 0 (succession.go), which has the table already. One goroutine
-// accepts, until the table is out or until an heir leaves; one per member reads until its connection ends.
+// hub is the side of a process that others are connected to: rank 0, the leader of a host, and each process that has a door and so may
+// become root. One goroutine per listener accepts; one per member reads until its connection ends. Locks: hub.mu before spoke.mu and Control.news.
 type hub struct {
-	c     *Control
-	up    func(kind, []byte) // of a leader: sends to rank 0; nil: this is none. Under mu
-	heir  bool
-	l     net.Listener
-	seats chan struct{} // one per connection in its handshake
+	c       *Control
+	gathers bool               // it takes cards: rank 0, a leader
+	l       net.Listener       // where the cards come; of rank 0 its door as well, if it has one
+	up      func(kind, []byte) // to the keeper, if there is one; nil: rank 0. It takes spoke.mu
+	door    net.Listener       // nil: it has none, and never becomes root
+	seats   chan struct{}      // one per connection in its handshake
 
 	tableOut chan struct{} // closed when phase becomes linking
 	started  chan struct{} // closed when phase becomes running
 
-	wg sync.WaitGroup // all goroutines
+	over context.Context // ends with the hub, or when it parts
+	stop context.CancelFunc
+	wg   sync.WaitGroup // all goroutines
 
-	mu      sync.Mutex
+	mu sync.Mutex
+
 	phase   phase
-	members []*member // by rank; nil: not here yet. [0] stays nil
+	station station
+	members []*member      // by rank; nil: not here. The one of the own rank stays nil
+	path    []*member      // by rank: the member that speaks for it; nil: none
+	gone    []EventKind    // by rank; 0: it is there
+	reasons map[int]string // of those that have died
+	missing map[int]uint32 // root: ranks that no member speaks for, and the tick after which they are lost
 	pending map[net.Conn]struct{}
 	cards   []Card
 	waiting int    // cards of parties, then ready messages, that are still to come
-	until   uint32 // heir: the beat after which those that have not come are lost; 0: that is over
 	refused string // the last dialler that was turned away
 }
 
-func newHub(c *Control, up func(kind, []byte)) (*hub, error) {
+// newHub makes the hub of a process that takes cards at l, or none if that is nil, and has a door, or none.
+func newHub(c *Control, l, door net.Listener, up func(kind, []byte)) *hub {
 	h := &hub{
-		c: c, up: up,
-		l:        c.cfg.Listener,
+		c: c, gathers: l != nil, l: l, door: door, up: up,
 		seats:    make(chan struct{}, strangers+c.cfg.Size),
 		tableOut: make(chan struct{}),
 		started:  make(chan struct{}),
 		members:  make([]*member, c.cfg.Size),
+		path:     make([]*member, c.cfg.Size),
+		gone:     make([]EventKind, c.cfg.Size),
+		reasons:  map[int]string{},
+		missing:  map[int]uint32{},
 		pending:  map[net.Conn]struct{}{},
 		cards:    make([]Card, c.cfg.Size),
 		waiting:  len(c.tree.parties),
 	}
+	h.over, h.stop = context.WithCancel(context.Background())
 	h.cards[c.cfg.Rank] = c.cfg.Card
-	if h.l == nil {
-		l, err := net.Listen("tcp", c.cfg.Addr)
-		if err != nil {
-			return nil, fmt.Errorf("listen at the rendezvous address %s (choose another one, or port 0 through the launcher): %w", c.cfg.Addr, err)
-		}
-		h.l = l
+	if c.cfg.Rank == 0 {
+		h.station = reigns
 	}
-	h.wg.Go(h.accept)
-	return h, nil
+	if l != nil {
+		h.wg.Go(func() { h.accept(l) })
+	}
+	if door != nil && door != l {
+		h.wg.Go(func() { h.accept(door) })
+	}
+	return h
 }
 
-func (h *hub) gathered() <-chan struct{} { return h.tableOut }
-func (h *hub) going() <-chan struct{}    { return h.started }
-func (h *hub) table() []Card             { return h.cards }
+// newRoot makes the hub of rank 0.
+func newRoot(c *Control) (*hub, error) {
+	l := c.cfg.Listener
+	if l == nil {
+		var err error
+		if l, err = net.Listen("tcp", c.cfg.Addr); err != nil {
+			return nil, fmt.Errorf("listen at the rendezvous address %s (choose another one, or port 0 through the launcher): %w", c.cfg.Addr, err)
+		}
+	}
+	if c.hasDoor(l.Addr()) {
+		c.cfg.Card.Heir = l.Addr().String() // the others know it by the rendezvous address
+		return newHub(c, l, l, nil), nil
+	}
+	return newHub(c, l, nil, nil), nil
+}
 
-func (h *hub) accept() {
+func (h *hub) accept(l net.Listener) {
 	for {
-		conn, err := h.l.Accept()
+		conn, err := l.Accept()
 		if err != nil {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
 			// Out of descriptors, or an aborted connection: others may still come.
 			select {
-			case <-h.c.ctx.Done():
+			case <-h.over.Done():
 				return
 			case <-time.After(10 * time.Millisecond):
 			}
@@ -118,20 +156,20 @@ func (h *hub) accept() {
 
 // greet runs the handshake with one dialler and, once it is a member, serves it.
 func (h *hub) greet(conn net.Conn) {
-	if !h.track(conn) { // an heir that does not reign yet: the dialler comes again
+	if !h.track(conn) { // the dialler comes again
 		conn.Close()
 		<-h.seats
 		return
 	}
-	keepAlive(conn)
+	h.c.keepAlive(conn)
 	m := &member{late: limit.Bound(conn, h.c.cfg.Handshake)}
 	defer m.late.Stop()
-	w, rank, err := receive(conn, h.c.cfg.Secret, h.c.cfg.Size, func(rank int) verdict { return h.admit(m, rank) })
+	w, rank, err := receive(conn, h.c.cfg.Secret, h.c.cfg.Size, func(rank int, again bool) verdict { return h.admit(m, rank, again) })
 	h.untrack(conn)
 	<-h.seats
 	if err != nil {
 		conn.Close()
-		if m.rank > 0 { // admitted, but gone before it heard of it
+		if m.party != nil { // admitted, but gone before it heard of it
 			h.lost(m, err)
 			return
 		}
@@ -142,12 +180,12 @@ func (h *hub) greet(conn net.Conn) {
 	}
 	h.mu.Lock()
 	m.rank, m.w = rank, w
-	if len(m.party) > 1 { // their cards come when all of them are there
+	if m.again || len(m.party) > 1 { // the cards of a party come when all of them are there
 		m.late.Stop()
 		conn.SetDeadline(time.Time{})
 	}
-	ending := h.phase >= failed && !h.heir
-	if h.heir {
+	ending := h.phase == failed || m.out || h.phase == closing && !m.again
+	if m.again && !ending {
 		h.brief(m)
 	}
 	h.mu.Unlock()
@@ -168,12 +206,9 @@ func (h *hub) track(conn net.Conn) bool {
 	return true
 }
 
-// open says whether processes may come. Under mu.
+// open says whether a dialler gets an answer. Under mu.
 func (h *hub) open() bool {
-	if h.heir {
-		return h.phase >= running
-	}
-	return h.phase == gathering
+	return h.phase == gathering || h.door != nil && h.phase != linking && h.phase != failed && h.over.Err() == nil
 }
 
 func (h *hub) untrack(conn net.Conn) {
@@ -183,23 +218,47 @@ func (h *hub) untrack(conn net.Conn) {
 }
 
 // admit gives the rank to a dialler that has proven itself, if it is free.
-func (h *hub) admit(m *member, rank int) verdict {
+func (h *hub) admit(m *member, rank int, again bool) verdict {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	party := h.c.tree.parties[rank]
-	if h.heir {
-		party = []int{rank}
+	if again {
+		return h.readmit(m, rank)
 	}
+	party := h.c.tree.parties[rank]
 	switch {
+	case h.phase != gathering:
+		return alreadyClosed
 	case party == nil && rank != h.c.cfg.Rank:
 		return wrongPlace
 	case h.members[rank] != nil, rank == h.c.cfg.Rank:
 		return rankTaken
-	case !h.open(), h.c.departed(rank):
-		return alreadyClosed
 	}
 	m.rank, m.party = rank, party
 	h.members[rank] = m
+	for _, r := range party {
+		h.path[r] = m
+	}
+	return welcome
+}
+
+// readmit answers a process of the job that has lost its keeper. Under mu.
+func (h *hub) readmit(m *member, rank int) verdict {
+	switch {
+	case h.phase == gathering, rank == h.c.cfg.Rank:
+		return rankTaken
+	case h.gone[rank] != 0, h.station == parted:
+		return takenForLost
+	case h.station == seeks:
+		return notYet
+	case h.station == follows:
+		return elsewhere
+	}
+	if old := h.members[rank]; old != nil && !old.out {
+		h.drop(old)
+	}
+	m.rank, m.party, m.again, m.card = rank, []int{rank}, true, true
+	h.members[rank], h.path[rank] = m, m
+	delete(h.missing, rank)
 	return welcome
 }
 
@@ -219,171 +278,86 @@ func (h *hub) serve(m *member) {
 	}
 }
 
+// errQuit ends the reading of a member that looks for another keeper, and of a keeper that is none any more.
+var errQuit = errors.New("it has quit")
+
 func (h *hub) handle(m *member, k kind, payload []byte) error {
+	size := h.c.cfg.Size
+	if k >= kindDead && k != kindAbort && !h.runs() {
+		return fmt.Errorf("%w: kind %d before the job runs", errFrame, k)
+	}
 	switch k {
 	case kindCard:
 		return h.takeCard(m, payload)
 	case kindReady:
 		return h.takeReady(m)
 	case kindBeat:
-		if !h.runs() {
-			return fmt.Errorf("%w: a beat before the job runs", errFrame)
-		}
 		return nil
+	case kindQuit:
+		h.mu.Lock()
+		m.quit = true
+		h.mu.Unlock()
+		return errQuit
+	case kindParty:
+		ranks, err := parseRanks(payload, size)
+		if err != nil {
+			return err
+		}
+		return h.takeParty(m, ranks)
 	case kindLeave:
-		rank, err := parseLeave(payload, h.c.cfg.Size)
-		if err != nil || !slices.Contains(m.party, rank) {
+		rank, err := parseLeave(payload, size)
+		if err != nil || !h.speaks(m, rank) {
 			return fmt.Errorf("%w: rank %d says that rank %d leaves", errFrame, m.rank, rank)
 		}
 		return h.takeLeave(m, rank, payload)
 	case kindDead:
-		rank, reason, err := parseNotice(payload, h.c.cfg.Size)
-		if err != nil || rank == m.rank || !slices.Contains(m.party, rank) || !h.runs() {
+		rank, reason, err := parseNotice(payload, size)
+		if err != nil || rank == m.rank || !h.speaks(m, rank) {
 			return fmt.Errorf("%w: rank %d says that rank %d is dead", errFrame, m.rank, rank)
 		}
 		h.mu.Lock()
-		h.spread(kindDead, payload, m)
+		var news []Event
+		if by := h.path[rank]; by == m || by == nil {
+			news = h.dies(news, rank, reason, m)
+		}
 		h.mu.Unlock()
-		h.c.tell(Event{Rank: rank, Kind: Died, Reason: reason})
+		h.tellAll(news)
 		return nil
 	case kindAbort:
-		_, reason, err := parseNotice(payload, h.c.cfg.Size)
+		_, reason, err := parseNotice(payload, size)
 		if err != nil {
 			return err
 		}
 		return errors.New(reason)
 	}
-	return fmt.Errorf("%w: kind %d is not for rank 0", errFrame, k)
+	return fmt.Errorf("%w: kind %d is not for a keeper", errFrame, k)
 }
 
-func (h *hub) takeCard(m *member, payload []byte) error {
-	cards, err := parseCards(payload, m.party)
-	if err != nil {
-		return err
+// speaks says whether a member may bring news of a rank: of its own, and of those of its host if it is its leader.
+func (h *hub) speaks(m *member, rank int) bool {
+	if rank == m.rank {
+		return true
 	}
-	m.late.Stop()
-	m.w.conn.SetReadDeadline(time.Time{})
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.phase != gathering || m.card {
-		return fmt.Errorf("%w: a card that nobody asked for", errFrame)
-	}
-	m.card = true
-	for _, card := range cards {
-		h.cards[card.Rank] = card
-	}
-	if h.waiting--; h.waiting > 0 {
-		return nil
-	}
-	h.l.Close()
-	for conn := range h.pending {
-		conn.Close()
-	}
-	if h.up != nil {
-		h.up(kindCard, h.ownCards())
-		return nil
-	}
-	h.linkAll(pack(appendTable(nil, h.cards)))
-	return nil
+	return slices.Contains(m.party, rank) || h.c.tree.leader[rank] == m.rank
 }
 
-// ownCards are those of a leader's host.
-func (h *hub) ownCards() []byte {
-	var cards []Card
-	for _, rank := range h.c.tree.ranks(h.c.cfg.Rank) {
-		cards = append(cards, h.cards[rank])
-	}
-	return appendTable(nil, cards)
-}
-
-// linkAll hands out the table. Under mu, so that no GO can overtake it.
-func (h *hub) linkAll(table []byte) {
-	h.phase = linking
-	h.waiting = len(h.c.tree.parties) + 1 // this time the own process counts too
-	h.toAll(kindTable, table, nil)
-	close(h.tableOut)
-}
-
-func (h *hub) takeReady(m *member) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.phase != linking || m.ready {
-		return fmt.Errorf("%w: ready at the wrong time", errFrame)
-	}
-	m.ready = true
-	h.oneReady()
-	return nil
-}
-
-func (h *hub) ready() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.phase == linking {
-		h.oneReady()
-	}
-}
-
-func (h *hub) oneReady() {
-	if h.waiting--; h.waiting > 0 {
-		return
-	}
-	if h.up != nil {
-		h.up(kindReady, nil)
-		return
-	}
-	h.run()
-}
-
-// run has all begin. Under mu.
-func (h *hub) run() {
-	h.phase = running
-	h.toAll(kindGo, nil, nil)
-	close(h.started)
-}
-
-// runs says whether all have been ready.
-func (h *hub) runs() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.phase == running || h.phase == closing
-}
-
-func (h *hub) beat() {
-	for _, e := range h.beatAll() {
-		h.c.tell(e)
-	}
-}
-
-// beatAll is beat but for the news, which it returns.
-func (h *hub) beatAll() []Event {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.phase != running {
-		return nil
-	}
-	h.toAll(kindBeat, nil, nil)
+// toAll sends a frame to all members that are there, but one. Under mu, which
+// also keeps the order of frames the same for all. Errors show at the readers.
+func (h *hub) toAll(k kind, payload []byte, but *member) {
 	for _, m := range h.members {
-		if m != nil && !m.gone && m.w != nil {
-			h.c.hush(m.w)
+		if m != nil && m != but {
+			h.send(m, k, payload)
 		}
 	}
-	return h.missed()
 }
 
-func (h *hub) takeLeave(m *member, rank int, payload []byte) error {
-	h.mu.Lock()
-	if h.phase < running {
-		h.mu.Unlock()
-		return errors.New("left before the job had started")
+// send sends a frame to a member, if that counts. Under mu.
+func (h *hub) send(m *member, k kind, payload []byte) {
+	if !m.out && !m.left && m.w != nil && m.w.send(k, payload) != nil {
+		m.w.conn.Close()
 	}
-	m.gone = m.gone || rank == m.rank
-	h.spread(kindLeave, payload, m)
-	h.mu.Unlock()
-	h.c.tell(Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)})
-	if len(m.party) > 1 {
-		return nil // the others of its host may still have something to say
-	}
-	return io.EOF // nothing more to read
 }
 
 // spread passes news on to all but the member that has brought them. Under mu.
@@ -394,113 +368,20 @@ func (h *hub) spread(k kind, payload []byte, from *member) {
 	}
 }
 
-// lost deals with a member whose connection has ended or makes no sense.
-func (h *hub) lost(m *member, why error) {
-	reason := h.describe(m, why)
-	h.mu.Lock()
-	if m.gone || h.phase >= failed {
-		m.gone = true
-		h.mu.Unlock()
-		return
-	}
-	m.gone = true
-	if h.phase < running {
-		h.fail(reason, m)
-		h.mu.Unlock()
-		return
-	}
-	h.spread(kindDead, appendNotice(nil, m.rank, reason), m)
-	h.mu.Unlock()
-	h.c.tell(Event{Rank: m.rank, Kind: Died, Reason: reason})
-}
-
-func (h *hub) describe(m *member, why error) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	who := fmt.Sprintf("rank %d", m.rank)
-	if m.card {
-		who += fmt.Sprintf(" (pid %d)", h.cards[m.rank].PID)
-	}
-	if text, ok := h.c.hushed(why, who); ok && h.phase >= running {
-		return text
-	}
-	if errors.Is(why, io.EOF) || errors.Is(why, io.ErrUnexpectedEOF) || isReset(why) {
-		return who + " died: its control connection ended"
-	}
-	return who + ": " + why.Error()
-}
-
-// fail ends a job that has not started. Under mu.
-func (h *hub) fail(reason string, but *member) {
-	if h.phase >= failed {
-		return
-	}
-	h.phase = failed
-	h.spread(kindAbort, appendNotice(nil, h.c.cfg.Rank, reason), but)
-	h.c.cancel(fmt.Errorf("%w: %s", ErrAborted, reason))
-}
-
-func (h *hub) abort(reason string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.phase < running {
-		h.fail(reason, nil)
-	}
-}
-
-// toAll sends a frame to all members that are there, but one. Under mu, which
-// also keeps the order of frames the same for all. Errors show at the readers.
-func (h *hub) toAll(k kind, payload []byte, but *member) {
-	for _, m := range h.members {
-		if m != nil && m != but && !m.gone && m.w != nil {
-			if m.w.send(k, payload) != nil {
-				m.w.conn.Close()
-			}
-		}
-	}
-}
-
-func (h *hub) missing() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var who []string
-	for rank, m := range h.members {
-		if h.c.tree.parties[rank] != nil && (m == nil || (h.phase == gathering && !m.card) || (h.phase == linking && !m.ready)) {
-			who = append(who, fmt.Sprint(rank))
-		}
-	}
-	s := "rank "
-	if len(who) != 1 { // 0: they have come just now
-		s = "ranks "
-	}
-	s += strings.Join(who, ", ") + ", to be started with the same rendezvous address and secret"
-	if h.refused != "" {
-		s += " (turned away: " + h.refused + ")"
-	}
-	return s
-}
-
-func (h *hub) announce() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.phase == running || h.heir && h.phase == linking { // an heir tells those that will come
-		h.phase = closing // from here on the end of a connection is no death
-		h.toAll(kindLeave, appendU32(nil, uint32(h.c.cfg.Rank)), nil)
+func (h *hub) tellAll(news []Event) {
+	for _, e := range news {
+		h.c.tell(e)
 	}
 }
 
 func (h *hub) leave() {
 	h.mu.Lock()
-	switch {
-	case h.heir:
-		h.phase = closing
-	case h.phase < failed:
+	if h.gathers && h.phase < running {
 		h.fail(fmt.Sprintf("rank %d gave up", h.c.cfg.Rank), nil)
+	} else if h.phase != failed {
+		h.phase = closing
 	}
-	h.l.Close()
-	for conn := range h.pending {
-		conn.Close()
-	}
+	h.shut()
 	members := slices.Clone(h.members)
 	h.mu.Unlock()
 
@@ -521,4 +402,29 @@ func (h *hub) leave() {
 	}
 	h.mu.Unlock()
 	<-done
+}
+
+// shut closes the listeners, and what has not come to its handshake's end. Under mu.
+func (h *hub) shut() {
+	h.stop()
+	if h.l != nil {
+		h.l.Close()
+	}
+	if h.door != nil {
+		h.door.Close()
+	}
+	for conn := range h.pending {
+		conn.Close()
+	}
+}
+
+// why says what the end of a connection means, for people.
+func why(err error) string {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || isReset(err) {
+		return " died: its control connection ended"
+	}
+	if unreachable(err) {
+		return ": its host cannot be reached: " + err.Error()
+	}
+	return ": " + err.Error()
 }

@@ -61,7 +61,7 @@ func actor(addr string, size int, party []int, over *sync.WaitGroup, t *testing.
 		return
 	}
 	defer conn.Close()
-	w, err := offer(conn, secret, party[0], size)
+	w, err := offer(conn, secret, party[0], size, false)
 	if err != nil {
 		t.Error(err)
 		return

@@ -4,194 +4,147 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
-// Pauses between two attempts to reach rank 0, which may start after us.
-const (
-	firstPause = 5 * time.Millisecond
-	lastPause  = 250 * time.Millisecond
-)
-
-// spoke is the side of every rank but 0: one connection to the process that keeps the list, rank 0 or the leader of its host, one goroutine that
-// reads it, and, when that is gone, one per process of this host that is watched.
+// spoke is the side of every rank but 0: one connection to its keeper, one goroutine that reads it and, when that is gone, finds the
+// next one; and a hub, if others are connected to this process or may be.
 type spoke struct {
-	c    *Control
-	down *hub // of a leader, to the other processes of its host; nil: it is none
-	heir *hub // takes rank 0's place when it is this process's turn; nil: it never does
+	c     *Control
+	hub   *hub // nil: none
+	leads bool // it gathers the cards of its host
 
 	tableIn chan struct{} // closed by the reader
 	goIn    chan struct{} // closed by the reader
 	cards   []Card        // written before tableIn is closed
 
 	reader  chan struct{}   // closed when the reader has ended
-	watch   context.Context // ends the watchers, and the search for an heir
+	watch   context.Context // ends the watchers, and the search for a keeper
 	unwatch context.CancelFunc
+	hurry   chan struct{}  // closed when this process leaves: a search pauses no more
+	told    chan struct{}  // closed when the keeper knows that this process leaves, or when there is none
+	tellOne sync.Once      // closes told
 	wg      sync.WaitGroup // watchers; only the reader adds
 
 	mu      sync.Mutex
-	w       *wire // to the process that keeps the list; nil: there is none
-	keeper  int   // the rank of that
+	w       *wire // to the keeper; nil: there is none
+	keeper  int   // its rank
 	started bool  // GO has arrived
 	leaving bool
 }
 
 func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
-	s, err := connect(ctx, c)
+	var l net.Listener
+	leads := c.tree.relays[c.cfg.Rank]
+	if leads { // before the dial: the host may knock
+		name := door(c.cfg.Secret, c.cfg.Rank)
+		var err error
+		if l, err = net.Listen("unix", name); err != nil {
+			return nil, fmt.Errorf("listen for the other processes of this host at %s: %w", name, err)
+		}
+	}
+	w, err := dial(ctx, c)
 	if err != nil {
+		if l != nil {
+			l.Close()
+		}
 		return nil, err
 	}
-	if s.heir = newHeir(c, s.w.conn); s.heir != nil {
-		c.cfg.Card.Heir = s.heir.l.Addr().String()
+	s := &spoke{
+		c: c, w: w, keeper: c.tree.up, leads: leads,
+		tableIn: make(chan struct{}),
+		goIn:    make(chan struct{}),
+		reader:  make(chan struct{}),
+		hurry:   make(chan struct{}),
+		told:    make(chan struct{}),
 	}
-	if err := s.w.send(kindCard, appendTable(nil, []Card{c.cfg.Card})); err != nil {
-		close(s.reader)
-		s.leave()
-		return nil, fmt.Errorf("hand in the card at %s: %w", c.above(), err)
+	s.watch, s.unwatch = context.WithCancel(context.Background())
+	entrance := c.openDoor(w.conn.LocalAddr())
+	if entrance != nil {
+		c.cfg.Card.Heir = entrance.Addr().String()
+	}
+	if leads || entrance != nil {
+		s.hub = newHub(c, l, entrance, s.send)
+	}
+	if !leads {
+		if err := w.send(kindCard, appendTable(nil, []Card{c.cfg.Card})); err != nil {
+			close(s.reader)
+			s.leave()
+			return nil, fmt.Errorf("hand in the card at %s: %w", c.above(), err)
+		}
 	}
 	go s.read()
 	return s, nil
 }
 
-// connect makes the connection. The reader is to be started.
-func connect(ctx context.Context, c *Control) (*spoke, error) {
-	w, err := dial(ctx, c)
-	if err != nil {
-		return nil, err
+// send sends a frame to the keeper, if there is one.
+func (s *spoke) send(k kind, payload []byte) {
+	s.mu.Lock()
+	w := s.w
+	s.mu.Unlock()
+	if w != nil && w.send(k, payload) != nil {
+		w.conn.Close() // the reader knows more: perhaps a reason has arrived
 	}
-	s := &spoke{
-		c: c, w: w, keeper: c.tree.up,
-		tableIn: make(chan struct{}),
-		goIn:    make(chan struct{}),
-		reader:  make(chan struct{}),
-	}
-	s.watch, s.unwatch = context.WithCancel(context.Background())
-	return s, nil
-}
-
-// above is the address of the process that this one connects to.
-func (c *Control) above() string {
-	if c.tree.up == 0 {
-		return c.cfg.Addr
-	}
-	return door(c.cfg.Secret, c.tree.up)
-}
-
-// dial reaches the process above and runs the handshake, again and again while nobody
-// listens there, until ctx ends.
-func dial(ctx context.Context, c *Control) (*wire, error) {
-	pause := firstPause
-	for {
-		w, err := dialOnce(ctx, &c.cfg, c.above())
-		if err == nil {
-			return w, nil
-		}
-		what := fmt.Sprintf("meet rank %d at %s", c.tree.up, c.above())
-		if !passing(err) {
-			return nil, fmt.Errorf("%s: %w", what, err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: %w: last attempt: %v", what, context.Cause(ctx), err)
-		case <-time.After(pause):
-		}
-		pause = min(2*pause, lastPause)
-	}
-}
-
-// dialOnce reaches the process that keeps the list at addr, and runs the handshake.
-func dialOnce(ctx context.Context, cfg *Config, addr string) (*wire, error) {
-	var d net.Dialer
-	network := "tcp"
-	if strings.HasPrefix(addr, "@") {
-		network = "unix"
-	}
-	conn, err := d.DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	keepAlive(conn)
-	release := bindContext(ctx, conn)
-	defer release()
-	late := limit.Bound(conn, cfg.Handshake)
-	w, err := offer(conn, cfg.Secret, cfg.Rank, cfg.Size)
-	late.Stop()
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	conn.SetDeadline(time.Time{})
-	return w, nil
-}
-
-// bindContext closes conn when ctx ends, until the returned function is called.
-func bindContext(ctx context.Context, conn net.Conn) (release func() bool) {
-	return context.AfterFunc(ctx, func() { conn.Close() })
-}
-
-// passing says whether a failed attempt may succeed later: nobody listens yet,
-// or rank 0 had too many strangers at its door.
-func passing(err error) bool {
-	if errors.Is(err, ErrRefused) || errors.Is(err, ErrSecret) || errors.Is(err, errNotOurs) {
-		return false
-	}
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		return dns.Temporary() || dns.Timeout()
-	}
-	var addr *net.AddrError
-	return !errors.As(err, &addr)
 }
 
 func (s *spoke) gathered() <-chan struct{} { return s.tableIn }
 func (s *spoke) going() <-chan struct{}    { return s.goIn }
 func (s *spoke) table() []Card             { return s.cards }
-func (s *spoke) missing() string {
+func (s *spoke) absent() string {
+	if s.leads {
+		s.hub.mu.Lock()
+		waiting := s.hub.waiting
+		s.hub.mu.Unlock()
+		if waiting > 0 {
+			return s.hub.absent()
+		}
+	}
 	return fmt.Sprintf("the others, of whom rank %d keeps the list", s.c.tree.up)
 }
 
 func (s *spoke) ready() {
-	s.mu.Lock()
-	w := s.w
-	s.mu.Unlock()
-	if w != nil && w.send(kindReady, nil) != nil {
-		w.conn.Close() // the reader knows more: perhaps a reason has arrived
+	if s.leads {
+		s.hub.ready()
+		return
 	}
+	s.send(kindReady, nil)
 }
 
 func (s *spoke) abort(reason string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.started && s.w != nil {
-		s.w.send(kindAbort, appendNotice(nil, s.c.cfg.Rank, fmt.Sprintf("rank %d: %s", s.c.cfg.Rank, reason)))
+	reason = fmt.Sprintf("rank %d: %s", s.c.cfg.Rank, reason)
+	if s.leads {
+		s.hub.abort(reason) // which tells rank 0, too
+		return
+	}
+	if !s.running() {
+		s.send(kindAbort, appendNotice(nil, s.c.cfg.Rank, reason))
 	}
 }
 
+// read follows one keeper after the other.
 func (s *spoke) read() {
 	defer close(s.reader)
-	if s.end(s.follow(s.w, s.c.tree.up)) && s.c.cfg.Silence > 0 {
-		s.succeed()
+	defer s.tellOne.Do(func() { close(s.told) })
+	for w, keeper := s.w, s.keeper; w != nil; {
+		doubt, goesOn := s.end(s.follow(w, keeper), keeper)
+		if !goesOn {
+			return
+		}
+		w, keeper = s.seek(keeper, doubt)
 	}
 }
 
-// follow reads what the process that keeps the list says, until the connection ends, and why it has.
+// follow reads what the keeper says, until the connection ends, and why it has.
 func (s *spoke) follow(w *wire, keeper int) error {
 	defer w.conn.Close()
-	s.mu.Lock()
-	if s.w, s.keeper = w, keeper; s.leaving {
-		w.send(kindLeave, appendU32(nil, uint32(s.c.cfg.Rank))) // an error shows below
-	}
-	over := s.watch.Err() // if it is nil, leave sees w
-	s.mu.Unlock()
-	if over != nil {
-		return over
+	s.report(w, keeper)
+	if err := s.watch.Err(); err != nil { // if it is nil, leave sees w
+		return err
 	}
 	for {
 		k, payload, err := w.recv(s.c.cfg.Size)
@@ -200,69 +153,101 @@ func (s *spoke) follow(w *wire, keeper int) error {
 		}
 		w.heard.Store(s.c.ticks.Load())
 		if err != nil {
+			if _, silent := s.c.hushed(err, ""); silent && s.running() {
+				_ = w.send(kindQuit, nil) // it may hear it when it runs again
+			}
 			return err
 		}
 	}
 }
 
-// errKeeperLeft ends the reading: the process that kept the list has closed its session.
-var errKeeperLeft = errors.New("it closed its session")
+// report tells a new keeper for which ranks this process speaks and which of these are gone. News that come meanwhile are not lost: hub.mu is held.
+func (s *spoke) report(w *wire, keeper int) {
+	h := s.hub
+	if h != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.station = follows
+	}
+	s.mu.Lock()
+	s.w, s.keeper = w, keeper
+	leaving, started := s.leaving, s.started
+	s.mu.Unlock()
+	if h != nil && started {
+		var ranks []int
+		for rank, m := range h.path {
+			if m != nil && !m.out {
+				ranks = append(ranks, rank)
+			}
+		}
+		if len(ranks) > 0 {
+			s.send(kindParty, appendRanks(nil, ranks))
+		}
+		for rank, leader := range s.c.tree.leader {
+			if leader == s.c.cfg.Rank {
+				h.retell(rank, s.send)
+			}
+		}
+	}
+	if leaving {
+		s.send(kindLeave, appendU32(nil, uint32(s.c.cfg.Rank)))
+		s.tellOne.Do(func() { close(s.told) })
+	}
+}
+
+var (
+	// errKeeperLeft ends the reading: the keeper has closed its session.
+	errKeeperLeft = errors.New("it closed its session")
+	// errLost ends it: the others have taken this process for lost.
+	errLost = errors.New("this process was taken for lost")
+)
 
 func (s *spoke) handle(k kind, payload []byte) error {
-	size := s.c.cfg.Size
+	size, own := s.c.cfg.Size, s.c.cfg.Rank
+	if k >= kindLeave && k != kindAbort && !s.running() {
+		return fmt.Errorf("%w: kind %d before the job runs", errFrame, k)
+	}
 	switch k {
 	case kindTable:
-		if s.cards != nil {
-			return fmt.Errorf("%w: a second table", errFrame)
-		}
-		table, err := unpack(payload, size)
-		if err != nil {
-			return err
-		}
-		cards, err := parseTable(table, size)
-		if err != nil {
-			return err
-		}
-		s.cards = cards
-		s.pass(func(h *hub) { h.linkAll(payload) })
-		if s.heir != nil {
-			s.heir.inherit(cards)
-		}
-		close(s.tableIn)
-		return nil
+		return s.takeTable(payload)
 	case kindGo:
 		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.started || s.cards == nil {
+		early := s.started || s.cards == nil
+		s.started = s.started || !early
+		s.mu.Unlock()
+		if early {
 			return fmt.Errorf("%w: go at the wrong time", errFrame)
 		}
-		s.started = true
 		s.pass((*hub).run)
 		close(s.goIn)
 		return nil
 	case kindBeat:
-		if !s.running() {
-			return fmt.Errorf("%w: a beat before the job runs", errFrame)
-		}
 		return nil
+	case kindQuit:
+		return errQuit
 	case kindLeave:
 		rank, err := parseLeave(payload, size)
-		if err != nil || rank == s.c.cfg.Rank || !s.running() {
-			return fmt.Errorf("%w: rank %d leaves", errFrame, rank)
-		}
-		if rank == s.keeper {
+		switch {
+		case err != nil:
+			return err
+		case rank == own:
+			return nil
+		case rank == s.keeper:
 			return errKeeperLeft
 		}
-		s.pass(func(h *hub) { h.toAll(k, payload, nil) })
-		s.c.tell(Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)})
+		s.hear(Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)})
 		return nil
 	case kindDead:
 		rank, reason, err := parseNotice(payload, size)
-		if err != nil || rank == s.c.cfg.Rank || rank == s.keeper || !s.running() {
-			return fmt.Errorf("%w: rank %d dead", errFrame, rank)
+		switch {
+		case err != nil:
+			return err
+		case rank == own:
+			return fmt.Errorf("%w: %s", errLost, reason)
+		case rank == s.keeper:
+			return fmt.Errorf("%w: rank %d says that it is dead", errFrame, rank)
 		}
-		s.pass(func(h *hub) { h.toAll(k, payload, nil) })
-		s.c.tell(Event{Rank: rank, Kind: Died, Reason: reason})
+		s.hear(Event{Rank: rank, Kind: Died, Reason: reason})
 		return nil
 	case kindAbort:
 		_, reason, err := parseNotice(payload, size)
@@ -271,16 +256,46 @@ func (s *spoke) handle(k kind, payload []byte) error {
 		}
 		return fmt.Errorf("%w: %s", ErrAborted, reason)
 	}
-	return fmt.Errorf("%w: kind %d is for rank 0", errFrame, k)
+	return fmt.Errorf("%w: kind %d is for a keeper", errFrame, k)
 }
 
-// pass has a leader pass something on to its host.
-func (s *spoke) pass(deed func(*hub)) {
-	if s.down != nil {
-		s.down.mu.Lock()
-		defer s.down.mu.Unlock()
-		deed(s.down)
+func (s *spoke) takeTable(payload []byte) error {
+	size := s.c.cfg.Size
+	if s.cards != nil {
+		return fmt.Errorf("%w: a second table", errFrame)
 	}
+	table, err := unpack(payload, size)
+	if err != nil {
+		return err
+	}
+	cards, err := parseTable(table, size)
+	if err != nil {
+		return err
+	}
+	s.cards = cards
+	s.pass(func(h *hub) {
+		h.cards = cards
+		h.linkAll(payload)
+	})
+	close(s.tableIn)
+	return nil
+}
+
+// pass has the hub do something, if there is one.
+func (s *spoke) pass(deed func(*hub)) {
+	if s.hub != nil {
+		s.hub.mu.Lock()
+		defer s.hub.mu.Unlock()
+		deed(s.hub)
+	}
+}
+
+// hear tells news, and passes them on.
+func (s *spoke) hear(e Event) {
+	if s.hub != nil {
+		s.hub.hear(e)
+	}
+	s.c.tell(e)
 }
 
 // running says whether GO has arrived.
@@ -290,41 +305,44 @@ func (s *spoke) running() bool {
 	return s.started
 }
 
-// end deals with the end of the connection to the process that keeps the list, and says whether the job goes on without it.
-func (s *spoke) end(err error) bool {
+// end deals with the end of the connection to the keeper, and says whether this process needs another one. With a doubt, which says why, the keeper may
+// still be there: nothing is told.
+func (s *spoke) end(err error, keeper int) (doubt string, goesOn bool) {
 	s.mu.Lock()
-	started, keeper := s.started, s.keeper
 	s.w = nil
+	started := s.started
 	s.mu.Unlock()
-	who := fmt.Sprintf("rank %d", keeper)
-	reason := who + " died: its control connection ended"
-	if text, ok := s.c.hushed(err, who); ok {
-		reason = text
-	} else if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !isReset(err) {
-		reason = who + ": " + err.Error()
+	name := fmt.Sprintf("rank %d", keeper)
+	reason, silent := s.c.hushed(err, name)
+	if !silent {
+		reason = name + why(err)
 	}
 	switch {
 	case errors.Is(err, ErrAborted):
 		s.c.cancel(err)
 		s.pass(func(h *hub) { h.fail(strings.TrimPrefix(err.Error(), ErrAborted.Error()+": "), nil) })
-		return false
+		return "", false
 	case !started:
 		s.c.cancel(fmt.Errorf("%w: %s", ErrAborted, reason))
 		s.pass(func(h *hub) { h.fail(reason, nil) })
-		return false
+		return "", false
 	case s.watch.Err() != nil: // this process leaves
-		return false
+		return "", false
+	case errors.Is(err, errLost):
+		s.part(err.Error())
+		return "", false
 	case errors.Is(err, errKeeperLeft):
-		s.pass(func(h *hub) { h.toAll(kindLeave, appendU32(nil, uint32(keeper)), nil) })
-		s.c.tell(Event{Rank: keeper, Kind: Left, Reason: who + " closed its session"})
+		s.hear(Event{Rank: keeper, Kind: Left, Reason: name + " closed its session"})
+	case (silent || errors.Is(err, errQuit)) && s.successors():
+		return reason, true
 	default:
-		s.pass(func(h *hub) { h.toAll(kindDead, appendNotice(nil, keeper, reason), nil) })
-		s.c.tell(Event{Rank: keeper, Kind: Died, Reason: reason})
+		s.hear(Event{Rank: keeper, Kind: Died, Reason: reason})
 	}
-	if keeper == s.c.tree.up && s.down == nil { // a leader has connections to its host
+	if !s.successors() {
 		s.watchOthers()
+		return "", false
 	}
-	return true
+	return "", true
 }
 
 // watchOthers has the deaths of processes on this host noticed at once, from their kernel.
@@ -350,27 +368,41 @@ func (s *spoke) beat() {
 		w.send(kindBeat, nil) // an error shows at the reader
 		s.c.hush(w)
 	}
-	if s.heir != nil {
-		s.heir.beat()
+	if s.hub != nil {
+		s.hub.beat()
 	}
 }
 
 func (s *spoke) announce() {
 	s.mu.Lock()
-	if s.started && !s.leaving {
-		s.leaving = true
-		if s.w != nil {
-			s.w.send(kindLeave, appendU32(nil, uint32(s.c.cfg.Rank))) // an error shows at the reader
-		}
-	}
+	first := s.started && !s.leaving
+	s.leaving = s.leaving || first
+	there := s.w != nil
 	s.mu.Unlock()
-	if s.heir != nil {
-		s.heir.announce()
+	if !first {
+		return
+	}
+	close(s.hurry)
+	if there {
+		s.send(kindLeave, appendU32(nil, uint32(s.c.cfg.Rank))) // an error shows at the reader
+		s.tellOne.Do(func() { close(s.told) })
+	}
+	if s.hub != nil {
+		s.hub.announce()
 	}
 }
 
 func (s *spoke) leave() {
+	if s.running() { // one that has no keeper just now finds one to say farewell to
+		select {
+		case <-s.told:
+		case <-time.After(leaveLimit):
+		}
+	}
 	s.unwatch()
+	if s.hub != nil {
+		s.hub.leave()
+	}
 	s.mu.Lock()
 	w := s.w
 	s.mu.Unlock()
@@ -384,19 +416,4 @@ func (s *spoke) leave() {
 	}
 	<-s.reader
 	s.wg.Wait()
-	if s.heir != nil {
-		s.heir.leave()
-	}
-}
-
-// isReset says whether the other side's kernel ended the connection.
-func isReset(err error) bool {
-	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
-}
-
-// keepAlive lets the death of a whole host show after about ten seconds.
-func keepAlive(conn net.Conn) {
-	if t, ok := conn.(*net.TCPConn); ok {
-		t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 5})
-	}
 }

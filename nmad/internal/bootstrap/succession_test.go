@@ -39,7 +39,7 @@ func mute(c *Control) { c.cancel(errors.New("muted")) }
 
 // freeze is mute for a process that keeps the list, or would: it also tells nothing, until thaw.
 func freeze(c *Control) (thaw func()) {
-	h := c.role.(*spoke).heir
+	h := c.role.(*spoke).hub
 	h.mu.Lock()
 	mute(c)
 	return h.mu.Unlock
@@ -158,27 +158,27 @@ func TestNotCome(t *testing.T) {
 	p.lost(2, 2, 3, Died, "has not come")
 }
 
-// TestHeirs: hosts take turns, that of rank 0 begins with its second process, and one that cannot listen is left out.
-func TestHeirs(t *testing.T) {
+// TestLine: hosts take turns, that of rank 0 begins with its second process, and one that cannot listen is left out.
+func TestLine(t *testing.T) {
 	cards := make([]Card, 8)
 	for rank := range cards {
 		cards[rank] = Card{Host: fmt.Sprint(rank / 3), Heir: "there"}
 	}
-	cards[0].Heir, cards[4].Heir = "", ""
-	if got, want := heirs(cards), []int{3, 6, 1, 7, 2, 5}; !slices.Equal(got, want) {
-		t.Errorf("the heirs are %v, want %v", got, want)
+	cards[4].Heir = ""
+	if got, want := line(cards), []int{0, 3, 6, 1, 7, 2, 5}; !slices.Equal(got, want) {
+		t.Errorf("the line is %v, want %v", got, want)
 	}
 }
 
-// TestNoHeirs: without a silence, and in a job of two, nothing listens.
-func TestNoHeirs(t *testing.T) {
+// TestNoDoors: without a silence, and in a job of two, nothing listens.
+func TestNoDoors(t *testing.T) {
 	before, _ := os.ReadDir("/proc/self/fd")
 	p := newParty(t, 3)
 	all := p.join()
 	p.ready(all)
 	for _, c := range all[1:] {
-		if c.role.(*spoke).heir != nil {
-			t.Errorf("rank %d is an heir", c.cfg.Rank)
+		if c.role.(*spoke).hub != nil {
+			t.Errorf("rank %d has a door", c.cfg.Rank)
 		}
 	}
 	leave(all)

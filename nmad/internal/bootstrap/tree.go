@@ -18,11 +18,12 @@ type tree struct {
 	up      int           // the rank that this process connects to; -1: it is rank 0
 	parties map[int][]int // by the rank of those that connect to this process: the ranks that they speak for, in order, themselves first
 	relays  []bool        // by rank: others have their news through it
+	leader  []int         // by rank: the first rank of its host
 }
 
 // newTree makes the tree of a job whose ranks are on those hosts; nil: on one.
 func newTree(hosts []int, own, size int) tree {
-	t := tree{up: -1, parties: map[int][]int{}, relays: make([]bool, size)}
+	t := tree{up: -1, parties: map[int][]int{}, relays: make([]bool, size), leader: make([]int, size)}
 	leaders := map[int]int{} // by host
 	for rank := range size {
 		host := 0
@@ -33,6 +34,7 @@ func newTree(hosts []int, own, size int) tree {
 		if !known {
 			leaders[host], leader = rank, rank
 		}
+		t.leader[rank] = leader
 		up := leader
 		if leader == rank {
 			up = 0
@@ -52,9 +54,6 @@ func newTree(hosts []int, own, size int) tree {
 	delete(t.parties, own)
 	return t
 }
-
-// flat says that all processes are connected to rank 0.
-func (t *tree) flat() bool { return !slices.Contains(t.relays[1:], true) }
 
 // ranks lists those of which this process gathers the cards, its own included, in order.
 func (t *tree) ranks(own int) []int {

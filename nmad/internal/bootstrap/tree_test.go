@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"reflect"
 	"slices"
 	"testing"
@@ -21,6 +20,7 @@ func TestTree(t *testing.T) {
 		6: {up: 5, parties: map[int][]int{}},
 	} {
 		want.relays = []bool{true, false, true, false, false, true, false, false}
+		want.leader = []int{0, 0, 2, 2, 2, 5, 5, 0}
 		if got := newTree(hosts, own, len(hosts)); !reflect.DeepEqual(got, want) {
 			t.Errorf("rank %d: %+v, want %+v", own, got, want)
 		}
@@ -44,22 +44,34 @@ func (p *party) onHosts(hosts []int, change func(int, *Config)) []*Control {
 
 func same(int, *Config) {}
 
-// cut ends the connection of a process to the one above it, as the kernel does for one that is killed.
+// cut ends all connections of a process, as the kernel does for one that is killed.
 func cut(c *Control) {
 	switch r := c.role.(type) {
 	case *spoke:
-		r.w.conn.Close()
-	case leader:
-		r.down.mu.Lock()
-		r.down.phase = closing // it can tell no process any more
-		for _, m := range r.down.members {
-			if m != nil {
-				m.w.conn.Close()
-			}
+		if r.hub != nil {
+			r.hub.die()
 		}
-		r.down.mu.Unlock()
-		r.w.conn.Close()
+		r.unwatch() // it looks for no other keeper
+		r.mu.Lock()
+		if r.w != nil {
+			r.w.conn.Close()
+		}
+		r.mu.Unlock()
+	case *hub:
+		r.die()
 	}
+}
+
+func (h *hub) die() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.phase = closing // it can tell no process any more
+	for _, m := range h.members {
+		if m != nil && m.w != nil {
+			m.w.conn.Close()
+		}
+	}
+	h.shut()
 }
 
 // TestSeveralHosts: news reach everybody, whichever host they come from, and the end of a leader is told as what it is.
@@ -70,7 +82,7 @@ func TestSeveralHosts(t *testing.T) {
 	for rank, c := range all {
 		for i, card := range c.Cards() {
 			want := p.config(i).Card
-			want.Rank = i
+			want.Rank, want.Heir = i, card.Heir
 			if !reflect.DeepEqual(card, want) {
 				t.Errorf("rank %d has the card %+v of rank %d", rank, card, i)
 			}
@@ -98,58 +110,42 @@ func TestSeveralHosts(t *testing.T) {
 	cut(all[7]) // a leader without a host
 	expect([]int{0, 2, 5, 6}, Event{Rank: 7, Kind: Died})
 	cut(all[5])
-	expect([]int{0, 2, 6}, Event{Rank: 5, Kind: Died, Deaf: true})
+	expect([]int{0, 2, 6}, Event{Rank: 5, Kind: Died}) // a leader with one
 	all[2].Leave()
-	heard++
-	if e := p.await(0, heard); !e[1].Deaf || e[1].Kind != Left {
-		t.Errorf("rank 0 heard %+v", e)
-	}
+	expect([]int{0, 6}, Event{Rank: 2, Kind: Left})
+	cut(all[6]) // by now a member of rank 0
+	expect([]int{0}, Event{Rank: 6, Kind: Died})
 	leave(all)
 }
 
-// TestLeaderGone: a host without its leader, or without rank 0, hears of the deaths on it all the same.
+// TestLeaderGone: a host without its leader, or a job without rank 0, hears of the deaths on all hosts all the same.
 func TestLeaderGone(t *testing.T) {
 	for _, gone := range []int{0, 1} {
 		for _, dies := range []bool{false, true} {
 			t.Run(fmt.Sprint("rank ", gone, ", dies=", dies), func(t *testing.T) {
-				p := newParty(t, 4)
-				child := exec.Command("sleep", "60") // in rank 3's place
-				if err := child.Start(); err != nil {
-					t.Skip("no child process to watch: ", err)
-				}
-				defer child.Process.Kill()
-				all := p.onHosts([]int{0, 1, 1, 1}, func(rank int, c *Config) {
-					if rank == 3 {
-						c.Card.PID, c.Card.Born = child.Process.Pid, Born(child.Process.Pid)
-					}
-				})
+				p := newParty(t, 6)
+				all := p.onHosts([]int{0, 1, 1, 1, 2, 2}, same)
 				p.ready(all)
-				want := Left
-				if dies {
-					want = Died
-					if gone == 1 {
-						cut(all[1])
-					} else {
-						h := all[0].role.(*hub)
-						h.mu.Lock()
-						h.phase = closing
-						h.members[1].w.conn.Close()
-						h.mu.Unlock()
+				defer leave(all)
+				others := []int{2, 3, 4, 5, 1 - gone}
+				goes(all[gone], dies)
+				for _, rank := range others {
+					if e := p.await(rank, 1); e[0].Rank != gone {
+						t.Fatalf("rank %d heard %+v, want that rank %d is gone", rank, e, gone)
 					}
 				}
-				all[gone].Leave()
-				if e := p.await(2, 1); e[0].Rank != gone || e[0].Kind != want || !e[0].Deaf {
-					t.Fatalf("rank 2 heard %+v, want that rank %d is gone (%d)", e, gone, want)
+				cut(all[3])
+				for _, rank := range []int{2, 4, 5, 1 - gone} {
+					p.lost(rank, 2, 3, Died, "rank 3")
 				}
-				child.Process.Kill()
-				child.Wait()
-				if gone == 0 {
-					cut(all[3])
+				all[5].Leave()
+				for _, rank := range []int{2, 4, 1 - gone} {
+					p.lost(rank, 3, 5, Left, "closed its session")
 				}
-				if e := p.await(2, 2); e[1].Rank != 3 || e[1].Kind != Died {
-					t.Errorf("rank 2 heard %+v, want that rank 3 has died", e)
+				cut(all[4])
+				for _, rank := range []int{2, 1 - gone} {
+					p.lost(rank, 4, 4, Died, "rank 4")
 				}
-				leave(all)
 			})
 		}
 	}

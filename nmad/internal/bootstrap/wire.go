@@ -28,7 +28,9 @@ const (
 	kindDead                  // both ways: rank, reason
 	kindAbort                 // both ways: rank, reason
 	kindBeat                  // both ways, once the job runs: empty
-	lastKind  = kindBeat
+	kindQuit                  // both ways, once the job runs: empty. To a keeper: this member looks for another one; from one: it is none any more
+	kindParty                 // to a keeper, from a process that has come again: the ranks that it speaks for
+	lastKind  = kindParty
 )
 
 const (
@@ -54,6 +56,8 @@ func (k kind) limit(size int) int {
 		return 4
 	case kindDead, kindAbort:
 		return maxNotice
+	case kindParty:
+		return 4 * size
 	}
 	return 0
 }
@@ -150,6 +154,25 @@ func parseNotice(b []byte, size int) (rank int, reason string, err error) {
 		return 0, "", fmt.Errorf("%w: a notice about rank %d", errFrame, n)
 	}
 	return int(n), reason, nil
+}
+
+func appendRanks(b []byte, ranks []int) []byte {
+	for _, rank := range ranks {
+		b = appendU32(b, uint32(rank))
+	}
+	return b
+}
+
+// parseRanks reads ranks of a job of that size, in rising order.
+func parseRanks(b []byte, size int) (ranks []int, err error) {
+	for r := (reader{b: b}); !r.done(); {
+		n := int(r.u32())
+		if r.bad || n >= size || len(ranks) > 0 && n <= ranks[len(ranks)-1] {
+			return nil, fmt.Errorf("%w: %d bytes of ranks", errFrame, len(b))
+		}
+		ranks = append(ranks, n)
+	}
+	return ranks, nil
 }
 
 func parseLeave(b []byte, size int) (int, error) {
