@@ -268,7 +268,9 @@ func (c *co) switchTo(t *thread, o op) {
 			if checked {
 				c.checkNext(d)
 			}
-			direct.Switch(d.seat.G, &c.said)
+			if !direct.Recording(&c.said) {
+				direct.Switch(d.seat.G, &c.said)
+			}
 			if c.said == direct.Done || c.insist(d, t) {
 				break
 			}
@@ -277,7 +279,9 @@ func (c *co) switchTo(t *thread, o op) {
 		if checked {
 			c.check()
 		}
-		if l := c.l; l.op != opNone {
+		if l := c.l; l.op == opUnlock {
+			l.unlock.Unlock()
+		} else if l.op != opNone {
 			l.finish()
 		}
 		if o != opPool || c.quit {

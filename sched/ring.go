@@ -17,11 +17,20 @@ func (q *ring) at(i uint32) **thread { return &q.buf[i&uint32(len(q.buf)-1)] }
 
 // push adds at the young end.
 func (q *ring) push(t *thread) {
-	if q.len() == len(q.buf) {
+	if !q.tryPush(t) {
 		q.grow()
+		q.tryPush(t)
 	}
-	q.buf[q.tail&uint32(len(q.buf)-1)] = t
+}
+
+// tryPush is push where there is room; it is inlined.
+func (q *ring) tryPush(t *thread) bool {
+	if q.len() == len(q.buf) {
+		return false
+	}
+	*q.at(q.tail) = t
 	q.tail++
+	return true
 }
 
 // pushOld adds at the old end: t is older than all others.

@@ -82,7 +82,13 @@ func (q *WaitQueue) Pop() *Waiter {
 		if w == nil {
 			return nil
 		}
-		q.remove(w)
+		next := w.next
+		w.next, w.q, q.head = nil, nil, next // one look at the write barrier
+		if next == nil {
+			q.tail = nil
+		} else {
+			next.prev = nil
+		}
 		if !w.timed || w.claim() {
 			return w
 		}
@@ -269,16 +275,20 @@ func (w *Waiter) Give() { w.given = true }
 // Wake makes the waiter ready again. It does not touch it afterwards, nor the
 // queue it came from.
 func (c *co) Wake(w *Waiter) {
-	t := w.t
-	if t == nil {
-		if w.g != nil {
-			w.g.wake(c)
-		} else {
-			w.note.(*outsider).wake()
+	if t := w.t; t != nil && c != nil { // most waiters are threads of the waker's VP: ready, as one function
+		v := c.l.vp
+		if t.vp == v && t.lane.load() == 0 && v.tick%wakeSample != 0 && v.trace.Load() == nil && v.sched.wants.Load() == 0 && v.q.tryPush(t) {
+			return
 		}
-		return
 	}
-	c.ready(t)
+	switch {
+	case w.t != nil:
+		c.ready(w.t)
+	case w.g != nil:
+		w.g.wake(c)
+	default:
+		w.note.(*outsider).wake()
+	}
 }
 
 // ready queues t, which its waker has taken out of its queue: on the waker's VP if that is the

@@ -48,6 +48,9 @@ func Status(uintptr) uint32 { return 0 }
 // ByChoice returns false.
 func ByChoice(uintptr) bool { return false }
 
+// Recording returns false.
+func Recording(*Refusal) bool { return false }
+
 // Switch refuses.
 func Switch(next uintptr, r *Refusal) { *r = Recorded }
 

@@ -91,18 +91,11 @@ func SetOwn(g uintptr, p unsafe.Pointer) { *(*uintptr)(address(g + gOwn)) = uint
 
 func traceBufs() bool
 
-// Switch parks the calling goroutine and continues next on the caller's OS thread. It
-// returns when the caller has been resumed, and else at once, with the reason in *r, to
-// which it writes nothing otherwise.
-func Switch(next uintptr, r *Refusal) {
-	if trace.IsEnabled() && recorded(r) {
-		return
-	}
-	switchTo(next, r)
-}
+// Recording tells whether an execution trace is being taken, with *r saying so: to be asked before each Switch, which sees
+// it by the buffers of the OS thread only, and that may have none of the trace's generation yet. A caller that has locked
+// its OS thread once more is not to be handed over: Switch refuses it.
+func Recording(r *Refusal) bool { return trace.IsEnabled() && recorded(r) }
 
-// recorded: the OS thread may have no buffer of the trace's generation yet, which switchTo would see. One
-// that the caller has locked once more is not to be handed over: switchTo refuses it.
 func recorded(r *Refusal) bool {
 	if Locks() != Held {
 		return false

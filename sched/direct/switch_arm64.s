@@ -85,9 +85,9 @@ TEXT ·Status(SB), NOSPLIT, $0-12
 	MOVW  R0, ret+8(FP)
 	RET
 
-// func switchTo(next uintptr, r *Refusal)
+// func Switch(next uintptr, r *Refusal)
 // It writes to *r if it refuses. All checks come before the first store.
-TEXT ·switchTo(SB), NOSPLIT|NOFRAME, $0-16
+TEXT ·Switch(SB), NOSPLIT|NOFRAME, $0-16
 	MOVD  next+0(FP), R1
 	MOVD  $const_Asked, R0
 	MOVBU const_gPreempt(g), R2
