@@ -17,15 +17,6 @@ const (
 	NotParked                 // next is not parked, or not yet
 )
 
-// Try is Switch that returns what it says, Done if it has switched.
-func Try(next uintptr) Refusal {
-	r := new(Refusal)
-	if !Recording(r) {
-		Switch(next, r)
-	}
-	return *r
-}
-
 // Stop says what ClaimStopped has found.
 type Stop uint32
 

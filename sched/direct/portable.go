@@ -54,6 +54,9 @@ func Recording(*Refusal) bool { return false }
 // Switch refuses.
 func Switch(next uintptr, r *Refusal) { *r = Recorded }
 
+// Try refuses.
+func Try(uintptr) Refusal { return Recorded }
+
 // Repossess refuses.
 func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) bool { return false }
 

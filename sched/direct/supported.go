@@ -104,6 +104,15 @@ func recorded(r *Refusal) bool {
 	return true
 }
 
+// Try is Switch that returns what it says, Done if it has switched.
+func Try(next uintptr) Refusal {
+	r := new(Refusal)
+	if !Recording(r) {
+		Switch(next, r)
+	}
+	return *r
+}
+
 // Repossess takes the OS thread m back from g, which is locked to it and waits in Go, and
 // gives it to base, which is parked: base is to be readied. g goes on as a goroutine like
 // any other. True: done, and *id is lost. It refuses if g does not wait, waits for the

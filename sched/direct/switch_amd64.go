@@ -13,7 +13,7 @@ var (
 	// which it writes nothing otherwise.
 	Switch = behind[func(next uintptr, r *Refusal)](switchToAt())
 
-	ownOf    = behind[func() unsafe.Pointer](ownAt())
+	ownOf = behind[func() unsafe.Pointer](ownAt())
 )
 
 func behind[F any](code uintptr) F {
