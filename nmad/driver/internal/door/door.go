@@ -119,11 +119,15 @@ func (d *Door) enter(conn net.Conn) *Visitor {
 			d.mu.Unlock()
 			return nil
 		}
-		if d.strangers.Len() < d.seats {
+		if d.strangers.Len() < d.seats && sit(d, max(seats(), d.seats)) {
 			break
 		}
+		crowded := d
+		if d.strangers.Len() < d.seats {
+			crowded = fullest(d)
+		}
 		d.mu.Unlock()
-		if d.evict(settled) {
+		if crowded.evict(settled) {
 			continue
 		}
 		select {
@@ -170,6 +174,7 @@ func (d *Door) stand(v *Visitor) {
 	}
 	d.strangers.Remove(v.seat)
 	v.seat = nil
+	rise(d)
 	if d.from[v.from]--; d.from[v.from] == 0 {
 		delete(d.from, v.from)
 	}

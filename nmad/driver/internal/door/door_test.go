@@ -123,3 +123,26 @@ func TestStrangersThatComeAgain(t *testing.T) {
 		admitted(t, connect(t, "127.0.0.1", addr))
 	}
 }
+
+// TestSeatsOfAllDoors: the strangers of one door have all seats of the process; a process of the job gets in by another door.
+func TestSeatsOfAllDoors(t *testing.T) {
+	full, fullAddr := open(t, seats())
+	_, addr := open(t, seats())
+	hall.Lock()
+	hall.taken += seats() - 4 // as if so many sat there
+	hall.Unlock()
+	t.Cleanup(func() {
+		hall.Lock()
+		hall.taken -= seats() - 4
+		hall.Unlock()
+	})
+	for range 4 {
+		connect(t, "127.0.0.1", fullAddr)
+	}
+	for end := time.Now().Add(5 * time.Second); fullest(nil) != full; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no stranger has a seat")
+		}
+	}
+	admitted(t, connect(t, "127.0.0.1", addr))
+}

@@ -8,12 +8,12 @@ const (
 	mostSeats   = 4096
 )
 
-// seats is how many strangers may be inside at once: they have a quarter of the descriptors of
+// seats is how many strangers may be inside at once: those of all doors have half of the descriptors of
 // the process at most.
 func seats() int {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
 		return fewestSeats
 	}
-	return int(min(max(l.Cur/4, fewestSeats), mostSeats))
+	return int(min(max(l.Cur/2, fewestSeats), mostSeats))
 }
