@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -125,34 +126,67 @@ func TestNamespaces(t *testing.T) {
 			t.Errorf("status %d: %s", status, text)
 		}
 	})
-	t.Run("a host vanishes", func(t *testing.T) {
-		c := h.job(t, 1, self("doomed", "wait", "2")...) // the others receive from rank 2
-		c.Env = append(os.Environ(), "PM2_HEARTBEAT=2s")
-		j := begin(t, c, 4)
-		if out, err := exec.Command("ip", "-n", h.space(2), "link", "set", "eth0", "down").CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
+	t.Run("E21", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("a whole experiment")
 		}
-		t.Cleanup(func() { _ = exec.Command("ip", "-n", h.space(2), "link", "set", "eth0", "up").Run() })
-		began := time.Now()
-		for _, rank := range []int{0, 1, 3} { // on the lost host its manager, which hears nothing, leaves the rank running
-			for alive(j.pids[rank]) {
-				if time.Since(began) > 4*endLimit {
-					t.Fatalf("rank %d is still there: %s", rank, j.text)
-				}
-				time.Sleep(5 * time.Millisecond)
+		words := []string{build(t, "../../cmd/demo"), "experiment", "E21", "--peers", "none", "--iters", "256", "--rounds", "1"}
+		status, text := outcome(t, h.job(t, 2, words...), 2*time.Minute)
+		if status != 0 {
+			t.Errorf("status %d: %s", status, text)
+		}
+		t.Log(text)
+	})
+	for _, heartbeat := range []string{"", "2s"} {
+		t.Run("a host vanishes, heartbeat "+heartbeat, func(t *testing.T) { vanish(t, h, heartbeat, false) })
+	}
+	t.Run("a host is killed", func(t *testing.T) { vanish(t, h, "", true) })
+}
+
+// vanish cuts a host with two of eight ranks off, which the others wait for; its processes are killed at the same time, or go on. The others end in time, and
+// say which ranks are lost.
+func vanish(t *testing.T, h *hosts, heartbeat string, killed bool) {
+	c := h.job(t, 2, self("doomed", "wait", "4")...)
+	c.Env = append(os.Environ(), "PM2_HEARTBEAT="+heartbeat)
+	j := begin(t, c, 8)
+	if out, err := exec.Command("ip", "-n", h.space(2), "link", "set", "eth0", "down").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Cleanup(func() { _ = exec.Command("ip", "-n", h.space(2), "link", "set", "eth0", "up").Run() })
+	began := time.Now()
+	kill := func() {
+		out, _ := exec.Command("ip", "netns", "pids", h.space(2)).Output()
+		for word := range strings.FieldsSeq(string(out)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
-		if d := time.Since(began); d > endLimit {
-			t.Errorf("it took %v", d)
+	}
+	if killed {
+		kill()
+	}
+	for rank, pid := range j.pids {
+		for alive(pid) && (killed || rank/2 != 2) { // a lost host's manager hears nothing, and leaves its ranks running
+			if time.Since(began) > 4*endLimit {
+				t.Fatalf("rank %d is still there: %s", rank, j.text)
+			}
+			time.Sleep(5 * time.Millisecond)
 		}
-		t.Logf("after %v: %s", time.Since(began), j.text)
-		_ = syscall.Kill(j.pids[2], syscall.SIGKILL)
-		_ = c.Process.Kill()
-		ctx, stop := context.WithTimeout(context.Background(), endLimit)
-		defer stop()
-		go func() { _ = c.Wait(); stop() }()
-		<-ctx.Done()
-	})
+	}
+	took := time.Since(began)
+	if took > endLimit {
+		t.Errorf("it took %v", took)
+	}
+	t.Logf("after %v: %s", took, j.text)
+	if want := "rank 4: peer lost"; !strings.Contains(j.text.String(), want) {
+		t.Errorf("no rank has said %q", want)
+	}
+	kill()
+	_ = c.Process.Kill()
+	ctx, stop := context.WithTimeout(context.Background(), endLimit)
+	defer stop()
+	go func() { _ = c.Wait(); stop() }()
+	<-ctx.Done()
 }
 
 // TestRails: with one process on each of two hosts that share two networks there are two rails; PM2_IFACE chooses.

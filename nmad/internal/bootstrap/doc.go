@@ -32,7 +32,7 @@
 //
 // A connection that ends without LEAVE is a death. The kernel closes the
 // connections of a process however it ends, so the others know at once, whether
-// or not anybody polls; rank 0 and the leaders relay it. A host that cannot be reached is noticed by the kernels of the others within 4 s,
+// or not anybody polls; rank 0 and the leaders relay it. A host that cannot be reached is noticed by the kernels of the others within 4 s (hostLimit and a probe),
 // or within [Config.Silence] if that is longer. Should rank 0 or a leader be gone, the processes that were connected to it connect anew, to the
 // process that takes rank 0's place; in a job on one host without a silence they watch each other by pidfd instead.
 //

@@ -242,7 +242,7 @@ func (s *spoke) part(reason string) {
 
 // hostLimit is for how long a host may not be reached before it is lost, unless the silence that is allowed is longer. The kernels of both hosts measure that: a process
 // that does not run is not lost for it.
-const hostLimit = 4 * time.Second
+const hostLimit = 3 * time.Second
 
 // keepAlive lets the loss of a whole host show after hostTime.
 func (c *Control) keepAlive(conn net.Conn) {
