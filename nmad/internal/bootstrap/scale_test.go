@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -53,14 +54,24 @@ func (l listening) Accept() (net.Conn, error) {
 
 // actor is one process of a simulated job that does what the protocol asks of it, and keeps nothing: so thousands fit into one process.
 // A leader speaks for its host.
-func actor(addr string, size int, party []int, over *sync.WaitGroup, t *testing.T) {
+func actor(addr string, size int, party []int, over *sync.WaitGroup, seen *traffic, t *testing.T) {
 	defer over.Done()
-	conn, err := net.Dial("tcp", addr)
+	network := "tcp"
+	if strings.HasPrefix(addr, "@") {
+		network = "unix"
+	}
+	conn, err := net.Dial(network, addr)
+	for pause := time.Millisecond; err != nil && network == "unix" && pause < 20*time.Second; pause *= 2 { // the leader is yet to come, or has many at its door
+		time.Sleep(pause)
+		conn, err = net.Dial(network, addr)
+	}
 	if err != nil {
 		t.Error(err)
 		return
 	}
 	defer conn.Close()
+	seen.conns.Add(1)
+	conn = counted{conn, seen}
 	w, err := offer(conn, secret, party[0], size, false)
 	if err != nil {
 		t.Error(err)
@@ -130,10 +141,30 @@ func TestScale(t *testing.T) {
 	began := time.Now()
 	before := open(t)
 	var actors sync.WaitGroup
-	for _, party := range newTree(hosts, 0, size).parties {
-		actors.Add(1)
-		go actor(l.Addr().String(), size, party, &actors, t)
+	var mirror, below traffic // what rank 0's members, and those of the leader, have carried
+	for rank, party := range newTree(hosts, 0, size).parties {
+		if rank != each {
+			actors.Add(1)
+			go actor(l.Addr().String(), size, party, &actors, &mirror, t)
+		}
 	}
+	for rank := each + 1; rank < 2*each; rank++ {
+		actors.Add(1)
+		go actor(door(secret, each), size, []int{rank}, &actors, &below, t)
+	}
+	lead := cfg // the second host has a real leader
+	lead.Rank, lead.Listener, lead.Addr, lead.Card = each, nil, l.Addr().String(), typical(each)
+	led := make(chan *Control, 1)
+	go func() {
+		c, err := Join(context.Background(), lead)
+		if err == nil {
+			err = c.Ready(context.Background())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		led <- c
+	}()
 	c, err := Join(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -142,8 +173,10 @@ func TestScale(t *testing.T) {
 	if err := c.Ready(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	leader := <-led
 	actors.Wait()
 	took := time.Since(began)
+	leader.Leave()
 	c.Leave()
 	members := int64(size/each + each - 2)
 	if n := seen.conns.Load(); n != members {
@@ -153,6 +186,11 @@ func TestScale(t *testing.T) {
 	if n, most := seen.writes.Load(), members*(4+int64(size)); n > most {
 		t.Errorf("rank 0 has written %d times, %d at most are its share", n, most)
 	}
+	if n := below.conns.Load(); n != int64(each-1) {
+		t.Errorf("%d connections to the leader, want %d", n, each-1)
+	}
+	t.Logf("the leader of a host of %d has %d connections; it read %.1f kB from its host, and wrote %.1f kB to it", each, below.conns.Load()+1,
+		float64(below.written.Load())/1e3, float64(below.read.Load())/1e3)
 	table := pack(appendTable(nil, c.Cards()))
 	t.Logf("%d processes on %d hosts: rank 0 has %d connections, %d descriptors with the other ends; it read %.1f kB, and wrote %d times, %.1f kB; the table is %d bytes, %d packed; %v in all, on one machine",
 		size, size/each, seen.conns.Load(), descriptors, float64(seen.read.Load())/1e3, seen.writes.Load(), float64(seen.written.Load())/1e3,
