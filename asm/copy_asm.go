@@ -26,7 +26,7 @@ func leastString() int {
 //
 // Its stores may become visible in any order; every store after it, in the order of the
 // program, becomes visible later than all of them, so a mark that is stored next
-// publishes what was copied. Nobody can preempt the calling goroutine meanwhile: cut what is
+// publishes what was copied. The calling goroutine cannot be preempted meanwhile: cut what is
 // longer than some 100 KiB, which take a few microseconds.
 func Copy(to, from []byte) int {
 	if len(from) < stringFrom {

@@ -2,6 +2,13 @@
 // that Go does not offer: one instruction each, wrapped in the smallest possible
 // assembly, with a twin in Go for every other architecture.
 //
+//	began := asm.Cycles()
+//	for range 100 {
+//		asm.Pause() // in each turn of a loop that spins
+//	}
+//	took := asm.Nanos(asm.Cycles() - began)
+//	fmt.Println(took >= 0, asm.CPU() >= -1) // -1: unknown
+//
 // # The table
 //
 //	primitive   amd64                      arm64                    portable twin
@@ -58,7 +65,6 @@
 //   - ThreadID and G identify among the living: a value may come back once the
 //     thread or the goroutine has ended. Neither is a pointer that one may follow.
 //
-// Requirements that hold on everything Go supports today but that we rely on
-// silently: an invariant time-stamp counter on amd64 (2008 and later), and that
-// nobody took RDTSC away by prctl(PR_SET_TSC).
+// Two more conditions hold on everything that Go supports today, and are not checked: an invariant
+// time-stamp counter on amd64 (2008 and later), and a process that may execute RDTSC (prctl(PR_SET_TSC) can forbid it).
 package asm

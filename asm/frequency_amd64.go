@@ -17,7 +17,7 @@ func announcedHz() (hz int64, exact bool) {
 			return int64(uint64(crystal) * uint64(num) / uint64(den)), false
 		}
 	}
-	// Leaf 0x40000010 of VMware and those who followed: eax in kHz.
+	// Leaf 0x40000010 of VMware, which other hypervisors have, too: eax in kHz.
 	if cpuidlib.CPU.Supports(cpuidlib.HYPERVISOR) {
 		if maxLeaf, _, _, _ := cpuid(0x40000000, 0); maxLeaf >= 0x40000010 && maxLeaf < 0x40010000 {
 			khz, _, _, _ := cpuid(0x40000010, 0)

@@ -24,8 +24,8 @@ const (
 )
 
 var (
-	// settled is written once, by whoever calibrates first, and read by every
-	// conversion.
+	// settled is written once, by the first conversion, and read by every
+	// later one.
 	settled atomic.Pointer[rate]
 	// started is the pair of readings that the first conversion measures from.
 	started = takeAnchor()

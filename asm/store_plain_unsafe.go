@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// StoreRelease32 is a release store: whoever loads v atomically sees all that was written
+// StoreRelease32 is a release store: a thread that loads v atomically sees all that was written
 // before. Unlike p.Store, loads that come after it may be carried out before it: it is for
 // words on which no protocol waits for an answer, such as the end of a lock.
 // On x86 every store is a release (total store order): where Store is an XCHG

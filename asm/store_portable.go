@@ -4,7 +4,7 @@ package asm
 
 import "sync/atomic"
 
-// StoreRelease32 is a release store: whoever loads v atomically sees all that was written
+// StoreRelease32 is a release store: a thread that loads v atomically sees all that was written
 // before. The twin, which the race detector sees, is a whole Store.
 func StoreRelease32(p *atomic.Uint32, v uint32) { p.Store(v) }
 

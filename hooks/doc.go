@@ -1,7 +1,21 @@
 // Package hooks keeps the functions that a scheduler calls where it has
 // a moment to spare: on an idle processor, at a context switch, on a timer tick,
-// when a thread yields, when it enters a call that may block. The progress engine
-// and the tasklets hang here; the scheduler fires. Neither knows the other. The
+// when a thread yields, when it enters a call that may block.
+//
+//	var set hooks.Set // a scheduler has one: s.Hooks()
+//	looks := 0
+//	h, err := set.Register(hooks.Idle, 10, "poller", func(vp int) hooks.Verdict {
+//		if looks++; looks < 3 {
+//			return hooks.Busy // something is pending: fire again at once
+//		}
+//		return hooks.Quiet // nothing is pending: VP vp may sleep
+//	})
+//	for set.Fire(hooks.Idle, 0) == hooks.Busy { // what the scheduler does on an idle VP
+//	}
+//	fmt.Println(err, looks)
+//	h.Unregister()
+//
+// The progress engine and the tasklets register their functions here; the scheduler fires. Neither knows the other. The
 // points are those of Marcel, from which PIOMan polls the networks (Danjean:
 // "Contribution à l'élaboration d'ordonnanceurs de processus légers performants
 // et portables pour architectures multiprocesseurs", 2004; Trahay, Denis: "A
@@ -16,28 +30,11 @@
 //	Lock, Recv..-- Fire --> | Library -> nil          |
 //	                        +-------------------------+
 //
-// A hook is told in the name of which virtual processor (VP) it is called. What it
-// remembers of each belongs into a PerVP, which keeps a state for every VP on
+// A hook is called in the name of a virtual processor (VP), whose number it gets. What it
+// remembers of each VP belongs into a PerVP, which keeps a state for every VP on
 // cache lines of its own and hands it to the hook. What it answers, the Verdict, says
 // whether work is pending, so that an idle loop knows whether to poll on, to wait
 // for the kernel, or to sleep.
-//
-// # The mechanism
-//
-// Each point is one atomic pointer to an immutable slice of hooks, in order of
-// priority; nil when there is none. Register and Unregister copy the slice,
-// change the copy, and swing the pointer with a compare-and-swap, again if
-// another writer was faster. Fire loads the pointer and walks what it finds:
-// no lock, no reference count, nothing written, so that any number of
-// processors can fire at once without exchanging a cache line. The collector
-// frees old slices when the last one that walks them is through.
-//
-// A walk may therefore meet a hook that was unregistered meanwhile. So each hook
-// carries a mark, set before the slice is changed and looked at immediately before
-// each call: a call begins where the mark is found unset. The rejected alternatives:
-// a read-write lock would bounce its count between all processors at every idle
-// poll; waiting in Unregister until all walks are through would deadlock a hook
-// that unregisters itself.
 //
 // # Guarantees
 //
@@ -53,4 +50,6 @@
 //   - Fire allocates nothing and blocks only if a hook does, which is forbidden.
 //     With nothing registered it is one atomic load, inlined.
 //   - A panic in a hook passes through Fire to the scheduler.
+//
+// How registering and firing go together without a lock is in set.go.
 package hooks

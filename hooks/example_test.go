@@ -6,6 +6,23 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
+// A poller that has something to do twice.
+func Example() {
+	var set hooks.Set // a scheduler has one: s.Hooks()
+	looks := 0
+	h, err := set.Register(hooks.Idle, 10, "poller", func(vp int) hooks.Verdict {
+		if looks++; looks < 3 {
+			return hooks.Busy // something is pending: fire again at once
+		}
+		return hooks.Quiet // nothing is pending: VP vp may sleep
+	})
+	for set.Fire(hooks.Idle, 0) == hooks.Busy { // what the scheduler does on an idle VP
+	}
+	fmt.Println(err, looks)
+	h.Unregister()
+	// Output: <nil> 3
+}
+
 // A poller that remembers of each processor how often it has looked there.
 func ExamplePerVP() {
 	type looks struct{ n int }

@@ -6,6 +6,21 @@ import (
 	"sync/atomic"
 )
 
+// Each point is one atomic pointer to an immutable slice of hooks, in order of
+// priority; nil when there is none. Register and Unregister copy the slice,
+// change the copy, and swing the pointer with a compare-and-swap, again if
+// another writer was faster. Fire loads the pointer and walks what it finds:
+// no lock, no reference count, nothing written, so that any number of
+// processors can fire at once without exchanging a cache line. The collector
+// frees old slices when the last one that walks them is through.
+//
+// A walk may therefore meet a hook that was unregistered meanwhile. So each hook
+// carries a mark, set before the slice is changed and looked at immediately before
+// each call: a call begins where the mark is found unset. The rejected alternatives:
+// a read-write lock would bounce its count between all processors at every idle
+// poll; waiting in Unregister until all walks are through would deadlock a hook
+// that unregisters itself.
+
 // What Register complains about.
 var (
 	ErrPoint = errors.New("hooks: no such point")
@@ -17,7 +32,7 @@ var (
 // Set holds the hooks of one scheduler. The zero value is ready. It must not be
 // copied after first use. All methods may be called from anywhere at once.
 type Set struct {
-	_      [128]byte                 // the neighbours' writes stay off the line that everybody reads
+	_      [128]byte                 // the neighbours' writes stay off the line that every Fire reads
 	points [256]atomic.Pointer[list] // one for each value of Point: no check of bounds; the others stay nil
 	_      [128]byte
 }

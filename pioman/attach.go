@@ -14,14 +14,14 @@ import (
 // is asked of it:
 //
 //   - CurrentVP is -1 on a thread that carries no virtual processor at the moment.
-//   - Kick(-1) finds any virtual processor that nobody carries: one that sleeps, that
+//   - Kick(-1) finds any virtual processor that no OS thread carries: one that sleeps, that
 //     never had anything to do, whose thread is away in a blocking call. Of a
 //     processor that is carried, Kick(vp) makes sure that its timer ticks.
 //   - A processor that is about to sleep first lets Kick find it, then tries the
 //     Sleeper (or fires its Idle hooks once more), and only then sleeps on its own.
 //     One whose thread goes into a blocking call while the Idle hooks are
-//     not Quiet is taken up by somebody else.
-//   - When the Timer hook is not Quiet, nobody is idle, and nobody is in the Sleeper,
+//     not Quiet is taken up by another OS thread.
+//   - When the Timer hook is not Quiet, no processor is idle, and no thread is in the Sleeper,
 //     a processor that sleeps is woken.
 type Scheduler interface {
 	Hooks() *hooks.Set

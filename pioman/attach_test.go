@@ -205,7 +205,7 @@ func TestAttachAndStopLeaveNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := New(Config{tune: func(p *Params) { p.explicitSpin = 50 * time.Microsecond }})
-	before := descriptors(t)
+	before := openDescriptors(t)
 	var stopped atomic.Bool
 	var served atomic.Int64
 	var wg sync.WaitGroup
@@ -261,7 +261,7 @@ func TestAttachAndStopLeaveNothing(t *testing.T) {
 	stopped.Store(true)
 	finishes(t, "clients", wg.Wait)
 	eventually(t, "nobody sleeps for us", func() bool { return e.sleeper.holder.Load() == 0 })
-	if after := descriptors(t); after != before {
+	if after := openDescriptors(t); after != before {
 		t.Errorf("%d descriptors open, %d before", after, before)
 	}
 	if e.sleeper.kernel.Load() != nil || e.sleeper.users != 0 || e.Pending() != 0 {

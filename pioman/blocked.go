@@ -19,8 +19,8 @@ import (
 //	                                ▼                                ▲
 //	                            Cancelling ── block returns ─────────┘
 //
-// Cancel, Mask and Close wait for block as they wait for a handler: whoever wants them to be quick has to
-// make block return (by an eventfd in its poll(2), for instance), or give it a time limit. It must
+// Cancel, Mask and Close wait for block as they wait for a handler: a program that wants them to be quick
+// makes block return (by an eventfd in its poll(2), for instance), or gives it a time limit. block must
 // not Wait for completions, and Cancel from inside it gives ErrInHandler. If it panics the task ends as
 // if its handler had. Moving costs a goroutine and its allocation, a few microseconds
 // there and as many back; a delay below 100 us is a mistake.

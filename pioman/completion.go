@@ -14,7 +14,7 @@ const Failed uint32 = 1 << 31
 // zero value is ready, all bits clear; it is embedded in a request and must not be copied.
 //
 //	bits  0..31   status
-//	bits 32..63   who waits: the number of the newest parker of a list, 0: nobody
+//	bits 32..63   the waiters: the number of the newest parker of a list, 0: none
 //
 // The list leads from parker to parker; none of it lies in the object. Parkers
 // belong to the process and are never freed. So Signal is one compare-and-swap,
@@ -26,16 +26,16 @@ const Failed uint32 = 1 << 31
 //	  ▲                     ▲                         │
 //	  │                     └── neither: put back ────┘ by one compare-and-swap, which fails if
 //	  │                                                 the status has changed: then look again
-//	  └── withdraw (time is up, a hint): takes the list itself; if it is in somebody's hand waits for him
+//	  └── withdraw (time is up, a hint): takes the list itself; if it is in hand, waits until it is not
 //
-// Nobody's wake-up gets lost: whoever has the list in hand looks at each parker in
-// the light of a status that is no older than the swap by which he puts it back.
+// No wake-up gets lost: the signaller or leaver that has the list in hand looks at each parker in
+// the light of a status that is no older than the swap by which it puts the parker back.
 //
 // The signaller never touches the object after it has let go of the last waiter: its swap is
 // the last touch, unless it holds waiters whose bits are still missing. Those cannot leave
 // while they are in hand, whatever their time limit says, so the object is theirs and is
 // there. (A plain goroutine that returned from Wait may reuse or unmap the memory
-// at once, if nobody else waits there and nobody is still to signal.)
+// at once, if there is no other waiter, and no signal still to come.)
 //
 // Several waiters cost the signaller a visit each; one that gives up visits all the others.
 //
@@ -47,7 +47,7 @@ type Completion struct {
 
 const statusMask uint64 = 1<<32 - 1
 
-// want is what somebody waits for: any of the bits, or all of them.
+// want is what a waiter waits for: any of the bits, or all of them.
 type want struct {
 	bits uint32
 	all  bool
@@ -58,8 +58,8 @@ func (n want) met(status uint32) bool {
 	return got == n.bits || got != 0 && !n.all
 }
 
-// Signal sets bits and wakes whoever waits for them. Never blocks; allowed inside
-// handlers and hooks. With nobody asleep it is one load and one compare-and-swap.
+// Signal sets bits and wakes those that wait for them. It never blocks, and is allowed inside
+// handlers and hooks. If no waiter sleeps it is one load and one compare-and-swap.
 func (c *Completion) Signal(bits uint32) {
 	for {
 		w := c.word.Load()
@@ -81,7 +81,7 @@ func (c *Completion) TestAll(bits uint32) bool { return ^c.word.Load()&uint64(bi
 // Status returns all the bits.
 func (c *Completion) Status() uint32 { return uint32(c.word.Load()) }
 
-// Reset clears all bits, for the next use. Nobody may be waiting or about to signal; where somebody may, there is
+// Reset clears all bits, for the next use. There must be no waiter, and no signal under way; else use
 // Clear, which costs an atomic operation.
 func (c *Completion) Reset() {
 	if c.word.Load() != 0 {
@@ -89,7 +89,7 @@ func (c *Completion) Reset() {
 	}
 }
 
-// Clear clears bits, whoever waits or signals meanwhile. Waiters stay.
+// Clear clears bits, also while threads wait and signal. Waiters stay.
 func (c *Completion) Clear(bits uint32) {
 	if c.Test(bits) {
 		c.word.And(^uint64(bits))
@@ -97,7 +97,7 @@ func (c *Completion) Clear(bits uint32) {
 }
 
 // enlist puts p into the list, which p must not be in; false: there is no need to
-// wait. Then, as after withdraw, nobody refers to p any more, save for a late wake.
+// wait. Then, as after withdraw, nothing refers to p any more, save for a late wake.
 func (c *Completion) enlist(p *parker, n want) bool {
 	p.want = n
 	p.listed.Store(true)
@@ -123,7 +123,7 @@ func (c *Completion) push(p *parker) bool {
 }
 
 // withdraw ends what enlist began; a signaller may have done so already. If p is
-// in somebody's hand it waits for him: he is about to let go of it.
+// in hand it waits: the signaller that has it is about to let go of it.
 func (c *Completion) withdraw(p *parker) {
 	for i := 0; p.listed.Load(); i++ {
 		w := c.word.Load()
@@ -135,9 +135,9 @@ func (c *Completion) withdraw(p *parker) {
 	}
 }
 
-// deal is for whoever has taken the list off the word, which began with head, at a moment
-// when the status was as given: it lets go of those who have what they want, and of leaver
-// (nil: nobody), and puts the others back. Then the continuations that are due run.
+// deal is for the caller that has taken the list, which began with head, off the word, at a moment
+// when the status was as given: it lets go of the parkers that have what they want, and of leaver
+// (nil: none), and puts the others back. Then the continuations that are due run.
 func (c *Completion) deal(head, status uint32, leaver *parker) {
 	if k := c.sort(head, status, leaver); k != nil {
 		runDue(k)
@@ -168,7 +168,7 @@ func (c *Completion) sort(head, status uint32, leaver *parker) (due *Continuatio
 			}
 		}
 		if last == nil {
-			return due // nobody is left who would keep the object: hands off
+			return due // no waiter is left that would keep the object: it is not touched any more
 		}
 		last.link = 0
 		head, status = c.putBack(rest, last, status)
@@ -176,8 +176,8 @@ func (c *Completion) sort(head, status uint32, leaver *parker) (due *Continuatio
 	return due
 }
 
-// putBack puts a list that leads from head to last on the word again, before those
-// who came meanwhile, unless the status has changed: then it returns the list and the new one.
+// putBack puts a list that leads from head to last on the word again, before the parkers
+// that came meanwhile, unless the status has changed: then it returns the list and the new status.
 func (c *Completion) putBack(head uint32, last *parker, status uint32) (again, now uint32) {
 	for {
 		w := c.word.Load()
@@ -192,7 +192,7 @@ func (c *Completion) putBack(head uint32, last *parker, status uint32) (again, n
 	}
 }
 
-// hasWaiter tells whether somebody sleeps here, or is about to; not while the list is in somebody's hand.
+// hasWaiter tells whether a waiter sleeps here, or is about to; it says no while the list is in hand.
 func (c *Completion) hasWaiter() bool { return c.word.Load() > statusMask }
 
 // noCopy makes go vet report copies.

@@ -73,7 +73,7 @@ const (
 )
 
 // Init prepares a continuation that runs inline: inside the Signal that sets its bits, after
-// the waiters were woken, on the signaller's stack, be that a handler, a hook, or whoever signals. It
+// the waiters were woken, on the signaller's stack, be that a handler, a hook, or a thread. It
 // must be as short as a handler, and must not block: waiting inside gives ErrInHandler. There is
 // a budget for each stack, of depth (a continuation that signals runs others inside
 // itself) and of time (InlineDepth, InlineTime); what is beyond runs in the next poll round of e as a
@@ -183,7 +183,7 @@ func (k *Continuation) Cancel() bool {
 }
 
 // fire takes a continuation whose bits are set off its parker, and puts it before those that are due.
-// For whoever has p in hand.
+// For the caller that has p in hand.
 func (p *parker) fire(former *Continuation, status uint32) *Continuation {
 	k := p.cont
 	if !k.state.CompareAndSwap(hanging, due) {
@@ -267,8 +267,8 @@ func laterHandler(t *Task) Status {
 	return Done
 }
 
-// call runs the function on a thread of its own, or as a tasklet, or because nobody else does; unless
-// it has a thread it is known as one that must not wait.
+// call runs the function on a thread of its own, as a tasklet, or in Close; unless
+// it has a thread, its stack is noted as one on which waiting is an error.
 func (k *Continuation) call() {
 	var s *stack
 	if k.how != inThread {

@@ -9,13 +9,14 @@ import (
 )
 
 // Blocking offload (TD09): a repeat task that waits for a descriptor, and has waited for
-// longer than its delay, leaves its queue. The kernel arrivals the descriptor; nobody polls
-// the task until it says something. Thousands of such tasks cost nothing while they wait, and
+// longer than its delay, leaves its queue. The kernel watches the descriptor (epoll); no poller polls
+// the task until the kernel announces something. Thousands of such tasks cost nothing while they wait, and
 // each arrival costs what it costs alone.
 //
 // All descriptors are in one epoll set, each once, edge-triggered, from Open to Close: no system
-// call is made when a task begins or ends to wait. The set itself is a Source, so whoever
-// sleeps in the kernel for the engine is woken by it; whoever polls asks it now and then.
+// call is made when a task begins or ends to wait. The set itself is a Source, so it wakes the
+// engine's sleeper; pollers ask it now and then. It is not the set in which the sleeper blocks, for there a poller that
+// asks would take edges away that are meant to wake the sleeper.
 //
 //	      polled in vain for the delay             an edge
 //	main list ─────────────────────▶ parked ─────────────────▶ woken: in the submission
@@ -24,19 +25,19 @@ import (
 //	   ▲                                ▼ Cancel, Close             │ drained by the holder
 //	   └───────────────────────────── free ◀────────────────────────┘
 //
-// The place (one for each direction of a descriptor) has the state. park, and what leads to
-// free, are the queue holder's; parked to woken is the harvester's; both by
+// The slot (one for each direction of a descriptor) has the state. The holder of the queue parks the task, and leads
+// from every state to free; the collector, the poller that asks the set, leads from parked to woken. Both use
 // compare-and-swap, so that one of them has the task.
 //
 // No edge is lost. The holder parks only a task whose handler has just said that there is
 // nothing (Again). The kernel reports what comes after that, and:
 //
-//	holder                                 harvester
-//	1 place parked                         a the edge noted in the place
+//	holder                                 collector
+//	1 slot parked                          a the edge noted in the slot
 //	2 is an edge noted? then unparks       b is a task parked? then wakes it
 //
-// 1 before b: it is woken. b before 1: then a is before 2, and the task is polled again. An
-// edge that is not harvested yet keeps the set readable.
+// 1 before b: the task is woken. b before 1: then a is before 2, and the task is polled again. An
+// edge that is not collected yet keeps the set readable.
 
 // Direction says what a task waits for at a descriptor.
 type Direction uint8
@@ -63,10 +64,10 @@ type Descriptor struct {
 // slot is where a task waits.
 type slot struct {
 	state atomic.Uint32
-	edge  atomic.Uint32 // 1: something was announced that no task was woken for; the harvester sets, the holder takes
+	edge  atomic.Uint32 // 1: something was announced for which no task was woken; the collector sets it, the holder takes it
 	w     *Descriptor
 
-	// The holder's of the task's queue; task is also read by the harvester that wakes it.
+	// The holder's of the task's queue; task is also read by the collector that wakes it.
 	task       *Task
 	prev, next *slot // among the parked ones of the queue
 	since      int64 // asm.Cycles: when it came to the queue, or something happened last
@@ -78,15 +79,15 @@ const (
 	woken
 )
 
-// arrivals are the descriptors that an engine arrivals.
-type arrivals struct {
+// descriptors are those that the kernel watches for the tasks of an engine.
+type descriptors struct {
 	e      *Engine
-	active atomic.Int32 // tasks with a place that are in a list to be polled: as long as there are some, nobody sleeps
+	active atomic.Int32 // tasks with a slot that are in a list to be polled: as long as there are some, no poller sleeps
 	parked atomic.Int32 // tasks that are not
 
 	_      [line - 16]byte
-	mask   atomic.Uint32 // 1: somebody harvests
-	last   atomic.Int64  // asm.Cycles of the last harvest
+	busy   atomic.Uint32 // 1: a poller collects: a try-lock
+	last   atomic.Int64  // asm.Cycles when that was done last
 	rounds atomic.Uint32 // how many have ended
 	wakes  atomic.Uint64 // tasks woken
 	parks  atomic.Uint64 // tasks parked
@@ -99,17 +100,17 @@ type arrivals struct {
 	serial int32
 	unused []int32
 	table  atomic.Pointer[[]atomic.Pointer[Descriptor]] // by index; replaced by a longer one under mu
-	ready  readyList                                    // the harvester's
+	ready  readyList                                    // the collector's
 }
 
-// harvestPeriod is how long, in ns, pollers leave the set alone: a look costs a system call.
-const harvestPeriod = 5_000
+// collectPeriod is how long, in ns, pollers leave the set alone: a look costs a system call.
+const collectPeriod = 5_000
 
 // Open has the engine watch a descriptor until Close: a socket, a pipe, whatever epoll
 // takes. It must be non-blocking, and stay open. ErrSource if the kernel cannot watch it, if the engine does so
 // already (one Descriptor for both directions), or if w is open; ErrClosed.
 func (w *Descriptor) Open(e *Engine, fd int) error {
-	s := &e.arrivals
+	s := &e.descriptors
 	s.mu.lock()
 	defer s.mu.unlock()
 	fail := func(err error) error { return fmt.Errorf("watch descriptor %d: %w", fd, err) }
@@ -125,7 +126,7 @@ func (w *Descriptor) Open(e *Engine, fd int) error {
 			return fail(err)
 		}
 		s.set = set
-		if err := e.AddSource((*harvestSource)(s)); err != nil {
+		if err := e.AddSource((*setSource)(s)); err != nil {
 			set.close()
 			return fail(err)
 		}
@@ -156,7 +157,7 @@ func (w *Descriptor) Open(e *Engine, fd int) error {
 }
 
 // grow makes room in the table; under mu.
-func (s *arrivals) grow() {
+func (s *descriptors) grow() {
 	var old []atomic.Pointer[Descriptor]
 	if l := s.table.Load(); l != nil {
 		old = *l
@@ -178,7 +179,7 @@ func (w *Descriptor) Close() {
 	if w.e == nil || w.closed.Swap(true) {
 		return
 	}
-	s := &w.e.arrivals
+	s := &w.e.descriptors
 	s.mu.lock()
 	if s.open {
 		s.set.remove(w.fd)
@@ -186,8 +187,8 @@ func (w *Descriptor) Close() {
 	(*s.table.Load())[w.index].Store(nil)
 	s.unused = append(s.unused, w.index)
 	s.mu.unlock()
-	// A harvester may have found w before.
-	for i, round := 0, s.rounds.Load(); s.mask.Load() != 0 && s.rounds.Load() == round && !s.closed.Load(); i++ {
+	// A collector may have found w before that.
+	for i, round := 0, s.rounds.Load(); s.busy.Load() != 0 && s.rounds.Load() == round && !s.closed.Load(); i++ {
 		relax(i, true)
 	}
 	for i := range w.places {
@@ -215,9 +216,9 @@ func (t *Task) On(w *Descriptor, d Direction) error {
 	return nil
 }
 
-// dwell parks a task that has just said that there is nothing, if it has said so for the
-// delay. The task is the head of the main list. For the holder, in a round.
-func (q *Queue) dwell(t *Task, status Status) bool {
+// park takes a task that has just said that there is nothing out of the main list, whose head it is, if it has said
+// so for the delay. For the holder, in a round.
+func (q *Queue) park(t *Task, status Status) bool {
 	p := t.place
 	now := asm.Cycles()
 	if status == Moved || p.since == 0 {
@@ -229,16 +230,16 @@ func (q *Queue) dwell(t *Task, status Status) bool {
 	}
 	q.removeHead()
 	p.task = t
-	q.hang(p)
-	e.arrivals.active.Add(-1)
-	e.arrivals.parked.Add(1)
-	e.arrivals.parks.Add(1)
+	q.addParked(p)
+	e.descriptors.active.Add(-1)
+	e.descriptors.parked.Add(1)
+	e.descriptors.parks.Add(1)
 	p.state.Store(parked)                                                 // 1
 	if p.edge.Swap(0) != 0 || p.w.closed.Load() || t.state.cancelling() { // 2
-		if p.state.CompareAndSwap(parked, free) { // else the harvester was faster
-			q.unhang(p)
+		if p.state.CompareAndSwap(parked, free) { // else the collector was faster
+			q.removeParked(p)
 			q.append(t)
-			e.arrivals.active.Add(1)
+			e.descriptors.active.Add(1)
 		}
 	}
 	return true
@@ -248,14 +249,14 @@ func (q *Queue) dwell(t *Task, status Status) bool {
 func (q *Queue) resume(t *Task) {
 	p := t.place
 	if p.state.Load() == woken {
-		q.unhang(p)
+		q.removeParked(p)
 		p.state.Store(free)
 	}
 	p.since = 0
 }
 
-// hang and unhang keep the list of parked tasks.
-func (q *Queue) hang(p *slot) {
+// addParked and removeParked keep the list of parked tasks.
+func (q *Queue) addParked(p *slot) {
 	p.prev, p.next = nil, q.parked
 	if q.parked != nil {
 		q.parked.prev = p
@@ -263,7 +264,7 @@ func (q *Queue) hang(p *slot) {
 	q.parked = p
 }
 
-func (q *Queue) unhang(p *slot) {
+func (q *Queue) removeParked(p *slot) {
 	if p.prev == nil {
 		q.parked = p.next
 	} else {
@@ -273,17 +274,17 @@ func (q *Queue) unhang(p *slot) {
 		p.next.prev = p.prev
 	}
 	p.prev, p.next = nil, nil
-	q.engine.arrivals.parked.Add(-1)
+	q.engine.descriptors.parked.Add(-1)
 }
 
 // unpark brings back those of the parked tasks of which want says so, all but those that are being woken,
-// which come by themselves.
+// which come by the submission list.
 func (q *Queue) unpark(want func(*Task) bool) {
 	for p := q.parked; p != nil; {
 		next := p.next
 		if t := p.task; want(t) && p.state.CompareAndSwap(parked, free) {
-			q.unhang(p)
-			q.engine.arrivals.active.Add(1)
+			q.removeParked(p)
+			q.engine.descriptors.active.Add(1)
 			q.append(t)
 		}
 		p = next
@@ -291,13 +292,13 @@ func (q *Queue) unpark(want func(*Task) bool) {
 }
 
 // announce notes an edge, and wakes the task that is parked there. It returns the queue in
-// which it is to be polled; nil: nobody was parked.
-func (s *arrivals) announce(p *slot) *Queue {
+// which it is to be polled; nil: no task was parked.
+func (s *descriptors) announce(p *slot) *Queue {
 	p.edge.Store(1)                             // a
 	if !p.state.CompareAndSwap(parked, woken) { // b
 		return nil
 	}
-	p.edge.Store(0) // nobody else parks there before this task was polled
+	p.edge.Store(0) // no task parks there before this one was polled
 	t := p.task
 	tr := s.e.tree.Load()
 	q := t.queue.Load()
@@ -316,17 +317,17 @@ func (s *arrivals) announce(p *slot) *Queue {
 	return q
 }
 
-// harvest asks the kernel what has happened and wakes the tasks that waited for it, and polls
-// their queues. At once: even if somebody has asked a moment ago.
-func (s *arrivals) harvest(atOnce bool) outcome {
+// collect asks the kernel what has happened, wakes the tasks that waited for it, and polls
+// their queues. atOnce: even if a poller has asked a moment ago.
+func (s *descriptors) collect(atOnce bool) outcome {
 	if s.parked.Load() == 0 {
 		return empty
 	}
 	now := asm.Cycles()
-	if !atOnce && now-s.last.Load() < asm.ToCycles(harvestPeriod) {
+	if !atOnce && now-s.last.Load() < asm.ToCycles(collectPeriod) {
 		return empty
 	}
-	if s.mask.Load() != 0 || !s.mask.CompareAndSwap(0, 1) {
+	if s.busy.Load() != 0 || !s.busy.CompareAndSwap(0, 1) {
 		return skipped
 	}
 	s.last.Store(now)
@@ -351,7 +352,7 @@ func (s *arrivals) harvest(atOnce bool) outcome {
 		}
 	}
 	s.rounds.Add(1)
-	s.mask.Store(0)
+	s.busy.Store(0)
 	result := empty
 	for _, q := range touched {
 		if q != nil {
@@ -362,7 +363,7 @@ func (s *arrivals) harvest(atOnce bool) outcome {
 }
 
 // close lets go of the set, for an engine that is being closed.
-func (s *arrivals) close() {
+func (s *descriptors) close() {
 	s.mu.lock()
 	open := s.open
 	s.open = false
@@ -371,21 +372,21 @@ func (s *arrivals) close() {
 	if !open {
 		return
 	}
-	s.e.RemoveSource((*harvestSource)(s))
-	for i := 0; !s.mask.CompareAndSwap(0, 1); i++ { // and never gives it back: nobody harvests any more
+	s.e.RemoveSource((*setSource)(s))
+	for i := 0; !s.busy.CompareAndSwap(0, 1); i++ { // and keeps it: no poller collects any more
 		relax(i, true)
 	}
 	s.set.close()
 }
 
-// harvestSource is the set as the sleeper sees it.
-type harvestSource arrivals
+// setSource is the set as the sleeper sees it.
+type setSource descriptors
 
 // Descriptor implements Source.
-func (s *harvestSource) Descriptor() int { return s.set.descriptor() }
+func (s *setSource) Descriptor() int { return s.set.descriptor() }
 
 // Arm implements Source: no, as long as tasks that wait for descriptors are still polled.
-func (s *harvestSource) Arm() bool { return s.active.Load() == 0 }
+func (s *setSource) Arm() bool { return s.active.Load() == 0 }
 
 // Disarm implements Source.
-func (s *harvestSource) Disarm() {}
+func (s *setSource) Disarm() {}

@@ -68,8 +68,8 @@ func TestTaskBlocks(t *testing.T) {
 	for range 100 {
 		e.Poll()
 	}
-	if n := r.polls.Load(); n != polls || e.arrivals.active.Load() != 0 || e.arrivals.parked.Load() != 1 {
-		t.Fatalf("polled %d times while blocked; %d active, %d parked", n-polls, e.arrivals.active.Load(), e.arrivals.parked.Load())
+	if n := r.polls.Load(); n != polls || e.descriptors.active.Load() != 0 || e.descriptors.parked.Load() != 1 {
+		t.Fatalf("polled %d times while blocked; %d active, %d parked", n-polls, e.descriptors.active.Load(), e.descriptors.parked.Load())
 	}
 	for i := range int64(100) {
 		r.put()
@@ -87,8 +87,8 @@ func TestTaskBlocks(t *testing.T) {
 	for range 10 {
 		e.Poll()
 	}
-	if r.got.Load() != 100 || e.arrivals.active.Load() != 0 {
-		t.Errorf("%d bytes though masked, %d active", r.got.Load(), e.arrivals.active.Load())
+	if r.got.Load() != 100 || e.descriptors.active.Load() != 0 {
+		t.Errorf("%d bytes though masked, %d active", r.got.Load(), e.descriptors.active.Load())
 	}
 	if err := r.task.Unmask(); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestTaskBlocks(t *testing.T) {
 	if err := r.task.Cancel(); err != nil || r.task.State() != StateCancelled {
 		t.Fatal(err, r.task.State())
 	}
-	if a, p := e.arrivals.active.Load(), e.arrivals.parked.Load(); a != 0 || p != 0 {
+	if a, p := e.descriptors.active.Load(), e.descriptors.parked.Load(); a != 0 || p != 0 {
 		t.Errorf("%d active, %d parked after the cancel", a, p)
 	}
 	// What was left there is found by the next task, though its edge is long gone.
@@ -238,7 +238,7 @@ func TestBothDirectionsOfOneDescriptor(t *testing.T) {
 	for i := range w {
 		w[i].Close()
 	}
-	if a, p := e.arrivals.active.Load(), e.arrivals.parked.Load(); a != 0 || p != 0 {
+	if a, p := e.descriptors.active.Load(), e.descriptors.parked.Load(); a != 0 || p != 0 {
 		t.Errorf("%d active, %d parked", a, p)
 	}
 }
@@ -274,7 +274,7 @@ func TestManyDescriptors(t *testing.T) {
 			})
 		}
 		asleep := func() bool {
-			return e.load.view().asleep() && e.arrivals.parked.Load() == int32(n) && e.arrivals.active.Load() == 0
+			return e.load.view().asleep() && e.descriptors.parked.Load() == int32(n) && e.descriptors.active.Load() == 0
 		}
 		eventually(t, "all wait for the kernel", asleep)
 		rnd := rand.New(rand.NewPCG(1, 2))
@@ -377,7 +377,7 @@ func TestWatchesComeAndGo(t *testing.T) {
 		over.Store(true)
 		e.sleeper.wake()
 		finishes(t, "pollers", pollers.Wait)
-		if a, p := e.arrivals.active.Load(), e.arrivals.parked.Load(); a != 0 || p != 0 || e.Pending() != 0 {
+		if a, p := e.descriptors.active.Load(), e.descriptors.parked.Load(); a != 0 || p != 0 || e.Pending() != 0 {
 			t.Errorf("hooked %v: %d active, %d parked, %d pending", hooked, a, p, e.Pending())
 		}
 	}
@@ -389,7 +389,7 @@ func TestCloseWithBlockedTasks(t *testing.T) {
 	if testing.Short() {
 		rounds = 60
 	}
-	before := descriptors(t)
+	before := openDescriptors(t)
 	for i := range rounds {
 		func() {
 			p := DefaultParams()
@@ -452,7 +452,7 @@ func TestCloseWithBlockedTasks(t *testing.T) {
 			}
 		}()
 	}
-	if after := descriptors(t); after != before {
+	if after := openDescriptors(t); after != before {
 		t.Errorf("%d descriptors, %d before", after, before)
 	}
 }

@@ -15,10 +15,10 @@ type Config struct {
 	// Name shows in reports. Default: "pioman".
 	Name string
 	// OnPanic is called when a handler panicked or ended its goroutine, after its task was
-	// ended and its queue released, by whoever polled. nil: one line and the stack go to the log package.
+	// ended and its queue released, by the poller. nil: one line and the stack go to the log package.
 	OnPanic func(*PanicError)
 	// Shared says that other processes use our CPUs, for an engine that is not hooked to a
-	// scheduler which knows: who spins then yields to the kernel between two polls.
+	// scheduler which knows: waiters then yield to the kernel between two polls.
 	Shared bool
 	// Params are the engine's numbers and switches. nil: ParamsFromEnvironment. One
 	// that is not allowed makes Attach fail, and is as in DefaultParams meanwhile.
@@ -31,15 +31,15 @@ type Config struct {
 	// the scheduler was arranged for, if it says so, else this one.
 	Topology *topo.Topology
 
-	// Watch is told of accesses to lines that several cores write, in simulations. nil: nobody.
+	// Watch is told of accesses to lines that several cores write, in simulations. nil: none is told.
 	Watch Watch
 
 	tune func(*Params) // for tests
 }
 
-// Engine is a progress engine: queues of tasks, and those who poll them. Make it
-// with New. Explicit at first: tasks run only when somebody calls Poll or
-// waits. Hooked to a scheduler by Attach, they also run at its hook points.
+// Engine is a progress engine: queues of tasks, and what polls them. Make it
+// with New. It is explicit at first: tasks run only inside Poll and
+// Wait. Hooked to a scheduler by Attach, they also run at its hook points.
 // All methods are safe for concurrent use, from threads and plain goroutines.
 type Engine struct {
 	load load // written by Need and Done, read by every hook
@@ -60,10 +60,10 @@ type Engine struct {
 	away     atomic.Int32  // tasks whose blocking functions run
 	blind    atomic.Int32  // Blind tasks in queues
 
-	_        [line]byte
-	sleeper  sleeper
-	adapt    adaptation
-	arrivals arrivals
+	_           [line]byte
+	sleeper     sleeper
+	adapt       adaptation
+	descriptors descriptors
 
 	mu mutex // serialises Attach, stop and Close
 }
@@ -86,7 +86,7 @@ func New(c Config) *Engine {
 	e.root = &Queue{engine: e, watch: c.Watch}
 	e.alone[0] = e.root
 	e.sleeper.e = e
-	e.arrivals.e = e
+	e.descriptors.e = e
 	e.points.Store(uint32(e.params.Points))
 	e.adapt.delay, e.adapt.adapts = e.ticks.delay, e.params.adaptive
 	return e
@@ -118,7 +118,7 @@ func (e *Engine) Close() error {
 		relax(i, true)
 	}
 	parking.wakeAll(e)
-	e.arrivals.close()
+	e.descriptors.close()
 	e.sleeper.close()
 	return nil
 }
@@ -155,10 +155,10 @@ func (e *Engine) panicked(p *PanicError) {
 	e.config.OnPanic(p)
 }
 
-// complain reports a mistake of the caller's that no return value can.
+// complain reports a caller's mistake that no return value can tell.
 func (e *Engine) complain(err error) { log.Printf("%s: %v", e.config.Name, err) }
 
-// shared tells whether who spins should yield to the kernel.
+// shared tells whether a waiter that spins should yield to the kernel.
 func (e *Engine) shared() bool {
 	if a := e.attached.Load(); a != nil {
 		return a.s.Shared()

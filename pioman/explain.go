@@ -9,11 +9,11 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Explanation says who polls what, where, how often and why, at one moment. Counts are since the
+// Explanation says what is polled by which processor or thread, where, how often and why, at one moment. Counts are since the
 // engine was made or hooked; those of different fields may be of slightly different moments.
 type Explanation struct {
 	Engine   string    `json:"engine"`
-	Hooked   bool      `json:"hooked"`  // to a scheduler: else only who waits or calls Poll polls
+	Hooked   bool      `json:"hooked"`  // to a scheduler: else only Wait and Poll poll
 	Pending  int       `json:"pending"` // requests
 	Points   []Polling `json:"points"`
 	VPs      []Poller  `json:"vps"`
@@ -28,7 +28,7 @@ type Explanation struct {
 type Polling struct {
 	Point string `json:"point"`
 	On    bool   `json:"on"`
-	Why   string `json:"why"` // who polls there, how often; or why nobody does
+	Why   string `json:"why"` // what polls there, how often; or why nothing does
 	Polls uint64 `json:"polls"`
 	Finds uint64 `json:"finds"` // polls in which something happened
 }
@@ -50,11 +50,11 @@ type Place struct {
 	VPs      []int  `json:"vps"`
 	Tasks    int    `json:"tasks"`    // in its main list
 	One      uint32 `json:"one_of"`   // of so many rounds of a poller below, one comes by here
-	Deserted bool   `json:"deserted"` // nobody below polls: the others' surveys visit it
+	Deserted bool   `json:"deserted"` // no processor below polls: the others' surveys visit it
 }
 
 // Near is where tasks are polled that ask for the processors of one node of the machine's memory (Task.SetCPUs), as the
-// gates of nmad do whose links lie there. Who asks for nothing, or for several nodes, is polled from what they have in common.
+// gates of nmad do whose links lie there. A task that asks for nothing, or for several nodes, is polled from what these have in common.
 type Near struct {
 	Node  string `json:"node"`
 	CPUs  string `json:"cpus"`
@@ -72,9 +72,9 @@ type Adaptive struct {
 	Spread  [6]int        `json:"spread"`    // of 256 waits, how many ended within 1/16, 1/8, 1/4, 1/2, 1 BlockingDelay, and later
 }
 
-// Blocking is who sleeps where, and what the kernel arrivals.
+// Blocking is what sleeps in the kernel, and what the kernel watches.
 type Blocking struct {
-	Asleep  string `json:"asleep"`  // who blocks in the kernel: "nobody", "an idle VP", "the spare LWP", "a waiter"
+	Asleep  string `json:"asleep"`  // what blocks in the kernel: "nothing", "an idle VP", "the spare LWP", "a waiter"
 	Sleeps  uint32 `json:"sleeps"`  // so far
 	Sources int    `json:"sources"` // descriptors that announce for tasks that are polled
 	Tasks   int    `json:"tasks"`   // that wait for descriptors of their own, blocked
@@ -126,17 +126,17 @@ func (e *Engine) explainPoints(a *attachment) []Polling {
 		case !x.On:
 			x.Why = "switched off by the parameter points"
 		case 1<<i == AtExplicit:
-			x.Why = "whoever calls Poll, at once"
+			x.Why = "the caller of Poll, at once"
 		case a == nil && !p.Progress:
-			x.On, x.Why = false, "switched off by the parameter progress: only who waits polls"
+			x.On, x.Why = false, "switched off by the parameter progress: only waiters poll"
 		case a == nil:
-			x.On, x.Why = false, "the engine is not hooked to a scheduler: only who waits polls"
+			x.On, x.Why = false, "the engine is not hooked to a scheduler: only waiters poll"
 		case a.dedicated != nil:
 			x.On, x.Why = false, fmt.Sprintf("VP %d is dedicated to polling", p.Dedicated)
 		case i == idlePoint:
 			x.Why = fmt.Sprintf("idle VPs (%v)%s, for %v after the last arrival, then they block", p.IdleVPs, every(p.IdleGap), asmDuration(max(e.adapt.window(), e.ticks.hot)))
 		case i == timerPoint:
-			x.Why = fmt.Sprintf("the timer thread, or who polls for his own messages meanwhile, for VPs that have not polled for %v", p.TimerPeriod)
+			x.Why = fmt.Sprintf("the timer thread, or a thread that polls for its own messages meanwhile, for VPs that have not polled for %v", p.TimerPeriod)
 		default:
 			x.Why = fmt.Sprintf("each VP, at most once in %v", p.Granularity)
 		}
@@ -285,9 +285,9 @@ func (p *adaptation) explain(delay time.Duration) Adaptive {
 }
 
 func (e *Engine) explainBlocking(a *attachment) Blocking {
-	w := &e.arrivals
+	w := &e.descriptors
 	x := Blocking{
-		Asleep: "nobody", Sleeps: e.sleeper.naps.Load(), Sources: len(e.sleeper.list()),
+		Asleep: "nothing", Sleeps: e.sleeper.sleeps.Load(), Sources: len(e.sleeper.list()),
 		Tasks: int(w.parked.Load()), Active: int(w.active.Load()), Parks: w.parks.Load(), Wakes: w.wakes.Load(),
 	}
 	if w.parks.Load() > 0 || x.Active > 0 {
@@ -341,7 +341,7 @@ func (x Explanation) Text() string {
 			rate = fmt.Sprintf("visited in one of %d rounds of each poller below", q.One)
 		}
 		if q.Deserted {
-			rate = "nobody below polls: visited by the surveys of the others"
+			rate = "no VP below polls: visited by the surveys of the others"
 		}
 		line("  %s%-*s %d tasks; %s", strings.Repeat("  ", q.Depth), max(14-2*q.Depth, 1), q.Name, q.Tasks, rate)
 	}

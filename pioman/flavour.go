@@ -12,17 +12,17 @@ import (
 // An engine asks two things of the program that it is in, one interface each. Nothing
 // else in this package knows what carries it.
 //
-//	             who polls while nobody waits     how the caller of Wait waits
+//	             what polls beside the waiters    how the caller of Wait waits
 //	             Scheduler (attach.go)            waiting (below)
 //	 Marcel      *sched.Scheduler                 marcel's threads: flavour_marcel.go
 //	 Threads     *pollers.Pool                    goroutines: flavour_threads.go
-//	 NoThreads   nobody: who waits polls
+//	 NoThreads   nothing
 //
 // The second goes by the caller, not by the engine: a goroutine waits as goroutines do in
 // every flavour, and one of marcel's threads as threads do. So both may wait for the same
 // engine, and an engine may change its flavour while they wait.
 
-// Flavour says who makes progress besides those who wait.
+// Flavour says what makes progress besides the waiters.
 type Flavour uint8
 
 const (
@@ -64,7 +64,7 @@ func (f *Flavour) check() error                  { return allowed(int(*f) < len(
 
 // Start has requests progress in the background in the way that f says, on top of what Poll and
 // Wait do. stop undoes it (again: without effect): the engine is explicit again,
-// who waits polls for himself. Requests may be pending at either moment. ErrAttached if
+// a waiter polls for itself. Requests may be pending at either moment. ErrAttached if
 // it is started already, ErrClosed; NoThreads changes nothing, and never fails.
 func (e *Engine) Start(f Flavour) (stop func(), err error) {
 	switch f {
@@ -110,23 +110,23 @@ func Start() (stop func(), err error) {
 // EnableThreads is AttachThreads for the default engine: for programs of plain goroutines.
 func EnableThreads(c pollers.Config) (stop func(), err error) { return Default().AttachThreads(c) }
 
-// waiting is how somebody waits: what Wait needs of the caller's world.
+// waiting is how a caller waits: what Wait needs of the caller's world.
 type waiting interface {
-	// ready tells whether somebody else waits for the caller's processor, so that
-	// spinning would cost him time.
+	// ready tells whether another thread waits for the caller's processor, so that
+	// spinning would cost that one time.
 	ready() bool
 	// yield lets others run.
 	yield()
 	// blocking runs f, which blocks in the kernel, without holding up others.
 	blocking(f func())
 	// acquire takes the unit of s, or waits for it, at most for limit; false: there was none.
-	// Only the one who called claim may.
+	// Only the caller of claim may.
 	acquire(s *semaphore, limit time.Duration) bool
-	// release gives the unit to whoever claimed s. From anywhere; never blocks.
+	// release gives the unit to the claimer of s. From anywhere; never blocks.
 	release(s *semaphore)
 }
 
-// semaphore is what a passive waiter sleeps on: one at a time, who claims it first, and
+// semaphore is what a passive waiter sleeps on: one at a time, which claims it first, and
 // one unit for each claim.
 type semaphore struct {
 	by     waiting         // the claimer writes it, before it lets itself be found
@@ -150,7 +150,7 @@ func (s *semaphore) Acquire() { s.by.acquire(s, forever) }
 // AcquireTimeout is Acquire for at most limit.
 func (s *semaphore) AcquireTimeout(limit time.Duration) bool { return s.by.acquire(s, limit) }
 
-// TryAcquire takes the unit if it is there, whoever it was for.
+// TryAcquire takes the unit if it is there, whichever claim it was for.
 func (s *semaphore) TryAcquire() bool {
 	select {
 	case <-s.unit:

@@ -69,8 +69,8 @@ func (x CompletionCase) Poll() bool {
 	return true
 }
 
-// Enlist is for Select. The caller stands in line on a parker's semaphore: whoever
-// signals knows nothing of Selects.
+// Enlist is for Select. The caller stands in line on a parker's semaphore: a
+// signaller knows nothing of Selects.
 func (x CompletionCase) Enlist(w *sched.Waiter) bool {
 	if x.over() {
 		return false

@@ -23,12 +23,12 @@ func (goroutine) release(s *semaphore) {
 var readied atomic.Uint64
 
 // handsOver is what an attachment may ask of a scheduler beyond Scheduler: to have the goroutines run at
-// once that the caller, who polls, has made ready. They lie in the Go scheduler's queue for
-// his P, and others who look for work leave him a few microseconds to run them himself: a
+// once that the caller, a poller, has made ready. They lie in the Go scheduler's queue for
+// its P, and other Ms that look for work leave it a few microseconds to run them itself: a
 // nanosleep, which the kernel makes 60 us of.
 type handsOver interface{ HandOver() }
 
-// handOver is for a poller who holds no queue, and read readied before he polled.
+// handOver is for a poller that holds no queue, and has read readied before it polled.
 func (a *attachment) handOver(before uint64) {
 	if readied.Load() != before {
 		if h, ok := a.s.(handsOver); ok {

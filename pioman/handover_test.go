@@ -45,7 +45,7 @@ func TestWaitersLetEachOtherSleep(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range rounds {
-		naps := e.sleeper.naps.Load()
+		naps := e.sleeper.sleeps.Load()
 		var done [waiters]Completion
 		var all sync.WaitGroup
 		for i := range done {
@@ -66,7 +66,7 @@ func TestWaitersLetEachOtherSleep(t *testing.T) {
 			return e.load.view().watched() && followers == waiters-1
 		})
 		time.Sleep(5 * time.Millisecond) // or are about to leave once more
-		if n := e.sleeper.naps.Load() - naps; n > 4*waiters {
+		if n := e.sleeper.sleeps.Load() - naps; n > 4*waiters {
 			t.Errorf("%d waiters: %d naps before they rest", waiters, n)
 		}
 		for i := range done {

@@ -44,7 +44,7 @@ func (k *kernel) add(fd int) error { return k.set.add(fd, unix.EPOLLIN, int32(fd
 func (k *kernel) remove(fd int) { k.set.remove(fd) }
 
 // ref and unref keep the descriptors from being closed, and their numbers from
-// being given to somebody else, while they are in use. false: closed already.
+// being given to other files, while they are in use. false: closed already.
 func (k *kernel) ref() bool {
 	for {
 		n := k.refs.Load()
@@ -64,8 +64,8 @@ func (k *kernel) unref() {
 	}
 }
 
-// keepsP is for how long, in ms, who blocks keeps its P: whoever is woken soon goes on at once,
-// without looking for one where Ps are short. Who sleeps for longer gives the P away; else the
+// keepsP is for how long, in ms, the sleeper keeps its P: if it is woken soon it goes on at once,
+// without looking for one where Ps are short. If it sleeps for longer it gives the P away; else the
 // monitor thread of the Go runtime takes it, after 10 ms, and then looks around every 20 us for
 // the next millisecond and more (sched.Block).
 const keepsP = 5
@@ -139,7 +139,7 @@ func (k *kernel) quieten() {
 }
 
 // wake makes the wait in progress, or the next one, return. A system call only if
-// nobody has done so yet.
+// no other waker has done so yet.
 func (k *kernel) wake() {
 	if k.rung.Load() != 0 || !k.rung.CompareAndSwap(0, 1) || !k.ref() {
 		return

@@ -53,7 +53,7 @@ func TestEveryWakeEndsAWait(t *testing.T) {
 // Whoever uses the descriptors when they are let go keeps them until he is through, and
 // leaves; afterwards nothing works, harmlessly.
 func TestKernelIsClosedByItsLastUser(t *testing.T) {
-	before := descriptors(t)
+	before := openDescriptors(t)
 	k, err := openKernel()
 	if err != nil {
 		t.Fatal(err)
@@ -65,12 +65,12 @@ func TestKernelIsClosedByItsLastUser(t *testing.T) {
 	wg.Go(func() { k.wait(forever) })
 	eventually(t, "asleep", func() bool { return k.refs.Load() == 2 })
 	k.unref()
-	if n := descriptors(t); n != before+2 {
+	if n := openDescriptors(t); n != before+2 {
 		t.Errorf("%d descriptors while one is asleep, %d before", n, before)
 	}
 	k.wake()
 	finishes(t, "sleeper", wg.Wait)
-	if n := descriptors(t); n != before {
+	if n := openDescriptors(t); n != before {
 		t.Errorf("%d descriptors at the end, %d before", n, before)
 	}
 	k.wake()

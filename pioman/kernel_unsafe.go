@@ -56,7 +56,7 @@ func (l *readyList) event(i int) (index, serial int32, in, out bool) {
 	return ev.Fd, ev.Pad, ev.Events&(unix.EPOLLIN|unix.EPOLLRDHUP|both) != 0, ev.Events&(unix.EPOLLOUT|both) != 0
 }
 
-// sleep is unix.EpollWait into k.ready, by who gives its P away before.
+// sleep is unix.EpollWait into k.ready by a caller that gives its P away before.
 func (k *kernel) sleep(ms int) (int, error) {
 	n, errno := sched.Block(unix.SYS_EPOLL_PWAIT, uintptr(k.set.fd), uintptr(unsafe.Pointer(&k.ready)), uintptr(len(k.ready)), uintptr(ms), 0, 0)
 	if errno != 0 {

@@ -43,8 +43,8 @@ func (v view) watched() bool   { return v&watchedBit != 0 }
 // repeat Submit.
 func (v view) activity() view { return v &^ (asleepBit | watchedBit) }
 
-// remarkable tells that the Need which led to v has somebody to wake, perhaps:
-// it was the first, or somebody sleeps.
+// remarkable tells that the Need which led to v may have to wake a poller:
+// it was the first, or there is a sleeper.
 func (v view) remarkable() bool {
 	low := v & (asleepBit | pendingMask)
 	return low == 1 || low >= asleepBit
@@ -55,7 +55,7 @@ func (l *load) need() view   { return view(l.w.Add(uint64(postedOne + 1))) }
 func (l *load) done() view   { return view(l.w.Add(^uint64(0))) }
 func (l *load) posted() view { return view(l.w.Add(uint64(postedOne))) }
 
-// undone takes back a done that nobody had needed.
+// undone takes back a done without a need.
 func (l *load) undone()     { l.w.Add(1) }
 func (l *load) fallAsleep() { l.w.Or(uint64(asleepBit | watchedBit)) }
 func (l *load) wakeUp()     { l.w.And(^uint64(asleepBit | watchedBit)) }

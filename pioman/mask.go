@@ -20,7 +20,7 @@ import (
 //	                                     (is counted again)         ▼ masked
 //
 // A Mask that comes while the handler runs waits for seen, or for the queue to be free:
-// whoever takes the queue after that reads the count before he polls.
+// the next holder of the queue reads the count before it polls.
 type masks struct{ w atomic.Uint32 }
 
 const seenBit uint32 = 1 << 31
@@ -97,13 +97,13 @@ func (t *Task) Unmask() error {
 		case n == 0:
 			return fmt.Errorf("unmask task %q: %w", t.name, ErrMasks)
 		case n == 1 && w&seenBit != 0:
-			q.engine.tally(opt, 1) // before the swap: whoever ends the task takes it back
+			q.engine.tally(opt, 1) // before the swap: the poller that ends the task takes it back
 			if t.masks.w.CompareAndSwap(w, 0) {
 				q.engine.announce(q, opt) // t may have ended by now
 				return nil
 			}
 			q.engine.tally(opt, -1)
-		case t.masks.w.CompareAndSwap(w, w-1): // not seen: nobody has passed it by
+		case t.masks.w.CompareAndSwap(w, w-1): // not seen: no holder has passed it by
 			return nil
 		}
 	}

@@ -8,10 +8,10 @@ type watcher interface {
 }
 
 // Offload submits a task to the nearest idle core (Trahay & Denis, 2009, section IV.B), so
-// that the caller goes on with its computation while somebody else does the work:
+// that the caller goes on with its computation while that core does the work:
 // into the leaf of the nearest virtual processor that is idle and awake. If there is none,
 // or the engine is not hooked to a scheduler that knows, into the queue of the root, as
-// Submit does: then the caller's own wait or hooks run it, if nobody comes by before.
+// Submit does: then the caller's own wait or hooks run it, if no other poller comes by before.
 // A core that sleeps is not woken for it: that costs the caller more than most submissions take
 // (docs/decisions/offload.md).
 // Of a task with a CPU set only processors of the set are asked.

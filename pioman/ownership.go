@@ -23,7 +23,7 @@ func (q *Queue) pollOwned(t *Task) outcome {
 		q.drop(t) // cancelled in the last moment
 		return moved
 	}
-	q.adrift = owned{true, t.name, t.notify, t.bits, t.opt}
+	q.owned = owned{true, t.name, t.notify, t.bits, t.opt}
 	q.current = t
 	var status Status
 	if sched.Tracing() {
@@ -33,15 +33,15 @@ func (q *Queue) pollOwned(t *Task) outcome {
 	}
 	q.current = nil
 	switch {
-	case status == Done || q.adrift.opt&Repeat == 0:
+	case status == Done || q.owned.opt&Repeat == 0:
 		q.endOwned(0)
 		return moved
 	case t.state.cancelling():
-		q.adrift = owned{}
+		q.owned = owned{}
 		q.drop(t)
 		return moved
 	}
-	q.adrift = owned{}
+	q.owned = owned{}
 	q.append(t)
 	if status == Moved {
 		return moved
@@ -49,10 +49,10 @@ func (q *Queue) pollOwned(t *Task) outcome {
 	return polled
 }
 
-// endOwned is end for a task of which nothing is left but q.adrift. It returns its name.
+// endOwned is end for a task of which nothing is left but q.owned. It returns its name.
 func (q *Queue) endOwned(extra uint32) string {
-	a := q.adrift
-	q.adrift = owned{}
+	a := q.owned
+	q.owned = owned{}
 	q.engine.tally(a.opt, -1)
 	if a.notify != nil {
 		a.notify.Signal(a.bits | extra)

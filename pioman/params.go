@@ -12,7 +12,7 @@ import (
 // which variable and flag it is set.
 type Params struct {
 	Flavour       Flavour       // what Start starts
-	Progress      bool          // hooks make progress; false: only who waits or calls Poll
+	Progress      bool          // hooks make progress; false: only Wait and Poll do
 	Points        Points        // the polling points in use
 	BusyWait      time.Duration // Wait: polling before the passive wait (TBD09: 5 us)
 	Granularity   time.Duration // switch and library points: least time between two polls of one VP
@@ -28,7 +28,7 @@ type Params struct {
 	origins [maxParams]Origin // by place in the table; Set writes
 }
 
-// DefaultParams are what an engine uses if nobody says otherwise.
+// DefaultParams are what an engine uses if neither environment nor program says otherwise.
 func DefaultParams() Params {
 	return Params{
 		Progress:      true,
@@ -72,7 +72,7 @@ var theFixed = fixed{
 	inlineTime:    20 * time.Microsecond,
 }
 
-// Origin says who decided the value of a parameter.
+// Origin says what decided the value of a parameter.
 type Origin uint8
 
 // The origins, the weakest first.

@@ -36,25 +36,25 @@ type param struct {
 
 // wrong is the error about a value that the row does not allow.
 func (x *param) wrong(by Origin, text string) error {
-	who := x.Env
+	what := x.Env
 	switch by {
 	case FromFlag:
-		who = "--" + x.Name
+		what = "--" + x.Name
 	case FromProgram, FromDefault:
-		who = "parameter " + x.Name
+		what = "parameter " + x.Name
 	}
-	return fmt.Errorf("%w: %s=%q: allowed are %s", ErrParameter, who, text, x.Values)
+	return fmt.Errorf("%w: %s=%q: allowed are %s", ErrParameter, what, text, x.Values)
 }
 
 var table = []param{
 	{Param{Name: "flavour", Env: "PIOM_FLAVOUR", Values: strings.Join(flavourNames[:], ", "),
-		Meaning: "who polls in the background: marcel's hooks, threads under SCHED_IDLE, or nobody"},
+		Meaning: "what polls in the background: marcel's hooks, threads under SCHED_IDLE, or nothing"},
 		func(p *Params) value { return &p.Flavour }},
 	{Param{Name: "progress", Env: "PIOM_PROGRESS", Values: boolValues,
-		Meaning: "whether hooks make requests progress; off: only who waits or calls Poll does"},
+		Meaning: "whether hooks make requests progress; off: only Wait and Poll do"},
 		func(p *Params) value { return (*boolean)(&p.Progress) }},
 	{Param{Name: "points", Env: "PIOM_POINTS", Values: "idle, switch, timer, library, explicit, joined by commas; or all, or none",
-		Meaning: "the points at which is polled"},
+		Meaning: "the points at which the engine polls"},
 		func(p *Params) value { return &p.Points }},
 	{Param{Name: "busy-wait", Env: "PIOM_BUSY_WAIT", Values: timeValues(0, maxTime),
 		Meaning: "how long a wait polls before it sleeps and leaves the polling to others"},
@@ -78,7 +78,7 @@ var table = []param{
 		Meaning: "OS threads that block in the kernel for pending requests while every VP computes; 0: also no idle VP blocks, it looks again and again"},
 		func(p *Params) value { return number{&p.SpareLWPs, 0, 1} }},
 	{Param{Name: "blocking-delay", Env: "PIOM_BLOCKING_DELAY", Values: timeValues(0, maxTime),
-		Meaning: "how long requests are polled for in vain before somebody blocks in the kernel for them"},
+		Meaning: "how long requests are polled for in vain before a thread blocks in the kernel for them"},
 		func(p *Params) value { return span{&p.BlockingDelay, 0, maxTime} }},
 	{Param{Name: "dedicated", Env: "PIOM_DEDICATED", Values: "off, or the number of a VP",
 		Meaning: "the VP that does nothing but poll; then no other one polls at its hooks"},
@@ -110,7 +110,7 @@ func paramsFrom(get func(string) string) (Params, error) {
 }
 
 // Set gives the parameter called name (see ParamTable) the value that text says,
-// and remembers who said it. The error is ErrParameter and says which variable or
+// and remembers what said it. The error is ErrParameter and says which variable or
 // flag, what it was given, and what is allowed; p is then as before.
 func (p *Params) Set(name, text string, by Origin) error {
 	i := rowOf(name)
@@ -131,7 +131,7 @@ func (p *Params) Set(name, text string, by Origin) error {
 	return nil
 }
 
-// Get returns the value of the parameter called name as Set would take it, and who
+// Get returns the value of the parameter called name as Set would take it, and what
 // decided it; "" for a name that does not exist.
 func (p *Params) Get(name string) (text string, by Origin) {
 	i := rowOf(name)
@@ -141,8 +141,8 @@ func (p *Params) Get(name string) (text string, by Origin) {
 	return table[i].at(p).text(), p.origin(i)
 }
 
-// origin is who decided parameter i: what was changed in the struct, not by Set, the
-// program has.
+// origin is what decided parameter i: a value that was changed in the struct, not by Set, is
+// the program's.
 func (p *Params) origin(i int) Origin {
 	by := p.origins[i]
 	if d := DefaultParams(); by == FromDefault && table[i].at(p).text() != table[i].at(&d).text() {

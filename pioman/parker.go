@@ -6,7 +6,7 @@ import (
 )
 
 // parker is where one waiter sleeps, and its place in the list of a Completion. Wakes are
-// hints: each ends at most one sleep, and whoever wakes up looks at his condition again.
+// hints: each ends at most one sleep, and a waiter that wakes up looks at its condition again.
 // So a late wake, meant for the former user of the same parker, does no harm.
 //
 //	        park on the semaphore: prepare(onSemaphore), look again, sleep
@@ -22,10 +22,10 @@ type parker struct {
 	state atomic.Uint32          // waiter: awake -> on...; waker or waiter: back
 	sem   semaphore              // a unit for each wake out of onSemaphore, consumed by that sleep
 
-	// The place in a list (completion.go). While listed they belong to whoever has the list.
-	listed atomic.Bool // the waiter sets it before he enlists; whoever lets go of him clears it
+	// The place in a list (completion.go). While listed they belong to the holder of the list.
+	listed atomic.Bool // the waiter sets it before it enlists; the holder that lets go of it clears it
 	want   want
-	cont   *Continuation // nil: a waiter's; constant while listed, then whoever lets go of it clears it
+	cont   *Continuation // nil: a waiter's; constant while listed, then the holder that lets go of it clears it
 	link   uint32        // index of the next in the list, 0: none
 
 	// The waiter's alone: an explicit waiter's sleep in the kernel, as blocking wants it,
@@ -49,7 +49,7 @@ const (
 // prepare comes before the last look at the condition.
 func (p *parker) prepare(on uint32) { p.prepareAs(caller(), on) }
 
-// prepareAs is prepare for one who knows how it is going to wait.
+// prepareAs is prepare for a waiter that knows how it is going to wait.
 func (p *parker) prepareAs(by waiting, on uint32) {
 	p.sem.claim(by)
 	p.on = on
@@ -137,7 +137,7 @@ func (ps *parkers) put(p *parker) {
 // nextHead counts and sets the index.
 func nextHead(head uint64, index uint32) uint64 { return (head>>32+1)<<32 | uint64(index) }
 
-// more makes some parkers, unless somebody else just did.
+// more makes some parkers, unless another waiter just did.
 func (ps *parkers) more() {
 	ps.mu.lock()
 	defer ps.mu.unlock()
@@ -153,7 +153,7 @@ func (ps *parkers) more() {
 		p.poke = p.wake
 		p.nap = func() { p.went = p.e.Load().sleeper.sleepAs(p.limit, p.news, &p.state, onKernel) }
 	}
-	all := append(old, b) // who reads the old one does not see what lies behind its end
+	all := append(old, b) // a reader of the old slice does not see what lies behind its end
 	ps.all.Store(&all)
 	for i := range b {
 		ps.put(&b[i])
@@ -171,12 +171,12 @@ func (ps *parkers) each(e *Engine, do func(*parker) bool) {
 	}
 }
 
-// wakeAll wakes every sleeper of e, so that each looks at his condition again.
+// wakeAll wakes every waiter of e that sleeps, so that each looks at its condition again.
 func (ps *parkers) wakeAll(e *Engine) {
 	ps.each(e, func(p *parker) bool { p.wake(); return true })
 }
 
-// wakeOne wakes one of them who sleeps on his semaphore, if there is one.
+// wakeOne wakes one of them that sleeps on its semaphore, if there is one.
 func (ps *parkers) wakeOne(e *Engine) {
 	ps.each(e, func(p *parker) bool {
 		if p.state.CompareAndSwap(onSemaphore, awake) {

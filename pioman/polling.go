@@ -11,25 +11,25 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// The polling policy: who polls at which point, when, and how often. Three questions:
+// The polling policy: which processor polls at which point, when, and how often. Three questions:
 //
 // Is anything pending? If not, every hook returns after one load.
 //
-// Does somebody block in the kernel for all (the load word's asleep)? Then the kernel
+// Is there a sleeper that blocks in the kernel for all (the load word's asleep)? Then the kernel
 // will say when something comes, and a computing thread need not look: the load word is watched, the
 // switch and library hooks are not even called, the timer's returns at once, and the clock of the
-// scheduler may doze. A post meanwhile outdates that: hooks poll again, and the next tick
+// scheduler may sleep. A post meanwhile outdates that: hooks poll again, and the next tick
 // of the timer has the sleeper take a fresh look.
 //
-// Whose turn is it? Of idle processors those poll that the Distribution names: one per
-// socket is whoever was idle there first, so that a poller whose processor gets
+// Which idle processors poll? Those that the Distribution names. One per
+// socket is the one that was idle there first, so that a poller whose processor gets
 // work is succeeded by another one. The others are Quiet, and sleep.
 //
 //	processors     something pending                                   polls
 //	some idle      since less than the window (adaptation.go)          an idle one, continuously or every IdleGap
-//	some idle      for longer                                          nobody: an idle one blocks in the kernel
+//	some idle      for longer                                          none: an idle one blocks in the kernel
 //	all compute    since less than the BlockingDelay                   they, at switches and timer ticks
-//	all compute    for longer                                          nobody: the spare LWP (progressor.go) blocks
+//	all compute    for longer                                          none: the spare LWP (progressor.go) blocks
 //	one dedicated  at all                                              that one (progressor.go)
 
 // vpState is what the hooks remember of one virtual processor.
@@ -37,7 +37,7 @@ type vpState struct {
 	last stamp // of the last poll at a hook, or by a waiter; its LWP and the timer write
 
 	polled stamp          // asm.Cycles of its last poll when idle, never: it is not idle, or went to sleep; its LWP writes, others read
-	ran    atomic.Bool    // it has run threads since it was idle, while nobody blocked in the kernel; as polled
+	ran    atomic.Bool    // it has run threads since it was idle, while there was no sleeper; as polled
 	by     atomic.Uintptr // asm.G of the LWP's goroutine that polled then
 
 	polls [len(hookPoints)]atomic.Uintptr // rounds made at each point
@@ -76,11 +76,11 @@ type policy struct {
 	lapse   int64    // cycles
 	hooks   [len(hookPoints)]*hooks.Hook
 
-	_     [line]byte
-	dozes atomic.Int32 // the VP, plus 1, whose timer hook was Quiet because a sleeper is in the kernel, so that the clock may doze; 0: none
-	_     [line - 4]byte
+	_           [line]byte
+	clockSleeps atomic.Int32 // the VP, plus 1, whose timer hook was Quiet because a sleeper is in the kernel, so that the clock may sleep; 0: none
+	_           [line - 4]byte
 
-	// The timer hook's; also fired by who enters a blocking call.
+	// The timer hook's; also fired by a thread that polls.
 	seen   atomic.Uint64 // activity at its last look
 	active atomic.Int64  // asm.Cycles when that changed
 }
@@ -131,7 +131,7 @@ func elect(s Scheduler, d Distribution) (elected []bool, sockets []*claim) {
 		case FirstVP:
 			elected[vp] = vp == 0
 		case OddVPs:
-			elected[vp] = vp%2 != 0 || n == 1 // somebody has to
+			elected[vp] = vp%2 != 0 || n == 1 // one has to
 		case EvenVPs:
 			elected[vp] = vp%2 == 0
 		}
@@ -170,8 +170,8 @@ func (p *policy) mayPoll(vp int, now int64) bool {
 	return true
 }
 
-// othersPoll withdraws the caller, an LWP's goroutine that is about to sleep, from those who
-// poll, and tells whether another idle processor still does, so that nobody need
+// othersPoll withdraws the caller, an LWP's goroutine that is about to sleep, from the
+// pollers, and tells whether another idle processor still polls, so that the caller need not
 // block in the kernel. Each withdraws before it looks: of two, one sees that it is the last.
 func (p *policy) othersPoll() bool {
 	g, now, others := asm.G(), asm.Cycles(), false
@@ -311,13 +311,13 @@ func (a *attachment) persist(s *vpState, now int64) hooks.Verdict {
 	e := a.e
 	quiet := now - s.active
 	if quiet >= e.ticks.politeAfter && onlyCPU {
-		yieldCPU() // whoever is to send what is waited for may be in this process
+		yieldCPU() // the sender of what is waited for may be in this process
 	}
 	switch {
 	case quiet < e.ticks.hot:
 		return hooks.Busy
-	case e.params.SpareLWPs == 0 && e.params.IdleGap < shortestNap:
-		return hooks.Busy // nobody blocks in the kernel
+	case e.params.SpareLWPs == 0 && e.params.IdleGap < shortestPause:
+		return hooks.Busy // no thread may block in the kernel
 	case quiet < e.adapt.window():
 		return hooks.Waiting
 	}
@@ -342,7 +342,7 @@ func bump(n *atomic.Uintptr) { asm.StoreReleasePtr(n, n.Load()+1) }
 
 // onSwitch polls at a context switch, on the thread just switched to, at most once
 // per Granularity: a poll may cost as much as ten switches. It is called only while something
-// is pending that nobody blocks in the kernel for.
+// is pending for which no sleeper blocks in the kernel.
 func (a *attachment) onSwitch(vp int) hooks.Verdict {
 	if vp >= 0 && vp < len(a.vps) && !a.vps[vp].ran.Load() {
 		a.vps[vp].ran.Store(true)
@@ -356,9 +356,9 @@ func (a *attachment) library(vp int) hooks.Verdict {
 }
 
 // timer polls in the name of a virtual processor that is awake but may compute
-// without ever coming by. When nothing has come for long, and nobody sleeps in the
-// kernel, it sends the spare LWP there. When somebody does, since before the latest request, it
-// makes him take a fresh look.
+// without ever reaching a hook. When nothing has come for long, and there is no
+// sleeper, it sends the spare LWP to the kernel. When there is one, since before the latest request, it
+// makes that one take a fresh look.
 func (a *attachment) timer(vp int) hooks.Verdict {
 	e := a.e
 	v := e.load.view()
@@ -366,8 +366,8 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 		return hooks.Quiet
 	}
 	if v.watched() {
-		// First the mark, then the look: who wakes up looks at the mark afterwards (roused).
-		a.dozes.Store(int32(vp) + 1)
+		// First the mark, then the look: a sleeper that wakes up looks at the mark afterwards (rouseClock).
+		a.clockSleeps.Store(int32(vp) + 1)
 		if e.load.view().watched() {
 			return hooks.Quiet
 		}
@@ -390,19 +390,19 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 	return verdict
 }
 
-// roused makes the scheduler's clock tick again if it was allowed to doze while somebody
-// slept in the kernel; for who wakes there, and for who posts something.
-func (a *attachment) roused() {
-	if a.dozes.Load() != 0 {
-		if vp := a.dozes.Swap(0); vp != 0 && a.e.load.view().pending() != 0 {
+// rouseClock makes the scheduler's clock tick again if it was allowed to sleep while there was a sleeper
+// in the kernel; for the sleeper that wakes, and for a poster.
+func (a *attachment) rouseClock() {
+	if a.clockSleeps.Load() != 0 {
+		if vp := a.clockSleeps.Swap(0); vp != 0 && a.e.load.view().pending() != 0 {
 			a.s.Kick(int(vp) - 1)
 		}
 	}
 }
 
-// visited notes that a waiter polls on its virtual processor now, so that the switch to the
+// notePoll notes that a waiter polls on its virtual processor now, so that the hook at the switch to the
 // next thread need not.
-func (a *attachment) visited(now int64) {
+func (a *attachment) notePoll(now int64) {
 	if vp := a.s.CurrentVP(); uint(vp) < uint(len(a.vps)) {
 		a.vps[vp].last.set(now)
 	}

@@ -373,9 +373,9 @@ func TestNobodyBlocksWithoutSpareLWPs(t *testing.T) {
 		r := newReceiver(t, e, src)
 		e.Need()
 		for i := range int64(5) {
-			polls := e.attached.Load().vps[0].polls[idlePoint].Load() + uintptr(e.sleeper.naps.Load())
+			polls := e.attached.Load().vps[0].polls[idlePoint].Load() + uintptr(e.sleeper.sleeps.Load())
 			eventually(t, "polls", func() bool {
-				return e.attached.Load().vps[0].polls[idlePoint].Load()+uintptr(e.sleeper.naps.Load()) > polls+3
+				return e.attached.Load().vps[0].polls[idlePoint].Load()+uintptr(e.sleeper.sleeps.Load()) > polls+3
 			})
 			src.put()
 			eventually(t, "arrival", func() bool { return r.got.Load() == i+1 })

@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// line is how far apart words lie that different cores write: two cache lines,
+// line is how far apart words lie that different cores write, in bytes: two cache lines,
 // since processors fetch them in pairs.
 const line = 128
 
@@ -18,43 +18,43 @@ type outcome uint8
 
 const (
 	empty   outcome = iota // no task there
-	skipped                // somebody else is polling
+	skipped                // another poller holds the queue
 	polled                 // handlers ran, nothing happened
 	moved                  // something happened
 )
 
 // Queue is one place where tasks are polled: a main list, which only the holder
 // of the try-lock touches, and beside it the submission list, into which
-// everybody pushes. A poller that finds the queue held skips it: the lock is a
-// mask (PIOMan, 2009), never spun on, and a skipped poller has only read.
+// all submitters push. A poller that finds the queue held skips it, and has only read: no poller spins on the lock
+// (PIOMan, 2009).
 //
 // The holder polls each task of the main list once a round, at most a bounded
-// number of them, going on next time where it stopped; after all of them, with the second one. Who is
-// polled last is not always the same one, for that is an advantage: threads that a round has woken run in
-// its order, and the last of them finds nobody ready behind it, and polls on for what comes next.
+// number of them, going on next time where it stopped; after all of them, with the second one. So the task that is
+// polled last changes. To be the last is an advantage: threads that a round has woken run in
+// its order, and the last of them finds no thread ready behind it, and polls on for what comes next.
 type Queue struct {
 	engine *Engine
-	item   *topo.Item // whose it is; nil: the root
+	item   *topo.Item // of the machine; nil: the root
 	watch  Watch      // nil but in simulations
 
 	_         [line]byte
 	submitted submissions // every submitter writes
-	stake     stake       // on the same line, which they have anyway; who settles writes, rarely
+	mark      mark        // on the same line, which they have anyway; a poller that settles writes it, rarely
 
 	_      [line - 12]byte
 	holder atomic.Uintptr // asm.G of the goroutine that holds the queue, 0: free; pollers write; a release store ends it
 	count  atomic.Int32   // twice the length of the main list, plus 1 while flooded; the holder writes, pollers read
 
 	_ [line - 8]byte
-	// From here on the holder's alone; handed over by holder's store and compare-and-swap.
+	// The holder alone uses what follows; it is handed over by holder's store and compare-and-swap.
 	head, tail *Task
-	current    *Task         // the task whose handler runs; it stays head meanwhile, unless
-	orphans    *Continuation // whose tasks were dropped: reap runs them
-	adrift     owned         // it is a Destroy task: this is what is known of it
-	turn       uint32        // number of the round
+	current    *Task         // the task whose handler runs; it stays the head meanwhile, but for a Destroy task
+	owned      owned         // what is known of that
+	orphans    *Continuation // those whose tasks were dropped: reap runs them
+	roundNo    uint32        // number of the round
 	parked     *slot         // tasks that wait for the kernel (descriptor.go)
 	size       int32         // what count will say
-	shots      int32         // of these, OneShot tasks that are to be run: see stake.go
+	shots      int32         // of these, OneShot tasks that are to be run: see mark.go
 	passed     int32         // OneShot tasks that are masked, and were passed by
 	flooded    bool          // the last drain brought many tasks: see drain
 
@@ -82,7 +82,7 @@ func (q *Queue) watched() bool {
 		q.watch(q.item, Skip)
 		return false
 	}
-	q.watch(q.item, Lock) // somebody may be faster: then enter finds that
+	q.watch(q.item, Lock) // another poller may be faster: then enter finds that
 	return true
 }
 
@@ -114,14 +114,14 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 		return skipped
 	}
 	defer q.leave() // also when a handler panics; out is then what it was so far
-	q.turn++
-	q.drain(q.turn - 1)
+	q.roundNo++
+	q.drain(q.roundNo - 1)
 	for range budget {
 		t := q.head
-		if t == nil || t.turn == q.turn {
+		if t == nil || t.roundNo == q.roundNo {
 			break
 		}
-		t.turn = q.turn
+		t.roundNo = q.roundNo
 		if t.masks.on() && q.pass(t) {
 			q.rotate()
 			continue
@@ -154,7 +154,7 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 			if status == Moved {
 				out = moved
 			}
-			if t.opt&byKernel == 0 || !q.dwell(t, status) {
+			if t.opt&byKernel == 0 || !q.park(t, status) {
 				q.rotate()
 			}
 			continue
@@ -167,8 +167,8 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 			q.end(t, 0)
 		}
 	}
-	if t := q.head; t != nil && t.turn == q.turn && t.opt&Repeat != 0 {
-		q.rotate() // all have had their turn: another one is the first in the next round
+	if t := q.head; t != nil && t.roundNo == q.roundNo && t.opt&Repeat != 0 {
+		q.rotate() // all have been polled: another one is the first in the next round
 	}
 	return out
 }
@@ -183,8 +183,8 @@ func traced(t *Task) Status {
 	return status
 }
 
-// leave is the deferred end of a round. If a handler did not return, it
-// panicked, or ended its goroutine: the task ends there, the queue lives on.
+// leave is the deferred end of a round. A handler that did not return has
+// panicked, or ended its goroutine: its task ends there, the queue goes on.
 func (q *Queue) leave() {
 	t := q.current
 	if t == nil {
@@ -194,7 +194,7 @@ func (q *Queue) leave() {
 	p := &PanicError{Value: recover()}
 	p.Stack = debug.Stack()
 	q.current = nil
-	if q.adrift.on {
+	if q.owned.on {
 		p.Task = q.endOwned(Failed)
 	} else {
 		p.Task = t.name
@@ -205,7 +205,7 @@ func (q *Queue) leave() {
 	q.engine.panicked(p)
 }
 
-// end forgets a task whose handler is through with it. The owner may have reused the
+// end forgets a task whose handler has returned for the last time. The owner may have reused the
 // memory from the moment of the store in state.end.
 func (q *Queue) end(t *Task, extra uint32) {
 	c, bits, opt := t.notify, t.bits, t.opt
@@ -219,7 +219,7 @@ func (q *Queue) end(t *Task, extra uint32) {
 // drop forgets a cancelled task.
 func (q *Queue) drop(t *Task) {
 	opt, counted := t.opt, !t.masks.unsee()
-	if opt&continues != 0 { // by Close: nobody else knows this task
+	if opt&continues != 0 { // by Close: only the engine knows this task
 		k := continuationOf(t)
 		k.next, q.orphans = q.orphans, k
 	}
@@ -232,13 +232,13 @@ func (q *Queue) drop(t *Task) {
 // flood is how many tasks in one drain make it likely that the next one finds some, too.
 const flood = 8
 
-// drain moves the submission list to the end of the main list. turn is the round that
-// the newcomers are taken to have been polled in.
+// drain moves the submission list to the end of the main list. roundNo is the round in which
+// the newcomers count as polled.
 //
-// It looks before it takes, so that nothing is written where there is nothing. While tasks come in
-// floods it does not: between the look and the exchange a submitter would take the line back,
-// and one would wait for it twice. The first drain that brings few ends that.
-func (q *Queue) drain(turn uint32) {
+// The holder looks before it takes, so that it writes nothing where there is nothing. While tasks come in
+// floods it does not look: between the look and the exchange a submitter would take the cache line back,
+// and the holder would wait for it twice. The first drain that brings few tasks ends that.
+func (q *Queue) drain(roundNo uint32) {
 	if !q.flooded {
 		if q.watch != nil {
 			q.watch(q.item, Peek)
@@ -253,7 +253,7 @@ func (q *Queue) drain(turn uint32) {
 	n := 0
 	for t := q.submitted.takeAll(); t != nil; n++ {
 		next := t.next
-		t.turn = turn
+		t.roundNo = roundNo
 		if t.opt&byKernel != 0 {
 			q.resume(t)
 		}
@@ -286,7 +286,7 @@ func (q *Queue) removeHead() {
 // sweep drops every task that is being cancelled, except the one whose handler
 // runs. For the holder, between rounds or from inside a handler.
 func (q *Queue) sweep() {
-	q.drain(q.turn) // seen from inside a handler: polled in the next round
+	q.drain(q.roundNo) // seen from inside a handler: polled in the next round
 	q.unpark(func(t *Task) bool { return t.state.cancelling() })
 	var last *Task
 	for t := q.head; t != nil; {
@@ -308,12 +308,12 @@ func (q *Queue) sweep() {
 		q.drop(t)
 		t = next
 	}
-	q.unstake()
+	q.clearMark()
 }
 
 // cancelAll drops every task but the one whose handler runs.
 func (q *Queue) cancelAll() {
-	q.drain(q.turn)
+	q.drain(q.roundNo)
 	q.unpark(func(*Task) bool { return true })
 	for t := q.head; t != nil; t = t.next {
 		t.state.cancel()

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// relax waits a little, the i-th time, for somebody who will be through soon. From
+// relax waits a little, the i-th time, for another thread that will be through soon. From
 // inside (a handler, a hook, a latch) only the kernel is asked for patience,
 // because such a caller must not switch threads.
 func relax(i int, inside bool) {
@@ -39,7 +39,7 @@ func (l *latch) unlock() { l.w.Store(0) }
 type nap uint8
 
 const (
-	refused     nap = iota // nothing is pending, or somebody else sleeps
+	refused     nap = iota // nothing is pending, or there is a sleeper already
 	unready                // there is something to poll for, or the caller was woken before: no sleep
 	undisturbed            // the whole time
 	disturbed              // something may have happened

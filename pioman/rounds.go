@@ -9,7 +9,7 @@ import (
 
 // Poll runs one bounded round: each task of the queues from the caller's virtual
 // processor to the root of the machine is polled at most once; on a plain goroutine,
-// of all queues. It never waits: a queue in which somebody else polls is skipped. Quiet:
+// of all queues. It never waits: a queue that another poller holds is skipped. Quiet:
 // nothing is pending; Waiting: something is; Busy: something happened in this
 // round. About 20 ns plus the handlers; runs them on the caller's stack.
 func (e *Engine) Poll() hooks.Verdict {
@@ -42,14 +42,14 @@ func (e *Engine) here() int {
 	return -1
 }
 
-// poll makes the round of a virtual processor (vp < 0: of nobody's).
+// poll makes the round of a virtual processor; vp < 0: of a poller that is on none.
 func (e *Engine) poll(vp int) outcome { return e.visit(vp, false) }
 
-// visit is poll; whole: of all queues on the way, whosever turn it is.
+// visit is poll; whole: it comes to all queues on the way, and skips none for this round.
 func (e *Engine) visit(vp int, whole bool) outcome {
 	out := empty
-	if e.arrivals.parked.Load() != 0 {
-		out = e.arrivals.harvest(whole)
+	if e.descriptors.parked.Load() != 0 {
+		out = e.descriptors.collect(whole)
 	}
 	switch tr := e.tree.Load(); {
 	case tr == nil:
@@ -75,7 +75,7 @@ func (e *Engine) own(vp int) outcome {
 	return out
 }
 
-// survey visits the queues that nobody polls, if it is time.
+// survey visits the queues that no poller comes to, if it is time.
 func (e *Engine) survey() {
 	if tr := e.tree.Load(); tr != nil {
 		tr.survey(e)
@@ -128,7 +128,7 @@ func (e *Engine) settle(vp int) {
 	}
 }
 
-// staked tells whether some queue has, or had until a moment ago, a OneShot task that is to be run.
-func (e *Engine) staked() bool {
-	return slices.ContainsFunc(e.queues(), func(q *Queue) bool { return q.stake.in() })
+// hasOneShots tells whether some queue has, or had until a moment ago, a OneShot task that is to be run.
+func (e *Engine) hasOneShots() bool {
+	return slices.ContainsFunc(e.queues(), func(q *Queue) bool { return q.mark.isSet() })
 }

@@ -11,26 +11,26 @@ import (
 // doc.go has the protocol.
 type sleeper struct {
 	e       *Engine
-	holder  atomic.Uintptr           // asm.G of who sleeps or prepares to, 0: nobody
-	naps    atomic.Uint32            // how often a holder has left
+	holder  atomic.Uintptr           // asm.G of the one that sleeps or prepares to, 0: none
+	sleeps  atomic.Uint32            // how often a holder has left
 	sources atomic.Pointer[[]Source] // replaced as a whole under mu
-	kernel  atomic.Pointer[kernel]   // nil while nobody needs it; replaced under mu
+	kernel  atomic.Pointer[kernel]   // nil while it has no user; replaced under mu
 	armed   []Source                 // the holder's: to be disarmed
 
 	mu     latch
-	users  int // who needs the kernel: sources, an attachment, explicit waiters
+	users  int // of the kernel: sources, an attachment, explicit waiters
 	closed bool
 }
 
 // vpSleeper is the face that the scheduler sees.
 type vpSleeper struct{ e *Engine }
 
-// Sleep implements sched.Sleeper. A look at the clock of a Blind task that found
-// nothing is no reason to bother the scheduler, which would poll hard for a while.
+// Sleep implements sched.Sleeper. It sleeps again after a sleep whose time is over, because there are Blind tasks, and that found
+// nothing: the scheduler would poll hard for a while.
 func (v vpSleeper) Sleep(order *atomic.Uint32) bool {
 	a := v.e.attached.Load()
 	if a != nil && (a.othersPoll() || a.dedicated != nil) {
-		return false // he polls on, or comes here himself, or the timer polls for him
+		return false // another one polls on, or comes here itself, or the timer polls for it
 	}
 	for {
 		woken := readied.Load()
@@ -48,20 +48,20 @@ func (v vpSleeper) Sleep(order *atomic.Uint32) bool {
 func (v vpSleeper) Wake() { v.e.sleeper.wake() }
 
 // sleep blocks the OS thread until a source or wake announces something, at most
-// for limit. It is refused at once if nothing is pending, or if somebody sleeps
-// already, who is then made to take a fresh look, because what the caller saw last
-// may be newer than what he armed for.
+// for limit. It is refused at once if nothing is pending, or if there is a sleeper
+// already, which then takes a fresh look, because what the caller saw last
+// may be newer than what the sleeper armed for.
 func (s *sleeper) sleep(limit time.Duration) nap {
-	var nobody atomic.Uint32 // whoever wakes us means the sleeper, whoever it is
-	return s.sleepAs(limit, true, &nobody, 0)
+	var own atomic.Uint32 // never changed: a waker means the sleeper, whichever thread that is
+	return s.sleepAs(limit, true, &own, 0)
 }
 
-// sleepAs is sleep for one who sleeps only as long as *own is calm. Whoever wakes him changes it first. The
-// wake itself may be lost on him: it ends the sleep of a former holder, who empties the eventfd. But then
+// sleepAs is sleep for a caller that sleeps only as long as *own is calm. A waker changes *own first. The
+// wake itself may be lost: it ends the sleep of a former holder, which empties the eventfd. But then
 // the change came before that one left, and is seen here.
 //
-// news tells whether anything has happened in his polls. If not, and if nothing was posted, there is nothing
-// to look at afresh: of two waiters who woke each other for it neither would find rest.
+// news tells whether anything has happened in the caller's polls. If not, and if nothing was posted, there is nothing
+// for the sleeper to look at afresh: two waiters would keep waking each other for it.
 func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, calm uint32) nap {
 	if s.e.load.view().pending() == 0 {
 		return refused
@@ -77,7 +77,7 @@ func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, ca
 		return unready
 	}
 	began := asm.Cycles()
-	n, armed, found := s.lieDown(limit)
+	n, armed, found := s.armAndSleep(limit)
 	if armed && s.look() {
 		found = true
 	}
@@ -89,18 +89,18 @@ func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, ca
 }
 
 // look polls everything. true: something happened.
-func (s *sleeper) look() bool { return max(s.e.arrivals.harvest(true), s.e.poll(-1)) == moved }
+func (s *sleeper) look() bool { return max(s.e.descriptors.collect(true), s.e.poll(-1)) == moved }
 
-// lieDown is the holder's part; it leaves also if a handler ends the goroutine.
-// It tells whether the sources were armed, so that a poll is due, and whether one has
+// armAndSleep is the holder's part; it leaves also if a handler ends the goroutine.
+// It tells whether the sources were armed, so that a poll is due, and whether one poll has
 // found something already.
-func (s *sleeper) lieDown(limit time.Duration) (n nap, armed, found bool) {
+func (s *sleeper) armAndSleep(limit time.Duration) (n nap, armed, found bool) {
 	defer func() {
 		s.e.load.wakeUp()
-		s.naps.Add(1)
+		s.sleeps.Add(1)
 		s.holder.Store(0)
 		if a := s.e.attached.Load(); a != nil {
-			a.roused()
+			a.rouseClock()
 		}
 	}()
 	s.e.load.fallAsleep() // from here on posters wake us
@@ -108,9 +108,9 @@ func (s *sleeper) lieDown(limit time.Duration) (n nap, armed, found bool) {
 		return unready, false, false
 	}
 	if s.e.settle(-1); s.e.load.view().pending() == 0 {
-		return unready, false, false // not refused: who posts from now on may have seen us asleep
+		return unready, false, false // not refused: a poster may have seen us asleep
 	}
-	if s.e.staked() {
+	if s.e.hasOneShots() {
 		return unready, false, false // a round is bounded: this one has not come to all that is to be run
 	}
 	n, found = s.watch(limit)
@@ -118,8 +118,8 @@ func (s *sleeper) lieDown(limit time.Duration) (n nap, armed, found bool) {
 }
 
 // watch arms all sources, sleeps unless one says that something is there, and disarms them.
-// What has ended the sleep is handled before that: it need not wait for the system
-// calls of Disarm, and the poll that is due after them takes home what landed meanwhile.
+// It handles what has ended the sleep before it disarms: that need not wait for the system
+// calls of Disarm, and the poll that is due after them finds what arrived meanwhile.
 func (s *sleeper) watch(limit time.Duration) (n nap, found bool) {
 	if s.e.params.SpareLWPs == 0 && s.e.attached.Load() != nil {
 		return s.pause(), false
@@ -138,7 +138,7 @@ func (s *sleeper) watch(limit time.Duration) (n nap, found bool) {
 		n = s.block(limit, len(list) > 0)
 	}
 	if n == disturbed {
-		s.e.load.wakeUp() // who posts from here on need not wake us
+		s.e.load.wakeUp() // from here on a poster need not wake us
 		found = s.look()
 	}
 	return n, found
@@ -151,12 +151,12 @@ func (s *sleeper) disarm() {
 	s.armed = nil
 }
 
-// shortestNap is the least IdleGap for which an idle processor sleeps between two polls.
-const shortestNap = 50 * time.Microsecond
+// shortestPause is the least IdleGap for which an idle processor sleeps between two polls.
+const shortestPause = 50 * time.Microsecond
 
-// pause is the sleep between two polls of who must not block until something comes.
+// pause is the sleep between two polls of a poller that must not block until something comes.
 func (s *sleeper) pause() nap {
-	d := max(s.e.params.IdleGap, shortestNap)
+	d := max(s.e.params.IdleGap, shortestPause)
 	if k := s.kernel.Load(); k != nil {
 		return k.pause(d)
 	}
@@ -183,14 +183,14 @@ func (s *sleeper) wake() {
 	}
 }
 
-// evict makes whoever sleeps or arms at this moment leave, and waits until he has.
-// The caller, if it is he (a handler that he polls), need not wait: he
+// evict makes the holder, which sleeps or arms at this moment, leave, and waits until it has.
+// A caller that is the holder itself (a handler that it runs) need not wait: the holder
 // takes the list of sources anew afterwards.
 func (s *sleeper) evict() {
-	nap := s.naps.Load()
+	before := s.sleeps.Load()
 	for i := 0; ; i++ {
 		h := s.holder.Load()
-		if h == 0 || h == asm.G() || s.naps.Load() != nap {
+		if h == 0 || h == asm.G() || s.sleeps.Load() != before {
 			return
 		}
 		s.wake()
@@ -229,8 +229,8 @@ func (s *sleeper) retain() (*kernel, error) {
 	return k, nil
 }
 
-// unretain closes them with the last; under mu. Whoever still sleeps on them leaves:
-// nobody finds them any more to wake him.
+// unretain closes them with the last; under mu. A thread that still sleeps on them leaves:
+// no waker finds them any more.
 func (s *sleeper) unretain() {
 	if s.users--; s.users == 0 {
 		k := s.kernel.Swap(nil)

@@ -184,7 +184,7 @@ func TestNoLostMessage(t *testing.T) {
 				if int(r.got.Load()) != rounds {
 					t.Errorf("%d messages for %d", r.got.Load(), rounds)
 				}
-				t.Logf("slept %d times", e.sleeper.naps.Load())
+				t.Logf("slept %d times", e.sleeper.sleeps.Load())
 			})
 		}
 	}
@@ -499,7 +499,7 @@ func TestSubmitMeetsClose(t *testing.T) {
 // Close ends waits, cancels tasks and lets go of everything, whatever state they are in.
 func TestClose(t *testing.T) {
 	for _, hooked := range []bool{false, true} {
-		before := descriptors(t)
+		before := openDescriptors(t)
 		e := New(Config{})
 		var s *sched.Scheduler
 		if hooked {
@@ -556,7 +556,7 @@ func TestClose(t *testing.T) {
 		if r.task.State() != StateCancelled || e.Pending() != 0 || e.tasks() {
 			t.Errorf("hooked %v: task %v, %d pending, tasks left %v", hooked, r.task.State(), e.Pending(), e.tasks())
 		}
-		if after := descriptors(t) - 2; after != before { // the pipe
+		if after := openDescriptors(t) - 2; after != before { // the pipe
 			t.Errorf("hooked %v: %d descriptors open, %d before", hooked, after, before)
 		}
 	}

@@ -49,7 +49,7 @@ func (e *Engine) AddSource(src Source) error {
 	}
 	list := append(slices.Clone(s.list()), src)
 	s.sources.Store(&list)
-	s.wake() // whoever sleeps has not armed it
+	s.wake() // the sleeper, if there is one, has not armed it
 	return nil
 }
 
@@ -81,8 +81,8 @@ func (s *sleeper) removeSource(fd int) bool {
 	return true
 }
 
-// disown keeps a source from being disarmed that a handler has removed which the holder runs
-// before he disarms. For anybody else it does nothing.
+// disown is for a handler that removes a source: if the sleeper runs it, before it has disarmed all, the sleeper is not
+// to disarm that one. For other callers it does nothing.
 func (s *sleeper) disown(fd int) {
 	if s.holder.Load() == asm.G() {
 		s.armed = slices.DeleteFunc(slices.Clone(s.armed), func(x Source) bool { return x.Descriptor() == fd })

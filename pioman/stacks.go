@@ -9,7 +9,7 @@ import (
 // stack is a goroutine on whose stack continuations run at this moment: how many inside each
 // other, and until when.
 type stack struct {
-	g     atomic.Uintptr // asm.G, 0: free; claimed by whoever runs there, who alone uses the rest
+	g     atomic.Uintptr // asm.G of the goroutine that has claimed it, and alone uses the rest; 0: free
 	depth int
 	until int64 // asm.Cycles at the end of its time
 

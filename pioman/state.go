@@ -61,10 +61,10 @@ func (s State) AtRest() bool {
 
 // taskState is a State changed only through the transitions below.
 //
-// Who makes them: ready and schedule the owner; take, end and drop whoever holds the
-// queue; cancel anyone. take competes with cancel, and schedule with another
+// The owner of the task makes ready and schedule; the holder of the queue makes take, end and drop; any thread may
+// cancel. take competes with cancel, and schedule with another
 // schedule, hence their compare-and-swaps; end and drop are plain stores, since
-// nobody but the holder leads out of Running and Cancelling.
+// only the holder leads out of Running and Cancelling.
 type taskState struct{ w atomic.Uint32 }
 
 func (s *taskState) load() State { return State(s.w.Load()) }
@@ -111,7 +111,7 @@ func (s *taskState) take() bool {
 	return false
 }
 
-// cancelling tells the holder that somebody asked for the end of the task.
+// cancelling tells the holder that Cancel or Close asked for the end of the task.
 func (s *taskState) cancelling() bool { return s.load() == StateCancelling }
 
 // cancel asks for the end; false if the task rests, so that there is nothing to end.
@@ -132,13 +132,13 @@ func (s *taskState) cancel() bool {
 }
 
 // destroy gives a task that runs to its handler; false if it is not linked, or, unless the handler
-// asks, if somebody has cancelled it. Pairs with cancel.
+// asks, if it is cancelled. Pairs with cancel.
 func (s *taskState) destroy() bool {
 	return s.w.CompareAndSwap(uint32(StateRunning), uint32(StateDestroyed))
 }
 
-// block and unblock frame a blocking function: block is the holder's, unblock the spare LWP's, who
-// holds the task meanwhile. False if somebody has cancelled it. Pair with cancel.
+// block and unblock frame a blocking function: block is the holder's, unblock the spare LWP's, which
+// has the task meanwhile. False if it is cancelled. Pair with cancel.
 func (s *taskState) block() bool {
 	return s.w.CompareAndSwap(uint32(StateRunning), uint32(StateBlocked))
 }

@@ -124,7 +124,7 @@ func TestSubmissionsStress(t *testing.T) {
 		tasks[p] = make([]Task, each)
 		wg.Go(func() {
 			for i := range each {
-				tasks[p][i].turn, tasks[p][i].bits = uint32(i), uint32(p)
+				tasks[p][i].roundNo, tasks[p][i].bits = uint32(i), uint32(p)
 				s.push(&tasks[p][i])
 			}
 		})
@@ -133,8 +133,8 @@ func TestSubmissionsStress(t *testing.T) {
 	finishes(t, "draining", func() {
 		for total := 0; total < producers*each; {
 			for x := s.takeAll(); x != nil; x = x.next {
-				if x.turn != next[x.bits] {
-					t.Errorf("producer %d: got %d, want %d", x.bits, x.turn, next[x.bits])
+				if x.roundNo != next[x.bits] {
+					t.Errorf("producer %d: got %d, want %d", x.bits, x.roundNo, next[x.bits])
 					return
 				}
 				next[x.bits]++

@@ -2,8 +2,8 @@ package pioman
 
 import "fmt"
 
-// Submit puts a task into its queue; somebody will poll it soon if requests are pending
-// (Need), or if it is OneShot. Allocates nothing and never blocks; allowed
+// Submit puts a task into its queue, where it is polled soon if requests are pending
+// (Need), or if it is OneShot. It allocates nothing and never blocks; it is allowed
 // inside handlers and hooks. ErrScheduled if the task is in a queue (a handler
 // that wants to run again returns Again), ErrNotInitialised, ErrClosed.
 func (e *Engine) Submit(t *Task) error {
@@ -50,7 +50,7 @@ func (e *Engine) put(t *Task, q *Queue, tr *tree) {
 		t.queue.Store(q)
 	}
 	opt := t.opt
-	e.tally(opt, 1) // before the push: whoever ends the task takes it back
+	e.tally(opt, 1) // before the push: the poller that ends the task takes it back
 	if q.watch != nil {
 		q.watch(q.item, Push)
 	}
@@ -64,17 +64,17 @@ func (e *Engine) put(t *Task, q *Queue, tr *tree) {
 	}
 }
 
-// announce sees to it that somebody comes to poll what was just put within reach.
+// announce sees to it that a poller comes for what was just put within its reach.
 func (e *Engine) announce(q *Queue, opt Options) {
-	if opt&Repeat == 0 && !q.stake.in() {
-		e.Need() // before: whoever takes the stake out calls Done
-		if !q.stake.join() {
+	if opt&Repeat == 0 && !q.mark.isSet() {
+		e.Need() // before: the holder that clears the mark calls Done
+		if !q.mark.set() {
 			e.Done()
 		}
 		return
 	}
 	v := e.load.view()
-	if opt&Repeat != 0 || v.asleep() { // who sleeps has not seen it, if he was in the count before
+	if opt&Repeat != 0 || v.asleep() { // the sleeper has not seen the task, if the queue was counted before
 		v = e.load.posted()
 	}
 	if v.asleep() {
@@ -82,7 +82,7 @@ func (e *Engine) announce(q *Queue, opt Options) {
 	}
 }
 
-// tally counts what keeps idle processors from sleeping for long, or at all.
+// tally counts the tasks that keep idle processors from sleeping for long, or at all.
 func (e *Engine) tally(opt Options, n int32) {
 	if opt&(Blind|byKernel) == 0 {
 		return
@@ -91,7 +91,7 @@ func (e *Engine) tally(opt Options, n int32) {
 		e.blind.Add(n)
 	}
 	if opt&byKernel != 0 {
-		e.arrivals.active.Add(n)
+		e.descriptors.active.Add(n)
 	}
 }
 
@@ -118,13 +118,13 @@ func (e *Engine) Done() {
 	}
 }
 
-// Pending returns how many requests are pending: needed, or OneShot and not run. Exact while nobody
-// submits or polls; takes the lock of each queue for a moment.
+// Pending returns how many requests are pending: needed, or OneShot and not run. It is exact while no thread
+// submits or polls, and takes the lock of each queue for a moment.
 func (e *Engine) Pending() int {
 	shots := 0
 	for _, q := range e.queues() {
-		n, in := q.waiting()
-		if shots += n; in {
+		n, counted := q.oneShots()
+		if shots += n; counted {
 			shots--
 		}
 	}
@@ -136,10 +136,10 @@ func (e *Engine) underflow() {
 	e.complain(fmt.Errorf("engine %s: %w", e.config.Name, ErrUnderflow))
 }
 
-// rouse wakes who must see what was just posted. A poster that carries a virtual
+// rouse wakes the poller that must see what was just posted. A poster that carries a virtual
 // processor of a hooked engine wakes no other: that processor is awake, and
 // its own hooks poll before it sleeps; the kick sees to it that its timer
-// ticks. Explicit engines wake nobody at all: who waits polls.
+// ticks. An explicit engine wakes no poller: its waiters poll.
 func (e *Engine) rouse(v view) {
 	if v.watched() {
 		e.load.outdate()
@@ -158,6 +158,6 @@ func (e *Engine) rouse(v view) {
 	case vp < 0:
 		e.sleeper.wake()
 	default:
-		a.roused()
+		a.rouseClock()
 	}
 }

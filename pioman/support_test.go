@@ -2,6 +2,7 @@ package pioman
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,21 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(stopping{m}) }
+
+// stopping stops marcel's default scheduler, which examples start, after the tests.
+type stopping struct{ *testing.M }
+
+func (m stopping) Run() int {
+	code := m.M.Run()
+	if s := sched.Running(); s != nil {
+		if err := s.Stop(context.Background()); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+	}
+	return code
+}
 
 // patience bounds what must happen, not how fast it does.
 const patience = 2 * time.Minute
@@ -196,7 +211,7 @@ func (b *bell) put() {
 func (b *bell) take() int { return int(b.word.Swap(0)) }
 
 // descriptors counts the open file descriptors of this process.
-func descriptors(t testing.TB) int {
+func openDescriptors(t testing.TB) int {
 	t.Helper()
 	d, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -25,7 +25,7 @@ type Options uint8
 
 const (
 	// OneShot runs the handler once; what it returns does not matter. While it
-	// waits it counts as a pending request, so that somebody comes to run it.
+	// waits it counts as a pending request, so that a poller comes to run it.
 	OneShot Options = 0
 	// Repeat polls the handler, once a round, until it returns Done. It does not
 	// count as a pending request: Need does.
@@ -37,11 +37,11 @@ const (
 	// Destroy gives the task's memory to its handler, which may free it, put it into a
 	// pool, or make another task of it: a OneShot handler from its beginning on, a Repeat
 	// handler when it returns Done. The engine does not touch it afterwards, whatever is
-	// there by then. So nobody else may Cancel or Mask the task at that moment;
+	// there by then. So no other thread may Cancel or Mask the task at that moment;
 	// and Notify counts only if it came before the poll. A handler that panics has
 	// not freed anything, as far as the engine knows: it leaves the memory alone too.
 	Destroy Options = 4
-	// NoWait says that nobody awaits the end of the task. Submit refuses one that has a
+	// NoWait says that the end of the task is not waited for. Submit refuses one that has a
 	// completion to Notify (ErrNoWait). With OneShot and Destroy it is fire and forget.
 	NoWait Options = 8
 
@@ -66,16 +66,16 @@ type Task struct {
 	// What submitting and polling touch is in the first 56 bytes, which leaves room for a completion before them
 	// in the same line: a task that goes from core to core takes one line along, or two if its owner
 	// has it lie across them.
-	next   *Task                 // in the submission list: the pusher's; in the main list: the holder's
-	queue  atomic.Pointer[Queue] // written by Submit; read by Cancel to find the holder
-	fn     Handler
-	notify *Completion
-	bits   uint32
-	state  taskState
-	masks  masks  // Mask and Unmask write, pollers read
-	turn   uint32 // holder's: the round that polled it last
-	passed bool   // holder's: a OneShot task that is masked, and was passed by
-	opt    Options
+	next    *Task                 // in the submission list: the pusher's; in the main list: the holder's
+	queue   atomic.Pointer[Queue] // written by Submit; read by Cancel to find the holder
+	fn      Handler
+	notify  *Completion
+	bits    uint32
+	state   taskState
+	masks   masks  // Mask and Unmask write, pollers read
+	roundNo uint32 // holder's: the round that polled it last
+	passed  bool   // holder's: a OneShot task that is masked, and was passed by
+	opt     Options
 
 	name  string
 	cpus  CPUSet
@@ -84,7 +84,7 @@ type Task struct {
 	// See SetBlocking.
 	block        func(*Task)
 	delay, since int64          // cycles; since is the holder's: when it moved last, 0: not since it came
-	runner       atomic.Uintptr // who calls block, 0: nobody; the holder sets it, the spare LWP clears it
+	runner       atomic.Uintptr // asm.G of the goroutine that calls block, 0: none; the holder sets it, the spare LWP clears it
 }
 
 // Init prepares a task that rests or is blank. name, which reports show, should be

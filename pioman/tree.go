@@ -22,7 +22,7 @@ type CPUSet = topo.CPUSet
 //	  /  |  \     /  |  \
 //	leaf leaf ...       leaf         a PU; its pollers are the VPs on it
 //
-// # Who visits which queue
+// # Which processor visits which queue
 //
 // A round of a virtual processor goes from its leaf to the root. Of the k children of an
 // item so many as polled lately visit it; each does so in every k-th round, multiplied
@@ -33,8 +33,8 @@ type CPUSet = topo.CPUSet
 //
 // # No task starves
 //
-// While requests are pending somebody makes rounds, or sleeps in the Sleeper and is
-// woken (doc.go). Each queue gets its visits, whoever that is:
+// While requests are pending a poller makes rounds, or the sleeper sleeps and is
+// woken (doc.go). Each queue gets its visits, whichever pollers there are:
 //
 //  1. A poller on no virtual processor (a goroutine, the Sleeper, any poller of an engine
 //     that is not hooked) visits every queue in every round.
@@ -44,7 +44,7 @@ type CPUSet = topo.CPUSet
 //  3. A queue below which none makes rounds is neglected: its processors sleep,
 //     compute, are disabled or in a blocking call. The survey finds it by their counts of
 //     rounds, and visits it. Every poller makes a survey in every sixty-fourth of
-//     its rounds, and the timer hook at every tick, unless somebody made one in the
+//     its rounds, and the timer hook at every tick, unless one was made in the
 //     last 100 us.
 //
 // By 3 no queue depends on its own processors, nor on the timer; by 1 the Sleeper has
@@ -60,8 +60,8 @@ type tree struct {
 	visitors []visitor    // by virtual processor
 
 	_        [line]byte
-	surveyed atomic.Int64  // asm.Cycles of the last survey; who makes one writes
-	counting atomic.Uint32 // 1: somebody counts; a mask, never spun on
+	surveyed atomic.Int64  // asm.Cycles of the last survey; the poller that makes one writes
+	counting atomic.Uint32 // 1: a survey counts: a try-lock, never spun on
 	_        [line - 16]byte
 }
 
@@ -76,7 +76,7 @@ type node struct {
 
 	_         [line]byte
 	share     atomic.Uint32 // how many children polled lately, at least 1: the survey writes, rarely
-	neglected atomic.Bool   // nobody below made a round before the last survey
+	neglected atomic.Bool   // no processor below made a round before the last survey
 	live      uint32        // the survey's: children that polled
 	_         [line - 12]byte
 }
@@ -234,8 +234,8 @@ func (tr *tree) covering(e *Engine, set CPUSet) *Queue {
 	return e.root
 }
 
-// round makes a round of a virtual processor. whole: regardless of whose turn it is
-// above the leaf.
+// round makes a round of a virtual processor. whole: it visits all queues above the leaf, and leaves none to
+// other processors.
 func (tr *tree) round(e *Engine, vp int, whole bool) (out outcome) {
 	v := &tr.visitors[vp].rounds
 	turn := v.Load() + 1
@@ -269,7 +269,7 @@ func (tr *tree) everywhere(e *Engine) (out outcome) {
 	return out
 }
 
-// survey counts who polls, and visits the queues that nobody else does. Only one at
+// survey counts the processors that poll, and visits the queues that no other poller visits. Only one poller at
 // a time counts, at most once per period.
 func (tr *tree) survey(e *Engine) (out outcome) {
 	now := asm.Cycles()
@@ -320,7 +320,7 @@ func (tr *tree) count() {
 }
 
 // replant gives the engine the tree for a scheduler's machine, and brings the tasks that are
-// in queues of another one to the root: whoever set CPUs for them meant other
+// in queues of another one to the root: their CPUs were meant of other
 // processors. For the holder of e.mu; not inside a handler.
 func (e *Engine) replant(s Scheduler) {
 	t, pus := e.arrange(s)
@@ -337,9 +337,9 @@ func (e *Engine) replant(s Scheduler) {
 	}
 }
 
-// rehome brings the tasks of a queue that is in no tree any more to the root. Who
-// submits looks after the push whether the tree has changed, and calls it; whoever changes the tree
-// does so first and calls it for all: one of them finds the task. A handler that
+// rehome brings the tasks of a queue that is in no tree any more to the root. A
+// submitter looks after the push whether the tree has changed, and calls it; replant changes the tree
+// first and calls it for all: one of them finds the task. A handler that
 // the queue's holder runs need not: replant waits for that holder.
 func (e *Engine) rehome(q *Queue) {
 	if q == e.root || q.held(asm.G()) {
@@ -348,7 +348,7 @@ func (e *Engine) rehome(q *Queue) {
 	for i := 0; !q.enter(); i++ {
 		relax(i, true)
 	}
-	q.drain(q.turn)
+	q.drain(q.roundNo)
 	q.unpark(func(*Task) bool { return true })
 	for t := q.head; t != nil; t = q.head {
 		q.removeHead()
@@ -357,6 +357,6 @@ func (e *Engine) rehome(q *Queue) {
 		e.root.submitted.push(t) // from here on t may run, end, and be reused
 		e.announce(e.root, opt)
 	}
-	q.unstake()
+	q.clearMark()
 	q.exit()
 }

@@ -122,7 +122,7 @@ const (
 	AtSwitch                      // a VP changed threads
 	AtTimer                       // a VP computes and never comes by
 	AtLibrary                     // a thread enters a call that may block
-	AtExplicit                    // somebody calls Engine.Poll
+	AtExplicit                    // a call of Engine.Poll
 
 	NoPoints      Points = 0
 	DefaultPoints        = AtIdle | AtSwitch | AtTimer | AtExplicit
@@ -175,7 +175,7 @@ func (p *Points) text() string { return p.String() }
 func (p *Points) check() error { return allowed(*p&^AllPoints == 0) }
 
 // Distribution says which VPs poll when they are idle. Fewer pollers than VPs keep
-// the lines of the queues from travelling and leave the memory to those who
+// the lines of the queues from travelling and leave the memory to the processors that
 // compute (Denis, 2015).
 type Distribution uint8
 

@@ -97,7 +97,7 @@ func (c *Completion) await(e *Engine, n want, lim limit) error {
 	}
 	w.vp, w.polite, w.looks = e.here(), e.shared(), 1
 	if a := e.attached.Load(); a != nil && !lim.polled {
-		a.visited(asm.Cycles())
+		a.notePoll(asm.Cycles())
 	}
 	if !lim.polled && sched.Poll(e.params.BusyWait, w.polite, w.look) {
 		return c.result()
@@ -198,7 +198,7 @@ func (w *wait) look() sched.Found {
 	return sched.Nothing
 }
 
-// rest waits after the spin. The wait itself counts as a pending request, lest nobody poll.
+// rest waits after the spin. The wait itself counts as a pending request, so that pollers poll.
 func (w *wait) rest() error {
 	e := w.e
 	e.Need()
@@ -234,13 +234,12 @@ func (w *wait) leave(p *parker) {
 		e.sleeper.release()
 	}
 	if w.led && e.sleeper.holder.Load() == 0 {
-		parking.wakeOne(e) // somebody else's turn to poll
+		parking.wakeOne(e) // another waiter is to poll
 	}
 }
 
 // Hooked tells whether the hooks of a scheduler, or poller threads, see to what is pending (Need): then
-// whoever has posted something may go away. Else somebody has to Poll or to wait. One load; whoever stops
-// the hooks can change it at any time.
+// a poster may go away. Else a thread has to Poll or to wait. One load; stop can change it at any time.
 func (e *Engine) Hooked() bool { return e.attached.Load() != nil && !e.closed.Load() }
 
 // hasSleeper tells whether an explicit waiter sleeps in the kernel for all.
@@ -248,10 +247,10 @@ func (e *Engine) hasSleeper() bool {
 	return e.sleeper.holder.Load() != 0 && e.attached.Load() == nil && !e.closed.Load()
 }
 
-// sleepUntil sleeps on the semaphore while somebody else polls, which relies tells. It
-// returns on a signal, but possibly earlier: the caller looks again. The signaller that makes that
-// false wakes the parkers afterwards, and it is asked after prepare: so either
-// we see it, or he sees us.
+// sleepUntil sleeps on the semaphore while another thread polls, which relies tells. It
+// returns on a signal, but possibly earlier: the caller looks again. A thread that makes relies
+// false wakes the parkers afterwards, and the waiter asks relies after prepare: so either
+// the waiter sees it, or that thread sees the waiter.
 func (w *wait) sleepUntil(p *parker, relies func(*Engine) bool) {
 	p.prepare(onSemaphore)
 	if !w.c.enlist(p, w.want) {
@@ -299,8 +298,8 @@ func (w *wait) insist() bool {
 	}
 }
 
-// sleepInKernel sleeps for all waiters in the kernel, or, if somebody does that already,
-// on the semaphore until he hands over, which he does when he leaves.
+// sleepInKernel sleeps for all waiters in the kernel, or, if another waiter does that already,
+// on the semaphore until that one leaves, and so hands over.
 func (w *wait) sleepInKernel(p *parker) {
 	if !w.held {
 		w.held = w.e.sleeper.hold() == nil // refused: short sleeps without it

@@ -2,7 +2,7 @@ package pioman
 
 import "github.com/pm2-go/pm2/sched/topo"
 
-// Access is what a Watch is told of: who is about to touch a line that several cores write.
+// Access is what a Watch is told of: a core is about to touch a line that several cores write.
 type Access uint8
 
 // The accesses. Each concerns one of the lines of a queue, or the engine's own: the
@@ -14,8 +14,8 @@ const (
 	Unlock               // the holder writes the lock's line
 	Push                 // a submitter writes the submissions' line
 	Drain                // the holder writes the submissions' line
-	Peek                 // a poller who finds nothing there, or a holder, reads the submissions' line
-	Count                // somebody writes the engine's word of pending requests
+	Peek                 // a poller that finds nothing there, or a holder, reads the submissions' line
+	Count                // a core writes the engine's word of pending requests
 )
 
 // Watch is told of accesses before they happen. item is whose queue it is, nil for the root and for Count.
@@ -25,7 +25,7 @@ const (
 type Watch func(item *topo.Item, a Access)
 
 // PollAs makes the round that virtual processor vp makes at its hooks: its leaf, and of
-// what is above it that whose turn it is. For those who run pollers of their own, one
-// for each processor; Poll is for everybody else. Two may run as one processor; then their
-// turns are counted inexactly.
+// what is above it that is due. It is for programs that run pollers of their own, one
+// for each processor; others use Poll. Two may run as one processor; then their
+// rounds are counted inexactly.
 func (e *Engine) PollAs(vp int) { e.poll(vp) }

@@ -61,7 +61,7 @@ func AttachWith(s Scheduler, c Config) (*Vector, error) {
 	}
 	for i := range v.lanes {
 		v.lanes[i].index = i
-		v.lanes[i].turn.ready()
+		v.lanes[i].lock.ready()
 	}
 	for p, limit := range limits {
 		h, err := set.Register(hooks.Point(p), Priority, "tasklets", func(vp int) hooks.Verdict {
@@ -89,7 +89,7 @@ func (v *Vector) Detach() {
 	for _, h := range v.hooks {
 		h.Unregister()
 	}
-	// A firing may still be under way. A firing that takes a turn after we had it sees
+	// A firing may still be under way. A firing that takes a lock after we had it sees
 	// closed; so once we had each one, none begins.
 	mine := v.mine()
 	for i := range v.lanes {

@@ -8,9 +8,20 @@ import (
 	"github.com/pm2-go/pm2/tasklet"
 )
 
+// A tasklet runs soon after it was scheduled.
+func Example() {
+	s := sched.Default()
+	v, err := tasklet.Attach(s) // once: the hooks of s run what is scheduled
+	done := make(chan bool, 1)
+	t := tasklet.New(v, func() { done <- true }) // or Init, on a tasklet that is embedded
+	fmt.Println(err, t.Schedule(), <-done)       // from anywhere, any number of times
+	v.Detach()                                   // before s is stopped
+	// Output: <nil> true true
+}
+
 // The reader notices events and leaves their handling to a tasklet; three events that come
 // before it runs are one run.
-func Example() {
+func ExampleTasklet() {
 	s, err := sched.New(sched.Config{VPs: 1})
 	if err != nil {
 		fmt.Println(err)

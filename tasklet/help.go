@@ -15,9 +15,9 @@ import (
 //	hooks serve  ------------------------------------------------------> helper serves
 //	  row 0..bound                                                          handed
 //	     ^                                                                    |
-//	     `------------- the helper, with the turn, finds no more work <-------'
+//	     `------------- the helper, with the lock, finds no more work <-------'
 //
-//   - row and the transitions belong to the holder of the turn. Row counts firings on
+//   - row and the transitions belong to the holder of the lane. Row counts firings on
 //     threads only, for the others delay no thread; it begins again when the lane is left empty.
 //   - handed: firings on threads pass the lane by. Idle and timer firings go on: they
 //     are what the promise not to lose a wake-up rests on, and they bound the delay
@@ -38,7 +38,7 @@ const (
 )
 
 // restarted counts, and tells whether the lane is to be handed over, which is then
-// done but for the help; or it is taken back from the helper. Needs the turn.
+// done but for the help; or it is taken back from the helper. For the holder of the lane.
 func (l *lane) restarted(v *Vector, by server, more bool) (hand bool) {
 	if !more {
 		l.row = 0
@@ -83,6 +83,6 @@ func (l *lane) assist(v *Vector) {
 
 // pass runs some tasklets and tells whether the lane is still the helper's.
 func (l *lane) pass(v *Vector) bool {
-	seen := l.turn.word.Load()
-	return !l.turn.take(seen, asm.G()) || l.run(v, seen, helperLimit, helper)
+	seen := l.lock.word.Load()
+	return !l.lock.take(seen, asm.G()) || l.run(v, seen, helperLimit, helper)
 }

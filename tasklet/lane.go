@@ -11,13 +11,13 @@ import (
 type lane struct {
 	_ [128]byte
 	// head, by rank, is the newest of those that were pushed since the last firing.
-	// Pushers compare-and-swap it, the holder of the turn swaps it for nil.
+	// Pushers compare-and-swap it, the holder of the lane swaps it for nil.
 	head      [ranks]atomic.Pointer[Tasklet]
 	scheduled atomic.Uint64 // pushers count; Stats reads
 	remote    atomic.Uint64 // of these, from elsewhere
 	_         [128]byte
-	turn      turn
-	// What follows belongs to the holder of the turn; Stats peeps at the counters.
+	lock      tryLock
+	// What follows belongs to the holder of the lane; Stats peeps at the counters.
 	ready   [ranks]list // by rank
 	current *Tasklet    // whose function is being called
 	more    bool        // the last one left work behind
@@ -54,7 +54,7 @@ func (l *lane) left() int { return l.ready[0].count + l.ready[1].count }
 // empty at a moment during the call, and no firing was running one of its tasklets. Busy:
 // call again.
 func (l *lane) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
-	seen := l.turn.word.Load()
+	seen := l.lock.word.Load()
 	if l.emptySince(seen) {
 		return hooks.Quiet
 	}
@@ -62,7 +62,7 @@ func (l *lane) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
 	if at == hooks.Idle || at == hooks.Timer {
 		by = aside
 	}
-	if by == onThread && l.handed.Load() || !l.turn.take(seen, asm.G()) {
+	if by == onThread && l.handed.Load() || !l.lock.take(seen, asm.G()) {
 		return hooks.Busy
 	}
 	if !l.run(v, seen, limit, by) {
@@ -74,12 +74,12 @@ func (l *lane) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
 
 // emptySince tells whether the lane was empty, and no firing was running one of its
 // tasklets, at the moment at which head is read here: from seen on until after that no
-// firing had the turn, so none could have taken a tasklet out.
+// firing had the lock, so none could have taken a tasklet out.
 func (l *lane) emptySince(seen uint64) bool {
-	return seen&(turnFree|turnLeft) == turnFree && !l.fresh() && l.turn.word.Load() == seen
+	return seen&(lockFree|lockLeft) == lockFree && !l.fresh() && l.lock.word.Load() == seen
 }
 
-// run is fire with the turn taken; it tells whether there is more to do.
+// run is fire with the lock taken; it tells whether there is more to do.
 func (l *lane) run(v *Vector, seen uint64, limit int, by server) (more bool) {
 	through := false
 	defer func() {
@@ -110,7 +110,7 @@ func (l *lane) run(v *Vector, seen uint64, limit int, by server) (more bool) {
 // serve takes n out of one rank and runs them.
 func (l *lane) serve(v *Vector, rank, n int) {
 	for range n {
-		if v.closed.Load() { // Detach has been here, or waits for our turn
+		if v.closed.Load() { // Detach has been here, or waits for our lock
 			return
 		}
 		t := l.ready[rank].pop()
@@ -130,11 +130,11 @@ func (l *lane) serve(v *Vector, rank, n int) {
 	}
 }
 
-// leave gives the turn back.
+// leave frees the lock.
 func (l *lane) leave(seen uint64) {
 	left := l.left() > 0
 	l.more = left || l.fresh()
-	l.turn.give(seen, left)
+	l.lock.give(seen, left)
 }
 
 // abandon cleans up after a tasklet that did not return: it is killed, the lane
@@ -147,8 +147,7 @@ func (l *lane) abandon(seen uint64) {
 	l.leave(seen)
 }
 
-// adopt moves what was pushed to the end of ready, the oldest first. Needs the
-// turn.
+// adopt moves what was pushed to the end of ready, the oldest first. For the holder of the lane.
 func (l *lane) adopt() {
 	for rank := range l.head {
 		if l.head[rank].Load() == nil {
@@ -166,7 +165,7 @@ func (l *lane) adopt() {
 	}
 }
 
-// sweep takes the killed ones out of the lane, or all of them. Needs the turn.
+// sweep takes the killed ones out of the lane, or all of them. For the holder of the lane.
 func (l *lane) sweep(all bool) {
 	l.adopt()
 	for rank := range l.ready {
@@ -182,10 +181,10 @@ func (l *lane) sweep(all bool) {
 	}
 }
 
-// visit sweeps the lane if it gets the turn.
+// visit sweeps the lane if it gets the lock.
 func (l *lane) visit(all bool) bool {
-	seen := l.turn.word.Load()
-	if !l.turn.take(seen, asm.G()) {
+	seen := l.lock.word.Load()
+	if !l.lock.take(seen, asm.G()) {
 		return false
 	}
 	l.sweep(all)
@@ -230,43 +229,43 @@ func (l *list) pop() *Tasklet {
 	return t
 }
 
-// turn says whose turn it is in a lane: a try-lock that remembers. Taken, it is
+// tryLock is the lock of a lane, which remembers. Taken, it is
 // the goroutine's identity with a 0 appended. Free, it is the number of times
 // that it has been taken, whether work was left, and a 1: two equal readings of a
-// free turn mean that no firing had it in between.
-type turn struct{ word atomic.Uint64 }
+// free lock mean that no firing had it in between.
+type tryLock struct{ word atomic.Uint64 }
 
 const (
-	turnFree  = 1 << 0
-	turnLeft  = 1 << 1
-	turnCount = 1 << 2 // the count begins here
+	lockFree  = 1 << 0
+	lockLeft  = 1 << 1
+	lockCount = 1 << 2 // the count begins here
 )
 
-// ready makes a zero turn free.
-func (t *turn) ready() { t.word.Store(turnFree) }
+// ready makes a zero lock free.
+func (t *tryLock) ready() { t.word.Store(lockFree) }
 
-// take tries to get the turn, seen as the last reading of word, for goroutine g.
-func (t *turn) take(seen uint64, g uintptr) bool {
-	return seen&turnFree != 0 && t.word.CompareAndSwap(seen, uint64(g)<<1)
+// take tries to get the lock, seen as the last reading of word, for goroutine g.
+func (t *tryLock) take(seen uint64, g uintptr) bool {
+	return seen&lockFree != 0 && t.word.CompareAndSwap(seen, uint64(g)<<1)
 }
 
-// give hands back a turn that was taken when it was seen; left tells the next
-// ones that there is work that they cannot see otherwise.
-func (t *turn) give(seen uint64, left bool) {
-	next := (seen &^ turnLeft) + turnCount
+// give frees a lock that was taken when it was seen; left tells the next
+// firings that there is work that they cannot see otherwise.
+func (t *tryLock) give(seen uint64, left bool) {
+	next := (seen &^ lockLeft) + lockCount
 	if left {
-		next |= turnLeft
+		next |= lockLeft
 	}
 	t.word.Store(next)
 }
 
-// is tells whether goroutine g has the turn.
-func (t *turn) is(g uintptr) bool { return t.word.Load() == uint64(g)<<1 }
+// is tells whether goroutine g has the lock.
+func (t *tryLock) is(g uintptr) bool { return t.word.Load() == uint64(g)<<1 }
 
-// counters are those that the holder of a lane's turn writes.
+// counters are those that the holder of a lane writes.
 type counters struct{ runs, restarts, helped uint64 }
 
-// peep reads the counters without the turn: words of 64 bits, which are written by one
+// peep reads the counters without the lock: words of 64 bits, which are written by one
 // at a time, and which a store that is atomic for the race detector would make dear.
 //
 //go:norace

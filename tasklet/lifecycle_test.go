@@ -178,7 +178,7 @@ func TestNothingBeginsAfterDetachEvenIfItIsPushed(t *testing.T) {
 	}
 }
 
-// Between two looks of an idle processor another firing has the turn and leaves
+// Between two looks of an idle processor another firing has the lock and leaves
 // work behind: the first look must not count.
 func TestALaneIsNotEmptyIfAFiringHadTheTurnMeanwhile(t *testing.T) {
 	for name, leave := range map[string]func(tk, other *Tasklet){
@@ -192,7 +192,7 @@ func TestALaneIsNotEmptyIfAFiringHadTheTurnMeanwhile(t *testing.T) {
 		var tk *Tasklet
 		other := New(v, func() {})
 		tk = New(v, func() { leave(tk, other) })
-		seen := l.turn.word.Load()
+		seen := l.lock.word.Load()
 		if !l.emptySince(seen) {
 			t.Errorf("%s: a new lane is not empty", name)
 		}
@@ -202,12 +202,12 @@ func TestALaneIsNotEmptyIfAFiringHadTheTurnMeanwhile(t *testing.T) {
 		}
 		l.fire(v, hooks.Idle, idleLimit)
 		if l.emptySince(seen) {
-			t.Errorf("%s: a firing had the turn", name)
+			t.Errorf("%s: a firing had the lock", name)
 		}
-		if !l.turn.take(l.turn.word.Load(), 42) || l.emptySince(seen) || l.emptySince(l.turn.word.Load()) {
-			t.Errorf("%s: a firing has the turn", name)
+		if !l.lock.take(l.lock.word.Load(), 42) || l.emptySince(seen) || l.emptySince(l.lock.word.Load()) {
+			t.Errorf("%s: a firing has the lock", name)
 		}
-		if l.turn.take(l.turn.word.Load(), 43) || !l.turn.is(42) || l.turn.is(43) {
+		if l.lock.take(l.lock.word.Load(), 43) || !l.lock.is(42) || l.lock.is(43) {
 			t.Errorf("%s: the turn is 42's", name)
 		}
 	}

@@ -268,7 +268,7 @@ func (w *world) fire() {
 	}
 }
 
-// turn begins what the holder of a lane's turn does.
+// turn begins what the holder of a lane does.
 func (w *world) turn(lane int) {
 	if w.more[lane] {
 		w.stats.Restarts++

@@ -1,6 +1,6 @@
 package tasklet
 
-// state is a tasklet's word; doc.go draws it. Its methods are the transitions:
+// state is a tasklet's word; README.md draws it. Its methods are the transitions:
 // each returns the next state, to be put in place by compare-and-swap, and what
 // the caller that succeeds has to do.
 type state uint64

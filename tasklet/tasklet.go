@@ -80,7 +80,7 @@ func (t *Tasklet) Schedule() bool {
 	if t.in == nil || t.in.closed.Load() {
 		return t.refused()
 	}
-	if s := t.load(); s.has(scheduled) && t.swap(s, s) { // the write matters: see doc.go
+	if s := t.load(); s.has(scheduled) && t.swap(s, s) { // the write matters: see README.md
 		return false
 	}
 	from := t.in.current()
@@ -197,7 +197,7 @@ func (t *Tasklet) await(done func(state) bool) bool {
 	for !done(t.load()) {
 		if l := t.in.mine(); l != nil {
 			if s := t.load(); s.has(killed) && s.lane() == l.index {
-				l.sweep(false) // we have its turn
+				l.sweep(false) // we hold it
 			}
 			return done(t.load())
 		}
@@ -211,7 +211,7 @@ func (t *Tasklet) await(done func(state) bool) bool {
 	return true
 }
 
-// begin tells whether the function is to be called; by the holder of the turn.
+// begin tells whether the function is to be called; by the holder of the lane.
 func (t *Tasklet) begin() bool {
 	for {
 		s := t.load()
@@ -222,7 +222,7 @@ func (t *Tasklet) begin() bool {
 	}
 }
 
-// end tells whether it goes back into the lane; by the holder of the turn.
+// end tells whether it goes back into the lane; by the holder of the lane.
 func (t *Tasklet) end(lane int) bool {
 	for {
 		s := t.load()

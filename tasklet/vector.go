@@ -68,12 +68,12 @@ func (v *Vector) nextHome() int {
 	return int((v.homes.Add(1) - 1) % uint32(len(v.lanes)))
 }
 
-// mine returns the lane whose turn the calling goroutine has, because it calls from
+// mine returns the lane that the calling goroutine holds, because it calls from
 // a tasklet; else nil.
 func (v *Vector) mine() *lane {
 	g := asm.G()
 	for i := range v.lanes {
-		if v.lanes[i].turn.is(g) {
+		if v.lanes[i].lock.is(g) {
 			return &v.lanes[i]
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // Conn is a stream socket: tcp, unix, or one end of SocketPair. It is a net.Conn: Read,
 // Write and the deadlines behave as there, for threads and plain goroutines alike. A
-// caller who has to wait blocks nobody but himself. Reads take turns, and so do
+// caller that has to wait blocks no thread but itself. Reads take turns, and so do
 // writes; a read and a write run at the same time. Errors are *net.OpError, io.EOF
 // excepted; net.ErrClosed and os.ErrDeadlineExceeded are found in them by
 // errors.Is.
@@ -48,7 +48,7 @@ func (c *Conn) find() {
 	}
 }
 
-// fail says what was done, and between whom.
+// fail says what was done, and between which addresses.
 func (c *Conn) fail(op string, err error) error {
 	if err == nil || err == io.EOF {
 		return err

@@ -75,8 +75,8 @@ func (d *descriptor) close() error {
 	return nil
 }
 
-// destroy is for whoever drops the last share. It is through with the kernel's epoll
-// before it leaves the reactor's table, which Close waits for.
+// destroy is for the user that drops the last share. It takes the descriptor out of the kernel's epoll set
+// before it takes it out of the reactor's table, which Close waits for.
 func (d *descriptor) destroy() {
 	if d.events != 0 {
 		// Also if a duplicate keeps the file open: the kernel watches files, not numbers.
@@ -91,7 +91,7 @@ func (d *descriptor) destroy() {
 }
 
 // watch has the kernel announce one direction, edge triggered, from the first time on
-// that somebody waits for it. What is there already is announced, too.
+// that a thread waits for it. What is there already is announced, too.
 func (d *descriptor) watch(s *side, events uint32) error {
 	if s.armed { // only the holder of s.mu sets it
 		return nil
@@ -112,7 +112,7 @@ func (d *descriptor) watch(s *side, events uint32) error {
 }
 
 // wait blocks the caller alone until something may have happened on a side, of which
-// he holds mu. nil: try again.
+// it holds mu. nil: try again.
 func (d *descriptor) wait(s *side, events uint32) error {
 	if err := d.watch(s, events); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (d *descriptor) wait(s *side, events uint32) error {
 	if !s.enlist() {
 		return verdict(s.word.Load())
 	}
-	d.r.waiters.Add(1) // before Wait calls Need: who polls for us sees it
+	d.r.waiters.Add(1) // before Wait calls Need: a poller sees it
 	err := s.done.Wait(d.r.engine, signalled)
 	d.r.waiters.Add(-1)
 	if err != nil {
@@ -129,7 +129,7 @@ func (d *descriptor) wait(s *side, events uint32) error {
 	return err
 }
 
-// happened passes an event of the kernel on. true: somebody waited for it.
+// happened passes an event of the kernel on. true: a thread waited for it.
 func (d *descriptor) happened(events uint32) (woke bool) {
 	const both = unix.EPOLLERR | unix.EPOLLHUP
 	if events&(unix.EPOLLIN|unix.EPOLLRDHUP|both) != 0 {

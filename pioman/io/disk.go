@@ -16,8 +16,8 @@ import (
 // and then has the reader wait for the disk: epoll is of no use. So a transfer is
 //
 //  1. tried where the kernel can tell that it would wait (RWF_NOWAIT): what is in the
-//     page cache costs one system call, and nobody waits;
-//  2. else made where waiting disturbs nobody: in a spare LWP (marcel.Blocking), the
+//     page cache costs one system call, and no wait;
+//  2. else made where waiting disturbs no other thread: in a spare LWP (marcel.Blocking), the
 //     other threads of the virtual processor going on.
 //
 // An io_uring was tried for 2, and is slower: docs/decisions/how-descriptors-wait.md.

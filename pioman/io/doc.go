@@ -26,32 +26,32 @@
 //	  then asleep; idle VPs,      set ready, take the mark away,
 //	  switch and timer hooks      Signal ───▶ the thread goes on: begin, read(2)
 //	  poll
-//	nobody has anything to do ▶ the engine's sleeper: the reactor's epoll
+//	no thread is ready ───────▶ the engine's sleeper: the reactor's epoll
 //	                            descriptor is its one Source, inside the
 //	                            engine's own epoll
 //
 // side.go has the states and why no edge gets lost. A reactor asks the kernel only
-// while somebody waits for a descriptor of it: with nobody waiting its task is one load.
+// while a thread waits for a descriptor of it: otherwise its task is one load.
 // Any number of descriptors is one task and one source to the engine. An
 // operation that need not wait is one system call, and tells the kernel's epoll
 // nothing.
 //
 // # Closing
 //
-// Close ends whoever waits with net.ErrClosed, waits until all operations have left, and
+// Close ends all waits with net.ErrClosed, waits until all operations have left, and
 // only then gives the number of the descriptor back: no operation can meet another
 // file under the same number (refs.go). An event that the kernel reported before carries
-// a serial number, and finds nobody (table.go).
+// a serial number, and finds no descriptor (table.go).
 //
 // # Guarantees
 //
 //   - Read, Write, Readv and Writev allocate nothing in steady state.
-//   - Who waits blocks himself: no virtual processor, and no OS thread each.
+//   - A wait blocks its thread alone: no virtual processor, and no OS thread each.
 //   - With operations that only wait, no CPU is used, whatever their number.
 //   - Deadlines and Close end operations in progress; Close returns with the descriptor closed.
 //   - Reads of one descriptor take turns, and so do writes: each is whole.
 //   - No lock is held across a wait but the descriptor's own.
 //
-// With the engine explicit (pioman.Enable not called) everything works, too: who waits
-// polls, up to 1.5 ms hard, and then one waiter sleeps in the kernel for all.
+// With the engine explicit (pioman.Enable not called) everything works, too: waiters
+// poll, for up to 1.5 ms, and then one of them sleeps in the kernel for all.
 package pio

@@ -17,7 +17,7 @@ import (
 
 // File is anything else that has a descriptor: a pipe, a terminal, a device, or a
 // regular file. Its methods are those of os.File, for threads and plain goroutines;
-// who has to wait blocks nobody but himself. Errors are *fs.PathError, io.EOF
+// a caller that has to wait blocks no thread but itself. Errors are *fs.PathError, io.EOF
 // excepted; both net.ErrClosed and os.ErrClosed are found in that of a closed file.
 //
 // What epoll can watch (pipes, terminals) is non-blocking and has deadlines. A regular
@@ -30,7 +30,7 @@ type File struct {
 	name string
 	disk bool // epoll cannot watch it
 
-	seek marcel.Mutex   // disk: who reads or writes at the position of the file
+	seek marcel.Mutex   // disk: held while a call reads or writes at the position of the file
 	slow [2]atomic.Bool // disk: reading, writing cannot be tried without waiting
 }
 
@@ -87,7 +87,7 @@ func (r *Reactor) OpenFile(name string, flag int, perm fs.FileMode) (*File, erro
 }
 
 // NewFile makes a File of a descriptor, which belongs to it from now on, also if it
-// fails. The open file becomes non-blocking, for all who share it, unless it is a regular
+// fails. The open file becomes non-blocking, for all that share it, unless it is a regular
 // file. name is for errors.
 func NewFile(fd int, name string) (*File, error) {
 	r, err := Default()

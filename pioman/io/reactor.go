@@ -13,12 +13,12 @@ import (
 )
 
 // Reactor hangs descriptors on one progress engine: a single task polls for all of
-// them, a single source announces them to whoever sleeps. Most programs use the
+// them, a single source announces them to the engine's sleeper. Most programs use the
 // default one, through the package's functions. All methods are safe for
 // concurrent use, by threads and plain goroutines.
 type Reactor struct {
 	engine *pioman.Engine
-	epoll  int // the descriptors that somebody has waited for
+	epoll  int // the descriptors that threads have waited for
 	task   pioman.Task
 	table  table
 
@@ -26,8 +26,8 @@ type Reactor struct {
 	closed bool
 
 	_       [line]byte
-	waiters atomic.Int32 // who waits for a descriptor: only then the kernel is asked
-	stale   atomic.Bool  // the epoll descriptor may be readable without anybody waiting
+	waiters atomic.Int32 // threads that wait for a descriptor: only then the kernel is asked
+	stale   atomic.Bool  // the epoll descriptor may be readable though no thread waits
 
 	_      [line]byte
 	events [64]unix.EpollEvent // the task's
@@ -57,7 +57,7 @@ func NewReactor(e *pioman.Engine) (*Reactor, error) {
 	return r, nil
 }
 
-// defaultReactor is made by the first who needs it. An error is not kept: the next one
+// defaultReactor is made by the first caller that needs it. An error is not kept: the next one
 // tries again.
 var defaultReactor struct {
 	mu marcel.Mutex
@@ -93,7 +93,7 @@ func (r *Reactor) Close() error {
 		return fmt.Errorf("close reactor: %w", net.ErrClosed)
 	}
 	for _, d := range r.table.all() {
-		_ = d.close() // or somebody else just does:
+		_ = d.close() // or another caller just does:
 		d.gone.Wait()
 	}
 	err := r.task.Cancel()
@@ -119,7 +119,7 @@ func (r *Reactor) adopt(d *descriptor) bool {
 // forget is the counterpart of adopt.
 func (r *Reactor) forget(d *descriptor) { r.table.remove(d) }
 
-// poll is the task's handler: it takes what the kernel has to announce, if somebody
+// poll is the task's handler: it takes what the kernel has to announce, if a thread
 // waits for it. One poller at a time, as with any task.
 func (r *Reactor) poll(*pioman.Task) pioman.Status {
 	if r.waiters.Load() == 0 && !r.stale.Load() {
@@ -153,5 +153,5 @@ func (s *source) Descriptor() int { return s.epoll }
 func (s *source) Arm() bool { return true }
 
 // Disarm implements pioman.Source. The poll that follows empties the epoll descriptor
-// even if nobody waits: it would end each sleep otherwise.
+// even if no thread waits: it would end each sleep otherwise.
 func (s *source) Disarm() { s.stale.Store(true) }

@@ -21,16 +21,16 @@ import (
 //	   │ enlist: the call said EAGAIN, and nothing came since begin
 //	   ▼
 //	waiting ──────▶ (ready, expired or closed, and not waiting)
-//	           wake: takes the mark away, and only who took it signals done
+//	           wake: takes the mark away, and only the taker signals done
 //
 // begin clears ready before the system call: an edge that comes during the call or
 // after it sets ready again, and enlist refuses to wait. An edge of which the
 // poller learns late makes one call too many, never one too few.
 //
 // The waiter resets done before it sets the mark, and leaves only after the signal of
-// whoever took the mark away. So nobody is about to signal when it is reset.
+// the taker. So no signal is under way when it is reset.
 type side struct {
-	mu    marcel.Mutex // who holds it may use iov, and wait
+	mu    marcel.Mutex // its holder may use iov, and wait
 	word  atomic.Uint32
 	done  pioman.Completion // bit signalled
 	limit deadline
@@ -43,7 +43,7 @@ const (
 	ready   uint32 = 1 << iota // something may have happened since begin
 	expired                    // the deadline has passed
 	shut                       // the descriptor is being closed; for ever
-	waiting                    // somebody waits, or is about to
+	waiting                    // a thread waits, or is about to
 )
 
 // signalled is the bit of side.done.
@@ -77,12 +77,12 @@ func (s *side) enlist() bool {
 	}
 }
 
-// retract ends a wait that nobody has ended.
+// retract ends a wait that was given up.
 func (s *side) retract() {
 	if s.word.And(^waiting)&waiting != 0 {
 		return
 	}
-	for !s.done.Test(signalled) { // somebody took the mark: his signal is on its way
+	for !s.done.Test(signalled) { // the mark was taken: the signal is on its way
 		marcel.Yield()
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Reading and writing of anything that epoll can watch. The errors are bare: net.ErrClosed,
 // os.ErrDeadlineExceeded, io.EOF, a system call's, the engine's; Conn and File
-// add what was done and to whom.
+// add what was done, and to which connection or file.
 
 // read returns what is there, at most len(p) bytes, and waits if there is nothing.
 func (d *descriptor) read(p []byte) (int, error) {
@@ -132,7 +132,7 @@ func (d *descriptor) writev(bufs [][]byte) (int, error) {
 	defer s.mu.Unlock()
 	defer func() {
 		if s.iov != nil {
-			clear(s.iov[:]) // hold nobody's memory
+			clear(s.iov[:]) // hold no caller's memory
 		}
 	}()
 	done, skip := 0, 0 // skip: bytes of bufs[0] that are written

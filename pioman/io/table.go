@@ -8,7 +8,7 @@ import (
 
 // table finds the descriptor that an event of the kernel belongs to. An event carries
 // the place and the number of its occupant: one that was taken from the kernel
-// before the descriptor was closed, and is looked at after, finds nobody, or
+// before the descriptor was closed, and is looked at after, finds no occupant, or
 // another number.
 type table struct {
 	mu     marcel.Mutex
@@ -18,7 +18,7 @@ type table struct {
 }
 
 // put gives d a place and a number. The kernel hears of d only afterwards, so that
-// whoever has an event of d finds it.
+// the poller that has an event of d finds it.
 func (t *table) put(d *descriptor) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

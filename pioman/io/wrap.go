@@ -15,8 +15,8 @@ import (
 // be closed at once or be used on, and closing one leaves the other open. Both share
 // the open file: its data, its position, and that it does not block, which is said
 // of it here (an *os.File made by os.Pipe and everything of package net is so already;
-// of a terminal all processes that share it will notice). It must stay so: who sets it
-// back has our reads block their virtual processors.
+// of a terminal all processes that share it will notice). It must stay so: set to blocking again, it
+// lets our reads block their virtual processors.
 
 // WrapConn makes a Conn of a connected stream socket: tcp, unix, or an *os.File that
 // is one.

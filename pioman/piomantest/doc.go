@@ -1,6 +1,6 @@
 // Package piomantest is the conformance suite of the progress engine's flavours: what an
-// engine promises must hold whoever polls (marcel's hooks, poller threads, nobody but
-// who waits), and whoever calls (threads of marcel, goroutines).
+// engine promises must hold in each flavour (marcel's hooks, poller threads, the waiters
+// alone), and for each kind of caller (threads of marcel, goroutines).
 //
 //	piomantest.Run(t, piomantest.World{
 //		Name:  "mine",

@@ -75,7 +75,7 @@ func unhooking(t *testing.T, w World) {
 	})
 }
 
-// closing: the engine is closed at every moment. Who waits is told, what was accepted
+// closing: the engine is closed at every moment. Waiters are told, what was accepted
 // comes to rest, nothing is accepted afterwards.
 func closing(t *testing.T, w World) {
 	n := 100

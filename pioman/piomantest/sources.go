@@ -43,7 +43,7 @@ func (p *pipe) take() int {
 	return n
 }
 
-// sources: what arrives from outside, after any silence, reaches who waits for it.
+// sources: what arrives from outside, after any silence, reaches its waiter.
 func sources(t *testing.T, w World) {
 	s := w.stage(t)
 	n := s.rounds(600)

@@ -74,7 +74,7 @@ func repeats(t *testing.T, w World) {
 func background(t *testing.T, w World) {
 	s := w.stage(t)
 	if !s.background() {
-		t.Skip("nobody polls in the background here")
+		t.Skip("nothing polls in the background here")
 	}
 	n := s.rounds(500)
 	s.crowd(1, func(k int) {
@@ -197,7 +197,7 @@ func (s *scene) reported(total int, names ...string) {
 	}
 }
 
-// exits: a handler that ends its goroutine ends that of its poller, which is nobody's but
+// exits: a handler that ends its goroutine ends that of its poller, which is no other's but
 // the flavour's here, and its task. All others go on.
 func exits(t *testing.T, w World) {
 	s := w.stage(t)
@@ -290,7 +290,7 @@ func fromHooks(t *testing.T, w World) {
 				switch err := s.e.Submit(task); {
 				case err == nil:
 					submitted.Add(1)
-				case !errors.Is(err, pioman.ErrScheduled) && !over.Load(): // somebody was faster
+				case !errors.Is(err, pioman.ErrScheduled) && !over.Load(): // another caller was faster
 					over.Store(true)
 					s.Error(err)
 				}

@@ -10,11 +10,11 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// World is one flavour, and those who call the engine in it.
+// World is one flavour, and what calls the engine in it.
 type World struct {
 	Name string
 	// Start hooks the engine as the flavour does, as often as it is called after the stop
-	// before. nil: nobody polls but who waits.
+	// before. nil: only waiters poll.
 	Start func(e *pioman.Engine) (Host, error)
 	// Spawn runs f at the same time as the caller, on one kind of caller each.
 	Spawn map[string]func(f func())
@@ -85,7 +85,7 @@ func (s *scene) start() (h Host, stop func()) {
 	return h, h.Stop
 }
 
-// background tells whether requests progress while nobody waits.
+// background tells whether requests progress without a waiter.
 func (s *scene) background() bool { return s.w.Start != nil }
 
 // rounds is how often a test repeats what it does.
@@ -132,7 +132,7 @@ func (s *scene) finishes(what string, f func()) {
 	}
 }
 
-// eventually waits for what others bring about. Where nobody polls in the background the
+// eventually waits for what others bring about. Where nothing polls in the background the
 // test does.
 func (s *scene) eventually(what string, f func() bool) {
 	s.Helper()

@@ -10,10 +10,10 @@ import (
 // clock is the timer thread: it polls in the name of the pollers that get no turn,
 // because all CPUs compute, and finds others for them.
 type clock struct {
-	pool  *Pool
-	dozes atomic.Uint32 // the futex. 1: it sleeps until somebody writes 0
-	next  atomic.Uint32 // the poller to wake first; the clock writes
-	ticks atomic.Uint64
+	pool   *Pool
+	sleeps atomic.Uint32 // the futex. 1: the clock sleeps until rouse writes 0
+	next   atomic.Uint32 // the poller to wake first; the clock writes
+	ticks  atomic.Uint64
 
 	// The clock's alone.
 	seen   []uint64 // signs of life of each poller at the last tick
@@ -22,7 +22,7 @@ type clock struct {
 	over   bool
 }
 
-// patient is how many ticks with nothing to do come before the clock dozes.
+// patient is how many ticks with nothing to do come before the clock falls asleep.
 const patient = 16
 
 // main is the life of the thread. It is not bound.
@@ -44,10 +44,10 @@ func (c *clock) main() {
 		if c.tick() {
 			c.idle = 0
 		} else if c.idle++; c.idle > patient {
-			c.doze()
+			c.fallAsleep()
 			continue
 		}
-		futexWait(&c.dozes, 0, pause(c.steady)*int64(p.cfg.Tick))
+		futexWait(&c.sleeps, 0, pause(c.steady)*int64(p.cfg.Tick))
 	}
 	c.over = true
 }
@@ -100,18 +100,18 @@ func (c *clock) tick() bool {
 	return p.running.Load() > 0 || verdict != hooks.Quiet
 }
 
-// doze sleeps until it is roused, unless it is needed after all: whoever needs it looks at
-// dozes after having said so.
-func (c *clock) doze() {
+// fallAsleep sleeps until the clock is roused, unless it is needed after all: a poller that needs it looks at
+// sleeps after having said so.
+func (c *clock) fallAsleep() {
 	p := c.pool
 	c.idle = 0
-	c.dozes.Store(1)
+	c.sleeps.Store(1)
 	if p.running.Load() > 0 || !p.hooks.Silent(hooks.Timer) && c.starving() || p.stopping.Load() {
-		c.dozes.Store(0)
+		c.sleeps.Store(0)
 		return
 	}
-	for c.dozes.Load() == 1 && !p.stopping.Load() {
-		futexWait(&c.dozes, 1, 0)
+	for c.sleeps.Load() == 1 && !p.stopping.Load() {
+		futexWait(&c.sleeps, 1, 0)
 	}
 }
 
@@ -124,14 +124,14 @@ func (c *clock) starving() bool {
 	return false
 }
 
-// ensure sees to it that the clock ticks: one load if it does.
-func (c *clock) ensure() {
-	if c.dozes.Load() != 0 {
-		c.rouse()
+// rouse has the clock tick: one load if it does.
+func (c *clock) rouse() {
+	if c.sleeps.Load() != 0 {
+		c.wake()
 	}
 }
 
-func (c *clock) rouse() {
-	c.dozes.Store(0)
-	futexWake(&c.dozes)
+func (c *clock) wake() {
+	c.sleeps.Store(0)
+	futexWake(&c.sleeps)
 }

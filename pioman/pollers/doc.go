@@ -12,7 +12,7 @@
 //
 // # Why two threads per CPU
 //
-// Polling shall take only cycles that nobody wants. A Go thread cannot poll under SCHED_IDLE
+// Polling shall take only cycles that no other thread wants. A Go thread cannot poll under SCHED_IDLE
 // itself: preempted in the middle it keeps its P and the lock of the queue, and on a CPU
 // with something to compute it does not get on for up to 1.2 s (measured; the
 // collector, which has to stop it, took 0.8 s). And without privilege no thread can be
@@ -20,11 +20,11 @@
 // code: it sits in one system call, a sendmsg of 64 MiB into a socket that holds a few
 // KiB. The poller reads from the other end whenever it has polled for a while. There is
 // something to read once the kernel had nothing better to run than the sentinel. The
-// poller itself has ordinary priority, for 50 us at most per turn: whoever comes
+// poller itself has ordinary priority, for 50 us at most per turn: a thread that becomes ready
 // while it polls waits no longer than for any other thread.
 //
 // Where SCHED_IDLE is forbidden the pool says so once. Then the poller asks the kernel
-// itself, by yielding: if that took long somebody else wanted the CPU, and it sleeps, from
+// itself, by yielding: if that took long another thread wanted the CPU, and the poller sleeps, from
 // 1 ms on, twice as long each time, up to 16 ms.
 //
 // # The states of a poller
@@ -39,7 +39,7 @@
 //	                                                       clock: Timer hooks
 //
 // The word that holds the state is the futex on which a poller sleeps. running counts
-// those that are awake: who kicks looks there first.
+// those that are awake: Kick looks there first.
 //
 //	poller                                      poster
 //	a state = asleep, running-1                 1 the request is pending
@@ -49,8 +49,8 @@
 // If 2 comes after a it finds the poller; else b sees 1. A poller that starves no longer
 // counts as running: the clock, which says so, then looks itself whether
 // something is pending, polls, and wakes another poller, whose CPU may be idle. The
-// clock ticks as long as somebody is awake, or starves with something pending; it dozes
-// otherwise, and is woken by a poller that waits for a turn and by Kick.
+// clock ticks as long as a poller is awake, or starves with something pending; it sleeps
+// otherwise, and is roused by a poller that waits for a turn and by Kick.
 //
 // # Guarantees
 //
@@ -58,6 +58,6 @@
 //     kernel announces, one sleeps in the engine's Sleeper.
 //   - Stop ends every thread. None of the program's other threads is ever bound, nor put
 //     under another policy.
-//   - Kick never blocks, and is one load while somebody polls.
+//   - Kick never blocks, and is one load while a poller polls.
 //   - A Pool raises GOMAXPROCS by what its threads occupy, and lowers it again.
 package pollers

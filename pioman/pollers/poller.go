@@ -26,7 +26,7 @@ type poller struct {
 	cpu  int
 
 	_                               [128]byte
-	state                           atomic.Uint32 // the futex. asleep -> awake: whoever wakes it, or itself; the rest: doc.go
+	state                           atomic.Uint32 // the futex. asleep -> awake: the waker, or itself; the rest: doc.go
 	inSleeper                       atomic.Bool   // while asleep: it sleeps in the Sleeper; the poller writes
 	turns, wakes, starvations, naps atomic.Uint64 // turns, naps: the poller's; the others': see Stats
 
@@ -118,10 +118,10 @@ func (x *poller) burst() bool {
 	}
 }
 
-// turn lets others have the CPU, and returns when nobody wants it.
+// turn lets other threads have the CPU, and returns when none wants it.
 func (x *poller) turn() {
 	p := x.pool
-	p.clock.ensure()
+	p.clock.rouse()
 	if g := x.guard.Load(); g != nil {
 		g.await()
 	} else {
@@ -136,7 +136,7 @@ func (x *poller) turn() {
 	}
 }
 
-// politePause is how long a yield takes when nobody else wants the CPU, at most.
+// politePause is how long a yield takes at most when no other thread wants the CPU.
 const politePause = 20 * time.Microsecond
 
 // yield is turn without SCHED_IDLE.
@@ -194,7 +194,7 @@ func (x *poller) rest() {
 	s := p.sleeper.Load()
 	pending := true
 	if s != nil {
-		p.known[x.id].Store(0) // it carries nothing meanwhile: who posts there wakes the Sleeper
+		p.known[x.id].Store(0) // it carries nothing meanwhile: a post in the Sleeper's polls wakes the Sleeper
 		x.inSleeper.Store(true)
 		if x.state.Load() == asleep && !p.stopping.Load() {
 			x.naps.Add(1)
@@ -220,7 +220,7 @@ func (x *poller) rise() {
 	x.last = asm.Cycles()
 }
 
-// wait sleeps until somebody rouses the poller.
+// wait sleeps until the poller is roused.
 func (x *poller) wait() {
 	for x.state.Load() == asleep && !x.pool.stopping.Load() {
 		futexWait(&x.state, asleep, 0)

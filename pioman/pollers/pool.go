@@ -21,7 +21,7 @@ type Config struct {
 	Active int   // pollers that poll at the same time. Default: 1 per package
 	// Ordinary does without SCHED_IDLE: pollers yield, and sleep when the CPU is wanted.
 	Ordinary bool
-	// Shared says that other processes poll on our CPUs too: who waits then yields to the
+	// Shared says that other processes poll on our CPUs too: a waiter then yields to the
 	// kernel between polls. The variable PM2_SHARED_CPUS says the same.
 	Shared bool
 	Burst  time.Duration // longest that a poller polls before it asks for a turn. Default: 50 us
@@ -124,7 +124,7 @@ func (p *Pool) CurrentVP() int {
 // some ten microseconds later.
 func (p *Pool) HandOver() { runtime.Gosched() }
 
-// Shared tells whether who spins should yield to the kernel between polls.
+// Shared tells whether a waiter that spins should yield to the kernel between polls.
 func (p *Pool) Shared() bool { return p.shared }
 
 // SetSleeper sets how pollers wait for what is pending; nil: for none.

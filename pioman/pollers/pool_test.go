@@ -124,7 +124,7 @@ func TestQuietPoolSleeps(t *testing.T) {
 		p.Kick(-1)
 		eventually(t, "polled", func() bool { return w.idle.Load() > 100 })
 		w.pending.Store(0)
-		eventually(t, "asleep", func() bool { return p.sleeps() && p.clock.dozes.Load() == 1 })
+		eventually(t, "asleep", func() bool { return p.sleeps() && p.clock.sleeps.Load() == 1 })
 		before := p.Stats()
 		for range 50 {
 			time.Sleep(time.Millisecond)

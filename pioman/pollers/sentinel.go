@@ -13,7 +13,7 @@ import (
 type sentinel struct {
 	fds  [2]int // 0: the sentinel fills, 1: the poller empties
 	tid  atomic.Int32
-	use  atomic.Int32  // who may still touch fds: poller and sentinel; the last one closes them
+	use  atomic.Int32  // how many may still touch fds: poller and sentinel; the last one closes them
 	over atomic.Bool   // end was called
 	in   [8 << 10]byte // what the poller reads into; of no interest
 }

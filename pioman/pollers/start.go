@@ -33,7 +33,7 @@ func Start(cfg Config) (*Pool, error) {
 }
 
 // Stop ends all threads and returns when they have ended, as far as Go can tell: the kernel
-// takes some microseconds more. Whoever hooked something must have unhooked it. Again: no effect.
+// takes some microseconds more. All hooks must have been unregistered before. Again: no effect.
 // On CPUs that are busy, where the kernel does not let a thread out of SCHED_IDLE
 // without privilege, it may take a second.
 func (p *Pool) Stop() {
@@ -43,7 +43,7 @@ func (p *Pool) Stop() {
 			x.rouse()
 			x.endSentinel()
 		}
-		p.clock.rouse()
+		p.clock.wake()
 		p.ended.Wait()
 		p.lower()
 	})
@@ -57,18 +57,18 @@ func (p *Pool) PU(vp int) *topo.Item {
 	return nil
 }
 
-// Kick sees to it that somebody polls soon. Of a poller that calls it itself (vp) it sees
+// Kick sees to it that a poller polls soon. Of a poller that calls it itself (vp) it sees
 // to it that the clock ticks.
 func (p *Pool) Kick(vp int) {
 	if vp >= 0 {
-		p.clock.ensure()
+		p.clock.rouse()
 		return
 	}
 	if int(p.running.Load()) >= p.cfg.Active {
 		return
 	}
 	if !p.wakeOne() {
-		p.clock.ensure() // all starve, or are on their way
+		p.clock.rouse() // all starve, or are on their way
 	}
 }
 

@@ -76,7 +76,7 @@ func nice() int32 {
 	return int32(20 - n) // the system call returns 20 - nice
 }
 
-// yieldCPU lets others have the CPU. Through Syscall: who stops the world need not wait.
+// yieldCPU lets other threads have the CPU. Through Syscall: the collector, if it stops the world, need not wait for it.
 func yieldCPU() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // bind ties the calling OS thread to a CPU.

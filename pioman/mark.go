@@ -1,0 +1,143 @@
+package pioman
+
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// mark says that a queue is counted among the engine's pending requests: once, however many
+// OneShot tasks it has. So the word that every hook reads is not written for each
+// task, but when a queue gets its first one, and some time after its last one.
+//
+//	        a submitter or Unmask: Need
+//	clear ──────────────────────────────▶ set
+//	  ▲                                    │
+//	  └──────── the holder: Done ──────────┘
+//
+// It may be set while the queue has nothing, for as long as a poller polls; it is not clear for
+// long while the queue has something:
+//
+//	submitter                          holder that has no OneShot task
+//	1 the task is in the list          a clear
+//	2 clear? then Need, and set; Done  b is a task in the list? then set again; else Done
+//	  if another submitter was faster
+//
+// 1 before b: the holder sets it again, or the submitter never saw it clear. b before 1: then a is before 2, and the
+// submitter counts the queue anew. Unmask does the same with a task that the holder
+// has passed by.
+//
+// A poller that finds nothing settles the queue: hooks at once, idle processors after hot, the sleeper before
+// it sleeps. While the mark is set the rule is that of any pending request: a poller polls, or the
+// sleeper sleeps, and is woken.
+type mark struct{ w atomic.Uint32 }
+
+func (m *mark) isSet() bool { return m.w.Load() != 0 }
+
+// set: false if it is set already. The caller has called Need before, so that the count is
+// never less than the marks. Pairs with clear.
+func (m *mark) set() bool { return m.w.CompareAndSwap(0, 1) }
+
+// clear comes before everything that the caller reads afterwards.
+func (m *mark) clear() { m.w.Store(0) }
+
+// settle takes the queue out of the count if there is nothing in it to be run once. Three
+// loads if there is nothing to settle.
+func (q *Queue) settle() {
+	if !q.mark.isSet() || !q.submitted.empty() || q.watch != nil && !q.watched() || !q.enter() {
+		return
+	}
+	q.clearMark()
+	q.exit()
+}
+
+// clearMark is the holder's part of settle.
+func (q *Queue) clearMark() {
+	if !q.mark.isSet() || q.wanted() {
+		return
+	}
+	q.mark.clear()                  // a
+	if q.wanted() && q.mark.set() { // b; if set says no a submitter was faster, and has counted the queue
+		return
+	}
+	q.engine.Done()
+}
+
+// wanted tells whether a OneShot task of the queue is to be run. For the holder.
+func (q *Queue) wanted() bool {
+	return q.shots != 0 || !q.submitted.empty() || q.unmasked() != 0
+}
+
+// unmasked counts the OneShot tasks that were passed by, and have not been met again since
+// their last Unmask. For the holder.
+func (q *Queue) unmasked() (n int) {
+	if q.passed == 0 {
+		return 0
+	}
+	for t := q.head; t != nil; t = t.next {
+		if t.passed && !t.masks.on() {
+			n++
+		}
+	}
+	return n
+}
+
+// enlist and delist count a task of the main list. For the holder, as what follows.
+func (q *Queue) enlist(t *Task) {
+	q.size++
+	if t.opt&Repeat == 0 {
+		q.shots++
+	}
+}
+
+func (q *Queue) delist(t *Task) {
+	q.size--
+	switch {
+	case t.opt&Repeat != 0:
+	case t.passed:
+		t.passed = false
+		q.passed--
+	default:
+		q.shots--
+	}
+}
+
+// passBy and meet say that a task is masked, and that it is not any more.
+func (q *Queue) passBy(t *Task) {
+	if t.opt&Repeat == 0 && !t.passed {
+		t.passed = true
+		q.shots--
+		q.passed++
+	}
+}
+
+func (q *Queue) meet(t *Task) {
+	if t.passed {
+		t.passed = false
+		q.shots++
+		q.passed--
+	}
+}
+
+// oneShots is how many OneShot tasks are to be run, and whether the queue is counted for them. If
+// the queue is held all the time it cannot tell, and says one.
+func (q *Queue) oneShots() (n int, counted bool) {
+	mine := q.held(asm.G())
+	for i := 0; !mine && !q.enter(); i++ {
+		if i == oneShotTries {
+			return 1, q.mark.isSet()
+		}
+		relax(i, true)
+	}
+	q.drain(q.roundNo) // seen from inside a handler: polled in the next round
+	q.clearMark()
+	n, counted = int(q.shots)+q.unmasked(), q.mark.isSet()
+	if !mine {
+		q.exit()
+	}
+	return n, counted
+}
+
+// oneShotTries is how many times oneShots relaxes while it tries to get a queue: longer than any
+// handler should take.
+const oneShotTries = 2000
