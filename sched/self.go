@@ -17,13 +17,23 @@ var registered registry
 func init() { registered.mu.ranked(unranked) }
 
 // lock is for runners that begin and end as goroutines, thousands at a time: one that the Go
-// scheduler stopped inside would hold up all others, each of which spins for a slice of that. In
-// the portable mode they give way to it.
+// scheduler stopped inside would hold up all others, each of which spins for a slice of that. So
+// the holder is pinned; a waiter is not, since a pinned goroutine must not make a system call that
+// Go knows of. In the portable mode waiters give way to the holder.
 func (r *registry) lock() {
-	if isDirect {
-		direct.Pin()
+	if !isDirect {
+		r.mu.Lock()
+		return
 	}
-	r.mu.Lock()
+	for n := 1; ; n++ {
+		if direct.Pin(); r.mu.TryLock() {
+			return
+		}
+		direct.Unpin()
+		if relax(); n%spinsPerYield == 0 {
+			giveWay()
+		}
+	}
 }
 
 func (r *registry) unlock() {

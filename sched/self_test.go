@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 )
@@ -38,4 +39,24 @@ func TestTable(t *testing.T) {
 		}
 		wg.Wait()
 	}
+}
+
+// TestRegistryWaitersLoseTheirP: a goroutine that waits for the registry's lock gives its CPU away
+// in a system call, in which the collector takes its P. Pinned, it would end the process there.
+func TestRegistryWaitersLoseTheirP(t *testing.T) {
+	registered.mu.Lock()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			registered.lock()
+			registered.unlock()
+		})
+	}
+	var m runtime.MemStats
+	for range 300 {
+		runtime.ReadMemStats(&m) // stops the world
+		runtime.Gosched()
+	}
+	registered.mu.Unlock()
+	wg.Wait()
 }
