@@ -24,8 +24,12 @@ var operations = []operation{
 	{row: "yield, 1 VP", argobots: "yield"},
 	{row: "spawn+join one by one, 1 VP", argobots: "one"},
 	{row: "spawn+join 1000, 1 VP", argobots: "batch"},
+	{row: "spawn+join one by one, 1 VP", argobots: "task"},
+	{row: "spawn+join 1000, 1 VP", argobots: "tasks"},
 	{row: "semaphore ping-pong, 1 VP", argobots: "ping"},
+	{row: "semaphore ping-pong, 1 VP", argobots: "eventual"},
 	{row: "semaphore ping-pong, 2 VPs", argobots: "cross", crosses: true},
+	{row: "semaphore ping-pong, 2 VPs", argobots: "cross-eventual", crosses: true},
 }
 
 // argobotsRounds is how many operations one run of Argobots times: some 10 to 50 ms.

@@ -64,6 +64,63 @@ static double spawn_batch(ABT_pool pool, long n) {
 	return (now() - began) / (rounds * BATCH);
 }
 
+// Tasklets of Argobots have no stack and cannot wait: the lightest that a call can be handed to.
+static double task_one(ABT_pool pool, long n) {
+	double began = now();
+	for (long i = 0; i < n; i++) {
+		ABT_task t;
+		check(ABT_task_create(pool, nothing, NULL, &t), "create");
+		check(ABT_task_free(&t), "join");
+	}
+	return (now() - began) / n;
+}
+
+static double task_batch(ABT_pool pool, long n) {
+	static ABT_task t[BATCH];
+	long rounds = n / BATCH;
+	double began = now();
+	for (long r = 0; r < rounds; r++) {
+		for (int i = 0; i < BATCH; i++)
+			check(ABT_task_create(pool, nothing, NULL, &t[i]), "create");
+		for (int i = 0; i < BATCH; i++)
+			check(ABT_task_free(&t[i]), "join");
+	}
+	return (now() - began) / (rounds * BATCH);
+}
+
+// Two threads that wake each other by an eventual each, the lightest thing to wait for.
+static struct {
+	ABT_eventual turn[2];
+	long left[2];
+} match;
+
+static void volley(void *arg) {
+	int me = (int)(long)arg;
+	while (match.left[me]-- > 0) {
+		ABT_eventual_wait(match.turn[me], NULL);
+		ABT_eventual_reset(match.turn[me]); // the other one sets it only after the next line
+		ABT_eventual_set(match.turn[1 - me], NULL, 0);
+	}
+}
+
+static double eventual(ABT_pool a, ABT_pool b, long n) {
+	ABT_pool pools[2] = {a, b};
+	ABT_thread t[2];
+	for (int i = 0; i < 2; i++)
+		check(ABT_eventual_create(0, &match.turn[i]), "eventual");
+	match.left[0] = match.left[1] = n / 2;
+	double began = now();
+	for (long i = 0; i < 2; i++)
+		check(ABT_thread_create(pools[i], volley, (void *)i, ABT_THREAD_ATTR_NULL, &t[i]), "create");
+	ABT_eventual_set(match.turn[0], NULL, 0);
+	for (int i = 0; i < 2; i++)
+		check(ABT_thread_free(&t[i]), "join");
+	double ns = (now() - began) / n;
+	for (int i = 0; i < 2; i++)
+		ABT_eventual_free(&match.turn[i]);
+	return ns;
+}
+
 // Two threads that wake each other: a mutex, a condition each, whose turn it is.
 static struct {
 	ABT_mutex mutex;
@@ -127,7 +184,7 @@ static void ends(int *first, int *last) {
 int main(int argc, char **argv) {
 	long n = argc == 3 ? atol(argv[2]) : 0;
 	if (n < 2 * BATCH) {
-		fprintf(stderr, "Usage: threads_argobots yield|one|batch|ping|cross N, N at least %d\n", 2 * BATCH);
+		fprintf(stderr, "Usage: threads_argobots yield|one|batch|task|tasks|ping|eventual|cross|cross-eventual N, N at least %d\n", 2 * BATCH);
 		return 2;
 	}
 	int first, last;
@@ -139,6 +196,7 @@ int main(int argc, char **argv) {
 	check(ABT_xstream_self(&self), "stream");
 	check(ABT_xstream_get_main_pools(self, 1, &pool), "pool");
 	double ns = 0;
+	int crosses = !strncmp(argv[1], "cross", 5);
 	for (int round = 0; round < 2; round++) { // the first one warms up
 		long k = round ? n : n / 10 + BATCH;
 		if (!strcmp(argv[1], "yield"))
@@ -149,7 +207,13 @@ int main(int argc, char **argv) {
 			ns = spawn_batch(pool, k);
 		else if (!strcmp(argv[1], "ping"))
 			ns = ping(pool, pool, k);
-		else if (!strcmp(argv[1], "cross")) {
+		else if (!strcmp(argv[1], "task"))
+			ns = task_one(pool, k);
+		else if (!strcmp(argv[1], "tasks"))
+			ns = task_batch(pool, k);
+		else if (!strcmp(argv[1], "eventual"))
+			ns = eventual(pool, pool, k);
+		else if (!strcmp(argv[1], "cross") || !strcmp(argv[1], "cross-eventual")) {
 			if (!round) {
 				check(ABT_xstream_create(ABT_SCHED_NULL, &other), "second stream");
 				check(ABT_xstream_get_main_pools(other, 1, &far), "pool");
@@ -157,14 +221,14 @@ int main(int argc, char **argv) {
 				check(ABT_thread_create(far, bind_to, (void *)(long)last, ABT_THREAD_ATTR_NULL, &t), "create");
 				check(ABT_thread_free(&t), "join");
 			}
-			ns = ping(pool, far, k);
+			ns = argv[1][5] ? eventual(pool, far, k) : ping(pool, far, k);
 		} else {
 			fprintf(stderr, "threads_argobots: no row %s\n", argv[1]);
 			return 2;
 		}
 	}
 	printf("%.2f\n", ns);
-	if (!strcmp(argv[1], "cross")) {
+	if (crosses) {
 		ABT_xstream_join(other);
 		ABT_xstream_free(&other);
 	}
