@@ -24,6 +24,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/bench"
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/veth"
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 func TestMain(m *testing.M) {
@@ -65,6 +66,8 @@ func TestScripts(t *testing.T) {
 				return os.Geteuid() == 0, nil
 			case "race":
 				return raced(), nil
+			case "long":
+				return effort.Long(), nil
 			}
 			return false, fmt.Errorf("no condition %q", name)
 		},
@@ -191,7 +194,7 @@ func positive(ts *testscript.TestScript, row map[string]any, keys ...string) {
 	}
 }
 
-// benchrows FILE: all rows of bench are there, or skipped with a reason.
+// benchrows FILE: each row of bench is there, or skipped with a reason; all of them after a second argument.
 func benchrows(ts *testscript.TestScript, neg bool, args []string) {
 	d := readDocument(ts, args[0], "bench")
 	seen := map[string]bool{}
@@ -208,6 +211,9 @@ func benchrows(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s was skipped without a reason", s.Name)
 		}
 		seen[s.Name] = true
+	}
+	if len(args) == 1 && len(seen) > 0 {
+		return
 	}
 	for _, name := range bench.Names(bench.All()) {
 		if !seen[name] {
