@@ -68,7 +68,7 @@ func TestParts(t *testing.T) {
 
 func TestPartsToOurselves(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
-	g := newGate(0, 0, nil, p.engines[0], wide)
+	g := newOwnGate(0, p.engines[0], wide)
 	for _, size := range []int{0, 5, 100, 20000} {
 		for _, room := range []int{size, size / 3} {
 			for _, recvFirst := range []bool{true, false} {
@@ -95,7 +95,7 @@ func TestPartsToOurselves(t *testing.T) {
 func TestSynchronous(t *testing.T) {
 	for _, size := range []int{0, 10, 1000} {
 		p := newPair(simnet.Options{}, wide)
-		own := newGate(0, 0, nil, p.engines[0], wide)
+		own := newOwnGate(0, p.engines[0], wide)
 		for name, side := range map[string][2]*Gate{"peer": {p.gates[0], p.gates[1]}, "own rank": {own, own}} {
 			msg, buf := pattern(size, 1), make([]byte, size)
 			s := side[0].Issend(4, msg)
@@ -286,7 +286,7 @@ func TestProbeAndClaim(t *testing.T) {
 func TestOldestReceiveWins(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	g := p.gates[1]
-	s := &Session{gates: []*Gate{g, newGate(1, 1, nil, p.engines[1], wide)}, any: g.any}
+	s := &Session{gates: []*Gate{g, newOwnGate(1, p.engines[1], wide)}, any: g.any}
 	s.cfg.Rank = 1
 	s.gates[1].join(g.any)
 	kinds := []func(buf []byte) *Request{

@@ -35,7 +35,7 @@ func (g *Gate) attend() bool {
 	g.inbox.takeReleased()
 	several := false // sends, which the strategy is to see together
 	for r := g.inbox.collected.pop(); r != nil; r = g.inbox.collected.pop() {
-		if r.core.Op == flow.OpSend && (several || !g.inbox.collected.Empty()) && g.track.link != nil && g.flow.Dead == nil {
+		if r.core.Op == flow.OpSend && (several || !g.inbox.collected.Empty()) && g.flow.Dead == nil {
 			g.flow.Send(&r.core)
 			several = true
 		} else {
@@ -56,10 +56,7 @@ func (g *Gate) attend() bool {
 func (g *Gate) start(r *Request) {
 	switch r.core.Op {
 	case flow.OpSend:
-		switch {
-		case g.track.link == nil:
-			g.track.expect(flow.KindEager)
-		case !r.core.Sync:
+		if !r.core.Sync {
 			g.refreshCredit(r.core.Data.Size)
 		}
 		if g.flow.Send(&r.core) {
@@ -123,6 +120,7 @@ func (g *Gate) short(tag uint64, buf []byte) (sent, all bool) {
 		marcel.TraceMessage(marcel.TraceOut, g.own, g.rank, h.Seq, tag, uint64(n), began)
 	}
 	f.ShortSent(n)
+	g.track.full = g.track.echoes
 	f.Stats.Sends++
 	all = g.track.flush()
 	if all && g.news.watch.kinds.Load() != 0 {
@@ -185,7 +183,7 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 // refreshCredit looks for credit that has come back when an eager message of that
 // size lacks it: a sender that only sends would not notice otherwise.
 func (g *Gate) refreshCredit(size int) {
-	if g.track.link != nil && g.flow.Lacks(size) {
+	if g.flow.Lacks(size) {
 		g.track.receive(nil)
 	}
 }

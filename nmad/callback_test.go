@@ -149,7 +149,7 @@ func TestChoose(t *testing.T) {
 	for _, size := range []int{0, 10, 1000} {
 		for _, recvFirst := range []bool{true, false} {
 			p := newPair(simnet.Options{}, wide)
-			own := newGate(0, 0, nil, p.engines[0], wide)
+			own := newOwnGate(0, p.engines[0], wide)
 			for _, side := range [][2]*Gate{{p.gates[0], p.gates[1]}, {own, own}} {
 				msg := pattern(size, 1)
 				var buf []byte

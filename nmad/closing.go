@@ -154,7 +154,7 @@ func (l *life) beginClose(why error) {
 		return
 	}
 	l.die(why)
-	if g.track.link == nil {
+	if g.track.echoes {
 		g.memory.end(why)
 	}
 	var left error
@@ -163,14 +163,14 @@ func (l *life) beginClose(why error) {
 }
 
 // quiet says that no send is under way any more. Under mu.
-func (l *life) quiet() bool { return l.end != nil || l.g.track.link == nil || l.g.flow.Quiet() }
+func (l *life) quiet() bool { return l.end != nil || l.g.flow.Quiet() }
 
 // sayBye ends the sends that are left and takes leave of the peer.
 func (l *life) sayBye() {
 	g := l.g
 	g.mu.lock()
 	defer g.release()
-	if l.end != nil || g.track.link == nil || g.flow.Left() {
+	if l.end != nil || g.track.echoes || g.flow.Left() {
 		return
 	}
 	g.memory.end(g.flow.Dead) // first: the peer may still read the blocks that come back with the sends
@@ -189,7 +189,7 @@ func (l *life) sayBye() {
 // parted says that the peer knows that we leave, or need not know. Under mu.
 func (l *life) parted() bool {
 	g := l.g
-	return l.end != nil || g.track.link == nil || g.flow.Acked() || g.linking.apart()
+	return l.end != nil || g.track.echoes || g.flow.Acked() || g.linking.apart()
 }
 
 // flushed tries to send the acknowledgement that an ended gate may still owe, and

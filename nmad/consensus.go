@@ -172,7 +172,7 @@ func (c *consensus) do(d deed) {
 
 // send sends a note through g, now or when there is room. Under the lock of g.
 func (c *consensus) send(g *Gate, n *note) {
-	if g.life.end != nil || g.track.link == nil || g.flow.Left() {
+	if g.life.end != nil || g.flow.Left() {
 		return
 	}
 	if g.flow.Notes() == notesMost {

@@ -194,8 +194,8 @@ func ExampleGate_Protocols() {
 		fmt.Println(p.From, p.Name, p.Rail)
 	}
 	// Output:
-	// 0 copy, if early self
-	// 16385 copy self
+	// 0 eager self
+	// 16385 rendezvous self
 }
 
 // What a program does when processes may die: each step ends with an agreement, and those that are

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/self"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/pioman"
@@ -64,31 +65,31 @@ type bounds struct {
 	notes       int // bytes of a note of an agreement; 0: there are none
 }
 
-// newGate makes a gate over link, nil for the one to ourselves, and the links of further
-// rails. Its task is not yet submitted.
+// newGate makes a gate over link, and the links of further rails. Its task is not yet submitted.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
 	g := &Gate{own: own, rank: rank, engine: engine}
 	g.track = track{g: g, link: link}
 	g.inbox.g, g.waits.g, g.rails.g, g.news.g, g.life.g, g.routes.g, g.sampler.g = g, g, g, g, g, g, g
 	g.memory = memory{g: g, limit: cmp.Or(b.loans, DefaultLoans)}
 	g.linking = linking{g: g, stage: linked}
-	rails := 0
-	if link != nil {
-		rails = 1 + len(more)
-	}
-	g.flow.Init(own, rank, rails, flow.Bounds{
+	g.flow.Init(own, rank, 1+len(more), flow.Bounds{
 		Window: b.window, Records: b.records, PeerWindow: b.peerWindow, PeerRecords: b.peerRecords, NoteLimit: b.notes,
 	})
-	if link != nil {
-		g.rails.all = make([]rail, rails)
-		g.rails.all[0].init(g, 0, link)
-		for i, l := range more {
-			g.rails.all[1+i].init(g, 1+i, l)
-		}
-		g.track.bind(link, b.eager)
+	g.rails.all = make([]rail, 1+len(more))
+	g.rails.all[0].init(g, 0, link)
+	for i, l := range more {
+		g.rails.all[1+i].init(g, 1+i, l)
 	}
+	g.track.bind(link, b.eager)
 	g.news.observe(&monitors{}) // until a session gives it its own
 	g.join(newAny(2))
+	return g
+}
+
+// newOwnGate makes the gate to the own rank.
+func newOwnGate(rank int, engine *pioman.Engine, b bounds) *Gate {
+	g := newGate(rank, rank, self.Loop(), engine, b)
+	g.rails.all[0].name = self.Name
 	return g
 }
 

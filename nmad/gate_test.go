@@ -55,7 +55,7 @@ func (p *pair) session(rank int) *Session {
 	g := p.gates[rank]
 	s := &Session{gates: make([]*Gate, 2), any: g.any}
 	s.cfg.Rank, s.cfg.Size, s.cfg.Engine = rank, 2, p.engines[rank]
-	own := newGate(rank, rank, nil, p.engines[rank], wide)
+	own := newOwnGate(rank, p.engines[rank], wide)
 	own.join(g.any)
 	own.news.observe(&s.watch)
 	g.news.observe(&s.watch)
@@ -333,7 +333,7 @@ func TestNoAllocation(t *testing.T) {
 	if p.gates[0].flow.Stats.Aggregates == 0 {
 		t.Error("nothing was aggregated")
 	}
-	own := newGate(0, 0, nil, p.engines[0], wide)
+	own := newOwnGate(0, p.engines[0], wide)
 	check("own rank", func() {
 		own.IsendInto(&s, 3, msg)
 		own.IrecvInto(&r, 3, buf)

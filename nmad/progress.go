@@ -8,7 +8,7 @@ import (
 // progress moves the small track on, once, for waiter (nil: nobody in particular).
 // Under mu. It says whether packets arrived.
 func (g *Gate) progress(waiter *Request) bool {
-	if g.life.end != nil || g.track.link == nil {
+	if g.life.end != nil {
 		return false
 	}
 	arrived := g.track.receive(waiter)
@@ -27,6 +27,11 @@ func (g *Gate) poll() bool {
 // pollLocked is poll for a caller that has the lock, and lets it go.
 func (g *Gate) pollLocked() bool {
 	moved := g.attend()
+	if g.track.echoes { // under the lock, to the end: no thread polls this gate for what is left
+		g.track.full = true
+		g.release()
+		return moved
+	}
 	if g.rails.woken {
 		g.rails.look()
 	}
@@ -54,7 +59,7 @@ func (g *Gate) pollLocked() bool {
 // requests that are done, functions to be called, what others have left for the holder of
 // the lock meanwhile, and a sleeper that was not told to look out for room.
 func (g *Gate) release() {
-	if g.inbox.collected.Empty() && g.rails.armed == 0 && g.news.over.Empty() && !g.news.called && g.flow.Settled(g.news.needing, g.news.holding) {
+	if g.inbox.collected.Empty() && g.rails.armed == 0 && !g.track.full && g.news.over.Empty() && !g.news.called && g.flow.Settled(g.news.needing, g.news.holding) {
 		g.mu.unlock() // as most often
 		if !g.inbox.left() || !g.mu.tryLock() {
 			return
@@ -62,11 +67,14 @@ func (g *Gate) release() {
 		g.attend()
 	}
 	for {
-		if !g.inbox.collected.Empty() {
+		for !g.inbox.collected.Empty() || g.track.full { // each may lead to the other
 			g.attend()
+			g.track.echo()
 		}
 		if g.rails.armed != 0 {
-			g.rails.rearm()
+			if g.rails.rearm(); !g.inbox.collected.Empty() {
+				continue
+			}
 		}
 		g.news.settle()
 		over, called := g.news.over, g.news.called

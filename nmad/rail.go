@@ -73,7 +73,7 @@ func (l *rail) resting() bool { return l.push.resting() && l.pull.resting() }
 // rails are the links of a gate. Under the lock of the gate.
 type rails struct {
 	g      *Gate
-	all    []rail // at least one, unless the gate leads to the own rank
+	all    []rail // at least one
 	kept   int    // movers whose buffer a link has not given back, see mover
 	armed  int8   // rails on whose descriptors the engine sleeps
 	waited int64  // cycles: until then a waiter polls for bytes of long messages, 0: none does; see attended
@@ -155,7 +155,7 @@ func (g *Gate) Strategy() string {
 	return g.flow.Strategy.Name()
 }
 
-// Rails describes the rails of this gate: none if it leads to the own rank.
+// Rails describes the rails of this gate.
 func (g *Gate) Rails() []RailInfo {
 	if !g.made() {
 		return nil

@@ -30,12 +30,6 @@ func (g *Gate) Protocols() []Protocol {
 	}
 	g.mu.lock()
 	defer g.release()
-	if g.track.link == nil {
-		return []Protocol{
-			{0, flow.SelfEager, "copy, if early", "self", "default: a short message is copied aside until its receive is there"},
-			{flow.SelfEager + 1, math.MaxUint64, "copy", "self", "default: a long message waits for its receive and is copied once"},
-		}
-	}
 	if !g.linking.linked() {
 		return []Protocol{{0, math.MaxUint64, "link, then as it says", g.routes.railNames(nil), "nothing was sent yet"}}
 	}
@@ -156,14 +150,14 @@ type Exception struct {
 }
 
 // Exceptions tells what else than its size decides how a message travels through this gate. There is
-// nothing to tell of the gate to the own rank, nor of one that has no links yet.
+// nothing to tell of a gate that has no links yet.
 func (g *Gate) Exceptions() []Exception {
 	if !g.made() {
 		return nil
 	}
 	g.mu.lock()
 	defer g.release()
-	if g.track.link == nil || !g.linking.linked() {
+	if !g.linking.linked() {
 		return nil
 	}
 	all := []Exception{

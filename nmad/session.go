@@ -181,7 +181,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 	}
 	var g *Gate
 	if rank == s.cfg.Rank {
-		g = newGate(rank, rank, nil, s.cfg.Engine, b)
+		g = newOwnGate(rank, s.cfg.Engine, b)
 	} else {
 		none := make([]driver.Link, len(s.cfg.networks))
 		for i := range none {
@@ -276,7 +276,7 @@ func (s *Session) Gate(rank int) *Gate {
 	if rank >= 0 && rank < len(s.gates) {
 		return s.gates[rank]
 	}
-	g := newGate(s.cfg.Rank, rank, nil, s.cfg.Engine, bounds{})
+	g := newGate(s.cfg.Rank, rank, nowhere{}, s.cfg.Engine, bounds{})
 	how := ""
 	if s.cfg.Size == 1 && rank > 0 {
 		how = fmt.Sprintf(": this process was started alone, a launcher starts more: demo run -n %d PROGRAM", rank+1)

@@ -200,8 +200,8 @@ func TestExceptionsAreKept(t *testing.T) {
 		}
 	}
 	var none *Gate
-	if none.Exceptions() != nil || newGate(0, 0, nil, nil, wide).Exceptions() != nil {
-		t.Error("there is something to tell of no gate, or of that to the own rank")
+	if none.Exceptions() != nil || newOwnGate(0, nil, wide).Exceptions() != nil {
+		t.Error("there is something to tell of no gate, or of one that no session has made")
 	}
 }
 

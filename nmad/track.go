@@ -14,15 +14,37 @@ const burst = 32
 // the flow: what the flow wants to leave goes to the link, what the link has goes to the flow. Under the lock of the gate.
 type track struct {
 	g    *Gate
-	link driver.Link   // nil: the gate leads to the own rank; changes once, when the gate gets its links
+	link driver.Link   // changes once, when the gate gets its links
 	head driver.Header // of the packet that is being received
+
+	echoes bool // the link brings back what it is given: the gate leads to the own rank
+	full   bool // echo has something to take in
 }
 
 // bind has the small track use that link. Under mu.
 func (t *track) bind(link driver.Link, eager int) {
 	g := t.g
-	t.link = link
-	g.flow.Bind(link.Caps(), eager)
+	caps := link.Caps()
+	t.link, t.echoes = link, caps.Echoes
+	g.flow.Bind(caps, eager)
+}
+
+// echo takes in what has left over a link that echoes, both tracks, until nothing moves: the thread that sends receives, and needs
+// no poller. The bytes of long messages are copied under the lock.
+func (t *track) echo() {
+	g := t.g
+	for vain := 0; g.life.end == nil && (t.full || vain < 2 && g.flow.Streams()); { // what Push offers in one round Pull takes in the next one
+		t.full = false
+		for g.life.end == nil && t.receive(nil) {
+		}
+		if g.flow.Outgoing() && !g.waits.patient() {
+			t.drain()
+		}
+		g.rails.carry(g.rails.take())
+		if vain++; g.rails.home() {
+			vain = 0
+		}
+	}
 }
 
 // drain has leave what waits. It stops at the first refusal.
@@ -53,6 +75,7 @@ func (t *track) emit(p *flow.Packet, more bool) (bool, error) {
 	g := t.g
 	began := stamp()
 	ok, err := t.link.Send(&p.Head, p.Body, p.Parts, more)
+	t.full = t.echoes
 	if began != 0 && ok {
 		p.Takes(func(tag, size uint64, seq uint32) {
 			marcel.TraceMessage(marcel.TraceOut, g.own, g.rank, seq, tag, size, began)

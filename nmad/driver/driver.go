@@ -40,6 +40,7 @@ type Caps struct {
 	Buffered bool   // Send may leave bytes in the link for Flush to move on
 	Lends    bool   // Lend and Lent hand memory over
 	Borrows  bool   // the peer reads what Push was given, and writes what Pull was given, between the calls
+	Echoes   bool   // the link has one end: what Send and Push are given is there for Recv and Pull of the same link at once
 	Place    Place  // near which processors the link lies
 }
 

@@ -96,8 +96,8 @@ func (f *Flow) handleByeAck() error {
 func (f *Flow) Close(err error) error {
 	f.Closing, f.Dead = true, err
 	f.FailReceives(err)
-	if f.Loop() {
-		f.FailSelf(err)
+	if f.tx.caps.Echoes { // nothing will receive what waits
+		f.FailSends(err)
 	}
 	return f.takeLeave()
 }

@@ -67,7 +67,7 @@ type Stats struct {
 	UnexpectedBytes, UnexpectedPeak uint64 // now, and at most, in bodies of unexpected eager messages
 }
 
-// Init makes a flow over so many rails (0: to the own rank) ready, without links.
+// Init makes a flow over so many rails ready, without links.
 func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	f.Own, f.Rank, f.Strategy = own, rank, strategy.Default
 	f.Rails, f.loads, f.shares = make([]Rail, rails), make([]strategy.Load, rails), make([]int, rails)
@@ -84,9 +84,6 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	f.rx.pool.limit = int(f.rx.window / 4)
 	f.rx.Seen, f.rx.Found = f.seen, f.find
 	f.notes.limit = b.NoteLimit
-	if rails == 0 {
-		f.tx.eager = -1
-	}
 }
 
 // Join has the flow share its receives from any source with those of other gates.
@@ -112,9 +109,6 @@ func (f *Flow) Eager() int { return f.tx.eager }
 
 // Room is the longest body of a packet, in bytes.
 func (f *Flow) Room() int { return f.tx.room }
-
-// Loop says that the flow leads to the own rank.
-func (f *Flow) Loop() bool { return len(f.Rails) == 0 }
 
 // Finished takes out what the owner must see to, in the order in which it happened; nil: there is nothing. A request is Done, and not
 // one that only sets its Over; or Choosing: its owner is to be asked for the buffer, and then Deliver goes on. One that is

@@ -234,22 +234,29 @@ func TestHostilePackets(t *testing.T) {
 	})
 }
 
-// TestSelfDeliversWhatItFinds: a send to the own rank looks through what is kept, and finds there a message for a receive for any source, that
-// was posted meanwhile. Nothing else would deliver it: the poster sees that its receive was taken.
-func TestSelfDeliversWhatItFinds(t *testing.T) {
+// TestPacketDeliversWhatItFinds: a packet that arrives has the flow look through what is kept, and finds there a message for a receive for
+// any source that was posted meanwhile. Nothing else would deliver it: the poster sees that its receive was taken.
+func TestPacketDeliversWhatItFinds(t *testing.T) {
 	var f Flow
 	any := match.NewAny[Request](1, &sync.Mutex{})
-	f.Init(0, 0, 0, Bounds{Window: 1000, Records: 10})
+	f.Init(0, 0, 1, Bounds{Window: 1000, Records: 10})
 	f.Join(any)
-	f.Send(request(1, data(10, 1)))
-	r := request(1, make([]byte, 10))
+	arrive := func(seq uint32) {
+		t.Helper()
+		h := driver.Header{Kind: KindEager, Body: 10, Size: 10, Tag: uint64(seq), Seq: seq}
+		if err := f.Packet(&h, data(10, int(seq))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	arrive(0)
+	r := request(0, make([]byte, 10))
 	r.Op, r.Special, r.Anywhere = OpRecv, true, true
 	r.Stage = Posted
 	r.Wild.Set(&r.Entry, match.Exact, false)
 	any.Post(&r.Wild)
 	f.Within(any.Now())
-	f.Send(request(2, data(10, 2)))
-	if r.Stage != Done || !bytes.Equal(r.Data.Buf, data(10, 1)) {
+	arrive(1)
+	if r.Stage != Done || !bytes.Equal(r.Data.Buf, data(10, 0)) {
 		t.Errorf("the receive is %v, with %x", r.Stage, r.Data.Buf)
 	}
 }

@@ -7,8 +7,7 @@ import (
 )
 
 // Message is one that arrived before its receive was posted: an eager one with
-// its body, or the announcement of a rendezvous. In the gate to the own rank it
-// may stand for a send that waits.
+// its body, or the announcement of a rendezvous.
 type Message struct {
 	match.Arrival[Message]
 	size   uint64 // of the whole message
@@ -17,7 +16,6 @@ type Message struct {
 	eager  bool   // else rendezvous
 	cookie uint32 // rendezvous: the sender's name for it
 	lent   bool   // rendezvous: the sender lends it
-	own    bool   // own rank: the cookie names a send that waits
 
 	free *Message // in the pool: the next one
 }
@@ -82,7 +80,7 @@ func (p *messagePool) put(m *Message) {
 		p.buffers[m.class] = append(p.buffers[m.class], m.body)
 		p.kept += cap(m.body)
 	}
-	m.body, m.lent, m.own, m.class = nil, false, false, -1
+	m.body, m.lent, m.class = nil, false, -1
 	if p.count < messagesKept {
 		m.free = p.messages
 		p.messages = m

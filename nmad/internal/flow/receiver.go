@@ -201,21 +201,13 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.Stats.UnexpectedBytes -= uint64(len(m.body))
 		f.rx.pool.put(m)
 		f.finish(r, r.Err)
-		if f.Loop() {
-			f.rx.paid()
-		} else {
-			f.pressing = f.pressing || !f.ended && f.rx.due()
-		}
+		f.pressing = f.pressing || !f.ended && f.rx.due()
 	case f.Dead != nil: // its owner has kept it for longer than the gate
 		if f.ended {
 			f.dropRendezvous([]uint64{m.Tag})
 		}
 		f.rx.pool.put(m)
 		f.finish(r, f.Dead)
-	case m.own:
-		s := f.tx.sends.take(m.cookie)
-		f.rx.pool.put(m)
-		f.copyToSelf(s, r)
 	default:
 		r.Size, r.cookie = m.size, m.cookie
 		f.rx.announced--

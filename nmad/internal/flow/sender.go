@@ -10,7 +10,7 @@ type sender struct {
 	caps    driver.Caps
 	room    int         // longest body of a packet, in bytes
 	out     Packet      // that is to leave, see Next
-	eager   int         // longest body that goes eagerly, in bytes; to the own rank: -1
+	eager   int         // longest body that goes eagerly, in bytes
 	seq     uint32      // of the next message
 	credit  int64       // eager bytes that the peer still takes
 	window  int64       // what credit can be at most
@@ -100,13 +100,8 @@ func (f *Flow) Buffered() bool { return f.tx.caps.Buffered }
 func (f *Flow) Send(r *Request) (eager bool) {
 	f.Stats.Sends++
 	r.Stage = Queued
-	switch {
-	case f.Dead != nil:
+	if f.Dead != nil {
 		f.finish(r, f.Dead)
-		return false
-	case f.Loop():
-		f.sendToSelf(r)
-		f.deliverFound()
 		return false
 	}
 	late := f.putsOff(r)
