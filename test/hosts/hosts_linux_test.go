@@ -166,6 +166,9 @@ func run(t *testing.T, c *exec.Cmd) (status int, out, errs string) {
 }
 
 func TestHosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the command, and starts many jobs")
+	}
 	p := newPair(t)
 	d := demo(t)
 

@@ -78,6 +78,9 @@ func TestHydra(t *testing.T) {
 
 // TestNested: our launcher below hydra makes jobs of its own; a job of ours is not taken for hydra's.
 func TestNested(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the command")
+	}
 	demo := build(t, "../../cmd/demo")
 	status, text := outcome(t, hydra(t, append([]string{"-n", "2", demo, "run", "-n", "3", "--"}, self("ring")...)...), time.Minute)
 	if n := strings.Count(text, " of 3\n"); status != 0 || n != 6 {

@@ -37,6 +37,9 @@ func orterun(t *testing.T, words ...string) *exec.Cmd {
 
 // TestPMIx: jobs of Open MPI's launcher, which is a PMIx server.
 func TestPMIx(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program with cgo")
+	}
 	orterun(t) // skip before building
 	program := withPMIx(t)
 	t.Run("ring", func(t *testing.T) {

@@ -33,6 +33,9 @@ func TestParseJob(t *testing.T) {
 // TestJob: each program prints a line per N, or per factor, under whichever MPI is here, and
 // leaves what it built for the next job.
 func TestJob(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each launcher takes seconds")
+	}
 	peers := filepath.Join(t.TempDir(), "peers")
 	if out, err := exec.Command("go", "build", "-o", peers, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -341,6 +341,9 @@ func TestReport(t *testing.T) {
 
 // TestControl runs the whole command where no demo is needed.
 func TestControl(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures for seconds")
+	}
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip(err)
 	}
