@@ -138,7 +138,7 @@ func tryCases(cases []Case) int {
 //
 // The cases are no field, lest the caller's list of them escape to the heap.
 type selection struct {
-	g     *sched.Group
+	g     *sched.MultiWait
 	in    int  // so many cases have been asked to enlist us, and have
 	open  bool // the group may be claimed, or has been, and we have not been told
 	watch bool // of the context
@@ -158,7 +158,7 @@ func awaitCases(cases []Case, ctx context.Context, d time.Duration) int {
 			c.check()
 		}
 	}
-	s.g = sched.NewGroup(len(cases))
+	s.g = sched.NewMultiWait(len(cases))
 	s.g.As(sched.InSelect)
 	defer s.end(cases) // also if a method of a case panics
 	for round := 0; ; round++ {

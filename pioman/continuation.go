@@ -203,7 +203,7 @@ func runDue(k *Continuation) {
 	var s *stack // once there is an inline one
 	defer func() {
 		s.leave()
-		for k != nil { // runtime.Goexit in one of them: the others do not suffer from it
+		for k != nil { // one of them has called runtime.Goexit: the others run in the next round
 			next := k.next
 			k.e.Done()
 			k.later()

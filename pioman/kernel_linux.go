@@ -72,7 +72,7 @@ const keepsP = 5
 
 // wait blocks until a watched descriptor is readable, a wake, or the end of limit,
 // counted in whole milliseconds upwards.
-func (k *kernel) wait(limit time.Duration) nap {
+func (k *kernel) wait(limit time.Duration) slept {
 	if !k.ref() {
 		return disturbed // closed this moment
 	}
@@ -110,7 +110,7 @@ func (k *kernel) wait(limit time.Duration) nap {
 }
 
 // pause blocks until a wake or the end of d, whatever the watched descriptors say.
-func (k *kernel) pause(d time.Duration) nap {
+func (k *kernel) pause(d time.Duration) slept {
 	if !k.ref() {
 		return disturbed
 	}

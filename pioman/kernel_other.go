@@ -18,7 +18,7 @@ func (k *kernel) add(int) error { return errors.ErrUnsupported }
 func (k *kernel) remove(int)    {}
 func (k *kernel) unref()        {}
 
-func (k *kernel) wait(limit time.Duration) nap {
+func (k *kernel) wait(limit time.Duration) slept {
 	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {
@@ -29,7 +29,7 @@ func (k *kernel) wait(limit time.Duration) nap {
 	}
 }
 
-func (k *kernel) pause(d time.Duration) nap { return k.wait(d) }
+func (k *kernel) pause(d time.Duration) slept { return k.wait(d) }
 
 func (k *kernel) wake() {
 	select {

@@ -38,7 +38,7 @@ func (m *mark) isSet() bool { return m.w.Load() != 0 }
 // never less than the marks. Pairs with clear.
 func (m *mark) set() bool { return m.w.CompareAndSwap(0, 1) }
 
-// clear comes before everything that the caller reads afterwards.
+// clear is a barrier: what the caller reads after it is no older.
 func (m *mark) clear() { m.w.Store(0) }
 
 // settle takes the queue out of the count if there is nothing in it to be run once. Three

@@ -31,10 +31,10 @@ type parker struct {
 	// The waiter's alone: an explicit waiter's sleep in the kernel, as blocking wants it,
 	// and what the end of a context does; both made once.
 	on    uint32 // what prepare said last
-	nap   func()
-	limit time.Duration // of nap
-	news  bool          // before nap: something has happened in the waiter's polls
-	went  nap           // how it went
+	sleep func()
+	limit time.Duration // of sleep
+	news  bool          // before sleep: something has happened in the waiter's polls
+	went  slept         // how it went
 	poke  func()
 
 	_ [line]byte
@@ -151,7 +151,7 @@ func (ps *parkers) more() {
 		p.index = uint32(len(old)*len(b) + i + 1)
 		p.sem.init()
 		p.poke = p.wake
-		p.nap = func() { p.went = p.e.Load().sleeper.sleepAs(p.limit, p.news, &p.state, onKernel) }
+		p.sleep = func() { p.went = p.e.Load().sleeper.sleepAs(p.limit, p.news, &p.state, onKernel) }
 	}
 	all := append(old, b) // a reader of the old slice does not see what lies behind its end
 	ps.all.Store(&all)

@@ -35,15 +35,15 @@ func (l *latch) lock() {
 
 func (l *latch) unlock() { l.w.Store(0) }
 
-// nap is how a sleep went.
-type nap uint8
+// slept is how a sleep in the kernel ended.
+type slept uint8
 
 const (
-	refused     nap = iota // nothing is pending, or there is a sleeper already
-	unready                // there is something to poll for, or the caller was woken before: no sleep
-	undisturbed            // the whole time
-	disturbed              // something may have happened
-	arrived                // something did, for which it was woken
+	refused     slept = iota // nothing is pending, or there is a sleeper already
+	unready                  // there is something to poll for, or the caller was woken before: no sleep
+	undisturbed              // the whole time
+	disturbed                // something may have happened
+	arrived                  // something did, for which it was woken
 )
 
 // forever is the timeout of a sleep without end.

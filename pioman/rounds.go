@@ -31,7 +31,7 @@ func (e *Engine) verdict() hooks.Verdict {
 	return hooks.Waiting
 }
 
-// here is the virtual processor of the caller, as far as queues depend on it.
+// here is the virtual processor of the caller; -1: it is on none, or the engine has one queue only.
 func (e *Engine) here() int {
 	if e.tree.Load() == nil {
 		return -1

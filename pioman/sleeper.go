@@ -51,7 +51,7 @@ func (v vpSleeper) Wake() { v.e.sleeper.wake() }
 // for limit. It is refused at once if nothing is pending, or if there is a sleeper
 // already, which then takes a fresh look, because what the caller saw last
 // may be newer than what the sleeper armed for.
-func (s *sleeper) sleep(limit time.Duration) nap {
+func (s *sleeper) sleep(limit time.Duration) slept {
 	var own atomic.Uint32 // never changed: a waker means the sleeper, whichever thread that is
 	return s.sleepAs(limit, true, &own, 0)
 }
@@ -62,7 +62,7 @@ func (s *sleeper) sleep(limit time.Duration) nap {
 //
 // news tells whether anything has happened in the caller's polls. If not, and if nothing was posted, there is nothing
 // for the sleeper to look at afresh: two waiters would keep waking each other for it.
-func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, calm uint32) nap {
+func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, calm uint32) slept {
 	if s.e.load.view().pending() == 0 {
 		return refused
 	}
@@ -94,7 +94,7 @@ func (s *sleeper) look() bool { return max(s.e.descriptors.collect(true), s.e.po
 // armAndSleep is the holder's part; it leaves also if a handler ends the goroutine.
 // It tells whether the sources were armed, so that a poll is due, and whether one poll has
 // found something already.
-func (s *sleeper) armAndSleep(limit time.Duration) (n nap, armed, found bool) {
+func (s *sleeper) armAndSleep(limit time.Duration) (n slept, armed, found bool) {
 	defer func() {
 		s.e.load.wakeUp()
 		s.sleeps.Add(1)
@@ -120,7 +120,7 @@ func (s *sleeper) armAndSleep(limit time.Duration) (n nap, armed, found bool) {
 // watch arms all sources, sleeps unless one says that something is there, and disarms them.
 // It handles what has ended the sleep before it disarms: that need not wait for the system
 // calls of Disarm, and the poll that is due after them finds what arrived meanwhile.
-func (s *sleeper) watch(limit time.Duration) (n nap, found bool) {
+func (s *sleeper) watch(limit time.Duration) (n slept, found bool) {
 	if s.e.params.SpareLWPs == 0 && s.e.attached.Load() != nil {
 		return s.pause(), false
 	}
@@ -155,7 +155,7 @@ func (s *sleeper) disarm() {
 const shortestPause = 50 * time.Microsecond
 
 // pause is the sleep between two polls of a poller that must not block until something comes.
-func (s *sleeper) pause() nap {
+func (s *sleeper) pause() slept {
 	d := max(s.e.params.IdleGap, shortestPause)
 	if k := s.kernel.Load(); k != nil {
 		return k.pause(d)
@@ -164,7 +164,7 @@ func (s *sleeper) pause() nap {
 	return undisturbed
 }
 
-func (s *sleeper) block(limit time.Duration, announced bool) nap {
+func (s *sleeper) block(limit time.Duration, announced bool) slept {
 	period := s.e.params.blindPeriod
 	if s.e.blind.Load() != 0 || !announced && s.e.tasks() {
 		limit = min(limit, period)

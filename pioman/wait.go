@@ -318,7 +318,7 @@ func (w *wait) sleepInKernel(p *parker) {
 	}
 	w.led = true
 	p.news, w.news = w.news, false
-	caller().blocking(p.nap)
+	caller().blocking(p.sleep)
 	w.c.withdraw(p)
 	p.cancel()
 	w.calm = p.went == undisturbed

@@ -37,7 +37,7 @@ func (s *Scheduler) unbind(tid int) {
 
 // BindTo binds the calling OS thread, to which the caller must be locked
 // (runtime.LockOSThread), to the CPU of VP number vp, as the VP's own are; free, called on
-// the same thread, undoes it. It is for pollers there instead of threads,
+// the same thread, undoes it. It is for an OS thread that polls on that CPU
 // while the VP is disabled. Where binding is forbidden the thread stays as it was, and nothing is said.
 func (s *Scheduler) BindTo(vp int) (free func(), err error) {
 	if vp < 0 || vp >= len(s.vps) {

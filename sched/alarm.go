@@ -11,7 +11,7 @@ type Alarm struct {
 	tm timer
 }
 
-// Ringer is who is told by an Alarm, on the timer thread and with nothing locked.
+// Ringer is what an Alarm tells, on the timer thread and with nothing locked.
 // What it does must be short and must not block; it may wake others. The alarm
 // may have been stopped, or started again, just before: round says which start
 // is meant (see Alarm.Round).
@@ -42,7 +42,7 @@ func (a *Alarm) StartFunc(c *Co, s *Scheduler, d time.Duration, f func()) bool {
 	return a.start(c, s, d, f)
 }
 
-// Restart is Start for whom the last start was for.
+// Restart is Start with the Ringer or function of the last start.
 func (a *Alarm) Restart(c *Co, s *Scheduler, d time.Duration) bool {
 	return a.start(c, s, d, a.tm.owner)
 }
@@ -66,7 +66,7 @@ func (a *Alarm) start(c *Co, s *Scheduler, d time.Duration, owner any) bool {
 	return ok
 }
 
-// Stop takes the alarm back. True: it was pending, and nobody will be told, nor a
+// Stop takes the alarm back. True: it was pending, and no Ringer will be told, nor a
 // function started. False: it was not, or its Ringer is being told just now, or a
 // thread has been started for its function.
 func (a *Alarm) Stop() bool { return a.tm.stop() }
@@ -89,7 +89,7 @@ func (q *WaitQueue) PopAllGiveFirst() *Waiter {
 	return first
 }
 
-// Given tells whether the waker of w, a node of a Group, used Give, and forgets it.
+// Given tells whether the waker of w, a node of a MultiWait, used Give, and forgets it.
 func (w *Waiter) Given() (given bool) {
 	given, w.given = w.given, false
 	return given

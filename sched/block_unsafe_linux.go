@@ -8,7 +8,7 @@ import (
 // Block makes a system call that will sleep for long, and gives the P of the calling OS thread to
 // others before, where syscall.Syscall would keep it until the runtime's monitor thread takes it
 // away. The monitor then looks around every 20 us for the next millisecond or more, and sleeping
-// and waking that often takes a good part of a CPU from whoever computes beside it: on a virtual
+// and waking that often takes a good part of a CPU from a thread that computes beside it: on a virtual
 // machine 35 us each. What the arguments point to is kept alive, and, if it is a variable of the
 // caller's, moved to the heap.
 //
@@ -24,7 +24,7 @@ func Block(trap, a1, a2, a3, a4, a5, a6 uintptr) (r uintptr, errno syscall.Errno
 	return r, errno
 }
 
-// The runtime keeps these two for whoever links to them.
+// The runtime keeps these two for packages that link to them.
 
 //go:linkname entersyscallblock runtime.entersyscallblock
 func entersyscallblock()

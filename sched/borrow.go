@@ -36,7 +36,7 @@ func (v *vp) current() *co {
 // isInside tells whether c is inside the scheduler, a hint for all but c.
 func (c *co) isInside() bool { return atomic.LoadUint32(&c.inside)&isIn != 0 }
 
-// borrow lends v to the caller, who is neither its holder nor a thread that runs on it, if
+// borrow lends v to the caller, which is neither its holder nor a thread that runs on it, if
 // no thread is inside; old is for giveBack. Until then v's queue is the caller's, and the thread
 // on v waits where it would enter the scheduler.
 //

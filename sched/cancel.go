@@ -15,10 +15,10 @@ import (
 //	waiting where that is none, or with cancellation disabled ────► goes on
 //	woken already: what it was given is its own ──────────────────► goes on
 //
-// Who ends a wait: the waker, the time limit or the canceller. Waits that have a
-// ticket (a time limit, a Group) are claimed, as by any other; one that others
+// What ends a wait: the waker, the time limit or the canceller. Waits that have a
+// ticket (a time limit, a MultiWait) are claimed, as by any other; one that others
 // have claimed may still stand in its queue. A plain wait has none, for its wakers
-// are not to pay for one; there the lock of the queue decides: who takes the Waiter
+// are not to pay for one; there the lock of the queue decides: the one that takes the Waiter
 // out under it has ended the wait. The canceller has to lock that queue without
 // knowing that it still exists:
 //
@@ -34,7 +34,7 @@ import (
 // sees nil. A thread that begins to wait looks at asks first; if it looked before
 // C1, C2 lets it finish what it is about to write.
 //
-// Order of locks: x.mu, then that of the queue. Nobody takes x.mu with a queue
+// Order of locks: x.mu, then that of the queue. No caller takes x.mu with a queue
 // locked.
 
 // ErrCanceled is what Join returns for a thread that was cancelled.
@@ -110,10 +110,10 @@ func (t *thread) interrupt(x *rare) bool {
 	if x.uncancelable || x.hit {
 		return false
 	}
-	if g := t.group.Load(); g != nil {
+	if g := t.multi.Load(); g != nil {
 		n := g.ticket.Load()
 		_, _, k := t.waiting()
-		if n&1 != 0 && k.onCancel() != stays && t.group.Load() == g && g.claimFor(nil, n) {
+		if n&1 != 0 && k.onCancel() != stays && t.multi.Load() == g && g.claimFor(nil, n) {
 			x.hit = true
 			g.wake(nil)
 		}
@@ -137,7 +137,7 @@ func (t *thread) interrupt(x *rare) bool {
 		return false
 	default:
 		mu.Lock()
-		// A timed wait whose ticket has gone is in its queue until whoever has it comes.
+		// A timed wait whose ticket has gone is in its queue until the waker that has it comes.
 		there := t.w.q == q && (!t.w.timed || t.w.claim())
 		if there {
 			q.remove(&t.w)

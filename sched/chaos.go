@@ -35,7 +35,7 @@ const reckless = true
 const checked = true
 
 // lockOrder is the table: what is further down is locked later.
-var lockOrder = [...]int{rankRare: 1, rankForest: 2, rankQueue: 3, rankThread: 4, rankGroup: 5, rankTimers: 6, rankNode: 7, rankBarred: 8, rankLeaf: 9}
+var lockOrder = [...]int{rankRare: 1, rankForest: 2, rankQueue: 3, rankThread: 4, rankMulti: 5, rankTimers: 6, rankNode: 7, rankBarred: 8, rankLeaf: 9}
 
 // nests: two of that rank may be held at once.
 func (r lockRank) nests() bool { return r == rankQueue || r == rankThread }
@@ -56,8 +56,8 @@ func (c *co) check() {
 		c.must(l.machine() == b.Machine, "it is on LWP %d, whose OS thread is %#x, and runs on %#x", l.id, l.machine(), b.Machine)
 		if f := l.from; l.op != opNone && f != nil {
 			b := bonds(f)
-			c.must(b.Status == direct.Waiting, "who has left before it, with %d to be done, has status %d", l.op, b.Status)
-			c.must(b.M == 0 && b.LockedM == 0, "who has left before it, with %d to be done, is on %#x, locked to %#x", l.op, b.M, b.LockedM)
+			c.must(b.Status == direct.Waiting, "the one that has left before it, with %d to be done, has status %d", l.op, b.Status)
+			c.must(b.M == 0 && b.LockedM == 0, "the one that has left before it, with %d to be done, is on %#x, locked to %#x", l.op, b.M, b.LockedM)
 		}
 	}
 	if l.op != opHand && (!c.base || l.vp.word.holder() == l.id) {
@@ -85,18 +85,18 @@ func (c *co) checkNext(d *co) {
 	b := bonds(c)
 	c.must(b.Status == direct.Running && b.M == b.Machine, "it leaves, and its status is %d, its m %#x, on %#x", b.Status, b.M, b.Machine)
 	if b = bonds(d); b.Status != direct.Waiting {
-		// The collector may have readied it: then it parks again by itself. Nobody else may.
+		// The collector may have readied it: then it parks again by itself. Nothing else may.
 		c.must(d.how != ordinary, "it switches to one of status %d", b.Status)
 	}
 	c.must(b.LockedM == 0, "it switches to one that is locked to %#x", b.LockedM)
 }
 
-// bonds are those of c. Who holds it, as the collector does for a moment, is to let go of it.
+// bonds are those of c. A holder of its status, as the collector is for a moment, is to let go of it.
 func bonds(c *co) direct.Bonds {
 	for end := time.Now().Add(10 * time.Second); ; relax() {
 		b := direct.BondsOf(c.g0())
 		if !b.Scanned || time.Now().After(end) {
-			c.must(!b.Scanned, "somebody keeps the scan bit of its status, %d", b.Status)
+			c.must(!b.Scanned, "the scan bit of its status stays set, %d", b.Status)
 			return b
 		}
 	}
@@ -110,11 +110,11 @@ func (c *co) must(ok bool, format string, args ...any) {
 	if ok {
 		return
 	}
-	who := "a base, or a runner"
+	name := "a base, or a runner"
 	if t := c.threadOn(); t != nil {
-		who = t.title()
+		name = t.title()
 	}
-	what := fmt.Sprintf("sched: %s, %s: %s", who, c.standing(), fmt.Sprintf(format, args...))
+	what := fmt.Sprintf("sched: %s, %s: %s", name, c.standing(), fmt.Sprintf(format, args...))
 	if l := c.carrier(); l != nil && l.vp != nil {
 		l.vp.sched.Dump(os.Stderr)
 	}

@@ -34,7 +34,7 @@ func (v *vp) choose(low rank) *thread {
 		if r > low {
 			return nil
 		}
-		v.turn++
+		v.choices++
 		t := v.chooseRank(r, shared)
 		if t != nil {
 			v.running, v.chosenAt = r, v.tick+1
@@ -51,7 +51,7 @@ func (v *vp) choose(low rank) *thread {
 func (v *vp) chooseRank(r rank, shared bool) *thread {
 	if shared {
 		for n := v.home; n != nil; n = n.up {
-			if v.turn%uint32(len(n.vps)+1) == 0 && n.ready.Load()&r.bit() != 0 {
+			if v.choices%uint32(len(n.vps)+1) == 0 && n.ready.Load()&r.bit() != 0 {
 				if t := n.take(r, v, false); t != nil {
 					return t
 				}
@@ -59,7 +59,7 @@ func (v *vp) chooseRank(r rank, shared bool) *thread {
 		}
 	}
 	for v.q.present()&r.bit() != 0 {
-		t := v.q.take(r, v.turn)
+		t := v.q.take(r, v.choices)
 		if t.mayRun(v) {
 			return t
 		}
@@ -77,7 +77,7 @@ func (v *vp) chooseRank(r rank, shared bool) *thread {
 	return nil
 }
 
-// add queues t, which is ready, by its lane, and tells whether that is a node's
+// add queues t, which is ready, by its class, and tells whether that is a node's
 // queue. Holder only.
 func (v *vp) add(t *thread) (placed bool) {
 	if n := t.node(); n != nil {
@@ -101,22 +101,22 @@ func (v *vp) requeue(t *thread) {
 
 // hogs is what a VP keeps of its threads that were preempted (hogRank). The holder's.
 //
-// They have what time is left. But where Idle hooks have something to look for, a message that is on its way,
-// the idle loop looks for it first, as long as that of a VP without threads does, and then a hog runs until a thread is
-// woken. So the two share the VP, half and half at most:
+// They run in the time that other threads leave. But while Idle hooks have something to look for, a message on its way,
+// the idle loop looks first, for as long as on a VP without threads; then a hog runs, until a thread is
+// woken. So the idle loop and the hogs share the VP, half and half at most:
 //
 //	in credit ── the loop has looked a slice longer than hogs have run ──► in debt: hogs run at once
 //	in debt ──── hogs have run for what was looked ──────────────────────► in credit
 type hogs struct {
-	at     int64  // cycles: when one had its turn last, or was preempted
-	turn   uint32 // vp.turn when the loop had looked for long enough
+	at     int64  // cycles: when one of them ran last, or was preempted
+	after  uint32 // vp.choices when the loop had looked for long enough
 	debt   int64  // cycles: looked, less what hogs have run since
 	inDebt bool
 }
 
 // looksFirst tells whether the idle loop is to look before a hog runs.
 func (v *vp) looksFirst() bool {
-	return !v.hogs.inDebt && v.turn != v.hogs.turn && !v.sched.hooks.Silent(hooks.Idle)
+	return !v.hogs.inDebt && v.choices != v.hogs.after && !v.sched.hooks.Silent(hooks.Idle)
 }
 
 // putsOff tells whether hogs, and nothing else, are ready, while the idle loop looks first.
@@ -126,16 +126,16 @@ func (v *vp) putsOff() bool {
 
 // looked charges for what the idle loop has looked while hogs were ready, in cycles; last: that is enough, until
 // another thread has run.
-func (g *hogs) looked(d, slice int64, turn uint32, last bool) {
+func (g *hogs) looked(d, slice int64, choices uint32, last bool) {
 	if g.debt += max(d, 0); g.debt > slice {
 		g.inDebt = true
 	}
 	if last {
-		g.turn = turn
+		g.after = choices
 	}
 }
 
-// ran ends a hog's turn: the others of Default priority go first.
+// ran is for a hog that has run: the others of Default priority go first.
 func (g *hogs) ran() {
 	now := asm.Cycles()
 	if g.debt -= max(now-g.at, 0); g.debt <= 0 {

@@ -83,7 +83,7 @@ func (c *clock) hurry(at int64) {
 		if until <= at {
 			return // it is awake, and will look; or it will wake in time
 		}
-		if c.wakeAt.CompareAndSwap(until, at) { // who is later than we leaves it to us
+		if c.wakeAt.CompareAndSwap(until, at) { // a caller with a later time leaves it to us
 			c.word.CompareAndSwap(0, hurried)
 			futexWake(&c.word)
 			return
@@ -214,7 +214,7 @@ func (c *clock) tick(now int64) (moves bool) {
 		}
 	}
 	if verdict != hooks.Quiet && !polling {
-		s.Kick(-1) // somebody who has nothing else to do is to wait for it
+		s.Kick(-1) // a VP that has nothing else to do is to wait for it
 	}
 	if s.cfg.Watchdog > 0 {
 		s.lookForHogs(now)
@@ -265,7 +265,7 @@ func (c *clock) trim(now int64) {
 }
 
 // lend marks a VP that was left free in Blocking as one that may help others. If
-// it is claimed at this moment, whoever claims it may not see the mark.
+// it is claimed at this moment, the LWP that claims it may not see the mark.
 func (c *clock) lend(v *vp) {
 	if !v.rest.asleep() && !v.hasWork() {
 		v.fallAsleep()
@@ -311,7 +311,7 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 			return true
 		}
 	case direct.Preempted:
-		if v.pursuit.who.Load() == x {
+		if v.pursuit.target.Load() == x {
 			break // the stopper's
 		}
 		if w.nines++; c.s.preempts && w.nines > 1 && v.claimStopped(x) {
@@ -333,7 +333,7 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 		}
 	case status == direct.Syscall && now-w.since >= int64(c.s.cfg.Period) || status == direct.Waiting && over:
 		v.rouse(toSeize, true)
-	case status == direct.Running && over && c.s.preempts && v.pursuit.who.Load() == nil:
+	case status == direct.Running && over && c.s.preempts && v.pursuit.target.Load() == nil:
 		c.s.stopper.pursue(v, x, now)
 	}
 	return true

@@ -9,7 +9,7 @@ import (
 
 // counts is what a VP has done, beside what vp counts for its own use (tick, born,
 // ended, stolen, seizures). The holder alone writes, with plain stores (count);
-// anybody may read meanwhile. Nothing here costs a running thread anything: the
+// any thread may read meanwhile. Nothing here costs a running thread anything: the
 // counters move in the idle loop, when a VP falls asleep, and at one wake in 64.
 type counts struct {
 	tries    uint64     // attempts to borrow a VP in order to steal
@@ -20,7 +20,7 @@ type counts struct {
 	rounds   uint64     // of idle hooks
 	hook     uint64     // cycles in idle hooks, estimated from one round in hookSample
 	wakes    Histogram  // from being woken to running, one wake in wakeSample
-	sleeping sleepClock // see there for who writes
+	sleeping sleepClock // which says what writes it
 }
 
 const (
@@ -28,7 +28,7 @@ const (
 	wakeSample = 64
 )
 
-// count adds n to a counter. For the only one who writes it: the holder, of a VP's.
+// count adds n to a counter. For its only writer: of a VP's counter, the holder.
 func count(p *uint64, n uint64) { storeRel64(p, *p+n) }
 
 // stamp is a moment, in half the size of one: cycles / 8, or 0 for none. It is good for
@@ -87,14 +87,14 @@ func (s *sleepClock) begin(now int64) {
 	s.v.Store(x)
 }
 
-// end is for who has claimed the VP.
+// end is for the LWP that has claimed the VP.
 func (s *sleepClock) end() {
 	if x := s.v.Load(); x < 0 {
 		s.v.Store(x + asm.Cycles())
 	}
 }
 
-// mark is begin for the clock; undo takes it back unless somebody was faster.
+// mark is begin for the clock; undo takes it back unless an LWP was faster.
 func (s *sleepClock) mark(now int64) (undo func()) {
 	x := s.v.Load()
 	if x < 0 || !s.v.CompareAndSwap(x, x-now) {

@@ -98,8 +98,8 @@ func (s *Scheduler) unbar() {
 	}
 }
 
-// bar keeps t if no VP on which it may run is enabled. Who changes that changes it,
-// then calls unbar; here we hold the lock and look.
+// bar keeps t if no VP on which it may run is enabled. EnableVP and SetVPs change that first,
+// and then call unbar; bar holds the lock and looks.
 func (s *Scheduler) bar(t *thread) bool {
 	s.barred.mu.Lock()
 	defer s.barred.mu.Unlock()
@@ -110,17 +110,17 @@ func (s *Scheduler) bar(t *thread) bool {
 	return true
 }
 
-// guard puts the sifter into the inbox of a disabled VP, where it stays: so each pop
+// guard puts the sort request into the inbox of a disabled VP, where it stays: so each pop
 // collects, and collect leaves nothing.
 func (v *vp) guard() {
-	if v.sifting.CompareAndSwap(0, 1) {
-		v.push(v.sifter)
+	if v.sortPending.CompareAndSwap(0, 1) {
+		v.push(v.sortRequest)
 	}
 }
 
 // purge sends away all that is in the queue of a disabled VP. Holder, or thief.
 func (v *vp) purge() {
-	v.resort()
+	v.sortRings()
 	v.guard()
 }
 
@@ -128,12 +128,12 @@ func (v *vp) purge() {
 // at the inbox before it runs the next thread, or releases the VP, which clears; one
 // in user code is asked again by the clock, and loses the VP after a slice.
 func (v *vp) clear() {
-	for v.off.Load() && v.inbox.Load() != v.sifter {
+	for v.off.Load() && v.inbox.Load() != v.sortRequest {
 		old, ok := v.borrow()
 		if !ok {
 			break
 		}
-		v.sift()
+		v.sortNow()
 		v.word.giveBack(old) // a post may have taken us for a holder: look again
 	}
 	if v.mode() != free {

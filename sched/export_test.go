@@ -65,7 +65,7 @@ func (p Planted) Queued(all []Thread) (n int) {
 	for _, v := range p.vps {
 		n += v.q.total()
 		for x := v.inbox.Load(); x != nil; x = x.link {
-			if x != v.sifter {
+			if x != v.sortRequest {
 				n++
 			}
 		}

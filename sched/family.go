@@ -124,7 +124,7 @@ func (m *Moves) Move(h Thread, q *Queue) {
 // Finish moves the threads that are ready. The caller holds no lock.
 func (m *Moves) Finish(c *Co) {
 	for _, n := range m.nodes {
-		n.Sift()
+		n.Expel()
 	}
 	for _, v := range m.vps {
 		v.sort(c)

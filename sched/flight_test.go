@@ -84,7 +84,7 @@ func TestLaneOfWhatIsStolen(t *testing.T) {
 		o.q.push(x)
 		change := func(at int) {
 			if at == when {
-				x.lane.store(x.lane.load().with(high))
+				x.class.store(x.class.load().with(high))
 				x.sort(nil)
 			}
 		}
@@ -141,7 +141,7 @@ func TestLanesInFlight(t *testing.T) {
 		}
 		changer := func(id int, r *rand.Rand) {
 			x := all[r.IntN(len(all)/2)*2+id%2] // its own: a change is made under the thread's lock
-			x.lane.store(x.lane.load().with(defaultRank - rank(r.IntN(2))))
+			x.class.store(x.class.load().with(defaultRank - rank(r.IntN(2))))
 			x.sort(nil)
 		}
 		together(round, 20, vp, vp, changer, changer)
@@ -157,8 +157,8 @@ func TestLanesInFlight(t *testing.T) {
 				}
 				for o := v.q.of(r); o.len() > 0; {
 					x := o.pop()
-					if x.lane.load().rank() != r || seen[x] || x.vp != v {
-						t.Fatalf("round %d: a thread of rank %d is in ring %d of VP %d, seen %v", round, x.lane.load().rank(), r, i, seen[x])
+					if x.class.load().rank() != r || seen[x] || x.vp != v {
+						t.Fatalf("round %d: a thread of rank %d is in ring %d of VP %d, seen %v", round, x.class.load().rank(), r, i, seen[x])
 					}
 					seen[x] = true
 				}

@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// TestRanks: priorities keep their order around the rank of preempted threads, which no lane has.
+// TestRanks: priorities keep their order around the rank of preempted threads, which no class has.
 func TestRanks(t *testing.T) {
 	last := rank(ranks)
 	for p := Idle; p <= RealTime; p++ {
@@ -17,13 +17,13 @@ func TestRanks(t *testing.T) {
 		if r >= last || r == hogRank || r.priority() != p {
 			t.Errorf("%v: rank %d, after %d, which is %v", p, r, last, r.priority())
 		}
-		var l lane
+		var l class
 		if l = l.with(r); l.rank() != r || l.placed() {
-			t.Errorf("%v: rank %d comes out of its lane as %d", p, r, l.rank())
+			t.Errorf("%v: rank %d comes out of its class as %d", p, r, l.rank())
 		}
 		last = r
 		x := newThread()
-		x.lane.store(l)
+		x.class.store(l)
 		x.co = &co{cur: x, hog: true}
 		want := r
 		if p == DefaultPriority {
@@ -123,14 +123,14 @@ func TestHogsPutOff(t *testing.T) {
 	s.slice = slice
 	v.hogs.at = asm.Cycles()
 	hog := ready(hogRank)
-	v.turn = 5 // another thread has run
+	v.choices = 5 // another thread has run
 	expect("nothing to look for", hog, false)
 	pending.Store(1)
 	hog = ready(hogRank)
 	expect("something to look for", nil, true)
-	v.hogs.looked(slice/4, slice, v.turn, false)
+	v.hogs.looked(slice/4, slice, v.choices, false)
 	expect("still looking", nil, true)
-	v.hogs.looked(slice/4, slice, v.turn, true)
+	v.hogs.looked(slice/4, slice, v.choices, true)
 	expect("for long enough", hog, false)
 	hog = ready(hogRank)
 	expect("and no other thread has run", hog, false)
@@ -138,7 +138,7 @@ func TestHogsPutOff(t *testing.T) {
 	hog = ready(hogRank)
 	expect("a thread is woken", woken, false)
 	expect("and has run", nil, true)
-	v.hogs.looked(slice, slice, v.turn, false)
+	v.hogs.looked(slice, slice, v.choices, false)
 	expect("in debt", hog, false)
 	hog, woken = ready(hogRank), ready(defaultRank)
 	expect("in debt", woken, false)

@@ -21,7 +21,7 @@ const joinLook = 16
 // of the VP that c holds; false: it is not there, or not near its ends.
 func (c *co) withdraw(h Thread) bool {
 	t, v := h.t, c.l.vp
-	if t.isBegun() || t.lane.load() != 0 || v.q.odd&^lifoBit != 0 || c.stays {
+	if t.isBegun() || t.class.load() != 0 || v.q.odd&^lifoBit != 0 || c.stays {
 		return false
 	}
 	if x := t.x.Load(); x != nil && (x.pinned || x.detached.Load()) {
@@ -78,7 +78,7 @@ func (c *co) settle(t *thread) {
 
 // Do runs the functions, possibly at the same time, and returns when all have: fork and join in
 // one call, the fastest way there is. The first runs on the calling thread, the others as
-// threads, or, what nobody else has begun when the first has returned, on the calling thread
+// threads, or, what no other thread has begun when the first has returned, on the calling thread
 // as well. If one panics the panic ends the program as that of a thread does, or goes on in the
 // caller where the function runs there. On a plain goroutine the others are threads of the
 // default scheduler.

@@ -2,7 +2,7 @@ package sched
 
 // Key gives each thread a value of its own: POSIX thread-specific data. The zero
 // value is a key without a destructor; NewKey makes one that has one. All methods
-// are for the calling thread, whose value nobody else sees; they do not block.
+// are for the calling thread, whose value no other thread sees; they do not block.
 // The first Set of a thread allocates, later ones do not. A key must not be
 // copied after first use.
 type Key[T any] struct {

@@ -11,7 +11,7 @@ type Limit struct {
 	Context context.Context // when it is done, with its cause; nil: none
 	Timeout time.Duration   // after that, with context.DeadlineExceeded; 0: none; negative: at once
 	First   bool            // at the front of the queue, for one that has waited before
-	Note    any             // for whoever wakes the caller: see Waiter.Note
+	Note    any             // for the waker of the caller: see Waiter.Note
 }
 
 // WaitContext is Wait until the caller is woken, with nil, or until ctx is done,
@@ -31,11 +31,11 @@ func (c *co) WaitContext(q *WaitQueue, mu *Spin, ctx context.Context) error {
 // As with Wait the caller holds mu, which guards q and is unlocked on return, and
 // the operation that Enter began is over.
 //
-// Either somebody has woken the caller: the error is nil, given tells whether
+// Either a waker has woken the caller: the error is nil, given tells whether
 // with Give, and whatever the waker did on behalf of one waiter is the
 // caller's now, even if the limit has been reached in the meantime. Or the wait
-// was given up: the error says why, the caller stands in q no more, nobody has
-// woken it and nobody will, and Pop has gone on, or will go on, to the next in
+// was given up: the error says why, the caller stands in q no more, no waker has
+// woken it and none will, and Pop has gone on, or will go on, to the next in
 // line. Nothing has then been taken in the caller's name and nothing is to be
 // given back; what the caller itself noted when it began to wait (a count of
 // waiters, a claim to be the next) it takes back itself, under mu again.
@@ -61,7 +61,7 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 	if lim.Context == nil && lim.Timeout > 0 && c != nil {
 		return c.waitTimed(q, mu, lim)
 	}
-	g := NewGroup(limitNodes)
+	g := NewMultiWait(limitNodes)
 	if c != nil {
 		g.kind = c.cur.w.kind
 		c.cur.w.kind = InOther
@@ -91,7 +91,7 @@ const (
 
 // bounded is a WaitUntil in progress.
 type bounded struct {
-	g    *Group
+	g    *MultiWait
 	q    *WaitQueue
 	mu   *Spin
 	over bool // it has been ended

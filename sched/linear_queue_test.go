@@ -231,7 +231,7 @@ func vpRound(t *testing.T, round int, lifo bool) {
 	o := s.vps[0]
 	if lifo {
 		o.q.odd = lifoBit
-		o.turn = uint32(anyEvery - round%anyEvery) // one pop in so many is an odd one
+		o.choices = uint32(anyEvery - round%anyEvery) // one pop in so many is an odd one
 	}
 	var p past
 	some := [][]rank{{defaultRank - 1, defaultRank}, {defaultRank, defaultRank + 2}}[round%2]
@@ -279,11 +279,11 @@ func vpRound(t *testing.T, round int, lifo bool) {
 				p.known(x)
 			case "pop":
 				got := o.pop()
-				op.turn = o.turn
+				op.turn = o.choices
 				return p.id(got)
 			case "yield":
 				got, what := o.swap(x)
-				op.turn = o.turn
+				op.turn = o.choices
 				if got != nil && what == opReady {
 					o.requeue(x)
 				}

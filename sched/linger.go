@@ -14,23 +14,23 @@ import (
 // Competitive Spinning, SOSP 1991), done where the idle loop would spin anyway.
 //
 // Nothing is published before it is parked; but the queue's lock has to be freed, so that
-// somebody can wake the thread at all. Therefore Waiter.lingers of its descriptor says
+// the thread can be woken at all. Therefore Waiter.lingers of its descriptor says
 // whether it may be published:
 //
 //	parked ──── linger: the thread, with the queue locked ─────────────► lingering
 //	lingering ─ wakeLingering: its waker, compare-and-swap ────────────► woken
-//	lingering ─ settle: who runs next, the thread being parked, CAS ───► parked
+//	lingering ─ endLinger: the next one to run, it being parked, CAS ──► parked
 //	woken ───── the thread sees it and goes on ────────────────────────► parked
-//	woken ───── settle: it has just given up; posted as by its waker ──► parked
+//	woken ───── endLinger: it has given up; posted as by its waker ────► parked
 //
 // Each wait has one waker, the one that took the thread out of its queue (or has claimed
 // its ticket): it calls ready, which does nothing but the second transition where that
 // succeeds, and else what it always does. All of them, a time limit and a canceller too,
 // get there by way of the queue's lock, which was freed after the first transition.
 //
-// Meanwhile the word of the VP is held(L), as in any operation: nobody seizes it, no thief
-// borrows it, and whoever wants something of it (a post, DisableVP, a Sort, a Kick) leaves
-// it in the inbox, which ends the lingering. What changes for the thread itself (its set,
+// Meanwhile the word of the VP is held(L), as in any operation: no spare seizes it, no thief
+// borrows it, and what is wanted of it (a post, DisableVP, a sort, a Kick) is left
+// in the inbox, which ends the lingering. What changes for the thread itself (its set,
 // its level, its bubble, a suspension, a cancel) it heeds when it goes on, as one that
 // was switched to does.
 //
@@ -49,7 +49,7 @@ const (
 // lingerNs is for how long, in ns, a thread lingers at most: what its two switches and those that find it cost.
 const lingerNs = 2000
 
-// lingerSample is of how many waits one is learned from: that takes as long as a third of a short one.
+// lingerSample: of so many waits the Estimator is told of one, since to tell it takes a third as long as a short wait.
 const lingerSample = 8
 
 // linger is for the calling thread, which stands in a queue that mu guards, with mu
@@ -98,7 +98,7 @@ func (c *co) linger(mu *Spin) (next *thread, o op, woken bool) {
 	return nil, opNone, true
 }
 
-// mayLinger: an idle VP would spin, and has no hooks to fire. A trace shows who is idle.
+// mayLinger: an idle VP would spin, and has no hooks to fire. Not under a trace, which is to show which VPs are idle.
 func (v *vp) mayLinger() bool {
 	return !v.sched.shared && v.robbed.Load() == 0 && v.away.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
 }

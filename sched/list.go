@@ -40,7 +40,7 @@ type ThreadInfo struct {
 	In     Kind // what it is blocked in; InOther: not known
 	VP     int  // the index of the VP that it is on, or was last
 
-	// On is the address of the line in which it is blocked, the same for all who wait for
+	// On is the address of the line in which it is blocked, the same for all threads that wait for
 	// the same object; 0 if it stands in none (Sleep), in several (Select), or in one of its
 	// own (marcel's WaitQueue). For a join it lies in the other thread's descriptor.
 	On uintptr
@@ -139,11 +139,11 @@ func (s *Scheduler) onCo(all []ThreadInfo, c *co) []ThreadInfo {
 	return append(all, i)
 }
 
-// state tells what t does, which runs on c.
+// state tells what t does, whose co is c.
 //
 //go:norace
 func (t *thread) state(c *co) (ThreadState, Kind) {
-	if c.away && atomic.LoadUint32(&c.how) == ordinary || !t.parked() { // who enters Blocking looks parked for a moment
+	if c.away && atomic.LoadUint32(&c.how) == ordinary || !t.parked() { // a thread that enters Blocking looks parked for a moment
 		if c.l.vp.current() != c {
 			return StateAway, 0
 		}
@@ -152,7 +152,7 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 	if x := t.x.Load(); x != nil && x.w.q != nil {
 		return StateSuspended, 0
 	}
-	g := t.group.Load()
+	g := t.multi.Load()
 	if t.w.kind == InJoin && atomic.LoadUint32(&c.how) == ordinary {
 		return StateBlocked, InJoin
 	}
@@ -167,7 +167,7 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 //go:norace
 func (t *thread) line(k Kind) uintptr {
 	q := t.w.q
-	if g := t.group.Load(); g != nil {
+	if g := t.multi.Load(); g != nil {
 		q = g.Node(inQueue).q
 	}
 	switch k {

@@ -14,7 +14,7 @@ const (
 	rankRare                   // rare.mu, under which a canceller locks the queue in which the thread waits
 	rankForest                 // Scheduler.forest, also the queue of those that join a bubble
 	rankThread                 // thread.mu, also the queue of its joiners; the one that joins locks its own under that
-	rankGroup                  // Group.mu
+	rankMulti                  // MultiWait.mu
 	rankTimers                 // timers.mu, under which a sleeper parks
 	rankNode                   // node.mu
 	rankBarred                 // barred.mu

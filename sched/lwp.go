@@ -46,7 +46,7 @@ type lwp struct {
 	_         [128]byte
 	wake      atomic.Uint32 // futex: the order it was woken with
 	inSleeper atomic.Bool   // it sleeps in the Sleeper rather than in the futex
-	batch     atomic.Bool   // it sleeps as SCHED_BATCH: waking it preempts nobody
+	batch     atomic.Bool   // it sleeps as SCHED_BATCH: waking it preempts no thread
 	span      span
 }
 
@@ -135,7 +135,7 @@ func (l *lwp) live(holding bool, o order) {
 		}
 		if o == toStop {
 			if l.mustLook && !l.vp.sched.stopping.Load() {
-				l.vp.kick() // somebody else must look
+				l.vp.kick() // another LWP must look
 			}
 			break
 		}
@@ -157,7 +157,7 @@ func (l *lwp) obtain(o order) bool {
 		v.mark(TraceSeize, nil, 0, 0)
 		return true
 	}
-	// Who leaves the Sleeper must look, whatever woke it: meanwhile another VP may
+	// An LWP that leaves the Sleeper must look, whatever woke it: meanwhile another VP may
 	// have been refused there, and gone to sleep on its futex, because we were in it.
 	look := l.mustLook || o == toPoll
 	l.mustLook = false
@@ -169,7 +169,7 @@ func (l *lwp) obtain(o order) bool {
 	if (kicked || v.hasWork()) && v.claim(l, l.base) {
 		return true
 	}
-	if kicked { // and somebody else has v, a taker for a moment perhaps: when v is released, sleep or giveBack must see it
+	if kicked { // and another one has v, a taker for a moment perhaps: when v is released, sleep or giveBack must see it
 		v.rest.kick()
 	}
 	return false
@@ -260,7 +260,7 @@ func (l *lwp) serve() {
 		brief := s.stopping.Load() || v.robbed.Load() > 0 || v.away.Load() > 0 && verdict == hooks.Quiet
 		if v.putsOff() {
 			count(&v.n.spin, uint64(max(now-last, 0)))
-			v.hogs.looked(now-last, s.slice, v.turn, brief || verdict != hooks.Busy && now-since > s.patience(verdict))
+			v.hogs.looked(now-last, s.slice, v.choices, brief || verdict != hooks.Busy && now-since > s.patience(verdict))
 			last = now
 			s.breathe()
 			continue
@@ -388,7 +388,7 @@ func (l *lwp) leaveSleeper(polled bool) bool {
 }
 
 // await waits for an order, as a spare. polled: the Sleeper has reported something, so that
-// l takes the VP itself if nobody has an order for it.
+// l takes the VP itself if it has no order.
 func (l *lwp) await(polled bool) order {
 	if polled && l.wake.Load() == 0 && l.vp.rest.remove(l) {
 		l.unbatch()
@@ -425,7 +425,7 @@ func (l *lwp) setPolicy(policy uint32) {
 	}
 }
 
-// unbatch: l may preempt others again. By l itself, or by who wakes it.
+// unbatch: l may preempt others again. By l itself, or by its waker.
 func (l *lwp) unbatch() {
 	if l.batch.Load() && l.batch.Swap(false) {
 		l.setPolicy(schedOther)

@@ -28,7 +28,7 @@ type lwpSlot = atomic.Pointer[lwp]
 const retryLWP = time.Millisecond
 
 // LimitError says that Config.MaxLWPs OS threads are in use, by threads that block
-// or compute, and a VP has work but nobody to do it. It waits until one of them
+// or compute, and a VP has work but no OS thread. It waits until one of them
 // comes back to the scheduler; if what they wait for is that work, for ever. Told
 // to Config.Warn, once, and again after LWPs have ended meanwhile.
 type LimitError struct {

@@ -69,14 +69,14 @@ func (n *node) name() string {
 
 // node returns the node in whose queue t waits when it is ready; nil: its VP's own.
 func (t *thread) node() *node {
-	if !t.lane.load().placed() {
+	if !t.class.load().placed() {
 		return nil
 	}
 	return t.x.Load().node.Load()
 }
 
 // put queues t, which is ready and in no queue. Where t belongs may change
-// meanwhile: who changes that writes it, then looks whether t waits in a node, and
+// meanwhile: SetPriority, SetVPs and Place write that, then look whether t waits in a node, and
 // sifts that; here we write where t waits, then look whether it belongs there. From
 // anywhere.
 func (n *node) put(t *thread) {
@@ -120,7 +120,7 @@ func (n *node) add(t *thread) {
 	if len(n.vps) > 0 {
 		n.sched.placed.Add(1)
 	}
-	n.ready.Store(n.q.present()) // last: who sees it has seen placed
+	n.ready.Store(n.q.present()) // last: a VP that sees it has seen placed
 }
 
 func (n *node) settle(taken int) {
@@ -131,7 +131,7 @@ func (n *node) settle(taken int) {
 	}
 }
 
-// announce wakes somebody for t, which has been added. The VPs that are awake look
+// announce has a VP roused for t, which has been added. The VPs that are awake look
 // by themselves.
 func (n *node) announce(t *thread) {
 	s := n.sched
@@ -213,9 +213,9 @@ func (n *node) take(r rank, v *vp, insist bool) *thread {
 	return t
 }
 
-// Sift takes out the threads that belong elsewhere by now, and queues them there;
-// the others go into the rings of their lanes. They keep their order. From anywhere.
-func (n *node) Sift() {
+// Expel takes out the threads that belong elsewhere by now, and queues them there;
+// the others go into the rings of their classes. They keep their order. From anywhere.
+func (n *node) Expel() {
 	var strays []*thread
 	n.mu.Lock()
 	for r := range rank(ranks) {
@@ -256,15 +256,15 @@ func (t *thread) enqueue() {
 
 // assign says in whose queue t waits from now on when it is ready; nil: its VP's
 // own. Then sort has to be called, or the former node be sifted. Under t.mu, or
-// while nobody else knows t.
+// while only the caller knows t.
 func (t *thread) assign(n *node) {
-	l := t.lane.load()
+	l := t.class.load()
 	if n == nil {
-		t.lane.store(l &^ lanePlaced)
+		t.class.store(l &^ classPlaced)
 		return
 	}
 	t.x.Load().node.Store(n)
-	t.lane.store(l | lanePlaced)
+	t.class.store(l | classPlaced)
 }
 
 // Under tells whether n is o, or below it.

@@ -8,7 +8,7 @@ import (
 // Goroutines in a bubble of testing/synctest may use threads; the threads, and all that a
 // scheduler starts, are outside of it, in real time.
 //
-// A channel that is made in a bubble belongs to it, and panics where anybody else uses it, and
+// A channel that is made in a bubble belongs to it, and panics where a goroutine outside uses it, and
 // so does a timer: neither may come into a pool. So such a goroutine waits for a latch, a
 // mutex that is locked and that its waker unlocks. To synctest that is no durable wait: the
 // bubble's time stands still meanwhile. So a time limit in it would never be over, and is refused.
@@ -28,7 +28,7 @@ func latched() *sync.Mutex {
 }
 
 // needsTime refuses a wait that is to end by itself.
-func (g *Group) needsTime() {
+func (g *MultiWait) needsTime() {
 	if g.latch != nil {
 		panic("sched: a goroutine in a bubble of testing/synctest waits with a time limit or a context for what is outside of it")
 	}

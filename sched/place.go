@@ -154,7 +154,7 @@ func (h Thread) SetVPs(set VPSet) error {
 				c.move()
 				return nil
 			}
-		case t.mayRun(v) && !t.lane.load().placed():
+		case t.mayRun(v) && !t.class.load().placed():
 		default:
 			t.sort(c)
 		}
@@ -182,7 +182,7 @@ func (h Thread) VPs() (set VPSet) {
 }
 
 // whereabouts is the VP on which t was queued last. Where it moves at this moment,
-// that is a hint; who moves it looks at its set.
+// that is a hint; the VP that moves it looks at its set.
 //
 //go:norace
 func (t *thread) whereabouts() *vp { return t.vp }

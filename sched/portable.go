@@ -43,7 +43,7 @@ func keep(g uintptr, c *co) {
 	byG.mu.Unlock()
 }
 
-// beds has a channel, of capacity 1, for each word on which somebody sleeps; one at most does on each.
+// beds has a channel, of capacity 1, for each word on which a goroutine sleeps; one at most does on each.
 var beds = struct {
 	mu sync.Mutex
 	of map[*atomic.Uint32]chan struct{}

@@ -76,35 +76,35 @@ func (r rank) bit() uint32 { return 1 << r }
 //
 //go:norace
 func (t *thread) rank() rank {
-	r := t.lane.load().rank()
+	r := t.class.load().rank()
 	if c := t.co; r == defaultRank && c != nil && c.hog {
 		return hogRank
 	}
 	return r
 }
 
-// lane says in which queue a thread belongs when it is ready: its priority in the
+// class says in which queue a thread belongs when it is ready: its priority in the
 // lower bits, as the difference from Default, and whether that is the queue of a
 // node rather than its VP's own. 0 is the ordinary case, which the hot paths look
 // for. It changes under the thread's mu; anyone reads it.
-type lane uint32
+type class uint32
 
 const (
-	lanePrio   = 7      // bits: rank ^ defaultRank
-	lanePlaced = 1 << 3 // its node is in rare; once it has been set that stays
+	classPrio   = 7      // bits: rank ^ defaultRank
+	classPlaced = 1 << 3 // its node is in rare; once it has been set that stays
 )
 
-func (l *lane) load() lane { return lane(atomic.LoadUint32((*uint32)(l))) }
+func (l *class) load() class { return class(atomic.LoadUint32((*uint32)(l))) }
 
-// store is sequentially consistent: whoever changes a lane looks afterwards where
-// the thread is queued, and who moves a thread looks at its lane afterwards.
-func (l *lane) store(n lane) { atomic.StoreUint32((*uint32)(l), uint32(n)) }
+// store is sequentially consistent: the one that changes a class looks afterwards where
+// the thread is queued, and the one that moves a thread looks at its class afterwards.
+func (l *class) store(n class) { atomic.StoreUint32((*uint32)(l), uint32(n)) }
 
 // clear is for the holder of a VP that gives a descriptor back.
-func (l *lane) clear()          { storeRel((*uint32)(l), 0) }
-func (l lane) placed() bool     { return l&lanePlaced != 0 }
-func (l lane) rank() rank       { return rank(l&lanePrio) ^ defaultRank }
-func (l lane) with(r rank) lane { return l&^lanePrio | lane(r^defaultRank) }
+func (l *class) clear()           { storeRel((*uint32)(l), 0) }
+func (l class) placed() bool      { return l&classPlaced != 0 }
+func (l class) rank() rank        { return rank(l&classPrio) ^ defaultRank }
+func (l class) with(r rank) class { return l&^classPrio | class(r^defaultRank) }
 
 // SetPriority changes the thread's priority. If it is ready in a queue it moves to
 // the end of its new priority's; if it runs, the change counts from its next
@@ -121,7 +121,7 @@ func (h Thread) SetPriority(p Priority) error {
 	c := Visit()
 	alive := t.life(h.gen)
 	if alive {
-		t.lane.store(t.lane.load().with(p.rank()))
+		t.class.store(t.class.load().with(p.rank()))
 	}
 	t.mu.Unlock()
 	if alive {
@@ -139,8 +139,8 @@ func (h Thread) Priority() Priority {
 	if h.t == nil {
 		return DefaultPriority
 	}
-	l := h.t.lane.load()
-	if h.Ended() { // looked at afterwards: else the lane may be another thread's
+	l := h.t.class.load()
+	if h.Ended() { // looked at afterwards: else the class may be another thread's
 		return DefaultPriority
 	}
 	return l.rank().priority()

@@ -60,7 +60,7 @@ func (q *queue) total() int {
 	return n
 }
 
-// add queues t by its lane's priority, as the youngest.
+// add queues t by its class's priority, as the youngest.
 func (q *queue) add(t *thread) {
 	r := t.rank()
 	q.of(r).push(t)

@@ -13,12 +13,12 @@ func ofRank(r rank) *thread {
 	if r == hogRank {
 		t.co = &co{cur: t, hog: true}
 	} else {
-		t.lane.store(t.lane.load().with(r))
+		t.class.store(t.class.load().with(r))
 	}
 	return t
 }
 
-// laneOf is the rank that a thread has in its lane.
+// laneOf is the rank that a thread has in its class.
 func laneOf(r rank) rank { return r.priority().rank() }
 
 // unhurried is a scheduler in which preempted threads have no turns by time.
@@ -75,8 +75,8 @@ func TestQueue(t *testing.T) {
 					}
 					i := 0
 					if lifo {
-						if i = len(m) - 1; v.turn%anyEvery == 0 && len(m) > 1 {
-							i = int(v.turn/anyEvery) % len(m)
+						if i = len(m) - 1; v.choices%anyEvery == 0 && len(m) > 1 {
+							i = int(v.choices/anyEvery) % len(m)
 							m[i], m[len(m)-1] = m[len(m)-1], m[i]
 							i = len(m) - 1
 						}
@@ -107,8 +107,8 @@ func TestQueue(t *testing.T) {
 						continue
 					}
 					x := model[r][k]
-					x.lane.store(x.lane.load().with(to))
-					v.sift()
+					x.class.store(x.class.load().with(to))
+					v.sortNow()
 					if to == defaultRank && x.co != nil {
 						to = hogRank
 					}

@@ -28,12 +28,12 @@ type rare struct {
 
 	callbacks
 
-	node   atomic.Pointer[node]   // whose queue it waits in when it is ready, if its lane says so
+	node   atomic.Pointer[node]   // whose queue it waits in when it is ready, if its class says so
 	member atomic.Pointer[Member] // its part in a group; nil: it is in none. Written under mu of the thread
 	waits  atomic.Pointer[node]   // in whose queue it is: that, or one above (see node.put); under that one's mu
 }
 
-// attribute keeps of a what has to be kept. Nobody else knows t yet.
+// attribute keeps of a what has to be kept. Only the caller knows t yet.
 func (t *thread) attribute(a Attr) {
 	if a.Name == "" && !a.Catch && !a.Detached && a.Level == 0 && a.Bubble == nil && !a.NonPreemptible && !a.Pinned {
 		return
@@ -81,7 +81,7 @@ func (h Thread) needRare() *rare {
 	return h.rare()
 }
 
-// catches: somebody waits for the panic of t.
+// catches: a joiner will get the panic of t.
 func (t *thread) catches() bool {
 	x := t.x.Load()
 	return x != nil && x.catch && !x.detached.Load()
@@ -113,7 +113,7 @@ func (t *thread) title() string { return Thread{t, t.gen}.String() }
 
 // Detach gives up the right to join: a later Join of the running thread fails
 // with ErrDetached, and a panic of it ends the program even if it was made with
-// Attr.Catch, for nobody is left to take the error. On a thread that has ended it
+// Attr.Catch, for no joiner is left to take the error. On a thread that has ended it
 // has no effect. It does not block.
 func (h Thread) Detach() {
 	if x := h.needRare(); x != nil {

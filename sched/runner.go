@@ -236,13 +236,13 @@ func (c *co) unlock() {
 }
 
 // end ends thread t, whose code has returned, and takes the VP, or sets quit if c has lost
-// it: the handle's generation is over, whoever joins is woken, the descriptor is used again.
+// it: the handle's generation is over, its joiners are woken, the descriptor is used again.
 //
 //	alive ── an outsider, for whatever it wants: asked = 1, then mu (life) ───► asked
 //	asked ── Join, WatchEnd: into joiners, under mu ──────────────────────────► asked
 //	asked ── time limit, context, cancel, UnwatchEnd: out of joiners ─────────► asked
-//	alive, asked ── Detach: Join is refused from now on; who waits goes on ───► the same
-//	alive ── end: gen = 0; nobody has asked ──────────────────────────────────► ended
+//	alive, asked ── Detach: Join is refused from now on; joiners go on ───────► the same
+//	alive ── end: gen = 0; no other thread has asked ─────────────────────────► ended
 //	asked ── end: gen = 0; under mu: all joiners out, asked = 0, is there a
 //	         rare part by now? wakes them ────────────────────────────────────► ended
 //	ended ── recycle, if it has no rare part: gen = the next number ──────────► alive, another thread
@@ -251,8 +251,8 @@ func (c *co) unlock() {
 //
 // A handle that finds another gen than its own knows that its thread has ended; how, it
 // finds in the rare part, if that is of its number, else the outcome is nil. Most
-// threads end before anybody has asked for them, so the lock is taken only if
-// somebody has (thread.life):
+// threads end before another one has asked for them, so the lock is taken only if
+// one has (thread.life):
 //
 //	end:      gen = 0;    barrier;                    asked? lock, wake joiners
 //	outsider: asked = 1;  lock (compare-and-swap);    gen as in the handle? alive

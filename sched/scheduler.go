@@ -20,7 +20,7 @@ type Config struct {
 	MaxLWPs      int            // OS threads at most, at least 2 for each VP; 0: 4096, or fewer if the limits of the user, the cgroup or the system leave fewer. See LimitError
 	SpareTime    time.Duration  // after so long an OS thread that is not needed ends, but for two per VP; 0: 2 s
 	SpareRunners int            // idle runners that a VP keeps for its next threads, unused; of more, those that it has not needed for SpareTime end by and by; 0: 256; below 0: all are kept
-	Warn         func(error)    // is told, on a goroutine of its own, what goes wrong though nobody can be given an error (*LimitError); nil: one line on standard error
+	Warn         func(error)    // is told, on a goroutine of its own, what goes wrong where no caller can be given an error (*LimitError); nil: one line on standard error
 	Unbound      bool           // leave OS threads where the kernel puts them; CPUs then only counts
 	Topology     *topo.Topology // the machine to schedule for; nil: this one. Its PUs are bound to if the process may use all of them; else it is a simulation
 	Policy       Policy         // in which order ready threads of one priority run; the zero value: Fair
@@ -103,12 +103,12 @@ const (
 // pending: package pioman has one, on epoll.
 type Sleeper interface {
 	// Sleep blocks the calling OS thread until something pending arrives or
-	// Wake. It returns false at once if it cannot: somebody sleeps here
+	// Wake. It returns false at once if it cannot: another LWP sleeps here
 	// already, or nothing is pending. It is called without a VP and may run
 	// what makes threads ready.
 	//
-	// Whoever wakes the caller sets *order before he calls Wake, which may end
-	// the Sleep of somebody else that is in progress: so Sleep looks, once it is its
+	// A waker of the caller sets *order before it calls Wake, which may end
+	// the Sleep of another LWP that is in progress: so Sleep looks, once it is its
 	// turn, and returns true at once if *order is not 0.
 	Sleep(order *atomic.Uint32) bool
 	// Wake makes the Sleep in progress return, or else the next one.

@@ -57,7 +57,7 @@ func (s *Spin) contend() {
 
 // relax is the pause of every loop that spins. It is not inlined because its
 // prologue checks the stack, which makes it a point where the collector can stop
-// the caller: a loop of pauses has no other, and who spins for somebody that the
+// the caller: a loop of pauses has no other, and a caller that spins for a thread that the
 // collector has stopped would spin for ever.
 //
 //go:noinline
@@ -65,7 +65,7 @@ func relax() { asm.Pause() }
 
 // Backoff is turn n, from 1 on, of a loop that waits for another thread, goroutine
 // or hook without parking. Mostly it is a pause of the CPU; now and then it lets others
-// run who may be the ones that are waited for: the threads of this VP, goroutines,
+// run which may be the ones that are waited for: the threads of this VP, goroutines,
 // and whatever the kernel has for this CPU.
 func Backoff(n int) {
 	relax()

@@ -47,7 +47,7 @@ func New(cfg Config) (*Scheduler, error) {
 	s.stopper.s = s
 	t, pus := cfg.arrange()
 	for i := range cfg.VPs {
-		v := &vp{sched: s, id: i, only: OneVP(i), cpu: cfg.CPUs[i%len(cfg.CPUs)], sifter: newThread(), seed: uint32(i + 1)}
+		v := &vp{sched: s, id: i, only: OneVP(i), cpu: cfg.CPUs[i%len(cfg.CPUs)], sortRequest: newThread(), seed: uint32(i + 1)}
 		if cfg.Policy == LIFO {
 			v.q.odd = lifoBit
 		}
@@ -55,8 +55,8 @@ func New(cfg Config) (*Scheduler, error) {
 		v.timers.mu.ranked(rankTimers)
 		v.rest.mu.ranked(rankLeaf)
 		v.timers.next.Store(maxAt)
-		v.nobody.inside, v.nobody.base = isIn, true
-		v.cur = &v.nobody
+		v.vacant.inside, v.vacant.base = isIn, true
+		v.cur = &v.vacant
 		v.ghost.vp = v
 		v.n.sleeping.begin(s.started)
 		s.vps = append(s.vps, v)
@@ -173,7 +173,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 // thread, then looks at closing; shut sets closing, then looks at the count.
 func (s *Scheduler) shut() bool {
 	if !s.closing.CompareAndSwap(false, true) {
-		return false // somebody else stops s
+		return false // another goroutine stops s
 	}
 	if s.Alive() == 0 {
 		s.stopping.Store(true)

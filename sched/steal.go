@@ -5,7 +5,7 @@ import "github.com/pm2-go/pm2/asm"
 // A thief takes threads from another VP by borrowing that VP for a moment: the
 // word that lets a spare LWP take the whole VP lets a thief into its private
 // queue as well, so the queue itself needs no atomics, and its owner pays
-// nothing while nobody steals.
+// nothing while no VP steals.
 type thief struct {
 	since int64 // cycles: when a single ready thread was first seen at tick
 	tick  uint32
@@ -112,7 +112,7 @@ func (v *vp) share(o *vp) (n int) {
 		n += v.loot(o.q.of(r), loot[n:want])
 		o.q.took(r)
 	}
-	// Whoever changes a lane writes it, then looks at t.vp; here it is the other way
+	// The one that changes a class writes it, then looks at t.vp; here it is the other way
 	// round. The store between is sequentially consistent, so one of the two sees
 	// what the other has written.
 	v.fence.Store(0)

@@ -28,9 +28,9 @@ type stopper struct {
 
 // pursuit is the thread of a VP that was asked to stop.
 type pursuit struct {
-	who   atomic.Pointer[co] // nil: none; set by the clock, cleared by the stopper
-	since int64              // ns: when it was asked; written before who
-	seen  int64              // ns: when it was first seen stopped; 0: not yet. The stopper's
+	target atomic.Pointer[co] // nil: none; set by the clock, cleared by the stopper
+	since  int64              // ns: when it was asked; written before target
+	seen   int64              // ns: when it was first seen stopped; 0: not yet. The stopper's
 }
 
 const (
@@ -51,7 +51,7 @@ func (p *stopper) pursue(v *vp, c *co, now int64) {
 		return
 	}
 	v.pursuit.since = now
-	v.pursuit.who.Store(c) // not before: the stopper would find one that was not asked
+	v.pursuit.target.Store(c) // not before: the stopper would find one that was not asked
 	p.wake()
 }
 
@@ -90,7 +90,7 @@ func (p *stopper) main() {
 // look looks at all that were asked, and tells whether some are left.
 func (p *stopper) look(now int64) (left bool) {
 	for _, v := range p.s.vps {
-		if c := v.pursuit.who.Load(); c != nil && v.follow(c, now) {
+		if c := v.pursuit.target.Load(); c != nil && v.follow(c, now) {
 			left = true
 		}
 	}
@@ -119,6 +119,6 @@ func (v *vp) follow(c *co, now int64) bool {
 		return true
 	}
 	u.seen = 0
-	u.who.Store(nil)
+	u.target.Store(nil)
 	return false
 }

@@ -79,7 +79,7 @@ func (c *co) attend(x *rare) {
 	}
 	x.mu.Unlock()
 	c.Leave()
-	if x.hit && c.cur.w.kind.onCancel() == unwinds && c.cur.group.Load() == nil {
+	if x.hit && c.cur.w.kind.onCancel() == unwinds && c.cur.multi.Load() == nil {
 		c.unwind(x)
 	}
 }

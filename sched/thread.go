@@ -19,29 +19,29 @@ type thread struct {
 	// What a waker looks at comes first, together: 64 bytes, one line that crosses
 	// from CPU to CPU with the wake. A descriptor has 192 bytes, which Go's size class
 	// of that name aligns to lines.
-	vp   *vp     // where it is queued when it is ready; whoever readies or steals it writes
-	link *thread // in vp.inbox or vp.spare
-	lane lane    // which queue; 0: the VP's own, of Default priority
-	mu   Spin
-	w    Waiter // its place in a wait queue
+	vp    *vp     // where it is queued when it is ready; its waker or thief writes it
+	link  *thread // in vp.inbox or vp.spare
+	class class   // which queue; 0: the VP's own, of Default priority
+	mu    Spin
+	w     Waiter // its place in a wait queue
 
-	// Then what who runs it looks at.
+	// Then what the VP that runs it looks at.
 	co      *co
 	body    Body
-	set     atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or by whoever has it alone
+	set     atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or by the one that has it alone
 	x       atomic.Pointer[rare]
-	woken   stamp                 // when it was woken, if this wake is sampled; the waker's, then the VP's that runs it
-	asked   uint32                // somebody outside has locked mu, or is about to: see end
-	gen     uint64                // the number of the thread, 0 once it has ended; read by anyone. See end
-	joiners WaitQueue             // under mu
-	group   atomic.Pointer[Group] // in which it waits
-	limit   *limit                // of its timed waits, from the first one on; the descriptor's, for all its lives
+	woken   stamp                     // when it was woken, if this wake is sampled; the waker's, then the VP's that runs it
+	asked   uint32                    // another thread has locked mu, or is about to: see end
+	gen     uint64                    // the number of the thread, 0 once it has ended; read by anyone. See end
+	joiners WaitQueue                 // under mu
+	multi   atomic.Pointer[MultiWait] // in which it waits
+	limit   *limit                    // of its timed waits, from the first one on; the descriptor's, for all its lives
 }
 
 // Body is what a thread runs, for SpawnBody.
 type Body interface{ Run() }
 
-// plain is a function as a Body; who runs it calls the function itself.
+// plain is a function as a Body; the runner calls the function itself.
 type plain func()
 
 // Run implements Body.
@@ -60,7 +60,7 @@ type Attr struct {
 	VPs            VPSet    // where it may run; the zero VPSet: anywhere
 	Name           string   // for errors and tools
 	Catch          bool     // a panic does not end the program: Join returns it as a *PanicError
-	Detached       bool     // nobody will join it, as after Detach: Join fails with ErrDetached
+	Detached       bool     // it is not to be joined, as after Detach: Join fails with ErrDetached
 	Priority       Priority // which ready threads go first
 	Level          Level    // on the run queue of which topology level it waits; 0: of its VP
 	Bubble         Family   // which one it is in, a *place.Bubble; then Level has no effect
@@ -127,7 +127,7 @@ func SpawnBody(b Body) Thread {
 }
 
 // check panics if there is nothing to run, in the caller of a spawn: in the thread
-// nobody could recover from that, and its stack would not name who has spawned it.
+// no caller could recover from that, and its stack would not name the spawner.
 func check(b Body) {
 	if f, ok := b.(plain); b == nil || ok && f == nil {
 		panic("marcel: spawn of a nil function")
@@ -166,7 +166,7 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 	t := newThread()
 	t.body = b
 	t.attribute(a)
-	t.lane.store(t.lane.load().with(a.Priority.rank()))
+	t.class.store(t.class.load().with(a.Priority.rank()))
 	h := Thread{t, t.gen}
 	if err := cmp.Or(a.Priority.check(), a.Level.check()); err != nil {
 		c.Leave()
@@ -227,7 +227,7 @@ func newThread() *thread {
 	return t
 }
 
-// life locks t.mu for who is not t, and tells whether thread number gen still lives:
+// life locks t.mu for another thread, and tells whether thread number gen still lives:
 // if so it does until the lock is free again.
 func (t *thread) life(gen uint64) (alive bool) {
 	storeRel(&t.asked, 1) // before the lock: see end
@@ -403,7 +403,7 @@ func Ready() bool {
 func Exit() { runtime.Goexit() }
 
 // Blocking runs f, which may block in the kernel, in a channel or in C code,
-// without the VP: the other threads go on meanwhile on a spare LWP. If nobody
+// without the VP: the other threads go on meanwhile on a spare LWP. If no thread
 // took the VP when f returns the thread has it back at once. f may use the
 // scheduler; the thread then comes back early.
 func Blocking(f func()) {
@@ -434,7 +434,7 @@ func Blocking(f func()) {
 		storeRel(&c.inside, c.rest)
 	} else {
 		base := c.part(v)
-		storeRel(&c.inside, c.rest) // first: who is inside, and not current, looks parked
+		storeRel(&c.inside, c.rest) // first: a co that is inside, and not current, looks parked
 		direct.Ready(base)
 	}
 	f() // if it panics or exits, the runner comes back for us

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// waitTimed is WaitUntil of a thread under a time limit alone. It needs no Group:
+// waitTimed is WaitUntil of a thread under a time limit alone. It needs no MultiWait:
 // it stands in one queue, and parks with the lock of that held.
 func (c *co) waitTimed(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error) {
 	w := &c.cur.w
@@ -56,7 +56,7 @@ func sleep(d time.Duration, k Kind) {
 		time.Sleep(d)
 		return
 	}
-	// Nobody is to wake it, so there is no queue; the wheel's lock keeps the end of
+	// It has no waker, so there is no queue; the wheel's lock keeps the end of
 	// its time from coming before it is parked.
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && x.due(k) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// timers is the timer wheel of a VP. Whoever starts a timer takes the wheel of
+// timers is the timer wheel of a VP. The starter of a timer takes the wheel of
 // the VP it holds, so its lock is free but for the timer thread, which expires
 // what is over, and those who stop a timer after they have moved to another VP.
 // See README.md, section 8.
@@ -75,7 +75,7 @@ func (l *limit) start(c *co, w *Waiter, ticket uint64, mu *Spin, at int64) {
 }
 
 // stop ends the limit when its wait is over, and tells whether it has ended it. The
-// caller holds its VP. Nobody writes won if somebody else has woken the caller.
+// caller holds its VP. won is not written if a waker has woken the caller.
 func (l *limit) stop() (won bool) {
 	if l.won {
 		return true

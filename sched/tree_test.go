@@ -26,9 +26,9 @@ func planted(t interface{ Fatal(...any) }, machine string, vps int) *Scheduler {
 	s := &Scheduler{cfg: cfg}
 	s.slice = 1 << 62 // no turns by time
 	for i := range cfg.VPs {
-		v := &vp{sched: s, id: i, only: OneVP(i), sifter: newThread(), seed: 1}
-		v.nobody.inside, v.nobody.base = isIn, true
-		v.cur = &v.nobody
+		v := &vp{sched: s, id: i, only: OneVP(i), sortRequest: newThread(), seed: 1}
+		v.vacant.inside, v.vacant.base = isIn, true
+		v.cur = &v.vacant
 		v.ghost.vp = v
 		v.rest.rouse() // nobody is to be woken
 		s.vps = append(s.vps, v)

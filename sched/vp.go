@@ -14,50 +14,50 @@ type vp struct {
 
 	// The holder's alone; thieves use q while they have borrowed the VP. The
 	// timer thread and thieves peep at q, tick and running.
-	q        queue
-	running  rank    // priority of what was chosen, not just popped, and
-	chosenAt uint64  // the tick it got; other threads are of Default priority
-	pool     pool    // idle runners
-	cur      *co     // what runs here: a thread's, the base, or v.nobody; the holder, or a taker, writes
-	hogs     hogs    // of its threads that were preempted
-	nobody   co      // stands in cur while no LWP has v
-	ghost    lwp     // of threads that run as goroutines
-	spare    *thread // descriptors to use again
-	spares   int
-	ids      ids                      // for the next lives of descriptors
-	trace    atomic.Pointer[Observer] // nil unless a trace is recorded or threads are counted: see Observe
-	tick     uint64                   // threads put on this VP so far: started or continued
-	polls    polling                  // what its thread says
-	born     uint64                   // threads spawned here
-	ended    uint64                   // threads that ended here
-	stolen   uint64                   // threads that thieves took away
-	seizures uint64
-	helpAt   int64         // cycles: not before this time wake another VP to steal
-	planAt   int64         // cycles: not before this time ask planners
-	requests bool          // it may be the one in Scheduler.request
-	nearTick uint32        // see neighbourComputes
-	fence    atomic.Uint32 // see share
-	turn     uint32
-	seed     uint32 // of random, never 0
-	lingers  Estimator
-	home     *node // its leaf in the tree of nodes
-	pu       *topo.Item
-	near     [][]*vp // the other VPs, in rings of equal distance, the nearest first
-	cpu      int
-	only     VPSet   // itself
-	sifter   *thread // posted to say that the queue is to be sorted anew: see sift.go
-	n        counts
-	_        [128]byte
+	q           queue
+	running     rank    // priority of what was chosen, not just popped, and
+	chosenAt    uint64  // the tick it got; other threads are of Default priority
+	pool        pool    // idle runners
+	cur         *co     // what runs here: a thread's, the base, or v.vacant; the holder, or a taker, writes
+	hogs        hogs    // of its threads that were preempted
+	vacant      co      // stands in cur while no LWP has v
+	ghost       lwp     // of threads that run as goroutines
+	spare       *thread // descriptors to use again
+	spares      int
+	ids         ids                      // for the next lives of descriptors
+	trace       atomic.Pointer[Observer] // nil unless a trace is recorded or threads are counted: see Observe
+	tick        uint64                   // threads put on this VP so far: started or continued
+	polls       polling                  // what its thread says
+	born        uint64                   // threads spawned here
+	ended       uint64                   // threads that ended here
+	stolen      uint64                   // threads that thieves took away
+	seizures    uint64
+	helpAt      int64         // cycles: not before this time wake another VP to steal
+	planAt      int64         // cycles: not before this time ask planners
+	requests    bool          // it may be the one in Scheduler.request
+	nearTick    uint32        // see neighbourComputes
+	fence       atomic.Uint32 // see share
+	choices     uint32        // of threads, so far
+	seed        uint32        // of random, never 0
+	lingers     Estimator
+	home        *node // its leaf in the tree of nodes
+	pu          *topo.Item
+	near        [][]*vp // the other VPs, in rings of equal distance, the nearest first
+	cpu         int
+	only        VPSet   // itself
+	sortRequest *thread // posted to say that the queue is to be sorted anew: see sort.go
+	n           counts
+	_           [128]byte
 
-	word    word // who holds it
-	_       [124]byte
-	inbox   atomic.Pointer[thread] // made ready from outside: anyone pushes, the holder takes all
-	urgent  atomic.Uint32          // priorities above Default in the inbox (bits by rank)
-	sifting atomic.Uint32          // 1: sifter is in the inbox
-	off     atomic.Bool            // disabled; under barred.mu
-	away    atomic.Int32           // threads in Blocking
-	robbed  atomic.Int32           // threads that go on without the VP, seized
-	_       [128]byte
+	word        word // which LWP holds it
+	_           [124]byte
+	inbox       atomic.Pointer[thread] // made ready from outside: anyone pushes, the holder takes all
+	urgent      atomic.Uint32          // priorities above Default in the inbox (bits by rank)
+	sortPending atomic.Uint32          // 1: sortRequest is in the inbox
+	off         atomic.Bool            // disabled; under barred.mu
+	away        atomic.Int32           // threads in Blocking
+	robbed      atomic.Int32           // threads that go on without the VP, seized
+	_           [128]byte
 
 	rest rest
 	lwps int // alive; under lwps.mu
@@ -88,12 +88,12 @@ func (v *vp) pop() *thread {
 	return t
 }
 
-// popFor is pop for t, which yields: nobody of a lower priority gets its turn.
+// popFor is pop for t, which yields: no thread of a lower priority runs.
 func (v *vp) popFor(t *thread) *thread {
 	if v.inbox.Load() != nil {
 		v.collect()
 	}
-	if l := t.lane.load(); uint32(l)|v.q.odd|v.sched.placed.Load() != 0 {
+	if l := t.class.load(); uint32(l)|v.q.odd|v.sched.placed.Load() != 0 {
 		return v.choose(l.rank())
 	}
 	x := v.q.ring.pop()
@@ -111,7 +111,7 @@ func (v *vp) popFor(t *thread) *thread {
 // only the holder of v, or a taker that borrows it from user code, takes threads out of v's
 // queue. The holder is t's LWP until the thread that it switches to leaves the scheduler.
 func (v *vp) swap(t *thread) (next *thread, o op) {
-	if v.inbox.Load() != nil || uint32(t.lane.load())|v.q.odd|v.sched.placed.Load() != 0 {
+	if v.inbox.Load() != nil || uint32(t.class.load())|v.q.odd|v.sched.placed.Load() != 0 {
 		return v.popFor(t), opReady
 	}
 	x := v.q.ring.oldest()
@@ -137,9 +137,9 @@ func (v *vp) collect() {
 	for t := rev; t != nil; {
 		next := t.link
 		t.link = nil
-		if t == v.sifter {
-			v.sifting.Store(0) // first: a lane that changes from now on posts again
-			v.sift()
+		if t == v.sortRequest {
+			v.sortPending.Store(0) // first: a class that changes from now on posts again
+			v.sortNow()
 		} else {
 			v.add(t)
 		}
@@ -217,7 +217,7 @@ func (v *vp) recycle(t *thread) {
 		return
 	}
 	t.confine(nil)
-	t.lane.clear()
+	t.class.clear()
 	storeRel64(&t.gen, v.ids.next())
 	t.link, v.spare = v.spare, t
 	v.spares++

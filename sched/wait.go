@@ -13,15 +13,15 @@ type Waiter struct {
 	// What a waker reads and writes: in a thread's descriptor all of it is on one line.
 	next, prev *Waiter
 	q          *WaitQueue
-	t          *thread // nil: a goroutine, or a node of a Group
+	t          *thread // nil: a goroutine, or a node of a MultiWait
 	kind       Kind    // of the wait; see As
 	given      bool    // what the waker has to say; Wait returns it
-	timed      bool    // it waits with a time limit: who wakes it must win claim
+	timed      bool    // it waits with a time limit: a waker must win claim
 	lingers    uint32  // of a descriptor's: see linger.go
 
 	mu     *Spin         // which guards q
 	ticket atomic.Uint64 // number of the wait << 1 | open; see claim
-	g      *Group        // it is a node of this group, whose ticket counts; t is nil
+	g      *MultiWait    // it is a node of this one, whose ticket counts; t is nil
 	note   any           // what the one that waits has to say to its waker; of a goroutine an *outsider, which has that
 }
 
@@ -32,7 +32,7 @@ type WaitQueue struct {
 	head, tail *Waiter
 }
 
-// Empty tells whether nobody waits. Under the lock.
+// Empty tells whether there is no waiter. Under the lock.
 func (q *WaitQueue) Empty() bool { return q.head == nil }
 
 func (q *WaitQueue) push(w *Waiter) {
@@ -137,7 +137,7 @@ func (w *Waiter) open() uint64 {
 	return n
 }
 
-// claim decides, once for each wait, who ends it: a waker or the timer.
+// claim decides, once for each wait, what ends it: a waker or the timer.
 func (w *Waiter) claim() bool {
 	if g := w.g; g != nil {
 		return g.claimFor(w, g.ticket.Load())
@@ -277,7 +277,7 @@ func (w *Waiter) Give() { w.given = true }
 func (c *co) Wake(w *Waiter) {
 	if t := w.t; t != nil && c != nil { // most waiters are threads of the waker's VP: ready, as one function
 		v := c.l.vp
-		if t.vp == v && t.lane.load() == 0 && v.tick%wakeSample != 0 && v.trace.Load() == nil && v.sched.wants.Load() == 0 && v.q.tryPush(t) {
+		if t.vp == v && t.class.load() == 0 && v.tick%wakeSample != 0 && v.trace.Load() == nil && v.sched.wants.Load() == 0 && v.q.tryPush(t) {
 			return
 		}
 	}

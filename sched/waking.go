@@ -9,7 +9,7 @@ func (v *vp) post(t *thread) {
 		return
 	}
 	v.push(t)
-	if r := t.lane.load().rank(); r < defaultRank {
+	if r := t.class.load().rank(); r < defaultRank {
 		v.urgent.Or(r.bit())
 	}
 	v.rouseIfDue(v.robbed.Load() != 0)
@@ -28,7 +28,7 @@ func (v *vp) push(t *thread) {
 // ready enqueues t. Holder only. If another VP sleeps, it may have to be woken
 // to take a share.
 func (v *vp) ready(t *thread, fresh bool) {
-	if t.lane.load() != 0 {
+	if t.class.load() != 0 {
 		if v.add(t) {
 			return
 		}
@@ -66,7 +66,7 @@ func (v *vp) rouseHelper() {
 
 // release gives v away, which l has. Then it looks again: a post may have missed it.
 func (v *vp) release(l *lwp) {
-	v.cur = &v.nobody
+	v.cur = &v.vacant
 	v.word.release(l.id)
 	v.rouseIfDue(false)
 }
@@ -138,7 +138,7 @@ func (v *vp) rouse(o order, preempt bool) {
 	l.rouse(o)
 }
 
-// Kick wakes VP number vp, or any that nobody holds if vp < 0 (it sleeps, or its
+// Kick wakes VP number vp, or any that no LWP holds if vp < 0 (it sleeps, or its
 // thread is in Blocking), so that it fires its idle hooks and looks for work. A
 // VP whose thread runs stays as it is, but its timer ticks from now on, even if
 // the clock was asleep.

@@ -149,7 +149,7 @@ func (v *vp) claimStopped(c *co) bool {
 	case l.base == nil: // pinned: it keeps its OS thread, and goes on without the VP
 		var id uint32
 		if got = direct.ClaimStopped(goesOn, l.machine(), goesOn, inside, &id, 0); got == direct.Stopped {
-			old, v.cur = 0, &v.nobody
+			old, v.cur = 0, &v.vacant
 			v.robbed.Add(1)
 			v.rest.kick()
 		}
@@ -225,7 +225,7 @@ func (v *vp) detach() bool {
 	case !done:
 	case l.base == nil: // pinned
 		old, done = 0, false
-		v.cur = &v.nobody
+		v.cur = &v.vacant
 		v.robbed.Add(1)
 		v.rest.kick()
 	default:

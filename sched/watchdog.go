@@ -42,7 +42,7 @@ func (s *Scheduler) accuse(v *vp, ns int64) {
 	go func() {
 		if id != 0 {
 			if e.Stack = stackOf(id); h.Ended() {
-				e.Stack = nil // somebody else's by now
+				e.Stack = nil // another thread's by now
 			}
 		}
 		s.warn(e)

@@ -50,8 +50,8 @@ const (
 type timer struct {
 	next, prev *timer
 	at         int64   // monotonic ns
-	owner      any     // who is told: *limit, func() or Ringer
-	home       *timers // where it is, or was; written by whoever may start it, before it is pending
+	owner      any     // what is told: *limit, func() or Ringer
+	home       *timers // where it is, or was; written by the one that may start it, before it is pending
 	place      place
 	round      uint32 // how often it was started
 }

@@ -27,8 +27,8 @@ func TestWithdraw(t *testing.T) {
 		{name: "too far from either end", n: 100, at: 50, want: false},
 		{name: "it has begun", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.co = &co{cur: x} }, want: false},
 		{name: "another priority", n: 3, at: 1, setup: func(v *vp, _ *co, x *thread) {
-			x.lane.store(x.lane.load().with(defaultRank - 1))
-			v.sift()
+			x.class.store(x.class.load().with(defaultRank - 1))
+			v.sortNow()
 		}, want: false},
 		{name: "others of another priority are ready", n: 3, at: 1, setup: func(v *vp, _ *co, _ *thread) { v.q.add(ofRank(defaultRank - 1)) }, want: false},
 		{name: "others were preempted", n: 3, at: 1, setup: func(v *vp, _ *co, _ *thread) { v.q.add(ofRank(hogRank)) }, want: false},

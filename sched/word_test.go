@@ -117,14 +117,14 @@ func TestBorrow(t *testing.T) {
 		inside uint32
 		ok     bool
 	}{
-		{"free", 0, &v.nobody, isIn, true},
-		{"free, and lent", lentBit, &v.nobody, isIn, false},
+		{"free", 0, &v.vacant, isIn, true},
+		{"free, and lent", lentBit, &v.vacant, isIn, false},
 		{"its thread runs user code", me, c, 0, true},
 		{"its thread is not to be preempted", me, c, isFirm, true},
 		{"its thread is inside", me, c, isIn, false},
 		{"its thread is inside, not to be preempted", me, c, isIn | isFirm, false},
 		{"lent", me | lentBit, c, 0, false},
-		{"just claimed", me, &v.nobody, isIn, false},
+		{"just claimed", me, &v.vacant, isIn, false},
 		{"its base runs", me, base, isIn, false},
 	} {
 		v.word.v, v.cur = test.word, test.cur

@@ -61,14 +61,14 @@ func Unpin() { procUnpin() }
 // Seat is where a goroutine is found while it is parked by Park or HandOver.
 type Seat struct {
 	G      uintptr // whose it is; written each time
-	parked uint32  // 1: from now on anybody may resume it, once
+	parked uint32  // 1: from now on any caller may resume it, once
 	next   uintptr
 }
 
 // Parked tells whether the goroutine has parked since Leave.
 func (s *Seat) Parked() bool { return loadAcquire(&s.parked) != 0 }
 
-// Leave says that the goroutine is not parked any more; the goroutine itself calls it, or who resumes it.
+// Leave says that the goroutine is not parked any more; the goroutine itself calls it, or the one that resumes it.
 func (s *Seat) Leave() { storeRelease(&s.parked, 0) }
 
 //go:linkname setLabels runtime/pprof.runtime_setProfLabel

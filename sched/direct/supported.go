@@ -145,7 +145,7 @@ func AskedToStop(gp uintptr) bool {
 // Bonds are what the runtime notes of a g, and of the OS thread on which the caller runs.
 type Bonds struct {
 	Status               uint32 // of g, without Scanned
-	Scanned              bool   // somebody holds g at this moment
+	Scanned              bool   // the collector, or a taker, holds g at this moment
 	M, LockedM           uintptr
 	Machine              uintptr // the caller's
 	Curg, LockedG, Locks uintptr // of Machine; Locks as Locks has it
@@ -179,7 +179,7 @@ func StoppedInRuntime(gp uintptr) bool {
 }
 
 // Withdraw takes back what AskStop has asked for. True: g has been stopped, and is to be
-// readied. It does nothing if somebody else holds g at this moment.
+// readied. It does nothing if another one holds g at this moment.
 //
 //go:noescape
 func Withdraw(gp uintptr) (stopped bool)
@@ -202,7 +202,7 @@ func address(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointe
 var newborn atomic.Uintptr
 
 // Go starts a goroutine that calls run, which is to be switched to. If g is not 0 it is
-// parked already, and nobody else knows it; else it begins by itself, and run is to find out
+// parked already, and only the caller knows it; else it begins by itself, and run is to find out
 // and park. The caller is locked to its OS thread and starts no goroutines meanwhile.
 func Go(run func()) (g uintptr) {
 	launch(run)
@@ -232,7 +232,7 @@ var supported = sync.OnceValue(behaves)
 
 // Supported tells whether this program can switch goroutines directly: its Go release keeps
 // things where offsets.go says, as far as can be seen by trying. In a bubble of testing/synctest
-// it says no, since the runtime counts there who waits.
+// it says no, since the runtime counts there how many wait.
 func Supported() bool { return *(*uintptr)(address(Current() + gBubble)) == 0 && supported() }
 
 // behaves tries what the offsets are for, on goroutines of its own. It reads before it writes.

@@ -15,8 +15,8 @@ import (
 // which the thread begins or ceases to run, and read by anyone:
 //
 //	gen 0, or another thread's ── the thread is put on a VP: enter ───► runs: since is set
-//	runs ── its VP marks that it runs something else, nothing, or
-//	        nobody's (it blocks, yields, ends, is seized): leave ────► off: left is set
+//	runs ── its VP marks that it runs something else, or
+//	        nothing (it blocks, yields, ends, is seized): leave ─────► off: left is set
 //	off ─── enter ───────────────────────────────────────────────────► runs
 //
 // What is kept for the VP itself, observer.runs, says whose leave is due. A thread whose VP was seized may

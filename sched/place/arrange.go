@@ -80,7 +80,7 @@ func (b *Bubble) wakeOn(n *sched.Queue) error {
 	return nil
 }
 
-// regroup has b arranged anew by whoever is responsible for it.
+// regroup has b arranged anew by the policy that is responsible for it.
 func (b *Bubble) regroup() error {
 	c := b.visit()
 	for b.policy == nil && b.parent != nil {

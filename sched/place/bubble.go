@@ -298,7 +298,7 @@ func (b *Bubble) in(o *Bubble) bool {
 }
 
 // RemoveBubble takes a bubble out of b. Its threads stay where they are placed, or
-// held, until somebody wakes it again. Errors: ErrNotInBubble,
+// held, until it is woken again. Errors: ErrNotInBubble,
 // ErrNoBubble.
 func (b *Bubble) RemoveBubble(child *Bubble) error {
 	if !b.made() || !child.made() {

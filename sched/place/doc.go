@@ -10,7 +10,7 @@
 //
 // A thread in a bubble is placed, always: on its bubble's hold, a queue that no VP looks
 // at, or on the queue of an item. So a bubble acts on threads only by saying on which queue
-// they wait; a plan (Arrange) says that of all of them first, and sifts the queues that they
+// they wait; a plan (Arrange) says that of all of them first, and sorts the queues that they
 // left afterwards, once each, so that nothing runs where only an intermediate step has put it.
 //
 //	      NewBubble            Wake, WakeOn, Place              Hold

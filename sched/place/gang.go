@@ -77,7 +77,7 @@ func (g *Gang) Wake(b *Bubble, on *topo.Item) {
 // Idle has nothing to do: the gang's threads wait on one queue.
 func (g *Gang) Idle(*Bubble, int) bool { return false }
 
-// Tick ends the slice when its time has come, or nobody is left to use it.
+// Tick ends the slice when its time has come, or no thread is left to use it.
 func (g *Gang) Tick(b *Bubble, now time.Duration) bool {
 	on := b.Item()
 	all := gangs(b)

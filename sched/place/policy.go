@@ -57,7 +57,7 @@ func (b *Bubble) relieve(q, o *sched.Queue, most int) (moved int) {
 	})
 	b.s.Forest().Unlock()
 	if moved > 0 {
-		q.Sift()
+		q.Expel()
 	}
 	c.Leave()
 	return moved

@@ -71,7 +71,7 @@ func burst(all []Entity, n int) []Entity {
 	return all
 }
 
-// deal gives each part a share, the heaviest entities first, to whom has least for
+// deal gives each part a share, the heaviest entities first, to the part that has least for
 // each of its VPs so far.
 func deal(s *sched.Scheduler, all []Entity, parts []*topo.Item) (shares [][]Entity) {
 	shares = make([][]Entity, len(parts))

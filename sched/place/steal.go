@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Steal is a Policy that moves nothing before somebody has nothing to do: a bubble
+// Steal is a Policy that moves nothing before a VP has nothing to do: a bubble
 // begins, whole, on the first VP of its item. An idle VP takes over, from the nearest VP
 // where threads wait, a whole bubble of at most half the weight there; if there is none,
 // half of the threads. So work goes where VPs are idle, and related threads move together.

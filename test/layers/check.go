@@ -84,6 +84,9 @@ func (c *checker) visit(name string, entry fs.DirEntry, err error) error {
 	if path.Ext(base) != ".go" {
 		return nil
 	}
+	if _, may := inits[name]; !may && bytes.Contains(text, []byte("\nfunc init() ")) && !isTest(name) && !anyBelow(name, top) {
+		c.report(name, "has an init function: have it called, or say in rules.go what it does")
+	}
 	return c.checkFile(name, text)
 }
 

@@ -19,7 +19,7 @@
 // [Check] reads the sources of a tree, whatever their build constraints, and
 // returns every breach: a forbidden import, a file longer than [MaxLines]
 // lines, a package without doc.go or whose doc.go has no package comment, code
-// in a folder that the table does not know. The package's test runs it over
+// in a folder that the table does not know, an init function that it does not list. The package's test runs it over
 // this repository, and over small trees that break each rule once.
 //
 // [Orders] finds, for the files of each package, the order in which one reads them: each

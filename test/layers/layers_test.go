@@ -132,6 +132,7 @@ func TestViolations(t *testing.T) {
 		{"code at the root", "doc.go", "// Package pm2 is at the root.\npackage pm2\n", ".", "no rule knows this folder"},
 		{"no doc.go", "nmad/strategy/aggreg.go", source("strategy"), "nmad/strategy", "has no doc.go"},
 		{"no comment", "marcel/doc.go", "//go:build linux\n\npackage marcel\n", "marcel/doc.go", "has no package comment"},
+		{"an init", "marcel/start.go", "package marcel\n\nfunc init() { println() }\n", "marcel/start.go", "has an init function"},
 		{"too long", "marcel/long.go", "package marcel\n" + strings.Repeat("\n", MaxLines), "marcel/long.go", "split it"},
 		{"too long an assembly", "asm/long_amd64.s", strings.Repeat("\n", MaxLines+1), "asm/long_amd64.s", "split it"},
 	} {

@@ -71,6 +71,19 @@ var rules = []rule{
 	{folder: "test", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, testOnly...)},
 }
 
+// inits are the files of the library that may have an init function, and what it does. A program that imports a package
+// expects none that costs time, starts something, or takes the process over.
+var inits = map[string]string{
+	"sched/self.go":               "gives a lock its rank",
+	"nmad/driver/shm/driver.go":   "registers the driver",
+	"nmad/driver/tcp/driver.go":   "registers the driver",
+	"nmad/driver/unix/driver.go":  "registers the driver",
+	"nmad/driver/auto/auto.go":    "registers the driver",
+	"nmad/driver/fault/driver.go": "registers the wrapper",
+	// Only in a process that a launcher has started under the guard's name, as this very program: of that nothing else is to run.
+	"nmad/launch/guard.go": "is the guard, where the process was started as one",
+}
+
 // top are the folders that nobody may import but themselves, whatever else
 // their rules allow; not even test files.
 var top = []string{"cmd", "test"}

@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// Group is one wait of one thread or goroutine that may stand in several queues
+// MultiWait is one wait of one thread or goroutine that may stand in several queues
 // at a time, each with a lock of its own, and that is in them before it parks. It
 // has one ticket. See README.md, "Waiting for one of several".
 //
 //	closed ── Open: the owner, in no queue ─────────────────────────────► open
 //	open ──── a claim: Pop of a queue it stands in, the timer, a
 //	          context, or the owner itself (Close) ─────────────────────► claimed
-//	claimed ─ Wake, by whoever has claimed ─────────────────────────────► woken
+//	claimed ─ Wake, by the one that has claimed ────────────────────────► woken
 //	woken ─── the owner: Await returns, it leaves all queues, Free ─────► closed
 //
 // The claim is a compare-and-swap on the ticket, so one of them wins, and only
 // after it has won does the winner give anything. Wake and Await meet under mu:
 // the one that comes second finds what the first has left, so the owner may
-// be woken before it parks. After Wake nobody touches the group but its owner:
+// be woken before it parks. After Wake only its owner touches it:
 // a claim that comes too late finds the number of its wait over.
-type Group struct {
+type MultiWait struct {
 	t      *thread       // the waiter; nil: a goroutine, which waits on ch
 	ch     chan struct{} // of capacity 1
 	latch  *sync.Mutex   // of a goroutine in a synctest bubble, instead of ch: see inBubble
 	kind   Kind          // of the wait
 	ticket atomic.Uint64 // number of the wait << 1 | open
-	won    *Waiter       // whoever has claimed writes it, the owner reads it once it is woken
+	won    *Waiter       // the claimer writes it, the owner reads it once it is woken
 	mu     Spin
 	woken  bool // under mu
 	parked bool // under mu
@@ -44,48 +44,48 @@ type Group struct {
 	doneFor *Waiter
 
 	last  Waiter
-	nodes [groupInline]Waiter
+	nodes [multiInline]Waiter
 	more  []Waiter
 }
 
-// groupInline is how many queues a Group stands in without further memory.
-const groupInline = 8
+// multiInline is how many queues a MultiWait stands in without further memory.
+const multiInline = 8
 
-// groups are those that wait for nothing.
-var groups freeList[Group]
+// multiWaits are those that are not in use.
+var multiWaits freeList[MultiWait]
 
-func newGroup() *Group {
-	if g := groups.get(); g != nil {
+func newMultiWait() *MultiWait {
+	if g := multiWaits.get(); g != nil {
 		return g
 	}
-	g := &Group{ch: make(chan struct{}, 1)}
+	g := &MultiWait{ch: make(chan struct{}, 1)}
 	g.adopt(g.nodes[:])
 	g.last.g, g.last.timed = g, true
 	return g
 }
 
-func (g *Group) adopt(nodes []Waiter) {
-	g.mu.ranked(rankGroup)
+func (g *MultiWait) adopt(nodes []Waiter) {
+	g.mu.ranked(rankMulti)
 	for i := range nodes {
 		nodes[i].g, nodes[i].timed = g, true
 	}
 }
 
-// NewGroup returns a closed group with room for n nodes, Node(0) to Node(n-1),
+// NewMultiWait returns a closed MultiWait with room for n nodes, Node(0) to Node(n-1),
 // for a wait of the calling thread or goroutine. Its methods are the caller's
 // alone, those of its nodes are not. More than 8 nodes take memory.
-func NewGroup(n int) *Group {
+func NewMultiWait(n int) *MultiWait {
 	c := lookup()
 	thread := c != nil && !c.base
-	var g *Group
+	var g *MultiWait
 	if !thread && inBubble() {
-		g = &Group{latch: latched()}
+		g = &MultiWait{latch: latched()}
 		g.adopt(g.nodes[:])
 		g.last.g, g.last.timed = g, true
 	} else {
-		g = newGroup()
+		g = newMultiWait()
 	}
-	if n -= groupInline; n > len(g.more) {
+	if n -= multiInline; n > len(g.more) {
 		g.more = make([]Waiter, n)
 		g.adopt(g.more)
 	}
@@ -98,33 +98,33 @@ func NewGroup(n int) *Group {
 // As says what the wait is for, before Wait. If a cancel of the owner may end it,
 // Wait returns nil then, whatever the kind, and EndWait is to be called when all is
 // in order again.
-func (g *Group) As(k Kind) { g.kind = k }
+func (g *MultiWait) As(k Kind) { g.kind = k }
 
 // Node returns node i.
-func (g *Group) Node(i int) *Waiter {
-	if i < groupInline {
+func (g *MultiWait) Node(i int) *Waiter {
+	if i < multiInline {
 		return &g.nodes[i]
 	}
-	return &g.more[i-groupInline]
+	return &g.more[i-multiInline]
 }
 
 // Last returns one node more, for what limits the wait as a whole.
-func (g *Group) Last() *Waiter { return &g.last }
+func (g *MultiWait) Last() *Waiter { return &g.last }
 
-// Open starts a wait. From now on whoever pops one of the nodes, or fires it, may
+// Open starts a wait. From now on a waker that pops one of the nodes, or fires it, may
 // end it.
-func (g *Group) Open() {
+func (g *MultiWait) Open() {
 	g.expiry = nil
 	g.ticket.Store(g.ticket.Load() + 2 | 1)
 }
 
-// Close ends the wait in the owner's own name, so that nobody else can; false:
-// somebody has ended it already, and Wait is to be called.
-func (g *Group) Close() bool { return g.claimFor(nil, g.ticket.Load()) }
+// Close ends the wait in the owner's own name, so that no waker can; false:
+// a waker has ended it already, and Wait is to be called.
+func (g *MultiWait) Close() bool { return g.claimFor(nil, g.ticket.Load()) }
 
-// Expire has the wait end for node w, d after the first call since NewGroup;
+// Expire has the wait end for node w, d after the first call since NewMultiWait;
 // of several time limits the earliest counts. Before Wait.
-func (g *Group) Expire(w *Waiter, d time.Duration) {
+func (g *MultiWait) Expire(w *Waiter, d time.Duration) {
 	g.needsTime()
 	if g.began == 0 {
 		g.began = nanotime()
@@ -139,18 +139,18 @@ func (g *Group) Expire(w *Waiter, d time.Duration) {
 }
 
 // Elapsed returns the time since the first Expire.
-func (g *Group) Elapsed() time.Duration { return time.Duration(nanotime() - g.began) }
+func (g *MultiWait) Elapsed() time.Duration { return time.Duration(nanotime() - g.began) }
 
 // Expired tells whether a time limit of this wait is over.
-func (g *Group) Expired() bool { return g.expiry != nil && nanotime() >= g.at }
+func (g *MultiWait) Expired() bool { return g.expiry != nil && nanotime() >= g.at }
 
 // Claimed tells whether the wait has been ended: Wait returns soon.
-func (g *Group) Claimed() bool { return g.ticket.Load()&1 == 0 }
+func (g *MultiWait) Claimed() bool { return g.ticket.Load()&1 == 0 }
 
 // Watch has the wait end for node w when ctx is done; false: it is done already.
 // Unwatch is to follow. It calls methods of ctx, and allocates on a thread unless
 // ctx can never be done.
-func (g *Group) Watch(w *Waiter, ctx context.Context) bool {
+func (g *MultiWait) Watch(w *Waiter, ctx context.Context) bool {
 	done := ctx.Done()
 	if done == nil {
 		return true
@@ -169,7 +169,7 @@ func (g *Group) Watch(w *Waiter, ctx context.Context) bool {
 }
 
 // Unwatch ends what Watch began.
-func (g *Group) Unwatch(w *Waiter) {
+func (g *MultiWait) Unwatch(w *Waiter) {
 	if g.doneFor == w {
 		g.done, g.doneFor = nil, nil
 	}
@@ -181,7 +181,7 @@ func (g *Group) Unwatch(w *Waiter) {
 
 // Wait parks the caller until the wait has been ended, and returns the node for
 // which it was. The other nodes may still stand in their queues.
-func (g *Group) Wait() *Waiter {
+func (g *MultiWait) Wait() *Waiter {
 	n := g.ticket.Load() | 1 // it may be over already
 	var left int64
 	if g.expiry != nil {
@@ -206,7 +206,7 @@ func (g *Group) Wait() *Waiter {
 }
 
 // sleep is the wait of a goroutine.
-func (g *Group) sleep(n uint64, d time.Duration) {
+func (g *MultiWait) sleep(n uint64, d time.Duration) {
 	if g.latch != nil {
 		g.latch.Lock()
 		return
@@ -231,12 +231,12 @@ func (g *Group) sleep(n uint64, d time.Duration) {
 		mine = g.claimFor(g.doneFor, n)
 	}
 	if !mine {
-		<-g.ch // somebody else was first
+		<-g.ch // a waker was first
 	}
 }
 
 // claimFor decides, once for each wait, for which node it ends.
-func (g *Group) claimFor(w *Waiter, n uint64) bool {
+func (g *MultiWait) claimFor(w *Waiter, n uint64) bool {
 	if n&1 == 0 || !g.ticket.CompareAndSwap(n, n&^1) {
 		return false
 	}
@@ -244,9 +244,9 @@ func (g *Group) claimFor(w *Waiter, n uint64) bool {
 	return true
 }
 
-// wake makes the owner ready again, or tells it not to park. By whoever has
+// wake makes the owner ready again, or tells it not to park. By the one that has
 // claimed.
-func (g *Group) wake(c *co) {
+func (g *MultiWait) wake(c *co) {
 	t := g.t
 	if t == nil {
 		if g.latch != nil {
@@ -266,7 +266,7 @@ func (g *Group) wake(c *co) {
 }
 
 // await parks the owner, a thread, until wake, and ends the operation of c.
-func (g *Group) await(c *co) {
+func (g *MultiWait) await(c *co) {
 	t := c.cur
 	t.w.kind = g.kind
 	if x := t.x.Load(); x != nil && x.due(g.kind) && g.Close() {
@@ -276,7 +276,7 @@ func (g *Group) await(c *co) {
 		c.Leave()
 		return
 	}
-	t.group.Store(g)
+	t.multi.Store(g)
 	if c.joiner != nil {
 		c.settleJoiner() // its lock comes before mu
 	}
@@ -288,24 +288,24 @@ func (g *Group) await(c *co) {
 		g.parked = true
 		c.park(&g.mu)
 	}
-	t.group.Store(nil)
+	t.multi.Store(nil)
 	g.woken, g.parked = false, false // it is the owner's alone again
 }
 
-// Free gives the group back. It is not open, and none of its nodes stands in a
+// Free gives it back. It is not open, and none of its nodes stands in a
 // queue or is watched.
-func (g *Group) Free() {
+func (g *MultiWait) Free() {
 	g.t, g.won, g.began, g.kind = nil, nil, 0, InOther
 	if g.latch == nil {
-		groups.put(g)
+		multiWaits.put(g)
 	}
 }
 
 // Ticket returns the number of the wait that w is a node of, for Fire.
 func (w *Waiter) Ticket() uint64 { return w.g.ticket.Load() | 1 }
 
-// Fire ends the wait with that number for w, a node of a Group, and makes its
-// owner ready; false: somebody else has ended it, or it is long over. It
+// Fire ends the wait with that number for w, a node of a MultiWait, and makes its
+// owner ready; false: another one has ended it, or it is long over. It
 // never blocks, and anyone may call it at any time. w must not stand in a queue.
 func (w *Waiter) Fire(ticket uint64) bool {
 	g := w.g
@@ -318,13 +318,13 @@ func (w *Waiter) Fire(ticket uint64) bool {
 	return true
 }
 
-// Group returns the group that w is a node of.
-func (w *Waiter) Group() *Group { return w.g }
+// MultiWait returns the one that w is a node of.
+func (w *Waiter) MultiWait() *MultiWait { return w.g }
 
-// Won tells whether the wait of w, a node of a Group, was ended for it.
+// Won tells whether the wait of w, a node of a MultiWait, was ended for it.
 func (w *Waiter) Won() bool { return w.g.won == w }
 
-// Note returns what the one that waits has left with w for whoever wakes it.
+// Note returns what the one that waits has left with w for its waker.
 func (w *Waiter) Note() any {
 	if o, ok := w.note.(*outsider); ok {
 		return o.note
@@ -332,16 +332,16 @@ func (w *Waiter) Note() any {
 	return w.note
 }
 
-// SetNote leaves x with w, a node of a Group, before it stands in a queue.
+// SetNote leaves x with w, a node of a MultiWait, before it stands in a queue.
 func (w *Waiter) SetNote(x any) { w.note = x }
 
-// Add puts w, a node of a Group, at the end. Under the lock.
+// Add puts w, a node of a MultiWait, at the end. Under the lock.
 func (q *WaitQueue) Add(w *Waiter) { q.push(w) }
 
 // Remove takes w out if it is in. Under the lock.
 func (q *WaitQueue) Remove(w *Waiter) { q.remove(w) }
 
-// Others tells whether anybody stands in q who is not of w's group. Under the
+// Others tells whether a waiter stands in q that is not of w's wait. Under the
 // lock. It may count one whose wait has been ended.
 func (q *WaitQueue) Others(w *Waiter) bool {
 	for x := q.head; x != nil; x = x.next {
@@ -352,7 +352,7 @@ func (q *WaitQueue) Others(w *Waiter) bool {
 	return false
 }
 
-// WatchEnd puts w, a node of a Group, among those that wait for the thread's end;
+// WatchEnd puts w, a node of a MultiWait, among those that wait for the thread's end;
 // false: it has ended. UnwatchEnd is to follow. For a thread that watches
 // itself that never comes.
 func (h Thread) WatchEnd(w *Waiter) bool {

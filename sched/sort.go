@@ -1,16 +1,16 @@
 package sched
 
-// sort sees to it that t, whose lane or set of VPs has just changed, gets into the queue where
+// sort sees to it that t, whose class or set of VPs has just changed, gets into the queue where
 // it belongs now, if it is ready. The queue of a VP is its holder's: either that is
 // the caller, or the VP is borrowed, as by thieves; or, while its holder is inside
 // the scheduler, the holder is asked through its inbox. Where t is queued may change
-// at the same time: who moves it writes t.vp, then looks at the lane; here the lane
+// at the same time: the one that moves it writes t.vp, then looks at the class; here the class
 // has been written, then t.vp is looked at, until it is the same as before. For nodes
 // see node.put.
 func (t *thread) sort(c *co) {
 	if x := t.x.Load(); x != nil {
 		if n := x.waits.Load(); n != nil {
-			n.Sift()
+			n.Expel()
 			return
 		}
 	}
@@ -27,30 +27,30 @@ func (t *thread) sort(c *co) {
 // sort sorts v's queue anew, or has it sorted before its next thread is chosen.
 func (v *vp) sort(c *co) {
 	if c != nil && c.l.vp == v {
-		v.sift()
+		v.sortNow()
 		return
 	}
 	if old, ok := v.borrow(); ok {
-		v.sift()
+		v.sortNow()
 		v.giveBack(old)
 		return
 	}
-	if v.sifting.CompareAndSwap(0, 1) {
-		v.post(v.sifter)
+	if v.sortPending.CompareAndSwap(0, 1) {
+		v.post(v.sortRequest)
 	}
 }
 
-// sift puts every ready thread where it belongs: on another VP, if it may not run
-// here, or into the ring of its lane. Who stays keeps the order; who comes to another
-// ring is the youngest there. Holder, or thief.
-func (v *vp) sift() {
+// sortNow puts every ready thread where it belongs: on another VP, if it may not run
+// here, or into the ring of its class. Threads that stay keep their order; one that comes to another
+// ring is the youngest there. For the holder, or a thief.
+func (v *vp) sortNow() {
 	if v.inbox.Load() != nil {
 		v.collect()
 	}
-	v.resort()
+	v.sortRings()
 }
 
-func (v *vp) resort() {
+func (v *vp) sortRings() {
 	for r := range rank(ranks) {
 		if v.q.present()&r.bit() == 0 {
 			continue
@@ -60,7 +60,7 @@ func (v *vp) resort() {
 			switch t := o.pop(); {
 			case !t.mayRun(v):
 				v.expel(t)
-			case !t.lane.load().placed() && t.rank() == r:
+			case !t.class.load().placed() && t.rank() == r:
 				o.push(t)
 			default:
 				v.add(t)
