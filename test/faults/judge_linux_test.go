@@ -82,6 +82,10 @@ func (r *round) judge() (v verdict) {
 	r.judgeExit(bad)
 	if len(v.bad) > 0 && !r.hung && late > p.Heartbeat/2 {
 		v.void = fmt.Sprintf("rank %d was woken %v late, with a heartbeat of %v", whose, late.Round(time.Millisecond), p.Heartbeat)
+	} else if len(v.bad) > 0 && !r.hung {
+		v.void = r.starved
+	}
+	if v.void != "" {
 		for _, text := range v.bad {
 			if !strings.Contains(text, "starved?") {
 				v.void = "" // that has nothing to do with it

@@ -33,6 +33,7 @@ type round struct {
 	joined       time.Time // when all had joined
 	early        bool      // the fault came before all had joined
 	hung         bool
+	starved      string // why the machine has kept a rank from running; empty: it has not
 	bad          []string
 	left         []string
 	exit         error
