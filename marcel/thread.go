@@ -172,6 +172,9 @@ func RunProcess(cmd *exec.Cmd) error { return sched.RunProcess(cmd) }
 // behind it run meanwhile.
 func Sleep(d time.Duration) { sched.Sleep(d) }
 
+// Running says whether the default scheduler runs; it does not start it.
+func Running() bool { return sched.Running() != nil }
+
 // Run runs fn as a thread and waits for its end: for main, and for the body of
 // a test. A panic in fn comes out of Run as a *PanicError with the thread's
 // stack; if fn calls runtime.Goexit (t.FailNow does), Run calls it too. Called

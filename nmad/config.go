@@ -79,6 +79,10 @@ type Config struct {
 	// a few polls, whatever Spin says, unless it is below 0.
 	Shared bool
 
+	// Unbound leaves this process on all processors that it may use. Otherwise, in a job of a process manager that has not bound its
+	// processes, Open binds each to its share of the processors of its host, if there is one for each and no scheduler of threads runs yet.
+	Unbound bool
+
 	Eager   int    // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes
 	Profile string // file with what was measured of the network (Profile), for the default of Eager, which of several rails comes first, and their shares; default none
 

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/cpus"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
 )
@@ -115,7 +117,22 @@ func (c *Config) meet(ctx context.Context) error {
 	c.hosts = meeting.Nodes
 	c.bind, _, _ = net.SplitHostPort(meeting.Listen[0])
 	c.settle(meeting)
+	c.bindShare(meeting)
 	return nil
+}
+
+// bindShare binds this process to its share of the processors of its host, as a launcher of ours does, if its ranks there have one each at least and what has started
+// it has not bound it. The threads of a scheduler that runs already have their places, and keep them.
+func (c *Config) bindShare(meeting *manager.Meeting) {
+	index, count := meeting.Local(c.Rank)
+	if c.Unbound || count < 2 || marcel.Running() || !cpus.Inherited() {
+		return
+	}
+	if all, err := cpus.Usable(); err == nil {
+		if shares := cpus.Share(all, count); shares != nil {
+			_ = cpus.Bind(shares[index]) // where that is forbidden the process stays unbound
+		}
+	}
 }
 
 // settle chooses the rails, unless the user has: between hosts one over each network that all of them share, if no two processes

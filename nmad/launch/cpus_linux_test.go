@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/internal/cpus"
 )
 
 // TestFirstThreadBound: the first thread of the process is bound to one processor, as it is once a goroutine has ended locked to
 // it; the ranks get one processor each all the same, and are not told to share it.
 func TestFirstThreadBound(t *testing.T) {
-	before, err := usable()
+	before, err := cpus.Usable()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/cpus"
 )
 
 // Job is a set of running processes. Safe for concurrent use.
@@ -102,7 +103,7 @@ func Start(spec Spec) (*Job, error) {
 
 // place decides who runs where.
 func (j *Job) place() {
-	cpus, err := usable()
+	all, err := cpus.Usable()
 	if err != nil {
 		j.spec.Warn(fmt.Sprintf("launch: which processors are usable is not known (%v): the processes are not bound", err))
 		return
@@ -110,7 +111,7 @@ func (j *Job) place() {
 	if j.base = j.spec.First; !j.spec.Elsewhere {
 		j.base = 0
 	}
-	sets := share(cpus, j.spec.First+j.spec.Count-j.base)
+	sets := cpus.Share(all, j.spec.First+j.spec.Count-j.base)
 	j.shared = sets == nil
 	if !j.spec.Unbound {
 		j.sets = sets
@@ -159,9 +160,9 @@ func (j *Job) startAll() error {
 			j.spec.Warn(fmt.Sprintf("launch: no guard can be started (%v): if this launcher is killed, what the ranks have started may outlive it", err))
 		}
 	}
-	before, err := currentAffinity()
+	before, err := cpus.Current()
 	if err == nil {
-		defer before.apply() // it was ours before, so it cannot fail
+		defer before.Apply() // it was ours before, so it cannot fail
 	} else {
 		j.unbind(err)
 	}
@@ -190,15 +191,15 @@ func (j *Job) unbind(why error) {
 // start starts one child, from the helper's thread.
 func (j *Job) start(rank int) error {
 	if j.sets != nil {
-		a := affinityOf(j.sets[rank-j.base])
-		if err := a.apply(); err != nil {
+		a := cpus.Of(j.sets[rank-j.base])
+		if err := a.Apply(); err != nil {
 			j.unbind(err)
 		}
 	}
 	if j.sets == nil { // this thread may be bound from earlier on
-		if cpus, err := usable(); err == nil {
-			a := affinityOf(cpus)
-			_ = a.apply() // refused where binding is forbidden, and then the mask is full
+		if all, err := cpus.Usable(); err == nil {
+			a := cpus.Of(all)
+			_ = a.Apply() // refused where binding is forbidden, and then the mask is full
 		}
 	}
 	cmd := exec.Command(j.spec.Path, j.spec.Args...)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/cpus"
 	"go.uber.org/goleak"
 )
 
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 func act(mode []string) int {
 	switch mode[0] {
 	case "show":
-		cpus, _ := currentAffinity()
+		mask, _ := cpus.Current()
 		before, _ := os.ReadFile("/proc/self/environ")
 		c, err := nmad.FromEnvironment()
 		again, _ := nmad.FromEnvironment()
@@ -46,7 +47,7 @@ func act(mode []string) int {
 			fmt.Fprintf(os.Stderr, "the secret: %v, in the environment %q\n", err, told)
 			return 1
 		}
-		fmt.Println(os.Getenv(nmad.EnvRank), os.Getenv(nmad.EnvSize), len(c.Secret), os.Getenv(nmad.EnvShared) == "1", cpus)
+		fmt.Println(os.Getenv(nmad.EnvRank), os.Getenv(nmad.EnvSize), len(c.Secret), os.Getenv(nmad.EnvShared) == "1", mask)
 	case "exit": // exit RANK STATUS: that rank fails, the others wait for ever
 		if os.Getenv(nmad.EnvRank) == mode[1] {
 			n, _ := strconv.Atoi(mode[2])
@@ -145,12 +146,12 @@ func (o *outputs) text(rank int) string {
 }
 
 func TestEnvironmentAndBinding(t *testing.T) {
-	cpus, err := usable()
+	all, err := cpus.Usable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, errBefore := currentAffinity()
-	for _, n := range []int{1, 2, len(cpus) + 1} {
+	before, errBefore := cpus.Current()
+	for _, n := range []int{1, 2, len(all) + 1} {
 		t.Run(fmt.Sprint("n=", n), func(t *testing.T) {
 			var o outputs
 			j, err := Start(Spec{N: n, Env: []string{modeVariable + "=show"}, Stdout: o.of})
@@ -160,7 +161,7 @@ func TestEnvironmentAndBinding(t *testing.T) {
 			if err := j.Wait(); err != nil {
 				t.Fatal(err)
 			}
-			shared := n > len(cpus)
+			shared := n > len(all)
 			var taken []int
 			for rank := range n {
 				want := fmt.Sprintf("%d %d 32 %v ", rank, n, shared)
@@ -175,7 +176,7 @@ func TestEnvironmentAndBinding(t *testing.T) {
 					}
 					continue
 				}
-				if want := fmt.Sprintln(affinityOf(mine)); !strings.HasSuffix(got, want) {
+				if want := fmt.Sprintln(cpus.Of(mine)); !strings.HasSuffix(got, want) {
 					t.Errorf("rank %d says %q, want processors %v: %q", rank, got, mine, want)
 				}
 				taken = append(taken, mine...)
@@ -185,11 +186,11 @@ func TestEnvironmentAndBinding(t *testing.T) {
 				t.Errorf("processors are given twice: %v", taken)
 			}
 			if j.Shared() != shared {
-				t.Errorf("Shared is %v for %d processes on %d processors", j.Shared(), n, len(cpus))
+				t.Errorf("Shared is %v for %d processes on %d processors", j.Shared(), n, len(all))
 			}
 		})
 	}
-	if after, err := currentAffinity(); errBefore == nil && (err != nil || after != before) {
+	if after, err := cpus.Current(); errBefore == nil && (err != nil || after != before) {
 		t.Errorf("our own affinity was %v and is %v", before, after)
 	}
 }
@@ -234,7 +235,7 @@ func TestShare(t *testing.T) {
 		{[]int{0, 1, 2, 3}, 1, [][]int{{0, 1, 2, 3}}},
 		{[]int{0}, 2, nil},
 	} {
-		if got := share(c.cpus, c.n); !slices.EqualFunc(got, c.want, slices.Equal) {
+		if got := cpus.Share(c.cpus, c.n); !slices.EqualFunc(got, c.want, slices.Equal) {
 			t.Errorf("share(%v, %d) = %v, want %v", c.cpus, c.n, got, c.want)
 		}
 	}

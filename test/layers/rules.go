@@ -60,6 +60,7 @@ var rules = []rule{
 	// The suite of all drivers asks how much to do.
 	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "nmad/internal/limit", "nmad/internal/sealed", "nmad/internal/region", "pioman", "marcel", "sched/topo", "asm", "internal/effort"}, theirs: []string{sys}},
 	{folder: "nmad/internal/limit"},
+	{folder: "nmad/internal/cpus", theirs: []string{sys}},
 	{folder: "nmad/internal/sealed", ours: []string{"nmad/driver"}, theirs: []string{sys}},
 	{folder: "nmad/internal/region", ours: []string{"nmad/driver", "nmad/internal/sealed"}, theirs: []string{sys}},
 	// Matching is pure: it knows no clock, no thread, and its locks are given.

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -17,7 +21,7 @@ import (
 // The test program is also what the jobs run: its first argument says what.
 func TestMain(m *testing.M) {
 	deeds := map[string]func(args []string) error{
-		"ring": ring, "networks": networks, "doomed": doomed, "loop": loop,
+		"ring": ring, "networks": networks, "doomed": doomed, "loop": loop, "bound": bound, "graceful": graceful,
 	}
 	if len(os.Args) > 1 && deeds[os.Args[1]] != nil {
 		if err := deeds[os.Args[1]](os.Args[2:]); err != nil {
@@ -56,6 +60,51 @@ func ring([]string) error {
 		return err
 	}
 	fmt.Printf("rank %d of %d\n", s.Rank(), n)
+	return nil
+}
+
+// bound says on which processors the threads of this process may run.
+func bound([]string) error {
+	s, err := nmad.Join(context.Background())
+	if err != nil {
+		return err
+	}
+	threads, err := filepath.Glob("/proc/self/task/*/status")
+	if err != nil {
+		return err
+	}
+	masks := map[string]bool{}
+	for _, name := range threads {
+		text, _ := os.ReadFile(name)
+		if _, rest, ok := strings.Cut(string(text), "Cpus_allowed_list:"); ok {
+			list, _, _ := strings.Cut(rest, "\n")
+			masks[strings.TrimSpace(list)] = true
+		}
+	}
+	fmt.Printf("rank %d on %v\n", s.Rank(), slices.Sorted(maps.Keys(masks)))
+	if err := together(s); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// graceful computes until it gets SIGTERM, and then closes its session, as a program does that ends cleanly.
+func graceful([]string) error {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTERM)
+	s, err := nmad.Join(context.Background())
+	if err != nil {
+		return err
+	}
+	if err := together(s); err != nil {
+		return err
+	}
+	fmt.Println("pid", os.Getpid(), "rank", s.Rank())
+	<-asked
+	if err := s.Close(); err != nil {
+		return err
+	}
+	fmt.Printf("rank %d has closed its session\n", s.Rank())
 	return nil
 }
 

@@ -34,7 +34,7 @@ func joinJob(ctx context.Context, cpus []int) (*Pair, error) {
 		p.CPUs = [2]int{cpus[0], cpus[0]}
 	}
 	p.engine = pioman.New(pioman.Config{Name: "control"})
-	config.Engine = p.engine
+	config.Engine, config.Unbound = p.engine, true // a World binds its VPs itself
 	if p.ctl, err = nmad.Open(ctx, config); err != nil {
 		return nil, err
 	}

@@ -1,7 +1,8 @@
-package launch
+package cpus
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -11,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usable lists the processors that this process may use, neighbours next to each other:
+// Usable lists the processors that this process may use, neighbours next to each other:
 // by package, then by core.
-func usable() ([]int, error) {
+func Usable() ([]int, error) {
 	set, err := processMask()
 	if err != nil {
 		return nil, err
@@ -66,22 +67,55 @@ func topology(cpu int, what string) int {
 	return n
 }
 
-// affinity is the mask of the calling OS thread, to which its goroutine is locked.
-type affinity struct{ set unix.CPUSet }
+// Affinity is a mask of processors that an OS thread may use.
+type Affinity struct{ set unix.CPUSet }
 
-func currentAffinity() (affinity, error) {
-	var a affinity
+// Current is that of the calling OS thread, to which its goroutine is locked.
+func Current() (Affinity, error) {
+	var a Affinity
 	err := unix.SchedGetaffinity(0, &a.set)
 	return a, err
 }
 
-func affinityOf(cpus []int) affinity {
-	var a affinity
+// Of is that of some processors.
+func Of(cpus []int) Affinity {
+	var a Affinity
 	for _, cpu := range cpus {
 		a.set.Set(cpu)
 	}
 	return a
 }
 
-// apply sets the mask of the calling OS thread.
-func (a *affinity) apply() error { return unix.SchedSetaffinity(0, &a.set) }
+// Apply sets the mask of the calling OS thread.
+func (a *Affinity) Apply() error { return unix.SchedSetaffinity(0, &a.set) }
+
+// Inherited says that this process may use the same processors as the one that has started it: that has not bound it.
+func Inherited() bool {
+	own, err := processMask()
+	var parents unix.CPUSet
+	return err == nil && unix.SchedGetaffinity(os.Getppid(), &parents) == nil && own == parents
+}
+
+// Bind sets the mask of all threads of this process; those that they start later inherit it.
+func Bind(cpus []int) error {
+	a := Of(cpus)
+	bound := map[int]bool{}
+	for again := true; again; { // until no thread has begun meanwhile
+		again = false
+		threads, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			return err
+		}
+		for _, thread := range threads {
+			tid, err := strconv.Atoi(thread.Name())
+			if err != nil || bound[tid] {
+				continue
+			}
+			if err := unix.SchedSetaffinity(tid, &a.set); err != nil && !errors.Is(err, unix.ESRCH) {
+				return err
+			}
+			bound[tid], again = true, true
+		}
+	}
+	return nil
+}
