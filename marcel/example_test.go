@@ -524,3 +524,9 @@ func ExampleRunProcess() {
 	_ = t.Join()
 	// Output: hello
 }
+
+// Whether threads run already says whether the program may still choose how: how many VPs there are, and on which processors.
+func ExampleRunning() {
+	marcel.Run(func() { fmt.Println("a thread:", marcel.Running()) })
+	// Output: a thread: true
+}

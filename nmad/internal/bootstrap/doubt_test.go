@@ -130,7 +130,7 @@ func TestLeaderLags(t *testing.T) {
 	}
 	mute(all[0]) // now host 2's leader becomes root
 	for _, rank := range []int{2, 3, 4, 5} {
-		p.lost(rank, 2, 0, Died, "said nothing")
+		p.lost(rank, 2, 0, Died, "rank 0")
 	}
 	time.Sleep(4 * silence)
 	for _, rank := range []int{2, 3, 4, 5} {

@@ -279,7 +279,7 @@ func (h *hub) serve(m *member) {
 }
 
 // errQuit ends the reading of a member that looks for another keeper, and of a keeper that is none any more.
-var errQuit = errors.New("it has quit")
+var errQuit = errors.New("it keeps the list no more")
 
 func (h *hub) handle(m *member, k kind, payload []byte) error {
 	size := h.c.cfg.Size

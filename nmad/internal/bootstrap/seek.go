@@ -143,7 +143,11 @@ func (x *search) walk() (w *wire, rank int, over bool) {
 		case s.watch.Err() != nil:
 			return nil, 0, true
 		case errors.Is(err, syscall.ECONNREFUSED):
-			s.hear(Event{Rank: rank, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d) has ended", rank, s.cards[rank].PID)})
+			reason := c.doubted
+			if reason == "" {
+				reason = fmt.Sprintf("rank %d (pid %d) has ended", rank, s.cards[rank].PID)
+			}
+			s.hear(Event{Rank: rank, Kind: Died, Reason: reason})
 			continue
 		case errors.As(err, &verdict) && verdict.verdict == takenForLost:
 			s.part(fmt.Sprintf("rank %d says so", rank))

@@ -329,7 +329,7 @@ func (s *spoke) end(err error, keeper int) (doubt string, goesOn bool) {
 	case s.watch.Err() != nil: // this process leaves
 		return "", false
 	case errors.Is(err, errLost):
-		s.part(err.Error())
+		s.part(strings.TrimPrefix(err.Error(), errLost.Error()+": "))
 		return "", false
 	case errors.Is(err, errKeeperLeft):
 		s.hear(Event{Rank: keeper, Kind: Left, Reason: name + " closed its session"})

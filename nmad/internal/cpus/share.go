@@ -1,4 +1,3 @@
-// Package cpus tells which processors this process may use, divides them among the processes of a host, and binds threads to them.
 package cpus
 
 // Share divides processors among n processes: disjoint, as even as possible, in
