@@ -185,7 +185,7 @@ func TestChoose(t *testing.T) {
 
 func TestMonitor(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
-	s := &Session{gates: p.gates[1:]}
+	s := &Session{}
 	p.gates[1].news.observe(&s.watch)
 	var seen []string
 	stop := s.Monitor(MessageArrived|RecvDone|GateEnded, func(e Event) {

@@ -150,7 +150,7 @@ func (c *consensus) do(d deed) {
 		}
 		return
 	}
-	g := c.s.gates[d.rank]
+	g := c.s.to(d.rank)
 	g.mu.lock()
 	defer g.release()
 	switch d.what {
@@ -201,7 +201,7 @@ func (c *consensus) hear(g *Gate) error {
 
 // begin starts a call, which ends by its request.
 func (c *consensus) begin(x *call) {
-	own := c.s.gates[c.s.cfg.Rank]
+	own := c.s.gates.at(c.s.cfg.Rank)
 	x.over.prepare(own, 0, nil, false)
 	x.over.core.Special, x.over.core.Wild.Probe = true, true // no monitor is told
 	x.over.core.Op, x.over.core.Stage = flow.OpRecv, flow.Posted
@@ -215,7 +215,7 @@ func (c *consensus) begin(x *call) {
 
 // end ends a call.
 func (c *consensus) end(x *call, err error) {
-	own := c.s.gates[c.s.cfg.Rank]
+	own := c.s.gates.at(c.s.cfg.Rank)
 	own.enter()
 	own.flow.Finish(&x.over.core, err)
 	own.release()

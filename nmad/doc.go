@@ -28,11 +28,11 @@
 //	 Isend Irecv Send Recv        any number of threads and goroutines
 //	         │
 //	┌────────▼─────────────── Gate, one per peer, one spin lock ────────────────┐
-//	│ collect    starts requests, or takes in those that others have left       │
+//	│ inbox: what others have left    waits: waiters    news: what is to tell   │
 //	│ ┌──────────────────── internal/flow: the protocols ─────────────────────┐ │
 //	│ │ messages, answers, credit   internal/match: posted ◀─▶ unexpected     │ │
 //	│ └───▲───┬─────────────────────────────────────────────────────▲───┬─────┘ │
-//	│ transfer: packets in and out                  movers: bytes in and out    │
+//	│ track: packets in and out                        rails: bytes in and out  │
 //	└─────────┬─────────────────────────────────────────────────────▲───────────┘
 //	   small track: packets in order, up to MaxBody     large tracks: bytes
 //	         ▼ (first rail)                                          │ (all rails)
@@ -40,7 +40,7 @@
 //
 //	   control connection (internal/bootstrap): who leaves, who has died
 //
-// Session keeps the table of gates; the links of a gate are made when it first has something
+// Session keeps the table of gates, each of which is made when it is first asked for; the links of a gate are made when it first has something
 // to send, or all when the job starts (linking.go, Config.Link, PM2_LINK); internal/bootstrap brings
 // the processes together and watches over them; package launch starts them.
 // The protocols know neither lock, network nor clock (internal/flow), nor does what pairs messages with receives (internal/match). The

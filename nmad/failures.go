@@ -33,7 +33,7 @@ func (s *Session) Failed() []int {
 		return nil
 	}
 	ranks := slices.Clone(*s.consensus.failed.Load())
-	for rank, g := range s.gates {
+	for rank, g := range s.gates.all {
 		var lost *PeerError
 		if errors.As(g.Err(), &lost) && !slices.Contains(ranks, rank) {
 			ranks = append(ranks, rank) // its gate has ended a moment ago

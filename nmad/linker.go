@@ -158,7 +158,7 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 			}
 			continue
 		}
-		if rank < 0 || rank >= len(s.gates) || rank == s.cfg.Rank || !s.take(s.gates[rank], rail, link) {
+		if rank < 0 || rank >= len(s.gates) || rank == s.cfg.Rank || !s.take(s.to(rank), rail, link) {
 			link.Close()
 		}
 	}
@@ -395,7 +395,8 @@ func (s *Session) attach(g *Gate, from linkStage, links []driver.Link) bool {
 // linkAll makes all links: it dials the lower ranks, and the higher ones dial us. It fails
 // when ctx ends, when the job does, or when a link cannot be made.
 func (s *Session) linkAll(ctx, job context.Context) error {
-	for _, g := range s.gates[:s.cfg.Rank] {
+	for rank := range s.cfg.Rank {
+		g := s.to(rank)
 		g.mu.lock()
 		g.linking.want()
 		g.release()
@@ -424,7 +425,11 @@ func (s *Session) linkAll(ctx, job context.Context) error {
 }
 
 func (s *Session) allLinked() bool {
-	for _, g := range s.gates {
+	for rank := range s.gates {
+		g := s.gates.at(rank)
+		if g == nil {
+			return false
+		}
 		g.mu.lock()
 		there := g.linking.linked()
 		g.release()

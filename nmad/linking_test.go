@@ -27,7 +27,7 @@ var linkJobs = flag.Int("link-jobs", 0, "jobs of two over real sockets in which 
 // wish for links starts nothing but a stage.
 func unlinkedGate(t *testing.T, own, rank int) *Gate {
 	t.Helper()
-	s := &Session{linker: newLinker(time.Minute), any: newAny(3), gates: make([]*Gate, 3)}
+	s := &Session{linker: newLinker(time.Minute), any: newAny(3), gates: make(gateTable, 3)}
 	t.Cleanup(s.linker.stop)
 	s.cfg.Rank, s.cfg.Size, s.cfg.names, s.cfg.networks = own, 3, []string{"a", "b"}, make([]driver.Driver, 2)
 	return s.gate(rank, bootstrap.Card{Rank: rank, Window: 1 << 20, Records: 10})

@@ -60,7 +60,7 @@ func (r *Request) Loan() Loan {
 // source is the gate that the message of a receive came from.
 func (r *Request) source() *Gate {
 	if r.any != nil {
-		return r.any.gates[r.core.From]
+		return r.any.gates.at(r.core.From)
 	}
 	return r.gate
 }

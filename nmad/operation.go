@@ -149,7 +149,7 @@ func (s *Session) StartRecv(r *Request, op *RecvOp) error {
 }
 
 func (s *Session) launchRecv(r *Request, op *RecvOp) {
-	r.prepareRecv(s.gates[s.cfg.Rank], op)
+	r.prepareRecv(s.gates.at(s.cfg.Rank), op)
 	c := &r.core
 	c.Special, c.Anywhere, r.any = true, true, s
 	r.tell()
@@ -198,7 +198,7 @@ func (s *Session) searchAll() {
 	n := len(s.gates)
 	for i, at := 0, s.any.Turn(n); i < n && !s.any.Empty(); i++ {
 		if rank := (at + i) % n; s.any.Flagged(rank) {
-			g := s.gates[rank]
+			g := s.gates.at(rank)
 			g.inbox.lookAgain()
 			if g.mu.tryLock() { // else whoever has the lock does it
 				g.attend()

@@ -46,7 +46,7 @@ func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	ranks := len(s.gates)
 	for i, at := 0, s.any.Turn(ranks); i < ranks; i++ {
 		if rank := (at + i) % ranks; s.any.Flagged(rank) {
-			if e, n, ok = s.gates[rank].peek(m, buf); ok {
+			if e, n, ok = s.gates.at(rank).peek(m, buf); ok {
 				return e, n, true
 			}
 		}

@@ -23,9 +23,15 @@ func (s *Session) notice(e bootstrap.Event) {
 	if e.Deaf {
 		s.orphaned()
 	}
-	g := s.gates[e.Rank]
-	if g == nil || g.rank == g.own {
+	if !s.met.Load() || e.Rank == s.cfg.Rank {
 		return
+	}
+	g := s.gates.at(e.Rank)
+	if g == nil {
+		if s.closing.Load() != nil {
+			return // this side leaves, too, and has nothing to do with it
+		}
+		g = s.to(e.Rank) // which ends, and tells the requests for any source, and agreements
 	}
 	if e.Kind == bootstrap.Left {
 		s.work.Go(func() { g.life.peerLeft(e.Reason) })
@@ -51,7 +57,7 @@ func (s *Session) orphaned() {
 	if !s.any.Empty() {
 		s.linkOrphan()
 	}
-	for _, g := range s.gates {
+	for _, g := range s.gates.all {
 		g.mu.lock()
 		if g.flow.Waits() {
 			g.linking.want()
@@ -62,14 +68,15 @@ func (s *Session) orphaned() {
 
 // linkOrphan has links made to everybody.
 func (s *Session) linkOrphan() {
-	own := s.gates[s.cfg.Rank]
+	own := s.gates.at(s.cfg.Rank)
 	own.enter()
 	defer own.release()
 	if own.flow.Closing {
 		return
 	}
 	s.work.Go(func() {
-		for _, g := range s.gates {
+		for rank := range s.gates {
+			g := s.to(rank)
 			g.mu.lock()
 			if !g.flow.Closing {
 				g.linking.want()
@@ -156,10 +163,11 @@ func (s *Session) Close() error {
 func (s *Session) shutdown() {
 	why := fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrClosed)
 	s.consensus.stop(why)
-	for _, g := range s.gates {
+	s.closing.Store(&why) // before the look at the gates that there are; see to
+	for _, g := range s.gates.all {
 		g.life.beginClose(why)
 	}
-	own := s.gates[s.cfg.Rank]
+	own := s.gates.at(s.cfg.Rank)
 	own.enter()
 	s.any.Fail(why)
 	for c := s.any.Pop(); c != nil; c = s.any.Pop() {
@@ -170,7 +178,7 @@ func (s *Session) shutdown() {
 		s.failed = fmt.Errorf("nmad: rank %d closes: sends to %s had not been taken after %v: they failed with ErrClosed",
 			s.cfg.Rank, s.laggards(), s.cfg.Linger)
 	}
-	for _, g := range s.gates {
+	for _, g := range s.gates.all {
 		g.life.sayBye()
 	}
 	s.control.Announce()
@@ -184,7 +192,7 @@ func (s *Session) shutdown() {
 
 // poll moves all gates on, once.
 func (s *Session) poll() {
-	for _, g := range s.gates {
+	for _, g := range s.gates.all {
 		g.poll()
 	}
 }
@@ -192,7 +200,7 @@ func (s *Session) poll() {
 // all polls every gate and says whether the predicate holds for all of them.
 func (s *Session) all(is func(*life) bool) bool {
 	yes := true
-	for _, g := range s.gates {
+	for _, g := range s.gates.all {
 		g.mu.lock()
 		if !is(&g.life) {
 			yes = false
@@ -205,7 +213,7 @@ func (s *Session) all(is func(*life) bool) bool {
 // laggards lists the ranks to which sends are under way.
 func (s *Session) laggards() string {
 	text := "rank"
-	for _, g := range s.gates {
+	for _, g := range s.gates.all {
 		g.mu.lock()
 		if !g.life.quiet() {
 			text += fmt.Sprintf(" %d", g.rank)
@@ -217,7 +225,7 @@ func (s *Session) laggards() string {
 
 // end ends all gates, leaves the job and waits until everything is freed.
 func (s *Session) end(why error) {
-	for _, g := range s.gates {
+	for _, g := range s.gates.all {
 		if g != nil && g.rank != g.own {
 			g.life.shut(&PeerError{Rank: g.rank, Reason: why.Error(), Err: ErrPeerLost})
 		}

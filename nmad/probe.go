@@ -44,7 +44,7 @@ func (s *Session) Probe(ctx context.Context, m Match) (Envelope, error) {
 		return Envelope{}, errNoSession
 	}
 	r := fresh()
-	r.prepare(s.gates[s.cfg.Rank], m.Tag, nil, false)
+	r.prepare(s.gates.at(s.cfg.Rank), m.Tag, nil, false)
 	c := &r.core
 	c.Op, c.Special, c.Anywhere, r.any = flow.OpRecv, true, true, s
 	r.tell()
@@ -106,7 +106,7 @@ func (s *Session) Claim(m Match) *Message {
 	n := len(s.gates)
 	for i, at := 0, s.any.Turn(n); i < n; i++ {
 		if rank := (at + i) % n; s.any.Flagged(rank) {
-			g := s.gates[rank]
+			g := s.gates.at(rank)
 			g.enter()
 			x := g.claim(m)
 			g.release()

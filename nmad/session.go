@@ -24,7 +24,7 @@ type Session struct {
 	cfg     Config
 	control *bootstrap.Control
 	linker  *linker
-	gates   []*Gate // by rank
+	gates   gateTable // by rank; see to
 	any     *match.Any[flow.Request]
 	watch   monitors
 	queues  queueWaiters
@@ -35,6 +35,9 @@ type Session struct {
 	care []care     // by rank
 
 	orphan atomic.Bool // a process that passes on news has gone: of some others only links tell; see linking.go
+
+	met     atomic.Bool           // the cards of all processes are there
+	closing atomic.Pointer[error] // what requests fail with; nil: the session is open
 
 	alive  atomic.Int32   // other processes whose gates have not ended
 	work   sync.WaitGroup // goroutines that end gates
@@ -82,7 +85,7 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		cfg: cfg, linker: newLinker(cfg.Timeout), gates: make([]*Gate, cfg.Size), any: newAny(cfg.Size),
+		cfg: cfg, linker: newLinker(cfg.Timeout), gates: make(gateTable, cfg.Size), any: newAny(cfg.Size),
 		care: make([]care, cfg.Size),
 	}
 	s.alive.Store(int32(cfg.Size - 1))
@@ -127,9 +130,8 @@ func (s *Session) connect(ctx context.Context) error {
 		return err
 	}
 	l.sort(cfg)
-	for rank := range s.gates {
-		s.gates[rank] = s.gate(rank, l.cards[rank])
-	}
+	s.to(cfg.Rank)
+	s.met.Store(true)
 	s.acceptAll()
 	if cfg.Link == LinkAll {
 		if err := s.linkAll(ctx, control.Context()); err != nil {
@@ -167,6 +169,40 @@ func sorted(c bootstrap.Card) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// gateTable is the gates of a session by rank. Each is made when a thread, a peer that links, or the news of its end asks for
+// it: a process pays for the peers that it has to do with.
+type gateTable []atomic.Pointer[Gate]
+
+// at is the gate to a rank; nil: it was not made.
+func (t gateTable) at(rank int) *Gate { return t[rank].Load() }
+
+// all goes through those that were made.
+func (t gateTable) all(yield func(int, *Gate) bool) {
+	for rank := range t {
+		if g := t.at(rank); g != nil && !yield(rank, g) {
+			return
+		}
+	}
+}
+
+// to is the gate to a rank, which is made if there is none. It takes no lock, so callbacks may call it: of two threads that make
+// one at once the second one forgets its own. Close stores what requests fail with and then looks for gates; here a gate is
+// stored before the look at that, so that one of the two sees the other.
+func (s *Session) to(rank int) *Gate {
+	if g := s.gates.at(rank); g != nil {
+		return g
+	}
+	g := s.gate(rank, s.linker.cards[rank])
+	if !s.gates[rank].CompareAndSwap(nil, g) {
+		return s.gates.at(rank)
+	}
+	if why := s.closing.Load(); why != nil {
+		g.life.beginClose(*why)
+		g.life.sayBye()
+	}
+	return g
 }
 
 func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
@@ -274,7 +310,7 @@ func (s *Session) Gate(rank int) *Gate {
 		return &Gate{rank: rank}
 	}
 	if rank >= 0 && rank < len(s.gates) {
-		return s.gates[rank]
+		return s.to(rank)
 	}
 	g := newGate(s.cfg.Rank, rank, nowhere{}, s.cfg.Engine, bounds{})
 	how := ""

@@ -84,7 +84,7 @@ func (s *Session) Stats() Stats {
 	if !s.made() {
 		return sum
 	}
-	for _, g := range s.gates {
+	for _, g := range s.gates.all {
 		sum.add(g.Stats())
 	}
 	return sum
