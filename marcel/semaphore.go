@@ -31,7 +31,7 @@ func (s *Semaphore) Uninterruptible() { s.is = sched.Uninterruptible }
 // Acquire takes a unit, or waits until there is one.
 func (s *Semaphore) Acquire() {
 	_ = &s.mu // nil panics here, not while the VP is held
-	sched.Take(&s.n, sched.InSemaphore|s.is, &s.q, &s.mu)
+	_ = s.acquire(nil)
 }
 
 // TryAcquire takes a unit if there is one. It does not block.

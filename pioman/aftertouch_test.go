@@ -51,6 +51,7 @@ var shapes = []func(e *Engine, c *Completion) error{
 // place gives each life its completion, and what is to be done with that at its end.
 func lives(t *testing.T, e *Engine, s *sched.Scheduler, rounds int, place func(i int) (*Completion, func())) {
 	const waiters = 3
+	const atLeast = 12 // rounds, three with each number of waiters: each takes some ten turns of OS threads, of a second each where dozens want the processor
 	type order struct {
 		a    *after
 		bits uint32
@@ -102,7 +103,11 @@ func lives(t *testing.T, e *Engine, s *sched.Scheduler, rounds int, place func(i
 	finishes(t, "lives", func() {
 		a := &after{over: make(chan struct{}, 1)}
 		a.k.Init(e, "after", func(*Continuation) { a.back() })
+		enough := time.Now().Add(patience / 4)
 		for i := range rounds {
+			if i >= atLeast && time.Now().After(enough) {
+				break
+			}
 			n := i % (waiters + 1) // waiters of this life, if there is none only the continuation
 			hang := i%3 == 0 || n == 0
 			a.c, a.remove = place(i)

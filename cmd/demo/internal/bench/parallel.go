@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -127,9 +126,8 @@ func startPeer(w *watch, n int) error {
 
 // starts spawns n children one after the other and returns how late each began, in
 // nanoseconds. The parent never gives its processor away between the spawn and
-// the start. A child that does not start for a second is an error.
+// the start. A child that does not start for as long as lost is an error.
 func starts(n int, spawn func(child func()) (join func()), w *watch) ([]float64, error) {
-	const lost = time.Second
 	late := make([]float64, 0, n)
 	steps := stepsFor(2 * time.Microsecond)
 	w.begin()
@@ -142,7 +140,7 @@ func starts(n int, spawn func(child func()) (join func()), w *watch) ([]float64,
 			sink.Store(labour(steps)) // computing
 			if time.Now().After(deadline) {
 				join()
-				return nil, errors.New("a thread did not start within a second while another VP was idle")
+				return nil, fmt.Errorf("a thread did not start within %v while another VP was idle", lost)
 			}
 		}
 		late = append(late, float64(asm.Nanos(max(began.Load()-spawned, 0))))

@@ -63,9 +63,9 @@ func yieldPending(s *stage, n int) error {
 		return err
 	}
 	defer r.close()
-	for deadline := time.Now().Add(5 * time.Second); s.engine.Explain().Blocking.Asleep == "nobody"; {
+	for deadline := time.Now().Add(lost); s.engine.Explain().Blocking.Asleep == "nobody"; {
 		if time.Now().After(deadline) {
-			return errors.New("nobody has gone to wait in the kernel for 5 seconds")
+			return fmt.Errorf("no thread has gone to wait in the kernel within %v", lost)
 		}
 		for until := time.Now().Add(time.Millisecond); time.Now().Before(until); {
 			marcel.Yield()
@@ -190,11 +190,11 @@ func afterSilence(w *watch, n int, write func() error, heard *atomic.Int64) erro
 				done <- err
 				return
 			}
-			for deadline := time.Now().Add(5 * time.Second); heard.Load() == 0; {
+			for deadline := time.Now().Add(lost); heard.Load() == 0; {
 				nap := unix.NsecToTimespec(int64(time.Millisecond))
 				_ = unix.Nanosleep(&nap, nil) // it must not keep whoever hears it from a CPU
 				if time.Now().After(deadline) {
-					done <- errors.New("nobody has heard it for 5 seconds")
+					done <- fmt.Errorf("the byte was not heard within %v", lost)
 					return
 				}
 			}
