@@ -82,8 +82,10 @@ func TestBubbleLife(t *testing.T) {
 		}
 		is(a.Insert(x), marcel.ErrInBubble)
 		is(a.Remove(x), marcel.ErrNotInBubble)
-		y := other.Spawn(marcel.Attr{}, func() { marcel.Sleep(time.Millisecond) })
+		var end marcel.Semaphore
+		y := other.Spawn(marcel.Attr{}, end.Acquire)
 		is(a.Insert(y), marcel.ErrForeign)
+		end.Release()
 		must(t, y.Join())
 		is(a.Insert(y), marcel.ErrNoThread)
 		is(a.Insert(marcel.Thread{}), marcel.ErrNoThread)
@@ -113,8 +115,9 @@ func TestBubbleLife(t *testing.T) {
 		is(a.Place(nil), marcel.ErrNoItem)
 		a.Close()
 		is(a.InsertBubble(marcel.NewBubbleOn(s, nil)), marcel.ErrBubbleClosed)
-		run := s.Spawn(marcel.Attr{}, func() { marcel.Sleep(time.Millisecond) })
+		run := s.Spawn(marcel.Attr{}, end.Acquire)
 		is(a.Insert(run), marcel.ErrBubbleClosed)
+		end.Release()
 		must(t, run.Join())
 		defer func() {
 			if recover() == nil {
