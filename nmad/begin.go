@@ -74,7 +74,7 @@ func (g *Gate) start(r *Request) {
 // startRecv begins a receive or a probe. The request may be done afterwards. Under mu.
 func (g *Gate) startRecv(r *Request) {
 	c := &r.core
-	if !g.linking.aloof && g.flow.PostPlainly(c) {
+	if !g.linking.guarded && g.flow.PostPlainly(c) {
 		return // as most often
 	}
 	if !g.flow.Receive(c) && g.linking.admits(c) {
@@ -149,7 +149,7 @@ func (g *Gate) gather(tag uint64, buf []byte) (gathered, ok bool) {
 	return false, !f.Gathered() && f.Dead == nil
 }
 
-// sendNow sends a message if nobody has the lock, it can go eagerly, and nothing is before
+// sendNow sends a message if the lock is free, it can go eagerly, and nothing is before
 // it. Then, if all of it has left, r is done without ever having been under way: of one that
 // is used again what says so stays as it was.
 func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {

@@ -190,7 +190,7 @@ func (p *bufferPool) put(page int) {
 	p.taken--
 }
 
-// leave lets the lock go, and the memory, if nobody will use it any more.
+// leave lets the lock go, and the memory, if no buffer is left that could use it.
 func (p *bufferPool) leave() {
 	last := p.dead != nil && p.taken == 0 && !p.gone
 	p.gone = p.gone || last
@@ -273,7 +273,7 @@ func (b Buffer) beginOp(g *Gate, op *SendOp) error {
 	return b.begin(g)
 }
 
-// open makes the memory of the gate's buffers, unless somebody else is faster.
+// open makes the memory of the gate's buffers, unless another thread is faster.
 func (x *memory) open() (*bufferPool, error) {
 	g := x.g
 	pages := x.limit / region.PageSize

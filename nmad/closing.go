@@ -16,7 +16,7 @@ import (
 //	open --- link broken, peer dead, protocol broken ---> ended
 //
 // A gate that has no links yet is open in this sense; linking.go has what it does. If it has
-// nothing to send it has nobody to take leave of.
+// nothing to send it takes no leave.
 
 // lastGasp bounds the bursts that are taken in from a link that has broken.
 const lastGasp = 4096
@@ -110,7 +110,7 @@ func (l *life) peerEnded(reason string) {
 }
 
 // peerLeft polls for a peer that has said elsewhere that it leaves, until its BYE has
-// come: it waits for our acknowledgement, and perhaps nobody here polls. If links were being
+// come: it waits for our acknowledgement, and perhaps no thread here polls. If links were being
 // made they may have brought something. Without links nothing was sent.
 func (l *life) peerLeft(reason string) {
 	g := l.g
@@ -202,7 +202,7 @@ func (l *life) flushed() bool {
 	return !g.flow.OwesAck()
 }
 
-// shut ends the gate whatever its state, and says whether nobody is inside the link
+// shut ends the gate whatever its state, and says whether no thread is inside the link
 // any more, so that it can be closed.
 func (l *life) shut(why *PeerError) bool {
 	g := l.g

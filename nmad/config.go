@@ -68,7 +68,7 @@ type Config struct {
 	// vanished. Requests that involve it then fail with ErrPeerLost. 100 ms to 1 h,
 	// the same in all processes of the job; 0: they wait for ever. A few
 	// bytes go to rank 0 and back in each fifth of it, in which the silence is counted, up to a
-	// fifth more: a process that was stopped itself in the meantime blames nobody for it.
+	// fifth more: a process that was stopped itself in the meantime takes no other for lost.
 	Heartbeat time.Duration
 
 	Linger time.Duration // how long Close waits for sends to leave, and then for peers to take them in; default 5 s
@@ -93,7 +93,7 @@ type Config struct {
 	bind    string   // address of this host on the first network of the job, if a process manager has told; empty: not known
 	manager *managed // that has started this process, and by which it meets the others; nil: none
 
-	eagerFrom string // who has set Eager, if not the caller
+	eagerFrom string // what has set Eager, if not the caller
 	eagerSet  bool   // it was set, not measured
 
 	Unexpected int // memory for messages without a receive, in bytes per peer; default 4 MiB
@@ -213,7 +213,7 @@ func (c *Config) completeRails() error {
 		if err != nil {
 			return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 		}
-		if c.Size > 1 { // else there is nobody to reach
+		if c.Size > 1 { // else there is no other process
 			c.networks = networks
 		}
 	}

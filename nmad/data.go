@@ -7,10 +7,10 @@ import (
 
 // Data is a message that lies, or goes, somewhere that is described instead of listed: a
 // column of a matrix, the blocks of a list, whatever a program can walk over. It is asked for
-// its pieces when they are about to move, a few at a time, and nobody keeps them in a
+// its pieces when they are about to move, a few at a time, and they are not kept in a
 // list.
 //
-// Pieces is called by whoever moves the gate on, perhaps by a hook of the scheduler, and
+// Pieces is called by the thread that moves the gate on, perhaps by a hook of the scheduler, and
 // perhaps under the lock of the gate; for different places of a message, which go over
 // different rails, by several at once. So it must only compute: not block, nor wait, nor
 // call anything of this package. If it panics the program ends. Until the request is done

@@ -38,7 +38,7 @@
 //	         ▼ (first rail)                                          │ (all rails)
 //	   driver.Link: shm, tcp, unix ...       pioman: ltask polls, Source sleeps
 //
-//	   control connection (internal/bootstrap): who leaves, who has died
+//	   control connection (internal/bootstrap): which processes leave and die
 //
 // Session keeps the table of gates, each of which is made when it is first asked for; the links of a gate are made when it first has something
 // to send, or all when the job starts (linking.go, Config.Link, PM2_LINK); internal/bootstrap brings
@@ -68,8 +68,8 @@
 // their first bytes. Cancel takes a receive back: it says whether it has, and then nothing was received and
 // the buffer is not touched any more.
 //
-// Starting never waits: who finds the lock of the gate taken leaves the request for
-// whoever has it (inbox.go). So it may be done in callbacks, which hooks may run.
+// Starting never waits: a thread that finds the lock of the gate taken leaves the request for
+// the holder (inbox.go). So it may be done in callbacks, which hooks may run.
 //
 // # The protocols
 //

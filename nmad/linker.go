@@ -16,7 +16,7 @@ import (
 )
 
 // linker makes the links of a process, one to each other process per rail: it dials, and
-// accepts what others dial as long as the session is open, so that nobody depends on who
+// accepts what others dial as long as the session is open, so that it does not matter which side
 // needs a link first. Gates decide what becomes of each link (linking.go).
 type linker struct {
 	ends  []driver.Endpoint // by rail
@@ -29,18 +29,18 @@ type linker struct {
 	seats  chan struct{} // one for each link that is being dialled
 
 	made    chan struct{}  // something has changed; room for one
-	doors   sync.WaitGroup // who accepts
+	doors   sync.WaitGroup // goroutines that accept
 	stopped sync.Once
 
 	mu     sync.Mutex
 	lost   *PeerError // the first gate that has ended
-	turned error      // why the last stranger was turned away, or nobody came
+	turned error      // why the last stranger was turned away, or none came
 }
 
 // seatsAtOnce bounds how many links a process dials at once.
 const seatsAtOnce = 16
 
-// Pauses of who was told that the peer dials itself, before it asks again.
+// Pauses of a dialler that was told that the peer dials itself, before it asks again.
 const (
 	firstAsk = 20 * time.Millisecond
 	lastAsk  = time.Second
@@ -100,7 +100,7 @@ func (l *linker) sort(cfg *Config) {
 	cfg.names = l.names
 }
 
-// stop ends all dials and exchanges, and accepts no more. It waits for those who accept.
+// stop ends all dials and exchanges, and accepts no more. It waits for the goroutines that accept.
 // Calling it again does nothing.
 func (l *linker) stop() {
 	l.stopped.Do(func() {
@@ -112,7 +112,7 @@ func (l *linker) stop() {
 	})
 }
 
-// changed wakes who waits for links.
+// changed wakes the caller of Open that waits for links.
 func (l *linker) changed() {
 	select {
 	case l.made <- struct{}{}:
@@ -176,7 +176,7 @@ func (s *Session) take(g *Gate, rail int, link driver.Link) bool {
 	return true
 }
 
-// welcome tells who has dialled what becomes of its link, and, after YES, waits for the other
+// welcome tells the dialler what becomes of its link, and, after YES, waits for the other
 // rails and attaches them.
 func (s *Session) welcome(g *Gate, link driver.Link, answer uint64) {
 	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
@@ -319,7 +319,7 @@ func mayPass(err error) bool {
 	return false
 }
 
-// tell sends the answer to who has dialled.
+// tell sends the answer to the dialler.
 func tell(ctx context.Context, link driver.Link, answer uint64) error {
 	h := driver.Header{Kind: flow.KindLink, Size: answer}
 	return persist(ctx, func() (bool, error) {
@@ -333,7 +333,7 @@ func tell(ctx context.Context, link driver.Link, answer uint64) error {
 	})
 }
 
-// hear receives the answer of who was dialled.
+// hear receives the answer of the process that was dialled.
 func hear(ctx context.Context, link driver.Link) (uint64, error) {
 	var h driver.Header
 	err := persist(ctx, func() (bool, error) {

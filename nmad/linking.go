@@ -42,7 +42,7 @@ import (
 // link may fail to come; then it hears NEVER. An answer that does not come is the end of the
 // gate, as the peer may have taken the link.
 //
-// No message is lost: who has heard YES may send, and the other side has decided on these
+// No message is lost: a side that has heard YES may send, and the other side has decided on these
 // links by then, so that what lies in them is taken in once they are all here, also if their
 // sender has left meanwhile (Gate.peerLeft waits for that).
 //
@@ -55,7 +55,7 @@ type linking struct {
 	g       *Gate
 	s       *Session // makes the links; nil: the gate was made with them
 	stage   linkStage
-	aloof   bool          // a receive asks admits first; judge alone writes it
+	guarded bool          // a receive asks admits first; judge alone writes it
 	eager   int           // as bounds.eager
 	made    uint64        // links, for Stats
 	rails   []driver.Link // accepting: what is here; belongs to welcome
@@ -73,7 +73,7 @@ const (
 	absent
 )
 
-// Answers to who has dialled.
+// Answers to a dialler.
 const (
 	linkYes = iota
 	linkLater
@@ -109,7 +109,7 @@ func (l *linking) want() {
 
 // judge notes whether a receive may simply wait on the gate: not if that is dead, or has no links yet.
 // After each change of these.
-func (l *linking) judge() { l.aloof = l.g.flow.Dead != nil || l.stage != linked }
+func (l *linking) judge() { l.guarded = l.g.flow.Dead != nil || l.stage != linked }
 
 // admits says whether a receive may wait on a gate that is not simply open; if not it has
 // ended.

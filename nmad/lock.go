@@ -14,17 +14,17 @@ import (
 const spinTries = 200
 
 // spinlock is the lock of a gate: short sections, nothing inside blocks or
-// switches threads. A poller that finds it held goes away, for whoever holds it
+// switches threads. A poller that finds it held goes away, for the holder
 // polls or is about to. Parking the waiters instead would save nothing for sections
 // this short, and costs 20 us for a bound OS thread.
 //
 // A holder can lose its CPU all the same, and, if its VP was taken meanwhile, may
-// have to be run by somebody else's: so who waits for long lets others run, in
+// have to be run by another one: so a thread that waits for long lets others run, in
 // the kernel and on its own VP. One beside the VPs, such as the LWP that sleeps in the kernel
 // for them, lets the kernel run others, too: the Go scheduler alone gives a CPU that it shares with
-// the holder to nobody, until the kernel's slice is over.
+// the holder to no other thread, until the kernel's slice is over.
 type spinlock struct {
-	word    atomic.Uint32 // 0 free, 1 held; written by whoever takes or releases it
+	word    atomic.Uint32 // 0 free, 1 held; written by the thread that takes or releases it
 	waiters atomic.Int32  // callers inside slow; read by a holder that could stay longer
 }
 
@@ -58,5 +58,5 @@ func (l *spinlock) slow() {
 
 func (l *spinlock) unlock() { l.word.Store(0) }
 
-// wanted says whether somebody spins for the lock.
+// wanted says whether a thread spins for the lock.
 func (l *spinlock) wanted() bool { return l.waiters.Load() != 0 }

@@ -20,7 +20,7 @@ import (
 //	   ^                                                     |
 //	   '------------- home, under mu, by anybody <-----------'
 //
-// away belongs to the one who took: nobody else calls the link for this
+// away belongs to the thread that took: no other one calls the link for this
 // direction or touches the chunk, not even to fail it. Landing needs no lock,
 // because a poller may be a hook and must not wait for one. So:
 //
@@ -60,7 +60,7 @@ const evictAfter = time.Second
 // rounds bounds the pieces that one poll moves per direction.
 const rounds = 16
 
-// take reserves the next piece for the caller, who must call carry after having
+// take reserves the next piece for the caller, which must call carry after having
 // released the lock. Under mu.
 func (m *mover) take() bool {
 	if m.stream.Empty() || m.state.Load() != atHome {
@@ -110,7 +110,7 @@ func (l *rail) home(m *mover) bool {
 }
 
 // giveBack says whether the link has given the buffer back of the chunk that has landed. One
-// that it keeps does not count as landed: whoever has the lock would try again at once.
+// that it keeps does not count as landed: the holder of the lock would try again at once.
 func (l *rail) giveBack(m *mover) bool {
 	g := l.gate
 	if m.back == nil {

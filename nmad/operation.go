@@ -54,9 +54,9 @@ type RecvOp struct {
 	// released. Of a message that went into Parts or Data it has no Bytes.
 	Loan bool
 
-	// Done is called when the receive is done, instead of waking somebody who waits;
+	// Done is called when the receive is done, instead of waking a thread that waits;
 	// the request may be started again in it. Done, Choose and monitors are called
-	// without any lock, by whoever moves the gate on: perhaps by a hook of the
+	// without any lock, by the thread that moves the gate on: perhaps by a hook of the
 	// scheduler, so they must neither block nor wait nor call Cancel, but may start
 	// requests. Calls on behalf of one gate come one at a time. If one panics the
 	// program ends.
@@ -200,7 +200,7 @@ func (s *Session) searchAll() {
 		if rank := (at + i) % n; s.any.Flagged(rank) {
 			g := s.gates.at(rank)
 			g.inbox.lookAgain()
-			if g.mu.tryLock() { // else whoever has the lock does it
+			if g.mu.tryLock() { // else the holder does it
 				g.attend()
 				g.release()
 			}

@@ -13,7 +13,7 @@ import (
 //
 // Of a message that is only announced, a long one that is not lent or a synchronous send, nothing but its envelope is
 // here: then n is 0. Like Iprobe, which is Peek into no buffer, it moves the gate on, once, and
-// another thread may have taken the message by the time somebody posts a receive; Claim and
+// another thread may have taken the message by the time a receive is posted; Claim and
 // Message.Peek rule that out. False: there is none.
 func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if !g.made() {

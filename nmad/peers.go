@@ -18,7 +18,7 @@ const (
 )
 
 // notice hears from the control connection that another process has left or has
-// died. It comes from a goroutine of its own, so it works although nobody polls.
+// died. It comes from a goroutine of its own, so it works although no thread polls.
 func (s *Session) notice(e bootstrap.Event) {
 	if e.Deaf {
 		s.orphaned()

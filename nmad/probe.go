@@ -9,7 +9,7 @@ import (
 
 // Iprobe says whether a message that m is for has come from this gate and has no receive
 // yet, and what it is. It moves the gate on, once, and leaves the message where it is:
-// by the time somebody posts a receive another thread may have taken it. Claim
+// by the time a receive is posted another thread may have taken it. Claim
 // rules that out.
 func (g *Gate) Iprobe(m Match) (Envelope, bool) {
 	e, _, ok := g.Peek(m, nil)

@@ -5,7 +5,7 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// progress moves the small track on, once, for waiter (nil: nobody in particular).
+// progress moves the small track on, once, for waiter (nil: for none in particular).
 // Under mu. It says whether packets arrived.
 func (g *Gate) progress(waiter *Request) bool {
 	if g.life.end != nil {
@@ -18,7 +18,7 @@ func (g *Gate) progress(waiter *Request) bool {
 	return arrived
 }
 
-// poll moves the gate on, both tracks, unless somebody else does just now. It
+// poll moves the gate on, both tracks, unless another thread does just now. It
 // never waits and may be called from hooks. It says whether anything moved.
 func (g *Gate) poll() bool {
 	return g.mu.tryLock() && g.pollLocked()
@@ -44,7 +44,7 @@ func (g *Gate) pollLocked() bool {
 		g.release()
 		g.rails.carry(taken)
 		if !g.mu.tryLock() {
-			return true // whoever holds it takes home what has landed
+			return true // the holder takes home what has landed
 		}
 		if !g.attend() {
 			break

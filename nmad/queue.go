@@ -26,7 +26,7 @@ type Queue struct {
 // NewQueue makes a completion queue for requests of this session.
 func (s *Session) NewQueue() *Queue { return &Queue{session: s} }
 
-// put adds a request that is done, and wakes who waits.
+// put adds a request that is done, and wakes the thread that waits.
 func (q *Queue) put(r *Request) {
 	r.completion.Signal(finished)
 	q.mu.Lock()
@@ -94,9 +94,9 @@ func (q *Queue) Wait(ctx context.Context) (*Request, error) {
 	}
 }
 
-// queueWaiters are the queues of a session that somebody waits for. Who closes the session signals
-// them once nothing can come any more; who is about to wait looks whether that has happened
-// after he has reset the signal:
+// queueWaiters are the queues of a session that threads wait for. Close signals
+// them once nothing can come any more; a thread that is about to wait looks whether that has happened
+// after it has reset the signal:
 //
 //	waiter: some.Reset; add: closed? else into the set; wait
 //	closer: closed; signal all in the set

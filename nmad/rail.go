@@ -11,7 +11,7 @@ import (
 const MaxRails = 8
 
 // rail is one link of a gate. All packets travel over the small track of the first rail of a
-// gate, so they arrive in the order in which they were sent, and who has one rail
+// gate, so they arrive in the order in which they were sent, and a job with one rail
 // pays for one. The bytes of rendezvous travel over the large tracks of all rails,
 // shared out among them by the receiver as the strategy wants it (internal/flow/rendezvous.go). The
 // small tracks of the other rails carry nothing; they tell when the peer is lost.
@@ -35,9 +35,9 @@ type rail struct {
 	push, pull mover
 
 	// Under the lock of the gate.
-	armed     bool // somebody sleeps on the link's descriptor
+	armed     bool // the engine sleeps on the link's descriptor
 	armedRoom bool // and room would wake him too
-	woken     bool // a sleeper was woken on its behalf, and nobody has looked why
+	woken     bool // a sleeper was woken on its behalf, and no thread has looked why
 }
 
 func (l *rail) init(g *Gate, index int, link driver.Link) {
@@ -67,7 +67,7 @@ func (l *rail) mover(dir flow.Direction) *mover {
 	return &l.pull
 }
 
-// resting says that nobody is inside the large track of the link. Under mu.
+// resting says that no thread is inside the large track of the link. Under mu.
 func (l *rail) resting() bool { return l.push.resting() && l.pull.resting() }
 
 // rails are the links of a gate. Under the lock of the gate.

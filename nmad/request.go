@@ -12,20 +12,20 @@ import (
 // How the owner of a request hears that it is done. Most requests are done before anybody
 // sleeps for them: then that is a word which the holder of the gate's lock writes, and
 // nothing else. Who is about to sleep says so before, under the lock, and is told
-// through the completion, which knows who waits.
+// through the completion, which knows its waiters.
 //
 //	             under mu                            told, when the lock was let go
 //	not told --- ended: core.Over = 1, the last touch
 //	   | listen, under mu
 //	 told ------ ended: into news.over, or its Queue, or upcalls ----> completion.Signal, the last touch
 //
-// A request never changes its way once it is done, so whoever has seen the one or the other
-// may start it again, and nobody else touches it.
+// A request never changes its way once it is done, so a thread that has seen the one or the other
+// may start it again, and no other one touches it.
 
 // Bits of a request's completion.
 const (
 	finished = 1 << iota // it has ended
-	free                 // and may be started again: nobody but its owner knows it any more
+	free                 // and may be started again: only its owner knows it
 )
 
 // Request is a send or a receive that has been started. The zero value is ready
@@ -91,7 +91,7 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 	r.began = stamp()
 	c.Told = r.began != 0
 	if !private {
-		asm.StoreRelease32(&r.core.Over, 0) // whoever is to see it gets r through a lock
+		asm.StoreRelease32(&r.core.Over, 0) // a thread that is to see it gets r through a lock
 		r.completion.Reset()
 	}
 }
@@ -99,7 +99,7 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 // ended says that r is done: nothing of it changes until it is started again.
 func (r *Request) ended() bool { return r.core.Over.Load() != 0 || r.completion.Test(finished) }
 
-// listen has who waits for r be told through its completion, unless r has ended. It takes the
+// listen has a waiter for r told through its completion, unless r has ended. It takes the
 // lock of the gate.
 func (r *Request) listen() {
 	if r.any != nil {
@@ -178,7 +178,7 @@ func (r *Request) Test() (bool, error) {
 	return true, r.core.Err
 }
 
-// Wait blocks the calling thread or goroutine, and nobody else, until the
+// Wait blocks the calling thread or goroutine, and no other one, until the
 // request is done, and says how it ended. It polls the request's gate for a few
 // microseconds while no other thread is ready on the VP, and then leaves the
 // work to the engine. Waiting again for a request that is done gives the same

@@ -8,7 +8,7 @@ import (
 // Case returns the case of a marcel.Select that can be taken once the request is
 // done. Then Wait says how it ended, at once. A request that was never started
 // counts as done, and Wait says ErrIdle. Any number of Selects and Waits may wait for one
-// request, as long as nobody starts it again. It allocates nothing.
+// request, as long as it is not started again. It allocates nothing.
 func (r *Request) Case() marcel.Case {
 	if r == nil {
 		r = &Request{}

@@ -64,7 +64,7 @@ func offThread(f func()) {
 		return
 	}
 	var over marcel.Semaphore
-	over.Uninterruptible() // what f makes must reach somebody
+	over.Uninterruptible() // what f makes must reach the caller
 	go func() {
 		defer over.Release()
 		f()

@@ -6,13 +6,13 @@ import "github.com/pm2-go/pm2/asm"
 // pioman.Source.
 //
 // The protocol with the link is in nmad/driver/doc.go, with its argument why no
-// arrival is lost. What a gate adds: while somebody sleeps, others may poll,
+// arrival is lost. What a gate adds: while a sleeper sleeps, others may poll,
 // send and receive. If one of them finds the link full, only room can move that
-// send on, but the sleeper was told to look out for arrivals alone. So whoever
+// send on, but the sleeper was told to look out for arrivals alone. So a thread that
 // lets the lock of a gate with armed rails go with something to send arms again, for
 // room (Gate.rearm). Requests that others have left meanwhile, finding the lock held by Arm, end
 // the sleep before it begins; those that find it held by Disarm are for the poll that
-// follows. Arrivals need nothing: what somebody else takes in has made the
+// follows. Arrivals need nothing: what another thread takes in has made the
 // descriptor readable, so the sleeper wakes for nothing and looks again.
 type source struct{ *rail }
 
@@ -23,7 +23,7 @@ func (s source) Descriptor() int { return s.link.Descriptor() }
 func (s source) Arm() bool {
 	g := s.gate
 	if !g.mu.tryLock() {
-		return false // somebody polls, and may find something
+		return false // another thread polls, and may find something
 	}
 	ok := s.arm()
 	g.mu.unlock() // not release: nothing was armed for less than is wanted
@@ -97,15 +97,15 @@ func (l *rail) carryHome(m *mover) {
 	}
 }
 
-// attended says that a waiter polls for bytes of long messages: to be announced to somebody else besides, each
+// attended says that a waiter polls for bytes of long messages: to be announced to a sleeper besides, each
 // piece would cost the waiter the CPU that both use.
 func (x *rails) attended() bool { return x.waited != 0 && asm.Cycles() < x.waited }
 
 // rearm makes the sleeper look out for room, too, if that is needed by now. When
 // a link says that there is something already, that is dealt with at once,
-// here, since nobody else is awake for it: packets, room, and also bytes that have arrived, or
+// here, since no other thread is awake for it: packets, room, and also bytes that have arrived, or
 // two gates that wait here for each other's room would do so for ever. If a mover is away
-// who takes it home comes here again.
+// the thread that takes it home comes here again.
 func (x *rails) rearm() {
 	for i := range x.all {
 		if l := &x.all[i]; l.armed {

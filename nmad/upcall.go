@@ -7,13 +7,13 @@ import (
 
 // upcalls are the calls of the user's functions that a gate owes. They are run without
 // any lock, one after the other in the order in which what they tell happened, by
-// whoever moves the gate on; a call that leads to further ones, for instance because it
+// the thread that moves the gate on; a call that leads to further ones, for instance because it
 // starts a request that is done at once, only adds to the queue, so the stack does not grow.
 type upcalls struct {
 	mu      marcel.SpinLock // inside Gate.mu
 	queue   []upcall
 	next    int  // the first of queue that was not run
-	running bool // somebody runs them, and will see what is added
+	running bool // a thread runs them, and will see what is added
 }
 
 // upcall is one call: of the monitors if there is no request, else of the request's
@@ -32,8 +32,8 @@ func (u *upcalls) push(c upcall) {
 	u.mu.Unlock()
 }
 
-// pop takes the next call; false: there is none, or somebody else runs them. mine says
-// that the caller is the one who runs them.
+// pop takes the next call; false: there is none, or another thread runs them. mine says
+// that the caller is the one that runs them.
 func (u *upcalls) pop(mine bool) (c upcall, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -49,7 +49,7 @@ func (u *upcalls) pop(mine bool) (c upcall, ok bool) {
 	return c, true
 }
 
-// call runs the calls that are owed, unless somebody does. Without mu.
+// call runs the calls that are owed, unless a thread does already. Without mu.
 func (x *news) call() {
 	for c, ok := x.calls.pop(false); ok; c, ok = x.calls.pop(true) {
 		flow.Guarded(func() {

@@ -9,7 +9,7 @@ package strategy
 // Costs are never quite right, since rails were measured at another time, or not at all, or
 // carry the bytes of others as well. So a rail gets no more than half of what it should
 // move, and the next half when it is about to be idle: at the end the rails
-// move short pieces, and who is faster than assumed moves more of them (guided
+// move short pieces, and a rail that is faster than assumed moves more of them (guided
 // self-scheduling: Polychronopoulos, Kuck, 1987).
 var SplitBalance = builtin(splitBalance{})
 

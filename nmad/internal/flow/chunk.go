@@ -2,14 +2,14 @@ package flow
 
 // chunk is the part of a message that one RTR asks for, and that travels over one rail:
 // all of it, unless several rails share it. It belongs to the queue of a stream, and to
-// who carries it while it is away.
+// the carrier while it is away.
 type chunk struct {
 	req    *Request
 	offset int    // in the message, in bytes
 	size   int    // bytes, at least 1
 	moved  int    // of them
 	at     cursor // what of it comes next, if the message is not in one piece: offset + moved, or what is staged beyond that
-	short  bool   // its Data has fewer bytes than it says; by who carries it
+	short  bool   // its Data has fewer bytes than it says; written by the carrier
 	next   *chunk // in whichever list holds it
 }
 

@@ -25,7 +25,7 @@ import (
 //     GatherPatience polls leave it alone, so threads that switch without sending hold up nothing for
 //     long.
 //
-// The engine counts a gate with something gathered as pending, and has hooks, so somebody does poll: where
+// The engine counts a gate with something gathered as pending, and has hooks, so it is polled: where
 // no waiter need, no thread counts as woken. The sends are done: credit and numbers are taken when
 // they join. How many, and how long, is in package strategy (company.go).
 

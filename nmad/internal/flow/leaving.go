@@ -1,7 +1,7 @@
 package flow
 
 // Leaving: over a socket the driver copies a packet into its buffer, and the kernel may take a part of it
-// only. Nobody but who polls this gate moves the rest on, so a send is not done before the kernel has all of
+// only. Only a thread that polls this gate moves the rest on, so a send is not done before the kernel has all of
 // it: its owner may never look at the gate again, nor anybody else, and its receiver would wait for ever.
 //
 //	         the link takes the packet             Flush: nothing is left; or the link takes a
@@ -12,7 +12,7 @@ package flow
 //
 // Packets of a batch lie in the buffer until the flush at its end: they leave together. The same goes for the
 // last thing that a receive does, if that is to send a packet: it asks for none of the bytes of a message that
-// was announced. Nobody depends on the rest of other packets while this side waits for nothing: without credit
+// was announced. No side depends on the rest of other packets while this side waits for nothing: without credit
 // the peer announces its messages, and what it announces moves on when this side posts the receive.
 //
 // What was gathered (gather.go) is done before it leaves; so it is only gathered where hooks see to it.

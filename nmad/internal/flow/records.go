@@ -4,7 +4,7 @@ package flow
 // receive, as credit bounds the eager ones. Each tells the others in its card how many there
 // are per peer (Config.Announced). A sender with so many unanswered announcements keeps
 // further messages, long and short, in its own queue. Now the one message that the receiver
-// waits for could stand in that queue, behind others that nobody wants yet. So:
+// waits for could stand in that queue, behind others that no receive is for yet. So:
 //
 //	sender                                    receiver
 //	  │ all records used, and messages wait

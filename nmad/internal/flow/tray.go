@@ -12,7 +12,7 @@ package flow
 //
 // What of a tray was given to a link stays where it is until all of it has moved, as
 // driver.Link wants it. The tray belongs to the stream while a chunk is under way, and
-// to whoever is away with it.
+// to the carrier that is away with it.
 type tray struct {
 	at, end int // what of buf is still to move
 	buf     [TraySize]byte

@@ -109,7 +109,7 @@ func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 	x.order.push(m)
 	search = x.Flag() && !x.any.Empty()
 	// With a flag that was there already the poster of a wildcard sees it, and sees to
-	// it that somebody looks again.
+	// it that a thread looks again.
 	switch {
 	case x.Exactly():
 	case x.unexpected.len == 1:
