@@ -25,12 +25,14 @@
 //	                        +-------------------------+
 //	idle loop   -- Fire --> | Idle    -> [A 10][B 20] | --> pioman: poll the networks
 //	switch      -- Fire --> | Switch  -> [B 20]       | --> tasklet: run the vector
-//	timer       -- Fire --> | Timer   -> nil          |
+//	clock's tick -- Fire -> | Timer   -> nil          |
 //	Yield       -- Fire --> | Yield   -> nil          |
 //	Lock, Recv..-- Fire --> | Library -> nil          |
 //	                        +-------------------------+
 //
-// A hook is called in the name of a virtual processor (VP), whose number it gets. What it
+// A hook is called in the name of a virtual processor (VP), whose number it gets. That of Idle, Switch, Yield and Library runs
+// on the VP's own LWP. That of Timer does not: the scheduler's clock, one OS thread of its own, fires it in the name of one VP after the
+// other, on the clock's stack, while the VP's thread computes on; only for a VP whose thread polls (sched.Poll) that thread fires it itself. What it
 // remembers of each VP belongs into a PerVP, which keeps a state for every VP on
 // cache lines of its own and hands it to the hook. What it answers, the Verdict, says
 // whether work is pending, so that an idle loop knows whether to poll on, to wait

@@ -8,7 +8,7 @@ type Point uint8
 const (
 	Idle      Point = iota // a virtual processor has no thread to run; fired in a loop, on its LWP
 	Switch                 // a virtual processor has just changed threads; on its LWP
-	Timer                  // time has passed; on the timer thread, in the name of each processor
+	Timer                  // a tick of the scheduler's clock; on that one OS thread, in the name of each processor in turn, or on a thread that polls, for its own processor
 	Yield                  // a thread offers its processor to others; on it, before it looks for one
 	Library                // a thread calls what may block, and still computes; on it, before the call does anything
 	NumPoints              // how many there are; no point itself

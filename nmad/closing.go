@@ -59,7 +59,7 @@ func (l *life) fail(why *PeerError) {
 	}
 }
 
-// heed ends the gate if the flow has found a reason for that. Under mu.
+// heed ends the gate if err, what the flow has answered, is a reason for that. Under mu.
 func (l *life) heed(err error) {
 	g := l.g
 	switch err {

@@ -72,7 +72,7 @@ type Config struct {
 	Heartbeat time.Duration
 
 	Linger time.Duration // how long Close waits for sends to leave, and then for peers to take them in; default 5 s
-	Spin   time.Duration // how long a wait polls before it leaves the work to the engine; default 10 us; below 0: not at all
+	Spin   time.Duration // how long a wait polls before it leaves the work to the engine, whatever pioman.Params.BusyWait says; default 10 us; below 0: not at all
 
 	// Shared says that other processes use our CPUs, so that to poll in a loop
 	// keeps the peer from answering. Then a wait yields to the kernel between

@@ -250,7 +250,7 @@ func (g *Gate) await(r *Request) (int, error) {
 	return n, err
 }
 
-// press has leave what should leave now that could not before. Under mu.
+// press sends what has just become free to leave, such as an answer that was put off, or a note (flow.Pressing). Under mu.
 func (g *Gate) press() {
 	if g.flow.Pressing() {
 		g.track.drain()

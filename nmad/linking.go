@@ -55,7 +55,7 @@ type linking struct {
 	g       *Gate
 	s       *Session // makes the links; nil: the gate was made with them
 	stage   linkStage
-	guarded bool          // a receive asks admits first; judge alone writes it
+	guarded bool          // the gate has no links yet, or has ended: a receive has to ask admits whether it may stand in the queue; judge alone writes it
 	eager   int           // as bounds.eager
 	made    uint64        // links, for Stats
 	rails   []driver.Link // accepting: what is here; belongs to welcome

@@ -150,5 +150,6 @@ func (x *waits) release() {
 // gathers says that threads which this gate has woken are ready on the caller's VP.
 func (x *waits) gathers() bool { return x.awake > 0 && marcel.Ready() }
 
-// patient says that what is gathered is to be left alone for now. Under mu.
+// patient says that messages are gathered that should go on waiting for company, because threads which this gate has woken are ready
+// and have not sent yet. Under mu.
 func (x *waits) patient() bool { return x.g.flow.Gathered() && x.g.flow.Patient(x.gathers()) }

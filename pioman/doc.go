@@ -62,6 +62,9 @@
 //   - A handler or continuation that panics or calls runtime.Goexit ends itself, not the engine.
 //   - Task.SetCPUs has a task polled near some processors; Task.On and SetBlocking leave one to the kernel that waits for long.
 //
+// Of package marcel only flavour_marcel*.go know: there the engine takes a mutex, a semaphore to sleep on, and the start of threads. All
+// else stands on sched and hooks.
+//
 // Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says
 // what is polled, where, how often, and why. README.md, beside the code, has the protocols: which processor polls when, what
 // sleeps and is woken, why no wake-up is lost, what each operation costs.

@@ -19,7 +19,7 @@ import "sync/atomic"
 // What each state means to those that poll: README.md.
 //
 // That pending requests and the sleeper share one word is the heart of the protocol
-// against lost wake-ups (doc.go): need and fallAsleep are atomic operations on the
+// against lost wake-ups (README.md): need and fallAsleep are atomic operations on the
 // same word, so one of them comes first, and either the sleeper's last poll
 // sees the request, or the poster sees the sleeper. An outdate that comes so late that the next
 // sleeper is there already has hooks poll once too often, no more.

@@ -57,7 +57,7 @@ var table = []param{
 		Meaning: "the points at which the engine polls"},
 		func(p *Params) value { return &p.Points }},
 	{Param{Name: "busy-wait", Env: "PIOM_BUSY_WAIT", Values: timeValues(0, maxTime),
-		Meaning: "how long a wait polls before it sleeps and leaves the polling to others"},
+		Meaning: "how long a Completion.Wait polls before it sleeps and leaves the polling to others; waits for messages: nmad.Config.Spin"},
 		func(p *Params) value { return span{&p.BusyWait, 0, maxTime} }},
 	{Param{Name: "granularity", Env: "PIOM_GRANULARITY", Values: timeValues(0, maxTime),
 		Meaning: "least time between two polls of a VP at context switches and library entries; 0: at each"},

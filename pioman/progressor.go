@@ -18,6 +18,9 @@ import (
 //	 ▲                                    │               (the spare LWP)
 //	 └──── work is over ──────────────────┘
 //
+// The spare LWP is none of the scheduler's spares: its goroutine is not locked to an OS thread, and blocks in epoll_wait as in any system call; the
+// dedicated one's is locked.
+//
 // It ends with the attachment. Should a handler end its goroutine, it goes on with another one.
 type progressor struct {
 	a    *attachment

@@ -8,7 +8,7 @@ import (
 )
 
 // sleeper puts one OS thread at a time to sleep in the kernel, for the whole engine.
-// doc.go has the protocol.
+// README.md has the protocol.
 type sleeper struct {
 	e       *Engine
 	holder  atomic.Uintptr           // asm.G of the one that sleeps or prepares to, 0: none
@@ -22,7 +22,8 @@ type sleeper struct {
 	closed bool
 }
 
-// vpSleeper is the face that the scheduler sees.
+// vpSleeper is the face of an engine's sleeper that the scheduler sees: it has the methods of sched.Sleeper, by which the
+// LWP of an idle VP blocks here.
 type vpSleeper struct{ e *Engine }
 
 // Sleep implements sched.Sleeper. It sleeps again after a sleep whose time is over, because there are Blind tasks, and that found

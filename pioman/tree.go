@@ -34,7 +34,7 @@ type CPUSet = topo.CPUSet
 // # No task starves
 //
 // While requests are pending a poller makes rounds, or the sleeper sleeps and is
-// woken (doc.go). Each queue gets its visits, whichever pollers there are:
+// woken (README.md). Each queue gets its visits, whichever pollers there are:
 //
 //  1. A poller on no virtual processor (a goroutine, the Sleeper, any poller of an engine
 //     that is not hooked) visits every queue in every round.

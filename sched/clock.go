@@ -52,7 +52,8 @@ const (
 	pressed = 3 // a thread was woken behind one that was preempted before
 )
 
-// press has the clock look at once.
+// press ends the clock's wait between two ticks: a thread was made ready behind one that was preempted before, which the clock is to
+// preempt again soon rather than at the next tick.
 func (c *clock) press() {
 	if c.word.CompareAndSwap(0, pressed) {
 		futexWake(&c.word)

@@ -26,7 +26,7 @@ func saysAsyncPreemptOff(godebug string) (off bool) {
 	return off
 }
 
-// firm says how often preemption is disabled on a thread; its own alone.
+// firm is on a thread that is not to be preempted: how many times that was asked for and not taken back. The thread's own alone.
 type firm struct{ depth int }
 
 // DisablePreemption keeps the VP from being taken from the calling thread until

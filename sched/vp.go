@@ -56,7 +56,7 @@ type vp struct {
 	sortPending atomic.Uint32          // 1: sortRequest is in the inbox
 	off         atomic.Bool            // disabled; under barred.mu
 	away        atomic.Int32           // threads in Blocking
-	robbed      atomic.Int32           // threads that go on without the VP, seized
+	robbed      atomic.Int32           // threads from which the VP was taken while they were stopped or in the kernel, and which run on without it until they come back
 	_           [128]byte
 
 	rest rest

@@ -8,7 +8,7 @@
 //	marcel      tasklet            sched, hooks, asm (each)
 //	sched                          hooks, asm
 //	sched/topo  hooks              asm                    nothing
-//	asm                            nothing
+//	asm                            nothing of ours
 //	internal/modeltest, internal/effort   nothing; for tests
 //
 // The table in rules.go says it exactly, and also which modules of other

@@ -115,7 +115,7 @@ func (f *Flow) Room() int { return f.tx.room }
 // Noticed is none, but tells that an unexpected message has come (From, Entry.Tag, Size).
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
 
-// Calm says that Finished has nothing, and SearchDue does not hold.
+// Calm says that the flow has nothing to tell its owner: Finished has nothing, and SearchDue does not hold.
 func (f *Flow) Calm() bool { return f.finished.head == nil && !f.search }
 
 // Settled says that the flow is Calm, and that its owner knows whether requests are Pending, and whether it is Holding.

@@ -49,7 +49,8 @@ func (f *Flow) Begin() (batch bool) {
 	return f.tx.batched
 }
 
-// alone says that nothing waits but one message.
+// alone says that nothing waits but one message: that leaves in its own Send. An answer (RTR), also the only one, leaves in the
+// flush at the end of the batch.
 func (f *Flow) alone() bool {
 	r := f.tx.queue.head
 	return r != nil && r.Link == nil && f.rx.answers.Empty() && !f.others()
