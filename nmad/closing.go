@@ -21,6 +21,9 @@ import (
 // lastGasp bounds the bursts that are taken in from a link that has broken.
 const lastGasp = 4096
 
+// leaveLag is how long the BYE of a peer may come after the end of a rail that is not the first.
+const leaveLag = 200 * time.Millisecond
+
 // life is whether a gate lives, how it ends, and why. Under the lock of the gate, but failure.
 type life struct {
 	g       *Gate
@@ -76,13 +79,23 @@ func (l *life) heed(err error) {
 func (l *life) lose(err error) { l.loseRail(&l.g.rails.all[0], err) }
 
 // loseRail is lose for any rail: what it carries of a message is gone, and only the
-// receiver could tell what that is, so with one rail the peer is lost.
+// receiver could tell what that is, so with one rail the peer is lost. A peer that closes its
+// session closes all rails, and its BYE on the first may arrive after the end of another: the
+// gate waits for that for leaveLag.
 func (l *life) loseRail(at *rail, err error) {
 	g := l.g
 	if !errors.Is(err, driver.ErrProtocol) {
 		for range lastGasp {
 			if l.end != nil || !g.track.receive(nil) {
 				break
+			}
+		}
+		if at.index > 0 && l.end == nil {
+			if at.ended.IsZero() {
+				at.ended = time.Now()
+			}
+			if time.Since(at.ended) < leaveLag {
+				return // the next poll finds the end again
 			}
 		}
 	}

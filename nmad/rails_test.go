@@ -92,7 +92,7 @@ func TestRailLost(t *testing.T) {
 			}
 			p.rails[lost][0].Break(driver.ErrPeerLost)
 			last := p.gates[1].Irecv(9, nil)
-			for range 100 { // what has arrived at the other rail comes in still
+			for n := 0; n < 100 || !p.ended(); n++ { // what has arrived at the other rail comes in still
 				p.tick()
 			}
 			mustDone(t, last, ErrPeerLost)
@@ -109,6 +109,42 @@ func TestRailLost(t *testing.T) {
 				t.Fatalf("rail %d lost after %d ticks: the engines still count %v pending requests", lost, after, n)
 			}
 		}
+	}
+}
+
+// ended says that both gates have ended.
+func (p *pair) ended() bool {
+	for _, g := range p.gates {
+		g.mu.lock()
+		end := g.life.end
+		g.release()
+		if end == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// TestRailEndsBeforeTheLeave: a peer that closes its session has left, and is not lost, also where
+// the end of another rail arrives before its BYE on the first.
+func TestRailEndsBeforeTheLeave(t *testing.T) {
+	p := newPair(simnet.Options{}, wide, simnet.Options{})
+	r := p.gates[0].Irecv(1, make([]byte, 8))
+	p.rails[0][1].Delay(true)
+	p.gates[1].life.beginClose(ErrClosed)
+	p.gates[1].life.sayBye()
+	p.rails[1][0].Break(driver.ErrPeerLost)
+	for range 2 * lookEvery {
+		p.gates[0].tick(nil)
+	}
+	if over, err := r.Test(); over {
+		t.Fatalf("over before the BYE has come: %v", err)
+	}
+	p.rails[0][1].Deliver(1)
+	p.settle()
+	var why *PeerError
+	if _, err := r.Test(); !errors.As(err, &why) || why.Reason != "it closed its session" {
+		t.Errorf("the receive ended with %v", err)
 	}
 }
 
