@@ -19,7 +19,7 @@ const (
 )
 
 // NearLimit is where the two regimes part, in nanoseconds one way.
-const NearLimit = 100
+const NearLimit = 120
 
 // ErrBusy says that one of the two CPUs was not free for the probe.
 var ErrBusy = errors.New("a CPU was not free for the core-to-core probe")
