@@ -86,7 +86,7 @@ type pingpongCommand struct {
 	Bidirectional bool      `help:"Messages, or windows of them, in both directions at the same time."`
 	Loan          bool      `help:"Messages lie in buffers of the gate, which the receiver is lent: over shared memory they are not copied."`
 	Touch         bool      `help:"Both processes write and read every byte of each message within the time, as a program would. Compare with and without --loan."`
-	Engine        string    `enum:"hooks,explicit,threads,none" default:"hooks" help:"Who exchanges messages, and who makes the network progress: marcel threads, with the hooks of their scheduler (hooks) or only whoever waits (explicit); plain goroutines, with poller threads (threads) or only whoever waits (none)."`
+	Engine        string    `enum:"hooks,explicit,threads,none" default:"hooks" help:"What exchanges messages, and what makes the network progress: marcel threads, with the hooks of their scheduler (hooks) or only whoever waits (explicit); plain goroutines, with poller threads (threads) or only whoever waits (none)."`
 	Listen        hostPort  `help:"Where rank 0 waits for rank 1. Default: the loopback interface, any free port."`
 	output
 	progressFlags

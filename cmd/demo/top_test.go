@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// isAttached waits until somebody serves at a path, and looks at it with demo top:
+// isAttached waits until a process serves at a path, and looks at it with demo top:
 // attached PATH.
 func isAttached(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {

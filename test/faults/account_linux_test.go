@@ -160,7 +160,7 @@ func (b *book) watchLateness() (over func()) {
 				return
 			case <-time.After(nap):
 			}
-			if late := time.Since(began) - nap; late > b.a.Late { // nobody else touches these
+			if late := time.Since(began) - nap; late > b.a.Late { // only this goroutine touches these
 				b.a.Late, b.a.LateAt = late, time.Now().UnixNano()
 			}
 		}

@@ -51,7 +51,7 @@ func (p *plan) close() time.Duration { return 2*p.Linger + leave + evict }
 // after is what the victim's requests take at most once it can run again and is not cut off any more.
 func (p *plan) after() time.Duration {
 	if p.Kind == outage {
-		return silent + p.Heartbeat*6/5 + evict // nobody tells it of the others but the links
+		return silent + p.Heartbeat*6/5 + evict // only the links tell it of the others
 	}
 	return p.Heartbeat*6/5 + evict + debris
 }

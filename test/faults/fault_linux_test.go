@@ -23,7 +23,7 @@ func (r *round) strike() (began, ended time.Time, err error) {
 	case kill:
 		fd, e := unix.PidfdOpen(pid, 0)
 		if err = syscall.Kill(pid, syscall.SIGKILL); e == nil {
-			// Before the last of its threads is through with the kernel nobody can know.
+			// Before the last of its threads is through with the kernel no process can know.
 			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 20000)
 			_ = unix.Close(fd)
 			began = time.Now()

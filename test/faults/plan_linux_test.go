@@ -36,7 +36,7 @@ var kinds = []kind{none, kill, pause, stop, freeze, hog, drag, cut, flap, outage
 // apart says that the victim is on a host of its own.
 func (k kind) apart() bool { return k == flap || k == outage || k == unplug }
 
-// harmless says that nobody may be lost.
+// harmless says that no rank may be lost.
 func (k kind) harmless() bool {
 	return k == none || k == pause || k == hog || k == drag || k == flap
 }

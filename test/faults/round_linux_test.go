@@ -217,7 +217,7 @@ func (r *round) perform(over <-chan time.Time) {
 	p := r.plan
 	hard := make(chan time.Time)
 	performed := make(chan struct{})
-	go func() { // whoever waits hears of the limit
+	go func() { // the waiter hears of the limit
 		select {
 		case <-over:
 			close(hard)

@@ -47,7 +47,7 @@ func (t *traffic) exchange(phase uint64, peers []int) {
 			c.run(func() { t.send(stream{t.p, t.s.Rank(), peer, tag}) })
 			c.run(func() { t.recv(stream{t.p, peer, t.s.Rank(), tag}) })
 		}
-		// Not to ourselves: when nobody else is left no receive from any source takes it.
+		// Not to ourselves: when no other rank is left no receive from any source takes it.
 		if phase == 1 && peer != t.s.Rank() {
 			c.run(func() { t.send(stream{t.p, t.s.Rank(), peer, anyTag}) })
 		}
@@ -267,7 +267,7 @@ func (t *traffic) recvAny(peers []int) {
 		buf := make([]byte, t.p.Biggest+64)
 		began := time.Now()
 		r := t.s.Irecv(nmad.Tag(anyTag), buf)
-		for canceled := false; ; { // cancelled now and then, and when nobody is left who would send
+		for canceled := false; ; { // cancelled now and then, and when no sender is left
 			ctx, stop := context.WithTimeout(context.Background(), time.Duration(10+rng.IntN(50))*time.Millisecond)
 			err := r.WaitContext(ctx)
 			stop()

@@ -112,7 +112,7 @@ func choice() error {
 		r := s.Gate(rank).Rails()[0]
 		fmt.Printf("%d to %d: %s, as %s\n", s.Rank(), rank, r.Network, r.Choice)
 	}
-	for step := range 2 * s.Size() { // nobody leaves before all are linked: tell everybody, and hear from everybody
+	for step := range 2 * s.Size() { // no rank leaves before all are linked: tell all, and hear from all
 		g := s.Gate(step % s.Size())
 		if step < s.Size() {
 			err = g.Send(1, nil)

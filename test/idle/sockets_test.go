@@ -58,7 +58,7 @@ func pend(e *pioman.Engine, n int) (check func() error, free func(), err error) 
 		if r.out, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
 			return nil, nil, err
 		}
-		if err = unix.Connect(r.out, at); err != nil { // completes with nobody in accept: there is a backlog
+		if err = unix.Connect(r.out, at); err != nil { // completes without an accept: there is a backlog
 			unix.Close(r.out)
 			return nil, nil, err
 		}

@@ -2,7 +2,7 @@
 //
 // Imports point downwards only:
 //
-//	cmd  test                      everything, nobody imports them
+//	cmd  test                      everything; no room imports them
 //	nmad                           pioman, marcel, sched/topo, asm
 //	pioman                         hooks, tasklet, sched, asm; marcel in flavour_marcel*.go
 //	marcel      tasklet            sched, hooks, asm (each)

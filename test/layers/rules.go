@@ -85,7 +85,7 @@ var inits = map[string]string{
 	"nmad/launch/guard.go": "is the guard, where the process was started as one",
 }
 
-// top are the folders that nobody may import but themselves, whatever else
+// top are the folders that only they themselves may import, whatever else
 // their rules allow; not even test files.
 var top = []string{"cmd", "test"}
 

@@ -22,7 +22,7 @@ func TestHogs(t *testing.T) {
 		t.Error("not all have had their turn")
 	}
 	if r.Seizures == 0 {
-		t.Error("nobody was stopped")
+		t.Error("no thread was stopped")
 	}
 }
 
@@ -69,7 +69,7 @@ func TestStorm(t *testing.T) {
 	})
 	total := s.Stats().Total
 	if t.Logf("%d switches, %d stopped", total.Switches, total.Seizures); total.Seizures == 0 {
-		t.Error("nobody was stopped")
+		t.Error("no thread was stopped")
 	}
 }
 

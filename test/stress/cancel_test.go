@@ -18,7 +18,7 @@ func (w *round) cancels(r *rand.Rand) {
 	cond := marcel.NewCond(&mu)
 	victims := w.victims(r, func(r *rand.Rand) {
 		switch r.IntN(4) {
-		case 0: // a condition that nobody signals: its mutex is held again at the end
+		case 0: // a condition without a signal: its mutex is held again at the end
 			mu.Lock()
 			defer mu.Unlock()
 			cond.WaitTimeout(upTo(r, 200*time.Microsecond))

@@ -18,7 +18,7 @@ func TestChaosTakesPlace(t *testing.T) {
 		n := s.Stats()
 		t.Logf("%d switches, %d thefts of %d threads", n.Total.Switches, n.Total.Steals, n.Total.Items)
 		if n.Total.Steals == 0 {
-			t.Error("nobody has stolen a thread")
+			t.Error("no thread was stolen")
 		}
 	})
 }

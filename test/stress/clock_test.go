@@ -50,7 +50,7 @@ func (w *round) timers(r *rand.Rand) {
 		switch r.IntN(3) {
 		case 0:
 			got = timer.Wait()
-		case 1: // nobody but us may take it: another one's case is never ready then
+		case 1: // no other thread may take it: another one's case is never ready then
 			got = marcel.SelectTimeout(2*time.Millisecond, timer.Case()) == 0
 		case 2:
 			got = timer.TryWait()

@@ -41,7 +41,7 @@
 //
 // The storm is the soak with hundreds of threads at a time while the process is collected,
 // profiled, traced, and given other numbers of Ps; in every other round the collector is off,
-// since it would set free whoever the scheduler has left stopped:
+// since it would set free threads that the scheduler has left stopped:
 //
 //	go test ./test/stress -run Storm -v -storm 1h -timeout 0
 //

@@ -53,7 +53,7 @@ func (w *round) inline(r *rand.Rand) {
 	}
 }
 
-// detached: nobody joins them; they tell of their ends.
+// detached: no thread joins them; they tell of their ends.
 func (w *round) detached(r *rand.Rand) {
 	var over marcel.Semaphore
 	n := 1 + r.IntN(4)
@@ -173,7 +173,7 @@ func (w *round) moves(r *rand.Rand) {
 	w.joined(h, nil)
 }
 
-// yieldsTo: whoever is yielded to or not, all get their turns.
+// yieldsTo: all threads get their turns, yielded to or not.
 func (w *round) yieldsTo(r *rand.Rand) {
 	var hs [3]marcel.Thread
 	turns := 0

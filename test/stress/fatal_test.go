@@ -17,7 +17,7 @@ import (
 
 // scenarios are programs that must die, or must not, each in a process of its own.
 var scenarios = map[string]func(){
-	// A panic that nobody takes ends the program with the thread's own stack.
+	// A panic that is not recovered ends the program with the thread's own stack.
 	"panic": func() {
 		marcel.Spawn(func() { marcel.Yield(); guiltyOne() })
 		select {}
@@ -26,7 +26,7 @@ var scenarios = map[string]func(){
 		marcel.SpawnWith(marcel.Attr{VPs: marcel.OneVP(0), Name: "culprit"}, func() { marcel.Blocking(func() { nap(1000) }); guiltyOne() })
 		select {}
 	},
-	// Detached: nobody is left to take it.
+	// Detached: no joiner takes it.
 	"panic of a detached thread": func() {
 		marcel.SpawnWith(marcel.Attr{Catch: true}, func() { time.Sleep(time.Millisecond); guiltyOne() }).Detach()
 		select {}

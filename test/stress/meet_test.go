@@ -10,7 +10,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// barriers: nobody is in phase k+1 before all have done phase k.
+// barriers: no thread is in phase k+1 before all have done phase k.
 func (w *round) barriers(r *rand.Rand) {
 	const phases = 3
 	parties := 1 + r.IntN(5)
@@ -116,6 +116,6 @@ func (w *round) waitQueue(r *rand.Rand) {
 		}
 	})
 	if word.Load() != turns || q.WakeAll() != 0 || other.WakeAll() != 0 {
-		w.fail("a game ended in turn %d of %d, or somebody still waits", word.Load(), turns)
+		w.fail("a game ended in turn %d of %d, or a thread still waits", word.Load(), turns)
 	}
 }

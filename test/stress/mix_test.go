@@ -128,7 +128,7 @@ type plan struct {
 	vp       int // 1 + the VP on which it stays; 0: any
 }
 
-// planOf derives the plan of thread i from the seed: the same for whoever asks.
+// planOf derives the plan of thread i from the seed: the same at each call.
 func (m *mix) planOf(i int) plan {
 	r := rand.New(rand.NewPCG(m.seed, uint64(i)<<1|1))
 	p := plan{index: i}

@@ -24,7 +24,7 @@ import (
 
 // A street is where threads and goroutines meet by the means of Go alone.
 type street struct {
-	echo  chan chan int // whoever receives one sends on it
+	echo  chan chan int // the receiver of one sends on it
 	mu    sync.Mutex
 	count int // guarded by mu
 	went  int // what count has to be; guarded by mu

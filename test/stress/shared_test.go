@@ -72,8 +72,8 @@ const queueLength = 4 // short, so that both conditions are waited for
 
 func (q *queue) init() { q.notFull.L, q.notNone.L = &q.mu, &q.mu }
 
-// pass puts one item in and takes one out. It cannot block for ever: whoever
-// waits for an item has put one in, and whoever waits for room finds it once
+// pass puts one item in and takes one out. It cannot block for ever: a thread that
+// waits for an item has put one in, and one that waits for room finds it once
 // those who put the items in have taken as many out.
 func (q *queue) pass(m *mix, r *rand.Rand) {
 	item := r.Uint64()

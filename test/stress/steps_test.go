@@ -141,11 +141,11 @@ func (m *mix) acrossVPs(r *rand.Rand) {
 	}
 	m.ended1(h, "partner")
 	if there.TryAcquire() || back.TryAcquire() {
-		m.fail("a semaphore has a unit that nobody gave")
+		m.fail("a semaphore has a unit that was never given")
 	}
 }
 
-// barrier: nobody is in round k+1 before all have done round k.
+// barrier: no thread is in round k+1 before all have done round k.
 func (m *mix) barrier(r *rand.Rand) {
 	const parties, rounds = 4, 3
 	b := marcel.NewBarrier(parties)
@@ -277,7 +277,7 @@ func (m *mix) exit(r *rand.Rand) {
 	}
 }
 
-// recovers: a panic that its thread recovers is nobody else's business.
+// recovers: a panic that its thread recovers concerns no other thread.
 func (m *mix) recovers(*rand.Rand) {
 	defer func() {
 		if err, _ := recover().(error); !errors.Is(err, errMeant) {

@@ -12,7 +12,7 @@ var flagStorm = flag.Duration("storm", 1500*time.Millisecond, "how long the stor
 
 // TestStorm is the soak with many more threads at a time, while the process is collected,
 // profiled, traced, and given other numbers of Ps. In every other round the collector is off:
-// its stops of each goroutine set free whoever the scheduler has left behind, and then such
+// its stops of each goroutine set free a thread that the scheduler has left behind, and then such
 // a one is not seen.
 func TestStorm(t *testing.T) {
 	percent := debug.SetGCPercent(-1)

@@ -13,7 +13,7 @@ import (
 
 // dumpTasks tells of each OS thread whether it runs: its state, CPUs and policy,
 // and what it has used during a second. One that is runnable and uses nothing
-// starves; one that sleeps in a futex waits for somebody.
+// starves; one that sleeps in a futex waits for a wake.
 func dumpTasks(w io.Writer) {
 	before := map[int]string{}
 	for _, tid := range osThreads() {

@@ -18,7 +18,7 @@ func futexSleep(word *atomic.Uint32) {
 	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, 0, 0, 0, 0)
 }
 
-// futexRouse wakes whoever sleeps there.
+// futexRouse wakes the thread that sleeps there.
 func futexRouse(word *atomic.Uint32) {
 	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1, 0, 0, 0)
 }

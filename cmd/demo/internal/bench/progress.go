@@ -56,7 +56,7 @@ func taskOurs(s *stage, n int) error {
 	return err
 }
 
-// workerPeer is how a Go program hands a piece of work to somebody else and
+// workerPeer is how a Go program hands a piece of work to another goroutine and
 // learns of its end.
 func workerPeer(w *watch, n int) error {
 	work, done := make(chan func()), make(chan struct{})

@@ -21,7 +21,7 @@ import (
 const silence = time.Second
 
 // silenceRows compare how late the engine handles the first byte after a silence with what
-// the kernel offers to whoever does nothing but wait for it; and what the hooks cost
+// the kernel offers to a thread that only waits for it; and what the hooks cost
 // a thread switch.
 func silenceRows() []Experiment {
 	return []Experiment{
@@ -55,7 +55,7 @@ func yieldAlone(w *watch, n int) (err error) {
 	return err
 }
 
-// yieldPending is yieldOurs with a receive pending at a TCP connection, for which somebody blocks in
+// yieldPending is yieldOurs with a receive pending at a TCP connection, for which the sleeper blocks in
 // the kernel by then.
 func yieldPending(s *stage, n int) error {
 	r, err := newReceive(s.engine)
@@ -170,7 +170,7 @@ const (
 func place(role int) {
 	runtime.LockOSThread()
 	if a, b, two := binding.Pair(binding.Allowed()); two {
-		_ = binding.Thread([...]int{hearer: a, writer: b}[role]) // forbidden: then nobody is bound
+		_ = binding.Thread([...]int{hearer: a, writer: b}[role]) // forbidden: then neither is bound
 	}
 }
 
@@ -192,7 +192,7 @@ func afterSilence(w *watch, n int, write func() error, heard *atomic.Int64) erro
 			}
 			for deadline := time.Now().Add(lost); heard.Load() == 0; {
 				nap := unix.NsecToTimespec(int64(time.Millisecond))
-				_ = unix.Nanosleep(&nap, nil) // it must not keep whoever hears it from a CPU
+				_ = unix.Nanosleep(&nap, nil) // it must not keep the thread that hears it from a CPU
 				if time.Now().After(deadline) {
 					done <- fmt.Errorf("the byte was not heard within %v", lost)
 					return

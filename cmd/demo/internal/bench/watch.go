@@ -55,7 +55,7 @@ func (w *watch) shares(of []int) {
 
 // settled is begin after collections, for held. The stacks of goroutines that have ended,
 // among them those that carried our threads, count as in use until they are given back, and
-// whoever is measured next would take them for nothing: a collection takes them from their
+// the next row would get them for nothing: a collection takes them from their
 // goroutines, and the next one from the caches of the Ps. So it goes on until two
 // collections free no more stacks.
 func (w *watch) settled() {
@@ -90,7 +90,7 @@ func (w *watch) countThreads() error {
 type sample struct {
 	ns     float64 // per operation
 	allocs float64 // per operation
-	share  float64 // largest over smallest; 0: nobody competes
+	share  float64 // largest over smallest; 0: no thread competes
 	bytes  float64 // per operation; 0: not measured
 
 	osThreads int // the most of the process; 0: not counted

@@ -10,7 +10,7 @@
 //	   Close ─────────────────────────────▶  ends
 //
 // Orders and answers are JSON in messages of a session over TCP whose engine is
-// explicit and its own: while something is measured nobody polls it. A World
+// explicit and its own: while something is measured no other thread polls it. A World
 // is a scheduler, an engine and a session (or a bare link), made for one measurement, so
 // that each variant of an experiment has the parameters that it names and nothing of its
 // predecessor's.

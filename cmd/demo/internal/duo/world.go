@@ -261,7 +261,7 @@ func (w *World) Spawn(vp int, name string, f func()) (join func() error) {
 	return func() error { return <-done }
 }
 
-// link makes a bare link: rank 0 tells its address to whoever comes to the meeting.
+// link makes a bare link: rank 0 tells its address to the process that comes to the meeting.
 func link(ctx context.Context, meeting net.Listener, rank int, c *Setup, o *Order) (driver.Link, error) {
 	d, err := driver.Lookup(c.Driver)
 	if err != nil {

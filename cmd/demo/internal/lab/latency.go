@@ -182,6 +182,6 @@ func Follow() error {
 		case kindOverlap:
 			return overlapOther(w, o.Size)
 		}
-		return fmt.Errorf("an order that nobody knows: %q", o.Kind)
+		return fmt.Errorf("an unknown order: %q", o.Kind)
 	})
 }

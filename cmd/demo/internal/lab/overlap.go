@@ -48,7 +48,7 @@ var (
 	}
 )
 
-// factors are T_comp/T_comm, T_comm being what the message takes when nobody computes.
+// factors are T_comp/T_comm, T_comm being what the message takes when no thread computes.
 var factors = lengths{of: []float64{0.25, 0.5, 1, 1.5, 2}}
 
 // OverlapRow is one length of computation beside a message.

@@ -22,7 +22,7 @@ func workSteps(n int64) {
 	workSink.Store(x)
 }
 
-// workRate is how many steps this CPU makes in a ns when nobody else uses it: the best of
+// workRate is how many steps this CPU makes in a ns when no other thread uses it: the best of
 // several tries. It takes 10 ms, and more on a busy machine.
 func workRate() float64 {
 	const n, tries = 500_000, 10

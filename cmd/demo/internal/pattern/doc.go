@@ -10,5 +10,5 @@
 // messages, where a hash alone would let one in 256 pass.
 //
 // Filling and checking run at about the speed of memory. Behind the message
-// lies a guard of [Guard] bytes, which nobody may touch.
+// lies a guard of [Guard] bytes, which must stay as they are.
 package pattern

@@ -12,7 +12,7 @@ func CheckGuard(b []byte) error {
 	end := unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), len(b))
 	for i, c := range unsafe.Slice((*byte)(end), Guard) {
 		if c != guardByte {
-			return fmt.Errorf("somebody wrote %#02x behind the buffer, %d bytes past its end of %d bytes", c, i, len(b))
+			return fmt.Errorf("%#02x was written behind the buffer, %d bytes past its end of %d bytes", c, i, len(b))
 		}
 	}
 	return nil

@@ -12,9 +12,9 @@ import (
 // What Options.Engine can be: who exchanges messages, and who polls besides them.
 const (
 	Hooks    = "hooks"    // marcel threads; the hooks of their scheduler poll
-	Explicit = "explicit" // marcel threads; nobody else polls
+	Explicit = "explicit" // marcel threads; no other thread polls
 	Threads  = "threads"  // plain goroutines; poller threads poll
-	None     = "none"     // plain goroutines; nobody else polls
+	None     = "none"     // plain goroutines; no other thread polls
 )
 
 // goroutines tells whether plain goroutines exchange the messages; then marcel's scheduler is

@@ -64,7 +64,7 @@ func RunRank1() error {
 	case err := <-ended:
 		return err
 	case <-terminated:
-		// From the kernel, because rank 0 died, or from somebody else.
+		// From the kernel, because rank 0 died, or from another process.
 		cancel(errTerminated)
 		select {
 		case err := <-ended:

@@ -70,7 +70,7 @@ func (b *Bar) start(total int64, f *frames, width int) {
 }
 
 // remaining says how long the rest will take if it goes on as before: nothing as
-// long as nobody can tell.
+// long as it cannot be told.
 func remaining(done, total int64, elapsed time.Duration) string {
 	if done <= 0 || done > total {
 		return ""

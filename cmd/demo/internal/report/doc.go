@@ -1,5 +1,5 @@
 // Package report writes what an experiment measured: as a table for people, as
-// JSON, or as CSV for whoever draws or compares.
+// JSON, or as CSV for programs that draw or compare.
 //
 //	experiment --- Begin(heading) --- Row, Row, Row ... --- End(skipped) ---> Writer ---> stdout
 //

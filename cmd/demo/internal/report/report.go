@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Report is one experiment. Its JSON form is a contract with whoever reads it.
+// Report is one experiment. Its JSON form is a contract with its readers.
 type Report struct {
 	Experiment string  `json:"experiment"`
 	Machine    Machine `json:"machine"`

@@ -51,7 +51,7 @@ type Queues interface {
 	Poll(vp int)
 	// Finished tells whether a submitted job has run. Once it has told so it may be submitted again.
 	Finished(j *Job) bool
-	// Close ends it, when no job is submitted and nobody polls any more.
+	// Close ends it, when no job is submitted and no thread polls any more.
 	Close() error
 }
 

@@ -22,7 +22,7 @@ type Counts struct {
 	Transfers int            // accesses for which the line had to come from another processor; without
 	Word      int            // those of the engine's word of pending requests
 	Shared    int            // of these, writes: others had the line, and lose it
-	Failed    int            // looks at a lock that somebody held
+	Failed    int            // looks at a lock that was held
 	Rounds    int            // of all pollers together
 	Visits    map[int]int    // rounds of a queue, by its depth in the tree: 0 is the root
 	Ran       map[int]int    // jobs by the VP that ran them
@@ -133,7 +133,7 @@ func (m *Machine) access(l Line, k Kind) {
 	p.clock += steps
 }
 
-// pause lets whoever is behind run.
+// pause lets the threads behind run.
 func (m *Machine) pause() {
 	me := m.now
 	m.vps[me].yield(struct{}{})

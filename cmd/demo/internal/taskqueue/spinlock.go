@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// locked is a list of jobs under a spinlock that tests before it sets. Whoever waits long
+// locked is a list of jobs under a spinlock that tests before it sets. A thread that waits long
 // gives the CPU away: the holder may not run.
 type locked struct {
 	of    any

@@ -100,7 +100,7 @@ func (t *Tree) Finished(j *Job) bool { return j.done.Test(1) }
 // Close implements Queues.
 func (t *Tree) Close() error { return t.e.Close() }
 
-// pollers is a scheduler whose virtual processors are whoever calls Poll; its hooks never fire.
+// pollers is a scheduler whose virtual processors are the callers of Poll; its hooks never fire.
 type pollers struct {
 	set hooks.Set
 	vps int
@@ -108,7 +108,7 @@ type pollers struct {
 
 func (p *pollers) Hooks() *hooks.Set        { return &p.set }
 func (p *pollers) NumVP() int               { return p.vps }
-func (p *pollers) CurrentVP() int           { return 0 } // so that nobody is woken
+func (p *pollers) CurrentVP() int           { return 0 } // so that no VP is woken
 func (p *pollers) Kick(int)                 {}
 func (p *pollers) SetSleeper(sched.Sleeper) {}
 func (p *pollers) Shared() bool             { return false }

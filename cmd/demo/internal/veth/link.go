@@ -145,7 +145,7 @@ func (l *Link) Shape(mbps int) error {
 	return nil
 }
 
-// Close lets go of the other host, which is gone when nobody is on it any more.
+// Close lets go of the other host, which is gone when no process is on it any more.
 func (l *Link) Close() {
 	close(l.do)
 	l.space.Close()
