@@ -115,13 +115,13 @@
 //
 // # What works on plain goroutines
 //
-// Everything, on both sides of each primitive: a goroutine that has to wait
-// blocks as in a channel, and a thread can wake it, and it a thread. Threads of
+// All primitives, from both sides: a goroutine that has to wait blocks as in a
+// channel, a thread can wake a goroutine, and a goroutine a thread. Threads of
 // different schedulers may use one primitive together, too. On a goroutine Yield
 // is runtime.Gosched, Sleep is time.Sleep, Exit is runtime.Goexit, Blocking just
-// calls its function, Self is the zero Thread and Ready is false. What never
-// blocks (Release, Unlock, Signal, Broadcast, the Try forms) may be called from
-// hooks as well, and does not wait for the VP where a thread has lost it.
+// calls its function, Self is the zero Thread and Ready is false. Hooks
+// may call the functions that never block (Release, Unlock, Signal, Broadcast, the Try
+// forms). A thread that has lost its VP does not wait for the VP in these functions.
 //
 // # Guarantees
 //
@@ -197,7 +197,7 @@
 //     This package has them for Go and shares no code with it. Its bubbles
 //     (Thibault, Namyst, Wacrenier, Euro-Par 2007,
 //     https://doi.org/10.1007/978-3-540-74466-5_6) schedule by topology.
-//   - Giving a VP on when its thread blocks is the purpose of scheduler
+//   - Handing a VP to another LWP when its thread blocks is the purpose of scheduler
 //     activations (Anderson, Bershad, Lazowska, Levy, SOSP 1991,
 //     https://doi.org/10.1145/146941.146944), which Marcel had in a patched
 //     kernel (Danjean, Namyst, Russell, IPDPS workshops 2000,

@@ -113,8 +113,8 @@ func (m *Mailbox[T]) SendTimeout(v T, d time.Duration) error {
 	return m.sendUntil(v, *within(d))
 }
 
-// SendContext is Send until ctx is done: then it returns the cause, also if v
-// could be sent at once; v has not been sent.
+// SendContext is Send until ctx is done. It then returns the cause, and has not sent v. If ctx is
+// done when SendContext is called, it does not send v even if there is room.
 func (m *Mailbox[T]) SendContext(ctx context.Context, v T) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -24,13 +24,13 @@ func (o *Once) Do(f func()) {
 	}
 }
 
-// TryDo is Do if no other thread runs the function just now: then it returns true, and
-// it has been run. It waits for f only.
+// TryDo is Do that does not wait for another caller's function: while one runs, TryDo returns
+// false at once. If TryDo returns true, the function has run, perhaps by this call.
 func (o *Once) TryDo(f func()) bool { return o.DoTimeout(0, f) }
 
-// DoTimeout is Do that waits for another caller's function for at most d; false:
-// that has not ended in time. For a function that the caller runs itself there
-// is no limit. If d <= 0 it is TryDo.
+// DoTimeout is Do that waits for another caller's function for at most d. It returns false if
+// that function has not ended in time. A function that the caller runs itself has no limit.
+// If d <= 0 it is TryDo.
 func (o *Once) DoTimeout(d time.Duration, f func()) bool {
 	if o.done.Load() {
 		return true

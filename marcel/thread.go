@@ -77,8 +77,8 @@ func SpawnWith(a Attr, fn func()) Thread { return sched.SpawnWith(a, fn) }
 
 // Do runs the functions, possibly at the same time, and returns when all have returned: fork
 // and join in one call, the fastest way there is. The first runs on the calling thread, the
-// others as threads, or on the calling thread as well, what no other VP has begun when the
-// first has returned: Self is the caller then, and a panic or Exit is the caller's. On a plain
+// others as threads. Those that no other VP has begun when the first returns run on the calling
+// thread as well: in them Self is the caller, and a panic or an Exit is the caller's. On a plain
 // goroutine the others are threads of the default scheduler.
 func Do(first func(), others ...func()) { sched.Do(first, others...) }
 
@@ -100,12 +100,12 @@ func YieldTo(t Thread) bool { return sched.YieldTo(t) }
 
 // DisablePreemption keeps the VP from being taken from the calling thread until
 // EnablePreemption: neither the end of its slice nor a thread of higher priority
-// takes it. Between its scheduling points (waits, yields, Blocking) no other
-// thread of its VP runs, unless that had lost the VP before, which one that
-// disables preemption itself never does; nor does it come to another VP, so data of a VP
-// need no lock between threads that all disable it. Calls nest. A thread that blocks in
-// this state without telling keeps all others of its VP from running. Threads made with
-// Attr.NonPreemptible begin with one such call. On a plain goroutine it returns
+// takes it. Between its scheduling points (waits, yields, Blocking) the caller stays on its
+// VP, and no other thread of that VP runs, except a thread that lost the VP in a system call or
+// by preemption and still executes. A thread that has disabled preemption never loses its VP in
+// this way, so threads that all disable preemption need no lock for data of their VP. Calls nest.
+// A thread that blocks in this state outside of Blocking keeps all others of its VP from running.
+// Threads made with Attr.NonPreemptible begin with one such call. On a plain goroutine it returns
 // ErrNotThread.
 func DisablePreemption() error { return sched.DisablePreemption() }
 

@@ -74,7 +74,7 @@
 // # The protocols
 //
 // A message of up to MaxBody bytes goes eagerly, in one packet, as long as the
-// receiver has memory for it (credit.go there). All others go by rendezvous:
+// receiver has memory for it (internal/flow/credit.go). All others go by rendezvous:
 //
 //	sender                          receiver
 //	  │ EAGER(tag, seq, body) ─────▶  │ posted: copied into its buffer, done
@@ -93,10 +93,14 @@
 //
 // Of a message in parts long pieces travel as they lie, short ones a tray full at a time (internal/flow/tray.go).
 //
+// A short send that finds the rail idle, no message before it and the lock free goes to the link at once: it meets neither the
+// gate's queue nor the strategy (begin.go, sendNow). When a request ends, the holder of the gate's lock as a rule only
+// writes the request's own word; it signals the pioman.Completion only for a waiter that is parked (request.go).
+//
 // EAGER and RDV carry the number of the message on its gate, so order per tag is
 // that of the sends. The bytes of several rendezvous follow one another on each rail in
 // the order of their RTRs. Short messages that wait for the network, or that threads send which
-// were woken together (gather.go there), may share a packet, an AGGREGATE, if the strategy wants
+// were woken together (internal/flow/gather.go), may share a packet, an AGGREGATE, if the strategy wants
 // it (package strategy, Config.Strategy, PM2_STRATEGY). Where each packet costs a system call those
 // that wait leave in one (driver.Caps.Syscalls), and the announcement of a message that is posted while others are
 // on their way waits for the next poll, so that many are announced at once (strategy.PutsOff).
@@ -112,8 +116,8 @@
 // PM2_LISTEN=10.0.0.1:0,10.1.0.1:0, or PM2_DRIVER=shm,tcp. All packets, and so all short
 // messages, go over the first one, so that order costs nothing: the one named first, or, with a profile, that with the
 // least latency; long messages are shared out
-// over all of them by the receiver, as the strategy wants it (rendezvous.go there): under
-// split-balance so that all rails end together, by what they were measured to cost
+// over all of them by the receiver, as the strategy wants it (internal/flow/rendezvous.go): under
+// split-balance, the default with several rails, so that all rails end together, by what they were measured to cost
 // (Gate.Sample, Config.Profile) and by how they get on; under split-equal in equal shares;
 // else each message whole, over the rail that ends it first. Gate.Rails tells who
 // gets how much and why, where each rail lies and from which processors it is polled,
@@ -141,8 +145,8 @@
 //     they are (Session.Agree, Session.Shrink, Gate.Err, Session.Failed): the answer is the same in
 //     all, whichever processes die meanwhile, rank 0 included.
 //   - A send that is done leaves its buffer to the caller, and all its bytes are with the kernel or in memory that
-//     the peer reads: they arrive whether or not anybody here polls or waits any more (leaving.go there). Only threads of
-//     an engine that hooks poll may be ahead of that, by what is gathered for a packet (gather.go there).
+//     the peer reads: they arrive whether or not this process polls or waits any more (internal/flow/leaving.go). Only a send by a thread
+//     of an engine that hooks poll may be done earlier, while its bytes are gathered for a packet (internal/flow/gather.go).
 //   - Close waits for sends that are under way, within bounds; what was sent is
 //     received by peers even if they post the receive later. It leaves
 //     no goroutine and no descriptor behind.

@@ -18,13 +18,12 @@ const spinTries = 200
 // polls or is about to. Parking the waiters instead would save nothing for sections
 // this short, and costs 20 us for a bound OS thread.
 //
-// A holder can lose its CPU all the same, and, if its VP was taken meanwhile, may
-// have to be run by another one: so a thread that waits for long lets others run, in
-// the kernel and on its own VP. One beside the VPs, such as the LWP that sleeps in the kernel
-// for them, lets the kernel run others, too: the Go scheduler alone gives a CPU that it shares with
-// the holder to no other thread, until the kernel's slice is over.
+// A holder can lose its CPU all the same. A holder that has also lost its VP needs another VP to run
+// it. So a long waiter yields in the kernel and on its own VP. A waiter without a VP, such as the LWP
+// that sleeps in the kernel for the VPs, yields in the kernel, too: a yield to the Go scheduler alone
+// does not give the CPU to a holder on another OS thread before the kernel's slice is over.
 type spinlock struct {
-	word    atomic.Uint32 // 0 free, 1 held; written by the thread that takes or releases it
+	word    atomic.Uint32 // 0 free, 1 held; the thread that takes or releases the lock writes it
 	waiters atomic.Int32  // callers inside slow; read by a holder that could stay longer
 }
 

@@ -41,7 +41,7 @@ type Request struct {
 	completion pioman.Completion
 	started    atomic.Bool // claimed at least once; a claimer sets it
 	told       bool        // the waiter is told through the completion; set under the lock
-	rouses     bool        // and it is a thread in a blocking call: see Gate.awake
+	rouses     bool        // and it is a thread in a blocking call: see waits.awake
 	began      int64       // cycles: when it started, if a trace is recorded; else 0
 
 	core flow.Request // under the lock of the gate until it is done

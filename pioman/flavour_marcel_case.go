@@ -108,5 +108,5 @@ func (x CompletionCase) Withdraw(w *sched.Waiter) {
 	x.e.Done()
 }
 
-// Taken is for Select: a parker is also woken for nothing, to look again.
+// Taken tells Select whether the completion is over. A waker may also wake a parker only to make it look again.
 func (x CompletionCase) Taken(*sched.Waiter) bool { return x.over() }

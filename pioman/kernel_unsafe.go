@@ -36,7 +36,7 @@ func (s epollSet) add(fd int, events uint32, index, serial int32) error {
 	return unix.EpollCtl(s.fd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: index, Pad: serial})
 }
 
-// remove: a refusal means that it is closed, hence not watched.
+// remove takes a descriptor out of the set. The kernel refuses only a closed descriptor, which the set no longer holds.
 func (s epollSet) remove(fd int) { _ = unix.EpollCtl(s.fd, unix.EPOLL_CTL_DEL, fd, nil) }
 
 // ready fills the list with what has happened, without blocking, and so without letting go of

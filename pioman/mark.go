@@ -119,8 +119,8 @@ func (q *Queue) meet(t *Task) {
 	}
 }
 
-// oneShots is how many OneShot tasks are to be run, and whether the queue is counted for them. If
-// the queue is held all the time it cannot tell, and says one.
+// oneShots returns how many OneShot tasks the queue has to run, and whether the engine counts the queue
+// among those with OneShot tasks. If other threads hold the queue throughout, oneShots cannot count and returns 1.
 func (q *Queue) oneShots() (n int, counted bool) {
 	mine := q.held(asm.G())
 	for i := 0; !mine && !q.enter(); i++ {

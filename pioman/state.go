@@ -61,15 +61,15 @@ func (s State) AtRest() bool {
 
 // taskState is a State changed only through the transitions below.
 //
-// The owner of the task makes ready and schedule; the holder of the queue makes take, end and drop; any thread may
-// cancel. take competes with cancel, and schedule with another
-// schedule, hence their compare-and-swaps; end and drop are plain stores, since
-// only the holder leads out of Running and Cancelling.
+// The owner of the task calls ready and schedule. The holder of the queue calls take, end and drop. Any
+// thread may call cancel. take races with cancel, and schedule with another schedule, hence their
+// compare-and-swaps. end and drop are plain stores, since only the holder of the queue moves a task out
+// of Running and Cancelling.
 type taskState struct{ w atomic.Uint32 }
 
 func (s *taskState) load() State { return State(s.w.Load()) }
 
-// ready makes a task out of blank or resting memory; false if it is in a queue.
+// ready makes a task out of blank or resting memory. It returns false if the task is in a queue.
 func (s *taskState) ready() bool {
 	for {
 		now := s.load()
@@ -131,14 +131,14 @@ func (s *taskState) cancel() bool {
 	}
 }
 
-// destroy gives a task that runs to its handler; false if it is not linked, or, unless the handler
-// asks, if it is cancelled. Pairs with cancel.
+// destroy makes the handler of a running task its owner. It returns false if the task is not linked, or,
+// unless the handler asks, if the task is cancelled. Pairs with cancel.
 func (s *taskState) destroy() bool {
 	return s.w.CompareAndSwap(uint32(StateRunning), uint32(StateDestroyed))
 }
 
-// block and unblock frame a blocking function: block is the holder's, unblock the spare LWP's, which
-// has the task meanwhile. False if it is cancelled. Pair with cancel.
+// The holder of the queue calls block before a blocking function; the spare LWP, which has the task
+// meanwhile, calls unblock after it. Both return false if the task is cancelled. Both pair with cancel.
 func (s *taskState) block() bool {
 	return s.w.CompareAndSwap(uint32(StateRunning), uint32(StateBlocked))
 }
@@ -147,7 +147,7 @@ func (s *taskState) unblock() bool {
 	return s.w.CompareAndSwap(uint32(StateBlocked), uint32(StateScheduled))
 }
 
-// end and drop are the holder's last touch of a task: from here on the
-// memory belongs to the owner.
+// end and drop are the last access of the queue's holder to a task: afterwards the memory belongs
+// to the task's owner.
 func (s *taskState) end()  { asm.StoreRelease32(&s.w, uint32(StateEnded)) }
 func (s *taskState) drop() { asm.StoreRelease32(&s.w, uint32(StateCancelled)) }

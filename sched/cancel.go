@@ -167,8 +167,8 @@ func (c *co) refuse(x *rare, k Kind) {
 	}
 }
 
-// EndWait is to be called after a wait of a kind that a cancel lets return, when
-// what has to be in order is so: if the thread was cancelled there it ends now.
+// EndWait ends the thread if a cancel has ended its last wait. A thread calls it after a wait
+// of a kind that a cancel lets return, when the thread's own state is in order again.
 func (c *co) EndWait() {
 	if c != nil {
 		if x := c.cur.x.Load(); x != nil && x.hit {

@@ -91,7 +91,8 @@ func (c *co) checkNext(d *co) {
 	c.must(b.LockedM == 0, "it switches to one that is locked to %#x", b.LockedM)
 }
 
-// bonds are those of c. A holder of its status, as the collector is for a moment, is to let go of it.
+// bonds returns the runtime's links of c's goroutine. It waits until the garbage collector has cleared
+// the scan bit.
 func bonds(c *co) direct.Bonds {
 	for end := time.Now().Add(10 * time.Second); ; relax() {
 		b := direct.BondsOf(c.g0())

@@ -95,9 +95,9 @@ func NewMultiWait(n int) *MultiWait {
 	return g
 }
 
-// As says what the wait is for, before Wait. If a cancel of the owner may end it,
-// Wait returns nil then, whatever the kind, and EndWait is to be called when all is
-// in order again.
+// As sets the kind of the wait. The owner calls it before Wait. If a cancel of the owner
+// ends the wait, Wait returns nil, and the owner calls EndWait when its own state is in
+// order again.
 func (g *MultiWait) As(k Kind) { g.kind = k }
 
 // Node returns node i.

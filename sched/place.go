@@ -122,13 +122,13 @@ func (v *vp) popAllowed(t *thread, low rank) *thread {
 	return v.choose(low)
 }
 
-// SetVPs says from now on where the thread may run, and moves it if it must: at
-// once if it is ready; when it is woken if it waits; at its next scheduling point
-// (it yields, waits, loses its VP) if it runs, for its code cannot be moved in
-// the middle; when the caller is the thread itself, before SetVPs returns. The
-// set may name VPs that the scheduler does not have. It fails with ErrNoVPs if no
-// other is in it, and with ErrNoThread if the thread has ended. May be called by
-// anyone; does not wait for the thread.
+// SetVPs sets where the thread may run from now on, and moves the thread if its VP is
+// not in the set: a ready thread at once; a waiting thread when it is woken; a running
+// thread at its next scheduling point (it yields, waits, loses its VP); the calling
+// thread itself before SetVPs returns. The set may also name VPs that the scheduler does
+// not have. SetVPs fails with ErrNoVPs if the set names no VP of the scheduler, and with
+// ErrNoThread if the thread has ended. Any thread or goroutine may call it; it does not
+// wait for the thread.
 func (h Thread) SetVPs(set VPSet) error {
 	t := h.t
 	if t == nil {

@@ -101,8 +101,7 @@ func (c *co) spin(patience int64, found Found, polite bool, look func() Found) b
 // virtual machine an interrupt takes 45 us from the thread that computes or copies beside it: at one a millisecond that is
 // 4 to 7 % of the bandwidth of long messages, and one message in a hundred of some microseconds takes five times as long.
 //
-// T is not taken back. If the thread computes before T its hooks are late, by at most the time for which the clock left them
-// to the thread.
+// The thread never shortens T. If it computes before T, its Timer hooks are late by at most the rest of T.
 // The words are stored atomically: the thread may lose its VP at any moment.
 type polling struct {
 	since uint64 // cycles

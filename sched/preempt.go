@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A thread that is not to be preempted has isFirm in co.inside while it runs user code (co.rest):
-// so all that takes a VP from a thread finds it as one that is inside the scheduler. Thieves
-// may borrow the VP as ever: they take threads that are ready, not the one that runs.
+// A non-preemptible thread has isFirm in co.inside while it runs user code (co.rest). Code that takes a
+// VP from a running thread then finds the thread inside the scheduler, and leaves the VP to it. A VP that
+// steals may still borrow the VP: it takes ready threads, not the running one.
 
-// asyncPreemptOff: the Go runtime was told at the start of the program to interrupt no goroutine,
-// so that a thread would not heed what the clock asks.
+// asyncPreemptOff is true if GODEBUG sets asyncpreemptoff=1 at the start of the program: the runtime then
+// ignores the clock's stop requests.
 var asyncPreemptOff = saysAsyncPreemptOff(os.Getenv("GODEBUG"))
 
 // saysAsyncPreemptOff reads GODEBUG as the runtime does: of settings that repeat the last one counts.

@@ -72,7 +72,7 @@ func (r rank) priority() Priority {
 
 func (r rank) bit() uint32 { return 1 << r }
 
-// rank is where t is queued.
+// rank returns the rank of the ring for t: hogRank if t has Default priority and was preempted.
 //
 //go:norace
 func (t *thread) rank() rank {

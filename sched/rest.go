@@ -95,7 +95,7 @@ func (r *rest) pop() (l *lwp) {
 	return l
 }
 
-// remove takes l out; false: an LWP or a thread has popped it, and gives it an order.
+// remove takes l out of the reserve. It returns false if an LWP or a thread has popped l already; the popper gives l an order.
 func (r *rest) remove(l *lwp) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -31,14 +31,14 @@ type vp struct {
 	born        uint64                   // threads spawned here
 	ended       uint64                   // threads that ended here
 	stolen      uint64                   // threads that thieves took away
-	seizures    uint64
-	helpAt      int64         // cycles: not before this time wake another VP to steal
-	planAt      int64         // cycles: not before this time ask planners
-	requests    bool          // it may be the one in Scheduler.request
-	nearTick    uint32        // see neighbourComputes
-	fence       atomic.Uint32 // see share
-	choices     uint32        // of threads, so far
-	seed        uint32        // of random, never 0
+	seizures    uint64                   // preemptions, too, though seize itself is for system calls and pinned threads only
+	helpAt      int64                    // cycles: not before this time wake another VP to steal
+	planAt      int64                    // cycles: not before this time ask planners
+	requests    bool                     // it may be the one in Scheduler.request
+	nearTick    uint32                   // see neighbourComputes
+	fence       atomic.Uint32            // see share
+	choices     uint32                   // of threads, so far
+	seed        uint32                   // of random, never 0
 	lingers     Estimator
 	home        *node // its leaf in the tree of nodes
 	pu          *topo.Item

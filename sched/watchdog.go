@@ -9,8 +9,8 @@ import (
 )
 
 // HogError names a thread that computes, or blocks without Blocking, for longer than
-// Config.Watchdog, though other threads wait for its VP or have had to be given it by
-// force. Told to Config.Warn, once for each time that it happens.
+// Config.Watchdog, while other threads wait for its VP, or after the scheduler has taken
+// the VP from it to run them. The scheduler passes the error to Config.Warn, once for each such period.
 type HogError struct {
 	Thread Thread        // which; the zero Thread if it was gone when it was looked for
 	VP     int           // whose VP it held, or holds

@@ -64,7 +64,7 @@ func notify(c chan<- os.Signal, signals []os.Signal) {
 	}
 }
 
-// catch notes what has ended the job; again: it was to end already.
+// catch records the signal that ends the job. It returns true if an earlier signal was recorded.
 func (j *Job) catch(sig syscall.Signal) (again bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -8,6 +8,7 @@
 //	       └──▶ else: Overtakes? ──▶ queue ──▶ rail idle: Joins? ──▶ packets
 //
 // A strategy is one file: a value with the three methods of [Strategy], and its
-// registration. Programs register their own ones with [Register], and choose by
+// registration. A fourth method is optional: with [Splitter.Split] it shares a long message out
+// over several rails; without it the rail that ends first gets the whole message. Programs register their own ones with [Register], and choose by
 // nmad.Config.Strategy or the environment.
 package strategy

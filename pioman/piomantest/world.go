@@ -50,7 +50,7 @@ func (w World) stage(t *testing.T) *scene {
 	return s
 }
 
-// bare is stage without the start.
+// bare makes an engine like stage, and does not start it.
 func (w World) bare(t *testing.T) *scene {
 	s := &scene{T: t, w: w}
 	s.e = pioman.New(pioman.Config{Name: t.Name(), OnPanic: func(p *pioman.PanicError) {

@@ -91,9 +91,9 @@ func SetOwn(g uintptr, p unsafe.Pointer) { *(*uintptr)(address(g + gOwn)) = uint
 
 func traceBufs() bool
 
-// Recording tells whether an execution trace is being taken, with *r saying so: to be asked before each Switch, which sees
-// it by the buffers of the OS thread only, and that may have none of the trace's generation yet. A caller that has locked
-// its OS thread once more is not to be handed over: Switch refuses it.
+// Recording tells whether an execution trace is being taken, and sets *r if so. The caller asks Recording before each
+// Switch, because Switch detects a trace only by the OS thread's trace buffer, which may not exist yet. Recording returns
+// false if the caller holds a further lock of its OS thread; Switch then refuses.
 func Recording(r *Refusal) bool { return trace.IsEnabled() && recorded(r) }
 
 func recorded(r *Refusal) bool {

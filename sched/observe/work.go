@@ -19,9 +19,9 @@ import (
 //	        nothing (it blocks, yields, ends, is seized): leave ─────► off: left is set
 //	off ─── enter ───────────────────────────────────────────────────► runs
 //
-// What is kept for the VP itself, observer.runs, says whose leave is due. A thread whose VP was seized may
-// be put on another one before the seizer has come to its leave: then a time is off by these
-// few instructions. That is why the fields are atomic.
+// observer.runs names the thread for which the VP has still to call leave. After a seizure another VP may
+// enter the thread before the seizer has called leave: a time is then off by these few instructions, and
+// both VPs write. Hence the fields are atomic.
 type tally struct {
 	gen      atomic.Uint64 // whose it is
 	turn     atomic.Uint32 // of CountThreads, in which it was begun

@@ -150,9 +150,8 @@
 // lost either, as an eventfd stays readable until it is emptied; and it is
 // emptied (Disarm) before the rings are looked at again.
 //
-// T3 is an exchange so that of several directions that find the flag one rings.
-// It may do so after the sleeper has left for another reason: that ends the next
-// sleep for nothing.
+// T3 is an exchange so that exactly one of several sending directions rings. A late
+// ring, after the sleeper has left for another reason, ends its next sleep spuriously.
 //
 // Room works the same way with wantRoom in place of sleeping and the credit in
 // place of the ready word: the sender that was refused sets wantRoom and then

@@ -170,8 +170,8 @@ func offer(conn net.Conn, secret []byte, rank, size int, again bool) (*wire, err
 	return newWire(conn, secret, theirs, ours[:], false), nil
 }
 
-// receive is rank 0's side. admit is asked once the dialler has proven that it
-// holds the secret and claims a rank of the job. The caller has bounded its time.
+// receive is rank 0's side. It calls admit after the dialler has proven that it knows the secret and
+// has claimed a rank of the job. The caller sets the deadline of conn.
 func receive(conn net.Conn, secret []byte, size int, admit func(rank int, again bool) verdict) (*wire, int, error) {
 	var ours nonce
 	rand.Read(ours[:]) // never fails

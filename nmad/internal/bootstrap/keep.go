@@ -140,7 +140,7 @@ func (h *hub) takeParty(m *member, ranks []int) error {
 	return nil
 }
 
-// drop forgets a connection whose process has come again. Under mu.
+// drop forgets the connection m of a process that has connected a second time. Under mu.
 func (h *hub) drop(m *member) {
 	m.out = true
 	if m.w != nil {

@@ -10,10 +10,10 @@ package flow
 //	   |  and nothing is left of it        '------- the gate ends -------> done, failed
 //	   '------------------------------------------------------------------> done
 //
-// Packets of a batch lie in the buffer until the flush at its end: they leave together. The same goes for the
-// last thing that a receive does, if that is to send a packet: it asks for none of the bytes of a message that
-// was announced. No side depends on the rest of other packets while this side waits for nothing: without credit
-// the peer announces its messages, and what it announces moves on when this side posts the receive.
+// Packets of a batch lie in the buffer until the flush at its end: they leave together. A receive that asks
+// for 0 bytes of an announced message is done when its RTR has left the buffer. The rest of a control packet
+// may stay in the driver's buffer while this side has no pending request: without credit the peer sends RDV,
+// and this side answers when it posts the receive.
 //
 // What was gathered (gather.go) is done before it leaves; so it is only gathered where hooks see to it.
 //

@@ -40,7 +40,7 @@ func (f *Flow) Affords(bytes int) bool { return f.tx.credit >= cost(bytes) }
 func (f *Flow) Lacks(bytes int) bool { return bytes <= f.tx.eager && !f.Affords(bytes) }
 
 // Short is the header of a message that is Clear and that the flow Affords, for the link: no request is needed for it. Then
-// ShortSent, or ShortRefused, says what the link has said.
+// ShortSent, or Refused, says what the link has said.
 func (f *Flow) Short(tag uint64, bytes int) *driver.Header {
 	h := &f.tx.out.Head
 	h.Kind, h.Flags = KindEager, 0
