@@ -79,7 +79,7 @@ func TestRailsDeliver(t *testing.T) {
 // Whenever a rail breaks, every request ends, and says which rail it was.
 func TestRailLost(t *testing.T) {
 	for lost := range 2 {
-		for after := 0; after < 40; after += 3 {
+		for after := 0; after < 40; after += 3 + 6*lost {
 			p := newPair(simnet.Options{Large: 1 << 16, Rate: 1 << 14}, wide, simnet.Options{Large: 1 << 16, Rate: 1 << 13})
 			var all []*Request
 			for tag := range uint64(3) {
