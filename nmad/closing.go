@@ -30,6 +30,7 @@ type life struct {
 	end     *PeerError            // why the gate has ended; nil: it has not
 	ended   time.Time             // when
 	failure atomic.Pointer[error] // flow.Dead, for readers without the lock
+	lag     time.Duration         // leaveLag in a session; see loseRail
 	onEnd   func(*Gate)           // called once, when the gate has ended; must only take note
 }
 
@@ -81,7 +82,7 @@ func (l *life) lose(err error) { l.loseRail(&l.g.rails.all[0], err) }
 // loseRail is lose for any rail: what it carries of a message is gone, and only the
 // receiver could tell what that is, so with one rail the peer is lost. A peer that closes its
 // session closes all rails, and its BYE on the first may arrive after the end of another: the
-// gate waits for that for leaveLag.
+// gate waits for that for lag.
 func (l *life) loseRail(at *rail, err error) {
 	g := l.g
 	if !errors.Is(err, driver.ErrProtocol) {
@@ -94,7 +95,7 @@ func (l *life) loseRail(at *rail, err error) {
 			if at.ended.IsZero() {
 				at.ended = time.Now()
 			}
-			if time.Since(at.ended) < leaveLag {
+			if time.Since(at.ended) < l.lag {
 				return // the next poll finds the end again
 			}
 		}

@@ -245,7 +245,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 	g.join(s.any)
 	g.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
-		g.waits.spin, g.waits.shared = s.cfg.Spin, s.cfg.Shared
+		g.waits.spin, g.waits.shared, g.life.lag = s.cfg.Spin, s.cfg.Shared, leaveLag
 	}
 	return g
 }
