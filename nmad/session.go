@@ -240,12 +240,12 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 			r.limit = s.cfg.limits[r.name]
 		}
 	}
-	g.consensus = s.consensus
+	g.consensus, g.life.lag = s.consensus, leaveLag
 	g.news.observe(&s.watch)
 	g.join(s.any)
 	g.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
-		g.waits.spin, g.waits.shared, g.life.lag = s.cfg.Spin, s.cfg.Shared, leaveLag
+		g.waits.spin, g.waits.shared = s.cfg.Spin, s.cfg.Shared
 	}
 	return g
 }
