@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,9 +103,25 @@ func start(t *testing.T, driver, role string, n int, beat time.Duration, join bo
 func (j *job) gate() *nmad.Gate { return j.session.Gate(1) }
 
 func (j *job) stop(sig syscall.Signal) {
-	if err := syscall.Kill(j.launch.PID(1), sig); err != nil {
+	pid := j.launch.PID(1)
+	if err := syscall.Kill(pid, sig); err != nil {
 		j.t.Fatal(err)
 	}
+	for sig == syscall.SIGSTOP && !standing(pid) { // until then it may still answer
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// standing says that each thread of the process is stopped, or that it is gone.
+func standing(pid int) bool {
+	stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	for _, stat := range stats {
+		text, err := os.ReadFile(stat)
+		if i := bytes.LastIndexByte(text, ')'); err == nil && i+2 < len(text) && text[i+2] != 'T' {
+			return false
+		}
+	}
+	return true
 }
 
 // within calls f, which is to end with an error that is want, not before least and not after most and the slack.
