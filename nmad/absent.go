@@ -16,6 +16,9 @@ func (g *Gate) made() bool { return g != nil && g.engine != nil }
 // made says that Open has made this session.
 func (s *Session) made() bool { return s != nil && s.gates != nil }
 
+// loopbackHost is the address at which a process is that has not been told another.
+const loopbackHost = "127.0.0.1"
+
 var (
 	errNoGate    = fmt.Errorf("nmad: %w: a gate that no session has made", ErrRank)
 	errNoSession = fmt.Errorf("nmad: %w: it was never opened", ErrClosed)

@@ -86,7 +86,7 @@ func TestAbsent(t *testing.T) {
 				}
 				s.Monitor(SendDone, nil)()
 				s.Monitor(SendDone, func(Event) {})()
-				_, _, _ = s.Rank(), s.Size(), s.Stats()
+				_, _, _, _ = s.Rank(), s.Size(), s.Host(), s.Stats()
 				if err := s.Close(); err != nil {
 					return err
 				}

@@ -3,6 +3,7 @@ package nmad
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"sync"
@@ -301,6 +302,18 @@ func (s *Session) Size() int {
 		return 0
 	}
 	return s.cfg.Size
+}
+
+// Host returns the address of this host at which the first rail accepts links: where other processes of the job reach it.
+func (s *Session) Host() string {
+	if !s.made() || s.cfg.Size == 1 {
+		return loopbackHost
+	}
+	host, _, err := net.SplitHostPort(s.cfg.listen[0])
+	if err != nil || host == "" {
+		return loopbackHost
+	}
+	return host
 }
 
 // Gate returns the gate to a rank, own rank included. For a rank that does not

@@ -98,6 +98,9 @@ func (c *experimentCommand) run(ctx context.Context) error {
 	}
 	const steps = 1000
 	x := c.chosen
+	if duo.InJob() && !x.Pair {
+		return duo.Decline(ctx, fmt.Errorf("%s has no part for the processes of a job: start it alone, without the process manager", x.Name))
+	}
 	if x.Linked && !veth.Inside() && veth.Missing() == nil {
 		return c.inNamespace(ctx)
 	}

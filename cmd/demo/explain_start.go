@@ -36,7 +36,7 @@ func (explainStartCommand) run(ctx context.Context) (err error) {
 		}
 	}()
 	host, _ := os.Hostname()
-	own := fmt.Sprintf("%s, pid %d, %d CPUs", host, os.Getpid(), len(binding.Allowed()))
+	own := fmt.Sprintf("%s at %s, pid %d, %d CPUs", host, s.Host(), os.Getpid(), len(binding.Allowed()))
 	if s.Rank() > 0 {
 		if err := s.Gate(0).Send(startTag, []byte(own)); err != nil {
 			return err

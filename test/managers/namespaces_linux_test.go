@@ -126,16 +126,24 @@ func TestNamespaces(t *testing.T) {
 			t.Errorf("status %d: %s", status, text)
 		}
 	})
-	t.Run("E21", func(t *testing.T) {
+	t.Run("demo", func(t *testing.T) {
 		if testing.Short() {
 			t.Skip("a whole experiment")
 		}
-		words := []string{build(t, "../../cmd/demo"), "experiment", "E21", "--peers", "none", "--iters", "256", "--rounds", "1"}
-		status, text := outcome(t, h.job(t, 2, words...), 2*time.Minute)
-		if status != 0 {
-			t.Errorf("status %d: %s", status, text)
+		demo := build(t, "../../cmd/demo")
+		if status, text := outcome(t, h.job(t, 1, demo, "explain-start"), time.Minute); status != 0 || !strings.Contains(text, " at "+h.addr(0, 3)+", pid ") {
+			t.Errorf("explain-start: status %d, and rank 3 is not at %s: %s", status, h.addr(0, 3), text)
 		}
-		t.Log(text)
+		for each, network := range map[int]string{2: "1 to N, 1 B, shm", 1: "1 to N, 1 B, tcp"} { // with one rank a host, 0 and 1 are on two
+			status, text := outcome(t, h.job(t, each, demo, "experiment", "E21", "--format", "json", "--peers", "none", "--iters", "256", "--rounds", "1"), 2*time.Minute)
+			if status != 0 || strings.Count(text, network) != 2*9 {
+				t.Errorf("status %d, and not 18 rows %q: %s", status, network, text)
+			}
+		}
+		status, text := outcome(t, h.job(t, 1, demo, "experiment", "E13", "--peers", "none", "--iters", "16", "--rounds", "1"), time.Minute)
+		if want := "measures shared memory, and the ranks 0 and 1 are in different network namespaces"; status == 0 || !strings.Contains(text, want) {
+			t.Errorf("E13 between hosts: status %d, and not %q: %s", status, want, text)
+		}
 	})
 	for _, heartbeat := range []string{"", "2s"} {
 		t.Run("a host vanishes, heartbeat "+heartbeat, func(t *testing.T) { vanish(t, h, heartbeat, false) })

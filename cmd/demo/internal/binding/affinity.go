@@ -41,13 +41,24 @@ func Pair(cpus []int) (a, b int, ok bool) {
 	if len(cpus) < 2 {
 		return 0, 0, false
 	}
-	siblings := threadSiblings(cpus[0])
-	for _, c := range cpus[1:] {
-		if !siblings.Has(c) {
-			return cpus[0], c, true
+	return cpus[0], Other(cpus[0], cpus), true
+}
+
+// Other chooses from cpus, which must not be empty, one for a process beside another one on CPU a: the first that is on another core, else the first other
+// hardware thread, else, if there is none but a, that.
+func Other(a int, cpus []int) int {
+	siblings := threadSiblings(a)
+	for _, c := range cpus {
+		if c != a && !siblings.Has(c) {
+			return c
 		}
 	}
-	return cpus[0], cpus[1], true
+	for _, c := range cpus {
+		if c != a {
+			return c
+		}
+	}
+	return a
 }
 
 // threadSiblings is the set of hardware threads of cpu's core; empty if sysfs does not say.

@@ -49,3 +49,16 @@ func TestThread(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// CPUs that no machine here has, hence no siblings known.
+func TestOther(t *testing.T) {
+	for _, c := range []struct {
+		a    int
+		cpus []int
+		want int
+	}{{1000, []int{1000, 1001}, 1001}, {1001, []int{1000, 1001}, 1000}, {1000, []int{1002}, 1002}, {1000, []int{1000}, 1000}} {
+		if got := Other(c.a, c.cpus); got != c.want {
+			t.Errorf("Other(%d, %v) = %d, want %d", c.a, c.cpus, got, c.want)
+		}
+	}
+}

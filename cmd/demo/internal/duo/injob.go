@@ -3,24 +3,69 @@ package duo
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"strings"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/pioman"
 )
 
+// InJob says whether a process manager has started this process.
+func InJob() bool { return nmad.FindStart().Managed }
+
 // Follows says whether this process is to follow rank 0 of the job that a process manager has started.
 func Follows() (bool, error) {
-	if !nmad.FindStart().Managed {
+	if !InJob() {
 		return false, nil
 	}
 	c, err := nmad.FromEnvironment()
 	return c.Rank > 0, err
 }
 
-// joinJob makes a Pair of the ranks 0 and 1 of such a job. The others wait for its end. The ranks are bound as the manager has done
-// it; a World binds its own VPs.
-func joinJob(ctx context.Context, cpus []int) (*Pair, error) {
+// place is where a rank of such a job is. Rank 1 tells rank 0.
+type place struct {
+	Addr   string `json:"addr"`   // of its host, for the other rank
+	Kernel string `json:"kernel"` // which one runs it
+	Space  string `json:"space"`  // its network namespace there
+	CPUs   []int  `json:"cpus"`   // that it may use
+}
+
+func here(ctl *nmad.Session) *place {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		name, _ := os.Hostname()
+		boot = []byte(name)
+	}
+	space, _ := os.Readlink("/proc/self/ns/net")
+	return &place{ctl.Host(), strings.TrimSpace(string(boot)), space, binding.Allowed()}
+}
+
+// settle makes of two places what a Pair knows of them: each rank keeps to the CPUs that its manager has left it.
+func (p *Pair) settle(mine, theirs *place) error {
+	if len(mine.CPUs) == 0 || len(theirs.CPUs) == 0 {
+		return errors.New("a rank of the job may use no CPU")
+	}
+	p.net = Net{Addrs: [2]string{mine.Addr, theirs.Addr}}
+	p.remote = mine.Kernel != theirs.Kernel
+	switch {
+	case p.remote:
+		p.Far = "on different hosts"
+	case mine.Space != theirs.Space:
+		p.Far = "in different network namespaces of one host"
+	}
+	p.CPUs = [2]int{mine.CPUs[0], theirs.CPUs[0]}
+	if !p.remote {
+		p.CPUs[1] = binding.Other(mine.CPUs[0], theirs.CPUs)
+	}
+	p.Apart = !p.Shared()
+	return nil
+}
+
+// joinJob makes a Pair of the ranks 0 and 1 of such a job. The others wait for its end. A World binds its VPs within what the manager
+// has left its process.
+func joinJob(ctx context.Context) (_ *Pair, err error) {
 	config, err := nmad.FromEnvironment()
 	if err != nil {
 		return nil, err
@@ -28,22 +73,31 @@ func joinJob(ctx context.Context, cpus []int) (*Pair, error) {
 	if config.Size < 2 {
 		return nil, errors.New("the job has one process, and an experiment needs two: start it with -n 2")
 	}
-	a, b, two := binding.Pair(cpus)
-	p := &Pair{CPUs: [2]int{a, b}, Apart: two, net: Local()}
-	if !two {
-		p.CPUs = [2]int{cpus[0], cpus[0]}
-	}
-	p.engine = pioman.New(pioman.Config{Name: "control"})
+	p := &Pair{engine: pioman.New(pioman.Config{Name: "control"})}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.engine.Close())
+		}
+	}()
 	config.Engine, config.Unbound = p.engine, true // a World binds its VPs itself
 	if p.ctl, err = nmad.Open(ctx, config); err != nil {
 		return nil, err
 	}
-	g := p.ctl.Gate(1)
-	if err := g.Link(ctx); err != nil {
-		return nil, err
+	var theirs place
+	if err = receive(p.ctl.Gate(1), arrivalTag, &theirs); err != nil {
+		return nil, errors.Join(fmt.Errorf("hear where rank 1 is: %w", err), p.ctl.Close())
 	}
-	if r := g.Rails()[0]; r.Network == "tcp" {
-		p.ctl.Abort(1, "an experiment needs the ranks 0 and 1 on one host: "+r.Choice)
+	if err = p.settle(here(p.ctl), &theirs); err != nil {
+		return nil, errors.Join(err, p.ctl.Close())
 	}
 	return p, nil
+}
+
+// Decline ends such a job, for a reason: its processes have nothing to do. It returns the reason.
+func Decline(ctx context.Context, why error) error {
+	p, err := joinJob(ctx)
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	return errors.Join(why, p.Close())
 }

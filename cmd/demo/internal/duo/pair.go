@@ -21,6 +21,7 @@ const (
 
 	orderTag = iota
 	answerTag
+	arrivalTag
 	mostOrder = 64 << 10 // bytes of an order or answer
 
 	joinPatience = 20 * time.Second
@@ -54,6 +55,8 @@ type Pair struct {
 	CPUs   [2]int // of the ranks
 	net    Net
 	Apart  bool        // they have one CPU each, and are bound to it
+	Far    string      // why they share no memory: "on different hosts", or the like; empty: they are on one host
+	remote bool        // they run under two kernels: their CPUs differ, whatever the numbers
 	job    *launch.Job // nil: the ranks belong to a job that a process manager has started
 	engine *pioman.Engine
 	ctl    *nmad.Session
@@ -79,8 +82,8 @@ func Start(ctx context.Context, cpus []int, warn func(format string, args ...any
 
 // StartOn is Start with the ranks where the Net says.
 func StartOn(ctx context.Context, net Net, cpus []int, warn func(format string, args ...any)) (_ *Pair, err error) {
-	if nmad.FindStart().Managed {
-		return joinJob(ctx, cpus)
+	if InJob() {
+		return joinJob(ctx)
 	}
 	a, b, two := binding.Pair(cpus)
 	p := &Pair{CPUs: [2]int{a, b}, Apart: two, net: net}
@@ -132,12 +135,23 @@ func StartOn(ctx context.Context, net Net, cpus []int, warn func(format string, 
 }
 
 // Shared says that the two processes use the same CPU, or may do so.
-func (p *Pair) Shared() bool { return p.CPUs[0] == p.CPUs[1] }
+func (p *Pair) Shared() bool { return p.CPUs[0] == p.CPUs[1] && !p.remote }
+
+// Network is the driver of the fastest network between the two.
+func (p *Pair) Network() string {
+	if p.Far != "" {
+		return "tcp"
+	}
+	return "shm"
+}
 
 // Do has rank 1 carry out an order while play carries out this side of it, in a World
 // with the order's setup for rank 0. It blocks until both are through; once ctx is done, it
 // kills rank 1, which may be stopped, and fails.
 func (p *Pair) Do(ctx context.Context, o Order, mine Setup, play func(*World) error) error {
+	if mine.Driver == "shm" && p.Far != "" {
+		return fmt.Errorf("this measures shared memory, and the ranks 0 and 1 are %s: start both on one host, such as by mpiexec.hydra -ppn 2", p.Far)
+	}
 	meeting, err := newMeeting(&o, p.net.Addrs[0])
 	if err != nil {
 		return err
@@ -237,8 +251,12 @@ func Follow(act func(*World, *Order) error) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), joinPatience)
-	defer cancel()
+	ctx := context.Background()
+	if IsRank1() { // a process manager ends what waits in vain
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, joinPatience)
+		defer cancel()
+	}
 	config, err := nmad.FromEnvironment()
 	if err != nil {
 		return err
@@ -251,6 +269,11 @@ func Follow(act func(*World, *Order) error) error {
 		return err
 	}
 	defer ctl.Close()
+	if !IsRank1() && ctl.Rank() == 1 {
+		if err := send(ctl.Gate(0), arrivalTag, here(ctl)); err != nil {
+			return fmt.Errorf("tell rank 0 where rank 1 is: %w", err)
+		}
+	}
 	var never atomic.Bool // rank 0's end is our own: the kernel sees to it
 	for {
 		var o Order

@@ -65,6 +65,10 @@ func drawSpreads(s *Sink, conditions, axis string, all []Row) error {
 // placeOf says where the two processes run.
 func placeOf(p *duo.Pair) string {
 	switch {
+	case p.Far != "" && p.Apart:
+		return "two processes, one core each, " + p.Far
+	case p.Far != "":
+		return "two processes " + p.Far
 	case p.Shared():
 		return "two processes, oversubscribed: one CPU"
 	case p.Apart:

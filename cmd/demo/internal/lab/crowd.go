@@ -78,6 +78,7 @@ type crowd struct {
 	threads    []int
 	peers      []setting
 	players    bool // each thread plays; else one does, and the others do something else
+	anywhere   bool // the ranks may be on different hosts: it is measured over the fastest network between them
 	paced      bool // it is the paced times that are compared and drawn, and have a slope; else the medians
 	ours       []crowdVariant
 	remarks    []string
@@ -132,6 +133,15 @@ func (c *crowd) run(ctx context.Context, o Options, s *Sink) error {
 		defer p.remove()
 	}
 	return between(ctx, o, s, func(pair *duo.Pair) error {
+		if c.anywhere {
+			c.name += ", " + pair.Network()
+		}
+		if p != nil && pair.Far != "" {
+			for _, x := range c.peers {
+				s.Skip(x.title, "the ranks of this job are "+pair.Far+", those of the peers would be on one host")
+			}
+			p = nil
+		}
 		entrants, names, err := c.entrants(ctx, o, s, pair, p)
 		if err != nil {
 			return err

@@ -17,6 +17,7 @@ var engineCost = Experiment{
 	Iters:     20000,
 	Rounds:    9,
 	Parts:     true,
+	Pair:      true,
 	Run:       runEngineCost,
 }
 

@@ -21,6 +21,7 @@ type Experiment struct {
 	Rounds int           // likewise
 	Lasts  time.Duration // how long that takes, roughly, without peers: one round on two cores, times the rounds
 	Linked bool          // it wants a network namespace of its own, for a link between two hosts (package veth)
+	Pair   bool          // two processes measure, which may be the ranks 0 and 1 of a process manager's job
 	Parts  bool          // Options.Only may choose among its variants
 
 	// Run measures, and puts rows into s. It fails only if something is wrong; what cannot

@@ -20,14 +20,15 @@ var fan = Experiment{
 	Published: "constant in N; the MPI libraries beside it grow with N",
 	Iters:     20000,
 	Rounds:    5,
+	Pair:      true,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
-			name: "1 to N, 1 B, shm", mode: "fan", size: 1, threads: powers(1, 256), peers: allPeers,
+			name: "1 to N, 1 B", mode: "fan", size: 1, threads: powers(1, 256), peers: allPeers,
 			ours: []crowdVariant{
 				{"ours", duo.Setup{}, fanOut},
 				{"ours, each blocks at once", duo.Setup{Spin: -1, Params: map[string]string{"busy-wait": "0"}}, fanOut},
 			},
-			axis: "threads that receive",
+			anywhere: true, axis: "threads that receive",
 			remarks: []string{"each message goes to the next thread, which answers; ours/peer is of the first variant",
 				"by default a thread polls its gate for 5 us before it blocks, which a single one need never do"},
 		}
@@ -54,7 +55,7 @@ const (
 // fanOut plays with n threads of rank 1, one after the other.
 func fanOut(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
 	x.players = 1
-	c.Driver, c.Hooked = "shm", true
+	c.Driver, c.Hooked = p.Network(), true
 	mine, theirs := setups(p, c)
 	o := duo.Order{Kind: kindFan, Setup: theirs, Iters: iters, Size: size, Count: n}
 	err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {

@@ -30,6 +30,7 @@ var gates = Experiment{
 	Iters:     300,
 	Rounds:    5,
 	Parts:     true,
+	Pair:      true,
 	Run:       runGates,
 }
 

@@ -21,6 +21,7 @@ var idlePeriod = Experiment{
 	Iters:     300000,
 	Rounds:    7,
 	Parts:     true,
+	Pair:      true,
 	Run:       runIdlePeriod,
 }
 

@@ -20,14 +20,15 @@ var nload = Experiment{
 	Published: "the median is constant, the longest below 20 ms; an MPI library grows linearly once the cores are oversubscribed",
 	Iters:     100,
 	Rounds:    5,
+	Pair:      true,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
-			name: "N-load, 1 MiB, shm", mode: "load", size: 1 << 20, threads: append([]int{0}, powers(1, 32)...), peers: []setting{openMPI, openMPIYield, mpich}, paced: true,
+			name: "N-load, 1 MiB", mode: "load", size: 1 << 20, threads: append([]int{0}, powers(1, 32)...), peers: []setting{openMPI, openMPIYield, mpich}, paced: true,
 			ours: []crowdVariant{
 				{"ours", duo.Setup{}, playBesideLoad},
 				{"ours, waits spin for ever", duo.Setup{Spin: time.Second}, playBesideLoad},
 			},
-			axis: "threads that compute, in each process",
+			anywhere: true, axis: "threads that compute, in each process",
 			remarks: []string{"the threads that compute never yield, on the core of the ping-pong; growth is to none of them",
 				"compared are paced times: of a wait that spins most messages are fast, and some wait until the load has had its slices"},
 		}
@@ -59,7 +60,7 @@ func besideLoad(w *duo.World, n int, f func() error) error {
 // playBesideLoad plays while n threads of either rank compute.
 func playBesideLoad(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
 	x.players = 1
-	c.Driver, c.Hooked = "shm", true
+	c.Driver, c.Hooked = p.Network(), true
 	mine, theirs := setups(p, c)
 	o := duo.Order{Kind: kindLoad, Setup: theirs, Iters: iters, Size: size, Count: n}
 	err = p.Do(ctx, o, mine, func(w *duo.World) error {

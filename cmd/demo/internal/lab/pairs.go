@@ -21,6 +21,7 @@ var pairs = Experiment{
 	Published: "linear in N, with a smaller slope than the MPI libraries, thanks to aggregation",
 	Iters:     20000,
 	Rounds:    5,
+	Pair:      true,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
 			name: "N to N, 1 B", mode: "pairs", size: 1, threads: powers(1, 64), peers: append([]setting{openMPITCPYield}, allPeers...), paced: true, players: true,

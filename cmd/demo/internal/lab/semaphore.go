@@ -17,6 +17,7 @@ var semaphoreWait = Experiment{
 	Iters:     10000,
 	Rounds:    9,
 	Parts:     true,
+	Pair:      true,
 	Run:       runSemaphoreWait,
 }
 

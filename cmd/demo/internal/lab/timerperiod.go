@@ -21,6 +21,7 @@ var timerPeriod = Experiment{
 	Iters:     10000,
 	Rounds:    7,
 	Parts:     true,
+	Pair:      true,
 	Run:       runTimerPeriod,
 }
 
