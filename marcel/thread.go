@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/pm2-go/pm2/marcel/view"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -188,7 +189,11 @@ func RunOn(s *sched.Scheduler, fn func()) {
 		fn()
 		returned = true
 	})
-	if err := t.Join(); err != nil && err != sched.ErrCanceled {
+	err := t.Join()
+	if !sched.OnThread() { // nothing may follow
+		view.Save()
+	}
+	if err != nil && err != sched.ErrCanceled {
 		panic(err)
 	}
 	if !returned {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pm2-go/pm2/marcel/view"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 )
 
@@ -156,6 +157,7 @@ func (s *Session) Close() error {
 	}
 	s.close.Do(func() {
 		offThread(s.shutdown)
+		view.Save() // nothing may follow
 	})
 	return s.failed
 }

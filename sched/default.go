@@ -11,7 +11,13 @@ var (
 	defMu  sync.Mutex
 	def    atomic.Pointer[Scheduler]
 	defCfg Config
+
+	onDefault func(*Scheduler) // nil, or what OnDefault was given
 )
+
+// OnDefault has f called with each default scheduler that starts, before its first thread. f must neither block for long nor
+// call Default. For the init of package marcel/view, which then reads what the user of the program wants to see.
+func OnDefault(f func(*Scheduler)) { onDefault = f }
 
 // Default returns the scheduler that package-level functions use. It starts
 // when it is first needed, also again after it was stopped. It panics if it
@@ -30,6 +36,9 @@ func Default() *Scheduler {
 		panic(err)
 	}
 	def.Store(s)
+	if onDefault != nil {
+		onDefault(s)
+	}
 	return s
 }
 

@@ -23,9 +23,9 @@ func main() {
 	os.Exit(profiled(func() int {
 		switch {
 		case pingpong.IsRank1():
-			return runRank1()
+			return watched(runRank1)
 		case duo.IsRank1():
-			return runFollower()
+			return watched(runFollower)
 		}
 		return run(os.Args[1:])
 	}))
@@ -49,7 +49,11 @@ func run(args []string) int {
 		}
 		return 0
 	}
-	ctx, caught := interruptible()
+	return watched(func() int { return execute(command) })
+}
+
+// watched runs f, which PM2_STATS and PM2_TRACE let the user look at, to its end.
+func watched(f func() int) int {
 	observed, err := view.FromEnvironment()
 	if err != nil {
 		return fail(err)
@@ -59,6 +63,13 @@ func run(args []string) int {
 			warn("%s", oneLine(err))
 		}
 	}()
+	return f()
+}
+
+// execute runs a command that ends with its first signal.
+func execute(command any) int {
+	ctx, caught := interruptible()
+	var err error
 	switch c := command.(type) {
 	case *pingpongCommand:
 		err = c.run(ctx)

@@ -45,8 +45,8 @@ func (*topCommand) Help() string {
 	return "Shows what each VP does, as top does for processes. Percentages are of the time between two looks: load is running " +
 		"threads, the rest is spinning, idle hooks and sleep. Wakes are the latencies from being woken to running, one in 64. " +
 		"On a terminal it draws over itself; else it writes one table after the other.\n\n" +
-		"A process can be looked at if it serves its counters (package marcel/monitor); demo itself does, if started " +
-		"with PM2_STATS=/some/path, and so does any program that calls view.FromEnvironment (package marcel/view). --list finds those.\n\n" +
+		"Any program that uses marcel can be looked at if it was started with PM2_STATS=/some/path; of a job, rank N is at " +
+		"/some/path.N. --list finds them.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 

@@ -4,20 +4,18 @@
 //	server, err := monitor.Serve("/run/user/1000/simulation.sock", nil)
 //	defer server.Close()
 //
-// or, where the user of the program is to decide,
-//
-//	server, err := monitor.FromEnvironment() // PM2_STATS=/tmp/simulation.sock ./simulation
-//	defer server.Close()
+// The default scheduler of any program serves itself if the environment says so: PM2_STATS=/tmp/simulation.sock ./simulation
+// (package marcel/view).
 //
 // The socket has permission 0600: only its owner, and root, may look. It is made in a
 // folder of its own and linked, so that it never has more, and removed when the server
 // closes. A program that is killed leaves it behind; the next Serve at that path
-// finds that nobody listens, and takes its place. Serve refuses to replace
+// finds that no process listens, and takes its place. Serve refuses to replace
 // anything else.
 //
 // # The protocol
 //
-// Whoever connects gets snapshots (sched.Stats) as JSON, one per line: the first at
+// A client gets snapshots (sched.Stats) as JSON, one per line: the first at
 // once, and another one for each line that it sends; for the line "threads" it gets a list
 // of the threads (Threads) instead.
 package monitor

@@ -210,16 +210,12 @@ func TestCloseRemovesItsOwn(t *testing.T) {
 	c.Close()
 }
 
-func TestFromEnvironment(t *testing.T) {
-	t.Setenv(monitor.Environment, "")
-	v, err := monitor.FromEnvironment()
-	if v != nil || err != nil || v.Close() != nil {
-		t.Errorf("not asked for: %v, %v", v, err)
-	}
+// TestNoScheduler: where no scheduler runs the counters are of none.
+func TestNoScheduler(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.sock")
-	t.Setenv(monitor.Environment, path)
-	if v, err = monitor.FromEnvironment(); err != nil || v.Path() != path {
-		t.Fatalf("%v, %v", v, err)
+	v, err := monitor.Serve(path, nil)
+	if err != nil || v.Path() != path {
+		t.Fatalf("%v", err)
 	}
 	defer v.Close()
 	c, err := monitor.Attach(path)

@@ -13,7 +13,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Environment is the variable that FromEnvironment reads: the path of the socket.
+// Environment is the variable with the path of the socket; package marcel/view reads it.
 const Environment = "PM2_STATS"
 
 // longestPath is what the kernel's struct sockaddr_un has room for.
@@ -31,11 +31,11 @@ type Server struct {
 	served sync.WaitGroup
 }
 
-// Serve listens at path for those who want to see the counters of s; nil stands for
-// the default scheduler, whichever runs when they ask. It fails if path is too
+// Serve listens at path and shows the counters of s to each client; nil stands for
+// the default scheduler that runs when the client asks. It fails if path is too
 // long for a socket (107 bytes, of which 17 may be needed for a while behind its
-// folder), taken by anything that somebody listens at or
-// that is no socket, or in a folder that cannot be written. It does not block.
+// folder), taken by a socket at which a process listens or by
+// what is no socket, or in a folder that cannot be written. It does not block.
 func Serve(path string, s *sched.Scheduler) (*Server, error) {
 	source := sched.Running
 	if s != nil {
@@ -48,7 +48,7 @@ func Serve(path string, s *sched.Scheduler) (*Server, error) {
 		return nil, fmt.Errorf("monitor: serve: %w", err)
 	}
 	// A socket gets its permission from the umask, which is the whole process's:
-	// so make it where nobody can reach it, narrow it, and put it in place.
+	// so make it where no other user reaches it, narrow it, and put it in place.
 	dir, err := os.MkdirTemp(folder(path), ".pm2-")
 	if err != nil {
 		return nil, fmt.Errorf("monitor: serve at %s: %w", path, err)
@@ -74,16 +74,6 @@ func Serve(path string, s *sched.Scheduler) (*Server, error) {
 	return v, nil
 }
 
-// FromEnvironment serves the default scheduler at the path in PM2_STATS. If that is
-// empty or not set it returns nil, which Close accepts.
-func FromEnvironment() (*Server, error) {
-	path := os.Getenv(Environment)
-	if path == "" {
-		return nil, nil
-	}
-	return Serve(path, nil)
-}
-
 func folder(path string) string {
 	for i := len(path) - 1; i >= 0; i-- {
 		if path[i] == '/' {
@@ -93,7 +83,7 @@ func folder(path string) string {
 	return "."
 }
 
-// clear removes a socket at path at which nobody listens any more.
+// clear removes a socket at path at which no process listens any more.
 func clear(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -107,7 +97,7 @@ func clear(path string) error {
 	c, err := net.Dial("unix", path)
 	if err == nil {
 		c.Close()
-		return fmt.Errorf("somebody listens at %s already: choose another path", path)
+		return fmt.Errorf("a process listens at %s already: choose another path", path)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		return err

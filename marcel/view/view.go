@@ -1,9 +1,14 @@
 package view
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pm2-go/pm2/marcel/monitor"
@@ -15,98 +20,250 @@ import (
 // Trace is the variable that names the file for the timeline.
 const Trace = "PM2_TRACE"
 
-// rank is the variable by which a launcher tells a process its place in the job.
-const rank = "PM2_RANK"
+// launched is the variable by which our launcher tells a process its rank; the path in PM2_STATS it has numbered already.
+const launched = "PM2_RANK"
 
-// patience is how often a wait for the default scheduler looks whether it has started.
-const patience = time.Millisecond
+// managed are those by which process managers do.
+var managed = []string{"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}
 
-// An Observed is what the environment asked for. Its zero value and nil are nothing.
+const (
+	period = 2 * time.Second // between two writes of the timeline that nothing asks for
+	share  = 20              // writing takes one part in so many of the time
+)
+
+// An Observed is what the environment asked for. Nil is nothing.
 type Observed struct {
 	server *monitor.Server
-	path   string                // of the timeline; empty: none
-	stop   chan struct{}         // ends the wait for the scheduler
-	traced chan *sched.Scheduler // gets the traced scheduler once the wait has ended; nil: none has started
+
+	mu    sync.Mutex
+	path  string           // of the timeline; empty: none, or it has ended
+	s     *sched.Scheduler // is being traced; nil: none has started yet
+	stop  chan struct{}    // ends the goroutine that writes every period; nil: there is none
+	wrote time.Time        // the end of the last write
+	took  time.Duration    // the last write
 }
 
-// FromEnvironment starts what the variables ask for. The trace begins when the default scheduler starts, a millisecond later
-// at most; a program that has threads already is traced at once. It does not block, and starts no scheduler.
-func FromEnvironment() (*Observed, error) {
-	o := &Observed{path: os.Getenv(Trace)}
-	if n := os.Getenv(rank); o.path != "" && n != "" && n != "0" {
-		o.path += "." + n
-	}
+// The one of this process.
+var (
+	mu      sync.Mutex
+	present *Observed                // nil: not asked for yet; written under mu
+	tracing atomic.Pointer[Observed] // the same while it has a timeline to write: what Save looks at
+)
+
+func init() { sched.OnDefault(begin) }
+
+// begin does what the variables ask for when the default scheduler has started, unless the program has asked already.
+func begin(s *sched.Scheduler) {
+	mu.Lock()
+	defer mu.Unlock()
 	var err error
-	if o.server, err = monitor.FromEnvironment(); err != nil || o.path == "" {
-		return o, err
+	if present == nil {
+		present, err = open()
 	}
-	f, err := os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE, 0o666) // refused now, not when the program has run
+	if err = errors.Join(err, present.trace(s)); err != nil {
+		fmt.Fprintf(os.Stderr, "pm2: %s: the program goes on without\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+}
+
+// FromEnvironment does at once what the variables ask for, and says if it cannot be done; the trace begins when the default
+// scheduler does. It does not block, and starts no scheduler.
+func FromEnvironment() (*Observed, error) {
+	mu.Lock()
+	defer mu.Unlock()
+	if present != nil && !present.over() {
+		return present, nil // the scheduler was faster
+	}
+	o, err := open()
+	if err == nil {
+		err = o.trace(sched.Running())
+	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("view: %s: %w", Trace, err), o.server.Close())
+		return nil, errors.Join(err, o.server.Close())
 	}
-	f.Close()
-	o.stop, o.traced = make(chan struct{}), make(chan *sched.Scheduler, 1)
-	if !o.begin() {
-		go o.await()
-	}
+	present = o
 	return o, nil
 }
 
-// begin starts the trace if the default scheduler runs.
-func (o *Observed) begin() bool {
-	s := sched.Running()
-	if s == nil || observe.StartTrace(s, observe.TraceConfig{}) != nil {
-		return false
+// open serves the socket and makes the file, so that what cannot be had is refused now, not when the program has run. Together
+// with an error it returns what could be had.
+func open() (*Observed, error) {
+	o := &Observed{path: os.Getenv(Trace)}
+	socket := os.Getenv(monitor.Environment)
+	if o.path == "" && socket == "" {
+		return o, nil
 	}
-	o.traced <- s
-	return true
+	if n := os.Getenv(launched); n != "" {
+		o.path = numbered(o.path, n)
+	} else if n := rank(); n != "" {
+		o.path, socket = numbered(o.path, n), numbered(socket, n)
+	}
+	var errs []error
+	if o.path != "" {
+		if err := o.create(); err != nil {
+			errs = append(errs, fmt.Errorf("%s=%s: %w", Trace, o.path, err))
+			o.path = ""
+		}
+	}
+	if socket != "" {
+		var err error
+		if o.server, err = monitor.Serve(socket, nil); err != nil {
+			errs = append(errs, fmt.Errorf("%s=%s: %w", monitor.Environment, socket, err))
+		}
+	}
+	return o, errors.Join(errs...)
 }
 
-// await begins once there is a scheduler.
-func (o *Observed) await() {
-	tick := time.NewTicker(patience)
-	defer tick.Stop()
+func numbered(path, n string) string {
+	if path == "" {
+		return ""
+	}
+	return path + "." + n
+}
+
+func rank() string {
+	for _, v := range managed {
+		if n := os.Getenv(v); n != "" {
+			return n
+		}
+	}
+	return ""
+}
+
+// create makes the file for the timeline, which is replaced with each write; a link to it is not.
+func (o *Observed) create() error {
+	info, err := os.Stat(o.path)
+	if err == nil && !info.Mode().IsRegular() {
+		return errors.New("exists and is no file: choose another path")
+	}
+	f, err := os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil {
+		o.path, err = filepath.EvalSymlinks(o.path)
+	}
+	if p := (*os.PathError)(nil); errors.As(err, &p) {
+		return p.Err // the path is named by the caller
+	}
+	return err
+}
+
+// over says that it is nothing, or has ended.
+func (o *Observed) over() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.path == "" && o.server == nil
+}
+
+// trace begins the timeline with s, which may be nil: not yet. The latest default scheduler is the one that is traced.
+func (o *Observed) trace(s *sched.Scheduler) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.path == "" || s == nil || s == o.s {
+		return nil
+	}
+	if err := observe.StartTrace(s, observe.TraceConfig{}); err != nil {
+		return fmt.Errorf("%s=%s: %w", Trace, o.path, err)
+	}
+	o.s = s
+	tracing.Store(o)
+	if o.stop == nil {
+		o.stop = make(chan struct{})
+		go o.keep(o.stop)
+	}
+	return nil
+}
+
+// keep writes every period, or less often, until stop is closed or a write has failed.
+func (o *Observed) keep(stop chan struct{}) {
 	for {
+		o.mu.Lock()
+		pause := max(period, share*o.took)
+		o.mu.Unlock()
 		select {
-		case <-tick.C:
-			if o.begin() {
-				return
-			}
-		case <-o.stop:
-			o.traced <- nil
+		case <-stop:
 			return
+		case <-time.After(pause):
+			o.save()
 		}
 	}
 }
 
-// End writes the timeline, and closes the socket. For the end of main; the default scheduler must not have been stopped. A second
-// call does nothing.
+// Save writes the timeline if one is recorded, and if the last write is long enough ago. For what may be the last thing that
+// a program does. Threads that call it give away their VP meanwhile. Without PM2_TRACE it is a load.
+func Save() {
+	if o := tracing.Load(); o != nil {
+		sched.Blocking(o.save)
+	}
+}
+
+func (o *Observed) save() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.path == "" || time.Since(o.wrote) < share*o.took {
+		return
+	}
+	t, err := observe.ReadTrace(o.s)
+	if err == nil {
+		err = o.write(t)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "pm2: %s=%s: %v: it is not written any more\n", Trace, o.path, err)
+		o.path = ""
+		tracing.Store(nil)
+	}
+}
+
+// write replaces the file: at any time it is a whole one.
+func (o *Observed) write(t *observe.Trace) error {
+	began := time.Now()
+	t.Description = fmt.Sprintf("pid %d", t.PID)
+	next := fmt.Sprintf("%s.%d", o.path, t.PID)
+	f, err := os.Create(next)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	if err = errors.Join(timeline.Of(t).Write(w), w.Flush(), f.Close()); err == nil {
+		err = os.Rename(next, o.path)
+	}
+	if err != nil {
+		os.Remove(next)
+		return err
+	}
+	o.wrote = time.Now()
+	o.took = o.wrote.Sub(began)
+	return nil
+}
+
+// End writes the timeline up to now, ends the trace, and closes the socket. For the end of main. A second call does nothing.
 func (o *Observed) End() error {
 	if o == nil {
 		return nil
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	err := o.server.Close()
-	if o.path == "" {
+	o.server = nil
+	path, s := o.path, o.s
+	if o.stop != nil {
+		close(o.stop)
+		o.stop = nil
+	}
+	if path == "" {
 		return err
 	}
-	path := o.path
-	o.path = ""
-	close(o.stop)
-	s := <-o.traced
+	tracing.Store(nil)
 	if s == nil {
-		return errors.Join(err, fmt.Errorf("view: %s=%s: no scheduler has run: there is no timeline", Trace, path))
+		o.path = ""
+		return errors.Join(err, fmt.Errorf("%s=%s: no scheduler has run: there is no timeline", Trace, path))
 	}
-	t, stopped := observe.StopTrace(s)
-	if stopped != nil {
-		return errors.Join(err, fmt.Errorf("view: %s=%s: %w", Trace, path, stopped))
-	}
-	t.Description = fmt.Sprintf("pid %d", t.PID)
-	f, e := os.Create(path)
+	t, e := observe.StopTrace(s)
 	if e == nil {
-		e = errors.Join(timeline.Of(t).Write(f), f.Close())
+		e = o.write(t)
 	}
-	if e != nil {
-		err = errors.Join(err, fmt.Errorf("view: %s: %w", Trace, e))
+	if o.path = ""; e != nil {
+		err = errors.Join(err, fmt.Errorf("%s=%s: %w", Trace, path, e))
 	}
 	return err
 }

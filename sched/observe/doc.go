@@ -4,10 +4,11 @@
 //
 //	off ── StartTrace: rings are made, the tracer stored, then VP by VP the observer ──► recording
 //	recording ── StopTrace: the tracer becomes nil, then each ring is read up to its n ──► off
+//	recording ── ReadTrace: the tracer is paused, each ring read up to its n ──► recording
 //
 // A VP's ring has one writer at a time, as its run queue has; what happens without a VP goes
-// to a ring of its own under a spin lock. StopTrace waits for no VP: a holder that loaded the
-// tracer before may still add one event, at place n, after n was read. In a full ring that is
+// to a ring of its own under a spin lock. A reader waits for no VP: a holder that loaded the
+// tracer before, or its pause, may still add one event, at place n, after n was read. In a full ring that is
 // the oldest event's place, which is therefore left out.
 //
 //	if err := observe.StartTrace(s, observe.TraceConfig{}); err != nil { ... }

@@ -76,9 +76,10 @@ type observer struct {
 // tracer is a trace that is being recorded.
 type tracer struct {
 	begin   anchor
-	rows    []*ring    // by VP
-	mu      sched.Spin // guards outside
-	outside *ring      // of those without a VP
+	paused  atomic.Bool // ReadTrace reads: nothing is added
+	rows    []*ring     // by VP
+	mu      sched.Spin  // guards outside
+	outside *ring       // of those without a VP
 }
 
 // of returns the observer of s.
@@ -89,6 +90,9 @@ func of(s *sched.Scheduler) *observer {
 // Note implements sched.Observer.
 func (o *observer) Note(vp int, e sched.Event) {
 	t := o.tracer.Load()
+	if t != nil && t.paused.Load() {
+		t = nil
+	}
 	if vp < 0 {
 		if t != nil {
 			t.mu.Lock()
@@ -164,6 +168,26 @@ func StopTrace(s *sched.Scheduler) (*Trace, error) {
 	if t == nil {
 		return nil, ErrNotTracing
 	}
+	return t.export(s), nil
+}
+
+// ReadTrace returns what has been recorded so far. The recording pauses meanwhile, some
+// milliseconds: what happens then is missing. ErrTracing if another ReadTrace is at it.
+// Otherwise as StopTrace.
+func ReadTrace(s *sched.Scheduler) (*Trace, error) {
+	t := of(s).tracer.Load()
+	if t == nil {
+		return nil, ErrNotTracing
+	}
+	if !t.paused.CompareAndSwap(false, true) {
+		return nil, ErrTracing
+	}
+	defer t.paused.Store(false)
+	return t.export(s), nil
+}
+
+// export converts all rows, for one that has taken t from its observer, or paused it.
+func (t *tracer) export(s *sched.Scheduler) *Trace {
 	end := takeAnchor()
 	out := &Trace{PID: os.Getpid(), Begin: t.begin.ns, End: end.ns}
 	for i, r := range t.rows {
@@ -174,7 +198,7 @@ func StopTrace(s *sched.Scheduler) (*Trace, error) {
 	out.Rows = append(out.Rows, t.row(-1, -1, t.outside, end))
 	t.mu.Unlock()
 	c.Leave()
-	return out, nil
+	return out
 }
 
 // row converts what a ring holds.
