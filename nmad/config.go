@@ -89,9 +89,11 @@ type Config struct {
 	// Measured is a profile that no file holds, such as Gate.Sample returns, in place of Profile.
 	Measured *Profile
 
-	hosts   []int    // number of the host of each rank, as the manager says; nil: one
-	bind    string   // address of this host on the first network of the job, if a process manager has told; empty: not known
-	manager *managed // that has started this process, and by which it meets the others; nil: none
+	hosts   []int         // number of the host of each rank, as the manager says; nil: one
+	bind    string        // address of this host on the first network of the job, if a process manager has told; empty: not known
+	indexed bool          // an indexed job of Kubernetes: rank 0 is met by its name
+	start   time.Duration // how long Open waits for the other processes; 0: Timeout
+	manager *managed      // that has started this process, and by which it meets the others; nil: none
 
 	eagerFrom string // what has set Eager, if not the caller
 	eagerSet  bool   // it was set, not measured
@@ -125,8 +127,8 @@ const (
 	DefaultAnnounced  = 1 << 18
 )
 
-// complete checks c and fills in the defaults. Errors are ErrConfig.
-func (c *Config) complete() error {
+// check looks at the bounds of what the caller has set. Errors are ErrConfig.
+func (c *Config) check() error {
 	switch {
 	case c.Size < 1 || c.Size > bootstrap.MaxSize:
 		return fmt.Errorf("nmad: %w: a job of %d processes: give 1 to %d", ErrConfig, c.Size, bootstrap.MaxSize)
@@ -135,7 +137,7 @@ func (c *Config) complete() error {
 	case c.Size > 1 && c.Rendezvous == "" && c.Listener == nil:
 		return fmt.Errorf("nmad: %w: no rendezvous: give host:port of rank 0", ErrConfig)
 	case c.Size > 1 && (len(c.Secret) < bootstrap.MinSecret || len(c.Secret) > bootstrap.MaxSecret):
-		return fmt.Errorf("nmad: %w: a secret of %d bytes: give %d to %d, the same to all processes", ErrConfig, len(c.Secret), bootstrap.MinSecret, bootstrap.MaxSecret)
+		return fmt.Errorf("nmad: %w: a secret of %d bytes: give %d to %d, the same to all processes, such as by %s", ErrConfig, len(c.Secret), bootstrap.MinSecret, bootstrap.MaxSecret, EnvSecretFile)
 	case c.Heartbeat != 0 && (c.Heartbeat < 100*time.Millisecond || c.Heartbeat > time.Hour):
 		return fmt.Errorf("nmad: %w: a heartbeat of %v: give 100ms to 1h, or 0 for none", ErrConfig, c.Heartbeat)
 	case c.Eager < 0 || c.Unexpected < 0 || int64(c.Unexpected) > math.MaxUint32 || c.Announced < 0:
@@ -146,6 +148,14 @@ func (c *Config) complete() error {
 		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be lent: give %d to %d", ErrConfig, c.Loans, region.PageSize, region.MaxSize)
 	case c.Timeout < 0 || c.Linger < 0:
 		return fmt.Errorf("nmad: %w: a time-out of %v, a linger of %v: give more than 0, or 0 for the default", ErrConfig, c.Timeout, c.Linger)
+	}
+	return nil
+}
+
+// complete checks c and fills in the defaults. Errors are ErrConfig.
+func (c *Config) complete() error {
+	if err := c.check(); err != nil {
+		return err
 	}
 	switch {
 	case c.Link == "" && c.Size > 2:
@@ -173,6 +183,9 @@ func (c *Config) complete() error {
 	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
+	}
+	if c.start == 0 {
+		c.start = c.Timeout
 	}
 	if c.Linger == 0 {
 		c.Linger = DefaultLinger

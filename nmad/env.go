@@ -11,6 +11,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver/fault"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
+	"github.com/pm2-go/pm2/nmad/internal/manager"
 )
 
 // Names of the environment variables by which a launcher tells a process who it
@@ -22,6 +23,7 @@ const (
 	EnvRendezvousFD = "PM2_RENDEZVOUS_FD"
 	EnvSecret       = "PM2_SECRET"
 	EnvSecretFD     = "PM2_SECRET_FD"
+	EnvSecretFile   = "PM2_SECRET_FILE"
 	EnvDriver       = "PM2_DRIVER"
 	EnvStrategy     = "PM2_STRATEGY"
 	EnvEager        = "PM2_EAGER"
@@ -66,13 +68,15 @@ var Environment = []Variable{
 	{EnvRendezvousFD, "rank 0: descriptor of a socket that listens there already", "descriptor number", "none", true},
 	{EnvSecret, "what the processes of the job prove to each other that they know; Join takes it out of the environment", "hexadecimal, at least 32 digits", "none", true},
 	{EnvSecretFD, "the same, read from a descriptor to its end: so a launcher tells it, for an environment can be read by others", "descriptor number", "none", true},
+	{EnvSecretFile, "the same, in a file that other users cannot read, such as one that Kubernetes mounts", "name of a file", "none", true},
 	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0", true},
 	{EnvLauncher, "the mark of the launcher; what bears it ends with the job, also what a process of the job has left running elsewhere", "any text", "none", true},
 }
 
 // FromEnvironment makes a Config from the variables in Environment. Without
 // PM2_SIZE and PM2_RANK it asks the process manager that has started this process, if there is one
-// (PMI 1.1: mpiexec.hydra, srun, Flux; PMIx: Open MPI's); else the Config is that of a job of one process. It takes the job's secret out of the
+// (PMI 1.1: mpiexec.hydra, srun, Flux; PMIx: Open MPI's); else the Config is that of a job of one process. In an indexed job of Kubernetes
+// JOB_COMPLETION_INDEX is the rank, if there is no PM2_RANK. It takes the job's secret out of the
 // environment, so that processes that this one starts do not have it, and remembers it
 // for the next call.
 func FromEnvironment() (Config, error) {
@@ -88,18 +92,22 @@ func FromEnvironment() (Config, error) {
 }
 
 func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Config, error) {
-	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
+	index := manager.Index(get)
+	c := Config{Size: 1, indexed: index != "", Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
 	for _, v := range []struct {
-		name string
-		to   *int
-	}{{EnvRank, &c.Rank}, {EnvSize, &c.Size}} {
-		if text := get(v.name); text != "" {
-			n, err := strconv.Atoi(text)
+		name, text string
+		to         *int
+	}{{EnvRank, get(EnvRank), &c.Rank}, {manager.EnvIndex, index, &c.Rank}, {EnvSize, get(EnvSize), &c.Size}} {
+		if v.text != "" {
+			n, err := strconv.Atoi(v.text)
 			if err != nil {
-				return c, fmt.Errorf("nmad: %w: %s=%q: give a number", ErrConfig, v.name, text)
+				return c, fmt.Errorf("nmad: %w: %s=%q: give a number", ErrConfig, v.name, v.text)
 			}
 			*v.to = n
 		}
+	}
+	if c.indexed && get(EnvSize) == "" {
+		return c, fmt.Errorf("nmad: %w: rank %d of an indexed job of Kubernetes, and %s is missing: give the number of its completions", ErrConfig, c.Rank, EnvSize)
 	}
 	if text := get(EnvEager); text != "" {
 		n, err := strconv.Atoi(text)

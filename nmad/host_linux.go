@@ -3,6 +3,7 @@ package nmad
 import (
 	"os"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,4 +24,12 @@ func hostIdentity() string {
 func boundByParent() bool {
 	var own, parents unix.CPUSet
 	return unix.SchedGetaffinity(os.Getpid(), &own) == nil && unix.SchedGetaffinity(os.Getppid(), &parents) == nil && own != parents
+}
+
+// ownerOf is the number of the user to whom a file belongs.
+func ownerOf(info os.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Uid)
+	}
+	return -1
 }

@@ -121,6 +121,31 @@ func (c *Config) meet(ctx context.Context) error {
 	return nil
 }
 
+// meetByName finds rank 0 by its name, and out at which address of this host the others reach this process, unless the user has set it. Each process is on a host
+// of its own. A cluster takes its time to start them.
+func (c *Config) meetByName(ctx context.Context) error {
+	if err := c.check(); err != nil {
+		return err // no need to wait
+	}
+	if c.start = c.Timeout; c.start == 0 {
+		c.start = meetLimit
+	}
+	ctx, stop := limit.Context(ctx, c.start)
+	defer stop()
+	host, l, err := manager.MeetByName(ctx, c.Rank, c.Rendezvous)
+	if err != nil {
+		return fmt.Errorf("nmad: rank %d of %d: %w", c.Rank, c.Size, err)
+	}
+	c.bind, c.Listener, c.hosts = host, l, make([]int, c.Size)
+	for rank := range c.hosts {
+		c.hosts[rank] = rank
+	}
+	if c.Listen == "" {
+		c.Listen = net.JoinHostPort(host, "0")
+	}
+	return nil
+}
+
 // bindShare binds this process to its share of the processors of its host, as a launcher of ours does, if its ranks there have one each at least and what has started
 // it has not bound it. The threads of a scheduler that runs already have their places, and keep them.
 func (c *Config) bindShare(meeting *manager.Meeting) {

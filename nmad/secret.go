@@ -22,26 +22,32 @@ var told struct {
 	secret []byte
 }
 
-// toldSecret reads the secret that EnvSecretFD or EnvSecret tells; nil: neither ever did.
+// toldSecret reads the secret that EnvSecretFD, EnvSecretFile or EnvSecret tells; nil: none ever did.
 func toldSecret() ([]byte, error) {
 	told.mu.Lock()
 	defer told.mu.Unlock()
-	text, descriptor := os.Getenv(EnvSecret), os.Getenv(EnvSecretFD)
-	if text == "" && descriptor == "" {
+	text, descriptor, file := os.Getenv(EnvSecret), os.Getenv(EnvSecretFD), os.Getenv(EnvSecretFile)
+	if text == "" && descriptor == "" && file == "" {
 		return told.secret, nil
 	}
-	if descriptor != "" {
-		var err error
+	var secret []byte
+	var err error
+	switch {
+	case descriptor != "":
 		if text, err = readSecret(descriptor); err != nil {
 			return nil, fmt.Errorf("nmad: %w: %s=%q: %v", ErrConfig, EnvSecretFD, descriptor, err)
 		}
+		secret, err = parseSecret(text)
+	case file != "":
+		secret, err = ReadSecretFile(file)
+	default:
+		secret, err = parseSecret(text)
 	}
-	secret, err := parseSecret(text)
 	if err != nil {
 		return nil, err
 	}
 	told.secret = secret
-	return secret, errors.Join(os.Unsetenv(EnvSecret), os.Unsetenv(EnvSecretFD))
+	return secret, errors.Join(os.Unsetenv(EnvSecret), os.Unsetenv(EnvSecretFD), os.Unsetenv(EnvSecretFile))
 }
 
 func parseSecret(text string) ([]byte, error) {

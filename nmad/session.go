@@ -79,6 +79,11 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 			return nil, err
 		}
 	}
+	if cfg.indexed && cfg.Size > 1 {
+		if err := cfg.meetByName(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := cfg.complete(); err != nil {
 		if cfg.Listener != nil {
 			cfg.Listener.Close()
@@ -91,7 +96,7 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 	}
 	s.alive.Store(int32(cfg.Size - 1))
 	s.consensus = newConsensus(s, cfg.Rank, cfg.Size)
-	ctx, stop := limit.Context(ctx, cfg.Timeout)
+	ctx, stop := limit.Context(ctx, cfg.start)
 	defer stop()
 	if err := s.connect(ctx); err != nil {
 		s.abandon(err)
@@ -120,7 +125,7 @@ func (s *Session) connect(ctx context.Context) error {
 	control, err := bootstrap.Join(ctx, bootstrap.Config{
 		Rank: cfg.Rank, Size: cfg.Size,
 		Addr: cfg.Rendezvous, Listener: cfg.Listener, Secret: cfg.Secret,
-		Hosts: cfg.hosts, Bind: cfg.bind, Card: card, Notify: s.notice, Timeout: cfg.Timeout, Silence: cfg.Heartbeat,
+		Hosts: cfg.hosts, Bind: cfg.bind, Card: card, Notify: s.notice, Timeout: cfg.start, Silence: cfg.Heartbeat,
 	})
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 // Start is what has started this process, as far as its environment tells.
 type Start struct {
 	By      string   // "alone", "the launcher of pm2", "PMI 1.1", ...
-	Managed bool     // a process manager: Join meets the others through it
+	Managed bool     // a process manager, or Kubernetes: Join meets the others through it, or by a name
 	Found   []string // the variables that say so, "NAME=value"; none says "alone"
 	Lack    string   // what keeps Join from working, and what to do; "": nothing
 }
@@ -17,5 +17,5 @@ type Start struct {
 // FindStart looks for what has started this process. It connects to nothing.
 func FindStart() Start {
 	f := manager.Find(os.Getenv)
-	return Start{f.Kind.String(), f.Kind == manager.PMI || f.Kind == manager.PMIx, f.By, f.Lack}
+	return Start{f.Kind.String(), f.Kind == manager.PMI || f.Kind == manager.PMIx || f.Kind == manager.Indexed, f.By, f.Lack}
 }

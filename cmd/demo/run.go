@@ -244,40 +244,21 @@ func (c *runCommand) hosts(spec *launch.Spec) error {
 
 // secret reads the job's secret; lifeline is what the job ends with.
 func (c *runCommand) secret(spec *launch.Spec) (lifeline io.Reader, err error) {
-	file := os.Stdin
 	switch c.SecretFile {
 	case "":
 		return nil, nil
 	case "-":
 	default:
-		if file, err = os.Open(string(c.SecretFile)); err != nil {
+		if spec.Secret, err = nmad.ReadSecretFile(string(c.SecretFile)); err != nil {
 			return nil, usageError{fmt.Errorf("--secret-file: %w", err)}
 		}
-		defer file.Close()
-		if err := private(file); err != nil {
-			return nil, usageError{fmt.Errorf("--secret-file %s: %w", c.SecretFile, err)}
-		}
+		return nil, nil
 	}
-	r := bufio.NewReader(file)
+	r := bufio.NewReader(os.Stdin)
 	if spec.Secret, err = launch.ReadSecret(r); err != nil {
 		return nil, usageError{fmt.Errorf("--secret-file %s: %w", c.SecretFile, err)}
 	}
-	if c.SecretFile == "-" {
-		lifeline = r
-	}
-	return lifeline, nil
-}
-
-// private says what is wrong with a file that other users may read or write.
-func private(file *os.File) error {
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if mode := info.Mode(); mode.IsRegular() && mode.Perm()&0o077 != 0 {
-		return fmt.Errorf("its mode is %#o, other users have access to it: chmod 600", mode.Perm())
-	}
-	return nil
+	return r, nil
 }
 
 // remote is the command line of the launcher on another host.

@@ -159,6 +159,7 @@ func doomed(args []string) error {
 	if err := together(s); err != nil {
 		return err
 	}
+	fmt.Println("together")
 	victim, _ := strconv.Atoi(args[1])
 	if s.Rank() != victim {
 		_, err := s.Gate(victim).Recv(1, nil)

@@ -12,15 +12,16 @@ type Kind uint8
 
 // What can have started a process.
 const (
-	Alone Kind = iota // nothing that makes jobs
-	Ours              // our launcher, or whatever sets PM2_RANK and PM2_SIZE
-	PMI               // a manager that speaks PMI 1.1
-	PMIx              // a PMIx server
-	Mute              // a manager that was not told to offer a key space
+	Alone   Kind = iota // nothing that makes jobs
+	Ours                // our launcher, or whatever sets PM2_RANK and PM2_SIZE
+	Indexed             // an indexed job of Kubernetes, in which rank 0 is known by its name
+	PMI                 // a manager that speaks PMI 1.1
+	PMIx                // a PMIx server
+	Mute                // a manager that was not told to offer a key space
 )
 
 func (k Kind) String() string {
-	return [...]string{"alone", "the launcher of pm2", "PMI 1.1", "PMIx", "a manager without a key space"}[k]
+	return [...]string{"alone", "the launcher of pm2", "an indexed job of Kubernetes", "PMI 1.1", "PMIx", "a manager without a key space"}[k]
 }
 
 // Finding is what the environment says about the start of this process.
@@ -47,6 +48,9 @@ func Find(get func(string) string) Finding {
 		return err == nil && n > 1
 	}
 	switch {
+	case get("PM2_RANK") == "" && get(EnvIndex) != "" && has("PM2_SIZE", "PM2_RENDEZVOUS"):
+		f.Kind = Indexed
+		has(EnvIndex, "PM2_SIZE", "PM2_RENDEZVOUS", "PM2_SECRET_FILE")
 	case has("PM2_RANK", "PM2_SIZE", "PM2_RENDEZVOUS"):
 		f.Kind = Ours
 	case has(envFD, envPort):

@@ -4,6 +4,7 @@
 //
 //	found in the environment              Kind     what tells rank and size       what the job shares
 //	PM2_RANK or PM2_SIZE                  Ours     our launcher                   the secret, by a descriptor
+//	JOB_COMPLETION_INDEX, PM2_SIZE        Indexed  Kubernetes, and its user           the name of rank 0, a file with the secret
 //	PMI_FD, or PMI_PORT and PMI_ID        PMI      hydra, Slurm's srun, Flux      a key space, PMI 1.1
 //	PMIX_NAMESPACE, PMIX_RANK             PMIx     Open MPI's, and other servers  a key space, by libpmix
 //	none of these                         Alone    nothing: one process

@@ -62,6 +62,10 @@ func TestFind(t *testing.T) {
 	}{
 		{"", Alone},
 		{"PM2_RANK=1 PMI_FD=5", Ours}, // our launcher, started by hydra
+		{"JOB_COMPLETION_INDEX=1 PM2_SIZE=2 PM2_RENDEZVOUS=job-0.job:1", Indexed},
+		{"JOB_COMPLETION_INDEX=1 PM2_SIZE=2 PM2_RANK=0", Ours}, // our launcher, in a pod
+		{"JOB_COMPLETION_INDEX=1 PMI_FD=5", PMI},               // hydra in a pod
+		{"JOB_COMPLETION_INDEX=1", Alone},
 		{"PMI_FD=5 PMI_RANK=0 PMI_SIZE=1 PMIX_NAMESPACE=x", PMI},
 		{"PMI_PORT=h:1 PMI_ID=0", PMI},
 		{"PMIX_NAMESPACE=x PMIX_RANK=0", PMIx},
