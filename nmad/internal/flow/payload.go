@@ -62,36 +62,6 @@ func (p *Payload) read(dst []byte) (short bool) {
 	return n < len(dst)
 }
 
-// from copies as much of q into p as there is room for, and says how much that was, whether q
-// has fewer bytes than it says, and whether p has.
-func (p *Payload) from(q *Payload) (n int, lacks, short bool) {
-	if q.Whole() {
-		n, short = p.fill(q.Buf[:q.Size])
-		return n, false, short
-	}
-	if p.Whole() && len(p.Buf) >= q.Size {
-		return q.Size, q.read(p.Buf), false
-	}
-	s := trays.get()
-	defer trays.put(s)
-	n = min(p.Size, q.Size)
-	var in, out cursor
-	for done := 0; done < n; {
-		b := s.buf[:min(n-done, TraySize)]
-		got := q.gather(&out, b, q.Size+1)
-		clear(b[got:])
-		var put int
-		if p.Whole() {
-			put = copy(p.Buf[done:], b)
-		} else {
-			put = p.scatter(&in, b)
-		}
-		lacks, short = lacks || got < len(b), short || put < len(b)
-		done += len(b)
-	}
-	return n, lacks, short
-}
-
 // piece is the next piece of the payload, at c: at most limit bytes of it. Empty: there
 // is none, or limit is 0.
 func (p *Payload) piece(c *cursor, limit int) []byte {
