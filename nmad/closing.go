@@ -21,8 +21,8 @@ import (
 // lastGasp bounds the bursts that are taken in from a link that has broken.
 const lastGasp = 4096
 
-// leaveLag is how long the BYE of a peer may come after the end of a rail that is not the first.
-const leaveLag = 200 * time.Millisecond
+// looks in vain, one after the other, say that a link is empty: it may say so once without having looked.
+const looks = 2
 
 // life is whether a gate lives, how it ends, and why. Under the lock of the gate, but failure.
 type life struct {
@@ -30,7 +30,6 @@ type life struct {
 	end     *PeerError            // why the gate has ended; nil: it has not
 	ended   time.Time             // when
 	failure atomic.Pointer[error] // flow.Dead, for readers without the lock
-	lag     time.Duration         // leaveLag in a session; see loseRail
 	onEnd   func(*Gate)           // called once, when the gate has ended; must only take note
 }
 
@@ -80,23 +79,13 @@ func (l *life) heed(err error) {
 func (l *life) lose(err error) { l.loseRail(&l.g.rails.all[0], err) }
 
 // loseRail is lose for any rail: what it carries of a message is gone, and only the
-// receiver could tell what that is, so with one rail the peer is lost. A peer that closes its
-// session closes all rails, and its BYE on the first may arrive after the end of another: the
-// gate waits for that for lag.
+// receiver could tell what that is, so with one rail the peer is lost.
 func (l *life) loseRail(at *rail, err error) {
 	g := l.g
 	if !errors.Is(err, driver.ErrProtocol) {
-		for range lastGasp {
-			if l.end != nil || !g.track.receive(nil) {
-				break
-			}
-		}
-		if at.index > 0 && l.end == nil {
-			if at.ended.IsZero() {
-				at.ended = time.Now()
-			}
-			if time.Since(at.ended) < l.lag {
-				return // the next poll finds the end again
+		for n, vain := 0, 0; n < lastGasp && vain < looks && l.end == nil; n++ {
+			if vain++; g.track.receive(nil) {
+				vain = 0
 			}
 		}
 	}
@@ -108,14 +97,14 @@ func (l *life) loseRail(at *rail, err error) {
 // be called from hooks.
 func (l *life) peerEnded(reason string) {
 	g := l.g
-	for range lastGasp {
+	for n, vain := 0, 0; n < lastGasp && vain < looks; n++ {
 		g.mu.lock()
 		if l.end != nil {
 			g.release()
 			return
 		}
-		if !g.pollLocked() {
-			break
+		if vain++; g.pollLocked() {
+			vain = 0
 		}
 	}
 	g.mu.lock()

@@ -98,6 +98,17 @@ func liveThings() int {
 	return len(all)
 }
 
+// liveDescriptors says what the open descriptors are.
+func liveDescriptors() string {
+	var all []string
+	for fd := range 1000 {
+		if what, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd)); err == nil {
+			all = append(all, what)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
 func liveThreads() int {
 	all, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -227,7 +238,7 @@ func (w *liveBase) left() (bad []string) {
 		w.goroutines = goroutines
 	}
 	if things > w.things {
-		bad = append(bad, fmt.Sprintf("%d descriptors were open before, %d are after", w.things, things))
+		bad = append(bad, fmt.Sprintf("%d descriptors were open before, %d are after: %s", w.things, things, liveDescriptors()))
 		w.things = things
 	}
 	if heap := liveHeapNow(); heap > w.heap+liveKept {

@@ -163,9 +163,8 @@ func (s *Session) Close() error {
 }
 
 func (s *Session) shutdown() {
-	why := fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrClosed)
+	why := s.closes()
 	s.consensus.stop(why)
-	s.closing.Store(&why) // before the look at the gates that there are; see to
 	for _, g := range s.gates.all {
 		g.life.beginClose(why)
 	}
@@ -190,6 +189,14 @@ func (s *Session) shutdown() {
 	if m := s.cfg.manager; m != nil {
 		s.failed = errors.Join(s.failed, m.part())
 	}
+}
+
+// closes has the gates that are made from here on stay without links, and says what their requests fail with. Before the look at
+// the gates that there are; see to.
+func (s *Session) closes() error {
+	why := fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrClosed)
+	s.closing.Store(&why)
+	return why
 }
 
 // poll moves all gates on, once.
@@ -241,6 +248,7 @@ func (s *Session) end(why error) {
 
 // abandon undoes what connect has done before it failed.
 func (s *Session) abandon(why error) {
+	s.closes()
 	if s.control != nil {
 		s.control.Abort(why)
 	}

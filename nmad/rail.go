@@ -1,8 +1,6 @@
 package nmad
 
 import (
-	"time"
-
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/strategy"
@@ -37,10 +35,9 @@ type rail struct {
 	push, pull mover
 
 	// Under the lock of the gate.
-	armed     bool      // the engine sleeps on the link's descriptor
-	armedRoom bool      // and room would wake him too
-	woken     bool      // a sleeper was woken on its behalf, and no thread has looked why
-	ended     time.Time // when a call of its link failed first, see loseRail
+	armed     bool // the engine sleeps on the link's descriptor
+	armedRoom bool // and room would wake him too
+	woken     bool // a sleeper was woken on its behalf, and no thread has looked why
 }
 
 func (l *rail) init(g *Gate, index int, link driver.Link) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
@@ -113,28 +112,40 @@ func TestRailLost(t *testing.T) {
 	}
 }
 
-// TestRailEndsBeforeTheLeave: a peer that closes its session has left, and is not lost, also where
-// the end of another rail arrives before its BYE on the first.
-func TestRailEndsBeforeTheLeave(t *testing.T) {
-	p := newPair(simnet.Options{}, wide, simnet.Options{})
-	p.gates[0].life.lag = time.Hour
-	r := p.gates[0].Irecv(1, make([]byte, 8))
-	p.rails[0][1].Delay(true)
-	p.gates[1].life.beginClose(ErrClosed)
-	p.gates[1].life.sayBye()
-	p.rails[1][0].Break(driver.ErrPeerLost)
-	for range 2 * lookEvery {
-		p.gates[0].tick(nil)
+// dozing is a link that says once at first, and after each packet, without a look, that nothing is there.
+type dozing struct {
+	driver.Link
+	dozes bool
+}
+
+func (l *dozing) Recv(h *driver.Header) (body []byte, ok bool, err error) {
+	if l.dozes {
+		l.dozes = false
+		return nil, false, nil
 	}
-	if over, err := r.Test(); over {
-		t.Fatalf("over before the BYE has come: %v", err)
+	body, ok, err = l.Link.Recv(h)
+	l.dozes = ok
+	return body, ok, err
+}
+
+// TestLastPackets: what a peer has sent before its link broke comes in, also where the link does not look at each call.
+func TestLastPackets(t *testing.T) {
+	p := newPair(simnet.Options{}, wide)
+	g := p.gates[0]
+	g.track.link = &dozing{Link: g.track.link, dozes: true}
+	var all []*Request
+	for tag := range uint64(3) {
+		p.gates[1].Isend(tag, []byte{byte(tag)})
+		all = append(all, g.Irecv(tag, make([]byte, 1)))
 	}
-	p.rails[0][1].Deliver(1)
-	p.settle()
-	var why *PeerError
-	if _, err := r.Test(); !errors.As(err, &why) || why.Reason != "it closed its session" {
-		t.Errorf("the receive ended with %v", err)
+	last := g.Irecv(9, nil)
+	g.mu.lock()
+	g.life.lose(driver.ErrPeerLost)
+	g.release()
+	for _, r := range all {
+		mustDone(t, r, nil)
 	}
+	mustDone(t, last, ErrPeerLost)
 }
 
 // A split rendezvous allocates nothing in steady state, with any strategy.

@@ -246,7 +246,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 			r.limit = s.cfg.limits[r.name]
 		}
 	}
-	g.consensus, g.life.lag = s.consensus, leaveLag
+	g.consensus = s.consensus
 	g.news.observe(&s.watch)
 	g.join(s.any)
 	g.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it

@@ -67,8 +67,8 @@ type Link interface {
 	Flush() (bool, error)
 	// Recv fills h with the next packet's header. body, of h.Body bytes, may lie in shared
 	// memory that the peer can still write: copy it, never trust it twice. It
-	// stays valid until the next Recv. A link to which a look is dear may say without one that nothing is
-	// there, for some microseconds; Arm and the kernel know better.
+	// stays valid until the next Recv. A link to which a look is dear may say once without one that nothing is
+	// there; it looks at the next call.
 	Recv(h *Header) (body []byte, ok bool, err error)
 
 	// Push moves as much of buf as fits now and says how much (0: later). The next call

@@ -174,6 +174,23 @@ func TestLeaveAndDeath(t *testing.T) {
 	leave(all)
 }
 
+// TestLeaverHears: a process that has announced that it leaves, and waits for its peers, still hears what becomes of the others, and
+// does not take its keeper for dead.
+func TestLeaverHears(t *testing.T) {
+	p := newParty(t, 4)
+	all := p.join()
+	p.ready(all)
+	all[1].Announce()
+	p.await(0, 1)
+	all[3].Leave()
+	all[2].role.(*spoke).w.conn.Close() // as the kernel does for a process that is killed
+	e := p.await(1, 2)
+	if e[0].Rank != 2 || e[0].Kind != Died || e[1].Rank != 3 || e[1].Kind != Left {
+		t.Errorf("rank 1, which leaves, heard %+v, want that rank 2 has died and rank 3 has left", e)
+	}
+	leave(all)
+}
+
 // TestHeartbeat: processes that say nothing else for several times the silence
 // that is allowed are not lost, and a frame too many or too early ends the job.
 func TestHeartbeat(t *testing.T) {

@@ -355,7 +355,7 @@ func (h *hub) toAll(k kind, payload []byte, but *member) {
 
 // send sends a frame to a member, if that counts. Under mu.
 func (h *hub) send(m *member, k kind, payload []byte) {
-	if !m.out && !m.left && m.w != nil && m.w.send(k, payload) != nil {
+	if !m.out && m.w != nil && m.w.send(k, payload) != nil {
 		m.w.conn.Close()
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"syscall"
@@ -116,10 +115,7 @@ func (h *hub) takeLeave(m *member, rank int, payload []byte) error {
 	}
 	h.mu.Unlock()
 	h.c.tell(Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)})
-	if rank != m.rank || len(m.party) > 1 {
-		return nil
-	}
-	return io.EOF // nothing more to read
+	return nil // the connection stays: the member waits for its peers, and closes it when it has done so
 }
 
 // takeParty notes for which ranks a member that has come again speaks.
