@@ -135,7 +135,7 @@ func (c *Config) check() error {
 	case c.Rank < 0 || c.Rank >= c.Size:
 		return fmt.Errorf("nmad: %w: rank %d in a job of %d: give 0 to %d", ErrConfig, c.Rank, c.Size, c.Size-1)
 	case c.Size > 1 && c.Rendezvous == "" && c.Listener == nil:
-		return fmt.Errorf("nmad: %w: no rendezvous: give host:port of rank 0", ErrConfig)
+		return fmt.Errorf("nmad: %w: no rendezvous: give host:port of rank 0 (PM2_RENDEZVOUS), or have a launcher start the processes: demo run -n %d PROGRAM", ErrConfig, c.Size)
 	case c.Size > 1 && (len(c.Secret) < bootstrap.MinSecret || len(c.Secret) > bootstrap.MaxSecret):
 		return fmt.Errorf("nmad: %w: a secret of %d bytes: give %d to %d, the same to all processes, such as by %s", ErrConfig, len(c.Secret), bootstrap.MinSecret, bootstrap.MaxSecret, EnvSecretFile)
 	case c.Heartbeat != 0 && (c.Heartbeat < 100*time.Millisecond || c.Heartbeat > time.Hour):

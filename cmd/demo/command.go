@@ -79,27 +79,24 @@ func (a hostPort) check(flag string) error {
 
 type pingpongCommand struct {
 	Driver        string    `default:"shm" help:"Network to use: ${drivers}, or several with commas: a rail each."`
-	Sizes         size.List `default:"1:4M" sep:"none" help:"Sizes of the messages in bytes: a list 1,8,4K,1M, or a range 1:64K, which doubles. Suffixes K, M, G are binary."`
-	Iters         int       `default:"10000" help:"Exchanges of each size up to 8K; larger sizes run fewer, down to 50. A warm-up of a tenth comes first."`
-	Threads       int       `default:"1" help:"Pairs of threads that exchange messages at once."`
-	Window        int       `help:"Messages under way at once, in one direction: bandwidth and rate in place of latency. 0: there and back, one at a time."`
-	Bidirectional bool      `help:"Messages, or windows of them, in both directions at the same time."`
-	Loan          bool      `help:"Messages lie in buffers of the gate, which the receiver is lent: over shared memory they are not copied."`
-	Touch         bool      `help:"Both processes write and read every byte of each message within the time, as a program would. Compare with and without --loan."`
-	Engine        string    `enum:"hooks,explicit,threads,none" default:"hooks" help:"What exchanges messages, and what makes the network progress: marcel threads, with the hooks of their scheduler (hooks) or only whoever waits (explicit); plain goroutines, with poller threads (threads) or only whoever waits (none)."`
-	Listen        hostPort  `help:"Where rank 0 waits for rank 1. Default: the loopback interface, any free port."`
+	Sizes         size.List `default:"1:4M" sep:"none" help:"Sizes of the messages in bytes: a list 1,8,4K, or a range 1:64K, which doubles."`
+	Iters         int       `default:"10000" help:"Exchanges of each size up to 8K; of larger ones fewer."`
+	Threads       int       `default:"1" help:"Pairs of threads at once."`
+	Window        int       `help:"Messages under way at once, one way: bandwidth, not latency. 0: one, there and back."`
+	Bidirectional bool      `help:"Messages, or windows, both ways at the same time."`
+	Loan          bool      `help:"Buffers of the gate: shm lends them instead of copying."`
+	Touch         bool      `help:"Writing and reading every byte is in the time."`
+	Engine        string    `enum:"hooks,explicit,threads,none" default:"hooks" help:"Marcel threads, for which idle VPs poll too (hooks) or the waiter alone (explicit); goroutines, for which poller threads do (threads) or the waiter alone (none)."`
+	Listen        hostPort  `help:"Where rank 0 waits for rank 1. Default: loopback."`
 	output
 	progressFlags
 }
 
 // Help is the long text of --help.
 func (*pingpongCommand) Help() string {
-	return "Starts a second process, binds the two to one CPU each (with one CPU only, or where binding is forbidden, " +
-		"it says so once and goes on), and lets marcel threads, or goroutines, exchange messages through nmad. Every byte of every message is " +
-		"checked, outside of the timed part. Latency is half a round trip; bandwidth is size / median latency in 10^6 bytes per " +
-		"second. The probe is one cache line from core to core, one way. With --window 64 the first process starts 64 sends at once, " +
-		"the second one answers when it has all; times are then a window's divided by 64, and the bytes that a window leaves are checked. With --loan messages lie in memory that the receiver maps, " +
-		"with --touch writing and checking them is in the time.\n\n" +
+	return "Starts a second process, binds the two to one CPU each, and exchanges messages through nmad. Every byte is checked, " +
+		"outside of the time. Latency is half a round trip; bandwidth is size / median in 10^6 B/s; the probe is one cache line, one way. " +
+		"With --window 64 rank 0 starts 64 sends, rank 1 answers when it has all; times are the window's divided by 64.\n\n" +
 		engineFlags + "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
@@ -32,7 +33,7 @@ func (*experimentCommand) Help() string {
 	b.WriteString("Reproduces an experiment of the papers. What is compared is measured in turn, round after round, with the " +
 		"core-to-core probe beside it; rows say under what conditions. docs/experiments.md has what each shows.\n\n")
 	for _, x := range lab.All() {
-		fmt.Fprintf(&b, "%s  %s (%s)\n\n", x.Name, x.Title, x.Paper)
+		fmt.Fprintf(&b, "%s, %s: %s (%s)\n\n", x.Name, lasting(x.Lasts), x.Title, x.Paper)
 	}
 	b.WriteString("Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.")
 	return b.String()
@@ -182,7 +183,7 @@ func (listed) Head() string {
 
 // Line implements report.Row.
 func (l listed) Line() string {
-	return fmt.Sprintf("  %-10s %-8s %s (%s): %s", l.Name, l.duration(), l.Title, l.Paper, l.Published)
+	return fmt.Sprintf("  %-10s %-8s %s (%s): %s", l.Name, lasting(time.Duration(l.Lasts*float64(time.Second))), l.Title, l.Paper, l.Published)
 }
 
 // BriefHead implements report.Brief.
@@ -190,18 +191,18 @@ func (l listed) BriefHead() string { return l.Head() }
 
 // BriefLine implements report.Brief.
 func (l listed) BriefLine() string {
-	return report.Wrap(fmt.Sprintf("%s (%s): %s", l.Title, l.Paper, l.Published), fmt.Sprintf("  %-10s %-8s ", l.Name, l.duration()), strings.Repeat(" ", 22))
+	return report.Wrap(fmt.Sprintf("%s (%s): %s", l.Title, l.Paper, l.Published), fmt.Sprintf("  %-10s %-8s ", l.Name, lasting(time.Duration(l.Lasts*float64(time.Second)))), strings.Repeat(" ", 22))
 }
 
 // BriefNote implements report.Brief.
 func (listed) BriefNote() string { return "" }
 
-// duration is how long it takes on two cores, roughly.
-func (l listed) duration() string {
-	if l.Lasts < 90 {
-		return fmt.Sprintf("%.0f s", l.Lasts)
+// lasting is how long an experiment takes on two cores, roughly.
+func lasting(d time.Duration) string {
+	if d < 90*time.Second {
+		return fmt.Sprintf("%.0f s", d.Seconds())
 	}
-	return fmt.Sprintf("%.0f min", l.Lasts/60)
+	return fmt.Sprintf("%.0f min", d.Minutes())
 }
 
 // runFollower is the whole life of an experiment's second process.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
+	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/cmd/demo/internal/taskqueue"
@@ -78,7 +79,7 @@ type flood struct {
 }
 
 func runContention(ctx context.Context, o Options, s *Sink) error {
-	if err := s.Begin("each submitter has 256 tasks; who waits for one to come back gives its CPU away, the poller after 8 rounds of at most 64"); err != nil {
+	if err := s.Begin("each submitter has 256 tasks; one that waits for a task to come back gives its CPU away, the poller does after 8 rounds of at most 64"); err != nil {
 		return err
 	}
 	a, b, two := binding.Pair(o.CPUs)
@@ -86,6 +87,7 @@ func runContention(ctx context.Context, o Options, s *Sink) error {
 		s.Skip("two bound submitters", "this process may use one CPU only")
 		return nil
 	}
+	var pairs []figure.Pair
 	for i, x := range []struct {
 		submitters  int
 		name, where string
@@ -93,18 +95,30 @@ func runContention(ctx context.Context, o Options, s *Sink) error {
 		{2, "2 submitters", "each bound to a core of its own, the poller on the second one's"},
 		{8, "8 submitters", "oversubscribed: four on each of two cores, the poller on the second"},
 	} {
-		if err := floodAll(ctx, o, s, a, b, i, x.submitters, x.name, x.where); err != nil {
+		rows, err := floodAll(ctx, o, s, a, b, i, x.submitters, x.name, x.where)
+		if err != nil {
 			return err
 		}
+		for _, r := range rows[1:] {
+			pairs = append(pairs, figure.Pair{Name: r.Name + ": " + r.Variant, PeerName: r.Base, Ours: r.perTask(), Peer: rows[0].perTask()})
+		}
 	}
-	return nil
+	if s.Plot == nil {
+		return nil
+	}
+	return figure.Compare(s.Plot, s.Title("one queue, one poller"), "time per task", figure.Sides{Ours: "the queue of the row", Peer: "one spinlock"}, pairs)
 }
 
-// floodAll measures all variants in turn for one number of submitters.
-func floodAll(ctx context.Context, o Options, s *Sink, a, b, part, submitters int, name, where string) error {
+// perTask turns throughputs into times.
+func (r *ContentionRow) perTask() figure.Measure {
+	return figure.Measure{Q1: 1000 / r.Q3, Median: 1000 / r.Throughput, Q3: 1000 / r.Q1}
+}
+
+// floodAll measures all variants in turn for one number of submitters. The first row is what the others are compared with.
+func floodAll(ctx context.Context, o Options, s *Sink, a, b, part, submitters int, name, where string) (rows []ContentionRow, err error) {
 	m, err := topo.Synthetic(twoCores)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	makers := []func() (taskqueue.Queues, error){
 		func() (taskqueue.Queues, error) { return taskqueue.NewSpinlock(nil), nil },
@@ -119,11 +133,11 @@ func floodAll(ctx context.Context, o Options, s *Sink, a, b, part, submitters in
 		}
 		for i, make := range makers {
 			if err := ctx.Err(); err != nil {
-				return context.Cause(ctx)
+				return nil, context.Cause(ctx)
 			}
 			q, err := make()
 			if err != nil {
-				return err
+				return nil, err
 			}
 			names[i] = q.Name()
 			s.Label(name + ", " + q.Name())
@@ -132,7 +146,7 @@ func floodAll(ctx context.Context, o Options, s *Sink, a, b, part, submitters in
 				err = e
 			}
 			if err != nil {
-				return err
+				return nil, err
 			}
 			of[i] = append(of[i], f)
 			s.Step((part*o.Rounds+round)*len(makers)+i+1, 2*o.Rounds*len(makers))
@@ -168,10 +182,11 @@ func floodAll(ctx context.Context, o Options, s *Sink, a, b, part, submitters in
 			r.Ratio = &q
 		}
 		if err := s.Row(r); err != nil {
-			return err
+			return nil, err
 		}
+		rows = append(rows, r)
 	}
-	return nil
+	return rows, nil
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
@@ -122,7 +123,10 @@ func drawSendTime(s *Sink, all []SendRow) error {
 			if r.Name != network(mbps) {
 				continue
 			}
-			name := fmt.Sprintf("%s, %s", r.Variant, report.Duration(r.Compute))
+			name := r.Variant + ", no computation"
+			if r.Compute > 0 {
+				name = r.Variant + ", computing " + strings.Replace(time.Duration(r.Compute).String(), "µ", "u", 1)
+			}
 			i := slices.IndexFunc(p.Curves, func(c figure.Curve) bool { return c.Name == name })
 			if i < 0 {
 				i = len(p.Curves)

@@ -63,7 +63,7 @@ func tell(touch Touch, it *topo.Item, a pioman.Access) {
 }
 
 // Name implements Queues.
-func (*Tree) Name() string { return "tree" }
+func (*Tree) Name() string { return "tree (ours)" }
 
 // Prepare implements Queues.
 func (t *Tree) Prepare(j *Job) {
