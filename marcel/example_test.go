@@ -14,9 +14,9 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// The main function as a thread: then whatever it spawns is spawned as cheaply as
+// The main function as a thread: then what it spawns is spawned as cheaply as
 // can be, and its waits let other threads run.
-func Example() {
+func ExampleRun_main() {
 	marcel.Run(func() {
 		var mu marcel.Mutex
 		sum := 0

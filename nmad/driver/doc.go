@@ -3,11 +3,25 @@
 // without ever blocking. The layers above know no network; the networks know
 // neither threads nor progress engine.
 //
+//	d, err := driver.Lookup("tcp") // registered by import _ ".../nmad/driver/tcp"
+//	if err != nil {
+//		panic(err)
+//	}
+//	end, _ := d.Open(driver.Config{Rank: 0, Size: 2, Job: "example", Secret: secret})
+//	peer, _ := d.Open(driver.Config{Rank: 1, Size: 2, Job: "example", Secret: secret})
+//	go func() { _, _, _ = peer.Accept(ctx) }()
+//	link, err := end.Dial(ctx, 1, peer.Addr())
+//	if err != nil {
+//		panic(err)
+//	}
+//	sent, err := link.Send(&driver.Header{Body: 5}, []byte("hello"), nil, false) // never blocks; false: try again
+//	fmt.Println(sent, err, link.Close())
+//
 //	     nmad: gates, tags, matching, strategies
 //	───────────────┬─────────────────────────────────── Driver, Endpoint, Link
 //	nmad/driver/shm│nmad/driver/tcp│nmad/driver/unix│...
 //	               └ internal/stream a link of two stream sockets
-//	                 internal/hello  who is there, and does he know the secret
+//	                 internal/hello  which process is there, and does it know the secret
 //	                 internal/gate   Close while others are inside
 //	                 internal/raw    non-blocking system calls (unsafe)
 //
@@ -31,7 +45,7 @@
 //  4. Poll every track until it says that nothing is there; if Flush said that
 //     bytes are left, Flush; if a Send or Push was refused, try it again.
 //
-// No arrival between 1 and 2 is lost: each driver's doc.go has the argument.
+// No arrival between 1 and 2 is lost: each driver's documentation has the argument.
 // A wake-up for nothing may happen; a sleep in spite of an arrival may not.
 //
 // # Errors
@@ -65,7 +79,7 @@
 // # Where a link lies
 //
 // A link may know near which processors it lies, on a machine of several NUMA nodes: see Caps.Place.
-// Who uses it has it polled from there. That of shared memory asks the kernel for memory
+// The layer above has it polled from there. That of shared memory asks the kernel for memory
 // of the receiver's node; that of TCP lies where its network device does.
 //
 // # Choosing a driver

@@ -1,13 +1,18 @@
 // Package launch starts the processes of a job, on this host and through a remote
 // shell on others, and sees to it that none of them outlives it.
 //
-//	job, err := launch.Start(launch.Spec{N: 4, First: 1, Args: os.Args[1:]})
-//	session, err := nmad.Open(ctx, job.Config())   // we are rank 0
-//	...
-//	err = job.Wait()                               // names the rank that failed, and how
+//	job, err := launch.Start(launch.Spec{N: 4, First: 1, Args: []string{"-quiet"}}) // this program three times more
+//	if err != nil {
+//		panic(err)
+//	}
+//	session, err := nmad.Open(context.Background(), job.Config()) // we are rank 0; the others call nmad.Join
+//	if err == nil {
+//		err = session.Close()
+//	}
+//	fmt.Println(err, job.Wait()) // names the rank that failed, and how
 //
-// With First 0 all ranks are new processes and the caller only watches; with First
-// 1 the caller itself is rank 0. The new processes learn who they are from PM2_*
+// With First 0 all ranks are new processes and the caller is none of them; with First
+// 1 the caller itself is rank 0. The new processes learn their ranks from PM2_*
 // variables (nmad.Environment) and call nmad.Join.
 //
 //	caller ── helper thread: for each rank: set affinity ─ fork ─ exec
@@ -33,7 +38,7 @@
 //
 //   - The job's secret is new and random; it travels in the environment, which only
 //     the same user can read.
-//   - The rendezvous port is open before the first process starts, so nobody can take it.
+//   - The rendezvous port is open before the first process starts, so no other process can take it.
 //   - If there are as many usable processors as processes, each gets processors of its
 //     own, cores kept together. If not, all processes share all of them and are told
 //     so (PM2_SHARED_CPUS=1). If the system forbids binding, that is said once
@@ -58,5 +63,5 @@
 //
 // Not even the guard can help if it is killed together with the caller: then the
 // children die, and what they have started lives on. Nothing that needs no privileges would: a group
-// of control (cgroup) or a name space of processes belongs to whoever may make one.
+// of control (cgroup) or a name space of processes belongs to users that may make one.
 package launch

@@ -2,14 +2,23 @@
 // whose operations block the thread that calls them and nothing else. It answers
 // PIOMan's I/O interface (Trahay & Denis, 2009).
 //
-// The folder is called io, the package pio, so that it can stand beside package io:
+//	stop, err := pioman.Enable()       // idle virtual processors poll
+//	l, err2 := pio.Listen("tcp", ":0") // loopback, unless a host is given
+//	if err := errors.Join(err, err2); err != nil {
+//		panic(err)
+//	}
+//	answer := marcel.Spawn(func() {
+//		c, _ := l.AcceptConn() // other threads of this VP run on
+//		_, _ = io.Copy(c, c)
+//		_ = c.Close()
+//	})
+//	c, _ := pio.Dial("tcp", l.Addr().String())
+//	fmt.Fprint(c, "hello")
+//	_, _ = c.Read(make([]byte, 5))
+//	fmt.Println(c.Close(), answer.Join(), l.Close())
+//	stop()
 //
-//	import pio "github.com/pm2-go/pm2/pioman/io"
-//
-//	l, err := pio.Listen("tcp", ":0")     // loopback, unless a host is given
-//	c, err := l.AcceptConn()
-//	n, err := c.Read(buf)                 // other threads of this VP run on
-//
+// The folder is called io, the package pio, so that it can stand beside package io: import pio "github.com/pm2-go/pm2/pioman/io".
 // Conn is a net.Conn, Listener a net.Listener, File has the methods of os.File; all of
 // them work for marcel's threads and for plain goroutines.
 //

@@ -16,6 +16,25 @@ import (
 	pio "github.com/pm2-go/pm2/pioman/io"
 )
 
+func Example() {
+	stop, err := pioman.Enable()       // idle virtual processors poll
+	l, err2 := pio.Listen("tcp", ":0") // loopback, unless a host is given
+	if err := errors.Join(err, err2); err != nil {
+		panic(err)
+	}
+	answer := marcel.Spawn(func() {
+		c, _ := l.AcceptConn() // other threads of this VP run on
+		_, _ = io.Copy(c, c)
+		_ = c.Close()
+	})
+	c, _ := pio.Dial("tcp", l.Addr().String())
+	fmt.Fprint(c, "hello")
+	_, _ = c.Read(make([]byte, 5))
+	fmt.Println(c.Close(), answer.Join(), l.Close())
+	stop()
+	// Output: <nil> <nil> <nil>
+}
+
 // An echo server, a thread per connection. Each blocks itself only; with the engine
 // hooked to the scheduler, idle virtual processors look after all of them.
 func Example_echoServer() {

@@ -1,6 +1,24 @@
 // Package pollers has OS threads that poll for a program of plain goroutines: the
 // progress engine hangs on their hooks as it hangs on those of marcel's scheduler.
-// It is what PIOMan does without Marcel (Denis, "pioman: a pthread-based multithreaded
+//
+//	pool, err := pollers.Start(pollers.Config{Warn: func(error) {}}) // a poller for each usable CPU
+//	if err != nil {
+//		panic(err)
+//	}
+//	looked := make(chan int, 1)
+//	h, err := pool.Hooks().Register(hooks.Idle, 10, "look", func(vp int) hooks.Verdict {
+//		select {
+//		case looked <- vp:
+//		default:
+//		}
+//		return hooks.Quiet // nothing is pending: the poller may sleep
+//	})
+//	pool.Kick(0) // something is there: a poller is to look
+//	fmt.Println(<-looked >= 0, err)
+//	h.Unregister()
+//	pool.Stop()
+//
+// Programs call pioman.EnableThreads, which has the engine do that. It is what PIOMan does without Marcel (Denis, "pioman: a pthread-based multithreaded
 // communication engine", 2015: threads under SCHED_IDLE and a timer thread).
 //
 //	        wants a turn              a turn

@@ -41,7 +41,7 @@ const (
 	glanceMask  = 64 - 1
 )
 
-// link is one side of a link. See doc.go for the protocol.
+// link is one side of a link. README.md has the protocol.
 type link struct {
 	// Read by all directions, written rarely.
 	state    atomic.Uint32

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The protocol by which sides sleep and wake each other (doc.go), as a machine of which all ways to run are tried: each
+// The protocol by which sides sleep and wake each other (README.md), as a machine of which all ways to run are tried: each
 // step of each thread in any order, each store seen by the other side at once or as late as a store buffer lets it. If in some
 // order all end up waiting, somebody sleeps on a message, or on room; and it is shown how that came about.
 //

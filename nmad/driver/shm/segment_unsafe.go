@@ -102,7 +102,7 @@ func viewFlags(mem []byte) (dialer, listener *flags) {
 func addressOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
 
 // notice is a word of a segment by which one side tells the other that there is something for it, and then looks
-// whether it sleeps: T1 and T2 of doc.go. So it has no plain Store, only publish, after which no load is carried out before
+// whether it sleeps: T1 and T2 of README.md. So it has no plain Store, only publish, after which no load is carried out before
 // the other side can see the word.
 type notice struct{ word atomic.Uint64 }
 

@@ -12,6 +12,6 @@ func (n *notice) publish(v uint64) { n.word.Store(v) }
 // aligned word is written and read in one piece on every machine this is for,
 // so plain accesses do, where an atomic store would cost the hot path a locked
 // instruction. The store counts as a store in the order of this thread, and
-// the argument in doc.go needs no more.
+// the argument in README.md needs no more.
 func store(p *uint64, v uint64) { *p = v }
 func load(p *uint64) uint64     { return *p }
