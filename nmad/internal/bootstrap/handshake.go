@@ -57,7 +57,7 @@ func (v verdict) String() string {
 	case welcome:
 		return "welcome"
 	case wrongSecret:
-		return "the secrets differ: give all processes of the job the same PM2_SECRET"
+		return "the secrets differ: give all processes of the job the same one"
 	case wrongVersion:
 		return "the versions of the control protocol differ: run the same build everywhere"
 	case wrongSize:

@@ -62,6 +62,9 @@ func Find(get func(string) string) Finding {
 	case several("SLURM_STEP_NUM_TASKS") && has("SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"):
 		f.Kind = Mute
 		f.Lack = "Slurm has started several tasks, but offers them no key space: srun --mpi=pmi2, or SLURM_MPI_TYPE=pmi2 in its environment"
+	case several("FLUX_JOB_SIZE") && has("FLUX_JOB_ID", "FLUX_TASK_RANK", "FLUX_JOB_SIZE"):
+		f.Kind = Mute
+		f.Lack = "Flux has started several tasks, but offers them no key space: flux run -o pmi=simple"
 	case several("OMPI_COMM_WORLD_SIZE") && has("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"):
 		f.Kind = Mute
 		f.Lack = "Open MPI has started several processes, but its PMIx variables are missing: are they passed on by the program in between?"

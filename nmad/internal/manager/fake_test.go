@@ -19,6 +19,7 @@ type fake struct {
 	t       *testing.T
 	size    int
 	mapping string                                    // value of PMI_process_mapping; "": there is no such key
+	flux    bool                                      // it behaves as Flux
 	answer  func(rank int, cmd, reply string) *string // what goes out in the place of a reply; nil function: the reply; nil: nothing, and the connection ends
 
 	mu      sync.Mutex
@@ -81,6 +82,9 @@ func (f *fake) reply(l line) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.counts[l["cmd"]]++
+	if reply, ok := f.asFlux(l); ok {
+		return reply
+	}
 	switch l["cmd"] {
 	case "init":
 		return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"
@@ -212,11 +216,14 @@ func TestBadManager(t *testing.T) {
 		"dies at the start":     {"", only("init", func(string) *string { return nil }), []string{"init", "ended the connection"}},
 		"dies at a put":         {"", only("put", func(string) *string { return nil }), []string{"put", "ended the connection"}},
 		"dies in the barrier":   {"", only("barrier_in", func(string) *string { return nil }), []string{"barrier_in", "ended the connection"}},
+		"one never joins":       {"", only("barrier_in", func(string) *string { return say("") }), []string{"wait for all processes of the job", "not all 2 have come"}},
 		"cuts a line":           {"", only("get_my_kvsname", func(string) *string { return say("cmd=my_kvs") }), []string{"get_my_kvsname", "no answer"}},
 		"another answer":        {"", only("get_maxes", func(string) *string { return say("cmd=get_result rc=0 value=x\n") }), []string{"get_maxes", `answers "get_result"`, `"maxes" was expected`}},
 		"two answers":           {"", only("get_maxes", func(r string) *string { return say(r + "cmd=barrier_out\n") }), []string{"barrier_out", "nothing asked for"}},
 		"other version":         {"", only("init", func(string) *string { return say("cmd=response_to_init rc=-1 pmi_version=2 pmi_subversion=0\n") }), []string{"refuses", "rc=-1"}},
 		"absurd bounds":         {"", only("get_maxes", func(string) *string { return say("cmd=maxes kvsname_max=256 keylen_max=-4 vallen_max=1024\n") }), []string{"keylen_max=", "expected"}},
+		"no key space":          {"", only("get_my_kvsname", func(string) *string { return say("cmd=my_kvsname kvsname=\n") }), []string{"ask for the key space", `its name is ""`}},
+		"a key space of bytes":  {"", only("get_my_kvsname", func(string) *string { return say("cmd=my_kvsname kvsname=a\x01b\n") }), []string{"ask for the key space", `its name is "a\x01b"`}},
 		"no bounds":             {"", only("get_maxes", func(string) *string { return say("cmd=maxes\n") }), []string{"keylen_max is missing"}},
 		"no words":              {"", only("get_maxes", func(string) *string { return say("hello there\n") }), []string{"not key=value"}},
 		"the same word twice":   {"", only("get_maxes", func(string) *string { return say("cmd=maxes cmd=maxes\n") }), []string{"twice"}},

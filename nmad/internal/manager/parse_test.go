@@ -72,6 +72,9 @@ func TestFind(t *testing.T) {
 		{"SLURM_PROCID=0 SLURM_NTASKS=4", Alone}, // a batch script: it has no step
 		{"SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4", Mute},
 		{"SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1", Alone},
+		{"FLUX_JOB_ID=f2 FLUX_TASK_RANK=0 FLUX_JOB_SIZE=4 PMI_FD=9 PMI_RANK=0 PMI_SIZE=4", PMI},
+		{"FLUX_JOB_ID=f2 FLUX_TASK_RANK=0 FLUX_JOB_SIZE=4", Mute}, // flux run -o pmi=none
+		{"FLUX_URI=local:///run/flux/local", Alone},               // a batch script
 		{"OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0", Mute},
 	} {
 		f := Find(func(name string) string {

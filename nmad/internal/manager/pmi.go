@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Environment variables of PMI.
@@ -169,10 +171,10 @@ func (p *pmi) init(ctx context.Context) error {
 	if l, err = p.ask(ctx, patience, "my_kvsname", "cmd=get_my_kvsname"); err != nil {
 		return err
 	}
-	if err := word("name of a key space", l["kvsname"], maxValue); err != nil {
-		return &Error{p.name, "ask for the key space", err}
-	}
 	p.space = l["kvsname"]
+	if p.space == "" || len(p.space) > maxValue || strings.ContainsFunc(p.space, unicode.IsControl) || !utf8.ValidString(p.space) {
+		return &Error{p.name, "ask for the key space", fmt.Errorf("its name is %.60q", p.space)} // that of Flux begins with a letter beyond ASCII
+	}
 	// A manager that does not place the ranks answers that there is no such key.
 	l, err = p.exchange(ctx, patience, "get_result", "cmd=get kvsname="+p.space+" key="+mapKey)
 	if err != nil {
@@ -192,6 +194,8 @@ func (p *pmi) read() {
 	for {
 		text, err := lines.ReadSlice('\n')
 		switch {
+		case err == nil && len(text) == 1:
+			continue // how Flux answers an abort
 		case errors.Is(err, bufio.ErrBufferFull):
 			err = fmt.Errorf("it sent a line of more than %d bytes", maxLine)
 		case errors.Is(err, io.EOF) && len(text) > 0:
@@ -331,6 +335,9 @@ func (p *pmi) Put(ctx context.Context, key, value string) error {
 
 func (p *pmi) Fence(ctx context.Context) error {
 	_, err := p.ask(ctx, 0, "barrier_out", "cmd=barrier_in")
+	if err != nil && ctx.Err() != nil {
+		err = &Error{p.name, "wait for all processes of the job", fmt.Errorf("not all %d have come: has one ended, or not called Join? (%w)", p.size, context.Cause(ctx))}
+	}
 	return err
 }
 
