@@ -267,7 +267,7 @@ func TestRefusals(t *testing.T) {
 		change func(*Config)
 		why    string
 	}{
-		{"secret", func(c *Config) { c.Secret = []byte("another one of that length") }, "PM2_SECRET"},
+		{"secret", func(c *Config) { c.Secret = []byte("another one of that length") }, "the secrets differ"},
 		{"size", func(c *Config) { c.Size = 9 }, "PM2_SIZE"},
 		{"taken", func(c *Config) {}, "PM2_RANK"},
 	}
