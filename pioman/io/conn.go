@@ -149,13 +149,7 @@ func (c *Conn) SyscallConn() (syscall.RawConn, error) {
 }
 
 // SocketPair returns two connected unix sockets.
-func SocketPair() (a, b *Conn, err error) {
-	r, err := Default()
-	if err != nil {
-		return nil, nil, err
-	}
-	return r.SocketPair()
-}
+func SocketPair() (a, b *Conn, err error) { return usual().SocketPair() }
 
 // SocketPair returns two connected unix sockets.
 func (r *Reactor) SocketPair() (a, b *Conn, err error) {

@@ -44,11 +44,11 @@ func (d *descriptor) open(r *Reactor, fd int, nonblock bool) error {
 	d.r, d.fd = r, fd
 	d.refs.open()
 	d.gone = marcel.NewLatch(1)
-	if !r.adopt(d) {
+	err := r.adopt(d)
+	if err != nil {
 		unix.Close(fd)
-		return net.ErrClosed
 	}
-	return nil
+	return err
 }
 
 // take and drop frame a use of d.fd. false: closed.

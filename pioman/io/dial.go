@@ -16,18 +16,12 @@ import (
 // net.Dial; without a host it is the loopback interface. It waits for the peer's
 // system to answer, and blocks only the caller. Several addresses of one name are
 // tried one after the other. The error is a *net.OpError.
-func Dial(network, address string) (*Conn, error) {
-	return DialContext(context.Background(), network, address)
-}
+func Dial(network, address string) (*Conn, error) { return usual().Dial(network, address) }
 
 // DialContext is Dial until ctx ends: then the error is ctx's cause, or, past its
 // deadline, os.ErrDeadlineExceeded. The connection itself does not depend on ctx.
 func DialContext(ctx context.Context, network, address string) (*Conn, error) {
-	r, err := Default()
-	if err != nil {
-		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
-	}
-	return r.DialContext(ctx, network, address)
+	return usual().DialContext(ctx, network, address)
 }
 
 // Dial is as the function.
@@ -126,13 +120,11 @@ func configure(fd int) {
 // connect waits until the kernel has the answer. A wait may end early: then the
 // kernel says that it is not connected yet.
 func (d *descriptor) connect(sa unix.Sockaddr) error {
-	if !d.take() {
+	s := &d.wr
+	if !d.enter(s) {
 		return net.ErrClosed
 	}
-	defer d.drop()
-	s := &d.wr
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer d.leave(s)
 	if err := s.begin(); err != nil {
 		return err
 	}

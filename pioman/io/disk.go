@@ -33,37 +33,8 @@ const (
 
 var directionName = [2]string{"read", "write"}
 
-// readHere reads at the position of the file.
-func (f *File) readHere(p []byte) (int, error) {
-	if !f.d.take() {
-		return 0, net.ErrClosed
-	}
-	defer f.d.drop()
-	f.seek.Lock()
-	defer f.seek.Unlock()
-	if len(p) == 0 {
-		return 0, nil
-	}
-	n, err := f.move(reading, p, here)
-	if n == 0 && err == nil {
-		err = io.EOF
-	}
-	return n, err
-}
-
-// writeHere writes all of p at the position of the file.
-func (f *File) writeHere(p []byte) (int, error) {
-	if !f.d.take() {
-		return 0, net.ErrClosed
-	}
-	defer f.d.drop()
-	f.seek.Lock()
-	defer f.seek.Unlock()
-	return f.moveAll(writing, p, here)
-}
-
-// readvHere fills the pieces one after the other, up to a short read.
-func (f *File) readvHere(bufs [][]byte) (done int, err error) {
+// readHere fills the pieces one after the other, from the position of the file on, up to a short read.
+func (f *File) readHere(bufs [][]byte) (done int, err error) {
 	if !f.d.take() {
 		return 0, net.ErrClosed
 	}
@@ -88,8 +59,8 @@ func (f *File) readvHere(bufs [][]byte) (done int, err error) {
 	return done, nil
 }
 
-// writevHere writes all pieces.
-func (f *File) writevHere(bufs [][]byte) (done int, err error) {
+// writeHere writes all pieces at the position of the file.
+func (f *File) writeHere(bufs [][]byte) (done int, err error) {
 	if !f.d.take() {
 		return 0, net.ErrClosed
 	}

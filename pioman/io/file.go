@@ -53,11 +53,7 @@ func Create(name string) (*File, error) {
 // reading, which finds the end of the file while there is no writer; for writing it
 // fails with ENXIO while there is no reader.
 func OpenFile(name string, flag int, perm fs.FileMode) (*File, error) {
-	r, err := Default()
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	return r.OpenFile(name, flag, perm)
+	return usual().OpenFile(name, flag, perm)
 }
 
 // OpenFile is as the function.
@@ -89,14 +85,7 @@ func (r *Reactor) OpenFile(name string, flag int, perm fs.FileMode) (*File, erro
 // NewFile makes a File of a descriptor, which belongs to it from now on, also if it
 // fails. The open file becomes non-blocking, for all that share it, unless it is a regular
 // file. name is for errors.
-func NewFile(fd int, name string) (*File, error) {
-	r, err := Default()
-	if err != nil {
-		unix.Close(fd)
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	return r.NewFile(fd, name)
-}
+func NewFile(fd int, name string) (*File, error) { return usual().NewFile(fd, name) }
 
 // NewFile is as the function.
 func (r *Reactor) NewFile(fd int, name string) (*File, error) {
@@ -121,13 +110,7 @@ func (r *Reactor) NewFile(fd int, name string) (*File, error) {
 }
 
 // Pipe returns the two ends of a pipe.
-func Pipe() (r, w *File, err error) {
-	x, err := Default()
-	if err != nil {
-		return nil, nil, &fs.PathError{Op: "pipe", Err: err}
-	}
-	return x.Pipe()
-}
+func Pipe() (r, w *File, err error) { return usual().Pipe() }
 
 // Pipe returns the two ends of a pipe.
 func (r *Reactor) Pipe() (rd, wr *File, err error) {
@@ -155,9 +138,6 @@ func (closedFile) Error() string { return os.ErrClosed.Error() }
 
 func (closedFile) Is(target error) bool { return target == os.ErrClosed || target == net.ErrClosed }
 
-// errNoDeadline: regular files have none.
-var errNoDeadline = os.ErrNoDeadline
-
 // fail says what was done to which file.
 func (f *File) fail(op string, err error) error {
 	if err == nil || err == io.EOF {
@@ -181,7 +161,7 @@ func (f *File) Read(p []byte) (int, error) {
 	var n int
 	var err error
 	if f.disk {
-		n, err = f.readHere(p)
+		n, err = f.readHere([][]byte{p})
 	} else {
 		n, err = f.d.read(p)
 	}
@@ -196,7 +176,7 @@ func (f *File) Write(p []byte) (int, error) {
 	var n int
 	var err error
 	if f.disk {
-		n, err = f.writeHere(p)
+		n, err = f.writeHere([][]byte{p})
 	} else {
 		n, err = f.d.write(p)
 	}
@@ -211,7 +191,7 @@ func (f *File) Write(p []byte) (int, error) {
 func (f *File) Readv(bufs [][]byte) (int, error) {
 	read := f.d.readv
 	if f.disk {
-		read = f.readvHere
+		read = f.readHere
 	}
 	n, err := read(bufs)
 	return n, f.fail("readv", err)
@@ -223,7 +203,7 @@ func (f *File) Readv(bufs [][]byte) (int, error) {
 func (f *File) Writev(bufs [][]byte) (int, error) {
 	write := f.d.writev
 	if f.disk {
-		write = f.writevHere
+		write = f.writeHere
 	}
 	n, err := write(bufs)
 	return n, f.fail("writev", err)
@@ -245,7 +225,7 @@ func (f *File) SetWriteDeadline(t time.Time) error { return f.setDeadlines(t, &f
 
 func (f *File) setDeadlines(t time.Time, sides ...*side) error {
 	if f.disk {
-		return f.fail("set deadline", errNoDeadline)
+		return f.fail("set deadline", os.ErrNoDeadline)
 	}
 	return f.fail("set deadline", f.d.setDeadlines(t, sides...))
 }

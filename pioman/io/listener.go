@@ -27,13 +27,7 @@ var (
 // Listen listens at an address: network "tcp", "tcp4", "tcp6" or "unix", address as for
 // net.Listen, except that without a host it is the loopback interface; "0.0.0.0" and
 // "[::]" (IPv4 as well) mean all interfaces, port 0 a free one.
-func Listen(network, address string) (*Listener, error) {
-	r, err := Default()
-	if err != nil {
-		return nil, &net.OpError{Op: "listen", Net: network, Err: err}
-	}
-	return r.Listen(network, address)
-}
+func Listen(network, address string) (*Listener, error) { return usual().Listen(network, address) }
 
 // Listen is as the function.
 func (r *Reactor) Listen(network, address string) (*Listener, error) {
@@ -137,13 +131,11 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 // accept waits for a connection. One that the peer gave up before we took it is
 // not worth an error.
 func (d *descriptor) accept() (int, unix.Sockaddr, error) {
-	if !d.take() {
+	s := &d.rd
+	if !d.enter(s) {
 		return -1, nil, net.ErrClosed
 	}
-	defer d.drop()
-	s := &d.rd
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer d.leave(s)
 	for {
 		if err := s.begin(); err != nil {
 			return -1, nil, err

@@ -22,8 +22,8 @@ type Reactor struct {
 	task   pioman.Task
 	table  table
 
-	mu     marcel.Mutex // frames adopt and Close
-	closed bool
+	mu    marcel.Mutex // frames adopt and Close
+	ended error        // why it takes no descriptors: closed, or never made
 
 	_       [line]byte
 	waiters atomic.Int32 // threads that wait for a descriptor: only then the kernel is asked
@@ -82,15 +82,24 @@ func Default() (*Reactor, error) {
 	return r, err
 }
 
+// usual is the default reactor. One that cannot be made takes no descriptor, and says why.
+func usual() *Reactor {
+	r, err := Default()
+	if err != nil {
+		r = &Reactor{ended: err}
+	}
+	return r
+}
+
 // Close closes all descriptors of the reactor, whose waiters end with net.ErrClosed, and
 // takes the reactor off its engine. Close again returns net.ErrClosed.
 func (r *Reactor) Close() error {
 	r.mu.Lock()
-	was := r.closed
-	r.closed = true
+	was := r.ended
+	r.ended = net.ErrClosed
 	r.mu.Unlock()
-	if was {
-		return fmt.Errorf("close reactor: %w", net.ErrClosed)
+	if was != nil {
+		return fmt.Errorf("close reactor: %w", was)
 	}
 	for _, d := range r.table.all() {
 		_ = d.close() // or another caller just does:
@@ -105,15 +114,14 @@ func (r *Reactor) Close() error {
 	return nil
 }
 
-// adopt notes a descriptor. false: the reactor is closed.
-func (r *Reactor) adopt(d *descriptor) bool {
+// adopt notes a descriptor, or says why the reactor takes none.
+func (r *Reactor) adopt(d *descriptor) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
-		return false
+	if r.ended == nil {
+		r.table.put(d)
 	}
-	r.table.put(d)
-	return true
+	return r.ended
 }
 
 // forget is the counterpart of adopt.

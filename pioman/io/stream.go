@@ -13,36 +13,52 @@ import (
 // os.ErrDeadlineExceeded, io.EOF, a system call's, the engine's; Conn and File
 // add what was done, and to which connection or file.
 
+// enter and leave frame a transfer in one direction: one at a time. false: closed.
+func (d *descriptor) enter(s *side) bool {
+	if !d.take() {
+		return false
+	}
+	s.mu.Lock()
+	return true
+}
+
+func (d *descriptor) leave(s *side) {
+	s.mu.Unlock()
+	d.drop()
+}
+
+// again returns once a system call that moved nothing may be made once more, waiting first if
+// the descriptor was not ready; otherwise it returns what is wrong.
+func (d *descriptor) again(s *side, events uint32, call string, errno syscall.Errno) error {
+	switch errno {
+	case unix.EAGAIN:
+		return d.wait(s, events)
+	case unix.EINTR:
+		return nil
+	}
+	return os.NewSyscallError(call, errno)
+}
+
 // read returns what is there, at most len(p) bytes, and waits if there is nothing.
 func (d *descriptor) read(p []byte) (int, error) {
-	if !d.take() {
+	s := &d.rd
+	if !d.enter(s) {
 		return 0, net.ErrClosed
 	}
-	defer d.drop()
-	s := &d.rd
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer d.leave(s)
 	for {
-		if err := s.begin(); err != nil {
+		if err := s.begin(); err != nil || len(p) == 0 {
 			return 0, err
 		}
-		if len(p) == 0 {
-			return 0, nil
-		}
 		n, errno := sysRead(d.fd, p)
-		switch errno {
-		case 0:
-			if n == 0 {
-				return 0, io.EOF
-			}
+		switch {
+		case errno == 0 && n == 0:
+			return 0, io.EOF
+		case errno == 0:
 			return n, nil
-		case unix.EAGAIN:
-			if err := d.wait(s, unix.EPOLLIN); err != nil {
-				return 0, err
-			}
-		case unix.EINTR:
-		default:
-			return 0, os.NewSyscallError("read", errno)
+		}
+		if err := d.again(s, unix.EPOLLIN, "read", errno); err != nil {
+			return 0, err
 		}
 	}
 }
@@ -50,86 +66,65 @@ func (d *descriptor) read(p []byte) (int, error) {
 // write writes all of p, waiting whenever there is no room. The number is right
 // also with an error.
 func (d *descriptor) write(p []byte) (int, error) {
-	if !d.take() {
+	s := &d.wr
+	if !d.enter(s) {
 		return 0, net.ErrClosed
 	}
-	defer d.drop()
-	s := &d.wr
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer d.leave(s)
 	done := 0
 	for {
-		if err := s.begin(); err != nil {
+		if err := s.begin(); err != nil || done == len(p) {
 			return done, err
 		}
-		if done == len(p) {
-			return done, nil
-		}
 		n, errno := sysWrite(d.fd, p[done:])
-		switch errno {
-		case 0:
+		switch {
+		case errno == 0 && n == 0:
+			return done, io.ErrUnexpectedEOF
+		case errno == 0:
 			if done += n; done == len(p) {
 				return done, nil
 			}
-			if n == 0 {
-				return done, io.ErrUnexpectedEOF
-			}
-		case unix.EAGAIN:
-			if err := d.wait(s, unix.EPOLLOUT); err != nil {
-				return done, err
-			}
-		case unix.EINTR:
-		default:
-			return done, os.NewSyscallError("write", errno)
+			continue
+		}
+		if err := d.again(s, unix.EPOLLOUT, "write", errno); err != nil {
+			return done, err
 		}
 	}
 }
 
 // readv fills the pieces of bufs in their order with what is there; otherwise as read.
 func (d *descriptor) readv(bufs [][]byte) (int, error) {
-	if !d.take() {
+	s := &d.rd
+	if !d.enter(s) {
 		return 0, net.ErrClosed
 	}
-	defer d.drop()
-	s := &d.rd
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer d.leave(s)
 	iov, _ := s.vector(bufs, 0)
 	defer clear(iov)
 	for {
-		if err := s.begin(); err != nil {
+		if err := s.begin(); err != nil || len(iov) == 0 {
 			return 0, err
 		}
-		if len(iov) == 0 {
-			return 0, nil
-		}
 		n, errno := transferv(unix.SYS_READV, d.fd, iov)
-		switch errno {
-		case 0:
-			if n == 0 {
-				return 0, io.EOF
-			}
+		switch {
+		case errno == 0 && n == 0:
+			return 0, io.EOF
+		case errno == 0:
 			return n, nil
-		case unix.EAGAIN:
-			if err := d.wait(s, unix.EPOLLIN); err != nil {
-				return 0, err
-			}
-		case unix.EINTR:
-		default:
-			return 0, os.NewSyscallError("readv", errno)
+		}
+		if err := d.again(s, unix.EPOLLIN, "readv", errno); err != nil {
+			return 0, err
 		}
 	}
 }
 
 // writev writes all pieces in their order; otherwise as write.
 func (d *descriptor) writev(bufs [][]byte) (int, error) {
-	if !d.take() {
+	s := &d.wr
+	if !d.enter(s) {
 		return 0, net.ErrClosed
 	}
-	defer d.drop()
-	s := &d.wr
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer d.leave(s)
 	defer func() {
 		if s.iov != nil {
 			clear(s.iov[:]) // hold no caller's memory
@@ -145,20 +140,16 @@ func (d *descriptor) writev(bufs [][]byte) (int, error) {
 			return done, nil
 		}
 		n, errno := transferv(unix.SYS_WRITEV, d.fd, iov)
-		switch errno {
-		case 0:
-			if n == 0 {
-				return done, io.ErrUnexpectedEOF
-			}
+		switch {
+		case errno == 0 && n == 0:
+			return done, io.ErrUnexpectedEOF
+		case errno == 0:
 			done += n
 			bufs, skip = advance(bufs, skip+n)
-		case unix.EAGAIN:
-			if err := d.wait(s, unix.EPOLLOUT); err != nil {
-				return done, err
-			}
-		case unix.EINTR:
-		default:
-			return done, os.NewSyscallError("writev", errno)
+			continue
+		}
+		if err := d.again(s, unix.EPOLLOUT, "writev", errno); err != nil {
+			return done, err
 		}
 	}
 }
@@ -200,12 +191,10 @@ func advance(bufs [][]byte, n int) (rest [][]byte, skip int) {
 // attempt calls f on the descriptor until it returns true, and waits in between: what
 // syscall.RawConn's Read and Write do.
 func (d *descriptor) attempt(s *side, events uint32, f func(fd uintptr) bool) error {
-	if !d.take() {
+	if !d.enter(s) {
 		return net.ErrClosed
 	}
-	defer d.drop()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer d.leave(s)
 	for {
 		if err := s.begin(); err != nil {
 			return err

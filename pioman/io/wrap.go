@@ -20,26 +20,12 @@ import (
 
 // WrapConn makes a Conn of a connected stream socket: tcp, unix, or an *os.File that
 // is one.
-func WrapConn(c syscall.Conn) (*Conn, error) {
-	r, err := Default()
-	if err != nil {
-		return nil, wrapError(err)
-	}
-	return r.WrapConn(c)
-}
+func WrapConn(c syscall.Conn) (*Conn, error) { return usual().WrapConn(c) }
 
 // WrapConn is as the function.
 func (r *Reactor) WrapConn(c syscall.Conn) (*Conn, error) {
-	fd, err := duplicate(c)
+	fd, network, err := duplicateSocket(c, false)
 	if err != nil {
-		return nil, wrapError(err)
-	}
-	network, listens, err := streamSocket(fd)
-	if err == nil && listens {
-		err = errListens
-	}
-	if err != nil {
-		unix.Close(fd)
 		return nil, wrapError(err)
 	}
 	x, err := newConn(r, fd, network)
@@ -52,26 +38,12 @@ func (r *Reactor) WrapConn(c syscall.Conn) (*Conn, error) {
 
 // WrapListener makes a Listener of a listening stream socket. A unix socket's file is
 // left to the original.
-func WrapListener(l syscall.Conn) (*Listener, error) {
-	r, err := Default()
-	if err != nil {
-		return nil, wrapError(err)
-	}
-	return r.WrapListener(l)
-}
+func WrapListener(l syscall.Conn) (*Listener, error) { return usual().WrapListener(l) }
 
 // WrapListener is as the function.
 func (r *Reactor) WrapListener(l syscall.Conn) (*Listener, error) {
-	fd, err := duplicate(l)
+	fd, network, err := duplicateSocket(l, true)
 	if err != nil {
-		return nil, wrapError(err)
-	}
-	network, listens, err := streamSocket(fd)
-	if err == nil && !listens {
-		err = errListensNot
-	}
-	if err != nil {
-		unix.Close(fd)
 		return nil, wrapError(err)
 	}
 	x, err := newListener(r, fd, network)
@@ -82,13 +54,7 @@ func (r *Reactor) WrapListener(l syscall.Conn) (*Listener, error) {
 }
 
 // WrapFile makes a File of anything that has a descriptor.
-func WrapFile(f syscall.Conn) (*File, error) {
-	r, err := Default()
-	if err != nil {
-		return nil, &fs.PathError{Op: "wrap", Path: nameOf(f), Err: err}
-	}
-	return r.WrapFile(f)
-}
+func WrapFile(f syscall.Conn) (*File, error) { return usual().WrapFile(f) }
 
 // WrapFile is as the function.
 func (r *Reactor) WrapFile(f syscall.Conn) (*File, error) {
@@ -128,6 +94,25 @@ func duplicate(c syscall.Conn) (fd int, err error) {
 		return -1, cerr
 	}
 	return fd, os.NewSyscallError("fcntl", err)
+}
+
+// duplicateSocket duplicates a stream socket, which must listen or must not.
+func duplicateSocket(c syscall.Conn, listener bool) (fd int, network string, err error) {
+	fd, err = duplicate(c)
+	if err != nil {
+		return -1, "", err
+	}
+	network, listens, err := streamSocket(fd)
+	switch {
+	case err == nil && listens && !listener:
+		err = errListens
+	case err == nil && !listens && listener:
+		err = errListensNot
+	}
+	if err != nil {
+		unix.Close(fd)
+	}
+	return fd, network, err
 }
 
 // streamSocket says what fd is.
