@@ -14,7 +14,6 @@ import (
 // pass at once; an order among them does not exist. The zero value lets everyone
 // pass. It takes 48 bytes and must not be copied after first use.
 type Barrier struct {
-	_       noCopy
 	n       int
 	mu      sched.Spin // guards what follows
 	arrived int        // in this phase

@@ -13,7 +13,6 @@ import (
 // It is ready when L is set, takes 32 bytes, and must not be copied after first
 // use.
 type Cond struct {
-	_  noCopy
 	L  *Mutex
 	mu sched.Spin
 	q  sched.WaitQueue

@@ -16,7 +16,6 @@ import (
 // zero value is a group without a context and without a limit. It takes 72 bytes and must
 // not be copied after first use.
 type Group struct {
-	_      noCopy
 	wg     WaitGroup
 	limit  *Semaphore // of threads at a time; nil: none
 	cancel context.CancelCauseFunc

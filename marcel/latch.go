@@ -13,7 +13,6 @@ import (
 // them does not exist. The zero value is open. It takes 32 bytes and must not
 // be copied after first use.
 type Latch struct {
-	_ noCopy
 	n countdown
 }
 

@@ -36,7 +36,6 @@ var (
 // The zero value is open and has capacity 0. It must not be copied after first
 // use.
 type Mailbox[T any] struct {
-	_        noCopy
 	mu       sched.Spin
 	closed   bool
 	n, first int // messages in buf, and where the first one is

@@ -5,9 +5,9 @@ import "github.com/pm2-go/pm2/sched"
 // Receiver is the case "Recv" of a mailbox. It is made once and may be used by one
 // Select at a time, again and again.
 type Receiver[T any] struct {
-	_     noCopy
-	Value T    // the message, after the case was taken
-	OK    bool // false: the mailbox is closed and empty
+	_     [0]sched.Spin // go vet reports copies
+	Value T             // the message, after the case was taken
+	OK    bool          // false: the mailbox is closed and empty
 	m     *Mailbox[T]
 	p     parcel[T]
 }
@@ -60,9 +60,9 @@ func (r *Receiver[T]) Taken(*sched.Waiter) bool {
 // Sender is the case "Send" of a mailbox. It is made once and may be used by one
 // Select at a time, again and again.
 type Sender[T any] struct {
-	_     noCopy
-	Value T     // what is to be sent
-	Err   error // ErrClosed if the case was taken because the mailbox is closed
+	_     [0]sched.Spin // go vet reports copies
+	Value T             // what is to be sent
+	Err   error         // ErrClosed if the case was taken because the mailbox is closed
 	m     *Mailbox[T]
 	p     parcel[T]
 }

@@ -19,7 +19,6 @@ import (
 // of waiting.) The zero value is unlocked. It takes 32 bytes and must not be copied
 // after first use.
 type Mutex struct {
-	_     noCopy
 	state atomic.Uint32
 	mu    sched.Spin // guards what follows, and every change of state but the fast ones
 	// A waiter has been woken and has not yet looked.

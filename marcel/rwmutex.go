@@ -37,7 +37,6 @@ const (
 // PreferReaders). The zero value is unlocked, with PreferNeither. It takes 48 bytes
 // and must not be copied after first use.
 type RWMutex struct {
-	_       noCopy
 	state   atomic.Uint32
 	mu      sched.Spin // guards what follows; and state, where it says so
 	prefer  Preference

@@ -13,7 +13,6 @@ import (
 // The zero value has no units. It takes 32 bytes and must not be copied after
 // first use.
 type Semaphore struct {
-	_  noCopy
 	mu sched.Spin
 	is sched.Kind // added to the kind of waits
 	n  int
@@ -94,9 +93,3 @@ func (s *Semaphore) Release() {
 	}
 	c.Leave()
 }
-
-// noCopy makes go vet report copies.
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}

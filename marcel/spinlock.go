@@ -16,7 +16,6 @@ import (
 // better. The zero value is unlocked. It takes 4 bytes and must not be copied
 // after first use.
 type SpinLock struct {
-	_ noCopy
 	v atomic.Uint32
 }
 

@@ -14,7 +14,6 @@ import (
 // twice. While no thread waits for a tick a Ticker costs nothing. The zero Ticker is
 // stopped. It must not be copied after first use.
 type Ticker struct {
-	_      noCopy
 	mu     sched.Spin
 	armed  bool  // the alarm is pending, or ringing
 	period int64 // ns; 0: stopped
@@ -198,8 +197,8 @@ func (t *Ticker) Case() *TickerCase {
 // TickerCase is the case of a Ticker. It may be used by one Select at a time, again
 // and again; it must not be copied.
 type TickerCase struct {
-	_     noCopy
-	Ticks int // how many were taken, after the case was
+	_     [0]sched.Spin // go vet reports copies
+	Ticks int           // how many were taken, after the case was
 	t     *Ticker
 }
 

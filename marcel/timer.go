@@ -18,7 +18,6 @@ import (
 // the VP on which it is started. It belongs to the scheduler of the thread that
 // starts it, or to the default one; if that is stopped meanwhile, so is the timer.
 type Timer struct {
-	_     noCopy
 	mu    sched.Spin
 	state timerState
 	q     sched.WaitQueue // those in Wait while it runs, and Selects

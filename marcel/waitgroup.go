@@ -13,7 +13,6 @@ import (
 // ends with the round in which it began. The zero value counts nothing. It takes 32
 // bytes and must not be copied after first use.
 type WaitGroup struct {
-	_ noCopy
 	n countdown
 }
 

@@ -21,7 +21,6 @@ var ErrChanged = errors.New("marcel: the word has another value")
 // The zero value is empty. It takes 24 bytes, and one that waits has a place of 64
 // bytes from a pool. It must not be copied after first use.
 type WaitQueue struct {
-	_          noCopy
 	mu         sched.Spin // guards the list
 	head, tail *inLine
 }

@@ -41,7 +41,6 @@ const Failed uint32 = 1 << 31
 //
 // Test, Signal: anyone, at any time. Wait and its forms: anyone, any number at a time. Reset: the owner.
 type Completion struct {
-	_    noCopy
 	word atomic.Uint64
 }
 
@@ -194,9 +193,3 @@ func (c *Completion) putBack(head uint32, last *parker, status uint32) (again, n
 
 // hasWaiter tells whether a waiter sleeps here, or is about to; it says no while the list is in hand.
 func (c *Completion) hasWaiter() bool { return c.word.Load() > statusMask }
-
-// noCopy makes go vet report copies.
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}

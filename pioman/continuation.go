@@ -33,7 +33,6 @@ import (
 // hang up and run inline cost about what two Signals do, and allocate nothing; a tasklet adds
 // its Schedule (about 80 ns), a thread its Spawn. Init of an inline one allocates nothing, the others a closure.
 type Continuation struct {
-	_      noCopy
 	state  atomic.Uint32 // of continuationState
 	how    place
 	status uint32        // when it became due; the taker writes it

@@ -52,7 +52,6 @@ const (
 // direction (Task.On). The zero value is ready for Open. It must not be copied, nor moved
 // before Close.
 type Descriptor struct {
-	_      noCopy
 	e      *Engine
 	fd     int
 	index  int32

@@ -7,7 +7,7 @@ import "time"
 // nothing. Its owner guards it with a Spin, which it holds for Start, StartFunc,
 // Stop and Round. The zero value is not pending.
 type Alarm struct {
-	_  noCopy
+	_  [0]Spin // go vet reports copies
 	tm timer
 }
 

@@ -28,7 +28,7 @@ type Waiter struct {
 // WaitQueue holds parked threads and goroutines in order of arrival. Its owner
 // guards it with a Spin. The zero value is empty. It must not be copied after first use.
 type WaitQueue struct {
-	_          noCopy
+	_          [0]Spin // go vet reports copies
 	head, tail *Waiter
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -25,17 +26,11 @@ import (
 //
 // A Gang serves one bubble: make one for each with NewGang. It must not be copied.
 type Gang struct {
-	_     noCopy
+	_     [0]sched.Spin // go vet reports copies
 	slice time.Duration
 	now   *Bubble       // whose turn it is
 	since time.Duration // when it began; 0: at the next tick
 }
-
-// noCopy makes go vet report copies.
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}
 
 // DefaultGangSlice is the time slice of a Gang that was made without one.
 const DefaultGangSlice = 20 * time.Millisecond
