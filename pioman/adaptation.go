@@ -12,7 +12,6 @@ import (
 type adaptation struct {
 	est     sched.Estimator
 	delay   int64 // cycles
-	adapts  bool
 	_       [line]byte
 	polled  atomic.Uint64 // arrivals found by a polling idle processor
 	blocked atomic.Uint64 // arrivals that the kernel announced to a waiter that blocked
@@ -20,12 +19,7 @@ type adaptation struct {
 }
 
 // window is in cycles.
-func (p *adaptation) window() int64 {
-	if !p.adapts {
-		return p.delay
-	}
-	return p.est.Window(p.delay)
-}
+func (p *adaptation) window() int64 { return p.est.Window(p.delay) }
 
 // arrived takes the wait, in cycles, that has just ended: since things went quiet, or since
 // the processor became idle.
@@ -40,4 +34,4 @@ func (p *adaptation) arrived(wait int64, blocked bool) {
 
 // crowded tells whether arrivals follow each other so closely, within a sixteenth of the delay, that hooks had better poll
 // for them than be woken for each.
-func (p *adaptation) crowded() bool { return !p.adapts || p.est.Soon() }
+func (p *adaptation) crowded() bool { return p.est.Soon() }

@@ -88,7 +88,7 @@ func New(c Config) *Engine {
 	e.sleeper.e = e
 	e.descriptors.e = e
 	e.points.Store(uint32(e.params.Points))
-	e.adapt.delay, e.adapt.adapts = e.ticks.delay, e.params.adaptive
+	e.adapt.delay = e.ticks.delay
 	return e
 }
 

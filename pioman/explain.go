@@ -64,7 +64,6 @@ type Near struct {
 
 // Adaptive is the decision of how long an idle processor polls before it blocks.
 type Adaptive struct {
-	On      bool          `json:"on"`
 	Window  time.Duration `json:"window_ns"` // chosen
 	Choice  string        `json:"choice"`    // in words
 	Polled  uint64        `json:"polled"`    // waits longer than Hot that ended while an idle processor polled
@@ -106,7 +105,7 @@ func (e *Engine) Explain() Explanation {
 	}
 	x.Queues = e.explainQueues()
 	x.Memory = e.explainMemory()
-	x.Adaptive = e.adapt.explain(e.params.BlockingDelay)
+	x.Adaptive = e.adapt.explain()
 	x.Blocking = e.explainBlocking(a)
 	p := e.Params()
 	for _, row := range ParamTable() {
@@ -266,12 +265,10 @@ func (n *node) name() string {
 	return label(n.item)
 }
 
-func (p *adaptation) explain(delay time.Duration) Adaptive {
+func (p *adaptation) explain() Adaptive {
 	window := p.window()
-	x := Adaptive{On: p.adapts, Window: asmDuration(window), Polled: p.polled.Load(), Blocked: p.blocked.Load(), Spread: p.est.Spread()}
+	x := Adaptive{Window: asmDuration(window), Polled: p.polled.Load(), Blocked: p.blocked.Load(), Spread: p.est.Spread()}
 	switch {
-	case !p.adapts:
-		x.Choice = fmt.Sprintf("not adaptive: poll for %v, then block", delay)
 	case x.Polled+x.Blocked == 0:
 		x.Choice = fmt.Sprintf("nothing observed yet: poll for %v, then block", x.Window)
 	case window == 0:

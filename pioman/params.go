@@ -53,7 +53,6 @@ type fixed struct {
 	politeAfter   time.Duration // explicit Wait, and an idle VP on the only CPU: yields to the kernel from then on
 	blindPeriod   time.Duration // longest sleep while a task has nothing that announces it
 	surveyPeriod  time.Duration // least time between two looks for queues whose VPs do not poll
-	adaptive      bool          // idle VPs choose how long to poll, up to BlockingDelay, from what arrived when
 	round         int           // most handlers in a round of one queue
 	inlineDepth   int           // most continuations inside each other on one stack
 	inlineTime    time.Duration // a continuation is begun inline only within so long after the outermost one
@@ -66,7 +65,6 @@ var theFixed = fixed{
 	politeAfter:   20 * time.Microsecond,
 	blindPeriod:   time.Millisecond,
 	surveyPeriod:  100 * time.Microsecond,
-	adaptive:      true,
 	round:         64,
 	inlineDepth:   4,
 	inlineTime:    20 * time.Microsecond,

@@ -275,7 +275,7 @@ func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
 func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 	for name, open := range networks {
 		for _, vps := range []int{1, 2} {
-			e := with(t, func(p *Params) { p.adaptive = true })
+			e := with(t, func(*Params) {})
 			s := scheduler(t, sched.Config{VPs: vps})
 			attach(t, e, s)
 			net := open(t)
@@ -325,7 +325,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 // it is as good as the spare LWP, which has its turn when that one has left.
 func TestSleeperOutlastsItsProcessor(t *testing.T) {
 	for name, open := range networks {
-		e := with(t, func(p *Params) { p.BlockingDelay, p.TimerPeriod, p.adaptive = 0, 0, true })
+		e := with(t, func(p *Params) { p.BlockingDelay, p.TimerPeriod = 0, 0 })
 		s := newByHand(1)
 		attach(t, e, s)
 		a := e.attached.Load()
@@ -453,7 +453,7 @@ func TestPolicyChangesLoseNothing(t *testing.T) {
 		func(p *Params) { p.BlockingDelay, p.hot = 0, 0 },
 		func(p *Params) { p.Dedicated = 1 },
 		func(p *Params) { p.SpareLWPs, p.IdleGap = 0, 50*time.Microsecond },
-		func(p *Params) { p.IdleVPs, p.adaptive = OddVPs, false },
+		func(p *Params) { p.IdleVPs = OddVPs },
 	}
 	for i, change := range policies {
 		e := with(t, change)
