@@ -3,6 +3,7 @@ package nmad
 import (
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"strconv"
@@ -94,36 +95,29 @@ func FromEnvironment() (Config, error) {
 func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Config, error) {
 	index := manager.Index(get)
 	c := Config{Size: 1, indexed: index != "", Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
+	var err error
 	for _, v := range []struct {
 		name, text string
 		to         *int
-	}{{EnvRank, get(EnvRank), &c.Rank}, {manager.EnvIndex, index, &c.Rank}, {EnvSize, get(EnvSize), &c.Size}} {
+		least      int // complete has the other bounds
+		give       string
+	}{
+		{EnvRank, get(EnvRank), &c.Rank, math.MinInt, "a number"}, {manager.EnvIndex, index, &c.Rank, math.MinInt, "a number"},
+		{EnvSize, get(EnvSize), &c.Size, math.MinInt, "a number"},
+		{EnvEager, get(EnvEager), &c.Eager, 1, "a number of bytes, at least 1"}, {EnvLoans, get(EnvLoans), &c.Loans, 1, "a number of bytes"},
+	} {
 		if v.text != "" {
-			n, err := strconv.Atoi(v.text)
-			if err != nil {
-				return c, fmt.Errorf("nmad: %w: %s=%q: give a number", ErrConfig, v.name, v.text)
+			if *v.to, err = strconv.Atoi(v.text); err != nil || *v.to < v.least {
+				return c, fmt.Errorf("nmad: %w: %s=%q: give %s", ErrConfig, v.name, v.text, v.give)
 			}
-			*v.to = n
 		}
 	}
 	if c.indexed && get(EnvSize) == "" {
 		return c, fmt.Errorf("nmad: %w: rank %d of an indexed job of Kubernetes, and %s is missing: give the number of its completions", ErrConfig, c.Rank, EnvSize)
 	}
-	if text := get(EnvEager); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return c, fmt.Errorf("nmad: %w: %s=%q: give a number of bytes, at least 1", ErrConfig, EnvEager, text)
-		}
-		c.Eager, c.eagerFrom = n, "environment, "+EnvEager
+	if c.Eager > 0 {
+		c.eagerFrom = "environment, " + EnvEager
 	}
-	if text := get(EnvLoans); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 { // complete has the bounds
-			return c, fmt.Errorf("nmad: %w: %s=%q: give a number of bytes", ErrConfig, EnvLoans, text)
-		}
-		c.Loans = n
-	}
-	var err error
 	if c.Secret, err = secret(); err != nil {
 		return c, err
 	}
