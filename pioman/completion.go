@@ -190,6 +190,3 @@ func (c *Completion) putBack(head uint32, last *parker, status uint32) (again, n
 		}
 	}
 }
-
-// hasWaiter tells whether a waiter sleeps here, or is about to; it says no while the list is in hand.
-func (c *Completion) hasWaiter() bool { return c.word.Load() > statusMask }

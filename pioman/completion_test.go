@@ -585,3 +585,6 @@ func TestStopWakesSleepingWaiters(t *testing.T) {
 	stop()
 	finishes(t, "waiter", wg.Wait)
 }
+
+// hasWaiter tells whether a waiter sleeps here, or is about to; it says no while the list is in hand.
+func (c *Completion) hasWaiter() bool { return c.word.Load() > statusMask }

@@ -84,22 +84,9 @@ func gettid() int { return unix.Gettid() }
 // interrupt sends an OS thread the signal by which the Go runtime stops goroutines.
 func interrupt(tid int) { _ = unix.Tgkill(unix.Getpid(), tid, unix.SIGURG) }
 
-// schedAttr is the kernel's struct sched_attr, first version.
-type schedAttr struct {
-	size     uint32
-	policy   uint32
-	flags    uint64
-	nice     int32
-	priority uint32
-	runtime  uint64 // for ordinary policies: the slice, from Linux 6.12 on
-	deadline uint64
-	period   uint64
-}
-
-// setAttr sets policy and slice (ns) of an OS thread; failure is harmless.
+// setAttr sets policy and slice (ns, from Linux 6.12 on) of an OS thread; failure is harmless.
 func setAttr(tid int, policy uint32, nice int32, slice uint64) {
-	a := schedAttr{policy: policy, nice: nice, runtime: slice}
-	a.size = uint32(unsafe.Sizeof(a))
+	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: policy, Nice: nice, Runtime: slice}
 	unix.RawSyscall(unix.SYS_SCHED_SETATTR, uintptr(tid), uintptr(unsafe.Pointer(&a)), 0)
 }
 

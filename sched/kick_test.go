@@ -105,7 +105,7 @@ func TestRousedOnTheWayToTheSleeper(t *testing.T) {
 	h, err := s.Hooks().Register(hooks.Idle, 0, "rouse", func(int) hooks.Verdict {
 		if armed.Load() {
 			before.Store(sleeper.tried.Load())
-			s.lwps.get(v.word.holder()).wake.Store(toClaim) // as a post would that is just too late
+			s.lwps.slots()[v.word.holder()-1].Load().wake.Store(toClaim) // as a post would that is just too late
 			armed.Store(false)
 		}
 		return hooks.Quiet

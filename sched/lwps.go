@@ -40,9 +40,6 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("sched: VP %d waits for an OS thread: all %d are in use by threads that block or compute; raise Config.MaxLWPs", e.VP, e.LWPs)
 }
 
-// get returns nil if the LWP has ended.
-func (r *lwps) get(id uint32) *lwp { return (*r.all.Load())[id-1].Load() }
-
 func (r *lwps) slots() []*lwpSlot {
 	if p := r.all.Load(); p != nil {
 		return *p

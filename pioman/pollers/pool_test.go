@@ -16,6 +16,12 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
+// processMask is what the process may use, read before anything is bound.
+var processMask = func() (m unix.CPUSet) {
+	_ = unix.SchedGetaffinity(0, &m)
+	return m
+}()
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds what must happen, not how fast it does.

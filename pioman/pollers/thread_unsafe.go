@@ -1,7 +1,6 @@
 package pollers
 
 import (
-	"runtime"
 	"sync/atomic"
 	"unsafe"
 
@@ -9,16 +8,6 @@ import (
 
 	"github.com/pm2-go/pm2/sched"
 )
-
-// processMask is what the process may use, read before anything is bound.
-var processMask = func() (m unix.CPUSet) {
-	if unix.SchedGetaffinity(0, &m) != nil || m.Count() == 0 {
-		for i := range runtime.NumCPU() {
-			m.Set(i)
-		}
-	}
-	return m
-}()
 
 // maxCPU is the number of CPUs that a mask can name.
 const maxCPU = 1024
@@ -45,26 +34,9 @@ func futexWake(p *atomic.Uint32) {
 	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWakePrivate, 1, 0, 0, 0)
 }
 
-// schedAttr is the kernel's struct sched_attr, first version.
-type schedAttr struct {
-	size     uint32
-	policy   uint32
-	flags    uint64
-	nice     int32
-	priority uint32
-	runtime  uint64
-	deadline uint64
-	period   uint64
-}
-
 // setPolicy puts an OS thread of the process under SCHED_IDLE or back.
 func setPolicy(tid int, policy uint32, nice int32) error {
-	a := schedAttr{policy: policy, nice: nice}
-	a.size = uint32(unsafe.Sizeof(a))
-	if _, _, errno := unix.RawSyscall(unix.SYS_SCHED_SETATTR, uintptr(tid), uintptr(unsafe.Pointer(&a)), 0); errno != 0 {
-		return errno
-	}
-	return nil
+	return unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: policy, Nice: nice}, 0)
 }
 
 // nice is the process's nice value, which setting a policy must not change.
