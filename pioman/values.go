@@ -55,41 +55,38 @@ func (b *boolean) check() error { return nil }
 // maxTime is the longest time that a parameter may say: it fits in cycles.
 const maxTime = time.Hour
 
-func timeValues(low, high time.Duration) string {
-	return fmt.Sprintf("microseconds, or a time with its unit such as 10us or 2ms, %v to %v", low, high)
-}
+var timeValues = fmt.Sprintf("microseconds, or a time with its unit such as 10us or 2ms, 0s to %v", maxTime)
 
 // span is a time; a number alone is microseconds.
-type span struct {
-	d         *time.Duration
-	low, high time.Duration
-}
+type span time.Duration
 
-func (s span) parse(text string) error {
+func (s *span) parse(text string) error {
 	if us, err := strconv.ParseFloat(text, 64); err == nil {
 		if !(us >= 0 && us <= maxTime.Seconds()*1e6) {
 			return errValue
 		}
-		*s.d = time.Duration(us * 1e3)
+		*s = span(us * 1e3)
 		return nil
 	}
 	d, err := time.ParseDuration(text)
-	*s.d = d
+	*s = span(d)
 	return err
 }
 
-func (s span) text() string { return s.d.String() }
-func (s span) check() error { return allowed(*s.d >= s.low && *s.d <= s.high) }
+func (s *span) text() string { return time.Duration(*s).String() }
+func (s *span) check() error { return allowed(*s >= 0 && *s <= span(maxTime)) }
 
-// number is a whole number.
-type number struct {
-	n         *int
-	low, high int
+// oneOrNone is 0 or 1.
+type oneOrNone int
+
+func (n *oneOrNone) parse(text string) error {
+	i, err := strconv.Atoi(text)
+	*n = oneOrNone(i)
+	return err
 }
 
-func (n number) parse(text string) (err error) { *n.n, err = strconv.Atoi(text); return err }
-func (n number) text() string                  { return strconv.Itoa(*n.n) }
-func (n number) check() error                  { return allowed(*n.n >= n.low && *n.n <= n.high) }
+func (n *oneOrNone) text() string { return strconv.Itoa(int(*n)) }
+func (n *oneOrNone) check() error { return allowed(*n == 0 || *n == 1) }
 
 // processor is the number of a VP, or none.
 type processor int
