@@ -43,14 +43,3 @@ func TestUnknownVariablesAreNamed(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestEdits(t *testing.T) {
-	for _, c := range []struct {
-		from, to string
-		want     int
-	}{{"", "", 0}, {"", "ABC", 3}, {"ABC", "", 3}, {"HOT", "hot", 0}, {"KITTEN", "SITTING", 3}, {"ROUND", "ROUNDS", 1}, {"POINTS", "PINTS", 1}} {
-		if got := edits(c.from, c.to); got != c.want {
-			t.Errorf("%q to %q: %d, want %d", c.from, c.to, got, c.want)
-		}
-	}
-}

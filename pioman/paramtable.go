@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/pm2-go/pm2/internal/spelling"
 )
 
 // Param is one row of the table of parameters, from which the environment, the flags of
@@ -194,32 +196,9 @@ const envPrefix = "PIOM_"
 func resembling(name string) (meant string) {
 	least := 1 + len(name)/5 // more wrong letters than that are another word
 	for _, x := range table {
-		if d := edits(name[len(envPrefix):], x.Env[len(envPrefix):]); d < least {
+		if d := spelling.Edits(strings.ToUpper(name), x.Env); d < least {
 			meant, least = x.Env, d
 		}
 	}
 	return meant
-}
-
-// edits counts the letters to be inserted, removed or changed in one word to make another of it
-// (Levenshtein, 1966); small and capital ones are the same.
-func edits(from, to string) int {
-	from, to = strings.ToUpper(from), strings.ToUpper(to)
-	row := make([]int, len(to)+1) // for what has been read of from
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(from) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(to) {
-			change := corner
-			if from[i] != to[j] {
-				change++
-			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(to)]
 }

@@ -29,6 +29,7 @@ var rules = []rule{
 	{folder: "internal/modeltest", ours: []string{"internal/effort"}},
 	// How much tests do is the same for all.
 	{folder: "internal/effort"},
+	{folder: "internal/spelling"},
 	{folder: "sched/topo/crosscheck", ours: []string{"sched/topo"}, theirs: []string{ghw}},
 	{folder: "sched/topo", ours: []string{"asm"}, theirs: []string{sys, cpuid, ghw}},
 	// Rooms above the scheduler: it calls them through interfaces of its own.
@@ -43,7 +44,7 @@ var rules = []rule{
 	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
 		folder:  "pioman",
-		ours:    []string{"hooks", "tasklet", "sched", "asm"},
+		ours:    []string{"hooks", "tasklet", "sched", "asm", "internal/spelling"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"flavour_marcel*.go": {"marcel"}},
 	},
@@ -56,7 +57,7 @@ var rules = []rule{
 	// can then be tested without any network, and a driver without the core. What both
 	// sides of a handshake bound their patience with knows neither. Memory that processes share
 	// knows the errors of drivers.
-	{folder: "nmad/driver", ours: []string{"nmad/driver", "nmad/internal/limit", "nmad/internal/sealed", "nmad/internal/region", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
+	{folder: "nmad/driver", ours: []string{"nmad/driver", "internal/spelling", "nmad/internal/limit", "nmad/internal/sealed", "nmad/internal/region", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	// The suite of all drivers asks how much to do.
 	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "nmad/internal/limit", "nmad/internal/sealed", "nmad/internal/region", "pioman", "marcel", "sched/topo", "asm", "internal/effort"}, theirs: []string{sys}},
 	{folder: "nmad/internal/limit"},

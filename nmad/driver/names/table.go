@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pm2-go/pm2/internal/spelling"
 )
 
 // MaxName is the longest name, in bytes: names of drivers travel in the first message of
@@ -81,29 +83,9 @@ func nearest(name string, names []string) string {
 	}
 	best, least := "", 3
 	for _, n := range names {
-		if d := edits(name, n); d < least && d < len(n) {
+		if d := spelling.Edits(name, n); d < least && d < len(n) {
 			best, least = n, d
 		}
 	}
 	return best
-}
-
-// edits is the Levenshtein distance of two short strings, in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diag, row[j+1] = row[j+1], min(diag+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -49,14 +49,3 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
-
-func TestEdits(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		n    int
-	}{{"", "", 0}, {"a", "", 1}, {"", "abc", 3}, {"shm", "shm", 0}, {"shm", "shn", 1}, {"tpc", "tcp", 2}, {"kitten", "sitting", 3}} {
-		if got := edits(c.a, c.b); got != c.n {
-			t.Errorf("%q to %q: %d edits, should be %d", c.a, c.b, got, c.n)
-		}
-	}
-}
