@@ -57,16 +57,6 @@ func (t *Topology) At(k Kind) []*Item {
 // may not use it, or there is none.
 func (t *Topology) CPU(os int) *Item { return t.byCPU[os] }
 
-// Depth is the number of levels: of items on the longest way from the machine to a
-// PU, both counted.
-func (t *Topology) Depth() int {
-	deepest := 0
-	for _, pu := range t.PUs() {
-		deepest = max(deepest, pu.Depth)
-	}
-	return deepest + 1
-}
-
 // Common returns the nearest common ancestor of two items of the topology's tree:
 // the innermost item that contains both (one of them, if it contains the other). It
 // is nil if one is nil, or they are of different topologies.
