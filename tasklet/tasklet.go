@@ -32,18 +32,18 @@ type Tasklet struct {
 // it returns one that never runs: whose Schedule says false. Use Init to get the
 // reason.
 func New(v *Vector, fn func()) *Tasklet {
-	t := new(Tasklet)
-	if t.Init(v, fn) != nil {
-		t.word.Store(uint64(killed))
-	}
-	return t
+	return made(v, fn, 0)
 }
 
 // NewHigh is New for a tasklet of high priority: those go before the others of the
 // same processor, which get at least a quarter of what each firing runs.
 func NewHigh(v *Vector, fn func()) *Tasklet {
+	return made(v, fn, high)
+}
+
+func made(v *Vector, fn func(), priority state) *Tasklet {
 	t := new(Tasklet)
-	if t.InitHigh(v, fn) != nil {
+	if t.init(v, fn, priority) != nil {
 		t.word.Store(uint64(killed))
 	}
 	return t
@@ -182,12 +182,7 @@ func (t *Tasklet) Kill() bool {
 	if t.in == nil {
 		return true
 	}
-	for {
-		s := t.load()
-		if t.swap(s, s.kill()) {
-			break
-		}
-	}
+	t.change(state.kill)
 	return t.await(state.over)
 }
 
@@ -235,20 +230,21 @@ func (t *Tasklet) end(lane int) bool {
 
 // fail is end for a function that did not return.
 func (t *Tasklet) fail(lane int) {
-	for {
-		s := t.load()
+	t.change(func(s state) state {
 		next, _ := s.kill().end(lane)
-		if t.swap(s, next) {
-			return
-		}
-	}
+		return next
+	})
 }
 
 // drop lets go of one that was taken out of its lane.
 func (t *Tasklet) drop() {
+	t.change(state.drop)
+}
+
+// change takes a step that is always possible.
+func (t *Tasklet) change(step func(state) state) {
 	for {
-		s := t.load()
-		if t.swap(s, s.drop()) {
+		if s := t.load(); t.swap(s, step(s)) {
 			return
 		}
 	}
