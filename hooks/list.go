@@ -72,13 +72,9 @@ func remove(at *atomic.Pointer[list], h *Hook) {
 func (s *Set) walk(p Point, vp int) Verdict {
 	verdict := Quiet
 	for _, h := range s.points[p].Load().all() {
-		if h.need.none() {
-			continue
+		if !h.need.none() && !h.gone.Load() { // pairs with the store in Unregister
+			verdict = max(verdict, h.call(vp))
 		}
-		if h.gone.Load() { // pairs with the store in Unregister
-			continue
-		}
-		verdict = max(verdict, h.call(vp))
 	}
 	return min(verdict, Busy)
 }

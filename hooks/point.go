@@ -14,19 +14,12 @@ const (
 	NumPoints              // how many there are; no point itself
 )
 
+var pointNames = [NumPoints]string{"idle", "switch", "timer", "yield", "library"}
+
 // String returns the name of the point.
 func (p Point) String() string {
-	switch p {
-	case Idle:
-		return "idle"
-	case Switch:
-		return "switch"
-	case Timer:
-		return "timer"
-	case Yield:
-		return "yield"
-	case Library:
-		return "library"
+	if p < NumPoints {
+		return pointNames[p]
 	}
 	return "point " + strconv.Itoa(int(p))
 }
@@ -41,15 +34,12 @@ const (
 	Busy                   // poll again at once
 )
 
+var verdictNames = [...]string{"quiet", "waiting", "busy"}
+
 // String returns the name of the verdict.
 func (v Verdict) String() string {
-	switch v {
-	case Quiet:
-		return "quiet"
-	case Waiting:
-		return "waiting"
-	case Busy:
-		return "busy"
+	if v <= Busy {
+		return verdictNames[v]
 	}
 	return "verdict " + strconv.Itoa(int(v))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 
@@ -49,7 +50,7 @@ func Serve(path string, s *sched.Scheduler) (*Server, error) {
 	}
 	// A socket gets its permission from the umask, which is the whole process's:
 	// so make it where no other user reaches it, narrow it, and put it in place.
-	dir, err := os.MkdirTemp(folder(path), ".pm2-")
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".pm2-")
 	if err != nil {
 		return nil, fmt.Errorf("monitor: serve at %s: %w", path, err)
 	}
@@ -72,15 +73,6 @@ func Serve(path string, s *sched.Scheduler) (*Server, error) {
 	v.served.Add(1)
 	go v.accept()
 	return v, nil
-}
-
-func folder(path string) string {
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == '/' {
-			return path[:i+1]
-		}
-	}
-	return "."
 }
 
 // clear removes a socket at path at which no process listens any more.

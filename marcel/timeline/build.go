@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -115,7 +116,7 @@ func (b *builder) walk() {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(x, y item) int { return compare(Micros(x.at), Micros(y.at)) })
+	slices.SortStableFunc(all, func(x, y item) int { return cmp.Compare(x.at, y.at) })
 	for _, x := range all {
 		b.event(x.row, x.e)
 	}
@@ -274,7 +275,7 @@ func (b *builder) passes(i int, e *observe.TraceEvent) {
 func (b *builder) inside(i int, e *observe.TraceEvent) {
 	r := &b.rows[i]
 	end := e.At + e.Dur
-	j, found := slices.BinarySearchFunc(r.tops, e.At, func(s slice, at int64) int { return compare(Micros(s.begin), Micros(at)) })
+	j, found := slices.BinarySearchFunc(r.tops, e.At, func(s slice, at int64) int { return cmp.Compare(s.begin, at) })
 	if !found {
 		j--
 	}

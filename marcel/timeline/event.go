@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -134,18 +135,8 @@ func (t *Timeline) sort() {
 			}
 			return 1
 		case a.TS != b.TS:
-			return compare(a.TS, b.TS)
+			return cmp.Compare(a.TS, b.TS)
 		}
-		return compare(b.Dur, a.Dur)
+		return cmp.Compare(b.Dur, a.Dur)
 	})
-}
-
-func compare(a, b Micros) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

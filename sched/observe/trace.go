@@ -3,6 +3,7 @@ package observe
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"sync/atomic"
 
@@ -270,10 +271,7 @@ type ring struct {
 }
 
 func newRing(events int) *ring {
-	n := 2
-	for n < events {
-		n *= 2
-	}
+	n := max(1<<bits.Len(uint(events-1)), 2)
 	return &ring{mask: uint64(n - 1), e: make([]sched.Event, n)}
 }
 

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"math"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -143,10 +144,8 @@ func cgroupPaths(fsys fs.FS) map[string]map[bool]string {
 				of[true] = where
 				continue
 			}
-			for c := range strings.SplitSeq(controllers, ",") {
-				if c == controller {
-					of[false] = where
-				}
+			if slices.Contains(strings.Split(controllers, ","), controller) {
+				of[false] = where
 			}
 		}
 	}
@@ -163,15 +162,7 @@ type cgroupMount struct {
 
 // has says whether the mount can tell about a controller: version 2 about all.
 func (m cgroupMount) has(controller string) bool {
-	if m.v2 {
-		return true
-	}
-	for _, o := range m.options {
-		if o == controller {
-			return true
-		}
-	}
-	return false
+	return m.v2 || slices.Contains(m.options, controller)
 }
 
 // climb lists the directory of a cgroup and those above it up to the mount point;
