@@ -91,7 +91,7 @@ type Config struct {
 
 	hosts   []int         // number of the host of each rank, as the manager says; nil: one
 	bind    string        // address of this host on the first network of the job, if a process manager has told; empty: not known
-	indexed bool          // an indexed job of Kubernetes: rank 0 is met by its name
+	named   string        // Rendezvous of an indexed job of Kubernetes: rank 0 is met by its name; empty: it is no such job
 	start   time.Duration // how long Open waits for the other processes; 0: Timeout
 	manager *managed      // that has started this process, and by which it meets the others; nil: none
 

@@ -94,8 +94,11 @@ func FromEnvironment() (Config, error) {
 
 func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Config, error) {
 	index := manager.Index(get)
-	c := Config{Size: 1, indexed: index != "", Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
+	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
 	var err error
+	if index != "" {
+		c.named = c.Rendezvous
+	}
 	for _, v := range []struct {
 		name, text string
 		to         *int
@@ -112,7 +115,7 @@ func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Co
 			}
 		}
 	}
-	if c.indexed && get(EnvSize) == "" {
+	if index != "" && get(EnvSize) == "" {
 		return c, fmt.Errorf("nmad: %w: rank %d of an indexed job of Kubernetes, and %s is missing: give the number of its completions", ErrConfig, c.Rank, EnvSize)
 	}
 	if c.Eager > 0 {

@@ -74,15 +74,17 @@ func offThread(f func()) {
 }
 
 func open(ctx context.Context, cfg Config) (*Session, error) {
-	if cfg.manager != nil {
-		if err := cfg.meet(ctx); err != nil {
-			return nil, err
-		}
+	if cfg.Listener != nil || cfg.Rendezvous != cfg.named { // the caller has made it another job than that of this process
+		cfg.manager, cfg.named = nil, ""
 	}
-	if cfg.indexed && cfg.Size > 1 {
-		if err := cfg.meetByName(ctx); err != nil {
-			return nil, err
-		}
+	var err error
+	if cfg.manager != nil {
+		err = cfg.meet(ctx)
+	} else if cfg.named != "" && cfg.Size > 1 {
+		err = cfg.meetByName(ctx)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if err := cfg.complete(); err != nil {
 		if cfg.Listener != nil {

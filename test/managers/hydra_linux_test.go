@@ -122,6 +122,7 @@ func TestSuites(t *testing.T) {
 		{"agree", []string{"-n", "5"}, "NMAD_TEST=explicit agree 50", []string{nmad}},
 		{"ping-pong", []string{"-n", "4"}, "", []string{demo, "pingpong", "--sizes", "1,64K", "--iters", "200"}},
 		{"E21", []string{"-n", "4"}, "", []string{demo, "experiment", "E21", "--peers", "none", "--iters", "256", "--rounds", "1"}},
+		{"explain-protocol", []string{"-n", "2"}, "", []string{demo, "explain-protocol"}}, // two sessions within each
 		{"explain-start", []string{"-n", "4"}, "", []string{demo, "explain-start"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -21,7 +21,7 @@ func newSlurm(t *testing.T) *slurm {
 		t.Skip("Slurm's daemons need root")
 	}
 	tools := map[string]string{}
-	for _, name := range []string{"munged", "slurmctld", "slurmd", "srun", "sinfo", "scancel"} {
+	for _, name := range []string{"munged", "slurmctld", "slurmd", "srun", "sbatch", "sinfo", "scancel"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			if path = "/usr/sbin/" + name; exec.Command("test", "-x", path).Run() != nil {
@@ -151,6 +151,27 @@ func TestSlurm(t *testing.T) {
 		c.Env = append(c.Env, "NMAD_TEST=explicit mixed 2 10")
 		if status, text := outcome(t, c, 2*time.Minute); status != 0 {
 			t.Errorf("status %d: %s", status, text)
+		}
+	})
+	t.Run("batch script", func(t *testing.T) { // of docs/many-machines.md, made to fit
+		page, err := os.ReadFile("../../docs/many-machines.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, script, found := strings.Cut(string(page), "\n#!/bin/sh\n#SBATCH")
+		script, _, ended := strings.Cut(script, "```")
+		if !found || !ended {
+			t.Fatal("there is no batch script in docs/many-machines.md")
+		}
+		script = "#!/bin/sh\n#SBATCH" + strings.NewReplacer("--nodes=4", "--nodes=2", "--ntasks-per-node=16", "--ntasks-per-node=2", "ib0", "lo", "./program", strings.Join(self("ring"), " ")).Replace(script)
+		file, out := filepath.Join(t.TempDir(), "script"), filepath.Join(t.TempDir(), "out")
+		if err := os.WriteFile(file, []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		status, text := outcome(t, s.command("sbatch", "--wait", "--output="+out, file), time.Minute)
+		said, _ := os.ReadFile(out)
+		if status != 0 || strings.Count(string(said), " of 4\n") != 4 {
+			t.Errorf("status %d: %s%s\n%s", status, text, said, script)
 		}
 	})
 	t.Run("no key space", func(t *testing.T) {

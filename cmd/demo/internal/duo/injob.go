@@ -63,6 +63,8 @@ func (p *Pair) settle(mine, theirs *place) error {
 	return nil
 }
 
+var errAlone = errors.New("the job has one process, and an experiment needs two: start it with -n 2")
+
 // joinJob makes a Pair of the ranks 0 and 1 of such a job. The others wait for its end. A World binds its VPs within what the manager
 // has left its process.
 func joinJob(ctx context.Context) (_ *Pair, err error) {
@@ -71,7 +73,7 @@ func joinJob(ctx context.Context) (_ *Pair, err error) {
 		return nil, err
 	}
 	if config.Size < 2 {
-		return nil, errors.New("the job has one process, and an experiment needs two: start it with -n 2")
+		return nil, errAlone
 	}
 	p := &Pair{engine: pioman.New(pioman.Config{Name: "control"})}
 	defer func() {
@@ -96,6 +98,9 @@ func joinJob(ctx context.Context) (_ *Pair, err error) {
 // Decline ends such a job, for a reason: its processes have nothing to do. It returns the reason.
 func Decline(ctx context.Context, why error) error {
 	p, err := joinJob(ctx)
+	if errors.Is(err, errAlone) {
+		return why
+	}
 	if err != nil {
 		return errors.Join(why, err)
 	}
