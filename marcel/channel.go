@@ -27,7 +27,7 @@ type ChanReceiver[T any] struct {
 	kept    bool // v and ok were received, and no receiver has got them
 	v       T
 	ok      bool
-	w       *sched.Waiter // whom to fire when a value comes; its wait's number
+	w       *sched.Waiter // what to fire when a value comes; its wait's number
 	ticket  uint64
 	settled sched.WaitQueue // waits until no goroutine receives
 }

@@ -66,7 +66,7 @@ func (d *countdown) finish(delta int64) (ok bool) {
 	return ok
 }
 
-// wait waits until the number is 0, or lim is reached. kind says for whom.
+// wait waits until the number is 0, or lim is reached. kind says for which primitive.
 func (d *countdown) wait(kind sched.Kind, lim *sched.Limit) error {
 	if d.zero() {
 		return nil

@@ -131,7 +131,7 @@ func tryCases(cases []Case) int {
 //	  all:     park; the thread that claims the group wakes us
 //	  not all: close the group. Now no thread can give us anything: leave the lines,
 //	           try all cases again. (If it cannot be closed a thread has
-//	           claimed it already: that is whom we wait for.)
+//	           claimed it already: for that one we wait.)
 //
 // Nothing is taken while we stand in a line, so we never have to give anything
 // back; and no waiter can be given to by two.

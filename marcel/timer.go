@@ -113,7 +113,7 @@ func (t *Timer) Reset(d time.Duration) (was bool) {
 	return was
 }
 
-// wakeAll wakes those whom PopAll has returned.
+// wakeAll wakes those that PopAll has returned.
 func wakeAll(w *sched.Waiter) {
 	c := sched.Visit()
 	c.WakeAll(w)
@@ -134,7 +134,7 @@ func (t *Timer) takeBack() bool {
 	return was
 }
 
-// expire gives the expiry to the first in line, if any, and returns all whom to
+// expire gives the expiry to the first in line, if any, and returns all waiters to
 // wake. Under the lock.
 func (t *Timer) expire() *sched.Waiter {
 	w := t.q.PopAllGiveFirst()

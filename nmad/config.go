@@ -19,7 +19,7 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Config tells Open who we are and how to reach the others. Zero fields other
+// Config tells Open which rank we are and how to reach the others. Zero fields other
 // than Size, Rendezvous and Secret have usable defaults; a job of one process
 // needs none at all but Size.
 type Config struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/manager"
 )
 
-// Names of the environment variables by which a launcher tells a process who it
+// Names of the environment variables by which a launcher tells a process which rank it
 // is. Environment explains them.
 const (
 	EnvRank         = "PM2_RANK"

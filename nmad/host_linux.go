@@ -26,7 +26,7 @@ func boundByParent() bool {
 	return unix.SchedGetaffinity(os.Getpid(), &own) == nil && unix.SchedGetaffinity(os.Getppid(), &parents) == nil && own != parents
 }
 
-// ownerOf is the number of the user to whom a file belongs.
+// ownerOf is the number of the user that owns a file.
 func ownerOf(info os.FileInfo) int {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(s.Uid)

@@ -38,7 +38,7 @@ import (
 // only when it is unlinked, and then never dials; or it dials, and then says LATER until
 // it ends. So not both dialled links are taken: if A has said YES, there is none of its
 // own that B could take. If both dial, A's is taken: B says YES in dialling, too, and lets go of
-// its own. Who hears LATER waits, and asks again now and then, since the other's
+// its own. The side that hears LATER waits, and asks again now and then, since the other's
 // link may fail to come; then it hears NEVER. An answer that does not come is the end of the
 // gate, as the peer may have taken the link.
 //

@@ -12,13 +12,13 @@ import (
 // direction.
 //
 // Copies are long (a megabyte takes tens of microseconds), so they are made without
-// the lock of the gate. Whoever polls takes the next piece under the lock, lets
+// the lock of the gate. A poller takes the next piece under the lock, lets
 // the lock go, copies, and takes the result home under the lock again:
 //
 //	         take, under mu            the copy is over
 //	atHome ------------------> away ---------------------> landed
 //	   ^                                                     |
-//	   '------------- home, under mu, by anybody <-----------'
+//	   '------------- home, under mu, by any holder <--------'
 //
 // away belongs to the thread that took: no other one calls the link for this
 // direction or touches the chunk, not even to fail it. Landing needs no lock,

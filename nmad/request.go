@@ -9,9 +9,9 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// How the owner of a request hears that it is done. Most requests are done before anybody
+// How the owner of a request hears that it is done. Most requests are done before a thread
 // sleeps for them: then that is a word which the holder of the gate's lock writes, and
-// nothing else. Who is about to sleep says so before, under the lock, and is told
+// nothing else. A thread that is about to sleep says so before, under the lock, and is told
 // through the completion, which knows its waiters.
 //
 //	             under mu                            told, when the lock was let go

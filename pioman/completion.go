@@ -19,7 +19,7 @@ const Failed uint32 = 1 << 31
 // The list leads from parker to parker; none of it lies in the object. Parkers
 // belong to the process and are never freed. So Signal is one compare-and-swap,
 // which sets the bits and takes the whole list off the word at the same time; what is left
-// to do, waking those who have what they want, is done on the parkers.
+// to do, waking those that have what they want, is done on the parkers.
 //
 //	         enlist                    a signaller, or a leaver, takes the list: for each parker
 //	free ─────────────▶ in the list ─────────────▶ in hand ──── has what it wants; or leaves ──▶ free, and woken

@@ -68,7 +68,7 @@ const (
 	lapse = 50_000
 )
 
-// policy is what an attachment knows of who polls when: the state of each VP, and the hooks.
+// policy is what an attachment knows of which VP polls when: the state of each VP, and the hooks.
 type policy struct {
 	vps     []vpState
 	elected []bool   // by VP: polls when idle; nil: all

@@ -137,7 +137,7 @@ func (t *Task) State() State {
 }
 
 // Release is for the handler of a Repeat task with Destroy that is about to return Done and
-// gives the memory to others who make a task of it again: Init takes it from then on,
+// gives the memory to others that make a task of it again: Init takes it from then on,
 // as it takes memory that was cleared. ErrRelease if the task is not such a one, or is at rest.
 func (t *Task) Release() error {
 	if t.opt&Destroy == 0 || !t.state.destroy() {

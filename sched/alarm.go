@@ -2,7 +2,7 @@ package sched
 
 import "time"
 
-// Alarm is a pending event in a scheduler's timer wheel, for those who build
+// Alarm is a pending event in a scheduler's timer wheel, for packages that build
 // timers. It lies in what it wakes, so starting and stopping it allocates
 // nothing. Its owner guards it with a Spin, which it holds for Start, StartFunc,
 // Stop and Round. The zero value is not pending.

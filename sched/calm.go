@@ -7,7 +7,7 @@ package sched
 // firstRing is the first size of a ring.
 const firstRing = 64
 
-// checked: each switch looks whether all that is known of those who take part agrees.
+// checked: each switch looks whether all that is known of the two that take part agrees.
 const checked = false
 
 func (c *co) check()        {}

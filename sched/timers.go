@@ -7,7 +7,7 @@ import (
 
 // timers is the timer wheel of a VP. The starter of a timer takes the wheel of
 // the VP it holds, so its lock is free but for the timer thread, which expires
-// what is over, and those who stop a timer after they have moved to another VP.
+// what is over, and threads that stop a timer after they have moved to another VP.
 // See README.md, section 8.
 type timers struct {
 	vp      *vp

@@ -29,7 +29,7 @@ type commands struct {
 	Trace           traceCommand           `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
 	Fairness        fairnessCommand        `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
 	Experiment      experimentCommand      `cmd:"" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
-	ExplainProgress explainProgressCommand `cmd:"" help:"Say who polls what, where, how often, and why: the progress engine on this or on a synthetic machine."`
+	ExplainProgress explainProgressCommand `cmd:"" help:"Say what is polled by which thread, where, how often, and why: the progress engine on this or on a synthetic machine."`
 	ExplainProtocol explainProtocolCommand `cmd:"" help:"Show which protocol messages of which size take over which network, and why."`
 	ExplainStart    explainStartCommand    `cmd:"" help:"Say what has started this process, and where the others of its job are."`
 	Topo            topoCommand            `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
@@ -221,7 +221,7 @@ func parse(args []string, exit func(int)) (any, error) {
 	}
 	table.ExplainProgress.progressFlags = newProgressFlags(shown)
 	table.Pingpong.progressFlags = newProgressFlags(shown, "flavour") // it has --engine
-	table.Bench.progressFlags = newProgressFlags(shown, "flavour")    // its rows say who polls
+	table.Bench.progressFlags = newProgressFlags(shown, "flavour")    // its rows say what polls
 	parser, err := kong.New(&table,
 		kong.Name("demo"),
 		kong.Description("The laboratory of pm2: threads, progress engine and messages, measured."),

@@ -7,7 +7,7 @@
 //	go run ./cmd/demo fairness                       delays beside threads that never yield
 //	go run ./cmd/demo topo --svg machine.svg         this machine's CPUs, and what they share
 //	go run ./cmd/demo topo --synthetic 'numa:4 l3:1 core:4 pu:1'
-//	go run ./cmd/demo explain-progress               who polls what, where, how often, and why
+//	go run ./cmd/demo explain-progress               what is polled by which thread, where, how often, why
 //	go run ./cmd/demo explain-protocol               which message takes which protocol, and why
 //	go run ./cmd/demo experiment E16 --plot e16.svg  an experiment of the papers
 //	go run ./cmd/demo trace --plot work.svg work     a timeline for Perfetto

@@ -20,7 +20,7 @@ type Client struct {
 // patience is how long a client waits for an answer.
 const patience = 5 * time.Second
 
-// Attach connects to the process that serves at path. It fails if nobody does, or
+// Attach connects to the process that serves at path. It fails if none does, or
 // if the caller may not look.
 func Attach(path string) (*Client, error) {
 	c, err := net.DialTimeout("unix", path, patience)

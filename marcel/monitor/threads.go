@@ -14,7 +14,7 @@ type Thread struct {
 	Name  string `json:"name,omitempty"`
 	State string `json:"state"`
 	In    string `json:"in,omitempty"` // what it is blocked in
-	On    uint64 `json:"on,omitempty"` // which object: the same for all who wait for it
+	On    uint64 `json:"on,omitempty"` // which object: the same for all that wait for it
 	VP    int    `json:"vp"`
 
 	Work *sched.ThreadWork `json:"work,omitempty"` // nil: not counted, see observe.CountThreads

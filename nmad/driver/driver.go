@@ -22,7 +22,7 @@ type Endpoint interface {
 	Addr() string
 	// Dial links to the process with that rank, whose Endpoint published addr.
 	Dial(ctx context.Context, rank int, addr string) (Link, error)
-	// Accept waits for the next authenticated peer and says who it is.
+	// Accept waits for the next authenticated peer and says which rank it is.
 	Accept(ctx context.Context) (rank int, l Link, err error)
 	// Choice tells, for people, which driver the links are of that were made to the process of
 	// that rank, whose Endpoint published addr, and why; "" if the driver has no choice, or made none.

@@ -7,7 +7,7 @@ import (
 )
 
 // What can go wrong on any network, for errors.Is. Drivers wrap these with
-// what was being done and to whom.
+// what was being done and to which peer.
 var (
 	// ErrPeerLost: the process at the other end has ended, was killed, or closed the link.
 	ErrPeerLost = errors.New("peer lost")

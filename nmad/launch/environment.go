@@ -83,7 +83,7 @@ func (s *Spec) fromEnvironment() error {
 }
 
 // environment is what a child gets: ours, without what a launcher may have told
-// us, with the settings, and with who it is.
+// us, with the settings, and with its rank.
 func (s *Spec) environment(told map[string]string) []string {
 	values := map[string]string{}
 	for _, v := range settings {
@@ -94,7 +94,7 @@ func (s *Spec) environment(told map[string]string) []string {
 			values[v.Name] = told[v.Name]
 		}
 	}
-	if told[nmad.EnvLauncher] == "" { // whoever has launched us is to find our children, too
+	if told[nmad.EnvLauncher] == "" { // our own launcher is to find our children, too
 		delete(values, nmad.EnvLauncher)
 	}
 	path := told[monitor.Environment]

@@ -19,19 +19,19 @@ import (
 
 // A guard is a small process beside a job (Spec.Guard) that ends what is left of it, however
 // the launcher ends. The kernel kills the ranks when the launcher dies, but not what they
-// have started, and nobody is there any more who knows it; the guard does.
+// have started, and no process is left that knows it; the guard does.
 //
 // It is this very program, started once more under the name guardName, in a session of its own, where
 // no key of a terminal and no signal to the launcher's group reaches it. Its
 // standard input is a pipe whose other end is the launcher's alone:
 //
 //	launcher                      guard
-//	the job's mark  ────────────▶ by which it finds who has left the groups
+//	the job's mark  ────────────▶ by which it finds what has left the groups
 //	+PGID           ────────────▶ the group of a rank that runs
 //	-PGID           ────────────▶ that rank is dead and its group killed; it is not reaped
 //	                              yet, so the number is still its own
-//	end of input    ────────────▶ kills the groups that are left, and whoever bears the
-//	                              mark, until it finds nobody; then ends itself
+//	end of input    ────────────▶ kills the groups that are left, and what bears the
+//	                              mark, until it finds nothing; then ends itself
 //
 // The input ends when the launcher closes it, after the last rank was reaped, or when
 // the launcher ends. There is one way to the end, taken by every job: it cannot rust.
@@ -117,7 +117,7 @@ func (g *guard) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_ = g.input.Close()
-	stuck := time.AfterFunc(2*guardPatience, func() { _ = g.cmd.Process.Kill() }) // somebody may have stopped it
+	stuck := time.AfterFunc(2*guardPatience, func() { _ = g.cmd.Process.Kill() }) // it may have been stopped
 	defer stuck.Stop()
 	_ = g.cmd.Wait() // however it ended, there is nothing more to be done
 }
@@ -138,7 +138,7 @@ func watch(input io.Reader) {
 		}
 	}
 	for pgid := range groups {
-		_ = syscall.Kill(-pgid, syscall.SIGKILL) // mostly nobody there
+		_ = syscall.Kill(-pgid, syscall.SIGKILL) // mostly an empty group
 	}
 	if mark != "" {
 		sweep(nmad.EnvLauncher+"="+mark, guardPatience)

@@ -22,10 +22,10 @@ import (
 // Job is a set of running processes. Safe for concurrent use.
 type Job struct {
 	spec     Spec
-	listener net.Listener // rank 0's rendezvous, until somebody has taken it
+	listener net.Listener // rank 0's rendezvous, until a process has taken it
 	addr     string
 	remotes  []Remote // what other hosts start
-	base     int      // the first rank on this host: First, or the caller, who is rank 0
+	base     int      // the first rank on this host: First, or the caller, which is rank 0
 	sets     [][]int  // processors, from rank base on; nil: not bound
 	shared   bool
 	guard    *guard // nil: none
@@ -47,7 +47,7 @@ type child struct {
 	cmd     *exec.Cmd
 	remote  *Remote // it is the remote shell for these ranks
 	stopped bool    // under Job.mu: it was stopped, and killed for that
-	dead    bool    // under Job.mu: no more signals, soon its pid may be somebody else's
+	dead    bool    // under Job.mu: no more signals, soon its pid may be another process's
 }
 
 // Start starts ranks First to N-1. When it returns, all of them run, or, with an
@@ -68,7 +68,7 @@ func Start(spec Spec) (*Job, error) {
 		}
 		j.listener, j.addr = l, l.Addr().String()
 	}
-	if !j.spec.Elsewhere || j.spec.First == 0 || len(j.remotes) > 0 { // once in a job: whoever starts rank 0, or all
+	if !j.spec.Elsewhere || j.spec.First == 0 || len(j.remotes) > 0 { // once in a job: the launcher that starts rank 0, or all
 		if len(j.remotes) > 0 || !loopback(j.addr) || !loopback(j.spec.Listen) {
 			j.spec.Warn("launch: what the processes exchange with other hosts is authenticated when a connection is made, and not encrypted")
 		}
@@ -93,7 +93,7 @@ func Start(spec Spec) (*Job, error) {
 		if j.listener != nil {
 			j.listener.Close()
 		}
-		if j.caught != 0 { // nobody changes it any more
+		if j.caught != 0 { // it does not change any more
 			return nil, j.interruption()
 		}
 		return nil, err
@@ -101,7 +101,7 @@ func Start(spec Spec) (*Job, error) {
 	return j, nil
 }
 
-// place decides who runs where.
+// place decides which rank runs where.
 func (j *Job) place() {
 	all, err := cpus.Usable()
 	if err != nil {
@@ -275,12 +275,12 @@ func (j *Job) run(rank int, c *child) error {
 
 // reap waits for one child.
 func (j *Job) reap(rank int, c *child) {
-	// While it is dead but not reaped its pid cannot become somebody else's: the
+	// While it is dead but not reaped its pid cannot become another process's: the
 	// moment to end what it has left behind, and to stop sending it signals.
 	if awaitDeath(c.cmd.Process.Pid) {
 		j.mu.Lock()
 		c.dead = true
-		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // mostly nobody there
+		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // mostly an empty group
 		j.guard.drop(c.cmd.Process.Pid)
 		j.mu.Unlock()
 	}

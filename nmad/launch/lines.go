@@ -32,7 +32,7 @@ func (l *Lines) Flush() {
 	defer l.mu.Unlock()
 	for rank, text := range l.begun {
 		if len(text) > 0 {
-			_ = l.line(rank, append(text, '\n')) // nobody is left to be told
+			_ = l.line(rank, append(text, '\n')) // no reader is left to be told
 		}
 	}
 	clear(l.begun)

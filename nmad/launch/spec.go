@@ -181,7 +181,7 @@ func loopback(addresses string) bool {
 	return true
 }
 
-// hostName is what this host calls itself, for those who read what several hosts say.
+// hostName is what this host calls itself, for readers of what several hosts say.
 func hostName() string {
 	name, err := os.Hostname()
 	if err != nil {

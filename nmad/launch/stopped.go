@@ -10,7 +10,7 @@ const leastLook = 20 * time.Millisecond
 
 // endStopped kills ranks that were stopped (SIGSTOP) and would hold the job for ever: when all others have
 // ended, and those that are left have been stopped for longer than the heartbeat allows and the grace
-// period. Nobody waits for them: the others have taken them for lost. Who still runs,
+// period. No process waits for them: the others have taken them for lost. What still runs,
 // however long, is left alone. Only looks count: while the launcher is stopped itself it cannot know.
 func (j *Job) endStopped() {
 	pause := max(j.spec.Heartbeat/4, leastLook)

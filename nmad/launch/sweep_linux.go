@@ -37,7 +37,7 @@ func sweepOnce(variable []byte) (found int) {
 			continue
 		}
 		// What the descriptor stands for stays the process whose environment is read, even
-		// if that ends and its number becomes somebody else's.
+		// if that ends and its number becomes another process's.
 		fd, err := unix.PidfdOpen(pid, 0)
 		switch {
 		case err == nil:

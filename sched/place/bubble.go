@@ -176,7 +176,7 @@ func (b *Bubble) insert(h sched.Thread) error {
 	return nil
 }
 
-// grow adds n threads to what b and the bubbles around it count. It returns those who
+// grow adds n threads to what b and the bubbles around it count. It returns those that
 // wait for the end of one that has no more threads. Under the lock of the forest.
 func (b *Bubble) grow(n int) (joined []*sched.Waiter) {
 	for ; b != nil; b = b.parent {

@@ -31,7 +31,7 @@ func CPUs(cpus ...int) (s CPUSet) {
 	return s
 }
 
-// grow makes room for c in a set that nobody else has yet.
+// grow makes room for c in a set that has no other user yet.
 func (s *CPUSet) grow(c int) {
 	for len(s.words) <= c/64 {
 		s.words = append(s.words, 0)
@@ -47,7 +47,7 @@ func (s *CPUSet) Add(cpu int) {
 	}
 }
 
-// merge adds the CPUs of t, in place: for sets that nobody else has.
+// merge adds the CPUs of t, in place: for sets that have no other user.
 func (s *CPUSet) merge(t CPUSet) {
 	for len(s.words) < len(t.words) {
 		s.words = append(s.words, 0)
@@ -203,7 +203,7 @@ func ParseCPUList(list string) (CPUSet, error) {
 	return s, nil
 }
 
-// addItem adds "4", "4-7" or "4-7:1/2" to a set that nobody else has yet.
+// addItem adds "4", "4-7" or "4-7:1/2" to a set that has no other user yet.
 func (s *CPUSet) addItem(item string) error {
 	span, group, grouped := strings.Cut(item, ":")
 	from, to, ranged := strings.Cut(span, "-")

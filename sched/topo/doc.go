@@ -43,7 +43,7 @@
 //     consecutive CPUs do. Of a hybrid processor nothing is taken, for its CPUs differ.
 //
 // The tree is made of all CPUs that are online, and cut down to the usable ones after
-// that: what contains what does not depend on who asks. Where two sets overlap in part, the
+// that: what contains what does not depend on which CPU asks. Where two sets overlap in part, the
 // larger one stays and [Topology.Remarks] tells of the other. Nothing that a file says can
 // make the reader fail, loop or use more than bounded time and memory.
 //

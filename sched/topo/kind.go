@@ -6,7 +6,7 @@ import (
 )
 
 // Kind is what an [Item] of a machine is. The order is from the outermost to the
-// innermost, and decides who contains whom where two items have the same CPUs.
+// innermost, and decides which contains the other where two items have the same CPUs.
 // Where they have not, the larger set is outside: a NUMA node with four
 // packages contains them, a package with two NUMA nodes contains those.
 type Kind uint8
@@ -66,7 +66,7 @@ func ParseKind(name string) (Kind, error) {
 	return 0, fmt.Errorf("topo: no kind of item is called %q: choose from %s", clip(name), strings.ToLower(strings.Join(kindNames[1:], ", ")))
 }
 
-// clip shortens what somebody else wrote, for an error message.
+// clip shortens foreign text, for an error message.
 func clip(s string) string {
 	if len(s) > 40 {
 		return s[:40] + "..."

@@ -47,7 +47,7 @@
 //
 // With the build tag chaos (sched/chaos.go) all of this runs on a scheduler whose queues
 // begin with two places, whose thieves know no restraint, and whose switches check all that
-// is known of those who take part:
+// is known of those that take part:
 //
 //	go test -tags chaos ./test/stress
 //

@@ -129,7 +129,7 @@ func manyLinks(t *testing.T, d driver.Driver) {
 
 // closeWhileInside: Close comes while every direction, and Arm, is being
 // called by other goroutines. They end with ErrClosed, or ErrPeerLost on the
-// other side, and nobody crashes.
+// other side, and no process crashes.
 func closeWhileInside(t *testing.T, d driver.Driver) {
 	clean(t)
 	a, b := open(t, d, config(t, 0)), open(t, d, config(t, 1))

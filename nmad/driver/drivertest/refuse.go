@@ -38,7 +38,7 @@ func refusals(t *testing.T, d driver.Driver) {
 			if l != nil {
 				t.Error("Dial gave a link all the same")
 			}
-			// Accept goes on waiting for others, and says at its end whom it sent away.
+			// Accept goes on waiting for others, and says at its end which it sent away.
 			ctx, cancel := context.WithCancel(context.Background())
 			time.AfterFunc(100*time.Millisecond, cancel)
 			_, l, err = a.Accept(ctx)

@@ -139,7 +139,7 @@ func (s *side) sleep() error {
 	}
 }
 
-// state says how the link is, if it can tell, for whoever wonders why nothing comes.
+// state says how the link is, if it can tell, for a person that wonders why nothing comes.
 func (s *side) state() string {
 	if l, ok := s.Link.(fmt.Stringer); ok {
 		return "\n" + l.String()

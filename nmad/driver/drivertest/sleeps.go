@@ -187,7 +187,7 @@ func (s *side) lostForGood() error {
 			}
 		}
 	}
-	// Nor does a lost link let anybody sleep.
+	// Nor does a lost link let a thread sleep.
 	for _, wantRoom := range []bool{false, true} {
 		if s.Arm(wantRoom) {
 			if err := s.sleep(); err != nil {

@@ -19,8 +19,8 @@ type Driver struct {
 	Inner driver.Driver
 	Plan  Plan
 
-	// Made, if not nil, is called with each link that process own has made to process peer, before anybody uses it: for
-	// whoever wants to see its record. Calls may overlap.
+	// Made, if not nil, is called with each link that process own has made to process peer, before it is used: for
+	// callers that want to see its record. Calls may overlap.
 	Made func(own, peer int, l *Link)
 }
 
@@ -54,7 +54,7 @@ func (wrapper) Wrap(inner driver.Driver) (driver.Driver, error) {
 
 func init() {
 	if err := driver.RegisterWrapper(wrapper{}); err != nil {
-		panic(err) // two packages of one name in one program: seen by whoever builds it
+		panic(err) // two packages of one name in one program: seen when it is built
 	}
 }
 

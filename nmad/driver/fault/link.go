@@ -16,7 +16,7 @@ type Link struct {
 	broken    atomic.Pointer[error] // since the cut; nil: before
 	record    record
 
-	// The refusals that were ours: below nobody knows that somebody waits for room. Written
+	// The refusals that were ours: the link below does not know that a sender waits for room. Written
 	// by the direction, read by Arm.
 	refused [directions]atomic.Bool
 
@@ -132,7 +132,7 @@ func (l *Link) Push(buf []byte) (int, error) {
 	piece := l.piece(buf, "push", pushes)
 	n, err := l.Link.Push(piece)
 	if n == len(piece) && n < len(buf) {
-		l.refused[pushes].Store(true) // there is room for more, and nobody below would say so
+		l.refused[pushes].Store(true) // there is room for more, and the link below would not say so
 	}
 	l.moved(Pushed, "push", pushes, n)
 	return n, err
@@ -197,7 +197,7 @@ func (l *Link) Arm(wantRoom bool) bool {
 		return false
 	}
 	if wantRoom {
-		// Said once: whoever is still refused when he has tried again comes back.
+		// Said once: a sender that is still refused when it has tried again comes back.
 		packet, large := l.refused[sends].Swap(false), l.refused[pushes].Swap(false)
 		if packet || large {
 			return false

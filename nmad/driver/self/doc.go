@@ -7,13 +7,13 @@
 //
 // # Taking back
 //
-// The bytes of Push are read by the other end between the calls, so the link borrows them (Caps.Borrows). Who
+// The bytes of Push are read by the other end between the calls, so the link borrows them (Caps.Borrows). What
 // reads, or takes them back, holds the stream's state for that time:
 //
 //	free <── Pull copies a piece ──> copying
 //	free --- ReturnPush, Close of the sending end ---> withdrawn, for good
 //
-// Nobody waits but Close, for the copy of one piece.
+// Nothing waits but Close, for the copy of one piece.
 //
 // # Sleeping
 //

@@ -1,6 +1,6 @@
 package shm
 
-// claims says who fetches which pieces of a share: the receiver takes them from the
+// claims says which side fetches which pieces of a share: the receiver takes them from the
 // front, the sender from the back, until they meet. In one word, so that a piece is
 // taken by one compare-and-swap, and with a number for the share, so that a claim
 // that comes late cannot take a piece of the next one.
@@ -21,7 +21,7 @@ func (c claims) share() uint32 { return uint32(c >> 32) }
 func (c claims) front() int    { return int(c & mostPieces) }
 func (c claims) back() int     { return int(c >> 16 & mostPieces) }
 
-// left says how many pieces nobody has taken; below 0 for a word that nobody honest wrote.
+// left says how many pieces are not taken; below 0 for a word that no honest side wrote.
 func (c claims) left() int { return c.back() - c.front() }
 
 // takeFront and takeBack give the word in which one more piece is taken; there is one left.

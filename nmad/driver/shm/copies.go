@@ -54,7 +54,7 @@ const (
 	// machine, may behave differently by then.
 	firstLasts  = 32
 	choiceLasts = 2048
-	// Who was chosen stays unless the other way takes an eighth less.
+	// What was chosen stays unless the other way takes an eighth less.
 	challenge = 8
 )
 

@@ -9,8 +9,8 @@ import (
 
 var _ fmt.Stringer = (*link)(nil)
 
-// String describes the link for whoever wonders why somebody still sleeps: the flags and rings as they are in the segment now,
-// what this side knows of them, the doorbells, and what the descriptors really are. For the one who makes all the calls of
+// String describes the link for a person that wonders why a thread still sleeps: the flags and rings as they are in the segment now,
+// what this side knows of them, the doorbells, and what the descriptors really are. For the thread that makes all the calls of
 // the link; it changes nothing.
 func (l *link) String() string {
 	var b strings.Builder

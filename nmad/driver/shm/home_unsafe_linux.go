@@ -45,8 +45,8 @@ const preferred = 1
 // mostNodes is how many NUMA nodes a kernel has at most.
 const mostNodes = 1024
 
-// prefer has the pages of mem that nobody has touched yet come from a NUMA node. Of shared memory
-// that holds for all who have it mapped. mem begins on a page.
+// prefer has the pages of mem that have not been touched yet come from a NUMA node. Of shared memory
+// that holds for all processes that have it mapped. mem begins on a page.
 func prefer(mem []byte, node int) error {
 	var mask [mostNodes / 64]uint64
 	if node < 0 || node >= mostNodes {

@@ -10,7 +10,7 @@ import (
 )
 
 // Memory that is lent travels over the socket by which the two have met: once in either direction, a frame without
-// a payload, and the descriptor. The socket wakes nobody but by its end, so who is to look there is told by a packet.
+// a payload, and the descriptor. The socket wakes a sleeper only by its end, so a packet tells the side that is to look there.
 // What is written before the packet is, is there when the packet is.
 
 // Lend implements driver.Link.

@@ -15,7 +15,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
-// Who may be inside a link: one gate for each, see package gate.
+// What may be inside a link: one gate for each, see package gate.
 const (
 	inSend = iota
 	inRecv
@@ -58,13 +58,13 @@ type link struct {
 	mem      mapping
 	nonce    *nonce     // of this process; the peer may still want to read it
 	evidence evidence   // of the peer's
-	sharing  sync.Mutex // held while an offer is being fetched, and by who ends that
+	sharing  sync.Mutex // held while an offer is being fetched, and by the side that ends that
 	_        [padding]byte
 
-	lastGlance atomic.Int64 // cycles; by whoever looked last
+	lastGlance atomic.Int64 // cycles; of the latest look
 	_          [padding - 8]byte
 
-	// One part for each direction; whoever calls it owns it.
+	// One part for each direction; its caller owns it.
 	tx     smallSend
 	hs     hand
 	_      [padding]byte
@@ -285,7 +285,7 @@ func (l *link) Disarm() {
 	runtime.KeepAlive(l)
 }
 
-// disarm takes the flags back and empties the doorbell. Somebody who took a
+// disarm takes the flags back and empties the doorbell. A sender that took a
 // flag may ring later still: that ends one sleep for nothing, and is emptied
 // after that one.
 func (l *link) disarm() {
@@ -297,7 +297,7 @@ func (l *link) disarm() {
 	}
 }
 
-// wake rings for the peer, unless somebody else was faster to take its flag.
+// wake rings for the peer, unless another direction was faster to take its flag.
 func (l *link) wake(as int, h *hand, flag *atomic.Uint32) {
 	if flag.Swap(0) == 0 {
 		return
@@ -383,7 +383,7 @@ func (l *link) Close() error {
 	return err
 }
 
-// free closes the descriptors; the gates call it when nobody is inside.
+// free closes the descriptors; the gates call it when no call is inside.
 func free(fds ...int) func() {
 	return func() {
 		for _, fd := range fds {

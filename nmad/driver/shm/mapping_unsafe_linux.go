@@ -31,13 +31,13 @@ func (m mapping) fetch(g geometry, d int) {
 	_ = unix.Madvise(m.mem[from:l.bodies], unix.MADV_POPULATE_WRITE)
 }
 
-// unmap ends a mapping in which nobody has been yet.
+// unmap ends a mapping that has not been used yet.
 func (m mapping) unmap() {
 	_ = unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(m.mem)), uintptr(len(m.mem)))
 }
 
 // unmapWith arranges for the address range to be given back once owner, which
-// was closed, cannot be reached any more, hence nobody is inside.
+// was closed, cannot be reached any more, hence no call is inside.
 func (m mapping) unmapWith(owner *link) {
 	if m.mem == nil {
 		return

@@ -25,7 +25,7 @@ const (
 	mostOffer = 1 << 47 // bytes; more than an address space has
 )
 
-// atOnce is after how many bytes a call returns. One piece of a long message: so that whoever waits,
+// atOnce is after how many bytes a call returns. One piece of a long message: so that a waiter,
 // on either side, sees each time that something moves, and does not go to sleep.
 const atOnce = 128 << 10
 

@@ -110,7 +110,7 @@ func (l *link) pullOffer(buf []byte) (got int, err error) {
 	if got = min(in.done-in.told, len(buf)); got == 0 {
 		return 0, nil
 	}
-	// Looked at after the bytes were fetched: they are of the peer, and not of somebody who
+	// Looked at after the bytes were fetched: they are of the peer, and not of a process that
 	// has its number now.
 	if !l.present(inPull, &l.hl) {
 		return 0, nil
@@ -196,7 +196,7 @@ func (l *link) decline() {
 }
 
 // present says whether the peer was there a moment ago: its number in the system is then
-// not somebody else's yet, as numbers are given out in turn, and all of them within
+// not another process's yet, as numbers are given out in turn, and all of them within
 // glanceEvery are too many.
 func (l *link) present(as int, h *hand) bool {
 	if l.state.Load()&lost != 0 {

@@ -10,7 +10,7 @@ import (
 
 // nonce is random bytes in our memory. A process that can read them there can read our memory, and has
 // the right process: a number may mean another process there than here, and a kernel may
-// forbid it, by Yama, seccomp, or because we belong to somebody else.
+// forbid it, by Yama, seccomp, or because we belong to another user.
 type nonce [nonceSize]byte
 
 const (

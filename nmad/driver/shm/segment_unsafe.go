@@ -30,7 +30,7 @@ type slotCredit struct {
 	_        [padding - 32]byte
 }
 
-// share is the part of an offer that is being fetched now, and who fetches what of it.
+// share is the part of an offer that is being fetched now, and which side fetches what of it.
 type share struct {
 	claims atomic.Uint64 // a claims; changed by both, by compare-and-swap
 	to     atomic.Uint64 // where it goes in the receiver's memory; like the rest set by the receiver before claims

@@ -14,7 +14,7 @@
 //
 // # Trust
 //
-// Anybody on the host may connect to an abstract name. Both sides ask the kernel who
+// Any process of the host may connect to an abstract name. Both sides ask the kernel which user
 // the other one is (SO_PEERCRED) and turn it away, before they say anything, unless it
 // runs under the same user; then both prove that they hold the secret of the job.
 package unix

@@ -55,7 +55,7 @@ func (d Driver) take(c stream.Conn) (int, error) {
 	return fd, err
 }
 
-// admit turns away whoever does not run under that user.
+// admit turns away a process that does not run under that user.
 func admit(c stream.Conn, user int) error {
 	rc, err := c.SyscallConn()
 	if err != nil {

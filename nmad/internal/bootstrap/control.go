@@ -23,7 +23,7 @@ const (
 // leaveLimit bounds how long Leave waits for the other side to take notice.
 const leaveLimit = time.Second
 
-// Config tells Join who we are and where the others are to be met.
+// Config tells Join which rank we are and where the others are to be met.
 type Config struct {
 	Rank, Size int
 	Addr       string        // host:port of rank 0; not needed in a job of one
@@ -96,9 +96,9 @@ type role interface {
 	table() []Card             // after gathered
 	ready()                    // this process has made its links; a failure ends Control.ctx
 	going() <-chan struct{}    // closed once all are ready
-	absent() string            // who has not come yet, for people
+	absent() string            // which ranks have not come yet, for people
 	abort(reason string)       // tells the others that the job cannot start
-	beat()                     // tells the others that this process lives, and looks who does not
+	beat()                     // tells the others that this process lives, and looks which do not
 	announce()                 // tells the others that this process leaves
 	leave()                    // frees everything, waits for the goroutines
 }
@@ -195,7 +195,7 @@ func (c *Control) await(ctx context.Context, done <-chan struct{}) (err error) {
 		err = fmt.Errorf("waited in vain for %s: %w", c.role.absent(), context.Cause(ctx))
 	}
 	select {
-	case <-done: // both: somebody was faster to find out what is wrong with the table, say. We find it as well, and say so as he does
+	case <-done: // both: another process was faster to find out what is wrong with the table, say. We find it as well, and say so as it does
 		return nil
 	default:
 		return err
@@ -234,9 +234,9 @@ func (c *Control) Ready(ctx context.Context) error {
 // them must be late for a process to be taken for lost.
 const beatsPerSilence = 5
 
-// keepBeating tells the others again and again that this process lives, and looks who has not said so, until it
+// keepBeating tells the others again and again that this process lives, and looks which have not said so, until it
 // leaves. A process that is stopped does not; one whose threads all hang does. The silence of
-// the others is counted in its own beats: while it is stopped itself it hears nobody, and counts nothing.
+// the others is counted in its own beats: while it is stopped itself it hears no other, and counts nothing.
 func (c *Control) keepBeating() {
 	t := time.NewTicker(c.cfg.Silence / beatsPerSilence)
 	defer t.Stop()

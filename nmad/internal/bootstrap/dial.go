@@ -26,7 +26,7 @@ func (c *Control) above() string {
 	return door(c.cfg.Secret, c.tree.up)
 }
 
-// dial reaches the process above and runs the handshake, again and again while nobody
+// dial reaches the process above and runs the handshake, again and again while no process
 // listens there, until ctx ends.
 func dial(ctx context.Context, c *Control) (*wire, error) {
 	pause := firstPause
@@ -79,7 +79,7 @@ func bindContext(ctx context.Context, conn net.Conn) (release func() bool) {
 	return context.AfterFunc(ctx, func() { conn.Close() })
 }
 
-// passing says whether a failed attempt may succeed later: nobody listens yet,
+// passing says whether a failed attempt may succeed later: no process listens yet,
 // or rank 0 had too many strangers at its door.
 func passing(err error) bool {
 	if errors.Is(err, ErrRefused) || errors.Is(err, ErrSecret) || errors.Is(err, errNotOurs) {

@@ -1,5 +1,5 @@
 // Package bootstrap brings the processes of a job together and tells each of
-// them who is there, who has left, and who has died.
+// them which ranks are there, have left, and have died.
 //
 //	rank 1 ----.                     control connections (TCP), kept open
 //	rank 2 ------- rank 0            from Join until the process leaves
@@ -32,14 +32,14 @@
 //
 // A connection that ends without LEAVE is a death. The kernel closes the
 // connections of a process however it ends, so the others know at once, whether
-// or not anybody polls; rank 0 and the leaders relay it. A host that cannot be reached is noticed by the kernels of the others within 4 s (hostLimit and a probe),
+// or not a thread polls; rank 0 and the leaders relay it. A host that cannot be reached is noticed by the kernels of the others within 4 s (hostLimit and a probe),
 // or within [Config.Silence] if that is longer. Should rank 0 or a leader be gone, the processes that were connected to it connect anew, to the
 // process that takes rank 0's place; in a job on one host without a silence they watch each other by pidfd instead.
 //
 // Everything read is untrusted until proven otherwise: before the proof a
 // dialler may send [claimSize] bytes within [Config.Handshake]; afterwards each
 // frame is bounded by what its kind can need, authenticated, and in order.
-// Frames are authenticated, not encrypted: who can listen on the network sees
+// Frames are authenticated, not encrypted: a listener on the network sees
 // the addresses in the table. The secret itself never travels.
 //
 // The exact layout of each frame is in docs/wire.md.

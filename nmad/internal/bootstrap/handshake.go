@@ -43,7 +43,7 @@ const (
 	wrongVersion          // other version of the protocol
 	wrongSize             // the dialler believes in a job of another size
 	rankRange             // no such rank
-	rankTaken             // somebody else is that rank already
+	rankTaken             // another process is that rank already
 	alreadyClosed         // everybody was there already
 	wrongPlace            // that rank belongs to another host's leader
 	takenForLost          // the job runs, and this rank is gone to it
@@ -92,7 +92,7 @@ var (
 	ErrRefused = errors.New("refused")
 	// ErrSecret says that the other side does not hold the job's secret.
 	ErrSecret = errors.New("the other side does not hold the job's secret")
-	// errNotOurs: whoever listens there speaks something else.
+	// errNotOurs: what listens there speaks another protocol.
 	errNotOurs = errors.New("the other side does not speak the PM2 control protocol")
 )
 

@@ -23,7 +23,7 @@ func ended(ctx context.Context, pid int, born uint64) bool {
 	}
 	file := os.NewFile(uintptr(fd), "pidfd")
 	defer file.Close()
-	// The descriptor stands for whoever has the pid now: is it still the same?
+	// The descriptor stands for the process that has the pid now: is it still the same?
 	if now := Born(pid); born != 0 && now != born {
 		return true
 	}

@@ -69,7 +69,7 @@ type wire struct {
 
 	in      []byte        // key of what arrives
 	inCount uint64        // frames that have arrived
-	heard   atomic.Uint32 // Control.ticks when the last one came; whoever reads writes
+	heard   atomic.Uint32 // Control.ticks when the last one came; the reader writes
 
 	mu       sync.Mutex
 	out      []byte // key of what leaves

@@ -20,7 +20,7 @@ var (
 )
 
 // Guarded calls a function of the user's, which may panic, or end its goroutine. Where
-// we are somebody would recover it, or wait for us for ever: so the program ends here,
+// we are a caller would recover it, or wait for us for ever: so the program ends here,
 // as it does for a goroutine that panics.
 func Guarded(f func()) {
 	returned := false

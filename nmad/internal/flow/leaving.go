@@ -2,7 +2,7 @@ package flow
 
 // Leaving: over a socket the driver copies a packet into its buffer, and the kernel may take a part of it
 // only. Only a thread that polls this gate moves the rest on, so a send is not done before the kernel has all of
-// it: its owner may never look at the gate again, nor anybody else, and its receiver would wait for ever.
+// it: its owner may never look at the gate again, nor any other thread, and its receiver would wait for ever.
 //
 //	         the link takes the packet             Flush: nothing is left; or the link takes a
 //	queued ---------------------------> leaving --- packet behind it, which it does not before ---> done

@@ -15,7 +15,7 @@ type Packet struct {
 
 func (p *Packet) clear() { p.Body, p.Parts, p.req, p.act = nil, nil, nil, 0 }
 
-// act is what a packet does for whom: what becomes of it once the link has taken it.
+// act is what a packet does, and for which message: what becomes of it once the link has taken it.
 type act uint8
 
 const (

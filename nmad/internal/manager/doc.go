@@ -29,5 +29,5 @@
 //
 // What the manager says is bounded and checked like everything else that a socket brings: a
 // line has at most [maxLine] bytes, an answer the command that was asked for, numbers their ranges. Each
-// failure is an [Error], which says what was asked, of whom, and what came instead.
+// failure is an [Error], which says what was asked, of which peer, and what came instead.
 package manager

@@ -27,8 +27,8 @@ func New(bytes int) (*Memory, error) {
 		_ = unix.Close(fd)
 		return nil, fmt.Errorf("cannot map memory of %d bytes to lend: %w", bytes, err)
 	}
-	// From here on nobody else can map it but for reading. Before Linux 5.1 the peer could write it: that harms
-	// nobody but itself and those that it sends to, which do not trust it.
+	// From here on no other process can map it but for reading. Before Linux 5.1 the peer could write it: that harms
+	// only itself and those that it sends to, which do not trust it.
 	_ = sealed.Seal(fd, unix.F_SEAL_FUTURE_WRITE)
 	_ = sealed.Seal(fd, unix.F_SEAL_SEAL)
 	return &Memory{mem, fd}, nil
@@ -40,7 +40,7 @@ func (m *Memory) Bytes() []byte { return m.mem }
 // Descriptor is what to give to the other process; -1: there is none any more.
 func (m *Memory) Descriptor() int { return m.fd }
 
-// Forget closes the descriptor: nobody is to be given it any more.
+// Forget closes the descriptor: no process is to be given it any more.
 func (m *Memory) Forget() {
 	if m.fd >= 0 {
 		_ = unix.Close(m.fd)
@@ -48,7 +48,7 @@ func (m *Memory) Forget() {
 	}
 }
 
-// Free takes the region out of the address space; nobody must touch it any more.
+// Free takes the region out of the address space; it must not be touched any more.
 func (m *Memory) Free() {
 	m.Forget()
 	unmap(&m.mem)
@@ -75,10 +75,10 @@ func Map(fd int) (*View, error) {
 	return &View{mem}, nil
 }
 
-// Bytes is the region. Who writes there crashes.
+// Bytes is the region. A write there crashes.
 func (v *View) Bytes() []byte { return v.mem }
 
-// Unmap takes it out of the address space; nobody must touch it any more.
+// Unmap takes it out of the address space; it must not be touched any more.
 func (v *View) Unmap() { unmap(&v.mem) }
 
 func share(fd, size, prot int) ([]byte, error) {

@@ -66,7 +66,7 @@ type way struct {
 }
 
 // Link is one end of a simulated connection. Beyond what driver.Link asks for it
-// may be called by anybody at any time.
+// may be called by any goroutine at any time.
 type Link struct {
 	driver.Plain
 	c    *cable

@@ -108,7 +108,7 @@ func (x *trial) switching() {
 			}
 			x.turns.Add(1)
 		}
-		a.Release() // who still waits
+		a.Release() // for a waiter that is left
 	})
 }
 

@@ -40,5 +40,5 @@
 // # Rows
 //
 // A row is a name, two functions that each perform n operations, and what the peer
-// is. [All] lists them. Names are a contract with those who read the JSON.
+// is. [All] lists them. Names are a contract with readers of the JSON.
 package bench

@@ -158,7 +158,7 @@ func connection() (in, out int, err error) {
 	return in, out, nil
 }
 
-// Who hears is on the first CPU of a pair, as our VP is, and who writes on the other: which CPU a wake-up
+// The reader is on the first CPU of a pair, as our VP is, and the writer on the other: which CPU a wake-up
 // has to reach decides how long it takes.
 const (
 	hearer = iota
@@ -256,7 +256,7 @@ func silentTCPPeer(w *watch, n int) error {
 }
 
 // bell is what shared memory is to the engine: a word says that something is there, an eventfd
-// wakes who sleeps.
+// wakes the sleeper.
 type bell struct {
 	word  atomic.Uint32
 	armed atomic.Bool

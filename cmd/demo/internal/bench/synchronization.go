@@ -170,7 +170,7 @@ func contendedPeer(w *watch, n int) error {
 const section = 100 // ns
 
 // compete takes l for a section and does without it for another one, until that has
-// been done n times by all who compete, and returns how often it was done by the caller.
+// been done n times by all that compete, and returns how often it was done by the caller.
 func compete(l sync.Locker, held *int, n int) (mine int) {
 	cycles := asm.ToCycles(section)
 	busy := func() {
@@ -194,7 +194,7 @@ func compete(l sync.Locker, held *int, n int) (mine int) {
 }
 
 // sharedOurs: four threads on each VP; a section and the time after it are one
-// operation. Who finishes it is counted as well.
+// operation. The thread that finishes it is counted as well.
 func sharedOurs(s *stage, n int) error {
 	turns := func(n int) ([]int, error) {
 		var (

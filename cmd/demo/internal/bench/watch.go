@@ -34,7 +34,7 @@ func (w *watch) end() {
 }
 
 // timed times turns(n), after as many turns as warm says, or n if that is less, that
-// nobody times.
+// that is not timed.
 func (w *watch) timed(n, warm int, turns func(n int) error) error {
 	if err := turns(min(n, warm)); err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 )
 
 // Setup says how one rank is set up for one measurement. Zero fields are the defaults of
-// who reads them.
+// what reads them.
 type Setup struct {
 	Driver string        `json:"driver"` // network
 	Bare   bool          `json:"bare"`   // a link of the driver, no session and no engine
@@ -240,7 +240,7 @@ func (w *World) inThread(play func(*World) error) (err error) {
 }
 
 // Spawn runs f in a thread on VP number vp or, in a plain World, in a goroutine that has an
-// OS thread of its own, bound to that CPU. join waits for its end; it may be called by who may
+// OS thread of its own, bound to that CPU. join waits for its end; it may be called by a thread that may
 // block in f's way: a thread, or in a plain World a goroutine.
 func (w *World) Spawn(vp int, name string, f func()) (join func() error) {
 	if w.Sched != nil {

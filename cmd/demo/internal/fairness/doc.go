@@ -10,5 +10,5 @@
 //
 // The same is done with the kernel's slices left alone (Config.NoKernelSlices), and,
 // as a peer, with goroutines under GOMAXPROCS=2: one P for the hogs and the one that
-// waits, as one VP has one CPU, and one for who wakes it.
+// waits, as one VP has one CPU, and one for its waker.
 package fairness

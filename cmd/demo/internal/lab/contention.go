@@ -21,7 +21,7 @@ import (
 )
 
 // contention is what several submitters do to each other and to a poller. On two cores the
-// ratios depend on what else runs: a holder that loses its CPU stops all who spin.
+// ratios depend on what else runs: a holder that loses its CPU stops all that spin.
 var contention = Experiment{
 	Name:      "contention",
 	Lasts:     8 * time.Second,

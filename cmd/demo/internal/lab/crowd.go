@@ -96,7 +96,7 @@ type crowdVariant struct {
 type crowdSample struct {
 	ns                   []float64
 	elapsed              float64 // ns, of all
-	players              int     // who shared the messages
+	players              int     // threads that shared the messages
 	aggregates, together float64 // packets with several messages, messages in them
 	messages             float64 // all of them; 0: not counted
 }

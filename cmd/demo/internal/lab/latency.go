@@ -37,7 +37,7 @@ func ping(w wire, size, iters int) ([]float64, error) {
 	return pingMany(w, latencyTag, 1, size, iters, func() {})
 }
 
-// pingMany plays with those who pong on n tags, from first on, in turn. It calls warm once,
+// pingMany plays with the threads that pong on n tags, from first on, in turn. It calls warm once,
 // before the first exchange that counts.
 func pingMany(w wire, first uint64, n, size, iters int, warm func()) ([]float64, error) {
 	out, in := make([]byte, size+1), make([]byte, size+1)

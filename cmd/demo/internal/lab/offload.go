@@ -18,7 +18,7 @@ import (
 	"github.com/pm2-go/pm2/tasklet"
 )
 
-// offloading is E11: who does the work of an isend.
+// offloading is E11: which thread does the work of an isend.
 var offloading = Experiment{
 	Name:      "E11",
 	Lasts:     10 * time.Second,

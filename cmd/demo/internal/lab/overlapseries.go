@@ -68,7 +68,7 @@ type point struct {
 	cpu     [2]float64 // ns, of the ranks, median of what they used meanwhile
 }
 
-// sides are who computes.
+// sides are the ranks that compute.
 type sides struct {
 	name             string
 	sender, receiver bool

@@ -24,7 +24,7 @@ import (
 // theirs: while time is taken no VP is idle. Batches that follow a switch do not count: an engine
 // that has just been switched on polls for a millisecond before it leaves the work to the kernel, poller
 // threads have a clock that goes on for 16 ticks, and Go's monitor, after all were idle, looks around
-// for some milliseconds, and again when 10 ms later it has found who sleeps. What is compared are the
+// for some milliseconds, and again when 10 ms later it has found which thread sleeps. What is compared are the
 // two phases of the same batches, pair by pair.
 type switching struct {
 	work  *computation
@@ -51,7 +51,7 @@ type worker struct {
 	took        time.Duration
 }
 
-// phase is what the workers share in one: who takes time, and the engine's rounds while all of them do.
+// phase is what the workers share in one: which takes time, and the engine's rounds while all of them do.
 type phase struct {
 	workers        int32
 	cold           int

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// CheckGuard says whether anybody wrote behind b, which must come from [New]
+// CheckGuard says whether something was written behind b, which must come from [New]
 // with its length unchanged. The guard is out of the slice's capacity on purpose
 // and therefore reached through a pointer; it belongs to the same allocation.
 func CheckGuard(b []byte) error {

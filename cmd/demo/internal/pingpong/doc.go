@@ -20,7 +20,7 @@
 // checks the message afterwards; rank 0 checks the answer after t1. So that
 // rank 1's checking of message i cannot delay message i+1, it says ready when it
 // is about to receive, and rank 0 starts the clock no sooner. It says so when it is asked, after
-// t1: unasked, its word would come right behind the answer, and who takes the answer would wait, within
+// t1: unasked, its word would come right behind the answer, and the thread that takes the answer would wait, within
 // the time, for the kernel's lock on the socket, which is held while that word is put there: 0.4 us of 2.2 over Unix
 // sockets. Asked, the two take turns throughout. That puts both sides
 // into the state that they have in the usual latency tests without verification

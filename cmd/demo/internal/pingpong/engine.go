@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/pioman/pollers"
 )
 
-// What Options.Engine can be: who exchanges messages, and who polls besides them.
+// What Options.Engine can be: what exchanges messages, and what polls besides.
 const (
 	Hooks    = "hooks"    // marcel threads; the hooks of their scheduler poll
 	Explicit = "explicit" // marcel threads; no other thread polls
@@ -41,7 +41,7 @@ func (o *Options) enable(where *place, rank int) (stop func(), err error) {
 	return stop, nil
 }
 
-// run runs f as those do who exchange messages, and waits for its end.
+// run runs f as what exchanges messages runs, and waits for its end.
 func (o *Options) run(f func()) {
 	if o.goroutines() {
 		f()

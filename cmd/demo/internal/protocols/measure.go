@@ -146,7 +146,7 @@ func echo(ctx context.Context, base nmad.Config, s *nmad.Session) error {
 	return second.Close()
 }
 
-// where says between whom was measured.
+// where says between which ranks was measured.
 func where(other string) string {
 	own := hostName()
 	if own == other {

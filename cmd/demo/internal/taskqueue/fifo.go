@@ -13,7 +13,7 @@ const ringSize = 1 << 12
 
 // FIFO is one global lock-free queue: Dmitry Vyukov's bounded ring, in which a cell's
 // number says whose turn it is. Submitters and pollers each exchange one index;
-// who comes too late for it tries the next.
+// a poller that comes too late for it tries the next.
 type FIFO struct {
 	touch Touch
 

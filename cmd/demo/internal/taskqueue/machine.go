@@ -9,7 +9,7 @@ import (
 
 // Steps that an access takes in a simulation: of a line that is in the own cache, comes from
 // a processor of the same part of the machine, or from another part. Only their order matters: they
-// decide who comes when.
+// decide which comes when.
 const (
 	hitSteps  = 1
 	nearSteps = 20
@@ -31,7 +31,7 @@ type Counts struct {
 
 type line struct {
 	has  uint64 // the processors that have it
-	last int    // who wrote it last
+	last int    // the core that wrote it last
 }
 
 // Machine is a simulated machine of at most 64 PUs: its processors are coroutines, of which
@@ -140,7 +140,7 @@ func (m *Machine) pause() {
 	m.now = me
 }
 
-// settle is how many rounds VP 0 makes first: the tree learns meanwhile who polls.
+// settle is how many rounds VP 0 makes first: the tree learns meanwhile which VPs poll.
 const settle = 100
 
 // Serve has VP 0 submit job n times, each time when the last one is finished, and every VP

@@ -6,7 +6,7 @@ import "sync/atomic"
 type Task interface{ Run() }
 
 // Search counts a tree with one task per node, as a program does that knows nothing
-// of the tree beforehand. A node's task makes those of its children and ends; who
+// of the tree beforehand. A node's task makes those of its children and ends; the thread that
 // ends last below a node hands the size of that subtree up. No task ever waits.
 type Search struct {
 	tree    *Tree

@@ -19,7 +19,7 @@ import (
 // and nil error: nothing to hand on.
 type Receive func(conn net.Conn, v *Visitor) (rank int, l driver.Link, err error)
 
-// Door is a listener with somebody behind it. Safe for concurrent use.
+// Door is a listener with a goroutine behind it. Safe for concurrent use.
 //
 // A connection takes a seat until its process has proved that it belongs to the job, or has
 // gone. While all seats are taken the door gives the seat of a stranger to the next
@@ -267,7 +267,7 @@ func (d *Door) Accept(ctx context.Context) (int, driver.Link, error) {
 }
 
 // Close stops listening, ends the exchanges under way and waits for their
-// goroutines. Links that nobody accepted are closed. Calling it again does nothing.
+// goroutines. Links that were not accepted are closed. Calling it again does nothing.
 func (d *Door) Close() error {
 	d.mu.Lock()
 	if d.closed {

@@ -95,7 +95,7 @@ func ListenAbstract(driver string, c driver.Config) (ln net.Listener, name strin
 // IsAbstract says whether an address is an abstract name.
 func IsAbstract(addr string) bool { return len(addr) > 1 && addr[0] == '@' }
 
-// Abstract makes a name for a Unix socket of that driver which has no file, and which nobody can
+// Abstract makes a name for a Unix socket of that driver which has no file, and which no stranger can
 // have taken before.
 func Abstract(driver string, rank int) string {
 	var random [12]byte

@@ -19,7 +19,7 @@ type Gate struct {
 // Set is a number of gates around one thing that is freed once.
 type Set struct {
 	gates []Gate
-	open  atomic.Int32 // gates that are not drained; written by those who drain one
+	open  atomic.Int32 // gates that are not drained; written by calls that drain one
 	free  func()
 }
 

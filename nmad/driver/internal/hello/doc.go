@@ -1,5 +1,5 @@
 // Package hello is how two processes of a job find out, over a fresh
-// connection, who the other one is, and prove to each other that they hold the
+// connection, which rank the other one is, and prove to each other that they hold the
 // job's secret, before any driver trusts the connection with more.
 //
 //	dialer                                        listener
@@ -20,7 +20,7 @@
 // # Bounds
 //
 // A frame is a kind (1 byte), a length (2 bytes, little endian) and at most
-// [MaxFrame] bytes; nothing longer is ever read, and whoever calls bounds
+// [MaxFrame] bytes; nothing longer is ever read, and the caller bounds
 // the time of the connection first. Never is a byte read beyond the last
 // frame: what follows on the connection, descriptors included, is the driver's.
 //

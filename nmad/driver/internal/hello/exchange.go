@@ -14,9 +14,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Patience is how long an exchange may take, as package limit counts, for those who call it: long
+// Patience is how long an exchange may take, as package limit counts, for its callers: long
 // enough for a machine with a thousand processes starting on it, short enough
-// that a stranger who connects and says nothing occupies little.
+// that a stranger that connects and says nothing occupies little.
 const Patience = 10 * time.Second
 
 // Me is this process in an exchange.
@@ -144,7 +144,7 @@ func (me *Me) compare(peer *Message) error {
 	return nil
 }
 
-// proof is what only somebody who holds the secret can compute of both hellos.
+// proof is what only a process that holds the secret can compute of both hellos.
 func (me *Me) proof(role string, dialer, listener []byte) []byte {
 	h := hmac.New(sha256.New, me.Secret)
 	for _, part := range [][]byte{[]byte("pm2 hello"), []byte(role), dialer, listener} {

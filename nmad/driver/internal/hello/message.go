@@ -25,7 +25,7 @@ const (
 // Message is what a hello says.
 type Message struct {
 	Track   uint8  // which of the link's connections this is
-	Rank    uint32 // who speaks
+	Rank    uint32 // the sender's
 	Size    uint32 // processes in the job
 	MaxBody uint32 // the largest body, in bytes, that the speaker takes
 	Link    [LinkSize]byte

@@ -29,7 +29,7 @@
 // # Sleeping
 //
 // The Descriptor is an epoll set, level triggered. The sockets are in it only from Arm
-// to Disarm: while somebody polls, each packet and each segment of a long message would
+// to Disarm: while a thread polls, each packet and each segment of a long message would
 // otherwise take the lines of the set from core to core, a tenth of the latency
 // of TCP and a thirtieth of its throughput. What has arrived in the kernel makes the set readable when the socket
 // joins it, so an arrival before the sleep cannot be missed. What the last read brought in

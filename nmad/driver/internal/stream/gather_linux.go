@@ -6,9 +6,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
-// gathering has the kernel gather bytes of the large track before it wakes whoever sleeps
+// gathering has the kernel gather bytes of the large track before it wakes what sleeps
 // for them: the low-water mark of the socket (SO_RCVLOWAT). A long message comes in segments of
-// 64 KiB at most, and a wake for each is dear to who computes meanwhile. Who polls does not feel
+// 64 KiB at most, and a wake for each is dear to a thread that computes meanwhile. A poller does not feel
 // the mark, but its peer does: the kernel acknowledges each segment below it at once, on the CPU of
 // the sender. So it is up for sleepers only:
 //
@@ -17,10 +17,10 @@ import (
 //	Disarm     mark = 1; tell the kernel
 //
 // rest is what is still to come for sure. Arm and Pull may run beside each other. Both look
-// after they wrote, with sequentially consistent atomics, and who lowers the mark writes it before he tells
+// after they wrote, with sequentially consistent atomics, and the one that lowers the mark writes it before it tells
 // the kernel: so either Pull sees what Arm has raised, and its word to the kernel is the
 // last one or Arm finds the mark changed; or Arm sees the rest that it wrote. Once both have returned the kernel
-// has no mark above what the peer is bound to send: whoever sleeps is woken by the last of it at the
+// has no mark above what the peer is bound to send: the sleeper is woken by the last of it at the
 // latest. The kernel sees to the rest: it wakes below the mark when its buffer is full, and when
 // the connection ends.
 type gathering struct {
@@ -28,7 +28,7 @@ type gathering struct {
 	rest atomic.Int32 // bytes, at most most; Pull writes, Arm reads
 	mark atomic.Int32 // bytes, at least what the kernel has been told last, or is about to be; 0 is 1, too
 
-	// What the kernel is told, in memory: one word for each who may tell it.
+	// What the kernel is told, in memory: one word for each caller that may tell it.
 	raised, lowered, ended int32
 }
 
@@ -48,7 +48,7 @@ func (g *gathering) note(fd, rest int) {
 	}
 }
 
-// raise is for who is about to sleep. It and lower belong to the caller of Arm and Disarm.
+// raise is for a caller that is about to sleep. It and lower belong to the caller of Arm and Disarm.
 func (g *gathering) raise(fd int) {
 	n := g.rest.Load()
 	if n <= 1 || n == g.mark.Load() {

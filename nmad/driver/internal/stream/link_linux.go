@@ -12,7 +12,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
-// Who may be inside a link: one gate for each, see package gate.
+// What may be inside a link: one gate for each, see package gate.
 const (
 	inSend = iota
 	inRecv
@@ -50,7 +50,7 @@ type link struct {
 	gates   *gate.Set
 	_       [padding]byte
 
-	// One part for each direction; whoever calls it owns it.
+	// One part for each direction; its caller owns it.
 	tx    smallSend
 	_     [padding]byte
 	rx    smallRecv
@@ -231,7 +231,7 @@ func (l *link) Arm(wantRoom bool) bool {
 	if l.state.Load()&(closed|broken) != 0 || load(&l.rx.whole) != 0 {
 		return false
 	}
-	// Bytes that Send left in the buffer have to leave, whoever waits for it.
+	// Bytes that Send left in the buffer have to leave, whichever thread waits for it.
 	var want [numTracks]bool
 	want[trackSmall] = load(&l.tx.left) != 0 || wantRoom && load(&l.tx.refused) != 0
 	want[trackLarge] = wantRoom && load(&l.lt.refused) != 0

@@ -13,7 +13,7 @@ const breath = 1500 * time.Nanosecond
 // pacing puts pauses between the looks at a message that is flowing in. A look takes the socket's lock, and the lines of
 // the socket, from the kernel, which is about to put the next bytes there on behalf of the sender, whose
 // CPU is what bounds the stream. So a poll that comes within a breath is told that nothing has arrived. The
-// first bytes of a message, a look that filled its buffer, and the sleeper, for whom the kernel looks, wait for nothing.
+// first bytes of a message, a look that filled its buffer, and the sleeper, for which the kernel looks, wait for nothing.
 //
 //	idle --- a look brings a part of a message, and empties the socket ---> resting, for a breath
 //	resting --- a breath later, a look brings: nothing, or less than the rest ---> resting
