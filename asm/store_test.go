@@ -25,7 +25,7 @@ func TestStoreRelease(t *testing.T) {
 	}
 }
 
-// What was written before a release store is seen by whoever sees that store.
+// What was written before a release store is seen by a thread that sees that store.
 func TestStoreReleasePublishes(t *testing.T) {
 	var turn atomic.Uint32
 	data := 0

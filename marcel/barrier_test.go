@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// Nobody is let through before all have come, round after round, and one of them
+// None is let through before all have come, round after round, and one of them
 // is the last.
 func TestBarrier(t *testing.T) {
 	worlds(t, func(w *world) {

@@ -129,7 +129,7 @@ func TestBubbleLife(t *testing.T) {
 }
 
 // TestBubbleStress: threads and bubbles are put in and taken out at random, woken, held
-// and placed under all policies, while the threads do what threads do. Nobody is lost.
+// and placed under all policies, while the threads do what threads do. None is lost.
 func TestBubbleStress(t *testing.T) {
 	for _, description := range []string{"core:1 pu:1", "numa:2 l3:2 core:2 pu:1"} {
 		s := start(t, machine(t, description))

@@ -237,7 +237,7 @@ func TestCancelAndLastCalls(t *testing.T) {
 	})
 }
 
-// Units are conserved, and the mutex is free, whoever is cancelled when.
+// Units are conserved, and the mutex is free, whichever thread is cancelled when.
 func TestCancelConserves(t *testing.T) {
 	for _, vps := range []int{1, 3} {
 		run(t, brisk(vps), func(s *sched.Scheduler) {

@@ -9,14 +9,14 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// Signal wakes one, the one that has waited longest; nobody wakes without it.
+// Signal wakes one, the one that has waited longest; none wakes without it.
 func TestCondIsFIFO(t *testing.T) {
 	worlds(t, func(w *world) {
 		const n = 6
 		var m marcel.Mutex
 		c := marcel.NewCond(&m)
 		got := make(chan int, n)
-		c.Signal() // nobody waits: no effect
+		c.Signal() // none waits: no effect
 		c.Broadcast()
 		for i := range n {
 			p := newParty()

@@ -10,7 +10,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// What can be put off is done only if nobody uses the data just now.
+// What can be put off is done only if no other thread uses the data just now.
 func ExampleRWMutex_TryLock() {
 	var mu marcel.RWMutex
 	tidy := func() bool {
@@ -56,7 +56,7 @@ func ExampleRWMutex_LockTimeout() {
 	var mu marcel.RWMutex
 	mu.RLock()
 	fmt.Println(mu.LockTimeout(time.Millisecond))
-	fmt.Println("readers may enter:", mu.TryRLock()) // the writer that gave up keeps nobody out
+	fmt.Println("readers may enter:", mu.TryRLock()) // the writer that gave up keeps none out
 	mu.RUnlock()
 	mu.RUnlock()
 	fmt.Println(mu.LockTimeout(time.Millisecond))

@@ -61,7 +61,7 @@ func ExampleStartProcess() {
 	// <nil>
 }
 
-// Who waits for what, when a program stands still.
+// What each thread waits for, when a program stands still.
 func ExampleWriteThreads() {
 	var gate marcel.Semaphore
 	t := marcel.SpawnWith(marcel.Attr{Name: "guard"}, gate.Acquire)
@@ -130,7 +130,7 @@ func ExamplePolicy() {
 		}
 		marcel.RunOn(s, func() {
 			var wg marcel.WaitGroup
-			var order []int // one VP, and nobody preempts: no lock is needed
+			var order []int // one VP, and no preemption: no lock is needed
 			for i := range 4 {
 				wg.Go(func() { order = append(order, i) })
 			}

@@ -48,7 +48,7 @@ func ExampleLatch_WaitContext() {
 	// <nil>
 }
 
-// One who could do something else meanwhile does not wait for another one's call.
+// One that could do something else meanwhile does not wait for another one's call.
 func ExampleOnce_TryDo() {
 	var once marcel.Once
 	again := func() { fmt.Println("never called") }
@@ -76,7 +76,7 @@ func ExampleOnce_DoTimeout() {
 	// the caller: true
 }
 
-// One who is told to stop has not used up the call.
+// One that is told to stop has not used up the call.
 func ExampleOnce_DoContext() {
 	var once marcel.Once
 	setUp := func() { fmt.Println("set up") }
@@ -90,7 +90,7 @@ func ExampleOnce_DoContext() {
 	// <nil>
 }
 
-// The last one to come need not wait; whoever is not the last has not come.
+// The last one to come need not wait; the one that is not the last has not come.
 func ExampleBarrier_TryWait() {
 	barrier := marcel.NewBarrier(2)
 	fmt.Println(barrier.TryWait())
@@ -101,7 +101,7 @@ func ExampleBarrier_TryWait() {
 	// true true
 }
 
-// One who gives up has not arrived: the phase still wants two.
+// One that gives up has not arrived: the phase still wants two.
 func ExampleBarrier_WaitContext() {
 	barrier := marcel.NewBarrier(2)
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -142,7 +142,7 @@ func ExamplePhase_WaitTimeout() {
 	// true
 }
 
-// One who is told to stop waiting keeps nobody: it has arrived, and the other one
+// One that is told to stop waiting keeps no other: it has arrived, and the other one
 // passes.
 func ExamplePhase_WaitContext() {
 	barrier := marcel.NewBarrier(2)

@@ -210,7 +210,7 @@ func ExampleWaitQueue() {
 	// passed
 }
 
-// Of those who wait for an event and will then want a lock, one is woken; the others
+// Of those that wait for an event and will then want a lock, one is woken; the others
 // are moved to the lock's queue.
 func ExampleWaitQueue_Requeue() {
 	marcel.Run(func() {

@@ -74,7 +74,7 @@ func ExampleSpawnWith() {
 func ExampleSpawnWith_onOneVP() {
 	t := marcel.SpawnWith(marcel.Attr{VPs: marcel.OneVP(0)}, func() {
 		for range 3 {
-			marcel.Yield() // others may run in between, but nobody moves it
+			marcel.Yield() // others may run in between, but it is not moved
 		}
 		fmt.Println("VP", sched.CurrentVP())
 	})
@@ -175,7 +175,7 @@ func ExampleThread_Detach() {
 		end.Acquire()
 		finished.Release()
 	})
-	t.Detach() // nobody will ask for its end
+	t.Detach() // no thread will ask for its end
 	fmt.Println(errors.Is(t.Join(), marcel.ErrDetached))
 	end.Release()
 	finished.Acquire()
@@ -490,7 +490,7 @@ func ExampleCond_WaitTimeout() {
 	// Output: false
 }
 
-// Nobody begins the second phase before all have ended the first.
+// None begins the second phase before all have ended the first.
 func ExampleBarrier() {
 	marcel.Run(func() {
 		const n = 4

@@ -118,7 +118,7 @@ func ExampleDo() {
 	// Output: 28
 }
 
-// A thread that stops itself until somebody lets it go on.
+// A thread that stops itself until another one lets it go on.
 func ExampleThread_Suspend() {
 	var stopped marcel.Semaphore
 	t := marcel.Spawn(func() {
@@ -213,7 +213,7 @@ func ExampleSetCancelState() {
 	// Output: both
 }
 
-// Who waits for what?
+// What each thread waits for.
 func ExampleThreads() {
 	var gate marcel.Semaphore
 	t := marcel.SpawnWith(marcel.Attr{Name: "guard"}, gate.Acquire)

@@ -76,7 +76,7 @@ func ExampleAfterFunc() {
 	// stopped: true
 }
 
-// Who comes late is told how many ticks have passed.
+// One that comes late is told how many ticks have passed.
 func ExampleTicker() {
 	t := marcel.NewTicker(time.Millisecond)
 	defer t.Stop()
@@ -87,7 +87,7 @@ func ExampleTicker() {
 	// Output: true
 }
 
-// Ticks that nobody waited for are there to be taken, all at once.
+// Ticks for which no thread waited are there to be taken, all at once.
 func ExampleTicker_TryWait() {
 	t := marcel.NewTicker(time.Hour)
 	defer t.Stop()
@@ -111,7 +111,7 @@ func ExampleTicker_WaitTimeout() {
 	// true
 }
 
-// Who waits for a ticker learns that there will be no tick.
+// One that waits for a ticker learns that there will be no tick.
 func ExampleTicker_Stop() {
 	t := marcel.NewTicker(time.Hour)
 	waiter := marcel.Spawn(func() { fmt.Println(t.Wait()) })

@@ -10,8 +10,8 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// While descriptors are used again and again, whoever has a handle of an earlier
-// life does everything with it that one can do: it reaches nobody else.
+// While descriptors are used again and again, a holder of a handle of an earlier
+// life does everything with it that one can do: it reaches no other one.
 func TestStaleHandles(t *testing.T) {
 	for _, vps := range []int{1, 3} {
 		run(t, brisk(vps), func(*sched.Scheduler) {

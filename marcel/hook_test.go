@@ -40,7 +40,7 @@ func hooksWake(w *world, point hooks.Point) {
 		case unlock:
 			m.Unlock()
 		case signal, broadcast:
-			if !free.TryLock() { // nobody waits yet
+			if !free.TryLock() { // none waits yet
 				order.Store(o)
 				return hooks.Busy
 			}

@@ -172,7 +172,7 @@ func shortlyJoin(b *marcel.Bubble) (empty bool, err error) {
 	return empty, err
 }
 
-// Who gives up leaves no trace with the thread, whose descriptor serves others later.
+// One that gives up leaves no trace with the thread, whose descriptor serves others later.
 func TestJoinGivesUp(t *testing.T) {
 	worlds(t, func(w *world) {
 		for range 3 {

@@ -78,7 +78,7 @@ func TestLevel(t *testing.T) {
 }
 
 // TestLevelWakes: of VPs that sleep one below the item wakes for a thread that
-// arrives there, whoever sends it.
+// arrives there, whichever thread sends it.
 func TestLevelWakes(t *testing.T) {
 	s := start(t, machine(t, "numa:2 core:2 pu:1"))
 	within(t, func() {
@@ -161,7 +161,7 @@ func TestPlaceErrors(t *testing.T) {
 }
 
 // TestPlaceStress: threads place each other anywhere, change each other's priorities
-// and VP sets, yield, wait, block and are stolen; nobody is lost.
+// and VP sets, yield, wait, block and are stolen; none is lost.
 func TestPlaceStress(t *testing.T) {
 	for _, description := range []string{"core:2 pu:1", "numa:2 l3:2 core:2 pu:2"} {
 		cfg := machine(t, description)

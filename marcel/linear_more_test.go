@@ -17,7 +17,7 @@ import (
 
 // linear has the clients of a round act on a new object, and checks what they saw.
 // prepare makes the object, and returns what a client does in one turn, and what is to
-// be done at the end so that all who wait return.
+// be done at the end so that all that wait return.
 func linear(t *testing.T, rounds int, m porcupine.Model, prepare func(h *history, r *rand.Rand) (turn func(id int, r *rand.Rand), end func())) {
 	t.Helper()
 	worlds(t, func(w *world) {
@@ -52,7 +52,7 @@ func linear(t *testing.T, rounds int, m porcupine.Model, prepare func(h *history
 // soon is a short time, of those in which something may happen or not.
 func soon(r *rand.Rand) time.Duration { return time.Duration(r.IntN(60)) * time.Microsecond }
 
-// condModel: who waits is in line, granted a signal, or has given up, which only one who
+// condModel: one that waits is in line, granted a signal, or has given up, which only one that
 // has been granted none can. Each wait is two operations of the same duration: "join" and
 // "woken" or "gave up".
 type condState struct{ waiting, granted int }
@@ -227,8 +227,8 @@ func TestTimerIsLinearizable(t *testing.T) {
 // at most.
 type ticks struct{ before, after int }
 
-// tickerModel: the state is how many have been taken. Who gets some gets all that have
-// passed by then; who gets none has met a moment at which all had been taken.
+// tickerModel: the state is how many have been taken. One that gets some gets all that have
+// passed by then; one that gets none has met a moment at which all had been taken.
 var tickerModel = porcupine.Model{
 	Init: func() any { return 0 },
 	Step: func(state, in, out any) (bool, any) {
@@ -271,7 +271,7 @@ func TestTickerIsLinearizable(t *testing.T) {
 }
 
 // lifeModel is of a thread that one may ask to end: "end" is the thread's own. It has been
-// cancelled only if somebody has asked for that before.
+// cancelled only if that was asked for before.
 type lifeState struct{ asked, ended, canceled bool }
 
 var lifeModel = porcupine.Model{
@@ -395,7 +395,7 @@ func TestSelectIsLinearizable(t *testing.T) {
 					return -1
 				})
 			case 3:
-				got = do(id, "Select", func() int { // with a limit of its own: somebody has to be last
+				got = do(id, "Select", func() int { // with a limit of its own: one has to be last
 					i := marcel.Select(s[0].Case(), s[1].Case(), marcel.After(d))
 					if i == 2 {
 						i = -1

@@ -70,7 +70,7 @@ func attempt(l lock, r *rand.Rand) bool {
 }
 
 // Never two inside, and no update is lost, whatever holders do inside; in the end
-// it is free, so nobody who gave up has taken it along.
+// it is free, so none that gave up has taken it along.
 func TestLocksExclude(t *testing.T) {
 	eachLock(t, func(t *testing.T, fresh func() lock, work func(*rand.Rand)) {
 		worlds(t, func(w *world) {

@@ -17,7 +17,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// objects are the types whose methods are called on what nobody has made.
+// objects are the types whose methods are called on what was not made.
 var objects = []reflect.Type{
 	reflect.TypeFor[marcel.Semaphore](), reflect.TypeFor[marcel.Mutex](), reflect.TypeFor[marcel.RecursiveMutex](),
 	reflect.TypeFor[marcel.RWMutex](), reflect.TypeFor[marcel.SpinLock](), reflect.TypeFor[marcel.Cond](),
@@ -152,7 +152,7 @@ type strangeContext struct{ context.Context }
 func (strangeContext) Done() <-chan struct{} { panic("a strange context") }
 
 // What the walk through the methods does not come to: arguments of functions, and
-// cases that nobody has made.
+// cases that were not made.
 func TestMisuseOfFunctions(t *testing.T) {
 	strange := strangeContext{context.Background()}
 	var none context.Context

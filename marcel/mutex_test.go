@@ -42,7 +42,7 @@ func TestMutexIsFIFO(t *testing.T) {
 }
 
 // One that has been woken may be overtaken before it runs; but once it has found
-// the mutex taken, the next Unlock gives it to that one and to nobody else.
+// the mutex taken, the next Unlock gives it to that one and to no other one.
 func TestMutexHandsOver(t *testing.T) {
 	run(t, calm(), func(*sched.Scheduler) {
 		var m marcel.Mutex
@@ -75,7 +75,7 @@ func TestMutexHandsOver(t *testing.T) {
 }
 
 // One that takes and frees the mutex all the time, and never lets others run, gets it
-// so often and no more while somebody on its VP waits.
+// so often and no more while a thread on its VP waits.
 func TestMutexTurnsEnd(t *testing.T) {
 	run(t, calm(), func(*sched.Scheduler) {
 		const turn = 512
@@ -137,7 +137,7 @@ func TestMutexStarvesNobody(t *testing.T) {
 	})
 }
 
-// Whoever unlocks need not be the one that locked.
+// The one that unlocks need not be the one that locked.
 func TestMutexUnlockedByAnother(t *testing.T) {
 	worlds(t, func(w *world) {
 		var m, n marcel.Mutex

@@ -12,7 +12,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// It is run once, and whoever has been told that it was finds it ended.
+// It is run once, and the one that has been told that it was finds it ended.
 func TestOnce(t *testing.T) {
 	worlds(t, func(w *world) {
 		for range effort.Of(100) {
@@ -84,7 +84,7 @@ func TestOnceEndsEarly(t *testing.T) {
 	})
 }
 
-// Those who do not want to wait for another one's function need not.
+// Those that do not want to wait for another one's function need not.
 func TestOnceForms(t *testing.T) {
 	onThreadAndOff(t, func(t *testing.T) {
 		var o marcel.Once

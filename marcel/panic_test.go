@@ -165,7 +165,7 @@ func TestDeferredCallsOfEndingThreads(t *testing.T) {
 	})
 }
 
-// Exit runs deferred calls, ends the thread and nobody else, and is no error.
+// Exit runs deferred calls, ends the thread and no other one, and is no error.
 func TestExit(t *testing.T) {
 	worlds(t, func(w *world) {
 		if w.kind == goroutines {

@@ -15,7 +15,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// Arrive and Wait apart, with limited waits in between: nobody is let through before
+// Arrive and Wait apart, with limited waits in between: none is let through before
 // all have arrived, and an arrival is never lost, nor counted twice.
 func TestPhases(t *testing.T) {
 	worlds(t, func(w *world) {
@@ -101,7 +101,7 @@ func TestPhaseForms(t *testing.T) {
 	})
 }
 
-// phaseModel: the state is how often somebody has arrived. The name of a call says
+// phaseModel: the state is the number of arrivals. The name of a call says
 // for which phase it waits.
 func phaseModel(parties int) porcupine.Model {
 	return porcupine.Model{

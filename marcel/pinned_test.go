@@ -123,7 +123,7 @@ func TestPinnedEnds(t *testing.T) {
 }
 
 // Many of them among ordinary threads, all for the same things: nothing is lost,
-// whoever computes, is suspended or cancelled.
+// whichever thread computes, is suspended or cancelled.
 func TestPinnedStress(t *testing.T) {
 	for _, vps := range []int{1, 3} {
 		run(t, brisk(vps), func(s *sched.Scheduler) {

@@ -183,7 +183,7 @@ func TestPrioritySeizes(t *testing.T) {
 }
 
 // TestPriorityStress: threads change each other's priorities all the time while they
-// run, yield, wait and are stolen. Nobody is lost.
+// run, yield, wait and are stolen. None is lost.
 func TestPriorityStress(t *testing.T) {
 	for _, policy := range []marcel.Policy{marcel.Fair, marcel.LIFO} {
 		for _, vps := range []int{1, 2, 5} {

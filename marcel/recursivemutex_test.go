@@ -60,7 +60,7 @@ func TestRecursiveMutex(t *testing.T) {
 	})
 }
 
-// One that ended as the owner leaves it locked: nobody who comes later is taken
+// One that ended as the owner leaves it locked: none that comes later is taken
 // for it, though threads and goroutines use its memory again.
 func TestRecursiveMutexOwnersAreNotMistaken(t *testing.T) {
 	run(t, calm(), func(*sched.Scheduler) {

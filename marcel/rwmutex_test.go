@@ -20,7 +20,7 @@ import (
 var preferences = []marcel.Preference{marcel.PreferNeither, marcel.PreferReaders, marcel.PreferWriters}
 
 // A writer is alone; readers are not, but no writer is with them. In the end it is
-// free, so nobody who gave up has taken it along.
+// free, so none that gave up has taken it along.
 func TestRWMutexExcludes(t *testing.T) {
 	for _, p := range preferences {
 		worlds(t, func(w *world) {
@@ -146,14 +146,14 @@ func TestRWMutexIsLinearizable(t *testing.T) {
 }
 
 // rwMachine drives an RWMutex from one thread of a calm scheduler. Others come,
-// wait, give up and leave as they are told; who gets in, and when, must be what the
-// model says, to the last one: so nobody is forgotten when somebody gives up, and
+// wait, give up and leave as they are told; which get in, and when, must be what the
+// model says, to the last one: so none is forgotten when one gives up, and
 // the order is the one that the preference promises.
 type rwMachine struct {
 	m       *marcel.RWMutex
 	p       marcel.Preference
 	all     []*rwParty
-	readers []*rwParty // who wait, in the model, in order of arrival
+	readers []*rwParty // the waiting, in the model, in order of arrival
 	writers []*rwParty
 	reading int
 	writing bool

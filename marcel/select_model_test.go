@@ -12,8 +12,8 @@ import (
 )
 
 // The model of Select: two semaphores, a mailbox, and those that wait for any of
-// them, in order of arrival. On a scheduler of one VP it is known who waits when
-// the next thing happens, so it is known who is served and with what.
+// them, in order of arrival. On a scheduler of one VP it is known which waits when
+// the next thing happens, so it is known which is served and with what.
 
 const (
 	onFirst = iota
@@ -60,7 +60,7 @@ type selectModel struct {
 	stored []int
 	line   []*waiting
 	all    []marcel.Thread
-	due    map[*waiting]outcome // who has been served, according to the model
+	due    map[*waiting]outcome // those that have been served, according to the model
 }
 
 type outcome struct{ taken, received int }
@@ -197,7 +197,7 @@ func (m *selectModel) choose(s step) error {
 	return nil
 }
 
-// check lets those run that are due, and sees that they and nobody else were served.
+// check lets those run that are due, and sees that they and no other one were served.
 func (m *selectModel) check() error {
 	for range 3 {
 		marcel.Yield()

@@ -42,7 +42,7 @@ func TestSemaphoreCounts(t *testing.T) {
 	})
 }
 
-// Negative: as many releases come first, whether somebody waits or not.
+// Negative: as many releases come first, whether one waits or not.
 func TestSemaphoreNegative(t *testing.T) {
 	worlds(t, func(w *world) {
 		const n = 5

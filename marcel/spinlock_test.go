@@ -10,7 +10,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// It is not FIFO: whoever comes when it is free has it, though others have spun for
+// It is not FIFO: the one that comes when it is free has it, though others have spun for
 // long.
 func TestSpinLockIsNotFIFO(t *testing.T) {
 	run(t, calm(), func(*sched.Scheduler) {

@@ -108,7 +108,7 @@ func TestJoinErrors(t *testing.T) {
 }
 
 // A thread that is made detached has been so from the beginning, and its panic is
-// nobody's. (That the program dies of it is in fatal_test.go.)
+// no one's. (That the program dies of it is in fatal_test.go.)
 func TestMadeDetached(t *testing.T) {
 	worlds(t, func(w *world) {
 		var gate marcel.Semaphore
@@ -320,7 +320,7 @@ func TestSpawnFromGoroutines(t *testing.T) {
 	}, sched.Default())
 }
 
-// A thread spawned is a thread that runs: nobody has to join it, and its parent
+// A thread spawned is a thread that runs: none has to join it, and its parent
 // need not stop computing if there is another VP. (Its own is not taken away.)
 func TestSpawnedThreadsRunUnjoined(t *testing.T) {
 	run(t, sched.Config{VPs: 2, Slice: time.Hour}, func(*sched.Scheduler) {

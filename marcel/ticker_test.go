@@ -80,7 +80,7 @@ func TestTickerOfSeveral(t *testing.T) {
 	})
 }
 
-// A ticker that is stopped and reset while several wait for it: nobody is left
+// A ticker that is stopped and reset while several wait for it: none is left
 // waiting, and no tick comes before its time.
 func TestTickerResets(t *testing.T) {
 	worlds(t, func(w *world) {

@@ -203,7 +203,7 @@ func TestSleepGivesTheVPUp(t *testing.T) {
 	})
 }
 
-// Waits that are cut short by a wake-up leave their time limit behind in nobody's
+// Waits that are cut short by a wake-up leave their time limit behind in no one's
 // way: neither a later wait of the same thread ends early, nor another thread's.
 func TestOldTimeLimitsDoNothing(t *testing.T) {
 	worlds(t, func(w *world) {

@@ -121,7 +121,7 @@ func TestAfterFunc(t *testing.T) {
 }
 
 // Timers that expire, are stopped and reset by several at the same time: what came
-// of them adds up. Each start of a timer ends in one expiry that somebody takes, or in
+// of them adds up. Each start of a timer ends in one expiry that one takes, or in
 // one Stop or Reset that says so.
 func TestTimerRaces(t *testing.T) {
 	worlds(t, func(w *world) {
@@ -158,7 +158,7 @@ func TestTimerRaces(t *testing.T) {
 						count(&ends, x.Stop())
 					case k < 55:
 						count(&ends, x.TryWait())
-					case k < 65: // somebody will end this wait: by a Stop, at the latest below
+					case k < 65: // another thread will end this wait: by a Stop, at the latest below
 						count(&ends, x.Wait())
 					case k < 70:
 						count(&ends, marcel.SelectTimeout(soon(), x.Case(), timers[0].Case()) >= 0)
@@ -178,7 +178,7 @@ func TestTimerRaces(t *testing.T) {
 			})
 		}
 		quit, left := make(chan struct{}), make(chan struct{})
-		go func() { // nobody waits for long: each timer is stopped again and again
+		go func() { // no wait is long: each timer is stopped again and again
 			defer close(left)
 			for {
 				select {
@@ -282,7 +282,7 @@ func TestSleepContext(t *testing.T) {
 	})
 }
 
-// A scheduler stops with timers pending: functions do not run, and those who wait
+// A scheduler stops with timers pending: functions do not run, and those that wait
 // from outside are told.
 func TestStopWithTimersPending(t *testing.T) {
 	leak := present(t)

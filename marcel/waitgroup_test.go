@@ -16,7 +16,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Nobody passes before all is done, round after round, though the next round begins
+// None passes before all is done, round after round, though the next round begins
 // while those of the last one are still on their way out.
 func TestWaitGroup(t *testing.T) {
 	worlds(t, func(w *world) {
@@ -227,7 +227,7 @@ func TestWaitGroupIsLinearizable(t *testing.T) {
 	})
 }
 
-// All pass when the last one has counted, nobody before.
+// All pass when the last one has counted, none before.
 func TestLatch(t *testing.T) {
 	worlds(t, func(w *world) {
 		const n = 5

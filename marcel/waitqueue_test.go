@@ -25,7 +25,7 @@ func TestWaitQueueMakesALock(t *testing.T) {
 		const parties = 6
 		var (
 			q, aside marcel.WaitQueue
-			word     atomic.Uint32 // 0 free, 1 taken, 2 taken and somebody may wait
+			word     atomic.Uint32 // 0 free, 1 taken, 2 taken and a thread may wait
 			count    int           // guarded by it
 			each     = effort.Of(1000)
 		)
@@ -53,7 +53,7 @@ func TestWaitQueueMakesALock(t *testing.T) {
 				q.Wake(1)
 				return
 			}
-			q.Requeue(&aside, 0, r.IntN(3)) // while they are there nobody wakes them
+			q.Requeue(&aside, 0, r.IntN(3)) // while they are there none wakes them
 			aside.Requeue(&q, 1, -1)
 			q.Wake(1)
 		}
@@ -218,7 +218,7 @@ func TestWakeAgainstTimeLimit(t *testing.T) {
 }
 
 // A Wait is two steps, which both lie within the call: it joins if the word is 0,
-// and leaves when it was woken, or gives up. Wake(1) wakes somebody if anybody
+// and leaves when it was woken, or gives up. Wake(1) wakes one if any thread
 // waits.
 type queueState struct{ word, waiting, woken int }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// TestPutOffBounded: who announces and never polls still gets his messages announced, some at a time; see
+// TestPutOffBounded: one that announces and never polls still gets its messages announced, some at a time; see
 // also testdata/announcing.txt.
 func TestPutOffBounded(t *testing.T) {
 	p := newPair(simnet.Options{Packets: 4 * strategy.LateMost, Syscalls: true}, wide)

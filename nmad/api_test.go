@@ -353,7 +353,7 @@ func permutations(n int, f func([]int)) {
 }
 
 // TestAnySource has all ranks send to rank 0, itself included, which receives from
-// anybody, with several threads: nothing is lost, doubled or damaged, and each
+// any thread, with several threads: nothing is lost, doubled or damaged, and each
 // sender's messages come in order.
 func TestAnySource(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
@@ -522,7 +522,7 @@ func TestStartFromManyThreads(t *testing.T) {
 	})
 }
 
-// TestDoneIsGone: what is done arrives although nobody at the sender polls any more, also when the network had no
+// TestDoneIsGone: what is done arrives although no thread at the sender polls any more, also when the network had no
 // room for all of it. What is not done arrives when its owner waits.
 func TestDoneIsGone(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
@@ -561,7 +561,7 @@ func TestDoneIsGone(t *testing.T) {
 	})
 }
 
-// What threads start while somebody has the lock of the gate goes together, over any
+// What threads start while another one has the lock of the gate goes together, over any
 // network, and arrives like everything else.
 func TestAggregation(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
@@ -569,7 +569,7 @@ func TestAggregation(t *testing.T) {
 		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		const n = 50
 		var sends []*Request
-		zero.mu.lock() // as if somebody was sending
+		zero.mu.lock() // as if a thread was sending
 		for i := range n {
 			sends = append(sends, zero.Isend(uint64(i%3), pattern(8, uint64(i))))
 		}

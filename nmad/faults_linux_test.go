@@ -164,7 +164,7 @@ func TestRoughNetworks(t *testing.T) {
 }
 
 // TestStalledCarriers: threads lose their processors again and again right after the kernel
-// took their bytes, while the peer, who has got them, leaves: no send that arrived fails.
+// took their bytes, while the peer, which has got them, leaves: no send that arrived fails.
 func TestStalledCarriers(t *testing.T) {
 	overFaults(t, "seed=2 rank=1 stall=1:3ms", func(t *testing.T, d driver.Driver, links *faultyLinks) {
 		for range 5 {

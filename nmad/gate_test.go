@@ -15,7 +15,7 @@ import (
 )
 
 // pair is two gates that lead to each other, rank 0 and rank 1, over a
-// simulated link, each with an engine of its own that nobody but the test polls.
+// simulated link, each with an engine of its own that only the test polls.
 type pair struct {
 	engines [2]*pioman.Engine
 	gates   [2]*Gate
@@ -82,7 +82,7 @@ func (p *pair) pending() [2]int {
 }
 
 // pattern fills a message of that size so that each message differs from every
-// other one in every place. Nobody else has it yet, so the race detector need not look.
+// other one in every place. No other one has it yet, so the race detector need not look.
 //
 //go:norace
 func pattern(size int, seed uint64) []byte {
@@ -368,7 +368,7 @@ func BenchmarkBareSimulatedLink(b *testing.B) {
 	}
 }
 
-// A request that is started while the lock is held by somebody who arms the link must not
+// A request that is started while the lock is held by one that arms the link must not
 // be slept on.
 func TestLeftWhileArming(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
@@ -393,7 +393,7 @@ func (p *pair) tick() {
 }
 
 // TestSendsAgain: a request that sends at once is done on return, also if it was of another
-// kind before, and one that finds the gate taken is sent by who has it.
+// kind before, and one that finds the gate taken is sent by its holder.
 func TestSendsAgain(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	var r Request
@@ -436,7 +436,7 @@ func TestSendsAgain(t *testing.T) {
 	}
 }
 
-// TestOwnerStops: who receives one message takes no other one out of the network with it; who
+// TestOwnerStops: one that receives one message takes no other one out of the network with it; one that
 // waits for several takes in what is there.
 func TestOwnerStops(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)

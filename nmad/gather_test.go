@@ -71,7 +71,7 @@ func answerTogether(t *testing.T, j *job) {
 			})
 		}
 		marcel.Yield() // all of them wait
-		here.enter()   // nobody takes anything in meanwhile
+		here.enter()   // none takes anything in meanwhile
 		for tag := range uint64(threads) {
 			if there.Isend(tag, nil); t.Failed() {
 				break
@@ -98,7 +98,7 @@ func answerTogether(t *testing.T, j *job) {
 		if t.Failed() {
 			return
 		}
-		if stats.Aggregates > 0 { // it depends on who polls first whether they are woken together
+		if stats.Aggregates > 0 { // it depends on which side polls first whether they are woken together
 			if stats.Aggregated < 2*stats.Aggregates {
 				t.Errorf("%d messages in %d packets", stats.Aggregated, stats.Aggregates)
 			}

@@ -69,7 +69,7 @@ func hostile(fd int, fails error) (*pair, *Gate) {
 	return p, p.gates[1]
 }
 
-// TestLoanBlind: who cannot map what it is lent gets the message as ever.
+// TestLoanBlind: one that cannot map what it is lent gets the message as ever.
 func TestLoanBlind(t *testing.T) {
 	p, g := hostile(-1, errors.New("no more descriptors"))
 	r := g.IrecvLoan(1, make([]byte, 100))

@@ -157,7 +157,7 @@ func TestFirstSends(t *testing.T) {
 	}
 }
 
-// TestGatherLinks: a receive from any source makes no links but those of who sends.
+// TestGatherLinks: a receive from any source makes no links but those of the senders.
 func TestGatherLinks(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		const size = 5
@@ -274,7 +274,7 @@ func TestLinkFails(t *testing.T) {
 	if err := stays.Wait(); err != nil {
 		t.Error(err)
 	}
-	// Nor does who can dial suffer from one who cannot.
+	// Nor does a process that can dial suffer from one that cannot.
 	if err := j.sessions[2].Gate(3).Send(5, nil); err != nil {
 		t.Error(err)
 	}
@@ -334,7 +334,7 @@ func TestSendAndClose(t *testing.T) {
 	})
 }
 
-// TestWithoutRankZero: when nobody is left who tells of the others, receives make links.
+// TestWithoutRankZero: when no process is left that tells of the others, receives make links.
 func TestWithoutRankZero(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 3, d, nil)
@@ -363,7 +363,7 @@ func TestWithoutRankZero(t *testing.T) {
 	})
 }
 
-// TestOrphanLearnsOfLeave: with rank 0 gone, a receive from somebody who is not linked to us ends
+// TestOrphanLearnsOfLeave: with rank 0 gone, a receive from one that is not linked to us ends
 // when he closes.
 func TestOrphanLearnsOfLeave(t *testing.T) {
 	for _, any := range []bool{false, true} {
@@ -433,7 +433,7 @@ func (e impoliteEnd) Accept(ctx context.Context) (int, driver.Link, error) {
 	}
 }
 
-// TestImpoliteAnswers: who answers a link otherwise than he may loses the gate, nothing else.
+// TestImpoliteAnswers: one that answers a link otherwise than it may loses the gate, nothing else.
 func TestImpoliteAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		with *driver.Header
@@ -457,7 +457,7 @@ func TestImpoliteAnswers(t *testing.T) {
 	}
 }
 
-// TestLinkTwice: a link to a gate that has one is told so, and does no harm; one from nobody is
+// TestLinkTwice: a link to a gate that has one is told so, and does no harm; one from no rank is
 // closed.
 func TestLinkTwice(t *testing.T) {
 	j := newJob(t, 3, &simnet.Net{}, nil)

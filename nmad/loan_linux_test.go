@@ -226,7 +226,7 @@ func claim(g *Gate) *Message {
 	}
 }
 
-// TestLoanLooks: a message that is lent can be peeked at, and is told of by probes, before anybody receives it.
+// TestLoanLooks: a message that is lent can be peeked at, and is told of by probes, before any thread receives it.
 func TestLoanLooks(t *testing.T) {
 	const size = 50_000
 	j := newJob(t, 2, shm.Driver{}, nil)

@@ -290,7 +290,7 @@ const (
 )
 
 // TestStoppedJob stops all processes of a job for longer than they wait for each other, while the job starts and while it
-// runs: it loses nobody.
+// runs: it loses no rank.
 func TestStoppedJob(t *testing.T) {
 	if !effort.Long() {
 		t.Skip("it stops for twice longer than a heartbeat: with -long")
@@ -323,7 +323,7 @@ func TestStoppedJob(t *testing.T) {
 }
 
 // paused is a rank of TestStoppedJob. The last one joins only when the first stop is over; after the second one the job
-// goes on for as long as it takes to miss somebody.
+// goes on for as long as it takes to miss one.
 func paused(dir string) error {
 	over := func(phase string) bool {
 		_, err := os.Stat(filepath.Join(dir, phase))
@@ -393,7 +393,7 @@ func TestKilled(t *testing.T) {
 }
 
 // ended waits until the last thread of a killed process is through with the kernel,
-// which on a busy machine takes its time: before, nobody can know.
+// which on a busy machine takes its time: before, no process can know.
 func ended(t *testing.T, pid int) time.Time {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

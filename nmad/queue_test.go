@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// TestQueueOfClosedSession: nobody waits for a queue for ever whose session is closed, whether he began
+// TestQueueOfClosedSession: none waits for a queue for ever whose session is closed, whether it began
 // before or afterwards; what is in the queue still comes out.
 func TestQueueOfClosedSession(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {

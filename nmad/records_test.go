@@ -92,7 +92,7 @@ func takeRest(t *testing.T, p *pair, messages, size int, sends []*Request) {
 	}
 }
 
-// TestLookForYoungest: who only looks, again and again, finds it as well.
+// TestLookForYoungest: one that only looks, again and again, finds it as well.
 func TestLookForYoungest(t *testing.T) {
 	const messages = 40
 	for name, look := range map[string]func(p *pair, s *Session) bool{
@@ -114,7 +114,7 @@ func TestLookForYoungest(t *testing.T) {
 	}
 }
 
-// TestRecordsStay: as long as nobody waits no more is kept than was said.
+// TestRecordsStay: as long as none waits no more is kept than was said.
 func TestRecordsStay(t *testing.T) {
 	p := newPair(simnet.Options{}, scarce)
 	sends := sendAll(p, 40, 200)

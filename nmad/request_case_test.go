@@ -79,7 +79,7 @@ func selectRequests(t *testing.T, j *job) {
 }
 
 // All that can wait for a request does, at the same time and beside its end, and it is
-// started again as soon as they have returned: nobody is left behind, whichever way he is
+// started again as soon as they have returned: none is left behind, whichever way it is
 // told, and what tells of one round is never taken for the next.
 func TestAllKindsOfWaitersAgain(t *testing.T) {
 	j := newJob(t, 2, networks()["sim"], nil)

@@ -41,7 +41,7 @@ func TestSampleGivenUp(t *testing.T) {
 	if err := <-over; err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	go func() { // what the first has begun is finished by the second, and moved on by nobody else
+	go func() { // what the first has begun is finished by the second, and moved on by no other one
 		p, err := zero.Sample(context.Background())
 		if err == nil && len(p.Rails) != 1 {
 			err = errors.New("a profile without the rail")

@@ -239,7 +239,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		for range a.or("times", 1) {
 			g.poll()
 		}
-	case "pollsmall": // as if somebody else carried the bytes of the large track just now
+	case "pollsmall": // as if another one carried the bytes of the large track just now
 		g.mu.lock()
 		g.progress(nil)
 		g.release()

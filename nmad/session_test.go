@@ -325,7 +325,7 @@ func TestCloseEndsRequests(t *testing.T) {
 		j := newJob(t, 2, d, func(c *Config) { c.Linger = 100 * time.Millisecond })
 		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		recv := zero.Irecv(1, make([]byte, 10))
-		long := zero.Isend(2, make([]byte, 100000)) // nobody receives it
+		long := zero.Isend(2, make([]byte, 100000)) // none receives it
 		sent := zero.Isend(3, pattern(20, 3))
 		waits := one.Irecv(4, make([]byte, 10))
 		blocked := make(chan error)
@@ -350,7 +350,7 @@ func TestCloseEndsRequests(t *testing.T) {
 		if err := sent.Wait(); err != nil {
 			t.Error(err)
 		}
-		// The other side: nobody waited there when rank 0 left.
+		// The other side: none waited there when rank 0 left.
 		lostWait(t, waits, 0)
 		buf := make([]byte, 20)
 		if _, err := one.Recv(3, buf); err != nil || !bytes.Equal(buf, pattern(20, 3)) {
@@ -428,7 +428,7 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// deaf is a network on which nobody can be reached.
+// deaf is a network on which none can be reached.
 type deaf struct{ simnet.Net }
 
 func (*deaf) Name() string { return "deaf" }

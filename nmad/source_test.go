@@ -68,8 +68,8 @@ func TestArrivalsBesideWantOfRoom(t *testing.T) {
 	j.close()
 }
 
-// TestArmBesideWaiter: nobody sleeps for a gate while a waiter polls it for bytes of a long message, and
-// somebody may once that one has given up.
+// TestArmBesideWaiter: no thread sleeps for a gate while a waiter polls it for bytes of a long message, and
+// an engine may once that one has given up.
 func TestArmBesideWaiter(t *testing.T) {
 	const size = 1 << 20
 	j := newJob(t, 2, &simnet.Net{Options: simnet.Options{MaxBody: 256, Packets: 16, Large: size}}, nil)

@@ -100,7 +100,7 @@ func chat(s *nmad.Session, peer int, tag uint64, messages int) error {
 	return nil
 }
 
-// text is what a rank sends: different in each place and message. Nobody else has it yet,
+// text is what a rank sends: different in each place and message. No other one has it yet,
 // so the race detector need not look.
 //
 //go:norace

@@ -152,7 +152,7 @@ func TestTrafficModel(t *testing.T) {
 		side := rapid.IntRange(0, 1)
 		tag := rapid.Uint64Range(0, 3)
 		size := rapid.OneOf(rapid.IntRange(0, 10), rapid.IntRange(60, 70), rapid.IntRange(0, 600))
-		few := records < 1000 // then sends that nobody receives may stop those behind them
+		few := records < 1000 // then sends that none receives may stop those behind them
 		t.Repeat(map[string]func(*rapid.T){
 			"send": func(t *rapid.T) { x.send(side.Draw(t, "side"), tag.Draw(t, "tag"), size.Draw(t, "size")) },
 			"recv": func(t *rapid.T) { x.recv(side.Draw(t, "side"), tag.Draw(t, "tag"), size.Draw(t, "room")) },

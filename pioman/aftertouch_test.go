@@ -15,7 +15,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// The signaller never touches the object after it has let go of the last waiter: whoever returns
+// The signaller never touches the object after it has let go of the last waiter: the one that returns
 // last takes the memory away (unmaps it: a touch is a fault) or makes something else of it (a
 // touch is damage, and a race). Waiters for different bits, with and without time limits, hints for
 // no reason, and continuations make as many ways out of the list as there are.
@@ -47,7 +47,7 @@ var shapes = []func(e *Engine, c *Completion) error{
 	},
 }
 
-// lives runs rounds of: some waiters, two signallers, one of which also signals bits for nobody.
+// lives runs rounds of: some waiters, two signallers, one of which also signals bits for which no waiter waits.
 // place gives each life its completion, and what is to be done with that at its end.
 func lives(t *testing.T, e *Engine, s *sched.Scheduler, rounds int, place func(i int) (*Completion, func())) {
 	const waiters = 3
@@ -145,7 +145,7 @@ func lives(t *testing.T, e *Engine, s *sched.Scheduler, rounds int, place func(i
 }
 
 // await returns when both signals have taken effect: then no Signal is still to come. The load of the
-// status is that of a waiter who finds both bits in his spin.
+// status is that of a waiter that finds both bits in its spin.
 func (a *after) await() {
 	for i := 0; !a.c.TestAll(1 | 2); i++ {
 		relax(i, false)

@@ -125,7 +125,7 @@ func TestSwitchAndTimerHooksAreRateLimitedPerProcessor(t *testing.T) {
 	}
 }
 
-// Who posts the first request off any virtual processor wakes one.
+// A post of the first request off any virtual processor wakes one.
 func TestFirstRequestKicks(t *testing.T) {
 	e := engine(t, Config{})
 	e.Need()
@@ -299,7 +299,7 @@ func TestEnable(t *testing.T) {
 	task.Init("once", func(*Task) Status { vp.Store(int64(sched.Default().CurrentVP())); return Done }, OneShot)
 	task.Notify(&c, 1)
 	submit(t, Default(), &task)
-	// Nobody polls but the hooks.
+	// Only the hooks poll.
 	eventually(t, "the hooks poll", func() bool { return c.Test(1) })
 	stop()
 	stop()

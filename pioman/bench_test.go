@@ -11,7 +11,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// The whole life of an empty task that nobody else touches, beside a goroutine that
+// The whole life of an empty task that no other one touches, beside a goroutine that
 // does the same for a channel.
 func BenchmarkTaskSubmitRunComplete(b *testing.B) {
 	e := New(Config{})

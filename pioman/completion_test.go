@@ -42,7 +42,7 @@ func TestCompletionBits(t *testing.T) {
 	}
 }
 
-// Bits are cleared beside waiters and signallers, and neither a waiter nor a bit of somebody else's gets lost.
+// Bits are cleared beside waiters and signallers, and neither a waiter nor a bit of another one's gets lost.
 func TestClearBesideWaiters(t *testing.T) {
 	rounds := 5000
 	if testing.Short() {
@@ -236,7 +236,7 @@ func TestOtherBitsDoNotEndAWait(t *testing.T) {
 	finishes(t, "waiter", wg.Wait)
 }
 
-// enlist, withdraw and Signal are linearizable: whoever holds the waiting bit is woken
+// enlist, withdraw and Signal are linearizable: the one that holds the waiting bit is woken
 // by the signal that takes it away, and by no other.
 func TestCompletionIsLinearizable(t *testing.T) {
 	type input struct {
@@ -306,7 +306,7 @@ func TestCompletionIsLinearizable(t *testing.T) {
 // poisoned is a word with a list that begins with no parker.
 const poisoned = 1<<63 | 0xdead
 
-// poison is what memory holds that nobody may touch.
+// poison is what memory holds that must not be touched.
 type poison struct {
 	c    Completion
 	word [4]uint64
@@ -538,7 +538,7 @@ func TestParkerConsumesEachUnit(t *testing.T) {
 	rests("cancelled before the kernel")
 }
 
-// A waiter asks whether somebody polls for it after whoever may cease to can find it.
+// A waiter asks whether a poller polls for it after a poller that may cease to can find it.
 func TestSleepUntilAsksLast(t *testing.T) {
 	e := engine(t, Config{})
 	var c Completion
@@ -566,10 +566,10 @@ func TestSleepUntilAsksLast(t *testing.T) {
 	}
 }
 
-// Who sleeps because hooks poll polls himself when they no longer do.
+// One that sleeps because hooks poll polls itself when they no longer do.
 func TestStopWakesSleepingWaiters(t *testing.T) {
 	e := engine(t, Config{})
-	stop := attach(t, e, newByHand(1)) // whose hooks nobody fires
+	stop := attach(t, e, newByHand(1)) // whose hooks are not fired
 	var task Task
 	var c Completion
 	task.Init("once", func(*Task) Status { return Done }, Repeat)

@@ -199,7 +199,7 @@ func TestInlineTimeIsBounded(t *testing.T) {
 	}
 }
 
-// Inside a continuation that has no thread of its own nobody may wait, in whatever form.
+// Inside a continuation that has no thread of its own no wait is allowed, in whatever form.
 func TestWaitInsideAContinuation(t *testing.T) {
 	e, s := hookedEngine(t, Config{})
 	var other Completion

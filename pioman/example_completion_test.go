@@ -10,7 +10,7 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Two tasks make two halves of a request; who needs both waits for both.
+// Two tasks make two halves of a request; one that needs both waits for both.
 func ExampleCompletion_WaitAll() {
 	e := pioman.New(pioman.Config{})
 	defer e.Close()
@@ -141,7 +141,7 @@ func ExampleTask_Mask() {
 	// after
 }
 
-// Fire and forget: the memory belongs to the handler, and nobody awaits the end.
+// Fire and forget: the memory belongs to the handler, and no thread awaits the end.
 func ExampleOptions() {
 	e := pioman.New(pioman.Config{})
 	defer e.Close()
@@ -149,7 +149,7 @@ func ExampleOptions() {
 	task := pool.Get().(*pioman.Task)
 	task.Init("notice", func(t *pioman.Task) pioman.Status {
 		fmt.Println("noticed")
-		pool.Put(t) // whoever gets it may Init and Submit it at once
+		pool.Put(t) // the one that gets it may Init and Submit it at once
 		return pioman.Done
 	}, pioman.OneShot|pioman.Destroy|pioman.NoWait)
 	if err := e.Submit(task); err != nil {

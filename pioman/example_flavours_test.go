@@ -48,7 +48,7 @@ func ExampleParseFlavour() {
 	}
 	e := pioman.New(pioman.Config{})
 	defer e.Close()
-	stop, err := e.Start(f) // nobody polls but who waits
+	stop, err := e.Start(f) // only the waiter polls
 	if err != nil {
 		fmt.Println(err)
 		return

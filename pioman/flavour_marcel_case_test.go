@@ -63,7 +63,7 @@ func TestSelectCompletion(t *testing.T) {
 	})
 }
 
-// A task that a Select waits for is polled, whoever polls.
+// A task that a Select waits for is polled, whichever thread polls.
 func TestSelectMakesProgress(t *testing.T) {
 	onEngines(t, func(t *testing.T, e *Engine) {
 		var never marcel.Semaphore

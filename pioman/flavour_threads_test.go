@@ -22,7 +22,7 @@ func (h *handing) HandOver() {
 	}
 }
 
-// Who has woken a goroutine while he polled lets it run once he holds no queue; who has not,
+// One that has woken a goroutine while it polled lets it run once it holds no queue; one that has not,
 // polls on.
 func TestPollersHandOver(t *testing.T) {
 	e := engine(t, Config{})

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A wake that is meant for who is about to sleep may end the sleep of another one instead. It is not lost: who
+// A wake that is meant for one that is about to sleep may end the sleep of another one instead. It is not lost: one that
 // has been given an order does not sleep.
 func TestWakeThatAnotherOneConsumed(t *testing.T) {
 	e := engine(t, Config{})
@@ -26,7 +26,7 @@ func TestWakeThatAnotherOneConsumed(t *testing.T) {
 	eventually(t, "one sleeps", func() bool { return e.load.view().asleep() })
 	over.Store(true)
 	var order atomic.Uint32
-	order.Store(1) // for the second one, who has told that he is going to sleep
+	order.Store(1) // for the second one, which has told that it is going to sleep
 	vpSleeper{e}.Wake()
 	finishes(t, "the first", first.Wait)
 	finishes(t, "the second", func() {
@@ -77,7 +77,7 @@ func TestWaitersLetEachOtherSleep(t *testing.T) {
 }
 
 // Explicit waiters: one sleeps in the kernel for all, hands over when he leaves, and a
-// signal by somebody on this side wakes the right one.
+// signal by a thread on this side wakes the right one.
 func TestExplicitWaitersHandOver(t *testing.T) {
 	rounds := 100
 	if testing.Short() {

@@ -50,7 +50,7 @@ func TestEveryWakeEndsAWait(t *testing.T) {
 	finishes(t, "sleeper", sleeper.Wait)
 }
 
-// Whoever uses the descriptors when they are let go keeps them until he is through, and
+// The one that uses the descriptors when they are let go keeps them until it is through, and
 // leaves; afterwards nothing works, harmlessly.
 func TestKernelIsClosedByItsLastUser(t *testing.T) {
 	before := openDescriptors(t)

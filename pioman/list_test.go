@@ -16,8 +16,8 @@ import (
 	"github.com/pm2-go/pm2/internal/effort"
 )
 
-// The list alone, without anybody asleep: waiters for any and for all bits enlist, withdraw and
-// enlist again, two signallers set a bit each, a continuation hangs there. Whoever comes back
+// The list alone, without any thread asleep: waiters for any and for all bits enlist, withdraw and
+// enlist again, two signallers set a bit each, a continuation hangs there. The one that comes back
 // last overwrites the object and begins the next life in other memory that was overwritten; a
 // signaller may still be on its way out of the former one.
 func TestListAtFullSpeed(t *testing.T) {
@@ -101,8 +101,8 @@ func TestListAtFullSpeed(t *testing.T) {
 	parkersRest(t)
 }
 
-// Signals, tests and waits of all forms with tiny limits are linearizable: who waited in vain
-// did so while his bits were missing, who did not had them.
+// Signals, tests and waits of all forms with tiny limits are linearizable: one that waited in vain
+// did so while its bits were missing, one that did not had them.
 func TestWaitsAreLinearizable(t *testing.T) {
 	type input struct {
 		op   string // "signal", "status", "wait"

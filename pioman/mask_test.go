@@ -77,7 +77,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// Unmasked before anybody has met it, a task is as it was.
+// Unmasked before any thread has met it, a task is as it was.
 func TestMaskThatNobodySaw(t *testing.T) {
 	e := engine(t, Config{})
 	var task Task
@@ -159,7 +159,7 @@ func TestMaskWaitsForTheHandler(t *testing.T) {
 }
 
 // Maskers, cancellers and submitters of the same tasks, beside the hooks of two processors and
-// goroutines that poll: no handler runs between Mask and Unmask, whoever masks, and nothing is lost.
+// goroutines that poll: no handler runs between Mask and Unmask, whichever thread masks, and nothing is lost.
 func TestMaskRaces(t *testing.T) {
 	rounds := 4000
 	if testing.Short() {

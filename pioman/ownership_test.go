@@ -14,7 +14,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// The handler of a Destroy task unmaps the memory that the task lies in: whoever touched it
+// The handler of a Destroy task unmaps the memory that the task lies in: the one that touched it
 // afterwards would fault.
 func TestDestroyedTasksAreNotTouched(t *testing.T) {
 	for name, opt := range map[string]Options{"one-shot": OneShot | Destroy, "repeat": Repeat | Destroy | NoWait} {

@@ -98,7 +98,7 @@ func TestProgressOffLeavesTheEngineExplicit(t *testing.T) {
 	})
 }
 
-// Who polls when several are idle.
+// Which VP polls when several are idle.
 func TestIdleDistribution(t *testing.T) {
 	machine, err := topo.Synthetic("package:2 core:3 pu:1")
 	if err != nil {
@@ -120,7 +120,7 @@ func TestIdleDistribution(t *testing.T) {
 		s := placed{newByHand(6), machine}
 		attach(t, e, s)
 		a := e.attached.Load()
-		a.lapse = asm.ToCycles(int64(time.Hour)) // whoever polled, still does
+		a.lapse = asm.ToCycles(int64(time.Hour)) // the one that polled, still does
 		e.Need()
 		for range 3 {
 			for _, vp := range c.order {
@@ -218,7 +218,7 @@ func TestIdleThrottle(t *testing.T) {
 	}
 }
 
-// While somebody sleeps in the kernel for all, who computes does not poll; what is
+// While a thread sleeps in the kernel for all, a VP that computes does not poll; what is
 // posted ends that, and makes the sleeper look.
 func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
 	e := with(t, func(p *Params) { p.Granularity, p.TimerPeriod, p.BlockingDelay = 0, 0, time.Hour })
@@ -332,7 +332,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 		net := open(t)
 		r := newReceiver(t, e, net)
 		e.Need()
-		for e.sleeper.sleep(time.Millisecond) != undisturbed { // what AddSource woke nobody with
+		for e.sleeper.sleep(time.Millisecond) != undisturbed { // what AddSource woke no sleeper with
 		}
 		var all sync.WaitGroup
 		var reported atomic.Bool
@@ -363,7 +363,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 	}
 }
 
-// Without spare LWPs nobody blocks in the kernel, and what arrives is found nevertheless.
+// Without spare LWPs no thread blocks in the kernel, and what arrives is found nevertheless.
 func TestNobodyBlocksWithoutSpareLWPs(t *testing.T) {
 	for _, gap := range []time.Duration{0, 200 * time.Microsecond} {
 		e := with(t, func(p *Params) { p.SpareLWPs, p.IdleGap, p.BlockingDelay = 0, gap, 0 })

@@ -78,7 +78,7 @@ func pollForever(t *testing.T, e *Engine, n int) (order *[]int) {
 	return order
 }
 
-// Nobody is always the last one of a round: over as many rounds as there are tasks each one has each place once, also
+// No task is always the last one of a round: over as many rounds as there are tasks each one has each place once, also
 // where the bound of a round is just as many. OneShot tasks that have to wait stay in the order in which they came.
 func TestRoundsBeginInTurn(t *testing.T) {
 	const n = 5
@@ -130,7 +130,7 @@ func TestMaskedTasksKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// A round is bounded; the next one goes on where it stopped, so nobody starves.
+// A round is bounded; the next one goes on where it stopped, so none starves.
 func TestRoundIsBoundedAndFair(t *testing.T) {
 	const n, budget = 10, 4
 	e := engine(t, Config{tune: func(p *Params) { p.round = budget }})

@@ -212,7 +212,7 @@ func TestNoCPUWhileAsleep(t *testing.T) {
 						e.Done()
 					})
 				})
-				var other Completion // nobody signals it before the end
+				var other Completion // it is not signalled before the end
 				waiters.Go(func() {
 					if err := other.Wait(e, 1); err != nil {
 						t.Error(err)
@@ -312,8 +312,8 @@ func TestArmThatSaysNoKeepsAwake(t *testing.T) {
 	}
 }
 
-// A queue stays counted as pending for a moment after its last task. Who wants to sleep settles
-// that himself, and does not lie down if nothing else is pending: nobody would wake him.
+// A queue stays counted as pending for a moment after its last task. One that wants to sleep settles
+// that itself, and does not lie down if nothing else is pending: none would wake it.
 func TestNobodySleepsForNothing(t *testing.T) {
 	e := engine(t, Config{})
 	attach(t, e, newByHand(1))
@@ -341,7 +341,7 @@ func TestNobodySleepsForNothing(t *testing.T) {
 	}
 }
 
-// A round comes to a bounded number of tasks. Nobody sleeps while one that is to be run once lies beyond that.
+// A round comes to a bounded number of tasks. No thread sleeps while a task that is to be run once lies beyond that.
 func TestNobodySleepsBeforeWhatIsToBeRun(t *testing.T) {
 	e := engine(t, Config{})
 	attach(t, e, newByHand(1))
@@ -424,7 +424,7 @@ func TestAddSourceRefuses(t *testing.T) {
 	}
 }
 
-// On return from RemoveSource the engine does not touch the source, whoever sleeps
+// On return from RemoveSource the engine does not touch the source, whichever thread sleeps
 // or arms at that moment, and also when a handler removes it.
 func TestRemoveSourceWhileSleeping(t *testing.T) {
 	rounds := 3000

@@ -24,7 +24,7 @@ func TestTransitions(t *testing.T) {
 	} {
 		for _, from := range all {
 			if (c.name == "end" || c.name == "drop") && c.want[from] == no {
-				continue // the holder's, who calls them in that one state only
+				continue // the holder's, which calls them in that one state only
 			}
 			var s taskState
 			s.w.Store(uint32(from))

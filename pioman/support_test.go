@@ -171,7 +171,7 @@ func (p *pipe) take() int {
 }
 
 // bell is a source like shared memory: a word says that something is there, an
-// eventfd only wakes who has armed.
+// eventfd only wakes one that has armed.
 type bell struct {
 	word  atomic.Int64
 	armed atomic.Bool
@@ -230,7 +230,7 @@ func cpuTime(t testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// comesToRest waits until this process uses less than a fiftieth of a CPU: others, who keep it from going to
+// comesToRest waits until this process uses less than a fiftieth of a CPU: others, which keep it from going to
 // sleep as it would, may make that late.
 func comesToRest(t testing.TB, when string) {
 	t.Helper()

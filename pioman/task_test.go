@@ -284,7 +284,7 @@ func TestCancelWaitsForTheHandler(t *testing.T) {
 	}
 }
 
-// A poller that takes up a task at the moment when somebody cancels it may overwrite that (taskState.take): the canceller asks
+// A poller that takes up a task at the moment when another thread cancels it may overwrite that (taskState.take): the canceller asks
 // again until the task rests.
 func TestCancelAsksAgain(t *testing.T) {
 	e := engine(t, Config{})

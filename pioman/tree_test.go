@@ -165,7 +165,7 @@ func TestParentsEveryKthRound(t *testing.T) {
 	}
 }
 
-// Who polls alone visits his whole way every round: nobody else's visits are to come.
+// One that polls alone visits its whole way every round: no other one's visits are to come.
 func TestALonePollerVisitsEveryLevel(t *testing.T) {
 	e, _ := planted(t, "numa:4 l3:1 core:4 pu:1", nil)
 	root := counter(t, e)
@@ -214,7 +214,7 @@ func TestAGoroutinePollsAllQueues(t *testing.T) {
 	}
 }
 
-// Rule 3: a queue whose processors make no rounds is polled by whoever does, be it one
+// Rule 3: a queue whose processors make no rounds is polled by any that does, be it one
 // processor, in its hooks alone, or the timer in the name of one.
 func TestNeglectedQueuesArePolled(t *testing.T) {
 	for _, how := range []string{"idle", "timer"} {

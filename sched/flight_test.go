@@ -17,7 +17,7 @@ import (
 // that has lost one of its second looks fails each time.
 
 // TestPutOfWhatBelongsElsewhere: between the look at where a thread belongs and its arrival there
-// that changes. Who changes it finds it in no node, and leaves it to put.
+// that changes. One that changes it finds it in no node, and leaves it to put.
 func TestPutOfWhatBelongsElsewhere(t *testing.T) {
 	in := func(n *node) (all int) {
 		n.walk(func(x *node) { all += x.q.total() })
@@ -35,9 +35,9 @@ func TestPutOfWhatBelongsElsewhere(t *testing.T) {
 		g := newGrove(t)
 		_, x := g.thread(g.s, defaultRank, VPSet{})
 		old := g.s.vps[0].home
-		x.assign(old) // whoever puts x has seen this
+		x.assign(old) // the holder that puts x has seen this
 		c.change(g, x)
-		x.sort(nil) // as whoever changes it does
+		x.sort(nil) // as a thread that changes it does
 		old.put(x)
 		if n := c.where(g); n == nil {
 			if in(g.s.root) != 0 || x.whereabouts().inbox.Load() != x {
@@ -114,7 +114,7 @@ func TestLaneOfWhatIsStolen(t *testing.T) {
 	}
 }
 
-// TestLanesInFlight: two VPs that take threads from each other all the time, and two who change their priorities.
+// TestLanesInFlight: two VPs that take threads from each other all the time, and two that change their priorities.
 // When all are through, each thread is there once, in the ring of its priority.
 func TestLanesInFlight(t *testing.T) {
 	for round := range effort.Of(1000) {

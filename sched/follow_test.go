@@ -11,7 +11,7 @@ import (
 )
 
 // still fails the test if n does not move for a while: the collector, which would set free
-// whoever is left behind, is off.
+// the one that is left behind, is off.
 func still(t *testing.T, n *atomic.Int64, what string, long time.Duration) {
 	t.Helper()
 	last, since := int64(-1), time.Now()

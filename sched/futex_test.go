@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestFutex: who is woken goes on; who sleeps leaves its P to others, even the only one, and
+// TestFutex: one that is woken goes on; one that sleeps leaves its P to others, even the only one, and
 // the world can be stopped.
 func TestFutex(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -55,5 +55,5 @@ func TestFutexLimit(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { futexWaitFor(&word, limit, 1) }); n != 0 {
 		t.Errorf("a sleep allocates %g times", n)
 	}
-	futexWake(&word) // nobody sleeps
+	futexWake(&word) // none sleeps
 }

@@ -112,7 +112,7 @@ func TestWaitIsGivenUp(t *testing.T) {
 	})
 }
 
-// Whoever is woken learns whether it was given something, under each limit, and
+// The one that is woken learns whether it was given something, under each limit, and
 // again when it waits without.
 func TestWaitUntilIsWoken(t *testing.T) {
 	never, cancel := context.WithCancel(context.Background())
@@ -139,7 +139,7 @@ func TestWaitUntilIsWoken(t *testing.T) {
 	})
 }
 
-// One that stands first is served first, whoever has come before it.
+// One that stands first is served first, whichever thread has come before it.
 func TestWaitUntilAtTheFront(t *testing.T) {
 	marcel.RunOn(start(t, sched.Config{VPs: 1, Slice: time.Hour}), func() {
 		var u units
@@ -212,7 +212,7 @@ func TestWaitUnderBrittleContext(t *testing.T) {
 }
 
 // Wake-ups meet limits, collections and hand-offs: in the end every unit is where
-// it was, and nobody waits for ever.
+// it was, and none waits for ever.
 func TestWaitUntilKeepsItsUnits(t *testing.T) {
 	dur := effort.Of(3 * time.Second)
 	for _, vps := range []int{1, 2} {

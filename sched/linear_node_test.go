@@ -68,9 +68,9 @@ func (g *grove) oldest(s *treeState, node, vp int, r rank) int {
 	return -1
 }
 
-// model is of a tree of nodes. Putting a thread and taking one from a node are exact, but that who does
+// model is of a tree of nodes. Putting a thread and taking one from a node are exact, but that one that does
 // not insist may get nothing while another one is at the node. To move a thread takes three steps: it is said where
-// it belongs; it leaves the node where it is found, if it is in one; it is put where it belongs. In between nobody finds it.
+// it belongs; it leaves the node where it is found, if it is in one; it is put where it belongs. In between it is not found.
 //
 // A VP that looks for its next thread looks at one node after the other, so it may find nothing though
 // there was something at any moment: see grove.misses for what it may not miss. What it takes is the
@@ -185,7 +185,7 @@ func (g *grove) lay(id int, begin, end int64) (node int, lay bool) {
 	return g.reaching(node, id), in > 0
 }
 
-// TestNodesAreLinearizable: two who put threads on nodes, three VPs that take them and put some of them back, one that moves
+// TestNodesAreLinearizable: two that put threads on nodes, three VPs that take them and put some of them back, one that moves
 // them from node to node.
 func TestNodesAreLinearizable(t *testing.T) {
 	defer func(n int) { minRing = n }(minRing)

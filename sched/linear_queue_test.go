@@ -75,11 +75,11 @@ func (s vpState) total() (n int) {
 	return n
 }
 
-// vpModel is of the queue of one VP: whoever holds it pushes, pops, yields to another, and withdraws; outsiders
+// vpModel is of the queue of one VP: the one that holds it pushes, pops, yields to another, and withdraws; outsiders
 // post into its inbox; thieves steal, and others list what is there.
 //
 // Stealing and listing may be refused while another one has the VP, and that alone: otherwise
-// they get exactly what a list would give. Who lists may find that he has made too little room, and
+// they get exactly what a list would give. One that lists may find that it has made too little room, and
 // come again: then he has moved the inbox before ("collect"), or not. Everything else is exact.
 func (p *past) vpModel(lifo bool) porcupine.Model {
 	m := porcupine.NondeterministicModel{
@@ -190,7 +190,7 @@ func (h *hand) seizes() bool {
 	return true
 }
 
-// take gets the VP for h, from whoever has it.
+// take gets the VP for h, from the one that has it.
 func (h *hand) take() {
 	for ok := h.enters(); !ok && !h.l.vp.claim(h.l, h.c) && !h.seizes(); {
 		runtime.Gosched()

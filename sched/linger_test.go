@@ -89,7 +89,7 @@ func TestLinger(t *testing.T) {
 		err   error                                               // of the wait
 		join  error
 		from  int32 // where it goes on
-		brief bool  // the wait may be over before anybody has looked
+		brief bool  // the wait may be over before any thread has looked
 	}{
 		{name: "woken", do: func(_ *testing.T, _ *Scheduler, l *line, _ Thread) { l.wake() }},
 		{name: "woken by a thread", do: func(t *testing.T, s *Scheduler, l *line, _ Thread) {
@@ -174,7 +174,7 @@ func TestLinger(t *testing.T) {
 	}
 }
 
-// One that has given up is published once: by its waker if that comes later, and by who
+// One that has given up is published once: by its waker if that comes later, and by one that
 // runs next if it came before.
 func TestLingerTransitions(t *testing.T) {
 	v := &vp{sched: &Scheduler{}, word: word{1}, cur: &co{inside: isIn}}

@@ -28,7 +28,7 @@ func crowd(s *sched.Scheduler, n int, out func()) (hs []marcel.Thread, in *atomi
 	return hs, in
 }
 
-// TestBlockingInGo: who waits in Go gives its OS thread back, within Blocking and without.
+// TestBlockingInGo: one that waits in Go gives its OS thread back, within Blocking and without.
 func TestBlockingInGo(t *testing.T) {
 	const n, vps = 200, 2
 	s := start(t, sched.Config{VPs: vps, SpareTime: 10 * time.Millisecond})
@@ -138,7 +138,7 @@ func TestSparesEnd(t *testing.T) {
 		joinAll(t, hs)
 		eventually(t, "spare LWPs have ended", func() bool { return s.Stats().LWPs <= 3*vps })
 		eventually(t, "their OS threads have ended", func() bool { return osThreads(t) < few+n/2 })
-		if n := runtime.GOMAXPROCS(0); n != procs+vps+1 { // who blocks needs none
+		if n := runtime.GOMAXPROCS(0); n != procs+vps+1 { // one that blocks needs none
 			t.Errorf("GOMAXPROCS is %d, was %d", n, procs)
 		}
 	}
@@ -151,7 +151,7 @@ func TestSparesEnd(t *testing.T) {
 	}
 }
 
-// TestLWPLimit: at the limit everybody waits, but nobody for ever, Config.Warn and
+// TestLWPLimit: at the limit all wait, but none for ever, Config.Warn and
 // Stats tell; and another VP has what it is sure of.
 func TestLWPLimit(t *testing.T) {
 	needsLWPs(t)
@@ -229,7 +229,7 @@ func TestSparesStress(t *testing.T) {
 }
 
 // TestWatchdog: a thread that computes on while others wait for its VP is named, once,
-// with its stack, and another time when it does so again; nobody else is. One that can be
+// with its stack, and another time when it does so again; no other one is. One that can be
 // preempted is not, for the others do not wait for it.
 func TestWatchdog(t *testing.T) {
 	told := make(chan error, 100)

@@ -117,7 +117,7 @@ func TestSetVPs(t *testing.T) {
 		var at atomic.Int32
 		x := marcel.SpawnWith(marcel.Attr{VPs: marcel.OneVP(0)}, func() {
 			for !end.Load() {
-				marcel.Yield() // nobody else is there
+				marcel.Yield() // no other one is there
 				at.Store(int32(s.CurrentVP()))
 			}
 		})
@@ -170,7 +170,7 @@ func TestSetVPs(t *testing.T) {
 
 // TestSetVPsStress: threads move themselves and each other while they do all
 // that threads do, under collection and with short slices. After a change by
-// itself a thread is where it wanted to be, unless somebody has changed it again.
+// itself a thread is where it wanted to be, unless another one has changed it again.
 func TestSetVPsStress(t *testing.T) {
 	dur := effort.Of(3 * time.Second)
 	const vps = 3

@@ -57,7 +57,7 @@ func TestYieldFires(t *testing.T) {
 		t.Errorf("%d firings for 30 yields, %d of them wrong", fired, wrong)
 	}
 	runtime.Gosched()
-	sched.Yield() // a goroutine's is nobody's
+	sched.Yield() // a goroutine's is no one's
 	if fired != 30 {
 		t.Error("a plain goroutine fires")
 	}

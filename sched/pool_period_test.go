@@ -93,7 +93,7 @@ func BenchmarkRunnersEnd(b *testing.B) {
 	}
 }
 
-// TestTrim: the low-water mark, what follows from it, and who ends: those that came first.
+// TestTrim: the low-water mark, what follows from it, and which end: those that came first.
 func TestTrim(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

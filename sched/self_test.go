@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTable: goroutines come and go while others look themselves up; nobody is
+// TestTable: goroutines come and go while others look themselves up; none is
 // taken for another, though the runtime uses goroutines again.
 func TestTable(t *testing.T) {
 	rounds := 20

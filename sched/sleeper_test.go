@@ -37,7 +37,7 @@ func (s *slowSleeper) Sleep(*atomic.Uint32) bool {
 }
 
 // TestSomebodyWatches: while hooks say that something is pending, and nothing
-// else is to be done, somebody ends up in the Sleeper.
+// else is to be done, one LWP ends up in the Sleeper.
 func TestSomebodyWatches(t *testing.T) {
 	rounds := 1500
 	if testing.Short() {
@@ -61,7 +61,7 @@ func TestSomebodyWatches(t *testing.T) {
 		if round%3 == 0 {
 			nap(time.Duration(rand.IntN(400)) * time.Microsecond)
 		}
-		// It may be on its way in or out; only that nobody comes is wrong.
+		// It may be on its way in or out; only that none comes is wrong.
 		end := time.Now().Add(20 * time.Second)
 		for quiet := 0; quiet < 3; {
 			if sl.inside.Load() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestSpinWaitersCanBeStopped: the collector can stop those who wait for a Spin;
+// TestSpinWaitersCanBeStopped: the collector can stop those that wait for a Spin;
 // else they would wait for its holder, the holder for the collector, and the
 // collector for them.
 func TestSpinWaitersCanBeStopped(t *testing.T) {

@@ -38,7 +38,7 @@ func TestStatsCountsSwitches(t *testing.T) {
 	})
 	eventually(t, "both have ended", func() bool { return s.Stats().Alive == 0 }) // just after their Join
 	d := s.Stats().Since(before)
-	// Who loses the VP, because the kernel runs others, yields to nobody until it is back.
+	// One that loses the VP, because the kernel runs others, yields to no thread until it is back.
 	if got := d.Total.Switches; got < 2*n && d.Total.Seizures == 0 || got > 2*n+20 {
 		t.Errorf("%d switches for %d yields, %d seizures", got, 2*n, d.Total.Seizures)
 	}
@@ -181,7 +181,7 @@ func TestStatsWakes(t *testing.T) {
 	h := s.Stats().Total.Wakes
 	// How many are sampled depends on which switches fall on which counts: some are, and
 	// none twice. How long they took depends on the machine and its counter.
-	const others = 8 // wakes: of who joins, of who waits for them
+	const others = 8 // wakes: of one that joins, of one that waits for them
 	if c := h.Count(); c == 0 || c > 2*n+others {
 		t.Errorf("%d samples of %d wakes: %v", c, 2*n, h.String())
 	}

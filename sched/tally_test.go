@@ -96,7 +96,7 @@ func TestCountThreadsSwitch(t *testing.T) {
 				marcel.Yield()
 			}
 		})
-		// The fewest of several tries: who waits for memory, or for the disk, loses its VP, and
+		// The fewest of several tries: one that waits for memory, or for the disk, loses its VP, and
 		// is put on it once more.
 		steps := func(n int) (fewest uint64) {
 			fewest = 1 << 63

@@ -30,7 +30,7 @@ func planted(t interface{ Fatal(...any) }, machine string, vps int) *Scheduler {
 		v.vacant.inside, v.vacant.base = isIn, true
 		v.cur = &v.vacant
 		v.ghost.vp = v
-		v.rest.rouse() // nobody is to be woken
+		v.rest.rouse() // no LWP is to be woken
 		s.vps = append(s.vps, v)
 		s.full.Set(i)
 	}
@@ -88,7 +88,7 @@ func TestRings(t *testing.T) {
 
 // TestChoose: whatever lies in queues of VPs and nodes, a VP takes nothing that it may
 // not run, nothing of a lower priority than what it could have, and all of it gets
-// taken by somebody.
+// taken by a VP.
 func TestChoose(t *testing.T) {
 	defer func(n int) { minRing = n }(minRing)
 	minRing = 2

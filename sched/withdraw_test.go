@@ -119,7 +119,7 @@ func TestWithdrawnElsewhere(t *testing.T) {
 }
 
 // TestJoinNow: a thread that is not begun runs when it is joined, before those that were ready earlier, on
-// a VP on which nobody else may come between; the oldest has its turn anyway.
+// a VP on which no other one may come between; the oldest has its turn anyway.
 func TestJoinNow(t *testing.T) {
 	s := running(t, Config{VPs: 1})
 	var order []int

@@ -177,7 +177,7 @@ func TestGiveBackOfFree(t *testing.T) {
 }
 
 // TestTakeBackOfFree: the same holds for a taker that comes for a thread that waits in Go, and
-// finds that nobody has the VP any more.
+// finds that no LWP has the VP any more.
 func TestTakeBackOfFree(t *testing.T) {
 	if !isDirect {
 		t.Skip("in the portable mode no OS thread is taken back")
@@ -199,7 +199,7 @@ func TestTakeBackOfFree(t *testing.T) {
 	within(t, "it waits in Go", func() bool { return direct.Status(c.seat.G) == direct.Waiting })
 	x := ofRank(defaultRank)
 	x.vp = v
-	v.push(x) // by a post that finds the VP lent, and so wakes nobody
+	v.push(x) // by a post that finds the VP lent, and so wakes none
 	if v.takeBack(c) || v.word.load() != 0 {
 		t.Fatalf("a free VP was taken from somebody: %#x", v.word.load())
 	}
@@ -274,14 +274,14 @@ func TestRegains(t *testing.T) {
 
 // TestWordExcludes: threads of three LWPs enter and leave as fast as they can, with nothing but a plain store and a load,
 // switch to each other, release the VP, claim it, and seize it; thieves borrow it. Most are in for a moment, some for longer than
-// a look takes. What is done inside and in lent must not overlap: then there is somebody else, plain counters
+// a look takes. What is done inside and in lent must not overlap: then there is another holder, plain counters
 // lose updates, and the race detector sees it.
 func TestWordExcludes(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]
 	var (
 		plain, inside, borrowed int
-		who                     atomic.Int32 // is in; 0: nobody
+		who                     atomic.Int32 // is in; 0: none
 		overlaps, all           atomic.Int64
 		end                     atomic.Bool
 		owners, takers          sync.WaitGroup

@@ -33,8 +33,8 @@ const mostExplained = 128
 // Help is the long text of --help.
 func (*explainProgressCommand) Help() string {
 	return "Runs the progress engine for a while, with tasks that wait for messages, messages that come in bursts, and threads that " +
-		"compute in between (marcel's, or goroutines under another --flavour); then says who polls what, where, how often, and why: the polling points, the pollers, the tree of queues, from which of them the gates are polled whose links lie on a node of the machine's memory, " +
-		"whether idle processors poll or block and what that was decided from, who sleeps in the kernel, and where each parameter " +
+		"compute in between (marcel's, or goroutines under another --flavour); then says what is polled by which thread, where, how often, and why: the polling points, the pollers, the tree of queues, from which of them the gates are polled whose links lie on a node of the machine's memory, " +
+		"whether idle processors poll or block and what that was decided from, which thread sleeps in the kernel, and where each parameter " +
 		"has its value from.\n\n" +
 		engineFlags + "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }

@@ -159,7 +159,7 @@ func (f *family) caught(t *testing.T) {
 	}
 }
 
-// TestRunInterrupted: who heeds no signal is killed after the grace period.
+// TestRunInterrupted: one that heeds no signal is killed after the grace period.
 func TestRunInterrupted(t *testing.T) {
 	f := startFamily(t, nil, "--grace", "100ms")
 	signalTo(t, f.launcher, syscall.SIGTERM)

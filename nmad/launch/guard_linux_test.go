@@ -11,7 +11,7 @@ import (
 )
 
 // TestWatch: at the end of its input a guard kills the groups that it was told of and not told off
-// again, and whoever bears the mark; nobody else.
+// again, and the one that bears the mark; no other one.
 func TestWatch(t *testing.T) {
 	mark := newMark()
 	start := func(env ...string) *exec.Cmd {
@@ -41,7 +41,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchWithoutMark: a guard whose launcher ended before it said anything kills nobody.
+// TestWatchWithoutMark: a guard whose launcher ended before it said anything kills none.
 func TestWatchWithoutMark(t *testing.T) {
 	watch(strings.NewReader(""))
 }
@@ -62,7 +62,7 @@ func TestGuardKilled(t *testing.T) {
 	gone(t, j.PID(0), j.PID(1))
 }
 
-// TestMark: the children bear it, and it replaces that of who has launched us; without a guard they
+// TestMark: the children bear it, and it replaces that of our own launcher; without a guard they
 // bear the old one.
 func TestMark(t *testing.T) {
 	t.Setenv(nmad.EnvLauncher, "old")

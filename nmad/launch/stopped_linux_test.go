@@ -23,7 +23,7 @@ func TestStopped(t *testing.T) {
 	gone(t, j.PID(0), j.PID(1))
 }
 
-// TestStoppedGoesOn: who is stopped and continued, or still runs, is left alone.
+// TestStoppedGoesOn: one that is stopped and continued, or still runs, is left alone.
 func TestStoppedGoesOn(t *testing.T) {
 	j, err := Start(Spec{N: 2, Heartbeat: time.Hour, Grace: time.Hour, Path: "sh", Args: []string{"-c", "test $PM2_RANK = 0 || kill -STOP $$"}})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What fill shares out is all there is, nobody gets too little for it to be worth it, and
-// all who get some end at the same time.
+// What fill shares out is all there is, no rail gets too little for it to be worth it, and
+// all that get some end at the same time.
 func TestFill(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.IntRange(1, 1<<30).Draw(t, "size")

@@ -163,7 +163,7 @@ func TestListenerEnds(t *testing.T) {
 	})
 }
 
-// bound is an address where nobody listens, and nobody else can.
+// bound is an address where no process listens, and none can.
 func bound(t *testing.T) (address string) {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -175,7 +175,7 @@ func bound(t *testing.T) (address string) {
 	return netAddr("tcp", sa).String()
 }
 
-// full is a listening socket that nobody accepts from, with no room for more: who dials it
+// full is a listening socket from which nothing is accepted, with no room for more: one that dials it
 // waits for ever.
 func full(t *testing.T) (address string) {
 	t.Helper()

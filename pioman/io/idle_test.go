@@ -127,7 +127,7 @@ func TestReactorClose(t *testing.T) {
 	})
 }
 
-// The end of the engine ends those who wait through it; closing goes on to work.
+// The end of the engine ends those that wait through it; closing goes on to work.
 func TestEngineClosed(t *testing.T) {
 	modes(t, func(t *testing.T, g *rig, run func(func())) {
 		e := pioman.New(pioman.Config{Name: "short-lived"}) // explicit

@@ -154,8 +154,8 @@ func (x *ring) reap(*pioman.Task) pioman.Status {
 	return status
 }
 
-// alone makes one operation with nobody's help: it waits in io_uring_enter, and there is
-// nobody else in the ring. What the ring itself costs.
+// alone makes one operation with no one's help: it waits in io_uring_enter, and there is
+// no other one in the ring. What the ring itself costs.
 func (x *ring) alone(op uint8, fd int, p []byte, off int64) (int, error) {
 	tail := x.sqTail.Load()
 	at := tail & x.sqMask

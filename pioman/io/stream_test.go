@@ -195,7 +195,7 @@ func TestReset(t *testing.T) {
 	})
 }
 
-// Close ends whoever reads, writes, or waits for his turn to, with net.ErrClosed.
+// Close ends the one that reads, writes, or waits for its turn to, with net.ErrClosed.
 func TestCloseEndsEverybody(t *testing.T) {
 	overKinds(t, func(t *testing.T, a, b net.Conn) {
 		const users = 4 // of each direction
@@ -239,7 +239,7 @@ func TestCloseEndsEverybody(t *testing.T) {
 	})
 }
 
-// A descriptor's number is not given to another file while somebody may still use it:
+// A descriptor's number is not given to another file while an operation may still use it:
 // readers meet the data of their own connection, or its end. The numbers are used
 // again at once, since connections are made and closed all the time.
 func TestNumbersAreNotMixedUp(t *testing.T) {

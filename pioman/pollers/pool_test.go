@@ -192,7 +192,7 @@ func TestStarvedPollersArePolledFor(t *testing.T) {
 	})
 }
 
-// sleeper counts who sleeps in it.
+// sleeper counts the threads that sleep in it.
 type sleeper struct {
 	w     *work
 	naps  atomic.Int64
@@ -372,7 +372,7 @@ func TestForbiddenBindingIsToldOnce(t *testing.T) {
 	}
 }
 
-// refusing is a Sleeper that lets nobody sleep in the kernel.
+// refusing is a Sleeper that lets no thread sleep in the kernel.
 type refusing struct{ asked atomic.Int64 }
 
 func (r *refusing) Sleep(*atomic.Uint32) bool { r.asked.Add(1); return false }
@@ -384,7 +384,7 @@ func TestGivingUpWithdraws(t *testing.T) {
 	cpus := start(t, Config{}).CPUs()
 	p := start(t, Config{CPUs: []int{cpus[0], cpus[len(cpus)-1]}, Active: 1, Ordinary: true})
 	var w work
-	w.verdict.Store(uint32(hooks.Busy)) // nobody rests
+	w.verdict.Store(uint32(hooks.Busy)) // no poller rests
 	w.hook(t, p)
 	var s refusing
 	p.SetSleeper(&s)

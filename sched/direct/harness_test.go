@@ -75,7 +75,7 @@ func (w *world) push(f *fiber) {
 	w.mu.Store(false)
 }
 
-// pop takes the fiber that has waited longest; ordinary: only one that anybody may resume.
+// pop takes the fiber that has waited longest; ordinary: only one that any thread may resume.
 func (w *world) pop(only bool) *fiber {
 	w.lock()
 	defer w.mu.Store(false)

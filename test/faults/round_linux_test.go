@@ -180,7 +180,7 @@ func (r *round) start() (err error) {
 			Env: p.environment(r.mark, r.dir), Grace: 2 * time.Minute, Warn: func(string) {},
 		}
 		if p.Kind == freeze {
-			spec.Grace = 100 * time.Millisecond // nothing fails: the launcher ends who is left stopped
+			spec.Grace = 100 * time.Millisecond // nothing fails: the launcher ends what is left stopped
 		}
 		if r.hosts != nil {
 			spec.Rendezvous = r.hosts.addrs[0] + ":0"

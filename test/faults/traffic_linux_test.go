@@ -284,12 +284,12 @@ func (t *traffic) recvAny(peers []int) {
 			t.b.guard(buf, "cancelled, any source")
 			continue
 		}
-		if err != nil { // of a message that had begun to come, or nobody is left
+		if err != nil { // of a message that had begun to come, or none is left
 			lost := &nmad.PeerError{Rank: -1}
 			_ = errors.As(err, &lost)
 			t.b.guard(buf, "any source")
 			t.b.failed("recv any", lost.Rank, began, err)
-			if stopped[lost.Rank] || lost.Rank < 0 || t.b.allGone(t.s.Size()) { // perhaps it was no message but that nobody is left
+			if stopped[lost.Rank] || lost.Rank < 0 || t.b.allGone(t.s.Size()) { // perhaps it was no message but that none is left
 				return
 			}
 			stopped[lost.Rank], next[lost.Rank] = true, t.p.Messages // nothing comes in the place of that

@@ -54,7 +54,7 @@ func (w *round) bubbles(r *rand.Rand) {
 				} else {
 					w.useUnits(own)
 				}
-				b.WaitTimeout(upTo(own, 100*time.Microsecond)) // who is missing may be held
+				b.WaitTimeout(upTo(own, 100*time.Microsecond)) // a rank that is missing may be held
 			}
 		})
 		hs = append(hs, s.Spawn(marcel.Attr{Bubble: pick(r, trees...), Priority: pick(r, priorities...)}, work))

@@ -29,7 +29,7 @@ func (w *round) sleeps(r *rand.Rand) {
 	}
 }
 
-// timers: of several who wait for a timer, or take it back, one has the expiry.
+// timers: of several that wait for a timer, or take it back, one has the expiry.
 func (w *round) timers(r *rand.Rand) {
 	var taken atomic.Int32
 	began := time.Now()

@@ -16,8 +16,8 @@ type post struct {
 	in, out atomic.Uint64 // sums
 }
 
-// pass sends a message and, if that was possible, receives one. So who receives finds a
-// message sooner or later, and who sends finds room.
+// pass sends a message and, if that was possible, receives one. So that receives finds a
+// message sooner or later, and one that sends finds room.
 func (p *post) pass(w *round, r *rand.Rand) {
 	v := r.Uint64()
 	f := send(w, p.box, v)
@@ -51,7 +51,7 @@ type swap struct {
 	in, out atomic.Uint64
 }
 
-// meet offers both to send and to receive; who has done the one goes on to the other. As
+// meet offers both to send and to receive; one that has done the one goes on to the other. As
 // many have sent only as have received only, so none of them waits for ever.
 func (s *swap) meet(w *round, r *rand.Rand) {
 	v := r.Uint64()

@@ -74,7 +74,7 @@ func (q *queue) init() { q.notFull.L, q.notNone.L = &q.mu, &q.mu }
 
 // pass puts one item in and takes one out. It cannot block for ever: a thread that
 // waits for an item has put one in, and one that waits for room finds it once
-// those who put the items in have taken as many out.
+// those that put the items in have taken as many out.
 func (q *queue) pass(m *mix, r *rand.Rand) {
 	item := r.Uint64()
 	q.mu.Lock()

@@ -168,7 +168,7 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// TestRefusedIsNotForgotten: who was refused here is told that there is room, and may
+// TestRefusedIsNotForgotten: one that was refused here is told that there is room, and may
 // sleep only when he was refused below.
 func TestRefusedIsNotForgotten(t *testing.T) {
 	l, _ := around(t, "refuse=1")
@@ -269,7 +269,7 @@ func TestFlip(t *testing.T) {
 	}
 }
 
-// TestSilence: what is there arrives, later, and who polls again sees it.
+// TestSilence: what is there arrives, later, and one that polls again sees it.
 func TestSilence(t *testing.T) {
 	l, other := around(t, "delay=1:1ms")
 	if _, err := other.Send(&driver.Header{Kind: 8}, nil, nil, false); err != nil {

@@ -53,7 +53,7 @@ func TestString(t *testing.T) {
 	}
 	says("refused", b, "refused until 1 and", "still so: true")
 
-	// Somebody closed a number that was not his, and somebody else got it.
+	// One closed a number that was not its, and another one got it.
 	pipe := make([]int, 2)
 	if err := unix.Pipe2(pipe, unix.O_CLOEXEC); err != nil {
 		t.Fatal(err)

@@ -149,7 +149,7 @@ func TestImpostor(t *testing.T) {
 	}
 }
 
-// TestStrangers: garbage and silence on the socket keep nobody from linking.
+// TestStrangers: garbage and silence on the socket keep none from linking.
 func TestStrangers(t *testing.T) {
 	ep, _ := listening(t)
 	for _, said := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\xA1", "\xA1\xFF\xFF", strings.Repeat("\x00", 5000)} {

@@ -8,7 +8,7 @@ import (
 
 // The protocol by which sides sleep and wake each other (README.md), as a machine of which all ways to run are tried: each
 // step of each thread in any order, each store seen by the other side at once or as late as a store buffer lets it. If in some
-// order all end up waiting, somebody sleeps on a message, or on room; and it is shown how that came about.
+// order all end up waiting, one sleeps on a message, or on room; and it is shown how that came about.
 //
 // The machine is that of x86 (total store order): a store goes into a buffer of its thread's, which writes to memory later, in order; an exchange
 // waits until the buffer is empty. Steps have the names that they have in the code.
@@ -23,7 +23,7 @@ const (
 	noSecondLook         // Arm does not look at the ready words
 	noLookAtRoom         // nor, if refused, at the credits
 	lookFirst            // it looks before the flags are up
-	ringThenTake         // who wakes rings before it takes the flag
+	ringThenTake         // one that wakes rings before it takes the flag
 	quietBeforeNap       // Arm empties the doorbell, after it has looked
 	noFaults
 )
@@ -308,7 +308,7 @@ type move struct {
 	flush bool
 }
 
-// run tries everything. It gives how many states there are, and, if in one of them nobody can go on and not all are done, the way to it.
+// run tries everything. It gives how many states there are, and, if in one of them no side can go on and not all are done, the way to it.
 func (m *model) run() (states int, stuck []string) {
 	var start modelState
 	came := map[modelState]move{start: {}}
@@ -368,7 +368,7 @@ var games = []struct {
 	{"a sender beside who receives", 1, []player{{0, "s0s0s0", false}, {1, "r0s1r0s1r0", true}, {0, "r1r1", true}}},
 }
 
-// TestModel: nobody is left asleep, in whatever order things happen; and each part of the protocol is needed for it.
+// TestModel: none is left asleep, in whatever order things happen; and each part of the protocol is needed for it.
 func TestModel(t *testing.T) {
 	for f := range noFaults {
 		t.Run(faultNames[f], func(t *testing.T) {

@@ -480,7 +480,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestEvidence: only who has the nonce is believed to be the peer.
+// TestEvidence: only a process that has the nonce is believed to be the peer.
 func TestEvidence(t *testing.T) {
 	if ourselves() == 0 {
 		t.Skip("this kernel lets nobody read another process's memory")

@@ -99,7 +99,7 @@ func TestOneLine(t *testing.T) {
 }
 
 // TestNoBellWhileAwake: the doorbell is a system call, and rings only for those
-// who sleep, once.
+// those that sleep, once.
 func TestNoBellWhileAwake(t *testing.T) {
 	_, a, b := pairOf(t, tiny)
 	rung := func() bool {
@@ -288,7 +288,7 @@ func fillWith(b []byte, n int) {
 }
 
 // TestClosedMemory: Close gives the memory back at once, and what others of
-// this process are still doing with it hurts nobody.
+// this process are still doing with it does no harm.
 func TestClosedMemory(t *testing.T) {
 	p, err := createParts(tiny, nowhere)
 	if err != nil {

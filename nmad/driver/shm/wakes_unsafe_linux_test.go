@@ -65,7 +65,7 @@ func (m *meeting) meet(me int) bool {
 	return true
 }
 
-// end has nobody wait any more.
+// end has no thread wait any more.
 func (m *meeting) end() { m.ended.word.Store(1) }
 
 // read by one side and write by the other have the CPU of the latter wait for cache lines: a store that it makes after that is
@@ -276,7 +276,7 @@ var encounters = []encounter{
 }
 
 // clash has two sides act at the same moment, over and over for some time: one in this goroutine, the other in a second one.
-// one says whether it was first, as far as it could see; who is so too often waits before it acts. What before and
+// one says whether it was first, as far as it could see; one that is so too often waits before it acts. What before and
 // after do, they do alone. An error ends it.
 func clash(t *testing.T, d time.Duration, before func() error, one func() (first bool), other func() error, after func(first bool) error) (rounds int) {
 	t.Helper()
@@ -341,7 +341,7 @@ func pass(cycles int64) {
 }
 
 // TestPublish is what all that sleeps rests upon, with nothing around it: one raises its flag and looks at the word, the other
-// publishes the word and looks at the flag; whoever is second sees what the first one did.
+// publishes the word and looks at the flag; the one that is second sees what the first one did.
 func TestPublish(t *testing.T) {
 	twoCPUs(t)
 	a, b := mapped(t, Driver{geo: &tiny})
@@ -371,7 +371,7 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestWakes has each encounter take place at the moment at which it is open who is first: whoever then sleeps was rung for.
+// TestWakes has each encounter take place at the moment at which it is open which is first: the one that then sleeps was rung for.
 func TestWakes(t *testing.T) {
 	twoCPUs(t)
 	for _, c := range encounters {
@@ -396,7 +396,7 @@ func TestWakes(t *testing.T) {
 			asleep, lost := 0, 0
 			rounds := clash(t, time.Second/4,
 				func() error {
-					_ = bytes.Equal(e.in, e.out) // its lines are here, whoever writes them next
+					_ = bytes.Equal(e.in, e.out) // its lines are here, whichever side writes them next
 					return c.before(e)
 				},
 				func() bool { return e.sleeper.Arm(c.room) },
@@ -404,7 +404,7 @@ func TestWakes(t *testing.T) {
 				func(armed bool) error {
 					if armed {
 						asleep++
-						if flag.Load() != 0 { // nobody has taken it, to ring
+						if flag.Load() != 0 { // none has taken it, to ring
 							lost++
 						}
 						e.sleeper.disarm()

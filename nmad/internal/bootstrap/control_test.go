@@ -290,7 +290,7 @@ func TestRefusals(t *testing.T) {
 			cfg := p.config(1)
 			c.change(&cfg)
 			stranger := join(cfg)
-			// Rank 2 is missing, so whoever is through now was refused. Of two that
+			// Rank 2 is missing, so the one that is through now was refused. Of two that
 			// claim the same rank it may be either.
 			var refused, other outcome
 			select {
@@ -389,7 +389,7 @@ func TestNotOurProtocol(t *testing.T) {
 	}
 }
 
-// TestFalseRankZero makes sure that nobody without the secret can play rank 0.
+// TestFalseRankZero makes sure that none without the secret can play rank 0.
 func TestFalseRankZero(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -152,7 +152,7 @@ func FuzzPayloads(f *testing.F) {
 	})
 }
 
-// FuzzClaims feeds rank 0's side of the handshake: without the secret nobody gets in.
+// FuzzClaims feeds rank 0's side of the handshake: without the secret none gets in.
 func FuzzClaims(f *testing.F) {
 	f.Add(make([]byte, claimSize))
 	f.Add(append(appendHead(nil), make([]byte, claimSize-8)...))
@@ -167,7 +167,7 @@ func FuzzClaims(f *testing.F) {
 	})
 }
 
-// FuzzVerdicts feeds the dialler's side: without the secret nobody plays rank 0.
+// FuzzVerdicts feeds the dialler's side: without the secret none plays rank 0.
 func FuzzVerdicts(f *testing.F) {
 	f.Add(make([]byte, greetingSize+verdictSize))
 	f.Add(append(append(appendHead(nil), make([]byte, nonceSize)...), append(appendHead(nil), make([]byte, 32)...)...))

@@ -261,7 +261,7 @@ func TestArrivalOverlooksWhatWasNotCompared(t *testing.T) {
 	x := w.gates[0]
 	old := newMessage(7)
 	x.Keep(&old.Arrival)
-	w.any.clock.Add(1) // somebody counts himself, and is about to stand in the list
+	w.any.clock.Add(1) // a receive counts itself, and is about to stand in the list
 	x.Search()
 	r := &receive{}
 	r.entry.Tag, r.entry.Of = 7, r

@@ -177,8 +177,8 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// TestSilence: who says nothing, or half a thing, is refused at the deadline;
-// who hangs up is gone.
+// TestSilence: one that says nothing, or half a thing, is refused at the deadline;
+// one that hangs up is gone.
 func TestSilence(t *testing.T) {
 	good := me(3)
 	half := AppendFrame(nil, kindHello, good.fresh())[:20]
@@ -200,7 +200,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestReplay: somebody who recorded a whole exchange, and plays the dialer's
+// TestReplay: one that recorded a whole exchange, and plays the dialer's
 // part again, is not believed, as the listener's nonce is another one.
 func TestReplay(t *testing.T) {
 	d := me(3)
@@ -235,7 +235,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReflection: somebody without the secret who sends our own proof back to
+// TestReflection: one without the secret that sends our own proof back to
 // us is not believed: the label of the role is part of it.
 func TestReflection(t *testing.T) {
 	a, b := pipe(t)

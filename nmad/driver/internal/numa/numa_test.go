@@ -174,7 +174,7 @@ func TestThisMachine(t *testing.T) {
 	}
 }
 
-// TestDeviceOf finds the loopback device by its address, and none by one that nobody has.
+// TestDeviceOf finds the loopback device by its address, and none by an address that no device has.
 func TestDeviceOf(t *testing.T) {
 	if _, err := fs.Stat(os.DirFS("/sys"), "class/net/lo"); err != nil {
 		t.Skip(err)

@@ -77,7 +77,7 @@ func arm(t *testing.T, l driver.Link) {
 	}
 }
 
-// TestGather: a sleeper is woken when enough of a long message is there, or its rest; who polls
+// TestGather: a sleeper is woken when enough of a long message is there, or its rest; one that polls
 // gets what there is, and the kernel is not told to wait for more.
 func TestGather(t *testing.T) {
 	l, _, large := linkRaw(t)
@@ -104,9 +104,9 @@ func TestGather(t *testing.T) {
 	arm(t, l)
 	testMark(t, l, testGather)
 	arrive(t, l, large, 1000, 1000)
-	pull(t, l, buf[:testGather], 1000) // by somebody else, and as if the message ended with buf
+	pull(t, l, buf[:testGather], 1000) // by another thread, and as if the message ended with buf
 	testMark(t, l, 1)
-	arm(t, l) // as who sleeps for room, too
+	arm(t, l) // as a sleeper for room, too
 	testMark(t, l, testGather-1000)
 	arrive(t, l, large, testGather-1000, testGather-1000)
 	if !readable(t, l, 30_000) {
@@ -136,7 +136,7 @@ func TestGatherAndLost(t *testing.T) {
 	}
 }
 
-// TestGatherNeverTooMuch: whoever arms and disarms beside who reads, once both have returned the mark is not
+// TestGatherNeverTooMuch: the one that arms and disarms beside one that reads, once both have returned the mark is not
 // above what is still to come.
 func TestGatherNeverTooMuch(t *testing.T) {
 	l, _, large := linkRaw(t)

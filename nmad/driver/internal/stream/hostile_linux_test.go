@@ -201,7 +201,7 @@ func TestArmSeesBuffered(t *testing.T) {
 	}
 }
 
-// TestLeftBytesWake: who sleeps with a part of a packet in the buffer, which
+// TestLeftBytesWake: one that sleeps with a part of a packet in the buffer, which
 // Send has taken, is woken when it can leave, though no send was refused.
 func TestLeftBytesWake(t *testing.T) {
 	l, small, _ := linkRaw(t)
@@ -317,7 +317,7 @@ func TestHalfAlone(t *testing.T) {
 	}
 }
 
-// TestStrangers: garbage and silence on the port keep nobody from linking.
+// TestStrangers: garbage and silence on the port keep none from linking.
 func TestStrangers(t *testing.T) {
 	ep := open(t, config(0))
 	for _, said := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\xA1", "\xA1\xFF\xFF", strings.Repeat("\x00", 5000)} {
