@@ -121,7 +121,7 @@ func TestThreadsDoNotAllocate(t *testing.T) {
 		{"Sleep", func() { marcel.Sleep(time.Microsecond) }, nil},
 		{"Blocking", func() { marcel.Blocking(nothing) }, nil},
 	} {
-		run(t, calm(), func(*sched.Scheduler) {
+		run(t, undisturbed(), func(*sched.Scheduler) {
 			if it.partner != nil {
 				// It never ends by itself: the last wait of its loop is ended by
 				// one op too many, or it sees stop.

@@ -58,7 +58,7 @@ func (c *census) look() marcel.VPSet {
 
 // TestBubbleLife: what may be done with a bubble when, and what is refused.
 func TestBubbleLife(t *testing.T) {
-	s, other := start(t, machine(t, "core:2 pu:1")), start(t, calm())
+	s, other := start(t, machine(t, "core:2 pu:1")), start(t, undisturbed())
 	within(t, func() {
 		is := func(got, want error) {
 			t.Helper()
@@ -238,7 +238,7 @@ func TestRemoveAtTheEnd(t *testing.T) {
 
 // A stopped scheduler refuses a thread for a bubble before the bubble counts it.
 func TestSpawnIntoBubbleOfTheStopped(t *testing.T) {
-	s := start(t, calm())
+	s := start(t, undisturbed())
 	b := marcel.NewBubbleOn(s, nil)
 	must(t, s.Stop(context.Background()))
 	within(t, func() {
@@ -252,7 +252,7 @@ func TestSpawnIntoBubbleOfTheStopped(t *testing.T) {
 
 // A thread that its bubble refuses is not counted by the scheduler, which could not be stopped.
 func TestSpawnIntoClosedBubble(t *testing.T) {
-	s := start(t, calm())
+	s := start(t, undisturbed())
 	b := marcel.NewBubbleOn(s, nil)
 	b.Close()
 	within(t, func() {

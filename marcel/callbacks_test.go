@@ -221,7 +221,7 @@ func TestKeysModel(t *testing.T) {
 // Get and a second Set do not allocate.
 func TestKeysDoNotAllocate(t *testing.T) {
 	needsPools(t)
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var key marcel.Key[int]
 		must(t, key.Set(1))
 		if n := testing.AllocsPerRun(100, func() {
@@ -236,7 +236,7 @@ func TestKeysDoNotAllocate(t *testing.T) {
 // The post-switch callback comes once for each time the thread has been away, and
 // before the call that let it go returns.
 func TestOnSwitch(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		n := 0
 		var s marcel.Semaphore
 		must(t, marcel.OnSwitch(func() { n++ }))

@@ -114,7 +114,7 @@ func sameEnd(t *testing.T, form string, got joined, want error) {
 
 // What cannot be joined is refused at once by all forms.
 func TestJoinRefused(t *testing.T) {
-	run(t, calm(), func(s *sched.Scheduler) {
+	run(t, undisturbed(), func(s *sched.Scheduler) {
 		var gate marcel.Semaphore
 		detached := marcel.SpawnWith(marcel.Attr{Detached: true}, gate.Acquire)
 		for what, it := range map[string]struct {
@@ -212,7 +212,7 @@ func TestJoinTimeoutDoesNotAllocate(t *testing.T) {
 	if underRace {
 		t.Skip("the race detector allocates")
 	}
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var gate marcel.Semaphore
 		x := marcel.Spawn(gate.Acquire)
 		if n := testing.AllocsPerRun(100, func() { _, _ = x.JoinTimeout(time.Nanosecond) }); n != 0 {

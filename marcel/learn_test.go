@@ -39,7 +39,7 @@ func TestHabitIsTheFunctions(t *testing.T) {
 		},
 	}
 	for _, w := range wrappers {
-		run(t, calm(), func(*sched.Scheduler) {
+		run(t, undisturbed(), func(*sched.Scheduler) {
 			var learned atomic.Bool
 			for !learned.Load() {
 				w.nap(learned.Store)

@@ -145,7 +145,7 @@ func TestMailboxCloseEndsWaits(t *testing.T) {
 // does not overtake them.
 func TestMailboxIsFIFO(t *testing.T) {
 	for _, capacity := range []int{0, 2} {
-		run(t, calm(), func(*sched.Scheduler) {
+		run(t, undisturbed(), func(*sched.Scheduler) {
 			const n = 7
 			m := marcel.NewMailbox[int](capacity)
 			var got []string

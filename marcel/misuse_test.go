@@ -112,7 +112,7 @@ func arguments(t *testing.T, method reflect.Type) [][]reflect.Value {
 // may keep others from going on.
 func misuse(t *testing.T, do func(t *testing.T)) {
 	t.Helper()
-	s := start(t, calm())
+	s := start(t, undisturbed())
 	within(t, func() {
 		marcel.RunOn(s, func() {
 			do(t)

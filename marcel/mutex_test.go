@@ -11,7 +11,7 @@ import (
 )
 
 // queue makes n threads wait for m, one behind the other; each notes its number
-// in order when it has got it. For a thread of a calm scheduler whose VP it has
+// in order when it has got it. For a thread of an undisturbed scheduler whose VP it has
 // for itself then.
 func queue(n int, m *marcel.Mutex, order *[]int) (all []marcel.Thread) {
 	for i := range n {
@@ -26,7 +26,7 @@ func queue(n int, m *marcel.Mutex, order *[]int) (all []marcel.Thread) {
 }
 
 func TestMutexIsFIFO(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var m marcel.Mutex
 		var order []int
 		m.Lock()
@@ -44,7 +44,7 @@ func TestMutexIsFIFO(t *testing.T) {
 // One that has been woken may be overtaken before it runs; but once it has found
 // the mutex taken, the next Unlock gives it to that one and to no other one.
 func TestMutexHandsOver(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var m marcel.Mutex
 		for range 2 { // the second time as the first
 			var order []int
@@ -77,7 +77,7 @@ func TestMutexHandsOver(t *testing.T) {
 // One that takes and frees the mutex all the time, and never lets others run, gets it
 // so often and no more while a thread on its VP waits.
 func TestMutexTurnsEnd(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		const turn = 512
 		var m marcel.Mutex
 		for range 3 {

@@ -19,7 +19,7 @@ var priorities = []marcel.Priority{marcel.RealTime, marcel.UserRealTime, marcel.
 // TestPriorityOrder: whatever the order of spawning, the order of running is that of
 // the priorities, and within one that of spawning.
 func TestPriorityOrder(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var got, want []string
 		var all []marcel.Thread
 		for i := range 20 {
@@ -46,7 +46,7 @@ func TestPriorityOrder(t *testing.T) {
 // TestPriorityYield: a yield lets equals and higher ones run, never lower ones.
 func TestPriorityYield(t *testing.T) {
 	for _, policy := range []marcel.Policy{marcel.Fair, marcel.LIFO} {
-		cfg := calm()
+		cfg := undisturbed()
 		cfg.Policy = policy
 		run(t, cfg, func(*sched.Scheduler) {
 			var steps []string
@@ -73,7 +73,7 @@ func TestPriorityYield(t *testing.T) {
 // TestSetPriority: a change moves a thread that is ready; one that is blocked has it
 // when it wakes; one that runs, from its next yield on.
 func TestSetPriority(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var got []int
 		var all []marcel.Thread
 		for i := range 4 {
@@ -124,7 +124,7 @@ func TestSetPriority(t *testing.T) {
 
 // TestSetPriorityErrors: what does not exist is told, and changes nothing.
 func TestSetPriorityErrors(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		x := marcel.Spawn(func() {})
 		for _, p := range []marcel.Priority{marcel.Idle - 1, marcel.RealTime + 1} {
 			if err := x.SetPriority(p); err == nil {
@@ -159,7 +159,7 @@ func TestSetPriorityErrors(t *testing.T) {
 // TestPrioritySeizes: a thread of higher priority that becomes ready behind one that
 // computes does not wait for the slice, which never ends here.
 func TestPrioritySeizes(t *testing.T) {
-	s := start(t, calm())
+	s := start(t, undisturbed())
 	var stop atomic.Bool
 	var ran atomic.Int32
 	within(t, func() {
@@ -234,7 +234,7 @@ func TestPriorityStress(t *testing.T) {
 func TestLIFO(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	deepest := func(p marcel.Policy) int64 {
-		cfg := calm()
+		cfg := undisturbed()
 		cfg.Policy = p
 		var alive, most atomic.Int64
 		var tree func(depth int)
@@ -261,7 +261,7 @@ func TestLIFO(t *testing.T) {
 // TestLIFOStarvesNobody: one that spawns its successor for ever leaves turns to those
 // behind it.
 func TestLIFOStarvesNobody(t *testing.T) {
-	cfg := calm()
+	cfg := undisturbed()
 	cfg.Policy = marcel.LIFO
 	run(t, cfg, func(*sched.Scheduler) {
 		var others atomic.Int32

@@ -108,7 +108,7 @@ func TestStuckThreadsStopNobody(t *testing.T) {
 // A thread that has given its VP away, or lost it, wakes others at once: it does
 // not wait until it has the VP back, which another thread here never gives up.
 func TestWakingDoesNotWaitForTheVP(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var (
 			taken, done atomic.Bool
 			s           marcel.Semaphore

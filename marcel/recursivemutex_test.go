@@ -63,7 +63,7 @@ func TestRecursiveMutex(t *testing.T) {
 // One that ended as the owner leaves it locked: none that comes later is taken
 // for it, though threads and goroutines use its memory again.
 func TestRecursiveMutexOwnersAreNotMistaken(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var byThread marcel.RecursiveMutex
 		must(t, marcel.Spawn(byThread.Lock).Join())
 		for range 100 {

@@ -145,7 +145,7 @@ func TestRWMutexIsLinearizable(t *testing.T) {
 	}
 }
 
-// rwMachine drives an RWMutex from one thread of a calm scheduler. Others come,
+// rwMachine drives an RWMutex from one thread of an undisturbed scheduler. Others come,
 // wait, give up and leave as they are told; which get in, and when, must be what the
 // model says, to the last one: so none is forgotten when one gives up, and
 // the order is the one that the preference promises.
@@ -269,7 +269,7 @@ func (x *rwMachine) settle(fail func(string, ...any)) {
 
 func TestRWMutexOrder(t *testing.T) {
 	for _, p := range preferences {
-		run(t, calm(), func(*sched.Scheduler) {
+		run(t, undisturbed(), func(*sched.Scheduler) {
 			rapid.Check(t, func(t *rapid.T) {
 				x := &rwMachine{m: marcel.NewRWMutex(p), p: p}
 				choose := func(of func(*rwParty) bool) *rwParty {
@@ -341,7 +341,7 @@ func TestRWMutexStarvation(t *testing.T) {
 		return after
 	}
 	for _, p := range preferences {
-		run(t, calm(), func(*sched.Scheduler) {
+		run(t, undisturbed(), func(*sched.Scheduler) {
 			m := marcel.NewRWMutex(p)
 			if got, starves := relay(reading{m}, m), p == marcel.PreferReaders; starves != (got == 0) {
 				t.Errorf("preference %d: a writer got in after %d readers (0: not at all)", p, got)

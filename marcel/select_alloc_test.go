@@ -54,7 +54,7 @@ func TestMessagesAndSelectsDoNotAllocate(t *testing.T) {
 		{"Select until a time limit", func() { marcel.Select(none, unit, soon) }, nil},
 		{"SelectTimeout in vain", func() { marcel.SelectTimeout(time.Microsecond, none, unit, rx) }, nil},
 	} {
-		run(t, calm(), func(*sched.Scheduler) {
+		run(t, undisturbed(), func(*sched.Scheduler) {
 			stop := false
 			var partner marcel.Thread
 			if it.partner != nil {

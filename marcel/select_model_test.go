@@ -258,7 +258,7 @@ func (m *selectModel) finish() error {
 }
 
 func TestSelectModel(t *testing.T) {
-	s := start(t, calm())
+	s := start(t, undisturbed())
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &selectModel{capacity: rapid.IntRange(0, 2).Draw(rt, "capacity"), due: map[*waiting]outcome{}}
 		m.box = marcel.NewMailbox[int](m.capacity)

@@ -286,7 +286,7 @@ func TestSelectIsFair(t *testing.T) {
 // One waits by Select where others wait alone: they are served in order of
 // arrival.
 func TestSelectStandsInLine(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		const n = 6
 		var s, never marcel.Semaphore
 		var order []int

@@ -13,7 +13,7 @@ import (
 // It is not FIFO: the one that comes when it is free has it, though others have spun for
 // long.
 func TestSpinLockIsNotFIFO(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var s marcel.SpinLock
 		s.Lock()
 		spins := marcel.Spawn(func() { s.Lock(); computed.Add(1); s.Unlock() })

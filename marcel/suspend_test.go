@@ -155,7 +155,7 @@ func TestSuspendKeepsWhatWasGiven(t *testing.T) {
 }
 
 func TestYieldTo(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var log []int
 		var all []marcel.Thread
 		for i := range 100 {
@@ -172,7 +172,7 @@ func TestYieldTo(t *testing.T) {
 			must(t, x.Join())
 		}
 	})
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var log []int
 		me := marcel.Self()
 		var all []marcel.Thread

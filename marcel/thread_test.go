@@ -180,7 +180,7 @@ func TestDetachWhileJoined(t *testing.T) {
 // A handle stays right when its thread has ended and the descriptor behind it
 // serves another thread.
 func TestHandlesOutliveTheirThreads(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		descriptor := func(x marcel.Thread) uintptr { return reflect.ValueOf(x).Field(0).Pointer() }
 		old := marcel.Spawn(func() {})
 		must(t, old.Join())
@@ -332,7 +332,7 @@ func TestSpawnedThreadsRunUnjoined(t *testing.T) {
 }
 
 func TestYieldTakesTurns(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var turns []byte
 		var all []marcel.Thread
 		for _, c := range []byte("abc") {

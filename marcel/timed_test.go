@@ -176,7 +176,7 @@ func TestSleepLastsLongEnough(t *testing.T) {
 
 // While one sleeps the others of its VP run, and are not woken by its end.
 func TestSleepGivesTheVPUp(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var order []string
 		var s marcel.Semaphore
 		sleeper := marcel.Spawn(func() {

@@ -214,7 +214,7 @@ func TestTimerRaces(t *testing.T) {
 
 // If several wait the first in line has the expiry, and the others go on without.
 func TestTimerWakesAllGivesOne(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var order []int
 		x := marcel.NewTimer(2 * time.Millisecond)
 		var all []marcel.Thread
@@ -439,7 +439,7 @@ func TestTimersOfThreadsThatMove(t *testing.T) {
 
 func TestTimersDoNotAllocate(t *testing.T) {
 	needsPools(t)
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var x marcel.Timer
 		for _, it := range []struct {
 			name string

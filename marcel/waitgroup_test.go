@@ -70,7 +70,7 @@ func TestWaitGroup(t *testing.T) {
 
 // A wait ends with its round even if the next one begins at once.
 func TestWaitGroupRoundsOverlap(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var g marcel.WaitGroup
 		g.Add(1)
 		passed := 0

@@ -95,7 +95,7 @@ func waiters(q *marcel.WaitQueue, n int, order *[]int) (all []marcel.Thread) {
 }
 
 func TestWaitQueueIsFIFO(t *testing.T) {
-	run(t, calm(), func(*sched.Scheduler) {
+	run(t, undisturbed(), func(*sched.Scheduler) {
 		var q, to marcel.WaitQueue
 		var order []int
 		all := waiters(&q, 10, &order)

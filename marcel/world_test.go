@@ -65,9 +65,9 @@ func brisk(vps int) sched.Config {
 	return sched.Config{VPs: vps, Slice: time.Millisecond, Period: 250 * time.Microsecond}
 }
 
-// calm is a scheduler of one VP that is never taken away from a thread which does
+// undisturbed is a scheduler of one VP that is never taken away from a thread which does
 // not wait: what its threads do is then the same in every run.
-func calm() sched.Config { return sched.Config{VPs: 1, Slice: time.Hour} }
+func undisturbed() sched.Config { return sched.Config{VPs: 1, Slice: time.Hour} }
 
 // Go starts fn as the next party.
 func (w *world) Go(fn func()) {
@@ -158,7 +158,7 @@ func leaks(before ...goleak.Option) (err error) {
 func onThreadAndOff(t *testing.T, fn func(t *testing.T)) {
 	t.Helper()
 	t.Run("goroutine", fn)
-	t.Run("thread", func(t *testing.T) { run(t, calm(), func(*sched.Scheduler) { fn(t) }) })
+	t.Run("thread", func(t *testing.T) { run(t, undisturbed(), func(*sched.Scheduler) { fn(t) }) })
 }
 
 // must fails the test if a thread could not be joined as it ought to be.

@@ -146,12 +146,12 @@ func shapes() []shape {
 // network and to the own rank, at lengths for every protocol.
 func TestShapes(t *testing.T) {
 	overAllAtOnce(t, func(t *testing.T, d driver.Driver) {
-		sizes := []int{0, 1, 61, 240, 8 * 40000, flow.TraySize, flow.TraySize + 1, 400_001}
+		sizes := []int{0, 1, 61, 240, 8 * 40000, flow.BounceSize, flow.BounceSize + 1, 400_001}
 		switch {
 		case testing.Short():
 			sizes = []int{240, 400_001}
 		case !effort.Long():
-			sizes = []int{1, 240, flow.TraySize + 1, 400_001}
+			sizes = []int{1, 240, flow.BounceSize + 1, 400_001}
 		}
 		j := newJob(t, 2, d, nil)
 		defer j.close()
@@ -360,7 +360,7 @@ func TestThousandsOfParts(t *testing.T) {
 	if !bytes.Equal(msg, buf) {
 		t.Fatal("damaged")
 	}
-	if most := 4 * size / flow.TraySize; calls > most {
+	if most := 4 * size / flow.BounceSize; calls > most {
 		t.Errorf("%d calls of the link for %d parts: at most %d", calls, size/8, most)
 	}
 }

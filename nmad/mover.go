@@ -117,7 +117,7 @@ func (l *rail) giveBack(m *mover) bool {
 		return true
 	}
 	n, ok := m.back(g.life.end != nil && time.Since(g.life.ended) > evictAfter)
-	if m.dir == flow.Pull && m.stream.Tray() {
+	if m.dir == flow.Pull && m.stream.Bounces() {
 		n = 0 // it was not scattered, and will not be
 	}
 	if m.n += n; !ok && !m.kept {

@@ -57,13 +57,13 @@ func (s *sleeper) sleep(limit time.Duration) slept {
 	return s.sleepAs(limit, true, &own, 0)
 }
 
-// sleepAs is sleep for a caller that sleeps only as long as *own is calm. A waker changes *own first. The
+// sleepAs is sleep for a caller that sleeps only as long as *own is asleep. A waker changes *own first. The
 // wake itself may be lost: it ends the sleep of a former holder, which empties the eventfd. But then
 // the change came before that one left, and is seen here.
 //
 // news tells whether anything has happened in the caller's polls. If not, and if nothing was posted, there is nothing
 // for the sleeper to look at afresh: two waiters would keep waking each other for it.
-func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, calm uint32) slept {
+func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, asleep uint32) slept {
 	if s.e.load.view().pending() == 0 {
 		return refused
 	}
@@ -73,7 +73,7 @@ func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, ca
 		}
 		return refused
 	}
-	if own.Load() != calm {
+	if own.Load() != asleep {
 		s.holder.Store(0)
 		return unready
 	}

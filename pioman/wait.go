@@ -142,7 +142,7 @@ type wait struct {
 	timed bool
 	held  bool  // the kernel's descriptors are retained
 	led   bool  // others may rely on us to poll: see rest
-	calm  bool  // nothing happened in the last sleep
+	still bool  // nothing happened in the last sleep
 	news  bool  // something happened in a poll of ours since we last tried to sleep in the kernel
 	end   int64 // timed: in cycles
 
@@ -216,7 +216,7 @@ func (w *wait) rest() error {
 			err = w.why()
 		case e.attached.Load() != nil:
 			w.sleepUntil(p, (*Engine).Hooked)
-		case w.calm || !w.insist():
+		case w.still || !w.insist():
 			w.sleepInKernel(p)
 		}
 		if err != nil && !w.met() {
@@ -321,7 +321,7 @@ func (w *wait) sleepInKernel(p *parker) {
 	caller().blocking(p.sleep)
 	w.c.withdraw(p)
 	p.cancel()
-	w.calm = p.went == undisturbed
+	w.still = p.went == undisturbed
 	if p.went == refused && !w.met() {
 		w.sleepUntil(p, (*Engine).hasSleeper)
 	}

@@ -12,7 +12,7 @@ import (
 // puts messages together their short ones leave in one packet, for which the first waits.
 //
 //	Send, short, and the strategy joins:
-//	  threads that this gate has woken wait for our VP   -> to the others in gathering; done
+//	  threads that this gate has woken wait for our VP   -> to the others in the open packet; done
 //	  none does, but there are some                    -> to them; the packet leaves
 //	  else                                               -> a packet of its own, at once
 //
@@ -29,14 +29,14 @@ import (
 // no waiter need, no thread counts as woken. The sends are done: credit and numbers are taken when
 // they join. How many, and how long, is in package strategy (company.go).
 
-// gathering is the packet that is being gathered.
-type gathering struct {
+// openPacket is the packet that is being gathered.
+type openPacket struct {
 	body     []byte // as of an aggregate
 	messages int
 	polls    int // that have left it alone
 }
 
-func (x *gathering) empty() bool { return x.messages == 0 }
+func (x *openPacket) empty() bool { return x.messages == 0 }
 
 // Gathered says that messages wait for company.
 func (f *Flow) Gathered() bool { return f.holds&heldGroup != 0 }

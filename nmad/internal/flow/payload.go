@@ -7,7 +7,7 @@ import (
 // Payload is where the bytes of a message lie, or go: in one piece, in parts, or as a Data
 // says. Those of the latter two are never put together: the small track copies them one by
 // one into the driver's memory, the large track takes long pieces as they lie and short
-// ones a tray full at a time (tray.go).
+// ones a bounce buffer full at a time (bounce.go).
 type Payload struct {
 	Buf   []byte   // all of it, unless there are parts, or data
 	Size  int      // bytes altogether

@@ -85,7 +85,7 @@ type Request struct {
 	Leased   uint32              // its turn then
 	Wild     match.Wild[Request] // recv, or probe, that does not name tag and source: what it is for, place in a list
 	held     *Message            // Matched, Choosing: that message
-	flat     *tray               // send: the bytes of a short Data
+	flat     *bounce             // send: the bytes of a short Data
 	Place    int                 // send that Lends: where in that memory it lies, in bytes
 	Priority int8                // send
 	Pin      uint8               // recv: 1 + the rail that a rendezvous is to take; 0: as the strategy wants
@@ -121,10 +121,10 @@ func (r *Request) Held() (tag, size uint64) { return r.held.Tag, r.held.size }
 // once: it would be copied in any case. To be called outside of the lock of the Flow.
 func (r *Request) Describe(d Data) {
 	r.Data.SetData(d)
-	if r.Data.Size > TraySize {
+	if r.Data.Size > BounceSize {
 		return
 	}
-	s := trays.get()
+	s := bounces.get()
 	r.short = r.Data.read(s.buf[:r.Data.Size])
 	r.Data.Buf, r.Data.Data = s.buf[:r.Data.Size], nil
 	r.flat = s
@@ -133,7 +133,7 @@ func (r *Request) Describe(d Data) {
 // foldUp takes back what Describe has set up.
 func (r *Request) foldUp() {
 	r.flat.at, r.flat.end = 0, 0
-	trays.put(r.flat)
+	bounces.put(r.flat)
 	r.flat, r.Data.Buf = nil, nil
 }
 

@@ -22,7 +22,7 @@ type sender struct {
 	sends   cookieTable // announced
 	late    int         // announcements in queue that are put off, see putsOff
 
-	gathered gathering // messages that are done and wait for company; before queue
+	gathered openPacket // messages that are done and wait for company; before queue
 
 	refused bool // the link had no room for the last packet
 	batched bool // it keeps all packets there until the next flush

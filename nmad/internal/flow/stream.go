@@ -23,7 +23,7 @@ type Stream struct {
 	pulls  bool       // dir is Pull
 	queue  chunkQueue // the head is what is being moved
 	away   *chunk     // the head, while it is carried; nil: it is not
-	tray   *tray      // short pieces of the chunk at the head, if there are any under way; away: the carrier's
+	bounce *bounce    // short pieces of the chunk at the head, if there are any under way; away: the carrier's
 	Bytes  uint64     // moved since the beginning
 	Chunks uint64     // likewise, those all of whose bytes have
 	broken error      // what all requests are failed with, also the one that is away
@@ -59,8 +59,8 @@ func (x *Stream) Carry(call func([]byte) (int, error)) (int, error) {
 // Return gives back what Take has reserved, though it did not move: the stream is about to fail.
 func (x *Stream) Return() { x.away = nil }
 
-// Tray says that the link fills, or reads, memory of ours in place of the message's.
-func (x *Stream) Tray() bool { return x.tray != nil }
+// Bounces says that the link fills, or reads, memory of ours in place of the message's.
+func (x *Stream) Bounces() bool { return x.bounce != nil }
 
 // Land takes in that n bytes have moved of what was taken. With an error the link has moved what it must not.
 func (f *Flow) Land(rail int, dir Direction, n int) error {

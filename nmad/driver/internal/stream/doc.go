@@ -37,7 +37,7 @@
 // Arm looks itself. Room is waited for by adding EPOLLOUT to the socket that
 // refused, or in whose buffer a part of a packet is left. Over a network for
 // which that works (Network.Gather) the kernel announces a long message to a sleeper
-// when so much of it is there, or its rest: see gathering.
+// when so much of it is there, or its rest: see lowWater.
 //
 // # Trust
 //

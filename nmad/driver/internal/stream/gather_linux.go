@@ -6,7 +6,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
-// gathering has the kernel gather bytes of the large track before it wakes what sleeps
+// lowWater has the kernel gather bytes of the large track before it wakes what sleeps
 // for them: the low-water mark of the socket (SO_RCVLOWAT). A long message comes in segments of
 // 64 KiB at most, and a wake for each is dear to a thread that computes meanwhile. A poller does not feel
 // the mark, but its peer does: the kernel acknowledges each segment below it at once, on the CPU of
@@ -23,7 +23,7 @@ import (
 // has no mark above what the peer is bound to send: the sleeper is woken by the last of it at the
 // latest. The kernel sees to the rest: it wakes below the mark when its buffer is full, and when
 // the connection ends.
-type gathering struct {
+type lowWater struct {
 	most int          // bytes; 0: no gathering
 	rest atomic.Int32 // bytes, at most most; Pull writes, Arm reads
 	mark atomic.Int32 // bytes, at least what the kernel has been told last, or is about to be; 0 is 1, too
@@ -32,10 +32,10 @@ type gathering struct {
 	raised, lowered, ended int32
 }
 
-func (g *gathering) init(most int) { g.most, g.lowered, g.ended = most, 1, 1 }
+func (g *lowWater) init(most int) { g.most, g.lowered, g.ended = most, 1, 1 }
 
 // note says how many bytes are still to come. It belongs to the caller of Pull.
-func (g *gathering) note(fd, rest int) {
+func (g *lowWater) note(fd, rest int) {
 	if g.most == 0 {
 		return
 	}
@@ -49,7 +49,7 @@ func (g *gathering) note(fd, rest int) {
 }
 
 // raise is for a caller that is about to sleep. It and lower belong to the caller of Arm and Disarm.
-func (g *gathering) raise(fd int) {
+func (g *lowWater) raise(fd int) {
 	n := g.rest.Load()
 	if n <= 1 || n == g.mark.Load() {
 		return
@@ -64,7 +64,7 @@ func (g *gathering) raise(fd int) {
 
 // lower ends what raise began. It tells the kernel also what Pull has told it already,
 // which may have been overtaken by raise.
-func (g *gathering) lower(fd int) {
+func (g *lowWater) lower(fd int) {
 	if g.raised > 1 {
 		g.mark.Store(1)
 		g.raised = 1

@@ -57,7 +57,7 @@ type link struct {
 	_     [padding]byte
 	lt    struct{ refused uint64 } // 1: the last Push found no room (store, load)
 	_     [padding]byte
-	rt    gathering
+	rt    lowWater
 	pace  pacing
 	_     [padding]byte
 	armed [numTracks]uint32 // what ep waits for, of either socket, 0: nothing, it is not in the set; by Arm and Disarm
@@ -247,19 +247,19 @@ func (l *link) Arm(wantRoom bool) bool {
 			return false
 		}
 	}
-	return l.gather((*gathering).raise)
+	return l.gather((*lowWater).raise)
 }
 
 // Disarm implements driver.Link.
 func (l *link) Disarm() {
-	l.gather((*gathering).lower)
+	l.gather((*lowWater).lower)
 	for t := range numTracks {
 		l.interest(t, 0)
 	}
 }
 
 // gather begins or ends the gathering for a sleeper; false: the link is closed.
-func (l *link) gather(change func(*gathering, int)) bool {
+func (l *link) gather(change func(*lowWater, int)) bool {
 	g := l.gates.Gate(inArm)
 	if !g.Enter() {
 		return false

@@ -6,24 +6,24 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// breath is how long Pull leaves the kernel alone once a look has emptied the socket in the middle of a
+// restTime is how long Pull leaves the kernel alone once a look has emptied the socket in the middle of a
 // message: a segment of 64 KiB takes the sender about 5 us.
-const breath = 1500 * time.Nanosecond
+const restTime = 1500 * time.Nanosecond
 
 // pacing puts pauses between the looks at a message that is flowing in. A look takes the socket's lock, and the lines of
 // the socket, from the kernel, which is about to put the next bytes there on behalf of the sender, whose
-// CPU is what bounds the stream. So a poll that comes within a breath is told that nothing has arrived. The
+// CPU is what bounds the stream. So a poll that comes within that time is told that nothing has arrived. The
 // first bytes of a message, a look that filled its buffer, and the sleeper, for which the kernel looks, wait for nothing.
 //
-//	idle --- a look brings a part of a message, and empties the socket ---> resting, for a breath
-//	resting --- a breath later, a look brings: nothing, or less than the rest ---> resting
+//	idle --- a look brings a part of a message, and empties the socket ---> resting, for restTime
+//	resting --- then, a look brings: nothing, or less than the rest ---> resting
 //	                                           the rest, or as much as it has room for ---> idle
 //
 // It belongs to the caller of Pull.
 type pacing struct {
 	rest  int   // bytes of the message that are still to come; 0: idle
 	until int64 // cycles: the stream rests
-	pause int64 // a breath, in cycles
+	pause int64 // restTime, in cycles
 }
 
 // resting says whether Pull of the rest of a message, so many bytes, need not look now.
@@ -38,7 +38,7 @@ func (p *pacing) looked(n, of int) {
 		p.rest = 0
 		return
 	case p.pause == 0:
-		p.pause = asm.ToCycles(int64(breath))
+		p.pause = asm.ToCycles(int64(restTime))
 	}
 	p.rest = of - n
 	p.until = asm.Cycles() + p.pause

@@ -26,7 +26,7 @@ func TestPacing(t *testing.T) {
 			t.Errorf("%s: rests %v, want %v", c.name, got, c.rests)
 		}
 		if p.until = 0; p.resting(c.next) {
-			t.Errorf("%s: rests when the breath is over", c.name)
+			t.Errorf("%s: rests when restTime is over", c.name)
 		}
 	}
 }
