@@ -56,7 +56,7 @@ var Environment = []Variable{
 	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet", false},
 	{EnvProfile, "what was measured of the networks, for the default of PM2_EAGER, which rail carries the packets, and what each carries of long messages", "file that demo explain-protocol --measure --save has written", "none", false},
 	{EnvListen, "where this process accepts links", "host:port; one for all rails, or one for each, with commas", "loopback, any free port", false},
-	{EnvIface, "which networks the hosts of a process manager's job use among each other", "names of interfaces, or networks, with commas, the preferred one first: eth1,10.0.0.0/8; the same in all processes", "all that all hosts have an address in", false},
+	{EnvIface, "which networks the hosts of a process manager's job, or the pods of an indexed one, use among each other; of the latter the first one", "names of interfaces, or networks, with commas, the preferred one first: eth1,10.0.0.0/8; the same in all processes", "all that all hosts have an address in", false},
 	{EnvLink, "when the links between the processes are made", "lazy: when they are first needed; all: when the job starts; the same in all processes", "lazy; all in a job of two", false},
 	{EnvHeartbeat, "how long a process may give no sign of life before it is taken for lost", "duration such as 5s, 100ms to 1h; 0: for ever", "0", false},
 	{EnvUnbound, "processes that a process manager has started, and has not bound, stay on all processors, instead of one share each", "0, 1", "0", false},

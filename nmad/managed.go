@@ -132,7 +132,7 @@ func (c *Config) meetByName(ctx context.Context) error {
 	}
 	ctx, stop := limit.Context(ctx, c.start)
 	defer stop()
-	host, l, err := manager.MeetByName(ctx, c.Rank, c.Rendezvous)
+	host, l, err := manager.MeetByName(ctx, c.Rank, c.Rendezvous, os.Getenv(EnvIface))
 	if err != nil {
 		return fmt.Errorf("nmad: rank %d of %d: %w", c.Rank, c.Size, err)
 	}

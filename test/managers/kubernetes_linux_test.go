@@ -129,6 +129,9 @@ func (c *cluster) pod(index, size, user int, secret string, deed ...string) *exe
 	p := exec.Command("ip", append(append(words, filepath.Join(c.dir, "program")), deed...)...)
 	p.Env = []string{"PATH=" + os.Getenv("PATH"), fmt.Sprint("HOSTNAME=pm2-", index), fmt.Sprint("JOB_COMPLETION_INDEX=", index)}
 	p.Env = append(append(p.Env, c.variables...), fmt.Sprint("PM2_SIZE=", size), "PM2_SECRET_FILE="+secret)
+	if user != 0 {
+		p.Env = append(p.Env, "PM2_IFACE=10.0.0.0/8")
+	}
 	p.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	return p
 }
@@ -400,6 +403,9 @@ func TestKubernetes(t *testing.T) {
 		"no size":                    {0o400, "PM2_SIZE=", "PM2_SIZE is missing: give the number of its completions"},
 		"a size that is too small":   {0o400, "PM2_SIZE=1", "rank 1 in a job of 1: give 0 to 0"},
 		"no secret":                  {0o400, "PM2_SECRET_FILE=", "a secret of 0 bytes: give 16 to 1024, the same to all processes, such as by PM2_SECRET_FILE"},
+		"no number of a port":        {0o400, "PM2_RENDEZVOUS=pm2-0.pm2:pm2", "give rank 0 by its name and a port"},
+		"no name":                    {0o400, "PM2_RENDEZVOUS=:7070", "give rank 0 by its name and a port"},
+		"no such interface":          {0o400, "PM2_IFACE=ib0", `this host has no interface "ib0" that is up`},
 		"no port":                    {0o400, "PM2_RENDEZVOUS=pm2-0.pm2", "give rank 0 by its name and a port"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -23,16 +25,34 @@ func Index(get func(string) string) string {
 }
 
 // MeetByName is what a process of an indexed job does in the place of Agree: it waits until the name of rank 0 is known, which is so some time after rank 0
-// has started, and finds out at which address of this host the others reach it. Rank 0 also listens there, at the port of where, which is host:port.
-func MeetByName(ctx context.Context, rank int, where string) (host string, l net.Listener, err error) {
+// has started, and finds out at which address of this host the others reach it: that from which the way to rank 0 leaves, or the first of ifaces (PM2_IFACE), if it is
+// not empty. Rank 0 also listens at where, which is host:port.
+func MeetByName(ctx context.Context, rank int, where, ifaces string) (at string, l net.Listener, err error) {
+	var own host
+	if ifaces != "" {
+		if own, err = ownHost(ifaces); err != nil {
+			return "", nil, err // no need to wait
+		}
+	}
 	name, port, err := net.SplitHostPort(where)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err == nil && name == "" {
+		err = errors.New("no name")
+	}
 	if err != nil {
 		return "", nil, fmt.Errorf("PM2_RENDEZVOUS=%.80q: give rank 0 by its name and a port, such as job-0.service:7070: %w", where, err)
 	}
 	for {
-		host, l, err = meetAt(ctx, rank, name, port)
-		if err == nil {
-			return host, l, nil
+		if at, l, err = meetAt(ctx, rank, name, port); err == nil {
+			if ifaces != "" {
+				at = own.addrs[0].Addr().String()
+			}
+			return at, l, nil
+		}
+		if errors.Is(err, syscall.EADDRINUSE) { // this is the right host
+			return "", nil, fmt.Errorf("PM2_RENDEZVOUS=%.80q: %w: give another port", where, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -43,25 +63,25 @@ func MeetByName(ctx context.Context, rank int, where string) (host string, l net
 }
 
 // meetAt asks for the name once. The answer may be the address of an earlier rank 0: then rank 0 cannot listen there.
-func meetAt(ctx context.Context, rank int, name, port string) (host string, l net.Listener, err error) {
+func meetAt(ctx context.Context, rank int, name, port string) (at string, l net.Listener, err error) {
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 	if err != nil {
 		return "", nil, err
 	}
 	err = errors.New("it has no address")
 	for _, a := range addrs {
-		at := net.JoinHostPort(a.Unmap().String(), port)
+		there := net.JoinHostPort(a.Unmap().String(), port)
 		if rank == 0 {
-			if l, err = net.Listen("tcp", at); err == nil {
+			if l, err = net.Listen("tcp", there); err == nil {
 				return a.Unmap().String(), l, nil
 			}
 			continue
 		}
 		var c net.Conn
-		if c, err = net.Dial("udp", at); err == nil { // sends nothing
-			host, _, _ = net.SplitHostPort(c.LocalAddr().String())
+		if c, err = net.Dial("udp", there); err == nil { // sends nothing
+			at, _, _ = net.SplitHostPort(c.LocalAddr().String())
 			c.Close()
-			return host, nil, nil
+			return at, nil, nil
 		}
 	}
 	return "", nil, err
