@@ -171,9 +171,13 @@ func childOf(t *testing.T, pid int) int {
 	return found
 }
 
+// eachWay runs test over each driver with each engine; with -short over each driver with one.
 func eachWay(t *testing.T, test func(t *testing.T, args ...string)) {
-	for _, driver := range []string{"shm", "tcp"} {
-		for _, engine := range []string{"hooks", "explicit", "threads"} {
+	for i, driver := range []string{"shm", "tcp"} {
+		for k, engine := range []string{"hooks", "threads", "explicit"} {
+			if testing.Short() && k != i {
+				continue
+			}
 			t.Run(driver+" "+engine, func(t *testing.T) { test(t, "--driver", driver, "--engine", engine) })
 		}
 	}
