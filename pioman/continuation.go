@@ -182,7 +182,7 @@ func (k *Continuation) Cancel() bool {
 }
 
 // fire takes a continuation whose bits are set off its parker, and puts it before those that are due.
-// For the caller that has p in hand.
+// For the caller that holds p.
 func (p *parker) fire(former *Continuation, status uint32) *Continuation {
 	k := p.cont
 	if !k.state.CompareAndSwap(hanging, due) {

@@ -37,7 +37,7 @@ func (g *MultiWait) needsTime() {
 // errInBubble: the goroutines of a scheduler would be the bubble's.
 var errInBubble = errors.New("sched: a scheduler cannot start in a bubble of testing/synctest: start it before, by sched.Default for instance")
 
-// outsider is what a goroutine's Waiter has besides.
+// outsider is the part of a Waiter that only goroutines need.
 type outsider struct {
 	ch    chan struct{} // of capacity 1, so that waking never blocks
 	latch *sync.Mutex   // in a synctest bubble, instead of ch: see inBubble

@@ -15,7 +15,7 @@ type clock struct {
 	next   atomic.Uint32 // the poller to wake first; the clock writes
 	ticks  atomic.Uint64
 
-	// The clock's alone.
+	// Only the clock uses these.
 	seen   []uint64 // signs of life of each poller at the last tick
 	idle   int      // ticks with nothing to do, in a row
 	steady int      // ticks, in a row, at which all pollers that are awake had had turns
