@@ -14,19 +14,6 @@ type Limit struct {
 	Note    any             // for the waker of the caller: see Waiter.Note
 }
 
-// WaitContext is Wait until the caller is woken, with nil, or until ctx is done,
-// with its cause (context.Cause). If it is done already the answer comes at
-// once. See WaitUntil.
-func (c *co) WaitContext(q *WaitQueue, mu *Spin, ctx context.Context) error {
-	if ctx == nil {
-		mu.Unlock()
-		c.Leave()
-		panic("sched: wait with a nil context")
-	}
-	_, err := c.WaitUntil(q, mu, Limit{Context: ctx})
-	return err
-}
-
 // WaitUntil is Wait with a Limit: for threads and for plain goroutines (nil c).
 // As with Wait the caller holds mu, which guards q and is unlocked on return, and
 // the operation that Enter began is over.

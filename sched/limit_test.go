@@ -191,7 +191,7 @@ func TestWaitUnderBrittleContext(t *testing.T) {
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	onBoth(t, func(t *testing.T) {
-		for _, ctx := range []context.Context{nil, brittle{done, "Done"}, brittle{done, "Err"}} {
+		for _, ctx := range []context.Context{brittle{done, "Done"}, brittle{done, "Err"}} {
 			var u units
 			func() {
 				defer func() {
@@ -201,7 +201,7 @@ func TestWaitUnderBrittleContext(t *testing.T) {
 				}()
 				c := sched.Enter()
 				u.mu.Lock()
-				_ = c.WaitContext(&u.q, &u.mu, ctx)
+				_, _ = c.WaitUntil(&u.q, &u.mu, sched.Limit{Context: ctx})
 			}()
 			if u.waits() {
 				t.Errorf("%T: still in the queue", ctx)
