@@ -31,7 +31,7 @@ func frames(t testing.TB, kinds ...kind) []byte {
 	var c recorded
 	w := newWire(&c, secret, []byte("a"), []byte("b"), true)
 	for _, k := range kinds {
-		payload := appendNotice(nil, 1, "reason")
+		payload := notice(1, "reason")
 		if k == kindReady || k == kindGo {
 			payload = nil
 		} else if k == kindLeave {
@@ -132,7 +132,7 @@ func FuzzPayloads(f *testing.F) {
 	f.Add(append(appendTable(nil, []Card{{Rank: 1, Host: "h"}})[:39], 255, 255, 255, 255)) // more rails than there may be
 	f.Add(pack(appendTable(nil, []Card{{}, card})))
 	f.Add(appendTable(nil, []Card{{}, card}))
-	f.Add(appendNotice(nil, 1, "why"))
+	f.Add(notice(1, "why"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if c, err := parseCards(b, []int{1}); err == nil && !bytes.Equal(appendTable(nil, c), b) {
 			t.Fatalf("cards %+v are written otherwise than they were read", c)
@@ -143,7 +143,7 @@ func FuzzPayloads(f *testing.F) {
 		if cards, err := parseTable(b, 2); err == nil && !bytes.Equal(appendTable(nil, cards), b) {
 			t.Fatalf("table %+v is written otherwise than it was read", cards)
 		}
-		if rank, reason, err := parseNotice(b, 2); err == nil && (rank > 1 || !bytes.Equal(appendNotice(nil, rank, reason), b)) {
+		if rank, reason, err := parseNotice(b, 2); err == nil && (rank > 1 || !bytes.Equal(notice(rank, reason), b)) {
 			t.Fatalf("a notice about rank %d, %q", rank, reason)
 		}
 		if rank, err := parseLeave(b, 2); err == nil && rank > 1 {

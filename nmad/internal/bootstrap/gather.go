@@ -112,7 +112,7 @@ func (h *hub) fail(reason string, but *member) {
 		return
 	}
 	h.phase = failed
-	h.spread(kindAbort, appendNotice(nil, h.c.cfg.Rank, reason), but)
+	h.spread(kindAbort, notice(h.c.cfg.Rank, reason), but)
 	h.c.cancel(fmt.Errorf("%w: %s", ErrAborted, reason))
 }
 

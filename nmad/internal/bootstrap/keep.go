@@ -70,7 +70,7 @@ func (h *hub) dies(news []Event, rank int, reason string, from *member) []Event 
 		return news
 	}
 	h.note(rank, Died, reason)
-	h.spread(kindDead, appendNotice(nil, rank, reason), from)
+	h.spread(kindDead, notice(rank, reason), from)
 	return append(news, Event{Rank: rank, Kind: Died, Reason: reason})
 }
 
@@ -92,9 +92,9 @@ func (h *hub) hear(e Event) {
 	defer h.mu.Unlock()
 	h.note(e.Rank, e.Kind, e.Reason)
 	if e.Kind == Died {
-		h.toAll(kindDead, appendNotice(nil, e.Rank, e.Reason), nil)
+		h.toAll(kindDead, notice(e.Rank, e.Reason), nil)
 	} else {
-		h.toAll(kindLeave, appendU32(nil, uint32(e.Rank)), nil)
+		h.toAll(kindLeave, encodeRanks(e.Rank), nil)
 	}
 }
 
@@ -268,7 +268,7 @@ func (h *hub) brief(m *member) {
 		}
 	}
 	if h.phase == closing {
-		h.send(m, kindLeave, appendU32(nil, uint32(h.c.cfg.Rank)))
+		h.send(m, kindLeave, encodeRanks(h.c.cfg.Rank))
 	}
 }
 
@@ -276,9 +276,9 @@ func (h *hub) brief(m *member) {
 func (h *hub) retell(rank int, send func(kind, []byte)) {
 	switch h.gone[rank] {
 	case Left:
-		send(kindLeave, appendU32(nil, uint32(rank)))
+		send(kindLeave, encodeRanks(rank))
 	case Died:
-		send(kindDead, appendNotice(nil, rank, h.reasons[rank]))
+		send(kindDead, notice(rank, h.reasons[rank]))
 	}
 }
 
@@ -320,6 +320,6 @@ func (h *hub) announce() {
 	defer h.mu.Unlock()
 	if h.phase == running {
 		h.phase = closing // from here on the end of a connection is no death
-		h.toAll(kindLeave, appendU32(nil, uint32(h.c.cfg.Rank)), nil)
+		h.toAll(kindLeave, encodeRanks(h.c.cfg.Rank), nil)
 	}
 }

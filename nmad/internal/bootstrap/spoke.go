@@ -122,7 +122,7 @@ func (s *spoke) abort(reason string) {
 		return
 	}
 	if !s.running() {
-		s.send(kindAbort, appendNotice(nil, s.c.cfg.Rank, reason))
+		s.send(kindAbort, notice(s.c.cfg.Rank, reason))
 	}
 }
 
@@ -181,7 +181,7 @@ func (s *spoke) report(w *wire, keeper int) {
 			}
 		}
 		if len(ranks) > 0 {
-			s.send(kindParty, appendRanks(nil, ranks))
+			s.send(kindParty, encodeRanks(ranks...))
 		}
 		for rank, leader := range s.c.tree.leader {
 			if leader == s.c.cfg.Rank {
@@ -190,7 +190,7 @@ func (s *spoke) report(w *wire, keeper int) {
 		}
 	}
 	if leaving {
-		s.send(kindLeave, appendU32(nil, uint32(s.c.cfg.Rank)))
+		s.send(kindLeave, encodeRanks(s.c.cfg.Rank))
 		s.tellOne.Do(func() { close(s.told) })
 	}
 }
@@ -384,7 +384,7 @@ func (s *spoke) announce() {
 	}
 	close(s.hurry)
 	if there {
-		s.send(kindLeave, appendU32(nil, uint32(s.c.cfg.Rank))) // an error shows at the reader
+		s.send(kindLeave, encodeRanks(s.c.cfg.Rank)) // an error shows at the reader
 		s.tellOne.Do(func() { close(s.told) })
 	}
 	if s.hub != nil {

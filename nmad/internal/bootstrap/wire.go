@@ -142,8 +142,8 @@ func (w *wire) recv(size int) (kind, []byte, error) {
 }
 
 // A notice says something about one process.
-func appendNotice(b []byte, rank int, reason string) []byte {
-	return appendString(appendU32(b, uint32(rank)), reason[:min(len(reason), maxReason)])
+func notice(rank int, reason string) []byte {
+	return appendString(encodeRanks(rank), reason[:min(len(reason), maxReason)])
 }
 
 func parseNotice(b []byte, size int) (rank int, reason string, err error) {
@@ -156,7 +156,7 @@ func parseNotice(b []byte, size int) (rank int, reason string, err error) {
 	return int(n), reason, nil
 }
 
-func appendRanks(b []byte, ranks []int) []byte {
+func encodeRanks(ranks ...int) (b []byte) {
 	for _, rank := range ranks {
 		b = appendU32(b, uint32(rank))
 	}
