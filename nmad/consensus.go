@@ -3,7 +3,6 @@ package nmad
 import (
 	"errors"
 	"fmt"
-	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"slices"
 	"sync/atomic"
 )
@@ -202,11 +201,7 @@ func (c *consensus) hear(g *Gate) error {
 // begin starts a call, which ends by its request.
 func (c *consensus) begin(x *call) {
 	own := c.s.gates.at(c.s.cfg.Rank)
-	x.over.prepare(own, 0, nil, false)
-	x.over.core.Special, x.over.core.Wild.Probe = true, true // no monitor is told
-	x.over.core.Op, x.over.core.Stage = flow.OpRecv, flow.Posted
-	own.enter()
-	own.flow.Count(&x.over.core)
+	x.over.begin(own)
 	own.release()
 	if !c.post(happening{what: called, call: x}) {
 		c.end(x, c.stopped) // which does not change any more

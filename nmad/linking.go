@@ -200,11 +200,7 @@ func (g *Gate) Link(ctx context.Context) error {
 		return errNoGate
 	}
 	r := fresh()
-	r.prepare(g, 0, nil, false)
-	r.core.Special, r.core.Wild.Probe = true, true // no monitor is told
-	r.core.Op, r.core.Stage = flow.OpRecv, flow.Posted
-	g.enter()
-	g.flow.Count(&r.core)
+	r.begin(g)
 	switch l := &g.linking; {
 	case g.flow.Dead != nil:
 		g.flow.Finish(&r.core, g.flow.Dead)

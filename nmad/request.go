@@ -96,6 +96,15 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 	}
 }
 
+// begin makes r, of which no monitor is told, end with something else than a message of g.
+func (r *Request) begin(g *Gate) {
+	r.prepare(g, 0, nil, false)
+	r.core.Special, r.core.Wild.Probe = true, true
+	r.core.Op, r.core.Stage = flow.OpRecv, flow.Posted
+	g.enter()
+	g.flow.Count(&r.core)
+}
+
 // ended says that r is done: nothing of it changes until it is started again.
 func (r *Request) ended() bool { return r.core.Over.Load() != 0 || r.completion.Test(finished) }
 
@@ -123,12 +132,7 @@ func (r *Request) plain() {
 
 // Tag returns the tag of the message. That of a receive that did not name it is valid
 // once the request is done, as are Source, Size and Envelope.
-func (r *Request) Tag() uint64 {
-	if r == nil {
-		return 0
-	}
-	return r.core.Entry.Tag
-}
+func (r *Request) Tag() uint64 { return r.Envelope().Tag }
 
 // Source returns, of a receive, the rank of the sender.
 func (r *Request) Source() int {
@@ -139,12 +143,7 @@ func (r *Request) Source() int {
 }
 
 // Size returns the bytes of the whole message, also of one that was truncated.
-func (r *Request) Size() uint64 {
-	if r == nil {
-		return 0
-	}
-	return r.core.Size
-}
+func (r *Request) Size() uint64 { return r.Envelope().Size }
 
 // Envelope returns Source, Tag and Size.
 func (r *Request) Envelope() Envelope {
