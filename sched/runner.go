@@ -309,7 +309,7 @@ func (t *thread) wakeJoiners(c *co) *rare {
 // endOutside is end for a thread without a VP, and without a rare part. The runner ends with
 // it, as a goroutine.
 func (c *co) endOutside(t *thread) {
-	s := t.home()
+	s := c.l.vp.sched
 	if h := c.guess; h != nil {
 		c.judge(h)
 	}

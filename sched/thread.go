@@ -25,17 +25,20 @@ type thread struct {
 	mu    Spin
 	w     Waiter // its place in a wait queue
 
-	// Then what the VP that runs it looks at.
-	co      *co
-	body    Body
-	set     atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or by the one that has it alone
-	x       atomic.Pointer[rare]
-	woken   stamp                     // when it was woken, if this wake is sampled; the waker's, then the VP's that runs it
-	asked   uint32                    // another thread has locked mu, or is about to: see end
-	gen     uint64                    // the number of the thread, 0 once it has ended; read by anyone. See end
-	joiners WaitQueue                 // under mu
-	multi   atomic.Pointer[MultiWait] // in which it waits
-	limit   *limit                    // of its timed waits, from the first one on; the descriptor's, for all its lives
+	// Then what few of them need.
+	joiners WaitQueue // under mu
+	limit   *limit    // of its timed waits, from the first one on; the descriptor's, for all its lives
+
+	// Then what the VP that runs it looks at: from its beginning to its end a thread that nothing else happens to
+	// needs this line and the first.
+	co    *co
+	body  Body
+	set   atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or by the one that has it alone
+	x     atomic.Pointer[rare]
+	woken stamp                     // when it was woken, if this wake is sampled; the waker's, then the VP's that runs it
+	asked uint32                    // another thread has locked mu, or is about to: see end
+	gen   uint64                    // the number of the thread, 0 once it has ended; read by anyone. See end
+	multi atomic.Pointer[MultiWait] // in which it waits
 }
 
 // Body is what a thread runs, for SpawnBody.
