@@ -11,6 +11,7 @@ type thief struct {
 	tick  uint32
 	seen  *vp
 	pause int64 // cycles: no attempt before
+	vain  uint  // attempts since the last one that got something
 }
 
 const (
@@ -18,8 +19,10 @@ const (
 	// is worth moving. In a ping-pong between two threads of one VP one is
 	// always ready, for tens of nanoseconds; moving it would cost both dearly.
 	lonely = 3000 // ns
-	// retry: after an attempt that got nothing.
-	retry = 2000 // ns
+	// retry: after an attempt that got nothing, doubled by each in a row. An attempt interrupts the victim, and finds it
+	// inside the scheduler most of the time where its threads do nothing but wait for each other: such are not worth many.
+	retry    = 2000 // ns
+	mostVain = 6    // doublings
 	// maxShare bounds what is taken at once, for the victim cannot schedule
 	// meanwhile, and so what of its queue is looked at.
 	maxShare = 256
@@ -48,12 +51,14 @@ func (v *vp) steal(th *thief, now int64) bool {
 			}
 			count(&v.n.tries, 1)
 			if n := v.rob(o); n > 0 {
+				th.vain = 0
 				count(&v.n.steals, 1)
 				count(&v.n.items, uint64(n))
 				v.mark(TraceSteal, nil, uint64(o.id), uint64(n))
 				return true
 			}
-			th.pause = now + asm.ToCycles(retry)
+			th.vain++
+			th.pause = now + asm.ToCycles(retry<<min(th.vain, mostVain))
 		}
 	}
 	return false

@@ -39,6 +39,7 @@ type vp struct {
 	fence       atomic.Uint32            // see share
 	choices     uint32                   // of threads, so far
 	seed        uint32                   // of random, never 0
+	unhelped    uint32                   // wakes before it looks again whether it may wake another VP
 	lingers     Estimator
 	home        *node // its leaf in the tree of nodes
 	pu          *topo.Item

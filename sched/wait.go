@@ -255,7 +255,7 @@ func (w *Waiter) Give() { w.given = true }
 func (c *co) Wake(w *Waiter) {
 	if t := w.t; t != nil && c != nil { // most waiters are threads of the waker's VP: ready, as one function
 		v := c.l.vp
-		if t.vp == v && t.class.load() == 0 && v.tick%wakeSample != 0 && v.trace.Load() == nil && v.sched.wants.Load() == 0 && v.q.tryPush(t) {
+		if t.vp == v && t.class.load() == 0 && v.tick%wakeSample != 0 && v.trace.Load() == nil && v.unanswered() && v.q.tryPush(t) {
 			return
 		}
 	}

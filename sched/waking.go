@@ -40,6 +40,17 @@ func (v *vp) ready(t *thread, fresh bool) {
 	}
 }
 
+// unanswered tells whether v need not answer a wake of one of its threads: no VP sleeps, nor the clock; or the clock does not,
+// and v has looked a few wakes ago and may not wake a VP yet. Holder only.
+func (v *vp) unanswered() bool {
+	w := v.sched.wants.Load()
+	if w == 0 || w&wantsClock != 0 || v.unhelped == 0 {
+		return w == 0
+	}
+	v.unhelped--
+	return true
+}
+
 // answer is for a holder that has made t ready while the clock or a VP sleeps, or a VP requests a thread.
 func (v *vp) answer(t *thread, fresh bool) {
 	s := v.sched
@@ -53,11 +64,16 @@ func (v *vp) answer(t *thread, fresh bool) {
 	}
 }
 
+// wakesPerLook: a VP that may not wake another one yet looks at the time again after so many wakes: reading it takes
+// a sixth of a wake.
+const wakesPerLook = 16
+
 // rouseHelper wakes a sleeping VP, at a bounded rate: one that finds nothing to
 // steal makes the pause longer, up to helpMax.
 func (v *vp) rouseHelper() {
 	now := asm.Cycles()
 	if now < v.helpAt {
+		v.unhelped = wakesPerLook
 		return
 	}
 	v.helpAt = now + v.sched.helpGap.Load()
