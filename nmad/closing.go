@@ -83,7 +83,7 @@ func (l *life) lose(err error) { l.loseRail(&l.g.rails.all[0], err) }
 func (l *life) loseRail(at *rail, err error) {
 	g := l.g
 	if !errors.Is(err, driver.ErrProtocol) {
-		for n, vain := 0, 0; n < lastGasp && vain < looks && l.end == nil; n++ {
+		for n, vain := 0, 0; n < lastGasp && vain < looks; n++ {
 			if vain++; g.track.receive(nil) {
 				vain = 0
 			}

@@ -148,6 +148,24 @@ func TestLastPackets(t *testing.T) {
 	mustDone(t, last, ErrPeerLost)
 }
 
+// TestNothingAfterTheEnd: an ended gate takes nothing in, also where a send looks for credit: its receives have failed, and the next one
+// with the same tag would get the message of another.
+func TestNothingAfterTheEnd(t *testing.T) {
+	p := newPair(simnet.Options{}, scarce)
+	g := p.gates[0]
+	first := g.Irecv(1, make([]byte, 1))
+	for g.flow.Affords(64) {
+		g.Isend(2, make([]byte, 64))
+	}
+	g.mu.lock()
+	g.life.fail(&PeerError{Rank: 1, Reason: "of the test", Err: ErrPeerLost})
+	g.release()
+	mustDone(t, first, ErrPeerLost)
+	p.gates[1].Isend(1, []byte{1})
+	mustDone(t, g.Isend(2, make([]byte, 64)), ErrPeerLost)
+	mustDone(t, g.Irecv(1, make([]byte, 1)), ErrPeerLost)
+}
+
 // A split rendezvous allocates nothing in steady state, with any strategy.
 func TestRailsNoAllocation(t *testing.T) {
 	msg, buf := pattern(300_000, 1), make([]byte, 300_000)

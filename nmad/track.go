@@ -35,7 +35,7 @@ func (t *track) echo() {
 	g := t.g
 	for vain := 0; g.life.end == nil && (t.full || vain < 2 && g.flow.Streams()); { // what Push offers in one round Pull takes in the next one
 		t.full = false
-		for g.life.end == nil && t.receive(nil) {
+		for t.receive(nil) {
 		}
 		if g.flow.Outgoing() && !g.waits.patient() {
 			t.drain()
@@ -100,11 +100,15 @@ func (t *track) flushAll() bool {
 
 // receive takes in the packets that are there, up to a burst. Once waiter (nil: none) is
 // done and nothing else is waited for it looks for no more: the look would take the line of
-// the next cell away from a peer that is about to write it. It says whether there were any.
+// the next cell away from a peer that is about to write it. It says whether there were any. It takes nothing in once the gate
+// has ended: receives have failed then, and a message that came to later ones would have the place of another.
 func (t *track) receive(waiter *Request) bool {
 	g := t.g
 	h := &t.head
 	for n := range burst {
+		if g.life.end != nil {
+			return n > 0
+		}
 		body, ok, err := t.link.Recv(h)
 		if err != nil {
 			g.life.fail(g.rails.all[0].failure(err))
@@ -114,7 +118,9 @@ func (t *track) receive(waiter *Request) bool {
 			return n > 0
 		}
 		if h.Kind != flow.KindEager || !g.flow.Exactly() {
-			t.expect(h.Kind)
+			if t.expect(h.Kind); g.life.end != nil {
+				return true
+			}
 		}
 		wrong := g.flow.Packet(h, body)
 		if !g.flow.Calm() {
@@ -128,9 +134,6 @@ func (t *track) receive(waiter *Request) bool {
 		}
 		if wrong != nil {
 			g.life.heed(wrong)
-			return true
-		}
-		if g.life.end != nil {
 			return true
 		}
 		if waiter != nil && waiter.core.Stage == flow.Done && g.flow.Posted() == 0 {
