@@ -22,13 +22,13 @@
 // scalable and generic task scheduling system for communication libraries", 2009).
 //
 //	sched                        hooks.Set                          users
-//	                        +-------------------------+
-//	idle loop   -- Fire --> | Idle    -> [A 10][B 20] | --> pioman: poll the networks
-//	switch      -- Fire --> | Switch  -> [B 20]       | --> tasklet: run the vector
-//	clock's tick -- Fire -> | Timer   -> nil          |
-//	Yield       -- Fire --> | Yield   -> nil          |
-//	Lock, Recv..-- Fire --> | Library -> nil          |
-//	                        +-------------------------+
+//	                        +---------------------------+
+//	idle loop   -- Fire --> | Idle    -> [T -100][P 50] | --> T: a tasklet.Vector runs its tasklets
+//	switch      -- Fire --> | Switch  -> [T -100][P 50] | --> P: pioman's engine polls the networks
+//	clock's tick -- Fire -> | Timer   -> [T -100][P 50] |
+//	Yield       -- Fire --> | Yield   -> [T -100]       |
+//	Lock, Recv..-- Fire --> | Library -> [T -100][P 50] |
+//	                        +---------------------------+
 //
 // A hook is called in the name of a virtual processor (VP), whose number it gets. That of Idle, Switch, Yield and Library runs
 // on the VP's own LWP. That of Timer does not: the scheduler's clock, one OS thread of its own, fires it in the name of one VP after the

@@ -59,8 +59,10 @@ var (
 )
 
 // Spawn starts a thread that runs fn: where one wrote go fn(). From a thread,
-// it belongs to the same scheduler and, at first, to the same VP; from a plain
-// goroutine, to the default scheduler. It never blocks, and does not allocate
+// it belongs to the same scheduler and, at first, to the same VP, unless its
+// function is one whose threads wait in Go first: then it begins as a goroutine,
+// on no VP, until its first call of this package. From a plain goroutine it belongs
+// to the default scheduler. Spawn never blocks, and does not allocate
 // in steady state when called from a thread. A panic in fn ends the program, as
 // in a goroutine.
 func Spawn(fn func()) Thread { return sched.Spawn(fn) }
@@ -157,7 +159,10 @@ func Exit() { sched.Exit() }
 
 // Blocking runs f, which may block in the kernel, in a Go channel or in C code,
 // without the VP: the other threads go on meanwhile. A thread that blocks
-// without saying so delays those behind it by a slice (5 ms).
+// without saying so delays those behind it: in a wait of Go's, until an idle VP
+// sees it, in microseconds, or the clock, at its next tick (1 ms); in a system
+// call or C, for a tick or two. Only in portable mode, and where a pinned thread
+// waits in Go, do they wait for a slice (5 ms).
 func Blocking(f func()) { sched.Blocking(f) }
 
 // StartProcess is cmd.Start, for threads: called directly, that would give the

@@ -29,11 +29,13 @@
 //	│ ┌──────────────────── internal/flow: the protocols ─────────────────────┐ │
 //	│ │ messages, answers, credit   internal/match: posted ◀─▶ unexpected     │ │
 //	│ └───▲───┬─────────────────────────────────────────────────────▲───┬─────┘ │
-//	│ track: packets in and out                        rails: bytes in and out  │
-//	└─────────┬─────────────────────────────────────────────────────▲───────────┘
+//	│ track: packets in and out                        rails: bytes in and out  │ ◀── Gate.tick: pioman's ltask polls
+//	└─────────▲───────────────────────────────────────────────────▲─────────────┘ ◀── source.Arm: pioman's sleeper sleeps
 //	   small track: packets in order, up to MaxBody     large tracks: bytes
-//	         ▼ (first rail)                                          │ (all rails)
-//	   driver.Link: shm, tcp, unix ...       pioman: ltask polls, Source sleeps
+//	          ▼ (first rail)                                      ▼ (all rails)
+//	┌───────────────────── driver.Link, one per rail ───────────────────────────┐
+//	│                        shm, tcp, unix ...                                 │
+//	└───────────────────────────────────────────────────────────────────────────┘
 //
 //	   control connection (internal/bootstrap): which processes leave and die
 //

@@ -101,8 +101,8 @@ func (g *Gate) Rank() int {
 	return g.rank
 }
 
-// Isend starts to send buf as one message. A message of up to the driver's
-// MaxBody goes at once if there is room (and the request is done then, or as soon as the network
+// Isend starts to send buf as one message. A message of up to Config.Eager bytes (what was measured, or
+// what the driver takes in one packet) goes at once if there is room (and the request is done then, or as soon as the network
 // has all of it); a longer one when the receiver is ready. Errors show in Test and Wait.
 func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 	if !g.made() {

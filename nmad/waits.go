@@ -76,7 +76,9 @@ func (w *waiter) look() marcel.Found {
 func (x *waits) poll(r *Request) bool {
 	g := x.g
 	if x.spin <= 0 || !g.flow.Streams() && x.gathers() {
-		return false // the engine has a look before it lets us sleep
+		// Without spin, park polls the engine. Beside ready threads the waiter sleeps at once: the engine's look is then the
+		// Library hook, which the semaphore of Completion.Park fires, at most once in pioman.Params.Granularity (10 us).
+		return false
 	}
 	w := waiter{g: g, r: r}
 	if w.look() == marcel.Arrived {

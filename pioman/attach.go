@@ -71,7 +71,7 @@ func giveBack(s Scheduler) {
 	delete(taken.by, s)
 }
 
-// Attach hooks the engine to a scheduler: to its Idle, Switch and Timer hooks, and as
+// Attach hooks the engine to a scheduler: to its Idle, Switch, Timer and Library hooks, and as
 // its Sleeper. stop undoes it (again: without effect); requests may be pending
 // at either moment, waiters change over. When stop returns no hook begins any
 // more, and nothing of ours sleeps in the scheduler's threads. ErrAttached,

@@ -24,7 +24,7 @@
 //
 //	 owner (a request, a gate ...)                         waiter
 //	   │ Task, embedded          Need / Done                 │ Completion.Wait
-//	   ▼ Submit                     │                        │ polls for 5 us,
+//	   ▼ Submit                     │                        │ polls (BusyWait),
 //	submission list ──drain──▶ main list      load word      │ then sleeps on a parker
 //	(lock-free)                (the holder's) pending|asleep │
 //	   └──────────── Queue, try-lock ─┘          │           │
@@ -32,11 +32,15 @@
 //	       ┌──────────────┼───────────────┐      │           │
 //	     round          round           round    │           │
 //	       │              │               │      │           │
-//	  idle hook      switch hook     timer hook  │   explicit: Poll, Wait
-//	 (VP is idle)  (every 10 us)  (VP computes)  │
+//	  idle hook     switch, library   timer hook │   explicit: Poll, Wait
+//	 (VP is idle)    (every 10 us)  (VP computes)│
 //	       │                                     │
 //	       ▼ nothing to do, something pending    ▼
 //	     the sleeper: epoll over all Sources + eventfd ◀── wake
+//
+// A Completion.Wait polls the engine for Params.BusyWait, 5 us, before it sleeps. The waiter of a message of nmad
+// polls its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): its
+// last look is the library hook, which the semaphore of its parker fires.
 //
 // # Flavours
 //
@@ -63,7 +67,7 @@
 //   - Task.SetCPUs has a task polled near some processors; Task.On and SetBlocking leave one to the kernel that waits for long.
 //
 // Of package marcel only flavour_marcel*.go know: there the engine takes a mutex, a semaphore to sleep on, and the start of threads. All
-// else stands on sched and hooks.
+// else stands on sched and hooks, but for Continuation, which also knows package tasklet.
 //
 // Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says
 // what is polled, where, how often, and why. README.md, beside the code, has the protocols: which processor polls when, what

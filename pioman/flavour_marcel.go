@@ -54,7 +54,8 @@ func sharedByDefault() bool {
 
 // Enable hooks the default engine to marcel's default scheduler, which it starts
 // if need be: from now on requests progress whenever a virtual processor is
-// idle, switches threads, or computes past a timer period. stop unhooks it:
+// idle, switches threads, computes past a timer period, or enters a call that may
+// block. stop unhooks it:
 // the engine is explicit again, and a waiter polls for itself. stop may be called
 // again, without effect. ErrAttached if it is enabled already.
 func Enable() (stop func(), err error) { return Default().Start(Marcel) }

@@ -10,11 +10,11 @@ import "sync/atomic"
 //	bits 32..63   how many requests and repeat tasks were ever posted, modulo 2^32
 //
 //	         need                 fallAsleep: the sleeper
-//	quiet ─────────▶ pending ───────────────────────────────▶ watched, asleep
+//	quiet ─────────▶ pending ───────────────────────────────▶ watched (and asleep)
 //	  ▲                │ ▲ ▲                                    │        │
 //	  └──── done ──────┘ │ └──────────── wakeUp ────────────────┘        │ outdate: the poster, that has
 //	                     │                                               ▼ seen it asleep
-//	                     └────────────── wakeUp ────────────────────── asleep
+//	                     └────────────── wakeUp ────────────────────── outdated (asleep, not watched)
 //
 // What each state means to those that poll: README.md.
 //

@@ -28,7 +28,7 @@ import (
 //	processors     something pending                                   polls
 //	some idle      since less than the window (adaptation.go)          an idle one, continuously or every IdleGap
 //	some idle      for longer                                          none: an idle one blocks in the kernel
-//	all compute    since less than the BlockingDelay                   they, at switches and timer ticks
+//	all compute    since less than the BlockingDelay                   they, at switches; the scheduler's clock, at its ticks
 //	all compute    for longer                                          none: the spare LWP (progressor.go) blocks
 //	one dedicated  at all                                              that one (progressor.go)
 

@@ -94,7 +94,7 @@ func Enter() *Co {
 
 // Visit is Enter for what must not block, such as releasing a semaphore: a thread that has
 // lost its VP is an outsider, as a goroutine is, and does not wait until it has the VP back.
-// Wait is not allowed before Leave.
+// So is the base of an LWP, which runs the idle hooks. To an outsider it returns nil. Wait is not allowed before Leave.
 func Visit() *Co {
 	c := lookup()
 	if c == nil {

@@ -4,15 +4,15 @@ import "sync/atomic"
 
 // An idle VP requests work before it takes some. To take, a thief has each CPU of the process
 // pass a barrier (borrow), which interrupts those that compute: 1 us where that is quick, 15 in
-// a virtual machine. A VP that makes a thread ready grants one for the price of a post, as in
+// a virtual machine. A VP that spawns a thread grants one for the price of a post, as in
 // Acar, Charguéraud and Rainey, "Scheduling parallel programs by work stealing with private
 // deques" (PPoPP 2013).
 //
 //	idle ────── request: for requestAfter, and no other VP requests ──────────► requesting
 //	requesting ─ withdrawRequest: it has found work, or goes to sleep ────────► idle
-//	requesting ─ grant: a VP that makes a thread ready posts it its oldest ───► idle
+//	requesting ─ grant: a VP that spawns a thread posts it its oldest ────────► idle
 //
-// From a VP that makes none ready for stealAfter an idle one steals.
+// A VP that has been idle for stealAfter steals. A thread that is woken, not spawned, grants no request (answer).
 type request struct {
 	_  [128]byte
 	by atomic.Pointer[vp] // nil: no VP
@@ -61,7 +61,7 @@ func (s *Scheduler) settleRequest(v *vp) bool {
 	return true
 }
 
-// grant gives the VP that requests work the oldest thread of v, which has just made one ready.
+// grant gives the VP that requests work the oldest thread of v, which has just spawned one.
 // Holder only.
 func (v *vp) grant() {
 	o, t := v.sched.request.by.Load(), v.q.ring.oldest()

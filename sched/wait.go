@@ -272,7 +272,7 @@ func (c *co) Wake(w *Waiter) {
 // ready queues t, which its waker has taken out of its queue: on the waker's VP if that is the
 // thread's own; or if the thread's own VP is asleep, or has other threads to run, and t may move,
 // for then it would wait there, and what it is woken for is in the waker's cache; else, unless it
-// lingers, in the inbox of its own VP.
+// lingers, in the inbox of its own VP. An outsider (Visit) uses the inbox always, an idle hook too, whose base then finds it there.
 func (c *co) ready(t *thread) {
 	if c == nil {
 		if c.woken(t); t.wakeLingering() {

@@ -2,7 +2,8 @@ package sched
 
 import "github.com/pm2-go/pm2/asm"
 
-// post makes t ready from outside: from a goroutine, or an LWP without v.
+// post makes t ready from outside: from a goroutine, from an LWP without v, and from an idle hook, whose base has v but is
+// no thread (Visit).
 func (v *vp) post(t *thread) {
 	if n := t.node(); n != nil {
 		n.put(t)
