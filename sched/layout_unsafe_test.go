@@ -12,6 +12,9 @@ func TestDescriptorLayout(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) != 8 {
 		t.Skip("laid out for 64 bits")
 	}
+	if checked {
+		t.Skip("locks have a field more that checks their order")
+	}
 	if n := unsafe.Sizeof(d); n != most {
 		t.Errorf("a descriptor has %d bytes; with %d it fills a size class that is aligned to lines", n, most)
 	}
