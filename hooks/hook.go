@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // Func is what gets called: vp is the number of the virtual processor in whose
 // name. It must not block and must not switch threads. Calls for several
-// processors run at the same time, and one on the timer thread at the same
+// processors run at the same time, and one on the clock at the same
 // time as one on the processor itself.
 type Func func(vp int) Verdict
 

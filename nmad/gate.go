@@ -33,7 +33,9 @@ type Gate struct {
 
 	_ [pad]byte
 
-	mu     spinlock
+	mu spinlock
+
+	// Of these each says what of it is under mu.
 	inbox  inbox  // what others have left for the holder of mu
 	waits  waits  // the threads that wait
 	memory memory // what is lent

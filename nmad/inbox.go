@@ -17,10 +17,10 @@ import (
 // come here in the same way. All but collected is written without the lock.
 type inbox struct {
 	g        *Gate
-	landed   atomic.Int32                 // movers that have landed and were not taken home, see mover; and 1 if rescan
+	due      atomic.Int32                 // what the holder is to see to besides incoming: movers that have landed, see mover; loans that were released; 1 if rescan. See left
 	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be looked through
-	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in landed; see lending.go
+	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see lending.go
 
 	collected requestQueue // taken in from incoming, and not begun yet; under the lock
 }
@@ -41,10 +41,10 @@ func (x *inbox) leave(r *Request) {
 	}
 }
 
-// left says whether other threads have left something for the holder of the lock. landed is below zero while the
+// left says whether other threads have left something for the holder of the lock. due is below zero while the
 // holder has taken in what a thread has left and that thread has not counted it yet: there is nothing to do for it.
 // If its debt hides what another thread has left, it counts last, and then tries the lock, which sees to both.
-func (x *inbox) left() bool { return x.landed.Load() > 0 || x.incoming.Load() != nil }
+func (x *inbox) left() bool { return x.due.Load() > 0 || x.incoming.Load() != nil }
 
 // wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
 func (x *inbox) wanted() bool { return x.g.mu.wanted() || x.incoming.Load() != nil }
@@ -78,7 +78,7 @@ func (x *inbox) collect() {
 // and without the lock.
 func (x *inbox) lookAgain() {
 	if !x.rescan.Swap(true) {
-		x.landed.Add(1)
+		x.due.Add(1)
 	}
 }
 
@@ -86,7 +86,7 @@ func (x *inbox) lookAgain() {
 func (x *inbox) searchIfAsked() {
 	g := x.g
 	if x.rescan.Load() && x.rescan.Swap(false) {
-		x.landed.Add(-1)
+		x.due.Add(-1)
 		g.flow.Search()
 	}
 }
@@ -100,7 +100,7 @@ func (x *inbox) giveBack(l *flow.Lease) {
 			break
 		}
 	}
-	x.landed.Add(1)
+	x.due.Add(1)
 	if g.mu.tryLock() {
 		g.attend()
 		g.release()
@@ -115,7 +115,7 @@ func (x *inbox) takeReleased() {
 	}
 	for l := x.released.Swap(nil); l != nil; {
 		next := l.Next
-		x.landed.Add(-1)
+		x.due.Add(-1)
 		g.flow.Release(l)
 		l = next
 	}

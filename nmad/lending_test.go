@@ -146,10 +146,10 @@ func TestLeftUncounted(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("the poller waits for it")
 	}
-	g.inbox.landed.Add(1) // the second half
+	g.inbox.due.Add(1) // the second half
 	<-polled
 	g.poll()
-	if n := g.inbox.landed.Load(); n != 0 || g.inbox.left() || g.flow.Ledger().Kept != 1 {
+	if n := g.inbox.due.Load(); n != 0 || g.inbox.left() || g.flow.Ledger().Kept != 1 {
 		t.Errorf("%d are counted", n)
 	}
 }

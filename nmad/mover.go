@@ -24,8 +24,10 @@ import (
 // direction or touches the chunk, not even to fail it. Landing needs no lock,
 // because a poller may be a hook and must not wait for one. So:
 //
-//	carrier: result; mover.state = landed; gate.inbox.landed++; try mu, if held go away
-//	holder:  unlock mu; look at gate.inbox.landed; if not 0, try mu and take home
+//	carrier: result; mover.state = landed; gate.inbox.due++; try mu, if held go away
+//	holder:  unlock mu; look at gate.inbox.due; if above 0, try mu and take home
+//
+// (due counts what else is left for the holder, too: inbox.go.)
 //
 // Both look after they wrote, with sequentially consistent atomics: either the
 // carrier gets the lock, or the holder that kept it from him sees the landing.
@@ -78,7 +80,7 @@ func (m *mover) resting() bool { return m.state.Load() == atHome }
 func (l *rail) carry(m *mover) {
 	m.n, m.err = m.stream.Carry(m.call)
 	m.state.Store(landed)
-	l.gate.inbox.landed.Add(1)
+	l.gate.inbox.due.Add(1)
 }
 
 // home takes in what has landed. Under mu. It says whether bytes have moved.
@@ -94,7 +96,7 @@ func (l *rail) home(m *mover) bool {
 		m.kept = false
 		g.rails.kept--
 	} else {
-		g.inbox.landed.Add(-1)
+		g.inbox.due.Add(-1)
 	}
 	n, err := m.n, m.err
 	m.err = nil
@@ -123,7 +125,7 @@ func (l *rail) giveBack(m *mover) bool {
 	if m.n += n; !ok && !m.kept {
 		m.kept = true
 		g.rails.kept++
-		g.inbox.landed.Add(-1)
+		g.inbox.due.Add(-1)
 	}
 	return ok
 }
@@ -168,7 +170,7 @@ func (x *rails) fail(dir flow.Direction, fail func(error), err error) {
 			lent |= 1 << i
 			m.n = 0
 			m.state.Store(landed)
-			g.inbox.landed.Add(1)
+			g.inbox.due.Add(1)
 		}
 	}
 	fail(err)
@@ -183,7 +185,7 @@ func (x *rails) fail(dir flow.Direction, fail func(error), err error) {
 // home takes home whatever has landed. Under mu. It says whether bytes have moved.
 func (x *rails) home() (moved bool) {
 	g := x.g
-	if g.inbox.landed.Load() == 0 && x.kept == 0 {
+	if g.inbox.due.Load() == 0 && x.kept == 0 {
 		return false
 	}
 	for i := range x.all {

@@ -19,9 +19,9 @@ type news struct {
 	needing bool         // the engine counts the requests that the flow counts
 }
 
-// heed sees to what the flow has finished: requests that are done, choices that are to be asked for, news for monitors, searches that are due. The owner of
-// a request that is done may start it again at once, if no waiter is to be told. Else it hears of it when the lock is let go: to wake a thread
-// may be a scheduling point, and no holder must be descheduled with the lock. Under mu.
+// heed sees to what the flow has finished: requests that are done, choices that are to be asked for, news for monitors, searches that
+// are due. A request without a waiter to be told is its owner's at once, to start again. A waiter is told when the lock is let go: to
+// wake a thread may be a scheduling point, and no holder must be descheduled with the lock. Under mu.
 func (x *news) heed() {
 	g := x.g
 	for c := g.flow.Finished(); c != nil; c = g.flow.Finished() {

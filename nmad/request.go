@@ -19,6 +19,9 @@ import (
 //	   | listen, under mu
 //	 told ------ ended: into news.over, or its Queue, or upcalls ----> completion.Signal, the last touch
 //
+// Over is set in three places: by the flow (finish), as a rule; by news.tellEnd, of a request that the flow has given to the gate
+// for another reason than a waiter, such as a trace or a monitor; by Gate.sendNow, of a send that was never under way.
+//
 // A request never changes its way once it is done, so a thread that has seen the one or the other
 // may start it again, and no other one touches it.
 
@@ -96,7 +99,8 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 	}
 }
 
-// begin makes r, of which no monitor is told, end with something else than a message of g.
+// begin starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking does, and no monitor
+// is told. It takes the lock of g, and returns with it.
 func (r *Request) begin(g *Gate) {
 	r.prepare(g, 0, nil, false)
 	r.core.Special, r.core.Wild.Probe = true, true
@@ -121,7 +125,8 @@ func (r *Request) listen() {
 	r.gate.release()
 }
 
-// tell has the owner of r told through its completion. Under the lock of the gate, or before r begins.
+// tell has the owner of r told through its completion. The flow's Told is wider: it holds for what is traced, too (prepare).
+// Under the lock of the gate, or before r begins.
 func (r *Request) tell() { r.told, r.core.Told = true, true }
 
 // plain takes back all that is out of the ordinary.

@@ -25,18 +25,23 @@ type waits struct {
 // over sockets.
 const spinBurst = 8
 
-// longLook is how long a look of a waiter at a stream may take before the engine takes the gate up: a call moves
-// many bytes. A waiter that loses its CPU in there, to others that compute, is not to keep the engine away.
-const longLook = 2 * time.Millisecond
+// attendance is how long a look of a waiter at a stream may take before the engine takes the gate up: a call moves
+// many bytes. A waiter that loses its CPU in there, to others that compute, is not to keep the engine away. The scheduler
+// gives a look that is marcel.Flowing as long before its clock fires the Timer hooks.
+const attendance = 2 * time.Millisecond
 
-// waiter is the owner of a request that polls for it.
+// waiter is the owner of a request that polls for it. Which function has the lock of the gate:
+//
+//	poll          called with it, returns with it
+//	look          called with it the first time, without later on, and takes it; returns with it if it says Arrived, else without
+//	marcel.Poll   called without; Arrived: returns with it, as look has left it; else poll takes it again
+//	tell, progress, pollLocked   called with it; pollLocked lets it go
 type waiter struct {
 	g     *Gate
 	r     *Request
 	looks int
 }
 
-// look is called with the lock the first time, and returns with it once the request is done.
 func (w *waiter) look() marcel.Found {
 	g, r := w.g, w.r
 	if w.looks++; w.looks > 1 {
@@ -64,7 +69,7 @@ func (w *waiter) look() marcel.Found {
 		g.release()
 		return found
 	}
-	g.rails.waited = asm.Cycles() + asm.ToCycles(int64(longLook))
+	g.rails.waited = asm.Cycles() + asm.ToCycles(int64(attendance))
 	if g.pollLocked() || found == marcel.Moved || w.looks == 1 {
 		return marcel.Flowing
 	}
@@ -100,15 +105,15 @@ func (x *waits) wait(r *Request) error {
 		r.tell()
 	}
 	g.release()
-	return x.sleep(r)
-}
-
-// sleep is wait without polling this gate in particular; r is told, or over.
-func (x *waits) sleep(r *Request) error {
-	g := x.g
 	if r.core.Over.Load() != 0 {
 		return nil
 	}
+	return x.sleep(r)
+}
+
+// sleep is wait without polling this gate in particular; r is told.
+func (x *waits) sleep(r *Request) error {
+	g := x.g
 	if err := x.park(r); err != nil && !r.completion.Test(finished) {
 		return fmt.Errorf("nmad: wait for a request at the gate to rank %d: %w", g.rank, err)
 	}

@@ -22,7 +22,7 @@
 // A program that passes messages (package nmad) or reads sockets (package pioman/io) calls Enable, and no more. The
 // rest is for libraries whose work the engine runs.
 //
-//	 owner (a request, a gate ...)                         waiter
+//	 owner (a gate, a socket ...)                          waiter
 //	   │ Task, embedded          Need / Done                 │ Completion.Wait
 //	   ▼ Submit                     │                        │ polls (BusyWait),
 //	submission list ──drain──▶ main list      load word      │ then sleeps on a parker

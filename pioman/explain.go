@@ -135,7 +135,7 @@ func (e *Engine) explainPoints(a *attachment) []Polling {
 		case i == idlePoint:
 			x.Why = fmt.Sprintf("idle VPs (%v)%s, for %v after the last arrival, then they block", p.IdleVPs, every(p.IdleGap), asmDuration(max(e.adapt.window(), e.ticks.hot)))
 		case i == timerPoint:
-			x.Why = fmt.Sprintf("the timer thread, or a thread that polls for its own messages meanwhile, for VPs that have not polled for %v", p.TimerPeriod)
+			x.Why = fmt.Sprintf("the clock, or a thread that polls for its own messages meanwhile, for VPs that have not polled for %v", p.TimerPeriod)
 		default:
 			x.Why = fmt.Sprintf("each VP, at most once in %v", p.Granularity)
 		}

@@ -30,7 +30,7 @@ const (
 	// programs whose threads are marcel's.
 	Marcel Flavour = iota
 	// Threads polls on OS threads of its own (package pollers), on CPUs that have nothing
-	// better to run, and from a timer thread while all of them compute: for programs
+	// better to run, and from a clock while all of them compute: for programs
 	// of plain goroutines. Marcel's scheduler is not started.
 	Threads
 	// NoThreads polls only in Wait and Poll: for programs that wait soon after they

@@ -81,8 +81,8 @@ type policy struct {
 	_           [line - 4]byte
 
 	// The timer hook's; also fired by a thread that polls.
-	seen   atomic.Uint64 // activity at its last look
-	active atomic.Int64  // asm.Cycles when that changed
+	timerSaw atomic.Uint64 // activity at its last look
+	movedAt  atomic.Int64  // asm.Cycles when that changed, or a poll found something
 }
 
 // claim is the right to poll for the idle VPs of one socket.
@@ -102,7 +102,7 @@ func (p *policy) init(s Scheduler, params *Params) {
 		p.vps[i].polled.clear()
 	}
 	p.lapse = asm.ToCycles(lapse)
-	p.active.Store(asm.Cycles())
+	p.movedAt.Store(asm.Cycles())
 	p.elected, p.sockets = elect(s, params.IdleVPs)
 }
 
@@ -295,7 +295,7 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 		if wait := now - s.active; wait >= e.ticks.hot { // what comes sooner is polled for in any case
 			e.adapt.arrived(wait, false)
 		}
-		a.active.Store(now)
+		a.movedAt.Store(now)
 	}
 	if activity := e.load.view().activity(); out == moved || activity != s.seen {
 		s.seen, s.active = activity, now
@@ -375,16 +375,16 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 	verdict := a.due(vp, e.ticks.timerPeriod, timerPoint)
 	e.survey()
 	now := asm.Cycles()
-	if now := uint64(e.load.view().activity()); now != a.seen.Load() {
-		a.seen.Store(now)
-		a.active.Store(asm.Cycles())
+	if activity := uint64(e.load.view().activity()); activity != a.timerSaw.Load() {
+		a.timerSaw.Store(activity)
+		a.movedAt.Store(asm.Cycles())
 	}
 	switch v := e.load.view(); {
 	case v.asleep():
 		if !v.watched() {
 			e.sleeper.wake()
 		}
-	case now-a.active.Load() >= e.ticks.delay && e.params.SpareLWPs > 0 && !a.idlers(now):
+	case now-a.movedAt.Load() >= e.ticks.delay && e.params.SpareLWPs > 0 && !a.idlers(now):
 		a.spare.rouse()
 	}
 	return verdict
@@ -422,7 +422,7 @@ func (a *attachment) due(vp int, period int64, point int) hooks.Verdict {
 	bump(&s.polls[point])
 	if a.e.poll(vp) == moved {
 		bump(&s.finds[point])
-		a.active.Store(now)
+		a.movedAt.Store(now)
 		return hooks.Busy
 	}
 	a.e.settle(vp)

@@ -11,7 +11,7 @@ type Alarm struct {
 	tm timer
 }
 
-// Ringer is what an Alarm tells, on the timer thread and with nothing locked.
+// Ringer is what an Alarm tells, on the clock and with nothing locked.
 // What it does must be short and must not block; it may wake others. The alarm
 // may have been stopped, or started again, just before: round says which start
 // is meant (see Alarm.Round).

@@ -11,7 +11,7 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// clock is the timer thread: an OS thread of its own, because VPs that compute
+// clock is an OS thread of the scheduler's own, because VPs that compute
 // cannot look after themselves. Every period it fires the timer hook in the
 // name of each VP that is awake, has VPs taken from threads that hog them, and
 // ends the timed waits that are over. Where threads poll it leaves that to them (poll.go). When nothing moves it falls asleep:
@@ -345,7 +345,7 @@ var epoch = time.Now()
 // nanotime is the monotonic clock, ns since the program began.
 func nanotime() int64 { return int64(time.Since(epoch)) }
 
-// Timer thread defaults.
+// Defaults of the clock.
 const (
 	defaultPeriod = time.Millisecond
 	defaultSlice  = 5 * time.Millisecond

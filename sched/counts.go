@@ -44,7 +44,7 @@ func (s stamp) since(now int64) int64 { return int64(stamp(now/stampUnit)-s) * s
 
 // woken stamps t, which is about to be made ready, if it is one in wakeSample by
 // the clock of its waker's VP: the number of switches. A waker without a VP (a
-// goroutine, the timer thread) stamps always; its way is a long one anyway. The
+// goroutine, the clock) stamps always; its way is a long one anyway. The
 // caller owns t until it publishes it, and asks first whether there is a reason to
 // call.
 func (c *co) woken(t *thread) {

@@ -24,7 +24,7 @@ const (
 	// ahead is for how long, in ns, a thread that looks in vain says that it polls: if its message comes then, the next
 	// one follows.
 	ahead = 100_000
-	// longLook is the same, in ns, for one whose looks take long: a call that moves bytes may.
+	// longLook is for how long, in ns, a thread whose look was Flowing says that it polls: a look that moves bytes may take as long.
 	longLook = 2_000_000
 	// flowPatience is how many times as long a thread polls while bytes flow: the peer copies a piece at a time, tens
 	// of microseconds each.

@@ -17,7 +17,7 @@ import (
 )
 
 // New starts a scheduler: bound OS threads, one per VP to begin with, and a
-// timer thread. It raises GOMAXPROCS so that the program's own goroutines keep
+// clock. It raises GOMAXPROCS so that the program's own goroutines keep
 // their share; Stop lowers it again.
 func New(cfg Config) (*Scheduler, error) {
 	if inBubble() {

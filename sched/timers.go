@@ -6,15 +6,15 @@ import (
 )
 
 // timers is the timer wheel of a VP. The starter of a timer takes the wheel of
-// the VP it holds, so its lock is free but for the timer thread, which expires
+// the VP it holds, so its lock is free but for the clock, which expires
 // what is over, and threads that stop a timer after they have moved to another VP.
-// See README.md, section 8.
+// See README.md, Order of locks.
 type timers struct {
 	vp      *vp
 	mu      Spin         // guards all but next
 	serving bool         // a thread takes functions from due, or is about to
 	closed  bool         // the scheduler has ended
-	next    atomic.Int64 // ns: nothing is over before; written under mu, read by the timer thread
+	next    atomic.Int64 // ns: nothing is over before; written under mu, read by the clock
 	wheel
 }
 
@@ -38,7 +38,7 @@ func (ts *timers) start(tm *timer, at int64) {
 }
 
 // stop takes tm out if it is pending, and tells whether it was. The caller, if it
-// is a thread, holds its VP. What the timer thread has decided about tm before is
+// is a thread, holds its VP. What the clock has decided about tm before is
 // seen by the caller.
 func (tm *timer) stop() (pending bool) {
 	ts := tm.home
@@ -99,7 +99,7 @@ func (l *limit) over() {
 }
 
 const (
-	// bellsAtOnce and stepsAtOnce bound how long the timer thread keeps the lock:
+	// bellsAtOnce and stepsAtOnce bound how long the clock keeps the lock:
 	// one or two microseconds.
 	bellsAtOnce = 16
 	stepsAtOnce = 64
@@ -112,7 +112,7 @@ type bell struct {
 }
 
 // fire takes some of those that are over at time now out of the wheel, tells
-// their owners, and returns when to look again. On the timer thread.
+// their owners, and returns when to look again. On the clock.
 func (ts *timers) fire(now int64) (next int64) {
 	var bells [bellsAtOnce]bell
 	n, work, serve := 0, stepsAtOnce, false
@@ -226,7 +226,7 @@ func (s *Scheduler) nextTimer() (next int64) {
 }
 
 // closeTimers drops what is pending when all threads have ended: alarms, whose
-// owners are told so. On the timer thread, at its end.
+// owners are told so. On the clock, at its end.
 func (s *Scheduler) closeTimers() {
 	for _, v := range s.vps {
 		v.timers.close()

@@ -13,7 +13,7 @@ type vp struct {
 	id    int
 
 	// The holder's alone; thieves use q while they have borrowed the VP. The
-	// timer thread and thieves peep at q, tick and running.
+	// clock and thieves peep at q, tick and running.
 	q           queue
 	running     rank    // priority of what was chosen, not just popped, and
 	chosenAt    uint64  // the tick it got; other threads are of Default priority
@@ -186,7 +186,8 @@ func (v *vp) queued() int {
 func (v *vp) ticks() uint32 { return uint32(v.tick) }
 
 // pressed is a racy hint: a thread is ready that has a higher priority than the one
-// that runs.
+// that runs, so that the clock has that stopped before its slice is over. A thread of Default priority behind one
+// that was preempted when it ran last is such; behind any other of Default it waits for the slice (README.md, section 4).
 //
 //go:norace
 func (v *vp) pressed() bool {

@@ -22,7 +22,7 @@ func (e *HogError) Error() string {
 	return fmt.Sprintf("sched: %v keeps VP %d, for which others wait: no scheduling point for %v (where it may block, say Blocking; where it computes, Yield now and then)\n\n%s", e.Thread, e.VP, e.For, e.Stack)
 }
 
-// lookForHogs is the watchdog's round. On the timer thread, if there is a watchdog.
+// lookForHogs is the watchdog's round. On the clock, if there is a watchdog.
 func (s *Scheduler) lookForHogs(now int64) {
 	limit := int64(s.cfg.Watchdog)
 	for _, v := range s.vps {

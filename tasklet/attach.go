@@ -16,7 +16,7 @@ const Priority = -100
 
 // How many tasklets one firing runs at most. An idle processor has nothing better
 // to do but to look at the other hooks now and then; a thread that has just been
-// switched to, or that calls the scheduler, waits meanwhile; the timer thread has the
+// switched to, or that calls the scheduler, waits meanwhile; the clock has the
 // other processors to serve.
 const (
 	idleLimit   = 64

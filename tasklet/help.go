@@ -33,7 +33,7 @@ const helperLimit = 32
 
 const (
 	onThread server = iota // a firing at the cost of a thread that wants to go on
-	aside                  // one at an idle processor, or on the timer thread
+	aside                  // one at an idle processor, or on the clock
 	helper
 )
 

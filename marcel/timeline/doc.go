@@ -16,7 +16,7 @@
 //	              thread is in Blocking) in between; inside of them calls
 //	              of hooks, and ltasks of package pioman, that took long or moved
 //	              something
-//	no VP         the same for the timer thread, goroutines, and threads whose VP
+//	no VP         the same for the clock, goroutines, and threads whose VP
 //	              was away
 //	arrows        from a spawn or a wake to where the thread runs; from the victim of
 //	              a steal to the thief; from a message's departure to its arrival,

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// clock is the timer thread: it polls in the name of the pollers that get no turn,
+// clock is a thread that polls in the name of the pollers that get no turn,
 // because all CPUs compute, and finds others for them.
 type clock struct {
 	pool   *Pool

@@ -13,7 +13,7 @@ import (
 )
 
 // Trace is what StopTrace returns: a row of events for each VP, in the order of
-// their numbers, and one for what happened without a VP: on the timer thread, on
+// their numbers, and one for what happened without a VP: on the clock, on
 // goroutines, in threads whose VP was away.
 type Trace struct {
 	PID         int

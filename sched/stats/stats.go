@@ -12,7 +12,7 @@ import "time"
 // cost running threads nothing: Spin is short by up to one round of the idle loop
 // for each time a VP found work again, and by up to 2 us for each wait of a thread
 // (it lingers); Hook is estimated from one round in 16;
-// Sleep of a VP that Blocking left free begins when the timer thread sees it, 1 ms
+// Sleep of a VP that Blocking left free begins when the clock sees it, 1 ms
 // later as a rule. Wakes samples about one wake in 64 (of those by goroutines and
 // timers every one), by the number of the waker's switches: a program whose period
 // divides 64 is seen at some of its wakes only.

@@ -110,9 +110,11 @@ func (f *Flow) Eager() int { return f.tx.eager }
 // Room is the longest body of a packet, in bytes.
 func (f *Flow) Room() int { return f.tx.room }
 
-// Finished takes out what the owner must see to, in the order in which it happened; nil: there is nothing. A request is Done, and not
-// one that only sets its Over; or Choosing: its owner is to be asked for the buffer, and then Deliver goes on. One that is
-// Noticed is none, but tells that an unexpected message has come (From, Entry.Tag, Size).
+// Finished takes out what the gate must see to, in the order in which it happened; nil: there is nothing. The stage says what it is:
+//
+//	Done       a request that has ended, and whose Over finish has not set
+//	Choosing   a receive whose owner is to be asked for the buffer; then Deliver goes on
+//	Noticed    no request: an unexpected message has come (From, Entry.Tag, Size)
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
 
 // Calm says that the flow has nothing to tell its owner: Finished has nothing, and SearchDue does not hold.

@@ -40,17 +40,17 @@ func (f *Flow) pack(a act, h driver.Header) *Packet {
 	return p
 }
 
-// Begin has packets leave: Next gives one after the other, and after each of them Sent, or Refused, says what the link has said. At the end, or
-// after a refusal, Flushed. Where that is cheaper all packets leave together at the end (batch), unless there are older ones still
-// in the driver's buffer: what waits here can be overtaken by what the strategy prefers, there it cannot.
+// Begin has packets leave. Then Next gives one after the other. After each of them Sent, or Refused, says what the link has said; at the end,
+// or after a refusal, Flushed does. batch: all packets leave together at the end, where that is cheaper, and the driver's buffer is
+// empty. What waits here can be overtaken by what the strategy prefers; what waits there cannot.
 func (f *Flow) Begin() (batch bool) {
 	f.tx.refused, f.tx.late = false, 0
 	f.tx.batched = f.tx.caps.Syscalls && !f.Unflushed() && !f.alone()
 	return f.tx.batched
 }
 
-// alone says that nothing waits but one message: that leaves in its own Send. An answer (RTR), also the only one, leaves in the
-// flush at the end of the batch.
+// alone says that one message waits, or its announcement, and nothing else: it leaves in its own Send, without a flush. An answer
+// (RTR) is none: also the only one leaves in the flush at the end of a batch.
 func (f *Flow) alone() bool {
 	r := f.tx.queue.head
 	return r != nil && r.Link == nil && f.rx.answers.Empty() && !f.others()

@@ -56,7 +56,7 @@ type Request struct {
 	Stage   Stage
 	Op      Op   // the owner's
 	Private bool // the owner looks at Stage; it is not among those that Finished gives, nor counted
-	Told    bool // Finished gives it when it is done; else, if it is neither Private nor Special, and nothing is Watched, Over is set
+	Told    bool // Finished gives it when it is done, because a waiter, or a trace, is to be told; else, if it is neither Private nor Special, and nothing is Watched, Over is set
 	Counted bool // it counts as pending
 	Special bool // some of what is out of the ordinary is set
 	Sync    bool // send: done only when the receive is posted
@@ -65,10 +65,11 @@ type Request struct {
 
 	Over atomic.Uint32 // 1: done; set as the last touch, by the holder of the lock, or while only the owner knows it; see Told
 
-	N    int    // bytes sent or received; valid once it is done
-	From int    // recv: rank of the sender; likewise
-	Err  error  // likewise
-	Size uint64 // recv: bytes of the whole message; likewise
+	// Valid once it is done.
+	N    int    // bytes sent or received
+	From int    // recv: rank of the sender
+	Err  error  // how it ended
+	Size uint64 // recv: bytes of the whole message
 
 	Data Payload
 

@@ -11,7 +11,7 @@ import (
 
 // LWPs hold Go's Ps. Each scheduler raises GOMAXPROCS by the number of Ps that its LWPs may
 // hold, and lowers it again when it stops; so the program's goroutines, the collector and the
-// timer thread keep theirs.
+// clock keep theirs.
 //
 //	GOMAXPROCS = base + extra       base: what the program, or the Go runtime, chose
 //	                                extra: what schedulers and pools of pollers add

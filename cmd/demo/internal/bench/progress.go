@@ -94,7 +94,7 @@ func taskletOurs(s *stage, n int) (err error) {
 		return err
 	}
 	defer v.Detach()
-	var runs atomic.Int64 // the timer thread may run it, too
+	var runs atomic.Int64 // the clock may run it, too
 	t := tasklet.New(v, func() { runs.Add(1) })
 	defer t.Kill()
 	vp := s.sched.CurrentVP()

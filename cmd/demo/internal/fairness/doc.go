@@ -5,7 +5,7 @@
 // semaphore, which a plain goroutine releases once a millisecond: the delay is from
 // just before the release to the thread's first step after it. Then the thread sleeps
 // for a millisecond again and again: the delay is by how much it oversleeps, and
-// includes the timer thread's. Every release has its own time stamp, so a thread that
+// includes the clock's. Every release has its own time stamp, so a thread that
 // lags behind counts for each of those that it missed.
 //
 // The same is done with the kernel's slices left alone (Config.NoKernelSlices), and,
