@@ -24,5 +24,5 @@ func TestPutOffBounded(t *testing.T) {
 	}
 	g.mu.lock()
 	g.life.fail(&PeerError{Err: ErrPeerLost}) // puts an end to them
-	g.release()
+	g.letGo()
 }

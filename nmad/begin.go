@@ -16,7 +16,7 @@ func (g *Gate) begin(r *Request) {
 		g.attend()
 	}
 	g.start(r)
-	g.release()
+	g.letGo()
 }
 
 // enter takes the lock and sees to what others have left: that was before.
@@ -165,7 +165,7 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 		r.core.Op = flow.OpSend
 		g.stay(r)
 	}
-	g.release()
+	g.letGo()
 	if !all {
 		return sent
 	}

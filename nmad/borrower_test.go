@@ -31,10 +31,10 @@ func begun(t *testing.T) (p *pair, sends, recvs [2]*Request) {
 			g.attend()
 			g.progress(nil)
 			taken := g.rails.take()
-			g.release()
+			g.letGo()
 			g.rails.carry(taken)
 			g.mu.lock()
-			g.release()
+			g.letGo()
 		}
 	}
 	return p, sends, recvs

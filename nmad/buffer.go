@@ -283,7 +283,7 @@ func (x *memory) open() (*bufferPool, error) {
 	}
 	p := &bufferPool{gate: g, memory: m, free: region.NewBlocks(pages), blocks: make([]block, pages)}
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	if other := x.buffers.Load(); other != nil {
 		m.Free()
 		return other, nil

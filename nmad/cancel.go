@@ -13,7 +13,7 @@ func (r *Request) Cancel() bool {
 	}
 	g := r.gate
 	g.enter()
-	defer g.release()
+	defer g.letGo()
 	if r.any != nil {
 		if !r.any.any.Remove(&r.core.Wild) {
 			return false

@@ -100,7 +100,7 @@ func (l *life) peerEnded(reason string) {
 	for n, vain := 0, 0; n < lastGasp && vain < looks; n++ {
 		g.mu.lock()
 		if l.end != nil {
-			g.release()
+			g.letGo()
 			return
 		}
 		if vain++; g.pollLocked() {
@@ -109,7 +109,7 @@ func (l *life) peerEnded(reason string) {
 	}
 	g.mu.lock()
 	l.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
-	g.release()
+	g.letGo()
 }
 
 // peerLeft polls for a peer that has said elsewhere that it leaves, until its BYE has
@@ -121,7 +121,7 @@ func (l *life) peerLeft(reason string) {
 	if g.linking.apart() {
 		l.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
 	}
-	g.release()
+	g.letGo()
 	patience(byeLimit, func() bool {
 		g.mu.lock()
 		over := l.end != nil
@@ -137,7 +137,7 @@ func (l *life) exclude() {
 	g := l.g
 	patience(retireLimit, func() bool {
 		g.mu.lock()
-		defer g.release()
+		defer g.letGo()
 		if l.end == nil && g.flow.Outgoing() {
 			g.track.drain()
 		}
@@ -145,14 +145,14 @@ func (l *life) exclude() {
 	})
 	g.mu.lock()
 	l.fail(&PeerError{Rank: g.rank, Reason: "the processes that are left have agreed that it is lost", Err: ErrPeerLost})
-	g.release()
+	g.letGo()
 }
 
 // beginClose stops the gate for new requests and ends its receives. Sends go on.
 func (l *life) beginClose(why error) {
 	g := l.g
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	if g.flow.Closing {
 		return
 	}
@@ -172,7 +172,7 @@ func (l *life) quiet() bool { return l.end != nil || l.g.flow.Quiet() }
 func (l *life) sayBye() {
 	g := l.g
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	if l.end != nil || g.track.echoes || g.flow.Left() {
 		return
 	}
@@ -210,7 +210,7 @@ func (l *life) flushed() bool {
 func (l *life) shut(why *PeerError) bool {
 	g := l.g
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	l.fail(why)
 	g.rails.home()
 	for i := range g.rails.all {

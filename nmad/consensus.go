@@ -151,7 +151,7 @@ func (c *consensus) do(d deed) {
 	}
 	g := c.s.to(d.rank)
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	switch d.what {
 	case doSend:
 		c.send(g, &d.note)
@@ -202,7 +202,7 @@ func (c *consensus) hear(g *Gate) error {
 func (c *consensus) begin(x *call) {
 	own := c.s.gates.at(c.s.cfg.Rank)
 	x.over.begin(own)
-	own.release()
+	own.letGo()
 	if !c.post(happening{what: called, call: x}) {
 		c.end(x, c.stopped) // which does not change any more
 	}
@@ -213,7 +213,7 @@ func (c *consensus) end(x *call, err error) {
 	own := c.s.gates.at(c.s.cfg.Rank)
 	own.enter()
 	own.flow.Finish(&x.over.core, err)
-	own.release()
+	own.letGo()
 }
 
 // stop ends all calls, and those to come, with why. It waits for the goroutine that runs.

@@ -342,7 +342,7 @@ func TestNotesOfStrangeKind(t *testing.T) {
 			r := j.sessions[2].Gate(1).Irecv(9, nil)
 			g.mu.lock()
 			_, err := g.track.link.Send(&driver.Header{Kind: flow.KindNote, Size: wrong.size, Body: uint32(len(wrong.body))}, wrong.body, nil, false)
-			g.release()
+			g.letGo()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -173,7 +173,7 @@ func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 	}
 	g.startRecv(r)
 	g.press()
-	g.release()
+	g.letGo()
 }
 
 // Send sends buf as one message and returns once buf may be used again, which
@@ -225,7 +225,7 @@ func (g *Gate) await(r *Request) (int, error) {
 		r.tell()
 		c.Private, r.rouses = false, marcel.OnThread() && g.engine.Hooked()
 		r.completion.Reset()
-		g.release()
+		g.letGo()
 		err := g.waits.park(r) // counts as pending meanwhile
 		g.mu.lock()
 		if r.rouses && c.Stage == flow.Done {
@@ -235,7 +235,7 @@ func (g *Gate) await(r *Request) (int, error) {
 		if err != nil && !r.completion.Test(finished) {
 			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, c.Entry.Tag, err)
 			g.flow.Withdraw(c) // r is not used again: if it is under way its end is not known
-			g.release()
+			g.letGo()
 			return 0, err
 		}
 	}

@@ -426,7 +426,7 @@ func TestSendsAgain(t *testing.T) {
 	if err := p.gates[0].IsendInto(&r, 2, nil); !errors.Is(err, ErrActive) {
 		t.Errorf("started again under way: %v", err)
 	}
-	p.gates[0].release()
+	p.gates[0].letGo()
 	mustDone(t, &r, nil)
 	if n, err := p.gates[1].Recv(2, in); err != nil || string(in[:n]) != "left" {
 		t.Errorf("received %q, %v", in[:n], err)

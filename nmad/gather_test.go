@@ -77,7 +77,7 @@ func answerTogether(t *testing.T, j *job) {
 				break
 			}
 		}
-		here.release()
+		here.letGo()
 		marcel.Blocking(func() {
 			buf := make([]byte, 20000)
 			for tag := range uint64(threads) {
@@ -110,7 +110,7 @@ func answerTogether(t *testing.T, j *job) {
 		}
 	}
 	here.enter()
-	defer here.release()
+	defer here.letGo()
 	if here.waits.awake != 0 || here.flow.Gathered() {
 		t.Errorf("when all is done %d threads are about to run, and messages wait: %v", here.waits.awake, here.flow.Gathered())
 	}
@@ -124,13 +124,13 @@ func TestGatheredLeavesWithoutCompany(t *testing.T) {
 		ready := marcel.Spawn(func() {})
 		here.enter()
 		here.waits.awake++ // as if the gate had woken it
-		here.release()
+		here.letGo()
 		if err := here.Send(1, []byte("alone")); err != nil {
 			t.Error(err)
 		}
 		here.enter()
 		waits := here.flow.Gathered()
-		here.release()
+		here.letGo()
 		if !waits {
 			t.Error("no message waits for company")
 		}
@@ -159,7 +159,7 @@ func TestGatheredLeavesWithoutCompany(t *testing.T) {
 		}
 		here.enter()
 		here.waits.awake--
-		here.release()
+		here.letGo()
 		if err := ready.Join(); err != nil {
 			t.Error(err)
 		}

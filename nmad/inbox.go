@@ -37,7 +37,7 @@ func (x *inbox) leave(r *Request) {
 	}
 	if g.mu.tryLock() {
 		g.attend()
-		g.release()
+		g.letGo()
 	}
 }
 
@@ -103,7 +103,7 @@ func (x *inbox) giveBack(l *flow.Lease) {
 	x.due.Add(1)
 	if g.mu.tryLock() {
 		g.attend()
-		g.release()
+		g.letGo()
 	}
 }
 

@@ -167,7 +167,7 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 // take gives a link to its gate. False: it is none of its.
 func (s *Session) take(g *Gate, rail int, link driver.Link) bool {
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	if rail > 0 {
 		return g.linking.further(rail, link)
 	}
@@ -191,7 +191,7 @@ func (s *Session) welcome(g *Gate, link driver.Link, answer uint64) {
 		gone := g.life.end != nil || g.linking.stage != accepting
 		ready := !gone && g.linking.complete()
 		rails := g.linking.rails
-		g.release()
+		g.letGo()
 		if ready && s.attach(g, accepting, rails) {
 			return
 		}
@@ -215,7 +215,7 @@ func (s *Session) giveUp(g *Gate, at linkStage, err error) {
 	if g.linking.stage == at {
 		g.life.fail(peerFailure(g.rank, fmt.Errorf("cannot link: %w", err)))
 	}
-	g.release()
+	g.letGo()
 	closeLinks(rails)
 }
 
@@ -379,14 +379,14 @@ func (s *Session) attach(g *Gate, from linkStage, links []driver.Link) bool {
 		l.network, l.choice = end.Choice(g.rank, s.linker.cards[g.rank].Rails[i].Addr)
 	}
 	ok := g.linking.attach(from, links)
-	g.release()
+	g.letGo()
 	if !ok {
 		return false
 	}
 	if err := s.install(g); err != nil {
 		g.mu.lock()
 		g.life.fail(peerFailure(g.rank, err))
-		g.release()
+		g.letGo()
 	}
 	s.linker.changed()
 	return true
@@ -399,7 +399,7 @@ func (s *Session) linkAll(ctx, job context.Context) error {
 		g := s.to(rank)
 		g.mu.lock()
 		g.linking.want()
-		g.release()
+		g.letGo()
 	}
 	for {
 		if lost, _ := s.linker.state(); lost != nil {
@@ -432,7 +432,7 @@ func (s *Session) allLinked() bool {
 		}
 		g.mu.lock()
 		there := g.linking.linked()
-		g.release()
+		g.letGo()
 		if !there {
 			return false
 		}

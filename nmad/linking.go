@@ -94,7 +94,7 @@ func (l *linking) underway() bool {
 // dials says whether this side makes the links, still. It takes the lock.
 func (l *linking) dials() bool {
 	l.g.mu.lock()
-	defer l.g.release()
+	defer l.g.letGo()
 	return l.g.life.end == nil && l.stage == dialling
 }
 
@@ -210,7 +210,7 @@ func (g *Gate) Link(ctx context.Context) error {
 		l.waiters.push(r)
 		l.want()
 	}
-	g.release()
+	g.letGo()
 	if err := r.WaitContext(ctx); err != nil {
 		return during(fmt.Sprintf("link to rank %d", g.rank), err)
 	}

@@ -189,7 +189,7 @@ func (s *Session) startAny(r *Request) {
 	if dead := s.any.Gone(); dead != nil && s.any.Remove(&r.core.Wild) {
 		r.gate.mu.lock()
 		r.gate.flow.Finish(&r.core, dead)
-		r.gate.release()
+		r.gate.letGo()
 	}
 }
 
@@ -202,7 +202,7 @@ func (s *Session) searchAll() {
 			g.inbox.lookAgain()
 			if g.mu.tryLock() { // else the holder does it
 				g.attend()
-				g.release()
+				g.letGo()
 			}
 		}
 	}

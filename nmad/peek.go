@@ -26,7 +26,7 @@ func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 // peek is Peek without moving the gate on.
 func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	g.enter()
-	defer g.release()
+	defer g.letGo()
 	x := g.flow.Peek(match.Pattern(m))
 	if x == nil || g.flow.Closing {
 		return e, 0, false
@@ -62,7 +62,7 @@ func (x *Message) Peek(buf []byte) int {
 	}
 	g := x.gate
 	g.enter()
-	defer g.release()
+	defer g.letGo()
 	if x.m == nil || x.m.Lent() && g.life.end != nil {
 		return 0
 	}

@@ -41,7 +41,7 @@ func (s *Session) notice(e bootstrap.Event) {
 			// What lies in links that are being made came before its death.
 			patience(retireLimit, func() bool {
 				g.mu.lock()
-				defer g.release()
+				defer g.letGo()
 				return !g.linking.underway()
 			})
 			g.life.peerEnded(e.Reason)
@@ -63,7 +63,7 @@ func (s *Session) orphaned() {
 		if g.flow.Waits() {
 			g.linking.want()
 		}
-		g.release()
+		g.letGo()
 	}
 }
 
@@ -71,7 +71,7 @@ func (s *Session) orphaned() {
 func (s *Session) linkOrphan() {
 	own := s.gates.at(s.cfg.Rank)
 	own.enter()
-	defer own.release()
+	defer own.letGo()
 	if own.flow.Closing {
 		return
 	}
@@ -82,7 +82,7 @@ func (s *Session) linkOrphan() {
 			if !g.flow.Closing {
 				g.linking.want()
 			}
-			g.release()
+			g.letGo()
 		}
 	})
 }
@@ -106,7 +106,7 @@ func (s *Session) ended(g *Gate) {
 func (s *Session) retire(g *Gate) {
 	patience(retireLimit, func() bool {
 		g.mu.lock()
-		defer g.release()
+		defer g.letGo()
 		return g.life.flushed()
 	})
 	s.mu.Lock()
@@ -174,7 +174,7 @@ func (s *Session) shutdown() {
 	for c := s.any.Pop(); c != nil; c = s.any.Pop() {
 		own.flow.Finish(c, why)
 	}
-	own.release()
+	own.letGo()
 	if !patience(s.cfg.Linger, func() bool { return s.all((*life).quiet) }) {
 		s.failed = fmt.Errorf("nmad: rank %d closes: sends to %s had not been taken after %v: they failed with ErrClosed",
 			s.cfg.Rank, s.laggards(), s.cfg.Linger)
@@ -227,7 +227,7 @@ func (s *Session) laggards() string {
 		if !g.life.quiet() {
 			text += fmt.Sprintf(" %d", g.rank)
 		}
-		g.release()
+		g.letGo()
 	}
 	return text
 }

@@ -82,7 +82,7 @@ func (g *Gate) Claim(m Match) *Message {
 	}
 	g.poll()
 	g.enter()
-	defer g.release()
+	defer g.letGo()
 	return g.claim(m)
 }
 
@@ -109,7 +109,7 @@ func (s *Session) Claim(m Match) *Message {
 			g := s.gates.at(rank)
 			g.enter()
 			x := g.claim(m)
-			g.release()
+			g.letGo()
 			if x != nil {
 				return x
 			}
@@ -145,7 +145,7 @@ func (x *Message) receive(op *RecvOp) *Request {
 		g.flow.Deliver(&r.core, m)
 		g.press()
 	}
-	g.release()
+	g.letGo()
 	return r
 }
 

@@ -29,7 +29,7 @@ func (g *Gate) pollLocked() bool {
 	moved := g.attend()
 	if g.track.echoes { // under the lock, to the end: no thread polls this gate for what is left
 		g.track.full = true
-		g.release()
+		g.letGo()
 		return moved
 	}
 	if g.rails.woken {
@@ -41,7 +41,7 @@ func (g *Gate) pollLocked() bool {
 		if taken == 0 {
 			break
 		}
-		g.release()
+		g.letGo()
 		g.rails.carry(taken)
 		if !g.mu.tryLock() {
 			return true // the holder takes home what has landed
@@ -51,14 +51,14 @@ func (g *Gate) pollLocked() bool {
 		}
 		moved = true
 	}
-	g.release()
+	g.letGo()
 	return moved
 }
 
-// release lets the lock go, and sees to what must not be forgotten then: owners of
+// letGo lets the lock go, and sees to what must not be forgotten then: owners of
 // requests that are done, functions to be called, what others have left for the holder of
 // the lock meanwhile, and a sleeper that was not told to look out for room.
-func (g *Gate) release() {
+func (g *Gate) letGo() {
 	if g.owesNothing() && g.flow.Settled(g.news.needing, g.news.holding) {
 		g.mu.unlock() // as most often
 		if !g.inbox.left() || !g.mu.tryLock() {
@@ -109,13 +109,13 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 		return pioman.Again
 	}
 	if g.life.end != nil {
-		g.release()
+		g.letGo()
 		return pioman.Done
 	}
 	if g.rails.attended() && (g.flow.Moving(flow.Pull) == 0 || g.flow.Moving(flow.Push) == 0) {
 		// One direction keeps one CPU busy, and the waiter's. Something moves, by his hand: if the engine took the gate
 		// for quiet it would send its spare LWP at every tick to sleep for it, in vain (rail.arm).
-		g.release()
+		g.letGo()
 		return pioman.Moved
 	}
 	if len(g.rails.all) > 1 {

@@ -161,7 +161,7 @@ func (g *Gate) Rails() []RailInfo {
 		return nil
 	}
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	loads, shares := make([]strategy.Load, len(g.rails.all)), make([]int, len(g.rails.all))
 	for i := range g.rails.all {
 		loads[i] = strategy.Load{Cost: g.flow.Rails[i].Cost}

@@ -141,7 +141,7 @@ func TestLastPackets(t *testing.T) {
 	last := g.Irecv(9, nil)
 	g.mu.lock()
 	g.life.lose(driver.ErrPeerLost)
-	g.release()
+	g.letGo()
 	for _, r := range all {
 		mustDone(t, r, nil)
 	}
@@ -159,7 +159,7 @@ func TestNothingAfterTheEnd(t *testing.T) {
 	}
 	g.mu.lock()
 	g.life.fail(&PeerError{Rank: 1, Reason: "of the test", Err: ErrPeerLost})
-	g.release()
+	g.letGo()
 	mustDone(t, first, ErrPeerLost)
 	p.gates[1].Isend(1, []byte{1})
 	mustDone(t, g.Isend(2, make([]byte, 64)), ErrPeerLost)

@@ -122,7 +122,7 @@ func (r *Request) listen() {
 	if r.core.Stage != flow.Done {
 		r.tell()
 	}
-	r.gate.release()
+	r.gate.letGo()
 }
 
 // tell has the owner of r told through its completion. The flow's Told is wider: it holds for what is traced, too (prepare).

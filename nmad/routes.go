@@ -29,7 +29,7 @@ func (g *Gate) Protocols() []Protocol {
 		return nil
 	}
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	if !g.linking.linked() {
 		return []Protocol{{0, math.MaxUint64, "link, then as it says", g.routes.railNames(nil), "nothing was sent yet"}}
 	}
@@ -48,7 +48,7 @@ type routes struct {
 func (x *routes) unlimit() (undo func()) {
 	g := x.g
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	if x.fixed {
 		return func() {}
 	}
@@ -57,7 +57,7 @@ func (x *routes) unlimit() (undo func()) {
 	return func() {
 		g.mu.lock()
 		g.flow.SetEager(before)
-		g.release()
+		g.letGo()
 	}
 }
 
@@ -65,7 +65,7 @@ func (x *routes) unlimit() (undo func()) {
 func (x *routes) apply(p *Profile) {
 	g := x.g
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	const why = "measured, just now"
 	costs, limits := make([]strategy.Cost, len(g.rails.all)), make([]int, len(g.rails.all))
 	for i := range g.rails.all {
@@ -156,7 +156,7 @@ func (g *Gate) Exceptions() []Exception {
 		return nil
 	}
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	if !g.linking.linked() {
 		return nil
 	}

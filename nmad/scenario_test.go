@@ -242,7 +242,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 	case "pollsmall": // as if another one carried the bytes of the large track just now
 		g.mu.lock()
 		g.progress(nil)
-		g.release()
+		g.letGo()
 	case "hold", "buffer", "delay":
 		on := rest[0] == "on"
 		map[string]func(bool){"hold": link.Hold, "buffer": link.Buffer, "delay": link.Delay}[verb](on)
@@ -263,7 +263,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 	case "retire":
 		g.mu.lock()
 		over := g.life.flushed()
-		g.release()
+		g.letGo()
 		return fmt.Sprintln("nothing left to send:", over)
 	case "state":
 		return s.state(g)

@@ -26,7 +26,7 @@ func (s source) Arm() bool {
 		return false // another thread polls, and may find something
 	}
 	ok := s.arm()
-	g.mu.unlock() // not release: nothing was armed for less than is wanted
+	g.mu.unlock() // not letGo: nothing was armed for less than is wanted
 	return ok && !g.inbox.left()
 }
 

@@ -63,7 +63,7 @@ func (g *Gate) Stats() Stats {
 		return Stats{}
 	}
 	g.mu.lock()
-	defer g.release()
+	defer g.letGo()
 	x := &g.flow.Stats
 	stats := Stats{
 		Links: g.linking.made, Sends: x.Sends, Recvs: x.Recvs, Rendezvous: x.Rendezvous, Starved: x.Starved,

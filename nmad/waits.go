@@ -66,7 +66,7 @@ func (w *waiter) look() marcel.Found {
 	}
 	if !streams {
 		g.rails.waited = 0
-		g.release()
+		g.letGo()
 		return found
 	}
 	g.rails.waited = asm.Cycles() + asm.ToCycles(int64(attendance))
@@ -104,7 +104,7 @@ func (x *waits) wait(r *Request) error {
 	if r.core.Stage != flow.Done && !x.poll(r) {
 		r.tell()
 	}
-	g.release()
+	g.letGo()
 	if r.core.Over.Load() != 0 {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (x *waits) take() *Request {
 	return requestOf(c)
 }
 
-// release is release at the end of a blocking call that had not to wait; at the end of a turn
+// release is Gate.letGo at the end of a blocking call that had not to wait; at the end of a turn
 // other threads go first.
 func (x *waits) release() {
 	g := x.g
@@ -148,7 +148,7 @@ func (x *waits) release() {
 	if over {
 		x.turn = 0
 	}
-	g.release()
+	g.letGo()
 	if over && marcel.Ready() {
 		marcel.Yield()
 	}

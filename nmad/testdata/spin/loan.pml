@@ -11,7 +11,7 @@
  *   readerCloses     as senderCloses
  *   carrier          mover.go: carry, as something else that is left for the holder of the lock of the gate
  *   giveBack, notice lending.go: giveBackLoan
- *   release, left    progress.go: release; collect.go: left
+ *   letGo, left      progress.go: letGo; inbox.go: left
  *   loss             a link that breaks, or a peer that dies: the other side cannot tell
  *
  * A section under the lock of the gate is one step where no other thread could see its middle.
@@ -29,7 +29,7 @@
  *   NO_TURN          handles do not know when they are stale: one gives away what another one has
  *   NO_LEASE_TURN    loans do not, either: one is returned twice
  *   NO_LOOK          the holder of the lock looks at nothing when it has let it go: a loan is never returned
- *   SPIN_ON_DEBT     it looks for landed != 0: one that was taken in before it was counted has it look again and again
+ *   SPIN_ON_DEBT     it looks for due != 0: one that was taken in before it was counted has it look again and again
  *   NO_HOLD          no poll comes for a RETURN that had no room: likewise
  *   NO_PUT_AWAY      what is released after BYE waits for RETURN all the same: it is never put away
  *   UNMAP_AT_END     the view goes with the gate: what is read is not there
@@ -71,10 +71,10 @@ mtype rstage = idle;            /* of the receive */
 bool takes;                     /* it takes loans */
 bool live;                      /* it has a loan, which was not released */
 bool unexpected, answers;       /* the announcement is kept; RTR waits for room */
-bool released, returns;         /* the loan stands in Gate.released, in lent.returns */
+bool released, returns;         /* the loan stands in inbox.released, in lent.returns */
 byte outside;                   /* lent.out */
 bool mapped;                    /* lent.view */
-short landed;
+short due;
 bool there;                     /* a mover has landed */
 
 /* ---- The sender's side ---- */
@@ -287,7 +287,7 @@ inline attend() {
 	if
 	:: released ->
 		released = false;
-		landed--;
+		due--;
 		if
 #ifndef NO_PUT_AWAY
 		:: rEnd || byeSentR -> outside--
@@ -297,7 +297,7 @@ inline attend() {
 	:: else
 	fi;
 	if
-	:: landed != 0 && there -> there = false; landed--
+	:: due != 0 && there -> there = false; due--
 	:: else
 	fi;
 	closeView();
@@ -343,13 +343,13 @@ inline deliver() {
 }
 
 #ifndef SPIN_ON_DEBT
-#define left (landed > 0)
+#define left (due > 0)
 #else
-#define left (landed != 0)
+#define left (due != 0)
 #endif
 
-/* Gate.release: the lock is let go, and what others have left for its holder is seen to. */
-inline release() {
+/* Gate.letGo: the lock is let go, and what others have left for its holder is seen to. */
+inline letGo() {
 	rLock = false;
 #ifndef NO_LOOK
 	do
@@ -363,11 +363,11 @@ inline release() {
 
 /* What was left for the holder of the lock is noted: if there is none the caller is. */
 inline notice() {
-	landed++;
+	due++;
 	if
 	:: atomic { !rLock -> rLock = true };
 		atomic { attend() };
-		release()
+		letGo()
 	:: rLock
 	fi
 }
@@ -408,7 +408,7 @@ proctype reader() {
 		:: else -> rstage = queued
 		fi
 	};
-	release();
+	letGo();
 	rstage == done;
 	if
 	:: live ->
@@ -450,7 +450,7 @@ end:	do
 			:: toR?byeAck -> ackedR = true
 			fi
 		};
-		release()
+		letGo()
 	:: atomic { !rLock && some(bytes) -> rLock = true };
 		atomic {
 			bytes?_;
@@ -459,25 +459,25 @@ end:	do
 			:: else -> assert(rDead)
 			fi
 		};
-		release()
+		letGo()
 	:: atomic { byeSeen && !rEnd && !some(bytes) && !rLock -> rLock = true };
 		atomic { owesAckR = true; rFail(); rDrain() };
-		release()
+		letGo()
 #ifndef NO_HOLD
 	:: atomic { !rLock && room(toS) && !lost && (owesByeR || owesAckR || answers || returns) -> rLock = true };
 		atomic { rDrain() };
-		release()
+		letGo()
 #endif
 	:: atomic { lost && !some(toR) && !rEnd && !rLock -> rLock = true };
 		atomic { rFail() };
-		release()
+		letGo()
 	od
 }
 
 proctype readerCloses() {
 	atomic { !rLock -> rLock = true };      /* beginClose */
 	atomic { attend(); rDead = true; failRecvs() };
-	release();
+	letGo();
 	atomic { !rLock -> rLock = true };      /* sayBye */
 	atomic {
 		if
@@ -485,14 +485,14 @@ proctype readerCloses() {
 		:: else -> byeSentR = true; owesByeR = true; rDrain()
 		fi
 	};
-	release();
+	letGo();
 	if
 	:: ackedR || rEnd
 	:: true
 	fi;
 	atomic { !rLock -> rLock = true };      /* shut */
 	atomic { rFail(); lost = true };
-	release()
+	letGo()
 }
 
 proctype loss() { lost = true }
@@ -508,6 +508,6 @@ init {
 		fi
 	};
 	timeout;
-	assert(stage == done && rstage == done && turn % 2 == 0 && !live && !released && !returns && !there && landed == 0 && outside == 0);
+	assert(stage == done && rstage == done && turn % 2 == 0 && !live && !released && !returns && !there && due == 0 && outside == 0);
 	assert(calm && !failed && mapped || !calm && sEnd && rEnd && gone && !mapped)
 }
