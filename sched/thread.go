@@ -20,7 +20,7 @@ type thread struct {
 	// from CPU to CPU with the wake. A descriptor has 192 bytes, which Go's size class
 	// of that name aligns to lines.
 	vp    *vp     // where it is queued when it is ready; its waker or thief writes it
-	link  *thread // in vp.inbox or vp.spare
+	link  *thread // in vp.inbox or vp.used
 	class class   // which queue; 0: the VP's own, of Default priority
 	mu    Spin
 	w     Waiter // its place in a wait queue

@@ -22,8 +22,8 @@ type vp struct {
 	hogs        hogs    // of its threads that were preempted
 	vacant      co      // stands in cur while no LWP has v
 	ghost       lwp     // of threads that run as goroutines
-	spare       *thread // descriptors to use again
-	spares      int
+	used        *thread // descriptors of threads that have ended, to use again
+	numUsed     int
 	ids         ids                      // for the next lives of descriptors
 	trace       atomic.Pointer[Observer] // nil unless a trace is recorded or threads are counted: see Observe
 	tick        uint64                   // threads put on this VP so far: started or continued
@@ -71,8 +71,8 @@ type vp struct {
 	pursuit pursuit
 }
 
-// spareThreads bounds the descriptors that a VP keeps for use again.
-const spareThreads = 4096
+// mostUsed bounds the descriptors that a VP keeps for use again.
+const mostUsed = 4096
 
 // pop takes the next ready thread. Holder only.
 func (v *vp) pop() *thread {
@@ -204,23 +204,23 @@ func (v *vp) pressed() bool {
 
 // descriptor takes one to use again, or makes one. Holder only.
 func (v *vp) descriptor() *thread {
-	t := v.spare
+	t := v.used
 	if t == nil {
 		return newThread()
 	}
-	v.spare, t.link = t.link, nil
-	v.spares--
+	v.used, t.link = t.link, nil
+	v.numUsed--
 	return t
 }
 
 // recycle keeps the descriptor of an ended thread. Holder only.
 func (v *vp) recycle(t *thread) {
-	if v.spares >= spareThreads {
+	if v.numUsed >= mostUsed {
 		return
 	}
 	t.confine(nil)
 	t.class.clear()
 	storeRel64(&t.gen, v.ids.next())
-	t.link, v.spare = v.spare, t
-	v.spares++
+	t.link, v.used = v.used, t
+	v.numUsed++
 }
