@@ -10,7 +10,7 @@ import (
 
 // SetBlocking gives a Repeat task a second function, which waits in the kernel for what the handler polls
 // for (PIOMan, 2009). Once the handler has said Again for delay, and never Moved, the engine moves
-// the task out of its queue to a spare LWP, an OS thread that the Go runtime provides, which calls block. When that
+// the task out of its queue to a goroutine of its own, which calls block and blocks an OS thread of Go's meanwhile. When that
 // returns the task goes back into its queue and is polled again. Meanwhile its state is Blocked.
 //
 //	          Again for delay              block returns
@@ -41,7 +41,7 @@ func (t *Task) SetBlocking(block func(*Task), delay time.Duration) error {
 // elsewhere stands for the goroutine that calls a blocking function, before that is known.
 const elsewhere = 1
 
-// offload moves the head of the list, which has been polled, to a spare LWP if it is due. For the holder.
+// offload moves the head of the list, which has been polled, to a goroutine of its own if it is due. For the holder.
 func (q *Queue) offload(t *Task, status Status) bool {
 	now := asm.Cycles()
 	if status == Moved || t.since == 0 {
@@ -58,7 +58,7 @@ func (q *Queue) offload(t *Task, status Status) bool {
 	return true
 }
 
-// blockFor is the spare LWP's.
+// blockFor is that goroutine's.
 func (e *Engine) blockFor(t *Task) {
 	s := claimStack(e) // where one must not wait
 	t.runner.Store(asm.G())

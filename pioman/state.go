@@ -41,7 +41,7 @@ const (
 	StateCancelled               // Cancel or Close ended it
 	StateDestroyed               // its memory is its handler's
 	StateMasked                  // in a queue, and passed by
-	StateBlocked                 // it waits in the kernel: its blocking function on a spare LWP, or what its descriptor announces
+	StateBlocked                 // it waits in the kernel: its blocking function in a goroutine of its own, or what its descriptor announces
 )
 
 var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled", "destroyed", "masked", "blocked"}
@@ -137,8 +137,8 @@ func (s *taskState) destroy() bool {
 	return s.w.CompareAndSwap(uint32(StateRunning), uint32(StateDestroyed))
 }
 
-// The holder of the queue calls block before a blocking function; the spare LWP, which has the task
-// meanwhile, calls unblock after it. Both return false if the task is cancelled. Both pair with cancel.
+// The holder of the queue calls block before a blocking function; the goroutine that has the task
+// meanwhile calls unblock after it. Both return false if the task is cancelled. Both pair with cancel.
 func (s *taskState) block() bool {
 	return s.w.CompareAndSwap(uint32(StateRunning), uint32(StateBlocked))
 }

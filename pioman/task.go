@@ -84,7 +84,7 @@ type Task struct {
 	// See SetBlocking.
 	block        func(*Task)
 	delay, since int64          // cycles; since is the holder's: when it moved last, 0: not since it came
-	runner       atomic.Uintptr // asm.G of the goroutine that calls block, 0: none; the holder sets it, the spare LWP clears it
+	runner       atomic.Uintptr // asm.G of the goroutine that calls block, 0: none; the holder sets it, that goroutine clears it
 }
 
 // Init prepares a task that rests or is blank. name, which reports show, should be

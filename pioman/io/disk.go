@@ -17,8 +17,8 @@ import (
 //
 //  1. tried where the kernel can tell that it would wait (RWF_NOWAIT): what is in the
 //     page cache costs one system call, and no wait;
-//  2. else made where waiting disturbs no other thread: in a spare LWP (marcel.Blocking), the
-//     other threads of the virtual processor going on.
+//  2. else made where waiting disturbs no other thread: within marcel.Blocking: a spare LWP serves the
+//     other threads of the virtual processor.
 //
 // An io_uring was tried for 2, and is slower: docs/decisions/how-descriptors-wait.md.
 
@@ -145,7 +145,7 @@ func (f *File) move(way int, p []byte, off int64) (int, error) {
 	return f.moveAside(way, p, off)
 }
 
-// moveAside makes one transfer that may wait for the disk, in a spare LWP.
+// moveAside makes one transfer that may wait for the disk, within marcel.Blocking.
 func (f *File) moveAside(way int, p []byte, off int64) (n int, err error) {
 	var errno syscall.Errno
 	marcel.Blocking(func() {
