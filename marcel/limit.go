@@ -55,14 +55,3 @@ func wait(c *sched.Co, q *sched.WaitQueue, mu *sched.Spin, lim *sched.Limit) err
 	_, err := c.WaitUntil(q, mu, *lim)
 	return err
 }
-
-// waitNote is wait with a note for the waker.
-func waitNote(c *sched.Co, q *sched.WaitQueue, mu *sched.Spin, note any, lim *sched.Limit) error {
-	if lim == nil {
-		c.WaitNote(q, mu, note)
-		return nil
-	}
-	lim.Note = note
-	_, err := c.WaitUntil(q, mu, *lim)
-	return err
-}

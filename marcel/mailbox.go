@@ -77,7 +77,19 @@ func (m *Mailbox[T]) Cap() int { return len(m.buf) }
 
 // Send sends v, or waits until there is room or, with capacity 0, a receiver. It
 // returns ErrClosed if the mailbox is closed, or gets closed while it waits.
-func (m *Mailbox[T]) Send(v T) error { return m.send(v, nil) }
+func (m *Mailbox[T]) Send(v T) error {
+	_ = &m.mu
+	c := sched.EnterLibrary()
+	m.mu.Lock()
+	w, ok := m.put(&v)
+	if ok || m.closed {
+		return m.sent(c, w, ok)
+	}
+	p := m.parcel()
+	p.v = v
+	c.As(sched.InMailbox).WaitNote(&m.senders, &m.mu, p)
+	return m.afterSend(p)
+}
 
 // TrySend sends v if that is possible at once. If not it returns ErrWouldBlock, or
 // ErrClosed. It never blocks, and hooks may call it.
@@ -97,7 +109,7 @@ func (m *Mailbox[T]) TrySend(v T) error {
 // SendTimeout is Send for at most d; then it returns context.DeadlineExceeded, and
 // v has not been sent. If d <= 0 it does not wait.
 func (m *Mailbox[T]) SendTimeout(v T, d time.Duration) error {
-	return m.send(v, within(d))
+	return m.sendUntil(v, *within(d))
 }
 
 // SendContext is Send until ctx is done. It then returns the cause, and has not sent v. If ctx is
@@ -106,11 +118,10 @@ func (m *Mailbox[T]) SendContext(ctx context.Context, v T) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return m.send(v, &sched.Limit{Context: ctx})
+	return m.sendUntil(v, sched.Limit{Context: ctx})
 }
 
-// send waits until lim; nil: for ever.
-func (m *Mailbox[T]) send(v T, lim *sched.Limit) error {
+func (m *Mailbox[T]) sendUntil(v T, lim sched.Limit) error {
 	_ = &m.mu
 	c := sched.EnterLibrary()
 	m.mu.Lock()
@@ -120,16 +131,12 @@ func (m *Mailbox[T]) send(v T, lim *sched.Limit) error {
 	}
 	p := m.parcel()
 	p.v = v
-	if err := waitNote(c.As(sched.InMailbox), &m.senders, &m.mu, p, lim); err != nil {
+	lim.Note = p
+	if _, err := c.As(sched.InMailbox).WaitUntil(&m.senders, &m.mu, lim); err != nil {
 		m.recycle(p)
 		return err
 	}
-	ok = p.ok
-	m.recycle(p)
-	if !ok {
-		return ErrClosed
-	}
-	return nil
+	return m.afterSend(p)
 }
 
 // put stores *v, or gives it to the first that waits for it, which is then to be
@@ -174,9 +181,29 @@ func (m *Mailbox[T]) sent(c *sched.Co, w *sched.Waiter, ok bool) error {
 	return nil
 }
 
+func (m *Mailbox[T]) afterSend(p *parcel[T]) error {
+	ok := p.ok
+	m.recycle(p)
+	if !ok {
+		return ErrClosed
+	}
+	return nil
+}
+
 // Recv receives a message, or waits until there is one. It returns ErrClosed if the
 // mailbox is closed and empty, or gets closed while it waits.
-func (m *Mailbox[T]) Recv() (v T, err error) { return m.recv(nil) }
+func (m *Mailbox[T]) Recv() (v T, err error) {
+	_ = &m.mu
+	c := sched.EnterLibrary()
+	m.mu.Lock()
+	w, ok := m.get(&v)
+	if ok || m.closed {
+		return v, m.sent(c, w, ok)
+	}
+	p := m.parcel()
+	c.As(sched.InMailbox).WaitNote(&m.takers, &m.mu, p)
+	return m.afterRecv(p)
+}
 
 // TryRecv receives a message if there is one. If not it returns ErrWouldBlock, or
 // ErrClosed. It never blocks, and hooks may call it.
@@ -196,7 +223,7 @@ func (m *Mailbox[T]) TryRecv() (v T, err error) {
 // RecvTimeout is Recv for at most d; then it returns context.DeadlineExceeded. If
 // d <= 0 it does not wait.
 func (m *Mailbox[T]) RecvTimeout(d time.Duration) (T, error) {
-	return m.recv(within(d))
+	return m.recvUntil(*within(d))
 }
 
 // RecvContext is Recv until ctx is done: then it returns the cause, also if there
@@ -205,10 +232,10 @@ func (m *Mailbox[T]) RecvContext(ctx context.Context) (v T, err error) {
 	if ctx.Err() != nil {
 		return v, context.Cause(ctx)
 	}
-	return m.recv(&sched.Limit{Context: ctx})
+	return m.recvUntil(sched.Limit{Context: ctx})
 }
 
-func (m *Mailbox[T]) recv(lim *sched.Limit) (v T, err error) {
+func (m *Mailbox[T]) recvUntil(lim sched.Limit) (v T, err error) {
 	_ = &m.mu
 	c := sched.EnterLibrary()
 	m.mu.Lock()
@@ -217,13 +244,12 @@ func (m *Mailbox[T]) recv(lim *sched.Limit) (v T, err error) {
 		return v, m.sent(c, w, ok)
 	}
 	p := m.parcel()
-	if err = waitNote(c.As(sched.InMailbox), &m.takers, &m.mu, p, lim); err == nil {
-		if v = p.v; !p.ok {
-			err = ErrClosed
-		}
+	lim.Note = p
+	if _, err := c.As(sched.InMailbox).WaitUntil(&m.takers, &m.mu, lim); err != nil {
+		m.recycle(p)
+		return v, err
 	}
-	m.recycle(p)
-	return v, err
+	return m.afterRecv(p)
 }
 
 // get takes the first message, and lets the first sender that waits go on, which
@@ -252,6 +278,15 @@ func (m *Mailbox[T]) get(v *T) (w *sched.Waiter, ok bool) {
 		p.ok = true
 	}
 	return w, true
+}
+
+func (m *Mailbox[T]) afterRecv(p *parcel[T]) (v T, err error) {
+	v = p.v
+	if !p.ok {
+		err = ErrClosed
+	}
+	m.recycle(p)
+	return v, err
 }
 
 // Close closes the mailbox: sends fail from now on, those that wait included;
