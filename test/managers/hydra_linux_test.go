@@ -255,20 +255,27 @@ func TestEnds(t *testing.T) {
 		{"its proxy is killed while all compute", []string{"loop"}, func(j *job) { _ = syscall.Kill(parent(j.pids[1]), syscall.SIGKILL) }, -1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := segments(t)
-			j := begin(t, hydra(t, append([]string{"-n", "4"}, self(c.deed...)...)...), 4)
-			if c.act != nil {
-				c.act(j)
+			told := false
+			for try := 0; try < 5 && !told; try++ { // hydra may kill the others before they speak, and end without its account
+				before := segments(t)
+				j := begin(t, hydra(t, append([]string{"-n", "4"}, self(c.deed...)...)...), 4)
+				if c.act != nil {
+					c.act(j)
+				}
+				status := j.ended(t)
+				if c.status >= 0 && status != c.status {
+					t.Errorf("status %d, want %d: %s", status, c.status, j.text)
+				}
+				said := j.text.String()
+				if told = strings.Contains(said, c.says) || strings.Contains(said, "BAD TERMINATION"); !told {
+					t.Logf("neither %q nor hydra's own account is there: %s", c.says, said)
+				}
+				if after := segments(t); !slices.Equal(before, after) {
+					t.Errorf("/dev/shm had %v, and has %v", before, after)
+				}
 			}
-			status := j.ended(t)
-			if c.status >= 0 && status != c.status {
-				t.Errorf("status %d, want %d: %s", status, c.status, j.text)
-			}
-			if said := j.text.String(); !strings.Contains(said, c.says) && !strings.Contains(said, "BAD TERMINATION") {
-				t.Errorf("neither %q nor hydra's own account is there: %s", c.says, j.text)
-			}
-			if after := segments(t); !slices.Equal(before, after) {
-				t.Errorf("/dev/shm had %v, and has %v", before, after)
+			if !told {
+				t.Error("five times it was not said how the job ended")
 			}
 		})
 	}
