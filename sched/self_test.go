@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
 // TestTable: goroutines come and go while others look themselves up; none is
@@ -53,7 +55,7 @@ func TestRegistryWaitersLoseTheirP(t *testing.T) {
 		})
 	}
 	var m runtime.MemStats
-	for range 300 {
+	for range effort.Of(1500) {
 		runtime.ReadMemStats(&m) // stops the world
 		runtime.Gosched()
 	}

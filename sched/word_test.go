@@ -303,7 +303,7 @@ func TestWordExcludes(t *testing.T) {
 			overlaps.Add(1)
 		}
 	}
-	turns := effort.Of(40_000)
+	turns := effort.Of(20_000)
 	for id := uint32(1); id <= 3; id++ {
 		owners.Go(func() {
 			h := newHand(v, id)

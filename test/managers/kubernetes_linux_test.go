@@ -291,6 +291,9 @@ func (s *started) end(t *testing.T, limit time.Duration) int {
 
 // TestKubernetes: the pods of an indexed job, with nothing but what Kubernetes and the example in docs/many-machines.md give them.
 func TestKubernetes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hosts that vanish take seconds to notice")
+	}
 	const pods = 4
 	c := newCluster(t, pods)
 	publish := func() {

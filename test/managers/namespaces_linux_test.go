@@ -87,6 +87,9 @@ func (h *hosts) job(t *testing.T, each int, words ...string) *exec.Cmd {
 
 // TestNamespaces: a job of hydra's on four hosts.
 func TestNamespaces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hosts that vanish take seconds to notice")
+	}
 	hydra(t)
 	h := newHosts(t, 4, 1)
 	t.Run("ring", func(t *testing.T) {

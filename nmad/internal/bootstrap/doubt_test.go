@@ -40,6 +40,9 @@ func (p *party) only(rank int, gone ...int) {
 
 // TestKeeperLags: rank 0 says nothing for longer than the silence, but reads. The others lose it, and it them; they do not lose each other.
 func TestKeeperLags(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for silences, for seconds")
+	}
 	p, all := doubting(t, 5, nil)
 	defer leave(all)
 	mute(all[0])
@@ -116,6 +119,9 @@ func TestTakenForLost(t *testing.T) {
 
 // TestLeaderLags: a leader says nothing; it is lost, and the ranks of its host go on as members of the root.
 func TestLeaderLags(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for silences, for seconds")
+	}
 	p, all := doubting(t, 6, []int{0, 1, 1, 1, 2, 2})
 	defer leave(all)
 	mute(all[1])

@@ -105,6 +105,9 @@ func TestDeadWithoutRankZero(t *testing.T) {
 // TestHeirStopped: the heir does not run, so that its kernel accepts connections and nothing more comes: the next one takes its
 // turn, and tells of the processes that have not come.
 func TestHeirStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for silences, for seconds")
+	}
 	p, all := succession(t, 5, 5, true)
 	defer leave(all)
 	defer freeze(all[1])()
@@ -119,6 +122,9 @@ func TestHeirStopped(t *testing.T) {
 
 // TestHeirsGone: heir after heir leaves or dies, and those that are left hear of all of them.
 func TestHeirsGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for silences, for seconds")
+	}
 	p, all := succession(t, 5, 5, false)
 	defer leave(all)
 	time.Sleep(2 * silence)
