@@ -301,11 +301,11 @@ func explore(t *testing.T, first *world, limit int) int {
 		path []move
 	}
 	seen := map[string]bool{string(first.key(nil)): true}
-	todo := []crumb{{w: first}}
+	frontier := []crumb{{w: first}}
 	var buf []byte
-	for len(todo) > 0 {
-		c := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for len(frontier) > 0 {
+		c := frontier[len(frontier)-1]
+		frontier = frontier[:len(frontier)-1]
 		all := c.w.moves()
 		stuck := true
 		for _, m := range all {
@@ -322,7 +322,7 @@ func explore(t *testing.T, first *world, limit int) int {
 				if len(seen) > limit {
 					t.Fatalf("more than %d worlds", limit)
 				}
-				todo = append(todo, crumb{x, path})
+				frontier = append(frontier, crumb{x, path})
 			}
 		}
 		if stuck {

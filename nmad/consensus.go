@@ -117,8 +117,8 @@ func (c *consensus) take(h happening) {
 	case orphaned:
 		a.orphaned()
 	}
-	for todo := a.take(); len(todo) > 0; todo = a.take() {
-		for _, d := range todo {
+	for deeds := a.take(); len(deeds) > 0; deeds = a.take() {
+		for _, d := range deeds {
 			c.do(d)
 		}
 	}

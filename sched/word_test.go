@@ -73,7 +73,7 @@ func TestWordTransitions(t *testing.T) {
 	}
 }
 
-// TestReleaseWaitsForTaker: who gives a VP away while a taker has the word for a moment does so afterwards, and what
+// TestReleaseWaitsForTaker: an LWP that gives a VP away while a taker has the word for a moment does so afterwards, and what
 // the taker gives back is not what is found then.
 func TestReleaseWaitsForTaker(t *testing.T) {
 	for _, c := range []struct {
@@ -155,7 +155,7 @@ func TestBorrow(t *testing.T) {
 	}
 }
 
-// TestGiveBackOfFree: a post that finds a free VP lent wakes nobody: who gives it back does.
+// TestGiveBackOfFree: a post that finds a free VP lent wakes no LWP: the borrower, which gives it back, does.
 func TestGiveBackOfFree(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]
@@ -281,13 +281,13 @@ func TestWordExcludes(t *testing.T) {
 	v := s.vps[0]
 	var (
 		plain, inside, borrowed int
-		who                     atomic.Int32 // is in; 0: none
+		occupant                atomic.Int32 // is in; 0: none
 		overlaps, all           atomic.Int64
 		end                     atomic.Bool
 		owners, takers          sync.WaitGroup
 	)
 	in := func(id int32, r *rand.Rand, count *int) {
-		if who.Swap(id) != 0 {
+		if occupant.Swap(id) != 0 {
 			overlaps.Add(1)
 		}
 		was := plain
@@ -299,7 +299,7 @@ func TestWordExcludes(t *testing.T) {
 		plain = was + 1
 		*count++
 		all.Add(1)
-		if who.Swap(0) != id {
+		if occupant.Swap(0) != id {
 			overlaps.Add(1)
 		}
 	}

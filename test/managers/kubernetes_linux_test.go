@@ -140,8 +140,8 @@ func (c *cluster) pod(index, size, user int, secret string, deed ...string) *exe
 type nameServer struct {
 	mu      sync.Mutex
 	hosts   map[string]net.IP
-	vain    map[string]bool // who has asked for a pod that was not published
-	served  map[string]bool // who has got the address of one
+	vain    map[string]bool // the addresses that have asked for a pod that was not published
+	served  map[string]bool // those that have got the address of one
 	changed chan struct{}   // closed, and made anew, at each change
 }
 
@@ -243,11 +243,11 @@ func (s *nameServer) forget() {
 }
 
 // await waits until n pods have asked, in vain or not.
-func (s *nameServer) await(t *testing.T, who map[string]bool, n int) {
+func (s *nameServer) await(t *testing.T, seen map[string]bool, n int) {
 	t.Helper()
 	for late := time.After(time.Minute); ; {
 		s.mu.Lock()
-		changed, asked := s.changed, slices.Sorted(maps.Keys(who))
+		changed, asked := s.changed, slices.Sorted(maps.Keys(seen))
 		s.mu.Unlock()
 		if len(asked) >= n {
 			return
