@@ -18,11 +18,16 @@ import (
 // A gate that has no links yet is open in this sense; linking.go has what it does. If it has
 // nothing to send it takes no leave.
 
-// lastGasp bounds the bursts that are taken in from a link that has broken.
-const lastGasp = 4096
-
-// looks in vain, one after the other, say that a link is empty: it may say so once without having looked.
-const looks = 2
+// exhaust calls look until it has found nothing twice in a row, since a link may say once without having looked that it is empty. A
+// peer that goes on sending is looked at so many times at most.
+func exhaust(look func() bool) {
+	const most = 4096
+	for n, vain := 0, 0; n < most && vain < 2; n++ {
+		if vain++; look() {
+			vain = 0
+		}
+	}
+}
 
 // life is whether a gate lives, how it ends, and why. Under the lock of the gate, but failure.
 type life struct {
@@ -83,11 +88,7 @@ func (l *life) lose(err error) { l.loseRail(&l.g.rails.all[0], err) }
 func (l *life) loseRail(at *rail, err error) {
 	g := l.g
 	if !errors.Is(err, driver.ErrProtocol) {
-		for n, vain := 0, 0; n < lastGasp && vain < looks; n++ {
-			if vain++; g.track.receive(nil) {
-				vain = 0
-			}
-		}
+		exhaust(func() bool { return g.track.receive(nil) })
 	}
 	l.fail(at.failure(err))
 }
@@ -97,16 +98,10 @@ func (l *life) loseRail(at *rail, err error) {
 // be called from hooks.
 func (l *life) peerEnded(reason string) {
 	g := l.g
-	for n, vain := 0, 0; n < lastGasp && vain < looks; n++ {
+	exhaust(func() bool {
 		g.mu.lock()
-		if l.end != nil {
-			g.letGo()
-			return
-		}
-		if vain++; g.pollLocked() {
-			vain = 0
-		}
-	}
+		return g.pollLocked()
+	})
 	g.mu.lock()
 	l.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
 	g.letGo()

@@ -8,9 +8,6 @@ import (
 // progress moves the small track on, once, for waiter (nil: for none in particular).
 // Under mu. It says whether packets arrived.
 func (g *Gate) progress(waiter *Request) bool {
-	if g.life.end != nil {
-		return false
-	}
 	arrived := g.track.receive(waiter)
 	if g.flow.Outgoing() && g.life.end == nil && !g.waits.patient() {
 		g.track.drain()
