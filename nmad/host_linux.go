@@ -2,22 +2,18 @@ package nmad
 
 import (
 	"os"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/internal/kernel"
 )
 
 // hostIdentity names this host and the pid name space in it: processes with
 // equal ones see each other's pids. The boot id is unique per start of a kernel.
 func hostIdentity() string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		name, _ := os.Hostname()
-		boot = []byte(name)
-	}
-	space, _ := os.Readlink("/proc/self/ns/pid")
-	return strings.TrimSpace(string(boot)) + "/" + space
+	boot, _ := kernel.Boot()
+	return boot + "/" + kernel.Space("pid")
 }
 
 // boundByParent says whether what has started this process has bound it: it may use fewer CPUs than its parent.

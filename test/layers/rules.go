@@ -30,6 +30,7 @@ var rules = []rule{
 	// How much tests do is the same for all.
 	{folder: "internal/effort"},
 	{folder: "internal/spelling"},
+	{folder: "internal/kernel"},
 	{folder: "sched/topo/crosscheck", ours: []string{"sched/topo"}, theirs: []string{ghw}},
 	{folder: "sched/topo", ours: []string{"asm"}, theirs: []string{sys, cpuid, ghw}},
 	// Rooms above the scheduler: it calls them through interfaces of its own.
@@ -57,7 +58,7 @@ var rules = []rule{
 	// can then be tested without any network, and a driver without the core. What both
 	// sides of a handshake bound their patience with knows neither. Memory that processes share
 	// knows the errors of drivers.
-	{folder: "nmad/driver", ours: []string{"nmad/driver", "internal/spelling", "nmad/internal/limit", "nmad/internal/sealed", "nmad/internal/region", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
+	{folder: "nmad/driver", ours: []string{"nmad/driver", "internal/kernel", "internal/spelling", "nmad/internal/limit", "nmad/internal/sealed", "nmad/internal/region", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	// The suite of all drivers asks how much to do.
 	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "nmad/internal/limit", "nmad/internal/sealed", "nmad/internal/region", "pioman", "marcel", "sched/topo", "asm", "internal/effort"}, theirs: []string{sys}},
 	{folder: "nmad/internal/limit"},
@@ -68,7 +69,7 @@ var rules = []rule{
 	{folder: "nmad/internal/match"},
 	// So are the protocols; of a driver they know headers and capabilities.
 	{folder: "nmad/internal/flow", ours: []string{"nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
-	{folder: "nmad", ours: []string{"nmad", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
+	{folder: "nmad", ours: []string{"nmad", "internal/kernel", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	{folder: "cmd", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, laboratory...)},
 	{folder: "test", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, testOnly...)},
 }

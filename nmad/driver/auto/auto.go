@@ -3,9 +3,9 @@ package auto
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/driver/tcp"
@@ -71,14 +71,14 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 // identity names this host; none if it cannot be told from others.
 func identity() string {
 	words := make([]string, 0, 3)
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
+	boot, sure := kernel.Boot()
+	if !sure {
 		return none
 	}
-	words = append(words, strings.ReplaceAll(strings.TrimSpace(string(boot)), "-", ""))
+	words = append(words, strings.ReplaceAll(boot, "-", ""))
 	for _, space := range spaces {
-		link, err := os.Readlink("/proc/self/ns/" + space)
-		if err != nil {
+		link := kernel.Space(space)
+		if link == "" {
 			return none
 		}
 		words = append(words, strings.Trim(link, space+":[]"))

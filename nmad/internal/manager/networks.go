@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
+
+	"github.com/pm2-go/pm2/internal/kernel"
 )
 
 // mostNetworks bounds the addresses that a host publishes, and the networks that a job uses: so many rails there are at most.
@@ -57,13 +58,8 @@ func parseHost(text string) (h host, err error) {
 
 // hostID names this kernel and network name space; processes with the same one reach each other by loopback.
 func hostID() string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		name, _ := os.Hostname()
-		boot = []byte(name)
-	}
-	space, _ := os.Readlink("/proc/self/ns/net")
-	sum := sha256.Sum256([]byte(string(boot) + space))
+	boot, _ := kernel.Boot()
+	sum := sha256.Sum256([]byte(boot + kernel.Space("net")))
 	return hex.EncodeToString(sum[:8])
 }
 

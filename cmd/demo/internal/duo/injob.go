@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -33,13 +32,8 @@ type place struct {
 }
 
 func here(ctl *nmad.Session) *place {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		name, _ := os.Hostname()
-		boot = []byte(name)
-	}
-	space, _ := os.Readlink("/proc/self/ns/net")
-	return &place{ctl.Host(), strings.TrimSpace(string(boot)), space, binding.Allowed()}
+	boot, _ := kernel.Boot()
+	return &place{ctl.Host(), boot, kernel.Space("net"), binding.Allowed()}
 }
 
 // settle makes of two places what a Pair knows of them: each rank keeps to the CPUs that its manager has left it.
