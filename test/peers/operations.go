@@ -28,8 +28,8 @@ var operations = []operation{
 	{row: "spawn+join 1000, 1 VP", argobots: "tasks"},
 	{row: "semaphore ping-pong, 1 VP", argobots: "ping"},
 	{row: "semaphore ping-pong, 1 VP", argobots: "eventual"},
-	{row: "semaphore ping-pong, 2 VPs", argobots: "cross", crosses: true},
-	{row: "semaphore ping-pong, 2 VPs", argobots: "cross-eventual", crosses: true},
+	{row: "semaphore ping-pong, each on its VP", argobots: "cross", crosses: true},
+	{row: "semaphore ping-pong, each on its VP", argobots: "cross-eventual", crosses: true},
 }
 
 // argobotsRounds is how many operations one run of Argobots times: some 10 to 50 ms.

@@ -36,7 +36,7 @@ var shown = []struct {
 	{"yield, 1 VP", "bench", "yield, 1 VP", 0, "`demo bench`"},
 	{"spawn and join, 1 VP", "bench", "spawn+join one by one, 1 VP", 0, ""},
 	{"wake by a semaphore, 1 VP", "bench", "semaphore ping-pong, 1 VP", 0, ""},
-	{"the same, 2 VPs", "bench", "semaphore ping-pong, 2 VPs", 0, ""},
+	{"the same, each thread bound to its VP", "bench", "semaphore ping-pong, each on its VP", 0, ""},
 	{"`fib(21)` with `Do`, 2 VPs", "bench", "program: fib(21), Do, 2 VPs", 0, ""},
 	{"64 workers on a Go channel, 2 VPs", "bench", "program: pool of 64 on a Go channel, 2 VPs", 0, ""},
 	{"shm, 1 byte, one way", "peers", "shm", 1, "`go run ./test/peers`"},

@@ -22,7 +22,7 @@ import (
 // contract lists the rows that readers of the JSON rely on.
 var contract = []string{
 	"yield, 1 VP", "spawn+join one by one, 1 VP", "spawn+join 1000, 1 VP", "semaphore ping-pong, 1 VP",
-	"semaphore ping-pong, 2 VPs", "mutex uncontended", "mutex contended, 8 on 2 VPs", "mutex shared, 100 ns in and out, 8 on 2 VPs",
+	"semaphore ping-pong, 2 VPs", "semaphore ping-pong, each on its VP", "mutex uncontended", "mutex contended, 8 on 2 VPs", "mutex shared, 100 ns in and out, 8 on 2 VPs",
 	"task submit+run+complete", "tasklet schedule+run",
 	"spawn parallel, 100 x 100 us, 2 VPs over 1", "spawn to start, idle VP awake",
 }
