@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/bench"
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
@@ -20,6 +22,10 @@ type benchParameters struct {
 
 // run measures the rows one after the other.
 func (c *benchCommand) run(ctx context.Context) (err error) {
+	if c.List {
+		_, err := fmt.Println(strings.Join(bench.Names(c.rows), "\n"))
+		return err
+	}
 	s, err := c.output.newSheet("bench", benchParameters{c.Reps, c.Time.String(), string(c.Rows)}, int64(len(c.rows)))
 	if err != nil {
 		return err

@@ -128,6 +128,7 @@ type benchCommand struct {
 	Rows   pattern       `help:"Measure only the rows whose names match this regular expression, such as 'yield|semaphore', or have this text in them; '.' also measures those that take long."`
 	Reps   int           `default:"7" help:"Repetitions of each row, ours and peer in turn; at least ${leastReps}."`
 	Time   time.Duration `default:"20ms" help:"How long one repetition lasts, 1ms to 10s."`
+	List   bool          `help:"Print the names of the rows that would be measured, and measure nothing."`
 	Format string        `enum:"${benchFormats}" default:"table" help:"What to write to stdout: ${enum}; go is for benchstat, a line for each repetition."`
 	Wide   bool          `help:"Tables with all columns, however long their lines: without it they fit ${columns}."`
 	Plot   file          `help:"Draw the results as well, into a file whose name ends in .svg or .png."`
@@ -167,6 +168,9 @@ func (c *benchCommand) Validate() error {
 		return fmt.Errorf("--rows %q is no regular expression (%w): write a part of a name, such as yield", c.Rows, err)
 	case len(c.rows) == 0:
 		return choiceError{fmt.Sprintf("--rows %q matches no row; there are:", c.Rows), bench.Names(all)}
+	}
+	if c.List && c.Plot != "" {
+		return errors.New("--list: what is not measured cannot be drawn; leave out --plot")
 	}
 	if err := c.progressFlags.export(); err != nil {
 		return err

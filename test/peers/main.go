@@ -22,6 +22,7 @@ type settings struct {
 	argobots     string
 	format, file string
 	control      bool
+	list         bool
 	reuse        bool
 }
 
@@ -50,6 +51,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(2)
 	}
+	if s.list {
+		for _, c := range s.comparisons(&workshop{}) {
+			fmt.Println(c.name+":", c.ours.name+",", "beside", c.peer.name)
+		}
+		return
+	}
 	if err := compareAll(ctx, s, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(1)
@@ -69,6 +76,7 @@ func parseFlags(args []string) (settings, error) {
 	f.StringVar(&s.argobots, "argobots", os.Getenv("ARGOBOTS"), "the `prefix` below which Argobots is installed; empty: the environment's ARGOBOTS")
 	f.StringVar(&s.format, "format", "table", "what goes to standard output: table or json")
 	f.StringVar(&s.file, "json", "", "write the JSON to this `file` too")
+	f.BoolVar(&s.list, "list", false, "print what would be compared, and measure nothing")
 	f.BoolVar(&s.control, "control", false, "put each peer beside itself: the ratios show what chance makes of 1")
 	f.BoolVar(&s.reuse, "reuse", false, "let MPI send the same bytes over shared memory again and again, as OSU's tests do; ours are always written anew")
 	if err := f.Parse(args); err != nil {

@@ -34,15 +34,15 @@ var shown = []struct {
 	command                 string
 }{
 	{"yield, 1 VP", "bench", "yield, 1 VP", 0, "`demo bench`"},
-	{"spawn and join, 1 VP", "bench", "spawn+join one by one, 1 VP", 0, ""},
-	{"wake by a semaphore, 1 VP", "bench", "semaphore ping-pong, 1 VP", 0, ""},
-	{"the same, each thread bound to its VP", "bench", "semaphore ping-pong, each on its VP", 0, ""},
-	{"`fib(21)` with `Do`, 2 VPs", "bench", "program: fib(21), Do, 2 VPs", 0, ""},
-	{"64 workers on a Go channel, 2 VPs", "bench", "program: pool of 64 on a Go channel, 2 VPs", 0, ""},
+	{"spawn and join, 1 VP", "bench", "spawn+join one by one, 1 VP", 0, "`demo bench`"},
+	{"wake by a semaphore, 1 VP", "bench", "semaphore ping-pong, 1 VP", 0, "`demo bench`"},
+	{"the same, each thread bound to its VP", "bench", "semaphore ping-pong, each on its VP", 0, "`demo bench`"},
+	{"`fib(21)` with `Do`, 2 VPs", "bench", "program: fib(21), Do, 2 VPs", 0, "`demo bench`"},
+	{"64 workers on a Go channel, 2 VPs", "bench", "program: pool of 64 on a Go channel, 2 VPs", 0, "`demo bench`"},
 	{"shm, 1 byte, one way", "peers", "shm", 1, "`go run ./test/peers`"},
-	{"shm, 64 KiB", "peers", "ucx", 64 << 10, "the same, `-only ucx`"},
-	{"shm, 1 MiB", "peers", "shm", 1 << 20, ""},
-	{"tcp, 1 byte", "peers", "tcp", 1, ""},
+	{"shm, 64 KiB", "peers", "ucx", 64 << 10, "`go run ./test/peers -only ucx`"},
+	{"shm, 1 MiB", "peers", "shm", 1 << 20, "`go run ./test/peers`"},
+	{"tcp, 1 byte", "peers", "tcp", 1, "`go run ./test/peers`"},
 }
 
 // nearLimit divides near from far cores, in ns for one cache line, one way.
