@@ -52,7 +52,7 @@ func TestHookRegisteredDuringAWalkRunsInTheNext(t *testing.T) {
 func TestWalkUnderWaySkipsAnUnregisteredHook(t *testing.T) {
 	var s Set
 	inside, goOn := make(chan struct{}), make(chan struct{})
-	mustRegister(t, &s, Idle, 1, "gate", func(int) Verdict { close(inside); <-goOn; return Quiet })
+	mustRegister(t, &s, Idle, 1, "blocks", func(int) Verdict { close(inside); <-goOn; return Quiet })
 	called := false
 	h := mustRegister(t, &s, Idle, 2, "victim", func(int) Verdict { called = true; return Quiet })
 	done := make(chan struct{})

@@ -122,12 +122,12 @@ func TestExplode(t *testing.T) {
 	s := start(t, machine(t, "numa:2 core:2 pu:1"))
 	within(t, func() {
 		all := marcel.NewBubbleOn(s, marcel.Explode{})
-		var gate marcel.Semaphore
+		var permit marcel.Semaphore
 		var in []marcel.Thread
 		for range 2 {
 			b := marcel.NewBubbleOn(s, nil)
 			must(t, all.InsertBubble(b))
-			in = append(in, fill(s, b, 4, gate.Acquire)...)
+			in = append(in, fill(s, b, 4, permit.Acquire)...)
 		}
 		must(t, all.Wake())
 		on := map[*topo.Item]int{}
@@ -135,7 +135,7 @@ func TestExplode(t *testing.T) {
 			on[x.Item()]++
 		}
 		for range in {
-			gate.Release()
+			permit.Release()
 		}
 		must(t, all.Join())
 		for it, n := range on {

@@ -32,16 +32,16 @@ type ChanReceiver[T any] struct {
 	settled sched.WaitQueue // waits until no goroutine receives
 }
 
-// chanState says what the goroutine is about.
+// chanState is what the goroutine of a ChanReceiver does.
 //
-//	resting ── Enlist ───────────────────────────────────► receiving
-//	receiving ─ a value: it is kept, and w fired ────────► resting
+//	unused ── Enlist ───────────────────────────────────► receiving
+//	receiving ─ a value: it is kept, and w fired ────────► unused
 //	receiving ─ Withdraw: a token is put into stop ──────► stopping
-//	stopping ── it has the token, or a value first ──────► resting
+//	stopping ── it has the token, or a value first ──────► unused
 type chanState uint8
 
 const (
-	resting   chanState = iota // there is none
+	unused    chanState = iota // no goroutine runs
 	receiving                  // it receives for w
 	stopping                   // it may still receive, and drops what comes
 )
@@ -122,7 +122,7 @@ func (r *ChanReceiver[T]) receive() {
 	}
 	w, ticket := r.w, r.ticket
 	fire := r.state == receiving
-	r.state = resting
+	r.state = unused
 	waits := r.settled.PopAll()
 	r.mu.Unlock()
 	if fire {

@@ -45,10 +45,10 @@ func ExampleGroup_SetLimit() {
 func ExampleGroup_WaitTimeout() {
 	marcel.Run(func() {
 		var g marcel.Group
-		var gate marcel.Semaphore
-		g.Go(func() error { gate.Acquire(); return errors.New("the disk is full") })
+		var permit marcel.Semaphore
+		g.Go(func() error { permit.Acquire(); return errors.New("the disk is full") })
 		fmt.Println(g.WaitTimeout(time.Millisecond))
-		gate.Release()
+		permit.Release()
 		fmt.Println(g.WaitTimeout(time.Minute))
 	})
 	// Output:

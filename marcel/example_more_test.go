@@ -63,8 +63,8 @@ func ExampleStartProcess() {
 
 // What each thread waits for, when a program stands still.
 func ExampleWriteThreads() {
-	var gate marcel.Semaphore
-	t := marcel.SpawnWith(marcel.Attr{Name: "guard"}, gate.Acquire)
+	var permit marcel.Semaphore
+	t := marcel.SpawnWith(marcel.Attr{Name: "guard"}, permit.Acquire)
 	for {
 		var list strings.Builder
 		if err := marcel.WriteThreads(&list); err != nil {
@@ -77,7 +77,7 @@ func ExampleWriteThreads() {
 		}
 		marcel.Sleep(time.Millisecond)
 	}
-	gate.Release()
+	permit.Release()
 	_ = t.Join()
 	// Output: the guard is listed, and that it waits in a semaphore
 }

@@ -186,23 +186,23 @@ func ExampleSpinLock() {
 	// Output: 100
 }
 
-// A primitive of one's own: a gate that is shut and opened again and again.
+// A primitive of one's own: a door that is shut and opened again and again.
 func ExampleWaitQueue() {
 	const shut, open = 0, 1
 	var (
-		gate  atomic.Uint32
+		door  atomic.Uint32
 		queue marcel.WaitQueue
 	)
 	pass := func() {
-		for gate.Load() == shut {
-			queue.Wait(&gate, shut) // not if it has been opened by now
+		for door.Load() == shut {
+			queue.Wait(&door, shut) // not if it has been opened by now
 		}
 		fmt.Println("passed")
 	}
 	var wg marcel.WaitGroup
 	wg.Go(pass)
 	wg.Go(pass)
-	gate.Store(open)
+	door.Store(open)
 	queue.WakeAll()
 	wg.Wait()
 	// Output:

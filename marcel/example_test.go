@@ -113,14 +113,14 @@ func ExampleThread_Join() {
 // The time limit and the thread's own error are told apart.
 func ExampleThread_JoinTimeout() {
 	marcel.Run(func() {
-		var gate marcel.Semaphore
+		var permit marcel.Semaphore
 		t := marcel.SpawnWith(marcel.Attr{Name: "slow", Catch: true}, func() {
-			gate.Acquire()
+			permit.Acquire()
 			panic("no paper")
 		})
 		ended, err := t.JoinTimeout(time.Millisecond)
 		fmt.Println(ended, err)
-		gate.Release()
+		permit.Release()
 		ended, err = t.JoinTimeout(time.Minute)
 		var p *marcel.PanicError
 		fmt.Println(ended, errors.As(err, &p), p.Value)
@@ -132,11 +132,11 @@ func ExampleThread_JoinTimeout() {
 
 func ExampleThread_JoinContext() {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	var gate marcel.Semaphore
-	t := marcel.Spawn(gate.Acquire)
+	var permit marcel.Semaphore
+	t := marcel.Spawn(permit.Acquire)
 	cancel(errors.New("we go home"))
 	fmt.Println(t.JoinContext(ctx))
-	gate.Release()
+	permit.Release()
 	fmt.Println(t.JoinContext(context.Background()))
 	// Output:
 	// false we go home
@@ -144,10 +144,10 @@ func ExampleThread_JoinContext() {
 }
 
 func ExampleThread_TryJoin() {
-	var gate marcel.Semaphore
-	t := marcel.Spawn(gate.Acquire)
+	var permit marcel.Semaphore
+	t := marcel.Spawn(permit.Acquire)
 	fmt.Println(t.TryJoin())
-	gate.Release()
+	permit.Release()
 	_ = t.Join()
 	fmt.Println(t.TryJoin())
 	// Output:
@@ -183,10 +183,10 @@ func ExampleThread_Detach() {
 }
 
 func ExampleThread_Ended() {
-	var gate marcel.Semaphore
-	t := marcel.Spawn(gate.Acquire)
+	var permit marcel.Semaphore
+	t := marcel.Spawn(permit.Acquire)
 	fmt.Println(t.Ended())
-	gate.Release()
+	permit.Release()
 	_ = t.Join()
 	fmt.Println(t.Ended())
 	// Output:

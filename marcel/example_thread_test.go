@@ -215,8 +215,8 @@ func ExampleSetCancelState() {
 
 // What each thread waits for.
 func ExampleThreads() {
-	var gate marcel.Semaphore
-	t := marcel.SpawnWith(marcel.Attr{Name: "guard"}, gate.Acquire)
+	var permit marcel.Semaphore
+	t := marcel.SpawnWith(marcel.Attr{Name: "guard"}, permit.Acquire)
 	for listed := false; !listed; {
 		marcel.Yield()
 		for _, i := range marcel.Threads() {
@@ -226,7 +226,7 @@ func ExampleThreads() {
 			}
 		}
 	}
-	gate.Release()
+	permit.Release()
 	_ = t.Join()
 	// Output: guard is blocked in a semaphore
 }

@@ -68,8 +68,8 @@ func TestJoinForms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onThreadAndOff(t, func(t *testing.T) {
 				for range effort.Of(40) {
-					var gate marcel.Semaphore
-					x := marcel.SpawnWith(end.attr, func() { gate.Acquire(); end.body() })
+					var permit marcel.Semaphore
+					x := marcel.SpawnWith(end.attr, func() { permit.Acquire(); end.body() })
 					if ended, err := x.TryJoin(); ended || err != nil {
 						t.Errorf("TryJoin of one that lives: %v, %v", ended, err)
 					}
@@ -86,7 +86,7 @@ func TestJoinForms(t *testing.T) {
 					for form, f := range forms(x) {
 						waits = append(waits, marcel.Spawn(func() { sameEnd(t, form, f(), end.want) }))
 					}
-					gate.Release()
+					permit.Release()
 					for form, f := range forms(x) {
 						sameEnd(t, form, f(), end.want)
 					}
@@ -115,8 +115,8 @@ func sameEnd(t *testing.T, form string, got joined, want error) {
 // What cannot be joined is refused at once by all forms.
 func TestJoinRefused(t *testing.T) {
 	run(t, undisturbed(), func(s *sched.Scheduler) {
-		var gate marcel.Semaphore
-		detached := marcel.SpawnWith(marcel.Attr{Detached: true}, gate.Acquire)
+		var permit marcel.Semaphore
+		detached := marcel.SpawnWith(marcel.Attr{Detached: true}, permit.Acquire)
 		for what, it := range map[string]struct {
 			x    marcel.Thread
 			want error
@@ -144,7 +144,7 @@ func TestJoinRefused(t *testing.T) {
 					t.Errorf("%s of a bubble by a thread in it: %v", form, got)
 				}
 			}
-			gate.Acquire()
+			permit.Acquire()
 		})
 		if empty, err := b.JoinTimeout(time.Microsecond); empty || err != nil {
 			t.Errorf("JoinTimeout of a bubble: %v, %v", empty, err)
@@ -153,8 +153,8 @@ func TestJoinRefused(t *testing.T) {
 			t.Errorf("JoinContext of a bubble: %v, %v", empty, err)
 		}
 		marcel.Sleep(0)
-		gate.Release()
-		gate.Release()
+		permit.Release()
+		permit.Release()
 		for form, f := range forms(b) {
 			if got := f(); !got.ended || got.err != nil {
 				t.Errorf("%s of a bubble: %v", form, got)
@@ -178,8 +178,8 @@ func TestJoinGivesUp(t *testing.T) {
 		for range 3 {
 			w.Go(func() {
 				for range effort.Of(300) {
-					var gate marcel.Semaphore
-					x := marcel.Spawn(gate.Acquire)
+					var permit marcel.Semaphore
+					x := marcel.Spawn(permit.Acquire)
 					for d := time.Duration(1); ; d += time.Microsecond {
 						if ended, err := x.JoinTimeout(d); ended {
 							must(w, err)
@@ -190,7 +190,7 @@ func TestJoinGivesUp(t *testing.T) {
 							break
 						}
 						if d == 1+2*time.Microsecond {
-							gate.Release()
+							permit.Release()
 						}
 					}
 				}
@@ -213,12 +213,12 @@ func TestJoinTimeoutDoesNotAllocate(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	run(t, undisturbed(), func(*sched.Scheduler) {
-		var gate marcel.Semaphore
-		x := marcel.Spawn(gate.Acquire)
+		var permit marcel.Semaphore
+		x := marcel.Spawn(permit.Acquire)
 		if n := testing.AllocsPerRun(100, func() { _, _ = x.JoinTimeout(time.Nanosecond) }); n != 0 {
 			t.Errorf("JoinTimeout of one that lives: %v allocations", n)
 		}
-		gate.Release()
+		permit.Release()
 		must(t, x.Join())
 	})
 }
@@ -230,15 +230,15 @@ func TestWaitFormsWithOutcomes(t *testing.T) {
 		over, cancel := context.WithCancelCause(context.Background())
 		cancel(cause)
 		var g marcel.Group
-		var gate marcel.Semaphore
-		g.Go(func() error { gate.Acquire(); return errOops })
+		var permit marcel.Semaphore
+		g.Go(func() error { permit.Acquire(); return errOops })
 		if done, err := g.TryWait(); done || err != nil {
 			t.Errorf("TryWait of a group at work: %v, %v", done, err)
 		}
 		if done, err := g.WaitTimeout(time.Microsecond); done || err != nil {
 			t.Errorf("WaitTimeout of a group at work: %v, %v", done, err)
 		}
-		gate.Release()
+		permit.Release()
 		if done, err := g.WaitTimeout(patience); !done || err != errOops {
 			t.Errorf("WaitTimeout of a group: %v, %v", done, err)
 		}

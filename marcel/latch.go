@@ -8,10 +8,9 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Latch is a gate that opens when it has been counted down to zero, and stays open:
-// for threads, goroutines and hooks. All that wait pass at once; an order among
-// them does not exist. The zero value is open. It takes 32 bytes and must not
-// be copied after first use.
+// Latch opens when it has been counted down to zero, and stays open. Threads and goroutines
+// wait for it; they and hooks count it down. All waiters go on at once, in no order.
+// The zero value is open. It takes 32 bytes and must not be copied after first use.
 type Latch struct {
 	n countdown
 }

@@ -299,9 +299,9 @@ var lifeModel = porcupine.Model{
 
 func TestJoinIsLinearizable(t *testing.T) {
 	linear(t, effort.Of(120), lifeModel, func(h *history, first *rand.Rand) (func(int, *rand.Rand), func()) {
-		var gate marcel.Semaphore
+		var permit marcel.Semaphore
 		begin := h.now.Add(1)
-		x := marcel.Spawn(gate.Acquire)
+		x := marcel.Spawn(permit.Acquire)
 		pause := first.IntN(60)
 		return func(id int, r *rand.Rand) {
 				d := soon(r)
@@ -339,7 +339,7 @@ func TestJoinIsLinearizable(t *testing.T) {
 				for range pause {
 					marcel.Yield()
 				}
-				gate.Release()
+				permit.Release()
 				err := x.Join()
 				h.add(clients, "end", errors.Is(err, marcel.ErrCanceled), begin, h.now.Add(1))
 			}

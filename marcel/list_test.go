@@ -113,14 +113,14 @@ func TestThreadsBarred(t *testing.T) {
 	run(t, sched.Config{VPs: 2, Slice: time.Hour}, func(s *sched.Scheduler) {
 		must(t, marcel.Self().SetVPs(marcel.OneVP(0)))
 		on := marcel.Attr{VPs: marcel.OneVP(1)}
-		var gate marcel.Semaphore
-		old := marcel.SpawnWith(on, gate.Acquire)
+		var permit marcel.Semaphore
+		old := marcel.SpawnWith(on, permit.Acquire)
 		for !has(s.Threads(), old, marcel.StateBlocked) {
 			marcel.Yield()
 		}
 		must(t, s.DisableVP(1))
 		seed := marcel.SpawnWith(on, func() {})
-		gate.Release()
+		permit.Release()
 		for !has(s.Threads(), old, marcel.StateBarred) || !has(s.Threads(), seed, marcel.StateBarred) {
 			marcel.Yield()
 		}

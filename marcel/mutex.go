@@ -37,14 +37,14 @@ type Mutex struct {
 //	locked
 //	waiting    Unlock has to look. It may be clear while q is not empty if a waiter
 //	           is on its way (woken): that one will set it again
-//	attended   the waiter that is on its way runs, and waits for the end of the passes
+//	watched   the waiter that is on its way runs, and waits for the end of the passes
 //	exhausted  the waiter that is on its way is to come next
 //	passes     how many more times the mutex may be freed until then; not 0 while
 //	           there is one on its way, unless exhausted
 //
 //	free ── Lock, TryLock: compare-and-swap ─────────────────────────────► locked
 //	locked, not waiting ── Unlock: compare-and-swap, takes one pass ─────► free
-//	locked, last pass, attended ── Unlock, under mu ─► locked, handed over
+//	locked, last pass, watched ── Unlock, under mu ─► locked, handed over
 //	locked, last pass ── Unlock: compare-and-swap ───► free, exhausted
 //	locked, waiting ── Unlock, under mu: wakes the first, grants passes ─► free
 //	locked, waiting, next ── Unlock, under mu ───────► locked, handed over
@@ -53,13 +53,13 @@ type Mutex struct {
 // that was woken may stand in the run queue of a VP whose present thread takes and
 // frees the mutex all the time, until its slice of milliseconds ends: without passes
 // left that thread joins the line instead, and its VP goes on with the waiter.
-// Or the waiter runs on another VP: see attend. In both cases the cost of a switch
+// Or the waiter runs on another VP: see watchPasses. In both cases the cost of a switch
 // is shared by as many sections. The mutex is not handed to one that does not run
 // if that can be avoided, for it would be locked in vain until that one runs.
 const (
 	locked    = 1
 	waiting   = 2
-	attended  = 4
+	watched   = 4
 	exhausted = 8
 	onePass   = 16
 
@@ -68,8 +68,8 @@ const (
 	mutexSpins = 30 // looks before parking, if the owner may run on another VP
 )
 
-// attendGap is the shortest time between two looks of attend, in cycles.
-var attendGap = asm.ToCycles(200)
+// watchGap is the shortest time between two looks of watchPasses, in cycles.
+var watchGap = asm.ToCycles(200)
 
 // Lock takes the mutex, or waits until it can.
 func (m *Mutex) Lock() {
@@ -131,7 +131,7 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 	if err := wait(c.As(sched.InMutex), &m.q, &m.mu, lim); err != nil {
 		return err
 	}
-	m.attend()
+	m.watchPasses()
 	for {
 		c = sched.Enter()
 		m.mu.Lock()
@@ -195,24 +195,24 @@ func (m *Mutex) yields() bool {
 	return m.woken && m.state.Load()&exhausted != 0 && crowded()
 }
 
-// attend is for the waiter that was woken, before it looks: while a thread on
+// watchPasses is for the waiter that was woken, before it looks: while a thread on
 // another VP takes and frees the mutex all the time, it lets that one go on until the
 // passes are used up, then to be handed the mutex. If both competed
 // instead, the cache line would go back and forth, and each section would take several
 // times as long. It returns when there is something to be had, or nothing to
 // be expected.
-func (m *Mutex) attend() {
+func (m *Mutex) watchPasses() {
 	s := m.state.Load()
 	left := s / onePass
 	if left == 0 || left == mutexPasses && s&locked == 0 {
 		return // handed over, or left alone
 	}
-	for !m.state.CompareAndSwap(s, s|attended) {
+	for !m.state.CompareAndSwap(s, s|watched) {
 		if s = m.state.Load(); s < onePass {
 			return
 		}
 	}
-	then, gap := asm.Cycles(), 4*attendGap // then: of the last progress
+	then, gap := asm.Cycles(), 4*watchGap // then: of the last progress
 	for !sched.Ready() {
 		now := asm.Cycles()
 		for from := now; now-from < gap; now = asm.Cycles() {
@@ -224,14 +224,14 @@ func (m *Mutex) attend() {
 			return
 		}
 		if used == 0 {
-			if now-then > 16*attendGap {
+			if now-then > 16*watchGap {
 				return // no other thread takes it, or one keeps it for long
 			}
-			gap = attendGap
+			gap = watchGap
 			continue
 		}
 		// Look again when it will be our turn if they go on at this pace.
-		gap = min(max((now-then)*int64(left)/int64(used), attendGap), 16*attendGap)
+		gap = min(max((now-then)*int64(left)/int64(used), watchGap), 16*watchGap)
 		then = now
 	}
 }
@@ -242,12 +242,12 @@ func (m *Mutex) take() bool {
 	if s&locked != 0 {
 		return false
 	}
-	m.state.Store(locked | m.rest(s)) // no other thread changes it now: it is waiting
+	m.state.Store(locked | m.otherBits(s)) // no other thread changes it now: it is waiting
 	return true
 }
 
-// rest is what the state has to say beside locked, if it was s. Under mu.
-func (m *Mutex) rest(s uint32) uint32 {
+// otherBits is what the state has to say beside locked, if it was s. Under mu.
+func (m *Mutex) otherBits(s uint32) uint32 {
 	switch {
 	case m.woken:
 		return s &^ (locked | waiting)
@@ -302,7 +302,7 @@ func onePassLess(s uint32) (free uint32, ok bool) {
 	switch left := s / onePass; {
 	case left > 1:
 		free -= onePass
-	case s&attended != 0:
+	case s&watched != 0:
 		return 0, false
 	case left == 1:
 		free = free - onePass | exhausted
@@ -316,7 +316,7 @@ func (m *Mutex) unlock(c *sched.Co) bool {
 		return true
 	}
 	m.mu.Lock()
-	s := m.state.Load() // if it is locked no other thread changes it now, but for attend
+	s := m.state.Load() // if it is locked no other thread changes it now, but for watchPasses
 	if s&locked == 0 {
 		m.mu.Unlock()
 		return false
@@ -327,9 +327,9 @@ func (m *Mutex) unlock(c *sched.Co) bool {
 		m.next = false
 		if w = m.q.Pop(); w != nil {
 			m.handed = true
-			m.state.Store(locked | m.rest(s))
+			m.state.Store(locked | m.otherBits(s))
 		} else { // the one that was overtaken has given up
-			m.state.Store(m.rest(s))
+			m.state.Store(m.otherBits(s))
 		}
 	case !m.woken:
 		if w = m.q.Pop(); w != nil {
@@ -343,7 +343,7 @@ func (m *Mutex) unlock(c *sched.Co) bool {
 			m.state.Store(free)
 		} else {
 			m.woken, m.handed = false, true
-			m.state.Store(locked | m.rest(s))
+			m.state.Store(locked | m.otherBits(s))
 		}
 	}
 	m.mu.Unlock()

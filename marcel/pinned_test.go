@@ -189,10 +189,10 @@ func TestPinnedStress(t *testing.T) {
 // When there are no OS threads left Join says so.
 func TestPinnedTooMany(t *testing.T) {
 	s := start(t, sched.Config{VPs: 1, MaxLWPs: 4})
-	var gate marcel.Semaphore
+	var permit marcel.Semaphore
 	var all []marcel.Thread
 	for range 8 {
-		all = append(all, s.Spawn(marcel.Attr{Pinned: true}, gate.Acquire))
+		all = append(all, s.Spawn(marcel.Attr{Pinned: true}, permit.Acquire))
 	}
 	failed := 0
 	for blocked := 0; blocked+failed < len(all); marcel.Sleep(100 * time.Microsecond) {
@@ -207,7 +207,7 @@ func TestPinnedTooMany(t *testing.T) {
 		}
 	}
 	for range all {
-		gate.Release()
+		permit.Release()
 	}
 	failed = 0
 	for _, x := range all {

@@ -59,9 +59,9 @@ func busy(t *testing.T, vps int) {
 func TestStopWithThreadsAlive(t *testing.T) {
 	s := start(t, brisk(2))
 	within(t, func() {
-		var gate marcel.Semaphore
+		var permit marcel.Semaphore
 		for range 3 {
-			s.Spawn(marcel.Attr{}, gate.Acquire)
+			s.Spawn(marcel.Attr{}, permit.Acquire)
 		}
 		patience, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
@@ -83,7 +83,7 @@ func TestStopWithThreadsAlive(t *testing.T) {
 		var all sync.WaitGroup
 		for range 3 { // several may stop it; all wait
 			all.Go(func() { must(t, s.Stop(context.Background())) })
-			gate.Release()
+			permit.Release()
 		}
 		all.Wait()
 		must(t, s.Stop(context.Background())) // once more: it is stopped

@@ -17,7 +17,7 @@ func TestSuspend(t *testing.T) {
 	for _, vps := range []int{1, 3} {
 		run(t, brisk(vps), func(s *sched.Scheduler) {
 			for range effort.Of(100) {
-				var gate marcel.Semaphore
+				var permit marcel.Semaphore
 				var steps [5]atomic.Int64
 				stop := atomic.Bool{}
 				loop := func(i int, pause func()) marcel.Thread {
@@ -32,7 +32,7 @@ func TestSuspend(t *testing.T) {
 				all := []marcel.Thread{
 					loop(0, marcel.Yield),
 					loop(1, func() { marcel.Sleep(time.Microsecond) }),
-					loop(2, func() { gate.Acquire() }),
+					loop(2, func() { permit.Acquire() }),
 					loop(3, func() { marcel.Blocking(func() { time.Sleep(time.Microsecond) }) }),
 					seed,
 				}
@@ -44,7 +44,7 @@ func TestSuspend(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				gate.Release()         // wakes the waiter, which does not go on
+				permit.Release()       // wakes the waiter, which does not go on
 				for at := 0; at < 3; { // they come to their scheduling points; thread 2 may have taken the unit and wait again
 					marcel.Sleep(10 * time.Microsecond)
 					for ts := s.Threads(); at < 3 && (has(ts, all[at], marcel.StateSuspended) || at == 2 && has(ts, all[at], marcel.StateBlocked)); {
@@ -68,7 +68,7 @@ func TestSuspend(t *testing.T) {
 					if err := x.Resume(); err != nil && !x.Ended() {
 						t.Error(err)
 					}
-					gate.Release()
+					permit.Release()
 					must(t, x.Join())
 				}
 				if steps[4].Load() != 1 {

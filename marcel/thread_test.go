@@ -19,12 +19,12 @@ func TestJoinByMany(t *testing.T) {
 	worlds(t, func(w *world) {
 		for range effort.Of(200) {
 			var (
-				gate  marcel.Semaphore
-				ended atomic.Bool
-				done  sync.WaitGroup
+				permit marcel.Semaphore
+				ended  atomic.Bool
+				done   sync.WaitGroup
 			)
 			x := w.s.Spawn(marcel.Attr{}, func() {
-				gate.Acquire()
+				permit.Acquire()
 				ended.Store(true)
 			})
 			const n = 10
@@ -38,7 +38,7 @@ func TestJoinByMany(t *testing.T) {
 					}
 				})
 			}
-			gate.Release()
+			permit.Release()
 			done.Wait()
 		}
 	})
@@ -87,8 +87,8 @@ func TestJoinErrors(t *testing.T) {
 			marcel.Yield() // it goes on as before
 		}).Join())
 
-		var gate marcel.Semaphore
-		x := marcel.Spawn(gate.Acquire)
+		var permit marcel.Semaphore
+		x := marcel.Spawn(permit.Acquire)
 		x.Detach()
 		if err := x.Join(); !errors.Is(err, marcel.ErrDetached) {
 			t.Errorf("join of a detached thread: %v", err)
@@ -97,7 +97,7 @@ func TestJoinErrors(t *testing.T) {
 			t.Error("it has not ended")
 		}
 		x.Detach() // once more: no effect
-		gate.Release()
+		permit.Release()
 		for !x.Ended() {
 			marcel.Yield()
 		}
@@ -111,12 +111,12 @@ func TestJoinErrors(t *testing.T) {
 // no one's. (That the program dies of it is in fatal_test.go.)
 func TestMadeDetached(t *testing.T) {
 	worlds(t, func(w *world) {
-		var gate marcel.Semaphore
-		x := w.s.Spawn(marcel.Attr{Detached: true, Name: "alone"}, gate.Acquire)
+		var permit marcel.Semaphore
+		x := w.s.Spawn(marcel.Attr{Detached: true, Name: "alone"}, permit.Acquire)
 		if err := x.Join(); !errors.Is(err, marcel.ErrDetached) {
 			w.Errorf("join: %v", err)
 		}
-		gate.Release()
+		permit.Release()
 		for !x.Ended() {
 			marcel.Yield()
 		}
@@ -161,8 +161,8 @@ func TestIDs(t *testing.T) {
 // One that joins already is not sent away by Detach.
 func TestDetachWhileJoined(t *testing.T) {
 	worlds(t, func(w *world) {
-		var gate marcel.Semaphore
-		x := w.s.Spawn(marcel.Attr{}, gate.Acquire)
+		var permit marcel.Semaphore
+		x := w.s.Spawn(marcel.Attr{}, permit.Acquire)
 		p := newParty()
 		w.Go(func() {
 			p.here()
@@ -173,7 +173,7 @@ func TestDetachWhileJoined(t *testing.T) {
 		})
 		p.parkedIn("Thread.Join")
 		x.Detach()
-		gate.Release()
+		permit.Release()
 	})
 }
 
@@ -185,8 +185,8 @@ func TestHandlesOutliveTheirThreads(t *testing.T) {
 		old := marcel.Spawn(func() {})
 		must(t, old.Join())
 		for i := range 1000 {
-			var gate marcel.Semaphore
-			x := marcel.Spawn(gate.Acquire)
+			var permit marcel.Semaphore
+			x := marcel.Spawn(permit.Acquire)
 			marcel.Yield()
 			if descriptor(x) != descriptor(old) {
 				t.Fatalf("descriptors are not used again: %v, then %v; then this test shows nothing", old, x)
@@ -199,7 +199,7 @@ func TestHandlesOutliveTheirThreads(t *testing.T) {
 			}
 			must(t, old.Join()) // at once, although the new one is blocked
 			old.Detach()        // not the new one
-			gate.Release()
+			permit.Release()
 			must(t, x.Join())
 			if i%2 == 0 { // with the handle of another life each time, and with the first one's
 				old = x

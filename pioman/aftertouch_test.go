@@ -141,7 +141,7 @@ func lives(t *testing.T, e *Engine, s *sched.Scheduler, rounds int, place func(i
 	if e.Pending() != 0 {
 		t.Errorf("%d pending", e.Pending())
 	}
-	parkersRest(t)
+	parkersFree(t)
 }
 
 // await returns when both signals have taken effect: then no Signal is still to come. The load of the

@@ -28,7 +28,7 @@ import (
 // For the owner while the task rests; block nil: it never moves. ErrBlocking unless the task is
 // a Repeat one without Destroy, after Init, and delay is not negative.
 func (t *Task) SetBlocking(block func(*Task), delay time.Duration) error {
-	if t.opt&(Repeat|Destroy) != Repeat || !t.state.load().AtRest() || delay < 0 {
+	if t.opt&(Repeat|Destroy) != Repeat || !t.state.load().Inactive() || delay < 0 {
 		return fmt.Errorf("set blocking function of task %q: %w", t.name, ErrBlocking)
 	}
 	t.block, t.delay = block, asm.ToCycles(int64(delay))

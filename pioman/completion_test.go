@@ -200,8 +200,8 @@ func sleeping(e *Engine) (n int) {
 	return n
 }
 
-// parkersRest tells that no parker is in use, asleep, listed, or has a unit too many.
-func parkersRest(t testing.TB) {
+// parkersFree tells that no parker is in use, asleep, listed, or has a unit too many.
+func parkersFree(t testing.TB) {
 	t.Helper()
 	for _, b := range parking.blocks() {
 		for i := range b {
@@ -300,7 +300,7 @@ func TestCompletionIsLinearizable(t *testing.T) {
 			t.Fatalf("status %#x", c.Status())
 		}
 	}
-	parkersRest(t)
+	parkersFree(t)
 }
 
 // poisoned is a word with a list that begins with no parker.
@@ -438,7 +438,7 @@ func TestSignalsAndTimeoutsRace(t *testing.T) {
 		close(work)
 		wg.Wait()
 		t.Logf("hooked %v: %d timeouts in %d waits", hooked, timeouts, rounds)
-		parkersRest(t)
+		parkersFree(t)
 	}
 }
 

@@ -64,9 +64,9 @@ const (
 
 // The states of a continuation.
 const (
-	resting uint32 = iota
-	joining        // Then makes it ready
-	hanging        // it is in the list, or about to be
+	inactive uint32 = iota
+	joining         // Then makes it ready
+	hanging         // it is in the list, or about to be
 	leaving
 	due
 )
@@ -80,7 +80,7 @@ const (
 //
 // fn gets the continuation; it is the last that uses it, so it may be reused at once. A panic
 // or runtime.Goexit in fn is reported like that of a handler and does no further harm.
-// Every Init: only while the continuation rests (else it is reported and nothing is changed).
+// Every Init is for an inactive continuation; of any other it is reported and changes nothing.
 func (k *Continuation) Init(e *Engine, name string, fn func(*Continuation)) {
 	k.init(inline, e, name, fn)
 }
@@ -120,7 +120,7 @@ func (k *Continuation) init(how place, e *Engine, name string, fn func(*Continua
 	if e == nil {
 		e = Default()
 	}
-	if k.state.Load() != resting {
+	if k.state.Load() != inactive {
 		e.complain(fmt.Errorf("init continuation %q: %w", k.name, ErrContinuing))
 		return false
 	}
@@ -148,7 +148,7 @@ func (c *Completion) then(k *Continuation, n want) error {
 		return fmt.Errorf("then: continuation: %w", ErrNotInitialised)
 	case n.bits == 0:
 		return fmt.Errorf("then: continuation %q: %w", k.name, ErrNoBits)
-	case !k.state.CompareAndSwap(resting, joining):
+	case !k.state.CompareAndSwap(inactive, joining):
 		return fmt.Errorf("then: continuation %q: %w", k.name, ErrContinuing)
 	}
 	p := parking.get(k.e)
@@ -176,7 +176,7 @@ func (k *Continuation) Cancel() bool {
 	k.on.withdraw(p)
 	p.cont = nil
 	parking.put(p)
-	k.state.Store(resting)
+	k.state.Store(inactive)
 	e.Done()
 	return true
 }
@@ -261,7 +261,7 @@ func runOrphans(k *Continuation) {
 func laterHandler(t *Task) Status {
 	k := continuationOf(t)
 	fn := k.fn
-	k.state.Store(resting)
+	k.state.Store(inactive)
 	fn(k)
 	return Done
 }
@@ -288,7 +288,7 @@ func (k *Continuation) invoke() {
 			e.panicked(p)
 		}
 	}()
-	k.state.Store(resting) // from here on it is fn's
+	k.state.Store(inactive) // from here on it is fn's
 	fn(k)
 	returned = true
 }

@@ -320,7 +320,7 @@ func TestCloseRunsContinuations(t *testing.T) {
 	for i := range ls {
 		ls[i].Init(e, "l", func(*Continuation) {
 			ran++
-			if err := task.Cancel(); err != nil || !task.State().AtRest() {
+			if err := task.Cancel(); err != nil || !task.State().Inactive() {
 				t.Error(err, task.State())
 			}
 			if err := e.Submit(&task); !errors.Is(err, ErrClosed) {

@@ -202,8 +202,8 @@ func (w *Descriptor) Close() {
 // the task rests, after Init; nil: no descriptor. The Descriptor must be open whenever the task is submitted, and is one
 // task's at a time in each direction. ErrSource if the task cannot wait there.
 func (t *Task) On(w *Descriptor, d Direction) error {
-	if !t.state.load().AtRest() || d > Writable || t.opt&Repeat == 0 || t.opt&(Destroy|hasBlock) != 0 {
-		return fmt.Errorf("task %q: %w: it must be at rest, repeat, not free itself, and have no blocking function", t.name, ErrSource)
+	if !t.state.load().Inactive() || d > Writable || t.opt&Repeat == 0 || t.opt&(Destroy|hasBlock) != 0 {
+		return fmt.Errorf("task %q: %w: it must be inactive, repeat, not free itself, and have no blocking function", t.name, ErrSource)
 	}
 	t.place, t.opt = nil, t.opt&^byKernel
 	if w != nil {

@@ -13,7 +13,7 @@ var (
 	ErrNoWait         = errors.New("task with the option NoWait has a completion to notify: drop one of them")
 	ErrRelease        = errors.New("not a running task with the option Destroy")
 	ErrMasks          = errors.New("masks and unmasks of the task do not match")
-	ErrBlocking       = errors.New("a blocking function is for a Repeat task at rest, without Destroy, and its delay is not negative")
+	ErrBlocking       = errors.New("a blocking function is for an inactive Repeat task, without Destroy, and its delay is not negative")
 	ErrContinuing     = errors.New("continuation waits or is due already: Cancel it, or let it run")
 	ErrClosed         = errors.New("engine closed")
 	ErrAttached       = errors.New("engine is hooked to a scheduler already: stop that first")

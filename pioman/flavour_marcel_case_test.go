@@ -199,5 +199,5 @@ func TestSelectCompletionStress(t *testing.T) {
 	if e.Pending() != 0 {
 		t.Errorf("%d pending", e.Pending())
 	}
-	parkersRest(t)
+	parkersFree(t)
 }

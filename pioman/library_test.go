@@ -27,7 +27,7 @@ func TestWaitPassesTheLibraryPoint(t *testing.T) {
 	defer h.Unregister()
 	marcel.RunOn(s, func() {
 		var task Task
-		task.Init("resting", func(*Task) Status { return Again }, Repeat)
+		task.Init("inactive", func(*Task) Status { return Again }, Repeat)
 		before := entered.Load()
 		if err := e.Submit(&task); err != nil {
 			t.Error(err)

@@ -98,7 +98,7 @@ func TestListAtFullSpeed(t *testing.T) {
 	if e.Pending() != 0 {
 		t.Errorf("%d pending", e.Pending())
 	}
-	parkersRest(t)
+	parkersFree(t)
 }
 
 // Signals, tests and waits of all forms with tiny limits are linearizable: one that waited in vain
@@ -176,7 +176,7 @@ func TestWaitsAreLinearizable(t *testing.T) {
 			}
 		}
 	}
-	parkersRest(t)
+	parkersFree(t)
 }
 
 // waitBriefly tells whether the bits came within d; nil: a context ended before.

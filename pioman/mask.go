@@ -60,7 +60,7 @@ func (t *Task) Mask() error {
 		return fmt.Errorf("mask task %q: %w", t.name, ErrMasks)
 	}
 	for i := 0; ; i++ {
-		if s := t.state.load(); t.masks.seen() || s == StateUnset || s.AtRest() {
+		if s := t.state.load(); t.masks.seen() || s == StateUnset || s.Inactive() {
 			return nil // and if it is submitted after that look, its poller sees the mask
 		}
 		q := t.queue.Load()

@@ -234,7 +234,7 @@ func TestMaskRaces(t *testing.T) {
 	for i := range tasks {
 		m := &tasks[i]
 		n := m.runs.Load() // first: processors poll meanwhile
-		if m.task.State().AtRest() {
+		if m.task.State().Inactive() {
 			submit(t, e, &m.task)
 		}
 		eventually(t, "polled again", func() bool { return m.runs.Load() > n })

@@ -191,7 +191,7 @@ func TestDestroyAndCancel(t *testing.T) {
 		t.Errorf("%v, %v", err, other.State())
 	}
 	if err := other.Release(); !errors.Is(err, ErrRelease) {
-		t.Errorf("release of one at rest: %v", err)
+		t.Errorf("release of an inactive one: %v", err)
 	}
 }
 

@@ -90,14 +90,15 @@ func (p *progressor) main() {
 			defer free()
 		}
 	}
-	for p.rest(); !p.over.Load(); p.rest() {
+	for p.await(); !p.over.Load(); p.await() {
 		p.work()
 		p.handBack()
 	}
 }
 
-// rest waits, off, until something is posted, or, the spare LWP, until it is sent: first the state, then the look.
-func (p *progressor) rest() {
+// await waits in the state off: a progressor of a VP until a task is posted, the spare LWP until a VP sends it to the
+// kernel. It stores the state before it looks: a poster that posts after the look sees off, and rings.
+func (p *progressor) await() {
 	p.state.Store(off)
 	if p.vp < 0 || p.a.e.load.view().pending() == 0 && !p.over.Load() {
 		<-p.rung

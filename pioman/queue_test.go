@@ -247,9 +247,9 @@ func TestQueueAgainstModel(t *testing.T) {
 				}
 				unlink(i)
 			},
-			"let it end":         func(t *rapid.T) { model[pick(t)].end = true },
-			"let it cancel":      func(t *rapid.T) { inside[pick(t)] = pick(t) },
-			"initialise at rest": func(t *rapid.T) { i := pick(t); tasks[i].SetCPUs(topo.CPUs(0)) },
+			"let it end":                      func(t *rapid.T) { model[pick(t)].end = true },
+			"let it cancel":                   func(t *rapid.T) { inside[pick(t)] = pick(t) },
+			"initialise one that is inactive": func(t *rapid.T) { i := pick(t); tasks[i].SetCPUs(topo.CPUs(0)) },
 			"poll": func(t *rapid.T) {
 				polled = nil
 				plans := map[int]int{}
@@ -286,7 +286,7 @@ func TestQueueAgainstModel(t *testing.T) {
 			"": func(t *rapid.T) {
 				shots := 0
 				for i := range tasks {
-					if tasks[i].State().AtRest() == model[i].linked {
+					if tasks[i].State().Inactive() == model[i].linked {
 						t.Fatalf("task %d is %v, linked %v", i, tasks[i].State(), model[i].linked)
 					}
 					if model[i].linked && i%2 != 0 {

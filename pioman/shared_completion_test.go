@@ -60,7 +60,7 @@ func TestSelectsShareACompletion(t *testing.T) {
 			t.Errorf("hooked %v: somebody waits: %v, %d pending", hooked, c.hasWaiter(), e.Pending())
 		}
 	}
-	parkersRest(t)
+	parkersFree(t)
 }
 
 // Contexts end some waits of one completion, the engine's end the others; the continuation stays, and runs.
@@ -114,7 +114,7 @@ func TestManyWaysOutOfOneList(t *testing.T) {
 			t.Errorf("ran %d times, %d pending", ran, e.Pending())
 		}
 	}
-	parkersRest(t)
+	parkersFree(t)
 }
 
 // Waits of every form allocate nothing, also when they sleep and give up.

@@ -69,7 +69,7 @@ func TestTaskSetAndShutdown(t *testing.T) {
 			t.Errorf("round %d: %d pending, %d blind, %d away, tasks: %v", round, e.Pending(), e.blind.Load(), e.away.Load(), e.tasks())
 		}
 	}
-	parkersRest(t)
+	parkersFree(t)
 }
 
 // life does random things with one task and one continuation until the engine is closed.
@@ -132,7 +132,7 @@ func life(t *testing.T, e *Engine, rnd *rand.Rand) {
 				t.Error(err)
 			}
 		}
-		if err := task.Cancel(); err != nil || !task.State().AtRest() {
+		if err := task.Cancel(); err != nil || !task.State().Inactive() {
 			t.Error(err, task.State())
 		}
 		mine.Store(true)

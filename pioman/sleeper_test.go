@@ -219,12 +219,12 @@ func TestNoCPUWhileAsleep(t *testing.T) {
 					}
 				})
 				eventually(t, "somebody sleeps in the kernel", func() bool { return e.load.view().asleep() })
-				comesToRest(t, "with a receive pending")
+				usesNoCPU(t, "with a receive pending")
 				net.put()
 				other.Signal(1)
 				finishes(t, "waiters", waiters.Wait)
 				if hooked {
-					comesToRest(t, "with nothing pending")
+					usesNoCPU(t, "with nothing pending")
 				}
 			})
 		}
@@ -321,7 +321,7 @@ func TestNobodySleepsForNothing(t *testing.T) {
 	var task Task
 	task.Init("one", func(*Task) Status { return Done }, OneShot)
 	submit(t, e, &task)
-	for !task.State().AtRest() {
+	for !task.State().Inactive() {
 		e.Poll()
 	}
 	if e.load.view().pending() == 0 {
@@ -357,7 +357,7 @@ func TestNobodySleepsBeforeWhatIsToBeRun(t *testing.T) {
 	once.Init("once", func(*Task) Status { return Done }, OneShot)
 	submit(t, e, &once)
 	e.sleeper.kernel.Load().wait(0) // and so has Submit, perhaps
-	for i := 0; !once.State().AtRest(); i++ {
+	for i := 0; !once.State().Inactive(); i++ {
 		if n := e.sleeper.sleep(20 * time.Millisecond); n != unready || i == 5 {
 			t.Fatalf("nap %d, want %d, unready; the task that is to be run: %v", n, unready, once.State())
 		}
@@ -528,7 +528,7 @@ func TestClose(t *testing.T) {
 				var task Task
 				task.Init("late", func(*Task) Status { return Done }, OneShot)
 				if err := e.Submit(&task); err == nil {
-					eventually(t, "task at rest", func() bool { e.Poll(); return task.State().AtRest() })
+					eventually(t, "task inactive", func() bool { e.Poll(); return task.State().Inactive() })
 				} else if !errors.Is(err, ErrClosed) {
 					t.Error(err)
 				}
@@ -538,7 +538,7 @@ func TestClose(t *testing.T) {
 		var err error
 		inside.Init("closes", func(*Task) Status { err = e.Close(); return Done }, OneShot)
 		submit(t, e, &inside)
-		eventually(t, "ran", func() bool { e.Poll(); return inside.State().AtRest() })
+		eventually(t, "ran", func() bool { e.Poll(); return inside.State().Inactive() })
 		if !errors.Is(err, ErrInHandler) {
 			t.Errorf("close inside a handler: %v", err)
 		}

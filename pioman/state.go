@@ -19,13 +19,13 @@ import (
 //	                         │  Cancelled                                            │
 //	                  Submit └──┴────────────────────────────────────────────────────┘
 //
-// Ready, Ended, Cancelled and Destroyed are at rest: the engine has forgotten the task, its
+// Ready, Ended, Cancelled and Destroyed are inactive: the engine has forgotten the task, its
 // memory is the owner's, and it may be submitted (again). In the other states it
 // is linked into a queue. A task with the option Destroy goes from Running to Destroyed:
 // a OneShot one before its handler runs, a Repeat one by Release. Masked is Scheduled
 // or Running with a mask on it (mask.go). A task with a blocking function goes from Running to
 // Blocked and back to Scheduled (blocked.go).
-// So does, as far as State tells, one that waits for a descriptor; to itself it stays Running (descriptor.go).
+// State also says Blocked of a task that waits for a descriptor; its state word stays Running (descriptor.go).
 type State uint32
 
 // The states of a Task. Running means that a poller has taken it up: its handler
@@ -54,8 +54,8 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// AtRest tells whether the engine holds no reference to a task in this state.
-func (s State) AtRest() bool {
+// Inactive tells whether a task in this state is its owner's alone: the engine holds no reference to it.
+func (s State) Inactive() bool {
 	return s == StateReady || s == StateEnded || s == StateCancelled || s == StateDestroyed
 }
 
@@ -69,14 +69,14 @@ type taskState struct{ w atomic.Uint32 }
 
 func (s *taskState) load() State { return State(s.w.Load()) }
 
-// ready makes a task out of blank or resting memory. It returns false if the task is in a queue.
+// ready makes a task out of blank or inactive memory. It returns false if the task is in a queue.
 func (s *taskState) ready() bool {
 	for {
 		now := s.load()
 		if now == StateReady {
 			return true
 		}
-		if now != StateUnset && !now.AtRest() {
+		if now != StateUnset && !now.Inactive() {
 			return false
 		}
 		if s.w.CompareAndSwap(uint32(now), uint32(StateReady)) {
@@ -85,11 +85,11 @@ func (s *taskState) ready() bool {
 	}
 }
 
-// schedule claims a resting task for a queue; false if it is in one.
+// schedule claims a inactive task for a queue; false if it is in one.
 func (s *taskState) schedule() bool {
 	for {
 		now := s.load()
-		if !now.AtRest() {
+		if !now.Inactive() {
 			return false
 		}
 		if s.w.CompareAndSwap(uint32(now), uint32(StateScheduled)) {

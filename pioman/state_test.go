@@ -39,11 +39,11 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-func TestStatesAtRest(t *testing.T) {
-	rest := map[State]bool{StateReady: true, StateEnded: true, StateCancelled: true, StateDestroyed: true}
+func TestInactiveStates(t *testing.T) {
+	inactive := map[State]bool{StateReady: true, StateEnded: true, StateCancelled: true, StateDestroyed: true}
 	for s := StateUnset; s <= StateBlocked+1; s++ {
-		if s.AtRest() != rest[s] {
-			t.Errorf("%v at rest: %v", s, s.AtRest())
+		if s.Inactive() != inactive[s] {
+			t.Errorf("%v inactive: %v", s, s.Inactive())
 		}
 		if s.String() == "" || (s.String() == "unknown") != (s > StateBlocked) {
 			t.Errorf("state %d is called %q", s, s)

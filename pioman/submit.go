@@ -27,7 +27,7 @@ func (e *Engine) enqueue(t *Task) {
 	e.put(t, e.where(tr, t), tr)
 }
 
-// claim makes a resting task the caller's to put into a queue.
+// claim makes a inactive task the caller's to put into a queue.
 func (e *Engine) claim(t *Task) error {
 	if t == nil || t.state.load() == StateUnset || t.fn == nil {
 		return fmt.Errorf("submit: %w", ErrNotInitialised)
@@ -35,7 +35,7 @@ func (e *Engine) claim(t *Task) error {
 	if e.closed.Load() {
 		return fmt.Errorf("submit task %q: %w", t.name, ErrClosed)
 	}
-	if t.opt&NoWait != 0 && t.state.load().AtRest() && t.notify != nil {
+	if t.opt&NoWait != 0 && t.state.load().Inactive() && t.notify != nil {
 		return fmt.Errorf("submit task %q: %w", t.name, ErrNoWait)
 	}
 	if !t.state.schedule() {

@@ -230,9 +230,9 @@ func cpuTime(t testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// comesToRest waits until this process uses less than a fiftieth of a CPU: others, which keep it from going to
+// usesNoCPU waits until this process uses less than a fiftieth of a CPU: others, which keep it from going to
 // sleep as it would, may make that late.
-func comesToRest(t testing.TB, when string) {
+func usesNoCPU(t testing.TB, when string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
 		before, began := cpuTime(t), time.Now()

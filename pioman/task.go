@@ -87,9 +87,9 @@ type Task struct {
 	runner       atomic.Uintptr // asm.G of the goroutine that calls block, 0: none; the holder sets it, that goroutine clears it
 }
 
-// Init prepares a task that rests or is blank. name, which reports show, should be
-// a constant. Calling it on a task that is in a queue is a mistake: it changes
-// nothing and is reported through the engine's error log.
+// Init prepares a task that is blank or inactive (State.Inactive). name, which reports show, should be
+// a constant. Init of a task that is in a queue is a mistake: it changes
+// nothing, and the engine reports it to its error log.
 func (t *Task) Init(name string, fn Handler, opt Options) {
 	if !t.state.ready() {
 		if q := t.queue.Load(); q != nil {
@@ -124,7 +124,7 @@ func (t *Task) SetCPUs(set CPUSet) {
 // Name returns what Init was given.
 func (t *Task) Name() string { return t.name }
 
-// State returns where the task is. Unless it is at rest it may have moved on.
+// State returns the state of the task. Unless it is inactive it may have changed by now.
 func (t *Task) State() State {
 	s := t.state.load()
 	if (s == StateScheduled || s == StateRunning) && t.masks.on() {
@@ -136,9 +136,9 @@ func (t *Task) State() State {
 	return s
 }
 
-// Release is for the handler of a Repeat task with Destroy that is about to return Done and
-// gives the memory to others that make a task of it again: Init takes it from then on,
-// as it takes memory that was cleared. ErrRelease if the task is not such a one, or is at rest.
+// Release gives the memory of a Repeat task with Destroy away. The task's handler calls it before it
+// returns Done: from then on Init may make another task of this memory, as of memory that was cleared.
+// Release returns ErrRelease if the task has no Destroy, or is inactive.
 func (t *Task) Release() error {
 	if t.opt&Destroy == 0 || !t.state.destroy() {
 		return fmt.Errorf("release task %q: %w", t.name, ErrRelease)
@@ -146,10 +146,10 @@ func (t *Task) Release() error {
 	return nil
 }
 
-// Cancel ends a task and waits, if need be, for the handler that is running: on
+// Cancel ends a task. It waits for the task's handler if that runs: on
 // return no handler of this task runs, and its memory is the owner's. Cancel of
-// a task at rest does nothing; State tells afterwards whether the task
-// was cancelled or had ended before. In the second case its Notify signal
+// an inactive task does nothing. State tells afterwards whether the task
+// was cancelled or had ended before. If it had ended, its Notify signal
 // may still be under way: Wait for it before reusing the completion.
 //
 // From inside the task's own handler it returns ErrInHandler and changes nothing:
@@ -170,7 +170,7 @@ func (t *Task) Cancel() error {
 			relax(i, mine)
 		case mine:
 			q.sweep()
-			if !t.state.load().AtRest() {
+			if !t.state.load().Inactive() {
 				relax(i, mine)
 			}
 		case q.enter():

@@ -363,7 +363,7 @@ func TestTreeStress(t *testing.T) {
 						t.Error(err)
 					}
 				} else {
-					eventually(t, "at rest", func() bool { return task.State().AtRest() })
+					eventually(t, "inactive", func() bool { return task.State().Inactive() })
 				}
 				want := int32(1)
 				if task.State() == StateCancelled {

@@ -102,7 +102,7 @@ func (c *Completion) await(e *Engine, n want, lim limit) error {
 	if !lim.polled && sched.Poll(e.params.BusyWait, w.polite, w.look) {
 		return c.result()
 	}
-	if err := w.rest(); err != nil {
+	if err := w.block(); err != nil {
 		return failed(err)
 	}
 	return c.result()
@@ -141,7 +141,7 @@ type wait struct {
 	ctx   context.Context // nil: none
 	timed bool
 	held  bool  // the kernel's descriptors are retained
-	led   bool  // others may rely on us to poll: see rest
+	led   bool  // others may rely on us to poll: see block
 	still bool  // nothing happened in the last sleep
 	news  bool  // something happened in a poll of ours since we last tried to sleep in the kernel
 	end   int64 // timed: in cycles
@@ -198,8 +198,8 @@ func (w *wait) look() sched.Found {
 	return sched.Nothing
 }
 
-// rest waits after the spin. The wait itself counts as a pending request, so that pollers poll.
-func (w *wait) rest() error {
+// block waits after the spin. The wait itself counts as a pending request, so that pollers poll.
+func (w *wait) block() error {
 	e := w.e
 	e.Need()
 	p := parking.get(e)

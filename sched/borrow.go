@@ -81,4 +81,4 @@ func fence() {
 }
 
 // announce is the store of Enter, and a barrier.
-func (c *co) announce() { atomic.SwapUint32(&c.inside, c.rest|isIn) }
+func (c *co) announce() { atomic.SwapUint32(&c.inside, c.inUser|isIn) }

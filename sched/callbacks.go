@@ -94,9 +94,9 @@ func (c *co) back(x *rare) {
 // after a call of Blocking.
 func (c *co) renew(x *rare) {
 	if x.asks.Load() != 0 {
-		c.attend(x)
+		c.parkSuspended(x)
 	}
-	if x.firm.depth > 0 && c.rest == 0 {
+	if x.firm.depth > 0 && c.inUser == 0 {
 		c.stiffen()
 	}
 }

@@ -158,7 +158,7 @@ func (c *clock) fallAsleep(now int64) (limit int64) {
 	c.s.wants.Add(wantsClock)
 	limit = maxAt
 	for _, v := range c.s.vps {
-		c.surplus = c.surplus || v.rest.surplus() || v.surplusRunners()
+		c.surplus = c.surplus || v.idle.surplus() || v.surplusRunners()
 		if v.mode() != free || v.away.Load() > 0 {
 			limit = min(limit, now+stuckLook)
 			if v.hasWork() {
@@ -255,7 +255,7 @@ func (c *clock) trim(now int64) {
 	go machine.HeedProcs() // it may stop the world
 	c.surplus = false
 	for _, v := range c.s.vps {
-		if v.rest.trim() {
+		if v.idle.trim() {
 			c.surplus = true
 		}
 		if v.surplusRunners() {
@@ -268,7 +268,7 @@ func (c *clock) trim(now int64) {
 // lend marks a VP that was left free in Blocking as one that may help others. If
 // it is claimed at this moment, the LWP that claims it may not see the mark.
 func (c *clock) lend(v *vp) {
-	if !v.rest.asleep() && !v.hasWork() {
+	if !v.idle.asleep() && !v.hasWork() {
 		v.fallAsleep()
 		undo := v.n.sleeping.mark(asm.Cycles())
 		if v.mode() != free {

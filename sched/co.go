@@ -17,7 +17,7 @@ type Co = co
 // It fills two cache lines, and the size class of that name: ten thousand threads have ten thousand of them.
 type co struct {
 	inside uint32  // isIn: it is inside the scheduler; its own, read by takers: see word
-	rest   uint32  // what inside is outside of the scheduler: 0, or isFirm
+	inUser uint32  // value of inside while user code runs: 0, or isFirm
 	id     uint32  // the LWP that carries it, as the word of the VP has it; lostID: none
 	how    odd     // how it is to be resumed; atomic
 	l      *lwp    // where it runs; set by the one that switches to it
@@ -84,7 +84,7 @@ func Enter() *Co {
 	if c == nil {
 		return nil
 	}
-	storeRel(&c.inside, c.rest|isIn)
+	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
 	if !isDirect || c.l.vp.word.load() != c.id {
 		return c.comeBack()
@@ -100,7 +100,7 @@ func Visit() *Co {
 	if c == nil {
 		return nil
 	}
-	storeRel(&c.inside, c.rest|isIn)
+	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
 	if !isDirect || c.l.vp.word.load() != c.id {
 		return c.visit()
@@ -116,20 +116,20 @@ func (c *co) visit() *co {
 	if c.regains() {
 		return c
 	}
-	storeRel(&c.inside, c.rest)
+	storeRel(&c.inside, c.inUser)
 	return nil
 }
 
 // Leave ends what Enter or Visit began.
 func (c *co) Leave() {
 	if c != nil {
-		storeRel(&c.inside, c.rest)
+		storeRel(&c.inside, c.inUser)
 	}
 }
 
 // enter is Enter for a co that knows itself.
 func (c *co) enter() {
-	storeRel(&c.inside, c.rest|isIn)
+	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
 	if !isDirect || c.l.vp.word.load() != c.id {
 		c.comeBack()
@@ -367,7 +367,7 @@ func (l *lwp) finish() {
 // resumed ends an operation that has switched.
 func (c *co) resumed() {
 	v, t := c.l.vp, c.cur
-	storeRel(&c.inside, c.rest)
+	storeRel(&c.inside, c.inUser)
 	if !v.sched.hooks.Silent(hooks.Switch) || t.x.Load() != nil {
 		c.goOn()
 	}

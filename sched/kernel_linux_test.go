@@ -26,29 +26,29 @@ func osThreads(t testing.TB) int {
 	return len(e)
 }
 
-// A gate is what threads wait for in the kernel, until it is opened.
-type gate struct{ r, w int }
+// A kernelLatch is what threads wait for in the kernel, until it is opened.
+type kernelLatch struct{ r, w int }
 
-func newGate(t testing.TB) *gate {
+func newKernelLatch(t testing.TB) *kernelLatch {
 	t.Helper()
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = unix.Close(p[0]) })
-	return &gate{p[0], p[1]}
+	return &kernelLatch{p[0], p[1]}
 }
 
-func (g *gate) wait() {
+func (l *kernelLatch) wait() {
 	var b [1]byte
 	for {
-		if _, err := unix.Read(g.r, b[:]); err != unix.EINTR {
+		if _, err := unix.Read(l.r, b[:]); err != unix.EINTR {
 			return
 		}
 	}
 }
 
-func (g *gate) open() { _ = unix.Close(g.w) }
+func (l *kernelLatch) open() { _ = unix.Close(l.w) }
 
 // TestKernelSlices: an OS thread that holds a VP has a short kernel slice, unless the
 // configuration says no.

@@ -14,9 +14,9 @@ func osThreads(t testing.TB) int {
 	return 0
 }
 
-// A gate is what threads wait for until it is opened.
-type gate chan struct{}
+// A kernelLatch is what threads wait for until it is opened.
+type kernelLatch chan struct{}
 
-func newGate(testing.TB) gate { return make(gate) }
-func (g gate) wait()          { <-g }
-func (g gate) open()          { close(g) }
+func newKernelLatch(testing.TB) kernelLatch { return make(kernelLatch) }
+func (l kernelLatch) wait()                 { <-l }
+func (l kernelLatch) open()                 { close(l) }

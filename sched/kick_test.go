@@ -33,7 +33,7 @@ func TestKickWhileLent(t *testing.T) {
 	for range 50 {
 		var old uint32
 		awaited(t, "the VP is free", func() (ok bool) {
-			if v.mode() != free || v.rest.roused() {
+			if v.mode() != free || v.idle.roused() {
 				return false
 			}
 			old, ok = v.borrow()
@@ -44,9 +44,9 @@ func TestKickWhileLent(t *testing.T) {
 			continue
 		}
 		before := fired.Load()
-		v.rest.kick()
+		v.idle.kick()
 		v.rouse(toClaim, true)
-		awaited(t, "the spare has looked", func() bool { return !v.rest.roused() })
+		awaited(t, "the spare has looked", func() bool { return !v.idle.roused() })
 		time.Sleep(200 * time.Microsecond) // and has gone on, likely
 		v.giveBack(old)
 		awaited(t, "the idle hook fires", func() bool { return fired.Load() > before })
@@ -60,7 +60,7 @@ func TestKickWhileHeld(t *testing.T) {
 	v := s.vps[0]
 	deadline := time.Now().Add(time.Minute)
 	for {
-		if s.clockAsleep() && !v.rest.roused() && v.word.claim(nobody) {
+		if s.clockAsleep() && !v.idle.roused() && v.word.claim(nobody) {
 			break // as if an LWP held it, of which the clock does not know
 		}
 		if time.Now().After(deadline) {

@@ -170,7 +170,7 @@ func newHand(v *vp, id uint32) *hand {
 
 // enters is Enter: false if h does not have the VP any more.
 func (h *hand) enters() bool {
-	storeRel(&h.c.inside, h.c.rest|isIn)
+	storeRel(&h.c.inside, h.c.inUser|isIn)
 	return h.l.vp.word.load() == h.c.id || h.c.regains()
 }
 
@@ -208,7 +208,7 @@ func (h *hand) swap() {
 // letGo ends what take began: h's thread goes on in user code, or the VP is free.
 func (h *hand) letGo(stay bool) {
 	if stay {
-		storeRel(&h.c.inside, h.c.rest)
+		storeRel(&h.c.inside, h.c.inUser)
 	} else {
 		h.l.vp.release(h.l)
 	}

@@ -232,7 +232,7 @@ func (n *node) seeds(all []Thread) []Thread {
 // seeds adds the threads of q that have not begun.
 func (q *queue) seeds(all []Thread) []Thread {
 	for r := range rank(ranks) {
-		if r != defaultRank && q.rest == nil {
+		if r != defaultRank && q.others == nil {
 			continue
 		}
 		o := q.of(r)

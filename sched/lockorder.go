@@ -6,7 +6,7 @@ package sched
 // leaves: nothing is locked under them.
 //
 // A queue's lock stays locked until its waiter is parked, so that the locks of what chooses the
-// next thread (nodes, barred, rest) come after all of those that a wait may stand under.
+// next thread (nodes, barred, idle) come after all of those that a wait may stand under.
 type lockRank uint8
 
 const (
@@ -18,6 +18,6 @@ const (
 	rankTimers                 // timers.mu, under which a sleeper parks
 	rankNode                   // node.mu
 	rankBarred                 // barred.mu
-	rankLeaf                   // rest.mu: nothing is locked under it
+	rankLeaf                   // idle.mu: nothing is locked under it
 	unranked                   // registry.mu: a leaf, taken where nothing may be allocated
 )

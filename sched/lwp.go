@@ -82,7 +82,7 @@ func (l *lwp) main() {
 		}
 	}
 	direct.Unlabel() // which its runners would inherit
-	l.base = &co{l: l, base: true, inside: isIn, rest: isIn, id: lostID}
+	l.base = &co{l: l, base: true, inside: isIn, inUser: isIn, id: lostID}
 	l.base.seat.G = direct.Current()
 	born()
 	register(l.base)
@@ -93,7 +93,7 @@ func (l *lwp) main() {
 	}()
 	l.attach()
 	s.bind(l)
-	l.vp.rest.arrive()
+	l.vp.idle.arrive()
 	l.live(l.vp.claim(l, l.base), 0) // even without work: it is to go to sleep as a holder, for Kick to find
 }
 
@@ -149,7 +149,7 @@ func (l *lwp) obtain(o order) bool {
 	v := l.vp
 	won := o == toSeize && v.seize(l)
 	if o != toPoll {
-		v.rest.arrive() // after seize: never two at once; before the look: a later call finds us looking, or wakes the next
+		v.idle.arrive() // after seize: never two at once; before the look: a later call finds us looking, or wakes the next
 	}
 	if won {
 		l.mustLook = false
@@ -165,12 +165,12 @@ func (l *lwp) obtain(o order) bool {
 		v.sched.Kick(-1) // another VP must look
 		return false
 	}
-	kicked := v.rest.takeKick() || look
+	kicked := v.idle.takeKick() || look
 	if (kicked || v.hasWork()) && v.claim(l, l.base) {
 		return true
 	}
 	if kicked { // and another one has v, a taker for a moment perhaps: when v is released, sleep or giveBack must see it
-		v.rest.kick()
+		v.idle.kick()
 	}
 	return false
 }
@@ -262,7 +262,7 @@ func (l *lwp) serve() {
 			count(&v.n.spin, uint64(max(now-last, 0)))
 			v.hogs.looked(now-last, s.slice, v.choices, brief || verdict != hooks.Busy && now-since > s.patience(verdict))
 			last = now
-			s.breathe()
+			s.pauseIdle()
 			continue
 		}
 		switch idle := now - since; {
@@ -290,13 +290,13 @@ func (l *lwp) serve() {
 		if verdict != hooks.Busy && now-since > s.patience(verdict) {
 			break
 		}
-		s.breathe()
+		s.pauseIdle()
 	}
 	v.withdrawRequest()
 }
 
-// breathe is what an idle VP does between two looks.
-func (s *Scheduler) breathe() {
+// pauseIdle is the pause of an idle VP between two looks. On a shared machine it gives the CPU away.
+func (s *Scheduler) pauseIdle() {
 	if s.shared {
 		giveWay()
 	} else {
@@ -336,7 +336,7 @@ func (l *lwp) sleep() order {
 		sleeper = *p
 	}
 	l.inSleeper.Store(sleeper != nil)
-	v.rest.push(l)
+	v.idle.push(l)
 	switch t := l.handed; {
 	case l.passed != nil:
 		p := l.passed
@@ -390,7 +390,7 @@ func (l *lwp) leaveSleeper(polled bool) bool {
 // await waits for an order, as a spare. polled: the Sleeper has reported something, so that
 // l takes the VP itself if it has no order.
 func (l *lwp) await(polled bool) order {
-	if polled && l.wake.Load() == 0 && l.vp.rest.remove(l) {
+	if polled && l.wake.Load() == 0 && l.vp.idle.remove(l) {
 		l.unbatch()
 		return toPoll
 	}

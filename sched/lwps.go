@@ -61,7 +61,7 @@ func (r *lwps) list() (alive []*lwp) {
 // limit it says so, and a VP without an LWP asks again until one comes back.
 func (s *Scheduler) newLWP(v *vp) {
 	if inBubble() { // and so would the LWP be: the clock is to see to it
-		v.rest.arrive()
+		v.idle.arrive()
 		s.clock.wake(roused)
 		return
 	}
@@ -77,7 +77,7 @@ func (s *Scheduler) newLWP(v *vp) {
 			r.full = true
 			s.warn(&LimitError{v.id, n})
 		}
-		time.AfterFunc(retryLWP, func() { v.rest.arrive(); v.rouseIfDue(false) })
+		time.AfterFunc(retryLWP, func() { v.idle.arrive(); v.rouseIfDue(false) })
 		return
 	}
 	v.lwps++

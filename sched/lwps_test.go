@@ -83,7 +83,7 @@ func TestBlockingThousand(t *testing.T) {
 	}
 	const vps = 2
 	s := start(t, sched.Config{VPs: vps})
-	out := newGate(t)
+	out := newKernelLatch(t)
 	hs, in := crowd(s, n, out.wait)
 	eventually(t, "all are in Blocking", func() bool { return in.Load() == int64(n) })
 	for vp := range vps {
@@ -128,7 +128,7 @@ func TestSparesEnd(t *testing.T) {
 	s := start(t, sched.Config{VPs: vps, Slice: time.Millisecond, Period: 250 * time.Microsecond, SpareTime: 20 * time.Millisecond})
 	few := osThreads(t)
 	for range 3 {
-		out := newGate(t)
+		out := newKernelLatch(t)
 		hs, in := crowd(s, n, out.wait)
 		eventually(t, "all are in Blocking", func() bool { return in.Load() == n })
 		if got := s.Stats().LWPs; got < n {
@@ -157,7 +157,7 @@ func TestLWPLimit(t *testing.T) {
 	needsLWPs(t)
 	told := make(chan error, 100)
 	s := start(t, sched.Config{VPs: 2, MaxLWPs: 6, Warn: func(err error) { told <- err }})
-	out := newGate(t)
+	out := newKernelLatch(t)
 	var in atomic.Int64
 	var hs []marcel.Thread
 	for range 20 {

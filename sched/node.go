@@ -163,7 +163,7 @@ func (n *node) kickNearby() {
 	s.nearbyAt.Store(now + s.helpGap.Load())
 	for n = n.up; n != nil; n = n.up {
 		for _, v := range n.vps {
-			if v.rest.asleep() && !v.rest.roused() {
+			if v.idle.asleep() && !v.idle.roused() {
 				v.kick()
 				return
 			}
@@ -183,7 +183,7 @@ func (n *node) over(v *vp) bool {
 
 // rouseFor rouses v for t if it sleeps, and is not roused yet.
 func (v *vp) rouseFor(t *thread) bool {
-	if !v.rest.asleep() || v.rest.roused() || v.mode() != free || !t.mayRun(v) {
+	if !v.idle.asleep() || v.idle.roused() || v.mode() != free || !t.mayRun(v) {
 		return false
 	}
 	v.rouse(toClaim, true)

@@ -57,7 +57,7 @@ func (c *co) livePinned() {
 		s.lwps.remove(l)
 	}()
 	c.awaitVP()
-	storeRel(&c.inside, c.rest)
+	storeRel(&c.inside, c.inUser)
 	c.runPinned(true)
 }
 
@@ -84,7 +84,7 @@ func (c *co) runPinned(begin bool) {
 	over = true
 	unregister(c)
 	v := c.l.vp
-	v.rest.kick()
+	v.idle.kick()
 	v.release(c.l)
 }
 
@@ -113,7 +113,7 @@ func (c *co) vacate() {
 	}
 	unregister(c)
 	c.quit = true
-	v.rest.kick()
+	v.idle.kick()
 	v.release(l)
 	s := v.sched
 	s.unbind(int(l.tid.Load()))

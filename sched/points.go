@@ -29,7 +29,7 @@ func EnterLibrary() *Co {
 	if v := c.where(); !v.sched.hooks.Empty(hooks.Library) {
 		v.fire(hooks.Library)
 	}
-	storeRel(&c.inside, c.rest|isIn)
+	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
 	if !isDirect || c.l.vp.word.load() != c.id {
 		return c.comeBack()

@@ -250,7 +250,7 @@ func BenchmarkYieldHooks(b *testing.B) {
 	for _, c := range []struct {
 		name   string
 		points []hooks.Point
-		gate   *atomic.Uint64
+		need   *atomic.Uint64
 	}{
 		{"three/nothing-pending", three, &pending},
 		{"all/nothing-pending", append(slices.Clip(three), hooks.Yield, hooks.Library), &pending},
@@ -274,7 +274,7 @@ func BenchmarkYieldHooks(b *testing.B) {
 				for n := 0; n < b.N || len(times[1]) == 0; n += batch {
 					with := n / batch % 2
 					for _, p := range c.points[:len(c.points)*with] {
-						h, err := s.Hooks().RegisterWhile(p, 0, "bench", c.gate, 1, quiet)
+						h, err := s.Hooks().RegisterWhile(p, 0, "bench", c.need, 1, quiet)
 						if err != nil {
 							b.Error(err)
 							return

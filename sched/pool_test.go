@@ -12,9 +12,9 @@ import (
 )
 
 // multitude has n threads of s blocked at once, and joins those for which stay is false; the others are left.
-func multitude(t testing.TB, s *sched.Scheduler, n int, stay func(i int) bool, body func(i int)) (left []marcel.Thread, gate *marcel.Semaphore) {
+func multitude(t testing.TB, s *sched.Scheduler, n int, stay func(i int) bool, body func(i int)) (left []marcel.Thread, permit *marcel.Semaphore) {
 	t.Helper()
-	gate = new(marcel.Semaphore)
+	permit = new(marcel.Semaphore)
 	marcel.RunOn(s, func() {
 		var in marcel.Semaphore
 		var out marcel.Semaphore
@@ -22,7 +22,7 @@ func multitude(t testing.TB, s *sched.Scheduler, n int, stay func(i int) bool, b
 		for i := range n {
 			my := &out
 			if stay(i) {
-				my = gate
+				my = permit
 			}
 			h := marcel.Spawn(func() {
 				in.Release()
@@ -47,7 +47,7 @@ func multitude(t testing.TB, s *sched.Scheduler, n int, stay func(i int) bool, b
 			}
 		}
 	})
-	return left, gate
+	return left, permit
 }
 
 func never(int) bool { return false }
@@ -100,7 +100,7 @@ func TestRunnersOfLiveSlots(t *testing.T) {
 	s := start(t, sched.Config{VPs: 2, SpareTime: time.Millisecond, SpareRunners: 4})
 	for _, part := range []int{10, 30, 200} {
 		ended := s.Stats().Total.LetGo
-		left, gate := multitude(t, s, n, func(i int) bool { return i/part%2 == 0 }, func(i int) {
+		left, permit := multitude(t, s, n, func(i int) bool { return i/part%2 == 0 }, func(i int) {
 			if i%5 == 0 {
 				marcel.Exit()
 			}
@@ -113,7 +113,7 @@ func TestRunnersOfLiveSlots(t *testing.T) {
 			time.Sleep(100 * time.Microsecond)
 		}
 		for range left {
-			gate.Release()
+			permit.Release()
 		}
 		joinAll(t, left)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A non-preemptible thread has isFirm in co.inside while it runs user code (co.rest). Code that takes a
+// A non-preemptible thread has isFirm in co.inside while it runs user code (co.inUser). Code that takes a
 // VP from a running thread then finds the thread inside the scheduler, and leaves the VP to it. A VP that
 // steals may still borrow the VP: it takes ready threads, not the running one.
 
@@ -45,7 +45,7 @@ func DisablePreemption() error {
 	}
 	if x.firm.depth++; x.firm.depth == 1 {
 		c := Enter()
-		c.rest = isFirm
+		c.inUser = isFirm
 		c.Leave()
 	}
 	return nil
@@ -65,7 +65,7 @@ func EnablePreemption() error {
 	case x.firm.depth == 1:
 		x.firm.depth = 0
 		c := Enter()
-		c.rest = 0
+		c.inUser = 0
 		c.Leave()
 	}
 	return nil
@@ -74,6 +74,6 @@ func EnablePreemption() error {
 // stiffen is for a thread that begins with preemption disabled.
 func (c *co) stiffen() {
 	c.enter()
-	c.rest = isFirm
+	c.inUser = isFirm
 	c.Leave()
 }

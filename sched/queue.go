@@ -19,9 +19,9 @@ const (
 // queue holds ready threads: a ring for each priority. Almost always all are of
 // Default priority: that ring is embedded, and odd, beside it, is 0 then.
 type queue struct {
-	ring              // of Default
-	odd  uint32       // which other priorities are there (bits by rank), and lifoBit
-	rest *[ranks]ring // of the others
+	ring                // of Default
+	odd    uint32       // which other priorities are there (bits by rank), and lifoBit
+	others *[ranks]ring // of the others
 }
 
 // lifoBit in odd: the policy is LIFO.
@@ -34,10 +34,10 @@ func (q *queue) of(r rank) *ring {
 	if r == defaultRank {
 		return &q.ring
 	}
-	if q.rest == nil {
-		q.rest = new([ranks]ring)
+	if q.others == nil {
+		q.others = new([ranks]ring)
 	}
-	return &q.rest[r]
+	return &q.others[r]
 }
 
 // present has the bits of all ranks that are there.
@@ -54,7 +54,7 @@ func (q *queue) total() int {
 	n := q.ring.len()
 	if q.odd&^lifoBit != 0 {
 		for b := q.odd &^ lifoBit; b != 0; b &= b - 1 {
-			n += q.rest[bits.TrailingZeros32(b)].len()
+			n += q.others[bits.TrailingZeros32(b)].len()
 		}
 	}
 	return n
@@ -87,7 +87,7 @@ func (q *queue) mark(r rank) {
 
 // took corrects odd after threads of rank r have been taken.
 func (q *queue) took(r rank) {
-	if r != defaultRank && q.rest[r].len() == 0 {
+	if r != defaultRank && q.others[r].len() == 0 {
 		q.odd &^= r.bit()
 	}
 }
@@ -124,7 +124,7 @@ func (q *queue) putFirst(t *thread) {
 // priority.
 func (q *queue) withdraw(t *thread, look int) bool {
 	r := t.rank()
-	if r != defaultRank && q.rest == nil || !q.of(r).withdraw(t, look) {
+	if r != defaultRank && q.others == nil || !q.of(r).withdraw(t, look) {
 		return false
 	}
 	q.took(r)

@@ -18,8 +18,8 @@ func ofRank(r rank) *thread {
 	return t
 }
 
-// laneOf is the rank that a thread has in its class.
-func laneOf(r rank) rank { return r.priority().rank() }
+// classRank is the rank that a thread has in its class.
+func classRank(r rank) rank { return r.priority().rank() }
 
 // unhurried is a scheduler in which preempted threads have no turns by time.
 func unhurried() *Scheduler { return &Scheduler{slice: 1 << 62} }
@@ -62,7 +62,7 @@ func TestQueue(t *testing.T) {
 				}
 			},
 			"pop": func(t *rapid.T) {
-				low := laneOf(drawRank.Draw(t, "low"))
+				low := classRank(drawRank.Draw(t, "low"))
 				x := v.choose(low)
 				most := low
 				if low == defaultRank {
@@ -100,7 +100,7 @@ func TestQueue(t *testing.T) {
 					t.Skip()
 				}
 				k := rapid.IntRange(0, n-1).Draw(t, "which")
-				to := laneOf(drawRank.Draw(t, "to"))
+				to := classRank(drawRank.Draw(t, "to"))
 				for r := range model {
 					if k >= len(model[r]) {
 						k -= len(model[r])

@@ -184,7 +184,7 @@ func (c *co) work() *thread {
 		if x != nil && x.pinned && c.pin(t, x) {
 			continue
 		}
-		storeRel(&c.inside, c.rest)
+		storeRel(&c.inside, c.inUser)
 		if !v.sched.hooks.Silent(hooks.Switch) {
 			v.fireSwitch()
 		}
@@ -262,7 +262,7 @@ func (c *co) unlock() {
 // may be left over from the thread that had the descriptor before: then the lock is taken for
 // nothing.
 func (c *co) end(t *thread) {
-	storeRel(&c.inside, c.rest|isIn)
+	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
 	x := t.x.Load()
 	if !isDirect || c.l.vp.word.load() != c.id {
@@ -284,7 +284,7 @@ func (c *co) end(t *thread) {
 		x = t.wakeJoiners(c)
 	}
 	if x != nil {
-		c.rest = 0
+		c.inUser = 0
 		storeRel(&c.inside, isIn)
 		c.leaveFamily(x)
 		v.bury(x)

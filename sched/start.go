@@ -53,7 +53,7 @@ func New(cfg Config) (*Scheduler, error) {
 		}
 		v.timers.vp = v
 		v.timers.mu.ranked(rankTimers)
-		v.rest.mu.ranked(rankLeaf)
+		v.idle.mu.ranked(rankLeaf)
 		v.timers.next.Store(maxAt)
 		v.vacant.inside, v.vacant.base = isIn, true
 		v.cur = &v.vacant

@@ -44,7 +44,7 @@ func (c *co) stay(t *thread, o op) {
 		}
 	}
 	if o != opHand {
-		v.rest.kick() // even without work: a spare is to be idle there
+		v.idle.kick() // even without work: a spare is to be idle there
 		v.release(l)
 	}
 	c.awaitVP()

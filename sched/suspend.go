@@ -30,7 +30,7 @@ func (h Thread) Suspend() error {
 	}
 	x.ask(suspendBit)
 	if c := lookup(); c != nil && c.cur == h.t {
-		c.attend(x)
+		c.parkSuspended(x)
 	}
 	return nil
 }
@@ -63,8 +63,8 @@ func (x *rare) ask(bit uint32) {
 	c.Leave()
 }
 
-// attend parks the calling thread as long as it is suspended.
-func (c *co) attend(x *rare) {
+// parkSuspended parks the calling thread as long as it is suspended.
+func (c *co) parkSuspended(x *rare) {
 	c.enter()
 	x.mu.Lock()
 	for x.asks.Load()&suspendBit != 0 {

@@ -67,8 +67,8 @@ func TestThreadWork(t *testing.T) {
 			t.Errorf("moved 10 times: from %+v to %+v", x, y)
 		}
 
-		gate := make(chan int)
-		blocks := marcel.Spawn(func() { marcel.Blocking(func() { <-gate }) })
+		hold := make(chan int)
+		blocks := marcel.Spawn(func() { marcel.Blocking(func() { <-hold }) })
 		for work(s, blocks).Off == 0 { // it has to begin, and to leave its VP
 			marcel.Sleep(100 * time.Microsecond)
 		}
@@ -77,7 +77,7 @@ func TestThreadWork(t *testing.T) {
 		if c := work(s, blocks); c.Off-b.Off < 1900*time.Microsecond || c.Run != b.Run || c.Switches != 1 {
 			t.Errorf("2 ms in Blocking: from %+v to %+v", b, c)
 		}
-		close(gate)
+		close(hold)
 		if err := blocks.Join(); err != nil {
 			t.Error(err)
 		}

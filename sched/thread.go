@@ -125,7 +125,7 @@ func SpawnBody(b Body) Thread {
 	} else {
 		v.ready(t, true)
 	}
-	storeRel(&c.inside, c.rest)
+	storeRel(&c.inside, c.inUser)
 	return h
 }
 
@@ -370,7 +370,7 @@ func Yield() {
 	if v := c.where(); !v.sched.hooks.Empty(hooks.Yield) { // before Enter: hooks run in user mode
 		v.fire(hooks.Yield)
 	}
-	storeRel(&c.inside, c.rest|isIn)
+	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
 	if !isDirect || c.l.vp.word.load() != c.id {
 		c.comeBack()
@@ -378,7 +378,7 @@ func Yield() {
 	if t, o := c.l.vp.swap(c.cur); t != nil {
 		c.switchTo(t, o)
 		v := c.l.vp // resumed, repeated
-		storeRel(&c.inside, c.rest)
+		storeRel(&c.inside, c.inUser)
 		if !v.sched.hooks.Silent(hooks.Switch) || c.cur.x.Load() != nil {
 			c.goOn()
 			c.cur.w.kind = InOther
@@ -389,9 +389,9 @@ func Yield() {
 		c.move()
 		return
 	}
-	storeRel(&c.inside, c.rest)
+	storeRel(&c.inside, c.inUser)
 	if x := c.cur.x.Load(); x != nil && x.asks.Load() != 0 {
-		c.attend(x)
+		c.parkSuspended(x)
 	}
 }
 
@@ -429,20 +429,20 @@ func Blocking(f func()) {
 	c.away = true
 	v.away.Add(1)
 	if pending {
-		v.rest.kick() // release rouses a spare, which is to wait for what is pending
+		v.idle.kick() // release rouses a spare, which is to wait for what is pending
 	}
 	if isDirect || c.stays {
 		c.l.alone.Store(c)
 		v.release(c.l)
-		storeRel(&c.inside, c.rest)
+		storeRel(&c.inside, c.inUser)
 	} else {
 		base := c.part(v)
-		storeRel(&c.inside, c.rest) // first: a co that is inside, and not current, looks parked
+		storeRel(&c.inside, c.inUser) // first: a co that is inside, and not current, looks parked
 		direct.Ready(base)
 	}
 	f() // if it panics or exits, the runner comes back for us
 	c.enter()
-	storeRel(&c.inside, c.rest)
+	storeRel(&c.inside, c.inUser)
 	if x := c.cur.x.Load(); x != nil {
 		c.renew(x)
 	}

@@ -60,7 +60,7 @@ type vp struct {
 	robbed      atomic.Int32           // threads from which the VP was taken while they were stopped or in the kernel, and which run on without it until they come back
 	_           [128]byte
 
-	rest rest
+	idle idleState
 	lwps int // alive; under lwps.mu
 	_    [128]byte
 

@@ -185,7 +185,7 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	}
 	c.switchTo(next, o)
 	v := c.l.vp // resumed, repeated: each level of calls between a waiter and the switch costs a nanosecond or two
-	storeRel(&c.inside, c.rest)
+	storeRel(&c.inside, c.inUser)
 	if !v.sched.hooks.Silent(hooks.Switch) || c.cur.x.Load() != nil {
 		c.goOn()
 	}
@@ -290,7 +290,7 @@ func (c *co) ready(t *thread) {
 		if t.wakeLingering() {
 			return
 		}
-		if o := t.vp; o.sched == v.sched && (o.rest.asleep() || o.hasOwn()) && t.mayRun(v) {
+		if o := t.vp; o.sched == v.sched && (o.idle.asleep() || o.hasOwn()) && t.mayRun(v) {
 			t.vp = v
 			v.ready(t, false)
 			return

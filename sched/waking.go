@@ -104,7 +104,7 @@ func (v *vp) claim(l *lwp, c *co) bool {
 // is about to release it, or by the clock, which finds it free because its thread
 // is in Blocking.
 func (v *vp) fallAsleep() {
-	if v.rest.fallAsleep() {
+	if v.idle.fallAsleep() {
 		v.sched.wants.Add(wantsVP)
 		if v.off.Load() {
 			v.wakeUp() // after the mark, as DisableVP: one of us takes it back
@@ -114,7 +114,7 @@ func (v *vp) fallAsleep() {
 
 // wakeUp takes the mark back.
 func (v *vp) wakeUp() {
-	if v.rest.wakeUp() {
+	if v.idle.wakeUp() {
 		v.sched.wants.Add(-wantsVP)
 	}
 }
@@ -130,8 +130,8 @@ func (v *vp) rouseIfDue(preempt bool) {
 		return
 	}
 	switch m := v.mode(); {
-	case m == free && (v.hasWork() || v.rest.kicked()):
-		v.rouse(toClaim, preempt || v.rest.asleep())
+	case m == free && (v.hasWork() || v.idle.kicked()):
+		v.rouse(toClaim, preempt || v.idle.asleep())
 	case m != free && v.sched.clockAsleep():
 		v.sched.clock.wake(roused) // the holder may be stuck: the clock has to look
 	case m == user && v.hogged():
@@ -141,10 +141,10 @@ func (v *vp) rouseIfDue(preempt bool) {
 
 // rouse wakes a spare, or makes one, unless one is on its way.
 func (v *vp) rouse(o order, preempt bool) {
-	if !v.rest.rouse() {
+	if !v.idle.rouse() {
 		return
 	}
-	l := v.rest.pop()
+	l := v.idle.pop()
 	if l == nil {
 		v.sched.newLWP(v)
 		return
@@ -181,7 +181,7 @@ func (v *vp) kick() {
 		v.sched.rouseClock()
 		return
 	}
-	v.rest.kick() // also if it is roused: the spare on its way takes the kick after it has arrived
+	v.idle.kick() // also if it is roused: the spare on its way takes the kick after it has arrived
 	if v.mode() == free {
 		v.rouse(toClaim, true)
 	} else {

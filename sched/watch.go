@@ -151,7 +151,7 @@ func (v *vp) claimStopped(c *co) bool {
 		if got = direct.ClaimStopped(goesOn, l.machine(), goesOn, inside, &id, 0); got == direct.Stopped {
 			old, v.cur = 0, &v.vacant
 			v.robbed.Add(1)
-			v.rest.kick()
+			v.idle.kick()
 		}
 	default:
 		if got = direct.ClaimStopped(goesOn, l.machine(), l.base.seat.G, inside, &c.id, lostID); got == direct.Stopped {
@@ -227,7 +227,7 @@ func (v *vp) detach() bool {
 		old, done = 0, false
 		v.cur = &v.vacant
 		v.robbed.Add(1)
-		v.rest.kick()
+		v.idle.kick()
 	default:
 		count(&v.seizures, 1)
 		c.part(v)

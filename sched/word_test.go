@@ -109,7 +109,7 @@ func TestBorrow(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]
 	c := &co{id: me, l: &lwp{id: me, pass: me, vp: v}}
-	base := &co{id: me, l: c.l, base: true, inside: isIn, rest: isIn}
+	base := &co{id: me, l: c.l, base: true, inside: isIn, inUser: isIn}
 	for _, test := range []struct {
 		name   string
 		word   uint32
@@ -160,18 +160,18 @@ func TestGiveBackOfFree(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]
 	l := &lwp{id: me, vp: v}
-	v.rest.spares = []*lwp{l}
-	v.rest.arrive()
+	v.idle.spares = []*lwp{l}
+	v.idle.arrive()
 	old, ok := v.borrow()
 	if !ok || old != 0 {
 		t.Fatal("a free VP cannot be borrowed")
 	}
 	x := ofRank(defaultRank)
 	x.vp = v
-	if v.post(x); l.wake.Load() != 0 || v.rest.roused() {
+	if v.post(x); l.wake.Load() != 0 || v.idle.roused() {
 		t.Error("a spare was called that cannot get the VP")
 	}
-	if v.giveBack(old); l.wake.Load() != toClaim || !v.rest.roused() {
+	if v.giveBack(old); l.wake.Load() != toClaim || !v.idle.roused() {
 		t.Error("no LWP is roused for what was posted meanwhile")
 	}
 }
@@ -185,8 +185,8 @@ func TestTakeBackOfFree(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]
 	l := &lwp{id: me, vp: v}
-	v.rest.spares = []*lwp{l}
-	v.rest.arrive()
+	v.idle.spares = []*lwp{l}
+	v.idle.arrive()
 	c := &co{id: me, l: &lwp{id: me, vp: v}}
 	seated, end := make(chan struct{}), make(chan struct{})
 	defer close(end)
@@ -203,7 +203,7 @@ func TestTakeBackOfFree(t *testing.T) {
 	if v.takeBack(c) || v.word.load() != 0 {
 		t.Fatalf("a free VP was taken from somebody: %#x", v.word.load())
 	}
-	if l.wake.Load() != toClaim || !v.rest.roused() {
+	if l.wake.Load() != toClaim || !v.idle.roused() {
 		t.Error("no LWP is roused for what was posted meanwhile")
 	}
 }
@@ -237,7 +237,7 @@ func TestRegains(t *testing.T) {
 	for _, bit := range []uint32{0, fencedBit} {
 		fresh := func(word uint32) *co {
 			v.word.giveBack(word)
-			return &co{id: me | bit, rest: isFirm, l: &lwp{id: me, pass: me | bit, vp: v}}
+			return &co{id: me | bit, inUser: isFirm, l: &lwp{id: me, pass: me | bit, vp: v}}
 		}
 		c := fresh(me)
 		if !c.regains() || c.inside != isIn|isFirm {

@@ -117,10 +117,10 @@ func TestThreads(t *testing.T) {
 		t.Errorf("nobody lives: %+v, %v", l, err)
 	}
 	const crowd = 1200 // more than a list has room for
-	var gate marcel.Semaphore
+	var permit marcel.Semaphore
 	var all []marcel.Thread
 	for i := range crowd {
-		all = append(all, s.Spawn(sched.Attr{Name: fmt.Sprint("guest ", i)}, gate.Acquire))
+		all = append(all, s.Spawn(sched.Attr{Name: fmt.Sprint("guest ", i)}, permit.Acquire))
 	}
 	waiting := func(l monitor.Threads) (n int) {
 		for _, w := range l.Threads {
@@ -143,7 +143,7 @@ func TestThreads(t *testing.T) {
 		t.Errorf("counters after a list: %d alive, %v", st.Alive, err)
 	}
 	for range all {
-		gate.Release()
+		permit.Release()
 	}
 	for _, x := range all {
 		if err := x.Join(); err != nil {

@@ -14,19 +14,19 @@ import (
 // threaded is a connection whose every operation is made by a thread.
 type threaded struct {
 	net.Conn
-	*gate
+	*lifetime
 }
 
-// gate lets operations run on a rig's threads until the test is over: the suite leaves
+// lifetime lets operations run on a rig's threads until the test is over: the suite leaves
 // goroutines behind that come once more after it has closed the connections.
-type gate struct {
+type lifetime struct {
 	rig  *rig
 	mu   sync.RWMutex
 	over bool
 }
 
-func newGate(g *rig) *gate {
-	x := &gate{rig: g}
+func newLifetime(g *rig) *lifetime {
+	x := &lifetime{rig: g}
 	g.t.Cleanup(func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
@@ -35,7 +35,7 @@ func newGate(g *rig) *gate {
 	return x
 }
 
-func (x *gate) run(f func() error) (err error) {
+func (x *lifetime) run(f func() error) (err error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if x.over {
@@ -75,12 +75,12 @@ func TestConformance(t *testing.T) {
 		name   string
 		vps    int
 		hooked bool
-		wrap   func(x *gate, c net.Conn) net.Conn
+		wrap   func(x *lifetime, c net.Conn) net.Conn
 	}{
-		{"goroutines", 2, true, func(_ *gate, c net.Conn) net.Conn { return c }},
-		{"goroutines, engine explicit", 1, false, func(_ *gate, c net.Conn) net.Conn { return c }},
-		{"threads", 2, true, func(x *gate, c net.Conn) net.Conn { return threaded{c, x} }},
-		{"threads of one VP", 1, true, func(x *gate, c net.Conn) net.Conn { return threaded{c, x} }},
+		{"goroutines", 2, true, func(_ *lifetime, c net.Conn) net.Conn { return c }},
+		{"goroutines, engine explicit", 1, false, func(_ *lifetime, c net.Conn) net.Conn { return c }},
+		{"threads", 2, true, func(x *lifetime, c net.Conn) net.Conn { return threaded{c, x} }},
+		{"threads of one VP", 1, true, func(x *lifetime, c net.Conn) net.Conn { return threaded{c, x} }},
 	}
 	for _, u := range users {
 		for _, k := range kinds {
@@ -89,7 +89,7 @@ func TestConformance(t *testing.T) {
 			}
 			t.Run(k.name+" "+u.name, func(t *testing.T) {
 				g := newRig(t, u.vps, u.hooked)
-				door := newGate(g)
+				door := newLifetime(g)
 				nettest.TestConn(t, func() (a, b net.Conn, stop func(), err error) {
 					x, y := k.pair(t, g.Reactor)
 					return u.wrap(door, x), u.wrap(door, y), func() {

@@ -116,7 +116,7 @@ func closing(t *testing.T, w World) {
 			tasks[2].Init("inner", func(*pioman.Task) pioman.Status { return pioman.Done }, pioman.OneShot)
 			for j := 0; ; j++ {
 				var c pioman.Completion
-				if tasks[j%2].State().AtRest() {
+				if tasks[j%2].State().Inactive() {
 					if j%2 == 1 {
 						tasks[1].Notify(&c, 1)
 					}
@@ -149,7 +149,7 @@ func closing(t *testing.T, w World) {
 				if err := tasks[x].Cancel(); err != nil {
 					t.Error(err)
 				}
-				if st := tasks[x].State(); !st.AtRest() {
+				if st := tasks[x].State(); !st.Inactive() {
 					t.Errorf("task %q is %v after the end", tasks[x].Name(), st)
 				}
 			}

@@ -28,7 +28,7 @@ func oneShots(t *testing.T, w World) {
 				s.Error(err)
 				return
 			}
-			if runs != i+1 || !task.State().AtRest() {
+			if runs != i+1 || !task.State().Inactive() {
 				s.Errorf("submission %d: ran %d times, %v", i, runs, task.State())
 				return
 			}
@@ -90,7 +90,7 @@ func background(t *testing.T, w World) {
 				s.e.Need()
 			}
 			s.submit(task)
-			s.eventually("it runs", func() bool { return ran.Load() > seen && task.State().AtRest() })
+			s.eventually("it runs", func() bool { return ran.Load() > seen && task.State().Inactive() })
 			if i%2 != 0 {
 				s.e.Done()
 			}
@@ -133,7 +133,7 @@ func cancels(t *testing.T, w World) {
 				return
 			}
 			owned = true
-			if st := task.State(); !st.AtRest() || wrong.Load() {
+			if st := task.State(); !st.Inactive() || wrong.Load() {
 				s.Errorf("after Cancel: %v; ran all the same: %v", st, wrong.Load())
 				return
 			}
@@ -209,7 +209,7 @@ func exits(t *testing.T, w World) {
 		bad.Init("exits", func(*pioman.Task) pioman.Status { runtime.Goexit(); return pioman.Done }, pioman.OneShot)
 		bad.Notify(&failed, 1)
 		s.submit(&bad)
-		ended := func() bool { return bad.State().AtRest() && failed.Test(1) }
+		ended := func() bool { return bad.State().Inactive() && failed.Test(1) }
 		if s.background() {
 			s.eventually("it ends", ended)
 		} else {
@@ -286,7 +286,7 @@ func fromHooks(t *testing.T, w World) {
 				return hooks.Quiet
 			}
 			task := &tasks[uint(vp)%uint(len(tasks))]
-			if task.State().AtRest() {
+			if task.State().Inactive() {
 				switch err := s.e.Submit(task); {
 				case err == nil:
 					submitted.Add(1)
@@ -313,7 +313,7 @@ func fromHooks(t *testing.T, w World) {
 	over.Store(true)
 	s.eventually("all tasks end", func() bool {
 		for i := range tasks {
-			if !tasks[i].State().AtRest() {
+			if !tasks[i].State().Inactive() {
 				return false
 			}
 		}

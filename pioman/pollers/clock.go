@@ -73,8 +73,8 @@ func (c *clock) tick() bool {
 	c.ticks.Add(1)
 	c.steady++
 	for i, x := range p.all {
-		signs := x.turns.Load() + x.wakes.Load()
-		if signs == c.seen[i] && x.state.CompareAndSwap(awake, starved) { // pairs with turn's
+		signs := x.bursts.Load() + x.wakes.Load()
+		if signs == c.seen[i] && x.state.CompareAndSwap(awake, starved) { // pairs with awaitCPU
 			x.starvations.Add(1)
 			p.running.Add(-1)
 			c.next.Store(uint32(i + 1)) // on another CPU

@@ -16,7 +16,7 @@ func TestPause(t *testing.T) {
 	p.running.Store(1)
 	last := int64(0)
 	for range 10 {
-		p.all[0].turns.Add(1)
+		p.all[0].bursts.Add(1)
 		c.tick()
 		if pause(c.steady) < last {
 			t.Errorf("a poller gets its turns: the next tick is %d periods away, after %d", pause(c.steady), last)

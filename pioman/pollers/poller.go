@@ -25,10 +25,10 @@ type poller struct {
 	id   int
 	cpu  int
 
-	_                               [128]byte
-	state                           atomic.Uint32 // the futex. asleep -> awake: the waker, or itself; the rest: doc.go
-	inSleeper                       atomic.Bool   // while asleep: it sleeps in the Sleeper; the poller writes
-	turns, wakes, starvations, naps atomic.Uint64 // turns, naps: the poller's; the others': see Stats
+	_                                [128]byte
+	state                            atomic.Uint32 // the futex. asleep -> awake: the waker, or itself; the rest: doc.go
+	inSleeper                        atomic.Bool   // while asleep: it sleeps in the Sleeper; the poller writes
+	bursts, wakes, starvations, naps atomic.Uint64 // the poller counts bursts and naps; the waker counts wakes, the clock starvations
 
 	// The poller's alone.
 	guard    atomic.Pointer[sentinel] // written once; Stop reads it
@@ -75,26 +75,26 @@ func (x *poller) main() {
 	x.over = true
 }
 
-// live polls and sleeps by turns.
+// live polls, and sleeps when nothing is to be polled, until Stop.
 func (x *poller) live() {
 	p := x.pool
 	for !p.stopping.Load() {
 		if x.state.Load() == asleep {
-			x.rest()
+			x.sleep()
 			continue
 		}
 		if x.burst() {
-			x.turn()
+			x.awaitCPU()
 		} else {
-			x.rest()
+			x.sleep()
 		}
 	}
 }
 
-// burst polls for as long as a turn lasts. false: there is nothing to do any more.
+// burst polls for Config.Burst at most. It returns false if there is nothing to do any more.
 func (x *poller) burst() bool {
 	p := x.pool
-	x.turns.Add(1)
+	x.bursts.Add(1)
 	began := asm.Cycles()
 	for {
 		v := p.hooks.Fire(hooks.Idle, x.id)
@@ -118,8 +118,8 @@ func (x *poller) burst() bool {
 	}
 }
 
-// turn lets other threads have the CPU, and returns when none wants it.
-func (x *poller) turn() {
+// awaitCPU gives the CPU to the threads that want it, and returns when none does.
+func (x *poller) awaitCPU() {
 	p := x.pool
 	p.clock.rouse()
 	if g := x.guard.Load(); g != nil {
@@ -139,7 +139,7 @@ func (x *poller) turn() {
 // politePause is how long a yield takes at most when no other thread wants the CPU.
 const politePause = 20 * time.Microsecond
 
-// yield is turn without SCHED_IDLE.
+// yield is awaitCPU for a poller without a sentinel, that is without SCHED_IDLE.
 func (x *poller) yield() {
 	began := asm.Cycles()
 	yieldCPU()
@@ -158,10 +158,9 @@ func (x *poller) yield() {
 	}
 }
 
-// giveUp goes to sleep because enough others poll: so many are counted that stay. It tries the
-// Sleeper like one that rests, which tells the engine that it polls no more: else one of those
-// that stay might rest in the next moment, because the engine takes it for one that polls, and
-// both would sleep.
+// giveUp goes to sleep because Config.Active other pollers run. It enters the Sleeper as in sleep, which tells the
+// engine that this poller polls no more. Otherwise one of those that stay might go to sleep in the next moment,
+// because the engine believes that this one polls: both would sleep.
 func (x *poller) giveUp() {
 	p := x.pool
 	for n := p.running.Load(); int(n) > p.cfg.Active; n = p.running.Load() {
@@ -170,7 +169,7 @@ func (x *poller) giveUp() {
 		}
 		if x.state.CompareAndSwap(awake, asleep) {
 			if p.sleeper.Load() != nil {
-				x.rest()
+				x.sleep()
 			} else {
 				x.wait()
 			}
@@ -182,9 +181,9 @@ func (x *poller) giveUp() {
 	}
 }
 
-// rest goes to sleep because there is nothing to poll, in the Sleeper if that takes it:
-// something is pending then, whatever the hooks said. First it lets Kick find it, then it looks again.
-func (x *poller) rest() {
+// sleep is for a poller that has nothing to poll. It sleeps in the Sleeper if that lets it in, else in its futex.
+// It stores asleep first, for Kick to find, and looks again after that.
+func (x *poller) sleep() {
 	p := x.pool
 	if x.state.CompareAndSwap(awake, asleep) {
 		p.running.Add(-1)

@@ -88,7 +88,7 @@ func (p *Pool) wakeOne() bool {
 // Stats counts what a pool has done. Values of different fields may be of slightly
 // different moments.
 type Stats struct {
-	Turns   uint64 // bursts of polling
+	Bursts  uint64 // bursts of polling
 	Wakes   uint64 // pollers woken out of their sleep
 	Starved uint64 // times that a poller got no turn for a tick of the clock
 	Ticks   uint64 // of the clock
@@ -99,7 +99,7 @@ type Stats struct {
 func (p *Pool) Stats() Stats {
 	s := Stats{Ticks: p.clock.ticks.Load()}
 	for _, x := range p.all {
-		s.Turns += x.turns.Load()
+		s.Bursts += x.bursts.Load()
 		s.Wakes += x.wakes.Load()
 		s.Starved += x.starvations.Load()
 		s.Naps += x.naps.Load()

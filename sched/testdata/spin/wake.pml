@@ -5,7 +5,7 @@
  *   release, claim, rouseIfDue, rouse   sched/waking.go
  *   post, collect                 sched/waking.go, vp.go
  *   kicker                        sched/waking.go: vp.kick
- *   roused, kicked, spare         sched/rest.go
+ *   roused, kicked, spare         sched/idle.go
  *   lwp                           sched/lwp.go: main, live, serve, resume, sleep, await, obtain
  *   a thread's way                sched/thread.go: Blocking; sched/co.go: Enter, regains, comeBack
  *   seize                         sched/watch.go: seize; sched/direct: Deprive

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// rest says how a VP without a holder rests: one word, drawn with all else that sleeps in IDLE.md, and the OS threads that
-// sleep there.
+// idleState is how a VP without a holder idles: one word, and the spares of the VP. IDLE.md draws the word beside all
+// else that sleeps.
 //
 //	held ─── fallAsleep: its holder, which then releases it; or the clock, of a VP in Blocking ─► asleep
 //	asleep ─ rouse: there is work, or a kick ───────────────────────────────────────────────────► asleep, roused
@@ -15,17 +15,17 @@ import (
 //	any ──── kick: the VP is to look, even without work ────────────────────────────────────────► kicked, too
 //	kicked ─ takeKick: the LWP that looks ──────────────────────────────────────────────────────► as before
 //
-// Of a VP whose thread polls, polls (poll.go) says until when.
-type rest struct {
+// The state of a VP whose thread polls is vp.polls (poll.go).
+type idleState struct {
 	word atomic.Uint32
 
-	mu     Spin   // guards the rest
+	mu     Spin   // guards the fields below
 	spares []*lwp // asleep; the last one sleeps for the shortest time
 	fewest int    // of them since trim
 }
 
-// Spares. A VP keeps spareLWPs; what it has more, and has not needed once in
-// Config.SpareTime, ends. sureLWPs are reserved for each VP, whatever others use.
+// Spares. A VP keeps spareLWPs of them. A further one ends after Config.SpareTime in which
+// the VP has not needed it. sureLWPs are reserved for each VP, however many the other VPs use.
 const (
 	spareLWPs        = 2
 	sureLWPs         = 2
@@ -38,34 +38,34 @@ const (
 	isKicked             // the LWP that comes next is to fire the idle hooks, even without work
 )
 
-func (r *rest) asleep() bool { return r.word.Load()&isAsleep != 0 }
-func (r *rest) roused() bool { return r.word.Load()&isRoused != 0 }
-func (r *rest) kicked() bool { return r.word.Load()&isKicked != 0 }
+func (r *idleState) asleep() bool { return r.word.Load()&isAsleep != 0 }
+func (r *idleState) roused() bool { return r.word.Load()&isRoused != 0 }
+func (r *idleState) kicked() bool { return r.word.Load()&isKicked != 0 }
 
-// fallAsleep: false: it was asleep already.
-func (r *rest) fallAsleep() bool { return r.set(isAsleep) }
+// fallAsleep returns false if the VP was asleep already.
+func (r *idleState) fallAsleep() bool { return r.set(isAsleep) }
 
-// wakeUp: false: it was not asleep.
-func (r *rest) wakeUp() bool {
+// wakeUp returns false if the VP was not asleep.
+func (r *idleState) wakeUp() bool {
 	return r.word.Load()&isAsleep != 0 && r.word.And(^uint32(isAsleep))&isAsleep != 0
 }
 
-// rouse: false: a spare is on its way already.
-func (r *rest) rouse() bool { return r.set(isRoused) }
+// rouse returns false if a spare is on its way already.
+func (r *idleState) rouse() bool { return r.set(isRoused) }
 
-func (r *rest) set(bit uint32) bool { return r.word.Load()&bit == 0 && r.word.Or(bit)&bit == 0 }
+func (r *idleState) set(bit uint32) bool { return r.word.Load()&bit == 0 && r.word.Or(bit)&bit == 0 }
 
 // arrive ends what rouse began. It is a barrier: what the spare looks at afterwards is what a later rouse finds.
-func (r *rest) arrive() { r.word.And(^uint32(isRoused)) }
+func (r *idleState) arrive() { r.word.And(^uint32(isRoused)) }
 
 // kick is a barrier, as arrive is.
-func (r *rest) kick() { r.word.Or(isKicked) }
+func (r *idleState) kick() { r.word.Or(isKicked) }
 
 // takeKick tells whether there was a kick.
-func (r *rest) takeKick() bool { return r.word.And(^uint32(isKicked))&isKicked != 0 }
+func (r *idleState) takeKick() bool { return r.word.And(^uint32(isKicked))&isKicked != 0 }
 
 // push adds l, which is about to sleep. The list grows outside of the lock: an allocation may wait for the collector.
-func (r *rest) push(l *lwp) {
+func (r *idleState) push(l *lwp) {
 	for {
 		r.mu.Lock()
 		if n := len(r.spares); n < cap(r.spares) {
@@ -84,8 +84,8 @@ func (r *rest) push(l *lwp) {
 	}
 }
 
-// pop takes the one that has slept for the shortest time; nil: there is none.
-func (r *rest) pop() (l *lwp) {
+// pop takes the spare that has slept for the shortest time. It returns nil if there is none.
+func (r *idleState) pop() (l *lwp) {
 	r.mu.Lock()
 	if n := len(r.spares); n > 0 {
 		l, r.spares = r.spares[n-1], r.spares[:n-1]
@@ -96,7 +96,7 @@ func (r *rest) pop() (l *lwp) {
 }
 
 // remove takes l out of the reserve. It returns false if an LWP or a thread has popped l already; the popper gives l an order.
-func (r *rest) remove(l *lwp) bool {
+func (r *idleState) remove(l *lwp) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, x := range r.spares {
@@ -110,15 +110,15 @@ func (r *rest) remove(l *lwp) bool {
 }
 
 // surplus tells whether there are more spares than a VP keeps.
-func (r *rest) surplus() bool {
+func (r *idleState) surplus() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.spares) > spareLWPs
 }
 
-// trim ends the spares that have not been needed since the last call, but a few, and tells
-// whether there are still more than these.
-func (r *rest) trim() (more bool) {
+// trim ends spares that the VP has not needed since the last call, and keeps spareLWPs. It tells whether
+// more than spareLWPs are left.
+func (r *idleState) trim() (more bool) {
 	r.mu.Lock()
 	var some [16]*lwp // more have time until the next call: an allocation may wait for the collector
 	out := some[:0]
