@@ -21,7 +21,7 @@ const (
 // notice hears from the control connection that another process has left or has
 // died. It comes from a goroutine of its own, so it works although no thread polls.
 func (s *Session) notice(e bootstrap.Event) {
-	if e.Deaf {
+	if e.LinksOnly {
 		s.orphaned()
 	}
 	if !s.met.Load() || e.Rank == s.cfg.Rank {

@@ -111,7 +111,7 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 func (s *Session) connect(ctx context.Context) error {
 	cfg := &s.cfg
 	card := bootstrap.Card{
-		PID: os.Getpid(), Born: bootstrap.Born(os.Getpid()), Host: hostIdentity(),
+		PID: os.Getpid(), StartTime: bootstrap.StartTime(os.Getpid()), Host: hostIdentity(),
 		Window: uint64(cfg.Unexpected), Records: uint32(cfg.Announced), Lazy: cfg.Link == LinkLazy,
 	}
 	l := s.linker

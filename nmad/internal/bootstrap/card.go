@@ -11,11 +11,11 @@ import (
 
 // Card is what a process publishes about itself.
 type Card struct {
-	Rank  int
-	PID   int
-	Born  uint64 // start time of the process in clock ticks since boot; 0: not known
-	Host  string // identifies the host, and the pid name space in it
-	Rails []Rail // the networks to the others, in the same order in all cards
+	Rank      int
+	PID       int
+	StartTime uint64 // start time of the process in clock ticks since boot; 0: not known
+	Host      string // identifies the host, and the pid name space in it
+	Rails     []Rail // the networks to the others, in the same order in all cards
 
 	Window  uint64 // eager bytes that a peer may have outstanding at this process
 	Records uint32 // rendezvous that a peer may have outstanding at this process
@@ -24,7 +24,7 @@ type Card struct {
 
 	Silence uint32 // ms after which a silent process is taken for lost; 0: never. The same in all cards of a job
 
-	Heir string // host:port at which the process is met once it has taken rank 0's place; empty: it never does. Filled in by Join
+	Standby string // host:port at which processes connect that have lost their parent; empty: this process never becomes root. Join fills it in
 }
 
 // Longest strings of a card, in bytes.
@@ -61,8 +61,8 @@ func (c *Card) check() error {
 	switch {
 	case len(c.Host) > maxHost:
 		return fmt.Errorf("%w: host identity of %d bytes, at most %d", errCard, len(c.Host), maxHost)
-	case len(c.Heir) > maxAddr:
-		return fmt.Errorf("%w: control address of %d bytes, at most %d", errCard, len(c.Heir), maxAddr)
+	case len(c.Standby) > maxAddr:
+		return fmt.Errorf("%w: control address of %d bytes, at most %d", errCard, len(c.Standby), maxAddr)
 	case len(c.Rails) > MaxRails:
 		return fmt.Errorf("%w: %d rails, at most %d", errCard, len(c.Rails), MaxRails)
 	case c.Rank < 0 || c.Rank >= MaxSize:
@@ -82,7 +82,7 @@ func (c *Card) check() error {
 func (c *Card) append(b []byte) []byte {
 	b = appendU32(b, uint32(c.Rank))
 	b = appendU32(b, uint32(c.PID))
-	b = appendU64(b, c.Born)
+	b = appendU64(b, c.StartTime)
 	b = appendU64(b, c.Window)
 	b = appendU32(b, c.Records)
 	b = appendU32(b, c.Silence)
@@ -92,7 +92,7 @@ func (c *Card) append(b []byte) []byte {
 	}
 	b = appendU32(b, lazy)
 	b = appendString(b, c.Host)
-	b = appendString(b, c.Heir)
+	b = appendString(b, c.Standby)
 	b = appendU32(b, uint32(len(c.Rails)))
 	for _, r := range c.Rails {
 		b = appendString(b, r.Driver)
@@ -104,7 +104,7 @@ func (c *Card) append(b []byte) []byte {
 func (c *Card) read(r *reader) {
 	c.Rank = int(r.u32())
 	c.PID = int(int32(r.u32()))
-	c.Born = r.u64()
+	c.StartTime = r.u64()
 	c.Window = r.u64()
 	c.Records = r.u32()
 	c.Silence = r.u32()
@@ -112,7 +112,7 @@ func (c *Card) read(r *reader) {
 	c.Lazy = lazy == 1
 	r.bad = r.bad || lazy > 1
 	c.Host = r.string(maxHost)
-	c.Heir = r.string(maxAddr)
+	c.Standby = r.string(maxAddr)
 	n := r.u32()
 	if n > MaxRails {
 		r.bad = true

@@ -26,7 +26,7 @@ const leaveLimit = time.Second
 // Config tells Join which rank we are and where the others are to be met.
 type Config struct {
 	Rank, Size int
-	Addr       string        // host:port of rank 0; not needed in a job of one
+	Addr       string        // host:port of rank 0; a job of one needs none
 	Listener   net.Listener  // rank 0 only: listens at Addr already; nil: Join listens. Join closes it
 	Secret     []byte        // at least MinSecret bytes, the same in all processes
 	Hosts      []int         // number of the host of each rank, the same in all processes; nil: one host
@@ -53,12 +53,12 @@ const (
 // EventKind says what an Event is about.
 type EventKind uint8
 
-// Event is news about another process. At most one comes per rank.
+// Event is news about another process. There is at most one per rank.
 type Event struct {
-	Rank   int
-	Kind   EventKind
-	Reason string // for people
-	Deaf   bool   // it was one that passed on the news of others, and none takes its place: the deaths of some show on links only from here on
+	Rank      int
+	Kind      EventKind
+	Reason    string // for people
+	LinksOnly bool   // it passed the news of others on, and no process takes its place: from here on the deaths of some show on links only
 }
 
 // ErrAborted is what the start of a job fails with when one of its processes
@@ -82,8 +82,8 @@ type Control struct {
 
 	left sync.Once
 
-	news  sync.Mutex // serializes Notify
-	beats sync.WaitGroup
+	notifyMu sync.Mutex // serializes Notify
+	beats    sync.WaitGroup
 
 	told   []bool // by rank: its event was passed on; under news
 	begun  bool   // Ready has been called; under news
@@ -195,7 +195,7 @@ func (c *Control) await(ctx context.Context, done <-chan struct{}) (err error) {
 		err = fmt.Errorf("waited in vain for %s: %w", c.role.absent(), context.Cause(ctx))
 	}
 	select {
-	case <-done: // both: another process was faster to find out what is wrong with the table, say. We find it as well, and say so as it does
+	case <-done: // both: another process has found the same fault first, in the table, say. This process finds it, too, and reports it itself
 		return nil
 	default:
 		return err
@@ -234,9 +234,9 @@ func (c *Control) Ready(ctx context.Context) error {
 // them must be late for a process to be taken for lost.
 const beatsPerSilence = 5
 
-// keepBeating tells the others again and again that this process lives, and looks which have not said so, until it
-// leaves. A process that is stopped does not; one whose threads all hang does. The silence of
-// the others is counted in its own beats: while it is stopped itself it hears no other, and counts nothing.
+// keepBeating sends a beat to the others again and again until this process leaves, and looks which of them have been silent for too
+// long. A process that is stopped sends none; one whose threads all hang does. It counts the silence of the others in its own
+// beats: while it is stopped itself it counts nothing.
 func (c *Control) keepBeating() {
 	t := time.NewTicker(c.cfg.Silence / beatsPerSilence)
 	defer t.Stop()
@@ -251,16 +251,16 @@ func (c *Control) keepBeating() {
 	}
 }
 
-// hush ends the reading of a connection on which no frame has come for too long: it fails with
+// expireSilent ends the reading of a connection on which no frame has come for too long: it fails with
 // os.ErrDeadlineExceeded. The beat during which the last one came is not over yet when that silence begins.
-func (c *Control) hush(w *wire) {
+func (c *Control) expireSilent(w *wire) {
 	if c.ticks.Load()-w.heard.Load() > beatsPerSilence {
 		_ = w.conn.SetReadDeadline(limit.Past) // closed meanwhile: as well
 	}
 }
 
-// hushed says whether the end of a connection was silence, and puts it into words.
-func (c *Control) hushed(err error, who string) (string, bool) {
+// silenceText says whether a connection has ended because of silence, and puts that into words.
+func (c *Control) silenceText(err error, who string) (string, bool) {
 	if c.cfg.Silence <= 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		return "", false
 	}
@@ -286,9 +286,9 @@ func (c *Control) Announce() {
 // leaveLimit. Idempotent.
 func (c *Control) Leave() {
 	c.left.Do(func() {
-		c.news.Lock()
+		c.notifyMu.Lock()
 		c.silent = true
-		c.news.Unlock()
+		c.notifyMu.Unlock()
 		if c.role != nil {
 			c.role.announce()
 			c.role.leave()
@@ -299,22 +299,22 @@ func (c *Control) Leave() {
 	})
 }
 
-// begin opens the way for events; what the caller has set up is visible to Notify.
+// begin lets events through from now on. What the caller has set up before is visible to Notify.
 func (c *Control) begin() {
-	c.news.Lock()
-	defer c.news.Unlock()
+	c.notifyMu.Lock()
+	defer c.notifyMu.Unlock()
 	c.begun = true
 }
 
 // tell passes an event on, the first one per rank.
 func (c *Control) tell(e Event) {
-	c.news.Lock()
-	defer c.news.Unlock()
+	c.notifyMu.Lock()
+	defer c.notifyMu.Unlock()
 	if c.silent || !c.begun || c.told[e.Rank] {
 		return
 	}
 	c.told[e.Rank] = true
-	e.Deaf = c.tree.relays[e.Rank] && c.cards[c.cfg.Rank].Heir == ""
+	e.LinksOnly = c.tree.relays[e.Rank] && c.cards[c.cfg.Rank].Standby == ""
 	if c.cfg.Notify != nil {
 		c.cfg.Notify(e)
 	}
@@ -322,7 +322,7 @@ func (c *Control) tell(e Event) {
 
 // departed says whether an event about that rank was passed on.
 func (c *Control) departed(rank int) bool {
-	c.news.Lock()
-	defer c.news.Unlock()
+	c.notifyMu.Lock()
+	defer c.notifyMu.Unlock()
 	return c.told[rank]
 }

@@ -23,8 +23,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // secret is another one in each process, for the names of sockets come of it.
 var secret = fmt.Appendf(nil, "sixteen bytes or more %d", os.Getpid())
 
-// party is a job whose processes all live in this test.
-type party struct {
+// testJob is a job whose processes all live in this test.
+type testJob struct {
 	t      *testing.T
 	l      net.Listener
 	addr   string
@@ -34,17 +34,17 @@ type party struct {
 	heard  *sync.Cond
 }
 
-func newParty(t *testing.T, size int) *party {
+func newTestJob(t *testing.T, size int) *testJob {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &party{t: t, l: l, addr: l.Addr().String(), size: size, events: map[int][]Event{}}
+	p := &testJob{t: t, l: l, addr: l.Addr().String(), size: size, events: map[int][]Event{}}
 	p.heard = sync.NewCond(&p.mu)
 	return p
 }
 
-func (p *party) config(rank int) Config {
+func (p *testJob) config(rank int) Config {
 	c := Config{
 		Rank: rank, Size: p.size, Addr: p.addr, Secret: secret, Bind: "127.0.0.1",
 		Card:    Card{PID: os.Getpid(), Host: "here", Rails: []Rail{{"sim", fmt.Sprint("address of ", rank)}}, Window: uint64(rank), Records: 7},
@@ -63,7 +63,7 @@ func (p *party) config(rank int) Config {
 }
 
 // join brings all processes to the point where they have the table.
-func (p *party) join() []*Control {
+func (p *testJob) join() []*Control {
 	p.t.Helper()
 	all, errs := p.start(func(int, *Config) {})
 	for rank, err := range errs {
@@ -74,7 +74,7 @@ func (p *party) join() []*Control {
 	return all
 }
 
-func (p *party) start(change func(int, *Config)) ([]*Control, []error) {
+func (p *testJob) start(change func(int, *Config)) ([]*Control, []error) {
 	all, errs := make([]*Control, p.size), make([]error, p.size)
 	p.each(func(rank int) {
 		cfg := p.config(rank)
@@ -84,7 +84,7 @@ func (p *party) start(change func(int, *Config)) ([]*Control, []error) {
 	return all, errs
 }
 
-func (p *party) each(f func(rank int)) {
+func (p *testJob) each(f func(rank int)) {
 	var wg sync.WaitGroup
 	for rank := range p.size {
 		wg.Go(func() { f(rank) })
@@ -92,7 +92,7 @@ func (p *party) each(f func(rank int)) {
 	wg.Wait()
 }
 
-func (p *party) ready(all []*Control) {
+func (p *testJob) ready(all []*Control) {
 	p.t.Helper()
 	p.each(func(rank int) {
 		if err := all[rank].Ready(context.Background()); err != nil {
@@ -112,7 +112,7 @@ func leave(all []*Control) {
 }
 
 // await waits until rank has heard n events and returns them in order of rank.
-func (p *party) await(rank, n int) []Event {
+func (p *testJob) await(rank, n int) []Event {
 	p.t.Helper()
 	stop := time.AfterFunc(20*time.Second, func() { p.heard.Broadcast() })
 	defer stop.Stop()
@@ -133,7 +133,7 @@ func (p *party) await(rank, n int) []Event {
 func TestJob(t *testing.T) {
 	for _, size := range []int{1, 2, 7} {
 		t.Run(fmt.Sprint("size=", size), func(t *testing.T) {
-			p := newParty(t, size)
+			p := newTestJob(t, size)
 			all := p.join()
 			for rank, c := range all {
 				cards := c.Cards()
@@ -155,7 +155,7 @@ func TestJob(t *testing.T) {
 }
 
 func TestLeaveAndDeath(t *testing.T) {
-	p := newParty(t, 4)
+	p := newTestJob(t, 4)
 	all := p.join()
 	p.ready(all)
 	all[3].Leave()
@@ -175,9 +175,9 @@ func TestLeaveAndDeath(t *testing.T) {
 }
 
 // TestLeaverHears: a process that has announced that it leaves, and waits for its peers, still hears what becomes of the others, and
-// does not take its keeper for dead.
+// does not take its parent for dead.
 func TestLeaverHears(t *testing.T) {
-	p := newParty(t, 4)
+	p := newTestJob(t, 4)
 	all := p.join()
 	p.ready(all)
 	all[1].Announce()
@@ -194,7 +194,7 @@ func TestLeaverHears(t *testing.T) {
 // TestHeartbeat: processes that say nothing else for several times the silence
 // that is allowed are not lost, and a frame too many or too early ends the job.
 func TestHeartbeat(t *testing.T) {
-	p := newParty(t, 3)
+	p := newTestJob(t, 3)
 	all, errs := p.start(func(_ int, c *Config) { c.Silence = 3 * time.Second })
 	for rank, err := range errs {
 		if err != nil {
@@ -227,7 +227,7 @@ func goes(c *Control, dies bool) {
 func TestRankZeroGone(t *testing.T) {
 	for _, dies := range []bool{false, true} {
 		t.Run(fmt.Sprint("dies=", dies), func(t *testing.T) {
-			p := newParty(t, 3)
+			p := newTestJob(t, 3)
 			// Rank 2's place is taken by a process that can be killed.
 			child := exec.Command("sleep", "60")
 			if err := child.Start(); err != nil {
@@ -236,7 +236,7 @@ func TestRankZeroGone(t *testing.T) {
 			defer child.Process.Kill()
 			all, errs := p.start(func(rank int, c *Config) {
 				if rank == 2 {
-					c.Card.PID, c.Card.Born = child.Process.Pid, Born(child.Process.Pid)
+					c.Card.PID, c.Card.StartTime = child.Process.Pid, StartTime(child.Process.Pid)
 				}
 			})
 			if err := errors.Join(errs...); err != nil {
@@ -273,7 +273,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			p := newParty(t, 3)
+			p := newTestJob(t, 3)
 			type outcome struct {
 				c   *Control
 				err error
@@ -316,7 +316,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestStrangers(t *testing.T) {
-	p := newParty(t, 2)
+	p := newTestJob(t, 2)
 	done := make(chan error, 1)
 	var zero *Control
 	go func() {
@@ -356,7 +356,7 @@ func TestStrangers(t *testing.T) {
 			_, err = conn.Read(b)
 		}
 		if os.IsTimeout(err) {
-			t.Errorf("stranger %d was not shown the door", i)
+			t.Errorf("stranger %d was not turned away", i)
 		}
 	}
 	leave([]*Control{zero, one})
@@ -381,7 +381,7 @@ func TestNotOurProtocol(t *testing.T) {
 				conn.Close()
 			}
 		}()
-		p := &party{t: t, addr: l.Addr().String(), size: 2, events: map[int][]Event{}}
+		p := &testJob{t: t, addr: l.Addr().String(), size: 2, events: map[int][]Event{}}
 		_, err := Join(context.Background(), p.config(1))
 		if !errors.Is(err, errNotOurs) && !errors.Is(err, ErrRefused) {
 			t.Errorf("joined with %v", err)
@@ -408,14 +408,14 @@ func TestFalseRankZero(t *testing.T) {
 		conn.Write(append(appendHead(nil), make([]byte, 32)...)) // welcome, says he
 		conn.Read(b)
 	}()
-	p := &party{t: t, addr: l.Addr().String(), size: 2, events: map[int][]Event{}}
+	p := &testJob{t: t, addr: l.Addr().String(), size: 2, events: map[int][]Event{}}
 	if _, err := Join(context.Background(), p.config(1)); !errors.Is(err, ErrSecret) {
 		t.Errorf("joined with %v, want ErrSecret", err)
 	}
 }
 
 func TestDeathBeforeReady(t *testing.T) {
-	p := newParty(t, 3)
+	p := newTestJob(t, 3)
 	all := p.join()
 	all[2].role.(*spoke).w.conn.Close()
 	for _, rank := range []int{0, 1} {
@@ -430,7 +430,7 @@ func TestDeathBeforeReady(t *testing.T) {
 func TestAbort(t *testing.T) {
 	for _, who := range []int{0, 1} {
 		t.Run(fmt.Sprint("rank=", who), func(t *testing.T) {
-			p := newParty(t, 3)
+			p := newTestJob(t, 3)
 			all := p.join()
 			all[who].Abort(errors.New("no more paper"))
 			err := all[2].Ready(context.Background())
@@ -443,7 +443,7 @@ func TestAbort(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	p := newParty(t, 4)
+	p := newTestJob(t, 4)
 	var wg sync.WaitGroup
 	var errs [2]error
 	for rank := range 2 {
@@ -465,7 +465,7 @@ func TestMissing(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	p := newParty(t, 2)
+	p := newTestJob(t, 2)
 	p.l.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()

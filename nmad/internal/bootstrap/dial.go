@@ -23,7 +23,7 @@ func (c *Control) above() string {
 	if c.tree.up == 0 {
 		return c.cfg.Addr
 	}
-	return door(c.cfg.Secret, c.tree.up)
+	return leaderSocket(c.cfg.Secret, c.tree.up)
 }
 
 // dial reaches the process above and runs the handshake, again and again while no process
@@ -48,7 +48,7 @@ func dial(ctx context.Context, c *Control) (*wire, error) {
 	}
 }
 
-// dialOnce reaches a keeper at addr, and runs the handshake; again: the job runs, and this process has lost its keeper.
+// dialOnce dials a parent at addr, and runs the handshake. again: the job runs, and this process has lost its parent.
 func dialOnce(ctx context.Context, c *Control, addr string, again bool) (*wire, error) {
 	cfg := &c.cfg
 	var d net.Dialer
@@ -80,7 +80,7 @@ func bindContext(ctx context.Context, conn net.Conn) (release func() bool) {
 }
 
 // passing says whether a failed attempt may succeed later: no process listens yet,
-// or rank 0 had too many strangers at its door.
+// or rank 0 had too many connections in their handshake.
 func passing(err error) bool {
 	if errors.Is(err, ErrRefused) || errors.Is(err, ErrSecret) || errors.Is(err, errNotOurs) {
 		return false

@@ -10,10 +10,10 @@ import (
 )
 
 // doubting is a job in which silence is a death, with those hosts; nil: one each, connected to rank 0.
-func doubting(t *testing.T, size int, hosts []int) (*party, []*Control) {
+func doubting(t *testing.T, size int, hosts []int) (*testJob, []*Control) {
 	t.Helper()
 	t.Parallel()
-	p := newParty(t, size)
+	p := newTestJob(t, size)
 	all, errs := p.start(func(rank int, c *Config) {
 		c.Silence, c.Hosts = silence, hosts
 		c.Card.Host = fmt.Sprint("host ", rank)
@@ -29,7 +29,7 @@ func doubting(t *testing.T, size int, hosts []int) (*party, []*Control) {
 }
 
 // only checks that a rank has heard of these others and of no more.
-func (p *party) only(rank int, gone ...int) {
+func (p *testJob) only(rank int, gone ...int) {
 	p.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,8 +38,8 @@ func (p *party) only(rank int, gone ...int) {
 	}
 }
 
-// TestKeeperLags: rank 0 says nothing for longer than the silence, but reads. The others lose it, and it them; they do not lose each other.
-func TestKeeperLags(t *testing.T) {
+// TestParentLags: rank 0 says nothing for longer than the silence, but reads. The others lose it, and it them; they do not lose each other.
+func TestParentLags(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for silences, for seconds")
 	}
@@ -62,7 +62,7 @@ func TestKeeperLags(t *testing.T) {
 	}
 }
 
-// doubt has a process take its keeper for silent.
+// doubt has a process take its parent for silent.
 func doubt(c *Control) {
 	s := c.role.(*spoke)
 	s.mu.Lock()
@@ -150,7 +150,7 @@ func TestLeaderLags(t *testing.T) {
 
 // TestHostGone: all processes of a host end at once, its leader first. The others hear of all of them without any silence being over.
 func TestHostGone(t *testing.T) {
-	p := newParty(t, 6)
+	p := newTestJob(t, 6)
 	all := p.onHosts([]int{0, 1, 1, 1, 2, 2}, same)
 	p.ready(all)
 	defer leave(all)

@@ -13,7 +13,7 @@ func (h *hub) going() <-chan struct{}    { return h.started }
 func (h *hub) table() []Card             { return h.cards }
 
 func (h *hub) takeCard(m *member, payload []byte) error {
-	cards, err := parseCards(payload, m.party)
+	cards, err := parseCards(payload, m.subtree)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (h *hub) takeCard(m *member, payload []byte) error {
 	if h.waiting--; h.waiting > 0 {
 		return nil
 	}
-	if h.l != h.door {
+	if h.l != h.standby {
 		h.l.Close()
 	}
 	for conn := range h.pending {
@@ -57,7 +57,7 @@ func (h *hub) ownCards() []byte {
 // linkAll hands out the table. Under mu, so that no GO can overtake it.
 func (h *hub) linkAll(table []byte) {
 	h.phase = linking
-	h.waiting = len(h.c.tree.parties) + 1 // this time the own process counts too
+	h.waiting = len(h.c.tree.subtrees) + 1 // this time the own process counts too
 	h.toAll(kindTable, table, nil)
 	close(h.tableOut)
 }
@@ -129,7 +129,7 @@ func (h *hub) absent() string {
 	defer h.mu.Unlock()
 	var ranks []string
 	for rank, m := range h.members {
-		if h.c.tree.parties[rank] != nil && (m == nil || (h.phase == gathering && !m.card) || (h.phase == linking && !m.ready)) {
+		if h.c.tree.subtrees[rank] != nil && (m == nil || (h.phase == gathering && !m.card) || (h.phase == linking && !m.ready)) {
 			ranks = append(ranks, fmt.Sprint(rank))
 		}
 	}

@@ -29,8 +29,8 @@ const (
 	verdictSize  = 4 + 2 + 1 + 1 + sha256.Size
 )
 
-// comesAgain stands in the place of the verdict in the claim of a process that has lost its keeper.
-const comesAgain = 1
+// reconnecting stands in the place of the verdict in the claim of a process that has lost its parent.
+const reconnecting = 1
 
 var magic = [4]byte{'P', 'M', '2', 'C'}
 
@@ -41,14 +41,14 @@ const (
 	welcome       verdict = iota
 	wrongSecret           // the HMAC does not match
 	wrongVersion          // other version of the protocol
-	wrongSize             // the dialler believes in a job of another size
+	wrongSize             // the dialler was told another size of the job
 	rankRange             // no such rank
 	rankTaken             // another process is that rank already
-	alreadyClosed         // everybody was there already
+	alreadyClosed         // all ranks were there already
 	wrongPlace            // that rank belongs to another host's leader
-	takenForLost          // the job runs, and this rank is gone to it
-	elsewhere             // the job runs, and this process has a keeper itself
-	notYet                // the job runs, and this process looks for a keeper itself
+	takenForLost          // the job runs, and has lost this rank
+	elsewhere             // the job runs, and this process has a parent itself
+	notYet                // the job runs, and this process looks for a parent itself
 	lastVerdict   = notYet
 )
 
@@ -140,7 +140,7 @@ func offer(conn net.Conn, secret []byte, rank, size int, again bool) (*wire, err
 	rand.Read(ours[:]) // never fails
 	claim := appendHead(make([]byte, 0, claimSize))
 	if again {
-		claim[6] = comesAgain
+		claim[6] = reconnecting
 	}
 	claim = appendU32(claim, uint32(rank))
 	claim = appendU32(claim, uint32(size))
@@ -182,9 +182,9 @@ func receive(conn net.Conn, secret []byte, size int, admit func(rank int, again 
 	if _, err := io.ReadFull(conn, claim[:]); err != nil {
 		return nil, 0, fmt.Errorf("read the claim: %w", err)
 	}
-	v, rank := judge(claim[:], ours[:], secret, size)
+	v, rank := checkClaim(claim[:], ours[:], secret, size)
 	if v == welcome {
-		v = admit(rank, claim[6] == comesAgain)
+		v = admit(rank, claim[6] == reconnecting)
 	}
 	theirs := claim[16 : 16+nonceSize]
 	answer := appendHead(make([]byte, 0, verdictSize))
@@ -203,8 +203,8 @@ func receive(conn net.Conn, secret []byte, size int, admit func(rank int, again 
 	return newWire(conn, secret, ours[:], theirs, true), rank, nil
 }
 
-// judge decides about a claim of claimSize bytes that answers to our nonce.
-func judge(claim, ours, secret []byte, size int) (verdict, int) {
+// checkClaim decides about a claim of claimSize bytes that answers our nonce.
+func checkClaim(claim, ours, secret []byte, size int) (verdict, int) {
 	if err := checkHead(claim); err != nil {
 		return wrongVersion, 0
 	}

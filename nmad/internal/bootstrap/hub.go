@@ -28,39 +28,40 @@ const (
 	closing                // this process leaves
 )
 
-// station is what a process is to the others, once the job runs. README.md draws it.
-type station uint8
+// treeState is the place of a process in the tree of control connections, once the job runs. README.md draws it.
+type treeState uint8
 
 const (
-	follows station = iota // it has a keeper
-	seeks                  // it looks for one
-	reigns                 // it is the root
-	parted                 // the others have taken it for lost
+	attached  treeState = iota // it has a parent
+	searching                  // it looks for one
+	isRoot                     // it is the root
+	excluded                   // the others have taken it for lost
 )
 
-// member is a process that is connected, as its keeper sees it. Fields under hub.mu.
+// member is a process that is connected, as its parent sees it. Fields under hub.mu.
 type member struct {
-	rank  int
-	party []int // the ranks that it speaks for, itself first
-	w     *wire
-	late  *limit.Limit // of its handshake, until its card is in
-	again bool         // it has come once the job ran: it has handed in its card elsewhere
-	card  bool         // the cards of its party are in
-	ready bool
-	left  bool // it has closed its session
-	quit  bool // it looks for another keeper
-	out   bool // the connection counts no more: nothing is sent there, and its end means nothing
+	rank    int
+	subtree []int // the ranks that it speaks for, itself first
+	w       *wire
+	late    *limit.Limit // of its handshake, until its card is in
+	again   bool         // it has connected after GO: another parent has its card
+	card    bool         // the cards of its subtree are in
+	ready   bool
+	left    bool // it has closed its session
+	quit    bool // it looks for another parent
+	out     bool // the connection is not in use any more: the hub sends nothing there, and its end means nothing
 }
 
-// hub is the side of a process that others are connected to: rank 0, the leader of a host, and each process that has a door and so may
-// become root. One goroutine per listener accepts; one per member reads until its connection ends. Locks: hub.mu before spoke.mu and Control.news.
+// hub is the side of a process that others are connected to: rank 0, the leader of a host, and each process with a standby listener,
+// which may become root. One goroutine per listener accepts. One goroutine per member reads until its connection ends. Locks: hub.mu
+// before spoke.mu and Control.notifyMu.
 type hub struct {
-	c       *Control
-	gathers bool               // it takes cards: rank 0, a leader
-	l       net.Listener       // where the cards come; of rank 0 its door as well, if it has one
-	up      func(kind, []byte) // to the keeper, if there is one; nil: rank 0. It takes spoke.mu
-	door    net.Listener       // nil: it has none, and never becomes root
-	seats   chan struct{}      // one per connection in its handshake
+	c          *Control
+	gathers    bool               // it takes cards: rank 0, a leader
+	l          net.Listener       // where the cards come; rank 0 uses it as its standby listener, too
+	up         func(kind, []byte) // to the parent, if there is one; nil: rank 0. It takes spoke.mu
+	standby    net.Listener       // where processes connect that have lost their parent; nil: this process never becomes root
+	handshakes chan struct{}      // one per connection in its handshake
 
 	tableOut chan struct{} // closed when phase becomes linking
 	started  chan struct{} // closed when phase becomes running
@@ -72,7 +73,7 @@ type hub struct {
 	mu sync.Mutex
 
 	phase   phase
-	station station
+	state   treeState
 	members []*member      // by rank; nil: not here. The one of the own rank stays nil
 	path    []*member      // by rank: the member that speaks for it; nil: none
 	gone    []EventKind    // by rank; 0: it is there
@@ -84,32 +85,32 @@ type hub struct {
 	refused string // the last dialler that was turned away
 }
 
-// newHub makes the hub of a process that takes cards at l, or none if that is nil, and has a door, or none.
-func newHub(c *Control, l, door net.Listener, up func(kind, []byte)) *hub {
+// newHub makes a hub that takes cards at l, and connections after GO at standby; either may be nil.
+func newHub(c *Control, l, standby net.Listener, up func(kind, []byte)) *hub {
 	h := &hub{
-		c: c, gathers: l != nil, l: l, door: door, up: up,
-		seats:    make(chan struct{}, strangers+c.cfg.Size),
-		tableOut: make(chan struct{}),
-		started:  make(chan struct{}),
-		members:  make([]*member, c.cfg.Size),
-		path:     make([]*member, c.cfg.Size),
-		gone:     make([]EventKind, c.cfg.Size),
-		reasons:  map[int]string{},
-		missing:  map[int]uint32{},
-		pending:  map[net.Conn]struct{}{},
-		cards:    make([]Card, c.cfg.Size),
-		waiting:  len(c.tree.parties),
+		c: c, gathers: l != nil, l: l, standby: standby, up: up,
+		handshakes: make(chan struct{}, strangers+c.cfg.Size),
+		tableOut:   make(chan struct{}),
+		started:    make(chan struct{}),
+		members:    make([]*member, c.cfg.Size),
+		path:       make([]*member, c.cfg.Size),
+		gone:       make([]EventKind, c.cfg.Size),
+		reasons:    map[int]string{},
+		missing:    map[int]uint32{},
+		pending:    map[net.Conn]struct{}{},
+		cards:      make([]Card, c.cfg.Size),
+		waiting:    len(c.tree.subtrees),
 	}
 	h.over, h.stop = context.WithCancel(context.Background())
 	h.cards[c.cfg.Rank] = c.cfg.Card
 	if c.cfg.Rank == 0 {
-		h.station = reigns
+		h.state = isRoot
 	}
 	if l != nil {
 		h.wg.Go(func() { h.accept(l) })
 	}
-	if door != nil && door != l {
-		h.wg.Go(func() { h.accept(door) })
+	if standby != nil && standby != l {
+		h.wg.Go(func() { h.accept(standby) })
 	}
 	return h
 }
@@ -123,8 +124,8 @@ func newRoot(c *Control) (*hub, error) {
 			return nil, fmt.Errorf("listen at the rendezvous address %s (choose another one, or port 0 through the launcher): %w", c.cfg.Addr, err)
 		}
 	}
-	if c.hasDoor(l.Addr()) {
-		c.cfg.Card.Heir = l.Addr().String() // the others know it by the rendezvous address
+	if c.wantsStandby(l.Addr()) {
+		c.cfg.Card.Standby = l.Addr().String() // the others know it by the rendezvous address
 		return newHub(c, l, l, nil), nil
 	}
 	return newHub(c, l, nil, nil), nil
@@ -146,19 +147,19 @@ func (h *hub) accept(l net.Listener) {
 			continue
 		}
 		select {
-		case h.seats <- struct{}{}:
-			h.wg.Go(func() { h.greet(conn) })
+		case h.handshakes <- struct{}{}:
+			h.wg.Go(func() { h.handshake(conn) })
 		default:
 			conn.Close()
 		}
 	}
 }
 
-// greet runs the handshake with one dialler and, once it is a member, serves it.
-func (h *hub) greet(conn net.Conn) {
+// handshake runs the handshake with one dialler and, once it is a member, serves it.
+func (h *hub) handshake(conn net.Conn) {
 	if !h.track(conn) { // the dialler comes again
 		conn.Close()
-		<-h.seats
+		<-h.handshakes
 		return
 	}
 	h.c.keepAlive(conn)
@@ -166,10 +167,10 @@ func (h *hub) greet(conn net.Conn) {
 	defer m.late.Stop()
 	w, rank, err := receive(conn, h.c.cfg.Secret, h.c.cfg.Size, func(rank int, again bool) verdict { return h.admit(m, rank, again) })
 	h.untrack(conn)
-	<-h.seats
+	<-h.handshakes
 	if err != nil {
 		conn.Close()
-		if m.party != nil { // admitted, but gone before it heard of it
+		if m.subtree != nil { // admitted, but gone before it heard of it
 			h.lost(m, err)
 			return
 		}
@@ -180,13 +181,13 @@ func (h *hub) greet(conn net.Conn) {
 	}
 	h.mu.Lock()
 	m.rank, m.w = rank, w
-	if m.again || len(m.party) > 1 { // the cards of a party come when all of them are there
+	if m.again || len(m.subtree) > 1 { // the cards of a subtree come when all of them are there
 		m.late.Stop()
 		conn.SetDeadline(time.Time{})
 	}
 	ending := h.phase == failed || m.out || h.phase == closing && !m.again
 	if m.again && !ending {
-		h.brief(m)
+		h.sendGone(m)
 	}
 	h.mu.Unlock()
 	if ending {
@@ -208,7 +209,7 @@ func (h *hub) track(conn net.Conn) bool {
 
 // open says whether a dialler gets an answer. Under mu.
 func (h *hub) open() bool {
-	return h.phase == gathering || h.door != nil && h.phase != linking && h.phase != failed && h.over.Err() == nil
+	return h.phase == gathering || h.standby != nil && h.phase != linking && h.phase != failed && h.over.Err() == nil
 }
 
 func (h *hub) untrack(conn net.Conn) {
@@ -224,39 +225,39 @@ func (h *hub) admit(m *member, rank int, again bool) verdict {
 	if again {
 		return h.readmit(m, rank)
 	}
-	party := h.c.tree.parties[rank]
+	subtree := h.c.tree.subtrees[rank]
 	switch {
 	case h.phase != gathering:
 		return alreadyClosed
-	case party == nil && rank != h.c.cfg.Rank:
+	case subtree == nil && rank != h.c.cfg.Rank:
 		return wrongPlace
 	case h.members[rank] != nil, rank == h.c.cfg.Rank:
 		return rankTaken
 	}
-	m.rank, m.party = rank, party
+	m.rank, m.subtree = rank, subtree
 	h.members[rank] = m
-	for _, r := range party {
+	for _, r := range subtree {
 		h.path[r] = m
 	}
 	return welcome
 }
 
-// readmit answers a process of the job that has lost its keeper. Under mu.
+// readmit answers a process of the job that has lost its parent. Under mu.
 func (h *hub) readmit(m *member, rank int) verdict {
 	switch {
 	case h.phase == gathering, rank == h.c.cfg.Rank:
 		return rankTaken
-	case h.gone[rank] != 0, h.station == parted:
+	case h.gone[rank] != 0, h.state == excluded:
 		return takenForLost
-	case h.station == seeks:
+	case h.state == searching:
 		return notYet
-	case h.station == follows:
+	case h.state == attached:
 		return elsewhere
 	}
 	if old := h.members[rank]; old != nil && !old.out {
 		h.drop(old)
 	}
-	m.rank, m.party, m.again, m.card = rank, []int{rank}, true, true
+	m.rank, m.subtree, m.again, m.card = rank, []int{rank}, true, true
 	h.members[rank], h.path[rank] = m, m
 	delete(h.missing, rank)
 	return welcome
@@ -278,7 +279,7 @@ func (h *hub) serve(m *member) {
 	}
 }
 
-// errQuit ends the reading of a member that looks for another keeper, and of a keeper that is none any more.
+// errQuit ends the reading of a member that looks for another parent, and of a parent that gives up its members.
 var errQuit = errors.New("it keeps the list no more")
 
 func (h *hub) handle(m *member, k kind, payload []byte) error {
@@ -298,12 +299,12 @@ func (h *hub) handle(m *member, k kind, payload []byte) error {
 		m.quit = true
 		h.mu.Unlock()
 		return errQuit
-	case kindParty:
+	case kindSubtree:
 		ranks, err := parseRanks(payload, size)
 		if err != nil {
 			return err
 		}
-		return h.takeParty(m, ranks)
+		return h.takeSubtree(m, ranks)
 	case kindLeave:
 		rank, err := parseLeave(payload, size)
 		if err != nil || !h.speaks(m, rank) {
@@ -330,7 +331,7 @@ func (h *hub) handle(m *member, k kind, payload []byte) error {
 		}
 		return errors.New(reason)
 	}
-	return fmt.Errorf("%w: kind %d is not for a keeper", errFrame, k)
+	return fmt.Errorf("%w: kind %d is not for a parent", errFrame, k)
 }
 
 // speaks says whether a member may bring news of a rank: of its own, and of those of its host if it is its leader.
@@ -340,7 +341,7 @@ func (h *hub) speaks(m *member, rank int) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Contains(m.party, rank) || h.c.tree.leader[rank] == m.rank
+	return slices.Contains(m.subtree, rank) || h.c.tree.leader[rank] == m.rank
 }
 
 // toAll sends a frame to all members that are there, but one. Under mu, which
@@ -353,7 +354,7 @@ func (h *hub) toAll(k kind, payload []byte, but *member) {
 	}
 }
 
-// send sends a frame to a member, if that counts. Under mu.
+// send sends a frame to a member, unless its connection is out of use. Under mu.
 func (h *hub) send(m *member, k kind, payload []byte) {
 	if !m.out && m.w != nil && m.w.send(k, payload) != nil {
 		m.w.conn.Close()
@@ -404,14 +405,14 @@ func (h *hub) leave() {
 	<-done
 }
 
-// shut closes the listeners, and what has not come to its handshake's end. Under mu.
+// shut closes the listeners, and the connections that are still in their handshake. Under mu.
 func (h *hub) shut() {
 	h.stop()
 	if h.l != nil {
 		h.l.Close()
 	}
-	if h.door != nil {
-		h.door.Close()
+	if h.standby != nil {
+		h.standby.Close()
 	}
 	for conn := range h.pending {
 		conn.Close()

@@ -24,7 +24,7 @@ func ended(ctx context.Context, pid int, born uint64) bool {
 	file := os.NewFile(uintptr(fd), "pidfd")
 	defer file.Close()
 	// The descriptor stands for the process that has the pid now: is it still the same?
-	if now := Born(pid); born != 0 && now != born {
+	if now := StartTime(pid); born != 0 && now != born {
 		return true
 	}
 	conn, err := file.SyscallConn()
@@ -41,9 +41,9 @@ func ended(ctx context.Context, pid int, born uint64) bool {
 	return err == nil
 }
 
-// Born returns the start time of a process in clock ticks since boot, 0 if it
+// StartTime returns the start time of a process in clock ticks since boot, 0 if it
 // cannot be read. Together with the pid it names a process for ever.
-func Born(pid int) uint64 {
+func StartTime(pid int) uint64 {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0

@@ -7,5 +7,5 @@ import "context"
 // ended cannot watch a process on this system.
 func ended(ctx context.Context, _ int, _ uint64) bool { return false }
 
-// Born is not known on this system.
-func Born(int) uint64 { return 0 }
+// StartTime is not known on this system.
+func StartTime(int) uint64 { return 0 }

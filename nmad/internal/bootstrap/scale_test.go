@@ -54,14 +54,14 @@ func (l listening) Accept() (net.Conn, error) {
 
 // actor is one process of a simulated job that does what the protocol asks of it, and keeps nothing: so thousands fit into one process.
 // A leader speaks for its host.
-func actor(addr string, size int, party []int, over *sync.WaitGroup, seen *traffic, t *testing.T) {
+func actor(addr string, size int, subtree []int, over *sync.WaitGroup, seen *traffic, t *testing.T) {
 	defer over.Done()
 	network := "tcp"
 	if strings.HasPrefix(addr, "@") {
 		network = "unix"
 	}
 	conn, err := net.Dial(network, addr)
-	for pause := time.Millisecond; err != nil && network == "unix" && pause < 20*time.Second; pause *= 2 { // the leader is yet to come, or has many at its door
+	for pause := time.Millisecond; err != nil && network == "unix" && pause < 20*time.Second; pause *= 2 { // the leader is yet to come, or has many connections in their handshake
 		time.Sleep(pause)
 		conn, err = net.Dial(network, addr)
 	}
@@ -72,13 +72,13 @@ func actor(addr string, size int, party []int, over *sync.WaitGroup, seen *traff
 	defer conn.Close()
 	seen.conns.Add(1)
 	conn = counted{conn, seen}
-	w, err := offer(conn, secret, party[0], size, false)
+	w, err := offer(conn, secret, subtree[0], size, false)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	cards := make([]Card, len(party))
-	for i, rank := range party {
+	cards := make([]Card, len(subtree))
+	for i, rank := range subtree {
 		cards[i] = typical(rank)
 	}
 	if err := w.send(kindCard, appendTable(nil, cards)); err != nil {
@@ -94,7 +94,7 @@ func actor(addr string, size int, party []int, over *sync.WaitGroup, seen *traff
 		case k == kindTable:
 			err = w.send(kindReady, nil)
 		case k == kindGo:
-			for _, rank := range party {
+			for _, rank := range subtree {
 				err = w.send(kindLeave, appendU32(nil, uint32(rank)))
 			}
 			if err == nil {
@@ -112,7 +112,7 @@ func actor(addr string, size int, party []int, over *sync.WaitGroup, seen *traff
 func typical(rank int) Card {
 	host := fmt.Sprintf("4f1c9ee2-7d1b-4c5e-9a52-%012x/pid:[4026531836]", rank/100)
 	return Card{
-		Rank: rank, PID: 30000 + rank, Born: uint64(123456 + rank), Host: host, Window: 4 << 20, Records: 1 << 18, Lazy: true,
+		Rank: rank, PID: 30000 + rank, StartTime: uint64(123456 + rank), Host: host, Window: 4 << 20, Records: 1 << 18, Lazy: true,
 		Rails: []Rail{{"auto", fmt.Sprintf("4f1c9ee27d1b4c5e9a52%012x-4026531840-4026531836 @pm2-shm-%d-77ab12cd34ef5601 @pm2-unix-%d-39f0aa55cc11dd77 10.0.%d.%d:%d",
 			rank/100, rank, rank, rank/25600, rank/100%256, 32768+rank%100)}},
 	}
@@ -142,15 +142,15 @@ func TestScale(t *testing.T) {
 	before := open(t)
 	var actors sync.WaitGroup
 	var mirror, below traffic // what rank 0's members, and those of the leader, have carried
-	for rank, party := range newTree(hosts, 0, size).parties {
+	for rank, subtree := range newTree(hosts, 0, size).subtrees {
 		if rank != each {
 			actors.Add(1)
-			go actor(l.Addr().String(), size, party, &actors, &mirror, t)
+			go actor(l.Addr().String(), size, subtree, &actors, &mirror, t)
 		}
 	}
 	for rank := each + 1; rank < 2*each; rank++ {
 		actors.Add(1)
-		go actor(door(secret, each), size, []int{rank}, &actors, &below, t)
+		go actor(leaderSocket(secret, each), size, []int{rank}, &actors, &below, t)
 	}
 	lead := cfg // the second host has a real leader
 	lead.Rank, lead.Listener, lead.Addr, lead.Card = each, nil, l.Addr().String(), typical(each)

@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
-// spoke is the side of every rank but 0: one connection to its keeper, one goroutine that reads it and, when that is gone, finds the
-// next one; and a hub, if others are connected to this process or may be.
+// spoke is the side of every rank but 0. It has one connection to its parent, and one goroutine that reads it and finds the next parent
+// when that one is gone. It has a hub if others are connected to this process, or may be.
 type spoke struct {
 	c     *Control
 	hub   *hub // nil: none
@@ -24,16 +24,16 @@ type spoke struct {
 	cards   []Card        // written before tableIn is closed
 
 	reader  chan struct{}   // closed when the reader has ended
-	watch   context.Context // ends the watchers, and the search for a keeper
+	watch   context.Context // ends the watchers, and a search
 	unwatch context.CancelFunc
-	hurry   chan struct{}  // closed when this process leaves: a search pauses no more
-	told    chan struct{}  // closed when the keeper knows that this process leaves, or when there is none
+	hurry   chan struct{}  // closed when this process leaves: then a search begins without its pause
+	told    chan struct{}  // closed when the parent knows that this process leaves, or when there is none
 	tellOne sync.Once      // closes told
 	wg      sync.WaitGroup // watchers; only the reader adds
 
 	mu      sync.Mutex
-	w       *wire // to the keeper; nil: there is none
-	keeper  int   // its rank
+	w       *wire // to the parent; nil: there is none
+	parent  int   // its rank
 	started bool  // GO has arrived
 	leaving bool
 }
@@ -41,8 +41,8 @@ type spoke struct {
 func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
 	var l net.Listener
 	leads := c.tree.relays[c.cfg.Rank]
-	if leads { // before the dial: the host may knock
-		name := door(c.cfg.Secret, c.cfg.Rank)
+	if leads { // before the dial: the other ranks of the host may connect already
+		name := leaderSocket(c.cfg.Secret, c.cfg.Rank)
 		var err error
 		if l, err = net.Listen("unix", name); err != nil {
 			return nil, fmt.Errorf("listen for the other processes of this host at %s: %w", name, err)
@@ -56,7 +56,7 @@ func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
 		return nil, err
 	}
 	s := &spoke{
-		c: c, w: w, keeper: c.tree.up, leads: leads,
+		c: c, w: w, parent: c.tree.up, leads: leads,
 		tableIn: make(chan struct{}),
 		goIn:    make(chan struct{}),
 		reader:  make(chan struct{}),
@@ -64,12 +64,12 @@ func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
 		told:    make(chan struct{}),
 	}
 	s.watch, s.unwatch = context.WithCancel(context.Background())
-	entrance := c.openDoor(w.conn.LocalAddr())
-	if entrance != nil {
-		c.cfg.Card.Heir = entrance.Addr().String()
+	standby := c.openStandby(w.conn.LocalAddr())
+	if standby != nil {
+		c.cfg.Card.Standby = standby.Addr().String()
 	}
-	if leads || entrance != nil {
-		s.hub = newHub(c, l, entrance, s.send)
+	if leads || standby != nil {
+		s.hub = newHub(c, l, standby, s.send)
 	}
 	if !leads {
 		if err := w.send(kindCard, appendTable(nil, []Card{c.cfg.Card})); err != nil {
@@ -82,13 +82,13 @@ func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
 	return s, nil
 }
 
-// send sends a frame to the keeper, if there is one.
+// send sends a frame to the parent, if there is one.
 func (s *spoke) send(k kind, payload []byte) {
 	s.mu.Lock()
 	w := s.w
 	s.mu.Unlock()
 	if w != nil && w.send(k, payload) != nil {
-		w.conn.Close() // the reader knows more: perhaps a reason has arrived
+		w.conn.Close() // the reader tells why: perhaps a reason has arrived
 	}
 }
 
@@ -126,23 +126,23 @@ func (s *spoke) abort(reason string) {
 	}
 }
 
-// read follows one keeper after the other.
+// read follows one parent after the other.
 func (s *spoke) read() {
 	defer close(s.reader)
 	defer s.tellOne.Do(func() { close(s.told) })
-	for w, keeper := s.w, s.keeper; w != nil; {
-		doubt, goesOn := s.end(s.follow(w, keeper), keeper)
+	for w, parent := s.w, s.parent; w != nil; {
+		doubt, goesOn := s.end(s.readParent(w, parent), parent)
 		if !goesOn {
 			return
 		}
-		w, keeper = s.seek(keeper, doubt)
+		w, parent = s.findParent(parent, doubt)
 	}
 }
 
-// follow reads what the keeper says, until the connection ends, and why it has.
-func (s *spoke) follow(w *wire, keeper int) error {
+// readParent reads the frames of the parent until the connection ends, and returns why it has ended.
+func (s *spoke) readParent(w *wire, parent int) error {
 	defer w.conn.Close()
-	s.report(w, keeper)
+	s.report(w, parent)
 	if err := s.watch.Err(); err != nil { // if it is nil, leave sees w
 		return err
 	}
@@ -153,24 +153,25 @@ func (s *spoke) follow(w *wire, keeper int) error {
 		}
 		w.heard.Store(s.c.ticks.Load())
 		if err != nil {
-			if _, silent := s.c.hushed(err, ""); silent && s.running() {
-				_ = w.send(kindQuit, nil) // it may hear it when it runs again
+			if _, silent := s.c.silenceText(err, ""); silent && s.running() {
+				_ = w.send(kindQuit, nil) // the parent reads it when it runs again
 			}
 			return err
 		}
 	}
 }
 
-// report tells a new keeper for which ranks this process speaks and which of these are gone. News that come meanwhile are not lost: hub.mu is held.
-func (s *spoke) report(w *wire, keeper int) {
+// report tells a new parent for which ranks this process speaks, and which of these are gone. It holds hub.mu, so news that comes
+// meanwhile goes to the new parent after it.
+func (s *spoke) report(w *wire, parent int) {
 	h := s.hub
 	if h != nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.station = follows
+		h.state = attached
 	}
 	s.mu.Lock()
-	s.w, s.keeper = w, keeper
+	s.w, s.parent = w, parent
 	leaving, started := s.leaving, s.started
 	s.mu.Unlock()
 	if h != nil && started {
@@ -181,11 +182,11 @@ func (s *spoke) report(w *wire, keeper int) {
 			}
 		}
 		if len(ranks) > 0 {
-			s.send(kindParty, encodeRanks(ranks...))
+			s.send(kindSubtree, encodeRanks(ranks...))
 		}
 		for rank, leader := range s.c.tree.leader {
 			if leader == s.c.cfg.Rank {
-				h.retell(rank, s.send)
+				h.sendFate(rank, s.send)
 			}
 		}
 	}
@@ -196,8 +197,8 @@ func (s *spoke) report(w *wire, keeper int) {
 }
 
 var (
-	// errKeeperLeft ends the reading: the keeper has closed its session.
-	errKeeperLeft = errors.New("it closed its session")
+	// errKeeperLeft ends the reading: the parent has closed its session.
+	errParentLeft = errors.New("it closed its session")
 	// errLost ends it: the others have taken this process for lost.
 	errLost = errors.New("this process was taken for lost")
 )
@@ -232,8 +233,8 @@ func (s *spoke) handle(k kind, payload []byte) error {
 			return err
 		case rank == own:
 			return nil
-		case rank == s.keeper:
-			return errKeeperLeft
+		case rank == s.parent:
+			return errParentLeft
 		}
 		s.hear(Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)})
 		return nil
@@ -244,7 +245,7 @@ func (s *spoke) handle(k kind, payload []byte) error {
 			return err
 		case rank == own:
 			return fmt.Errorf("%w: %s", errLost, reason)
-		case rank == s.keeper:
+		case rank == s.parent:
 			return fmt.Errorf("%w: rank %d says that it is dead", errFrame, rank)
 		}
 		s.hear(Event{Rank: rank, Kind: Died, Reason: reason})
@@ -256,7 +257,7 @@ func (s *spoke) handle(k kind, payload []byte) error {
 		}
 		return fmt.Errorf("%w: %s", ErrAborted, reason)
 	}
-	return fmt.Errorf("%w: kind %d is for a keeper", errFrame, k)
+	return fmt.Errorf("%w: kind %d is for a parent", errFrame, k)
 }
 
 func (s *spoke) takeTable(payload []byte) error {
@@ -290,7 +291,7 @@ func (s *spoke) pass(deed func(*hub)) {
 	}
 }
 
-// hear tells news, and passes them on.
+// hear passes an event on, to the members and to the program.
 func (s *spoke) hear(e Event) {
 	if s.hub != nil {
 		s.hub.hear(e)
@@ -305,15 +306,15 @@ func (s *spoke) running() bool {
 	return s.started
 }
 
-// end deals with the end of the connection to the keeper, and says whether this process needs another one. With a doubt, which says why, the keeper may
-// still be there: nothing is told.
-func (s *spoke) end(err error, keeper int) (doubt string, goesOn bool) {
+// end deals with the end of the connection to the parent, and says whether this process needs another one. doubt, if not empty, says
+// why the parent may be lost; it may still be there, so end tells no process of a death.
+func (s *spoke) end(err error, parent int) (doubt string, goesOn bool) {
 	s.mu.Lock()
 	s.w = nil
 	started := s.started
 	s.mu.Unlock()
-	name := fmt.Sprintf("rank %d", keeper)
-	reason, silent := s.c.hushed(err, name)
+	name := fmt.Sprintf("rank %d", parent)
+	reason, silent := s.c.silenceText(err, name)
 	if !silent {
 		reason = name + why(err)
 	}
@@ -329,23 +330,23 @@ func (s *spoke) end(err error, keeper int) (doubt string, goesOn bool) {
 	case s.watch.Err() != nil: // this process leaves
 		return "", false
 	case errors.Is(err, errLost):
-		s.part(strings.TrimPrefix(err.Error(), errLost.Error()+": "))
+		s.excluded(strings.TrimPrefix(err.Error(), errLost.Error()+": "))
 		return "", false
-	case errors.Is(err, errKeeperLeft):
-		s.hear(Event{Rank: keeper, Kind: Left, Reason: name + " closed its session"})
-	case (silent || errors.Is(err, errQuit)) && s.successors():
+	case errors.Is(err, errParentLeft):
+		s.hear(Event{Rank: parent, Kind: Left, Reason: name + " closed its session"})
+	case (silent || errors.Is(err, errQuit)) && s.hasSuccessor():
 		return reason, true
 	default:
-		s.hear(Event{Rank: keeper, Kind: Died, Reason: reason})
+		s.hear(Event{Rank: parent, Kind: Died, Reason: reason})
 	}
-	if !s.successors() {
+	if !s.hasSuccessor() {
 		s.watchOthers()
 		return "", false
 	}
 	return "", true
 }
 
-// watchOthers has the deaths of processes on this host noticed at once, from their kernel.
+// watchOthers watches the other processes of this host by pidfd, so that their deaths show at once.
 func (s *spoke) watchOthers() {
 	own := s.cards[s.c.cfg.Rank]
 	for i, card := range s.cards {
@@ -353,7 +354,7 @@ func (s *spoke) watchOthers() {
 			continue
 		}
 		s.wg.Go(func() {
-			if ended(s.watch, card.PID, card.Born) {
+			if ended(s.watch, card.PID, card.StartTime) {
 				s.c.tell(Event{Rank: i, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d) ended", i, card.PID)})
 			}
 		})
@@ -366,7 +367,7 @@ func (s *spoke) beat() {
 	s.mu.Unlock()
 	if w != nil && s.running() {
 		w.send(kindBeat, nil) // an error shows at the reader
-		s.c.hush(w)
+		s.c.expireSilent(w)
 	}
 	if s.hub != nil {
 		s.hub.beat()
@@ -393,7 +394,7 @@ func (s *spoke) announce() {
 }
 
 func (s *spoke) leave() {
-	if s.running() { // one that has no keeper just now finds one to say farewell to
+	if s.running() { // a process that has no parent just now finds one and tells it that it leaves
 		select {
 		case <-s.told:
 		case <-time.After(leaveLimit):
@@ -407,7 +408,7 @@ func (s *spoke) leave() {
 	w := s.w
 	s.mu.Unlock()
 	if w != nil {
-		// The other side closes once it has read that; see hub.leave for why it must be first.
+		// The other side closes once it has read that. hub.leave says why the other side must be the first.
 		if half, ok := w.conn.(interface{ CloseWrite() error }); ok {
 			_ = half.CloseWrite() // it may have ended
 		}

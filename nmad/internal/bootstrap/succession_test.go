@@ -12,11 +12,11 @@ import (
 
 const silence = time.Second
 
-// succession is a party of that size, in which silence is a death, with a process on each of so many hosts in turn, and without rank 0.
-func succession(t *testing.T, size, hosts int, dies bool) (*party, []*Control) {
+// succession is a job of that size, in which silence is a death, with a process on each of so many hosts in turn, and without rank 0.
+func succession(t *testing.T, size, hosts int, dies bool) (*testJob, []*Control) {
 	t.Helper()
 	t.Parallel()
-	p := newParty(t, size)
+	p := newTestJob(t, size)
 	all, errs := p.start(func(rank int, c *Config) {
 		c.Silence = silence
 		c.Card.Host = fmt.Sprint("host ", rank%hosts)
@@ -46,7 +46,7 @@ func freeze(c *Control) (thaw func()) {
 }
 
 // lost waits until a rank has heard of n others that are gone, of which the last one is the given one, in the given way.
-func (p *party) lost(rank, n, other int, kind EventKind, why string) {
+func (p *testJob) lost(rank, n, other int, kind EventKind, why string) {
 	p.t.Helper()
 	all := p.await(rank, n)
 	for _, e := range all {
@@ -102,9 +102,9 @@ func TestDeadWithoutRankZero(t *testing.T) {
 	p.lost(1, 3, 2, Left, "closed its session")
 }
 
-// TestHeirStopped: the heir does not run, so that its kernel accepts connections and nothing more comes: the next one takes its
+// TestSuccessorStopped: the successor does not run, so that its kernel accepts connections and nothing more comes: the next one takes its
 // turn, and tells of the processes that have not come.
-func TestHeirStopped(t *testing.T) {
+func TestSuccessorStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for silences, for seconds")
 	}
@@ -120,8 +120,8 @@ func TestHeirStopped(t *testing.T) {
 	p.lost(3, 3, 4, Died, "said nothing")
 }
 
-// TestHeirsGone: heir after heir leaves or dies, and those that are left hear of all of them.
-func TestHeirsGone(t *testing.T) {
+// TestSuccessorsGone: successor after successor leaves or dies, and those that are left hear of all of them.
+func TestSuccessorsGone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for silences, for seconds")
 	}
@@ -142,8 +142,8 @@ func TestHeirsGone(t *testing.T) {
 	p.lost(3, 4, 4, Died, "said nothing")
 }
 
-// TestHeirLeaves: a process that has announced that it leaves when it is its turn to take rank 0's place says so, and is no death.
-func TestHeirLeaves(t *testing.T) {
+// TestSuccessorLeaves: a process that has announced that it leaves when it is its turn to take rank 0's place says so, and is no death.
+func TestSuccessorLeaves(t *testing.T) {
 	p, all := succession(t, 4, 4, false)
 	defer leave(all)
 	all[1].Announce()
@@ -159,32 +159,32 @@ func TestHeirLeaves(t *testing.T) {
 func TestNotCome(t *testing.T) {
 	p, all := succession(t, 4, 4, false)
 	defer leave(all)
-	all[3].role.(*spoke).unwatch() // it seeks no heir
+	all[3].role.(*spoke).unwatch() // it looks for no other parent
 	p.lost(1, 2, 3, Died, "has not come")
 	p.lost(2, 2, 3, Died, "has not come")
 }
 
-// TestLine: hosts take turns, that of rank 0 begins with its second process, and one that cannot listen is left out.
-func TestLine(t *testing.T) {
+// TestRootOrder: hosts take turns, that of rank 0 begins with its second process, and one that cannot listen is left out.
+func TestRootOrder(t *testing.T) {
 	cards := make([]Card, 8)
 	for rank := range cards {
-		cards[rank] = Card{Host: fmt.Sprint(rank / 3), Heir: "there"}
+		cards[rank] = Card{Host: fmt.Sprint(rank / 3), Standby: "there"}
 	}
-	cards[4].Heir = ""
-	if got, want := line(cards), []int{0, 3, 6, 1, 7, 2, 5}; !slices.Equal(got, want) {
-		t.Errorf("the line is %v, want %v", got, want)
+	cards[4].Standby = ""
+	if got, want := rootOrder(cards), []int{0, 3, 6, 1, 7, 2, 5}; !slices.Equal(got, want) {
+		t.Errorf("the order is %v, want %v", got, want)
 	}
 }
 
-// TestNoDoors: without a silence, and in a job of two, nothing listens.
-func TestNoDoors(t *testing.T) {
+// TestNoStandby: without a silence, and in a job of two, nothing listens.
+func TestNoStandby(t *testing.T) {
 	before, _ := os.ReadDir("/proc/self/fd")
-	p := newParty(t, 3)
+	p := newTestJob(t, 3)
 	all := p.join()
 	p.ready(all)
 	for _, c := range all[1:] {
 		if c.role.(*spoke).hub != nil {
-			t.Errorf("rank %d has a door", c.cfg.Rank)
+			t.Errorf("rank %d has a standby listener", c.cfg.Rank)
 		}
 	}
 	leave(all)

@@ -15,15 +15,15 @@ import (
 //	         │            └── rank 4
 //	         └── rank 5 ───── rank 6       host 2
 type tree struct {
-	up      int           // the rank that this process connects to; -1: it is rank 0
-	parties map[int][]int // by the rank of those that connect to this process: the ranks that they speak for, in order, themselves first
-	relays  []bool        // by rank: others have their news through it
-	leader  []int         // by rank: the first rank of its host
+	up       int           // the rank that this process connects to; -1: it is rank 0
+	subtrees map[int][]int // by the rank of those that connect to this process: the ranks that they speak for, in order, themselves first
+	relays   []bool        // by rank: other ranks get their news through it
+	leader   []int         // by rank: the first rank of its host
 }
 
 // newTree makes the tree of a job whose ranks are on those hosts; nil: on one.
 func newTree(hosts []int, own, size int) tree {
-	t := tree{up: -1, parties: map[int][]int{}, relays: make([]bool, size), leader: make([]int, size)}
+	t := tree{up: -1, subtrees: map[int][]int{}, relays: make([]bool, size), leader: make([]int, size)}
 	leaders := map[int]int{} // by host
 	for rank := range size {
 		host := 0
@@ -46,26 +46,26 @@ func newTree(hosts []int, own, size int) tree {
 		case rank == own && rank > 0:
 			t.up = up
 		case own == up:
-			t.parties[rank] = append(t.parties[rank], rank)
+			t.subtrees[rank] = append(t.subtrees[rank], rank)
 		case own == 0:
-			t.parties[leader] = append(t.parties[leader], rank)
+			t.subtrees[leader] = append(t.subtrees[leader], rank)
 		}
 	}
-	delete(t.parties, own)
+	delete(t.subtrees, own)
 	return t
 }
 
 // ranks lists those of which this process gathers the cards, its own included, in order.
 func (t *tree) ranks(own int) []int {
 	all := []int{own}
-	for _, party := range t.parties {
-		all = append(all, party...)
+	for _, subtree := range t.subtrees {
+		all = append(all, subtree...)
 	}
 	slices.Sort(all)
 	return all
 }
 
-// door names the Unix socket at which a leader waits for the ranks of its host: only the processes of the job can tell the name.
-func door(secret []byte, leader int) string {
+// leaderSocket names the Unix socket at which a leader waits for the ranks of its host. Only a process that has the secret can compute the name.
+func leaderSocket(secret []byte, leader int) string {
 	return fmt.Sprintf("@pm2-control-%s-%d", hex.EncodeToString(code(secret, "pm2 door")[:12]), leader)
 }

@@ -13,11 +13,11 @@ import (
 func TestTree(t *testing.T) {
 	hosts := []int{0, 0, 1, 1, 1, 2, 2, 0}
 	for own, want := range map[int]tree{
-		0: {up: -1, parties: map[int][]int{1: {1}, 2: {2, 3, 4}, 5: {5, 6}, 7: {7}}},
-		1: {up: 0, parties: map[int][]int{}},
-		2: {up: 0, parties: map[int][]int{3: {3}, 4: {4}}},
-		4: {up: 2, parties: map[int][]int{}},
-		6: {up: 5, parties: map[int][]int{}},
+		0: {up: -1, subtrees: map[int][]int{1: {1}, 2: {2, 3, 4}, 5: {5, 6}, 7: {7}}},
+		1: {up: 0, subtrees: map[int][]int{}},
+		2: {up: 0, subtrees: map[int][]int{3: {3}, 4: {4}}},
+		4: {up: 2, subtrees: map[int][]int{}},
+		6: {up: 5, subtrees: map[int][]int{}},
 	} {
 		want.relays = []bool{true, false, true, false, false, true, false, false}
 		want.leader = []int{0, 0, 2, 2, 2, 5, 5, 0}
@@ -28,7 +28,7 @@ func TestTree(t *testing.T) {
 }
 
 // onHosts starts a job whose processes count as those of several hosts.
-func (p *party) onHosts(hosts []int, change func(int, *Config)) []*Control {
+func (p *testJob) onHosts(hosts []int, change func(int, *Config)) []*Control {
 	p.t.Helper()
 	all, errs := p.start(func(rank int, c *Config) {
 		c.Hosts = hosts
@@ -51,7 +51,7 @@ func cut(c *Control) {
 		if r.hub != nil {
 			r.hub.die()
 		}
-		r.unwatch() // it looks for no other keeper
+		r.unwatch() // it looks for no other parent
 		r.mu.Lock()
 		if r.w != nil {
 			r.w.conn.Close()
@@ -77,12 +77,12 @@ func (h *hub) die() {
 // TestSeveralHosts: news reach everybody, whichever host they come from, and the end of a leader is told as what it is.
 func TestSeveralHosts(t *testing.T) {
 	hosts := []int{0, 0, 1, 1, 1, 2, 2, 3}
-	p := newParty(t, len(hosts))
+	p := newTestJob(t, len(hosts))
 	all := p.onHosts(hosts, same)
 	for rank, c := range all {
 		for i, card := range c.Cards() {
 			want := p.config(i).Card
-			want.Rank, want.Heir = i, card.Heir
+			want.Rank, want.Standby = i, card.Standby
 			if !reflect.DeepEqual(card, want) {
 				t.Errorf("rank %d has the card %+v of rank %d", rank, card, i)
 			}
@@ -96,7 +96,7 @@ func TestSeveralHosts(t *testing.T) {
 		for _, rank := range who {
 			events := p.await(rank, heard)
 			i := slices.IndexFunc(events, func(x Event) bool { return x.Rank == e.Rank })
-			if i < 0 || events[i].Kind != e.Kind || events[i].Deaf != e.Deaf {
+			if i < 0 || events[i].Kind != e.Kind || events[i].LinksOnly != e.LinksOnly {
 				t.Errorf("rank %d heard %+v, want %+v", rank, events, e)
 			}
 		}
@@ -123,7 +123,7 @@ func TestLeaderGone(t *testing.T) {
 	for _, gone := range []int{0, 1} {
 		for _, dies := range []bool{false, true} {
 			t.Run(fmt.Sprint("rank ", gone, ", dies=", dies), func(t *testing.T) {
-				p := newParty(t, 6)
+				p := newTestJob(t, 6)
 				all := p.onHosts([]int{0, 1, 1, 1, 2, 2}, same)
 				p.ready(all)
 				defer leave(all)
@@ -160,7 +160,7 @@ func TestAbortOnSeveralHosts(t *testing.T) {
 				if dies && culprit == 0 {
 					t.Skip("as TestDeathBeforeReady")
 				}
-				p := newParty(t, len(hosts))
+				p := newTestJob(t, len(hosts))
 				all := p.onHosts(hosts, same)
 				errs := make([]error, len(all))
 				if dies {
@@ -186,7 +186,7 @@ func TestAbortOnSeveralHosts(t *testing.T) {
 
 // TestMissingOnSeveralHosts: a process that waits in vain says for which.
 func TestMissingOnSeveralHosts(t *testing.T) {
-	p := newParty(t, 4)
+	p := newTestJob(t, 4)
 	errs := make([]error, 4)
 	p.each(func(rank int) {
 		if rank == 3 {
@@ -206,7 +206,7 @@ func TestMissingOnSeveralHosts(t *testing.T) {
 
 // TestBeatsOnSeveralHosts: a host falls silent, and the others hear of it; no other is taken for lost.
 func TestBeatsOnSeveralHosts(t *testing.T) {
-	p := newParty(t, 6)
+	p := newTestJob(t, 6)
 	all := p.onHosts([]int{0, 0, 1, 1, 2, 2}, func(_ int, c *Config) { c.Silence = 2 * time.Second })
 	defer leave(all)
 	p.ready(all)

@@ -20,17 +20,17 @@ import (
 type kind uint8
 
 const (
-	kindCard  kind = 1 + iota // to rank 0: the cards of a party
-	kindTable                 // from rank 0: all cards, packed
-	kindReady                 // to rank 0: empty
-	kindGo                    // from rank 0: empty
-	kindLeave                 // both ways: rank
-	kindDead                  // both ways: rank, reason
-	kindAbort                 // both ways: rank, reason
-	kindBeat                  // both ways, once the job runs: empty
-	kindQuit                  // both ways, once the job runs: empty. To a keeper: this member looks for another one; from one: it is none any more
-	kindParty                 // to a keeper, from a process that has come again: the ranks that it speaks for
-	lastKind  = kindParty
+	kindCard    kind = 1 + iota // to rank 0: the cards of a subtree
+	kindTable                   // from rank 0: all cards, packed
+	kindReady                   // to rank 0: empty
+	kindGo                      // from rank 0: empty
+	kindLeave                   // both ways: rank
+	kindDead                    // both ways: rank, reason
+	kindAbort                   // both ways: rank, reason
+	kindBeat                    // both ways, once the job runs: empty
+	kindQuit                    // both ways, once the job runs: empty. To a parent: this member looks for another one; from one: it gives up its members
+	kindSubtree                 // to a parent, from a process that has connected after GO: the ranks that it speaks for
+	lastKind    = kindSubtree
 )
 
 const (
@@ -56,7 +56,7 @@ func (k kind) limit(size int) int {
 		return 4
 	case kindDead, kindAbort:
 		return maxNotice
-	case kindParty:
+	case kindSubtree:
 		return 4 * size
 	}
 	return 0

@@ -12,14 +12,16 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
-// How a process whose keeper is gone finds the next one, or becomes it. README.md has the protocol.
+// How a process whose parent is gone finds the next one, or becomes the root. README.md has the protocol.
 
-// patience is how many beats, two silences, a process that gives no answer at its door is waited for, and one that is missing.
-const patience = 2 * beatsPerSilence
+// patienceBeats is for how many beats a searching process tries a candidate that does not answer, and for how many the root waits for a
+// missing rank: two silences.
+const patienceBeats = 2 * beatsPerSilence
 
-// openDoor makes the door of this process, whose connection to its keeper has that address on this side; nil: it has none.
-func (c *Control) openDoor(local net.Addr) net.Listener {
-	if !c.hasDoor(local) {
+// openStandby makes the standby listener of this process. local is the address of its end of the connection to its parent. nil: it
+// has none.
+func (c *Control) openStandby(local net.Addr) net.Listener {
+	if !c.wantsStandby(local) {
 		return nil
 	}
 	at := &net.TCPAddr{}
@@ -35,21 +37,22 @@ func (c *Control) openDoor(local net.Addr) net.Listener {
 	return l
 }
 
-// hasDoor says whether the processes of this job have doors: there is something to keep for others, and either silence is a death or there are several hosts.
-func (c *Control) hasDoor(local net.Addr) bool {
+// wantsStandby says whether the processes of this job have standby listeners: there are three or more of them, and either silence is a
+// death or there are several hosts.
+func (c *Control) wantsStandby(local net.Addr) bool {
 	tcp, ok := local.(*net.TCPAddr)
 	several := slices.ContainsFunc(c.cfg.Hosts, func(host int) bool { return host != c.cfg.Hosts[0] }) || ok && !tcp.IP.IsLoopback() && !tcp.IP.IsUnspecified()
 	return c.cfg.Size > 2 && (c.cfg.Silence > 0 || several)
 }
 
-// line lists the ranks with a door in the order in which they become root: rank 0, then the first of each host, then the second of each, so that a host
-// that cannot be reached costs one attempt before the next host's turn.
-func line(cards []Card) (ranks []int) {
+// rootOrder lists the ranks with a standby listener in the order in which they become root: rank 0, then the first of each host, then
+// the second of each. So a host that cannot be reached costs one attempt, and the next attempt goes to another host.
+func rootOrder(cards []Card) (ranks []int) {
 	nth, on := make([]int, len(cards)), map[string]int{}
 	for rank, card := range cards {
 		nth[rank] = on[card.Host]
 		on[card.Host]++
-		if card.Heir != "" {
+		if card.Standby != "" {
 			ranks = append(ranks, rank)
 		}
 	}
@@ -57,12 +60,12 @@ func line(cards []Card) (ranks []int) {
 	return ranks
 }
 
-// successors says whether there is a rank that may be the root, or become it.
-func (s *spoke) successors() bool {
-	return slices.ContainsFunc(line(s.cards), func(rank int) bool { return rank == s.c.cfg.Rank || !s.c.departed(rank) })
+// hasSuccessor says whether there is a rank that may be the root, or become it.
+func (s *spoke) hasSuccessor() bool {
+	return slices.ContainsFunc(rootOrder(s.cards), func(rank int) bool { return rank == s.c.cfg.Rank || !s.c.departed(rank) })
 }
 
-// attempt is the pause between two attempts, and how long one may take: a beat, if that is not long.
+// attempt is the pause between two attempts, and the limit of one: a beat, but at most a fifth of hostLimit.
 func (c *Control) attempt() time.Duration {
 	if c.cfg.Silence > 0 {
 		return min(c.cfg.Silence, hostLimit) / beatsPerSilence
@@ -70,33 +73,33 @@ func (c *Control) attempt() time.Duration {
 	return hostLimit / beatsPerSilence
 }
 
-// hostTime is for how long a host may not be reached before it is lost.
+// hostTime is how long a host may be unreachable before it is lost.
 func (c *Control) hostTime() time.Duration {
 	return max(c.cfg.Silence, hostLimit)
 }
 
-// candidate is a rank of the line as one that seeks sees it.
+// candidate is a rank that may be the root, as a searching process sees it.
 type candidate struct {
-	doubted string        // why it is passed over, unless another one says that it reigns
-	mute    time.Duration // for how long it has given no answer
+	doubted string        // why the search passes it over; empty: it does not
+	mute    time.Duration // how long it has not answered
 }
 
-// search is one search for a keeper.
+// search is one search for a parent.
 type search struct {
 	*spoke
 	seen  map[int]*candidate
 	round int
 }
 
-// seek finds the keeper of this process and returns the connection; nil: it needs none, since it reigns, has parted, leaves, or is alone. doubt, if not empty, says why the
-// last keeper is doubted.
-func (s *spoke) seek(last int, doubt string) (*wire, int) {
+// findParent finds the next parent of this process and returns the connection. nil: the process needs none, because it is the root,
+// excluded, leaving, or the last one. doubt, if not empty, says why the last parent may be lost.
+func (s *spoke) findParent(last int, doubt string) (*wire, int) {
 	s.pass(func(h *hub) {
-		if h.station == follows {
-			h.station = seeks
+		if h.state == attached {
+			h.state = searching
 		}
 	})
-	if doubt == "" { // most jobs end soon after the first one has left
+	if doubt == "" { // most jobs end soon after the first process has left: then there is nothing to search
 		select {
 		case <-s.hurry:
 		case <-s.watch.Done():
@@ -106,7 +109,7 @@ func (s *spoke) seek(last int, doubt string) (*wire, int) {
 	}
 	x := search{spoke: s, seen: map[int]*candidate{last: {doubted: doubt}}}
 	for {
-		w, rank, over := x.walk()
+		w, rank, over := x.tryAll()
 		if over || w != nil {
 			return w, rank
 		}
@@ -119,10 +122,10 @@ func (s *spoke) seek(last int, doubt string) (*wire, int) {
 	}
 }
 
-// walk is one round along the line.
-func (x *search) walk() (w *wire, rank int, over bool) {
+// tryAll is one round: it tries the candidates in the order in which they become root.
+func (x *search) tryAll() (w *wire, rank int, over bool) {
 	s := x.spoke
-	for _, rank := range line(s.cards) {
+	for _, rank := range rootOrder(s.cards) {
 		c := x.seen[rank]
 		if c == nil {
 			c = &candidate{}
@@ -130,7 +133,7 @@ func (x *search) walk() (w *wire, rank int, over bool) {
 		}
 		switch {
 		case rank == s.c.cfg.Rank:
-			s.reign(x.passed())
+			s.becomeRoot(x.passed())
 			return nil, 0, true
 		case s.c.departed(rank), c.doubted != "" && x.round == 0:
 			continue
@@ -150,7 +153,7 @@ func (x *search) walk() (w *wire, rank int, over bool) {
 			s.hear(Event{Rank: rank, Kind: Died, Reason: reason})
 			continue
 		case errors.As(err, &verdict) && verdict.verdict == takenForLost:
-			s.part(fmt.Sprintf("rank %d says so", rank))
+			s.excluded(fmt.Sprintf("rank %d says so", rank))
 			return nil, 0, true
 		case errors.As(err, &verdict):
 			c.mute = 0
@@ -171,15 +174,16 @@ func (x *search) walk() (w *wire, rank int, over bool) {
 	return nil, 0, true
 }
 
-// givenUp says whether a candidate that gives no answer is passed over: when it is lost for its silence or, where silence is no death, when its host cannot be reached.
+// givenUp says whether the search passes a candidate over that does not answer: when its silence is a death or, in a job without a
+// silence, when its host cannot be reached.
 func (x *search) givenUp(c *candidate, err error) bool {
 	if x.c.cfg.Silence > 0 {
-		return c.mute >= patience*x.c.cfg.Silence/beatsPerSilence
+		return c.mute >= patienceBeats*x.c.cfg.Silence/beatsPerSilence
 	}
 	return c.mute >= x.c.hostTime() && errors.Is(err, errNoWay)
 }
 
-// passed are those that were passed over.
+// passed are the candidates that the search has passed over.
 func (x *search) passed() (lost []Event) {
 	for _, rank := range slices.Sorted(maps.Keys(x.seen)) {
 		if c := x.seen[rank]; c.doubted != "" && !x.c.departed(rank) {
@@ -192,9 +196,9 @@ func (x *search) passed() (lost []Event) {
 // errNoWay is what an attempt ends with when there is no connection: not even the kernel of the other side answers.
 var errNoWay = errors.New("its host cannot be reached")
 
-// reach dials the door of a rank, once.
+// reach dials the standby address of a rank, once.
 func (s *spoke) reach(rank int) (*wire, error) {
-	addr := s.cards[rank].Heir
+	addr := s.cards[rank].Standby
 	if rank == 0 {
 		addr = s.c.cfg.Addr
 	}
@@ -210,14 +214,14 @@ func (s *spoke) reach(rank int) (*wire, error) {
 	return w, err
 }
 
-// reign makes this process the root. Those that were passed over are lost; the others are waited for.
-func (s *spoke) reign(passed []Event) {
+// becomeRoot makes this process the root. The ranks that the search has passed over are lost. All others are missing until they connect.
+func (s *spoke) becomeRoot(passed []Event) {
 	var news []Event
 	s.pass(func(h *hub) {
-		if h.station != seeks {
+		if h.state != searching {
 			return
 		}
-		h.station = reigns
+		h.state = isRoot
 		for _, e := range passed {
 			news = h.dies(news, e.Rank, e.Reason, nil)
 		}
@@ -228,11 +232,11 @@ func (s *spoke) reign(passed []Event) {
 	s.hub.tellAll(news)
 }
 
-// part tells this process that the others have taken it for lost.
-func (s *spoke) part(reason string) {
+// excluded tells this process that the others have taken it for lost.
+func (s *spoke) excluded(reason string) {
 	if h := s.hub; h != nil {
 		h.mu.Lock()
-		news := h.part(reason)
+		news := h.exclude(reason)
 		h.mu.Unlock()
 		h.tellAll(news)
 		return
@@ -244,11 +248,11 @@ func (s *spoke) part(reason string) {
 	}
 }
 
-// hostLimit is for how long a host may not be reached before it is lost, unless the silence that is allowed is longer. The kernels of both hosts measure that: a process
-// that does not run is not lost for it.
+// hostLimit is how long a host may be unreachable before it is lost, unless Config.Silence is longer. The kernels of both hosts measure
+// that, so a process that does not run is not lost for it.
 const hostLimit = 3 * time.Second
 
-// keepAlive lets the loss of a whole host show after hostTime.
+// keepAlive has the kernel report the loss of a whole host after hostTime.
 func (c *Control) keepAlive(conn net.Conn) {
 	if t, ok := conn.(*net.TCPConn); ok {
 		const probes = 3

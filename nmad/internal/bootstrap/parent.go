@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What a keeper does once the job runs; README.md has the protocol.
+// What a parent does once the job runs. README.md has the protocol.
 
 // lost deals with a member whose connection has ended, or makes no sense.
 func (h *hub) lost(m *member, err error) {
@@ -18,27 +18,27 @@ func (h *hub) lost(m *member, err error) {
 	text, silent := h.describe(m, err)
 	var news []Event
 	switch {
-	case m.out, h.phase >= failed, h.station == parted:
+	case m.out, h.phase >= failed, h.state == excluded:
 	case h.phase < running:
 		h.fail(text, m)
 	case m.left:
 		h.miss(m)
 	case m.quit:
 		m.out = true
-		if h.station == reigns && m.rank == h.heir() {
-			news = h.part(fmt.Sprintf("rank %d has taken the place of this process, which had given no sign of life for a while", m.rank))
+		if h.state == isRoot && m.rank == h.successor() {
+			news = h.exclude(fmt.Sprintf("rank %d has taken the place of this process, which had given no sign of life for a while", m.rank))
 		} else {
 			h.miss(m)
 		}
-	case unreachable(err) && len(m.party) > 1:
-		text = fmt.Sprintf("the host of rank %d (ranks %v) cannot be reached: %v", m.rank, m.party, err)
-		for _, rank := range m.party {
+	case unreachable(err) && len(m.subtree) > 1:
+		text = fmt.Sprintf("the host of rank %d (ranks %v) cannot be reached: %v", m.rank, m.subtree, err)
+		for _, rank := range m.subtree {
 			news = h.dies(news, rank, text, nil)
 		}
 	default:
 		if !silent {
 			m.out = true
-		} // else it hears that it is lost
+		} // else dies sends it the notice that it is lost
 		news = h.dies(news, m.rank, text, nil)
 		h.miss(m)
 	}
@@ -53,18 +53,19 @@ func (h *hub) describe(m *member, err error) (text string, silent bool) {
 	if m.card {
 		name += fmt.Sprintf(" (pid %d)", h.cards[m.rank].PID)
 	}
-	if text, ok := h.c.hushed(err, name); ok && h.phase >= running {
+	if text, ok := h.c.silenceText(err, name); ok && h.phase >= running {
 		return text, true
 	}
 	return name + why(err), false
 }
 
-// unreachable says whether the kernel has given the host of the other side up.
+// unreachable says whether the kernel has given up the host of the other side.
 func unreachable(err error) bool {
 	return errors.Is(err, syscall.ETIMEDOUT) || errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ENETUNREACH)
 }
 
-// dies notes that a rank is lost, and spreads it, but to the member that has brought the news. Under mu; the events are to be told without.
+// dies notes that a rank is lost, and sends the news to all but from, the member that has brought it. Under mu. The caller passes the
+// events on without mu.
 func (h *hub) dies(news []Event, rank int, reason string, from *member) []Event {
 	if h.gone[rank] != 0 || rank == h.c.cfg.Rank {
 		return news
@@ -74,7 +75,7 @@ func (h *hub) dies(news []Event, rank int, reason string, from *member) []Event 
 	return append(news, Event{Rank: rank, Kind: Died, Reason: reason})
 }
 
-// note takes down that a rank is gone. Under mu.
+// note records that a rank is gone. Under mu.
 func (h *hub) note(rank int, kind EventKind, reason string) {
 	if h.gone[rank] == 0 {
 		h.gone[rank] = kind
@@ -86,7 +87,7 @@ func (h *hub) note(rank int, kind EventKind, reason string) {
 	delete(h.missing, rank)
 }
 
-// hear takes news from the keeper, and passes them on.
+// hear takes news from the parent, and passes it on.
 func (h *hub) hear(e Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -107,7 +108,7 @@ func (h *hub) takeLeave(m *member, rank int, payload []byte) error {
 	known := h.gone[rank] != 0
 	if rank == m.rank {
 		m.left = true
-		h.miss(m) // the others of its host may still have something to say until they come
+		h.miss(m) // the others of its host may still be there, and connect here
 	}
 	if !known {
 		h.note(rank, Left, "")
@@ -118,8 +119,8 @@ func (h *hub) takeLeave(m *member, rank int, payload []byte) error {
 	return nil // the connection stays: the member waits for its peers, and closes it when it has done so
 }
 
-// takeParty notes for which ranks a member that has come again speaks.
-func (h *hub) takeParty(m *member, ranks []int) error {
+// takeSubtree notes for which ranks a member speaks that has connected after GO.
+func (h *hub) takeSubtree(m *member, ranks []int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, rank := range ranks {
@@ -130,7 +131,7 @@ func (h *hub) takeParty(m *member, ranks []int) error {
 			continue
 		}
 		h.path[rank] = m
-		m.party = append(m.party, rank)
+		m.subtree = append(m.subtree, rank)
 		delete(h.missing, rank)
 	}
 	return nil
@@ -145,9 +146,9 @@ func (h *hub) drop(m *member) {
 	h.miss(m)
 }
 
-// miss waits for the ranks that a member has spoken for, if this process is the root. Under mu.
+// miss marks the ranks that a member has spoken for as missing, if this process is the root. Under mu.
 func (h *hub) miss(m *member) {
-	for _, rank := range m.party {
+	for _, rank := range m.subtree {
 		if h.path[rank] == m {
 			h.path[rank] = nil
 		}
@@ -155,31 +156,31 @@ func (h *hub) miss(m *member) {
 	}
 }
 
-// await waits for a rank that no member speaks for. Under mu.
+// await marks a rank as missing that no member speaks for, and probes it in a goroutine. Under mu.
 func (h *hub) await(rank int) {
-	if h.station != reigns || h.phase != running || h.gone[rank] != 0 || h.path[rank] != nil || rank == h.c.cfg.Rank {
+	if h.state != isRoot || h.phase != running || h.gone[rank] != 0 || h.path[rank] != nil || rank == h.c.cfg.Rank {
 		return
 	}
 	if _, already := h.missing[rank]; already {
 		return
 	}
-	h.missing[rank] = h.c.ticks.Load() + patience + 1
-	h.wg.Go(func() { h.knock(rank) })
+	h.missing[rank] = h.c.ticks.Load() + patienceBeats + 1
+	h.wg.Go(func() { h.probeMissing(rank) })
 }
 
-// knock looks again and again whether the process of a missing rank is there, until it has come or is gone.
-func (h *hub) knock(rank int) {
+// probeMissing probes the process of a missing rank again and again, until that has connected or is gone.
+func (h *hub) probeMissing(rank int) {
 	pause, mute := h.c.attempt(), time.Duration(0)
 	for {
 		h.mu.Lock()
 		_, missing := h.missing[rank]
-		addr := h.cards[rank].Heir
+		addr := h.cards[rank].Standby
 		h.mu.Unlock()
 		if !missing || addr == "" {
 			return
 		}
 		began, text := time.Now(), ""
-		switch err := answers(h.over, addr, pause); {
+		switch err := probe(h.over, addr, pause); {
 		case errors.Is(err, syscall.ECONNREFUSED):
 			text = "it has ended, as the one through which its news came has"
 		case err == nil:
@@ -201,8 +202,8 @@ func (h *hub) knock(rank int) {
 	}
 }
 
-// answers dials a door, and says nothing: nil if a process listens there, or the kernel of one that is stopped.
-func answers(ctx context.Context, addr string, most time.Duration) error {
+// probe dials a standby address, and sends nothing. It returns nil if a process listens there, or the kernel of one that is stopped.
+func probe(ctx context.Context, addr string, most time.Duration) error {
 	d := net.Dialer{Timeout: most}
 	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -211,27 +212,27 @@ func answers(ctx context.Context, addr string, most time.Duration) error {
 	defer conn.Close()
 	defer bindContext(ctx, conn)()
 	_ = conn.SetReadDeadline(time.Now().Add(most))
-	_, err = conn.Read(make([]byte, 1)) // a process that is just ending closes what its kernel has accepted
+	_, err = conn.Read(make([]byte, 1)) // the kernel resets what it has accepted for a process that is just ending
 	if isReset(err) {
 		return err
 	}
 	return nil
 }
 
-// decide has a missing rank lost.
+// decide declares a missing rank lost.
 func (h *hub) decide(rank int, why string) {
 	h.mu.Lock()
 	var news []Event
-	if _, missing := h.missing[rank]; missing && h.phase == running && h.station == reigns {
+	if _, missing := h.missing[rank]; missing && h.phase == running && h.state == isRoot {
 		news = h.dies(news, rank, fmt.Sprintf("rank %d (pid %d): %s", rank, h.cards[rank].PID, why), nil)
 	}
 	h.mu.Unlock()
 	h.tellAll(news)
 }
 
-// heir is the rank that becomes root when this one is gone; -1: none. Under mu.
-func (h *hub) heir() int {
-	for _, rank := range line(h.cards) {
+// successor is the rank that becomes root when this one is gone; -1: none. Under mu.
+func (h *hub) successor() int {
+	for _, rank := range rootOrder(h.cards) {
 		if rank != h.c.cfg.Rank && h.gone[rank] == 0 {
 			return rank
 		}
@@ -239,9 +240,10 @@ func (h *hub) heir() int {
 	return -1
 }
 
-// part takes leave of all: the others have taken this process for lost. Its members seek. Under mu.
-func (h *hub) part(reason string) (news []Event) {
-	h.station = parted
+// exclude notes that the others have taken this process for lost. All others are lost to it, and its members look for another parent.
+// Under mu.
+func (h *hub) exclude(reason string) (news []Event) {
+	h.state = excluded
 	h.toAll(kindQuit, nil, nil)
 	for _, m := range h.members {
 		if m != nil {
@@ -259,12 +261,12 @@ func (h *hub) part(reason string) (news []Event) {
 	return news
 }
 
-// brief tells a member that has come again what is gone: its last keeper may not have told all. Under mu.
-func (h *hub) brief(m *member) {
+// sendGone tells a member that has connected after GO which ranks are gone: its last parent may not have sent all of that. Under mu.
+func (h *hub) sendGone(m *member) {
 	m.w.heard.Store(h.c.ticks.Load())
 	for rank := range h.gone {
 		if rank != m.rank {
-			h.retell(rank, func(k kind, payload []byte) { h.send(m, k, payload) })
+			h.sendFate(rank, func(k kind, payload []byte) { h.send(m, k, payload) })
 		}
 	}
 	if h.phase == closing {
@@ -272,8 +274,8 @@ func (h *hub) brief(m *member) {
 	}
 }
 
-// retell says again what has become of a rank that is gone. Under mu.
-func (h *hub) retell(rank int, send func(kind, []byte)) {
+// sendFate sends by what end a rank is gone. Under mu.
+func (h *hub) sendFate(rank int, send func(kind, []byte)) {
 	switch h.gone[rank] {
 	case Left:
 		send(kindLeave, encodeRanks(rank))
@@ -285,11 +287,11 @@ func (h *hub) retell(rank int, send func(kind, []byte)) {
 func (h *hub) beat() {
 	h.mu.Lock()
 	var news []Event
-	if h.phase == running && h.station != parted {
+	if h.phase == running && h.state != excluded {
 		h.toAll(kindBeat, nil, nil)
 		for _, m := range h.members {
 			if m != nil && !m.out && !m.left && m.w != nil {
-				h.c.hush(m.w)
+				h.c.expireSilent(m.w)
 			}
 		}
 		news = h.overdue()
@@ -298,7 +300,7 @@ func (h *hub) beat() {
 	h.tellAll(news)
 }
 
-// overdue has those lost that have been missing for too long. Under mu.
+// overdue declares the ranks lost that have been missing for too long. Under mu.
 func (h *hub) overdue() (news []Event) {
 	now := h.c.ticks.Load()
 	var late []int
