@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +44,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func isProgram(x *Experiment) bool { return strings.HasPrefix(x.Name, "program: ") }
+
 // TestRows measures each row briefly. What it checks holds on any machine at any load.
 func TestRows(t *testing.T) {
 	defer goleak.VerifyNone(t)
@@ -49,7 +53,7 @@ func TestRows(t *testing.T) {
 	rows := All()
 	for i := range rows {
 		x := &rows[i]
-		if x.Heavy || x.Program {
+		if x.Heavy || isProgram(x) {
 			continue // see TestHeavy, TestPrograms
 		}
 		t.Run(x.Name, func(t *testing.T) {
@@ -315,28 +319,54 @@ func TestProfile(t *testing.T) {
 	for _, r := range rows {
 		wanted := regexp.MustCompile(string(r[1]))
 		for _, x := range All() {
-			if x.Program && wanted.MatchString(x.Name) {
+			if isProgram(&x) && wanted.MatchString(x.Name) {
 				t.Errorf("%q trains the profile", x.Name)
 			}
 		}
 	}
 }
 
-// TestPeerFirst: in every other repetition of a program the peer goes first, and in none of
-// another row.
-func TestPeerFirst(t *testing.T) {
-	for _, program := range []bool{false, true} {
-		var turns strings.Builder
-		x := Experiment{Name: "x", VPs: 1, P: 1, Most: 1, Program: program,
-			Ours: func(s *stage, n int) error { turns.WriteByte('o'); s.watch.set(time.Millisecond); return nil },
-			Peer: func(w *watch, n int) error { turns.WriteByte('p'); w.set(time.Millisecond); return nil },
+// TestAlike: in every other repetition the peer goes first; both sides have the CPUs of the row, GOMAXPROCS as it says,
+// and the process gets all its CPUs back.
+func TestAlike(t *testing.T) {
+	var turns strings.Builder
+	var procs [2]int
+	all := binding.Allowed()
+	var cpus [2][]int
+	x := Experiment{Name: "x", VPs: 1, P: 1, Most: 1,
+		Ours: func(s *stage, n int) error {
+			turns.WriteByte('o')
+			s.watch.set(time.Millisecond)
+			done := make(chan struct{})
+			go func() { cpus[0] = binding.Allowed(); close(done) }() // not on the VP's thread, which is bound anyway
+			marcel.Blocking(func() { <-done })
+			procs[0] = runtime.GOMAXPROCS(0)
+			return nil
+		},
+		Peer: func(w *watch, n int) error {
+			turns.WriteByte('p')
+			w.set(time.Millisecond)
+			cpus[1], procs[1] = binding.Allowed(), runtime.GOMAXPROCS(0)
+			return nil
+		},
+	}
+	if _, err := Measure(context.Background(), &x, Options{Reps: LeastReps, Time: time.Millisecond, CPUs: all}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "oppooppoop"; !strings.HasSuffix(turns.String(), want) {
+		t.Errorf("turns %s, want %s at the end", turns.String(), want)
+	}
+	if procs[1] != 1 || procs[0] < 1 || procs[0] > 3 {
+		t.Errorf("GOMAXPROCS is %d with ours, which adds its VP and what stands in for it, and %d with the peer, want 1", procs[0], procs[1])
+	}
+	if binding.Permitted() == nil {
+		for side, of := range cpus {
+			if !slices.Equal(of, all[:1]) {
+				t.Errorf("side %d has the CPUs %v, want %v", side, of, all[:1])
+			}
 		}
-		if _, err := Measure(context.Background(), &x, Options{Reps: LeastReps, Time: time.Millisecond, CPUs: binding.Allowed()}); err != nil {
-			t.Fatal(err)
-		}
-		want := map[bool]string{false: "opopopopop", true: "oppooppoop"}[program]
-		if !strings.HasSuffix(turns.String(), want) {
-			t.Errorf("program %t: turns %s, want %s at the end", program, turns.String(), want)
-		}
+	}
+	if got := binding.Allowed(); !slices.Equal(got, all) {
+		t.Errorf("afterwards the CPUs are %v, they were %v", got, all)
 	}
 }

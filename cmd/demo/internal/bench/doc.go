@@ -3,13 +3,16 @@
 //
 // # How a row is measured
 //
-//	repetition 1           repetition 2          ...   at least 5
-//	[probe] ours [probe] peer [probe] ours [probe] peer [probe]
+//	repetition 1                        repetition 2                ...   at least 5
+//	[probe] ours [probe] peer [probe]   [probe] peer [probe] ours [probe]
 //
 // Ours runs in threads of a scheduler made for it, with one VP or two as the
-// row's name says, bound to the first CPUs, with a progress engine on its hooks
+// row's name says, each bound to a CPU of its own, with a progress engine on its hooks
 // and nothing pending. The peer runs in goroutines while no scheduler exists, under
-// GOMAXPROCS = 1 or 2 as named. Each repetition warms up, then times as many operations
+// GOMAXPROCS = 1 or 2 as named; goroutines cannot be bound, but all OS threads of the process
+// are to the row's one or two CPUs, on both sides, and GOMAXPROCS is the same on both; a scheduler adds
+// what its VPs hold. Where the kernel forbids to bind, neither side is bound. The peer goes
+// first in every other repetition. Each repetition warms up, then times as many operations
 // as take some 20 ms (or --time), and counts the allocations of the whole process
 // meanwhile. The row shows medians with quartiles; the ratio is that of the medians.
 //
@@ -29,11 +32,8 @@
 //	time.Sleep, <-ch       threads only replace the goroutines
 //	mergesort              fork and join with some work in the leaves
 //
-// All OS threads of the process, on both sides, are bound to the row's one or two CPUs, and
-// GOMAXPROCS is the number of VPs; a scheduler adds what its VPs hold. So goroutines of ours that
-// are no threads, such as the handlers of the http server, share those CPUs with the VPs. Where
-// the kernel forbids to bind, neither side is bound. The peer goes first in every other
-// repetition. fib(32) shows the most memory that was in use beyond what was before, <-ch the
+// Goroutines of ours that are no threads, such as the handlers of the http server, share the row's CPUs
+// with the VPs. fib(32) shows the most memory that was in use beyond what was before, <-ch the
 // most OS threads of the process, those included that Go keeps from before. None of these
 // programs is in the profile (default.pgo) that the command is compiled with.
 //

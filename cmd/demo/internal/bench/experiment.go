@@ -2,7 +2,8 @@ package bench
 
 import "github.com/pm2-go/pm2/sched"
 
-// Experiment is one row before it is measured.
+// Experiment is one row before it is measured. Beside goroutines both sides have the row's CPUs alone, for all their OS
+// threads, and begin with GOMAXPROCS=P. The peer goes first in every other repetition.
 type Experiment struct {
 	Name     string
 	VPs      int          // of our scheduler
@@ -13,11 +14,6 @@ type Experiment struct {
 	Parallel bool         // compares two VPs with one
 	Heavy    bool         // takes seconds and gigabytes: measured only when asked for by name
 	Policy   sched.Policy // of our scheduler
-
-	// Program: an operation is a whole program. Both sides have the row's CPUs alone, for all
-	// their OS threads, and begin with GOMAXPROCS=P; the peer goes first in every other
-	// repetition.
-	Program bool
 
 	// Ours performs n operations, in a thread of a scheduler with VPs VPs. It
 	// warms up, then times with s.watch.

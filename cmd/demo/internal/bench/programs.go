@@ -26,8 +26,7 @@ type program struct {
 // timing runs a version by way of run, which judges the result, and times it.
 type timing func(w *watch, run func() error) error
 
-// programRows are rows of whole programs: each is one operation, on 1 and on 2 VPs. See
-// Experiment.Program for what both sides have in common.
+// programRows are rows of whole programs: each is one operation, on 1 and on 2 VPs.
 func programRows() []Experiment {
 	var rows []Experiment
 	for _, p := range programs() {
@@ -45,7 +44,7 @@ func (p *program) row(vps, n int) Experiment {
 	}
 	return Experiment{
 		Name: fmt.Sprintf("program: %s, %d %s", p.name, vps, unit), VPs: vps, P: vps, PeerName: fmt.Sprintf("%s, P=%d", p.peer, vps),
-		Crosses: vps > 1, Heavy: p.heavy, Program: true, Most: 1,
+		Crosses: vps > 1, Heavy: p.heavy, Most: 1,
 		Ours: func(s *stage, _ int) error { return p.judged(s.watch, n, p.ours) },
 		Peer: func(w *watch, _ int) error { return p.judged(w, n, p.theirs) },
 	}

@@ -45,7 +45,9 @@ func Measure(ctx context.Context, x *Experiment, o Options) (Outcome, error) {
 		}
 		cpus = []int{a, b}
 	}
-	if x.Program && binding.Process(cpus...) == nil { // where it is forbidden, the VPs are not bound either
+	// A goroutine cannot be bound, a process can: both sides have the same CPUs, and the VPs one of them each. Two schedulers
+	// of ours are bound alike already.
+	if x.P > 0 && binding.Process(cpus...) == nil { // where it is forbidden, the VPs are not bound either
 		defer func() { _ = binding.Process(o.CPUs...) }()
 	}
 	n, err := calibrate(x, o, cpus)
@@ -58,7 +60,7 @@ func Measure(ctx context.Context, x *Experiment, o Options) (Outcome, error) {
 		if err := ctx.Err(); err != nil {
 			return Outcome{}, context.Cause(ctx)
 		}
-		r, err := repeat(x, n, cpus, x.Program && try%2 == 1)
+		r, err := repeat(x, n, cpus, try%2 == 1)
 		switch {
 		case errors.Is(err, probe.ErrBusy) || errors.Is(err, errNoProbe):
 			blind = err
@@ -112,7 +114,7 @@ func repeat(x *Experiment, n int, cpus []int, peerFirst bool) (r repetition, err
 }
 
 func (x *Experiment) ours(n int, cpus []int) (sample, error) {
-	if x.Program {
+	if x.P > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(x.P)) // to which the scheduler adds its VPs
 	}
 	return perform(x.VPs, x.Policy, cpus, n, x.Ours)
