@@ -38,7 +38,7 @@ import "slices"
 //	                                              have accepted its proposal
 //
 // A new leader may lag: what it waits for may be over elsewhere, and if only the link to the leader
-// before has broken, the others do not turn to it. So a process that gets a new leader sends it the
+// before has broken, the others do not know it as the leader. So a process that gets a new leader sends it the
 // last DECIDE first; a process that becomes the leader sends all others its STATE; and a process
 // that is asked for an epoch that is over there (STATE, PROPOSE) answers by its DECIDE. A process
 // keeps the verdict of an epoch until the next one is over. No living process needs an older one,
@@ -136,7 +136,7 @@ const (
 	doReturn               // the epoch is over: verdict, or out
 )
 
-type deed struct {
+type action struct {
 	what    uint8
 	rank    int
 	note    note
@@ -146,7 +146,7 @@ type deed struct {
 }
 
 // agreement is one process's part in all agreements. Its methods are the steps: they append what is to be done
-// to deeds, and never block. For one caller at a time.
+// to actions, and never block. For one caller at a time.
 type agreement struct {
 	own, size int
 	gone      []bool // by rank: lost, or agreed upon
@@ -167,7 +167,7 @@ type agreement struct {
 	proposing bool // held is our own proposal, and is out
 	accepted  []bool
 
-	deeds []deed
+	actions []action
 }
 
 func newAgreement(own, size int) *agreement {
@@ -183,7 +183,7 @@ func (a *agreement) lowest() int {
 // join begins this process's part in the epoch. The caller waits for doReturn before it joins again.
 func (a *agreement) join(value uint64, call uint8) {
 	if a.out {
-		a.do(deed{what: doReturn, out: true})
+		a.do(action{what: doReturn, out: true})
 		return
 	}
 	a.joined, a.mine = true, verdict{value: value, calls: call}
@@ -252,7 +252,7 @@ func (a *agreement) lead() {
 
 func (a *agreement) watch() {
 	for q := range a.others() {
-		a.do(deed{what: doWatch, rank: q})
+		a.do(action{what: doWatch, rank: q})
 	}
 }
 
@@ -345,7 +345,7 @@ func (a *agreement) decide(v verdict) {
 	failed := a.marked(v.failed)
 	for q := range a.others() {
 		if s, ok := a.states[q]; failed[q] {
-			a.do(deed{what: doExclude, rank: q, note: word})
+			a.do(action{what: doExclude, rank: q, note: word})
 		} else if ok && s.epoch == a.epoch {
 			a.send(q, word)
 		}
@@ -369,7 +369,7 @@ func (a *agreement) decide(v verdict) {
 	a.last = &word
 	a.joined, a.proposing, a.by, a.held = false, false, noLeader, verdict{}
 	clear(a.accepted)
-	a.do(deed{what: doReturn, verdict: v, out: a.out})
+	a.do(action{what: doReturn, verdict: v, out: a.out})
 	if !a.out {
 		a.follow()
 	}
@@ -454,7 +454,7 @@ func (a *agreement) hearDecide(from int, n note, ahead int32) {
 				a.send(q, n) // it waits for this process, and may have lost all that could tell it
 			}
 		}
-		a.do(deed{what: doReturn, out: true})
+		a.do(action{what: doReturn, out: true})
 	default:
 		a.blame(from, "it says how an agreement has ended that has not")
 	}
@@ -488,13 +488,13 @@ func (a *agreement) state() note {
 	return note{kind: noteState, epoch: a.epoch, said: said, by: a.by, held: a.held}
 }
 
-func (a *agreement) send(to int, n note)        { a.do(deed{what: doSend, rank: to, note: n}) }
-func (a *agreement) blame(rank int, why string) { a.do(deed{what: doBlame, rank: rank, why: why}) }
-func (a *agreement) do(d deed)                  { a.deeds = append(a.deeds, d) }
+func (a *agreement) send(to int, n note)        { a.do(action{what: doSend, rank: to, note: n}) }
+func (a *agreement) blame(rank int, why string) { a.do(action{what: doBlame, rank: rank, why: why}) }
+func (a *agreement) do(d action)                { a.actions = append(a.actions, d) }
 
 // take hands over what is to be done.
-func (a *agreement) take() []deed {
-	deeds := a.deeds
-	a.deeds = nil
+func (a *agreement) take() []action {
+	deeds := a.actions
+	a.actions = nil
 	return deeds
 }

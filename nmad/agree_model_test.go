@@ -125,7 +125,7 @@ func (w *world) step(m move) {
 	}
 }
 
-func (w *world) do(p int, d deed) {
+func (w *world) do(p int, d action) {
 	switch d.what {
 	case doSend, doExclude:
 		if w.alive[d.rank] && !w.told[d.rank][p] && !w.cut[p][d.rank] {

@@ -6,30 +6,30 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// begin starts r, or leaves it for the holder of the lock.
-func (g *Gate) begin(r *Request) {
+// submit starts r, or leaves it for the holder of the lock.
+func (g *Gate) submit(r *Request) {
 	if !g.mu.tryLock() {
 		g.inbox.leave(r)
 		return
 	}
 	if g.inbox.left() {
-		g.attend()
+		g.handleInbox()
 	}
 	g.start(r)
 	g.letGo()
 }
 
-// enter takes the lock and sees to what others have left: that was before.
+// enter takes the lock and handles what other threads have left before.
 func (g *Gate) enter() {
 	g.mu.lock()
 	if g.inbox.left() {
-		g.attend()
+		g.handleInbox()
 	}
 }
 
-// attend sees to what others have left. Under mu, and not while a packet is being dealt
-// with. It says whether bytes have moved.
-func (g *Gate) attend() bool {
+// handleInbox starts the requests that other threads have left, and takes in the rest of the inbox. Under mu, and
+// not while a packet is being handled. It says whether bytes have moved.
+func (g *Gate) handleInbox() bool {
 	g.inbox.collect()
 	g.inbox.searchIfAsked()
 	g.inbox.takeReleased()
@@ -48,8 +48,8 @@ func (g *Gate) attend() bool {
 			g.track.drain()
 		}
 	}
-	g.press()
-	return g.rails.home()
+	g.sendIfDue()
+	return g.rails.complete()
 }
 
 // start begins what r is for. Under mu, and not while a packet is being dealt with.
@@ -64,10 +64,10 @@ func (g *Gate) start(r *Request) {
 		}
 	case flow.OpRecv:
 		g.startRecv(r)
-		g.press()
+		g.sendIfDue()
 	case flow.OpResume:
 		g.flow.Deliver(&r.core, nil)
-		g.press()
+		g.sendIfDue()
 	}
 }
 
@@ -75,24 +75,25 @@ func (g *Gate) start(r *Request) {
 func (g *Gate) startRecv(r *Request) {
 	c := &r.core
 	if !g.linking.guarded && g.flow.PostPlainly(c) {
-		return // as most often
+		return // the usual case
 	}
 	if !g.flow.Receive(c) && g.linking.admits(c) {
 		g.flow.Post(c)
 	}
 }
 
-// stay has a send end whose packet the link has taken and the flush after it has not moved on. Under mu.
-func (g *Gate) stay(r *Request) {
-	if g.life.end != nil { // that is why
+// awaitFlush ends a send, whose packet the link has taken, once the driver's buffer is empty. Under mu.
+func (g *Gate) awaitFlush(r *Request) {
+	if g.life.end != nil { // the flush has failed
 		g.flow.Finish(&r.core, g.flow.Dead)
 	} else {
-		g.flow.Stay(&r.core)
+		g.flow.AwaitFlush(&r.core)
 	}
 }
 
-// short sends a message if it can go eagerly, in one packet, and nothing is before it. It
-// needs no request, unless some of the message has still to leave: then its owner stays. It is the door of all short sends. Under mu.
+// short sends a message if it can go eagerly, in one packet, and no message waits before it. It
+// needs no request, unless some of the message is still in the driver's buffer (all is false): then the caller has its request
+// awaitFlush. All short sends try it first. Under mu.
 func (g *Gate) short(tag uint64, buf []byte) (sent, all bool) {
 	f, n := &g.flow, len(buf)
 	if !f.Clear(n) {
@@ -129,8 +130,8 @@ func (g *Gate) short(tag uint64, buf []byte) (sent, all bool) {
 	return true, all
 }
 
-// gather has a short message wait for others that are about to be sent, or leaves it to its own packet, once
-// what waits has left. ok: the message can leave. Under mu.
+// gather adds a short message to those that wait for others about to be sent. Else it sends what waits. ok: the message can
+// leave in a packet of its own. Under mu.
 func (g *Gate) gather(tag uint64, buf []byte) (gathered, ok bool) {
 	f, ready := &g.flow, g.waits.gathers()
 	if !marcel.Tracing() && f.Joins(tag, len(buf), g.waits.awake, ready) {
@@ -149,21 +150,21 @@ func (g *Gate) gather(tag uint64, buf []byte) (gathered, ok bool) {
 	return false, !f.Gathered() && f.Dead == nil
 }
 
-// sendNow sends a message if the lock is free, it can go eagerly, and nothing is before
-// it. Then, if all of it has left, r is done without ever having been under way: of one that
-// is used again what says so stays as it was.
+// sendNow sends a message if the lock is free, it can go eagerly, and no message waits before
+// it. If all of it has left, r is done without ever having been under way: a request that is used again keeps
+// the marks of the last time that say so.
 func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 	if marcel.Tracing() || g.news.watch.kinds.Load() != 0 || !g.mu.tryLock() {
 		return false
 	}
 	if g.inbox.left() {
-		g.attend()
+		g.handleInbox()
 	}
 	sent, all := g.short(tag, buf)
 	if sent && !all {
 		r.prepare(g, tag, buf, false)
 		r.core.Op = flow.OpSend
-		g.stay(r)
+		g.awaitFlush(r)
 	}
 	g.letGo()
 	if !all {

@@ -28,11 +28,11 @@ func begun(t *testing.T) (p *pair, sends, recvs [2]*Request) {
 		}
 		if p.gates[polls%2].mu.tryLock() {
 			g := p.gates[polls%2]
-			g.attend()
+			g.handleInbox()
 			g.progress(nil)
-			taken := g.rails.take()
+			taken := g.rails.reserve()
 			g.letGo()
-			g.rails.carry(taken)
+			g.rails.copy(taken)
 			g.mu.lock()
 			g.letGo()
 		}

@@ -31,10 +31,10 @@ const DefaultLoans = 64 << 20
 // not be written. What Bytes gave must not be touched after Release, nor, if that came while a send was
 // under way, after that send is done.
 type Buffer struct {
-	pool *bufferPool
-	page int
-	turn uint32
-	size int
+	pool       *bufferPool
+	page       int
+	generation uint32
+	size       int
 }
 
 // The states of the block of a buffer, under bufferPool.mu. A block that is free has none.
@@ -48,8 +48,8 @@ const (
 
 // block is what is known of the block that begins at a page.
 type block struct {
-	turn  uint32 // odd: it is taken; counts how often it was taken and given back
-	state bufferState
+	generation uint32 // odd: it is taken; counts how often it was taken and given back
+	state      bufferState
 }
 
 // bufferPool is the memory of a gate's buffers. Its lock lies inside that of the gate; there is only the one for blocks
@@ -118,15 +118,15 @@ func (p *bufferPool) tryTake(size int) (b Buffer, free int, err error) {
 		return b, p.free.Free(), nil
 	}
 	x := &p.blocks[page]
-	x.turn++
+	x.generation++
 	x.state = held
 	p.taken++
-	return Buffer{p, page, x.turn, size}, 0, nil
+	return Buffer{p, page, x.generation, size}, 0, nil
 }
 
 // live gives the block if b was not released. Under mu.
 func (p *bufferPool) live(b Buffer) *block {
-	if x := &p.blocks[b.page]; x.turn == b.turn && x.state != givenUp {
+	if x := &p.blocks[b.page]; x.generation == b.generation && x.state != givenUp {
 		return x
 	}
 	return nil
@@ -185,7 +185,7 @@ func errReleased(what string) error { return fmt.Errorf("nmad: %s: %w", what, Er
 
 // put gives a block back. Under mu.
 func (p *bufferPool) put(page int) {
-	p.blocks[page].turn++
+	p.blocks[page].generation++
 	p.free.Give(page)
 	p.taken--
 }
@@ -200,8 +200,8 @@ func (p *bufferPool) leave() {
 	}
 }
 
-// begin has a send over g take the buffer.
-func (b Buffer) begin(g *Gate) error {
+// startSend has a send over g take the buffer.
+func (b Buffer) startSend(g *Gate) error {
 	p := b.pool
 	if p.gate != g {
 		return fmt.Errorf("nmad: %w: a buffer for rank %d is sent to rank %d", ErrConfig, p.gate.rank, g.rank)
@@ -222,8 +222,8 @@ func (b Buffer) begin(g *Gate) error {
 	return nil
 }
 
-// done ends what begin began.
-func (p *bufferPool) done(page int) {
+// sendDone ends what begin began.
+func (p *bufferPool) sendDone(page int) {
 	p.mu.Lock()
 	if x := &p.blocks[page]; x.state == givenUp {
 		p.put(page)
@@ -251,26 +251,26 @@ func (g *Gate) IsendBuffer(tag uint64, b Buffer) *Request {
 	}
 	r := fresh()
 	op := SendOp{Tag: tag, Buffer: b}
-	if err := b.beginOp(g, &op); err != nil {
+	if err := b.startSendOp(g, &op); err != nil {
 		return failed(err)
 	}
 	r.prepareSend(g, &op)
-	g.begin(r)
+	g.submit(r)
 	return r
 }
 
 // SendBuffer is IsendBuffer, and waits.
 func (g *Gate) SendBuffer(tag uint64, b Buffer) error { return g.IsendBuffer(tag, b).Wait() }
 
-// beginOp is begin for an operation.
-func (b Buffer) beginOp(g *Gate, op *SendOp) error {
+// startSendOp is begin for an operation.
+func (b Buffer) startSendOp(g *Gate, op *SendOp) error {
 	if b == (Buffer{}) {
 		return errReleased("send of a buffer")
 	}
 	if op.Buf != nil || op.Parts != nil || op.Data != nil {
 		return fmt.Errorf("nmad: %w: a send of a buffer and of other bytes", ErrConfig)
 	}
-	return b.begin(g)
+	return b.startSend(g)
 }
 
 // open makes the memory of the gate's buffers, unless another thread is faster.

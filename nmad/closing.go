@@ -43,7 +43,7 @@ func (l *life) die(why error) {
 	g := l.g
 	g.flow.Dead = why
 	l.failure.Store(&why)
-	g.linking.judge()
+	g.linking.setGuarded()
 }
 
 // fail ends the gate and all its requests. What was received completely stays
@@ -59,7 +59,7 @@ func (l *life) fail(why *PeerError) {
 	}
 	g.memory.end(g.flow.Dead) // first: the peer may still read the blocks that come back with the sends
 	g.rails.fail(flow.Push, func(err error) { g.rails.fail(flow.Pull, g.flow.End, err) }, g.flow.Dead)
-	g.news.heed()
+	g.news.takeFinished()
 	g.memory.closeView()
 	g.news.note(GateEnded, Envelope{Source: g.rank}, nil, why)
 	if l.onEnd != nil {
@@ -67,8 +67,8 @@ func (l *life) fail(why *PeerError) {
 	}
 }
 
-// heed ends the gate if err, what the flow has answered, is a reason for that. Under mu.
-func (l *life) heed(err error) {
+// endOn ends the gate if err, what the flow has answered, is a reason for that. Under mu.
+func (l *life) endOn(err error) {
 	g := l.g
 	switch err {
 	case nil:
@@ -117,7 +117,7 @@ func (l *life) peerLeft(reason string) {
 		l.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
 	}
 	g.letGo()
-	patience(byeLimit, func() bool {
+	retryUntil(byeLimit, func() bool {
 		g.mu.lock()
 		over := l.end != nil
 		g.pollLocked()
@@ -130,7 +130,7 @@ func (l *life) peerLeft(reason string) {
 // if it can be told.
 func (l *life) exclude() {
 	g := l.g
-	patience(retireLimit, func() bool {
+	retryUntil(retireLimit, func() bool {
 		g.mu.lock()
 		defer g.letGo()
 		if l.end == nil && g.flow.Outgoing() {
@@ -157,7 +157,7 @@ func (l *life) beginClose(why error) {
 	}
 	var left error
 	g.rails.fail(flow.Pull, func(err error) { left = g.flow.Close(err) }, why)
-	l.heed(left)
+	l.endOn(left)
 }
 
 // quiet says that no send is under way any more. Under mu.
@@ -180,12 +180,12 @@ func (l *life) sayBye() {
 	if linked {
 		g.track.drain()
 	} else {
-		g.linking.stayAway()
+		g.linking.endUnlinked()
 	}
 }
 
-// parted says that the peer knows that we leave, or need not know. Under mu.
-func (l *life) parted() bool {
+// peerKnows says that the peer knows that we leave, or need not know. Under mu.
+func (l *life) peerKnows() bool {
 	g := l.g
 	return l.end != nil || g.track.echoes || g.flow.Acked() || g.linking.apart()
 }
@@ -207,9 +207,9 @@ func (l *life) shut(why *PeerError) bool {
 	g.mu.lock()
 	defer g.letGo()
 	l.fail(why)
-	g.rails.home()
+	g.rails.complete()
 	for i := range g.rails.all {
-		if !g.rails.all[i].resting() {
+		if !g.rails.all[i].inactive() {
 			return false
 		}
 	}

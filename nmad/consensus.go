@@ -18,7 +18,7 @@ type consensus struct {
 	s *Session
 
 	mu      spinlock // inside the locks of gates; everything up to stopped is under it
-	queue   []happening
+	queue   []happened
 	heard   []int // by rank: its notes in queue
 	running bool
 	stopped error // what calls end with; nil: not stopped
@@ -30,8 +30,8 @@ type consensus struct {
 	calls     []*call // of this process, in order; the first one is under way
 }
 
-// happening is what a state machine is to be told.
-type happening struct {
+// happened is what a state machine is to be told.
+type happened struct {
 	what uint8
 	rank int   // heard, lost
 	note note  // heard
@@ -64,7 +64,7 @@ func (c *consensus) size() int { return c.agreement.size }
 
 // post puts what happens into the queue. It never waits for more than the queue's lock. False: the
 // rank sends more notes than any course of the protocol has; or a call comes too late.
-func (c *consensus) post(h happening) bool {
+func (c *consensus) post(h happened) bool {
 	c.mu.lock()
 	defer c.mu.unlock()
 	if c.stopped != nil {
@@ -103,7 +103,7 @@ func (c *consensus) run() {
 	}
 }
 
-func (c *consensus) take(h happening) {
+func (c *consensus) take(h happened) {
 	a := c.agreement
 	switch h.what {
 	case called:
@@ -128,7 +128,7 @@ func (c *consensus) take(h happening) {
 }
 
 // do does what the state machine asks for.
-func (c *consensus) do(d deed) {
+func (c *consensus) do(d action) {
 	a := c.agreement
 	if d.what == doReturn {
 		for len(c.calls) > 0 {
@@ -139,7 +139,7 @@ func (c *consensus) do(d deed) {
 			if d.out {
 				err = errExcluded(c.s)
 			}
-			c.end(x, err)
+			c.endCall(x, err)
 			if !d.out {
 				break
 			}
@@ -179,7 +179,7 @@ func (c *consensus) send(g *Gate, n *note) {
 		return
 	}
 	g.flow.Note(n.encode())
-	g.press() // a gate without links has some made
+	g.sendIfDue() // a gate without links has some made
 }
 
 // hear takes in the note that has come through g with the last packet, if it is complete. Under the lock of g.
@@ -192,24 +192,24 @@ func (c *consensus) hear(g *Gate) error {
 	if !ok {
 		return errors.New("a note of an agreement that makes no sense")
 	}
-	if !c.post(happening{what: heard, rank: g.rank, note: n}) {
+	if !c.post(happened{what: heard, rank: g.rank, note: n}) {
 		return fmt.Errorf("more than %d notes of agreements at once", notesMost)
 	}
 	return nil
 }
 
-// begin starts a call, which ends by its request.
-func (c *consensus) begin(x *call) {
+// startCall starts a call, which ends by its request.
+func (c *consensus) startCall(x *call) {
 	own := c.s.gates.at(c.s.cfg.Rank)
-	x.over.begin(own)
+	x.over.startLink(own)
 	own.letGo()
-	if !c.post(happening{what: called, call: x}) {
-		c.end(x, c.stopped) // which does not change any more
+	if !c.post(happened{what: called, call: x}) {
+		c.endCall(x, c.stopped) // which does not change any more
 	}
 }
 
-// end ends a call.
-func (c *consensus) end(x *call, err error) {
+// endCall ends a call.
+func (c *consensus) endCall(x *call, err error) {
 	own := c.s.gates.at(c.s.cfg.Rank)
 	own.enter()
 	own.flow.Finish(&x.over.core, err)
@@ -223,7 +223,7 @@ func (c *consensus) stop(why error) {
 		c.stopped = why
 	}
 	c.mu.unlock()
-	patience(0, func() bool {
+	retryUntil(0, func() bool {
 		c.mu.lock()
 		defer c.mu.unlock()
 		return !c.running
@@ -239,7 +239,7 @@ func (c *consensus) stop(why error) {
 	calls := c.calls
 	c.calls = nil
 	for _, x := range calls {
-		c.end(x, why)
+		c.endCall(x, why)
 	}
 }
 

@@ -51,21 +51,21 @@ func (e *PeerError) Error() string {
 // Unwrap makes errors.Is find the sentinel.
 func (e *PeerError) Unwrap() error { return e.Err }
 
-// deedError says during what an error came that may name the package already.
-type deedError struct {
+// operationError says during what an error came that may name the package already.
+type operationError struct {
 	deed string
 	err  error
 }
 
-func during(deed string, err error) error { return &deedError{deed, err} }
+func during(deed string, err error) error { return &operationError{deed, err} }
 
 // Error names the package once.
-func (e *deedError) Error() string {
+func (e *operationError) Error() string {
 	return "nmad: " + e.deed + ": " + strings.TrimPrefix(e.err.Error(), "nmad: ")
 }
 
 // Unwrap makes errors.Is find the reason.
-func (e *deedError) Unwrap() error { return e.err }
+func (e *operationError) Unwrap() error { return e.err }
 
 // violation builds the failure of a gate whose peer broke the protocol.
 func violation(rank int, format string, args ...any) *PeerError {

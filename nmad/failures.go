@@ -103,7 +103,7 @@ func (s *Session) reachAgreement(ctx context.Context, kind uint8, value uint64) 
 		return nil, errNoSession
 	}
 	x := &call{kind: kind, value: value, over: fresh()}
-	s.consensus.begin(x)
+	s.consensus.startCall(x)
 	if err := x.over.WaitContext(ctx); err != nil {
 		return nil, during("agree", err)
 	}

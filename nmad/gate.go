@@ -158,7 +158,7 @@ func (g *Gate) send(r *Request, tag uint64, buf []byte) {
 	}
 	r.prepare(g, tag, buf, false)
 	r.core.Op = flow.OpSend
-	g.begin(r)
+	g.submit(r)
 }
 
 func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
@@ -169,10 +169,10 @@ func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 		return
 	}
 	if g.inbox.left() {
-		g.attend()
+		g.handleInbox()
 	}
 	g.startRecv(r)
-	g.press()
+	g.sendIfDue()
 	g.letGo()
 }
 
@@ -193,7 +193,7 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 	r.prepare(g, tag, buf, true)
 	r.core.Op = flow.OpSend
 	if sent {
-		g.stay(r)
+		g.awaitFlush(r)
 	} else {
 		g.start(r)
 	}
@@ -212,7 +212,7 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 	r.prepare(g, tag, buf, true)
 	r.core.Op, r.core.Entry.Age = flow.OpRecv, g.any.Now()
 	g.startRecv(r)
-	g.press()
+	g.sendIfDue()
 	return g.await(r)
 }
 
@@ -221,7 +221,7 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 func (g *Gate) await(r *Request) (int, error) {
 	c := &r.core
 	if c.Stage != flow.Done && !g.waits.poll(r) {
-		g.waits.turn = 0
+		g.waits.callsSinceWait = 0
 		r.tell()
 		c.Private, r.rouses = false, marcel.OnThread() && g.engine.Hooked()
 		r.completion.Reset()
@@ -240,7 +240,7 @@ func (g *Gate) await(r *Request) (int, error) {
 		}
 	}
 	if !g.flow.Calm() {
-		g.news.heed() // r may be among them
+		g.news.takeFinished() // r may be among them
 	}
 	if r.began != 0 {
 		g.news.traceEnd(r)
@@ -252,9 +252,9 @@ func (g *Gate) await(r *Request) (int, error) {
 	return n, err
 }
 
-// press sends what has just become free to leave, such as an answer that was put off, or a note (flow.Pressing). Under mu.
-func (g *Gate) press() {
-	if g.flow.Pressing() {
+// sendIfDue sends what can leave since a moment ago, such as an answer that was put off, or a note (flow.SendDue). Under mu.
+func (g *Gate) sendIfDue() {
+	if g.flow.SendDue() {
 		g.track.drain()
 	}
 }

@@ -180,7 +180,7 @@ func TestTurns(t *testing.T) {
 		} {
 			var ran bool
 			other := marcel.Spawn(func() { ran = true })
-			for i := range strategy.TurnLength {
+			for i := range strategy.Quantum {
 				if x.name == "receive" {
 					if err := there.Isend(2, nil).Wait(); err != nil { // there is room: it is done at once
 						t.Fatal(err)
@@ -191,7 +191,7 @@ func TestTurns(t *testing.T) {
 				}
 			}
 			if !ran {
-				t.Errorf("after %d calls of %s the other thread has not run", strategy.TurnLength, x.name)
+				t.Errorf("after %d calls of %s the other thread has not run", strategy.Quantum, x.name)
 			}
 			if err := other.Join(); err != nil {
 				t.Error(err)

@@ -7,17 +7,17 @@ import (
 )
 
 // inbox is what threads have left for the holder of a gate's lock because they found it held. A thread that starts a request and
-// finds the lock free begins the request there and then. Else it leaves the request here: starting never waits, so hooks may start
-// requests; and what several threads have left stands in the queue together, where the strategy can put it into one packet.
+// finds the lock free handles the request at once. Else it leaves the request here: starting never waits, so hooks may start
+// requests. What several threads have left stands in the queue together, where the strategy can put it into one packet.
 //
 //	starter: push r onto incoming; try the lock: got it: start all; not: go away
 //	holder:  let the lock go; look at incoming; not empty: try the lock, start all
 //
-// Both look after they wrote, so nothing is left behind. Movers that have landed, loans that were released and searches that are due
-// come here in the same way. All but collected is written without the lock.
+// Both look after they wrote, so nothing is left behind. Transfers that are copied, loans that were released and searches that are due
+// come here in the same way. Threads write all fields but collected without the lock.
 type inbox struct {
 	g        *Gate
-	due      atomic.Int32                 // what the holder is to see to besides incoming: movers that have landed, see mover; loans that were released; 1 if rescan. See left
+	due      atomic.Int32                 // what the holder must do besides incoming: transfers that are copied; loans that were released; 1 if rescan. See left
 	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be looked through
 	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see lending.go
@@ -36,14 +36,15 @@ func (x *inbox) leave(r *Request) {
 		}
 	}
 	if g.mu.tryLock() {
-		g.attend()
+		g.handleInbox()
 		g.letGo()
 	}
 }
 
 // left says whether other threads have left something for the holder of the lock. due is below zero while the
-// holder has taken in what a thread has left and that thread has not counted it yet: there is nothing to do for it.
-// If its debt hides what another thread has left, it counts last, and then tries the lock, which sees to both.
+// holder has taken in what a thread has left and that thread has not counted it yet: then there is nothing to do.
+// The negative count may hide what another thread has left. The late thread counts last, and then tries the lock, so
+// it handles both.
 func (x *inbox) left() bool { return x.due.Load() > 0 || x.incoming.Load() != nil }
 
 // wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
@@ -51,7 +52,7 @@ func (x *inbox) wanted() bool { return x.g.mu.wanted() || x.incoming.Load() != n
 
 // collect takes in what has been left in incoming, in its order: receives are posted,
 // so that what arrives is matched with them; all else that there is to do
-// is left for attend. Under mu.
+// is left for handleInbox. Under mu.
 func (x *inbox) collect() {
 	g := x.g
 	if x.incoming.Load() == nil {
@@ -102,7 +103,7 @@ func (x *inbox) giveBack(l *flow.Lease) {
 	}
 	x.due.Add(1)
 	if g.mu.tryLock() {
-		g.attend()
+		g.handleInbox()
 		g.letGo()
 	}
 }
@@ -120,5 +121,5 @@ func (x *inbox) takeReleased() {
 		l = next
 	}
 	g.memory.closeView()
-	g.press()
+	g.sendIfDue()
 }

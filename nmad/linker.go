@@ -24,21 +24,21 @@ type linker struct {
 	cards []bootstrap.Card  // by rank, once they are there
 	limit time.Duration     // for the links of a gate
 
-	ctx    context.Context // ends when no more links are to be made
-	cancel context.CancelFunc
-	seats  chan struct{} // one for each link that is being dialled
+	ctx       context.Context // ends when no more links are to be made
+	cancel    context.CancelFunc
+	dialSlots chan struct{} // one for each link that is being dialled
 
-	made    chan struct{}  // something has changed; room for one
-	doors   sync.WaitGroup // goroutines that accept
-	stopped sync.Once
+	made      chan struct{}  // something has changed; room for one
+	acceptors sync.WaitGroup // goroutines that accept
+	stopped   sync.Once
 
-	mu     sync.Mutex
-	lost   *PeerError // the first gate that has ended
-	turned error      // why the last stranger was turned away, or none came
+	mu      sync.Mutex
+	lost    *PeerError // the first gate that has ended
+	refused error      // why the last dialler was refused, or why none came
 }
 
-// seatsAtOnce bounds how many links a process dials at once.
-const seatsAtOnce = 16
+// dialsAtOnce bounds how many links a process dials at once.
+const dialsAtOnce = 16
 
 // Pauses of a dialler that was told that the peer dials itself, before it asks again.
 const (
@@ -51,7 +51,7 @@ const (
 const dialTries = 4
 
 func newLinker(limit time.Duration) *linker {
-	l := &linker{limit: limit, seats: make(chan struct{}, seatsAtOnce), made: make(chan struct{}, 1)}
+	l := &linker{limit: limit, dialSlots: make(chan struct{}, dialsAtOnce), made: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -105,7 +105,7 @@ func (l *linker) sort(cfg *Config) {
 func (l *linker) stop() {
 	l.stopped.Do(func() {
 		l.cancel()
-		l.doors.Wait()
+		l.acceptors.Wait()
 		for _, end := range l.ends {
 			end.Close()
 		}
@@ -134,13 +134,13 @@ func (l *linker) noteLost(why *PeerError) {
 func (l *linker) state() (lost *PeerError, turned error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lost, l.turned
+	return l.lost, l.refused
 }
 
 // acceptAll accepts links of all rails from here on.
 func (s *Session) acceptAll() {
 	for i, end := range s.linker.ends {
-		s.linker.doors.Go(func() { s.accept(i, end) })
+		s.linker.acceptors.Go(func() { s.accept(i, end) })
 	}
 }
 
@@ -151,7 +151,7 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 		rank, link, err := end.Accept(l.ctx)
 		if err != nil {
 			l.mu.Lock()
-			l.turned = err
+			l.refused = err
 			l.mu.Unlock()
 			if !pause(l.ctx, 10*time.Millisecond) || errors.Is(err, driver.ErrClosed) {
 				return
@@ -255,8 +255,8 @@ func (s *Session) reach(g *Gate) {
 func (s *Session) dial(ctx context.Context, g *Gate) (links []driver.Link, later bool, err error) {
 	l := s.linker
 	select {
-	case l.seats <- struct{}{}:
-		defer func() { <-l.seats }()
+	case l.dialSlots <- struct{}{}:
+		defer func() { <-l.dialSlots }()
 	case <-ctx.Done():
 		return nil, false, context.Cause(ctx)
 	}
@@ -417,7 +417,7 @@ func (s *Session) linkAll(ctx, job context.Context) error {
 			return context.Cause(job)
 		case <-ctx.Done():
 			s.linker.cancel()
-			s.linker.doors.Wait()
+			s.linker.acceptors.Wait()
 			_, turned := s.linker.state()
 			return fmt.Errorf("link to all ranks: %w (%v)", context.Cause(ctx), turned)
 		}

@@ -107,9 +107,9 @@ func (l *linking) want() {
 	l.s.work.Go(func() { l.s.reach(l.g) })
 }
 
-// judge notes whether a receive may simply wait on the gate: not if that is dead, or has no links yet.
+// setGuarded notes whether a receive may simply wait on the gate: not if that is dead, or has no links yet.
 // After each change of these.
-func (l *linking) judge() { l.guarded = l.g.flow.Dead != nil || l.stage != linked }
+func (l *linking) setGuarded() { l.guarded = l.g.flow.Dead != nil || l.stage != linked }
 
 // admits says whether a receive may wait on a gate that is not simply open; if not it has
 // ended.
@@ -165,7 +165,7 @@ func (l *linking) attach(from linkStage, links []driver.Link) bool {
 		return false
 	}
 	l.stage, l.rails = linked, nil
-	l.judge()
+	l.setGuarded()
 	for i, link := range links {
 		g.rails.all[i].bind(link)
 	}
@@ -185,8 +185,8 @@ func (l *linking) endWaiters(err error) {
 	}
 }
 
-// stayAway is the leave of a gate that has no links: it says NEVER from here on.
-func (l *linking) stayAway() {
+// endUnlinked is the leave of a gate that has no links: it says NEVER from here on.
+func (l *linking) endUnlinked() {
 	l.stage = absent
 	l.endWaiters(l.g.flow.Dead)
 }
@@ -200,7 +200,7 @@ func (g *Gate) Link(ctx context.Context) error {
 		return errNoGate
 	}
 	r := fresh()
-	r.begin(g)
+	r.startLink(g)
 	switch l := &g.linking; {
 	case g.flow.Dead != nil:
 		g.flow.Finish(&r.core, g.flow.Dead)

@@ -11,11 +11,11 @@ import "github.com/pm2-go/pm2/nmad/internal/flow"
 // It is a handle, to be copied at will, which knows when it is stale. The zero Loan is one that was released. Its methods
 // never block, may be called by any number of threads at once, and in callbacks; of several Release only one succeeds.
 type Loan struct {
-	gate    *Gate
-	lease   *flow.Lease
-	turn    uint32
-	inPlace bool
-	bytes   []byte
+	gate       *Gate
+	lease      *flow.Lease
+	generation uint32
+	inPlace    bool
+	bytes      []byte
 }
 
 // Bytes is the message; nil: it was released. They must not be touched after Release.
@@ -27,7 +27,7 @@ func (l Loan) Bytes() []byte {
 }
 
 // live says that it was not released.
-func (l Loan) live() bool { return l.lease != nil && l.lease.Turn.Load() == l.turn }
+func (l Loan) live() bool { return l.lease != nil && l.lease.Generation.Load() == l.generation }
 
 // InPlace says whether the bytes lie in the sender's memory.
 func (l Loan) InPlace() bool { return l.inPlace && l.live() }
@@ -36,7 +36,7 @@ func (l Loan) InPlace() bool { return l.inPlace && l.live() }
 // when the sender has died, or this session was closed: its memory stays mapped. Should the network have no room for the
 // packet that says so, it leaves when the engine polls next. The error is ErrReleased if that was said before.
 func (l Loan) Release() error {
-	if l.lease == nil || !l.lease.Turn.CompareAndSwap(l.turn, l.turn+1) {
+	if l.lease == nil || !l.lease.Generation.CompareAndSwap(l.generation, l.generation+1) {
 		return errReleased("loan")
 	}
 	l.gate.inbox.giveBack(l.lease)

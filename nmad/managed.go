@@ -18,7 +18,7 @@ import (
 )
 
 // A process that a process manager has started (mpiexec.hydra, srun, ...) learns its rank when FromEnvironment is
-// called first, meets the others in Open, and parts from the manager in Close:
+// called first, meets the others in Open, and leaves the manager in Close:
 //
 //	unknown --- FromEnvironment ---> known --- Open: agree ---> joined --- Close ---> parted
 //
@@ -196,8 +196,8 @@ func (s *Session) Abort(status int, why string) {
 	os.Exit(status)
 }
 
-// part takes leave of the manager.
-func (m *managed) part() error {
+// leave tells the manager that this process is done with it.
+func (m *managed) leave() error {
 	if err := m.stepTo(parted); err != nil {
 		return nil // another session has
 	}

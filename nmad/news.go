@@ -19,10 +19,10 @@ type news struct {
 	needing bool         // the engine counts the requests that the flow counts
 }
 
-// heed sees to what the flow has finished: requests that are done, choices that are to be asked for, news for monitors, searches that
+// takeFinished sees to what the flow has finished: requests that are done, choices that are to be asked for, news for monitors, searches that
 // are due. A request without a waiter to be told is its owner's at once, to start again. A waiter is told when the lock is let go: to
 // wake a thread may be a scheduling point, and no holder must be descheduled with the lock. Under mu.
-func (x *news) heed() {
+func (x *news) takeFinished() {
 	g := x.g
 	for c := g.flow.Finished(); c != nil; c = g.flow.Finished() {
 		switch c.Stage {
@@ -52,7 +52,7 @@ func (x *news) tellEnd(r *Request) {
 	}
 	if c.Special && c.Lends {
 		c.Lends = false
-		g.memory.buffers.Load().done(c.Place / region.PageSize)
+		g.memory.buffers.Load().sendDone(c.Place / region.PageSize)
 	}
 	if c.Anywhere {
 		g.engine.Done() // it counted for itself
@@ -72,10 +72,10 @@ func (x *news) tellEnd(r *Request) {
 	}
 }
 
-// settle has waiters and callbacks hear of what the flow has done. The engine, whose hooks poll from then on, counts the gate as long as anything of it is under way. Under mu.
-func (x *news) settle() {
+// publish has waiters and callbacks hear of what the flow has done. The engine, whose hooks poll from then on, counts the gate as long as anything of it is under way. Under mu.
+func (x *news) publish() {
 	g := x.g
-	x.heed()
+	x.takeFinished()
 	x.count(&x.needing, g.flow.Pending() != 0)
 	x.count(&x.holding, g.flow.Holding())
 }

@@ -72,18 +72,18 @@ func (g *Gate) StartSend(r *Request, op *SendOp) error {
 		return err
 	}
 	if op.Buffer.pool != nil {
-		if err := op.Buffer.beginOp(g, op); err != nil {
+		if err := op.Buffer.startSendOp(g, op); err != nil {
 			return err
 		}
 	}
 	if err := r.claim(); err != nil {
 		if op.Buffer.pool != nil {
-			op.Buffer.pool.done(op.Buffer.page)
+			op.Buffer.pool.sendDone(op.Buffer.page)
 		}
 		return err
 	}
 	r.prepareSend(g, op)
-	g.begin(r)
+	g.submit(r)
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (g *Gate) StartRecv(r *Request, op *RecvOp) error {
 	}
 	r.prepareRecv(g, op)
 	r.age(op.Mask)
-	g.begin(r)
+	g.submit(r)
 	return nil
 }
 
@@ -196,12 +196,12 @@ func (s *Session) startAny(r *Request) {
 // searchAll has all gates that may hold unexpected messages look through them.
 func (s *Session) searchAll() {
 	n := len(s.gates)
-	for i, at := 0, s.any.Turn(n); i < n && !s.any.Empty(); i++ {
+	for i, at := 0, s.any.SearchFrom(n); i < n && !s.any.Empty(); i++ {
 		if rank := (at + i) % n; s.any.Flagged(rank) {
 			g := s.gates.at(rank)
 			g.inbox.lookAgain()
 			if g.mu.tryLock() { // else the holder does it
-				g.attend()
+				g.handleInbox()
 				g.letGo()
 			}
 		}
@@ -215,7 +215,7 @@ func isend(g *Gate, op *SendOp) *Request {
 	}
 	r := fresh()
 	r.prepareSend(g, op)
-	g.begin(r)
+	g.submit(r)
 	return r
 }
 
@@ -227,7 +227,7 @@ func irecv(g *Gate, op *RecvOp) *Request {
 	r := fresh()
 	r.prepareRecv(g, op)
 	r.age(op.Mask)
-	g.begin(r)
+	g.submit(r)
 	return r
 }
 

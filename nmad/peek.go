@@ -44,7 +44,7 @@ func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	}
 	s.poll()
 	ranks := len(s.gates)
-	for i, at := 0, s.any.Turn(ranks); i < ranks; i++ {
+	for i, at := 0, s.any.SearchFrom(ranks); i < ranks; i++ {
 		if rank := (at + i) % ranks; s.any.Flagged(rank) {
 			if e, n, ok = s.gates.at(rank).peek(m, buf); ok {
 				return e, n, true

@@ -39,7 +39,7 @@ func (s *Session) notice(e bootstrap.Event) {
 	} else {
 		s.work.Go(func() {
 			// What lies in links that are being made came before its death.
-			patience(retireLimit, func() bool {
+			retryUntil(retireLimit, func() bool {
 				g.mu.lock()
 				defer g.letGo()
 				return !g.linking.underway()
@@ -54,7 +54,7 @@ func (s *Session) notice(e bootstrap.Event) {
 // written before the other one is read.
 func (s *Session) orphaned() {
 	s.orphan.Store(true)
-	s.consensus.post(happening{what: orphaned})
+	s.consensus.post(happened{what: orphaned})
 	if !s.any.Empty() {
 		s.linkOrphan()
 	}
@@ -93,7 +93,7 @@ func (s *Session) ended(g *Gate) {
 	s.work.Go(func() { s.retire(g) })
 	g.linking.endWaiters(g.flow.Dead)
 	s.linker.noteLost(g.life.end)
-	s.consensus.post(happening{what: lost, rank: g.rank})
+	s.consensus.post(happened{what: lost, rank: g.rank})
 	if s.alive.Add(-1) == 0 {
 		s.any.Fail(g.flow.Dead)
 		for c := s.any.Pop(); c != nil; c = s.any.Pop() {
@@ -104,32 +104,32 @@ func (s *Session) ended(g *Gate) {
 
 // retire frees what an ended gate holds.
 func (s *Session) retire(g *Gate) {
-	patience(retireLimit, func() bool {
+	retryUntil(retireLimit, func() bool {
 		g.mu.lock()
 		defer g.letGo()
 		return g.life.flushed()
 	})
 	s.mu.Lock()
-	was := s.care[g.rank]
-	s.care[g.rank] = careOver
+	was := s.registered[g.rank]
+	s.registered[g.rank] = retired
 	s.mu.Unlock()
-	if was == inCare {
+	if was == registered {
 		for i := range g.rails.all {
 			s.cfg.Engine.RemoveSource(source{&g.rails.all[i]})
 		}
 		g.task.Cancel() // not from its handler, so it cannot fail
 	}
-	patience(0, func() bool { return g.life.shut(g.life.end) })
+	retryUntil(0, func() bool { return g.life.shut(g.life.end) })
 	for i := range g.rails.all {
 		g.rails.all[i].link.Close()
 	}
 }
 
-// patience calls done again and again, ever more rarely, until it says true or, unless
+// retryUntil calls done again and again, ever more rarely, until it says true or, unless
 // limit is 0, limit is over. It says whether done did. Of each pause what was asked for counts,
 // twice at most: on a machine so busy that a pause of a millisecond takes fifty the
 // peers are not served better than we are, and need their time, too.
-func patience(limit time.Duration, done func() bool) bool {
+func retryUntil(limit time.Duration, done func() bool) bool {
 	pause := 10 * time.Microsecond
 	for spent := time.Duration(0); ; {
 		if done() {
@@ -175,19 +175,19 @@ func (s *Session) shutdown() {
 		own.flow.Finish(c, why)
 	}
 	own.letGo()
-	if !patience(s.cfg.Linger, func() bool { return s.all((*life).quiet) }) {
+	if !retryUntil(s.cfg.Linger, func() bool { return s.all((*life).quiet) }) {
 		s.failed = fmt.Errorf("nmad: rank %d closes: sends to %s had not been taken after %v: they failed with ErrClosed",
-			s.cfg.Rank, s.laggards(), s.cfg.Linger)
+			s.cfg.Rank, s.pendingSends(), s.cfg.Linger)
 	}
 	for _, g := range s.gates.all {
 		g.life.sayBye()
 	}
 	s.control.Announce()
-	patience(s.cfg.Linger, func() bool { return s.all((*life).parted) })
+	retryUntil(s.cfg.Linger, func() bool { return s.all((*life).peerKnows) })
 	s.end(errors.New("this side closed its session"))
 	s.queues.close()
 	if m := s.cfg.manager; m != nil {
-		s.failed = errors.Join(s.failed, m.part())
+		s.failed = errors.Join(s.failed, m.leave())
 	}
 }
 
@@ -219,8 +219,8 @@ func (s *Session) all(is func(*life) bool) bool {
 	return yes
 }
 
-// laggards lists the ranks to which sends are under way.
-func (s *Session) laggards() string {
+// pendingSends lists the ranks to which sends are under way.
+func (s *Session) pendingSends() string {
 	text := "rank"
 	for _, g := range s.gates.all {
 		g.mu.lock()

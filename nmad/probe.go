@@ -34,7 +34,7 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 	c := &r.core
 	c.Op, c.Special = flow.OpRecv, true
 	c.Wild.Set(&c.Entry, m.Mask, true)
-	g.begin(r)
+	g.submit(r)
 	return r.probed(ctx)
 }
 
@@ -104,7 +104,7 @@ func (s *Session) Claim(m Match) *Message {
 	}
 	s.poll()
 	n := len(s.gates)
-	for i, at := 0, s.any.Turn(n); i < n; i++ {
+	for i, at := 0, s.any.SearchFrom(n); i < n; i++ {
 		if rank := (at + i) % n; s.any.Flagged(rank) {
 			g := s.gates.at(rank)
 			g.enter()
@@ -143,7 +143,7 @@ func (x *Message) receive(op *RecvOp) *Request {
 	} else {
 		x.m = nil
 		g.flow.Deliver(&r.core, m)
-		g.press()
+		g.sendIfDue()
 	}
 	g.letGo()
 	return r

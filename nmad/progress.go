@@ -9,7 +9,7 @@ import (
 // Under mu. It says whether packets arrived.
 func (g *Gate) progress(waiter *Request) bool {
 	arrived := g.track.receive(waiter)
-	if g.flow.Outgoing() && g.life.end == nil && !g.waits.patient() {
+	if g.flow.Outgoing() && g.life.end == nil && !g.waits.keepGathering() {
 		g.track.drain()
 	}
 	return arrived
@@ -23,7 +23,7 @@ func (g *Gate) poll() bool {
 
 // pollLocked is poll for a caller that has the lock, and lets it go.
 func (g *Gate) pollLocked() bool {
-	moved := g.attend()
+	moved := g.handleInbox()
 	if g.track.echoes { // under the lock, to the end: no thread polls this gate for what is left
 		g.track.full = true
 		g.letGo()
@@ -34,16 +34,16 @@ func (g *Gate) pollLocked() bool {
 	}
 	moved = g.progress(nil) || moved
 	for range rounds {
-		taken := g.rails.take()
+		taken := g.rails.reserve()
 		if taken == 0 {
 			break
 		}
 		g.letGo()
-		g.rails.carry(taken)
+		g.rails.copy(taken)
 		if !g.mu.tryLock() {
-			return true // the holder takes home what has landed
+			return true // the holder completes the transfers
 		}
-		if !g.attend() {
+		if !g.handleInbox() {
 			break
 		}
 		moved = true
@@ -52,20 +52,20 @@ func (g *Gate) pollLocked() bool {
 	return moved
 }
 
-// letGo lets the lock go, and sees to what must not be forgotten then: owners of
-// requests that are done, functions to be called, what others have left for the holder of
-// the lock meanwhile, and a sleeper that was not told to look out for room.
+// letGo releases the lock. Before and after that it does what the holder owes: it tells the owners of
+// requests that are done, calls the user's functions, takes in what other threads have left in the inbox
+// meanwhile, and arms a sleeper for room.
 func (g *Gate) letGo() {
 	if g.owesNothing() && g.flow.Settled(g.news.needing, g.news.holding) {
-		g.mu.unlock() // as most often
+		g.mu.unlock() // the usual case
 		if !g.inbox.left() || !g.mu.tryLock() {
 			return
 		}
-		g.attend()
+		g.handleInbox()
 	}
 	for {
 		for !g.inbox.collected.Empty() || g.track.full { // each may lead to the other
-			g.attend()
+			g.handleInbox()
 			g.track.echo()
 		}
 		if g.rails.armed != 0 {
@@ -73,7 +73,7 @@ func (g *Gate) letGo() {
 				continue
 			}
 		}
-		g.news.settle()
+		g.news.publish()
 		over, called := g.news.over, g.news.called
 		g.news.over, g.news.called = requestQueue{}, false
 		g.mu.unlock()
@@ -90,12 +90,13 @@ func (g *Gate) letGo() {
 		if !g.inbox.left() || !g.mu.tryLock() {
 			return
 		}
-		g.attend()
+		g.handleInbox()
 	}
 }
 
-// owesNothing says that the holder of the lock has nothing to see to before it lets the lock go, as far as the flow does not say: no
-// request to begin, no sleeper to be told of room, no packet that came back, no owner to be told, no function to be called. Under mu.
+// owesNothing says that the holder of the lock has nothing to do before it lets the lock go, apart from what the flow says
+// (flow.Settled): no request to start, no sleeper to arm for room, no packet that came back, no owner to tell, no function to call.
+// Under mu.
 func (g *Gate) owesNothing() bool {
 	return g.inbox.collected.Empty() && g.rails.armed == 0 && !g.track.full && g.news.over.Empty() && !g.news.called
 }
@@ -109,9 +110,10 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 		g.letGo()
 		return pioman.Done
 	}
-	if g.rails.attended() && (g.flow.Moving(flow.Pull) == 0 || g.flow.Moving(flow.Push) == 0) {
-		// One direction keeps one CPU busy, and the waiter's. Something moves, by his hand: if the engine took the gate
-		// for quiet it would send its spare LWP at every tick to sleep for it, in vain (rail.arm).
+	if g.rails.waiterPolls() && (g.flow.Moving(flow.Pull) == 0 || g.flow.Moving(flow.Push) == 0) {
+		// A long message in one direction keeps one CPU busy, and a waiter polls for it already. Moved is right, since the
+		// waiter moves bytes: if the engine took the gate for quiet, it would send its spare LWP to sleep for it at every
+		// tick, in vain (source.Arm).
 		g.letGo()
 		return pioman.Moved
 	}

@@ -32,7 +32,7 @@ type rail struct {
 	short int    // longest body that takes a way of its own on the small track of the link; -1: none does
 	how   string // and which
 
-	push, pull mover
+	push, pull transfer
 
 	// Under the lock of the gate.
 	armed     bool // the engine sleeps on the link's descriptor
@@ -59,24 +59,24 @@ func (l *rail) bind(link driver.Link) {
 	l.short, l.how, l.place = caps.Short, caps.How, caps.Place
 }
 
-// mover is that of a direction.
-func (l *rail) mover(dir flow.Direction) *mover {
+// transfer is that of a direction.
+func (l *rail) transfer(dir flow.Direction) *transfer {
 	if dir == flow.Push {
 		return &l.push
 	}
 	return &l.pull
 }
 
-// resting says that no thread is inside the large track of the link. Under mu.
-func (l *rail) resting() bool { return l.push.resting() && l.pull.resting() }
+// inactive says that no thread is inside the large track of the link. Under mu.
+func (l *rail) inactive() bool { return l.push.inactive() && l.pull.inactive() }
 
 // rails are the links of a gate. Under the lock of the gate.
 type rails struct {
 	g      *Gate
 	all    []rail // at least one
-	kept   int    // movers whose buffer a link has not given back, see mover
+	kept   int    // transfers whose buffer a link has not given back; see transfer
 	armed  int8   // rails on whose descriptors the engine sleeps
-	waited int64  // cycles: until then a waiter polls for bytes of long messages, 0: none does; see attended
+	waited int64  // cycles: until then a waiter polls for bytes of long messages, 0: none does; see waiterPolls
 	woken  bool   // rails are to be looked at; see look
 	ticks  uint   // of a gate with several rails
 }

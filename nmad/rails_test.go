@@ -42,7 +42,7 @@ func TestRailsDeliver(t *testing.T) {
 				recv.Buf, recv.Parts = nil, inParts(x.buf, rapid.IntRange(1, 70_000).Draw(t, "place"), 5)
 			}
 			x.s.prepareSend(p.gates[side], &send)
-			p.gates[side].begin(x.s)
+			p.gates[side].submit(x.s)
 			if err := p.gates[1-side].StartRecv(x.r, &recv); err != nil {
 				t.Fatal(err)
 			}

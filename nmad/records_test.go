@@ -29,7 +29,7 @@ func TestYoungestFirst(t *testing.T) {
 			r.prepare(p.gates[1], last, nil, false)
 			r.core.Op, r.core.Special = flow.OpRecv, true
 			r.core.Wild.Set(&r.core.Entry, exact, true)
-			p.gates[1].begin(r)
+			p.gates[1].submit(r)
 			return r
 		},
 	}

@@ -99,9 +99,9 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 	}
 }
 
-// begin starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking does, and no monitor
+// startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking does, and no monitor
 // is told. It takes the lock of g, and returns with it.
-func (r *Request) begin(g *Gate) {
+func (r *Request) startLink(g *Gate) {
 	r.prepare(g, 0, nil, false)
 	r.core.Special, r.core.Wild.Probe = true, true
 	r.core.Op, r.core.Stage = flow.OpRecv, flow.Posted

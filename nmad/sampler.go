@@ -219,7 +219,7 @@ func (s *sampler) recv(r *Request, tag uint64, buf []byte) error {
 	if tag >= sampleRail {
 		c.Pin = uint8(1 + tag - sampleRail)
 	}
-	s.g.begin(r)
+	s.g.submit(r)
 	return nil
 }
 

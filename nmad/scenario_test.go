@@ -196,7 +196,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 			g = s.sess[side].gates.at(side)
 		}
 		r.prepareSend(g, &op)
-		g.begin(r)
+		g.submit(r)
 		s.reqs[name] = r
 	case "irecv", "irecvany": // from the other rank; from any
 		name := rest[0]

@@ -32,8 +32,8 @@ type Session struct {
 
 	consensus *consensus
 
-	mu   sync.Mutex // serializes install and retire
-	care []care     // by rank
+	mu         sync.Mutex     // serializes install and retire
+	registered []registration // by rank
 
 	orphan atomic.Bool // a process that passes on news has gone: of some others only links tell; see linking.go
 
@@ -94,7 +94,7 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, linker: newLinker(cfg.Timeout), gates: make(gateTable, cfg.Size), any: newAny(cfg.Size),
-		care: make([]care, cfg.Size),
+		registered: make([]registration, cfg.Size),
 	}
 	s.alive.Store(int32(cfg.Size - 1))
 	s.consensus = newConsensus(s, cfg.Rank, cfg.Size)
@@ -237,7 +237,7 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 		}
 		l := &g.linking
 		l.s, l.stage, l.eager = s, unlinked, b.eager
-		l.judge()
+		l.setGuarded()
 		g.life.onEnd, g.routes.why, g.routes.fixed = s.ended, s.cfg.eagerFrom, s.cfg.eagerSet
 		for i := range g.rails.all {
 			r := &g.rails.all[i]
@@ -258,26 +258,26 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 	return g
 }
 
-// care says whether the engine looks after a gate: its sources and its task.
+// registration says whether the engine looks after a gate: its sources and its task.
 //
-//	noCare --- install ---> inCare --- retire ---> careOver
-//	noCare --- retire: it has never had links ---> careOver
-type care uint8
+//	unregistered --- install ---> registered --- retire ---> retired
+//	unregistered --- retire: it has never had links ---> retired
+type registration uint8
 
 const (
-	noCare care = iota
-	inCare
-	careOver
+	unregistered registration = iota
+	registered
+	retired
 )
 
-// install puts a gate that has its links into the engine's care.
+// install registers a gate that has its links with the engine.
 func (s *Session) install(g *Gate) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.care[g.rank] == careOver {
+	if s.registered[g.rank] == retired {
 		return nil
 	}
-	s.care[g.rank] = inCare
+	s.registered[g.rank] = registered
 	opt := pioman.Repeat
 	for i := range g.rails.all {
 		l := &g.rails.all[i]

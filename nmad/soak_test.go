@@ -282,7 +282,7 @@ func (s *soak) sendAll(g *Gate, tag uint64) {
 		}
 		*slot = fresh()
 		(*slot).prepareSend(g, &op)
-		g.begin(*slot)
+		g.submit(*slot)
 		if rng.IntN(6) == 0 {
 			s.must(g, tag, i, (*slot).Wait())
 		}
@@ -352,7 +352,7 @@ func (s *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, er
 		r = fresh()
 		r.prepareRecv(g, &RecvOp{Match: Tag(tag), Choose: func(e Envelope) []byte { return buf[:min(uint64(len(buf)), e.Size)] }})
 		r.age(exact)
-		g.begin(r)
+		g.submit(r)
 	default:
 		return g.Recv(tag, buf)
 	}

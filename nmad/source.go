@@ -35,7 +35,7 @@ func (l *rail) arm() bool {
 	if g.life.end != nil {
 		return true // nothing to wait for; the source is about to be removed
 	}
-	if !l.resting() || g.rails.woken || g.rails.attended() || l.unsent() {
+	if !l.inactive() || g.rails.woken || g.rails.waiterPolls() || l.unsent() {
 		return false
 	}
 	room := l.wantsRoom()
@@ -47,8 +47,8 @@ func (l *rail) arm() bool {
 	return true
 }
 
-// Disarm ends what Arm began. A poll follows, which takes home what may land
-// meanwhile.
+// Disarm ends what Arm began. A poll follows, which completes the transfers that are
+// copied meanwhile.
 func (s source) Disarm() {
 	g := s.gate
 	g.mu.lock()
@@ -78,34 +78,34 @@ func (l *rail) wantsRoom() bool {
 
 func (l *rail) rearm() {
 	g := l.gate
-	for !l.armedRoom && g.life.end == nil && l.push.resting() && l.pull.resting() && (l.wantsRoom() || l.unsent()) {
+	for !l.armedRoom && g.life.end == nil && l.push.inactive() && l.pull.inactive() && (l.wantsRoom() || l.unsent()) {
 		if l.wantsRoom() && l.link.Arm(true) {
 			l.armedRoom = true
 			return
 		}
 		g.progress(nil)
-		l.carryHome(&l.push)
-		l.carryHome(&l.pull)
+		l.copyLocked(&l.push)
+		l.copyLocked(&l.pull)
 	}
 }
 
-// carryHome moves a piece with the lock held.
-func (l *rail) carryHome(m *mover) {
-	if m.take() {
-		l.carry(m)
-		l.home(m)
+// copyLocked moves a piece with the lock held.
+func (l *rail) copyLocked(m *transfer) {
+	if m.reserve() {
+		l.copy(m)
+		l.complete(m)
 	}
 }
 
-// attended says that a waiter polls for bytes of long messages: to be announced to a sleeper besides, each
+// waiterPolls says that a waiter polls for bytes of long messages: to be announced to a sleeper besides, each
 // piece would cost the waiter the CPU that both use.
-func (x *rails) attended() bool { return x.waited != 0 && asm.Cycles() < x.waited }
+func (x *rails) waiterPolls() bool { return x.waited != 0 && asm.Cycles() < x.waited }
 
 // rearm makes the sleeper look out for room, too, if that is needed by now. When
 // a link says that there is something already, that is dealt with at once,
 // here, since no other thread is awake for it: packets, room, and also bytes that have arrived, or
-// two gates that wait here for each other's room would do so for ever. If a mover is away
-// the thread that takes it home comes here again.
+// two gates that wait here for each other's room would do so for ever. If a transfer is copying,
+// the thread that completes it comes here again.
 func (x *rails) rearm() {
 	for i := range x.all {
 		if l := &x.all[i]; l.armed {

@@ -90,7 +90,7 @@ func TestArmBesideWaiter(t *testing.T) {
 	go func() { waited <- x.Wait() }()
 	for end, there := time.Now().Add(20*time.Second), false; !there; runtime.Gosched() {
 		zero.mu.lock()
-		there = zero.rails.attended()
+		there = zero.rails.waiterPolls()
 		zero.mu.unlock()
 		if time.Now().After(end) {
 			t.Fatal("a waiter polls for a long message, and does not say so")
@@ -99,7 +99,7 @@ func TestArmBesideWaiter(t *testing.T) {
 	for range 1000 {
 		zero.mu.lock()
 		armed := zero.rails.all[0].arm()
-		meant := zero.rails.attended() // still: else the waiter has not run for so long that its word did not count
+		meant := zero.rails.waiterPolls() // still: else the waiter has not run for so long that its word did not count
 		zero.mu.unlock()
 		if armed && meant {
 			t.Fatal("somebody sleeps for a gate that a waiter polls")

@@ -37,11 +37,11 @@ func (t *track) echo() {
 		t.full = false
 		for t.receive(nil) {
 		}
-		if g.flow.Outgoing() && !g.waits.patient() {
+		if g.flow.Outgoing() && !g.waits.keepGathering() {
 			t.drain()
 		}
-		g.rails.carry(g.rails.take())
-		if vain++; g.rails.home() {
+		g.rails.copy(g.rails.reserve())
+		if vain++; g.rails.complete() {
 			vain = 0
 		}
 	}
@@ -50,7 +50,7 @@ func (t *track) echo() {
 // drain has leave what waits. It stops at the first refusal.
 func (t *track) drain() {
 	g := t.g
-	more := g.flow.Begin()
+	more := g.flow.StartPackets()
 	for p := g.flow.Next(); p != nil; p = g.flow.Next() {
 		if p.Head.Kind == flow.KindLoan && !g.memory.lend() {
 			g.flow.Bar()
@@ -124,7 +124,7 @@ func (t *track) receive(waiter *Request) bool {
 		}
 		wrong := g.flow.Packet(h, body)
 		if !g.flow.Calm() {
-			g.news.heed()
+			g.news.takeFinished()
 		}
 		if marcel.Tracing() && wrong == nil {
 			t.traceArrived(body)
@@ -133,7 +133,7 @@ func (t *track) receive(waiter *Request) bool {
 			wrong = g.consensus.hear(g)
 		}
 		if wrong != nil {
-			g.life.heed(wrong)
+			g.life.endOn(wrong)
 			return true
 		}
 		if waiter != nil && waiter.core.Stage == flow.Done && g.flow.Posted() == 0 {
@@ -154,7 +154,7 @@ func (t *track) expect(kind uint8) {
 	}
 	if kind == flow.KindLoan && g.flow.WantsView() {
 		if wrong := g.memory.mapPeer(); wrong != nil {
-			g.life.heed(wrong)
+			g.life.endOn(wrong)
 		}
 	}
 }

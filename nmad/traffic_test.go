@@ -39,7 +39,7 @@ func (x *traffic) send(side int, tag uint64, size int) {
 		op1.Parts = inParts(data, 5, 0, 90)
 	}
 	r.prepareSend(x.p.gates[side], &op1)
-	x.p.gates[side].begin(r)
+	x.p.gates[side].submit(r)
 	x.sends[side] = append(x.sends[side], &op{r, tag, data})
 }
 

@@ -73,5 +73,5 @@ func (x *news) choose(r *Request) {
 	tag, size := r.core.Held()
 	r.core.Data.Set(r.chooser(Envelope{g.rank, tag, size}), nil)
 	r.core.Op = flow.OpResume
-	g.begin(r)
+	g.submit(r)
 }

@@ -12,12 +12,12 @@ import (
 
 // waits is how threads wait at a gate. spin and shared are set once; the rest is under the lock of the gate.
 type waits struct {
-	g      *Gate
-	spin   time.Duration // how long a wait polls before it leaves the work to the engine; 0: not at all
-	shared bool          // other processes use our CPUs
-	turn   int           // blocking calls since one had to wait
-	awake  int           // threads whose Recv is done after they had to wait, and that have not run since; with hooks
-	free   *flow.Request // requests for the blocking calls
+	g              *Gate
+	spin           time.Duration // how long a wait polls before it leaves the work to the engine; 0: not at all
+	shared         bool          // other processes use our CPUs
+	callsSinceWait int           // blocking calls since the last one that had to wait
+	awake          int           // threads whose Recv is done after they had to wait, and that have not run since; with hooks
+	free           *flow.Request // requests for the blocking calls
 }
 
 // spinBurst is how often a waiter polls before it lets the lock of the gate go
@@ -25,10 +25,10 @@ type waits struct {
 // over sockets.
 const spinBurst = 8
 
-// attendance is how long a look of a waiter at a stream may take before the engine takes the gate up: a call moves
+// waiterPollSpan is how long a look of a waiter at a stream may take before the engine takes the gate up: a call moves
 // many bytes. A waiter that loses its CPU in there, to others that compute, is not to keep the engine away. The scheduler
 // gives a look that is marcel.Flowing as long before its clock fires the Timer hooks.
-const attendance = 2 * time.Millisecond
+const waiterPollSpan = 2 * time.Millisecond
 
 // waiter is the owner of a request that polls for it. Which function has the lock of the gate:
 //
@@ -69,7 +69,7 @@ func (w *waiter) look() marcel.Found {
 		g.letGo()
 		return found
 	}
-	g.rails.waited = asm.Cycles() + asm.ToCycles(int64(attendance))
+	g.rails.waited = asm.Cycles() + asm.ToCycles(int64(waiterPollSpan))
 	if g.pollLocked() || found == marcel.Moved || w.looks == 1 {
 		return marcel.Flowing
 	}
@@ -139,14 +139,14 @@ func (x *waits) take() *Request {
 	return requestOf(c)
 }
 
-// release is Gate.letGo at the end of a blocking call that had not to wait; at the end of a turn
-// other threads go first.
+// release is Gate.letGo at the end of a blocking call that did not have to wait. After strategy.Quantum such calls
+// the thread lets other threads of its VP run first.
 func (x *waits) release() {
 	g := x.g
-	x.turn++
-	over := x.turn >= strategy.TurnLength
+	x.callsSinceWait++
+	over := x.callsSinceWait >= strategy.Quantum
 	if over {
-		x.turn = 0
+		x.callsSinceWait = 0
 	}
 	g.letGo()
 	if over && marcel.Ready() {
@@ -157,6 +157,8 @@ func (x *waits) release() {
 // gathers says that threads which this gate has woken are ready on the caller's VP.
 func (x *waits) gathers() bool { return x.awake > 0 && marcel.Ready() }
 
-// patient says that messages are gathered that should go on waiting for company, because threads which this gate has woken are ready
+// keepGathering says that messages are gathered that should go on waiting for company, because threads which this gate has woken are ready
 // and have not sent yet. Under mu.
-func (x *waits) patient() bool { return x.g.flow.Gathered() && x.g.flow.Patient(x.gathers()) }
+func (x *waits) keepGathering() bool {
+	return x.g.flow.Gathered() && x.g.flow.KeepGathering(x.gathers())
+}

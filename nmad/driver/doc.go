@@ -22,7 +22,8 @@
 //	nmad/driver/shm│nmad/driver/tcp│nmad/driver/unix│...
 //	               └ internal/stream a link of two stream sockets
 //	                 internal/hello  which process is there, and does it know the secret
-//	                 internal/gate   Close while others are inside
+//	                 internal/acceptor  which connections belong to the job
+//	                 internal/inflight  Close while other threads are inside
 //	                 internal/raw    non-blocking system calls (unsafe)
 //
 // # The two tracks
@@ -56,7 +57,7 @@
 // delivered by Recv and Pull), [ErrProtocol] when it sent what it must
 // not. Whatever comes from a peer is bounded and checked, even though the peer
 // proved that it holds the secret of the job. Bytes on the way are neither
-// encrypted nor signed: the secret keeps strangers out, no more.
+// encrypted nor signed: the secret only keeps processes out that are not of the job.
 //
 // # Faults
 //

@@ -75,8 +75,8 @@ func (e *InterruptError) Error() string {
 // Status is the exit status that stands for it in a shell.
 func (e *InterruptError) Status() int { return 128 + int(e.Signal) }
 
-// raisePatience is how long Raise waits for the signal to take effect.
-const raisePatience = time.Second
+// raiseTimeout is how long Raise waits for the signal to take effect.
+const raiseTimeout = time.Second
 
 // Raise lets this process die of the signal, as shells expect of a program that was
 // interrupted: a loop in a script ends then, too. It comes after everything was said. It returns
@@ -85,7 +85,7 @@ const raisePatience = time.Second
 func (e *InterruptError) Raise() {
 	signal.Reset(e.Signal)
 	_ = syscall.Kill(os.Getpid(), e.Signal) // to ourselves: cannot fail
-	time.Sleep(raisePatience)
+	time.Sleep(raiseTimeout)
 }
 
 // Exit statuses of a program that cannot be run, as shells have them.

@@ -49,9 +49,9 @@ type guard struct {
 // guardName is what the guard is called, by which init knows it.
 const guardName = "pm2-guard"
 
-// guardPatience bounds how long the launcher waits for the guard, and how long that looks for
+// guardTimeout bounds how long the launcher waits for the guard, and how long that looks for
 // processes that will not die, such as those that wait for a broken disk.
-const guardPatience = 5 * time.Second
+const guardTimeout = 5 * time.Second
 
 // init makes this process a guard if it was started as one. It has to be here: of the program
 // that uses this package nothing else is to run.
@@ -117,7 +117,7 @@ func (g *guard) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_ = g.input.Close()
-	stuck := time.AfterFunc(2*guardPatience, func() { _ = g.cmd.Process.Kill() }) // it may have been stopped
+	stuck := time.AfterFunc(2*guardTimeout, func() { _ = g.cmd.Process.Kill() }) // it may have been stopped
 	defer stuck.Stop()
 	_ = g.cmd.Wait() // however it ended, there is nothing more to be done
 }
@@ -141,6 +141,6 @@ func watch(input io.Reader) {
 		_ = syscall.Kill(-pgid, syscall.SIGKILL) // mostly an empty group
 	}
 	if mark != "" {
-		sweep(nmad.EnvLauncher+"="+mark, guardPatience)
+		sweep(nmad.EnvLauncher+"="+mark, guardTimeout)
 	}
 }

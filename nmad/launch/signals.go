@@ -31,7 +31,7 @@ func (j *Job) forward() {
 			case sig := <-passed:
 				j.Signal(sig.(syscall.Signal))
 			case <-stop:
-				j.rest()
+				j.suspend()
 			case sig := <-ending:
 				if j.catch(sig.(syscall.Signal)) {
 					j.Kill()
@@ -48,9 +48,9 @@ func (j *Job) forward() {
 	}()
 }
 
-// rest stops the job as a shell does it with its jobs, at the terminal's stop key: the ranks, whose groups
+// suspend stops the job as a shell does it with its jobs, at the terminal's stop key: the ranks, whose groups
 // the terminal knows nothing of, and then this process. Once it goes on, so do they.
-func (j *Job) rest() {
+func (j *Job) suspend() {
 	j.Signal(syscall.SIGTSTP)
 	stopHere()
 	j.Signal(syscall.SIGCONT)

@@ -16,7 +16,7 @@ func ownProgram() (string, error) { return "/proc/self/exe", nil }
 func nameProcess(name string) { _ = os.WriteFile("/proc/self/comm", []byte(name), 0) }
 
 // sweep kills the processes that were started with a variable, "NAME=value", in their
-// environment, except this one, until there is none, or the patience is over.
+// environment, except this one, until there is none, or the time is over.
 func sweep(variable string, patience time.Duration) {
 	for end := time.Now().Add(patience); sweepOnce([]byte(variable)) > 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond) // they are dying, or had forked before they were killed
@@ -41,12 +41,12 @@ func sweepOnce(variable []byte) (found int) {
 		fd, err := unix.PidfdOpen(pid, 0)
 		switch {
 		case err == nil:
-			if bears(pid, variable) && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil {
+			if hasVariable(pid, variable) && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil {
 				found++
 			}
 			unix.Close(fd)
 		case err != unix.ESRCH: // older than Linux 5.3, or forbidden
-			if bears(pid, variable) && unix.Kill(pid, unix.SIGKILL) == nil {
+			if hasVariable(pid, variable) && unix.Kill(pid, unix.SIGKILL) == nil {
 				found++
 			}
 		}
@@ -54,9 +54,9 @@ func sweepOnce(variable []byte) (found int) {
 	return found
 }
 
-// bears says whether a process was started with that variable. Zombies and the processes of other users
+// hasVariable says whether a process was started with that variable. Zombies and the processes of other users
 // show no environment.
-func bears(pid int, variable []byte) bool {
+func hasVariable(pid int, variable []byte) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return false

@@ -6,10 +6,10 @@ package strategy
 // Gathering is when short messages that are done already share a packet, for which the first waits: those of threads that
 // what has come has woken together, and that run one after the other. A lone thread never waits.
 const (
-	GatherMost     = 16   // messages in a packet; more would keep the peer waiting for work
-	GatherLongest  = 128  // bytes of a message that is copied once more
-	GatherRoom     = 2048 // bytes of a packet
-	GatherPatience = 16   // polls that leave it alone while such a thread is ready
+	GatherMost    = 16   // messages in a packet; more would keep the peer waiting for work
+	GatherLongest = 128  // bytes of a message that is copied once more
+	GatherRoom    = 2048 // bytes of a packet
+	GatherPolls   = 16   // polls that leave it alone while such a thread is ready
 )
 
 // Enough is how many messages make a packet of such as are gathered. Where packets are cheap the peer is better off with
@@ -32,8 +32,8 @@ const LateMost = 32
 // could have moved on before.
 func PutsOff(packetsCost, ahead bool, late int) bool { return packetsCost && ahead && late < LateMost }
 
-// TurnLength is how many messages a thread may send or receive over a gate without ever
+// Quantum is how many messages a thread may send or receive over a gate without ever
 // having to wait while other threads of its VP are ready. A socket holds thousands of short
 // messages: without this, a thread that finds it full, or with room, would keep the VP until the
 // scheduler takes it away, and the gates of the others stood still meanwhile.
-const TurnLength = 64
+const Quantum = 64

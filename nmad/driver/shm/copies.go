@@ -59,8 +59,8 @@ const (
 )
 
 // longClass is the class from which on offers are measured first. Through slots such a message is
-// hundreds of laps of the ring; where other programs use the processors each of them can cost a turn of either
-// process, and the first message shall not take all of them. On idle processors these few
+// hundreds of laps of the ring. Where other programs use the processors, each lap can cost a time slice of either
+// process, and the first message should not pay for all of them. On idle processors these few
 // messages take up to half as long again.
 const longClass = 23 // 8 MiB
 
@@ -85,7 +85,7 @@ func before(class int) int {
 //
 // Of long messages (longClass) offers are measured first, then slots.
 //
-// Messages on the first turn through the slots are not counted: there the kernel provides the memory of
+// Messages in the first lap of the slots are not counted: there the kernel provides the memory of
 // each slot when it is touched, on either side, which takes longer than the copies.
 type chooser struct {
 	policy policy
@@ -114,8 +114,8 @@ type sizeClass struct {
 // classOf gives the class of messages of n bytes, n > 0.
 func classOf(n int) int { return bits.Len(uint(n)) - 1 }
 
-// begin hears of the buffer of a call of Pull: the rest of the message, or a new one.
-func (c *chooser) begin(n int) {
+// startMessage hears of the buffer of a call of Pull: the rest of the message, or a new one.
+func (c *chooser) startMessage(n int) {
 	if n != c.left {
 		c.size, c.left, c.came, c.start = n, n, [2]bool{}, asm.Cycles()
 	}

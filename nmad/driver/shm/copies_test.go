@@ -85,10 +85,10 @@ func TestChooserTimes(t *testing.T) {
 	c := chooser{warm: true}
 	c.allow(true)
 	seen := func(n int) [2]uint8 { return c.classes[classOf(n)].seen }
-	c.begin(1000)
+	c.startMessage(1000)
 	c.came[bySlots] = true
 	c.took(600)
-	c.begin(400)
+	c.startMessage(400)
 	if c.took(0); seen(1000) != [2]uint8{} {
 		t.Error("timed before it was there")
 	}
@@ -96,20 +96,20 @@ func TestChooserTimes(t *testing.T) {
 		t.Error(seen(1000))
 	}
 	c.warm = false
-	c.begin(1000)
+	c.startMessage(1000)
 	c.came[bySlots] = true
 	if c.took(1000); seen(1000) != [2]uint8{bySlots: 1} {
 		t.Error("timed while memory was being provided")
 	}
-	c.begin(3000)
+	c.startMessage(3000)
 	c.came[byOffer] = true
 	if c.took(3000); seen(3000) != [2]uint8{byOffer: 1} {
 		t.Error(seen(3000))
 	}
-	c.begin(9000)
+	c.startMessage(9000)
 	c.came[byOffer] = true
 	c.took(1000)
-	c.begin(8000)
+	c.startMessage(8000)
 	c.came[bySlots] = true
 	if c.took(8000); seen(9000) != [2]uint8{} {
 		t.Error("timed though it came both ways")

@@ -25,7 +25,7 @@ func (l *link) String() string {
 	line("large in: %s", &l.lr)
 	line("large out: %s", &l.lt)
 	line("rung for the other side: %d by Send, %d by Recv, %d by Push, %d by Pull", l.hs.rings, l.hr.rings, l.hp.rings, l.hl.rings)
-	if g := l.gates.Gate(inArm); g.Enter() {
+	if g := l.calls.Calls(inArm); g.Enter() {
 		line("doorbell %s", descriptor(l.bell))
 		line("doorbell of the other side %s", descriptor(l.peerBell))
 		line("socket %s", descriptor(l.sock))

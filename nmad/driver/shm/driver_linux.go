@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/door"
+	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 )
 
@@ -30,7 +30,7 @@ const lentFrame = 3
 // endpoint is the driver opened in this process. Its address is "@" and a name, valid on this
 // host and in this network name space.
 type endpoint struct {
-	door.Endpoint
+	acceptor.Endpoint
 	geo  geometry
 	ways ways
 	home func() driver.Place
@@ -44,7 +44,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
 	e := &endpoint{geo: d.geometry(), home: d.homes()}
-	e.Endpoint = door.Endpoint{Name: Name, Config: c, MaxBody: e.geo.maxBody, Reach: e.reach}
+	e.Endpoint = acceptor.Endpoint{Name: Name, Config: c, MaxBody: e.geo.maxBody, Reach: e.reach}
 	if err := e.geo.check(); err != nil {
 		return nil, fmt.Errorf("shm: open: %w: %w", driver.ErrConfig, err)
 	}
@@ -52,7 +52,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if e.ways, err = d.ways(os.Getenv(EnvCopy)); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
-	ln, name, err := door.ListenAbstract(Name, c)
+	ln, name, err := acceptor.ListenAbstract(Name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +62,12 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 
 // reach links to the process at addr.
 func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	if !door.IsAbstract(addr) {
+	if !acceptor.IsAbstract(addr) {
 		return nil, fmt.Errorf("%w: an address of this driver begins with @", driver.ErrConfig)
 	}
-	conn, stop, err := door.Connect(ctx, "unix", addr)
+	conn, stop, err := acceptor.Connect(ctx, "unix", addr)
 	if err != nil {
-		return nil, fmt.Errorf("%w; is its process running, on this host?", door.Cause(err))
+		return nil, fmt.Errorf("%w; is its process running, on this host?", acceptor.Cause(err))
 	}
 	defer stop()
 	defer conn.Close()
@@ -82,7 +82,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	uc := conn.(*net.UnixConn)
 	frame := hello.AppendFrame(nil, frameSegment, append(e.geo.encode(), p.nonce.evidence()...))
 	if _, _, err := uc.WriteMsgUnix(frame, unix.UnixRights(p.segment, p.bells[0], p.bells[1]), nil); err != nil {
-		return nil, fmt.Errorf("%w: sending the segment: %w", driver.ErrPeerLost, door.Cause(err))
+		return nil, fmt.Errorf("%w: sending the segment: %w", driver.ErrPeerLost, acceptor.Cause(err))
 	}
 	mapped, err := hello.ReadFrame(conn, frameMapped)
 	if err != nil {
@@ -101,7 +101,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 }
 
 // receive is the other half of reach.
-func (e *endpoint) receive(conn net.Conn, v *door.Visitor) (int, driver.Link, error) {
+func (e *endpoint) receive(conn net.Conn, v *acceptor.Incoming) (int, driver.Link, error) {
 	defer conn.Close()
 	peer, err := hello.Listener(conn, e.Me(), v, nil)
 	if err != nil {
@@ -115,7 +115,7 @@ func (e *endpoint) receive(conn net.Conn, v *door.Visitor) (int, driver.Link, er
 		return rank, nil, hello.Refuse(conn, hello.Refused("%v", err))
 	}
 	if err := hello.WriteFrame(conn, frameMapped, p.nonce.evidence()); err != nil {
-		return rank, nil, fmt.Errorf("%w: %w", driver.ErrPeerLost, door.Cause(err))
+		return rank, nil, fmt.Errorf("%w: %w", driver.ErrPeerLost, acceptor.Cause(err))
 	}
 	l, err := p.link(uc, rank, false, e.ways)
 	if err != nil {

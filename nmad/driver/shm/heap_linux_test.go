@@ -14,7 +14,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/drivertest"
-	"github.com/pm2-go/pm2/nmad/driver/internal/gate"
+	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
@@ -147,8 +147,8 @@ func heapLinks(mem []byte, g geometry) (dialer, listener *link, err error) {
 		if err := raw.Interest(l.ep, unix.EPOLL_CTL_ADD, l.sock, unix.EPOLLRDHUP); err != nil {
 			return nil, nil, err
 		}
-		l.interval = asm.ToCycles(int64(glanceEvery))
-		l.gates = gate.New(numGates, free(l.ep, l.sock, l.bell, l.peerBell))
+		l.interval = asm.ToCycles(int64(peerCheckEvery))
+		l.calls = inflight.New(numCallers, free(l.ep, l.sock, l.bell, l.peerBell))
 		out[i] = l
 	}
 	return out[0], out[1], nil

@@ -19,9 +19,9 @@ type largeSend struct {
 	tail     uint64 // slots sent
 	free     uint64 // copy of slotCredit.slots as last read
 
-	least int // bytes of the shortest message that may be offered
-	rest  int // bytes left of a message of which a part went through slots
-	out   lent
+	least     int // bytes of the shortest message that may be offered
+	slotsLeft int // bytes left of a message of which a part went through slots
+	out       lent
 
 	refused uint64 // 1: the last Push found no room, or nothing fetched (store, load)
 	want    uint64 // there is room once slotCredit.slots is there (store, load)

@@ -18,7 +18,7 @@ func (l *link) Lend(fd int) error {
 	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
 		return l.why(s)
 	}
-	g := l.gates.Gate(inSend)
+	g := l.calls.Calls(inSend)
 	if !g.Enter() {
 		return l.why(closed)
 	}
@@ -32,7 +32,7 @@ func (l *link) Lend(fd int) error {
 
 // Lent implements driver.Link.
 func (l *link) Lent() (fd int, err error) {
-	g := l.gates.Gate(inRecv)
+	g := l.calls.Calls(inRecv)
 	if !g.Enter() {
 		return -1, l.why(closed)
 	}

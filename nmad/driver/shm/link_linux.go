@@ -11,18 +11,18 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/gate"
+	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
-// What may be inside a link: one gate for each, see package gate.
+// The callers of a link, each with its count of calls in flight; see package inflight.
 const (
 	inSend = iota
 	inRecv
 	inPush
 	inPull
 	inArm
-	numGates
+	numCallers
 )
 
 // The state of a link: bits that are only ever added, but for lookAtOnce.
@@ -33,12 +33,12 @@ const (
 	lookAtOnce                    // look at the socket at the next poll that finds nothing
 )
 
-// glanceEvery is how often polls that find nothing look whether the peer is
-// still there, and glanceMask how often they look at the clock for it: a look at
+// peerCheckEvery is how often polls that find nothing look whether the peer is
+// still there, and peerCheckMask how often they look at the clock for it: a look at
 // the socket costs a system call, at the clock 10 ns.
 const (
-	glanceEvery = 5 * time.Millisecond
-	glanceMask  = 64 - 1
+	peerCheckEvery = 5 * time.Millisecond
+	peerCheckMask  = 64 - 1
 )
 
 // link is one side of a link. README.md has the protocol.
@@ -49,7 +49,7 @@ type link struct {
 	mine     *flags
 	theirs   *flags
 	fault    atomic.Pointer[error] // what broke it; set before broken is
-	gates    *gate.Set
+	calls    *inflight.Set
 	sock     int // readable or hung up: the peer is gone
 	bell     int // eventfd that the peer rings
 	peerBell int // eventfd that wakes the peer
@@ -61,8 +61,8 @@ type link struct {
 	sharing  sync.Mutex // held while an offer is being fetched, and by the side that ends that
 	_        [padding]byte
 
-	lastGlance atomic.Int64 // cycles; of the latest look
-	_          [padding - 8]byte
+	lastPeerCheck atomic.Int64 // cycles; of the latest look
+	_             [padding - 8]byte
 
 	// One part for each direction; its caller owns it.
 	tx     smallSend
@@ -118,7 +118,7 @@ func (l *link) sent(ok bool, err error) (bool, error) {
 		l.wake(inSend, &l.hs, &l.theirs.sleeping)
 	} else if err != nil {
 		return false, l.violated(err)
-	} else if l.alone(inSend, &l.hs) {
+	} else if l.idleCheck(inSend, &l.hs) {
 		return false, l.why(lost)
 	}
 	return ok, nil
@@ -153,7 +153,7 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 		if s&lost != 0 {
 			return nil, false, l.why(lost)
 		}
-		if l.alone(inRecv, &l.hr) {
+		if l.idleCheck(inRecv, &l.hr) {
 			return l.Recv(h) // once more, as state now says lost
 		}
 	}
@@ -176,11 +176,11 @@ func (l *link) Push(buf []byte) (sent int, err error) {
 	if err != nil {
 		return sent, l.violated(err)
 	}
-	if sent == 0 && len(buf) != 0 && l.alone(inPush, &l.hp) {
+	if sent == 0 && len(buf) != 0 && l.idleCheck(inPush, &l.hp) {
 		return 0, l.why(lost)
 	}
 	if sent > 0 {
-		t.rest = len(buf) - sent
+		t.slotsLeft = len(buf) - sent
 	}
 	runtime.KeepAlive(l)
 	return sent, nil
@@ -211,7 +211,7 @@ func (l *link) Pull(buf []byte) (got int, err error) {
 		return 0, l.why(s)
 	}
 	r := &l.lr
-	r.copies.begin(len(buf))
+	r.copies.startMessage(len(buf))
 	for range len(r.words) {
 		if got == len(buf) {
 			break
@@ -241,7 +241,7 @@ func (l *link) Pull(buf []byte) (got int, err error) {
 		if s&lost != 0 {
 			return 0, l.why(lost)
 		}
-		if l.alone(inPull, &l.hl) {
+		if l.idleCheck(inPull, &l.hl) {
 			return l.Pull(buf)
 		}
 	}
@@ -291,7 +291,7 @@ func (l *link) Disarm() {
 func (l *link) disarm() {
 	l.mine.wantRoom.Swap(0)
 	l.mine.sleeping.Swap(0)
-	if g := l.gates.Gate(inArm); g.Enter() {
+	if g := l.calls.Calls(inArm); g.Enter() {
 		l.ha.bell.Quiet(l.bell)
 		g.Leave()
 	}
@@ -302,37 +302,37 @@ func (l *link) wake(as int, h *hand, flag *atomic.Uint32) {
 	if flag.Swap(0) == 0 {
 		return
 	}
-	if g := l.gates.Gate(as); g.Enter() {
+	if g := l.calls.Calls(as); g.Enter() {
 		_ = h.bell.Ring(l.peerBell) // fails only if it is no eventfd: the peer gave it to us
 		h.rings++
 		g.Leave()
 	}
 }
 
-// alone is called when there is nothing to do, and says, at little cost,
+// idleCheck is called when there is nothing to do, and says, at little cost,
 // whether that is for good because the peer is gone.
-func (l *link) alone(as int, h *hand) bool {
+func (l *link) idleCheck(as int, h *hand) bool {
 	h.polls++
 	s := l.state.Load()
 	if s&(lost|closed) != 0 {
 		return s&lost != 0
 	}
 	if s&lookAtOnce == 0 {
-		if h.polls&glanceMask != 0 {
+		if h.polls&peerCheckMask != 0 {
 			return false
 		}
-		if now := asm.Cycles(); now-l.lastGlance.Load() < l.interval {
+		if now := asm.Cycles(); now-l.lastPeerCheck.Load() < l.interval {
 			return false
 		}
 	}
-	return l.glance(as, h)
+	return l.checkPeer(as, h)
 }
 
-// glance looks at the socket, and says whether the peer is gone.
-func (l *link) glance(as int, h *hand) bool {
+// checkPeer looks at the socket, and says whether the peer is gone.
+func (l *link) checkPeer(as int, h *hand) bool {
 	l.state.And(^lookAtOnce)
-	l.lastGlance.Store(asm.Cycles())
-	g := l.gates.Gate(as)
+	l.lastPeerCheck.Store(asm.Cycles())
+	g := l.calls.Calls(as)
 	if !g.Enter() {
 		return false
 	}
@@ -379,11 +379,11 @@ func (l *link) Close() error {
 	l.endOffers()
 	err := l.mem.vacate()
 	l.mem.unmapWith(l)
-	l.gates.Close()
+	l.calls.Close()
 	return err
 }
 
-// free closes the descriptors; the gates call it when no call is inside.
+// free closes the descriptors; package inflight calls it once no call is inside.
 func free(fds ...int) func() {
 	return func() {
 		for _, fd := range fds {

@@ -40,7 +40,7 @@ type lent struct {
 
 // wants says whether a message of n bytes is to be offered.
 func (s *largeSend) wants(n int) bool {
-	return n >= s.least && n != s.rest && s.slotCredit.ways.Load()>>classOf(n)&1 != 0
+	return n >= s.least && n != s.slotsLeft && s.slotCredit.ways.Load()>>classOf(n)&1 != 0
 }
 
 // propose offers buf, if there is a slot for it to be said in.
@@ -79,12 +79,12 @@ func (s *largeSend) settle(most int) (n int, back bool, err error) {
 	switch {
 	case n > 0:
 		if o.told += n; o.told == len(o.buf) {
-			s.over()
+			s.endOffer()
 		}
 	case declined:
 		rest := o.buf[o.told:]
 		n = s.fill(s.offer-1, rest[:min(len(rest), most)])
-		s.over()
+		s.endOffer()
 		return n, true, nil
 	default:
 		store(&s.seen, fetched)
@@ -93,8 +93,8 @@ func (s *largeSend) settle(most int) (n int, back bool, err error) {
 	return n, false, nil
 }
 
-// over ends an offer.
-func (s *largeSend) over() {
+// endOffer ends an offer.
+func (s *largeSend) endOffer() {
 	s.out.buf = nil
 	store(&s.offer, 0)
 	store(&s.refused, 0)
@@ -108,7 +108,7 @@ func (s *largeSend) withdraw() int {
 	}
 	got := s.slotCredit.fetched.Or(withdrawn)&^withdrawn - s.out.base
 	n := min(max(int(got)-s.out.told, 0), len(s.out.buf)-s.out.told)
-	s.over()
+	s.endOffer()
 	return n
 }
 
@@ -191,9 +191,9 @@ func (r *largeRecv) accept() error {
 	return nil
 }
 
-// begin makes the next share, which goes to buf; the sender takes part if there is more than
+// startShare makes the next share, which goes to buf; the sender takes part if there is more than
 // one piece.
-func (r *largeRecv) begin(buf []byte, piece int) {
+func (r *largeRecv) startShare(buf []byte, piece int) {
 	in, s := &r.in, r.rings.share
 	pieces := (len(buf) + piece - 1) / piece
 	in.buf, in.piece, in.front, in.back, in.done, in.told = buf, piece, 0, pieces, 0, 0

@@ -9,9 +9,9 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// closePatience is how long Close waits for a peer that is just writing into a buffer
+// closeTimeout is how long Close waits for a peer that is just writing into a buffer
 // of ours before it ends that process. It takes some microseconds, unless the peer was stopped.
-const closePatience = time.Second
+const closeTimeout = time.Second
 
 // pushOffer makes an offer, or goes on with the one that is out.
 func (l *link) pushOffer(buf []byte) (sent int, err error) {
@@ -41,9 +41,9 @@ func (l *link) help() error {
 	if claims(l.lt.share.claims.Load()).left() <= 0 {
 		return nil
 	}
-	// Inside the gate, so that the socket is not closed, and the receiver not told by it that all is
-	// over, while a piece is being written.
-	g := l.gates.Gate(inPush)
+	// The call counts as in flight, so that Close does not close the socket while a piece is being written. The
+	// receiver would take that for the end of all writing.
+	g := l.calls.Calls(inPush)
 	if !g.Enter() {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (l *link) pullOffer(buf []byte) (got int, err error) {
 			l.decline()
 			return 0, nil
 		}
-		r.begin(buf[:n], r.pieceOf(n))
+		r.startShare(buf[:n], r.pieceOf(n))
 	}
 	if err := l.fetch(); err != nil || in.buf == nil {
 		return 0, err
@@ -202,10 +202,10 @@ func (l *link) present(as int, h *hand) bool {
 	if l.state.Load()&lost != 0 {
 		return false
 	}
-	if asm.Cycles()-l.lastGlance.Load() < l.interval {
+	if asm.Cycles()-l.lastPeerCheck.Load() < l.interval {
 		return true
 	}
-	return !l.glance(as, h)
+	return !l.checkPeer(as, h)
 }
 
 // ReturnPush implements driver.Link: an offer that is out is withdrawn.
@@ -240,7 +240,7 @@ func (l *link) returned(evict bool) bool {
 		quiet, _, err = r.settled()
 		quiet = quiet && err == nil
 	}
-	if !quiet && !l.glance(inPull, &l.hl) && !(evict && l.evict()) {
+	if !quiet && !l.checkPeer(inPull, &l.hl) && !(evict && l.evict()) {
 		return false
 	}
 	in.open, in.buf = false, nil
@@ -254,9 +254,9 @@ func (l *link) endOffers() {
 	for began := time.Now(); ; time.Sleep(20 * time.Microsecond) {
 		spent := time.Since(began)
 		l.sharing.Lock()
-		ok := l.returned(spent > closePatience)
+		ok := l.returned(spent > closeTimeout)
 		l.sharing.Unlock()
-		if ok || spent > 2*closePatience {
+		if ok || spent > 2*closeTimeout {
 			return
 		}
 	}

@@ -81,7 +81,7 @@ func begin(t *testing.T, l *link, in []byte) {
 	if err := l.lr.accept(); err != nil {
 		t.Fatal(err)
 	}
-	l.lr.begin(in, l.lr.pieceOf(len(in)))
+	l.lr.startShare(in, l.lr.pieceOf(len(in)))
 }
 
 // claim has the sender take a piece of it.
@@ -418,7 +418,7 @@ func TestOfferViolations(t *testing.T) {
 		{"claims of another share", func(t *testing.T, mem []byte, a, b *link) error {
 			offer(t, b, a, 2000)
 			moved(t, "pull", a.Pull, make([]byte, 1000), 1000)
-			a.lr.begin(make([]byte, 1000), 100)
+			a.lr.startShare(make([]byte, 1000), 100)
 			*field(mem, in.share, 0) = uint64(newClaims(7, 10))
 			_, err := a.Pull(make([]byte, 1000))
 			return err
@@ -428,7 +428,7 @@ func TestOfferViolations(t *testing.T) {
 			if err := a.lr.accept(); err != nil {
 				t.Fatal(err)
 			}
-			a.lr.begin(make([]byte, 2000), 500)
+			a.lr.startShare(make([]byte, 2000), 500)
 			if _, ok, err := b.lt.claim(); !ok || err != nil {
 				t.Fatal(ok, err)
 			}

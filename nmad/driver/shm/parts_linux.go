@@ -9,9 +9,9 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/door"
-	"github.com/pm2-go/pm2/nmad/driver/internal/gate"
+	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/sealed"
 )
@@ -105,7 +105,7 @@ func (p *parts) receive(c *net.UnixConn) (fds []int, err error) {
 	oob := make([]byte, unix.CmsgSpace(3*4))
 	n, oobn, flags, _, err := c.ReadMsgUnix(frame, oob)
 	if err != nil {
-		return nil, door.Cause(err)
+		return nil, acceptor.Cause(err)
 	}
 	fds = descriptors(oob[:oobn])
 	if flags&unix.MSG_CTRUNC != 0 {
@@ -114,7 +114,7 @@ func (p *parts) receive(c *net.UnixConn) (fds []int, err error) {
 	// The descriptors come with the first byte; the rest may follow.
 	if n < len(frame) {
 		if _, err := io.ReadFull(c, frame[n:]); err != nil {
-			return fds, door.Cause(err)
+			return fds, acceptor.Cause(err)
 		}
 	}
 	if frame[0] != frameSegment || int(frame[1])|int(frame[2])<<8 != geometrySize+evidenceSize {
@@ -189,8 +189,8 @@ func (p *parts) link(c *net.UnixConn, rank int, dialer bool, w ways) (*link, err
 		_ = unix.Close(l.ep)
 		return nil, fmt.Errorf("cannot watch the peer: %w", err)
 	}
-	l.interval = asm.ToCycles(int64(glanceEvery))
-	l.gates = gate.New(numGates, free(l.ep, l.sock, l.bell, l.peerBell))
+	l.interval = asm.ToCycles(int64(peerCheckEvery))
+	l.calls = inflight.New(numCallers, free(l.ep, l.sock, l.bell, l.peerBell))
 	l.mem, l.nonce, l.evidence, l.place = p.mem, p.nonce, p.theirs, p.place
 	l.meet(p.theirs.holder(l.sock), w)
 	_ = unix.Close(p.segment)

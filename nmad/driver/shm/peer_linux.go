@@ -79,7 +79,7 @@ func (l *link) evict() bool {
 	if l.reader.pid == os.Getpid() {
 		return l.state.Load()&broken != 0 // two ends in one process: its writer cannot be stopped alone
 	}
-	g := l.gates.Gate(inPull)
+	g := l.calls.Calls(inPull)
 	if !g.Enter() {
 		return false
 	}

@@ -89,7 +89,7 @@ func kept(t *testing.T, in []byte) (l *link, peer *exec.Cmd) {
 	if err := l.lr.accept(); err != nil {
 		t.Fatal(err)
 	}
-	l.lr.begin(in, l.lr.pieceOf(len(in)))
+	l.lr.startShare(in, l.lr.pieceOf(len(in)))
 	for !stopped(t, peer.Process.Pid) {
 		if ctx.Err() != nil {
 			t.Fatal("the peer is not stopped: ", said.String())
@@ -152,7 +152,7 @@ func TestCloseEvicts(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took < closePatience {
+	if took := time.Since(began); took < closeTimeout {
 		t.Errorf("closed after %v, while the peer could still write", took)
 	}
 	killed(t, peer)

@@ -161,23 +161,23 @@ func TestNoBellWhileAwake(t *testing.T) {
 func TestGlances(t *testing.T) {
 	_, _, b := pairOf(t, tiny)
 	var h driver.Header
-	glances, last := 0, b.lastGlance.Load()
+	glances, last := 0, b.lastPeerCheck.Load()
 	start := time.Now()
 	const polls = 300_000
 	for range polls {
 		if _, ok, err := b.Recv(&h); ok || err != nil {
 			t.Fatal(ok, err)
 		}
-		if now := b.lastGlance.Load(); now != last {
+		if now := b.lastPeerCheck.Load(); now != last {
 			glances++
 			last = now
 		}
 	}
-	if most := int(time.Since(start)/glanceEvery) + 2; glances > most || glances == 0 {
+	if most := int(time.Since(start)/peerCheckEvery) + 2; glances > most || glances == 0 {
 		t.Errorf("%d looks at the socket in %d polls and %v, should be 1 to %d", glances, polls, time.Since(start), most)
 	}
-	if d := asm.Nanos(b.interval); d < int64(glanceEvery)*9/10 || d > int64(glanceEvery)*11/10 {
-		t.Errorf("the interval is %d ns, should be %d", d, glanceEvery)
+	if d := asm.Nanos(b.interval); d < int64(peerCheckEvery)*9/10 || d > int64(peerCheckEvery)*11/10 {
+		t.Errorf("the interval is %d ns, should be %d", d, peerCheckEvery)
 	}
 }
 

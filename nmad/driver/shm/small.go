@@ -30,13 +30,13 @@ func (s *smallSend) init(r rings, g geometry) {
 }
 
 // lap is the mark of the packet or slot number pos in a ring of 1<<shift: never
-// zero, which is what fresh memory holds, and different from that of the turn
+// zero, which is what fresh memory holds, and different from that of the lap
 // before, which is all that a cell can hold otherwise.
 func lap(pos uint64, shift uint8) uint16 { return uint16(pos>>(shift&63)) | 0x8000 }
 
-// ahead is how many cells before its turn the sender has a cell fetched for writing: the
-// receiver has read it a turn ago, and to take it away from him takes as long as several
-// packets do. Not the next one: at that he may be looking.
+// ahead is how many cells ahead of the next one the sender has the CPU fetch a cell for writing. The
+// receiver has read that cell a lap ago, and to take its line away from the receiver takes as long as several
+// packets do. It is not the next cell: the receiver may be looking at that.
 const ahead = 2
 
 // send writes one packet, whose body is body and then parts. False: no room.

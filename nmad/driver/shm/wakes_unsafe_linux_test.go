@@ -238,7 +238,7 @@ var encounters = []encounter{
 			if err := r.accept(); err != nil {
 				return err
 			}
-			r.begin(e.in, r.pieceOf(len(e.in)))
+			r.startShare(e.in, r.pieceOf(len(e.in)))
 			var ok bool
 			var err error
 			if e.part, ok, err = e.waker.lt.claim(); !ok || err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/door"
+	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
 	"github.com/pm2-go/pm2/nmad/driver/internal/numa"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
 )
@@ -24,7 +24,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	}
 	ln, err := net.Listen("tcp", where)
 	if err != nil {
-		return nil, fmt.Errorf("tcp: cannot listen on %q: %w; choose another address, or none for any free port of this host", where, door.Cause(err))
+		return nil, fmt.Errorf("tcp: cannot listen on %q: %w; choose another address, or none for any free port of this host", where, acceptor.Cause(err))
 	}
 	return d.network().Listen(c, ln, reachable(ln.Addr().(*net.TCPAddr))), nil
 }

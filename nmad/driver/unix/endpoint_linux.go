@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/door"
+	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
@@ -20,7 +20,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("unix: open: %w", err)
 	}
-	ln, name, err := door.ListenAbstract(Name, c)
+	ln, name, err := acceptor.ListenAbstract(Name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (d Driver) network() stream.Network {
 }
 
 func checkAddress(addr string) error {
-	if !door.IsAbstract(addr) {
+	if !acceptor.IsAbstract(addr) {
 		return fmt.Errorf("%w: an address of this driver begins with @", driver.ErrConfig)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/drivertest"
-	"github.com/pm2-go/pm2/nmad/driver/internal/door"
+	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
 )
 
@@ -36,7 +36,7 @@ func TestListen(t *testing.T) {
 
 // TestAdmit: the kernel says whose process is at the other end, on either side.
 func TestAdmit(t *testing.T) {
-	ln, err := net.Listen("unix", door.Abstract(Name, 0))
+	ln, err := net.Listen("unix", acceptor.Abstract(Name, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,7 +142,7 @@ func (p *Packet) Takes(yield func(tag, size uint64, seq uint32)) {
 // change it meanwhile.
 func (f *Flow) handleAggregate(h *driver.Header, body []byte) error {
 	if h.Tag != 0 || h.Size < 2 || h.Size > MaxAggregate {
-		return breach("an aggregate of %d messages, tag %#x", h.Size, h.Tag)
+		return violation("an aggregate of %d messages, tag %#x", h.Size, h.Tag)
 	}
 	if h.Seq != f.rx.seq {
 		return f.outOfOrder(h)
@@ -154,12 +154,12 @@ func (f *Flow) handleAggregate(h *driver.Header, body []byte) error {
 	}
 	for i := range h.Size {
 		if len(body) < AggregateHead {
-			return breach("an aggregate of %d messages ends in message %d", h.Size, i)
+			return violation("an aggregate of %d messages ends in message %d", h.Size, i)
 		}
 		tag, size := binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint64(body[8:])
 		body = body[AggregateHead:]
 		if size > uint64(len(body)) {
-			return breach("a message of %d bytes where an aggregate has %d", size, len(body))
+			return violation("a message of %d bytes where an aggregate has %d", size, len(body))
 		}
 		if !f.rx.charge(int(size)) {
 			return f.overdrawn()
@@ -169,7 +169,7 @@ func (f *Flow) handleAggregate(h *driver.Header, body []byte) error {
 		body = body[size:]
 	}
 	if len(body) != 0 {
-		return breach("%d bytes behind the last message of an aggregate", len(body))
+		return violation("%d bytes behind the last message of an aggregate", len(body))
 	}
 	return nil
 }

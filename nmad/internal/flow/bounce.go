@@ -12,7 +12,7 @@ package flow
 //
 // What of a bounce buffer was given to a link stays where it is until all of it has moved, as
 // driver.Link wants it. The bounce buffer belongs to the stream while a chunk is under way, and
-// to the carrier that is away with it.
+// to the copier while it copies.
 type bounce struct {
 	at, end int // what of buf is still to move
 	buf     [BounceSize]byte
@@ -23,7 +23,7 @@ const (
 	BounceSize = 64 << 10
 	// LongPiece is from how many bytes on a piece is not copied.
 	LongPiece = 32 << 10
-	// AtOnce is after how many bytes of pieces a carrier comes home, to see what others want.
+	// AtOnce is after how many bytes of pieces Copy returns, so that other callers of the flow do not wait for longer.
 	AtOnce = 128 << 10
 )
 
@@ -39,7 +39,7 @@ func (x *Stream) someParts(c *chunk, left int, call func([]byte) (int, error)) (
 			b := x.long(c, left-total)
 			if b != nil {
 				if n, err = call(b); n < 0 || n > len(b) {
-					return n, err // Land says so
+					return n, err // Complete says so
 				}
 				c.req.Data.skip(&c.at, n)
 				if total += n; n < len(b) {

@@ -2,14 +2,14 @@ package flow
 
 // chunk is the part of a message that one RTR asks for, and that travels over one rail:
 // all of it, unless several rails share it. It belongs to the queue of a stream, and to
-// the carrier while it is away.
+// the copier while it copies.
 type chunk struct {
 	req    *Request
 	offset int    // in the message, in bytes
 	size   int    // bytes, at least 1
 	moved  int    // of them
 	at     cursor // what of it comes next, if the message is not in one piece: offset + moved, or what is staged beyond that
-	short  bool   // its Data has fewer bytes than it says; written by the carrier
+	short  bool   // its Data has fewer bytes than it says; the copier writes it
 	next   *chunk // in whichever list holds it
 }
 
@@ -44,8 +44,8 @@ func (q *chunkQueue) pop() *chunk {
 	return c
 }
 
-// beginChunk queues the next n bytes of r, which were asked for just now, with a stream.
-func (f *Flow) beginChunk(x *Stream, r *Request, n int) {
+// queueChunk queues the next n bytes of r, which were asked for just now, with a stream.
+func (f *Flow) queueChunk(x *Stream, r *Request, n int) {
 	c := f.chunks
 	if c == nil {
 		c = &chunk{}

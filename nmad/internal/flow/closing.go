@@ -25,7 +25,7 @@ type leave struct {
 // remain are those whose data the peer has not sent.
 var ErrLeft = errors.New("the peer has left")
 
-// Leave takes leave of the peer, when all before it has left.
+// Leave has BYE sent to the peer, after all packets before it.
 func (f *Flow) Leave() { f.bye.sent, f.bye.owes = true, true }
 
 // Left says that Leave was called; Acked that the peer has taken in everything.
@@ -37,10 +37,10 @@ func (f *Flow) Acked() bool { return f.bye.acked }
 // OwesAck says that the peer's BYE is still to be acknowledged.
 func (f *Flow) OwesAck() bool { return f.bye.owesAck || f.Unflushed() }
 
-// Resting says that no bytes are being carried.
-func (f *Flow) Resting() bool {
+// Inactive says that no bytes are being carried.
+func (f *Flow) Inactive() bool {
 	for i := range f.Rails {
-		if s := &f.Rails[i].Streams; s[Push].away != nil || s[Pull].away != nil {
+		if s := &f.Rails[i].Streams; s[Push].reserved != nil || s[Pull].reserved != nil {
 			return false
 		}
 	}
@@ -65,7 +65,7 @@ func (f *Flow) Streams() bool { return f.moving[Pull]+f.moving[Push] != 0 }
 // packets but an acknowledgement.
 func (f *Flow) handleBye(pushed uint64) error {
 	if pulled := f.Moved(Pull); f.bye.seen || pushed < pulled {
-		return breach("it leaves having pushed %d bytes, of which we have %d", pushed, pulled)
+		return violation("it leaves having pushed %d bytes, of which we have %d", pushed, pulled)
 	}
 	f.bye.seen, f.bye.total = true, pushed
 	return f.takeLeave()
@@ -86,7 +86,7 @@ func (f *Flow) takeLeave() error {
 
 func (f *Flow) handleByeAck() error {
 	if !f.bye.sent || f.bye.owes || f.bye.acked {
-		return breach("an acknowledgement of a leave that was not taken")
+		return violation("an acknowledgement of a leave that was not taken")
 	}
 	f.bye.acked = true
 	return nil

@@ -11,16 +11,16 @@ type cookieTable struct {
 }
 
 type cookieSlot struct {
-	req  *Request // nil: free
-	next int32    // free: 1 + next free slot
-	turn uint16   // uses so far, wraps
+	req        *Request // nil: free
+	next       int32    // free: 1 + next free slot
+	generation uint16   // uses so far, wraps
 }
 
 // A cookie has CookieBits for the place, the rest for the turn.
 const (
-	CookieBits = 24
-	MaxCookies = 1 << CookieBits
-	turnMask   = 1<<(32-CookieBits) - 1
+	CookieBits     = 24
+	MaxCookies     = 1 << CookieBits
+	generationMask = 1<<(32-CookieBits) - 1
 )
 
 // put names r. The table must hold fewer than MaxCookies.
@@ -33,15 +33,15 @@ func (t *cookieTable) put(r *Request) uint32 {
 	s := &t.slots[i]
 	t.free, s.next = s.next, 0
 	s.req = r
-	s.turn = (s.turn + 1) & turnMask
+	s.generation = (s.generation + 1) & generationMask
 	t.used++
-	return uint32(s.turn)<<CookieBits | uint32(i)
+	return uint32(s.generation)<<CookieBits | uint32(i)
 }
 
 // find returns what the cookie names; nil if it names nothing.
 func (t *cookieTable) find(cookie uint32) *Request {
 	i := int(cookie & (MaxCookies - 1))
-	if i >= len(t.slots) || uint32(t.slots[i].turn) != cookie>>CookieBits {
+	if i >= len(t.slots) || uint32(t.slots[i].generation) != cookie>>CookieBits {
 		return nil
 	}
 	return t.slots[i].req

@@ -38,13 +38,13 @@ func (x *receiver) charge(size int) bool {
 }
 
 func (f *Flow) overdrawn() error {
-	return breach("an eager message beyond its credit of %d bytes", f.rx.window)
+	return violation("an eager message beyond its credit of %d bytes", f.rx.window)
 }
 
 // handleCredit takes credit that the peer gives back.
 func (f *Flow) handleCredit(size uint64) error {
 	if size == 0 || size > uint64(f.tx.window-f.tx.credit) {
-		return breach("%d bytes of credit are given back where %d are out", size, f.tx.window-f.tx.credit)
+		return violation("%d bytes of credit are given back where %d are out", size, f.tx.window-f.tx.credit)
 	}
 	f.tx.credit += int64(size)
 	return nil

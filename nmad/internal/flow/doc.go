@@ -9,13 +9,13 @@
 //	│ queue, gathered, announced (cookies)    posted, unexpected    │
 //	│ credit, records                         answers, deferred     │
 //	└───────┬──────────────▲───────────────────────┬────────▲───────┘
-//	  Next, then      Packet(head, body)      Take, Carry   Land
+//	  Next, then      Packet(head, body)    Reserve, Copy  Complete
 //	Sent or Refused                                │        │
 //	        ▼              │                       ▼        │
 //	 small track of the first rail            large tracks of all rails
 //
-// A short message that finds nothing before it has a door of its own, which needs no request and is the
-// length of a few assignments: Clear, Affords, Short, and ShortSent.
+// A short message that finds no other before it goes through calls of its own, which need no request and take
+// a few assignments: Clear, Affords, Short, and ShortSent.
 //
 // Each protocol is a file, which begins with its drawing: request.go has the stages of a request, stream.go those of a
 // chunk, credit.go, records.go, rendezvous.go, lending.go, aggregate.go, gather.go, leaving.go, closing.go, self.go what their

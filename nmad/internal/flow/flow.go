@@ -38,7 +38,7 @@ type Flow struct {
 	finished Queue // done and not taken by Finished
 	found    Queue // Matched by a search: to be delivered to
 	pending  int   // requests that count
-	pressing bool  // see Pressing
+	sendDue  bool  // see SendDue
 	holds    held  // what Holding tells of
 	ended    bool  // End was called
 	search   bool  // see SearchDue
@@ -139,10 +139,10 @@ func (f *Flow) Count(r *Request) {
 	}
 }
 
-// Pressing says, once, that something should leave now that could not have left before (Next).
-func (f *Flow) Pressing() bool {
-	was := f.pressing
-	f.pressing = false
+// SendDue says, once, that something should leave now that could not have left before (Next).
+func (f *Flow) SendDue() bool {
+	was := f.sendDue
+	f.sendDue = false
 	return was
 }
 

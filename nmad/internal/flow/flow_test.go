@@ -219,13 +219,13 @@ func TestHostilePackets(t *testing.T) {
 			}
 			b.packets = nil
 			if b.ended == nil {
-				b.heed(b.f.Packet(&h, body))
+				b.endOn(b.f.Packet(&h, body))
 			}
 			if l := b.f.Ledger(); b.ended == nil && (l.Taken > b.f.rx.window || l.Announced > l.Records) {
 				t.Fatalf("beyond its bounds: %+v", l)
 			}
 		}
-		b.heed(errors.New("over"))
+		b.endOn(errors.New("over"))
 		for _, r := range slices.Concat(b.sends, b.recvs) {
 			if r.Stage != Done {
 				t.Fatalf("the flow has ended, and a request is %v", r.Stage)

@@ -22,7 +22,7 @@ import (
 //   - a message goes that does not join, or one is announced: order is that of the sends;
 //   - a waiter polls and no woken thread is ready on its VP: one that blocks, or the hooks, the
 //     idle one at once and that of the timer if a thread computes on. While such a thread is ready
-//     GatherPatience polls leave it alone, so threads that switch without sending hold up nothing for
+//     GatherPolls polls leave it alone, so threads that switch without sending hold up nothing for
 //     long.
 //
 // The engine counts a gate with something gathered as pending, and has hooks, so it is polled: where
@@ -74,10 +74,10 @@ func (f *Flow) enough(woken int) int {
 	return strategy.Enough(f.tx.caps.Syscalls, woken, f.rx.Posted())
 }
 
-// Patient says that what is gathered is to be left alone for now; ready as in Joins.
-func (f *Flow) Patient(ready bool) bool {
+// KeepGathering says that what is gathered is to be left alone for now; ready as in Joins.
+func (f *Flow) KeepGathering(ready bool) bool {
 	x := &f.tx.gathered
-	if x.polls == strategy.GatherPatience || !ready {
+	if x.polls == strategy.GatherPolls || !ready {
 		return false
 	}
 	x.polls++

@@ -51,10 +51,10 @@ type lending struct {
 
 // Lease is what a flow remembers of a loan. Used again and again.
 type Lease struct {
-	Turn  atomic.Uint32 // odd: it was not released; its owner counts when it is
-	Next  *Lease        // in whichever list holds it; the owner's, between the release and Release
-	There bool          // the bytes lie in the sender's memory; else in the buffer of the receive
-	Bytes []byte
+	Generation atomic.Uint32 // odd: it was not released; its owner counts when it is
+	Next       *Lease        // in whichever list holds it; the owner's, between the release and Release
+	There      bool          // the bytes lie in the sender's memory; else in the buffer of the receive
+	Bytes      []byte
 
 	cookie uint32 // the sender's name for it
 }
@@ -131,10 +131,10 @@ func (f *Flow) Unseen() bool {
 // handleLoan takes in the announcement of a message that is lent.
 func (f *Flow) handleLoan(h *driver.Header, body []byte) error {
 	if len(body) != LoanBody || h.Size == 0 {
-		return breach("a loan of %d bytes, described in %d", h.Size, len(body))
+		return violation("a loan of %d bytes, described in %d", h.Size, len(body))
 	}
 	if !f.tx.caps.Lends {
-		return breach("a loan over a link that cannot hand memory over")
+		return violation("a loan over a link that cannot hand memory over")
 	}
 	if f.lent.blind {
 		return f.announcement(h, nil)
@@ -142,7 +142,7 @@ func (f *Flow) handleLoan(h *driver.Header, body []byte) error {
 	all := f.lent.view
 	at, ok := PlaceOf(body, h.Size, len(all))
 	if !ok {
-		return breach("a loan of %d bytes (%x) that does not lie in the %d bytes of its memory", h.Size, body, len(all))
+		return violation("a loan of %d bytes (%x) that does not lie in the %d bytes of its memory", h.Size, body, len(all))
 	}
 	return f.announcement(h, all[at:at+int(h.Size):at+int(h.Size)])
 }
@@ -167,7 +167,7 @@ func (f *Flow) newLease(r *Request, bytes []byte) *Lease {
 		f.lent.pool = l.Next
 	}
 	l.There, l.Bytes, l.Next = false, bytes, nil
-	r.Lease, r.Leased = l, l.Turn.Add(1)
+	r.Lease, r.Leased = l, l.Generation.Add(1)
 	return l
 }
 
@@ -184,23 +184,23 @@ func (f *Flow) leaseOf(r *Request) {
 func (f *Flow) Release(l *Lease) {
 	switch {
 	case !l.There:
-		f.shelve(l)
+		f.recycle(l)
 	case f.ended || f.bye.sent:
 		f.putAway(l)
 	default:
 		f.lent.returns.push(l)
 		f.hold(heldReturns, true)
-		f.pressing = f.pressing || !f.tx.refused
+		f.sendDue = f.sendDue || !f.tx.refused
 	}
 }
 
 // putAway forgets a loan in the peer's memory.
 func (f *Flow) putAway(l *Lease) {
 	f.lent.out--
-	f.shelve(l)
+	f.recycle(l)
 }
 
-func (f *Flow) shelve(l *Lease) {
+func (f *Flow) recycle(l *Lease) {
 	l.Bytes, l.Next = nil, f.lent.pool
 	f.lent.pool = l
 }
@@ -212,7 +212,7 @@ func (f *Flow) handleReturn(h *driver.Header) error {
 		return nil // its send was given up a moment ago
 	}
 	if r == nil || !r.lent || r.asked != 0 {
-		return breach("a loan is returned under cookie %#x, which names none", h.Cookie)
+		return violation("a loan is returned under cookie %#x, which names none", h.Cookie)
 	}
 	f.tx.sends.take(h.Cookie)
 	r.N = r.Data.Size

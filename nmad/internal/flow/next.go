@@ -40,10 +40,10 @@ func (f *Flow) pack(a act, h driver.Header) *Packet {
 	return p
 }
 
-// Begin has packets leave. Then Next gives one after the other. After each of them Sent, or Refused, says what the link has said; at the end,
+// StartPackets has packets leave. Then Next gives one after the other. After each of them Sent, or Refused, says what the link has said; at the end,
 // or after a refusal, Flushed does. batch: all packets leave together at the end, where that is cheaper, and the driver's buffer is
 // empty. What waits here can be overtaken by what the strategy prefers; what waits there cannot.
-func (f *Flow) Begin() (batch bool) {
+func (f *Flow) StartPackets() (batch bool) {
 	f.tx.refused, f.tx.late = false, 0
 	f.tx.batched = f.tx.caps.Syscalls && !f.Unflushed() && !f.alone()
 	return f.tx.batched
@@ -81,7 +81,7 @@ func (f *Flow) Next() *Packet {
 		return f.packMessage(f.tx.queue.head)
 	case f.bye.owesAck:
 		return f.pack(acking, plain(KindByeAck, 0))
-	case f.bye.owes && f.Resting():
+	case f.bye.owes && f.Inactive():
 		return f.pack(parting, plain(KindBye, f.Moved(Push)))
 	}
 	return nil
@@ -174,7 +174,7 @@ func (f *Flow) announced(p *Packet) {
 	}
 }
 
-// Flushed says whether the driver has anything left in its buffer, at the end of what Begin began, or after Short.
+// Flushed says whether the driver has anything left in its buffer, at the end of what StartPackets began, or after Short.
 func (f *Flow) Flushed(all bool) {
 	f.tx.batched = false
 	f.hold(heldBytes, !all)

@@ -12,11 +12,11 @@ const NotePiece = 4 << 10
 
 // notes are those of agreements on their way between two processes: bytes to a flow.
 type notes struct {
-	out   [][]byte // to be sent
-	sent  int      // bytes of the first one that were sent
-	in    []byte   // what has come of one
-	rest  uint64   // bytes of it that are to follow
-	limit int      // how long one may be that comes; 0: none may
+	out     [][]byte // to be sent
+	sent    int      // bytes of the first one that were sent
+	in      []byte   // what has come of one
+	missing uint64   // bytes of it that are to follow
+	limit   int      // how long one may be that comes; 0: none may
 }
 
 func (x *notes) empty() bool { return len(x.out) == 0 }
@@ -28,7 +28,7 @@ func (x *notes) drop() { *x = notes{limit: x.limit} }
 func (f *Flow) Note(b []byte) {
 	f.notes.out = append(f.notes.out, b)
 	f.hold(heldNotes, true)
-	f.pressing = true
+	f.sendDue = true
 }
 
 // Notes is how many notes wait to be sent.
@@ -53,18 +53,18 @@ func (x *notes) left(bytes int) {
 // handleNote takes a piece of a note in.
 func (f *Flow) handleNote(h *driver.Header, body []byte) error {
 	x := &f.notes
-	if x.limit == 0 || len(body) == 0 || uint64(len(body)) > h.Size || x.rest != 0 && h.Size != x.rest ||
-		x.rest == 0 && h.Size > uint64(x.limit) {
-		return breach("%d bytes of a note of %d, of which %d had not come", len(body), h.Size, x.rest)
+	if x.limit == 0 || len(body) == 0 || uint64(len(body)) > h.Size || x.missing != 0 && h.Size != x.missing ||
+		x.missing == 0 && h.Size > uint64(x.limit) {
+		return violation("%d bytes of a note of %d, of which %d had not come", len(body), h.Size, x.missing)
 	}
-	x.in, x.rest = append(x.in, body...), h.Size-uint64(len(body))
+	x.in, x.missing = append(x.in, body...), h.Size-uint64(len(body))
 	return nil
 }
 
 // TakeNote takes out the note that has come with the last packet; nil: it is not complete.
 func (f *Flow) TakeNote() []byte {
 	x := &f.notes
-	if x.rest != 0 || len(x.in) == 0 {
+	if x.missing != 0 || len(x.in) == 0 {
 		return nil
 	}
 	b := x.in

@@ -201,7 +201,7 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.Stats.UnexpectedBytes -= uint64(len(m.body))
 		f.rx.pool.put(m)
 		f.finish(r, r.Err)
-		f.pressing = f.pressing || !f.ended && f.rx.due()
+		f.sendDue = f.sendDue || !f.ended && f.rx.due()
 	case f.Dead != nil: // its owner has kept it for longer than the gate
 		if f.ended {
 			f.dropRendezvous([]uint64{m.Tag})
@@ -214,7 +214,7 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.rx.pool.put(m)
 		f.Count(r)
 		f.answer(r)
-		f.pressing = true
+		f.sendDue = true
 	}
 }
 
@@ -254,11 +254,11 @@ func (f *Flow) truncated(r *Request, size uint64) error {
 // Afterwards SearchDue may hold.
 func (f *Flow) Packet(h *driver.Header, body []byte) error {
 	if uint64(h.Body) != uint64(len(body)) || h.Flags != 0 && h.Kind != KindRtr {
-		return breach("a packet of kind %d with %d of %d bytes, flags %#x", h.Kind, len(body), h.Body, h.Flags)
+		return violation("a packet of kind %d with %d of %d bytes, flags %#x", h.Kind, len(body), h.Body, h.Flags)
 	}
 	if h.Kind == KindEager {
 		if h.Size != uint64(len(body)) {
-			return breach("an eager message of %d bytes in a body of %d", h.Size, len(body))
+			return violation("an eager message of %d bytes in a body of %d", h.Size, len(body))
 		}
 		if !f.rx.inOrder(h.Seq) {
 			return f.outOfOrder(h)
@@ -282,8 +282,8 @@ func (f *Flow) Packet(h *driver.Header, body []byte) error {
 	return err
 }
 
-// breach says how the peer has broken the protocol.
-func breach(format string, args ...any) error { return fmt.Errorf(format, args...) }
+// violation says how the peer has broken the protocol.
+func violation(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
 // handleOther deals with all packets but those of one eager message.
 func (f *Flow) handleOther(h *driver.Header, body []byte) error {
@@ -296,7 +296,7 @@ func (f *Flow) handleOther(h *driver.Header, body []byte) error {
 		return f.handleNote(h, body)
 	}
 	if len(body) != 0 {
-		return breach("a packet of kind %d with a body of %d bytes", h.Kind, len(body))
+		return violation("a packet of kind %d with a body of %d bytes", h.Kind, len(body))
 	}
 	switch h.Kind {
 	case KindRdv:
@@ -316,7 +316,7 @@ func (f *Flow) handleOther(h *driver.Header, body []byte) error {
 	case KindReturn:
 		return f.handleReturn(h)
 	}
-	return breach("a packet of unknown kind %d", h.Kind)
+	return violation("a packet of unknown kind %d", h.Kind)
 }
 
 // inOrder checks and counts the number of a message.
@@ -329,7 +329,7 @@ func (x *receiver) inOrder(seq uint32) bool {
 }
 
 func (f *Flow) outOfOrder(h *driver.Header) error {
-	return breach("message number %d in the place of %d", h.Seq, f.rx.seq)
+	return violation("message number %d in the place of %d", h.Seq, f.rx.seq)
 }
 
 // Match takes out the receive that a message with that tag is for. nil: there is none.
@@ -393,7 +393,7 @@ func (f *Flow) announcement(h *driver.Header, lent []byte) error {
 		return f.outOfOrder(h)
 	}
 	if h.Size > math.MaxInt {
-		return breach("a message of %d bytes is announced, more than this machine can address", h.Size)
+		return violation("a message of %d bytes is announced, more than this machine can address", h.Size)
 	}
 	r := f.Match(h.Tag)
 	if r != nil && lent != nil && r.Special && r.Loans {
@@ -406,7 +406,7 @@ func (f *Flow) announcement(h *driver.Header, lent []byte) error {
 		return nil
 	}
 	if f.rx.announced >= f.rx.records {
-		return breach("more than %d messages are announced at once", f.rx.records)
+		return violation("more than %d messages are announced at once", f.rx.records)
 	}
 	f.rx.announced++
 	m := f.rx.pool.get(0)
@@ -427,7 +427,7 @@ func (f *Flow) announcement(h *driver.Header, lent []byte) error {
 func (f *Flow) dropRendezvous(underway []uint64) {
 	x := &f.rx
 	gap, lost := uint64(0), false // of the tag gap a message is lost
-	x.Sift(func(m *Message) bool {
+	x.Filter(func(m *Message) bool {
 		lost = !m.eager || lost && m.Tag == gap || slices.Contains(underway, m.Tag)
 		if !lost {
 			return true

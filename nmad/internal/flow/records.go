@@ -39,7 +39,7 @@ package flow
 // handleFull hears that the peer has more to announce than we keep.
 func (f *Flow) handleFull(records uint64) error {
 	if records > uint64(f.rx.records) || records <= f.rx.heard {
-		return breach("it has used %d records; there are %d, and it has said so of %d", records, f.rx.records, f.rx.heard)
+		return violation("it has used %d records; there are %d, and it has said so of %d", records, f.rx.records, f.rx.heard)
 	}
 	f.rx.heard = records
 	if records < uint64(f.rx.records) {
@@ -54,7 +54,7 @@ func (f *Flow) handleFull(records uint64) error {
 // handleRoom hears that the peer keeps more.
 func (f *Flow) handleRoom(records uint64) error {
 	if f.tx.told != f.tx.records || records <= uint64(f.tx.records) || records > MaxCookies {
-		return breach("it offers %d records, after %d", records, f.tx.records)
+		return violation("it offers %d records, after %d", records, f.tx.records)
 	}
 	f.tx.records = int(records)
 	return nil

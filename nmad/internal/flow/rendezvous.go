@@ -68,7 +68,7 @@ func (f *Flow) ask(r *Request) *Packet {
 func (f *Flow) asked(p *Packet) {
 	r, n := p.req, int(p.Head.Size)
 	if n > 0 {
-		f.beginChunk(&f.Rails[p.rail].Streams[Pull], r, n)
+		f.queueChunk(&f.Rails[p.rail].Streams[Pull], r, n)
 		f.shares[p.rail] = 0
 	}
 	if r.asked != r.want {
@@ -143,13 +143,13 @@ func (f *Flow) handleRtr(h *driver.Header) error {
 		return nil // its send was given up a moment ago
 	}
 	if r == nil {
-		return breach("data is asked for under cookie %#x, which names nothing", h.Cookie)
+		return violation("data is asked for under cookie %#x, which names nothing", h.Cookie)
 	}
 	if wrong := f.checkRtr(h, r); wrong != nil {
 		return wrong // r is in the table still, and fails with the others
 	}
 	if h.Size > 0 {
-		f.beginChunk(&f.Rails[h.Flags&RailFlags].Streams[Push], r, int(h.Size))
+		f.queueChunk(&f.Rails[h.Flags&RailFlags].Streams[Push], r, int(h.Size))
 	}
 	if h.Flags&FlagMore != 0 {
 		return nil
@@ -167,15 +167,15 @@ func (f *Flow) checkRtr(h *driver.Header, r *Request) error {
 	left := uint64(r.Data.Size - r.asked)
 	switch more := h.Flags&FlagMore != 0; {
 	case int(h.Flags&RailFlags) >= len(f.Rails):
-		return breach("data is asked for over rail %d, there are %d", h.Flags&RailFlags, len(f.Rails))
+		return violation("data is asked for over rail %d, there are %d", h.Flags&RailFlags, len(f.Rails))
 	case h.Tag != uint64(r.asked):
-		return breach("data is asked for from byte %d on, of a message of which %d were asked for", h.Tag, r.asked)
+		return violation("data is asked for from byte %d on, of a message of which %d were asked for", h.Tag, r.asked)
 	case h.Size > left:
-		return breach("%d bytes are asked for, of a message that has %d more", h.Size, left)
+		return violation("%d bytes are asked for, of a message that has %d more", h.Size, left)
 	case more && (h.Size < LeastChunk || h.Size == left):
-		return breach("%d of %d bytes are asked for, and more later", h.Size, left)
+		return violation("%d of %d bytes are asked for, and more later", h.Size, left)
 	case h.Size == 0 && r.asked > 0:
-		return breach("no bytes are asked for, after %d", r.asked)
+		return violation("no bytes are asked for, after %d", r.asked)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ type Request struct {
 
 	// Out of the ordinary. All zero unless Special; so may Data be in pieces.
 	Lease    *Lease              // recv that takes loans: its loan, once it is done
-	Leased   uint32              // its turn then
+	Leased   uint32              // the generation of Lease then
 	Wild     match.Wild[Request] // recv, or probe, that does not name tag and source: what it is for, place in a list
 	held     *Message            // Matched, Choosing: that message
 	flat     *bounce             // send: the bytes of a short Data

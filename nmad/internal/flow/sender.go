@@ -111,8 +111,8 @@ func (f *Flow) Send(r *Request) (eager bool) {
 	return !late && (first || !f.tx.refused)
 }
 
-// Stay has a send end whose packet the link has taken, with Short, and the flush after it has not moved on.
-func (f *Flow) Stay(r *Request) {
+// AwaitFlush has a send end whose packet the link has taken, with Short, and the flush after it has not moved on.
+func (f *Flow) AwaitFlush(r *Request) {
 	f.follow()
 	r.Stage = Queued
 	f.Count(r)

@@ -13,20 +13,20 @@ const (
 // direction, one chunk after the other in the order of their RTRs: both
 // sides have that order, so the bytes need no framing.
 //
-//	empty --- beginChunk ---> waiting --- Take ---> away --- Land, of which one follows a Take ---> waiting, or empty
+//	empty --- queueChunk ---> waiting --- Reserve ---> copying --- Complete, once for each Reserve ---> waiting, or empty
 //	                             '------------------- Fail -------------------> broken
 //
-// Copies are long, so they are made without the lock of the Flow: away, the chunk at the head belongs to the caller of Take, which calls
-// Carry without the lock and Land with it. Not even a failure touches it meanwhile.
+// Copies are long, so they are made without the lock of the Flow. From Reserve to Complete the chunk at the head belongs to the caller
+// of Reserve, the copier: it calls Copy without the lock and Complete with it. Not even a failure touches the chunk meanwhile.
 type Stream struct {
-	dir    Direction
-	pulls  bool       // dir is Pull
-	queue  chunkQueue // the head is what is being moved
-	away   *chunk     // the head, while it is carried; nil: it is not
-	bounce *bounce    // short pieces of the chunk at the head, if there are any under way; away: the carrier's
-	Bytes  uint64     // moved since the beginning
-	Chunks uint64     // likewise, those all of whose bytes have
-	broken error      // what all requests are failed with, also the one that is away
+	dir      Direction
+	pulls    bool       // dir is Pull
+	queue    chunkQueue // the head is what is being moved
+	reserved *chunk     // the head, while it is carried; nil: it is not
+	bounce   *bounce    // short pieces of the chunk at the head, if there are any under way; the copier's while it copies
+	Bytes    uint64     // moved since the beginning
+	Chunks   uint64     // likewise, those all of whose bytes have
+	broken   error      // what all requests are failed with, also the one that is away
 }
 
 // largestPiece bounds one call of the link, in bytes: no system call takes more
@@ -42,12 +42,12 @@ func (x *Stream) Waits() (chunks, bytes int) { return x.queue.len, x.queue.left 
 // Broken says that Fail was called.
 func (x *Stream) Broken() bool { return x.broken != nil }
 
-// Take reserves the next piece for the caller. There must be one, and none away.
-func (x *Stream) Take() { x.away = x.queue.head }
+// Reserve reserves the next piece for the caller. There must be one, and none away.
+func (x *Stream) Reserve() { x.reserved = x.queue.head }
 
-// Carry moves what Take has reserved, by calls of the link, and says how many bytes that was. Without the lock of the Flow.
-func (x *Stream) Carry(call func([]byte) (int, error)) (int, error) {
-	c := x.away
+// Copy moves what Take has reserved, by calls of the link, and says how many bytes that was. Without the lock of the Flow.
+func (x *Stream) Copy(call func([]byte) (int, error)) (int, error) {
+	c := x.reserved
 	p, left := &c.req.Data, c.size-c.moved
 	if p.Whole() {
 		from := c.offset + c.moved
@@ -57,16 +57,16 @@ func (x *Stream) Carry(call func([]byte) (int, error)) (int, error) {
 }
 
 // Return gives back what Take has reserved, though it did not move: the stream is about to fail.
-func (x *Stream) Return() { x.away = nil }
+func (x *Stream) Return() { x.reserved = nil }
 
 // Bounces says that the link fills, or reads, memory of ours in place of the message's.
 func (x *Stream) Bounces() bool { return x.bounce != nil }
 
-// Land takes in that n bytes have moved of what was taken. With an error the link has moved what it must not.
-func (f *Flow) Land(rail int, dir Direction, n int) error {
+// Complete takes in that n bytes have moved of what was taken. With an error the link has moved what it must not.
+func (f *Flow) Complete(rail int, dir Direction, n int) error {
 	x := &f.Rails[rail].Streams[dir]
-	c := x.away
-	x.away = nil
+	c := x.reserved
+	x.reserved = nil
 	wrong := n < 0 || n > c.size-c.moved
 	if !wrong {
 		x.Bytes += uint64(n)
@@ -76,10 +76,10 @@ func (f *Flow) Land(rail int, dir Direction, n int) error {
 		if wrong {
 			n = 0
 		}
-		f.landLate(x, n)
+		f.completeLate(x, n)
 		return nil
 	case wrong:
-		return breach("the driver says that it moved %d of %d bytes", n, c.size-c.moved)
+		return violation("the driver says that it moved %d of %d bytes", n, c.size-c.moved)
 	}
 	c.moved += n
 	c.req.moved += n
@@ -89,7 +89,7 @@ func (f *Flow) Land(rail int, dir Direction, n int) error {
 	}
 	if x.pulls && !f.rx.deferred.Empty() && f.Rails[rail].idle() {
 		f.rx.answers.prepend(&f.rx.deferred)
-		f.pressing = true
+		f.sendDue = true
 	}
 	return f.takeLeave()
 }
@@ -106,10 +106,10 @@ func (f *Flow) arrived(x *Stream) {
 	}
 }
 
-// landLate takes in a piece of n bytes that landed when the stream had failed. If with it a
-// message is complete then only the carrier was slow: the peer may have had all of it,
+// completeLate takes in a piece of n bytes that was copied after the stream had failed. If with it a
+// message is complete, only the copier was slow: the peer may have had all of it,
 // and have left.
-func (f *Flow) landLate(x *Stream, n int) {
+func (f *Flow) completeLate(x *Stream, n int) {
 	c := x.queue.pop()
 	r := c.req
 	r.moved += n
@@ -123,12 +123,12 @@ func (f *Flow) landLate(x *Stream, n int) {
 	}
 }
 
-// failStream ends the chunks of the queue, now or, if one is away, when it lands.
+// failStream ends the chunks of the queue: at once or, if one is being copied, in Complete.
 func (f *Flow) failStream(x *Stream, err error) {
 	x.broken = err
 	var rest chunkQueue
 	for c := x.queue.pop(); c != nil; c = x.queue.pop() {
-		if c == x.away {
+		if c == x.reserved {
 			rest.push(c)
 			continue
 		}

@@ -100,7 +100,7 @@ func (s *side) post(r *Request, mask uint64) {
 
 // leave has up to n packets leave (below 0: all), and refuses the next one. It gives those that have left.
 func (s *side) leave(n int) (left []packet) {
-	s.f.Begin()
+	s.f.StartPackets()
 	for p := s.f.Next(); p != nil; p = s.f.Next() {
 		if n == 0 {
 			s.f.Refused()
@@ -124,15 +124,15 @@ func (s *side) take(other *side) bool {
 	p := s.packets[0]
 	s.packets = s.packets[1:]
 	other.f.Within(other.f.rx.Any().Now())
-	other.heed(other.f.Packet(&p.head, p.body))
+	other.endOn(other.f.Packet(&p.head, p.body))
 	if other.f.SearchDue() {
 		other.f.Search()
 	}
 	return true
 }
 
-// heed ends a flow that says so.
-func (s *side) heed(err error) {
+// endOn ends the flow if err is an error of it.
+func (s *side) endOn(err error) {
 	if err != nil && s.ended == nil {
 		s.ended = err
 		s.f.End(err)
@@ -145,8 +145,8 @@ func (s *side) carry(other *side, rail int, dir Direction, n int) int {
 	if x.Empty() {
 		return 0
 	}
-	x.Take()
-	moved, err := x.Carry(func(b []byte) (int, error) {
+	x.Reserve()
+	moved, err := x.Copy(func(b []byte) (int, error) {
 		k := min(len(b), n)
 		if dir == Push {
 			s.streams[rail] = append(s.streams[rail], b[:k]...)
@@ -157,7 +157,7 @@ func (s *side) carry(other *side, rail int, dir Direction, n int) int {
 		n -= k
 		return k, nil
 	})
-	s.heed(errors.Join(err, s.f.Land(rail, dir, moved)))
+	s.endOn(errors.Join(err, s.f.Complete(rail, dir, moved)))
 	return moved
 }
 

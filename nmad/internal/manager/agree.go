@@ -122,21 +122,21 @@ func (a *agreement) run(ifaces string) (err error) {
 			return err
 		}
 	}
-	var door *door // nil: there is none, and each rank of this host asks the manager
+	var socket *localSocket // nil: there is none, and each rank of this host asks the manager
 	if _, locals := a.meeting.Local(a.m.Rank()); a.leads && locals > 1 {
-		door, _ = openDoor(a.doorName())
+		socket, _ = openLocal(a.socketName())
 	}
 	err = a.m.Fence(a.ctx)
 	if err == nil && text == "" {
 		text, err = a.hear()
 	}
-	if door != nil {
+	if socket != nil {
 		if err != nil {
-			door.close()
+			socket.close()
 			return err
 		}
 		_, locals := a.meeting.Local(a.m.Rank())
-		go door.handOut(text, locals-1)
+		go socket.serve(text, locals-1)
 	}
 	if err != nil {
 		return err
@@ -144,8 +144,8 @@ func (a *agreement) run(ifaces string) (err error) {
 	return a.take(text)
 }
 
-// doorName is that of the socket by which the first rank of a host hands on what it has heard.
-func (a *agreement) doorName() string {
+// socketName is the name of the socket by which the first rank of a host hands the text of rank 0 on to the others there.
+func (a *agreement) socketName() string {
 	return fmt.Sprintf("@pm2-meeting-%s-%d", hex.EncodeToString(digest(a.m.Space(), a.m.Size())[:8]), a.leader)
 }
 
@@ -173,7 +173,7 @@ func (a *agreement) found() (string, error) {
 	where := "127.0.0.1:0"
 	switch networks[0] {
 	case loopback:
-	case faces:
+	case byRoute:
 		if len(a.own.addrs) == 0 {
 			return "", errors.New("this host has no address that other hosts could reach: is an interface up? PM2_IFACE names those to use")
 		}
@@ -202,7 +202,7 @@ func (a *agreement) found() (string, error) {
 // hear gets what rank 0 has put: the first rank of a host from the manager, the others from that one.
 func (a *agreement) hear() (string, error) {
 	if !a.leads {
-		if text, err := atDoor(a.ctx, a.doorName()); err == nil {
+		if text, err := readLocal(a.ctx, a.socketName()); err == nil {
 			return text, nil
 		}
 	}
@@ -230,7 +230,7 @@ func (a *agreement) take(text string) error {
 	if a.meeting.Listen, err = a.own.listen(networks, words[2]); err != nil {
 		return err
 	}
-	if networks[0] == faces && a.m.Rank() == 0 {
+	if networks[0] == byRoute && a.m.Rank() == 0 {
 		at, _, _ := net.SplitHostPort(words[2])
 		a.meeting.Listen = []string{net.JoinHostPort(at, "0")}
 	}

@@ -15,11 +15,11 @@ import (
 // mostNetworks bounds the addresses that a host publishes, and the networks that a job uses: so many rails there are at most.
 const mostNetworks = 8
 
-// loopback stands for the network of a job whose processes are all on one host; faces for that of a job whose hosts have none
+// loopback stands for the network of a job whose processes are all on one host; byRoute for that of a job whose hosts have none
 // in common: each process then uses the address from which the way to rank 0 leaves.
 const (
 	loopback = "lo"
-	faces    = "*"
+	byRoute  = "*"
 )
 
 // host is what the processes of one host publish.
@@ -143,7 +143,7 @@ func common(hosts []host) []string {
 		}
 	}
 	if shared == nil {
-		return []string{faces}
+		return []string{byRoute}
 	}
 	return shared
 }
@@ -156,7 +156,7 @@ func (h host) listen(networks []string, root string) ([]string, error) {
 		case loopback:
 			all = append(all, "127.0.0.1:0")
 			continue
-		case faces:
+		case byRoute:
 			conn, err := net.Dial("udp", root) // sends nothing
 			if err != nil {
 				return nil, fmt.Errorf("no way to rank 0 at %s: %w", root, err)

@@ -28,8 +28,8 @@ const (
 // mapKey is where managers put the placement of the ranks.
 const mapKey = "PMI_process_mapping"
 
-// patience is how long the manager may take for an answer that needs nothing of other processes. A busy machine is slow.
-const patience = 20 * time.Second
+// answerTimeout is how long the manager may take for an answer that needs nothing of other processes. A busy machine is slow.
+const answerTimeout = 20 * time.Second
 
 // mostAhead is how many lines the manager may say at once: an answer, and the three that follow the first one over TCP.
 const mostAhead = 4
@@ -86,7 +86,7 @@ func openPMI(ctx context.Context, get func(string) string) (_ *pmi, err error) {
 		if _, err := strconv.ParseUint(id, 10, 31); err != nil {
 			return nil, fmt.Errorf("%s=%.60q: the manager should give a number", envID, id)
 		}
-		if p.conn, err = (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", where); err != nil {
+		if p.conn, err = (&net.Dialer{Timeout: answerTimeout}).DialContext(ctx, "tcp", where); err != nil {
 			return nil, err
 		}
 		go p.read()
@@ -128,7 +128,7 @@ func identity(rank, size string) (r, s int, err error) {
 // introduce is how a process begins that was given a port: the manager answers which rank it is, in lines of
 // their own.
 func (p *pmi) introduce(ctx context.Context, id string) error {
-	if _, err := p.ask(ctx, patience, "initack", "cmd=initack pmiid="+id); err != nil {
+	if _, err := p.ask(ctx, answerTimeout, "initack", "cmd=initack pmiid="+id); err != nil {
 		return err
 	}
 	for _, v := range []struct {
@@ -136,7 +136,7 @@ func (p *pmi) introduce(ctx context.Context, id string) error {
 		to        *int
 		low, high int
 	}{{"size", &p.size, 1, MaxSize}, {"rank", &p.rank, 0, MaxSize - 1}, {"debug", new(int), 0, 1 << 30}} {
-		l, err := p.hear(ctx, patience, "set")
+		l, err := p.hear(ctx, answerTimeout, "set")
 		if err == nil {
 			*v.to, err = l.number(v.key, v.low, v.high)
 		}
@@ -152,10 +152,10 @@ func (p *pmi) introduce(ctx context.Context, id string) error {
 
 // init begins the conversation.
 func (p *pmi) init(ctx context.Context) error {
-	if _, err := p.ask(ctx, patience, "response_to_init", "cmd=init pmi_version=1 pmi_subversion=1"); err != nil {
+	if _, err := p.ask(ctx, answerTimeout, "response_to_init", "cmd=init pmi_version=1 pmi_subversion=1"); err != nil {
 		return err
 	}
-	l, err := p.ask(ctx, patience, "maxes", "cmd=get_maxes")
+	l, err := p.ask(ctx, answerTimeout, "maxes", "cmd=get_maxes")
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (p *pmi) init(ctx context.Context) error {
 		}
 		*v.to = min(*v.to, maxValue+1) - 1 // some count the end of the string
 	}
-	if l, err = p.ask(ctx, patience, "my_kvsname", "cmd=get_my_kvsname"); err != nil {
+	if l, err = p.ask(ctx, answerTimeout, "my_kvsname", "cmd=get_my_kvsname"); err != nil {
 		return err
 	}
 	p.space = l["kvsname"]
@@ -176,7 +176,7 @@ func (p *pmi) init(ctx context.Context) error {
 		return &Error{p.name, "ask for the key space", fmt.Errorf("its name is %.60q", p.space)} // that of Flux begins with a letter beyond ASCII
 	}
 	// A manager that does not place the ranks answers that there is no such key.
-	l, err = p.exchange(ctx, patience, "get_result", "cmd=get kvsname="+p.space+" key="+mapKey)
+	l, err = p.exchange(ctx, answerTimeout, "get_result", "cmd=get kvsname="+p.space+" key="+mapKey)
 	if err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func (p *pmi) send(command string) error {
 		return fmt.Errorf("a line of %d bytes, at most %d fit", len(command)+1, maxSent)
 	}
 	if c, ok := p.conn.(net.Conn); ok {
-		_ = c.SetWriteDeadline(time.Now().Add(patience)) // without: it may wait for ever for a manager that does not read
+		_ = c.SetWriteDeadline(time.Now().Add(answerTimeout)) // without: it may wait for ever for a manager that does not read
 	}
 	if _, err := io.WriteString(p.conn, command+"\n"); err != nil {
 		select {
@@ -329,7 +329,7 @@ func (p *pmi) Put(ctx context.Context, key, value string) error {
 	if err != nil {
 		return &Error{p.name, "put " + key, err}
 	}
-	_, err = p.ask(ctx, patience, "put_result", "cmd=put kvsname="+p.space+" key="+key+" value="+value)
+	_, err = p.ask(ctx, answerTimeout, "put_result", "cmd=put kvsname="+p.space+" key="+key+" value="+value)
 	return err
 }
 
@@ -345,7 +345,7 @@ func (p *pmi) Get(ctx context.Context, _ int, key string) (string, error) {
 	if err := word("key", key, p.keyMost); err != nil {
 		return "", &Error{p.name, "get " + key, err}
 	}
-	l, err := p.ask(ctx, patience, "get_result", "cmd=get kvsname="+p.space+" key="+key)
+	l, err := p.ask(ctx, answerTimeout, "get_result", "cmd=get kvsname="+p.space+" key="+key)
 	return l["value"], err
 }
 
@@ -358,7 +358,7 @@ func (p *pmi) Abort(status int, _ string) error {
 }
 
 func (p *pmi) Finalize(ctx context.Context) error {
-	_, err := p.ask(ctx, patience, "finalize_ack", "cmd=finalize")
+	_, err := p.ask(ctx, answerTimeout, "finalize_ack", "cmd=finalize")
 	p.conn.Close()
 	return err
 }

@@ -130,8 +130,8 @@ func (a *Any[R]) Pop() *R {
 	return w.recv.Of
 }
 
-// Turn gives the rank from which a search over so many gates begins.
-func (a *Any[R]) Turn(gates int) int {
+// SearchFrom gives the rank from which a search over so many gates begins.
+func (a *Any[R]) SearchFrom(gates int) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.next = (a.next + 1) % gates

@@ -226,9 +226,9 @@ func (x *Matcher[R, M]) TakePosted(from *int) *R {
 	return nil
 }
 
-// Sift takes out the unexpected messages that keep does not want. It sees all messages of a tag before those of
+// Filter takes out the unexpected messages that keep does not want. It sees all messages of a tag before those of
 // another one, in their order.
-func (x *Matcher[R, M]) Sift(keep func(*M) bool) {
+func (x *Matcher[R, M]) Filter(keep func(*M) bool) {
 	kept := newTable[Arrival[M]](firstBuckets)
 	from := 0
 	for e := x.unexpected.takeAny(&from); e != nil; e = x.unexpected.takeAny(&from) {

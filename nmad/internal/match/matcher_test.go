@@ -238,7 +238,7 @@ func TestMatcherModel(t *testing.T) {
 			}),
 			"sift": as(func(t *rapid.T) {
 				gate, tag := gates.Draw(t, "gate"), tags.Draw(t, "tag")
-				w.gates[gate].Sift(func(m *message) bool { return m.Tag != tag })
+				w.gates[gate].Filter(func(m *message) bool { return m.Tag != tag })
 				w.kept[gate] = slices.DeleteFunc(w.kept[gate], func(m *message) bool { return m.Tag == tag })
 			}),
 			"": func(t *rapid.T) {

@@ -9,7 +9,7 @@
  *   other            another thread, which releases the same loan
  *   readerGate       who polls that gate: lending.go: handleLoan, hand, takeReleased, returnLoans; receiver.go: deliver
  *   readerCloses     as senderCloses
- *   carrier          mover.go: carry, as something else that is left for the holder of the lock of the gate
+ *   carrier          transfer.go: copy, as something else that is left for the holder of the lock of the gate
  *   giveBack, notice lending.go: giveBackLoan
  *   letGo, left      progress.go: letGo; inbox.go: left
  *   loss             a link that breaks, or a peer that dies: the other side cannot tell
@@ -37,7 +37,7 @@
  *   FREE_WHILE_TAKEN the memory goes with the gate: a buffer of a program is not there
  *
  * Bounds: one block, one message, room for one packet each way; of a close by the sender, one by the receiver, and a loss, one; or
- * none, and then two threads that release, and a mover that lands.
+ * none, and then two threads that release, and a transfer that is copied.
  * Left out: how blocks are found (region), lending of the memory (Lend, Lent), probes and claims, a RTR with more to come (rendezvous.pml),
  * a program that writes into a buffer that it has released, two loans at once. */
 
@@ -75,7 +75,7 @@ bool released, returns;         /* the loan stands in inbox.released, in lent.re
 byte outside;                   /* lent.out */
 bool mapped;                    /* lent.view */
 short due;
-bool there;                     /* a mover has landed */
+bool there;                     /* a transfer is copied */
 
 /* ---- The sender's side ---- */
 
@@ -282,8 +282,8 @@ inline rDrain() {
 	closeView()
 }
 
-/* attend: takeReleased and homeAll. */
-inline attend() {
+/* handleInbox: takeReleased and rails.complete. */
+inline handleInbox() {
 	if
 	:: released ->
 		released = false;
@@ -354,7 +354,7 @@ inline letGo() {
 #ifndef NO_LOOK
 	do
 	:: atomic { left && !rLock -> rLock = true };
-		atomic { attend() };
+		atomic { handleInbox() };
 		rLock = false
 	:: !left || rLock -> break
 	od
@@ -366,7 +366,7 @@ inline notice() {
 	due++;
 	if
 	:: atomic { !rLock -> rLock = true };
-		atomic { attend() };
+		atomic { handleInbox() };
 		letGo()
 	:: rLock
 	fi
@@ -401,7 +401,7 @@ proctype reader() {
 	fi;
 	atomic { !rLock -> rLock = true };
 	atomic {
-		attend();
+		handleInbox();
 		if
 		:: unexpected -> unexpected = false; deliver()
 		:: !unexpected && rDead -> rDone()
@@ -427,7 +427,7 @@ proctype reader() {
 /* Another thread gives the same loan back. */
 proctype other() { giveBack() }
 
-/* mover.go: carry. */
+/* transfer.go: copy. */
 proctype carrier() {
 	there = true;
 	notice()
@@ -438,7 +438,7 @@ proctype readerGate() {
 end:	do
 	:: atomic { !rLock && some(toR) -> rLock = true };
 		atomic {
-			attend();
+			handleInbox();
 			if
 			:: toR?loan ->
 				if
@@ -476,7 +476,7 @@ end:	do
 
 proctype readerCloses() {
 	atomic { !rLock -> rLock = true };      /* beginClose */
-	atomic { attend(); rDead = true; failRecvs() };
+	atomic { handleInbox(); rDead = true; failRecvs() };
 	letGo();
 	atomic { !rLock -> rLock = true };      /* sayBye */
 	atomic {

@@ -3,13 +3,13 @@
  *
  *   sender           a program: it starts the send, waits for it, and uses its buffer for something else
  *   senderGate       who polls its gate: rendezvous.go: handleRtr; optimise.go: drain; closing.go: handleBye
- *   pusher           mover.go: take, carry, home, homeLate, of the push mover of one rail
+ *   pusher           transfer.go: reserve, copy, complete, completeLate, of the push transfer of one rail
  *   senderCloses     Session.Close: closing.go: beginClose, sayBye, shut
- *   failSends, sFail sender.go: failSends; mover.go: failMover; gate.go: fail
+ *   failSends, sFail sender.go: failSends; transfer.go: fail; gate.go: fail
  *   receiver         a program: it posts a receive; if that is cancelled another one
  *   canceller        another thread: cancel.go: Cancel, of the first receive
  *   receiverGate     who polls that gate: receiver.go: an announcement; rendezvous.go: askFor, askShares; closing.go: takeLeave
- *   puller           as pusher, for the pull mover
+ *   puller           as pusher, for the pull transfer
  *   receiverCloses   as senderCloses
  *   failRecvs, rFail receiver.go: failRecvs, and as above
  *   loss             a link that breaks, or a peer that dies: the other side cannot tell
@@ -17,22 +17,22 @@
  * A section under the lock of the gate is one step. Bytes are copied without the lock: that is a step of its own between
  * taking a piece and bringing it home.
  *
- * Properties. No mover touches the buffer of a request that has ended, nor a link that was closed. The message comes to one
+ * Properties. No transfer touches the buffer of a request that has ended, nor a link that was closed. The message comes to one
  * receive, whole, each byte in its place; a receive that was cancelled has nothing of it. Each request ends once. RTR names a
  * send that waits for it, unless that was given up. If the send ends well, and nothing breaks, and the receiver does not
- * close, the receive ends well. In the end all requests have ended, and no mover has anything.
+ * close, the receive ends well. In the end all requests have ended, and no transfer has anything.
  *
  * Mutations, and what each one leads to:
  *   CANCEL_LATE      a receive is cancelled when its message is being asked for: its buffer is written to later
- *   FAIL_AWAY        a send fails while a mover copies out of its buffer
- *   FAIL_INTO        a receive fails while a mover copies into its buffer
+ *   FAIL_AWAY        a send fails while a transfer copies out of its buffer
+ *   FAIL_INTO        a receive fails while a transfer copies into its buffer
  *   FORGET_EARLY     the sender forgets a message at its first RTR: the send ends well with half of it
  *   STRICT_RTR       an RTR for a send that was given up a moment ago counts as a breach
  *   NO_RESUME        what was deferred is not asked for when a rail is idle
  *   LEAVE_AT_BYE     a gate ends at BYE, with bytes on their way: the send has ended well, the receive does not
- *   BYE_WHILE_AWAY   BYE leaves while a mover is copying: it counts less than the peer gets
+ *   BYE_WHILE_AWAY   BYE leaves while a transfer is copying: it counts less than the peer gets
  *   BOTH_FROM_START  the second chunk is asked for from the first byte on
- *   CLOSE_WHILE_AWAY the link is closed under a mover
+ *   CLOSE_WHILE_AWAY the link is closed under a transfer
  *
  * Bounds: one message of two pieces, two rails with room for a piece each, room for one packet each way; of a close by the
  * sender, one by the receiver, and a loss, one; or none.
@@ -61,7 +61,7 @@ bool failed, cookie, sDead, sEnd, sBroken, sClosed;
 bool byeSentS, owesByeS, owesAckS, ackedS;
 byte sAsked, sMoved, sChunks, pushed;
 bool sAway[2];
-chan push0 = [2] of { byte };   /* the queues of the movers; the head is what is being moved */
+chan push0 = [2] of { byte };   /* the queues of the transfers; the head is what is being moved */
 chan push1 = [2] of { byte };
 
 /* The receiver's side. */

@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/door"
+	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 )
 
@@ -60,14 +60,14 @@ const (
 
 // endpoint is a network opened in this process.
 type endpoint struct {
-	door.Endpoint
+	acceptor.Endpoint
 	net    Network
 	halves halves
 }
 
 func (n Network) listen(c driver.Config, ln net.Listener, addr string) *endpoint {
 	e := &endpoint{net: n}
-	e.Endpoint = door.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}
+	e.Endpoint = acceptor.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}
 	e.halves.waiting = map[linkID]*half{}
 	e.Listen(ln, addr, e.receive)
 	return e
@@ -83,9 +83,9 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link
 	var conns [numTracks]Conn
 	var peer hello.Message
 	for track := range conns {
-		conn, stop, err := door.Connect(ctx, e.net.Dial, addr)
+		conn, stop, err := acceptor.Connect(ctx, e.net.Dial, addr)
 		if err != nil {
-			return nil, fmt.Errorf("%w; %s", door.Cause(err), e.net.Hint)
+			return nil, fmt.Errorf("%w; %s", acceptor.Cause(err), e.net.Hint)
 		}
 		defer stop()
 		defer conn.Close()
@@ -103,7 +103,7 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link
 
 // receive is the other half of dial: of the two connections of a link, the
 // first waits here for the second, and the second only says that it is there.
-func (e *endpoint) receive(conn net.Conn, v *door.Visitor) (int, driver.Link, error) {
+func (e *endpoint) receive(conn net.Conn, v *acceptor.Incoming) (int, driver.Link, error) {
 	c := conn.(Conn)
 	if err := e.net.admit(c); err != nil {
 		defer conn.Close()
@@ -113,7 +113,7 @@ func (e *endpoint) receive(conn net.Conn, v *door.Visitor) (int, driver.Link, er
 	peer, err := hello.Listener(conn, e.Me(), v, func(peer *hello.Message) (err error) {
 		switch peer.Track {
 		case trackSmall:
-			first, err = e.halves.begin(peer)
+			first, err = e.halves.expect(peer)
 		case trackLarge:
 			first, err = e.halves.claim(peer)
 		default:

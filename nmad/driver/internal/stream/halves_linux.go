@@ -28,7 +28,7 @@ type halves struct {
 	waiting map[linkID]*half
 }
 
-func (hs *halves) begin(peer *hello.Message) (*half, error) {
+func (hs *halves) expect(peer *hello.Message) (*half, error) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
 	if hs.waiting[peer.Link] != nil {

@@ -8,18 +8,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/gate"
+	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
-// What may be inside a link: one gate for each, see package gate.
+// The callers of a link, each with its count of calls in flight; see package inflight.
 const (
 	inSend = iota
 	inRecv
 	inPush
 	inPull
 	inArm
-	numGates
+	numCallers
 )
 
 // The state of a link: bits that are only ever added.
@@ -47,7 +47,7 @@ type link struct {
 	fd      [numTracks]int
 	ep      int                   // epoll set of both sockets: the Descriptor
 	fault   atomic.Pointer[error] // what broke it, or how it was lost; set before the state is
-	gates   *gate.Set
+	calls   *inflight.Set
 	_       [padding]byte
 
 	// One part for each direction; its caller owns it.
@@ -91,7 +91,7 @@ func newLink(n *Network, conns [numTracks]Conn, rank, peerBody int) (_ *link, er
 			return nil, fmt.Errorf("cannot take the socket over: %w", err)
 		}
 	}
-	l.gates = gate.New(numGates, closeAll)
+	l.calls = inflight.New(numCallers, closeAll)
 	l.tx.init(l.maxBody)
 	l.rx.init(l.maxBody)
 	l.rt.init(n.Gather)
@@ -117,7 +117,7 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, more bool) (b
 		return false, err
 	}
 	ok, errno := l.tx.send(l.fd[trackSmall], h, body, parts, more)
-	l.gates.Gate(inSend).Leave()
+	l.calls.Calls(inSend).Leave()
 	if errno != 0 {
 		return false, l.lose(errno)
 	}
@@ -130,7 +130,7 @@ func (l *link) Flush() (bool, error) {
 		return false, err
 	}
 	ok, errno := l.tx.moveOn(l.fd[trackSmall])
-	l.gates.Gate(inSend).Leave()
+	l.calls.Calls(inSend).Leave()
 	if errno != 0 {
 		return false, l.lose(errno)
 	}
@@ -152,7 +152,7 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 			l.rx.drained = false
 			return nil, false, nil
 		}
-		g := l.gates.Gate(inRecv)
+		g := l.calls.Calls(inRecv)
 		if !g.Enter() {
 			return nil, false, l.why(closed)
 		}
@@ -178,11 +178,11 @@ func (l *link) Push(buf []byte) (int, error) {
 		return 0, err
 	}
 	if len(buf) == 0 {
-		l.gates.Gate(inPush).Leave()
+		l.calls.Calls(inPush).Leave()
 		return 0, nil
 	}
 	n, errno := raw.Send(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
-	l.gates.Gate(inPush).Leave()
+	l.calls.Calls(inPush).Leave()
 	switch errno {
 	case 0:
 		if l.lt.refused != 0 {
@@ -196,15 +196,15 @@ func (l *link) Push(buf []byte) (int, error) {
 	return 0, l.lose(errno)
 }
 
-// Pull implements driver.Link: one system call, straight into buf; none while the stream rests, see pacing.
+// Pull implements driver.Link: one system call, straight into buf; none while the stream is paused, see pacing.
 func (l *link) Pull(buf []byte) (int, error) {
 	if s := l.state.Load(); s&(closed|broken) != 0 {
 		return 0, l.why(s)
 	}
-	if len(buf) == 0 || l.pace.resting(len(buf)) {
+	if len(buf) == 0 || l.pace.paused(len(buf)) {
 		return 0, nil
 	}
-	g := l.gates.Gate(inPull)
+	g := l.calls.Calls(inPull)
 	if !g.Enter() {
 		return 0, l.why(closed)
 	}
@@ -260,7 +260,7 @@ func (l *link) Disarm() {
 
 // gather begins or ends the gathering for a sleeper; false: the link is closed.
 func (l *link) gather(change func(*lowWater, int)) bool {
-	g := l.gates.Gate(inArm)
+	g := l.calls.Calls(inArm)
 	if !g.Enter() {
 		return false
 	}
@@ -274,7 +274,7 @@ func (l *link) interest(track int, events uint32) bool {
 	if l.armed[track] == events {
 		return true
 	}
-	g := l.gates.Gate(inArm)
+	g := l.calls.Calls(inArm)
 	if !g.Enter() {
 		return false
 	}
@@ -298,7 +298,7 @@ func (l *link) enter(as int) error {
 	if s := l.state.Load(); s != 0 {
 		return l.why(s)
 	}
-	if !l.gates.Gate(as).Enter() {
+	if !l.calls.Calls(as).Enter() {
 		return l.why(closed)
 	}
 	return nil
@@ -339,7 +339,7 @@ func (l *link) why(s uint32) error {
 // The descriptors are closed once no call is under way.
 func (l *link) Close() error {
 	if l.state.Or(closed)&closed == 0 {
-		l.gates.Close()
+		l.calls.Close()
 	}
 	return nil
 }

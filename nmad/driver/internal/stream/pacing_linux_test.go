@@ -22,10 +22,10 @@ func TestPacing(t *testing.T) {
 		for _, l := range c.looks {
 			p.looked(l[0], l[1])
 		}
-		if got := p.resting(c.next); got != c.rests {
+		if got := p.paused(c.next); got != c.rests {
 			t.Errorf("%s: rests %v, want %v", c.name, got, c.rests)
 		}
-		if p.until = 0; p.resting(c.next) {
+		if p.until = 0; p.paused(c.next) {
 			t.Errorf("%s: rests when restTime is over", c.name)
 		}
 	}

@@ -1,4 +1,4 @@
-package door
+package acceptor
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 )
 
-// Endpoint is what the endpoints of drivers have in common that listen behind a door: a
+// Endpoint is what the endpoints of drivers with an Acceptor have in common: a
 // driver.Endpoint but for Reach, which a driver fills in before Listen.
 type Endpoint struct {
 	Name    string // of the driver
@@ -21,32 +21,34 @@ type Endpoint struct {
 	MaxBody uint32 // what this side takes, in bytes
 	Reach   func(ctx context.Context, rank int, addr string) (driver.Link, error)
 
-	addr string
-	door *Door
+	addr     string
+	acceptor *Acceptor
 }
 
-// Listen starts to receive strangers at ln, which it owns from here on, and which others
+// Listen starts to accept connections at ln, which it owns from here on, and which others
 // reach at addr.
 func (e *Endpoint) Listen(ln net.Listener, addr string, receive Receive) {
 	e.addr = addr
-	e.door = New(e.Name, ln, receive)
-	e.door.Listen()
+	e.acceptor = New(e.Name, ln, receive)
+	e.acceptor.Listen()
 }
 
 // Addr implements driver.Endpoint.
 func (e *Endpoint) Addr() string { return e.addr }
 
 // Accept implements driver.Endpoint.
-func (e *Endpoint) Accept(ctx context.Context) (int, driver.Link, error) { return e.door.Accept(ctx) }
+func (e *Endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
+	return e.acceptor.Accept(ctx)
+}
 
 // Choice implements driver.Endpoint: there is none.
 func (e *Endpoint) Choice(int, string) (network, why string) { return "", "" }
 
 // Close implements driver.Endpoint.
-func (e *Endpoint) Close() error { return e.door.Close() }
+func (e *Endpoint) Close() error { return e.acceptor.Close() }
 
 // Done is closed by Close.
-func (e *Endpoint) Done() <-chan struct{} { return e.door.Done() }
+func (e *Endpoint) Done() <-chan struct{} { return e.acceptor.Done() }
 
 // Me is this process in an exchange of package hello.
 func (e *Endpoint) Me() hello.Me {
@@ -73,7 +75,7 @@ func (e *Endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link
 
 func (e *Endpoint) reach(ctx context.Context, rank int, addr string) (driver.Link, error) {
 	select {
-	case <-e.door.Done():
+	case <-e.acceptor.Done():
 		return nil, driver.ErrClosed
 	default:
 		return e.Reach(ctx, rank, addr)

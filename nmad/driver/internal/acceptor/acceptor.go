@@ -1,4 +1,4 @@
-package door
+package acceptor
 
 import (
 	"container/list"
@@ -17,32 +17,32 @@ import (
 // Receive finds out which process is at the other end of conn and makes a link of it. It
 // owns conn, which ends after hello.Patience. It tells v how far the exchange is. A nil link
 // and nil error: nothing to hand on.
-type Receive func(conn net.Conn, v *Visitor) (rank int, l driver.Link, err error)
+type Receive func(conn net.Conn, v *Incoming) (rank int, l driver.Link, err error)
 
-// Door is a listener with a goroutine behind it. Safe for concurrent use.
+// Acceptor is a listener with a goroutine behind it. Safe for concurrent use.
 //
-// A connection takes a seat until its process has proved that it belongs to the job, or has
-// gone. While all seats are taken the door gives the seat of a stranger to the next
-// connection: of those from the address that has the most, the one that has sat there the
-// longest, if that is longer than settled. So silent strangers do not keep the processes of
-// the job out, and many of these at once only take turns.
-type Door struct {
+// A connection takes a slot until its process has proved that it belongs to the job, or the connection
+// has ended. While all slots are taken, the next connection gets the slot of one that is unproven: from the
+// address that has the most slots, of the connection that has had its slot for the longest time, if that is longer than
+// leastTime. So silent connections do not keep the processes of the job out, and many of these at once only wait
+// for one another.
+type Acceptor struct {
 	name    string // of the driver
 	ln      net.Listener
 	receive Receive
 	ready   chan arrival
 	done    chan struct{}
-	left    chan struct{} // a seat is free; room for one
-	seats   int
+	freed   chan struct{} // a slot is free; room for one
+	slots   int
 	wg      sync.WaitGroup
 
-	mu        sync.Mutex // below: everything after it
-	closed    bool
-	inside    map[*Visitor]struct{}
-	strangers list.List      // of *Visitor: those that have a seat, in the order of their arrival
-	from      map[string]int // how many of these there are, by address
-	refused   int
-	last      error
+	mu       sync.Mutex // below: everything after it
+	closed   bool
+	inside   map[*Incoming]struct{}
+	unproven list.List      // of *Incoming: those that have a slot, in the order of their arrival
+	from     map[string]int // how many of these there are, by address
+	refused  int
+	last     error
 }
 
 type arrival struct {
@@ -50,42 +50,42 @@ type arrival struct {
 	link driver.Link
 }
 
-// Visitor is a connection that was accepted.
-type Visitor struct {
-	door *Door
-	conn net.Conn
-	from string // its address, without a port
-	came time.Time
-	late *limit.Limit
+// Incoming is a connection that was accepted.
+type Incoming struct {
+	acceptor *Acceptor
+	conn     net.Conn
+	from     string // its address, without a port
+	came     time.Time
+	late     *limit.Limit
 
-	seat *list.Element // nil: it has none any more; guarded by Door.mu
+	slot *list.Element // nil: it has none any more; guarded by Acceptor.mu
 }
 
 const (
-	// patience is how long a stranger has to say its first words: a process of the job sends them
+	// helloTimeout is how long a connection may take to bring the hello: a process of the job sends it
 	// as soon as it is connected.
-	patience = 3 * time.Second
-	// settled is how long a stranger has its seat at least: long enough for an exchange while
+	helloTimeout = 3 * time.Second
+	// leastTime is how long a connection has its slot at least: long enough for an exchange while
 	// many others are under way.
-	settled = 250 * time.Millisecond
+	leastTime = 250 * time.Millisecond
 )
 
-// New makes a door; it owns ln from here on. Listen starts it.
-func New(name string, ln net.Listener, receive Receive) *Door {
-	return &Door{
-		name: name, ln: ln, receive: receive, seats: seats(),
-		ready: make(chan arrival), done: make(chan struct{}), left: make(chan struct{}, 1),
-		inside: map[*Visitor]struct{}{}, from: map[string]int{},
+// New makes an acceptor; it owns ln from here on. Listen starts it.
+func New(name string, ln net.Listener, receive Receive) *Acceptor {
+	return &Acceptor{
+		name: name, ln: ln, receive: receive, slots: maxSlots(),
+		ready: make(chan arrival), done: make(chan struct{}), freed: make(chan struct{}, 1),
+		inside: map[*Incoming]struct{}{}, from: map[string]int{},
 	}
 }
 
 // Listen starts to listen. Called once, when what receive uses is complete.
-func (d *Door) Listen() {
+func (d *Acceptor) Listen() {
 	d.wg.Add(1)
 	go d.listen()
 }
 
-func (d *Door) listen() {
+func (d *Acceptor) listen() {
 	defer d.wg.Done()
 	for {
 		conn, err := d.ln.Accept()
@@ -100,66 +100,66 @@ func (d *Door) listen() {
 				continue
 			}
 		}
-		v := d.enter(conn)
+		v := d.admit(conn)
 		if v == nil {
 			_ = conn.Close()
 			return
 		}
-		go d.attend(v)
+		go d.serve(v)
 	}
 }
 
-// enter gives conn a seat, for which it may have to wait, and registers it, so that Close can end
-// what goes on with it. Nil: the door is closed.
-func (d *Door) enter(conn net.Conn) *Visitor {
-	v := &Visitor{door: d, conn: conn, from: host(conn.RemoteAddr()), came: time.Now()}
+// admit gives conn a slot, for which it may have to wait, and registers it, so that Close can end
+// its exchange. Nil: the acceptor is closed.
+func (d *Acceptor) admit(conn net.Conn) *Incoming {
+	v := &Incoming{acceptor: d, conn: conn, from: host(conn.RemoteAddr()), came: time.Now()}
 	for {
 		d.mu.Lock()
 		if d.closed {
 			d.mu.Unlock()
 			return nil
 		}
-		if d.strangers.Len() < d.seats && sit(d, max(seats(), d.seats)) {
+		if d.unproven.Len() < d.slots && takeSlot(d, max(maxSlots(), d.slots)) {
 			break
 		}
 		crowded := d
-		if d.strangers.Len() < d.seats {
-			crowded = fullest(d)
+		if d.unproven.Len() < d.slots {
+			crowded = mostCrowded(d)
 		}
 		d.mu.Unlock()
-		if crowded.evict(settled) {
+		if crowded.evict(leastTime) {
 			continue
 		}
 		select {
-		case <-d.left:
-		case <-time.After(settled / 10):
+		case <-d.freed:
+		case <-time.After(leastTime / 10):
 		case <-d.done:
 			return nil
 		}
 	}
 	defer d.mu.Unlock()
-	v.seat = d.strangers.PushBack(v)
+	v.slot = d.unproven.PushBack(v)
 	d.from[v.from]++
 	d.inside[v] = struct{}{}
 	d.wg.Add(1)
 	return v
 }
 
-// evict ends the exchange with a stranger that has had its seat for that long, if there is one.
-func (d *Door) evict(after time.Duration) bool {
+// evict ends the exchange of an unproven connection that has had its slot for that long, if there is one.
+func (d *Acceptor) evict(after time.Duration) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	most := 0
 	for _, n := range d.from {
 		most = max(most, n)
 	}
-	for e := d.strangers.Front(); e != nil; e = e.Next() {
-		v := e.Value.(*Visitor)
+	for e := d.unproven.Front(); e != nil; e = e.Next() {
+		v := e.Value.(*Incoming)
 		if time.Since(v.came) < after {
 			return false
 		}
 		if d.from[v.from] == most {
-			d.stand(v)
+			d.freeSlot(v)
 			_ = v.conn.SetDeadline(limit.Past)
 			return true
 		}
@@ -167,44 +167,44 @@ func (d *Door) evict(after time.Duration) bool {
 	return false
 }
 
-// stand takes the seat of v, if it has one. Under mu.
-func (d *Door) stand(v *Visitor) {
-	if v.seat == nil {
+// freeSlot frees the slot of v, if it has one. Under mu.
+func (d *Acceptor) freeSlot(v *Incoming) {
+	if v.slot == nil {
 		return
 	}
-	d.strangers.Remove(v.seat)
-	v.seat = nil
-	rise(d)
+	d.unproven.Remove(v.slot)
+	v.slot = nil
+	giveSlot(d)
 	if d.from[v.from]--; d.from[v.from] == 0 {
 		delete(d.from, v.from)
 	}
 	select {
-	case d.left <- struct{}{}:
+	case d.freed <- struct{}{}:
 	default:
 	}
 }
 
-// Heard says that the process has spoken: from now on it has hello.Patience.
-func (v *Visitor) Heard() {
+// Heard says that the hello has come: from now on the exchange may take hello.Patience.
+func (v *Incoming) Heard() {
 	v.late.Stop()
 	v.late = limit.Bound(v.conn, hello.Patience)
 }
 
-// Proved says that the process has proved that it belongs to the job: it takes no seat any more.
-func (v *Visitor) Proved() {
-	v.door.mu.Lock()
-	defer v.door.mu.Unlock()
-	v.door.stand(v)
+// Proved says that the process has proved that it belongs to the job: it needs no slot any more.
+func (v *Incoming) Proved() {
+	v.acceptor.mu.Lock()
+	defer v.acceptor.mu.Unlock()
+	v.acceptor.freeSlot(v)
 }
 
-func (d *Door) attend(v *Visitor) {
+func (d *Acceptor) serve(v *Incoming) {
 	defer d.wg.Done()
-	v.late = limit.Bound(v.conn, patience)
+	v.late = limit.Bound(v.conn, helloTimeout)
 	from := v.conn.RemoteAddr().String()
 	rank, l, err := d.receive(v.conn, v)
 	v.late.Stop()
 	d.mu.Lock()
-	d.stand(v)
+	d.freeSlot(v)
 	delete(d.inside, v)
 	d.mu.Unlock()
 	if err != nil {
@@ -232,7 +232,7 @@ func host(a net.Addr) string {
 	return a.Network()
 }
 
-func (d *Door) remember(err error) {
+func (d *Acceptor) remember(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.refused++
@@ -240,12 +240,12 @@ func (d *Door) remember(err error) {
 }
 
 // Done is closed by Close.
-func (d *Door) Done() <-chan struct{} { return d.done }
+func (d *Acceptor) Done() <-chan struct{} { return d.done }
 
-// Accept waits for the next link. Connections of strangers, or of processes
-// that do not belong to the job, do not end it; but if ctx ends first the
-// error says how many there were, and wraps the last of their reasons.
-func (d *Door) Accept(ctx context.Context) (int, driver.Link, error) {
+// Accept waits for the next link. Connections of processes that do not belong to the job
+// do not end it; but if ctx ends first, the
+// error says how many there were, and wraps the reason why the last one was refused.
+func (d *Acceptor) Accept(ctx context.Context) (int, driver.Link, error) {
 	select {
 	case <-d.done:
 		return -1, nil, fmt.Errorf("%s: accept: %w", d.name, driver.ErrClosed)
@@ -268,7 +268,7 @@ func (d *Door) Accept(ctx context.Context) (int, driver.Link, error) {
 
 // Close stops listening, ends the exchanges under way and waits for their
 // goroutines. Links that were not accepted are closed. Calling it again does nothing.
-func (d *Door) Close() error {
+func (d *Acceptor) Close() error {
 	d.mu.Lock()
 	if d.closed {
 		d.mu.Unlock()

@@ -12,35 +12,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// door is a Unix socket by which the first rank of a host hands a line to the other ranks there. The kernel says whose process
+// localSocket is a Unix socket by which the first rank of a host hands a line to the other ranks there. The kernel says whose process
 // is at the other end: both sides talk to the same user only. A name that another user has taken, or a
 // rank that is in another name space, costs a question to the manager, no more.
-type door struct{ l *net.UnixListener }
+type localSocket struct{ l *net.UnixListener }
 
-// doorPatience is how long one neighbour may take at the door.
-const doorPatience = 5 * time.Second
+// localTimeout is how long one neighbour may take to ask for the text.
+const localTimeout = 5 * time.Second
 
-func openDoor(name string) (*door, error) {
+func openLocal(name string) (*localSocket, error) {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
-	return &door{l}, nil
+	return &localSocket{l}, nil
 }
 
-func (d *door) close() { d.l.Close() }
+func (d *localSocket) close() { d.l.Close() }
 
-// handOut gives the text to count neighbours and closes the door. It blocks until it has, or until none has come for doorPatience.
-func (d *door) handOut(text string, count int) {
+// serve gives the text to count neighbours and closes the socket. It blocks until it has, or until none has come for localTimeout.
+func (d *localSocket) serve(text string, count int) {
 	defer d.close()
 	for count > 0 {
-		_ = d.l.SetDeadline(time.Now().Add(doorPatience))
+		_ = d.l.SetDeadline(time.Now().Add(localTimeout))
 		c, err := d.l.AcceptUnix()
 		if err != nil {
 			return // a rank that is missing asks the manager
 		}
 		if ours(c) == nil {
-			_ = c.SetDeadline(time.Now().Add(doorPatience))
+			_ = c.SetDeadline(time.Now().Add(localTimeout))
 			_, _ = io.WriteString(c, text+"\n") // a rank that does not read it asks the manager
 			count--
 		}
@@ -48,8 +48,8 @@ func (d *door) handOut(text string, count int) {
 	}
 }
 
-// atDoor gets the line from the first rank of this host.
-func atDoor(ctx context.Context, name string) (string, error) {
+// readLocal gets the line from the first rank of this host.
+func readLocal(ctx context.Context, name string) (string, error) {
 	var dialer net.Dialer
 	c, err := dialer.DialContext(ctx, "unix", name)
 	if err != nil {
@@ -60,7 +60,7 @@ func atDoor(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	defer context.AfterFunc(ctx, func() { c.Close() })()
-	_ = c.SetDeadline(time.Now().Add(doorPatience))
+	_ = c.SetDeadline(time.Now().Add(localTimeout))
 	line, err := bufio.NewReaderSize(io.LimitReader(c, maxValue+1), maxValue+1).ReadSlice('\n')
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package gate
+package inflight
 
 import (
 	"sync"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestGatesDoNotShareLines(t *testing.T) {
-	if n := unsafe.Sizeof(Gate{}); n != 128 {
+	if n := unsafe.Sizeof(Calls{}); n != 128 {
 		t.Errorf("a gate has %d bytes, want 128", n)
 	}
 }
@@ -16,24 +16,24 @@ func TestGatesDoNotShareLines(t *testing.T) {
 func TestLastOneOutFrees(t *testing.T) {
 	freed := 0
 	s := New(2, func() { freed++ })
-	if !s.Gate(0).Enter() || !s.Gate(1).Enter() || !s.Gate(1).Enter() {
+	if !s.Calls(0).Enter() || !s.Calls(1).Enter() || !s.Calls(1).Enter() {
 		t.Fatal("an open gate turned somebody away")
 	}
 	s.Close()
 	s.Close()
-	if s.Gate(0).Enter() || s.Gate(1).Enter() {
+	if s.Calls(0).Enter() || s.Calls(1).Enter() {
 		t.Error("a closed gate let somebody in")
 	}
-	s.Gate(0).Leave()
-	s.Gate(1).Leave()
+	s.Calls(0).Leave()
+	s.Calls(1).Leave()
 	if freed != 0 {
 		t.Fatal("freed while somebody is inside")
 	}
-	s.Gate(1).Leave()
+	s.Calls(1).Leave()
 	if freed != 1 {
 		t.Fatalf("freed %d times after the last one left", freed)
 	}
-	if s.Gate(0).Enter() {
+	if s.Calls(0).Enter() {
 		t.Error("a drained gate let somebody in")
 	}
 	if freed != 1 {
@@ -52,11 +52,11 @@ func TestCloseAgainstEnter(t *testing.T) {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				for s.Gate(i).Enter() {
+				for s.Calls(i).Enter() {
 					if !alive.Load() {
 						bad.Add(1)
 					}
-					s.Gate(i).Leave()
+					s.Calls(i).Leave()
 				}
 			}()
 		}

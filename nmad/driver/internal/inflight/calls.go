@@ -1,46 +1,46 @@
-package gate
+package inflight
 
 import "sync/atomic"
 
-// Gate counts the calls of one direction of a link that are inside. It belongs
+// Calls counts the calls of one direction of a link that are in flight. It belongs
 // to a [Set]. The state is twice the number of callers inside, plus one when
 // closed:
 //
 //	open, n inside ──Enter/Leave── open, n±1 inside
 //	open, n inside ──close──────── closed, n inside    (Enter fails from here on)
 //	closed, 0 inside ────────────→ drained             (once)
-type Gate struct {
+type Calls struct {
 	state   atomic.Int64
 	drained atomic.Bool
 	set     *Set
 	_       [128 - 24]byte
 }
 
-// Set is a number of gates around one thing that is freed once.
+// Set is the counts of all directions of one link, whose resources are freed once.
 type Set struct {
-	gates []Gate
-	open  atomic.Int32 // gates that are not drained; written by calls that drain one
+	calls []Calls
+	open  atomic.Int32 // counts that are not drained; written by calls that drain one
 	free  func()
 }
 
-// New makes n open gates. free runs once, after Close, in whichever goroutine
+// New makes n open counts. free runs once, after Close, in the goroutine that
 // leaves last; it must not block.
 func New(n int, free func()) *Set {
-	s := &Set{gates: make([]Gate, n), free: free}
-	for i := range s.gates {
-		s.gates[i].set = s
+	s := &Set{calls: make([]Calls, n), free: free}
+	for i := range s.calls {
+		s.calls[i].set = s
 	}
 	s.open.Store(int32(n))
 	return s
 }
 
-// Gate gives the i-th gate.
-func (s *Set) Gate(i int) *Gate { return &s.gates[i] }
+// Calls gives the i-th gate.
+func (s *Set) Calls(i int) *Calls { return &s.calls[i] }
 
-// Close shuts all gates. It does not wait. Calling it again does nothing.
+// Close has all later calls of Enter fail. It does not wait. Calling it again does nothing.
 func (s *Set) Close() {
-	for i := range s.gates {
-		g := &s.gates[i]
+	for i := range s.calls {
+		g := &s.calls[i]
 		if g.state.Or(1) == 0 {
 			g.drain()
 		}
@@ -49,7 +49,7 @@ func (s *Set) Close() {
 
 // Enter says whether the caller may go on; if so it must call Leave. It costs
 // one atomic addition.
-func (g *Gate) Enter() bool {
+func (g *Calls) Enter() bool {
 	if g.state.Add(2)&1 == 0 {
 		return true
 	}
@@ -58,15 +58,15 @@ func (g *Gate) Enter() bool {
 }
 
 // Leave ends what Enter began.
-func (g *Gate) Leave() {
+func (g *Calls) Leave() {
 	if g.state.Add(-2) == 1 {
 		g.drain()
 	}
 }
 
-// drain may be reached several times, as a late Enter that is turned away
+// drain may be reached several times, as a late Enter that fails
 // leaves again; only the first counts.
-func (g *Gate) drain() {
+func (g *Calls) drain() {
 	if g.drained.CompareAndSwap(false, true) && g.set.open.Add(-1) == 0 {
 		g.set.free()
 	}

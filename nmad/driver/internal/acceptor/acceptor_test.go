@@ -1,4 +1,4 @@
-package door
+package acceptor
 
 import (
 	"io"
@@ -12,13 +12,13 @@ import (
 
 // open makes a door with few seats on loopback. A connection that says a byte has proved itself, and
 // hears one.
-func open(t *testing.T, seats int) (d *Door, addr string) {
+func open(t *testing.T, seats int) (d *Acceptor, addr string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d = New("test", ln, func(conn net.Conn, v *Visitor) (int, driver.Link, error) {
+	d = New("test", ln, func(conn net.Conn, v *Incoming) (int, driver.Link, error) {
 		defer conn.Close()
 		var b [1]byte
 		if _, err := io.ReadFull(conn, b[:]); err != nil {
@@ -29,7 +29,7 @@ func open(t *testing.T, seats int) (d *Door, addr string) {
 		_, err := conn.Write(b[:])
 		return 0, nil, err
 	})
-	d.seats = seats
+	d.slots = seats
 	d.Listen()
 	t.Cleanup(func() { _ = d.Close() })
 	return d, ln.Addr().String()
@@ -49,7 +49,7 @@ func connect(t *testing.T, from, to string) net.Conn {
 // admitted says a byte and waits for the answer.
 func admitted(t *testing.T, c net.Conn) {
 	t.Helper()
-	_ = c.SetDeadline(time.Now().Add(patience)) // shorter than the silence of all others would last, one after the other
+	_ = c.SetDeadline(time.Now().Add(helloTimeout)) // shorter than the silence of all others would last, one after the other
 	var b [1]byte
 	if _, err := c.Write(b[:]); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestSeatsByAddress(t *testing.T) {
 	}
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
 		d.mu.Lock()
-		n := d.strangers.Len()
+		n := d.unproven.Len()
 		d.mu.Unlock()
 		if n == seats {
 			break
@@ -113,7 +113,7 @@ func TestStrangersThatComeAgain(t *testing.T) {
 				if err != nil {
 					return
 				}
-				_ = c.SetReadDeadline(time.Now().Add(2 * patience))
+				_ = c.SetReadDeadline(time.Now().Add(2 * helloTimeout))
 				_, _ = c.Read(make([]byte, 1))
 				_ = c.Close()
 			}
@@ -126,20 +126,20 @@ func TestStrangersThatComeAgain(t *testing.T) {
 
 // TestSeatsOfAllDoors: the strangers of one door have all seats of the process; a process of the job gets in by another door.
 func TestSeatsOfAllDoors(t *testing.T) {
-	full, fullAddr := open(t, seats())
-	_, addr := open(t, seats())
-	hall.Lock()
-	hall.taken += seats() - 4 // as if so many sat there
-	hall.Unlock()
+	full, fullAddr := open(t, maxSlots())
+	_, addr := open(t, maxSlots())
+	allSlots.Lock()
+	allSlots.taken += maxSlots() - 4 // as if so many sat there
+	allSlots.Unlock()
 	t.Cleanup(func() {
-		hall.Lock()
-		hall.taken -= seats() - 4
-		hall.Unlock()
+		allSlots.Lock()
+		allSlots.taken -= maxSlots() - 4
+		allSlots.Unlock()
 	})
 	for range 4 {
 		connect(t, "127.0.0.1", fullAddr)
 	}
-	for end := time.Now().Add(5 * time.Second); fullest(nil) != full; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Second); mostCrowded(nil) != full; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("no stranger has a seat")
 		}
