@@ -90,7 +90,7 @@ inline leavePool() {
 	fi
 }
 
-/* complete, and bufferPool.done. */
+/* complete, and bufferPool.sendDone. */
 inline sDone(e) {
 	assert(stage != done && (e || !live));
 	stage = done; failed = e;
