@@ -63,9 +63,9 @@ func (c *co) conclude(x *rare) {
 	}
 }
 
-// bury spawns the thread that makes the post-exit calls, for the one that ends.
+// startPostExit spawns the thread that makes the post-exit calls, for the one that ends.
 // Holder only.
-func (v *vp) bury(x *rare) {
+func (v *vp) startPostExit(x *rare) {
 	calls := x.after
 	if len(calls) == 0 {
 		return
@@ -96,8 +96,8 @@ func (c *co) renew(x *rare) {
 	if x.asks.Load() != 0 {
 		c.parkSuspended(x)
 	}
-	if x.firm.depth > 0 && c.inUser == 0 {
-		c.stiffen()
+	if x.preemptOff.depth > 0 && c.inUser == 0 {
+		c.disablePreemption()
 	}
 }
 

@@ -30,7 +30,7 @@ import (
 
 const firstRing = 2
 
-const reckless = true
+const randomSteals = true
 
 const checked = true
 

@@ -21,5 +21,5 @@ func (s *Spin) ranked(lockRank) { _ = s.rankedSpin }
 func (*Spin) locked(bool)       {}
 func (*Spin) unlocking()        {}
 
-// reckless: thieves steal as chance has it.
-const reckless = false
+// randomSteals: thieves steal as chance has it.
+const randomSteals = false

@@ -31,10 +31,10 @@ type clock struct {
 
 // watch is what the clock remembers of a VP.
 type watch struct {
-	tick  uint32
-	since int64 // ns: when tick took this value
-	told  bool  // the watchdog has told of it
-	nines int   // looks in a row at which its thread was stopped, unasked for
+	tick         uint32
+	since        int64 // ns: when tick took this value
+	told         bool  // the watchdog has told of it
+	stoppedLooks int   // looks in a row at which its thread was stopped, unasked for
 }
 
 const (
@@ -210,7 +210,7 @@ func (c *clock) tick(now int64) (moves bool) {
 		if off {
 			v.clear()
 		}
-		if m != free && c.police(v, now) {
+		if m != free && c.inspect(v, now) {
 			moves = true
 		}
 	}
@@ -227,7 +227,7 @@ func (c *clock) tick(now int64) (moves bool) {
 	return plans || moves || verdict != hooks.Quiet
 }
 
-// look polices all VPs between two ticks.
+// look inspects all VPs between two ticks.
 func (c *clock) look(now int64) {
 	c.gap *= 2
 	if c.gap > int64(c.s.cfg.Period)/2 {
@@ -238,7 +238,7 @@ func (c *clock) look(now int64) {
 			c.lookAlone(v)
 		}
 		if v.mode() != free {
-			c.police(v, now)
+			c.inspect(v, now)
 		}
 	}
 }
@@ -288,13 +288,13 @@ func (c *clock) lookAlone(v *vp) {
 	}
 }
 
-// police sees to a thread that keeps v: see watch.go. If others are ready behind it a sleeping
+// inspect sees to a thread that keeps v: see watch.go. If others are ready behind it a sleeping
 // VP is to share them. It tells whether v has moved since the last look or ought to.
-func (c *clock) police(v *vp, now int64) (moves bool) {
+func (c *clock) inspect(v *vp, now int64) (moves bool) {
 	w := &v.watch
 	work := v.hasWork()
 	if tick := v.ticks(); tick != w.tick {
-		w.tick, w.since, w.told, w.nines = tick, now, false, 0
+		w.tick, w.since, w.told, w.stoppedLooks = tick, now, false, 0
 		moves = true
 	}
 	x := v.current()
@@ -303,7 +303,7 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 	}
 	status := direct.Status(x.g0())
 	if status != direct.Preempted {
-		w.nines = 0
+		w.stoppedLooks = 0
 	}
 	switch status {
 	case direct.Waiting:
@@ -315,7 +315,7 @@ func (c *clock) police(v *vp, now int64) (moves bool) {
 		if v.pursuit.target.Load() == x {
 			break // the stopper's
 		}
-		if w.nines++; c.s.preempts && w.nines > 1 && v.claimStopped(x) {
+		if w.stoppedLooks++; c.s.preempts && w.stoppedLooks > 1 && v.claimStopped(x) {
 			return true
 		}
 		c.gap = shortGap

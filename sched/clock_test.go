@@ -31,7 +31,7 @@ func TestHogsTakeTurns(t *testing.T) {
 	if !isDirect {
 		seizures = 2
 	}
-	if st := s.Stats(); st.Total.Seizures < seizures || st.Total.Robbed != 0 || st.LWPs > spareLWPs+1 {
-		t.Errorf("%d preempted, %d without the VP, %d LWPs", st.Total.Seizures, st.Total.Robbed, st.LWPs)
+	if st := s.Stats(); st.Total.Seizures < seizures || st.Total.Seized != 0 || st.LWPs > spareLWPs+1 {
+		t.Errorf("%d preempted, %d without the VP, %d LWPs", st.Total.Seizures, st.Total.Seized, st.LWPs)
 	}
 }

@@ -8,33 +8,33 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// Co is what the calling goroutine is to the scheduler: one that can be switched to. Nil
-// stands for a plain goroutine, and every method takes it.
+// Co is the scheduler's part of the calling goroutine, if that can be switched to. A nil Co
+// stands for a plain goroutine; every method accepts it.
 type Co = co
 
 // co is a goroutine that is switched to: a runner, which runs threads, or the base of an LWP.
 //
 // It fills two cache lines, and the size class of that name: ten thousand threads have ten thousand of them.
 type co struct {
-	inside uint32  // isIn: it is inside the scheduler; its own, read by takers: see word
-	inUser uint32  // value of inside while user code runs: 0, or isFirm
-	id     uint32  // the LWP that carries it, as the word of the VP has it; lostID: none
-	how    odd     // how it is to be resumed; atomic
-	l      *lwp    // where it runs; set by the one that switches to it
-	cur    *thread // what it runs
-	seed   *thread // what to run first, set by the one that switches to it
-	joiner *co     // waits for the end of cur, and for nothing else: see joinNow
+	inside uint32     // isIn: it is inside the scheduler. The co writes it, takers read it: see word
+	inUser uint32     // value of inside while user code runs: 0, or noPreempt
+	id     uint32     // the LWP that carries it, as the word of the VP has it; lostID: none
+	how    resumeMode // how it is to be resumed; atomic
+	l      *lwp       // where it runs; the co that switches to it sets it
+	cur    *thread    // what it runs
+	seed   *thread    // what to run first; the co that switches to it sets it
+	joiner *co        // waits for the end of cur, and for nothing else: see joinNow
 	base   bool
 	stays  bool           // it keeps its OS thread: see stay.go
 	away   bool           // in Blocking, without its VP
 	quit   bool           // it ends
-	taken  bool           // by its maker, before it began
+	taken  bool           // its maker has parked its goroutine before that began
 	fresh  bool           // it begins as a goroutine, with cur: see learn.go
 	hog    bool           // it was preempted when it ran last
-	said   direct.Refusal // by a switch that did not take place; Done else
+	said   direct.Refusal // why its last switch did not take place; Done if it did
 	began  uint32         // tick of its VP when cur began
 
-	guess *habit  // it was begun as a goroutine because of it, and has not called the scheduler yet
+	guess *habit  // because of this habit its thread was begun as a goroutine, and has not called the scheduler yet
 	g     uintptr // its goroutine, as lookup knows it; 0: it has not begun
 
 	before, after *co // in the registry
@@ -46,39 +46,39 @@ type co struct {
 
 // Bits of co.inside.
 const (
-	isIn   = 1 << iota
-	isFirm // its thread is not to be preempted: see preempt.go
+	isIn      = 1 << iota
+	noPreempt // its thread is not to be preempted: see preempt.go
 )
 
-// odd says how a parked co is to be resumed. Only a base resumes what is not ordinary, for
-// then there is nothing to finish for the one that has left.
-type odd = uint32
+// resumeMode says how a parked co is to be resumed. Only a base resumes a co that is not ordinary: a base leaves
+// nothing that the resumed co would have to finish.
+type resumeMode = uint32
 
 const (
-	ordinary odd = iota
-	stopped      // it was preempted, in the middle of its code
-	parking      // it comes from Go, and may not be parked yet
-	staying      // the VP goes to its OS thread
+	ordinary resumeMode = iota
+	stopped             // it was preempted, in the middle of its code
+	parking             // it ran as a goroutine, and may not be parked yet
+	staying             // the VP goes to its OS thread
 )
 
-// op is what the next one does for the one that has just left.
+// op is what the next co on an LWP does for the co that has just left.
 type op uint8
 
 const (
-	opNone   op = iota // nothing: it is the base, or waits for the next one, or has been queued already (vp.swap)
-	opReady            // it yielded: enqueue it
-	opPool             // it is a runner without a thread
-	opUnlock           // it waits in a queue whose lock it holds
-	opLinger           // the same, but it has unlocked it already: see linger.go
-	opHand             // it lost its VP: the base posts it
-	opMove             // it may not run on this VP any more: send it to another
-	opEnd              // it is a runner that ends, as a goroutine
+	opNone   op = iota // nothing: that co is the base, or joins the next thread, or was queued already (vp.swap)
+	opReady            // enqueue it: it yielded
+	opPool             // put it into the pool: it is a runner without a thread
+	opUnlock           // unlock the queue in which it waits
+	opLinger           // end its lingering; it has unlocked its queue: see linger.go
+	opHand             // post it, by the base: it lost its VP
+	opMove             // send it to another VP: it may not run on this one any more
+	opEnd              // ready it: it is a runner that ends, as a goroutine
 )
 
-// Enter begins an operation of the calling thread: from here to Leave it holds its VP, which
-// no taker can take. It may wait for the VP, so that what follows need not know of threads that
-// have lost theirs. On a plain goroutine it returns nil. Nothing in between may block except
-// Wait, nor run code of users.
+// Enter begins an operation of the calling thread. From Enter to Leave the thread holds its VP, and
+// no taker can take it. A thread that has lost its VP waits in Enter until it has one again.
+// On a plain goroutine Enter returns nil. Between Enter and Leave nothing may block except
+// Wait, and no code of users may run.
 func Enter() *Co {
 	c := lookup()
 	if c == nil {
@@ -92,9 +92,9 @@ func Enter() *Co {
 	return c
 }
 
-// Visit is Enter for what must not block, such as releasing a semaphore: a thread that has
-// lost its VP is an outsider, as a goroutine is, and does not wait until it has the VP back.
-// So is the base of an LWP, which runs the idle hooks. To an outsider it returns nil. Wait is not allowed before Leave.
+// Visit is Enter for an operation that must not block, such as releasing a semaphore. A thread that has
+// lost its VP does not wait for it: it is an outsider, as a goroutine is, and as
+// the base of an LWP is, which runs the idle hooks. To an outsider Visit returns nil. Wait is not allowed before Leave.
 func Visit() *Co {
 	c := lookup()
 	if c == nil {
@@ -108,7 +108,7 @@ func Visit() *Co {
 	return c
 }
 
-// visit is the rest of Visit for a thread that does not get its VP at once.
+// visit is the slow path of Visit, for a thread that does not find its VP its own at once.
 func (c *co) visit() *co {
 	if c.base {
 		return nil
@@ -157,9 +157,9 @@ func (c *co) regains() bool {
 	}
 }
 
-// comeBack is the rest of Enter for a thread that does not get its VP at once: a taker gives it back in
-// a moment, or else c takes the VP if that is free, or parks until a VP runs it again. A base
-// is no thread: nil.
+// comeBack is the slow path of Enter, for a thread that does not find its VP its own at once. If a taker has lent the
+// VP, c waits the moment until it is given back. Otherwise c claims the VP if that is free, or parks until a VP runs
+// it again. A base is no thread: comeBack returns nil.
 func (c *co) comeBack() *co {
 	if c.base {
 		return nil
@@ -171,12 +171,12 @@ func (c *co) comeBack() *co {
 		c.rejoin()
 		return c
 	}
-	// It is on its LWP still, alone.
+	// c is still on its LWP, without the VP.
 	v := c.l.vp
 	if c.away {
 		c.returned()
 	} else {
-		v.robbed.Add(-1)
+		v.seized.Add(-1)
 	}
 	if c.cur.belongs(v) && v.claim(c.l, c) {
 		if v.trace.Load() != nil {
@@ -188,20 +188,20 @@ func (c *co) comeBack() *co {
 	return c
 }
 
-// returned: c is not in Blocking any more.
+// returned notes that c is not in Blocking any more.
 func (c *co) returned() {
 	c.away = false
 	c.l.vp.away.Add(-1)
 	c.l.alone.CompareAndSwap(c, nil)
 }
 
-// rejoin is for a thread whose OS thread was taken back while it waited in Go: it queues
-// itself, parks as a goroutine, and goes on when a base has switched to it; or when it has been
-// passed a VP, if it has locked its OS thread meanwhile.
+// rejoin is for a thread whose OS thread was taken back while it waited in Go. It queues
+// itself, parks as a goroutine, and goes on when a base has switched to it. If it has locked its OS
+// thread meanwhile it goes on when it is passed a VP.
 func (c *co) rejoin() {
 	t := c.cur
 	if h := c.guess; h != nil {
-		c.judge(h)
+		c.scoreGuess(h)
 	}
 	if c.away {
 		c.returned()
@@ -227,11 +227,10 @@ func (c *co) rejoin() {
 	}
 }
 
-// switchTo parks c, which holds its VP, and runs t, or the base if nil. All switches come
-// here, so that the return from direct.Switch has one address. A runner without a thread
-// (opPool) runs fresh threads from here, and so never returns into a caller other than the one
-// that the processor expects: the next to return is the one that called switchTo last.
-// The compiler must not join it to its callers, as it does with a profile: then each has a return
+// switchTo parks c, which holds its VP, and runs t, or the base if t is nil. All switches go
+// through it, so that the return from direct.Switch has one address, which the processor predicts. A runner without a
+// thread (opPool) runs fresh threads from here and does not return to its caller.
+// The compiler must not inline switchTo, as it does with a profile: then each caller has a return
 // from direct.Switch of its own, and a spawn with its join takes 84 ns instead of 67.
 //
 //go:noinline
@@ -277,7 +276,7 @@ func (c *co) switchTo(t *thread, o op) {
 			if !direct.Recording(&c.said) {
 				direct.Switch(d.seat.G, &c.said)
 			}
-			if c.said == direct.Done || c.insist(d, t) {
+			if c.said == direct.Done || c.retrySwitch(d, t) {
 				break
 			}
 		}
@@ -299,16 +298,16 @@ func (c *co) switchTo(t *thread, o op) {
 	}
 }
 
-// carry: l, which has v, goes on with d.
+// carry makes d the co that runs on l and on v, which l holds.
 func (v *vp) carry(d *co, l *lwp) {
 	d.l = l
 	d.id = l.pass
 	v.cur = d
 }
 
-// insist is for a switch to d, for t, that was refused. True: it has been made in another way,
-// and c is back.
-func (c *co) insist(d *co, t *thread) (back bool) {
+// retrySwitch is for a switch to d, for t, that was refused. It returns true if it has made the switch in another way
+// and c runs again; false: the caller tries again.
+func (c *co) retrySwitch(d *co, t *thread) (back bool) {
 	r := c.said
 	c.said = direct.Done
 	switch r {
@@ -319,11 +318,11 @@ func (c *co) insist(d *co, t *thread) (back bool) {
 		switch n := direct.Locks(); {
 		case n > direct.Held:
 			return c.stayWith(d, t)
-		case n > 0: // its code has unlocked once too often
+		case n > 0: // its code has called UnlockOSThread once too often
 			direct.Rehold()
 		default:
 			c.l.relock()
-			c.release() // again: that was after it
+			c.release() // again: relock has written after the first one
 		}
 	case direct.Asked:
 		runtime.Gosched() // a stop of the world, or the Go scheduler's slice is over
@@ -333,7 +332,7 @@ func (c *co) insist(d *co, t *thread) (back bool) {
 	return false
 }
 
-// noted does what a switch does now and then for t, which v runs next, on l. Holder only.
+// noted is the seldom part of a switch to t on l: it samples how long t waited since it was woken, and traces. Holder only.
 func (v *vp) noted(t *thread, l *lwp) {
 	if t.woken != 0 {
 		v.ran(t)
@@ -343,7 +342,7 @@ func (v *vp) noted(t *thread, l *lwp) {
 	}
 }
 
-// finish does for the one that has left, and is parked now, what it left to do.
+// finish does what the co that has left, and is parked now, asked for (lwp.op).
 func (l *lwp) finish() {
 	f := l.from
 	switch l.op {
@@ -358,7 +357,7 @@ func (l *lwp) finish() {
 	case opHand:
 		l.handed = f.cur
 	case opEnd:
-		f.l = &l.vp.ghost // where none has left before it
+		f.l = &l.vp.outsideLWP // where none has left before it
 		raceRelease(f.l)
 		direct.Ready(f.seat.G)
 	}
@@ -374,7 +373,7 @@ func (c *co) resumed() {
 	t.w.kind = InOther // not before: goOn asks what the wait was
 }
 
-// goOn is what few threads have to do in resumed.
+// goOn is the seldom part of resumed: it fires the Switch hooks, and makes the calls that a rare part asks for.
 func (c *co) goOn() {
 	v := c.where()
 	if !v.sched.hooks.Silent(hooks.Switch) {
@@ -385,8 +384,8 @@ func (c *co) goOn() {
 	}
 }
 
-// runner takes one from the pool for a fresh thread. If there is none the base is to make
-// one: what it makes has its labels, which are none, and no deep stack to grow.
+// runner takes a runner from the pool for a fresh thread. If the pool is empty it returns the base, which makes
+// one: a new goroutine inherits the labels of its maker, and the base has none.
 func (c *co) runner() *co {
 	if d := c.l.vp.pool.take(); d != nil {
 		return d

@@ -15,9 +15,9 @@ import (
 func (s *Scheduler) Dump(w io.Writer) {
 	fmt.Fprintf(w, "%d threads alive, wants %#x\n", s.Alive(), s.wants.Load())
 	for _, v := range s.vps {
-		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, asleep %v, roused %v, kicked %v, away %d, robbed %d, tick %d, seizures %d, stolen %d, off %v, threads on nodes %d\n",
+		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, asleep %v, roused %v, kicked %v, away %d, seized %d, tick %d, seizures %d, stolen %d, off %v, threads on nodes %d\n",
 			v.id, stateNames[v.mode()], v.word.holder(), v.q.total(), v.inbox.Load() != nil,
-			v.idle.asleep(), v.idle.roused(), v.idle.kicked(), v.away.Load(), v.robbed.Load(), v.tick, v.seizures, v.stolen, v.off.Load(), s.placed.Load())
+			v.idle.asleep(), v.idle.roused(), v.idle.kicked(), v.away.Load(), v.seized.Load(), v.tick, v.seizures, v.stolen, v.off.Load(), s.placed.Load())
 	}
 	var nodes func(n *node)
 	nodes = func(n *node) {

@@ -94,14 +94,14 @@ func TestLaneOfWhatIsStolen(t *testing.T) {
 			t.Fatal("a free VP cannot be borrowed")
 		}
 		change(1)
-		var loot [1]*thread
+		var taken [1]*thread
 		for _, r := range []rank{high, defaultRank} {
-			if o.q.present()&r.bit() != 0 && v.loot(o.q.of(r), loot[:]) == 1 {
+			if o.q.present()&r.bit() != 0 && v.takeAllowed(o.q.of(r), taken[:]) == 1 {
 				o.q.took(r)
 				break
 			}
 		}
-		if loot[0] != x || x.vp != v {
+		if taken[0] != x || x.vp != v {
 			t.Fatalf("the change at %d: not taken", when)
 		}
 		change(2)
@@ -131,7 +131,7 @@ func TestLanesInFlight(t *testing.T) {
 			v, o := s.vps[id], s.vps[1-id]
 			h := hands[id]
 			h.take()
-			if v.rob(o); r.IntN(2) == 0 {
+			if v.stealFrom(o); r.IntN(2) == 0 {
 				if x := v.pop(); x != nil {
 					v.requeue(x)
 					h.swap()

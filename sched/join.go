@@ -21,7 +21,7 @@ const joinLook = 16
 // of the VP that c holds; false: it is not there, or not near its ends.
 func (c *co) withdraw(h Thread) bool {
 	t, v := h.t, c.l.vp
-	if t.isBegun() || t.class.load() != 0 || v.q.odd&^lifoBit != 0 || c.stays {
+	if t.isBegun() || t.class.load() != 0 || v.q.nonDefault&^lifoBit != 0 || c.stays {
 		return false
 	}
 	if x := t.x.Load(); x != nil && (x.pinned || x.detached.Load()) {
@@ -33,7 +33,7 @@ func (c *co) withdraw(h Thread) bool {
 	if v.inbox.Load() != nil {
 		v.collect()
 	}
-	if v.q.ring.len() > 1 && v.q.ring.oldest() == t && v.q.odd&lifoBit == 0 || !v.q.withdraw(t, joinLook) {
+	if v.q.ring.len() > 1 && v.q.ring.oldest() == t && v.q.nonDefault&lifoBit == 0 || !v.q.withdraw(t, joinLook) {
 		return false
 	}
 	return t.co == nil && t.gen == h.gen && t.mayRun(v) || v.putBack(t)

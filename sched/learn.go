@@ -6,14 +6,15 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// Taking an OS thread back takes some tens of microseconds, a goroutine that waits none. So a
-// function whose threads waited in Go before they called the scheduler is begun as a goroutine
-// the next times: with all that a thread has (Self, Join, keys, cancel), and without a VP until
-// its first call, which queues it. Each thread that waits in Go first earns its function a point;
-// each that was begun as a goroutine, and calls the scheduler, or ends, without having waited, costs one.
+// Some functions wait in Go (a channel, a net.Conn) before they call the scheduler. A thread that does so
+// keeps its VP's OS thread until the scheduler takes that back, which costs some tens of microseconds. So the
+// scheduler learns such functions and begins their next threads as goroutines: such a thread has all that
+// a thread has (Self, Join, keys, cancel), and no VP until its first call, which queues it. A function
+// gets a point for each thread that waits in Go first. It loses one for each thread that was begun as
+// a goroutine and called the scheduler, or ended, without having waited.
 //
-// The table is global, as code is, and approximate: a function that finds its place taken by
-// another one takes it over when that has no points.
+// The table is global, as code is, and approximate: two functions may have the same place. The
+// second takes it over when the first has no points left.
 type habit struct {
 	code  atomic.Uintptr
 	score atomic.Int32
@@ -27,15 +28,15 @@ const (
 
 var (
 	habits    [1 << habitBits]habit
-	anyHabits atomic.Bool // some function has enough
+	anyHabits atomic.Bool // some function has had enoughScore points
 )
 
 func habitOf(code uintptr) *habit {
 	return &habits[uint64(code)*0x9E3779B97F4A7C15>>(64-habitBits)]
 }
 
-// learn notes that the thread of c has waited in Go on v: if it has made no switch since it
-// began, its function has earned a point.
+// learn notes that the thread of c waits in Go on v. If the thread has made no switch since it
+// began, its function gets a point.
 func learn(c *co, v *vp) {
 	t := c.threadOn()
 	if t == nil || c.beganAt() != v.ticks() {
@@ -69,7 +70,7 @@ func (h *habit) lose() {
 	}
 }
 
-// waitsInGo is the habit for which a thread for b is to be begun as a goroutine, nil if it is not.
+// waitsInGo returns the habit of b's function if its threads are to begin as goroutines, else nil.
 func waitsInGo(b Body) *habit {
 	if !anyHabits.Load() {
 		return nil
@@ -86,9 +87,9 @@ func strongHabit(b Body) *habit {
 	return h
 }
 
-// judge is for c, which was begun as a goroutine because of habit h and calls the scheduler for the first time: has it
-// waited in Go before? The runtime keeps the reason of a goroutine's last wait until it ends.
-func (c *co) judge(h *habit) {
+// scoreGuess gives habit h a point, or takes one. c was begun as a goroutine because of h and calls the scheduler for the
+// first time: h was right if c has waited in Go by then. The runtime keeps the reason of a goroutine's last wait.
+func (c *co) scoreGuess(h *habit) {
 	c.guess = nil
 	if direct.ByChoice(c.seat.G) {
 		h.earn()
@@ -97,8 +98,8 @@ func (c *co) judge(h *habit) {
 	}
 }
 
-// Wrapper is the first field of a Body that calls a function of the user's, as other Bodies of its type call others: what
-// is learned of its threads is learned of that function.
+// Wrapper is the first field of a Body type that calls a function of the user. What the scheduler learns of the
+// threads of such a Body it learns of that function, not of the type's Run.
 type Wrapper struct{ code uintptr }
 
 func (Wrapper) wraps() {}
@@ -106,9 +107,9 @@ func (Wrapper) wraps() {}
 //go:norace
 func (c *co) beganAt() uint32 { return c.began }
 
-// wander begins t as a goroutine, because of habit h: a thread of v's scheduler that is on no VP.
-func (v *vp) wander(t *thread, h *habit) {
-	c := &co{id: lostID, l: &v.ghost, cur: t, taken: true, guess: h}
+// startOutside begins t as a goroutine, because of habit h. t belongs to v's scheduler and is on no VP.
+func (v *vp) startOutside(t *thread, h *habit) {
+	c := &co{id: lostID, l: &v.outsideLWP, cur: t, taken: true, guess: h}
 	born()
 	t.co = c
 	go c.liveOutside()

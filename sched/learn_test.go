@@ -94,7 +94,7 @@ func TestHabitIsLost(t *testing.T) {
 			storeRel64(&s.vps[0].born, s.vps[0].born+1)
 			who := Thread{x, x.gen}
 			c := Enter()
-			s.vps[0].wander(x, h)
+			s.vps[0].startOutside(x, h)
 			c.Leave()
 			_ = who.Join()
 		}).Join()
@@ -239,7 +239,7 @@ func TestWanderers(t *testing.T) {
 			hs := make([]Thread, n)
 			for i := range hs {
 				hs[i] = SpawnBody(nap)
-				if c := hs[i].t.co; c != nil && c.l == &s.vps[0].ghost {
+				if c := hs[i].t.co; c != nil && c.l == &s.vps[0].outsideLWP {
 					outside++
 				}
 			}

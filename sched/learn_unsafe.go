@@ -2,7 +2,7 @@ package sched
 
 import "unsafe"
 
-// codeOf identifies what b runs: the code of a function, be it b or what b wraps, or the type of a Body.
+// codeOf identifies what b runs: the code of the function that b is or wraps, or else the type of b.
 func codeOf(b Body) uintptr {
 	words := (*[2]unsafe.Pointer)(unsafe.Pointer(&b))
 	return codeAt(words[0], words[1])
@@ -16,8 +16,8 @@ func WrapperOf(f any) Wrapper {
 	return Wrapper{}
 }
 
-// code is codeOf t's body, for others than t: a look at words that may change meanwhile, at
-// worst into those of another body, whose code it then is, or is not. 0: there is none.
+// code is codeOf t's body for a caller that does not hold t, a racy hint: the words may change meanwhile into
+// those of another body. 0: there is no body.
 //
 //go:norace
 func (t *thread) code() uintptr {
@@ -25,7 +25,8 @@ func (t *thread) code() uintptr {
 	return codeAt(words[0], words[1])
 }
 
-// codeAt is codeOf a Body of which kind and data are the words. A function and what wraps one begin with its code.
+// codeAt is codeOf a Body whose two words are kind and data. A function value, and a Body with a Wrapper, begin with the
+// address of the function's code.
 //
 //go:norace
 func codeAt(kind, data unsafe.Pointer) uintptr {

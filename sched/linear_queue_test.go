@@ -54,18 +54,18 @@ func (s vpState) next(lifo bool, low rank, turn uint32) (vpState, int) {
 	return s, -1
 }
 
-// loot takes the older half of s, rounded up, of what may run on vp, the highest priorities first.
-func (p *past) loot(s vpState, vp, want int) (vpState, string) {
-	loot := ""
+// takeAllowed takes the older half of s, rounded up, of what may run on vp, the highest priorities first.
+func (p *past) takeAllowed(s vpState, vp, want int) (vpState, string) {
+	taken := ""
 	for r := range s.rings {
 		for _, id := range s.rings[r] {
-			if len(loot) < want && p.made[id].mayRun(vp) {
-				loot = with(loot, int(id))
+			if len(taken) < want && p.made[id].mayRun(vp) {
+				taken = with(taken, int(id))
 				s.rings[r] = without(s.rings[r], int(id))
 			}
 		}
 	}
-	return s, loot
+	return s, taken
 }
 
 func (s vpState) total() (n int) {
@@ -130,11 +130,11 @@ func (p *past) vpModel(lifo bool) porcupine.Model {
 				}
 			case "steal":
 				want := (s.total() + 1) / 2
-				if reckless {
+				if randomSteals {
 					want = max(len(out.(string)), 1) // as chance has it, but one at least
 				}
-				loot := ""
-				if s, loot = p.loot(s, op.vp, want); loot != out {
+				taken := ""
+				if s, taken = p.takeAllowed(s, op.vp, want); taken != out {
 					return next
 				}
 			case "list":
@@ -230,7 +230,7 @@ func vpRound(t *testing.T, round int, lifo bool) {
 	s := planted(t, "core:4 pu:1", 0)
 	o := s.vps[0]
 	if lifo {
-		o.q.odd = lifoBit
+		o.q.nonDefault = lifoBit
 		o.choices = uint32(anyEvery - round%anyEvery) // one pop in so many is an odd one
 	}
 	var p past
@@ -303,15 +303,15 @@ func vpRound(t *testing.T, round int, lifo bool) {
 	thief := func(id int, r *rand.Rand) {
 		v := s.vps[id-1] // 2 and 3 have VPs 1 and 2
 		p.do(id, queueOp{name: "steal", vp: v.id, may: true}, func(*queueOp) any {
-			n, loot := v.rob(o), ""
+			n, taken := v.stealFrom(o), ""
 			for x := v.pop(); x != nil; x = v.pop() {
-				loot = with(loot, p.id(x))
+				taken = with(taken, p.id(x))
 				n--
 			}
 			if n != 0 {
 				t.Errorf("the thief says of %d threads too many or too few", n)
 			}
-			return loot
+			return taken
 		})
 	}
 	outsider := func(id int, r *rand.Rand) {
@@ -395,7 +395,7 @@ func TestVPQueueModel(t *testing.T) {
 		{"lost in the inbox", false, ops{post, pop(-1, 3)}, false},
 		{"the lower priority first", false, ops{push(0, 1), push(2, 3), pop(0, 5)}, false},
 		{"half", false, ops{push(0, 1), push(1, 3), steal(false, "\x00", 5), pop(1, 7)}, true},
-		{"more than half", false, ops{push(0, 1), push(1, 3), steal(false, "\x00\x01", 5)}, reckless},
+		{"more than half", false, ops{push(0, 1), push(1, 3), steal(false, "\x00\x01", 5)}, randomSteals},
 		{"stolen and kept", false, ops{push(0, 1), steal(false, "\x00", 3), pop(0, 5)}, false},
 		{"one that must stay", false, ops{push(3, 1), steal(false, "\x03", 3)}, false},
 		{"a theft refused for no reason", false, ops{push(0, 1), steal(false, "", 3)}, false},

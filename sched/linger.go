@@ -100,7 +100,7 @@ func (c *co) linger(mu *Spin) (next *thread, o op, woken bool) {
 
 // mayLinger: an idle VP would spin, and has no hooks to fire. Not under a trace, which is to show which VPs are idle.
 func (v *vp) mayLinger() bool {
-	return !v.sched.shared && v.robbed.Load() == 0 && v.away.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
+	return !v.sched.shared && v.seized.Load() == 0 && v.away.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
 }
 
 // wakeLingering wakes t, if it lingers: it is not to be queued.

@@ -11,10 +11,10 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// lwp is an OS thread, bound to its VP's CPU, with a goroutine of its own that is locked to
-// it, the base, where it idles and sleeps. It has the VP, or sleeps as a spare, or is alone
-// with one thread that has given the VP away or lost it in a system call. In the portable mode
-// it is a goroutine only.
+// lwp is an OS thread, bound to its VP's CPU. A goroutine of its own, the base, is locked to
+// it; there the LWP idles and sleeps. An LWP holds the VP, or sleeps as a spare, or carries
+// one thread without a VP, which that has given away or lost in a system call. In the portable mode
+// an LWP is a goroutine only.
 type lwp struct {
 	id   uint32 // from 1
 	pass uint32 // what a co that it carries has as its id
@@ -22,20 +22,20 @@ type lwp struct {
 	m    uintptr // the OS thread, as the runtime knows it
 	tid  atomic.Int32
 
-	base     *co // nil: a pinned thread's
-	from     *co // what has just left it, and
-	op       op  // what to do for it
+	base     *co // nil: the LWP of a pinned thread
+	from     *co // the co that has just left this LWP
+	op       op  // what the next co does for from
 	unlock   *Spin
 	seed     *thread // what the base is to run first
 	joiner   *co     // waits for the fresh thread that is about to begin here
-	passed   *co     // which stays: the base passes the VP on to it
-	handed   *thread // it has lost the VP: the base posts it
-	claimed  *co     // preempted: the base queues it; written by the one that gave the OS thread back
-	to       *vp     // of a co that stays: the VP passed; written before it is roused
+	passed   *co     // a co that stays: the base passes the VP to it
+	handed   *thread // has lost the VP: the base posts it
+	claimed  *co     // was preempted: the base queues it. The taker that gave the OS thread back writes it
+	to       *vp     // the VP that was passed to a co that stays; written before that is roused
 	thief    thief
 	others   elsewhere
-	alone    atomic.Pointer[co] // in Blocking, here, without the VP
-	bound    bool               // a pinned thread's, once it has had a VP
+	alone    atomic.Pointer[co] // the co that is in Blocking here, without the VP
+	bound    bool               // the LWP of a pinned thread has had a VP
 	found    bool               // it has run a thread since it last woke
 	over     bool               // it ends
 	mustLook bool               // it has been in the Sleeper and has not looked since
@@ -94,7 +94,7 @@ func (l *lwp) main() {
 	l.attach()
 	s.bind(l)
 	l.vp.idle.arrive()
-	l.live(l.vp.claim(l, l.base), 0) // even without work: it is to go to sleep as a holder, for Kick to find
+	l.live(l.vp.claim(l, l.base), 0) // even without work: only a holder marks its VP asleep, for Kick to find
 }
 
 // attach makes the calling OS thread l's.
@@ -107,8 +107,8 @@ func (l *lwp) attach() {
 	l.setPolicy(schedOther)
 }
 
-// live serves, if it holds the VP, and sleeps by turns; o is what it was woken with
-// already, 0: nothing. It survives the Goexit of a hook.
+// live is the life of an LWP: it serves while it holds the VP, then sleeps until it gets an order. o is an
+// order that l has already got, 0: none. A hook that calls Goexit does not end the LWP.
 func (l *lwp) live(holding bool, o order) {
 	defer func() {
 		if l.over {
@@ -144,7 +144,7 @@ func (l *lwp) live(holding bool, o order) {
 	l.over = true
 }
 
-// obtain gets the VP, if it is to be had.
+// obtain claims or seizes the VP as the order o says, and tells whether l holds it.
 func (l *lwp) obtain(o order) bool {
 	v := l.vp
 	won := o == toSeize && v.seize(l)
@@ -169,13 +169,13 @@ func (l *lwp) obtain(o order) bool {
 	if (kicked || v.hasWork()) && v.claim(l, l.base) {
 		return true
 	}
-	if kicked { // and another one has v, a taker for a moment perhaps: when v is released, sleep or giveBack must see it
+	if kicked { // another LWP or a taker has v: release and giveBack must see the kick
 		v.idle.kick()
 	}
 	return false
 }
 
-// resume goes on with t. False: l is not to go on serving as it was.
+// resume runs t. It returns false if l must stop serving: it has lost the VP, or must give it away.
 func (l *lwp) resume(t *thread) bool {
 	v := l.vp
 	if d := t.co; d != nil {
@@ -257,7 +257,7 @@ func (l *lwp) serve() {
 				v.request()
 			}
 		}
-		brief := s.stopping.Load() || v.robbed.Load() > 0 || v.away.Load() > 0 && verdict == hooks.Quiet
+		brief := s.stopping.Load() || v.seized.Load() > 0 || v.away.Load() > 0 && verdict == hooks.Quiet
 		if v.putsOff() {
 			count(&v.n.spin, uint64(max(now-last, 0)))
 			v.hogs.looked(now-last, s.slice, v.choices, brief || verdict != hooks.Busy && now-since > s.patience(verdict))
@@ -267,7 +267,7 @@ func (l *lwp) serve() {
 		}
 		switch idle := now - since; {
 		case len(v.near) == 0:
-		case (idle > s.stealAfter || brief || reckless) && v.steal(&l.thief, now):
+		case (idle > s.stealAfter || brief || randomSteals) && v.steal(&l.thief, now):
 			s.helpGap.Store(s.helpMin)
 			continue
 		case idle > s.requestAfter:
@@ -319,8 +319,8 @@ func (v *vp) fireIdle() hooks.Verdict {
 	return verdict
 }
 
-// sleep makes l a spare, gives away what it has, and waits for an order. It is
-// a spare first: the rouseIfDue in post or release may well choose it.
+// sleep makes l a spare, releases the VP if l holds it, and waits for an order. l enters the
+// reserve first, because the rouseIfDue in post or release may choose it.
 func (l *lwp) sleep() order {
 	v := l.vp
 	s := v.sched
@@ -361,7 +361,7 @@ func (l *lwp) sleep() order {
 	default:
 		v.rouseIfDue(false)
 	}
-	if sleeper == nil { // what ends that comes from outside: it preempts the thread that computes, as it does for any blocking read
+	if sleeper == nil { // not in the Sleeper: an event from outside preempts the thread that computes, as for any blocking read
 		l.setPolicy(schedBatch)
 		l.batch.Store(true)
 	}
@@ -370,15 +370,15 @@ func (l *lwp) sleep() order {
 		l.sleeping = true
 		return l.await(l.leaveSleeper(sleeper.Sleep(&l.wake)))
 	}
-	// Roused on its way to the Sleeper: it still has to look, or come back to it. Another VP may
-	// sleep on its futex because this one was polling just now, and what it is roused for
-	// may have been stolen meanwhile.
+	// l was roused on its way to the Sleeper. It must still look for pending work, or go back to the Sleeper: another
+	// VP may sleep on its futex because this one was polling just now, and the work that l is
+	// roused for may be stolen meanwhile.
 	l.mustLook = l.mustLook || sleeper != nil
 	l.inSleeper.Store(false)
 	return l.await(false)
 }
 
-// leaveSleeper is for l, which the Sleeper has let go.
+// leaveSleeper notes that l has come out of the Sleeper. polled: the Sleeper has reported something.
 func (l *lwp) leaveSleeper(polled bool) bool {
 	l.sleeping = false
 	l.vp.sched.inSleeper.Add(-1)
@@ -387,8 +387,8 @@ func (l *lwp) leaveSleeper(polled bool) bool {
 	return polled
 }
 
-// await waits for an order, as a spare. polled: the Sleeper has reported something, so that
-// l takes the VP itself if it has no order.
+// await waits for an order, as a spare. If polled is set the Sleeper has reported something: then
+// l without an order leaves the reserve and takes the VP.
 func (l *lwp) await(polled bool) order {
 	if polled && l.wake.Load() == 0 && l.vp.idle.remove(l) {
 		l.unbatch()
@@ -401,8 +401,8 @@ func (l *lwp) await(polled bool) order {
 	return l.wake.Swap(0)
 }
 
-// rouse gives a sleeping l an order. The store comes before the look: if l is
-// seen in the Sleeper it has yet to look at wake when it comes out.
+// rouse gives l, which sleeps, an order. It stores the order before it looks at inSleeper. If it finds l in the
+// Sleeper, l looks at wake when it comes out.
 func (l *lwp) rouse(o order) {
 	l.wake.Store(o)
 	if l.inSleeper.Load() {
@@ -414,7 +414,7 @@ func (l *lwp) rouse(o order) {
 	futexWake(&l.wake)
 }
 
-// sliceVP is the kernel slice of LWPs, in ns: one is to run soon after it wakes. EEVDF heeds it
+// sliceVP is the kernel slice of LWPs, in ns. It is short so that an LWP runs soon after it wakes: EEVDF uses it
 // from Linux 6.12 on; older kernels ignore it.
 const sliceVP = 100_000
 
@@ -425,7 +425,7 @@ func (l *lwp) setPolicy(policy uint32) {
 	}
 }
 
-// unbatch: l may preempt others again. By l itself, or by its waker.
+// unbatch lets l preempt other OS threads again. l itself or its waker calls it.
 func (l *lwp) unbatch() {
 	if l.batch.Load() && l.batch.Swap(false) {
 		l.setPolicy(schedOther)

@@ -60,8 +60,8 @@ func TestBlockingInGo(t *testing.T) {
 		if after.Load() != n {
 			t.Errorf("blocking %v: %d of %d threads have gone on with a VP", blocking, after.Load(), n)
 		}
-		if st := s.Stats().Total; st.Away != 0 || st.Robbed != 0 {
-			t.Errorf("blocking %v: %d away, %d robbed", blocking, st.Away, st.Robbed)
+		if st := s.Stats().Total; st.Away != 0 || st.Seized != 0 {
+			t.Errorf("blocking %v: %d away, %d seized", blocking, st.Away, st.Seized)
 		}
 	}
 }

@@ -191,9 +191,9 @@ func (v *vp) rouseFor(t *thread) bool {
 }
 
 // take takes the oldest thread of rank r that may run on v, whose holder calls. It
-// gives up if the lock is taken, unless it is to insist.
-func (n *node) take(r rank, v *vp, insist bool) *thread {
-	if insist {
+// gives up if the lock is taken, unless it is to wait.
+func (n *node) take(r rank, v *vp, wait bool) *thread {
+	if wait {
 		n.mu.Lock()
 	} else if !n.mu.TryLock() {
 		return nil
@@ -201,7 +201,7 @@ func (n *node) take(r rank, v *vp, insist bool) *thread {
 	var t *thread
 	if n.q.present()&r.bit() != 0 {
 		var one [1]*thread
-		if v.loot(n.q.of(r), one[:]) == 1 {
+		if v.takeAllowed(n.q.of(r), one[:]) == 1 {
 			t = one[0]
 			t.x.Load().waits.Store(nil)
 		}
@@ -216,7 +216,7 @@ func (n *node) take(r rank, v *vp, insist bool) *thread {
 // Expel takes out the threads that belong elsewhere by now, and queues them there;
 // the others go into the rings of their classes. They keep their order. From anywhere.
 func (n *node) Expel() {
-	var strays []*thread
+	var misplaced []*thread
 	n.mu.Lock()
 	for r := range rank(ranks) {
 		if n.q.present()&r.bit() == 0 {
@@ -229,7 +229,7 @@ func (n *node) Expel() {
 			switch {
 			case at == nil || at.reaching(t) != n:
 				t.x.Load().waits.Store(nil)
-				strays = append(strays, t)
+				misplaced = append(misplaced, t)
 			case t.rank() == r:
 				o.push(t)
 			default:
@@ -238,9 +238,9 @@ func (n *node) Expel() {
 		}
 		n.q.took(r)
 	}
-	n.settle(len(strays))
+	n.settle(len(misplaced))
 	n.mu.Unlock()
-	for _, t := range strays {
+	for _, t := range misplaced {
 		t.enqueue()
 	}
 }

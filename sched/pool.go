@@ -68,7 +68,7 @@ func (p *pool) trim(spare int) {
 func (c *co) retire() {
 	c.quit = true
 	unregister(c)
-	c.l = &c.l.vp.ghost // where none has left before it
+	c.l = &c.l.vp.outsideLWP // where none has left before it
 	c.release()
 	direct.Ready(c.seat.G)
 }

@@ -99,7 +99,7 @@ func TestTrim(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	setUp.Do(chooseMode)
 	v := &vp{sched: &Scheduler{}}
-	v.ghost.vp = v
+	v.outsideLWP.vp = v
 	base := &co{l: &lwp{vp: v}, base: true}
 	p := &v.pool
 	few := runtime.NumGoroutine()

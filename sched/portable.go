@@ -43,16 +43,16 @@ func keep(g uintptr, c *co) {
 	byG.mu.Unlock()
 }
 
-// beds has a channel, of capacity 1, for each word on which a goroutine sleeps; one at most does on each.
-var beds = struct {
+// sleepers has a channel, of capacity 1, for each word on which a goroutine sleeps; one at most does on each.
+var sleepers = struct {
 	mu sync.Mutex
 	of map[*atomic.Uint32]chan struct{}
 }{of: map[*atomic.Uint32]chan struct{}{}}
 
 // span is what a sleep needs: its owner keeps it, so that a sleep allocates nothing.
 type span struct {
-	bed  chan struct{}
-	over *time.Timer
+	woken chan struct{}
+	over  *time.Timer
 }
 
 // futexWait sleeps, as a goroutine, while *p == 0, until futexWake.
@@ -60,36 +60,36 @@ func futexWait(p *atomic.Uint32, s *span) { futexWaitFor(p, s, maxAt) }
 
 // futexWaitFor is futexWait for at most ns.
 func futexWaitFor(p *atomic.Uint32, s *span, ns int64) {
-	if s.bed == nil {
-		s.bed, s.over = make(chan struct{}, 1), time.NewTimer(maxAt)
+	if s.woken == nil {
+		s.woken, s.over = make(chan struct{}, 1), time.NewTimer(maxAt)
 	}
-	beds.mu.Lock()
-	defer beds.mu.Unlock()
+	sleepers.mu.Lock()
+	defer sleepers.mu.Unlock()
 	if p.Load() != 0 {
 		return
 	}
-	beds.of[p] = s.bed
-	beds.mu.Unlock()
+	sleepers.of[p] = s.woken
+	sleepers.mu.Unlock()
 	s.over.Reset(time.Duration(ns))
 	select {
-	case <-s.bed:
+	case <-s.woken:
 	case <-s.over.C:
 	}
 	s.over.Stop()
-	beds.mu.Lock()
-	delete(beds.of, p)
+	sleepers.mu.Lock()
+	delete(sleepers.of, p)
 	select {
-	case <-s.bed: // woken when the time was over
+	case <-s.woken: // woken when the time was over
 	default:
 	}
 }
 
 // futexWake wakes the one that sleeps on p.
 func futexWake(p *atomic.Uint32) {
-	beds.mu.Lock()
-	defer beds.mu.Unlock()
+	sleepers.mu.Lock()
+	defer sleepers.mu.Unlock()
 	select {
-	case beds.of[p] <- struct{}{}: // a nil channel takes nothing
+	case sleepers.of[p] <- struct{}{}: // a nil channel takes nothing
 	default:
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A non-preemptible thread has isFirm in co.inside while it runs user code (co.inUser). Code that takes a
+// A non-preemptible thread has noPreempt in co.inside while it runs user code (co.inUser). Code that takes a
 // VP from a running thread then finds the thread inside the scheduler, and leaves the VP to it. A VP that
 // steals may still borrow the VP: it takes ready threads, not the running one.
 
@@ -26,8 +26,8 @@ func saysAsyncPreemptOff(godebug string) (off bool) {
 	return off
 }
 
-// firm is on a thread that is not to be preempted: how many times that was asked for and not taken back. The thread's own alone.
-type firm struct{ depth int }
+// preemptOff counts the calls of DisablePreemption that EnablePreemption has not undone yet. The thread alone uses it.
+type preemptOff struct{ depth int }
 
 // DisablePreemption keeps the VP from being taken from the calling thread until
 // EnablePreemption: neither the end of its slice nor a thread of higher priority
@@ -43,9 +43,9 @@ func DisablePreemption() error {
 	if err != nil {
 		return err
 	}
-	if x.firm.depth++; x.firm.depth == 1 {
+	if x.preemptOff.depth++; x.preemptOff.depth == 1 {
 		c := Enter()
-		c.inUser = isFirm
+		c.inUser = noPreempt
 		c.Leave()
 	}
 	return nil
@@ -60,10 +60,10 @@ func EnablePreemption() error {
 		return err
 	}
 	switch {
-	case x.firm.depth > 1:
-		x.firm.depth--
-	case x.firm.depth == 1:
-		x.firm.depth = 0
+	case x.preemptOff.depth > 1:
+		x.preemptOff.depth--
+	case x.preemptOff.depth == 1:
+		x.preemptOff.depth = 0
 		c := Enter()
 		c.inUser = 0
 		c.Leave()
@@ -71,9 +71,9 @@ func EnablePreemption() error {
 	return nil
 }
 
-// stiffen is for a thread that begins with preemption disabled.
-func (c *co) stiffen() {
+// disablePreemption is for a thread that begins with preemption disabled.
+func (c *co) disablePreemption() {
 	c.enter()
-	c.inUser = isFirm
+	c.inUser = noPreempt
 	c.Leave()
 }

@@ -17,14 +17,14 @@ const (
 )
 
 // queue holds ready threads: a ring for each priority. Almost always all are of
-// Default priority: that ring is embedded, and odd, beside it, is 0 then.
+// Default priority: that ring is embedded, and nonDefault, beside it, is 0 then.
 type queue struct {
-	ring                // of Default
-	odd    uint32       // which other priorities are there (bits by rank), and lifoBit
-	others *[ranks]ring // of the others
+	ring                    // of Default
+	nonDefault uint32       // which other priorities are there (bits by rank), and lifoBit
+	others     *[ranks]ring // of the others
 }
 
-// lifoBit in odd: the policy is LIFO.
+// lifoBit in nonDefault: the policy is LIFO.
 const lifoBit = 1 << 31
 
 // anyEvery: how often a thread in any position is taken under LIFO.
@@ -42,7 +42,7 @@ func (q *queue) of(r rank) *ring {
 
 // present has the bits of all ranks that are there.
 func (q *queue) present() uint32 {
-	b := q.odd &^ lifoBit
+	b := q.nonDefault &^ lifoBit
 	if q.ring.len() > 0 {
 		b |= defaultRank.bit()
 	}
@@ -52,8 +52,8 @@ func (q *queue) present() uint32 {
 // total is the number of threads of all priorities.
 func (q *queue) total() int {
 	n := q.ring.len()
-	if q.odd&^lifoBit != 0 {
-		for b := q.odd &^ lifoBit; b != 0; b &= b - 1 {
+	if q.nonDefault&^lifoBit != 0 {
+		for b := q.nonDefault &^ lifoBit; b != 0; b &= b - 1 {
 			n += q.others[bits.TrailingZeros32(b)].len()
 		}
 	}
@@ -69,7 +69,7 @@ func (q *queue) add(t *thread) {
 
 // addYielder queues t, which yields, behind all others.
 func (q *queue) addYielder(t *thread) {
-	if q.odd&lifoBit == 0 {
+	if q.nonDefault&lifoBit == 0 {
 		q.add(t)
 		return
 	}
@@ -81,14 +81,14 @@ func (q *queue) addYielder(t *thread) {
 // mark tells that rank r is there.
 func (q *queue) mark(r rank) {
 	if r != defaultRank {
-		q.odd |= r.bit()
+		q.nonDefault |= r.bit()
 	}
 }
 
-// took corrects odd after threads of rank r have been taken.
+// took corrects nonDefault after threads of rank r have been taken.
 func (q *queue) took(r rank) {
 	if r != defaultRank && q.others[r].len() == 0 {
-		q.odd &^= r.bit()
+		q.nonDefault &^= r.bit()
 	}
 }
 
@@ -96,7 +96,7 @@ func (q *queue) took(r rank) {
 func (q *queue) take(r rank, n uint32) *thread {
 	var t *thread
 	switch o := q.of(r); {
-	case q.odd&lifoBit == 0:
+	case q.nonDefault&lifoBit == 0:
 		t = o.pop()
 	case n%anyEvery == 0 && o.len() > 1:
 		p, young := o.at(o.head+n/anyEvery%uint32(o.len())), o.at(o.tail-1)
@@ -112,7 +112,7 @@ func (q *queue) take(r rank, n uint32) *thread {
 // putFirst puts t, which was taken, back before all others of its priority.
 func (q *queue) putFirst(t *thread) {
 	r := t.rank()
-	if q.odd&lifoBit != 0 {
+	if q.nonDefault&lifoBit != 0 {
 		q.of(r).push(t)
 	} else {
 		q.of(r).pushOld(t)

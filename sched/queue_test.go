@@ -35,7 +35,7 @@ func TestQueue(t *testing.T) {
 		v := vp{sched: unhurried()}
 		lifo := rapid.Bool().Draw(t, "LIFO")
 		if lifo {
-			v.q.odd = lifoBit
+			v.q.nonDefault = lifoBit
 		}
 		var model [ranks][]*thread // the oldest first
 		total := func() (n int) {
@@ -159,7 +159,7 @@ func TestShare(t *testing.T) {
 		slices.SortStableFunc(all, func(a, b *thread) int { return int(a.rank()) - int(b.rank()) })
 		n := v.share(&o)
 		want, got := (len(all)+1)/2, 0
-		if reckless {
+		if randomSteals {
 			if may := slices.ContainsFunc(all, func(x *thread) bool { return x.set.Load() == nil }); may && n == 0 {
 				t.Fatal("moved none")
 			}

@@ -10,17 +10,17 @@ import (
 // can be asked after the end as well. It is made with the thread, or under the
 // thread's mu while the thread lives.
 type rare struct {
-	id       uint64 // whose it is: the number of the thread
-	name     string
-	catch    bool
-	detached atomic.Bool
-	err      error         // how the thread ended; written before gen
-	asks     atomic.Uint32 // bits: what others want of it; written under mu
-	mu       Spin
-	stopped  WaitQueue // it, suspended; under mu
-	w        Waiter    // for stopped
-	firm     firm
-	pinned   bool // it has an OS thread of its own: see pinned.go
+	id         uint64 // whose it is: the number of the thread
+	name       string
+	catch      bool
+	detached   atomic.Bool
+	err        error         // how the thread ended; written before gen
+	asks       atomic.Uint32 // bits: what others want of it; written under mu
+	mu         Spin
+	stopped    WaitQueue // it, suspended; under mu
+	w          Waiter    // for stopped
+	preemptOff preemptOff
+	pinned     bool // it has an OS thread of its own: see pinned.go
 
 	hit          bool // a cancel has ended its wait; written under mu
 	uncancelable bool // its own, changed under mu
@@ -45,7 +45,7 @@ func (t *thread) attribute(a Attr) {
 		x.pinned = true
 	}
 	if a.NonPreemptible {
-		x.firm.depth = 1
+		x.preemptOff.depth = 1
 	}
 	t.x.Store(x)
 }

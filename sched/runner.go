@@ -9,9 +9,9 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// A runner is a goroutine that runs threads: fresh ones right on its own stack, one after the
-// other, without any switch; to a parked one, or with nothing to run, it switches, and goes to
-// the pool. A thread that blocks keeps the runner it is on.
+// A runner is a goroutine that runs threads. It runs fresh threads on its own stack, one after the
+// other, without a switch. If the next thread is parked, or none is ready, the runner goes to
+// the pool and switches. A thread that blocks keeps its runner.
 //
 //	made ──── by a base: parked ─────────────────────────────────────────────► idle, or has a seed
 //	idle ──── a seed comes: switched to ─────────────────────────────────────► runs threads
@@ -19,8 +19,8 @@ import (
 //	runs ──── Goexit; or the thread leaves profiler labels behind ───────────► ends: opEnd
 //	idle ──── surplus, or the scheduler stops: readied with quit ────────────► ends
 //
-// The collector unwinds each frame of each parked thread, which for many threads is the
-// greater part of their cost: so there are two of ours below a thread's body, live's and run's.
+// The garbage collector unwinds each frame of each parked thread. With many threads that is the
+// greater part of their cost. So a thread's body has two of our frames below it: live's and run's.
 
 // live is the life of a runner.
 func (c *co) live() {
@@ -29,7 +29,7 @@ func (c *co) live() {
 	}
 	c.acquire()
 	if c.quit {
-		return // it has not been needed
+		return // the scheduler ends a runner that has run no thread
 	}
 	c.begin()
 	defer c.exiting()
@@ -38,12 +38,12 @@ func (c *co) live() {
 	}
 }
 
-// wasTaken: its maker has written that, or parks none before it has begun.
+// wasTaken tells whether the runner's maker, a base, has parked its goroutine already. If not, it parks itself.
 //
 //go:norace
 func (c *co) wasTaken() bool { return c.taken }
 
-// begin introduces c, and finishes what the one before it has left.
+// begin registers c, and does what the co that ran here before has left to do.
 func (c *co) begin() {
 	c.introduce()
 	if l := c.l; l.op != opNone && atomic.LoadUint32(&c.id) != lostID {
@@ -59,16 +59,16 @@ func (c *co) introduce() {
 	}
 }
 
-// exiting is deferred by live, for a Goexit: one that run has not seen as such, since a
-// deferred call of the thread panicked meanwhile. Recovering that does not stop the Goexit.
+// exiting is deferred by live. It ends a thread that called Goexit and then panicked in a deferred
+// call: run has recovered the panic, which does not stop the Goexit.
 func (c *co) exiting() {
 	if !c.quit {
 		c.windUp()
 	}
 }
 
-// unwound is deferred by run. A thread that panics is finished by run; one that calls Goexit,
-// which nothing can stop, right here.
+// unwound is deferred by run. After a panic it returns to live, and run ends the thread. A Goexit cannot be
+// stopped, so unwound itself ends a thread that called it.
 func (c *co) unwound() {
 	if c.quit {
 		return
@@ -80,8 +80,8 @@ func (c *co) unwound() {
 	c.windUp()
 }
 
-// windUp ends the thread of a runner whose stack is being unwound for good, and then the
-// runner: it leaves its LWP, and returns as a goroutine.
+// windUp ends the thread of a runner whose stack a Goexit unwinds, and then the
+// runner, which leaves its LWP and returns as a goroutine.
 func (c *co) windUp() {
 	defer func() {
 		if c.quit {
@@ -90,7 +90,7 @@ func (c *co) windUp() {
 		if x := recover(); x != nil {
 			c.died(x, debug.Stack())
 		}
-		c.windUp() // with the calls that are left
+		c.windUp() // makes the calls that are left
 	}()
 	if t := c.cur; t != nil {
 		if x := t.x.Load(); x != nil {
@@ -122,7 +122,7 @@ func (c *co) leave() {
 	c.switchTo(nil, opEnd)
 }
 
-// next is the one that waits for the thread that has just ended on c, and for nothing else.
+// next returns the joiner that waits for the thread that has just ended on c (joinNow); nil if there is none.
 func (c *co) next() (t *thread) {
 	j := c.joiner
 	if j == nil {
@@ -141,7 +141,7 @@ func (c *co) next() (t *thread) {
 // run runs threads until one of them panics, or c is to end: then quit is set.
 func (c *co) run() {
 	defer c.unwound()
-	if t := c.cur; t != nil { // it has panicked, and so may what it wanted to be called; or it has yet to begin, outside
+	if t := c.cur; t != nil { // t has panicked, or one of the calls at its end has; or t begins as a goroutine (fresh)
 		if c.fresh {
 			c.fresh = false
 			c.call(t, t.x.Load())
@@ -158,7 +158,7 @@ func (c *co) run() {
 	}
 }
 
-// work runs fresh threads, and returns the next one if that is parked; nil: there is none.
+// work runs fresh threads until the next thread is parked, and returns that one. It returns nil if none is ready.
 func (c *co) work() *thread {
 	for {
 		l := c.l
@@ -212,9 +212,9 @@ func (c *co) call(t *thread, x *rare) {
 	}
 }
 
-// clean sees to it that what a thread has left on its goroutine does not reach the next one:
-// OS-thread locks are undone, profiler labels and debug.SetPanicOnFault end with the runner;
-// then it returns true.
+// clean keeps what a thread has left on its goroutine from the next thread. It undoes OS-thread
+// locks. It ends a runner that carries profiler labels or debug.SetPanicOnFault, and then
+// returns true.
 func (c *co) clean() bool {
 	if !c.stays {
 		if c.unlock(); !direct.Marked() {
@@ -225,7 +225,7 @@ func (c *co) clean() bool {
 	return true
 }
 
-// unlock undoes what a thread that has ended has locked and unlocked of its OS thread.
+// unlock brings the count of OS-thread locks back to what it was before the thread that has ended ran.
 func (c *co) unlock() {
 	switch n := direct.Locks(); {
 	case n == 0:
@@ -235,8 +235,9 @@ func (c *co) unlock() {
 	}
 }
 
-// end ends thread t, whose code has returned, and takes the VP, or sets quit if c has lost
-// it: the handle's generation is over, its joiners are woken, the descriptor is used again.
+// end ends thread t, whose code has returned: the handle's generation is over, the joiners are
+// woken, and the descriptor may be used again. On return c holds its VP, or quit is set because
+// t ended without one (endOutside).
 //
 //	alive ── an outsider, for whatever it wants: asked = 1, then mu (life) ───► asked
 //	asked ── Join, WatchEnd: into joiners, under mu ──────────────────────────► asked
@@ -246,8 +247,8 @@ func (c *co) unlock() {
 //	asked ── end: gen = 0; under mu: all joiners out, asked = 0, is there a
 //	         rare part by now? wakes them ────────────────────────────────────► ended
 //	ended ── recycle, if it has no rare part: gen = the next number ──────────► alive, another thread
-//	ended ── bury, if it has: the rare part keeps the outcome, the descriptor
-//	         is not used again ───────────────────────────────────────────────► for ever
+//	ended ── if it has a rare part: that keeps the outcome, and the descriptor is not
+//	         used again ──────────────────────────────────────────────────────► for ever
 //
 // A handle that finds another gen than its own knows that its thread has ended; how, it
 // finds in the rare part, if that is of its number, else the outcome is nil. Most
@@ -259,8 +260,7 @@ func (c *co) unlock() {
 //
 // Both first write, then pass a barrier, then read: either the outsider finds that the thread
 // has ended, or end waits for the lock. The barrier is the store of gen, an exchange. asked
-// may be left over from the thread that had the descriptor before: then the lock is taken for
-// nothing.
+// may still be set for the former thread of the descriptor: then end takes the lock in vain.
 func (c *co) end(t *thread) {
 	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
@@ -287,7 +287,7 @@ func (c *co) end(t *thread) {
 		c.inUser = 0
 		storeRel(&c.inside, isIn)
 		c.leaveFamily(x)
-		v.bury(x)
+		v.startPostExit(x)
 	} else {
 		v.recycle(t)
 	}
@@ -311,7 +311,7 @@ func (t *thread) wakeJoiners(c *co) *rare {
 func (c *co) endOutside(t *thread) {
 	s := c.l.vp.sched
 	if h := c.guess; h != nil {
-		c.judge(h)
+		c.scoreGuess(h)
 	}
 	if c.away {
 		c.returned()
@@ -332,11 +332,11 @@ func (c *co) endOutside(t *thread) {
 	s.endedOutside.Add(1)
 }
 
-// died is for a thread that panicked: run finishes it. Unless its creator asked for the panic as
-// Join's error, the program dies as from any other goroutine, with this thread's stack.
+// died reports the panic of a thread, which run ends afterwards. With Attr.Catch the panic is Join's
+// error. Without it the program dies as of a panic in a goroutine, with this thread's stack.
 func (c *co) died(x any, stack []byte) {
 	t := c.cur
-	if t == nil { // the scheduler itself, between two threads
+	if t == nil { // the panic is the scheduler's own, between two threads
 		go func() { panic(&PanicError{Thread: "the scheduler", Value: x, Stack: stack}) }()
 		select {}
 	}
@@ -345,7 +345,7 @@ func (c *co) died(x any, stack []byte) {
 		go func() { panic(e) }()
 		select {}
 	}
-	if x := t.x.Load(); x.err == nil || x.err == ErrCanceled { // else what it called at its end has panicked, too
+	if x := t.x.Load(); x.err == nil || x.err == ErrCanceled { // else a call at the thread's end has panicked, too: the first panic counts
 		x.err = e
 	}
 }

@@ -49,7 +49,7 @@ func New(cfg Config) (*Scheduler, error) {
 	for i := range cfg.VPs {
 		v := &vp{sched: s, id: i, only: OneVP(i), cpu: cfg.CPUs[i%len(cfg.CPUs)], sortRequest: newThread(), seed: uint32(i + 1)}
 		if cfg.Policy == LIFO {
-			v.q.odd = lifoBit
+			v.q.nonDefault = lifoBit
 		}
 		v.timers.vp = v
 		v.timers.mu.ranked(rankTimers)
@@ -57,12 +57,12 @@ func New(cfg Config) (*Scheduler, error) {
 		v.timers.next.Store(maxAt)
 		v.vacant.inside, v.vacant.base = isIn, true
 		v.cur = &v.vacant
-		v.ghost.vp = v
+		v.outsideLWP.vp = v
 		v.n.sleeping.begin(s.started)
 		s.vps = append(s.vps, v)
 		s.full.Set(i)
 	}
-	s.plant(t, pus)
+	s.buildTree(t, pus)
 	s.simulated = cfg.Topology != nil && slices.ContainsFunc(s.vps, func(v *vp) bool { return v.cpu != v.pu.OS })
 	s.shared = s.shared || cfg.VPs > len(cfg.CPUs) // they are each other's busy processes
 	s.lowerProcs = machine.RaiseProcs(cfg.VPs + 1)

@@ -39,7 +39,7 @@ func (v *vp) stats() VPStats {
 	get := func(p *uint64) uint64 { return atomic.LoadUint64(p) }
 	st := VPStats{
 		VP: v.id, CPU: v.cpu, State: stateNames[v.mode()],
-		Ready: max(v.queued(), 0), Away: int(v.away.Load()), Robbed: int(v.robbed.Load()), Runners: v.pool.size(),
+		Ready: max(v.queued(), 0), Away: int(v.away.Load()), Seized: int(v.seized.Load()), Runners: v.pool.size(),
 		Switches: get(&v.tick), Spawned: get(&v.born), Ended: get(&v.ended),
 		Tries: get(&n.tries), Steals: get(&n.steals), Items: get(&n.items), Lost: get(&v.stolen),
 		Seizures: get(&v.seizures), Parks: get(&n.parks), Rounds: get(&n.rounds), LetGo: get(&v.pool.ended),

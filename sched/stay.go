@@ -6,20 +6,20 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// An ordinary thread comes to the VP's OS thread. To a thread that stays the VP comes, and goes
-// away from it at its scheduling points: a pinned thread (Attr.Pinned), which has an OS thread
-// of its own for life, and any thread at a moment at which its code has locked the OS thread
-// (runtime.LockOSThread, a callback from C), whose LWP stays with it so long.
+// An ordinary thread is switched to on the VP's OS thread. A thread that stays keeps its own OS thread, P: the VP
+// comes to P, and leaves it at the thread's scheduling points. Two kinds of threads stay. A pinned
+// thread (Attr.Pinned) has an OS thread of its own for life. Any thread stays on its LWP while its code has locked
+// the OS thread (runtime.LockOSThread, a callback from C).
 //
 //	held(L) ── a base, on LWP L, finds it ready: L becomes a spare; pass ──► held(P), P roused
 //	held(P) ── stay: P's thread waits, yields, ends; it is published ──────► free, kicked
 //
-// The thread is published before its OS thread sleeps: the one that passes it a VP writes lwp.to and
-// gives an order, and P, when it has released its VP, looks at the order it may have got
-// already. A pinned thread's lwp has no base: it sleeps in its futex.
+// The thread is published before P sleeps. The LWP that passes it a VP writes lwp.to and
+// gives P an order. P releases its VP, and then looks whether it has got an order
+// already. The lwp of a pinned thread has no base: it sleeps in its futex.
 
-// stay is switchTo for a thread that stays: what o says is done for it, its VP goes on with
-// others, t first, and it sleeps until it has a VP again, which it holds on return.
+// stay is switchTo for a thread that stays. It does for itself what o says, and releases the VP, which runs
+// t next, then others. It sleeps until it is passed a VP, which it holds on return.
 func (c *co) stay(t *thread, o op) {
 	l := c.l
 	v, me := l.vp, c.cur
@@ -69,8 +69,8 @@ func (c *co) awaitVP() {
 	}
 }
 
-// stayWith is for a switch that was refused because c's code has locked the OS thread: what
-// was prepared for d, and t, is taken back.
+// stayWith is for a switch from c to d that was refused because c's code has locked the OS thread. It takes back
+// what switchTo has prepared for d and t, and then stays.
 func (c *co) stayWith(d *co, t *thread) bool {
 	l := c.l
 	v := l.vp
@@ -91,7 +91,7 @@ func (c *co) stayWith(d *co, t *thread) bool {
 	return true
 }
 
-// pass gives p, which stays, the VP that l holds, and wakes it. l is a spare already.
+// passTo gives p, which stays, the VP that l holds, and wakes it. l is a spare already.
 func (l *lwp) passTo(p *co) {
 	v := l.vp
 	storeRel64(&v.tick, v.tick+1)
@@ -116,14 +116,14 @@ func (l *lwp) adopt(v *vp) {
 	s.bind(l)
 }
 
-// comesTo is hidden from the race detector for the sake of a thread that was on l, has lost it
-// without having noticed, and looks, by way of it, whether it has its VP: it has neither.
+// comesTo is hidden from the race detector. A thread that has lost l without having noticed reads
+// l.vp to see whether it still has its VP. What it reads does not matter: its co.id says that it has lost both.
 //
 //go:norace
 func (l *lwp) comesTo(v *vp) { l.vp, l.bound = v, true }
 
-// relock is for a thread whose code has called runtime.UnlockOSThread more often than Hold is for: it may
-// have come to another OS thread since, which is the LWP's from now on.
+// relock locks the OS thread again for a thread whose code has called runtime.UnlockOSThread so often that
+// Hold's lock is gone. The thread may run on another OS thread by now: that is the LWP's from then on.
 func (l *lwp) relock() {
 	direct.Hold()
 	if m := direct.Machine(); m != l.m {

@@ -15,10 +15,10 @@ type thief struct {
 }
 
 const (
-	// lonely: how long a single ready thread must have been waiting before it
+	// singleWait: how long a single ready thread must have been waiting before it
 	// is worth moving. In a ping-pong between two threads of one VP one is
 	// always ready, for tens of nanoseconds; moving it would cost both dearly.
-	lonely = 3000 // ns
+	singleWait = 3000 // ns
 	// retry: after an attempt that got nothing, doubled by each in a row. An attempt interrupts the victim, and finds it
 	// inside the scheduler most of the time where its threads do nothing but wait for each other: such are not worth many.
 	retry    = 2000 // ns
@@ -37,7 +37,7 @@ func (v *vp) steal(th *thief, now int64) bool {
 		return false
 	}
 	for _, ring := range v.near {
-		if reckless && v.random()%2 == 0 {
+		if randomSteals && v.random()%2 == 0 {
 			continue // the farther ones first
 		}
 		first := 0
@@ -50,7 +50,7 @@ func (v *vp) steal(th *thief, now int64) bool {
 				continue
 			}
 			count(&v.n.tries, 1)
-			if n := v.rob(o); n > 0 {
+			if n := v.stealFrom(o); n > 0 {
 				th.vain = 0
 				count(&v.n.steals, 1)
 				count(&v.n.items, uint64(n))
@@ -76,7 +76,7 @@ func (v *vp) random() uint32 {
 
 // worthwhile: several threads are ready there, or one has been for a while.
 func (th *thief) worthwhile(o *vp, now int64) bool {
-	if reckless || o.queued() > 1 {
+	if randomSteals || o.queued() > 1 {
 		return true
 	}
 	if x := th.seen; x != nil && x != o && x.ticks() == th.tick && x.hasOwn() {
@@ -86,11 +86,11 @@ func (th *thief) worthwhile(o *vp, now int64) bool {
 		th.seen, th.tick, th.since = o, tick, now
 		return false
 	}
-	return now-th.since > asm.ToCycles(lonely)
+	return now-th.since > asm.ToCycles(singleWait)
 }
 
-// rob moves threads from o to v and says how many.
-func (v *vp) rob(o *vp) int {
+// stealFrom moves threads from o to v and says how many.
+func (v *vp) stealFrom(o *vp) int {
 	old, ok := o.borrow()
 	if !ok {
 		return 0
@@ -107,28 +107,28 @@ func (v *vp) rob(o *vp) int {
 // share moves the older half, rounded up, of those that may move, those of the
 // highest priority first; the others keep their order.
 func (v *vp) share(o *vp) (n int) {
-	var loot [maxShare]*thread
+	var taken [maxShare]*thread
 	want := min((o.q.total()+1)/2, maxShare)
-	if reckless {
+	if randomSteals {
 		want = min(1+int(v.random()%uint32(o.q.total()+1)), maxShare)
 	}
 	for b := o.q.present(); b != 0 && n < want; b &= b - 1 {
 		r := highest(b)
-		n += v.loot(o.q.of(r), loot[n:want])
+		n += v.takeAllowed(o.q.of(r), taken[n:want])
 		o.q.took(r)
 	}
 	// The one that changes a class writes it, then looks at t.vp; here it is the other way
 	// round. The store between is sequentially consistent, so one of the two sees
 	// what the other has written.
 	v.fence.Store(0)
-	for _, t := range loot[:n] {
+	for _, t := range taken[:n] {
 		v.add(t)
 	}
 	return n
 }
 
-// loot takes the oldest threads of o that may move, as many as there is room for.
-func (v *vp) loot(o *ring, room []*thread) (n int) {
+// takeAllowed takes the oldest threads of o that may move, as many as there is room for.
+func (v *vp) takeAllowed(o *ring, room []*thread) (n int) {
 	var stay []*thread
 	for range min(o.len(), maxShare) {
 		if n == len(room) {

@@ -8,9 +8,9 @@ import (
 )
 
 // stopper follows each thread that the clock has asked to stop until that is settled: a thread
-// may stop where police does not look for it, having lost its VP before, or inside the scheduler.
+// may stop where inspect does not look for it, having lost its VP before, or inside the scheduler.
 //
-//	none ─── police: the clock asks the thread that keeps the VP ──────────► asked
+//	none ── inspect: the clock asks the thread that keeps the VP ──────────► asked
 //	asked ── it has stopped; claimStopped ─────────────────────────────────► none: the base has its OS thread, or
 //	                                                                         it goes on, stopped inside
 //	asked ── it has stopped, and cannot be claimed for claimWait ──────────► none: it goes on

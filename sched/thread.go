@@ -16,28 +16,28 @@ import (
 // thread is a descriptor: of a fresh thread (co == nil, a seed), or of one that
 // lives on a co. Descriptors are used again; gen tells their lives apart.
 type thread struct {
-	// What a waker looks at comes first, together: 64 bytes, one line that crosses
-	// from CPU to CPU with the wake. A descriptor has 192 bytes, which Go's size class
-	// of that name aligns to lines.
+	// A waker reads these fields: 64 bytes, one cache line that moves
+	// from CPU to CPU with the wake. A descriptor has 192 bytes, and Go's size class
+	// of 192 bytes aligns it to cache lines.
 	vp    *vp     // where it is queued when it is ready; its waker or thief writes it
 	link  *thread // in vp.inbox or vp.used
 	class class   // which queue; 0: the VP's own, of Default priority
 	mu    Spin
 	w     Waiter // its place in a wait queue
 
-	// Then what few of them need.
+	// Few threads need these fields.
 	joiners WaitQueue // under mu
-	limit   *limit    // of its timed waits, from the first one on; the descriptor's, for all its lives
+	limit   *limit    // of its timed waits, made for the first one; it stays with the descriptor
 
-	// Then what the VP that runs it looks at: from its beginning to its end a thread that nothing else happens to
-	// needs this line and the first.
+	// The VP that runs the thread reads these fields. A plain thread needs this
+	// cache line and the first.
 	co    *co
 	body  Body
-	set   atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or by the one that has it alone
+	set   atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
 	x     atomic.Pointer[rare]
-	woken stamp                     // when it was woken, if this wake is sampled; the waker's, then the VP's that runs it
+	woken stamp                     // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
 	asked uint32                    // another thread has locked mu, or is about to: see end
-	gen   uint64                    // the number of the thread, 0 once it has ended; read by anyone. See end
+	gen   uint64                    // the number of the thread, 0 once it has ended; any thread may read it. See end
 	multi atomic.Pointer[MultiWait] // in which it waits
 }
 
@@ -50,9 +50,9 @@ type plain func()
 // Run implements Body.
 func (f plain) Run() { f() }
 
-// Thread is a handle: a value, valid for ever. Once its thread has ended it
-// says so, even when the descriptor behind it serves another thread. The zero
-// Thread stands for none.
+// Thread is a handle of a thread: a value that stays valid for ever. Once the thread has ended the handle
+// says so, even when its descriptor serves another thread. The zero
+// Thread stands for no thread.
 type Thread struct {
 	t   *thread
 	gen uint64
@@ -66,10 +66,10 @@ type Attr struct {
 	Detached       bool     // it is not to be joined, as after Detach: Join fails with ErrDetached
 	Priority       Priority // which ready threads go first
 	Level          Level    // on the run queue of which topology level it waits; 0: of its VP
-	Bubble         Family   // which one it is in, a *place.Bubble; then Level has no effect
+	Bubble         Family   // the bubble that it begins in, a *place.Bubble; then Level has no effect
 	Pinned         bool     // it has an OS thread of its own, the same one for life
 	NonPreemptible bool     // it keeps its VP until it waits or yields: see DisablePreemption
-	NonMigratable  bool     // it stays on the VP on which it begins, until SetVPs: that one becomes its set
+	NonMigratable  bool     // it may run only on the VP on which it begins, until SetVPs
 }
 
 var (
@@ -104,8 +104,8 @@ func (e *PanicError) Unwrap() error {
 // another VP; a panic in fn ends the program, as in a goroutine.
 func Spawn(fn func()) Thread { return SpawnBody(plain(fn)) }
 
-// SpawnBody is Spawn for a body that has its data with it: where a closure for
-// Spawn would have to be allocated.
+// SpawnBody is Spawn for a Body that carries its own data. It saves the allocation of
+// a closure.
 func SpawnBody(b Body) Thread {
 	check(b)
 	c := Enter()
@@ -121,7 +121,7 @@ func SpawnBody(b Body) Thread {
 		c.tracedWake(TraceSpawn, t)
 	}
 	if h := waitsInGo(b); h != nil {
-		v.wander(t, h)
+		v.startOutside(t, h)
 	} else {
 		v.ready(t, true)
 	}
@@ -129,16 +129,16 @@ func SpawnBody(b Body) Thread {
 	return h
 }
 
-// check panics if there is nothing to run, in the caller of a spawn: in the thread
-// no caller could recover from that, and its stack would not name the spawner.
+// check panics in the caller of a spawn if there is nothing to run. A panic in the thread
+// could not be recovered, and its stack would not name the spawner.
 func check(b Body) {
 	if f, ok := b.(plain); b == nil || ok && f == nil {
 		panic("marcel: spawn of a nil function")
 	}
 }
 
-// SpawnWith is Spawn with attributes. It panics if the scheduler has none of a.VPs; the
-// descriptor is not used again.
+// SpawnWith is Spawn with attributes. It allocates the thread's descriptor. It panics if the scheduler has none of a.VPs,
+// or if another attribute is not valid.
 func SpawnWith(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
@@ -158,7 +158,7 @@ func SpawnWith(a Attr, fn func()) Thread {
 func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
-	defer c.Leave() // not before: it is not to be stopped with a lock of s
+	defer c.Leave() // not before: a thread must not be preempted while it holds a lock of s
 	if c != nil && c.l.vp.sched != s {
 		c = nil // for s, a thread of another scheduler is an outsider
 	}
@@ -196,7 +196,7 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 		t.assign(t.vp.nodeAt(a.Level))
 	}
 	if c == nil {
-		s.admit() // before the bubble counts the thread, which would never end
+		s.admit() // before the bubble counts the thread: if admit panics, the thread never ends
 	}
 	if a.Bubble != nil {
 		if err := a.Bubble.Adopt(h); err != nil {
@@ -230,25 +230,25 @@ func newThread() *thread {
 	return t
 }
 
-// life locks t.mu for another thread, and tells whether thread number gen still lives:
-// if so it does until the lock is free again.
+// life locks t.mu for another thread, and tells whether thread number gen still lives.
+// A thread that lives does not end while the lock is held.
 func (t *thread) life(gen uint64) (alive bool) {
 	storeRel(&t.asked, 1) // before the lock: see end
 	t.mu.Lock()
 	return atomic.LoadUint64(&t.gen) == gen
 }
 
-// Join waits until the thread has ended: a thread then lets others run, a plain
-// goroutine blocks. It may be called any number of times, by anyone, also long
-// after the end. It returns the *PanicError of a thread made with Attr.Catch,
-// ErrDetached, ErrJoinSelf or ErrNoThread.
+// Join waits until the thread has ended. While it waits, a calling thread lets other threads run; a plain
+// goroutine blocks. Any number of threads and goroutines may join, any number of times, also long
+// after the end. Join returns the *PanicError of a thread made with Attr.Catch,
+// ErrCanceled, ErrDetached, ErrJoinSelf or ErrNoThread.
 func (h Thread) Join() error {
 	_, err := h.join(nil)
 	return err
 }
 
-// TryJoin is Join if the thread has ended; then err tells how. Else ended is false, and
-// err, if it is not nil, what Join would fail with. It does not block.
+// TryJoin is Join without waiting. If the thread has ended, ended is true and err tells how. Else ended is false, and
+// a non-nil err is the error that Join would return at once.
 func (h Thread) TryJoin() (ended bool, err error) {
 	switch {
 	case h.t == nil:
@@ -260,7 +260,7 @@ func (h Thread) TryJoin() (ended bool, err error) {
 }
 
 // JoinTimeout is Join for at most d. If ended is true err tells how the thread has
-// ended; if it is false and err is nil it has not done so in time. If d <= 0 it is
+// ended. If ended is false and err is nil the time was over first. If d <= 0 it is
 // TryJoin.
 func (h Thread) JoinTimeout(d time.Duration) (ended bool, err error) {
 	if d <= 0 {
@@ -272,8 +272,8 @@ func (h Thread) JoinTimeout(d time.Duration) (ended bool, err error) {
 	return ended, err
 }
 
-// JoinContext is Join until ctx is done: then ended is false, and err the cause, also if
-// the thread has ended. If ended is true err tells how.
+// JoinContext is Join until ctx is done. If ended is true err tells how the thread has ended. If ctx
+// is done first, or is done at the call, ended is false and err is the cause of ctx.
 func (h Thread) JoinContext(ctx context.Context) (ended bool, err error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
@@ -281,8 +281,8 @@ func (h Thread) JoinContext(ctx context.Context) (ended bool, err error) {
 	return h.join(&Limit{Context: ctx})
 }
 
-// join is Join within lim, nil: without a limit. Join is so small that the compiler puts
-// it into the caller, so the switch is as many returns away from there as before.
+// join is Join within lim; nil: without a limit. It is a function of its own so that the compiler inlines
+// Join: then a joiner returns from the switch through one frame less.
 //
 // ended is false if the wait was given up, or if there is nothing to wait for.
 func (h Thread) join(lim *Limit) (ended bool, err error) {
@@ -317,8 +317,8 @@ func (h Thread) join(lim *Limit) (ended bool, err error) {
 	return true, h.outcome()
 }
 
-// unjoinable tells why c, nil: a goroutine, must not wait for the end of the thread,
-// which lives.
+// unjoinable tells why c must not wait for the end of the thread, which lives; nil: it may. A nil c is
+// a goroutine.
 func (h Thread) unjoinable(c *co) error {
 	if x := h.rare(); x != nil && x.detached.Load() {
 		return ErrDetached
@@ -329,7 +329,7 @@ func (h Thread) unjoinable(c *co) error {
 	return nil
 }
 
-// outcome is how the thread, which has ended, did so.
+// outcome tells how the thread has ended.
 func (h Thread) outcome() error {
 	if x := h.rare(); x != nil {
 		return x.err
@@ -405,10 +405,10 @@ func Ready() bool {
 // Exit ends the calling thread (or goroutine), running its deferred calls.
 func Exit() { runtime.Goexit() }
 
-// Blocking runs f, which may block in the kernel, in a channel or in C code,
-// without the VP: the other threads go on meanwhile on a spare LWP. If no thread
-// took the VP when f returns the thread has it back at once. f may use the
-// scheduler; the thread then comes back early.
+// Blocking runs f without the VP. f may block in the kernel, in a channel or in C code: the
+// other threads go on meanwhile on a spare LWP. If no LWP
+// has taken the VP when f returns, the thread has it back at once. f may call the
+// scheduler; the thread gets a VP back at that call.
 func Blocking(f func()) {
 	pending := false
 	if c := lookup(); c != nil && !c.base { // before Enter: hooks run in user mode
@@ -437,10 +437,10 @@ func Blocking(f func()) {
 		storeRel(&c.inside, c.inUser)
 	} else {
 		base := c.part(v)
-		storeRel(&c.inside, c.inUser) // first: a co that is inside, and not current, looks parked
+		storeRel(&c.inside, c.inUser) // before Ready: other threads take a co that is inside and not current for parked
 		direct.Ready(base)
 	}
-	f() // if it panics or exits, the runner comes back for us
+	f() // if f panics or exits, the runner gets the VP back when it ends the thread
 	c.enter()
 	storeRel(&c.inside, c.inUser)
 	if x := c.cur.x.Load(); x != nil {

@@ -56,10 +56,10 @@ func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
 	return t, pus
 }
 
-// plant makes the tree of nodes: one for each item with VPs, where of items with the
+// buildTree makes the tree of nodes: one for each item with VPs, where of items with the
 // same VPs only the outermost has one, and a leaf for each VP. VPs whose PU is not
 // known are below the machine.
-func (s *Scheduler) plant(t *topo.Topology, pus []*topo.Item) {
+func (s *Scheduler) buildTree(t *topo.Topology, pus []*topo.Item) {
 	s.topo, s.nodes = t, map[*topo.Item]*node{}
 	s.root = s.newNode(nil, nil, s.vps)
 	for i, v := range s.vps {
@@ -70,7 +70,7 @@ func (s *Scheduler) plant(t *topo.Topology, pus []*topo.Item) {
 	}
 	if t != nil {
 		s.root.item = t.Root
-		s.graft(t.Root, s.root)
+		s.addNodes(t.Root, s.root)
 	}
 	for _, v := range s.vps {
 		if v.home == nil {
@@ -82,8 +82,8 @@ func (s *Scheduler) plant(t *topo.Topology, pus []*topo.Item) {
 	}
 }
 
-// graft makes the nodes for the items in it; at is its own.
-func (s *Scheduler) graft(it *topo.Item, at *node) {
+// addNodes makes the nodes for the items in it; at is its own.
+func (s *Scheduler) addNodes(it *topo.Item, at *node) {
 	s.nodes[it] = at
 	for _, c := range it.Children {
 		var vps []*vp
@@ -97,14 +97,14 @@ func (s *Scheduler) graft(it *topo.Item, at *node) {
 		switch len(vps) {
 		case 0:
 		case len(at.vps):
-			s.graft(c, at)
+			s.addNodes(c, at)
 		case 1:
-			s.graft(c, s.leaf(vps[0], at))
+			s.addNodes(c, s.leaf(vps[0], at))
 			vps[0].home.item = c
 		default:
 			n := s.newNode(c, at, vps)
 			at.down = append(at.down, n)
-			s.graft(c, n)
+			s.addNodes(c, n)
 		}
 	}
 	if len(it.Children) == 0 && len(at.vps) > 1 { // several VPs on one PU

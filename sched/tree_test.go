@@ -29,13 +29,13 @@ func planted(t interface{ Fatal(...any) }, machine string, vps int) *Scheduler {
 		v := &vp{sched: s, id: i, only: OneVP(i), sortRequest: newThread(), seed: 1}
 		v.vacant.inside, v.vacant.base = isIn, true
 		v.cur = &v.vacant
-		v.ghost.vp = v
+		v.outsideLWP.vp = v
 		v.idle.rouse() // no LWP is to be woken
 		s.vps = append(s.vps, v)
 		s.full.Set(i)
 	}
 	_, pus := cfg.arrange()
-	s.plant(m, pus)
+	s.buildTree(m, pus)
 	return s
 }
 

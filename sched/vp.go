@@ -12,29 +12,29 @@ type vp struct {
 	sched *Scheduler
 	id    int
 
-	// The holder's alone; thieves use q while they have borrowed the VP. The
-	// clock and thieves peep at q, tick and running.
+	// The holder's alone; a thief uses q while it has borrowed the VP. The
+	// clock and thieves read q, tick and running as hints.
 	q           queue
-	running     rank    // priority of what was chosen, not just popped, and
-	chosenAt    uint64  // the tick it got; other threads are of Default priority
+	running     rank    // of the thread that choose took last
+	chosenAt    uint64  // the tick of that thread; if tick has passed it a thread of Default priority runs
 	pool        pool    // idle runners
-	cur         *co     // what runs here: a thread's, the base, or v.vacant; the holder, or a taker, writes
+	cur         *co     // runs here: the co of a thread, the base, or v.vacant. The holder, or a taker, writes it
 	hogs        hogs    // of its threads that were preempted
 	vacant      co      // stands in cur while no LWP has v
-	ghost       lwp     // of threads that run as goroutines
+	outsideLWP  lwp     // stands in co.l of threads that run as goroutines
 	used        *thread // descriptors of threads that have ended, to use again
 	numUsed     int
 	ids         ids                      // for the next lives of descriptors
 	trace       atomic.Pointer[Observer] // nil unless a trace is recorded or threads are counted: see Observe
 	tick        uint64                   // threads put on this VP so far: started or continued
-	polls       polling                  // what its thread says
+	polls       polling                  // whether its thread polls
 	born        uint64                   // threads spawned here
 	ended       uint64                   // threads that ended here
 	stolen      uint64                   // threads that thieves took away
-	seizures    uint64                   // preemptions, too, though seize itself is for system calls and pinned threads only
+	seizures    uint64                   // times that the VP, or its OS thread, was taken from a thread: seizures and preemptions
 	helpAt      int64                    // cycles: not before this time wake another VP to steal
 	planAt      int64                    // cycles: not before this time ask planners
-	requests    bool                     // it may be the one in Scheduler.request
+	requests    bool                     // Scheduler.request may name this VP
 	nearTick    uint32                   // see neighbourComputes
 	fence       atomic.Uint32            // see share
 	choices     uint32                   // of threads, so far
@@ -52,12 +52,12 @@ type vp struct {
 
 	word        word // which LWP holds it
 	_           [124]byte
-	inbox       atomic.Pointer[thread] // made ready from outside: anyone pushes, the holder takes all
+	inbox       atomic.Pointer[thread] // threads made ready from outside: any OS thread pushes, the holder takes all
 	urgent      atomic.Uint32          // priorities above Default in the inbox (bits by rank)
 	sortPending atomic.Uint32          // 1: sortRequest is in the inbox
 	off         atomic.Bool            // disabled; under barred.mu
 	away        atomic.Int32           // threads in Blocking
-	robbed      atomic.Int32           // threads from which the VP was taken while they were stopped or in the kernel, and which run on without it until they come back
+	seized      atomic.Int32           // threads from which the VP was taken while they were stopped or in the kernel, and which run on without it until they come back
 	_           [128]byte
 
 	idle idleState
@@ -79,7 +79,7 @@ func (v *vp) pop() *thread {
 	if v.inbox.Load() != nil {
 		v.collect()
 	}
-	if v.q.odd|v.sched.placed.Load() != 0 {
+	if v.q.nonDefault|v.sched.placed.Load() != 0 {
 		return v.choose(ranks - 1)
 	}
 	t := v.q.ring.pop()
@@ -94,7 +94,7 @@ func (v *vp) popFor(t *thread) *thread {
 	if v.inbox.Load() != nil {
 		v.collect()
 	}
-	if l := t.class.load(); uint32(l)|v.q.odd|v.sched.placed.Load() != 0 {
+	if l := t.class.load(); uint32(l)|v.q.nonDefault|v.sched.placed.Load() != 0 {
 		return v.choose(l.rank())
 	}
 	x := v.q.ring.pop()
@@ -104,15 +104,15 @@ func (v *vp) popFor(t *thread) *thread {
 	return x
 }
 
-// swap is popFor for t, which is to leave its runner parked; o is what is left to do
-// for t then. Mostly nothing: t changes places with the next thread here, which takes one
-// access to the queue instead of two, neither of them behind the switch.
+// swap is popFor for t, which yields and leaves its runner parked; o is what the next co does for t.
+// Mostly o is nothing: t changes places with the next thread of the ring. That takes one
+// access to the queue instead of two, and none after the switch.
 //
 // So t is queued while it still runs, and must not be run before it is parked. It is not:
-// only the holder of v, or a taker that borrows it from user code, takes threads out of v's
+// only the holder of v, or a taker that borrows v from user code, takes threads out of v's
 // queue. The holder is t's LWP until the thread that it switches to leaves the scheduler.
 func (v *vp) swap(t *thread) (next *thread, o op) {
-	if v.inbox.Load() != nil || uint32(t.class.load())|v.q.odd|v.sched.placed.Load() != 0 {
+	if v.inbox.Load() != nil || uint32(t.class.load())|v.q.nonDefault|v.sched.placed.Load() != 0 {
 		return v.popFor(t), opReady
 	}
 	x := v.q.ring.oldest()
@@ -162,10 +162,10 @@ func (v *vp) hasWork() bool {
 //
 //go:norace
 func (v *vp) hasOwn() bool {
-	return v.q.head != v.q.tail || v.q.odd&^lifoBit != 0 || v.inbox.Load() != nil
+	return v.q.head != v.q.tail || v.q.nonDefault&^lifoBit != 0 || v.inbox.Load() != nil
 }
 
-// above has the bits of all ranks that are ready on the nodes of v.
+// above returns the bits of all ranks of which a thread is ready on a node above v.
 func (v *vp) above() (b uint32) {
 	for n := v.home; n != nil; n = n.up {
 		b |= n.ready.Load()
@@ -177,7 +177,7 @@ func (v *vp) above() (b uint32) {
 //
 //go:norace
 func (v *vp) queued() int {
-	return v.q.len() + bits.OnesCount32(v.q.odd&^lifoBit) // at least that many
+	return v.q.len() + bits.OnesCount32(v.q.nonDefault&^lifoBit) // at least that many
 }
 
 // ticks is a racy hint.
@@ -185,9 +185,9 @@ func (v *vp) queued() int {
 //go:norace
 func (v *vp) ticks() uint32 { return uint32(v.tick) }
 
-// pressed is a racy hint: a thread is ready that has a higher priority than the one
-// that runs, so that the clock has that stopped before its slice is over. A thread of Default priority behind one
-// that was preempted when it ran last is such; behind any other of Default it waits for the slice (README.md, section 4).
+// pressed is a racy hint. It tells whether a thread is ready that has a higher priority than the one
+// that runs: then the clock stops that one before its slice is over. A thread of Default priority ranks above a hog;
+// behind any other thread of Default it waits for the end of the slice (README.md, section 4).
 //
 //go:norace
 func (v *vp) pressed() bool {
@@ -202,7 +202,7 @@ func (v *vp) pressed() bool {
 	return b != 0 && highest(b) < runs
 }
 
-// descriptor takes one to use again, or makes one. Holder only.
+// descriptor returns the descriptor of an ended thread, or a new one. Holder only.
 func (v *vp) descriptor() *thread {
 	t := v.used
 	if t == nil {

@@ -10,19 +10,19 @@ import (
 // WaitQueue. A thread has one inside its descriptor; goroutines take theirs
 // from a pool. Links are guarded by the queue's lock.
 type Waiter struct {
-	// What a waker reads and writes: in a thread's descriptor all of it is on one line.
+	// A waker reads and writes these fields. In a thread's descriptor they are on one cache line.
 	next, prev *Waiter
 	q          *WaitQueue
 	t          *thread // nil: a goroutine, or a node of a MultiWait
 	kind       Kind    // of the wait; see As
-	given      bool    // what the waker has to say; Wait returns it
+	given      bool    // the waker used Give; Wait returns it
 	timed      bool    // it waits with a time limit: a waker must win claim
 	lingers    uint32  // of a descriptor's: see linger.go
 
 	mu     *Spin         // which guards q
 	ticket atomic.Uint64 // number of the wait << 1 | open; see claim
-	g      *MultiWait    // it is a node of this one, whose ticket counts; t is nil
-	note   any           // what the one that waits has to say to its waker; of a goroutine an *outsider, which has that
+	g      *MultiWait    // of which it is a node: then t is nil, and g's ticket decides
+	note   any           // the waiter leaves it for its waker. A goroutine has an *outsider here, which holds the note
 }
 
 // WaitQueue holds parked threads and goroutines in order of arrival. Its owner
@@ -74,8 +74,8 @@ func (q *WaitQueue) remove(w *Waiter) {
 	w.next, w.prev, w.q = nil, nil, nil
 }
 
-// Pop takes the one that has waited longest, nil if there is none. Under the
-// lock; the caller must then Wake it.
+// Pop takes the waiter that has waited longest out of q; nil: there is none. The caller holds
+// the lock, and must then Wake the waiter.
 func (q *WaitQueue) Pop() *Waiter {
 	for {
 		w := q.head
@@ -83,7 +83,7 @@ func (q *WaitQueue) Pop() *Waiter {
 			return nil
 		}
 		next := w.next
-		w.next, w.q, q.head = nil, nil, next // one look at the write barrier
+		w.next, w.q, q.head = nil, nil, next // in one statement: the compiler checks the write barrier once
 		if next == nil {
 			q.tail = nil
 		} else {
@@ -146,8 +146,8 @@ func (w *Waiter) claim() bool {
 	return n&1 != 0 && w.ticket.CompareAndSwap(n, n&^1)
 }
 
-// claimTicket is claim for one that knows which wait it means: if that is over,
-// there may be a later one by now.
+// claimTicket is claim for a caller that means wait number n: if that is over, w may
+// stand in a later wait by now.
 func (w *Waiter) claimTicket(n uint64) bool {
 	if w.g != nil {
 		return w.g.claimFor(w, n)
@@ -197,7 +197,7 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	return false
 }
 
-// WaitFirst is Wait at the front of q, for one that has waited before.
+// WaitFirst is Wait at the front of q, for a waiter that has waited before.
 func (c *co) WaitFirst(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {
 		return waitOutside(q, mu, q.pushFront, nil)
@@ -213,7 +213,7 @@ func (c *co) WaitFirst(q *WaitQueue, mu *Spin) (given bool) {
 	return given
 }
 
-// WaitNote is Wait for one that leaves a note for its waker: see Waiter.Note.
+// WaitNote is Wait with a note for the waker: see Waiter.Note.
 func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 	if c != nil {
 		c.cur.w.note = note
@@ -222,14 +222,14 @@ func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 	return waitOutside(q, mu, q.push, note)
 }
 
-// park lets the next ready thread run, or the base; mu is unlocked when the
-// caller is parked. It ends the operation.
+// park parks the caller and runs the next ready thread, or the base. mu is unlocked when the
+// caller is parked. park ends the operation.
 func (c *co) park(mu *Spin) {
 	c.pause(mu)
 	c.resumed()
 }
 
-// pause is park within an operation, which goes on.
+// pause is park that leaves the operation open.
 func (c *co) pause(mu *Spin) {
 	l := c.l
 	l.unlock = mu
@@ -246,14 +246,14 @@ func (c *co) pause(mu *Spin) {
 	c.switchTo(next, o)
 }
 
-// Give tells the waiter, once it is woken, that it has been handed what it
-// waits for. For one that Pop returned.
+// Give marks a waiter that Pop returned: its Wait will return true, for it has been handed what it
+// waits for.
 func (w *Waiter) Give() { w.given = true }
 
-// Wake makes the waiter ready again. It does not touch it afterwards, nor the
-// queue it came from.
+// Wake makes the waiter ready again. It touches neither the waiter nor the
+// queue it came from after that.
 func (c *co) Wake(w *Waiter) {
-	if t := w.t; t != nil && c != nil { // most waiters are threads of the waker's VP: ready, as one function
+	if t := w.t; t != nil && c != nil { // most waiters are threads of the waker's VP: this is ready for them, inlined
 		v := c.l.vp
 		if t.vp == v && t.class.load() == 0 && v.tick%wakeSample != 0 && v.trace.Load() == nil && v.unanswered() && v.q.tryPush(t) {
 			return
@@ -269,10 +269,14 @@ func (c *co) Wake(w *Waiter) {
 	}
 }
 
-// ready queues t, which its waker has taken out of its queue: on the waker's VP if that is the
-// thread's own; or if the thread's own VP is asleep, or has other threads to run, and t may move,
-// for then it would wait there, and what it is woken for is in the waker's cache; else, unless it
-// lingers, in the inbox of its own VP. An outsider (Visit) uses the inbox always, an idle hook too, whose base then finds it there.
+// ready queues t, which its waker has taken out of a wait queue.
+//
+//   - If the waker's VP is t's own, t is queued there.
+//   - If t lingers, it goes on where it is.
+//   - If t's own VP is asleep or has other threads to run, and t may move, t is queued on the waker's VP: at
+//     home it would wait, and what it is woken for is in the waker's cache.
+//   - Otherwise t goes to the inbox of its own VP. An outsider (Visit) always uses the inbox; so does an
+//     idle hook, whose base then finds t there.
 func (c *co) ready(t *thread) {
 	if c == nil {
 		if c.woken(t); t.wakeLingering() {

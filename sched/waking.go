@@ -13,7 +13,7 @@ func (v *vp) post(t *thread) {
 	if r := t.class.load().rank(); r < defaultRank {
 		v.urgent.Or(r.bit())
 	}
-	v.rouseIfDue(v.robbed.Load() != 0)
+	v.rouseIfDue(v.seized.Load() != 0)
 }
 
 // push puts t on the inbox.
@@ -41,8 +41,9 @@ func (v *vp) ready(t *thread, fresh bool) {
 	}
 }
 
-// unanswered tells whether v need not answer a wake of one of its threads: no VP sleeps, nor the clock; or the clock does not,
-// and v has looked a few wakes ago and may not wake a VP yet. Holder only.
+// unanswered tells whether v may skip answer when it makes a thread ready. It may if neither a VP nor the clock sleeps
+// and no VP requests a thread. It may also if the clock is awake and v found less than wakesPerLook wakes ago that it is
+// too early to wake another VP. Holder only.
 func (v *vp) unanswered() bool {
 	w := v.sched.wants.Load()
 	if w == 0 || w&wantsClock != 0 || v.unhelped == 0 {
@@ -65,12 +66,12 @@ func (v *vp) answer(t *thread, fresh bool) {
 	}
 }
 
-// wakesPerLook: a VP that may not wake another one yet looks at the time again after so many wakes: reading it takes
-// a sixth of a wake.
+// wakesPerLook is after how many wakes a VP that may not wake another one yet reads the time again. Reading it takes a
+// sixth of a wake.
 const wakesPerLook = 16
 
-// rouseHelper wakes a sleeping VP, at a bounded rate: one that finds nothing to
-// steal makes the pause longer, up to helpMax.
+// rouseHelper wakes a sleeping VP, which may steal, once in helpGap at most. A VP that
+// was woken and found nothing to steal doubles helpGap, up to helpMax.
 func (v *vp) rouseHelper() {
 	now := asm.Cycles()
 	if now < v.helpAt {
@@ -81,14 +82,14 @@ func (v *vp) rouseHelper() {
 	v.sched.Kick(-1)
 }
 
-// release gives v away, which l has. Then it looks again: a post may have missed it.
+// release makes v, which l holds, free. Then it looks at v's inbox again: a poster that saw a holder woke no LWP.
 func (v *vp) release(l *lwp) {
 	v.cur = &v.vacant
 	v.word.release(l.id)
 	v.rouseIfDue(false)
 }
 
-// claim takes v for l, if it is free; c runs on it from now on.
+// claim takes v for l if v is free. From then on c runs on v.
 func (v *vp) claim(l *lwp, c *co) bool {
 	if v.off.Load() || !v.word.claim(l.id) {
 		return false
@@ -100,9 +101,8 @@ func (v *vp) claim(l *lwp, c *co) bool {
 	return true
 }
 
-// fallAsleep marks v as one that may be woken to help others: by the holder that
-// is about to release it, or by the clock, which finds it free because its thread
-// is in Blocking.
+// fallAsleep marks v as asleep: other VPs may wake it to help. The holder calls it before it
+// releases v. The clock calls it for a VP that is free because its thread is in Blocking.
 func (v *vp) fallAsleep() {
 	if v.idle.fallAsleep() {
 		v.sched.wants.Add(wantsVP)
@@ -119,11 +119,11 @@ func (v *vp) wakeUp() {
 	}
 }
 
-// rouseIfDue sees to it that a free VP with work, or one that was kicked, gets a holder: it wakes a spare,
-// which claims by itself when it runs. Spares sleep as SCHED_BATCH: waking one
-// does not preempt the LWP now on this CPU. So a thread in Blocking goes on;
-// the spare runs when, and only if, the call really blocks. A robbed thread on
-// this CPU is to be preempted, though.
+// rouseIfDue gives a free VP that has work, or was kicked, a holder: it wakes a spare,
+// which claims the VP when it runs. Spares sleep as SCHED_BATCH, so waking one
+// does not preempt the LWP that runs on this CPU. A thread in Blocking thus goes on;
+// the spare runs only if the call really blocks. If preempt is set the spare preempts: post
+// sets it while a thread whose VP was seized may compute on this CPU.
 func (v *vp) rouseIfDue(preempt bool) {
 	if v.off.Load() {
 		v.clear()
@@ -155,10 +155,10 @@ func (v *vp) rouse(o order, preempt bool) {
 	l.rouse(o)
 }
 
-// Kick wakes VP number vp, or any that no LWP holds if vp < 0 (it sleeps, or its
-// thread is in Blocking), so that it fires its idle hooks and looks for work. A
-// VP whose thread runs stays as it is, but its timer ticks from now on, even if
-// the clock was asleep.
+// Kick wakes VP number vp, so that it fires its idle hooks and looks for work. If vp < 0
+// it wakes any VP that no LWP holds: one that sleeps, or whose thread is in Blocking. A
+// VP whose thread runs goes on; Kick then wakes the clock, which fires the VP's timer
+// hooks.
 func (s *Scheduler) Kick(vp int) {
 	if vp >= 0 {
 		s.vps[vp].kick()
@@ -173,9 +173,9 @@ func (s *Scheduler) Kick(vp int) {
 	s.rouseClock()
 }
 
-// kick: a VP in user mode fires its idle hooks before it sleeps, and needs no more
-// than the clock; one that is held may have fired them for the last time, or belong to
-// a thread in an operation, which computes next.
+// kick is Kick of v. A VP in user mode fires its idle hooks before it sleeps; until then the clock fires
+// its timer hooks. A held VP may have fired its idle hooks for the last time before it sleeps, or its
+// thread may be in an operation and compute next: it gets both the kick and the clock.
 func (v *vp) kick() {
 	if v.mode() == user || v.off.Load() {
 		v.sched.rouseClock()

@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// What is done about a thread that keeps its VP without calling the scheduler, by the one that
-// notices: the clock, at its ticks, or a VP that is idle.
+// A thread may keep its VP without calling the scheduler. The clock, at its ticks, or a VP that is idle, notices
+// that and does one of three things:
 //
 //	waits in Go (channel, sync, net, sleep) ── takeBack: its OS thread goes back to the base;
 //	      it goes on as a goroutine, and its next call queues it (co.rejoin)
@@ -18,9 +18,9 @@ import (
 //	      point; then claimStopped: its OS thread goes back to the base, which queues it
 //
 // None of the three is done while the thread is inside the scheduler, or has disabled
-// preemption. All are done with the word of the VP lent, by one taker at a time, and while the
-// thread cannot run: its status holds it, or the scan bit in it (package direct). In the
-// portable mode (detach) a thread that keeps its VP too long simply loses it, whatever it does.
+// preemption. One taker at a time does it, with the word of the VP lent, and while the
+// thread cannot run: the status of its goroutine, or the scan bit in that, keeps it from running (package direct). In the
+// portable mode (detach) a thread that keeps its VP too long loses it, whatever the thread does.
 
 // takeBack gives the OS thread of c, which runs on v and waits in Go, back to its base.
 func (v *vp) takeBack(c *co) bool {
@@ -58,7 +58,7 @@ func (l *lwp) giveBase(c *co) bool {
 	return true
 }
 
-// leaveNothing: the thread that left l has nothing to be finished by the base.
+// leaveNothing clears l.op: the thread that loses l leaves nothing for the base to finish.
 //
 //go:norace
 func (l *lwp) leaveNothing() {
@@ -66,8 +66,8 @@ func (l *lwp) leaveNothing() {
 	raceRelease(l)
 }
 
-// takeBackAlone does it for a thread that waits in Go within Blocking: its LWP, which is
-// without a VP, becomes a spare.
+// takeBackAlone is takeBack for a thread that waits in Go within Blocking: its LWP, which
+// has no VP, becomes a spare.
 func (l *lwp) takeBackAlone() {
 	c := l.alone.Load()
 	if c == nil {
@@ -78,7 +78,7 @@ func (l *lwp) takeBackAlone() {
 		if l.giveBase(c) {
 			direct.Ready(l.base.seat.G)
 		}
-	case direct.Preempted: // it was asked before
+	case direct.Preempted: // it was asked to stop before it entered Blocking: it goes on
 		var idle, id uint32
 		if direct.ClaimStopped(c.g0(), l.machine(), c.g0(), &idle, &id, 0) != direct.NotStopped {
 			direct.Ready(c.g0())
@@ -94,8 +94,8 @@ func (c *co) g0() uintptr { return c.seat.G }
 //go:norace
 func (c *co) carrier() *lwp { return c.l }
 
-// where is the VP that c has, or had, as its own code asks: outside of an operation, c may have been
-// stopped and resumed on another LWP, and the race detector is not told before the next one.
+// where returns the VP that c has, or had. c's own code calls it outside of an operation: c may have been
+// stopped and resumed on another LWP by then, of which the race detector learns in the next operation only.
 //
 //go:norace
 func (c *co) where() *vp { return c.l.vp }
@@ -126,8 +126,8 @@ func (v *vp) ask(c *co) bool {
 	return true
 }
 
-// claimStopped parks c, if it has been stopped, and gives its OS thread to the base, which
-// queues it; if it was stopped inside the scheduler, or inside the Go runtime, it goes on.
+// claimStopped is for c, which was asked to stop. If c has stopped in its own code, claimStopped parks it and gives
+// its OS thread to the base, which queues it. If c has stopped inside the scheduler or the Go runtime, it goes on.
 func (v *vp) claimStopped(c *co) bool {
 	if direct.Status(c.g0()) != direct.Preempted {
 		return false
@@ -145,12 +145,12 @@ func (v *vp) claimStopped(c *co) bool {
 		inside = &inRuntime
 	}
 	switch {
-	case old == 0 || v.current() != c || l.id != old || l.machine() == 0: // without m: pinned, and it has yet to begin
+	case old == 0 || v.current() != c || l.id != old || l.machine() == 0: // c has lost v; or it is pinned and has not begun
 	case l.base == nil: // pinned: it keeps its OS thread, and goes on without the VP
 		var id uint32
 		if got = direct.ClaimStopped(goesOn, l.machine(), goesOn, inside, &id, 0); got == direct.Stopped {
 			old, v.cur = 0, &v.vacant
-			v.robbed.Add(1)
+			v.seized.Add(1)
 			v.idle.kick()
 		}
 	default:
@@ -200,7 +200,7 @@ func (v *vp) seize(l *lwp) bool {
 				c.isInside() // what it has done as an operation precedes what is done here
 				to = l.id
 				v.cur = l.base
-				v.robbed.Add(1)
+				v.seized.Add(1)
 			}
 		}
 	}
@@ -226,7 +226,7 @@ func (v *vp) detach() bool {
 	case l.base == nil: // pinned
 		old, done = 0, false
 		v.cur = &v.vacant
-		v.robbed.Add(1)
+		v.seized.Add(1)
 		v.idle.kick()
 	default:
 		count(&v.seizures, 1)
@@ -239,8 +239,8 @@ func (v *vp) detach() bool {
 	return done
 }
 
-// part, in the portable mode, takes c from its LWP, whose base, once it is ready, goes on with v:
-// by c itself as the holder, or by a taker.
+// part takes c from its LWP in the portable mode. c itself as the holder, or a taker, calls it, and then
+// readies the base, which goes on with v.
 func (c *co) part(v *vp) (base uintptr) {
 	l := c.carrier()
 	atomic.StoreUint32(&c.id, lostID)
@@ -249,16 +249,16 @@ func (c *co) part(v *vp) (base uintptr) {
 	return l.base.seat.G
 }
 
-// elsewhere is what an idle VP remembers of the others, to notice threads that wait in Go.
+// elsewhere is what an idle VP remembers of the other VPs, to notice threads that wait in Go.
 type elsewhere struct {
-	at   int64 // cycles: not before this time look again
-	tick []uint32
+	at   int64    // cycles: it does not look again before this time
+	tick []uint32 // of each VP, when it looked last
 }
 
 // lookPause is between two such looks, in ns: each moves a cache line of the other VP.
 const lookPause = 5000
 
-// takeBackElsewhere looks whether another VP's thread waits in Go.
+// takeBackElsewhere takes the OS threads of other VPs back whose threads wait in Go, and tells whether it found any.
 func (v *vp) takeBackElsewhere(now int64, e *elsewhere) (found bool) {
 	if now < e.at || !isDirect {
 		return false

@@ -28,14 +28,14 @@ func (s *Scheduler) lookForHogs(now int64) {
 	for _, v := range s.vps {
 		if w := &v.watch; v.mode() == user && !w.told && now-w.since >= limit && w.tick == v.ticks() && v.hasWork() {
 			w.told = true
-			s.accuse(v, now-w.since)
+			s.reportHog(v, now-w.since)
 		}
 	}
 }
 
-// accuse tells of the thread that runs on v. Its stack is looked for by a goroutine:
+// reportHog tells of the thread that runs on v. Its stack is looked for by a goroutine:
 // that stops the world.
-func (s *Scheduler) accuse(v *vp, ns int64) {
+func (s *Scheduler) reportHog(v *vp, ns int64) {
 	e := &HogError{VP: v.id, For: time.Duration(ns).Round(time.Microsecond)}
 	h, id := v.runner()
 	e.Thread = h

@@ -21,7 +21,7 @@ func TestWithdraw(t *testing.T) {
 		{name: "in the middle", n: 3, at: 1, want: true},
 		{name: "the oldest of several", n: 3, at: 0, want: false},
 		{name: "the oldest of two", n: 2, at: 0, want: false},
-		{name: "the oldest of several, LIFO", n: 3, at: 0, setup: func(v *vp, _ *co, _ *thread) { v.q.odd |= lifoBit }, want: true},
+		{name: "the oldest of several, LIFO", n: 3, at: 0, setup: func(v *vp, _ *co, _ *thread) { v.q.nonDefault |= lifoBit }, want: true},
 		{name: "the last that is looked at, from the old end", n: 100, at: joinLook - 1, want: true},
 		{name: "the last that is looked at, from the young end", n: 100, at: 100 - joinLook, want: true},
 		{name: "too far from either end", n: 100, at: 50, want: false},

@@ -2,9 +2,9 @@ package sched
 
 import "sync/atomic"
 
-// word says which LWP has a VP: its id, 0 for none, and lentBit while a taker works on the
-// VP's private state. What the LWP does with it, the word does not say: the thread that runs
-// there says so by a word of its own, co.inside, with plain stores. See README.md.
+// word says which LWP holds a VP: the id of the LWP, or 0 for none. lentBit is set while a taker works on the
+// VP's private state. Whether the thread that runs there is inside the scheduler is said by another
+// word, co.inside, which that thread writes with plain stores. See README.md.
 //
 //	free ── claim: a spare that was woken, or a thread back from Blocking ──► L
 //	L ───── release: L goes to sleep, or its thread enters Blocking ────────► free
@@ -28,8 +28,8 @@ func (w *word) claim(id uint32) bool {
 	return atomic.LoadUint32(&w.v) == 0 && atomic.CompareAndSwapUint32(&w.v, 0, id)
 }
 
-// release: L -> free, by L, which is inside: a taker that has the word for this moment
-// finds that, and gives it back. What comes after it (the look at the inbox) must not pass it.
+// release: L -> free, by L, which is inside. A taker that has lent the word meanwhile
+// sees that L is inside, and gives the word back. The look at the inbox that follows must not pass the release.
 func (w *word) release(id uint32) { w.passOn(id, 0) }
 
 // passOn: L -> another LWP, by L, which is inside.
@@ -50,10 +50,10 @@ func (w *word) lend() (x uint32, ok bool) {
 // giveBack: x, lent -> x, or another holder.
 func (w *word) giveBack(x uint32) { atomic.StoreUint32(&w.v, x) }
 
-// Entering the scheduler is a store (co.inside) and a load (the VP's word), each several times
-// in a microsecond; taking something from a VP's queue from outside is rare. So the barrier
-// between the two is the taker's: membarrier(2) has the kernel interrupt the process's other
-// CPUs, some microseconds. (Biased locks do the same.) Where there is no such call the threads
-// pass a barrier themselves: their co.id carries fencedBit, so Enter goes by comeBack, which
-// has one. In the portable mode, where takers change the id of a thread that runs, all go that way.
+// A thread enters the scheduler with a store (co.inside) and a load (the VP's word), several times
+// in a microsecond; a taker seldom comes. So the taker pays for the barrier between
+// the two: with membarrier(2) the kernel interrupts the process's other
+// CPUs, which takes some microseconds. (Biased locks do the same.) Without that call each thread
+// passes a barrier itself: its co.id carries fencedBit, so Enter goes by comeBack, which
+// has one. In the portable mode takers change the id of a thread that runs, and all threads go that way.
 var fenced bool // see chooseMode

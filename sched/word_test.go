@@ -120,9 +120,9 @@ func TestBorrow(t *testing.T) {
 		{"free", 0, &v.vacant, isIn, true},
 		{"free, and lent", lentBit, &v.vacant, isIn, false},
 		{"its thread runs user code", me, c, 0, true},
-		{"its thread is not to be preempted", me, c, isFirm, true},
+		{"its thread is not to be preempted", me, c, noPreempt, true},
 		{"its thread is inside", me, c, isIn, false},
-		{"its thread is inside, not to be preempted", me, c, isIn | isFirm, false},
+		{"its thread is inside, not to be preempted", me, c, isIn | noPreempt, false},
 		{"lent", me | lentBit, c, 0, false},
 		{"just claimed", me, &v.vacant, isIn, false},
 		{"its base runs", me, base, isIn, false},
@@ -147,7 +147,7 @@ func TestBorrow(t *testing.T) {
 		word   uint32
 		inside uint32
 		want   mode
-	}{{0, 0, free}, {me, 0, user}, {me, isFirm, user}, {me, isIn, held}, {me | lentBit, 0, lent}, {lentBit, 0, lent}} {
+	}{{0, 0, free}, {me, 0, user}, {me, noPreempt, user}, {me, isIn, held}, {me | lentBit, 0, lent}, {lentBit, 0, lent}} {
 		v.word.v, v.cur, c.inside = test.word, c, test.inside
 		if m := v.mode(); m != test.want {
 			t.Errorf("word %#x, inside %d: mode %d, want %d", test.word, test.inside, m, test.want)
@@ -237,10 +237,10 @@ func TestRegains(t *testing.T) {
 	for _, bit := range []uint32{0, fencedBit} {
 		fresh := func(word uint32) *co {
 			v.word.giveBack(word)
-			return &co{id: me | bit, inUser: isFirm, l: &lwp{id: me, pass: me | bit, vp: v}}
+			return &co{id: me | bit, inUser: noPreempt, l: &lwp{id: me, pass: me | bit, vp: v}}
 		}
 		c := fresh(me)
-		if !c.regains() || c.inside != isIn|isFirm {
+		if !c.regains() || c.inside != isIn|noPreempt {
 			t.Errorf("it has its VP, and is not inside: %d", c.inside)
 		}
 		for _, x := range []uint32{0, lentBit, other, other | lentBit} {

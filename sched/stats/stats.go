@@ -28,7 +28,7 @@ type Stats struct {
 	Ticks   uint64        `json:"ticks"`      // of the clock: at most one in Config.Period
 }
 
-// VP is the part of one VP. State, Ready, Away, Runners and Robbed are of the moment
+// VP is the part of one VP. State, Ready, Away, Runners and Seized are of the moment
 // and no counters: Since leaves them as they are.
 type VP struct {
 	VP    int    `json:"vp"`
@@ -38,7 +38,7 @@ type VP struct {
 	Ready   int `json:"ready"`   // threads in its queue; a hint
 	Away    int `json:"away"`    // threads of its LWPs that are in Blocking
 	Runners int `json:"runners"` // idle ones, goroutines that wait for a thread; a hint
-	Robbed  int `json:"robbed"`  // threads that go on without the VP, which was taken from them in a system call, or, if pinned, after their slice
+	Seized  int `json:"seized"`  // threads that go on without the VP, which was taken from them in a system call, or, if pinned, after their slice
 
 	Switches uint64 `json:"switches"` // times a thread was put on the VP: started or continued
 	Spawned  uint64 `json:"spawned"`  // threads spawned by threads of this VP for this VP; in Total also those from outside
@@ -91,7 +91,7 @@ func (v *VP) Add(w *VP) {
 	v.each(w, func(a, b uint64) uint64 { return a + b })
 	v.Ready += w.Ready
 	v.Away += w.Away
-	v.Robbed += w.Robbed
+	v.Seized += w.Seized
 	v.Runners += w.Runners
 }
 

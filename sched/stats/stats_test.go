@@ -10,7 +10,7 @@ import (
 var identity = map[string]bool{"VP": true, "CPU": true, "State": true}
 
 // moment are the fields of VP that Since leaves as they are.
-var moment = map[string]bool{"Ready": true, "Away": true, "Runners": true, "Robbed": true}
+var moment = map[string]bool{"Ready": true, "Away": true, "Runners": true, "Seized": true}
 
 // fill sets every number of v to n.
 func fill(v reflect.Value, n uint64) {

@@ -2,7 +2,7 @@
  * A thread is asked to stop, stops where it happens to be (also inside the scheduler, when
  * vp.cur is another one already), and is claimed, or goes on, or the request is withdrawn.
  *
- * watch.go: ask, claimStopped    clock.go: police    stopper.go: pursue, follow
+ * watch.go: ask, claimStopped    clock.go: inspect    stopper.go: pursue, follow
  * direct/switch_*.s: AskStop, ClaimStopped, Withdraw    lwp.go: resume
  *
  * The stopper is one process, as it is one OS thread, so its transitions under the scan bit are

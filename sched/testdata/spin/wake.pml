@@ -1,5 +1,5 @@
 /* A VP without a holder, and what must give it one: posts, kicks, threads back from Blocking,
- * threads robbed in system calls. Nothing posted is lost, nobody runs twice, one LWP at most
+ * threads whose VP is seized in system calls. Nothing posted is lost, nobody runs twice, one LWP at most
  * holds the VP, and who is kicked looks.
  *
  *   release, claim, rouseIfDue, rouse   sched/waking.go

@@ -29,9 +29,9 @@ func Write(w io.Writer, title string, now, before sched.Stats) error {
 		}
 	}
 	t := &now.Total
-	rest := max(now.Alive-running-t.Ready-t.Away-t.Robbed, 0)
+	rest := max(now.Alive-running-t.Ready-t.Away-t.Seized, 0)
 	fmt.Fprintf(&b, "threads: %d alive: %d running, %d ready, %d waiting, %d in Blocking, %d seized; %d idle runners\n\n",
-		now.Alive, running, t.Ready, rest, t.Away, t.Robbed, t.Runners)
+		now.Alive, running, t.Ready, rest, t.Away, t.Seized, t.Runners)
 	fmt.Fprintf(&b, "%5s %4s  %-*s %5s %6s %6s %6s %6s %10s %9s %9s %8s %6s  %s\n", "VP", "CPU", barWidth, "load", "%",
 		"idle%", "spin%", "hook%", "sleep%", "switches/s", "stolen/s", "threads/s", "parks/s", "ready", "wakes p50, p99")
 	for i := range d.VPs {
