@@ -10,8 +10,8 @@ import (
 
 var bindOnce sync.Once
 
-// bind ties l's OS thread to the CPU of its VP. Where that is forbidden it says
-// so once, and the LWP runs unbound.
+// bind binds l's OS thread to the CPU of its VP. Where that is forbidden it warns
+// once, and the LWP runs unbound.
 func (s *Scheduler) bind(l *lwp) {
 	if s.cfg.Unbound || !isDirect {
 		return

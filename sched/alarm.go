@@ -2,27 +2,27 @@ package sched
 
 import "time"
 
-// Alarm is a pending event in a scheduler's timer wheel, for packages that build
-// timers. It lies in what it wakes, so starting and stopping it allocates
-// nothing. Its owner guards it with a Spin, which it holds for Start, StartFunc,
+// Alarm is an event in a scheduler's timer wheel, for packages that build
+// timers. It is a field of its owner, so starting and stopping it allocates
+// nothing. The owner guards it with a Spin, and holds that while it calls Start, StartFunc,
 // Stop and Round. The zero value is not pending.
 type Alarm struct {
 	_  [0]Spin // go vet reports copies
 	tm timer
 }
 
-// Ringer is what an Alarm tells, on the clock and with nothing locked.
-// What it does must be short and must not block; it may wake others. The alarm
-// may have been stopped, or started again, just before: round says which start
-// is meant (see Alarm.Round).
+// Ringer is notified by an Alarm. The clock calls it and holds no lock.
+// A Ringer must be short and must not block; it may wake threads. The alarm
+// may have been stopped, or started again, just before: round tells which start
+// the call belongs to (see Alarm.Round).
 type Ringer interface {
-	Ring(round uint32) // its time is over
-	Drop(round uint32) // its scheduler has been stopped before
+	Ring(round uint32) // the alarm's time is over
+	Drop(round uint32) // the scheduler was stopped before the alarm's time was over
 }
 
-// Here returns the scheduler whose timers the caller is to use: a thread's own,
-// else the default one, which it starts if need be. To be called with nothing
-// locked.
+// Here returns the scheduler whose timers the caller should use: the scheduler of the calling thread,
+// else the default one, which Here starts if need be. The caller holds no
+// lock.
 func Here() *Scheduler {
 	if c := lookup(); c != nil && !c.where().sched.stopping.Load() {
 		return c.where().sched
@@ -30,8 +30,8 @@ func Here() *Scheduler {
 	return Default()
 }
 
-// Start has r told after d, by scheduler s: by the wheel of the VP that the
-// caller holds if it is one of s. The alarm must not be pending. False: s has
+// Start makes scheduler s notify r after d. It uses the wheel of the VP that the
+// caller holds, if that is one of s. The alarm must not be pending. Start returns false if s has
 // been stopped.
 func (a *Alarm) Start(c *Co, s *Scheduler, d time.Duration, r Ringer) bool {
 	return a.start(c, s, d, r)

@@ -6,8 +6,8 @@ import "errors"
 // can do.
 var ErrNotThread = errors.New("marcel: the caller is a plain goroutine, not a thread")
 
-// callbacks are what a thread has asked for. Its own alone, except after, which
-// finish takes.
+// callbacks are the functions that a thread wants called, and its values of keys. Only the thread uses them, except
+// after, which startPostExit takes.
 type callbacks struct {
 	cleanups []func() // pushed and not yet popped
 	atExit   []func()
@@ -17,13 +17,13 @@ type callbacks struct {
 	rounds   int     // of destructors so far
 }
 
-// destructorRounds is how often destructors are run if they set values in their
-// turn, as in POSIX (_POSIX_THREAD_DESTRUCTOR_ITERATIONS).
+// destructorRounds is how often destructors run if they set values
+// again, as in POSIX (_POSIX_THREAD_DESTRUCTOR_ITERATIONS).
 const destructorRounds = 4
 
-// next takes the next call of those due at the end of the thread: cleanup
-// handlers, at-exit callbacks, destructors; nil: none is left. Each is taken
-// before it is called, so that one which panics or exits is not called again.
+// next takes the next call that is due at the end of the thread: cleanup
+// handlers, then at-exit callbacks, then destructors. It returns nil if none is left. Each is taken
+// before it is called, so that a call which panics or exits is not repeated.
 func (b *callbacks) next() func() {
 	for _, list := range []*[]func(){&b.cleanups, &b.atExit} {
 		if f := popLast(list); f != nil {
@@ -52,8 +52,8 @@ func popLast(list *[]func()) (f func()) {
 	return f
 }
 
-// conclude calls what the thread wanted to be called at its end. If one of these
-// calls panics or exits, run comes here again for the others.
+// conclude makes the calls at the end of the thread. If one of these
+// panics or exits, run calls conclude again for the others.
 func (c *co) conclude(x *rare) {
 	if !x.ending {
 		c.close(x)
@@ -63,7 +63,7 @@ func (c *co) conclude(x *rare) {
 	}
 }
 
-// startPostExit spawns the thread that makes the post-exit calls, for the one that ends.
+// startPostExit spawns the thread that makes the post-exit calls (AfterExit) of the thread that ends.
 // Holder only.
 func (v *vp) startPostExit(x *rare) {
 	calls := x.after
@@ -82,7 +82,7 @@ func (v *vp) startPostExit(x *rare) {
 	v.ready(t, true)
 }
 
-// back runs on a thread that has a rare part and got its VP back, in user mode.
+// back is called by a thread with a rare part when it runs again after a switch, in user mode.
 func (c *co) back(x *rare) {
 	c.renew(x)
 	if f := x.onSwitch; f != nil {
@@ -90,8 +90,8 @@ func (c *co) back(x *rare) {
 	}
 }
 
-// renew is back where the thread has not been away: it begins, or its code goes on
-// after a call of Blocking.
+// renew is called by a thread with a rare part, in user mode, when it begins, and when it goes on after a switch or a
+// call of Blocking: a suspended thread parks, and preemption is disabled again if it was.
 func (c *co) renew(x *rare) {
 	if x.asks.Load() != 0 {
 		c.parkSuspended(x)
@@ -108,10 +108,10 @@ func ownRare() (*rare, error) {
 	return nil, ErrNotThread
 }
 
-// PushCleanup has f called when the calling thread ends, in whichever way, unless
-// PopCleanup takes it away before. Handlers are called last in, first out, on the
+// PushCleanup registers f to be called when the calling thread ends, in whichever way, unless
+// PopCleanup takes it away before. The handlers run last in, first out, on the
 // thread, after the deferred calls of its functions; they may wait. On a plain
-// goroutine it returns ErrNotThread.
+// goroutine PushCleanup returns ErrNotThread.
 func PushCleanup(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
@@ -121,7 +121,7 @@ func PushCleanup(f func()) error {
 }
 
 // PopCleanup takes away the handler that was pushed last, and calls it if run is
-// set. Without one it does nothing.
+// set. If there is no handler it does nothing.
 func PopCleanup(run bool) error {
 	x, err := ownRare()
 	if err != nil {
@@ -133,9 +133,9 @@ func PopCleanup(run bool) error {
 	return nil
 }
 
-// AtExit has f called on the calling thread when it ends, in whichever way, after
+// AtExit registers f to be called on the calling thread when it ends, in whichever way, after
 // its deferred calls and cleanup handlers and before the destructors of its keys;
-// last in, first out. Join waits for it. f may wait, and a panic of f is one of
+// last in, first out. Join waits for these calls. f may wait. A panic of f counts as a panic of
 // the thread. On a plain goroutine AtExit returns ErrNotThread.
 func AtExit(f func()) error {
 	x, err := ownRare()
@@ -145,9 +145,9 @@ func AtExit(f func()) error {
 	return err
 }
 
-// AfterExit has f called once the calling thread has ended and no longer uses its
-// stack: joiners have been woken, none of its frames is left. f runs on a thread
-// made for these calls, which come last in, first out. On a plain goroutine
+// AfterExit registers f to be called once the calling thread has ended and no longer uses its
+// stack: its joiners have been woken, and none of its frames is left. f runs on a thread
+// made for these calls, last in, first out. On a plain goroutine
 // AfterExit returns ErrNotThread.
 func AfterExit(f func()) error {
 	x, err := ownRare()
@@ -157,10 +157,10 @@ func AfterExit(f func()) error {
 	return err
 }
 
-// OnSwitch has f called on the calling thread each time that it runs again after
-// it has waited or yielded, before the call in which it did so returns: Marcel's
+// OnSwitch registers f to be called on the calling thread each time that it runs again after
+// it has waited or yielded, before that call returns. It is Marcel's
 // post-switch callback. f may be called on another VP than last time. It must
-// neither wait nor yield. Nil ends it. On a plain goroutine OnSwitch returns
+// neither wait nor yield. OnSwitch(nil) ends the calls. On a plain goroutine OnSwitch returns
 // ErrNotThread.
 func OnSwitch(f func()) error {
 	x, err := ownRare()

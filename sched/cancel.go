@@ -15,11 +15,11 @@ import (
 //	waiting where that is none, or with cancellation disabled ────► goes on
 //	woken already: what it was given is its own ──────────────────► goes on
 //
-// What ends a wait: the waker, the time limit or the canceller. Waits that have a
-// ticket (a time limit, a MultiWait) are claimed, as by any other; one that others
-// have claimed may still stand in its queue. A plain wait has none, for its wakers
-// are not to pay for one; there the lock of the queue decides: the one that takes the Waiter
-// out under it has ended the wait. The canceller has to lock that queue without
+// A wait is ended by its waker, its time limit or the canceller. A wait with a
+// ticket (a time limit, a MultiWait) is ended by a claim; after the claim its Waiter
+// may still stand in a queue. A plain wait has no ticket, to spare its wakers
+// the cost. There the lock of the queue decides: the thread that takes the Waiter
+// out under the lock has ended the wait. The canceller has to lock that queue without
 // knowing that it still exists:
 //
 //	canceller                              thread
@@ -40,16 +40,19 @@ import (
 // ErrCanceled is what Join returns for a thread that was cancelled.
 var ErrCanceled = errors.New("marcel: the thread was cancelled")
 
-// Cancel asks the thread to end, at its next cancellation point, as by Exit: its
-// deferred calls run, cleanup handlers, callbacks and destructors as well, and
-// Join returns ErrCanceled. A thread that is blocked in a wait which is a
-// cancellation point ends at once: in a semaphore, a condition (whose mutex it
-// gets back first), a mailbox, Select, Join, Sleep; with time limits and contexts
-// or without. A mutex, a barrier, and what blocks without this package (channels,
-// system calls, computation) are none. Whatever the thread has been given before,
-// a unit or a message, it gets: then it ends at its next cancellation point. While
-// it has cancellation disabled the request is kept. Cancel does not wait for the
-// end; it may be called by anyone, more than once. It returns ErrNoThread if the
+// Cancel asks the thread to end at its next cancellation point, as by Exit. Its
+// deferred calls, cleanup handlers, callbacks and destructors run, and
+// Join returns ErrCanceled.
+//
+// Cancellation points are TestCancel and the waits in a semaphore, a condition (whose mutex the
+// thread gets back first), a mailbox, Select, Join and Sleep, with and without time limits and
+// contexts. A thread that is blocked in one of these ends at once. A mutex and a barrier are no
+// cancellation points, nor is anything that blocks outside of this package (channels,
+// system calls). If the thread has been given a unit or a message before, it
+// gets that, and ends at its next cancellation point. While
+// it has cancellation disabled the request is kept.
+//
+// Cancel does not wait for the end. Any thread or goroutine may call it, more than once. It returns ErrNoThread if the
 // thread has ended.
 func (h Thread) Cancel() error {
 	x := h.needRare()
@@ -72,8 +75,7 @@ func (h Thread) Cancel() error {
 	return nil
 }
 
-// quiet waits until the operation in which t may be is over, if it may be in one
-// at all: then its VP is held.
+// quiet waits until the operation is over in which t may be. If t is in one its VP is held.
 func (t *thread) quiet() {
 	v := t.whereabouts()
 	tick := v.ticks()
@@ -99,13 +101,13 @@ func (t *thread) parked() bool {
 	return atomic.LoadUint32(&c.how) != ordinary || c.isInside() && c.l.vp.cur != c
 }
 
-// waiting is a racy look at the wait that t is in.
+// waiting returns the queue, lock and kind of the wait that t is in, a racy hint.
 //
 //go:norace
 func (t *thread) waiting() (q *WaitQueue, mu *Spin, k Kind) { return t.w.q, t.w.mu, t.w.kind }
 
-// interrupt ends the wait of t, if it is in one that may be ended; true: t is to
-// be made ready. Under x.mu.
+// interrupt ends the wait of t, if that is a cancellation point. It returns true if the caller has
+// to make t ready. Under x.mu.
 func (t *thread) interrupt(x *rare) bool {
 	if x.uncancelable || x.hit {
 		return false
@@ -199,7 +201,7 @@ func (c *co) unwind(x *rare) {
 	runtime.Goexit()
 }
 
-// close: from now on the thread is not cancelled any more.
+// close makes the calling thread uncancelable for the rest of its life.
 func (c *co) close(x *rare) {
 	c.enter()
 	x.mu.Lock()
@@ -218,10 +220,10 @@ func TestCancel() {
 	}
 }
 
-// SetCancelState enables or disables cancellation of the calling thread and tells
-// how it was; threads begin with it enabled, and it ends with their code: the
-// calls at the end of a thread are not cancelled. A request that comes meanwhile
-// is kept. On a plain goroutine it does nothing and returns false.
+// SetCancelState enables or disables cancellation of the calling thread and returns
+// whether it was enabled. Threads begin with cancellation enabled. The calls at the end of a thread
+// (cleanup handlers, callbacks, destructors) are never cancelled. While cancellation is disabled a request
+// is kept. On a plain goroutine SetCancelState does nothing and returns false.
 func SetCancelState(enabled bool) (was bool) {
 	x, err := ownRare()
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// choose takes the next thread of the highest priority that v has, be it in its own
-// queue or in a node's, if that is at least low. Holder only.
+// choose takes the next thread of the highest priority that is ready in v's own queue or
+// in a node's above it, but none of a lower priority than low. Holder only.
 func (v *vp) choose(low rank) *thread {
 	if v.off.Load() {
 		return nil
@@ -44,10 +44,10 @@ func (v *vp) choose(low rank) *thread {
 	return nil
 }
 
-// chooseRank: v's own queue goes first, then its nodes from the innermost; but every
-// so often it is a node's turn before: of a node with k VPs every k+1st time, so that
+// chooseRank takes the next thread of rank r from v's own queue, else from its nodes, the innermost
+// first. A node with k VPs goes before v's own queue every k+1st time: so
 // all its VPs together look at it about as often as at a queue of their own, and
-// nothing waits for ever in any of them.
+// no thread waits for ever in any of them.
 func (v *vp) chooseRank(r rank, shared bool) *thread {
 	if shared {
 		for n := v.home; n != nil; n = n.up {
@@ -77,8 +77,8 @@ func (v *vp) chooseRank(r rank, shared bool) *thread {
 	return nil
 }
 
-// add queues t, which is ready, by its class, and tells whether that is a node's
-// queue. Holder only.
+// add queues t, which is ready, in the queue of its class, and tells whether that is a node's.
+// Holder only.
 func (v *vp) add(t *thread) (placed bool) {
 	if n := t.node(); n != nil {
 		n.put(t)
@@ -88,7 +88,7 @@ func (v *vp) add(t *thread) (placed bool) {
 	return false
 }
 
-// requeue queues t, which yields, or may not stay on v. Holder only.
+// requeue queues t, which yields or must leave v. Holder only.
 func (v *vp) requeue(t *thread) {
 	if n := t.node(); n != nil {
 		n.put(t)
@@ -99,18 +99,18 @@ func (v *vp) requeue(t *thread) {
 	}
 }
 
-// hogs is what a VP keeps of its threads that were preempted (hogRank). The holder's.
+// hogs accounts for the time of a VP's hogs, its threads that were preempted (hogRank). The holder's alone.
 //
-// They run in the time that other threads leave. But while Idle hooks have something to look for, a message on its way,
-// the idle loop looks first, for as long as on a VP without threads; then a hog runs, until a thread is
-// woken. So the idle loop and the hogs share the VP, half and half at most:
+// Hogs run in the time that other threads leave. But while the Idle hooks have something to poll for, such as a message on
+// its way, the idle loop polls first, for as long as on a VP without threads. Then a hog runs until a thread is
+// woken. The idle loop gets half of the time at most:
 //
 //	in credit ── the loop has looked a slice longer than hogs have run ──► in debt: hogs run at once
 //	in debt ──── hogs have run for what was looked ──────────────────────► in credit
 type hogs struct {
-	at     int64  // cycles: when one of them ran last, or was preempted
-	after  uint32 // vp.choices when the loop had looked for long enough
-	debt   int64  // cycles: looked, less what hogs have run since
+	at     int64  // cycles: when a hog was chosen or preempted last
+	after  uint32 // vp.choices when the idle loop had looked for long enough
+	debt   int64  // cycles that the idle loop has looked, less those that hogs have run since
 	inDebt bool
 }
 
@@ -124,8 +124,8 @@ func (v *vp) putsOff() bool {
 	return v.q.present()|v.above() == hogRank.bit() && v.inbox.Load() == nil && v.looksFirst()
 }
 
-// looked charges for what the idle loop has looked while hogs were ready, in cycles; last: that is enough, until
-// another thread has run.
+// looked adds d, the cycles that the idle loop has looked while hogs were ready, to the debt. With last the loop
+// does not look again before another thread has run.
 func (g *hogs) looked(d, slice int64, choices uint32, last bool) {
 	if g.debt += max(d, 0); g.debt > slice {
 		g.inDebt = true
@@ -135,7 +135,7 @@ func (g *hogs) looked(d, slice int64, choices uint32, last bool) {
 	}
 }
 
-// ran is for a hog that has run: the others of Default priority go first.
+// ran takes the time that a hog has run, until it was preempted, from the debt.
 func (g *hogs) ran() {
 	now := asm.Cycles()
 	if g.debt -= max(now-g.at, 0); g.debt <= 0 {

@@ -11,20 +11,20 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// clock is an OS thread of the scheduler's own, because VPs that compute
-// cannot look after themselves. Every period it fires the timer hook in the
-// name of each VP that is awake, has VPs taken from threads that hog them, and
-// ends the timed waits that are over. Where threads poll it leaves that to them (poll.go). When nothing moves it falls asleep:
-// until a thread becomes ready, or the next timed wait is over. IDLE.md draws it.
+// clock is an OS thread of the scheduler's own, because a VP whose thread computes
+// does nothing else. Every period the clock fires the timer hooks in the
+// name of each VP that is awake, takes VPs from threads that keep them too long, and
+// ends the timed waits that are over. A thread that polls fires the timer hooks of its VP itself (poll.go). When nothing
+// moves the clock falls asleep until a thread becomes ready, or the next timed wait is over. IDLE.md draws it.
 type clock struct {
 	s       *Scheduler
 	word    atomic.Uint32 // futex: what it was woken for
 	asleep  bool          // its own: wantsClock is in Scheduler.wants
-	wakeAt  atomic.Int64  // ns: it waits until then, or is awake if that is over; see hurry
+	wakeAt  atomic.Int64  // ns: it sleeps until then, or is awake if that is over; see hurry
 	ticks   uint64        // so far
-	trimAt  int64         // ns: when to look for what is not needed any more
-	surplus bool          // and whether there was some
-	trust   int64         // ns: for how long the VPs may be left to the threads that poll there, 0: not
+	trimAt  int64         // ns: when to call trim next
+	surplus bool          // the last trim has left spares or idle runners that may end
+	trust   int64         // ns: for how long it may leave the VPs to the threads that poll there; 0: no time
 	gap     int64         // ns: until the next look between two ticks; 0: none
 	span    span
 }
@@ -33,12 +33,12 @@ type clock struct {
 type watch struct {
 	tick         uint32
 	since        int64 // ns: when tick took this value
-	told         bool  // the watchdog has told of it
-	stoppedLooks int   // looks in a row at which its thread was stopped, unasked for
+	told         bool  // the watchdog has reported its thread
+	stoppedLooks int   // looks in a row at which its thread was stopped, though the clock had not asked
 }
 
 const (
-	// sleepAfter periods without any movement the clock falls asleep.
+	// sleepAfter is how many periods without any movement pass before the clock falls asleep.
 	sleepAfter = 20
 	// stuckLook bounds that sleep, in ns, while a thread holds a VP without
 	// moving: it may compute, and its hooks may find something.
@@ -48,12 +48,12 @@ const (
 // What the clock is woken for.
 const (
 	roused  = 1 // something moves
-	hurried = 2 // a timer is over earlier than it knew
+	hurried = 2 // a timer was started that is over before wakeAt
 	pressed = 3 // a thread was woken behind one that was preempted before
 )
 
-// press ends the clock's wait between two ticks: a thread was made ready behind one that was preempted before, which the clock is to
-// preempt again soon rather than at the next tick.
+// press ends the clock's wait between two ticks. A waker calls it when it has made a thread ready on a VP that runs a
+// hog: the clock preempts the hog soon rather than at the next tick.
 func (c *clock) press() {
 	if c.word.CompareAndSwap(0, pressed) {
 		futexWake(&c.word)
@@ -75,9 +75,9 @@ func (s *Scheduler) rouseClock() {
 	}
 }
 
-// hurry sees to it that the clock is awake at time at. The caller has lowered the
-// next of a wheel to it; then it looks until when the clock sleeps. The clock first
-// says until when it will sleep, then looks at next.
+// hurry makes sure that the clock is awake at time at. The caller has lowered the
+// next of a wheel to at, and then reads wakeAt. The clock first
+// stores wakeAt, then reads next. So one of the two sees what the other has written.
 func (c *clock) hurry(at int64) {
 	for {
 		until := c.wakeAt.Load()
@@ -94,7 +94,7 @@ func (c *clock) hurry(at int64) {
 
 func (c *clock) main() {
 	if isDirect {
-		runtime.LockOSThread() // exits locked: whatever was set on the OS thread goes with it
+		runtime.LockOSThread() // it exits locked, so the OS thread ends with its timer slack and policy
 	}
 	defer func() {
 		if !c.s.stopping.Load() {
@@ -106,7 +106,7 @@ func (c *clock) main() {
 	}()
 	if isDirect {
 		exactTimers()                         // else the kernel may wake it 50 us late
-		c.s.setPolicy(0, schedOther, sliceVP) // it has little to do, but at once
+		c.s.setPolicy(0, schedOther, sliceVP) // a short slice: it has little to do, but at once
 	}
 	period := int64(c.s.cfg.Period)
 	still := 0
@@ -151,8 +151,8 @@ func (c *clock) main() {
 	}
 }
 
-// fallAsleep says that the clock sleeps, then looks again whether there is reason for it: an LWP that makes a
-// thread ready does so first, then looks at Scheduler.wants.
+// fallAsleep marks the clock asleep, then looks again whether it may sleep, and returns until when. An LWP that makes a
+// thread ready does so first, then reads Scheduler.wants: one of the two sees the other.
 func (c *clock) fallAsleep(now int64) (limit int64) {
 	c.asleep = true
 	c.s.wants.Add(wantsClock)
@@ -215,7 +215,7 @@ func (c *clock) tick(now int64) (moves bool) {
 		}
 	}
 	if verdict != hooks.Quiet && !polling {
-		s.Kick(-1) // a VP that has nothing else to do is to wait for it
+		s.Kick(-1) // an idle VP waits in the kernel for what the hooks have pending
 	}
 	if s.cfg.Watchdog > 0 {
 		s.lookForHogs(now)
@@ -248,8 +248,8 @@ const (
 	waitGap  = 30_000 // ns: the same, after a thread that waited in Go was found
 )
 
-// trim gives back what was not needed since the last time: spare LWPs, and idle runners. A
-// GOMAXPROCS that the program has set meanwhile is raised by what LWPs hold.
+// trim ends spare LWPs and idle runners that were not needed since the last call. If the
+// program has set GOMAXPROCS meanwhile it raises that by what the LWPs hold.
 func (c *clock) trim(now int64) {
 	c.trimAt = now + int64(c.s.cfg.SpareTime)
 	go machine.HeedProcs() // it may stop the world
@@ -265,8 +265,8 @@ func (c *clock) trim(now int64) {
 	}
 }
 
-// lend marks a VP that was left free in Blocking as one that may help others. If
-// it is claimed at this moment, the LWP that claims it may not see the mark.
+// lend marks a VP as asleep that is free because its thread is in Blocking: other VPs may wake it to help. An LWP
+// that claims the VP at this moment may not see the mark, so lend looks again and takes it back.
 func (c *clock) lend(v *vp) {
 	if !v.idle.asleep() && !v.hasWork() {
 		v.fallAsleep()
@@ -278,8 +278,8 @@ func (c *clock) lend(v *vp) {
 	}
 }
 
-// lookAlone sees to the threads of v that are in Blocking: the OS threads of those that wait
-// in Go become spares.
+// lookAlone looks at the threads of v that are in Blocking. If one waits in Go its OS thread
+// becomes a spare.
 func (c *clock) lookAlone(v *vp) {
 	for _, l := range c.s.lwps.list() {
 		if l.alone.Load() != nil && l.whereabouts() == v {
@@ -288,8 +288,9 @@ func (c *clock) lookAlone(v *vp) {
 	}
 }
 
-// inspect sees to a thread that keeps v: see watch.go. If others are ready behind it a sleeping
-// VP is to share them. It tells whether v has moved since the last look or ought to.
+// inspect looks at the thread that holds v, and takes v or its OS thread from it if that keeps it too long: see
+// watch.go. If others are ready behind it, inspect wakes a sleeping VP to share them. It tells whether v has moved
+// since the last look, or has ready threads.
 func (c *clock) inspect(v *vp, now int64) (moves bool) {
 	w := &v.watch
 	work := v.hasWork()

@@ -7,20 +7,20 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// counts is what a VP has done, beside what vp counts for its own use (tick, born,
+// counts are the counters of a VP, beside those that vp keeps for its own use (tick, born,
 // ended, stolen, seizures). The holder alone writes, with plain stores (count);
-// any thread may read meanwhile. Nothing here costs a running thread anything: the
+// any thread may read meanwhile. They cost running threads nothing: the
 // counters move in the idle loop, when a VP falls asleep, and at one wake in 64.
 type counts struct {
 	tries    uint64     // attempts to borrow a VP in order to steal
 	steals   uint64     // those that got threads
-	items    uint64     // threads they got
+	items    uint64     // threads that these steals got
 	parks    uint64     // times the VP went to sleep
 	spin     uint64     // cycles awake without a thread, hooks included
 	rounds   uint64     // of idle hooks
 	hook     uint64     // cycles in idle hooks, estimated from one round in hookSample
 	wakes    Histogram  // from being woken to running, one wake in wakeSample
-	sleeping sleepClock // which says what writes it
+	sleeping sleepClock // cycles asleep; its comment says which thread writes it
 }
 
 const (
@@ -31,8 +31,8 @@ const (
 // count adds n to a counter. For its only writer: of a VP's counter, the holder.
 func count(p *uint64, n uint64) { storeRel64(p, *p+n) }
 
-// stamp is a moment, in half the size of one: cycles / 8, or 0 for none. It is good for
-// what lasts less than 2^35 cycles, some 10 s.
+// stamp is a moment in 32 bits: cycles / 8, or 0 for none. It measures times of
+// less than 2^35 cycles, some 10 s.
 type stamp uint32
 
 const stampUnit = 8 // cycles
@@ -42,11 +42,10 @@ func stampAt(cycles int64) stamp { return max(stamp(cycles/stampUnit), 1) }
 // since returns the cycles from s to now.
 func (s stamp) since(now int64) int64 { return int64(stamp(now/stampUnit)-s) * stampUnit }
 
-// woken stamps t, which is about to be made ready, if it is one in wakeSample by
-// the clock of its waker's VP: the number of switches. A waker without a VP (a
-// goroutine, the clock) stamps always; its way is a long one anyway. The
-// caller owns t until it publishes it, and asks first whether there is a reason to
-// call.
+// woken stamps t, which is about to be made ready, for the histogram of wakes. A VP stamps at every
+// wakeSample-th of its switches. A waker without a VP (a
+// goroutine, the clock) always stamps: its way is long anyway. The
+// caller owns t until it queues it. It calls woken only if a stamp or a trace may be due.
 func (c *co) woken(t *thread) {
 	if c == nil || c.l.vp.tick%wakeSample == 0 {
 		t.woken = stampAt(asm.Cycles())
@@ -75,8 +74,8 @@ func (v *vp) ran(t *thread) {
 // claimed at the same moment, and takes it back.
 type sleepClock struct{ v atomic.Int64 }
 
-// begin is the holder's. Should the clock's mark still be there, it is made to
-// look different, so that the clock leaves it.
+// begin is called by the holder. If the clock's mark is still there, begin changes its value, so that the clock's
+// undo fails.
 func (s *sleepClock) begin(now int64) {
 	x := s.v.Load()
 	if x >= 0 {
@@ -94,7 +93,7 @@ func (s *sleepClock) end() {
 	}
 }
 
-// mark is begin for the clock; undo takes it back unless an LWP was faster.
+// mark is begin for the clock. undo takes it back unless an LWP has called begin or end meanwhile.
 func (s *sleepClock) mark(now int64) (undo func()) {
 	x := s.v.Load()
 	if x < 0 || !s.v.CompareAndSwap(x, x-now) {

@@ -15,13 +15,13 @@ var (
 	onDefault func(*Scheduler) // nil, or what OnDefault was given
 )
 
-// OnDefault has f called with each default scheduler that starts, before its first thread. f must neither block for long nor
-// call Default. For the init of package marcel/view, which then reads what the user of the program wants to see.
+// OnDefault sets f, which is called with each default scheduler that starts, before its first thread. f must neither block
+// for long nor call Default. It is for the init of package marcel/view, whose f reads from the environment what to show.
 func OnDefault(f func(*Scheduler)) { onDefault = f }
 
-// Default returns the scheduler that package-level functions use. It starts
-// when it is first needed, also again after it was stopped. It panics if it
-// cannot start, which only a wrong Configure can bring about.
+// Default returns the scheduler that package-level functions use. The first call
+// starts it, and so does the first call after it was stopped. Default panics if the scheduler
+// cannot start.
 func Default() *Scheduler {
 	if s := def.Load(); s != nil && !s.stopping.Load() {
 		return s
@@ -50,8 +50,8 @@ func Running() *Scheduler {
 	return nil
 }
 
-// Configure sets how the default scheduler will start. It is an error if that
-// runs already, or if cfg is one that New refuses.
+// Configure sets the configuration with which the default scheduler will start. It returns an error if the default
+// scheduler runs already, or if New would refuse cfg.
 func Configure(cfg Config) error {
 	trial := cfg
 	if err := trial.complete(); err != nil {

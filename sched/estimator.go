@@ -20,13 +20,13 @@ import "sync/atomic"
 // it at a time: what they tell at the same moment may get lost. The zero value is ready, and says B.
 type Estimator struct{ word atomic.Uint64 }
 
-// Window is for how long the next wait is to poll: spin is B, and the unit of the result.
+// Window returns for how long the next wait should poll, in the unit of spin, which is B.
 func (e *Estimator) Window(spin int64) int64 {
 	return spin / lastShare * windows[lastWindow-int(e.word.Load()>>chosenAt&7)]
 }
 
-// Tries is Window for one that learns how long a wait took only by polling: of the waits that are not to poll it tries one
-// in 64.
+// Tries is Window for a waiter that learns only by polling how long a wait took. Of the waits that should not poll, it lets
+// one in 64 poll with the whole of B.
 func (e *Estimator) Tries(spin int64) int64 {
 	w := e.Window(spin)
 	if w == 0 && e.word.Add(1<<triedAt)>>triedAt&63 == 0 {
@@ -55,10 +55,10 @@ func (e *Estimator) Took(wait, spin int64) {
 	e.word.CompareAndSwap(w, next|uint64(lastWindow-cheapest(&shares))<<chosenAt)
 }
 
-// Soon tells whether most waits end within the shortest of the windows but none, a sixteenth of B.
+// Soon tells whether most waits end within the shortest window that is not 0, a sixteenth of B.
 func (e *Estimator) Soon() bool { return e.word.Load()&255 > 128 }
 
-// Spread returns of 256 waits how many ended within each window but the first, none, and after the last.
+// Spread returns how many of 256 waits ended within each window that is not 0, and, last, after all of them.
 func (e *Estimator) Spread() (shares [6]int) {
 	w := e.word.Load()
 	for i := range shares {
@@ -77,7 +77,7 @@ const (
 	triedAt    = 56 // bits: a count of waits that were not to poll
 )
 
-// cheapest is the index of the window that costs least if waits are spread like that.
+// cheapest returns the index of the window that costs least if waits are distributed as shares say.
 func cheapest(shares *[lastWindow + 1]int64) (best int) {
 	least := int64(-1)
 	for i := lastWindow; i >= 0; i-- {

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// What groups of threads that another package keeps (package place: bubbles) are to the
-// scheduler. A scheduler without any pays nothing: Attr.Bubble, rare.member and
+// Another package keeps groups of threads (package place: bubbles). This file is the scheduler's side of
+// them. A scheduler without groups pays nothing: Attr.Bubble, rare.member and
 // Scheduler.planners are nil.
 
-// Family is a group that a thread comes into when it is spawned: see Attr.Bubble.
+// Family is a group that a thread may join when it is spawned: see Attr.Bubble.
 type Family interface {
-	// Adopt puts t, which has not begun, in: it calls Thread.Enroll. The caller holds no lock.
+	// Adopt puts t, which has not begun, into the group: it calls Thread.Enroll. The caller holds no lock.
 	Adopt(t Thread) error
 }
 
-// Member is the part of a thread in its group.
+// Member is what a group keeps of a thread.
 type Member interface {
 	// Ended is called when the thread has ended. c, which may be nil, wakes others.
 	Ended(c *Co)
 }
 
-// Planner says where threads are to run: at the same time for several VPs and the clock, so
-// it refuses all but one. It must not block.
+// Planner decides where threads run. Several VPs and the clock may call it at the same time:
+// it serves one of them and refuses the others. It must not block.
 type Planner interface {
 	// Seek tells whether it has moved a thread to where VP number vp, which is idle, takes it from.
 	Seek(vp int) bool
@@ -31,7 +31,7 @@ type Planner interface {
 	Tick(now time.Duration) bool
 }
 
-// SetPlanners says which planners are asked. Under the lock of the forest.
+// SetPlanners sets the planners of s. The caller holds the lock Forest.
 func (s *Scheduler) SetPlanners(all []Planner) {
 	if len(all) == 0 {
 		s.planners.Store(nil)
@@ -40,7 +40,7 @@ func (s *Scheduler) SetPlanners(all []Planner) {
 	}
 }
 
-// Planners are those that are asked. They must not be changed.
+// Planners returns the planners of s. The caller must not change the slice.
 func (s *Scheduler) Planners() []Planner {
 	if p := s.planners.Load(); p != nil {
 		return *p
@@ -51,8 +51,9 @@ func (s *Scheduler) Planners() []Planner {
 // Forest is the lock of all groups of threads of s: the first in the order of locks.
 func (s *Scheduler) Forest() *Spin { return &s.forest }
 
-// Enroll makes m the thread's part in a group, and q the queue on which it waits from now on;
-// m nil: it is in none. false: it has ended. If it may be ready Sort is to follow.
+// Enroll makes m the thread's member in a group, and q the queue in which the thread waits from now on.
+// A nil m takes it out of its group. Enroll returns false if the thread has ended. If the thread may be ready the
+// caller then calls Sort.
 func (h Thread) Enroll(m Member, q *Queue) (alive bool) {
 	alive = h.t.life(h.gen)
 	if alive {
@@ -66,10 +67,10 @@ func (h Thread) Enroll(m Member, q *Queue) (alive bool) {
 	return alive
 }
 
-// Enrollable sees to it that the thread can be enrolled; false: it has ended. The caller holds no lock.
+// Enrollable prepares the thread for Enroll. It returns false if the thread has ended. The caller holds no lock.
 func (h Thread) Enrollable() bool { return h.needRare() != nil }
 
-// Member is the thread's part in a group; nil: it is in none, or has ended.
+// Member returns the thread's member in its group; nil if it is in none, or has ended.
 func (h Thread) Member() Member {
 	if x := h.rare(); x != nil && !h.Ended() {
 		if p := x.member.Load(); p != nil {
@@ -79,27 +80,27 @@ func (h Thread) Member() Member {
 	return nil
 }
 
-// Scheduler is that of a thread that has not ended.
+// Scheduler returns the scheduler of a thread that has not ended.
 func (h Thread) Scheduler() *Scheduler { return h.t.home() }
 
-// Sort has the thread, if it is ready, moved to the queue on which it is to wait.
+// Sort moves the thread, if it is ready, to the queue in which it is to wait.
 func (h Thread) Sort(c *Co) { h.t.sort(c) }
 
-// leaveFamily tells the group of a thread that has ended, c, which may be nil, being its last co.
+// leaveFamily tells the group of a thread that the thread has ended. c is the thread's last co, or nil.
 func (c *co) leaveFamily(x *rare) {
 	if p := x.member.Load(); p != nil {
 		(*p).Ended(c)
 	}
 }
 
-// Moves are threads that are told to wait on other queues, all at once: Move says so of each,
-// Finish moves those that are ready. So nothing runs where only an earlier Move has put it.
+// Moves assigns several threads to other queues at once: Move assigns each,
+// Finish then moves those that are ready. So no thread runs between two Moves where only the first has put it.
 type Moves struct {
-	nodes []*node // to be sifted: see node.put and thread.sort
-	vps   []*vp
+	nodes []*node // whose queues Finish sorts anew: see node.put and thread.sort
+	vps   []*vp   // the same
 }
 
-// Move has h, which is enrolled, wait on q.
+// Move assigns h, which is enrolled, to q.
 func (m *Moves) Move(h Thread, q *Queue) {
 	t := h.t
 	if !t.life(h.gen) {
@@ -139,11 +140,11 @@ func (s *Scheduler) plan(now int64) (needed bool) {
 	return needed
 }
 
-// plannersPause is how long, in ns, an idle VP does not ask planners again that had
+// plannersPause is how long, in ns, an idle VP waits before it asks planners again that had
 // nothing for it.
 const plannersPause = 10_000
 
-// seek has the planners find something for v, which is idle.
+// seek asks the planners for work for v, which is idle, and tells whether one has moved a thread.
 func (v *vp) seek(all []Planner, now, pause int64) bool {
 	if now < v.planAt {
 		return false

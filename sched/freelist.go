@@ -6,10 +6,10 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// freeList keeps objects that are not in use, some for each CPU. Objects are taken and given back under a Spin, so a
-// sync.Pool would not do: it takes a mutex now and then, which a thread may hold that was preempted, on a VP
-// where another one waits for that Spin. A freeList waits for nothing: while another one is inside, there is none to
-// be had, and none is kept.
+// freeList keeps objects that are not in use, some for each CPU. Its callers hold a Spin, so they cannot use
+// sync.Pool: that takes a mutex now and then, and a preempted thread may hold the mutex on a VP
+// where another thread waits for the Spin. A freeList never waits: while another caller is inside, get returns nil and
+// put drops the object.
 type freeList[T any] struct {
 	shards [8]struct {
 		busy atomic.Uint32

@@ -23,10 +23,10 @@ type cell[T any] struct {
 	set bool
 }
 
-// NewKey returns a key whose values are given to destroy when their thread ends:
-// on that thread, after its at-exit callbacks, in the order in which the keys
-// were first set. By then Get finds nothing. If destructors set values again,
-// these are destroyed as well, four times at most.
+// NewKey returns a key with a destructor. When a thread ends that has a value, the thread calls destroy with
+// it, after its at-exit callbacks, in the order in which the keys
+// were first set. By then Get finds no value. If destructors set values again,
+// these are destroyed as well, in four rounds at most.
 func NewKey[T any](destroy func(T)) *Key[T] { return &Key[T]{destroy: destroy} }
 
 // Get returns the calling thread's value; false: it has none, or the caller is a

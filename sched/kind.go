@@ -7,11 +7,11 @@ type Kind uint8
 
 // The kinds of waits.
 const (
-	InOther     Kind = iota // what does not say
+	InOther     Kind = iota // not stated
 	InSemaphore             // for a unit
 	InMutex                 // for a lock: also that of a RecursiveMutex, and of a Once
 	InCond                  // for a signal
-	InBarrier               // for the others
+	InBarrier               // for the other parties of a barrier
 	InJoin                  // for the end of a thread
 	InSleep                 // for time to pass
 	InSelect                // for one of several
@@ -21,7 +21,7 @@ const (
 	InWaitQueue             // for a value to change
 	InTimer                 // for a timer
 	InTicker                // for a tick
-	InWaitGroup             // for nothing to be left
+	InWaitGroup             // for a counter to become 0
 	kinds
 
 	// Uninterruptible, added to a kind: Cancel leaves the wait alone.
@@ -43,11 +43,11 @@ func (k Kind) String() string {
 const (
 	stays   = iota // nothing: it is no cancellation point
 	unwinds        // it ends the wait, which does not return: the thread exits from there
-	returns        // it ends the wait, which returns as if it had been woken; EndWait is to follow
+	returns        // it ends the wait, which returns as if it had been woken; the waiter then calls EndWait
 )
 
-// onCancel: waits that do not say what they are stay, for what their callers have
-// to put in order is unknown. Locks and barriers are no cancellation points in
+// onCancel says what a cancel does with each kind of wait; the default is stays. A wait without a kind
+// stays, because its caller may have state to put in order. Locks and barriers are no cancellation points in
 // POSIX either.
 var onCancel = [kinds]uint8{
 	InSemaphore: unwinds, InJoin: unwinds, InSleep: unwinds, InMailbox: unwinds,
@@ -61,7 +61,7 @@ func (k Kind) onCancel() uint8 {
 	return onCancel[k]
 }
 
-// As says what the wait that follows is for. To be called between Enter and Wait:
+// As sets the kind of the wait that follows. The caller calls it between Enter and Wait:
 //
 //	c.As(sched.InSemaphore).Wait(&s.q, &s.mu)
 func (c *co) As(k Kind) *Co {

@@ -9,35 +9,35 @@ import (
 
 // A thread that begins to wait while its VP has nothing else to do lingers: it stays on
 // its runner for a microsecond or two, holding the VP, and looks whether it is woken.
-// If it is, it goes on, and has saved two switches, to the base and back, and
+// If it is woken it goes on. That saves two switches, to the base and back, and spares
 // its waker the inbox. This is the spin-then-block of Karlin et al. (Empirical Studies of
-// Competitive Spinning, SOSP 1991), done where the idle loop would spin anyway.
+// Competitive Spinning, SOSP 1991); the idle loop would spin at this time anyway.
 //
-// Nothing is published before it is parked; but the queue's lock has to be freed, so that
-// the thread can be woken at all. Therefore Waiter.lingers of its descriptor says
-// whether it may be published:
+// The thread must not be queued as ready before it is parked. But it has to unlock the wait queue, so that
+// it can be woken at all. So Waiter.lingers of its descriptor tells the waker
+// whether to queue it:
 //
 //	parked ──── linger: the thread, with the queue locked ─────────────► lingering
 //	lingering ─ wakeLingering: its waker, compare-and-swap ────────────► woken
-//	lingering ─ endLinger: the next one to run, it being parked, CAS ──► parked
+//	lingering ─ endLinger: the next co to run, the thread is parked, CAS ► parked
 //	woken ───── the thread sees it and goes on ────────────────────────► parked
 //	woken ───── endLinger: it has given up; posted as by its waker ────► parked
 //
-// Each wait has one waker, the one that took the thread out of its queue (or has claimed
-// its ticket): it calls ready, which does nothing but the second transition where that
-// succeeds, and else what it always does. All of them, a time limit and a canceller too,
-// get there by way of the queue's lock, which was freed after the first transition.
+// Each wait has one waker: the thread that took the waiter out of its queue, or claimed
+// its ticket. It calls ready, which tries the second transition, and queues the waiter only if
+// that fails. Each waker, a time limit and a canceller too,
+// takes the queue's lock first, which was freed after the first transition.
 //
-// Meanwhile the word of the VP is held(L), as in any operation: no spare seizes it, no thief
-// borrows it, and what is wanted of it (a post, DisableVP, a sort, a Kick) is left
-// in the inbox, which ends the lingering. What changes for the thread itself (its set,
-// its level, its bubble, a suspension, a cancel) it heeds when it goes on, as one that
-// was switched to does.
+// Meanwhile the VP is held, as in any operation: no spare seizes it, no thief
+// borrows it. A request to the VP (a post, DisableVP, a sort, a Kick) goes to
+// the inbox, which ends the lingering. A request to the thread itself (its set,
+// its level, its bubble, a suspension, a cancel) takes effect when it goes on, as for a thread that
+// was switched to.
 //
-// It does not linger where an idle VP would not spin (Config.Shared, threads that go on without the VP or
-// threads in Blocking on this CPU), nor while idle hooks have something to do, and on a VP
-// whose threads linger in vain hardly ever (Estimator): so that what the idle loop looks
-// for, such as threads to steal, is late by little.
+// A thread does not linger where an idle VP would not spin: with Config.Shared, or while threads of this VP run without
+// it or are in Blocking. Nor does it linger while idle hooks have something to do. On a VP
+// whose threads linger in vain it lingers hardly ever (Estimator): so the idle loop, which looks for
+// threads to steal, is late by little.
 
 // The states of Waiter.lingers.
 const (
@@ -46,15 +46,16 @@ const (
 	isWoken
 )
 
-// lingerNs is for how long, in ns, a thread lingers at most: what its two switches and those that find it cost.
+// lingerNs is for how long, in ns, a thread lingers at most: about what two switches and the wake of a parked thread cost.
 const lingerNs = 2000
 
-// lingerSample: of so many waits the Estimator is told of one, since to tell it takes a third as long as a short wait.
+// lingerSample is how many waits pass for each one that the Estimator is told of: telling it takes a third as long as
+// a short wait.
 const lingerSample = 8
 
-// linger is for the calling thread, which stands in a queue that mu guards, with mu
-// locked, while its VP has nothing to run. If woken it holds the VP and may go on, else
-// it is to switch to next, with o.
+// linger is for the calling thread, which stands in a queue guarded by mu, holds mu,
+// and has no other thread to run on its VP. If woken is true the thread holds the VP and goes on. Else
+// it must switch to next, with o.
 func (c *co) linger(mu *Spin) (next *thread, o op, woken bool) {
 	v, t := c.l.vp, c.cur
 	if !v.mayLinger() {
@@ -98,18 +99,19 @@ func (c *co) linger(mu *Spin) (next *thread, o op, woken bool) {
 	return nil, opNone, true
 }
 
-// mayLinger: an idle VP would spin, and has no hooks to fire. Not under a trace, which is to show which VPs are idle.
+// mayLinger tells whether an idle VP would spin, and has no hooks to fire. Under a trace threads do not linger: the trace
+// shows which VPs are idle.
 func (v *vp) mayLinger() bool {
 	return !v.sched.shared && v.seized.Load() == 0 && v.away.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
 }
 
-// wakeLingering wakes t, if it lingers: it is not to be queued.
+// wakeLingering wakes t if it lingers. If it returns true the waker must not queue t.
 func (t *thread) wakeLingering() bool {
 	return atomic.LoadUint32(&t.w.lingers) == isLingering && atomic.CompareAndSwapUint32(&t.w.lingers, isLingering, isWoken)
 }
 
-// endLinger is for t, which has given up and is parked now: from here on it may be
-// published. Holder only.
+// endLinger is for t, which has given up lingering and is parked now: from here on its waker may
+// queue it. Holder only.
 func (v *vp) endLinger(t *thread) {
 	if !atomic.CompareAndSwapUint32(&t.w.lingers, isLingering, isParked) {
 		storeRel(&t.w.lingers, isParked) // woken just before: we do what its waker would have done

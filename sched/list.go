@@ -14,10 +14,10 @@ type ThreadState uint8
 // The states of a thread.
 const (
 	StateSeed      ThreadState = iota // it has not begun
-	StateReady                        // it waits for its turn
+	StateReady                        // it is in a run queue
 	StateRunning                      // it has a VP
 	StateBlocked                      // it waits for something: see ThreadInfo.In
-	StateAway                         // it goes on without a VP: in Blocking, or after its VP was taken
+	StateAway                         // it runs without a VP: in Blocking, or after its VP was taken
 	StateSuspended                    // until Resume
 	StateBarred                       // it is ready, but the VPs on which it may run are disabled
 )
@@ -32,7 +32,7 @@ func (s ThreadState) String() string {
 	return threadStateNames[s]
 }
 
-// ThreadInfo is what a list of threads says of one.
+// ThreadInfo describes one thread in a list of threads.
 type ThreadInfo struct {
 	Thread Thread
 	Name   string // "" if it has none
@@ -40,20 +40,20 @@ type ThreadInfo struct {
 	In     Kind // what it is blocked in; InOther: not known
 	VP     int  // the index of the VP that it is on, or was last
 
-	// On is the address of the line in which it is blocked, the same for all threads that wait for
-	// the same object; 0 if it stands in none (Sleep), in several (Select), or in one of its
-	// own (marcel's WaitQueue). For a join it lies in the other thread's descriptor.
+	// On is the address of the wait queue in which the thread is blocked: the same for all threads that wait for
+	// the same object. It is 0 if the thread stands in no queue (Sleep), in several (Select), or in one of its
+	// own (marcel's WaitQueue). For a join the queue lies in the other thread's descriptor.
 	On uintptr
 
 	Work ThreadWork // zero unless threads are counted: see observe.CountThreads
 }
 
-// Threads lists the threads of s that live, by number, without stopping them: each
-// was in the state told at some moment during the call. One that begins or ends
-// meanwhile may be there or not, and one on its way between two VPs may be
-// missing. It costs running threads nothing: those that have begun are found by
-// their runners, and seeds in the queues, each of which is borrowed for a
-// moment, as by a thief.
+// Threads lists the threads of s that live, by number, without stopping them. Each
+// was in the stated state at some moment during the call. A thread that begins or ends
+// meanwhile may be in the list or not, and a thread on its way between two VPs may be
+// missing. The call costs running threads nothing. It finds threads that have begun by
+// their runners, and seeds in the run queues, each of which it borrows for a
+// moment, as a thief does.
 func (s *Scheduler) Threads() []ThreadInfo {
 	var all []ThreadInfo
 	for _, c := range registered.all() {
@@ -78,8 +78,8 @@ func (s *Scheduler) Threads() []ThreadInfo {
 	return all
 }
 
-// markBarred says of the threads in all which are barred, and adds those that have not
-// begun: they are in no queue.
+// markBarred marks the threads in all that are barred, and adds the barred threads that have not
+// begun: these are in no queue.
 func (s *Scheduler) markBarred(all []ThreadInfo) []ThreadInfo {
 	for _, h := range s.barred.threads() {
 		i := ThreadInfo{Thread: h, State: StateBarred, VP: h.t.whereabouts().id}
@@ -113,8 +113,8 @@ func (b *barred) threads() []Thread {
 	}
 }
 
-// onCo adds the thread that runs on c. All it reads is racy, and all of it is memory that stays: so what it
-// finds is a thread, but perhaps one that has ended just now.
+// onCo adds the thread that runs on c. All its reads are racy. Descriptors and cos stay in memory, so what it
+// finds is a thread, but perhaps one that has just ended.
 //
 //go:norace
 func (s *Scheduler) onCo(all []ThreadInfo, c *co) []ThreadInfo {
@@ -139,7 +139,7 @@ func (s *Scheduler) onCo(all []ThreadInfo, c *co) []ThreadInfo {
 	return append(all, i)
 }
 
-// state tells what t does, whose co is c.
+// state returns the state of t, which runs on c, and the kind of its wait.
 //
 //go:norace
 func (t *thread) state(c *co) (ThreadState, Kind) {
@@ -162,7 +162,7 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 	return StateBlocked, t.w.kind
 }
 
-// line is the address of the wait queue in which t stands, 0 if that says nothing.
+// line returns the address of the wait queue in which t stands; 0 if that is t's own, or one of several.
 //
 //go:norace
 func (t *thread) line(k Kind) uintptr {

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// MultiWait is one wait of one thread or goroutine that may stand in several queues
-// at a time, each with a lock of its own, and that is in them before it parks. It
+// MultiWait is one wait of one thread or goroutine in several queues
+// at a time, each with a lock of its own. The waiter is in all of them before it parks. The wait
 // has one ticket. See README.md, "Waiting for one of several".
 //
 //	closed ── Open: the owner, in no queue ─────────────────────────────► open
 //	open ──── a claim: Pop of a queue it stands in, the timer, a
 //	          context, or the owner itself (Close) ─────────────────────► claimed
 //	claimed ─ Wake, by the one that has claimed ────────────────────────► woken
-//	woken ─── the owner: Await returns, it leaves all queues, Free ─────► closed
+//	woken ─── the owner: Wait returns, it leaves all queues, Free ──────► closed
 //
-// The claim is a compare-and-swap on the ticket, so one of them wins, and only
-// after it has won does the winner give anything. Wake and Await meet under mu:
-// the one that comes second finds what the first has left, so the owner may
-// be woken before it parks. After Wake only its owner touches it:
-// a claim that comes too late finds the number of its wait over.
+// The claim is a compare-and-swap on the ticket, so one claimer wins, and only
+// the winner gives anything. Wake and await meet under mu:
+// the second finds what the first has left, so the owner may
+// be woken before it parks. After Wake only the owner touches the MultiWait:
+// a claim that comes too late finds that the number of its wait is over.
 type MultiWait struct {
 	t      *thread       // the waiter; nil: a goroutine, which waits on ch
 	ch     chan struct{} // of capacity 1
@@ -51,7 +51,7 @@ type MultiWait struct {
 // multiInline is how many queues a MultiWait stands in without further memory.
 const multiInline = 8
 
-// multiWaits are those that are not in use.
+// multiWaits holds the MultiWaits that are not in use.
 var multiWaits freeList[MultiWait]
 
 func newMultiWait() *MultiWait {
@@ -71,9 +71,9 @@ func (g *MultiWait) adopt(nodes []Waiter) {
 	}
 }
 
-// NewMultiWait returns a closed MultiWait with room for n nodes, Node(0) to Node(n-1),
-// for a wait of the calling thread or goroutine. Its methods are the caller's
-// alone, those of its nodes are not. More than 8 nodes take memory.
+// NewMultiWait returns a closed MultiWait with n nodes, Node(0) to Node(n-1),
+// for a wait of the calling thread or goroutine. Only the caller may call its methods; other
+// threads may call those of its nodes. With more than 8 nodes it may allocate.
 func NewMultiWait(n int) *MultiWait {
 	c := lookup()
 	thread := c != nil && !c.base
@@ -108,22 +108,22 @@ func (g *MultiWait) Node(i int) *Waiter {
 	return &g.more[i-multiInline]
 }
 
-// Last returns one node more, for what limits the wait as a whole.
+// Last returns one more node, for a limit of the wait as a whole.
 func (g *MultiWait) Last() *Waiter { return &g.last }
 
-// Open starts a wait. From now on a waker that pops one of the nodes, or fires it, may
-// end it.
+// Open starts a wait. From now on a waker that pops or fires one of the nodes may
+// end the wait.
 func (g *MultiWait) Open() {
 	g.expiry = nil
 	g.ticket.Store(g.ticket.Load() + 2 | 1)
 }
 
-// Close ends the wait in the owner's own name, so that no waker can; false:
-// a waker has ended it already, and Wait is to be called.
+// Close ends the wait on behalf of the owner, so that no waker can. It returns false if
+// a waker has ended the wait already: then the owner calls Wait.
 func (g *MultiWait) Close() bool { return g.claimFor(nil, g.ticket.Load()) }
 
-// Expire has the wait end for node w, d after the first call since NewMultiWait;
-// of several time limits the earliest counts. Before Wait.
+// Expire sets a time limit, which ends the wait for node w: d after the first call of Expire since NewMultiWait.
+// Of several time limits the earliest counts. The owner calls it before Wait.
 func (g *MultiWait) Expire(w *Waiter, d time.Duration) {
 	g.needsTime()
 	if g.began == 0 {
@@ -147,8 +147,8 @@ func (g *MultiWait) Expired() bool { return g.expiry != nil && nanotime() >= g.a
 // Claimed tells whether the wait has been ended: Wait returns soon.
 func (g *MultiWait) Claimed() bool { return g.ticket.Load()&1 == 0 }
 
-// Watch has the wait end for node w when ctx is done; false: it is done already.
-// Unwatch is to follow. It calls methods of ctx, and allocates on a thread unless
+// Watch makes ctx end the wait for node w when it is done. It returns false if ctx is done already.
+// The owner calls Unwatch afterwards. Watch calls methods of ctx, and allocates on a thread unless
 // ctx can never be done.
 func (g *MultiWait) Watch(w *Waiter, ctx context.Context) bool {
 	done := ctx.Done()
@@ -235,7 +235,7 @@ func (g *MultiWait) sleep(n uint64, d time.Duration) {
 	}
 }
 
-// claimFor decides, once for each wait, for which node it ends.
+// claimFor ends wait number n for node w, unless another claim was first. It tells whether it did.
 func (g *MultiWait) claimFor(w *Waiter, n uint64) bool {
 	if n&1 == 0 || !g.ticket.CompareAndSwap(n, n&^1) {
 		return false
@@ -244,8 +244,8 @@ func (g *MultiWait) claimFor(w *Waiter, n uint64) bool {
 	return true
 }
 
-// wake makes the owner ready again, or tells it not to park. By the one that has
-// claimed.
+// wake makes the owner ready again, or tells it not to park. Only the winner of the claim calls
+// it.
 func (g *MultiWait) wake(c *co) {
 	t := g.t
 	if t == nil {
@@ -265,7 +265,7 @@ func (g *MultiWait) wake(c *co) {
 	}
 }
 
-// await parks the owner, a thread, until wake, and ends the operation of c.
+// await parks the owner, a thread, until wake. It ends the operation of c.
 func (g *MultiWait) await(c *co) {
 	t := c.cur
 	t.w.kind = g.kind
@@ -292,8 +292,8 @@ func (g *MultiWait) await(c *co) {
 	g.woken, g.parked = false, false // it is the owner's alone again
 }
 
-// Free gives it back. It is not open, and none of its nodes stands in a
-// queue or is watched.
+// Free gives g back for use by later waits. g must be closed, and none of its nodes may stand in a
+// queue or be watched.
 func (g *MultiWait) Free() {
 	g.t, g.won, g.began, g.kind = nil, nil, 0, InOther
 	if g.latch == nil {
@@ -301,12 +301,12 @@ func (g *MultiWait) Free() {
 	}
 }
 
-// Ticket returns the number of the wait that w is a node of, for Fire.
+// Ticket returns the number of w's wait, for Fire.
 func (w *Waiter) Ticket() uint64 { return w.g.ticket.Load() | 1 }
 
-// Fire ends the wait with that number for w, a node of a MultiWait, and makes its
-// owner ready; false: another one has ended it, or it is long over. It
-// never blocks, and anyone may call it at any time. w must not stand in a queue.
+// Fire ends the wait with that number for w, a node of a MultiWait, and makes the
+// owner ready. It returns false if the wait has ended already. It
+// never blocks. Any thread, goroutine or hook may call it at any time. w must not stand in a queue.
 func (w *Waiter) Fire(ticket uint64) bool {
 	g := w.g
 	if !g.claimFor(w, ticket) {
@@ -318,13 +318,13 @@ func (w *Waiter) Fire(ticket uint64) bool {
 	return true
 }
 
-// MultiWait returns the one that w is a node of.
+// MultiWait returns the MultiWait that w is a node of.
 func (w *Waiter) MultiWait() *MultiWait { return w.g }
 
 // Won tells whether the wait of w, a node of a MultiWait, was ended for it.
 func (w *Waiter) Won() bool { return w.g.won == w }
 
-// Note returns what the one that waits has left with w for its waker.
+// Note returns the note that the waiter has left for its waker.
 func (w *Waiter) Note() any {
 	if o, ok := w.note.(*outsider); ok {
 		return o.note
@@ -332,7 +332,7 @@ func (w *Waiter) Note() any {
 	return w.note
 }
 
-// SetNote leaves x with w, a node of a MultiWait, before it stands in a queue.
+// SetNote sets the note of w, a node of a MultiWait. The owner calls it before w stands in a queue.
 func (w *Waiter) SetNote(x any) { w.note = x }
 
 // Add puts w, a node of a MultiWait, at the end. Under the lock.
@@ -341,8 +341,8 @@ func (q *WaitQueue) Add(w *Waiter) { q.push(w) }
 // Remove takes w out if it is in. Under the lock.
 func (q *WaitQueue) Remove(w *Waiter) { q.remove(w) }
 
-// Others tells whether a waiter stands in q that is not of w's wait. Under the
-// lock. It may count one whose wait has been ended.
+// Others tells whether a waiter of another wait than w's stands in q. Under the
+// lock. That wait may have ended already.
 func (q *WaitQueue) Others(w *Waiter) bool {
 	for x := q.head; x != nil; x = x.next {
 		if x.g == nil || x.g != w.g {
@@ -352,9 +352,9 @@ func (q *WaitQueue) Others(w *Waiter) bool {
 	return false
 }
 
-// WatchEnd puts w, a node of a MultiWait, among those that wait for the thread's end;
-// false: it has ended. UnwatchEnd is to follow. For a thread that watches
-// itself that never comes.
+// WatchEnd puts w, a node of a MultiWait, among the waiters for the thread's end. It returns
+// false if the thread has ended. The owner calls UnwatchEnd afterwards. A thread that watches its own
+// end waits for ever.
 func (h Thread) WatchEnd(w *Waiter) bool {
 	if h.Ended() {
 		return false
@@ -370,7 +370,7 @@ func (h Thread) WatchEnd(w *Waiter) bool {
 	return alive
 }
 
-// UnwatchEnd takes w out of the line, if it is still in. The descriptor may
+// UnwatchEnd takes w out of the joiners' queue if it is still there. The descriptor may
 // serve another thread by now.
 func (h Thread) UnwatchEnd(w *Waiter) {
 	_, _ = &h.t.mu, &w.t // nil panics here

@@ -7,9 +7,9 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// node is a run queue that the VPs of a topology item share: a VP looks into the
-// nodes above it, up to the machine's, whenever some node has a thread at all
-// (Scheduler.placed). A node without VPs holds threads that are not to run, such as
+// node is a run queue that the VPs of a topology item share. A VP looks into the
+// nodes above it, up to the machine's, while any node has a ready thread
+// (Scheduler.placed). A node without VPs is a hold: its threads do not run, such as
 // those of a bubble that has not been woken.
 type node struct {
 	sched *Scheduler
@@ -21,9 +21,9 @@ type node struct {
 	_     [128]byte
 	mu    Spin
 	q     queue         // under mu
-	ready atomic.Uint32 // the priorities that are there (bits by rank): written under mu
-	count atomic.Int32  // the threads that are there: written under mu
-	turn  atomic.Uint32 // of waking VPs
+	ready atomic.Uint32 // priorities of its threads (bits by rank): written under mu
+	count atomic.Int32  // its threads: written under mu
+	turn  atomic.Uint32 // calls of announce: where the next one begins among the VPs
 	_     [128]byte
 }
 
@@ -77,8 +77,8 @@ func (t *thread) node() *node {
 
 // put queues t, which is ready and in no queue. Where t belongs may change
 // meanwhile: SetPriority, SetVPs and Place write that, then look whether t waits in a node, and
-// sifts that; here we write where t waits, then look whether it belongs there. From
-// anywhere.
+// sort that node anew (Expel). put writes where t waits, then looks whether t belongs there. So one of the two
+// sees what the other has written. Any thread, goroutine or hook may call it.
 func (n *node) put(t *thread) {
 	for x := t.x.Load(); n != nil; n = t.node() {
 		at := n.reaching(t)
@@ -96,8 +96,8 @@ func (n *node) put(t *thread) {
 	t.whereabouts().post(t)
 }
 
-// reaching is n, or if t may run on none of its VPs, the next one above with one on
-// which it may.
+// reaching returns n, or if t may run on none of n's VPs, the nearest node above with a VP on
+// which t may run.
 func (n *node) reaching(t *thread) *node {
 	if t.set.Load() == nil || len(n.vps) == 0 {
 		return n
@@ -112,7 +112,7 @@ func (n *node) reaching(t *thread) *node {
 	return n
 }
 
-// add and its counterpart settle keep the figures that VPs look at without the
+// add queues t. add and its counterpart settle keep the counts that VPs read without the
 // lock. Under mu.
 func (n *node) add(t *thread) {
 	n.q.add(t)
@@ -131,7 +131,7 @@ func (n *node) settle(taken int) {
 	}
 }
 
-// announce has a VP roused for t, which has been added. The VPs that are awake look
+// announce rouses a sleeping VP for t, which has been added. VPs that are awake look
 // by themselves.
 func (n *node) announce(t *thread) {
 	s := n.sched
@@ -152,8 +152,8 @@ func (n *node) announce(t *thread) {
 	}
 }
 
-// kickNearby kicks a VP that sleeps outside of n, the nearest, so that it asks the
-// planners whether it may help; as often as VPs are woken to steal.
+// kickNearby kicks the nearest VP that sleeps outside of n, so that it asks the
+// planners whether it may help. It does so once in helpGap at most, as rouseHelper.
 func (n *node) kickNearby() {
 	s := n.sched
 	now := asm.Cycles()
@@ -190,8 +190,8 @@ func (v *vp) rouseFor(t *thread) bool {
 	return true
 }
 
-// take takes the oldest thread of rank r that may run on v, whose holder calls. It
-// gives up if the lock is taken, unless it is to wait.
+// take takes the oldest thread of rank r that may run on v. The holder of v calls it. If the
+// lock is taken it waits, or gives up if wait is false.
 func (n *node) take(r rank, v *vp, wait bool) *thread {
 	if wait {
 		n.mu.Lock()
@@ -213,8 +213,8 @@ func (n *node) take(r rank, v *vp, wait bool) *thread {
 	return t
 }
 
-// Expel takes out the threads that belong elsewhere by now, and queues them there;
-// the others go into the rings of their classes. They keep their order. From anywhere.
+// Expel sorts the queue anew. Threads that belong elsewhere by now go there;
+// the others go into the rings of their priorities, in the same order. Any thread, goroutine or hook may call it.
 func (n *node) Expel() {
 	var misplaced []*thread
 	n.mu.Lock()
@@ -245,7 +245,7 @@ func (n *node) Expel() {
 	}
 }
 
-// enqueue queues t, which is ready and in no queue, from anywhere.
+// enqueue queues t, which is ready and in no queue. Any thread, goroutine or hook may call it.
 func (t *thread) enqueue() {
 	if n := t.node(); n != nil {
 		n.put(t)
@@ -254,8 +254,8 @@ func (t *thread) enqueue() {
 	}
 }
 
-// assign says in whose queue t waits from now on when it is ready; nil: its VP's
-// own. Then sort has to be called, or the former node be sifted. Under t.mu, or
+// assign sets in which node's queue t waits from now on when it is ready; nil: in its VP's
+// own. Afterwards the caller calls sort, or Expel of the former node. Under t.mu, or
 // while only the caller knows t.
 func (t *thread) assign(n *node) {
 	l := t.class.load()
@@ -277,8 +277,8 @@ func (n *node) Under(o *node) bool {
 	return false
 }
 
-// Relieve has up to most of the threads that are ready here, the oldest first, wait on o
-// instead, if may says so of them. Then the queue is to be sifted.
+// Relieve assigns up to most of the threads that are ready here to o, the oldest first, if may
+// allows it. It returns how many. Afterwards the caller calls Expel, which moves them.
 func (n *node) Relieve(o *Queue, most int, may func(Thread) bool) (moved int) {
 	n.mu.Lock()
 	for r := range rank(ranks) {
@@ -299,7 +299,7 @@ func (n *node) Relieve(o *Queue, most int, may func(Thread) bool) (moved int) {
 	return moved
 }
 
-// Fullest is the queue below n where most threads wait; nil: none do.
+// Fullest returns the queue below n in which the most threads wait; nil if all are empty.
 func (n *node) Fullest() (most *Queue) {
 	for _, d := range n.down {
 		for _, x := range []*node{d, d.Fullest()} {

@@ -8,13 +8,13 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// Observer is told what happens on a scheduler: package observe has one, which records traces
-// and counts the work of threads. Without one a switch pays one load.
+// Observer receives the events of a scheduler. Package observe has one, which records traces
+// and counts the work of threads. Without an observer a switch pays one load.
 type Observer interface {
-	// Note is told an event of VP number vp by the holder of the VP, so one at a time;
-	// vp is -1 for what happens without a VP. It must not block, wait for a VP, or allocate.
+	// Note receives an event of VP number vp. The holder of the VP calls it, so its calls for one VP follow one another.
+	// vp is -1 for an event without a VP. Note must not block, wait for a VP, or allocate.
 	Note(vp int, e Event)
-	// Work is what Note has found out about a thread, of which notes are left.
+	// Work returns what Note has found out about a thread, from the notes of its co.
 	Work(n *Notes, thread uint64) ThreadWork
 }
 
@@ -22,14 +22,14 @@ type Observer interface {
 type EventKind uint8
 
 const (
-	TraceRun     EventKind = iota // Thread goes on on this VP, carried by LWP A
+	TraceRun     EventKind = iota // Thread runs on this VP from now on, carried by LWP A
 	TraceEnd                      // Thread has ended
-	TraceIdle                     // nothing to run: the VP looks for work
-	TracePark                     // it goes to sleep
+	TraceIdle                     // the VP has no thread to run: it looks for work
+	TracePark                     // the VP goes to sleep
 	TraceAway                     // Thread gives the VP away, in Blocking
 	TraceSeize                    // the VP is taken from its thread, which goes on without it: in a system call, or pinned and waiting in Go
 	TraceSpawn                    // the running thread has spawned Thread
-	TraceWake                     // Thread was made ready, by the one that runs here
+	TraceWake                     // Thread was made ready by the thread that runs here
 	TraceSteal                    // B threads were stolen from VP A
 	TraceHook                     // slice: hooks of the point Label
 	TraceTask                     // slice: an ltask named Label ran
@@ -39,7 +39,7 @@ const (
 	TraceArrived                  // a message arrived from the network
 )
 
-// Event is one event; which fields mean something depends on Kind.
+// Event is one event. Kind tells which fields are used.
 type Event struct {
 	At, Dur int64 // cycles: when it happened, or ended; how long it lasted, 0 for what is no slice
 	Thread  Thread
@@ -60,7 +60,7 @@ type ThreadWork struct {
 	Off      time.Duration `json:"off_ns"`   // without one: blocked, ready, in Blocking, or after its VP was taken
 }
 
-// Notes is what is kept of a co only where it has been asked for.
+// Notes is what an observer or the watchdog keeps of a co. A co has none before one of them needs it.
 type Notes struct {
 	goroutine uint64       // its number, for the watchdog; 0 without one
 	Kept      atomic.Value // the observer's; written by the holder of the VP that runs the thread
@@ -78,7 +78,8 @@ func (c *co) noting() *Notes {
 	return n
 }
 
-// Notes are those of the co that runs a thread; nil: it has not begun. For Observer.Note, of an event of h.
+// Notes returns the notes of the co that runs the thread; nil if the thread has not begun. Observer.Note calls it for an
+// event of h.
 func (h Thread) Notes() *Notes {
 	if c := h.t.co; c != nil {
 		return c.noting()
@@ -86,7 +87,7 @@ func (h Thread) Notes() *Notes {
 	return nil
 }
 
-// Observer returns the observer of s, which mk makes if there is none.
+// Observer returns the observer of s. If there is none mk makes it.
 func (s *Scheduler) Observer(mk func() Observer) Observer {
 	for s.observer.Load() == nil && mk != nil {
 		o := mk()
@@ -98,8 +99,8 @@ func (s *Scheduler) Observer(mk func() Observer) Observer {
 	return nil
 }
 
-// Observe says whether the observer is told what happens. A VP that has just looked may
-// still tell one event after it was switched off.
+// Observe switches the observer on or off. A VP that has just looked may
+// still pass it one event after it was switched off.
 func (s *Scheduler) Observe(on bool) {
 	p := s.observer.Load()
 	if !on {
@@ -110,18 +111,18 @@ func (s *Scheduler) Observe(on bool) {
 	}
 }
 
-// tracing counts the schedulers that are traced; tracedLast is one of them, for
-// those that belong to no scheduler.
+// tracing counts the schedulers that are traced. tracedLast is one of them: it records the events of
+// goroutines, which belong to no scheduler.
 var (
 	tracing    atomic.Int32
 	tracedLast atomic.Pointer[Scheduler]
 )
 
-// Tracing tells whether any scheduler is being traced: what other packages ask
-// before they take time stamps for TraceSlice and its like. It is a load.
+// Tracing tells whether any scheduler is being traced. Other packages ask this
+// before they take time stamps for TraceSlice and TraceMessage. It costs one load.
 func Tracing() bool { return tracing.Load() != 0 }
 
-// Trace says that the observer records what happens without a VP as well: in turns, on and off.
+// Trace switches on and off, alternately, that the observer records events without a VP as well.
 func (s *Scheduler) Trace(on bool) {
 	if on {
 		tracing.Add(1)
@@ -132,23 +133,23 @@ func (s *Scheduler) Trace(on bool) {
 	}
 }
 
-// shortHook: calls of hooks in which nothing happened and which took less are not recorded, ns.
+// shortHook, in ns: a call of hooks that took less, and in which nothing happened, is not recorded.
 const shortHook = 1000
 
-// TraceSlice records that something named label lasted from began, a value of
-// asm.Cycles, until now, on the caller's VP: kind TraceTask, or TraceHook. To be
-// called only if Tracing. It does not block, allocates nothing and may be called
-// from hooks, threads and goroutines.
+// TraceSlice records a slice named label on the caller's VP, which lasted from began, a value of
+// asm.Cycles, until now. kind is TraceTask or TraceHook. The caller asks Tracing
+// first. TraceSlice does not block and allocates nothing. Hooks, threads and goroutines may
+// call it.
 func TraceSlice(kind EventKind, label string, began int64) {
 	now := asm.Cycles()
 	record(Event{At: now, Dur: max(now-began, 1), Kind: kind, Label: label})
 }
 
 // TraceMessage records a step of message number seq between rank own, the
-// caller's, and peer: kind TraceSend or TraceRecv for a whole request, that began
-// at began; TraceOut when it was handed to the network, which was at began, for the
-// peer may have it before that call returns; TraceArrived (began 0) when it came
-// from there. Otherwise as TraceSlice.
+// caller's, and peer. Kind TraceSend or TraceRecv is for a whole request, which started
+// at began. TraceOut is for a message that was handed to the network at began: the
+// peer may have it before that call returns. TraceArrived is for a message that came
+// from the network; began is 0. All else is as for TraceSlice.
 func TraceMessage(kind EventKind, own, peer int, seq uint32, tag, size uint64, began int64) {
 	e := Event{At: asm.Cycles(), Kind: kind, A: tag, B: size, Seq: seq, Peers: uint64(own)<<32 | uint64(uint32(peer))}
 	switch {
@@ -161,7 +162,7 @@ func TraceMessage(kind EventKind, own, peer int, seq uint32, tag, size uint64, b
 	record(e)
 }
 
-// record notes e on the caller's VP, which it must hold for that, or as one without.
+// record passes e to the observer as an event of the caller's VP, if the caller holds that, else as one without a VP.
 func record(e Event) {
 	s := tracedLast.Load()
 	if me := lookup(); me != nil {
@@ -188,7 +189,7 @@ func (v *vp) note(e Event) {
 	}
 }
 
-// recordOutside notes what happens without a VP.
+// recordOutside passes an event without a VP to the observer.
 func (s *Scheduler) recordOutside(e Event) {
 	if o := s.observer.Load(); o != nil {
 		(*o).Note(-1, e)
@@ -242,7 +243,7 @@ func (v *vp) markEnd(t *thread, number uint64) {
 	v.note(Event{At: asm.Cycles(), Kind: TraceEnd, Thread: Thread{t, number}})
 }
 
-// tracedWake records that t is made ready. c is nil for one without a VP.
+// tracedWake records that t is made ready. c is the waker, nil if that has no VP.
 func (c *co) tracedWake(kind EventKind, t *thread) {
 	if c != nil {
 		c.l.vp.mark(kind, t, 0, 0)

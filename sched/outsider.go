@@ -13,8 +13,8 @@ import (
 // mutex that is locked and that its waker unlocks. To synctest that is no durable wait: the
 // bubble's time stands still meanwhile. So a time limit in it would never be over, and is refused.
 
-// inBubble tells whether the caller is in a bubble: the time there is that of the year 2000, far
-// from anything that our clock, which began with the program, can show.
+// inBubble tells whether the caller is in a bubble. The time in a bubble begins in the year 2000, before
+// epoch, which is when the program began.
 func inBubble() bool {
 	const years = 20 * 365 * 24 * 3600 * 1_000_000_000
 	t := nanotime()
@@ -27,7 +27,7 @@ func latched() *sync.Mutex {
 	return m
 }
 
-// needsTime refuses a wait that is to end by itself.
+// needsTime panics in a bubble: a wait with a limit would never end there.
 func (g *MultiWait) needsTime() {
 	if g.latch != nil {
 		panic("sched: a goroutine in a bubble of testing/synctest waits with a time limit or a context for what is outside of it")
@@ -52,7 +52,7 @@ func (o *outsider) wake() {
 	}
 }
 
-// outsiders are the Waiters of goroutines that wait for nothing.
+// outsiders holds the Waiters of goroutines that are not in use.
 var outsiders freeList[Waiter]
 
 // waitOutside is Wait for a goroutine.

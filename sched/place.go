@@ -24,12 +24,12 @@ func FullVPs() VPSet { return vpset.All() }
 // names only VPs that its scheduler does not have.
 var ErrNoVPs = errors.New("marcel: no VP to run on")
 
-// mayRun tells whether t may run on v: what stealing, waking and popping ask.
+// mayRun tells whether t may run on v, now.
 func (t *thread) mayRun(v *vp) bool {
 	return !v.off.Load() && t.inSet(v)
 }
 
-// inSet is mayRun as if no VP were disabled.
+// inSet tells whether v is in t's set, be v disabled or not.
 func (t *thread) inSet(v *vp) bool {
 	s := t.set.Load()
 	return s == nil || s.Has(v.id)
@@ -51,7 +51,7 @@ func (t *thread) belongs(v *vp) bool {
 	return n == nil || n.reaching(t).over(v)
 }
 
-// confine says where t may run; nil: anywhere. Only a change writes, for it is a
+// confine sets where t may run; nil: anywhere. It stores only a change, because the store is a
 // locked instruction.
 func (t *thread) confine(set *VPSet) {
 	if t.set.Load() != set {
@@ -59,8 +59,8 @@ func (t *thread) confine(set *VPSet) {
 	}
 }
 
-// allowed is the part of set that s has, as threads keep it: nil if that is all.
-// An empty one is an error.
+// allowed returns those VPs of set that s has, as thread.set keeps them: nil if they are all.
+// If s has none of them that is an error.
 func (s *Scheduler) allowed(set VPSet) (*VPSet, error) {
 	mine := set.And(s.full)
 	switch {
@@ -76,8 +76,8 @@ func (s *Scheduler) allowed(set VPSet) (*VPSet, error) {
 	return &mine, nil
 }
 
-// place chooses a VP for t, which comes from outside, or may not stay where it is:
-// one of those it may run on, by turns; a disabled one only if there is no other.
+// place chooses a VP for t, which was spawned outside of s or may not stay where it is.
+// It takes the VPs of t's set in rotation, and a disabled one only if there is no other.
 func (s *Scheduler) place(t *thread) *vp {
 	turn := int(s.nextVP.Add(1)-1) % len(s.vps)
 	set := t.set.Load()
@@ -112,7 +112,7 @@ func (v *vp) expel(t *thread) {
 	o.post(t)
 }
 
-// popAllowed is the rest of pop for a t that may not run everywhere: such a one
+// popAllowed is the slow path of pop, for a t with a set: it
 // may be in the queue of a VP on which it may not run any more. Holder only.
 func (v *vp) popAllowed(t *thread, low rank) *thread {
 	if t.mayRun(v) {
@@ -181,13 +181,12 @@ func (h Thread) VPs() (set VPSet) {
 	return set
 }
 
-// whereabouts is the VP on which t was queued last. Where it moves at this moment,
-// that is a hint; the VP that moves it looks at its set.
+// whereabouts returns the VP on which t was queued last: a hint, since t may move at any moment.
 //
 //go:norace
 func (t *thread) whereabouts() *vp { return t.vp }
 
-// home is the scheduler of a thread that has not ended: it keeps it for life.
+// home returns the scheduler of a thread that has not ended. A thread keeps its scheduler for life.
 func (t *thread) home() *Scheduler { return t.whereabouts().sched }
 
 // move parks the caller and makes it ready on a VP that it may run on. It ends the

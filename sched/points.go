@@ -6,8 +6,8 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// fire fires the hooks of p in the name of v. Hooks are code of users: only Idle is
-// fired by one that holds the VP, for then there is no thread that could lose it.
+// fire fires the hooks of p in the name of v. Hooks are code of users, so a thread fires them in user mode, and may
+// lose its VP meanwhile. Only Idle is fired while the VP is held, by the base.
 func (v *vp) fire(p hooks.Point) hooks.Verdict {
 	if v.trace.Load() != nil {
 		return v.tracedHooks(p)
@@ -16,8 +16,8 @@ func (v *vp) fire(p hooks.Point) hooks.Verdict {
 }
 
 // EnterLibrary is Enter for a call that may block: it fires the Library hooks first. The
-// caller holds no lock that a hook may want. On a plain goroutine there is no VP in
-// whose name to fire.
+// caller holds no lock that a hook may want. On a plain goroutine, which has no VP, it fires
+// nothing.
 func EnterLibrary() *Co {
 	c := lookup()
 	if c == nil {
@@ -51,11 +51,11 @@ type surround struct{ call func(t Thread, run func()) }
 
 var around atomic.Pointer[surround]
 
-// Around has f called for each thread that starts from now on, in every scheduler,
-// on the thread itself; f must call run, once, which is the thread's code. It is
+// Around sets a function f that each thread which starts from now on, in every scheduler, calls
+// around its code: f must call run once, which is the thread's code. It is
 // for tools that mark the goroutine on which a thread runs, such as package
-// profile. If run panics or exits, f is unwound like any caller. Nil ends it;
-// threads that have started keep what they have. One f at a time: Around returns
+// profile. If run panics or exits, f is unwound like any caller. Around(nil) ends it;
+// threads that have started are not affected. There is one f at a time: Around returns
 // false, and does nothing, if f is not nil and there is one already.
 func Around(f func(t Thread, run func())) bool {
 	if f == nil {

@@ -16,7 +16,7 @@ import (
 // switches, one at a time for each VP, on OS threads that are not bound; all else is the same.
 const isDirect = false
 
-// byG has the runners and bases by the identity of their goroutine.
+// byG finds runners and bases by the address of their goroutine's g.
 var byG = struct {
 	mu sync.RWMutex
 	of map[uintptr]*co
@@ -43,13 +43,13 @@ func keep(g uintptr, c *co) {
 	byG.mu.Unlock()
 }
 
-// sleepers has a channel, of capacity 1, for each word on which a goroutine sleeps; one at most does on each.
+// sleepers has a channel, of capacity 1, for each word on which a goroutine sleeps. At most one goroutine sleeps on a word.
 var sleepers = struct {
 	mu sync.Mutex
 	of map[*atomic.Uint32]chan struct{}
 }{of: map[*atomic.Uint32]chan struct{}{}}
 
-// span is what a sleep needs: its owner keeps it, so that a sleep allocates nothing.
+// span is the channel and the timer of a sleep. The sleeper keeps them, so that a sleep allocates nothing.
 type span struct {
 	woken chan struct{}
 	over  *time.Timer
@@ -102,7 +102,7 @@ func membarrier()         {}
 func giveWay() { runtime.Gosched() }
 func osNap()   { runtime.Gosched() }
 
-// OS threads are the Go scheduler's: they are not known, nor bound, nor given another policy.
+// In the portable mode OS threads are the Go scheduler's: we neither know nor bind them, nor set their policy.
 const schedOther, schedBatch = 0, 0
 
 func gettid() int                        { return 0 }

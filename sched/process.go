@@ -34,7 +34,7 @@ func StartProcess(cmd *exec.Cmd) (err error) {
 		if machine.DiesWithParent(cmd) {
 			parent.once.Do(func() {
 				parent.jobs = make(chan func())
-				go parenthood()
+				go serveParent()
 			})
 			parent.jobs <- job
 		} else {
@@ -56,21 +56,21 @@ func RunProcess(cmd *exec.Cmd) error {
 	return err
 }
 
-// parent is the goroutine whose OS thread outlives all schedulers.
+// parent starts children on a goroutine whose OS thread lives as long as the process.
 var parent struct {
 	once sync.Once
 	jobs chan func()
 }
 
-func parenthood() {
+func serveParent() {
 	runtime.LockOSThread()
 	for job := range parent.jobs {
 		onFreeThread(job)
 	}
 }
 
-// onFreeThread calls f, the OS thread being no LWP's: one that the Go runtime
-// cloned from an LWP's in a bad moment may have its mask and policy, though.
+// onFreeThread calls f on an OS thread that is no LWP's. If the Go runtime
+// cloned that thread from an LWP's it may have the LWP's mask and policy, though.
 func onFreeThread(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// rare is what only some threads have: those with attributes, and those of which
-// something rare was asked. Its thread's descriptor is never used again, so it
-// can be asked after the end as well. It is made with the thread, or under the
+// rare is the part of a thread that only some threads need: those with attributes, and those for which
+// a seldom call was made (Cancel, Suspend, Detach, ...). The descriptor of such a thread is never used again, so its rare part
+// is valid after the end as well. It is made with the thread, or under the
 // thread's mu while the thread lives.
 type rare struct {
 	id         uint64 // whose it is: the number of the thread
@@ -29,11 +29,11 @@ type rare struct {
 	callbacks
 
 	node   atomic.Pointer[node]   // whose queue it waits in when it is ready, if its class says so
-	member atomic.Pointer[Member] // its part in a group; nil: it is in none. Written under mu of the thread
-	waits  atomic.Pointer[node]   // in whose queue it is: that, or one above (see node.put); under that one's mu
+	member atomic.Pointer[Member] // what its group keeps of it; nil: it is in none. Written under mu of the thread
+	waits  atomic.Pointer[node]   // in whose queue it is: node, or one above (see node.put); written under that node's mu
 }
 
-// attribute keeps of a what has to be kept. Only the caller knows t yet.
+// attribute gives t a rare part if a needs one. Only the caller knows t yet.
 func (t *thread) attribute(a Attr) {
 	if a.Name == "" && !a.Catch && !a.Detached && a.Level == 0 && a.Bubble == nil && !a.NonPreemptible && !a.Pinned {
 		return
@@ -50,7 +50,7 @@ func (t *thread) attribute(a Attr) {
 	t.x.Store(x)
 }
 
-// rare returns what its thread has of it, nil if none.
+// rare returns the rare part of the thread; nil if it has none.
 func (h Thread) rare() *rare {
 	if h.t != nil {
 		if x := h.t.x.Load(); x != nil && x.id == h.gen {
@@ -60,8 +60,8 @@ func (h Thread) rare() *rare {
 	return nil
 }
 
-// needRare is rare for a thread that lives, which gets one if it has none; nil if
-// it has ended.
+// needRare is rare for a thread that lives: a thread without a rare part gets one. It returns nil if
+// the thread has ended and has none.
 func (h Thread) needRare() *rare {
 	t := h.t
 	if t == nil || atomic.LoadUint64(&t.gen) != h.gen {
@@ -81,14 +81,14 @@ func (h Thread) needRare() *rare {
 	return h.rare()
 }
 
-// catches: a joiner will get the panic of t.
+// catches tells whether a joiner gets the panic of t.
 func (t *thread) catches() bool {
 	x := t.x.Load()
 	return x != nil && x.catch && !x.detached.Load()
 }
 
-// ID returns the number of the thread, which no other thread of the process has,
-// before or after; 0 for none.
+// ID returns the number of the thread. No other thread of the process ever has
+// the same. It is 0 for the zero Thread.
 func (h Thread) ID() uint64 { return h.gen }
 
 // Name returns the name that the thread was given, "" if none.
@@ -111,9 +111,9 @@ func (h Thread) String() string {
 
 func (t *thread) title() string { return Thread{t, t.gen}.String() }
 
-// Detach gives up the right to join: a later Join of the running thread fails
-// with ErrDetached, and a panic of it ends the program even if it was made with
-// Attr.Catch, for no joiner is left to take the error. On a thread that has ended it
+// Detach declares that no thread joins this one: a later Join fails
+// with ErrDetached while the thread lives. A panic of the thread then ends the program even if it was made with
+// Attr.Catch, for no joiner is left to take the error. On a thread that has ended Detach
 // has no effect. It does not block.
 func (h Thread) Detach() {
 	if x := h.needRare(); x != nil {

@@ -2,8 +2,8 @@ package sched
 
 import "sync/atomic"
 
-// An idle VP requests work before it takes some. To take, a thief has each CPU of the process
-// pass a barrier (borrow), which interrupts those that compute: 1 us where that is quick, 15 in
+// An idle VP requests work before it steals. A thief makes each CPU of the process
+// pass a barrier (borrow), which interrupts the threads that compute: for 1 us, or 15 us in
 // a virtual machine. A VP that spawns a thread grants one for the price of a post, as in
 // Acar, Charguéraud and Rainey, "Scheduling parallel programs by work stealing with private
 // deques" (PPoPP 2013).
@@ -33,8 +33,8 @@ func (v *vp) request() {
 	}
 }
 
-// neighbourComputes tells whether the nearest VP, or one of them, has not switched since the
-// last call: what it spawns next it is not going to join at once. Holder only.
+// neighbourComputes tells whether the nearest VP has not switched since the
+// last call. Then its thread computes, and will not join at once what it spawns next. Holder only.
 func (v *vp) neighbourComputes() bool {
 	if len(v.near) == 0 {
 		return false
@@ -44,7 +44,7 @@ func (v *vp) neighbourComputes() bool {
 	return tick == before
 }
 
-// withdrawRequest takes that back, unless it has been granted. Holder only.
+// withdrawRequest takes v's request back, unless it has been granted. Holder only.
 func (v *vp) withdrawRequest() {
 	if v.requests {
 		v.requests = false
@@ -52,7 +52,7 @@ func (v *vp) withdrawRequest() {
 	}
 }
 
-// settleRequest ends the request of v; false: another VP has done so.
+// settleRequest ends the request of v. It returns false if another VP has ended it.
 func (s *Scheduler) settleRequest(v *vp) bool {
 	if s.request.by.Load() != v || !s.request.by.CompareAndSwap(v, nil) {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Config says how a scheduler is to be made. The zero value is a good one.
+// Config configures a scheduler. The zero value is a good default.
 type Config struct {
 	VPs          int            // virtual processors; 0: one per PU of Topology, or without one, per CPU of CPUs; without either, no more than the CPU quota of the process's cgroup keeps busy, and then Unbound
 	CPUs         []int          // CPUs to bind to, VP i to CPUs[i mod len]; nil: those that the process may use
@@ -31,12 +31,12 @@ type Config struct {
 	// the portable mode, where none is stopped, it has no effect.
 	NoPreemption bool
 
-	// NoKernelSlices leaves the kernel's time slices alone, which else are short for the
-	// OS threads of VPs and of the clock, so that they run soon after they wake (Linux 6.12 and later).
+	// NoKernelSlices leaves the kernel's time slices as they are. Without it the OS threads of VPs and of the clock
+	// get short slices, so that they run soon after they wake (Linux 6.12 and later).
 	NoKernelSlices bool
 
-	// Watchdog: Warn is told (*HogError, with name and stack) of each thread that has
-	// had no scheduling point for so long while others wanted its VP; 0: of none.
+	// Watchdog is after how long without a scheduling point, while others want its VP, a thread is
+	// reported to Warn (*HogError, with name and stack); 0: never.
 	Watchdog time.Duration
 }
 
@@ -62,7 +62,7 @@ type Scheduler struct {
 	helpMin, helpMax int64
 
 	sleeper  atomic.Pointer[Sleeper]
-	closing  atomic.Bool // Stop looks whether it may
+	closing  atomic.Bool // Stop looks whether threads are alive
 	stopping atomic.Bool
 
 	observer atomic.Pointer[Observer] // nil: nothing has been asked for yet
@@ -71,7 +71,7 @@ type Scheduler struct {
 	lwps     lwps
 	barred   barred
 
-	lowerProcs func() // takes back what New has added to GOMAXPROCS
+	lowerProcs func() // lowers GOMAXPROCS by what New has added
 
 	topo      *topo.Topology
 	root      *node
@@ -99,19 +99,19 @@ const (
 	wantsThread = 1 << 40
 )
 
-// Sleeper is how an idle process waits in the kernel for what its hooks have
-// pending: package pioman has one, on epoll.
+// Sleeper lets an idle VP's LWP wait in the kernel for what its hooks have
+// pending. Package pioman has one, on epoll.
 type Sleeper interface {
-	// Sleep blocks the calling OS thread until something pending arrives or
-	// Wake. It returns false at once if it cannot: another LWP sleeps here
-	// already, or nothing is pending. It is called without a VP and may run
-	// what makes threads ready.
+	// Sleep blocks the calling OS thread until something pending arrives, or until
+	// Wake. It returns false at once if another LWP sleeps here
+	// already, or if nothing is pending. It is called without a VP. It may run
+	// code that makes threads ready.
 	//
-	// A waker of the caller sets *order before it calls Wake, which may end
-	// the Sleep of another LWP that is in progress: so Sleep looks, once it is its
-	// turn, and returns true at once if *order is not 0.
+	// A waker of the caller sets *order before it calls Wake. Wake may end
+	// the Sleep of another LWP instead. So before Sleep blocks it looks at *order, and
+	// returns true at once if that is not 0.
 	Sleep(order *atomic.Uint32) bool
-	// Wake makes the Sleep in progress return, or else the next one.
+	// Wake makes the Sleep in progress return, or if there is none, the next one.
 	Wake()
 }
 
@@ -121,18 +121,18 @@ var ErrStopped = errors.New("sched: the scheduler has been stopped")
 // Hooks returns the scheduler's hook points.
 func (s *Scheduler) Hooks() *hooks.Set { return &s.hooks }
 
-// CPU is that of VP number vp.
+// CPU returns the CPU of VP number vp.
 func (s *Scheduler) CPU(vp int) int { return s.vps[vp].cpu }
 
 // NumVP returns the number of virtual processors.
 func (s *Scheduler) NumVP() int { return len(s.vps) }
 
 // Shared tells whether pollers should give the CPU away between polls, because
-// another process polls on the same one.
+// other busy processes, or other VPs, use the same CPUs.
 func (s *Scheduler) Shared() bool { return s.shared }
 
-// SetSleeper sets how idle VPs wait for pending work; nil for none. The former
-// one may be in use until its Wake.
+// SetSleeper sets the Sleeper in which idle VPs wait for pending work; nil: none. It wakes the former
+// Sleeper, in which an LWP may still be until then.
 func (s *Scheduler) SetSleeper(sl Sleeper) {
 	old := s.sleeper.Load()
 	if sl == nil {
@@ -155,7 +155,8 @@ func (s *Scheduler) CurrentVP() int {
 	return -1
 }
 
-// CurrentVP is the same for the scheduler of the calling thread.
+// CurrentVP returns the index of the VP that the calling thread or hook holds, of whichever scheduler; -1 as for
+// Scheduler.CurrentVP.
 func CurrentVP() int {
 	if c := lookup(); c != nil {
 		return c.holding()
@@ -170,7 +171,7 @@ func (c *co) holding() int {
 	return -1
 }
 
-// patience is how long, in cycles, an idle VP keeps looking.
+// patience returns how long, in cycles, an idle VP looks for work before it sleeps.
 func (s *Scheduler) patience(verdict hooks.Verdict) int64 {
 	if verdict == hooks.Quiet {
 		return s.idleSpin
@@ -203,7 +204,7 @@ func (s *Scheduler) admit() {
 	}
 }
 
-// admitted is admit, false instead of the panic.
+// admitted is admit that returns false instead of the panic.
 func (s *Scheduler) admitted() bool {
 	s.bornOutside.Add(1)
 	for s.closing.Load() {
@@ -211,19 +212,19 @@ func (s *Scheduler) admitted() bool {
 			s.dismiss()
 			return false
 		}
-		giveWay() // it is being decided
+		giveWay() // Stop is about to decide
 	}
 	return true
 }
 
-// dismiss takes back what admitted has counted: there will be no such thread.
+// dismiss undoes admitted: the thread is not spawned.
 func (s *Scheduler) dismiss() { s.bornOutside.Add(^uint64(0)) }
 
-// Idle tells whether VP number vp has nothing to do, and if so, whether it is awake: its
-// idle loop looks for work at this moment, and fires the idle hooks. One that sleeps
-// has to be kicked first; one that is disabled, or whose thread is away in a blocking
-// call, is not idle. A look, no promise: a VP that is between two threads may be
-// taken for an idle one. Three loads; may be called from anywhere.
+// Idle tells whether VP number vp has nothing to do, and if so, whether it is awake. The idle loop of a VP that is
+// awake looks for work and fires the idle hooks; a VP that sleeps
+// has to be kicked first. A VP that is disabled, or whose thread is in Blocking,
+// is not idle. The answer is a hint: a VP that is between two threads may be
+// taken for an idle one. Any thread, goroutine or hook may call Idle; it costs three loads.
 func (s *Scheduler) Idle(vp int) (idle, awake bool) {
 	v := s.vps[vp]
 	switch v.mode() {

@@ -1,11 +1,12 @@
 package sched
 
-// sort sees to it that t, whose class or set of VPs has just changed, gets into the queue where
-// it belongs now, if it is ready. The queue of a VP is its holder's: either that is
-// the caller, or the VP is borrowed, as by thieves; or, while its holder is inside
-// the scheduler, the holder is asked through its inbox. Where t is queued may change
-// at the same time: the one that moves it writes t.vp, then looks at the class; here the class
-// has been written, then t.vp is looked at, until it is the same as before. For nodes
+// sort moves t, whose class or set of VPs has just changed, to the queue to which
+// it belongs now, if it is ready. A VP's queue is its holder's. If the caller is the holder it
+// sorts the queue. Else it borrows the VP, as a thief does; or, while the holder is inside
+// the scheduler, it asks the holder by a request in the inbox.
+//
+// Another thread may move t at the same time: it writes t.vp, then reads the class. The caller of sort has written the
+// class; sort then reads t.vp, and repeats until t.vp stays the same. For nodes
 // see node.put.
 func (t *thread) sort(c *co) {
 	if x := t.x.Load(); x != nil {
@@ -24,7 +25,7 @@ func (t *thread) sort(c *co) {
 	}
 }
 
-// sort sorts v's queue anew, or has it sorted before its next thread is chosen.
+// sort sorts v's queue anew, or asks the holder to do so before it chooses the next thread.
 func (v *vp) sort(c *co) {
 	if c != nil && c.l.vp == v {
 		v.sortNow()
@@ -40,9 +41,9 @@ func (v *vp) sort(c *co) {
 	}
 }
 
-// sortNow puts every ready thread where it belongs: on another VP, if it may not run
-// here, or into the ring of its class. Threads that stay keep their order; one that comes to another
-// ring is the youngest there. For the holder, or a thief.
+// sortNow puts every ready thread where it belongs: on another VP if it may not run
+// here, else into the ring of its class. Threads that stay keep their order. A thread that changes
+// rings becomes the youngest of its new ring. The holder or a thief calls it.
 func (v *vp) sortNow() {
 	if v.inbox.Load() != nil {
 		v.collect()

@@ -7,17 +7,17 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Spin is a lock for sections of tens of nanoseconds. It may be taken by
-// threads, by goroutines and by hooks. A thread takes it between Enter and
-// Leave, so that its VP cannot be taken away while it holds the lock; a
-// goroutine or a foreign LWP may still be descheduled by the kernel, so a
+// Spin is a spin lock for critical sections of tens of nanoseconds.
+// Threads, goroutines and hooks may take it. A thread takes it between Enter and
+// Leave, so that its VP cannot be taken away while it holds the lock. The kernel
+// may still deschedule the holder's OS thread, so a
 // waiter gives the CPU away now and then. The zero value is unlocked.
 type Spin struct {
 	rankedSpin // its place in the order of locks, in builds that check that: lockorder.go
 	v          uint32
 }
 
-const spinsPerYield = 128 // pauses before the kernel is asked to run someone else
+const spinsPerYield = 128 // pauses before the spinner offers its CPU to other OS threads
 
 // Lock waits until the lock is free and takes it.
 func (s *Spin) Lock() {
@@ -55,18 +55,18 @@ func (s *Spin) contend() {
 	}
 }
 
-// relax is the pause of every loop that spins. It is not inlined because its
-// prologue checks the stack, which makes it a point where the collector can stop
-// the caller: a loop of pauses has no other, and a caller that spins for a thread that the
+// relax is the pause of every loop that spins. It is not inlined: its
+// prologue checks the stack, and there the collector can stop
+// the caller. A loop of pauses has no other such point. Without it a caller that spins for a thread which the
 // collector has stopped would spin for ever.
 //
 //go:noinline
 func relax() { asm.Pause() }
 
-// Backoff is turn n, from 1 on, of a loop that waits for another thread, goroutine
-// or hook without parking. Mostly it is a pause of the CPU; now and then it lets others
-// run which may be the ones that are waited for: the threads of this VP, goroutines,
-// and whatever the kernel has for this CPU.
+// Backoff is the pause in round n, from 1 on, of a loop that waits for another thread, goroutine
+// or hook without parking. Mostly it is a pause of the CPU. Now and then it lets others
+// run, for which the caller may be waiting: the threads of this VP, goroutines,
+// and other OS threads on this CPU.
 func Backoff(n int) {
 	relax()
 	const turnsPerYield = 16

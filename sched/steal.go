@@ -2,29 +2,28 @@ package sched
 
 import "github.com/pm2-go/pm2/asm"
 
-// A thief takes threads from another VP by borrowing that VP for a moment: the
-// word that lets a spare LWP take the whole VP lets a thief into its private
-// queue as well, so the queue itself needs no atomics, and its owner pays
+// A thief is an idle VP that takes threads from another VP. It borrows that VP for a moment (word.lend), and so
+// uses its private queue. The queue itself needs no atomics, and its owner pays
 // nothing while no VP steals.
 type thief struct {
 	since int64 // cycles: when a single ready thread was first seen at tick
 	tick  uint32
 	seen  *vp
-	pause int64 // cycles: no attempt before
+	pause int64 // cycles: it makes no attempt before this time
 	vain  uint  // attempts since the last one that got something
 }
 
 const (
-	// singleWait: how long a single ready thread must have been waiting before it
-	// is worth moving. In a ping-pong between two threads of one VP one is
+	// singleWait is how long a single ready thread must have waited before a thief
+	// moves it. In a ping-pong between two threads of one VP one is
 	// always ready, for tens of nanoseconds; moving it would cost both dearly.
 	singleWait = 3000 // ns
-	// retry: after an attempt that got nothing, doubled by each in a row. An attempt interrupts the victim, and finds it
-	// inside the scheduler most of the time where its threads do nothing but wait for each other: such are not worth many.
+	// retry is the pause after an attempt that got nothing; each further one in a row doubles it. An attempt interrupts
+	// the victim. If the victim's threads do nothing but wait for each other, most attempts find it inside the scheduler.
 	retry    = 2000 // ns
 	mostVain = 6    // doublings
-	// maxShare bounds what is taken at once, for the victim cannot schedule
-	// meanwhile, and so what of its queue is looked at.
+	// maxShare bounds how many threads a thief takes, or looks at, at once: the victim cannot schedule
+	// meanwhile.
 	maxShare = 256
 )
 
@@ -74,13 +73,13 @@ func (v *vp) random() uint32 {
 	return x
 }
 
-// worthwhile: several threads are ready there, or one has been for a while.
+// worthwhile tells whether o is worth an attempt: several threads are ready there, or one has been for singleWait.
 func (th *thief) worthwhile(o *vp, now int64) bool {
 	if randomSteals || o.queued() > 1 {
 		return true
 	}
 	if x := th.seen; x != nil && x != o && x.ticks() == th.tick && x.hasOwn() {
-		return false // one at a time, else two would keep each other from ever being old enough
+		return false // th times one VP at a time: with two, each would restart the time of the other
 	}
 	if tick := o.ticks(); th.seen != o || th.tick != tick {
 		th.seen, th.tick, th.since = o, tick, now
@@ -89,7 +88,7 @@ func (th *thief) worthwhile(o *vp, now int64) bool {
 	return now-th.since > asm.ToCycles(singleWait)
 }
 
-// stealFrom moves threads from o to v and says how many.
+// stealFrom moves ready threads from o to v and returns how many.
 func (v *vp) stealFrom(o *vp) int {
 	old, ok := o.borrow()
 	if !ok {
@@ -104,8 +103,8 @@ func (v *vp) stealFrom(o *vp) int {
 	return n
 }
 
-// share moves the older half, rounded up, of those that may move, those of the
-// highest priority first; the others keep their order.
+// share moves half of o's ready threads, rounded up: the oldest that may run on v, the
+// highest priority first. The others keep their order.
 func (v *vp) share(o *vp) (n int) {
 	var taken [maxShare]*thread
 	want := min((o.q.total()+1)/2, maxShare)
@@ -117,8 +116,8 @@ func (v *vp) share(o *vp) (n int) {
 		n += v.takeAllowed(o.q.of(r), taken[n:want])
 		o.q.took(r)
 	}
-	// The one that changes a class writes it, then looks at t.vp; here it is the other way
-	// round. The store between is sequentially consistent, so one of the two sees
+	// A thread that changes a class writes it, then reads t.vp. share has written t.vp, and add reads the
+	// class. The store in between is sequentially consistent, so one of the two sees
 	// what the other has written.
 	v.fence.Store(0)
 	for _, t := range taken[:n] {
@@ -127,7 +126,7 @@ func (v *vp) share(o *vp) (n int) {
 	return n
 }
 
-// takeAllowed takes the oldest threads of o that may move, as many as there is room for.
+// takeAllowed takes the oldest threads of o that may run on v, as many as room holds.
 func (v *vp) takeAllowed(o *ring, room []*thread) (n int) {
 	var stay []*thread
 	for range min(o.len(), maxShare) {

@@ -39,7 +39,7 @@ func (t *thread) timeLimit() *limit {
 	return t.limit
 }
 
-// Nap is Sleep where that must not be a cancellation point.
+// Nap is Sleep that is no cancellation point.
 func Nap(d time.Duration) { sleep(d, InSleep|Uninterruptible) }
 
 // Sleep suspends the calling thread for at least d; its VP goes on with others.
@@ -56,8 +56,8 @@ func sleep(d time.Duration, k Kind) {
 		time.Sleep(d)
 		return
 	}
-	// It has no waker, so there is no queue; the wheel's lock keeps the end of
-	// its time from coming before it is parked.
+	// A sleeper has no waker, so it stands in no queue. The wheel's lock keeps the clock from
+	// waking it before it is parked.
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && x.due(k) {
 		c.refuse(x, k)

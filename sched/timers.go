@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// timers is the timer wheel of a VP. The starter of a timer takes the wheel of
-// the VP it holds, so its lock is free but for the clock, which expires
-// what is over, and threads that stop a timer after they have moved to another VP.
+// timers is the timer wheel of a VP. A thread starts a timer on the wheel of
+// the VP that it holds. So only two others compete for the lock: the clock, which expires
+// timers, and a thread that stops a timer after it has moved to another VP.
 // See README.md, Order of locks.
 type timers struct {
 	vp      *vp
@@ -37,9 +37,9 @@ func (ts *timers) start(tm *timer, at int64) {
 	}
 }
 
-// stop takes tm out if it is pending, and tells whether it was. The caller, if it
-// is a thread, holds its VP. What the clock has decided about tm before is
-// seen by the caller.
+// stop takes tm out if it is pending, and tells whether it was. A caller that
+// is a thread holds its VP. If the clock has fired tm before, the caller sees what
+// it has written.
 func (tm *timer) stop() (pending bool) {
 	ts := tm.home
 	if ts == nil {
@@ -74,8 +74,8 @@ func (l *limit) start(c *co, w *Waiter, ticket uint64, mu *Spin, at int64) {
 	ts.mu.Unlock()
 }
 
-// stop ends the limit when its wait is over, and tells whether it has ended it. The
-// caller holds its VP. won is not written if a waker has woken the caller.
+// stop ends the limit when its wait is over, and tells whether the limit has ended the wait. The
+// caller holds its VP. The clock does not write won if a waker has woken the caller.
 func (l *limit) stop() (won bool) {
 	if l.won {
 		return true
@@ -84,8 +84,8 @@ func (l *limit) stop() (won bool) {
 	return false
 }
 
-// over wakes w, whose time limit has won. It may not be parked yet: then its queue
-// is still locked.
+// over wakes w, whose time limit has won. If w is not parked yet its queue
+// is still locked, and over waits for that lock.
 func (l *limit) over() {
 	w := l.w
 	if l.mu != nil {
@@ -111,7 +111,7 @@ type bell struct {
 	round uint32
 }
 
-// fire takes some of those that are over at time now out of the wheel, tells
+// fire takes timers that are over at time now out of the wheel, bellsAtOnce at most, tells
 // their owners, and returns when to look again. On the clock.
 func (ts *timers) fire(now int64) (next int64) {
 	var bells [bellsAtOnce]bell
@@ -155,8 +155,8 @@ func (ts *timers) fire(now int64) (next int64) {
 	return next
 }
 
-// spawnAfter starts the thread that starts the functions that are due, on the VP
-// of ts; unless the scheduler has ended meanwhile.
+// spawnAfter spawns the thread that runs serve, on the VP
+// of ts, unless the scheduler has ended meanwhile.
 func (s *Scheduler) spawnAfter(ts *timers) {
 	if !s.admitted() {
 		return
@@ -166,12 +166,12 @@ func (s *Scheduler) spawnAfter(ts *timers) {
 	t.vp.post(t)
 }
 
-// funcsAtOnce is how many functions are started before others have their turn:
-// their descriptors serve the next ones.
+// funcsAtOnce is how many threads serve spawns before it yields. They then end, and their descriptors serve the
+// next ones.
 const funcsAtOnce = 64
 
-// serve starts a thread for each function that is due, and is itself the one for
-// the last: a single function costs one thread.
+// serve spawns a thread for each function that is due, and runs the last function
+// itself: a single function costs one thread.
 func (ts *timers) serve() {
 	for n := 1; ; n++ {
 		c := Enter()
@@ -203,7 +203,7 @@ func (ts *timers) serve() {
 }
 
 // fireTimers expires timers of all VPs and returns when to look again. If there
-// are many it is content with some, and returns a time that is over.
+// are many it expires some, and returns a time that is over.
 func (s *Scheduler) fireTimers(now int64) (next int64) {
 	next = maxAt
 	for _, v := range s.vps {
@@ -225,8 +225,8 @@ func (s *Scheduler) nextTimer() (next int64) {
 	return next
 }
 
-// closeTimers drops what is pending when all threads have ended: alarms, whose
-// owners are told so. On the clock, at its end.
+// closeTimers drops the alarms that are still pending when all threads have ended, and tells their
+// owners (Ringer.Drop). The clock calls it at its end.
 func (s *Scheduler) closeTimers() {
 	for _, v := range s.vps {
 		v.timers.close()

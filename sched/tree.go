@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// discovered is this machine, as it was found when a scheduler first asked.
+// discovered returns the topology of this machine, read at the first call.
 var discovered = sync.OnceValues(topo.Discover)
 
 // adopt completes cfg from its Topology: a VP for each PU, on that very CPU if the
@@ -56,9 +56,9 @@ func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
 	return t, pus
 }
 
-// buildTree makes the tree of nodes: one for each item with VPs, where of items with the
-// same VPs only the outermost has one, and a leaf for each VP. VPs whose PU is not
-// known are below the machine.
+// buildTree makes the tree of nodes: a node for each item with VPs, and a leaf for each VP. Of nested items with the
+// same VPs only the outermost has a node. A VP whose PU is not
+// known has its leaf below the machine's node.
 func (s *Scheduler) buildTree(t *topo.Topology, pus []*topo.Item) {
 	s.topo, s.nodes = t, map[*topo.Item]*node{}
 	s.root = s.newNode(nil, nil, s.vps)
@@ -82,7 +82,7 @@ func (s *Scheduler) buildTree(t *topo.Topology, pus []*topo.Item) {
 	}
 }
 
-// addNodes makes the nodes for the items in it; at is its own.
+// addNodes makes the nodes of the items below it, whose own node is at.
 func (s *Scheduler) addNodes(it *topo.Item, at *node) {
 	s.nodes[it] = at
 	for _, c := range it.Children {
@@ -139,8 +139,8 @@ func (v *vp) rings() (near [][]*vp) {
 	return near
 }
 
-// Topology returns the machine that s was arranged for: Config.Topology, or this
-// one; nil if nothing could be found out about it. VPs returns which VPs an item has.
+// Topology returns the topology that s schedules for: Config.Topology, or this machine's.
+// It returns nil if that could not be read. VPsOf tells which VPs an item has.
 func (s *Scheduler) Topology() *topo.Topology { return s.topo }
 
 // Simulated tells whether the topology is that of another machine: VPs then share
@@ -148,8 +148,8 @@ func (s *Scheduler) Topology() *topo.Topology { return s.topo }
 // machine would see; how long they take is not.
 func (s *Scheduler) Simulated() bool { return s.simulated }
 
-// Parts lists the items below an item between which a policy can choose: the nearest
-// with run queues of their own. None below a single VP.
+// Parts lists the nearest items below it that have run queues of their own: a policy chooses
+// between these. A single VP has none.
 func (s *Scheduler) Parts(it *topo.Item) (parts []*topo.Item) {
 	if n := s.nodes[it]; n != nil {
 		for _, d := range n.down {
@@ -161,8 +161,8 @@ func (s *Scheduler) Parts(it *topo.Item) (parts []*topo.Item) {
 	return parts
 }
 
-// ReadyOn is the number of threads that wait on the run queue of an item; those of
-// the items in it are not counted. It changes all the time.
+// ReadyOn returns the number of threads that wait in the run queue of an item, without those of
+// the items below. It is a hint: the number changes all the time.
 func (s *Scheduler) ReadyOn(it *topo.Item) int {
 	if n := s.nodes[it]; n != nil {
 		return n.Waiting()

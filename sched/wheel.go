@@ -12,16 +12,16 @@ import "math/bits"
 //	a tick        0 0 0 0 0 0 2 17 63  ->  level 0, slot 63
 //	another       0 0 0 0 0 0 5  0  1  ->  level 2, slot 5
 //
-// So all timers of a level come before those of the next one; within a level
-// the lowest slot is the first; no slot is used for two turns at a time; and
-// nine digits hold every time there is, so there is no overflow list. When cur
+// So all timers of a level come before those of the next level, and within a level
+// the lowest slot is the first. No slot holds timers of two rounds of the wheel at a time.
+// Nine digits hold every time there is, so there is no overflow list. When cur
 // arrives at the beginning of a slot of a higher level, its timers are spread
-// over the levels below (they cascade): each does so eight times at most.
+// over the levels below (they cascade); a timer cascades eight times at most.
 //
 // A wheel has no lock and no clock: see timers.
 type wheel struct {
 	cur       uint64 // ticks before this one are over
-	cascading place  // of a slot at whose beginning cur has arrived: to be spread, as long as there is something in it
+	cascading place  // the slot at whose beginning cur has arrived: expired spreads it until it is empty
 	full      [levels]uint64
 	lists     [firstSlot + levels*slots]struct{ first, last *timer }
 }
@@ -39,19 +39,19 @@ const (
 	levels   = 9
 	tickBits = 10
 
-	// maxAt is the latest time, in ns: 146 years after the program began. What
-	// would come later never comes.
+	// maxAt is the latest time, in ns: 146 years after the program began. A later timer
+	// never ends.
 	maxAt = 1 << 62
 )
 
-// timer is an entry of a wheel. It lies in what it belongs to, so that starting
-// and stopping it allocates nothing. All but at, owner and home are guarded by
-// the lock of home.
+// timer is an entry of a wheel. It is a field of its owner, so that starting
+// and stopping it allocates nothing. The lock of home guards all fields but at, owner and
+// home.
 type timer struct {
 	next, prev *timer
 	at         int64   // monotonic ns
-	owner      any     // what is told: *limit, func() or Ringer
-	home       *timers // where it is, or was; written by the one that may start it, before it is pending
+	owner      any     // what fire calls: *limit, func() or Ringer
+	home       *timers // where it is, or was; its starter writes it before it is pending
 	place      place
 	round      uint32 // how often it was started
 }
@@ -119,9 +119,9 @@ func (w *wheel) first() (p place, tick uint64) {
 	return nowhere, 0
 }
 
-// expired takes out a timer that is over at tick now, nil if there is none. It
-// does at most *work steps, one per timer that it takes or moves; if these were
-// not enough the wheel is as good as before, and soon says 0.
+// expired takes out a timer that is over at tick now; nil if there is none. It
+// does at most *work steps, one for each timer that it takes or moves. If these are
+// not enough it leaves the wheel consistent, and soon returns 0.
 func (w *wheel) expired(now uint64, work *int) *timer {
 	for ; *work > 0; *work-- {
 		if tm := w.lists[w.cascading].first; tm != nil {
@@ -147,7 +147,7 @@ func (w *wheel) expired(now uint64, work *int) *timer {
 	return nil
 }
 
-// fewTimers is how many of a slot are looked at to learn which is the first.
+// fewTimers is up to how many timers of a slot soon compares to find the first.
 const fewTimers = 8
 
 // soon returns a lower bound, in ns, of when the next timer is over: maxAt if

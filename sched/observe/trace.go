@@ -70,7 +70,7 @@ type observer struct {
 	mu       sched.Spin             // guards switching on and off
 	tracer   atomic.Pointer[tracer] // nil: no trace is recorded
 	counting atomic.Bool            // threads are counted
-	turn     atomic.Uint32          // of CountThreads
+	epoch    atomic.Uint32          // of CountThreads
 	runs     []running              // by VP
 }
 

@@ -24,7 +24,7 @@ import (
 // both VPs write. Hence the fields are atomic.
 type tally struct {
 	gen      atomic.Uint64 // whose it is
-	turn     atomic.Uint32 // of CountThreads, in which it was begun
+	epoch    atomic.Uint32 // of CountThreads, in which it was begun
 	vp       atomic.Int32
 	switches atomic.Uint64
 	moves    atomic.Uint64
@@ -35,9 +35,9 @@ type tally struct {
 
 // running is the tally of the thread that runs on a VP. Its holder's.
 type running struct {
-	n    *tally
-	turn uint32
-	_    [112]byte
+	n     *tally
+	epoch uint32
+	_     [112]byte
 }
 
 // CountThreads switches on or off that the work of each thread of s is counted: see
@@ -48,7 +48,7 @@ func CountThreads(s *sched.Scheduler, on bool) {
 	o := of(s)
 	o.change(func() {
 		if on {
-			o.turn.Add(1)
+			o.epoch.Add(1)
 		}
 		o.counting.Store(on)
 	})
@@ -56,11 +56,11 @@ func CountThreads(s *sched.Scheduler, on bool) {
 
 // account follows an event of a VP: a thread goes on, or what ran there does not any more.
 func (o *observer) account(vp int, e *sched.Event) {
-	turn := o.turn.Load()
+	epoch := o.epoch.Load()
 	r := &o.runs[vp]
 	switch e.Kind {
 	case sched.TraceRun, sched.TraceEnd, sched.TraceIdle, sched.TracePark, sched.TraceAway, sched.TraceSeize:
-		if r.n != nil && r.turn == turn {
+		if r.n != nil && r.epoch == epoch {
 			r.n.leave(e.At)
 		}
 		r.n = nil
@@ -74,13 +74,13 @@ func (o *observer) account(vp int, e *sched.Event) {
 			n = new(tally)
 			notes.Kept.Store(n)
 		}
-		n.enter(e.Thread.ID(), turn, int32(vp), e.At)
-		r.n, r.turn = n, turn
+		n.enter(e.Thread.ID(), epoch, int32(vp), e.At)
+		r.n, r.epoch = n, epoch
 	}
 }
 
-func (n *tally) enter(gen uint64, turn uint32, vp int32, now int64) {
-	if n.gen.Load() != gen || n.turn.Load() != turn {
+func (n *tally) enter(gen uint64, epoch uint32, vp int32, now int64) {
+	if n.gen.Load() != gen || n.epoch.Load() != epoch {
 		n.gen.Store(0)
 		n.switches.Store(0)
 		n.moves.Store(0)
@@ -88,7 +88,7 @@ func (n *tally) enter(gen uint64, turn uint32, vp int32, now int64) {
 		n.off.Store(0)
 		n.left.Store(0)
 		n.vp.Store(vp)
-		n.turn.Store(turn)
+		n.epoch.Store(epoch)
 		n.gen.Store(gen)
 	}
 	if left := n.left.Swap(0); left != 0 {
@@ -111,7 +111,7 @@ func (n *tally) leave(now int64) {
 // Work implements sched.Observer: nothing, if the notes are another thread's or nothing is counted.
 func (o *observer) Work(notes *sched.Notes, thread uint64) (w sched.ThreadWork) {
 	n, _ := notes.Kept.Load().(*tally)
-	if n == nil || !o.counting.Load() || n.gen.Load() != thread || n.turn.Load() != o.turn.Load() {
+	if n == nil || !o.counting.Load() || n.gen.Load() != thread || n.epoch.Load() != o.epoch.Load() {
 		return w
 	}
 	now := asm.Cycles()
