@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -37,8 +36,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	flag.Parse()
-	_ = flag.Set("test.parallel", "8") // the tests that are marked so mostly wait
+	effort.Together(8)
 	os.Exit(m.Run())
 }
 
@@ -446,7 +444,7 @@ func kill(t *testing.T, d, engine, phase string, victim int) {
 	if err := r.await(j, "ready", 3); err != nil {
 		t.Fatal(errors.Join(err, j.Wait()))
 	}
-	time.Sleep(150 * time.Millisecond) // into the middle
+	time.Sleep(30 * time.Millisecond) // into the middle
 	late := lateness()
 	if err := syscall.Kill(j.PID(victim), syscall.SIGKILL); err != nil {
 		t.Fatal(err)

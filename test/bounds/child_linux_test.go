@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -31,6 +32,7 @@ const (
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVariable)
 	if role == "" {
+		effort.Together(8) // most of each row is waiting
 		os.Exit(m.Run())
 	}
 	if err := play(role); err != nil {

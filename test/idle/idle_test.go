@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad"
 )
 
@@ -24,8 +24,7 @@ const (
 
 func TestMain(m *testing.M) {
 	asChild()
-	flag.Parse()
-	_ = flag.Set("test.parallel", "7") // idle processes do not disturb each other
+	effort.Together(14) // idle processes do not disturb each other
 	os.Exit(m.Run())
 }
 

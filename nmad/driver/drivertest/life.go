@@ -134,7 +134,7 @@ func closeWhileInside(t *testing.T, d driver.Driver) {
 	clean(t)
 	a, b := open(t, d, config(t, 0)), open(t, d, config(t, 1))
 	rng := rand.New(rand.NewPCG(13, 14))
-	for range pick(60, 15) {
+	for range pick(60, 5) {
 		l, r := link(t, a, b)
 		var wg sync.WaitGroup
 		begun := make(chan struct{}, 16)

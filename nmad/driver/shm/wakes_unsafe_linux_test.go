@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -348,7 +349,7 @@ func TestPublish(t *testing.T) {
 	round, seen, missed := uint64(1), false, 0
 	ours, flag := &a.lr.words[0].ready, &a.mine.sleeping
 	theirs, raised := &b.lt.words[0].ready, &b.theirs.sleeping
-	rounds := clash(t, time.Second/2, nothing,
+	rounds := clash(t, effort.Of(time.Second), nothing,
 		func() bool {
 			flag.Swap(1)
 			return ours.Load() != round
@@ -394,7 +395,7 @@ func TestWakes(t *testing.T) {
 				flag = &e.sleeper.mine.wantRoom
 			}
 			asleep, lost := 0, 0
-			rounds := clash(t, time.Second/4,
+			rounds := clash(t, effort.Of(time.Second),
 				func() error {
 					_ = bytes.Equal(e.in, e.out) // its lines are here, whichever side writes them next
 					return c.before(e)

@@ -12,16 +12,25 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/pm2-go/pm2/internal/effort"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	effort.Together(16) // the parallel ones wait for silences
+	goleak.VerifyTestMain(m)
+}
 
 // secret is another one in each process, for the names of sockets come of it.
 var secret = fmt.Appendf(nil, "sixteen bytes or more %d", os.Getpid())
+
+// jobs is how many jobs the tests have begun.
+var jobs atomic.Int64
 
 // testJob is a job whose processes all live in this test.
 type testJob struct {
@@ -29,6 +38,7 @@ type testJob struct {
 	l      net.Listener
 	addr   string
 	size   int
+	secret []byte // another one in each job, for the names of sockets come of it
 	mu     sync.Mutex
 	events map[int][]Event // by the rank that heard of them
 	heard  *sync.Cond
@@ -39,14 +49,17 @@ func newTestJob(t *testing.T, size int) *testJob {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &testJob{t: t, l: l, addr: l.Addr().String(), size: size, events: map[int][]Event{}}
+	p := &testJob{
+		t: t, l: l, addr: l.Addr().String(), size: size, events: map[int][]Event{},
+		secret: fmt.Appendf(nil, "%s, %d", secret, jobs.Add(1)),
+	}
 	p.heard = sync.NewCond(&p.mu)
 	return p
 }
 
 func (p *testJob) config(rank int) Config {
 	c := Config{
-		Rank: rank, Size: p.size, Addr: p.addr, Secret: secret, Bind: "127.0.0.1",
+		Rank: rank, Size: p.size, Addr: p.addr, Secret: p.secret, Bind: "127.0.0.1",
 		Card:    Card{PID: os.Getpid(), Host: "here", Rails: []Rail{{"sim", fmt.Sprint("address of ", rank)}}, Window: uint64(rank), Records: 7},
 		Timeout: 20 * time.Second,
 		Notify: func(e Event) {
@@ -194,6 +207,7 @@ func TestLeaverHears(t *testing.T) {
 // TestHeartbeat: processes that say nothing else for several times the silence
 // that is allowed are not lost, and a frame too many or too early ends the job.
 func TestHeartbeat(t *testing.T) {
+	t.Parallel()
 	p := newTestJob(t, 3)
 	all, errs := p.start(func(_ int, c *Config) { c.Silence = 3 * time.Second })
 	for rank, err := range errs {
@@ -381,7 +395,7 @@ func TestNotOurProtocol(t *testing.T) {
 				conn.Close()
 			}
 		}()
-		p := &testJob{t: t, addr: l.Addr().String(), size: 2, events: map[int][]Event{}}
+		p := &testJob{t: t, addr: l.Addr().String(), size: 2, secret: secret, events: map[int][]Event{}}
 		_, err := Join(context.Background(), p.config(1))
 		if !errors.Is(err, errNotOurs) && !errors.Is(err, ErrRefused) {
 			t.Errorf("joined with %v", err)
@@ -408,7 +422,7 @@ func TestFalseRankZero(t *testing.T) {
 		conn.Write(append(appendHead(nil), make([]byte, 32)...)) // welcome, says he
 		conn.Read(b)
 	}()
-	p := &testJob{t: t, addr: l.Addr().String(), size: 2, events: map[int][]Event{}}
+	p := &testJob{t: t, addr: l.Addr().String(), size: 2, secret: secret, events: map[int][]Event{}}
 	if _, err := Join(context.Background(), p.config(1)); !errors.Is(err, ErrSecret) {
 		t.Errorf("joined with %v, want ErrSecret", err)
 	}
@@ -443,6 +457,7 @@ func TestAbort(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
+	t.Parallel()
 	p := newTestJob(t, 4)
 	var wg sync.WaitGroup
 	var errs [2]error
@@ -465,6 +480,7 @@ func TestMissing(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
+	t.Parallel()
 	p := newTestJob(t, 2)
 	p.l.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)

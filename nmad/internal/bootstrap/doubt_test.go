@@ -73,6 +73,7 @@ func doubt(c *Control) {
 // TestDoubtAlone: a process that alone has taken rank 0, or its leader, for silent, comes back to it, or to the root, and no process is lost; nor is one that does so again
 // and again. What it hears afterwards is what the others hear.
 func TestDoubtAlone(t *testing.T) {
+	t.Parallel()
 	for name, hosts := range map[string][]int{"one host": nil, "hosts": {0, 0, 1, 1, 2}} {
 		t.Run(name, func(t *testing.T) {
 			p, all := doubting(t, 5, hosts)
@@ -100,6 +101,7 @@ func TestDoubtAlone(t *testing.T) {
 
 // TestTakenForLost: a process that is taken for lost hears that, and loses the others at once.
 func TestTakenForLost(t *testing.T) {
+	t.Parallel()
 	for name, hosts := range map[string][]int{"one host": nil, "hosts": {0, 0, 1, 1}} {
 		t.Run(name, func(t *testing.T) {
 			p, all := doubting(t, 4, hosts)

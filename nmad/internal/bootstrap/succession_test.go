@@ -60,6 +60,7 @@ func (p *testJob) lost(rank, n, other int, kind EventKind, why string) {
 // TestSilentWithoutRankZero: when rank 0 is gone, a process on another host that falls silent is lost all the same, whether that comes
 // before another one has taken rank 0's place or later; one that lives is not.
 func TestSilentWithoutRankZero(t *testing.T) {
+	t.Parallel()
 	for _, late := range []bool{false, true} {
 		for _, dies := range []bool{false, true} {
 			t.Run(fmt.Sprintf("late=%v,dies=%v", late, dies), func(t *testing.T) {

@@ -120,9 +120,11 @@ func TestSeveralHosts(t *testing.T) {
 
 // TestLeaderGone: a host without its leader, or a job without rank 0, hears of the deaths on all hosts all the same.
 func TestLeaderGone(t *testing.T) {
+	t.Parallel()
 	for _, gone := range []int{0, 1} {
 		for _, dies := range []bool{false, true} {
 			t.Run(fmt.Sprint("rank ", gone, ", dies=", dies), func(t *testing.T) {
+				t.Parallel()
 				p := newTestJob(t, 6)
 				all := p.onHosts([]int{0, 1, 1, 1, 2, 2}, same)
 				p.ready(all)
@@ -186,6 +188,7 @@ func TestAbortOnSeveralHosts(t *testing.T) {
 
 // TestMissingOnSeveralHosts: a process that waits in vain says for which.
 func TestMissingOnSeveralHosts(t *testing.T) {
+	t.Parallel()
 	p := newTestJob(t, 4)
 	errs := make([]error, 4)
 	p.each(func(rank int) {
@@ -206,6 +209,7 @@ func TestMissingOnSeveralHosts(t *testing.T) {
 
 // TestBeatsOnSeveralHosts: a host falls silent, and the others hear of it; no other is taken for lost.
 func TestBeatsOnSeveralHosts(t *testing.T) {
+	t.Parallel()
 	p := newTestJob(t, 6)
 	all := p.onHosts([]int{0, 0, 1, 1, 2, 2}, func(_ int, c *Config) { c.Silence = 2 * time.Second })
 	defer leave(all)

@@ -26,6 +26,9 @@ func TestStopped(t *testing.T) {
 		stopped(t)
 		return
 	}
+	if testing.Short() {
+		t.Skip("the stop lasts for seconds")
+	}
 	t.Parallel()
 	ours, theirs, err := pair()
 	if err != nil {
