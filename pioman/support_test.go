@@ -236,7 +236,7 @@ func usesNoCPU(t testing.TB, when string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
 		before, began := cpuTime(t), time.Now()
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 		used, over := cpuTime(t)-before, time.Since(began)
 		t.Logf("used %v of CPU in %v", used, over)
 		if used <= over/50 {
