@@ -81,6 +81,7 @@ type pingpongCommand struct {
 	Driver        string    `default:"shm" help:"Network to use: ${drivers}, or several with commas: a rail each."`
 	Sizes         size.List `default:"1:4M" sep:"none" help:"Sizes of the messages in bytes: a list 1,8,4K, or a range 1:64K, which doubles."`
 	Iters         int       `default:"10000" help:"Exchanges of each size up to 8K; of larger ones fewer."`
+	Warmup        int       `help:"Exchanges before those that count; with it there are as many of every size. 0: a tenth."`
 	Threads       int       `default:"1" help:"Pairs of threads at once."`
 	Window        int       `help:"Messages under way at once, one way: bandwidth, not latency. 0: one, there and back."`
 	Bidirectional bool      `help:"Messages, or windows, both ways at the same time."`
@@ -120,7 +121,7 @@ func (c *pingpongCommand) Validate() error {
 
 func (c *pingpongCommand) options() pingpong.Options {
 	return pingpong.Options{
-		Driver: c.Driver, Engine: c.Engine, Iters: c.Iters, Threads: c.Threads, Window: c.Window, Both: c.Bidirectional, Loan: c.Loan, Touch: c.Touch, Sizes: c.Sizes, Listen: string(c.Listen),
+		Driver: c.Driver, Engine: c.Engine, Iters: c.Iters, Warmup: c.Warmup, Threads: c.Threads, Window: c.Window, Both: c.Bidirectional, Loan: c.Loan, Touch: c.Touch, Sizes: c.Sizes, Listen: string(c.Listen),
 	}
 }
 

@@ -6,6 +6,7 @@
 // which is compiled into a temporary folder first:
 //
 //	shm      ours over shared memory    Open MPI's default path, one rank per core
+//	reuse    the same                   the same, the same bytes again and again, as OSU's tests send
 //	tcp      ours over tcp, 1 byte      a busy-polling loop over one non-blocking socket
 //	onecpu   ours, both on one CPU      two blocking pipes on that CPU
 //	mpich, openmpi-tcp, mpich-tcp       more, when asked for with -only

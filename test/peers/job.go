@@ -22,18 +22,21 @@ type setting struct {
 
 // Open MPI with UCX below it must be told that it need not look for the hardware that UCX is for.
 var (
+	// Open MPI spins as if the machine were as large as it takes it for, or yields.
+	spinning = []string{"--mca", "mpi_yield_when_idle", "0"}
 	yielding = []string{"--mca", "mpi_yield_when_idle", "1"}
+	overTCP  = []string{"--mca", "pml", "ob1", "--mca", "btl", "tcp,self"}
 	overUCX  = []string{"--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"}
 )
 
 // settings of MPI that job knows, by name.
 var jobSettings = map[string]setting{
-	"openmpi":           {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi"},
+	"openmpi":           {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: spinning},
 	"openmpi-yield":     {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: yielding},
-	"openmpi-ucx":       {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: overUCX},
+	"openmpi-ucx":       {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: slices.Concat(spinning, overUCX)},
 	"openmpi-ucx-yield": {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: slices.Concat(yielding, overUCX)},
-	"openmpi-tcp":       {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: []string{"--mca", "btl", "tcp,self"}},
-	"openmpi-tcp-yield": {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: slices.Concat(yielding, []string{"--mca", "btl", "tcp,self"})},
+	"openmpi-tcp":       {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: slices.Concat(spinning, overTCP)},
+	"openmpi-tcp-yield": {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: slices.Concat(yielding, overTCP)},
 	"mpich":             {compiler: "mpicc.mpich", launcher: "mpiexec.hydra"},
 }
 

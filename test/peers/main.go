@@ -27,10 +27,10 @@ type settings struct {
 }
 
 // standard are the comparisons of a run without -only.
-var standard = []string{"shm", "tcp", "onecpu", "onecpu-yield"}
+var standard = []string{"shm", "reuse", "tcp", "onecpu", "onecpu-yield"}
 
 // known are all comparisons, in the order in which they run.
-var known = append(slices.Clone(standard), "reuse", "unix", "ucx", "mpich", "openmpi-tcp", "mpich-tcp",
+var known = append(slices.Clone(standard), "unix", "ucx", "mpich", "openmpi-tcp", "mpich-tcp",
 	"bandwidth", "bandwidth-ucx", "bandwidth-tcp", "bandwidth-openmpi-tcp", "rate", "argobots")
 
 // window is how many messages are under way at once for bandwidths and rates, as in OSU's tests.
@@ -121,27 +121,26 @@ func (s settings) comparisons(w *workshop) []comparison {
 	tcp := w.demo(s.demo, "tcp", s.engine)
 	shared := shm
 	shared.name += ", one CPU"
-	shared.confine = true
-	pipe := w.native("blocking pipes, one CPU", "pingpong_pipe")
-	socket := w.native("C busy-poll, tcp", "pingpong_tcp")
-	yielding := w.native("C shm and sched_yield, one CPU", "pingpong_yield")
+	pipe := w.native("blocking pipes, one CPU", "pingpong_pipe").fresh()
+	socket := w.native("C busy-poll, tcp", "pingpong_tcp").fresh()
+	yielding := w.native("C shm and sched_yield, one CPU", "pingpong_yield").fresh()
 	same := w.openMPI("Open MPI, the same bytes again and again")
 	mpi, ucx, mpich := w.openMPI("Open MPI, default path"), w.ucx("Open MPI over UCX"), w.mpich("MPICH, default path")
 	if !s.reuse {
 		mpi, ucx, mpich = mpi.fresh(), ucx.fresh(), mpich.fresh()
 	}
-	mpiTCP := w.openMPI("Open MPI, tcp", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self")
+	mpiTCP := w.openMPI("Open MPI, tcp", overTCP...).fresh()
 	all := []comparison{
 		{name: "shm", ours: shm, peer: mpi, sizes: s.sizes},
+		{name: "reuse", ours: shm, peer: same, sizes: s.sizes},
 		{name: "tcp", ours: tcp, peer: socket, sizes: []int{1, 4 << 10, 16 << 10, 32 << 10, 64 << 10}},
 		{name: "onecpu", ours: shared, peer: pipe, sizes: one, oneCPU: true},
 		{name: "onecpu-yield", ours: shared, peer: yielding, sizes: one, oneCPU: true},
-		{name: "reuse", ours: shm, peer: same, sizes: s.sizes},
-		{name: "unix", ours: w.demo(s.demo, "unix", s.engine), peer: w.native("C busy-poll, unix", "pingpong_tcp", "-u"), sizes: one},
+		{name: "unix", ours: w.demo(s.demo, "unix", s.engine), peer: w.native("C busy-poll, unix", "pingpong_tcp", "-u").fresh(), sizes: one},
 		{name: "ucx", ours: shm, peer: ucx, sizes: s.sizes},
 		{name: "mpich", ours: shm, peer: mpich, sizes: s.sizes},
 		{name: "openmpi-tcp", ours: tcp, peer: mpiTCP, sizes: s.sizes},
-		{name: "mpich-tcp", ours: tcp, peer: w.mpich("MPICH, tcp", "-genv", "UCX_TLS", "tcp,self"), sizes: s.sizes},
+		{name: "mpich-tcp", ours: tcp, peer: w.mpich("MPICH, tcp", "-genv", "UCX_TLS", "tcp,self").fresh(), sizes: s.sizes},
 	}
 	for _, c := range []comparison{
 		{name: "bandwidth", ours: shm, peer: mpi, sizes: large},

@@ -43,7 +43,7 @@ var errNoFigure = errors.New("no figure of one regime")
 func (w *workshop) bench(binary string, o operation) program {
 	p := w.ours(binary)
 	p.name = "ours"
-	p.confine = o.crosses // to the pair of CPUs that the peer has; for one VP it binds itself
+	p.confine = true // to the CPUs of the peer
 	p.command = func(int, int, [2]int) []string {
 		return []string{p.binary, "bench", "--rows", "^" + regexp.QuoteMeta(o.row) + "$", "--reps", "5", "--format", "json"}
 	}

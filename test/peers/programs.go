@@ -38,9 +38,12 @@ var onLoopback = []string{
 	"FI_TCP_IFACE=lo",
 }
 
+// warmup is how many round trips, or windows, precede those that are timed, ours and the peers'.
+func warmup(iters int) int { return min(max(iters/10, 10), 1000) }
+
 func arguments(size, iters int, cpus [2]int) []string {
 	return []string{
-		"-s", strconv.Itoa(size), "-i", strconv.Itoa(iters), "-w", strconv.Itoa(iters/10 + 10),
+		"-s", strconv.Itoa(size), "-i", strconv.Itoa(iters), "-w", strconv.Itoa(warmup(iters)),
 		"-c", fmt.Sprintf("%d,%d", cpus[0], cpus[1]),
 	}
 }
@@ -88,13 +91,13 @@ var launchers = map[string][]string{
 
 // openMPI spins as if the machine were as large as it takes it for.
 func (w *workshop) openMPI(name string, more ...string) program {
-	launch := slices.Concat(launchers["mpirun.openmpi"], []string{"--mca", "mpi_yield_when_idle", "0"}, []string{"-np", "2"})
-	return w.mpi(name, "mpicc.openmpi", append(launch, more...)...)
+	launch := slices.Concat(launchers["mpirun.openmpi"], spinning, []string{"-np", "2"}, more)
+	return w.mpi(name, "mpicc.openmpi", launch...)
 }
 
 // ucx is Open MPI over UCX, on this host: it would not take it without a fast network.
 func (w *workshop) ucx(name string) program {
-	return w.openMPI(name, "--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any")
+	return w.openMPI(name, overUCX...)
 }
 
 func (w *workshop) mpich(name string, more ...string) program {
@@ -110,16 +113,17 @@ func (w *workshop) ours(binary string) program {
 	return program{binary: binary, build: func(context.Context) error { return nil }}
 }
 
-// demo is this module's ping-pong.
+// demo is this module's ping-pong, on the CPUs of its peer, with as many messages.
 func (w *workshop) demo(binary, driver, engine string) program {
 	p := w.ours(binary)
 	p.name = "ours, " + driver
 	if engine != "" {
 		p.name += ", " + engine
 	}
+	p.confine = true // it binds a process to each of the two
 	p.command = func(size, iters int, _ [2]int) []string {
 		line := []string{p.binary, "pingpong", "--driver", driver, "--sizes", strconv.Itoa(size),
-			"--iters", strconv.Itoa(iters), "--format", "json"}
+			"--iters", strconv.Itoa(iters), "--warmup", strconv.Itoa(warmup(iters)), "--format", "json"}
 		if engine != "" {
 			line = append(line, "--engine", engine)
 		}
@@ -128,7 +132,7 @@ func (w *workshop) demo(binary, driver, engine string) program {
 	return p
 }
 
-// fresh is a peer that writes each message anew before it sends it, as ours does.
+// fresh is a peer that writes each message anew before it sends it, and reads it when it has come, as ours does.
 func (p program) fresh() program {
 	plain := p.command
 	p.command = func(size, iters int, cpus [2]int) []string { return append(plain(size, iters, cpus), "-f") }

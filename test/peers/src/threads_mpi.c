@@ -8,7 +8,8 @@
 //
 // For each N it prints a line: N; how long all of it took, in ns, from when the threads of rank 0 had warmed up; and the one-way times (half a
 // round trip) in ns of at most ITERS messages, LEAST at least, that were sent within SECONDS. Where a message takes
-// longer than -l on average, larger N are left out, but for load; that computes for -b before a message is sent.
+// longer than -l on average, larger N are left out, but for load; that computes for -b, from when all N have
+// begun to, before a message is sent.
 // `demo experiment` gives its own messages the same rules (lab/latency.go, lab/crowd.go).
 #include "ranks.h"
 #include "work.h"
@@ -31,7 +32,9 @@ static struct {
 
 static int rank;
 static double ns;
+static uint64_t cost; // ticks that the clock itself takes
 static atomic_int computing;
+static atomic_int started; // of the threads that compute
 static pthread_barrier_t warm; // the players of rank 0
 static _Atomic uint64_t began;  // when the first of them left it
 
@@ -69,7 +72,7 @@ static void *serve(void *arg)
 	struct player *p = arg;
 	char *out = buffer((size_t)o.size + 1), *in = buffer((size_t)o.size + 1);
 	int warmup = warmup_of(p->iters);
-	uint64_t end = clock_ns() + (uint64_t)(o.seconds * 1e9);
+	uint64_t end = ticks() + (uint64_t)(o.seconds * 1e9 / ns);
 
 	for (int i = 0; i < warmup + p->iters; i++) {
 		int tag = p->first + i % p->tags, got;
@@ -92,8 +95,8 @@ static void *serve(void *arg)
 			MPI_Abort(MPI_COMM_WORLD, 1);
 		}
 		if (i >= warmup)
-			p->sample[p->n++] = after - before;
-		if (p->n >= LEAST && clock_ns() > end)
+			p->sample[p->n++] = apart(before, after, cost);
+		if (p->n >= LEAST && after > end)
 			break;
 	}
 	for (int k = 0; k < p->tags; k++)
@@ -125,6 +128,7 @@ static void *answer(void *arg)
 
 static void *compute(void *arg)
 {
+	atomic_fetch_add(&started, 1);
 	while (atomic_load_explicit(&computing, memory_order_relaxed))
 		work_steps(1000);
 	return arg;
@@ -141,8 +145,11 @@ static double play(int n)
 	long count = 0;
 
 	atomic_store(&computing, 1);
+	atomic_store(&started, 0);
 	for (int i = 0; load && i < n; i++)
 		must_create(&workers[i], compute, NULL);
+	while (load && atomic_load(&started) < n) // as ours wait for the first slices of theirs
+		usleep(1000);
 	if (load && n > 0)
 		usleep((useconds_t)o.settle * 1000);
 	atomic_store(&began, 0);
@@ -236,6 +243,7 @@ int main(int argc, char **argv)
 	parse_threads(argc, argv);
 	rank = join_two(&argc, &argv, o.cpus, MPI_THREAD_MULTIPLE);
 	ns = ns_per_tick();
+	cost = tick_cost();
 	for (int i = 0, go = 1; i < o.ncounts && go; i++) {
 		double each = play(o.counts[i]);
 

@@ -22,8 +22,9 @@ const (
 // Options say what to run. Both ranks get the same.
 type Options struct {
 	Driver  string    `json:"driver"`
-	Engine  string    `json:"engine"` // Hooks, Explicit, Threads or None
-	Iters   int       `json:"iters"`  // per pair, for sizes up to 8 KiB
+	Engine  string    `json:"engine"`           // Hooks, Explicit, Threads or None
+	Iters   int       `json:"iters"`            // per pair, for sizes up to 8 KiB
+	Warmup  int       `json:"warmup,omitempty"` // exchanges before them; with it Iters is of all sizes; 0: a tenth
 	Threads int       `json:"threads"`
 	Window  int       `json:"window,omitempty"`        // messages under way at once, in one direction; 0: there and back, one at a time
 	Both    bool      `json:"bidirectional,omitempty"` // messages in both directions at the same time
@@ -39,6 +40,8 @@ func (o *Options) Validate() error {
 	switch {
 	case o.Iters < 1:
 		return fmt.Errorf("--iters %d: there must be at least 1 iteration", o.Iters)
+	case o.Warmup < 0:
+		return fmt.Errorf("--warmup %d: choose 1 or more exchanges, or 0 for a tenth of those that count", o.Warmup)
 	case o.Threads < 1 || o.Threads > MaxThreads:
 		return fmt.Errorf("--threads %d: choose from 1 to %d pairs of threads", o.Threads, MaxThreads)
 	case o.Window < 0 || o.Window > MaxWindow:
@@ -60,6 +63,9 @@ func (o *Options) Validate() error {
 // without warm-up.
 func (o *Options) iterations(bytes int) int {
 	n := o.Iters
+	if o.Warmup > 0 {
+		return n
+	}
 	bytes *= max(o.Window, 1)
 	if bytes > fullSize {
 		n = int(int64(n) * fullSize / int64(bytes))
@@ -69,5 +75,8 @@ func (o *Options) iterations(bytes int) int {
 
 // warmup is how many exchanges precede them.
 func (o *Options) warmup(bytes int) int {
+	if o.Warmup > 0 {
+		return o.Warmup
+	}
 	return min(max(o.iterations(bytes)/10, 10), 1000)
 }

@@ -23,6 +23,10 @@ func TestIterations(t *testing.T) {
 			t.Errorf("--iters %d, %d B: %d after %d, want %d after %d", test.iters, test.bytes, n, w, test.want, test.warm)
 		}
 	}
+	o := Options{Iters: 10000, Warmup: 3}
+	if n, w := o.iterations(4<<20), o.warmup(4<<20); n != 10000 || w != 3 {
+		t.Errorf("--iters 10000 --warmup 3, 4 MiB: %d after %d", n, w)
+	}
 }
 
 func TestValidate(t *testing.T) {
@@ -35,6 +39,7 @@ func TestValidate(t *testing.T) {
 		"from 1 to 4096":        {Iters: 1, Threads: 0, Sizes: size.List{1}},
 		"1 to 4096 pairs":       {Iters: 1, Threads: 4097, Sizes: size.List{1}},
 		"from 1 to 1024 mess":   {Iters: 1, Threads: 1, Window: 1025, Sizes: size.List{1}},
+		"or 0 for a tenth":      {Iters: 1, Warmup: -1, Threads: 1, Sizes: size.List{1}},
 		"at least one size":     {Iters: 1, Threads: 1},
 		"over 8G of buffers":    {Iters: 1, Threads: 8, Sizes: size.List{1 << 30}},
 		"use fewer threads or ": {Iters: 1, Threads: 4096, Sizes: size.List{1, 4 << 20}},
