@@ -6,9 +6,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// What is exported takes nil and zero values for what they are: a gate that leads nowhere, a session
-// that is closed, a request that was never started, a context that never ends. Nothing is locked or
-// started then, so nothing stays behind.
+// Exported functions accept nil and zero values. A nil gate leads nowhere, a nil session
+// is closed, a zero request was never started, a nil context never ends. Such a call locks and
+// starts nothing, so it leaves nothing behind.
 
 // made says that a session has made this gate.
 func (g *Gate) made() bool { return g != nil && g.engine != nil }
@@ -16,7 +16,7 @@ func (g *Gate) made() bool { return g != nil && g.engine != nil }
 // made says that Open has made this session.
 func (s *Session) made() bool { return s != nil && s.gates != nil }
 
-// loopbackHost is the address at which a process is that has not been told another.
+// loopbackHost is the address of a process that has not been told another one.
 const loopbackHost = "127.0.0.1"
 
 var (
@@ -26,7 +26,7 @@ var (
 	errNoOp      = fmt.Errorf("nmad: %w: no operation to start", ErrConfig)
 )
 
-// failed is a request that has ended with an error before it began.
+// failed makes a request that has ended with err without having been started.
 func failed(err error) *Request {
 	r := fresh()
 	r.core.Err, r.core.Stage = err, flow.Done
@@ -34,7 +34,7 @@ func failed(err error) *Request {
 	return r
 }
 
-// lacking says what is missing to start something; nil: nothing is.
+// lacking says which argument is missing to start a request; nil: none is.
 func lacking(made bool, nothing error, r *Request, op bool) error {
 	switch {
 	case !made:

@@ -19,16 +19,16 @@ var (
 // DefaultLoans is the default of Config.Loans, in bytes.
 const DefaultLoans = 64 << 20
 
-// Buffer is memory for one message at a time to the process of one gate, which that process can read where it lies:
-// Gate.Alloc makes one. It is a handle, to be copied at will, which knows when it is stale: after Release it
-// has no bytes, and all that is done with it fails with ErrReleased. The zero Buffer is one that was released. Its
-// methods never block, may be called by any number of threads at once, and in callbacks.
+// Buffer is memory for one message at a time to the process of one gate. That process can read the message where it lies.
+// Gate.Alloc makes a Buffer. It is a handle, and may be copied. After Release it has no bytes, and everything
+// else fails with ErrReleased. The zero Buffer counts as released. The
+// methods never block; any number of threads may call them at once, also in callbacks.
 //
 //	free --- Alloc ---> held --- a send begins ---> out --- the send is done ---> held --- Release ---> free
 //	                                                 '--- Release ---> given up --- the send is done ---> free
 //
-// Between held and out it is as any buffer of a send: from the start of the send until it is done it must
-// not be written. What Bytes gave must not be touched after Release, nor, if that came while a send was
+// As with any buffer of a send, the program must not write to it from the start of the send until it is done. The program
+// must not touch what Bytes gave after Release, nor, if Release came while a send was
 // under way, after that send is done.
 type Buffer struct {
 	pool       *bufferPool
@@ -68,10 +68,10 @@ type bufferPool struct {
 	gone   bool    // the memory was freed
 }
 
-// Alloc gives memory for a message of that many bytes to the process of this gate, with whatever
-// bytes were there before. Over shared memory a message in it need not be copied: a receive that takes loans
-// (RecvOp.Loan) reads it where it lies. Everywhere else, and to any other receive, it is sent as from
-// any buffer, so a program need not know over what.
+// Alloc returns memory for a message of that many bytes to the process of this gate. Its contents are arbitrary.
+// Over shared memory a message in it need not be copied: a receive that takes loans
+// (RecvOp.Loan) reads it where it lies. Over other networks, and to any other receive, it is sent as from
+// any buffer, so a program need not know which network it is.
 //
 // All buffers of a gate together have up to Config.Loans bytes, in whole pages of 4 KiB; if there is no room left, or only in pieces
 // that are too short, Alloc fails with ErrNoRoom at once. The memory is made by the first call, which takes
@@ -132,7 +132,7 @@ func (p *bufferPool) live(b Buffer) *block {
 	return nil
 }
 
-// Bytes is the memory; nil: it was released.
+// Bytes returns the memory; nil: it was released.
 func (b Buffer) Bytes() []byte {
 	if b.pool == nil {
 		return nil
@@ -151,16 +151,16 @@ func (b Buffer) bytes() []byte {
 	return b.pool.memory.Bytes()[at : at+b.size : at+b.size]
 }
 
-// Len is how many bytes it has.
+// Len returns how many bytes it has.
 func (b Buffer) Len() int { return b.size }
 
-// First is the same buffer for a message of only n bytes, the first ones of it. n is cut to 0 to Len.
+// First returns the same buffer for a message of its first n bytes. n is limited to 0 to Len.
 func (b Buffer) First(n int) Buffer {
 	b.size = max(0, min(n, b.size))
 	return b
 }
 
-// Release gives the memory back: at once, or when the send that is under way is done. The error is ErrReleased if that was said before.
+// Release gives the memory back: at once, or when the send that is under way is done. The error is ErrReleased if it was released before.
 func (b Buffer) Release() error {
 	if b.pool == nil {
 		return errReleased("buffer")
@@ -190,7 +190,7 @@ func (p *bufferPool) put(page int) {
 	p.taken--
 }
 
-// leave lets the lock go, and the memory, if no buffer is left that could use it.
+// leave releases the lock, and frees the memory if no buffer is left that could use it.
 func (p *bufferPool) leave() {
 	last := p.dead != nil && p.taken == 0 && !p.gone
 	p.gone = p.gone || last
@@ -200,7 +200,7 @@ func (p *bufferPool) leave() {
 	}
 }
 
-// startSend has a send over g take the buffer.
+// startSend marks the buffer as out, for a send over g.
 func (b Buffer) startSend(g *Gate) error {
 	p := b.pool
 	if p.gate != g {
@@ -222,7 +222,7 @@ func (b Buffer) startSend(g *Gate) error {
 	return nil
 }
 
-// sendDone ends what begin began.
+// sendDone ends what startSend began.
 func (p *bufferPool) sendDone(page int) {
 	p.mu.Lock()
 	if x := &p.blocks[page]; x.state == givenUp {
@@ -243,8 +243,8 @@ func (p *bufferPool) end(why error) {
 	p.leave()
 }
 
-// IsendBuffer starts to send b, all of it, as one message, and may lend it to the receiver; see Gate.Alloc. The
-// request is done when the receiver has taken the message in, or has released it, and b can be filled and sent again.
+// IsendBuffer starts to send all of b as one message, and may lend it to the receiver; see Gate.Alloc. The
+// request is done when the receiver has copied the message, or has released it. Then b can be filled and sent again.
 func (g *Gate) IsendBuffer(tag uint64, b Buffer) *Request {
 	if !g.made() {
 		return failed(errNoGate)
@@ -259,10 +259,10 @@ func (g *Gate) IsendBuffer(tag uint64, b Buffer) *Request {
 	return r
 }
 
-// SendBuffer is IsendBuffer, and waits.
+// SendBuffer is IsendBuffer, followed by Wait.
 func (g *Gate) SendBuffer(tag uint64, b Buffer) error { return g.IsendBuffer(tag, b).Wait() }
 
-// startSendOp is begin for an operation.
+// startSendOp is startSend for an operation.
 func (b Buffer) startSendOp(g *Gate, op *SendOp) error {
 	if b == (Buffer{}) {
 		return errReleased("send of a buffer")

@@ -9,14 +9,14 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// How a gate ends. In good order a side takes leave of the other one (internal/flow/closing.go has the packets):
+// How a gate ends. In good order a side says BYE to the other one (internal/flow/closing.go has the packets):
 //
 //	open --- Close ---> closing --- sends done or time up ---> parting --- BYEACK, BYE, or lost ---> ended
 //	open --- BYE received ---> all bytes pulled, BYEACK sent ---> ended (peer left)
 //	open --- link broken, peer dead, protocol broken ---> ended
 //
 // A gate that has no links yet is open in this sense; linking.go has what it does. If it has
-// nothing to send it takes no leave.
+// nothing to send, it sends no BYE.
 
 // exhaust calls look until it has found nothing twice in a row, since a link may say once without having looked that it is empty. A
 // peer that goes on sending is looked at so many times at most.
@@ -67,7 +67,7 @@ func (l *life) fail(why *PeerError) {
 	}
 }
 
-// endOn ends the gate if err, what the flow has answered, is a reason for that. Under mu.
+// endOn ends the gate if err, which the flow has returned, says that the peer has left or has broken the protocol. Under mu.
 func (l *life) endOn(err error) {
 	g := l.g
 	switch err {
@@ -163,7 +163,7 @@ func (l *life) beginClose(why error) {
 // quiet says that no send is under way any more. Under mu.
 func (l *life) quiet() bool { return l.end != nil || l.g.flow.Quiet() }
 
-// sayBye ends the sends that are left and takes leave of the peer.
+// sayBye ends the sends that are left, and says BYE to the peer.
 func (l *life) sayBye() {
 	g := l.g
 	g.mu.lock()
@@ -184,7 +184,7 @@ func (l *life) sayBye() {
 	}
 }
 
-// peerKnows says that the peer knows that we leave, or need not know. Under mu.
+// peerKnows says that the peer knows that this side leaves, or need not know. Under mu.
 func (l *life) peerKnows() bool {
 	g := l.g
 	return l.end != nil || g.track.echoes || g.flow.Acked() || g.linking.apart()

@@ -19,9 +19,9 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Config tells Open which rank we are and how to reach the others. Zero fields other
-// than Size, Rendezvous and Secret have usable defaults; a job of one process
-// needs none at all but Size.
+// Config tells Open which rank this process is and how to reach the others. Size, Rendezvous and Secret
+// must be set; all other fields have usable defaults. A job of one process
+// needs Size alone.
 type Config struct {
 	Rank int // this process: 0 to Size-1
 	Size int // processes in the job
@@ -30,16 +30,15 @@ type Config struct {
 	Listener   net.Listener // rank 0: listens there already, so that no other process can take the port; Open closes it
 	Secret     []byte       // shared by the job, 16 to 1024 bytes; 32 random ones are right
 
-	// Driver names the network: "auto", which is shm on one host, unix where that does not
-	// work, and tcp between hosts,
-	// "shm", "tcp", "unix"; default DefaultDriver. Several names, separated by commas, make as
-	// many rails, up to MaxRails, between each two processes: "tcp,tcp". The
-	// one of them with the least latency, if a profile of rank 0 says which, else the first one, carries all packets; long
-	// messages are shared out among all of them, as Strategy says. It is the same in
+	// Driver names the network: "shm", "tcp", "unix", or "auto", which is shm on one host, unix where shm does not
+	// work, and tcp between hosts. The default is DefaultDriver. Several names, separated by commas, make as
+	// many rails, up to MaxRails, between each two processes: "tcp,tcp". One rail carries all packets: the
+	// one with the least latency if rank 0 has a profile that says which, else the first one. Long
+	// messages are shared out among all rails, as Strategy says. Driver is the same in
 	// all processes.
 	Driver string
-	Custom driver.Driver   // a network that is not registered under a name; goes before Driver
-	Rails  []driver.Driver // likewise, one for each rail; goes before Custom
+	Custom driver.Driver   // a network that is not registered under a name; overrides Driver
+	Rails  []driver.Driver // likewise, one for each rail; overrides Custom
 
 	// Strategy says what to make of messages that wait for the network, and how rails
 	// share long ones: see package strategy; default "default", and

@@ -30,7 +30,7 @@ type consensus struct {
 	calls     []*call // of this process, in order; the first one is under way
 }
 
-// happened is what a state machine is to be told.
+// happened is an event for the state machine.
 type happened struct {
 	what uint8
 	rank int   // heard, lost
@@ -127,7 +127,7 @@ func (c *consensus) take(h happened) {
 	}
 }
 
-// do does what the state machine asks for.
+// do carries out an action that the state machine asks for.
 func (c *consensus) do(d action) {
 	a := c.agreement
 	if d.what == doReturn {

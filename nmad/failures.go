@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// What a program does about processes that are lost; the interface is that of ULFM (Bland et al., "Post-failure
+// What a program does about processes that are lost. The interface is that of ULFM (Bland et al., "Post-failure
 // recovery of MPI communication capability", 2013), as far as it fits messages between pairs of processes.
 
 // Err says whether the gate still works: nil, or what every request on it fails with from now on.
@@ -42,7 +42,7 @@ func (s *Session) Failed() []int {
 	return ranks
 }
 
-// Agreement is what Agree has found.
+// Agreement is the result of Agree.
 type Agreement struct {
 	Value  uint64 // the bitwise and of the values of all processes that are not in Failed
 	Failed []int  // the ranks that are lost, in the order in which that was agreed upon, since the job began
@@ -57,7 +57,7 @@ type Agreement struct {
 // on, calls of Shrink included. It waits until each process that is not lost has called it; one
 // that is stopped is lost if the job has a heartbeat. If ctx ends before, it returns its cause, and
 // the agreement goes on without this call, which counts as made. Calls of several threads of a
-// process take turns, in any order. It blocks the calling thread or goroutine only, and polls the
+// process follow one another, in any order. It blocks the calling thread or goroutine only, and polls the
 // network meanwhile; like all communication it moves on in other processes when these wait, poll,
 // or have enabled the engine's hooks.
 //
@@ -113,7 +113,7 @@ func (s *Session) reachAgreement(ctx context.Context, kind uint8, value uint64) 
 	return x, nil
 }
 
-// Group is processes of a session, numbered from 0 in the order of their ranks there: what Shrink
+// Group is a set of processes of a session, numbered from 0 in the order of their ranks there: those that Shrink
 // has found to be left. It does not change. Safe for concurrent use.
 type Group struct {
 	s     *Session
@@ -121,17 +121,17 @@ type Group struct {
 	own   int
 }
 
-// Size is how many processes it has.
+// Size returns how many processes the group has.
 func (g *Group) Size() int { return len(g.ranks) }
 
-// Rank is the number of this process in the group.
+// Rank returns the number of this process in the group.
 func (g *Group) Rank() int { return g.own }
 
-// Ranks are the ranks in the session, by number in the group.
+// Ranks returns the ranks in the session, by number in the group.
 func (g *Group) Ranks() []int { return slices.Clone(g.ranks) }
 
-// Gate is the gate to a process of the group, by its number there. For a number that does not exist all
-// fails on it with ErrRank.
+// Gate returns the gate to a process of the group, by its number there. For a number that does not exist it
+// returns a gate on which every request fails with ErrRank.
 func (g *Group) Gate(number int) *Gate {
 	if number < 0 || number >= len(g.ranks) {
 		return g.s.Gate(-1)

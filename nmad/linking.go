@@ -13,7 +13,7 @@ import (
 // the sender will; that a peer without links has died or left its gate hears from the
 // control connection. Until they are there the gate has links that have no room
 // (nowhere), so what is sent waits in the gate's queue as for a busy network, and what is
-// hot asks for nothing new.
+// sent later pays for no further check.
 //
 //	                 something to send              YES; all rails dialled
 //	   unlinked ------------------------> dialling ------------------------> linked
@@ -48,7 +48,7 @@ import (
 //
 // When rank 0, or the leader of a host, which relay the news, has left or died, only a link tells of the death of a
 // process on another host. From then on receives and probes that wait make links,
-// those for any source to everybody (Session.orphaned).
+// those for any source to all other processes (Session.orphaned).
 //
 // linking is under the lock of its gate.
 type linking struct {

@@ -114,7 +114,7 @@ func TestRingLinks(t *testing.T) {
 	})
 }
 
-// TestSimultaneousLinks: everybody sends first to everybody else at once; each pair ends with
+// TestSimultaneousLinks: all processes send first to all others at once; each pair ends with
 // one link, and nothing is lost.
 func TestSimultaneousLinks(t *testing.T) {
 	size := 12

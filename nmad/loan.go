@@ -2,14 +2,14 @@ package nmad
 
 import "github.com/pm2-go/pm2/nmad/internal/flow"
 
-// Loan is a message that was received by a receive that takes loans (RecvOp.Loan): Request.Loan gives it. If InPlace, its bytes
+// Loan is a message that a receive that takes loans (RecvOp.Loan) has received; Request.Loan returns it. If InPlace, its bytes
 // lie in the sender's memory, which is mapped here for reading only (a write is a fault that ends the
-// program), and the sender waits for Release. Else they are in the buffer of the receive. Bytes that
-// are in place can change while they are read, if the sender breaks its part: what they are checked for is to be copied
-// before, never looked at twice.
+// program), and the sender waits for Release. Else they are in the buffer of the receive. A sender that breaks the rules can
+// change bytes that are in place while they are read. So a reader that checks them copies them first, and checks
+// the copy.
 //
-// It is a handle, to be copied at will, which knows when it is stale. The zero Loan is one that was released. Its methods
-// never block, may be called by any number of threads at once, and in callbacks; of several Release only one succeeds.
+// A Loan is a handle, and may be copied. After Release it has no bytes. The zero Loan counts as released. The methods
+// never block; any number of threads may call them at once, also in callbacks. Of several calls of Release one succeeds.
 type Loan struct {
 	gate       *Gate
 	lease      *flow.Lease
@@ -18,7 +18,7 @@ type Loan struct {
 	bytes      []byte
 }
 
-// Bytes is the message; nil: it was released. They must not be touched after Release.
+// Bytes returns the message; nil: it was released. The program must not touch the bytes after Release.
 func (l Loan) Bytes() []byte {
 	if !l.live() {
 		return nil
@@ -33,8 +33,8 @@ func (l Loan) live() bool { return l.lease != nil && l.lease.Generation.Load() =
 func (l Loan) InPlace() bool { return l.inPlace && l.live() }
 
 // Release gives the message back to its sender, whose send is done then. The bytes stay readable until then, also
-// when the sender has died, or this session was closed: its memory stays mapped. Should the network have no room for the
-// packet that says so, it leaves when the engine polls next. The error is ErrReleased if that was said before.
+// when the sender has died, or this session was closed: its memory stays mapped. If the network has no room for the
+// packet that tells the sender, the packet leaves at the next poll of the engine. The error is ErrReleased if it was released before.
 func (l Loan) Release() error {
 	if l.lease == nil || !l.lease.Generation.CompareAndSwap(l.generation, l.generation+1) {
 		return errReleased("loan")
@@ -71,7 +71,7 @@ func (g *Gate) IrecvLoan(tag uint64, buf []byte) *Request {
 	return irecv(g, &RecvOp{Match: Tag(tag), Buf: buf, Loan: true})
 }
 
-// RecvLoan is IrecvLoan, and waits.
+// RecvLoan is IrecvLoan, followed by Wait.
 func (g *Gate) RecvLoan(tag uint64, buf []byte) (Loan, error) {
 	r := g.IrecvLoan(tag, buf)
 	err := r.Wait()

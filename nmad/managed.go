@@ -180,8 +180,8 @@ func (c *Config) settle(meeting *manager.Meeting) {
 	}
 }
 
-// Abort ends the whole job with that exit status: it tells the process manager, if there is one, and ends this process; a
-// launcher of ours then ends the others, as for any process that fails. It does not return. Status 0 counts as 1.
+// Abort ends the whole job with that exit status. It tells the process manager, if there is one, and ends this process. Package
+// launch then ends the others, as for any process that fails. It does not return. Status 0 counts as 1.
 func (s *Session) Abort(status int, why string) {
 	if status == 0 {
 		status = 1

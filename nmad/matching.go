@@ -10,7 +10,7 @@ import (
 // with Tag in all bits that are set in Mask. The zero Match is for any message.
 type Match struct{ Tag, Mask uint64 }
 
-// Tag returns the Match of exactly that tag.
+// Tag returns a Match for exactly that tag.
 func Tag(tag uint64) Match { return Match{tag, exact} }
 
 // exact is the mask that leaves no choice.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// EventKind is what an Event tells; Monitor takes a set of them.
+// EventKind says what has happened; Monitor takes a set of kinds, joined by |.
 type EventKind uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	GateEnded                            // the other process has left, has died, or broke the protocol
 )
 
-// Event is what a monitor hears.
+// Event is what has happened, as Monitor tells it.
 type Event struct {
 	Kind EventKind
 	Gate *Gate // between which two processes

@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
-// news is what a gate has to tell: owners that their requests are done, monitors and callbacks what has happened, and the engine
-// whether anything is under way. Under the lock of the gate, but calls, and watch, which is set once.
+// news is what a gate has to tell. It tells owners that their requests are done, monitors and callbacks what has happened, and the engine
+// whether requests are pending. All is under the lock of the gate, except calls, and watch, which is set once.
 type news struct {
 	g       *Gate
 	watch   *monitors    // of the session
@@ -19,9 +19,9 @@ type news struct {
 	needing bool         // the engine counts the requests that the flow counts
 }
 
-// takeFinished sees to what the flow has finished: requests that are done, choices that are to be asked for, news for monitors, searches that
-// are due. A request without a waiter to be told is its owner's at once, to start again. A waiter is told when the lock is let go: to
-// wake a thread may be a scheduling point, and no holder must be descheduled with the lock. Under mu.
+// takeFinished takes what the flow has finished: requests that are done, receives whose owner must choose a buffer, news for monitors,
+// and searches that are due. The owner of a request without a waiter may start it again at once. A waiter is woken when the lock is let
+// go: to wake a thread may be a scheduling point, and no holder must be descheduled with the lock. Under mu.
 func (x *news) takeFinished() {
 	g := x.g
 	for c := g.flow.Finished(); c != nil; c = g.flow.Finished() {
@@ -72,7 +72,8 @@ func (x *news) tellEnd(r *Request) {
 	}
 }
 
-// publish has waiters and callbacks hear of what the flow has done. The engine, whose hooks poll from then on, counts the gate as long as anything of it is under way. Under mu.
+// publish passes on what the flow has done. It queues the waiters to wake and the callbacks to call, and it tells the engine whether the
+// gate has anything under way: as long as it has, the engine's hooks poll. Under mu.
 func (x *news) publish() {
 	g := x.g
 	x.takeFinished()

@@ -6,15 +6,15 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
-// Envelope says what a message is, without its data.
+// Envelope describes a message: source, tag and size, without its data.
 type Envelope struct {
 	Source int    // rank of its sender
 	Tag    uint64 //
 	Size   uint64 // bytes
 }
 
-// SendOp is a send with everything that can be said about it; Gate.StartSend starts
-// it. The zero value of each field is the usual.
+// SendOp is a send with all its options; Gate.StartSend starts
+// it. The zero value of each field is the usual case.
 type SendOp struct {
 	Tag   uint64
 	Buf   []byte   // the message
@@ -36,9 +36,9 @@ type SendOp struct {
 	Queue *Queue         // where it goes when it is done; nil: nowhere
 }
 
-// RecvOp is a receive with everything that can be said about it; Gate.StartRecv
-// and Session.StartRecv start it. The zero value of each field is the usual, except that
-// the zero Match takes a message with any tag: say Tag(7) for tag 7.
+// RecvOp is a receive with all its options; Gate.StartRecv
+// and Session.StartRecv start it. The zero value of each field is the usual case, except that
+// the zero Match takes a message with any tag: use Tag(7) for tag 7.
 type RecvOp struct {
 	Match
 	Buf   []byte   // where the message goes
@@ -134,8 +134,8 @@ func (r *Request) age(mask uint64) {
 }
 
 // StartRecv starts a receive from any rank, the own one included; Request.Source
-// says from which one it was. Of the messages that are there already it takes one of
-// any gate, in turn; those of one gate it takes in the order of that gate. It
+// says from which rank the message came. If messages of several gates are there already, successive receives begin
+// with different gates; the messages of one gate are taken in the order of that gate. It
 // fails when the session is closed, or with ErrPeerLost when no other process is left.
 func (s *Session) StartRecv(r *Request, op *RecvOp) error {
 	if err := lacking(s.made(), errNoSession, r, op != nil); err != nil {

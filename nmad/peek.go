@@ -6,10 +6,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// Peek looks at the beginning of a message that m is for, that has come from this gate, and that
-// has no receive yet: it copies as much of it into buf as there is room for, says how much that
-// was, and what the message is. The message stays where it is, and the receive that gets it
-// gets all of it. It is for messages that say in their first bytes what to do with the rest.
+// Peek copies the beginning of a message into buf, without receiving it. It looks for a message that m is for, that has
+// come from this gate, and that has no receive yet. It returns the envelope, and how many bytes it has copied. The
+// message stays where it is, and the receive that gets it gets all of it. Peek is for messages that say in
+// their first bytes what to do with the rest.
 //
 // Of a message that is only announced, a long one that is not lent or a synchronous send, nothing but its envelope is
 // here: then n is 0. Like Iprobe, which is Peek into no buffer, it moves the gate on, once, and
@@ -37,7 +37,7 @@ func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 // envelopeOf describes a message that has come from that rank.
 func envelopeOf(rank int, m *flow.Message) Envelope { return Envelope{rank, m.Tag, m.Bytes()} }
 
-// Peek is Gate.Peek for a message from any rank.
+// Peek is like Gate.Peek, for a message from any rank.
 func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if !s.made() {
 		return e, 0, false

@@ -50,7 +50,7 @@ func (s *Session) notice(e bootstrap.Event) {
 }
 
 // orphaned notes that rank 0, or the first rank of a host, has gone. If a receive from any source waits then, or, by startAny,
-// when one is posted later, links are made to everybody: count and orphan are
+// when one is posted later, links are made to all other processes: count and orphan are
 // written before the other one is read.
 func (s *Session) orphaned() {
 	s.orphan.Store(true)
@@ -67,7 +67,7 @@ func (s *Session) orphaned() {
 	}
 }
 
-// linkOrphan has links made to everybody.
+// linkOrphan has links made to all other processes.
 func (s *Session) linkOrphan() {
 	own := s.gates.at(s.cfg.Rank)
 	own.enter()
@@ -127,8 +127,8 @@ func (s *Session) retire(g *Gate) {
 
 // retryUntil calls done again and again, ever more rarely, until it says true or, unless
 // limit is 0, limit is over. It says whether done did. Of each pause what was asked for counts,
-// twice at most: on a machine so busy that a pause of a millisecond takes fifty the
-// peers are not served better than we are, and need their time, too.
+// twice at most: on a machine so busy that a pause of a millisecond takes fifty, the
+// peers lack CPU time as well, and need more time to answer.
 func retryUntil(limit time.Duration, done func() bool) bool {
 	pause := 10 * time.Microsecond
 	for spent := time.Duration(0); ; {

@@ -64,17 +64,17 @@ func (r *Request) probed(ctx context.Context) (Envelope, error) {
 	return r.Envelope(), nil
 }
 
-// Message is one that was claimed: it was taken out of the matching and waits for its
-// buffer. It must be received, or it keeps the memory that it takes, and a long one
-// its sender.
+// Message is a message that a call of Claim has taken: no other receive gets it. The program must
+// receive it; until then it keeps the memory that it takes, and the sender of a long one
+// waits.
 type Message struct {
 	gate *Gate
 	m    *flow.Message
 	Envelope
 }
 
-// Claim is Iprobe, but takes the message: no receive gets it but the one that is
-// started with it, so its buffer can be chosen by what the message is (a matched probe).
+// Claim is like Iprobe, but takes the message: only a receive that is started with the Message gets it,
+// so the program can choose a buffer for it (a matched probe).
 // nil: there is none.
 func (g *Gate) Claim(m Match) *Message {
 	if !g.made() {

@@ -36,8 +36,8 @@ func (q *Queue) put(r *Request) {
 	q.some.Signal(finished)
 }
 
-// Pop takes the request that has been done for longest out of the queue; nil: there is
-// none. It moves nothing on and never blocks.
+// Pop takes the request out of the queue that has been done for the longest time; nil: there is
+// none. It polls no gate and never blocks.
 func (q *Queue) Pop() *Request {
 	if q == nil {
 		return nil

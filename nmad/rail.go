@@ -36,7 +36,7 @@ type rail struct {
 
 	// Under the lock of the gate.
 	armed     bool // the engine sleeps on the link's descriptor
-	armedRoom bool // and room would wake him too
+	armedRoom bool // and room would wake the sleeper, too
 	woken     bool // a sleeper was woken on its behalf, and no thread has looked why
 }
 
@@ -147,7 +147,7 @@ type RailInfo struct {
 // ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.
 const ShareOf = 4 << 20
 
-// Strategy names the strategy of this gate.
+// Strategy returns the name of this gate's strategy.
 func (g *Gate) Strategy() string {
 	if !g.made() {
 		return ""

@@ -10,9 +10,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 )
 
-// ReadSecretFile reads a job's secret, in hexadecimal, from a file, and refuses one that other users could read or change. It must belong to this user or to root, and
-// be readable by its owner alone; by its group, too, if it is root's: so Kubernetes mounts a Secret for a user without
-// privileges (fsGroup).
+// ReadSecretFile reads a job's secret, in hexadecimal, from a file. It refuses a file that other users could read or change: the file
+// must belong to this user or to root, and only its owner may read it. If it is root's, its group may read it, too: so Kubernetes
+// mounts a Secret for a user without privileges (fsGroup).
 func ReadSecretFile(name string) ([]byte, error) {
 	secret, err := readSecretFile(name)
 	if err != nil {

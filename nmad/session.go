@@ -19,7 +19,7 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Session is this process's part in a job of Size processes. Safe for
+// Session is the membership of this process in a job of Size processes. Safe for
 // concurrent use. Several sessions may live in one process.
 type Session struct {
 	cfg     Config

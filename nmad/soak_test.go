@@ -79,7 +79,7 @@ func (l *soakLength) over(messages uint64, d time.Duration) bool {
 // In a round every thread of three processes sends to, and receives from, every process, its
 // own included: in all sizes and ways of sending and receiving there are, with cancels and
 // probes in between, and one more receives from any source. Every byte and the order of all
-// messages is looked at. If nothing moves for soakPatience it shows where everybody is.
+// messages is looked at. If nothing moves for soakPatience it shows where each thread is.
 func TestSoak(t *testing.T) {
 	seed := *soakSeed
 	if seed == 0 {

@@ -1,6 +1,6 @@
 package nmad
 
-// Stats counts what has happened on a gate, or on all gates of a session.
+// Stats are the counters of a gate, or of all gates of a session.
 type Stats struct {
 	Links      uint64 // that were made: one for each rail, once the gate has needed them
 	Sends      uint64 // started
@@ -25,7 +25,7 @@ type Stats struct {
 	Rails [MaxRails]RailStats
 }
 
-// RailStats counts what has moved over the large track of one rail.
+// RailStats are the counters of the large track of one rail.
 type RailStats struct {
 	BytesSent      uint64
 	BytesReceived  uint64

@@ -18,7 +18,7 @@ import (
 )
 
 // mixed is one process of a job in which many threads exchange messages of all
-// sizes with all other ranks, pause now and then so that everybody falls asleep, and
+// sizes with all other ranks, pause now and then so that all of them fall asleep, and
 // look at each byte.
 func mixed(threads, messages int) error {
 	s, err := nmad.Join(context.Background())
@@ -133,7 +133,7 @@ func TestStress(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				watch := time.AfterFunc(3*time.Minute, func() { j.Signal(syscall.SIGQUIT) }) // shows where everybody is
+				watch := time.AfterFunc(3*time.Minute, func() { j.Signal(syscall.SIGQUIT) }) // shows where each thread is
 				defer watch.Stop()
 				if err := j.Wait(); err != nil {
 					t.Error(err)

@@ -51,8 +51,8 @@ type Caps struct {
 // has one caller at a time; different ones may run in parallel. Close may
 // come at any time and must be the last call once the others have returned.
 //
-// It is the whole table: what a link cannot do its Caps say, and [Plain] is a link's answer to
-// such calls. So a link around another one embeds it, and writes the calls that it changes.
+// The interface has the calls of all links. Caps says which of them a link lacks, and [Plain] implements
+// these. A link around another one embeds that one, and implements only the calls that it changes.
 type Link interface {
 	// Caps says what the link can do.
 	Caps() Caps
@@ -67,8 +67,8 @@ type Link interface {
 	Flush() (bool, error)
 	// Recv fills h with the next packet's header. body, of h.Body bytes, may lie in shared
 	// memory that the peer can still write: copy it, never trust it twice. It
-	// stays valid until the next Recv. A link to which a look is dear may say once without one that nothing is
-	// there; it looks at the next call.
+	// stays valid until the next Recv. A link whose look at the network is expensive may return false once without
+	// looking; it looks at the next call.
 	Recv(h *Header) (body []byte, ok bool, err error)
 
 	// Push moves as much of buf as fits now and says how much (0: later). The next call

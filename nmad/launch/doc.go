@@ -1,5 +1,5 @@
 // Package launch starts the processes of a job, on this host and through a remote
-// shell on others, and sees to it that none of them outlives it.
+// shell on others, and makes sure that none of them outlives the job.
 //
 //	job, err := launch.Start(launch.Spec{N: 4, First: 1, Args: []string{"-quiet"}}) // this program three times more
 //	if err != nil {
@@ -36,13 +36,13 @@
 //
 // # Guarantees
 //
-//   - The job's secret is new and random; it travels in the environment, which only
-//     the same user can read.
+//   - The job's secret is new and random. Each child reads it from a pipe that it inherits (PM2_SECRET_FD); it stands
+//     in no environment and in no command line.
 //   - The rendezvous port is open before the first process starts, so no other process can take it.
 //   - If there are as many usable processors as processes, each gets processors of its
-//     own, cores kept together. If not, all processes share all of them and are told
-//     so (PM2_SHARED_CPUS=1). If the system forbids binding, that is said once
-//     and the job runs unbound. The caller's own affinity is never changed.
+//     own, cores kept together. If not, all processes share all of them, and PM2_SHARED_CPUS=1 tells
+//     them so. If the system forbids binding, Spec.Warn is told once
+//     and the job runs unbound. Start never changes the caller's own affinity.
 //   - A child is killed when the caller dies, even by SIGKILL: the kernel sends the
 //     signal when the thread that forked it ends (prctl(2), PR_SET_PDEATHSIG). Hence one
 //     OS thread is kept for as long as the children live.

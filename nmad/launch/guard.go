@@ -34,7 +34,7 @@ import (
 //	                              mark, until it finds nothing; then ends itself
 //
 // The input ends when the launcher closes it, after the last rank was reaped, or when
-// the launcher ends. There is one way to the end, taken by every job: it cannot rust.
+// the launcher ends. Every job ends in this one way, so it is always tested.
 //
 // The mark is a random number in PM2_LAUNCHER, which the ranks get in their environment,
 // and all that they start inherits. What has neither the mark nor the rank's group is
@@ -89,7 +89,7 @@ func startGuard() (*guard, error) {
 	return g, nil
 }
 
-// tell sends a line. A guard that was killed cannot be told, and the job goes on without.
+// tell sends a line. If the guard was killed, the job goes on without it.
 func (g *guard) tell(line string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,7 +122,7 @@ func (g *guard) close() {
 	_ = g.cmd.Wait() // however it ended, there is nothing more to be done
 }
 
-// watch is the life of a guard.
+// watch is all that a guard does, until its input ends and nothing is left of the job.
 func watch(input io.Reader) {
 	lines := bufio.NewScanner(input)
 	lines.Scan()

@@ -139,7 +139,7 @@ func (j *Job) helper(started chan<- error) {
 	}
 }
 
-// less counts one child, or the helper that starts them, less. Under mu.
+// less counts down by one: a child, or the helper that starts them, has ended. Under mu.
 func (j *Job) less() {
 	if j.running--; j.running > 0 {
 		return

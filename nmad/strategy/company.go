@@ -12,8 +12,8 @@ const (
 	GatherPolls   = 16   // polls that leave it alone while such a thread is ready
 )
 
-// Enough is how many messages make a packet of such as are gathered. Where packets are cheap the peer is better off with
-// some of the messages early: else one side stands still while the other one works. woken: threads that are about to
+// Enough returns how many gathered messages are enough to send the packet. Where packets are cheap the peer should get
+// some of the messages early: else one side is idle while the other one works. woken: threads that are about to
 // send; posted: receives that wait.
 func Enough(packetsCost bool, woken, posted int) int {
 	if packetsCost {

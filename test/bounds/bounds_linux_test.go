@@ -112,7 +112,7 @@ func (j *job) stop(sig syscall.Signal) {
 	}
 }
 
-// standing says that each thread of the process is stopped, or that it is gone.
+// standing says that each thread of the process is stopped, or that the process is gone.
 func standing(pid int) bool {
 	stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	for _, stat := range stats {

@@ -146,7 +146,7 @@ func (c *checker) checkOurs(name string, r *rule, to string) {
 	dir := path.Dir(name)
 	for _, t := range top {
 		if below(to, t) && !below(dir, t) {
-			c.report(name, "imports %s: nobody may import what lies under %s", to, t)
+			c.report(name, "imports %s: no package may import what lies under %s", to, t)
 			return
 		}
 	}

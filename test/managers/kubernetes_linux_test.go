@@ -29,7 +29,7 @@ type cluster struct {
 	variables []string // "NAME=value", of the example in docs/many-machines.md
 }
 
-// inExample finds them there.
+// inExample finds the variables PM2_... and their values in the example of docs/many-machines.md.
 var inExample = regexp.MustCompile(`\{name: (PM2_[A-Z_]+), value: "?([^"}]+)"?\}`)
 
 const clusterDomain = ".default.svc.cluster.local"

@@ -44,7 +44,7 @@ type row struct {
 	dropped    int // pairs of this size that met a change of regime
 }
 
-// A pair is one turn of ours and one of the peer.
+// A pair is one measurement of ours and one of the peer, one after the other.
 type pair struct {
 	ours, peer figure
 	probe      float64 // median of the probes around and in it

@@ -22,7 +22,7 @@ func clean(t *testing.T) {
 	if r, w, err := os.Pipe(); err == nil {
 		_, _ = r.Close(), w.Close()
 	}
-	before := belongings()
+	before := resources()
 	goroutines := goleak.IgnoreCurrent()
 	t.Cleanup(func() { // the last one to run, being the first
 		if err := goleak.Find(goroutines); err != nil {
@@ -30,7 +30,7 @@ func clean(t *testing.T) {
 		}
 		var extra []string
 		for range 200 { // Go's own may take a moment to go
-			if extra = more(before, belongings()); len(extra) == 0 {
+			if extra = more(before, resources()); len(extra) == 0 {
 				return
 			}
 			time.Sleep(5 * time.Millisecond)
@@ -39,9 +39,9 @@ func clean(t *testing.T) {
 	})
 }
 
-// belongings lists, as kinds of things and not with their numbers, what a
+// resources lists, as kinds of things and not with their numbers, what a
 // process holds: descriptors, shared mappings; and the files in /dev/shm.
-func belongings() []string {
+func resources() []string {
 	var out []string
 	if dir, err := os.ReadDir("/proc/self/fd"); err == nil {
 		for _, e := range dir {

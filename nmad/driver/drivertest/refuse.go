@@ -79,7 +79,7 @@ func endpoints(t *testing.T, d driver.Driver) {
 			}
 		}
 	})
-	t.Run("nobody there", func(t *testing.T) {
+	t.Run("no process there", func(t *testing.T) {
 		clean(t)
 		a, b := open(t, d, config(t, 0)), open(t, d, config(t, 1))
 		addr := a.Addr()
@@ -155,7 +155,7 @@ func endpoints(t *testing.T, d driver.Driver) {
 		}
 		s := &side{Link: l}
 		if _, err := s.recv(); !errors.Is(err, driver.ErrPeerLost) {
-			t.Errorf("nobody accepted the link, and Recv says %v", err)
+			t.Errorf("no process accepted the link, and Recv says %v", err)
 		}
 	})
 }

@@ -262,7 +262,7 @@ func fullLeft(s *side) error {
 		case ok:
 			refusals = 0
 			if sent++; sent > 1<<20 {
-				return errors.New("a million packets were taken and nobody received one")
+				return errors.New("a million packets were taken and none was received")
 			}
 		default:
 			refusals++

@@ -108,7 +108,7 @@ func largeFullLeft(s *side) error {
 			refusals++
 		}
 		if at == end {
-			return errors.New("a gigabyte was taken and nobody received a byte")
+			return errors.New("a gigabyte was taken and no byte was received")
 		}
 	}
 	end = at + len(b) + rest

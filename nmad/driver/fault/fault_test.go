@@ -169,7 +169,7 @@ func TestOnly(t *testing.T) {
 }
 
 // TestRefusedIsNotForgotten: one that was refused here is told that there is room, and may
-// sleep only when he was refused below.
+// sleep only when the link below has refused it.
 func TestRefusedIsNotForgotten(t *testing.T) {
 	l, _ := around(t, "refuse=1")
 	if ok, err := l.Send(&driver.Header{}, nil, nil, false); ok || err != nil {

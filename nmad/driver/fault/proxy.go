@@ -167,7 +167,7 @@ func (p *Proxy) pause(d time.Duration) bool {
 	}
 }
 
-// stranger connects to the target, says what no process of the job would say, and stays until it is turned away.
+// stranger connects to the target, sends what no process of the job would send, and stays until the target closes the connection.
 func (p *Proxy) stranger(i int) {
 	var d dice
 	d.seed(p.cfg.Plan.Seed, i, 0, 0, directions)
@@ -194,7 +194,7 @@ func (p *Proxy) stranger(i int) {
 	if late {
 		r.cut()
 	}
-	r.babble(&d)
+	r.sendInvented(&d)
 }
 
 // relay is one connection, or, without a second end, one that the proxy talks on itself.
@@ -223,7 +223,7 @@ func (r *relay) serve() {
 		p.mu.Lock()
 		p.note(&Alteration{Connection: r.number, What: "play", Places: map[string]int{"stranger": 1}})
 		p.mu.Unlock()
-		r.babble(&d)
+		r.sendInvented(&d)
 		return
 	}
 	target, err := net.Dial(network(p.cfg.Target), p.cfg.Target)
@@ -311,8 +311,8 @@ func (r *relay) watch() {
 	}
 }
 
-// babble says invented bytes on the first end and hears whatever comes, until the other side has had enough.
-func (r *relay) babble(d *dice) {
+// sendInvented sends invented bytes on the first end and reads whatever comes, until the other side closes the connection.
+func (r *relay) sendInvented(d *dice) {
 	if r.number == 0 {
 		defer r.forget()
 	}

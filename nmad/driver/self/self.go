@@ -18,7 +18,7 @@ type Driver struct{}
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
-// here is the endpoints of this process, by address.
+// here holds the endpoints of this process, by address.
 var here struct {
 	mu   sync.Mutex
 	ends map[string]*endpoint

@@ -9,9 +9,9 @@ import (
 
 var _ fmt.Stringer = (*link)(nil)
 
-// String describes the link for a person that wonders why a thread still sleeps: the flags and rings as they are in the segment now,
-// what this side knows of them, the doorbells, and what the descriptors really are. For the thread that makes all the calls of
-// the link; it changes nothing.
+// String describes the link, to find out why a thread still sleeps: the flags and rings as they are in the segment now,
+// what this side knows of them, the doorbells, and what the descriptors really are. Only the thread that makes all the calls of
+// the link may call it. It changes nothing.
 func (l *link) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "\n\t"+format, args...) }

@@ -84,7 +84,7 @@ type link struct {
 	place  driver.Place
 }
 
-// hand is what a direction needs for the rare system call.
+// hand is the state of a direction for its rare system calls.
 type hand struct {
 	bell  raw.Bell
 	polls uint32 // that found nothing

@@ -12,7 +12,7 @@
 // Rank 0 listens at the rendezvous address. Each other process dials it, both
 // sides prove that they hold the job's secret, and the dialler hands in its
 // [Card]: pid, host, driver, address of its driver's endpoint. When all cards
-// are there, rank 0 sends the table of them to everybody.
+// are there, rank 0 sends the table of them to all.
 //
 //	dialler                     rank 0
 //	   |  <-- greeting --------   |      version, nonce of rank 0

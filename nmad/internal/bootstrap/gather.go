@@ -20,7 +20,7 @@ func (h *hub) takeCard(m *member, payload []byte) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.phase != gathering || m.card {
-		return fmt.Errorf("%w: a card that nobody asked for", errFrame)
+		return fmt.Errorf("%w: a card that was not asked for", errFrame)
 	}
 	m.late.Stop()
 	m.w.conn.SetReadDeadline(time.Time{})

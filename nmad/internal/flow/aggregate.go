@@ -120,7 +120,7 @@ func Messages(h *driver.Header, body []byte, yield func(tag, size uint64, seq ui
 	}
 }
 
-// Takes calls yield for each message that p takes along, or announces, as Messages does for one that has come.
+// Takes calls yield for each message that p carries or announces, as Messages does for a packet that has come.
 func (p *Packet) Takes(yield func(tag, size uint64, seq uint32)) {
 	if p.act != together {
 		if p.act != gathered { // no trace is recorded while messages are gathered

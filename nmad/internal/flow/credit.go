@@ -6,8 +6,8 @@ package flow
 // Each process tells the others, before they link, how many eager bytes it keeps
 // per peer: the window. A sender takes the cost of each eager message (its body
 // and an overhead) off its credit, and the receiver gives it back once the message is
-// in the buffer of its receive: with the next eager message the other way, or, when
-// half of the window has come together, by a packet of its own.
+// in the buffer of its receive: with the next eager message the other way, or, once
+// it owes half of the window, by a packet of its own.
 //
 //	sender:    credit + (on the way, unexpected, or given back) = window
 //	receiver:  taken = cost of all that arrived and was not given back <= window

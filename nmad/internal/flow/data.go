@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// Data is a message that is described instead of listed; nmad.Data says what is asked of one.
+// Data is a message whose pieces the program describes by methods; nmad.Data has the rules.
 type Data interface {
 	Size() int
 	Pieces(from int, yield func(piece []byte) bool)
@@ -19,8 +19,8 @@ var (
 	ErrConfig    = errors.New("wrong configuration")
 )
 
-// Guarded calls a function of the user's, which may panic, or end its goroutine. Where
-// we are a caller would recover it, or wait for us for ever: so the program ends here,
+// Guarded calls a function of the user's, which may panic, or end its goroutine. A caller of this package
+// could recover that panic, or would wait for the goroutine for ever. So the program ends here,
 // as it does for a goroutine that panics.
 func Guarded(f func()) {
 	returned := false

@@ -1,6 +1,6 @@
-// Package flow is the protocols between two processes, seen from one side: credit, eager messages and
-// rendezvous, loans, rails, aggregation, order, leave-taking. It knows no lock, no clock, no network: packets that have
-// come, bytes that have moved and requests go in; packets that are to leave, bytes that are to be moved
+// Package flow has the protocols between two processes, seen from one side: credit, eager messages and
+// rendezvous, loans, rails, aggregation, order, and how a side leaves. It knows no lock, no clock, no network. Packets that have
+// come, bytes that have moved and requests go in. Packets that are to leave, bytes that are to be moved
 // and requests that are done come out.
 //
 //	       Send Receive Post Deliver            Finished

@@ -117,7 +117,7 @@ func (f *Flow) Room() int { return f.tx.room }
 //	Noticed    no request: an unexpected message has come (From, Entry.Tag, Size)
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
 
-// Calm says that the flow has nothing to tell its owner: Finished has nothing, and SearchDue does not hold.
+// Calm says that the flow has nothing to tell its owner: Finished would return nil, and SearchDue false.
 func (f *Flow) Calm() bool { return f.finished.head == nil && !f.search }
 
 // Settled says that the flow is Calm, and that its owner knows whether requests are Pending, and whether it is Holding.
@@ -128,7 +128,7 @@ func (f *Flow) Settled(pending, holding bool) bool {
 // Pending is how many requests count: they are under way, and not Private.
 func (f *Flow) Pending() int { return f.pending }
 
-// Count has a request count that was Private, and is not any more.
+// Count adds a request to those Pending that was Private before.
 func (f *Flow) Count(r *Request) {
 	if r.Private || r.Counted {
 		return
@@ -139,7 +139,7 @@ func (f *Flow) Count(r *Request) {
 	}
 }
 
-// SendDue says, once, that something should leave now that could not have left before (Next).
+// SendDue says, once, that Next has something new to send, such as an answer.
 func (f *Flow) SendDue() bool {
 	was := f.sendDue
 	f.sendDue = false
@@ -182,7 +182,7 @@ func (f *Flow) finishSpecial(r *Request) {
 	}
 }
 
-// notice tells of an unexpected message, if that is to be told.
+// notice tells the owner of an unexpected message, if a monitor watches for these.
 func (f *Flow) notice(tag, size uint64) {
 	if f.Watched.Load() != 0 {
 		r := &Request{Stage: Noticed, From: f.Rank, Size: size}
@@ -191,7 +191,7 @@ func (f *Flow) notice(tag, size uint64) {
 	}
 }
 
-// Ledger is what a flow has out and keeps, for people and tests.
+// Ledger is the state of credit, records and loans, for people and tests.
 type Ledger struct {
 	Credit, Window        int64 // eager bytes that the peer still takes, of so many
 	Taken, Owed           int64 // eager bytes of the peer that were not given back; of these, such as are free to be
@@ -202,7 +202,7 @@ type Ledger struct {
 	Waiting, Loaned, Kept int // sends in the queue; loans of the peer's memory that are out; leases to be used again
 }
 
-// Ledger tells what is out and kept now.
+// Ledger returns the state now.
 func (f *Flow) Ledger() Ledger {
 	l := Ledger{
 		Credit: f.tx.credit, Window: f.tx.window, Taken: f.rx.taken, Owed: f.rx.owed,

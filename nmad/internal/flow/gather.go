@@ -33,12 +33,12 @@ import (
 type openPacket struct {
 	body     []byte // as of an aggregate
 	messages int
-	polls    int // that have left it alone
+	polls    int // since it was begun that did not send it
 }
 
 func (x *openPacket) empty() bool { return x.messages == 0 }
 
-// Gathered says that messages wait for company.
+// Gathered says that messages wait for others in the open packet.
 func (f *Flow) Gathered() bool { return f.holds&heldGroup != 0 }
 
 // Joins says whether a message is to be gathered with others, or to wait for such as come soon. woken: how many
@@ -52,7 +52,7 @@ func (f *Flow) Joins(tag uint64, size, woken int, ready bool) bool {
 	return p.Bytes+AggregateHead+size <= p.Room && f.Strategy.Joins(p, strategy.Item{Tag: tag, Size: size, Eager: true})
 }
 
-// Gather adds a message that Joins, for which there is credit, and says whether there is nothing to wait for: then all leave with Next.
+// Gather adds a message that Joins, for which there is credit. leave: there is nothing more to wait for, and all of them leave with Next.
 func (f *Flow) Gather(tag uint64, buf []byte, woken int, ready bool) (leave bool) {
 	x := &f.tx.gathered
 	if x.empty() {
@@ -100,7 +100,7 @@ func (f *Flow) packGathered() *Packet {
 	return p
 }
 
-// sentGathered goes on when the link has taken that.
+// sentGathered goes on when the link has taken the packet of what was gathered.
 func (f *Flow) sentGathered() {
 	f.rx.paid()
 	if x := &f.tx.gathered; x.messages > 1 {

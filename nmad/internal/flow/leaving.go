@@ -19,7 +19,8 @@ package flow
 //
 // A link without a buffer takes a packet for good.
 
-// handOver has a request end whose packet the link has just taken, which counts as pending.
+// handOver ends a request whose packet the link has just taken: at once, or when the driver's buffer is empty. It counts as pending
+// until then.
 func (f *Flow) handOver(r *Request) {
 	switch {
 	case f.tx.caps.Buffered:

@@ -88,7 +88,7 @@ func (f *Flow) lendable(r *Request) bool {
 // Lending says whether messages are announced as loans, as far as is known.
 func (f *Flow) Lending() bool { return f.tx.caps.Lends && !f.lent.barred }
 
-// Bar says, in place of Sent, of a LOAN that our memory cannot be handed to the peer: it is an RDV in the next Next.
+// Bar says, in place of Sent, that the memory of a LOAN cannot be handed to the peer. The next call of Next announces the message by RDV.
 func (f *Flow) Bar() {
 	f.lent.barred = true
 	f.Refused()
@@ -116,7 +116,7 @@ func PlaceOf(body []byte, size uint64, memory int) (at int, ok bool) {
 // WantsView says that the memory of the peer is to be mapped before a LOAN is dealt with (See).
 func (f *Flow) WantsView() bool { return f.tx.caps.Lends && f.lent.view == nil && !f.lent.blind }
 
-// See gives the memory of the peer; nil: it cannot be mapped.
+// See tells the flow where the memory of the peer is mapped; nil: it cannot be mapped.
 func (f *Flow) See(view []byte) { f.lent.view, f.lent.blind = view, view == nil }
 
 // Unseen says that the flow has ended, and nothing of the peer's memory is lent any more: it may be unmapped.
@@ -147,7 +147,7 @@ func (f *Flow) handleLoan(h *driver.Header, body []byte) error {
 	return f.announcement(h, all[at:at+int(h.Size):at+int(h.Size)])
 }
 
-// hand gives a message that is lent to its receive, and ends that.
+// hand gives a message that is lent to its receive, and ends the receive.
 func (f *Flow) hand(r *Request, bytes []byte, cookie uint32) {
 	l := f.newLease(r, bytes)
 	l.There, l.cookie = true, cookie

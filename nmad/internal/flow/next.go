@@ -20,11 +20,11 @@ type act uint8
 
 const (
 	_          act = iota
-	together       // takes the first messages of the queue along, Head.Size of them
+	together       // carries the first messages of the queue, Head.Size of them
 	eagerly        // is the first message of the queue
 	announcing     // announces that
 	asking         // asks for the bytes of a message
-	gathered       // takes along what was gathered
+	gathered       // carries what was gathered
 	returning      // gives a loan back
 	crediting      // gives credit back
 	granting       // grants records
@@ -56,9 +56,9 @@ func (f *Flow) alone() bool {
 	return r != nil && r.Link == nil && f.rx.answers.Empty() && !f.others()
 }
 
-// Next is the packet that is to leave next, valid until Sent or Refused; nil: none is. In this order: what was gathered, which is done; answers to announcements, because
-// whole messages wait for them; loans that were released, for which sends wait; credit; notes of agreements; messages, in the order, and
-// together in the packets, that the strategy wants.
+// Next returns the packet that is to leave next, valid until Sent or Refused; nil: there is none. The order is: what was gathered,
+// since its sends are done; answers to announcements, because whole messages wait for them; loans that were released, for which sends
+// wait; credit; notes of agreements; messages, in the order and the packets that the strategy wants.
 func (f *Flow) Next() *Packet {
 	if !f.tx.gathered.empty() {
 		return f.packGathered()
@@ -88,8 +88,7 @@ func (f *Flow) Next() *Packet {
 }
 
 // packMessage makes the packet of the first message of the queue: the message itself, with others that
-// the strategy wants along, or, if it is
-// long or the peer has no memory left for it, its announcement. nil: it must wait for records.
+// the strategy adds, or, if it is long or the peer has no memory left for it, its announcement. nil: it must wait for records.
 func (f *Flow) packMessage(r *Request) *Packet {
 	if r.Link != nil {
 		if n, bytes := f.together(); n > 1 {

@@ -74,7 +74,8 @@ func (f *Flow) Post(r *Request) {
 	}
 }
 
-// PostPlainly is Receive and Post of a receive that is not Special, if that is all that there is to do; it says whether it was.
+// PostPlainly is Receive and Post of a receive that is not Special, in the usual case. False: the case is not the usual one, and it has
+// done nothing.
 func (f *Flow) PostPlainly(r *Request) bool {
 	if r.Special || f.rx.Unexpected() != 0 || f.rx.full {
 		return false
@@ -178,7 +179,7 @@ func (f *Flow) Deliver(r *Request, m *Message) {
 	f.deliver(r, m)
 }
 
-// deliver gives a message that was kept to its receive.
+// deliver gives an unexpected message to its receive.
 func (f *Flow) deliver(r *Request, m *Message) {
 	if m.lent && r.Special && r.Loans && f.Dead == nil {
 		bytes, cookie := m.body, m.cookie

@@ -69,7 +69,7 @@ func (f *Flow) Refused() {
 	p.clear()
 }
 
-// held is what has to leave and belongs to no request that counts.
+// held is a set of kinds of what has still to leave, though no pending request stands for it.
 type held uint8
 
 const (
@@ -79,7 +79,7 @@ const (
 	heldNotes                    // notes
 )
 
-// hold notes whether there is some of that.
+// hold notes whether there is something of that kind.
 func (f *Flow) hold(what held, some bool) {
 	f.holds &^= what
 	if some {
@@ -111,7 +111,7 @@ func (f *Flow) Send(r *Request) (eager bool) {
 	return !late && (first || !f.tx.refused)
 }
 
-// AwaitFlush has a send end whose packet the link has taken, with Short, and the flush after it has not moved on.
+// AwaitFlush ends a send that the link has taken with Short, once the flush has emptied the driver's buffer.
 func (f *Flow) AwaitFlush(r *Request) {
 	f.follow()
 	r.Stage = Queued

@@ -55,7 +55,7 @@ func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link
 	peer := e.net.ends[addr]
 	e.net.mu.Unlock()
 	if peer == nil || peer.cfg.Rank != rank || peer.cfg.Job != e.cfg.Job {
-		return nil, fmt.Errorf("simulated: nobody of rank %d at %s: %w", rank, addr, driver.ErrRefused)
+		return nil, fmt.Errorf("simulated: no process of rank %d at %s: %w", rank, addr, driver.ErrRefused)
 	}
 	a, b := Pair(e.net.Options)
 	select {

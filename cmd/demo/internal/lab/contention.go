@@ -35,7 +35,7 @@ var contention = Experiment{
 
 // ContentionRow is one way to keep queues, under that many submitters.
 type ContentionRow struct {
-	Name       string   `json:"name"` // who submits
+	Name       string   `json:"name"` // the submitters
 	Variant    string   `json:"variant"`
 	Submitters int      `json:"submitters"`
 	Throughput float64  `json:"tasks_per_us"` // median over the rounds

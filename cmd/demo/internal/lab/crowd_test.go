@@ -62,7 +62,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestOverlapRow: ratios are those within the rounds, the ceiling is that of who computes.
+// TestOverlapRow: ratios are those within the rounds, the ceiling is that of the side that computes.
 func TestOverlapRow(t *testing.T) {
 	round := func(total, cpu0, cpu1 float64) []point {
 		return []point{{alone: 400, compute: 100, total: []float64{total}, cpu: [2]float64{cpu0, cpu1}}}

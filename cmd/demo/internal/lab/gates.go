@@ -44,7 +44,7 @@ const (
 // GateRow is one network, size and direction.
 type GateRow struct {
 	Name      string   `json:"name"`
-	Variant   string   `json:"variant"` // who sends
+	Variant   string   `json:"variant"` // the threads that send
 	Size      int      `json:"size"`
 	Gates     int      `json:"gates"`
 	Smallest  float64  `json:"smallest_per_ms"` // messages, of the gate with the fewest, median over the rounds

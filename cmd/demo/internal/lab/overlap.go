@@ -53,10 +53,10 @@ var factors = lengths{of: []float64{0.25, 0.5, 1, 1.5, 2}}
 
 // OverlapRow is one length of computation beside a message.
 type OverlapRow struct {
-	Name    string   `json:"name"`    // the network, the message size, who computes
+	Name    string   `json:"name"`    // the network, the message size, the side that computes
 	Variant string   `json:"variant"` // whose messages
 	Size    int      `json:"size"`    // bytes
-	Side    string   `json:"side"`    // who computes
+	Side    string   `json:"side"`    // that computes
 	Factor  float64  `json:"factor"`  // computation / message alone
 	Alone   float64  `json:"t_comm_ns"`
 	Compute float64  `json:"t_comp_ns"` // where nothing else uses the CPU

@@ -261,7 +261,7 @@ func (d *Acceptor) Accept(ctx context.Context) (int, driver.Link, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.refused == 0 {
-		return -1, nil, fmt.Errorf("%s: accept: nobody came: %w", d.name, context.Cause(ctx))
+		return -1, nil, fmt.Errorf("%s: accept: no process came: %w", d.name, context.Cause(ctx))
 	}
 	return -1, nil, fmt.Errorf("%s: accept: %w; turned away before: %d, the last: %w", d.name, context.Cause(ctx), d.refused, d.last)
 }

@@ -15,7 +15,7 @@
 // challenge-response: each proof is HMAC-SHA256 under the secret over a label
 // for the role and both hellos, in which either side put 32 fresh random bytes,
 // so that it can neither be replayed nor be reflected. The dialer proves
-// itself first, so that a stranger learns nothing that depends on the secret.
+// itself first, so that a process without the secret learns nothing that depends on it.
 //
 // # Bounds
 //

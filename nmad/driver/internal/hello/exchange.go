@@ -19,7 +19,7 @@ import (
 // that a stranger that connects and says nothing occupies little.
 const Patience = 10 * time.Second
 
-// Me is this process in an exchange.
+// Me describes this process in an exchange.
 type Me struct {
 	Message
 	Secret []byte
@@ -127,7 +127,7 @@ func (me *Me) fresh() []byte {
 	return me.encode()
 }
 
-// compare says why a peer with that hello is none of ours.
+// compare says why a peer with that hello does not belong to the job.
 func (me *Me) compare(peer *Message) error {
 	switch {
 	case peer.Driver != me.Driver:
@@ -156,7 +156,7 @@ func (me *Me) proof(role string, dialer, listener []byte) []byte {
 	return h.Sum(nil)
 }
 
-// unheard puts words to what the connection says when the peer stops talking.
+// unheard explains the error of a connection on which the peer has stopped in the middle of the exchange.
 func unheard(err error) error {
 	var r *Refusal
 	switch {
