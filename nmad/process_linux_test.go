@@ -89,7 +89,7 @@ func phase(name string, victim int) error {
 	if s.Rank() == victim {
 		return suffer(s, name)
 	}
-	lost := exchangeForever(s.Gate(victim), name)
+	lost := exchangeUntilLost(s.Gate(victim), name)
 	var peer *nmad.PeerError
 	if !errors.Is(lost, nmad.ErrPeerLost) || !errors.As(lost, &peer) || peer.Rank != victim {
 		return fmt.Errorf("rank %d lost its peer with: %w", s.Rank(), lost)
@@ -112,8 +112,8 @@ func phase(name string, victim int) error {
 // large is longer than what any driver buffers.
 const large = 8 << 20
 
-// toil is what a survivor does with the victim in each phase.
-func exchangeForever(g *nmad.Gate, name string) error {
+// exchangeUntilLost is what a survivor does with the victim in each phase.
+func exchangeUntilLost(g *nmad.Gate, name string) error {
 	size := 64
 	if name == "rendezvous" {
 		size = large
