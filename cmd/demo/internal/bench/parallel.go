@@ -24,7 +24,7 @@ func parallelRows() []Experiment {
 			Crosses: true, Parallel: true, Most: 4, Ours: crowdOurs, PeerStage: crowdOurs,
 		},
 		{
-			Name: "spawn to start, idle VP awake", VPs: 2, P: 2, PeerName: "go to start, P=2",
+			Name: "spawn to start, idle VP awake", VPs: 2, P: 2, PeerName: "go to start; only ours is kept awake, by a hook, P=2",
 			Crosses: true, Most: 1000, Ours: startOurs, Peer: startPeer,
 		},
 	}

@@ -26,14 +26,15 @@ type CrowdRow struct {
 	Median    float64  `json:"median_ns"`
 	Q3        float64  `json:"q3_ns"`
 	P99       float64  `json:"p99_ns"`
-	Max       float64  `json:"max_ns"`     // the longest of all rounds
-	Paced     float64  `json:"paced_ns"`   // the time of a round, by the messages of one player and by two: what a message takes if all advance alike
-	Growth    *float64 `json:"growth"`     // of what is compared, to the fewest threads of this variant
-	Slope     *float64 `json:"slope_ns"`   // of what is compared, per thread more, over all of this variant; null: not asked for
-	Ratio     *float64 `json:"ratio"`      // of what is compared: ours / this peer's with as many threads, in the same rounds
-	Better    string   `json:"better"`     // which way the ratio is better
-	PerPacket *float64 `json:"per_packet"` // messages in a packet, of those that did not travel alone; null: not counted
-	Together  *float64 `json:"aggregated"` // share of all messages that shared a packet; null: not counted
+	Max       float64  `json:"max_ns"`                // the longest of all rounds
+	Paced     float64  `json:"paced_ns"`              // the time of a round, by the messages of one player and by two: what a message takes if all advance alike
+	Growth    *float64 `json:"growth"`                // of what is compared, to the fewest threads of this variant
+	Slope     *float64 `json:"slope_ns"`              // of what is compared, per thread more, over all of this variant; null: not asked for
+	Slopes    *float64 `json:"slope_ratio,omitempty"` // ours / this peer's slope
+	Ratio     *float64 `json:"ratio"`                 // of what is compared: ours / this peer's with as many threads, in the same rounds
+	Better    string   `json:"better"`                // which way the ratio is better
+	PerPacket *float64 `json:"per_packet"`            // messages in a packet, of those that did not travel alone; null: not counted
+	Together  *float64 `json:"aggregated"`            // share of all messages that shared a packet; null: not counted
 	ProbeNS   *float64 `json:"probe_ns"`
 	Rounds    int      `json:"rounds"`
 	Samples   int      `json:"samples"` // of all rounds
@@ -43,8 +44,8 @@ type CrowdRow struct {
 // Head implements report.Row.
 func (CrowdRow) Head() string {
 	return "# Medians over the rounds. Paced: elapsed time by the messages of one player, one way. Growth: to this variant's fewest threads.\n" +
-		"# Ours/peer: of the same rounds, lower is better.\n" +
-		fmt.Sprintf("# %-50s %7s %10s %10s %24s %10s %10s %10s %7s %10s %10s %10s %8s  %s", "Variant", "Threads", "Best", "Median", "[quartiles]",
+		"# Ours/peer: of the same rounds, lower is better; in brackets that of the slopes.\n" +
+		fmt.Sprintf("# %-50s %7s %10s %10s %24s %10s %10s %10s %7s %18s %10s %10s %8s  %s", "Variant", "Threads", "Best", "Median", "[quartiles]",
 			"P99", "Max", "Paced", "Growth", "Slope", "Aggregated", "Ours/peer", "Probe ns", "Conditions")
 }
 
@@ -54,11 +55,14 @@ func (r CrowdRow) Line() string {
 	if r.Slope != nil {
 		slope = report.Duration(*r.Slope)
 	}
+	if r.Slopes != nil {
+		slope += " (" + ratioText(r.Slopes) + ")"
+	}
 	together := "-"
 	if r.Together != nil {
 		together = strconv.FormatFloat(100**r.Together, 'f', 0, 64) + " % x" + strconv.FormatFloat(*r.PerPacket, 'f', 1, 64)
 	}
-	return fmt.Sprintf("  %-50s %7d %10s %10s %24s %10s %10s %10s %7s %10s %10s %10s %8s  %s", r.Name+": "+r.Variant, r.Threads,
+	return fmt.Sprintf("  %-50s %7d %10s %10s %24s %10s %10s %10s %7s %18s %10s %10s %8s  %s", r.Name+": "+r.Variant, r.Threads,
 		report.Duration(r.Best), report.Duration(r.Median), "["+report.Duration(r.Q1)+", "+report.Duration(r.Q3)+"]",
 		report.Duration(r.P99), report.Duration(r.Max), report.Duration(r.Paced), perhaps(r.Growth, 2), slope, together, ratioText(r.Ratio), perhaps(r.ProbeNS, 1), r.Where)
 }
@@ -153,6 +157,10 @@ func (c *crowd) run(ctx context.Context, o Options, s *Sink) error {
 		var all []CrowdRow
 		for i := range entrants {
 			for _, r := range c.rows(names[i], of[i], of[0], i >= len(c.ours)) {
+				if i >= len(c.ours) && r.Slope != nil && all[0].Slope != nil {
+					q := report.Significant(*all[0].Slope / *r.Slope)
+					r.Slopes = &q
+				}
 				r.ProbeNS, r.Where = report.Optional(stat.Median(probes)), placeOf(pair)
 				all = append(all, r)
 				if err := s.Row(r); err != nil {

@@ -96,6 +96,9 @@ func runOffloading(ctx context.Context, o Options, s *Sink) error {
 	var variants []Variant
 	for _, w := range isendWays {
 		where := "one process, a VP on each of two cores, the application on the first"
+		if w.awake {
+			where += "; a hook keeps the second VP awake"
+		}
 		if w.where != "" {
 			where += "; " + w.where
 		}
