@@ -305,7 +305,7 @@ func (l *linker) dialRail(ctx context.Context, rail, rank int) (link driver.Link
 	return link, err
 }
 
-// mayPass tells whether a dial has failed for a want of this machine that says nothing about the
+// mayPass tells whether a dial has failed because this machine lacks something for now, which says nothing about the
 // peer: a route, descriptors, ports, memory.
 func mayPass(err error) bool {
 	for _, want := range []error{

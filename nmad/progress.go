@@ -5,7 +5,7 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// progress moves the small track on, once, for waiter (nil: for none in particular).
+// progress moves the small track on, once, for waiter (nil: no particular request).
 // Under mu. It says whether packets arrived.
 func (g *Gate) progress(waiter *Request) bool {
 	arrived := g.track.receive(waiter)

@@ -95,7 +95,7 @@ func (x *rails) near() (set topo.CPUSet) {
 	return set
 }
 
-// look takes notice of a rail that has ended although nothing was under way on it: its
+// look ends the gate if a rail has ended although nothing was under way on it: its
 // descriptor would wake sleepers again and again. Under mu.
 func (x *rails) look() {
 	g := x.g

@@ -47,7 +47,7 @@ func (t *track) echo() {
 	}
 }
 
-// drain has leave what waits. It stops at the first refusal.
+// drain hands the packets that wait to the link. It stops at the first refusal.
 func (t *track) drain() {
 	g := t.g
 	more := g.flow.StartPackets()
@@ -99,9 +99,9 @@ func (t *track) flushAll() bool {
 }
 
 // receive takes in the packets that are there, up to a burst. Once waiter (nil: none) is
-// done and nothing else is waited for it looks for no more: the look would take the line of
+// done and no other request waits, it looks for no more: the look would take the line of
 // the next cell away from a peer that is about to write it. It says whether there were any. It takes nothing in once the gate
-// has ended: receives have failed then, and a message that came to later ones would have the place of another.
+// has ended: receives have failed then, and a later receive would get a message in the place of another one.
 func (t *track) receive(waiter *Request) bool {
 	g := t.g
 	h := &t.head

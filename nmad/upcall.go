@@ -5,10 +5,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// upcalls are the calls of the user's functions that a gate owes. They are run without
-// any lock, one after the other in the order in which what they tell happened, by
-// the thread that moves the gate on; a call that leads to further ones, for instance because it
-// starts a request that is done at once, only adds to the queue, so the stack does not grow.
+// upcalls are the calls of the user's functions that a gate owes. The thread that moves the gate on runs them without
+// any lock, one after the other, in the order of the events. A call may lead to further ones, for instance because it
+// starts a request that is done at once: these are added to the queue, so the stack does not grow.
 type upcalls struct {
 	mu      marcel.SpinLock // inside Gate.mu
 	queue   []upcall

@@ -25,9 +25,9 @@ type waits struct {
 // over sockets.
 const spinBurst = 8
 
-// waiterPollSpan is how long a look of a waiter at a stream may take before the engine takes the gate up: a call moves
-// many bytes. A waiter that loses its CPU in there, to others that compute, is not to keep the engine away. The scheduler
-// gives a look that is marcel.Flowing as long before its clock fires the Timer hooks.
+// waiterPollSpan is how long a look of a waiter at a stream may take before the engine polls the gate itself: a call moves
+// many bytes. A waiter that loses its CPU meanwhile must not keep the engine away. The scheduler
+// gives a look that is marcel.Flowing the same time before its clock fires the Timer hooks.
 const waiterPollSpan = 2 * time.Millisecond
 
 // waiter is the owner of a request that polls for it. Which function has the lock of the gate:
@@ -154,10 +154,10 @@ func (x *waits) release() {
 	}
 }
 
-// gathers says that threads which this gate has woken are ready on the caller's VP.
+// gathers says that threads which this gate has woken are ready on the caller's VP: they are about to send.
 func (x *waits) gathers() bool { return x.awake > 0 && marcel.Ready() }
 
-// keepGathering says that messages are gathered that should go on waiting for company, because threads which this gate has woken are ready
+// keepGathering says that the gathered messages should wait for more, because threads which this gate has woken are ready
 // and have not sent yet. Under mu.
 func (x *waits) keepGathering() bool {
 	return x.g.flow.Gathered() && x.g.flow.KeepGathering(x.gathers())
