@@ -15,6 +15,7 @@ import (
 const (
 	refresh = 250 * time.Millisecond // seldom, for the bar's goroutines share a CPU with what is measured
 	clear   = "\x1b[1A\x1b[J"        // to the bar's line, and clear from there
+	home    = "\r"                  // to the first column: the terminal has echoed what was typed meanwhile, such as ^C
 )
 
 // Bar is a progress bar, or none. Safe for concurrent use.
@@ -138,8 +139,11 @@ func (f *frames) Write(frame []byte) (int, error) {
 	if f.over {
 		return len(frame), nil
 	}
-	f.drawn = len(frame) > 0
-	return f.to.Write(frame)
+	if f.drawn = len(frame) > 0; !f.drawn {
+		return 0, nil
+	}
+	n, err := f.to.Write(append([]byte(home), frame...))
+	return max(n-len(home), 0), err
 }
 
 func (f *frames) above(out io.Writer, text []byte) (int, error) {
@@ -148,7 +152,7 @@ func (f *frames) above(out io.Writer, text []byte) (int, error) {
 	if !f.shared || !f.drawn || f.over {
 		return out.Write(text)
 	}
-	if _, err := io.WriteString(f.to, clear); err != nil {
+	if _, err := io.WriteString(f.to, home+clear); err != nil {
 		return 0, err
 	}
 	n, err := out.Write(text)

@@ -35,50 +35,81 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// screen is a terminal as far as the bar needs one: newline, cursor up, clear.
+// screen is a terminal as far as the bar needs one: newline, carriage return, cursor up, clear, and lines that are full.
 type screen struct {
-	mu    sync.Mutex
-	lines []string // the last is where the cursor is
-	saw   bool     // a bar was visible at some time
+	mu       sync.Mutex
+	lines    []string
+	row, col int // where the cursor is
+	frames   int // bars that were drawn so far
 }
+
+const screenWidth = 80
 
 func (s *screen) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.lines) == 0 {
-		s.lines = []string{""}
-	}
+	bar := false
 	for rest := string(text); rest != ""; {
-		last := len(s.lines) - 1
+		for len(s.lines) <= s.row {
+			s.lines = append(s.lines, "")
+		}
+		n := 1
 		switch {
 		case strings.HasPrefix(rest, "\x1b[1A"):
-			if last == 0 {
+			if n = 4; s.row == 0 {
 				s.lines = []string{"the cursor left the screen"}
 			} else {
-				s.lines = s.lines[:last] // the cursor's line is empty whenever it moves up
+				s.row--
 			}
-			rest = rest[4:]
 		case strings.HasPrefix(rest, "\x1b[J"):
-			s.lines[last] = ""
-			rest = rest[3:]
+			n = 3
+			s.lines = s.lines[:s.row+1]
+			s.lines[s.row] = s.lines[s.row][:min(s.col, len(s.lines[s.row]))]
+		case rest[0] == '\r':
+			s.col = 0
 		case rest[0] == '\n':
-			s.lines = append(s.lines, "")
-			rest = rest[1:]
+			s.row, s.col = s.row+1, 0
+		case s.col == screenWidth:
+			n, s.row, s.col = 0, s.row+1, 0 // the line is full
 		default:
-			s.lines[last] += rest[:1]
-			rest = rest[1:]
+			bar = bar || rest[0] == ']'
+			line := s.lines[s.row] + strings.Repeat(" ", max(s.col-len(s.lines[s.row]), 0))
+			s.lines[s.row] = line[:s.col] + rest[:1] + line[min(s.col+1, len(line)):]
+			s.col++
 		}
+		rest = rest[n:]
 	}
-	for _, l := range s.lines {
-		s.saw = s.saw || strings.Contains(l, "[") && strings.Contains(l, "] row")
+	if bar {
+		s.frames++
 	}
 	return len(text), nil
 }
 
-func (s *screen) seen() bool {
+// drawn waits until so many more bars have been drawn.
+func (s *screen) drawn(t *testing.T, more int) {
+	t.Helper()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.saw
+	want := s.frames + more
+	s.mu.Unlock()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(refresh / 4) {
+		s.mu.Lock()
+		now := s.frames
+		s.mu.Unlock()
+		if now >= want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no bar appeared")
+		}
+	}
+}
+
+// shows compares what is on the screen in the end.
+func (s *screen) shows(t *testing.T, want ...string) {
+	t.Helper()
+	if got := strings.TrimRight(strings.Join(s.lines, "\n"), "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("the screen shows\n%s", got)
+	}
 }
 
 func TestRemaining(t *testing.T) {
@@ -105,20 +136,17 @@ func TestRows(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	s := &screen{}
 	b := &Bar{out: s}
-	b.start(4, &frames{to: s, shared: true}, 80)
+	b.start(4, &frames{to: s, shared: true}, screenWidth)
 	var want []string
 	for i := range 4 {
 		b.Label(fmt.Sprint("row ", i))
-		for deadline := time.Now().Add(10 * time.Second); i > 0 && !s.seen(); {
-			if time.Now().After(deadline) {
-				t.Fatal("no bar appeared")
-			}
-			time.Sleep(refresh / 4)
+		if i > 0 {
+			s.drawn(t, 1)
 		}
 		row := fmt.Sprint("row number ", i)
 		want = append(want, row)
 		fmt.Fprintln(b, row)
-		time.Sleep(refresh * 3 / 2) // some frames in between
+		s.drawn(t, 1)
 		if i < 3 {
 			b.Add(1)
 		}
@@ -126,8 +154,20 @@ func TestRows(t *testing.T) {
 	b.Done()
 	b.Done()
 	fmt.Fprintln(b, "the end")
-	want = append(want, "the end", "")
-	if got := strings.Join(s.lines, "\n"); got != strings.Join(want, "\n") {
-		t.Errorf("the screen shows\n%s", got)
-	}
+	s.shows(t, append(want, "the end")...)
+}
+
+// TestEcho: the terminal echoes ^C where the cursor stands, below the bar; the bar goes away all the same.
+func TestEcho(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	s := &screen{}
+	b := &Bar{out: s}
+	b.start(4, &frames{to: s, shared: true}, screenWidth)
+	s.drawn(t, 1)
+	fmt.Fprint(s, "^C")
+	s.drawn(t, 2)
+	fmt.Fprint(s, "^C")
+	b.Done()
+	fmt.Fprintln(b, "interrupted")
+	s.shows(t, "interrupted")
 }
