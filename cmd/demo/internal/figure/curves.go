@@ -44,18 +44,67 @@ var palette = []color.NRGBA{
 	{R: 0x3d, G: 0x3d, B: 0x3d, A: 0xff},
 }
 
-// mostInside is how many curves a legend may have that stands in its panel. A longer one would lie
-// upon them: it stands beside the panels, once.
+// mostInside is how many curves a legend may have that stands in a panel. A longer one would lie
+// upon them: it stands beside the panels.
 const mostInside = 1
+
+// key says which curve has which colour: those of one name the same in all panels, and each name once.
+type key struct {
+	names  []string
+	legend plot.Legend // for a place beside the panels
+	shown  map[string]bool
+}
+
+func newKey(panels []Panel) *key {
+	k := &key{legend: newPlot("", "", "").Legend, shown: map[string]bool{}}
+	k.legend.Top, k.legend.Left = true, true
+	for i := range panels {
+		for _, c := range panels[i].Curves {
+			if !slices.Contains(k.names, c.Name) {
+				k.names = append(k.names, c.Name)
+			}
+		}
+	}
+	return k
+}
+
+func (k *key) color(name string) color.NRGBA {
+	return palette[slices.Index(k.names, name)%len(palette)]
+}
+
+// beside says that the legend stands beside the panels.
+func (k *key) beside() bool { return len(k.names) > mostInside }
+
+// add puts a curve of a panel's into the legend.
+func (k *key) add(inside *plot.Legend, name string, thumbs ...plot.Thumbnailer) {
+	switch {
+	case !k.beside():
+		inside.Add(name, thumbs...)
+	case !k.shown[name]:
+		k.shown[name] = true
+		k.legend.Add(name, thumbs...)
+	}
+}
+
+// column is how much room the legend needs beside the panels.
+func (k *key) column() (width vg.Length) {
+	if !k.beside() {
+		return 0
+	}
+	for name := range k.shown {
+		width = max(width, k.legend.TextStyle.Width(name))
+	}
+	return width + k.legend.ThumbnailWidth + vg.Points(20)
+}
 
 // Curves draws the panels side by side into f, under one title.
 func Curves(f *File, title string, panels ...Panel) error {
 	if len(panels) == 0 {
 		return errors.New("there is nothing to draw: no panel")
 	}
-	row := make([]*plot.Plot, len(panels))
+	row, k := make([]*plot.Plot, len(panels)), newKey(panels)
 	for i := range panels {
-		p, err := panels[i].plot()
+		p, err := panels[i].plot(k)
 		if err != nil {
 			return err
 		}
@@ -63,7 +112,7 @@ func Curves(f *File, title string, panels ...Panel) error {
 	}
 	style := newPlot(title, "", "").Title.TextStyle
 	top := vg.Points(30) + style.Font.Size*vg.Length(strings.Count(title, "\n"))*1.25
-	legend, column := beside(panels, row)
+	column := k.column()
 	return f.draw(vg.Length(4+13*float64(len(panels)))*vg.Centimeter+column, 12*vg.Centimeter, func(c draw.Canvas) error {
 		style.XAlign, style.YAlign = draw.XCenter, draw.YTop
 		c.SetColor(row[0].BackgroundColor)
@@ -73,8 +122,8 @@ func Curves(f *File, title string, panels ...Panel) error {
 			Rows: 1, Cols: len(row), PadX: vg.Points(22),
 			PadTop: top, PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(16) + column,
 		}
-		if legend != nil {
-			legend.Draw(draw.Crop(c, c.Max.X-c.Min.X-column, 0, 0, -top))
+		if k.beside() {
+			k.legend.Draw(draw.Crop(c, c.Max.X-c.Min.X-column, 0, 0, -top))
 		}
 		for i, where := range plot.Align([][]*plot.Plot{row}, tiles, c)[0] {
 			row[i].Draw(where)
@@ -83,30 +132,8 @@ func Curves(f *File, title string, panels ...Panel) error {
 	})
 }
 
-// beside takes the legends out of the plots, if they are long and all the same, and returns one for
-// all and the width that it needs; else nil and 0.
-func beside(panels []Panel, row []*plot.Plot) (legend *plot.Legend, width vg.Length) {
-	first := panels[0].Curves
-	if len(first) <= mostInside {
-		return nil, 0
-	}
-	for i := range panels {
-		if !slices.EqualFunc(panels[i].Curves, first, func(a, b Curve) bool { return a.Name == b.Name }) {
-			return nil, 0
-		}
-	}
-	shared := row[0].Legend
-	shared.Top, shared.Left, shared.XOffs, shared.YOffs = true, true, 0, 0
-	for _, k := range first {
-		width = max(width, shared.TextStyle.Width(k.Name))
-	}
-	for _, p := range row {
-		p.Legend = newPlot("", "", "").Legend
-	}
-	return &shared, width + shared.ThumbnailWidth + vg.Points(20)
-}
-
-func (g *Panel) plot() (*plot.Plot, error) {
+// plot draws a panel, and puts its curves into the legend.
+func (g *Panel) plot(legend *key) (*plot.Plot, error) {
 	p := newPlot("", g.X, g.Y)
 	addGrid(p)
 	low, high := math.Inf(1), math.Inf(-1)
@@ -136,7 +163,7 @@ func (g *Panel) plot() (*plot.Plot, error) {
 		return nil, errors.New("there is nothing to draw: no value was measured")
 	}
 	for i := range g.Curves {
-		if err := g.Curves[i].add(p, palette[i%len(palette)], scale, g.Times); err != nil {
+		if err := g.Curves[i].add(p, legend, scale, g.Times); err != nil {
 			return nil, err
 		}
 	}
@@ -146,8 +173,12 @@ func (g *Panel) plot() (*plot.Plot, error) {
 	}
 	p.X.Tick.Marker = plot.ConstantTicks(ticks)
 	p.X.Min, p.X.Max = -0.3, float64(len(g.Places))-0.7
+	above, rooms := 1.0, 1.0
+	if !legend.beside() { // it stands there
+		above, rooms = 1.5, 4
+	}
 	if g.Times {
-		low, high = niceLog(low, high*1.5) // room for the legend
+		low, high = niceLog(low, high*above)
 		logScale(&p.Y, low, high, timeTicks)
 	} else {
 		if g.Zero {
@@ -157,7 +188,7 @@ func (g *Panel) plot() (*plot.Plot, error) {
 		if room == 0 {
 			room = max(math.Abs(high)*0.1, 1)
 		}
-		p.Y.Min, p.Y.Max = low-room, high+4*room // room for the legend
+		p.Y.Min, p.Y.Max = low-room, high+rooms*room
 		p.Y.Tick.Marker = plot.ConstantTicks(linearTicks(p.Y.Min, p.Y.Max))
 	}
 	p.Legend.Top, p.Legend.Left = true, false
@@ -166,7 +197,8 @@ func (g *Panel) plot() (*plot.Plot, error) {
 }
 
 // add draws one curve, in pieces where values are missing.
-func (k *Curve) add(p *plot.Plot, c color.NRGBA, scale func(float64) float64, positive bool) error {
+func (k *Curve) add(p *plot.Plot, legend *key, scale func(float64) float64, positive bool) error {
+	c := legend.color(k.Name)
 	usable := func(v float64) bool { return !math.IsNaN(v) && (!positive || v > 0) }
 	var line, ring plotter.XYs
 	for i, v := range k.Y {
@@ -205,11 +237,11 @@ func (k *Curve) add(p *plot.Plot, c color.NRGBA, scale func(float64) float64, po
 	}
 	p.Add(l)
 	if k.Dashed {
-		p.Legend.Add(k.Name, l)
+		legend.add(&p.Legend, k.Name, l)
 		return nil
 	}
 	dots.Color, dots.Radius, dots.Shape = c, vg.Points(2.4), draw.CircleGlyph{}
 	p.Add(dots)
-	p.Legend.Add(k.Name, l, dots)
+	legend.add(&p.Legend, k.Name, l, dots)
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -75,6 +77,54 @@ func TestCurvesRefused(t *testing.T) {
 	}
 	if Curves(f, "nothing") == nil || Spreads(f, "nothing", "time", nil) == nil {
 		t.Error("nothing was drawn")
+	}
+}
+
+// TestKey: a legend of several curves has each name once and stands right of all panels, also if these have different curves, of
+// which those of one name have one colour.
+func TestKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key.svg")
+	f, err := Claim(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(names ...string) (p Panel) {
+		p.Places = []string{"0", "1"}
+		for _, n := range names {
+			p.Curves = append(p.Curves, Curve{Name: n, Y: []float64{1, 2}})
+		}
+		return p
+	}
+	draw := []Panel{at("latency"), at("bandwidth", "latency")}
+	if err := Curves(f, "title", draw...); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rightmost := func(pattern string) (most float64) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
+			x, err := strconv.ParseFloat(m[1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, x)
+		}
+		return most
+	}
+	last := rightmost(` x="([0-9.]+)"[^>]*>1</text>`) // the label of the last place
+	for _, name := range []string{"latency", "bandwidth"} {
+		if n := strings.Count(string(text), ">"+name+"</text>"); n != 1 {
+			t.Errorf("%s stands there %d times", name, n)
+		}
+		if x := rightmost(` x="([0-9.]+)"[^>]*>` + name + `</text>`); x <= last {
+			t.Errorf("%s is at %g, among the curves: the last place is at %g", name, x, last)
+		}
+	}
+	k := newKey(draw)
+	if k.color("latency") != palette[0] || k.color("bandwidth") != palette[1] {
+		t.Error("the colours do not follow the names")
 	}
 }
 
