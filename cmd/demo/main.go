@@ -104,12 +104,9 @@ func runRank1() int {
 }
 
 // unread says that the reader of the standard output has gone, as head does.
-func unread(err error) bool {
+func unread() bool {
 	out := []unix.PollFd{{Fd: 1}}
-	if !errors.Is(err, unix.EPIPE) {
-		return false
-	}
-	_, err = unix.Poll(out, 0)
+	_, err := unix.Poll(out, 0)
 	return err == nil && out[0].Revents&unix.POLLERR != 0
 }
 
@@ -118,7 +115,7 @@ func fail(err error) int {
 	if told := (toldError{}); errors.As(err, &told) {
 		return told.status
 	}
-	if unread(err) {
+	if errors.Is(err, unix.EPIPE) && unread() {
 		return 128 + int(unix.SIGPIPE) // as if the signal had ended it
 	}
 	fmt.Fprintf(os.Stderr, "demo: %s\n", oneLine(err))

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/launch"
@@ -221,6 +223,9 @@ func (c *runCommand) run() error {
 	}
 	err = job.Wait()
 	if exit := (*launch.ExitError)(nil); errors.As(err, &exit) {
+		if exit.Status() == 128+int(unix.SIGPIPE) && unread() {
+			return toldError{exit.Status()} // what the rank wrote went the way of our own output, to a reader that has gone
+		}
 		return statusError{err, exit.Status()}
 	}
 	return err
