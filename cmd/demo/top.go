@@ -43,7 +43,7 @@ func (o own) Threads() (monitor.Threads, error) { return monitor.List(o.s), nil 
 // Help is the long text of --help.
 func (*topCommand) Help() string {
 	return "Shows what each VP does, as top does for processes. Percentages are of the time between two looks: load is running " +
-		"threads, the rest is spinning, idle hooks and sleep. Wakes are the latencies from being woken to running, one in 64. " +
+		"threads, the rest is spinning, idle hooks and sleep. Ended are threads. Wakes are the latencies from being woken to running, one in 64. " +
 		"On a terminal it draws over itself; else it writes one table after the other.\n\n" +
 		"Any program that uses marcel can be looked at if it was started with PM2_STATS=/some/path; of a job, rank N is at " +
 		"/some/path.N. --list finds them.\n\n" +

@@ -2,8 +2,10 @@ package monitor
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
+	"syscall"
 	"time"
 
 	"github.com/pm2-go/pm2/sched"
@@ -21,9 +23,12 @@ type Client struct {
 const patience = 5 * time.Second
 
 // Attach connects to the process that serves at path. It fails if none does, or
-// if the caller may not look.
+// if the caller may not look. A socket that a process has left there which has ended is removed.
 func Attach(path string) (*Client, error) {
 	c, err := net.DialTimeout("unix", path, patience)
+	if errors.Is(err, syscall.ECONNREFUSED) && clear(path) == nil {
+		return nil, fmt.Errorf("monitor: attach to %s: the process that served there has ended; its socket is removed now", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("monitor: attach to %s: %w: start the program with %s=%s", path, err, Environment, path)
 	}

@@ -9,9 +9,8 @@
 //
 // The socket has permission 0600: only its owner, and root, may look. It is made in a
 // folder of its own and linked, so that it never has more, and removed when the server
-// closes. A program that is killed leaves it behind; the next Serve at that path
-// finds that no process listens, and takes its place. Serve refuses to replace
-// anything else.
+// closes. A program that is killed, or ends without closing it, leaves it behind; the next Serve at that path
+// finds that no process listens, and takes its place; the next Attach removes it. Neither touches anything else.
 //
 // # The protocol
 //

@@ -152,17 +152,45 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// A program that was killed left its socket; a file that is none is left alone.
-func TestServeReplacesOnlyDeadSockets(t *testing.T) {
-	s := start(t)
-	dir := t.TempDir()
-	dead := filepath.Join(dir, "dead.sock")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: dead, Net: "unix"})
+// leave leaves a socket at path as a process does that is killed.
+func leave(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.SetUnlinkOnClose(false)
 	l.Close()
+}
+
+// TestAttachToTheDead: the client removes the socket of a process that has ended, and nothing else.
+func TestAttachToTheDead(t *testing.T) {
+	dead := filepath.Join(t.TempDir(), "dead.sock")
+	leave(t, dead)
+	if _, err := monitor.Attach(dead); err == nil || !strings.Contains(err.Error(), "has ended") {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(dead); !os.IsNotExist(err) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := monitor.Attach(file); err == nil {
+		t.Error("attached to a file")
+	}
+	if _, err := os.Lstat(file); err != nil {
+		t.Error(err)
+	}
+}
+
+// A program that was killed left its socket; a file that is none is left alone.
+func TestServeReplacesOnlyDeadSockets(t *testing.T) {
+	s := start(t)
+	dir := t.TempDir()
+	dead := filepath.Join(dir, "dead.sock")
+	leave(t, dead)
 	v, err := monitor.Serve(dead, s)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -21,7 +22,7 @@ import (
 type Process struct {
 	PID     int
 	Path    string // of its socket
-	Command string
+	Command string // its program, without the folder, and the arguments
 }
 
 // Processes lists the processes of the caller that serve their counters where the environment of some process says, by pid. Those
@@ -78,7 +79,8 @@ func serving(path string) (p Process, err error) {
 		return p, err
 	}
 	words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", peer.Pid))
-	return Process{int(peer.Pid), path, strings.TrimSpace(strings.ReplaceAll(string(words), "\x00", " "))}, err
+	program, arguments, _ := strings.Cut(string(words), "\x00")
+	return Process{int(peer.Pid), path, strings.TrimSpace(filepath.Base(program) + " " + strings.ReplaceAll(arguments, "\x00", " "))}, err
 }
 
 // WriteProcesses writes a line for each.
@@ -91,7 +93,8 @@ func WriteProcesses(w io.Writer, all []Process) error {
 		return err
 	}
 	for _, p := range all {
-		if _, err := fmt.Fprintf(w, "%8d  %-40s  %.46s\n", p.PID, p.Path, p.Command); err != nil {
+		room := max(46-max(utf8.RuneCountInString(p.Path)-40, 0), 10) // of a line of 98 letters, if the path leaves it
+		if _, err := fmt.Fprintf(w, "%8d  %-40s  %.*s\n", p.PID, p.Path, room, p.Command); err != nil {
 			return err
 		}
 	}

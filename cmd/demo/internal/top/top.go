@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// barWidth is how many characters a load of 100 % takes.
-const barWidth = 10
+// barWidth is how many characters a load of 100 % takes: as many as a line of report.Columns has room for.
+const barWidth = 7
 
 // Write writes what happened since before, in one piece. Title says whose it is.
 func Write(w io.Writer, title string, now, before sched.Stats) error {
@@ -32,8 +32,8 @@ func Write(w io.Writer, title string, now, before sched.Stats) error {
 	rest := max(now.Alive-running-t.Ready-t.Away-t.Seized, 0)
 	fmt.Fprintf(&b, "threads: %d alive: %d running, %d ready, %d waiting, %d in Blocking, %d seized; %d idle runners\n\n",
 		now.Alive, running, t.Ready, rest, t.Away, t.Seized, t.Runners)
-	fmt.Fprintf(&b, "%5s %4s  %-*s %5s %6s %6s %6s %6s %10s %9s %9s %8s %6s  %s\n", "VP", "CPU", barWidth, "load", "%",
-		"idle%", "spin%", "hook%", "sleep%", "switches/s", "stolen/s", "threads/s", "parks/s", "ready", "wakes p50, p99")
+	fmt.Fprintf(&b, "%3s %4s  %-*s %5s %5s %5s %6s %8s %8s %7s %7s %5s  %s\n", "VP", "CPU", barWidth, "load", "%",
+		"spin%", "hook%", "sleep%", "switch/s", "stolen/s", "ended/s", "parks/s", "ready", "wakes p50, p99")
 	for i := range d.VPs {
 		row(&b, fmt.Sprint(d.VPs[i].VP), fmt.Sprint(d.VPs[i].CPU), &d.VPs[i], d.Elapsed, 1)
 	}
@@ -55,8 +55,8 @@ func row(b *strings.Builder, vp, cpu string, v *sched.VPStats, elapsed time.Dura
 	if v.Wakes.Count() > 0 {
 		wakes = fmt.Sprintf("<%v, <%v", short(v.Wakes.Quantile(0.5)), short(v.Wakes.Quantile(0.99)))
 	}
-	line := fmt.Sprintf("%5s %4s  %s%s %5.1f %6.1f %6.1f %6.1f %6.1f %10s %9s %9s %8s %6d  %s",
-		vp, cpu, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), load, share(v.Idle()), share(v.Spin), share(v.Hook), share(v.Sleep),
+	line := fmt.Sprintf("%3s %4s  %s%s %5.1f %5.1f %5.1f %6.1f %8s %8s %7s %7s %5d  %s",
+		vp, cpu, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), load, share(v.Spin), share(v.Hook), share(v.Sleep),
 		rate(v.Switches), rate(v.Items), rate(v.Ended), rate(v.Parks), v.Ready, wakes)
 	b.WriteString(line + "\n")
 }

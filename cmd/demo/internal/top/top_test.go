@@ -26,10 +26,10 @@ func TestWrite(t *testing.T) {
 	const want = `demo (pid 7), up 3s, 3 LWPs, the last 2s
 threads: 12 alive: 1 running, 2 ready, 8 waiting, 1 in Blocking, 0 seized; 0 idle runners
 
-   VP  CPU  load           %  idle%  spin%  hook% sleep% switches/s  stolen/s threads/s  parks/s  ready  wakes p50, p99
-    0    4  #####.....  50.0   50.0   10.0    5.0   35.0      1.00M        10      2000        1      2  <256ns, <32.8µs
-    1    5  ########## 100.0    0.0    0.0    0.0    0.0          0         0         0        0      0  -
-  all       ########..  75.0   25.0    5.0    2.5   17.5      1.00M        10      2000        1      2  <256ns, <32.8µs
+ VP  CPU  load        % spin% hook% sleep% switch/s stolen/s ended/s parks/s ready  wakes p50, p99
+  0    4  ####...  50.0  10.0   5.0   35.0    1.00M       10    2000       1     2  <256ns, <32.8µs
+  1    5  ####### 100.0   0.0   0.0    0.0        0        0       0       0     0  -
+all       #####..  75.0   5.0   2.5   17.5    1.00M       10    2000       1     2  <256ns, <32.8µs
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
