@@ -201,31 +201,54 @@ func (c *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pair
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, x := range usable {
+		names = append(names, x.title)
+		all = append(all, c.peer(ctx, o, s, p, x, cpus))
+	}
+	return all, names, nil
+}
+
+// peer is one of them as an entrant. One whose threads stand in each other's way for so long that a job does not end in time is
+// left out from then on.
+func (c *crowd) peer(ctx context.Context, o Options, s *Sink, p *peers, x setting, cpus string) entrant[crowdRound] {
 	var counts []string
 	for _, n := range c.threads {
 		counts = append(counts, strconv.Itoa(n))
 	}
-	for _, x := range usable {
-		names = append(names, x.title)
-		all = append(all, entrant[crowdRound]{x.title, func() (crowdRound, error) {
-			lines, err := p.job(ctx, x, nil, "threads_mpi", c.mode, "-n", strings.Join(counts, ","), "-s", strconv.Itoa(c.size),
-				"-i", strconv.Itoa(o.Iters), "-t", fmt.Sprint(longest.Seconds()), "-l", strconv.FormatInt(hopeless.Milliseconds(), 10),
-				"-b", strconv.FormatInt(settleHogs.Milliseconds(), 10), "-c", cpus)
-			of := crowdRound{}
-			for _, line := range lines {
-				if len(line) < 3 {
-					return nil, fmt.Errorf("it printed %v where a number of threads, the time of all, and times belong", line)
-				}
-				players := 1
-				if c.players {
-					players = int(line[0])
-				}
-				of[int(line[0])] = crowdSample{ns: line[2:], elapsed: line[1], players: players}
-			}
-			return of, err
-		}})
+	slow := false // once
+	return entrant[crowdRound]{x.title, func() (crowdRound, error) {
+		if slow {
+			return nil, nil
+		}
+		lines, err := p.job(ctx, x, nil, "threads_mpi", c.mode, "-n", strings.Join(counts, ","), "-s", strconv.Itoa(c.size),
+			"-i", strconv.Itoa(o.Iters), "-t", fmt.Sprint(longest.Seconds()), "-l", strconv.FormatInt(hopeless.Milliseconds(), 10),
+			"-b", strconv.FormatInt(settleHogs.Milliseconds(), 10), "-c", cpus)
+		if errors.Is(err, errSlow) {
+			slow = true
+			s.Skip(x.title, err.Error()+": it is not measured again")
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return c.peerRound(lines)
+	}}
+}
+
+// peerRound is what a peer has printed: a number of threads, the time of all, and times in each line.
+func (c *crowd) peerRound(lines [][]float64) (crowdRound, error) {
+	of := crowdRound{}
+	for _, line := range lines {
+		if len(line) < 3 {
+			return nil, fmt.Errorf("it printed %v where a number of threads, the time of all, and times belong", line)
+		}
+		players := 1
+		if c.players {
+			players = int(line[0])
+		}
+		of[int(line[0])] = crowdSample{ns: line[2:], elapsed: line[1], players: players}
 	}
-	return all, names, nil
+	return of, nil
 }
 
 // rows summarizes the rounds of one entrant.

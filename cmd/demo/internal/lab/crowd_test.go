@@ -2,8 +2,11 @@ package lab
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestCrowdRows: a thread that got everything done while the others waited has fast messages, and
@@ -25,6 +28,35 @@ func TestCrowdRows(t *testing.T) {
 	}
 	if line := r.Line(); !strings.Contains(line, "50 % x2.0") {
 		t.Error(line)
+	}
+}
+
+// TestSlowPeer: a peer whose job does not end in time is skipped with a reason, and not asked again; the others' rows
+// do without it.
+func TestSlowPeer(t *testing.T) {
+	dir := t.TempDir()
+	script, asked := filepath.Join(dir, "peers"), filepath.Join(dir, "asked")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho >>"+asked+"\nexec sleep 1000\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var skipped []string
+	s := &Sink{Skip: func(name, why string) { skipped = append(skipped, name+": "+why) }}
+	c := crowd{name: "pairs", mode: "pairs", threads: []int{1, 2}}
+	p := &peers{dir: &scratch{path: dir}, command: script, patience: 10 * time.Millisecond}
+	e := c.peer(t.Context(), Options{Iters: 1}, s, p, mpich, "0,1")
+	for range 2 {
+		if of, err := e.measure(); err != nil || len(of) != 0 {
+			t.Errorf("%v, %v", of, err)
+		}
+	}
+	if len(skipped) != 1 || !strings.HasPrefix(skipped[0], mpich.title+": ") || !strings.Contains(skipped[0], "it took longer than 10ms") {
+		t.Errorf("skipped: %q", skipped)
+	}
+	if text, _ := os.ReadFile(asked); len(text) > 1 {
+		t.Errorf("it was asked %d times", len(text))
+	}
+	if rows := c.rows(mpich.title, []crowdRound{nil, nil}, []crowdRound{{1: {ns: []float64{1}, players: 1}}, {}}, true); len(rows) != 0 {
+		t.Errorf("rows: %v", rows)
 	}
 }
 

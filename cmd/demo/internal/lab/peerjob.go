@@ -36,15 +36,19 @@ var (
 
 // Peers runs MPI jobs beside ours. For one goroutine.
 type peers struct {
-	dir     *scratch
-	command string
+	dir      *scratch
+	command  string
+	patience time.Duration // bounds one job
 }
 
 // errNoPeers: why none can be run here.
 var errNoPeers = errors.New("no peers")
 
-// peerPatience bounds one job.
+// peerPatience is the patience with the jobs of experiments.
 const peerPatience = 90 * time.Second
+
+// errSlow: a job did not end in time.
+var errSlow = errors.New("it took longer")
 
 // statusMissing is how test/peers ends where a setting is not installed.
 const statusMissing = 3
@@ -54,7 +58,7 @@ func newPeers(ctx context.Context, o Options) (_ *peers, err error) {
 	if o.Peers == NoPeers {
 		return nil, fmt.Errorf("%w are wanted: --peers %s", errNoPeers, NoPeers)
 	}
-	p := &peers{command: o.Peers}
+	p := &peers{command: o.Peers, patience: peerPatience}
 	if p.dir, err = newScratch(); err != nil {
 		return nil, fmt.Errorf("make a folder to build the peers in: %w", err)
 	}
@@ -94,7 +98,7 @@ func available(ctx context.Context, p *peers, s *Sink, where string, settings ..
 // job runs a program of test/peers and returns the numbers of each line that it prints; with a
 // link, rank 1 is on the other host.
 func (p *peers) job(ctx context.Context, x setting, link *veth.Link, program string, args ...string) ([][]float64, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("it took longer than %v", peerPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, p.patience, fmt.Errorf("%w than %v", errSlow, p.patience))
 	defer cancel()
 	line := []string{"job", "-dir", p.dir.path}
 	if link != nil {
