@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/bench"
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
@@ -23,7 +26,7 @@ import (
 // commands is the one table of the command line: kong makes from it the parser, the
 // checks, the defaults and --help.
 type commands struct {
-	Pingpong        pingpongCommand        `cmd:"" help:"Exchange verified messages between two processes: latency and bandwidth against size."`
+	Pingpong        pingpongCommand        `cmd:"" help:"Exchange verified messages between two processes: latency, bandwidth."`
 	Run             runCommand             `cmd:"" help:"Start a program of your own as the processes of a job, on this host or on several."`
 	Bench           benchCommand           `cmd:"" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
 	Trace           traceCommand           `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
@@ -47,11 +50,24 @@ type (
 	pattern  string
 )
 
+// width is the flag of commands whose lines may be long.
+type width struct {
+	Wide bool `help:"Lines as long as they come, and tables with all columns: without it they fit ${columns} columns."`
+}
+
+// fit is a text as wide as was asked for.
+func (w width) fit(text string) string {
+	if w.Wide {
+		return text
+	}
+	return report.Fit(text)
+}
+
 // output are the flags that every experiment has.
 type output struct {
 	Format string `enum:"${formats}" default:"table" help:"What to write to stdout: ${enum}."`
-	Wide   bool   `help:"Tables with all columns, however long their lines: without it they fit ${columns}."`
-	Plot   file   `help:"Draw the results as well, into a file whose name ends in .svg or .png."`
+	width
+	Plot file `help:"Draw the results as well, into a file whose name ends in .svg or .png."`
 
 	figure *figure.File // claimed by Validate
 }
@@ -62,6 +78,18 @@ func (o *output) Validate() (err error) {
 		if o.figure, err = figure.Claim(string(o.Plot)); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
+	}
+	return nil
+}
+
+// check says what is wrong with a file that is to be written and was given for a flag, before anything is measured: its folder
+// takes no new files.
+func (f file) check(flag string) error {
+	if err := unix.Access(filepath.Dir(string(f)), unix.W_OK|unix.X_OK); err != nil {
+		return fmt.Errorf("%s %s: %w: choose a folder that exists and is writable", flag, f, err)
+	}
+	if info, err := os.Stat(string(f)); err == nil && info.IsDir() {
+		return fmt.Errorf("%s %s: that is a directory; name a file in it", flag, f)
 	}
 	return nil
 }
@@ -80,12 +108,12 @@ func (a hostPort) check(flag string) error {
 type pingpongCommand struct {
 	Driver        string    `default:"shm" help:"Network to use: ${drivers}, or several with commas: a rail each."`
 	Sizes         size.List `default:"1:4M" sep:"none" help:"Sizes of the messages in bytes: a list 1,8,4K, or a range 1:64K, which doubles."`
-	Iters         int       `default:"10000" help:"Exchanges of each size up to 8K; of larger ones fewer."`
+	Iters         int       `default:"10000" help:"Exchanges of each size up to 8K; fewer of larger."`
 	Warmup        int       `help:"Exchanges before those that count; with it there are as many of every size. 0: a tenth."`
 	Threads       int       `default:"1" help:"Pairs of threads at once."`
 	Window        int       `help:"Messages under way at once, one way: bandwidth, not latency. 0: one, there and back."`
 	Bidirectional bool      `help:"Messages, or windows, both ways at the same time."`
-	Loan          bool      `help:"Buffers of the gate: shm lends them instead of copying."`
+	Loan          bool      `help:"Buffers of the gate, which shm lends: no copy."`
 	Touch         bool      `help:"Writing and reading every byte is in the time."`
 	Engine        string    `enum:"hooks,explicit,threads,none" default:"hooks" help:"Marcel threads, for which idle VPs poll too (hooks) or the waiter alone (explicit); goroutines, for which poller threads do (threads) or the waiter alone (none)."`
 	Listen        hostPort  `help:"Where rank 0 waits for rank 1. Default: loopback."`
@@ -131,8 +159,8 @@ type benchCommand struct {
 	Time   time.Duration `default:"20ms" help:"How long one repetition lasts, 1ms to 10s."`
 	List   bool          `help:"Print the names of the rows that would be measured, and measure nothing."`
 	Format string        `enum:"${benchFormats}" default:"table" help:"What to write to stdout: ${enum}; go is for benchstat, a line for each repetition."`
-	Wide   bool          `help:"Tables with all columns, however long their lines: without it they fit ${columns}."`
-	Plot   file          `help:"Draw the results as well, into a file whose name ends in .svg or .png."`
+	width
+	Plot file `help:"Draw the results as well, into a file whose name ends in .svg or .png."`
 	progressFlags
 
 	output output             `kong:"-"` // made by Validate
@@ -176,7 +204,7 @@ func (c *benchCommand) Validate() error {
 	if err := c.progressFlags.export(); err != nil {
 		return err
 	}
-	c.output = output{Format: c.Format, Plot: c.Plot, Wide: c.Wide}
+	c.output = output{Format: c.Format, Plot: c.Plot, width: c.width}
 	return c.output.Validate()
 }
 
@@ -246,6 +274,12 @@ func parse(args []string, exit func(int)) (any, error) {
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
 		kong.Exit(exit),
+		kong.Help(func(options kong.HelpOptions, ctx *kong.Context) error {
+			if x := namedExperiment(ctx); x != nil {
+				ctx.Selected().Detail = aboutExperiment(x)
+			}
+			return kong.DefaultHelpPrinter(options, ctx)
+		}),
 	)
 	if err != nil {
 		return nil, err
@@ -259,6 +293,9 @@ func parse(args []string, exit func(int)) (any, error) {
 		text := strings.Join(strings.Fields(err.Error()), " ")
 		if c := (choiceError{}); errors.As(err, &c) {
 			return nil, usageError{choiceError{text, c.choices}}
+		}
+		if word, ok := strings.CutPrefix(text, "unexpected argument "); ok && hint == "demo --help" {
+			text = "no command is called " + word + ": there are " + strings.Join(commandNames(parser), ", ")
 		}
 		return nil, usageError{fmt.Errorf("%s (see %s)", text, hint)}
 	}
@@ -293,6 +330,14 @@ func parse(args []string, exit func(int)) (any, error) {
 		return parse(append(table.Help.Command, "--help"), exit)
 	}
 	return nil, fmt.Errorf("no command %q", ctx.Command())
+}
+
+// commandNames are those of the commands, in their order.
+func commandNames(parser *kong.Kong) (names []string) {
+	for _, c := range parser.Model.Children {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // withoutArguments leaves the <name> of positional arguments out of a command.

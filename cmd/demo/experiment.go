@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/lab"
@@ -25,6 +27,28 @@ type experimentCommand struct {
 	output
 
 	chosen *lab.Experiment // by Validate; nil: the list
+}
+
+// namedExperiment is the one that is named in a command line that asks for help; nil: none.
+func namedExperiment(ctx *kong.Context) *lab.Experiment {
+	if n := ctx.Selected(); n == nil || n.Name != "experiment" {
+		return nil
+	}
+	for _, part := range ctx.Path {
+		if part.Positional == nil {
+			continue
+		}
+		if x, err := lab.Lookup(ctx.Value(part).String()); err == nil {
+			return x
+		}
+	}
+	return nil
+}
+
+// aboutExperiment is the long text of --help about one of them.
+func aboutExperiment(x *lab.Experiment) string {
+	return fmt.Sprintf("%s, %s: %s (%s).\n\nPublished: %s.\n\nIts own numbers: --iters %d, --rounds %d. docs/experiments.md has what it shows.",
+		x.Name, lasting(x.Lasts), x.Title, x.Paper, x.Published, x.Iters, x.Rounds)
 }
 
 // Help is the long text of --help.
@@ -111,11 +135,11 @@ func (c *experimentCommand) run(ctx context.Context) error {
 		return err
 	}
 	defer s.bar.Done()
-	s.report.Machine = report.Detect(len(o.CPUs), startProbe(o.CPUs))
 	shown := 0
 	err = x.Run(ctx, o, &lab.Sink{
 		Warn: warn,
-		Begin: func(remarks ...string) error {
+		Begin: func(remarks ...string) error { // what is wrong with the command line has been said before
+			s.report.Machine = report.Detect(len(o.CPUs), startProbe(o.CPUs))
 			return s.writer.Begin(&s.report, append([]string{x.Title + " (" + x.Paper + ")", "published: " + x.Published}, remarks...)...)
 		},
 		Row:   s.row,
@@ -233,8 +257,21 @@ func experimentNames() string {
 	return strings.Join(names, ", ")
 }
 
-// foldAt breaks a text between its words into lines of at most that many bytes.
+// foldAt breaks a text between its words into as few lines of at most that many bytes as there can be, all about as long.
 func foldAt(text string, most int) string {
+	folded := foldOnce(text, most)
+	for most--; most > 0; most-- {
+		narrower := foldOnce(text, most)
+		if strings.Count(narrower, "\n") > strings.Count(folded, "\n") {
+			break
+		}
+		folded = narrower
+	}
+	return folded
+}
+
+// foldOnce fills one line after the other.
+func foldOnce(text string, most int) string {
 	var b strings.Builder
 	used := 0
 	for _, word := range strings.Fields(text) {

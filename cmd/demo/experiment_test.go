@@ -1,6 +1,8 @@
 package main
 
 import (
+	"testing"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -47,6 +49,25 @@ func labrows(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		if base != "" && !variants[base] {
 			ts.Fatalf("%v: its base %q is not among the rows", name, base)
+		}
+	}
+}
+
+// TestFoldAt: no line is too long, and none much shorter than the others.
+func TestFoldAt(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"", 10, ""},
+		{"one line", 10, "one line"},
+		{"spinning for 5 us before it blocks removes them", 42, "spinning for 5 us before\nit blocks removes them"},
+		{"indistinguishable", 5, "indistinguishable"},
+		{"a b c d e f", 3, "a b\nc d\ne f"},
+	} {
+		if got := foldAt(test.text, test.most); got != test.want {
+			t.Errorf("%q at %d: %q, want %q", test.text, test.most, got, test.want)
 		}
 	}
 }

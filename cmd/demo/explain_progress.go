@@ -21,6 +21,7 @@ type explainProgressCommand struct {
 	Time      time.Duration `default:"500ms" help:"How long messages come and threads compute before the engine is asked, 0s to 1m."`
 	Waiting   int           `default:"16" help:"How many tasks wait for messages, each at a socket of its own; 0 to 256."`
 	Format    string        `enum:"text,json" default:"text" help:"What to write to stdout: ${enum}."`
+	width
 	progressFlags
 
 	machine *topo.Topology
@@ -124,7 +125,7 @@ func (c *explainProgressCommand) write(x pioman.Explanation) error {
 		}
 		text = append(text, '\n')
 	} else {
-		text = []byte("# demo explain-progress\n# " + machine + "\n" + x.Text())
+		text = []byte("# demo explain-progress\n# " + machine + "\n" + c.fit(x.Text()))
 	}
 	if _, err := os.Stdout.Write(text); err != nil {
 		return fmt.Errorf("write the results: %w", err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/protocols"
 	"github.com/pm2-go/pm2/nmad"
@@ -15,6 +16,7 @@ type explainProtocolCommand struct {
 	Driver  string `help:"Network to explain: ${drivers}, or several with commas: a rail each. Default: what PM2_DRIVER says, or shm."`
 	Measure bool   `help:"Measure first from which size on the rendezvous is faster, and what each rail costs."`
 	Save    file   `help:"Write what was measured into this file, for PM2_PROFILE."`
+	width
 }
 
 // Help is the long text of --help.
@@ -28,7 +30,14 @@ func (*explainProtocolCommand) Help() string {
 }
 
 func (c *explainProtocolCommand) run(ctx context.Context) error {
-	return protocols.Explain(ctx, protocols.Options{Driver: c.Driver, Measure: c.Measure, Save: string(c.Save)}, os.Stdout)
+	var text strings.Builder
+	if err := protocols.Explain(ctx, protocols.Options{Driver: c.Driver, Measure: c.Measure, Save: string(c.Save)}, &text); err != nil {
+		return err
+	}
+	if _, err := os.Stdout.WriteString(c.fit(text.String())); err != nil {
+		return fmt.Errorf("write the results: %w", err)
+	}
+	return nil
 }
 
 // usual is the network that is explained by default: in a job, that of the job.
@@ -50,6 +59,9 @@ func (c *explainProtocolCommand) Validate() error {
 	}
 	if c.Save != "" && !c.Measure {
 		return fmt.Errorf("--save %s: there is nothing to save without --measure", c.Save)
+	}
+	if c.Save != "" {
+		return c.Save.check("--save")
 	}
 	return nil
 }

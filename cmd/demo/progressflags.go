@@ -25,7 +25,7 @@ type value string
 const helpEngine = "--help-engine"
 
 // engineFlags tells about it, in the help of the commands that have such flags.
-const engineFlags = "The progress engine has a flag for each of its parameters: " + helpEngine + ".\n\n"
+const engineFlags = "The progress engine has a flag for each of its parameters: " + helpEngine + ". "
 
 // newProgressFlags makes the flags before the command line is parsed, but for the rows that a command says
 // in another way. The help lists them if shown.

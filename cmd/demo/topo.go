@@ -45,6 +45,7 @@ type topoCommand struct {
 	Format    string    `enum:"${formats}" default:"table" help:"What to write to stdout: ${enum}."`
 	Plot      file      `xor:"plot" help:"Draw the machine as well, into a file whose name ends in .svg or .png."`
 	SVG       file      `name:"svg" xor:"plot" help:"The same, .svg only."`
+	PNG       file      `name:"png" xor:"plot" help:"The same, .png only."`
 
 	figure *figure.File
 	source string
@@ -75,16 +76,18 @@ func (c *topoCommand) Validate() (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %s", flag, strings.TrimPrefix(err.Error(), "topo: "))
 	}
-	name := c.Plot
-	flag = "--plot"
-	if c.SVG != "" {
-		if flag, name = "--svg", c.SVG; !strings.HasSuffix(string(name), ".svg") {
-			return fmt.Errorf("--svg %s: the name does not end in .svg: say --plot %s", name, name)
+	for _, f := range []struct {
+		flag, ending string
+		name         file
+	}{{"--plot", "", c.Plot}, {"--svg", ".svg", c.SVG}, {"--png", ".png", c.PNG}} {
+		if f.name == "" {
+			continue
 		}
-	}
-	if name != "" {
-		if c.figure, err = figure.Claim(string(name)); err != nil {
-			return fmt.Errorf("%s: %w", flag, err)
+		if !strings.HasSuffix(string(f.name), f.ending) {
+			return fmt.Errorf("%s %s: the name does not end in %s: say --plot %s", f.flag, f.name, f.ending, f.name)
+		}
+		if c.figure, err = figure.Claim(string(f.name)); err != nil {
+			return fmt.Errorf("%s: %w", f.flag, err)
 		}
 	}
 	return nil

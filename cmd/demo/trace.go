@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -63,11 +62,8 @@ func (c *traceCommand) Validate() (err error) {
 	if c.From < 0 || c.To < 0 || c.To != 0 && c.To <= c.From {
 		return fmt.Errorf("--from %v --to %v: choose moments of the timeline, the earlier one first", c.From, c.To)
 	}
-	if info, err := os.Stat(filepath.Dir(string(c.Out))); err != nil || !info.IsDir() {
-		return fmt.Errorf("--out %s: choose a folder that exists", c.Out)
-	}
-	if info, err := os.Stat(string(c.Out)); err == nil && info.IsDir() {
-		return fmt.Errorf("--out %s: that is a directory; name a file in it", c.Out)
+	if err := c.Out.check("--out"); err != nil {
+		return err
 	}
 	if c.Plot != "" {
 		if c.figure, err = figure.Claim(string(c.Plot)); err != nil {

@@ -15,7 +15,7 @@ import (
 const (
 	refresh = 250 * time.Millisecond // seldom, for the bar's goroutines share a CPU with what is measured
 	clear   = "\x1b[1A\x1b[J"        // to the bar's line, and clear from there
-	home    = "\r"                  // to the first column: the terminal has echoed what was typed meanwhile, such as ^C
+	home    = "\r"                   // to the first column: the terminal has echoed what was typed meanwhile, such as ^C
 )
 
 // Bar is a progress bar, or none. Safe for concurrent use.

@@ -185,3 +185,19 @@ func TestColumns(t *testing.T) {
 		t.Errorf("wide:\n%s", wide)
 	}
 }
+
+// TestFit: what is longer than Columns goes on below its last column, or on lines of its own; nothing else changes.
+func TestFit(t *testing.T) {
+	words := strings.TrimSpace(strings.Repeat("µs ", 40))
+	for text, want := range map[string]string{
+		"":                                     "",
+		"short\n\n  lines":                     "short\n\n  lines",
+		words + "\nnext\n":                     words[:4*33-1] + "\n      " + words[4*33:] + "\nnext\n",
+		"name  on  " + words:                   "name  on  " + words[:4*30-1] + "\n          " + words[4*30:],
+		strings.Repeat("x", 70) + "  " + words: strings.Repeat("x", 70) + "\n      " + words[:4*31-1] + "\n      " + words[4*31:],
+	} {
+		if got := Fit(text); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}

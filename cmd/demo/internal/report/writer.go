@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Writer writes one report in one format. Not safe for concurrent use.
@@ -122,19 +123,46 @@ func (w *tableWriter) remark(text string) string {
 func Wrap(text, first, rest string) string {
 	var b strings.Builder
 	b.WriteString(first)
-	used, begun := len(first), false
+	used, begun := utf8.RuneCountInString(first), false
 	for _, word := range strings.Fields(text) {
+		width := utf8.RuneCountInString(word)
 		switch {
 		case !begun:
-		case used+1+len(word) > Columns:
+		case used+1+width > Columns:
 			b.WriteString("\n" + rest)
-			used = len(rest)
+			used = utf8.RuneCountInString(rest)
 		default:
 			b.WriteString(" ")
 			used++
 		}
 		b.WriteString(word)
-		used, begun = used+len(word), true
+		used, begun = used+width, true
+	}
+	return b.String()
+}
+
+// Fit breaks the lines of a text that are longer than Columns between their words. What follows stands below the beginning of
+// the last column, or, where that leaves it little room, on lines of its own.
+func Fit(text string) string {
+	const indent, narrow = "      ", 40 // fewer letters than that are little room
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line, ended := strings.CutSuffix(line, "\n")
+		if utf8.RuneCountInString(line) > Columns {
+			first, last := "", line
+			if at := strings.LastIndex(line, "  "); at >= 0 {
+				first, last = line[:at+2], line[at+2:]
+			}
+			if below := utf8.RuneCountInString(first); below <= Columns-narrow {
+				line = Wrap(last, first, strings.Repeat(" ", max(below, len(indent))))
+			} else {
+				line = strings.TrimRight(first, " ") + "\n" + Wrap(last, indent, indent)
+			}
+		}
+		b.WriteString(line)
+		if ended {
+			b.WriteByte('\n')
+		}
 	}
 	return b.String()
 }
