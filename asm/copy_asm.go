@@ -11,7 +11,8 @@ var stringFrom = leastString()
 
 const measuredString = 3 << 10
 
-// leastString is measuredString where the processor says that it has fast string instructions.
+// leastString returns the size from which string instructions copy faster: measuredString if the
+// processor announces fast string instructions (ERMS), else no size.
 func leastString() int {
 	if cpuidlib.CPU.Supports(cpuidlib.ERMS) {
 		return measuredString

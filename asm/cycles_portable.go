@@ -10,5 +10,5 @@ var processStart = time.Now()
 // the twin of the cycle counter, with a rate of 1 GHz.
 func Cycles() int64 { return int64(time.Since(processStart)) }
 
-// announcedHz: the rate of Cycles in Hz, by definition.
+// announcedHz returns the rate of Cycles in Hz, which here counts nanoseconds.
 func announcedHz() (hz int64, exact bool) { return 1e9, true }

@@ -20,9 +20,9 @@ func GoID() uint64 {
 	return tracedGoID()
 }
 
-// goIDAt is where the descriptor has the number: it depends on the Go release, so
-// a few goroutines look where theirs has it. 0: the place is not the same in all
-// of them, or not the only one.
+// goIDAt returns the offset of the number in a goroutine's descriptor. The offset depends on the Go
+// release, so a few goroutines search their own descriptors for their numbers. It returns 0 if they do
+// not agree on exactly one offset.
 var goIDAt = sync.OnceValue(func() uintptr {
 	const (
 		lookers = 4

@@ -8,8 +8,8 @@ import (
 // Pooled, since what runtime.Stack writes to is allocated.
 var firstLines = sync.Pool{New: func() any { return new([64]byte) }}
 
-// tracedGoID takes the number of the goroutine that calls from the first line of
-// a stack trace, "goroutine 18 [running]:". About a microsecond.
+// tracedGoID reads the number of the calling goroutine from the first line of its stack trace,
+// "goroutine 18 [running]:". It takes about a microsecond.
 func tracedGoID() (id uint64) {
 	const prefix = len("goroutine ")
 	line := firstLines.Get().(*[64]byte)

@@ -131,8 +131,8 @@ func takeAnchor() anchor {
 	return best
 }
 
-// measure returns the rate of the counter in Hz since from, spinning until that
-// is span ago. 0: what it saw makes no sense.
+// measure returns the rate of the counter in Hz since from; it spins until span has passed since then.
+// It returns 0 if the rate is not between minHz and maxHz.
 func measure(from anchor, span time.Duration) float64 {
 	if time.Since(from.at) > anchorMaxAge {
 		from = takeAnchor()

@@ -2,10 +2,9 @@ package hooks
 
 import "sync/atomic"
 
-// Func is what gets called: vp is the number of the virtual processor in whose
-// name. It must not block and must not switch threads. Calls for several
-// processors run at the same time, and one on the clock at the same
-// time as one on the processor itself.
+// Func is the function of a hook. vp is the number of the virtual processor in whose name it is
+// called. It must not block and must not switch threads. Calls for several processors may run at the
+// same time, and so may a call on the clock and one on the processor itself.
 type Func func(vp int) Verdict
 
 // Hook is one registration. The pointer that Register returned is valid for ever.
@@ -28,7 +27,8 @@ type need struct {
 // none tells whether there is nothing to do. 0 wraps around, and is more than most.
 func (n *need) none() bool { return n.word != nil && n.word.Load()&n.mask-1 >= n.most }
 
-// or is what either needs; always, if that cannot be said in one.
+// or returns the condition under which n or m has something to do; if one need cannot express that,
+// the need that is always met.
 func (n need) or(m need) need {
 	switch {
 	case n == m:
@@ -39,7 +39,7 @@ func (n need) or(m need) need {
 	return need{}
 }
 
-// Name returns what the hook was registered as.
+// Name returns the name with which the hook was registered.
 func (h *Hook) Name() string {
 	if h == nil {
 		return ""
@@ -47,13 +47,13 @@ func (h *Hook) Name() string {
 	return h.name
 }
 
-// Unregister takes the hook out. On return no new call begins; one that began
-// before may still be running. It never blocks, may be called from anywhere, the hook
-// itself included, and any number of times.
+// Unregister takes the hook out. On return no new call begins; a call that began before may still run.
+// Unregister never blocks. It may be called from anywhere, also by the hook itself, and any number of
+// times.
 func (h *Hook) Unregister() {
 	if h == nil || h.set == nil {
 		return
 	}
-	h.gone.Store(true) // from here on, also walks under way pass it by
+	h.gone.Store(true) // from here on walks under way skip it, too
 	remove(&h.set.points[h.point], h)
 }

@@ -1,16 +1,14 @@
 package hooks
 
-// PerVP has a T for each virtual processor, at least 128 bytes apart from the
-// next one and from everything else: what one processor writes there costs the
-// others nothing. (128, because processors fetch lines in pairs.) Hooks of several
-// points may share one.
+// PerVP has a T for each virtual processor, at least 128 bytes apart from the next T and from all
+// other data, so that writes of one processor do not slow down the others. (128, because processors
+// fetch lines in pairs.) Hooks of several points may share one.
 //
-// PerVP does not guard what is in it. Calls in the name of one processor follow
-// one another at Idle, and at Timer; but a call at one point may run at the same
-// time as one at another point, and at Switch, Yield and Library a thread may lose its
-// processor in the middle of a hook, which then runs on beside the next one. So
-// what hooks of more than one point share, or what is not Idle's or Timer's alone,
-// has to be atomic.
+// PerVP does not guard what is in it. Calls in the name of one processor follow one another at Idle,
+// and at Timer; but a call at one point may run at the same time as one at another point, and at
+// Switch, Yield and Library a thread may lose its processor in the middle of a hook, which then runs
+// on beside the next one. So a state that hooks of several points share, or that Switch, Yield or
+// Library hooks use, has to be atomic.
 type PerVP[T any] struct{ slots []perVP[T] }
 
 type perVP[T any] struct {
@@ -18,7 +16,7 @@ type perVP[T any] struct {
 	state T
 }
 
-// NewPerVP makes zero states for processors 0 to n-1; none if n is negative.
+// NewPerVP returns zero states for processors 0 to n-1; none if n is negative.
 func NewPerVP[T any](n int) *PerVP[T] {
 	return &PerVP[T]{make([]perVP[T], max(n, 0)+1)} // the last one is there for its padding
 }
@@ -40,8 +38,8 @@ func (p *PerVP[T]) At(vp int) *T {
 	return &p.slots[vp].state
 }
 
-// Hook makes what Register takes: f is called with the state of the processor. For
-// a processor that has none f is not called, and the verdict is Quiet.
+// Hook returns a Func for Register that calls f with the state of the processor. For a processor that
+// has none f is not called, and the verdict is Quiet.
 func (p *PerVP[T]) Hook(f func(vp int, state *T) Verdict) Func {
 	if p == nil || f == nil {
 		return nil

@@ -9,9 +9,9 @@ const (
 	Idle      Point = iota // a virtual processor has no thread to run; fired in a loop, on its LWP
 	Switch                 // a virtual processor has just changed threads; on its LWP
 	Timer                  // a tick of the scheduler's clock; on that one OS thread, in the name of each processor in turn, or on a thread that polls, for its own processor
-	Yield                  // a thread offers its processor to others; on it, before it looks for one
-	Library                // a thread calls what may block, and still computes; on it, before the call does anything
-	NumPoints              // how many there are; no point itself
+	Yield                  // a thread yields its processor; on the thread, before it looks for another one
+	Library                // a thread makes a call that may block; on the thread, before the call does anything
+	NumPoints              // number of points
 )
 
 var pointNames = [NumPoints]string{"idle", "switch", "timer", "yield", "library"}
@@ -24,8 +24,8 @@ func (p Point) String() string {
 	return "point " + strconv.Itoa(int(p))
 }
 
-// Verdict is what a hook says about the work it knows of; it tells an idle
-// processor what to do next. The greatest one of all hooks counts.
+// Verdict is a hook's answer: whether its work is pending. It tells an idle processor what to do next.
+// The greatest verdict of all hooks counts.
 type Verdict uint8
 
 const (

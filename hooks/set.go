@@ -21,7 +21,7 @@ import (
 // poll; waiting in Unregister until all walks are through would deadlock a hook
 // that unregisters itself.
 
-// What Register complains about.
+// Errors of Register.
 var (
 	ErrPoint = errors.New("hooks: no such point")
 	ErrFunc  = errors.New("hooks: no function given")
@@ -29,8 +29,8 @@ var (
 	ErrSet   = errors.New("hooks: no set")
 )
 
-// Set holds the hooks of one scheduler. The zero value is ready. It must not be
-// copied after first use. All methods may be called from anywhere at once.
+// Set holds the hooks of one scheduler. The zero value is ready. It must not be copied after first
+// use. Its methods may be called at the same time, from anywhere.
 type Set struct {
 	_      [128]byte                 // the neighbours' writes stay off the line that every Fire reads
 	points [256]atomic.Pointer[list] // one for each value of Point: no check of bounds; the others stay nil
@@ -45,16 +45,16 @@ func (s *Set) Register(p Point, priority int, name string, f Func) (*Hook, error
 	return s.RegisterWhile(p, priority, name, nil, 0, f)
 }
 
-// RegisterWhile is Register for a hook that has something to do only while a bit
-// of mask is set in *word, which any goroutine may change at any time: else Fire passes
-// it by as if it had answered Quiet, at the cost of a load instead of a call.
+// RegisterWhile is Register for a hook that has something to do only while a bit of mask is set in
+// *word, which any goroutine may change at any time. Otherwise Fire skips the hook as if it had
+// answered Quiet, at the cost of a load instead of a call.
 func (s *Set) RegisterWhile(p Point, priority int, name string, word *atomic.Uint64, mask uint64, f Func) (*Hook, error) {
 	return s.RegisterWithin(p, priority, name, word, mask, mask, f)
 }
 
-// RegisterWithin is RegisterWhile for a hook that has something to do only while the bits of
-// mask, taken as a number, are from 1 to most. So a bit of mask above those of a count
-// says that there is nothing to do, whatever the count.
+// RegisterWithin is RegisterWhile for a hook that has something to do only while the bits of mask,
+// taken as a number, are from 1 to most. So word can hold a count and, above it, a bit that says that
+// there is nothing to do, whatever the count.
 func (s *Set) RegisterWithin(p Point, priority int, name string, word *atomic.Uint64, mask, most uint64, f Func) (*Hook, error) {
 	switch {
 	case s == nil:
@@ -71,9 +71,8 @@ func (s *Set) RegisterWithin(p Point, priority int, name string, word *atomic.Ui
 	return h, nil
 }
 
-// Fire calls the hooks of point p in the name of virtual processor vp (at least 0;
-// it is handed on as it is) and returns the greatest of their verdicts, Quiet if there is none. A point that
-// does not exist is Quiet.
+// Fire calls the hooks of point p in the name of virtual processor vp (at least 0; it is not checked)
+// and returns the greatest of their verdicts; Quiet if there is no hook, or no such point.
 func (s *Set) Fire(p Point, vp int) Verdict {
 	if s.points[p].Load() == nil { // this much is inlined; see Silent
 		return Quiet
@@ -81,10 +80,10 @@ func (s *Set) Fire(p Point, vp int) Verdict {
 	return s.walk(p, vp)
 }
 
-// Silent tells whether Fire would call no hook now: nothing is registered at point
-// p, or only what has nothing to do (RegisterWhile, all with the same word;
-// RegisterWithin, all with the same bounds, too). It is
-// inlined, for callers that fire often.
+// Silent tells whether Fire would call no hook now: no hook is registered at point p, or none has
+// anything to do. It sees the latter only if all hooks of p were registered by RegisterWhile with the
+// same word, or by RegisterWithin with the same word and bounds. It is inlined, for callers that fire
+// often.
 func (s *Set) Silent(p Point) bool {
 	l := s.points[p].Load()
 	return l == nil || l.idle()

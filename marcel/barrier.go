@@ -8,11 +8,10 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Barrier lets n threads or goroutines wait for each other, again and again: a
-// phase ends when n have arrived. To arrive and to wait may be two steps (as in C++'s
-// std::barrier), with work in between that needs none of the others. All that wait
-// pass at once; an order among them does not exist. The zero value lets everyone
-// pass. It takes 48 bytes and must not be copied after first use.
+// Barrier lets n threads or goroutines wait for each other, again and again: a phase ends when n have
+// arrived. To arrive and to wait may be two steps (as in C++'s std::barrier), with work in between
+// that needs none of the others. All that wait pass at once; an order among them does not exist. The
+// zero value lets every caller pass. It takes 48 bytes and must not be copied after first use.
 type Barrier struct {
 	n       int
 	mu      sched.Spin // guards what follows
@@ -29,8 +28,8 @@ func NewBarrier(n int) *Barrier {
 	return &Barrier{n: n}
 }
 
-// Phase is what a thread that has arrived at a Barrier may wait for: the end of that
-// phase. It is a value, valid for ever. The zero Phase has ended.
+// Phase is one phase of a Barrier. A thread that has arrived waits for the end of its phase. A Phase
+// is a value, valid for ever. The zero Phase has ended.
 type Phase struct {
 	b *Barrier
 	n uint64

@@ -125,7 +125,7 @@ func TestCondLosesNoSignal(t *testing.T) {
 					for len(buf) == 0 {
 						if r.IntN(2) == 0 {
 							empty.Wait()
-						} else { // its end must not cost anyone a signal
+						} else { // its end must not use up a signal
 							empty.WaitTimeout(time.Duration(r.IntN(30)) * time.Microsecond)
 						}
 					}

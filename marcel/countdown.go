@@ -21,8 +21,8 @@ type countdown struct {
 
 func (d *countdown) zero() bool { return d.state.Load() < 2 }
 
-// add changes the number by delta and wakes everyone if it is 0 then; false: it
-// would be negative, and is as it was.
+// add changes the number by delta and wakes all waiters if it is 0 then; false: it would be negative,
+// and is as it was.
 func (d *countdown) add(delta int64) bool {
 	for {
 		s := d.state.Load()

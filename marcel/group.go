@@ -31,9 +31,9 @@ func NewGroup(ctx context.Context) (*Group, context.Context) {
 	return &Group{cancel: cancel}, ctx
 }
 
-// SetLimit has at most n functions run at a time from now on; a negative n stands for
-// any number. With 0 Go waits for ever. It panics while functions of the group are
-// running, and must not be called at the same time as Go.
+// SetLimit limits the functions that run at a time to n from now on; a negative n means no limit. With
+// 0 Go waits for ever. It panics while functions of the group are running, and must not be called at
+// the same time as Go.
 func (g *Group) SetLimit(n int) {
 	if !g.wg.TryWait() {
 		panic(fmt.Sprintf("marcel: Group.SetLimit(%d) while functions of the group are running: set it before the first Go, or after Wait", n))
@@ -43,9 +43,9 @@ func (g *Group) SetLimit(n int) {
 	}
 }
 
-// Go runs f on a new thread, once the limit, if there is one, lets it: until then it
-// waits. A thread that ends without returning from f (Goexit, Cancel) is counted as one
-// that has not failed. A panic in f ends the program, as in Spawn. It panics if f is nil.
+// Go runs f on a new thread. If the group has a limit Go waits until the limit lets f run. A thread
+// that ends without returning from f (Goexit, Cancel) counts as one that has not failed. A panic in f
+// ends the program, as in Spawn. It panics if f is nil.
 func (g *Group) Go(f func() error) Thread {
 	mustRun(f)
 	if g.limit != nil {
@@ -54,8 +54,8 @@ func (g *Group) Go(f func() error) Thread {
 	return g.run(f)
 }
 
-// TryGo is Go if the limit lets f run now; false: it does not, and f is not run. It does
-// not wait.
+// TryGo is Go that does not wait. If the limit does not let f run now, TryGo returns false and f does
+// not run.
 func (g *Group) TryGo(f func() error) bool {
 	mustRun(f)
 	if g.limit != nil && !g.limit.TryAcquire() {
@@ -100,9 +100,8 @@ func (a *attempt) Run() {
 	}
 }
 
-// Wait waits until all functions have returned, cancels the context of NewGroup, and
-// returns the first error, nil if there was none. The group may go on afterwards: an
-// error that it has returned stays.
+// Wait waits until all functions have returned, cancels the context of NewGroup, and returns the first
+// error, nil if there was none. The group may be used again afterwards; it keeps its first error.
 func (g *Group) Wait() error {
 	g.wg.Wait()
 	return g.outcome()

@@ -7,12 +7,12 @@ import (
 	"github.com/pm2-go/pm2/sched/observe"
 )
 
-// ThreadInfo is what a list of threads says of one: its handle, name, state, what
-// it waits for and where, and its VP.
+// ThreadInfo describes one thread in a list of threads: its handle, name, state, what it waits for and
+// where, and its VP.
 type ThreadInfo = sched.ThreadInfo
 
-// ThreadWork is what a thread has done, where that is counted: by
-// observe.CountThreads.
+// ThreadWork is what a thread has done: its switches, moves and times. It is zero unless
+// observe.CountThreads counts.
 type ThreadWork = sched.ThreadWork
 
 // ThreadState says what a thread is doing.
@@ -29,9 +29,9 @@ const (
 	StateBarred    = sched.StateBarred    // it is ready, but the VPs on which it may run are disabled
 )
 
-// Threads lists the threads that live in the scheduler of the calling thread, or
-// in the default one, by number, without stopping them. One that begins or ends
-// during the call may be there or not. It costs running threads nothing.
+// Threads lists the threads that live in the scheduler of the calling thread, or in the default one,
+// by number, without stopping them. A thread that begins or ends during the call may be in the list or
+// not. It costs running threads nothing.
 func Threads() []ThreadInfo { return sched.Here().Threads() }
 
 // WriteThreads writes that list for a person, one thread in a line.

@@ -19,15 +19,14 @@ var (
 	ErrWouldBlock = errors.New("marcel: it would block")
 )
 
-// Mailbox is a bounded queue of messages, as a Go channel is, for threads and
-// goroutines alike. With capacity 0 a send waits for its receive (rendezvous).
+// Mailbox is a bounded queue of messages, as a Go channel is, for threads and goroutines alike. With
+// capacity 0 a send waits for its receive.
 //
-// Messages come out in the order in which they went in. Those that wait to
-// receive, and those that wait to send, are served in order of arrival, and no
-// newcomer overtakes them: a message that is sent while a receiver waits goes
-// straight to the one that has waited longest. After Close sends fail; receives
-// get what is left, then fail as well. Unlike a channel's, a send to a closed
-// mailbox is an error and no panic, and closing twice does no harm.
+// Messages come out in the order in which they went in. Waiting receivers, and waiting senders, are
+// served in order of arrival, and no newcomer overtakes them: a message that is sent while receivers
+// wait goes straight to the receiver that has waited longest. After Close sends fail; receives get
+// what is left, then fail as well. Unlike a channel's, a send to a closed mailbox is an error and no
+// panic, and closing twice does no harm.
 //
 // In the sense of the Go memory model a send is synchronized before the receive
 // of its message, with capacity 0 or a full mailbox also the receive before the
@@ -61,7 +60,7 @@ func NewMailbox[T any](n int) *Mailbox[T] {
 	return &Mailbox[T]{buf: make([]T, n)}
 }
 
-// Len returns how many messages are stored; a moment later it may be wrong.
+// Len returns how many messages are stored; the number may change at once.
 func (m *Mailbox[T]) Len() int {
 	_ = &m.mu // nil panics here, not while the VP is held
 	c := sched.Visit()
@@ -291,9 +290,8 @@ func (m *Mailbox[T]) afterRecv(p *parcel[T]) (v T, err error) {
 	return v, err
 }
 
-// Close closes the mailbox: sends fail from now on, those that wait included;
-// receives get the messages that are stored, then fail. It never blocks.
-// Closing again does nothing.
+// Close closes the mailbox. Sends fail from now on, waiting senders included. Receives get the
+// messages that are stored, then fail. It never blocks. Closing again does nothing.
 func (m *Mailbox[T]) Close() {
 	_ = &m.mu
 	c := sched.Visit()

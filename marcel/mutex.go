@@ -9,15 +9,13 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Mutex is a mutual exclusion lock for threads and goroutines alike. Waiters are
-// woken one at a time, in order of arrival. Until the one that was woken runs,
-// a thread that runs may take the mutex before it, which keeps the throughput high; but
-// after 512 times the threads that run on its VP join the line instead, or, if it runs
-// elsewhere, it is handed the mutex. It is so, too, at the next Unlock after it has
-// found the mutex taken by one that keeps it for long. So a Lock parks twice at
-// most, and no thread waits for ever. (sync.Mutex hands over after a millisecond
-// of waiting.) The zero value is unlocked. It takes 32 bytes and must not be copied
-// after first use.
+// Mutex is a mutual exclusion lock for threads and goroutines alike. Waiters are woken one at a time,
+// in order of arrival. Until the woken waiter runs, other threads may take the mutex before it, which
+// keeps the throughput high. After 512 times the threads that run on its VP queue up behind it
+// instead; if it runs on another VP, Unlock hands it the mutex. If the woken waiter runs and finds the
+// mutex taken for long, the next Unlock hands it the mutex, too. So a Lock parks twice at most, and no
+// thread waits for ever. (sync.Mutex hands over after a millisecond of waiting.) The zero value is
+// unlocked. It takes 32 bytes and must not be copied after first use.
 type Mutex struct {
 	state atomic.Uint32
 	mu    sched.Spin // guards what follows, and every change of state but the fast ones

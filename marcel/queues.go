@@ -19,8 +19,8 @@ const (
 	Idle            = sched.Idle            // when nothing else is ready
 )
 
-// Level says on the run queue of which topology level a thread waits when it is
-// ready, with Attr.Level: the VP's own (the zero Level), or one that VPs share.
+// Level is the topology level in whose run queue a thread with Attr.Level waits when it is ready: the
+// VP's own queue (the zero Level), or one that several VPs share.
 type Level = sched.Level
 
 // LevelOf is the level of the items of a kind: see [sched.LevelOf].

@@ -8,11 +8,11 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// RecursiveMutex is a Mutex that its owner may lock again: it is free when it has
-// been unlocked as often. The owner is a thread or a goroutine; one that comes later is
-// never taken for it, even if it uses the same memory. Waiters are served as by a
-// Mutex. One whose owner ended without unlocking stays locked for ever. The zero
-// value is unlocked. It takes 48 bytes and must not be copied after first use.
+// RecursiveMutex is a Mutex that its owner may lock again: it is free when the owner has unlocked it
+// as often as it has locked it. The owner is a thread or a goroutine; a later thread or goroutine is
+// never mistaken for the owner, even if it uses the same memory. Waiters are served as by a Mutex. If
+// the owner ends without unlocking, the mutex stays locked for ever. The zero value is unlocked. It
+// takes 48 bytes and must not be copied after first use.
 type RecursiveMutex struct {
 	m Mutex
 	// sched.CallerID of the owner; 0: none. The owner writes it, after it has locked

@@ -29,13 +29,12 @@ const (
 	PreferWriters
 )
 
-// RWMutex is a lock for many readers or one writer, for threads and goroutines
-// alike. Writers are served in order of arrival, readers all at once; no thread
-// overtakes a writer that waits, except readers under PreferReaders. A waiter
-// is handed the lock, so that one that gives up in time takes nothing with it. A
-// reader that locks again for reading can deadlock if a writer waits (never under
-// PreferReaders). The zero value is unlocked, with PreferNeither. It takes 48 bytes
-// and must not be copied after first use.
+// RWMutex is a lock for many readers or one writer, for threads and goroutines alike. Writers are
+// served in order of arrival, readers all at once; no thread overtakes a writer that waits, except
+// readers under PreferReaders. Unlock hands the lock to the waiter, so a waiter that gives up before
+// has taken nothing. A reader that locks again for reading can deadlock if a writer waits (never under
+// PreferReaders). The zero value is unlocked, with PreferNeither. It takes 48 bytes and must not be
+// copied after first use.
 type RWMutex struct {
 	state   atomic.Uint32
 	mu      sched.Spin // guards what follows; and state, where it says so
@@ -75,8 +74,8 @@ func (m *RWMutex) RLock() {
 	}
 }
 
-// TryRLock locks for reading if no thread is to come before the caller, and tells
-// whether it did. It does not block.
+// TryRLock locks for reading if that is possible without waiting, and tells whether it did. It does
+// not block.
 func (m *RWMutex) TryRLock() bool {
 	for {
 		s := m.state.Load()

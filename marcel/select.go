@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Waiter is the place of a waiting thread or goroutine in a line.
+// Waiter is the place of a waiting thread or goroutine in a wait queue.
 type Waiter = sched.Waiter
 
 // Case is one thing that Select can wait for. Semaphore.Case, Cond.Case, Latch.Case,
@@ -43,9 +43,9 @@ type Case interface {
 	Taken(w *sched.Waiter) bool
 }
 
-// Poller is what a Case implements too if it may depend on being polled; its Try
-// then polls as well. Poll moves things on, once, without blocking, and tells
-// whether the waiter has to go on polling, because no other thread does.
+// Poller is implemented by a Case that may depend on being polled; its Try then polls as well. Poll
+// makes progress once, without blocking, and tells whether the waiter has to go on polling, because no
+// other thread does.
 type Poller interface{ Poll() bool }
 
 // Select waits until one of the cases can be taken, takes it, and returns its
@@ -60,11 +60,10 @@ type Poller interface{ Poll() bool }
 //		use(in.Value)
 //	case 1: ...
 //
-// If several are ready one of them is taken at random: the search begins at a
-// random place, so a case that is ready is taken with a probability of at least
-// one in len(cases), whatever the others do. If none is ready the caller stands
-// in every line, in each at the end and in order of arrival with the threads that wait
-// for that alone.
+// If several are ready one of them is taken at random: the search begins at a random place, so a case
+// that is ready is taken with a probability of at least one in len(cases), whatever the others do. If
+// none is ready the caller waits in the queues of all cases, at the end of each, in order of arrival
+// with the threads that wait for that one alone.
 //
 // For threads and plain goroutines. Up to 8 cases allocate nothing in steady
 // state, except Done on a thread.

@@ -7,11 +7,10 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Semaphore is a counting semaphore for threads, goroutines and hooks, after
-// Dijkstra. Waiters are served in order of arrival; a unit that is released
-// while a thread waits goes straight to the first in line, so none overtakes.
-// The zero value has no units. It takes 32 bytes and must not be copied after
-// first use.
+// Semaphore is a counting semaphore for threads, goroutines and hooks, after Dijkstra. Waiters are
+// served in order of arrival; a unit that is released while threads wait goes straight to the first
+// waiter, so no thread overtakes it. The zero value has no units. It takes 32 bytes and must not be
+// copied after first use.
 type Semaphore struct {
 	mu sched.Spin
 	is sched.Kind // added to the kind of waits
@@ -23,8 +22,8 @@ type Semaphore struct {
 // releases come before the first unit: NewSemaphore(1-n) waits for n events.
 func NewSemaphore(n int) *Semaphore { return &Semaphore{n: n} }
 
-// Uninterruptible makes waits for a unit no cancellation points: for code that
-// must not end there (Thread.Cancel). Before first use.
+// Uninterruptible makes waits for a unit no cancellation points, for code that Thread.Cancel must not
+// end there. Call it before first use.
 func (s *Semaphore) Uninterruptible() { s.is = sched.Uninterruptible }
 
 // Acquire takes a unit, or waits until there is one.
@@ -74,8 +73,8 @@ func (s *Semaphore) acquire(lim *sched.Limit) error {
 	return wait(c.As(sched.InSemaphore|s.is), &s.q, &s.mu, lim)
 }
 
-// Release gives a unit. It never blocks, and does not touch the semaphore once
-// a waiter has been woken: that one may reuse or drop it.
+// Release gives a unit. It never blocks. It does not touch the semaphore after it has woken a waiter:
+// the waiter may reuse or free the semaphore.
 func (s *Semaphore) Release() {
 	_ = &s.mu
 	c := sched.Visit()

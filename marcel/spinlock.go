@@ -8,13 +8,11 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// SpinLock is a lock for sections of some tens of nanoseconds, for threads,
-// goroutines and hooks: a waiter never parks. It is not FIFO, and
-// a thread may in theory wait for ever. The holder must neither wait nor yield; it
-// may lose its CPU, so a waiter lets others run now and then: the threads of its VP,
-// goroutines, and what the kernel has for its CPU. For longer sections a Mutex is
-// better. The zero value is unlocked. It takes 4 bytes and must not be copied
-// after first use.
+// SpinLock is a lock for sections of some tens of nanoseconds, for threads, goroutines and hooks: a
+// waiter never parks. It is not FIFO, and a thread may in theory wait for ever. The holder must
+// neither wait nor yield. It may lose its CPU, so a waiter lets others run now and then: the threads
+// of its VP, goroutines, and other OS threads on its CPU. For longer sections a Mutex is better. The
+// zero value is unlocked. It takes 4 bytes and must not be copied after first use.
 type SpinLock struct {
 	v atomic.Uint32
 }

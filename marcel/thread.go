@@ -9,9 +9,9 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Thread is a handle of a thread: a value that may be copied, compared and kept
-// for ever. It stays right after the thread has ended, also when the descriptor
-// behind it serves another thread. The zero Thread stands for none.
+// Thread is a handle of a thread: a value that may be copied, compared and kept for ever. It stays
+// valid after the thread has ended, even when its descriptor serves another thread. The zero Thread
+// stands for no thread.
 type Thread = sched.Thread
 
 // Attr says how a thread is to be made. The zero value is what Spawn has:
@@ -58,20 +58,18 @@ var (
 	ErrStopped  = sched.ErrStopped  // its scheduler has been stopped
 )
 
-// Spawn starts a thread that runs fn: where one wrote go fn(). From a thread,
-// it belongs to the same scheduler and, at first, to the same VP, unless its
-// function is one whose threads wait in Go first: then it begins as a goroutine,
-// on no VP, until its first call of this package. From a plain goroutine it belongs
-// to the default scheduler. Spawn never blocks, and does not allocate
-// in steady state when called from a thread. A panic in fn ends the program, as
-// in a goroutine.
+// Spawn starts a thread that runs fn, in place of go fn(). A thread spawned by a thread belongs to the
+// same scheduler and, at first, to the same VP. If threads of the same function have waited in Go
+// first, it begins as a goroutine, on no VP, until its first call of this package. A thread spawned by
+// a plain goroutine belongs to the default scheduler. Spawn never blocks, and does not allocate in
+// steady state when called from a thread. A panic in fn ends the program, as in a goroutine.
 func Spawn(fn func()) Thread { return sched.Spawn(fn) }
 
 // Body is what a thread runs, for SpawnBody.
 type Body = sched.Body
 
-// SpawnBody is Spawn for a body that has its data with it: where one wrote
-// go x.Run(). Unlike a closure for Spawn, a pointer to x as a Body is not allocated.
+// SpawnBody is Spawn for a Body that carries its own data, in place of go x.Run(). Unlike a closure
+// for Spawn, a pointer x as a Body needs no allocation.
 func SpawnBody(b Body) Thread { return sched.SpawnBody(b) }
 
 // SpawnWith is Spawn with attributes. It allocates. It panics if the scheduler
@@ -141,14 +139,15 @@ const (
 	Enough  = sched.Enough  // it is not there, and to look on is of no use
 )
 
-// Poll is the loop in which a thread, or a plain goroutine, polls for something before it sleeps. It calls look again
-// and again until that says Arrived: then it returns true. It returns false when look says Enough, when for the time spin
-// nothing has moved, and as soon as another thread is ready on the caller's VP. polite: other processes use the CPU; then the
-// caller offers it to them after each look, and looks a few times only. Between two looks, of some 100 ns each, the caller holds
-// no lock that a hook may want.
+// Poll is the loop in which a thread, or a plain goroutine, polls for something before it sleeps. It
+// calls look again and again until that returns Arrived: then Poll returns true. It returns false when
+// look returns Enough, when nothing has moved for the time spin, and as soon as another thread is
+// ready on the caller's VP. polite says that other processes use the CPU: then Poll offers it to them
+// after each look, and looks a few times only. Between two looks, of some 100 ns each, the caller
+// holds no lock that a hook may want.
 //
-// Meanwhile the scheduler's clock need not tick for the VP: the thread fires its Timer hooks, and the clock pauses, for up to
-// four periods, if that is so everywhere.
+// Meanwhile the thread fires the Timer hooks of its VP, in place of the scheduler's clock. While the
+// threads of all VPs that are awake poll, the clock pauses for up to four periods.
 func Poll(spin time.Duration, polite bool, look func() Found) bool {
 	return sched.Poll(spin, polite, look)
 }
@@ -157,12 +156,11 @@ func Poll(spin time.Duration, polite bool, look func() Found) bool {
 // runtime.Goexit does for a goroutine.
 func Exit() { sched.Exit() }
 
-// Blocking runs f, which may block in the kernel, in a Go channel or in C code,
-// without the VP: the other threads go on meanwhile. A thread that blocks
-// without saying so delays those behind it: in a wait of Go's, until an idle VP
-// sees it, in microseconds, or the clock, at its next tick (1 ms); in a system
-// call or C, for a tick or two. Only in portable mode, and where a pinned thread
-// waits in Go, do they wait for a slice (5 ms).
+// Blocking runs f, which may block in the kernel, in a Go channel or in C code, without the VP: the
+// other threads go on meanwhile. A thread that blocks outside of Blocking delays the threads behind
+// it. In a wait of Go's they wait until an idle VP notices it, after microseconds, or the clock, at
+// its next tick (1 ms). In a system call or C they wait for a tick or two. In portable mode, and where
+// a pinned thread waits in Go, they wait for a slice (5 ms).
 func Blocking(f func()) { sched.Blocking(f) }
 
 // StartProcess is cmd.Start, for threads: called directly, that would give the
@@ -178,13 +176,12 @@ func RunProcess(cmd *exec.Cmd) error { return sched.RunProcess(cmd) }
 // behind it run meanwhile.
 func Sleep(d time.Duration) { sched.Sleep(d) }
 
-// Running says whether the default scheduler runs; it does not start it.
+// Running tells whether the default scheduler runs; it does not start it.
 func Running() bool { return sched.Running() != nil }
 
-// Run runs fn as a thread and waits for its end: for main, and for the body of
-// a test. A panic in fn comes out of Run as a *PanicError with the thread's
-// stack; if fn calls runtime.Goexit (t.FailNow does), Run calls it too. Called
-// from a thread it runs fn on another one.
+// Run runs fn as a thread and waits for its end. It is for main, and for the body of a test. A panic
+// in fn comes out of Run as a *PanicError with the thread's stack; if fn calls runtime.Goexit
+// (t.FailNow does), Run calls it too. Called from a thread it runs fn on another one.
 func Run(fn func()) { RunOn(sched.Default(), fn) }
 
 // RunOn is Run on scheduler s.

@@ -8,11 +8,10 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Ticker ticks at fixed times, every period after its start: it does not drift,
-// however late a tick is noticed. Ticks are counted, not queued: a thread that comes late
-// gets all that have passed at once, as a number, so none is lost and none comes
-// twice. While no thread waits for a tick a Ticker costs nothing. The zero Ticker is
-// stopped. It must not be copied after first use.
+// Ticker ticks at fixed times, every period after its start: it does not drift, however late a tick is
+// noticed. Ticks are counted, not queued: a thread that comes late gets the number of all ticks that
+// have passed, so none is lost and none comes twice. While no thread waits for a tick a Ticker costs
+// nothing. The zero Ticker is stopped. It must not be copied after first use.
 type Ticker struct {
 	mu     sched.Spin
 	armed  bool  // the alarm is pending, or ringing
@@ -30,8 +29,8 @@ func NewTicker(d time.Duration) *Ticker {
 	return t
 }
 
-// Reset has the ticker tick every d from now on; ticks that were not taken are
-// forgotten. It also starts one that was stopped. It panics if d <= 0.
+// Reset makes the ticker tick every d from now on; ticks that were not taken are forgotten. It also
+// starts a ticker that was stopped. It panics if d <= 0.
 func (t *Ticker) Reset(d time.Duration) {
 	if d <= 0 {
 		panic("marcel: a Ticker needs a period above 0")

@@ -7,16 +7,16 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Timer is one event in the future, after time.Timer, for threads and goroutines
-// alike. One made by NewTimer is waited for with Wait, or with Case in a Select; one
-// made by AfterFunc runs a function. An expiry is taken once: by one Wait, by one
-// Select, or back by Stop or Reset; none gets a stale one. The zero Timer is not
-// running: start it with Reset. It must not be copied after first use.
+// Timer is one event in the future, after time.Timer, for threads and goroutines alike. Threads wait
+// for a timer made by NewTimer with Wait, or with Case in a Select. A timer made by AfterFunc runs a
+// function. An expiry is taken once: by one Wait, by one Select, or by Stop or Reset. So no thread
+// gets a stale expiry. The zero Timer is not running: start it with Reset. It must not be copied after
+// first use.
 //
-// It is never early. Starting and stopping it allocates nothing and costs the same
-// however many are pending: it lies in the timer wheel (Varghese and Lauck, 1987) of
-// the VP on which it is started. It belongs to the scheduler of the thread that
-// starts it, or to the default one; if that is stopped meanwhile, so is the timer.
+// A timer is never early. Starting and stopping it allocates nothing and costs the same however many
+// are pending: it is an entry in the timer wheel (Varghese and Lauck, 1987) of the VP on which it is
+// started. It belongs to the scheduler of the thread that starts it, or to the default one; if that is
+// stopped meanwhile, so is the timer.
 type Timer struct {
 	mu    sched.Spin
 	state timerState
@@ -48,10 +48,10 @@ func NewTimer(d time.Duration) *Timer {
 	return t
 }
 
-// AfterFunc has a new thread run f after d: of the caller's scheduler, or of the
-// default one if the caller is a plain goroutine. The thread is like one that Spawn
-// makes. The timer can be stopped and reset, not waited for. A pending function
-// does not keep Stop of the scheduler from returning; it is dropped then.
+// AfterFunc runs f on a new thread after d: a thread of the caller's scheduler, or of the default one
+// if the caller is a plain goroutine. The thread is like one that Spawn makes. The timer can be
+// stopped and reset, not waited for. A pending function does not keep Stop of the scheduler from
+// returning; it is dropped then.
 func AfterFunc(d time.Duration, f func()) *Timer {
 	if f == nil {
 		panic("marcel: AfterFunc of a nil function")
@@ -74,9 +74,9 @@ func (t *Timer) start(begin func(*sched.Co, *sched.Scheduler) bool) {
 	}
 }
 
-// Stop keeps the timer from expiring. True: it was running, or had expired and
-// that was not taken; or, with AfterFunc, f will not be run. The waiters
-// return. It never blocks, and does not wait for a function that runs.
+// Stop keeps the timer from expiring. It returns true if the timer was running, or had expired and its
+// expiry was not taken; with AfterFunc, if f will not run. The waiters return. It never blocks, and
+// does not wait for a function that runs.
 func (t *Timer) Stop() bool {
 	_ = &t.mu // nil panics here, not while the VP is held
 	c := sched.Visit()
@@ -89,9 +89,9 @@ func (t *Timer) Stop() bool {
 	return was
 }
 
-// Reset stops the timer and starts it again: it will expire after d. It returns what
-// Stop would have; waiters go on waiting. With AfterFunc, f will run once
-// more; if it runs just now, the two may run at the same time. It never blocks.
+// Reset stops the timer and starts it again: it will expire after d. It returns what Stop would
+// return; waiters go on waiting. With AfterFunc, f runs once more; if f runs at the time of the call,
+// the two runs may overlap. It never blocks.
 func (t *Timer) Reset(d time.Duration) (was bool) {
 	_ = &t.mu
 	var w *sched.Waiter
@@ -169,10 +169,9 @@ func (r *ringing) end(round uint32, over bool) {
 	c.Leave()
 }
 
-// Wait waits until the timer expires, takes the expiry, and returns true. False:
-// the timer is not running (any more): it was never started, or was stopped, or
-// another thread has taken the expiry. If several wait the first one has it. It
-// panics if the timer was made by AfterFunc.
+// Wait waits until the timer expires, takes the expiry, and returns true. It returns false if the
+// timer does not run: it was never started, or was stopped, or another thread has taken the expiry. If
+// several threads wait the first gets the expiry. It panics if the timer was made by AfterFunc.
 func (t *Timer) Wait() bool {
 	took, _ := t.wait(nil)
 	return took

@@ -2,7 +2,7 @@ package marcel
 
 import "github.com/pm2-go/pm2/sched"
 
-// TraceKind says which step of a message TraceMessage records.
+// TraceKind is the step of a message that TraceMessage records.
 type TraceKind = sched.EventKind
 
 // Steps of a message, for libraries that exchange them.

@@ -7,11 +7,10 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// WaitGroup counts what is still under way, as sync.WaitGroup, for threads,
-// goroutines and hooks. All that wait pass at once; an order among them does not
-// exist. Unlike with sync.WaitGroup a new round may begin at any moment: a Wait
-// ends with the round in which it began. The zero value counts nothing. It takes 32
-// bytes and must not be copied after first use.
+// WaitGroup counts work that is under way, as sync.WaitGroup, for threads, goroutines and hooks. All
+// waiters go on at once, in no order. Unlike with sync.WaitGroup a new round may begin at any moment:
+// a Wait ends with the round in which it began. The zero value counts nothing. It takes 32 bytes and
+// must not be copied after first use.
 type WaitGroup struct {
 	n countdown
 }

@@ -13,13 +13,12 @@ import (
 // ErrChanged means that WaitContext did not wait, because the word had another value.
 var ErrChanged = errors.New("marcel: the word has another value")
 
-// WaitQueue is what other primitives can be built from: a queue in which one waits
-// while a word has a certain value, as with the kernel's futex (Franke, Russell,
-// Kirkwood: Fuss, Futexes and Furwocks, Ottawa Linux Symposium 2002), for threads,
-// goroutines and hooks. The thread that changes the word then calls Wake. The waiters are
-// woken in order of arrival; a wake-up is never spent on one that has given up.
-// The zero value is empty. It takes 24 bytes, and one that waits has a place of 64
-// bytes from a pool. It must not be copied after first use.
+// WaitQueue is a queue in which threads wait while a word has a certain value. Other primitives can be
+// built from it, as with the kernel's futex (Franke, Russell, Kirkwood: Fuss, Futexes and Furwocks,
+// Ottawa Linux Symposium 2002), for threads, goroutines and hooks. The thread that changes the word
+// then calls Wake. The waiters are woken in order of arrival; a wake-up is never spent on a waiter
+// that has given up. The zero value is empty. It takes 24 bytes, and each waiter uses 64 bytes from a
+// pool. It must not be copied after first use.
 type WaitQueue struct {
 	mu         sched.Spin // guards the list
 	head, tail *inLine
@@ -135,10 +134,9 @@ func (q *WaitQueue) Wake(n int) (woken int) {
 // WakeAll wakes all waiters, and returns how many they were. It never blocks.
 func (q *WaitQueue) WakeAll() (woken int) { return q.Wake(-1) }
 
-// Requeue wakes up to n of the waiters, and moves up to m of the others to the
-// end of another queue, without waking them; negative: all. So the ones that
-// would only wait again, for a lock that one of them gets, need not run. Some of
-// those moved may be about to give up. It never blocks.
+// Requeue wakes up to n of the waiters, and moves up to m of the others to the end of another queue,
+// without waking them; negative: all. So waiters that would only wait again, for a lock that one of
+// them gets, need not run. Some of the moved waiters may be about to give up. It never blocks.
 func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
 	_, _ = &q.mu, &to.mu
 	if q == to {

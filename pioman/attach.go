@@ -10,8 +10,8 @@ import (
 
 // Scheduler is what the engine needs of a scheduler; *sched.Scheduler is one.
 //
-// For no wake-up to be lost, and for progress while every processor computes, this
-// is asked of it:
+// For no wake-up to be lost, and for progress while every processor computes, the engine relies on
+// this:
 //
 //   - CurrentVP is -1 on a thread that carries no virtual processor at the moment.
 //   - Kick(-1) finds any virtual processor that no OS thread carries: one that sleeps, that
@@ -71,11 +71,11 @@ func giveBack(s Scheduler) {
 	delete(taken.by, s)
 }
 
-// Attach hooks the engine to a scheduler: to its Idle, Switch, Timer and Library hooks, and as
-// its Sleeper. stop undoes it (again: without effect); requests may be pending
-// at either moment, waiters change over. When stop returns no hook begins any
-// more, and nothing of ours sleeps in the scheduler's threads. ErrAttached,
-// ErrSchedulerTaken, ErrClosed, ErrInHandler, ErrParameter; or the kernel's refusal of an epoll descriptor.
+// Attach hooks the engine to a scheduler: it registers Idle, Switch, Timer and Library hooks, and
+// becomes the Sleeper. stop undoes that; calling it again has no effect. Requests may be pending at
+// either moment; waiters change over. When stop returns no hook begins any more, and the engine does
+// not sleep in the scheduler's threads any more. ErrAttached, ErrSchedulerTaken, ErrClosed,
+// ErrInHandler, ErrParameter; or the kernel's refusal of an epoll descriptor.
 //
 // With the parameter Progress off it only checks: the engine stays explicit.
 func (e *Engine) Attach(s Scheduler) (stop func(), err error) { return e.attach(s, nil) }

@@ -8,10 +8,11 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// SetBlocking gives a Repeat task a second function, which waits in the kernel for what the handler polls
-// for (PIOMan, 2009). Once the handler has said Again for delay, and never Moved, the engine moves
-// the task out of its queue to a goroutine of its own, which calls block and blocks an OS thread of Go's meanwhile. When that
-// returns the task goes back into its queue and is polled again. Meanwhile its state is Blocked.
+// SetBlocking gives a Repeat task a second function, which waits in the kernel for what the handler
+// polls for (PIOMan, 2009). Once the handler has returned Again, and never Moved, for the time delay,
+// the engine moves the task out of its queue to a goroutine of its own, which calls block and blocks
+// an OS thread of Go's meanwhile. When that returns the task goes back into its queue and is polled
+// again. Meanwhile its state is Blocked.
 //
 //	          Again for delay              block returns
 //	Running ───────────────────▶ Blocked ───────────────────▶ Scheduled
@@ -25,8 +26,9 @@ import (
 // if its handler had. Moving costs a goroutine and its allocation, a few microseconds
 // there and as many back; a delay below 100 us is a mistake.
 //
-// For the owner while the task rests; block nil: it never moves. ErrBlocking unless the task is
-// a Repeat one without Destroy, after Init, and delay is not negative.
+// The owner calls SetBlocking while the task is inactive; with a nil block the task never moves. The
+// error is ErrBlocking unless the task is a Repeat one without Destroy, after Init, and delay is not
+// negative.
 func (t *Task) SetBlocking(block func(*Task), delay time.Duration) error {
 	if t.opt&(Repeat|Destroy) != Repeat || !t.state.load().Inactive() || delay < 0 {
 		return fmt.Errorf("set blocking function of task %q: %w", t.name, ErrBlocking)

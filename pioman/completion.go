@@ -16,10 +16,10 @@ const Failed uint32 = 1 << 31
 //	bits  0..31   status
 //	bits 32..63   the waiters: the number of the newest parker of a list, 0: none
 //
-// The list leads from parker to parker; none of it lies in the object. Parkers
-// belong to the process and are never freed. So Signal is one compare-and-swap,
-// which sets the bits and takes the whole list off the word at the same time; what is left
-// to do, waking those that have what they want, is done on the parkers.
+// The list leads from parker to parker; none of it lies in the object. Parkers belong to the process
+// and are never freed. So Signal is one compare-and-swap, which sets the bits and takes the whole list
+// off the word at the same time. It then wakes the waiters that have what they want; for that it uses
+// only the parkers.
 //
 //	         enlist                    a signaller, or a leaver, takes the list: for each parker
 //	free ─────────────▶ in the list ─────────────▶ in hand ──── has what it wants; or leaves ──▶ free, and woken
@@ -31,15 +31,16 @@ const Failed uint32 = 1 << 31
 // No wake-up gets lost: the signaller or leaver that has the list in hand looks at each parker in
 // the light of a status that is no older than the swap by which it puts the parker back.
 //
-// The signaller never touches the object after it has let go of the last waiter: its swap is
-// the last touch, unless it holds waiters whose bits are still missing. Those cannot leave
-// while they are in hand, whatever their time limit says, so the object is theirs and is
-// there. (A plain goroutine that returned from Wait may reuse or unmap the memory
-// at once, if there is no other waiter, and no signal still to come.)
+// The signaller never touches the object after it has released the last waiter: its swap is the last
+// touch, unless it holds waiters whose bits are still missing. These cannot return from Wait while
+// they are in hand, even if their time is up, so the object still exists. (A plain goroutine that
+// returned from Wait may reuse or unmap the memory at once, if there is no other waiter, and no signal
+// still to come.)
 //
-// Several waiters cost the signaller a visit each; one that gives up visits all the others.
+// Several waiters cost the signaller a visit each; a waiter that gives up visits all the others.
 //
-// Test, Signal: anyone, at any time. Wait and its forms: anyone, any number at a time. Reset: the owner.
+// Any thread, goroutine or hook may call Test and Signal at any time. Any number of threads and
+// goroutines may call Wait and its forms. Only the owner calls Reset.
 type Completion struct {
 	word atomic.Uint64
 }
@@ -57,8 +58,8 @@ func (n want) met(status uint32) bool {
 	return got == n.bits || got != 0 && !n.all
 }
 
-// Signal sets bits and wakes those that wait for them. It never blocks, and is allowed inside
-// handlers and hooks. If no waiter sleeps it is one load and one compare-and-swap.
+// Signal sets bits and wakes the waiters for them. It never blocks, and is allowed inside handlers and
+// hooks. If no waiter sleeps it is one load and one compare-and-swap.
 func (c *Completion) Signal(bits uint32) {
 	for {
 		w := c.word.Load()
@@ -88,7 +89,7 @@ func (c *Completion) Reset() {
 	}
 }
 
-// Clear clears bits, also while threads wait and signal. Waiters stay.
+// Clear clears bits. Threads may wait and signal meanwhile; waiters go on waiting.
 func (c *Completion) Clear(bits uint32) {
 	if c.Test(bits) {
 		c.word.And(^uint64(bits))

@@ -212,7 +212,7 @@ func parkersFree(t testing.TB) {
 	}
 }
 
-// A signal of other bits wakes the sleeper, who looks and sleeps again.
+// A signal of other bits wakes the sleeper, which looks and sleeps again.
 func TestOtherBitsDoNotEndAWait(t *testing.T) {
 	e := engine(t, Config{})
 	attach(t, e, scheduler(t, sched.Config{}))
@@ -509,33 +509,33 @@ func TestParkerConsumesEachUnit(t *testing.T) {
 	e := engine(t, Config{})
 	p := parking.get(e)
 	defer parking.put(p)
-	rests := func(what string) {
+	isInactive := func(what string) {
 		t.Helper()
 		if p.state.Load() != awake || p.sem.TryAcquire() {
 			t.Errorf("%s: state %d, or a unit is left", what, p.state.Load())
 		}
 	}
 	p.wake()
-	rests("woken while awake")
+	isInactive("woken while awake")
 	p.prepare(onSemaphore)
 	p.cancel()
-	rests("cancelled")
+	isInactive("cancelled")
 	p.prepare(onSemaphore)
 	p.wake()
 	p.wake()
 	p.cancel()
-	rests("woken twice, then cancelled")
+	isInactive("woken twice, then cancelled")
 	p.prepare(onSemaphore)
 	p.wake()
 	p.sem.Acquire()
-	rests("woken, then slept")
+	isInactive("woken, then slept")
 	p.prepare(onKernel)
 	p.wake()
 	p.cancel()
-	rests("woken from the kernel")
+	isInactive("woken from the kernel")
 	p.prepare(onKernel)
 	p.cancel()
-	rests("cancelled before the kernel")
+	isInactive("cancelled before the kernel")
 }
 
 // A waiter asks whether a poller polls for it after a poller that may cease to can find it.

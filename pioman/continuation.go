@@ -9,29 +9,30 @@ import (
 	"github.com/pm2-go/pm2/tasklet"
 )
 
-// Continuation is a function that runs once bits of a Completion are set, instead of a
-// waiter. It is embedded in a request, initialised by one of the three Inits, which say
-// where it runs, and hung on a completion by Then; it runs exactly once for each Then
-// that was not cancelled. It must not be copied.
+// Continuation is a function that runs once bits of a Completion are set, instead of a waiter. It is
+// embedded in a request, initialised by one of the three Inits, which say where it runs, and attached
+// to a completion by Then; it runs exactly once for each Then that was not cancelled. It must not be
+// copied.
 //
-//	        Then                  a signaller has it in hand, and its bits are set
-//	rests ─────────▶ hanging ─────────────────────────────────▶ due
-//	  ▲  │              │ Cancel                                 │
-//	  │  │              ▼                                        │
-//	  │  │          leaving ── off the list ──▶ rests            │
-//	  │  └── Then, and the bits are set already ────────────────▶│
-//	  └───────────────────── its function begins ────────────────┘
+//	              Then                  a signaller has it in hand, and its bits are set
+//	inactive ─────────▶ enlisted ───────────────────────────────▶ due
+//	  ▲  │                 │ Cancel                                 │
+//	  │  │                 ▼                                        │
+//	  │  │             leaving ── off the list ──▶ inactive         │
+//	  │  └── Then, and the bits are set already ───────────────────▶│
+//	  └──────────────────── its function begins ────────────────────┘
 //
-// From the moment when its function begins the continuation rests: the function may
-// hang it up again. While it waits it counts as a pending request of its engine, and the completion
-// must not be reused: it stands in the completion's list like a waiter. After it has
-// left the list it knows the completion no more.
+// From the moment when its function begins the continuation is inactive: the function may attach it
+// again. While it waits it counts as a pending request of its engine, and the completion must not be
+// reused: it stands in the completion's list like a waiter. After it has left the list it does not use
+// the completion any more.
 //
 // # Cost
 //
-// Then is a compare-and-swap on the list of free parkers and one on the completion; so is the way back. To
-// hang up and run inline cost about what two Signals do, and allocate nothing; a tasklet adds
-// its Schedule (about 80 ns), a thread its Spawn. Init of an inline one allocates nothing, the others a closure.
+// Then is a compare-and-swap on the list of free parkers and one on the completion; so is the way
+// back. To attach and run an inline continuation costs about as much as two Signals, and allocates
+// nothing; a tasklet adds its Schedule (about 80 ns), a thread its Spawn. Init of an inline one
+// allocates nothing, the others a closure.
 type Continuation struct {
 	state  atomic.Uint32 // of continuationState
 	how    place
@@ -45,11 +46,11 @@ type Continuation struct {
 	on *Completion
 	p  *parker
 
-	run     func()          // how to run it elsewhere; made by Init
-	spawn   func(func())    // inThread
-	tasklet tasklet.Tasklet // inTasklet
-	hung    bool            // tasklet was initialised
-	task    Task            // runs it in the next round, when there is no budget
+	run        func()          // how to run it elsewhere; made by Init
+	spawn      func(func())    // inThread
+	tasklet    tasklet.Tasklet // inTasklet
+	hasTasklet bool            // tasklet was initialised
+	task       Task            // runs it in the next round, when there is no budget
 }
 
 // place says where a continuation runs.
@@ -66,7 +67,7 @@ const (
 const (
 	inactive uint32 = iota
 	joining         // Then makes it ready
-	hanging         // it is in the list, or about to be
+	enlisted        // it is in the list, or about to be
 	leaving
 	due
 )
@@ -85,28 +86,28 @@ func (k *Continuation) Init(e *Engine, name string, fn func(*Continuation)) {
 	k.init(inline, e, name, fn)
 }
 
-// InitTasklet prepares one that runs as a tasklet of v, on the signaller's virtual processor or
-// one that is woken, between threads. It must not block either. If v is detached by then it runs
-// in the next poll round of e. Unlike the others it may not be freed or overwritten by fn,
-// only hung up again: the tasklet is still in its run.
+// InitTasklet prepares a continuation that runs as a tasklet of v, on the signaller's virtual
+// processor or one that is woken, between threads. It must not block either. If v is detached by then
+// it runs in the next poll round of e. Unlike the others, fn must not free or overwrite it, only
+// attach it again: the tasklet is still in its run.
 func (k *Continuation) InitTasklet(v *tasklet.Vector, e *Engine, name string, fn func(*Continuation)) error {
 	if !k.init(inTasklet, e, name, fn) {
 		return fmt.Errorf("init continuation %q: %w", name, ErrContinuing)
 	}
-	if k.hung {
+	if k.hasTasklet {
 		k.tasklet.Kill()
 	}
 	if err := k.tasklet.Init(v, k.run); err != nil {
 		k.how = nowhere
 		return fmt.Errorf("init continuation %q: %w", name, err)
 	}
-	k.hung = true
+	k.hasTasklet = true
 	return nil
 }
 
-// InitThread prepares one that runs in a thread of its own, where it may block. spawn starts it
-// and is called by the signaller, so it must not block; nil: marcel.Spawn. func(f func()) { go f() } makes
-// it a goroutine.
+// InitThread prepares a continuation that runs in a thread of its own, where it may block. spawn
+// starts it and is called by the signaller, so it must not block; nil: marcel.Spawn. func(f func()) {
+// go f() } makes it a goroutine.
 func (k *Continuation) InitThread(spawn func(func()), e *Engine, name string, fn func(*Continuation)) {
 	if spawn == nil {
 		spawn = spawnThread
@@ -135,11 +136,11 @@ func (k *Continuation) init(how place, e *Engine, name string, fn func(*Continua
 // due; Failed is in it if a task panicked.
 func (k *Continuation) Status() uint32 { return k.status }
 
-// Then has k run once any of bits is set; if one is already, at once, before Then returns
-// if it is inline. ErrContinuing if k waits or is due, ErrNotInitialised, ErrNoBits.
+// Then runs k once any of bits is set. If one is set already k runs at once; an inline k runs before
+// Then returns. The errors: ErrContinuing if k waits or is due, ErrNotInitialised, ErrNoBits.
 func (c *Completion) Then(k *Continuation, bits uint32) error { return c.then(k, want{bits: bits}) }
 
-// ThenAll has k run once all of bits are set.
+// ThenAll runs k once all of bits are set.
 func (c *Completion) ThenAll(k *Continuation, bits uint32) error { return c.then(k, want{bits, true}) }
 
 func (c *Completion) then(k *Continuation, n want) error {
@@ -156,7 +157,7 @@ func (c *Completion) then(k *Continuation, n want) error {
 	p.want = n
 	p.listed.Store(true)
 	k.e.Need()
-	k.state.Store(hanging) // from here on it may be cancelled
+	k.state.Store(enlisted) // from here on it may be cancelled
 	if c.push(p) {
 		return nil // and nothing of k is touched: it may have run by now
 	}
@@ -166,10 +167,11 @@ func (c *Completion) then(k *Continuation, n want) error {
 	return nil
 }
 
-// Cancel takes the continuation off its completion. true: it does not run. false: it rests, or is
-// due, and then runs or is about to; Cancel does not wait for that. Not at the same time as Then.
+// Cancel takes the continuation off its completion. It returns true if the continuation will not run.
+// It returns false if the continuation is inactive, or is due, so that it runs or is about to; Cancel
+// does not wait for that. It must not be called at the same time as Then.
 func (k *Continuation) Cancel() bool {
-	if !k.state.CompareAndSwap(hanging, leaving) { // pairs with fire's
+	if !k.state.CompareAndSwap(enlisted, leaving) { // pairs with fire's
 		return false
 	}
 	p, e := k.p, k.e
@@ -185,7 +187,7 @@ func (k *Continuation) Cancel() bool {
 // For the caller that holds p.
 func (p *parker) fire(former *Continuation, status uint32) *Continuation {
 	k := p.cont
-	if !k.state.CompareAndSwap(hanging, due) {
+	if !k.state.CompareAndSwap(enlisted, due) {
 		p.listed.Store(false) // its canceller waits for that
 		return former
 	}

@@ -48,9 +48,9 @@ const (
 	Writable                  // room, a connection made, an error
 )
 
-// Descriptor announces to tasks what happens at a file descriptor, to those that wait for it, at most one for each
-// direction (Task.On). The zero value is ready for Open. It must not be copied, nor moved
-// before Close.
+// Descriptor announces the events of a file descriptor to the tasks that wait for them, at most one
+// task for each direction (Task.On). The zero value is ready for Open. It must not be copied, nor
+// moved before Close.
 type Descriptor struct {
 	e      *Engine
 	fd     int
@@ -105,9 +105,9 @@ type descriptors struct {
 // collectPeriod is how long, in ns, pollers leave the set alone: a look costs a system call.
 const collectPeriod = 5_000
 
-// Open has the engine watch a descriptor until Close: a socket, a pipe, whatever epoll
-// takes. It must be non-blocking, and stay open. ErrSource if the kernel cannot watch it, if the engine does so
-// already (one Descriptor for both directions), or if w is open; ErrClosed.
+// Open makes the engine watch a file descriptor until Close: a socket, a pipe, or what else epoll
+// accepts. It must be non-blocking, and stay open. ErrSource if the kernel cannot watch it, if the
+// engine does so already (one Descriptor for both directions), or if w is open; ErrClosed.
 func (w *Descriptor) Open(e *Engine, fd int) error {
 	s := &e.descriptors
 	s.mu.lock()
@@ -171,9 +171,9 @@ func (s *descriptors) grow() {
 	s.table.Store(&list)
 }
 
-// Close ends it; the descriptor must still be open. Tasks that wait there are polled again, so that
-// they find out why, and are polled from then on like others. On return the engine has
-// forgotten w. Close again does nothing. Not to be called by several at once.
+// Close ends the watch; the file descriptor must still be open. Tasks that wait there are polled
+// again, so that they find out why, and are polled from then on like others. On return the engine has
+// forgotten w. A second Close does nothing. Calls of Close must not overlap.
 func (w *Descriptor) Close() {
 	if w.e == nil || w.closed.Swap(true) {
 		return
@@ -195,12 +195,13 @@ func (w *Descriptor) Close() {
 	}
 }
 
-// On has a Repeat task wait for a descriptor in one direction: once it was polled for the
-// BlockingDelay in vain, it is not polled any more until the kernel announces something. Its
-// handler must return Again only if the descriptor has just said that there is nothing
-// (EAGAIN); if it has read or written, but perhaps not all that there is, Moved. For the owner, while
-// the task rests, after Init; nil: no descriptor. The Descriptor must be open whenever the task is submitted, and is one
-// task's at a time in each direction. ErrSource if the task cannot wait there.
+// On makes a Repeat task wait for a descriptor in one direction: after the task was polled for the
+// BlockingDelay in vain, it is not polled any more until the kernel announces an event. Its handler
+// must return Again only if the descriptor has just had nothing to read, or no room (EAGAIN). If it
+// has read or written, but perhaps not all that there is, it returns Moved. The owner calls On while
+// the task is inactive, after Init; a nil w stands for no descriptor. The Descriptor must be open
+// whenever the task is submitted, and is one task's at a time in each direction. ErrSource if the task
+// cannot wait there.
 func (t *Task) On(w *Descriptor, d Direction) error {
 	if !t.state.load().Inactive() || d > Writable || t.opt&Repeat == 0 || t.opt&(Destroy|hasBlock) != 0 {
 		return fmt.Errorf("task %q: %w: it must be inactive, repeat, not free itself, and have no blocking function", t.name, ErrSource)

@@ -19,8 +19,8 @@
 //	fmt.Println(err, pioman.Default().Submit(&task), done.Wait(nil, 1), rounds)
 //	pioman.Default().Done()
 //
-// A program that passes messages (package nmad) or reads sockets (package pioman/io) calls Enable, and no more. The
-// rest is for libraries whose work the engine runs.
+// A program that passes messages (package nmad) or reads sockets (package pioman/io) calls Enable, and
+// no more. All else in this package is for libraries whose work the engine runs.
 //
 //	 owner (a gate, a socket ...)                          waiter
 //	   │ Task, embedded          Need / Done                 │ Completion.Wait
@@ -64,7 +64,7 @@
 //   - Completion.Then runs a Continuation instead of waking a waiter: exactly once for each Then that was
 //     not cancelled. Completion.Case is for a marcel.Select.
 //   - A handler or continuation that panics or calls runtime.Goexit ends itself, not the engine.
-//   - Task.SetCPUs has a task polled near some processors; Task.On and SetBlocking leave one to the kernel that waits for long.
+//   - Task.SetCPUs keeps the polls of a task near some processors; Task.On and SetBlocking leave a task that waits for long to the kernel.
 //
 // Of package marcel only flavour_marcel*.go know: there the engine takes a mutex, a semaphore to sleep on, and the start of threads. All
 // else stands on sched and hooks, but for Continuation, which also knows package tasklet.

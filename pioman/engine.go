@@ -10,7 +10,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Config says how an engine is made. The zero value is fine.
+// Config configures an engine. The zero value is a good default.
 type Config struct {
 	// Name shows in reports. Default: "pioman".
 	Name string
@@ -92,15 +92,15 @@ func New(c Config) *Engine {
 	return e
 }
 
-// Default returns the engine that Enable hooks to marcel's default scheduler, making
-// it if need be: explicit unless enabled. It is never closed.
+// Default returns the default engine, and makes it at the first call. It is explicit until Enable
+// hooks it to marcel's default scheduler. It is never closed.
 func Default() *Engine { return defaultEngine() }
 
 var defaultEngine = sync.OnceValue(func() *Engine { return New(Config{sharedBy: sharedByDefault}) })
 
-// Close ends the engine: hooks are unregistered, tasks cancelled (a running handler is
-// waited for), waiters get ErrClosed, sources are let go. Close again does
-// nothing. From inside a handler: ErrInHandler.
+// Close ends the engine: hooks are unregistered, tasks cancelled (a running handler is waited for),
+// waiters get ErrClosed, sources are released. A second Close does nothing. From inside a handler:
+// ErrInHandler.
 func (e *Engine) Close() error {
 	if e.inHandler() || stackOf(asm.G()) != nil {
 		return fmt.Errorf("close engine %s: %w", e.config.Name, ErrInHandler)
@@ -181,5 +181,5 @@ func (c *Config) params() (Params, error) {
 	return p, nil
 }
 
-// Params returns what the engine uses, with the origin of each value.
+// Params returns the parameters that the engine uses, with the origin of each value.
 func (e *Engine) Params() Params { return e.params }

@@ -9,8 +9,9 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Explanation says what is polled by which processor or thread, where, how often and why, at one moment. Counts are since the
-// engine was made or hooked; those of different fields may be of slightly different moments.
+// Explanation describes which processor or thread polls what, where, how often and why, at one moment.
+// Counts are since the engine was made or hooked; those of different fields may be of slightly
+// different moments.
 type Explanation struct {
 	Engine   string    `json:"engine"`
 	Hooked   bool      `json:"hooked"`  // to a scheduler: else only Wait and Poll poll
@@ -24,7 +25,7 @@ type Explanation struct {
 	Params   []Setting `json:"parameters"`
 }
 
-// Polling is a polling point.
+// Polling describes a polling point.
 type Polling struct {
 	Point string `json:"point"`
 	On    bool   `json:"on"`
@@ -33,7 +34,7 @@ type Polling struct {
 	Finds uint64 `json:"finds"` // polls in which something happened
 }
 
-// Poller is a virtual processor, or the dedicated one.
+// Poller describes how a virtual processor polls.
 type Poller struct {
 	VP    int               `json:"vp"`
 	Where string            `json:"where"` // the processor it is on; empty: unknown
@@ -43,7 +44,7 @@ type Poller struct {
 	Finds uint64            `json:"finds"`
 }
 
-// Place is a queue of the tree.
+// Place describes a queue of the tree.
 type Place struct {
 	Name     string `json:"name"`
 	Depth    int    `json:"depth"` // 0: the root
@@ -53,8 +54,9 @@ type Place struct {
 	Deserted bool   `json:"deserted"` // no processor below polls: the others' surveys visit it
 }
 
-// Near is where tasks are polled that ask for the processors of one node of the machine's memory (Task.SetCPUs), as the
-// gates of nmad do whose links lie there. A task that asks for nothing, or for several nodes, is polled from what these have in common.
+// Near says where tasks are polled that ask for the processors of one NUMA node (Task.SetCPUs). The
+// gates of nmad whose links lie on that node do so. A task that asks for several nodes is polled from
+// the queue that these share; a task that asks for none, from the root's.
 type Near struct {
 	Node  string `json:"node"`
 	CPUs  string `json:"cpus"`
@@ -71,7 +73,7 @@ type Adaptive struct {
 	Spread  [6]int        `json:"spread"`    // of 256 waits, how many ended within 1/16, 1/8, 1/4, 1/2, 1 BlockingDelay, and later
 }
 
-// Blocking is what sleeps in the kernel, and what the kernel watches.
+// Blocking describes what sleeps in the kernel, and what the kernel watches.
 type Blocking struct {
 	Asleep  string `json:"asleep"`  // what blocks in the kernel: "nothing", "an idle VP", "the spare LWP", "a waiter"
 	Sleeps  uint32 `json:"sleeps"`  // so far
@@ -93,7 +95,8 @@ type Setting struct {
 	Meaning string `json:"meaning"`
 }
 
-// Explain describes the engine as it is. It allocates, and looks at lines that pollers write: not for hot paths.
+// Explain describes the present state of the engine. It allocates, and reads cache lines that pollers
+// write: do not call it on hot paths.
 func (e *Engine) Explain() Explanation {
 	a := e.attached.Load()
 	x := Explanation{Engine: e.config.Name, Hooked: a != nil, Pending: e.Pending()}
@@ -305,7 +308,7 @@ func (e *Engine) explainBlocking(a *attachment) Blocking {
 	return x
 }
 
-// Text is the explanation for people.
+// Text returns the explanation as text.
 func (x Explanation) Text() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -22,7 +22,7 @@ import (
 // every flavour, and one of marcel's threads as threads do. So both may wait for the same
 // engine, and an engine may change its flavour while they wait.
 
-// Flavour says what makes progress besides the waiters.
+// Flavour says what polls besides the waiters.
 type Flavour uint8
 
 const (
@@ -62,10 +62,10 @@ func (f *Flavour) parse(text string) (err error) { *f, err = ParseFlavour(text);
 func (f *Flavour) text() string                  { return f.String() }
 func (f *Flavour) check() error                  { return allowed(int(*f) < len(flavourNames)) }
 
-// Start has requests progress in the background in the way that f says, on top of what Poll and
-// Wait do. stop undoes it (again: without effect): the engine is explicit again,
-// a waiter polls for itself. Requests may be pending at either moment. ErrAttached if
-// it is started already, ErrClosed; NoThreads changes nothing, and never fails.
+// Start makes requests progress in the background, in the way that f says, besides Poll and Wait. stop
+// undoes that: the engine is explicit again, and a waiter polls for itself. Calling stop again has no
+// effect. Requests may be pending at either moment. ErrAttached if it is started already, ErrClosed;
+// NoThreads changes nothing, and never fails.
 func (e *Engine) Start(f Flavour) (stop func(), err error) {
 	switch f {
 	case Marcel:
@@ -78,9 +78,9 @@ func (e *Engine) Start(f Flavour) (stop func(), err error) {
 	return nil, fmt.Errorf("start engine %s: %w: there is no flavour %d", e.config.Name, ErrParameter, f)
 }
 
-// AttachThreads hooks the engine to poller threads that it starts for the purpose: one on
-// each CPU of c, by default of all that the process may use. stop ends them; so
-// does Close. The errors are those of Attach, and pollers.ErrConfig.
+// AttachThreads starts poller threads and hooks the engine to them: one thread on each CPU of c, by
+// default on all that the process may use. stop ends them; so does Close. The errors are those of
+// Attach, and pollers.ErrConfig.
 func (e *Engine) AttachThreads(c pollers.Config) (stop func(), err error) {
 	c.Shared = c.Shared || e.config.Shared
 	pool, err := pollers.Start(c)
@@ -100,8 +100,8 @@ func (e *Engine) AttachThreads(c pollers.Config) (stop func(), err error) {
 	return stop, err
 }
 
-// Start starts the default engine in the flavour that its parameters say: the variable
-// PIOM_FLAVOUR, else Marcel.
+// Start starts the default engine in the flavour of its parameters: that of the variable PIOM_FLAVOUR,
+// else Marcel.
 func Start() (stop func(), err error) {
 	e := Default()
 	return e.Start(e.params.Flavour)

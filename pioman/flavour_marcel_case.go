@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// CompletionCase is what marcel.Select waits for a Completion by. A value: it may
-// be copied, and its methods be called on the copy.
+// CompletionCase is a case of marcel.Select for a Completion. It is a value: it may be copied, and its
+// methods may be called on the copy.
 type CompletionCase struct {
 	c    *Completion
 	e    *Engine
@@ -20,9 +20,9 @@ var (
 	_ marcel.Poller = CompletionCase{}
 )
 
-// Case returns the case of a Select that can be taken once any of bits is set, or
-// the engine is closed. Afterwards Wait says which, at once. e is the engine
-// that makes the progress, nil: Default.
+// Case returns a case for Select, which can be taken once any of bits is set, or the engine is closed.
+// After that Wait returns at once and tells which. e is the engine that makes the progress, nil:
+// Default.
 //
 // Any number of Selects and Waits may wait for one completion. Select panics with ErrInHandler
 // inside a handler of e, and with ErrNoBits. While it waits the request counts

@@ -51,9 +51,9 @@ func (m *masks) unsee() bool {
 // one that runs elsewhere. A masked OneShot task does not count as a pending request.
 // Cancel works on a masked task as on any other, and leaves the masks; Init clears them.
 //
-// From inside the task's own handler there is nothing to wait for: the mask holds from its
-// return on, if it asks for another poll. From inside another handler of the same engine it
-// works, but two handlers must not mask each other. It must not be called from a hook.
+// Inside the task's own handler Mask does not wait: the mask holds from the handler's return on, if
+// that asks for another poll. From inside another handler of the same engine it works, but two
+// handlers must not mask each other. It must not be called from a hook.
 func (t *Task) Mask() error {
 	if t.masks.w.Add(1)&^seenBit == seenBit-1 {
 		t.masks.w.Add(^uint32(0))

@@ -7,17 +7,16 @@ type watcher interface {
 	Idle(vp int) (idle, awake bool)
 }
 
-// Offload submits a task to the nearest idle core (Trahay & Denis, 2009, section IV.B), so
-// that the caller goes on with its computation while that core does the work:
-// into the leaf of the nearest virtual processor that is idle and awake. If there is none,
-// or the engine is not hooked to a scheduler that knows, into the queue of the root, as
-// Submit does: then the caller's own wait or hooks run it, if no other poller comes by before.
-// A core that sleeps is not woken for it: that costs the caller more than most submissions take
-// (docs/decisions/offload.md).
-// Of a task with a CPU set only processors of the set are asked.
+// Offload submits a task to the nearest idle core (Trahay & Denis, 2009, section IV.B), so that the
+// caller goes on with its computation while that core does the work: into the leaf of the nearest
+// virtual processor that is idle and awake. If there is none, or the scheduler cannot tell, it goes to
+// the queue of the root, as Submit does: then the caller's own wait or hooks run it, if no other
+// poller does before. A core that sleeps is not woken for it: that costs the caller more than most
+// submissions take (docs/decisions/offload.md). Of a task with a CPU set only processors of the set
+// are asked.
 //
-// It returns that processor's number, -1: there was none. It costs what Submit does and a cache line. Otherwise all that is said
-// of Submit holds.
+// Offload returns that processor's number; -1 if there was none. It costs as much as Submit and one
+// more cache line. Otherwise it is like Submit.
 func (e *Engine) Offload(t *Task) (vp int, err error) { return e.offload(t, false) }
 
 // OffloadWaking is Offload that wakes an idle core if none is awake, by a system call of some microseconds: for work that

@@ -6,10 +6,9 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Params are the numbers and switches of an engine. Start from DefaultParams or
-// ParamsFromEnvironment, change what is to be changed, and hand it over in
-// Config. The table in paramtable.go says what each means, what it may be, and by
-// which variable and flag it is set.
+// Params are the numbers and switches of an engine. Start from DefaultParams or ParamsFromEnvironment,
+// change some, and pass them in Config. ParamTable tells for each what it means, which values it may
+// have, and which variable and flag set it.
 type Params struct {
 	Flavour       Flavour       // what Start starts
 	Progress      bool          // hooks make progress; false: only Wait and Poll do
@@ -28,7 +27,8 @@ type Params struct {
 	origins [maxParams]Origin // by place in the table; Set writes
 }
 
-// DefaultParams are what an engine uses if neither environment nor program says otherwise.
+// DefaultParams returns the parameters that an engine uses if neither the environment nor the program
+// sets them.
 func DefaultParams() Params {
 	return Params{
 		Progress:      true,
@@ -70,7 +70,7 @@ var theFixed = fixed{
 	inlineTime:    20 * time.Microsecond,
 }
 
-// Origin says what decided the value of a parameter.
+// Origin says where the value of a parameter comes from.
 type Origin uint8
 
 // The origins, the weakest first.

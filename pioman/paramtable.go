@@ -111,9 +111,9 @@ func paramsFrom(get func(string) string) (Params, error) {
 	return p, first
 }
 
-// Set gives the parameter called name (see ParamTable) the value that text says,
-// and remembers what said it. The error is ErrParameter and says which variable or
-// flag, what it was given, and what is allowed; p is then as before.
+// Set sets the parameter called name (see ParamTable) to the value in text, and remembers its origin.
+// The error is ErrParameter and says which variable or flag, which value, and what is allowed; p is
+// then unchanged.
 func (p *Params) Set(name, text string, by Origin) error {
 	i := rowOf(name)
 	if i < 0 {
@@ -133,8 +133,8 @@ func (p *Params) Set(name, text string, by Origin) error {
 	return nil
 }
 
-// Get returns the value of the parameter called name as Set would take it, and what
-// decided it; "" for a name that does not exist.
+// Get returns the value of the parameter called name in the form that Set takes, and its origin; "" if
+// there is no such parameter.
 func (p *Params) Get(name string) (text string, by Origin) {
 	i := rowOf(name)
 	if i < 0 {
@@ -153,8 +153,7 @@ func (p *Params) origin(i int) Origin {
 	return by
 }
 
-// Check says whether all values are allowed: nil, or the first one that is not, as
-// Set would.
+// Check returns nil if all values are allowed, else the error of Set for the first value that is not.
 func (p *Params) Check() error {
 	for i := range table {
 		if v := table[i].at(p); v.check() != nil {
@@ -164,10 +163,10 @@ func (p *Params) Check() error {
 	return nil
 }
 
-// CheckEnvironment says which variables PIOM_... of the environment no parameter has, so that they are
-// without effect: nil, or an ErrParameter in one line that names them, and for each the one that may have been meant. An
-// engine ignores them, since a program need not know what another version of it, or another program, is told; one that talks to
-// its user may ask.
+// CheckEnvironment reports variables PIOM_... of the environment that belong to no parameter and have
+// no effect. It returns nil, or an ErrParameter in one line that names them, and for each the variable
+// that may have been meant. An engine ignores such variables: they may be for another version, or
+// another program. A program that talks to its user may call CheckEnvironment.
 func CheckEnvironment() error { return checkEnvironment(os.Environ()) }
 
 func checkEnvironment(environ []string) error {

@@ -202,8 +202,8 @@ func (p *policy) idlers(now int64) bool {
 // Points returns the polling points in use.
 func (e *Engine) Points() Points { return Points(e.points.Load()) }
 
-// SetPoints switches polling points on and off, at any time; what it takes away is not
-// polled at any more when it returns, but for calls in progress. With none but
+// SetPoints switches polling points on and off, at any time. When it returns the engine does not poll
+// any more at the points that were switched off, except in calls that had begun. With none but
 // AtExplicit, idle processors still block in the kernel for what is pending. ErrParameter, or
 // ErrClosed. Not allowed inside handlers and hooks.
 func (e *Engine) SetPoints(p Points) error {
@@ -334,7 +334,7 @@ type stamp struct{ w atomic.Uintptr }
 func (s *stamp) get() int64  { return int64(s.w.Load()) }
 func (s *stamp) set(t int64) { asm.StoreReleasePtr(&s.w, uintptr(t)) }
 
-// clear is seen by everybody before what the caller reads afterwards.
+// clear is a barrier: all processors see it before the caller's later reads.
 func (s *stamp) clear() { t := int64(never); s.w.Store(uintptr(t)) }
 
 // bump counts what one thread at a time counts, or nearly so: a count may get lost.

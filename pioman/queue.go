@@ -28,10 +28,11 @@ const (
 // all submitters push. A poller that finds the queue held skips it, and has only read: no poller spins on the lock
 // (PIOMan, 2009).
 //
-// The holder polls each task of the main list once a round, at most a bounded
-// number of them, going on next time where it stopped; after all of them, with the second one. So the task that is
-// polled last changes. To be the last is an advantage: threads that a round has woken run in
-// its order, and the last of them finds no thread ready behind it, and polls on for what comes next.
+// The holder polls each task of the main list once a round, at most a bounded number of them, going on
+// next time where it stopped. After a whole round it begins the next one with the second task, so that
+// the task which is polled last changes. To be the last is an advantage: threads that a round has
+// woken run in the order of their tasks, and the last of them finds no ready thread behind it, and
+// goes on polling.
 type Queue struct {
 	engine *Engine
 	item   *topo.Item // of the machine; nil: the root

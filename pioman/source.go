@@ -22,9 +22,9 @@ type Source interface {
 	Disarm()
 }
 
-// AddSource has the engine watch a source whenever it sleeps in the kernel. The
-// descriptor must stay open until RemoveSource. ErrSource if the kernel cannot
-// watch it, or if it is watched already; ErrClosed.
+// AddSource makes the engine watch a source whenever it sleeps in the kernel. The descriptor must stay
+// open until RemoveSource. ErrSource if the kernel cannot watch it, or if it is watched already;
+// ErrClosed.
 func (e *Engine) AddSource(src Source) error {
 	if src == nil {
 		return fmt.Errorf("add source: nil: %w", ErrSource)
@@ -53,10 +53,9 @@ func (e *Engine) AddSource(src Source) error {
 	return nil
 }
 
-// RemoveSource undoes AddSource: on return the engine calls the source no more. It
-// may wait for a sleeping thread to come back (tens of microseconds); allowed
-// inside handlers. Sources are told apart by their descriptors; one that was
-// not added is ignored.
+// RemoveSource undoes AddSource: on return the engine does not call the source any more. It may wait
+// for a sleeping thread to come back (tens of microseconds); allowed inside handlers. Sources are told
+// apart by their descriptors; one that was not added is ignored.
 func (e *Engine) RemoveSource(src Source) {
 	if src == nil {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// State says where a Task is in its life.
+// State is the state of a Task.
 //
 //	Init          Submit                first poll             Done; one-shot ran; panic
 //	────▶ Ready ──────────▶ Scheduled ────────────▶ Running ─────────────────────▶ Ended
@@ -36,11 +36,11 @@ const (
 	StateReady                   // initialised, in no queue
 	StateScheduled               // submitted, not yet polled
 	StateRunning                 // polled at least once
-	StateCancelling              // someone asked for its end, it is still linked
+	StateCancelling              // Cancel was called; the task is still linked
 	StateEnded                   // its handler ended it
 	StateCancelled               // Cancel or Close ended it
 	StateDestroyed               // its memory is its handler's
-	StateMasked                  // in a queue, and passed by
+	StateMasked                  // in a queue; pollers skip it
 	StateBlocked                 // it waits in the kernel: its blocking function in a goroutine of its own, or what its descriptor announces
 )
 
@@ -99,7 +99,7 @@ func (s *taskState) schedule() bool {
 }
 
 // take begins a poll; false if the task is to be dropped instead. A cancel that comes between the look
-// and the store is overwritten, as if it had come while the handler runs: Cancel asks again until the task rests.
+// and the store is overwritten, as if it had come while the handler runs: Cancel asks again until the task is inactive.
 func (s *taskState) take() bool {
 	switch s.load() {
 	case StateRunning:
@@ -114,7 +114,7 @@ func (s *taskState) take() bool {
 // cancelling tells the holder that Cancel or Close asked for the end of the task.
 func (s *taskState) cancelling() bool { return s.load() == StateCancelling }
 
-// cancel asks for the end; false if the task rests, so that there is nothing to end.
+// cancel asks for the end; false if the task is inactive, so that there is nothing to end.
 func (s *taskState) cancel() bool {
 	for {
 		now := s.load()

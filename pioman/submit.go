@@ -95,11 +95,11 @@ func (e *Engine) tally(opt Options, n int32) {
 	}
 }
 
-// Need announces that something is pending: until the matching Done, hooks poll, and idle
-// virtual processors watch the sources. What counts as one is the caller's to say: package nmad counts a gate with
-// requests under way, however many; a waiter that has parked counts itself (Completion.Wait). One atomic addition; the first
-// request that a plain goroutine posts while every virtual processor sleeps
-// also wakes one (a few microseconds). Allowed inside handlers and hooks.
+// Need announces that something is pending: until the matching Done, hooks poll, and idle virtual
+// processors watch the sources. The caller decides what counts as one request: package nmad counts a
+// gate with requests under way once, however many these are; a waiter that has parked counts itself
+// (Completion.Wait). One atomic addition; the first request that a plain goroutine posts while every
+// virtual processor sleeps also wakes one (a few microseconds). Allowed inside handlers and hooks.
 func (e *Engine) Need() {
 	if e.config.Watch != nil {
 		e.config.Watch(nil, Count)

@@ -41,7 +41,7 @@ const (
 	// and Notify counts only if it came before the poll. A handler that panics has
 	// not freed anything, as far as the engine knows: it leaves the memory alone too.
 	Destroy Options = 4
-	// NoWait says that the end of the task is not waited for. Submit refuses one that has a
+	// NoWait says that no thread waits for the end of the task. Submit refuses one that has a
 	// completion to Notify (ErrNoWait). With OneShot and Destroy it is fire and forget.
 	NoWait Options = 8
 
@@ -52,16 +52,14 @@ const (
 	continues Options = 1 << 7 // it is the task of a continuation
 )
 
-// Handler is the code of a task. It must not block: it holds its queue, and it
-// may be running inside a hook. It may submit and cancel other tasks, signal
-// completions, Need and Done.
+// Handler is the code of a task. It must not block: it holds its queue, and it may run inside a hook.
+// It may submit and cancel other tasks, signal completions, Need and Done.
 type Handler = func(*Task) Status
 
-// Task is an ltask (PIOMan, 2009): a piece of progress that pollers run. It is
-// embedded in the structure of its owner, for instance in a request, and
-// neither submitting nor running it allocates. It must not be copied. It is
-// safe for concurrent use, Init, SetCPUs and Notify excepted: those are for the
-// owner while the task rests (Notify also for the handler).
+// Task is an ltask (PIOMan, 2009): a piece of progress that pollers run. It is embedded in the
+// structure of its owner, for instance in a request, and neither submitting nor running it allocates.
+// It must not be copied. It is safe for concurrent use, Init, SetCPUs and Notify excepted: those are
+// for the owner while the task is inactive (Notify also for the handler).
 type Task struct {
 	// What submitting and polling touch is in the first 56 bytes, which leaves room for a completion before them
 	// in the same line: a task that goes from core to core takes one line along, or two if its owner
@@ -111,17 +109,17 @@ func (t *Task) Init(name string, fn Handler, opt Options) {
 // the signal includes Failed.
 func (t *Task) Notify(c *Completion, bits uint32) { t.notify, t.bits = c, bits }
 
-// SetCPUs asks that the task be polled near the processors of set: by the queue of
-// the lowest topology item that covers them. It is a matter of locality, not
-// a promise: where none of them polls, another one does (tree.go). Empty: anywhere.
-// For the owner, while the task rests.
+// SetCPUs asks that the task be polled near the processors of set: by the queue of the lowest topology
+// item that covers them. This is a hint for locality: if none of these processors polls, another one
+// polls the task (tree.go). An empty set stands for any processor. The owner calls SetCPUs while the
+// task is inactive.
 func (t *Task) SetCPUs(set CPUSet) {
 	if t.cpus, t.opt = set, t.opt&^hasCPUs; !set.Empty() {
 		t.opt |= hasCPUs
 	}
 }
 
-// Name returns what Init was given.
+// Name returns the name that Init was given.
 func (t *Task) Name() string { return t.name }
 
 // State returns the state of the task. Unless it is inactive it may have changed by now.

@@ -171,9 +171,8 @@ func (p *Points) parse(text string) error {
 func (p *Points) text() string { return p.String() }
 func (p *Points) check() error { return allowed(*p&^AllPoints == 0) }
 
-// Distribution says which VPs poll when they are idle. Fewer pollers than VPs keep
-// the lines of the queues from travelling and leave the memory to the processors that
-// compute (Denis, 2015).
+// Distribution says which VPs poll when they are idle. With fewer pollers than VPs the cache lines of
+// the queues move less, and the processors that compute have the memory to themselves (Denis, 2015).
 type Distribution uint8
 
 // The distributions.
@@ -187,7 +186,7 @@ const (
 
 var distributionNames = [...]string{"socket", "all", "odd", "even", "first"}
 
-// String returns the name by which the environment calls it.
+// String returns the name of the distribution as the environment has it.
 func (d Distribution) String() string {
 	if int(d) < len(distributionNames) {
 		return distributionNames[d]
@@ -214,7 +213,7 @@ type Level int
 // AnyLevel stands for every level.
 const AnyLevel Level = -1
 
-// AtLevel is the level of the items of one kind.
+// AtLevel returns the level of the items of one kind.
 func AtLevel(k topo.Kind) Level { return Level(k) }
 
 // String returns the name of the kind, or "all".

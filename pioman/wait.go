@@ -76,7 +76,7 @@ type limit struct {
 	polled bool // the caller has polled, and is to sleep at once
 }
 
-// Park is Wait for one that has polled for the bits before, in its own way: it sleeps at once.
+// Park is Wait for a waiter that has polled for the bits itself: it sleeps at once.
 func (c *Completion) Park(e *Engine, bits uint32) error {
 	return c.await(e, want{bits: bits}, limit{d: forever, polled: true})
 }
@@ -238,8 +238,8 @@ func (w *wait) leave(p *parker) {
 	}
 }
 
-// Hooked tells whether the hooks of a scheduler, or poller threads, see to what is pending (Need): then
-// a poster may go away. Else a thread has to Poll or to wait. One load; stop can change it at any time.
+// Hooked tells whether the hooks of a scheduler, or poller threads, poll for pending requests (Need).
+// Otherwise a thread has to Poll or Wait. It is one load; stop can change the answer at any time.
 func (e *Engine) Hooked() bool { return e.attached.Load() != nil && !e.closed.Load() }
 
 // hasSleeper tells whether an explicit waiter sleeps in the kernel for all.

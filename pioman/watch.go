@@ -2,7 +2,8 @@ package pioman
 
 import "github.com/pm2-go/pm2/sched/topo"
 
-// Access is what a Watch is told of: a core is about to touch a line that several cores write.
+// Access is an access that a Watch is told of: a core is about to touch a cache line that several
+// cores write.
 type Access uint8
 
 // The accesses. Each concerns one of the lines of a queue, or the engine's own: the
@@ -18,14 +19,13 @@ const (
 	Count                // a core writes the engine's word of pending requests
 )
 
-// Watch is told of accesses before they happen. item is whose queue it is, nil for the root and for Count.
-// It is for simulations: it may
-// run other pollers of the same engine meanwhile, on other goroutines or within the
-// call, as other cores would; with one, everything is slower. It must not panic.
+// Watch is called before each access. item is the topology item of the queue, nil for the root and for
+// Count. It is for simulations: it may run other pollers of the same engine meanwhile, on other
+// goroutines or within the call, as other cores would. It makes the engine slower. It must not panic.
 type Watch func(item *topo.Item, a Access)
 
-// PollAs makes the round that virtual processor vp makes at its hooks: its leaf, and of
-// what is above it that is due. It is for programs that run pollers of their own, one
-// for each processor; others use Poll. Two may run as one processor; then their
-// rounds are counted inexactly.
+// PollAs runs the round that virtual processor vp runs at its hooks: it polls the leaf of vp, and
+// those queues above it that are due. It is for programs that run pollers of their own, one for each
+// processor; others use Poll. Two pollers may use the same vp; then their rounds are counted
+// inexactly.
 func (e *Engine) PollAs(vp int) { e.poll(vp) }

@@ -15,17 +15,16 @@ type barred struct {
 	n  int       // disabled VPs
 }
 
-// DisableVP takes VP number vp out of use, until EnableVP: for instance because
-// another program wants its CPU. Its threads go to the other VPs; one that runs
-// there goes at its next scheduling point, or after a slice without one, when it is
-// stopped; in a system call it goes on without the VP, on its OS thread. Threads whose sets (Attr.VPs), or levels or bubbles,
-// leave them disabled VPs only wait until one of these is enabled again (StateBarred). The
-// VP's OS threads sleep, nothing new is placed there. Hooks of the timer still fire in its
-// name.
+// DisableVP takes VP number vp out of use until EnableVP, for instance because another program wants
+// its CPU. Its ready threads go to the other VPs. Its running thread goes at its next scheduling
+// point, or when it is stopped after a slice. A thread in a system call goes on without the VP, on its
+// OS thread. Threads whose sets (Attr.VPs), or levels or bubbles, leave them disabled VPs only wait
+// until one of these is enabled again (StateBarred). The VP's OS threads sleep, nothing new is placed
+// there. Hooks of the timer still fire in its name.
 //
-// The last VP cannot be disabled: ErrLastVP. One that is disabled already stays so.
-// May be called by anyone, also by a thread on that VP, which is elsewhere when it
-// returns; does not wait for other threads. Stop enables all VPs first.
+// The last VP cannot be disabled: ErrLastVP. One that is disabled already stays so. Any thread or
+// goroutine may call DisableVP. A thread on that VP runs on another VP when DisableVP returns. It does
+// not wait for other threads. Stop enables all VPs first.
 func (s *Scheduler) DisableVP(vp int) error {
 	if vp < 0 || vp >= len(s.vps) {
 		return fmt.Errorf("%w: disable VP %d of %d", ErrNoVPs, vp, len(s.vps))

@@ -54,13 +54,13 @@ func TestKickWhileLent(t *testing.T) {
 }
 
 // TestKickWhileHeld: a thread may be inside an operation when its VP is kicked, and compute
-// afterwards: the clock that sleeps has to wake up, for nobody else fires the timer's hooks.
+// afterwards: the clock that sleeps has to wake up, because nothing else fires the timer's hooks.
 func TestKickWhileHeld(t *testing.T) {
 	s := running(t, Config{VPs: 1, IdleSpin: time.Microsecond, Period: 250 * time.Microsecond})
 	v := s.vps[0]
 	deadline := time.Now().Add(time.Minute)
 	for {
-		if s.clockAsleep() && !v.idle.roused() && v.word.claim(nobody) {
+		if s.clockAsleep() && !v.idle.roused() && v.word.claim(noLWP) {
 			break // as if an LWP held it, of which the clock does not know
 		}
 		if time.Now().After(deadline) {
@@ -78,14 +78,14 @@ func TestKickWhileHeld(t *testing.T) {
 			time.Sleep(50 * time.Microsecond)
 		}
 	}
-	v.word.release(nobody)
+	v.word.release(noLWP)
 	v.rouseIfDue(false)
 }
 
-// nobody is the id of no LWP.
-const nobody = 1 << 20
+// noLWP is the id of no LWP.
+const noLWP = 1 << 20
 
-// neverAsleep is a Sleeper in which nobody sleeps; it counts who tries.
+// neverAsleep is a Sleeper that lets no LWP in; it counts the attempts.
 type neverAsleep struct{ tried atomic.Int64 }
 
 func (n *neverAsleep) Sleep(*atomic.Uint32) bool { n.tried.Add(1); return false }

@@ -83,10 +83,10 @@ func (t *thread) rank() rank {
 	return r
 }
 
-// class says in which queue a thread belongs when it is ready: its priority in the
-// lower bits, as the difference from Default, and whether that is the queue of a
-// node rather than its VP's own. 0 is the ordinary case, which the hot paths look
-// for. It changes under the thread's mu; anyone reads it.
+// class says in which queue a thread belongs when it is ready: its priority in the lower bits, as the
+// difference from Default, and whether that is the queue of a node rather than its VP's own. 0 is the
+// ordinary case, which the hot paths look for. It changes under the thread's mu; any thread may read
+// it.
 type class uint32
 
 const (

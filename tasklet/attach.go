@@ -7,11 +7,11 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// ErrScheduler is what Attach complains about.
+// ErrScheduler is returned by Attach if the scheduler cannot be used.
 var ErrScheduler = errors.New("tasklet: unusable scheduler")
 
-// Priority is that of the tasklets among the hooks of a point: early, because they
-// are short, and because what they do may give later hooks something to do.
+// Priority is the priority of the tasklets among the hooks of a point. They run early, because they
+// are short, and because they may cause work for later hooks.
 const Priority = -100
 
 // How many tasklets one firing runs at most. An idle processor has nothing better
@@ -29,7 +29,7 @@ var limits = [hooks.NumPoints]int{
 	hooks.Yield: threadLimit, hooks.Library: threadLimit,
 }
 
-// Config says how a vector is to work. The zero value is the default.
+// Config configures a vector. The zero value is the default.
 type Config struct {
 	// Restarts is how often in a row firings at switches, yields and library entries
 	// take up what the one before has left, before the rest goes to a helper thread;
@@ -39,8 +39,8 @@ type Config struct {
 
 const defaultRestarts = 10
 
-// Attach makes a vector and hangs it on the hooks of s, at every point.
-// Several vectors on one scheduler do not know of each other.
+// Attach makes a vector and registers it with the hooks of s, at every point. Several vectors on one
+// scheduler are independent of each other.
 func Attach(s Scheduler) (*Vector, error) { return AttachWith(s, Config{}) }
 
 // AttachWith is Attach with a configuration.
@@ -76,11 +76,10 @@ func AttachWith(s Scheduler, c Config) (*Vector, error) {
 	return v, nil
 }
 
-// Detach takes the vector off the hooks. It waits for tasklets that are running,
-// and on return none begins any more; those that were queued are dropped, and
-// Schedule says false from now on. Called from one of its tasklets it does not
-// wait: those of other processors may still be at the one that they have begun. It
-// may be called any number of times.
+// Detach unregisters the vector's hooks. It waits for tasklets that run. On return no tasklet begins
+// any more; queued tasklets are dropped, and Schedule returns false from now on. Called from one of
+// the vector's tasklets it does not wait: other processors may still run the tasklet that they have
+// begun. It may be called any number of times.
 func (v *Vector) Detach() {
 	if v == nil {
 		return
@@ -104,18 +103,18 @@ func (v *Vector) Detach() {
 	}
 }
 
-// Stats says what a vector has done so far.
+// Stats counts what a vector has done so far.
 type Stats struct {
-	Scheduled uint64 // calls of Schedule and ScheduleOn that said true
+	Scheduled uint64 // calls of Schedule and ScheduleOn that returned true
 	Remote    uint64 // of these, for another processor than the caller's, or by a caller that has none
-	Refused   uint64 // calls that said false because the tasklet is killed, the vector detached, or there is no such processor
+	Refused   uint64 // calls that returned false because the tasklet is killed, the vector detached, or there is no such processor
 	Run       uint64 // runs that have begun
-	Restarts  uint64 // firings, and turns of helpers, that took up what the one before had left
-	Handed    uint64 // how often a lane went to a helper thread
+	Restarts  uint64 // firings, by hooks and helpers, that went on with what the firing before had left
+	Handed    uint64 // times that a lane went to a helper thread
 }
 
-// Stats adds up what the processors have counted. It never blocks and may be called at any time;
-// what happens meanwhile is in it or not. After Kill it has all of that tasklet.
+// Stats adds up the counts of all processors. It never blocks and may be called at any time; a run
+// that overlaps the call may be counted or not. After Kill all runs of that tasklet are counted.
 func (v *Vector) Stats() (s Stats) {
 	if v == nil {
 		return s

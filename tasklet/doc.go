@@ -17,9 +17,9 @@
 //
 // # Guarantees
 //
-//   - Scheduled means: it runs at least once after that, and that run sees
-//     what the scheduler of it wrote before. Scheduled twice before it starts means:
-//     it runs once.
+//   - Scheduled means: the tasklet runs at least once after that, and that run sees what
+//     the caller of Schedule wrote before. Scheduled twice before it begins means: it runs
+//     once.
 //   - It never runs twice at the same time, and each run sees all of the one before.
 //     Different tasklets run in parallel, those of one processor one after the other:
 //     those of high priority first, which leave at least a quarter of each firing to the

@@ -17,10 +17,10 @@ type lane struct {
 	remote    atomic.Uint64 // of these, from elsewhere
 	_         [128]byte
 	lock      tryLock
-	// What follows belongs to the holder of the lane; Stats peeps at the counters.
+	// The fields below are the holder's; Stats reads the counters.
 	ready   [ranks]list // by rank
 	current *Tasklet    // whose function is being called
-	more    bool        // the last one left work behind
+	more    bool        // the last firing left tasklets behind
 	row     int         // how many firings on threads in a row have done so; see help.go
 	counters
 	index  int         // of the lane; constant
@@ -47,7 +47,7 @@ func (l *lane) push(t *Tasklet, rank int) (first bool) {
 // fresh tells whether something was pushed that no firing has adopted.
 func (l *lane) fresh() bool { return l.head[0].Load() != nil || l.head[1].Load() != nil }
 
-// left is how many wait that have been adopted.
+// left returns how many of the adopted tasklets wait.
 func (l *lane) left() int { return l.ready[0].count + l.ready[1].count }
 
 // fire runs up to limit tasklets, unless another firing is at it. Quiet: the lane was
@@ -137,8 +137,7 @@ func (l *lane) leave(seen uint64) {
 	l.lock.give(seen, left)
 }
 
-// abandon cleans up after a tasklet that did not return: it is killed, the lane
-// goes on.
+// abandon kills a tasklet that did not return (a panic, Goexit) and frees the lane, which goes on.
 func (l *lane) abandon(seen uint64) {
 	if t := l.current; t != nil {
 		l.current = nil
@@ -165,7 +164,7 @@ func (l *lane) adopt() {
 	}
 }
 
-// sweep takes the killed ones out of the lane, or all of them. For the holder of the lane.
+// sweep takes the killed tasklets out of the lane, or all of them. For the holder of the lane.
 func (l *lane) sweep(all bool) {
 	l.adopt()
 	for rank := range l.ready {
@@ -249,8 +248,8 @@ func (t *tryLock) take(seen uint64, g uintptr) bool {
 	return seen&lockFree != 0 && t.word.CompareAndSwap(seen, uint64(g)<<1)
 }
 
-// give frees a lock that was taken when it was seen; left tells the next
-// firings that there is work that they cannot see otherwise.
+// give frees a lock whose word was seen when it was taken. left tells the next firings that adopted
+// tasklets wait, which they cannot see otherwise.
 func (t *tryLock) give(seen uint64, left bool) {
 	next := (seen &^ lockLeft) + lockCount
 	if left {

@@ -10,33 +10,31 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// What Init complains about.
+// Errors of Init.
 var (
 	ErrVector = errors.New("tasklet: no vector")
 	ErrFunc   = errors.New("tasklet: no function")
 	ErrInUse  = errors.New("tasklet: in use")
 )
 
-// Tasklet is a function that runs soon after it was scheduled, never twice at
-// once. It is 32 bytes and may be embedded; it must not be copied after Init. Its
-// methods may be called from anywhere at once, hooks and tasklets included; on
-// one that was never initialised they do nothing.
+// Tasklet is a function that runs soon after it was scheduled, never twice at once. It has 32 bytes
+// and may be embedded; it must not be copied after Init. Threads, goroutines, hooks and tasklets may
+// call its methods at the same time. On a tasklet that was never initialised they do nothing.
 type Tasklet struct {
-	word atomic.Uint64 // its state: written by everybody, by compare-and-swap only
+	word atomic.Uint64 // its state: all threads write it, by compare-and-swap only
 	next *Tasklet      // in a lane; belongs to the pusher before, to the lane after the push
 	fn   func()        // constant after Init
 	in   *Vector       // constant after Init
 }
 
-// New returns a tasklet of vector v that calls fn. Without a vector or a function
-// it returns one that never runs: whose Schedule says false. Use Init to get the
-// reason.
+// New returns a tasklet of vector v that calls fn. Without a vector or a function it returns a tasklet
+// that never runs: its Schedule returns false. Use Init to get the reason.
 func New(v *Vector, fn func()) *Tasklet {
 	return made(v, fn, 0)
 }
 
-// NewHigh is New for a tasklet of high priority: those go before the others of the
-// same processor, which get at least a quarter of what each firing runs.
+// NewHigh is New for a tasklet of high priority. Those run before the normal ones of the same
+// processor, which get at least a quarter of each firing.
 func NewHigh(v *Vector, fn func()) *Tasklet {
 	return made(v, fn, high)
 }
@@ -49,8 +47,8 @@ func made(v *Vector, fn func(), priority state) *Tasklet {
 	return t
 }
 
-// Init prepares a tasklet that is embedded in something else. It may be used again
-// on one that has been killed. It must not be used during Init.
+// Init prepares a tasklet that is embedded in another object. Init may be called again after Kill. No
+// other method may be called at the same time.
 func (t *Tasklet) Init(v *Vector, fn func()) error { return t.init(v, fn, 0) }
 
 // InitHigh is Init for high priority: see NewHigh.
@@ -71,11 +69,10 @@ func (t *Tasklet) init(v *Vector, fn func(), priority state) error {
 	return nil
 }
 
-// Schedule makes it run at least once from now on, on the caller's virtual
-// processor, or, from a plain goroutine, on one that is woken for it. It tells
-// whether that is due to this call: false if it was scheduled already and has
-// not begun, or is killed, or its vector is detached. It never blocks; about 30
-// ns, and about 5 if it was scheduled already.
+// Schedule makes the tasklet run at least once from now on, on the caller's virtual processor, or,
+// from a plain goroutine, on one that is woken for it. It returns true if this call has scheduled the
+// tasklet, and false if it was scheduled already and has not begun, or is killed, or its vector is
+// detached. It never blocks; about 30 ns, and about 5 if it was scheduled already.
 func (t *Tasklet) Schedule() bool {
 	if t.in == nil || t.in.closed.Load() {
 		return t.refused()
@@ -87,8 +84,8 @@ func (t *Tasklet) Schedule() bool {
 	return t.schedule(from, from)
 }
 
-// ScheduleOn is Schedule for virtual processor vp, wherever the caller is. It is
-// false also if there is no such processor.
+// ScheduleOn is Schedule for virtual processor vp, wherever the caller runs. It also returns false if
+// there is no such processor.
 func (t *Tasklet) ScheduleOn(vp int) bool {
 	if t.in == nil || t.in.closed.Load() || vp < 0 || vp >= len(t.in.lanes) {
 		return t.refused()
@@ -127,11 +124,10 @@ func (t *Tasklet) refused() bool {
 	return false
 }
 
-// Disable keeps it from beginning until Enable has been called as often. If it is
-// running it waits for that run to be over, except in a tasklet of the same
-// vector, where two could wait for each other. It tells whether on return
-// it does not run: always true outside of tasklets. (More than 4 billion
-// disables at once are refused with false.)
+// Disable keeps the tasklet from beginning until Enable has been called as often. If the tasklet runs,
+// Disable waits for the end of that run, except in a tasklet of the same vector, where two could wait
+// for each other. Disable returns true if the tasklet does not run on return: always, outside of
+// tasklets. (More than 4 billion disables at once are refused with false.)
 func (t *Tasklet) Disable() bool {
 	if t.in == nil {
 		return true
@@ -149,9 +145,8 @@ func (t *Tasklet) Disable() bool {
 	return t.await(func(s state) bool { return !s.has(running) })
 }
 
-// Enable takes back one Disable. The last one makes it run if it has been
-// scheduled meanwhile. It tells whether it was disabled; if not, it does nothing.
-// It never blocks.
+// Enable takes back one Disable. The last Enable lets the tasklet run if it was scheduled meanwhile.
+// Enable returns false, and does nothing, if the tasklet was not disabled. It never blocks.
 func (t *Tasklet) Enable() bool {
 	if t.in == nil {
 		return false
@@ -172,12 +167,11 @@ func (t *Tasklet) Enable() bool {
 	}
 }
 
-// Kill ends it: it never begins again; what was scheduled is dropped. If it is
-// running it waits for that run to be over, first spinning, then letting others run,
-// then sleeping up to 1 ms at a time. In a tasklet of the same vector, itself included,
-// it does not wait, because two could wait for each other. It tells whether on
-// return all is over, and Init may be called: always true outside of
-// tasklets. It may be called any number of times.
+// Kill ends the tasklet: it never begins again, and if it is scheduled that is dropped. If the tasklet
+// runs, Kill waits for the end of that run, first spinning, then letting others run, then sleeping up
+// to 1 ms at a time. In a tasklet of the same vector, itself included, Kill does not wait, because two
+// could wait for each other. Kill returns true if on return the tasklet does not run, and Init may be
+// called: always true outside of tasklets. It may be called any number of times.
 func (t *Tasklet) Kill() bool {
 	if t.in == nil {
 		return true
@@ -206,7 +200,8 @@ func (t *Tasklet) await(done func(state) bool) bool {
 	return true
 }
 
-// begin tells whether the function is to be called; by the holder of the lane.
+// begin takes the tasklet out of the queued state, and tells whether its function is to be called. The
+// holder of the lane calls it.
 func (t *Tasklet) begin() bool {
 	for {
 		s := t.load()
@@ -217,7 +212,8 @@ func (t *Tasklet) begin() bool {
 	}
 }
 
-// end tells whether it goes back into the lane; by the holder of the lane.
+// end notes the end of a run, and tells whether the tasklet goes back into the lane. The holder of the
+// lane calls it.
 func (t *Tasklet) end(lane int) bool {
 	for {
 		s := t.load()

@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Scheduler is what tasklets need to know of one; *sched.Scheduler is one.
+// Scheduler is what tasklets need of a scheduler; *sched.Scheduler implements it.
 type Scheduler interface {
 	Hooks() *hooks.Set
 	NumVP() int     // constant; processors are numbered from 0
@@ -25,7 +25,7 @@ type Vector struct {
 	closed  atomic.Bool // set by Detach, read by every Schedule and every firing
 	bound   int         // how often in a row a lane may be taken up again by threads
 	_       [128]byte
-	homes   atomic.Uint32 // how many tasklets have got a home: written by every Init
+	homes   atomic.Uint32 // tasklets that have got a home processor; each Init adds one
 	_       [128]byte
 	refused atomic.Uint64 // see Stats
 	_       [128]byte

@@ -79,7 +79,7 @@ func sources(t *testing.T, w World) {
 		turn[k] = make(chan int, n) // never full: a thread must not block in it
 		writers.Go(func() {
 			for i := range turn[k] {
-				switch { // from no silence to so much that everybody sleeps
+				switch { // from no silence to so much that all threads sleep
 				case i%50 == 49:
 					time.Sleep(5 * time.Millisecond)
 				case i%3 == 0:

@@ -74,11 +74,11 @@ func (s *Seat) Leave() { storeRelease(&s.parked, 0) }
 //go:linkname setLabels runtime/pprof.runtime_setProfLabel
 func setLabels(labels unsafe.Pointer)
 
-// Unlabel takes the profiler labels from the calling goroutine; those that it starts inherit
-// none.
+// Unlabel takes the profiler labels from the calling goroutine, so that goroutines which it starts
+// inherit none.
 func Unlabel() { setLabels(nil) }
 
-// Ready has the Go scheduler run g, which is parked.
+// Ready makes g, which is parked, runnable for the Go scheduler.
 func Ready(g uintptr) { goready(g, 1) }
 
 // Park parks the calling goroutine through the Go scheduler; then s says so.
@@ -94,9 +94,9 @@ func park(g, seat unsafe.Pointer) bool {
 	return true
 }
 
-// HandOver is Switch by way of the Go scheduler: the caller parks, and next, which is parked,
-// is made ready. If the caller is locked to its OS thread the lock goes to next, as in Switch.
-// A hundred nanoseconds; on a locked OS thread some tens of microseconds.
+// HandOver is Switch by way of the Go scheduler: it parks the caller, and makes next, which is parked,
+// runnable. If the caller is locked to its OS thread the lock goes to next, as in Switch. It takes a
+// hundred nanoseconds; on a locked OS thread some tens of microseconds.
 func HandOver(s *Seat, next uintptr) {
 	s.next = next
 	gopark(handOver, unsafe.Pointer(s), waitReason, 0, 1)

@@ -96,7 +96,7 @@ func Go(run func()) uintptr {
 
 func traceBufs() bool { return false }
 
-// passLock: the OS thread is not locked.
+// passLock does nothing: the OS thread is not locked.
 func passLock(gp, next uintptr) {}
 
 // Chosen says that the portable mode was asked for, by the build tag.

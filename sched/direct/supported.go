@@ -62,8 +62,8 @@ func Marked() bool
 //go:noescape
 func Status(gp uintptr) uint32
 
-// ByChoice tells whether gp waits for what its code asked for (a channel, sync, time.Sleep, net),
-// rather than for the collector. A hint.
+// ByChoice tells whether gp waits because of its own code (a channel, sync, time.Sleep, net), not for
+// the collector. A hint.
 //
 //go:norace
 func ByChoice(gp uintptr) bool {
@@ -71,9 +71,10 @@ func ByChoice(gp uintptr) bool {
 	return r == waitIO || r >= waitFirst && r <= waitLast
 }
 
-// Own returns what SetOwn has left on the calling goroutine, in a word of the g that the runtime does not
-// use and the collector does not read. Nil in a program whose runtime keeps things elsewhere. The
-// func value is for callers that know the type of what they leave.
+// Own returns the pointer that SetOwn has stored for the calling goroutine, in a word of the g that
+// the runtime does not use and the collector does not read. It returns nil if the runtime lays out the
+// g in another way than offsets.go says. It is a func variable, so that callers which know the
+// pointer's type can convert it.
 var Own = ownIfThere()
 
 func ownIfThere() func() unsafe.Pointer {
@@ -142,7 +143,8 @@ func AskedToStop(gp uintptr) bool {
 	return *(*bool)(unsafe.Add(address(gp), gPreemptStop))
 }
 
-// Bonds are what the runtime notes of a g, and of the OS thread on which the caller runs.
+// Bonds are the runtime's fields that tie a g to an OS thread, and those of the OS thread on which the
+// caller runs.
 type Bonds struct {
 	Status               uint32 // of g, without Scanned
 	Scanned              bool   // the collector, or a taker, holds g at this moment
@@ -165,9 +167,9 @@ func BondsOf(gp uintptr) (b Bonds) {
 	return b
 }
 
-// StoppedInRuntime tells whether g, which has been stopped, was in a function of the runtime:
-// that may hold a lock which others wait for, such as the collector's. At an asynchronous safe
-// point none is; in the call of a function any may be.
+// StoppedInRuntime tells whether g, which has been stopped, was in a function of the runtime. Such a g
+// may hold a lock for which others wait, such as the collector. A g that was stopped at an
+// asynchronous safe point is not in the runtime; one that was stopped at a function call may be.
 //
 //go:norace
 func StoppedInRuntime(gp uintptr) bool {
@@ -201,9 +203,9 @@ func address(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointe
 // newborn is the entry of the goroutines that launch starts, 0 until the first has begun.
 var newborn atomic.Uintptr
 
-// Go starts a goroutine that calls run, which is to be switched to. If g is not 0 it is
-// parked already, and only the caller knows it; else it begins by itself, and run is to find out
-// and park. The caller is locked to its OS thread and starts no goroutines meanwhile.
+// Go starts a goroutine, which calls run once it is switched to. If g is not 0 the goroutine is parked
+// already, and only the caller knows it. If g is 0 it starts by itself, and run has to park first. The
+// caller is locked to its OS thread and starts no goroutines meanwhile.
 func Go(run func()) (g uintptr) {
 	launch(run)
 	if pc := newborn.Load(); pc != 0 && !Traced() {

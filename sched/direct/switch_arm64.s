@@ -242,8 +242,8 @@ TEXT ·goid(SB), NOSPLIT, $0-8
 	MOVD R0, ret+0(FP)
 	RET
 
-// func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) (ok bool)
-// The scan bit of g stops all who would ready it.
+// func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) (ok bool) While the scan bit of
+// g is set no other OS thread readies it.
 TEXT ·Repossess(SB), NOSPLIT, $0-49
 	MOVD  gp+0(FP), R1
 	MOVD  m+8(FP), R2

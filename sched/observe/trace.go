@@ -64,7 +64,8 @@ var (
 	ErrNotTracing = errors.New("observe: no trace is being recorded: StartTrace begins one")
 )
 
-// observer is what this package keeps for a scheduler; nothing, before it was asked for anything.
+// observer is the state of this package for one scheduler. A scheduler has none before StartTrace or
+// CountThreads.
 type observer struct {
 	s        *sched.Scheduler
 	mu       sched.Spin             // guards switching on and off
@@ -202,7 +203,7 @@ func (t *tracer) export(s *sched.Scheduler) *Trace {
 	return out
 }
 
-// row converts what a ring holds.
+// row converts the events of a ring.
 func (t *tracer) row(vp, cpu int, r *ring, end anchor) TraceRow {
 	events, lost := r.take()
 	row := TraceRow{VP: vp, CPU: cpu, Lost: lost, Events: make([]TraceEvent, len(events))}

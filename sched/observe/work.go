@@ -11,8 +11,8 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// tally is the work of the thread on a co. It is written by the one that holds the VP on
-// which the thread begins or ceases to run, and read by anyone:
+// tally is the work of the thread on a co. It is written by the one that holds the VP on which the
+// thread begins or ceases to run, and any thread may read:
 //
 //	gen 0, or another thread's ── the thread is put on a VP: enter ───► runs: since is set
 //	runs ── its VP marks that it runs something else, or
@@ -54,7 +54,8 @@ func CountThreads(s *sched.Scheduler, on bool) {
 	})
 }
 
-// account follows an event of a VP: a thread goes on, or what ran there does not any more.
+// account updates the tallies for an event of a VP: a thread runs there from now on, or the thread
+// that ran there has stopped running.
 func (o *observer) account(vp int, e *sched.Event) {
 	epoch := o.epoch.Load()
 	r := &o.runs[vp]

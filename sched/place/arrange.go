@@ -106,8 +106,8 @@ func (b *Bubble) Place(it *topo.Item) error {
 	return nil
 }
 
-// Hold keeps the threads of b from running until it is placed again: at once those
-// that are ready, at their next scheduling point those that run.
+// Hold keeps the threads of b from running until b is placed again. Ready threads are held at once,
+// running threads at their next scheduling point.
 func (b *Bubble) Hold() { b.placeOn(nil) }
 
 func (b *Bubble) placeOn(n *sched.Queue) {

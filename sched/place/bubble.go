@@ -66,13 +66,13 @@ type member struct {
 var (
 	// ErrBubbleClosed: nothing can be put into a bubble after its Close.
 	ErrBubbleClosed = errors.New("marcel: the bubble has been closed")
-	// ErrInBubble: it is in a bubble already, or would come to be in itself.
+	// ErrInBubble: the thread or bubble is in a bubble already, or the bubble would contain itself.
 	ErrInBubble = errors.New("marcel: it is in a bubble already")
-	// ErrNotInBubble: it is not in that bubble.
+	// ErrNotInBubble: the thread or bubble is not in that bubble.
 	ErrNotInBubble = errors.New("marcel: it is not in that bubble")
-	// ErrForeign: it belongs to another scheduler.
+	// ErrForeign: the thread or bubble belongs to another scheduler.
 	ErrForeign = errors.New("marcel: it belongs to another scheduler")
-	// ErrNoBubble: it is nil, or NewBubble has not made it.
+	// ErrNoBubble: the bubble is nil, or was not made by NewBubble.
 	ErrNoBubble = errors.New("marcel: no such bubble")
 )
 
@@ -156,7 +156,7 @@ func (b *Bubble) Adopt(h sched.Thread) error {
 	return b.insert(h)
 }
 
-// insert is under the lock of the forest.
+// insert puts h into b. Under the lock of the forest.
 func (b *Bubble) insert(h sched.Thread) error {
 	switch {
 	case b.closed:
@@ -339,8 +339,8 @@ func (b *Bubble) Join() error {
 	return err
 }
 
-// TryJoin tells whether no thread is in b; err is what Join would fail with. It does not
-// block.
+// TryJoin tells whether no thread is in b. err is the error that Join would return at once. It does
+// not block.
 func (b *Bubble) TryJoin() (empty bool, err error) {
 	if !b.made() {
 		return false, ErrNoBubble
@@ -411,7 +411,7 @@ func (b *Bubble) Close() {
 	c.Leave()
 }
 
-// Weight is the number of threads in b that have not ended, at all depths.
+// Weight returns the number of threads in b that have not ended, at all depths.
 func (b *Bubble) Weight() int {
 	c := b.visit()
 	n := b.alive

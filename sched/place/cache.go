@@ -37,7 +37,7 @@ func caches(s *sched.Scheduler, on *topo.Item) (all []*topo.Item) {
 	return all
 }
 
-// Wake deals out the bubbles and threads in b.
+// Wake distributes the bubbles and threads in b.
 func (Cache) Wake(b *Bubble, on *topo.Item) {
 	s := b.s
 	at := caches(s, on)
@@ -84,7 +84,7 @@ func (Cache) Idle(b *Bubble, vp int) bool {
 	return takeOver(b, from, to) || split(b, from, to)
 }
 
-// split moves half of the threads on one item to another, whatever bubbles they are in.
+// split moves half of the threads on one item to another. It may divide bubbles.
 func split(b *Bubble, from, to *topo.Item) bool {
 	var plan []Placement
 	for _, t := range threads(b) {

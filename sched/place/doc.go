@@ -1,17 +1,17 @@
-// Package place has bubbles, groups of threads that belong together, and the policies
-// that map them onto the machine. The scheduler knows neither: it has run queues, one for
-// each item of the topology (sched.Queue), and calls back in four places, all of which are
-// empty where there is no bubble:
+// Package place has bubbles, which are groups of threads that belong together, and the policies that
+// map them onto the machine. The scheduler knows neither: it has run queues, one for each item of the
+// topology (sched.Queue), and calls back in four places, all of which are empty where there is no
+// bubble:
 //
 //	a thread is spawned with Attr.Bubble   sched.Family: Adopt
 //	a thread of a bubble has ended         sched.Member: Ended
 //	a VP has nothing to run                sched.Planner: Seek
 //	the clock's period is over             sched.Planner: Tick
 //
-// A thread in a bubble is placed, always: on its bubble's hold, a queue that no VP looks
-// at, or on the queue of an item. So a bubble acts on threads only by saying on which queue
-// they wait; a plan (Arrange) says that of all of them first, and sorts the queues that they
-// left afterwards, once each, so that nothing runs where only an intermediate step has put it.
+// A thread in a bubble is always placed: on its bubble's hold, a queue that no VP looks at, or on the
+// queue of an item. A bubble controls its threads only by the queue in which they wait. A plan
+// (Arrange) assigns all threads first, and then sorts each queue that they left once, so that no
+// thread runs where only an intermediate step has put it.
 //
 //	      NewBubble            Wake, WakeOn, Place              Hold
 //	───────────────► held ───────────────────────► on an item ────────► held

@@ -19,10 +19,9 @@ import (
 //	VP 2   a a a a │ b b     │ c c c   │ a a a a
 //	          slice     slice     slice
 //
-// A gang without threads is passed over, and the slice of one that has ended is over. The
-// clock changes gangs. A thread of a gang whose slice is over stops at its next
-// scheduling point; one that computes on keeps its VP until its own slice
-// (Config.Slice) is over, and then its OS thread.
+// A gang without threads is skipped, and the slice of a gang ends with its last thread. The clock
+// changes gangs. When the slice of a gang is over its threads stop at their next scheduling point. A
+// thread that computes on keeps its VP until its own slice (Config.Slice) is over.
 //
 // A Gang serves one bubble: make one for each with NewGang. It must not be copied.
 type Gang struct {

@@ -13,14 +13,14 @@ import (
 // use the methods of the Bubble and its Entities (Arrange, Place, WakeOn, Hold, Weight,
 // Item, Relieve) and of its Scheduler (Parts, VPsOf, ReadyOn), and must not block.
 type Policy interface {
-	// Wake places b on an item, and what is in it there or below, best with one Arrange
-	// that begins with b itself; what it does not place is not run. It is called when b is
-	// woken, and again when a bubble has been put into it, by the thread that does that.
+	// Wake places b on an item, and the threads and bubbles in b there or below, best with one Arrange
+	// that begins with b itself. What it does not place does not run. The thread that wakes b, or puts
+	// a bubble into it later, calls Wake.
 	Wake(b *Bubble, on *topo.Item)
 
-	// Idle is called in the idle loop of a VP below b's item that has found nothing to
-	// run: now and then, until it sleeps; and when threads begin to queue up elsewhere in
-	// a bubble. It tells whether it has moved something to where that VP takes it from.
+	// Idle is called in the idle loop of a VP below b's item that has found nothing to run: now and
+	// then, until the VP sleeps; and when threads begin to queue up elsewhere in a bubble. It tells
+	// whether it has moved a thread to a queue that this VP looks at.
 	Idle(b *Bubble, vp int) bool
 
 	// Tick is called by the clock about once in Config.Period while b has threads, on an
@@ -29,7 +29,7 @@ type Policy interface {
 	Tick(b *Bubble, now time.Duration) bool
 }
 
-// Entity is what bubbles hold: a Thread or a *Bubble.
+// Entity is an element of a bubble: a Thread or a *Bubble.
 type Entity interface {
 	Weight() int                // threads that have not ended
 	Item() *topo.Item           // where it is placed; nil: nowhere, or held

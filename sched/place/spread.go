@@ -8,19 +8,19 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Spread is a Policy that uses as much of the machine as it can. From the item on
-// which the bubble is woken down to the VPs it deals out what is in it, the heaviest
-// first, always to the part with the least weight for each of its VPs. While there are
-// fewer bubbles and threads than parts the heaviest bubble is taken apart; else it stays
-// whole, and its threads do not leave its part. So with one sub-bubble for each NUMA
-// node each gets a node of its own, and spreads over that.
+// Spread is a Policy that uses as much of the machine as it can. From the item on which the bubble is
+// woken down to the VPs it distributes the threads and bubbles in it, the heaviest first, always to
+// the part with the least weight for each of its VPs. While there are fewer bubbles and threads than
+// parts Spread takes the heaviest bubble apart; otherwise bubbles stay whole, and their threads do not
+// leave their part. So with one sub-bubble for each NUMA node each gets a node of its own, and spreads
+// over that.
 //
 // Within a bubble's part, VPs with nothing to do take half of what waits on the nearest
 // queue that has most; where that is not allowed, a whole bubble of at most half the
 // weight, from a VP that has several. The zero value is ready to use, for any number of bubbles.
 type Spread struct{}
 
-// Wake deals out what is in b.
+// Wake distributes the bubbles and threads in b.
 func (Spread) Wake(b *Bubble, on *topo.Item) {
 	b.Arrange(spread(b.s, []Placement{{b, on}}, b.Entities(), on))
 }

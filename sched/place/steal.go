@@ -26,7 +26,7 @@ func leafItems(s *sched.Scheduler, on *topo.Item) (all []*topo.Item) {
 	return all
 }
 
-// Wake puts all that is in b on one VP.
+// Wake puts all threads and bubbles in b on one VP.
 func (Steal) Wake(b *Bubble, on *topo.Item) {
 	plan := []Placement{{b, on}}
 	for _, e := range b.Entities() {
@@ -56,7 +56,7 @@ func (Steal) Tick(*Bubble, time.Duration) bool { return false }
 // The zero value is ready to use, for any number of bubbles.
 type Explode struct{}
 
-// Wake deals out the threads.
+// Wake distributes the threads.
 func (Explode) Wake(b *Bubble, on *topo.Item) {
 	plan := []Placement{{b, on}}
 	at := leafItems(b.s, on)

@@ -10,7 +10,7 @@ import (
 // but not including, 2^i ns; the last one also what is longer (from 2 minutes on).
 type Histogram [38]uint64
 
-// Count returns how many durations there are.
+// Count returns the number of durations.
 func (h *Histogram) Count() (n uint64) {
 	for _, x := range h {
 		n += x

@@ -30,7 +30,7 @@ func fill(v reflect.Value, n uint64) {
 	}
 }
 
-// filled returns a VP whose numbers are all n.
+// filled returns a VP whose counters are all n.
 func filled(n uint64) (v VP) {
 	fill(reflect.ValueOf(&v).Elem(), n)
 	return v

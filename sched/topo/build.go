@@ -39,7 +39,7 @@ func (b *builder) remark(format string, args ...any) {
 	}
 }
 
-// add notes a part. What names no CPU that works is left out, except memory.
+// add records a part of the machine. It drops a part without online CPUs, unless that is memory.
 func (b *builder) add(p part) {
 	p.cpus = p.cpus.And(b.online)
 	if !p.cpus.Empty() || p.kind == NUMA {

@@ -11,8 +11,8 @@ import (
 // lists none. It reads some dozen small files for each CPU, which takes 1.5 ms with two
 // CPUs: keep the result.
 //
-// Where sysfs cannot be read, the machine is flat, and Remarks says so. The error is
-// that not even the usable CPUs can be found out.
+// If sysfs cannot be read, the topology has no levels between the machine and its PUs, and Remarks
+// says so. Discover fails only if it cannot find the usable CPUs.
 func Discover() (*Topology, error) {
 	const name = "this machine"
 	mask := processMask

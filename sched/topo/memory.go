@@ -22,8 +22,8 @@ type memoryFile struct {
 	entries []fs.DirEntry
 }
 
-// put adds a file and the folders above it. A name that is a folder already, or below
-// a file, is passed over.
+// put adds a file and the folders above it. It ignores a name that is a folder already, or below a
+// file.
 func (m memory) put(name string, f *memoryFile) {
 	if old := m[name]; old != nil {
 		if !old.dir {

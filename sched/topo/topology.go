@@ -32,7 +32,7 @@ type Topology struct {
 	// Model is the name of the processor, if it is known.
 	Model string
 
-	// Remarks are what was odd in the system's own description, one line each.
+	// Remarks lists inconsistencies in the system's own description, one line each.
 	Remarks []string
 
 	levels    [kinds][]*Item

@@ -24,7 +24,7 @@ var procs = procCount{setProcs: runtime.GOMAXPROCS, useDefault: defaultProcs}
 
 type procCount struct {
 	mu    sync.Mutex
-	extra int // while it is 0, GOMAXPROCS is left alone and the fields below say nothing
+	extra int // while it is 0, GOMAXPROCS is the program's and the fields below are not used
 	base  int
 	auto  bool // base is the Go runtime's own choice, which follows the CPUs and the cgroup
 	set   int  // GOMAXPROCS as this package has set or seen it last

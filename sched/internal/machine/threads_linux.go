@@ -41,7 +41,7 @@ func ThreadBound() int {
 	}.bound()
 }
 
-// threadLimits is what bounds the number of OS threads. Tests fake it.
+// threadLimits reads the limits on the number of OS threads. Tests replace it.
 type threadLimits struct {
 	root      fs.FS                      // of the file system; /proc is read
 	uid       int                        // the real one
