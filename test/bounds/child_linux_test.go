@@ -63,7 +63,10 @@ func play(role string) error {
 	if err != nil {
 		return err
 	}
-	c.Linger, c.Timeout = linger, timeout
+	c.Linger = linger
+	if role == joins || role == first { // others have their links from the start on, which may take its time
+		c.Timeout = timeout
+	}
 	c.Engine = pioman.New(pioman.Config{})
 	defer func() { _ = c.Engine.Close() }()
 	s, err := nmad.Open(context.Background(), c)
