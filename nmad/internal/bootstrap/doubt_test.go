@@ -64,10 +64,7 @@ func TestParentLags(t *testing.T) {
 
 // doubt has a process take its parent for silent.
 func doubt(c *Control) {
-	s := c.role.(*spoke)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_ = s.w.conn.SetReadDeadline(limit.Past)
+	toParent(c, func(w *wire) { _ = w.conn.SetReadDeadline(limit.Past) })
 }
 
 // TestDoubtAlone: a process that alone has taken rank 0, or its leader, for silent, comes back to it, or to the root, and no process is lost; nor is one that does so again
