@@ -2,6 +2,7 @@ package marcel_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"runtime"
 	"sync"
@@ -191,6 +192,110 @@ func BenchmarkSemaphore(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkMailbox has one thread send bursts through a mailbox to another, which sends each message back through a
+// second one. A burst is a quarter of what a mailbox holds.
+func BenchmarkMailbox(b *testing.B) {
+	for _, capacity := range []int{0, 16} {
+		burst := max(capacity/4, 1)
+		for _, vps := range []int{1, 2} {
+			name := fmt.Sprintf("of_%d/%d", capacity, vps)
+			b.Run("marcel/"+name, func(b *testing.B) {
+				on(b, vps, func() {
+					there, back := marcel.NewMailbox[int](capacity), marcel.NewMailbox[int](capacity)
+					o := marcel.Spawn(func() {
+						for {
+							v, err := there.Recv()
+							if err != nil {
+								return // closed
+							}
+							_ = back.Send(v)
+						}
+					})
+					b.ResetTimer()
+					t := marcel.Spawn(func() {
+						for range b.N / (2 * burst) {
+							for i := range burst {
+								_ = there.Send(i)
+							}
+							for range burst {
+								_, _ = back.Recv()
+							}
+						}
+						there.Close()
+					})
+					_, _ = t.Join(), o.Join()
+					b.StopTimer()
+				})
+			})
+			b.Run("channel/"+name, func(b *testing.B) {
+				beside(b, vps, func() {
+					there, back := make(chan int, capacity), make(chan int, capacity)
+					go func() {
+						for v := range there {
+							back <- v
+						}
+					}()
+					for range b.N / (2 * burst) {
+						for i := range burst {
+							there <- i
+						}
+						for range burst {
+							<-back
+						}
+					}
+					close(there)
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkSelect has a thread that waits for a message or for the word to stop.
+func BenchmarkSelect(b *testing.B) {
+	b.Run("marcel", func(b *testing.B) {
+		on(b, 1, func() {
+			var box, stop marcel.Mailbox[int]
+			sum := 0
+			o := marcel.Spawn(func() {
+				message, over := box.Receiver(), stop.Receiver()
+				for marcel.Select(message, over) == 0 {
+					sum += message.Value
+				}
+			})
+			b.ResetTimer()
+			t := marcel.Spawn(func() {
+				for range b.N {
+					_ = box.Send(1)
+				}
+				_ = stop.Send(0)
+			})
+			_, _ = t.Join(), o.Join()
+			b.StopTimer()
+			if sum != b.N {
+				b.Errorf("%d messages of %d", sum, b.N)
+			}
+		})
+	})
+	b.Run("channel", func(b *testing.B) {
+		beside(b, 1, func() {
+			box, stop := make(chan int), make(chan int)
+			go func() {
+				for range b.N {
+					box <- 1
+				}
+				stop <- 0
+			}()
+			for {
+				select {
+				case <-box:
+				case <-stop:
+					return
+				}
+			}
+		})
+	})
 }
 
 func BenchmarkMutex(b *testing.B) {
