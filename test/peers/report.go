@@ -86,25 +86,30 @@ func (d document) writeJSON(w io.Writer) error {
 // its rows.
 func (d document) writeTable(w io.Writer) {
 	fmt.Fprintf(w, "%s, %d cores, Linux %s, %s, commit %s\n", d.Machine.CPU, d.Machine.Cores, d.Machine.Kernel, d.Machine.Go, d.Machine.Commit)
-	fmt.Fprintf(w, "Median of the runs' medians [quartiles], of messages one way, in windows per message; ratio = ours / peer, lower is better.\n")
-	name := ""
+	fmt.Fprintf(w, "Medians of the runs' medians [quartiles]: of messages one way, in windows per message;\nratio = ours / peer, lower is better.\n")
+	name, peers := "", ""
 	for _, r := range d.Rows {
 		if r.Row != "" {
 			if r.Name != name {
 				name = r.Name
-				fmt.Fprintf(w, "\n%s: per operation\n", name)
-				fmt.Fprintf(w, "%-28s  %28s  %28s  %6s  %9s  %-5s  %s\n", "operation", "ours ns", "peer ns", "ratio", "probe ns", "pairs", "peer")
+				peers, _, _ = strings.Cut(r.Peer, ", ")
+				fmt.Fprintf(w, "\n%s: per operation; the peer is %s\n", name, peers)
+				fmt.Fprintf(w, "%-35s %19s %19s %5s %5s  %s\n", "operation", "ours ns", "peer ns", "ratio", "cores", "peer's")
 			}
-			fmt.Fprintf(w, "%-28s  %28s  %28s  %6.2f  %9s  %-5d  %s\n", r.Row,
-				interval(r.OursQ1, r.Ours, r.OursQ3, 1), interval(r.PeerQ1, r.PeerNs, r.PeerQ3, 1), r.Ratio, r.probe(), r.Pairs, r.Peer)
+			regime := r.Regime
+			if r.OneCPU || regime == "" {
+				regime = "-"
+			}
+			fmt.Fprintf(w, "%-35s %19s %19s %5.2f %5s  %s\n", r.Row,
+				interval(r.OursQ1, r.Ours, r.OursQ3, 1), interval(r.PeerQ1, r.PeerNs, r.PeerQ3, 1), r.Ratio, regime, strings.TrimPrefix(r.Peer, peers+", "))
 			continue
 		}
 		if r.Name != name {
 			name = r.Name
 			fmt.Fprintf(w, "\n%s: %s | %s%s\n", name, r.OursName, r.Peer, r.inWindows())
-			fmt.Fprintf(w, "%6s  %28s  %28s  %6s  %9s  %5s  %s\n", "bytes", "ours us", "peer us", "ratio", "probe ns", "pairs", r.lastHead())
+			fmt.Fprintf(w, "%6s  %20s  %20s  %5s  %9s  %5s  %s\n", "bytes", "ours us", "peer us", "ratio", "probe ns", "pairs", r.lastHead())
 		}
-		fmt.Fprintf(w, "%6s  %28s  %28s  %6.2f  %9s  %5d  %s\n", formatSize(r.Size),
+		fmt.Fprintf(w, "%6s  %20s  %20s  %5.2f  %9s  %5d  %s\n", formatSize(r.Size),
 			interval(r.OursQ1, r.Ours, r.OursQ3, 1000), interval(r.PeerQ1, r.PeerNs, r.PeerQ3, 1000), r.Ratio, r.probe(), r.Pairs, r.last())
 	}
 	for _, s := range d.Skipped {
@@ -129,7 +134,7 @@ func (r jsonRow) lastHead() string {
 
 func (r jsonRow) last() string {
 	if r.Window == 0 {
-		return fmt.Sprintf("%.3f | %.3f", r.OursP99/1000, r.PeerP99/1000)
+		return fmt.Sprintf("%.4g | %.4g", r.OursP99/1000, r.PeerP99/1000)
 	}
 	return fmt.Sprintf("%.0f | %.0f", float64(r.Size)/r.Ours*1000, float64(r.Size)/r.PeerNs*1000)
 }
@@ -141,11 +146,14 @@ func (r jsonRow) probe() string {
 	return fmt.Sprintf("%.0f %s", r.Probe, r.Regime)
 }
 
-// interval writes times in a unit of that many ns.
+// interval writes times in a unit of that many ns, with as many decimals as keep the median to four digits.
 func interval(q1, median, q3, unit float64) string {
 	digits := 3
 	if unit == 1 {
 		digits = 1
+	}
+	for v := median / unit; v >= 10 && digits > 0 && (unit != 1 || v >= 100); v /= 10 {
+		digits--
 	}
 	return fmt.Sprintf("%.*f [%.*f %.*f]", digits, median/unit, digits, q1/unit, digits, q3/unit)
 }

@@ -36,6 +36,7 @@ var shown = []struct {
 	{"yield, 1 VP", "bench", "yield, 1 VP", 0, "`demo bench`"},
 	{"spawn and join, 1 VP", "bench", "spawn+join one by one, 1 VP", 0, "`demo bench`"},
 	{"wake by a semaphore, 1 VP", "bench", "semaphore ping-pong, 1 VP", 0, "`demo bench`"},
+	{"the same, 2 VPs", "bench", "semaphore ping-pong, 2 VPs", 0, "`demo bench`"},
 	{"the same, each thread bound to its VP", "bench", "semaphore ping-pong, each on its VP", 0, "`demo bench`"},
 	{"`fib(21)` with `Do`, 2 VPs", "bench", "program: fib(21), Do, 2 VPs", 0, "`demo bench`"},
 	{"64 workers on a Go channel, 2 VPs", "bench", "program: pool of 64 on a Go channel, 2 VPs", 0, "`demo bench`"},

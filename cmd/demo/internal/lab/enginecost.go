@@ -10,7 +10,7 @@ import (
 // engineCost is E16: what the progress engine adds to the shortest message.
 var engineCost = Experiment{
 	Name:      "E16",
-	Lasts:     3 * time.Second,
+	Lasts:     2 * time.Second,
 	Title:     "1-byte latency: no engine, engine explicit, engine with hooks",
 	Paper:     "D15 fig. 5",
 	Published: "the engine without threads adds 100 ns; with threads the median 100 to 200 ns more, the best about the same",

@@ -13,7 +13,7 @@ import (
 // epBeside is E14: what the engine costs a program that only computes.
 var epBeside = Experiment{
 	Name:      "E14",
-	Lasts:     3000 * time.Second,
+	Lasts:     450 * time.Second,
 	Title:     "NAS EP with the engine on and off, against the idle polling period",
 	Paper:     "D15 fig. 4",
 	Published: "the difference is below 0.5 % at any period, 0 to 1000 us",

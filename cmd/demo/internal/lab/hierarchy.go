@@ -15,7 +15,7 @@ import (
 // emptyTask is E1: an empty task through each queue, timed on two cores.
 var emptyTask = Experiment{
 	Name:      "E1",
-	Lasts:     15 * time.Second,
+	Lasts:     3 * time.Second,
 	Title:     "an empty task submitted by core 0: create, schedule, notice the end, per queue, two bound pollers",
 	Paper:     "TD09 table I",
 	Published: "4 sockets x 2 cores: per-core queues 770 to 858 ns (one 1819), per chip 1059 to 1199, global 4720",

@@ -14,7 +14,7 @@ import (
 // idlePeriod is E13: what idle cores that poll cost a message.
 var idlePeriod = Experiment{
 	Name:      "E13",
-	Lasts:     102 * time.Second,
+	Lasts:     50 * time.Second,
 	Title:     "1-byte latency against the idle polling period",
 	Paper:     "D15 fig. 2-3",
 	Published: "from 10 us on the idle pollers are negligible; shorter periods raise median and average, not the best",

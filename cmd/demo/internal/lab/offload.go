@@ -23,7 +23,7 @@ import (
 // offloading is E11: which thread does the work of an isend.
 var offloading = Experiment{
 	Name:      "E11",
-	Lasts:     10 * time.Second,
+	Lasts:     3 * time.Second,
 	Title:     "isend of 32 KiB, 10 us of computation, wait: the submission done by whom",
 	Paper:     "TBD09 fig. 9; TD09 section IV.B",
 	Published: "offloaded by tasklet +2 us, by idle core +400 ns",

@@ -19,7 +19,7 @@ import (
 // remotePoll is E10: the application waits on one core while another one polls.
 var remotePoll = Experiment{
 	Name:      "E10",
-	Lasts:     5 * time.Second,
+	Lasts:     2 * time.Second,
 	Title:     "the application on core 0, polling on core k",
 	Paper:     "TBD09 fig. 8",
 	Published: "polling on a core that shares a cache adds 400 ns, on the same chip without one 1.2 to 2.3 us, on another chip 3.1 us",

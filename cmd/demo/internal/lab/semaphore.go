@@ -10,7 +10,7 @@ import (
 // semaphoreWait is E9: what it costs to block on a semaphore until the message is there.
 var semaphoreWait = Experiment{
 	Name:      "E9",
-	Lasts:     16 * time.Second,
+	Lasts:     3 * time.Second,
 	Title:     "waiting on a semaphore instead of spinning, and spinning for a fixed time first",
 	Paper:     "TBD09 fig. 7",
 	Published: "the semaphore adds 750 ns; spinning for 5 us before it blocks removes them",
