@@ -27,6 +27,6 @@ func TestEveryWayToTheCPUAgrees(t *testing.T) {
 		}
 	}
 	if agrees(func() uint32 { return auxCPU }) {
-		t.Error("a register that nobody sets was taken for the number of the CPU")
+		t.Error("a register that the kernel does not set was taken for the number of the CPU")
 	}
 }

@@ -70,7 +70,7 @@ func TestBarrierOfNone(t *testing.T) {
 	var zero marcel.Barrier
 	for range 3 {
 		if !zero.Wait() {
-			t.Error("the zero value: everyone is the last")
+			t.Error("the zero value: each thread is the last")
 		}
 	}
 }

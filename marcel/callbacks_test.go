@@ -127,7 +127,7 @@ func TestKeys(t *testing.T) {
 					return
 				}
 				if _, ok := plain.Get(); ok {
-					w.Error("a value that nobody set")
+					w.Error("a value that no thread set")
 				}
 				mine := fmt.Sprint("thread ", i)
 				for j := range effort.Of(500) {

@@ -151,7 +151,7 @@ func TestCondTimeout(t *testing.T) {
 			m.Lock()
 			begin := time.Now()
 			if c.WaitTimeout(d) {
-				t.Errorf("%v: woken by nobody", d)
+				t.Errorf("%v: woken without a signal", d)
 			}
 			if took := time.Since(begin); took < d {
 				t.Errorf("%v: over after %v", d, took)
@@ -198,7 +198,7 @@ func TestCondMisuse(t *testing.T) {
 		c.Signal() // hangs if something is still locked
 		m.Lock()
 		if c.WaitTimeout(time.Microsecond) {
-			t.Error("woken by nobody")
+			t.Error("woken without a signal")
 		}
 		m.Unlock()
 		if marcel.OnThread() {

@@ -33,7 +33,7 @@ var scenarios = map[string]func(){
 		})
 		select {}
 	},
-	"die: a panic that nobody can take any more": func() {
+	"die: a panic that no Join can take any more": func() {
 		marcel.SpawnWith(marcel.Attr{Catch: true}, func() { marcel.Sleep(time.Millisecond); culprit("it was me") }).Detach()
 		select {}
 	},

@@ -121,9 +121,9 @@ func TestJoinRefused(t *testing.T) {
 			x    marcel.Thread
 			want error
 		}{
-			"nobody":   {marcel.Thread{}, marcel.ErrNoThread},
-			"detached": {detached, marcel.ErrDetached},
-			"self":     {marcel.Self(), marcel.ErrJoinSelf},
+			"no thread": {marcel.Thread{}, marcel.ErrNoThread},
+			"detached":  {detached, marcel.ErrDetached},
+			"self":      {marcel.Self(), marcel.ErrJoinSelf},
 		} {
 			for form, f := range forms(it.x) {
 				if got := f(); got.ended || got.err != it.want {

@@ -429,7 +429,7 @@ func TestMoreModels(t *testing.T) {
 		"a tick that is lost":                {tickerModel, []porcupine.Operation{{Input: ticks{2, 2}, Output: 1, Call: 1, Return: 2}}},
 		"a join before the end":              {lifeModel, []porcupine.Operation{op(1, "TryJoin", true, 1, 2), op(0, "end", false, 3, 4)}},
 		"an end that is not seen":            {lifeModel, []porcupine.Operation{op(0, "end", false, 1, 2), op(1, "JoinTimeout", false, 3, 4)}},
-		"cancelled by nobody":                {lifeModel, []porcupine.Operation{op(0, "end", true, 1, 2)}},
+		"cancelled by no thread":             {lifeModel, []porcupine.Operation{op(0, "end", true, 1, 2)}},
 		"another outcome":                    {lifeModel, []porcupine.Operation{op(0, "end", false, 1, 2), op(1, "outcome", true, 3, 4)}},
 		"two cases of one Select":            {eitherModel, []porcupine.Operation{op(0, "Select", 0, 1, 2), op(1, "TryAcquire", 0, 3, 4)}},
 		"a unit that Select has lost":        {eitherModel, []porcupine.Operation{op(0, "Select", -1, 1, 2), op(1, "TryAcquire", -1, 3, 4)}},

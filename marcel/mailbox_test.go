@@ -25,10 +25,10 @@ func TestMailboxBasics(t *testing.T) {
 			t.Error("the zero value has room")
 		}
 		if err := zero.TrySend("x"); !errors.Is(err, marcel.ErrWouldBlock) {
-			t.Errorf("sent to nobody: %v", err)
+			t.Errorf("sent without a receiver: %v", err)
 		}
 		if err := zero.SendTimeout("x", time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("sent to nobody: %v", err)
+			t.Errorf("sent without a receiver: %v", err)
 		}
 		m := marcel.NewMailbox[int](3)
 		for lap := range 3 { // round the ring
@@ -191,7 +191,7 @@ func TestMailboxIsFIFO(t *testing.T) {
 			for i := range n {
 				must(t, m.Send(i))
 				if _, err := m.TryRecv(); err == nil {
-					t.Error("took a message that was somebody else's")
+					t.Error("took a message that was another receiver's")
 				}
 			}
 			for _, x := range all {

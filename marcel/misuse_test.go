@@ -192,7 +192,7 @@ func TestMisuseOfFunctions(t *testing.T) {
 		"Place of a bubble, nowhere":     func() { panicIf(marcel.NewBubble(nil).Place(nil)) },
 		"a policy that panics":           func() { panicIf(marcel.NewBubble(strangePolicy{}).Wake()) },
 		"WatchEnd with nil":              func() { marcel.Self().WatchEnd(nil); panicIf(goroutineOnly()) },
-		"Ended of nobody is no wait":     func() { marcel.Select(marcel.Ended(marcel.Thread{})); panic("as it should be") },
+		"Ended of no thread is no wait":  func() { marcel.Select(marcel.Ended(marcel.Thread{})); panic("as it should be") },
 		"NewBarrier(0)":                  func() { marcel.NewBarrier(0) },
 		"NewLatch(-1)":                   func() { marcel.NewLatch(-1) },
 		"NewTicker(0)":                   func() { marcel.NewTicker(0) },
@@ -207,7 +207,7 @@ func TestMisuseOfFunctions(t *testing.T) {
 			misuse(t, func(t *testing.T) {
 				defer func() {
 					if recover() == nil {
-						t.Error("nobody noticed")
+						t.Error("the misuse went unnoticed")
 					}
 				}()
 				do()
@@ -227,7 +227,7 @@ func goroutineOnly() error {
 	if marcel.OnThread() {
 		return nil
 	}
-	return errors.New("nobody to watch")
+	return errors.New("no thread to watch")
 }
 
 func afterLong(do func(*marcel.Timer)) {

@@ -52,7 +52,7 @@ func TestMutexHandsOver(t *testing.T) {
 			all := queue(4, &m, &order)
 			for range 3 {
 				if m.Unlock(); !m.TryLock() { // wakes the first one, which does not run yet
-					t.Error("free, but TryLock failed: somebody waits")
+					t.Error("free, but TryLock failed: a thread waits")
 				}
 			}
 			marcel.Yield() // number 0 finds it taken
@@ -64,7 +64,7 @@ func TestMutexHandsOver(t *testing.T) {
 			}
 			m.Lock() // behind the four
 			if !slices.Equal(order, []int{0, 1, 2, 3}) {
-				t.Errorf("served before me, who came last: %v, want 0 to 3", order)
+				t.Errorf("served before this thread, which came last: %v, want 0 to 3", order)
 			}
 			m.Unlock()
 			for _, x := range all {

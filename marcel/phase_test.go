@@ -141,7 +141,7 @@ func TestPhasesAreLinearizable(t *testing.T) {
 						h.add(id, "Arrive", phase, begin, h.now.Add(1))
 						mu.Lock()
 						if k, ok := known[p]; ok && k != phase {
-							w.Errorf("phase %d is number %d for somebody else", phase, k)
+							w.Errorf("phase %d is number %d for another party", phase, k)
 						}
 						known[p] = phase
 						mu.Unlock()

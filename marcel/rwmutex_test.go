@@ -275,9 +275,9 @@ func TestRWMutexOrder(t *testing.T) {
 				choose := func(of func(*rwParty) bool) *rwParty {
 					some := slices.DeleteFunc(slices.Clone(x.all), func(y *rwParty) bool { return !of(y) })
 					if len(some) == 0 {
-						t.Skip("nobody")
+						t.Skip("no such party")
 					}
-					return rapid.SampledFrom(some).Draw(t, "who")
+					return rapid.SampledFrom(some).Draw(t, "party")
 				}
 				t.Repeat(map[string]func(*rapid.T){
 					"a reader comes": func(*rapid.T) { x.come(false) },

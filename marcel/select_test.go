@@ -342,7 +342,7 @@ func TestSelectWithRudeCase(t *testing.T) {
 			var s marcel.Semaphore
 			panics(t, "rude in "+in, func() { marcel.Select(s.Case(), rude{in}, s.Case()) })
 			if s.Release(); !s.TryAcquire() {
-				t.Errorf("%s: its unit went to nobody", in)
+				t.Errorf("%s: its unit is lost", in)
 			}
 		}
 		var m marcel.Mutex

@@ -108,7 +108,7 @@ func TestSemaphoreLeavesTheLine(t *testing.T) {
 			w.Go(func() {
 				if i%2 == 0 {
 					if s.AcquireTimeout(time.Millisecond) {
-						w.Error("got a unit that nobody has released yet")
+						w.Error("got a unit that no thread has released yet")
 					}
 					got <- i
 					p.here()

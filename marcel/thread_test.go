@@ -353,7 +353,7 @@ func TestYieldTakesTurns(t *testing.T) {
 			t.Errorf("turns %s", turns)
 		}
 		if marcel.Ready() {
-			t.Error("nobody is ready")
+			t.Error("no thread is ready")
 		}
 	})
 	marcel.Yield() // on a goroutine: no harm

@@ -450,7 +450,7 @@ func TestOwnerStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := p.gates[1].flow.Ledger().Unexpected; n != 0 {
-		t.Errorf("%d messages were taken in that nobody waits for", n)
+		t.Errorf("%d messages were taken in that no thread waits for", n)
 	}
 	a, b := p.gates[1].Irecv(1, buf), p.gates[1].Irecv(1, make([]byte, 8))
 	if err := a.Wait(); err != nil {

@@ -183,7 +183,7 @@ func TestGatherLinks(t *testing.T) {
 			t.Errorf("the root has %d links, want 2", n)
 		}
 		if n := j.sessions[1].Stats().Links + j.sessions[3].Stats().Links; n != 0 {
-			t.Errorf("those who said nothing have %d links", n)
+			t.Errorf("those that sent nothing have %d links", n)
 		}
 		j.close()
 	})
@@ -260,7 +260,7 @@ func TestLinkFails(t *testing.T) {
 		err := zero.Gate(2).Send(1, []byte("abc"))
 		var lost *PeerError
 		if !errors.Is(err, ErrPeerLost) || !errors.As(err, &lost) || lost.Rank != 2 || !strings.Contains(err.Error(), "wires cut") {
-			t.Errorf("a send to who cannot be linked to: %v", err)
+			t.Errorf("a send to a rank that cannot be linked to: %v", err)
 		}
 	}
 	lostWait(t, recv, 2)
@@ -356,7 +356,7 @@ func TestWithoutRankZero(t *testing.T) {
 					t.Error(err)
 				}
 			} else if err := late.Wait(); !errors.Is(err, ErrPeerLost) {
-				t.Errorf("a receive from any source with nobody left: %v", err)
+				t.Errorf("a receive from any source with no peer left: %v", err)
 			}
 		})
 		j.close()

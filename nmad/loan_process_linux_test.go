@@ -72,7 +72,7 @@ func lender(victim int) error {
 		}
 	}
 	if _, err := g.Alloc(1); !errors.Is(err, nmad.ErrPeerLost) {
-		return fmt.Errorf("a buffer for who was killed: %w", err)
+		return fmt.Errorf("a buffer for a process that was killed: %w", err)
 	}
 	fmt.Println("lost", time.Now().UnixNano())
 	return s.Close()

@@ -197,7 +197,7 @@ func TestRecordViolations(t *testing.T) {
 		"full of more than there are":   {0, []driver.Header{{Kind: flow.KindFull, Size: 3}}},
 		"full of none":                  {0, []driver.Header{{Kind: flow.KindFull}}},
 		"full twice":                    {0, []driver.Header{{Kind: flow.KindFull, Size: 2}, {Kind: flow.KindFull, Size: 2}}},
-		"room that nobody asked for":    {0, []driver.Header{{Kind: flow.KindRoom, Size: 4}}},
+		"room that was not asked for":   {0, []driver.Header{{Kind: flow.KindRoom, Size: 4}}},
 		"room that is no more":          {5, []driver.Header{{Kind: flow.KindRoom, Size: 2}}},
 		"room that is too much":         {5, []driver.Header{{Kind: flow.KindRoom, Size: flow.MaxCookies + 1}}},
 		"room twice":                    {5, []driver.Header{{Kind: flow.KindRoom, Size: 3}, {Kind: flow.KindRoom, Size: 3}}},

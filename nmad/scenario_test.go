@@ -328,7 +328,7 @@ func (s *scenario) whose(b []byte) string {
 			return name
 		}
 	}
-	return "nobody"
+	return "no send"
 }
 
 func sentinel(err error) string {

@@ -296,7 +296,7 @@ func TestOwnRank(t *testing.T) {
 		t.Error(err)
 	}
 	if err := late.Wait(); !errors.Is(err, ErrClosed) {
-		t.Errorf("a send to ourselves that nobody received: %v, want ErrClosed", err)
+		t.Errorf("a send to ourselves that no thread received: %v, want ErrClosed", err)
 	}
 	if err := open.Wait(); !errors.Is(err, ErrClosed) {
 		t.Errorf("a receive from ourselves: %v, want ErrClosed", err)
@@ -417,7 +417,7 @@ func TestOpenFails(t *testing.T) {
 		}
 	}
 	if _, err := Open(context.Background(), base()); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("nobody there: %v, want that the time is up", err)
+		t.Errorf("no peer there: %v, want that the time is up", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -82,7 +82,7 @@ func TestArmBesideWaiter(t *testing.T) {
 	zero.poll() // asks for the bytes
 	sleeper := source{&zero.rails.all[0]}
 	if !sleeper.Arm() {
-		t.Fatal("nothing has arrived and nobody waits, and the gate cannot be armed")
+		t.Fatal("nothing has arrived and no thread waits, and the gate cannot be armed")
 	}
 	sleeper.Disarm()
 	zero.waits.spin = time.Minute
@@ -102,7 +102,7 @@ func TestArmBesideWaiter(t *testing.T) {
 		meant := zero.rails.waiterPolls() // still: else the waiter has not run for so long that its word did not count
 		zero.mu.unlock()
 		if armed && meant {
-			t.Fatal("somebody sleeps for a gate that a waiter polls")
+			t.Fatal("the sleeper sleeps for a gate that a waiter polls")
 		}
 		if armed {
 			sleeper.Disarm()
@@ -110,7 +110,7 @@ func TestArmBesideWaiter(t *testing.T) {
 	}
 	for end := time.Now().Add(20 * time.Second); zero.tick(nil) != pioman.Moved; runtime.Gosched() {
 		if time.Now().After(end) {
-			t.Fatal("a waiter polls for a long message, and to the engine the gate is quiet: it will send somebody to sleep for it")
+			t.Fatal("a waiter polls for a long message, and to the engine the gate is quiet: it will have the sleeper block for it")
 		}
 	}
 	for over := false; !over; {
@@ -127,7 +127,7 @@ func TestArmBesideWaiter(t *testing.T) {
 	zero.rails.waited = asm.Cycles() // the waiter's patience is over
 	zero.mu.unlock()
 	if !sleeper.Arm() {
-		t.Error("nobody polls any more, and the gate cannot be armed")
+		t.Error("no waiter polls any more, and the gate cannot be armed")
 	}
 	sleeper.Disarm()
 	j.close()

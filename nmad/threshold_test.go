@@ -34,7 +34,7 @@ func TestEagerLimit(t *testing.T) {
 		{"only the second one is measured, which brings nothing", strategy.SplitBalance, []strategy.Cost{fast, slow}, []int{0, 2048}, 2048, 1},
 		{"either brings half of any size", strategy.SplitEqual, []strategy.Cost{fast, slow}, []int{1 << 20, 100_000}, 100_000, 1},
 		{"three, of which the third one is the fastest", strategy.SplitBalance, []strategy.Cost{slow, slow, fast}, []int{65536, 8192, 512}, 512, 2},
-		{"a limit that holds for nobody but is the least", strategy.Default, []strategy.Cost{slow, fast}, []int{512, 64}, 64, 1},
+		{"a limit that holds for no rail but is the least", strategy.Default, []strategy.Cost{slow, fast}, []int{512, 64}, 64, 1},
 	} {
 		if limit, rail := eagerLimit(c.strategy, c.costs, c.limits); limit != c.limit || rail != c.rail {
 			t.Errorf("%s: %d, of rail %d; want %d, of rail %d", c.name, limit, rail, c.limit, c.rail)

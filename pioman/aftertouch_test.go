@@ -193,7 +193,7 @@ func TestNobodyTouchesReusedCompletions(t *testing.T) {
 		lives(t, e, s, effort.Of(5_000)/share, func(i int) (*Completion, func()) {
 			o := &objects[i%len(objects)]
 			if got := o.c.word.Load(); i >= len(objects) && got != poisoned {
-				t.Errorf("life %d: somebody touched the object since its end: %#x", i, got)
+				t.Errorf("life %d: a thread touched the object since its end: %#x", i, got)
 			}
 			*o = poison{}
 			return &o.c, func() {

@@ -136,7 +136,7 @@ func TestFirstRequestKicks(t *testing.T) {
 	}
 	e.Need()
 	if n := s.kicks.Load(); n != 1 {
-		t.Fatal("kicked though a request was pending, so that somebody polls")
+		t.Fatal("kicked though a request was pending, so that a thread polls")
 	}
 	e.Done()
 	e.Done()
@@ -260,7 +260,7 @@ func TestAttachAndStopLeaveNothing(t *testing.T) {
 	})
 	stopped.Store(true)
 	finishes(t, "clients", wg.Wait)
-	eventually(t, "nobody sleeps for us", func() bool { return e.sleeper.holder.Load() == 0 })
+	eventually(t, "no LWP sleeps for us", func() bool { return e.sleeper.holder.Load() == 0 })
 	if after := openDescriptors(t); after != before {
 		t.Errorf("%d descriptors open, %d before", after, before)
 	}

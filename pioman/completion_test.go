@@ -74,7 +74,7 @@ func TestClearBesideWaiters(t *testing.T) {
 	c.Signal(2)
 	finishes(t, "waiters", all.Wait)
 	over.Store(true)
-	finishes(t, "who clears", clearers.Wait)
+	finishes(t, "the clearer", clearers.Wait)
 	if s := c.Status() &^ 1; s != 2 {
 		t.Errorf("status %#x, want the bit that has gone round", s)
 	}
@@ -380,7 +380,7 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 							runtime.Gosched()
 						}
 						if got := o.c.word.Load(); got != poisoned || was != 2 {
-							t.Errorf("round %d: somebody touched the object: %#x, status was %#x", i, got, was)
+							t.Errorf("round %d: a thread touched the object: %#x, status was %#x", i, got, was)
 							return
 						}
 					}
@@ -546,7 +546,7 @@ func TestSleepUntilAsksLast(t *testing.T) {
 	defer parking.put(p)
 	w := wait{e: e, c: &c, want: want{bits: 1}}
 	asked := 0
-	finishes(t, "nobody polls", func() {
+	finishes(t, "no poller polls", func() {
 		w.sleepUntil(p, func(*Engine) bool {
 			asked++
 			if p.state.Load() != onSemaphore || !p.listed.Load() || c.word.Load()>>32 != uint64(p.index) {

@@ -86,12 +86,12 @@ func TestContinuation(t *testing.T) {
 			c.Signal(8)
 			eventually(t, "none is pending", func() bool { return e.Pending() == 0 })
 			if ran.Load() != 27 || ranAll.Load() != 7 || c.hasWaiter() {
-				t.Errorf("ran for %d and %d, somebody waits: %v", ran.Load(), ranAll.Load(), c.hasWaiter())
+				t.Errorf("ran for %d and %d, a waiter is left: %v", ran.Load(), ranAll.Load(), c.hasWaiter())
 			}
 			c.Reset()
 			was := ran.Load()
 			if c.Then(&k, 1) != nil || !k.Cancel() || k.Cancel() || c.hasWaiter() || e.Pending() != 0 {
-				t.Errorf("cancel: somebody waits: %v, %d pending", c.hasWaiter(), e.Pending())
+				t.Errorf("cancel: a waiter is left: %v, %d pending", c.hasWaiter(), e.Pending())
 			}
 			if c.Signal(1); ran.Load() != was {
 				t.Error("ran though it was cancelled")
@@ -393,7 +393,7 @@ func TestContinuationRaces(t *testing.T) {
 						relax(i, false)
 					}
 					if c.hasWaiter() {
-						t.Error("somebody is left behind")
+						t.Error("a waiter is left behind")
 					}
 					c.Reset()
 				}

@@ -54,7 +54,7 @@ func TestSelectCompletion(t *testing.T) {
 			t.Errorf("took %d, want the second", i)
 		}
 		if err := other.Wait(e, 4); err != nil || c.hasWaiter() || other.hasWaiter() {
-			t.Errorf("%v; somebody waits: %v, %v", err, c.hasWaiter(), other.hasWaiter())
+			t.Errorf("%v; a waiter is left: %v, %v", err, c.hasWaiter(), other.hasWaiter())
 		}
 		c.Signal(3)
 		if i := marcel.Select(one, unit); i != 0 {

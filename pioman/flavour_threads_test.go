@@ -40,11 +40,11 @@ func TestPollersHandOver(t *testing.T) {
 	var c, d Completion
 	once(&c)
 	if n := s.asked.Load(); n != 0 {
-		t.Errorf("asked %d times though nobody waited", n)
+		t.Errorf("asked %d times though no thread waited", n)
 	}
 	done := make(chan error, 1)
 	go func() { done <- d.Wait(e, 1) }()
-	eventually(t, "somebody waits", d.hasWaiter)
+	eventually(t, "a thread waits", d.hasWaiter)
 	once(&d)
 	finishes(t, "wait", func() {
 		if err := <-done; err != nil {

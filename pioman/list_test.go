@@ -35,7 +35,7 @@ func TestListAtFullSpeed(t *testing.T) {
 	begin := func(n int64) {
 		c := at(n)
 		if got := c.word.Load(); got != poisoned {
-			t.Errorf("life %d: somebody touched the object since its end: %#x", n, got)
+			t.Errorf("life %d: a thread touched the object since its end: %#x", n, got)
 		}
 		objects[n%int64(len(objects))] = poison{}
 		left.Store(waiters + 1)
@@ -167,7 +167,7 @@ func TestWaitsAreLinearizable(t *testing.T) {
 				t.Fatalf("round %d: not linearizable: %+v", round, history)
 			}
 			if c.Status() != 7 || c.hasWaiter() || e.Pending() != 0 {
-				t.Fatalf("status %#x, somebody waits: %v, %d pending", c.Status(), c.hasWaiter(), e.Pending())
+				t.Fatalf("status %#x, a waiter is left: %v, %d pending", c.Status(), c.hasWaiter(), e.Pending())
 			}
 		}
 		if !hooked {

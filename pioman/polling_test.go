@@ -180,7 +180,7 @@ func TestPollersSucceedEachOther(t *testing.T) {
 	}
 	on(func() {
 		if !polled(1) {
-			t.Error("nobody succeeded VP 0")
+			t.Error("no VP succeeded VP 0")
 		}
 	})
 	if polled(0) {
@@ -200,8 +200,8 @@ func TestIdleThrottle(t *testing.T) {
 		{"gap", func(p *Params) { p.IdleGap = time.Hour }, 1, hooks.Waiting},
 		{"hot", func(p *Params) { p.hot = time.Hour }, 10, hooks.Busy},
 		{"no delay", func(p *Params) { p.hot, p.BlockingDelay = 0, 0 }, 10, hooks.Quiet},
-		{"nobody blocks", func(p *Params) { p.hot, p.BlockingDelay, p.SpareLWPs = 0, 0, 0 }, 10, hooks.Busy},
-		{"nobody blocks, naps", func(p *Params) { p.hot, p.BlockingDelay, p.SpareLWPs, p.IdleGap = 0, 0, 0, time.Millisecond }, 0, hooks.Quiet},
+		{"no LWP blocks", func(p *Params) { p.hot, p.BlockingDelay, p.SpareLWPs = 0, 0, 0 }, 10, hooks.Busy},
+		{"no LWP blocks, naps", func(p *Params) { p.hot, p.BlockingDelay, p.SpareLWPs, p.IdleGap = 0, 0, 0, time.Millisecond }, 0, hooks.Quiet},
 	} {
 		e := with(t, func(p *Params) { p.hot, p.BlockingDelay = 0, time.Hour; c.change(p) })
 		s := newByHand(1)
@@ -248,7 +248,7 @@ func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
 		}
 	}
 	if n := c.polls.Load(); n != polls {
-		t.Errorf("polled %d times though somebody blocks", n-polls)
+		t.Errorf("polled %d times though the sleeper blocks", n-polls)
 	}
 	s.current.Store(0)
 	kicks := s.kicks.Load()
@@ -340,7 +340,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 		eventually(t, "the LWP sleeps in the kernel", func() bool { return e.load.view().watched() })
 		for range 100 { // its processor computes
 			if v := s.set.Fire(hooks.Timer, 0); v != hooks.Quiet {
-				t.Fatalf("%s: %v at a tick though somebody blocks", name, v)
+				t.Fatalf("%s: %v at a tick though the LWP blocks", name, v)
 			}
 		}
 		if a.spare.started.Load() {

@@ -57,7 +57,7 @@ func TestSelectsShareACompletion(t *testing.T) {
 		c.Signal(2)
 		finishes(t, "all", all.Wait)
 		if c.hasWaiter() || e.Pending() != 0 {
-			t.Errorf("hooked %v: somebody waits: %v, %d pending", hooked, c.hasWaiter(), e.Pending())
+			t.Errorf("hooked %v: a waiter is left: %v, %d pending", hooked, c.hasWaiter(), e.Pending())
 		}
 	}
 	parkersFree(t)

@@ -218,7 +218,7 @@ func TestNoCPUWhileAsleep(t *testing.T) {
 						t.Error(err)
 					}
 				})
-				eventually(t, "somebody sleeps in the kernel", func() bool { return e.load.view().asleep() })
+				eventually(t, "the sleeper sleeps in the kernel", func() bool { return e.load.view().asleep() })
 				usesNoCPU(t, "with a receive pending")
 				net.put()
 				other.Signal(1)

@@ -34,7 +34,7 @@ func TestRanks(t *testing.T) {
 		}
 	}
 	if hogRank.priority() != DefaultPriority {
-		t.Errorf("who was preempted is of priority %v", hogRank.priority())
+		t.Errorf("a thread that was preempted is of priority %v", hogRank.priority())
 	}
 }
 
@@ -72,7 +72,7 @@ func TestHogTurns(t *testing.T) {
 	expect("those that were woken", ranks-1, woken[0])
 	expect("those that were woken", ranks-1, woken[1])
 	expect("for one of a higher priority that yields", defaultRank-1, nil)
-	expect("nobody else of Default is there", defaultRank, hogs[0])
+	expect("no other thread of Default is there", defaultRank, hogs[0])
 	if v.hogs.at <= now {
 		t.Error("a hog's turn is not noted")
 	}
@@ -92,7 +92,7 @@ func TestHogTurns(t *testing.T) {
 	expect("no hogs are left", ranks-1, high)
 	expect("no hogs are left", ranks-1, woken[1])
 	expect("at last", ranks-1, low)
-	expect("nobody", ranks-1, nil)
+	expect("no thread is left", ranks-1, nil)
 }
 
 // TestHogsPutOff: where an Idle hook has something to look for, the idle loop does so before a hog runs, until it is
@@ -158,7 +158,7 @@ func TestHogsPutOff(t *testing.T) {
 // TestHogsYieldToWoken: of those that compute one has its turn once in a slice, though others are ready all the time.
 func TestHogsYieldToWoken(t *testing.T) {
 	if !isDirect {
-		t.Skip("in the portable mode nobody is preempted")
+		t.Skip("in the portable mode no thread is preempted")
 	}
 	s := running(t, Config{VPs: 1, Slice: time.Millisecond, Period: 250 * time.Microsecond})
 	turns := make(chan struct{})

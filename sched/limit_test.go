@@ -267,7 +267,7 @@ func TestWaitUntilKeepsItsUnits(t *testing.T) {
 			<-done
 		}
 		if u.n != total || u.waits() {
-			t.Errorf("%d VPs: %d units of %d; somebody waits: %v", vps, u.n, total, u.waits())
+			t.Errorf("%d VPs: %d units of %d; a waiter is left: %v", vps, u.n, total, u.waits())
 		}
 		if got.Load() == 0 || up.Load() == 0 {
 			t.Errorf("%d VPs: %d acquired, %d given up: nothing was tried", vps, got.Load(), up.Load())

@@ -75,7 +75,7 @@ func (p *past) id(t *thread) int {
 	defer p.mu.Unlock()
 	id, ok := p.ids[t]
 	if !ok {
-		panic("a thread that nobody has made")
+		panic("a thread that the test has not made")
 	}
 	return id
 }

@@ -67,7 +67,7 @@ func (l *line) wake() {
 // lingers waits until h's thread does.
 func lingers(t *testing.T, h Thread) {
 	t.Helper()
-	within(t, "a thread that has nobody to run lingers", func() bool {
+	within(t, "a thread that has no other one to run lingers", func() bool {
 		return atomic.LoadUint32(&h.t.w.lingers) == isLingering
 	})
 	if v := h.t.whereabouts(); v.mode() != held {

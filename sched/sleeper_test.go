@@ -68,7 +68,7 @@ func TestSomebodyWatches(t *testing.T) {
 				quiet++
 			}
 			if time.Now().After(end) {
-				t.Fatalf("round %d: nobody watches", round)
+				t.Fatalf("round %d: no LWP watches", round)
 			}
 			nap(20 * time.Microsecond)
 		}

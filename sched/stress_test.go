@@ -190,7 +190,7 @@ func act(r *rand.Rand, s *sched.Scheduler, sems []marcel.Semaphore, gos *sync.Wa
 		if r.IntN(2) == 0 && x.Stop() {
 			x.Reset(time.Microsecond)
 			if !x.Wait() {
-				panic("nobody else has the expiry")
+				panic("no other thread has the expiry")
 			}
 		} else if x.Wait() && x.TryWait() {
 			panic("expired twice")

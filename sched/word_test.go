@@ -201,7 +201,7 @@ func TestTakeBackOfFree(t *testing.T) {
 	x.vp = v
 	v.push(x) // by a post that finds the VP lent, and so wakes none
 	if v.takeBack(c) || v.word.load() != 0 {
-		t.Fatalf("a free VP was taken from somebody: %#x", v.word.load())
+		t.Fatalf("a free VP was taken back: %#x", v.word.load())
 	}
 	if l.wake.Load() != toClaim || !v.idle.roused() {
 		t.Error("no LWP is roused for what was posted meanwhile")
@@ -349,7 +349,7 @@ func TestWordExcludes(t *testing.T) {
 	end.Store(true)
 	takers.Wait()
 	if overlaps.Load() != 0 {
-		t.Errorf("%d times somebody else was in, of %d", overlaps.Load(), all.Load())
+		t.Errorf("%d times another owner or taker was in, of %d", overlaps.Load(), all.Load())
 	}
 	if n := all.Load(); int64(plain) != n || int64(inside+borrowed) != n {
 		t.Errorf("%d times in: counted %d, and %d inside, %d borrowed", n, plain, inside, borrowed)

@@ -23,7 +23,7 @@ func isAttached(ts *testscript.TestScript, neg bool, args []string) {
 			break
 		}
 		if time.Now().After(end) {
-			ts.Fatalf("nobody serves: %v", err)
+			ts.Fatalf("no process serves: %v", err)
 		}
 	}
 	if info.Mode()&os.ModeSocket == 0 || info.Mode().Perm() != 0o600 {

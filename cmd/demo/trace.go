@@ -43,7 +43,7 @@ type tracePingpong struct {
 	Sizes   size.List `default:"8,64K" sep:"none" help:"Sizes of the messages in bytes, as in demo pingpong."`
 	Iters   int       `default:"50" help:"Exchanges of each size; a warm-up comes first."`
 	Threads int       `default:"1" help:"Pairs of threads that exchange messages at once."`
-	Engine  string    `enum:"hooks,explicit" default:"hooks" help:"Who makes the network progress: ${enum}."`
+	Engine  string    `enum:"hooks,explicit" default:"hooks" help:"What makes the network progress: ${enum}."`
 }
 
 // Help is the long text of --help.

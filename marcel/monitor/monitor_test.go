@@ -38,7 +38,7 @@ func TestAttach(t *testing.T) {
 	s := start(t)
 	path := filepath.Join(t.TempDir(), "x.sock")
 	if _, err := monitor.Attach(path); err == nil || !strings.Contains(err.Error(), monitor.Environment) {
-		t.Errorf("nobody serves: %v", err)
+		t.Errorf("no process serves: %v", err)
 	}
 	v, err := monitor.Serve(path, s)
 	if err != nil {
@@ -114,7 +114,7 @@ func TestThreads(t *testing.T) {
 	}
 	defer c.Close()
 	if l, err := c.Threads(); err != nil || l.Alive != 0 || len(l.Threads) != 0 {
-		t.Errorf("nobody lives: %+v, %v", l, err)
+		t.Errorf("no thread lives: %+v, %v", l, err)
 	}
 	const crowd = 1200 // more than a list has room for
 	var permit marcel.Semaphore

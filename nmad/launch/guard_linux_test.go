@@ -34,7 +34,7 @@ func TestWatch(t *testing.T) {
 	}
 	for _, c := range []*exec.Cmd{dropped, stranger} {
 		if !alive(c.Process.Pid) {
-			t.Error("who is none of the job was killed")
+			t.Error("a process that is none of the job's was killed")
 		}
 		_ = c.Process.Kill()
 		_ = c.Wait()

@@ -18,7 +18,7 @@ func TestReadHosts(t *testing.T) {
 	}
 	for text, why := range map[string]string{
 		"":                   "no host",
-		"# nobody":           "no host",
+		"# a comment":        "no host",
 		"node1 slots=0":      "slots=N",
 		"node1 slots=many":   "slots=N",
 		"node1 cores=4":      "slots=N",

@@ -397,7 +397,7 @@ func TestSignals(t *testing.T) {
 
 func TestWrongSpecs(t *testing.T) {
 	for name, spec := range map[string]Spec{
-		"nobody":     {N: 0},
+		"no process": {N: 0},
 		"first":      {N: 2, First: 2},
 		"no program": {N: 2, Path: "/nonexistent/program"},
 		"busy port":  {N: 2, Rendezvous: busy(t)},

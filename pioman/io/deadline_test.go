@@ -242,7 +242,7 @@ func TestDial(t *testing.T) {
 				}
 				_ = l.Close()
 				if _, err := g.Dial("tcp", deaf); !errors.Is(err, unix.ECONNREFUSED) || !errors.As(err, &op) || op.Addr == nil {
-					t.Errorf("nobody there: %v", err)
+					t.Errorf("no listener there: %v", err)
 				}
 				if _, err := g.Dial("unix", "/nowhere/at all"); !errors.Is(err, os.ErrNotExist) {
 					t.Errorf("no such socket: %v", err)

@@ -186,7 +186,7 @@ func TestStarvedPollersArePolledFor(t *testing.T) {
 			runtime.GC()
 		}
 		if p.Stats().Starved == 0 {
-			t.Error("polled for by the clock, but nobody starved")
+			t.Error("polled for by the clock, but no poller starved")
 		}
 		w.pending.Store(0)
 	})
@@ -231,7 +231,7 @@ func TestWaitingPollerSleepsInTheSleeper(t *testing.T) {
 		w.pending.Store(1)
 		p.Kick(-1)
 		for i := range int64(20) {
-			eventually(t, "somebody sleeps", func() bool { return s.naps.Load() > i && s.inner.Load() == 1 })
+			eventually(t, "a poller sleeps", func() bool { return s.naps.Load() > i && s.inner.Load() == 1 })
 			seen := w.idle.Load()
 			s.Wake()
 			eventually(t, "polled", func() bool { return w.idle.Load() > seen })

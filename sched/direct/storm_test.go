@@ -195,7 +195,7 @@ func TestStop(t *testing.T) {
 	w := runWorld(t, 2, fs...)
 	t.Logf("asked %d times, stopped %d times, and %d times inside", w.asked.Load(), w.claimed.Load(), w.inside.Load())
 	if w.claimed.Load() == 0 {
-		t.Error("nobody was stopped")
+		t.Error("no coroutine was stopped")
 	}
 }
 

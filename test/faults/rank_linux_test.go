@@ -127,11 +127,11 @@ func (p *plan) part(c nmad.Config, b *book) {
 	t := &traffic{p: p, s: s, b: b}
 	own := c.Rank
 	h := t.hang()
-	everybody := []int{}
+	ranks := []int{}
 	for rank := range p.Size {
-		everybody = append(everybody, rank)
+		ranks = append(ranks, rank)
 	}
-	t.exchange(1, everybody)
+	t.exchange(1, ranks)
 	switch {
 	case own != p.Victim:
 		if p.loses() && !p.Rude {

@@ -94,7 +94,7 @@ func (g *guard) look(w *round, r *rand.Rand) {
 		marcel.Yield()
 	}
 	if n := g.inside.Load(); n != 0 || c != g.count {
-		w.fail("%d writers are beside a reader, who sees %d, then %d", n, c, g.count)
+		w.fail("%d writers are beside a reader, which sees %d, then %d", n, c, g.count)
 	}
 	rw.RUnlock()
 }

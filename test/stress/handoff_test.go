@@ -204,7 +204,7 @@ func TestManyAlive(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 			if woken.Load() != 0 {
-				t.Errorf("%d threads woke up before anyone released them", woken.Load())
+				t.Errorf("%d threads woke up before their release", woken.Load())
 			}
 			for i := range n { // from a goroutine and from a thread
 				if i == n/2 {

@@ -40,7 +40,7 @@ func TestChoice(t *testing.T) {
 		{"not known which host", none, none, "tcp", nil},
 		{"shared memory does not work", "here", "here", "unix", func(addr string) string {
 			words := strings.Split(addr, " ")
-			words[1] = "@nobody-listens-here"
+			words[1] = "@no-process-listens-here"
 			return strings.Join(words, " ")
 		}},
 		{"the other one has no shared memory", "here", "here", "unix", func(addr string) string {
@@ -50,7 +50,7 @@ func TestChoice(t *testing.T) {
 		}},
 		{"neither shared memory nor Unix sockets", "here", "here", "tcp", func(addr string) string {
 			words := strings.Split(addr, " ")
-			words[1], words[2] = none, "@nobody-listens-here"
+			words[1], words[2] = none, "@no-process-listens-here"
 			return strings.Join(words, " ")
 		}},
 	} {

@@ -176,18 +176,18 @@ func TestRefusedIsNotForgotten(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	if !l.Arm(false) {
-		t.Error("who does not wait for room cannot sleep")
+		t.Error("a sender that does not wait for room cannot sleep")
 	}
 	l.Disarm()
 	if l.Arm(true) {
-		t.Error("who was refused for nothing may sleep")
+		t.Error("a sender that was refused for nothing may sleep")
 	}
 	l.plan.Refuse, l.plan.Short = 0, 1
 	if n, err := l.Push(make([]byte, 50)); n == 50 || n == 0 || err != nil {
 		t.Fatal(n, err)
 	}
 	if l.Arm(true) {
-		t.Error("who was cut short for nothing may sleep")
+		t.Error("a sender that was cut short for nothing may sleep")
 	}
 }
 

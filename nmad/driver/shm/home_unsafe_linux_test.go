@@ -70,7 +70,7 @@ func TestHome(t *testing.T) {
 	}{
 		{"neither", nowhere, nowhere, [2]int{0, 0}},
 		{"the dialer", first, nowhere, [2]int{0, preferred}},
-		{"who accepts", nowhere, first, [2]int{preferred, 0}},
+		{"the side that accepts", nowhere, first, [2]int{preferred, 0}},
 		{"both", first, first, [2]int{preferred, preferred}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,7 +20,7 @@ var tiny = geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 19
 // memory, but writes nowhere: that would harm the test.
 func exposed(l *link) {
 	l.meet(ourselves(), ways{copySingle, 100})
-	l.writer.pid = nobody
+	l.writer.pid = noProcess
 }
 
 // drive calls everything that reads what the peer wrote, and checks what must

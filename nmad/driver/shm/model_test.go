@@ -365,7 +365,7 @@ var games = []struct {
 	{"both tracks", 1, []player{{0, "s0s1s0s1s0s1", true}, {1, "r0r1r0r1r0r1", true}}},
 	{"both ways", 2, []player{{0, "s0s0r0r0s0r0s0r0", true}, {1, "s0s0r0r0s0r0s0r0", true}}},
 	{"two senders", 1, []player{{0, "s0s0s0", false}, {1, "r0r1r0r1r0", true}, {0, "s1s1", true}}},
-	{"a sender beside who receives", 1, []player{{0, "s0s0s0", false}, {1, "r0s1r0s1r0", true}, {0, "r1r1", true}}},
+	{"a sender beside a receiver", 1, []player{{0, "s0s0s0", false}, {1, "r0s1r0s1r0", true}, {0, "r1r1", true}}},
 }
 
 // TestModel: none is left asleep, in whatever order things happen; and each part of the protocol is needed for it.
@@ -380,11 +380,11 @@ func TestModel(t *testing.T) {
 					caught = g.name
 				}
 				if f == sound && stuck != nil {
-					t.Errorf("%s: somebody is left asleep:\n%s", g.name, strings.Join(stuck, "\n"))
+					t.Errorf("%s: a player is left asleep:\n%s", g.name, strings.Join(stuck, "\n"))
 				}
 			}
 			if f != sound && caught == "" {
-				t.Error("nobody is left asleep without it: the model, or the protocol, has something that is not needed")
+				t.Error("no player is left asleep without it: the model, or the protocol, has something that is not needed")
 			}
 		})
 	}

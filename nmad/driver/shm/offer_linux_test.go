@@ -14,14 +14,14 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// nobody is the number of no process: Linux has none so high.
-const nobody = math.MaxInt32
+// noProcess is the number of no process: Linux has none so high.
+const noProcess = math.MaxInt32
 
 // offering gives two linked sides that offer all messages from 100 bytes on.
 func offering(t testing.TB) (mem []byte, a, b *link) {
 	t.Helper()
 	if ourselves() == 0 {
-		t.Skip("this kernel lets nobody read another process's memory")
+		t.Skip("this kernel lets no process read another one's memory")
 	}
 	mem = heapSegment(tiny)
 	a, b, err := heapLinks(mem, tiny)
@@ -145,7 +145,7 @@ func TestOfferShared(t *testing.T) {
 	}
 	moved(t, "pull while the sender is at work", b.Pull, in[n:], 0)
 	if !b.Arm(false) {
-		t.Fatal("cannot sleep, though it is the sender who is at work")
+		t.Fatal("cannot sleep, though the sender is at work, and not the receiver")
 	}
 	if _, errno := a.writer.write(p.bytes, p.to); errno != 0 {
 		t.Fatal(errno)
@@ -163,7 +163,7 @@ func TestOfferShared(t *testing.T) {
 // TestOfferUnwritable: the sender finds that it cannot write; the receiver does it all.
 func TestOfferUnwritable(t *testing.T) {
 	_, a, b := offering(t)
-	a.writer.pid = nobody
+	a.writer.pid = noProcess
 	out, in := message(3000)
 	moved(t, "push", a.Push, out, 0)
 	begin(t, b, in)
@@ -483,7 +483,7 @@ func TestClaims(t *testing.T) {
 // TestEvidence: only a process that has the nonce is believed to be the peer.
 func TestEvidence(t *testing.T) {
 	if ourselves() == 0 {
-		t.Skip("this kernel lets nobody read another process's memory")
+		t.Skip("this kernel lets no process read another one's memory")
 	}
 	n := newNonce()
 	var e evidence
@@ -491,7 +491,7 @@ func TestEvidence(t *testing.T) {
 	if got := e.heldBy(os.Getpid()); got != os.Getpid() {
 		t.Errorf("our own nonce is held by %d", got)
 	}
-	for name, pid := range map[string]int{"no process": 0, "a process out of sight": -1, "nobody": nobody} {
+	for name, pid := range map[string]int{"no process": 0, "a process out of sight": -1, "a number of no process": noProcess} {
 		if got := e.heldBy(pid); got != 0 {
 			t.Errorf("%s: held by %d", name, got)
 		}

@@ -123,7 +123,7 @@ func TestNoBellWhileAwake(t *testing.T) {
 	for range 20 {
 		send()
 		if rung() {
-			t.Fatal("the bell rang for somebody who is awake")
+			t.Fatal("the bell rang for a side that is awake")
 		}
 		recv()
 		if _, ok, err := b.Recv(&h); ok || err != nil {
@@ -140,7 +140,7 @@ func TestNoBellWhileAwake(t *testing.T) {
 			t.Fatal("the bell did not ring")
 		}
 		if b.theirs.sleeping.Load() != 0 || b.mine.sleeping.Load() != 0 {
-			t.Fatal("who rang did not take the flag")
+			t.Fatal("the side that rang did not take the flag")
 		}
 		b.Disarm()
 		if rung() {

@@ -381,7 +381,7 @@ func TestWakes(t *testing.T) {
 			d := Driver{geo: &geometry{cells: 4, maxBody: 4096, bodies: 16384, slots: 2, slotSize: 4096}, policy: copyTwo, least: 100}
 			if c.offers {
 				if d.policy = copySingle; ourselves() == 0 {
-					t.Skip("this kernel lets nobody read another process's memory")
+					t.Skip("this kernel lets no process read another one's memory")
 				}
 			}
 			e := &ends{}

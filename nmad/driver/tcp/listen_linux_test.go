@@ -41,7 +41,7 @@ func TestListen(t *testing.T) {
 	c.Listen = "0.0.0.0:0"
 	every := drivertest.Open(t, Driver{}, c)
 	if host, _, _ := net.SplitHostPort(every.Addr()); net.ParseIP(host).IsUnspecified() {
-		t.Errorf("publishes %s, which nobody can dial", every.Addr())
+		t.Errorf("publishes %s, which no peer can dial", every.Addr())
 	}
 	l, err := drivertest.Open(t, Driver{}, drivertest.Config(1)).Dial(context.Background(), 0, every.Addr())
 	if err != nil {

@@ -442,11 +442,11 @@ func TestDeathBeforeReady(t *testing.T) {
 }
 
 func TestAbort(t *testing.T) {
-	for _, who := range []int{0, 1} {
-		t.Run(fmt.Sprint("rank=", who), func(t *testing.T) {
+	for _, rank := range []int{0, 1} {
+		t.Run(fmt.Sprint("rank=", rank), func(t *testing.T) {
 			p := newTestJob(t, 3)
 			all := p.join()
-			all[who].Abort(errors.New("no more paper"))
+			all[rank].Abort(errors.New("no more paper"))
 			err := all[2].Ready(context.Background())
 			if !errors.Is(err, ErrAborted) || !strings.Contains(err.Error(), "no more paper") {
 				t.Errorf("rank 2: %v, want the reason", err)
@@ -475,7 +475,7 @@ func TestMissing(t *testing.T) {
 		t.Errorf("rank 0: %v, want that ranks 2 and 3 are missing", err)
 	}
 	if err := errs[1]; err == nil || !strings.Contains(err.Error(), "2, 3") {
-		t.Errorf("rank 1: %v, want that it hears who is missing", err)
+		t.Errorf("rank 1: %v, want that it hears which ranks are missing", err)
 	}
 }
 
@@ -486,7 +486,7 @@ func TestNobodyThere(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := Join(ctx, p.config(1)); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), p.addr) {
-		t.Errorf("joined with %v, want that nobody answers at %s", err, p.addr)
+		t.Errorf("joined with %v, want that no process answers at %s", err, p.addr)
 	}
 }
 

@@ -90,10 +90,10 @@ func TestSeveralHosts(t *testing.T) {
 	}
 	p.ready(all)
 	heard := 0
-	expect := func(who []int, e Event) {
+	expect := func(ranks []int, e Event) {
 		t.Helper()
 		heard++
-		for _, rank := range who {
+		for _, rank := range ranks {
 			events := p.await(rank, heard)
 			i := slices.IndexFunc(events, func(x Event) bool { return x.Rank == e.Rank })
 			if i < 0 || events[i].Kind != e.Kind || events[i].LinksOnly != e.LinksOnly {

@@ -74,7 +74,7 @@ func openPMI(ctx context.Context, get func(string) string) (_ *pmi, err error) {
 		if p.conn, err = inherit(text); err != nil {
 			return nil, err
 		}
-		doing = "read who we are"
+		doing = "read our rank and size"
 		if p.rank, p.size, err = identity(get(envRank), get(envSize)); err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (p *pmi) introduce(ctx context.Context, id string) error {
 		}
 	}
 	if p.rank >= p.size {
-		return &Error{p.name, "hear who we are", fmt.Errorf("rank %d of %d", p.rank, p.size)}
+		return &Error{p.name, "hear our rank and size", fmt.Errorf("rank %d of %d", p.rank, p.size)}
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func TestBlocksRefuse(t *testing.T) {
 	}
 	for _, at := range []int{-1, 0, 7, 8} {
 		if b.Give(at) || b.Bytes(at) != 0 {
-			t.Errorf("a block at page %d that nobody has taken", at)
+			t.Errorf("a block at page %d that was not taken", at)
 		}
 	}
 }

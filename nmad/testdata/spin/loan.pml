@@ -1,13 +1,13 @@
 /* A message that is lent: the receiver reads it in the sender's memory, and gives it back.
  *
  *   sender           a program: buffer.go: Alloc, IsendBuffer, Buffer.Release, in any order with what goes on
- *   senderGate       who polls its gate: lending.go: handleReturn; rendezvous.go: handleRtr; closing.go: handleBye; progress.go: lose
+ *   senderGate       the poller of its gate: lending.go: handleReturn; rendezvous.go: handleRtr; closing.go: handleBye; progress.go: lose
  *   senderCloses     Session.Close: closing.go: beginClose, sayBye, shut; what it waits for may take too long
  *   sDone            gate.go: complete, completeSpecial; buffer.go: done
  *   sFail            gate.go: fail; sender.go: failSends; buffer.go: end. Alloc and Release come in between, as they take only the lock of the blocks
  *   reader           a program: it posts a receive that takes loans, or none; reads; loan.go: Loan.Release
  *   other            another thread, which releases the same loan
- *   readerGate       who polls that gate: lending.go: handleLoan, hand, takeReleased, returnLoans; receiver.go: deliver
+ *   readerGate       the poller of that gate: lending.go: handleLoan, hand, takeReleased, returnLoans; receiver.go: deliver
  *   readerCloses     as senderCloses
  *   carrier          transfer.go: copy, as something else that is left for the holder of the lock of the gate
  *   giveBack, notice lending.go: giveBackLoan
@@ -62,7 +62,7 @@ mtype stage = idle;             /* of the send */
 bool failed;                    /* it has ended with an error */
 byte turn = 1;                  /* odd: the block is taken, at first by sender */
 mtype state = held;             /* of the block, if it is */
-byte content;                   /* of the block: which Alloc has filled it; 0: somebody's who had it after its send */
+byte content;                   /* of the block: which Alloc has filled it; 0: another owner, after its send */
 bool poolDead, gone;            /* gone: its memory was freed */
 
 /* The receiver's side. */

@@ -2,13 +2,13 @@
  * a close by either side, and a loss.
  *
  *   sender           a program: it starts the send, waits for it, and uses its buffer for something else
- *   senderGate       who polls its gate: rendezvous.go: handleRtr; optimise.go: drain; closing.go: handleBye
+ *   senderGate       the poller of its gate: rendezvous.go: handleRtr; optimise.go: drain; closing.go: handleBye
  *   pusher           transfer.go: reserve, copy, complete, completeLate, of the push transfer of one rail
  *   senderCloses     Session.Close: closing.go: beginClose, sayBye, shut
  *   failSends, sFail sender.go: failSends; transfer.go: fail; gate.go: fail
  *   receiver         a program: it posts a receive; if that is cancelled another one
  *   canceller        another thread: cancel.go: Cancel, of the first receive
- *   receiverGate     who polls that gate: receiver.go: an announcement; rendezvous.go: askFor, askShares; closing.go: takeLeave
+ *   receiverGate     the poller of that gate: receiver.go: an announcement; rendezvous.go: askFor, askShares; closing.go: takeLeave
  *   puller           as pusher, for the pull transfer
  *   receiverCloses   as senderCloses
  *   failRecvs, rFail receiver.go: failRecvs, and as above

@@ -1,6 +1,6 @@
 /* A VP without a holder, and what must give it one: posts, kicks, threads back from Blocking,
- * threads whose VP is seized in system calls. Nothing posted is lost, nobody runs twice, one LWP at most
- * holds the VP, and who is kicked looks.
+ * threads whose VP is seized in system calls. Nothing posted is lost, no thread runs twice, one LWP at most
+ * holds the VP, and a VP that is kicked looks.
  *
  *   release, claim, rouseIfDue, rouse   sched/waking.go
  *   post, collect                 sched/waking.go, vp.go
@@ -31,7 +31,7 @@ byte lwps;                      /* made so far */
 bool limited;                   /* and no more are to be */
 bool began[THREADS + 1], ran[THREADS + 1];
 byte on[THREADS + 1];           /* how many LWPs run it */
-bool working;                   /* somebody works on the private state */
+bool working;                   /* an LWP or a taker works on the private state */
 bool owed;                      /* a look, to a kicker */
 
 #define toClaim 1

@@ -1,4 +1,4 @@
-/* Who may work on the private state of a VP: the coroutine that runs there, inside the
+/* What may work on the private state of a VP: the coroutine that runs there, inside the
  * scheduler, or a taker that has borrowed the VP. Never both.
  *
  *   enter, regains, leave   sched/co.go: Enter, regains, comeBack, Leave

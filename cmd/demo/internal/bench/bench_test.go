@@ -161,7 +161,7 @@ func TestOneCPU(t *testing.T) {
 
 // TestBroken: a row whose check fails is an error, not a figure.
 func TestBroken(t *testing.T) {
-	x := Experiment{Name: "broken", VPs: 1, P: 1, PeerName: "nobody",
+	x := Experiment{Name: "broken", VPs: 1, P: 1, PeerName: "no peer",
 		Ours: func(s *stage, n int) error { return counted(n-1, n) },
 		Peer: func(w *watch, n int) error { return nil },
 	}

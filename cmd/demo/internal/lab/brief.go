@@ -60,7 +60,7 @@ func (r CrowdRow) BriefNote() string { return conditions(r.Name+"; "+r.Where, r.
 func (OverlapRow) BriefHead() string {
 	return "# Overlap: T_comp/T_total, medians over the rounds; 1 is perfect, higher is better. T_comm: the message alone. Ceiling: what " +
 		"the CPU time of the messages leaves. More: --wide.\n" +
-		fmt.Sprintf("# %-33s %-14s %6s %9s %9s %7s %7s %5s", "Network, size, who computes", "Messages of", "Factor", "T_comm", "T_total", "Overlap", "Ceiling", "Ratio")
+		fmt.Sprintf("# %-33s %-14s %6s %9s %9s %7s %7s %5s", "Network, size, computing side", "Messages of", "Factor", "T_comm", "T_total", "Overlap", "Ceiling", "Ratio")
 }
 
 // BriefLine implements report.Brief.
@@ -108,7 +108,7 @@ func (r ContentionRow) BriefNote() string { return conditions(r.Where, r.ProbeNS
 func (GateRow) BriefHead() string {
 	return "# Share: messages of the gate with the fewest / of the one with the most, in one round; median and least over the rounds, " +
 		"higher is better.\n" +
-		fmt.Sprintf("# %-36s %6s %12s %12s %7s %7s %10s", "Network, size: who sends", "Gates", "Fewest/ms", "Most/ms", "Share", "Least", "MB/s")
+		fmt.Sprintf("# %-36s %6s %12s %12s %7s %7s %10s", "Network, size: sending side", "Gates", "Fewest/ms", "Most/ms", "Share", "Least", "MB/s")
 }
 
 // BriefLine implements report.Brief.

@@ -61,7 +61,7 @@ type GateRow struct {
 // Head implements report.Row.
 func (GateRow) Head() string {
 	return "# Share: messages of the gate with the fewest / of the one with the most, in one round; median and least over the rounds, higher is better.\n" +
-		fmt.Sprintf("# %-40s %6s %12s %12s %7s %7s %10s %8s  %s", "Network, size: who sends", "Gates", "Fewest/ms", "Most/ms", "Share", "Least", "MB/s", "Probe ns", "Conditions")
+		fmt.Sprintf("# %-40s %6s %12s %12s %7s %7s %10s %8s  %s", "Network, size: sending side", "Gates", "Fewest/ms", "Most/ms", "Share", "Least", "MB/s", "Probe ns", "Conditions")
 }
 
 // Line implements report.Row.

@@ -77,7 +77,7 @@ type OverlapRow struct {
 func (OverlapRow) Head() string {
 	return "# Overlap: T_comp/T_total, medians over the rounds; 1 is perfect, higher is better. T_comm: the message alone.\n" +
 		"# Ceiling: T_comp/(T_comp + the CPU time of the messages on the core that computes). Ours/peer: overlaps of the same rounds.\n" +
-		fmt.Sprintf("# %-44s %-14s %7s %10s %10s %10s %8s %16s %8s %10s %8s  %s", "Network, size, who computes", "Messages of", "Factor",
+		fmt.Sprintf("# %-44s %-14s %7s %10s %10s %10s %8s %16s %8s %10s %8s  %s", "Network, size, computing side", "Messages of", "Factor",
 			"T_comm", "T_comp", "T_total", "Overlap", "[quartiles]", "Ceiling", "Ours/peer", "Probe ns", "Conditions")
 }
 

@@ -17,7 +17,7 @@ import (
 var whoRuns = Experiment{
 	Name:      "E3",
 	Lasts:     24 * time.Second,
-	Title:     "who runs the tasks of a chip's queue and of the global queue, submitted by core 0",
+	Title:     "which core runs the tasks of a chip's queue and of the global queue, submitted by core 0",
 	Paper:     "TD09 section V",
 	Published: "chip: about 25 % by each of its cores; global: unbalanced, towards the submitter's chip",
 	Iters:     400,
@@ -105,7 +105,7 @@ func runWhoRuns(ctx context.Context, o Options, s *Sink) error {
 	if err != nil || s.Plot == nil {
 		return err
 	}
-	return figure.Curves(s.Plot, s.Title("who runs the tasks, "+sixteenCores), panels...)
+	return figure.Curves(s.Plot, s.Title("which core runs the tasks, "+sixteenCores), panels...)
 }
 
 // whoRunsHere asks the two cores of this machine.

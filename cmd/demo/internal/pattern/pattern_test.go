@@ -22,7 +22,7 @@ func TestEveryByte(t *testing.T) {
 		b[at] ^= byte(rapid.IntRange(1, 255).Draw(t, "flip"))
 		err := Check(b, seed)
 		if err == nil {
-			t.Fatalf("byte %d of %d was changed and nobody noticed", at, n)
+			t.Fatalf("byte %d of %d was changed, and Check did not notice", at, n)
 		}
 		if got := err.Error(); !strings.HasPrefix(got, "byte "+itoa(at)+" of ") {
 			t.Fatalf("byte %d was changed, but: %s", at, got)

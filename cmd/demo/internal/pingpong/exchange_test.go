@@ -112,11 +112,11 @@ func TestEveryMessage(t *testing.T) {
 	n := newNetwork()
 	var mu sync.Mutex
 	checked := map[string]int{}
-	counting := func(who string) func([]byte, uint64) error {
+	counting := func(rank string) func([]byte, uint64) error {
 		return func(buf []byte, seed uint64) error {
 			mu.Lock()
 			defer mu.Unlock()
-			checked[who] += len(buf)
+			checked[rank] += len(buf)
 			return pattern.Check(buf, seed)
 		}
 	}
@@ -131,9 +131,9 @@ func TestEveryMessage(t *testing.T) {
 	if err := errors.Join(x.lead(10, 40, func(int64) {}), <-done); err != nil {
 		t.Fatal(err)
 	}
-	for _, who := range []string{"rank 0", "rank 1"} {
-		if checked[who] != 50*24 {
-			t.Errorf("%s checked %d bytes of %d", who, checked[who], 50*24)
+	for _, rank := range []string{"rank 0", "rank 1"} {
+		if checked[rank] != 50*24 {
+			t.Errorf("%s checked %d bytes of %d", rank, checked[rank], 50*24)
 		}
 	}
 }

@@ -163,11 +163,11 @@ func unheard(err error) error {
 	case errors.As(err, &r):
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("it closed the connection before it had said who it is: %w; %w", driver.ErrPeerLost, driver.ErrBusy)
+		return fmt.Errorf("it closed the connection before it had named itself: %w; %w", driver.ErrPeerLost, driver.ErrBusy)
 	}
 	var t net.Error
 	if errors.As(err, &t) && t.Timeout() {
-		return fmt.Errorf("it did not say in time who it is: %w", driver.ErrBusy)
+		return fmt.Errorf("it did not name itself in time: %w", driver.ErrBusy)
 	}
 	return fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
 }

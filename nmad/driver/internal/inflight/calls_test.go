@@ -17,24 +17,24 @@ func TestLastOneOutFrees(t *testing.T) {
 	freed := 0
 	s := New(2, func() { freed++ })
 	if !s.Calls(0).Enter() || !s.Calls(1).Enter() || !s.Calls(1).Enter() {
-		t.Fatal("an open gate turned somebody away")
+		t.Fatal("an open gate turned a caller away")
 	}
 	s.Close()
 	s.Close()
 	if s.Calls(0).Enter() || s.Calls(1).Enter() {
-		t.Error("a closed gate let somebody in")
+		t.Error("a closed gate let a caller in")
 	}
 	s.Calls(0).Leave()
 	s.Calls(1).Leave()
 	if freed != 0 {
-		t.Fatal("freed while somebody is inside")
+		t.Fatal("freed while a caller is inside")
 	}
 	s.Calls(1).Leave()
 	if freed != 1 {
 		t.Fatalf("freed %d times after the last one left", freed)
 	}
 	if s.Calls(0).Enter() {
-		t.Error("a drained gate let somebody in")
+		t.Error("a drained gate let a caller in")
 	}
 	if freed != 1 {
 		t.Errorf("freed %d times", freed)

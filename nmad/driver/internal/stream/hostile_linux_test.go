@@ -252,7 +252,7 @@ func TestLeftBytesWake(t *testing.T) {
 			break
 		}
 		if err != nil && !errors.Is(err, unix.EINTR) || time.Now().After(end) {
-			t.Fatalf("%d packets sent, the last one in part; there is room, and nobody is woken: %v", sent, err)
+			t.Fatalf("%d packets sent, the last one in part; there is room, and the sender is not woken: %v", sent, err)
 		}
 	}
 	l.Disarm()
