@@ -63,7 +63,15 @@ func yieldPending(s *stage, n int) error {
 		return err
 	}
 	defer r.close()
-	for deadline := time.Now().Add(lost); s.engine.Explain().Blocking.Asleep == "nobody"; {
+	if err := awaitSleeper(s.engine); err != nil {
+		return err
+	}
+	return yieldOurs(s, n)
+}
+
+// awaitSleeper yields until the sleeper of e, for which a receive is pending, has gone to wait in the kernel.
+func awaitSleeper(e *pioman.Engine) error {
+	for deadline := time.Now().Add(lost); e.Explain().Blocking.Asleep == "nothing"; {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("no thread has gone to wait in the kernel within %v", lost)
 		}
@@ -71,7 +79,7 @@ func yieldPending(s *stage, n int) error {
 			marcel.Yield()
 		}
 	}
-	return yieldOurs(s, n)
+	return nil
 }
 
 // receive is one that is pending at a TCP connection: a task that takes bytes and notes when.
