@@ -160,6 +160,12 @@ func vanish(t *testing.T, h *hosts, heartbeat string, killed bool) {
 	c := h.job(t, 2, self("doomed", "wait", "4")...)
 	c.Env = append(os.Environ(), "PM2_HEARTBEAT="+heartbeat)
 	j := begin(t, c, 8)
+	// All have met, and wait for rank 4: a rank that still meets others hears of rank 5, too.
+	for end := time.Now().Add(time.Minute); strings.Count(j.text.String(), "together\n") < 8; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the ranks have not met: %s", j.text)
+		}
+	}
 	if out, err := exec.Command("ip", "-n", h.space(2), "link", "set", "eth0", "down").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
