@@ -181,7 +181,7 @@ func TestNothing(t *testing.T) {
 
 // TestAsked: a program that asks has the timeline up to the end, and the socket as long.
 func TestAsked(t *testing.T) {
-	marcel.Run(func() {})                                                        // now the default scheduler runs, so the trace begins at once
+	marcel.Run(func() {}) // now the default scheduler runs, so the trace begins at once
 	// What the default scheduler starts meanwhile stays with it: a runner waits for the next thread, a spare LWP for a VP
 	// whose thread blocks in a system call.
 	runner, spare := goleak.IgnoreAnyFunction("github.com/pm2-go/pm2/sched.(*co).live"), goleak.IgnoreAnyFunction("github.com/pm2-go/pm2/sched.(*lwp).live")
