@@ -41,7 +41,7 @@ func publish() (dir string, err error) {
 	return dir, to.Close()
 }
 
-// unprivileged ARGS...: runs demo as the user nobody, for whom it must succeed as for root; its
+// unprivileged ARGS...: runs demo as a user without privileges, and demo must succeed as it does for root; its
 // stdout and stderr go to the files of these names.
 func unprivileged(ts *testscript.TestScript, neg bool, args []string) {
 	dir, err := publish()

@@ -124,13 +124,13 @@ func newBench(ctx context.Context, root, pgo string) (*bench, error) {
 }
 
 var (
-	placeholder   = regexp.MustCompile(`\bDIR\b`)
+	argobotsDir   = regexp.MustCompile(`\bDIR\b`)
 	unsafeInNames = regexp.MustCompile(`[^A-Za-z0-9]+`)
 )
 
 // command is a line of a page, for the shell. It leads a process group, which ends with ctx.
 func (b *bench) command(ctx context.Context, line string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "sh", "-c", placeholder.ReplaceAllLiteralString(line, `"$ARGOBOTS"`))
+	cmd := exec.CommandContext(ctx, "sh", "-c", argobotsDir.ReplaceAllLiteralString(line, `"$ARGOBOTS"`))
 	cmd.Dir, cmd.Env = b.root, b.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
@@ -140,7 +140,7 @@ func (b *bench) command(ctx context.Context, line string) *exec.Cmd {
 
 // run runs e, with its output in a file of the folder out. A command that fails says so in its entry, and is no error.
 func (b *bench) run(ctx context.Context, e *entry, out string, number int) error {
-	if placeholder.MatchString(e.Command) && os.Getenv("ARGOBOTS") == "" {
+	if argobotsDir.MatchString(e.Command) && os.Getenv("ARGOBOTS") == "" {
 		e.Skipped = "the variable ARGOBOTS does not say where Argobots is installed"
 		return nil
 	}

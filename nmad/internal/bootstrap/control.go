@@ -260,11 +260,11 @@ func (c *Control) expireSilent(w *wire) {
 }
 
 // silenceText says whether a connection has ended because of silence, and puts that into words.
-func (c *Control) silenceText(err error, who string) (string, bool) {
+func (c *Control) silenceText(err error, silent string) (string, bool) {
 	if c.cfg.Silence <= 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		return "", false
 	}
-	return fmt.Sprintf("%s said nothing for %v: it is stopped, or its host cannot be reached", who, c.cfg.Silence), true
+	return fmt.Sprintf("%s said nothing for %v: it is stopped, or its host cannot be reached", silent, c.cfg.Silence), true
 }
 
 // Abort tells the others, before Ready has returned, that the job cannot start.

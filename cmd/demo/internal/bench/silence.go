@@ -58,19 +58,16 @@ func yieldAlone(w *watch, n int) (err error) {
 // yieldPending is yieldOurs with a receive pending at a TCP connection, for which the sleeper blocks in
 // the kernel by then.
 func yieldPending(s *stage, n int) error {
-	r, err := newReceive(s.engine)
+	return whilePending(s.engine, func() error { return yieldOurs(s, n) })
+}
+
+// whilePending calls then with a receive pending, once the sleeper of e has gone to wait in the kernel for it.
+func whilePending(e *pioman.Engine, then func() error) error {
+	r, err := newReceive(e)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	if err := awaitSleeper(s.engine); err != nil {
-		return err
-	}
-	return yieldOurs(s, n)
-}
-
-// awaitSleeper yields until the sleeper of e, for which a receive is pending, has gone to wait in the kernel.
-func awaitSleeper(e *pioman.Engine) error {
 	for deadline := time.Now().Add(lost); e.Explain().Blocking.Asleep == "nothing"; {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("no thread has gone to wait in the kernel within %v", lost)
@@ -79,7 +76,7 @@ func awaitSleeper(e *pioman.Engine) error {
 			marcel.Yield()
 		}
 	}
-	return nil
+	return then()
 }
 
 // receive is one that is pending at a TCP connection: a task that takes bytes and notes when.

@@ -8,22 +8,16 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// TestAwaitSleeper: when awaitSleeper returns, the sleeper blocks for the pending receive, or has done so.
-func TestAwaitSleeper(t *testing.T) {
-	_, err := perform(1, sched.Fair, binding.Allowed(), 1, func(s *stage, n int) error {
-		r, err := newReceive(s.engine)
-		if err != nil {
-			return err
-		}
-		defer r.close()
-		if err := awaitSleeper(s.engine); err != nil {
-			return err
-		}
-		// The second look is later: a sleeper that has left by the first one is counted by then.
-		if s.engine.Explain().Blocking.Asleep == "nothing" && s.engine.Explain().Blocking.Sleeps == 0 {
-			return errors.New("no thread has slept in the kernel")
-		}
-		return nil
+// TestWhilePending: when it calls back, the sleeper blocks for the pending receive, or has done so.
+func TestWhilePending(t *testing.T) {
+	_, err := perform(1, sched.Fair, binding.Allowed(), 1, func(s *stage, _ int) error {
+		return whilePending(s.engine, func() error {
+			// The second look is later: a sleeper that has left by the first one is counted by then.
+			if s.engine.Explain().Blocking.Asleep == "nothing" && s.engine.Explain().Blocking.Sleeps == 0 {
+				return errors.New("no thread has slept in the kernel")
+			}
+			return nil
+		})
 	})
 	if err != nil {
 		t.Error(err)

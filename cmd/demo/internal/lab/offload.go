@@ -15,6 +15,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/pioman"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/tasklet"
@@ -41,11 +42,10 @@ const (
 
 // isend is a request whose submission is a copy into a network's buffer.
 type isend struct {
-	all, to []byte
-	from    []byte // of all, the one to be sent
-	done    pioman.Completion
-	task    pioman.Task
-	tasklet *tasklet.Tasklet
+	from, to []byte
+	done     pioman.Completion
+	task     pioman.Task
+	tasklet  *tasklet.Tasklet
 }
 
 func (r *isend) copy() { copy(r.to, r.from) }
@@ -197,43 +197,20 @@ func keepAwake(s *sched.Scheduler) (*hooks.Hook, error) {
 
 // isendLoop is the application, a thread of VP 0.
 func isendLoop(ctx context.Context, s *sched.Scheduler, e *pioman.Engine, v *tasklet.Vector, w isendWay, n int) (total, inside []float64, err error) {
-	r := &isend{all: make([]byte, isendBufs*isendBytes), to: make([]byte, isendBytes)}
-	for i := range r.all {
-		r.all[i] = byte(i)
-	}
+	r := &isend{}
 	r.task.Init("isend", func(*pioman.Task) pioman.Status { r.copy(); return pioman.Done }, pioman.OneShot)
 	r.tasklet = tasklet.New(v, func() { r.copy(); r.done.Signal(1) })
 	defer r.tasklet.Kill()
-	overhead, ns, busy := stat.ClockOverhead(), nsPerCycle(), asm.ToCycles(int64(computeTime))
-	warm := min(warmup(n), 20)
-	for i := range warm + n {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, context.Cause(ctx)
-		}
-		r.from = r.all[i%isendBufs*isendBytes:][:isendBytes]
-		if err := ready(ctx, s, w.awake); err != nil {
-			return nil, nil, err
-		}
-		r.done.Reset()
-		r.task.Notify(&r.done, 1)
-		t0 := asm.Cycles()
-		if err := w.begin(r, e); err != nil {
-			return nil, nil, err
-		}
-		t1 := asm.Cycles()
-		for asm.Cycles()-t1 < busy {
-		}
-		t2 := asm.Cycles()
-		if err := r.done.Wait(e, 1); err != nil {
-			return nil, nil, err
-		}
-		t3 := asm.Cycles()
-		if i >= warm {
-			total = append(total, float64(max(t1-t0+t3-t2-2*overhead, 1))*ns)
-			inside = append(inside, float64(max(t1-t0-overhead, 1))*ns)
-		}
-	}
-	return total, inside, nil
+	return timeIsends(ctx, n, isendCalls{
+		prepare: func(from, to []byte) error {
+			r.from, r.to = from, to
+			r.done.Reset()
+			r.task.Notify(&r.done, 1)
+			return ready(ctx, s, w.awake)
+		},
+		isend: func() error { return w.begin(r, e) },
+		wait:  func() error { return r.done.Wait(e, 1) },
+	})
 }
 
 // gateIsends is isendLoop with nmad's own Isend: the receive is posted, the message leaves, the application computes
@@ -244,6 +221,28 @@ func gateIsends(ctx context.Context, w *duo.World, n int) (total, inside []float
 		return nil, nil, err
 	}
 	defer h.Unregister()
+	var message []byte
+	var send, receive *nmad.Request
+	return timeIsends(ctx, n, isendCalls{
+		prepare: func(from, to []byte) error {
+			message, receive = from, w.Far.Irecv(latencyTag, to)
+			return ready(ctx, w.Sched, true)
+		},
+		isend:   func() error { send = w.Gate.Isend(latencyTag, message); return nil },
+		wait:    func() error { return send.Wait() },
+		arrived: func() error { return receive.Wait() },
+	})
+}
+
+// isendCalls are the steps of one isend; isend and wait are timed.
+type isendCalls struct {
+	prepare     func(from, to []byte) error
+	isend, wait func() error
+	arrived     func() error // nil: the bytes are there after wait
+}
+
+// timeIsends makes n isends, with a computation between each and its wait.
+func timeIsends(ctx context.Context, n int, c isendCalls) (total, inside []float64, err error) {
 	all, to := make([]byte, isendBufs*isendBytes), make([]byte, isendBytes)
 	for i := range all {
 		all[i] = byte(i / 251)
@@ -255,19 +254,23 @@ func gateIsends(ctx context.Context, w *duo.World, n int) (total, inside []float
 			return nil, nil, context.Cause(ctx)
 		}
 		from := all[i%isendBufs*isendBytes:][:isendBytes]
-		receive := w.Far.Irecv(latencyTag, to)
-		if err := ready(ctx, w.Sched, true); err != nil {
+		if err := c.prepare(from, to); err != nil {
 			return nil, nil, err
 		}
 		t0 := asm.Cycles()
-		send := w.Gate.Isend(latencyTag, from)
+		if err := c.isend(); err != nil {
+			return nil, nil, err
+		}
 		t1 := asm.Cycles()
 		for asm.Cycles()-t1 < busy {
 		}
 		t2 := asm.Cycles()
-		err := send.Wait()
+		err := c.wait()
 		t3 := asm.Cycles()
-		if err = errors.Join(err, receive.Wait()); err != nil {
+		if err == nil && c.arrived != nil {
+			err = c.arrived()
+		}
+		if err != nil {
 			return nil, nil, err
 		}
 		if !bytes.Equal(from, to) {
