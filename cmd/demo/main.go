@@ -20,15 +20,13 @@ import (
 )
 
 func main() {
-	os.Exit(profiled(func() int {
-		switch {
-		case pingpong.IsRank1():
-			return watched(runRank1)
-		case duo.IsRank1():
-			return watched(runFollower)
-		}
-		return run(os.Args[1:])
-	}))
+	switch {
+	case pingpong.IsRank1():
+		os.Exit(watched(runRank1))
+	case duo.IsRank1():
+		os.Exit(watched(runFollower))
+	}
+	os.Exit(run(os.Args[1:]))
 }
 
 // run runs one command line and returns the exit status.

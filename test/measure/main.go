@@ -21,7 +21,6 @@ import (
 type index struct {
 	Began    time.Time       `json:"began"`
 	Machine  json.RawMessage `json:"machine"` // as demo describes it, with the commit
-	Profile  string          `json:"pgo"`
 	Commands []*entry        `json:"commands"`
 }
 
@@ -30,7 +29,6 @@ func main() {
 	out := flag.String("out", "", "`folder` for the outputs; it is made if it is missing")
 	only := flag.String("only", "", "run the commands that match this regular `expression`, in any case")
 	skip := flag.String("skip", "^$", "but not those that match this `expression`")
-	pgo := flag.String("pgo", "auto", "the `profile` that demo and the tests are built with; auto: cmd/demo's own, off: none")
 	flag.Parse()
 	wanted, err := regexp.Compile("(?i)" + *only)
 	unwanted, err2 := regexp.Compile("(?i)" + *skip)
@@ -43,7 +41,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := measure(ctx, *list, *out, *pgo, func(e *entry) bool {
+	if err := measure(ctx, *list, *out, func(e *entry) bool {
 		return !wanted.MatchString(e.Command) || unwanted.MatchString(e.Command)
 	}); err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
@@ -52,7 +50,7 @@ func main() {
 }
 
 // measure runs the commands of the pages but for those left out, or lists them.
-func measure(ctx context.Context, list bool, out, pgo string, leftOut func(*entry) bool) error {
+func measure(ctx context.Context, list bool, out string, leftOut func(*entry) bool) error {
 	mod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {
 		return fmt.Errorf("find the module: %w", err)
@@ -62,14 +60,14 @@ func measure(ctx context.Context, list bool, out, pgo string, leftOut func(*entr
 	if err != nil {
 		return err
 	}
-	x := index{Began: time.Now(), Profile: pgo, Commands: slices.DeleteFunc(all, leftOut)}
+	x := index{Began: time.Now(), Commands: slices.DeleteFunc(all, leftOut)}
 	if list {
 		for _, e := range x.Commands {
 			fmt.Printf("%s\n\t%s\n", e.Command, strings.Join(e.Rows, "\n\t"))
 		}
 		return nil
 	}
-	b, err := newBench(ctx, root, pgo)
+	b, err := newBench(ctx, root)
 	if err != nil {
 		return err
 	}
@@ -109,13 +107,13 @@ type bench struct {
 	env       []string
 }
 
-// newBench builds demo. Whatever the environment asks for: figures are those of this profile, and of tests that ran.
-func newBench(ctx context.Context, root, pgo string) (*bench, error) {
+// newBench builds demo as go build does by itself. No test of a command comes out of the cache.
+func newBench(ctx context.Context, root string) (*bench, error) {
 	dir, err := os.MkdirTemp("", "pm2-measure-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for demo: %w", err)
 	}
-	b := &bench{root, dir, append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "GOFLAGS="+os.Getenv("GOFLAGS")+" -pgo="+pgo+" -count=1")}
+	b := &bench{root, dir, append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "GOFLAGS="+os.Getenv("GOFLAGS")+" -count=1")}
 	if out, err := b.command(ctx, "go build -o "+dir+"/demo ./cmd/demo").CombinedOutput(); err != nil {
 		os.RemoveAll(dir)
 		return nil, fmt.Errorf("build cmd/demo: %w\n%s", err, out)

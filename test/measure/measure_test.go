@@ -89,7 +89,7 @@ func TestCommandsExist(t *testing.T) {
 		}
 		return string(out)
 	}
-	sh("go build -pgo=off -o " + dir + "/ ./cmd/demo ./test/peers")
+	sh("go build -o " + dir + "/ ./cmd/demo ./test/peers")
 	var experiments struct{ Rows []struct{ Name string } }
 	if err := json.Unmarshal([]byte(sh("demo experiment --format json")), &experiments); err != nil || len(experiments.Rows) == 0 {
 		t.Fatalf("experiments: %v, %v", experiments, err)

@@ -94,7 +94,7 @@ func TestGuide(t *testing.T) {
 // these come in any order.
 func TestMPIGuide(t *testing.T) {
 	demo := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.Command("go", "build", "-pgo=off", "-o", demo, "../../cmd/demo").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", demo, "../../cmd/demo").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	runBlocks(t, "docs/mpi.md", 3, demo, "run", "--plain", "-n", "3")

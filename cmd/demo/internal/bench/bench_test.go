@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
-	"github.com/pm2-go/pm2/cmd/demo/internal/size"
 	"github.com/pm2-go/pm2/cmd/demo/internal/uts"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
@@ -303,41 +301,6 @@ func TestPrograms(t *testing.T) {
 	}
 	if got := ordered([]int{1, 2, 2, 1, 3}); got != 3 {
 		t.Errorf("%d elements in order, 3 are", got)
-	}
-}
-
-// TestProfile: nothing that is measured trains default.pgo: no row of this package, no message of a size that
-// test/peers compares, which are powers of two, and no window of 64.
-func TestProfile(t *testing.T) {
-	script, err := os.ReadFile("../../profile.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	messages := regexp.MustCompile(`(?m)^\s*messages (.*)$`).FindAllSubmatch(script, -1)
-	if len(messages) == 0 {
-		t.Fatal("no messages in profile.sh")
-	}
-	for _, m := range messages {
-		words := strings.Fields(string(m[1]))
-		for i, w := range words {
-			switch {
-			case w == "--window" && words[i+1] == "64":
-				t.Errorf("a window that is measured: %s", m[1])
-			case w == "--sizes":
-				sizes, err := size.Parse(words[i+1])
-				for _, n := range sizes {
-					if n&(n-1) == 0 {
-						t.Errorf("a size that is measured: %s", m[1])
-					}
-				}
-				if err != nil {
-					t.Error(err)
-				}
-			}
-		}
-	}
-	if demo := regexp.MustCompile(`work/demo" (\w+)`).FindAllSubmatch(script, -1); len(demo) != 1 || string(demo[0][1]) != "pingpong" {
-		t.Errorf("demo also runs %q", demo)
 	}
 }
 

@@ -34,8 +34,7 @@
 //
 // Goroutines of ours that are no threads, such as the handlers of the http server, share the row's CPUs
 // with the VPs. fib(32) shows the most memory that was in use beyond what was before, <-ch the
-// most OS threads of the process, those included that Go keeps from before. None of these
-// programs is in the profile (default.pgo) that the command is compiled with.
+// most OS threads of the process, those included that Go keeps from before.
 //
 // # Rows
 //
