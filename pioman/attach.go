@@ -44,6 +44,7 @@ type attachment struct {
 	spare     progressor
 	dedicated *progressor // nil: none
 	after     func()      // nil, or what follows the end
+	users     int         // those that have not called their stop; under e.mu
 }
 
 // taken says which schedulers have an engine: SetSleeper has room for one.
@@ -74,68 +75,106 @@ func giveBack(s Scheduler) {
 // Attach hooks the engine to a scheduler: it registers Idle, Switch, Timer and Library hooks, and
 // becomes the Sleeper. stop undoes that; calling it again has no effect. Requests may be pending at
 // either moment; waiters change over. When stop returns no hook begins any more, and the engine does
-// not sleep in the scheduler's threads any more. ErrAttached, ErrSchedulerTaken, ErrClosed,
-// ErrInHandler, ErrParameter; or the kernel's refusal of an epoll descriptor.
+// not sleep in the scheduler's threads any more.
+//
+// Libraries of one program may each Attach the engine to the same scheduler: the first one hooks it,
+// the last of their stops unhooks it. To another scheduler: ErrAttached. The other errors are
+// ErrSchedulerTaken, ErrClosed, ErrInHandler, ErrParameter; or the kernel's refusal of an epoll
+// descriptor.
 //
 // With the parameter Progress off it only checks: the engine stays explicit.
-func (e *Engine) Attach(s Scheduler) (stop func(), err error) { return e.attach(s, nil) }
+func (e *Engine) Attach(s Scheduler) (stop func(), err error) {
+	return e.attach(func(by Scheduler) bool { return by == s }, func() (Scheduler, func(), error) { return s, nil, nil })
+}
 
-// attach is Attach; after is called once the engine is unhooked again, be it by stop or by Close.
-func (e *Engine) attach(s Scheduler, after func()) (stop func(), err error) {
+// attach is Attach to what start makes, unless the engine is attached to what same accepts. after is
+// called once the engine is unhooked again, be it by stop or by Close.
+func (e *Engine) attach(same func(Scheduler) bool, start func() (s Scheduler, after func(), err error)) (stop func(), err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("attach engine %s: %w", e.config.Name, err)
+		}
+	}()
 	if e.inHandler() {
-		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, ErrInHandler)
+		return nil, ErrInHandler
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed.Load() {
-		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, ErrClosed)
+		return nil, ErrClosed
 	}
-	if e.attached.Load() != nil {
-		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, ErrAttached)
-	}
-	if e.paramErr != nil {
-		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, e.paramErr)
-	}
-	if !e.params.Progress {
-		if after != nil {
-			after() // nothing was hooked
-		}
+	a := e.attached.Load()
+	switch {
+	case a != nil && !same(a.s):
+		return nil, ErrAttached
+	case a != nil:
+		return a.use(), nil
+	case e.paramErr != nil:
+		return nil, e.paramErr
+	case !e.params.Progress:
 		return func() {}, nil
 	}
+	s, after, err := start()
+	if err != nil {
+		return nil, err
+	}
+	if a, err = e.hook(s); err != nil {
+		if after != nil {
+			after()
+		}
+		return nil, err
+	}
+	a.after = after
+	return a.use(), nil
+}
+
+// use counts one user more. Its stop counts once, and the last one's detaches. For the holder of e.mu.
+func (a *attachment) use() (stop func()) {
+	a.users++
+	stopped := false
+	return func() {
+		a.e.mu.Lock()
+		defer a.e.mu.Unlock()
+		if stopped || a.e.attached.Load() != a { // Close has detached it
+			return
+		}
+		stopped = true
+		if a.users--; a.users == 0 {
+			a.detach()
+		}
+	}
+}
+
+// hook hooks the engine to s, for the holder of e.mu. After an error it is as before.
+func (e *Engine) hook(s Scheduler) (*attachment, error) {
 	if !take(s, e) {
-		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, ErrSchedulerTaken)
+		return nil, ErrSchedulerTaken
 	}
 	if err := e.sleeper.hold(); err != nil {
 		giveBack(s)
-		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
+		return nil, err
 	}
-	a := &attachment{e: e, s: s, after: after}
+	a := &attachment{e: e, s: s}
 	a.policy.init(s, &e.params)
 	a.spare.init(a, -1, a.spare.blockForAll)
 	if vp := e.params.Dedicated; vp >= 0 {
 		if err := a.dedicate(vp); err != nil {
 			e.sleeper.release()
 			giveBack(s)
-			return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
+			return nil, err
 		}
 	}
 	e.replant(s)
 	e.attached.Store(a)
 	if err := a.adjust(); err != nil {
 		a.detach()
-		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
+		return nil, err
 	}
 	s.SetSleeper(vpSleeper{e})
 	if e.load.view().pending() != 0 {
 		s.Kick(-1) // posted while the engine was explicit
 	}
-	return func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.attached.Load() == a {
-			a.detach()
-		}
-	}, nil
+	return a, nil
 }
 
 // detach undoes Attach; for the holder of e.mu. The order matters: first the engine is

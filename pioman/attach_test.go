@@ -13,7 +13,9 @@ import (
 
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/pioman/pollers"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // counted is a repeat task that counts its polls.
@@ -192,6 +194,88 @@ func TestAttachRefuses(t *testing.T) {
 	}
 }
 
+// way is a way to start an engine.
+type way func(*Engine) (stop func(), err error)
+
+// Users of one program that start an engine in the same way share it until the last of their stops, in
+// whatever order and however often each calls its own.
+func TestUsersShareAnAttachment(t *testing.T) {
+	threads := func(c pollers.Config) way {
+		return func(e *Engine) (func(), error) { return e.AttachThreads(c) }
+	}
+	cpus, _ := topo.Usable()
+	var all []int
+	for cpu := range cpus.All() {
+		all = append(all, cpu)
+	}
+	warn := func(error) {}
+	one, other := newByHand(1), newByHand(1)
+	hooked := func(s Scheduler) way {
+		return func(e *Engine) (func(), error) { return e.Attach(s) }
+	}
+	for _, c := range []struct {
+		name            string
+		first           way
+		same, different []way
+	}{
+		{"scheduler", hooked(one), []way{hooked(one)},
+			[]way{hooked(other), threads(pollers.Config{})}},
+		{"threads", threads(pollers.Config{}),
+			[]way{threads(pollers.Config{}), threads(pollers.Config{CPUs: all, Warn: warn})},
+			[]way{hooked(one), threads(pollers.Config{Tick: time.Second}), threads(pollers.Config{Ordinary: true}),
+				threads(pollers.Config{Shared: true}), threads(pollers.Config{CPUs: []int{all[0], all[0]}}), threads(pollers.Config{Active: -1})}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := engine(t, Config{})
+			start := func(f way) func() {
+				t.Helper()
+				stop, err := f(e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return stop
+			}
+			stops := []func(){start(c.first)}
+			is := e.attached.Load()
+			for _, f := range c.same {
+				stops = append(stops, start(f))
+			}
+			for i, f := range c.different {
+				if _, err := f(e); !errors.Is(err, ErrAttached) {
+					t.Errorf("other way %d: %v", i, err)
+				}
+			}
+			for len(stops) > 0 {
+				if e.attached.Load() != is {
+					t.Fatalf("%d users left, and another attachment", len(stops))
+				}
+				stops[0]()
+				stops[0]()
+				stops = stops[1:]
+			}
+			if e.attached.Load() != nil {
+				t.Fatal("still attached after the last stop")
+			}
+			old := start(c.first)
+			last := start(c.first)
+			old()
+			again := start(c.first)
+			old() // of a user that has gone
+			last()
+			if e.attached.Load() == nil {
+				t.Fatal("unhooked by a stop that had counted already")
+			}
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+			again() // nothing is left to stop
+			if _, err := c.first(e); !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // Hooking and unhooking, with requests pending and waiters waiting, leaves no
 // descriptor, hook, goroutine or sleeper, and no waiter behind.
 func TestAttachAndStopLeaveNothing(t *testing.T) {
@@ -290,9 +374,15 @@ func TestEnable(t *testing.T) {
 		}
 	}()
 	defer stop()
-	if _, err := Enable(); !errors.Is(err, ErrAttached) {
+	if _, err := EnableThreads(pollers.Config{}); !errors.Is(err, ErrAttached) {
 		t.Error(err)
 	}
+	library, err := Enable() // another user in the same program
+	if err != nil {
+		t.Fatal(err)
+	}
+	library()
+	library() // one stop only: the engine is still enabled
 	var task Task
 	var c Completion
 	var vp atomic.Int64

@@ -16,7 +16,7 @@ var (
 	ErrBlocking       = errors.New("a blocking function is for an inactive Repeat task, without Destroy, and its delay is not negative")
 	ErrContinuing     = errors.New("continuation waits or is due already: Cancel it, or let it run")
 	ErrClosed         = errors.New("engine closed")
-	ErrAttached       = errors.New("engine is hooked to a scheduler already: stop that first")
+	ErrAttached       = errors.New("engine is started already, by another scheduler or with other parameters: stop that first, or start it in the same way")
 	ErrSchedulerTaken = errors.New("scheduler has another engine's hooks: one engine per scheduler")
 	ErrNoBits         = errors.New("no bits to wait for")
 	ErrTimeout        = errors.New("time is up")

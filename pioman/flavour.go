@@ -64,8 +64,9 @@ func (f *Flavour) check() error                  { return allowed(int(*f) < len(
 
 // Start makes requests progress in the background, in the way that f says, besides Poll and Wait. stop
 // undoes that: the engine is explicit again, and a waiter polls for itself. Calling stop again has no
-// effect. Requests may be pending at either moment. ErrAttached if it is started already, ErrClosed;
-// NoThreads changes nothing, and never fails.
+// effect. Requests may be pending at either moment. Started in the same way again, the engine goes on
+// until the last of the stops. ErrAttached if it is started in another way, ErrClosed; NoThreads changes
+// nothing, and never fails.
 func (e *Engine) Start(f Flavour) (stop func(), err error) {
 	switch f {
 	case Marcel:
@@ -79,35 +80,38 @@ func (e *Engine) Start(f Flavour) (stop func(), err error) {
 }
 
 // AttachThreads starts poller threads and hooks the engine to them: one thread on each CPU of c, by
-// default on all that the process may use. stop ends them; so does Close. The errors are those of
-// Attach, and pollers.ErrConfig.
+// default on all that the process may use. stop ends them; so does Close. Engines that are attached with
+// the same c again are shared as by Attach; c.Warn is the first one's. The errors are those of Attach, and
+// pollers.ErrConfig.
 func (e *Engine) AttachThreads(c pollers.Config) (stop func(), err error) {
 	c.Shared = c.Shared || e.config.Shared
-	pool, err := pollers.Start(c)
-	if err != nil {
-		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
-	}
-	stop, err = e.attach(pool, func() {
-		if e.inHandler() { // a handler unhooks the engine: its own thread cannot wait for itself
-			go pool.Stop()
-		} else {
-			pool.Stop()
+	return e.attach(func(by Scheduler) bool {
+		pool, ok := by.(*pollers.Pool)
+		return ok && pool.Fits(c)
+	}, func() (Scheduler, func(), error) {
+		pool, err := pollers.Start(c)
+		if err != nil {
+			return nil, nil, err
 		}
+		return pool, func() {
+			if e.inHandler() { // a handler unhooks the engine: its own thread cannot wait for itself
+				go pool.Stop()
+			} else {
+				pool.Stop()
+			}
+		}, nil
 	})
-	if err != nil {
-		pool.Stop()
-	}
-	return stop, err
 }
 
 // Start starts the default engine in the flavour of its parameters: that of the variable PIOM_FLAVOUR,
-// else Marcel.
+// else Marcel. Libraries of one program may each do so: see Engine.Start.
 func Start() (stop func(), err error) {
 	e := Default()
 	return e.Start(e.params.Flavour)
 }
 
-// EnableThreads is AttachThreads for the default engine: for programs of plain goroutines.
+// EnableThreads is AttachThreads for the default engine: for programs of plain goroutines. As Enable it
+// may be called by several libraries of a program, with the same c.
 func EnableThreads(c pollers.Config) (stop func(), err error) { return Default().AttachThreads(c) }
 
 // waiting is how a caller waits: what Wait needs of the caller's world.

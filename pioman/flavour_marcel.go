@@ -57,5 +57,8 @@ func sharedByDefault() bool {
 // idle, switches threads, computes past a timer period, or enters a call that may
 // block. stop unhooks it:
 // the engine is explicit again, and a waiter polls for itself. stop may be called
-// again, without effect. ErrAttached if it is enabled already.
+// again, without effect.
+//
+// Libraries of one program may each call Enable: the engine's parameters are those of its first use, and
+// it is unhooked by the last of the stops. ErrAttached if it is started in another way, as by EnableThreads.
 func Enable() (stop func(), err error) { return Default().Start(Marcel) }

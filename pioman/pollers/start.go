@@ -2,6 +2,7 @@ package pollers
 
 import (
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
@@ -30,6 +31,16 @@ func Start(cfg Config) (*Pool, error) {
 	}
 	go p.clock.main()
 	return p, nil
+}
+
+// Fits tells whether the pool is what Start would make of cfg; which function is Warn does not matter.
+func (p *Pool) Fits(cfg Config) bool {
+	if cfg.complete() != nil {
+		return false
+	}
+	is := p.cfg
+	return slices.Equal(is.CPUs, cfg.CPUs) && is.Active == cfg.Active && is.Ordinary == cfg.Ordinary && is.Shared == cfg.Shared &&
+		is.Burst == cfg.Burst && is.Tick == cfg.Tick && is.Linger == cfg.Linger
 }
 
 // Stop ends all threads and returns when they have ended, as far as Go can tell: the kernel
