@@ -95,7 +95,7 @@ type runCommand struct {
 	Dir        string        `placeholder:"DIR" help:"Working directory of all processes, on each host. Default: this one."`
 	Unbound    bool          `help:"Do not bind the processes to CPUs."`
 	Plain      bool          `help:"Do not put the rank in front of each line of output."`
-	Grace      time.Duration `default:"3s" help:"How long the others may go on after one has failed, or after a signal."`
+	Grace      time.Duration `default:"3s" help:"How long the others may go on after one has failed, or after a signal; and how long what a process has left running may keep its output open without a word."`
 	Args       []string      `arg:"" name:"program" passthrough:"" help:"The program and its arguments; -- may stand before them."`
 
 	exported []string // what Export says, with values
@@ -105,7 +105,8 @@ type runCommand struct {
 func (*runCommand) Help() string {
 	return "Starts a program as the processes of a job, which find each other through PM2_* variables (nmad.Join). On one host each is " +
 		"bound to CPUs of its own, if there are enough. When one process fails the others are ended, and the one " +
-		"that failed is named.\n\n" +
+		"that failed is named. All that they write is passed on, however slow its reader is; only if a process that one has left running keeps " +
+		"its output open, and is silent for the grace period, the output is cut: that is a failure.\n\n" +
 		"SIGINT, SIGTERM and SIGHUP are passed on and end the job, by force after the grace period or when a second one comes; SIGQUIT, " +
 		"SIGUSR1 and SIGUSR2 are passed on. However this launcher ends, no process outlives it that the job has started, also none in the " +
 		"background: a second small process, pm2-guard, sees to that when the launcher is killed. Out of its reach is what has " +
@@ -117,7 +118,7 @@ func (*runCommand) Help() string {
 		"docs/environment.md lists the variables. They run in the same working directory, which must exist on each host.\n\n" +
 		"The job's secret never stands in a command line: other hosts get it through the remote shell's input. What travels between " +
 		"hosts afterwards is authenticated when a connection is made, and not encrypted.\n\n" +
-		"Exit status: 0 if all processes ended with 0; else that of the first that failed, 128+N if signal N killed it; 127 if the program is not found, 126 if it cannot be run; 1 if the job cannot be started otherwise, or " +
+		"Exit status: 0 if all processes ended with 0; else that of the first that failed, 128+N if signal N killed it; 1 if the end of its output is lost; 127 if the program is not found, 126 if it cannot be run; 1 if the job cannot be started otherwise, or " +
 		"ends with the launcher that asked for it; 2 wrong usage. A signal that ends the job also ends this launcher: 128+N in a shell."
 }
 
@@ -205,10 +206,10 @@ func (c *runCommand) run() error {
 	if r := c.Ranks; r != nil {
 		spec.Elsewhere, spec.First, spec.Count = true, r.first, r.count
 	}
+	flush := func() error { return nil }
 	if !c.Plain {
 		out, errs := launch.NewLines(os.Stdout), launch.NewLines(os.Stderr)
-		defer out.Flush()
-		defer errs.Flush()
+		flush = func() error { return errors.Join(errs.Flush(), out.Flush()) }
 		spec.Stdout, spec.Stderr = out.Of, errs.Of
 	}
 	job, err := launch.Start(spec)
@@ -222,6 +223,9 @@ func (c *runCommand) run() error {
 		job.EndWith(lifeline)
 	}
 	err = job.Wait()
+	if unwritten := flush(); err == nil {
+		err = unwritten
+	}
 	if exit := (*launch.ExitError)(nil); errors.As(err, &exit) {
 		if exit.Status() == 128+int(unix.SIGPIPE) && unread() {
 			return toldError{exit.Status()} // what the rank wrote went the way of our own output, to a reader that has gone

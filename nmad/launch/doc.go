@@ -50,6 +50,9 @@
 //     the caller alone, which forwards it, waits, kills what is left, or all at once when
 //     a second signal comes, and can then die of the same signal, as shells expect (Spec.Signals,
 //     InterruptError.Raise).
+//   - What the ranks write is passed on whole, however slow its reader is. A process that a rank has left running may
+//     hold the output open, and the job with it, as long as it writes; when it is silent for Spec.Grace the output is cut, and Wait
+//     tells so (OutputError). So it does when a writer fails, or a second signal ends the job while the reader takes nothing.
 //   - When a rank fails, the others get a grace period to notice, are then terminated and
 //     at last killed; Wait tells about the one that failed first.
 //

@@ -58,6 +58,25 @@ func (e *ExitError) Status() int {
 // Unwrap returns the *exec.ExitError, if there is one.
 func (e *ExitError) Unwrap() error { return e.Err }
 
+// OutputError tells that the end of what a process of the job wrote is lost.
+type OutputError struct {
+	Rank   int
+	Remote *Remote // it is the output of these ranks, Rank being the first; nil: of the rank itself
+	Err    error   // of the writer of Spec.Stdout or Spec.Stderr; or that a process which the rank has left running kept the pipe open, silent
+}
+
+// Error names the rank, and why.
+func (e *OutputError) Error() string {
+	who := fmt.Sprintf("rank %d", e.Rank)
+	if e.Remote != nil {
+		who = e.Remote.String()
+	}
+	return fmt.Sprintf("%s: the end of the output is lost: %v", who, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *OutputError) Unwrap() error { return e.Err }
+
 // InterruptError is how a job ended that a signal to this process has ended (Spec.Signals).
 type InterruptError struct {
 	Signal syscall.Signal // the last one

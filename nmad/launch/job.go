@@ -30,12 +30,13 @@ type Job struct {
 	shared   bool
 	guard    *guard // nil: none
 
-	over chan struct{} // closed when all children are reaped, and what they have left is gone
+	over    chan struct{} // closed when all children are reaped, and what they have left is gone
+	givenUp chan struct{} // closed by giveUp
 
 	mu       sync.Mutex
-	children []*child // by rank; nil: not started by us, or not yet
-	running  int      // started and not reaped, and the helper while it starts them
-	first    *ExitError
+	children []*child       // by rank; nil: not started by us, or not yet
+	running  int            // started, and not reaped or with output that was not passed on; and the helper while it starts them
+	first    error          // what failed first: an *ExitError or an *OutputError
 	caught   syscall.Signal // what the job was ended by; 0: nothing
 	again    bool           // and a second one came
 	looking  bool           // for ranks that are stopped
@@ -46,8 +47,9 @@ type Job struct {
 type child struct {
 	cmd     *exec.Cmd
 	remote  *Remote // it is the remote shell for these ranks
-	stopped bool    // under Job.mu: it was stopped, and killed for that
-	dead    bool    // under Job.mu: no more signals, soon its pid may be another process's
+	outputs []*output
+	stopped bool // under Job.mu: it was stopped, and killed for that
+	dead    bool // under Job.mu: no more signals, soon its pid may be another process's
 }
 
 // Start starts ranks First to N-1. When it returns, all of them run, or, with an
@@ -56,7 +58,7 @@ func Start(spec Spec) (*Job, error) {
 	if err := spec.complete(); err != nil {
 		return nil, err
 	}
-	j := &Job{spec: spec, children: make([]*child, spec.N), running: 1, over: make(chan struct{})}
+	j := &Job{spec: spec, children: make([]*child, spec.N), running: 1, over: make(chan struct{}), givenUp: make(chan struct{})}
 	if err := j.spread(); err != nil {
 		return nil, err
 	}
@@ -206,7 +208,6 @@ func (j *Job) start(rank int) error {
 	cmd.Dir = j.spec.Dir
 	cmd.Stdout, cmd.Stderr = j.spec.Stdout(rank), j.spec.Stderr(rank)
 	cmd.SysProcAttr = attributes()
-	cmd.WaitDelay = j.spec.Grace
 	env := map[string]string{
 		nmad.EnvRank:       strconv.Itoa(rank),
 		nmad.EnvSize:       strconv.Itoa(j.spec.N),
@@ -263,8 +264,19 @@ func (j *Job) run(rank int, c *child) error {
 	if j.caught != 0 {
 		return j.interruption()
 	}
-	if err := c.cmd.Start(); err != nil {
+	plumbed, err := c.plumb(j.spec.Grace)
+	if err == nil {
+		err = c.cmd.Start()
+	}
+	plumbed()
+	if err != nil {
+		for _, o := range c.outputs {
+			o.from.Close()
+		}
 		return err
+	}
+	for _, o := range c.outputs {
+		go o.pass()
 	}
 	j.guard.add(c.cmd.Process.Pid)
 	j.children[rank] = c
@@ -284,10 +296,18 @@ func (j *Job) reap(rank int, c *child) {
 		j.guard.drop(c.cmd.Process.Pid)
 		j.mu.Unlock()
 	}
-	err := c.cmd.Wait()
-	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // it ended with 0, and what it has left running holds its output open
+	j.ended(rank, c, c.cmd.Wait())
+	lost := c.drain(j.givenUp)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if lost != nil {
+		j.lost(&OutputError{Rank: rank, Remote: c.remote, Err: lost})
 	}
+	j.less()
+}
+
+// ended takes note of the end of a child. With the first failure the others get the grace period.
+func (j *Job) ended(rank int, c *child, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	c.dead = true
@@ -300,7 +320,15 @@ func (j *Job) reap(rank int, c *child) {
 		j.looking = true
 		go j.endStopped()
 	}
-	j.less()
+}
+
+// lost takes note that output is lost. Wait says it, unless it has something else to say. Under mu.
+func (j *Job) lost(e *OutputError) {
+	if j.first == nil && j.caught == 0 && !j.cut {
+		j.first = e
+	} else if !errors.Is(e, syscall.EPIPE) { // a reader that goes wants no more
+		j.spec.Warn("launch: " + e.Error())
+	}
 }
 
 // after runs f later, unless the job is over by then. Under mu.
@@ -359,12 +387,24 @@ func (j *Job) Signal(sig syscall.Signal) {
 // Kill ends the children that still run. Wait reaps them.
 func (j *Job) Kill() { j.Signal(syscall.SIGKILL) }
 
+// giveUp ends the children at once, and waits no longer for the readers of what they have written.
+func (j *Job) giveUp() {
+	j.Kill()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	select {
+	case <-j.givenUp:
+	default:
+		close(j.givenUp)
+	}
+}
+
 // Done is closed when all children have ended.
 func (j *Job) Done() <-chan struct{} { return j.over }
 
-// Wait blocks the calling thread or goroutine until all children have ended. The
-// error, an *ExitError, tells about the one that failed first; nil: all ended
-// with status 0.
+// Wait blocks the calling thread or goroutine until all children have ended, and the writers of Spec.Stdout and Spec.Stderr have
+// taken what they wrote. The error tells about the first that failed: an *ExitError how it ended, an *OutputError that some of its
+// output is lost. nil: all ended with status 0, and all that they wrote was passed on.
 func (j *Job) Wait() error {
 	marcel.Blocking(func() { <-j.over })
 	j.mu.Lock()
@@ -378,13 +418,6 @@ func (j *Job) Wait() error {
 	}
 	if j.caught != 0 {
 		return j.interruption()
-	}
-	return j.failure()
-}
-
-func (j *Job) failure() error {
-	if j.first == nil {
-		return nil
 	}
 	return j.first
 }

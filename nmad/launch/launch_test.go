@@ -117,14 +117,14 @@ type outputs struct {
 	b  map[int]*bytes.Buffer
 }
 
-type output struct {
+type written struct {
 	o    *outputs
 	rank int
 }
 
-func (o *outputs) of(rank int) io.Writer { return output{o, rank} }
+func (o *outputs) of(rank int) io.Writer { return written{o, rank} }
 
-func (w output) Write(b []byte) (int, error) {
+func (w written) Write(b []byte) (int, error) {
 	w.o.mu.Lock()
 	defer w.o.mu.Unlock()
 	if w.o.b == nil {

@@ -26,16 +26,19 @@ func NewLines(w io.Writer) *Lines { return &Lines{to: w, begun: map[int][]byte{}
 // put in front of what comes from Relayed.
 func (l *Lines) Of(rank int) io.Writer { return lineWriter{l, rank} }
 
-// Flush writes the lines that have not ended, and ends them. It comes after Job.Wait.
-func (l *Lines) Flush() {
-	l.mu.Lock()
+// Flush writes the lines that have not ended, and ends them. It comes after Job.Wait. The error is the first one of the stream.
+func (l *Lines) Flush() (err error) {
+	if !l.mu.TryLock() {
+		return nil // the job was given up while its reader took nothing; Wait has said so
+	}
 	defer l.mu.Unlock()
 	for rank, text := range l.begun {
-		if len(text) > 0 {
-			_ = l.line(rank, append(text, '\n')) // no reader is left to be told
+		if len(text) > 0 && err == nil {
+			err = l.line(rank, append(text, '\n'))
 		}
 	}
 	clear(l.begun)
+	return err
 }
 
 func (l *Lines) line(rank int, text []byte) error {

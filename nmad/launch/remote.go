@@ -79,7 +79,6 @@ func (j *Job) startRemote(i int) error {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr = j.spec.Stdout(Relayed-i), j.spec.Stderr(Relayed-i)
 	cmd.SysProcAttr = attributes()
-	cmd.WaitDelay = j.spec.Grace
 	cmd.Env = withoutMark(j.spec.environment(nil)) // a remote shell may leave a connection open for the next job
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -130,7 +129,7 @@ func (j *Job) EndWith(r io.Reader) {
 		if j.running > 0 {
 			j.cut = true
 			j.after(0, func() { j.Signal(syscall.SIGTERM) })
-			j.after(j.spec.Grace, j.Kill)
+			j.after(j.spec.Grace, j.giveUp)
 		}
 	}()
 }

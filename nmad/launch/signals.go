@@ -34,13 +34,13 @@ func (j *Job) forward() {
 				j.suspend()
 			case sig := <-ending:
 				if j.catch(sig.(syscall.Signal)) {
-					j.Kill()
+					j.giveUp()
 					continue
 				}
 				j.Signal(sig.(syscall.Signal))
 				kill = time.After(j.spec.Grace)
 			case <-kill:
-				j.Kill()
+				j.giveUp()
 			case <-j.over:
 				return
 			}

@@ -71,7 +71,7 @@ type Spec struct {
 
 	// Grace is how long the children may take: to end after a signal or SIGTERM before they
 	// are killed, and to notice the failure of another rank before they get
-	// SIGTERM. Default 3 s.
+	// SIGTERM. What a child has left running may hold its output open without a word for as long. Default 3 s.
 	Grace time.Duration
 
 	Warn func(text string) // told what does not work but matters little; default a line on stderr
