@@ -72,6 +72,11 @@ func (r *Reactor) connect(ctx context.Context, network string, a net.Addr) (*Con
 	if err != nil {
 		return nil, err
 	}
+	return r.join(ctx, network, fd, sa)
+}
+
+// join connects a socket, which it owns from now on, also if it fails.
+func (r *Reactor) join(ctx context.Context, network string, fd int, sa unix.Sockaddr) (*Conn, error) {
 	c, err := newConn(r, fd, network)
 	if err != nil {
 		return nil, err
@@ -87,12 +92,28 @@ func (r *Reactor) connect(ctx context.Context, network string, a net.Addr) (*Con
 		left.Wait()
 		c.d.wr.setDeadline(time.Time{})
 	}
+	if err == nil {
+		c.find()
+		err = c.refuseItself()
+	}
 	if err != nil {
 		_ = c.Close()
 		return nil, err
 	}
-	c.find()
 	return c, nil
+}
+
+// refuseItself returns the error of a port on which no socket listens, if the kernel has connected c to itself: to
+// reach such a port of this host it may choose that very port for our end, and then both ends
+// open at once (RFC 9293, 3.5). While a socket listens there the kernel does not choose the port.
+func (c *Conn) refuseItself() error {
+	local, ok := c.local.(*net.TCPAddr)
+	remote, ok2 := c.remote.(*net.TCPAddr)
+	if !ok || !ok2 || local.Port != remote.Port || !local.IP.Equal(remote.IP) || local.Zone != remote.Zone {
+		return nil
+	}
+	_ = unix.SetsockoptLinger(c.d.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}) // the port is free at once
+	return os.NewSyscallError("connect", unix.ECONNREFUSED)
 }
 
 // socket makes one for an address.
