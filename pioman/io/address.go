@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -14,63 +15,53 @@ import (
 
 // Addresses: package net parses and resolves them, this file translates.
 
-// resolve returns the addresses that a text stands for. For listen an empty host is the
-// loopback interface, for dialling as well. Names are looked up by package net,
+// local makes an address without a host one of the loopback interface.
+func local(network, address string) string {
+	switch {
+	case !strings.HasPrefix(network, "tcp") || !strings.HasPrefix(address, ":"):
+		return address
+	case network == "tcp6":
+		return "[::1]" + address
+	}
+	return "127.0.0.1" + address
+}
+
+// resolve returns the addresses that a text stands for. Names are looked up by package net,
 // off the caller's virtual processor.
-func resolve(ctx context.Context, network, address string) ([]net.Addr, error) {
+func resolve(ctx context.Context, network, address string) (list []net.Addr, err error) {
 	switch network {
 	case "unix":
-		a, err := net.ResolveUnixAddr(network, address)
-		if err != nil {
-			return nil, err
-		}
-		return []net.Addr{a}, nil
+		return []net.Addr{&net.UnixAddr{Name: address, Net: network}}, nil
 	case "tcp", "tcp4", "tcp6":
 	default:
 		return nil, net.UnknownNetworkError(network)
 	}
-	host, service, err := net.SplitHostPort(address)
+	host, service, err := net.SplitHostPort(local(network, address))
 	if err != nil {
 		return nil, err
 	}
-	port, err := strconv.ParseUint(service, 10, 16)
-	if err != nil {
-		p, err := net.DefaultResolver.LookupPort(ctx, network, service) // a table and a file
-		if err != nil {
-			return nil, err
+	var ips []net.IPAddr
+	var port int
+	look := func() {
+		if port, err = net.DefaultResolver.LookupPort(ctx, network, service); err == nil {
+			ips, err = net.DefaultResolver.LookupIPAddr(ctx, host)
 		}
-		port = uint64(p)
 	}
-	ips, err := lookup(ctx, network, host)
-	if err != nil {
-		return nil, err
+	if _, name := netip.ParseAddr(host); name == nil {
+		look() // nothing is to be asked
+	} else {
+		marcel.Blocking(look) // the resolver waits as goroutines do, which would hold up the virtual processor
 	}
-	list := make([]net.Addr, 0, len(ips))
 	for _, ip := range ips {
-		if ip = ip.Unmap(); ip.Is4() && network == "tcp6" || ip.Is6() && network == "tcp4" {
+		if four := ip.IP.To4() != nil; four && network == "tcp6" || !four && network == "tcp4" {
 			continue
 		}
-		list = append(list, net.TCPAddrFromAddrPort(netip.AddrPortFrom(ip, uint16(port))))
+		list = append(list, &net.TCPAddr{IP: ip.IP, Port: port, Zone: ip.Zone})
 	}
-	if len(list) == 0 {
-		return nil, &net.AddrError{Err: "no suitable address for " + network, Addr: address}
+	if err == nil && len(list) == 0 {
+		err = &net.AddrError{Err: "no suitable address for " + network, Addr: address}
 	}
-	return list, nil
-}
-
-func lookup(ctx context.Context, network, host string) (ips []netip.Addr, err error) {
-	if host == "" {
-		if network == "tcp6" {
-			return []netip.Addr{netip.IPv6Loopback()}, nil
-		}
-		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}, nil
-	}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return []netip.Addr{ip}, nil
-	}
-	// The resolver waits as goroutines do, which would hold up the virtual processor.
-	marcel.Blocking(func() { ips, err = net.DefaultResolver.LookupNetIP(ctx, "ip", host) })
-	return ips, err
+	return list, err
 }
 
 // sockAddr translates for the kernel; with the family of the socket to be made.
@@ -79,13 +70,12 @@ func sockAddr(a net.Addr) (family int, sa unix.Sockaddr, err error) {
 	case *net.UnixAddr:
 		return unix.AF_UNIX, &unix.SockaddrUnix{Name: a.Name}, nil
 	case *net.TCPAddr:
-		ap := a.AddrPort()
-		ip := ap.Addr().Unmap()
+		ip := a.AddrPort().Addr().Unmap()
 		if ip.Is4() {
-			return unix.AF_INET, &unix.SockaddrInet4{Port: int(ap.Port()), Addr: ip.As4()}, nil
+			return unix.AF_INET, &unix.SockaddrInet4{Port: a.Port, Addr: ip.As4()}, nil
 		}
 		zone, err := zoneID(ip.Zone())
-		return unix.AF_INET6, &unix.SockaddrInet6{Port: int(ap.Port()), ZoneId: zone, Addr: ip.As16()}, err
+		return unix.AF_INET6, &unix.SockaddrInet6{Port: a.Port, ZoneId: zone, Addr: ip.As16()}, err
 	}
 	return 0, nil, fmt.Errorf("address %v of type %T: %w", a, a, net.UnknownNetworkError(a.Network()))
 }
@@ -125,4 +115,27 @@ func zoneName(id uint32) string {
 		return ifi.Name
 	}
 	return strconv.FormatUint(uint64(id), 10)
+}
+
+// localAddr asks the kernel for the address of a socket of ours; nil: it has none.
+func localAddr(network string, fd int) net.Addr {
+	sa, err := unix.Getsockname(fd)
+	if err != nil {
+		return nil
+	}
+	return netAddr(network, sa)
+}
+
+// nowhere is the address of a socket that the kernel says nothing of, so that
+// LocalAddr and RemoteAddr are never nil.
+type nowhere struct{}
+
+func (nowhere) Network() string { return "unknown" }
+func (nowhere) String() string  { return "unknown" }
+
+func known(a net.Addr) net.Addr {
+	if a == nil {
+		return nowhere{}
+	}
+	return a
 }

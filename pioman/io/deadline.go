@@ -7,7 +7,7 @@ import (
 )
 
 // deadline is when a side's operations end at the latest. It sets the side's bit
-// expired and takes it back; what is in the word is all that operations look at.
+// expired and takes it back; what is in news is all that operations look at.
 //
 // The timer is the Go runtime's: it needs no scheduler of ours, and it fires on a plain
 // goroutine. A firing that comes too late, for a deadline that was moved
@@ -28,34 +28,42 @@ func (s *side) setDeadline(t time.Time) {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	if t.IsZero() {
-		s.word.And(^expired)
-		return
-	}
-	left := time.Until(t)
-	if left <= 0 {
-		s.wake(expired)
-		return
-	}
-	s.word.And(^expired)
-	if l.timer == nil {
-		l.timer = time.AfterFunc(left, s.expire)
-	} else {
-		l.timer.Reset(left)
-	}
+	s.news.Clear(expired)
+	s.expireOrWait()
 }
 
 // expire is what the timer calls.
 func (s *side) expire() {
-	l := &s.limit
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.at.IsZero() {
-		return
-	}
-	if left := time.Until(l.at); left > 0 {
-		l.timer.Reset(left) // moved meanwhile, or the wall clock was
-		return
-	}
-	s.wake(expired)
+	s.limit.mu.Lock()
+	defer s.limit.mu.Unlock()
+	s.expireOrWait()
 }
+
+// expireOrWait ends operations, or sets the timer for the rest of the time: the deadline, or the wall clock, may have
+// moved. For the holder of limit.mu.
+func (s *side) expireOrWait() {
+	l := &s.limit
+	left := time.Until(l.at)
+	switch {
+	case l.at.IsZero():
+	case left <= 0:
+		s.news.Signal(expired)
+	case l.timer == nil:
+		l.timer = time.AfterFunc(left, s.expire)
+	default:
+		l.timer.Reset(left)
+	}
+}
+
+// setDeadlines moves the deadlines of the sides given.
+func (d *descriptor) setDeadlines(t time.Time, sides ...*side) error {
+	return d.control("set", func(int) error {
+		for _, s := range sides {
+			s.setDeadline(t)
+		}
+		return nil
+	})
+}
+
+// SetDeadline ends operations, those in progress, too, with os.ErrDeadlineExceeded at t. Zero: never.
+func (d *descriptor) SetDeadline(t time.Time) error { return d.setDeadlines(t, &d.rd, &d.wr) }

@@ -297,7 +297,7 @@ func TestWrap(t *testing.T) {
 	r, w, err := os.Pipe()
 	check(t, err)
 	defer w.Close()
-	f, err := g.WrapFile(r)
+	f, err := g.WrapConn(r)
 	check(t, err)
 	defer f.Close()
 	check(t, r.Close())
@@ -306,11 +306,15 @@ func TestWrap(t *testing.T) {
 	if n, err := f.Read(p); string(p[:n]) != "through" || err != nil {
 		t.Errorf("%q: %v", p[:n], err)
 	}
+	onDisk, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	check(t, err)
+	defer onDisk.Close()
 	for what, err := range map[string]error{
-		"a pipe as a connection":     second(g.WrapConn(w)),
+		"a pipe as a listener":       second(g.WrapListener(w)),
 		"a listener as a connection": second(g.WrapConn(nl.(syscall.Conn))),
 		"a connection as a listener": second(g.WrapListener(c)),
-		"a closed file":              second(g.WrapFile(r)),
+		"a closed file":              second(g.WrapConn(r)),
+		"a file on a disk":           second(g.WrapConn(onDisk)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", what)
@@ -361,39 +365,5 @@ func TestRawConn(t *testing.T) {
 				}
 			})
 		})
-	})
-}
-
-// A FIFO opens at once and is watched like a pipe.
-func TestFIFO(t *testing.T) {
-	g := newRig(t, 1, true)
-	path := filepath.Join(t.TempDir(), "fifo")
-	check(t, unix.Mkfifo(path, 0o600))
-	if _, err := g.OpenFile(path, os.O_WRONLY, 0); !errors.Is(err, unix.ENXIO) {
-		t.Errorf("writing without a reader: %v", err)
-	}
-	g.run(func() {
-		r, err := g.OpenFile(path, os.O_RDONLY, 0)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		w, err := g.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		p := make([]byte, 4)
-		both(func() {
-			if n, err := r.Read(p); n != 2 || err != nil {
-				t.Errorf("%d: %v", n, err)
-			}
-		}, func() {
-			if _, err := w.Write([]byte("hi")); err != nil {
-				t.Error(err)
-			}
-		})
-		_ = w.Close()
-		_ = r.Close()
 	})
 }

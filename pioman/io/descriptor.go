@@ -2,8 +2,10 @@ package pio
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -11,19 +13,21 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// descriptor is a non-blocking descriptor of the kernel's with its two sides.
+// descriptor is a non-blocking descriptor of the kernel's with its two sides: what Conn and Listener have in common.
 type descriptor struct {
-	r      *Reactor
-	fd     int
-	place  int32 // in the reactor's table; with serial: what the kernel's events carry
-	serial int32
-	refs   refs
+	r    *Reactor
+	fd   int
+	refs refs
 
-	epoll  marcel.Mutex // serialises epoll_ctl
-	events uint32       // what the kernel watches for; 0: nothing yet
+	// As a net.OpError has them: a connection's two ends, a listener's address. Constant once it is open.
+	network      string
+	source, addr net.Addr
+
+	epoll   marcel.Mutex // serialises epoll_ctl
+	watched bool         // the kernel's set has it; under epoll
 
 	gone *marcel.Latch // opens once fd is closed
-	last func() error  // what comes before close(2); may be nil
+	last func()        // what comes before close(2); may be nil
 
 	_  [line]byte // one reads while the other writes
 	rd side
@@ -34,14 +38,10 @@ type descriptor struct {
 // line is how far apart words lie that different cores write.
 const line = 128
 
-// open makes d usable; nonblock is what the kernel is told of all that share the open
-// file. d owns fd from now on, also if it fails.
-func (d *descriptor) open(r *Reactor, fd int, nonblock bool) error {
-	if err := unix.SetNonblock(fd, nonblock); err != nil {
-		unix.Close(fd)
-		return os.NewSyscallError("fcntl", err)
-	}
-	d.r, d.fd = r, fd
+// open makes d usable. d owns fd, which does not block, from now on, also if it fails.
+func (d *descriptor) open(r *Reactor, fd int, network string) error {
+	d.r, d.fd, d.network = r, fd, network
+	d.rd.event, d.wr.event = unix.EPOLLIN, unix.EPOLLOUT
 	d.refs.open()
 	d.gone = marcel.NewLatch(1)
 	err := r.adopt(d)
@@ -51,23 +51,114 @@ func (d *descriptor) open(r *Reactor, fd int, nonblock bool) error {
 	return err
 }
 
-// take and drop frame a use of d.fd. false: closed.
-func (d *descriptor) take() bool { return d.refs.take() }
+// fail says what was done, and between which addresses.
+func (d *descriptor) fail(op string, err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	return &net.OpError{Op: op, Net: d.network, Source: d.source, Addr: d.addr, Err: err}
+}
 
-func (d *descriptor) drop() {
-	if d.refs.drop() {
-		d.destroy()
+// do makes a system call in one direction, once the operations before it have ended: again if it was interrupted (EINTR),
+// again after a wait if the descriptor is not ready (EAGAIN). Errors are bare: net.ErrClosed,
+// os.ErrDeadlineExceeded, the call's, the engine's. It allocates nothing.
+func (d *descriptor) do(s *side, call string, f func(fd int) syscall.Errno) error {
+	if !d.refs.take() {
+		return net.ErrClosed
+	}
+	defer d.drop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		if err := s.begin(); err != nil {
+			return err
+		}
+		switch errno := f(d.fd); errno {
+		case 0:
+			return nil
+		case unix.EINTR:
+		case unix.EAGAIN:
+			if err := d.wait(s); err != nil {
+				return err
+			}
+		default:
+			return os.NewSyscallError(call, errno)
+		}
 	}
 }
 
-// close ends all operations and returns once the descriptor is closed: its number
-// may belong to another file then. net.ErrClosed if it was closed already.
-func (d *descriptor) close() error {
-	if !d.refs.close() {
-		return net.ErrClosed
+// wait blocks the caller alone until something may have happened on a side, of which
+// it holds mu.
+func (d *descriptor) wait(s *side) error {
+	if err := d.watch(s); err != nil {
+		return err
 	}
-	for _, s := range []*side{&d.rd, &d.wr} {
-		s.wake(shut)
+	d.r.waiters.Add(1) // before Wait calls Need: a poller sees it
+	defer d.r.waiters.Add(-1)
+	return s.news.Wait(d.r.engine, ready|expired|shut)
+}
+
+// watch has the kernel announce one direction, edge triggered, from the first time on
+// that a thread waits for it. What is there already is announced, too.
+func (d *descriptor) watch(s *side) error {
+	if s.armed { // only the holder of s.mu sets it
+		return nil
+	}
+	d.epoll.Lock()
+	defer d.epoll.Unlock()
+	ev := unix.EpollEvent{Events: s.event | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(d.fd)}
+	op := unix.EPOLL_CTL_ADD
+	if d.watched { // for the other direction
+		op = unix.EPOLL_CTL_MOD
+		ev.Events |= d.rd.event | d.wr.event
+	}
+	if err := unix.EpollCtl(d.r.epoll, op, d.fd, &ev); err != nil {
+		return fmt.Errorf("wait for descriptor %d: %w", d.fd, os.NewSyscallError("epoll_ctl", err))
+	}
+	d.watched, s.armed = true, true
+	return nil
+}
+
+// happened passes an event of the kernel on. true: it is news to a side.
+func (d *descriptor) happened(events uint32) (news bool) {
+	const end = unix.EPOLLERR | unix.EPOLLHUP // of both directions
+	if events&(unix.EPOLLIN|unix.EPOLLRDHUP|end) != 0 && !d.rd.news.Test(ready) {
+		d.rd.news.Signal(ready)
+		news = true
+	}
+	if events&(unix.EPOLLOUT|end) != 0 && !d.wr.news.Test(ready) {
+		d.wr.news.Signal(ready)
+		news = true
+	}
+	return news
+}
+
+// drop ends a use of the descriptor. The user that drops the last share takes it out of the kernel's epoll set
+// before it takes it out of the reactor's table, which Reactor.Close waits for.
+func (d *descriptor) drop() {
+	if !d.refs.drop() {
+		return
+	}
+	if d.watched {
+		// Also if a duplicate keeps the file open: the kernel watches files, not numbers.
+		_ = unix.EpollCtl(d.r.epoll, unix.EPOLL_CTL_DEL, d.fd, nil)
+	}
+	d.r.forget(d)
+	if d.last != nil {
+		d.last()
+	}
+	_ = unix.Close(d.fd)
+	d.gone.CountDown()
+}
+
+// Close ends the operations in progress with net.ErrClosed, waits for them to leave, and closes the descriptor. Close
+// again returns net.ErrClosed.
+func (d *descriptor) Close() error {
+	if !d.refs.close() {
+		return d.fail("close", net.ErrClosed)
+	}
+	for _, s := range [...]*side{&d.rd, &d.wr} {
+		s.news.Signal(shut)
 		s.setDeadline(time.Time{})
 	}
 	d.drop()
@@ -75,80 +166,46 @@ func (d *descriptor) close() error {
 	return nil
 }
 
-// destroy is for the user that drops the last share. It takes the descriptor out of the kernel's epoll set
-// before it takes it out of the reactor's table, which Close waits for.
-func (d *descriptor) destroy() {
-	if d.events != 0 {
-		// Also if a duplicate keeps the file open: the kernel watches files, not numbers.
-		_ = unix.EpollCtl(d.r.epoll, unix.EPOLL_CTL_DEL, d.fd, nil)
-	}
-	d.r.forget(d)
-	if d.last != nil {
-		_ = d.last()
-	}
-	_ = unix.Close(d.fd)
-	d.gone.CountDown()
-}
-
-// watch has the kernel announce one direction, edge triggered, from the first time on
-// that a thread waits for it. What is there already is announced, too.
-func (d *descriptor) watch(s *side, events uint32) error {
-	if s.armed { // only the holder of s.mu sets it
-		return nil
-	}
-	d.epoll.Lock()
-	defer d.epoll.Unlock()
-	op := unix.EPOLL_CTL_MOD
-	if d.events == 0 {
-		op = unix.EPOLL_CTL_ADD
-	}
-	ev := unix.EpollEvent{Events: d.events | events | unix.EPOLLRDHUP | unix.EPOLLET, Fd: d.place, Pad: d.serial}
-	if err := unix.EpollCtl(d.r.epoll, op, d.fd, &ev); err != nil {
-		return fmt.Errorf("wait for descriptor %d: %w", d.fd, os.NewSyscallError("epoll_ctl", err))
-	}
-	d.events = ev.Events
-	s.armed = true
-	return nil
-}
-
-// wait blocks the caller alone until something may have happened on a side, of which
-// it holds mu. nil: try again.
-func (d *descriptor) wait(s *side, events uint32) error {
-	if err := d.watch(s, events); err != nil {
-		return err
-	}
-	if !s.enlist() {
-		return verdict(s.word.Load())
-	}
-	d.r.waiters.Add(1) // before Wait calls Need: a poller sees it
-	err := s.done.Wait(d.r.engine, signalled)
-	d.r.waiters.Add(-1)
-	if err != nil {
-		s.retract()
-	}
-	return err
-}
-
-// happened passes an event of the kernel on. true: a thread waited for it.
-func (d *descriptor) happened(events uint32) (woke bool) {
-	const both = unix.EPOLLERR | unix.EPOLLHUP
-	if events&(unix.EPOLLIN|unix.EPOLLRDHUP|both) != 0 {
-		woke = d.rd.wake(ready)
-	}
-	if events&(unix.EPOLLOUT|both) != 0 {
-		woke = d.wr.wake(ready) || woke
-	}
-	return woke
-}
-
-// setDeadlines moves the deadlines of the sides given.
-func (d *descriptor) setDeadlines(t time.Time, sides ...*side) error {
-	if !d.take() {
-		return net.ErrClosed
+// control runs f, which gets the descriptor and keeps it open.
+func (d *descriptor) control(op string, f func(fd int) error) error {
+	if !d.refs.take() {
+		return d.fail(op, net.ErrClosed)
 	}
 	defer d.drop()
-	for _, s := range sides {
-		s.setDeadline(t)
+	return d.fail(op, f(d.fd))
+}
+
+// SyscallConn implements syscall.Conn, for options that have no method here.
+func (d *descriptor) SyscallConn() (syscall.RawConn, error) {
+	if d.refs.closed() {
+		return nil, d.fail("syscall", net.ErrClosed)
 	}
-	return nil
+	return raw{d}, nil
+}
+
+// raw is a descriptor as a syscall.RawConn.
+type raw struct{ d *descriptor }
+
+// Control implements syscall.RawConn. f must not close what it is given.
+func (x raw) Control(f func(fd uintptr)) error {
+	return x.d.control("raw-control", func(fd int) error { f(uintptr(fd)); return nil })
+}
+
+// Read implements syscall.RawConn: it waits as a Read does whenever f says false.
+func (x raw) Read(f func(fd uintptr) (done bool)) error {
+	return x.d.fail("raw-read", x.d.do(&x.d.rd, "raw-read", until(f)))
+}
+
+// Write implements syscall.RawConn.
+func (x raw) Write(f func(fd uintptr) (done bool)) error {
+	return x.d.fail("raw-write", x.d.do(&x.d.wr, "raw-write", until(f)))
+}
+
+func until(f func(fd uintptr) (done bool)) func(fd int) syscall.Errno {
+	return func(fd int) syscall.Errno {
+		if f(uintptr(fd)) {
+			return 0
+		}
+		return unix.EAGAIN
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -84,13 +85,13 @@ func (r *Reactor) join(ctx context.Context, network string, fd int, sa unix.Sock
 	// The end of ctx is a deadline that has passed, for as long as this takes.
 	left := marcel.NewLatch(1)
 	stop := context.AfterFunc(ctx, func() {
-		c.d.wr.setDeadline(time.Unix(1, 0))
+		c.wr.setDeadline(time.Unix(1, 0))
 		left.CountDown()
 	})
-	err = c.d.connect(sa)
+	err = c.connect(sa)
 	if !stop() {
 		left.Wait()
-		c.d.wr.setDeadline(time.Time{})
+		c.wr.setDeadline(time.Time{})
 	}
 	if err == nil {
 		c.find()
@@ -107,12 +108,10 @@ func (r *Reactor) join(ctx context.Context, network string, fd int, sa unix.Sock
 // reach such a port of this host it may choose that very port for our end, and then both ends
 // open at once (RFC 9293, 3.5). While a socket listens there the kernel does not choose the port.
 func (c *Conn) refuseItself() error {
-	local, ok := c.local.(*net.TCPAddr)
-	remote, ok2 := c.remote.(*net.TCPAddr)
-	if !ok || !ok2 || local.Port != remote.Port || !local.IP.Equal(remote.IP) || local.Zone != remote.Zone {
+	if _, tcp := c.addr.(*net.TCPAddr); !tcp || c.addr.String() != c.LocalAddr().String() {
 		return nil
 	}
-	_ = unix.SetsockoptLinger(c.d.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}) // the port is free at once
+	_ = unix.SetsockoptLinger(c.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}) // the port is free at once
 	return os.NewSyscallError("connect", unix.ECONNREFUSED)
 }
 
@@ -138,45 +137,25 @@ func configure(fd int) {
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 }
 
-// connect waits until the kernel has the answer. A wait may end early: then the
-// kernel says that it is not connected yet.
-func (d *descriptor) connect(sa unix.Sockaddr) error {
-	s := &d.wr
-	if !d.enter(s) {
-		return net.ErrClosed
-	}
-	defer d.leave(s)
-	if err := s.begin(); err != nil {
-		return err
-	}
-	switch err := unix.Connect(d.fd, sa); err {
-	case nil, unix.EISCONN:
-		return nil
-	case unix.EINPROGRESS, unix.EALREADY, unix.EINTR:
-	default:
-		return os.NewSyscallError("connect", err)
-	}
-	for {
-		if err := d.wait(s, unix.EPOLLOUT); err != nil {
-			return err
-		}
-		if err := s.begin(); err != nil {
-			return err
-		}
-		code, err := unix.GetsockoptInt(d.fd, unix.SOL_SOCKET, unix.SO_ERROR)
-		if err != nil {
-			return os.NewSyscallError("getsockopt", err)
-		}
-		switch errno := unix.Errno(code); errno {
-		case 0:
-			if _, err := unix.Getpeername(d.fd); err == nil {
-				return nil
-			}
+// connect waits until the kernel has the answer: a second connect(2) says which one, or that there is none yet.
+func (c *Conn) connect(sa unix.Sockaddr) error {
+	var full error
+	err := c.do(&c.wr, "connect", func(fd int) syscall.Errno {
+		err := unix.Connect(fd, sa)
+		switch errno, _ := err.(syscall.Errno); errno {
 		case unix.EISCONN:
-			return nil
-		case unix.EINPROGRESS, unix.EALREADY, unix.EINTR:
+			return 0
+		case unix.EINPROGRESS, unix.EALREADY:
+			return unix.EAGAIN
+		case unix.EAGAIN: // a unix socket: its listener takes no more, and nothing announces when it does
+			full = os.NewSyscallError("connect", errno)
+			return 0
 		default:
-			return os.NewSyscallError("connect", errno)
+			return errno
 		}
+	})
+	if err == nil {
+		err = full
 	}
+	return err
 }

@@ -1,4 +1,4 @@
-// Package pio is input and output through the progress engine: sockets, pipes and files
+// Package pio is input and output through the progress engine: sockets and pipes
 // whose operations block the thread that calls them and nothing else. It answers
 // PIOMan's I/O interface (Trahay & Denis, 2009).
 //
@@ -19,27 +19,26 @@
 //	stop()
 //
 // The folder is called io, the package pio, so that it can stand beside package io: import pio "github.com/pm2-go/pm2/pioman/io".
-// Conn is a net.Conn, Listener a net.Listener, File has the methods of os.File; all of
-// them work for marcel's threads and for plain goroutines.
+// Conn is a net.Conn, Listener a net.Listener; both work for marcel's threads and for plain goroutines. The kernel
+// announces nothing of files on disks: a thread reads and writes them by package os, within marcel.Blocking.
 //
 // # How a read waits
 //
 //	 thread                          the reactor's one task                kernel
 //	───────                         ────────────────────────              ──────
-//	begin: clear ready
+//	clear ready
 //	read(2): EAGAIN
 //	first time: epoll_ctl ────────────────────────────────────────▶ watched, edge triggered
-//	enlist: mark waiting
-//	Completion.Wait:
+//	Completion.Wait for ready:
 //	  5 us of polling ────────▶ epoll_wait(0) ◀───────────────────── an edge
-//	  then asleep; idle VPs,      set ready, take the mark away,
-//	  switch and timer hooks      Signal ───▶ the thread goes on: begin, read(2)
+//	  then asleep; idle VPs,      Signal ready ──▶ the thread goes on: clear ready, read(2)
+//	  switch and timer hooks
 //	  poll
 //	no thread is ready ───────▶ the engine's sleeper: the reactor's epoll
 //	                            descriptor is its one Source, inside the
 //	                            engine's own epoll
 //
-// side.go has the states and why no edge gets lost. A reactor asks the kernel only
+// side.go says why no edge gets lost. A reactor asks the kernel only
 // while a thread waits for a descriptor of it: otherwise its task is one load.
 // Any number of descriptors is one task and one source to the engine. An
 // operation that need not wait is one system call, and tells the kernel's epoll
@@ -49,8 +48,8 @@
 //
 // Close ends all waits with net.ErrClosed, waits until all operations have left, and
 // only then gives the number of the descriptor back: no operation can meet another
-// file under the same number (refs.go). An event that the kernel reported before carries
-// a serial number, and finds no descriptor (table.go).
+// file under the same number (refs.go). An event that the kernel reported before finds no descriptor, or has the user of the
+// next one with that number try once more.
 //
 // # Guarantees
 //

@@ -173,24 +173,24 @@ func ExamplePipe() {
 }
 
 // A descriptor that package os opened, read through the engine.
-func ExampleWrapFile() {
+func ExampleWrapConn() {
 	in, out, err := os.Pipe()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	f, err := pio.WrapFile(in)
+	c, err := pio.WrapConn(in)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer f.Close()
-	_ = in.Close() // f has a descriptor of its own
+	defer c.Close()
+	_ = in.Close() // c has a descriptor of its own
 	go func() {
 		_, _ = out.Write([]byte("from package os"))
 		_ = out.Close()
 	}()
-	all, err := io.ReadAll(f)
+	all, err := io.ReadAll(c)
 	fmt.Println(string(all), err)
 	// Output: from package os <nil>
 }

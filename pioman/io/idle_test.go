@@ -17,14 +17,14 @@ import (
 // crowd is how many connections wait in tests.
 const crowd = 1000
 
-// roomForCrowd asks the system for as many descriptors.
-func roomForCrowd(t *testing.T) {
+// roomFor asks the system for so many descriptors beside those of the test itself.
+func roomFor(t testing.TB, n int) {
 	t.Helper()
 	var l unix.Rlimit
 	check(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &l))
-	if l.Cur < crowd+200 {
-		l.Cur = min(l.Max, crowd+200)
-		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &l); err != nil || l.Cur < crowd+200 {
+	if need := uint64(n + 200); l.Cur < need {
+		l.Cur = min(l.Max, need)
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &l); err != nil || l.Cur < need {
 			t.Skipf("%d descriptors are all we may have: %v", l.Cur, err)
 		}
 	}
@@ -33,7 +33,7 @@ func roomForCrowd(t *testing.T) {
 // A thousand threads that wait for a thousand connections use no CPU; and each of
 // them gets its byte.
 func TestIdleCrowd(t *testing.T) {
-	roomForCrowd(t)
+	roomFor(t, crowd)
 	g := newRig(t, 2, true)
 	var conns []*Conn
 	for range crowd / 2 {

@@ -20,10 +20,12 @@ type Reactor struct {
 	engine *pioman.Engine
 	epoll  int // the descriptors that threads have waited for
 	task   pioman.Task
-	table  table
 
-	mu    marcel.Mutex // frames adopt and Close
+	mu    marcel.Mutex // frames adopt, forget and Close
 	ended error        // why it takes no descriptors: closed, or never made
+	// The descriptors by their numbers; longer ones replace it, under mu. An event that the poller looks at late, when its
+	// number belongs to another descriptor, makes that one's user try once more.
+	places atomic.Pointer[[]atomic.Pointer[descriptor]]
 
 	_       [line]byte
 	waiters atomic.Int32 // threads that wait for a descriptor: only then the kernel is asked
@@ -44,13 +46,14 @@ func NewReactor(e *pioman.Engine) (*Reactor, error) {
 		return nil, fmt.Errorf("new reactor: %w", os.NewSyscallError("epoll_create1", err))
 	}
 	r := &Reactor{engine: e, epoll: epoll}
+	r.places.Store(new([]atomic.Pointer[descriptor]))
 	r.task.Init("pio", r.poll, pioman.Repeat)
-	if err := e.AddSource((*source)(r)); err != nil {
-		unix.Close(epoll)
-		return nil, fmt.Errorf("new reactor: %w", err)
+	if err = e.AddSource((*source)(r)); err == nil {
+		if err = e.Submit(&r.task); err != nil {
+			e.RemoveSource((*source)(r))
+		}
 	}
-	if err := e.Submit(&r.task); err != nil {
-		e.RemoveSource((*source)(r))
+	if err != nil {
 		unix.Close(epoll)
 		return nil, fmt.Errorf("new reactor: %w", err)
 	}
@@ -95,15 +98,17 @@ func usual() *Reactor {
 // takes the reactor off its engine. Close again returns net.ErrClosed.
 func (r *Reactor) Close() error {
 	r.mu.Lock()
-	was := r.ended
+	was, all := r.ended, *r.places.Load()
 	r.ended = net.ErrClosed
 	r.mu.Unlock()
 	if was != nil {
 		return fmt.Errorf("close reactor: %w", was)
 	}
-	for _, d := range r.table.all() {
-		_ = d.close() // or another caller just does:
-		d.gone.Wait()
+	for i := range all {
+		if d := all[i].Load(); d != nil {
+			_ = d.Close() // or another caller just does:
+			d.gone.Wait()
+		}
 	}
 	err := r.task.Cancel()
 	r.engine.RemoveSource((*source)(r))
@@ -114,18 +119,32 @@ func (r *Reactor) Close() error {
 	return nil
 }
 
-// adopt notes a descriptor, or says why the reactor takes none.
+// adopt notes a descriptor, before the kernel hears of it, or says why the reactor takes none.
 func (r *Reactor) adopt(d *descriptor) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended == nil {
-		r.table.put(d)
+	if r.ended != nil {
+		return r.ended
 	}
-	return r.ended
+	list := *r.places.Load()
+	if d.fd >= len(list) {
+		longer := make([]atomic.Pointer[descriptor], max(64, 2*d.fd))
+		for i := range list {
+			longer[i].Store(list[i].Load())
+		}
+		list = longer
+		r.places.Store(&list)
+	}
+	list[d.fd].Store(d)
+	return nil
 }
 
 // forget is the counterpart of adopt.
-func (r *Reactor) forget(d *descriptor) { r.table.remove(d) }
+func (r *Reactor) forget(d *descriptor) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	(*r.places.Load())[d.fd].Store(nil)
+}
 
 // poll is the task's handler: it takes what the kernel has to announce, if a thread
 // waits for it. One poller at a time, as with any task.
@@ -141,9 +160,10 @@ func (r *Reactor) poll(*pioman.Task) pioman.Status {
 		r.stale.Store(true) // there may be more
 	}
 	status := pioman.Again
+	list := *r.places.Load()
 	for i := range n {
 		ev := &r.events[i]
-		if d := r.table.find(ev.Fd, ev.Pad); d != nil && d.happened(ev.Events) {
+		if d := list[ev.Fd].Load(); d != nil && d.happened(ev.Events) {
 			status = pioman.Moved
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -188,7 +187,10 @@ func dialled(t testing.TB, r *Reactor, network, address string) (a, b net.Conn) 
 }
 
 // duplex is a connection made of two pipes.
-type duplex struct{ in, out *File }
+type duplex struct {
+	*Conn // reads
+	out   *Conn
+}
 
 func pipePair(t testing.TB, r *Reactor) (a, b net.Conn) {
 	t.Helper()
@@ -199,40 +201,11 @@ func pipePair(t testing.TB, r *Reactor) (a, b net.Conn) {
 	return &duplex{r1, w2}, &duplex{r2, w1}
 }
 
-func (x *duplex) Read(p []byte) (int, error) {
-	n, err := x.in.Read(p)
-	return n, opError("read", err)
-}
-
-func (x *duplex) Write(p []byte) (int, error) {
-	n, err := x.out.Write(p)
-	return n, opError("write", err)
-}
-
-// opError makes a net.Error of an error of a File, which is none, as an os.File's is none.
-func opError(op string, err error) error {
-	if err == nil || err == io.EOF {
-		return err
-	}
-	return &net.OpError{Op: op, Net: "pipe", Err: err}
-}
-
-func (x *duplex) LocalAddr() net.Addr                { return nowhere{} }
-func (x *duplex) RemoteAddr() net.Addr               { return nowhere{} }
-func (x *duplex) SetReadDeadline(t time.Time) error  { return x.in.SetReadDeadline(t) }
+func (x *duplex) Write(p []byte) (int, error)        { return x.out.Write(p) }
+func (x *duplex) Writev(bufs [][]byte) (int, error)  { return x.out.Writev(bufs) }
+func (x *duplex) CloseWrite() error                  { return x.out.Close() }
 func (x *duplex) SetWriteDeadline(t time.Time) error { return x.out.SetWriteDeadline(t) }
-
-func (x *duplex) SetDeadline(t time.Time) error {
-	if err := x.SetReadDeadline(t); err != nil {
-		return err
-	}
-	return x.SetWriteDeadline(t)
+func (x *duplex) SetDeadline(t time.Time) (err error) {
+	return errors.Join(x.Conn.SetDeadline(t), x.out.SetDeadline(t))
 }
-
-func (x *duplex) Close() error {
-	err := x.in.Close()
-	if err2 := x.out.Close(); err == nil {
-		err = err2
-	}
-	return err
-}
+func (x *duplex) Close() error { return errors.Join(x.Conn.Close(), x.out.Close()) }

@@ -2,7 +2,6 @@ package pio
 
 import (
 	"errors"
-	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -13,18 +12,18 @@ import (
 // Wrapping of what others opened: an *os.File, a *net.TCPConn, anything that is a
 // syscall.Conn. The descriptor is duplicated: the original stays its owner's, may
 // be closed at once or be used on, and closing one leaves the other open. Both share
-// the open file: its data, its position, and that it does not block, which is said
+// the open file: its data, and that it does not block, which is said
 // of it here (an *os.File made by os.Pipe and everything of package net is so already;
 // of a terminal all processes that share it will notice). It must stay so: set to blocking again, it
 // lets our reads block their virtual processors.
 
-// WrapConn makes a Conn of a connected stream socket: tcp, unix, or an *os.File that
-// is one.
+// WrapConn makes a Conn of a connected stream socket (tcp, unix), a pipe, a terminal, or whatever else epoll can watch: not of
+// a file on a disk, which a thread reads by package os, within marcel.Blocking.
 func WrapConn(c syscall.Conn) (*Conn, error) { return usual().WrapConn(c) }
 
 // WrapConn is as the function.
 func (r *Reactor) WrapConn(c syscall.Conn) (*Conn, error) {
-	fd, network, err := duplicateSocket(c, false)
+	fd, network, err := duplicate(c, false)
 	if err != nil {
 		return nil, wrapError(err)
 	}
@@ -42,72 +41,48 @@ func WrapListener(l syscall.Conn) (*Listener, error) { return usual().WrapListen
 
 // WrapListener is as the function.
 func (r *Reactor) WrapListener(l syscall.Conn) (*Listener, error) {
-	fd, network, err := duplicateSocket(l, true)
+	fd, network, err := duplicate(l, true)
 	if err != nil {
 		return nil, wrapError(err)
 	}
-	x, err := newListener(r, fd, network)
-	if err != nil {
+	x := &Listener{}
+	if err := x.open(r, fd, network); err != nil {
 		return nil, wrapError(err)
 	}
+	x.addr = localAddr(network, fd)
 	return x, nil
 }
 
-// WrapFile makes a File of anything that has a descriptor.
-func WrapFile(f syscall.Conn) (*File, error) { return usual().WrapFile(f) }
-
-// WrapFile is as the function.
-func (r *Reactor) WrapFile(f syscall.Conn) (*File, error) {
-	fd, err := duplicate(f)
-	if err != nil {
-		return nil, &fs.PathError{Op: "wrap", Path: nameOf(f), Err: err}
-	}
-	return r.NewFile(fd, nameOf(f))
-}
-
-func nameOf(f syscall.Conn) string {
-	if n, ok := f.(interface{ Name() string }); ok {
-		return n.Name()
-	}
-	return "descriptor"
-}
+func wrapError(err error) error { return &net.OpError{Op: "wrap", Net: "fd", Err: err} }
 
 var (
 	errListens    = errors.New("the socket listens: it is not a connection")
-	errListensNot = errors.New("the socket does not listen")
+	errListensNot = errors.New("it does not listen")
 	errNotStream  = errors.New("not a stream socket")
+	errDisk       = errors.New("a file on a disk, which epoll cannot watch: read and write it by package os, within marcel.Blocking")
 )
 
-func wrapError(err error) error { return &net.OpError{Op: "wrap", Net: "fd", Err: err} }
-
-// duplicate returns a second descriptor of the same open file, 3 or more: a program with
+// duplicate returns a second descriptor of the same open file, which from then on does not block, and says what it is:
+// "tcp", "unix", "pipe" or "file". It must listen or must not. The number is 3 or more: a program with
 // closed standard streams must not print into it.
-func duplicate(c syscall.Conn) (fd int, err error) {
+func duplicate(c syscall.Conn, listener bool) (fd int, network string, err error) {
 	rc, err := c.SyscallConn()
-	if err != nil {
-		return -1, err
-	}
-	fd = -1
-	if cerr := rc.Control(func(old uintptr) {
-		fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 3)
-	}); cerr != nil {
-		return -1, cerr
-	}
-	return fd, os.NewSyscallError("fcntl", err)
-}
-
-// duplicateSocket duplicates a stream socket, which must listen or must not.
-func duplicateSocket(c syscall.Conn, listener bool) (fd int, network string, err error) {
-	fd, err = duplicate(c)
 	if err != nil {
 		return -1, "", err
 	}
-	network, listens, err := streamSocket(fd)
+	if cerr := rc.Control(func(old uintptr) {
+		fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 3)
+	}); cerr != nil || err != nil {
+		return -1, "", errors.Join(cerr, os.NewSyscallError("fcntl", err))
+	}
+	network, listens, err := kind(fd)
 	switch {
 	case err == nil && listens && !listener:
 		err = errListens
 	case err == nil && !listens && listener:
 		err = errListensNot
+	case err == nil:
+		err = os.NewSyscallError("fcntl", unix.SetNonblock(fd, true))
 	}
 	if err != nil {
 		unix.Close(fd)
@@ -115,26 +90,36 @@ func duplicateSocket(c syscall.Conn, listener bool) (fd int, network string, err
 	return fd, network, err
 }
 
-// streamSocket says what fd is.
-func streamSocket(fd int) (network string, listens bool, err error) {
-	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
-	if err != nil {
-		return "", false, os.NewSyscallError("getsockopt", err)
+// kind says what fd is.
+func kind(fd int) (network string, listens bool, err error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return "", false, os.NewSyscallError("fstat", err)
 	}
-	domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
-	if err != nil {
-		return "", false, os.NewSyscallError("getsockopt", err)
-	}
-	switch {
-	case kind != unix.SOCK_STREAM:
-		return "", false, errNotStream
-	case domain == unix.AF_UNIX:
-		network = "unix"
-	case domain == unix.AF_INET || domain == unix.AF_INET6:
-		network = "tcp"
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFSOCK:
+	case unix.S_IFREG, unix.S_IFDIR, unix.S_IFBLK:
+		return "", false, errDisk
+	case unix.S_IFIFO:
+		return "pipe", false, nil
 	default:
-		return "", false, errNotStream
+		return "file", false, nil
 	}
-	n, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
-	return network, n != 0, os.NewSyscallError("getsockopt", err)
+	option := func(name int) (n int) {
+		if err == nil {
+			n, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, name)
+		}
+		return n
+	}
+	stream, domain := option(unix.SO_TYPE) == unix.SOCK_STREAM, option(unix.SO_DOMAIN)
+	listens = option(unix.SO_ACCEPTCONN) != 0
+	switch {
+	case err != nil:
+		return "", false, os.NewSyscallError("getsockopt", err)
+	case stream && domain == unix.AF_UNIX:
+		return "unix", listens, nil
+	case stream && (domain == unix.AF_INET || domain == unix.AF_INET6):
+		return "tcp", listens, nil
+	}
+	return "", false, errNotStream
 }

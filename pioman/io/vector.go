@@ -1,0 +1,37 @@
+package pio
+
+import "golang.org/x/sys/unix"
+
+// maxIovecs is how many pieces one system call takes; more make more calls.
+const maxIovecs = 64
+
+// vector lists the pieces, empty ones left out, from byte skip on, as the kernel wants
+// them, and returns how many bytes they hold.
+func (s *side) vector(bufs [][]byte, skip int) (vec []unix.Iovec, size int) {
+	if s.vec == nil {
+		s.vec = new([maxIovecs]unix.Iovec)
+	}
+	n := 0
+	for _, b := range bufs {
+		b, skip = b[min(skip, len(b)):], max(skip-len(b), 0)
+		if len(b) == 0 {
+			continue
+		}
+		s.vec[n].Base = &b[0]
+		s.vec[n].SetLen(len(b))
+		size += len(b)
+		if n++; n == len(s.vec) {
+			break
+		}
+	}
+	return s.vec[:n], size
+}
+
+// advance leaves out what is written: the first n bytes, and the empty pieces behind.
+func advance(bufs [][]byte, n int) (rest [][]byte, skip int) {
+	for len(bufs) > 0 && n >= len(bufs[0]) {
+		n -= len(bufs[0])
+		bufs = bufs[1:]
+	}
+	return bufs, n
+}
