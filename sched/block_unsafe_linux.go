@@ -12,7 +12,8 @@ import (
 // machine 35 us each. What the arguments point to is kept alive, and, if it is a variable of the
 // caller's, moved to the heap.
 //
-// For sleeps of some microseconds Syscall is cheaper: it gives up nothing.
+// For sleeps of some microseconds Syscall is cheaper: it gives up nothing. The race detector does not look here, since it
+// needs a P, which Block has none of meanwhile.
 //
 //go:nosplit
 //go:norace

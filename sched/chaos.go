@@ -103,6 +103,8 @@ func bonds(c *co) direct.Bonds {
 	}
 }
 
+// idNow is c's id as it is now: a taker may be about to change it, which the check that asks allows for.
+//
 //go:norace
 func (c *co) idNow() uint32 { return c.id }
 

@@ -16,19 +16,10 @@ func (s *Scheduler) Dump(w io.Writer) {
 	fmt.Fprintf(w, "%d threads alive, wants %#x\n", s.Alive(), s.wants.Load())
 	for _, v := range s.vps {
 		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, asleep %v, roused %v, kicked %v, away %d, seized %d, tick %d, seizures %d, stolen %d, off %v, threads on nodes %d\n",
-			v.id, stateNames[v.mode()], v.word.holder(), v.q.total(), v.inbox.Load() != nil,
+			v.id, stateNames[v.mode()], v.word.holder(), v.queued(), v.inbox.Load() != nil,
 			v.idle.asleep(), v.idle.roused(), v.idle.kicked(), v.away.Load(), v.seized.Load(), v.tick, v.seizures, v.stolen, v.off.Load(), s.placed.Load())
 	}
-	var nodes func(n *node)
-	nodes = func(n *node) {
-		if n.count.Load() > 0 {
-			fmt.Fprintf(w, "  on the queue of %s (%d VPs): %d threads\n", n.name(), len(n.vps), n.count.Load())
-		}
-		for _, d := range n.down {
-			nodes(d)
-		}
-	}
-	nodes(s.root)
+	s.root.dump(w)
 	for _, l := range s.lwps.list() {
 		fmt.Fprintf(w, "  LWP %d of VP %d: OS thread %d, order %d, in the Sleeper %v", l.id, l.vp.id, l.tid.Load(), l.wake.Load(), l.inSleeper.Load())
 		if b := l.base; b != nil {
@@ -63,7 +54,17 @@ func (s *Scheduler) Dump(w io.Writer) {
 	}
 }
 
-// standing says what c is to the runtime, and to us.
+// dump writes how many threads wait on n, and on the nodes below it.
+func (n *node) dump(w io.Writer) {
+	if n.count.Load() > 0 {
+		fmt.Fprintf(w, "  on the queue of %s (%d VPs): %d threads\n", n.name(), len(n.vps), n.count.Load())
+	}
+	for _, d := range n.down {
+		d.dump(w)
+	}
+}
+
+// standing says what c is to the runtime, and to us: racy, for Dump.
 //
 //go:norace
 func (c *co) standing() string {

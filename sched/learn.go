@@ -104,6 +104,8 @@ type Wrapper struct{ code uintptr }
 
 func (Wrapper) wraps() {}
 
+// beganAt is the tick of c's VP at which c's thread began: a racy hint, which at worst has a thread judged by its predecessor's.
+//
 //go:norace
 func (c *co) beganAt() uint32 { return c.began }
 

@@ -72,7 +72,9 @@ func (r rank) priority() Priority {
 
 func (r rank) bit() uint32 { return 1 << r }
 
-// rank returns the rank of the ring for t: hogRank if t has Default priority and was preempted.
+// rank returns the rank of the ring for t: hogRank if t has Default priority and was preempted. The caller has t
+// to itself, or looks for a hint: hog was written by the taker that parked t, and the detector does not see how t got from there
+// to the caller.
 //
 //go:norace
 func (t *thread) rank() rank {

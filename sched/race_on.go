@@ -11,13 +11,15 @@ import (
 // What the race detector is told of a switch: all that a goroutine did before it left an LWP
 // precedes what the next one does there.
 
-//go:norace
 func token(l *lwp) unsafe.Pointer { return unsafe.Pointer(&l.token) }
 
 func raceRelease(l *lwp) { runtime.RaceReleaseMerge(token(l)) }
 
 func raceAcquire(l *lwp) { runtime.RaceAcquire(token(l)) }
 
+// lwp is read by c, or for it: the one that has switched to c, or parked it, has written l, and the acquire that makes
+// that known needs the token of l.
+//
 //go:norace
 func (c *co) lwp() *lwp { return c.l }
 

@@ -38,7 +38,8 @@ func (c *co) live() {
 	}
 }
 
-// wasTaken tells whether the runner's maker, a base, has parked its goroutine already. If not, it parks itself.
+// wasTaken tells whether the runner's maker, a base, has parked its goroutine already. If not, it parks itself. The maker writes
+// taken before the switch to c; the goroutine that looks has not acquired that yet.
 //
 //go:norace
 func (c *co) wasTaken() bool { return c.taken }

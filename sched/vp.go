@@ -152,17 +152,23 @@ func (v *vp) collect() {
 }
 
 // hasWork is exact for the holder and when v is free, a racy hint otherwise.
-//
-//go:norace
 func (v *vp) hasWork() bool {
 	return v.hasOwn() || v.sched.placed.Load() != 0 && v.above() != 0
 }
 
 // hasOwn is hasWork without what is ready on nodes: what a thief may take.
+func (v *vp) hasOwn() bool {
+	n, others := v.peep()
+	return n != 0 || others != 0 || v.inbox.Load() != nil
+}
+
+// peep returns how many threads of Default priority v's queue holds, and the bits of all other ranks that are there.
+// To all but the holder it is a racy hint, which decides where they look and not what they take. It reads the fields itself:
+// the race detector watches the methods of the queue, which are for the holder.
 //
 //go:norace
-func (v *vp) hasOwn() bool {
-	return v.q.head != v.q.tail || v.q.nonDefault&^lifoBit != 0 || v.inbox.Load() != nil
+func (v *vp) peep() (n int, others uint32) {
+	return int(max(int32(v.q.tail-v.q.head), 0)), v.q.nonDefault &^ lifoBit // a thread may be taken between the two reads
 }
 
 // above returns the bits of all ranks of which a thread is ready on a node above v.
@@ -174,10 +180,9 @@ func (v *vp) above() (b uint32) {
 }
 
 // queued is a racy hint.
-//
-//go:norace
 func (v *vp) queued() int {
-	return v.q.len() + bits.OnesCount32(v.q.nonDefault&^lifoBit) // at least that many
+	n, others := v.peep()
+	return n + bits.OnesCount32(others) // at least that many
 }
 
 // ticks is a racy hint.
@@ -188,18 +193,23 @@ func (v *vp) ticks() uint32 { return uint32(v.tick) }
 // pressed is a racy hint. It tells whether a thread is ready that has a higher priority than the one
 // that runs: then the clock stops that one before its slice is over. A thread of Default priority ranks above a hog;
 // behind any other thread of Default it waits for the end of the slice (README.md, section 4).
-//
-//go:norace
 func (v *vp) pressed() bool {
-	runs := defaultRank
-	if v.chosenAt == v.tick {
-		runs = v.running
-	}
-	b := v.q.present() | v.urgent.Load() | v.above()
-	if v.inbox.Load() != nil {
+	n, b := v.peep()
+	b |= v.urgent.Load() | v.above()
+	if n != 0 || v.inbox.Load() != nil {
 		b |= defaultRank.bit()
 	}
-	return b != 0 && highest(b) < runs
+	return b != 0 && highest(b) < v.runs()
+}
+
+// runs is the rank of the thread that runs, where that is known, and Default otherwise: a racy hint.
+//
+//go:norace
+func (v *vp) runs() rank {
+	if v.chosenAt == v.tick {
+		return v.running
+	}
+	return defaultRank
 }
 
 // descriptor returns the descriptor of an ended thread, or a new one. Holder only.

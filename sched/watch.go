@@ -58,7 +58,8 @@ func (l *lwp) giveBase(c *co) bool {
 	return true
 }
 
-// leaveNothing clears l.op: the thread that loses l leaves nothing for the base to finish.
+// leaveNothing clears l.op: the thread that loses l leaves nothing for the base to finish. That thread has written op last, when it
+// was switched to, and is parked: the detector has not seen it park.
 //
 //go:norace
 func (l *lwp) leaveNothing() {
@@ -86,11 +87,13 @@ func (l *lwp) takeBackAlone() {
 	}
 }
 
-// g0 and carrier are racy looks: of a co that runs they stay as they are.
+// g0 is a racy look: of a co that runs it stays as it is.
 //
 //go:norace
 func (c *co) g0() uintptr { return c.seat.G }
 
+// carrier is a racy look: of a co that runs it stays as it is. A taker, which acts on it, looks again with the word lent.
+//
 //go:norace
 func (c *co) carrier() *lwp { return c.l }
 
@@ -110,9 +113,13 @@ func (l *lwp) machine() uintptr { return l.m }
 //go:norace
 func (c *co) threadOn() *thread { return c.cur }
 
+// isBase is a racy look: base never changes, and g does when c begins and ends, where takers find nothing to take.
+//
 //go:norace
 func (c *co) isBase() bool { return c.base || c.g == 0 }
 
+// isHog is a racy hint.
+//
 //go:norace
 func (c *co) isHog() bool { return c.hog }
 
@@ -176,9 +183,14 @@ func (v *vp) claimStopped(c *co) bool {
 // inRuntime stands for co.inside of a thread that was stopped inside the Go runtime.
 var inRuntime uint32 = isIn
 
+// setHog is for a c that a taker has just parked where it stopped. c itself clears hog, and reads it, when it runs
+// again: the base that resumes it has seen claimed, which is stored later.
+//
 //go:norace
 func (c *co) setHog() { c.hog = true }
 
+// setClaimed is for the base of l, which the taker readies next: the detector does not see that Ready.
+//
 //go:norace
 func (l *lwp) setClaimed(c *co) { l.claimed = c }
 

@@ -26,7 +26,7 @@ func Machine() uintptr
 func Locks() uint64
 
 // Hold locks the calling goroutine to its OS thread, as Switch and what takes OS threads want it,
-// Held times at once. So code that calls runtime.UnlockOSThread once too often does not unlock
+// Held times at once: lockedExt says what the race detector does not see. So code that calls runtime.UnlockOSThread once too often does not unlock
 // it: the Go runtime would begin to clone the OS thread, with the one CPU that it is bound to.
 //
 //go:norace
@@ -35,7 +35,7 @@ func Hold() {
 	*lockedExt() += Held - 1
 }
 
-// Unhold undoes Hold, and every runtime.LockOSThread since.
+// Unhold undoes Hold, and every runtime.LockOSThread since: see Hold.
 //
 //go:norace
 func Unhold() {
@@ -43,13 +43,15 @@ func Unhold() {
 	runtime.UnlockOSThread()
 }
 
-// Rehold undoes every runtime.LockOSThread and UnlockOSThread since Hold.
+// Rehold undoes every runtime.LockOSThread and UnlockOSThread since Hold: see Hold.
 //
 //go:norace
 func Rehold() { *lockedExt() = Held }
 
 // lockedExt is the count of the caller's OS thread, to which it must be locked: one at a time writes it, in an
 // order that the race detector does not know, for the runtime uses OS threads again.
+//
+//go:norace
 func lockedExt() *uint32 { return (*uint32)(address(Machine() + mLockedExt)) }
 
 // Marked tells whether the calling goroutine has profiler labels, has called
@@ -158,14 +160,19 @@ type Bonds struct {
 //go:norace
 //go:nosplit
 func BondsOf(gp uintptr) (b Bonds) {
-	read := func(p, offset uintptr) uintptr { return *(*uintptr)(unsafe.Add(address(p), offset)) }
 	status := *(*uint32)(unsafe.Add(address(gp), gStatus))
 	b.Status, b.Scanned = status&^scanBit, status&scanBit != 0
-	b.M, b.LockedM = read(gp, gM), read(gp, gLockedm)
+	b.M, b.LockedM = word(gp, gM), word(gp, gLockedm)
 	b.Machine = Machine()
-	b.Curg, b.LockedG, b.Locks = read(b.Machine, mCurg), read(b.Machine, mLockedg), read(b.Machine, mLockedExt)
+	b.Curg, b.LockedG, b.Locks = word(b.Machine, mCurg), word(b.Machine, mLockedg), word(b.Machine, mLockedExt)
 	return b
 }
+
+// word is the word at offset in a structure of the runtime's: see BondsOf.
+//
+//go:norace
+//go:nosplit
+func word(p, offset uintptr) uintptr { return *(*uintptr)(unsafe.Add(address(p), offset)) }
 
 // StoppedInRuntime tells whether g, which has been stopped, was in a function of the runtime. Such a g
 // may hold a lock for which others wait, such as the collector. A g that was stopped at an
@@ -198,6 +205,8 @@ func startpc() uintptr
 func goid() uint64
 
 // address is a runtime structure's: it never moves.
+//
+//go:nosplit
 func address(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
 
 // newborn is the entry of the goroutines that launch starts, 0 until the first has begun.

@@ -1,19 +1,10 @@
 package layers
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"go/ast"
-	"go/importer"
-	"go/parser"
 	"go/token"
-	"go/types"
-	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,47 +49,16 @@ func (o *Order) Share() float64 {
 	return 100 * float64(o.Against) / float64(o.References)
 }
 
-// listed is what the go command says of a package.
-type listed struct {
-	Dir, ImportPath, Export string
-	GoFiles                 []string
-	DepOnly                 bool
-}
-
 // Orders returns the order of the files of each package that the patterns name, as the go command run in
 // dir understands them, by import path. Test files do not count.
 func Orders(dir string, patterns ...string) (map[string]*Order, error) {
-	list := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=Dir,ImportPath,Export,GoFiles,DepOnly"}, patterns...)...)
-	list.Dir = dir
-	var complaints bytes.Buffer
-	list.Stderr = &complaints
-	out, err := list.Output()
+	packages, err := load(dir, patterns...)
 	if err != nil {
-		return nil, fmt.Errorf("list %v: %w: %s", patterns, err, complaints.Bytes())
-	}
-	exports := map[string]string{}
-	var wanted []listed
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := d.Decode(&p); err == io.EOF {
-			break
-		} else if err != nil {
-			return nil, fmt.Errorf("list %v: %w", patterns, err)
-		}
-		exports[p.ImportPath] = p.Export
-		if !p.DepOnly {
-			wanted = append(wanted, p)
-		}
+		return nil, err
 	}
 	orders := map[string]*Order{}
-	fset := token.NewFileSet()
-	theirs := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
-	for _, p := range wanted {
-		uses, err := usesOf(&p, fset, theirs)
-		if err != nil {
-			return nil, fmt.Errorf("order of %s: %w", p.ImportPath, err)
-		}
-		orders[p.ImportPath] = uses.order()
+	for _, p := range packages {
+		orders[p.ImportPath] = usesOf(p).order()
 	}
 	return orders, nil
 }
@@ -110,28 +70,16 @@ type uses struct {
 	names map[[2]int][]string
 }
 
-func usesOf(p *listed, fset *token.FileSet, theirs types.Importer) (*uses, error) {
+func usesOf(p *loaded) *uses {
 	u := &uses{files: p.GoFiles, names: map[[2]int][]string{}}
-	var parsed []*ast.File
 	index := map[string]int{}
 	for i, name := range p.GoFiles {
-		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		parsed = append(parsed, f)
 		index[name] = i
 		u.count = append(u.count, make([]int, len(p.GoFiles)))
 	}
-	conf := types.Config{Importer: theirs}
-	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	pkg, err := conf.Check(p.ImportPath, fset, parsed, info)
-	if err != nil {
-		return nil, err
-	}
-	at := func(pos token.Pos) int { return index[filepath.Base(fset.Position(pos).Filename)] }
-	for ident, object := range info.Uses {
-		if object.Pkg() != pkg || !object.Pos().IsValid() {
+	at := func(pos token.Pos) int { return index[filepath.Base(p.fset.Position(pos).Filename)] }
+	for ident, object := range p.info.Uses {
+		if object.Pkg() != p.types || !object.Pos().IsValid() {
 			continue
 		}
 		from, to := at(ident.Pos()), at(object.Pos())
@@ -140,7 +88,7 @@ func usesOf(p *listed, fset *token.FileSet, theirs types.Importer) (*uses, error
 			u.names[[2]int{from, to}] = append(u.names[[2]int{from, to}], ident.Name)
 		}
 	}
-	return u, nil
+	return u
 }
 
 // tries is how many orders are begun with; the same ones each time.

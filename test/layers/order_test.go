@@ -13,7 +13,7 @@ func TestOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the library")
 	}
-	orders, err := Orders("../..", "./asm", "./hooks", "./sched/...", "./tasklet", "./marcel/...", "./pioman/...", "./nmad/...")
+	orders, err := Orders("../..", library...)
 	if err != nil {
 		t.Fatal(err)
 	}
