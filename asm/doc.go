@@ -23,7 +23,7 @@
 //	G           g from TLS                 g register (R28)         number in runtime.Stack
 //	Prefetch... PREFETCHW                  PRFM PSTL1KEEP           an empty call
 //	Copy        REP MOVSB from 3 KiB on    builtin copy             builtin copy; race builds, too
-//	StoreRel... MOV                        atomic store             atomic store; race builds, too
+//	Store...    MOV                        atomic store             atomic store; race builds, too
 //
 // The twins are chosen by GOARCH, or on every architecture by the build tag
 // `portable`, which is how they are tested. CPU and ThreadID need Linux for

@@ -30,7 +30,7 @@ type Verdict uint8
 
 const (
 	Quiet   Verdict = iota // nothing pending: the processor may sleep until it is kicked
-	Waiting                // something pending that the kernel can announce: it may sleep in the Sleeper
+	Waiting                // something pending that the kernel can announce: it may sleep until then
 	Busy                   // poll again at once
 )
 

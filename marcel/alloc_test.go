@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
 
 // Threads allocate nothing in steady state, whatever they wait for.
 func TestThreadsDoNotAllocate(t *testing.T) {
+	effort.SkipIfNotInlined(t)
 	needsPools(t)
 	var (
 		there, back, none marcel.Semaphore

@@ -56,8 +56,8 @@ type RWMutex struct {
 //	writing, queued ── Unlock, under mu: passOn ──────────────────► writing, or readers
 //
 // Queued is set under mu, by threads that then wait. While it is set only a reader
-// under PreferReaders gets in without mu. PassOn is called by the thread that holds the
-// lock for writing and gives it to the next ones, or frees it.
+// under PreferReaders gets in without mu. The thread that holds the lock for writing
+// calls passOn, which gives it to the next ones, or frees it.
 const (
 	rwWriting = 1
 	rwQueued  = 2

@@ -28,7 +28,7 @@ type Waiter = sched.Waiter
 //   - Enlist puts w at the end of the line, unless the case is to be had at once
 //     (or nearly so: a false alarm does no harm, as long as it cannot go on for
 //     ever): then it leaves w alone and returns false. Both under one lock, so
-//     that nothing comes in between. The thread that pops w, with WaitQueue.Pop under
+//     that nothing comes in between. The thread that pops w, with Pop under
 //     that lock, and gets it, has taken the case in the waiter's name, gives what
 //     there is to give, and calls Wake. What knows no queue calls Waiter.Fire with
 //     the Waiter.Ticket of the moment of Enlist.

@@ -12,7 +12,7 @@ type (
 )
 
 // Stats returns a snapshot of the default scheduler's counters, which it starts if
-// it does not run. The difference of two is later.Since(earlier). It does not
+// it does not run. StatsSnapshot.Since has the difference of two. It does not
 // block, and may be called from threads and goroutines. Package monitor shows them
 // to other processes, package metrics through expvar.
 func Stats() StatsSnapshot { return sched.Default().Stats() }

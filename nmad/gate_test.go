@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
@@ -264,6 +265,7 @@ func lostTo(t *testing.T, r *Request, rank int) {
 }
 
 func TestNoAllocation(t *testing.T) {
+	effort.SkipIfNotInlined(t)
 	p := newPair(simnet.Options{}, wide)
 	msg, buf := pattern(48, 1), make([]byte, 48)
 	var s, r Request

@@ -44,7 +44,7 @@ import (
 //
 // No message is lost: a side that has heard YES may send, and the other side has decided on these
 // links by then, so that what lies in them is taken in once they are all here, also if their
-// sender has left meanwhile (Gate.peerLeft waits for that).
+// sender has left meanwhile (life.peerLeft waits for that).
 //
 // When rank 0, or the leader of a host, which relay the news, has left or died, only a link tells of the death of a
 // process on another host. From then on receives and probes that wait make links,

@@ -33,8 +33,8 @@ var (
 // alter, cut and invent what passes: before the proof of the secret, in it and after it, on links and control connections, and in
 // shared memory.
 //
-//	go test ./nmad -run LiveLinks -fuzz-links 1h -timeout 0 -v
-//	go test ./nmad -run LiveLinks -fuzz-links.seed 123
+//	go test ./nmad -run TestLiveLinks -fuzz-links 1h -timeout 0 -v
+//	go test ./nmad -run TestLiveLinks -fuzz-links.seed 123
 //
 // Whatever happens, each request ends: with the right bytes, or with an error that names the peer and the reason. Bytes that
 // are wrong count as right only if bytes of links were altered after the proofs, which no process signs; where these were bytes of

@@ -79,7 +79,7 @@ func (q *Queue) Wait(ctx context.Context) (*Request, error) {
 		}
 		q.some.Clear(finished)
 		open := waiters.add(q)
-		if r := q.Pop(); r != nil { // put before the Reset
+		if r := q.Pop(); r != nil { // put before the Clear
 			waiters.remove(q)
 			return r, nil
 		}
@@ -96,9 +96,9 @@ func (q *Queue) Wait(ctx context.Context) (*Request, error) {
 
 // queueWaiters are the queues of a session that threads wait for. Close signals
 // them once nothing can come any more; a thread that is about to wait looks whether that has happened
-// after it has reset the signal:
+// after it has cleared the signal:
 //
-//	waiter: some.Reset; add: closed? else into the set; wait
+//	waiter: some.Clear; add: closed? else into the set; wait
 //	closer: closed; signal all in the set
 type queueWaiters struct {
 	mu     sync.Mutex // of both below

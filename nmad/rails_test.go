@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
@@ -168,6 +169,7 @@ func TestNothingAfterTheEnd(t *testing.T) {
 
 // A split rendezvous allocates nothing in steady state, with any strategy.
 func TestRailsNoAllocation(t *testing.T) {
+	effort.SkipIfNotInlined(t)
 	msg, buf := pattern(300_000, 1), make([]byte, 300_000)
 	for _, name := range strategy.Names() {
 		p := newPair(simnet.Options{Large: 1 << 20}, wide, simnet.Options{Large: 1 << 20})

@@ -143,6 +143,7 @@ func descriptors() int {
 }
 
 func TestNoAllocationOverDrivers(t *testing.T) {
+	effort.SkipIfNotInlined(t)
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
 		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
@@ -216,7 +217,7 @@ func TestMixedTraffic(t *testing.T) {
 // sides can compute. Windows of several requests at once, waited for in
 // another order than started.
 func exchange(t *testing.T, g *Gate, tag uint64, messages int) {
-	if err := g.Link(t.Context()); err != nil { // until then there is no tx.eager
+	if err := g.Link(t.Context()); err != nil { // until then it is not known what is sent eagerly
 		t.Error(err)
 		return
 	}

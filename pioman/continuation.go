@@ -34,7 +34,7 @@ import (
 // nothing; a tasklet adds its Schedule (about 80 ns), a thread its Spawn. Init of an inline one
 // allocates nothing, the others a closure.
 type Continuation struct {
-	state  atomic.Uint32 // of continuationState
+	state  atomic.Uint32 // one of those below
 	how    place
 	status uint32        // when it became due; the taker writes it
 	next   *Continuation // in the taker's list of those that are due
@@ -76,7 +76,7 @@ const (
 // the waiters were woken, on the signaller's stack, be that a handler, a hook, or a thread. It
 // must be as short as a handler, and must not block: waiting inside gives ErrInHandler. There is
 // a budget for each stack, of depth (a continuation that signals runs others inside
-// itself) and of time (InlineDepth, InlineTime); what is beyond runs in the next poll round of e as a
+// itself) and of time (inlineDepth, inlineTime); what is beyond runs in the next poll round of e as a
 // task, or in Close. e also counts it as pending; nil: Default. name, which reports show, should be a constant.
 //
 // fn gets the continuation; it is the last that uses it, so it may be reused at once. A panic

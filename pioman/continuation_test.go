@@ -129,7 +129,7 @@ func TestThenRefuses(t *testing.T) {
 	}
 }
 
-// Each continuation of a chain signals what the next one waits for. No more than InlineDepth of
+// Each continuation of a chain signals what the next one waits for. No more than inlineDepth of
 // them run inside each other; the others run in later rounds, and all of them do.
 func TestInlineDepthIsBounded(t *testing.T) {
 	const n, depth = 50, 3
@@ -166,7 +166,7 @@ func TestInlineDepthIsBounded(t *testing.T) {
 	}
 }
 
-// After InlineTime nothing more is begun inline.
+// After inlineTime nothing more is begun inline.
 func TestInlineTimeIsBounded(t *testing.T) {
 	const n = 10
 	e := engine(t, Config{tune: func(p *Params) { p.inlineTime = time.Microsecond }})

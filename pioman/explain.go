@@ -68,7 +68,7 @@ type Near struct {
 type Adaptive struct {
 	Window  time.Duration `json:"window_ns"` // chosen
 	Choice  string        `json:"choice"`    // in words
-	Polled  uint64        `json:"polled"`    // waits longer than Hot that ended while an idle processor polled
+	Polled  uint64        `json:"polled"`    // waits, not the shortest ones, that ended while an idle processor polled
 	Blocked uint64        `json:"blocked"`   // arrivals that the kernel announced
 	Spread  [6]int        `json:"spread"`    // of 256 waits, how many ended within 1/16, 1/8, 1/4, 1/2, 1 BlockingDelay, and later
 }

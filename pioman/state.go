@@ -19,13 +19,13 @@ import (
 //	                         │  Cancelled                                            │
 //	                  Submit └──┴────────────────────────────────────────────────────┘
 //
-// Ready, Ended, Cancelled and Destroyed are inactive: the engine has forgotten the task, its
+// In StateReady, StateEnded, StateCancelled and StateDestroyed a task is inactive: the engine has forgotten it, its
 // memory is the owner's, and it may be submitted (again). In the other states it
-// is linked into a queue. A task with the option Destroy goes from Running to Destroyed:
-// a OneShot one before its handler runs, a Repeat one by Release. Masked is Scheduled
-// or Running with a mask on it (mask.go). A task with a blocking function goes from Running to
-// Blocked and back to Scheduled (blocked.go).
-// State also says Blocked of a task that waits for a descriptor; its state word stays Running (descriptor.go).
+// is linked into a queue. A task with the option Destroy goes from StateRunning to StateDestroyed:
+// a OneShot one before its handler runs, a Repeat one by Release. StateMasked is StateScheduled
+// or StateRunning with a mask on it (mask.go). A task with a blocking function goes from StateRunning to
+// StateBlocked and back to StateScheduled (blocked.go).
+// Task.State also says StateBlocked of a task that waits for a descriptor; its state word stays StateRunning (descriptor.go).
 type State uint32
 
 // The states of a Task. Running means that a poller has taken it up: its handler
@@ -64,7 +64,7 @@ func (s State) Inactive() bool {
 // The owner of the task calls ready and schedule. The holder of the queue calls take, end and drop. Any
 // thread may call cancel. take races with cancel, and schedule with another schedule, hence their
 // compare-and-swaps. end and drop are plain stores, since only the holder of the queue moves a task out
-// of Running and Cancelling.
+// of StateRunning and StateCancelling.
 type taskState struct{ w atomic.Uint32 }
 
 func (s *taskState) load() State { return State(s.w.Load()) }

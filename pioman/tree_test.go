@@ -136,6 +136,7 @@ func TestCovering(t *testing.T) {
 			t.Fatalf("%v: not the queue of %v", set, e.config.Topology.Covering(set))
 		}
 	})
+	effort.SkipIfNotInlined(t)
 	set := topo.CPUs(0, 2)
 	if n := testing.AllocsPerRun(100, func() { tr.covering(e, set) }); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -8,7 +8,7 @@ import (
 // timers is the timer wheel of a VP. A thread starts a timer on the wheel of
 // the VP that it holds. So only two others compete for the lock: the clock, which expires
 // timers, and a thread that stops a timer after it has moved to another VP.
-// See README.md, Order of locks.
+// Which locks come before its own is in README.md, section 11.
 type timers struct {
 	vp      *vp
 	mu      Spin         // guards all but next

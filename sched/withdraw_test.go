@@ -103,7 +103,7 @@ func TestWithdrawFromInbox(t *testing.T) {
 	}
 }
 
-// TestWithdrawnOutsideThis: a thread of another VP's queue is not found, nor harmed.
+// TestWithdrawnElsewhere: a thread of another VP's queue is not found, nor harmed.
 func TestWithdrawnElsewhere(t *testing.T) {
 	s := planted(t, "core:2 pu:1", 0)
 	h := newHand(s.vps[0], 1)

@@ -19,7 +19,7 @@
 //
 // The rules, each of which has a test:
 //
-//   - A g that is switched to is parked by Switch, Park, Take or ClaimStopped, and is the
+//   - A g that is switched to is parked by Switch, Park, Go or ClaimStopped, and is the
 //     caller's: no other one resumes it.
 //   - The caller is locked to its OS thread, once.
 //   - A goroutine must not return, nor call Goexit, while it is locked to the OS thread of

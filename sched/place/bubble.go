@@ -29,7 +29,7 @@ import (
 // next scheduling point.
 //
 // A thread does not pass its bubble on to those it spawns with Spawn: that costs
-// nothing. Use Attr.Bubble with BubbleOf(Self()).
+// nothing. Use Attr.Bubble with Of the spawning thread.
 //
 // All methods may be called from threads, goroutines and hooks, and do not block,
 // except Join and, for as long as another call arranges the same bubble, Wake.

@@ -12,7 +12,7 @@ import "time"
 // cost running threads nothing: Spin is short by up to one round of the idle loop
 // for each time a VP found work again, and by up to 2 us for each wait of a thread
 // (it lingers); Hook is estimated from one round in 16;
-// Sleep of a VP that Blocking left free begins when the clock sees it, 1 ms
+// Sleep of a VP that sched.Blocking left free begins when the clock sees it, 1 ms
 // later as a rule. Wakes samples about one wake in 64 (of those by goroutines and
 // timers every one), by the number of the waker's switches: a program whose period
 // divides 64 is seen at some of its wakes only.
@@ -24,8 +24,8 @@ type Stats struct {
 	Alive   int           `json:"alive"`      // threads that have not ended, at At
 	LWPs    int           `json:"lwps"`       // OS threads at the moment, spares included
 	MaxLWPs int           `json:"max_lwps"`   // the most there have been at once
-	Short   uint64        `json:"lwps_short"` // times a VP wanted one and Config.MaxLWPs were in use; one that waits counts once a millisecond
-	Ticks   uint64        `json:"ticks"`      // of the clock: at most one in Config.Period
+	Short   uint64        `json:"lwps_short"` // times a VP wanted one and sched.Config.MaxLWPs were in use; one that waits counts once a millisecond
+	Ticks   uint64        `json:"ticks"`      // of the clock: at most one in sched.Config.Period
 }
 
 // VP is the part of one VP. State, Ready, Away, Runners and Seized are of the moment
@@ -33,10 +33,10 @@ type Stats struct {
 type VP struct {
 	VP    int    `json:"vp"`
 	CPU   int    `json:"cpu"`
-	State string `json:"state,omitempty"` // "running" a thread, "scheduling" (or looking for work), "stolen from", "free" (asleep, or its thread is in Blocking)
+	State string `json:"state,omitempty"` // "running" a thread, "scheduling" (or looking for work), "stolen from", "free" (asleep, or its thread is in sched.Blocking)
 
 	Ready   int `json:"ready"`   // threads in its queue; a hint
-	Away    int `json:"away"`    // threads of its LWPs that are in Blocking
+	Away    int `json:"away"`    // threads of its LWPs that are in sched.Blocking
 	Runners int `json:"runners"` // idle ones, goroutines that wait for a thread; a hint
 	Seized  int `json:"seized"`  // threads that go on without the VP, which was taken from them in a system call, or, if pinned, after their slice
 
@@ -50,7 +50,7 @@ type VP struct {
 	Seizures uint64 `json:"seizures"` // times the VP was taken from a thread: preempted after its slice, or in a system call or a pinned wait, while others were ready
 	Parks    uint64 `json:"parks"`    // times it went to sleep in the kernel
 	Rounds   uint64 `json:"rounds"`   // times the idle hooks were fired
-	LetGo    uint64 `json:"let_go"`   // idle runners that have ended because there were too many: see Config.SpareRunners
+	LetGo    uint64 `json:"let_go"`   // idle runners that have ended because there were too many: see sched.Config.SpareRunners
 
 	Spin  time.Duration `json:"spin_ns"`  // awake and looking for work, outside of hooks
 	Hook  time.Duration `json:"hook_ns"`  // in idle hooks

@@ -36,7 +36,7 @@ type Item struct {
 	// core's PUs differ.
 	Efficiency int
 
-	pus []*Item // the part of Topology.pus that is in it
+	pus []*Item // the part of Topology.PUs that is in it
 }
 
 // String names the item by its kind and Index, such as "L3 1"; it does not go into what is

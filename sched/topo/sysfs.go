@@ -53,7 +53,7 @@ func readMachine(fsys fs.FS, name string, mask *CPUSet, processor func() []state
 	return b.topology, nil
 }
 
-// numbered lists the N for which dir has an entry prefixN, in ascending order.
+// numbered lists the numbers that dir has entries for, each named by the prefix and one of them, in ascending order.
 func numbered(fsys fs.FS, dir, prefix string) (numbers []int) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {

@@ -16,7 +16,7 @@ const Max = 4096
 // must not be called at the same time as others; none blocks. For the first 64
 // VPs nothing allocates.
 //
-// It is Marcel's marcel_vpset_t; in sched.Attr and Thread.SetVPs it says where a thread
+// It is Marcel's marcel_vpset_t; in sched.Attr and sched.Thread.SetVPs it says where a thread
 // may run.
 type Set struct {
 	lo uint64 // VPs 0 to 63

@@ -49,18 +49,13 @@ func (o *Order) Share() float64 {
 	return 100 * float64(o.Against) / float64(o.References)
 }
 
-// Orders returns the order of the files of each package that the patterns name, as the go command run in
-// dir understands them, by import path. Test files do not count.
-func Orders(dir string, patterns ...string) (map[string]*Order, error) {
-	packages, err := load(dir, patterns...)
-	if err != nil {
-		return nil, err
-	}
+// Orders returns the order of the files of each of the packages, by import path. Test files do not count.
+func Orders(packages []*loaded) map[string]*Order {
 	orders := map[string]*Order{}
 	for _, p := range packages {
 		orders[p.ImportPath] = usesOf(p).order()
 	}
-	return orders, nil
+	return orders
 }
 
 // uses has the references between the files of one package: from the first to the second.

@@ -13,10 +13,7 @@ func TestOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the library")
 	}
-	orders, err := Orders("../..", library...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	orders := Orders(loadLibrary(t))
 	if len(orders) < 20 {
 		t.Fatalf("only %d packages", len(orders))
 	}
@@ -44,18 +41,18 @@ func TestOrderFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	orders, err := Orders(dir, ".")
+	packages, err := load(dir, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := orders["example.org/small"]
+	o := Orders(packages)["example.org/small"]
 	if o == nil || !slices.Equal(o.Files, []string{"c.go", "b.go", "a.go"}) || o.References != 6 || o.Against != 1 {
 		t.Fatalf("found %+v", o)
 	}
 	if want := (Arrow{"c.go", "a.go", 1, []string{"top"}}); len(o.Worst) != 1 || o.Worst[0].From != want.From || o.Worst[0].To != want.To || !slices.Equal(o.Worst[0].Names, want.Names) {
 		t.Errorf("against the order is %v, want %v", o.Worst, want)
 	}
-	if _, err := Orders(dir, "./nowhere"); err == nil {
-		t.Error("a package that is not there has an order")
+	if _, err := load(dir, "./nowhere"); err == nil {
+		t.Error("a package that is not there was loaded")
 	}
 }

@@ -13,15 +13,11 @@ import (
 // noRace is the comment that takes a function out of the race detector's sight.
 const noRace = "//go:norace"
 
-// Unwatched looks at the functions marked go:norace in the packages that the patterns name, as load does. It returns each of
+// Unwatched looks at the functions marked go:norace of the packages. It returns each of
 // them that has no comment, and each place in one at which the detector looks after all where the compiler does not inline, as
 // in a build for a debugger: a function literal, and the call of a function that is not marked. readsNothing has those that may
 // be called, by their names without module, and why; unused are its names that none calls.
-func Unwatched(dir, module string, readsNothing map[string]string, patterns ...string) (found []Violation, unused []string, err error) {
-	packages, err := load(dir, patterns...)
-	if err != nil {
-		return nil, nil, err
-	}
+func Unwatched(packages []*loaded, module string, readsNothing map[string]string) (found []Violation, unused []string) {
 	marked := map[string]bool{} // of all functions with a body
 	for _, p := range packages {
 		for d := range p.functions() {
@@ -67,7 +63,7 @@ func Unwatched(dir, module string, readsNothing map[string]string, patterns ...s
 			unused = append(unused, name)
 		}
 	}
-	return found, unused, nil
+	return found, unused
 }
 
 func isMarked(d *ast.FuncDecl) bool {

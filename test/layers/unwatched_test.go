@@ -8,9 +8,6 @@ import (
 	"testing"
 )
 
-// library are the packages in which order, marks and comments are looked at.
-var library = []string{"./asm", "./hooks", "./sched/...", "./tasklet", "./marcel/...", "./pioman/...", "./nmad/..."}
-
 // readsNothing has the functions that the race detector may watch where those call them that it does not, and why.
 var readsNothing = map[string]string{
 	"sched.sawBirth":            "it is for the detector: the atomic load of a variable of its own",
@@ -36,10 +33,7 @@ func TestUnwatched(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the library")
 	}
-	found, unused, err := Unwatched("../..", module, readsNothing, library...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found, unused := Unwatched(loadLibrary(t), module, readsNothing)
 	for _, v := range found {
 		t.Error(v)
 	}
@@ -86,10 +80,11 @@ func bare() int { return q.tail }
 			t.Fatal(err)
 		}
 	}
-	found, unused, err := Unwatched(dir, "example.org", map[string]string{"(*small.queue).load": "an atomic load", "small.gone": "it is not there"}, ".")
+	packages, err := load(dir, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
+	found, unused := Unwatched(packages, "example.org", map[string]string{"(*small.queue).load": "an atomic load", "small.gone": "it is not there"})
 	want := []string{
 		"a.go:16: size is marked //go:norace and calls (*small.queue).len, which is not",
 		"a.go:22: a function literal in marked, to which the mark //go:norace does not extend",

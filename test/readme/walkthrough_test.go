@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// place is a function, a method or a type that a page names with its file: `nmad/gate.go: Gate.Isend`.
+// place is a function, a method or a type that a page names with its file: "`nmad/gate.go: Gate.Isend`".
 var place = regexp.MustCompile("`([\\w/.-]+\\.go): ([\\w.]+)`")
 
 // again is a method that is named without its file.

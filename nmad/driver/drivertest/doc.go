@@ -2,9 +2,8 @@
 // [driver.Link] promises, checked over any driver, between two endpoints of one
 // process and between two processes.
 //
-//	func TestMain(m *testing.M) { os.Exit(drivertest.Main(m)) }
-//	func TestConformance(t *testing.T) { drivertest.Run(t, mynet.Driver{}) }
-//	func BenchmarkLink(b *testing.B) { drivertest.Bench(b, mynet.Driver{}) }
+//	func TestConformance(t *testing.T) { drivertest.Run(t, Driver{}) } // in the package of the Driver
+//	func BenchmarkLink(b *testing.B)   { drivertest.Bench(b, Driver{}) }
 //
 // A case is a pair of scripts, left and right, which run at the same time, one
 // at each end of a fresh link. The second process is the test binary started

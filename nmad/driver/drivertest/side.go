@@ -72,7 +72,7 @@ func (s *side) flush() error {
 	return nil
 }
 
-// recv polls for one packet; its header is in s.h.
+// recv polls for one packet; its header is then in the field h.
 func (s *side) recv() (body []byte, err error) {
 	err = until(func() (ok bool, err error) {
 		body, ok, err = s.Recv(&s.h)

@@ -197,7 +197,7 @@ func (l *link) decline() {
 
 // present says whether the peer was there a moment ago: its number in the system is then
 // not another process's yet, as numbers are given out in turn, and all of them within
-// glanceEvery are too many.
+// the interval at which the link looks for its peer are too many.
 func (l *link) present(as int, h *hand) bool {
 	if l.state.Load()&lost != 0 {
 		return false

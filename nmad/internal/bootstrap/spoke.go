@@ -197,7 +197,7 @@ func (s *spoke) report(w *wire, parent int) {
 }
 
 var (
-	// errKeeperLeft ends the reading: the parent has closed its session.
+	// errParentLeft ends the reading: the parent has closed its session.
 	errParentLeft = errors.New("it closed its session")
 	// errLost ends it: the others have taken this process for lost.
 	errLost = errors.New("this process was taken for lost")

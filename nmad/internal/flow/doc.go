@@ -18,6 +18,6 @@
 // a few assignments: Clear, Affords, Short, and ShortSent.
 //
 // Each protocol is a file, which begins with its drawing: request.go has the stages of a request, stream.go those of a
-// chunk, credit.go, records.go, rendezvous.go, lending.go, aggregate.go, gather.go, leaving.go, closing.go, self.go what their
+// chunk, credit.go, records.go, rendezvous.go, lending.go, aggregate.go, gather.go, leaving.go, closing.go what their
 // names say; next.go decides what leaves next. docs/wire.md has every frame.
 package flow

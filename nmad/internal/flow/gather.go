@@ -27,7 +27,7 @@ import (
 //
 // The engine counts a gate with something gathered as pending, and has hooks, so it is polled: where
 // no waiter need, no thread counts as woken. The sends are done: credit and numbers are taken when
-// they join. How many, and how long, is in package strategy (company.go).
+// they join. How many, and how long, is in strategy/company.go.
 
 // openPacket is the packet that is being gathered.
 type openPacket struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Lending: a message that lies in a Buffer, sent over a link that can hand memory to the peer (driver.Lender), is
+// Lending: a message that lies in a buffer of the library, sent over a link that can hand memory to the peer (Caps.Lends), is
 // announced by LOAN in place of RDV. LOAN says in addition where in that memory it lies. The receive that it is for decides:
 //
 //	sender                                     receiver
@@ -19,7 +19,7 @@ import (
 //
 // So nothing else differs: the order of messages, what is unexpected, probed, claimed, cancelled or truncated, what
 // bounds announcements (records.go). A receiver that cannot map the memory answers by RTR, and its peer need not know.
-// A message that is lent and was not received yet takes the sender's memory: that is what holds a sender back that is too fast (ErrNoRoom).
+// A message that is lent and was not received yet takes the sender's memory: that is what holds a sender back that is too fast: it gets no buffer.
 //
 //	send:  queued -> announced -> done                  lent, and returned
 //	                 announced -> pushing -> done       lent, and asked for
@@ -27,7 +27,7 @@ import (
 // The descriptor of the memory travels beside the packets, before the first LOAN. What the peer says is believed no
 // further than this: the descriptor is memory of a size that cannot change (region.Map), and offset and size
 // lie within that. It is mapped for reading only. The bytes may change at any time, also those of a program that keeps its
-// side: after Close, or a send that has failed, a Buffer is the sender's again, while the receiver may still read.
+// side: after Close, or a send that has failed, a buffer is the sender's again, while the receiver may still read.
 //
 // The end of a gate: sends that are lent end as others do (ErrPeerLost, ErrClosed). What a receiver has been lent stays
 // mapped until the last of it was released; then, or with the gate, the mapping goes.
@@ -180,7 +180,7 @@ func (f *Flow) leaseOf(r *Request) {
 	}
 }
 
-// Release takes in a loan whose Turn its owner has counted on.
+// Release takes in a loan whose Generation its owner has counted on.
 func (f *Flow) Release(l *Lease) {
 	switch {
 	case !l.There:

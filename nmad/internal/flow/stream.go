@@ -45,7 +45,7 @@ func (x *Stream) Broken() bool { return x.broken != nil }
 // Reserve reserves the next piece for the caller. There must be one, and none away.
 func (x *Stream) Reserve() { x.reserved = x.queue.head }
 
-// Copy moves what Take has reserved, by calls of the link, and says how many bytes that was. Without the lock of the Flow.
+// Copy moves what Reserve has reserved, by calls of the link, and says how many bytes that was. Without the lock of the Flow.
 func (x *Stream) Copy(call func([]byte) (int, error)) (int, error) {
 	c := x.reserved
 	p, left := &c.req.Data, c.size-c.moved
@@ -56,7 +56,7 @@ func (x *Stream) Copy(call func([]byte) (int, error)) (int, error) {
 	return x.someParts(c, left, call)
 }
 
-// Return gives back what Take has reserved, though it did not move: the stream is about to fail.
+// Return gives back what Reserve has reserved, though it did not move: the stream is about to fail.
 func (x *Stream) Return() { x.reserved = nil }
 
 // Bounces says that the link fills, or reads, memory of ours in place of the message's.

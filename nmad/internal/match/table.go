@@ -11,7 +11,7 @@ import (
 //
 //	bucket            chain: one leader per tag            queue: same tag, in order
 //	+---+
-//	| 0 | -> [tag 7 leader] -next-> [tag 7] -next-> [tag 7] <- leader.tail
+//	| 0 | -> [tag 7 leader] -next-> [tag 7] -next-> [tag 7] <- tail of the leader
 //	+---+         | chain
 //	| 1 |    [tag 9 leader]
 //	+---+

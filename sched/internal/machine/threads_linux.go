@@ -19,7 +19,7 @@ import (
 const runtimeThreads = 16
 
 // ThreadBound returns how many OS threads LWPs may have, beside the threads that the process
-// has already: at least 1, at most the default of Config.MaxLWPs. The kernel starts a
+// has already: at least 1, at most the default of sched.Config.MaxLWPs. The kernel starts a
 // thread only if all of these allow it:
 //
 //   - RLIMIT_NPROC, the soft limit, which counts the threads of all processes of the user.

@@ -75,7 +75,7 @@ func Batch(k int) (s Sums) {
 	return s
 }
 
-// classS are the published sums of class S.
+// ClassS has as its sums the published xS and yS.
 const (
 	ClassS = 24 // 2^24 pairs
 

@@ -62,7 +62,7 @@ type OverlapRow struct {
 	Compute float64  `json:"t_comp_ns"` // where nothing else uses the CPU
 	Total   float64  `json:"t_total_ns"`
 	Q1      float64  `json:"q1_overlap"`
-	Overlap float64  `json:"overlap"` // t_comp / t_total, median over the rounds
+	Overlap float64  `json:"overlap"` // Compute / Total, median over the rounds
 	Q3      float64  `json:"q3_overlap"`
 	Ceiling *float64 `json:"ceiling"` // what the CPU time of the messages leaves of it, on the core that computes; null: not known
 	Ratio   *float64 `json:"ratio"`   // ours / this peer's, in the same rounds

@@ -38,8 +38,8 @@ type SendRow struct {
 	Q1      float64  `json:"q1_total_ns"`
 	Total   float64  `json:"t_total_ns"` // median over the rounds
 	Q3      float64  `json:"q3_total_ns"`
-	Max     float64  `json:"total_to_max"` // t_total / max(t_comp, t_comm)
-	Sum     float64  `json:"total_to_sum"` // t_total / (t_comp + t_comm)
+	Max     float64  `json:"total_to_max"` // Total / max(Compute, Alone)
+	Sum     float64  `json:"total_to_sum"` // Total / (Compute + Alone)
 	Ratio   *float64 `json:"ratio"`        // total of ours / of this peer, in the same rounds
 	Better  string   `json:"better"`
 	ProbeNS *float64 `json:"probe_ns"`

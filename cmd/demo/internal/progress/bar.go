@@ -20,7 +20,7 @@ const (
 
 // Bar is a progress bar, or none. Safe for concurrent use.
 type Bar struct {
-	out   io.Writer // where Print prints
+	out   io.Writer // where what is printed goes
 	frame *frames   // nil: no bar
 	all   *mpb.Progress
 	bar   *mpb.Bar

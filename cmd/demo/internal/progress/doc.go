@@ -7,5 +7,5 @@
 //	row                          writes the row to stdout,
 //	[=====>      ] 4K, 3s left   and leaves an empty line for the next frame
 //
-// In a pipe, in a file, or with TERM=dumb there is no bar, and Print only prints.
+// In a pipe, in a file, or with TERM=dumb there is no bar, and lines are only printed.
 package progress

@@ -23,7 +23,7 @@ const pauseTime = 1500 * time.Nanosecond
 type pacing struct {
 	left  int   // bytes of the message that are still to come; 0: idle
 	until int64 // cycles: until then the stream is paused
-	pause int64 // restTime, in cycles
+	pause int64 // pauseTime, in cycles
 }
 
 // paused says whether Pull of the rest of a message, so many bytes, need not look now.

@@ -1,0 +1,122 @@
+package layers
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// foreign are the names in comments that stand for nothing in the module, by what they are.
+var foreign = map[string]string{
+	"units and numbers":                      "KiB MiB GiB Hz kHz NaN",
+	"systems, languages, makers, products":   "Linux Unix Go Kubernetes Slurm Flux Yama Promela Cilk Ethernet Intel Hygon Nvidia PowerPC Xeon Platinum Ryzen Alder Lake Hyper Firecracker Google Chrome Perfetto ThreadSanitizer mpiexec.hydra Ctrl",
+	"the libraries after which this is made": "Marcel NewMadeleine Argobots marcel_vpset_t",
+	"the kernel's":                           "io_uring io_uring_enter io_uring_sqe io_uring_cqe io_uring_params epoll_wait epoll_ctl prctl process_vm_readv sched_getaffinity sched_setaffinity sockaddr_un sock_extended_err pid_max pids.max pids.current cpu.cfs_quota_us cpu.cfs_period_us core_id",
+	"of Go's runtime and library":            "Ps Ms fdMutex valgrindStackID g.sched Goexit TestMain go_asm.h encoding.TextUnmarshaler net.Conn log.Fatal errgroup.Group",
+	"of Kubernetes' objects":                 "fsGroup backoffLimit",
+	"authors, and words of titles":           "Trahay Denis Acar Rainey Karlin Herault Dijkstra Treiber Vyukov Gaussian Futexes Unbalanced Algorithm Parallel Benchmarks Event Format",
+}
+
+func foreignNames() (names []string) {
+	for _, of := range foreign {
+		names = append(names, strings.Fields(of)...)
+	}
+	return names
+}
+
+// TestNames: comments name what is there.
+func TestNames(t *testing.T) {
+	var packages []*loaded
+	if !testing.Short() { // it compiles the library
+		packages = loadLibrary(t)
+	}
+	found, unused, err := Names(os.DirFS("../.."), module, packages, foreignNames())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range found {
+		t.Errorf("%s: mend the comment, or say in foreign of this test what it is", v)
+	}
+	for _, name := range unused {
+		t.Errorf("no comment has the foreign name %s", name)
+	}
+}
+
+// TestNamesFound: what is a name, and what is one of nothing.
+func TestNamesFound(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":     "module example.org/small\n\ngo 1.26\n",
+		"lower/a.go": "package lower\n\ntype Box struct{ Size int }\n\nfunc Open() *Box { return nil }\n\nvar inside = 1\n",
+		"a.go": `package small
+
+import "example.org/small/lower"
+
+type Queue struct{ first, last *lower.Box }
+
+func (q *Queue) takeOne() *lower.Box { return q.first }
+
+var _ = lower.Open() // PM2_BOX
+
+const where = "PM2_QUEUE"
+`,
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const source = "a.go"
+	text, err := os.ReadFile(filepath.Join(dir, source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ comment, want string }{
+		{"takeOne and takeTwo, in a.go, lower/a.go and b.go", "takeTwo, file b.go"},
+		{"takeOne() calls takeTwo(), and takes(n) nothing; see open(2)", "takeTwo, takes"},
+		{"Queue.takeOne, Queue.first.Size, Queue.takeTwo and Queue.first.Length", "Queue.takeTwo, Queue.first.Length"},
+		{"lower.Open, lower.Box.Size, lower.Close, lower.inside and upper.Open", "lower.Close, upper.Open"},
+		{"Reset is a word; the Queue, the Queues, the Box and the Size, not the Reset. Turn: Turn", "Reset"},
+		{"the variables PM2_QUEUE and PM2_LIST", "PM2_LIST"},
+		{"in Linux, as \"the Reset\" (Lamport, takeTwo, 1979) and https://example.org/takeTwo; RDV", ""},
+		{"a program:\n//\n//\tq := Queue{}; q.takeOne(); q.takeTwo(); Reset(); lower.Close()", "q.takeTwo, lower.Close"},
+		{"0x80aB, -takeTwo, /takeTwo and example.org/small", ""},
+		{"snake_case and where", "snake_case"},
+	} {
+		commented := "// " + c.comment + "\npackage small" + strings.TrimPrefix(string(text), "package small")
+		if err := os.WriteFile(filepath.Join(dir, source), []byte(commented), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		packages, err := load(dir, "./...")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, unused, err := Names(os.DirFS(dir), "example.org/small", packages, []string{"Linux", "gone"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range found {
+			if !strings.HasPrefix(v.Where, source+":") {
+				t.Errorf("found %s", v)
+			}
+			if v.What != "no program asks for PM2_BOX" {
+				got = append(got, strings.TrimPrefix(strings.TrimPrefix(v.What, "there is no "), "no program asks for "))
+			}
+		}
+		slices.Sort(got)
+		want := strings.Split(c.want, ", ")
+		slices.Sort(want)
+		if strings.Join(got, ", ") != strings.Join(want, ", ") {
+			t.Errorf("%q: found %q, want %q", c.comment, got, want)
+		}
+		if unused[len(unused)-1] != "gone" {
+			t.Errorf("%q: unused are %q", c.comment, unused)
+		}
+	}
+}
