@@ -25,4 +25,7 @@
 // [Orders] finds, for the files of each package, the order in which one reads them: each
 // uses what stands before it. Of the references between files at most [MaxAgainst] in a hundred
 // may be against that order.
+//
+// [Unwatched] finds where the race detector sees what functions marked go:norace were to hide from it, and [Names] what comments
+// name that is not there.
 package layers
