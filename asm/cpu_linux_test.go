@@ -4,14 +4,14 @@ import (
 	"runtime"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/pm2-go/pm2/internal/kernel"
 )
 
 // bind pins the calling thread, which must be locked, to one processor.
 func bind(t testing.TB, cpu int) {
-	var one unix.CPUSet
-	one.Set(cpu)
-	if err := unix.SchedSetaffinity(0, &one); err != nil {
+	one := make([]uint64, cpu/64+1)
+	one[cpu/64] = 1 << (cpu % 64)
+	if err := kernel.SetAffinity(0, one); err != nil {
 		t.Skipf("binding to CPU %d is forbidden here: %v", cpu, err)
 	}
 }
@@ -19,17 +19,17 @@ func bind(t testing.TB, cpu int) {
 func TestCPUIsWhereTheThreadIsBound(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var full unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &full); err != nil {
+	full, err := kernel.Affinity(0)
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := unix.SchedSetaffinity(0, &full); err != nil {
+		if err := kernel.SetAffinity(0, full); err != nil {
 			t.Error(err)
 		}
 	}()
-	for cpu := range 1024 {
-		if !full.IsSet(cpu) {
+	for cpu := range 64 * len(full) {
+		if full[cpu/64]>>(cpu%64)&1 == 0 {
 			continue
 		}
 		bind(t, cpu)

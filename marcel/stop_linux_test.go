@@ -12,6 +12,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // osThreads lists the OS threads of the process.
@@ -33,8 +34,8 @@ func osThreads(t *testing.T) (tids []int) {
 // to a CPU or with another policy, and GOMAXPROCS is what it was. The number of
 // OS threads does not grow from one scheduler to the next.
 func TestStopLeavesNothing(t *testing.T) {
-	var mask unix.CPUSet
-	if err := unix.SchedGetaffinity(os.Getpid(), &mask); err != nil {
+	mask, err := topo.Affinity(os.Getpid())
+	if err != nil {
 		t.Fatal(err)
 	}
 	policy := func(tid int) uint32 {
@@ -55,9 +56,8 @@ func TestStopLeavesNothing(t *testing.T) {
 			t.Errorf("round %d: %v", round, err)
 		}
 		for _, tid := range osThreads(t) {
-			var m unix.CPUSet
-			if unix.SchedGetaffinity(tid, &m) == nil && m != mask {
-				t.Errorf("round %d: OS thread %d is bound to %d CPUs", round, tid, m.Count())
+			if m, err := topo.Affinity(tid); err == nil && !m.Equal(mask) {
+				t.Errorf("round %d: OS thread %d is bound to CPUs %v", round, tid, m)
 			}
 			if p := policy(tid); p != unix.SCHED_NORMAL {
 				t.Errorf("round %d: OS thread %d has policy %d", round, tid, p)
@@ -85,8 +85,8 @@ func TestSchedulersLeaveEachOtherBound(t *testing.T) {
 	masks := func(s *sched.Scheduler) (cpus []int) {
 		for vp := range s.NumVP() {
 			must(t, s.Spawn(marcel.Attr{VPs: marcel.OneVP(vp)}, func() {
-				var m unix.CPUSet
-				if err := unix.SchedGetaffinity(0, &m); err != nil {
+				m, err := topo.Affinity(0)
+				if err != nil {
 					t.Error(err)
 				}
 				cpus = append(cpus, m.Count())

@@ -4,8 +4,6 @@ import (
 	"os"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/internal/kernel"
 )
 
@@ -14,12 +12,6 @@ import (
 func hostIdentity() string {
 	boot, _ := kernel.Boot()
 	return boot + "/" + kernel.Space("pid")
-}
-
-// boundByParent says whether what has started this process has bound it: it may use fewer CPUs than its parent.
-func boundByParent() bool {
-	var own, parents unix.CPUSet
-	return unix.SchedGetaffinity(os.Getpid(), &own) == nil && unix.SchedGetaffinity(os.Getppid(), &parents) == nil && own != parents
 }
 
 // ownerOf is the number of the user that owns a file.

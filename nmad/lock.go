@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -45,7 +46,7 @@ func (l *spinlock) slow() {
 		case tries < spinTries:
 			asm.Pause()
 		case tries%4 != 0:
-			kernelYield()
+			kernel.Yield()
 		case marcel.OnThread():
 			marcel.Yield()
 		default:

@@ -15,6 +15,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // A process that a process manager has started (mpiexec.hydra, srun, ...) learns its rank when FromEnvironment is
@@ -150,12 +151,15 @@ func (c *Config) meetByName(ctx context.Context) error {
 // it has not bound it. The threads of a scheduler that runs already have their places, and keep them.
 func (c *Config) bindShare(meeting *manager.Meeting) {
 	index, count := meeting.Local(c.Rank)
-	if c.Unbound || count < 2 || marcel.Running() || !cpus.Inherited() {
+	if c.Unbound || count < 2 || marcel.Running() {
+		return
+	}
+	if same, _ := cpus.Inherited(); !same {
 		return
 	}
 	if all, err := cpus.Usable(); err == nil {
 		if shares := cpus.Share(all, count); shares != nil {
-			_ = cpus.Bind(shares[index]) // where that is forbidden the process stays unbound
+			_ = topo.CPUs(shares[index]...).BindProcess() // where that is forbidden the process stays unbound
 		}
 	}
 }
@@ -175,8 +179,9 @@ func (c *Config) settle(meeting *manager.Meeting) {
 		}
 		c.Listen = strings.Join(rails, ",")
 	}
-	if _, local := meeting.Local(c.Rank); local > runtime.NumCPU() && !boundByParent() {
-		c.Shared = true
+	if _, local := meeting.Local(c.Rank); local > runtime.NumCPU() {
+		same, known := cpus.Inherited()
+		c.Shared = c.Shared || same || !known
 	}
 }
 

@@ -3,7 +3,6 @@ package pioman
 import (
 	"fmt"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -148,10 +147,6 @@ func (k *kernel) wake() {
 	some := [8]byte{1} // not zero in either byte order
 	_, _ = unix.Write(k.event, some[:])
 }
-
-// yieldCPU lets other threads and processes have the processor. Go knows of the system call: on a crowded CPU it may take seconds, and
-// the collector would wait for a P that the caller kept.
-func yieldCPU() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // sleepCPU blocks the OS thread, letting go of the P.
 func sleepCPU(d time.Duration) {

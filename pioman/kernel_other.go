@@ -4,7 +4,6 @@ package pioman
 
 import (
 	"errors"
-	"runtime"
 	"time"
 )
 
@@ -38,7 +37,6 @@ func (k *kernel) wake() {
 	}
 }
 
-func yieldCPU()                { runtime.Gosched() }
 func sleepCPU(d time.Duration) { time.Sleep(d) }
 
 // epollSet without epoll: nothing can be watched.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
+	system "github.com/pm2-go/pm2/internal/kernel" // kernel is a type here
 )
 
 // relax waits a little, the i-th time, for another thread that will be through soon. From
@@ -22,6 +23,9 @@ func relax(i int, inside bool) {
 		yield()
 	}
 }
+
+// yieldCPU lets other OS threads and processes have the CPU.
+func yieldCPU() { system.Yield() }
 
 // latch is a lock for the few operations that are rare, short, and allowed where one
 // must not block, such as adding a source inside a handler.

@@ -9,7 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/sched/direct"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // isDirect says that threads are switched straight from stack to stack, on bound OS threads.
@@ -29,30 +31,19 @@ const (
 	schedBatch = unix.SCHED_BATCH
 )
 
-const (
-	futexWaitPrivate = 0 | 128 // FUTEX_WAIT | FUTEX_PRIVATE_FLAG
-	futexWakePrivate = 1 | 128
-)
-
 // span is what a sleep needs: its owner keeps it, so that a sleep allocates nothing.
 type span = unix.Timespec
 
-// futexWait sleeps while *p == 0, interrupted or not. Through Block, never
-// RawSyscall: else the LWP would keep its P, and no stop-the-world would
-// complete.
-func futexWait(p *atomic.Uint32, _ *span) {
-	Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, 0, 0, 0)
-}
+// futexWait sleeps while *p == 0, interrupted or not.
+func futexWait(p *atomic.Uint32, _ *span) { FutexWait(p, 0, nil) }
 
 // futexWaitFor is futexWait for at most ns (relative, monotonic clock).
 func futexWaitFor(p *atomic.Uint32, limit *span, ns int64) {
 	*limit = unix.NsecToTimespec(ns)
-	Block(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWaitPrivate, 0, uintptr(unsafe.Pointer(limit)), 0, 0)
+	FutexWait(p, 0, limit)
 }
 
-func futexWake(p *atomic.Uint32) {
-	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWakePrivate, 1, 0, 0, 0)
-}
+func futexWake(p *atomic.Uint32) { kernel.FutexWake(p) }
 
 // membarrier is a full barrier for each CPU that runs an OS thread of this process.
 func membarrier() {
@@ -68,9 +59,8 @@ func hasMembarrier() bool {
 // exactTimers has the kernel wake the calling OS thread in time.
 func exactTimers() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) }
 
-// giveWay lets the kernel run another OS thread on this CPU. Go knows that the caller is in a system call: on a crowded CPU the kernel may leave a thread that
-// yields for seconds, and if it kept its P meanwhile, the collector, and with it the whole process, would wait for it.
-func giveWay() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+// giveWay lets the kernel run another OS thread on this CPU.
+func giveWay() { kernel.Yield() }
 
 // osNap sleeps for tens of microseconds.
 func osNap() {
@@ -84,24 +74,13 @@ func gettid() int { return unix.Gettid() }
 // interrupt sends an OS thread the signal by which the Go runtime stops goroutines.
 func interrupt(tid int) { _ = unix.Tgkill(unix.Getpid(), tid, unix.SIGURG) }
 
-// setAttr sets policy and slice (ns, from Linux 6.12 on) of an OS thread; failure is harmless.
+// setAttr sets policy and slice of an OS thread; failure is harmless.
 func setAttr(tid int, policy uint32, nice int32, slice uint64) {
-	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: policy, Nice: nice, Runtime: slice}
-	unix.RawSyscall(unix.SYS_SCHED_SETATTR, uintptr(tid), uintptr(unsafe.Pointer(&a)), 0)
+	_ = kernel.SetPolicy(tid, policy, nice, slice)
 }
 
-// nice is the process's nice value, which setting a policy must not change.
-func nice() int32 {
-	n, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
-	if err != nil {
-		return 0
-	}
-	return int32(20 - n) // the system call returns 20 - nice
-}
+// nice is the process's nice value.
+func nice() int32 { return kernel.Nice() }
 
 // bindTo binds an OS thread to a CPU.
-func bindTo(tid, cpu int) error {
-	var m unix.CPUSet
-	m.Set(cpu)
-	return unix.SchedSetaffinity(tid, &m)
-}
+func bindTo(tid, cpu int) error { return topo.CPUs(cpu).Bind(tid) }

@@ -7,24 +7,19 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // TestStopRestoresProcs: GOMAXPROCS is what it was, also if Stop is called on an OS
 // thread that is bound to one CPU.
 func TestStopRestoresProcs(t *testing.T) {
-	var all, one unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &all); err != nil {
+	all, err := topo.Affinity(0)
+	if err != nil {
 		t.Fatal(err)
 	}
 	before := runtime.GOMAXPROCS(0)
 	if all.Count() < 2 || before != runtime.NumCPU() || os.Getenv("GOMAXPROCS") != "" {
 		t.Skip("needs two CPUs and the default GOMAXPROCS")
-	}
-	for cpu := 0; one.Count() == 0; cpu++ {
-		if all.IsSet(cpu) {
-			one.Set(cpu)
-		}
 	}
 	done := make(chan struct{})
 	go func() {
@@ -35,7 +30,7 @@ func TestStopRestoresProcs(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if err := unix.SchedSetaffinity(0, &one); err != nil {
+		if err := topo.CPUs(all.First()).Bind(0); err != nil {
 			t.Error(err)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

@@ -14,6 +14,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/sched/direct"
 	"github.com/pm2-go/pm2/sched/internal/machine"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // New starts a scheduler: bound OS threads, one per VP to begin with, and a
@@ -85,8 +86,8 @@ func (cfg *Config) complete() error {
 		most = machine.DefaultVPs(len(cfg.CPUs))
 	}
 	for _, cpu := range cfg.CPUs {
-		if cpu < 0 || cpu >= machine.MaxCPU {
-			return fmt.Errorf("sched: CPU %d does not exist (0 to %d)", cpu, machine.MaxCPU-1)
+		if cpu < 0 || cpu >= topo.MaxCPUs {
+			return fmt.Errorf("sched: CPU %d does not exist (0 to %d)", cpu, topo.MaxCPUs-1)
 		}
 	}
 	if cfg.VPs == 0 {

@@ -28,7 +28,7 @@ func (cfg *Config) adopt() error {
 		return nil
 	}
 	for _, pu := range t.PUs() {
-		if pu.OS < 0 || pu.OS >= machine.MaxCPU || !machine.IsUsable(pu.OS) {
+		if !machine.IsUsable(pu.OS) {
 			cfg.CPUs = nil
 			return nil
 		}

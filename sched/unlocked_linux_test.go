@@ -7,15 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/pm2-go/pm2/sched/internal/machine"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // TestUnlockedTooOften: a thread that calls runtime.UnlockOSThread more often than LockOSThread stays
 // on its LWP, and no OS thread that Go makes meanwhile inherits the CPU of that.
 func TestUnlockedTooOften(t *testing.T) {
-	if !isDirect || machine.Mask.Count() < 2 {
+	if !isDirect || topo.ProcessMask().Count() < 2 {
 		t.Skip("no OS thread is bound here")
 	}
 	for name, a := range map[string]Attr{"ordinary": {}, "pinned": {Pinned: true}} {
@@ -59,9 +57,8 @@ func TestUnlockedTooOften(t *testing.T) {
 			}
 			for _, e := range tasks {
 				tid, _ := strconv.Atoi(e.Name())
-				var m unix.CPUSet
-				if unix.SchedGetaffinity(tid, &m) == nil && m != machine.Mask {
-					t.Errorf("OS thread %d may run on %d CPUs of %d", tid, m.Count(), machine.Mask.Count())
+				if m, err := topo.Affinity(tid); err == nil && !m.Equal(topo.ProcessMask()) {
+					t.Errorf("OS thread %d may run on CPUs %v of %v", tid, m, topo.ProcessMask())
 				}
 			}
 		})

@@ -4,9 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // TestFirstThreadBound: the first thread of the process is bound to one processor, as it is once a goroutine has ended locked to
@@ -19,15 +18,14 @@ func TestFirstThreadBound(t *testing.T) {
 	if len(before) < 2 {
 		t.Skip("one processor")
 	}
-	var wide, one unix.CPUSet
-	if err := unix.SchedGetaffinity(os.Getpid(), &wide); err != nil {
+	wide, err := topo.Affinity(os.Getpid())
+	if err != nil {
 		t.Fatal(err)
 	}
-	one.Set(before[0])
-	if err := unix.SchedSetaffinity(os.Getpid(), &one); err != nil {
+	if err := topo.CPUs(before[0]).Bind(os.Getpid()); err != nil {
 		t.Skip("binding is forbidden: ", err)
 	}
-	defer func() { _ = unix.SchedSetaffinity(os.Getpid(), &wide) }()
+	defer func() { _ = wide.Bind(os.Getpid()) }()
 	var o outputs
 	j, err := Start(Spec{N: 2, Env: []string{modeVariable + "=show"}, Stdout: o.of})
 	if err != nil {

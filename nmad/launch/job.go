@@ -17,6 +17,7 @@ import (
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // Job is a set of running processes. Safe for concurrent use.
@@ -162,9 +163,9 @@ func (j *Job) startAll() error {
 			j.spec.Warn(fmt.Sprintf("launch: no guard can be started (%v): if this launcher is killed, what the ranks have started may outlive it", err))
 		}
 	}
-	before, err := cpus.Current()
+	before, err := topo.Affinity(0)
 	if err == nil {
-		defer before.Apply() // it was ours before, so it cannot fail
+		defer before.Bind(0) // it was ours before, so it cannot fail
 	} else {
 		j.unbind(err)
 	}
@@ -193,15 +194,13 @@ func (j *Job) unbind(why error) {
 // start starts one child, from the helper's thread.
 func (j *Job) start(rank int) error {
 	if j.sets != nil {
-		a := cpus.Of(j.sets[rank-j.base])
-		if err := a.Apply(); err != nil {
+		if err := topo.CPUs(j.sets[rank-j.base]...).Bind(0); err != nil {
 			j.unbind(err)
 		}
 	}
 	if j.sets == nil { // this thread may be bound from earlier on
 		if all, err := cpus.Usable(); err == nil {
-			a := cpus.Of(all)
-			_ = a.Apply() // refused where binding is forbidden, and then the mask is full
+			_ = topo.CPUs(all...).Bind(0) // refused where binding is forbidden, and then the mask is full
 		}
 	}
 	cmd := exec.Command(j.spec.Path, j.spec.Args...)

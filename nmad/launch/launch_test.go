@@ -21,6 +21,7 @@ import (
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
+	"github.com/pm2-go/pm2/sched/topo"
 	"go.uber.org/goleak"
 )
 
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 func act(mode []string) int {
 	switch mode[0] {
 	case "show":
-		mask, _ := cpus.Current()
+		mask, _ := topo.Affinity(0)
 		before, _ := os.ReadFile("/proc/self/environ")
 		c, err := nmad.FromEnvironment()
 		again, _ := nmad.FromEnvironment()
@@ -150,7 +151,7 @@ func TestEnvironmentAndBinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, errBefore := cpus.Current()
+	before, errBefore := topo.Affinity(0)
 	for _, n := range []int{1, 2, len(all) + 1} {
 		t.Run(fmt.Sprint("n=", n), func(t *testing.T) {
 			var o outputs
@@ -176,7 +177,7 @@ func TestEnvironmentAndBinding(t *testing.T) {
 					}
 					continue
 				}
-				if want := fmt.Sprintln(cpus.Of(mine)); !strings.HasSuffix(got, want) {
+				if want := fmt.Sprintln(topo.CPUs(mine...)); !strings.HasSuffix(got, want) {
 					t.Errorf("rank %d says %q, want processors %v: %q", rank, got, mine, want)
 				}
 				taken = append(taken, mine...)
@@ -190,7 +191,7 @@ func TestEnvironmentAndBinding(t *testing.T) {
 			}
 		})
 	}
-	if after, err := cpus.Current(); errBefore == nil && (err != nil || after != before) {
+	if after, err := topo.Affinity(0); errBefore == nil && (err != nil || !after.Equal(before)) {
 		t.Errorf("our own affinity was %v and is %v", before, after)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/internal/kernel"
 )
 
 // clock is a thread that polls in the name of the pollers that get no turn,
@@ -133,5 +134,5 @@ func (c *clock) rouse() {
 
 func (c *clock) wake() {
 	c.sleeps.Store(0)
-	futexWake(&c.sleeps)
+	kernel.FutexWake(&c.sleeps)
 }

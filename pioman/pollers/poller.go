@@ -10,6 +10,8 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/internal/kernel"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // The states of a poller. asleep is 0, the value that its futex sleeps on.
@@ -62,7 +64,7 @@ func (x *poller) main() {
 		}
 		p.ended.Done()
 	}()
-	if err := bind(x.cpu); err != nil {
+	if err := topo.CPUs(x.cpu).Bind(0); err != nil {
 		p.warn(fmt.Errorf("pollers: cannot bind an OS thread to CPU %d (%w): going on unbound", x.cpu, err))
 	}
 	if x.guard.Load() == nil && !p.cfg.Ordinary {
@@ -142,7 +144,7 @@ const politePause = 20 * time.Microsecond
 // yield is awaitCPU for a poller without a sentinel, that is without SCHED_IDLE.
 func (x *poller) yield() {
 	began := asm.Cycles()
-	yieldCPU()
+	kernel.Yield()
 	if asm.Nanos(asm.Cycles()-began) < int64(politePause) {
 		x.patience = 0
 		return
@@ -235,7 +237,7 @@ func (x *poller) rouse() bool {
 	p := x.pool
 	p.running.Add(1)
 	x.wakes.Add(1)
-	futexWake(&x.state)
+	kernel.FutexWake(&x.state)
 	if x.inSleeper.Load() {
 		if s := p.sleeper.Load(); s != nil {
 			(*s).Wake()

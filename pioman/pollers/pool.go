@@ -75,8 +75,8 @@ func (c *Config) complete() error {
 		}
 	}
 	for _, cpu := range c.CPUs {
-		if cpu < 0 || cpu >= maxCPU {
-			return fmt.Errorf("%w: CPU %d: give 0 to %d", ErrConfig, cpu, maxCPU-1)
+		if cpu < 0 || cpu >= topo.MaxCPUs {
+			return fmt.Errorf("%w: CPU %d: give 0 to %d", ErrConfig, cpu, topo.MaxCPUs-1)
 		}
 	}
 	if c.Active < 0 || c.Burst < 0 || c.Tick < 0 || c.Linger < 0 {

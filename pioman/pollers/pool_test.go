@@ -14,13 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/sched/topo"
 )
-
-// processMask is what the process may use, read before anything is bound.
-var processMask = func() (m unix.CPUSet) {
-	_ = unix.SchedGetaffinity(0, &m)
-	return m
-}()
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -147,19 +142,14 @@ func TestQuietPoolSleeps(t *testing.T) {
 func TestStarvedPollersArePolledFor(t *testing.T) {
 	each(t, func(t *testing.T, c Config) {
 		var stop atomic.Bool
-		for i := range maxCPU {
-			if processMask.IsSet(i) {
-				c.CPUs = []int{i}
-				break
-			}
-		}
+		c.CPUs = []int{topo.ProcessMask().First()}
 		const hogs = 2
 		begun, done := make(chan error), make(chan struct{})
 		for range hogs {
 			go func() {
 				defer func() { done <- struct{}{} }()
 				runtime.LockOSThread() // the thread ends with us
-				begun <- bind(c.CPUs[0])
+				begun <- topo.CPUs(c.CPUs[0]).Bind(0)
 				for !stop.Load() {
 				}
 			}()
@@ -256,9 +246,9 @@ func threads(t *testing.T) map[int][2]int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var m unix.CPUSet
+		m, err := topo.Affinity(tid)
 		policy, _, errno := unix.RawSyscall(unix.SYS_SCHED_GETSCHEDULER, uintptr(tid), 0, 0)
-		if errno != 0 || unix.SchedGetaffinity(tid, &m) != nil {
+		if errno != 0 || err != nil {
 			continue // it has ended meanwhile
 		}
 		all[tid] = [2]int{int(policy), m.Count()}
@@ -270,7 +260,7 @@ func threads(t *testing.T) map[int][2]int {
 // SCHED_IDLE, no descriptor and no raised GOMAXPROCS.
 func TestStopLeavesNothing(t *testing.T) {
 	each(t, func(t *testing.T, c Config) {
-		usable := processMask.Count()
+		usable := topo.ProcessMask().Count()
 		odd := func() (n int) {
 			for _, x := range threads(t) {
 				if x[0] != unix.SCHED_NORMAL || x[1] != usable {
@@ -343,7 +333,7 @@ func TestPollerSurvivesGoexit(t *testing.T) {
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	for _, c := range []Config{{CPUs: []int{-1}}, {CPUs: []int{maxCPU}}, {Active: -1}, {Burst: -1}, {Tick: -1}, {Linger: -1}} {
+	for _, c := range []Config{{CPUs: []int{-1}}, {CPUs: []int{topo.MaxCPUs}}, {Active: -1}, {Burst: -1}, {Tick: -1}, {Linger: -1}} {
 		if p, err := Start(c); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v", c, err)
 			if err == nil {
@@ -356,8 +346,8 @@ func TestConfigIsChecked(t *testing.T) {
 // What the kernel forbids is said once.
 func TestForbiddenBindingIsToldOnce(t *testing.T) {
 	var told atomic.Int64
-	p := start(t, Config{CPUs: []int{maxCPU - 1, maxCPU - 2}, Warn: func(error) { told.Add(1) }})
-	if processMask.IsSet(maxCPU - 1) {
+	p := start(t, Config{CPUs: []int{topo.MaxCPUs - 1, topo.MaxCPUs - 2}, Warn: func(error) { told.Add(1) }})
+	if topo.ProcessMask().Has(topo.MaxCPUs - 1) {
 		t.Skip("this machine has that CPU")
 	}
 	w := &work{}

@@ -6,6 +6,9 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/internal/kernel"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // sentinel is the thread under SCHED_IDLE beside a poller: it fills a socket, in one
@@ -36,7 +39,7 @@ func (x *poller) engage() error {
 	x.pool.ended.Add(1)
 	go x.watch(g)
 	g.await() // there is something: it is in its call
-	if err := setPolicy(int(g.tid.Load()), unix.SCHED_IDLE, 0); err != nil {
+	if err := kernel.SetPolicy(int(g.tid.Load()), unix.SCHED_IDLE, 0, 0); err != nil {
 		g.end()
 		g.leave()
 		return err
@@ -58,8 +61,8 @@ func (x *poller) watch(g *sentinel) {
 		runtime.UnlockOSThread()
 		return
 	}
-	defer x.pool.ended.Done() // the thread ends, being locked
-	_ = bind(x.cpu)           // the poller has complained
+	defer x.pool.ended.Done()    // the thread ends, being locked
+	_ = topo.CPUs(x.cpu).Bind(0) // the poller has complained
 	g.tid.Store(int32(unix.Gettid()))
 	chunks := make([][]byte, sentinelCalls)
 	for i, chunk := 0, make([]byte, sentinelChunk); i < len(chunks); i++ {
@@ -71,7 +74,7 @@ func (x *poller) watch(g *sentinel) {
 			break // shut down
 		}
 		if err != nil && !errors.Is(err, unix.EINTR) { // out of memory
-			yieldCPU()
+			kernel.Yield()
 		}
 	}
 	g.leave()
@@ -101,7 +104,7 @@ func (g *sentinel) end() {
 	if g.over.Swap(true) {
 		return // the descriptors may be closed by now
 	}
-	_ = setPolicy(int(g.tid.Load()), unix.SCHED_NORMAL, nice())
+	_ = kernel.SetPolicy(int(g.tid.Load()), unix.SCHED_NORMAL, kernel.Nice(), 0)
 	_ = unix.Shutdown(g.fds[0], unix.SHUT_RDWR)
 }
 

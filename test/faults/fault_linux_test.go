@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // strike lets the fault happen to the victim, and, if it passes, waits until it is over. It returns when it had happened, and when it was
@@ -103,16 +105,11 @@ func addressSpace(pid int) (uint64, error) {
 
 // crowd puts the victim onto one processor, and others that compute beside it. They end with the round.
 func (r *round) crowd(pid int) error {
-	var usable, one unix.CPUSet
-	if err := unix.SchedGetaffinity(pid, &usable); err != nil {
+	usable, err := topo.Affinity(pid)
+	if err != nil {
 		return err
 	}
-	for cpu := range 1024 {
-		if usable.IsSet(cpu) {
-			one.Set(cpu)
-			break
-		}
-	}
+	one := topo.CPUs(usable.First())
 	for range r.plan.Hogs {
 		c := exec.Command("/proc/self/exe")
 		c.Env = append(os.Environ(), hogVariable+"=1", markVariable+"="+r.mark)
@@ -124,18 +121,18 @@ func (r *round) crowd(pid int) error {
 			return err
 		}
 		r.hogs = append(r.hogs, &companion{c, in})
-		bind(c.Process.Pid, &one)
+		bind(c.Process.Pid, one)
 	}
-	bind(pid, &one)
+	bind(pid, one)
 	return nil
 }
 
 // bind puts all threads of a process onto processors; where that is forbidden they stay.
-func bind(pid int, to *unix.CPUSet) {
+func bind(pid int, to topo.CPUSet) {
 	all, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	for _, path := range all {
 		if tid, err := strconv.Atoi(filepath.Base(path)); err == nil {
-			_ = unix.SchedSetaffinity(tid, to)
+			_ = to.Bind(tid)
 		}
 	}
 }

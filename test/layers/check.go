@@ -87,6 +87,11 @@ func (c *checker) visit(name string, entry fs.DirEntry, err error) error {
 	if _, may := inits[name]; !may && bytes.Contains(text, []byte("\nfunc init() ")) && !isTest(name) && !anyBelow(name, top) {
 		c.report(name, "has an init function: have it called, or say in rules.go what it does")
 	}
+	for _, s := range sole {
+		if bytes.Contains(text, []byte(s.word)) && !anyBelow(name, []string{s.room, "test/layers"}) {
+			c.report(name, "says %s, as only %s may: say %s", s.word, s.room, s.instead)
+		}
+	}
 	return c.checkFile(name, text)
 }
 

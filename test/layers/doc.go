@@ -6,9 +6,9 @@
 //	nmad                           pioman, marcel, sched/topo, asm
 //	pioman                         hooks, tasklet, sched, asm; marcel in flavour_marcel*.go
 //	marcel      tasklet            sched, hooks, asm (each)
-//	sched                          hooks, asm
-//	sched/topo  hooks              asm                    nothing
-//	asm                            nothing of ours
+//	sched                          hooks, internal/kernel, asm
+//	sched/topo  hooks              internal/kernel, asm   nothing
+//	asm  internal/kernel           nothing of ours
 //	internal/modeltest, internal/effort   nothing; for tests
 //
 // The table in rules.go says it exactly, and also which modules of other
@@ -19,7 +19,8 @@
 // [Check] reads the sources of a tree, whatever their build constraints, and
 // returns every breach: a forbidden import, a file longer than [MaxLines]
 // lines, a package without doc.go or whose doc.go has no package comment, code
-// in a folder that the table does not know, an init function that it does not list. The package's test runs it over
+// in a folder that the table does not know, an init function that it does not list, a word that only
+// one room may say. The package's test runs it over
 // this repository, and over small trees that break each rule once.
 //
 // [Orders] finds, for the files of each package, the order in which one reads them: each

@@ -30,22 +30,22 @@ var rules = []rule{
 	// How much tests do is the same for all.
 	{folder: "internal/effort"},
 	{folder: "internal/spelling"},
-	{folder: "internal/kernel"},
+	{folder: "internal/kernel", theirs: []string{sys}},
 	{folder: "sched/topo/crosscheck", ours: []string{"sched/topo"}, theirs: []string{ghw}},
-	{folder: "sched/topo", ours: []string{"asm"}, theirs: []string{sys, cpuid, ghw}},
+	{folder: "sched/topo", ours: []string{"internal/kernel", "asm"}, theirs: []string{sys, cpuid, ghw}},
 	// Rooms above the scheduler: it calls them through interfaces of its own.
 	{folder: "sched/place", ours: []string{"sched"}},
 	{folder: "sched/observe", ours: []string{"sched", "asm"}},
 	// What the scheduler stands on, without lock or clock of its.
 	{folder: "sched/internal/machine", ours: []string{"sched/topo"}, theirs: []string{sys}},
-	{folder: "sched", ours: []string{"hooks", "asm"}, theirs: []string{sys}},
+	{folder: "sched", ours: []string{"hooks", "internal/kernel", "asm"}, theirs: []string{sys}},
 	{folder: "tasklet", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
 	{folder: "marcel", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
 	// What the environment of a program asks for is any of the views.
 	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
 		folder:  "pioman",
-		ours:    []string{"hooks", "tasklet", "sched", "asm", "internal/spelling"},
+		ours:    []string{"hooks", "tasklet", "sched", "asm", "internal/kernel", "internal/spelling"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"flavour_marcel*.go": {"marcel"}},
 	},
@@ -53,7 +53,7 @@ var rules = []rule{
 	// The suite that each flavour passes; it sees what programs see.
 	{folder: "pioman/piomantest", ours: []string{"pioman", "hooks"}, theirs: []string{sys}},
 	// Threads that poll know what carries them, and nothing of the engine.
-	{folder: "pioman/pollers", ours: []string{"hooks", "sched", "asm"}, theirs: []string{sys}},
+	{folder: "pioman/pollers", ours: []string{"hooks", "sched", "internal/kernel", "asm"}, theirs: []string{sys}},
 	// A driver knows the layers below the library, never the library: the core
 	// can then be tested without any network, and a driver without the core. What both
 	// sides of a handshake bound their patience with knows neither. Memory that processes share
@@ -62,7 +62,7 @@ var rules = []rule{
 	// The suite of all drivers asks how much to do.
 	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "nmad/internal/limit", "nmad/internal/sealed", "nmad/internal/region", "pioman", "marcel", "sched/topo", "asm", "internal/effort"}, theirs: []string{sys}},
 	{folder: "nmad/internal/limit"},
-	{folder: "nmad/internal/cpus", theirs: []string{sys}},
+	{folder: "nmad/internal/cpus", ours: []string{"sched/topo"}},
 	{folder: "nmad/internal/sealed", ours: []string{"nmad/driver"}, theirs: []string{sys}},
 	{folder: "nmad/internal/region", ours: []string{"nmad/driver", "nmad/internal/sealed"}, theirs: []string{sys}},
 	// Matching is pure: it knows no clock, no thread, and its locks are given.
@@ -72,6 +72,14 @@ var rules = []rule{
 	{folder: "nmad", ours: []string{"nmad", "internal/kernel", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	{folder: "cmd", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, laboratory...)},
 	{folder: "test", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, testOnly...)},
+}
+
+// sole are the words that only one room may say, and what the others say in their place: x/sys's sets end at 1,024 CPUs, on larger
+// machines the kernel refuses them.
+var sole = []struct{ word, room, instead string }{
+	{"unix.CPUSet", "internal/kernel", "topo.CPUSet"},
+	{"unix.SchedGetaffinity(", "internal/kernel", "topo.Affinity"},
+	{"unix.SchedSetaffinity(", "internal/kernel", "topo.CPUSet.Bind"},
 }
 
 // inits are the files of the library that may have an init function, and what it does. A program that imports a package

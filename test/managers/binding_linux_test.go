@@ -3,28 +3,24 @@ package managers
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // TestBinding: processes that the manager has not bound get a share of the processors each; what it has bound, and what is not to be bound, stays as it is.
 func TestBinding(t *testing.T) {
-	var all unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &all); err != nil {
+	all, err := topo.Affinity(0)
+	if err != nil {
 		t.Fatal(err)
 	}
-	var first []int
-	for cpu := 0; len(first) < 2; cpu++ {
-		if all.Count() < 2 {
-			t.Skip("one processor")
-		}
-		if all.IsSet(cpu) {
-			first = append(first, cpu)
-		}
+	first := slices.Collect(all.All())
+	if len(first) < 2 {
+		t.Skip("one processor")
 	}
 	two := []string{"taskset", "-c", fmt.Sprintf("%d,%d", first[0], first[1])} // the manager has two processors
 	each := []string{fmt.Sprintf("rank 0 on [%d]\n", first[0]), fmt.Sprintf("rank 1 on [%d]\n", first[1])}

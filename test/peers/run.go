@@ -8,11 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // runLimit is how long one program may take for one size before it is killed.
@@ -74,10 +75,7 @@ func onCPUs(cpus [2]int, f func() error) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // and never unlock: the runtime then drops the narrowed thread
-		var set unix.CPUSet
-		set.Set(cpus[0])
-		set.Set(cpus[1])
-		if err := unix.SchedSetaffinity(0, &set); err != nil {
+		if err := topo.CPUs(cpus[:]...).Bind(0); err != nil {
 			done <- fmt.Errorf("bind to the CPUs %v: %w", cpus, err)
 			return
 		}
@@ -88,17 +86,11 @@ func onCPUs(cpus [2]int, f func() error) error {
 
 // usableCPUs lists the CPUs this process may run on.
 func usableCPUs() ([]int, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
+	set, err := topo.Affinity(0)
+	if err != nil {
 		return nil, fmt.Errorf("ask which CPUs may be used: %w", err)
 	}
-	var cpus []int
-	for cpu := range len(set) * 64 {
-		if set.IsSet(cpu) {
-			cpus = append(cpus, cpu)
-		}
-	}
-	return cpus, nil
+	return slices.Collect(set.All()), nil
 }
 
 // tail keeps the last lines of what a program complained about.

@@ -12,12 +12,14 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // A state is what a scheduler changes in its process and has to restore.
 type state struct {
 	procs  int
-	mask   unix.CPUSet
+	mask   topo.CPUSet
 	policy uint32
 	leak   goleak.Option
 }
@@ -26,7 +28,8 @@ type state struct {
 func before(t testing.TB) state {
 	t.Helper()
 	s := state{procs: runtime.GOMAXPROCS(0), leak: goleak.IgnoreCurrent()}
-	if err := unix.SchedGetaffinity(os.Getpid(), &s.mask); err != nil {
+	var err error
+	if s.mask, err = topo.Affinity(os.Getpid()); err != nil {
 		t.Fatal(err)
 	}
 	attr, err := unix.SchedGetAttr(os.Getpid(), 0)
@@ -47,11 +50,11 @@ func (s state) remains() (found []string) {
 		found = append(found, err.Error())
 	}
 	for _, tid := range osThreads() {
-		var mask unix.CPUSet
-		if unix.SchedGetaffinity(tid, &mask) != nil {
+		mask, err := topo.Affinity(tid)
+		if err != nil {
 			continue // it has ended
 		}
-		if mask != s.mask {
+		if !mask.Equal(s.mask) {
 			found = append(found, fmt.Sprintf("OS thread %d may run on %d CPUs, the process on %d (%s)", tid, mask.Count(), s.mask.Count(), history(tid)))
 		}
 		if attr, err := unix.SchedGetAttr(tid, 0); err == nil && attr.Policy != s.policy {
@@ -86,8 +89,8 @@ func history(tid int) string {
 	start, _ := strconv.ParseFloat(f[19], 64) // in ticks of 10 ms since the machine started
 	age := up - start/100
 	time.Sleep(200 * time.Millisecond)
-	var mask unix.CPUSet
-	if unix.SchedGetaffinity(tid, &mask) != nil {
+	mask, err := topo.Affinity(tid)
+	if err != nil {
 		return fmt.Sprintf("%.2f s old, state %s; 0.2 s later it had ended", age, f[0])
 	}
 	return fmt.Sprintf("%.2f s old, state %s; 0.2 s later on %d CPUs", age, f[0], mask.Count())
@@ -141,13 +144,7 @@ func TestRemainsAreSeen(t *testing.T) {
 
 	if s.mask.Count() > 1 {
 		with, restore := altered(t, s, func(tid int) error {
-			var one unix.CPUSet
-			for cpu := 0; one.Count() == 0; cpu++ {
-				if s.mask.IsSet(cpu) {
-					one.Set(cpu)
-				}
-			}
-			return unix.SchedSetaffinity(tid, &one)
+			return topo.CPUs(s.mask.First()).Bind(tid)
 		})
 		some(with, "a narrowed mask")
 		restore()

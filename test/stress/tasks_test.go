@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // dumpTasks tells of each OS thread whether it runs: its state, CPUs and policy,
@@ -21,8 +23,7 @@ func dumpTasks(w io.Writer) {
 	}
 	time.Sleep(time.Second)
 	for _, tid := range osThreads() {
-		var mask unix.CPUSet
-		_ = unix.SchedGetaffinity(tid, &mask) // a zero mask says that it failed
+		mask, _ := topo.Affinity(tid) // an empty one says that it failed
 		policy := -1
 		if attr, err := unix.SchedGetAttr(tid, 0); err == nil {
 			policy = int(attr.Policy)

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // What the serving process is asked to do, as the kind of a packet whose Size is
@@ -43,17 +43,11 @@ func Bench(b *testing.B, d driver.Driver) {
 		}
 		return
 	}
-	var cpus unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &cpus); err != nil || cpus.Count() < 2 {
+	cpus, err := topo.Affinity(0)
+	if err != nil || cpus.Count() < 2 {
 		b.Skip("needs two CPUs")
 	}
-	var cpu [2]int
-	for i, n := 0, 0; n < 2; i++ {
-		if cpus.IsSet(i) {
-			cpu[n] = i
-			n++
-		}
-	}
+	cpu := slices.Collect(cpus.All())
 	pf, err := newProbe()
 	if err != nil {
 		b.Fatal(err)
@@ -389,18 +383,17 @@ func serve(s *side, cpu int) error {
 // bind keeps the calling goroutine on one CPU until it calls what it gets.
 func bind(cpu int) (unbind func(), err error) {
 	runtime.LockOSThread()
-	var old, one unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &old); err != nil {
+	old, err := topo.Affinity(0)
+	if err != nil {
 		runtime.UnlockOSThread()
 		return nil, err
 	}
-	one.Set(cpu)
-	if err := unix.SchedSetaffinity(0, &one); err != nil {
+	if err := topo.CPUs(cpu).Bind(0); err != nil {
 		runtime.UnlockOSThread()
 		return nil, err
 	}
 	return func() {
-		_ = unix.SchedSetaffinity(0, &old)
+		_ = old.Bind(0)
 		runtime.UnlockOSThread()
 	}, nil
 }

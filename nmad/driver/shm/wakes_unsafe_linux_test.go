@@ -15,6 +15,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -59,7 +60,7 @@ func (m *meeting) meet(me int) bool {
 				return false
 			}
 			runtime.Gosched()
-			_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // if both have one CPU after all
+			kernel.Yield() // if both have one CPU after all
 		}
 	}
 	m.seen.Load()

@@ -1,8 +1,7 @@
-// Package cpus tells which processors this process may use, divides them among the processes of a host, and binds
-// threads to them: for a launcher, which binds each child before it starts, and for a process that a process manager has
-// started and not bound, which binds itself.
+// Package cpus tells which processors this process may use, and divides them among the processes of a host: for a launcher, which
+// binds each child before it starts, and for a process that a process manager has started and not bound, which binds itself.
 //
 //	all, _ := cpus.Usable()               0 2 1 3: by package, then by core
 //	shares := cpus.Share(all, 2)          0 2 | 1 3
-//	err := cpus.Bind(shares[index])       all threads of this process
+//	err := topo.CPUs(shares[index]...).BindProcess()
 package cpus

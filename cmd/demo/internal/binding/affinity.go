@@ -1,36 +1,22 @@
 package binding
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// maxCPUs is how many CPUs a unix.CPUSet can name.
-const maxCPUs = 1024
-
 // Allowed lists the CPUs that the calling thread may use, in ascending order. If
-// the kernel does not say, it lists as many as the Go runtime counted.
-func Allowed() []int {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil || set.Count() == 0 {
-		cpus := make([]int, runtime.NumCPU())
-		for i := range cpus {
-			cpus[i] = i
-		}
-		return cpus
+// the kernel does not say, it lists those that the process had when it started.
+func Allowed() (cpus []int) {
+	set, err := topo.Affinity(0)
+	if err != nil {
+		set = topo.ProcessMask()
 	}
-	var cpus []int
-	for i := range maxCPUs {
-		if set.IsSet(i) {
-			cpus = append(cpus, i)
-		}
+	for cpu := range set.All() {
+		cpus = append(cpus, cpu)
 	}
 	return cpus
 }
@@ -70,9 +56,7 @@ func threadSiblings(cpu int) topo.CPUSet {
 
 // Thread ties the calling OS thread to one CPU. The caller must have locked its
 // goroutine to that thread, and end it rather than unlock it.
-func Thread(cpu int) error {
-	return setaffinity(0, cpu)
-}
+func Thread(cpu int) error { return bound(topo.CPUs(cpu).Bind(0), cpu) }
 
 // Permitted says whether threads may be bound at all: nil, or the kernel's refusal. It
 // sets a mask that changes nothing, in a thread of its own.
@@ -80,10 +64,9 @@ func Permitted() error {
 	answer := make(chan error)
 	go func() {
 		runtime.LockOSThread() // and ends locked
-		var set unix.CPUSet
-		err := unix.SchedGetaffinity(0, &set)
+		set, err := topo.Affinity(0)
 		if err == nil {
-			err = unix.SchedSetaffinity(0, &set)
+			err = set.Bind(0)
 		}
 		answer <- err
 	}()
@@ -91,40 +74,11 @@ func Permitted() error {
 }
 
 // Process ties every thread of this process to these CPUs, and by inheritance those to
-// come. Threads that start meanwhile are found by looking again until none is new.
-// An error means that the kernel forbids it; nothing has been bound then.
-func Process(cpus ...int) error {
-	done := map[int]bool{}
-	for {
-		entries, err := os.ReadDir("/proc/self/task")
-		if err != nil {
-			return fmt.Errorf("list the threads of this process: %w", err)
-		}
-		found := false
-		for _, e := range entries {
-			tid, err := strconv.Atoi(e.Name())
-			if err != nil || done[tid] {
-				continue
-			}
-			found = true
-			done[tid] = true
-			// A thread that has ended since needs no binding.
-			if err := setaffinity(tid, cpus...); err != nil && !errors.Is(err, unix.ESRCH) {
-				return err
-			}
-		}
-		if !found {
-			return nil
-		}
-	}
-}
+// come. An error means that the kernel forbids it; nothing has been bound then.
+func Process(cpus ...int) error { return bound(topo.CPUs(cpus...).BindProcess(), cpus...) }
 
-func setaffinity(tid int, cpus ...int) error {
-	var set unix.CPUSet
-	for _, cpu := range cpus {
-		set.Set(cpu)
-	}
-	if err := unix.SchedSetaffinity(tid, &set); err != nil {
+func bound(err error, cpus ...int) error {
+	if err != nil {
 		return fmt.Errorf("bind to CPU %v: %w", topo.CPUs(cpus...), err)
 	}
 	return nil

@@ -6,10 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
@@ -17,6 +14,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
 	"github.com/pm2-go/pm2/cmd/demo/internal/taskqueue"
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -197,9 +195,6 @@ const (
 	floodRounds = 8
 )
 
-// giveAway lets another thread have the CPU.
-func giveAway() { _, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
-
 // floodOne has the submitters, in turn on CPUs a and b, put n tasks in all into the global
 // queue, each again when it has run, while a poller on CPU b runs them.
 func floodOne(q taskqueue.Queues, a, b, submitters, n int) (f flood, err error) {
@@ -226,7 +221,7 @@ func floodOne(q taskqueue.Queues, a, b, submitters, n int) (f flood, err error) 
 			for i := range each {
 				j := &jobs[i%floodJobs]
 				for i >= floodJobs && !q.Finished(j) {
-					giveAway()
+					kernel.Yield()
 				}
 				t0 := asm.Cycles()
 				err := q.Submit(j)
@@ -238,7 +233,7 @@ func floodOne(q taskqueue.Queues, a, b, submitters, n int) (f flood, err error) 
 			}
 			for i := range min(each, floodJobs) {
 				for !q.Finished(&jobs[i]) {
-					giveAway()
+					kernel.Yield()
 				}
 			}
 			ended[k] = time.Now()
@@ -250,7 +245,7 @@ func floodOne(q taskqueue.Queues, a, b, submitters, n int) (f flood, err error) 
 			for range floodRounds {
 				q.Poll(1)
 			}
-			giveAway()
+			kernel.Yield()
 		}
 		return nil
 	}})

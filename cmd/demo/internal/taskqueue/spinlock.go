@@ -2,10 +2,9 @@ package taskqueue
 
 import (
 	"sync/atomic"
-	"syscall"
 
 	"github.com/pm2-go/pm2/asm"
-	"golang.org/x/sys/unix"
+	"github.com/pm2-go/pm2/internal/kernel"
 )
 
 // locked is a list of jobs under a spinlock that tests before it sets. A thread that waits long
@@ -48,7 +47,7 @@ func (l *locked) acquire() {
 		}
 		l.tell(lockLine, Fail)
 		if i%patience == 0 {
-			_, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			kernel.Yield()
 		} else {
 			asm.Pause()
 		}

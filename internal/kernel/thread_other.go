@@ -1,0 +1,17 @@
+//go:build !linux
+
+package kernel
+
+import (
+	"errors"
+	"runtime"
+)
+
+// Affinity fails: here nothing tells which CPUs an OS thread may use.
+func Affinity(tid int) ([]uint64, error) { return nil, errors.ErrUnsupported }
+
+// SetAffinity fails: there is no binding.
+func SetAffinity(tid int, words []uint64) error { return errors.ErrUnsupported }
+
+// Yield offers the CPU to other goroutines: this system has no raw call for more.
+func Yield() { runtime.Gosched() }

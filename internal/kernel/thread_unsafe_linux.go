@@ -1,0 +1,46 @@
+package kernel
+
+import (
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Yield lets other OS threads and processes have this CPU. Go knows of the system call: on a crowded CPU the kernel may leave a thread
+// that yields for seconds, and if it kept its P meanwhile, the collector, and with it the whole process, would wait for it.
+func Yield() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// SetPolicy sets the policy of an OS thread (0: the calling one), with the nice value that it keeps, and its slice in ns, from Linux
+// 6.12 on (0: the kernel's).
+func SetPolicy(tid int, policy uint32, nice int32, slice uint64) error {
+	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: policy, Nice: nice, Runtime: slice}
+	if _, _, errno := unix.RawSyscall(unix.SYS_SCHED_SETATTR, uintptr(tid), uintptr(unsafe.Pointer(&a)), 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// Nice is the process's nice value, which setting a policy must not change.
+func Nice() int32 {
+	n, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		return 0
+	}
+	return int32(20 - n) // the system call returns 20 - nice
+}
+
+const (
+	// FutexWait is the operation that sleeps on a word of this process. It is for sched.Block: a thread that sleeps in
+	// RawSyscall keeps its P, and no stop-the-world completes.
+	FutexWait = 0 | futexPrivate
+
+	futexWake    = 1 | futexPrivate
+	futexPrivate = 128
+)
+
+// FutexWake wakes one OS thread that sleeps on p.
+func FutexWake(p *atomic.Uint32) {
+	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(p)), futexWake, 1, 0, 0, 0)
+}

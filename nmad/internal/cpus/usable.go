@@ -1,0 +1,54 @@
+package cpus
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// Usable lists the processors that this process may use now, neighbours next to each other:
+// by package, then by core.
+func Usable() ([]int, error) {
+	set, err := topo.ProcessAffinity()
+	if errors.Is(err, errors.ErrUnsupported) {
+		set, err = topo.ProcessMask(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	type place struct{ cpu, pack, core int }
+	var places []place
+	for cpu := range set.All() {
+		places = append(places, place{cpu, topology(cpu, "physical_package_id"), topology(cpu, "core_id")})
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(a.pack-b.pack, a.core-b.core, a.cpu-b.cpu)
+	})
+	cpus := make([]int, len(places))
+	for i, p := range places {
+		cpus[i] = p.cpu
+	}
+	return cpus, nil
+}
+
+// topology reads a number about a processor; 0 if it is not known.
+func topology(cpu int, what string) int {
+	text, _ := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/%s", cpu, what))
+	n, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return n
+}
+
+// Inherited says whether this process may use the same processors as the one that has started it, which has then not bound it; known
+// is false where the kernel does not tell.
+func Inherited() (same, known bool) {
+	own, err := topo.ProcessAffinity()
+	parents, err2 := topo.Affinity(os.Getppid())
+	known = err == nil && err2 == nil
+	return known && own.Equal(parents), known
+}
