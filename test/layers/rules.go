@@ -31,6 +31,8 @@ var rules = []rule{
 	{folder: "internal/effort"},
 	{folder: "internal/spelling"},
 	{folder: "internal/kernel", theirs: []string{sys}},
+	// What a build elsewhere ends with.
+	{folder: "internal/linux"},
 	{folder: "sched/topo/crosscheck", ours: []string{"sched/topo"}, theirs: []string{ghw}},
 	{folder: "sched/topo", ours: []string{"internal/kernel", "asm"}, theirs: []string{sys, cpuid, ghw}},
 	// Rooms above the scheduler: it calls them through interfaces of its own.
@@ -45,7 +47,7 @@ var rules = []rule{
 	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
 		folder:  "pioman",
-		ours:    []string{"hooks", "tasklet", "sched", "asm", "internal/kernel", "internal/spelling"},
+		ours:    []string{"hooks", "tasklet", "sched", "asm", "internal/kernel", "internal/linux", "internal/spelling"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"flavour_marcel*.go": {"marcel"}},
 	},
@@ -53,7 +55,7 @@ var rules = []rule{
 	// The suite that each flavour passes; it sees what programs see.
 	{folder: "pioman/piomantest", ours: []string{"pioman", "hooks"}, theirs: []string{sys}},
 	// Threads that poll know what carries them, and nothing of the engine.
-	{folder: "pioman/pollers", ours: []string{"hooks", "sched", "internal/kernel", "asm"}, theirs: []string{sys}},
+	{folder: "pioman/pollers", ours: []string{"hooks", "sched", "internal/kernel", "internal/linux", "asm"}, theirs: []string{sys}},
 	// A driver knows the layers below the library, never the library: the core
 	// can then be tested without any network, and a driver without the core. What both
 	// sides of a handshake bound their patience with knows neither. Memory that processes share
@@ -69,7 +71,7 @@ var rules = []rule{
 	{folder: "nmad/internal/match"},
 	// So are the protocols; of a driver they know headers and capabilities.
 	{folder: "nmad/internal/flow", ours: []string{"nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
-	{folder: "nmad", ours: []string{"nmad", "internal/kernel", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
+	{folder: "nmad", ours: []string{"nmad", "internal/kernel", "internal/linux", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	{folder: "cmd", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, laboratory...)},
 	{folder: "test", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, testOnly...)},
 }
