@@ -14,6 +14,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/presence"
 	"github.com/pm2-go/pm2/nmad/internal/region"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
@@ -94,6 +95,8 @@ type Config struct {
 	named   string        // Rendezvous of an indexed job of Kubernetes: rank 0 is met by its name; empty: it is no such job
 	start   time.Duration // how long Open waits for the other processes; 0: Timeout
 	manager *managed      // that has started this process, and by which it meets the others; nil: none
+
+	presence *presence.Teller // tells the launcher where this process stands in the job; nil: none asks
 
 	eagerFrom string // what has set Eager, if not the caller
 	eagerSet  bool   // it was set, not measured

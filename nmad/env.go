@@ -35,6 +35,7 @@ const (
 	EnvLoans        = "PM2_LOANS"
 	EnvIface        = "PM2_IFACE"
 	EnvUnbound      = "PM2_UNBOUND"
+	EnvPresenceFD   = "PM2_PRESENCE_FD"
 	EnvShared       = "PM2_SHARED_CPUS"
 	EnvLauncher     = "PM2_LAUNCHER"
 )
@@ -70,6 +71,7 @@ var Environment = []Variable{
 	{EnvSecret, "what the processes of the job prove to each other that they know; Join takes it out of the environment", "hexadecimal, at least 32 digits", "none", true},
 	{EnvSecretFD, "the same, read from a descriptor to its end: so a launcher tells it, for an environment can be read by others", "descriptor number", "none", true},
 	{EnvSecretFile, "the same, in a file that other users cannot read, such as one that Kubernetes mounts", "name of a file", "none", true},
+	{EnvPresenceFD, "where a process tells its launcher that it has joined the job, is the only one left, has closed its session; Join takes it out of the environment", "descriptor number", "none", true},
 	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0", true},
 	{EnvLauncher, "the mark of the launcher; what bears it ends with the job, also what a process of the job has left running elsewhere", "any text", "none", true},
 }
@@ -83,6 +85,9 @@ var Environment = []Variable{
 func FromEnvironment() (Config, error) {
 	c, err := fromEnvironment(os.Getenv, toldSecret)
 	if err != nil {
+		return c, err
+	}
+	if c.presence, err = toldPresence(); err != nil {
 		return c, err
 	}
 	m, err := managerOf()

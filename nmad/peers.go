@@ -7,6 +7,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel/view"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/presence"
 )
 
 // How long things may take that depend on a peer which may not run.
@@ -26,6 +27,9 @@ func (s *Session) notice(e bootstrap.Event) {
 	}
 	if !s.met.Load() || e.Rank == s.cfg.Rank {
 		return
+	}
+	if s.others.Add(-1) == 0 {
+		s.cfg.presence.Tell(presence.Alone)
 	}
 	g := s.gates.at(e.Rank)
 	if g == nil {
@@ -183,6 +187,7 @@ func (s *Session) shutdown() {
 		g.life.sayBye()
 	}
 	s.control.Announce()
+	s.cfg.presence.Tell(presence.Left)
 	retryUntil(s.cfg.Linger, func() bool { return s.all((*life).peerKnows) })
 	s.end(errors.New("this side closed its session"))
 	s.queues.close()
@@ -249,6 +254,7 @@ func (s *Session) end(why error) {
 // abandon undoes what connect has done before it failed.
 func (s *Session) abandon(why error) {
 	s.closes()
+	s.cfg.presence.Tell(presence.Left)
 	if s.control != nil {
 		s.control.Abort(why)
 	}

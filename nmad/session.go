@@ -15,6 +15,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/internal/match"
+	"github.com/pm2-go/pm2/nmad/internal/presence"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -40,6 +41,7 @@ type Session struct {
 	met     atomic.Bool           // the cards of all processes are there
 	closing atomic.Pointer[error] // what requests fail with; nil: the session is open
 
+	others atomic.Int32   // other processes that have neither left nor died
 	alive  atomic.Int32   // other processes whose gates have not ended
 	work   sync.WaitGroup // goroutines that end gates
 	close  sync.Once
@@ -97,6 +99,7 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 		registered: make([]registration, cfg.Size),
 	}
 	s.alive.Store(int32(cfg.Size - 1))
+	s.others.Store(int32(cfg.Size - 1))
 	s.consensus = newConsensus(s, cfg.Rank, cfg.Size)
 	ctx, stop := limit.Context(ctx, cfg.start)
 	defer stop()
@@ -136,6 +139,9 @@ func (s *Session) connect(ctx context.Context) error {
 	l.cards = control.Cards()
 	if err := agree(l.cards, cfg.Rank); err != nil {
 		return err
+	}
+	if cfg.Size > 1 {
+		cfg.presence.Tell(presence.Present) // before the first event: see notice
 	}
 	l.sort(cfg)
 	s.to(cfg.Rank)

@@ -118,7 +118,8 @@ func (*runCommand) Help() string {
 		"docs/environment.md lists the variables. They run in the same working directory, which must exist on each host.\n\n" +
 		"The job's secret never stands in a command line: other hosts get it through the remote shell's input. What travels between " +
 		"hosts afterwards is authenticated when a connection is made, and not encrypted.\n\n" +
-		"Exit status: 0 if all processes ended with 0; else that of the first that failed, 128+N if signal N killed it; 1 if the end of its output is lost; 127 if the program is not found, 126 if it cannot be run; 1 if the job cannot be started otherwise, or " +
+		"Exit status: 0 if all processes ended with 0; else that of the first that failed, 128+N if signal N killed it; 1 if the end of its output is lost, or if it has joined the job and ended with 0 without " +
+		"having closed its session (Session.Close), while another one had not either; 127 if the program is not found, 126 if it cannot be run; 1 if the job cannot be started otherwise, or " +
 		"ends with the launcher that asked for it; 2 wrong usage. A signal that ends the job also ends this launcher: 128+N in a shell."
 }
 

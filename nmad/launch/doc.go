@@ -53,6 +53,9 @@
 //   - What the ranks write is passed on whole, however slow its reader is. A process that a rank has left running may
 //     hold the output open, and the job with it, as long as it writes; when it is silent for Spec.Grace the output is cut, and Wait
 //     tells so (OutputError). So it does when a writer fails, or a second signal ends the job while the reader takes nothing.
+//   - A rank that has joined the job and ends with status 0 without having closed its session, while another one has not closed
+//     its own either, is a failure that Wait tells (ExitError.Open); the others go on. The rank itself has told by a pipe that it inherits
+//     (PM2_PRESENCE_FD) in which of these states it is.
 //   - When a rank fails, the others get a grace period to notice, are then terminated and
 //     at last killed; Wait tells about the one that failed first.
 //

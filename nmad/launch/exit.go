@@ -19,6 +19,7 @@ type ExitError struct {
 	Remote  *Remote // what failed is the remote shell for these ranks, Rank being the first; nil: the rank itself
 	PID     int
 	Stopped bool             // it was stopped by a signal when all others had ended, and was killed for that
+	Open    bool             // it ended with status 0 and had not closed its session, while others had theirs open
 	State   *os.ProcessState // nil if it could not be waited for
 	Err     error            // what os/exec says
 }
@@ -31,6 +32,9 @@ func (e *ExitError) Error() string {
 	}
 	if e.Stopped {
 		return who + " was stopped and did not go on when all others had ended: killed"
+	}
+	if e.Open {
+		return who + " ended with status 0 without closing its session, while others had theirs open: have the program call Session.Close before it ends"
 	}
 	if e.State != nil {
 		if ws, ok := e.State.Sys().(syscall.WaitStatus); ok && ws.Signaled() {

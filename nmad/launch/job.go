@@ -17,6 +17,7 @@ import (
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
+	"github.com/pm2-go/pm2/nmad/internal/presence"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -40,6 +41,7 @@ type Job struct {
 	first    error          // what failed first: an *ExitError or an *OutputError
 	caught   syscall.Signal // what the job was ended by; 0: nothing
 	again    bool           // and a second one came
+	failing  bool           // a child has failed, and the others are given time
 	looking  bool           // for ranks that are stopped
 	cut      bool           // what EndWith reads has ended
 	timers   []*time.Timer
@@ -49,8 +51,9 @@ type child struct {
 	cmd     *exec.Cmd
 	remote  *Remote // it is the remote shell for these ranks
 	outputs []*output
-	stopped bool // under Job.mu: it was stopped, and killed for that
-	dead    bool // under Job.mu: no more signals, soon its pid may be another process's
+	watch   *presence.Watch // nil: of a remote shell
+	stopped bool            // under Job.mu: it was stopped, and killed for that
+	dead    bool            // under Job.mu: no more signals, soon its pid may be another process's
 }
 
 // Start starts ranks First to N-1. When it returns, all of them run, or, with an
@@ -237,8 +240,20 @@ func (j *Job) start(rank int) error {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, file)
 		env[nmad.EnvRendezvousFD] = "4"
 	}
+	watch, told, err := presence.New()
+	if err != nil {
+		return fmt.Errorf("watch whether it leaves the job: %w", err)
+	}
+	defer told.Close()
+	cmd.ExtraFiles = append(cmd.ExtraFiles, told)
+	env[nmad.EnvPresenceFD] = strconv.Itoa(2 + len(cmd.ExtraFiles))
 	cmd.Env = j.spec.environment(env)
-	return j.run(rank, &child{cmd: cmd})
+	c := &child{cmd: cmd, watch: watch}
+	if err := j.run(rank, c); err != nil {
+		watch.Close()
+		return err
+	}
+	return nil
 }
 
 // secret opens a pipe that has the job's secret in it, for one child. A pipe has room for it, so
@@ -305,13 +320,18 @@ func (j *Job) reap(rank int, c *child) {
 	j.less()
 }
 
-// ended takes note of the end of a child. With the first failure the others get the grace period.
+// ended takes note of the end of a child. With the first failure the others get the grace period; they go on
+// when one has merely not said that it leaves, since they may not need it any more.
 func (j *Job) ended(rank int, c *child, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	c.dead = true
-	if err != nil && j.first == nil {
-		j.first = &ExitError{Rank: rank, Remote: c.remote, PID: c.cmd.Process.Pid, Stopped: c.stopped, State: c.cmd.ProcessState, Err: err}
+	deserted := c.watch.Close() == presence.Present && err == nil
+	if (err != nil || deserted) && j.first == nil {
+		j.first = &ExitError{Rank: rank, Remote: c.remote, PID: c.cmd.Process.Pid, Stopped: c.stopped, Open: deserted, State: c.cmd.ProcessState, Err: err}
+	}
+	if err != nil && !j.failing {
+		j.failing = true
 		j.after(j.spec.Grace, func() { j.Signal(syscall.SIGTERM) })
 		j.after(2*j.spec.Grace, j.Kill)
 	}

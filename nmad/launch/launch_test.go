@@ -74,6 +74,33 @@ func act(mode []string) int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+	case "desert": // desert RANK: joins, and ends without having left; the others close when they know
+		s, err := nmad.Join(context.Background())
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		if deserter, _ := strconv.Atoi(mode[1]); s.Rank() != deserter {
+			if _, err := s.Gate(deserter).Recv(1, nil); !errors.Is(err, nmad.ErrPeerLost) {
+				fmt.Fprintln(os.Stderr, err)
+			}
+			_ = s.Close()
+		}
+	case "last": // all others close; rank 0 ends without having closed, when it knows
+		s, err := nmad.Join(context.Background())
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		if s.Rank() > 0 {
+			_ = s.Close()
+			return 0
+		}
+		for other := 1; other < s.Size(); other++ { // no links: only the control connection tells
+			if _, err := s.Gate(other).Recv(1, nil); !errors.Is(err, nmad.ErrPeerLost) {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		}
 	case "parent": // launches sleepers, to be killed itself
 		j, err := Start(Spec{N: 2, Env: []string{modeVariable + "=sleep"}, Signals: len(mode) > 1, Grace: time.Second})
 		if err != nil {
@@ -277,6 +304,28 @@ func TestJoinAsRankZero(t *testing.T) {
 				t.Errorf("pids %d, %d, %d; want none, one, none", j.PID(0), j.PID(1), j.PID(9))
 			}
 		})
+	}
+}
+
+// TestUnclosed: a rank that ends without having left the job, while others are in it, is no success, and neither are these ended for
+// that. The last one leaves nothing behind it.
+func TestUnclosed(t *testing.T) {
+	for _, rank := range []int{0, 2} {
+		j, err := Start(Spec{N: 3, Env: []string{fmt.Sprint(modeVariable, "=desert ", rank)}, Grace: time.Nanosecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = j.Wait()
+		if exit := (*ExitError)(nil); !errors.As(err, &exit) || exit.Rank != rank || !exit.Open || exit.Status() != 1 || !strings.Contains(err.Error(), "call Session.Close") {
+			t.Errorf("rank %d does not close, and the job ends with %v", rank, err)
+		}
+	}
+	j, err := Start(Spec{N: 3, Link: nmad.LinkLazy, Env: []string{modeVariable + "=last"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Wait(); err != nil {
+		t.Errorf("the last rank does not close, and the job ends with %v", err)
 	}
 }
 

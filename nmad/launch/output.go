@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -21,21 +22,50 @@ import (
 // what it holds, or a process that the child has started, and that has left its group, holds it open. That process may go on
 // writing; when it is silent for the grace period the pipe is cut, and an OutputError says so.
 type output struct {
-	from  pipe
+	from  source
 	to    io.Writer
 	grace time.Duration
 	dead  atomic.Bool // the child is; end writes it, the goroutine reads it
 	over  chan error  // has room for one: how it ended
 }
 
-// pipe is the reading end of one.
-type pipe interface {
+// source is what an output reads.
+type source interface {
 	io.ReadCloser
 	SetReadDeadline(time.Time) error
 }
 
-// silentLooks is how many reads in a row find nothing, each for its part of the grace period, before a pipe is cut. The last one
-// begins with a look at what has come meanwhile, as it may have while this process was stopped itself.
+// pipe is the reading end of one. A read whose time is up returns what is there all the same: this process may have had no
+// CPU, or was stopped itself.
+type pipe struct{ *os.File }
+
+func (p pipe) Read(b []byte) (n int, err error) {
+	if n, err = p.File.Read(b); !errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, err
+	}
+	late := err
+	_ = p.SetReadDeadline(time.Time{}) // for the raw read: closed meanwhile fails below, too
+	raw, err := p.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	failed := raw.Read(func(fd uintptr) bool {
+		n, err = syscall.Read(int(fd), b)
+		return err != syscall.EINTR
+	})
+	switch {
+	case failed != nil:
+		return 0, failed
+	case n > 0:
+		return n, nil
+	case err == nil:
+		return 0, io.EOF
+	}
+	return 0, late
+}
+
+// silentLooks is how many reads in a row find nothing, each for its part of the grace period, before a pipe is cut. So what has been stopped
+// together with this process has time to go on.
 const silentLooks = 2
 
 var (
@@ -111,7 +141,7 @@ func (c *child) plumb(grace time.Duration) (close func(), err error) {
 			return nil, fmt.Errorf("read its output: %w", err)
 		}
 		ends = append(ends, w)
-		c.outputs = append(c.outputs, &output{from: r, to: to, grace: grace, over: make(chan error, 1)})
+		c.outputs = append(c.outputs, &output{from: pipe{r}, to: to, grace: grace, over: make(chan error, 1)})
 		return w, nil
 	}
 	both := same(c.cmd.Stdout, c.cmd.Stderr)

@@ -117,6 +117,33 @@ func TestLostOutput(t *testing.T) {
 	}
 }
 
+// TestLateRead: a read whose time is up when it begins returns what is there, and the end; and only else that its time is up.
+func TestLateRead(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p, room := pipe{r}, make([]byte, 8)
+	for i, want := range []struct {
+		n   int
+		err error
+	}{{0, os.ErrDeadlineExceeded}, {4, nil}, {0, io.EOF}} {
+		switch i {
+		case 1:
+			_, err = w.WriteString("text")
+		case 2:
+			err = w.Close()
+		}
+		if err := errors.Join(err, p.SetReadDeadline(time.Unix(1, 0))); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := p.Read(room); n != want.n || !errors.Is(err, want.err) {
+			t.Errorf("read %d: %d bytes, %v; want %d, %v", i, n, err, want.n, want.err)
+		}
+	}
+}
+
 // script is a pipe whose reads end as it says: what is empty is a deadline that passes.
 type script struct {
 	reads  []string
