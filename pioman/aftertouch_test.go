@@ -18,13 +18,12 @@ import (
 // The signaller never touches the object after it has let go of the last waiter: the one that returns
 // last takes the memory away (unmaps it: a touch is a fault) or makes something else of it (a
 // touch is damage, and a race). Waiters for different bits, with and without time limits, hints for
-// no reason, and continuations make as many ways out of the list as there are.
+// no reason, and functions make as many ways out of the list as there are.
 
 // after is one life of a completion.
 type after struct {
 	c      *Completion
-	left   atomic.Int32 // waiters and continuations that are still to come back
-	k      Continuation // for bit 1
+	left   atomic.Int32 // waiters and functions that are still to come back
 	over   chan struct{}
 	remove func() // for the last one
 }
@@ -102,18 +101,18 @@ func lives(t *testing.T, e *Engine, s *sched.Scheduler, rounds int, place func(i
 	})
 	finishes(t, "lives", func() {
 		a := &after{over: make(chan struct{}, 1)}
-		a.k.Init(e, "after", func(*Continuation) { a.back() })
+		back := func(uint32) { a.back() }
 		enough := time.Now().Add(patience / 4)
 		for i := range rounds {
 			if i >= atLeast && time.Now().After(enough) {
 				break
 			}
-			n := i % (waiters + 1) // waiters of this life, if there is none only the continuation
+			n := i % (waiters + 1) // waiters of this life, if there is none only the function
 			hang := i%3 == 0 || n == 0
 			a.c, a.remove = place(i)
-			a.left.Store(int32(n + 2)) // one for us, one for the continuation
+			a.left.Store(int32(n + 2)) // one for us, one for the function
 			if hang {
-				if err := a.c.Then(&a.k, 1); err != nil {
+				if err := a.c.Then(e, 1, back); err != nil {
 					t.Error(err)
 				}
 			} else {
@@ -126,7 +125,7 @@ func lives(t *testing.T, e *Engine, s *sched.Scheduler, rounds int, place func(i
 			signals[1] <- order{a, 2}
 			a.await()
 			a.back()
-			<-a.over
+			a.end(e)
 		}
 	})
 	for _, in := range signals {
@@ -149,6 +148,19 @@ func lives(t *testing.T, e *Engine, s *sched.Scheduler, rounds int, place func(i
 func (a *after) await() {
 	for i := 0; !a.c.TestAll(1 | 2); i++ {
 		relax(i, false)
+	}
+}
+
+// end returns when the last one has come back: of an explicit engine a poller has to call the function.
+func (a *after) end(e *Engine) {
+	for i := 0; ; i++ {
+		select {
+		case <-a.over:
+			return
+		default:
+			e.Poll()
+			relax(i, false)
+		}
 	}
 }
 

@@ -164,6 +164,7 @@ func (e *Engine) hook(s Scheduler) (*attachment, error) {
 			return nil, err
 		}
 	}
+	e.simulate(s)
 	e.replant(s)
 	e.attached.Store(a)
 	if err := a.adjust(); err != nil {

@@ -137,14 +137,8 @@ func (c *Completion) withdraw(p *parker) {
 
 // deal is for the caller that has taken the list, which began with head, off the word, at a moment
 // when the status was as given: it lets go of the parkers that have what they want, and of leaver
-// (nil: none), and puts the others back. Then the continuations that are due run.
+// (nil: none), and puts the others back.
 func (c *Completion) deal(head, status uint32, leaver *parker) {
-	if k := c.sort(head, status, leaver); k != nil {
-		runDue(k)
-	}
-}
-
-func (c *Completion) sort(head, status uint32, leaver *parker) (due *Continuation) {
 	for head != 0 {
 		rest, last := uint32(0), (*parker)(nil)
 		for i := head; i != 0; {
@@ -153,8 +147,8 @@ func (c *Completion) sort(head, status uint32, leaver *parker) (due *Continuatio
 			switch {
 			case p == leaver:
 				p.listed.Store(false)
-			case p.want.met(status) && p.cont != nil:
-				due = p.fire(due, status)
+			case p.want.met(status) && p.fn != nil:
+				p.fire(status)
 			case p.want.met(status):
 				p.listed.Store(false)
 				p.wake()
@@ -168,12 +162,11 @@ func (c *Completion) sort(head, status uint32, leaver *parker) (due *Continuatio
 			}
 		}
 		if last == nil {
-			return due // no waiter is left that would keep the object: it is not touched any more
+			return // no waiter is left that would keep the object: it is not touched any more
 		}
 		last.link = 0
 		head, status = c.putBack(rest, last, status)
 	}
-	return due
 }
 
 // putBack puts a list that leads from head to last on the word again, before the parkers

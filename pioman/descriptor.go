@@ -203,8 +203,8 @@ func (w *Descriptor) Close() {
 // whenever the task is submitted, and is one task's at a time in each direction. ErrSource if the task
 // cannot wait there.
 func (t *Task) On(w *Descriptor, d Direction) error {
-	if !t.state.load().Inactive() || d > Writable || t.opt&Repeat == 0 || t.opt&(Destroy|hasBlock) != 0 {
-		return fmt.Errorf("task %q: %w: it must be inactive, repeat, not free itself, and have no blocking function", t.name, ErrSource)
+	if !t.state.load().Inactive() || d > Writable || t.opt&Repeat == 0 {
+		return fmt.Errorf("task %q: %w: it must be inactive, and repeat", t.name, ErrSource)
 	}
 	t.place, t.opt = nil, t.opt&^byKernel
 	if w != nil {
@@ -225,7 +225,7 @@ func (q *Queue) park(t *Task, status Status) bool {
 		p.since = now
 	}
 	e := q.engine
-	if status == Moved || now-p.since < e.adapt.window() || p.w.closed.Load() || t.masks.on() {
+	if status == Moved || now-p.since < e.adapt.window() || p.w.closed.Load() {
 		return false
 	}
 	q.removeHead()

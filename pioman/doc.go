@@ -59,15 +59,15 @@
 //     wait of a new greatest number of simultaneous sleepers excepted). Submit, Poll, Need, Done, Signal
 //     and the hooks spin on no lock.
 //   - With nothing pending, and with only announced receives pending, no CPU is used.
-//   - After Cancel no handler of the task runs, nor after Mask until Unmask; Close and stop leave nothing behind.
+//   - After Cancel no handler of the task runs; Close and stop leave nothing behind.
 //   - The last waiter of a completion may reuse its memory, and that of the task which signalled it, at once.
-//   - Completion.Then runs a Continuation instead of waking a waiter: exactly once for each Then that was
-//     not cancelled. Completion.Case is for a marcel.Select.
-//   - A handler or continuation that panics or calls runtime.Goexit ends itself, not the engine.
-//   - Task.SetCPUs keeps the polls of a task near some processors; Task.On and SetBlocking leave a task that waits for long to the kernel.
+//   - Completion.Then has a poller call a function instead of waking a waiter: once, outside of every lock. Completion.Case is
+//     for a marcel.Select.
+//   - A handler or function that panics or calls runtime.Goexit ends itself, not the engine.
+//   - Task.SetCPUs keeps the polls of a task near some processors; Task.On leaves a task that waits for long to the kernel.
 //
-// Of package marcel only flavour_marcel*.go know: there the engine takes a mutex, a semaphore to sleep on, and the start of threads. All
-// else stands on sched and hooks, but for Continuation, which also knows package tasklet.
+// Of package marcel only flavour_marcel*.go know: there the engine takes a mutex, and a semaphore to sleep on. All
+// else stands on sched and hooks.
 //
 // Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says
 // what is polled, where, how often, and why. README.md, beside the code, has the protocols: which processor polls when, what

@@ -31,9 +31,6 @@ type Config struct {
 	// the scheduler was arranged for, if it says so, else this one.
 	Topology *topo.Topology
 
-	// Watch is told of accesses to lines that several cores write, in simulations. nil: none is told.
-	Watch Watch
-
 	tune func(*Params) // for tests
 }
 
@@ -43,7 +40,8 @@ type Config struct {
 // All methods are safe for concurrent use, from threads and plain goroutines.
 type Engine struct {
 	load load // written by Need and Done, read by every hook
-	_    [line - 8]byte
+	due  due
+	_    [line - 24]byte
 
 	// Constant after New.
 	config   Config
@@ -52,12 +50,12 @@ type Engine struct {
 	ticks    ticks
 	root     *Queue // for tasks that may run anywhere; part of every tree
 	alone    [1]*Queue
+	watch    watch // nil but in simulations
 
 	tree     atomic.Pointer[tree]       // nil: root is the only queue; Attach writes
 	attached atomic.Pointer[attachment] // Attach and stop write; waiters and posters read
 	closed   atomic.Bool
 	points   atomic.Uint32 // Points in use; SetPoints writes
-	away     atomic.Int32  // tasks whose blocking functions run
 	blind    atomic.Int32  // Blind tasks in queues
 
 	_           [line]byte
@@ -80,10 +78,7 @@ func New(c Config) *Engine {
 		c.tune(&e.params)
 	}
 	e.ticks = e.params.ticks()
-	if c.Watch != nil {
-		e.ticks.survey = -never / 2 // one survey: real time has no meaning in a simulation
-	}
-	e.root = &Queue{engine: e, watch: c.Watch}
+	e.root = &Queue{engine: e}
 	e.alone[0] = e.root
 	e.sleeper.e = e
 	e.descriptors.e = e
@@ -99,10 +94,10 @@ func Default() *Engine { return defaultEngine() }
 var defaultEngine = sync.OnceValue(func() *Engine { return New(Config{sharedBy: sharedByDefault}) })
 
 // Close ends the engine: hooks are unregistered, tasks cancelled (a running handler is waited for),
-// waiters get ErrClosed, sources are released. A second Close does nothing. From inside a handler:
-// ErrInHandler.
+// functions of Then that are due are called, waiters get ErrClosed, sources are released. A second Close
+// does nothing. From inside a handler, or a function of Then: ErrInHandler.
 func (e *Engine) Close() error {
-	if e.inHandler() || stackOf(asm.G()) != nil {
+	if e.inHandler() {
 		return fmt.Errorf("close engine %s: %w", e.config.Name, ErrInHandler)
 	}
 	e.mu.Lock()
@@ -114,7 +109,8 @@ func (e *Engine) Close() error {
 		a.detach()
 	}
 	e.reap()
-	for i := 0; e.away.Load() != 0; i++ { // they drop their tasks
+	for i := 0; e.due.busy(); i++ {
+		e.callDue()
 		relax(i, true)
 	}
 	parking.wakeAll(e)
@@ -128,16 +124,13 @@ func (e *Engine) reap() {
 	for _, q := range e.queues() {
 		if q.held(asm.G()) { // a handler submitted to an engine that is being closed
 			q.cancelAll()
-			runOrphans(q.takeOrphans())
 			continue
 		}
 		for i := 0; !q.enter(); i++ {
 			relax(i, true)
 		}
 		q.cancelAll()
-		orphans := q.takeOrphans()
 		q.exit()
-		runOrphans(orphans)
 	}
 }
 

@@ -7,14 +7,9 @@ import (
 
 // The errors of this package, for errors.Is.
 var (
-	ErrNotInitialised = errors.New("not initialised: call Init with a function first")
+	ErrNotInitialised = errors.New("no function: give one to Init, or to Then")
 	ErrScheduled      = errors.New("task is in a queue already: wait for its end, or Cancel it")
-	ErrInHandler      = errors.New("called from inside a task handler or a continuation, which must not wait: return instead")
-	ErrNoWait         = errors.New("task with the option NoWait has a completion to notify: drop one of them")
-	ErrRelease        = errors.New("not a running task with the option Destroy")
-	ErrMasks          = errors.New("masks and unmasks of the task do not match")
-	ErrBlocking       = errors.New("a blocking function is for an inactive Repeat task, without Destroy, and its delay is not negative")
-	ErrContinuing     = errors.New("continuation waits or is due already: Cancel it, or let it run")
+	ErrInHandler      = errors.New("called from inside a task handler or a function of Then, which must not wait: return instead")
 	ErrClosed         = errors.New("engine closed")
 	ErrAttached       = errors.New("engine is started already, by another scheduler or with other parameters: stop that first, or start it in the same way")
 	ErrSchedulerTaken = errors.New("scheduler has another engine's hooks: one engine per scheduler")
@@ -29,7 +24,7 @@ var (
 // PanicError reports a handler that panicked or ended its goroutine. It is ErrPanicked
 // for errors.Is, and whatever error the handler panicked with.
 type PanicError struct {
-	Task  string // the task's name
+	Task  string // the task's name; "Then": a function of Completion.Then
 	Value any    // what it panicked with; nil: runtime.Goexit
 	Stack []byte // where, as debug.Stack prints it
 }

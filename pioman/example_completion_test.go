@@ -58,103 +58,23 @@ func ExampleCompletion_WaitContext() {
 	// Output: true
 }
 
-// A continuation runs inside the Signal that it waited for.
+// A poller calls the function once the bits are set: here the poll of a waiter for something else.
 func ExampleCompletion_Then() {
 	e := pioman.New(pioman.Config{})
 	defer e.Close()
-	var received pioman.Completion
-	var next pioman.Continuation
-	next.Init(e, "next", func(k *pioman.Continuation) { fmt.Printf("status %b\n", k.Status()) })
-	if err := received.Then(&next, 4); err != nil {
+	var received, noticed pioman.Completion
+	if err := received.Then(e, 4, func(status uint32) {
+		fmt.Printf("status %b\n", status)
+		noticed.Signal(1)
+	}); err != nil {
 		fmt.Println(err)
 	}
 	received.Signal(1)
 	fmt.Println("not yet")
 	received.Signal(4)
+	fmt.Println(noticed.Wait(e, 1))
 	// Output:
 	// not yet
 	// status 101
-}
-
-// One that has to block runs in a thread, or a goroutine, of its own.
-func ExampleContinuation_InitThread() {
-	e := pioman.New(pioman.Config{})
-	defer e.Close()
-	var first, second, over pioman.Completion
-	var next pioman.Continuation
-	next.InitThread(func(f func()) { go f() }, e, "next", func(*pioman.Continuation) {
-		fmt.Println(second.Wait(e, 1))
-		over.Signal(1)
-	})
-	if err := first.Then(&next, 1); err != nil {
-		fmt.Println(err)
-	}
-	first.Signal(1)
-	second.Signal(1)
-	fmt.Println(over.Wait(e, 1))
-	// Output:
 	// <nil>
-	// <nil>
-}
-
-func ExampleContinuation_Cancel() {
-	e := pioman.New(pioman.Config{})
-	defer e.Close()
-	var c pioman.Completion
-	var next pioman.Continuation
-	next.Init(e, "next", func(*pioman.Continuation) { fmt.Println("ran") })
-	if err := c.Then(&next, 1); err != nil {
-		fmt.Println(err)
-	}
-	fmt.Println(next.Cancel())
-	c.Signal(1)
-	fmt.Println(next.Cancel())
-	// Output:
-	// true
-	// false
-}
-
-// While a task is masked its owner may change what the handler reads.
-func ExampleTask_Mask() {
-	e := pioman.New(pioman.Config{})
-	defer e.Close()
-	what := "before"
-	var task pioman.Task
-	task.Init("prints", func(*pioman.Task) pioman.Status { fmt.Println(what); return pioman.Again }, pioman.Repeat)
-	if err := e.Submit(&task); err != nil {
-		fmt.Println(err)
-	}
-	e.Poll()
-	if err := task.Mask(); err != nil {
-		fmt.Println(err)
-	}
-	e.Poll()
-	fmt.Println(task.State())
-	what = "after"
-	if err := task.Unmask(); err != nil {
-		fmt.Println(err)
-	}
-	e.Poll()
-	// Output:
-	// before
-	// masked
-	// after
-}
-
-// Fire and forget: the memory belongs to the handler, and no thread awaits the end.
-func ExampleOptions() {
-	e := pioman.New(pioman.Config{})
-	defer e.Close()
-	pool := sync.Pool{New: func() any { return new(pioman.Task) }}
-	task := pool.Get().(*pioman.Task)
-	task.Init("notice", func(t *pioman.Task) pioman.Status {
-		fmt.Println("noticed")
-		pool.Put(t) // the one that gets it may Init and Submit it at once
-		return pioman.Done
-	}, pioman.OneShot|pioman.Destroy|pioman.NoWait)
-	if err := e.Submit(task); err != nil {
-		fmt.Println(err)
-	}
-	e.Poll()
-	// Output: noticed
 }

@@ -41,9 +41,6 @@ func (thread) acquire(s *semaphore, limit time.Duration) bool {
 	return s.thread.AcquireTimeout(limit)
 }
 
-// spawnThread starts a thread that runs f, on marcel's default scheduler. Never blocks.
-func spawnThread(f func()) { marcel.Spawn(f) }
-
 // sharedByDefault tells what the default scheduler knows of other processes on our
 // CPUs, for the default engine while it is explicit. It does not start that
 // scheduler for the sake of the answer.

@@ -17,11 +17,11 @@ import (
 )
 
 // The list alone, without any thread asleep: waiters for any and for all bits enlist, withdraw and
-// enlist again, two signallers set a bit each, a continuation hangs there. The one that comes back
+// enlist again, two signallers set a bit each, a function hangs there. The one that comes back
 // last overwrites the object and begins the next life in other memory that was overwritten; a
 // signaller may still be on its way out of the former one.
 func TestListAtFullSpeed(t *testing.T) {
-	e := engine(t, Config{tune: func(p *Params) { p.inlineDepth, p.inlineTime = 1000, time.Hour }})
+	e := engine(t, Config{})
 	last := int64(effort.Of(100_000))
 	const waiters = 3
 	objects := make([]poison, 4)
@@ -31,7 +31,7 @@ func TestListAtFullSpeed(t *testing.T) {
 	}
 	var life atomic.Int64
 	var left atomic.Int32
-	var k Continuation
+	var back func()
 	begin := func(n int64) {
 		c := at(n)
 		if got := c.word.Load(); got != poisoned {
@@ -43,11 +43,11 @@ func TestListAtFullSpeed(t *testing.T) {
 		if n == last {
 			return
 		}
-		if err := c.ThenAll(&k, 1|2); err != nil {
+		if err := c.ThenAll(e, 1|2, func(uint32) { back() }); err != nil {
 			t.Error(err)
 		}
 	}
-	back := func() {
+	back = func() {
 		if left.Add(-1) != 0 {
 			return
 		}
@@ -60,9 +60,9 @@ func TestListAtFullSpeed(t *testing.T) {
 		c.word.Store(poisoned)
 		begin(n + 1)
 	}
-	k.Init(e, "list", func(*Continuation) { back() })
 	until := func(n int64) {
 		for i := 0; life.Load() < n; i++ {
+			e.Poll()
 			relax(i, false)
 		}
 	}
@@ -94,7 +94,7 @@ func TestListAtFullSpeed(t *testing.T) {
 		})
 	}
 	begin(1)
-	finishes(t, "lives", all.Wait)
+	finishes(t, "lives", func() { all.Wait(); until(last) })
 	if e.Pending() != 0 {
 		t.Errorf("%d pending", e.Pending())
 	}

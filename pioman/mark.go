@@ -10,7 +10,7 @@ import (
 // OneShot tasks it has. So the word that every hook reads is not written for each
 // task, but when a queue gets its first one, and some time after its last one.
 //
-//	        a submitter or Unmask: Need
+//	        a submitter: Need
 //	clear ──────────────────────────────▶ set
 //	  ▲                                    │
 //	  └──────── the holder: Done ──────────┘
@@ -24,8 +24,7 @@ import (
 //	  if another submitter was faster
 //
 // 1 before b: the holder sets it again, or the submitter never saw it clear. b before 1: then a is before 2, and the
-// submitter counts the queue anew. Unmask does the same with a task that the holder
-// has passed by.
+// submitter counts the queue anew.
 //
 // A poller that finds nothing settles the queue: hooks at once, idle processors after hot, the sleeper before
 // it sleeps. While the mark is set the rule is that of any pending request: a poller polls, or the
@@ -44,7 +43,7 @@ func (m *mark) clear() { m.w.Store(0) }
 // settle takes the queue out of the count if there is nothing in it to be run once. Three
 // loads if there is nothing to settle.
 func (q *Queue) settle() {
-	if !q.mark.isSet() || !q.submitted.empty() || q.watch != nil && !q.watched() || !q.enter() {
+	if !q.mark.isSet() || !q.submitted.empty() || !q.enter() {
 		return
 	}
 	q.clearMark()
@@ -64,58 +63,13 @@ func (q *Queue) clearMark() {
 }
 
 // wanted tells whether a OneShot task of the queue is to be run. For the holder.
-func (q *Queue) wanted() bool {
-	return q.shots != 0 || !q.submitted.empty() || q.unmasked() != 0
-}
+func (q *Queue) wanted() bool { return q.shots != 0 || !q.submitted.empty() }
 
-// unmasked counts the OneShot tasks that were passed by, and have not been met again since
-// their last Unmask. For the holder.
-func (q *Queue) unmasked() (n int) {
-	if q.passed == 0 {
-		return 0
-	}
-	for t := q.head; t != nil; t = t.next {
-		if t.passed && !t.masks.on() {
-			n++
-		}
-	}
-	return n
-}
-
-// enlist and delist count a task of the main list. For the holder, as what follows.
-func (q *Queue) enlist(t *Task) {
-	q.size++
+// list counts a task that comes to the main list (n: 1), or leaves it (n: -1). For the holder.
+func (q *Queue) list(t *Task, n int32) {
+	q.size += n
 	if t.opt&Repeat == 0 {
-		q.shots++
-	}
-}
-
-func (q *Queue) delist(t *Task) {
-	q.size--
-	switch {
-	case t.opt&Repeat != 0:
-	case t.passed:
-		t.passed = false
-		q.passed--
-	default:
-		q.shots--
-	}
-}
-
-// passBy and meet say that a task is masked, and that it is not any more.
-func (q *Queue) passBy(t *Task) {
-	if t.opt&Repeat == 0 && !t.passed {
-		t.passed = true
-		q.shots--
-		q.passed++
-	}
-}
-
-func (q *Queue) meet(t *Task) {
-	if t.passed {
-		t.passed = false
-		q.shots++
-		q.passed--
+		q.shots += n
 	}
 }
 
@@ -131,7 +85,7 @@ func (q *Queue) oneShots() (n int, counted bool) {
 	}
 	q.drain(q.roundNo) // seen from inside a handler: polled in the next round
 	q.clearMark()
-	n, counted = int(q.shots)+q.unmasked(), q.mark.isSet()
+	n, counted = int(q.shots), q.mark.isSet()
 	if !mine {
 		q.exit()
 	}

@@ -2,8 +2,5 @@ package pioman
 
 import "unsafe"
 
-// taskAt takes the beginning of page, which outlives it, for a blank task.
-func taskAt(page []byte) *Task { return (*Task)(unsafe.Pointer(&page[0])) }
-
-// completionAt does so for a completion.
+// completionAt takes the beginning of page, which outlives it, for a blank completion.
 func completionAt(page []byte) *Completion { return (*Completion)(unsafe.Pointer(&page[0])) }

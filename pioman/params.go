@@ -54,8 +54,6 @@ type fixed struct {
 	blindPeriod   time.Duration // longest sleep while a task has nothing that announces it
 	surveyPeriod  time.Duration // least time between two looks for queues whose VPs do not poll
 	round         int           // most handlers in a round of one queue
-	inlineDepth   int           // most continuations inside each other on one stack
-	inlineTime    time.Duration // a continuation is begun inline only within so long after the outermost one
 }
 
 var theFixed = fixed{
@@ -66,8 +64,6 @@ var theFixed = fixed{
 	blindPeriod:   time.Millisecond,
 	surveyPeriod:  100 * time.Microsecond,
 	round:         64,
-	inlineDepth:   4,
-	inlineTime:    20 * time.Microsecond,
 }
 
 // Origin says where the value of a parameter comes from.
@@ -93,7 +89,7 @@ func (o Origin) String() string {
 
 // ticks are the params that hot paths compare with asm.Cycles, converted once.
 type ticks struct {
-	switchPeriod, timerPeriod, hot, politeAfter, explicitSpin, idleGap, delay, survey, inline int64
+	switchPeriod, timerPeriod, hot, politeAfter, explicitSpin, idleGap, delay, survey int64
 }
 
 func (p *Params) ticks() ticks {
@@ -107,6 +103,5 @@ func (p *Params) ticks() ticks {
 		idleGap:      c(p.IdleGap),
 		delay:        c(p.BlockingDelay),
 		survey:       c(p.surveyPeriod),
-		inline:       c(p.inlineTime),
 	}
 }

@@ -25,8 +25,9 @@ type parker struct {
 	// The place in a list (completion.go). While listed they belong to the holder of the list.
 	listed atomic.Bool // the waiter sets it before it enlists; the holder that lets go of it clears it
 	want   want
-	cont   *Continuation // nil: a waiter's; constant while listed, then the holder that lets go of it clears it
-	link   uint32        // index of the next in the list, 0: none
+	link   uint32       // index of the next in the list, 0: none
+	fn     func(uint32) // nil: a waiter's; else it is called instead of a wake (then.go)
+	status uint32       // for fn, once it is due
 
 	// The waiter's alone: an explicit waiter's sleep in the kernel, as blocking wants it,
 	// and what the end of a context does; both made once.

@@ -36,7 +36,7 @@ const (
 type Queue struct {
 	engine *Engine
 	item   *topo.Item // of the machine; nil: the root
-	watch  Watch      // nil but in simulations
+	watch  watch      // nil but in simulations
 
 	_         [line]byte
 	submitted submissions // every submitter writes
@@ -49,15 +49,12 @@ type Queue struct {
 	_ [line - 8]byte
 	// The holder alone uses what follows; it is handed over by holder's store and compare-and-swap.
 	head, tail *Task
-	current    *Task         // the task whose handler runs; it stays the head meanwhile, but for a Destroy task
-	owned      owned         // what is known of that
-	orphans    *Continuation // those whose tasks were dropped: reap runs them
-	roundNo    uint32        // number of the round
-	parked     *slot         // tasks that wait for the kernel (descriptor.go)
-	size       int32         // what count will say
-	shots      int32         // of these, OneShot tasks that are to be run: see mark.go
-	passed     int32         // OneShot tasks that are masked, and were passed by
-	flooded    bool          // the last drain brought many tasks: see drain
+	current    *Task  // the task whose handler runs; it stays the head meanwhile
+	roundNo    uint32 // number of the round
+	parked     *slot  // tasks that wait for the kernel (descriptor.go)
+	size       int32  // what count will say
+	shots      int32  // of these, OneShot tasks: see mark.go
+	flooded    bool   // the last drain brought many tasks: see drain
 
 	_ [line]byte
 }
@@ -74,24 +71,17 @@ func (q *Queue) held(g uintptr) bool { return q.holder.Load() == g }
 
 // enter tries to become the holder; it looks before it swaps.
 func (q *Queue) enter() bool {
-	return q.holder.Load() == 0 && q.holder.CompareAndSwap(0, asm.G())
-}
-
-// watched tells the Watch what enter will find, and whether it need be called.
-func (q *Queue) watched() bool {
 	if q.holder.Load() != 0 {
-		q.watch(q.item, Skip)
+		q.tell(skip)
 		return false
 	}
-	q.watch(q.item, Lock) // another poller may be faster: then enter finds that
-	return true
+	q.tell(lock) // another poller may be faster
+	return q.holder.CompareAndSwap(0, asm.G())
 }
 
 // exit ends what enter began.
 func (q *Queue) exit() {
-	if q.watch != nil {
-		q.watch(q.item, Unlock)
-	}
+	q.tell(unlock)
 	n := q.size << 1
 	if q.flooded {
 		n++
@@ -111,7 +101,7 @@ func (q *Queue) round(budget int) outcome {
 }
 
 func (q *Queue) pollAll(budget int) (out outcome) {
-	if q.watch != nil && !q.watched() || !q.enter() {
+	if !q.enter() {
 		return skipped
 	}
 	defer q.leave() // also when a handler panics; out is then what it was so far
@@ -123,18 +113,9 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 			break
 		}
 		t.roundNo = q.roundNo
-		if t.masks.on() && q.pass(t) {
-			q.rotate()
-			continue
-		}
-		q.meet(t)
 		if !t.state.take() {
 			q.removeHead()
 			q.drop(t)
-			continue
-		}
-		if t.opt&Destroy != 0 {
-			out = max(out, q.pollOwned(t))
 			continue
 		}
 		if out == empty {
@@ -149,9 +130,6 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 		}
 		q.current = nil
 		if status != Done && t.opt&Repeat != 0 && !t.state.cancelling() {
-			if t.opt&hasBlock != 0 && q.offload(t, status) {
-				continue
-			}
 			if status == Moved {
 				out = moved
 			}
@@ -195,13 +173,9 @@ func (q *Queue) leave() {
 	p := &PanicError{Value: recover()}
 	p.Stack = debug.Stack()
 	q.current = nil
-	if q.owned.on {
-		p.Task = q.endOwned(Failed)
-	} else {
-		p.Task = t.name
-		q.removeHead()
-		q.end(t, Failed)
-	}
+	p.Task = t.name
+	q.removeHead()
+	q.end(t, Failed)
 	q.exit()
 	q.engine.panicked(p)
 }
@@ -219,15 +193,9 @@ func (q *Queue) end(t *Task, extra uint32) {
 
 // drop forgets a cancelled task.
 func (q *Queue) drop(t *Task) {
-	opt, counted := t.opt, !t.masks.unsee()
-	if opt&continues != 0 { // by Close: only the engine knows this task
-		k := continuationOf(t)
-		k.next, q.orphans = q.orphans, k
-	}
+	opt := t.opt
 	t.state.drop()
-	if counted {
-		q.engine.tally(opt, -1)
-	}
+	q.engine.tally(opt, -1)
 }
 
 // flood is how many tasks in one drain make it likely that the next one finds some, too.
@@ -241,16 +209,12 @@ const flood = 8
 // and the holder would wait for it twice. The first drain that brings few tasks ends that.
 func (q *Queue) drain(roundNo uint32) {
 	if !q.flooded {
-		if q.watch != nil {
-			q.watch(q.item, Peek)
-		}
+		q.tell(peek)
 		if q.submitted.empty() {
 			return
 		}
 	}
-	if q.watch != nil {
-		q.watch(q.item, Drain)
-	}
+	q.tell(drain)
 	n := 0
 	for t := q.submitted.takeAll(); t != nil; n++ {
 		next := t.next
@@ -281,7 +245,7 @@ func (q *Queue) removeHead() {
 	if q.head == nil {
 		q.tail = nil
 	}
-	q.delist(t)
+	q.list(t, -1)
 }
 
 // sweep drops every task that is being cancelled, except the one whose handler
@@ -305,7 +269,7 @@ func (q *Queue) sweep() {
 			q.tail = last
 		}
 		t.next = nil
-		q.delist(t)
+		q.list(t, -1)
 		q.drop(t)
 		t = next
 	}
@@ -368,5 +332,5 @@ func (q *Queue) append(t *Task) {
 		q.tail.next = t
 	}
 	q.tail = t
-	q.enlist(t)
+	q.list(t, 1)
 }

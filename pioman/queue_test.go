@@ -104,32 +104,6 @@ func TestRoundsBeginInTurn(t *testing.T) {
 	}
 }
 
-// TestMaskedTasksKeepTheirOrder: what waits for its turn, masked, does not change places when rounds begin.
-func TestMaskedTasksKeepTheirOrder(t *testing.T) {
-	e := engine(t, Config{})
-	var order []int
-	var tasks [3]Task
-	for i := range tasks {
-		tasks[i].Init("once", func(*Task) Status { order = append(order, i); return Done }, OneShot)
-		if err := tasks[i].Mask(); err != nil {
-			t.Fatal(err)
-		}
-		submit(t, e, &tasks[i])
-	}
-	for range 4 {
-		e.Poll()
-	}
-	for i := range tasks {
-		if err := tasks[i].Unmask(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	e.Poll()
-	if !slices.Equal(order, []int{0, 1, 2}) {
-		t.Errorf("ran in the order %v", order)
-	}
-}
-
 // A round is bounded; the next one goes on where it stopped, so none starves.
 func TestRoundIsBoundedAndFair(t *testing.T) {
 	const n, budget = 10, 4

@@ -53,12 +53,16 @@ func (e *Engine) visit(vp int, whole bool) outcome {
 	}
 	switch tr := e.tree.Load(); {
 	case tr == nil:
-		return max(out, e.root.round(e.params.round))
+		out = max(out, e.root.round(e.params.round))
 	case uint(vp) < uint(len(tr.ways)):
-		return max(out, tr.round(e, vp, whole))
+		out = max(out, tr.round(e, vp, whole))
 	default:
-		return max(out, tr.everywhere(e))
+		out = max(out, tr.everywhere(e))
 	}
+	if e.due.head.Load() != 0 {
+		out = max(out, e.callDue())
+	}
+	return out
 }
 
 // own visits the leaf of a virtual processor, and nothing else.
@@ -82,9 +86,12 @@ func (e *Engine) survey() {
 	}
 }
 
-// inHandler tells whether the caller is a handler of this engine.
+// inHandler tells whether the caller is a handler of this engine, or a function of Then.
 func (e *Engine) inHandler() bool {
 	g := asm.G()
+	if e.due.holder.Load() == g {
+		return true
+	}
 	for _, q := range e.queues() {
 		if q.held(g) {
 			return true

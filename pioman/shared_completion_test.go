@@ -63,7 +63,7 @@ func TestSelectsShareACompletion(t *testing.T) {
 	parkersFree(t)
 }
 
-// Contexts end some waits of one completion, the engine's end the others; the continuation stays, and runs.
+// Contexts end some waits of one completion, the engine's end the others; the function stays, and is called.
 func TestManyWaysOutOfOneList(t *testing.T) {
 	for _, hooked := range []bool{true, false} {
 		e, s := New(Config{}), scheduler(t, sched.Config{VPs: 2})
@@ -72,10 +72,8 @@ func TestManyWaysOutOfOneList(t *testing.T) {
 			stop = attach(t, e, s)
 		}
 		var c Completion
-		var k Continuation
 		ran := 0
-		k.Init(e, "stays", func(*Continuation) { ran++ })
-		if err := c.Then(&k, 1); err != nil {
+		if err := c.Then(e, 1, func(uint32) { ran++ }); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancelCause(context.Background())
@@ -107,7 +105,7 @@ func TestManyWaysOutOfOneList(t *testing.T) {
 		finishes(t, "closed ones", closed.Wait)
 		stop()
 		if !c.hasWaiter() {
-			t.Error("the continuation is gone")
+			t.Error("the function is gone")
 		}
 		c.Signal(1)
 		if ran != 1 || c.hasWaiter() || e.Pending() != 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Owners on two processors and off them do all that one can do with tasks and continuations, while the engine
+// Owners on two processors and off them do all that one can do with tasks and functions of Then, while the engine
 // is hooked and unhooked, and at some moment closed. Nothing runs after that on memory that is the
 // owner's, nothing hangs, nothing is left.
 func TestTaskSetAndShutdown(t *testing.T) {
@@ -65,21 +65,20 @@ func TestTaskSetAndShutdown(t *testing.T) {
 		finishes(t, "owners", all.Wait)
 		over.Store(true)
 		finishes(t, "hooker", hooker.Wait)
-		if e.Pending() != 0 || e.blind.Load() != 0 || e.away.Load() != 0 || e.tasks() {
-			t.Errorf("round %d: %d pending, %d blind, %d away, tasks: %v", round, e.Pending(), e.blind.Load(), e.away.Load(), e.tasks())
+		if e.Pending() != 0 || e.blind.Load() != 0 || e.tasks() {
+			t.Errorf("round %d: %d pending, %d blind, tasks: %v", round, e.Pending(), e.blind.Load(), e.tasks())
 		}
 	}
 	parkersFree(t)
 }
 
-// life does random things with one task and one continuation until the engine is closed.
+// life does random things with one task and one function until the engine is closed.
 func life(t *testing.T, e *Engine, rnd *rand.Rand) {
 	var task Task
 	var c Completion
-	var k Continuation
 	var mine atomic.Bool // no handler may run
 	for n := 0; ; n++ {
-		opt := []Options{OneShot, Repeat, Repeat | Blind, Repeat | Blind}[rnd.IntN(4)]
+		opt := []Options{OneShot, Repeat, Repeat | Blind}[rnd.IntN(3)]
 		left := rnd.IntN(5)
 		task.Init("life", func(*Task) Status {
 			if mine.Load() {
@@ -91,38 +90,14 @@ func life(t *testing.T, e *Engine, rnd *rand.Rand) {
 			return Again
 		}, opt)
 		task.Notify(&c, 1)
-		if opt == Repeat|Blind {
-			if err := task.SetBlocking(func(*Task) {
-				if mine.Load() {
-					t.Error("blocks on memory that is its owner's")
-				}
-			}, 0); err != nil {
-				t.Error(err)
-			}
-		}
 		var ran atomic.Bool
-		k.Init(e, "life", func(*Continuation) { ran.Store(true) })
-		if err := c.Then(&k, 1); err != nil {
+		if err := c.Then(e, 1|2, func(uint32) { ran.Store(true) }); err != nil {
 			t.Error(err)
-		}
-		masked := rnd.IntN(3) == 0
-		if masked {
-			if err := task.Mask(); err != nil {
-				t.Error(err)
-			}
 		}
 		closed := false
 		if err := e.Submit(&task); err != nil {
 			closed = errors.Is(err, ErrClosed)
 			if !closed {
-				t.Error(err)
-			}
-		}
-		if masked {
-			if rnd.IntN(2) == 0 {
-				runtime.Gosched()
-			}
-			if err := task.Unmask(); err != nil {
 				t.Error(err)
 			}
 		}
@@ -141,11 +116,10 @@ func life(t *testing.T, e *Engine, rnd *rand.Rand) {
 				relax(i, false)
 			}
 		}
-		if !k.Cancel() { // it has run, or will: in a round that we may have to make ourselves
-			for i := 0; !ran.Load(); i++ {
-				e.Poll()
-				relax(i, false)
-			}
+		c.Signal(2)
+		for i := 0; !ran.Load(); i++ { // in a round that we may have to make ourselves
+			e.Poll()
+			relax(i, false)
 		}
 		c.Reset()
 		mine.Store(false)

@@ -19,13 +19,10 @@ import (
 //	                         │  Cancelled                                            │
 //	                  Submit └──┴────────────────────────────────────────────────────┘
 //
-// In StateReady, StateEnded, StateCancelled and StateDestroyed a task is inactive: the engine has forgotten it, its
+// In StateReady, StateEnded and StateCancelled a task is inactive: the engine has forgotten it, its
 // memory is the owner's, and it may be submitted (again). In the other states it
-// is linked into a queue. A task with the option Destroy goes from StateRunning to StateDestroyed:
-// a OneShot one before its handler runs, a Repeat one by Release. StateMasked is StateScheduled
-// or StateRunning with a mask on it (mask.go). A task with a blocking function goes from StateRunning to
-// StateBlocked and back to StateScheduled (blocked.go).
-// Task.State also says StateBlocked of a task that waits for a descriptor; its state word stays StateRunning (descriptor.go).
+// is linked into a queue. Of a task that waits for a descriptor Task.State says StateBlocked; its state word stays
+// StateRunning (descriptor.go).
 type State uint32
 
 // The states of a Task. Running means that a poller has taken it up: its handler
@@ -39,12 +36,10 @@ const (
 	StateCancelling              // Cancel was called; the task is still linked
 	StateEnded                   // its handler ended it
 	StateCancelled               // Cancel or Close ended it
-	StateDestroyed               // its memory is its handler's
-	StateMasked                  // in a queue; pollers skip it
-	StateBlocked                 // it waits in the kernel: its blocking function in a goroutine of its own, or what its descriptor announces
+	StateBlocked                 // it waits for what its descriptor announces
 )
 
-var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled", "destroyed", "masked", "blocked"}
+var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled", "blocked"}
 
 // String returns the state's name in lower case.
 func (s State) String() string {
@@ -56,7 +51,7 @@ func (s State) String() string {
 
 // Inactive tells whether a task in this state is its owner's alone: the engine holds no reference to it.
 func (s State) Inactive() bool {
-	return s == StateReady || s == StateEnded || s == StateCancelled || s == StateDestroyed
+	return s == StateReady || s == StateEnded || s == StateCancelled
 }
 
 // taskState is a State changed only through the transitions below.
@@ -119,7 +114,7 @@ func (s *taskState) cancel() bool {
 	for {
 		now := s.load()
 		switch now {
-		case StateScheduled, StateRunning, StateBlocked:
+		case StateScheduled, StateRunning:
 			if s.w.CompareAndSwap(uint32(now), uint32(StateCancelling)) {
 				return true
 			}
@@ -129,22 +124,6 @@ func (s *taskState) cancel() bool {
 			return false
 		}
 	}
-}
-
-// destroy makes the handler of a running task its owner. It returns false if the task is not linked, or,
-// unless the handler asks, if the task is cancelled. Pairs with cancel.
-func (s *taskState) destroy() bool {
-	return s.w.CompareAndSwap(uint32(StateRunning), uint32(StateDestroyed))
-}
-
-// The holder of the queue calls block before a blocking function; the goroutine that has the task
-// meanwhile calls unblock after it. Both return false if the task is cancelled. Both pair with cancel.
-func (s *taskState) block() bool {
-	return s.w.CompareAndSwap(uint32(StateRunning), uint32(StateBlocked))
-}
-
-func (s *taskState) unblock() bool {
-	return s.w.CompareAndSwap(uint32(StateBlocked), uint32(StateScheduled))
 }
 
 // end and drop are the last access of the queue's holder to a task: afterwards the memory belongs

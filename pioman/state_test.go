@@ -5,20 +5,17 @@ import "testing"
 // Every transition from every state.
 func TestTransitions(t *testing.T) {
 	const no = StateUnset // "refused", together with an unchanged state
-	all := []State{StateUnset, StateReady, StateScheduled, StateRunning, StateCancelling, StateEnded, StateCancelled, StateDestroyed, StateBlocked}
+	all := []State{StateUnset, StateReady, StateScheduled, StateRunning, StateCancelling, StateEnded, StateCancelled}
 	for _, c := range []struct {
 		name string
 		do   func(*taskState) bool
 		want map[State]State // where it leads; a state that is missing refuses
 		stay map[State]bool  // granted, without a change
 	}{
-		{"ready", (*taskState).ready, map[State]State{StateUnset: StateReady, StateEnded: StateReady, StateCancelled: StateReady, StateDestroyed: StateReady}, map[State]bool{StateReady: true}},
-		{"schedule", (*taskState).schedule, map[State]State{StateReady: StateScheduled, StateEnded: StateScheduled, StateCancelled: StateScheduled, StateDestroyed: StateScheduled}, nil},
+		{"ready", (*taskState).ready, map[State]State{StateUnset: StateReady, StateEnded: StateReady, StateCancelled: StateReady}, map[State]bool{StateReady: true}},
+		{"schedule", (*taskState).schedule, map[State]State{StateReady: StateScheduled, StateEnded: StateScheduled, StateCancelled: StateScheduled}, nil},
 		{"take", (*taskState).take, map[State]State{StateScheduled: StateRunning}, map[State]bool{StateRunning: true}},
-		{"cancel", (*taskState).cancel, map[State]State{StateScheduled: StateCancelling, StateRunning: StateCancelling, StateBlocked: StateCancelling}, map[State]bool{StateCancelling: true}},
-		{"block", (*taskState).block, map[State]State{StateRunning: StateBlocked}, nil},
-		{"unblock", (*taskState).unblock, map[State]State{StateBlocked: StateScheduled}, nil},
-		{"destroy", (*taskState).destroy, map[State]State{StateRunning: StateDestroyed}, nil},
+		{"cancel", (*taskState).cancel, map[State]State{StateScheduled: StateCancelling, StateRunning: StateCancelling}, map[State]bool{StateCancelling: true}},
 		{"end", func(s *taskState) bool { s.end(); return true }, map[State]State{StateRunning: StateEnded}, nil},
 		{"drop", func(s *taskState) bool { s.drop(); return true }, map[State]State{StateCancelling: StateCancelled}, nil},
 	} {
@@ -40,7 +37,7 @@ func TestTransitions(t *testing.T) {
 }
 
 func TestInactiveStates(t *testing.T) {
-	inactive := map[State]bool{StateReady: true, StateEnded: true, StateCancelled: true, StateDestroyed: true}
+	inactive := map[State]bool{StateReady: true, StateEnded: true, StateCancelled: true}
 	for s := StateUnset; s <= StateBlocked+1; s++ {
 		if s.Inactive() != inactive[s] {
 			t.Errorf("%v inactive: %v", s, s.Inactive())

@@ -10,21 +10,13 @@ func (e *Engine) Submit(t *Task) error {
 	if err := e.claim(t); err != nil {
 		return err
 	}
-	if t.opt&hasBlock != 0 {
-		t.since = 0
-	}
-	e.enqueue(t)
-	return nil
-}
-
-// enqueue puts a claimed task where it belongs.
-func (e *Engine) enqueue(t *Task) {
 	if t.opt&hasCPUs == 0 {
 		e.put(t, e.root, nil)
-		return
+		return nil
 	}
 	tr := e.tree.Load()
 	e.put(t, e.where(tr, t), tr)
+	return nil
 }
 
 // claim makes a inactive task the caller's to put into a queue.
@@ -34,9 +26,6 @@ func (e *Engine) claim(t *Task) error {
 	}
 	if e.closed.Load() {
 		return fmt.Errorf("submit task %q: %w", t.name, ErrClosed)
-	}
-	if t.opt&NoWait != 0 && t.state.load().Inactive() && t.notify != nil {
-		return fmt.Errorf("submit task %q: %w", t.name, ErrNoWait)
 	}
 	if !t.state.schedule() {
 		return fmt.Errorf("submit task %q: %w", t.name, ErrScheduled)
@@ -51,9 +40,7 @@ func (e *Engine) put(t *Task, q *Queue, tr *tree) {
 	}
 	opt := t.opt
 	e.tally(opt, 1) // before the push: the poller that ends the task takes it back
-	if q.watch != nil {
-		q.watch(q.item, Push)
-	}
+	q.tell(push)
 	q.submitted.push(t) // from here on t may run, end, and be reused
 	e.announce(q, opt)
 	if q != e.root && e.tree.Load() != tr { // Attach may have looked before the push
@@ -101,8 +88,8 @@ func (e *Engine) tally(opt Options, n int32) {
 // (Completion.Wait). One atomic addition; the first request that a plain goroutine posts while every
 // virtual processor sleeps also wakes one (a few microseconds). Allowed inside handlers and hooks.
 func (e *Engine) Need() {
-	if e.config.Watch != nil {
-		e.config.Watch(nil, Count)
+	if e.watch != nil {
+		e.watch(nil, count)
 	}
 	if v := e.load.need(); v.remarkable() {
 		e.rouse(v)
@@ -111,8 +98,8 @@ func (e *Engine) Need() {
 
 // Done ends what Need began. One atomic addition.
 func (e *Engine) Done() {
-	if e.config.Watch != nil {
-		e.config.Watch(nil, Count)
+	if e.watch != nil {
+		e.watch(nil, count)
 	}
 	if e.load.done().pending() == uint32(pendingMask) {
 		e.underflow()

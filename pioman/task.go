@@ -34,22 +34,10 @@ const (
 	// requests are pending and such a task exists, an idle process looks
 	// every millisecond instead of sleeping until the kernel wakes it.
 	Blind Options = 2
-	// Destroy gives the task's memory to its handler, which may free it, put it into a
-	// pool, or make another task of it: a OneShot handler from its beginning on, a Repeat
-	// handler when it returns Done. The engine does not touch it afterwards, whatever is
-	// there by then. So no other thread may Cancel or Mask the task at that moment;
-	// and Notify counts only if it came before the poll. A handler that panics has
-	// not freed anything, as far as the engine knows: it leaves the memory alone too.
-	Destroy Options = 4
-	// NoWait says that no thread waits for the end of the task. Submit refuses one that has a
-	// completion to Notify (ErrNoWait). With OneShot and Destroy it is fire and forget.
-	NoWait Options = 8
 
 	// The engine's own.
-	hasCPUs   Options = 1 << 4 // it has a CPU set
-	hasBlock  Options = 1 << 5 // it has a blocking function
-	byKernel  Options = 1 << 6 // it has a place among those that wait for descriptors
-	continues Options = 1 << 7 // it is the task of a continuation
+	hasCPUs  Options = 1 << 4 // it has a CPU set
+	byKernel Options = 1 << 5 // it has a place among those that wait for descriptors
 )
 
 // Handler is the code of a task. It must not block: it holds its queue, and it may run inside a hook.
@@ -70,19 +58,12 @@ type Task struct {
 	notify  *Completion
 	bits    uint32
 	state   taskState
-	masks   masks  // Mask and Unmask write, pollers read
 	roundNo uint32 // holder's: the round that polled it last
-	passed  bool   // holder's: a OneShot task that is masked, and was passed by
 	opt     Options
 
 	name  string
 	cpus  CPUSet
 	place *slot // nil, or where it waits for a descriptor: then opt says byKernel
-
-	// See SetBlocking.
-	block        func(*Task)
-	delay, since int64          // cycles; since is the holder's: when it moved last, 0: not since it came
-	runner       atomic.Uintptr // asm.G of the goroutine that calls block, 0: none; the holder sets it, that goroutine clears it
 }
 
 // Init prepares a task that is blank or inactive (State.Inactive). name, which reports show, should be
@@ -95,9 +76,7 @@ func (t *Task) Init(name string, fn Handler, opt Options) {
 		}
 		return
 	}
-	t.name, t.fn, t.opt = name, fn, opt&^(hasCPUs|hasBlock|byKernel)
-	t.masks.w.Store(0)
-	t.block, t.since = nil, 0
+	t.name, t.fn, t.opt = name, fn, opt&^(hasCPUs|byKernel)
 	t.notify, t.bits, t.cpus, t.place = nil, 0, CPUSet{}, nil
 }
 
@@ -125,23 +104,10 @@ func (t *Task) Name() string { return t.name }
 // State returns the state of the task. Unless it is inactive it may have changed by now.
 func (t *Task) State() State {
 	s := t.state.load()
-	if (s == StateScheduled || s == StateRunning) && t.masks.on() {
-		return StateMasked
-	}
 	if p := t.place; p != nil && s == StateRunning && p.state.Load() == parked {
 		return StateBlocked
 	}
 	return s
-}
-
-// Release gives the memory of a Repeat task with Destroy away. The task's handler calls it before it
-// returns Done: from then on Init may make another task of this memory, as of memory that was cleared.
-// Release returns ErrRelease if the task has no Destroy, or is inactive.
-func (t *Task) Release() error {
-	if t.opt&Destroy == 0 || !t.state.destroy() {
-		return fmt.Errorf("release task %q: %w", t.name, ErrRelease)
-	}
-	return nil
 }
 
 // Cancel ends a task. It waits for the task's handler if that runs: on
@@ -157,7 +123,7 @@ func (t *Task) Cancel() error {
 	for i := 0; ; i++ {
 		q := t.queue.Load()
 		mine := q != nil && q.held(asm.G())
-		if mine && q.current == t || t.runner.Load() == asm.G() {
+		if mine && q.current == t {
 			return fmt.Errorf("cancel task %q: %w", t.name, ErrInHandler)
 		}
 		if !t.state.cancel() {
@@ -165,20 +131,16 @@ func (t *Task) Cancel() error {
 		}
 		switch {
 		case q == nil: // Submit is between its claim and its push
-			relax(i, mine)
 		case mine:
 			q.sweep()
-			if !t.state.load().Inactive() {
-				relax(i, mine)
-			}
 		case q.enter():
 			q.sweep()
 			q.exit()
-			if t.runner.Load() != 0 {
-				relax(i, false)
-			}
 		default: // its holder will meet the task, or leave
-			relax(i, mine)
 		}
+		if t.state.load().Inactive() {
+			return nil
+		}
+		relax(i, q != nil && q.engine.inHandler())
 	}
 }

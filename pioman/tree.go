@@ -196,7 +196,7 @@ func (tr *tree) graft(e *Engine, it *topo.Item, at *node) {
 		case len(vps) == len(at.vps):
 			tr.graft(e, c, at)
 		default:
-			n := &node{queue: &Queue{engine: e, item: c, watch: e.config.Watch}, item: c, up: at, vps: vps}
+			n := &node{queue: &Queue{engine: e, item: c, watch: e.watch}, item: c, up: at, vps: vps}
 			at.children++
 			tr.nodes = append(tr.nodes, n)
 			tr.graft(e, c, n)
@@ -246,10 +246,10 @@ func (tr *tree) round(e *Engine, vp int, whole bool) (out outcome) {
 			every *= k
 		}
 		if every == 1 || turn%every == 0 {
-			if w := n.queue.watch; w != nil {
-				w(n.queue.item, Look)
+			if n.queue.watch != nil {
+				n.queue.tell(look)
 				if n.queue.count.Load() == 0 {
-					w(n.queue.item, Peek)
+					n.queue.tell(peek)
 				}
 			}
 			out = max(out, n.queue.round(e.params.round))

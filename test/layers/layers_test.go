@@ -52,7 +52,7 @@ func lawful() map[string]string {
 		"tasklet/tasklet.go":                source("tasklet", "./sched", "./hooks", "./asm"),
 		"tasklet/tasklet_test.go":           source("tasklet", "./marcel", "pgregory.net/rapid", "go.uber.org/goleak"),
 		"marcel/spawn.go":                   source("marcel", "./sched", "./hooks"),
-		"pioman/engine.go":                  source("pioman", "./hooks", "./tasklet", "./sched"),
+		"pioman/engine.go":                  source("pioman", "./hooks", "./sched"),
 		"pioman/flavour_marcel.go":          source("pioman", "./marcel"),
 		"pioman/pollers/pool.go":            source("pollers", "./hooks", "./sched", "./sched/topo", "./asm", sys+"/unix"),
 		"nmad/gate.go":                      source("nmad", "./pioman", "./marcel", "./sched/topo", "./asm", "./nmad/driver"),

@@ -47,7 +47,7 @@ var rules = []rule{
 	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
 		folder:  "pioman",
-		ours:    []string{"hooks", "tasklet", "sched", "asm", "internal/kernel", "internal/linux", "internal/spelling"},
+		ours:    []string{"hooks", "sched", "asm", "internal/kernel", "internal/linux", "internal/spelling"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"flavour_marcel*.go": {"marcel"}},
 	},

@@ -10,20 +10,18 @@ import (
 // Tree is pioman's engine, polled by hand.
 type Tree struct {
 	e     *pioman.Engine
+	round func(vp int) // of the engine's hooks
 	touch Touch
 }
 
 // NewTree makes an engine over a machine with a VP for each PU.
 func NewTree(t *topo.Topology, touch Touch) (*Tree, error) {
-	c := pioman.Config{Name: "taskqueue", Topology: t}
-	if touch != nil {
-		c.Watch = func(it *topo.Item, a pioman.Access) { tell(touch, it, a) }
-	}
-	e := pioman.New(c)
-	if _, err := e.Attach(&pollers{vps: len(t.PUs())}); err != nil {
+	e := pioman.New(pioman.Config{Name: "taskqueue", Topology: t})
+	p := &pollers{vps: len(t.PUs()), touch: touch}
+	if _, err := e.Attach(p); err != nil {
 		return nil, err
 	}
-	return &Tree{e, touch}, nil
+	return &Tree{e, p.round, touch}, nil
 }
 
 // pending is the engine's word of pending requests, which every hook reads first.
@@ -36,29 +34,31 @@ const (
 )
 
 // tell translates what the engine says.
-func tell(touch Touch, it *topo.Item, a pioman.Access) {
+func tell(touch Touch, it *topo.Item, a string) {
 	var of any
 	if it != nil {
 		of = it
 	}
 	at := func(part int, k Kind) { touch(Line{of, part}, k) }
 	switch a {
-	case pioman.Look:
+	case "look":
 		at(0, Visit)
 		at(holderLine, Read)
-	case pioman.Peek:
+	case "peek":
 		at(submissionsLine, Read)
-	case pioman.Lock:
+	case "lock":
 		at(holderLine, Write)
 		at(mainLine, Write)
-	case pioman.Skip:
+	case "skip":
 		at(holderLine, Fail)
-	case pioman.Unlock:
+	case "unlock":
 		at(holderLine, Write)
-	case pioman.Push, pioman.Drain:
+	case "push", "drain":
 		at(submissionsLine, Write)
-	case pioman.Count:
+	case "count":
 		touch(pending, Write)
+	default:
+		panic("an access that the simulation does not know: " + a)
 	}
 }
 
@@ -91,7 +91,7 @@ func (t *Tree) Poll(vp int) {
 	if t.touch != nil {
 		t.touch(pending, Read)
 	}
-	t.e.PollAs(vp)
+	t.round(vp)
 }
 
 // Finished implements Queues.
@@ -102,8 +102,18 @@ func (t *Tree) Close() error { return t.e.Close() }
 
 // pollers is a scheduler whose virtual processors are the callers of Poll; its hooks never fire.
 type pollers struct {
-	set hooks.Set
-	vps int
+	set   hooks.Set
+	vps   int
+	touch Touch
+	round func(vp int)
+}
+
+// Simulate is called by Attach.
+func (p *pollers) Simulate(round func(vp int)) func(*topo.Item, string) {
+	if p.round = round; p.touch == nil {
+		return nil
+	}
+	return func(it *topo.Item, a string) { tell(p.touch, it, a) }
 }
 
 func (p *pollers) Hooks() *hooks.Set        { return &p.set }

@@ -1,0 +1,140 @@
+package pioman
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// Then has fn called, with the status, once any of bits is set, instead of waking a waiter. A poller of e
+// calls it, at the end of the round in which the bits were set, if a handler has set them, else in its next
+// round; outside of every lock and queue, exactly once. e nil: Default. The functions of one engine are called
+// one after the other, in the order in which they became due.
+//
+// fn may submit tasks, signal, start requests, and use Then again; it must not block, and to wait inside is
+// ErrInHandler. What it does must be short, as in a handler. If it panics, or ends its goroutine, that is reported, and
+// goes no further. Then itself allocates nothing, and may be called in a handler or a hook.
+//
+// Until fn begins it counts as a pending request, and the completion must not be reused; an owner that wants
+// no more than to be rid of it signals a bit of its own. Once e is closed, Signal itself calls what it makes due.
+// The errors: ErrNoBits, ErrNotInitialised without a function.
+func (c *Completion) Then(e *Engine, bits uint32, fn func(status uint32)) error {
+	return c.then(e, want{bits: bits}, fn)
+}
+
+// ThenAll is Then for all of bits.
+func (c *Completion) ThenAll(e *Engine, bits uint32, fn func(status uint32)) error {
+	return c.then(e, want{bits, true}, fn)
+}
+
+func (c *Completion) then(e *Engine, n want, fn func(status uint32)) error {
+	switch {
+	case n.bits == 0:
+		return fmt.Errorf("then: %w", ErrNoBits)
+	case fn == nil:
+		return fmt.Errorf("then: %w", ErrNotInitialised)
+	case e == nil:
+		e = Default()
+	}
+	p := parking.get(e)
+	p.fn = fn
+	e.Need()
+	if !c.enlist(p, n) {
+		p.fire(c.Status())
+	}
+	return nil
+}
+
+// due are the functions whose bits are set, as parkers.
+//
+//	in the list of a completion ───▶ due ───────────────▶ called, its parker free
+//	     fire: a signaller, or a leaver  │ callDue: a poller
+//	                                     └── called by fire, if the engine is closed
+//
+// A signaller pushes, then looks at closed, and at holder; a poller lets go of holder, then looks at closed, and
+// for more. So of what comes once the engine is closed one of them sees all.
+type due struct {
+	head   atomic.Uint32  // index of the newest, 0: none; signallers push, the holder takes all
+	holder atomic.Uintptr // asm.G of the poller that calls them, 0: none
+}
+
+// busy tells whether there are some, or one is being called.
+func (d *due) busy() bool { return d.head.Load() != 0 || d.holder.Load() != 0 }
+
+func (d *due) push(p *parker) {
+	for {
+		h := d.head.Load()
+		p.link = h
+		if d.head.CompareAndSwap(h, p.index) {
+			return
+		}
+	}
+}
+
+// fire makes the function of a parker due. For the caller that holds p; from the push on another one may use it.
+func (p *parker) fire(status uint32) {
+	e := p.e.Load()
+	p.status = status
+	p.listed.Store(false)
+	e.due.push(p)
+	if v := e.load.posted(); v.asleep() {
+		e.rouse(v)
+	}
+	if e.closed.Load() {
+		e.callDue()
+	}
+}
+
+// callDue calls the functions that are due, but not those that become due meanwhile, unless the engine is
+// closed: then no other round follows. It skips them while another poller calls some.
+func (e *Engine) callDue() (out outcome) {
+	for e.due.head.Load() != 0 {
+		if e.due.holder.Load() != 0 || !e.due.holder.CompareAndSwap(0, asm.G()) {
+			return max(out, skipped)
+		}
+		e.callAll()
+		if out = moved; !e.closed.Load() {
+			break
+		}
+	}
+	return out
+}
+
+// callAll is the holder's.
+func (e *Engine) callAll() {
+	list := uint32(0) // the oldest first
+	for i := e.due.head.Swap(0); i != 0; {
+		p := parking.at(i)
+		i, p.link, list = p.link, list, i
+	}
+	defer func() {
+		for list != 0 { // a function has ended the goroutine: the others stay due
+			p := parking.at(list)
+			list = p.link
+			e.due.push(p)
+		}
+		e.due.holder.Store(0)
+	}()
+	for list != 0 {
+		p := parking.at(list)
+		fn, status := p.fn, p.status
+		p.fn, list = nil, p.link
+		parking.put(p)
+		e.call(fn, status)
+	}
+}
+
+// call calls one function, whatever becomes of it.
+func (e *Engine) call(fn func(uint32), status uint32) {
+	returned := false
+	defer func() {
+		if !returned {
+			e.panicked(&PanicError{Task: "Then", Value: recover(), Stack: debug.Stack()})
+		}
+		e.Done()
+	}()
+	fn(status)
+	returned = true
+}
