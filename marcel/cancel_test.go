@@ -74,9 +74,14 @@ func TestCancelPoints(t *testing.T) {
 		}
 	}
 	points := map[string]func(){
-		"Acquire":             s.Acquire,
-		"AcquireTimeout":      func() { s.AcquireTimeout(time.Hour) },
-		"AcquireContext":      func() { _ = s.AcquireContext(ctx) },
+		"Acquire":        s.Acquire,
+		"AcquireTimeout": func() { s.AcquireTimeout(time.Hour) },
+		"AcquireContext": func() { _ = s.AcquireContext(ctx) },
+		"AcquireOrCancel": func() {
+			if !s.AcquireOrCancel() {
+				marcel.TestCancel()
+			}
+		},
 		"Cond.Wait":           locked(c.Wait),
 		"Cond.WaitTimeout":    locked(func() { c.WaitTimeout(time.Hour) }),
 		"Cond.WaitContext":    locked(func() { _ = c.WaitContext(ctx) }),
@@ -194,6 +199,9 @@ func TestCancelDisabled(t *testing.T) {
 			t.Errorf("Join returned %v", err)
 		}
 	})
+	if sem := marcel.NewSemaphore(1); !sem.AcquireOrCancel() || sem.TryAcquire() {
+		t.Error("a goroutine acquires as by Acquire")
+	}
 	marcel.TestCancel()
 	if marcel.SetCancelState(false) {
 		t.Error("a goroutine can be cancelled?")
@@ -253,10 +261,15 @@ func TestCancelConserves(t *testing.T) {
 				var all []marcel.Thread
 				for i := range 12 {
 					all = append(all, marcel.Spawn(func() {
-						for range 10 {
+						for n := range 10 {
 							switch i % 4 {
 							case 0:
-								sem.Acquire()
+								if n%2 == 0 {
+									sem.Acquire()
+								} else if !sem.AcquireOrCancel() {
+									marcel.TestCancel()
+									t.Error("not cancelled, and without a unit")
+								}
 							case 1:
 								if !sem.AcquireTimeout(20 * time.Microsecond) {
 									continue

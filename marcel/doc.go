@@ -74,8 +74,8 @@
 //     calls, and is no error. Out of Run it ends the caller as well, so that a
 //     test may run its body with Run.
 //   - Cancel ends a thread from outside, as in POSIX: in a wait that is a
-//     cancellation point (Semaphore, Cond, Mailbox, Select, Join, Sleep), or where
-//     it calls TestCancel; SetCancelState disables it. It unwinds as Goexit does:
+//     cancellation point (Semaphore, Cond, Mailbox, Select, Join, Sleep; those of
+//     package pioman/io), or where it calls TestCancel; SetCancelState disables it. It unwinds as Goexit does:
 //     use defer, or PushCleanup, for what must be undone.
 //   - Join waits for the end, and may be called by several, any number of times.
 //     That is optional: a thread runs whether it is joined or not. When main ends,

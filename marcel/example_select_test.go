@@ -68,6 +68,24 @@ func ExampleSelectContext() {
 	// Output: -1 context deadline exceeded
 }
 
+// A cancelled thread first gets what it has waited for.
+func ExampleSelectUninterruptible() {
+	marcel.Run(func() {
+		var answer marcel.Semaphore
+		asker := marcel.Spawn(func() {
+			_, _ = marcel.SelectUninterruptible(context.Background(), answer.Case())
+			fmt.Println("answered")
+			marcel.TestCancel()
+		})
+		_ = asker.Cancel()
+		answer.Release()
+		fmt.Println(asker.Join())
+	})
+	// Output:
+	// answered
+	// marcel: the thread was cancelled
+}
+
 // A Go channel, such as a signal's or a ticker's, beside what threads use.
 func ExampleReceiveFrom() {
 	marcel.Run(func() {

@@ -31,7 +31,7 @@ var objects = []reflect.Type{
 }
 
 // forGood lists what waits for others, as it should, if its receiver is a zero value.
-var forGood = []string{"Semaphore.Acquire", "Mailbox.Send", "Mailbox.Recv", "Mailbox.All", "Group.Go"}
+var forGood = []string{"Semaphore.Acquire", "Semaphore.AcquireOrCancel", "Mailbox.Send", "Mailbox.Recv", "Mailbox.All", "Group.Go"}
 
 // inert lists what does not look at its receiver, or not yet, or for which nil stands for none.
 var inert = []string{"RWMutex.RLocker", "Mailbox.All", "Gang.Idle", "Bubble.Adopt"}

@@ -71,7 +71,7 @@ func Select(cases ...Case) int {
 	if i := tryCases(cases); i >= 0 {
 		return i
 	}
-	return awaitCases(cases, nil, 0)
+	return awaitCases(sched.InSelect, cases, nil, 0)
 }
 
 // TrySelect takes one of the cases if one can be taken at once; -1: none can. It
@@ -84,18 +84,30 @@ func SelectTimeout(d time.Duration, cases ...Case) int {
 	if i := tryCases(cases); i >= 0 || d <= 0 {
 		return i
 	}
-	return awaitCases(cases, nil, d)
+	return awaitCases(sched.InSelect, cases, nil, d)
 }
 
 // SelectContext is Select until ctx is done: then it returns -1 and the cause, also
 // if a case is ready.
 func SelectContext(ctx context.Context, cases ...Case) (int, error) {
+	return selectUnder(ctx, sched.InSelect, cases)
+}
+
+// SelectUninterruptible is SelectContext that is no cancellation point, for code that Thread.Cancel must not end there.
+func SelectUninterruptible(ctx context.Context, cases ...Case) (int, error) {
+	return selectUnder(ctx, sched.InSelect|sched.Uninterruptible, cases)
+}
+
+func selectUnder(ctx context.Context, kind sched.Kind, cases []Case) (int, error) {
 	if ctx.Err() != nil {
 		return -1, context.Cause(ctx)
 	}
 	i := tryCases(cases)
+	if i < 0 && ctx.Done() == nil {
+		return awaitCases(kind, cases, nil, 0), nil
+	}
 	if i < 0 {
-		i = awaitCases(cases, ctx, 0)
+		i = awaitCases(kind, cases, ctx, 0)
 	}
 	if i < 0 {
 		return i, context.Cause(ctx)
@@ -145,7 +157,7 @@ type selection struct {
 	polled, guarded bool // there are Pollers, or mutexes to unlock
 }
 
-func awaitCases(cases []Case, ctx context.Context, d time.Duration) int {
+func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Duration) int {
 	sched.Library()
 	var s selection
 	for _, c := range cases {
@@ -158,7 +170,7 @@ func awaitCases(cases []Case, ctx context.Context, d time.Duration) int {
 		}
 	}
 	s.g = sched.NewMultiWait(len(cases))
-	s.g.As(sched.InSelect)
+	s.g.As(kind)
 	defer s.end(cases) // also if a method of a case panics
 	for round := 0; ; round++ {
 		if i, ok := s.round(cases, ctx, d); ok {

@@ -32,6 +32,13 @@ func (s *Semaphore) Acquire() {
 	_ = s.acquire(nil)
 }
 
+// AcquireOrCancel is Acquire for a caller that has something to put in order before Thread.Cancel ends it, whether
+// the semaphore is Uninterruptible or not. false: the thread was cancelled, and has no unit; TestCancel ends it.
+func (s *Semaphore) AcquireOrCancel() bool {
+	_ = s.acquireAs(sched.InSemaphore|sched.Returning, nil)
+	return !sched.Interrupted()
+}
+
 // TryAcquire takes a unit if there is one. It does not block.
 func (s *Semaphore) TryAcquire() bool {
 	_ = &s.mu
@@ -60,7 +67,9 @@ func (s *Semaphore) AcquireContext(ctx context.Context) error {
 	return s.acquire(lim)
 }
 
-func (s *Semaphore) acquire(lim *sched.Limit) error {
+func (s *Semaphore) acquire(lim *sched.Limit) error { return s.acquireAs(sched.InSemaphore|s.is, lim) }
+
+func (s *Semaphore) acquireAs(kind sched.Kind, lim *sched.Limit) error {
 	_ = &s.mu
 	c := sched.EnterLibrary()
 	s.mu.Lock()
@@ -70,7 +79,7 @@ func (s *Semaphore) acquire(lim *sched.Limit) error {
 		c.Leave()
 		return nil
 	}
-	return wait(c.As(sched.InSemaphore|s.is), &s.q, &s.mu, lim)
+	return wait(c.As(kind), &s.q, &s.mu, lim)
 }
 
 // Release gives a unit. It never blocks. It does not touch the semaphore after it has woken a waiter:

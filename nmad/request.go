@@ -186,7 +186,7 @@ func (r *Request) Test() (bool, error) {
 // request is done, and says how it ended. It polls the request's gate for
 // Config.Spin (10 us), while no other thread is ready on the VP, and then leaves the
 // work to the engine. Waiting again for a request that is done gives the same
-// answer. ErrInHandler and ErrClosed of package pioman say that it
+// answer. It is no cancellation point of threads; WaitContext ends with its context. ErrInHandler and ErrClosed of package pioman say that it
 // could not be waited for here and now; the request is not done then.
 func (r *Request) Wait() error {
 	if r == nil {

@@ -88,7 +88,7 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 // done says whether r is, or was never started.
 func (r *Request) done() bool { return r == nil || !r.started.Load() || r.ended() }
 
-// choose is marcel.SelectContext, except that what makes it panic is an error.
+// choose is marcel.SelectUninterruptible, except that what makes it panic is an error.
 func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -99,8 +99,5 @@ func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 			i, err = -1, e
 		}
 	}()
-	if ctx = orBackground(ctx); ctx.Done() == nil {
-		return marcel.Select(cases...), nil
-	}
-	return marcel.SelectContext(ctx, cases...)
+	return marcel.SelectUninterruptible(orBackground(ctx), cases...)
 }

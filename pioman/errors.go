@@ -3,6 +3,8 @@ package pioman
 import (
 	"errors"
 	"fmt"
+
+	"github.com/pm2-go/pm2/sched"
 )
 
 // The errors of this package, for errors.Is.
@@ -13,6 +15,7 @@ var (
 	ErrClosed         = errors.New("engine closed")
 	ErrAttached       = errors.New("engine is started already, by another scheduler or with other parameters: stop that first, or start it in the same way")
 	ErrSchedulerTaken = errors.New("scheduler has another engine's hooks: one engine per scheduler")
+	ErrCanceled       = sched.ErrCanceled // of WaitOrCancel
 	ErrNoBits         = errors.New("no bits to wait for")
 	ErrTimeout        = errors.New("time is up")
 	ErrPanicked       = errors.New("task handler did not return")

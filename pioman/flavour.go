@@ -126,6 +126,8 @@ type waiting interface {
 	// acquire takes the unit of s, or waits for it, at most for limit; false: there was none.
 	// Only the caller of claim may.
 	acquire(s *semaphore, limit time.Duration) bool
+	// acquireOrCancel is acquire without a limit; false: the caller was cancelled, and has no unit.
+	acquireOrCancel(s *semaphore) bool
 	// release gives the unit to the claimer of s. From anywhere; never blocks.
 	release(s *semaphore)
 }
@@ -150,6 +152,9 @@ func (s *semaphore) claim(by waiting) { s.by = by }
 
 // Acquire waits for the unit.
 func (s *semaphore) Acquire() { s.by.acquire(s, forever) }
+
+// AcquireOrCancel is Acquire until the caller is cancelled.
+func (s *semaphore) AcquireOrCancel() bool { return s.by.acquireOrCancel(s) }
 
 // AcquireTimeout is Acquire for at most limit.
 func (s *semaphore) AcquireTimeout(limit time.Duration) bool { return s.by.acquire(s, limit) }

@@ -31,6 +31,8 @@ func (thread) ready() bool       { return marcel.Ready() }
 func (thread) yield()            { marcel.Yield() }
 func (thread) blocking(f func()) { marcel.Blocking(f) }
 
+func (thread) acquireOrCancel(s *semaphore) bool { return s.thread.AcquireOrCancel() }
+
 func (thread) release(s *semaphore) { s.thread.Release() }
 
 func (thread) acquire(s *semaphore, limit time.Duration) bool {

@@ -37,6 +37,8 @@ func (a *attachment) handOver(before uint64) {
 	}
 }
 
+func (g goroutine) acquireOrCancel(s *semaphore) bool { return g.acquire(s, forever) }
+
 func (goroutine) acquire(s *semaphore, limit time.Duration) bool {
 	if limit == forever {
 		<-s.unit

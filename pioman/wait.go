@@ -24,6 +24,12 @@ func (c *Completion) Wait(e *Engine, bits uint32) error {
 	return c.await(e, want{bits: bits}, limit{d: forever})
 }
 
+// WaitOrCancel is Wait until the calling thread is cancelled (marcel.Thread.Cancel): then ErrCanceled. The caller puts its
+// state in order, and ends by marcel.TestCancel. The other forms of Wait are no cancellation points.
+func (c *Completion) WaitOrCancel(e *Engine, bits uint32) error {
+	return c.await(e, want{bits: bits}, limit{d: forever, cancel: true})
+}
+
 // WaitAll is Wait until all of bits are set.
 func (c *Completion) WaitAll(e *Engine, bits uint32) error {
 	return c.await(e, want{bits, true}, limit{d: forever})
@@ -73,6 +79,7 @@ type limit struct {
 	d   time.Duration
 	ctx context.Context // nil: none
 
+	cancel bool // a cancel of the thread ends it; then d is forever
 	polled bool // the caller has polled, and is to sleep at once
 }
 
@@ -88,7 +95,7 @@ func (c *Completion) await(e *Engine, n want, lim limit) error {
 	if e == nil {
 		e = Default()
 	}
-	w := wait{e: e, c: c, want: n, ctx: lim.ctx}
+	w := wait{e: e, c: c, want: n, ctx: lim.ctx, cancel: lim.cancel}
 	if err := w.check(); err != nil {
 		return failed(err)
 	}
@@ -118,7 +125,7 @@ func (c *Completion) result() error {
 // waitErrors are the errors of waits, made beforehand: a wait that gives up allocates nothing either.
 var waitErrors = func() map[error]error {
 	m := map[error]error{}
-	for _, err := range []error{ErrTimeout, ErrClosed, ErrPanicked, ErrInHandler, ErrNoBits} {
+	for _, err := range []error{ErrTimeout, ErrClosed, ErrCanceled, ErrPanicked, ErrInHandler, ErrNoBits} {
 		m[err] = fmt.Errorf("wait: %w", err)
 	}
 	return m
@@ -127,7 +134,7 @@ var waitErrors = func() map[error]error {
 // failed says that it was a wait that failed with err.
 func failed(err error) error {
 	switch err {
-	case ErrTimeout, ErrClosed, ErrPanicked, ErrInHandler, ErrNoBits:
+	case ErrTimeout, ErrClosed, ErrCanceled, ErrPanicked, ErrInHandler, ErrNoBits:
 		return waitErrors[err]
 	}
 	return fmt.Errorf("wait: %w", err) // the cause of a context's end
@@ -135,16 +142,17 @@ func failed(err error) error {
 
 // wait is one Wait in progress.
 type wait struct {
-	e     *Engine
-	c     *Completion
-	want  want
-	ctx   context.Context // nil: none
-	timed bool
-	held  bool  // the kernel's descriptors are retained
-	led   bool  // others may rely on us to poll: see block
-	still bool  // nothing happened in the last sleep
-	news  bool  // something happened in a poll of ours since we last tried to sleep in the kernel
-	end   int64 // timed: in cycles
+	e      *Engine
+	c      *Completion
+	want   want
+	ctx    context.Context // nil: none
+	cancel bool            // the thread may be cancelled; then it is not timed
+	timed  bool
+	held   bool  // the kernel's descriptors are retained
+	led    bool  // others may rely on us to poll: see block
+	still  bool  // nothing happened in the last sleep
+	news   bool  // something happened in a poll of ours since we last tried to sleep in the kernel
+	end    int64 // timed: in cycles
 
 	vp     int  // of the caller, as far as queues depend on it
 	polite bool // other processes use the CPU
@@ -214,6 +222,8 @@ func (w *wait) block() error {
 			err = ErrClosed
 		case w.over(asm.Cycles()):
 			err = w.why()
+		case w.cancel && sched.Canceled():
+			err = ErrCanceled
 		case e.attached.Load() != nil:
 			w.sleepUntil(p, (*Engine).Hooked)
 		case w.still || !w.insist():
@@ -260,6 +270,8 @@ func (w *wait) sleepUntil(p *parker, relies func(*Engine) bool) {
 	woken := false
 	switch {
 	case !relies(w.e), w.ctx != nil && w.ctx.Err() != nil: // the end of ctx pokes the waiter, perhaps before prepare
+	case w.cancel:
+		woken = p.sem.AcquireOrCancel()
 	case !w.timed:
 		p.sem.Acquire()
 		woken = true
@@ -313,7 +325,11 @@ func (w *wait) sleepInKernel(p *parker) {
 	if w.timed {
 		p.limit = min(p.limit, time.Duration(asm.Nanos(max(w.end-asm.Cycles(), 0))))
 	}
-	if w.ctx != nil && w.ctx.Err() != nil {
+	if w.cancel {
+		sched.OnCancel(p.poke)
+		defer sched.OnCancel(nil)
+	}
+	if w.ctx != nil && w.ctx.Err() != nil || w.cancel && sched.Canceled() {
 		p.limit = 0
 	}
 	w.led = true

@@ -46,9 +46,10 @@ var ErrCanceled = errors.New("marcel: the thread was cancelled")
 //
 // Cancellation points are TestCancel and the waits in a semaphore, a condition (whose mutex the
 // thread gets back first), a mailbox, Select, Join and Sleep, with and without time limits and
-// contexts. A thread that is blocked in one of these ends at once. A mutex and a barrier are no
-// cancellation points, nor is anything that blocks outside of this package (channels,
-// system calls). If the thread has been given a unit or a message before, it
+// contexts; of package pioman/io the waits for the kernel, and of pioman Completion.WaitOrCancel. A thread
+// that is blocked in one of these ends at once. A mutex and a barrier are no
+// cancellation points, nor is anything else that blocks (channels,
+// system calls, messages of package nmad, whose waits have a context). If the thread has been given a unit or a message before, it
 // gets that, and ends at its next cancellation point. While
 // it has cancellation disabled the request is kept.
 //
@@ -67,11 +68,15 @@ func (h Thread) Cancel() error {
 	c := Visit()
 	x.mu.Lock()
 	hit := h.t.interrupt(x)
+	poke := x.poke
 	x.mu.Unlock()
 	if hit {
 		c.ready(h.t)
 	}
 	c.Leave()
+	if poke != nil {
+		poke()
+	}
 	return nil
 }
 
@@ -179,6 +184,47 @@ func (c *co) EndWait() {
 	}
 }
 
+// Interrupted tells, once, whether a cancel has ended the last wait of the caller, of a kind that Returning was added to. The
+// thread was not woken then. It ends at its next cancellation point.
+func Interrupted() bool {
+	c := lookup()
+	if c == nil {
+		return false
+	}
+	x := c.cur.x.Load()
+	if x == nil || !x.hit {
+		return false
+	}
+	c.enter()
+	x.mu.Lock()
+	x.hit = false
+	x.mu.Unlock()
+	c.Leave()
+	return true
+}
+
+// OnCancel has each Cancel of the calling thread call f, which must not block, until OnCancel(nil): for waits that this package does not
+// know, and that are to be cancellation points. f may still be called a moment later. After OnCancel the caller looks at
+// Canceled: a cancel that came before is not told. On a plain goroutine OnCancel does nothing.
+//
+//	canceller                    thread
+//	C1 sets asks                 T1 OnCancel: sets poke, under x.mu
+//	C5 reads poke under x.mu     T2 Canceled: reads asks
+//	   and calls it
+//
+// Either C5 comes after T1, or T2 after C1.
+func OnCancel(f func()) {
+	x, err := ownRare()
+	if err != nil {
+		return
+	}
+	c := Enter()
+	x.mu.Lock()
+	x.poke = f
+	x.mu.Unlock()
+	c.Leave()
+}
+
 // EndWait is Co.EndWait for the calling thread.
 func EndWait() { lookup().EndWait() }
 
@@ -213,11 +259,25 @@ func (c *co) close(x *rare) {
 // TestCancel ends the calling thread if it has been cancelled and has cancellation
 // enabled. On a plain goroutine it does nothing.
 func TestCancel() {
+	if c, x := canceled(); x != nil {
+		c.unwind(x)
+	}
+}
+
+// Canceled tells whether TestCancel would end the caller.
+func Canceled() bool {
+	_, x := canceled()
+	return x != nil
+}
+
+// canceled is the caller, and its rare part if it has been cancelled and may be.
+func canceled() (*co, *rare) {
 	if c := lookup(); c != nil && !c.base {
 		if x := c.cur.x.Load(); x != nil && x.asks.Load()&cancelBit != 0 && !x.uncancelable {
-			c.unwind(x)
+			return c, x
 		}
 	}
+	return nil, nil
 }
 
 // SetCancelState enables or disables cancellation of the calling thread and returns

@@ -26,6 +26,8 @@ const (
 
 	// Uninterruptible, added to a kind: Cancel leaves the wait alone.
 	Uninterruptible Kind = 1 << 7
+	// Returning, added to a kind: Cancel ends the wait, which returns as if it had been woken: see Interrupted.
+	Returning Kind = 1 << 6
 )
 
 var kindNames = [kinds]string{"", "semaphore", "mutex", "condition", "barrier", "join", "sleep", "select", "mailbox",
@@ -33,7 +35,7 @@ var kindNames = [kinds]string{"", "semaphore", "mutex", "condition", "barrier", 
 
 // String is the name of what is waited for, "" if it is not known.
 func (k Kind) String() string {
-	if k &^= Uninterruptible; k >= kinds {
+	if k &^= Uninterruptible | Returning; k >= kinds {
 		return fmt.Sprintf("Kind(%d)", uint8(k))
 	}
 	return kindNames[k]
@@ -43,7 +45,7 @@ func (k Kind) String() string {
 const (
 	stays   = iota // nothing: it is no cancellation point
 	unwinds        // it ends the wait, which does not return: the thread exits from there
-	returns        // it ends the wait, which returns as if it had been woken; the waiter then calls EndWait
+	returns        // it ends the wait, which returns as if it had been woken; the waiter then calls EndWait, or Interrupted
 )
 
 // onCancel says what a cancel does with each kind of wait; the default is stays. A wait without a kind
@@ -55,10 +57,13 @@ var onCancel = [kinds]uint8{
 }
 
 func (k Kind) onCancel() uint8 {
-	if k >= kinds {
-		return stays
+	switch {
+	case k < kinds:
+		return onCancel[k]
+	case k < Uninterruptible: // Returning
+		return returns
 	}
-	return onCancel[k]
+	return stays
 }
 
 // As sets the kind of the wait that follows. The caller calls it between Enter and Wait:

@@ -22,9 +22,10 @@ type rare struct {
 	preemptOff preemptOff
 	pinned     bool // it has an OS thread of its own: see pinned.go
 
-	hit          bool // a cancel has ended its wait; written under mu
-	uncancelable bool // its own, changed under mu
-	ending       bool // its own: it stays uncancelable
+	hit          bool   // a cancel has ended its wait; written under mu
+	poke         func() // what a cancel calls, nil: nothing; under mu
+	uncancelable bool   // its own, changed under mu
+	ending       bool   // its own: it stays uncancelable
 
 	callbacks
 

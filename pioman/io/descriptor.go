@@ -1,6 +1,7 @@
 package pio
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/pioman"
 )
 
 // descriptor is a non-blocking descriptor of the kernel's with its two sides: what Conn and Listener have in common.
@@ -88,14 +90,18 @@ func (d *descriptor) do(s *side, call string, f func(fd int) syscall.Errno) erro
 }
 
 // wait blocks the caller alone until something may have happened on a side, of which
-// it holds mu.
+// it holds mu. It is a cancellation point: callers defer what is to be put in order.
 func (d *descriptor) wait(s *side) error {
 	if err := d.watch(s); err != nil {
 		return err
 	}
 	d.r.waiters.Add(1) // before Wait calls Need: a poller sees it
 	defer d.r.waiters.Add(-1)
-	return s.news.Wait(d.r.engine, ready|expired|shut)
+	err := s.news.WaitOrCancel(d.r.engine, ready|expired|shut)
+	if err != nil && errors.Is(err, pioman.ErrCanceled) {
+		marcel.TestCancel()
+	}
+	return err
 }
 
 // watch has the kernel announce one direction, edge triggered, from the first time on

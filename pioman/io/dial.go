@@ -82,26 +82,37 @@ func (r *Reactor) join(ctx context.Context, network string, fd int, sa unix.Sock
 	if err != nil {
 		return nil, err
 	}
-	// The end of ctx is a deadline that has passed, for as long as this takes.
+	connected := false
+	defer func() {
+		if !connected { // also if the thread is cancelled
+			_ = c.Close()
+		}
+	}()
+	if err := c.connectUntil(ctx, sa); err != nil {
+		return nil, err
+	}
+	c.find()
+	if err := c.refuseItself(); err != nil {
+		return nil, err
+	}
+	connected = true
+	return c, nil
+}
+
+// connectUntil is connect for as long as ctx lasts: its end is a deadline that has passed.
+func (c *Conn) connectUntil(ctx context.Context, sa unix.Sockaddr) error {
 	left := marcel.NewLatch(1)
 	stop := context.AfterFunc(ctx, func() {
 		c.wr.setDeadline(time.Unix(1, 0))
 		left.CountDown()
 	})
-	err = c.connect(sa)
-	if !stop() {
-		left.Wait()
-		c.wr.setDeadline(time.Time{})
-	}
-	if err == nil {
-		c.find()
-		err = c.refuseItself()
-	}
-	if err != nil {
-		_ = c.Close()
-		return nil, err
-	}
-	return c, nil
+	defer func() {
+		if !stop() {
+			left.Wait()
+			c.wr.setDeadline(time.Time{})
+		}
+	}()
+	return c.connect(sa)
 }
 
 // refuseItself returns the error of a port on which no socket listens, if the kernel has connected c to itself: to

@@ -56,6 +56,8 @@
 //   - Read, Write, Readv and Writev allocate nothing in steady state.
 //   - A wait blocks its thread alone: no virtual processor, and no OS thread each.
 //   - With operations that only wait, no CPU is used, whatever their number.
+//   - A wait for the kernel is a cancellation point (marcel.Thread.Cancel), but not that for the turn
+//     behind another Read or Write. Of a Write that ends so a part may be written; nothing that was read is lost.
 //   - Deadlines and Close end operations in progress; Close returns with the descriptor closed.
 //   - Reads of one descriptor take turns, and so do writes: each is whole.
 //   - No lock is held across a wait but the descriptor's own.
