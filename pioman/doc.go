@@ -64,7 +64,7 @@
 //   - Completion.Then has a poller call a function instead of waking a waiter: once, outside of every lock. Completion.Case is
 //     for a marcel.Select.
 //   - A handler or function that panics or calls runtime.Goexit ends itself, not the engine.
-//   - Task.SetCPUs keeps the polls of a task near some processors; Task.On leaves a task that waits for long to the kernel.
+//   - Task.SetCPUs keeps the polls of a task near some processors.
 //
 // Of package marcel only flavour_marcel*.go know: there the engine takes a mutex, and a semaphore to sleep on. All
 // else stands on sched and hooks.

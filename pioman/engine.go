@@ -58,10 +58,9 @@ type Engine struct {
 	points   atomic.Uint32 // Points in use; SetPoints writes
 	blind    atomic.Int32  // Blind tasks in queues
 
-	_           [line]byte
-	sleeper     sleeper
-	adapt       adaptation
-	descriptors descriptors
+	_       [line]byte
+	sleeper sleeper
+	adapt   adaptation
 
 	mu mutex // serialises Attach, stop and Close
 }
@@ -81,7 +80,6 @@ func New(c Config) *Engine {
 	e.root = &Queue{engine: e}
 	e.alone[0] = e.root
 	e.sleeper.e = e
-	e.descriptors.e = e
 	e.points.Store(uint32(e.params.Points))
 	e.adapt.delay = e.ticks.delay
 	return e
@@ -114,7 +112,6 @@ func (e *Engine) Close() error {
 		relax(i, true)
 	}
 	parking.wakeAll(e)
-	e.descriptors.close()
 	e.sleeper.close()
 	return nil
 }

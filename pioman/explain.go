@@ -77,11 +77,7 @@ type Adaptive struct {
 type Blocking struct {
 	Asleep  string `json:"asleep"`  // what blocks in the kernel: "nothing", "an idle VP", "the spare LWP", "a waiter"
 	Sleeps  uint32 `json:"sleeps"`  // so far
-	Sources int    `json:"sources"` // descriptors that announce for tasks that are polled
-	Tasks   int    `json:"tasks"`   // that wait for descriptors of their own, blocked
-	Active  int    `json:"active"`  // the same, still polled
-	Parks   uint64 `json:"parks"`   // how often a task left its queue for the kernel
-	Wakes   uint64 `json:"wakes"`   // how often one came back because of an arrival
+	Sources int    `json:"sources"` // descriptors that announce for tasks
 	Sent    uint64 `json:"sent"`    // how often the spare LWP was sent to the kernel
 	Stays   uint64 `json:"stays"`   // how often it went back there at once
 }
@@ -285,14 +281,7 @@ func (p *adaptation) explain() Adaptive {
 }
 
 func (e *Engine) explainBlocking(a *attachment) Blocking {
-	w := &e.descriptors
-	x := Blocking{
-		Asleep: "nothing", Sleeps: e.sleeper.sleeps.Load(), Sources: len(e.sleeper.list()),
-		Tasks: int(w.parked.Load()), Active: int(w.active.Load()), Parks: w.parks.Load(), Wakes: w.wakes.Load(),
-	}
-	if w.parks.Load() > 0 || x.Active > 0 {
-		x.Sources-- // the set of the tasks' descriptors is one of them
-	}
+	x := Blocking{Asleep: "nothing", Sleeps: e.sleeper.sleeps.Load(), Sources: len(e.sleeper.list())}
 	if a != nil {
 		x.Sent, x.Stays = a.spare.sent.Load(), a.spare.stays.Load()
 	}
@@ -357,8 +346,7 @@ func (x Explanation) Text() string {
 	k := x.Blocking
 	line("\nin the kernel")
 	line("  %s sleeps for all; %d sleeps so far", k.Asleep, k.Sleeps)
-	line("  %d sources; %d tasks wait for descriptors of their own, %d of these are still polled", k.Sources, k.Tasks+k.Active, k.Active)
-	line("  tasks left their queues %d times and were woken %d times; the spare LWP was sent %d times and stayed %d times", k.Parks, k.Wakes, k.Sent, k.Stays)
+	line("  %d sources; the spare LWP was sent %d times and stayed %d times", k.Sources, k.Sent, k.Stays)
 	line("\nparameters")
 	for _, s := range x.Params {
 		line("  %-18s %-26s %-26s %-12s %s", s.Name, s.Env, s.Value, s.From, s.Meaning)

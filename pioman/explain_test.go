@@ -104,15 +104,15 @@ func TestExplain(t *testing.T) {
 	}
 	s := placed{newByHand(4), machine}
 	attach(t, e, s)
-	r := newReader(t, e)
+	if err := e.AddSource(newPipe(t)); err != nil {
+		t.Fatal(err)
+	}
 	e.Need()
 	defer e.Done()
-	for r.task.State() != StateBlocked {
-		s.set.Fire(hooks.Idle, 1)
-	}
+	s.set.Fire(hooks.Idle, 1)
 	s.set.Fire(hooks.Timer, 2)
 	x := e.Explain()
-	if !x.Hooked || x.Pending != 1 || len(x.VPs) != 4 || len(x.Queues) != 7 || x.Blocking.Tasks != 1 || x.Blocking.Sources != 0 {
+	if !x.Hooked || x.Pending != 1 || len(x.VPs) != 4 || len(x.Queues) != 7 || x.Blocking.Sources != 1 {
 		t.Errorf("%+v", x)
 	}
 	if x.VPs[1].Polls["idle"] == 0 || x.VPs[0].Polls["idle"] != 0 || x.VPs[2].Polls["timer"] != 1 {
@@ -122,7 +122,7 @@ func TestExplain(t *testing.T) {
 	for _, part := range []string{
 		"engine explained: 1 requests pending", "switch    off  switched off by the parameter points",
 		"VP 1   PU 1", "it was idle first", "Core 3 > Package 1 > machine",
-		"33µs                       environment", "idle,timer,explicit        program", "1 tasks wait for descriptors",
+		"33µs                       environment", "idle,timer,explicit        program", "1 sources",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the text does not say %q:\n%s", part, text)

@@ -10,7 +10,7 @@ import (
 
 // kernel is a set of descriptors with an eventfd in it: what one thread at a time sleeps on.
 type kernel struct {
-	set   epollSet
+	epoll int
 	event int
 	refs  atomic.Int32  // one for the owner, one for each wait or wake in progress; at 0 the descriptors are closed
 	rung  atomic.Uint32 // 1: the eventfd is readable, or about to be; wakers set it, the sleeper clears it
@@ -18,16 +18,16 @@ type kernel struct {
 }
 
 func openKernel() (*kernel, error) {
-	set, err := openEpollSet()
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("epoll_create1: %w", err)
 	}
 	event, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
-		set.close()
+		unix.Close(epoll)
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
-	k := &kernel{set: set, event: event}
+	k := &kernel{epoll: epoll, event: event}
 	k.refs.Store(1)
 	if err := k.add(event); err != nil {
 		k.unref()
@@ -37,10 +37,12 @@ func openKernel() (*kernel, error) {
 }
 
 // add watches a descriptor, level triggered.
-func (k *kernel) add(fd int) error { return k.set.add(fd, unix.EPOLLIN, int32(fd), 0) }
+func (k *kernel) add(fd int) error {
+	return unix.EpollCtl(k.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+}
 
-// remove stops watching one.
-func (k *kernel) remove(fd int) { k.set.remove(fd) }
+// remove stops watching one. The kernel refuses only a closed descriptor, which it does not watch any more.
+func (k *kernel) remove(fd int) { _ = unix.EpollCtl(k.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
 
 // ref and unref keep the descriptors from being closed, and their numbers from
 // being given to other files, while they are in use. false: closed already.
@@ -58,7 +60,7 @@ func (k *kernel) ref() bool {
 
 func (k *kernel) unref() {
 	if k.refs.Add(-1) == 0 {
-		k.set.close()
+		unix.Close(k.epoll)
 		unix.Close(k.event)
 	}
 }
@@ -87,7 +89,7 @@ func (k *kernel) wait(limit time.Duration) slept {
 	case ms > keepsP:
 		first, rest = keepsP, ms-keepsP
 	}
-	n, err := unix.EpollWait(k.set.fd, k.ready[:], first)
+	n, err := unix.EpollWait(k.epoll, k.ready[:], first)
 	if err == unix.EINTR {
 		n = 0
 	}

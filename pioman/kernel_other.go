@@ -38,19 +38,3 @@ func (k *kernel) wake() {
 }
 
 func sleepCPU(d time.Duration) { time.Sleep(d) }
-
-// epollSet without epoll: nothing can be watched.
-type epollSet struct{}
-
-type readyList struct{}
-
-func openEpollSet() (epollSet, error) { return epollSet{}, errors.ErrUnsupported }
-func (epollSet) descriptor() int      { return -1 }
-func (epollSet) close()               {}
-
-const anyEdge = 0
-
-func (epollSet) add(int, uint32, int32, int32) error    { return errors.ErrUnsupported }
-func (epollSet) remove(int)                             {}
-func (epollSet) ready(*readyList) int                   { return 0 }
-func (*readyList) event(int) (a, b int32, in, out bool) { return }

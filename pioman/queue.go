@@ -51,7 +51,6 @@ type Queue struct {
 	head, tail *Task
 	current    *Task  // the task whose handler runs; it stays the head meanwhile
 	roundNo    uint32 // number of the round
-	parked     *slot  // tasks that wait for the kernel (descriptor.go)
 	size       int32  // what count will say
 	shots      int32  // of these, OneShot tasks: see mark.go
 	flooded    bool   // the last drain brought many tasks: see drain
@@ -133,9 +132,7 @@ func (q *Queue) pollAll(budget int) (out outcome) {
 			if status == Moved {
 				out = moved
 			}
-			if t.opt&byKernel == 0 || !q.park(t, status) {
-				q.rotate()
-			}
+			q.rotate()
 			continue
 		}
 		out = moved
@@ -219,9 +216,6 @@ func (q *Queue) drain(roundNo uint32) {
 	for t := q.submitted.takeAll(); t != nil; n++ {
 		next := t.next
 		t.roundNo = roundNo
-		if t.opt&byKernel != 0 {
-			q.resume(t)
-		}
 		q.append(t)
 		t = next
 	}
@@ -252,7 +246,6 @@ func (q *Queue) removeHead() {
 // runs. For the holder, between rounds or from inside a handler.
 func (q *Queue) sweep() {
 	q.drain(q.roundNo) // seen from inside a handler: polled in the next round
-	q.unpark(func(t *Task) bool { return t.state.cancelling() })
 	var last *Task
 	for t := q.head; t != nil; {
 		next := t.next
@@ -279,7 +272,6 @@ func (q *Queue) sweep() {
 // cancelAll drops every task but the one whose handler runs.
 func (q *Queue) cancelAll() {
 	q.drain(q.roundNo)
-	q.unpark(func(*Task) bool { return true })
 	for t := q.head; t != nil; t = t.next {
 		t.state.cancel()
 	}

@@ -48,16 +48,13 @@ func (e *Engine) poll(vp int) outcome { return e.visit(vp, false) }
 // visit is poll; whole: it comes to all queues on the way, and skips none for this round.
 func (e *Engine) visit(vp int, whole bool) outcome {
 	out := empty
-	if e.descriptors.parked.Load() != 0 {
-		out = e.descriptors.collect(whole)
-	}
 	switch tr := e.tree.Load(); {
 	case tr == nil:
-		out = max(out, e.root.round(e.params.round))
+		out = e.root.round(e.params.round)
 	case uint(vp) < uint(len(tr.ways)):
-		out = max(out, tr.round(e, vp, whole))
+		out = tr.round(e, vp, whole)
 	default:
-		out = max(out, tr.everywhere(e))
+		out = tr.everywhere(e)
 	}
 	if e.due.head.Load() != 0 {
 		out = max(out, e.callDue())

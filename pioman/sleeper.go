@@ -90,7 +90,7 @@ func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, as
 }
 
 // look polls everything. true: something happened.
-func (s *sleeper) look() bool { return max(s.e.descriptors.collect(true), s.e.poll(-1)) == moved }
+func (s *sleeper) look() bool { return s.e.poll(-1) == moved }
 
 // armAndSleep is the holder's part; it leaves also if a handler ends the goroutine.
 // It tells whether the sources were armed, so that a poll is due, and whether one poll has

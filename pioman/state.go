@@ -21,8 +21,7 @@ import (
 //
 // In StateReady, StateEnded and StateCancelled a task is inactive: the engine has forgotten it, its
 // memory is the owner's, and it may be submitted (again). In the other states it
-// is linked into a queue. Of a task that waits for a descriptor Task.State says StateBlocked; its state word stays
-// StateRunning (descriptor.go).
+// is linked into a queue.
 type State uint32
 
 // The states of a Task. Running means that a poller has taken it up: its handler
@@ -36,10 +35,9 @@ const (
 	StateCancelling              // Cancel was called; the task is still linked
 	StateEnded                   // its handler ended it
 	StateCancelled               // Cancel or Close ended it
-	StateBlocked                 // it waits for what its descriptor announces
 )
 
-var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled", "blocked"}
+var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled"}
 
 // String returns the state's name in lower case.
 func (s State) String() string {

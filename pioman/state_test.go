@@ -38,11 +38,11 @@ func TestTransitions(t *testing.T) {
 
 func TestInactiveStates(t *testing.T) {
 	inactive := map[State]bool{StateReady: true, StateEnded: true, StateCancelled: true}
-	for s := StateUnset; s <= StateBlocked+1; s++ {
+	for s := StateUnset; s <= StateCancelled+1; s++ {
 		if s.Inactive() != inactive[s] {
 			t.Errorf("%v inactive: %v", s, s.Inactive())
 		}
-		if s.String() == "" || (s.String() == "unknown") != (s > StateBlocked) {
+		if s.String() == "" || (s.String() == "unknown") != (s > StateCancelled) {
 			t.Errorf("state %d is called %q", s, s)
 		}
 	}

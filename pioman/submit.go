@@ -69,16 +69,10 @@ func (e *Engine) announce(q *Queue, opt Options) {
 	}
 }
 
-// tally counts the tasks that keep idle processors from sleeping for long, or at all.
+// tally counts the tasks that keep idle processors from sleeping for long.
 func (e *Engine) tally(opt Options, n int32) {
-	if opt&(Blind|byKernel) == 0 {
-		return
-	}
 	if opt&Blind != 0 {
 		e.blind.Add(n)
-	}
-	if opt&byKernel != 0 {
-		e.descriptors.active.Add(n)
 	}
 }
 

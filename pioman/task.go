@@ -36,8 +36,7 @@ const (
 	Blind Options = 2
 
 	// The engine's own.
-	hasCPUs  Options = 1 << 4 // it has a CPU set
-	byKernel Options = 1 << 5 // it has a place among those that wait for descriptors
+	hasCPUs Options = 1 << 4 // it has a CPU set
 )
 
 // Handler is the code of a task. It must not block: it holds its queue, and it may run inside a hook.
@@ -61,9 +60,8 @@ type Task struct {
 	roundNo uint32 // holder's: the round that polled it last
 	opt     Options
 
-	name  string
-	cpus  CPUSet
-	place *slot // nil, or where it waits for a descriptor: then opt says byKernel
+	name string
+	cpus CPUSet
 }
 
 // Init prepares a task that is blank or inactive (State.Inactive). name, which reports show, should be
@@ -76,8 +74,8 @@ func (t *Task) Init(name string, fn Handler, opt Options) {
 		}
 		return
 	}
-	t.name, t.fn, t.opt = name, fn, opt&^(hasCPUs|byKernel)
-	t.notify, t.bits, t.cpus, t.place = nil, 0, CPUSet{}, nil
+	t.name, t.fn, t.opt = name, fn, opt&^hasCPUs
+	t.notify, t.bits, t.cpus = nil, 0, CPUSet{}
 }
 
 // Notify makes the end of the task signal bits on c: after the handler has
@@ -103,11 +101,7 @@ func (t *Task) Name() string { return t.name }
 
 // State returns the state of the task. Unless it is inactive it may have changed by now.
 func (t *Task) State() State {
-	s := t.state.load()
-	if p := t.place; p != nil && s == StateRunning && p.state.Load() == parked {
-		return StateBlocked
-	}
-	return s
+	return t.state.load()
 }
 
 // Cancel ends a task. It waits for the task's handler if that runs: on

@@ -349,7 +349,6 @@ func (e *Engine) rehome(q *Queue) {
 		relax(i, true)
 	}
 	q.drain(q.roundNo)
-	q.unpark(func(*Task) bool { return true })
 	for t := q.head; t != nil; t = q.head {
 		q.removeHead()
 		opt := t.opt

@@ -19,7 +19,7 @@ import (
 type explainProgressCommand struct {
 	Synthetic levels        `help:"Instead of this machine, one with these levels: 'numa:4 l3:1 core:4 pu:1', at most ${mostVPs} PUs; its VPs share the CPUs of this one."`
 	Time      time.Duration `default:"500ms" help:"How long messages come and threads compute before the engine is asked, 0s to 1m."`
-	Waiting   int           `default:"16" help:"How many tasks wait for messages, each at a socket of its own; 0 to 256."`
+	Waiting   int           `default:"16" help:"How many goroutines wait for messages, each at a socket of its own; 0 to 256."`
 	Format    string        `enum:"text,json" default:"text" help:"What to write to stdout: ${enum}."`
 	width
 	progressFlags
@@ -33,7 +33,7 @@ const mostExplained = 128
 
 // Help is the long text of --help.
 func (*explainProgressCommand) Help() string {
-	return "Runs the progress engine for a while, with tasks that wait for messages, messages that come in bursts, and threads that " +
+	return "Runs the progress engine for a while, with goroutines that wait for messages, messages that come in bursts, and threads that " +
 		"compute in between (marcel's, or goroutines under another --flavour); then says what is polled by which thread, where, how often, and why: the polling points, the pollers, the tree of queues, from which of them the gates are polled whose links lie on a node of the machine's memory, " +
 		"whether idle processors poll or block and what that was decided from, which thread sleeps in the kernel, and where each parameter " +
 		"has its value from.\n\n" +

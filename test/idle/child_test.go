@@ -25,7 +25,7 @@ type scenario struct {
 	Receives int           // pending while the process is watched
 	Blocked  int           // threads that wait in the kernel by marcel.Blocking
 	Stuck    int           // threads that wait in a channel, without saying so
-	Sockets  int           // TCP connections, each with a receive pending in a task of its own; without a session
+	Sockets  int           // TCP connections, each with a receive pending; without a session
 	Window   time.Duration // how long it is watched
 	Spin     bool          // compute all the time, to see that this is noticed
 }
@@ -126,7 +126,7 @@ func (s scenario) alone() (u usage, err error) {
 	check := func() error { return nil }
 	if s.Sockets > 0 {
 		var free func()
-		if check, free, err = pend(pioman.Default(), s.Sockets); err != nil {
+		if check, free, err = pend(s.Sockets); err != nil {
 			return u, err
 		}
 		defer free()

@@ -79,15 +79,24 @@ func whilePending(e *pioman.Engine, then func() error) error {
 	return then()
 }
 
-// receive is one that is pending at a TCP connection: a task that takes bytes and notes when.
+// receive is one that is pending at a TCP connection: a task that takes bytes and notes when, and the source that
+// announces them.
 type receive struct {
 	e        *pioman.Engine
 	task     pioman.Task
-	watch    pioman.Descriptor
 	in, out  int
 	heard    atomic.Int64 // asm.Cycles of the last byte
 	received atomic.Int64
 }
+
+// Descriptor implements pioman.Source.
+func (r *receive) Descriptor() int { return r.in }
+
+// Arm implements pioman.Source.
+func (r *receive) Arm() bool { return true }
+
+// Disarm implements pioman.Source.
+func (r *receive) Disarm() {}
 
 func newReceive(e *pioman.Engine) (*receive, error) {
 	r := &receive{e: e}
@@ -109,11 +118,7 @@ func newReceive(e *pioman.Engine) (*receive, error) {
 		}
 		return pioman.Done
 	}, pioman.Repeat)
-	err = r.watch.Open(e, r.in)
-	if err == nil {
-		err = r.task.On(&r.watch, pioman.Readable)
-	}
-	if err == nil {
+	if err = e.AddSource(r); err == nil {
 		err = e.Submit(&r.task)
 	}
 	if err != nil {
@@ -125,7 +130,7 @@ func newReceive(e *pioman.Engine) (*receive, error) {
 
 func (r *receive) close() {
 	_ = r.task.Cancel() // not from a handler
-	r.watch.Close()
+	r.e.RemoveSource(r)
 	r.e.Done()
 	unix.Close(r.in)
 	unix.Close(r.out)

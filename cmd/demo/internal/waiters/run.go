@@ -3,96 +3,73 @@ package waiters
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
+	pio "github.com/pm2-go/pm2/pioman/io"
 )
 
-// receiver is a task that waits for messages of one byte.
-type receiver struct {
-	task  pioman.Task
-	watch pioman.Descriptor
-	fd    [2]int
-	err   error
-}
-
-// Run has n tasks of an engine wait for messages for a time, while so many threads compute as
-// run is to be called for at once (it runs a function as one), and
-// returns what the engine then says about itself, with the tasks still waiting. It ends early, with
+// Run has n goroutines wait at an engine for messages of one byte, each at a socket of its own, for a time, while so many
+// threads compute as run is to be called for at once (it runs a function as one), and
+// returns what the engine then says about itself, with the goroutines still waiting. It ends early, with
 // the context's error, if ctx does.
 func Run(ctx context.Context, threads int, run func(func()), e *pioman.Engine, n int, limit time.Duration) (x pioman.Explanation, err error) {
-	all := make([]receiver, n)
+	r, err := pio.NewReactor(e)
+	if err != nil {
+		return x, err
+	}
+	var receivers sync.WaitGroup
 	defer func() {
-		for i := range all {
-			err = errors.Join(err, all[i].close())
-		}
+		err = errors.Join(err, r.Close())
+		receivers.Wait()
 	}()
-	for i := range all {
-		if err := all[i].open(e); err != nil {
+	peers := make([]*pio.Conn, n)
+	for i := range peers {
+		var c *pio.Conn
+		if c, peers[i], err = r.SocketPair(); err != nil {
 			return x, err
 		}
+		receivers.Go(func() {
+			for b := make([]byte, 1); ; {
+				if _, err := c.Read(b); err != nil {
+					return // closed
+				}
+			}
+		})
 	}
-	if n > 0 {
-		e.Need() // receives are pending
-		defer e.Done()
+	if err := all(ctx, e, n); err != nil {
+		return x, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var work sync.WaitGroup
 	for range threads {
-		work.Go(func() { run(func() { compute(ctx) }) })
+		work.Go(func() { run(func() { compute(timed) }) })
 	}
-	send(ctx, all)
+	err = send(timed, peers)
+	cancel()
 	work.Wait()
-	if err := context.Cause(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if err == nil {
+		err = all(ctx, e, n)
+	}
+	if err != nil {
 		return x, err
 	}
 	return e.Explain(), nil
 }
 
-func (r *receiver) open(e *pioman.Engine) (err error) {
-	r.fd = [2]int{-1, -1}
-	if r.fd, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0); err != nil {
-		return fmt.Errorf("make a pair of sockets: %w", err)
-	}
-	if err := r.watch.Open(e, r.fd[0]); err != nil {
-		return err
-	}
-	r.task.Init("receive", func(*pioman.Task) pioman.Status {
-		var b [64]byte
-		switch n, err := unix.Read(r.fd[0], b[:]); {
-		case n > 0 || err == unix.EINTR:
-			return pioman.Moved
-		case err == unix.EAGAIN:
-			return pioman.Again
-		default:
-			r.err = fmt.Errorf("read: %w", err)
-			return pioman.Done
-		}
-	}, pioman.Repeat)
-	if err := r.task.On(&r.watch, pioman.Readable); err != nil {
-		return err
-	}
-	return e.Submit(&r.task)
-}
-
-func (r *receiver) close() error {
-	if r.task.State() == pioman.StateUnset && r.fd == [2]int{} {
-		return nil // never opened
-	}
-	err := r.task.Cancel()
-	r.watch.Close()
-	for _, fd := range r.fd {
-		if fd >= 0 {
-			unix.Close(fd)
+// all returns once n waits are pending.
+func all(ctx context.Context, e *pioman.Engine, n int) error {
+	for e.Pending() < n {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(50 * time.Microsecond):
 		}
 	}
-	return errors.Join(err, r.err)
+	return nil
 }
 
 // compute computes and sleeps by turns.
@@ -104,8 +81,8 @@ func compute(ctx context.Context) {
 	}
 }
 
-// send sends bursts of four messages, 200 us apart, every 6 ms.
-func send(ctx context.Context, all []receiver) {
+// send sends bursts of four messages, 200 us apart, every 6 ms, until ctx has timed out.
+func send(ctx context.Context, to []*pio.Conn) error {
 	for i := 0; ctx.Err() == nil; i++ {
 		pause := 200 * time.Microsecond
 		if i%4 == 3 {
@@ -114,9 +91,15 @@ func send(ctx context.Context, all []receiver) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
-			if len(all) > 0 {
-				_, _ = unix.Write(all[i%len(all)].fd[1], []byte{1}) // full: it has enough to read
+			if len(to) > 0 {
+				if _, err := to[i%len(to)].Write([]byte{1}); err != nil {
+					return err
+				}
 			}
 		}
 	}
+	if err := context.Cause(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
 }
