@@ -2,8 +2,11 @@ package pio
 
 import (
 	"errors"
+	"io"
+	"math/rand/v2"
 	"net"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -79,6 +82,59 @@ func TestIdleCrowd(t *testing.T) {
 		}
 	}
 	ends(t, "the readers", func() { <-ended })
+}
+
+// What arrives for one of many is found, also while the only virtual processor computes.
+func TestArrivalsAmongMany(t *testing.T) {
+	const many = 200
+	roomFor(t, 2*many)
+	for _, computing := range []bool{false, true} {
+		g := newRig(t, 1, true)
+		var stop atomic.Bool
+		var users sync.WaitGroup
+		if computing {
+			users.Go(func() {
+				g.run(func() {
+					for !stop.Load() {
+					}
+				})
+			})
+		}
+		var peers []*Conn
+		heard := make(chan int, 1)
+		for i := range many {
+			a, b, err := g.SocketPair()
+			check(t, err)
+			peers = append(peers, b)
+			users.Go(func() {
+				for p := make([]byte, 1); ; heard <- i {
+					if _, err := a.Read(p); err != nil {
+						if err != io.EOF {
+							t.Error(err)
+						}
+						_ = a.Close()
+						return
+					}
+				}
+			})
+		}
+		eventually(t, "all wait", func() bool { return g.waiters.Load() == many })
+		ends(t, "the arrivals", func() {
+			for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(many)[:30] {
+				if _, err := peers[i].Write([]byte{1}); err != nil {
+					t.Error(err)
+				}
+				if h := <-heard; h != i {
+					t.Errorf("%d has what was sent to %d", h, i)
+				}
+			}
+			for _, c := range peers {
+				_ = c.Close()
+			}
+			stop.Store(true)
+			users.Wait()
+		})
+	}
 }
 
 // Closing the reactor ends a crowd of waiters, while others come.
