@@ -82,18 +82,21 @@ var Environment = []Variable{
 // JOB_COMPLETION_INDEX is the rank, if there is no PM2_RANK. It takes the job's secret out of the
 // environment, so that processes that this one starts do not have it, and remembers it
 // for the next call.
-func FromEnvironment() (Config, error) {
-	c, err := fromEnvironment(os.Getenv, toldSecret)
+func FromEnvironment() (Config, error) { return fromOwnEnvironment(context.Background()) }
+
+func fromOwnEnvironment(ctx context.Context) (Config, error) {
+	c, err := fromEnvironment(os.Getenv, func() ([]byte, error) { return toldSecret(ctx) })
 	if err != nil {
 		return c, err
 	}
 	if c.presence, err = toldPresence(); err != nil {
 		return c, err
 	}
-	m, err := managerOf()
+	m, err := managerOf(ctx)
 	if m != nil {
 		c.Rank, c.Size, c.manager = m.Rank(), m.Size(), m
 	}
+	c.told = toldOf(&c)
 	return c, err
 }
 
@@ -144,7 +147,7 @@ func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Co
 		}
 	}
 	if text := get(EnvRendezvousFD); text != "" && c.Rank == 0 {
-		if c.Listener, err = inherited(text); err != nil {
+		if c.Listener, err = here.inherit(text); err != nil {
 			return c, fmt.Errorf("nmad: %w: %s=%q: %v", ErrConfig, EnvRendezvousFD, text, err)
 		}
 	}
@@ -166,11 +169,16 @@ func inherited(text string) (net.Listener, error) {
 }
 
 // Join opens the session that the launcher, or the process manager, has prepared: Open with what
-// FromEnvironment says.
-func Join(ctx context.Context) (*Session, error) {
-	c, err := FromEnvironment()
-	if err != nil {
-		return nil, err
-	}
-	return Open(ctx, c)
+// FromEnvironment says. A process joins its job once: while it has the session, and in a job of several also after that,
+// Join fails with ErrJoined, as does Open with what FromEnvironment says.
+func Join(ctx context.Context) (s *Session, err error) {
+	ctx = orBackground(ctx)
+	offThread(func() {
+		var c Config
+		if c, err = fromOwnEnvironment(ctx); err == nil {
+			c.joins = true
+			s, err = open(ctx, c)
+		}
+	})
+	return s, err
 }

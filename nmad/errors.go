@@ -31,6 +31,8 @@ var (
 	ErrExcluded = errors.New("excluded by the other processes")
 	// ErrRank: no such rank in this job.
 	ErrRank = errors.New("no such rank")
+	// ErrJoined: this process has, or had, a session of the job that its environment tells of.
+	ErrJoined = errors.New("the job was joined already")
 	// ErrConfig: the configuration cannot work; the text says what would.
 	ErrConfig = flow.ErrConfig
 )

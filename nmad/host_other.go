@@ -9,6 +9,3 @@ func hostIdentity() string {
 	name, _ := os.Hostname()
 	return name
 }
-
-// ownerOf takes a file for our own: this system does not say.
-func ownerOf(os.FileInfo) int { return os.Geteuid() }

@@ -39,10 +39,10 @@ const (
 
 // startedBy is the manager of this process, found once.
 var startedBy struct {
-	mu   sync.Mutex
-	once bool
-	m    *managed // nil: none
-	err  error
+	mu    sync.Mutex
+	found chan struct{} // closed once what follows is known; nil: it was not looked for
+	m     *managed      // nil: none
+	err   error
 }
 
 const (
@@ -55,25 +55,38 @@ const (
 	endGrace = 3 * time.Second
 )
 
-// managerOf connects to the manager of this process; nil: it has none.
-func managerOf() (*managed, error) {
+// managerOf connects to the manager of this process; nil: it has none. When ctx ends its caller waits no longer; the next one
+// finds what has come of it.
+func managerOf(ctx context.Context) (*managed, error) {
 	by := &startedBy
 	by.mu.Lock()
-	defer by.mu.Unlock()
-	if !by.once {
-		by.once = true
-		ctx, stop := limit.Context(context.Background(), openLimit)
-		defer stop()
-		m, err := manager.Open(ctx)
-		switch {
-		case err != nil:
-			by.err = fmt.Errorf("nmad: %w: %w", ErrConfig, err)
-		case m != nil:
-			by.m = &managed{Manager: m}
-			go by.m.follow()
-		}
+	if by.found == nil {
+		by.found = make(chan struct{})
+		go findManager()
 	}
-	return by.m, by.err
+	found := by.found
+	by.mu.Unlock()
+	select {
+	case <-found:
+		return by.m, by.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("nmad: wait for the process manager: %w", context.Cause(ctx))
+	}
+}
+
+func findManager() {
+	by := &startedBy
+	defer close(by.found)
+	ctx, stop := limit.Context(context.Background(), openLimit)
+	defer stop()
+	m, err := manager.Open(ctx)
+	switch {
+	case err != nil:
+		by.err = fmt.Errorf("nmad: %w: %w", ErrConfig, err)
+	case m != nil:
+		by.m = &managed{Manager: m}
+		go by.m.follow()
+	}
 }
 
 // follow ends this process when its manager has gone, as the end of a launcher of ours does: the job is no more.

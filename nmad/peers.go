@@ -194,6 +194,7 @@ func (s *Session) shutdown() {
 	if m := s.cfg.manager; m != nil {
 		s.failed = errors.Join(s.failed, m.leave())
 	}
+	s.cfg.leavePlace(true)
 }
 
 // closes has the gates that are made from here on stay without links, and says what their requests fail with. Before the look at

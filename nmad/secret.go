@@ -1,13 +1,14 @@
 package nmad
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
-	"sync"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 )
@@ -15,38 +16,44 @@ import (
 // mostSecret bounds what is read of a secret, in hexadecimal digits.
 const mostSecret = 2 * bootstrap.MaxSecret
 
-// told is the secret that this process was told by its environment. It is read once and then taken out of the
+// secrets is what this process was told by its environment. It is read once and then taken out of the
 // environment, so that the processes that this one starts do not have it.
-var told struct {
-	mu     sync.Mutex
+var secrets = struct {
+	turn   chan struct{} // holds one while a caller reads
 	secret []byte
-}
+	begun  []byte // what callers whose context has ended have read of EnvSecretFD
+}{turn: make(chan struct{}, 1)}
 
-// toldSecret reads the secret that EnvSecretFD, EnvSecretFile or EnvSecret tells; nil: none ever did.
-func toldSecret() ([]byte, error) {
-	told.mu.Lock()
-	defer told.mu.Unlock()
+// toldSecret reads the secret that EnvSecretFD, EnvSecretFile or EnvSecret tells; nil: none ever did. It waits for the other end
+// of a pipe until ctx ends: then it fails with its cause, and the next call goes on.
+func toldSecret(ctx context.Context) ([]byte, error) {
+	select {
+	case secrets.turn <- struct{}{}:
+		defer func() { <-secrets.turn }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("nmad: read the secret: %w", context.Cause(ctx))
+	}
 	text, descriptor, file := os.Getenv(EnvSecret), os.Getenv(EnvSecretFD), os.Getenv(EnvSecretFile)
 	if text == "" && descriptor == "" && file == "" {
-		return told.secret, nil
+		return secrets.secret, nil
 	}
 	var secret []byte
 	var err error
 	switch {
 	case descriptor != "":
-		if text, err = readSecret(descriptor); err != nil {
-			return nil, fmt.Errorf("nmad: %w: %s=%q: %v", ErrConfig, EnvSecretFD, descriptor, err)
+		if text, err = readSecret(ctx, descriptor); err != nil {
+			return nil, fmt.Errorf("nmad: %s=%q: %w", EnvSecretFD, descriptor, err)
 		}
 		secret, err = parseSecret(text)
 	case file != "":
-		secret, err = ReadSecretFile(file)
+		secret, err = readSecretFile(ctx, file)
 	default:
 		secret, err = parseSecret(text)
 	}
 	if err != nil {
 		return nil, err
 	}
-	told.secret = secret
+	secrets.secret = secret
 	return secret, errors.Join(os.Unsetenv(EnvSecret), os.Unsetenv(EnvSecretFD), os.Unsetenv(EnvSecretFile))
 }
 
@@ -58,25 +65,68 @@ func parseSecret(text string) ([]byte, error) {
 	return secret, nil
 }
 
-// readSecret reads a descriptor, which the launcher has opened, to its end, and closes it.
-func readSecret(descriptor string) (string, error) {
-	fd, err := strconv.ParseUint(descriptor, 10, 31)
-	if err != nil || fd < 3 {
-		return "", errors.New("give the number of a descriptor above 2")
+// readSecret reads a descriptor, which the launcher has opened, to its end, and closes it. When ctx ends before it stays open, for
+// the next call.
+func readSecret(ctx context.Context, descriptor string) (string, error) {
+	n, err := strconv.ParseUint(descriptor, 10, 31)
+	if err != nil || n < 3 {
+		return "", fmt.Errorf("%w: give the number of a descriptor above 2", ErrConfig)
 	}
-	file := os.NewFile(uintptr(fd), EnvSecretFD)
-	if file == nil {
-		return "", errors.New("no such descriptor")
+	fd := int(n)
+	text, err := readToEnd(ctx, fd, secrets.begun, mostSecret)
+	if ctx.Err() != nil && err != nil {
+		secrets.begun = text
+		return "", fmt.Errorf("the launcher has not closed its end: %w", err)
 	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, mostSecret+1))
+	secrets.begun = nil
+	_ = unix.Close(fd)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%w: was it closed, or read already, by a program between the launcher and this one?", err)
+		return "", fmt.Errorf("%w: %w: was it closed, or read already, by a program between the launcher and this one?", ErrConfig, err)
 	case len(text) > mostSecret:
-		return "", fmt.Errorf("more than %d digits", mostSecret)
+		return "", fmt.Errorf("%w: more than %d digits", ErrConfig, mostSecret)
 	case len(text) == 0:
-		return "", errors.New("it is empty: was it read already, by a program between the launcher and this one?")
+		return "", fmt.Errorf("%w: it is empty: was it read already, by a program between the launcher and this one?", ErrConfig)
 	}
 	return string(text), nil
+}
+
+// readToEnd appends what a descriptor gives to text, up to its end or one byte more than most. It blocks the calling OS thread, until
+// ctx ends: then it returns its cause, and what it has read. A closed pipe ends the wait.
+func readToEnd(ctx context.Context, fd int, text []byte, most int) ([]byte, error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return text, os.NewSyscallError("pipe2", err)
+	}
+	defer unix.Close(ends[0])
+	over := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { defer close(over); unix.Close(ends[1]) })
+	defer func() {
+		if stop() {
+			unix.Close(ends[1])
+		} else {
+			<-over
+		}
+	}()
+	buf := make([]byte, most+1)
+	for len(text) <= most {
+		wait := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}, {Fd: int32(ends[0])}}
+		_, err := unix.Poll(wait, -1)
+		switch {
+		case ctx.Err() != nil:
+			return text, context.Cause(ctx)
+		case err == unix.EINTR:
+			continue
+		}
+		switch n, err := unix.Read(fd, buf[:most+1-len(text)]); {
+		case err == unix.EINTR || err == unix.EAGAIN:
+		case err != nil:
+			return text, os.NewSyscallError("read", err)
+		case n == 0:
+			return text, nil
+		default:
+			text = append(text, buf[:n]...)
+		}
+	}
+	return text, nil
 }

@@ -1,11 +1,13 @@
 package nmad
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 )
@@ -13,28 +15,34 @@ import (
 // ReadSecretFile reads a job's secret, in hexadecimal, from a file. It refuses a file that other users could read or change: the file
 // must belong to this user or to root, and only its owner may read it. If it is root's, its group may read it, too: so Kubernetes
 // mounts a Secret for a user without privileges (fsGroup).
-func ReadSecretFile(name string) ([]byte, error) {
-	secret, err := readSecretFile(name)
-	if err != nil {
+func ReadSecretFile(name string) ([]byte, error) { return readSecretFile(context.Background(), name) }
+
+// readSecretFile is ReadSecretFile until ctx ends: a pipe may have no writer yet.
+func readSecretFile(ctx context.Context, name string) ([]byte, error) {
+	secret, err := secretIn(ctx, name)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("nmad: the secret in %s: %w", name, err)
+	case err != nil:
 		return nil, fmt.Errorf("nmad: %w: the secret in %s: %w", ErrConfig, name, err)
 	}
 	return secret, nil
 }
 
-func readSecretFile(name string) ([]byte, error) {
-	file, err := os.Open(name)
+func secretIn(ctx context.Context, name string) ([]byte, error) {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) // one that waited for a writer could not be ended
 	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	defer unix.Close(fd)
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil {
+		return nil, os.NewSyscallError("fstat", err)
+	}
+	if err := private(&info); err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if err := private(info); err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(file, mostSecret+2))
+	text, err := readToEnd(ctx, fd, nil, mostSecret+1)
 	if err != nil {
 		return nil, err
 	}
@@ -46,21 +54,20 @@ func readSecretFile(name string) ([]byte, error) {
 }
 
 // private says what is wrong with a file that other users may read or write.
-func private(info os.FileInfo) error {
-	mode := info.Mode()
-	if !mode.IsRegular() {
+func private(info *unix.Stat_t) error {
+	if info.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil // a pipe
 	}
-	open := os.FileMode(0o077)
-	switch owner := ownerOf(info); owner {
+	open := uint32(0o077)
+	switch int(info.Uid) {
 	case 0:
 		open = 0o037
 	case os.Geteuid():
 	default:
-		return fmt.Errorf("it belongs to the user %d: it must be root's or our own (user %d)", owner, os.Geteuid())
+		return fmt.Errorf("it belongs to the user %d: it must be root's or our own (user %d)", info.Uid, os.Geteuid())
 	}
-	if mode.Perm()&open != 0 {
-		return fmt.Errorf("its mode is %#o, other users have access to it: chmod 600 (in Kubernetes defaultMode: 0400)", mode.Perm())
+	if mode := info.Mode & 0o777; mode&open != 0 {
+		return fmt.Errorf("its mode is %#o, other users have access to it: chmod 600 (in Kubernetes defaultMode: 0400)", mode)
 	}
 	return nil
 }

@@ -76,9 +76,17 @@ func offThread(f func()) {
 }
 
 func open(ctx context.Context, cfg Config) (*Session, error) {
-	if cfg.Listener != nil || cfg.Rendezvous != cfg.named { // the caller has made it another job than that of this process
-		cfg.manager, cfg.named = nil, ""
+	if err := cfg.takePlace(); err != nil {
+		return nil, err
 	}
+	s, err := meetAndLink(ctx, cfg)
+	if err != nil {
+		cfg.leavePlace(false)
+	}
+	return s, err
+}
+
+func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 	var err error
 	if cfg.manager != nil {
 		err = cfg.meet(ctx)

@@ -74,6 +74,21 @@ func act(mode []string) int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+	case "twice": // what a second library of the program hears
+		s, err := nmad.Join(context.Background())
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		_, again := nmad.Join(context.Background())
+		c, err := nmad.FromEnvironment()
+		_, open := nmad.Open(context.Background(), c)
+		err = errors.Join(err, around(s)) // closes it
+		_, after := nmad.Join(context.Background())
+		if err != nil || !errors.Is(again, nmad.ErrJoined) || !errors.Is(open, nmad.ErrJoined) || !errors.Is(after, nmad.ErrJoined) {
+			fmt.Fprintln(os.Stderr, err, again, open, after)
+			return 1
+		}
 	case "desert": // desert RANK: joins, and ends without having left; the others close when they know
 		s, err := nmad.Join(context.Background())
 		if err != nil {
@@ -280,6 +295,17 @@ func TestJoinAll(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A process joins its job once, and hears that at the second time, whichever rank it is.
+func TestJoinOnce(t *testing.T) {
+	j, err := Start(Spec{N: 2, Env: []string{modeVariable + "=twice"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -1,0 +1,94 @@
+package nmad
+
+import (
+	"fmt"
+	"net"
+	"sync"
+)
+
+// place is this process's place in the job that its environment tells of. Open takes it, of a Config that FromEnvironment has made:
+//
+//	free --- Open ---> taken --- Close ---> left
+//	  ^                  |
+//	  '-- Open fails ----'  unless the socket at which rank 0 was to be met is gone with it: then left
+//
+// The others meet a process once, so there is no way back from left. A job of one process has no others: it goes back to free.
+type place struct {
+	mu     sync.Mutex
+	stage  placeStage
+	socket net.Listener // rank 0: what EnvRendezvousFD has named; nil: not yet read, or none
+}
+
+type placeStage uint8
+
+const (
+	placeFree placeStage = iota
+	placeTaken
+	placeLeft
+)
+
+// here is the place of this process.
+var here place
+
+// told is what FromEnvironment has said of the job. A Config of which the caller has changed that is for another job.
+type told struct {
+	rank, size int
+	rendezvous string
+	listener   net.Listener
+}
+
+func toldOf(c *Config) *told { return &told{c.Rank, c.Size, c.Rendezvous, c.Listener} }
+
+// inherit takes over the listening socket that the launcher has opened, once.
+func (p *place) inherit(text string) (net.Listener, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.socket != nil {
+		return p.socket, nil
+	}
+	l, err := inherited(text)
+	p.socket = l
+	return l, err
+}
+
+func (p *place) take() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch p.stage {
+	case placeTaken:
+		return fmt.Errorf("nmad: %w: this process has a session already: use that one, or close it first", ErrJoined)
+	case placeLeft:
+		return fmt.Errorf("nmad: %w: this process has left it, and a job meets once", ErrJoined)
+	}
+	p.stage = placeTaken
+	return nil
+}
+
+func (p *place) leave(to placeStage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stage = to
+}
+
+// takePlace takes the place of this process if that is the one that c is for. Without others only Join asks for it.
+func (c *Config) takePlace() error {
+	if c.told != nil && *c.told != *toldOf(c) {
+		c.told, c.manager, c.named = nil, nil, ""
+	}
+	if c.told == nil || c.Size == 1 && !c.joins {
+		c.told = nil
+		return nil
+	}
+	return here.take()
+}
+
+// leavePlace is the counterpart of takePlace, after a Close or an Open that has failed.
+func (c *Config) leavePlace(closed bool) {
+	switch {
+	case c.told == nil:
+	case c.Size > 1 && (closed || c.Listener != nil):
+		here.leave(placeLeft)
+	default:
+		here.leave(placeFree)
+	}
+}
