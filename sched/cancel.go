@@ -46,7 +46,7 @@ var ErrCanceled = errors.New("marcel: the thread was cancelled")
 //
 // Cancellation points are TestCancel and the waits in a semaphore, a condition (whose mutex the
 // thread gets back first), a mailbox, Select, Join and Sleep, with and without time limits and
-// contexts; of package pioman/io the waits for the kernel, and of pioman Completion.WaitOrCancel. A thread
+// contexts; of package pioman/io the waits for the kernel. A thread
 // that is blocked in one of these ends at once. A mutex and a barrier are no
 // cancellation points, nor is anything else that blocks (channels,
 // system calls, messages of package nmad, whose waits have a context). If the thread has been given a unit or a message before, it
