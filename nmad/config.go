@@ -81,7 +81,7 @@ type Config struct {
 	Shared bool
 
 	// Unbound leaves this process on all processors that it may use. Otherwise, in a job of a process manager that has not bound its
-	// processes, Open binds each to its share of the processors of its host, if there is one for each and no scheduler of threads runs yet.
+	// processes, Open binds each to its share of the processors of its host, if no scheduler of threads runs yet: to one of them if the processes are more.
 	Unbound bool
 
 	Eager   int    // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes

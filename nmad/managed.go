@@ -160,7 +160,7 @@ func (c *Config) meetByName(ctx context.Context) error {
 	return nil
 }
 
-// bindShare binds this process to its share of the processors of its host, as a launcher of ours does, if its ranks there have one each at least and what has started
+// bindShare binds this process to its share of the processors of its host, as a launcher of ours does, if what has started
 // it has not bound it. The threads of a scheduler that runs already have their places, and keep them.
 func (c *Config) bindShare(meeting *manager.Meeting) {
 	index, count := meeting.Local(c.Rank)
@@ -171,7 +171,7 @@ func (c *Config) bindShare(meeting *manager.Meeting) {
 		return
 	}
 	if all, err := cpus.Usable(); err == nil {
-		if shares := cpus.Share(all, count); shares != nil {
+		if shares := cpus.Share(all, count); shares != nil { // else the kernel says nothing of any
 			_ = topo.CPUs(shares[index]...).BindProcess() // where that is forbidden the process stays unbound
 		}
 	}

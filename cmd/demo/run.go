@@ -93,7 +93,7 @@ type runCommand struct {
 	Heartbeat  heartbeat     `env:"PM2_HEARTBEAT" placeholder:"DURATION" help:"After how long without a sign of life a process is taken for lost: 100ms to 1h. One that was stopped is killed, after the grace period, when all others have ended. Default: never."`
 	Export     []string      `short:"x" sep:"none" placeholder:"NAME[=VALUE]" help:"Give all processes this variable, on this host and on others; without a value the one that it has here. May be repeated."`
 	Dir        string        `placeholder:"DIR" help:"Working directory of all processes, on each host. Default: this one."`
-	Unbound    bool          `help:"Do not bind the processes to CPUs."`
+	Unbound    bool          `env:"PM2_UNBOUND" help:"Do not bind the processes to CPUs."`
 	Plain      bool          `help:"Do not put the rank in front of each line of output."`
 	Grace      time.Duration `default:"3s" help:"How long the others may go on after one has failed, or after a signal; and how long what a process has left running may keep its output open without a word."`
 	Args       []string      `arg:"" name:"program" passthrough:"" help:"The program and its arguments; -- may stand before them."`
@@ -104,7 +104,7 @@ type runCommand struct {
 // Help is the long text of --help.
 func (*runCommand) Help() string {
 	return "Starts a program as the processes of a job, which find each other through PM2_* variables (nmad.Join). On one host each is " +
-		"bound to CPUs of its own, if there are enough. When one process fails the others are ended, and the one " +
+		"bound to CPUs of its own, if there are enough, else to one that others share. When one process fails the others are ended, and the one " +
 		"that failed is named. All that they write is passed on, however slow its reader is; only if a process that one has left running keeps " +
 		"its output open, and is silent for the grace period, the output is cut: that is a failure.\n\n" +
 		"SIGINT, SIGTERM and SIGHUP are passed on and end the job, by force after the grace period or when a second one comes; SIGQUIT, " +

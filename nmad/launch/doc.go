@@ -40,8 +40,8 @@
 //     in no environment and in no command line.
 //   - The rendezvous port is open before the first process starts, so no other process can take it.
 //   - If there are as many usable processors as processes, each gets processors of its
-//     own, cores kept together. If not, all processes share all of them, and PM2_SHARED_CPUS=1 tells
-//     them so. If the system forbids binding, Spec.Warn is told once
+//     own, cores kept together. If not, each gets one, which neighbours share, and PM2_SHARED_CPUS=1 tells
+//     them so: a scheduler of threads then has one VP. With Spec.Unbound (PM2_UNBOUND) all may use all. If the system forbids binding, Spec.Warn is told once
 //     and the job runs unbound. Start never changes the caller's own affinity.
 //   - A child is killed when the caller dies, even by SIGKILL: the kernel sends the
 //     signal when the thread that forked it ends (prctl(2), PR_SET_PDEATHSIG). Hence one

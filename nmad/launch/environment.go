@@ -27,6 +27,7 @@ var settings = []setting{
 	text(nmad.EnvStrategy, func(s *Spec) *string { return &s.Strategy }),
 	text(nmad.EnvProfile, func(s *Spec) *string { return &s.Profile }),
 	text(nmad.EnvLink, func(s *Spec) *string { return &s.Link }),
+	flag(nmad.EnvUnbound, func(s *Spec) *bool { return &s.Unbound }),
 	{nmad.EnvEager, func(s *Spec) string {
 		if s.Eager == 0 {
 			return ""
@@ -49,6 +50,25 @@ var settings = []setting{
 		}
 		return nil
 	}},
+}
+
+// flag is a setting that is on or off.
+func flag(name string, field func(s *Spec) *bool) setting {
+	return setting{
+		name,
+		func(s *Spec) string {
+			if *field(s) {
+				return "1"
+			}
+			return ""
+		},
+		func(s *Spec, text string) (err error) {
+			if *field(s), err = strconv.ParseBool(text); err != nil {
+				return fmt.Errorf("%s=%q: give 0 or 1", name, text)
+			}
+			return nil
+		},
+	}
 }
 
 // Settings are the names of the variables that have a field in Spec.

@@ -117,10 +117,10 @@ func (j *Job) place() {
 	if j.base = j.spec.First; !j.spec.Elsewhere {
 		j.base = 0
 	}
-	sets := cpus.Share(all, j.spec.First+j.spec.Count-j.base)
-	j.shared = sets == nil
+	n := j.spec.First + j.spec.Count - j.base
+	j.shared = n > len(all)
 	if !j.spec.Unbound {
-		j.sets = sets
+		j.sets = cpus.Share(all, n)
 	}
 }
 

@@ -194,8 +194,13 @@ func TestEnvironmentAndBinding(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, errBefore := topo.Affinity(0)
-	for _, n := range []int{1, 2, len(all) + 1} {
-		t.Run(fmt.Sprint("n=", n), func(t *testing.T) {
+	for _, c := range []struct {
+		n       int
+		unbound string
+	}{{1, ""}, {2, ""}, {len(all) + 1, ""}, {2 * len(all), ""}, {2, "1"}, {2 * len(all), "1"}} {
+		n := c.n
+		t.Run(fmt.Sprint("n=", n, " unbound=", c.unbound), func(t *testing.T) {
+			t.Setenv(nmad.EnvUnbound, c.unbound)
 			var o outputs
 			j, err := Start(Spec{N: n, Env: []string{modeVariable + "=show"}, Stdout: o.of})
 			if err != nil {
@@ -205,7 +210,7 @@ func TestEnvironmentAndBinding(t *testing.T) {
 				t.Fatal(err)
 			}
 			shared := n > len(all)
-			var taken []int
+			taken := map[int]int{} // how many ranks have a processor
 			for rank := range n {
 				want := fmt.Sprintf("%d %d 32 %v ", rank, n, shared)
 				got := o.text(rank)
@@ -213,20 +218,29 @@ func TestEnvironmentAndBinding(t *testing.T) {
 					t.Errorf("rank %d says %q, want %q", rank, got, want)
 				}
 				mine := j.CPUs(rank)
-				if shared || errBefore != nil {
+				if errBefore != nil {
+					continue
+				}
+				if c.unbound != "" {
 					if mine != nil {
 						t.Errorf("rank %d is bound to %v", rank, mine)
 					}
-					continue
+					mine = all
 				}
 				if want := fmt.Sprintln(topo.CPUs(mine...)); !strings.HasSuffix(got, want) {
 					t.Errorf("rank %d says %q, want processors %v: %q", rank, got, mine, want)
 				}
-				taken = append(taken, mine...)
+				for _, cpu := range mine {
+					taken[cpu]++
+				}
 			}
-			slices.Sort(taken)
-			if len(slices.Compact(taken)) != len(taken) {
-				t.Errorf("processors are given twice: %v", taken)
+			for cpu, ranks := range taken {
+				if most := (n + len(all) - 1) / len(all); ranks > most && c.unbound == "" {
+					t.Errorf("%d ranks have processor %d, want %d at most", ranks, cpu, most)
+				}
+			}
+			if len(taken) < len(all) && errBefore == nil {
+				t.Errorf("only the processors %v of %v are used", taken, all)
 			}
 			if j.Shared() != shared {
 				t.Errorf("Shared is %v for %d processes on %d processors", j.Shared(), n, len(all))
@@ -276,7 +290,10 @@ func TestShare(t *testing.T) {
 		{[]int{0, 1}, 2, [][]int{{0}, {1}}},
 		{[]int{3, 5, 7}, 2, [][]int{{3}, {5, 7}}},
 		{[]int{0, 1, 2, 3}, 1, [][]int{{0, 1, 2, 3}}},
-		{[]int{0}, 2, nil},
+		{[]int{0}, 2, [][]int{{0}, {0}}},
+		{[]int{0, 2}, 3, [][]int{{0}, {0}, {2}}},
+		{[]int{0, 2, 1}, 7, [][]int{{0}, {0}, {0}, {2}, {2}, {1}, {1}}},
+		{nil, 2, nil},
 	} {
 		if got := cpus.Share(c.cpus, c.n); !slices.EqualFunc(got, c.want, slices.Equal) {
 			t.Errorf("share(%v, %d) = %v, want %v", c.cpus, c.n, got, c.want)

@@ -56,7 +56,7 @@ type Spec struct {
 	Stdout func(rank int) io.Writer // where output goes, also that of another host, which is Relayed; default where ours goes
 	Stderr func(rank int) io.Writer // likewise
 
-	Unbound bool // do not bind processes to processors
+	Unbound bool // PM2_UNBOUND: all processes may use all processors, in place of a share each
 
 	// Signals forwards SIGINT, SIGTERM and SIGHUP to the children, and kills them at once when a
 	// second one comes; Wait then returns an *InterruptError. SIGQUIT, SIGUSR1 and SIGUSR2

@@ -23,6 +23,7 @@ func TestBinding(t *testing.T) {
 		t.Skip("one processor")
 	}
 	two := []string{"taskset", "-c", fmt.Sprintf("%d,%d", first[0], first[1])} // the manager has two processors
+	shared := []string{fmt.Sprintf("rank 0 on [%d]\n", first[0]), fmt.Sprintf("rank 1 on [%d]\n", first[0]), fmt.Sprintf("rank 2 on [%d]\n", first[1])}
 	each := []string{fmt.Sprintf("rank 0 on [%d]\n", first[0]), fmt.Sprintf("rank 1 on [%d]\n", first[1])}
 	list := fmt.Sprintf("%d,%d", first[0], first[1])
 	if first[1] == first[0]+1 {
@@ -35,7 +36,8 @@ func TestBinding(t *testing.T) {
 		want  []string
 	}{
 		"shares":               {[]string{"-n", "2"}, "", each},
-		"more than processors": {[]string{"-n", "3"}, "", both},
+		"more than processors": {[]string{"-n", "3"}, "", shared},
+		"more, asked not to":   {[]string{"-n", "3"}, "PM2_UNBOUND=1", both},
 		"asked not to":         {[]string{"-n", "2"}, "PM2_UNBOUND=1", both},
 		"bound by the manager": {[]string{"-bind-to", "user:" + fmt.Sprint(first[1]) + "," + fmt.Sprint(first[0]), "-n", "2"}, "",
 			[]string{fmt.Sprintf("rank 0 on [%d]\n", first[1]), fmt.Sprintf("rank 1 on [%d]\n", first[0])}},

@@ -2,6 +2,6 @@
 // binds each child before it starts, and for a process that a process manager has started and not bound, which binds itself.
 //
 //	all, _ := cpus.Usable()               0 2 1 3: by package, then by core
-//	shares := cpus.Share(all, 2)          0 2 | 1 3
+//	shares := cpus.Share(all, 2)          0 2 | 1 3; of eight processes two share each
 //	err := topo.CPUs(shares[index]...).BindProcess()
 package cpus
