@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver/fault"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
@@ -165,7 +166,7 @@ func inherited(text string) (net.Listener, error) {
 		return nil, fmt.Errorf("no such descriptor")
 	}
 	defer file.Close() // FileListener has its own copy
-	return net.FileListener(file)
+	return kernel.FileListener(file)
 }
 
 // Join opens the session that the launcher, or the process manager, has prepared: Open with what

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
@@ -57,7 +58,7 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 	var s *Session
 	var err error
 	offThread(func() { s, err = open(ctx, cfg) })
-	return s, err
+	return s, kernel.Explain(err)
 }
 
 // offThread runs f, which blocks in Go's own ways, where it holds up no VP.

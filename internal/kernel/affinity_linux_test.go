@@ -71,15 +71,15 @@ func TestAffinity(t *testing.T) {
 		if got, err := Affinity(unix.Gettid()); err != nil || !slices.Equal(got, one[:len(got)]) {
 			t.Errorf("bound to %x, mask %x, %v", one[:len(all)], got, err)
 		}
-		if err := SetAffinity(0, make([]uint64, 1)); err != unix.EINVAL {
+		if err := SetAffinity(0, make([]uint64, 1)); !errors.Is(err, unix.EINVAL) {
 			t.Errorf("no CPU at all: %v", err)
 		}
-		if err := SetAffinity(0, nil); err != unix.EINVAL {
+		if err := SetAffinity(0, nil); !errors.Is(err, unix.EINVAL) {
 			t.Errorf("no words: %v", err)
 		}
 	}()
 	<-done
-	if _, err := Affinity(1 << 30); err != unix.ESRCH {
+	if _, err := Affinity(1 << 30); !errors.Is(err, unix.ESRCH) {
 		t.Errorf("of no thread: %v", err)
 	}
 }

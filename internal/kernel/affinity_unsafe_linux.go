@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -15,7 +16,10 @@ const (
 
 // Affinity returns the CPUs that an OS thread may use: bit c%64 of word c/64 is CPU c. tid 0 is the calling OS thread, a
 // process's id its first one. An error is the kernel's: ESRCH, there is no such thread.
-func Affinity(tid int) ([]uint64, error) { return affinity(tid, getAffinity) }
+func Affinity(tid int) ([]uint64, error) {
+	words, err := affinity(tid, getAffinity)
+	return words, os.NewSyscallError("sched_getaffinity", err)
+}
 
 // affinity asks get, which fills the words and returns how many bytes it has filled, or EINVAL if there are too few.
 func affinity(tid int, get func(tid int, to []uint64) (bytes int, err error)) ([]uint64, error) {
@@ -44,7 +48,7 @@ func getAffinity(tid int, to []uint64) (bytes int, err error) {
 func SetAffinity(tid int, words []uint64) error {
 	_, _, errno := unix.RawSyscall(unix.SYS_SCHED_SETAFFINITY, uintptr(tid), uintptr(8*len(words)), uintptr(unsafe.Pointer(unsafe.SliceData(words))))
 	if errno != 0 {
-		return errno
+		return os.NewSyscallError("sched_setaffinity", errno)
 	}
 	return nil
 }

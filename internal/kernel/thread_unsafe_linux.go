@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"os"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -17,7 +18,7 @@ func Yield() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 func SetPolicy(tid int, policy uint32, nice int32, slice uint64) error {
 	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: policy, Nice: nice, Runtime: slice}
 	if _, _, errno := unix.RawSyscall(unix.SYS_SCHED_SETATTR, uintptr(tid), uintptr(unsafe.Pointer(&a)), 0); errno != 0 {
-		return errno
+		return os.NewSyscallError("sched_setattr", errno)
 	}
 	return nil
 }

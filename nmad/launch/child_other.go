@@ -8,6 +8,12 @@ import "syscall"
 // its life to ours.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
+// mayKill says nothing: see attributes.
+func mayKill() error { return nil }
+
+// explain knows no more than the error here.
+func explain(err error, _ string) error { return err }
+
 // awaitDeath cannot wait without reaping on this system.
 func awaitDeath(int) bool { return false }
 

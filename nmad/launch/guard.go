@@ -83,7 +83,7 @@ func startGuard() (*guard, error) {
 		return nil, err
 	}
 	if err := g.cmd.Start(); err != nil {
-		return nil, err
+		return nil, explain(err, "setsid")
 	}
 	g.tell(g.mark)
 	return g, nil

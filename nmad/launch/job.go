@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
@@ -68,9 +69,9 @@ func Start(spec Spec) (*Job, error) {
 	}
 	j.addr = j.spec.Rendezvous
 	if !j.spec.Elsewhere || j.spec.First == 0 && j.spec.Count > 0 { // rank 0 is ours
-		l, err := net.Listen("tcp", j.spec.Rendezvous)
+		l, err := kernel.Listen("tcp", j.spec.Rendezvous)
 		if err != nil {
-			return nil, fmt.Errorf("launch: listen at the rendezvous address %s (give another one, or port 0): %w", j.spec.Rendezvous, err)
+			return nil, fmt.Errorf("launch: listen at the rendezvous address %s (give another one, or port 0): %w", j.spec.Rendezvous, kernel.Explain(err))
 		}
 		j.listener, j.addr = l, l.Addr().String()
 	}
@@ -166,6 +167,9 @@ func (j *Job) startAll() error {
 			j.spec.Warn(fmt.Sprintf("launch: no guard can be started (%v): if this launcher is killed, what the ranks have started may outlive it", err))
 		}
 	}
+	if err := mayKill(); err != nil {
+		j.spec.Warn(fmt.Sprintf("launch: the kernel cannot be told to end the ranks when this launcher is killed (%v)", err))
+	}
 	before, err := topo.Affinity(0)
 	if err == nil {
 		defer before.Bind(0) // it was ours before, so it cannot fail
@@ -217,7 +221,7 @@ func (j *Job) start(rank int) error {
 	}
 	secret, err := j.secret()
 	if err != nil {
-		return fmt.Errorf("hand over the secret: %w", err)
+		return fmt.Errorf("hand over the secret: %w", kernel.Explain(err))
 	}
 	defer secret.Close()
 	cmd.ExtraFiles = []*os.File{secret}
@@ -287,7 +291,7 @@ func (j *Job) run(rank int, c *child) error {
 		for _, o := range c.outputs {
 			o.from.Close()
 		}
-		return err
+		return explain(err, "")
 	}
 	for _, o := range c.outputs {
 		go o.pass()

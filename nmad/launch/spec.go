@@ -139,6 +139,9 @@ func (s *Spec) complete() error {
 	if s.Path == "" {
 		path, err := os.Executable()
 		if err != nil {
+			path, err = ownProgram() // which has no name to be looked at
+		}
+		if err != nil {
 			return fmt.Errorf("launch: find our own program: %w: give Path", err)
 		}
 		s.Path = path

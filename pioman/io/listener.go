@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -34,6 +35,9 @@ func (r *Reactor) Listen(network, address string) (l *Listener, err error) {
 	var c net.ListenConfig
 	c.SetMultipathTCP(false) // what is accepted is TCP alone, and as fast
 	marcel.Blocking(func() { theirs, err = c.Listen(context.Background(), network, local(network, address)) })
+	if err == nil {
+		err = kernel.Known(theirs)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package pollers
 
 import (
 	"errors"
+	"os"
 	"runtime"
 	"sync/atomic"
 
@@ -16,9 +17,10 @@ import (
 type sentinel struct {
 	fds  [2]int // 0: the sentinel fills, 1: the poller empties
 	tid  atomic.Int32
-	use  atomic.Int32  // how many may still touch fds: poller and sentinel; the last one closes them
-	over atomic.Bool   // end was called
-	in   [8 << 10]byte // what the poller reads into; of no interest
+	fail atomic.Pointer[error] // why it has ended by itself; the sentinel writes, its poller reads
+	use  atomic.Int32          // how many may still touch fds: poller and sentinel; the last one closes them
+	over atomic.Bool           // end was called
+	in   [8 << 10]byte         // what the poller reads into; of no interest
 }
 
 const (
@@ -29,9 +31,12 @@ const (
 // engage starts the sentinel of x, and returns once that sits in its system call under SCHED_IDLE.
 func (x *poller) engage() error {
 	g := &sentinel{}
+	if err := unix.Shutdown(-1, unix.SHUT_RDWR); err != unix.EBADF { // end could not end it
+		return os.NewSyscallError("shutdown", err)
+	}
 	var err error
 	if g.fds, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
-		return err
+		return os.NewSyscallError("socketpair", err)
 	}
 	// As little room as the kernel allows: about 4 KiB.
 	_ = unix.SetsockoptInt(g.fds[0], unix.SOL_SOCKET, unix.SO_SNDBUF, 1)
@@ -39,7 +44,11 @@ func (x *poller) engage() error {
 	x.pool.ended.Add(1)
 	go x.watch(g)
 	g.await() // there is something: it is in its call
-	if err := kernel.SetPolicy(int(g.tid.Load()), unix.SCHED_IDLE, 0, 0); err != nil {
+	err = kernel.SetPolicy(int(g.tid.Load()), unix.SCHED_IDLE, 0, 0)
+	if failed := g.fail.Load(); failed != nil {
+		err = *failed
+	}
+	if err != nil {
 		g.end()
 		g.leave()
 		return err
@@ -70,12 +79,19 @@ func (x *poller) watch(g *sentinel) {
 	}
 	for {
 		_, err := unix.SendmsgBuffers(g.fds[0], chunks, nil, nil, unix.MSG_NOSIGNAL)
-		if errors.Is(err, unix.EPIPE) {
-			break // shut down
-		}
-		if err != nil && !errors.Is(err, unix.EINTR) { // out of memory
+		switch err {
+		case nil, unix.EINTR:
+			continue
+		case unix.ENOBUFS, unix.ENOMEM:
 			kernel.Yield()
+			continue
+		case unix.EPIPE: // shut down
+		default:
+			err = os.NewSyscallError("sendmsg", err)
+			g.fail.Store(&err)
+			_ = unix.Shutdown(g.fds[0], unix.SHUT_RDWR) // ends await
 		}
+		break
 	}
 	g.leave()
 }

@@ -51,7 +51,7 @@ var rules = []rule{
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"flavour_marcel*.go": {"marcel"}},
 	},
-	{folder: "pioman/io", ours: []string{"pioman", "marcel"}, theirs: []string{sys}},
+	{folder: "pioman/io", ours: []string{"pioman", "marcel", "internal/kernel"}, theirs: []string{sys}},
 	// The suite that each flavour passes; it sees what programs see.
 	{folder: "pioman/piomantest", ours: []string{"pioman", "hooks"}, theirs: []string{sys}},
 	// Threads that poll know what carries them, and nothing of the engine.

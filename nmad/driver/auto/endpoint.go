@@ -70,10 +70,14 @@ func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link
 			e.remember(rank, link{way, true, failed})
 			return l, nil
 		}
-		failed = and(failed, err)
 		if ctx.Err() != nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
+			failed = and(failed, err)
 			break
 		}
+		if errors.Is(err, driver.ErrLack) && way < far {
+			err = errors.New(err.Error()) // what this network lacks does not classify the link
+		}
+		failed = and(failed, err)
 	}
 	return nil, fmt.Errorf("auto: cannot link to rank %d at %q: %w", rank, addr, failed)
 }

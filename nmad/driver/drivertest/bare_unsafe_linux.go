@@ -134,6 +134,7 @@ func tcpPair() (here int, there *os.File, err error) {
 	}
 	var fd [2]int
 	for i, c := range []net.Conn{c, other} {
+		defer c.Close()
 		if fd[i], err = raw.Take(c.(*net.TCPConn)); err != nil {
 			return -1, nil, err
 		}

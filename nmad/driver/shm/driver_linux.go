@@ -2,6 +2,7 @@ package shm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -19,10 +20,6 @@ const (
 	frameMapped                            // listener: done; evidence
 	frameLent                              // either, later: no payload, with the descriptor of memory that it lends; see lend_linux.go
 )
-
-// segmentFrame is the whole size of a frameSegment: kind, length, geometry,
-// evidence.
-const segmentFrame = 3 + geometrySize + evidenceSize
 
 // lentFrame is the whole size of a frameLent.
 const lentFrame = 3
@@ -74,14 +71,20 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	if _, err := hello.Dialer(conn, e.Me(), rank); err != nil {
 		return nil, err
 	}
+	uc := conn.(*net.UnixConn)
 	p, err := createParts(e.geo, e.home)
 	defer p.close()
-	if err != nil {
-		return nil, hello.Refuse(conn, hello.Refused("%v", err))
+	if err == nil {
+		err = p.watch(uc, 0)
 	}
-	uc := conn.(*net.UnixConn)
+	if err != nil {
+		return nil, hello.Refuse(conn, hello.Lacking(err))
+	}
 	frame := hello.AppendFrame(nil, frameSegment, append(e.geo.encode(), p.nonce.evidence()...))
 	if _, _, err := uc.WriteMsgUnix(frame, unix.UnixRights(p.segment, p.bells[0], p.bells[1]), nil); err != nil {
+		if !ended(err) {
+			return nil, hello.Refuse(conn, hello.Lacking(fmt.Errorf("cannot send the segment: %w", acceptor.Cause(err))))
+		}
 		return nil, fmt.Errorf("%w: sending the segment: %w", driver.ErrPeerLost, acceptor.Cause(err))
 	}
 	mapped, err := hello.ReadFrame(conn, frameMapped)
@@ -93,7 +96,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	}
 	p.theirs.decode(mapped)
 	p.mem.fetch(p.geo, 0) // the listener has chosen where it is
-	l, err := p.link(uc, rank, true, e.ways)
+	l, err := p.link(rank, 0, e.ways)
 	if err != nil {
 		return nil, err
 	}
@@ -111,13 +114,21 @@ func (e *endpoint) receive(conn net.Conn, v *acceptor.Incoming) (int, driver.Lin
 	uc := conn.(*net.UnixConn)
 	p, err := receiveParts(uc, e.home)
 	defer p.close()
-	if err != nil {
+	if err == nil {
+		err = p.watch(uc, 1)
+	}
+	switch {
+	case errors.Is(err, driver.ErrProtocol):
 		return rank, nil, hello.Refuse(conn, hello.Refused("%v", err))
+	case errors.Is(err, driver.ErrRefused), errors.Is(err, driver.ErrLack), errors.Is(err, driver.ErrPeerLost):
+		return rank, nil, hello.Refuse(conn, err)
+	case err != nil:
+		return rank, nil, hello.Refuse(conn, hello.Lacking(err))
 	}
 	if err := hello.WriteFrame(conn, frameMapped, p.nonce.evidence()); err != nil {
 		return rank, nil, fmt.Errorf("%w: %w", driver.ErrPeerLost, acceptor.Cause(err))
 	}
-	l, err := p.link(uc, rank, false, e.ways)
+	l, err := p.link(rank, 1, e.ways)
 	if err != nil {
 		return rank, nil, err
 	}

@@ -111,7 +111,7 @@ func TestImpostor(t *testing.T) {
 		}, "0 cells"},
 		{"another frame", frame(frameMapped, geo.encode()), func(t *testing.T) []int {
 			return []int{sealed(t, geo), bell(t), bell(t)}
-		}, "does not send a segment"},
+		}, "does not speak our protocol"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ep, end := listening(t)

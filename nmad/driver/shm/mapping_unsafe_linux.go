@@ -2,6 +2,7 @@ package shm
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"unsafe"
 
@@ -18,7 +19,7 @@ func mapSegment(fd int, g geometry) (mapping, error) {
 	size := uintptr(g.size())
 	p, err := unix.MmapPtr(fd, 0, nil, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
-		return mapping{}, fmt.Errorf("cannot map a segment of %d bytes: %w", size, err)
+		return mapping{}, fmt.Errorf("cannot map a segment of %d bytes: %w", size, os.NewSyscallError("mmap", err))
 	}
 	return mapping{unsafe.Slice((*byte)(p), size)}, nil
 }

@@ -1,9 +1,11 @@
 package shm
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -16,22 +18,25 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/sealed"
 )
 
-// parts is what a link is made of, on the way to becoming one. close frees
+// parts is what a link is made of, on the way to becoming one. A side has all of its own before it
+// tells the other one to go on, so that a lack of anything is no loss of a peer. close frees
 // whatever link has not taken.
 type parts struct {
 	geo     geometry
 	segment int    // memfd; needed until both sides have mapped it
 	bells   [2]int // eventfds that wake the dialer, the listener
 	mem     mapping
+	sock    int      // the connection, as a descriptor that is not Go's
+	ep      int      // epoll set of the own bell and sock
 	nonce   *nonce   // of this process
 	theirs  evidence // of the peer's
 	place   driver.Place
 }
 
-var noParts = parts{segment: -1, bells: [2]int{-1, -1}}
+var noParts = parts{segment: -1, bells: [2]int{-1, -1}, sock: -1, ep: -1}
 
 func (p *parts) close() {
-	for _, fd := range []int{p.segment, p.bells[0], p.bells[1]} {
+	for _, fd := range []int{p.segment, p.bells[0], p.bells[1], p.sock, p.ep} {
 		if fd >= 0 {
 			_ = unix.Close(fd)
 		}
@@ -42,7 +47,7 @@ func (p *parts) close() {
 	*p = noParts
 }
 
-// createParts makes new parts, for the dialer. close must be called in any case.
+// createParts makes new parts, for the dialer: all but watch. close must be called in any case.
 func createParts(g geometry, home func() driver.Place) (p parts, err error) {
 	p = noParts
 	p.geo, p.nonce = g, newNonce()
@@ -52,7 +57,7 @@ func createParts(g geometry, home func() driver.Place) (p parts, err error) {
 	for i := range p.bells {
 		if p.bells[i], err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 			p.bells[i] = -1
-			return p, fmt.Errorf("cannot create an eventfd: %w", err)
+			return p, fmt.Errorf("cannot create a doorbell: %w", os.NewSyscallError("eventfd2", err))
 		}
 	}
 	if p.mem, err = mapSegment(p.segment, g); err != nil {
@@ -63,20 +68,12 @@ func createParts(g geometry, home func() driver.Place) (p parts, err error) {
 }
 
 // receiveParts takes the parts that the dialer sends, and checks all that can be
-// checked. close must be called in any case.
+// checked: all but watch. An ErrProtocol or ErrRefused is for the dialer to know, an ErrPeerLost its end; any
+// other error a lack of this process. close must be called in any case.
 func receiveParts(c *net.UnixConn, home func() driver.Place) (p parts, err error) {
 	p = noParts
 	p.nonce = newNonce()
-	fds, err := p.receive(c)
-	if len(fds) == 3 {
-		p.segment, p.bells = fds[0], [2]int{fds[1], fds[2]}
-	} else {
-		closeAll(fds)
-		if err == nil {
-			err = fmt.Errorf("%w: %d descriptors came along, should be 3", driver.ErrProtocol, len(fds))
-		}
-	}
-	if err != nil {
+	if err := p.receive(c); err != nil {
 		return p, err
 	}
 	if err := p.geo.check(); err != nil {
@@ -98,31 +95,53 @@ func receiveParts(c *net.UnixConn, home func() driver.Place) (p parts, err error
 	return p, nil
 }
 
-// receive reads one frameSegment with its descriptors; those that came are
-// returned even on error.
-func (p *parts) receive(c *net.UnixConn) (fds []int, err error) {
-	frame := make([]byte, segmentFrame)
-	oob := make([]byte, unix.CmsgSpace(3*4))
-	n, oobn, flags, _, err := c.ReadMsgUnix(frame, oob)
-	if err != nil {
-		return nil, acceptor.Cause(err)
+// numSegment is how many descriptors come with a frameSegment.
+const numSegment = 3
+
+// receive reads one frameSegment with its descriptors.
+func (p *parts) receive(c *net.UnixConn) error {
+	// The descriptors come with the first byte; of the frame, head is what all frames have.
+	var head [3]byte
+	oob := make([]byte, unix.CmsgSpace(numSegment*4))
+	n, oobn, flags, _, err := c.ReadMsgUnix(head[:], oob)
+	fds := descriptors(oob[:oobn])
+	if len(fds) == numSegment {
+		p.segment, p.bells = fds[0], [2]int{fds[1], fds[2]}
+	} else {
+		closeAll(fds)
 	}
-	fds = descriptors(oob[:oobn])
-	if flags&unix.MSG_CTRUNC != 0 {
-		return fds, fmt.Errorf("%w: more descriptors came along than belong there, or than this process may open", driver.ErrProtocol)
-	}
-	// The descriptors come with the first byte; the rest may follow.
-	if n < len(frame) {
-		if _, err := io.ReadFull(c, frame[n:]); err != nil {
-			return fds, acceptor.Cause(err)
+	var payload []byte
+	if err == nil {
+		if _, err = io.ReadFull(c, head[n:]); err == nil {
+			payload, err = hello.ReadPayload(c, frameSegment, head)
 		}
 	}
-	if frame[0] != frameSegment || int(frame[1])|int(frame[2])<<8 != geometrySize+evidenceSize {
-		return fds, hello.Refused("it does not send a segment (first bytes %#x)", frame[:3])
+	switch {
+	case errors.Is(err, driver.ErrRefused), errors.Is(err, driver.ErrLack):
+		return err
+	case err != nil && ended(err):
+		return fmt.Errorf("%w: it sends no segment: %w", driver.ErrPeerLost, acceptor.Cause(err))
+	case err != nil:
+		return fmt.Errorf("cannot receive the segment: %w", acceptor.Cause(err))
+	case flags&unix.MSG_CTRUNC != 0 && len(fds) < numSegment:
+		return fmt.Errorf("cannot receive the segment: %w: %d descriptors of %d", os.NewSyscallError("recvmsg", unix.EMFILE), len(fds), numSegment)
+	case flags&unix.MSG_CTRUNC != 0:
+		return fmt.Errorf("%w: more descriptors came along than belong there", driver.ErrProtocol)
+	case len(fds) != numSegment:
+		return fmt.Errorf("%w: %d descriptors came along, should be %d", driver.ErrProtocol, len(fds), numSegment)
+	case len(payload) != geometrySize+evidenceSize:
+		return fmt.Errorf("%w: a segment is announced by %d bytes, should be %d", driver.ErrProtocol, len(payload), geometrySize+evidenceSize)
 	}
-	p.geo.decode(frame[3:])
-	p.theirs.decode(frame[3+geometrySize:])
-	return fds, nil
+	p.geo.decode(payload)
+	p.theirs.decode(payload[geometrySize:])
+	return nil
+}
+
+// ended tells whether an error of a connection is its end: by the peer, or as time was up. Else this process may
+// not make the system call.
+func ended(err error) bool {
+	var call *os.SyscallError
+	return !errors.As(err, &call) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE)
 }
 
 // descriptors are those that came along with a message.
@@ -149,7 +168,7 @@ func closeAll(fds []int) {
 // secret could change that later; it could also simply fill our memory.)
 func checkBell(fd int) error {
 	if err := unix.SetNonblock(fd, true); err != nil {
-		return err
+		return os.NewSyscallError("fcntl", err)
 	}
 	var link [64]byte
 	// Without /proc this cannot be asked, and is taken on trust.
@@ -159,36 +178,34 @@ func checkBell(fd int) error {
 	return nil
 }
 
-// link makes a link of the parts and the connection; on success both are its
-// own. Both sides must have mapped the segment.
-func (p *parts) link(c *net.UnixConn, rank int, dialer bool, w ways) (*link, error) {
-	me, them := 0, 1
-	if !dialer {
-		me, them = 1, 0
+// watch makes what tells of the peer: side me hears its bell, and the end of the connection. Nothing else comes on that
+// any more; its end is the peer's end.
+func (p *parts) watch(c *net.UnixConn, me int) (err error) {
+	if p.sock, err = raw.Take(c); err != nil {
+		return err
 	}
+	if p.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		p.ep = -1
+		return fmt.Errorf("cannot watch the peer: %w", os.NewSyscallError("epoll_create1", err))
+	}
+	if err = raw.Interest(p.ep, unix.EPOLL_CTL_ADD, p.bells[me], unix.EPOLLIN); err == nil {
+		err = raw.Interest(p.ep, unix.EPOLL_CTL_ADD, p.sock, unix.EPOLLRDHUP)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot watch the peer: %w", os.NewSyscallError("epoll_ctl", err))
+	}
+	return nil
+}
+
+// link makes a link of side me of the parts; on success they are its own. Both sides must have mapped the segment.
+func (p *parts) link(rank, me int, w ways) (*link, error) {
 	l, err := newLink(p.mem.mem, p.geo, me)
 	if err != nil {
 		return nil, err
 	}
 	l.rank = rank
-	l.bell, l.peerBell = p.bells[me], p.bells[them]
-	if l.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return nil, fmt.Errorf("cannot create an epoll set: %w", err)
-	}
-	if l.sock, err = raw.Take(c); err == nil {
-		err = raw.Interest(l.ep, unix.EPOLL_CTL_ADD, l.bell, unix.EPOLLIN)
-		if err == nil {
-			// Nothing comes on the socket any more; its end is the peer's end.
-			err = raw.Interest(l.ep, unix.EPOLL_CTL_ADD, l.sock, unix.EPOLLRDHUP)
-		}
-		if err != nil {
-			_ = unix.Close(l.sock)
-		}
-	}
-	if err != nil {
-		_ = unix.Close(l.ep)
-		return nil, fmt.Errorf("cannot watch the peer: %w", err)
-	}
+	l.bell, l.peerBell = p.bells[me], p.bells[1-me]
+	l.ep, l.sock = p.ep, p.sock
 	l.interval = asm.ToCycles(int64(peerCheckEvery))
 	l.calls = inflight.New(numCallers, free(l.ep, l.sock, l.bell, l.peerBell))
 	l.mem, l.nonce, l.evidence, l.place = p.mem, p.nonce, p.theirs, p.place
@@ -226,7 +243,7 @@ func newLink(mem []byte, g geometry, me int) (*link, error) {
 func createSegment(g geometry) (fd int, err error) {
 	fd, err = sealed.Create("pm2-shm", g.size(), unix.F_SEAL_SEAL)
 	if err != nil {
-		return -1, fmt.Errorf("cannot create a shared segment of %d bytes (%w); is the tcp driver an alternative?", g.size(), err)
+		return -1, fmt.Errorf("cannot create a shared segment of %d bytes: %w", g.size(), err)
 	}
 	return fd, nil
 }

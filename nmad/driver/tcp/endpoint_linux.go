@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
 	"github.com/pm2-go/pm2/nmad/driver/internal/numa"
@@ -22,7 +23,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if where == "" || strings.HasPrefix(where, "@") {
 		where = "127.0.0.1:0"
 	}
-	ln, err := net.Listen("tcp", where)
+	ln, err := kernel.Listen("tcp", where)
 	if err != nil {
 		return nil, fmt.Errorf("tcp: cannot listen on %q: %w; choose another address, or none for any free port of this host", where, acceptor.Cause(err))
 	}

@@ -22,10 +22,9 @@ const (
 	keepProbes   = 5
 )
 
-// takeSocket makes the connection ours and sets it up. Options are wishes: a
+// takeSocket makes the socket of the connection ours and sets it up. Options are wishes: a
 // system that lacks one works without.
 func takeSocket(c stream.Conn, sndbuf int) (int, error) {
-	local := sameHost(c)
 	fd, err := raw.Take(c)
 	if err != nil {
 		return -1, err
@@ -39,7 +38,7 @@ func takeSocket(c stream.Conn, sndbuf int) (int, error) {
 	if sndbuf > 0 {
 		wish(unix.SOL_SOCKET, unix.SO_SNDBUF, sndbuf)
 	}
-	if local {
+	if sameHost(c) {
 		// On loopback nothing is lost and nothing is shared, and an algorithm that
 		// paces what it sends (bbr) halves the throughput.
 		if unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, "reno") != nil {

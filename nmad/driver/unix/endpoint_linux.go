@@ -69,7 +69,7 @@ func admit(c stream.Conn, user int) error {
 		return err
 	}
 	if failed != nil {
-		return fmt.Errorf("the kernel does not say whose process it is: %w", failed)
+		return hello.Lacking(fmt.Errorf("the kernel does not say whose process the peer is: %w", os.NewSyscallError("getsockopt", failed)))
 	}
 	if int64(peer.Uid) != int64(user) {
 		return hello.Refused("it runs under user %d, this process under %d", peer.Uid, user)

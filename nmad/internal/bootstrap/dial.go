@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
@@ -56,6 +57,9 @@ func dialOnce(ctx context.Context, c *Control, addr string, again bool) (*wire, 
 	if strings.HasPrefix(addr, "@") {
 		network = "unix"
 	}
+	if err := kernel.Dials(); err != nil {
+		return nil, err
+	}
 	conn, err := d.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
@@ -80,9 +84,9 @@ func bindContext(ctx context.Context, conn net.Conn) (release func() bool) {
 }
 
 // passing says whether a failed attempt may succeed later: no process listens yet,
-// or rank 0 had too many connections in their handshake.
+// or rank 0 had too many connections in their handshake. A call that is refused stays so.
 func passing(err error) bool {
-	if errors.Is(err, ErrRefused) || errors.Is(err, ErrSecret) || errors.Is(err, errNotOurs) {
+	if errors.Is(err, ErrRefused) || errors.Is(err, ErrSecret) || errors.Is(err, errNotOurs) || kernel.Refused(err) != "" {
 		return false
 	}
 	var dns *net.DNSError

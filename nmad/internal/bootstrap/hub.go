@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
@@ -120,7 +121,7 @@ func newRoot(c *Control) (*hub, error) {
 	l := c.cfg.Listener
 	if l == nil {
 		var err error
-		if l, err = net.Listen("tcp", c.cfg.Addr); err != nil {
+		if l, err = kernel.Listen("tcp", c.cfg.Addr); err != nil {
 			return nil, fmt.Errorf("listen at the rendezvous address %s (choose another one, or port 0 through the launcher): %w", c.cfg.Addr, err)
 		}
 	}
@@ -131,12 +132,21 @@ func newRoot(c *Control) (*hub, error) {
 	return newHub(c, l, nil, nil), nil
 }
 
+// refusals is how many calls of accept in a row, 10 ms apart, are refused where the call is, and not some connections are.
+const refusals = 100
+
 func (h *hub) accept(l net.Listener) {
-	for {
+	for refused := 0; ; {
 		conn, err := l.Accept()
 		if err != nil {
 			if errors.Is(err, net.ErrClosed) {
 				return
+			}
+			if refused++; kernel.Refused(err) == "" {
+				refused = 0
+			}
+			if refused == refusals {
+				h.abort(kernel.Explain(err).Error())
 			}
 			// Out of descriptors, or an aborted connection: others may still come.
 			select {
@@ -146,6 +156,7 @@ func (h *hub) accept(l net.Listener) {
 			}
 			continue
 		}
+		refused = 0
 		select {
 		case h.handshakes <- struct{}{}:
 			h.wg.Go(func() { h.handshake(conn) })

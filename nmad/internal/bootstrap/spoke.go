@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
@@ -44,7 +45,7 @@ func newSpoke(ctx context.Context, c *Control) (*spoke, error) {
 	if leads { // before the dial: the other ranks of the host may connect already
 		name := leaderSocket(c.cfg.Secret, c.cfg.Rank)
 		var err error
-		if l, err = net.Listen("unix", name); err != nil {
+		if l, err = kernel.Listen("unix", name); err != nil {
 			return nil, fmt.Errorf("listen for the other processes of this host at %s: %w", name, err)
 		}
 	}

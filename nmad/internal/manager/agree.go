@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pm2-go/pm2/internal/kernel"
 )
 
 const (
@@ -185,7 +187,7 @@ func (a *agreement) found() (string, error) {
 		}
 		where = all[0]
 	}
-	l, err := net.Listen("tcp", where)
+	l, err := kernel.Listen("tcp", where)
 	if err != nil {
 		return "", fmt.Errorf("rank 0 cannot listen at %s: %w", where, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/kernel"
 )
 
 // EnvIndex is the rank of a process in an indexed job of Kubernetes, which sets it.
@@ -72,7 +74,7 @@ func meetAt(ctx context.Context, rank int, name, port string) (at string, l net.
 	for _, a := range addrs {
 		there := net.JoinHostPort(a.Unmap().String(), port)
 		if rank == 0 {
-			if l, err = net.Listen("tcp", there); err == nil {
+			if l, err = kernel.Listen("tcp", there); err == nil {
 				return a.Unmap().String(), l, nil
 			}
 			continue

@@ -3,6 +3,7 @@ package sealed
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -17,14 +18,19 @@ const must = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
 // seals may be set by more. It has no name in any file system, name is for people, and vanishes with the
 // last process that holds it.
 func Create(name string, size uint64, more int) (fd int, err error) {
+	// Beyond this limit the kernel sends a signal besides, which may end the process.
+	var most unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_FSIZE, &most) == nil && size > most.Cur {
+		return -1, fmt.Errorf("the limit of a file's size, RLIMIT_FSIZE (ulimit -f), is %d bytes: %w", most.Cur, unix.EFBIG)
+	}
 	fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_NOEXEC_SEAL)
 	if errors.Is(err, unix.EINVAL) { // before Linux 6.3
 		fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	}
 	if err != nil {
-		return -1, err
+		return -1, os.NewSyscallError("memfd_create", err)
 	}
-	if err = unix.Ftruncate(fd, int64(size)); err == nil {
+	if err = os.NewSyscallError("ftruncate", unix.Ftruncate(fd, int64(size))); err == nil {
 		err = Seal(fd, must|more)
 	}
 	if err != nil {
@@ -37,15 +43,15 @@ func Create(name string, size uint64, more int) (fd int, err error) {
 // Seal sets further seals.
 func Seal(fd, seals int) error {
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
-	return err
+	return os.NewSyscallError("fcntl", err)
 }
 
-// Check says how large the memory is that a peer sent; what is not what Create makes is an ErrProtocol. what
-// names it in the error.
+// Check says how large the memory is that a peer sent; what is not what Create makes is an ErrProtocol. Any other
+// error is that the kernel does not tell. what names it in the error.
 func Check(fd int, what string) (size uint64, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return 0, err
+		return 0, os.NewSyscallError("fstat", err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size < 0 {
 		return 0, fmt.Errorf("%w: a %s of %d bytes that is no memory (mode %#o)", driver.ErrProtocol, what, st.Size, st.Mode)
@@ -56,7 +62,10 @@ func Check(fd int, what string) (size uint64, err error) {
 	}
 	// Pages of hugetlbfs can run out at the first touch, which is a SIGBUS again.
 	var fs unix.Statfs_t
-	if err := unix.Fstatfs(fd, &fs); err != nil || fs.Type != unix.TMPFS_MAGIC {
+	if err := unix.Fstatfs(fd, &fs); err != nil {
+		return 0, os.NewSyscallError("fstatfs", err)
+	}
+	if fs.Type != unix.TMPFS_MAGIC {
 		return 0, fmt.Errorf("%w: a %s that is not plain memory (file system %#x)", driver.ErrProtocol, what, fs.Type)
 	}
 	return uint64(st.Size), nil

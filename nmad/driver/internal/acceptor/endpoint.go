@@ -9,6 +9,7 @@ import (
 	"net"
 	"syscall"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 )
@@ -88,7 +89,7 @@ func ListenAbstract(driver string, c driver.Config) (ln net.Listener, name strin
 	if name = c.Listen; !IsAbstract(name) {
 		name = Abstract(driver, c.Rank)
 	}
-	if ln, err = net.Listen("unix", name); err != nil {
+	if ln, err = kernel.Listen("unix", name); err != nil {
 		return nil, "", fmt.Errorf("%s: cannot listen on %q: %w; choose another name, or none", driver, name, Cause(err))
 	}
 	return ln, name, nil

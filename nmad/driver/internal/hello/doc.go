@@ -10,8 +10,8 @@
 //	  │ ←───────── proof: HMAC("listener", both ...)  │
 //	  │ verifies                                      │
 //
-// Either may answer a refusal instead, which carries the reason as text, and
-// close: so both sides can say why. The exchange is the usual mutual
+// Either may answer a refusal instead, or that it lacks what its side of the link takes;
+// both carry the reason as text. Then it closes: so both sides can say why. The exchange is the usual mutual
 // challenge-response: each proof is HMAC-SHA256 under the secret over a label
 // for the role and both hellos, in which either side put 32 fresh random bytes,
 // so that it can neither be replayed nor be reflected. The dialer proves
@@ -24,5 +24,5 @@
 // the time of the connection first. Never is a byte read beyond the last
 // frame: what follows on the connection, descriptors included, is the driver's.
 //
-// The reason in a refusal is printed, so it is cut to printable ASCII.
+// The reason is printed, so it is cut to printable ASCII.
 package hello

@@ -105,17 +105,23 @@ func Listener(conn net.Conn, me Me, v Visit, check func(peer *Message) error) (p
 
 var wrongSecret = refused("it does not hold the secret of this job")
 
-// Refuse tells the peer why, if err is for it to know, and gives err back.
-// The caller closes conn.
+// Refuse tells the peer why no link comes of it, if err is for it to know: this process turns it away, or lacks
+// something. It gives err back. The caller closes conn.
 func Refuse(conn net.Conn, err error) error {
 	var r *Refusal
-	if errors.As(err, &r) && !r.ByPeer {
-		reason := []byte(r.Reason)
-		// The peer may be gone or stuck; err is what counts.
-		_ = WriteFrame(conn, kindRefusal, reason[:min(len(reason), MaxFrame)])
+	var l *lack
+	// The peer may be gone or stuck; err is what counts.
+	switch {
+	case errors.As(err, &r) && !r.ByPeer:
+		_ = WriteFrame(conn, kindRefusal, cut(r.Reason))
+	case errors.As(err, &l) && !l.byPeer:
+		_ = WriteFrame(conn, l.frame(), cut(l.cause.Error()))
 	}
 	return err
 }
+
+// cut makes a reason fit a frame.
+func cut(reason string) []byte { return []byte(reason[:min(len(reason), MaxFrame)]) }
 
 // Refused makes a reason to turn the peer away, for drivers' own steps.
 func Refused(format string, args ...any) error { return refused(format, args...) }
@@ -160,7 +166,7 @@ func (me *Me) proof(role string, dialer, listener []byte) []byte {
 func unheard(err error) error {
 	var r *Refusal
 	switch {
-	case errors.As(err, &r):
+	case errors.As(err, &r), errors.Is(err, driver.ErrLack):
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("it closed the connection before it had named itself: %w; %w", driver.ErrPeerLost, driver.ErrBusy)

@@ -2,6 +2,7 @@ package hello
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -17,6 +18,8 @@ const (
 	kindHello   = 0xA1 // no printable ASCII: a stray text protocol is known by its first byte
 	kindProof   = 0xA2
 	kindRefusal = 0xA3
+	kindLack    = 0xA4
+	kindBusy    = 0xA5 // likewise, for now
 	KindDriver  = 0xB0
 )
 
@@ -38,8 +41,8 @@ func WriteFrame(w io.Writer, kind byte, payload []byte) error {
 }
 
 // ReadFrame reads one frame, which must be of that kind, and not one byte more.
-// It reads exactly as many bytes as the frame has, in two reads. A refusal in
-// its place, or anything else, is an ErrRefused.
+// It reads exactly as many bytes as the frame has, in two reads. A lack in its place
+// is an ErrLack, and, if it may pass, an ErrBusy; a refusal, or anything else, an ErrRefused.
 func ReadFrame(r io.Reader, kind byte) ([]byte, error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -51,7 +54,7 @@ func ReadFrame(r io.Reader, kind byte) ([]byte, error) {
 // ReadPayload goes on after the three bytes of a frame's header.
 func ReadPayload(r io.Reader, kind byte, head [frameHeader]byte) ([]byte, error) {
 	n := int(binary.LittleEndian.Uint16(head[1:]))
-	if got := head[0]; got != kind && got != kindRefusal {
+	if got := head[0]; got != kind && (got < kindRefusal || got > kindBusy) {
 		return nil, refused("it does not speak our protocol (first bytes %#x)", head)
 	}
 	if n > MaxFrame {
@@ -61,8 +64,11 @@ func ReadPayload(r io.Reader, kind byte, head [frameHeader]byte) ([]byte, error)
 	if _, err := io.ReadFull(r, payload); err != nil {
 		return nil, err
 	}
-	if head[0] == kindRefusal {
+	switch head[0] {
+	case kindRefusal:
 		return nil, &Refusal{Reason: printable(payload), ByPeer: true}
+	case kindLack, kindBusy:
+		return nil, &lack{errors.New(printable(payload)), true, head[0] == kindBusy}
 	}
 	return payload, nil
 }

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -85,6 +87,33 @@ func TestExchange(t *testing.T) {
 	}
 	if o.far != (steps{1, 1}) {
 		t.Errorf("told of the way: %+v", o.far)
+	}
+}
+
+// TestLacks: both sides know which of them lacks what, that neither has turned the other away, and whether it may pass.
+func TestLacks(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		lack   error
+		passes bool
+	}{
+		{"a call that is refused", os.NewSyscallError("memfd_create", syscall.EPERM), false},
+		{"descriptors", os.NewSyscallError("epoll_create1", syscall.EMFILE), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := exchange(t, me(3), me(1), 1, func(*Message) error { return Lacking(c.lack) })
+			for side, err := range map[string]error{"dialer": o.dialer, "listener": o.listener} {
+				if !errors.Is(err, driver.ErrLack) || errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), c.lack.Error()) {
+					t.Errorf("%s: %v; should be a lack of %v", side, err, c.lack)
+				}
+			}
+			if !errors.Is(o.listener, c.lack) {
+				t.Errorf("listener: %v is not %v", o.listener, c.lack)
+			}
+			if errors.Is(o.dialer, driver.ErrBusy) != c.passes {
+				t.Errorf("dialer: %v; it may pass: %v", o.dialer, c.passes)
+			}
+		})
 	}
 }
 

@@ -2,23 +2,16 @@ package raw
 
 import (
 	"fmt"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// Conn is what Take needs of a net.Conn.
-type Conn interface {
-	syscall.Conn
-	Close() error
-}
-
 // Take makes the socket of a Go connection ours: a duplicate of the
 // descriptor, non-blocking and close-on-exec, of which Go's poller knows
-// nothing, as closing c takes c's own out of the poller's set. c is closed in
-// any case; the socket lives on in the duplicate.
-func Take(c Conn) (int, error) {
-	defer c.Close()
+// nothing, once c is closed, which is the caller's to do. The socket lives on in the duplicate.
+func Take(c syscall.Conn) (int, error) {
 	rc, err := c.SyscallConn()
 	if err != nil {
 		return -1, err
@@ -32,7 +25,7 @@ func Take(c Conn) (int, error) {
 		err = cerr
 	}
 	if err != nil {
-		return -1, fmt.Errorf("cannot duplicate the socket: %w", err)
+		return -1, fmt.Errorf("cannot duplicate the socket: %w", os.NewSyscallError("fcntl", err))
 	}
 	if err := unix.SetNonblock(fd, true); err != nil {
 		_ = unix.Close(fd)

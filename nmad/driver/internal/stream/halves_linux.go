@@ -14,12 +14,12 @@ type linkID = [hello.LinkSize]byte
 // half is a link of which the first connection is there. The second one comes
 // with the same link id, from the same rank, having proved itself as well:
 //
-//	begin → waiting ── claim → claimed ── the claimer sends conn, or nil if it failed
+//	begin → waiting ── claim → claimed ── the claimer sends the socket, or -1 if it failed
 //	           └──── forget → gone
 type half struct {
 	id     linkID
 	rank   uint32
-	second chan Conn // room for one
+	second chan int // a descriptor; room for one
 }
 
 // halves are the links of an endpoint that wait for their second connection.
@@ -34,7 +34,7 @@ func (hs *halves) expect(peer *hello.Message) (*half, error) {
 	if hs.waiting[peer.Link] != nil {
 		return nil, hello.Refused("it begins the same link twice")
 	}
-	h := &half{id: peer.Link, rank: peer.Rank, second: make(chan Conn, 1)}
+	h := &half{id: peer.Link, rank: peer.Rank, second: make(chan int, 1)}
 	hs.waiting[peer.Link] = h
 	return h, nil
 }
@@ -64,26 +64,25 @@ func (hs *halves) forget(h *half) bool {
 }
 
 // await waits for the second connection, not longer than an exchange may take.
-func (hs *halves) await(h *half, done <-chan struct{}) (Conn, error) {
+func (hs *halves) await(h *half, done <-chan struct{}) (fd int, err error) {
 	late := make(chan struct{})
 	patience := limit.After(hello.Patience, func() { close(late) })
 	defer patience.Stop()
-	var c Conn
 	select {
-	case c = <-h.second:
+	case fd = <-h.second:
 	case <-late:
 		if hs.forget(h) {
-			return nil, fmt.Errorf("%w: its second connection did not come", driver.ErrPeerLost)
+			return -1, fmt.Errorf("%w: its second connection did not come", driver.ErrPeerLost)
 		}
-		c = <-h.second
+		fd = <-h.second
 	case <-done:
 		if hs.forget(h) {
-			return nil, driver.ErrClosed
+			return -1, driver.ErrClosed
 		}
-		c = <-h.second
+		fd = <-h.second
 	}
-	if c == nil {
-		return nil, fmt.Errorf("%w: its second connection failed", driver.ErrPeerLost)
+	if fd < 0 {
+		return -1, fmt.Errorf("%w: its second connection failed", driver.ErrPeerLost)
 	}
-	return c, nil
+	return fd, nil
 }

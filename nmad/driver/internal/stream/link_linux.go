@@ -2,11 +2,13 @@ package stream
 
 import (
 	"fmt"
+	"os"
 	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
@@ -68,34 +70,16 @@ type link struct {
 // padding separates what different cores write, in bytes.
 const padding = 128
 
-// newLink makes a link of the two connections, which are closed in any case.
-func newLink(n *Network, conns [numTracks]Conn, rank, peerBody int) (_ *link, err error) {
-	l := &link{name: n.Name, rank: rank, maxBody: min(n.MaxBody, peerBody), fd: [numTracks]int{-1, -1}, ep: -1}
-	l.place.Node = -1
-	if n.Place != nil {
-		l.place = n.Place(conns[trackSmall])
-	}
-	closeAll := func() {
-		for _, fd := range []int{l.ep, l.fd[trackSmall], l.fd[trackLarge]} {
-			if fd >= 0 {
-				_ = unix.Close(fd)
-			}
-		}
-	}
-	if l.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return nil, fmt.Errorf("cannot create an epoll set: %w", err)
-	}
-	for t, c := range conns {
-		if l.fd[t], err = n.Take(c); err != nil {
-			closeAll()
-			return nil, fmt.Errorf("cannot take the socket over: %w", err)
-		}
-	}
-	l.calls = inflight.New(numCallers, closeAll)
+// newLink makes a link of both sockets, which are its own.
+func newLink(n *Network, s *sockets, rank, peerBody int) *link {
+	l := &link{name: n.Name, rank: rank, maxBody: min(n.MaxBody, peerBody), fd: s.fd, ep: s.ep, place: s.place}
+	own := *s
+	*s = noSockets
+	l.calls = inflight.New(numCallers, own.close)
 	l.tx.init(l.maxBody)
 	l.rx.init(l.maxBody)
 	l.rt.init(n.Gather)
-	return l, nil
+	return l
 }
 
 // Caps implements driver.Link. The largest body is the smaller one of what the two sides offer.
@@ -119,7 +103,7 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, more bool) (b
 	ok, errno := l.tx.send(l.fd[trackSmall], h, body, parts, more)
 	l.calls.Calls(inSend).Leave()
 	if errno != 0 {
-		return false, l.lose(errno)
+		return false, l.lose("sendto", errno)
 	}
 	return ok, nil
 }
@@ -132,7 +116,7 @@ func (l *link) Flush() (bool, error) {
 	ok, errno := l.tx.moveOn(l.fd[trackSmall])
 	l.calls.Calls(inSend).Leave()
 	if errno != 0 {
-		return false, l.lose(errno)
+		return false, l.lose("sendto", errno)
 	}
 	return ok, nil
 }
@@ -162,7 +146,7 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 		case errno == unix.EAGAIN || errno == unix.EINTR:
 			return nil, false, nil
 		case errno != 0 || n == 0:
-			return nil, false, l.lose(errno)
+			return nil, false, l.lose("recvfrom", errno)
 		}
 		body, ok, err = l.rx.next(h)
 	}
@@ -193,7 +177,7 @@ func (l *link) Push(buf []byte) (int, error) {
 		store(&l.lt.refused, 1)
 		return 0, nil
 	}
-	return 0, l.lose(errno)
+	return 0, l.lose("sendto", errno)
 }
 
 // Pull implements driver.Link: one system call, straight into buf; none while the stream is paused, see pacing.
@@ -216,7 +200,7 @@ func (l *link) Pull(buf []byte) (int, error) {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		return 0, nil
 	case errno != 0 || n == 0:
-		return 0, l.lose(errno)
+		return 0, l.lose("recvfrom", errno)
 	}
 	return n, nil
 }
@@ -312,12 +296,13 @@ func (l *link) violated(err error) error {
 	return *l.fault.Load()
 }
 
-// lose notes that the connection has ended; errno 0 is the regular end of the
+// lose notes that the connection has ended, as a system call says; errno 0 is the regular end of the
 // stream.
-func (l *link) lose(errno syscall.Errno) error {
+func (l *link) lose(call string, errno syscall.Errno) error {
 	err := fmt.Errorf("%s: link to rank %d: %w: its process ended or closed the link", l.name, l.rank, driver.ErrPeerLost)
 	if errno != 0 {
-		err = fmt.Errorf("%s: link to rank %d: %w: %w", l.name, l.rank, driver.ErrPeerLost, errno)
+		why := os.NewSyscallError(call, errno)
+		err = fmt.Errorf("%s: link to rank %d: %w: %w", l.name, l.rank, driver.ErrPeerLost, kernel.Explain(why))
 	}
 	if l.state.Load()&closed != 0 {
 		return l.why(closed)

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
@@ -24,6 +25,7 @@ type smallSend struct {
 	left    uint64 // 1: at < end (store, load)
 	refused uint64 // 1: the last Send was refused (store, load)
 	pair    raw.Pair
+	copies  bool // bodies of all lengths are copied: sendmsg is refused here
 }
 
 // straight is the length of a body from which on it goes to the kernel straight from the
@@ -55,8 +57,12 @@ func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte, 
 	n := driver.HeaderSize + int(h.Body)
 	var sent int
 	var errno syscall.Errno
-	if len(body) >= straight && parts == nil {
+	if len(body) >= straight && parts == nil && !s.copies {
 		sent, errno = s.sendStraight(fd, h, body)
+		if s.copies = kernel.Refuses(errno); s.copies {
+			s.end = 0
+			return s.send(fd, h, body, parts, more)
+		}
 	} else {
 		s.put(h, body, parts)
 		sent, errno = raw.Send(fd, s.buf[:n])

@@ -1,0 +1,55 @@
+package stream
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+)
+
+// sockets are what a link is made of, on the way to becoming one: descriptors, -1 for what is not there.
+type sockets struct {
+	ep    int // epoll set of the link
+	fd    [numTracks]int
+	place driver.Place
+}
+
+var noSockets = sockets{ep: -1, fd: [numTracks]int{-1, -1}, place: driver.Place{Node: -1}}
+
+// take adds the socket of a connection, and with the first one what the link has but once. Its error is for the peer to know: this
+// process lacks something.
+func (s *sockets) take(n *Network, track int, c Conn) (err error) {
+	if track == trackSmall {
+		if s.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+			s.ep = -1
+			return hello.Lacking(fmt.Errorf("cannot create an epoll set: %w", os.NewSyscallError("epoll_create1", err)))
+		}
+		if n.Place != nil {
+			s.place = n.Place(c)
+		}
+	}
+	if s.fd[track], err = n.Take(c); err != nil {
+		s.fd[track] = -1
+		return hello.Lacking(err)
+	}
+	return nil
+}
+
+// give hands a socket on.
+func (s *sockets) give(track int) (fd int) {
+	fd, s.fd[track] = s.fd[track], -1
+	return fd
+}
+
+// close closes what is left.
+func (s *sockets) close() {
+	for _, fd := range append(s.fd[:], s.ep) {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+	*s = noSockets
+}
