@@ -1,5 +1,3 @@
-//go:build unix
-
 package kernel
 
 import (
@@ -26,14 +24,14 @@ func Known(l net.Listener) error {
 		return nil
 	}
 	defer l.Close()
-	return &net.OpError{Op: "listen", Err: sockname(l.(syscall.Conn))}
+	return &net.OpError{Op: "listen", Err: unknown(l.(syscall.Conn))}
 }
 
 // FileListener is net.FileListener, which of the same lack says less.
 func FileListener(file *os.File) (net.Listener, error) {
 	l, err := net.FileListener(file)
 	if err != nil {
-		if why := sockname(file); why != nil {
+		if why := unknown(file); why != nil {
 			err = why
 		}
 		return nil, err
@@ -44,19 +42,16 @@ func FileListener(file *os.File) (net.Listener, error) {
 // Dials says why package net cannot connect anything, though all else works: it waits for ever where it is not told the peer's
 // address. nil: it can.
 func Dials() error {
-	if _, err := syscall.Getpeername(-1); err != syscall.EBADF {
-		return os.NewSyscallError("getpeername", err)
-	}
-	return nil
+	return os.NewSyscallError("getpeername", peername())
 }
 
-// sockname says why the kernel does not tell the address of a socket; nil: it does.
-func sockname(c syscall.Conn) error {
+// unknown says why the kernel does not tell the address of a socket; nil: it does.
+func unknown(c syscall.Conn) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return err
 	}
-	if e := raw.Control(func(fd uintptr) { _, err = syscall.Getsockname(int(fd)) }); e != nil {
+	if e := raw.Control(func(fd uintptr) { err = sockname(fd) }); e != nil {
 		return e
 	}
 	return os.NewSyscallError("getsockname", err)

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/sched/topo"
 )

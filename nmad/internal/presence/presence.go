@@ -32,7 +32,8 @@ func Inherit(descriptor string) (*Teller, error) {
 		return nil, errors.New("give the number of a descriptor above 2")
 	}
 	var s syscall.Stat_t
-	if err := syscall.Fstat(int(fd), &s); err != nil || s.Mode&syscall.S_IFMT != syscall.S_IFIFO {
+	// Where a sandbox lets no process ask, the launcher is trusted.
+	if err := syscall.Fstat(int(fd), &s); err == syscall.EBADF || err == nil && s.Mode&syscall.S_IFMT != syscall.S_IFIFO {
 		return nil, errors.New("it is no pipe: was it closed by a program between the launcher and this one?")
 	}
 	syscall.CloseOnExec(int(fd))
