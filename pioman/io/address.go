@@ -2,7 +2,6 @@ package pio
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
@@ -66,18 +65,16 @@ func resolve(ctx context.Context, network, address string) (list []net.Addr, err
 
 // sockAddr translates for the kernel; with the family of the socket to be made.
 func sockAddr(a net.Addr) (family int, sa unix.Sockaddr, err error) {
-	switch a := a.(type) {
-	case *net.UnixAddr:
-		return unix.AF_UNIX, &unix.SockaddrUnix{Name: a.Name}, nil
-	case *net.TCPAddr:
-		ip := a.AddrPort().Addr().Unmap()
-		if ip.Is4() {
-			return unix.AF_INET, &unix.SockaddrInet4{Port: a.Port, Addr: ip.As4()}, nil
-		}
-		zone, err := zoneID(ip.Zone())
-		return unix.AF_INET6, &unix.SockaddrInet6{Port: a.Port, ZoneId: zone, Addr: ip.As16()}, err
+	t, ok := a.(*net.TCPAddr)
+	if !ok {
+		return unix.AF_UNIX, &unix.SockaddrUnix{Name: a.String()}, nil
 	}
-	return 0, nil, fmt.Errorf("address %v of type %T: %w", a, a, net.UnknownNetworkError(a.Network()))
+	ip := t.AddrPort().Addr().Unmap()
+	if ip.Is4() {
+		return unix.AF_INET, &unix.SockaddrInet4{Port: t.Port, Addr: ip.As4()}, nil
+	}
+	zone, err := zoneID(ip.Zone())
+	return unix.AF_INET6, &unix.SockaddrInet6{Port: t.Port, ZoneId: zone, Addr: ip.As16()}, err
 }
 
 func zoneID(zone string) (uint32, error) {
@@ -117,13 +114,10 @@ func zoneName(id uint32) string {
 	return strconv.FormatUint(uint64(id), 10)
 }
 
-// localAddr asks the kernel for the address of a socket of ours; nil: it has none.
-func localAddr(network string, fd int) net.Addr {
-	sa, err := unix.Getsockname(fd)
-	if err != nil {
-		return nil
-	}
-	return netAddr(network, sa)
+// address asks the kernel for one end of a socket (unix.Getsockname, unix.Getpeername); nil: it has none.
+func (d *descriptor) address(of func(fd int) (unix.Sockaddr, error)) net.Addr {
+	sa, _ := of(d.fd) // nil with an error
+	return netAddr(d.network, sa)
 }
 
 // nowhere is the address of a socket that the kernel says nothing of, so that

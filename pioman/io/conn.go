@@ -36,12 +36,7 @@ func newConn(r *Reactor, fd int, network string) (*Conn, error) {
 }
 
 // find asks the kernel for both addresses.
-func (c *Conn) find() {
-	c.source = localAddr(c.network, c.fd)
-	if sa, err := unix.Getpeername(c.fd); err == nil {
-		c.addr = netAddr(c.network, sa)
-	}
-}
+func (c *Conn) find() { c.source, c.addr = c.address(unix.Getsockname), c.address(unix.Getpeername) }
 
 // Read implements net.Conn: at most len(p) bytes, io.EOF once the peer has closed its
 // side. It waits only if nothing is there. No allocation.
@@ -133,10 +128,7 @@ func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadlines(t, &c
 // SetNoDelay says whether TCP sends small pieces at once; it does unless told
 // otherwise. An error on other sockets.
 func (c *Conn) SetNoDelay(on bool) error {
-	value := 0
-	if on {
-		value = 1
-	}
+	value := map[bool]int{true: 1}[on]
 	return c.control("set", func(fd int) error {
 		return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, value))
 	})

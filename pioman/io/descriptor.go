@@ -182,12 +182,7 @@ func (d *descriptor) control(op string, f func(fd int) error) error {
 }
 
 // SyscallConn implements syscall.Conn, for options that have no method here.
-func (d *descriptor) SyscallConn() (syscall.RawConn, error) {
-	if d.refs.closed() {
-		return nil, d.fail("syscall", net.ErrClosed)
-	}
-	return raw{d}, nil
-}
+func (d *descriptor) SyscallConn() (syscall.RawConn, error) { return raw{d}, nil }
 
 // raw is a descriptor as a syscall.RawConn.
 type raw struct{ d *descriptor }

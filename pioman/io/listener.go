@@ -87,7 +87,7 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 	if err != nil {
 		return nil, l.fail("accept", err)
 	}
-	c.source, c.addr = localAddr(l.network, fd), netAddr(l.network, peer)
+	c.source, c.addr = c.address(unix.Getsockname), netAddr(l.network, peer)
 	return c, nil
 }
 

@@ -64,25 +64,18 @@ func NewReactor(e *pioman.Engine) (*Reactor, error) {
 // tries again.
 var defaultReactor struct {
 	mu marcel.Mutex
-	r  atomic.Pointer[Reactor]
+	r  *Reactor
 }
 
 // Default returns the reactor on pioman's default engine, which the package's functions
 // use. It is never closed.
-func Default() (*Reactor, error) {
-	if r := defaultReactor.r.Load(); r != nil {
-		return r, nil
-	}
+func Default() (r *Reactor, err error) {
 	defaultReactor.mu.Lock()
 	defer defaultReactor.mu.Unlock()
-	if r := defaultReactor.r.Load(); r != nil {
-		return r, nil
+	if defaultReactor.r == nil {
+		defaultReactor.r, err = NewReactor(nil)
 	}
-	r, err := NewReactor(nil)
-	if err == nil {
-		defaultReactor.r.Store(r)
-	}
-	return r, err
+	return defaultReactor.r, err
 }
 
 // usual is the default reactor. One that cannot be made takes no descriptor, and says why.

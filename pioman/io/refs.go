@@ -35,8 +35,5 @@ func (r *refs) take() bool {
 // close lets no user in from now on. false: closed already.
 func (r *refs) close() bool { return r.w.Or(refsClosed)&refsClosed == 0 }
 
-// closed tells whether close was called.
-func (r *refs) closed() bool { return r.w.Load()&refsClosed != 0 }
-
 // drop takes a share back. true: it was the last one.
 func (r *refs) drop() bool { return r.w.Add(^uint32(0)) == refsClosed }

@@ -23,13 +23,9 @@ func WrapConn(c syscall.Conn) (*Conn, error) { return usual().WrapConn(c) }
 
 // WrapConn is as the function.
 func (r *Reactor) WrapConn(c syscall.Conn) (*Conn, error) {
-	fd, network, err := duplicate(c, false)
-	if err != nil {
-		return nil, wrapError(err)
-	}
-	x, err := newConn(r, fd, network)
-	if err != nil {
-		return nil, wrapError(err)
+	x := &Conn{}
+	if err := x.wrap(r, c, false); err != nil {
+		return nil, err
 	}
 	x.find()
 	return x, nil
@@ -41,19 +37,25 @@ func WrapListener(l syscall.Conn) (*Listener, error) { return usual().WrapListen
 
 // WrapListener is as the function.
 func (r *Reactor) WrapListener(l syscall.Conn) (*Listener, error) {
-	fd, network, err := duplicate(l, true)
-	if err != nil {
-		return nil, wrapError(err)
-	}
 	x := &Listener{}
-	if err := x.open(r, fd, network); err != nil {
-		return nil, wrapError(err)
+	if err := x.wrap(r, l, true); err != nil {
+		return nil, err
 	}
-	x.addr = localAddr(network, fd)
+	x.addr = x.address(unix.Getsockname)
 	return x, nil
 }
 
-func wrapError(err error) error { return &net.OpError{Op: "wrap", Net: "fd", Err: err} }
+// wrap opens d with a duplicate.
+func (d *descriptor) wrap(r *Reactor, c syscall.Conn, listener bool) error {
+	fd, network, err := duplicate(c, listener)
+	if err == nil {
+		err = d.open(r, fd, network)
+	}
+	if err != nil {
+		return &net.OpError{Op: "wrap", Net: "fd", Err: err}
+	}
+	return nil
+}
 
 var (
 	errListens    = errors.New("the socket listens: it is not a connection")
