@@ -30,8 +30,7 @@ func (g *Gate) enter() {
 // handleInbox starts the requests that other threads have left, and takes in the rest of the inbox. Under mu, and
 // not while a packet is being handled. It says whether bytes have moved.
 func (g *Gate) handleInbox() bool {
-	g.inbox.collect()
-	g.inbox.searchIfAsked()
+	g.inbox.takeReceives()
 	g.inbox.takeReleased()
 	several := false // sends, which the strategy is to see together
 	for r := g.inbox.collected.pop(); r != nil; r = g.inbox.collected.pop() {

@@ -84,7 +84,7 @@ func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, m
 	}
 	g.track.bind(link, b.eager)
 	g.news.observe(&monitors{}) // until a session gives it its own
-	g.join(newAny(2))
+	g.join(newAny(nil, own))    // until it joins others
 	return g
 }
 
@@ -207,10 +207,11 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 	if !g.made() {
 		return 0, errNoGate
 	}
+	age := g.any.Now()
 	g.enter()
 	r := g.waits.take()
 	r.prepare(g, tag, buf, true)
-	r.core.Op, r.core.Entry.Age = flow.OpRecv, g.any.Now()
+	r.core.Op, r.core.Entry.Age = flow.OpRecv, age
 	g.startRecv(r)
 	g.sendIfDue()
 	return g.await(r)

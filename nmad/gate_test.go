@@ -10,6 +10,7 @@ import (
 	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
@@ -40,6 +41,7 @@ func newPair(o simnet.Options, b bounds, more ...simnet.Options) *pair {
 	for i := range p.gates {
 		p.engines[i] = pioman.New(pioman.Config{})
 		p.gates[i] = newGate(i, 1-i, p.links[i], p.engines[i], b, links[i][1:]...)
+		p.gates[i].join(newAny(match.All(2), i))
 		p.gates[i].waits.spin = time.Millisecond // what a test waits for has arrived
 		for k := range p.gates[i].rails.all {
 			p.gates[i].rails.all[k].name = fmt.Sprint("sim", k)
@@ -62,7 +64,6 @@ func (p *pair) session(rank int) *Session {
 	g.news.observe(&s.watch)
 	s.gates[rank].Store(own)
 	s.gates[1-rank].Store(g)
-	s.alive.Store(1)
 	return s
 }
 

@@ -19,7 +19,7 @@ type inbox struct {
 	g        *Gate
 	due      atomic.Int32                 // what the holder must do besides incoming: transfers that are copied; loans that were released; 1 if rescan. See left
 	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
-	rescan   atomic.Bool                  // the unexpected messages are to be looked through
+	rescan   atomic.Bool                  // the unexpected messages are to be compared with the receives from any source
 	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see lending.go
 
 	collected requestQueue // taken in from incoming, and not begun yet; under the lock
@@ -52,11 +52,13 @@ func (x *inbox) wanted() bool { return x.g.mu.wanted() || x.incoming.Load() != n
 
 // collect takes in what has been left in incoming, in its order: receives are posted,
 // so that what arrives is matched with them; all else that there is to do
-// is left for handleInbox. Under mu.
-func (x *inbox) collect() {
+// is left for handleInbox. It returns the age of which all receives from any source may be compared with this gate's messages: the receives
+// of this gate that were posted before them are begun. Under mu.
+func (x *inbox) collect() (age uint64) {
 	g := x.g
+	age = g.any.Now() // first: see match.Any.Now
 	if x.incoming.Load() == nil {
-		return
+		return age
 	}
 	var first *flow.Request // oldest first
 	for c := x.incoming.Swap(nil); c != nil; {
@@ -67,28 +69,33 @@ func (x *inbox) collect() {
 	for c := first; c != nil; {
 		next := c.Link
 		if r := requestOf(c); c.Op == flow.OpRecv {
+			age = max(age, c.Entry.Age)
 			g.startRecv(r)
 		} else {
 			x.collected.push(r)
 		}
 		c = next
 	}
+	return age
 }
 
-// lookAgain has the thread that lets the lock go next look through the unexpected messages before. It may be called with
-// and without the lock.
+// lookAgain has the thread that lets the lock go next compare the unexpected messages with the receives from any source before. It may be
+// called with and without the lock.
 func (x *inbox) lookAgain() {
 	if !x.rescan.Swap(true) {
 		x.due.Add(1)
 	}
 }
 
-// searchIfAsked looks through the unexpected messages if lookAgain was called. Under mu.
-func (x *inbox) searchIfAsked() {
+// takeReceives is collect, and what lookAgain asks for. Under mu.
+func (x *inbox) takeReceives() {
 	g := x.g
-	if x.rescan.Load() && x.rescan.Swap(false) {
+	asked := x.rescan.Load() && x.rescan.Swap(false) // before collect reads the age, which is that of what was asked for, or more
+	age := x.collect()
+	if asked {
 		x.due.Add(-1)
-		g.flow.Search()
+		g.flow.Search(age)
+		g.failLost(age)
 	}
 }
 

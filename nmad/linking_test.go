@@ -17,6 +17,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"go.uber.org/goleak"
 )
@@ -27,7 +28,7 @@ var linkJobs = flag.Int("link-jobs", 0, "jobs of two over real sockets in which 
 // wish for links starts nothing but a stage.
 func unlinkedGate(t *testing.T, own, rank int) *Gate {
 	t.Helper()
-	s := &Session{linker: newLinker(time.Minute), any: newAny(3), gates: make(gateTable, 3)}
+	s := &Session{linker: newLinker(time.Minute), any: newAny(match.All(3), own), gates: make(gateTable, 3)}
 	t.Cleanup(s.linker.stop)
 	s.cfg.Rank, s.cfg.Size, s.cfg.names, s.cfg.networks = own, 3, []string{"a", "b"}, make([]driver.Driver, 2)
 	return s.gate(rank, bootstrap.Card{Rank: rank, Window: 1 << 20, Records: 10})

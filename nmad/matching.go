@@ -19,9 +19,9 @@ const exact = match.Exact
 // Matches says whether m is for messages with that tag.
 func (m Match) Matches(tag uint64) bool { return match.Pattern(m).Matches(tag) }
 
-// newAny makes what so many gates share. Hooks wait for its lock, so it is one that they may take.
-func newAny(gates int) *match.Any[flow.Request] {
-	return match.NewAny[flow.Request](gates, &marcel.SpinLock{})
+// newAny makes what the gates to a group share, in the process with the rank own. Hooks wait for its lock, so it is one that they may take.
+func newAny(group match.Group, own int) *match.Any[flow.Request] {
+	return match.NewAny[flow.Request](group, own, &marcel.SpinLock{})
 }
 
 // join has the gate share its receives from any source with others.

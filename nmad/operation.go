@@ -177,37 +177,6 @@ func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
 	}
 }
 
-// startAny begins a receive, or a probe, for any source.
-func (s *Session) startAny(r *Request) {
-	r.core.Stage, r.core.Counted = flow.Posted, true
-	r.gate.engine.Need() // it is under no gate's lock, and counts for itself
-	s.any.Post(&r.core.Wild)
-	s.searchAll()
-	if s.orphan.Load() {
-		s.linkOrphan()
-	}
-	if dead := s.any.Gone(); dead != nil && s.any.Remove(&r.core.Wild) {
-		r.gate.mu.lock()
-		r.gate.flow.Finish(&r.core, dead)
-		r.gate.letGo()
-	}
-}
-
-// searchAll has all gates that may hold unexpected messages look through them.
-func (s *Session) searchAll() {
-	n := len(s.gates)
-	for i, at := 0, s.any.SearchFrom(n); i < n && !s.any.Empty(); i++ {
-		if rank := (at + i) % n; s.any.Flagged(rank) {
-			g := s.gates.at(rank)
-			g.inbox.lookAgain()
-			if g.mu.tryLock() { // else the holder does it
-				g.handleInbox()
-				g.letGo()
-			}
-		}
-	}
-}
-
 // isend is StartSend with a request of its own.
 func isend(g *Gate, op *SendOp) *Request {
 	if !g.made() {

@@ -27,8 +27,12 @@ func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	g.enter()
 	defer g.letGo()
-	x := g.flow.Peek(match.Pattern(m))
-	if x == nil || g.flow.Closing {
+	if g.flow.Closing {
+		return e, 0, false
+	}
+	x := g.flow.Peek(match.Pattern(m), g.inbox.collect())
+	g.sendIfDue() // for receives before this
+	if x == nil {
 		return e, 0, false
 	}
 	return envelopeOf(g.rank, x), copy(buf, x.Body()), true
@@ -43,12 +47,9 @@ func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 		return e, 0, false
 	}
 	s.poll()
-	ranks := len(s.gates)
-	for i, at := 0, s.any.SearchFrom(ranks); i < ranks; i++ {
-		if rank := (at + i) % ranks; s.any.Flagged(rank) {
-			if e, n, ok = s.gates.at(rank).peek(m, buf); ok {
-				return e, n, true
-			}
+	for rank := range s.any.Flagged {
+		if e, n, ok = s.gates.at(rank).peek(m, buf); ok {
+			return e, n, true
 		}
 	}
 	return Envelope{}, 0, false

@@ -92,17 +92,14 @@ func (s *Session) linkOrphan() {
 }
 
 // ended takes note that a gate has ended; under its lock. With the last one all
-// receives from any source end.
+// receives from any source end that find no message.
 func (s *Session) ended(g *Gate) {
 	s.work.Go(func() { s.retire(g) })
 	g.linking.endWaiters(g.flow.Dead)
 	s.linker.noteLost(g.life.end)
 	s.consensus.post(happened{what: lost, rank: g.rank})
-	if s.alive.Add(-1) == 0 {
-		s.any.Fail(g.flow.Dead)
-		for c := s.any.Pop(); c != nil; c = s.any.Pop() {
-			g.flow.Finish(c, g.flow.Dead)
-		}
+	if s.any.End(g.rank, g.flow.Dead) {
+		s.work.Go(s.lookLast)
 	}
 }
 
@@ -172,12 +169,10 @@ func (s *Session) shutdown() {
 	for _, g := range s.gates.all {
 		g.life.beginClose(why)
 	}
+	s.any.Close(why)
 	own := s.gates.at(s.cfg.Rank)
 	own.enter()
-	s.any.Fail(why)
-	for c := s.any.Pop(); c != nil; c = s.any.Pop() {
-		own.flow.Finish(c, why)
-	}
+	own.failLost(0)
 	own.letGo()
 	if !retryUntil(s.cfg.Linger, func() bool { return s.all((*life).quiet) }) {
 		s.failed = fmt.Errorf("nmad: rank %d closes: sends to %s had not been taken after %v: they failed with ErrClosed",

@@ -32,7 +32,7 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 	r := fresh()
 	r.prepare(g, m.Tag, nil, false)
 	c := &r.core
-	c.Op, c.Special = flow.OpRecv, true
+	c.Op, c.Special, c.Entry.Age = flow.OpRecv, true, g.any.Now()
 	c.Wild.Set(&c.Entry, m.Mask, true)
 	g.submit(r)
 	return r.probed(ctx)
@@ -90,7 +90,8 @@ func (g *Gate) claim(m Match) *Message {
 	if g.flow.Closing {
 		return nil
 	}
-	x := g.flow.Claim(match.Pattern(m))
+	x := g.flow.Claim(match.Pattern(m), g.inbox.collect())
+	g.sendIfDue() // for receives before this
 	if x == nil {
 		return nil
 	}
@@ -103,16 +104,13 @@ func (s *Session) Claim(m Match) *Message {
 		return nil
 	}
 	s.poll()
-	n := len(s.gates)
-	for i, at := 0, s.any.SearchFrom(n); i < n; i++ {
-		if rank := (at + i) % n; s.any.Flagged(rank) {
-			g := s.gates.at(rank)
-			g.enter()
-			x := g.claim(m)
-			g.letGo()
-			if x != nil {
-				return x
-			}
+	for rank := range s.any.Flagged {
+		g := s.gates.at(rank)
+		g.enter()
+		x := g.claim(m)
+		g.letGo()
+		if x != nil {
+			return x
 		}
 	}
 	return nil

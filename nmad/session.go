@@ -43,7 +43,6 @@ type Session struct {
 	closing atomic.Pointer[error] // what requests fail with; nil: the session is open
 
 	others atomic.Int32   // other processes that have neither left nor died
-	alive  atomic.Int32   // other processes whose gates have not ended
 	work   sync.WaitGroup // goroutines that end gates
 	close  sync.Once
 	failed error // what Close returned
@@ -104,10 +103,9 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		cfg: cfg, linker: newLinker(cfg.Timeout), gates: make(gateTable, cfg.Size), any: newAny(cfg.Size),
+		cfg: cfg, linker: newLinker(cfg.Timeout), gates: make(gateTable, cfg.Size), any: newAny(match.All(cfg.Size), cfg.Rank),
 		registered: make([]registration, cfg.Size),
 	}
-	s.alive.Store(int32(cfg.Size - 1))
 	s.others.Store(int32(cfg.Size - 1))
 	s.consensus = newConsensus(s, cfg.Rank, cfg.Size)
 	ctx, stop := limit.Context(ctx, cfg.start)
@@ -265,7 +263,9 @@ func (s *Session) gate(rank int, card bootstrap.Card) *Gate {
 	}
 	g.consensus = s.consensus
 	g.news.observe(&s.watch)
-	g.join(s.any)
+	if s.any.Group().Has(rank) {
+		g.join(s.any)
+	}
 	g.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
 		g.waits.spin, g.waits.shared = s.cfg.Spin, s.cfg.Shared

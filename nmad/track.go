@@ -148,9 +148,7 @@ func (t *track) expect(kind uint8) {
 	g := t.g
 	if !g.flow.Exactly() {
 		// A thread may have posted a receive here and then one for any source: the order of these is kept.
-		young := g.any.Now()
-		g.inbox.collect()
-		g.flow.Within(young)
+		g.flow.Within(g.inbox.collect())
 	}
 	if kind == flow.KindLoan && g.flow.WantsView() {
 		if wrong := g.memory.mapPeer(); wrong != nil {

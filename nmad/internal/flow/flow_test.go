@@ -238,7 +238,7 @@ func TestHostilePackets(t *testing.T) {
 // any source that was posted meanwhile. Nothing else would deliver it: the poster sees that its receive was taken.
 func TestPacketDeliversWhatItFinds(t *testing.T) {
 	var f Flow
-	any := match.NewAny[Request](1, &sync.Mutex{})
+	any := match.NewAny[Request](match.All(1), 0, &sync.Mutex{})
 	f.Init(0, 0, 1, Bounds{Window: 1000, Records: 10})
 	f.Join(any)
 	arrive := func(seq uint32) {

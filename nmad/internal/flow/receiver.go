@@ -46,19 +46,17 @@ func (f *Flow) Receive(r *Request) bool {
 	if f.rx.Unexpected() == 0 || f.Closing {
 		return false
 	}
+	var m *Message
 	if probe {
-		m := f.rx.Peek(p)
-		if m != nil {
+		if m = f.rx.Peek(p, r.Entry.Age); m != nil {
 			f.seen(r, m)
 		}
-		return m != nil
-	}
-	m := f.rx.Take(p)
-	if m != nil {
+	} else if m = f.rx.Take(p, r.Entry.Age); m != nil {
 		r.Entry.Tag, r.From = m.Tag, f.Rank
 		r.Stage = Matched
 		f.deliver(r, m)
 	}
+	f.deliverFound()
 	return m != nil
 }
 
@@ -100,21 +98,24 @@ func (f *Flow) Withdraw(r *Request) bool {
 	return false
 }
 
-// Peek is the oldest message that p is for and that has no receive; nil: there is none.
-func (f *Flow) Peek(p match.Pattern) *Message {
-	m := f.rx.Peek(p)
+// Peek is the oldest message that p is for and that has no receive, of those from any source of up to that age none either; nil: there
+// is none.
+func (f *Flow) Peek(p match.Pattern, age uint64) *Message {
+	m := f.rx.Peek(p, age)
 	if m == nil {
 		f.Relieve() // it may be behind those that we keep
 	}
+	f.deliverFound()
 	return m
 }
 
 // Claim takes out what Peek finds. It is for Deliver.
-func (f *Flow) Claim(p match.Pattern) *Message {
-	m := f.rx.Take(p)
+func (f *Flow) Claim(p match.Pattern, age uint64) *Message {
+	m := f.rx.Take(p, age)
 	if m == nil {
 		f.Relieve()
 	}
+	f.deliverFound()
 	return m
 }
 
@@ -138,10 +139,13 @@ func (f *Flow) SearchDue() bool {
 	return was
 }
 
-// Search looks through the unexpected messages for such as a receive from any source, or a probe, has been
-// posted for since they came. It is called when Packet or a poster of one asks for it.
-func (f *Flow) Search() {
-	f.rx.Search()
+// Search gives receives and probes from any source of up to that age, which have been posted since the unexpected messages came, those
+// that they are for. It is called when Packet or a poster of one asks for it.
+func (f *Flow) Search(age uint64) {
+	if f.Closing {
+		return
+	}
+	f.rx.Search(age)
 	if !f.rx.Any().Empty() {
 		f.Relieve()
 	}

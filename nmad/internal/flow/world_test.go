@@ -52,7 +52,7 @@ func newWorld(o options) *world {
 	for i := range w.sides {
 		s := &side{streams: make([][]byte, w.rails), sent: map[*Request][]byte{}}
 		s.f.Init(i, 1-i, w.rails, Bounds{Window: window, Records: records, PeerWindow: window, PeerRecords: records})
-		s.f.Join(match.NewAny[Request](2, &sync.Mutex{}))
+		s.f.Join(match.NewAny[Request](match.All(2), i, &sync.Mutex{}))
 		s.f.Bind(driver.Caps{MaxBody: or(o.room, 64), Buffered: o.buffered, Syscalls: o.syscalls}, o.eager)
 		if o.strategy != nil {
 			s.f.Strategy = o.strategy
@@ -126,7 +126,7 @@ func (s *side) take(other *side) bool {
 	other.f.Within(other.f.rx.Any().Now())
 	other.endOn(other.f.Packet(&p.head, p.body))
 	if other.f.SearchDue() {
-		other.f.Search()
+		other.f.Search(other.f.rx.Any().Now())
 	}
 	return true
 }

@@ -1,57 +1,76 @@
 package match
 
 import (
+	"math/bits"
 	"sync"
 	"sync/atomic"
 )
 
-// Any holds the receives and probes that are for a message from any of several gates, each of which has a Matcher.
+// Any holds the receives and probes that are for a message from any of a group of gates, each of which has a Matcher.
 // A message must go to the receive that was posted first among those of its
 // gate and these, and must never slip through between the two; while a program that
-// uses none of this pays one look at count per message.
+// uses none of this pays one look at count per message. nmad/ANYSOURCE.md has the protocol, and why it holds.
 //
 // Age: the clock counts the wildcards (of gates, too) that were posted. A wildcard takes
-// its age from it by counting (Stamp), an exact receive by looking (Now), so the exact one is
+// its age from it by counting (Post, Stamp), an exact receive by looking (Now), so the exact one is
 // older exactly if its age is less.
 //
 // Nothing slips through: the gates that hold unexpected messages have a bit in flags.
 //
-//	post:     put w into list; count++     |  arrival: count is 0, or nothing in list fits:
-//	          look at flags; each gate     |           keep the message; set the gate's flag;
-//	          that is flagged looks        |           look at count again; not 0: the gate
-//	          through its messages for w   |           looks through its messages
+//	post:     count++; clock++; w into list  |  arrival: count is 0, or nothing in list fits:
+//	          look at flags; each gate       |           keep the message; set the gate's flag;
+//	          that is flagged compares       |           look at count again; not 0: the gate
+//	          its messages with w            |           compares its messages with the list
 //
-// A receive that was posted and not compared with the unexpected messages of a gate yet
-// is overlooked by its arrivals (Matcher.searched), lest a younger message go first.
-//
-// All atomics are sequentially consistent, so one of the two sees the other. A gate looks
-// through its messages (Matcher.Search) under its own lock. A flag stays until such a search finds the gate empty: setting it costs
-// nothing in steady state.
+// All atomics are sequentially consistent, so one of the two sees the other. A gate compares
+// (Matcher.Search) under its own lock. A flag stays until such a search finds the gate empty: setting it costs
+// nothing in steady state. The clock counts after count, so a thread that has read an age sees by count
+// whether one of up to that age may still wait.
 //
 // Any number of threads may call the methods at once: what they need of a lock is given, and lies inside
 // those of the gates. It is held for tens of nanoseconds.
 type Any[R any] struct {
-	clock atomic.Uint64   // wildcards posted; written by a poster of one, read by all receives
-	count atomic.Int32    // entries of list; written under mu, read by all arrivals
-	flags []atomic.Uint64 // a bit per gate, by rank: it may hold unexpected messages
+	clock atomic.Uint64       // wildcards posted; written by a poster of one, read by all receives
+	count atomic.Int32        // entries of list; written under mu, read by all arrivals
+	live  atomic.Int32        // senders that have not ended; End counts down
+	flags []atomic.Uint64     // a bit per gate, by rank: it may hold unexpected messages
+	over  atomic.Pointer[end] // why nothing will come any more; nil: something may
+	group Group               // the gates
+	span  uint32              // above all ranks of group
 
 	_ [128]byte // what follows is written far more often
 
 	mu   sync.Locker
-	list wildList[R]
-	dead error // what new ones fail with; nil: none
-	next int   // rank from which the next search begins, so that no gate is always first
+	list wildList[R]   // in the order of their ages
+	turn atomic.Uint32 // counts walks over the gates, so that no gate is always first
 }
 
-// NewAny makes one for so many gates, with the lock that it is to use.
-func NewAny[R any](gates int, lock sync.Locker) *Any[R] {
-	return &Any[R]{flags: make([]atomic.Uint64, (gates+63)/64), mu: lock}
+// end is why nothing will come any more.
+type end struct {
+	why    error
+	looked []atomic.Uint64 // by rank: up to which age the gate has compared its messages; nil: they do not matter
 }
 
-// Now is the age of an exact receive that is posted now.
+// NewAny makes one for a group of gates, with the lock that it is to use. Its receives are over when all of the group but
+// own have ended.
+func NewAny[R any](group Group, own int, lock sync.Locker) *Any[R] {
+	a := &Any[R]{group: group, span: uint32(group.span()), flags: make([]atomic.Uint64, len(group)), mu: lock}
+	senders := group.Len()
+	if group.Has(own) {
+		senders--
+	}
+	a.live.Store(int32(senders))
+	return a
+}
+
+// Group is the gates whose messages it is for.
+func (a *Any[R]) Group() Group { return a.group }
+
+// Now is the age of an exact receive that is posted now. To be read before the receive is left for the holder of the gate's lock, or,
+// by that, before it looks at what others have left: what was posted at this gate before a wildcard of up to that age is found there.
 func (a *Any[R]) Now() uint64 { return a.clock.Load() }
 
-// Stamp is the age of a wildcard that is posted now to a gate.
+// Stamp is the age of a wildcard that is posted now to a gate; see Now.
 func (a *Any[R]) Stamp() uint64 { return a.clock.Add(1) }
 
 // Empty says that nothing waits for a message from any gate.
@@ -60,24 +79,10 @@ func (a *Any[R]) Empty() bool { return a.count.Load() == 0 }
 // Post puts w into the list.
 func (a *Any[R]) Post(w *Wild[R]) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.count.Add(1)
 	w.recv.Age = a.clock.Add(1)
 	a.list.push(w)
-	a.count.Add(1)
-}
-
-// youngest returns the age of the youngest wildcard; all of list are at most that old.
-func (a *Any[R]) youngest() uint64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.clock.Load()
-}
-
-// Gone says why nothing will come any more; nil: something may.
-func (a *Any[R]) Gone() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.dead
+	a.mu.Unlock()
 }
 
 // Remove takes w out and says whether it was there: then it is the caller's.
@@ -96,7 +101,7 @@ func (a *Any[R]) remove(w *Wild[R]) bool {
 }
 
 // take takes out the first receive (probes: the first probe) for that tag that is
-// older than age; nil: there is none.
+// of up to that age; nil: there is none.
 func (a *Any[R]) take(tag, age uint64, probes bool) *R {
 	if a.Empty() {
 		return nil
@@ -111,42 +116,118 @@ func (a *Any[R]) take(tag, age uint64, probes bool) *R {
 	return w.recv.Of
 }
 
-// Fail has what is posted from now on fail with err (Gone). What waits is to be taken with Pop.
-func (a *Any[R]) Fail(err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.dead = err
+// wish is what an entry of the list is for.
+type wish struct {
+	Pattern
+	probe bool
+	age   uint64
 }
 
-// Pop takes out the oldest; nil: there is none.
-func (a *Any[R]) Pop() *R {
+// after is the oldest entry that is younger than age and of up to limit; false: there is none.
+func (a *Any[R]) after(age, limit uint64) (next wish, ok bool) {
+	if a.Empty() {
+		return next, false
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w := a.list.first
-	if w == nil {
+	for w := a.list.last; w != nil && w.recv.Age > age; w = w.before {
+		if w.recv.Age <= limit {
+			next, ok = wish{w.Pattern(), w.Probe, w.recv.Age}, true
+		}
+	}
+	return next, ok
+}
+
+// takeOf takes out the entry of that age; nil: it does not wait any more.
+func (a *Any[R]) takeOf(age uint64) *R {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w := a.list.last
+	for w != nil && w.recv.Age > age {
+		w = w.before
+	}
+	if w == nil || w.recv.Age != age {
 		return nil
 	}
 	a.remove(w)
 	return w.recv.Of
 }
 
-// SearchFrom gives the rank from which a search over so many gates begins.
-func (a *Any[R]) SearchFrom(gates int) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.next = (a.next + 1) % gates
-	return a.next
+// End notes that the gate of that rank has ended: its messages are all there. True: it was the last of the group, and receives that
+// find no message are to fail with why. Then each gate that is flagged is to compare its messages once more (Search, Looked, TakeLost),
+// as for one that is posted from here on.
+func (a *Any[R]) End(rank int, why error) bool {
+	return a.group.Has(rank) && a.live.Add(-1) == 0 &&
+		a.over.CompareAndSwap(nil, &end{why, make([]atomic.Uint64, 64*len(a.group))})
 }
 
-// Flagged says whether the gate of that rank may hold unexpected messages.
-func (a *Any[R]) Flagged(rank int) bool {
-	return a.flags[rank/64].Load()&(1<<(rank%64)) != 0
+// Close has all receives fail with why from now on, whatever messages there are. TakeLost takes out those that wait.
+func (a *Any[R]) Close(why error) { a.over.Store(&end{why: why}) }
+
+// Over says why nothing will come any more; nil: something may.
+func (a *Any[R]) Over() error {
+	if over := a.over.Load(); over != nil {
+		return over.why
+	}
+	return nil
+}
+
+// Looked says that the gate of that rank has compared its messages with all of up to that age, once Over.
+func (a *Any[R]) Looked(rank int, age uint64) {
+	if over := a.over.Load(); over != nil && over.looked != nil && rank < len(over.looked) {
+		over.looked[rank].Store(age)
+	}
+}
+
+// TakeLost takes out the oldest one if it is Over and all gates that hold messages have compared these with it; nil: there is none. To be
+// called after each Looked, so that the last gate that looks finds it.
+func (a *Any[R]) TakeLost() *R {
+	over := a.over.Load()
+	if over == nil || a.Empty() {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w := a.list.first
+	if w == nil {
+		return nil
+	}
+	for rank := range a.Flagged {
+		if over.looked != nil && over.looked[rank].Load() < w.recv.Age {
+			return nil
+		}
+	}
+	a.remove(w)
+	return w.recv.Of
+}
+
+// Flagged goes over the gates that may hold unexpected messages, each time from another one on.
+func (a *Any[R]) Flagged(yield func(rank int) bool) {
+	words, start := len(a.flags), int(a.turn.Add(1)%max(a.span, 1))
+	before := uint64(1)<<(start%64) - 1 // bits of the first word that come last
+	for i := range words + 1 {
+		at := (start/64 + i) % words
+		word := a.flags[at].Load()
+		switch i {
+		case 0:
+			word &^= before
+		case words:
+			word &= before
+		}
+		for ; word != 0; word &= word - 1 {
+			if !yield(64*at + bits.TrailingZeros64(word)) {
+				return
+			}
+		}
+	}
 }
 
 func (a *Any[R]) flag(rank int, on bool) {
-	if on {
+	switch {
+	case !a.group.Has(rank):
+	case on:
 		a.flags[rank/64].Or(1 << (rank % 64))
-	} else {
+	default:
 		a.flags[rank/64].And(^uint64(1 << (rank % 64)))
 	}
 }

@@ -10,10 +10,10 @@ type Matcher[R, M any] struct {
 	order      arrivals[M]       // the same, in the order in which they came
 	any        *Any[R]
 	rank       int    // of the gate, in any
-	searched   uint64 // what is in any and of up to this age was compared with the unexpected messages
+	searched   uint64 // what is in any and of up to this age was compared with all unexpected messages
 	flagged    bool   // any knows that there may be some
 	Stay       bool   // the flag is to stay though there are none
-	Within     uint64 // arrivals overlook what is in any and younger, as its poster has it searched for
+	Within     uint64 // arrivals overlook what is in any and younger, unless it was searched for: its poster has us Search
 
 	// Seen is told of a probe that has found its message, which stays; Found of a receive for any gate and of
 	// its message, both taken out. Neither calls the matcher.
@@ -69,15 +69,7 @@ func (x *Matcher[R, M]) Arrive(tag uint64) *R {
 // ArriveAny is Arrive in any case: it takes out the receive that was posted first among those of the gate with
 // exactly this tag, with a mask, and for any gate.
 func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
-	posted := uint64(math.MaxUint64)
-	if x.unexpected.len != 0 {
-		// What came before goes first: a receive that has not been compared with the
-		// unexpected messages must not get this one. Its poster has us look through them.
-		if x.any.Now() != x.searched || x.Within < x.searched {
-			x.search(x.Within) // not beyond: what overlooks this message is not compared with it
-		}
-		posted = x.searched
-	}
+	x.catchUp(x.Within) // what came before goes first
 	exactly := x.posted.peek(tag)
 	masked := x.wild.find(tag, false)
 	age := uint64(math.MaxUint64)
@@ -89,7 +81,7 @@ func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
 	} else {
 		exactly = nil
 	}
-	r := x.any.take(tag, min(age, posted, x.Within), false)
+	r := x.any.take(tag, min(age, x.searched), false)
 	switch {
 	case r != nil:
 		return r
@@ -107,19 +99,23 @@ func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
 func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 	x.unexpected.add(&m.Entry)
 	x.order.push(m)
-	search = x.Flag() && !x.any.Empty()
+	if !x.Exactly() {
+		x.tellProbes(m)
+	}
 	// With a flag that was there already the poster of a wildcard sees it, and sees to
 	// it that a thread looks again.
-	switch {
-	case x.Exactly():
-	case x.unexpected.len == 1:
-		x.tellProbes(m, math.MaxUint64)
-	case x.any.Now() != x.searched:
-		x.search(x.Within) // a probe that was not compared with what came before m must hear of that
-	default:
-		x.tellProbes(m, x.searched)
+	return x.Flag() && !x.any.Empty()
+}
+
+// tellProbes ends all probes that are for m, which has just come, of those for any gate such as have seen what came before it.
+func (x *Matcher[R, M]) tellProbes(m *Arrival[M]) {
+	for p := x.wild.find(m.Tag, true); p != nil; p = x.wild.find(m.Tag, true) {
+		x.wild.remove(p)
+		x.Seen(p.recv.Of, m.Of)
 	}
-	return search
+	for p := x.any.take(m.Tag, x.searched, true); p != nil; p = x.any.take(m.Tag, x.searched, true) {
+		x.Seen(p, m.Of)
+	}
 }
 
 // Flag has the posters of wildcards for any gate look here, and says whether they did not.
@@ -132,85 +128,82 @@ func (x *Matcher[R, M]) Flag() bool {
 	return true
 }
 
-// Take takes out the oldest message for p; nil: there is none.
-func (x *Matcher[R, M]) Take(p Pattern) *M {
-	if x.unexpected.len == 0 {
+// Take takes out the oldest message for p that is for no receive for any gate of up to that age; nil: there is none.
+func (x *Matcher[R, M]) Take(p Pattern, age uint64) *M {
+	x.catchUp(age)
+	m := x.oldest(p)
+	if m == nil {
 		return nil
 	}
-	tag := p.Tag
-	if p.Mask != Exact {
-		m := x.order.find(p)
-		if m == nil {
-			return nil
-		}
-		tag = m.Tag // of which it is the oldest
-	}
-	e := x.unexpected.take(tag)
-	if e == nil {
-		return nil
-	}
-	x.order.remove(e.Of)
-	return e.Of.Of
+	x.remove(m)
+	return m.Of
 }
 
-// Peek finds the oldest message for p and leaves it where it is.
-func (x *Matcher[R, M]) Peek(p Pattern) *M {
-	if x.unexpected.len == 0 {
-		return nil
-	}
-	if p.Mask != Exact {
-		if m := x.order.find(p); m != nil {
-			return m.Of
-		}
-		return nil
-	}
-	if e := x.unexpected.peek(p.Tag); e != nil {
-		return e.Of.Of
+// Peek finds what Take would take out and leaves it where it is.
+func (x *Matcher[R, M]) Peek(p Pattern, age uint64) *M {
+	x.catchUp(age)
+	if m := x.oldest(p); m != nil {
+		return m.Of
 	}
 	return nil
 }
 
-// Search looks through the unexpected messages for such as a receive for any gate,
-// or a probe, has been posted for since they came.
-func (x *Matcher[R, M]) Search() { x.search(math.MaxUint64) }
+// oldest is the oldest unexpected message for p; nil: there is none.
+func (x *Matcher[R, M]) oldest(p Pattern) *Arrival[M] {
+	switch {
+	case x.unexpected.len == 0:
+		return nil
+	case p.Mask != Exact:
+		return x.order.find(p)
+	}
+	if e := x.unexpected.peek(p.Tag); e != nil {
+		return e.Of
+	}
+	return nil
+}
 
-// search is Search for such as are of at most that age.
-func (x *Matcher[R, M]) search(age uint64) {
-	x.searched = min(x.any.youngest(), age)
-	for m := x.order.first; m != nil; m = m.after {
-		x.tellProbes(m, x.searched)
-	}
-	for m := x.order.first; m != nil; {
-		next := m.after
-		// Only such as were posted before: one that is posted now must begin with the oldest,
-		// and its poster sees to it.
-		if r := x.any.take(m.Tag, x.searched, false); r != nil {
-			x.unexpected.take(m.Tag) // m: of its tag there is none before it, or r would have got that
-			x.order.remove(m)
-			x.Found(r, m.Of)
-		}
-		m = next
-	}
+// remove takes out an unexpected message that is the oldest of its tag.
+func (x *Matcher[R, M]) remove(m *Arrival[M]) {
+	x.unexpected.take(m.Tag)
+	x.order.remove(m)
+}
+
+// Search compares the unexpected messages with the receives and probes for any gate that are of up to that age.
+func (x *Matcher[R, M]) Search(age uint64) {
+	x.catchUp(age)
 	if x.unexpected.len == 0 && x.flagged && !x.Stay {
 		x.flagged = false
 		x.any.flag(x.rank, false)
 	}
 }
 
-// tellProbes ends all probes that are for m, of those for any gate such as are of at
-// most that age: younger ones begin with the oldest message, and their poster sees to it.
-func (x *Matcher[R, M]) tellProbes(m *Arrival[M], age uint64) {
-	for p := x.takeProbe(m.Tag, age); p != nil; p = x.takeProbe(m.Tag, age) {
-		x.Seen(p, m.Of)
+// catchUp gives what is for any gate and of up to that age its messages, in the order of age, as far as that was not done.
+func (x *Matcher[R, M]) catchUp(age uint64) {
+	if age <= x.searched {
+		return
 	}
+	if x.unexpected.len != 0 {
+		for w, ok := x.any.after(x.searched, age); ok; w, ok = x.any.after(w.age, age) {
+			x.grant(w)
+		}
+	}
+	x.searched = age
 }
 
-func (x *Matcher[R, M]) takeProbe(tag, age uint64) *R {
-	if p := x.wild.find(tag, true); p != nil {
-		x.wild.remove(p)
-		return p.recv.Of
+// grant gives an entry of any the oldest message for it.
+func (x *Matcher[R, M]) grant(w wish) {
+	m := x.oldest(w.Pattern)
+	if m == nil {
+		return
 	}
-	return x.any.take(tag, age, true)
+	switch r := x.any.takeOf(w.age); {
+	case r == nil: // another gate had one for it, or it was withdrawn
+	case w.probe:
+		x.Seen(r, m.Of)
+	default:
+		x.remove(m)
+		x.Found(r, m.Of)
+	}
 }
 
 // TakePosted takes out some receive or probe that waits here, the oldest first within its tag; nil: there is none. from is

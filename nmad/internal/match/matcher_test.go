@@ -1,6 +1,8 @@
 package match
 
 import (
+	"errors"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -26,24 +28,24 @@ func newMessage(tag uint64) *message {
 	return m
 }
 
-// world is two gates and what they share, beside a model: lists in order of age.
+// world is two gates and what they share, beside a model: lists in the order in which things came.
 type world struct {
-	any    *Any[receive]
-	gates  [2]*Matcher[receive, message]
-	posted [2][]*receive // receives of a gate that wait, exact ones and others
-	shared []*receive    // receives and probes for any gate
-	kept   [2][]*message
-	given  map[*receive]*message // what matchers have said by themselves
-	count  int
-	t      *rapid.T
+	any      *Any[receive]
+	gates    [2]*Matcher[receive, message]
+	posted   [2][]*receive // receives of a gate that wait, exact ones and others
+	shared   []*receive    // receives and probes for any gate
+	kept     [2][]*message
+	compared [2]uint64             // the messages of a gate with what is in shared and of up to that age
+	given    map[*receive]*message // what matchers have said by themselves
+	count    int
+	t        *rapid.T
 }
 
 func newWorld() *world {
-	w := &world{any: NewAny[receive](2, &sync.Mutex{}), given: map[*receive]*message{}}
+	w := &world{any: NewAny[receive](All(2), 2, &sync.Mutex{}), given: map[*receive]*message{}}
 	for i := range w.gates {
 		x := &Matcher[receive, message]{}
 		x.Init(i, w.any)
-		x.Within = math.MaxUint64
 		x.Seen = func(p *receive, m *message) { w.given[p] = m }
 		x.Found = func(r *receive, m *message) { w.given[r] = m }
 		w.gates[i] = x
@@ -58,27 +60,51 @@ func (r *receive) isFor(tag uint64) bool {
 	return r.wild.Pattern().Matches(tag)
 }
 
-// expect says that r is to get m, or a probe to see it.
-func (w *world) expect(r *receive, m *message) {
-	if got := w.given[r]; got != m {
-		w.t.Fatalf("receive %d got %v, want %v", r.order, got, m)
+// catchUp has the model compare the messages of a gate with what is for any gate and of up to that age, in the order of posting, and gives what
+// each gets.
+func (w *world) catchUp(gate int, age uint64) map[*receive]*message {
+	given := map[*receive]*message{}
+	for _, r := range slices.Clone(w.shared) {
+		if r.entry.Age <= w.compared[gate] || r.entry.Age > age {
+			continue
+		}
+		i := slices.IndexFunc(w.kept[gate], func(m *message) bool { return r.isFor(m.Tag) })
+		if i < 0 {
+			continue
+		}
+		given[r] = w.kept[gate][i]
+		w.drop(r)
+		if !r.wild.Probe {
+			w.kept[gate] = slices.Delete(w.kept[gate], i, i+1)
+		}
 	}
-	delete(w.given, r)
+	w.compared[gate] = max(w.compared[gate], age)
+	return given
 }
 
-// arrive has a message come to a gate.
-func (w *world) arrive(gate int, tag uint64) {
+// expect says what the matchers are to have given by themselves.
+func (w *world) expect(given map[*receive]*message) {
+	if !maps.Equal(w.given, given) {
+		w.t.Fatalf("receives for any gate got %v, want %v", w.given, given)
+	}
+	clear(w.given)
+}
+
+// arrive has a message come to a gate, which overlooks what is for any gate and younger than within.
+func (w *world) arrive(gate int, tag, within uint64) {
 	x, m := w.gates[gate], newMessage(tag)
+	given := w.catchUp(gate, within)
 	var want *receive // posted first
-	first := func(list []*receive) {
+	first := func(list []*receive, age uint64) {
 		for _, r := range list {
-			if !r.wild.Probe && r.isFor(tag) && (want == nil || r.order < want.order) {
+			if !r.wild.Probe && r.isFor(tag) && r.entry.Age <= age && (want == nil || r.order < want.order) {
 				want = r
 			}
 		}
 	}
-	first(w.posted[gate])
-	first(w.shared)
+	first(w.posted[gate], math.MaxUint64)
+	first(w.shared, w.compared[gate])
+	x.Within = within
 	var got *receive
 	if x.Exactly() {
 		got = x.Arrive(tag)
@@ -90,19 +116,26 @@ func (w *world) arrive(gate int, tag uint64) {
 	}
 	if got != nil {
 		w.drop(got)
+		w.expect(given)
 		return
 	}
 	w.kept[gate] = append(w.kept[gate], m)
-	if x.Keep(&m.Arrival) {
-		x.Search()
-	}
-	for _, list := range [][]*receive{w.posted[gate], w.shared} {
+	see := func(list []*receive, age uint64) {
 		for _, p := range slices.Clone(list) {
-			if p.wild.Probe && p.isFor(tag) {
-				w.expect(p, m)
+			if p.wild.Probe && p.isFor(tag) && p.entry.Age <= age {
+				given[p] = m
 				w.drop(p)
 			}
 		}
+	}
+	see(w.posted[gate], math.MaxUint64)
+	see(w.shared, w.compared[gate])
+	due := x.Keep(&m.Arrival)
+	w.expect(given)
+	if due {
+		given = w.catchUp(gate, w.any.Now())
+		x.Search(w.any.Now())
+		w.expect(given)
 	}
 }
 
@@ -121,37 +154,47 @@ func (w *world) post(gate int, p Pattern, probe bool) {
 	w.count++
 	x := w.gates[gate]
 	r.entry.Tag, r.entry.Of = p.Tag, r
-	i := slices.IndexFunc(w.kept[gate], func(m *message) bool { return p.Matches(m.Tag) })
-	var want *message
-	if i >= 0 {
-		want = w.kept[gate][i]
-	}
-	if probe {
-		if got := x.Peek(p); got != want {
-			w.t.Fatalf("a probe sees %v, want %v", got, want)
-		} else if got != nil {
-			return
-		}
-	} else {
-		if got := x.Take(p); got != want {
-			w.t.Fatalf("a receive takes %v, want %v", got, want)
-		} else if got != nil {
-			w.kept[gate] = slices.Delete(w.kept[gate], i, i+1)
-			return
-		}
-	}
 	if p.Mask == Exact && !probe {
 		r.entry.Age = w.any.Now()
-		x.Post(&r.entry)
 	} else {
 		r.entry.Age = w.any.Stamp()
 		r.wild.Set(&r.entry, p.Mask, probe)
+	}
+	if w.take(gate, p, probe, r.entry.Age) != nil {
+		return
+	}
+	if p.Mask == Exact && !probe {
+		x.Post(&r.entry)
+	} else {
 		x.PostWild(&r.wild)
 	}
 	w.posted[gate] = append(w.posted[gate], r)
 }
 
-// postAny has one for any gate come. Gates that are flagged look through their messages, now or only later.
+// take takes out the oldest message for p of a gate, or only looks at it.
+func (w *world) take(gate int, p Pattern, look bool, age uint64) *message {
+	given := w.catchUp(gate, age)
+	i := slices.IndexFunc(w.kept[gate], func(m *message) bool { return p.Matches(m.Tag) })
+	var want, got *message
+	if i >= 0 {
+		want = w.kept[gate][i]
+	}
+	if look {
+		got = w.gates[gate].Peek(p, age)
+	} else {
+		got = w.gates[gate].Take(p, age)
+	}
+	if got != want {
+		w.t.Fatalf("looking=%v: it gets %v, want %v", look, got, want)
+	}
+	if got != nil && !look {
+		w.kept[gate] = slices.Delete(w.kept[gate], i, i+1)
+	}
+	w.expect(given)
+	return got
+}
+
+// postAny has one for any gate come. Gates that are flagged compare their messages, now or only later.
 func (w *world) postAny(p Pattern, probe, later bool) {
 	r := &receive{order: w.count, any: true}
 	w.count++
@@ -164,36 +207,18 @@ func (w *world) postAny(p Pattern, probe, later bool) {
 	}
 }
 
-// searchAll has all gates look that may hold unexpected messages, and checks what they find: receives for any gate, in the order
-// of their posting, each the oldest message of the first gate that has one.
+// searchAll has all gates compare that may hold unexpected messages.
 func (w *world) searchAll() {
-	for i, x := range w.gates {
-		if !w.any.Flagged(i) {
-			if len(w.kept[i]) != 0 {
-				w.t.Fatalf("gate %d keeps %d messages and has no flag", i, len(w.kept[i]))
-			}
-			continue
-		}
-		x.Search()
-		for _, p := range slices.Clone(w.shared) {
-			if at := slices.IndexFunc(w.kept[i], func(m *message) bool { return p.isFor(m.Tag) }); p.wild.Probe && at >= 0 {
-				w.expect(p, w.kept[i][at])
-				w.drop(p)
-			}
-		}
-		for _, m := range slices.Clone(w.kept[i]) {
-			for _, r := range slices.Clone(w.shared) {
-				if !r.wild.Probe && r.isFor(m.Tag) {
-					w.expect(r, m)
-					w.drop(r)
-					w.kept[i] = slices.DeleteFunc(w.kept[i], func(x *message) bool { return x == m })
-					break
-				}
-			}
+	flagged := slices.Collect(w.any.Flagged)
+	for i := range w.gates {
+		if len(w.kept[i]) != 0 && !slices.Contains(flagged, i) {
+			w.t.Fatalf("gate %d keeps %d messages and has no flag", i, len(w.kept[i]))
 		}
 	}
-	if len(w.given) != 0 {
-		w.t.Fatalf("%d more receives were given messages than there should be", len(w.given))
+	for _, i := range flagged {
+		given := w.catchUp(i, w.any.Now())
+		w.gates[i].Search(w.any.Now())
+		w.expect(given)
 	}
 }
 
@@ -211,10 +236,22 @@ func TestMatcherModel(t *testing.T) {
 			}
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"arrive": as(func(t *rapid.T) { w.arrive(gates.Draw(t, "gate"), tags.Draw(t, "tag")) }),
+			"arrive": as(func(t *rapid.T) { w.arrive(gates.Draw(t, "gate"), tags.Draw(t, "tag"), w.any.Now()) }),
+			"arrive meanwhile": as(func(t *rapid.T) { // the age was read before the youngest were posted
+				gate := gates.Draw(t, "gate")
+				least := w.compared[gate]
+				for _, r := range w.posted[gate] {
+					least = max(least, r.entry.Age)
+				}
+				w.arrive(gate, tags.Draw(t, "tag"), rapid.Uint64Range(least, w.any.Now()).Draw(t, "within"))
+			}),
+			"claim": as(func(t *rapid.T) {
+				w.take(gates.Draw(t, "gate"), pattern(t), rapid.Bool().Draw(t, "look"), w.any.Now())
+			}),
+			"search": as(func(*rapid.T) { w.searchAll() }),
 			"post":   as(func(t *rapid.T) { w.post(gates.Draw(t, "gate"), pattern(t), false) }),
 			"probe":  as(func(t *rapid.T) { w.post(gates.Draw(t, "gate"), pattern(t), true) }),
-			"any":    as(func(t *rapid.T) { w.postAny(pattern(t), rapid.Bool().Draw(t, "probe"), false) }),
+			"any":    as(func(t *rapid.T) { w.postAny(pattern(t), rapid.Bool().Draw(t, "probe"), rapid.Bool().Draw(t, "later")) }),
 			"withdraw": as(func(t *rapid.T) {
 				gate := gates.Draw(t, "gate")
 				if len(w.posted[gate]) == 0 {
@@ -255,26 +292,6 @@ func TestMatcherModel(t *testing.T) {
 	})
 }
 
-// A receive for any gate that was not compared yet with what a gate keeps does not get a younger message.
-func TestArrivalOverlooksWhatWasNotCompared(t *testing.T) {
-	w := newWorld()
-	x := w.gates[0]
-	old := newMessage(7)
-	x.Keep(&old.Arrival)
-	w.any.clock.Add(1) // a receive counts itself, and is about to stand in the list
-	x.Search()
-	r := &receive{}
-	r.entry.Tag, r.entry.Of = 7, r
-	r.wild.Set(&r.entry, Exact, false)
-	w.any.Post(&r.wild)
-	if got := x.ArriveAny(7); got != nil {
-		t.Fatal("the younger message went to the receive") // ArriveAny looks first: the old one is Found
-	}
-	if w.given[r] != old {
-		t.Fatal("the old message was not found for the receive")
-	}
-}
-
 // TestOverlooked: a receive for any gate is posted while a message arrives, which overlooks it, beside one that waits already; the
 // next message of that tag, which comes before the poster has looked through what has been kept, does not get it in its place.
 func TestOverlooked(t *testing.T) {
@@ -300,9 +317,119 @@ func TestOverlooked(t *testing.T) {
 			continue
 		}
 		x.Keep(&second.Arrival)
-		x.Search() // by the poster
+		x.Search(w.any.Now()) // by the poster
 		if got := w.given[r]; got != first {
 			t.Errorf("others=%v: the receive got %v, want the first message", others, got)
 		}
+	}
+}
+
+// TestOlderGoesFirst: a receive for any gate was posted before one of a gate, and its poster has found the lock of that gate held: the one
+// of the gate does not get its message, and neither do a claim and a probe.
+func TestOlderGoesFirst(t *testing.T) {
+	w := newWorld()
+	x := w.gates[0]
+	first, second := newMessage(7), newMessage(7)
+	x.Keep(&first.Arrival)
+	x.Keep(&second.Arrival)
+	r := &receive{any: true}
+	r.entry.Of, r.entry.Tag = r, 7
+	r.wild.Set(&r.entry, 0, false)
+	before := w.any.Now()
+	w.any.Post(&r.wild)
+	if got := x.Peek(Pattern{7, Exact}, before); got != first {
+		t.Errorf("what was posted before it finds %v, want the first message", got)
+	}
+	if got := x.Take(Pattern{7, Exact}, w.any.Now()); got != second || w.given[r] != first {
+		t.Errorf("what was posted after it gets %v, want the second message; the older one has %v, want the first", got, w.given[r])
+	}
+}
+
+// TestEnd: a receive for any gate is lost only when all of the group but the own gate have ended, and each gate that keeps messages has
+// compared these with it; and never by the end of a gate that is not in the group.
+func TestEnd(t *testing.T) {
+	why := errors.New("over")
+	group := All(3)
+	group[0] &^= 1 << 1 // rank 1 may not send
+	any := NewAny[receive](group, 0, &sync.Mutex{})
+	var gates [3]Matcher[receive, message]
+	given := map[*receive]*message{}
+	for i := range gates {
+		gates[i].Init(i, any)
+		gates[i].Found = func(r *receive, m *message) { given[r] = m }
+	}
+	post := func(tag uint64) *receive {
+		r := &receive{any: true}
+		r.entry.Of, r.entry.Tag = r, tag
+		r.wild.Set(&r.entry, Exact, false)
+		any.Post(&r.wild)
+		return r
+	}
+	m := newMessage(7)
+	gates[2].Keep(&m.Arrival)
+	gates[0].Keep(&newMessage(8).Arrival)
+	got, lost := post(7), post(9)
+	if any.End(1, why) || any.Over() != nil {
+		t.Fatal("it is over with the end of a gate that is not in the group")
+	}
+	if any.TakeLost() != nil {
+		t.Fatal("a receive is lost while senders live")
+	}
+	if !any.End(2, why) || any.Over() != why {
+		t.Fatalf("the last sender has ended: over is %v", any.Over())
+	}
+	look := func(gate int) {
+		gates[gate].Search(any.Now())
+		any.Looked(gate, any.Now())
+	}
+	if r := any.TakeLost(); r != nil {
+		t.Fatal("a receive is lost that no gate has looked for")
+	}
+	look(0)
+	if r := any.TakeLost(); r != nil {
+		t.Fatal("a receive is lost that one gate has not looked for")
+	}
+	look(2)
+	if given[got] != m {
+		t.Errorf("the receive got %v, want the message that was there", given[got])
+	}
+	if r := any.TakeLost(); r != lost || any.TakeLost() != nil {
+		t.Errorf("lost is %v, want the one without a message", r)
+	}
+	late := post(8)
+	look(2) // which keeps nothing
+	if any.TakeLost() != nil {
+		t.Error("a younger receive is lost by the look for an older one")
+	}
+	if look(0); given[late] == nil {
+		t.Error("a receive that is posted after the end does not get what is there")
+	}
+	closed := errors.New("closed")
+	gates[0].Keep(&newMessage(1).Arrival)
+	last := post(1)
+	any.Close(closed)
+	if any.Over() != closed || any.TakeLost() != last {
+		t.Error("after Close a receive is not lost at once")
+	}
+}
+
+// TestFlagged: successive walks begin with different gates, and see each one that is flagged once.
+func TestFlagged(t *testing.T) {
+	const gates = 130
+	any := NewAny[receive](All(gates), 0, &sync.Mutex{})
+	want := []int{0, 1, 63, 64, 100, 129}
+	for _, rank := range want {
+		any.flag(rank, true)
+	}
+	first := map[int]bool{}
+	for range 2 * gates {
+		got := slices.Collect(any.Flagged)
+		first[got[0]] = true
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Fatalf("flagged are %v, want %v", got, want)
+		}
+	}
+	if len(first) != len(want) {
+		t.Errorf("walks begin with %v, never with others of %v", first, want)
 	}
 }

@@ -1,0 +1,58 @@
+package nmad
+
+import "github.com/pm2-go/pm2/nmad/internal/flow"
+
+// Receives and probes from any source, as a session and its gates see them: ANYSOURCE.md has the protocol. A thread that posts one
+// waits for no gate's lock: what a gate has to do for it is left for the holder, as a request is (inbox.go).
+
+// startAny begins a receive, or a probe, from any source.
+func (s *Session) startAny(r *Request) {
+	r.core.Stage, r.core.Counted = flow.Posted, true
+	r.gate.engine.Need()     // it is under no gate's lock, and counts for itself
+	s.any.Post(&r.core.Wild) // r may be done, and started again, from here on
+	s.look()
+	if s.orphan.Load() {
+		s.linkOrphan()
+	}
+	if s.any.Over() != nil {
+		s.gates.at(s.cfg.Rank).look() // if no gate has messages, this one fails it
+	}
+}
+
+// look has all gates that may hold unexpected messages compare them with the receives from any source.
+func (s *Session) look() {
+	for rank := range s.any.Flagged {
+		if s.any.Empty() {
+			return
+		}
+		s.gates.at(rank).look()
+	}
+}
+
+// lookLast is for receives that were posted before the last sender has ended.
+func (s *Session) lookLast() {
+	s.look()
+	s.gates.at(s.cfg.Rank).look()
+}
+
+// look has the gate compare its unexpected messages with the receives from any source: the caller does, or the holder of the lock.
+func (g *Gate) look() {
+	g.inbox.lookAgain()
+	if g.mu.tryLock() {
+		g.handleInbox()
+		g.letGo()
+	}
+}
+
+// failLost fails the receives from any source for which no message is there or will come, once this gate has compared its messages with all
+// of up to that age. Under mu.
+func (g *Gate) failLost(age uint64) {
+	why := g.any.Over()
+	if why == nil {
+		return
+	}
+	g.any.Looked(g.rank, age)
+	for c := g.any.TakeLost(); c != nil; c = g.any.TakeLost() {
+		g.flow.Finish(c, why)
+	}
+}

@@ -1,0 +1,38 @@
+package match
+
+import "math/bits"
+
+// Group is a set of ranks, a bit for each.
+type Group []uint64
+
+// All is the group of the ranks below n.
+func All(n int) Group {
+	g := make(Group, (n+63)/64)
+	for rank := range n {
+		g[rank/64] |= 1 << (rank % 64)
+	}
+	return g
+}
+
+// Has says whether a rank is one of the group.
+func (g Group) Has(rank int) bool {
+	return rank >= 0 && rank/64 < len(g) && g[rank/64]&(1<<(rank%64)) != 0
+}
+
+// Len is how many ranks it has.
+func (g Group) Len() (n int) {
+	for _, word := range g {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// span is one more than the highest of its ranks.
+func (g Group) span() int {
+	for i := len(g) - 1; i >= 0; i-- {
+		if g[i] != 0 {
+			return 64*i + bits.Len64(g[i])
+		}
+	}
+	return 0
+}
