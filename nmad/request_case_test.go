@@ -36,6 +36,28 @@ func TestSelectRequests(t *testing.T) {
 	})
 }
 
+// TestWaitAnyNamesEach: of several requests that are done WaitAny names each one now and then, wherever it stands in the list, beside nil and
+// such as are not done.
+func TestWaitAnyNamesEach(t *testing.T) {
+	j := newJob(t, 1, networks()["sim"], nil)
+	g := j.sessions[0].Gate(0)
+	waits := g.Irecv(9, nil)
+	rs := []*Request{g.Isend(1, nil), nil, g.Isend(1, nil), waits, g.Isend(1, nil)}
+	named := map[int]int{}
+	for range 500 { // each of three is named with a chance of a fifth at least
+		i, err := WaitAny(t.Context(), rs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named[i]++
+	}
+	if len(named) != 3 || named[0] == 0 || named[2] == 0 || named[4] == 0 {
+		t.Errorf("of the requests 0, 2 and 4, which are done, it names %v", named)
+	}
+	waits.Cancel()
+	j.close()
+}
+
 func selectRequests(t *testing.T, j *job) {
 	here, there := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 	const n = 3

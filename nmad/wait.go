@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
@@ -50,17 +51,23 @@ func WaitAll(ctx context.Context, requests ...*Request) error {
 
 // WaitAny waits until one of the requests is done and returns its index and how it
 // ended; -1 and the cause when ctx is done before. A nil request never is; if all are
-// nil the error is ErrIdle. Of several that are done any may be named. Up to 8 requests
-// allocate nothing if ctx cannot be done.
+// nil the error is ErrIdle. Of several that are done any may be named: each look begins at a random one, so that none is passed
+// over for ever. Up to 8 requests allocate nothing if ctx cannot be done.
 func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
-	some := false
-	for i, r := range requests {
-		if r == nil {
-			continue
+	some, n := false, len(requests)
+	i := 0
+	if n > 1 {
+		i = int(rand.Uint32N(uint32(n)))
+	}
+	for range n {
+		if r := requests[i]; r != nil {
+			some = true
+			if r.done() {
+				return i, r.Wait()
+			}
 		}
-		some = true
-		if r.done() {
-			return i, r.Wait()
+		if i++; i == n {
+			i = 0
 		}
 	}
 	if !some {

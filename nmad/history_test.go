@@ -1,0 +1,324 @@
+package nmad
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// A history is what threads have done with the messages of several ranks, and when: each event counts the clock. It is right if it is
+// stable: there is no receive and message which would both rather have each other than what they have. A receive would rather have
+// the older of two messages of a rank, and any rather than none; a message would rather go to the one of two receives that
+// was posted first, if one was posted after the other, and to any rather than to none.
+type history struct {
+	clock  atomic.Int64
+	mu     sync.Mutex
+	posted []*posted
+	probed []*posted // what probes have seen
+	left   []*posted // messages that no receive has got
+}
+
+// posted is a receive, a claim that has got a message, or a probe that has seen one.
+type posted struct {
+	Match
+	from       int   // a rank; anyRank
+	begin, end int64 // of the posting
+	taken      int64 // a cancel that took it back has begun; 0: none has
+	over       int64 // it is known to have ended
+	lost       bool  // it has failed
+	source     int   // of its message
+	tag, seq   uint64
+	r          *Request
+	buf        []byte
+}
+
+const anyRank = -1
+
+func (p *posted) String() string {
+	text := fmt.Sprintf("receive of tag %d, mask %#x, from %d, posted %d to %d", p.Tag, p.Mask, p.from, p.begin, p.end)
+	switch {
+	case p.lost:
+		return text + ", which has failed"
+	case p.taken != 0:
+		return fmt.Sprintf("%s, taken back at %d", text, p.taken)
+	}
+	return fmt.Sprintf("%s, which got message %d of rank %d with tag %d, by %d", text, p.seq, p.source, p.tag, p.over)
+}
+
+// isFor says that the message that q has is one for p.
+func (p *posted) isFor(q *posted) bool {
+	return (p.from == anyRank || p.from == q.source) && p.Matches(q.tag)
+}
+
+// prefers says that p would rather have the message of q than what it has.
+func (p *posted) prefers(q *posted) bool {
+	switch {
+	case !p.isFor(q):
+		return false
+	case p.taken != 0:
+		return q.over != 0 && q.over < p.taken // q got it while p waited
+	}
+	return p.lost || p.source == q.source && p.seq > q.seq
+}
+
+// check says what is not stable.
+func (h *history) check(t *testing.T) {
+	has := map[[2]uint64]bool{}
+	for _, q := range append(h.posted, h.left...) {
+		if q.lost || q.taken != 0 {
+			continue
+		}
+		key := [2]uint64{uint64(q.source), q.seq}
+		if has[key] {
+			t.Errorf("it is received twice: %v", q)
+		}
+		has[key] = true
+	}
+	bad := func(format string, args ...any) {
+		if !t.Failed() {
+			t.Errorf(format, args...)
+		}
+	}
+	for _, p := range h.posted {
+		for _, q := range h.posted {
+			if !q.lost && q.taken == 0 && p.end < q.begin && p.prefers(q) {
+				bad("%v\nshould have the message of the younger\n%v", p, q)
+			}
+		}
+		for _, q := range h.left {
+			if p.taken == 0 && p.prefers(q) {
+				bad("%v\nshould have message %d of rank %d, tag %d, which no receive has", p, q.seq, q.source, q.tag)
+			}
+		}
+		for _, q := range h.probed {
+			if p.end < q.begin && (p.prefers(q) || p.isFor(q) && !p.lost && p.taken == 0 && p.source == q.source && p.seq == q.seq) {
+				bad("%v\nshould have the message that a younger probe has seen: %v", p, q)
+			}
+		}
+	}
+}
+
+// historyThread is a thread that receives.
+type historyThread struct {
+	h    *history
+	s    *Session
+	rng  *rand.Rand
+	t    *testing.T
+	wait []*posted // that wait
+	mine []*posted
+	seen []*posted
+}
+
+const historyTags = 3
+
+func (x *historyThread) pattern() Match {
+	m := Tag(x.rng.Uint64N(historyTags))
+	if x.rng.IntN(3) == 0 {
+		m.Mask = x.rng.Uint64N(4)
+	}
+	return m
+}
+
+// fill notes what p has got.
+func (p *posted) fill(h *history, e Envelope, body []byte) {
+	p.over = h.clock.Add(1)
+	p.source, p.tag, p.seq = e.Source, e.Tag, binary.LittleEndian.Uint64(body)
+}
+
+func (x *historyThread) post(blocks bool) {
+	p := &posted{Match: x.pattern(), from: 1 + x.rng.IntN(2), buf: make([]byte, 200)}
+	if x.rng.IntN(2) == 0 {
+		p.from = anyRank
+	}
+	op := &RecvOp{Match: p.Match, Buf: p.buf}
+	p.begin = x.h.clock.Add(1)
+	if p.from == anyRank {
+		p.r = x.s.irecv(op)
+	} else if g := x.s.Gate(p.from); p.Mask == exact && x.rng.IntN(2) == 0 {
+		p.r = g.Irecv(p.Tag, p.buf)
+	} else {
+		p.r = irecv(g, op)
+	}
+	p.end = x.h.clock.Add(1)
+	x.mine, x.wait = append(x.mine, p), append(x.wait, p)
+	if blocks {
+		x.finish(len(x.wait)-1, p.r.Wait())
+	}
+}
+
+// finish notes that the i-th that waits has ended.
+func (x *historyThread) finish(i int, err error) {
+	p := x.wait[i]
+	x.wait = append(x.wait[:i], x.wait[i+1:]...)
+	switch {
+	case err == nil:
+		p.fill(x.h, p.r.Envelope(), p.buf)
+	case errors.Is(err, ErrPeerLost):
+		p.lost = true
+	default:
+		x.t.Errorf("%v: %v", p, err)
+	}
+}
+
+func (x *historyThread) claim() {
+	p := &posted{Match: x.pattern(), from: 1 + x.rng.IntN(2), buf: make([]byte, 200)}
+	p.begin = x.h.clock.Add(1)
+	var m *Message
+	if x.rng.IntN(2) == 0 {
+		p.from = anyRank
+		m = x.s.Claim(p.Match)
+	} else {
+		m = x.s.Gate(p.from).Claim(p.Match)
+	}
+	p.end = x.h.clock.Add(1)
+	if m == nil {
+		return
+	}
+	if _, err := m.Recv(p.buf); err != nil {
+		x.t.Error(err)
+		return
+	}
+	p.fill(x.h, m.Envelope, p.buf)
+	x.mine = append(x.mine, p)
+}
+
+func (x *historyThread) probe() {
+	p := &posted{Match: x.pattern(), from: 1 + x.rng.IntN(2), buf: make([]byte, 200)}
+	p.begin = x.h.clock.Add(1)
+	var e Envelope
+	n, ok := 0, false
+	if x.rng.IntN(2) == 0 {
+		e, n, ok = x.s.Peek(p.Match, p.buf)
+	} else {
+		e, n, ok = x.s.Gate(p.from).Peek(p.Match, p.buf)
+	}
+	p.end = x.h.clock.Add(1)
+	if ok && n >= 8 {
+		p.fill(x.h, e, p.buf)
+		x.seen = append(x.seen, p)
+	}
+}
+
+// await is a probe that waits; what it has found may have gone by the time that it is looked at.
+func (x *historyThread) await() {
+	ctx, stop := context.WithTimeout(context.Background(), time.Duration(x.rng.IntN(200))*time.Microsecond)
+	defer stop()
+	var err error
+	if x.rng.IntN(2) == 0 {
+		_, err = x.s.Probe(ctx, x.pattern())
+	} else {
+		_, err = x.s.Gate(1+x.rng.IntN(2)).Probe(ctx, x.pattern())
+	}
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrPeerLost) {
+		x.t.Error(err)
+	}
+}
+
+func (x *historyThread) run(steps int) {
+	for range steps {
+		n := len(x.wait)
+		switch k := x.rng.IntN(20); {
+		case k < 9:
+			x.post(false)
+		case k == 9:
+			x.post(x.rng.IntN(8) == 0)
+		case k < 12:
+			x.claim()
+		case k == 12:
+			x.probe()
+		case k == 13:
+			x.await()
+		case k < 16 && n > 0:
+			i := x.rng.IntN(n)
+			p, at := x.wait[i], x.h.clock.Add(1)
+			if p.r.Cancel() {
+				p.taken = at
+				x.wait = append(x.wait[:i], x.wait[i+1:]...)
+			}
+		case n > 0:
+			i := x.rng.IntN(n)
+			if over, err := x.wait[i].r.Test(); over {
+				x.finish(i, err)
+			}
+		}
+	}
+	for len(x.wait) > 0 {
+		x.finish(0, x.wait[0].r.Wait()) // at the latest when the peers have left
+	}
+	x.h.mu.Lock()
+	defer x.h.mu.Unlock()
+	x.h.posted, x.h.probed = append(x.h.posted, x.mine...), append(x.h.probed, x.seen...)
+}
+
+// historyRound is one round, which returns how many messages were sent.
+func historyRound(t *testing.T, d driver.Driver, seed uint64) uint64 {
+	dice := rand.New(rand.NewPCG(seed, 1))
+	const ranks = 3
+	threads, steps := 1+dice.IntN(20), 60
+	messages := threads * steps * 9 / 20 / ranks
+	j := newJob(t, ranks, d, nil)
+	h := &history{}
+	var sent marcel.WaitGroup
+	sent.Add(ranks)
+	onThreads(ranks+threads, func(i int) {
+		rng := rand.New(rand.NewPCG(seed, uint64(2+i)))
+		if i >= ranks {
+			x := &historyThread{h: h, s: j.sessions[0], rng: rng, t: t}
+			x.run(steps)
+			return
+		}
+		g := j.sessions[i].Gate(0)
+		for n := range messages {
+			b := make([]byte, 8+rng.IntN(100))
+			binary.LittleEndian.PutUint64(b, uint64(n))
+			if err := g.Send(rng.Uint64N(historyTags), b); err != nil {
+				t.Error(err)
+			}
+			if rng.IntN(8) == 0 {
+				runtime.Gosched()
+			}
+		}
+		sent.Done()
+		if i != 0 {
+			sent.Wait() // what the own rank sends comes before the last peer leaves
+			if err := j.sessions[i].Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for {
+		m := j.sessions[0].Claim(Match{})
+		if m == nil {
+			break
+		}
+		p := &posted{buf: make([]byte, 200)}
+		if _, err := m.Recv(p.buf); err != nil {
+			t.Error(err)
+			break
+		}
+		p.fill(h, m.Envelope, p.buf)
+		h.left = append(h.left, p)
+	}
+	got := len(h.left)
+	for _, p := range h.posted {
+		if !p.lost && p.taken == 0 {
+			got++
+		}
+	}
+	if got != ranks*messages {
+		t.Errorf("%d messages were received or left, of %d", got, ranks*messages)
+	}
+	h.check(t)
+	j.close()
+	return uint64(ranks * messages)
+}
