@@ -39,7 +39,7 @@ func (x *Stream) Empty() bool { return x.queue.empty() }
 // Waits is how many chunks there are, and how many of their bytes have not moved.
 func (x *Stream) Waits() (chunks, bytes int) { return x.queue.len, x.queue.left }
 
-// Broken says that Fail was called.
+// Broken says that the stream has failed: nothing more moves.
 func (x *Stream) Broken() bool { return x.broken != nil }
 
 // Reserve reserves the next piece for the caller. There must be one, and none away.
