@@ -26,10 +26,23 @@ func Refused(err error) (call string) {
 	return ""
 }
 
-// Explain adds to such an error what to do, and gives any other one back as it is.
+// Explain adds to such an error what to do, once, and gives any other one back as it is.
 func Explain(err error) error {
-	if call := Refused(err); call != "" {
-		return fmt.Errorf("%w; if a sandbox refuses the system call %s, let it through (docs/platforms.md says what each is for)", err, call)
+	call := Refused(err)
+	if _, done := errors.AsType[*explained](err); done || call == "" {
+		return err
 	}
-	return err
+	return &explained{err, call}
 }
+
+// explained is an error of a system call with what to do.
+type explained struct {
+	err  error
+	call string
+}
+
+func (e *explained) Error() string {
+	return fmt.Sprintf("%v; if a sandbox refuses the system call %s, let it through (docs/platforms.md says what each is for)", e.err, e.call)
+}
+
+func (e *explained) Unwrap() error { return e.err }

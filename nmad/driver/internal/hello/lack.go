@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -18,7 +19,7 @@ type lack struct {
 
 // Lacking makes the error of this process when err keeps it from making its side of a link.
 func Lacking(err error) error {
-	l := &lack{cause: err}
+	l := &lack{cause: kernel.Explain(err)}
 	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS} {
 		l.passes = l.passes || errors.Is(err, short)
 	}
