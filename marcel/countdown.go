@@ -1,12 +1,13 @@
 package marcel
 
 import (
+	"math"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/sched"
 )
 
-// countdown is a number >= 0, and the threads that wait until it is 0: what a Latch and a
+// countdown is a number from 0 to mostCounted, and the threads that wait until it is 0: what a Latch and a
 // WaitGroup have in common.
 //
 // The state is the number, times two, plus one if there may be waiters. Changes
@@ -19,16 +20,19 @@ type countdown struct {
 	q     sched.WaitQueue
 }
 
+// mostCounted leaves room for the bit of the waiters.
+const mostCounted = math.MaxInt64 >> 1
+
 func (d *countdown) zero() bool { return d.state.Load() < 2 }
 
-// add changes the number by delta and wakes all waiters if it is 0 then; false: it would be negative,
+// add changes the number by delta and wakes all waiters if it is 0 then; false: it would be negative, or too large,
 // and is as it was.
 func (d *countdown) add(delta int64) bool {
 	for {
 		s := d.state.Load()
 		n := s>>1 + delta
 		switch {
-		case n < 0:
+		case uint64(n) > mostCounted: // also a sum of two large ones, which wraps
 			return false
 		case n == 0 && s&1 != 0:
 			return d.finish(delta)
@@ -46,7 +50,7 @@ func (d *countdown) finish(delta int64) (ok bool) {
 	for {
 		s := d.state.Load()
 		n := s>>1 + delta
-		if ok = n >= 0; !ok {
+		if ok = uint64(n) <= mostCounted; !ok {
 			break
 		}
 		next := n<<1 | s&1

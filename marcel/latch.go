@@ -15,14 +15,13 @@ type Latch struct {
 	n countdown
 }
 
-// NewLatch returns a latch that opens after n calls of CountDown; it panics if n
-// is negative.
+// NewLatch returns a latch that opens after n calls of CountDown; it panics unless n is
+// 0 to 1<<62 - 1.
 func NewLatch(n int) *Latch {
-	if n < 0 {
-		panic(fmt.Sprintf("marcel: a latch of %d", n))
-	}
 	l := &Latch{}
-	l.n.add(int64(n))
+	if !l.n.add(int64(n)) {
+		panic(fmt.Sprintf("marcel: a latch of %d: 0 to %d can be", n, mostCounted))
+	}
 	return l
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -52,10 +53,16 @@ type parcel[T any] struct {
 	next *parcel[T] // in Mailbox.spare
 }
 
-// NewMailbox returns a mailbox for n messages. It panics if n is negative.
+// mostBytes is as much as the Go runtime can make room for.
+const mostBytes = 1 << 48
+
+// NewMailbox returns a mailbox for n messages. It panics if n is negative, or if no address space has room for them.
 func NewMailbox[T any](n int) *Mailbox[T] {
 	if n < 0 {
 		panic(fmt.Sprintf("marcel: a mailbox of capacity %d: it cannot be negative", n))
+	}
+	if size := reflect.TypeFor[T]().Size(); size > 0 && uint64(n) > mostBytes/uint64(size) {
+		panic(fmt.Sprintf("marcel: a mailbox of capacity %d: of messages of %d bytes %d can be", n, size, mostBytes/uint64(size)))
 	}
 	return &Mailbox[T]{buf: make([]T, n)}
 }

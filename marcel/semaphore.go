@@ -2,6 +2,8 @@ package marcel
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/pm2-go/pm2/sched"
@@ -83,7 +85,7 @@ func (s *Semaphore) acquireAs(kind sched.Kind, lim *sched.Limit) error {
 }
 
 // Release gives a unit. It never blocks. It does not touch the semaphore after it has woken a waiter:
-// the waiter may reuse or free the semaphore.
+// the waiter may reuse or free the semaphore. It panics, and changes nothing, if there are math.MaxInt units.
 func (s *Semaphore) Release() {
 	_ = &s.mu
 	c := sched.Visit()
@@ -93,6 +95,11 @@ func (s *Semaphore) Release() {
 		w = s.q.Pop()
 	}
 	if w == nil {
+		if s.n == math.MaxInt {
+			s.mu.Unlock()
+			c.Leave()
+			panic(fmt.Sprintf("marcel: Semaphore.Release above its limit of %d units", math.MaxInt))
+		}
 		s.n++
 	}
 	s.mu.Unlock()

@@ -2,6 +2,7 @@ package marcel
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/pm2-go/pm2/sched"
@@ -16,11 +17,15 @@ type WaitGroup struct {
 }
 
 // Add adds delta, which may be negative, and ends the waits if nothing is left. It
-// never blocks. It panics if the number would be negative, and changes nothing.
+// never blocks. It panics if the number would be negative, or above 1<<62 - 1, and changes nothing.
 func (g *WaitGroup) Add(delta int) {
-	if !g.n.add(int64(delta)) {
+	if g.n.add(int64(delta)) {
+		return
+	}
+	if delta < 0 {
 		panic("marcel: negative WaitGroup counter")
 	}
+	panic(fmt.Sprintf("marcel: WaitGroup counter above its limit of %d", mostCounted))
 }
 
 // Done is Add(-1).
