@@ -51,8 +51,9 @@ type Poller interface{ Poll() bool }
 // Select waits until one of the cases can be taken, takes it, and returns its
 // index: what a select statement is to goroutines, for all that a thread can wait
 // for. It has that one case's effect and no other: from the others no unit, no
-// message and no signal is taken. A nil Case is never ready, so a case can be
-// switched off; with no cases Select blocks for ever.
+// message and no signal is taken. A nil Case is never ready, nor is one that holds a nil pointer
+// (var out *Sender[int]), as a nil channel is not: so a case can be
+// switched off. With no cases Select blocks for ever.
 //
 //	in := m.Receiver()            // made once, used again and again
 //	switch marcel.Select(in, quit.Case(), marcel.After(time.Second)) {
@@ -126,7 +127,7 @@ func tryCases(cases []Case) int {
 		i = int(rand.Uint32N(uint32(n)))
 	}
 	for range n {
-		if c := cases[i]; c != nil && c.Try() {
+		if c := cases[i]; !off(c) && c.Try() {
 			return i
 		}
 		if i++; i == n {
@@ -238,7 +239,7 @@ func (s *selection) enlist(cases []Case) bool {
 	s.g.Open()
 	s.open = true
 	for i, c := range cases {
-		if c != nil && !c.Enlist(s.g.Node(i)) {
+		if !off(c) && !c.Enlist(s.g.Node(i)) {
 			return false
 		}
 		s.in = i + 1
@@ -253,7 +254,7 @@ func (s *selection) withdraw(cases []Case) {
 	}
 	for s.in > 0 {
 		s.in--
-		if c := cases[s.in]; c != nil {
+		if c := cases[s.in]; !off(c) {
 			c.Withdraw(s.g.Node(s.in))
 		}
 	}
@@ -296,7 +297,7 @@ func (s *selection) wait(cases []Case, ctx context.Context) *sched.Waiter {
 
 func mustPoll(cases []Case) (must bool) {
 	for _, c := range cases {
-		if p, ok := c.(Poller); ok && p.Poll() {
+		if p, ok := c.(Poller); ok && !off(c) && p.Poll() {
 			must = true
 		}
 	}
