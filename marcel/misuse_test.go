@@ -158,7 +158,6 @@ func TestMisuseOfFunctions(t *testing.T) {
 	var none context.Context
 	for name, do := range map[string]func(){
 		"Requeue to nil":                 func() { new(marcel.WaitQueue).Requeue(nil, 1, 1) },
-		"Select, nil Receiver":           func() { marcel.TrySelect((*marcel.Receiver[int])(nil)) },
 		"Select, zero Receiver":          func() { marcel.SelectTimeout(time.Microsecond, &marcel.Receiver[int]{}) },
 		"Select, zero Sender":            func() { marcel.SelectTimeout(time.Microsecond, &marcel.Sender[int]{}) },
 		"Select, zero TickerCase":        func() { marcel.SelectTimeout(time.Microsecond, &marcel.TickerCase{}) },

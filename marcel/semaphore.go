@@ -84,6 +84,8 @@ func (s *Semaphore) acquireAs(kind sched.Kind, lim *sched.Limit) error {
 	return wait(c.As(kind), &s.q, &s.mu, lim)
 }
 
+var tooManyUnits = fmt.Sprintf("marcel: Semaphore.Release above its limit of %d units", math.MaxInt)
+
 // Release gives a unit. It never blocks. It does not touch the semaphore after it has woken a waiter:
 // the waiter may reuse or free the semaphore. It panics, and changes nothing, if there are math.MaxInt units.
 func (s *Semaphore) Release() {
@@ -98,7 +100,7 @@ func (s *Semaphore) Release() {
 		if s.n == math.MaxInt {
 			s.mu.Unlock()
 			c.Leave()
-			panic(fmt.Sprintf("marcel: Semaphore.Release above its limit of %d units", math.MaxInt))
+			panic(tooManyUnits)
 		}
 		s.n++
 	}
