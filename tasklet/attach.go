@@ -29,22 +29,13 @@ var limits = [hooks.NumPoints]int{
 	hooks.Yield: threadLimit, hooks.Library: threadLimit,
 }
 
-// Config configures a vector. The zero value is the default.
-type Config struct {
-	// Restarts is how often in a row firings at switches, yields and library entries
-	// take up what the one before has left, before the rest goes to a helper thread;
-	// 0: 10, as in Linux. Negative: for ever, there is no helper.
-	Restarts int
-}
-
-const defaultRestarts = 10
+// restarts is how often in a row firings at switches, yields and library entries take up what the one before has left, before
+// the rest goes to a helper thread: as in Linux.
+const restarts = 10
 
 // Attach makes a vector and registers it with the hooks of s, at every point. Several vectors on one
 // scheduler are independent of each other.
-func Attach(s Scheduler) (*Vector, error) { return AttachWith(s, Config{}) }
-
-// AttachWith is Attach with a configuration.
-func AttachWith(s Scheduler, c Config) (*Vector, error) {
+func Attach(s Scheduler) (*Vector, error) {
 	if s == nil {
 		return nil, fmt.Errorf("attach: %w: there is none", ErrScheduler)
 	}
@@ -55,10 +46,7 @@ func AttachWith(s Scheduler, c Config) (*Vector, error) {
 	if n < 1 || n > laneLimit {
 		return nil, fmt.Errorf("attach: %w: it has %d processors, not 1 to %d", ErrScheduler, n, laneLimit)
 	}
-	v := &Vector{lanes: make([]lane, n), sched: s, bound: c.Restarts}
-	if c.Restarts == 0 {
-		v.bound = defaultRestarts
-	}
+	v := &Vector{lanes: make([]lane, n), sched: s, bound: restarts}
 	for i := range v.lanes {
 		v.lanes[i].index = i
 		v.lanes[i].lock.ready()
@@ -101,33 +89,4 @@ func (v *Vector) Detach() {
 			p.pause()
 		}
 	}
-}
-
-// Stats counts what a vector has done so far.
-type Stats struct {
-	Scheduled uint64 // calls of Schedule and ScheduleOn that returned true
-	Remote    uint64 // of these, for another processor than the caller's, or by a caller that has none
-	Refused   uint64 // calls that returned false because the tasklet is killed, the vector detached, or there is no such processor
-	Run       uint64 // runs that have begun
-	Restarts  uint64 // firings, by hooks and helpers, that went on with what the firing before had left
-	Handed    uint64 // times that a lane went to a helper thread
-}
-
-// Stats adds up the counts of all processors. It never blocks and may be called at any time; a run
-// that overlaps the call may be counted or not. After Kill all runs of that tasklet are counted.
-func (v *Vector) Stats() (s Stats) {
-	if v == nil {
-		return s
-	}
-	s.Refused = v.refused.Load()
-	for i := range v.lanes {
-		l := &v.lanes[i]
-		s.Scheduled += l.scheduled.Load()
-		s.Remote += l.remote.Load()
-		c := l.peep()
-		s.Run += c.runs
-		s.Restarts += c.restarts
-		s.Handed += c.helped
-	}
-	return s
 }

@@ -31,10 +31,9 @@
 //   - Nothing here allocates, takes a lock, or enters the kernel, save for
 //     waking a sleeping processor and for waiting in Disable, Kill and Detach.
 //   - A firing runs a bounded number, and none twice; it says Busy if more are there. If
-//     that happens too often in a row at the expense of threads (Config.Restarts), the
+//     that happens too often in a row at the expense of threads, the
 //     rest goes to a helper: a thread of the processor, made for that, which runs them
 //     in turn with the other threads until none is left.
-//   - Stats says how many were scheduled, run, refused, and so on.
 //
 // README.md, beside the code, draws a lane and the states of a tasklet, and says why no wake-up is lost.
 package tasklet

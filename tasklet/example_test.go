@@ -49,24 +49,24 @@ func ExampleTasklet() {
 	if err := reader.Join(); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println("over:", handle.Kill(), "runs:", v.Stats().Run)
+	fmt.Println("over:", handle.Kill())
 	v.Detach() // before Stop
 	if err := s.Stop(context.Background()); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
 	// events: 3
-	// over: true runs: 1
+	// over: true
 }
 
-// What has to happen first is of high priority; a bound of its own for restarts.
-func ExampleAttachWith() {
+// What has to happen first is of high priority.
+func ExampleTasklet_InitHigh() {
 	s, err := sched.New(sched.Config{VPs: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	v, err := tasklet.AttachWith(s, tasklet.Config{Restarts: 100})
+	v, err := tasklet.Attach(s)
 	if err != nil {
 		fmt.Println(err)
 		return

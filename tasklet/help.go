@@ -51,11 +51,10 @@ func (l *lane) restarted(v *Vector, by server, more bool) (hand bool) {
 		return false
 	}
 	l.row++
-	if v.bound < 0 || l.row <= v.bound || l.handed.Load() || v.closed.Load() {
+	if l.row <= v.bound || l.handed.Load() || v.closed.Load() {
 		return false
 	}
 	l.row = 0
-	l.helped++
 	l.handed.Store(true)
 	return true
 }

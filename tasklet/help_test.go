@@ -6,7 +6,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pm2-go/pm2/hooks"
+	"pgregory.net/rapid"
 )
+
+// attachWith attaches a vector whose lanes go to a helper after so many restarts.
+func attachWith(t rapid.TB, s Scheduler, restarts int) *Vector {
+	t.Helper()
+	v, err := Attach(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.bound = restarts
+	return v
+}
+
+// newHigh is New for a tasklet of high priority.
+func newHigh(v *Vector, fn func()) *Tasklet {
+	t := new(Tasklet)
+	_ = t.InitHigh(v, fn)
+	return t
+}
 
 // again makes a tasklet that schedules itself until stop is set, and counts.
 func again(v *Vector, runs *int, stop *bool) *Tasklet {
@@ -23,10 +42,7 @@ func again(v *Vector, runs *int, stop *bool) *Tasklet {
 func TestAfterTheBoundALaneGoesToAHelper(t *testing.T) {
 	for _, p := range []hooks.Point{hooks.Switch, hooks.Yield, hooks.Library} {
 		m := &manual{n: 2, vp: 1}
-		v, err := AttachWith(m, Config{Restarts: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := attachWith(t, m, 3)
 		runs, stop := 0, false
 		again(v, &runs, &stop).Schedule()
 		for range 20 { // firings that delay no thread do not count
@@ -46,10 +62,6 @@ func TestAfterTheBoundALaneGoesToAHelper(t *testing.T) {
 		if runs != 46 {
 			t.Errorf("%v: %d runs", p, runs)
 		}
-		want := Stats{Scheduled: 47, Run: 46, Restarts: 45, Handed: 1}
-		if diff := cmp.Diff(want, v.Stats()); diff != "" {
-			t.Errorf("%v: %s", p, diff)
-		}
 		stop = true
 		m.spawn[0]() // the helper, on this goroutine
 		if got := m.set.Fire(p, 1); got != hooks.Quiet || runs != 47 || v.lanes[1].handed.Load() {
@@ -65,10 +77,7 @@ func TestAfterTheBoundALaneGoesToAHelper(t *testing.T) {
 
 func TestALaneThatGetsEmptyBeginsToCountAnew(t *testing.T) {
 	m := &manual{n: 1, vp: 0}
-	v, err := AttachWith(m, Config{Restarts: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := attachWith(t, m, 3)
 	runs, stop := 0, false
 	tk := again(v, &runs, &stop)
 	for range 5 {
@@ -85,22 +94,6 @@ func TestALaneThatGetsEmptyBeginsToCountAnew(t *testing.T) {
 	}
 }
 
-func TestNoHelperIfNoneIsWanted(t *testing.T) {
-	m := &manual{n: 1, vp: 0}
-	v, err := AttachWith(m, Config{Restarts: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	runs, stop := 0, false
-	again(v, &runs, &stop).Schedule()
-	for range 100 {
-		m.set.Fire(hooks.Switch, 0)
-	}
-	if len(m.spawn) != 0 || runs != 100 {
-		t.Errorf("%d helpers, %d runs", len(m.spawn), runs)
-	}
-}
-
 // However a helper ends, the hooks serve the lane again.
 func TestHelperEnds(t *testing.T) {
 	for name, end := range map[string]func(v *Vector){
@@ -108,10 +101,7 @@ func TestHelperEnds(t *testing.T) {
 		"Goexit":   func(*Vector) { runtime.Goexit() },
 	} {
 		m := &manual{n: 1, vp: 0}
-		v, err := AttachWith(m, Config{Restarts: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := attachWith(t, m, 1)
 		helping := false
 		var tk *Tasklet
 		tk = New(v, func() {
@@ -145,7 +135,7 @@ func TestHighPriorityGoesFirstAndLeavesAQuarter(t *testing.T) {
 	add := func(isHigh bool, i int) {
 		fn := func() { order = append(order, i) }
 		if isHigh {
-			NewHigh(v, fn).Schedule()
+			newHigh(v, fn).Schedule()
 		} else {
 			New(v, fn).Schedule()
 		}
@@ -173,41 +163,16 @@ func TestHighPriorityGoesFirstAndLeavesAQuarter(t *testing.T) {
 
 func TestHighPriorityStaysWithATaskletThatIsKilled(t *testing.T) {
 	_, v := newManual(t, 1)
-	tk := NewHigh(v, func() { t.Error("it is dead") })
+	tk := newHigh(v, func() { t.Error("it is dead") })
 	tk.Schedule()
 	tk.Disable()
-	if !tk.Kill() || tk.load().rank() != 0 || v.lanes[0].left() != 0 {
-		t.Errorf("state %#x", uint64(tk.load()))
+	if !tk.Kill() || rankOf(tk.word.Load()) != 0 || v.lanes[0].left() != 0 {
+		t.Errorf("state %#x", uint64(tk.word.Load()))
 	}
-	if NewHigh(nil, func() {}).Schedule() || NewHigh(v, nil).Schedule() {
+	if newHigh(nil, func() {}).Schedule() || newHigh(v, nil).Schedule() {
 		t.Error("a tasklet without a vector or a function does something")
 	}
-	if err := tk.Init(v, func() {}); err != nil || tk.load().rank() != 1 {
-		t.Errorf("used again, of normal priority: %v, %#x", err, uint64(tk.load()))
-	}
-}
-
-func TestStatsCountWhatIsRefusedAndRemote(t *testing.T) {
-	m, v := newManual(t, 2)
-	m.vp = 0
-	tk := New(v, func() {})
-	tk.Schedule()
-	tk.Schedule() // merged: counted nowhere
-	m.set.Fire(hooks.Idle, 0)
-	tk.ScheduleOn(1)
-	m.set.Fire(hooks.Idle, 1)
-	m.vp = -1
-	tk.Schedule()
-	tk.ScheduleOn(2)
-	tk.Kill()
-	tk.Schedule()
-	v.Detach()
-	tk.Schedule()
-	want := Stats{Scheduled: 3, Remote: 2, Refused: 3, Run: 2}
-	if diff := cmp.Diff(want, v.Stats()); diff != "" {
-		t.Error(diff)
-	}
-	if (*Vector)(nil).Stats() != (Stats{}) {
-		t.Error("no vector has no statistics")
+	if err := tk.Init(v, func() {}); err != nil || rankOf(tk.word.Load()) != 1 {
+		t.Errorf("used again, of normal priority: %v, %#x", err, uint64(tk.word.Load()))
 	}
 }

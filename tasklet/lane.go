@@ -5,6 +5,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/internal/job"
 )
 
 // lane holds the queued tasklets of one virtual processor.
@@ -12,20 +13,16 @@ type lane struct {
 	_ [128]byte
 	// head, by rank, is the newest of those that were pushed since the last firing.
 	// Pushers compare-and-swap it, the holder of the lane swaps it for nil.
-	head      [ranks]atomic.Pointer[Tasklet]
-	scheduled atomic.Uint64 // pushers count; Stats reads
-	remote    atomic.Uint64 // of these, from elsewhere
-	_         [128]byte
-	lock      tryLock
-	// The fields below are the holder's; Stats reads the counters.
+	head [ranks]atomic.Pointer[Tasklet]
+	_    [128]byte
+	lock tryLock
+	// The fields below are the holder's.
 	ready   [ranks]list // by rank
 	current *Tasklet    // whose function is being called
-	more    bool        // the last firing left tasklets behind
-	row     int         // how many firings on threads in a row have done so; see help.go
-	counters
-	index  int         // of the lane; constant
-	handed atomic.Bool // the helper is in charge: see help.go
-	_      [128]byte
+	row     int         // how many firings on threads in a row have left tasklets behind; see help.go
+	index   int         // of the lane; constant
+	handed  atomic.Bool // the helper is in charge: see help.go
+	_       [128]byte
 }
 
 const ranks = 2 // high, normal
@@ -87,9 +84,6 @@ func (l *lane) run(v *Vector, seen uint64, limit int, by server) (more bool) {
 			l.abandon(seen)
 		}
 	}()
-	if l.more {
-		l.restarts++
-	}
 	l.adopt()
 	// Not those that come back meanwhile: a tasklet that schedules itself must not keep
 	// the others waiting.
@@ -120,7 +114,6 @@ func (l *lane) serve(v *Vector, rank, n int) {
 		if !t.begin() {
 			continue
 		}
-		l.runs++
 		l.current = t
 		t.fn()
 		l.current = nil
@@ -130,21 +123,17 @@ func (l *lane) serve(v *Vector, rank, n int) {
 	}
 }
 
-// leave frees the lock.
-func (l *lane) leave(seen uint64) {
-	left := l.left() > 0
-	l.more = left || l.fresh()
-	l.lock.give(seen, left)
-}
-
 // abandon kills a tasklet that did not return (a panic, Goexit) and frees the lane, which goes on.
 func (l *lane) abandon(seen uint64) {
 	if t := l.current; t != nil {
 		l.current = nil
-		t.fail(l.index)
+		t.word.Change(func(s job.State) job.State { return s.Kill().Drop() })
 	}
 	l.leave(seen)
 }
+
+// leave frees the lock.
+func (l *lane) leave(seen uint64) { l.lock.give(seen, l.left() > 0) }
 
 // adopt moves what was pushed to the end of ready, the oldest first. For the holder of the lane.
 func (l *lane) adopt() {
@@ -171,8 +160,8 @@ func (l *lane) sweep(all bool) {
 		q := &l.ready[rank]
 		for range q.count {
 			t := q.pop()
-			if all || t.load().has(killed) {
-				t.drop()
+			if all || t.word.Load().Has(job.Killed) {
+				t.word.Change(job.State.Drop)
 			} else {
 				q.append(t)
 			}
@@ -260,23 +249,6 @@ func (t *tryLock) give(seen uint64, left bool) {
 
 // is tells whether goroutine g has the lock.
 func (t *tryLock) is(g uintptr) bool { return t.word.Load() == uint64(g)<<1 }
-
-// counters are those that the holder of a lane writes.
-type counters struct{ runs, restarts, helped uint64 }
-
-// peep reads the counters without the lock: words of 64 bits, which are written by one
-// at a time, and which a store that is atomic for the race detector would make dear.
-//
-//go:norace
-func (l *lane) peep() counters { return counters{l.runs, l.restarts, l.helped} }
-
-// count counts what a caller on processor from has scheduled.
-func (l *lane) count(from int) {
-	l.scheduled.Add(1)
-	if from != l.index {
-		l.remote.Add(1)
-	}
-}
 
 // server says which kind of firing runs tasklets of a lane.
 type server uint8

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/internal/job"
 	"pgregory.net/rapid"
 )
 
@@ -31,10 +32,8 @@ type world struct {
 	firing  int                  // lane that is being fired; -1: none
 	pops    [ranks]int           // how many it may still take out
 	current *modelled            // which runs
-	more    []bool               // by lane: the last firing left work
 	row     []int                // by lane: how many firings on threads have done so in a row
 	helped  []bool               // by lane: there is a helper
-	stats   Stats
 }
 
 // bound is that of the vector.
@@ -68,7 +67,6 @@ func (w *world) sweep(lane int) {
 		}
 		w.ready[lane][rank] = kept
 	}
-	w.more[lane] = w.waiting(lane) > 0 // a sweep looks, too
 }
 
 // waiting is how many are in a lane.
@@ -119,26 +117,10 @@ func (w *world) scheduleThat(x *modelled) {
 		w.t.Fatalf("Schedule says %v: %+v", got, *x)
 	}
 	if x.dead {
-		w.stats.Refused++
 		return
 	}
-	w.count(x, w.place(x))
 	x.wanted = true
 	w.enter(x, w.fresh, w.place(x))
-}
-
-// count counts a Schedule for a lane, before it changes x.
-func (w *world) count(x *modelled, lane int) {
-	if x.wanted {
-		return
-	}
-	w.stats.Scheduled++
-	if x.running || x.disabled > 0 {
-		lane = x.home // it stays
-	}
-	if lane != w.sched.vp {
-		w.stats.Remote++
-	}
 }
 
 func (w *world) scheduleOn() {
@@ -149,10 +131,8 @@ func (w *world) scheduleOn() {
 		w.t.Fatalf("ScheduleOn(%d) says %v: %+v", vp, got, *x)
 	}
 	if !valid || x.dead {
-		w.stats.Refused++
 		return
 	}
-	w.count(x, vp)
 	x.wanted = true
 	w.enter(x, w.fresh, vp)
 }
@@ -202,7 +182,7 @@ func (w *world) init() {
 		w.t.Fatalf("Init says %v: %+v", err, *x)
 	}
 	if err == nil {
-		*x = modelled{real: x.real, lane: -1, home: x.real.load().lane(), rank: rank}
+		*x = modelled{real: x.real, lane: -1, home: laneOf(x.real.word.Load()), rank: rank}
 	}
 }
 
@@ -217,7 +197,6 @@ func (w *world) body(x *modelled) func() {
 		}
 		x.running, x.wanted, w.current = true, false, x
 		x.home = w.firing
-		w.stats.Run++
 		if rapid.Bool().Draw(w.t, "again") {
 			w.scheduleThat(x)
 		}
@@ -251,7 +230,6 @@ func (w *world) fire() {
 			w.row[lane]--
 		} else if w.row[lane] > bound {
 			w.row[lane], w.helped[lane] = 0, true
-			w.stats.Handed++
 		}
 	}
 	if verdict != want {
@@ -270,9 +248,6 @@ func (w *world) fire() {
 
 // turn begins what the holder of a lane does.
 func (w *world) turn(lane int) {
-	if w.more[lane] {
-		w.stats.Restarts++
-	}
 	w.adopt(lane)
 	w.firing = lane
 	for rank := range ranks {
@@ -290,11 +265,11 @@ func (w *world) served() bool {
 		w.t.Fatalf("it was due and did not run: %+v", *due)
 	}
 	w.firing = -1
-	w.more[lane] = w.waiting(lane) > 0
-	if !w.more[lane] {
+	more := w.waiting(lane) > 0
+	if !more {
 		w.row[lane] = 0
 	}
-	return w.more[lane]
+	return more
 }
 
 // help lets the helper of a lane run once, as after a Yield.
@@ -316,14 +291,11 @@ func (w *world) help() {
 }
 
 func (w *world) compare() {
-	if got := w.vector.Stats(); got != w.stats {
-		w.t.Fatalf("%+v, want %+v", got, w.stats)
-	}
 	for i, x := range w.all {
-		s := x.real.load()
-		if s.has(queued) != (x.lane >= 0) || s.has(running) || s.has(killed) != x.dead ||
-			s.has(scheduled) != x.wanted || s.rank() != x.rank || int(s>>32) != x.disabled ||
-			x.lane >= 0 && s.lane() != x.lane {
+		s := x.real.word.Load()
+		if s.Has(job.Queued) != (x.lane >= 0) || s.Has(job.Running) || s.Has(job.Killed) != x.dead ||
+			s.Has(job.Scheduled) != x.wanted || rankOf(s) != x.rank || int(s.Holds()) != x.disabled ||
+			x.lane >= 0 && laneOf(s) != x.lane {
 			w.t.Fatalf("tasklet %d: state %#x, model %+v", i, uint64(s), *x)
 		}
 	}
@@ -336,11 +308,8 @@ func TestTaskletsFollowTheirModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{t: t, sched: &manual{n: vps, vp: -1}, firing: -1,
 			ready: make([][ranks][]*modelled, vps), fresh: make([][ranks][]*modelled, vps),
-			more: make([]bool, vps), row: make([]int, vps), helped: make([]bool, vps)}
-		var err error
-		if w.vector, err = AttachWith(w.sched, Config{Restarts: bound}); err != nil {
-			t.Fatal(err)
-		}
+			row: make([]int, vps), helped: make([]bool, vps)}
+		w.vector = attachWith(t, w.sched, bound)
 		for i := range tasklets {
 			x := &modelled{lane: -1, home: i % vps, rank: 1}
 			x.real = New(w.vector, w.body(x))

@@ -126,18 +126,20 @@ func TestRealTwoVPs(t *testing.T) {
 		}
 		runs += subjects[i].runs
 	}
-	st := v.Stats()
-	if st.Remote == 0 || st.Run < uint64(runs) || st.Scheduled < st.Run || st.Refused != 0 {
-		t.Errorf("%+v", st)
-	}
-	t.Logf("%d events in %d runs; %+v", threads*each, runs, st)
+	t.Logf("%d events in %d runs", threads*each, runs)
 }
 
 // Tasklets that schedule one another at every switch of two busy threads go to the
 // helper, which runs them between those threads' turns; when they are through the
 // helper ends, and the hooks serve again.
 func TestRealHelper(t *testing.T) {
-	s, v := start(t, 1)
+	s, _ := start(t, 1)
+	counted := &spawns{Scheduler: s}
+	v, err := tasklet.Attach(counted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Detach()
 	total := int64(many(1_000_000) + 1000)
 	var ran atomic.Int64
 	var ping, pong tasklet.Tasklet
@@ -179,9 +181,20 @@ func TestRealHelper(t *testing.T) {
 	}
 	ping.Kill()
 	pong.Kill()
-	if st := v.Stats(); st.Handed == 0 || st.Restarts == 0 {
-		t.Errorf("no helper: %+v", st)
-	} else {
-		t.Logf("%+v", st)
+	n := counted.n.Load()
+	if n == 0 {
+		t.Error("no helper")
 	}
+	t.Logf("%d helpers", n)
+}
+
+// spawns counts the threads that tasklets start.
+type spawns struct {
+	*sched.Scheduler
+	n atomic.Int64
+}
+
+func (s *spawns) Spawn(a sched.Attr, f func()) sched.Thread {
+	s.n.Add(1)
+	return s.Scheduler.Spawn(a, f)
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/internal/job"
 )
 
 // Errors of Init.
@@ -21,29 +21,17 @@ var (
 // and may be embedded; it must not be copied after Init. Threads, goroutines, hooks and tasklets may
 // call its methods at the same time. On a tasklet that was never initialised they do nothing.
 type Tasklet struct {
-	word atomic.Uint64 // its state: all threads write it, by compare-and-swap only
-	next *Tasklet      // in a lane; belongs to the pusher before, to the lane after the push
-	fn   func()        // constant after Init
-	in   *Vector       // constant after Init
+	word job.Word // its state, rank and lane: all threads write it, by compare-and-swap only
+	next *Tasklet // in a lane; belongs to the pusher before, to the lane after the push
+	fn   func()   // constant after Init
+	in   *Vector  // constant after Init
 }
 
 // New returns a tasklet of vector v that calls fn. Without a vector or a function it returns a tasklet
 // that never runs: its Schedule returns false. Use Init to get the reason.
 func New(v *Vector, fn func()) *Tasklet {
-	return made(v, fn, 0)
-}
-
-// NewHigh is New for a tasklet of high priority. Those run before the normal ones of the same
-// processor, which get at least a quarter of each firing.
-func NewHigh(v *Vector, fn func()) *Tasklet {
-	return made(v, fn, high)
-}
-
-func made(v *Vector, fn func(), priority state) *Tasklet {
 	t := new(Tasklet)
-	if t.init(v, fn, priority) != nil {
-		t.word.Store(uint64(killed))
-	}
+	_ = t.Init(v, fn)
 	return t
 }
 
@@ -51,21 +39,22 @@ func made(v *Vector, fn func(), priority state) *Tasklet {
 // other method may be called at the same time.
 func (t *Tasklet) Init(v *Vector, fn func()) error { return t.init(v, fn, 0) }
 
-// InitHigh is Init for high priority: see NewHigh.
+// InitHigh is Init for a tasklet of high priority. Those run before the normal ones of the same
+// processor, which get at least a quarter of each firing.
 func (t *Tasklet) InitHigh(v *Vector, fn func()) error { return t.init(v, fn, high) }
 
-func (t *Tasklet) init(v *Vector, fn func(), priority state) error {
-	s := t.load()
+func (t *Tasklet) init(v *Vector, fn func(), priority job.State) error {
+	s := t.word.Load()
 	switch {
 	case v == nil || v.lanes == nil:
 		return fmt.Errorf("init: %w: get one from Attach", ErrVector)
 	case fn == nil:
 		return fmt.Errorf("init: %w", ErrFunc)
-	case t.in != nil && !(s.has(killed) && s.over()):
+	case t.in != nil && !(s.Has(job.Killed) && s.Over()):
 		return fmt.Errorf("init: %w: kill it first", ErrInUse)
 	}
 	t.fn, t.in = fn, v
-	t.word.Store(uint64(priority.in(v.nextHome())))
+	t.word.Set(inLane(priority, v.nextHome()))
 	return nil
 }
 
@@ -75,53 +64,42 @@ func (t *Tasklet) init(v *Vector, fn func(), priority state) error {
 // detached. It never blocks; about 30 ns, and about 5 if it was scheduled already.
 func (t *Tasklet) Schedule() bool {
 	if t.in == nil || t.in.closed.Load() {
-		return t.refused()
-	}
-	if s := t.load(); s.has(scheduled) && t.swap(s, s) { // the write matters: see README.md
 		return false
 	}
-	from := t.in.current()
-	return t.schedule(from, from)
+	if s := t.word.Load(); s.Has(job.Scheduled) && t.word.Swap(s, s) { // the write matters: see README.md
+		return false
+	}
+	return t.schedule(t.in.current())
 }
 
 // ScheduleOn is Schedule for virtual processor vp, wherever the caller runs. It also returns false if
 // there is no such processor.
 func (t *Tasklet) ScheduleOn(vp int) bool {
 	if t.in == nil || t.in.closed.Load() || vp < 0 || vp >= len(t.in.lanes) {
-		return t.refused()
+		return false
 	}
-	return t.schedule(vp, t.in.current())
+	return t.schedule(vp)
 }
 
-// schedule for the lane of processor vp, or at home if there is none, by a caller on
-// processor from.
-func (t *Tasklet) schedule(vp, from int) bool {
+// schedule for the lane of processor vp, or at home if there is none.
+func (t *Tasklet) schedule(vp int) bool {
 	for {
-		s := t.load()
-		if s.has(killed) {
-			return t.refused()
+		s := t.word.Load()
+		if s.Has(job.Killed) {
+			return false
 		}
-		next, push := s.schedule(home(s, vp))
-		if !t.swap(s, next) {
+		next, push := s.Schedule()
+		if push {
+			next = inLane(next, home(s, vp))
+		}
+		if !t.word.Swap(s, next) {
 			continue
-		}
-		fresh := !s.has(scheduled)
-		if fresh {
-			t.in.lanes[next.lane()].count(from)
 		}
 		if push {
 			t.in.push(t, next)
 		}
-		return fresh
+		return !s.Has(job.Scheduled)
 	}
-}
-
-// refused counts what Schedule does not take.
-func (t *Tasklet) refused() bool {
-	if t.in != nil {
-		t.in.refused.Add(1)
-	}
-	return false
 }
 
 // Disable keeps the tasklet from beginning until Enable has been called as often. If the tasklet runs,
@@ -133,16 +111,16 @@ func (t *Tasklet) Disable() bool {
 		return true
 	}
 	for {
-		s := t.load()
-		next, ok := s.disable()
+		s := t.word.Load()
+		next, ok := s.Hold()
 		if !ok {
 			return false
 		}
-		if t.swap(s, next) {
+		if t.word.Swap(s, next) {
 			break
 		}
 	}
-	return t.await(func(s state) bool { return !s.has(running) })
+	return t.await(func(s job.State) bool { return !s.Has(job.Running) })
 }
 
 // Enable takes back one Disable. The last Enable lets the tasklet run if it was scheduled meanwhile.
@@ -153,12 +131,15 @@ func (t *Tasklet) Enable() bool {
 	}
 	vp := t.in.current()
 	for {
-		s := t.load()
-		next, push, ok := s.enable(home(s, vp))
+		s := t.word.Load()
+		next, push, ok := s.Release()
 		if !ok {
 			return false
 		}
-		if t.swap(s, next) {
+		if push {
+			next = inLane(next, home(s, vp))
+		}
+		if t.word.Swap(s, next) {
 			if push {
 				t.in.push(t, next)
 			}
@@ -176,37 +157,39 @@ func (t *Tasklet) Kill() bool {
 	if t.in == nil {
 		return true
 	}
-	t.change(state.kill)
-	return t.await(state.over)
+	t.word.Change(job.State.Kill)
+	return t.await(job.State.Over)
 }
 
 // await waits until the state is as it should be; in a tasklet it looks only once.
-func (t *Tasklet) await(done func(state) bool) bool {
-	var p patience
-	for !done(t.load()) {
-		if l := t.in.mine(); l != nil {
-			if s := t.load(); s.has(killed) && s.lane() == l.index {
+func (t *Tasklet) await(done func(job.State) bool) bool {
+	for p := (patience{}); ; p.pause() {
+		s := t.word.Load()
+		if done(s) {
+			return true
+		}
+		l := t.in.mine()
+		// A killed one may sit in the lane of a processor that sleeps, or that has been detached: take it out ourselves.
+		if s.Has(job.Killed) && s.Has(job.Queued) {
+			if at := &t.in.lanes[laneOf(s)]; at == l {
 				l.sweep(false) // we hold it
+			} else if l == nil {
+				at.visit(false)
 			}
-			return done(t.load())
 		}
-		// A killed one may sit in the lane of a processor that sleeps, or that has
-		// been detached: take it out ourselves.
-		if s := t.load(); s.has(killed) && s.has(queued) && t.in.lanes[s.lane()].visit(false) {
-			continue
+		if s = t.word.Load(); done(s) || l != nil {
+			return done(s)
 		}
-		p.pause()
 	}
-	return true
 }
 
 // begin takes the tasklet out of the queued state, and tells whether its function is to be called. The
 // holder of the lane calls it.
 func (t *Tasklet) begin() bool {
 	for {
-		s := t.load()
-		next, run := s.begin()
-		if t.swap(s, next) {
+		s := t.word.Load()
+		next, run := s.Begin()
+		if t.word.Swap(s, next) {
 			return run
 		}
 	}
@@ -216,47 +199,45 @@ func (t *Tasklet) begin() bool {
 // lane calls it.
 func (t *Tasklet) end(lane int) bool {
 	for {
-		s := t.load()
-		next, push := s.end(lane)
-		if t.swap(s, next) {
+		s := t.word.Load()
+		next, push := s.End()
+		if push {
+			next = inLane(next, lane)
+		}
+		if t.word.Swap(s, next) {
 			return push
 		}
 	}
 }
 
-// fail is end for a function that did not return.
-func (t *Tasklet) fail(lane int) {
-	t.change(func(s state) state {
-		next, _ := s.kill().end(lane)
-		return next
-	})
+// What a tasklet keeps beside its state, in the same word.
+const (
+	high                = job.User // goes before those without; constant after Init
+	laneShift           = 8
+	laneLimit           = 1 << 24 // lanes are numbered below
+	laneMask  job.State = (laneLimit - 1) << laneShift
+)
+
+// laneOf is the lane that a tasklet is in, or was in last.
+func laneOf(s job.State) int { return int(s & laneMask >> laneShift) }
+
+func inLane(s job.State, lane int) job.State {
+	return s&^laneMask | job.State(lane)<<laneShift&laneMask
 }
 
-// drop lets go of one that was taken out of its lane.
-func (t *Tasklet) drop() {
-	t.change(state.drop)
-}
-
-// change takes a step that is always possible.
-func (t *Tasklet) change(step func(state) state) {
-	for {
-		if s := t.load(); t.swap(s, step(s)) {
-			return
-		}
+// rankOf is the priority of its queue: 0 goes first.
+func rankOf(s job.State) int {
+	if s.Has(high) {
+		return 0
 	}
-}
-
-func (t *Tasklet) load() state { return state(t.word.Load()) }
-
-func (t *Tasklet) swap(from, to state) bool {
-	return t.word.CompareAndSwap(uint64(from), uint64(to))
+	return 1
 }
 
 // home is the lane for a tasklet that is scheduled on processor vp, or, below 0,
 // on none.
-func home(s state, vp int) int {
+func home(s job.State, vp int) int {
 	if vp < 0 {
-		return s.lane()
+		return laneOf(s)
 	}
 	return vp
 }

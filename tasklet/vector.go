@@ -5,6 +5,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/internal/job"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -19,16 +20,14 @@ type Scheduler interface {
 
 // Vector holds the tasklets that are queued on the processors of one scheduler.
 type Vector struct {
-	lanes   []lane // one per virtual processor
-	sched   Scheduler
-	hooks   [hooks.NumPoints]*hooks.Hook
-	closed  atomic.Bool // set by Detach, read by every Schedule and every firing
-	bound   int         // how often in a row a lane may be taken up again by threads
-	_       [128]byte
-	homes   atomic.Uint32 // tasklets that have got a home processor; each Init adds one
-	_       [128]byte
-	refused atomic.Uint64 // see Stats
-	_       [128]byte
+	lanes  []lane // one per virtual processor
+	sched  Scheduler
+	hooks  [hooks.NumPoints]*hooks.Hook
+	closed atomic.Bool // set by Detach, read by every Schedule and every firing
+	bound  int         // how often in a row a lane may be taken up again by threads
+	_      [128]byte
+	homes  atomic.Uint32 // tasklets that have got a home processor; each Init adds one
+	_      [128]byte
 }
 
 // fire is the hook.
@@ -41,9 +40,9 @@ func (v *Vector) fire(vp int, at hooks.Point, limit int) hooks.Verdict {
 
 // push puts t, whose state says so, into a lane, and sees to it that a firing
 // looks there.
-func (v *Vector) push(t *Tasklet, s state) {
-	lane := s.lane()
-	if v.lanes[lane].push(t, s.rank()) {
+func (v *Vector) push(t *Tasklet, s job.State) {
+	lane := laneOf(s)
+	if v.lanes[lane].push(t, rankOf(s)) {
 		v.remind(lane)
 	}
 }

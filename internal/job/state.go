@@ -1,0 +1,142 @@
+// Package job is the state of a job: a function that is put into a list and called by the list's holder, never twice
+// at the same time, and after which its owner may take it back. Tasklets (in lanes) and ltasks (in queues) are jobs.
+//
+//	             Schedule                Begin
+//	idle ──────────────────▶ queued ────────────▶ running ─── End ──▶ idle
+//	 │  0                      S Q   ◀──.            R
+//	 │                        ▲    │     \           │ Schedule
+//	 │ Schedule,      Release │    │ Begin,\ End     ▼
+//	 │ held         (the last)│    │ held  `─── again (R S)
+//	 │                        │    ▼             │ End, held
+//	 `─────────────────────▶ parked (S) ◀────────'
+//
+// Kill adds K and removes S, whatever else there is: idle and parked are dead at once, running after End (or Drop),
+// queued when its holder meets it (Drop). Revive takes K away again.
+//
+//   - The transition that makes the last condition true for a run sets Q: Schedule, the last Release, or End. Its caller
+//     alone links the job into a list, so that it is never in two. The holder of the list, which takes it out, clears Q.
+//   - Q and R exclude each other, hence strict serialization without a lock: only a queued job begins, and only one that
+//     does not run gets queued.
+//
+// A job that its holder polls again and again (a Repeat task) stays running meanwhile.
+package job
+
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+)
+
+// State is the state of a job in a word. Its methods are the transitions: each returns the next state, to be put in place
+// by Word, and what the caller that succeeds has to do.
+//
+//	bits  0..3    the flags
+//	bits  4..31   the user's, which no transition changes
+//	bits 32..63   how many Hold without a Release
+type State uint64
+
+// The flags.
+const (
+	Scheduled State = 1 << iota // S: has to run once more
+	Queued                      // Q: linked into a list, or about to be, by the caller that set it
+	Running                     // R: its function is being called, or will be again
+	Killed                      // K: never to begin again
+)
+
+// User is the first bit that is the user's.
+const User State = 1 << 4
+
+const oneHold State = 1 << 32
+
+// Has tells whether a flag is set.
+func (s State) Has(flag State) bool { return s&flag != 0 }
+
+// Holds is how many Hold there were without a Release.
+func (s State) Holds() uint32 { return uint32(s / oneHold) }
+
+// Over tells whether nothing is left to come but for a Schedule or a Release: no list has it, and it does not run.
+func (s State) Over() bool { return s&(Queued|Running) == 0 }
+
+// enqueue queues s if it has to run and nothing speaks against it; then push is true, and the caller links it into a list.
+func (s State) enqueue() (next State, push bool) {
+	if s&(Scheduled|Queued|Running|Killed) != Scheduled || s >= oneHold {
+		return s, false
+	}
+	return s | Queued, true
+}
+
+// Schedule: it has to run once more, if it can. Changes nothing if it is scheduled already, or killed.
+func (s State) Schedule() (next State, push bool) {
+	if s.Has(Killed) {
+		return s, false
+	}
+	return (s | Scheduled).enqueue()
+}
+
+// Begin: its holder took it out. If run, the function is to be called. Otherwise it is parked (held), or dead (killed).
+func (s State) Begin() (next State, run bool) {
+	s &^= Queued
+	switch {
+	case s.Has(Killed):
+		return s &^ Scheduled, false
+	case s >= oneHold:
+		return s, false
+	}
+	return s&^Scheduled | Running, true
+}
+
+// End: the function returned. If it was scheduled while running it is queued again.
+func (s State) End() (next State, push bool) { return (s &^ Running).enqueue() }
+
+// Drop: it is forgotten, whatever it was to do.
+func (s State) Drop() State { return s &^ (Queued | Scheduled | Running) }
+
+// Hold: it does not begin until as many Release. ok is false at the limit of 2^32-1.
+func (s State) Hold() (next State, ok bool) {
+	if s.Holds() == 1<<32-1 {
+		return s, false
+	}
+	return s + oneHold, true
+}
+
+// Release: one Hold less; the last one queues what was scheduled meanwhile. ok is false if there was none.
+func (s State) Release() (next State, push, ok bool) {
+	if s < oneHold {
+		return s, false, false
+	}
+	next, push = (s - oneHold).enqueue()
+	return next, push, true
+}
+
+// Revive: another life of one that is over, killed or not, begins with a Schedule; push is false if it is not over, or is held.
+func (s State) Revive() (next State, push bool) {
+	if !s.Over() {
+		return s, false
+	}
+	return (s &^ Killed).Schedule()
+}
+
+// Kill: it never begins again.
+func (s State) Kill() State { return s&^Scheduled | Killed }
+
+// Word is the state of a job in memory.
+type Word struct{ w atomic.Uint64 }
+
+// Load returns the state.
+func (w *Word) Load() State { return State(w.w.Load()) }
+
+// Swap puts a transition in place, unless the state is not as it was.
+func (w *Word) Swap(from, to State) bool { return w.w.CompareAndSwap(uint64(from), uint64(to)) }
+
+// Set does so for the side that alone may change the state now, or whose transition overrides what others ask for
+// meanwhile. It is a release store.
+func (w *Word) Set(to State) { asm.StoreRelease64(&w.w, uint64(to)) }
+
+// Change makes a transition that is always possible.
+func (w *Word) Change(step func(State) State) {
+	for {
+		if s := w.Load(); w.Swap(s, step(s)) {
+			return
+		}
+	}
+}
