@@ -111,7 +111,7 @@ func life(t *testing.T, e *Engine, rnd *rand.Rand) {
 			t.Error(err, task.State())
 		}
 		mine.Store(true)
-		if task.State() == StateEnded { // its signal is there, or on its way
+		if !closed && task.State() == StateIdle { // it has ended: its signal is there, or on its way
 			for i := 0; !c.Test(1); i++ {
 				relax(i, false)
 			}

@@ -1,43 +1,33 @@
 package pioman
 
-import (
-	"sync/atomic"
+import "github.com/pm2-go/pm2/internal/job"
 
-	"github.com/pm2-go/pm2/asm"
-)
-
-// State is the state of a Task.
+// State is the state of a Task. A task is a job as a tasklet is: package internal/job has the drawing.
 //
-//	Init          Submit                first poll             Done; one-shot ran; panic
-//	────▶ Ready ──────────▶ Scheduled ────────────▶ Running ─────────────────────▶ Ended
-//	                         ▲  │                    │  ▲ │                          │
-//	                         │  │ Cancel      Cancel │  └─┘ Again, Moved             │
-//	                         │  ▼                    ▼                               │
-//	                         │  Cancelling ◀─────────┘                               │
-//	                         │  │ unlinked by a poller or by Cancel itself           │
-//	                         │  ▼                                                    │
-//	                         │  Cancelled                                            │
-//	                  Submit └──┴────────────────────────────────────────────────────┘
+//	          Submit                first poll             Done; one-shot ran; panic
+//	Idle ──────────────▶ Scheduled ────────────▶ Running ─────────────────────▶ Idle
+//	(0)                   (S Q)                   (R)  ▲ │ Again, Moved
+//	  ▲ Submit              │ Cancel        Cancel │   └─┘
+//	  │                     ▼                      ▼
+//	Cancelled ◀────────── Cancelling (Q K) or (R K)
+//	 (K)         dropped by a poller, or by Cancel itself
 //
-// In StateReady, StateEnded and StateCancelled a task is inactive: the engine has forgotten it, its
-// memory is the owner's, and it may be submitted (again). In the other states it
-// is linked into a queue.
+// In StateIdle and StateCancelled a task is inactive: the engine has forgotten it, its memory is the owner's, and
+// it may be submitted. In the other states it is linked into a queue.
 type State uint32
 
 // The states of a Task. Running means that a poller has taken it up: its handler
 // runs at this moment, or will be polled again. A repeat task stays Running from
 // its first poll to its end, so that polling it writes no shared word.
 const (
-	StateUnset      State = iota // never initialised
-	StateReady                   // initialised, in no queue
+	StateIdle       State = iota // in no queue: not submitted yet, or its handler has ended it
 	StateScheduled               // submitted, not yet polled
 	StateRunning                 // polled at least once
 	StateCancelling              // Cancel was called; the task is still linked
-	StateEnded                   // its handler ended it
 	StateCancelled               // Cancel or Close ended it
 )
 
-var stateNames = [...]string{"unset", "ready", "scheduled", "running", "cancelling", "ended", "cancelled"}
+var stateNames = [...]string{"idle", "scheduled", "running", "cancelling", "cancelled"}
 
 // String returns the state's name in lower case.
 func (s State) String() string {
@@ -48,45 +38,37 @@ func (s State) String() string {
 }
 
 // Inactive tells whether a task in this state is its owner's alone: the engine holds no reference to it.
-func (s State) Inactive() bool {
-	return s == StateReady || s == StateEnded || s == StateCancelled
-}
+func (s State) Inactive() bool { return s == StateIdle || s == StateCancelled }
 
-// taskState is a State changed only through the transitions below.
+// taskState is the job that a task is.
 //
-// The owner of the task calls ready and schedule. The holder of the queue calls take, end and drop. Any
-// thread may call cancel. take races with cancel, and schedule with another schedule, hence their
-// compare-and-swaps. end and drop are plain stores, since only the holder of the queue moves a task out
-// of StateRunning and StateCancelling.
-type taskState struct{ w atomic.Uint32 }
+// The owner of the task calls schedule, which races with another schedule. The holder of the queue calls take, end and
+// drop; any thread may call cancel. end and drop are plain stores: only the holder ends what was scheduled.
+type taskState struct{ job.Word }
 
-func (s *taskState) load() State { return State(s.w.Load()) }
-
-// ready makes a task out of blank or inactive memory. It returns false if the task is in a queue.
-func (s *taskState) ready() bool {
-	for {
-		now := s.load()
-		if now == StateReady {
-			return true
-		}
-		if now != StateUnset && !now.Inactive() {
-			return false
-		}
-		if s.w.CompareAndSwap(uint32(now), uint32(StateReady)) {
-			return true
-		}
+func (s *taskState) state() State {
+	switch now := s.Load(); {
+	case now.Has(job.Killed) && now.Over():
+		return StateCancelled
+	case now.Has(job.Killed):
+		return StateCancelling
+	case now.Has(job.Running):
+		return StateRunning
+	case now.Has(job.Queued):
+		return StateScheduled
 	}
+	return StateIdle
 }
 
-// schedule claims a inactive task for a queue; false if it is in one.
+// inactive tells whether the task is its owner's alone.
+func (s *taskState) inactive() bool { return s.Load().Over() }
+
+// schedule claims an inactive task for a queue; false if it is in one.
 func (s *taskState) schedule() bool {
 	for {
-		now := s.load()
-		if !now.Inactive() {
-			return false
-		}
-		if s.w.CompareAndSwap(uint32(now), uint32(StateScheduled)) {
-			return true
+		now := s.Load()
+		if next, push := now.Revive(); !push || s.Swap(now, next) {
+			return push
 		}
 	}
 }
@@ -94,37 +76,29 @@ func (s *taskState) schedule() bool {
 // take begins a poll; false if the task is to be dropped instead. A cancel that comes between the look
 // and the store is overwritten, as if it had come while the handler runs: Cancel asks again until the task is inactive.
 func (s *taskState) take() bool {
-	switch s.load() {
-	case StateRunning:
-		return true
-	case StateScheduled:
-		asm.StoreRelease32(&s.w, uint32(StateRunning))
-		return true
+	now := s.Load()
+	if now.Has(job.Running | job.Killed) {
+		return !now.Has(job.Killed)
 	}
-	return false
+	next, run := now.Begin()
+	s.Set(next)
+	return run
 }
 
 // cancelling tells the holder that Cancel or Close asked for the end of the task.
-func (s *taskState) cancelling() bool { return s.load() == StateCancelling }
+func (s *taskState) cancelling() bool { return s.Load().Has(job.Killed) }
 
 // cancel asks for the end; false if the task is inactive, so that there is nothing to end.
 func (s *taskState) cancel() bool {
 	for {
-		now := s.load()
-		switch now {
-		case StateScheduled, StateRunning:
-			if s.w.CompareAndSwap(uint32(now), uint32(StateCancelling)) {
-				return true
-			}
-		case StateCancelling:
-			return true
-		default:
-			return false
+		now := s.Load()
+		if now.Over() || now.Has(job.Killed) || s.Swap(now, now.Kill()) {
+			return !now.Over()
 		}
 	}
 }
 
 // end and drop are the last access of the queue's holder to a task: afterwards the memory belongs
 // to the task's owner.
-func (s *taskState) end()  { asm.StoreRelease32(&s.w, uint32(StateEnded)) }
-func (s *taskState) drop() { asm.StoreRelease32(&s.w, uint32(StateCancelled)) }
+func (s *taskState) end()  { s.Set(0) }
+func (s *taskState) drop() { s.Set(job.Killed) }

@@ -1,47 +1,59 @@
 package pioman
 
-import "testing"
+import (
+	"testing"
 
-// Every transition from every state.
+	"github.com/pm2-go/pm2/internal/job"
+)
+
+// Every transition of a task from every state that it can be in, as a job.
 func TestTransitions(t *testing.T) {
-	const no = StateUnset // "refused", together with an unchanged state
-	all := []State{StateUnset, StateReady, StateScheduled, StateRunning, StateCancelling, StateEnded, StateCancelled}
+	const scheduled, running, cancelled = job.Scheduled | job.Queued, job.Running, job.Killed
+	const leaving, ending = job.Queued | job.Killed, job.Running | job.Killed // cancelled before, and after the first poll
+	states := map[job.State]State{0: StateIdle, scheduled: StateScheduled, running: StateRunning, cancelled: StateCancelled,
+		leaving: StateCancelling, ending: StateCancelling}
 	for _, c := range []struct {
 		name string
 		do   func(*taskState) bool
-		want map[State]State // where it leads; a state that is missing refuses
-		stay map[State]bool  // granted, without a change
+		want map[job.State]job.State // where it leads, or stays, if it is granted; a state that is missing refuses
 	}{
-		{"ready", (*taskState).ready, map[State]State{StateUnset: StateReady, StateEnded: StateReady, StateCancelled: StateReady}, map[State]bool{StateReady: true}},
-		{"schedule", (*taskState).schedule, map[State]State{StateReady: StateScheduled, StateEnded: StateScheduled, StateCancelled: StateScheduled}, nil},
-		{"take", (*taskState).take, map[State]State{StateScheduled: StateRunning}, map[State]bool{StateRunning: true}},
-		{"cancel", (*taskState).cancel, map[State]State{StateScheduled: StateCancelling, StateRunning: StateCancelling}, map[State]bool{StateCancelling: true}},
-		{"end", func(s *taskState) bool { s.end(); return true }, map[State]State{StateRunning: StateEnded}, nil},
-		{"drop", func(s *taskState) bool { s.drop(); return true }, map[State]State{StateCancelling: StateCancelled}, nil},
+		{"schedule", (*taskState).schedule, map[job.State]job.State{0: scheduled, cancelled: scheduled}},
+		{"take", (*taskState).take, map[job.State]job.State{scheduled: running, running: running}},
+		{"cancel", (*taskState).cancel, map[job.State]job.State{scheduled: leaving, running: ending, leaving: leaving, ending: ending}},
 	} {
-		for _, from := range all {
-			if (c.name == "end" || c.name == "drop") && c.want[from] == no {
-				continue // the holder's, which calls them in that one state only
-			}
+		for from, is := range states {
 			var s taskState
-			s.w.Store(uint32(from))
-			want, granted := from, c.stay[from]
-			if to := c.want[from]; to != no {
-				want, granted = to, true
+			s.Set(from)
+			if s.state() != is || s.inactive() != is.Inactive() || s.cancelling() != from.Has(job.Killed) {
+				t.Errorf("%#x: %v, inactive %v, cancelling %v", from, s.state(), s.inactive(), s.cancelling())
 			}
-			if got := c.do(&s); got != granted || s.load() != want {
-				t.Errorf("%s from %v: %v, now %v; want %v, %v", c.name, from, got, s.load(), granted, want)
+			want, granted := c.want[from]
+			if !granted {
+				want = from
 			}
+			if c.name == "take" && s.inactive() {
+				continue // no queue has it
+			}
+			if got := c.do(&s); got != granted || s.Load() != want {
+				t.Errorf("%s from %v: %v, now %#x; want %v, %#x", c.name, is, got, s.Load(), granted, want)
+			}
+		}
+	}
+	for _, from := range []job.State{running, ending, leaving} { // the holder's
+		var s taskState
+		s.Set(from)
+		if s.end(); s.state() != StateIdle {
+			t.Errorf("end from %#x: %v", from, s.state())
+		}
+		s.Set(from)
+		if s.drop(); s.state() != StateCancelled {
+			t.Errorf("drop from %#x: %v", from, s.state())
 		}
 	}
 }
 
-func TestInactiveStates(t *testing.T) {
-	inactive := map[State]bool{StateReady: true, StateEnded: true, StateCancelled: true}
-	for s := StateUnset; s <= StateCancelled+1; s++ {
-		if s.Inactive() != inactive[s] {
-			t.Errorf("%v inactive: %v", s, s.Inactive())
-		}
+func TestStateNames(t *testing.T) {
+	for s := StateIdle; s <= StateCancelled+1; s++ {
 		if s.String() == "" || (s.String() == "unknown") != (s > StateCancelled) {
 			t.Errorf("state %d is called %q", s, s)
 		}

@@ -19,9 +19,9 @@ func (e *Engine) Submit(t *Task) error {
 	return nil
 }
 
-// claim makes a inactive task the caller's to put into a queue.
+// claim makes an inactive task the caller's to put into a queue.
 func (e *Engine) claim(t *Task) error {
-	if t == nil || t.state.load() == StateUnset || t.fn == nil {
+	if t == nil || t.fn == nil {
 		return fmt.Errorf("submit: %w", ErrNotInitialised)
 	}
 	if e.closed.Load() {

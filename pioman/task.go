@@ -55,8 +55,8 @@ type Task struct {
 	queue   atomic.Pointer[Queue] // written by Submit; read by Cancel to find the holder
 	fn      Handler
 	notify  *Completion
-	bits    uint32
 	state   taskState
+	bits    uint32
 	roundNo uint32 // holder's: the round that polled it last
 	opt     Options
 
@@ -68,12 +68,13 @@ type Task struct {
 // a constant. Init of a task that is in a queue is a mistake: it changes
 // nothing, and the engine reports it to its error log.
 func (t *Task) Init(name string, fn Handler, opt Options) {
-	if !t.state.ready() {
+	if !t.state.inactive() {
 		if q := t.queue.Load(); q != nil {
 			q.engine.complain(fmt.Errorf("init task %q, which is %v: %w", t.name, t.State(), ErrScheduled))
 		}
 		return
 	}
+	t.state.Set(0)
 	t.name, t.fn, t.opt = name, fn, opt&^hasCPUs
 	t.notify, t.bits, t.cpus = nil, 0, CPUSet{}
 }
@@ -101,13 +102,13 @@ func (t *Task) Name() string { return t.name }
 
 // State returns the state of the task. Unless it is inactive it may have changed by now.
 func (t *Task) State() State {
-	return t.state.load()
+	return t.state.state()
 }
 
 // Cancel ends a task. It waits for the task's handler if that runs: on
 // return no handler of this task runs, and its memory is the owner's. Cancel of
 // an inactive task does nothing. State tells afterwards whether the task
-// was cancelled or had ended before. If it had ended, its Notify signal
+// was cancelled or had ended before (StateIdle). If it had ended, its Notify signal
 // may still be under way: Wait for it before reusing the completion.
 //
 // From inside the task's own handler it returns ErrInHandler and changes nothing:
@@ -132,7 +133,7 @@ func (t *Task) Cancel() error {
 			q.exit()
 		default: // its holder will meet the task, or leave
 		}
-		if t.state.load().Inactive() {
+		if t.state.inactive() {
 			return nil
 		}
 		relax(i, q != nil && q.engine.inHandler())

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/pm2-go/pm2/internal/job"
 )
 
 func TestTaskOneShotRunsOnce(t *testing.T) {
@@ -24,7 +26,7 @@ func TestTaskOneShotRunsOnce(t *testing.T) {
 		}
 		e.Poll()
 		e.Poll()
-		if runs != i || task.State() != StateEnded || e.Pending() != 0 {
+		if runs != i || task.State() != StateIdle || e.Pending() != 0 {
 			t.Fatalf("submitted %d times: ran %d times, %v, %d pending", i, runs, task.State(), e.Pending())
 		}
 	}
@@ -50,7 +52,7 @@ func TestTaskRepeatRunsUntilDone(t *testing.T) {
 	for range 10 {
 		e.Poll()
 	}
-	if runs != 5 || task.State() != StateEnded {
+	if runs != 5 || task.State() != StateIdle {
 		t.Fatalf("ran %d times, %v", runs, task.State())
 	}
 }
@@ -81,7 +83,7 @@ func TestSubmitRefuses(t *testing.T) {
 	if err := e.Submit(&task); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
-	if task.State() != StateEnded {
+	if task.State() != StateIdle {
 		t.Errorf("a refused task is %v", task.State())
 	}
 }
@@ -139,7 +141,7 @@ func TestPanicEndsTheTaskOnly(t *testing.T) {
 	for range 3 {
 		e.Poll()
 	}
-	if runs < 2 || bad.State() != StateEnded {
+	if runs < 2 || bad.State() != StateIdle {
 		t.Fatalf("the other ran %d times, the bad one is %v", runs, bad.State())
 	}
 	if len(got) != 1 || got[0].Task != "bad" || !errors.Is(got[0], boom) || !errors.Is(got[0], ErrPanicked) {
@@ -154,7 +156,7 @@ func TestPanicEndsTheTaskOnly(t *testing.T) {
 	bad.Init("better", func(*Task) Status { return Done }, OneShot)
 	submit(t, e, &bad)
 	e.Poll()
-	if bad.State() != StateEnded {
+	if bad.State() != StateIdle {
 		t.Fatalf("used again: %v", bad.State())
 	}
 }
@@ -197,7 +199,7 @@ func TestGoexitInAHandlerReleasesTheQueue(t *testing.T) {
 	wg.Go(func() { e.Poll(); t.Error("Poll returned") })
 	wg.Wait()
 	e.Poll()
-	if p := got.Load(); p == nil || p.Task != "leaver" || p.Value != nil || task.State() != StateEnded || runs != 1 {
+	if p := got.Load(); p == nil || p.Task != "leaver" || p.Value != nil || task.State() != StateIdle || runs != 1 {
 		t.Fatalf("reported %v, task %v, the other ran %d times", p, task.State(), runs)
 	}
 }
@@ -205,7 +207,7 @@ func TestGoexitInAHandlerReleasesTheQueue(t *testing.T) {
 func TestCancel(t *testing.T) {
 	e := engine(t, Config{})
 	var task Task
-	if err := task.Cancel(); err != nil || task.State() != StateUnset {
+	if err := task.Cancel(); err != nil || task.State() != StateIdle {
 		t.Fatalf("blank: %v, %v", err, task.State())
 	}
 	runs := 0
@@ -308,7 +310,7 @@ func TestCancelAsksAgain(t *testing.T) {
 	})
 	for range 3 {
 		eventually(t, "cancel asked", func() bool { return task.State() == StateCancelling })
-		task.state.w.Store(uint32(StateRunning)) // as take does
+		task.state.Set(job.Running) // as take does
 	}
 	let.Store(true)
 	finishes(t, "cancel", wg.Wait)
@@ -338,7 +340,7 @@ func TestDoneWinsOverCancel(t *testing.T) {
 	submit(t, e, &task)
 	e.Poll()
 	finishes(t, "cancel", wg.Wait)
-	if task.State() != StateEnded || !c.Test(1) {
+	if task.State() != StateIdle || !c.Test(1) {
 		t.Fatalf("%v, signalled %v", task.State(), c.Test(1))
 	}
 }
@@ -407,7 +409,7 @@ func TestCancelRaces(t *testing.T) {
 					t.Error(err)
 				}
 				switch r.task.State() {
-				case StateEnded:
+				case StateIdle:
 					ended.Add(1)
 					if err := r.c.Wait(e, 1); err != nil {
 						t.Error(err)
