@@ -20,7 +20,7 @@ type Job struct {
 	// The tree's. What goes to and fro with a task, and what it signals, are one line.
 	done pioman.Completion
 	task pioman.Task
-	_    [apart - 112]byte
+	_    [apart - 104]byte
 
 	// The others': one line, too.
 	next     *Job
