@@ -156,15 +156,17 @@ func (v *vp) hasWork() bool {
 	return v.hasOwn() || v.sched.placed.Load() != 0 && v.above() != 0
 }
 
-// hasOwn is hasWork without what is ready on nodes: what a thief may take.
+// hasOwn is hasWork without what is ready on nodes: what a thief may take. To all but the holder it is a racy hint, which
+// decides where they look and not what they take. It reads the fields itself: the race detector watches the methods of the
+// queue, which are for the holder.
+//
+//go:norace
 func (v *vp) hasOwn() bool {
-	n, others := v.peep()
-	return n != 0 || others != 0 || v.inbox.Load() != nil
+	return v.q.head != v.q.tail || v.q.nonDefault&^lifoBit != 0 || v.inbox.Load() != nil
 }
 
-// peep returns how many threads of Default priority v's queue holds, and the bits of all other ranks that are there.
-// To all but the holder it is a racy hint, which decides where they look and not what they take. It reads the fields itself:
-// the race detector watches the methods of the queue, which are for the holder.
+// peep returns how many threads of Default priority v's queue holds, and the bits of all other ranks that are there: a racy
+// hint, as hasOwn is.
 //
 //go:norace
 func (v *vp) peep() (n int, others uint32) {
