@@ -347,5 +347,5 @@ func (c *Config) measured() string {
 func (c *Config) driverConfig(rail int) driver.Config {
 	m := hmac.New(sha256.New, c.Secret)
 	m.Write([]byte("pm2 driver"))
-	return driver.Config{Rank: c.Rank, Size: c.Size, Job: c.job(), Secret: m.Sum(nil), Listen: c.listen[min(rail, len(c.listen)-1)]}
+	return driver.Config{Rank: c.Rank, Size: c.Size, Job: c.job(), Secret: m.Sum(nil), Listen: c.listen[min(rail, len(c.listen)-1)], Shared: c.Shared}
 }

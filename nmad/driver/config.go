@@ -9,6 +9,7 @@ type Config struct {
 	Job    string // identifies the job on its hosts
 	Secret []byte // shared by the processes of the job; both sides prove that they hold it
 	Listen string // address to listen on; empty: loopback, any free port
+	Shared bool   // more processes than CPUs: a process that waits for its turn waits longer than a copy takes
 }
 
 // MaxJob is the longest Config.Job, in bytes: it travels in the first message

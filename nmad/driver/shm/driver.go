@@ -12,7 +12,7 @@ const Name = "shm"
 
 // Driver is the shared-memory driver; the zero value is ready.
 type Driver struct {
-	geo    *geometry // nil: standard
+	geo    *geometry // nil: standard, or crowded
 	policy policy    // copyAuto: what the environment says
 	least  int       // bytes of the shortest message that may be offered; 0: leastOffer
 
@@ -22,9 +22,12 @@ type Driver struct {
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
-func (d Driver) geometry() geometry {
-	if d.geo != nil {
+func (d Driver) geometry(c driver.Config) geometry {
+	switch {
+	case d.geo != nil:
 		return *d.geo
+	case c.Shared:
+		return crowded
 	}
 	return standard
 }

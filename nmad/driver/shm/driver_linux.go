@@ -40,7 +40,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
-	e := &endpoint{geo: d.geometry(), home: d.homes()}
+	e := &endpoint{geo: d.geometry(c), home: d.homes()}
 	e.Endpoint = acceptor.Endpoint{Name: Name, Config: c, MaxBody: e.geo.maxBody, Reach: e.reach}
 	if err := e.geo.check(); err != nil {
 		return nil, fmt.Errorf("shm: open: %w: %w", driver.ErrConfig, err)

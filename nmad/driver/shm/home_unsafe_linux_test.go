@@ -1,7 +1,6 @@
 package shm
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -74,27 +73,9 @@ func TestHome(t *testing.T) {
 		{"both", first, first, [2]int{preferred, preferred}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := drivertest.Open(t, Driver{home: c.accept}, drivertest.Config(0))
-			b := drivertest.Open(t, Driver{home: c.dialer}, drivertest.Config(1))
-			accepted := make(chan driver.Link, 1)
-			go func() {
-				_, l, err := a.Accept(context.Background())
-				if err != nil {
-					t.Error(err)
-				}
-				accepted <- l
-			}()
-			dialled, err := b.Dial(context.Background(), 0, a.Addr())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer dialled.Close()
-			other := <-accepted
-			if other == nil {
-				t.FailNow()
-			}
-			defer other.Close()
-			for i, l := range []driver.Link{dialled, other} {
+			accepts := drivertest.Open(t, Driver{home: c.accept}, drivertest.Config(0))
+			dials := drivertest.Open(t, Driver{home: c.dialer}, drivertest.Config(1))
+			for i, l := range linkOf(t, dials, accepts) {
 				mem := l.(*link).mem.mem
 				for d := range 2 {
 					at := standard.direction(d)

@@ -27,7 +27,10 @@ func TestLayout(t *testing.T) {
 			t.Errorf("%s: %d bytes, should be %d", name, c.got, c.want)
 		}
 	}
-	for _, g := range []geometry{standard, tiny} {
+	for _, g := range []geometry{standard, crowded, tiny} {
+		if err := g.check(); err != nil {
+			t.Errorf("%+v: %v", g, err)
+		}
 		end := uint64(2 * padding)
 		for d := range 2 {
 			l := g.direction(d)
