@@ -12,6 +12,7 @@
 //	mpich, openmpi-tcp, mpich-tcp       more, when asked for with -only
 //	argobots                            rows of demo bench beside Argobots' threads; -argobots says
 //	                                    where they are installed
+//	ranks, ranks-thread, ranks-explicit four and eight ranks on two CPUs, beside Open MPI whose waits yield
 //
 // The two take turns, one size at a time, and a probe (one cache line handed from
 // core to core and back) runs before, between and after them:

@@ -31,7 +31,7 @@ var standard = []string{"shm", "reuse", "tcp", "onecpu", "onecpu-yield"}
 
 // known are all comparisons, in the order in which they run.
 var known = append(slices.Clone(standard), "unix", "ucx", "mpich", "openmpi-tcp", "mpich-tcp",
-	"bandwidth", "bandwidth-ucx", "bandwidth-tcp", "bandwidth-openmpi-tcp", "rate", "argobots")
+	"bandwidth", "bandwidth-ucx", "bandwidth-tcp", "bandwidth-openmpi-tcp", "rate", "argobots", "ranks", "ranks-thread", "ranks-explicit")
 
 // window is how many messages are under way at once for bandwidths and rates, as in OSU's tests.
 const window = 64
@@ -42,6 +42,9 @@ func main() {
 	defer stop()
 	if len(os.Args) > 1 && os.Args[1] == "job" {
 		os.Exit(exitOf(runJob(ctx, os.Args[2:])))
+	}
+	if len(os.Args) > 1 && os.Args[1] == "rank" {
+		os.Exit(exitOf(runRank(ctx, os.Args[2:])))
 	}
 	s, err := parseFlags(os.Args[1:])
 	switch {
@@ -154,6 +157,13 @@ func (s settings) comparisons(w *workshop) []comparison {
 	for _, o := range operations {
 		all = append(all, comparison{name: "argobots", operation: o.row, ours: w.bench(s.demo, o),
 			peer: w.argobots(s.argobots, o), sizes: one, oneCPU: !o.crosses})
+	}
+	for _, name := range known {
+		for _, t := range traffics {
+			if caller, ok := callers[name]; ok {
+				all = append(all, comparison{name: name, operation: t.title(), ours: w.rankJob(s.demo, caller, t), peer: w.rankMPI(t), sizes: one})
+			}
+		}
 	}
 	return slices.DeleteFunc(all, func(c comparison) bool { return !slices.Contains(s.only, c.name) })
 }

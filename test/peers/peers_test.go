@@ -15,6 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	asRank()
 	enterLoopback()
 	os.Exit(m.Run())
 }
@@ -127,7 +128,17 @@ func TestParseFigure(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	s, err := parseFlags([]string{"-only", "tcp,shm", "-sizes", "1:4", "-engine", "hooks"})
+	s, err := parseFlags([]string{"-only", strings.Join(known, ",")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	every := s.comparisons(&workshop{dir: "/nowhere"})
+	for _, name := range known {
+		if !slices.ContainsFunc(every, func(c comparison) bool { return c.name == name }) {
+			t.Errorf("%s compares nothing", name)
+		}
+	}
+	s, err = parseFlags([]string{"-only", "tcp,shm", "-sizes", "1:4", "-engine", "hooks"})
 	if err != nil {
 		t.Fatal(err)
 	}
