@@ -120,16 +120,10 @@ func (d *descriptor) address(of func(fd int) (unix.Sockaddr, error)) net.Addr {
 	return netAddr(d.network, sa)
 }
 
-// nowhere is the address of a socket that the kernel says nothing of, so that
-// LocalAddr and RemoteAddr are never nil.
-type nowhere struct{}
-
-func (nowhere) Network() string { return "unknown" }
-func (nowhere) String() string  { return "unknown" }
-
-func known(a net.Addr) net.Addr {
+// known is an address for callers, never nil: of what has none it has the network alone.
+func (d *descriptor) known(a net.Addr) net.Addr {
 	if a == nil {
-		return nowhere{}
+		return &net.UnixAddr{Net: d.network}
 	}
 	return a
 }

@@ -29,10 +29,7 @@ var (
 // newConn makes a Conn of a descriptor, which it owns from now on, also if it fails.
 func newConn(r *Reactor, fd int, network string) (*Conn, error) {
 	c := &Conn{}
-	if err := c.open(r, fd, network); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c, c.open(r, fd, network)
 }
 
 // find asks the kernel for both addresses.
@@ -65,14 +62,14 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 // Readv reads into the pieces of bufs in their order, in one system call: what is
 // there, at most the first 64 pieces that are not empty. Otherwise it is Read.
 func (c *Conn) Readv(bufs [][]byte) (n int, err error) {
-	size := 0
+	room := false
 	err = c.do(&c.rd, "readv", func(fd int) (errno syscall.Errno) {
-		vec, room := c.rd.vector(bufs, 0)
-		size = room
+		vec := c.rd.vector(bufs, 0)
+		room = len(vec) > 0
 		n, errno = transferv(unix.SYS_READV, fd, vec)
 		return errno
 	})
-	if err == nil && n == 0 && size > 0 {
+	if err == nil && n == 0 && room {
 		return 0, io.EOF
 	}
 	return n, c.fail("readv", err)
@@ -83,8 +80,7 @@ func (c *Conn) Readv(bufs [][]byte) (n int, err error) {
 func (c *Conn) Writev(bufs [][]byte) (n int, err error) {
 	left, skip := advance(bufs, 0)
 	err = c.do(&c.wr, "writev", func(fd int) syscall.Errno {
-		vec, _ := c.wr.vector(left, skip)
-		m, errno := transferv(unix.SYS_WRITEV, fd, vec)
+		m, errno := transferv(unix.SYS_WRITEV, fd, c.wr.vector(left, skip))
 		n += m
 		left, skip = advance(left, skip+m)
 		return rest(len(left) > 0, m, errno)
@@ -114,10 +110,10 @@ func (c *Conn) shutdown(how int) error {
 }
 
 // LocalAddr implements net.Conn.
-func (c *Conn) LocalAddr() net.Addr { return known(c.source) }
+func (c *Conn) LocalAddr() net.Addr { return c.known(c.source) }
 
 // RemoteAddr implements net.Conn.
-func (c *Conn) RemoteAddr() net.Addr { return known(c.addr) }
+func (c *Conn) RemoteAddr() net.Addr { return c.known(c.addr) }
 
 // SetReadDeadline implements net.Conn.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadlines(t, &c.rd) }

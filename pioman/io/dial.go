@@ -52,10 +52,10 @@ func (r *Reactor) DialContext(ctx context.Context, network, address string) (*Co
 	return nil, first
 }
 
-// ended tells what ended an attempt: ctx, or what the attempt says.
+// ended tells what ended an attempt: ctx, if it has, or what the attempt says.
 func ended(ctx context.Context, err error) error {
 	switch cause := context.Cause(ctx); {
-	case cause == nil || !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, ctx.Err()):
+	case cause == nil:
 		return err
 	case errors.Is(cause, context.DeadlineExceeded):
 		return os.ErrDeadlineExceeded

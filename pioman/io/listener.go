@@ -28,9 +28,6 @@ func Listen(network, address string) (*Listener, error) { return usual().Listen(
 
 // Listen is as the function.
 func (r *Reactor) Listen(network, address string) (l *Listener, err error) {
-	if network == "unix" && address == "" { // which package net takes for any name
-		return nil, &net.OpError{Op: "listen", Net: network, Err: &net.AddrError{Err: "empty path"}}
-	}
 	var theirs net.Listener
 	var c net.ListenConfig
 	c.SetMultipathTCP(false) // what is accepted is TCP alone, and as fast
@@ -92,4 +89,4 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 }
 
 // Addr implements net.Listener.
-func (l *Listener) Addr() net.Addr { return known(l.addr) }
+func (l *Listener) Addr() net.Addr { return l.known(l.addr) }

@@ -6,8 +6,8 @@ import "golang.org/x/sys/unix"
 const maxIovecs = 64
 
 // vector lists the pieces, empty ones left out, from byte skip on, as the kernel wants
-// them, and returns how many bytes they hold.
-func (s *side) vector(bufs [][]byte, skip int) (vec []unix.Iovec, size int) {
+// them.
+func (s *side) vector(bufs [][]byte, skip int) []unix.Iovec {
 	if s.vec == nil {
 		s.vec = new([maxIovecs]unix.Iovec)
 	}
@@ -19,12 +19,11 @@ func (s *side) vector(bufs [][]byte, skip int) (vec []unix.Iovec, size int) {
 		}
 		s.vec[n].Base = &b[0]
 		s.vec[n].SetLen(len(b))
-		size += len(b)
 		if n++; n == len(s.vec) {
 			break
 		}
 	}
-	return s.vec[:n], size
+	return s.vec[:n]
 }
 
 // advance leaves out what is written: the first n bytes, and the empty pieces behind.
