@@ -125,7 +125,7 @@ func TestPolicy(t *testing.T) {
 	if _, err := (Driver{}).ways("three"); !errors.Is(err, driver.ErrConfig) {
 		t.Error(err)
 	}
-	if w, err := (Driver{policy: copyTwo, least: 5}).ways("single"); err != nil || w != (ways{copyTwo, 5}) {
+	if w, err := (Driver{policy: copyTwo, least: 5}).ways("single"); err != nil || w != (ways{policy: copyTwo, least: 5}) {
 		t.Error(w, err)
 	}
 }

@@ -49,6 +49,9 @@ func TestCrowded(t *testing.T) {
 		}
 		body := bytes.Repeat([]byte("pm2"), want/3+1)[:want]
 		for i, l := range links {
+			if l := l.(*link); l.reader.pid != 0 && l.lr.helped == shared[i] {
+				t.Errorf("shared %v: side %d is helped: %v", shared, i, l.lr.helped)
+			}
 			if got := l.Caps().MaxBody; got != want {
 				t.Errorf("shared %v: side %d sends up to %d bytes, want %d", shared, i, got, want)
 				continue

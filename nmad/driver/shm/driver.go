@@ -43,10 +43,11 @@ func (d Driver) homes() func() driver.Place {
 type ways struct {
 	policy policy
 	least  int
+	alone  bool // a receiver fetches an offer without the sender's help
 }
 
 func (d Driver) ways(environment string) (w ways, err error) {
-	w = ways{d.policy, d.least}
+	w = ways{policy: d.policy, least: d.least}
 	if w.policy == copyAuto {
 		w.policy, err = parsePolicy(environment)
 	}

@@ -49,6 +49,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if e.ways, err = d.ways(os.Getenv(EnvCopy)); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
+	e.ways.alone = c.Shared
 	ln, name, err := acceptor.ListenAbstract(Name, c)
 	if err != nil {
 		return nil, err

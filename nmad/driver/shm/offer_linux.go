@@ -267,6 +267,6 @@ func (l *link) meet(pid int, w ways) {
 	l.reader.pid, l.writer.pid = pid, pid
 	l.lt.least, l.lr.least = w.least, w.least
 	l.lr.copies.policy = w.policy
-	l.lr.helped = pid != 0 && evictable(pid)
+	l.lr.helped = pid != 0 && !w.alone && evictable(pid)
 	l.lr.slotCredit.ways.Store(l.lr.copies.allow(pid != 0 && w.policy != copyTwo))
 }
