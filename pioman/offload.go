@@ -9,34 +9,25 @@ type watcher interface {
 
 // Offload submits a task to the nearest idle core (Trahay & Denis, 2009, section IV.B), so that the
 // caller goes on with its computation while that core does the work: into the leaf of the nearest
-// virtual processor that is idle and awake. If there is none, or the scheduler cannot tell, it goes to
-// the queue of the root, as Submit does: then the caller's own wait or hooks run it, if no other
-// poller does before. A core that sleeps is not woken for it: that costs the caller more than most
-// submissions take (docs/decisions/offload.md). Of a task with a CPU set only processors of the set
-// are asked.
+// virtual processor that is idle and awake. With wake, for work that takes tens of microseconds, one that sleeps
+// is woken if none is awake, by a system call of some microseconds (docs/decisions/offload.md). If there is none, or the
+// scheduler cannot tell, it goes to the queue of the root, as Submit does: then the caller's own wait or hooks run it, if no
+// other poller does before. Of a task with a CPU set only processors of the set are asked.
 //
 // Offload returns that processor's number; -1 if there was none. It costs as much as Submit and one
 // more cache line. Otherwise it is like Submit.
-func (e *Engine) Offload(t *Task) (vp int, err error) { return e.offload(t, false) }
-
-// OffloadWaking is Offload that wakes an idle core if none is awake, by a system call of some microseconds: for work that
-// takes tens of them.
-func (e *Engine) OffloadWaking(t *Task) (vp int, err error) { return e.offload(t, true) }
-
-func (e *Engine) offload(t *Task, wakes bool) (vp int, err error) {
+func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 	if err := e.claim(t); err != nil {
 		return -1, err
 	}
 	tr, a := e.tree.Load(), e.attached.Load()
-	if tr == nil || a == nil {
-		e.put(t, e.where(tr, t), tr)
-		return -1, nil
-	}
 	vp, awake := -1, false
-	if w, ok := a.s.(watcher); ok {
-		vp, awake = tr.nearestIdle(w, a.s.CurrentVP(), t.cpus)
+	if tr != nil && a != nil {
+		if w, ok := a.s.(watcher); ok {
+			vp, awake = tr.nearestIdle(w, a.s.CurrentVP(), t.cpus)
+		}
 	}
-	if vp < 0 || !awake && !wakes {
+	if vp < 0 || !awake && !wake {
 		e.put(t, e.where(tr, t), tr)
 		return -1, nil
 	}
@@ -56,47 +47,24 @@ func (e *Engine) where(tr *tree, t *Task) *Queue {
 }
 
 // nearestIdle finds the idle processor nearest to from (< 0: any) within set, if that is
-// not empty; -1: none.
+// not empty, from the leaf upwards; -1: none.
 func (tr *tree) nearestIdle(w watcher, from int, set CPUSet) (vp int, awake bool) {
-	asleep := -1
-	for _, vp := range tr.neighbours(from) {
-		if pu := tr.pus[vp]; !set.Empty() && (pu == nil || !set.Intersects(pu.CPUs)) {
-			continue
-		}
-		switch idle, awake := w.Idle(vp); {
-		case awake:
-			return vp, true
-		case idle && asleep < 0:
-			asleep = vp
+	way, asleep := tr.nodes[:1], -1
+	if uint(from) < uint(len(tr.ways)) {
+		way = tr.ways[from]
+	}
+	for _, n := range way {
+		for _, vp := range n.vps {
+			if pu := tr.pus[vp]; vp == from || !set.Empty() && (pu == nil || !set.Intersects(pu.CPUs)) {
+				continue
+			}
+			switch idle, awake := w.Idle(vp); {
+			case awake:
+				return vp, true
+			case idle && asleep < 0:
+				asleep = vp
+			}
 		}
 	}
 	return asleep, false
-}
-
-// neighbours lists the other processors, the nearest first.
-func (tr *tree) neighbours(vp int) []int {
-	if uint(vp) < uint(len(tr.near)) {
-		return tr.near[vp]
-	}
-	return tr.nodes[0].vps
-}
-
-// rings lists for each processor the others: those that share its leaf, then
-// those that share what is above, and so on.
-func (tr *tree) rings() (near [][]int) {
-	for vp, way := range tr.ways {
-		seen := make([]bool, len(tr.ways))
-		seen[vp] = true
-		var all []int
-		for _, n := range way {
-			for _, other := range n.vps {
-				if !seen[other] {
-					seen[other] = true
-					all = append(all, other)
-				}
-			}
-		}
-		near = append(near, all)
-	}
-	return near
 }

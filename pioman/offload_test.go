@@ -52,7 +52,7 @@ func TestOffloadGoesToTheNearestIdleCore(t *testing.T) {
 		task.SetCPUs(x.set)
 		task.Notify(&c, 1)
 		kicks := s.kicks.Load()
-		vp, err := e.offload(&task, x.wakes)
+		vp, err := e.Offload(&task, x.wakes)
 		if err != nil || vp != x.want {
 			t.Errorf("%+v: %d, %v", x, vp, err)
 			continue
@@ -85,7 +85,7 @@ func TestOffloadWithoutATree(t *testing.T) {
 		ran := 0
 		var task Task
 		task.Init("here", func(*Task) Status { ran++; return Done }, OneShot)
-		if vp, err := e.Offload(&task); vp != -1 || err != nil {
+		if vp, err := e.Offload(&task, false); vp != -1 || err != nil {
 			t.Errorf("%d, %v", vp, err)
 		}
 		e.Poll()
@@ -128,7 +128,7 @@ func TestOffloadAllocatesNothing(t *testing.T) {
 	var task Task
 	task.Init("offloaded", func(*Task) Status { return Done }, OneShot)
 	if n := testing.AllocsPerRun(200, func() {
-		if vp, err := e.Offload(&task); vp != 1 || err != nil {
+		if vp, err := e.Offload(&task, false); vp != 1 || err != nil {
 			t.Fatal(vp, err)
 		}
 		e.poll(1)
@@ -161,7 +161,7 @@ func offloadMany(t *testing.T, e *Engine, s *sched.Scheduler, wakes bool) {
 				var c Completion
 				task.Init("offloaded", func(*Task) Status { return Done }, OneShot)
 				task.Notify(&c, 1)
-				if _, err := e.offload(&task, wakes); err != nil {
+				if _, err := e.Offload(&task, wakes); err != nil {
 					t.Error(err)
 					return
 				}

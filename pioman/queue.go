@@ -167,10 +167,8 @@ func (q *Queue) leave() {
 		q.exit()
 		return
 	}
-	p := &PanicError{Value: recover()}
-	p.Stack = debug.Stack()
+	p := &PanicError{Task: t.name, Value: recover(), Stack: debug.Stack()}
 	q.current = nil
-	p.Task = t.name
 	q.removeHead()
 	q.end(t, Failed)
 	q.exit()
@@ -246,24 +244,15 @@ func (q *Queue) removeHead() {
 // runs. For the holder, between rounds or from inside a handler.
 func (q *Queue) sweep() {
 	q.drain(q.roundNo) // seen from inside a handler: polled in the next round
-	var last *Task
-	for t := q.head; t != nil; {
+	t := q.head
+	q.head, q.tail, q.size, q.shots = nil, nil, 0, 0
+	for t != nil {
 		next := t.next
-		if t == q.current || !t.state.cancelling() {
-			last, t = t, next
-			continue
-		}
-		if last == nil {
-			q.head = next
+		if t.next = nil; t != q.current && t.state.cancelling() {
+			q.drop(t)
 		} else {
-			last.next = next
+			q.append(t)
 		}
-		if q.tail == t {
-			q.tail = last
-		}
-		t.next = nil
-		q.list(t, -1)
-		q.drop(t)
 		t = next
 	}
 	q.clearMark()

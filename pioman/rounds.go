@@ -118,17 +118,14 @@ func (e *Engine) queues() []*Queue {
 
 // settle has the queues that a virtual processor visits (vp < 0: all) settled.
 func (e *Engine) settle(vp int) {
-	switch tr := e.tree.Load(); {
-	case tr == nil:
-		e.root.settle()
-	case uint(vp) < uint(len(tr.ways)):
+	if tr := e.tree.Load(); tr != nil && uint(vp) < uint(len(tr.ways)) {
 		for _, n := range tr.ways[vp] {
 			n.queue.settle()
 		}
-	default:
-		for _, n := range tr.nodes {
-			n.queue.settle()
-		}
+		return
+	}
+	for _, q := range e.queues() {
+		q.settle()
 	}
 }
 

@@ -10,10 +10,6 @@ func (e *Engine) Submit(t *Task) error {
 	if err := e.claim(t); err != nil {
 		return err
 	}
-	if t.opt&hasCPUs == 0 {
-		e.put(t, e.root, nil)
-		return nil
-	}
 	tr := e.tree.Load()
 	e.put(t, e.where(tr, t), tr)
 	return nil

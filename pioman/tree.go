@@ -56,7 +56,6 @@ type tree struct {
 	queues   []*Queue     // of nodes
 	ways     [][]*node    // by virtual processor: from the leaf to the root
 	byCPU    []*node      // leaves; nil: no virtual processor there
-	near     [][]int      // by virtual processor: the others, the nearest first
 	visitors []visitor    // by virtual processor
 
 	_        [line]byte
@@ -177,7 +176,6 @@ func (e *Engine) plant(t *topo.Topology, pus []*topo.Item) *tree {
 			}
 		}
 	}
-	tr.near = tr.rings()
 	return tr
 }
 

@@ -91,7 +91,7 @@ func scheduled(ok bool) error {
 }
 
 func offloaded(r *isend, e *pioman.Engine) error {
-	_, err := e.OffloadWaking(&r.task)
+	_, err := e.Offload(&r.task, true)
 	return err
 }
 
