@@ -53,8 +53,8 @@ func (c *Completion) then(e *Engine, n want, fn func(status uint32)) error {
 //	     fire: a signaller, or a leaver  │ callDue: a poller
 //	                                     └── called by fire, if the engine is closed
 //
-// A signaller pushes, then looks at closed, and at holder; a poller lets go of holder, then looks at closed, and
-// for more. So of what comes once the engine is closed one of them sees all.
+// Close waits until none is due and none is being called. Later a signaller that has pushed, and then finds closed, calls them
+// itself, or finds another holder: that one looks for more once it has let go of holder. (testdata/spin/then.pml)
 type due struct {
 	head   atomic.Uint32  // index of the newest, 0: none; signallers push, the holder takes all
 	holder atomic.Uintptr // asm.G of the poller that calls them, 0: none

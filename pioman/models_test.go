@@ -1,0 +1,9 @@
+package pioman
+
+import (
+	"testing"
+
+	"github.com/pm2-go/pm2/internal/modeltest"
+)
+
+func TestModels(t *testing.T) { modeltest.Check(t, "testdata/spin/*.pml") }
