@@ -41,11 +41,14 @@ type attachment struct {
 	e *Engine
 	s Scheduler
 	policy
-	spare     progressor
-	dedicated *progressor // nil: none
-	after     func()      // nil, or what follows the end
-	users     int         // those that have not called their stop; under e.mu
+	progressor progressor  // the unbound one
+	dedicated  *progressor // nil: none
+	forOthers  *hooks.Hook // at the hooks of goroutines that poll
+	users      *users
 }
+
+// users are those that have hooked an engine, and have not called their stop.
+type users struct{ n int } // under e.mu
 
 // taken says which schedulers have an engine: SetSleeper has room for one.
 var taken struct {
@@ -82,19 +85,23 @@ func giveBack(s Scheduler) {
 // ErrSchedulerTaken, ErrClosed, ErrInHandler, ErrParameter; or the kernel's refusal of an epoll
 // descriptor.
 //
+// A nil s stands for no scheduler: the progressor polls, and threads of a scheduler of the program's wait as goroutines do.
+//
 // With the parameter Progress off it only checks: the engine stays explicit.
 func (e *Engine) Attach(s Scheduler) (stop func(), err error) {
-	return e.attach(func(by Scheduler) bool { return by == s }, func() (Scheduler, func(), error) { return s, nil, nil })
+	same, carrier := func(by Scheduler) bool { return by == s }, func() Scheduler { return s }
+	if s == nil {
+		same, carrier = hasNone, e.none
+	}
+	stop, err = e.share(same, carrier)
+	if err != nil {
+		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
+	}
+	return stop, nil
 }
 
-// attach is Attach to what start makes, unless the engine is attached to what same accepts. after is
-// called once the engine is unhooked again, be it by stop or by Close.
-func (e *Engine) attach(same func(Scheduler) bool, start func() (s Scheduler, after func(), err error)) (stop func(), err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("attach engine %s: %w", e.config.Name, err)
-		}
-	}()
+// share hooks the engine to what carrier returns, unless it is hooked to what same accepts.
+func (e *Engine) share(same func(Scheduler) bool, carrier func() Scheduler) (stop func(), err error) {
 	if e.inHandler() {
 		return nil, ErrInHandler
 	}
@@ -108,80 +115,81 @@ func (e *Engine) attach(same func(Scheduler) bool, start func() (s Scheduler, af
 	case a != nil && !same(a.s):
 		return nil, ErrAttached
 	case a != nil:
-		return a.use(), nil
+		return e.use(a.users), nil
 	case e.paramErr != nil:
 		return nil, e.paramErr
 	case !e.params.Progress:
 		return func() {}, nil
 	}
-	s, after, err := start()
-	if err != nil {
+	u := &users{}
+	if err := e.hook(carrier(), u); err != nil {
 		return nil, err
 	}
-	if a, err = e.hook(s); err != nil {
-		if after != nil {
-			after()
-		}
-		return nil, err
-	}
-	a.after = after
-	return a.use(), nil
+	return e.use(u), nil
 }
 
 // use counts one user more. Its stop counts once, and the last one's detaches. For the holder of e.mu.
-func (a *attachment) use() (stop func()) {
-	a.users++
+func (e *Engine) use(u *users) (stop func()) {
+	u.n++
 	stopped := false
 	return func() {
-		a.e.mu.Lock()
-		defer a.e.mu.Unlock()
-		if stopped || a.e.attached.Load() != a { // Close has detached it
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		a := e.attached.Load()
+		if stopped || a == nil || a.users != u { // Close has detached it
 			return
 		}
 		stopped = true
-		if a.users--; a.users == 0 {
+		if u.n--; u.n == 0 {
 			a.detach()
 		}
 	}
 }
 
 // hook hooks the engine to s, for the holder of e.mu. After an error it is as before.
-func (e *Engine) hook(s Scheduler) (*attachment, error) {
+func (e *Engine) hook(s Scheduler, u *users) (err error) {
 	if !take(s, e) {
-		return nil, ErrSchedulerTaken
+		return ErrSchedulerTaken
 	}
 	if err := e.sleeper.hold(); err != nil {
 		giveBack(s)
-		return nil, err
+		return err
 	}
-	a := &attachment{e: e, s: s}
+	a := &attachment{e: e, s: s, users: u}
 	a.policy.init(s, &e.params)
-	a.spare.init(a, -1, a.spare.blockForAll)
+	a.progressor.init(a, -1, a.progressor.serve)
 	if vp := e.params.Dedicated; vp >= 0 {
 		if err := a.dedicate(vp); err != nil {
 			e.sleeper.release()
 			giveBack(s)
-			return nil, err
+			return err
 		}
 	}
 	e.simulate(s)
 	e.replant(s)
 	e.attached.Store(a)
-	if err := a.adjust(); err != nil {
+	a.forOthers, err = sched.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, e.config.Name, &e.load.w, uint64(pendingMask), a.forAll)
+	if err == nil {
+		err = a.adjust()
+	}
+	if err != nil {
 		a.detach()
-		return nil, err
+		return err
 	}
 	s.SetSleeper(vpSleeper{e})
-	if e.load.view().pending() != 0 {
-		s.Kick(-1) // posted while the engine was explicit
+	if e.load.view().pending() != 0 { // posted while the engine was explicit
+		s.Kick(-1)
+		if len(a.vps) == 0 {
+			a.progressor.rouse()
+		}
 	}
-	return a, nil
+	return nil
 }
 
 // detach undoes Attach; for the holder of e.mu. The order matters: first the engine is
 // explicit, then the passive waiters are woken to see it (wait.go).
 func (a *attachment) detach() {
-	for _, h := range a.hooks {
+	for _, h := range append(a.hooks[:], a.forOthers) {
 		h.Unregister() // nil: without effect
 	}
 	if a.dedicated != nil {
@@ -189,12 +197,9 @@ func (a *attachment) detach() {
 	}
 	a.e.attached.Store(nil)
 	a.s.SetSleeper(nil)
-	a.spare.stop(a.e.sleeper.evict)
+	a.progressor.stop(a.e.sleeper.evict)
 	a.e.sleeper.evict()
 	parking.wakeAll(a.e)
 	a.e.sleeper.release()
 	giveBack(a.s)
-	if a.after != nil {
-		a.after()
-	}
 }

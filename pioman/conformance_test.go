@@ -2,17 +2,18 @@ package pioman_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
 	"github.com/pm2-go/pm2/pioman/piomantest"
-	"github.com/pm2-go/pm2/pioman/pollers"
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Every flavour passes the same suite, with goroutines and threads of marcel as callers.
+// The same suite passes whatever polls, with goroutines, goroutines that are locked to their OS threads, and threads of marcel as
+// callers.
 func TestConformance(t *testing.T) {
 	s, err := sched.New(sched.Config{VPs: 2})
 	if err != nil {
@@ -27,30 +28,19 @@ func TestConformance(t *testing.T) {
 	}()
 	callers := map[string]func(func()){
 		"goroutine": func(f func()) { go f() },
+		"locked":    func(f func()) { go func() { runtime.LockOSThread(); f() }() },
 		"thread":    func(f func()) { s.Spawn(marcel.Attr{}, f) },
 	}
-	pool := func(c pollers.Config) func(*pioman.Engine) (piomantest.Host, error) {
-		return func(e *pioman.Engine) (piomantest.Host, error) {
-			p, err := pollers.Start(c)
-			if err != nil {
-				return piomantest.Host{}, err
-			}
-			stop, err := e.Attach(p)
-			if err != nil {
-				p.Stop()
-				return piomantest.Host{}, err
-			}
-			return piomantest.Host{Hooks: p.Hooks(), Stir: func() { p.Kick(-1) }, Stop: func() { stop(); p.Stop() }}, nil
-		}
-	}
 	for _, w := range []piomantest.World{
-		{Name: "marcel", Spawn: callers, Start: func(e *pioman.Engine) (piomantest.Host, error) {
+		{Name: "scheduler", Spawn: callers, Start: func(e *pioman.Engine) (piomantest.Host, error) {
 			stop, err := e.Attach(s)
 			return piomantest.Host{Hooks: s.Hooks(), Stir: func() { s.Spawn(marcel.Attr{}, func() {}) }, Stop: stop}, err
 		}},
-		{Name: "threads", Spawn: callers, Start: pool(pollers.Config{})},
-		{Name: "threads at ordinary priority", Spawn: callers, Start: pool(pollers.Config{Ordinary: true})},
-		{Name: "no threads", Spawn: callers},
+		{Name: "no scheduler", Spawn: callers, Start: func(e *pioman.Engine) (piomantest.Host, error) {
+			stop, err := e.Attach(nil)
+			return piomantest.Host{Stop: stop}, err
+		}},
+		{Name: "explicit", Spawn: callers},
 	} {
 		piomantest.Run(t, w)
 	}

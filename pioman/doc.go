@@ -42,14 +42,17 @@
 // polls its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): its
 // last look is the library hook, which the semaphore of its parker fires.
 //
-// # Flavours
+// # Which thread polls
 //
-//	program of            starts the default engine by     what polls beside the waiters
-//	marcel threads        Enable                           the hooks of marcel's scheduler
-//	plain goroutines      EnableThreads                    threads on CPUs that are idle (package pollers)
-//	either                nothing                          nothing: tasks run inside Poll and Wait
+// Enable is the one call for every program: threads of marcel, goroutines, goroutines that are locked to their OS thread, and calls
+// from C may wait at the same time, and what a wait costs does not depend on what waits.
 //
-// Start does what the variable PIOM_FLAVOUR says. Package piomantest has the suite that all of them pass.
+//	a waiter polls first       at most one goroutine a CPU, and one thread a VP, while nothing else is ready there
+//	an idle VP                 where marcel's scheduler runs, while no goroutine polls
+//	the hooks of busy VPs      at switches and at the ticks of the clock
+//	the progressor             one OS thread: where none of these polls, and asleep in the kernel when that is vain
+//
+// Without Enable the waiters alone poll. Package piomantest has the suite that all of this passes.
 //
 // # What one must know
 //
@@ -66,7 +69,7 @@
 //   - A handler or function that panics or calls runtime.Goexit ends itself, not the engine.
 //   - Task.SetCPUs keeps the polls of a task near some processors.
 //
-// Of package marcel only flavour_marcel*.go know: there the engine takes a mutex, and a semaphore to sleep on. All
+// Of package marcel only thread*.go know: there the engine takes a mutex, and a semaphore to sleep on. All
 // else stands on sched and hooks.
 //
 // Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -61,8 +62,9 @@ type Engine struct {
 	_       [line]byte
 	sleeper sleeper
 	adapt   adaptation
+	outside sched.Estimator // for how long a waiter polls on, where no hooks do
 
-	mu mutex // serialises Attach, stop and Close
+	mu mutex // serialises Attach, Enable, stop and Close
 }
 
 // New makes an engine, explicit until Attach. It holds no system resource before the

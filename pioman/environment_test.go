@@ -20,7 +20,7 @@ func TestUnknownVariablesAreNamed(t *testing.T) {
 		{"PIOM_BUSYWAIT", "PIOM_BUSY_WAIT"},
 		{"PIOM_BUSY_WIAT", "PIOM_BUSY_WAIT"},
 		{"PIOM_points", "PIOM_POINTS"},
-		{"PIOM_FLAVOR", "PIOM_FLAVOUR"},
+		{"PIOM_POINT", "PIOM_POINTS"},
 		{"PIOM_SPARE_LWP", "PIOM_SPARE_LWPS"},
 		{"PIOM_IDLE_GRANULARTY", "PIOM_IDLE_GRANULARITY"},
 		{"PIOM_NONSENSE", ""},

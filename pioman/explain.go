@@ -283,13 +283,13 @@ func (p *adaptation) explain() Adaptive {
 func (e *Engine) explainBlocking(a *attachment) Blocking {
 	x := Blocking{Asleep: "nothing", Sleeps: e.sleeper.sleeps.Load(), Sources: len(e.sleeper.list())}
 	if a != nil {
-		x.Sent, x.Stays = a.spare.sent.Load(), a.spare.stays.Load()
+		x.Sent, x.Stays = a.progressor.sends.Load(), a.progressor.stays.Load()
 	}
 	switch {
 	case e.sleeper.holder.Load() == 0:
 	case a == nil:
 		x.Asleep = "a waiter"
-	case a.spare.state.Load() == blocking:
+	case a.progressor.state.Load() == blocking:
 		x.Asleep = "the spare LWP"
 	default:
 		x.Asleep = "an idle VP"

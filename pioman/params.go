@@ -10,7 +10,6 @@ import (
 // change some, and pass them in Config. ParamTable tells for each what it means, which values it may
 // have, and which variable and flag set it.
 type Params struct {
-	Flavour       Flavour       // what Start starts
 	Progress      bool          // hooks make progress; false: only Wait and Poll do
 	Points        Points        // the polling points in use
 	BusyWait      time.Duration // Wait: polling before the passive wait (TBD09: 5 us)

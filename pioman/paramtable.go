@@ -49,9 +49,6 @@ func (x *param) wrong(by Origin, text string) error {
 }
 
 var table = []param{
-	{Param{Name: "flavour", Env: "PIOM_FLAVOUR", Values: strings.Join(flavourNames[:], ", "),
-		Meaning: "what polls in the background: marcel's hooks, threads under SCHED_IDLE, or nothing"},
-		func(p *Params) value { return &p.Flavour }},
 	{Param{Name: "progress", Env: "PIOM_PROGRESS", Values: boolValues,
 		Meaning: "whether hooks make requests progress; off: only Wait and Poll do"},
 		func(p *Params) value { return (*boolean)(&p.Progress) }},

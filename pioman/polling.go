@@ -268,7 +268,7 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 		s.ran.Store(false)
 		s.active = now // it has just become idle
 	}
-	if !a.mayPoll(vp, now) {
+	if a.goroutinesPoll(now) || !a.mayPoll(vp, now) {
 		if e.own(vp) == moved { // what was offloaded to it, or submitted near it
 			return hooks.Busy
 		}
@@ -282,8 +282,8 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 	if g := asm.G(); s.by.Load() != g {
 		s.by.Store(g)
 	}
-	if before.asleep() && a.spare.state.Load() == blocking {
-		e.sleeper.wake() // the spare LWP is no longer needed
+	if before.asleep() && a.progressor.state.Load() == blocking {
+		e.sleeper.wake() // the progressor is no longer needed
 	}
 	woken := readied.Load()
 	out := e.poll(vp)
@@ -372,9 +372,12 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 			return hooks.Quiet
 		}
 	}
+	now := asm.Cycles()
+	if a.goroutinesPoll(now) {
+		return hooks.Waiting
+	}
 	verdict := a.due(vp, e.ticks.timerPeriod, timerPoint)
 	e.survey()
-	now := asm.Cycles()
 	if activity := uint64(e.load.view().activity()); activity != a.timerSaw.Load() {
 		a.timerSaw.Store(activity)
 		a.movedAt.Store(asm.Cycles())
@@ -385,7 +388,7 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 			e.sleeper.wake()
 		}
 	case now-a.movedAt.Load() >= e.ticks.delay && e.params.SpareLWPs > 0 && !a.idlers(now):
-		a.spare.rouse()
+		a.progressor.send()
 	}
 	return verdict
 }

@@ -295,7 +295,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 			for i := range int64(5) {
 				eventually(t, "the spare LWP sleeps in the kernel", func() bool {
 					switch h := e.sleeper.holder.Load(); {
-					case h != 0 && h == a.spare.g.Load():
+					case h != 0 && h == a.progressor.g.Load():
 						return e.load.view().watched()
 					case h != 0:
 						e.sleeper.wake() // a processor's LWP that was there when another one took up the processor: it may stay
@@ -314,8 +314,8 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 				}
 			})
 			e.Done()
-			if a.spare.sent.Load() == 0 || e.adapt.blocked.Load() == 0 {
-				t.Errorf("%s, %d VPs: sent %d times, %d arrivals announced by the kernel", name, vps, a.spare.sent.Load(), e.adapt.blocked.Load())
+			if a.progressor.sends.Load() == 0 || e.adapt.blocked.Load() == 0 {
+				t.Errorf("%s, %d VPs: sent %d times, %d arrivals announced by the kernel", name, vps, a.progressor.sends.Load(), e.adapt.blocked.Load())
 			}
 		}
 	}
@@ -343,7 +343,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 				t.Fatalf("%s: %v at a tick though the LWP blocks", name, v)
 			}
 		}
-		if a.spare.started.Load() {
+		if a.progressor.sends.Load() != 0 {
 			t.Errorf("%s: the spare LWP was sent, too", name)
 		}
 		net.put()
@@ -355,7 +355,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 		eventually(t, "the spare LWP succeeds it", func() bool {
 			s.set.Fire(hooks.Timer, 0)
 			h := e.sleeper.holder.Load()
-			return h != 0 && h == a.spare.g.Load() && e.load.view().watched()
+			return h != 0 && h == a.progressor.g.Load() && e.load.view().watched()
 		})
 		net.put()
 		eventually(t, name+" arrives at the spare LWP", func() bool { return r.got.Load() == 2 })

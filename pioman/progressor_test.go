@@ -16,9 +16,9 @@ func TestSpareLWPHandsBack(t *testing.T) {
 	e.Need() // a receive that stays pending
 	defer e.Done()
 	a := e.attached.Load()
-	a.spare.rouse()
+	a.progressor.send()
 	eventually(t, "the spare LWP sleeps in the kernel", func() bool {
-		return a.spare.state.Load() == blocking && e.load.view().asleep()
+		return a.progressor.state.Load() == blocking && e.load.view().asleep()
 	})
 	if (vpSleeper{e}).Sleep(new(atomic.Uint32)) {
 		t.Fatal("a processor may sleep in the kernel beside the spare LWP")
@@ -30,8 +30,8 @@ func TestSpareLWPHandsBack(t *testing.T) {
 	if vp := s.kicked.Load(); vp != -1 {
 		t.Errorf("processor %d was kicked, which may not be the one that sleeps", vp)
 	}
-	eventually(t, "the spare LWP waits for orders", func() bool { return e.sleeper.holder.Load() == 0 && a.spare.state.Load() == off })
-	if n := a.spare.sent.Load(); n != 1 {
+	eventually(t, "the spare LWP waits for orders", func() bool { return e.sleeper.holder.Load() == 0 && a.progressor.state.Load() == off })
+	if n := a.progressor.sends.Load(); n != 1 {
 		t.Errorf("sent %d times", n)
 	}
 }

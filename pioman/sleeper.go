@@ -30,7 +30,7 @@ type vpSleeper struct{ e *Engine }
 // nothing: the scheduler would poll hard for a while.
 func (v vpSleeper) Sleep(order *atomic.Uint32) bool {
 	a := v.e.attached.Load()
-	if a != nil && (a.othersPoll() || a.dedicated != nil) {
+	if a != nil && (a.othersPoll() || a.dedicated != nil || a.goroutinesPoll(asm.Cycles())) {
 		return false // another one polls on, or comes here itself, or the timer polls for it
 	}
 	for {

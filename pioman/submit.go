@@ -114,10 +114,11 @@ func (e *Engine) underflow() {
 	e.complain(fmt.Errorf("engine %s: %w", e.config.Name, ErrUnderflow))
 }
 
-// rouse wakes the poller that must see what was just posted. A poster that carries a virtual
-// processor of a hooked engine wakes no other: that processor is awake, and
+// rouse sees to it that a poller comes for what was just posted. A poster that carries a virtual
+// processor of a hooked engine wakes no other one: that processor is awake, and
 // its own hooks poll before it sleeps; the kick sees to it that its timer
-// ticks. An explicit engine wakes no poller: its waiters poll.
+// ticks. A goroutine wakes nothing either, as long as the progressor watches: goroutines mostly poll next. An explicit engine
+// wakes no poller: its waiters poll.
 func (e *Engine) rouse(v view) {
 	if v.watched() {
 		e.load.outdate()
@@ -131,11 +132,14 @@ func (e *Engine) rouse(v view) {
 		return
 	}
 	switch vp := a.s.CurrentVP(); {
-	case !v.asleep():
-		a.s.Kick(vp)
 	case vp < 0:
-		e.sleeper.wake()
-	default:
+		a.progressor.rouse()
+		if a.progressor.state.Load() == blocking {
+			e.sleeper.wake()
+		}
+	case v.asleep():
 		a.rouseClock()
+	default:
+		a.s.Kick(vp)
 	}
 }

@@ -102,7 +102,7 @@ func (c *Completion) await(e *Engine, n want, lim limit) error {
 	if lim.d < forever {
 		w.timed, w.end = true, asm.Cycles()+asm.ToCycles(int64(max(lim.d, 0)))
 	}
-	w.vp, w.polite, w.looks = e.here(), e.shared(), 1
+	w.onThread, w.vp, w.polite, w.looks = onThread(), e.here(), e.shared(), 1
 	if a := e.attached.Load(); a != nil && !lim.polled {
 		a.notePoll(asm.Cycles())
 	}
@@ -153,6 +153,9 @@ type wait struct {
 	still  bool  // nothing happened in the last sleep
 	news   bool  // something happened in a poll of ours since we last tried to sleep in the kernel
 	end    int64 // timed: in cycles
+
+	onThread bool // the caller is one of marcel's threads
+	crowded  bool // a goroutine has given up polling before its time was over: others poll, or want its P or its CPU
 
 	vp     int  // of the caller, as far as queues depend on it
 	polite bool // other processes use the CPU
@@ -224,9 +227,13 @@ func (w *wait) block() error {
 			err = w.why()
 		case w.cancel && sched.Canceled():
 			err = ErrCanceled
-		case e.attached.Load() != nil:
-			w.sleepUntil(p, (*Engine).Hooked)
-		case w.still || !w.insist():
+		case w.onThread && e.Hooked():
+			w.sleepUntil(p, (*Engine).covered)
+		case !w.still && w.insist():
+		case w.crowded && e.Hooked():
+			e.attend()
+			w.sleepUntil(p, (*Engine).covered)
+		default:
 			w.sleepInKernel(p)
 		}
 		if err != nil && !w.met() {
@@ -243,18 +250,28 @@ func (w *wait) leave(p *parker) {
 	if w.held {
 		e.sleeper.release()
 	}
-	if w.led && e.sleeper.holder.Load() == 0 {
+	if !w.led {
+		return
+	}
+	if e.attend(); !e.Hooked() && e.sleeper.holder.Load() == 0 {
 		parking.wakeOne(e) // another waiter is to poll
 	}
 }
 
-// Hooked tells whether the hooks of a scheduler, or poller threads, poll for pending requests (Need).
+// attend has the progressor of a hooked engine attend to what is pending: it is off while a waiter sleeps in the kernel for all.
+func (e *Engine) attend() {
+	if a := e.attached.Load(); a != nil && e.load.view().pending() != 0 {
+		a.progressor.rouse()
+	}
+}
+
+// Hooked tells whether the hooks of a scheduler, or the progressor, poll for pending requests (Need).
 // Otherwise a thread has to Poll or Wait. It is one load; stop can change the answer at any time.
 func (e *Engine) Hooked() bool { return e.attached.Load() != nil && !e.closed.Load() }
 
-// hasSleeper tells whether an explicit waiter sleeps in the kernel for all.
-func (e *Engine) hasSleeper() bool {
-	return e.sleeper.holder.Load() != 0 && e.attached.Load() == nil && !e.closed.Load()
+// covered tells whether a waiter may sleep on its semaphore, since something else polls, or sleeps in the kernel for all.
+func (e *Engine) covered() bool {
+	return (e.attached.Load() != nil || e.sleeper.holder.Load() != 0) && !e.closed.Load()
 }
 
 // sleepUntil sleeps on the semaphore while another thread polls, which relies tells. It
@@ -285,24 +302,31 @@ func (w *wait) sleepUntil(p *parker, relies func(*Engine) bool) {
 	}
 }
 
-// insist polls for explicitSpin, letting others run. true: look again, whatever the reason.
+// insist polls on, for as long as that is worth it (Engine.outside), if nothing hooked polls for the waiter. A goroutine gives up
+// as soon as its P or its CPU is wanted, or if others poll (sched.Poll): the progressor sees to it then. A thread of an engine
+// that is not hooked lets others run, and goes on. true: look again, whatever the reason.
 func (w *wait) insist() bool {
-	e, spin := w.e, w.e.params.politeAfter
-	for began, i := asm.Cycles(), 0; ; i++ {
-		if sched.Poll(spin, w.polite, w.look) {
+	e := w.e
+	for began, window := asm.Cycles(), e.outside.Tries(e.ticks.explicitSpin); ; {
+		left := window - (asm.Cycles() - began)
+		if left <= 0 {
+			return false
+		}
+		if sched.Poll(time.Duration(asm.Nanos(left)), w.polite, w.look) {
+			e.outside.Took(asm.Cycles()-began, e.ticks.explicitSpin)
 			return true
 		}
 		now := asm.Cycles()
-		if now-began >= e.ticks.explicitSpin {
-			return false
-		}
-		if w.over(now) || e.attached.Load() != nil || e.closed.Load() {
+		if w.over(now) || e.closed.Load() {
 			return true
 		}
-		if now-began >= e.ticks.politeAfter {
-			spin, w.looks = 0, 1
+		if w.crowded = now-began < window; !w.onThread {
+			return false
 		}
-		if caller().ready() || i%2 != 0 {
+		if e.attached.Load() != nil {
+			return true
+		}
+		if caller().ready() {
 			yield()
 		} else {
 			yieldCPU()
@@ -313,6 +337,7 @@ func (w *wait) insist() bool {
 // sleepInKernel sleeps for all waiters in the kernel, or, if another waiter does that already,
 // on the semaphore until that one leaves, and so hands over.
 func (w *wait) sleepInKernel(p *parker) {
+	e := w.e
 	if !w.held {
 		w.held = w.e.sleeper.hold() == nil // refused: short sleeps without it
 	}
@@ -339,6 +364,7 @@ func (w *wait) sleepInKernel(p *parker) {
 	p.cancel()
 	w.still = p.went == undisturbed
 	if p.went == refused && !w.met() {
-		w.sleepUntil(p, (*Engine).hasSleeper)
+		e.attend()
+		w.sleepUntil(p, (*Engine).covered)
 	}
 }

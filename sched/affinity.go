@@ -54,3 +54,6 @@ func (s *Scheduler) BindTo(vp int) (free func(), err error) {
 // RaiseProcs raises GOMAXPROCS by n, the number of Go's Ps that the caller's threads are going
 // to occupy. lower takes that back; call it once.
 func RaiseProcs(n int) (lower func()) { return machine.RaiseProcs(n) }
+
+// HeedProcs raises a GOMAXPROCS that the program has set since by what RaiseProcs has added. It may stop the world.
+func HeedProcs() { machine.HeedProcs() }

@@ -12,12 +12,17 @@ var (
 	def    atomic.Pointer[Scheduler]
 	defCfg Config
 
-	onDefault func(*Scheduler) // nil, or what OnDefault was given
+	onDefault []func(*Scheduler) // what OnDefault was given; under defMu
 )
 
-// OnDefault sets f, which is called with each default scheduler that starts, before its first thread. f must neither block
-// for long nor call Default. It is for the init of package marcel/view, whose f reads from the environment what to show.
-func OnDefault(f func(*Scheduler)) { onDefault = f }
+// OnDefault has f called with each default scheduler that starts from now on, before its first thread. f must neither block
+// for long nor call Default. Package marcel/view reads what to show from the environment there, and an engine that is
+// enabled moves to the scheduler.
+func OnDefault(f func(*Scheduler)) {
+	defMu.Lock()
+	defer defMu.Unlock()
+	onDefault = append(onDefault, f)
+}
 
 // Default returns the scheduler that package-level functions use. The first call
 // starts it, and so does the first call after it was stopped. Default panics if the scheduler
@@ -36,8 +41,8 @@ func Default() *Scheduler {
 		panic(err)
 	}
 	def.Store(s)
-	if onDefault != nil {
-		onDefault(s)
+	for _, f := range onDefault {
+		f(s)
 	}
 	return s
 }

@@ -49,13 +49,16 @@ func Poll(spin time.Duration, polite bool, look func() Found) bool {
 		return found == Arrived
 	}
 	c := lookup()
-	if c != nil && c.base {
+	switch {
+	case c == nil:
+		return pollGoroutine(asm.ToCycles(int64(spin)), found, polite, look)
+	case c.base:
 		c = nil
 	}
 	return c.spin(asm.ToCycles(int64(spin)), found, polite, look)
 }
 
-// spin is Poll after the first look, with the patience in cycles, for the thread on c, or for a goroutine if c is nil.
+// spin is Poll after the first look, with the patience in cycles, for the thread on c; nil: for an LWP that is between threads.
 func (c *co) spin(patience int64, found Found, polite bool, look func() Found) bool {
 	var limit, told int64
 	for vain := 0; ; {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -34,7 +33,7 @@ const mostExplained = 128
 // Help is the long text of --help.
 func (*explainProgressCommand) Help() string {
 	return "Runs the progress engine for a while, with goroutines that wait for messages, messages that come in bursts, and threads that " +
-		"compute in between (marcel's, or goroutines under another --flavour); then says what is polled by which thread, where, how often, and why: the polling points, the pollers, the tree of queues, from which of them the gates are polled whose links lie on a node of the machine's memory, " +
+		"compute in between; then says what is polled by which thread, where, how often, and why: the polling points, the pollers, the tree of queues, from which of them the gates are polled whose links lie on a node of the machine's memory, " +
 		"whether idle processors poll or block and what that was decided from, which thread sleeps in the kernel, and where each parameter " +
 		"has its value from.\n\n" +
 		engineFlags + "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
@@ -59,23 +58,12 @@ func (c *explainProgressCommand) Validate() (err error) {
 	if c.asked, err = c.params(); err != nil {
 		return err
 	}
-	if c.machine != nil && c.asked.Flavour == pioman.Threads {
-		return fmt.Errorf("--synthetic: poller threads (flavour %v) are on the CPUs of this machine", c.asked.Flavour)
-	}
 	return nil
 }
 
 func (c *explainProgressCommand) run(ctx context.Context) (err error) {
 	e := pioman.New(pioman.Config{Name: "explained", Params: &c.asked, Topology: c.machine})
 	defer e.Close()
-	if c.asked.Flavour != pioman.Marcel { // then it is goroutines that compute
-		stop, err := e.Start(c.asked.Flavour)
-		if err != nil {
-			return err
-		}
-		defer stop()
-		return c.explain(ctx, e, runtime.NumCPU(), func(f func()) { f() })
-	}
 	cfg := sched.Config{Topology: c.machine}
 	if c.machine != nil {
 		cfg.VPs = len(c.machine.PUs())

@@ -42,7 +42,8 @@ const (
 	mTraceBufs   = 808 // of the two generations of an execution trace: the first of each pair
 	mTraceBufsUp = 824
 
-	pRunnext = 2456 // pPreempt depends: see greentea_on.go
+	pRunqhead = 400  // and behind it runqtail, of four bytes each
+	pRunnext  = 2456 // pPreempt depends: see greentea_on.go
 )
 
 // Statuses of a g, with scanBit while the collector, or this package, holds it.

@@ -49,7 +49,7 @@ func TestOffsets(t *testing.T) {
 				"g.labels": gLabels, "g.goroutineProfiled": gGoroutineProfiled, "g.bubble": gBubble, "g.valgrindStackID": gOwn,
 				"m.curg": mCurg, "m.p": mP, "m.blocked": mBlocked, "m.lockedg": mLockedg, "m.lockedExt": mLockedExt,
 				"m.lockedInt": mLockedInt, "m.ditEnabled": mDitEnabled, "m.trace.buf": mTraceBufs,
-				"p.runnext": pRunnext, "p.preempt": how.pPreempt,
+				"p.runqhead": pRunqhead, "p.runqtail": pRunqhead + 4, "p.runnext": pRunnext, "p.preempt": how.pPreempt,
 			} {
 				if got, ok := at[field]; !ok || got != want {
 					t.Errorf("%s is at %d (known: %v), offsets.go says %d", field, got, ok, want)

@@ -39,6 +39,9 @@ func Unhold() { runtime.UnlockOSThread() }
 // Rehold does nothing.
 func Rehold() {}
 
+// Queued is false: what the Go scheduler has ready is not known.
+func Queued() bool { return false }
+
 // Marked returns false.
 func Marked() bool { return false }
 

@@ -4,7 +4,7 @@
 //
 //	cmd  test                      everything; no room imports them
 //	nmad                           pioman, marcel, sched/topo, asm
-//	pioman                         hooks, sched, asm; marcel in flavour_marcel*.go
+//	pioman                         hooks, sched, asm; marcel in thread*.go
 //	marcel      tasklet            sched, hooks, asm (each)
 //	sched                          hooks, internal/kernel, asm
 //	sched/topo  hooks              internal/kernel, asm   nothing

@@ -53,8 +53,7 @@ func lawful() map[string]string {
 		"tasklet/tasklet_test.go":           source("tasklet", "./marcel", "pgregory.net/rapid", "go.uber.org/goleak"),
 		"marcel/spawn.go":                   source("marcel", "./sched", "./hooks"),
 		"pioman/engine.go":                  source("pioman", "./hooks", "./sched"),
-		"pioman/flavour_marcel.go":          source("pioman", "./marcel"),
-		"pioman/pollers/pool.go":            source("pollers", "./hooks", "./sched", "./sched/topo", "./asm", sys+"/unix"),
+		"pioman/threads.go":                 source("pioman", "./marcel"),
 		"nmad/gate.go":                      source("nmad", "./pioman", "./marcel", "./sched/topo", "./asm", "./nmad/driver"),
 		"nmad/driver/driver.go":             source("driver", "context"),
 		"nmad/driver/shm/shm.go":            source("shm", "./nmad/driver", "./nmad/internal/limit", "./asm"),
@@ -70,7 +69,7 @@ func lawful() map[string]string {
 		"nmad/driver/shm/long_enough.go":    "package shm\n" + strings.Repeat("\n", MaxLines-1),
 		"sched/topo/testdata/sysfs/cpu.txt": "0-1",
 	}
-	for _, p := range []string{"asm", "hooks", "sched/topo", "sched", "tasklet", "marcel", "pioman", "pioman/pollers", "nmad", "nmad/driver",
+	for _, p := range []string{"asm", "hooks", "sched/topo", "sched", "tasklet", "marcel", "pioman", "nmad", "nmad/driver",
 		"nmad/driver/shm", "nmad/driver/drivertest", "cmd/demo", "test/stress", "test/tools"} {
 		tree[p+"/doc.go"] = "// Package x has a comment.\npackage " + filepath.Base(p) + "\n"
 	}
@@ -112,10 +111,8 @@ func TestViolations(t *testing.T) {
 		{"sched looks up", "sched/idle.go", source("sched", "./marcel"), "sched/idle.go", "sched may import hooks, internal/kernel, asm"},
 		{"tasklet looks aside", "tasklet/vector.go", source("tasklet", "./marcel"), "tasklet/vector.go", "imports marcel"},
 		{"marcel looks down too far", "marcel/self.go", source("marcel", "./tasklet"), "marcel/self.go", "imports tasklet"},
-		{"pioman outside its flavour", "pioman/wait.go", source("pioman", "./marcel"), "pioman/wait.go", "in files named flavour_marcel*.go marcel"},
-		{"pioman's flavour looks up", "pioman/flavour_marcel_wait.go", source("pioman", "./nmad"), "pioman/flavour_marcel_wait.go", "imports nmad"},
-		{"pollers know no engine", "pioman/pollers/pool.go", source("pollers", "./pioman"), "pioman/pollers/pool.go", "imports pioman:"},
-		{"pollers know no threads of marcel", "pioman/pollers/flavour_marcel.go", source("pollers", "./marcel"), "pioman/pollers/flavour_marcel.go", "imports marcel:"},
+		{"pioman outside its threads", "pioman/wait.go", source("pioman", "./marcel"), "pioman/wait.go", "in files named thread*.go marcel"},
+		{"pioman's threads look up", "pioman/thread_wait.go", source("pioman", "./nmad"), "pioman/thread_wait.go", "imports nmad"},
 		{"nmad knows no scheduler", "nmad/session.go", source("nmad", "./sched"), "nmad/session.go", "imports sched:"},
 		{"a driver knows no core", "nmad/driver/tcp/link.go", source("tcp", "./nmad"), "nmad/driver/tcp/link.go", "imports nmad:"},
 		{"no package imports cmd", "nmad/session.go", source("nmad", "./cmd/demo"), "nmad/session.go", "no package may import what lies under cmd"},

@@ -51,13 +51,12 @@ var rules = []rule{
 		folder:  "pioman",
 		ours:    []string{"hooks", "sched", "asm", "internal/job", "internal/kernel", "internal/linux", "internal/spelling"},
 		theirs:  []string{sys},
-		inFiles: map[string][]string{"flavour_marcel*.go": {"marcel"}},
+		inFiles: map[string][]string{"thread*.go": {"marcel"}},
 	},
 	{folder: "pioman/io", ours: []string{"pioman", "marcel", "internal/kernel"}, theirs: []string{sys}},
 	// The suite that each flavour passes; it sees what programs see.
 	{folder: "pioman/piomantest", ours: []string{"pioman", "hooks"}, theirs: []string{sys}},
 	// Threads that poll know what carries them, and nothing of the engine.
-	{folder: "pioman/pollers", ours: []string{"hooks", "sched", "internal/kernel", "internal/linux", "asm"}, theirs: []string{sys}},
 	// A driver knows the layers below the library, never the library: the core
 	// can then be tested without any network, and a driver without the core. What both
 	// sides of a handshake bound their patience with knows neither. Memory that processes share

@@ -16,7 +16,6 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/pioman"
-	"github.com/pm2-go/pm2/pioman/pollers"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -159,7 +158,7 @@ func Alone(ctx context.Context, c Setup, play func(*World) error) error {
 	})
 }
 
-// stage makes the scheduler, or the pollers, and the engine of a World, and takes them down.
+// stage makes the scheduler, if any, and the engine of a World, and takes them down.
 func stage(c Setup, lost *atomic.Bool, play func(*World) error) (err error) {
 	w := &World{lost: lost, Listen: c.Listen, setup: c}
 	later := func(stop func(context.Context) error) {
@@ -195,25 +194,12 @@ func stage(c Setup, lost *atomic.Bool, play func(*World) error) (err error) {
 }
 
 // Hook attaches the engine of a World that was not set up Hooked: to the scheduler or, in a plain
-// World, to poller threads, which stop ends.
+// World, to none.
 func (w *World) Hook() (stop func(), err error) {
-	if w.Sched != nil {
-		return w.Engine.Attach(w.Sched)
+	if w.Sched == nil {
+		return w.Engine.Attach(nil)
 	}
-	c := &w.setup
-	pool, err := pollers.Start(pollers.Config{CPUs: c.CPUs, Active: len(c.CPUs), Shared: c.Shared, Tick: c.Timer})
-	if err != nil {
-		return nil, err
-	}
-	detach, err := w.Engine.Attach(pool)
-	if err != nil {
-		pool.Stop()
-		return nil, err
-	}
-	return func() {
-		detach()
-		pool.Stop()
-	}, nil
+	return w.Engine.Attach(w.Sched)
 }
 
 // open opens the session of a rank.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
-	"github.com/pm2-go/pm2/pioman/pollers"
 )
 
 // What Options.Engine can be: what exchanges messages, and what polls besides.
@@ -24,14 +23,8 @@ func (o *Options) goroutines() bool { return o.Engine == Threads || o.Engine == 
 // enable starts the default progress engine in the flavour that was asked for.
 func (o *Options) enable(where *place, rank int) (stop func(), err error) {
 	switch o.Engine {
-	case Hooks:
+	case Hooks, Threads:
 		stop, err = pioman.Enable()
-	case Threads:
-		c := pollers.Config{Shared: where.shared}
-		if where.apart {
-			c.CPUs = []int{where.cpu[rank]}
-		}
-		stop, err = pioman.EnableThreads(c)
 	default:
 		return func() {}, nil
 	}

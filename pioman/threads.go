@@ -51,13 +51,5 @@ func sharedByDefault() bool {
 	return s != nil && s.Shared()
 }
 
-// Enable hooks the default engine to marcel's default scheduler, which it starts
-// if need be: from now on requests progress whenever a virtual processor is
-// idle, switches threads, computes past a timer period, or enters a call that may
-// block. stop unhooks it:
-// the engine is explicit again, and a waiter polls for itself. stop may be called
-// again, without effect.
-//
-// Libraries of one program may each call Enable: the engine's parameters are those of its first use, and
-// it is unhooked by the last of the stops. ErrAttached if it is started in another way, as by EnableThreads.
-func Enable() (stop func(), err error) { return Default().Start(Marcel) }
+// onThread tells whether the caller is one of marcel's threads.
+func onThread() bool { return marcel.OnThread() }

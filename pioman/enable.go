@@ -1,0 +1,104 @@
+package pioman
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/pm2-go/pm2/sched"
+)
+
+// Enable makes the requests of the default engine progress in the background, whatever waits for them: threads of
+// marcel, goroutines, goroutines that are locked to their OS thread, and calls from C, in any mixture. Once marcel's
+// default scheduler runs, its virtual processors poll when they are idle, switch threads, or compute past a timer period. A program
+// that starts no thread gets no virtual processor: one OS thread, which starts with the first pending request,
+// polls for it while no waiter does, and blocks in the kernel when that is vain.
+//
+// stop undoes that: the engine is explicit again, and a waiter polls for itself. stop may be called
+// again, without effect. Libraries of one program may each call Enable: the engine's parameters are those of its first use, and
+// the last of their stops ends its progress. ErrAttached if Attach has hooked it to a scheduler of the program's own.
+func Enable() (stop func(), err error) { return Default().Enable() }
+
+// Enable is the function Enable for this engine.
+func (e *Engine) Enable() (stop func(), err error) {
+	enabled.watch.Do(func() { sched.OnDefault(adopt) })
+	stop, err = e.share(isCarrier, e.carrier)
+	if err != nil {
+		return nil, fmt.Errorf("enable engine %s: %w", e.config.Name, err)
+	}
+	return stop, nil
+}
+
+// isCarrier tells whether an enabled engine may be hooked to s.
+func isCarrier(s Scheduler) bool { return hasNone(s) || s == Scheduler(sched.Running()) }
+
+// hasNone tells whether s stands for no scheduler.
+func hasNone(s Scheduler) bool {
+	_, none := s.(*noVPs)
+	return none
+}
+
+// none is what stands for no scheduler.
+func (e *Engine) none() Scheduler { return &noVPs{shared: e.config.Shared} }
+
+// carrier is what an enabled engine hooks itself to: the default scheduler, if that runs, or must.
+func (e *Engine) carrier() Scheduler {
+	if e.params.Dedicated >= 0 {
+		return sched.Default()
+	}
+	enabled.add(e) // before the look: a scheduler that starts after it takes the engine along
+	if s := sched.Running(); s != nil {
+		return s
+	}
+	return e.none()
+}
+
+// enabledEngines are those that were enabled before the default scheduler ran: they move to it when it starts.
+type enabledEngines struct {
+	watch sync.Once
+	mu    sync.Mutex
+	list  []*Engine
+}
+
+var enabled enabledEngines
+
+func (x *enabledEngines) add(e *Engine) {
+	x.mu.Lock()
+	if !slices.Contains(x.list, e) {
+		x.list = append(x.list, e)
+	}
+	x.mu.Unlock()
+}
+
+// adopt moves the enabled engines to s, the default scheduler, which has just started. It does not wait for that: the thread
+// that starts s may be in a handler. Until then the progressor goes on.
+func adopt(s *sched.Scheduler) {
+	go func() {
+		enabled.mu.Lock()
+		list := enabled.list
+		enabled.list = nil
+		enabled.mu.Unlock()
+		for _, e := range list {
+			e.moveTo(s)
+		}
+	}()
+}
+
+// moveTo moves the engine to s if it is enabled still, and was without virtual processors.
+func (e *Engine) moveTo(s *sched.Scheduler) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	a := e.attached.Load()
+	if a == nil || !hasNone(a.s) || sched.Running() != s {
+		return
+	}
+	a.detach()
+	err := e.hook(s, a.users)
+	if err == nil {
+		return
+	}
+	e.complain(err)
+	if err := e.hook(a.s, a.users); err != nil {
+		e.complain(err)
+	}
+}

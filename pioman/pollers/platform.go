@@ -1,3 +1,0 @@
-package pollers
-
-import _ "github.com/pm2-go/pm2/internal/linux" // elsewhere a build ends there, with one line

@@ -1,0 +1,126 @@
+package sched
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/sched/direct"
+)
+
+// Goroutines is what the plain goroutines of the program share that poll (Poll), each with its own OS thread and P:
+//
+//	waits ── Poll: there is room ──────────────────────────────────────► polls
+//	waits ── Poll: as many poll as there are CPUs ─────────────────────► sleeps
+//	polls ── the P has another goroutine ready, the patience is over ──► sleeps
+//	polls ── a look says Arrived ──────────────────────────────────────► goes on
+//
+// While a goroutine polls, nothing else polls in its place: it fires the Timer hooks of Hooks now and then, in the name of
+// no VP (-1), also if each of its waits is short. GoroutinesPoll tells idle VPs and others to stand back.
+var goroutines struct {
+	_       [128]byte
+	polling atomic.Int32 // goroutines that poll; they count themselves
+	until   atomic.Int64 // cycles: they poll until then, if they say no more
+	since   atomic.Int64 // cycles: without a gap since then
+	fired   atomic.Int64 // cycles: when one fired the hooks last
+	_       [128]byte
+	hooks   hooks.Set
+}
+
+// mostPolling is how many goroutines poll at the same time: one for each CPU that the process may use.
+var mostPolling = int32(runtime.NumCPU())
+
+const (
+	// fireGap is how far apart, in ns, the hooks are fired by goroutines that poll.
+	fireGap = 50_000
+	// offerGap is how long, in ns, a goroutine polls before it offers its CPU to others.
+	offerGap = 20_000
+	// wantedCPU is how long, in ns, the offer takes if another OS thread takes the CPU.
+	wantedCPU = 15_000
+)
+
+// GoroutineHooks are the hooks that goroutines fire while they poll: the Timer hooks, at most every 50 us, with -1 as the VP.
+func GoroutineHooks() *hooks.Set { return &goroutines.hooks }
+
+// GoroutinesPoll tells for how long, in cycles, goroutines have been polling, without a gap, at the moment now, which is in
+// cycles; 0: none polls.
+func GoroutinesPoll(now int64) (since int64) {
+	if now >= goroutines.until.Load() {
+		return 0
+	}
+	return max(now-goroutines.since.Load(), 1)
+}
+
+// pollGoroutine is Poll after the first look, with the patience in cycles, for a plain goroutine.
+func pollGoroutine(patience int64, found Found, polite bool, look func() Found) bool {
+	all := &goroutines
+	if all.polling.Add(1) > mostPolling {
+		all.polling.Add(-1)
+		return false
+	}
+	defer all.polling.Add(-1)
+	var told int64
+	offered := asm.Cycles()
+	limit := offered + patience
+	for {
+		now := asm.Cycles()
+		switch found {
+		case Flowing:
+			limit = now + flowPatience*patience
+		case Moved:
+			limit = now + patience
+		}
+		if now-told > asm.ToCycles(ahead/2) || found == Flowing {
+			told = now
+			tellGoroutine(now, found)
+		}
+		if direct.Queued() {
+			return false
+		}
+		switch {
+		case now >= limit:
+			return false
+		case polite:
+			giveWay()
+		case now-offered > asm.ToCycles(offerGap):
+			if Offer() {
+				return look() == Arrived
+			}
+			offered = asm.Cycles()
+		}
+		if found = look(); found >= Arrived {
+			return found == Arrived
+		}
+	}
+}
+
+// Offer lets other OS threads run on the CPU of a goroutine that polls, and tells whether one has. Goroutines that are ready on
+// the caller's P are looked for (direct.Queued); where that cannot be, Offer lets these run, too.
+func Offer() (wanted bool) {
+	began := asm.Cycles()
+	if !isDirect {
+		runtime.Gosched()
+	}
+	giveWay()
+	return asm.Cycles()-began > asm.ToCycles(wantedCPU)
+}
+
+// tellGoroutine says that a goroutine polls, and fires the hooks if that is due.
+func tellGoroutine(now int64, found Found) {
+	all := &goroutines
+	until := all.until.Load()
+	if now >= until {
+		all.since.Store(now)
+	}
+	length := int64(ahead)
+	if found == Flowing {
+		length = longLook
+	}
+	if next := now + asm.ToCycles(length); next > until {
+		all.until.Store(next)
+	}
+	if fired := all.fired.Load(); now-fired >= asm.ToCycles(fireGap) && all.fired.CompareAndSwap(fired, now) {
+		all.hooks.Fire(hooks.Timer, -1)
+	}
+}
