@@ -19,7 +19,6 @@ import (
 	"github.com/pm2-go/pm2/nmad/launch"
 	"github.com/pm2-go/pm2/pioman"
 	pio "github.com/pm2-go/pm2/pioman/io"
-	"github.com/pm2-go/pm2/pioman/pollers"
 )
 
 // programs are what this test binary is besides, by its first argument.
@@ -158,15 +157,10 @@ func leave(room string) error {
 	return unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit})
 }
 
-// threads has threads, sockets and pollers do what they do.
+// threads has threads and sockets do what they do.
 func threads([]string) error {
-	stop, err := pioman.EnableThreads(pollers.Config{})
+	stop, err := pioman.Enable()
 	if err != nil {
-		return err
-	}
-	time.Sleep(time.Millisecond)
-	stop()
-	if stop, err = pioman.Enable(); err != nil {
 		return err
 	}
 	defer stop()
