@@ -106,17 +106,19 @@ func (a hostPort) check(flag string) error {
 }
 
 type pingpongCommand struct {
-	Driver        string    `default:"shm" help:"Network to use: ${drivers}, or several with commas: a rail each."`
-	Sizes         size.List `default:"1:4M" sep:"none" help:"Sizes of the messages in bytes: a list 1,8,4K, or a range 1:64K, which doubles."`
-	Iters         int       `default:"10000" help:"Exchanges of each size up to 8K; fewer of larger."`
-	Warmup        int       `help:"Exchanges before those that count; with it there are as many of every size. 0: a tenth."`
-	Threads       int       `default:"1" help:"Pairs of threads at once."`
-	Window        int       `help:"Messages under way at once, one way: bandwidth, not latency. 0: one, there and back."`
-	Bidirectional bool      `help:"Messages, or windows, both ways at the same time."`
-	Loan          bool      `help:"Buffers of the gate, which shm lends: no copy."`
-	Touch         bool      `help:"Writing and reading every byte is in the time."`
-	Engine        string    `enum:"hooks,explicit,threads,none" default:"hooks" help:"Marcel threads, for which idle VPs poll too (hooks) or the waiter alone (explicit); goroutines, for which poller threads do (threads) or the waiter alone (none)."`
-	Listen        hostPort  `help:"Where rank 0 waits for rank 1. Default: loopback."`
+	Driver        string           `default:"shm" help:"Network to use: ${drivers}, or several with commas: a rail each."`
+	Sizes         size.List        `default:"1:4M" sep:"none" help:"Sizes of the messages in bytes: a list 1,8,4K, or a range 1:64K, which doubles."`
+	Iters         int              `default:"10000" help:"Exchanges of each size up to 8K; fewer of larger."`
+	Warmup        int              `help:"Exchanges before those that count; with it there are as many of every size. 0: a tenth."`
+	Threads       int              `default:"1" help:"Pairs of threads at once."`
+	Window        int              `help:"Messages under way at once, one way: bandwidth, not latency. 0: one, there and back."`
+	Bidirectional bool             `help:"Messages, or windows, both ways at the same time."`
+	Loan          bool             `help:"Buffers of the gate, which shm lends: no copy."`
+	Touch         bool             `help:"Writing and reading every byte is in the time."`
+	Engine        string           `enum:"hooks,explicit,threads,none" default:"hooks" help:"Marcel threads, for which idle VPs poll too (hooks) or the waiter alone (explicit); goroutines, for which poller threads do (threads) or the waiter alone (none)."`
+	Caller        string           `enum:",thread,goroutine,locked,c" default:"" help:"What calls: marcel threads, goroutines, goroutines locked to their OS thread, or C, for which the command builds itself anew. Default: what suits the engine."`
+	Offset        pingpong.Offsets `placeholder:"N[:N]" help:"Where in a page buffers begin, in bytes: both, or those of sends and those of receives."`
+	Listen        hostPort         `help:"Where rank 0 waits for rank 1. Default: loopback."`
 	output
 	progressFlags
 }
@@ -149,7 +151,7 @@ func (c *pingpongCommand) Validate() error {
 
 func (c *pingpongCommand) options() pingpong.Options {
 	return pingpong.Options{
-		Driver: c.Driver, Engine: c.Engine, Iters: c.Iters, Warmup: c.Warmup, Threads: c.Threads, Window: c.Window, Both: c.Bidirectional, Loan: c.Loan, Touch: c.Touch, Sizes: c.Sizes, Listen: string(c.Listen),
+		Driver: c.Driver, Engine: c.Engine, Iters: c.Iters, Warmup: c.Warmup, Threads: c.Threads, Window: c.Window, Both: c.Bidirectional, Loan: c.Loan, Touch: c.Touch, Sizes: c.Sizes, Caller: c.Caller, Offset: c.Offset, Listen: string(c.Listen),
 	}
 }
 

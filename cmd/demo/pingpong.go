@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"syscall"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
+	"github.com/pm2-go/pm2/cmd/demo/internal/fromc"
 	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/nmad"
@@ -12,6 +15,9 @@ import (
 
 // run is rank 0's process from here on.
 func (c *pingpongCommand) run(ctx context.Context) error {
+	if c.Caller == pingpong.FromC && !fromc.Available {
+		return c.again(ctx)
+	}
 	start := pingpong.Run
 	if pingpong.InJob() {
 		start = pingpong.RunInJob
@@ -64,4 +70,13 @@ func (c *pingpongCommand) run(ctx context.Context) error {
 		title += fmt.Sprintf(", windows of %d", c.Window)
 	}
 	return figure.Latency(c.figure, title, points)
+}
+
+// again has this command line run by a demo that calls from C, in this process's place.
+func (c *pingpongCommand) again(ctx context.Context) error {
+	program, err := fromc.Build(ctx, "github.com/pm2-go/pm2/cmd/demo")
+	if err != nil {
+		return fmt.Errorf("--caller c: %w", err)
+	}
+	return fmt.Errorf("--caller c: run %s: %w", program, syscall.Exec(program, append([]string{program}, os.Args[1:]...), os.Environ()))
 }

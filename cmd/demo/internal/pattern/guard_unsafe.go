@@ -17,3 +17,6 @@ func CheckGuard(b []byte) error {
 	}
 	return nil
 }
+
+// address is where b lies, whose memory does not move: it is on the heap.
+func address(b []byte) int { return int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }

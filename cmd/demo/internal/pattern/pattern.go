@@ -27,12 +27,16 @@ func Seed(row, pair, direction, iteration int) uint64 {
 	return x&^0xff | uint64(byte(2*iteration+direction))
 }
 
-// New returns a buffer of that many bytes with the guard behind it. The guard is
+// Page is what buffers are placed in, in bytes.
+const Page = 4096
+
+// New returns a buffer of that many bytes with the guard behind it; it begins offset bytes (less than Page) into a page. The guard is
 // out of the reach of append and of a driver that goes by len or cap.
-func New(bytes int) []byte {
-	b := make([]byte, bytes+Guard)
-	for i := bytes; i < len(b); i++ {
-		b[i] = guardByte
+func New(bytes, offset int) []byte {
+	b := make([]byte, Page+bytes+Guard)
+	b = b[(offset-address(b))&(Page-1):]
+	for i := range Guard {
+		b[bytes+i] = guardByte
 	}
 	return b[:bytes:bytes]
 }

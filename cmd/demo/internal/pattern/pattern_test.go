@@ -13,7 +13,7 @@ func TestEveryByte(t *testing.T) {
 		n := rapid.IntRange(1, 300).Draw(t, "bytes")
 		seed := Seed(rapid.IntRange(0, 30).Draw(t, "row"), rapid.IntRange(0, 9).Draw(t, "pair"),
 			rapid.IntRange(0, 1).Draw(t, "direction"), rapid.IntRange(0, 1e6).Draw(t, "iteration"))
-		b := New(n)
+		b := New(n, n%Page)
 		Fill(b, seed)
 		if err := Check(b, seed); err != nil {
 			t.Fatal(err)
@@ -42,7 +42,7 @@ func itoa(n int) string {
 func TestStale(t *testing.T) {
 	for n := 1; n <= 64; n++ {
 		for i := range 600 {
-			b := New(n)
+			b := New(n, n%Page)
 			Fill(b, Seed(3, 1, 0, i))
 			if Check(b, Seed(3, 1, 0, i+1)) == nil {
 				t.Fatalf("%d B: message %d passes for the next", n, i)
@@ -60,7 +60,7 @@ func TestStale(t *testing.T) {
 // TestShifted: words in the wrong place are found.
 func TestShifted(t *testing.T) {
 	seed := Seed(0, 0, 0, 7)
-	b := New(4096)
+	b := New(4096, 0)
 	Fill(b, seed)
 	copy(b[64:128], b[:64])
 	if Check(b, seed) == nil {
@@ -70,7 +70,7 @@ func TestShifted(t *testing.T) {
 
 func TestGuard(t *testing.T) {
 	for _, n := range []int{1, 7, 8, 4096} {
-		b := New(n)
+		b := New(n, n%Page)
 		if len(b) != n || cap(b) != n {
 			t.Errorf("New(%d) has length %d and capacity %d", n, len(b), cap(b))
 		}
@@ -89,7 +89,7 @@ func TestGuard(t *testing.T) {
 }
 
 func BenchmarkFillCheck(b *testing.B) {
-	buf := New(1 << 20)
+	buf := New(1<<20, 0)
 	b.SetBytes(1 << 20)
 	for i := range b.N {
 		Fill(buf, uint64(i))

@@ -27,8 +27,8 @@ type both struct {
 	out, in *window
 }
 
-func newBoth(g *nmad.Gate, row, pair, bytes, messages int) *both {
-	return &both{newExchange(g, row, pair, bytes), newWindow(g, messages), newWindow(g, messages)}
+func newBoth(g *nmad.Gate, row, pair, bytes int, at Offsets, messages int) *both {
+	return &both{newExchange(g, row, pair, bytes, at), newWindow(g, messages), newWindow(g, messages)}
 }
 
 // lead is rank 0's side of the row; see exchange.lead.

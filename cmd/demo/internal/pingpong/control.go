@@ -69,7 +69,9 @@ func leadRow(g *nmad.Gate, o *Options, row int, t *tally, overhead int64) error 
 	return o.each(func(pair int) error {
 		s := t.samples(overhead)
 		defer s.flush()
-		return o.part(g, row, pair).lead(o.warmup(bytes), o.iterations(bytes), s.add)
+		p, done := o.part(g, row, pair)
+		defer done()
+		return p.lead(o.warmup(bytes), o.iterations(bytes), s.add)
 	})
 }
 
@@ -82,7 +84,9 @@ func followRows(g *nmad.Gate, o *Options) error {
 		}
 		bytes := o.Sizes[row]
 		err = o.each(func(pair int) error {
-			return o.part(g, row, pair).follow(o.warmup(bytes), o.iterations(bytes))
+			p, done := o.part(g, row, pair)
+			defer done()
+			return p.follow(o.warmup(bytes), o.iterations(bytes))
 		})
 		if err != nil {
 			return err

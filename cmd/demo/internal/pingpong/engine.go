@@ -2,9 +2,7 @@ package pingpong
 
 import (
 	"fmt"
-	"sync"
 
-	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -15,10 +13,6 @@ const (
 	Threads  = "threads"  // plain goroutines; poller threads poll
 	None     = "none"     // plain goroutines; no other thread polls
 )
-
-// goroutines tells whether plain goroutines exchange the messages; then marcel's scheduler is
-// not started.
-func (o *Options) goroutines() bool { return o.Engine == Threads || o.Engine == None }
 
 // enable starts the default progress engine in the flavour that was asked for.
 func (o *Options) enable(where *place, rank int) (stop func(), err error) {
@@ -32,33 +26,4 @@ func (o *Options) enable(where *place, rank int) (stop func(), err error) {
 		return nil, fmt.Errorf("start the progress engine: %w", err)
 	}
 	return stop, nil
-}
-
-// run runs f as what exchanges messages runs, and waits for its end.
-func (o *Options) run(f func()) {
-	if o.goroutines() {
-		f()
-	} else {
-		marcel.Run(f)
-	}
-}
-
-// each runs play for each pair in a thread, or goroutine, of its own, waits for all, and
-// returns the first error. For threads, or goroutines.
-func (o *Options) each(play func(pair int) error) error {
-	if !o.goroutines() {
-		return inThreads(o.Threads, play)
-	}
-	errs := make([]error, o.Threads)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() { errs[i] = play(i) })
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -57,13 +57,14 @@ type exchange struct {
 	check func(buf []byte, seed uint64) error // pattern.Check; tests count the calls
 }
 
-func newExchange(w Wire, row, pair, bytes int) *exchange {
+// newExchange makes one whose buffers begin that many bytes into a page.
+func newExchange(w Wire, row, pair, bytes int, at Offsets) *exchange {
 	return &exchange{
 		wire:  w,
 		row:   row,
 		pair:  pair,
-		send:  pattern.New(bytes),
-		recv:  pattern.New(bytes),
+		send:  pattern.New(bytes, at.Send),
+		recv:  pattern.New(bytes, at.Receive),
 		ready: make([]byte, readyBytes),
 		check: pattern.Check,
 	}

@@ -76,13 +76,13 @@ func (w wire) Recv(tag uint64, buf []byte) (int, error) {
 func play(n *network, pair, bytes, warmup, iterations int, record func(int64)) (lead, follow error) {
 	done := make(chan error)
 	go func() {
-		err := newExchange(wire{n, 1}, 3, pair, bytes).follow(warmup, iterations)
+		err := newExchange(wire{n, 1}, 3, pair, bytes, Offsets{}).follow(warmup, iterations)
 		if err != nil && !errors.Is(err, ErrTold) {
 			n.cut()
 		}
 		done <- err
 	}()
-	lead = newExchange(wire{n, 0}, 3, pair, bytes).lead(warmup, iterations, record)
+	lead = newExchange(wire{n, 0}, 3, pair, bytes, Offsets{}).lead(warmup, iterations, record)
 	if lead != nil {
 		n.cut()
 	}
@@ -122,11 +122,11 @@ func TestEveryMessage(t *testing.T) {
 	}
 	done := make(chan error)
 	go func() {
-		x := newExchange(wire{n, 1}, 0, 0, 24)
+		x := newExchange(wire{n, 1}, 0, 0, 24, Offsets{})
 		x.check = counting("rank 1")
 		done <- x.follow(10, 40)
 	}()
-	x := newExchange(wire{n, 0}, 0, 0, 24)
+	x := newExchange(wire{n, 0}, 0, 0, 24, Offsets{})
 	x.check = counting("rank 0")
 	if err := errors.Join(x.lead(10, 40, func(int64) {}), <-done); err != nil {
 		t.Fatal(err)
@@ -196,10 +196,10 @@ func TestCut(t *testing.T) {
 		}
 		return msg
 	}
-	x := newExchange(wire{n, 1}, 0, 0, 8)
+	x := newExchange(wire{n, 1}, 0, 0, 8, Offsets{})
 	done := make(chan error)
 	go func() { done <- x.follow(0, 100) }()
-	lead := newExchange(wire{n, 0}, 0, 0, 8).lead(0, 100, func(int64) {})
+	lead := newExchange(wire{n, 0}, 0, 0, 8, Offsets{}).lead(0, 100, func(int64) {})
 	if follow := <-done; !errors.Is(lead, errCut) || !errors.Is(follow, errCut) {
 		t.Errorf("rank 0: %v, rank 1: %v", lead, follow)
 	}
@@ -254,13 +254,13 @@ func (l loop) recvAll(tag uint64, buf []byte) error {
 func playFlow(n *network, windows int, record func(int64)) (lead, follow error) {
 	done := make(chan error)
 	go func() {
-		err := newFlow(wire{n, 1}, loop{wire{n, 1}, 5}, 3, 1, 64).follow(2, windows)
+		err := newFlow(wire{n, 1}, loop{wire{n, 1}, 5}, 3, 1, 64, Offsets{}).follow(2, windows)
 		if err != nil && !errors.Is(err, ErrTold) {
 			n.cut()
 		}
 		done <- err
 	}()
-	lead = newFlow(wire{n, 0}, loop{wire{n, 0}, 5}, 3, 1, 64).lead(2, windows, record)
+	lead = newFlow(wire{n, 0}, loop{wire{n, 0}, 5}, 3, 1, 64, Offsets{}).lead(2, windows, record)
 	if lead != nil {
 		n.cut()
 	}

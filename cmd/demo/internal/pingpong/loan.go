@@ -30,8 +30,8 @@ type lending struct {
 	out   nmad.Buffer
 }
 
-func newLending(g *nmad.Gate, row, pair, bytes int, touch bool) *lending {
-	x := newExchange(g, row, pair, bytes)
+func newLending(g *nmad.Gate, row, pair, bytes int, at Offsets, touch bool) *lending {
+	x := newExchange(g, row, pair, bytes, at)
 	x.touch = touch
 	return &lending{exchange: x, gate: g}
 }

@@ -2,7 +2,10 @@ package pingpong
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/pm2-go/pm2/cmd/demo/internal/pattern"
 	"github.com/pm2-go/pm2/cmd/demo/internal/size"
 )
 
@@ -26,6 +29,8 @@ type Options struct {
 	Iters   int       `json:"iters"`            // per pair, for sizes up to 8 KiB
 	Warmup  int       `json:"warmup,omitempty"` // exchanges before them; with it Iters is of all sizes; 0: a tenth
 	Threads int       `json:"threads"`
+	Caller  string    `json:"caller,omitempty"` // Thread, Goroutine, Locked or FromC; empty: what suits the engine
+	Offset  Offsets   `json:"offset,omitzero"`
 	Window  int       `json:"window,omitempty"`        // messages under way at once, in one direction; 0: there and back, one at a time
 	Both    bool      `json:"bidirectional,omitempty"` // messages in both directions at the same time
 	Loan    bool      `json:"loan,omitempty"`          // messages lie in buffers of the gate, and are read there
@@ -33,6 +38,33 @@ type Options struct {
 	Sizes   size.List `json:"sizes"`
 	Listen  string    `json:"listen,omitempty"` // where rank 0 awaits rank 1; empty: loopback, any port
 	Trace   *Trace    `json:"trace,omitempty"`  // nil: none
+}
+
+// Offsets say where in a page buffers begin, in bytes.
+type Offsets struct {
+	Send    int `json:"send"`
+	Receive int `json:"receive"`
+}
+
+// MarshalText writes what UnmarshalText reads.
+func (o Offsets) MarshalText() ([]byte, error) {
+	return fmt.Appendf(nil, "%d:%d", o.Send, o.Receive), nil
+}
+
+// UnmarshalText reads "16" (both) or "16:0" (of sends, of receives).
+func (o *Offsets) UnmarshalText(text []byte) error {
+	send, receive, two := strings.Cut(string(text), ":")
+	if !two {
+		receive = send
+	}
+	for i, word := range []string{send, receive} {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 0 || n >= pattern.Page {
+			return fmt.Errorf("%q: write where in a page buffers begin, 0 to %d bytes, such as 16, or 16:0 for sends and receives", text, pattern.Page-1)
+		}
+		*[]*int{&o.Send, &o.Receive}[i] = n
+	}
+	return nil
 }
 
 // Validate says what is wrong with the options and what would be right.
@@ -50,13 +82,15 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("--window %d: --loan and --touch are for messages there and back: leave one of them out", o.Window)
 	case o.Both && (o.Loan || o.Touch):
 		return fmt.Errorf("--bidirectional: --loan and --touch are for messages there and back: leave one of them out")
+	case o.Offset != (Offsets{}) && o.Loan:
+		return fmt.Errorf("--offset: --loan has messages lie where the gate has them: leave one of them out")
 	case len(o.Sizes) == 0:
 		return fmt.Errorf("--sizes: at least one size is needed, such as 1:4M")
 	case o.Sizes.Max() > maxBuffers/2/o.Threads:
 		return fmt.Errorf("--threads %d with messages of %s needs over %s of buffers in each process: use fewer threads or smaller sizes",
 			o.Threads, size.Format(o.Sizes.Max()), size.Format(maxBuffers))
 	}
-	return nil
+	return o.checkCaller()
 }
 
 // iterations is how often a message of that size is exchanged, or a window of such sent,

@@ -61,10 +61,7 @@ func Run(ctx context.Context, o Options, sink Sink) error {
 }
 
 func (o *Options) remark() string {
-	who := "threads"
-	if o.goroutines() {
-		who = "goroutines"
-	}
+	who := o.callers()
 	pairs := "1 pair of " + who
 	if o.Threads > 1 {
 		pairs = fmt.Sprintf("%d pairs of %s at once", o.Threads, who)
@@ -130,7 +127,11 @@ func lead(ctx context.Context, o *Options, where *place, sink Sink, child *rank1
 
 // leadRows runs the rows and tells rank 1 that there are no more.
 func leadRows(ctx context.Context, o *Options, where *place, sink Sink, gate *nmad.Gate) (err error) {
-	overhead := stat.ClockOverhead()
+	crossings, err := o.crossings()
+	if err != nil {
+		return err
+	}
+	overhead := stat.ClockOverhead() + crossings
 	for i, bytes := range o.Sizes {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)

@@ -34,8 +34,8 @@ type many interface {
 	recvAll(tag uint64, buf []byte) error
 }
 
-func newFlow(w Wire, m many, row, pair, bytes int) *flow {
-	return &flow{exchange: newExchange(w, row, pair, bytes), many: m}
+func newFlow(w Wire, m many, row, pair, bytes int, at Offsets) *flow {
+	return &flow{exchange: newExchange(w, row, pair, bytes, at), many: m}
 }
 
 // lead is rank 0's side of the row; see exchange.lead.
@@ -147,17 +147,19 @@ type part interface {
 	follow(warmup, iterations int) error
 }
 
-func (o *Options) part(g *nmad.Gate, row, pair int) part {
+func (o *Options) part(g *nmad.Gate, row, pair int) (p part, done func()) {
+	done = func() {}
 	if o.Loan {
-		return newLending(g, row, pair, o.Sizes[row], o.Touch)
+		return newLending(g, row, pair, o.Sizes[row], o.Offset, o.Touch), done
 	}
 	if o.Both {
-		return newBoth(g, row, pair, o.Sizes[row], max(o.Window, 1))
+		return newBoth(g, row, pair, o.Sizes[row], o.Offset, max(o.Window, 1)), done
 	}
 	if o.Window == 0 {
-		x := newExchange(g, row, pair, o.Sizes[row])
+		w, done := o.wire(g)
+		x := newExchange(w, row, pair, o.Sizes[row], o.Offset)
 		x.touch = o.Touch
-		return x
+		return x, done
 	}
-	return newFlow(g, newWindow(g, o.Window), row, pair, o.Sizes[row])
+	return newFlow(g, newWindow(g, o.Window), row, pair, o.Sizes[row], o.Offset), done
 }
