@@ -22,7 +22,7 @@
 //	ThreadID    RDFSBASE, else gettid(2)   TPIDR_EL0, else gettid   gettid(2)
 //	G           g from TLS                 g register (R28)         number in runtime.Stack
 //	Prefetch... PREFETCHW                  PRFM PSTL1KEEP           an empty call
-//	Copy        REP MOVSB from 3 KiB on    builtin copy             builtin copy; race builds, too
+//	Copy        REP MOVSB on Zen 5         builtin copy             builtin copy; race builds, too
 //	Store...    MOV                        atomic store             atomic store; race builds, too
 //
 // The twins are chosen by GOARCH, or on every architecture by the build tag

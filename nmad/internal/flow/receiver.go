@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
@@ -240,7 +239,7 @@ func (r *Request) takes(body []byte) bool {
 func (f *Flow) fill(r *Request, body []byte) {
 	r.Size = uint64(len(body))
 	if !r.Special || r.Data.Whole() {
-		r.N = asm.Copy(r.Data.Buf, body)
+		r.N = copy(r.Data.Buf, body)
 	} else if r.N, r.short = r.Data.fill(body); r.short {
 		r.Err = r.shortage()
 	}
@@ -372,7 +371,7 @@ func (f *Flow) arrive(tag uint64, body []byte) {
 		return
 	}
 	m := f.rx.pool.get(len(body))
-	asm.Copy(m.body, body)
+	copy(m.body, body)
 	m.Tag, m.size, m.eager = tag, uint64(len(body)), true
 	f.Stats.UnexpectedBytes += uint64(len(body))
 	f.Stats.UnexpectedPeak = max(f.Stats.UnexpectedPeak, f.Stats.UnexpectedBytes)

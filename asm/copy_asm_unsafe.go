@@ -1,0 +1,61 @@
+//go:build amd64 && !portable && !race
+
+package asm
+
+import (
+	"unsafe"
+
+	cpuidlib "github.com/klauspost/cpuid/v2"
+)
+
+// stringFrom is the length in bytes from which on the string instruction copies faster into what another core has read; below, its
+// start-up costs more than it gains. It is of those processor families on which it was measured between two cores
+// (docs/decisions/large-messages-over-shm.md): AMD's Zen 5. On Zen 4 the builtin is as fast or faster at every length, on others nothing
+// was measured.
+var stringFrom = leastString(cpuidlib.CPU.VendorID, cpuidlib.CPU.Family)
+
+const measuredString = 3 << 10
+
+func leastString(vendor cpuidlib.Vendor, family int) int {
+	if vendor == cpuidlib.AMD && family == 0x1a {
+		return measuredString
+	}
+	return int(^uint(0) >> 1)
+}
+
+// Copy copies as the builtin does, and returns how many bytes, into memory that another core
+// has just read: a ring that two processes share. On some processors it uses
+// the string instruction from a few KiB on, which takes lines that it overwrites completely away
+// from the other core without fetching what they hold. What another core has just written is copied out of a ring by the builtin.
+// to and from must not overlap.
+//
+// Its stores may become visible in any order; every store after it, in the order of the
+// program, becomes visible later than all of them, so a mark that is stored next
+// publishes what was copied. The calling goroutine cannot be preempted meanwhile: cut what is
+// longer than some 100 KiB, which take a few microseconds.
+func Copy(to, from []byte) int {
+	if len(from) < stringFrom {
+		return copy(to, from)
+	}
+	return copyLong(to, from)
+}
+
+func copyLong(to, from []byte) int {
+	n := min(len(to), len(from))
+	if n < stringFrom || seemsOverwritten(unsafe.Pointer(&to[0]), unsafe.Pointer(&from[0])) {
+		return copy(to, from)
+	}
+	copyString(&to[0], &from[0], n)
+	return n
+}
+
+// seemsOverwritten says whether, by the lower 12 bits of the addresses, to lies 1 to 63 bytes after from. The string instruction takes
+// that for an overlap: on Zen 4 it copies byte by byte then, in 29 times the time, up to 15 bytes, and in 2.5 times the time up to 31.
+func seemsOverwritten(to, from unsafe.Pointer) bool {
+	const page, line = 4096, 64
+	ahead := (uintptr(to) - uintptr(from)) % page
+	return ahead-1 < line-1
+}
+
+//go:noescape
+func copyString(to, from *byte, n int)
