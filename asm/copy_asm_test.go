@@ -5,7 +5,6 @@ package asm
 import (
 	"fmt"
 	"testing"
-	"unsafe"
 
 	cpuidlib "github.com/klauspost/cpuid/v2"
 )
@@ -36,21 +35,6 @@ func TestStringFamilies(t *testing.T) {
 	}{{cpuidlib.AMD, 0x1a, true}, {cpuidlib.AMD, 0x19, false}, {cpuidlib.AMD, 0x17, false}, {cpuidlib.Intel, 6, false}, {cpuidlib.Hygon, 0x1a, false}} {
 		if got := leastString(c.vendor, c.family); (got == measuredString) != c.uses {
 			t.Errorf("%v, family %#x: from %d bytes on", c.vendor, c.family, got)
-		}
-	}
-}
-
-// TestSeemsOverwritten: where the string instruction copies byte by byte the builtin copies.
-func TestSeemsOverwritten(t *testing.T) {
-	room := make([]byte, 5*4096)
-	at := func(i int) unsafe.Pointer { return unsafe.Pointer(&room[i]) }
-	for _, from := range []int{0, 17, 4095} {
-		for ahead, want := range map[int]bool{
-			0: false, 1: true, 15: true, 16: true, 48: true, 63: true, 64: false, 100: false, 4095: false, 4096: false, 4097: true, 4096 + 63: true, 4096 + 64: false,
-		} {
-			if got := seemsOverwritten(at(from+ahead), at(from)); got != want {
-				t.Errorf("%d bytes ahead: %v", ahead, got)
-			}
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/asm"
 )
 
 // process is another process whose memory the kernel lets us read and write. One
@@ -14,18 +16,50 @@ type process struct {
 	pid    int // 0: no such process
 	mine   unix.Iovec
 	theirs struct{ base, size uintptr } // the same, with an address that is none of ours
+	aside  []byte                       // what is copied by way of here, asideSize and a page; nil until it is needed
 }
+
+// asideSize is how much is copied aside at once, in bytes: it stays in the nearer caches.
+const asideSize = 32 << 10
 
 // read fetches len(to) bytes from the address from, and says how many came: fewer, if at
 // all, with the reason why. Both may sleep where a page has to be brought in, so unlike
 // what package raw has they let the scheduler know.
-func (p *process) read(to []byte, from uint64) (int, syscall.Errno) {
-	return p.copy(unix.SYS_PROCESS_VM_READV, to, from)
+func (p *process) read(to []byte, from uint64) (done int, errno syscall.Errno) {
+	if !asm.JustAhead(addressOf(to), from) {
+		return p.copy(unix.SYS_PROCESS_VM_READV, to, from)
+	}
+	for done < len(to) && errno == 0 {
+		aside := p.asideAs(from+uint64(done), len(to)-done)
+		var n int
+		n, errno = p.copy(unix.SYS_PROCESS_VM_READV, aside, from+uint64(done))
+		done += copy(to[done:], aside[:n])
+	}
+	return done, errno
 }
 
 // write puts buf to the address to.
-func (p *process) write(buf []byte, to uint64) (int, syscall.Errno) {
-	return p.copy(unix.SYS_PROCESS_VM_WRITEV, buf, to)
+func (p *process) write(buf []byte, to uint64) (done int, errno syscall.Errno) {
+	if !asm.JustAhead(to, addressOf(buf)) {
+		return p.copy(unix.SYS_PROCESS_VM_WRITEV, buf, to)
+	}
+	for done < len(buf) && errno == 0 {
+		aside := p.asideAs(to+uint64(done), len(buf)-done)
+		copy(aside, buf[done:])
+		var n int
+		n, errno = p.copy(unix.SYS_PROCESS_VM_WRITEV, aside, to+uint64(done))
+		done += n
+	}
+	return done, errno
+}
+
+// asideAs gives memory of up to n bytes that lies in its page as that address does.
+func (p *process) asideAs(address uint64, n int) []byte {
+	const page = 4096
+	if p.aside == nil {
+		p.aside = make([]byte, asideSize+page)
+	}
+	return p.aside[(address-addressOf(p.aside))%page:][:min(n, asideSize)]
 }
 
 func (p *process) copy(call uintptr, buf []byte, address uint64) (done int, errno syscall.Errno) {
