@@ -52,7 +52,7 @@ type (
 
 // width is the flag of commands whose lines may be long.
 type width struct {
-	Wide bool `help:"Lines as long as they come, and tables with all columns: without it they fit ${columns} columns."`
+	Wide bool `help:"Fold nothing at ${columns} columns, and leave none out."`
 }
 
 // fit is a text as wide as was asked for.
@@ -67,7 +67,7 @@ func (w width) fit(text string) string {
 type output struct {
 	Format string `enum:"${formats}" default:"table" help:"What to write to stdout: ${enum}."`
 	width
-	Plot file `help:"Draw the results as well, into a file whose name ends in .svg or .png."`
+	Plot file `help:"Draw the results, too: a file named .svg or .png."`
 
 	figure *figure.File // claimed by Validate
 }
@@ -115,9 +115,9 @@ type pingpongCommand struct {
 	Bidirectional bool             `help:"Messages, or windows, both ways at the same time."`
 	Loan          bool             `help:"Buffers of the gate, which shm lends: no copy."`
 	Touch         bool             `help:"Writing and reading every byte is in the time."`
-	Engine        string           `enum:"hooks,explicit,threads,none" default:"hooks" help:"Marcel threads, for which idle VPs poll too (hooks) or the waiter alone (explicit); goroutines, for which poller threads do (threads) or the waiter alone (none)."`
-	Caller        string           `enum:",thread,goroutine,locked,c" default:"" help:"What calls: marcel threads, goroutines, goroutines locked to their OS thread, or C, for which the command builds itself anew. Default: what suits the engine."`
-	Offset        pingpong.Offsets `placeholder:"N[:N]" help:"Where in a page buffers begin, in bytes: both, or those of sends and those of receives."`
+	Engine        string           `enum:"hooks,explicit,threads,none" default:"hooks" help:"What polls besides a thread that waits: idle VPs (hooks), nothing (explicit); a goroutine: threads, none."`
+	Caller        string           `enum:",thread,goroutine,locked,c" default:"" placeholder:"CALLER" help:"A thread, goroutine, locked goroutine, or c."`
+	Offset        pingpong.Offsets `placeholder:"N[:N]" help:"Bytes into a page at which buffers begin."`
 	Listen        hostPort         `help:"Where rank 0 waits for rank 1. Default: loopback."`
 	output
 	progressFlags
@@ -162,7 +162,7 @@ type benchCommand struct {
 	List   bool          `help:"Print the names of the rows that would be measured, and measure nothing."`
 	Format string        `enum:"${benchFormats}" default:"table" help:"What to write to stdout: ${enum}; go is for benchstat, a line for each repetition."`
 	width
-	Plot file `help:"Draw the results as well, into a file whose name ends in .svg or .png."`
+	Plot file `help:"Draw the results, too: a file named .svg or .png."`
 	progressFlags
 
 	output output             `kong:"-"` // made by Validate

@@ -51,6 +51,12 @@ func TestScripts(t *testing.T) {
 			recordings, err := filepath.Abs(filepath.Join("..", "..", "sched", "topo", "testdata"))
 			env.Setenv("TOPOLOGIES", recordings)
 			env.Setenv("GORACE", os.Getenv("GORACE"))
+			// Scripts have no home, where the go command keeps what it has built.
+			for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
+				where, e := exec.Command("go", "env", name).Output()
+				env.Setenv(name, strings.TrimSpace(string(where)))
+				err = errors.Join(err, e)
+			}
 			return err
 		},
 		Condition: func(name string) (bool, error) {

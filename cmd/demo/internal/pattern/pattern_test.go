@@ -98,3 +98,14 @@ func BenchmarkFillCheck(b *testing.B) {
 		}
 	}
 }
+
+// TestOffset: a buffer begins where in a page it is asked to.
+func TestOffset(t *testing.T) {
+	for _, at := range []int{0, 1, 16, 4095} {
+		for _, n := range []int{1, 4096, 100000} {
+			if got := address(New(n, at)) % Page; got != at {
+				t.Errorf("%d bytes at %d begin at %d", n, at, got)
+			}
+		}
+	}
+}

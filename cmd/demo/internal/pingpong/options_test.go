@@ -42,10 +42,32 @@ func TestValidate(t *testing.T) {
 		"or 0 for a tenth":      {Iters: 1, Warmup: -1, Threads: 1, Sizes: size.List{1}},
 		"at least one size":     {Iters: 1, Threads: 1},
 		"over 8G of buffers":    {Iters: 1, Threads: 8, Sizes: size.List{1 << 30}},
+		"choose thread, gorout": {Iters: 1, Threads: 1, Sizes: size.List{1}, Caller: "fiber"},
+		"engine none is for go": {Iters: 1, Threads: 1, Sizes: size.List{1}, Caller: Thread, Engine: None},
+		"only messages there a": {Iters: 1, Threads: 1, Sizes: size.List{1}, Caller: FromC, Both: true},
+		"leave one of them out": {Iters: 1, Threads: 1, Sizes: size.List{1}, Offset: Offsets{Receive: 1}, Loan: true},
 		"use fewer threads or ": {Iters: 1, Threads: 4096, Sizes: size.List{1, 4 << 20}},
 	} {
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", o, err, want)
+		}
+	}
+}
+
+// TestOffsets: what is written is read again, and what is none says what is.
+func TestOffsets(t *testing.T) {
+	for text, want := range map[string]Offsets{"0": {}, "16": {16, 16}, "1:4095": {1, 4095}} {
+		var o, again Offsets
+		if err := o.UnmarshalText([]byte(text)); err != nil || o != want {
+			t.Errorf("%q: %+v, %v", text, o, err)
+		}
+		if b, err := o.MarshalText(); err != nil || again.UnmarshalText(b) != nil || again != o {
+			t.Errorf("%q: %s, %v", text, b, err)
+		}
+	}
+	for _, text := range []string{"", ":", "x", "-1", "4096", "1:4096", "1:2:3"} {
+		if err := new(Offsets).UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), "such as 16") {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
