@@ -1,8 +1,8 @@
 package pioman
 
-import "github.com/pm2-go/pm2/internal/job"
+import "github.com/pm2-go/pm2/internal/serial"
 
-// State is the state of a Task. A task is a job as a tasklet is: package internal/job has the drawing.
+// State is the state of a Task. A task is a serial function, as a tasklet is: package internal/serial has the drawing.
 //
 //	          Submit                first poll             Done; one-shot ran; panic
 //	Idle ──────────────▶ Scheduled ────────────▶ Running ─────────────────────▶ Idle
@@ -40,21 +40,21 @@ func (s State) String() string {
 // Inactive tells whether a task in this state is its owner's alone: the engine holds no reference to it.
 func (s State) Inactive() bool { return s == StateIdle || s == StateCancelled }
 
-// taskState is the job that a task is.
+// taskState is the state as a serial function.
 //
 // The owner of the task calls schedule, which races with another schedule. The holder of the queue calls take, end and
 // drop; any thread may call cancel. end and drop are plain stores: only the holder ends what was scheduled.
-type taskState struct{ job.Word }
+type taskState struct{ serial.Word }
 
 func (s *taskState) state() State {
 	switch now := s.Load(); {
-	case now.Has(job.Killed) && now.Over():
+	case now.Has(serial.Killed) && now.Over():
 		return StateCancelled
-	case now.Has(job.Killed):
+	case now.Has(serial.Killed):
 		return StateCancelling
-	case now.Has(job.Running):
+	case now.Has(serial.Running):
 		return StateRunning
-	case now.Has(job.Queued):
+	case now.Has(serial.Queued):
 		return StateScheduled
 	}
 	return StateIdle
@@ -77,8 +77,8 @@ func (s *taskState) schedule() bool {
 // and the store is overwritten, as if it had come while the handler runs: Cancel asks again until the task is inactive.
 func (s *taskState) take() bool {
 	now := s.Load()
-	if now.Has(job.Running | job.Killed) {
-		return !now.Has(job.Killed)
+	if now.Has(serial.Running | serial.Killed) {
+		return !now.Has(serial.Killed)
 	}
 	next, run := now.Begin()
 	s.Set(next)
@@ -86,13 +86,13 @@ func (s *taskState) take() bool {
 }
 
 // cancelling tells the holder that Cancel or Close asked for the end of the task.
-func (s *taskState) cancelling() bool { return s.Load().Has(job.Killed) }
+func (s *taskState) cancelling() bool { return s.Load().Has(serial.Killed) }
 
 // cancel asks for the end; false if the task is inactive, so that there is nothing to end.
 func (s *taskState) cancel() bool {
 	for {
 		now := s.Load()
-		if now.Over() || now.Has(job.Killed) || s.Swap(now, now.Kill()) {
+		if now.Over() || now.Has(serial.Killed) || s.Swap(now, now.Kill()) {
 			return !now.Over()
 		}
 	}
@@ -101,4 +101,4 @@ func (s *taskState) cancel() bool {
 // end and drop are the last access of the queue's holder to a task: afterwards the memory belongs
 // to the task's owner.
 func (s *taskState) end()  { s.Set(0) }
-func (s *taskState) drop() { s.Set(job.Killed) }
+func (s *taskState) drop() { s.Set(serial.Killed) }

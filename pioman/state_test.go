@@ -3,28 +3,28 @@ package pioman
 import (
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/job"
+	"github.com/pm2-go/pm2/internal/serial"
 )
 
-// Every transition of a task from every state that it can be in, as a job.
+// Every transition of a task from every state that it can be in, as a serial function.
 func TestTransitions(t *testing.T) {
-	const scheduled, running, cancelled = job.Scheduled | job.Queued, job.Running, job.Killed
-	const leaving, ending = job.Queued | job.Killed, job.Running | job.Killed // cancelled before, and after the first poll
-	states := map[job.State]State{0: StateIdle, scheduled: StateScheduled, running: StateRunning, cancelled: StateCancelled,
+	const scheduled, running, cancelled = serial.Scheduled | serial.Queued, serial.Running, serial.Killed
+	const leaving, ending = serial.Queued | serial.Killed, serial.Running | serial.Killed // cancelled before, and after the first poll
+	states := map[serial.State]State{0: StateIdle, scheduled: StateScheduled, running: StateRunning, cancelled: StateCancelled,
 		leaving: StateCancelling, ending: StateCancelling}
 	for _, c := range []struct {
 		name string
 		do   func(*taskState) bool
-		want map[job.State]job.State // where it leads, or stays, if it is granted; a state that is missing refuses
+		want map[serial.State]serial.State // where it leads, or stays, if it is granted; a state that is missing refuses
 	}{
-		{"schedule", (*taskState).schedule, map[job.State]job.State{0: scheduled, cancelled: scheduled}},
-		{"take", (*taskState).take, map[job.State]job.State{scheduled: running, running: running}},
-		{"cancel", (*taskState).cancel, map[job.State]job.State{scheduled: leaving, running: ending, leaving: leaving, ending: ending}},
+		{"schedule", (*taskState).schedule, map[serial.State]serial.State{0: scheduled, cancelled: scheduled}},
+		{"take", (*taskState).take, map[serial.State]serial.State{scheduled: running, running: running}},
+		{"cancel", (*taskState).cancel, map[serial.State]serial.State{scheduled: leaving, running: ending, leaving: leaving, ending: ending}},
 	} {
 		for from, is := range states {
 			var s taskState
 			s.Set(from)
-			if s.state() != is || s.inactive() != is.Inactive() || s.cancelling() != from.Has(job.Killed) {
+			if s.state() != is || s.inactive() != is.Inactive() || s.cancelling() != from.Has(serial.Killed) {
 				t.Errorf("%#x: %v, inactive %v, cancelling %v", from, s.state(), s.inactive(), s.cancelling())
 			}
 			want, granted := c.want[from]
@@ -39,7 +39,7 @@ func TestTransitions(t *testing.T) {
 			}
 		}
 	}
-	for _, from := range []job.State{running, ending, leaving} { // the holder's
+	for _, from := range []serial.State{running, ending, leaving} { // the holder's
 		var s taskState
 		s.Set(from)
 		if s.end(); s.state() != StateIdle {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/job"
+	"github.com/pm2-go/pm2/internal/serial"
 )
 
 func TestTaskOneShotRunsOnce(t *testing.T) {
@@ -310,7 +310,7 @@ func TestCancelAsksAgain(t *testing.T) {
 	})
 	for range 3 {
 		eventually(t, "cancel asked", func() bool { return task.State() == StateCancelling })
-		task.state.Set(job.Running) // as take does
+		task.state.Set(serial.Running) // as take does
 	}
 	let.Store(true)
 	finishes(t, "cancel", wg.Wait)

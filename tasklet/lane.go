@@ -5,7 +5,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
-	"github.com/pm2-go/pm2/internal/job"
+	"github.com/pm2-go/pm2/internal/serial"
 )
 
 // lane holds the queued tasklets of one virtual processor.
@@ -127,7 +127,7 @@ func (l *lane) serve(v *Vector, rank, n int) {
 func (l *lane) abandon(seen uint64) {
 	if t := l.current; t != nil {
 		l.current = nil
-		t.word.Change(func(s job.State) job.State { return s.Kill().Drop() })
+		t.word.Change(func(s serial.State) serial.State { return s.Kill().Drop() })
 	}
 	l.leave(seen)
 }
@@ -160,8 +160,8 @@ func (l *lane) sweep(all bool) {
 		q := &l.ready[rank]
 		for range q.count {
 			t := q.pop()
-			if all || t.word.Load().Has(job.Killed) {
-				t.word.Change(job.State.Drop)
+			if all || t.word.Load().Has(serial.Killed) {
+				t.word.Change(serial.State.Drop)
 			} else {
 				q.append(t)
 			}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/hooks"
-	"github.com/pm2-go/pm2/internal/job"
+	"github.com/pm2-go/pm2/internal/serial"
 	"pgregory.net/rapid"
 )
 
@@ -293,8 +293,8 @@ func (w *world) help() {
 func (w *world) compare() {
 	for i, x := range w.all {
 		s := x.real.word.Load()
-		if s.Has(job.Queued) != (x.lane >= 0) || s.Has(job.Running) || s.Has(job.Killed) != x.dead ||
-			s.Has(job.Scheduled) != x.wanted || rankOf(s) != x.rank || int(s.Holds()) != x.disabled ||
+		if s.Has(serial.Queued) != (x.lane >= 0) || s.Has(serial.Running) || s.Has(serial.Killed) != x.dead ||
+			s.Has(serial.Scheduled) != x.wanted || rankOf(s) != x.rank || int(s.Holds()) != x.disabled ||
 			x.lane >= 0 && laneOf(s) != x.lane {
 			w.t.Fatalf("tasklet %d: state %#x, model %+v", i, uint64(s), *x)
 		}

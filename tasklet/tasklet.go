@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
-	"github.com/pm2-go/pm2/internal/job"
+	"github.com/pm2-go/pm2/internal/serial"
 )
 
 // Errors of Init.
@@ -21,10 +21,10 @@ var (
 // and may be embedded; it must not be copied after Init. Threads, goroutines, hooks and tasklets may
 // call its methods at the same time. On a tasklet that was never initialised they do nothing.
 type Tasklet struct {
-	word job.Word // its state, rank and lane: all threads write it, by compare-and-swap only
-	next *Tasklet // in a lane; belongs to the pusher before, to the lane after the push
-	fn   func()   // constant after Init
-	in   *Vector  // constant after Init
+	word serial.Word // its state, rank and lane: all threads write it, by compare-and-swap only
+	next *Tasklet    // in a lane; belongs to the pusher before, to the lane after the push
+	fn   func()      // constant after Init
+	in   *Vector     // constant after Init
 }
 
 // New returns a tasklet of vector v that calls fn. Without a vector or a function it returns a tasklet
@@ -43,14 +43,14 @@ func (t *Tasklet) Init(v *Vector, fn func()) error { return t.init(v, fn, 0) }
 // processor, which get at least a quarter of each firing.
 func (t *Tasklet) InitHigh(v *Vector, fn func()) error { return t.init(v, fn, high) }
 
-func (t *Tasklet) init(v *Vector, fn func(), priority job.State) error {
+func (t *Tasklet) init(v *Vector, fn func(), priority serial.State) error {
 	s := t.word.Load()
 	switch {
 	case v == nil || v.lanes == nil:
 		return fmt.Errorf("init: %w: get one from Attach", ErrVector)
 	case fn == nil:
 		return fmt.Errorf("init: %w", ErrFunc)
-	case t.in != nil && !(s.Has(job.Killed) && s.Over()):
+	case t.in != nil && !(s.Has(serial.Killed) && s.Over()):
 		return fmt.Errorf("init: %w: kill it first", ErrInUse)
 	}
 	t.fn, t.in = fn, v
@@ -66,7 +66,7 @@ func (t *Tasklet) Schedule() bool {
 	if t.in == nil || t.in.closed.Load() {
 		return false
 	}
-	if s := t.word.Load(); s.Has(job.Scheduled) && t.word.Swap(s, s) { // the write matters: see README.md
+	if s := t.word.Load(); s.Has(serial.Scheduled) && t.word.Swap(s, s) { // the write matters: see README.md
 		return false
 	}
 	return t.schedule(t.in.current())
@@ -85,7 +85,7 @@ func (t *Tasklet) ScheduleOn(vp int) bool {
 func (t *Tasklet) schedule(vp int) bool {
 	for {
 		s := t.word.Load()
-		if s.Has(job.Killed) {
+		if s.Has(serial.Killed) {
 			return false
 		}
 		next, push := s.Schedule()
@@ -98,7 +98,7 @@ func (t *Tasklet) schedule(vp int) bool {
 		if push {
 			t.in.push(t, next)
 		}
-		return !s.Has(job.Scheduled)
+		return !s.Has(serial.Scheduled)
 	}
 }
 
@@ -120,7 +120,7 @@ func (t *Tasklet) Disable() bool {
 			break
 		}
 	}
-	return t.await(func(s job.State) bool { return !s.Has(job.Running) })
+	return t.await(func(s serial.State) bool { return !s.Has(serial.Running) })
 }
 
 // Enable takes back one Disable. The last Enable lets the tasklet run if it was scheduled meanwhile.
@@ -157,12 +157,12 @@ func (t *Tasklet) Kill() bool {
 	if t.in == nil {
 		return true
 	}
-	t.word.Change(job.State.Kill)
-	return t.await(job.State.Over)
+	t.word.Change(serial.State.Kill)
+	return t.await(serial.State.Over)
 }
 
 // await waits until the state is as it should be; in a tasklet it looks only once.
-func (t *Tasklet) await(done func(job.State) bool) bool {
+func (t *Tasklet) await(done func(serial.State) bool) bool {
 	for p := (patience{}); ; p.pause() {
 		s := t.word.Load()
 		if done(s) {
@@ -170,7 +170,7 @@ func (t *Tasklet) await(done func(job.State) bool) bool {
 		}
 		l := t.in.mine()
 		// A killed one may sit in the lane of a processor that sleeps, or that has been detached: take it out ourselves.
-		if s.Has(job.Killed) && s.Has(job.Queued) {
+		if s.Has(serial.Killed) && s.Has(serial.Queued) {
 			if at := &t.in.lanes[laneOf(s)]; at == l {
 				l.sweep(false) // we hold it
 			} else if l == nil {
@@ -212,21 +212,21 @@ func (t *Tasklet) end(lane int) bool {
 
 // What a tasklet keeps beside its state, in the same word.
 const (
-	high                = job.User // goes before those without; constant after Init
-	laneShift           = 8
-	laneLimit           = 1 << 24 // lanes are numbered below
-	laneMask  job.State = (laneLimit - 1) << laneShift
+	high                   = serial.User // goes before those without; constant after Init
+	laneShift              = 8
+	laneLimit              = 1 << 24 // lanes are numbered below
+	laneMask  serial.State = (laneLimit - 1) << laneShift
 )
 
 // laneOf is the lane that a tasklet is in, or was in last.
-func laneOf(s job.State) int { return int(s & laneMask >> laneShift) }
+func laneOf(s serial.State) int { return int(s & laneMask >> laneShift) }
 
-func inLane(s job.State, lane int) job.State {
-	return s&^laneMask | job.State(lane)<<laneShift&laneMask
+func inLane(s serial.State, lane int) serial.State {
+	return s&^laneMask | serial.State(lane)<<laneShift&laneMask
 }
 
 // rankOf is the priority of its queue: 0 goes first.
-func rankOf(s job.State) int {
+func rankOf(s serial.State) int {
 	if s.Has(high) {
 		return 0
 	}
@@ -235,7 +235,7 @@ func rankOf(s job.State) int {
 
 // home is the lane for a tasklet that is scheduled on processor vp, or, below 0,
 // on none.
-func home(s job.State, vp int) int {
+func home(s serial.State, vp int) int {
 	if vp < 0 {
 		return laneOf(s)
 	}

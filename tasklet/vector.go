@@ -5,7 +5,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
-	"github.com/pm2-go/pm2/internal/job"
+	"github.com/pm2-go/pm2/internal/serial"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -40,7 +40,7 @@ func (v *Vector) fire(vp int, at hooks.Point, limit int) hooks.Verdict {
 
 // push puts t, whose state says so, into a lane, and sees to it that a firing
 // looks there.
-func (v *Vector) push(t *Tasklet, s job.State) {
+func (v *Vector) push(t *Tasklet, s serial.State) {
 	lane := laneOf(s)
 	if v.lanes[lane].push(t, rankOf(s)) {
 		v.remind(lane)

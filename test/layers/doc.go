@@ -9,6 +9,7 @@
 //	sched                          hooks, internal/kernel, asm
 //	sched/topo  hooks              internal/kernel, asm   nothing
 //	asm  internal/kernel           nothing of ours
+//	internal/serial                asm; for tasklet and pioman
 //	internal/modeltest, internal/effort   nothing; for tests
 //
 // The table in rules.go says it exactly, and also which modules of other

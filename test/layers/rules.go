@@ -30,7 +30,7 @@ var rules = []rule{
 	// How much tests do is the same for all.
 	{folder: "internal/effort"},
 	// What runs again and again, but never twice at once, is in one of these states.
-	{folder: "internal/job", ours: []string{"asm"}},
+	{folder: "internal/serial", ours: []string{"asm"}},
 	{folder: "internal/spelling"},
 	{folder: "internal/kernel", theirs: []string{sys}},
 	// What a build elsewhere ends with.
@@ -43,13 +43,13 @@ var rules = []rule{
 	// What the scheduler stands on, without lock or clock of its.
 	{folder: "sched/internal/machine", ours: []string{"sched/topo"}, theirs: []string{sys}},
 	{folder: "sched", ours: []string{"hooks", "internal/kernel", "asm"}, theirs: []string{sys}},
-	{folder: "tasklet", ours: []string{"internal/job", "sched", "hooks", "asm"}, theirs: []string{sys}},
+	{folder: "tasklet", ours: []string{"internal/serial", "sched", "hooks", "asm"}, theirs: []string{sys}},
 	{folder: "marcel", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
 	// What the environment of a program asks for is any of the views.
 	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
 		folder:  "pioman",
-		ours:    []string{"hooks", "sched", "asm", "internal/job", "internal/kernel", "internal/linux", "internal/spelling"},
+		ours:    []string{"hooks", "sched", "asm", "internal/serial", "internal/kernel", "internal/linux", "internal/spelling"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"thread*.go": {"marcel"}},
 	},

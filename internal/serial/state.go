@@ -1,4 +1,4 @@
-package job
+package serial
 
 import (
 	"sync/atomic"
@@ -6,7 +6,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// State is the state of a job in a word. Its methods are the transitions: each returns the next state, to be put in place
+// State is the state of a serial function in a word. Its methods are the transitions: each returns the next state, to be put in place
 // by Word, and what the caller that succeeds has to do.
 //
 //	bits  0..3    the flags
@@ -98,7 +98,7 @@ func (s State) Revive() (next State, push bool) {
 // Kill: it never begins again.
 func (s State) Kill() State { return s&^Scheduled | Killed }
 
-// Word is the state of a job in memory.
+// Word is the state in memory.
 type Word struct{ w atomic.Uint64 }
 
 // Load returns the state.
