@@ -55,7 +55,7 @@ func (c *benchCommand) run(ctx context.Context) (err error) {
 		pairs = append(pairs, pair(outcome.Row))
 	}
 	for _, name := range c.heavy {
-		s.report.Skipped = append(s.report.Skipped, report.Skip{Name: name, Why: "it takes long and needs much memory: ask for it with --rows"})
+		s.report.Skipped = append(s.report.Skipped, report.Skip{Name: name, Why: "it takes long, some also much memory: ask for it with --rows"})
 	}
 	if err := s.end(); err != nil {
 		return err

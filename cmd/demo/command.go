@@ -115,9 +115,10 @@ type pingpongCommand struct {
 	Bidirectional bool             `help:"Messages, or windows, both ways at the same time."`
 	Loan          bool             `help:"Buffers of the gate, which shm lends: no copy."`
 	Touch         bool             `help:"Writing and reading every byte is in the time."`
-	Engine        string           `enum:"hooks,explicit,threads,none" default:"hooks" help:"What polls besides a thread that waits: idle VPs (hooks), nothing (explicit); a goroutine: threads, none."`
+	Engine        string           `enum:"hooks,explicit,threads,none" default:"hooks" help:"What polls besides the waiter: for threads hooks, or nothing (explicit); for goroutines threads, or none."`
 	Caller        string           `enum:",thread,goroutine,locked,c" default:"" placeholder:"CALLER" help:"A thread, goroutine, locked goroutine, or c."`
 	Offset        pingpong.Offsets `placeholder:"N[:N]" help:"Bytes into a page at which buffers begin."`
+	Vary          []string         `placeholder:"HOW" help:"Requests made anew (plain), fresh buffers, busy Ps."`
 	Listen        hostPort         `help:"Where rank 0 waits for rank 1. Default: loopback."`
 	output
 	progressFlags
@@ -151,7 +152,7 @@ func (c *pingpongCommand) Validate() error {
 
 func (c *pingpongCommand) options() pingpong.Options {
 	return pingpong.Options{
-		Driver: c.Driver, Engine: c.Engine, Iters: c.Iters, Warmup: c.Warmup, Threads: c.Threads, Window: c.Window, Both: c.Bidirectional, Loan: c.Loan, Touch: c.Touch, Sizes: c.Sizes, Caller: c.Caller, Offset: c.Offset, Listen: string(c.Listen),
+		Driver: c.Driver, Engine: c.Engine, Iters: c.Iters, Warmup: c.Warmup, Threads: c.Threads, Window: c.Window, Both: c.Bidirectional, Loan: c.Loan, Touch: c.Touch, Sizes: c.Sizes, Caller: c.Caller, Vary: c.Vary, Offset: c.Offset, Listen: string(c.Listen),
 	}
 }
 
@@ -216,7 +217,9 @@ func (c *benchCommand) choose(all []bench.Experiment, wanted func(name string) b
 		switch {
 		case !wanted(x.Name):
 		case x.Heavy && c.Rows == "":
-			c.heavy = append(c.heavy, x.Name)
+			if name := x.Group(); !slices.Contains(c.heavy, name) {
+				c.heavy = append(c.heavy, name)
+			}
 		default:
 			c.rows = append(c.rows, x)
 		}

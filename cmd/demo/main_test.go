@@ -131,6 +131,22 @@ func usage(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// TestBenchCommands: what the rows run are commands.
+func TestBenchCommands(t *testing.T) {
+	commands := 0
+	for _, x := range bench.All() {
+		for _, args := range x.Commands(1000) {
+			if _, err := parse(args, func(int) { t.Errorf("%s: %q ends", x.Name, args) }); err != nil {
+				t.Errorf("%s: %q: %v", x.Name, args, err)
+			}
+			commands++
+		}
+	}
+	if commands < 50 {
+		t.Errorf("%d commands", commands)
+	}
+}
+
 // exitStatus N ARGS...: the command ends with that status.
 func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -221,13 +237,15 @@ func benchrows(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 1 && len(seen) > 0 {
 		return
 	}
-	for _, name := range bench.Names(bench.All()) {
-		if !seen[name] {
-			ts.Fatalf("neither measured nor skipped: %s", name)
+	groups := map[string]bool{}
+	for _, x := range bench.All() {
+		groups[x.Group()] = true
+		if !seen[x.Name] && !seen[x.Group()] {
+			ts.Fatalf("neither measured nor skipped: %s", x.Name)
 		}
 	}
-	if len(seen) != len(bench.All()) {
-		ts.Fatalf("%d names for %d rows", len(seen), len(bench.All()))
+	if len(seen) != len(groups) {
+		ts.Fatalf("%d names for %d rows", len(seen), len(groups))
 	}
 }
 

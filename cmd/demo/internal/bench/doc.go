@@ -36,6 +36,13 @@
 // with the VPs. fib(32) shows the most memory that was in use beyond what was before, <-ch the
 // most OS threads of the process, those included that Go keeps from before.
 //
+// # Callers
+//
+// The rows callers: ... vary what users vary, one thing at a time: what calls, where in its page a buffer begins, sizes that are no powers of
+// two, how requests are made, buffers that are new for each message, GOMAXPROCS, goroutines that compute on every P, two ranks on one
+// core. Ours and the best case, the peer, are runs of demo pingpong over shm, in turns; an operation is a message, one way, and a
+// sample the median of a run. They take some minutes and are measured only when asked for: --rows callers.
+//
 // # Rows
 //
 // A row is a name, two functions that each perform n operations, and what the peer

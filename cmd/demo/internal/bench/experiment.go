@@ -24,6 +24,9 @@ type Experiment struct {
 	PeerStage func(s *stage, n int) error
 	PeerVPs   int
 
+	// Exchange and PeerExchange are the two sides if they are processes that exchange messages.
+	Exchange, PeerExchange *exchange
+
 	// Least is the smallest sensible number of operations of a repetition; also
 	// the number it is rounded to a multiple of. 0 stands for 1.
 	Least int
@@ -46,6 +49,7 @@ func All() []Experiment {
 	all = append(all, treeRows()...)
 	all = append(all, crowdRows()...)
 	all = append(all, programRows()...)
+	all = append(all, callerRows()...)
 	return all
 }
 

@@ -114,6 +114,9 @@ func repeat(x *Experiment, n int, cpus []int, peerFirst bool) (r repetition, err
 }
 
 func (x *Experiment) ours(n int, cpus []int) (sample, error) {
+	if x.Exchange != nil {
+		return x.Exchange.perform(n, cpus)
+	}
 	if x.P > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(x.P)) // to which the scheduler adds its VPs
 	}
@@ -121,6 +124,9 @@ func (x *Experiment) ours(n int, cpus []int) (sample, error) {
 }
 
 func (x *Experiment) peer(n int, cpus []int) (sample, error) {
+	if x.PeerExchange != nil {
+		return x.PeerExchange.perform(n, cpus)
+	}
 	if x.PeerStage != nil {
 		return perform(x.PeerVPs, x.Policy, cpus, n, x.PeerStage)
 	}

@@ -105,10 +105,14 @@ func (o *Options) each(play func(pair int) error) error {
 
 // wire is how the callers reach the gate, to be closed.
 func (o *Options) wire(g *nmad.Gate) (w Wire, done func()) {
-	if o.caller() != FromC {
-		return g, func() {}
+	w = g
+	if o.varies(Plain) {
+		w = plain{g}
 	}
-	x := &crossing{wire: g}
+	if o.caller() != FromC {
+		return w, func() {}
+	}
+	x := &crossing{wire: w}
 	x.in = fromc.New(x.called)
 	return x, x.in.Close
 }

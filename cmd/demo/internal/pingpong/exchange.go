@@ -53,6 +53,8 @@ type exchange struct {
 	send  []byte // of the row's size, and a guard behind it
 	recv  []byte
 	ready []byte
+	at    Offsets                             // of the buffers
+	fresh bool                                // each message has buffers of its own
 	touch bool                                // filling and checking are within the time
 	check func(buf []byte, seed uint64) error // pattern.Check; tests count the calls
 }
@@ -63,6 +65,7 @@ func newExchange(w Wire, row, pair, bytes int, at Offsets) *exchange {
 		wire:  w,
 		row:   row,
 		pair:  pair,
+		at:    at,
 		send:  pattern.New(bytes, at.Send),
 		recv:  pattern.New(bytes, at.Receive),
 		ready: make([]byte, readyBytes),
@@ -72,9 +75,11 @@ func newExchange(w Wire, row, pair, bytes int, at Offsets) *exchange {
 
 // lead is rank 0's side of the row: warm-up and then iterations. record gets the cycles of each counted round trip, outside of the timed part.
 func (x *exchange) lead(warmup, iterations int, record func(cycles int64)) error {
-	out, in, bytes := x.send, x.recv, len(x.send)
+	bytes := len(x.send)
 	message, answer := tag(x.pair, tagMessage), tag(x.pair, tagAnswer)
 	for i := range warmup + iterations {
+		x.renew()
+		out, in := x.send, x.recv
 		if !x.touch {
 			pattern.Fill(out, pattern.Seed(x.row, x.pair, fromRank0, i))
 		}
@@ -108,9 +113,11 @@ func (x *exchange) lead(warmup, iterations int, record func(cycles int64)) error
 
 // follow is rank 1's side of the row.
 func (x *exchange) follow(warmup, iterations int) error {
-	out, in, bytes := x.send, x.recv, len(x.send)
+	bytes := len(x.send)
 	message, answer := tag(x.pair, tagMessage), tag(x.pair, tagAnswer)
 	for i := range warmup + iterations {
+		x.renew()
+		out, in := x.send, x.recv
 		if !x.touch {
 			pattern.Fill(out, pattern.Seed(x.row, x.pair, toRank0, i))
 		}

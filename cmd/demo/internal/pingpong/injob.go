@@ -38,7 +38,7 @@ func RunInJob(ctx context.Context, o Options, sink Sink) (err error) {
 	if c.Rank > 1 {
 		o.Engine = None
 	}
-	stop, err := o.enable(&where, min(c.Rank, 1))
+	stop, err := o.enable()
 	if err != nil {
 		return err
 	}

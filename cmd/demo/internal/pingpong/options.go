@@ -31,6 +31,7 @@ type Options struct {
 	Threads int       `json:"threads"`
 	Caller  string    `json:"caller,omitempty"` // Thread, Goroutine, Locked or FromC; empty: what suits the engine
 	Offset  Offsets   `json:"offset,omitzero"`
+	Vary    []string  `json:"vary,omitempty"`          // of Plain, Fresh, Busy
 	Window  int       `json:"window,omitempty"`        // messages under way at once, in one direction; 0: there and back, one at a time
 	Both    bool      `json:"bidirectional,omitempty"` // messages in both directions at the same time
 	Loan    bool      `json:"loan,omitempty"`          // messages lie in buffers of the gate, and are read there
@@ -89,6 +90,9 @@ func (o *Options) Validate() error {
 	case o.Sizes.Max() > maxBuffers/2/o.Threads:
 		return fmt.Errorf("--threads %d with messages of %s needs over %s of buffers in each process: use fewer threads or smaller sizes",
 			o.Threads, size.Format(o.Sizes.Max()), size.Format(maxBuffers))
+	}
+	if err := o.checkVary(); err != nil {
+		return err
 	}
 	return o.checkCaller()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
@@ -74,6 +75,9 @@ func (o *Options) remark() string {
 	case o.Window > 0:
 		return fmt.Sprintf("time per message of windows of %d messages in one direction, driver %s, engine %s, %s", o.Window, o.Driver, o.Engine, pairs)
 	}
+	if len(o.Vary) > 0 {
+		pairs += ", " + strings.Join(o.Vary, ", ")
+	}
 	if o.Loan || o.Touch {
 		how := "messages are copied"
 		if o.Loan {
@@ -89,7 +93,7 @@ func (o *Options) remark() string {
 
 // lead joins the job and runs the rows.
 func lead(ctx context.Context, o *Options, where *place, sink Sink, child *rank1) (err error) {
-	stop, err := o.enable(where, 0)
+	stop, err := o.enable()
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func follow(ctx context.Context, e *errand) (err error) {
 	if err := where.configure(1); err != nil {
 		return err
 	}
-	stop, err := e.Options.enable(&where, 1)
+	stop, err := e.Options.enable()
 	if err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func (o *Options) part(g *nmad.Gate, row, pair int) (p part, done func()) {
 	if o.Window == 0 {
 		w, done := o.wire(g)
 		x := newExchange(w, row, pair, o.Sizes[row], o.Offset)
-		x.touch = o.Touch
+		x.touch, x.fresh = o.Touch, o.varies(Fresh)
 		return x, done
 	}
 	return newFlow(g, newWindow(g, o.Window), row, pair, o.Sizes[row], o.Offset), done
