@@ -245,6 +245,7 @@ func (s *Session) end(why error) {
 	}
 	s.linker.stop()
 	s.work.Wait()
+	leaveSpare()
 }
 
 // abandon undoes what connect has done before it failed.

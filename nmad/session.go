@@ -51,7 +51,7 @@ type Session struct {
 // Open meets the other processes of the job and, if Config.Link says so, links to each of
 // them. It returns once all of them have done so, or fails when ctx ends, when the time
 // is up, when another process fails, or when the configuration cannot work. It blocks
-// the calling thread or goroutine only.
+// the calling thread or goroutine only. Until the session is closed a process whose GOMAXPROCS is 1 has 2.
 func Open(ctx context.Context, cfg Config) (*Session, error) {
 	ctx = orBackground(ctx)
 	var s *Session
@@ -108,6 +108,7 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 	}
 	s.others.Store(int32(cfg.Size - 1))
 	s.consensus = newConsensus(s, cfg.Rank, cfg.Size)
+	takeSpare()
 	ctx, stop := limit.Context(ctx, cfg.start)
 	defer stop()
 	if err := s.connect(ctx); err != nil {

@@ -72,7 +72,12 @@ var rules = []rule{
 	{folder: "nmad/internal/match"},
 	// So are the protocols; of a driver they know headers and capabilities.
 	{folder: "nmad/internal/flow", ours: []string{"nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
-	{folder: "nmad", ours: []string{"nmad", "internal/kernel", "internal/linux", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
+	{
+		folder:  "nmad",
+		ours:    []string{"nmad", "internal/kernel", "internal/linux", "pioman", "marcel", "sched/topo", "asm"},
+		theirs:  []string{sys},
+		inFiles: map[string][]string{"procs.go": {"sched"}},
+	},
 	{folder: "cmd", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, laboratory...)},
 	{folder: "test", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, testOnly...)},
 }
