@@ -149,9 +149,3 @@ func (k *kernel) wake() {
 	some := [8]byte{1} // not zero in either byte order
 	_, _ = unix.Write(k.event, some[:])
 }
-
-// sleepCPU blocks the OS thread, letting go of the P.
-func sleepCPU(d time.Duration) {
-	t := unix.NsecToTimespec(int64(d))
-	_ = unix.Nanosleep(&t, nil)
-}

@@ -34,6 +34,9 @@ var mostPolling = int32(runtime.NumCPU())
 const (
 	// fireGap is how far apart, in ns, the hooks are fired by goroutines that poll.
 	fireGap = 50_000
+	// aheadGoroutine is for how long, in ns, a goroutine that looks in vain says that it polls: until it has received, done a little,
+	// and polls for the next message.
+	aheadGoroutine = 200_000
 	// offerGap is how long, in ns, a goroutine polls before it offers its CPU to others.
 	offerGap = 20_000
 	// wantedCPU is how long, in ns, the offer takes if another OS thread takes the CPU.
@@ -52,24 +55,30 @@ func GoroutinesPoll(now int64) (since int64) {
 	return max(now-goroutines.since.Load(), 1)
 }
 
-// pollGoroutine is Poll after the first look, with the patience in cycles, for a plain goroutine.
-func pollGoroutine(patience int64, found Found, polite bool, look func() Found) bool {
+// pollGoroutine is Poll with the patience in cycles, for a plain goroutine. It says that it polls also if the first look finds
+// what it is for: that look may have moved many bytes.
+func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 	all := &goroutines
+	offered := asm.Cycles()
+	tellGoroutine(offered, Nothing)
+	told := offered
+	found := look()
+	if found >= Arrived {
+		return found == Arrived
+	}
 	if all.polling.Add(1) > mostPolling {
 		all.polling.Add(-1)
 		return false
 	}
 	defer all.polling.Add(-1)
-	var told int64
-	offered := asm.Cycles()
 	limit := offered + patience
-	for {
+	for vain := 0; ; {
 		now := asm.Cycles()
 		switch found {
 		case Flowing:
-			limit = now + flowPatience*patience
+			vain, limit = 0, now+flowPatience*patience
 		case Moved:
-			limit = now + patience
+			vain, limit = 0, now+patience
 		}
 		if now-told > asm.ToCycles(ahead/2) || found == Flowing {
 			told = now
@@ -78,8 +87,8 @@ func pollGoroutine(patience int64, found Found, polite bool, look func() Found) 
 		if direct.Queued() {
 			return false
 		}
-		switch {
-		case now >= limit:
+		switch vain++; {
+		case now >= limit, polite && vain >= politeLooks:
 			return false
 		case polite:
 			giveWay()
@@ -113,7 +122,7 @@ func tellGoroutine(now int64, found Found) {
 	if now >= until {
 		all.since.Store(now)
 	}
-	length := int64(ahead)
+	length := int64(aheadGoroutine)
 	if found == Flowing {
 		length = longLook
 	}

@@ -44,14 +44,14 @@ const (
 //
 // Meanwhile the thread's VP is polling (polling, below): the scheduler's clock fires no hooks for it, the thread does.
 func Poll(spin time.Duration, polite bool, look func() Found) bool {
-	found := look()
-	if found >= Arrived {
-		return found == Arrived
-	}
 	c := lookup()
+	if c == nil {
+		return pollGoroutine(asm.ToCycles(int64(spin)), polite, look)
+	}
+	found := look()
 	switch {
-	case c == nil:
-		return pollGoroutine(asm.ToCycles(int64(spin)), found, polite, look)
+	case found >= Arrived:
+		return found == Arrived
 	case c.base:
 		c = nil
 	}
