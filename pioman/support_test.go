@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -117,6 +118,9 @@ type byHand struct {
 type box struct{ sched.Sleeper }
 
 func newByHand(vps int) *byHand {
+	for sched.GoroutinesPoll(asm.Cycles()) != 0 { // of the test before: its idle hooks would stand back
+		time.Sleep(50 * time.Microsecond)
+	}
 	h := &byHand{vps: vps}
 	h.current.Store(-1)
 	return h
