@@ -3,14 +3,11 @@ package nmad
 import (
 	"context"
 	"fmt"
-	"math"
 	"net"
 	"os"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/pm2-go/pm2/internal/kernel"
+	"github.com/pm2-go/pm2/internal/setting"
 	"github.com/pm2-go/pm2/nmad/driver/fault"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
@@ -37,7 +34,7 @@ const (
 	EnvIface        = "PM2_IFACE"
 	EnvUnbound      = "PM2_UNBOUND"
 	EnvPresenceFD   = "PM2_PRESENCE_FD"
-	EnvShared       = "PM2_SHARED_CPUS"
+	EnvShared       = setting.SharedCPUs
 	EnvLauncher     = "PM2_LAUNCHER"
 )
 
@@ -108,19 +105,19 @@ func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Co
 	if index != "" {
 		c.named = c.Rendezvous
 	}
+	wrong := func(err error) error { return fmt.Errorf("nmad: %w: %w", ErrConfig, err) }
 	for _, v := range []struct {
 		name, text string
 		to         *int
-		least      int // complete has the other bounds
-		give       string
+		parse      func(string) (int, error) // complete has the other bounds
 	}{
-		{EnvRank, get(EnvRank), &c.Rank, math.MinInt, "a number"}, {manager.EnvIndex, index, &c.Rank, math.MinInt, "a number"},
-		{EnvSize, get(EnvSize), &c.Size, math.MinInt, "a number"},
-		{EnvEager, get(EnvEager), &c.Eager, 1, "a number of bytes, at least 1"}, {EnvLoans, get(EnvLoans), &c.Loans, 1, "a number of bytes"},
+		{EnvRank, get(EnvRank), &c.Rank, setting.Number}, {manager.EnvIndex, index, &c.Rank, setting.Number},
+		{EnvSize, get(EnvSize), &c.Size, setting.Number},
+		{EnvEager, get(EnvEager), &c.Eager, setting.Bytes}, {EnvLoans, get(EnvLoans), &c.Loans, setting.Bytes},
 	} {
 		if v.text != "" {
-			if *v.to, err = strconv.Atoi(v.text); err != nil || *v.to < v.least {
-				return c, fmt.Errorf("nmad: %w: %s=%q: give %s", ErrConfig, v.name, v.text, v.give)
+			if *v.to, err = setting.Read(v.name, v.text, v.parse); err != nil {
+				return c, wrong(err)
 			}
 		}
 	}
@@ -133,19 +130,14 @@ func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Co
 	if c.Secret, err = secret(); err != nil {
 		return c, err
 	}
-	if text := get(EnvHeartbeat); text != "" && text != "0" {
-		if c.Heartbeat, err = time.ParseDuration(text); err != nil {
-			return c, fmt.Errorf("nmad: %w: %s=%q: give a duration such as 5s", ErrConfig, EnvHeartbeat, text)
-		}
+	if c.Heartbeat, err = setting.Read(EnvHeartbeat, get(EnvHeartbeat), setting.Duration); err != nil {
+		return c, wrong(err)
 	}
-	for name, to := range map[string]*bool{EnvShared: &c.Shared, EnvUnbound: &c.Unbound} {
-		switch text := strings.ToLower(get(name)); text {
-		case "", "0", "false":
-		case "1", "true":
-			*to = true
-		default:
-			return c, fmt.Errorf("nmad: %w: %s=%q: give 0 or 1", ErrConfig, name, text)
-		}
+	if c.Shared, err = setting.Read(EnvShared, get(EnvShared), setting.Bool); err != nil {
+		return c, wrong(err)
+	}
+	if c.Unbound, err = setting.Read(EnvUnbound, get(EnvUnbound), setting.Bool); err != nil {
+		return c, wrong(err)
 	}
 	if text := get(EnvRendezvousFD); text != "" && c.Rank == 0 {
 		if c.Listener, err = here.inherit(text); err != nil {
@@ -157,9 +149,9 @@ func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Co
 
 // inherited takes over a listening socket that the launcher has opened.
 func inherited(text string) (net.Listener, error) {
-	fd, err := strconv.ParseUint(text, 10, 31)
-	if err != nil || fd < 3 {
-		return nil, fmt.Errorf("give the number of a descriptor above 2")
+	fd, err := setting.Descriptor(text)
+	if err != nil {
+		return nil, err
 	}
 	file := os.NewFile(uintptr(fd), EnvRendezvousFD)
 	if file == nil {

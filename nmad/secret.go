@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/internal/setting"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 )
 
@@ -68,11 +68,10 @@ func parseSecret(text string) ([]byte, error) {
 // readSecret reads a descriptor, which the launcher has opened, to its end, and closes it. When ctx ends before it stays open, for
 // the next call.
 func readSecret(ctx context.Context, descriptor string) (string, error) {
-	n, err := strconv.ParseUint(descriptor, 10, 31)
-	if err != nil || n < 3 {
-		return "", fmt.Errorf("%w: give the number of a descriptor above 2", ErrConfig)
+	fd, err := setting.Descriptor(descriptor)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	fd := int(n)
 	text, err := readToEnd(ctx, fd, secrets.begun, mostSecret)
 	if ctx.Err() != nil && err != nil {
 		secrets.begun = text

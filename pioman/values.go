@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/internal/setting"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -32,15 +33,9 @@ const boolValues = "on, off"
 type boolean bool
 
 func (b *boolean) parse(text string) error {
-	switch strings.ToLower(text) {
-	case "on", "1", "true", "yes":
-		*b = true
-	case "off", "0", "false", "no":
-		*b = false
-	default:
-		return errValue
-	}
-	return nil
+	on, err := setting.Bool(text)
+	*b = boolean(on)
+	return err
 }
 
 func (b *boolean) text() string {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/internal/setting"
 	"github.com/pm2-go/pm2/sched/direct"
 	"github.com/pm2-go/pm2/sched/internal/machine"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -27,13 +28,17 @@ func New(cfg Config) (*Scheduler, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
+	shared, err := setting.Shared()
+	if err != nil {
+		return nil, fmt.Errorf("sched: %w", err)
+	}
 	if isDirect && !direct.Supported() {
 		return nil, errRuntime
 	}
 	setUp.Do(chooseMode)
 	s := &Scheduler{cfg: cfg, nice: nice()}
 	s.started = asm.Cycles()
-	s.shared = cfg.Shared || os.Getenv(envShared) != ""
+	s.shared = cfg.Shared || shared
 	s.preempts = !cfg.NoPreemption && !asyncPreemptOff
 	s.slice = asm.ToCycles(int64(cfg.Slice))
 	s.period = asm.ToCycles(int64(cfg.Period))
@@ -183,9 +188,6 @@ func (s *Scheduler) shut() bool {
 	s.closing.Store(false)
 	return false
 }
-
-// Environment that configures the default scheduler, as a launcher sets it.
-const envShared = "PM2_SHARED_CPUS" // not empty: Config.Shared
 
 // The mode is chosen when the program is built: see isDirect. Where that is a wish (-tags
 // portable) nothing is said; where it follows from the platform, the first scheduler says so.

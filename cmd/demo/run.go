@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/internal/setting"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/launch"
@@ -42,9 +43,9 @@ func (b *byteCount) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return nil // an empty variable is none
 	}
-	n, err := strconv.Atoi(string(text))
-	if err != nil || n < 1 {
-		return fmt.Errorf("%q: give a number of bytes, at least 1", text)
+	n, err := setting.Bytes(string(text))
+	if err != nil {
+		return fmt.Errorf("%q: %w", text, err)
 	}
 	*b = byteCount(n)
 	return nil
@@ -58,9 +59,9 @@ func (h *heartbeat) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return nil // an empty variable is none
 	}
-	d, err := time.ParseDuration(string(text))
+	d, err := setting.Duration(string(text))
 	if err != nil {
-		return fmt.Errorf("%q: give a duration such as 5s", text)
+		return fmt.Errorf("%q: %w", text, err)
 	}
 	*h = heartbeat(d)
 	return nil

@@ -1,19 +1,18 @@
 package launch
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/pm2-go/pm2/internal/setting"
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// setting joins a variable to the field of Spec that goes before it.
-type setting struct {
+// variable joins a variable to the field of Spec that goes before it.
+type variable struct {
 	name string
 	get  func(s *Spec) string // "": not set
 	set  func(s *Spec, text string) error
@@ -21,7 +20,7 @@ type setting struct {
 
 // settings are the variables that have a field. What else nmad.Environment has that is not
 // Told goes to the children as it stands in our environment.
-var settings = []setting{
+var settings = []variable{
 	text(nmad.EnvDriver, func(s *Spec) *string { return &s.Driver }),
 	text(nmad.EnvListen, func(s *Spec) *string { return &s.Listen }),
 	text(nmad.EnvStrategy, func(s *Spec) *string { return &s.Strategy }),
@@ -34,10 +33,8 @@ var settings = []setting{
 		}
 		return strconv.Itoa(s.Eager)
 	}, func(s *Spec, text string) (err error) {
-		if s.Eager, err = strconv.Atoi(text); err != nil || s.Eager < 1 {
-			return fmt.Errorf("%s=%q: give a number of bytes, at least 1", nmad.EnvEager, text)
-		}
-		return nil
+		s.Eager, err = setting.Read(nmad.EnvEager, text, setting.Bytes)
+		return err
 	}},
 	{nmad.EnvHeartbeat, func(s *Spec) string {
 		if s.Heartbeat == 0 {
@@ -45,16 +42,14 @@ var settings = []setting{
 		}
 		return s.Heartbeat.String()
 	}, func(s *Spec, text string) (err error) {
-		if s.Heartbeat, err = time.ParseDuration(text); err != nil {
-			return fmt.Errorf("%s=%q: give a duration such as 5s", nmad.EnvHeartbeat, text)
-		}
-		return nil
+		s.Heartbeat, err = setting.Read(nmad.EnvHeartbeat, text, setting.Duration)
+		return err
 	}},
 }
 
 // flag is a setting that is on or off.
-func flag(name string, field func(s *Spec) *bool) setting {
-	return setting{
+func flag(name string, field func(s *Spec) *bool) variable {
+	return variable{
 		name,
 		func(s *Spec) string {
 			if *field(s) {
@@ -63,10 +58,8 @@ func flag(name string, field func(s *Spec) *bool) setting {
 			return ""
 		},
 		func(s *Spec, text string) (err error) {
-			if *field(s), err = strconv.ParseBool(text); err != nil {
-				return fmt.Errorf("%s=%q: give 0 or 1", name, text)
-			}
-			return nil
+			*field(s), err = setting.Read(name, text, setting.Bool)
+			return err
 		},
 	}
 }
@@ -81,8 +74,8 @@ func Settings() []string {
 }
 
 // text is a setting that is a string.
-func text(name string, field func(s *Spec) *string) setting {
-	return setting{
+func text(name string, field func(s *Spec) *string) variable {
+	return variable{
 		name,
 		func(s *Spec) string { return *field(s) },
 		func(s *Spec, text string) error { *field(s) = text; return nil },

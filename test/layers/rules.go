@@ -32,6 +32,8 @@ var rules = []rule{
 	// What runs again and again, but never twice at once, is in one of these states.
 	{folder: "internal/serial", ours: []string{"asm"}},
 	{folder: "internal/spelling"},
+	// The kinds of values of environment variables are the same for all.
+	{folder: "internal/setting"},
 	{folder: "internal/kernel", theirs: []string{sys}},
 	// What a build elsewhere ends with.
 	{folder: "internal/linux"},
@@ -42,21 +44,20 @@ var rules = []rule{
 	{folder: "sched/observe", ours: []string{"sched", "asm"}},
 	// What the scheduler stands on, without lock or clock of its.
 	{folder: "sched/internal/machine", ours: []string{"sched/topo"}, theirs: []string{sys}},
-	{folder: "sched", ours: []string{"hooks", "internal/kernel", "asm"}, theirs: []string{sys}},
+	{folder: "sched", ours: []string{"hooks", "internal/kernel", "internal/setting", "asm"}, theirs: []string{sys}},
 	{folder: "tasklet", ours: []string{"internal/serial", "sched", "hooks", "asm"}, theirs: []string{sys}},
 	{folder: "marcel", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
 	// What the environment of a program asks for is any of the views.
 	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
 		folder:  "pioman",
-		ours:    []string{"hooks", "sched", "asm", "internal/serial", "internal/kernel", "internal/linux", "internal/spelling"},
+		ours:    []string{"hooks", "sched", "asm", "internal/serial", "internal/kernel", "internal/linux", "internal/setting", "internal/spelling"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"thread*.go": {"marcel"}},
 	},
 	{folder: "pioman/io", ours: []string{"pioman", "marcel", "internal/kernel"}, theirs: []string{sys}},
 	// The suite that each flavour passes; it sees what programs see.
 	{folder: "pioman/piomantest", ours: []string{"pioman", "hooks"}, theirs: []string{sys}},
-	// Threads that poll know what carries them, and nothing of the engine.
 	// A driver knows the layers below the library, never the library: the core
 	// can then be tested without any network, and a driver without the core. What both
 	// sides of a handshake bound their patience with knows neither. Memory that processes share

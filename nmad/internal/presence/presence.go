@@ -3,9 +3,10 @@ package presence
 import (
 	"errors"
 	"os"
-	"strconv"
 	"sync"
 	"syscall"
+
+	"github.com/pm2-go/pm2/internal/setting"
 )
 
 // Stage is where a process stands.
@@ -27,16 +28,16 @@ type Teller struct {
 
 // Inherit takes over the descriptor that the launcher has opened; children of this process do not have it.
 func Inherit(descriptor string) (*Teller, error) {
-	fd, err := strconv.ParseUint(descriptor, 10, 31)
-	if err != nil || fd < 3 {
-		return nil, errors.New("give the number of a descriptor above 2")
+	fd, err := setting.Descriptor(descriptor)
+	if err != nil {
+		return nil, err
 	}
 	var s syscall.Stat_t
 	// Where a sandbox lets no process ask, the launcher is trusted.
-	if err := syscall.Fstat(int(fd), &s); err == syscall.EBADF || err == nil && s.Mode&syscall.S_IFMT != syscall.S_IFIFO {
+	if err := syscall.Fstat(fd, &s); err == syscall.EBADF || err == nil && s.Mode&syscall.S_IFMT != syscall.S_IFIFO {
 		return nil, errors.New("it is no pipe: was it closed by a program between the launcher and this one?")
 	}
-	syscall.CloseOnExec(int(fd))
+	syscall.CloseOnExec(fd)
 	return &Teller{file: os.NewFile(uintptr(fd), "presence")}, nil
 }
 

@@ -1,0 +1,79 @@
+// Package setting reads environment variables: each kind of value in one way, whichever room asks, and with an error that is one
+// line: which variable, what it says, what to give.
+//
+//	n, err := setting.Read("PM2_EAGER", os.Getenv("PM2_EAGER"), setting.Bytes)
+package setting
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// SharedCPUs is the variable that says to several rooms that other processes use the CPUs.
+const SharedCPUs = "PM2_SHARED_CPUS"
+
+// Shared is what SharedCPUs says.
+func Shared() (bool, error) { return Read(SharedCPUs, os.Getenv(SharedCPUs), Bool) }
+
+// Read parses what the variable called name says; empty stands for the zero value.
+func Read[T any](name, text string, parse func(string) (T, error)) (value T, err error) {
+	if text == "" {
+		return value, nil
+	}
+	v, err := parse(text)
+	if err != nil {
+		return value, fmt.Errorf("%s=%q: %w", name, text, err)
+	}
+	return v, nil
+}
+
+// Bool takes 1, true, yes, on and 0, false, no, off, in capitals or not.
+func Bool(text string) (bool, error) {
+	switch strings.ToLower(text) {
+	case "1", "true", "yes", "on":
+		return true, nil
+	case "0", "false", "no", "off":
+		return false, nil
+	}
+	return false, errors.New("give 0 or 1")
+}
+
+// Number takes any number.
+func Number(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, errors.New("give a number")
+	}
+	return n, nil
+}
+
+// Bytes takes a size of at least one byte.
+func Bytes(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, errors.New("give a number of bytes, at least 1")
+	}
+	return n, nil
+}
+
+// Duration takes a time with its unit, or 0.
+func Duration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, errors.New("give a duration such as 5s")
+	}
+	return d, nil
+}
+
+// Descriptor takes the number of one that is none of the standard streams.
+func Descriptor(text string) (int, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil || n < 3 {
+		return 0, errors.New("give the number of a descriptor above 2")
+	}
+	return int(n), nil
+}
