@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -110,12 +111,14 @@ func readToEnd(ctx context.Context, fd int, text []byte, most int) ([]byte, erro
 	buf := make([]byte, most+1)
 	for len(text) <= most {
 		wait := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}, {Fd: int32(ends[0])}}
-		_, err := unix.Poll(wait, -1)
+		_, refused := unix.Poll(wait, -1)
 		switch {
 		case ctx.Err() != nil:
 			return text, context.Cause(ctx)
-		case err == unix.EINTR:
+		case refused == unix.EINTR:
 			continue
+		case refused != nil:
+			time.Sleep(time.Millisecond) // a descriptor that does not block may have nothing
 		}
 		switch n, err := unix.Read(fd, buf[:most+1-len(text)]); {
 		case err == unix.EINTR || err == unix.EAGAIN:

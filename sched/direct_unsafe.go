@@ -3,6 +3,7 @@
 package sched
 
 import (
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -74,8 +75,15 @@ func gettid() int { return unix.Gettid() }
 // interrupt sends an OS thread the signal by which the Go runtime stops goroutines.
 func interrupt(tid int) { _ = unix.Tgkill(unix.Getpid(), tid, unix.SIGURG) }
 
-// setAttr sets policy and slice of an OS thread; failure is harmless.
+// classed tells whether the process was given a scheduling class from outside (chrt, a service manager), which its OS threads inherit
+// from each other. It is asked for when the first LWP starts.
+var classed = sync.OnceValue(func() bool { return kernel.Policy(unix.Getpid()) != schedOther })
+
+// setAttr sets policy and slice of an OS thread, unless the process has a class of its own; failure is harmless.
 func setAttr(tid int, policy uint32, nice int32, slice uint64) {
+	if classed() {
+		return
+	}
 	_ = kernel.SetPolicy(tid, policy, nice, slice)
 }
 

@@ -23,6 +23,16 @@ func SetPolicy(tid int, policy uint32, nice int32, slice uint64) error {
 	return nil
 }
 
+// Policy is the policy of an OS thread (0: the calling one); an ordinary one where the kernel does not say.
+func Policy(tid int) uint32 {
+	const resetOnFork = 1 << 30 // SCHED_RESET_ON_FORK
+	p, _, errno := unix.RawSyscall(unix.SYS_SCHED_GETSCHEDULER, uintptr(tid), 0, 0)
+	if errno != 0 {
+		return unix.SCHED_NORMAL
+	}
+	return uint32(p) &^ resetOnFork
+}
+
 // Nice is the process's nice value, which setting a policy must not change.
 func Nice() int32 {
 	n, err := unix.Getpriority(unix.PRIO_PROCESS, 0)

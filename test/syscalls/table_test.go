@@ -125,7 +125,7 @@ var numbers = map[string]uint32{
 	"readv": unix.SYS_READV, "recvfrom": unix.SYS_RECVFROM, "recvmsg": unix.SYS_RECVMSG,
 	"restart_syscall": unix.SYS_RESTART_SYSCALL, "rseq": unix.SYS_RSEQ, "rt_sigaction": unix.SYS_RT_SIGACTION,
 	"rt_sigprocmask": unix.SYS_RT_SIGPROCMASK, "rt_sigreturn": unix.SYS_RT_SIGRETURN,
-	"sched_getaffinity": unix.SYS_SCHED_GETAFFINITY, "sched_setaffinity": unix.SYS_SCHED_SETAFFINITY,
+	"sched_getaffinity": unix.SYS_SCHED_GETAFFINITY, "sched_getscheduler": unix.SYS_SCHED_GETSCHEDULER, "sched_setaffinity": unix.SYS_SCHED_SETAFFINITY,
 	"sched_setattr": unix.SYS_SCHED_SETATTR, "sched_yield": unix.SYS_SCHED_YIELD, "sendmsg": unix.SYS_SENDMSG,
 	"sendto": unix.SYS_SENDTO, "set_robust_list": unix.SYS_SET_ROBUST_LIST, "set_tid_address": unix.SYS_SET_TID_ADDRESS,
 	"setitimer": unix.SYS_SETITIMER, "setpgid": unix.SYS_SETPGID, "setsid": unix.SYS_SETSID, "setsockopt": unix.SYS_SETSOCKOPT,
