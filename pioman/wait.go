@@ -155,7 +155,7 @@ type wait struct {
 	end    int64 // timed: in cycles
 
 	onThread bool // the caller is one of marcel's threads
-	crowded  bool // a goroutine has given up polling before its time was over: others poll, or want its P or its CPU
+	crowded  bool // a goroutine has given up polling because others poll, or want its P
 
 	vp     int  // of the caller, as far as queues depend on it
 	polite bool // other processes use the CPU
@@ -214,7 +214,7 @@ func (w *wait) block() error {
 	e := w.e
 	e.Need()
 	p := parking.get(e)
-	defer w.leave(p)
+	defer w.leave(p, asm.Cycles())
 	if w.ctx != nil && w.ctx.Done() != nil {
 		defer context.AfterFunc(w.ctx, p.poke)() // a hint, also if it comes too late
 	}
@@ -243,10 +243,14 @@ func (w *wait) block() error {
 	return nil
 }
 
-func (w *wait) leave(p *parker) {
+// leave ends block, which began at the moment given.
+func (w *wait) leave(p *parker, began int64) {
 	e := w.e
 	parking.put(p)
 	e.Done()
+	if !w.onThread && w.met() {
+		e.outside.Took(asm.Cycles()-began, e.ticks.explicitSpin)
+	}
 	if w.held {
 		e.sleeper.release()
 	}
@@ -313,14 +317,14 @@ func (w *wait) insist() bool {
 			return false
 		}
 		if sched.Poll(time.Duration(asm.Nanos(left)), w.polite, w.look) {
-			e.outside.Took(asm.Cycles()-began, e.ticks.explicitSpin)
 			return true
 		}
 		now := asm.Cycles()
 		if w.over(now) || e.closed.Load() {
 			return true
 		}
-		if w.crowded = now-began < window; !w.onThread {
+		if !w.onThread {
+			w.crowded = sched.Crowded()
 			return false
 		}
 		if e.attached.Load() != nil {

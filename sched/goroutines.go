@@ -55,6 +55,10 @@ func GoroutinesPoll(now int64) (since int64) {
 	return max(now-goroutines.since.Load(), 1)
 }
 
+// Crowded tells whether other goroutines want to run, or poll, where the caller polls, a plain goroutine: it should sleep where they
+// wake it.
+func Crowded() bool { return direct.Queued() || goroutines.polling.Load() != 0 }
+
 // pollGoroutine is Poll with the patience in cycles, for a plain goroutine. It says that it polls also if the first look finds
 // what it is for: that look may have moved many bytes.
 func pollGoroutine(patience int64, polite bool, look func() Found) bool {
