@@ -1,54 +1,66 @@
-/* No wake-up gets lost (pioman/README.md) in a program of goroutines: two waiters post a request each, poll, and sleep on
- * their parkers or, one of them for all, in the kernel; the progressor takes over where none polls. Two messages arrive at any
- * moment. A state in which a waiter sleeps for ever is a deadlock.
+/* No wake-up gets lost (pioman/README.md) in a program of goroutines: a waiter posts a request, polls, and sleeps on its
+ * parker or, for all, in the kernel; another goroutine submits a task that is to run once, and computes; the progressor takes over
+ * where no goroutine polls. The message arrives at any moment; the kernel announces it, but not the task. A state in which the waiter
+ * sleeps for ever, or the task does not run, is a deadlock.
  *
  *   post     Engine.Need, rouse                 waiter      wait.block
  *   poll     one round, with its Signals        sleepAs     sleeper.sleepAs, watch
  *   rouse    progressor.rouse                   progressor  await, needed, serve, progress
- *   attend   Engine.attend
+ *   attend   Engine.attend                      poster      Engine.Submit of a OneShot task
+ *
+ * A waiter that sleeps in the kernel may end there only with the model: init tells of one that does not go on.
  *
  * Naps are no states: when one is over depends on nothing. That goroutines poll may be believed for a while after they
  * have stopped; the model lets the progressor nap then, or look. All words are sequentially consistent in Go. */
 
-#define N 2
-#define PROGRESSOR 9
 
 byte pending;                      /* the load word */
 bool asleep, watched;
-bool posted[N], net[N], done[N];   /* a task is there; its message has arrived; a poll has found it */
-bool onSem[N], unit[N], onKernel[N]; /* the parker, and the unit of its semaphore */
+bool posted, net, done;            /* the waiter's request is there; its message has arrived; a poll has found it */
+bool once, ran;                    /* the task to run once is there; a poll has run it */
+bool onSem, unit, onKernel;        /* the parker, and the unit of its semaphore */
 byte holder;                       /* of the sleeper */
 bool event;                        /* the eventfd */
-byte polling;                      /* goroutines that poll */
-byte over;
+bool over;
 
 mtype = { off, watching, blocking };
 mtype state = off;
 chan rung = [1] of { bit };
 
-inline signal(k) {                 /* a compare-and-swap takes the list; each parker is one, too */
-	done[k] = true;
+#define arrived (posted && net && !done)
+
+inline signal() {                  /* a compare-and-swap takes the list; the parker is another */
+	done = true;
 	if
-	:: onSem[k] -> onSem[k] = false; unit[k] = true
-	:: !onSem[k] && onKernel[k] -> onKernel[k] = false; event = true
-	:: else
+	:: onSem -> onSem = false; unit = true
+	:: onKernel -> onKernel = false; event = true
+	:: !onSem && !onKernel
 	fi
 }
 
-inline poll() {
-	atomic {
-		moved = false;
-		if :: posted[0] && net[0] && !done[0] -> moved = true; signal(0) :: else fi;
-		if :: posted[1] && net[1] && !done[1] -> moved = true; signal(1) :: else fi
-	}
+inline runOnce() { if :: once && !ran -> moved = true; ran = true; pending-- :: else fi }
+
+inline pollOfWaiter() {            /* it sees its own request, and needs no wake */
+	atomic { moved = false; if :: arrived -> moved = true; done = true :: else fi; runOnce() }
 }
 
-#define arrived ((posted[0] && net[0] && !done[0]) || (posted[1] && net[1] && !done[1]))
+inline pollOfProgressor() {
+	atomic { moved = false; if :: arrived -> moved = true; signal() :: else fi; runOnce() }
+}
+
+inline post() {                    /* Need, and what follows */
+	atomic { pending++; first = (pending == 1 || asleep) };
+	if
+	:: first -> watched = false; rouse();
+		if :: state == blocking -> event = true :: state != blocking fi
+	:: !first
+	fi
+}
 
 inline rouse() {
 	if
 	:: atomic { state == off -> state = watching }; 
-		if :: nfull(rung) -> rung!1 :: full(rung) fi
+		atomic { if :: nfull(rung) -> rung!1 :: full(rung) fi }
 	:: state != off
 	fi
 }
@@ -64,86 +76,90 @@ inline attend() {
 	fi
 }
 
-/* sleep in the kernel, as the holder me; mine: the caller's parker is still on the kernel. */
-inline sleepAs(me, mine) {
-	refused = false;
-	if
-	:: pending == 0 -> refused = true
-	:: pending != 0 ->
-		if
-		:: atomic { holder == 0 -> holder = me }
-		:: holder != 0 -> refused = true; event = true   /* it is to look again */
-		fi
-	fi;
-	if
-	:: refused
-	:: !refused && !(mine) -> holder = 0
-	:: !refused && (mine) ->
-#ifdef POLLS_BEFORE_MARK
-		poll();
-		atomic { asleep = true; watched = true };
+/* Sleep in the kernel as the holder ME, whose round is POLL. The last look before the sleep: a task to run, or the sources,
+ * of which Arm says whether something is there. */
+#define MARK atomic { asleep = true; watched = true }
+#ifdef LOOKS_BEFORE_MARK
+#define LOOK(POLL) POLL(); moved = moved || (once && !ran); MARK
 #else
-		atomic { asleep = true; watched = true };
-		poll();
+#define LOOK(POLL) MARK; POLL(); moved = moved || (once && !ran)
 #endif
-		if
-		:: moved || pending == 0
-		:: !moved && pending != 0 ->
-			if
-			:: arrived                          /* Arm says no */
-			:: !arrived -> 
-endKernel:		(event || arrived); event = false    /* the progressor may end here; init tells of a waiter that does */
-			fi
-		fi;
-		atomic { asleep = false; watched = false };
-		holder = 0;
-		poll()
-	fi
-}
 
-proctype waiter(byte i) {
-	bool moved, refused, led, first;
-	posted[i] = true;
-	atomic { pending++; first = (pending == 1 || asleep) };
-	if
-	:: first -> watched = false; rouse();
-		if :: state == blocking -> event = true :: state != blocking fi
-	:: !first
-	fi;
+/* OWN is the caller's word, which its waker changes before it wakes the sleeper: a former holder may have taken that wake. */
+#ifdef NO_OWN_WORD
+#define LOOK_AT(OWN) mine = true
+#else
+#define LOOK_AT(OWN) mine = OWN
+#endif
+
+#define SLEEP(ME, POLL, OWN) \
+	refused = false; \
+	if \
+	:: pending == 0 -> refused = true \
+	:: pending != 0 -> \
+		if \
+		:: atomic { holder == 0 -> holder = ME }; LOOK_AT(OWN) \
+		:: holder != 0 -> refused = true; event = true \
+		fi \
+	fi; \
+	if \
+	:: refused \
+	:: !refused -> \
+		LOOK(POLL); \
+		if \
+		:: !mine || moved || pending == 0 || arrived \
+		:: else -> \
+endKernel:		(event || arrived); event = false \
+		fi; \
+		atomic { asleep = false; watched = false }; \
+		holder = 0; \
+		POLL() \
+	fi
+
+active proctype waiter() {
+	bool moved, refused, mine, led, first;
+	posted = true;
+	post();
 	do
-	:: done[i] -> break
-	:: !done[i] ->
+	:: done -> break
+	:: !done ->
 		if
 		:: true                                     /* others poll, or want the P */
 			crowded: skip;
 			attend();
-			onSem[i] = true;
+			onSem = true;
 			if
-			:: done[i] -> if :: atomic { onSem[i] -> onSem[i] = false } :: atomic { unit[i] -> unit[i] = false } fi
-			:: !done[i] -> atomic { unit[i] -> unit[i] = false }
+			:: done -> if :: atomic { onSem -> onSem = false } :: atomic { unit -> unit = false } fi
+			:: !done -> atomic { unit -> unit = false }
 			fi
 		:: true ->                                  /* polls in vain, then sleeps for all */
-			polling++; poll(); polling--;
+			pollOfWaiter();
 			if
-			:: done[i]
-			:: !done[i] ->
-				onKernel[i] = true; led = true;
+			:: done
+			:: !done ->
+				onKernel = true; led = true;
 				if
-				:: done[i] -> onKernel[i] = false
-				:: !done[i] ->
-					sleepAs(i + 1, onKernel[i]);
-					onKernel[i] = false;
-					if :: refused && !done[i] -> goto crowded :: else fi
+				:: done -> onKernel = false
+				:: !done ->                     /* if it is woken before it holds the sleeper, event says so */
+					SLEEP(1, pollOfWaiter, onKernel);
+					onKernel = false;
+					if :: refused && !done -> goto crowded :: else fi
 				fi
 			fi
 		fi
 	od;
-	atomic { pending--; over++ };
+	atomic { pending--; over = true };
 	if :: led -> attend() :: !led fi
 }
 
+active proctype poster() {
+	bool first;
+	once = true;
+	post()
+}
+
 active proctype progressor() {
-	bool moved, refused;
+	bool moved, refused, mine;
 await:
 	state = off;
 	if
@@ -153,29 +169,24 @@ end:		rung?1
 	fi;
 	state = watching;
 	do
-	:: polling > 0 || true ->                       /* a nap, and the look after it */
+	:: true ->                                      /* a nap, and the look after it */
 		if
 		:: pending == 0 -> goto await
 		:: pending != 0 && watched -> goto await
 		:: pending != 0 && !watched && asleep -> event = true
 		:: pending != 0 && !asleep ->
-			poll();
+			pollOfProgressor();
 			if
 			:: moved
 			:: !moved ->
 				state = blocking;
-				sleepAs(PROGRESSOR, true);
+				SLEEP(9, pollOfProgressor, true);
 				state = watching
 			fi
 		fi
 	od
 }
 
-proctype network(byte i) { net[i] = true }
+active proctype network() { net = true }
 
-init {
-	atomic {
-		run waiter(0); run waiter(1); run network(0); run network(1)
-	}
-	over == N
-}
+init { over && ran }
