@@ -14,7 +14,7 @@ import (
 // clock keep theirs.
 //
 //	GOMAXPROCS = base + extra       base: what the program, or the Go runtime, chose
-//	                                extra: what schedulers and pools of pollers add
+//	                                extra: what schedulers and progressors add
 //
 // The program may set GOMAXPROCS at any time. It need not tell this package: at each raise and
 // lower, a GOMAXPROCS other than the one that this package set last is the program's, and

@@ -25,7 +25,7 @@ type Setup struct {
 	Driver string        `json:"driver"` // network
 	Bare   bool          `json:"bare"`   // a link of the driver, no session and no engine
 	Hooked bool          `json:"hooked"` // the engine is attached to the scheduler's hooks; else explicit
-	Plain  bool          `json:"plain"`  // goroutines on bound OS threads instead of marcel; Hooked: poller threads poll for them
+	Plain  bool          `json:"plain"`  // goroutines on bound OS threads instead of marcel; Hooked: the progressor polls where none of them waits
 	CPUs   []int         `json:"cpus"`   // one VP, or poller, on each
 	Free   bool          `json:"free"`   // VPs are not bound
 	Shared bool          `json:"shared"` // others use the CPUs

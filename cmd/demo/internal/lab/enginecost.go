@@ -34,7 +34,7 @@ func runEngineCost(ctx context.Context, o Options, s *Sink) error {
 		add("no engine: bare driver, polled directly", duo.Setup{Bare: true})
 		add("engine explicit", duo.Setup{})
 		add("engine with hooks", duo.Setup{Hooked: true})
-		add("engine with poller threads, a goroutine waits", duo.Setup{Hooked: true, Plain: true, Spin: time.Second})
+		add("engine with hooks, a goroutine waits", duo.Setup{Hooked: true, Plain: true, Spin: time.Second})
 		add("engine explicit, makes every poll", duo.Setup{Spin: -1})
 		add("engine with hooks, makes every poll", duo.Setup{Hooked: true, Spin: -1})
 		all, err := measure(ctx, o, s, variants, "one way, 1 byte; what is added is to the bare driver, and includes matching, ordering and credit",

@@ -30,16 +30,16 @@ func runEPBeside(ctx context.Context, o Options, s *Sink) error {
 	work := newComputation(o.Iters)
 	cpus := o.CPUs[:min(2, len(o.CPUs))]
 	var variants []Variant
-	for _, flavour := range []struct {
+	for _, world := range []struct {
 		name, where string
 		plain       bool
 	}{
 		{"marcel", "one process, a thread on each VP; its hooks poll", false},
-		{"threads", "one process, a goroutine on each CPU; poller threads under SCHED_IDLE beside it", true},
+		{"threads", "one process, a goroutine on each CPU; the progressor beside it", true},
 	} {
 		add := func(name string, period *float64, params map[string]string, asked bool) {
-			x := &switching{work: work, setup: duo.Setup{CPUs: cpus, Plain: flavour.plain, Params: params}, asked: asked}
-			v := Variant{Name: flavour.name, Parameter: "idle polling period, us", Value: period, Where: flavour.where}
+			x := &switching{work: work, setup: duo.Setup{CPUs: cpus, Plain: world.plain, Params: params}, asked: asked}
+			v := Variant{Name: world.name, Parameter: "idle polling period, us", Value: period, Where: world.where}
 			variants = append(variants, x.variants(ctx, v, name, len(variants))...)
 		}
 		add("engine on, nothing pending", nil, nil, false)
@@ -73,7 +73,7 @@ func drawPeriods(s *Sink, title string, all []Row) error {
 	return figure.Curves(s.Plot, s.Title(title), periodPanel(all[:n]), periodPanel(all[n:]))
 }
 
-// periodPanel is the panel of one flavour.
+// periodPanel is the panel of one world.
 func periodPanel(all []Row) figure.Panel {
 	percent := func(ratio float64) float64 { return (ratio - 1) * 100 }
 	panel := figure.Panel{X: "idle polling period (us); " + all[0].Name, Y: "time added to the computation (%)", Zero: true}

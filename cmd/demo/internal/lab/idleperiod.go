@@ -47,12 +47,10 @@ func runIdlePeriod(ctx context.Context, o Options, s *Sink) error {
 		}
 		series := []struct {
 			name, short, where string
-			plain              bool
 			measure            func(c duo.Setup, pollers bool, polls *float64) ([]float64, error)
 		}{
-			{"self", "one process, idle VP", "one process: both ends of the connection in one thread on one core, an idle VP on the other", false, alone},
-			{"threads", "one process, poller threads", "one process: both ends of the connection in one goroutine on one core, a poller thread on each", true, alone},
-			{"pair", "two processes, oversubscribed", "two processes, oversubscribed: on each core one's application and the other's idle VP", false,
+			{"self", "one process, idle VP", "one process: both ends of the connection in one thread on one core, an idle VP on the other", alone},
+			{"pair", "two processes, oversubscribed", "two processes, oversubscribed: on each core one's application and the other's idle VP",
 				func(c duo.Setup, pollers bool, polls *float64) ([]float64, error) {
 					return beside(ctx, p, c, o.Iters, pollers, polls)
 				}},
@@ -60,7 +58,7 @@ func runIdlePeriod(ctx context.Context, o Options, s *Sink) error {
 		for _, x := range series {
 			base := len(variants) + len(latencyPeriods) // the longest period: the curve's flat end
 			add := func(name string, period *float64, c duo.Setup, pollers bool) {
-				c.Driver, c.Hooked, c.Plain, c.Spin = "shm", true, x.plain, time.Second
+				c.Driver, c.Hooked, c.Spin = "shm", true, time.Second
 				polls := new(float64)
 				variants = append(variants, Variant{
 					Polls: polls,
