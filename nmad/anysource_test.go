@@ -181,6 +181,37 @@ func TestAnySourceOfGroup(t *testing.T) {
 	j.close()
 }
 
+// TestAnySourceOfOrphanWaitsForNoLock: where only links tell of deaths, a receive from any source has links made to all others; starting it waits
+// for no gate's lock, for a hook may start it while the thread that it has interrupted holds one.
+func TestAnySourceOfOrphanWaitsForNoLock(t *testing.T) {
+	j := newJob(t, 3, networks()["sim"], nil)
+	s := j.sessions[0]
+	s.orphan.Store(true)
+	own := s.gates.at(0)
+	own.mu.lock()
+	started := make(chan *Request)
+	go func() { started <- s.Irecv(Tag(5), make([]byte, 8)) }()
+	var r *Request
+	select {
+	case r = <-started:
+	case <-time.After(20 * time.Second):
+		t.Error("it waits for the lock of the own gate")
+	}
+	own.letGo()
+	if r == nil {
+		r = <-started
+	}
+	for _, peer := range []int{1, 2} {
+		if err := s.Gate(peer).Link(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if !r.Cancel() {
+		t.Error("the receive cannot be taken back")
+	}
+	j.close()
+}
+
 // TestAnySourceHistory has threads and goroutines post receives from any source and from ranks, with masks and without, take them back,
 // claim and probe, while messages come and, one after the other, the peers leave; and looks whether what each got can be: no receive would
 // rather have another message that would rather have it. Repeatable for long, as TestSoak: -soak, -soak.seed.

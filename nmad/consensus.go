@@ -43,6 +43,7 @@ const (
 	heard                 // a note has come
 	lost                  // the gate to a rank has ended
 	orphaned              // deaths show on links only
+	meshes                // a receive from any source waits then
 )
 
 // call is one of Agree or Shrink.
@@ -116,6 +117,8 @@ func (c *consensus) take(h happened) {
 		a.lost(h.rank)
 	case orphaned:
 		a.orphaned()
+	case meshes:
+		c.s.mesh()
 	}
 	for deeds := a.take(); len(deeds) > 0; deeds = a.take() {
 		for _, d := range deeds {

@@ -71,24 +71,26 @@ func (s *Session) orphaned() {
 	}
 }
 
-// linkOrphan has links made to all other processes.
+// linkOrphan has links made, once, to all other processes that may send to a receive from any source. It waits for no gate's lock.
 func (s *Session) linkOrphan() {
-	own := s.gates.at(s.cfg.Rank)
-	own.enter()
-	defer own.letGo()
-	if own.flow.Closing {
-		return
+	if !s.meshes.Swap(true) {
+		s.consensus.post(happened{what: meshes})
 	}
-	s.work.Go(func() {
-		for rank := range s.gates {
-			g := s.to(rank)
-			g.mu.lock()
-			if !g.flow.Closing {
-				g.linking.want()
-			}
-			g.letGo()
+}
+
+// mesh makes these links. It takes the locks of gates.
+func (s *Session) mesh() {
+	for rank := range s.gates {
+		if !s.any.Group().Has(rank) {
+			continue
 		}
-	})
+		g := s.to(rank)
+		g.mu.lock()
+		if !g.flow.Closing {
+			g.linking.want()
+		}
+		g.letGo()
+	}
 }
 
 // ended takes note that a gate has ended; under its lock. With the last one all

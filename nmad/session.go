@@ -38,6 +38,7 @@ type Session struct {
 	registered []registration // by rank
 
 	orphan atomic.Bool // a process that passes on news has gone: of some others only links tell; see linking.go
+	meshes atomic.Bool // and links to all others are made, or will be
 
 	met     atomic.Bool           // the cards of all processes are there
 	closing atomic.Pointer[error] // what requests fail with; nil: the session is open
