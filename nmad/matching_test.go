@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
@@ -30,5 +31,45 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkReceiveFromAny posts a receive from any source before its message has come or after, beside messages that have no receive.
+func BenchmarkReceiveFromAny(b *testing.B) {
+	for _, before := range []bool{true, false} {
+		for _, kept := range []int{0, 100} {
+			b.Run("before="+strconv.FormatBool(before)+",kept="+itoa(kept), func(b *testing.B) {
+				p := newPair(simnet.Options{MaxBody: 64, Packets: 1000}, wide)
+				s, msg := p.session(1), make([]byte, 8)
+				for range kept {
+					if err := p.gates[0].Send(1<<40, msg); err != nil {
+						b.Fatal(err)
+					}
+				}
+				p.settle()
+				r, op := &Request{}, &RecvOp{Match: Tag(7), Buf: make([]byte, 8)}
+				start := func() {
+					if err := s.StartRecv(r, op); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					if before {
+						start()
+					}
+					if err := p.gates[0].Send(7, msg); err != nil {
+						b.Fatal(err)
+					}
+					p.gates[1].poll()
+					if !before {
+						start()
+					}
+					if !r.ended() {
+						b.Fatal("the message has not come")
+					}
+				}
+			})
+		}
 	}
 }
