@@ -230,7 +230,7 @@ func (w *wait) block() error {
 		case w.onThread && e.Hooked():
 			w.sleepUntil(p, (*Engine).covered)
 		case !w.still && w.insist():
-		case w.crowded && e.Hooked():
+		case w.crowded && e.Hooked() || e.vpsAwake():
 			e.attend()
 			w.sleepUntil(p, (*Engine).covered)
 		default:
@@ -260,6 +260,25 @@ func (w *wait) leave(p *parker, began int64) {
 	if e.attend(); !e.Hooked() && e.sleeper.holder.Load() == 0 {
 		parking.wakeOne(e) // another waiter is to poll
 	}
+}
+
+// vpsAwake tells whether some virtual processor runs threads or polls. A goroutine does not sleep in the kernel for all beside it:
+// each message of its threads would wake the goroutine.
+func (e *Engine) vpsAwake() bool {
+	a := e.attached.Load()
+	if a == nil || len(a.vps) == 0 || e.closed.Load() {
+		return false
+	}
+	w, ok := a.s.(watcher)
+	if !ok {
+		return true
+	}
+	for vp := range a.vps {
+		if idle, awake := w.Idle(vp); !idle || awake {
+			return true
+		}
+	}
+	return false
 }
 
 // attend has the progressor of a hooked engine attend to what is pending: it is off while a waiter sleeps in the kernel for all.
