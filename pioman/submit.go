@@ -1,6 +1,11 @@
 package pioman
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched"
+)
 
 // Submit puts a task into its queue, where it is polled soon if requests are pending
 // (Need), or if it is OneShot. It allocates nothing and never blocks; it is allowed
@@ -117,8 +122,8 @@ func (e *Engine) underflow() {
 // rouse sees to it that a poller comes for what was just posted. A poster that carries a virtual
 // processor of a hooked engine wakes no other one: that processor is awake, and
 // its own hooks poll before it sleeps; the kick sees to it that its timer
-// ticks. A goroutine wakes nothing either, as long as the progressor watches: goroutines mostly poll next. An explicit engine
-// wakes no poller: its waiters poll.
+// ticks. A goroutine wakes nothing either, where goroutines poll and the progressor watches: the poster mostly polls next; else it wakes
+// the sleeper, or the progressor. An explicit engine wakes no poller: its waiters poll.
 func (e *Engine) rouse(v view) {
 	if v.watched() {
 		e.load.outdate()
@@ -132,6 +137,8 @@ func (e *Engine) rouse(v view) {
 		return
 	}
 	switch vp := a.s.CurrentVP(); {
+	case vp < 0 && v.asleep() && sched.GoroutinesPoll(asm.Cycles()) == 0:
+		e.sleeper.wake()
 	case vp < 0:
 		a.progressor.rouse()
 		if a.progressor.state.Load() == blocking {

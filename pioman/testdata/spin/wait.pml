@@ -49,10 +49,15 @@ inline pollOfProgressor() {
 }
 
 inline post() {                    /* Need, and what follows */
-	atomic { pending++; first = (pending == 1 || asleep) };
+	atomic { pending++; first = (pending == 1 || asleep); wakes = asleep };
 	if
-	:: first -> watched = false; rouse();
-		if :: state == blocking -> event = true :: state != blocking fi
+	:: first ->
+		watched = false;
+		if
+		:: wakes -> event = true                    /* no goroutine polls */
+		:: true -> rouse();
+			if :: state == blocking -> event = true :: state != blocking fi
+		fi
 	:: !first
 	fi
 }
@@ -117,7 +122,7 @@ endKernel:		(event || arrived); event = false \
 	fi
 
 active proctype waiter() {
-	bool moved, refused, mine, led, first;
+	bool moved, refused, mine, led, first, wakes;
 	posted = true;
 	post();
 	do
@@ -153,7 +158,7 @@ active proctype waiter() {
 }
 
 active proctype poster() {
-	bool first;
+	bool first, wakes;
 	once = true;
 	post()
 }
