@@ -90,3 +90,11 @@ func (v *Vector) Detach() {
 		}
 	}
 }
+
+// fire is the hook.
+func (v *Vector) fire(vp int, at hooks.Point, limit int) hooks.Verdict {
+	if uint(vp) >= uint(len(v.lanes)) {
+		return hooks.Quiet
+	}
+	return v.lanes[vp].fire(v, at, limit)
+}

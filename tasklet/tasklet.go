@@ -265,3 +265,12 @@ func (p *patience) pause() {
 	}
 	p.tries++
 }
+
+// push puts t, whose state says so, into a lane, and sees to it that a firing
+// looks there.
+func (v *Vector) push(t *Tasklet, s serial.State) {
+	lane := laneOf(s)
+	if v.lanes[lane].push(t, rankOf(s)) {
+		v.remind(lane)
+	}
+}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
-	"github.com/pm2-go/pm2/internal/serial"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -28,23 +27,6 @@ type Vector struct {
 	_      [128]byte
 	homes  atomic.Uint32 // tasklets that have got a home processor; each Init adds one
 	_      [128]byte
-}
-
-// fire is the hook.
-func (v *Vector) fire(vp int, at hooks.Point, limit int) hooks.Verdict {
-	if uint(vp) >= uint(len(v.lanes)) {
-		return hooks.Quiet
-	}
-	return v.lanes[vp].fire(v, at, limit)
-}
-
-// push puts t, whose state says so, into a lane, and sees to it that a firing
-// looks there.
-func (v *Vector) push(t *Tasklet, s serial.State) {
-	lane := laneOf(s)
-	if v.lanes[lane].push(t, rankOf(s)) {
-		v.remind(lane)
-	}
 }
 
 // remind wakes a processor that may sleep: all but our own.
