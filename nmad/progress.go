@@ -112,7 +112,7 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 	}
 	if g.rails.waiterPolls() && (g.flow.Moving(flow.Pull) == 0 || g.flow.Moving(flow.Push) == 0) {
 		// A long message in one direction keeps one CPU busy, and a waiter polls for it already. Moved is right, since the
-		// waiter moves bytes: if the engine took the gate for quiet, it would send its spare LWP to sleep for it at every
+		// waiter moves bytes: if the engine took the gate for quiet, it would send its progressor to sleep for it at every
 		// tick, in vain (source.Arm).
 		g.letGo()
 		return pioman.Moved

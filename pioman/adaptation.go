@@ -7,7 +7,7 @@ import (
 )
 
 // adaptation says for how long an idle processor polls before it blocks in the kernel: to be woken is taken to be worth the
-// BlockingDelay of polling. What arrives while all processors compute is found by hooks or by the spare LWP; the same
+// BlockingDelay of polling. What arrives while all processors compute is found by hooks or by the progressor; the same
 // estimator decides which (crowded).
 type adaptation struct {
 	est     sched.Estimator

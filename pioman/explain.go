@@ -75,10 +75,10 @@ type Adaptive struct {
 
 // Blocking describes what sleeps in the kernel, and what the kernel watches.
 type Blocking struct {
-	Asleep  string `json:"asleep"`  // what blocks in the kernel: "nothing", "an idle VP", "the spare LWP", "a waiter"
+	Asleep  string `json:"asleep"`  // what blocks in the kernel: "nothing", "an idle VP", "the progressor", "a waiter"
 	Sleeps  uint32 `json:"sleeps"`  // so far
 	Sources int    `json:"sources"` // descriptors that announce for tasks
-	Sent    uint64 `json:"sent"`    // how often the spare LWP was sent to the kernel
+	Sent    uint64 `json:"sent"`    // how often the progressor was sent to the kernel
 	Stays   uint64 `json:"stays"`   // how often it went back there at once
 }
 
@@ -290,7 +290,7 @@ func (e *Engine) explainBlocking(a *attachment) Blocking {
 	case a == nil:
 		x.Asleep = "a waiter"
 	case a.progressor.state.Load() == blocking:
-		x.Asleep = "the spare LWP"
+		x.Asleep = "the progressor"
 	default:
 		x.Asleep = "an idle VP"
 	}
@@ -346,7 +346,7 @@ func (x Explanation) Text() string {
 	k := x.Blocking
 	line("\nin the kernel")
 	line("  %s sleeps for all; %d sleeps so far", k.Asleep, k.Sleeps)
-	line("  %d sources; the spare LWP was sent %d times and stayed %d times", k.Sources, k.Sent, k.Stays)
+	line("  %d sources; the progressor was sent %d times and stayed %d times", k.Sources, k.Sent, k.Stays)
 	line("\nparameters")
 	for _, s := range x.Params {
 		line("  %-18s %-26s %-26s %-12s %s", s.Name, s.Env, s.Value, s.From, s.Meaning)

@@ -29,7 +29,7 @@ import (
 //	some idle      since less than the window (adaptation.go)          an idle one, continuously or every IdleGap
 //	some idle      for longer                                          none: an idle one blocks in the kernel
 //	all compute    since less than the BlockingDelay                   they, at switches; the scheduler's clock, at its ticks
-//	all compute    for longer                                          none: the spare LWP (progressor.go) blocks
+//	all compute    for longer                                          none: the progressor (progressor.go) blocks
 //	one dedicated  at all                                              that one (progressor.go)
 
 // vpState is what the hooks remember of one virtual processor.
@@ -357,7 +357,7 @@ func (a *attachment) library(vp int) hooks.Verdict {
 
 // timer polls in the name of a virtual processor that is awake but may compute
 // without ever reaching a hook. When nothing has come for long, and there is no
-// sleeper, it sends the spare LWP to the kernel. When there is one, since before the latest request, it
+// sleeper, it sends the progressor to the kernel. When there is one, since before the latest request, it
 // makes that one take a fresh look.
 func (a *attachment) timer(vp int) hooks.Verdict {
 	e := a.e

@@ -270,7 +270,7 @@ func TestHooksRestWhileSomebodyBlocks(t *testing.T) {
 	finishes(t, "sleeper", wg.Wait)
 }
 
-// All processors compute; what arrives is found all the same: by the spare LWP, which blocks
+// All processors compute; what arrives is found all the same: by the progressor, which blocks
 // in the kernel, and not at all by the hooks then.
 func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 	for name, open := range networks {
@@ -293,7 +293,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 			a := e.attached.Load()
 			eventually(t, "all compute", func() bool { return int(computing.Load()) == vps })
 			for i := range int64(5) {
-				eventually(t, "the spare LWP sleeps in the kernel", func() bool {
+				eventually(t, "the progressor sleeps in the kernel", func() bool {
 					switch h := e.sleeper.holder.Load(); {
 					case h != 0 && h == a.progressor.g.Load():
 						return e.load.view().watched()
@@ -322,7 +322,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 }
 
 // A processor's LWP that sleeps in the kernel when another one takes up the processor, and computes, may stay there:
-// it is as good as the spare LWP, which has its turn when that one has left.
+// it is as good as the progressor, which has its turn when that one has left.
 func TestSleeperOutlastsItsProcessor(t *testing.T) {
 	for name, open := range networks {
 		e := with(t, func(p *Params) { p.BlockingDelay, p.TimerPeriod = 0, 0 })
@@ -344,7 +344,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 			}
 		}
 		if a.progressor.sends.Load() != 0 {
-			t.Errorf("%s: the spare LWP was sent, too", name)
+			t.Errorf("%s: the progressor was sent, too", name)
 		}
 		net.put()
 		eventually(t, name+" arrives without a hook", func() bool { return r.got.Load() == 1 })
@@ -352,13 +352,13 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 		if !reported.Load() {
 			t.Errorf("%s: the LWP does not look for its processor", name)
 		}
-		eventually(t, "the spare LWP succeeds it", func() bool {
+		eventually(t, "the progressor succeeds it", func() bool {
 			s.set.Fire(hooks.Timer, 0)
 			h := e.sleeper.holder.Load()
 			return h != 0 && h == a.progressor.g.Load() && e.load.view().watched()
 		})
 		net.put()
-		eventually(t, name+" arrives at the spare LWP", func() bool { return r.got.Load() == 2 })
+		eventually(t, name+" arrives at the progressor", func() bool { return r.got.Load() == 2 })
 		e.Done()
 	}
 }

@@ -232,10 +232,8 @@ func (p *progressor) progress() bool {
 		}
 		woken := readied.Load()
 		out := e.poll(-1)
-		bump(&p.polls)
 		p.a.handOver(woken)
 		if out == moved {
-			bump(&p.finds)
 			if wait := now - active; wait >= e.ticks.hot {
 				e.adapt.arrived(wait, false)
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// A processor that is refused the kernel because the spare LWP is there sleeps on its own, and
+// A processor that is refused the kernel because the progressor is there sleeps on its own, and
 // relies on that one: when it leaves, while something is pending, a processor has to look.
 func TestSpareLWPHandsBack(t *testing.T) {
 	e := engine(t, Config{})
@@ -17,11 +17,11 @@ func TestSpareLWPHandsBack(t *testing.T) {
 	defer e.Done()
 	a := e.attached.Load()
 	a.progressor.send()
-	eventually(t, "the spare LWP sleeps in the kernel", func() bool {
+	eventually(t, "the progressor sleeps in the kernel", func() bool {
 		return a.progressor.state.Load() == blocking && e.load.view().asleep()
 	})
 	if (vpSleeper{e}).Sleep(new(atomic.Uint32)) {
-		t.Fatal("a processor may sleep in the kernel beside the spare LWP")
+		t.Fatal("a processor may sleep in the kernel beside the progressor")
 	}
 	before := s.kicks.Load()
 	a.vps[1].polled.set(asm.Cycles() + asm.ToCycles(int64(forever/4))) // better placed, and no sleeper
@@ -30,7 +30,7 @@ func TestSpareLWPHandsBack(t *testing.T) {
 	if vp := s.kicked.Load(); vp != -1 {
 		t.Errorf("processor %d was kicked, which may not be the one that sleeps", vp)
 	}
-	eventually(t, "the spare LWP waits for orders", func() bool { return e.sleeper.holder.Load() == 0 && a.progressor.state.Load() == off })
+	eventually(t, "the progressor waits for orders", func() bool { return e.sleeper.holder.Load() == 0 && a.progressor.state.Load() == off })
 	if n := a.progressor.sends.Load(); n != 1 {
 		t.Errorf("sent %d times", n)
 	}
