@@ -202,4 +202,7 @@ func (a *attachment) detach() {
 	parking.wakeAll(a.e)
 	a.e.sleeper.release()
 	giveBack(a.s)
+	if hasNone(a.s) {
+		enabled.remove(a.e)
+	}
 }

@@ -70,6 +70,12 @@ func (x *enabledEngines) add(e *Engine) {
 	x.mu.Unlock()
 }
 
+func (x *enabledEngines) remove(e *Engine) {
+	x.mu.Lock()
+	x.list = slices.DeleteFunc(slices.Clone(x.list), func(o *Engine) bool { return o == e })
+	x.mu.Unlock()
+}
+
 // adopt moves the enabled engines to s, the default scheduler, which has just started. It does not wait for that: the thread
 // that starts s may be in a handler. Until then the progressor goes on.
 func adopt(s *sched.Scheduler) {

@@ -13,7 +13,6 @@ import (
 // goroutine is the waiting of a plain goroutine, locked to its OS thread or not, and so of a call from C.
 type goroutine struct{}
 
-func (goroutine) ready() bool       { return false } // sched.Poll looks
 func (goroutine) yield()            { runtime.Gosched() }
 func (goroutine) blocking(f func()) { f() }
 

@@ -27,7 +27,6 @@ func caller() waiting {
 // thread is the waiting of one of marcel's threads.
 type thread struct{}
 
-func (thread) ready() bool       { return marcel.Ready() }
 func (thread) yield()            { marcel.Yield() }
 func (thread) blocking(f func()) { marcel.Blocking(f) }
 
@@ -50,6 +49,9 @@ func sharedByDefault() bool {
 	s := sched.Running()
 	return s != nil && s.Shared()
 }
+
+// threadsReady tells whether other threads wait for the VP of the calling thread.
+func threadsReady() bool { return marcel.Ready() }
 
 // onThread tells whether the caller is one of marcel's threads.
 func onThread() bool { return marcel.OnThread() }

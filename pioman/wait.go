@@ -349,7 +349,7 @@ func (w *wait) insist() bool {
 		if e.attached.Load() != nil {
 			return true
 		}
-		if caller().ready() {
+		if threadsReady() {
 			yield()
 		} else {
 			yieldCPU()

@@ -6,9 +6,6 @@ import "time"
 // plain goroutine (goroutines.go), which may be locked to its OS thread, or called from C. Both may wait for the same engine at the
 // same time, and for the same completion.
 type waiting interface {
-	// ready tells whether another thread waits for the caller's processor, so that
-	// spinning would cost that one time.
-	ready() bool
 	// yield lets others run.
 	yield()
 	// blocking runs f, which blocks in the kernel, without holding up others.
