@@ -50,11 +50,10 @@ func (r *Request) Loan() Loan {
 		return Loan{}
 	}
 	x := r.core.Lease
-	l := Loan{r.source(), x, r.core.Leased, x.There, x.Bytes}
-	if !l.live() { // it may be that of another message by now
+	if x.Generation.Load() != r.core.Leased { // released: it may be that of another message by now
 		return Loan{}
 	}
-	return l
+	return Loan{r.source(), x, r.core.Leased, x.There, x.Bytes}
 }
 
 // source is the gate that the message of a receive came from.

@@ -2,7 +2,6 @@ package sched_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -85,7 +84,7 @@ func keepsClass(t *testing.T, text string) {
 			}
 			comm, err := os.ReadFile("/proc/self/task/" + task.Name() + "/comm")
 			if err == nil { // it lives
-				t.Error(fmt.Sprintf("thread %d (%s) has policy %d, the process %d", tid, strings.TrimSpace(string(comm)), policy, want))
+				t.Errorf("thread %d (%s) has policy %d, the process %d", tid, strings.TrimSpace(string(comm)), policy, want)
 			}
 		}
 	}

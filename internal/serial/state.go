@@ -44,7 +44,7 @@ func (s State) enqueue() (next State, push bool) {
 	return s | Queued, true
 }
 
-// Schedule: it has to run once more, if it can. Changes nothing if it is scheduled already, or killed.
+// Schedule says that it has to run once more, if it can. Changes nothing if it is scheduled already, or killed.
 func (s State) Schedule() (next State, push bool) {
 	if s.Has(Killed) {
 		return s, false
@@ -52,7 +52,7 @@ func (s State) Schedule() (next State, push bool) {
 	return (s | Scheduled).enqueue()
 }
 
-// Begin: its holder took it out. If run, the function is to be called. Otherwise it is parked (held), or dead (killed).
+// Begin says that its holder took it out. If run, the function is to be called. Otherwise it is parked (held), or dead (killed).
 func (s State) Begin() (next State, run bool) {
 	s &^= Queued
 	switch {
@@ -64,13 +64,13 @@ func (s State) Begin() (next State, run bool) {
 	return s&^Scheduled | Running, true
 }
 
-// End: the function returned. If it was scheduled while running it is queued again.
+// End says that the function returned. If it was scheduled while running it is queued again.
 func (s State) End() (next State, push bool) { return (s &^ Running).enqueue() }
 
-// Drop: it is forgotten, whatever it was to do.
+// Drop forgets it, whatever it was to do.
 func (s State) Drop() State { return s &^ (Queued | Scheduled | Running) }
 
-// Hold: it does not begin until as many Release. ok is false at the limit of 2^32-1.
+// Hold keeps it from beginning until as many Release. ok is false at the limit of 2^32-1.
 func (s State) Hold() (next State, ok bool) {
 	if s.Holds() == 1<<32-1 {
 		return s, false
@@ -78,7 +78,7 @@ func (s State) Hold() (next State, ok bool) {
 	return s + oneHold, true
 }
 
-// Release: one Hold less; the last one queues what was scheduled meanwhile. ok is false if there was none.
+// Release takes one Hold back; the last one queues what was scheduled meanwhile. ok is false if there was none.
 func (s State) Release() (next State, push, ok bool) {
 	if s < oneHold {
 		return s, false, false
@@ -87,7 +87,7 @@ func (s State) Release() (next State, push, ok bool) {
 	return next, push, true
 }
 
-// Revive: another life of one that is over, killed or not, begins with a Schedule; push is false if it is not over, or is held.
+// Revive begins another life of one that is over, killed or not, with a Schedule; push is false if it is not over, or is held.
 func (s State) Revive() (next State, push bool) {
 	if !s.Over() {
 		return s, false
@@ -95,7 +95,7 @@ func (s State) Revive() (next State, push bool) {
 	return (s &^ Killed).Schedule()
 }
 
-// Kill: it never begins again.
+// Kill keeps it from ever beginning again.
 func (s State) Kill() State { return s&^Scheduled | Killed }
 
 // Word is the state in memory.
