@@ -8,7 +8,6 @@ import (
 
 	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/internal/setting"
-	"github.com/pm2-go/pm2/nmad/driver/fault"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
 )
@@ -50,7 +49,7 @@ type Variable struct {
 // Environment lists the variables that Join and the drivers read; help texts and
 // docs/environment.md are made from it.
 var Environment = []Variable{
-	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, unix where that does not work, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; fault:tcp and so on, for tests", DefaultDriver, false},
+	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, unix where that does not work, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; in a program that imports package fault, fault:tcp and so on", DefaultDriver, false},
 	{EnvStrategy, "what to make of messages that wait for the network", "aggregation, default, priority, split-balance, split-equal", "default; split-balance with several rails", false},
 	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet", false},
 	{EnvProfile, "what was measured of the networks, for the default of PM2_EAGER, which rail carries the packets, and what each carries of long messages", "file that demo explain-protocol --measure --save has written", "none", false},
@@ -61,7 +60,6 @@ var Environment = []Variable{
 	{EnvUnbound, "the processes of a job stay on all processors that they may use; else each that its process manager has not bound gets a share of those of its host, or one if they are more than those", "0, 1", "0", false},
 	{shm.EnvCopy, "how long messages go through shared memory", "auto; two: through slots, copied twice; single: out of the sender's memory, where the kernel permits it", "auto: what is measured to be faster", false},
 	{EnvLoans, "memory of the buffers out of which messages are lent (Gate.Alloc)", "bytes per peer, 4096 to 17179869184", "67108864", false},
-	{fault.EnvFaults, "what goes wrong over the driver fault:NAME, for tests", "a plan, as package nmad/driver/fault has it: seed=7 refuse=0.2", "nothing", false},
 	{EnvRank, "which process of the job this is", "0 to PM2_SIZE-1", "0", true},
 	{EnvSize, "how many processes the job has", "1 to 65536", "1", true},
 	{EnvRendezvous, "where rank 0 listens while the job starts", "host:port", "none", true},

@@ -15,6 +15,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
 	"github.com/pm2-go/pm2/marcel/view"
+	_ "github.com/pm2-go/pm2/nmad/driver/fault" // --driver fault:tcp
 	"github.com/pm2-go/pm2/nmad/launch"
 	"github.com/pm2-go/pm2/pioman"
 )

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
+	_ "github.com/pm2-go/pm2/nmad/driver/fault" // PM2_DRIVER=fault:tcp
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/pioman"
 	"golang.org/x/sys/unix"

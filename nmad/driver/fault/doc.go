@@ -10,7 +10,9 @@
 //
 // # Use
 //
-// As a driver by name, with the plan in the environment:
+// As a driver by name, with the plan in the environment, in a program that imports this package, as the laboratory does:
+//
+//	import _ "github.com/pm2-go/pm2/nmad/driver/fault"
 //
 //	PM2_FAULTS='seed=7 refuse=0.2 short=0.5' demo pingpong --driver fault:tcp
 //
