@@ -78,7 +78,7 @@ func TestWherePolled(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Stop(context.Background())
-			e := pioman.New(pioman.Config{Topology: machine})
+			e := pioman.New(pioman.Config{})
 			stop, err := e.Attach(s)
 			if err != nil {
 				t.Fatal(err)

@@ -1,6 +1,7 @@
 package pioman
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"sync"
@@ -40,7 +41,7 @@ var shapes = []func(e *Engine, c *Completion) error{
 	func(e *Engine, c *Completion) error { return c.Wait(e, 1) },
 	func(e *Engine, c *Completion) error { return c.WaitAll(e, 1|2) },
 	func(e *Engine, c *Completion) error {
-		for errors.Is(c.WaitAllTimeout(e, 1|2, 3*time.Microsecond), ErrTimeout) {
+		for errors.Is(waitAllFor(c, e, 1|2, 3*time.Microsecond), context.DeadlineExceeded) {
 		}
 		return c.WaitAll(e, 1|2)
 	},

@@ -30,6 +30,7 @@ type Scheduler interface {
 	Kick(vp int)
 	SetSleeper(sched.Sleeper)
 	Shared() bool
+	Queues() []*sched.Queue // the tree that the engine's queues hang on, the same one each time; nil: no virtual processor is known
 }
 
 // hookPriority leaves room on both sides.
@@ -166,11 +167,11 @@ func (e *Engine) hook(s Scheduler, u *users) (err error) {
 		}
 	}
 	e.simulate(s)
-	e.replant(s)
+	e.replant(s.Queues())
 	e.attached.Store(a)
 	a.forOthers, err = sched.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, e.config.Name, &e.load.w, uint64(pendingMask), a.forAll)
 	if err == nil {
-		err = a.adjust()
+		err = a.register()
 	}
 	if err != nil {
 		a.detach()

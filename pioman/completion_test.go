@@ -1,6 +1,7 @@
 package pioman
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"slices"
@@ -105,11 +106,10 @@ func TestWaitTimeout(t *testing.T) {
 		var c Completion
 		for _, d := range []time.Duration{-1, 0, time.Microsecond, 3 * time.Millisecond} {
 			began := time.Now()
-			if err := c.WaitTimeout(e, 1, d); !errors.Is(err, ErrTimeout) {
+			if err := waitFor(&c, e, 1, d); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("hooked %v, %v: %v", hooked, d, err)
 			}
-			// The clock is the cycle counter: a hundredth off at the most.
-			if took := time.Since(began); took < d*9/10 {
+			if took := time.Since(began); took < d {
 				t.Errorf("hooked %v: %v took only %v", hooked, d, took)
 			}
 			if c.hasWaiter() || e.Pending() != 0 {
@@ -117,7 +117,7 @@ func TestWaitTimeout(t *testing.T) {
 			}
 		}
 		c.Signal(1)
-		if err := c.WaitTimeout(e, 1, 0); err != nil {
+		if err := waitFor(&c, e, 1, time.Hour); err != nil {
 			t.Errorf("signalled before: %v", err)
 		}
 	}
@@ -138,8 +138,8 @@ func TestSeveralWaiters(t *testing.T) {
 			func() error { return c.WaitAll(e, 1|2) },
 			func() error { return c.WaitAll(e, 1|2|4) },
 			func() error { return c.Wait(e, 2|4) },
-			func() error { return c.WaitTimeout(e, 4, time.Hour) },
-			func() error { return c.WaitAllContext(t.Context(), e, 2|4) },
+			func() error { return waitFor(&c, e, 4, time.Hour) },
+			func() error { return waitAllFor(&c, e, 2|4, time.Hour) },
 		}
 		var wg sync.WaitGroup
 		for i, wait := range waits {
@@ -422,11 +422,11 @@ func TestSignalsAndTimeoutsRace(t *testing.T) {
 			for i := range rounds {
 				go func() { work <- struct{}{} }()
 				for {
-					err := c.WaitTimeout(e, 1, time.Duration(i%40)*time.Microsecond)
+					err := waitFor(&c, e, 1, time.Duration(i%40)*time.Microsecond)
 					if err == nil {
 						break
 					}
-					if !errors.Is(err, ErrTimeout) {
+					if !errors.Is(err, context.DeadlineExceeded) {
 						t.Error(err)
 						return
 					}
@@ -538,30 +538,26 @@ func TestParkerConsumesEachUnit(t *testing.T) {
 	isInactive("cancelled before the kernel")
 }
 
-// A waiter asks whether a poller polls for it after a poller that may cease to can find it.
-func TestSleepUntilAsksLast(t *testing.T) {
+// A waiter sleeps on its semaphore only while something else polls, and then a signal, or a hint, ends that.
+func TestSleepWhileCovered(t *testing.T) {
 	e := engine(t, Config{})
 	var c Completion
 	p := parking.get(e)
 	defer parking.put(p)
 	w := wait{e: e, c: &c, want: want{bits: 1}}
-	asked := 0
-	finishes(t, "no poller polls", func() {
-		w.sleepUntil(p, func(*Engine) bool {
-			asked++
-			if p.state.Load() != onSemaphore || !p.listed.Load() || c.word.Load()>>32 != uint64(p.index) {
-				t.Error("asked before it can be found")
-			}
-			return false
-		})
-	})
-	if asked != 1 || c.hasWaiter() || p.state.Load() != awake {
-		t.Errorf("asked %d times, waiter %v, state %d", asked, c.hasWaiter(), p.state.Load())
+	finishes(t, "no poller polls", func() { w.sleepCovered(p) })
+	if c.hasWaiter() || p.state.Load() != awake {
+		t.Errorf("waiter %v, state %d", c.hasWaiter(), p.state.Load())
 	}
+	attach(t, e, newByHand(1))
 	for name, wake := range map[string]func(){"signal": func() { c.Signal(1) }, "hint": func() { parking.wakeAll(e) }} {
-		finishes(t, name, func() {
-			w.sleepUntil(p, func(*Engine) bool { wake(); return true })
+		var waker sync.WaitGroup
+		waker.Go(func() {
+			eventually(t, "asleep", func() bool { return p.state.Load() == onSemaphore })
+			wake()
 		})
+		finishes(t, name, func() { w.sleepCovered(p) })
+		waker.Wait()
 		c.Reset()
 	}
 }

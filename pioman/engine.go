@@ -8,7 +8,6 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/sched"
-	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // Config configures an engine. The zero value is a good default.
@@ -16,7 +15,8 @@ type Config struct {
 	// Name shows in reports. Default: "pioman".
 	Name string
 	// OnPanic is called when a handler panicked or ended its goroutine, after its task was
-	// ended and its queue released, by the poller. nil: one line and the stack go to the log package.
+	// ended and its queue released, by the poller: for programs, and suites such as piomantest, that must hear of it themselves. It must
+	// not panic. nil: one line and the stack go to the log package.
 	OnPanic func(*PanicError)
 	// Shared says that other processes use our CPUs, for an engine that is not hooked to a
 	// scheduler which knows: waiters then yield to the kernel between two polls.
@@ -26,11 +26,6 @@ type Config struct {
 	Params *Params
 
 	sharedBy func() bool // asks later, for the default engine
-
-	// Topology is the machine over which the queues are laid once the engine is hooked to a
-	// scheduler, and virtual processor i is on its i-th PU in turn. nil: the machine that
-	// the scheduler was arranged for, if it says so, else this one.
-	Topology *topo.Topology
 
 	tune func(*Params) // for tests
 }
@@ -50,14 +45,12 @@ type Engine struct {
 	paramErr error // what is wrong with what was asked for; Attach says it
 	ticks    ticks
 	root     *Queue // for tasks that may run anywhere; part of every tree
-	alone    [1]*Queue
-	watch    watch // nil but in simulations
+	watch    watch  // nil but in simulations
 
-	tree     atomic.Pointer[tree]       // nil: root is the only queue; Attach writes
+	tree     atomic.Pointer[tree]       // Attach writes
 	attached atomic.Pointer[attachment] // Attach and stop write; waiters and posters read
 	closed   atomic.Bool
-	points   atomic.Uint32 // Points in use; SetPoints writes
-	blind    atomic.Int32  // Blind tasks in queues
+	blind    atomic.Int32 // Blind tasks in queues
 
 	_       [line]byte
 	sleeper sleeper
@@ -80,9 +73,8 @@ func New(c Config) *Engine {
 	}
 	e.ticks = e.params.ticks()
 	e.root = &Queue{engine: e}
-	e.alone[0] = e.root
+	e.tree.Store(e.plant(nil))
 	e.sleeper.e = e
-	e.points.Store(uint32(e.params.Points))
 	e.adapt.delay = e.ticks.delay
 	return e
 }
@@ -139,11 +131,6 @@ func (e *Engine) panicked(p *PanicError) {
 		log.Printf("%s: %v\n%s", e.config.Name, p, p.Stack)
 		return
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			log.Printf("%s: %v; OnPanic itself panicked: %v", e.config.Name, p, v)
-		}
-	}()
 	e.config.OnPanic(p)
 }
 

@@ -17,7 +17,6 @@ var (
 	ErrSchedulerTaken = errors.New("scheduler has another engine's hooks: one engine per scheduler")
 	ErrCanceled       = sched.ErrCanceled // of WaitOrCancel
 	ErrNoBits         = errors.New("no bits to wait for")
-	ErrTimeout        = errors.New("time is up")
 	ErrPanicked       = errors.New("task handler did not return")
 	ErrSource         = errors.New("source cannot be used")
 	ErrUnderflow      = errors.New("Done without Need")

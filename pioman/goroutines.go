@@ -3,7 +3,6 @@ package pioman
 import (
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
@@ -24,34 +23,8 @@ func (goroutine) release(s *semaphore) {
 // readied counts the goroutines that were woken: see handOver.
 var readied atomic.Uint64
 
-func (g goroutine) acquireOrCancel(s *semaphore) bool { return g.acquire(s, forever) }
-
-func (goroutine) acquire(s *semaphore, limit time.Duration) bool {
-	if limit == forever {
-		<-s.unit
-		return true
-	}
-	select {
-	case <-s.unit:
-		return true
-	default:
-	}
-	if limit <= 0 {
-		return false
-	}
-	if s.timer == nil {
-		s.timer = time.NewTimer(limit)
-	} else {
-		s.timer.Reset(limit)
-	}
-	defer s.timer.Stop()
-	select {
-	case <-s.unit:
-		return true
-	case <-s.timer.C:
-		return false
-	}
-}
+func (goroutine) acquire(s *semaphore)              { <-s.unit }
+func (goroutine) acquireOrCancel(s *semaphore) bool { <-s.unit; return true }
 
 // noVPs is the Scheduler of a program that has started no thread: it has no virtual processor. What progresses while no
 // waiter polls is the progressor's.
@@ -60,13 +33,14 @@ type noVPs struct {
 	shared bool
 }
 
-// Hooks, NumVP, CurrentVP, Kick, SetSleeper and Shared implement Scheduler.
+// Hooks, NumVP, CurrentVP, Kick, SetSleeper, Shared and Queues implement Scheduler.
 func (n *noVPs) Hooks() *hooks.Set        { return &n.set }
 func (n *noVPs) NumVP() int               { return 0 }
 func (n *noVPs) CurrentVP() int           { return -1 }
 func (n *noVPs) Kick(int)                 {}
 func (n *noVPs) SetSleeper(sched.Sleeper) {}
 func (n *noVPs) Shared() bool             { return n.shared }
+func (n *noVPs) Queues() []*sched.Queue   { return nil }
 
 // HandOver lets the goroutines run that the caller, the progressor, has made ready: they are in the queue of its P.
 func (n *noVPs) HandOver() { runtime.Gosched() }

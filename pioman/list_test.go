@@ -43,9 +43,7 @@ func TestListAtFullSpeed(t *testing.T) {
 		if n == last {
 			return
 		}
-		if err := c.ThenAll(e, 1|2, func(uint32) { back() }); err != nil {
-			t.Error(err)
-		}
+		thenAll(c, e, 1|2, func(uint32) { back() })
 	}
 	back = func() {
 		if left.Add(-1) != 0 {
@@ -187,7 +185,7 @@ func waitBriefly(t *testing.T, c *Completion, e *Engine, n want, d time.Duration
 		defer time.AfterFunc(d, cancel).Stop()
 		defer cancel()
 		if n.all {
-			err = c.WaitAllContext(ctx, e, n.bits)
+			err = c.await(e, n, how{ctx: ctx})
 		} else {
 			err = c.WaitContext(ctx, e, n.bits)
 		}
@@ -195,11 +193,11 @@ func waitBriefly(t *testing.T, c *Completion, e *Engine, n want, d time.Duration
 			return nil
 		}
 	} else if n.all {
-		err = c.WaitAllTimeout(e, n.bits, d)
+		err = waitAllFor(c, e, n.bits, d)
 	} else {
-		err = c.WaitTimeout(e, n.bits, d)
+		err = waitFor(c, e, n.bits, d)
 	}
-	if err != nil && !errors.Is(err, ErrTimeout) {
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	return err == nil

@@ -22,13 +22,13 @@ func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 	}
 	tr, a := e.tree.Load(), e.attached.Load()
 	vp, awake := -1, false
-	if tr != nil && a != nil {
+	if a != nil {
 		if w, ok := a.s.(watcher); ok {
 			vp, awake = tr.nearestIdle(w, a.s.CurrentVP(), t.cpus)
 		}
 	}
 	if vp < 0 || !awake && !wake {
-		e.put(t, e.where(tr, t), tr)
+		e.put(t, tr.where(t), tr)
 		return -1, nil
 	}
 	e.put(t, tr.ways[vp][0].queue, tr)
@@ -39,23 +39,23 @@ func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 }
 
 // where is the queue that a task belongs to.
-func (e *Engine) where(tr *tree, t *Task) *Queue {
-	if tr == nil || t.opt&hasCPUs == 0 {
-		return e.root
+func (tr *tree) where(t *Task) *Queue {
+	if t.opt&hasCPUs == 0 {
+		return tr.queues[0]
 	}
-	return tr.covering(e, t.cpus)
+	return tr.covering(t.cpus)
 }
 
 // nearestIdle finds the idle processor nearest to from (< 0: any) within set, if that is
 // not empty, from the leaf upwards; -1: none.
 func (tr *tree) nearestIdle(w watcher, from int, set CPUSet) (vp int, awake bool) {
-	way, asleep := tr.nodes[:1], -1
-	if uint(from) < uint(len(tr.ways)) {
-		way = tr.ways[from]
+	way, asleep := tr.way(from), -1
+	if way == nil {
+		way = tr.nodes[:1]
 	}
 	for _, n := range way {
 		for _, vp := range n.vps {
-			if pu := tr.pus[vp]; vp == from || !set.Empty() && (pu == nil || !set.Intersects(pu.CPUs)) {
+			if vp == from || !set.Empty() && !set.Intersects(tr.ways[vp][0].cpus) {
 				continue
 			}
 			switch idle, awake := w.Idle(vp); {

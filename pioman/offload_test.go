@@ -3,7 +3,9 @@ package pioman
 import (
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
@@ -41,9 +43,8 @@ func TestOffloadGoesToTheNearestIdleCore(t *testing.T) {
 		{from: 5, awake: []int{6, 9}, set: topo.CPUs(8, 9), want: 9},
 		{from: 5, awake: []int{6}, set: topo.CPUs(8, 9), want: -1},
 	} {
-		m := synthetic(t, "numa:4 l3:1 core:4 pu:1")
-		e := engine(t, Config{Topology: m})
-		s := &watched{newByHand(16), x.awake, x.asleep}
+		e := engine(t, Config{})
+		s := &watched{newPlaced(16, synthetic(t, "numa:4 l3:1 core:4 pu:1")), x.awake, x.asleep}
 		attach(t, e, s)
 		s.current.Store(int64(x.from))
 		var task Task
@@ -61,7 +62,7 @@ func TestOffloadGoesToTheNearestIdleCore(t *testing.T) {
 			t.Errorf("%+v: woken: %v", x, woken)
 		}
 		tr := e.tree.Load()
-		q := e.where(tr, &task)
+		q := tr.where(&task)
 		if vp >= 0 {
 			q = tr.ways[vp][0].queue
 		}
@@ -97,11 +98,13 @@ func TestOffloadWithoutATree(t *testing.T) {
 
 // An idle processor that is not the one of its socket that polls still runs what is in its leaf.
 func TestIdleProcessorsRunTheirOwnLeaves(t *testing.T) {
-	e := engine(t, Config{Topology: synthetic(t, "core:2 pu:1"), tune: func(p *Params) { p.IdleVPs = FirstVP }})
-	s := newByHand(2)
+	e := engine(t, Config{})
+	s := newPlaced(2, synthetic(t, "core:2 pu:1"))
 	attach(t, e, s)
+	e.attached.Load().lapse = asm.ToCycles(int64(time.Hour)) // the one that polled, still does
 	e.Need()
 	defer e.Done()
+	s.set.Fire(hooks.Idle, 0) // is the poller of the socket
 	ran := 0
 	var near, far Task
 	near.Init("near 1", func(*Task) Status { ran++; return Done }, OneShot)
@@ -121,8 +124,8 @@ func TestIdleProcessorsRunTheirOwnLeaves(t *testing.T) {
 }
 
 func TestOffloadAllocatesNothing(t *testing.T) {
-	e := engine(t, Config{Topology: synthetic(t, "core:2 pu:1")})
-	s := &watched{byHand: newByHand(2), awake: []int{1}}
+	e := engine(t, Config{})
+	s := &watched{byHand: newPlaced(2, synthetic(t, "core:2 pu:1")), awake: []int{1}}
 	attach(t, e, s)
 	s.current.Store(0)
 	var task Task

@@ -14,10 +14,9 @@ type Params struct {
 	Points        Points        // the polling points in use
 	BusyWait      time.Duration // Wait: polling before the passive wait (TBD09: 5 us)
 	Granularity   time.Duration // switch and library points: least time between two polls of one VP
-	IdleGap       time.Duration // idle point: least time between two polls of one VP; 0: at every look, yielding between
+	IdleGap       time.Duration // idle point: least time between two polls of one VP while another one runs threads
 	IdleVPs       Distribution  // which VPs poll when they are idle
 	TimerPeriod   time.Duration // timer point: a VP that polled within this is not polled for
-	BindingLevel  Level         // the finest level of the machine that has queues
 	SpareLWPs     int           // OS threads that block in the kernel while every VP computes: 0 or 1
 	BlockingDelay time.Duration // a task, or an idle VP, that has waited so long without success blocks in the kernel
 	Dedicated     int           // the VP that does nothing but poll; -1: none
@@ -34,9 +33,9 @@ func DefaultParams() Params {
 		Points:        DefaultPoints,
 		BusyWait:      5 * time.Microsecond,
 		Granularity:   10 * time.Microsecond,
+		IdleGap:       2 * time.Microsecond,
 		IdleVPs:       OnePerSocket,
 		TimerPeriod:   100 * time.Microsecond,
-		BindingLevel:  AnyLevel,
 		SpareLWPs:     1,
 		BlockingDelay: time.Millisecond,
 		Dedicated:     -1,

@@ -11,7 +11,7 @@ import (
 // An engine is made from defaults, environment, flags and program, in this order of
 // strength, and every parameter says which it was.
 func TestParamsSayWhereTheyComeFrom(t *testing.T) {
-	env := map[string]string{"PIOM_BUSY_WAIT": "7", "PIOM_IDLE_DISTRIBUTION": "odd", "PIOM_POINTS": "timer, idle"}
+	env := map[string]string{"PIOM_BUSY_WAIT": "7", "PIOM_IDLE_DISTRIBUTION": "all", "PIOM_POINTS": "timer, idle"}
 	p, err := paramsFrom(func(name string) string { return env[name] })
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestParamsSayWhereTheyComeFrom(t *testing.T) {
 		by         Origin
 	}{
 		{"busy-wait", "7µs", FromEnvironment},
-		{"idle-distribution", "odd", FromEnvironment},
+		{"idle-distribution", "all", FromEnvironment},
 		{"points", "idle,timer", FromEnvironment},
 		{"granularity", "2ms", FromFlag},
 		{"spare-lwps", "0", FromProgram},
@@ -35,7 +35,7 @@ func TestParamsSayWhereTheyComeFrom(t *testing.T) {
 			t.Errorf("%s is %q by %v, want %q by %v", c.name, text, by, c.text, c.by)
 		}
 	}
-	if p.BusyWait != 7*time.Microsecond || p.IdleVPs != OddVPs || p.Points != AtIdle|AtTimer {
+	if p.BusyWait != 7*time.Microsecond || p.IdleVPs != AllVPs || p.Points != AtIdle|AtTimer {
 		t.Errorf("%+v", p)
 	}
 }
@@ -68,7 +68,7 @@ func TestWrongParamsAreRefused(t *testing.T) {
 	wrong := map[string][]string{
 		"flavour": {"hooks", "3"}, "progress": {"maybe", "2"}, "points": {"idle,never", "idle timer", ","}, "busy-wait": {"-1", "fast", "2h", "NaN", "Inf", "1e300", "-3us"},
 		"granularity": {"-1us"}, "idle-granularity": {"x"}, "idle-distribution": {"some", "1"}, "timer-period": {"-5"},
-		"binding-level": {"rack", "-1"}, "spare-lwps": {"2", "-1", "one"}, "blocking-delay": {"soon"},
+		"spare-lwps": {"2", "-1", "one"}, "blocking-delay": {"soon"},
 		"dedicated": {"-2", "65536", "last"},
 	}
 	for _, row := range ParamTable() {

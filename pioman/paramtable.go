@@ -4,19 +4,22 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/pm2-go/pm2/internal/setting"
 	"github.com/pm2-go/pm2/internal/spelling"
 )
 
 // Param is one row of the table of parameters, from which the environment, the flags of
 // the laboratory, and the documentation are made.
 type Param struct {
-	Name    string // of the flag, without dashes
-	Env     string // of the environment variable
-	Values  string // what is allowed
-	Default string
-	Meaning string
+	Name    string `json:"name"`    // of the flag, without dashes
+	Env     string `json:"env"`     // of the environment variable
+	Values  string `json:"values"`  // what is allowed
+	Default string `json:"default"` // as Set takes it
+	Meaning string `json:"meaning"`
 }
 
 // ParamTable returns the table, one row for each parameter.
@@ -25,15 +28,36 @@ func ParamTable() []Param {
 	rows := make([]Param, len(table))
 	for i, x := range table {
 		rows[i] = x.Param
-		rows[i].Default = x.at(&d).text()
+		rows[i].Default = x.get(&d)
 	}
 	return rows
 }
 
-// param is a row together with the field that it is about.
+// param is a row together with the field that it is about. get gives what set takes, but of a value that is not allowed.
 type param struct {
 	Param
-	at func(*Params) value
+	set func(*Params, string) error
+	get func(*Params) string
+}
+
+// row makes a row for the field at, which text writes and parse reads.
+func row[T any](name, values string, at func(*Params) *T, parse func(string) (T, error), text func(T) string, meaning string) param {
+	return param{
+		Param: Param{Name: name, Env: envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_")), Values: values, Meaning: meaning},
+		set: func(p *Params, text string) error {
+			v, err := parse(text)
+			if err == nil {
+				*at(p) = v
+			}
+			return err
+		},
+		get: func(p *Params) string { return text(*at(p)) },
+	}
+}
+
+// timeRow is the row of a time.
+func timeRow(name string, at func(*Params) *time.Duration, meaning string) param {
+	return row(name, timeValues, at, parseTime, time.Duration.String, meaning)
 }
 
 // wrong is the error about a value that the row does not allow.
@@ -49,39 +73,26 @@ func (x *param) wrong(by Origin, text string) error {
 }
 
 var table = []param{
-	{Param{Name: "progress", Env: "PIOM_PROGRESS", Values: boolValues,
-		Meaning: "whether hooks make requests progress; off: only Wait and Poll do"},
-		func(p *Params) value { return (*boolean)(&p.Progress) }},
-	{Param{Name: "points", Env: "PIOM_POINTS", Values: "idle, switch, timer, library, explicit, joined by commas; or all, or none",
-		Meaning: "the points at which the engine polls"},
-		func(p *Params) value { return &p.Points }},
-	{Param{Name: "busy-wait", Env: "PIOM_BUSY_WAIT", Values: timeValues,
-		Meaning: "how long a Completion.Wait polls before it sleeps and leaves the polling to others; waits for messages: nmad.Config.Spin"},
-		func(p *Params) value { return (*span)(&p.BusyWait) }},
-	{Param{Name: "granularity", Env: "PIOM_GRANULARITY", Values: timeValues,
-		Meaning: "least time between two polls of a VP at context switches and library entries; 0: at each"},
-		func(p *Params) value { return (*span)(&p.Granularity) }},
-	{Param{Name: "idle-granularity", Env: "PIOM_IDLE_GRANULARITY", Values: timeValues,
-		Meaning: "least time between two polls of an idle VP; 0: no pause, other processes get the CPU between two polls"},
-		func(p *Params) value { return (*span)(&p.IdleGap) }},
-	{Param{Name: "idle-distribution", Env: "PIOM_IDLE_DISTRIBUTION", Values: strings.Join(distributionNames[:], ", "),
-		Meaning: "which VPs poll when they are idle"},
-		func(p *Params) value { return &p.IdleVPs }},
-	{Param{Name: "timer-period", Env: "PIOM_TIMER_PERIOD", Values: timeValues,
-		Meaning: "a VP that computes is polled for if it has not polled for so long; counted in periods of the scheduler's timer"},
-		func(p *Params) value { return (*span)(&p.TimerPeriod) }},
-	{Param{Name: "binding-level", Env: "PIOM_BINDING_LEVEL", Values: levelValues(),
-		Meaning: "the finest level of the machine that has queues of its own; all: each level with siblings"},
-		func(p *Params) value { return &p.BindingLevel }},
-	{Param{Name: "spare-lwps", Env: "PIOM_SPARE_LWPS", Values: "0, 1",
-		Meaning: "OS threads that block in the kernel for pending requests while every VP computes; 0: also no idle VP blocks, it looks again and again"},
-		func(p *Params) value { return (*oneOrNone)(&p.SpareLWPs) }},
-	{Param{Name: "blocking-delay", Env: "PIOM_BLOCKING_DELAY", Values: timeValues,
-		Meaning: "how long requests are polled for in vain before a thread blocks in the kernel for them"},
-		func(p *Params) value { return (*span)(&p.BlockingDelay) }},
-	{Param{Name: "dedicated", Env: "PIOM_DEDICATED", Values: "off, or the number of a VP",
-		Meaning: "the VP that does nothing but poll; then no other one polls at its hooks"},
-		func(p *Params) value { return (*processor)(&p.Dedicated) }},
+	row("progress", "on, off", func(p *Params) *bool { return &p.Progress }, setting.Bool, onOff,
+		"whether hooks make requests progress; off: only Wait and Poll do"),
+	row("points", "idle, switch, timer, library, explicit, joined by commas; or all, or none", func(p *Params) *Points { return &p.Points }, parsePoints, Points.String,
+		"the points at which the engine polls"),
+	timeRow("busy-wait", func(p *Params) *time.Duration { return &p.BusyWait },
+		"how long a Completion.Wait polls before it sleeps and leaves the polling to others; waits for messages: nmad.Config.Spin"),
+	timeRow("granularity", func(p *Params) *time.Duration { return &p.Granularity },
+		"least time between two polls of a VP at context switches and library entries; 0: at each"),
+	timeRow("idle-granularity", func(p *Params) *time.Duration { return &p.IdleGap },
+		"least time between two polls of an idle VP while another VP runs threads; while none does, or 0, there is no pause"),
+	row("idle-distribution", strings.Join(distributionNames[:], ", "), func(p *Params) *Distribution { return &p.IdleVPs }, parseDistribution, Distribution.String,
+		"which VPs poll when they are idle: one per socket, or all"),
+	timeRow("timer-period", func(p *Params) *time.Duration { return &p.TimerPeriod },
+		"a VP that computes is polled for if it has not polled for so long; counted in periods of the scheduler's timer"),
+	row("spare-lwps", "0, 1", func(p *Params) *int { return &p.SpareLWPs }, parseSpare, strconv.Itoa,
+		"OS threads that block in the kernel for pending requests while every VP computes; 0: also no idle VP blocks, it looks again and again"),
+	timeRow("blocking-delay", func(p *Params) *time.Duration { return &p.BlockingDelay },
+		"how long requests are polled for in vain before a thread blocks in the kernel for them"),
+	row("dedicated", "off, or the number of a VP", func(p *Params) *int { return &p.Dedicated }, parseVP, vpText,
+		"the VP that does nothing but poll; then no other one polls at its hooks"),
 }
 
 // rowOf is the place in the table of the parameter called name, -1: nowhere.
@@ -116,15 +127,8 @@ func (p *Params) Set(name, text string, by Origin) error {
 	if i < 0 {
 		return fmt.Errorf("%w: there is no parameter %q", ErrParameter, name)
 	}
-	x := &table[i]
-	before := *p
-	err := x.at(p).parse(text)
-	if err == nil {
-		err = x.at(p).check()
-	}
-	if err != nil {
-		*p = before
-		return x.wrong(by, text)
+	if table[i].set(p, text) != nil {
+		return table[i].wrong(by, text)
 	}
 	p.origins[i] = by
 	return nil
@@ -137,14 +141,14 @@ func (p *Params) Get(name string) (text string, by Origin) {
 	if i < 0 {
 		return "", FromDefault
 	}
-	return table[i].at(p).text(), p.origin(i)
+	return table[i].get(p), p.origin(i)
 }
 
 // origin is what decided parameter i: a value that was changed in the struct, not by Set, is
 // the program's.
 func (p *Params) origin(i int) Origin {
 	by := p.origins[i]
-	if d := DefaultParams(); by == FromDefault && table[i].at(p).text() != table[i].at(&d).text() {
+	if d := DefaultParams(); by == FromDefault && table[i].get(p) != table[i].get(&d) {
 		return FromProgram
 	}
 	return by
@@ -153,8 +157,8 @@ func (p *Params) origin(i int) Origin {
 // Check returns nil if all values are allowed, else the error of Set for the first value that is not.
 func (p *Params) Check() error {
 	for i := range table {
-		if v := table[i].at(p); v.check() != nil {
-			return table[i].wrong(p.origin(i), v.text())
+		if text := table[i].get(p); table[i].set(&Params{}, text) != nil {
+			return table[i].wrong(p.origin(i), text)
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package pioman
 
 import (
-	"fmt"
 	"math"
 	"runtime"
 	"sync/atomic"
@@ -21,12 +20,11 @@ import (
 // scheduler may sleep. A post meanwhile outdates that: hooks poll again, and the next tick
 // of the timer has the sleeper take a fresh look.
 //
-// Which idle processors poll? Those that the Distribution names. One per
-// socket is the one that was idle there first, so that a poller whose processor gets
-// work is succeeded by another one. The others are Quiet, and sleep.
+// Which idle processors poll? One per socket, the one that was idle there first, so that a poller whose
+// processor gets work is succeeded by another one; or, if the Distribution says so, all. The others are Quiet, and sleep.
 //
 //	processors     something pending                                   polls
-//	some idle      since less than the window (adaptation.go)          an idle one, continuously or every IdleGap
+//	some idle      since less than the window (adaptation.go)          an idle one, continuously, or every IdleGap beside a VP that runs threads
 //	some idle      for longer                                          none: an idle one blocks in the kernel
 //	all compute    since less than the BlockingDelay                   they, at switches; the scheduler's clock, at its ticks
 //	all compute    for longer                                          none: the progressor (progressor.go) blocks
@@ -40,17 +38,20 @@ type vpState struct {
 	ran    atomic.Bool    // it has run threads since it was idle, while there was no sleeper; as polled
 	by     atomic.Uintptr // asm.G of the LWP's goroutine that polled then
 
-	polls [len(hookPoints)]atomic.Uintptr // rounds made at each point
-	finds [len(hookPoints)]atomic.Uintptr // of these, in which something happened
+	polls atomic.Uintptr // rounds made at hooks
+	finds atomic.Uintptr // of these, in which something happened
 
 	// The idle hook's alone, hence its LWP's.
 	seen   view  // activity at its last look
 	active int64 // asm.Cycles when something happened last, or since when it is idle
 
-	_ [line - (6+2*len(hookPoints))*8%line]byte
+	looked  int64 // asm.Cycles of its last look whether another VP runs threads
+	company bool  // what it saw
+
+	_ [line - 80]byte
 }
 
-// Places of the points in vpState's arrays, and in pointNames.
+// Places of the points in pointNames.
 const (
 	idlePoint = iota
 	switchPoint
@@ -71,8 +72,7 @@ const (
 // policy is what an attachment knows of which VP polls when: the state of each VP, and the hooks.
 type policy struct {
 	vps     []vpState
-	elected []bool   // by VP: polls when idle; nil: all
-	sockets []*claim // by VP: with OnePerSocket
+	sockets []*claim // by VP; nil: all poll when they are idle
 	lapse   int64    // cycles
 	hooks   [len(hookPoints)]*hooks.Hook
 
@@ -92,9 +92,6 @@ type claim struct {
 	_  [line - 16]byte
 }
 
-// seated is what the policy may ask of a scheduler beyond Scheduler.
-type seated interface{ PU(vp int) *topo.Item }
-
 func (p *policy) init(s Scheduler, params *Params) {
 	p.vps = make([]vpState, s.NumVP())
 	for i := range p.vps {
@@ -103,57 +100,32 @@ func (p *policy) init(s Scheduler, params *Params) {
 	}
 	p.lapse = asm.ToCycles(lapse)
 	p.movedAt.Store(asm.Cycles())
-	p.elected, p.sockets = elect(s, params.IdleVPs)
+	p.sockets = claims(s, params.IdleVPs)
 }
 
-// elect says which VPs poll when they are idle, or which claim they have to take for it.
-func elect(s Scheduler, d Distribution) (elected []bool, sockets []*claim) {
-	n := s.NumVP()
-	switch d {
-	case AllVPs:
-		return nil, nil
-	case OnePerSocket:
-		sockets = make([]*claim, n)
-		claims := map[*topo.Item]*claim{}
-		for vp := range sockets {
-			at := socketOf(s, vp)
-			if claims[at] == nil {
-				claims[at] = &claim{}
-				claims[at].at.Store(never)
-			}
-			sockets[vp] = claims[at]
-		}
-		return nil, sockets
+// claims has, for each VP, the right to poll for the idle VPs of its socket; nil: each polls. VPs of which it is not known where they
+// are have one together.
+func claims(s Scheduler, d Distribution) (list []*claim) {
+	if d == AllVPs || s.NumVP() == 0 {
+		return nil
 	}
-	elected = make([]bool, n)
-	for vp := range elected {
-		switch d {
-		case FirstVP:
-			elected[vp] = vp == 0
-		case OddVPs:
-			elected[vp] = vp%2 != 0 || n == 1 // one has to
-		case EvenVPs:
-			elected[vp] = vp%2 == 0
+	of := map[*topo.Item]*claim{}
+	for _, pu := range s.Queues()[0].VPs() {
+		var socket *topo.Item
+		if pu != nil {
+			socket = pu.Ancestor(topo.Package)
 		}
-	}
-	return elected, nil
-}
-
-// socketOf is the package that a VP is in; nil if that is not known: then all are in one.
-func socketOf(s Scheduler, vp int) *topo.Item {
-	if l, ok := s.(seated); ok {
-		if pu := l.PU(vp); pu != nil {
-			return pu.Ancestor(topo.Package)
+		if of[socket] == nil {
+			of[socket] = &claim{}
+			of[socket].at.Store(never)
 		}
+		list = append(list, of[socket])
 	}
-	return nil
+	return list
 }
 
 // mayPoll tells whether it is VP vp's turn to poll, being idle.
 func (p *policy) mayPoll(vp int, now int64) bool {
-	if p.elected != nil {
-		return p.elected[vp]
-	}
 	if p.sockets == nil {
 		return true
 	}
@@ -199,56 +171,18 @@ func (p *policy) idlers(now int64) bool {
 	return false
 }
 
-// Points returns the polling points in use.
-func (e *Engine) Points() Points { return Points(e.points.Load()) }
-
-// SetPoints switches polling points on and off, at any time. When it returns the engine does not poll
-// any more at the points that were switched off, except in calls that had begun. With none but
-// AtExplicit, idle processors still block in the kernel for what is pending. ErrParameter, or
-// ErrClosed. Not allowed inside handlers and hooks.
-func (e *Engine) SetPoints(p Points) error {
-	if p.check() != nil {
-		return fmt.Errorf("set polling points %#x: %w", uint8(p), ErrParameter)
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed.Load() {
-		return fmt.Errorf("set polling points: %w", ErrClosed)
-	}
-	e.points.Store(uint32(p))
-	if a := e.attached.Load(); a != nil {
-		if err := a.adjust(); err != nil {
-			return fmt.Errorf("set polling points: %w", err)
-		}
-		if e.load.view().pending() != 0 {
-			a.s.Kick(-1)
-		}
-	}
-	return nil
-}
-
-// adjust registers the hooks of the points in use, and unregisters the others; for the
-// holder of e.mu.
-func (a *attachment) adjust() error {
-	points := a.e.Points()
-	if a.dedicated != nil {
-		points = NoPoints
-	}
+// register registers the hooks of the points in use; for the holder of e.mu.
+func (a *attachment) register() (err error) {
 	for i, f := range [len(hookPoints)]hooks.Func{a.idle, a.onSwitch, a.timer, a.library} {
-		h := &a.hooks[i]
-		switch on := points&(1<<i) != 0; {
-		case on && *h == nil:
-			mask := pendingMask
-			if i == switchPoint || i == libraryPoint {
-				mask |= watchedBit
-			}
-			var err error
-			if *h, err = a.s.Hooks().RegisterWithin(hookPoints[i], hookPriority, a.e.config.Name, &a.e.load.w, uint64(mask), uint64(pendingMask), f); err != nil {
-				return err
-			}
-		case !on && *h != nil:
-			(*h).Unregister()
-			*h = nil
+		if a.e.params.Points&(1<<i) == 0 || a.dedicated != nil {
+			continue
+		}
+		mask := pendingMask
+		if i == switchPoint || i == libraryPoint {
+			mask |= watchedBit
+		}
+		if a.hooks[i], err = a.s.Hooks().RegisterWithin(hookPoints[i], hookPriority, a.e.config.Name, &a.e.load.w, uint64(mask), uint64(pendingMask), f); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -268,14 +202,15 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 		s.ran.Store(false)
 		s.active = now // it has just become idle
 	}
-	if a.goroutinesPoll(now) || !a.mayPoll(vp, now) {
-		if e.own(vp) == moved { // what was offloaded to it, or submitted near it
+	mine := !a.goroutinesPoll(now) && a.mayPoll(vp, now)
+	if !mine || now-s.last.get() < e.ticks.idleGap && a.accompanied(vp, now) {
+		switch {
+		case e.own(vp) == moved: // what was offloaded to it, or submitted near it
 			return hooks.Busy
+		case mine:
+			return a.persist(s, now)
 		}
 		return hooks.Quiet
-	}
-	if e.ticks.idleGap > 0 && now-s.last.get() < e.ticks.idleGap {
-		return a.persist(s, now)
 	}
 	s.last.set(now)
 	s.polled.set(now)
@@ -288,12 +223,12 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 	woken := readied.Load()
 	out := e.poll(vp)
 	a.handOver(woken)
-	bump(&s.polls[idlePoint])
+	bump(&s.polls)
 	if out == moved {
 		now = asm.Cycles()
-		bump(&s.finds[idlePoint])
+		bump(&s.finds)
 		if wait := now - s.active; wait >= e.ticks.hot { // what comes sooner is polled for in any case
-			e.adapt.arrived(wait, false)
+			e.adapt.arrived(wait)
 		}
 		a.movedAt.Store(now)
 	}
@@ -304,6 +239,28 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 		e.settle(vp) // not sooner: what comes by then need not be counted anew
 	}
 	return a.persist(s, now)
+}
+
+// accompanied tells whether another VP than vp runs threads, which the polls of an idle one would slow; it looks once in an IdleGap.
+func (a *attachment) accompanied(vp int, now int64) bool {
+	s := &a.vps[vp]
+	if now-s.looked >= a.e.ticks.idleGap {
+		s.looked, s.company = now, a.busy(vp)
+	}
+	return s.company
+}
+
+// busy tells whether some VP but the one given has something to do, if the scheduler knows.
+func (a *attachment) busy(but int) bool {
+	w, ok := a.s.(watcher)
+	for vp := range a.vps {
+		if ok && vp != but {
+			if idle, _ := w.Idle(vp); !idle {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // persist tells an idle processor for how long to go on.
@@ -347,12 +304,12 @@ func (a *attachment) onSwitch(vp int) hooks.Verdict {
 	if vp >= 0 && vp < len(a.vps) && !a.vps[vp].ran.Load() {
 		a.vps[vp].ran.Store(true)
 	}
-	return a.due(vp, a.e.ticks.switchPeriod, switchPoint)
+	return a.due(vp, a.e.ticks.switchPeriod)
 }
 
 // library polls on a thread that enters a call which may block, as often.
 func (a *attachment) library(vp int) hooks.Verdict {
-	return a.due(vp, a.e.ticks.switchPeriod, libraryPoint)
+	return a.due(vp, a.e.ticks.switchPeriod)
 }
 
 // timer polls in the name of a virtual processor that is awake but may compute
@@ -376,8 +333,8 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 	if a.goroutinesPoll(now) {
 		return hooks.Waiting
 	}
-	verdict := a.due(vp, e.ticks.timerPeriod, timerPoint)
-	e.survey()
+	verdict := a.due(vp, e.ticks.timerPeriod)
+	e.tree.Load().survey(e)
 	if activity := uint64(e.load.view().activity()); activity != a.timerSaw.Load() {
 		a.timerSaw.Store(activity)
 		a.movedAt.Store(asm.Cycles())
@@ -412,7 +369,7 @@ func (a *attachment) notePoll(now int64) {
 }
 
 // due polls for a virtual processor unless it polled within period (in cycles).
-func (a *attachment) due(vp int, period int64, point int) hooks.Verdict {
+func (a *attachment) due(vp int, period int64) hooks.Verdict {
 	if vp < 0 || vp >= len(a.vps) {
 		return hooks.Waiting
 	}
@@ -422,9 +379,9 @@ func (a *attachment) due(vp int, period int64, point int) hooks.Verdict {
 		return hooks.Waiting
 	}
 	s.last.set(now)
-	bump(&s.polls[point])
+	bump(&s.polls)
 	if a.e.poll(vp) == moved {
-		bump(&s.finds[point])
+		bump(&s.finds)
 		a.movedAt.Store(now)
 		return hooks.Busy
 	}

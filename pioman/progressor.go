@@ -39,10 +39,8 @@ type progressor struct {
 	rung    chan struct{}  // holds one: what ends off
 	ended   chan struct{}
 
-	polls, finds atomic.Uintptr // rounds, and those in which something happened
-	sends, stays atomic.Uint64  // how often it was sent to the kernel, and went back there at once after an arrival
-	lowerProcs   func()         // gives back the P that it has beside those of the program
-	heeded       int64          // asm.Cycles: when it looked at GOMAXPROCS last
+	lowerProcs func() // gives back the P that it has beside those of the program
+	heeded     int64  // asm.Cycles: when it looked at GOMAXPROCS last
 }
 
 // The states of a progressor.
@@ -235,7 +233,7 @@ func (p *progressor) progress() bool {
 		p.a.handOver(woken)
 		if out == moved {
 			if wait := now - active; wait >= e.ticks.hot {
-				e.adapt.arrived(wait, false)
+				e.adapt.arrived(wait)
 			}
 			active = now
 			continue
@@ -259,8 +257,7 @@ func (p *progressor) progress() bool {
 // on a spare LWP). The timer hook sends it, not while the engine has a sleeper: an LWP of a processor that went to
 // sleep in the kernel, and whose processor another LWP has taken up since, stays until something comes.
 func (p *progressor) blockForAll() {
-	for p.sends.Add(1); p.block(); {
-		p.stays.Add(1)
+	for p.block() {
 	}
 }
 
@@ -293,10 +290,8 @@ func (p *progressor) block() bool {
 func (p *progressor) pollForAll() {
 	e := p.a.e
 	for !p.over.Load() && e.load.view().pending() != 0 {
-		bump(&p.polls)
 		out := e.poll(-1)
 		if out == moved {
-			bump(&p.finds)
 			continue
 		}
 		e.settle(-1)

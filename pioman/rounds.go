@@ -13,7 +13,7 @@ import (
 // nothing is pending; Waiting: something is; Busy: something happened in this
 // round. About 20 ns plus the handlers; runs them on the caller's stack.
 func (e *Engine) Poll() hooks.Verdict {
-	if e.Points()&AtExplicit == 0 {
+	if e.params.Points&AtExplicit == 0 {
 		return e.verdict()
 	}
 	vp := e.here()
@@ -33,10 +33,7 @@ func (e *Engine) verdict() hooks.Verdict {
 
 // here is the virtual processor of the caller; -1: it is on none, or the engine has one queue only.
 func (e *Engine) here() int {
-	if e.tree.Load() == nil {
-		return -1
-	}
-	if a := e.attached.Load(); a != nil {
+	if a := e.attached.Load(); a != nil && len(e.tree.Load().ways) > 0 {
 		return a.s.CurrentVP()
 	}
 	return -1
@@ -47,13 +44,10 @@ func (e *Engine) poll(vp int) outcome { return e.visit(vp, false) }
 
 // visit is poll; whole: it comes to all queues on the way, and skips none for this round.
 func (e *Engine) visit(vp int, whole bool) outcome {
-	out := empty
-	switch tr := e.tree.Load(); {
-	case tr == nil:
-		out = e.root.round(e.params.round)
-	case uint(vp) < uint(len(tr.ways)):
+	var out outcome
+	if tr := e.tree.Load(); uint(vp) < uint(len(tr.ways)) {
 		out = tr.round(e, vp, whole)
-	default:
+	} else {
 		out = tr.everywhere(e)
 	}
 	if e.due.head.Load() != 0 {
@@ -64,23 +58,16 @@ func (e *Engine) visit(vp int, whole bool) outcome {
 
 // own visits the leaf of a virtual processor, and nothing else.
 func (e *Engine) own(vp int) outcome {
-	tr := e.tree.Load()
-	if tr == nil || uint(vp) >= uint(len(tr.ways)) {
+	way := e.tree.Load().way(vp)
+	if way == nil {
 		return empty
 	}
-	q := tr.ways[vp][0].queue
+	q := way[0].queue
 	out := q.round(e.params.round)
 	if out != moved {
 		q.settle()
 	}
 	return out
-}
-
-// survey visits the queues that no poller comes to, if it is time.
-func (e *Engine) survey() {
-	if tr := e.tree.Load(); tr != nil {
-		tr.survey(e)
-	}
 }
 
 // inHandler tells whether the caller is a handler of this engine, or a function of Then.
@@ -108,24 +95,17 @@ func (e *Engine) tasks() bool {
 }
 
 // queues lists all queues.
-func (e *Engine) queues() []*Queue {
-	tr := e.tree.Load()
-	if tr == nil {
-		return e.alone[:]
-	}
-	return tr.queues
-}
+func (e *Engine) queues() []*Queue { return e.tree.Load().queues }
 
 // settle has the queues that a virtual processor visits (vp < 0: all) settled.
 func (e *Engine) settle(vp int) {
-	if tr := e.tree.Load(); tr != nil && uint(vp) < uint(len(tr.ways)) {
-		for _, n := range tr.ways[vp] {
-			n.queue.settle()
-		}
-		return
+	tr := e.tree.Load()
+	nodes := tr.way(vp)
+	if nodes == nil {
+		nodes = tr.nodes
 	}
-	for _, q := range e.queues() {
-		q.settle()
+	for _, n := range nodes {
+		n.queue.settle()
 	}
 }
 

@@ -32,7 +32,7 @@ func TestSelectsShareACompletion(t *testing.T) {
 						t.Errorf("took %d", got)
 					}
 				case 1:
-					if got := marcel.Select(c.CaseAll(e, 1|4), c.CaseAll(e, 1|2)); got != 1 {
+					if got := marcel.Select(c.Case(e, 4), c.Case(e, 2)); got != 1 {
 						t.Errorf("took %d", got)
 					}
 				default:
@@ -86,7 +86,7 @@ func TestManyWaysOutOfOneList(t *testing.T) {
 				}
 			})
 			closed.Go(func() {
-				if err := c.WaitAllTimeout(e, 1|2, time.Hour); !errors.Is(err, ErrClosed) {
+				if err := waitAllFor(&c, e, 1|2, time.Hour); !errors.Is(err, ErrClosed) {
 					t.Error(err)
 				}
 			})
@@ -115,7 +115,7 @@ func TestManyWaysOutOfOneList(t *testing.T) {
 	parkersFree(t)
 }
 
-// Waits of every form allocate nothing, also when they sleep and give up.
+// Waits of every form allocate nothing, also when they sleep.
 func TestWaitsAllocateNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("with the race detector the scheduler allocates")
@@ -125,22 +125,24 @@ func TestWaitsAllocateNothing(t *testing.T) {
 	attach(t, e, s)
 	var c, set Completion
 	set.Signal(3)
+	var task Task
+	task.Init("once", func(*Task) Status { return Done }, OneShot)
+	task.Notify(&c, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	var err error
 	for name, f := range map[string]func() error{
-		"timeout":              func() error { return c.WaitTimeout(e, 1, 20*time.Microsecond) },
-		"all, timeout":         func() error { return c.WaitAllTimeout(e, 3, 20*time.Microsecond) },
-		"deadline":             func() error { return c.WaitDeadline(e, 1, time.Now().Add(20*time.Microsecond)) },
+		"asleep":               func() error { c.Reset(); return errors.Join(e.Submit(&task), c.Wait(e, 1)) },
 		"set":                  func() error { return set.Wait(e, 1) },
 		"set, all":             func() error { return set.WaitAll(e, 3) },
 		"set, under a context": func() error { return set.WaitContext(ctx, e, 1) },
 	} {
-		if n := testing.AllocsPerRun(100, func() { _ = f() }); n != 0 {
-			t.Errorf("goroutine: %s: %v allocations", name, n)
+		if n := testing.AllocsPerRun(100, func() { err = f() }); n != 0 || err != nil {
+			t.Errorf("goroutine: %s: %v allocations, %v", name, n, err)
 		}
 		marcel.RunOn(s, func() {
-			if n := testing.AllocsPerRun(100, func() { _ = f() }); n != 0 {
-				t.Errorf("thread: %s: %v allocations", name, n)
+			if n := testing.AllocsPerRun(100, func() { err = f() }); n != 0 || err != nil {
+				t.Errorf("thread: %s: %v allocations, %v", name, n, err)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package pioman
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"runtime"
@@ -102,8 +103,8 @@ func life(t *testing.T, e *Engine, rnd *rand.Rand) {
 			}
 		}
 		if rnd.IntN(3) > 0 && !closed {
-			err := c.WaitTimeout(e, 1, time.Duration(rnd.IntN(100))*time.Microsecond)
-			if err != nil && !errors.Is(err, ErrTimeout) && !errors.Is(err, ErrClosed) {
+			err := waitFor(&c, e, 1, time.Duration(rnd.IntN(100))*time.Microsecond)
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrClosed) {
 				t.Error(err)
 			}
 		}

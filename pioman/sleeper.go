@@ -84,7 +84,7 @@ func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, as
 	}
 	if found && n != unready {
 		n = arrived
-		s.e.adapt.arrived(asm.Cycles()-began+s.e.adapt.window(), true)
+		s.e.adapt.arrived(asm.Cycles() - began + s.e.adapt.window())
 	}
 	return n
 }

@@ -16,7 +16,7 @@ func (e *Engine) Submit(t *Task) error {
 		return err
 	}
 	tr := e.tree.Load()
-	e.put(t, e.where(tr, t), tr)
+	e.put(t, tr.where(t), tr)
 	return nil
 }
 

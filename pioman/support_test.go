@@ -15,6 +15,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(stopping{m}) }
@@ -113,15 +114,19 @@ type byHand struct {
 	kicked  atomic.Int64 // the last one
 	sleeper atomic.Value // of box
 	shared  bool
+	queues  []*sched.Queue
 }
 
 type box struct{ sched.Sleeper }
 
-func newByHand(vps int) *byHand {
+func newByHand(vps int) *byHand { return newPlaced(vps, nil) }
+
+// newPlaced is newByHand for a machine whose PUs the virtual processors are on in turn.
+func newPlaced(vps int, machine *topo.Topology) *byHand {
 	for sched.GoroutinesPoll(asm.Cycles()) != 0 { // of the test before: its idle hooks would stand back
 		time.Sleep(50 * time.Microsecond)
 	}
-	h := &byHand{vps: vps}
+	h := &byHand{vps: vps, queues: sched.Plan(machine, vps)}
 	h.current.Store(-1)
 	return h
 }
@@ -132,6 +137,24 @@ func (h *byHand) CurrentVP() int             { return int(h.current.Load()) }
 func (h *byHand) Kick(vp int)                { h.kicks.Add(1); h.kicked.Store(int64(vp)) }
 func (h *byHand) SetSleeper(s sched.Sleeper) { h.sleeper.Store(box{s}) }
 func (h *byHand) Shared() bool               { return h.shared }
+func (h *byHand) Queues() []*sched.Queue     { return h.queues }
+
+// waitFor is Wait for at most d, or no error if the bits are there at first.
+func waitFor(c *Completion, e *Engine, bits uint32, d time.Duration) error {
+	if c.Test(bits) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	return c.WaitContext(ctx, e, bits)
+}
+
+// waitAllFor is likewise for all of bits.
+func waitAllFor(c *Completion, e *Engine, bits uint32, d time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	return c.await(e, want{bits, true}, how{ctx: ctx})
+}
 
 // pipe is a source like a socket: the kernel knows when something is there.
 type pipe struct {

@@ -175,16 +175,6 @@ func TestPanicIsLoggedByDefault(t *testing.T) {
 	}
 }
 
-func TestPanicInOnPanicIsLogged(t *testing.T) {
-	e := engine(t, Config{OnPanic: func(*PanicError) { panic("again") }})
-	var task Task
-	task.Init("culprit", func(*Task) Status { panic("why") }, OneShot)
-	submit(t, e, &task)
-	if s := logged(func() { e.Poll() }); !strings.Contains(s, "OnPanic itself panicked: again") {
-		t.Errorf("logged %q", s)
-	}
-}
-
 // runtime.Goexit ends the poller's goroutine, which nothing can prevent, but not the queue.
 func TestGoexitInAHandlerReleasesTheQueue(t *testing.T) {
 	var got atomic.Pointer[PanicError]

@@ -21,17 +21,8 @@ import (
 // no more than to be rid of it signals a bit of its own. Once e is closed, Signal itself calls what it makes due.
 // The errors: ErrNoBits, ErrNotInitialised without a function.
 func (c *Completion) Then(e *Engine, bits uint32, fn func(status uint32)) error {
-	return c.then(e, want{bits: bits}, fn)
-}
-
-// ThenAll is Then for all of bits.
-func (c *Completion) ThenAll(e *Engine, bits uint32, fn func(status uint32)) error {
-	return c.then(e, want{bits, true}, fn)
-}
-
-func (c *Completion) then(e *Engine, n want, fn func(status uint32)) error {
 	switch {
-	case n.bits == 0:
+	case bits == 0:
 		return fmt.Errorf("then: %w", ErrNoBits)
 	case fn == nil:
 		return fmt.Errorf("then: %w", ErrNotInitialised)
@@ -41,7 +32,7 @@ func (c *Completion) then(e *Engine, n want, fn func(status uint32)) error {
 	p := parking.get(e)
 	p.fn = fn
 	e.Need()
-	if !c.enlist(p, n) {
+	if !c.enlist(p, want{bits: bits}) {
 		p.fire(c.Status())
 	}
 	return nil

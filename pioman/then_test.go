@@ -30,15 +30,23 @@ func then(t testing.TB, c *Completion, e *Engine, bits uint32, fn func(uint32)) 
 	}
 }
 
+// thenAll is Then for all of bits.
+func thenAll(c *Completion, e *Engine, bits uint32, fn func(uint32)) {
+	p := parking.get(e)
+	p.fn = fn
+	e.Need()
+	if !c.enlist(p, want{bits, true}) {
+		p.fire(c.Status())
+	}
+}
+
 // A function is called once, by a poller, when what it waits for is there and not before.
 func TestThen(t *testing.T) {
 	e := engine(t, Config{})
 	var c Completion
 	var any, all []uint32
 	then(t, &c, e, 1|4, func(s uint32) { any = append(any, s) })
-	if err := c.ThenAll(e, 1|4, func(s uint32) { all = append(all, s) }); err != nil {
-		t.Fatal(err)
-	}
+	thenAll(&c, e, 1|4, func(s uint32) { all = append(all, s) })
 	is := func(when string, wantAny, wantAll []uint32, pending int) {
 		t.Helper()
 		if !slices.Equal(any, wantAny) || !slices.Equal(all, wantAll) || e.Pending() != pending {
@@ -73,7 +81,7 @@ func TestThenRefuses(t *testing.T) {
 	if err := c.Then(e, 0, func(uint32) {}); !errors.Is(err, ErrNoBits) {
 		t.Error(err)
 	}
-	if err := c.ThenAll(e, 1, nil); !errors.Is(err, ErrNotInitialised) {
+	if err := c.Then(e, 1, nil); !errors.Is(err, ErrNotInitialised) {
 		t.Error(err)
 	}
 	if e.Pending() != 0 {
@@ -161,16 +169,14 @@ func TestWaitInsideHandlersAndFunctions(t *testing.T) {
 	forms := func() (errs []error) {
 		defer func() { errs = append(errs, recover().(error)) }()
 		errs = []error{
-			other.Wait(e, 1), other.WaitAll(e, 1), other.WaitTimeout(e, 1, time.Hour), other.WaitAllTimeout(e, 1, time.Hour),
-			other.WaitDeadline(e, 1, time.Now().Add(time.Hour)), other.WaitAllDeadline(e, 1, time.Now().Add(time.Hour)),
-			other.WaitContext(t.Context(), e, 1), other.WaitAllContext(t.Context(), e, 1), e.Close(),
+			other.Wait(e, 1), other.WaitAll(e, 1), other.WaitContext(t.Context(), e, 1), other.WaitOrCancel(e, 1), other.Park(e, 1), e.Close(),
 		}
-		marcel.Select(other.CaseAll(e, 1))
+		marcel.Select(other.Case(e, 1))
 		return errs
 	}
 	refused := func(where string) {
 		errs := forms()
-		if len(errs) != 10 {
+		if len(errs) != 7 {
 			t.Errorf("%s: %d errors", where, len(errs))
 		}
 		for i, err := range errs {
@@ -195,7 +201,9 @@ func TestWaitInsideHandlersAndFunctions(t *testing.T) {
 	task.Notify(&c, 1)
 	submit(t, e, &task)
 	eventually(t, "function", over.Load)
-	eventually(t, "a wait is allowed again", func() bool { return other.WaitTimeout(e, 1, 0) != nil && e.Pending() == 0 })
+	eventually(t, "a wait is allowed again", func() bool {
+		return !errors.Is(waitFor(&other, e, 1, time.Microsecond), ErrInHandler) && e.Pending() == 0
+	})
 }
 
 // One that panics, or ends the goroutine, is reported, and those behind it are called nevertheless.
@@ -284,23 +292,21 @@ func TestThenRaces(t *testing.T) {
 				var left atomic.Int32
 				left.Store(functions)
 				for i := range functions {
-					if err := c.ThenAll(e, 1<<i|1, func(uint32) {
+					thenAll(&c, e, 1<<i|1, func(uint32) {
 						if inside.Swap(true) {
 							t.Error("two at a time")
 						}
 						called.Add(1)
 						inside.Store(false)
 						left.Add(-1)
-					}); err != nil {
-						t.Error(err)
-					}
+					})
 				}
 				var signals sync.WaitGroup
 				for _, bits := range []uint32{1, 2, 4} {
 					signals.Go(func() { c.Signal(bits) })
 				}
 				if rnd.IntN(2) == 0 {
-					_ = c.WaitAllTimeout(e, 7, time.Duration(rnd.IntN(20))*time.Microsecond)
+					_ = waitAllFor(&c, e, 7, time.Duration(rnd.IntN(20))*time.Microsecond)
 				}
 				signals.Wait()
 				for i := 0; left.Load() != 0; i++ {

@@ -12,7 +12,7 @@ import (
 type CompletionCase struct {
 	c    *Completion
 	e    *Engine
-	want want
+	bits uint32
 }
 
 var (
@@ -29,19 +29,10 @@ var (
 // as pending. A hooked engine leaves the polling to the hooks; else Select polls itself,
 // for 1.5 ms all the time, then every 50 us.
 func (c *Completion) Case(e *Engine, bits uint32) CompletionCase {
-	return c.newCase(e, want{bits: bits})
-}
-
-// CaseAll is Case for all of bits.
-func (c *Completion) CaseAll(e *Engine, bits uint32) CompletionCase {
-	return c.newCase(e, want{bits, true})
-}
-
-func (c *Completion) newCase(e *Engine, n want) CompletionCase {
 	if e == nil {
 		e = Default()
 	}
-	return CompletionCase{c, e, n}
+	return CompletionCase{c, e, bits}
 }
 
 // Try is for Select. It polls once.
@@ -54,7 +45,7 @@ func (x CompletionCase) Try() bool {
 }
 
 func (x CompletionCase) over() bool {
-	return x.want.bits != 0 && x.want.met(x.c.Status()) || x.e.closed.Load()
+	return x.c.Test(x.bits) || x.e.closed.Load()
 }
 
 // Poll is for Select.
@@ -75,13 +66,13 @@ func (x CompletionCase) Enlist(w *sched.Waiter) bool {
 	if x.over() {
 		return false
 	}
-	check := wait{e: x.e, c: x.c, want: x.want}
+	check := wait{e: x.e, c: x.c, want: want{bits: x.bits}}
 	if err := check.check(); err != nil {
 		panic(fmt.Errorf("pioman: Select: %w", err))
 	}
 	p := parking.get(x.e)
 	p.prepareAs(thread{}, onSemaphore) // a Select's goroutine waits as threads do
-	if x.c.enlist(p, x.want) {
+	if x.c.enlist(p, check.want) {
 		if p.sem.thread.Case().Enlist(w) {
 			x.e.Need()
 			w.SetNote(p)

@@ -1,8 +1,6 @@
 package pioman
 
 import (
-	"time"
-
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -30,17 +28,9 @@ type thread struct{}
 func (thread) yield()            { marcel.Yield() }
 func (thread) blocking(f func()) { marcel.Blocking(f) }
 
+func (thread) acquire(s *semaphore)              { s.thread.Acquire() }
 func (thread) acquireOrCancel(s *semaphore) bool { return s.thread.AcquireOrCancel() }
-
-func (thread) release(s *semaphore) { s.thread.Release() }
-
-func (thread) acquire(s *semaphore, limit time.Duration) bool {
-	if limit == forever {
-		s.thread.Acquire()
-		return true
-	}
-	return s.thread.AcquireTimeout(limit)
-}
+func (thread) release(s *semaphore)              { s.thread.Release() }
 
 // sharedByDefault tells what the default scheduler knows of other processes on our
 // CPUs, for the default engine while it is explicit. It does not start that

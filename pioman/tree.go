@@ -1,26 +1,26 @@
 package pioman
 
 import (
-	"sync"
+	"slices"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // CPUSet is a set of processors by the numbers that the system gives them. Empty: any.
 type CPUSet = topo.CPUSet
 
-// tree is the queues of an engine, laid over a machine (PIOMan: Trahay & Denis, 2009):
-// one for each item of a level that has siblings, as far as there are virtual
-// processors in it, down to Params.BindingLevel. Of items with the same virtual
-// processors only the outermost has a queue. The shape never changes; on another scheduler an engine gets another tree.
+// tree is the queues of an engine (PIOMan: Trahay & Denis, 2009). It is the scheduler's tree: a queue hangs on each of
+// its run queues (sched.Scheduler.Queues), one for each item of the machine's topology that has siblings, down to the virtual processors. On
+// no scheduler, and on one with a single virtual processor, it is the root alone.
 //
 //	         root                    tasks that may run anywhere: the root's queue,
 //	      /        \                 the same in every tree of an engine
 //	   NUMA 0     NUMA 1             a CPU set: the lowest item that covers it
 //	  /  |  \     /  |  \
-//	leaf leaf ...       leaf         a PU; its pollers are the VPs on it
+//	leaf leaf ...       leaf         a virtual processor's
 //
 // # Which processor visits which queue
 //
@@ -50,13 +50,11 @@ type CPUSet = topo.CPUSet
 // By 3 no queue depends on its own processors, nor on the timer; by 1 the Sleeper has
 // seen all of them before it sleeps.
 type tree struct {
-	topology *topo.Topology
-	pus      []*topo.Item // by virtual processor
-	nodes    []*node      // outer ones first
-	queues   []*Queue     // of nodes
-	ways     [][]*node    // by virtual processor: from the leaf to the root
-	byCPU    []*node      // leaves; nil: no virtual processor there
-	visitors []visitor    // by virtual processor
+	laid     []*sched.Queue // what it hangs on
+	nodes    []*node        // outer ones first: nodes[0] is the root
+	queues   []*Queue       // of nodes
+	ways     [][]*node      // by virtual processor: from the leaf to the root; none if there is the root alone
+	visitors []visitor      // by virtual processor
 
 	_        [line]byte
 	surveyed atomic.Int64  // asm.Cycles of the last survey; the poller that makes one writes
@@ -64,14 +62,13 @@ type tree struct {
 	_        [line - 16]byte
 }
 
-// node is an item of the tree with its queue.
+// node is a place in the tree with its queue.
 type node struct {
-	queue    *Queue
-	item     *topo.Item // nil: the root, of a machine that nothing is known of
-	up       *node
-	children int
-	vps      []int
-	others   CPUSet // the CPUs of the tree that are not in it
+	queue  *Queue
+	up     *node
+	vps    []int
+	cpus   CPUSet // of these
+	others CPUSet // of the tree's other ones
 
 	_         [line]byte
 	share     atomic.Uint32 // how many children polled lately, at least 1: the survey writes, rarely
@@ -91,145 +88,61 @@ type visitor struct {
 // is due; a power of two.
 const surveyRounds = 64
 
-// machine is this machine, for schedulers that do not know it.
-var machine = sync.OnceValues(topo.Discover)
-
-// located is a scheduler that knows where its virtual processors are; sched.Scheduler does.
-type located interface {
-	Topology() *topo.Topology // nil: unknown
-	PU(vp int) *topo.Item     // nil: unknown
-}
-
-// arrange finds the machine that an engine's tree is to be laid over, and the PU of each
-// virtual processor: as Config.Topology says, else as the scheduler does, else the PUs
-// of this machine in turn.
-func (e *Engine) arrange(s Scheduler) (t *topo.Topology, pus []*topo.Item) {
-	n := s.NumVP()
-	t = e.config.Topology
-	if l, ok := s.(located); ok && t == nil {
-		if t = l.Topology(); t == nil {
-			return nil, nil
-		}
-		for vp := range n {
-			pus = append(pus, l.PU(vp))
-		}
-		return t, pus
-	}
-	if t == nil {
-		var err error
-		if t, err = machine(); err != nil {
-			return nil, nil
-		}
-	}
-	return t, inTurn(t, n)
-}
-
-// inTurn gives n virtual processors the PUs of t in turn.
-func inTurn(t *topo.Topology, n int) (pus []*topo.Item) {
-	if len(t.PUs()) == 0 {
-		return nil
-	}
-	for vp := range n {
-		pus = append(pus, t.PUs()[vp%len(t.PUs())])
-	}
-	return pus
-}
-
-// plant makes a tree above which stands the queue root; nil if that one queue is all
-// of it.
-func (e *Engine) plant(t *topo.Topology, pus []*topo.Item) *tree {
-	if t == nil || len(pus) < 2 {
-		return nil
-	}
-	tr := &tree{topology: t, pus: pus, ways: make([][]*node, len(pus)), visitors: make([]visitor, len(pus))}
+// plant makes the tree over a scheduler's run queues. Its root is the engine's.
+func (e *Engine) plant(laid []*sched.Queue) *tree {
+	tr := &tree{laid: laid, nodes: []*node{{queue: e.root}}}
 	tr.surveyed.Store(never)
-	top := &node{queue: e.root, item: t.Root}
-	for vp := range pus {
-		top.vps = append(top.vps, vp)
-	}
-	tr.nodes = append(tr.nodes, top)
-	tr.graft(e, t.Root, top)
-	if len(tr.nodes) == 1 {
-		return nil
-	}
-	all := CPUSet{}
-	for _, pu := range pus {
-		if pu != nil {
-			all = all.Or(pu.CPUs)
-		}
+	if len(laid) > 1 {
+		tr.grow(e)
 	}
 	for _, n := range tr.nodes {
 		tr.queues = append(tr.queues, n.queue)
 		n.share.Store(1)
-		if n != top {
-			n.others = all.Minus(n.item.CPUs)
-		}
-		for _, vp := range n.vps {
-			tr.ways[vp] = append([]*node{n}, tr.ways[vp]...) // inner ones come later
-		}
-		if n.children == 0 {
-			for cpu := range n.item.CPUs.And(all).All() {
-				for len(tr.byCPU) <= cpu {
-					tr.byCPU = append(tr.byCPU, nil)
-				}
-				tr.byCPU[cpu] = n
-			}
-		}
 	}
 	return tr
 }
 
-// graft makes the nodes for what is inside an item; at is its own, or that of the outermost
-// item with the same virtual processors.
-func (tr *tree) graft(e *Engine, it *topo.Item, at *node) {
-	for _, c := range it.Children {
-		var vps []int
-		for _, vp := range at.vps {
-			if pu := tr.pus[vp]; pu != nil && c.CPUs.Contains(pu.CPUs) {
-				vps = append(vps, vp)
+// grow makes what is below the root.
+func (tr *tree) grow(e *Engine) {
+	root := tr.nodes[0]
+	on := map[*sched.Queue]*node{tr.laid[0]: root}
+	for _, q := range tr.laid[1:] {
+		on[q] = &node{queue: &Queue{engine: e, item: q.Item(), watch: e.watch}, up: on[q.Up()]}
+		tr.nodes = append(tr.nodes, on[q])
+	}
+	for q, n := range on {
+		for vp, pu := range q.VPs() {
+			if n.vps = append(n.vps, vp); pu != nil {
+				n.cpus = n.cpus.Or(pu.CPUs)
 			}
 		}
-		switch finest := e.params.BindingLevel; {
-		case len(vps) == 0 || finest != AnyLevel && int(c.Kind) > int(finest):
-		case len(vps) == len(at.vps):
-			tr.graft(e, c, at)
-		default:
-			n := &node{queue: &Queue{engine: e, item: c, watch: e.watch}, item: c, up: at, vps: vps}
-			at.children++
-			tr.nodes = append(tr.nodes, n)
-			tr.graft(e, c, n)
+	}
+	tr.ways, tr.visitors = make([][]*node, len(root.vps)), make([]visitor, len(root.vps))
+	for _, n := range tr.nodes {
+		n.others = root.cpus.Minus(n.cpus)
+		for _, vp := range n.vps {
+			tr.ways[vp] = append([]*node{n}, tr.ways[vp]...) // inner ones come later
 		}
 	}
 }
 
-// same tells whether a tree over that machine would be this one.
-func (tr *tree) same(t *topo.Topology, pus []*topo.Item) bool {
-	if tr == nil || tr.topology != t || len(tr.pus) != len(pus) {
-		return false
+// way is what a virtual processor visits, from its leaf to the root; nil: what is on none does, all queues.
+func (tr *tree) way(vp int) []*node {
+	if uint(vp) < uint(len(tr.ways)) {
+		return tr.ways[vp]
 	}
-	for i, pu := range pus {
-		if tr.pus[i] != pu {
-			return false
-		}
-	}
-	return true
+	return nil
 }
 
 // covering is the queue of the lowest node that covers those CPUs of the set which have
 // virtual processors; the root's if none has. It allocates nothing.
-func (tr *tree) covering(e *Engine, set CPUSet) *Queue {
-	for cpu := range set.All() {
-		if cpu >= len(tr.byCPU) {
-			break
-		}
-		if n := tr.byCPU[cpu]; n != nil {
-			for n.others.Intersects(set) {
-				n = n.up
-			}
+func (tr *tree) covering(set CPUSet) *Queue {
+	for i := len(tr.nodes) - 1; i > 0; i-- {
+		if n := tr.nodes[i]; n.cpus.Intersects(set) && !n.others.Intersects(set) {
 			return n.queue
 		}
 	}
-	return e.root
+	return tr.nodes[0].queue
 }
 
 // round makes a round of a virtual processor. whole: it visits all queues above the leaf, and leaves none to
@@ -294,7 +207,7 @@ func (tr *tree) count() {
 	}
 	for vp := range tr.visitors {
 		v := &tr.visitors[vp]
-		if r := v.rounds.Load(); r != v.seen && len(tr.ways[vp]) > 0 {
+		if r := v.rounds.Load(); r != v.seen {
 			v.seen = r
 			tr.ways[vp][0].live++
 		}
@@ -307,31 +220,23 @@ func (tr *tree) count() {
 		if n.live > 0 && n.up != nil {
 			n.up.live++
 		}
-		share := uint32(1)
-		if n.children > 0 {
-			share = max(n.live, 1)
-		}
-		if n.share.Load() != share {
+		if share := max(n.live, 1); n.share.Load() != share {
 			n.share.Store(share)
 		}
 	}
 }
 
-// replant gives the engine the tree for a scheduler's machine, and brings the tasks that are
+// replant gives the engine the tree of a scheduler, and brings the tasks that are
 // in queues of another one to the root: their CPUs were meant of other
 // processors. For the holder of e.mu; not inside a handler.
-func (e *Engine) replant(s Scheduler) {
-	t, pus := e.arrange(s)
+func (e *Engine) replant(laid []*sched.Queue) {
 	old := e.tree.Load()
-	if old.same(t, pus) {
+	if slices.Equal(old.laid, laid) {
 		return
 	}
-	e.tree.Store(e.plant(t, pus))
-	if old == nil {
-		return
-	}
-	for _, n := range old.nodes {
-		e.rehome(n.queue)
+	e.tree.Store(e.plant(laid))
+	for _, q := range old.queues {
+		e.rehome(q)
 	}
 }
 

@@ -31,8 +31,8 @@ func synthetic(t testing.TB, description string) *topo.Topology {
 func planted(t testing.TB, description string, tune func(*Params)) (*Engine, *byHand) {
 	t.Helper()
 	m := synthetic(t, description)
-	e := engine(t, Config{Topology: m, tune: tune})
-	s := newByHand(len(m.PUs()))
+	e := engine(t, Config{tune: tune})
+	s := newPlaced(len(m.PUs()), m)
 	attach(t, e, s)
 	return e, s
 }
@@ -68,8 +68,8 @@ func TestTreeShape(t *testing.T) {
 		}
 		tr := e.tree.Load()
 		if x.queues == 1 {
-			if tr != nil {
-				t.Errorf("%s: a tree for one processor", x.machine)
+			if tr.way(0) != nil {
+				t.Errorf("%s: one processor has a way", x.machine)
 			}
 			continue
 		}
@@ -86,31 +86,16 @@ func TestTreeShape(t *testing.T) {
 	}
 }
 
-// The binding level says how fine the queues are: the processors below share one.
-func TestBindingLevel(t *testing.T) {
-	e, _ := planted(t, "numa:4 l3:1 core:4 pu:1", func(p *Params) { p.BindingLevel = AtLevel(topo.NUMA) })
-	if n := len(e.queues()); n != 5 {
-		t.Fatalf("%d queues, want one for each node and the root's", n)
-	}
-	near := counter(t, e, 6)
-	for vp := range 16 {
-		e.poll(vp)
-	}
-	if n := near.Load(); n != 4 {
-		t.Errorf("a task near 6 was polled by %d, want the 4 of its node", n)
-	}
-}
-
 // Only items with virtual processors count: a scheduler on two PUs of one node of a large
 // machine has two leaves and a root.
 func TestTreeOfAPartOfTheMachine(t *testing.T) {
-	e := engine(t, Config{Topology: synthetic(t, "numa:4 l3:1 core:4 pu:1")})
-	attach(t, e, newByHand(2))
+	e := engine(t, Config{})
+	attach(t, e, newPlaced(2, synthetic(t, "numa:4 l3:1 core:4 pu:1")))
 	if n := len(e.queues()); n != 3 {
 		t.Fatalf("%d queues, want 3", n)
 	}
 	near := counter(t, e, 1, 5, 9) // 5 and 9 have no virtual processor
-	if q := e.tree.Load().byCPU[1].queue; q.submitted.empty() {
+	if q := e.tree.Load().way(1)[0].queue; q.submitted.empty() {
 		t.Error("a set of which one CPU is ours does not go to its leaf")
 	}
 	nowhere := counter(t, e, 9)
@@ -123,22 +108,24 @@ func TestTreeOfAPartOfTheMachine(t *testing.T) {
 // A CPU set goes to the queue of the lowest item that covers it: against topo's own answer.
 func TestCovering(t *testing.T) {
 	const cpus = 16
-	e, _ := planted(t, "numa:2 package:2 core:2 pu:2", nil)
+	machine := synthetic(t, "numa:2 package:2 core:2 pu:2")
+	e := engine(t, Config{})
+	attach(t, e, newPlaced(cpus, machine))
 	tr := e.tree.Load()
 	rapid.Check(t, func(t *rapid.T) {
 		set := topo.CPUs(rapid.SliceOfN(rapid.IntRange(0, cpus+3), 1, 5).Draw(t, "CPUs")...)
 		want := e.root
-		if it := e.config.Topology.Covering(set); it != nil {
-			at := slices.IndexFunc(tr.nodes, func(n *node) bool { return n.item.CPUs.Equal(it.CPUs) })
+		if it := machine.Covering(set); it != nil {
+			at := slices.IndexFunc(tr.nodes, func(n *node) bool { return n.cpus.Equal(it.CPUs) })
 			want = tr.nodes[at].queue
 		}
-		if tr.covering(e, set) != want {
-			t.Fatalf("%v: not the queue of %v", set, e.config.Topology.Covering(set))
+		if tr.covering(set) != want {
+			t.Fatalf("%v: not the queue of %v", set, machine.Covering(set))
 		}
 	})
 	effort.SkipIfNotInlined(t)
 	set := topo.CPUs(0, 2)
-	if n := testing.AllocsPerRun(100, func() { tr.covering(e, set) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { tr.covering(set) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -273,7 +260,7 @@ func TestLeavesOfDisabledAndSleepingVPs(t *testing.T) {
 // meanwhile.
 func TestReplanting(t *testing.T) {
 	e := engine(t, Config{})
-	big, small := newTopological(t, "numa:4 l3:1 core:4 pu:1"), newTopological(t, "core:2 pu:1")
+	big, small := newPlaced(16, synthetic(t, "numa:4 l3:1 core:4 pu:1")), newPlaced(2, synthetic(t, "core:2 pu:1"))
 	stop := attach(t, e, big)
 	before := counter(t, e, 7)
 	e.poll(7)
@@ -285,7 +272,7 @@ func TestReplanting(t *testing.T) {
 	if err := e.claim(&late); err != nil { // the first half of Submit
 		t.Fatal(err)
 	}
-	q := tr.covering(e, late.cpus)
+	q := tr.covering(late.cpus)
 	stop()
 	if e.tree.Load() != tr {
 		t.Error("stop changed the tree")
@@ -307,24 +294,13 @@ func TestReplanting(t *testing.T) {
 	}
 }
 
-// topological is a scheduler by hand that knows its machine.
-type topological struct {
-	*byHand
-	m *topo.Topology
-}
-
-func newTopological(t testing.TB, description string) topological {
-	m := synthetic(t, description)
-	return topological{newByHand(len(m.PUs())), m}
-}
-
-func (s topological) Topology() *topo.Topology { return s.m }
-func (s topological) PU(vp int) *topo.Item     { return s.m.PUs()[vp] }
-
 // Tasks near random CPUs, submitted and cancelled while pollers of all kinds run and the
 // engine moves between machines: each ends once, or is cancelled.
 func TestTreeStress(t *testing.T) {
-	machines := []Scheduler{newTopological(t, "numa:2 core:2 pu:1"), newTopological(t, "core:4 pu:1"), newTopological(t, "numa:2 core:1 pu:2")}
+	var machines []Scheduler
+	for _, levels := range []string{"numa:2 core:2 pu:1", "core:4 pu:1", "numa:2 core:1 pu:2"} {
+		machines = append(machines, newPlaced(4, synthetic(t, levels)))
+	}
 	e := engine(t, Config{tune: func(p *Params) { p.surveyPeriod = 0 }})
 	each := effort.Of(400)
 	var stop atomic.Bool

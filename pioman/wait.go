@@ -18,95 +18,61 @@ import (
 // any number of them at a time; allocates nothing. ErrInHandler inside a handler of e, ErrNoBits,
 // ErrClosed, and ErrPanicked if a task that was to set bits panicked.
 //
-// Every form of Wait that gives up leaves the completion as it was. The signal may still come
+// A wait that gives up leaves the completion as it was. The signal may still come
 // afterwards: the object is not free for reuse before that is ruled out.
 func (c *Completion) Wait(e *Engine, bits uint32) error {
-	return c.await(e, want{bits: bits}, limit{d: forever})
-}
-
-// WaitOrCancel is Wait until the calling thread is cancelled (marcel.Thread.Cancel): then ErrCanceled. The caller puts its
-// state in order, and ends by marcel.TestCancel. The other forms of Wait are no cancellation points.
-func (c *Completion) WaitOrCancel(e *Engine, bits uint32) error {
-	return c.await(e, want{bits: bits}, limit{d: forever, cancel: true})
+	return c.await(e, want{bits: bits}, how{})
 }
 
 // WaitAll is Wait until all of bits are set.
 func (c *Completion) WaitAll(e *Engine, bits uint32) error {
-	return c.await(e, want{bits, true}, limit{d: forever})
-}
-
-// WaitTimeout is Wait for at most d; then ErrTimeout. If d <= 0 it polls, but does not sleep.
-func (c *Completion) WaitTimeout(e *Engine, bits uint32, d time.Duration) error {
-	return c.await(e, want{bits: bits}, limit{d: d})
-}
-
-// WaitAllTimeout is WaitAll for at most d.
-func (c *Completion) WaitAllTimeout(e *Engine, bits uint32, d time.Duration) error {
-	return c.await(e, want{bits, true}, limit{d: d})
-}
-
-// WaitDeadline is Wait until a moment, at the latest; then ErrTimeout.
-func (c *Completion) WaitDeadline(e *Engine, bits uint32, end time.Time) error {
-	return c.await(e, want{bits: bits}, limit{d: time.Until(end)})
-}
-
-// WaitAllDeadline is WaitAll until a moment, at the latest.
-func (c *Completion) WaitAllDeadline(e *Engine, bits uint32, end time.Time) error {
-	return c.await(e, want{bits, true}, limit{d: time.Until(end)})
+	return c.await(e, want{bits, true}, how{})
 }
 
 // WaitContext is Wait until ctx is done: then it returns the cause (context.Cause), if ctx is
 // done already also when there is nothing to wait for. A wait that has to sleep
 // under a context that can be done allocates what context.AfterFunc does.
 func (c *Completion) WaitContext(ctx context.Context, e *Engine, bits uint32) error {
-	return c.awaitContext(ctx, e, want{bits: bits})
-}
-
-// WaitAllContext is WaitAll until ctx is done.
-func (c *Completion) WaitAllContext(ctx context.Context, e *Engine, bits uint32) error {
-	return c.awaitContext(ctx, e, want{bits, true})
-}
-
-func (c *Completion) awaitContext(ctx context.Context, e *Engine, n want) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("wait: %w", context.Cause(ctx))
 	}
-	return c.await(e, n, limit{d: forever, ctx: ctx})
+	return c.await(e, want{bits: bits}, how{ctx: ctx})
 }
 
-// limit says when a wait is to be given up.
-type limit struct {
-	d   time.Duration
-	ctx context.Context // nil: none
-
-	cancel bool // a cancel of the thread ends it; then d is forever
-	polled bool // the caller has polled, and is to sleep at once
+// WaitOrCancel is Wait until the calling thread is cancelled (marcel.Thread.Cancel): then ErrCanceled. The caller puts its
+// state in order, and ends by marcel.TestCancel. The other forms of Wait are no cancellation points.
+func (c *Completion) WaitOrCancel(e *Engine, bits uint32) error {
+	return c.await(e, want{bits: bits}, how{cancel: true})
 }
 
 // Park is Wait for a waiter that has polled for the bits itself: it sleeps at once.
 func (c *Completion) Park(e *Engine, bits uint32) error {
-	return c.await(e, want{bits: bits}, limit{d: forever, polled: true})
+	return c.await(e, want{bits: bits}, how{polled: true})
 }
 
-func (c *Completion) await(e *Engine, n want, lim limit) error {
+// how is what makes one form of Wait differ from the others.
+type how struct {
+	ctx    context.Context // its end ends the wait; nil: none
+	cancel bool            // a cancel of the thread does
+	polled bool            // the caller has polled, and is to sleep at once
+}
+
+func (c *Completion) await(e *Engine, n want, h how) error {
 	if n.bits != 0 && n.met(c.Status()) {
 		return c.result()
 	}
 	if e == nil {
 		e = Default()
 	}
-	w := wait{e: e, c: c, want: n, ctx: lim.ctx, cancel: lim.cancel}
+	w := wait{e: e, c: c, want: n, how: h}
 	if err := w.check(); err != nil {
 		return failed(err)
 	}
-	if lim.d < forever {
-		w.timed, w.end = true, asm.Cycles()+asm.ToCycles(int64(max(lim.d, 0)))
-	}
 	w.onThread, w.vp, w.polite, w.looks = onThread(), e.here(), e.shared(), 1
-	if a := e.attached.Load(); a != nil && !lim.polled {
+	if a := e.attached.Load(); a != nil && !h.polled {
 		a.notePoll(asm.Cycles())
 	}
-	if !lim.polled && sched.Poll(e.params.BusyWait, w.polite, w.look) {
+	if !h.polled && sched.Poll(e.params.BusyWait, w.polite, w.look) {
 		return c.result()
 	}
 	if err := w.block(); err != nil {
@@ -125,7 +91,7 @@ func (c *Completion) result() error {
 // waitErrors are the errors of waits, made beforehand: a wait that gives up allocates nothing either.
 var waitErrors = func() map[error]error {
 	m := map[error]error{}
-	for _, err := range []error{ErrTimeout, ErrClosed, ErrCanceled, ErrPanicked, ErrInHandler, ErrNoBits} {
+	for _, err := range []error{ErrClosed, ErrCanceled, ErrPanicked, ErrInHandler, ErrNoBits} {
 		m[err] = fmt.Errorf("wait: %w", err)
 	}
 	return m
@@ -134,7 +100,7 @@ var waitErrors = func() map[error]error {
 // failed says that it was a wait that failed with err.
 func failed(err error) error {
 	switch err {
-	case ErrTimeout, ErrClosed, ErrCanceled, ErrPanicked, ErrInHandler, ErrNoBits:
+	case ErrClosed, ErrCanceled, ErrPanicked, ErrInHandler, ErrNoBits:
 		return waitErrors[err]
 	}
 	return fmt.Errorf("wait: %w", err) // the cause of a context's end
@@ -142,17 +108,15 @@ func failed(err error) error {
 
 // wait is one Wait in progress.
 type wait struct {
-	e      *Engine
-	c      *Completion
-	want   want
-	ctx    context.Context // nil: none
-	cancel bool            // the thread may be cancelled; then it is not timed
-	timed  bool
-	held   bool  // the kernel's descriptors are retained
-	led    bool  // others may rely on us to poll: see block
-	still  bool  // nothing happened in the last sleep
-	news   bool  // something happened in a poll of ours since we last tried to sleep in the kernel
-	end    int64 // timed: in cycles
+	e    *Engine
+	c    *Completion
+	want want
+	how
+
+	held  bool // the kernel's descriptors are retained
+	led   bool // others may rely on us to poll: see block
+	still bool // nothing happened in the last sleep
+	news  bool // something happened in a poll of ours since we last tried to sleep in the kernel
 
 	onThread bool // the caller is one of marcel's threads
 	crowded  bool // a goroutine has given up polling because others poll, or want its P
@@ -176,17 +140,7 @@ func (w *wait) check() error {
 func (w *wait) met() bool { return w.want.met(w.c.Status()) }
 
 // over tells whether the wait is to be given up.
-func (w *wait) over(now int64) bool {
-	return w.timed && now >= w.end || w.ctx != nil && w.ctx.Err() != nil
-}
-
-// why says what made it over.
-func (w *wait) why() error {
-	if w.ctx != nil && w.ctx.Err() != nil {
-		return context.Cause(w.ctx)
-	}
-	return ErrTimeout
-}
+func (w *wait) over() bool { return w.ctx != nil && w.ctx.Err() != nil }
 
 // look polls the engine, once the first time, then four times, which costs as much as what happens between two looks.
 func (w *wait) look() sched.Found {
@@ -200,7 +154,7 @@ func (w *wait) look() sched.Found {
 			asm.Pause()
 		}
 	}
-	if (w.timed || w.ctx != nil) && w.over(asm.Cycles()) {
+	if w.over() {
 		return sched.Enough
 	}
 	if !w.polite {
@@ -223,16 +177,16 @@ func (w *wait) block() error {
 		switch {
 		case e.closed.Load():
 			err = ErrClosed
-		case w.over(asm.Cycles()):
-			err = w.why()
+		case w.over():
+			err = context.Cause(w.ctx)
 		case w.cancel && sched.Canceled():
 			err = ErrCanceled
 		case w.onThread && e.Hooked():
-			w.sleepUntil(p, (*Engine).covered)
+			w.sleepCovered(p)
 		case !w.still && w.insist():
 		case w.crowded && e.Hooked() || e.vpsAwake():
 			e.attend()
-			w.sleepUntil(p, (*Engine).covered)
+			w.sleepCovered(p)
 		default:
 			w.sleepInKernel(p)
 		}
@@ -297,11 +251,11 @@ func (e *Engine) covered() bool {
 	return (e.attached.Load() != nil || e.sleeper.holder.Load() != 0) && !e.closed.Load()
 }
 
-// sleepUntil sleeps on the semaphore while another thread polls, which relies tells. It
-// returns on a signal, but possibly earlier: the caller looks again. A thread that makes relies
-// false wakes the parkers afterwards, and the waiter asks relies after prepare: so either
+// sleepCovered sleeps on the semaphore while the engine is covered. It
+// returns on a signal, but possibly earlier: the caller looks again. A thread that makes covered
+// false wakes the parkers afterwards, and the waiter asks after prepare: so either
 // the waiter sees it, or that thread sees the waiter.
-func (w *wait) sleepUntil(p *parker, relies func(*Engine) bool) {
+func (w *wait) sleepCovered(p *parker) {
 	p.prepare(onSemaphore)
 	if !w.c.enlist(p, w.want) {
 		p.cancel()
@@ -309,15 +263,12 @@ func (w *wait) sleepUntil(p *parker, relies func(*Engine) bool) {
 	}
 	woken := false
 	switch {
-	case !relies(w.e), w.ctx != nil && w.ctx.Err() != nil: // the end of ctx pokes the waiter, perhaps before prepare
+	case !w.e.covered(), w.over(): // the end of ctx pokes the waiter, perhaps before prepare
 	case w.cancel:
 		woken = p.sem.AcquireOrCancel()
-	case !w.timed:
+	default:
 		p.sem.Acquire()
 		woken = true
-	default:
-		left := time.Duration(asm.Nanos(max(w.end-asm.Cycles(), 0)))
-		woken = p.sem.AcquireTimeout(left)
 	}
 	w.c.withdraw(p)
 	if !woken {
@@ -338,8 +289,7 @@ func (w *wait) insist() bool {
 		if sched.Poll(time.Duration(asm.Nanos(left)), w.polite, w.look) {
 			return true
 		}
-		now := asm.Cycles()
-		if w.over(now) || e.closed.Load() {
+		if w.over() || e.closed.Load() {
 			return true
 		}
 		if !w.onThread {
@@ -370,14 +320,11 @@ func (w *wait) sleepInKernel(p *parker) {
 		return
 	}
 	p.limit = w.e.params.explicitSleep
-	if w.timed {
-		p.limit = min(p.limit, time.Duration(asm.Nanos(max(w.end-asm.Cycles(), 0))))
-	}
 	if w.cancel {
 		sched.OnCancel(p.poke)
 		defer sched.OnCancel(nil)
 	}
-	if w.ctx != nil && w.ctx.Err() != nil || w.cancel && sched.Canceled() {
+	if w.over() || w.cancel && sched.Canceled() {
 		p.limit = 0
 	}
 	w.led = true
@@ -388,6 +335,6 @@ func (w *wait) sleepInKernel(p *parker) {
 	w.still = p.went == undisturbed
 	if p.went == refused && !w.met() {
 		e.attend()
-		w.sleepUntil(p, (*Engine).covered)
+		w.sleepCovered(p)
 	}
 }

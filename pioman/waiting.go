@@ -1,7 +1,5 @@
 package pioman
 
-import "time"
-
 // waiting is how the caller waits, which the engine asks of it at each wait: one of marcel's threads (threads.go), or a
 // plain goroutine (goroutines.go), which may be locked to its OS thread, or called from C. Both may wait for the same engine at the
 // same time, and for the same completion.
@@ -10,10 +8,9 @@ type waiting interface {
 	yield()
 	// blocking runs f, which blocks in the kernel, without holding up others.
 	blocking(f func())
-	// acquire takes the unit of s, or waits for it, at most for limit; false: there was none.
-	// Only the caller of claim may.
-	acquire(s *semaphore, limit time.Duration) bool
-	// acquireOrCancel is acquire without a limit; false: the caller was cancelled, and has no unit.
+	// acquire takes the unit of s, or waits for it. Only the caller of claim may.
+	acquire(s *semaphore)
+	// acquireOrCancel is acquire; false: the caller was cancelled, and has no unit.
 	acquireOrCancel(s *semaphore) bool
 	// release gives the unit to the claimer of s. From anywhere; never blocks.
 	release(s *semaphore)
@@ -25,7 +22,6 @@ type semaphore struct {
 	by     waiting         // the claimer writes it, before it lets itself be found
 	thread threadSemaphore // one of marcel's threads sleeps here
 	unit   chan struct{}   // a goroutine sleeps here; of capacity 1, so that giving never blocks
-	timer  *time.Timer     // the goroutine's
 }
 
 // init comes before first use.
@@ -38,13 +34,10 @@ func (s *semaphore) init() {
 func (s *semaphore) claim(by waiting) { s.by = by }
 
 // Acquire waits for the unit.
-func (s *semaphore) Acquire() { s.by.acquire(s, forever) }
+func (s *semaphore) Acquire() { s.by.acquire(s) }
 
 // AcquireOrCancel is Acquire until the caller is cancelled.
 func (s *semaphore) AcquireOrCancel() bool { return s.by.acquireOrCancel(s) }
-
-// AcquireTimeout is Acquire for at most limit.
-func (s *semaphore) AcquireTimeout(limit time.Duration) bool { return s.by.acquire(s, limit) }
 
 // TryAcquire takes the unit if it is there, whichever claim it was for.
 func (s *semaphore) TryAcquire() bool {

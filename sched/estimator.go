@@ -58,15 +58,6 @@ func (e *Estimator) Took(wait, spin int64) {
 // Soon tells whether most waits end within the shortest window that is not 0, a sixteenth of B.
 func (e *Estimator) Soon() bool { return e.word.Load()&255 > 128 }
 
-// Spread returns how many of 256 waits ended within each window that is not 0, and, last, after all of them.
-func (e *Estimator) Spread() (shares [6]int) {
-	w := e.word.Load()
-	for i := range shares {
-		shares[i] = int(w >> (8 * i) & 255)
-	}
-	return shares
-}
-
 // windows are those to choose from, in shares of B, of which lastShare are the whole.
 var windows = [...]int64{0, 1, 2, 4, 8, 16}
 

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"iter"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
@@ -39,6 +40,18 @@ func (s *Scheduler) Whole() *Queue { return s.root }
 // Leaf is the innermost run queue that is VP number vp's.
 func (s *Scheduler) Leaf(vp int) *Queue { return s.vps[vp].home }
 
+// Queues lists the run queues that VPs look at: that of the whole machine first, and each after the one of the next larger item.
+// They are the same ones for the life of s.
+func (s *Scheduler) Queues() []*Queue { return s.root.tree(nil) }
+
+func (n *node) tree(list []*Queue) []*Queue {
+	list = append(list, n)
+	for _, d := range n.down {
+		list = d.tree(list)
+	}
+	return list
+}
+
 // NewHold makes a queue for threads that are not to run.
 func (s *Scheduler) NewHold() *Queue { return s.newNode(nil, nil, nil) }
 
@@ -53,6 +66,17 @@ func (n *node) Item() *topo.Item { return n.item }
 
 // Up is the queue of the next larger item; nil: there is none.
 func (n *node) Up() *Queue { return n.up }
+
+// VPs lists the VPs that look here by number, each with its PU, which is nil if it is not known.
+func (n *node) VPs() iter.Seq2[int, *topo.Item] {
+	return func(yield func(int, *topo.Item) bool) {
+		for _, v := range n.vps {
+			if !yield(v.id, v.pu) {
+				return
+			}
+		}
+	}
+}
 
 // Waiting is how many threads wait here, not counting queues below: a hint.
 func (n *node) Waiting() int { return int(n.count.Load()) }

@@ -39,13 +39,10 @@ func (cfg *Config) adopt() error {
 
 // arrange finds the topology of cfg, and for each VP its PU.
 func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
-	pus = make([]*topo.Item, cfg.VPs)
 	if t = cfg.Topology; t != nil {
-		for i := range pus {
-			pus[i] = t.PUs()[i%len(t.PUs())]
-		}
-		return t, pus
+		return t, inTurn(t, cfg.VPs)
 	}
+	pus = inTurn(nil, cfg.VPs)
 	t, err := discovered()
 	if err != nil {
 		return nil, pus
@@ -54,6 +51,28 @@ func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
 		pus[i] = t.CPU(cfg.CPUs[i%len(cfg.CPUs)])
 	}
 	return t, pus
+}
+
+// inTurn gives n VPs the PUs of t in turn; nil ones if t is.
+func inTurn(t *topo.Topology, n int) []*topo.Item {
+	pus := make([]*topo.Item, n)
+	for i := range pus {
+		if t != nil {
+			pus[i] = t.PUs()[i%len(t.PUs())]
+		}
+	}
+	return pus
+}
+
+// Plan returns the Queues of a scheduler of n VPs for a machine, nil: of which nothing is known, without such a scheduler: for
+// simulations of what hangs on the tree. No thread ever waits there.
+func Plan(t *topo.Topology, n int) []*Queue {
+	s := &Scheduler{}
+	for i := range n {
+		s.vps = append(s.vps, &vp{sched: s, id: i})
+	}
+	s.buildTree(t, inTurn(t, n))
+	return s.Queues()
 }
 
 // buildTree makes the tree of nodes: a node for each item with VPs, and a leaf for each VP. Of nested items with the

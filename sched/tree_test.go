@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -203,6 +204,46 @@ func TestConfigTopology(t *testing.T) {
 		}
 		if err := s.Stop(context.Background()); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Queues lists what a round goes through: each queue after the one above it, the leaves one for each VP; Plan lists the same
+// without the scheduler.
+func TestQueues(t *testing.T) {
+	for _, c := range []struct {
+		machine string
+		vps     int
+		want    string
+	}{
+		{"numa:2 core:2 pu:1", 4, "[Machine 0 1 2 3] [NUMA 0 1] [Core 0] [Core 1] [NUMA 2 3] [Core 2] [Core 3]"},
+		{"core:2 pu:1", 3, "[Machine 0 1 2] [Core 0 2] [PU 0] [PU 2] [Core 1]"},
+		{"core:2 pu:1", 1, "[Machine 0]"},
+	} {
+		s := planted(t, c.machine, c.vps)
+		for of, list := range map[string][]*Queue{"Queues": s.Queues(), "Plan": Plan(s.topo, c.vps)} {
+			got := ""
+			for i, q := range list {
+				got += fmt.Sprintf("[%v", q.Item().Kind)
+				for vp, pu := range q.VPs() {
+					if pu != s.PU(vp) {
+						t.Errorf("%s: VP %d is on %v, want %v", of, vp, pu, s.PU(vp))
+					}
+					got += fmt.Sprint(" ", vp)
+				}
+				got += "] "
+				if (i == 0) != (q.Up() == nil) || i > 0 && !slices.Contains(list[:i], q.Up()) {
+					t.Errorf("%s: queue %d comes before the one above it", of, i)
+				}
+			}
+			if strings.TrimSpace(got) != c.want {
+				t.Errorf("%s of %s: %s, want %s", of, c.machine, got, c.want)
+			}
+		}
+	}
+	for i, q := range Plan(nil, 2) {
+		if (i == 0) != (q.Up() == nil) || q.Item() != nil {
+			t.Errorf("of no machine: queue %d is of %v", i, q.Item())
 		}
 	}
 }

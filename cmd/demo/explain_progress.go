@@ -33,8 +33,7 @@ const mostExplained = 128
 // Help is the long text of --help.
 func (*explainProgressCommand) Help() string {
 	return "Runs the progress engine for a while, with goroutines that wait for messages, messages that come in bursts, and threads that " +
-		"compute in between; then says what is polled by which thread, where, how often, and why: the polling points, the pollers, the tree of queues, from which of them the gates are polled whose links lie on a node of the machine's memory, " +
-		"whether idle processors poll or block and what that was decided from, which thread sleeps in the kernel, and where each parameter " +
+		"compute in between; then says what polls where: at which points, which virtual processor when, and which queues it visits; what was counted; and where each parameter " +
 		"has its value from.\n\n" +
 		engineFlags + "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
@@ -62,7 +61,7 @@ func (c *explainProgressCommand) Validate() (err error) {
 }
 
 func (c *explainProgressCommand) run(ctx context.Context) (err error) {
-	e := pioman.New(pioman.Config{Name: "explained", Params: &c.asked, Topology: c.machine})
+	e := pioman.New(pioman.Config{Name: "explained", Params: &c.asked})
 	defer e.Close()
 	cfg := sched.Config{Topology: c.machine}
 	if c.machine != nil {

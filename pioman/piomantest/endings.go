@@ -59,7 +59,7 @@ func unhooking(t *testing.T, w World) {
 			s.submit(&once)
 			var err error
 			if i%3 == 0 {
-				err = c.WaitTimeout(s.e, 1, patience)
+				err = s.waitFor(&c, 1, patience)
 			} else {
 				err = c.Wait(s.e, 1)
 			}
@@ -216,15 +216,10 @@ func everything(t *testing.T, w World) {
 				s.e.Poll()
 			}
 			var err error
-			switch i % 3 {
-			case 0:
+			if i%2 == 0 {
 				err = c.WaitAll(s.e, 3)
-			case 1:
-				err = c.WaitAllTimeout(s.e, 3, patience)
-			default:
-				if err = c.Wait(s.e, 2); err == nil {
-					err = c.Wait(s.e, 1)
-				}
+			} else if err = s.waitFor(&c, 2, patience); err == nil {
+				err = c.Wait(s.e, 1)
 			}
 			s.e.Done()
 			if err != nil {

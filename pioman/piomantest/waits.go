@@ -11,6 +11,13 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
+// waitFor is Wait for at most d.
+func (s *scene) waitFor(c *pioman.Completion, bits uint32, d time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	return c.WaitContext(ctx, s.e, bits)
+}
+
 // givingUp: waits with limits end when these do, with the reason, and leave the completion
 // as it was; what comes in time is not missed.
 func givingUp(t *testing.T, w World) {
@@ -21,11 +28,8 @@ func givingUp(t *testing.T, w World) {
 		var c pioman.Completion
 		for i := range n {
 			short := time.Duration(1+i%5) * 100 * time.Microsecond
-			if err := c.WaitTimeout(s.e, 1, short); !errors.Is(err, pioman.ErrTimeout) {
+			if err := s.waitFor(&c, 1, short); !errors.Is(err, context.DeadlineExceeded) {
 				s.Errorf("limit: %v", err)
-			}
-			if err := c.WaitAllDeadline(s.e, 3, time.Now().Add(short)); !errors.Is(err, pioman.ErrTimeout) {
-				s.Errorf("deadline: %v", err)
 			}
 			ctx, cancel := context.WithCancelCause(context.Background())
 			timer := time.AfterFunc(short, func() { cancel(cause) })
@@ -38,18 +42,7 @@ func givingUp(t *testing.T, w World) {
 				s.Errorf("status %#x after waits that gave up", c.Status())
 			}
 			timer = time.AfterFunc(short, func() { c.Signal(4) })
-			var err error
-			switch i % 3 {
-			case 0:
-				err = c.WaitTimeout(s.e, 4, patience)
-			case 1:
-				err = c.WaitDeadline(s.e, 4, time.Now().Add(patience))
-			default:
-				ctx, cancel := context.WithTimeout(context.Background(), patience)
-				err = c.WaitContext(ctx, s.e, 4)
-				cancel()
-			}
-			if err != nil {
+			if err := s.waitFor(&c, 4, patience); err != nil {
 				s.Error(err)
 			}
 			timer.Stop()

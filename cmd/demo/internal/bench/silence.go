@@ -68,7 +68,7 @@ func whilePending(e *pioman.Engine, then func() error) error {
 		return err
 	}
 	defer r.close()
-	for deadline := time.Now().Add(lost); e.Explain().Blocking.Asleep == "nothing"; {
+	for deadline := time.Now().Add(lost); e.Explain().Asleep == "nothing"; {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("no thread has gone to wait in the kernel within %v", lost)
 		}

@@ -16,8 +16,8 @@ type Tree struct {
 
 // NewTree makes an engine over a machine with a VP for each PU.
 func NewTree(t *topo.Topology, touch Touch) (*Tree, error) {
-	e := pioman.New(pioman.Config{Name: "taskqueue", Topology: t})
-	p := &pollers{vps: len(t.PUs()), touch: touch}
+	e := pioman.New(pioman.Config{Name: "taskqueue"})
+	p := &pollers{queues: sched.Plan(t, len(t.PUs())), vps: len(t.PUs()), touch: touch}
 	if _, err := e.Attach(p); err != nil {
 		return nil, err
 	}
@@ -102,10 +102,11 @@ func (t *Tree) Close() error { return t.e.Close() }
 
 // pollers is a scheduler whose virtual processors are the callers of Poll; its hooks never fire.
 type pollers struct {
-	set   hooks.Set
-	vps   int
-	touch Touch
-	round func(vp int)
+	set    hooks.Set
+	queues []*sched.Queue
+	vps    int
+	touch  Touch
+	round  func(vp int)
 }
 
 // Simulate is called by Attach.
@@ -122,3 +123,4 @@ func (p *pollers) CurrentVP() int           { return 0 } // so that no VP is wok
 func (p *pollers) Kick(int)                 {}
 func (p *pollers) SetSleeper(sched.Sleeper) {}
 func (p *pollers) Shared() bool             { return false }
+func (p *pollers) Queues() []*sched.Queue   { return p.queues }
