@@ -37,22 +37,24 @@ func (c *benchCommand) run(ctx context.Context) (err error) {
 		return err
 	}
 	var pairs []figure.Pair
-	for i := range c.rows {
-		x := &c.rows[i]
-		s.bar.Label(x.Name)
-		outcome, err := bench.Measure(ctx, x, bench.Options{Reps: c.Reps, Time: c.Time, CPUs: cpus})
+	for rest := c.rows; len(rest) > 0; {
+		s.bar.Label(rest[0].Name)
+		outcomes, err := bench.Measure(ctx, rest, bench.Options{Reps: c.Reps, Time: c.Time, CPUs: cpus})
 		if err != nil {
 			return err
 		}
-		s.bar.Add(1)
-		if outcome.Row == nil {
-			s.report.Skipped = append(s.report.Skipped, outcome.Skip)
-			continue
+		rest = rest[len(outcomes):]
+		s.bar.Add(int64(len(outcomes)))
+		for _, outcome := range outcomes {
+			if outcome.Row == nil {
+				s.report.Skipped = append(s.report.Skipped, outcome.Skip)
+				continue
+			}
+			if err := s.row(outcome.Row); err != nil {
+				return err
+			}
+			pairs = append(pairs, pair(outcome.Row))
 		}
-		if err := s.row(outcome.Row); err != nil {
-			return err
-		}
-		pairs = append(pairs, pair(outcome.Row))
 	}
 	for _, name := range c.heavy {
 		s.report.Skipped = append(s.report.Skipped, report.Skip{Name: name, Why: "it takes long, some also much memory: ask for it with --rows"})

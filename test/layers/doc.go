@@ -11,6 +11,7 @@
 //	asm  internal/kernel           nothing of ours
 //	internal/serial                asm; for tasklet and pioman
 //	internal/modeltest, internal/effort   nothing; for tests
+//	internal/caller                pioman, marcel, sched; for tests
 //
 // The table in rules.go says it exactly, and also which modules of other
 // people each room may use: what only the laboratory needs stays under cmd,

@@ -29,6 +29,8 @@ var rules = []rule{
 	{folder: "internal/modeltest", ours: []string{"internal/effort"}},
 	// How much tests do is the same for all.
 	{folder: "internal/effort"},
+	// So are the kinds of callers.
+	{folder: "internal/caller", ours: []string{"pioman", "marcel", "sched"}},
 	// What runs again and again, but never twice at once, is in one of these states.
 	{folder: "internal/serial", ours: []string{"asm"}},
 	{folder: "internal/spelling"},

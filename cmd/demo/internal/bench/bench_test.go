@@ -43,6 +43,15 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// measure is Measure of one row.
+func measure(ctx context.Context, x *Experiment, o Options) (Outcome, error) {
+	all, err := Measure(ctx, []Experiment{*x}, o)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return all[0], nil
+}
+
 func isProgram(x *Experiment) bool { return strings.HasPrefix(x.Name, "program: ") }
 
 // TestRows measures each row briefly. What it checks holds on any machine at any load.
@@ -56,7 +65,7 @@ func TestRows(t *testing.T) {
 			continue // see TestHeavy, TestPrograms
 		}
 		t.Run(x.Name, func(t *testing.T) {
-			o, err := Measure(context.Background(), x, Options{Reps: LeastReps, Time: time.Millisecond, CPUs: binding.Allowed()})
+			o, err := measure(context.Background(), x, Options{Reps: LeastReps, Time: time.Millisecond, CPUs: binding.Allowed()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,7 +160,7 @@ func TestOneCPU(t *testing.T) {
 		if !rows[i].Crosses {
 			continue
 		}
-		o, err := Measure(context.Background(), &rows[i], Options{Reps: LeastReps, Time: time.Millisecond, CPUs: []int{0}})
+		o, err := measure(context.Background(), &rows[i], Options{Reps: LeastReps, Time: time.Millisecond, CPUs: []int{0}})
 		if err != nil || o.Row != nil || !strings.Contains(o.Skip.Why, "needs two CPUs") {
 			t.Errorf("%s: %+v, %v", rows[i].Name, o, err)
 		}
@@ -165,12 +174,12 @@ func TestBroken(t *testing.T) {
 		Peer: func(w *watch, n int) error { return nil },
 	}
 	o := Options{Reps: LeastReps, Time: time.Millisecond, CPUs: []int{0}}
-	if _, err := Measure(context.Background(), &x, o); err == nil || !strings.Contains(err.Error(), `row "broken": the mutex`) {
+	if _, err := measure(context.Background(), &x, o); err == nil || !strings.Contains(err.Error(), `row "broken": the mutex`) {
 		t.Error(err)
 	}
 	x.Ours = func(s *stage, n int) error { s.watch.begin(); marcel.Yield(); s.watch.end(); return nil }
 	x.Peer = func(w *watch, n int) error { return counted(1, 2) }
-	if _, err := Measure(context.Background(), &x, o); err == nil {
+	if _, err := measure(context.Background(), &x, o); err == nil {
 		t.Error("the peer's error was lost")
 	}
 }
@@ -181,7 +190,7 @@ func TestInterrupt(t *testing.T) {
 	enough := errors.New("enough")
 	cancel(enough)
 	x := All()[0]
-	if _, err := Measure(ctx, &x, Options{Reps: 1000, Time: time.Millisecond, CPUs: binding.Allowed()}); !errors.Is(err, enough) {
+	if _, err := measure(ctx, &x, Options{Reps: 1000, Time: time.Millisecond, CPUs: binding.Allowed()}); !errors.Is(err, enough) {
 		t.Error(err)
 	}
 }
@@ -328,7 +337,7 @@ func TestAlike(t *testing.T) {
 			return nil
 		},
 	}
-	if _, err := Measure(context.Background(), &x, Options{Reps: LeastReps, Time: time.Millisecond, CPUs: all}); err != nil {
+	if _, err := measure(context.Background(), &x, Options{Reps: LeastReps, Time: time.Millisecond, CPUs: all}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "oppooppoop"; !strings.HasSuffix(turns.String(), want) {

@@ -1,81 +1,97 @@
 package bench
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
-
-	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// exchange is one side of a row of which the sides are runs of demo pingpong over shm, two processes each.
-type exchange struct {
-	flags  string   // of demo pingpong
-	env    []string // besides this process's
-	oneCPU bool     // both processes have the first CPU of the row, and no other
-}
-
 const (
-	callersPrefix    = "callers: "
-	callersExchanges = 1000 // of a run
+	callersPrefix = "callers: "
+	manyExchanges = 4000 // of a run, of sizes up to 8 KiB; of longer ones as many bytes
+	fewExchanges  = 1000 // of rows in which one may take a time slice
 )
 
 // callerRows vary what users vary, one thing at a time, beside a marcel thread that sends from and receives into the same buffers,
-// which begin a page, of sizes that are powers of two.
+// which begin a page, of sizes that are powers of two. Rows that differ in their sizes alone are measured in the same processes.
 func callerRows() (rows []Experiment) {
 	add := func(name, best string, ours, peer exchange) {
+		for _, e := range []*exchange{&ours, &peer} {
+			if e.iters == 0 {
+				e.iters = manyExchanges
+			}
+		}
 		rows = append(rows, Experiment{
 			Name: callersPrefix + name, PeerName: best, Crosses: true, Heavy: true,
-			Exchange: &ours, PeerExchange: &peer, Least: callersExchanges, Most: callersExchanges,
+			Exchange: &ours, PeerExchange: &peer,
 		})
 	}
-	for _, size := range []string{"8", "4K", "64K"} {
-		sizes := "--sizes " + size
-		thread := exchange{flags: sizes}
-		beside := func(name, flags string, env ...string) {
-			add(name+", "+size, "a thread, at its best", exchange{flags: sizes + " " + flags, env: env}, thread)
-		}
-		beside("goroutine", "--caller goroutine")
-		beside("locked goroutine", "--caller locked")
-		beside("goroutine, no engine", "--engine none")
-		beside("call from C", "--caller c")
-		beside("requests made anew", "--vary plain")
-		beside("fresh buffers", "--vary fresh")
-		beside("GOMAXPROCS 1", "--caller goroutine", "GOMAXPROCS=1")
-		beside("GOMAXPROCS 8", "--caller goroutine", "GOMAXPROCS=8")
-		beside("goroutine beside busy ones", "--caller goroutine --vary busy")
-		beside("thread beside busy goroutines", "--vary busy")
-	}
-	for _, offset := range []string{"1", "16", "48", "0:1", "1:0"} {
-		for _, size := range []string{"4K", "16K", "1M"} {
-			add("offset "+offset+", "+size, "the same at the begin of a page", exchange{flags: "--sizes " + size + " --offset " + offset}, exchange{flags: "--sizes " + size})
+	thread := func(name string, sizes []int, ours exchange) {
+		for _, size := range sizes {
+			best := exchange{flags: ours.at("driver"), sizes: []int{size}, iters: ours.iters}
+			ours.sizes = []int{size}
+			add(name+", "+short(size), "a thread, at its best", ours, best)
 		}
 	}
-	for _, k := range []int{1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10} {
+	kinds := []struct{ name, flags string }{
+		{"goroutine", "--caller goroutine"}, {"locked goroutine", "--caller locked"}, {"call from C", "--caller c"},
+	}
+	ends := []int{8, 64 << 10}
+	near := []int{8, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 1 << 20}
+	for _, k := range kinds {
+		thread(k.name, near, exchange{flags: k.flags})
+	}
+	thread("goroutine, no engine", near, exchange{flags: "--engine none"})
+	for _, k := range kinds {
+		thread(k.name+" over tcp", ends, exchange{flags: k.flags + " --driver tcp"})
+	}
+	few := []int{8, 4 << 10, 64 << 10}
+	thread("thread beside busy goroutines", ends, exchange{flags: "--vary busy", iters: fewExchanges})
+	for _, k := range kinds {
+		thread(k.name+" beside busy ones", ends, exchange{flags: k.flags + " --vary busy", iters: fewExchanges})
+	}
+	thread("requests made anew", near, exchange{flags: "--vary plain"})
+	thread("fresh buffers", near, exchange{flags: "--vary fresh"})
+	for _, procs := range []string{"1", "2", "8"} {
+		thread("GOMAXPROCS "+procs, few, exchange{flags: "--caller goroutine", env: "GOMAXPROCS=" + procs})
+	}
+	thread("both ranks on one core", few, exchange{oneCPU: true, iters: fewExchanges})
+	for _, ranks := range []int{2, 3} {
+		for _, k := range []struct{ name, flags string }{{"thread", ""}, {"goroutine", "--caller goroutine"}} {
+			thread(fmt.Sprintf("%d ranks on each core, %s", ranks, k.name), few, exchange{flags: k.flags, others: ranks - 1, iters: fewExchanges})
+		}
+	}
+	for _, offset := range []string{"1", "16", "48", "1:0", "16:0", "48:0", "0:1", "0:16", "0:48"} {
+		for _, size := range []int{512, 4 << 10, 16 << 10, 64 << 10, 1 << 20, 4 << 20} {
+			add("offset "+offset+", "+short(size), "the same at the begin of a page",
+				exchange{flags: "--offset " + offset, sizes: []int{size}}, exchange{sizes: []int{size}})
+		}
+	}
+	for k := 512; k <= 1<<20; k *= 2 {
 		for _, size := range []int{k + 1, k + k/2} {
-			beside := size / k * k // the power of two that is nearer
-			if size > k+1 {
-				beside = 2 * k
-			}
-			add(fmt.Sprintf("%d bytes", size), fmt.Sprintf("%d bytes", beside), exchange{flags: "--sizes " + strconv.Itoa(size)}, exchange{flags: "--sizes " + strconv.Itoa(beside)})
+			beside := fmt.Sprintf("between %d and %d", k, 2*k)
+			add(fmt.Sprintf("%d bytes", size), beside, exchange{sizes: []int{size}}, exchange{sizes: []int{k, 2 * k}, between: size})
 		}
-	}
-	for _, size := range []string{"8", "4K", "64K"} {
-		add("two ranks on a core, "+size, "a core for each", exchange{flags: "--sizes " + size, oneCPU: true}, exchange{flags: "--sizes " + size})
 	}
 	return rows
 }
 
-// Commands are the arguments of demo that the two sides of a row run, if they are such; n is how many exchanges.
-func (x *Experiment) Commands(n int) (all [][]string) {
+// short writes a size as --sizes takes it.
+func short(size int) string {
+	switch {
+	case size >= 1<<20 && size%(1<<20) == 0:
+		return strconv.Itoa(size>>20) + "M"
+	case size >= 1<<10 && size%(1<<10) == 0:
+		return strconv.Itoa(size>>10) + "K"
+	}
+	return strconv.Itoa(size)
+}
+
+// Commands are the arguments of demo that the two sides of a row run, if they are such.
+func (x *Experiment) Commands() (all [][]string) {
 	for _, e := range []*exchange{x.Exchange, x.PeerExchange} {
 		if e != nil {
-			all = append(all, e.arguments(n))
+			all = append(all, e.arguments(e.sizes, e.iters))
 		}
 	}
 	return all
@@ -87,47 +103,4 @@ func (x *Experiment) Group() string {
 		return strings.TrimSuffix(callersPrefix, ": ")
 	}
 	return x.Name
-}
-
-func (e *exchange) arguments(n int) []string {
-	return append([]string{"pingpong", "--format", "json", "--iters", strconv.Itoa(n), "--warmup", strconv.Itoa(n / 10)}, strings.Fields(e.flags)...)
-}
-
-// perform runs it with n exchanges of one size, and returns the median of a message, one way.
-func (e *exchange) perform(n int, cpus []int) (s sample, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return s, fmt.Errorf("find this program: %w", err)
-	}
-	args := e.arguments(n)
-	cmd := exec.Command(self, args...)
-	cmd.Args[0] = os.Args[0]
-	cmd.Env = append(os.Environ(), e.env...)
-	var complaints strings.Builder
-	cmd.Stderr = &complaints
-	allowed := topo.CPUs(cpus...)
-	if e.oneCPU {
-		allowed = topo.CPUs(cpus[0])
-	}
-	var out []byte
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		runtime.LockOSThread() // and ends locked: what it starts inherits its CPUs
-		_ = allowed.Bind(0)    // where that is forbidden the processes run where they may
-		out, err = cmd.Output()
-	}()
-	<-ended
-	if err != nil {
-		return s, fmt.Errorf("run demo %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(complaints.String()))
-	}
-	var result struct {
-		Rows []struct {
-			Median float64 `json:"median_ns"`
-		} `json:"rows"`
-	}
-	if err := json.Unmarshal(out, &result); err != nil || len(result.Rows) != 1 || result.Rows[0].Median <= 0 {
-		return s, errors.Join(fmt.Errorf("demo %s said %d rows", strings.Join(args, " "), len(result.Rows)), err)
-	}
-	return sample{ns: result.Rows[0].Median}, nil
 }

@@ -39,9 +39,12 @@
 // # Callers
 //
 // The rows callers: ... vary what users vary, one thing at a time: what calls, where in its page a buffer begins, sizes that are no powers of
-// two, how requests are made, buffers that are new for each message, GOMAXPROCS, goroutines that compute on every P, two ranks on one
-// core. Ours and the best case, the peer, are runs of demo pingpong over shm, in turns; an operation is a message, one way, and a
-// sample the median of a run. They take some minutes and are measured only when asked for: --rows callers.
+// two, how requests are made, buffers that are new for each message, GOMAXPROCS, goroutines that compute on every P, one to three ranks on
+// a core. Ours and the best case, the peer, are runs of demo pingpong, in turns; an operation is a message, one way, and a
+// sample the median of a run, beside it its 90th and 99th percentile. Calls from C are less the crossings. A size that is no power of two is beside what a line through its neighbours'
+// figures says. The ranks besides those two are other pairs, which exchange messages of the same sizes and know that they share their cores.
+// Rows that differ in their sizes alone are measured in the same processes: all of them take five minutes. They are measured only when asked for:
+// --rows callers.
 //
 // # Rows
 //

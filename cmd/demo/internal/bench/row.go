@@ -39,6 +39,12 @@ type Row struct {
 	OursThreads *float64 `json:"ours_threads,omitempty"` // of rows that count them: the most OS threads of the process
 	PeerThreads *float64 `json:"peer_threads,omitempty"` // the same of the peer
 
+	OursP90  *float64 `json:"ours_p90_ns,omitempty"` // of rows of messages: the medians of the 90th percentiles
+	PeerP90  *float64 `json:"peer_p90_ns,omitempty"`
+	P90Ratio *float64 `json:"p90_ratio,omitempty"` // ours divided by the peer's
+	OursP99  *float64 `json:"ours_p99_ns,omitempty"`
+	PeerP99  *float64 `json:"peer_p99_ns,omitempty"`
+
 	lines []string // of Benchmarks
 }
 
@@ -76,6 +82,11 @@ func newRow(x *Experiment, reps []repetition, ops int) Row {
 		row.OursBytes, row.PeerBytes = report.Optional(o.bytes), report.Optional(p.bytes)
 		r := report.Significant(o.bytes / p.bytes)
 		row.BytesRatio = &r
+	}
+	if p.p90 > 0 {
+		row.OursP90, row.PeerP90, row.OursP99, row.PeerP99 = report.Optional(o.p90), report.Optional(p.p90), report.Optional(o.p99), report.Optional(p.p99)
+		r := report.Significant(o.p90 / p.p90)
+		row.P90Ratio = &r
 	}
 	row.OursThreads, row.PeerThreads = report.Optional(o.osThreads), report.Optional(p.osThreads)
 	if x.Parallel {
@@ -164,6 +175,9 @@ func (r Row) remarks() string {
 	}
 	if r.OursShare != nil {
 		s += fmt.Sprintf("; largest/smallest share %.2f, the peer's %.2f", *r.OursShare, *r.PeerShare)
+	}
+	if r.P90Ratio != nil {
+		s += fmt.Sprintf("; 90th percentile %.2fx, 99th %s / %s", *r.P90Ratio, report.Duration(*r.OursP99), report.Duration(*r.PeerP99))
 	}
 	if r.OursThreads != nil && r.PeerThreads != nil {
 		s += fmt.Sprintf("; at most %.0f / %.0f OS threads", *r.OursThreads, *r.PeerThreads)

@@ -29,21 +29,22 @@ type Outcome struct {
 	Skip report.Skip // why
 }
 
-// Measure measures one row. It blocks for about 2 * (Reps + 3) * Time, up to
-// three times that if the machine switches between its regimes. It fails only if
-// something is wrong with what was measured, or if ctx ends; a row that cannot be
-// measured here is an Outcome.
-func Measure(ctx context.Context, x *Experiment, o Options) (Outcome, error) {
-	skip := func(format string, args ...any) (Outcome, error) {
-		return Outcome{Skip: report.Skip{Name: x.Name, Why: fmt.Sprintf(format, args...)}}, nil
-	}
+// Measure measures the first one of rows, or those, from the first one on, that the same processes are measured for: as many as there are
+// outcomes. For a row it blocks for about 2 * (Reps + 3) * Time, up to three times that if the machine switches between its regimes. It
+// fails only if something is wrong with what was measured, or if ctx ends; a row that cannot be measured here is an Outcome.
+func Measure(ctx context.Context, rows []Experiment, o Options) ([]Outcome, error) {
+	rows = rows[:together(rows)]
+	x := &rows[0]
 	a, b, two := binding.Pair(o.CPUs)
 	cpus := o.CPUs[:1]
 	if x.Crosses {
 		if !two {
-			return skip("it needs two CPUs, and this process may use one only")
+			return skipAll(rows, "it needs two CPUs, and this process may use one only"), nil
 		}
 		cpus = []int{a, b}
+	}
+	if x.Exchange != nil {
+		return measureExchanges(ctx, rows, o, cpus)
 	}
 	// A goroutine cannot be bound, a process can: both sides have the same CPUs, and the VPs one of them each. Two schedulers
 	// of ours are bound alike already.
@@ -52,33 +53,62 @@ func Measure(ctx context.Context, x *Experiment, o Options) (Outcome, error) {
 	}
 	n, err := calibrate(x, o, cpus)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("row %q: %w", x.Name, err)
+		return nil, fmt.Errorf("row %q: %w", x.Name, err)
 	}
+	var all []repetition
+	skip, err := untilEnough(ctx, o, fmt.Sprintf("row %q", x.Name), func(peerFirst bool) (repetition, error) {
+		r, err := repeat(x, n, cpus, peerFirst)
+		if err == nil {
+			all = append(all, r)
+		}
+		return r, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if skip != "" {
+		return skipAll(rows, "%s", skip), nil
+	}
+	row := newRow(x, oneRegime(all), n)
+	return []Outcome{{Row: &row}}, nil
+}
+
+func skipAll(rows []Experiment, format string, args ...any) []Outcome {
+	all := make([]Outcome, len(rows))
+	for i := range rows {
+		all[i].Skip = report.Skip{Name: rows[i].Name, Why: fmt.Sprintf(format, args...)}
+	}
+	return all
+}
+
+// untilEnough calls once until enough repetitions are of one regime; skip says why there are too few.
+func untilEnough(ctx context.Context, o Options, what string, once func(peerFirst bool) (repetition, error)) (skip string, err error) {
 	var all []repetition
 	var blind error
 	for try := 0; try < 3*o.Reps && len(oneRegime(all)) < o.Reps; try++ {
-		if err := ctx.Err(); err != nil {
-			return Outcome{}, context.Cause(ctx)
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
 		}
-		r, err := repeat(x, n, cpus, try%2 == 1)
+		r, err := once(try%2 == 1)
 		switch {
 		case errors.Is(err, probe.ErrBusy) || errors.Is(err, errNoProbe):
 			blind = err
+		case err != nil && ctx.Err() != nil:
+			return "", context.Cause(ctx)
 		case err != nil:
-			return Outcome{}, fmt.Errorf("row %q: %w", x.Name, err)
+			return "", fmt.Errorf("%s: %w", what, err)
 		default:
 			all = append(all, r)
 		}
 	}
 	good := oneRegime(all)
-	if len(good) < LeastReps {
-		if blind != nil {
-			return skip("the probe beside it failed: %v", blind)
-		}
-		return skip("the machine kept switching between near and far cores: only %d repetitions of %d fell into one regime", len(good), len(all))
+	switch {
+	case len(good) >= LeastReps:
+		return "", nil
+	case blind != nil:
+		return fmt.Sprintf("the probe beside it failed: %v", blind), nil
 	}
-	row := newRow(x, good, n)
-	return Outcome{Row: &row}, nil
+	return fmt.Sprintf("the machine kept switching between near and far cores: only %d repetitions of %d fell into one regime", len(good), len(all)), nil
 }
 
 // errNoProbe: CPUs cannot be probed, because threads cannot be bound.
@@ -87,8 +117,22 @@ var errNoProbe = errors.New("no core-to-core probe")
 // repeat measures ours and the peer once, with probes around each if it crosses cores. Ours
 // goes first unless peerFirst says otherwise.
 func repeat(x *Experiment, n int, cpus []int, peerFirst bool) (r repetition, err error) {
+	var apart []int
+	if x.Crosses {
+		apart = cpus
+	}
+	var ours, peer sample
+	r, err = inTurn(
+		func() (err error) { ours, err = x.ours(n, cpus); return err },
+		func() (err error) { peer, err = x.peer(n, cpus); return err }, apart, peerFirst)
+	r.ours, r.peer = ours, peer
+	return r, err
+}
+
+// inTurn calls ours and peer, with probes between two CPUs around each, if there are two.
+func inTurn(ours, peer func() error, cpus []int, peerFirst bool) (r repetition, err error) {
 	look := func() {
-		if err != nil || !x.Crosses {
+		if err != nil || len(cpus) < 2 {
 			return
 		}
 		p, e := probe.Measure(cpus[0], cpus[1])
@@ -97,16 +141,14 @@ func repeat(x *Experiment, n int, cpus []int, peerFirst bool) (r repetition, err
 		}
 		r.probes, err = append(r.probes, p), e
 	}
-	ours := func() { r.ours, err = x.ours(n, cpus) }
-	peer := func() { r.peer, err = x.peer(n, cpus) }
-	turns := []func(){ours, peer}
+	turns := []func() error{ours, peer}
 	if peerFirst {
-		turns = []func(){peer, ours}
+		turns = []func() error{peer, ours}
 	}
 	look()
 	for _, turn := range turns {
 		if err == nil {
-			turn()
+			err = turn()
 		}
 		look()
 	}
@@ -114,9 +156,6 @@ func repeat(x *Experiment, n int, cpus []int, peerFirst bool) (r repetition, err
 }
 
 func (x *Experiment) ours(n int, cpus []int) (sample, error) {
-	if x.Exchange != nil {
-		return x.Exchange.perform(n, cpus)
-	}
 	if x.P > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(x.P)) // to which the scheduler adds its VPs
 	}
@@ -124,9 +163,6 @@ func (x *Experiment) ours(n int, cpus []int) (sample, error) {
 }
 
 func (x *Experiment) peer(n int, cpus []int) (sample, error) {
-	if x.PeerExchange != nil {
-		return x.PeerExchange.perform(n, cpus)
-	}
 	if x.PeerStage != nil {
 		return perform(x.PeerVPs, x.Policy, cpus, n, x.PeerStage)
 	}

@@ -11,14 +11,17 @@ type summary struct {
 	allocs, bytes  float64 // per operation
 	share          float64 // the median
 	osThreads      float64 // the median of each one's most; 0: not counted
+	p90, p99       float64 // the medians; 0: not measured
 }
 
 func summarize(samples []sample) summary {
 	times := make([]float64, len(samples))
 	allocs, bytes := make([]float64, len(samples)), make([]float64, len(samples))
 	shares, osThreads := make([]float64, len(samples)), make([]float64, len(samples))
+	p90, p99 := make([]float64, len(samples)), make([]float64, len(samples))
 	for i, s := range samples {
 		times[i], allocs[i], bytes[i], shares[i], osThreads[i] = s.ns, s.allocs, s.bytes, s.share, float64(s.osThreads)
+		p90[i], p99[i] = s.p90, s.p99
 	}
 	return summary{
 		q1:     stat.Quantile(times, 0.25),
@@ -29,6 +32,8 @@ func summarize(samples []sample) summary {
 		bytes:  stat.Quantile(bytes, 0.5),
 
 		osThreads: stat.Quantile(osThreads, 0.5),
+		p90:       stat.Quantile(p90, 0.5),
+		p99:       stat.Quantile(p99, 0.5),
 	}
 }
 

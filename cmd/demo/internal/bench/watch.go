@@ -89,6 +89,8 @@ func (w *watch) countThreads() error {
 // sample is the outcome of one repetition.
 type sample struct {
 	ns     float64 // per operation
+	p90    float64 // of an exchange's messages, as ns is their median; 0: it is none
+	p99    float64
 	allocs float64 // per operation
 	share  float64 // largest over smallest; 0: no thread competes
 	bytes  float64 // per operation; 0: not measured

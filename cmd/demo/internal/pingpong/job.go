@@ -15,6 +15,8 @@ import (
 type rank1 struct {
 	job   *launch.Job
 	loans int // bytes, as nmad.Config.Loans
+
+	shared bool // as nmad.Config.Shared, of both ranks
 }
 
 // loans is how much memory the gates need for the messages that are lent, in bytes; or what the environment says.
@@ -41,11 +43,15 @@ func startRank1(o *Options, where *place, sink Sink) (*rank1, error) {
 	if err != nil {
 		return nil, err
 	}
+	env := []string{envRank1 + "=" + string(text), nmad.EnvLoans + "=" + strconv.Itoa(loans)}
+	if where.shared {
+		env = append(env, nmad.EnvShared+"=1")
+	}
 	job, err := launch.Start(launch.Spec{
 		N:          2,
 		First:      1,
 		Args:       os.Args[1:],
-		Env:        []string{envRank1 + "=" + string(text), nmad.EnvLoans + "=" + strconv.Itoa(loans)},
+		Env:        env,
 		Driver:     o.Driver,
 		Rendezvous: o.Listen,
 		// Each rank binds itself, to one CPU near the other's: a launcher that
@@ -56,13 +62,13 @@ func startRank1(o *Options, where *place, sink Sink) (*rank1, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rank1{job, loans}, nil
+	return &rank1{job, loans, where.shared}, nil
 }
 
 // config is what rank 0 opens its session with. To be called once.
 func (c *rank1) config() nmad.Config {
 	config := c.job.Config()
-	config.Loans = c.loans
+	config.Loans, config.Shared = c.loans, c.shared
 	return config
 }
 

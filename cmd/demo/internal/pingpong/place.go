@@ -5,6 +5,7 @@ import (
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/probe"
+	"github.com/pm2-go/pm2/internal/setting"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -13,7 +14,7 @@ type place struct {
 	usable int // CPUs that this process may use
 	cpu    [2]int
 	apart  bool // rank i is to be bound to cpu[i]; else both run where the kernel lets them
-	shared bool // one CPU for both
+	shared bool // one CPU for both, or other processes use theirs
 }
 
 // choosePlace looks for two CPUs, and says once if there is one only, or if binding
@@ -21,7 +22,11 @@ type place struct {
 func choosePlace(warn func(format string, args ...any)) place {
 	cpus := binding.Allowed()
 	a, b, two := binding.Pair(cpus)
-	p := place{usable: len(cpus), cpu: [2]int{a, b}, apart: two, shared: !two}
+	told, err := setting.Shared()
+	if err != nil {
+		warn("%v", err)
+	}
+	p := place{usable: len(cpus), cpu: [2]int{a, b}, apart: two, shared: !two || told}
 	if !two {
 		warn("one CPU only: both processes share it, and each message waits for the kernel to switch between them")
 	} else if err := binding.Permitted(); err != nil {
@@ -59,7 +64,7 @@ func (p *place) configure(rank int) error {
 // String says it in the heading of a table.
 func (p *place) String() string {
 	switch {
-	case p.shared:
+	case p.usable == 1:
 		return "both ranks on one CPU"
 	case p.apart:
 		return fmt.Sprintf("rank 0 on CPU %d, rank 1 on CPU %d", p.cpu[0], p.cpu[1])

@@ -14,6 +14,7 @@ type Row struct {
 	Threads   int      `json:"threads"`
 	Min       float64  `json:"min_ns"`
 	Median    float64  `json:"median_ns"`
+	P90       float64  `json:"p90_ns"`
 	P99       float64  `json:"p99_ns"`
 	Bandwidth float64  `json:"bandwidth_MBps"` // all pairs together, one way
 	ProbeNS   *float64 `json:"probe_ns"`       // just before the row; null with one CPU
@@ -31,6 +32,7 @@ func newRow(bytes, iters, threads int, t *tally, probe float64) Row {
 		Threads:   threads,
 		Min:       report.Round(t.oneWay(0)),
 		Median:    report.Round(median),
+		P90:       report.Round(t.oneWay(90)),
 		P99:       report.Round(t.oneWay(99)),
 		Bandwidth: report.Significant(float64(bytes) * float64(threads) / median * 1e3),
 		ProbeNS:   report.Optional(probe),
