@@ -63,7 +63,7 @@ func (x *Matcher[R, M]) Arrive(tag uint64) *R {
 	if *p == nil {
 		return nil
 	}
-	return x.posted.unlink(p).Of
+	return x.posted.unlink(p, *p).Of
 }
 
 // ArriveAny is Arrive in any case: it takes out the receive that was posted first among those of the gate with

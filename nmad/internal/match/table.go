@@ -9,17 +9,16 @@ import (
 // A table holds entries by tag, those of a tag in the order in which they came. A matcher has two: receives that
 // wait for their message, and messages that wait for their receive. For any tag at most one of them holds entries.
 //
-//	bucket            chain: one leader per tag            queue: same tag, in order
+//	bucket            chain: one per tag         ring: same tag, in order
 //	+---+
-//	| 0 | -> [tag 7 leader] -next-> [tag 7] -next-> [tag 7] <- tail of the leader
+//	| 0 | -> [tag 7, newest] -next-> [tag 7, oldest] -next-> [tag 7] -next-> the newest
 //	+---+         | chain
-//	| 1 |    [tag 9 leader]
+//	| 1 |    [tag 9, newest, and oldest] -next-> itself
 //	+---+
 //
-// The oldest entry of a tag leads its queue and stands in the chain of its
-// bucket; when it is taken, the next one steps into its place. So finding, adding and
+// The newest entry of a tag stands in the chain of its bucket, and leads to the oldest. So finding, adding and
 // taking cost one hash and a walk over the distinct tags of one bucket, fewer
-// than two on average, whatever the lengths of the queues; and nothing is
+// than two on average, whatever the lengths of the rings; and nothing is
 // allocated but the buckets, which double when there are more tags than
 // buckets. The hash is keyed with random numbers: a peer cannot choose tags
 // that fall into one bucket.
@@ -29,9 +28,8 @@ type Entry[T any] struct {
 	Tag   uint64
 	Of    *T
 	Age   uint64    // of a receive: Any.Now when it was posted
-	chain *Entry[T] // leader: next tag in the same bucket
-	next  *Entry[T] // next of the same tag
-	tail  *Entry[T] // leader: last of the same tag
+	chain *Entry[T] // newest of its tag: the next tag in the same bucket
+	next  *Entry[T] // next of the same tag; newest: the oldest; nil: in no table
 }
 
 // firstBuckets is a power of two.
@@ -41,7 +39,7 @@ const firstBuckets = 16
 type table[T any] struct {
 	buckets []*Entry[T]
 	key     [2]uint64
-	tags    int // distinct tags, which is the number of leaders
+	tags    int // distinct tags
 	len     int // entries
 }
 
@@ -54,8 +52,8 @@ func newTable[T any](buckets int) table[T] {
 	}
 }
 
-// place gives the address of the pointer that leads to the tag's leader, or to
-// the nil at which a new leader belongs.
+// place gives the address of the pointer that leads to the tag's newest entry, or to
+// the nil at which that of a new tag belongs.
 func (t *table[T]) place(tag uint64) **Entry[T] {
 	hi, lo := bits.Mul64(tag^t.key[0], t.key[1])
 	p := &t.buckets[(hi^lo)&uint64(len(t.buckets)-1)]
@@ -65,17 +63,17 @@ func (t *table[T]) place(tag uint64) **Entry[T] {
 	return p
 }
 
-// add appends e to the queue of its tag.
+// add puts e behind all of its tag.
 func (t *table[T]) add(e *Entry[T]) {
 	t.len++
-	e.chain, e.next = nil, nil
 	p := t.place(e.Tag)
-	if lead := *p; lead != nil {
-		lead.tail.next = e
-		lead.tail = e
+	if last := *p; last != nil {
+		e.next, last.next = last.next, e
+		e.chain, last.chain = last.chain, nil
+		*p = e
 		return
 	}
-	e.tail = e
+	e.next, e.chain = e, nil
 	*p = e
 	if t.tags++; t.tags > len(t.buckets) {
 		t.grow()
@@ -88,50 +86,43 @@ func (t *table[T]) take(tag uint64) *Entry[T] {
 	if *p == nil {
 		return nil
 	}
-	return t.unlink(p)
+	return t.unlink(p, *p)
 }
 
-// unlink removes and returns the oldest entry of a tag that has some, to which p leads.
-func (t *table[T]) unlink(p **Entry[T]) *Entry[T] {
-	e := *p
+// unlink removes and returns the entry behind before, of a tag to whose newest p leads.
+func (t *table[T]) unlink(p **Entry[T], before *Entry[T]) *Entry[T] {
+	e := before.next
 	t.len--
-	if heir := e.next; heir != nil {
-		heir.chain, heir.tail = e.chain, e.tail
-		*p = heir
-	} else {
+	if e == before {
 		*p = e.chain
 		t.tags--
+	} else if before.next = e.next; e == *p {
+		before.chain, *p = e.chain, before
 	}
-	e.chain, e.next, e.tail = nil, nil, nil
+	e.chain, e.next = nil, nil
 	return e
 }
 
 // peek returns the oldest entry of the tag and leaves it where it is.
-func (t *table[T]) peek(tag uint64) *Entry[T] { return *t.place(tag) }
+func (t *table[T]) peek(tag uint64) *Entry[T] {
+	if last := *t.place(tag); last != nil {
+		return last.next
+	}
+	return nil
+}
 
 // remove takes e out of the table and says whether it was there. It walks the
-// queue of its tag: for what is rare.
+// ring of its tag: for what is rare.
 func (t *table[T]) remove(e *Entry[T]) bool {
-	lead := *t.place(e.Tag)
-	if lead == nil {
+	if e.next == nil {
 		return false
 	}
-	if lead == e {
-		t.take(e.Tag)
-		return true
+	p, before := t.place(e.Tag), e
+	for before.next != e {
+		before = before.next
 	}
-	for before := lead; before.next != nil; before = before.next {
-		if before.next == e {
-			before.next = e.next
-			if lead.tail == e {
-				lead.tail = before
-			}
-			e.next = nil
-			t.len--
-			return true
-		}
-	}
-	return false
+	t.unlink(p, before)
+	return true
 }
 
 // takeAny removes and returns some entry, oldest first within its tag; nil when
@@ -149,12 +140,12 @@ func (t *table[T]) takeAny(from *int) *Entry[T] {
 func (t *table[T]) grow() {
 	old := t.buckets
 	t.buckets = make([]*Entry[T], 2*len(old))
-	for _, lead := range old {
-		for lead != nil {
-			rest := lead.chain
-			lead.chain = nil
-			*t.place(lead.Tag) = lead
-			lead = rest
+	for _, last := range old {
+		for last != nil {
+			rest := last.chain
+			last.chain = nil
+			*t.place(last.Tag) = last
+			last = rest
 		}
 	}
 }
