@@ -28,9 +28,10 @@ var (
 
 // failed makes a request that has ended with err without having been started.
 func failed(err error) *Request {
-	r := fresh()
-	r.core.Err, r.core.Stage = err, flow.Done
-	r.core.Over.Store(1)
+	r := &Request{}
+	r.core.EndsWith(err)
+	r.core.Stage = flow.Done
+	r.core.State.Store(flow.Over)
 	return r
 }
 

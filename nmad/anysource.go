@@ -7,9 +7,12 @@ import "github.com/pm2-go/pm2/nmad/internal/flow"
 
 // startAny begins a receive, or a probe, from any source.
 func (s *Session) startAny(r *Request) {
+	x := r.special()
+	x.Anywhere, x.session = true, s
+	r.tell()
 	r.core.Stage, r.core.Counted = flow.Posted, true
-	r.gate.engine.Need()     // it is under no gate's lock, and counts for itself
-	s.any.Post(&r.core.Wild) // r may be done, and started again, from here on
+	r.gate.engine.Need()          // it is under no gate's lock, and counts for itself
+	s.any.Post(&r.core.Rest.Wild) // r may be done, and started again, from here on
 	s.look()
 	if s.orphan.Load() {
 		s.linkOrphan()

@@ -55,7 +55,7 @@ func (g *Gate) handleInbox() bool {
 func (g *Gate) start(r *Request) {
 	switch r.core.Op {
 	case flow.OpSend:
-		if !r.core.Sync {
+		if !r.core.Synchronous() {
 			g.refreshCredit(r.core.Data.Size)
 		}
 		if g.flow.Send(&r.core) {
@@ -161,8 +161,7 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 	}
 	sent, all := g.short(tag, buf)
 	if sent && !all {
-		r.prepare(g, tag, buf, false)
-		r.core.Op = flow.OpSend
+		r.prepare(g, flow.OpSend, tag, buf, flow.ByState)
 		g.awaitFlush(r)
 	}
 	g.letGo()
@@ -173,9 +172,10 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 	if c.Special {
 		r.plain()
 	}
-	c.Entry.Tag, r.gate, c.From, c.N, c.Err, c.Stage = tag, g, g.rank, len(buf), nil, flow.Done
+	c.Entry.Tag, r.gate, c.N, c.Size, c.Stage = tag, g, len(buf), uint64(len(buf)), flow.Done
+	c.EndsWith(nil)
 	if !r.ended() {
-		asm.StoreRelease32(&c.Over, 1)
+		asm.StoreRelease32(&c.State, flow.Over)
 	}
 	return true
 }

@@ -249,7 +249,7 @@ func (g *Gate) IsendBuffer(tag uint64, b Buffer) *Request {
 	if !g.made() {
 		return failed(errNoGate)
 	}
-	r := fresh()
+	r := &Request{}
 	op := SendOp{Tag: tag, Buffer: b}
 	if err := b.startSendOp(g, &op); err != nil {
 		return failed(err)

@@ -87,7 +87,7 @@ func TestCallbacks(t *testing.T) {
 			n := 0
 			var received func(*Request)
 			received = func(r *Request) {
-				if n++; n == rounds || r.core.Err != nil {
+				if n++; n == rounds || r.core.Err() != nil {
 					over <- n
 				}
 				if n < rounds {

@@ -14,8 +14,8 @@ func (r *Request) Cancel() bool {
 	g := r.gate
 	g.enter()
 	defer g.letGo()
-	if r.any != nil {
-		if !r.any.any.Remove(&r.core.Wild) {
+	if s := r.session(); s != nil {
+		if !s.any.Remove(&r.core.Rest.Wild) {
 			return false
 		}
 	} else if r.core.Stage != flow.Posted || !g.flow.Withdraw(&r.core) {

@@ -102,7 +102,7 @@ func (s *Session) reachAgreement(ctx context.Context, kind uint8, value uint64) 
 	if !s.made() {
 		return nil, errNoSession
 	}
-	x := &call{kind: kind, value: value, over: fresh()}
+	x := &call{kind: kind, value: value, over: &Request{}}
 	s.consensus.startCall(x)
 	if err := x.over.WaitContext(ctx); err != nil {
 		return nil, during("agree", err)

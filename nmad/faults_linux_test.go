@@ -94,7 +94,7 @@ func TestLostInRendezvous(t *testing.T) {
 		}
 		for i, r := range stays {
 			go func() { sent <- gate(2, i).Send(1, pattern(200000, 9)) }()
-			if err := r.Wait(); err != nil || !bytes.Equal(r.core.Data.Buf, pattern(200000, 9)) {
+			if err := r.Wait(); err != nil || !bytes.Equal(r.core.Data.Buf(), pattern(200000, 9)) {
 				t.Errorf("from the third process to rank %d: %v", i, err)
 			}
 			if err := <-sent; err != nil {

@@ -110,7 +110,7 @@ func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 	if !g.made() {
 		return failed(errNoGate)
 	}
-	r := fresh()
+	r := &Request{}
 	g.send(r, tag, buf)
 	return r
 }
@@ -135,7 +135,7 @@ func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
 	if !g.made() {
 		return failed(errNoGate)
 	}
-	r := fresh()
+	r := &Request{}
 	g.recv(r, tag, buf)
 	return r
 }
@@ -156,14 +156,13 @@ func (g *Gate) send(r *Request, tag uint64, buf []byte) {
 	if g.sendNow(r, tag, buf) {
 		return
 	}
-	r.prepare(g, tag, buf, false)
-	r.core.Op = flow.OpSend
+	r.prepare(g, flow.OpSend, tag, buf, flow.ByState)
 	g.submit(r)
 }
 
 func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
-	r.prepare(g, tag, buf, false)
-	r.core.Op, r.core.Entry.Age = flow.OpRecv, g.any.Now()
+	r.prepare(g, flow.OpRecv, tag, buf, flow.ByState)
+	r.core.Entry.Age = g.any.Now()
 	if !g.mu.tryLock() {
 		g.inbox.leave(r)
 		return
@@ -190,8 +189,7 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 		return nil
 	}
 	r := g.waits.take()
-	r.prepare(g, tag, buf, true)
-	r.core.Op = flow.OpSend
+	r.prepare(g, flow.OpSend, tag, buf, flow.ByStage)
 	if sent {
 		g.awaitFlush(r)
 	} else {
@@ -210,8 +208,8 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 	age := g.any.Now()
 	g.enter()
 	r := g.waits.take()
-	r.prepare(g, tag, buf, true)
-	r.core.Op, r.core.Entry.Age = flow.OpRecv, age
+	r.prepare(g, flow.OpRecv, tag, buf, flow.ByStage)
+	r.core.Entry.Age = age
 	g.startRecv(r)
 	g.sendIfDue()
 	return g.await(r)
@@ -224,15 +222,15 @@ func (g *Gate) await(r *Request) (int, error) {
 	if c.Stage != flow.Done && !g.waits.poll(r) {
 		g.waits.callsSinceWait = 0
 		r.tell()
-		c.Private, r.rouses = false, marcel.OnThread() && g.engine.Hooked()
+		c.Rouses = marcel.OnThread() && g.engine.Hooked()
 		r.completion.Reset()
 		g.letGo()
 		err := g.waits.park(r) // counts as pending meanwhile
 		g.mu.lock()
-		if r.rouses && c.Stage == flow.Done {
+		if c.Rouses && c.Stage == flow.Done {
 			g.waits.awake--
 		}
-		r.rouses = false
+		c.Rouses = false
 		if err != nil && !r.completion.Test(finished) {
 			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, c.Entry.Tag, err)
 			g.flow.Withdraw(c) // r is not used again: if it is under way its end is not known
@@ -243,11 +241,10 @@ func (g *Gate) await(r *Request) (int, error) {
 	if !g.flow.Calm() {
 		g.news.takeFinished() // r may be among them
 	}
-	if r.began != 0 {
-		g.news.traceEnd(r)
-	}
-	n, err := c.N, c.Err
-	c.Data.Buf, c.Err = nil, nil
+	g.news.traceEnd(r)
+	n, err := c.N, c.Err()
+	c.Data.Set(nil)
+	c.EndsWith(nil)
 	c.Link, g.waits.free = g.waits.free, c
 	g.waits.release()
 	return n, err

@@ -199,7 +199,7 @@ func (g *Gate) Link(ctx context.Context) error {
 	if !g.made() {
 		return errNoGate
 	}
-	r := fresh()
+	r := &Request{}
 	r.startLink(g)
 	switch l := &g.linking; {
 	case g.flow.Dead != nil:

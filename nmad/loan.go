@@ -46,20 +46,20 @@ func (l Loan) Release() error {
 // Loan returns, of a receive with RecvOp.Loan that has ended without an error, the message. It is the same
 // for each call until the request is started again, and must be released once.
 func (r *Request) Loan() Loan {
-	if r == nil || !r.ended() || r.core.Lease == nil {
+	if r == nil || !r.ended() || !r.core.Special || r.core.Rest.Lease == nil {
 		return Loan{}
 	}
-	x := r.core.Lease
-	if x.Generation.Load() != r.core.Leased { // released: it may be that of another message by now
+	x, generation := r.core.Rest.Lease, r.core.Rest.Leased
+	if x.Generation.Load() != generation { // released: it may be that of another message by now
 		return Loan{}
 	}
-	return Loan{r.source(), x, r.core.Leased, x.There, x.Bytes}
+	return Loan{r.source(), x, generation, x.There, x.Bytes}
 }
 
 // source is the gate that the message of a receive came from.
 func (r *Request) source() *Gate {
-	if r.any != nil {
-		return r.any.gates.at(r.core.From)
+	if s := r.session(); s != nil {
+		return s.gates.at(r.core.Rest.From)
 	}
 	return r.gate
 }

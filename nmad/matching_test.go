@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 )
 
@@ -20,10 +21,10 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 			for range c.any {
 				s.Irecv(Tag(1<<40), nil)
 			}
-			r := fresh()
+			r := &Request{}
 			b.ReportAllocs()
 			for b.Loop() {
-				r.prepare(g, 7, nil, true)
+				r.prepare(g, flow.OpRecv, 7, nil, flow.ByStage)
 				r.core.Entry.Age = g.any.Now()
 				g.startRecv(r)
 				if requestOf(g.flow.Match(7)) != r {

@@ -27,7 +27,7 @@ func (x *news) takeFinished() {
 	for c := g.flow.Finished(); c != nil; c = g.flow.Finished() {
 		switch c.Stage {
 		case flow.Noticed:
-			x.note(MessageArrived, Envelope{c.From, c.Entry.Tag, c.Size}, nil, nil)
+			x.note(MessageArrived, Envelope{g.rank, c.Entry.Tag, c.Size}, nil, nil)
 		case flow.Choosing:
 			x.calls.push(upcall{r: requestOf(c)})
 			x.called = true
@@ -43,32 +43,30 @@ func (x *news) takeFinished() {
 // tellEnd tells the owner of a request that it is done. r must not be touched afterwards. Under mu.
 func (x *news) tellEnd(r *Request) {
 	g := x.g
-	c := &r.core
-	if r.began != 0 {
-		x.traceEnd(r)
-	}
+	c, rare := &r.core, r.rare()
+	x.traceEnd(r)
 	if x.watch.kinds.Load() != 0 {
 		x.noteEnd(r)
 	}
-	if c.Special && c.Lends {
-		c.Lends = false
-		g.memory.buffers.Load().sendDone(c.Place / region.PageSize)
+	if rare.Lends {
+		rare.Lends = false
+		g.memory.buffers.Load().sendDone(rare.Place / region.PageSize)
 	}
-	if c.Anywhere {
+	if rare.Anywhere {
 		g.engine.Done() // it counted for itself
 	}
 	switch {
-	case c.Private:
-	case c.Special && r.notify != nil:
+	case c.Heard == flow.ByStage:
+	case rare.notify != nil:
 		x.calls.push(upcall{r: r})
 		x.called = true
-	case r.told || c.Special && r.queue != nil:
-		if r.rouses {
+	case c.Heard == flow.Told || rare.queue != nil:
+		if c.Rouses {
 			g.waits.awake++
 		}
 		x.over.push(r)
 	default:
-		asm.StoreRelease32(&c.Over, 1)
+		asm.StoreRelease32(&c.State, flow.Over)
 	}
 }
 
@@ -112,21 +110,24 @@ func (x *news) noteEnd(r *Request) {
 	if r.core.Op == flow.OpSend {
 		kind = SendDone
 	}
-	if r.core.Private {
+	if r.core.Heard == flow.ByStage {
 		who = nil
 	}
-	if !r.core.Wild.Probe {
-		x.note(kind, r.Envelope(), who, r.core.Err)
+	if !r.rare().Wild.Probe {
+		x.note(kind, r.Envelope(), who, r.core.Err())
 	}
 }
 
-// traceEnd records a request that is done.
+// traceEnd records a request that is done, if its begin was.
 func (x *news) traceEnd(r *Request) {
-	g := x.g
+	g, rest := x.g, r.rest()
+	if rest == nil || rest.began == 0 {
+		return
+	}
 	kind, size := marcel.TraceRecv, r.core.N
 	if r.core.Op == flow.OpSend {
 		kind, size = marcel.TraceSend, r.core.Data.Size
 	}
-	marcel.TraceMessage(kind, g.own, g.rank, 0, r.core.Entry.Tag, uint64(size), r.began)
-	r.began = 0
+	marcel.TraceMessage(kind, g.own, g.rank, 0, r.core.Entry.Tag, uint64(size), rest.began)
+	rest.began = 0
 }

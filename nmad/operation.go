@@ -89,25 +89,25 @@ func (g *Gate) StartSend(r *Request, op *SendOp) error {
 
 // prepareSend is prepare for a send that may be out of the ordinary.
 func (r *Request) prepareSend(g *Gate, op *SendOp) {
-	r.prepare(g, op.Tag, op.Buf, false)
-	c := &r.core
-	if op.Parts != nil {
-		c.Special = true
-		c.Data.Set(nil, op.Parts)
+	r.prepare(g, flow.OpSend, op.Tag, op.Buf, flow.ByState)
+	b := op.Buffer
+	if op.Parts == nil && op.Data == nil && b.pool == nil && !op.Sync && op.Priority == 0 && op.Done == nil && op.Queue == nil {
+		return
 	}
-	if op.Data != nil {
-		c.Special = true
+	c, x := &r.core, r.special()
+	switch {
+	case op.Data != nil:
 		c.Describe(op.Data)
+	case op.Parts != nil:
+		c.Scatter(op.Parts)
+	case b.pool != nil: // which has begun
+		x.Lends, x.Place = true, b.page*region.PageSize
+		c.Data.Set(b.bytes())
 	}
-	if op.Buffer.pool != nil { // which has begun
-		c.Special, c.Lends, c.Place = true, true, op.Buffer.page*region.PageSize
-		c.Data.Set(op.Buffer.bytes(), nil)
+	if op.Sync {
+		x.Until = flow.Received
 	}
-	if op.Sync || op.Priority != 0 || op.Done != nil || op.Queue != nil {
-		c.Special = true
-		c.Sync, c.Priority, r.notify, r.queue = op.Sync, op.Priority, op.Done, op.Queue
-	}
-	c.Op = flow.OpSend
+	x.Priority, x.notify, x.queue = op.Priority, op.Done, op.Queue
 }
 
 // StartRecv starts a receive from this gate; see StartSend.
@@ -150,31 +150,25 @@ func (s *Session) StartRecv(r *Request, op *RecvOp) error {
 
 func (s *Session) launchRecv(r *Request, op *RecvOp) {
 	r.prepareRecv(s.gates.at(s.cfg.Rank), op)
-	c := &r.core
-	c.Special, c.Anywhere, r.any = true, true, s
-	r.tell()
-	c.Wild.Set(&c.Entry, op.Mask, false)
+	r.special().Wild.Set(&r.core.Entry, op.Mask, false)
 	s.startAny(r)
 }
 
 // prepareRecv is prepare for a receive that may be out of the ordinary.
 func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
-	r.prepare(g, op.Tag, op.Buf, false)
-	c := &r.core
-	c.Op = flow.OpRecv
-	if op.Parts != nil {
-		c.Special = true
-		c.Data.Set(nil, op.Parts)
+	r.prepare(g, flow.OpRecv, op.Tag, op.Buf, flow.ByState)
+	if op.Parts == nil && op.Data == nil && op.Mask == exact && op.Choose == nil && op.Done == nil && op.Queue == nil && !op.Loan {
+		return
 	}
+	c, x := &r.core, r.special()
 	if op.Data != nil {
-		c.Special = true
-		c.Data.SetData(op.Data)
+		c.Describe(op.Data)
+	} else if op.Parts != nil {
+		c.Scatter(op.Parts)
 	}
-	if c.Special || op.Mask != exact || op.Choose != nil || op.Done != nil || op.Queue != nil || op.Loan {
-		c.Special, c.Loans, c.Chooses = true, op.Loan, op.Choose != nil
-		r.chooser, r.notify, r.queue = op.Choose, op.Done, op.Queue
-		c.Wild.Set(&c.Entry, op.Mask, false)
-	}
+	x.Loans, x.Chooses = op.Loan, op.Choose != nil
+	x.chooser, x.notify, x.queue = op.Choose, op.Done, op.Queue
+	x.Wild.Set(&c.Entry, op.Mask, false)
 }
 
 // isend is StartSend with a request of its own.
@@ -182,7 +176,7 @@ func isend(g *Gate, op *SendOp) *Request {
 	if !g.made() {
 		return failed(errNoGate)
 	}
-	r := fresh()
+	r := &Request{}
 	r.prepareSend(g, op)
 	g.submit(r)
 	return r
@@ -193,7 +187,7 @@ func irecv(g *Gate, op *RecvOp) *Request {
 	if !g.made() {
 		return failed(errNoGate)
 	}
-	r := fresh()
+	r := &Request{}
 	r.prepareRecv(g, op)
 	r.age(op.Mask)
 	g.submit(r)
@@ -243,7 +237,7 @@ func (s *Session) irecv(op *RecvOp) *Request {
 	if !s.made() {
 		return failed(errNoSession)
 	}
-	r := fresh()
+	r := &Request{}
 	s.launchRecv(r, op)
 	return r
 }

@@ -29,11 +29,10 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 	if !g.made() {
 		return Envelope{}, errNoGate
 	}
-	r := fresh()
-	r.prepare(g, m.Tag, nil, false)
-	c := &r.core
-	c.Op, c.Special, c.Entry.Age = flow.OpRecv, true, g.any.Now()
-	c.Wild.Set(&c.Entry, m.Mask, true)
+	r := &Request{}
+	r.prepare(g, flow.OpRecv, m.Tag, nil, flow.ByState)
+	r.core.Entry.Age = g.any.Now()
+	r.special().Wild.Set(&r.core.Entry, m.Mask, true)
 	g.submit(r)
 	return r.probed(ctx)
 }
@@ -43,12 +42,9 @@ func (s *Session) Probe(ctx context.Context, m Match) (Envelope, error) {
 	if !s.made() {
 		return Envelope{}, errNoSession
 	}
-	r := fresh()
-	r.prepare(s.gates.at(s.cfg.Rank), m.Tag, nil, false)
-	c := &r.core
-	c.Op, c.Special, c.Anywhere, r.any = flow.OpRecv, true, true, s
-	r.tell()
-	c.Wild.Set(&c.Entry, m.Mask, true)
+	r := &Request{}
+	r.prepare(s.gates.at(s.cfg.Rank), flow.OpRecv, m.Tag, nil, flow.ByState)
+	r.special().Wild.Set(&r.core.Entry, m.Mask, true)
 	s.startAny(r)
 	return r.probed(ctx)
 }
@@ -130,10 +126,10 @@ func (x *Message) receive(op *RecvOp) *Request {
 	if x == nil || x.gate == nil {
 		return failed(ErrIdle)
 	}
-	r := fresh()
+	r := &Request{}
 	op.Match = Tag(x.Tag)
 	r.prepareRecv(x.gate, op)
-	r.core.Op, r.core.Special = flow.OpResume, true
+	r.core.Op = flow.OpResume
 	g := x.gate
 	g.enter()
 	if m := x.m; m == nil {

@@ -78,10 +78,10 @@ func (g *Gate) letGo() {
 		g.news.over, g.news.called = requestQueue{}, false
 		g.mu.unlock()
 		for r := over.pop(); r != nil; r = over.pop() { // r is out of it before its owner may use it again
-			if r.queue == nil {
+			if q := r.rare().queue; q == nil {
 				r.completion.Signal(finished | free)
 			} else {
-				r.queue.put(r)
+				q.put(r)
 			}
 		}
 		if called {

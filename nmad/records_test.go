@@ -25,10 +25,9 @@ func TestYoungestFirst(t *testing.T) {
 		"mask":       func(p *pair, _ *Session, buf []byte) *Request { return p.gates[1].IrecvMatch(Match{last, 0xff}, buf) },
 		"any source": func(_ *pair, s *Session, buf []byte) *Request { return s.Irecv(Tag(last), buf) },
 		"probe": func(p *pair, _ *Session, buf []byte) *Request {
-			r := fresh()
-			r.prepare(p.gates[1], last, nil, false)
-			r.core.Op, r.core.Special = flow.OpRecv, true
-			r.core.Wild.Set(&r.core.Entry, exact, true)
+			r := &Request{}
+			r.prepare(p.gates[1], flow.OpRecv, last, nil, flow.ByState)
+			r.special().Wild.Set(&r.core.Entry, exact, true)
 			p.gates[1].submit(r)
 			return r
 		},

@@ -2,7 +2,6 @@ package nmad
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
@@ -15,12 +14,12 @@ import (
 // through the completion, which knows its waiters.
 //
 //	             under mu                            told, when the lock was let go
-//	not told --- ended: core.Over = 1, the last touch
+//	by state --- ended: core.State = Over, the last touch
 //	   | listen, under mu
 //	 told ------ ended: into news.over, or its Queue, or upcalls ----> completion.Signal, the last touch
 //
 // Over is set in three places: by the flow (finish), as a rule; by news.tellEnd, of a request that the flow has given to the gate
-// for another reason than a waiter, such as a trace or a monitor; by Gate.sendNow, of a send that was never under way.
+// for another reason than a waiter, such as a monitor; by Gate.sendNow, of a send that was never under way.
 //
 // A request never changes its way once it is done, so a thread that has seen the one or the other
 // may start it again, and no other one touches it.
@@ -36,65 +35,86 @@ const (
 // number of threads may Test or Wait for it; any thread may start it again once it is
 // done and all of them have returned.
 //
-// What every short message touches is in the first lines, by the order of the fields:
-// windows of many requests would else not fit into the first cache. Altogether it has a whole number of lines, so that the
-// requests of an array begin on lines.
+// It is two cache lines, so that a program which makes one for each message makes little garbage, and windows of many stay in the
+// first cache. What is out of the ordinary hangs on it: rest.
 type Request struct {
 	gate       *Gate // any source: the one to the own rank
 	completion pioman.Completion
-	started    atomic.Bool // claimed at least once; a claimer sets it
-	told       bool        // the waiter is told through the completion; set under the lock
-	rouses     bool        // and it is a thread in a blocking call: see waits.awake
-	began      int64       // cycles: when it started, if a trace is recorded; else 0
+	core       flow.Request // under the lock of the gate until it is done
+}
 
-	core flow.Request // under the lock of the gate until it is done
-
-	// Out of the ordinary: all zero unless core.Special.
-	any     *Session              // recv from any source
+// rest is what few requests need. All zero unless core.Special, but for began.
+type rest struct {
+	flow.Rest
+	session *Session              // recv from any source
 	chooser func(Envelope) []byte // recv: gives the buffer when the message has come
 	notify  func(*Request)        // called when it is done
 	queue   *Queue                // gets it when it is done
+	began   int64                 // cycles: when it started, if a trace is recorded; else 0
 }
 
-func fresh() *Request {
-	r := &Request{}
-	r.started.Store(true)
-	return r
+// usual is the rest of all requests that are not out of the ordinary.
+var usual rest
+
+// rare is the rest of r, for reading.
+func (r *Request) rare() *rest {
+	if !r.core.Special {
+		return &usual
+	}
+	return r.rest()
 }
+
+// more makes sure that r has a rest.
+func (r *Request) more() *rest {
+	if r.core.Rest == nil {
+		r.core.Rest = &new(rest).Rest
+	}
+	return r.rest()
+}
+
+// special makes r one that is out of the ordinary.
+func (r *Request) special() *rest {
+	r.core.Special = true
+	return r.more()
+}
+
+// session is where a receive from any source was started; nil: r is none.
+func (r *Request) session() *Session { return r.rare().session }
 
 // claim makes r ours to start.
 func (r *Request) claim() error {
-	if r.core.Over.Load() != 0 {
+	if r.core.State.Load() == flow.Over {
 		return nil // what most are that are used again
 	}
 	return r.claimAnew()
 }
 
 func (r *Request) claimAnew() error {
-	if !r.started.Load() && !r.started.Swap(true) {
-		return nil
-	}
-	if !r.completion.Test(free) {
+	if !r.core.State.CompareAndSwap(flow.Fresh, flow.Started) && !r.completion.Test(free) {
 		return fmt.Errorf("nmad: start a request again: %w: wait for it first", ErrActive)
 	}
 	return nil
 }
 
 // prepare sets the fields that a new operation begins with.
-func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
+func (r *Request) prepare(g *Gate, op flow.Op, tag uint64, buf []byte, heard flow.Heard) {
 	c := &r.core
-	c.Entry.Tag, c.Entry.Of = tag, c
-	r.gate, c.From = g, g.rank
 	if c.Special {
 		r.plain()
 	}
-	c.Data.Buf, c.Data.Size = buf, len(buf)
-	c.N, c.Err = 0, nil
-	c.Private, c.Counted, r.told, r.rouses = private, false, false, false
-	r.began = stamp()
-	c.Told = r.began != 0
-	if !private {
-		asm.StoreRelease32(&r.core.Over, 0) // a thread that is to see it gets r through a lock
+	r.gate = g
+	c.Entry.Tag, c.Entry.Of = tag, c
+	c.Data.Set(buf)
+	c.Op, c.Heard, c.Counted, c.Rouses = op, heard, false, false
+	c.N, c.Size = 0, 0
+	c.EndsWith(nil)
+	if began := stamp(); began != 0 {
+		if r.more().began = began; heard == flow.ByState {
+			r.tell()
+		}
+	}
+	if heard != flow.ByStage {
+		asm.StoreRelease32(&c.State, flow.Started) // a thread that is to see it gets r through a lock
 		r.completion.Reset()
 	}
 }
@@ -102,20 +122,22 @@ func (r *Request) prepare(g *Gate, tag uint64, buf []byte, private bool) {
 // startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking does, and no monitor
 // is told. It takes the lock of g, and returns with it.
 func (r *Request) startLink(g *Gate) {
-	r.prepare(g, 0, nil, false)
-	r.core.Special, r.core.Wild.Probe = true, true
-	r.core.Op, r.core.Stage = flow.OpRecv, flow.Posted
+	r.prepare(g, flow.OpRecv, 0, nil, flow.ByState)
+	r.special().Wild.Probe = true
+	r.core.Stage = flow.Posted
 	g.enter()
 	g.flow.Count(&r.core)
 }
 
 // ended says that r is done: nothing of it changes until it is started again.
-func (r *Request) ended() bool { return r.core.Over.Load() != 0 || r.completion.Test(finished) }
+func (r *Request) ended() bool {
+	return r.core.State.Load() == flow.Over || r.completion.Test(finished)
+}
 
 // listen has a waiter for r told through its completion, unless r has ended. It takes the
 // lock of the gate.
 func (r *Request) listen() {
-	if r.any != nil {
+	if r.session() != nil {
 		return // told from the start
 	}
 	r.gate.enter()
@@ -125,14 +147,13 @@ func (r *Request) listen() {
 	r.gate.letGo()
 }
 
-// tell has the owner of r told through its completion. The flow's Told is wider: it holds for what is traced, too (prepare).
-// Under the lock of the gate, or before r begins.
-func (r *Request) tell() { r.told, r.core.Told = true, true }
+// tell has the owner of r told through its completion. Under the lock of the gate, or before r begins.
+func (r *Request) tell() { r.core.Heard = flow.Told }
 
 // plain takes back all that is out of the ordinary.
 func (r *Request) plain() {
-	r.core.Plain()
-	r.any, r.chooser, r.notify, r.queue = nil, nil, nil, nil
+	r.core.Special = false
+	*r.rest() = rest{}
 }
 
 // Tag returns the tag of the message. That of a receive that did not name it is valid
@@ -144,7 +165,13 @@ func (r *Request) Source() int {
 	if r == nil {
 		return -1
 	}
-	return r.core.From
+	switch x := r.rare(); {
+	case x.Anywhere:
+		return x.From
+	case r.gate == nil:
+		return 0 // there is no message
+	}
+	return r.gate.rank
 }
 
 // Size returns the bytes of the whole message, also of one that was truncated.
@@ -155,7 +182,7 @@ func (r *Request) Envelope() Envelope {
 	if r == nil {
 		return Envelope{}
 	}
-	return Envelope{r.core.From, r.core.Entry.Tag, r.core.Size}
+	return Envelope{r.Source(), r.core.Entry.Tag, r.core.Size}
 }
 
 // Len returns how many bytes were sent, or received into the buffer. It is valid
@@ -170,7 +197,7 @@ func (r *Request) Len() int {
 // Test says whether the request is done, and, if so, how it ended. If not, it
 // moves the request's gate on, once. It never blocks.
 func (r *Request) Test() (bool, error) {
-	if r == nil || !r.started.Load() {
+	if r == nil || r.core.State.Load() == flow.Fresh {
 		return false, ErrIdle
 	}
 	if !r.ended() {
@@ -179,7 +206,7 @@ func (r *Request) Test() (bool, error) {
 			return false, nil
 		}
 	}
-	return true, r.core.Err
+	return true, r.core.Err()
 }
 
 // Wait blocks the calling thread or goroutine, and no other one, until the
@@ -193,27 +220,27 @@ func (r *Request) Wait() error {
 		return ErrIdle
 	}
 	if !r.ended() {
-		if !r.started.Load() {
+		if r.core.State.Load() == flow.Fresh {
 			return ErrIdle
 		}
 		if err := r.wait(); err != nil {
 			return err
 		}
 	}
-	return r.core.Err
+	return r.core.Err()
 }
 
 // poll moves on what r depends on, once.
 func (r *Request) poll() {
-	if r.any != nil {
-		r.any.poll()
+	if s := r.session(); s != nil {
+		s.poll()
 		return
 	}
 	r.gate.poll()
 }
 
 func (r *Request) wait() error {
-	if r.any != nil { // all gates may matter: the wait polls the engine
+	if r.session() != nil { // all gates may matter: the wait polls the engine
 		return r.gate.waits.sleep(r)
 	}
 	return r.gate.waits.wait(r)

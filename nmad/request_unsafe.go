@@ -10,3 +10,6 @@ import (
 func requestOf(c *flow.Request) *Request {
 	return (*Request)(unsafe.Add(unsafe.Pointer(c), -int(unsafe.Offsetof(Request{}.core))))
 }
+
+// rest is what hangs on r; nil: nothing does. All that a gate hangs there is such.
+func (r *Request) rest() *rest { return (*rest)(unsafe.Pointer(r.core.Rest)) }

@@ -213,11 +213,11 @@ func (s *sampler) recv(r *Request, tag uint64, buf []byte) error {
 		return err
 	}
 	r.prepareRecv(s.g, &RecvOp{Match: Tag(tag), Buf: buf})
-	c := &r.core
-	c.Special, c.Entry.Age, c.Pin = true, s.g.any.Now(), 1
-	c.Wild.Set(&c.Entry, exact, false)
-	if tag >= sampleRail {
-		c.Pin = uint8(1 + tag - sampleRail)
+	r.core.Entry.Age = s.g.any.Now()
+	x := r.special()
+	x.Wild.Set(&r.core.Entry, exact, false)
+	if x.Pin = 1; tag >= sampleRail {
+		x.Pin = uint8(1 + tag - sampleRail)
 	}
 	s.g.submit(r)
 	return nil

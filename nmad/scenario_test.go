@@ -187,7 +187,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 	case "issend", "iself", "isendp": // synchronously; to the own rank; with a priority and in parts
 		name := rest[0]
 		s.data[name] = pattern(int(a.or("len", 0)), uint64(len(s.data)+1))
-		r := fresh()
+		r := &Request{}
 		op := SendOp{Tag: uint64(a.or("tag", 0)), Buf: s.data[name], Sync: verb == "issend", Priority: int8(a.or("prio", 0))}
 		if verb == "isendp" {
 			op.Parts = inParts(op.Buf, 3, 0, 7)
@@ -312,8 +312,8 @@ func (s *scenario) show(names []string) string {
 			if buf := s.bufs[name]; buf != nil && r.Len() > 0 {
 				fmt.Fprintf(&b, " of %s", s.whose(buf[:r.Len()]))
 			}
-			if r.core.Err != nil {
-				fmt.Fprintf(&b, ", %s", sentinel(r.core.Err))
+			if r.core.Err() != nil {
+				fmt.Fprintf(&b, ", %s", sentinel(r.core.Err()))
 			}
 		}
 		b.WriteString("\n")

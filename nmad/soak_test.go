@@ -280,7 +280,7 @@ func (s *soak) sendAll(g *Gate, tag uint64) {
 		if *slot != nil {
 			s.must(g, tag, i, (*slot).Wait())
 		}
-		*slot = fresh()
+		*slot = &Request{}
 		(*slot).prepareSend(g, &op)
 		g.submit(*slot)
 		if rng.IntN(6) == 0 {
@@ -349,7 +349,7 @@ func (s *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, er
 			marcel.Sleep(time.Duration(rng.IntN(300)) * time.Microsecond)
 		}
 	case 5:
-		r = fresh()
+		r = &Request{}
 		r.prepareRecv(g, &RecvOp{Match: Tag(tag), Choose: func(e Envelope) []byte { return buf[:min(uint64(len(buf)), e.Size)] }})
 		r.age(exact)
 		g.submit(r)

@@ -58,7 +58,7 @@ func (x *news) call() {
 			case r.core.Stage == flow.Choosing:
 				x.choose(r)
 			default:
-				f := r.notify
+				f := r.rest().notify
 				r.completion.Signal(finished | free)
 				f(r)
 			}
@@ -70,7 +70,7 @@ func (x *news) call() {
 func (x *news) choose(r *Request) {
 	g := x.g
 	tag, size := r.core.Held()
-	r.core.Data.Set(r.chooser(Envelope{g.rank, tag, size}), nil)
+	r.core.Data.Set(r.rest().chooser(Envelope{g.rank, tag, size}))
 	r.core.Op = flow.OpResume
 	g.submit(r)
 }

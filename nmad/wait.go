@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -21,7 +22,7 @@ func (r *Request) WaitContext(ctx context.Context) error {
 	}
 	if _, err := choose(ctx, r.Case()); err != nil {
 		if r.ended() {
-			return r.core.Err
+			return r.core.Err()
 		}
 		return fmt.Errorf("nmad: wait for a request: %w", err) // what it is for may change just now
 	}
@@ -93,7 +94,9 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 }
 
 // done says whether r is, or was never started.
-func (r *Request) done() bool { return r == nil || !r.started.Load() || r.ended() }
+func (r *Request) done() bool {
+	return r == nil || r.core.State.Load() != flow.Started || r.completion.Test(finished)
+}
 
 // choose is marcel.SelectUninterruptible, except that what makes it panic is an error.
 func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {

@@ -105,7 +105,7 @@ func (x *waits) wait(r *Request) error {
 		r.tell()
 	}
 	g.letGo()
-	if r.core.Over.Load() != 0 {
+	if r.core.State.Load() == flow.Over {
 		return nil
 	}
 	return x.sleep(r)
@@ -124,7 +124,7 @@ func (x *waits) sleep(r *Request) error {
 // polls the engine first.
 func (x *waits) park(r *Request) error {
 	g := x.g
-	if x.spin <= 0 || r.any != nil {
+	if x.spin <= 0 || r.session() != nil {
 		return r.completion.Wait(g.engine, finished)
 	}
 	return r.completion.Park(g.engine, finished)

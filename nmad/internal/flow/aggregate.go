@@ -49,12 +49,16 @@ func (f *Flow) together() (messages, bytes int) {
 
 // mayShare says whether a message may go eagerly, given that much credit.
 func (f *Flow) mayShare(r *Request, credit int64) bool {
-	return r.Data.Size <= f.tx.eager && credit >= cost(r.Data.Size) && !r.Sync && r.Data.Data == nil && (!r.Special || !f.lendable(r))
+	return r.Data.Size <= f.tx.eager && credit >= cost(r.Data.Size) && (!r.Special || r.Rest.Until == Taken && r.Rest.Data == nil && !f.lendable(r))
 }
 
 // item is r as a strategy sees it.
 func (f *Flow) item(r *Request) strategy.Item {
-	return strategy.Item{Tag: r.Entry.Tag, Size: r.Data.Size, Priority: r.Priority, Eager: f.mayShare(r, f.tx.credit)}
+	x := strategy.Item{Tag: r.Entry.Tag, Size: r.Data.Size, Eager: f.mayShare(r, f.tx.credit)}
+	if r.Special {
+		x.Priority = r.Rest.Priority
+	}
+	return x
 }
 
 // packTogether makes the packet of the first messages of the queue.
@@ -68,10 +72,10 @@ func (f *Flow) packTogether(messages, bytes int) *Packet {
 		at := len(b.heads)
 		b.heads = appendHead(b.heads, r.Entry.Tag, r.Data.Size)
 		b.parts = append(b.parts, b.heads[at:])
-		if r.Data.Parts == nil {
-			b.parts = append(b.parts, r.Data.Buf)
+		if p := r.pieces(); p == nil {
+			b.parts = append(b.parts, r.Data.Buf())
 		} else {
-			b.parts = append(b.parts, r.Data.Parts...)
+			b.parts = append(b.parts, p.Parts...)
 		}
 	}
 	p := f.pack(together, driver.Header{

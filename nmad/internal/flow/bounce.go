@@ -31,17 +31,17 @@ var bounces freeList[bounce]
 
 // someParts moves what comes next of a message that is not in one piece, until the link takes
 // no more. Without the lock of the Flow.
-func (x *Stream) someParts(c *chunk, left int, call func([]byte) (int, error)) (total int, err error) {
+func (x *Stream) someParts(p *Pieces, c *chunk, left int, call func([]byte) (int, error)) (total int, err error) {
 	for total < left && total < AtOnce && err == nil {
 		var n int
 		s := x.bounce
 		if s == nil || s.at == s.end {
-			b := x.long(c, left-total)
+			b := x.long(p, c, left-total)
 			if b != nil {
 				if n, err = call(b); n < 0 || n > len(b) {
 					return n, err // Complete says so
 				}
-				c.req.Data.skip(&c.at, n)
+				p.skip(&c.at, n)
 				if total += n; n < len(b) {
 					break
 				}
@@ -53,7 +53,7 @@ func (x *Stream) someParts(c *chunk, left int, call func([]byte) (int, error)) (
 		if n, err = call(b); n < 0 || n > len(b) {
 			return n, err
 		}
-		if x.pulls && c.req.Data.scatter(&c.at, b[:n]) < n {
+		if x.pulls && p.scatter(&c.at, b[:n]) < n {
 			c.short = true
 		}
 		s.at += n
@@ -73,8 +73,7 @@ func (x *Stream) someParts(c *chunk, left int, call func([]byte) (int, error)) (
 
 // long is the next piece, if it is a long one, or all that is left of the chunk; nil: short ones
 // come first, and the bounce buffer has been made ready for them.
-func (x *Stream) long(c *chunk, left int) []byte {
-	p := &c.req.Data
+func (x *Stream) long(p *Pieces, c *chunk, left int) []byte {
 	if b := p.piece(&c.at, left); len(b) >= LongPiece || len(b) == left {
 		return b
 	}

@@ -4,7 +4,7 @@ package flow
 // all of it, unless several rails share it. It belongs to the queue of a stream, and to
 // the copier while it copies.
 type chunk struct {
-	req    *Request
+	of     *rendezvous
 	offset int    // in the message, in bytes
 	size   int    // bytes, at least 1
 	moved  int    // of them
@@ -13,58 +13,57 @@ type chunk struct {
 	next   *chunk // in whichever list holds it
 }
 
+func (c *chunk) link() **chunk { return &c.next }
+
 // chunkQueue is a first-in-first-out queue of chunks.
 type chunkQueue struct {
-	head, tail *chunk
-	len        int
-	left       int // bytes of all of them that have not moved
+	fifo[chunk, *chunk]
+	len  int
+	left int // bytes of all of them that have not moved
 }
 
-func (q *chunkQueue) empty() bool { return q.head == nil }
-
 func (q *chunkQueue) push(c *chunk) {
-	c.next = nil
-	if q.head == nil {
-		q.head = c
-	} else {
-		q.tail.next = c
-	}
-	q.tail = c
+	q.fifo.push(c)
 	q.len++
 	q.left += c.size - c.moved
 }
 
 func (q *chunkQueue) pop() *chunk {
-	c := q.head
+	c := q.fifo.pop()
 	if c != nil {
-		q.head, c.next = c.next, nil
 		q.len--
 		q.left -= c.size - c.moved
 	}
 	return c
 }
 
-// queueChunk queues the next n bytes of r, which were asked for just now, with a stream.
-func (f *Flow) queueChunk(x *Stream, r *Request, n int) {
+// queueChunk queues the next n bytes of a message, which were asked for just now, with a stream.
+func (f *Flow) queueChunk(x *Stream, v *rendezvous, n int) {
 	c := f.chunks
 	if c == nil {
 		c = &chunk{}
 	} else {
 		f.chunks = c.next
 	}
-	*c = chunk{req: r, offset: r.asked, size: n, at: r.next}
-	if r.asked += n; !r.Data.Whole() && r.asked != r.Data.Size && r.asked != r.want {
-		r.Data.skip(&r.next, n)
+	*c = chunk{of: v, offset: v.asked, size: n, at: v.next}
+	v.asked += n
+	if p := v.req.pieces(); p != nil && v.asked != v.req.Data.Size && v.asked != v.want {
+		p.skip(&v.next, n)
 	}
-	r.chunks++
+	v.chunks++
 	f.moving[x.dir]++
 	x.queue.push(c)
 }
 
-// forget takes back a chunk that is in no queue any more.
-func (f *Flow) forget(x *Stream, c *chunk) {
-	c.req.chunks--
+// forget takes back a chunk that is in no queue any more, and says of what it was one.
+func (f *Flow) forget(x *Stream, c *chunk) *rendezvous {
+	v := c.of
+	v.chunks--
+	if c.short {
+		v.req.Rest.short = true
+	}
 	f.moving[x.dir]--
-	c.req, c.next = nil, f.chunks
+	c.of, c.next = nil, f.chunks
 	f.chunks = c
+	return v
 }

@@ -1,6 +1,6 @@
 package flow
 
-// cookieTable names the sends that are announced, so that the peer's answer
+// cookieTable names the rendezvous that are announced, so that the peer's answer
 // finds its send. A cookie is a place in the table and the number of times that
 // place was used: one that was never given, was answered, or is made up is found
 // out. It is under the lock of its gate.
@@ -11,9 +11,9 @@ type cookieTable struct {
 }
 
 type cookieSlot struct {
-	req        *Request // nil: free
-	next       int32    // free: 1 + next free slot
-	generation uint16   // uses so far, wraps
+	of         *rendezvous // nil: free
+	next       int32       // free: 1 + next free slot
+	generation uint16      // uses so far, wraps
 }
 
 // A cookie has CookieBits for the place, the rest for the turn.
@@ -23,8 +23,8 @@ const (
 	generationMask = 1<<(32-CookieBits) - 1
 )
 
-// put names r. The table must hold fewer than MaxCookies.
-func (t *cookieTable) put(r *Request) uint32 {
+// put names v. The table must hold fewer than MaxCookies.
+func (t *cookieTable) put(v *rendezvous) uint32 {
 	if t.free == 0 {
 		t.slots = append(t.slots, cookieSlot{})
 		t.free = int32(len(t.slots))
@@ -32,46 +32,46 @@ func (t *cookieTable) put(r *Request) uint32 {
 	i := t.free - 1
 	s := &t.slots[i]
 	t.free, s.next = s.next, 0
-	s.req = r
+	s.of = v
 	s.generation = (s.generation + 1) & generationMask
 	t.used++
 	return uint32(s.generation)<<CookieBits | uint32(i)
 }
 
 // find returns what the cookie names; nil if it names nothing.
-func (t *cookieTable) find(cookie uint32) *Request {
+func (t *cookieTable) find(cookie uint32) *rendezvous {
 	i := int(cookie & (MaxCookies - 1))
 	if i >= len(t.slots) || uint32(t.slots[i].generation) != cookie>>CookieBits {
 		return nil
 	}
-	return t.slots[i].req
+	return t.slots[i].of
 }
 
 // take returns what the cookie names and forgets it; nil if it names nothing.
-func (t *cookieTable) take(cookie uint32) *Request {
+func (t *cookieTable) take(cookie uint32) *rendezvous {
 	if t.find(cookie) == nil {
 		return nil
 	}
 	return t.release(int(cookie & (MaxCookies - 1)))
 }
 
-// takeAny returns some request and forgets it; nil if there is none. from is
+// takeAny returns some rendezvous and forgets it; nil if there is none. from is
 // moved on over the slots that are known to be free.
-func (t *cookieTable) takeAny(from *int) *Request {
+func (t *cookieTable) takeAny(from *int) *rendezvous {
 	for ; *from < len(t.slots); *from++ {
-		if t.slots[*from].req != nil {
+		if t.slots[*from].of != nil {
 			return t.release(*from)
 		}
 	}
 	return nil
 }
 
-func (t *cookieTable) release(i int) *Request {
+func (t *cookieTable) release(i int) *rendezvous {
 	s := &t.slots[i]
-	r := s.req
-	s.req = nil
+	v := s.of
+	s.of = nil
 	s.next = t.free
 	t.free = int32(i + 1)
 	t.used--
-	return r
+	return v
 }

@@ -10,11 +10,11 @@ import (
 func TestCookies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tab cookieTable
-		live := map[uint32]*Request{}
+		live := map[uint32]*rendezvous{}
 		var dead []uint32
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
-				r := &Request{}
+				r := &rendezvous{}
 				c := tab.put(r)
 				if live[c] != nil {
 					t.Fatalf("cookie %#x names two requests", c)

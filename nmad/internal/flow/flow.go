@@ -43,8 +43,9 @@ type Flow struct {
 	ended    bool  // End was called
 	search   bool  // see SearchDue
 
-	moving [2]int // chunks that go out, and that come in, or wait for those before them, over all rails
-	chunks *chunk // to be used again
+	moving [2]int      // chunks that go out, and that come in, or wait for those before them, over all rails
+	chunks *chunk      // to be used again
+	met    *rendezvous // likewise
 	loads  []strategy.Load
 	shares []int
 }
@@ -112,9 +113,9 @@ func (f *Flow) Room() int { return f.tx.room }
 
 // Finished takes out what the gate must see to, in the order in which it happened; nil: there is nothing. The stage says what it is:
 //
-//	Done       a request that has ended, and whose Over finish has not set
+//	Done       a request that has ended, and whose State finish has not set
 //	Choosing   a receive whose owner is to be asked for the buffer; then Deliver goes on
-//	Noticed    no request: an unexpected message has come (From, Entry.Tag, Size)
+//	Noticed    no request: an unexpected message has come (Entry.Tag, Size)
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
 
 // Calm says that the flow has nothing to tell its owner: Finished would return nil, and SearchDue false.
@@ -125,16 +126,16 @@ func (f *Flow) Settled(pending, holding bool) bool {
 	return f.Calm() && (f.pending != 0) == pending && f.Holding() == holding
 }
 
-// Pending is how many requests count: they are under way, and not Private.
+// Pending is how many requests count: they are under way, and not heard of ByStage.
 func (f *Flow) Pending() int { return f.pending }
 
-// Count adds a request to those Pending that was Private before.
+// Count adds a request to those Pending, unless it is heard of ByStage.
 func (f *Flow) Count(r *Request) {
-	if r.Private || r.Counted {
+	if r.Heard == ByStage || r.Counted {
 		return
 	}
 	r.Counted = true
-	if !r.Anywhere {
+	if !r.anywhere() {
 		f.pending++
 	}
 }
@@ -151,33 +152,36 @@ func (f *Flow) Finish(r *Request, err error) { f.finish(r, err) }
 
 // finish ends r, which is in no queue.
 func (f *Flow) finish(r *Request, err error) {
-	r.Stage, r.Err = Done, err
+	r.Stage = Done
+	if err != nil {
+		r.EndsWith(err)
+	}
 	if r.Special {
 		f.finishSpecial(r)
 	}
 	watched := f.Watched.Load() != 0
-	if r.Private && !watched {
+	if r.Heard == ByStage && !watched {
 		return
 	}
 	if r.Counted {
 		r.Counted = false
-		if !r.Anywhere {
+		if !r.anywhere() {
 			f.pending--
 		}
 	}
-	if r.Told || r.Special || watched {
+	if r.Heard != ByState || r.Special || watched {
 		f.finished.Push(r)
 		return
 	}
-	asm.StoreRelease32(&r.Over, 1) // the owner may use r again from here on
+	asm.StoreRelease32(&r.State, Over) // the owner may use r again from here on
 }
 
 // finishSpecial is what finish does for requests that are out of the ordinary.
 func (f *Flow) finishSpecial(r *Request) {
-	switch {
-	case r.flat != nil:
+	switch x := r.Rest; {
+	case x.flat != nil:
 		r.foldUp()
-	case r.Loans && r.Err == nil && r.Lease == nil:
+	case x.Loans && r.err == nil && x.Lease == nil:
 		f.leaseOf(r)
 	}
 }
@@ -185,7 +189,7 @@ func (f *Flow) finishSpecial(r *Request) {
 // notice tells the owner of an unexpected message, if a monitor watches for these.
 func (f *Flow) notice(tag, size uint64) {
 	if f.Watched.Load() != 0 {
-		r := &Request{Stage: Noticed, From: f.Rank, Size: size}
+		r := &Request{Stage: Noticed, Size: size}
 		r.Entry.Tag = tag
 		f.finished.Push(r)
 	}

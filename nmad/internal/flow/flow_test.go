@@ -24,7 +24,7 @@ func expect(t *rapid.T, from, to *side, tags int, over bool) {
 			}
 		}
 		for _, r := range to.recvs {
-			if r.Entry.Tag == tag && !errors.Is(r.Err, errWithdrawn) {
+			if r.Entry.Tag == tag && !errors.Is(r.Err(), errWithdrawn) {
 				recvs = append(recvs, r)
 			}
 		}
@@ -38,9 +38,9 @@ func expect(t *rapid.T, from, to *side, tags int, over bool) {
 				t.Fatalf("tag %d: receive %d is done, of %d sends", tag, i, len(sends))
 			case r.Size != uint64(sends[i].Data.Size) || r.N != min(r.Data.Size, sends[i].Data.Size):
 				t.Fatalf("tag %d: receive %d has %d of %d bytes, of a message of %d and for %d", tag, i, r.N, r.Size, sends[i].Data.Size, r.Data.Size)
-			case (r.Err != nil) != (r.Data.Size < sends[i].Data.Size):
-				t.Fatalf("tag %d: receive %d of a message of %d bytes for %d: %v", tag, i, sends[i].Data.Size, r.Data.Size, r.Err)
-			case !bytes.Equal(r.Data.Buf[:r.N], from.sent[sends[i]][:r.N]):
+			case (r.Err() != nil) != (r.Data.Size < sends[i].Data.Size):
+				t.Fatalf("tag %d: receive %d of a message of %d bytes for %d: %v", tag, i, sends[i].Data.Size, r.Data.Size, r.Err())
+			case !bytes.Equal(r.Data.Buf()[:r.N], from.sent[sends[i]][:r.N]):
 				t.Fatalf("tag %d: receive %d has other bytes than were sent", tag, i)
 			}
 		}
@@ -48,7 +48,7 @@ func expect(t *rapid.T, from, to *side, tags int, over bool) {
 			if over && i < len(recvs) && s.Stage != Done {
 				t.Fatalf("tag %d: send %d is %v, its receive %v, and nothing moves", tag, i, s.Stage, recvs[i].Stage)
 			}
-			if s.Sync && s.Stage == Done && i >= len(recvs) {
+			if s.Synchronous() && s.Stage == Done && i >= len(recvs) {
 				t.Fatalf("tag %d: synchronous send %d is done without a receive", tag, i)
 			}
 		}
@@ -110,11 +110,11 @@ func TestTwoFlows(t *testing.T) {
 				seed++
 				r := request(tag.Draw(t, "tag"), data(sizes.Draw(t, "size"), seed))
 				if rapid.IntRange(0, 4).Draw(t, "how") == 0 {
-					r.Special, r.Sync = true, true
+					r.Special, r.Rest.Until = true, Received
 				}
-				if b := r.Data.Buf; rapid.IntRange(0, 4).Draw(t, "parts") == 0 {
+				if b := r.Data.Buf(); rapid.IntRange(0, 4).Draw(t, "parts") == 0 {
 					r.Special = true
-					r.Data.Set(nil, [][]byte{b[:len(b)/3], nil, b[len(b)/3:]})
+					r.Scatter([][]byte{b[:len(b)/3], nil, b[len(b)/3:]})
 				}
 				s.send(r)
 			},
@@ -250,14 +250,14 @@ func TestPacketDeliversWhatItFinds(t *testing.T) {
 	}
 	arrive(0)
 	r := request(0, make([]byte, 10))
-	r.Op, r.Special, r.Anywhere = OpRecv, true, true
+	r.Op, r.Special, r.Rest.Anywhere = OpRecv, true, true
 	r.Stage = Posted
-	r.Wild.Set(&r.Entry, match.Exact, false)
-	any.Post(&r.Wild)
+	r.Rest.Wild.Set(&r.Entry, match.Exact, false)
+	any.Post(&r.Rest.Wild)
 	f.Within(any.Now())
 	arrive(1)
-	if r.Stage != Done || !bytes.Equal(r.Data.Buf, data(10, 0)) {
-		t.Errorf("the receive is %v, with %x", r.Stage, r.Data.Buf)
+	if r.Stage != Done || !bytes.Equal(r.Data.Buf(), data(10, 0)) {
+		t.Errorf("the receive is %v, with %x", r.Stage, r.Data.Buf())
 	}
 }
 
@@ -268,7 +268,6 @@ func TestShortAllocatesNothing(t *testing.T) {
 	msg := data(16, 1)
 	r := request(7, make([]byte, 16))
 	exchange := func() {
-		r.Data.Set(r.Data.Buf, nil)
 		if !b.PostPlainly(r) {
 			t.Fatal("something is out of the ordinary")
 		}

@@ -31,7 +31,7 @@ func (f *Flow) handOver(r *Request) {
 	case r.Stage == Queued:
 		f.sent(r)
 	default:
-		f.transferred(r)
+		f.transferred(r, 0)
 	}
 }
 
@@ -49,13 +49,13 @@ func (f *Flow) gone() {
 		if r.Stage == Leaving {
 			f.sent(r)
 		} else {
-			f.transferred(r)
+			f.transferred(r, 0)
 		}
 	}
 }
 
 // sent ends an eager send.
 func (f *Flow) sent(r *Request) {
-	r.N = r.Data.Size
-	f.finish(r, r.shortage())
+	r.N, r.Size = r.Data.Size, uint64(r.Data.Size)
+	f.finish(r, f.shortage(r))
 }

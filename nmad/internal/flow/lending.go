@@ -40,13 +40,13 @@ const LoanBody = 8
 
 // lending is what a flow knows about memory that is lent both ways.
 type lending struct {
-	barred  bool           // ours cannot be handed to the peer
-	view    []byte         // the peer's memory, mapped; nil: nothing was lent yet, or it was unmapped
-	blind   bool           // it cannot be mapped
-	out     int            // loans in view that were not released
-	returns leaseQueue     // released, and the peer is to be told
-	pool    *Lease         // to be used again
-	body    [LoanBody]byte // of the LOAN that is to leave
+	barred  bool                // ours cannot be handed to the peer
+	view    []byte              // the peer's memory, mapped; nil: nothing was lent yet, or it was unmapped
+	blind   bool                // it cannot be mapped
+	out     int                 // loans in view that were not released
+	returns fifo[Lease, *Lease] // released, and the peer is to be told
+	pool    *Lease              // to be used again
+	body    [LoanBody]byte      // of the LOAN that is to leave
 }
 
 // Lease is what a flow remembers of a loan. Used again and again.
@@ -59,30 +59,11 @@ type Lease struct {
 	cookie uint32 // the sender's name for it
 }
 
-// leaseQueue is a first-in-first-out queue through Lease.Next.
-type leaseQueue struct{ head, tail *Lease }
-
-func (q *leaseQueue) push(l *Lease) {
-	l.Next = nil
-	if q.head == nil {
-		q.head = l
-	} else {
-		q.tail.Next = l
-	}
-	q.tail = l
-}
-
-func (q *leaseQueue) pop() *Lease {
-	l := q.head
-	if l != nil {
-		q.head = l.Next
-	}
-	return l
-}
+func (l *Lease) link() **Lease { return &l.Next }
 
 // lendable says whether a send is to be announced as a loan.
 func (f *Flow) lendable(r *Request) bool {
-	return r.Lends && r.Data.Size >= LeastLoan && f.tx.caps.Lends && !f.lent.barred && f.tx.room >= LoanBody
+	return r.Special && r.Rest.Lends && r.Data.Size >= LeastLoan && f.tx.caps.Lends && !f.lent.barred && f.tx.room >= LoanBody
 }
 
 // Lending says whether messages are announced as loans, as far as is known.
@@ -98,7 +79,7 @@ func (f *Flow) Bar() {
 // describeLoan makes the LOAN of a send.
 func (f *Flow) describeLoan(p *Packet) {
 	p.Head.Kind, p.Head.Body, p.Body = KindLoan, LoanBody, f.lent.body[:]
-	binary.LittleEndian.PutUint64(p.Body, uint64(p.req.Place))
+	binary.LittleEndian.PutUint64(p.Body, uint64(p.of.req.Rest.Place))
 }
 
 // PlaceOf reads the body of a LOAN of that many bytes, out of memory of so many. ok: the message lies in it.
@@ -167,14 +148,14 @@ func (f *Flow) newLease(r *Request, bytes []byte) *Lease {
 		f.lent.pool = l.Next
 	}
 	l.There, l.Bytes, l.Next = false, bytes, nil
-	r.Lease, r.Leased = l, l.Generation.Add(1)
+	r.Rest.Lease, r.Rest.Leased = l, l.Generation.Add(1)
 	return l
 }
 
 // leaseOf is what a receive that takes loans gets of a message that was not lent.
 func (f *Flow) leaseOf(r *Request) {
-	if r.Data.Whole() {
-		f.newLease(r, r.Data.Buf[:r.N])
+	if r.pieces() == nil {
+		f.newLease(r, r.Data.Buf()[:r.N])
 	} else {
 		f.newLease(r, nil)
 	}
@@ -207,15 +188,15 @@ func (f *Flow) recycle(l *Lease) {
 
 // handleReturn ends a send whose message was read where it lies.
 func (f *Flow) handleReturn(h *driver.Header) error {
-	r := f.tx.sends.find(h.Cookie)
-	if r == nil && f.bye.sent {
+	v := f.tx.sends.find(h.Cookie)
+	if v == nil && f.bye.sent {
 		return nil // its send was given up a moment ago
 	}
-	if r == nil || !r.lent || r.asked != 0 {
+	if v == nil || !v.lent || v.asked != 0 {
 		return violation("a loan is returned under cookie %#x, which names none", h.Cookie)
 	}
-	f.tx.sends.take(h.Cookie)
-	r.N = r.Data.Size
+	r, _ := f.endRendezvous(f.tx.sends.take(h.Cookie))
+	r.N, r.Size = r.Data.Size, uint64(r.Data.Size)
 	f.Stats.BytesSent += uint64(r.N)
 	f.finish(r, nil)
 	return nil

@@ -9,11 +9,12 @@ type Packet struct {
 	Parts [][]byte
 
 	act  act
-	req  *Request // it is about
-	rail int      // asking: over which
+	req  *Request    // eagerly: it carries
+	of   *rendezvous // announcing, asking: it is about
+	rail int         // asking: over which
 }
 
-func (p *Packet) clear() { p.Body, p.Parts, p.req, p.act = nil, nil, nil, 0 }
+func (p *Packet) clear() { p.Body, p.Parts, p.req, p.of, p.act = nil, nil, nil, nil, 0 }
 
 // act is what a packet does, and for which message: what becomes of it once the link has taken it.
 type act uint8
@@ -53,7 +54,7 @@ func (f *Flow) StartPackets() (batch bool) {
 // (RTR) is none: also the only one leaves in the flush at the end of a batch.
 func (f *Flow) alone() bool {
 	r := f.tx.queue.head
-	return r != nil && r.Link == nil && f.rx.answers.Empty() && !f.others()
+	return r != nil && r.Link == nil && f.rx.answers.empty() && !f.others()
 }
 
 // Next returns the packet that is to leave next, valid until Sent or Refused; nil: there is none. The order is: what was gathered,
@@ -63,8 +64,8 @@ func (f *Flow) Next() *Packet {
 	if !f.tx.gathered.empty() {
 		return f.packGathered()
 	}
-	for r := f.rx.answers.head; r != nil; r = f.rx.answers.head {
-		if p := f.ask(r); p != nil {
+	for v := f.rx.answers.head; v != nil; v = f.rx.answers.head {
+		if p := f.ask(v); p != nil {
 			return p
 		}
 	}
@@ -99,7 +100,10 @@ func (f *Flow) packMessage(r *Request) *Packet {
 	if f.mayShare(r, f.tx.credit) {
 		p := &f.tx.out
 		f.Short(r.Entry.Tag, size)
-		p.act, p.req, p.Body, p.Parts = eagerly, r, r.Data.Buf, r.Data.Parts
+		p.act, p.req, p.Body = eagerly, r, r.Data.Buf()
+		if x := r.pieces(); x != nil {
+			p.Parts = x.Parts
+		}
 		return p
 	}
 	if f.tx.sends.used >= f.tx.records {
@@ -109,11 +113,11 @@ func (f *Flow) packMessage(r *Request) *Packet {
 		return f.pack(full, plain(KindFull, uint64(f.tx.records)))
 	}
 	p := f.pack(announcing, driver.Header{Kind: KindRdv, Tag: r.Entry.Tag, Size: uint64(size), Seq: f.tx.seq})
-	p.req = r
+	p.of = f.startRendezvous(r, unknown)
 	if f.lendable(r) {
 		f.describeLoan(p)
 	}
-	p.Head.Cookie = f.tx.sends.put(r)
+	p.Head.Cookie = f.tx.sends.put(p.of)
 	return p
 }
 
@@ -157,18 +161,16 @@ func (f *Flow) Sent() {
 
 // announced goes on with a message whose announcement the link has taken.
 func (f *Flow) announced(p *Packet) {
-	r := p.req
-	f.tx.queue.Pop()
+	r := f.tx.queue.Pop()
 	f.tx.seq++
 	r.Stage = Announced
-	r.want, r.moved, r.asked, r.next = unknown, 0, 0, cursor{}
 	if p.Head.Kind == KindLoan {
-		r.lent = true
+		p.of.lent = true
 		f.Stats.Lent++
 		return
 	}
 	f.Stats.Rendezvous++
-	if r.Data.Size <= f.tx.eager && !r.Sync {
+	if r.Data.Size <= f.tx.eager && !r.Synchronous() {
 		f.Stats.Starved++
 	}
 }

@@ -1,70 +1,20 @@
 package flow
 
-import (
-	"github.com/pm2-go/pm2/nmad/driver"
-)
-
-// Payload is where the bytes of a message lie, or go: in one piece, in parts, or as a Data
-// says. Those of the latter two are never put together: the small track copies them one by
-// one into the driver's memory, the large track takes long pieces as they lie and short
-// ones a bounce buffer full at a time (bounce.go).
-type Payload struct {
-	Buf   []byte   // all of it, unless there are parts, or data
-	Size  int      // bytes altogether
-	Parts [][]byte // one after the other; nil: buf, or data
-	Data  Data     // nil: buf, or parts
+// Pieces is where the bytes of a message lie, or go, that is not in one piece: in parts, or as a Data says. They are never put
+// together: the small track copies them one by one into the driver's memory, the large track takes long pieces as they
+// lie and short ones a bounce buffer full at a time (bounce.go).
+type Pieces struct {
+	Parts [][]byte // one after the other; nil: as Data says
+	Data  Data     // nil: as Parts
 }
 
-// cursor is a place in a payload that is not in one piece: a part and an offset in it, or
+// cursor is a place in pieces: a part and an offset in it, or
 // with a Data the offset in the message.
 type cursor struct{ part, offset int }
 
-// Set has the message lie in buf, or if parts is not nil in these.
-func (p *Payload) Set(buf []byte, parts [][]byte) {
-	p.Data = nil
-	if parts == nil {
-		p.Buf, p.Parts, p.Size = buf, nil, len(buf)
-		return
-	}
-	p.Buf, p.Parts, p.Size = nil, parts, driver.Length(parts)
-}
-
-// SetData has the message lie as d says.
-func (p *Payload) SetData(d Data) {
-	*p = Payload{Data: d, Size: max(d.Size(), 0)}
-}
-
-// Whole says that the message lies in one piece.
-func (p *Payload) Whole() bool { return p.Parts == nil && p.Data == nil }
-
-// fill copies src into it, as far as there is room, and says how much that was, and
-// whether all of it has found its place: a Data may have fewer places than it says.
-func (p *Payload) fill(src []byte) (n int, short bool) {
-	if p.Whole() {
-		return copy(p.Buf, src), false
-	}
-	var at cursor
-	n = min(len(src), p.Size)
-	return n, p.scatter(&at, src[:n]) < n
-}
-
-// read copies it to dst, which must have room for all of it. What a Data does not have,
-// though it says so, is zero.
-func (p *Payload) read(dst []byte) (short bool) {
-	if p.Whole() {
-		copy(dst, p.Buf)
-		return false
-	}
-	var at cursor
-	dst = dst[:p.Size]
-	n := p.gather(&at, dst, p.Size+1)
-	clear(dst[n:])
-	return n < len(dst)
-}
-
-// piece is the next piece of the payload, at c: at most limit bytes of it. Empty: there
+// piece is the next piece, at c: at most limit bytes of it. Empty: there
 // is none, or limit is 0.
-func (p *Payload) piece(c *cursor, limit int) []byte {
+func (p *Pieces) piece(c *cursor, limit int) []byte {
 	if limit == 0 {
 		return nil
 	}
@@ -85,7 +35,7 @@ func (p *Payload) piece(c *cursor, limit int) []byte {
 }
 
 // skip moves c on by n bytes.
-func (p *Payload) skip(c *cursor, n int) {
+func (p *Pieces) skip(c *cursor, n int) {
 	if p.Data != nil {
 		c.offset += n
 		return
@@ -102,7 +52,7 @@ func (p *Payload) skip(c *cursor, n int) {
 
 // gather fills dst with what comes next, as far as there is something, moves c on, and says
 // how much it was. It stops before a piece of long bytes or more.
-func (p *Payload) gather(c *cursor, dst []byte, long int) (n int) {
+func (p *Pieces) gather(c *cursor, dst []byte, long int) (n int) {
 	if p.Data != nil {
 		w := newWalker()
 		n = w.gather(p.Data, c.offset, dst, long)
@@ -127,7 +77,7 @@ func (p *Payload) gather(c *cursor, dst []byte, long int) (n int) {
 
 // scatter puts src to where what comes next belongs, as far as there is room, moves c on, and
 // says how much it was.
-func (p *Payload) scatter(c *cursor, src []byte) (n int) {
+func (p *Pieces) scatter(c *cursor, src []byte) (n int) {
 	if p.Data != nil {
 		w := newWalker()
 		n = w.scatter(p.Data, c.offset, src)
@@ -148,7 +98,7 @@ func (p *Payload) scatter(c *cursor, src []byte) (n int) {
 }
 
 // measure says how many bytes come next, at most most, before a piece of long bytes or more.
-func (p *Payload) measure(c *cursor, most, long int) (n int) {
+func (p *Pieces) measure(c *cursor, most, long int) (n int) {
 	if p.Data != nil {
 		w := newWalker()
 		n = w.measure(p.Data, c.offset, most, long)

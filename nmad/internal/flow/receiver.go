@@ -16,14 +16,14 @@ type receiver struct {
 
 	seq       uint32 // of the next message
 	pool      messagePool
-	answers   Queue  // receives whose RTR is still to be sent
-	sharing   bool   // Flow.shares is what is to be asked for of the first of these
-	deferred  Queue  // receives whose next RTR is to be sent when a rail is idle
-	records   int    // rendezvous that may be unexpected at once
-	announced int    // rendezvous that are unexpected
-	heard     uint64 // of how many records the peer has said that all are used
-	full      bool   // that is all that there are
-	owesRoom  bool   // more were granted, and the peer is to be told
+	answers   fifo[rendezvous, *rendezvous] // receives whose RTR is still to be sent
+	sharing   bool                          // Flow.shares is what is to be asked for of the first of these
+	deferred  fifo[rendezvous, *rendezvous] // receives whose next RTR is to be sent when a rail is idle
+	records   int                           // rendezvous that may be unexpected at once
+	announced int                           // rendezvous that are unexpected
+	heard     uint64                        // of how many records the peer has said that all are used
+	full      bool                          // that is all that there are
+	owesRoom  bool                          // more were granted, and the peer is to be told
 
 	// Credit; see credit.go.
 	window int64
@@ -37,7 +37,7 @@ func (f *Flow) Receive(r *Request) bool {
 	r.Stage = Posted
 	p, probe := match.Pattern{Tag: r.Entry.Tag, Mask: match.Exact}, false
 	if r.Special {
-		p, probe = r.Wild.Pattern(), r.Wild.Probe
+		p, probe = r.Rest.Wild.Pattern(), r.Rest.Wild.Probe
 	}
 	if !probe {
 		f.Stats.Recvs++
@@ -51,8 +51,7 @@ func (f *Flow) Receive(r *Request) bool {
 			f.seen(r, m)
 		}
 	} else if m = f.rx.Take(p, r.Entry.Age); m != nil {
-		r.Entry.Tag, r.From = m.Tag, f.Rank
-		r.Stage = Matched
+		r.Entry.Tag, r.Stage = m.Tag, Matched
 		f.deliver(r, m)
 	}
 	f.deliverFound()
@@ -64,8 +63,8 @@ func (f *Flow) Post(r *Request) {
 	f.Relieve() // it may be behind those that we keep
 	r.Stage = Posted
 	f.Count(r)
-	if r.Special && !r.Wild.Exact() {
-		f.rx.PostWild(&r.Wild)
+	if r.Special && !r.Rest.Wild.Exact() {
+		f.rx.PostWild(&r.Rest.Wild)
 	} else {
 		f.rx.Post(&r.Entry)
 	}
@@ -89,7 +88,11 @@ func (f *Flow) PostPlainly(r *Request) bool {
 func (f *Flow) Withdraw(r *Request) bool {
 	switch r.Stage {
 	case Posted:
-		return f.rx.Withdraw(&r.Entry, &r.Wild)
+		var w *match.Wild[Request]
+		if r.Special {
+			w = &r.Rest.Wild
+		}
+		return f.rx.Withdraw(&r.Entry, w)
 	case Queued:
 		f.tx.queue.remove(r)
 		return true
@@ -154,27 +157,27 @@ func (f *Flow) Search(age uint64) {
 // find takes a receive from any source, and the message that a search has found for it. It is delivered
 // to when nothing else is being dealt with.
 func (f *Flow) find(r *Request, m *Message) {
-	r.Entry.Tag, r.From = m.Tag, f.Rank
-	r.Stage, r.held = Matched, m
+	r.Rest.From, r.Rest.held = f.Rank, m
+	r.Entry.Tag, r.Stage = m.Tag, Matched
 	f.found.Push(r)
 }
 
 func (f *Flow) deliverFound() {
 	for r := f.found.Pop(); r != nil; r = f.found.Pop() {
-		f.deliver(r, r.held)
+		f.deliver(r, r.Rest.held)
 	}
 }
 
 // seen ends a probe that has found its message.
 func (f *Flow) seen(p *Request, m *Message) {
-	p.Entry.Tag, p.From, p.Size = m.Tag, f.Rank, m.size
+	p.Entry.Tag, p.Rest.From, p.Size = m.Tag, f.Rank, m.size
 	f.finish(p, nil)
 }
 
 // Deliver goes on with a receive that has chosen its buffer, or begins one that gets m, which was claimed.
 func (f *Flow) Deliver(r *Request, m *Message) {
 	if m == nil {
-		m = r.held
+		m = r.Rest.held
 	} else {
 		r.Stage = Matched
 		f.Stats.Recvs++
@@ -184,27 +187,25 @@ func (f *Flow) Deliver(r *Request, m *Message) {
 
 // deliver gives an unexpected message to its receive.
 func (f *Flow) deliver(r *Request, m *Message) {
-	if m.lent && r.Special && r.Loans && f.Dead == nil {
+	if m.lent && r.Special && r.Rest.Loans && f.Dead == nil {
 		bytes, cookie := m.body, m.cookie
-		r.held = nil
 		f.rx.announced--
 		f.rx.pool.put(m)
 		f.hand(r, bytes, cookie)
 		return
 	}
-	if r.Special && r.Chooses && r.Stage != Choosing {
+	if r.chooses() && r.Stage != Choosing {
 		f.choose(r, m)
 		return
 	}
-	r.held = nil
 	switch {
 	case m.eager:
-		f.fill(r, m.body)
+		err := f.fill(r, m.body)
 		f.Stats.BytesReceived += uint64(r.N)
 		f.rx.owed += cost(len(m.body))
 		f.Stats.UnexpectedBytes -= uint64(len(m.body))
 		f.rx.pool.put(m)
-		f.finish(r, r.Err)
+		f.finish(r, err)
 		f.sendDue = f.sendDue || !f.ended && f.rx.due()
 	case f.Dead != nil: // its owner has kept it for longer than the gate
 		if f.ended {
@@ -213,11 +214,10 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.rx.pool.put(m)
 		f.finish(r, f.Dead)
 	default:
-		r.Size, r.cookie = m.size, m.cookie
 		f.rx.announced--
-		f.rx.pool.put(m)
 		f.Count(r)
-		f.answer(r)
+		f.answer(r, m.size, m.cookie)
+		f.rx.pool.put(m)
 		f.sendDue = true
 	}
 }
@@ -231,21 +231,26 @@ func (r *Request) takes(body []byte) bool {
 	if r.Special || len(body) > min(r.Data.Size, plainly) {
 		return false
 	}
-	r.Size, r.N = uint64(len(body)), copy(r.Data.Buf, body)
+	r.Size, r.N = uint64(len(body)), copy(r.Data.Buf(), body)
 	return true
 }
 
 // fill copies an eager body into the buffer of its receive and sets the outcome.
-func (f *Flow) fill(r *Request, body []byte) {
+func (f *Flow) fill(r *Request, body []byte) error {
 	r.Size = uint64(len(body))
-	if !r.Special || r.Data.Whole() {
-		r.N = copy(r.Data.Buf, body)
-	} else if r.N, r.short = r.Data.fill(body); r.short {
-		r.Err = r.shortage()
+	if p := r.pieces(); p == nil {
+		r.N = copy(r.Data.Buf(), body)
+	} else {
+		room := min(len(body), r.Data.Size) // a Data may have fewer places than it says
+		if r.N = p.scatter(&cursor{}, body[:room]); r.N < room {
+			r.Rest.short = true
+			return f.shortage(r)
+		}
 	}
-	if len(body) > r.Data.Size && r.Err == nil {
-		r.Err = f.truncated(r, uint64(len(body)))
+	if len(body) > r.Data.Size {
+		return f.truncated(r, uint64(len(body)))
 	}
+	return nil
 }
 
 func (f *Flow) truncated(r *Request, size uint64) error {
@@ -343,7 +348,9 @@ func (f *Flow) Match(tag uint64) *Request {
 	}
 	r := f.rx.ArriveAny(tag)
 	if r != nil {
-		r.Entry.Tag, r.From = tag, f.Rank
+		if r.Entry.Tag = tag; r.Special {
+			r.Rest.From = f.Rank
+		}
 	}
 	return r
 }
@@ -361,13 +368,14 @@ func (f *Flow) keep(m *Message) {
 // arrive matches an eager message.
 func (f *Flow) arrive(tag uint64, body []byte) {
 	r := f.Match(tag)
-	if r != nil && (!r.Special || !r.Chooses) {
+	if r != nil && !r.chooses() {
+		var err error
 		if !r.takes(body) {
-			f.fill(r, body)
+			err = f.fill(r, body)
 		}
 		f.Stats.BytesReceived += uint64(r.N)
 		f.rx.owed += cost(len(body))
-		f.finish(r, r.Err)
+		f.finish(r, err)
 		return
 	}
 	m := f.rx.pool.get(len(body))
@@ -384,8 +392,7 @@ func (f *Flow) arrive(tag uint64, body []byte) {
 
 // choose has the owner of a receive choose its buffer, once the lock is let go.
 func (f *Flow) choose(r *Request, m *Message) {
-	r.Stage, r.held = Choosing, m
-	r.From = f.Rank
+	r.Stage, r.Rest.held, r.Rest.From = Choosing, m, f.Rank
 	f.finished.Push(r)
 }
 
@@ -400,13 +407,12 @@ func (f *Flow) announcement(h *driver.Header, lent []byte) error {
 		return violation("a message of %d bytes is announced, more than this machine can address", h.Size)
 	}
 	r := f.Match(h.Tag)
-	if r != nil && lent != nil && r.Special && r.Loans {
+	if r != nil && lent != nil && r.Special && r.Rest.Loans {
 		f.hand(r, lent, h.Cookie)
 		return nil
 	}
-	if r != nil && !r.Chooses {
-		r.Size, r.cookie = h.Size, h.Cookie
-		f.answer(r)
+	if r != nil && !r.chooses() {
+		f.answer(r, h.Size, h.Cookie)
 		return nil
 	}
 	if f.rx.announced >= f.rx.records {
@@ -447,14 +453,14 @@ func (f *Flow) dropRendezvous(underway []uint64) {
 
 // tagsUnderway lists the tags of the messages that receives were given and that have not come completely.
 func (f *Flow) tagsUnderway() (tags []uint64) {
-	for _, q := range []*Queue{&f.rx.answers, &f.rx.deferred} {
-		for r := q.head; r != nil; r = r.Link {
-			tags = append(tags, r.Entry.Tag)
+	for _, v := range []*rendezvous{f.rx.answers.head, f.rx.deferred.head} {
+		for ; v != nil; v = v.after {
+			tags = append(tags, v.req.Entry.Tag)
 		}
 	}
 	for i := range f.Rails {
 		for c := f.Rails[i].Streams[Pull].queue.head; c != nil; c = c.next {
-			tags = append(tags, c.req.Entry.Tag)
+			tags = append(tags, c.of.req.Entry.Tag)
 		}
 	}
 	return tags
@@ -468,10 +474,8 @@ func (f *Flow) FailReceives(err error) {
 		f.finish(r, err)
 	}
 	f.rx.answers.prepend(&f.rx.deferred)
-	for r := f.rx.answers.Pop(); r != nil; r = f.rx.answers.Pop() {
-		if r.chunks == 0 { // else it ends with the last of them
-			f.finish(r, err)
-		}
+	for v := f.rx.answers.pop(); v != nil; v = f.rx.answers.pop() {
+		f.fail(v, err)
 	}
 	f.rx.sharing = false
 	for i := range f.Rails {

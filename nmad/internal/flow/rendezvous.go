@@ -32,61 +32,107 @@ const (
 	RailFlags = 0x7f
 )
 
+// rendezvous is a message that is, or was, announced, on either side: how far it has come. Used again and again.
+type rendezvous struct {
+	req    *Request
+	want   int         // bytes that both sides agreed upon; unknown: the sender has not heard yet
+	moved  int         // of them, already moved
+	asked  int         // of them, already asked for
+	next   cursor      // in pieces: where asked is
+	chunks int32       // of it in queues of streams
+	cookie uint32      // recv: the sender's name for it
+	lent   bool        // send: it was announced as a loan
+	after  *rendezvous // next in whichever list holds it
+}
+
+func (v *rendezvous) link() **rendezvous { return &v.after }
+
+func (f *Flow) startRendezvous(r *Request, want int) *rendezvous {
+	v := f.met
+	if v == nil {
+		v = &rendezvous{}
+	} else {
+		f.met = v.after
+	}
+	*v = rendezvous{req: r, want: want}
+	return v
+}
+
+// endRendezvous takes back a rendezvous that nothing leads to any more.
+func (f *Flow) endRendezvous(v *rendezvous) (r *Request, want int) {
+	r, want = v.req, v.want
+	v.req, v.after = nil, f.met
+	f.met = v
+	return r, want
+}
+
+// fail ends a rendezvous, unless some of its chunks are in queues: then it ends with the last of them.
+func (f *Flow) fail(v *rendezvous, err error) {
+	if v.chunks == 0 {
+		r, _ := f.endRendezvous(v)
+		f.finish(r, err)
+	}
+}
+
 // answer puts a receive whose message was announced into the queue of those that
 // will ask for its data.
-func (f *Flow) answer(r *Request) {
-	r.want = int(min(r.Size, uint64(r.Data.Size)))
-	r.moved, r.asked, r.next = 0, 0, cursor{}
-	r.Stage = Answering
-	f.rx.answers.Push(r)
+func (f *Flow) answer(r *Request, size uint64, cookie uint32) {
+	r.Size, r.Stage = size, Answering
+	v := f.startRendezvous(r, int(min(size, uint64(r.Data.Size))))
+	v.cookie = cookie
+	f.rx.answers.push(v)
 }
 
 // ask makes the next RTR for the receive at the head of the answers. It
 // asks for no more bytes than the buffer holds, so that nothing has to be thrown
 // away. nil: the rails have enough to do, and the receive is Deferred.
-func (f *Flow) ask(r *Request) *Packet {
-	if len(f.Rails) == 1 || r.want == 0 || r.Pin != 0 {
-		return f.packRtr(max(int(r.Pin)-1, 0), r, r.want)
+func (f *Flow) ask(v *rendezvous) *Packet {
+	if len(f.Rails) == 1 || v.want == 0 {
+		return f.packRtr(0, v, v.want)
+	}
+	if r := v.req; r.Special && r.Rest.Pin != 0 {
+		return f.packRtr(int(r.Rest.Pin)-1, v, v.want)
 	}
 	if !f.rx.sharing {
-		f.share(r.want - r.asked)
+		f.share(v.want - v.asked)
 		f.rx.sharing = true
 	}
 	for i, n := range f.shares {
 		if n != 0 {
-			return f.packRtr(i, r, n)
+			return f.packRtr(i, v, n)
 		}
 	}
-	f.rx.answers.Pop()
+	f.rx.answers.pop()
 	f.rx.sharing = false
-	r.Stage = Deferred
-	f.rx.deferred.Push(r)
+	v.req.Stage = Deferred
+	f.rx.deferred.push(v)
 	return nil
 }
 
 // asked goes on with a receive for which an RTR has left.
 func (f *Flow) asked(p *Packet) {
-	r, n := p.req, int(p.Head.Size)
+	v, n := p.of, int(p.Head.Size)
 	if n > 0 {
-		f.queueChunk(&f.Rails[p.rail].Streams[Pull], r, n)
+		f.queueChunk(&f.Rails[p.rail].Streams[Pull], v, n)
 		f.shares[p.rail] = 0
 	}
-	if r.asked != r.want {
+	if v.asked != v.want {
 		return
 	}
-	f.rx.answers.Pop()
+	f.rx.answers.pop()
 	f.rx.sharing = false
-	r.Stage = Pulling
-	if r.want == 0 {
+	v.req.Stage = Pulling
+	if v.want == 0 {
+		r, _ := f.endRendezvous(v)
 		f.handOver(r) // the sender waits for it, and nothing else will come of us
 	}
 }
 
 // packRtr asks for the next n bytes of a message over a rail.
-func (f *Flow) packRtr(rail int, r *Request, n int) *Packet {
-	p := f.pack(asking, driver.Header{Kind: KindRtr, Flags: uint8(rail), Tag: uint64(r.asked), Size: uint64(n), Cookie: r.cookie})
-	p.req, p.rail = r, rail
-	if r.asked+n < r.want {
+func (f *Flow) packRtr(rail int, v *rendezvous, n int) *Packet {
+	p := f.pack(asking, driver.Header{Kind: KindRtr, Flags: uint8(rail), Tag: uint64(v.asked), Size: uint64(n), Cookie: v.cookie})
+	p.of, p.rail = v, rail
+	if v.asked+n < v.want {
 		p.Head.Flags |= FlagMore
 	}
 	return p
@@ -138,61 +184,60 @@ func (f *Flow) idle() bool {
 
 // handleRtr starts to send data of an announced message.
 func (f *Flow) handleRtr(h *driver.Header) error {
-	r := f.tx.sends.find(h.Cookie)
-	if r == nil && f.bye.sent {
+	v := f.tx.sends.find(h.Cookie)
+	if v == nil && f.bye.sent {
 		return nil // its send was given up a moment ago
 	}
-	if r == nil {
+	if v == nil {
 		return violation("data is asked for under cookie %#x, which names nothing", h.Cookie)
 	}
-	if wrong := f.checkRtr(h, r); wrong != nil {
-		return wrong // r is in the table still, and fails with the others
+	if wrong := f.checkRtr(h, v); wrong != nil {
+		return wrong // it is in the table still, and fails with the others
 	}
 	if h.Size > 0 {
-		f.queueChunk(&f.Rails[h.Flags&RailFlags].Streams[Push], r, int(h.Size))
+		f.queueChunk(&f.Rails[h.Flags&RailFlags].Streams[Push], v, int(h.Size))
 	}
 	if h.Flags&FlagMore != 0 {
 		return nil
 	}
 	f.tx.sends.take(h.Cookie)
-	r.Stage, r.want = Pushing, r.asked
-	if r.moved == r.want {
-		f.transferred(r)
+	v.req.Stage, v.want = Pushing, v.asked
+	if v.moved == v.want {
+		f.transferred(f.endRendezvous(v))
 	}
 	return nil
 }
 
-// checkRtr says what is wrong with an RTR for r.
-func (f *Flow) checkRtr(h *driver.Header, r *Request) error {
-	left := uint64(r.Data.Size - r.asked)
+// checkRtr says what is wrong with an RTR for a message.
+func (f *Flow) checkRtr(h *driver.Header, v *rendezvous) error {
+	left := uint64(v.req.Data.Size - v.asked)
 	switch more := h.Flags&FlagMore != 0; {
 	case int(h.Flags&RailFlags) >= len(f.Rails):
 		return violation("data is asked for over rail %d, there are %d", h.Flags&RailFlags, len(f.Rails))
-	case h.Tag != uint64(r.asked):
-		return violation("data is asked for from byte %d on, of a message of which %d were asked for", h.Tag, r.asked)
+	case h.Tag != uint64(v.asked):
+		return violation("data is asked for from byte %d on, of a message of which %d were asked for", h.Tag, v.asked)
 	case h.Size > left:
 		return violation("%d bytes are asked for, of a message that has %d more", h.Size, left)
 	case more && (h.Size < LeastChunk || h.Size == left):
 		return violation("%d of %d bytes are asked for, and more later", h.Size, left)
-	case h.Size == 0 && r.asked > 0:
-		return violation("no bytes are asked for, after %d", r.asked)
+	case h.Size == 0 && v.asked > 0:
+		return violation("no bytes are asked for, after %d", v.asked)
 	}
 	return nil
 }
 
-// transferred ends a rendezvous whose bytes have all moved.
-func (f *Flow) transferred(r *Request) {
+// transferred ends a request whose bytes have all moved, so many of a rendezvous.
+func (f *Flow) transferred(r *Request, bytes int) {
+	err := f.shortage(r)
 	if r.Stage == Pushing {
-		r.N = r.Data.Size // what the receiver did not want counts as sent
-		f.Stats.BytesSent += uint64(r.want)
-		f.finish(r, r.shortage())
-		return
-	}
-	r.N = r.want
-	f.Stats.BytesReceived += uint64(r.want)
-	err := r.shortage()
-	if err == nil && r.Size > uint64(r.want) {
-		err = f.truncated(r, r.Size)
+		r.N, r.Size = r.Data.Size, uint64(r.Data.Size) // what the receiver did not want counts as sent
+		f.Stats.BytesSent += uint64(bytes)
+	} else {
+		r.N = bytes
+		f.Stats.BytesReceived += uint64(bytes)
+		if err == nil && r.Size > uint64(bytes) {
+			err = f.truncated(r, r.Size)
+		}
 	}
 	f.finish(r, err)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
@@ -48,52 +49,94 @@ func (s Stage) String() string {
 	return [...]string{"idle", "queued", "leaving", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred", "pulling", "done", "noticed"}[s]
 }
 
-// Request is a send or a receive of a Flow. What belongs to its owner is set before it starts and read once it is
-// done; everything else belongs to the Flow. What short messages touch comes first.
+// Request is a send or a receive of a Flow: what a plain one needs, in 112 bytes. What belongs to its owner is set before it
+// starts and read once it is done; everything else belongs to the Flow.
 type Request struct {
 	Entry match.Entry[Request] // tag, age; place in the table of posted receives
 
+	State   atomic.Uint32 // Fresh, Started, Over
 	Stage   Stage
-	Op      Op   // the owner's
-	Private bool // the owner looks at Stage; it is not among those that Finished gives, nor counted
-	Told    bool // Finished gives it when it is done, because a waiter, or a trace, is to be told; else, if it is neither Private nor Special, and nothing is Watched, Over is set
+	Op      Op // the owner's
+	Heard   Heard
 	Counted bool // it counts as pending
-	Special bool // some of what is out of the ordinary is set
-	Sync    bool // send: done only when the receive is posted
-	Lends   bool // send: of memory that the peer may be lent, at Place
-	Loans   bool // recv: it takes loans
 
-	Over atomic.Uint32 // 1: done; set as the last touch, by the holder of the lock, or while only the owner knows it; see Told
+	Special bool    // it has a Rest, which says something
+	Rouses  bool    // the owner's
+	_       [4]byte // room for a context
 
 	// Valid once it is done.
 	N    int    // bytes sent or received
-	From int    // recv: rank of the sender
-	Err  error  // how it ended
 	Size uint64 // recv: bytes of the whole message
+	err  *error // how it ended; nil: well
 
 	Data Payload
 
-	Link   *Request // next in whichever queue holds it, also one of the owner
-	want   int      // rendezvous: bytes that both sides agreed upon; unknown: the sender has not heard yet
-	moved  int      // rendezvous: of them, already moved
-	asked  int      // rendezvous: of them, already asked for
-	next   cursor   // rendezvous in parts: where asked is
-	chunks int32    // rendezvous: chunks of it in queues of streams
-	cookie uint32   // rendezvous: the sender's name for it
+	Link *Request // next in whichever queue holds it, also one of the owner
+	Rest *Rest    // nil: it never needed one; it is kept for the next use
+}
 
-	// Out of the ordinary. All zero unless Special; so may Data be in pieces.
-	Lease    *Lease              // recv that takes loans: its loan, once it is done
-	Leased   uint32              // the generation of Lease then
+// What State can be.
+const (
+	Fresh   uint32 = iota // the owner has never started it
+	Started               // the owner has, and its end is told otherwise, if it has ended
+	Over                  // it has ended: the last touch, by the holder of the lock, or while only the owner knows it
+)
+
+// Heard is how the owner hears that a request is done.
+type Heard uint8
+
+const (
+	ByState Heard = iota // State is set, unless it is Special, or something is Watched
+	ByStage              // the owner looks at Stage; the request is not among those that Finished gives, nor counted
+	Told                 // Finished gives it, because a waiter, or a trace, is to be told
+)
+
+// Until is what a send waits for before it is done.
+type Until uint8
+
+const (
+	Taken    Until = iota // the network has all of it, and of a long one its receiver has what it wants
+	Received              // its receive is posted
+)
+
+// Rest is what is out of the ordinary about a request. All zero, unless it is Special.
+type Rest struct {
+	Pieces // where the message lies, or goes, in place of one piece
+
 	Wild     match.Wild[Request] // recv, or probe, that does not name tag and source: what it is for, place in a list
-	held     *Message            // Matched, Choosing: that message
-	flat     *bounce             // send: the bytes of a short Data
-	Place    int                 // send that Lends: where in that memory it lies, in bytes
-	Priority int8                // send
-	Pin      uint8               // recv: 1 + the rail that a rendezvous is to take; 0: as the strategy wants
 	Anywhere bool                // recv from any source
 	Chooses  bool                // recv: the owner gives the buffer when the message has come
-	lent     bool                // send: it was announced as a loan
-	short    bool                // its Data has fewer bytes than it says
+	Loans    bool                // recv: it takes loans
+	Pin      uint8               // recv: 1 + the rail that a rendezvous is to take; 0: as the strategy wants
+	From     int                 // recv from any source: rank of the sender
+	Lease    *Lease              // recv that takes loans: its loan, once it is done
+	Leased   uint32              // the generation of Lease then
+
+	Until    Until // send
+	Priority int8  // send
+	Lends    bool  // send: of memory that the peer may be lent, at Place
+	Place    int   // send that Lends: where in that memory it lies, in bytes
+
+	held  *Message // Matched, Choosing: that message
+	flat  *bounce  // send: the bytes of a short Data
+	short bool     // its Data has fewer bytes than it says
+}
+
+// Err says how it ended.
+func (r *Request) Err() error {
+	if r.err == nil {
+		return nil
+	}
+	return *r.err
+}
+
+// EndsWith sets how it ends.
+func (r *Request) EndsWith(err error) {
+	r.err = nil
+	if err != nil {
+		why := err
+		r.err = &why
+	}
 }
 
 // Op is what a request is for.
@@ -106,44 +149,62 @@ const (
 	OpResume    // a receive that has chosen its buffer
 )
 
-// Plain takes back all that is out of the ordinary.
-func (r *Request) Plain() {
-	r.Special = false
-	r.Sync, r.Lends, r.Loans, r.Lease, r.held, r.flat = false, false, false, nil, nil, nil
-	r.Wild.Probe = false
-	r.Priority, r.Pin, r.Anywhere, r.Chooses, r.lent, r.short = 0, 0, false, false, false, false
-	r.Data.Parts, r.Data.Data = nil, nil
+// pieces is where a message lies that is not in one piece; nil: it is.
+func (r *Request) pieces() *Pieces {
+	if !r.Special || r.Rest.Parts == nil && r.Rest.Data == nil {
+		return nil
+	}
+	return &r.Rest.Pieces
+}
+
+// anywhere says that a receive is from any source.
+func (r *Request) anywhere() bool { return r.Special && r.Rest.Anywhere }
+
+// chooses says that the owner gives the buffer when the message has come.
+func (r *Request) chooses() bool { return r.Special && r.Rest.Chooses }
+
+// Synchronous says that a send is done only when its receive is posted.
+func (r *Request) Synchronous() bool { return r.Special && r.Rest.Until == Received }
+
+// Scatter has the message lie in these parts.
+func (r *Request) Scatter(parts [][]byte) {
+	r.Rest.Parts, r.Data = parts, Payload{Size: driver.Length(parts)}
 }
 
 // Held is the envelope of the message that a receive is to choose its buffer for.
-func (r *Request) Held() (tag, size uint64) { return r.held.Tag, r.held.size }
+func (r *Request) Held() (tag, size uint64) { return r.Rest.held.Tag, r.Rest.held.size }
 
-// Describe has the payload of a send lie as d says. What may go eagerly is taken out of it at
+// Describe has the message lie as d says. What a send may send eagerly is taken out of it at
 // once: it would be copied in any case. To be called outside of the lock of the Flow.
 func (r *Request) Describe(d Data) {
-	r.Data.SetData(d)
-	if r.Data.Size > BounceSize {
+	x := r.Rest
+	r.Data = Payload{Size: max(d.Size(), 0)}
+	if x.Data = d; r.Op != OpSend || r.Data.Size > BounceSize {
 		return
 	}
-	s := bounces.get()
-	r.short = r.Data.read(s.buf[:r.Data.Size])
-	r.Data.Buf, r.Data.Data = s.buf[:r.Data.Size], nil
-	r.flat = s
+	x.flat = bounces.get()
+	b := x.flat.buf[:r.Data.Size]
+	n := x.gather(&cursor{}, b, len(b)+1)
+	clear(b[n:])
+	x.short = n < len(b)
+	x.Data = nil
+	r.Data.Set(b)
 }
 
 // foldUp takes back what Describe has set up.
 func (r *Request) foldUp() {
-	r.flat.at, r.flat.end = 0, 0
-	bounces.put(r.flat)
-	r.flat, r.Data.Buf = nil, nil
+	x := r.Rest
+	x.flat.at, x.flat.end = 0, 0
+	bounces.put(x.flat)
+	x.flat, r.Data.base = nil, nil
 }
 
 // shortage is how a request ends as far as its Data goes.
-func (r *Request) shortage() error {
-	if !r.Special || !r.short {
+func (f *Flow) shortage(r *Request) error {
+	if !r.Special || !r.Rest.short {
 		return nil
 	}
-	return fmt.Errorf("nmad: message of rank %d, tag %#x: %w: it says %d", r.From, r.Entry.Tag, ErrData, r.Data.Size)
+	return fmt.Errorf("nmad: message of rank %d, tag %#x: %w: it says %d", f.Rank, r.Entry.Tag, ErrData, r.Data.Size)
 }
 
 // Queue is a first-in-first-out queue of requests.
@@ -182,17 +243,3 @@ func (q *Queue) remove(r *Request) {
 	}
 	*q = rest
 }
-
-// prepend puts all of x before what is there, and empties x.
-func (q *Queue) prepend(x *Queue) {
-	if x.head == nil {
-		return
-	}
-	if x.tail.Link = q.head; q.head == nil {
-		q.tail = x.tail
-	}
-	q.head, x.head = x.head, nil
-}
-
-// Progress is, of a rendezvous, how many bytes both sides have agreed upon, as far as is known, and how many have moved.
-func (r *Request) Progress() (want, moved int) { return r.want, r.moved }

@@ -119,7 +119,10 @@ func (s *scenario) side(x, other *side, verb string, rest []string) (out []strin
 	case "send", "ssend":
 		b := data(n("len", 0), len(s.reqs))
 		r := request(uint64(n("tag", 0)), b)
-		r.Sync, r.Special, r.Priority = verb == "ssend", verb == "ssend" || n("prio", 0) != 0, int8(n("prio", 0))
+		if r.Rest.Priority = int8(n("prio", 0)); verb == "ssend" {
+			r.Rest.Until = Received
+		}
+		r.Special = r.Rest.Priority != 0 || r.Rest.Until == Received
 		s.reqs[rest[0]], s.bytes[rest[0]] = r, b
 		x.send(r)
 	case "recv":
@@ -163,13 +166,13 @@ func (s *scenario) show(name string) string {
 	}
 	if text += fmt.Sprintf(", %d bytes", r.N); r.Op == OpRecv && r.N > 0 {
 		for from, b := range s.bytes {
-			if bytes.HasPrefix(b, r.Data.Buf[:r.N]) {
+			if bytes.HasPrefix(b, r.Data.Buf()[:r.N]) {
 				text += " of " + from
 			}
 		}
 	}
-	if r.Err != nil {
-		text += ", " + r.Err.Error()
+	if r.Err() != nil {
+		text += ", " + r.Err().Error()
 	}
 	return text
 }

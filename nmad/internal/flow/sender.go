@@ -63,7 +63,7 @@ func (f *Flow) Refused() {
 	f.tx.refused = true
 	p := &f.tx.out
 	if p.act == announcing {
-		f.tx.sends.take(p.Head.Cookie)
+		f.endRendezvous(f.tx.sends.take(p.Head.Cookie))
 	}
 	f.rx.sharing = false
 	p.clear()
@@ -105,7 +105,7 @@ func (f *Flow) Send(r *Request) (eager bool) {
 		return false
 	}
 	late := f.putsOff(r)
-	first := f.tx.queue.Empty() && f.rx.answers.Empty()
+	first := f.tx.queue.Empty() && f.rx.answers.empty()
 	f.Count(r)
 	f.enqueue(r)
 	return !late && (first || !f.tx.refused)
@@ -142,7 +142,7 @@ func (f *Flow) enqueue(r *Request) {
 
 // putsOff says that the announcement of r, which is started now, may wait for company.
 func (f *Flow) putsOff(r *Request) bool {
-	if !f.tx.caps.Syscalls || r.Data.Size <= f.tx.eager && !r.Sync {
+	if !f.tx.caps.Syscalls || r.Data.Size <= f.tx.eager && !r.Synchronous() {
 		return false
 	}
 	ahead := f.tx.sends.used != 0 || f.moving[Push] != 0
@@ -162,7 +162,7 @@ func (f *Flow) Queued() int {
 
 // waiting says whether packets wait to be handed to the link.
 func (f *Flow) waiting() bool {
-	return !f.tx.queue.Empty() || !f.rx.answers.Empty() || f.others()
+	return !f.tx.queue.Empty() || !f.rx.answers.empty() || f.others()
 }
 
 // others says whether packets wait that neither are nor announce nor ask for messages in queues.
@@ -176,7 +176,7 @@ func (f *Flow) Outgoing() bool { return f.Unflushed() || f.waiting() }
 // Unsent says whether something could be handed to the link that it was not asked to take yet: it has not Refused, and what
 // waits does not wait for the peer's answers, as when as many messages are announced as it keeps.
 func (f *Flow) Unsent() bool {
-	stalled := f.tx.sends.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.Empty() &&
+	stalled := f.tx.sends.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.empty() &&
 		!f.rx.due() && !f.rx.owesRoom && !f.bye.owesAck && f.holds&^heldBytes == 0
 	return !f.tx.refused && f.waiting() && !stalled
 }
@@ -204,10 +204,8 @@ func (f *Flow) FailSends(err error) {
 		f.finish(r, err)
 	}
 	from := 0
-	for r := f.tx.sends.takeAny(&from); r != nil; r = f.tx.sends.takeAny(&from) {
-		if r.chunks == 0 { // else it ends with the last of them
-			f.finish(r, err)
-		}
+	for v := f.tx.sends.takeAny(&from); v != nil; v = f.tx.sends.takeAny(&from) {
+		f.fail(v, err)
 	}
 	for i := range f.Rails {
 		f.failStream(&f.Rails[i].Streams[Push], err)

@@ -48,12 +48,12 @@ func (x *Stream) Reserve() { x.reserved = x.queue.head }
 // Copy moves what Reserve has reserved, by calls of the link, and says how many bytes that was. Without the lock of the Flow.
 func (x *Stream) Copy(call func([]byte) (int, error)) (int, error) {
 	c := x.reserved
-	p, left := &c.req.Data, c.size-c.moved
-	if p.Whole() {
-		from := c.offset + c.moved
-		return call(p.Buf[from : from+min(left, largestPiece)])
+	r, left := c.of.req, c.size-c.moved
+	if p := r.pieces(); p != nil {
+		return x.someParts(p, c, left, call)
 	}
-	return x.someParts(c, left, call)
+	from := c.offset + c.moved
+	return call(r.Data.Buf()[from : from+min(left, largestPiece)])
 }
 
 // Return gives back what Reserve has reserved, though it did not move: the stream is about to fail.
@@ -82,12 +82,12 @@ func (f *Flow) Complete(rail int, dir Direction, n int) error {
 		return violation("the driver says that it moved %d of %d bytes", n, c.size-c.moved)
 	}
 	c.moved += n
-	c.req.moved += n
+	c.of.moved += n
 	x.queue.left -= n
 	if c.moved == c.size {
 		f.arrived(x)
 	}
-	if x.pulls && !f.rx.deferred.Empty() && f.Rails[rail].idle() {
+	if x.pulls && !f.rx.deferred.empty() && f.Rails[rail].idle() {
 		f.rx.answers.prepend(&f.rx.deferred)
 		f.sendDue = true
 	}
@@ -96,13 +96,10 @@ func (f *Flow) Complete(rail int, dir Direction, n int) error {
 
 // arrived ends the chunk at the head, all of whose bytes have moved.
 func (f *Flow) arrived(x *Stream) {
-	c := x.queue.pop()
-	r := c.req
 	x.Chunks++
-	r.short = r.short || c.short
-	f.forget(x, c)
-	if r.moved == r.want {
-		f.transferred(r)
+	v := f.forget(x, x.queue.pop())
+	if v.moved == v.want {
+		f.transferred(f.endRendezvous(v))
 	}
 }
 
@@ -110,16 +107,11 @@ func (f *Flow) arrived(x *Stream) {
 // message is complete, only the copier was slow: the peer may have had all of it,
 // and have left.
 func (f *Flow) completeLate(x *Stream, n int) {
-	c := x.queue.pop()
-	r := c.req
-	r.moved += n
-	r.short = r.short || c.short
-	f.forget(x, c)
-	switch {
-	case r.moved == r.want:
-		f.transferred(r)
-	case r.chunks == 0: // else it ends with the last of them
-		f.finish(r, x.broken)
+	v := f.forget(x, x.queue.pop())
+	if v.moved += n; v.moved == v.want {
+		f.transferred(f.endRendezvous(v))
+	} else {
+		f.fail(v, x.broken)
 	}
 }
 
@@ -132,11 +124,7 @@ func (f *Flow) failStream(x *Stream, err error) {
 			rest.push(c)
 			continue
 		}
-		r := c.req
-		f.forget(x, c)
-		if r.chunks == 0 {
-			f.finish(r, err)
-		}
+		f.fail(f.forget(x, c), err)
 	}
 	x.queue = rest
 }

@@ -72,16 +72,16 @@ func data(size, seed int) []byte {
 }
 
 func request(tag uint64, buf []byte) *Request {
-	r := &Request{}
+	r := &Request{Rest: &Rest{}}
 	r.Entry.Tag, r.Entry.Of = tag, r
-	r.Data.Set(buf, nil)
+	r.Data.Set(buf)
 	return r
 }
 
 func (s *side) send(r *Request) {
 	r.Op = OpSend
 	s.sends = append(s.sends, r)
-	s.sent[r] = append(bytes.Clone(r.Data.Buf), bytes.Join(r.Data.Parts, nil)...)
+	s.sent[r] = append(bytes.Clone(r.Data.Buf()), bytes.Join(r.Rest.Parts, nil)...)
 	s.f.Send(r)
 }
 
@@ -90,7 +90,7 @@ func (s *side) post(r *Request, mask uint64) {
 	r.Op, r.Entry.Age = OpRecv, s.f.rx.Any().Stamp()
 	if mask != match.Exact {
 		r.Special = true
-		r.Wild.Set(&r.Entry, mask, false)
+		r.Rest.Wild.Set(&r.Entry, mask, false)
 	}
 	s.recvs = append(s.recvs, r)
 	if !s.f.Receive(r) {

@@ -51,10 +51,10 @@ func (x *Matcher[R, M]) Post(r *Entry[R]) { x.posted.add(r) }
 // PostWild has a receive with a mask, or a probe, wait.
 func (x *Matcher[R, M]) PostWild(w *Wild[R]) { x.wild.push(w) }
 
-// Withdraw takes out a receive that waits here in one way or the other, and says whether it did. It walks the queue of
-// its tag: for what is rare.
+// Withdraw takes out a receive that waits here in one way or the other, and says whether it did; w: nil if it has none. It walks
+// the ring of its tag: for what is rare.
 func (x *Matcher[R, M]) Withdraw(r *Entry[R], w *Wild[R]) bool {
-	return x.wild.remove(w) || x.posted.remove(r)
+	return w != nil && x.wild.remove(w) || x.posted.remove(r)
 }
 
 // Arrive takes out the receive that a message with that tag is for, if Exactly; nil: there is none.
