@@ -60,6 +60,8 @@ func act(mode []string) (err error) {
 		f = func() { err = liveWorker(mode[2] == "hooks") }
 	case "pingpong":
 		f = func() { err = pingpong(number(mode[2]), number(mode[3])) }
+	case "exchange":
+		f = func() { err = exchangeRequests(mode[2], number(mode[3]), number(mode[4])) }
 	}
 	if mode[0] == "hooks" {
 		stop, err := pioman.Enable()
