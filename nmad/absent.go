@@ -14,7 +14,7 @@ import (
 func (g *Gate) made() bool { return g != nil && g.engine != nil }
 
 // made says that Open has made this session.
-func (s *Session) made() bool { return s != nil && s.gates != nil }
+func (s *Session) made() bool { return s != nil && s.job.made() }
 
 // loopbackHost is the address of a process that has not been told another one.
 const loopbackHost = "127.0.0.1"

@@ -6,36 +6,36 @@ import "github.com/pm2-go/pm2/nmad/internal/flow"
 // waits for no gate's lock: what a gate has to do for it is left for the holder, as a request is (inbox.go).
 
 // startAny begins a receive, or a probe, from any source.
-func (s *Session) startAny(r *Request) {
+func (d *Domain) startAny(r *Request) {
 	x := r.special()
-	x.Anywhere, x.session = true, s
+	x.Anywhere, x.domain = true, d
 	r.tell()
 	r.core.Stage, r.core.Counted = flow.Posted, true
 	r.gate.engine.Need()          // it is under no gate's lock, and counts for itself
-	s.any.Post(&r.core.Rest.Wild) // r may be done, and started again, from here on
-	s.look()
-	if s.orphan.Load() {
-		s.linkOrphan()
+	d.any.Post(&r.core.Rest.Wild) // r may be done, and started again, from here on
+	d.look()
+	if d.s.orphan.Load() {
+		d.linkOrphan()
 	}
-	if s.any.Over() != nil {
-		s.gates.at(s.cfg.Rank).look() // if no gate has messages, this one fails it
+	if d.any.Over() != nil {
+		d.own().look() // if no gate has messages, this one fails it
 	}
 }
 
 // look has all gates that may hold unexpected messages compare them with the receives from any source.
-func (s *Session) look() {
-	for rank := range s.any.Flagged {
-		if s.any.Empty() {
+func (d *Domain) look() {
+	for rank := range d.any.Flagged {
+		if d.any.Empty() {
 			return
 		}
-		s.gates.at(rank).look()
+		d.gates.at(rank).look()
 	}
 }
 
 // lookLast is for receives that were posted before the last sender has ended.
-func (s *Session) lookLast() {
-	s.look()
-	s.gates.at(s.cfg.Rank).look()
+func (d *Domain) lookLast() {
+	d.look()
+	d.own().look()
 }
 
 // look has the gate compare its unexpected messages with the receives from any source: the caller does, or the holder of the lock.

@@ -100,8 +100,8 @@ func TestAnySourceAfterTheEnd(t *testing.T) {
 		s := j.sessions[0]
 		onThreads(3, func(i int) {
 			if i == 2 {
-				for s.any.Over() == nil { // until both ends are known here
-					s.poll()
+				for s.job.any.Over() == nil { // until both ends are known here
+					s.job.poll()
 					runtime.Gosched()
 				}
 				return
@@ -157,8 +157,8 @@ func TestAnySourceOfGroup(t *testing.T) {
 	s := j.sessions[0]
 	group := match.All(3)
 	group[0] &^= 1 << 2
-	s.any = newAny(group, 0) // before the gates to the others are made
-	s.gates.at(0).join(s.any)
+	s.job.any = newAny(group, 0) // before the gates to the others are made
+	s.job.gates.at(0).join(s.job.any)
 	buf := make([]byte, 8)
 	outside, member := j.sessions[2].Gate(0).Isend(5, []byte("two")), s.Irecv(Tag(5), buf)
 	if e, err := s.Gate(2).Probe(context.Background(), Tag(5)); err != nil || e.Source != 2 {
@@ -195,7 +195,7 @@ func TestAnySourceOfOrphanWaitsForNoLock(t *testing.T) {
 	j := newJob(t, 3, networks()["sim"], nil)
 	s := j.sessions[0]
 	s.orphan.Store(true)
-	own := s.gates.at(0)
+	own := s.job.gates.at(0)
 	own.mu.lock()
 	started := make(chan *Request)
 	go func() { started <- s.Irecv(Tag(5), make([]byte, 8)) }()

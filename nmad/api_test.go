@@ -286,12 +286,7 @@ func TestProbeAndClaim(t *testing.T) {
 func TestOldestReceiveWins(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	g := p.gates[1]
-	s := &Session{gates: make(gateTable, 2), any: g.any}
-	own := newOwnGate(1, p.engines[1], wide)
-	s.gates[0].Store(g)
-	s.gates[1].Store(own)
-	s.cfg.Rank = 1
-	own.join(g.any)
+	s := p.session(1)
 	kinds := []func(buf []byte) *Request{
 		func(b []byte) *Request { return g.Irecv(6, b) },
 		func(b []byte) *Request { return g.IrecvMatch(Match{Tag: 2, Mask: 2}, b) },

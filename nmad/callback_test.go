@@ -110,8 +110,8 @@ func TestCallbacks(t *testing.T) {
 					t.Errorf("%d rounds, want %d", n, rounds)
 				}
 			default:
-				j.sessions[0].poll()
-				j.sessions[1].poll()
+				j.sessions[0].job.poll()
+				j.sessions[1].job.poll()
 			}
 		}
 		j.close()

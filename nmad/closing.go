@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
@@ -105,6 +106,22 @@ func (l *life) peerEnded(reason string) {
 	g.mu.lock()
 	l.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
 	g.letGo()
+}
+
+// lost ends the gate because of the news that the peer has left or has died. It blocks.
+func (l *life) lost(e bootstrap.Event) {
+	g := l.g
+	if e.Kind == bootstrap.Left {
+		l.peerLeft(e.Reason)
+		return
+	}
+	// What lies in links that are being made came before its death.
+	retryUntil(retireLimit, func() bool {
+		g.mu.lock()
+		defer g.letGo()
+		return !g.linking.underway()
+	})
+	l.peerEnded(e.Reason)
 }
 
 // peerLeft polls for a peer that has said elsewhere that it leaves, until its BYE has

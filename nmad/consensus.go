@@ -118,7 +118,9 @@ func (c *consensus) take(h happened) {
 	case orphaned:
 		a.orphaned()
 	case meshes:
-		c.s.mesh()
+		for _, d := range c.s.domains.all() {
+			d.mesh()
+		}
 	}
 	for deeds := a.take(); len(deeds) > 0; deeds = a.take() {
 		for _, d := range deeds {
@@ -152,7 +154,7 @@ func (c *consensus) do(d action) {
 		}
 		return
 	}
-	g := c.s.to(d.rank)
+	g := c.s.job.to(d.rank)
 	g.mu.lock()
 	defer g.letGo()
 	switch d.what {
@@ -161,7 +163,7 @@ func (c *consensus) do(d action) {
 	case doExclude:
 		if g.life.end == nil {
 			c.send(g, &d.note)
-			c.s.work.Go(g.life.exclude)
+			c.s.job.work.Go(g.life.exclude)
 		}
 	case doWatch:
 		if c.s.orphan.Load() {
@@ -203,7 +205,7 @@ func (c *consensus) hear(g *Gate) error {
 
 // startCall starts a call, which ends by its request.
 func (c *consensus) startCall(x *call) {
-	own := c.s.gates.at(c.s.cfg.Rank)
+	own := c.s.job.own()
 	x.over.startLink(own)
 	own.letGo()
 	if !c.post(happened{what: called, call: x}) {
@@ -213,7 +215,7 @@ func (c *consensus) startCall(x *call) {
 
 // endCall ends a call.
 func (c *consensus) endCall(x *call, err error) {
-	own := c.s.gates.at(c.s.cfg.Rank)
+	own := c.s.job.own()
 	own.enter()
 	own.flow.Finish(&x.over.core, err)
 	own.letGo()

@@ -33,7 +33,7 @@ func (s *Session) Failed() []int {
 		return nil
 	}
 	ranks := slices.Clone(*s.consensus.failed.Load())
-	for rank, g := range s.gates.all {
+	for rank, g := range s.job.gates.all {
 		var lost *PeerError
 		if errors.As(g.Err(), &lost) && !slices.Contains(ranks, rank) {
 			ranks = append(ranks, rank) // its gate has ended a moment ago
@@ -86,7 +86,7 @@ func (s *Session) Shrink(ctx context.Context) (*Group, error) {
 		return nil, err
 	}
 	g := &Group{s: s}
-	for rank := range s.gates {
+	for rank := range s.job.gates {
 		if slices.Contains(x.agreed, rank) {
 			continue
 		}

@@ -114,7 +114,7 @@ func TestLostInRendezvous(t *testing.T) {
 func TestWrongHeader(t *testing.T) {
 	for _, field := range []string{"kind", "flags", "body", "size", "cookie", "seq"} {
 		for seed := range 4 { // other bits
-			plan := fault.Plan{Seed: uint64(seed), Rank: fault.Only{Set: true, Rank: 0}, Flip: fault.Point{Where: field, At: 3}}
+			plan := fault.Plan{Seed: uint64(seed), Rank: fault.Only{Set: true, Rank: 0}, Flip: fault.Point{Where: field, At: 4}} // the first one is of the link
 			t.Run(fmt.Sprintf("%s/%d", field, seed), func(t *testing.T) {
 				j := newJob(t, 2, fault.Driver{Inner: unix.Driver{}, Plan: plan}, nil)
 				zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
@@ -177,7 +177,7 @@ func TestStalledCarriers(t *testing.T) {
 			left := make(chan error, 1)
 			go func() { left <- j.sessions[0].Close() }()
 			for over := false; !over; time.Sleep(time.Millisecond) {
-				j.sessions[1].poll() // as other threads would
+				j.sessions[1].job.poll() // as other threads would
 				select {
 				case err := <-sent:
 					if err != nil {

@@ -26,8 +26,9 @@ type Gate struct {
 	engine *pioman.Engine
 	task   pioman.Task // polls
 
-	consensus *consensus               // of the session; nil: there is none; set once
-	any       *match.Any[flow.Request] // of the session; set once
+	consensus    *consensus               // of the session; nil: there is none; set once
+	any          *match.Any[flow.Request] // of the domain; set once
+	registration registration             // under Domain.mu
 
 	sampler sampler // measures the rails
 

@@ -56,14 +56,16 @@ func newPair(o simnet.Options, b bounds, more ...simnet.Options) *pair {
 // session is one of that rank around its gate and one to itself.
 func (p *pair) session(rank int) *Session {
 	g := p.gates[rank]
-	s := &Session{gates: make(gateTable, 2), any: g.any}
+	s := &Session{linker: newLinker(time.Minute)}
 	s.cfg.Rank, s.cfg.Size, s.cfg.Engine = rank, 2, p.engines[rank]
+	s.openJob()
+	s.job.any = g.any
 	own := newOwnGate(rank, p.engines[rank], wide)
 	own.join(g.any)
 	own.news.observe(&s.watch)
 	g.news.observe(&s.watch)
-	s.gates[rank].Store(own)
-	s.gates[1-rank].Store(g)
+	s.job.gates[rank].Store(own)
+	s.job.gates[1-rank].Store(g)
 	return s
 }
 

@@ -13,7 +13,7 @@ func TestGatesAtFirstUse(t *testing.T) {
 	const size = 6
 	j := newJob(t, size, &simnet.Net{}, nil)
 	ranks := func(s *Session) (ranks []int) {
-		for rank := range s.gates.all {
+		for rank := range s.job.gates.all {
 			ranks = append(ranks, rank)
 		}
 		return ranks

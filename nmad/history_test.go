@@ -143,7 +143,7 @@ func (x *historyThread) post(blocks bool) {
 	op := &RecvOp{Match: p.Match, Buf: p.buf}
 	p.begin = x.h.clock.Add(1)
 	if p.from == anyRank {
-		p.r = x.s.irecv(op)
+		p.r = x.s.job.irecv(op)
 	} else if g := x.s.Gate(p.from); p.Mask == exact && x.rng.IntN(2) == 0 {
 		p.r = g.Irecv(p.Tag, p.buf)
 	} else {

@@ -158,30 +158,37 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 			}
 			continue
 		}
-		if rank < 0 || rank >= len(s.gates) || rank == s.cfg.Rank || !s.take(s.to(rank), rail, link) {
+		if rank < 0 || rank >= s.cfg.Size || rank == s.cfg.Rank {
 			link.Close()
+			continue
 		}
+		s.job.work.Go(func() { s.welcome(rank, rail, link) })
 	}
 }
 
-// take gives a link to its gate. False: it is none of its.
-func (s *Session) take(g *Gate, rail int, link driver.Link) bool {
-	g.mu.lock()
-	defer g.letGo()
-	if rail > 0 {
-		return g.linking.further(rail, link)
-	}
-	answer := g.linking.verdict(link)
-	s.work.Go(func() { s.welcome(g, link, answer) })
-	return true
-}
-
-// welcome tells the dialler what becomes of its link, and, after YES, waits for the other
-// rails and attaches them.
-func (s *Session) welcome(g *Gate, link driver.Link, answer uint64) {
+// welcome finds the gate for a link that a peer has dialled, once the domain is open that the peer asks for. Of a first rail it tells the dialler what becomes
+// of it, and, after YES, waits for the other rails and attaches them.
+func (s *Session) welcome(rank, rail int, link driver.Link) {
 	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
 	defer stop()
-	err := tell(ctx, link, answer)
+	d, g, err := s.asked(ctx, rank, link)
+	answer := uint64(linkNever)
+	if g != nil {
+		g.mu.lock()
+		if rail > 0 {
+			taken := g.linking.further(rail, link)
+			g.letGo()
+			if !taken {
+				link.Close()
+			}
+			return
+		}
+		answer = g.linking.verdict(link)
+		g.letGo()
+	}
+	if err == nil && rail == 0 {
+		err = tell(ctx, link, &driver.Header{Size: answer})
+	}
 	if answer != linkYes {
 		link.Close()
 		return
@@ -192,7 +199,7 @@ func (s *Session) welcome(g *Gate, link driver.Link, answer uint64) {
 		ready := !gone && g.linking.complete()
 		rails := g.linking.rails
 		g.letGo()
-		if ready && s.attach(g, accepting, rails) {
+		if ready && d.attach(g, accepting, rails) {
 			return
 		}
 		if gone {
@@ -201,12 +208,37 @@ func (s *Session) welcome(g *Gate, link driver.Link, answer uint64) {
 			err = fmt.Errorf("its other rails did not come: %w", context.Cause(ctx))
 		}
 	}
-	s.giveUp(g, accepting, err)
+	d.giveUp(g, accepting, err)
+}
+
+// asked hears for which domain a link is, waits until that is open, and finds the gate. g is nil if the domain was closed.
+func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Domain, g *Gate, err error) {
+	h, err := hear(ctx, link, linkAsk, linkAsk)
+	if err != nil {
+		return nil, nil, err
+	}
+	if h.Tag > lastDomain || h.Cookie > lastDomain {
+		return nil, nil, fmt.Errorf("%w: a link to domain %d from domain %d", driver.ErrProtocol, h.Tag, h.Cookie)
+	}
+	for {
+		d, changed := s.domains.find(int(h.Tag))
+		if d != nil {
+			return d, d.gateTo(far{rank, int(h.Cookie)}), nil
+		}
+		if changed == nil {
+			return nil, nil, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		}
+	}
 }
 
 // giveUp ends a gate whose links could not be made, unless that does not matter any more,
 // and closes those that had been accepted.
-func (s *Session) giveUp(g *Gate, at linkStage, err error) {
+func (d *Domain) giveUp(g *Gate, at linkStage, err error) {
 	var rails []driver.Link
 	g.mu.lock()
 	if at == accepting {
@@ -228,13 +260,13 @@ func closeLinks(links []driver.Link) {
 }
 
 // reach makes the links of a gate that is dialling.
-func (s *Session) reach(g *Gate) {
-	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
+func (d *Domain) reach(g *Gate) {
+	ctx, stop := limit.Context(d.ctx, d.s.linker.limit)
 	defer stop()
 	for wait := firstAsk; g.linking.dials(); wait = min(2*wait, lastAsk) {
-		links, later, err := s.dial(ctx, g)
+		links, later, err := d.s.linker.dial(ctx, d.number, g)
 		if err == nil && !later {
-			if !s.attach(g, dialling, links) {
+			if !d.attach(g, dialling, links) {
 				closeLinks(links)
 			}
 			return
@@ -245,15 +277,14 @@ func (s *Session) reach(g *Gate) {
 			}
 		}
 		if err != nil {
-			s.giveUp(g, dialling, err)
+			d.giveUp(g, dialling, err)
 			return
 		}
 	}
 }
 
-// dial dials all rails to a peer. later: it dials itself.
-func (s *Session) dial(ctx context.Context, g *Gate) (links []driver.Link, later bool, err error) {
-	l := s.linker
+// dial dials all rails from the domain of that number to that of a gate. later: the peer dials itself.
+func (l *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver.Link, later bool, err error) {
 	select {
 	case l.dialSlots <- struct{}{}:
 		defer func() { <-l.dialSlots }()
@@ -272,15 +303,18 @@ func (s *Session) dial(ctx context.Context, g *Gate) (links []driver.Link, later
 			return links, false, err
 		}
 		links = append(links, link)
+		if err := ask(ctx, link, domain, g.linking.far); err != nil {
+			return links, false, err
+		}
 		if i > 0 {
 			continue
 		}
-		switch answer, err := hear(ctx, link); {
+		switch answer, err := hear(ctx, link, linkYes, linkNever); {
 		case err != nil:
 			return links, false, fmt.Errorf("no answer to our link: %w", err)
-		case answer == linkLater:
+		case answer.Size == linkLater:
 			return links, true, nil
-		case answer == linkNever:
+		case answer.Size == linkNever:
 			return links, false, fmt.Errorf("it has closed its session, or taken us for lost: %w", driver.ErrPeerLost)
 		}
 	}
@@ -319,12 +353,17 @@ func mayPass(err error) bool {
 	return false
 }
 
-// tell sends the answer to the dialler.
-func tell(ctx context.Context, link driver.Link, answer uint64) error {
-	h := driver.Header{Kind: flow.KindLink, Size: answer}
+// ask says from which domain to which one of the peer a link is to lead.
+func ask(ctx context.Context, link driver.Link, from, to int) error {
+	return tell(ctx, link, &driver.Header{Size: linkAsk, Cookie: uint32(from), Tag: uint64(to)})
+}
+
+// tell sends one side's part of the exchange about a link: what the dialler asks for, or the answer.
+func tell(ctx context.Context, link driver.Link, h *driver.Header) error {
+	h.Kind = flow.KindLink
 	return persist(ctx, func() (bool, error) {
 		if h.Kind != 0 {
-			if ok, err := link.Send(&h, nil, nil, false); !ok || err != nil {
+			if ok, err := link.Send(h, nil, nil, false); !ok || err != nil {
 				return false, err
 			}
 			h.Kind = 0 // it is sent
@@ -333,17 +372,16 @@ func tell(ctx context.Context, link driver.Link, answer uint64) error {
 	})
 }
 
-// hear receives the answer of the process that was dialled.
-func hear(ctx context.Context, link driver.Link) (uint64, error) {
-	var h driver.Header
-	err := persist(ctx, func() (bool, error) {
+// hear receives the other side's part, which is of those kinds.
+func hear(ctx context.Context, link driver.Link, least, most uint64) (h driver.Header, err error) {
+	err = persist(ctx, func() (bool, error) {
 		_, ok, err := link.Recv(&h)
 		return ok, err
 	})
-	if err == nil && (h.Kind != flow.KindLink || h.Flags != 0 || h.Body != 0 || h.Size > linkNever) {
-		err = fmt.Errorf("%w: a packet of kind %d, flags %#x, size %d in the place of the answer to a link", driver.ErrProtocol, h.Kind, h.Flags, h.Size)
+	if err == nil && (h.Kind != flow.KindLink || h.Flags != 0 || h.Body != 0 || h.Size < least || h.Size > most) {
+		err = fmt.Errorf("%w: a packet of kind %d, flags %#x, size %d in the exchange about a link", driver.ErrProtocol, h.Kind, h.Flags, h.Size)
 	}
-	return h.Size, err
+	return h, err
 }
 
 // persist calls f, ever more rarely, until it says true or fails, or ctx ends.
@@ -372,23 +410,24 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // attach gives a gate its links, from a stage in which they were being made. False: it does not
 // want them any more.
-func (s *Session) attach(g *Gate, from linkStage, links []driver.Link) bool {
+func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
+	linker := d.s.linker
 	g.mu.lock()
-	for i, end := range s.linker.ends {
+	for i, end := range linker.ends {
 		l := &g.rails.all[i]
-		l.network, l.choice = end.Choice(g.rank, s.linker.cards[g.rank].Rails[i].Addr)
+		l.network, l.choice = end.Choice(g.rank, linker.cards[g.rank].Rails[i].Addr)
 	}
 	ok := g.linking.attach(from, links)
 	g.letGo()
 	if !ok {
 		return false
 	}
-	if err := s.install(g); err != nil {
+	if err := d.install(g); err != nil {
 		g.mu.lock()
 		g.life.fail(peerFailure(g.rank, err))
 		g.letGo()
 	}
-	s.linker.changed()
+	linker.changed()
 	return true
 }
 
@@ -396,7 +435,7 @@ func (s *Session) attach(g *Gate, from linkStage, links []driver.Link) bool {
 // when ctx ends, when the job does, or when a link cannot be made.
 func (s *Session) linkAll(ctx, job context.Context) error {
 	for rank := range s.cfg.Rank {
-		g := s.to(rank)
+		g := s.job.to(rank)
 		g.mu.lock()
 		g.linking.want()
 		g.letGo()
@@ -425,8 +464,8 @@ func (s *Session) linkAll(ctx, job context.Context) error {
 }
 
 func (s *Session) allLinked() bool {
-	for rank := range s.gates {
-		g := s.gates.at(rank)
+	for rank := range s.job.gates {
+		g := s.job.gates.at(rank)
 		if g == nil {
 			return false
 		}

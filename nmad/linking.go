@@ -26,13 +26,14 @@ import (
 //	unlinked, dialling, accepting --- dial failed, peer lost, time up ---> ended, as in closing.go
 //	unlinked, dialling, accepting --- Close, nothing left to send -------> absent
 //
-// Either side may dial, and both may at once, so the side that accepts answers, as the
-// first packet of the first rail (LINK), what is to become of it:
+// The first packet of each rail is the dialler's (LINK): from which domain to which other one it leads. If that is not open yet the side that accepts
+// waits. Either side may dial, and both may at once, so the side that accepts answers, as its
+// first packet of the first rail, what is to become of it:
 //
 //	YES     it is the link, and the other rails may follow; from accepting on
 //	LATER   dialling, and our rank is the lower one: our own link is on the way to you.
 //	        Also for what comes when there are links already
-//	NEVER   the gate has ended, or its session is closing
+//	NEVER   the gate has ended, or its domain is closed or closing
 //
 // There is one link per rail in the end. Say that A has the lower rank. A says YES
 // only when it is unlinked, and then never dials; or it dials, and then says LATER until
@@ -53,7 +54,8 @@ import (
 // linking is under the lock of its gate.
 type linking struct {
 	g       *Gate
-	s       *Session // makes the links; nil: the gate was made with them
+	d       *Domain // makes the links; nil: the gate was made with them
+	far     int     // the number of the peer's domain
 	stage   linkStage
 	guarded bool          // the gate has no links yet, or has ended: a receive has to ask admits whether it may stand in the queue; judge alone writes it
 	eager   int           // as bounds.eager
@@ -73,11 +75,12 @@ const (
 	absent
 )
 
-// Answers to a dialler.
+// What the two sides of a new link say to each other.
 const (
 	linkYes = iota
 	linkLater
 	linkNever
+	linkAsk // no answer: what the dialler asks for
 )
 
 // linked says that the gate has its links.
@@ -104,7 +107,7 @@ func (l *linking) want() {
 		return
 	}
 	l.stage = dialling
-	l.s.work.Go(func() { l.s.reach(l.g) })
+	l.d.work.Go(func() { l.d.reach(l.g) })
 }
 
 // setGuarded notes whether a receive may simply wait on the gate: not if that is dead, or has no links yet.
@@ -118,7 +121,7 @@ func (l *linking) admits(c *flow.Request) bool {
 		f.Finish(c, f.Dead)
 		return false
 	}
-	if l.s != nil && l.s.orphan.Load() {
+	if l.d != nil && l.d.s.orphan.Load() {
 		l.want()
 	}
 	return true

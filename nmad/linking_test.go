@@ -17,7 +17,6 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"go.uber.org/goleak"
 )
@@ -28,10 +27,13 @@ var linkJobs = flag.Int("link-jobs", 0, "jobs of two over real sockets in which 
 // wish for links starts nothing but a stage.
 func unlinkedGate(t *testing.T, own, rank int) *Gate {
 	t.Helper()
-	s := &Session{linker: newLinker(time.Minute), any: newAny(match.All(3), own), gates: make(gateTable, 3)}
+	s := &Session{linker: newLinker(time.Minute)}
 	t.Cleanup(s.linker.stop)
 	s.cfg.Rank, s.cfg.Size, s.cfg.names, s.cfg.networks = own, 3, []string{"a", "b"}, make([]driver.Driver, 2)
-	return s.gate(rank, bootstrap.Card{Rank: rank, Window: 1 << 20, Records: 10})
+	s.linker.cards = make([]bootstrap.Card, 3)
+	s.linker.cards[rank] = bootstrap.Card{Rank: rank, Window: 1 << 20, Records: 10}
+	s.openJob()
+	return s.job.gate(far{rank, 0})
 }
 
 // TestLinkStages: what becomes of a link that the peer has dialled, in every stage, from either
@@ -470,8 +472,11 @@ func TestLinkTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer, err := hear(t.Context(), again); answer != linkLater || err != nil {
-		t.Errorf("a second link is answered by %d, %v", answer, err)
+	if err := ask(t.Context(), again, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := hear(t.Context(), again, linkYes, linkNever); answer.Size != linkLater || err != nil {
+		t.Errorf("a second link is answered by %d, %v", answer.Size, err)
 	}
 	again.Close()
 	recv := one.Gate(0).Irecv(1, make([]byte, 1))

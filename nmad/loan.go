@@ -58,8 +58,8 @@ func (r *Request) Loan() Loan {
 
 // source is the gate that the message of a receive came from.
 func (r *Request) source() *Gate {
-	if s := r.session(); s != nil {
-		return s.gates.at(r.core.Rest.From)
+	if d := r.domain(); d != nil {
+		return d.gates.at(r.core.Rest.From)
 	}
 	return r.gate
 }

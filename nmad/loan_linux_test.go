@@ -26,7 +26,9 @@ func (j *job) moving() (stop func()) {
 	wg.Go(func() {
 		for {
 			for _, s := range j.sessions {
-				s.poll()
+				for _, d := range s.domains.all() {
+					d.poll()
+				}
 			}
 			select {
 			case <-over:
@@ -171,7 +173,7 @@ func TestLoanReceives(t *testing.T) {
 		"loan, claimed": func() ([]byte, error) { return loan(claim(to).IrecvLoan(nil)) },
 		"loan, by mask": func() ([]byte, error) { return loan(irecv(to, &RecvOp{Loan: true})) },
 		"loan, any source": func() ([]byte, error) {
-			return loan(j.sessions[1].irecv(&RecvOp{Loan: true}))
+			return loan(j.sessions[1].job.irecv(&RecvOp{Loan: true}))
 		},
 		"loan, would choose": func() ([]byte, error) {
 			return loan(irecv(to, &RecvOp{Loan: true, Choose: func(Envelope) []byte { t.Error("asked for a buffer"); return nil }}))

@@ -37,7 +37,7 @@ type SendOp struct {
 }
 
 // RecvOp is a receive with all its options; Gate.StartRecv
-// and Session.StartRecv start it. The zero value of each field is the usual case, except that
+// and those of Domain and Session start it. The zero value of each field is the usual case, except that
 // the zero Match takes a message with any tag: use Tag(7) for tag 7.
 type RecvOp struct {
 	Match
@@ -136,22 +136,22 @@ func (r *Request) age(mask uint64) {
 // StartRecv starts a receive from any rank, the own one included; Request.Source
 // says from which rank the message came. If messages of several gates are there already, successive receives begin
 // with different gates; the messages of one gate are taken in the order of that gate. It
-// fails when the session is closed, or with ErrPeerLost when no other process is left.
-func (s *Session) StartRecv(r *Request, op *RecvOp) error {
-	if err := lacking(s.made(), errNoSession, r, op != nil); err != nil {
+// fails when the domain is closed, or with ErrPeerLost when no other process is left.
+func (d *Domain) StartRecv(r *Request, op *RecvOp) error {
+	if err := lacking(d.made(), errNoSession, r, op != nil); err != nil {
 		return err
 	}
 	if err := r.claim(); err != nil {
 		return err
 	}
-	s.launchRecv(r, op)
+	d.launchRecv(r, op)
 	return nil
 }
 
-func (s *Session) launchRecv(r *Request, op *RecvOp) {
-	r.prepareRecv(s.gates.at(s.cfg.Rank), op)
+func (d *Domain) launchRecv(r *Request, op *RecvOp) {
+	r.prepareRecv(d.own(), op)
 	r.special().Wild.Set(&r.core.Entry, op.Mask, false)
-	s.startAny(r)
+	d.startAny(r)
 }
 
 // prepareRecv is prepare for a receive that may be out of the ordinary.
@@ -229,23 +229,23 @@ func (g *Gate) IrecvMatch(m Match, buf []byte) *Request {
 }
 
 // Irecv starts to receive a message that m is for from any rank; see StartRecv.
-func (s *Session) Irecv(m Match, buf []byte) *Request {
-	return s.irecv(&RecvOp{Match: m, Buf: buf})
+func (d *Domain) Irecv(m Match, buf []byte) *Request {
+	return d.irecv(&RecvOp{Match: m, Buf: buf})
 }
 
-func (s *Session) irecv(op *RecvOp) *Request {
-	if !s.made() {
+func (d *Domain) irecv(op *RecvOp) *Request {
+	if !d.made() {
 		return failed(errNoSession)
 	}
 	r := &Request{}
-	s.launchRecv(r, op)
+	d.launchRecv(r, op)
 	return r
 }
 
 // Recv receives a message that m is for from any rank, waits for it, and says what it
 // was. With ErrTruncated Size is that of the whole message.
-func (s *Session) Recv(m Match, buf []byte) (Envelope, error) {
-	r := s.Irecv(m, buf)
+func (d *Domain) Recv(m Match, buf []byte) (Envelope, error) {
+	r := d.Irecv(m, buf)
 	err := r.Wait()
 	return r.Envelope(), err
 }

@@ -71,7 +71,7 @@ func (u *Unpack) Irecv(g *Gate, tag uint64) *Request { return g.IrecvParts(tag, 
 
 // IrecvAny starts to receive a message that m is for from any rank into the places.
 func (u *Unpack) IrecvAny(s *Session, m Match) *Request {
-	return s.irecv(&RecvOp{Match: m, Parts: u.Parts()})
+	return s.zero().irecv(&RecvOp{Match: m, Parts: u.Parts()})
 }
 
 // StartRecv starts to receive into the places, instead of where op says the message goes; see

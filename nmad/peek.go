@@ -42,13 +42,13 @@ func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 func envelopeOf(rank int, m *flow.Message) Envelope { return Envelope{rank, m.Tag, m.Bytes()} }
 
 // Peek is like Gate.Peek, for a message from any rank.
-func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
-	if !s.made() {
+func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
+	if !d.made() {
 		return e, 0, false
 	}
-	s.poll()
-	for rank := range s.any.Flagged {
-		if e, n, ok = s.gates.at(rank).peek(m, buf); ok {
+	d.poll()
+	for rank := range d.any.Flagged {
+		if e, n, ok = d.gates.at(rank).peek(m, buf); ok {
 			return e, n, true
 		}
 	}

@@ -23,7 +23,11 @@ const (
 // died. It comes from a goroutine of its own, so it works although no thread polls.
 func (s *Session) notice(e bootstrap.Event) {
 	if e.LinksOnly {
-		s.orphaned()
+		s.orphan.Store(true)
+		s.consensus.post(happened{what: orphaned})
+		for _, d := range s.domains.all() {
+			d.orphaned()
+		}
 	}
 	if !s.met.Load() || e.Rank == s.cfg.Rank {
 		return
@@ -31,100 +35,8 @@ func (s *Session) notice(e bootstrap.Event) {
 	if s.others.Add(-1) == 0 {
 		s.cfg.presence.Tell(presence.Alone)
 	}
-	g := s.gates.at(e.Rank)
-	if g == nil {
-		if s.closing.Load() != nil {
-			return // this side leaves, too, and has nothing to do with it
-		}
-		g = s.to(e.Rank) // which ends, and tells the requests for any source, and agreements
-	}
-	if e.Kind == bootstrap.Left {
-		s.work.Go(func() { g.life.peerLeft(e.Reason) })
-	} else {
-		s.work.Go(func() {
-			// What lies in links that are being made came before its death.
-			retryUntil(retireLimit, func() bool {
-				g.mu.lock()
-				defer g.letGo()
-				return !g.linking.underway()
-			})
-			g.life.peerEnded(e.Reason)
-		})
-	}
-}
-
-// orphaned notes that rank 0, or the first rank of a host, has gone. If a receive from any source waits then, or, by startAny,
-// when one is posted later, links are made to all other processes: count and orphan are
-// written before the other one is read.
-func (s *Session) orphaned() {
-	s.orphan.Store(true)
-	s.consensus.post(happened{what: orphaned})
-	if !s.any.Empty() {
-		s.linkOrphan()
-	}
-	for _, g := range s.gates.all {
-		g.mu.lock()
-		if g.flow.Waits() {
-			g.linking.want()
-		}
-		g.letGo()
-	}
-}
-
-// linkOrphan has links made, once, to all other processes that may send to a receive from any source. It waits for no gate's lock.
-func (s *Session) linkOrphan() {
-	if !s.meshes.Swap(true) {
-		s.consensus.post(happened{what: meshes})
-	}
-}
-
-// mesh makes these links. It takes the locks of gates.
-func (s *Session) mesh() {
-	for rank := range s.gates {
-		if !s.any.Group().Has(rank) {
-			continue
-		}
-		g := s.to(rank)
-		g.mu.lock()
-		if !g.flow.Closing {
-			g.linking.want()
-		}
-		g.letGo()
-	}
-}
-
-// ended takes note that a gate has ended; under its lock. With the last one all
-// receives from any source end that find no message.
-func (s *Session) ended(g *Gate) {
-	s.work.Go(func() { s.retire(g) })
-	g.linking.endWaiters(g.flow.Dead)
-	s.linker.noteLost(g.life.end)
-	s.consensus.post(happened{what: lost, rank: g.rank})
-	if s.any.End(g.rank, g.flow.Dead) {
-		s.work.Go(s.lookLast)
-	}
-}
-
-// retire frees what an ended gate holds.
-func (s *Session) retire(g *Gate) {
-	retryUntil(retireLimit, func() bool {
-		g.mu.lock()
-		defer g.letGo()
-		return g.life.flushed()
-	})
-	s.mu.Lock()
-	was := s.registered[g.rank]
-	s.registered[g.rank] = retired
-	s.mu.Unlock()
-	if was == registered {
-		for i := range g.rails.all {
-			s.cfg.Engine.RemoveSource(source{&g.rails.all[i]})
-		}
-		g.task.Cancel() // not from its handler, so it cannot fail
-	}
-	retryUntil(0, func() bool { return g.life.shut(g.life.end) })
-	for i := range g.rails.all {
-		g.rails.all[i].link.Close()
+	for _, d := range s.domains.lost(e) {
+		d.lost(e)
 	}
 }
 
@@ -166,27 +78,28 @@ func (s *Session) Close() error {
 }
 
 func (s *Session) shutdown() {
-	why := s.closes()
+	why := fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrClosed)
+	all := s.domains.close(why)
 	s.consensus.stop(why)
-	for _, g := range s.gates.all {
-		g.life.beginClose(why)
+	for _, d := range all {
+		d.beginClose(why)
 	}
-	s.any.Close(why)
-	own := s.gates.at(s.cfg.Rank)
-	own.enter()
-	own.failLost(0)
-	own.letGo()
-	if !retryUntil(s.cfg.Linger, func() bool { return s.all((*life).quiet) }) {
-		s.failed = fmt.Errorf("nmad: rank %d closes: sends to %s had not been taken after %v: they failed with ErrClosed",
-			s.cfg.Rank, s.pendingSends(), s.cfg.Linger)
+	if !retryUntil(s.cfg.Linger, func() bool { return polled(all, (*life).quiet) }) {
+		text := ""
+		for _, d := range all {
+			if ranks := d.pendingSends(); ranks != "" {
+				text += fmt.Sprintf(", sends to rank%s%s", ranks, d.name())
+			}
+		}
+		s.failed = fmt.Errorf("nmad: rank %d closes%s had not been taken after %v: they failed with ErrClosed", s.cfg.Rank, text, s.cfg.Linger)
 	}
-	for _, g := range s.gates.all {
-		g.life.sayBye()
+	for _, d := range all {
+		d.sayBye()
 	}
 	s.control.Announce()
 	s.cfg.presence.Tell(presence.Left)
-	retryUntil(s.cfg.Linger, func() bool { return s.all((*life).peerKnows) })
-	s.end(errors.New("this side closed its session"))
+	retryUntil(s.cfg.Linger, func() bool { return polled(all, (*life).peerKnows) })
+	s.end("this side closed its session")
 	s.queues.close()
 	if m := s.cfg.manager; m != nil {
 		s.failed = errors.Join(s.failed, m.leave())
@@ -194,68 +107,39 @@ func (s *Session) shutdown() {
 	s.cfg.leavePlace(true)
 }
 
-// closes has the gates that are made from here on stay without links, and says what their requests fail with. Before the look at
-// the gates that there are; see to.
-func (s *Session) closes() error {
-	why := fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrClosed)
-	s.closing.Store(&why)
-	return why
-}
-
-// poll moves all gates on, once.
-func (s *Session) poll() {
-	for _, g := range s.gates.all {
-		g.poll()
-	}
-}
-
-// all polls every gate and says whether the predicate holds for all of them.
-func (s *Session) all(is func(*life) bool) bool {
+// polled polls all gates and says whether the predicate holds for all of them.
+func polled(all []*Domain, is func(*life) bool) bool {
 	yes := true
-	for _, g := range s.gates.all {
-		g.mu.lock()
-		if !is(&g.life) {
-			yes = false
-		}
-		g.pollLocked()
+	for _, d := range all {
+		yes = d.polled(is) && yes
 	}
 	return yes
 }
 
-// pendingSends lists the ranks to which sends are under way.
-func (s *Session) pendingSends() string {
-	text := "rank"
-	for _, g := range s.gates.all {
-		g.mu.lock()
-		if !g.life.quiet() {
-			text += fmt.Sprintf(" %d", g.rank)
-		}
-		g.letGo()
-	}
-	return text
-}
-
 // end ends all gates, leaves the job and waits until everything is freed.
-func (s *Session) end(why error) {
-	for _, g := range s.gates.all {
-		if g != nil && g.rank != g.own {
-			g.life.shut(&PeerError{Rank: g.rank, Reason: why.Error(), Err: ErrPeerLost})
-		}
+func (s *Session) end(why string) {
+	for _, d := range s.domains.all() {
+		d.end(why)
 	}
 	if s.control != nil {
 		s.control.Leave() // no notices from here on, so nothing is added to work
 	}
 	s.linker.stop()
-	s.work.Wait()
+	for _, d := range s.domains.all() {
+		d.work.Wait()
+	}
 	leaveSpare()
 }
 
 // abandon undoes what connect has done before it failed.
 func (s *Session) abandon(why error) {
-	s.closes()
+	closed := fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrClosed)
+	for _, d := range s.domains.close(closed) {
+		d.closing.Store(&closed)
+	}
 	s.cfg.presence.Tell(presence.Left)
 	if s.control != nil {
 		s.control.Abort(why)
 	}
-	s.end(why)
+	s.end(why.Error())
 }

@@ -17,8 +17,8 @@ func (g *Gate) Iprobe(m Match) (Envelope, bool) {
 }
 
 // Iprobe is Gate.Iprobe for a message from any rank.
-func (s *Session) Iprobe(m Match) (Envelope, bool) {
-	e, _, ok := s.Peek(m, nil)
+func (d *Domain) Iprobe(m Match) (Envelope, bool) {
+	e, _, ok := d.Peek(m, nil)
 	return e, ok
 }
 
@@ -38,14 +38,14 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 }
 
 // Probe is Gate.Probe for a message from any rank.
-func (s *Session) Probe(ctx context.Context, m Match) (Envelope, error) {
-	if !s.made() {
+func (d *Domain) Probe(ctx context.Context, m Match) (Envelope, error) {
+	if !d.made() {
 		return Envelope{}, errNoSession
 	}
 	r := &Request{}
-	r.prepare(s.gates.at(s.cfg.Rank), flow.OpRecv, m.Tag, nil, flow.ByState)
+	r.prepare(d.own(), flow.OpRecv, m.Tag, nil, flow.ByState)
 	r.special().Wild.Set(&r.core.Entry, m.Mask, true)
-	s.startAny(r)
+	d.startAny(r)
 	return r.probed(ctx)
 }
 
@@ -95,13 +95,13 @@ func (g *Gate) claim(m Match) *Message {
 }
 
 // Claim is Gate.Claim for a message from any rank.
-func (s *Session) Claim(m Match) *Message {
-	if !s.made() {
+func (d *Domain) Claim(m Match) *Message {
+	if !d.made() {
 		return nil
 	}
-	s.poll()
-	for rank := range s.any.Flagged {
-		g := s.gates.at(rank)
+	d.poll()
+	for rank := range d.any.Flagged {
+		g := d.gates.at(rank)
 		g.enter()
 		x := g.claim(m)
 		g.letGo()

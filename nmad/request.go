@@ -46,7 +46,7 @@ type Request struct {
 // rest is what few requests need. All zero unless core.Special, but for began.
 type rest struct {
 	flow.Rest
-	session *Session              // recv from any source
+	domain  *Domain               // recv from any source
 	chooser func(Envelope) []byte // recv: gives the buffer when the message has come
 	notify  func(*Request)        // called when it is done
 	queue   *Queue                // gets it when it is done
@@ -78,8 +78,8 @@ func (r *Request) special() *rest {
 	return r.more()
 }
 
-// session is where a receive from any source was started; nil: r is none.
-func (r *Request) session() *Session { return r.rare().session }
+// domain is where a receive from any source was started; nil: r is none.
+func (r *Request) domain() *Domain { return r.rare().domain }
 
 // claim makes r ours to start.
 func (r *Request) claim() error {
@@ -137,7 +137,7 @@ func (r *Request) ended() bool {
 // listen has a waiter for r told through its completion, unless r has ended. It takes the
 // lock of the gate.
 func (r *Request) listen() {
-	if r.session() != nil {
+	if r.domain() != nil {
 		return // told from the start
 	}
 	r.gate.enter()
@@ -232,15 +232,15 @@ func (r *Request) Wait() error {
 
 // poll moves on what r depends on, once.
 func (r *Request) poll() {
-	if s := r.session(); s != nil {
-		s.poll()
+	if d := r.domain(); d != nil {
+		d.poll()
 		return
 	}
 	r.gate.poll()
 }
 
 func (r *Request) wait() error {
-	if r.session() != nil { // all gates may matter: the wait polls the engine
+	if r.domain() != nil { // all gates may matter: the wait polls the engine
 		return r.gate.waits.sleep(r)
 	}
 	return r.gate.waits.wait(r)

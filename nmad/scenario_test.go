@@ -193,7 +193,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 			op.Parts = inParts(op.Buf, 3, 0, 7)
 		}
 		if verb == "iself" {
-			g = s.sess[side].gates.at(side)
+			g = s.sess[side].job.gates.at(side)
 		}
 		r.prepareSend(g, &op)
 		g.submit(r)

@@ -1,6 +1,6 @@
 package nmad
 
-// Stats are the counters of a gate, or of all gates of a session.
+// Stats are the counters of a gate, or of all gates of a domain or a session.
 type Stats struct {
 	Links      uint64 // that were made: one for each rail, once the gate has needed them
 	Sends      uint64 // started
@@ -78,14 +78,14 @@ func (g *Gate) Stats() Stats {
 	return stats
 }
 
-// Stats returns the counters of all gates together.
+// Stats returns the counters of all gates of all open domains together.
 func (s *Session) Stats() Stats {
 	var sum Stats
 	if !s.made() {
 		return sum
 	}
-	for _, g := range s.gates.all {
-		sum.add(g.Stats())
+	for _, d := range s.domains.all() {
+		sum.add(d.Stats())
 	}
 	return sum
 }

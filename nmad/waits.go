@@ -124,7 +124,7 @@ func (x *waits) sleep(r *Request) error {
 // polls the engine first.
 func (x *waits) park(r *Request) error {
 	g := x.g
-	if x.spin <= 0 || r.session() != nil {
+	if x.spin <= 0 || r.domain() != nil {
 		return r.completion.Wait(g.engine, finished)
 	}
 	return r.completion.Park(g.engine, finished)

@@ -1,0 +1,475 @@
+package nmad
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/match"
+	"github.com/pm2-go/pm2/nmad/strategy"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// Domain is one way into the network that shares nothing with the others of its session: it has gates, links, matching, receives from
+// any source, request pools, counters and a task of the engine of its own (a communication domain: Ibrahim and Yelick, "On the
+// conditions for efficient interoperability with threads", 2014). Messages that are sent through a domain are received through the
+// domain to which its gate leads, and between domains there is no order. The job itself is domain 0. Session.Domain opens
+// more: one for each thread, so that no lock and no cache line of nmad is touched by two of them. Safe for concurrent use.
+//
+// Requests of several domains of a session may be in one WaitAll, WaitAny or Queue.
+type Domain struct {
+	s      *Session
+	number int
+	gates  gateTable // by rank; see to
+	any    *match.Any[flow.Request]
+
+	mu     sync.Mutex // of others; serializes install and retire
+	others map[far]*Gate
+
+	meshes  atomic.Bool           // links to all others are made, or will be
+	closing atomic.Pointer[error] // what requests fail with; nil: the domain is open
+
+	ctx    context.Context // ends when no more links are to be dialled
+	cancel context.CancelFunc
+	work   sync.WaitGroup // goroutines that make links and end gates
+	close  sync.Once
+	failed error // what Close returned
+}
+
+// far is a domain of another process.
+type far struct{ rank, domain int }
+
+// init makes the domain of that number.
+func (d *Domain) init(s *Session, number int) {
+	d.s, d.number = s, number
+	d.ctx, d.cancel = context.WithCancel(s.linker.ctx)
+	d.gates, d.any = make(gateTable, s.cfg.Size), newAny(match.All(s.cfg.Size), s.cfg.Rank)
+}
+
+// made says that a session has made this domain.
+func (d *Domain) made() bool { return d != nil && d.s != nil }
+
+// own is the gate to the own rank.
+func (d *Domain) own() *Gate { return d.to(d.s.cfg.Rank) }
+
+// name is the domain in the text of an error, after the rank.
+func (d *Domain) name() string {
+	if d.number == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", domain %d", d.number)
+}
+
+// gateTable is the gates of a domain by rank. Each is made when a thread, a peer that links, or the news of its end asks for
+// it: a process pays for the peers that it has to do with.
+type gateTable []atomic.Pointer[Gate]
+
+// at is the gate to a rank; nil: it was not made.
+func (t gateTable) at(rank int) *Gate { return t[rank].Load() }
+
+// all goes through those that were made.
+func (t gateTable) all(yield func(int, *Gate) bool) {
+	for rank := range t {
+		if g := t.at(rank); g != nil && !yield(rank, g) {
+			return
+		}
+	}
+}
+
+// all goes through the gates of the domain, also those to other domains.
+func (d *Domain) all(yield func(*Gate) bool) {
+	for _, g := range d.gates.all {
+		if !yield(g) {
+			return
+		}
+	}
+	d.mu.Lock()
+	others := make([]*Gate, 0, len(d.others))
+	for _, g := range d.others {
+		others = append(others, g)
+	}
+	d.mu.Unlock()
+	for _, g := range others {
+		if !yield(g) {
+			return
+		}
+	}
+}
+
+// to is the gate to a rank, which is made if there is none. It takes no lock, so callbacks may call it: of two threads that make
+// one at once the second one forgets its own. Close stores what requests fail with and then looks for gates; here a gate is
+// stored before the look at that, so that one of the two sees the other.
+func (d *Domain) to(rank int) *Gate {
+	if g := d.gates.at(rank); g != nil {
+		return g
+	}
+	g := d.gate(far{rank, d.number})
+	if d.any.Group().Has(rank) {
+		g.join(d.any)
+	}
+	if !d.gates[rank].CompareAndSwap(nil, g) {
+		return d.gates.at(rank)
+	}
+	d.closeLate(g)
+	return g
+}
+
+// toOther is the gate to a domain of another number. It takes a lock for a moment.
+func (d *Domain) toOther(to far) *Gate {
+	d.mu.Lock()
+	g := d.others[to]
+	if g != nil {
+		d.mu.Unlock()
+		return g
+	}
+	g = d.gate(to)
+	if d.others == nil {
+		d.others = map[far]*Gate{}
+	}
+	d.others[to] = g
+	d.mu.Unlock()
+	d.closeLate(g)
+	return g
+}
+
+// gateTo is the gate to any domain of another process.
+func (d *Domain) gateTo(to far) *Gate {
+	if to.domain == d.number {
+		return d.to(to.rank)
+	}
+	return d.toOther(to)
+}
+
+// closeLate closes a gate that was made while its domain closes.
+func (d *Domain) closeLate(g *Gate) {
+	if why := d.closing.Load(); why != nil {
+		g.life.beginClose(*why)
+		g.life.sayBye()
+	}
+}
+
+func (d *Domain) gate(to far) *Gate {
+	s := d.s
+	card := s.linker.cards[to.rank]
+	b := bounds{
+		eager:       s.cfg.Eager,
+		window:      int64(s.cfg.Unexpected),
+		records:     s.cfg.Announced,
+		peerWindow:  int64(min(card.Window, 1<<32-1)),
+		peerRecords: int(min(card.Records, flow.MaxCookies)),
+		loans:       s.cfg.Loans,
+	}
+	if d.number == 0 {
+		b.notes = noteLimit(s.cfg.Size)
+	}
+	var g *Gate
+	if to.rank == s.cfg.Rank {
+		g = newOwnGate(to.rank, s.cfg.Engine, b)
+	} else {
+		none := make([]driver.Link, len(s.cfg.networks))
+		for i := range none {
+			none[i] = &nowhere{}
+		}
+		g = newGate(s.cfg.Rank, to.rank, none[0], s.cfg.Engine, b, none[1:]...)
+		for i := range none {
+			none[i].(*nowhere).g = g
+		}
+		l := &g.linking
+		l.d, l.far, l.stage, l.eager = d, to.domain, unlinked, b.eager
+		l.setGuarded()
+		g.life.onEnd, g.routes.why, g.routes.fixed = d.ended, s.cfg.eagerFrom, s.cfg.eagerSet
+		for i := range g.rails.all {
+			r := &g.rails.all[i]
+			r.name = s.cfg.names[i]
+			if c, ok := s.cfg.costs[r.name]; ok {
+				g.flow.Rails[i].Cost, r.why = c, s.cfg.measured()
+			}
+			r.limit = s.cfg.limits[r.name]
+		}
+	}
+	if d.number == 0 {
+		g.consensus = s.consensus
+	}
+	g.news.observe(&s.watch)
+	g.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
+	if s.cfg.Spin > 0 {
+		g.waits.spin, g.waits.shared = s.cfg.Spin, s.cfg.Shared
+	}
+	return g
+}
+
+// registration says whether the engine looks after a gate: its sources and its task.
+//
+//	unregistered --- install ---> registered --- retire ---> retired
+//	unregistered --- retire: it has never had links ---> retired
+type registration uint8
+
+const (
+	unregistered registration = iota
+	registered
+	retired
+)
+
+// install registers a gate that has its links with the engine.
+func (d *Domain) install(g *Gate) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if g.registration == retired {
+		return nil
+	}
+	g.registration = registered
+	opt := pioman.Repeat
+	for i := range g.rails.all {
+		l := &g.rails.all[i]
+		if l.link.Descriptor() < 0 {
+			opt |= pioman.Blind
+		} else if err := g.engine.AddSource(source{l}); err != nil {
+			return fmt.Errorf("watch rail %s to rank %d: %w", l.name, g.rank, err)
+		}
+	}
+	g.task.Init("nmad gate", g.tick, opt)
+	g.task.SetCPUs(g.rails.near())
+	if err := g.engine.Submit(&g.task); err != nil {
+		return fmt.Errorf("poll the link to rank %d: %w", g.rank, err)
+	}
+	return nil
+}
+
+// Number returns the number of the domain; that of the job is 0.
+func (d *Domain) Number() int {
+	if !d.made() {
+		return -1
+	}
+	return d.number
+}
+
+// Gate returns the gate to the domain of the same number of a rank, own rank included. For a rank that does not
+// exist it returns one on which everything fails with ErrRank.
+func (d *Domain) Gate(rank int) *Gate {
+	if !d.made() {
+		return &Gate{rank: rank}
+	}
+	if rank >= 0 && rank < len(d.gates) {
+		return d.to(rank)
+	}
+	how := ""
+	if d.s.cfg.Size == 1 && rank > 0 {
+		how = fmt.Sprintf(": this process was started alone, a launcher starts more: demo run -n %d PROGRAM", rank+1)
+	}
+	return d.dead(rank, fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, d.s.cfg.Size-1, how))
+}
+
+// To returns the gate to any domain of another process: what is sent through it, that process receives by To(our rank, our number) of
+// its domain. Receives from any source are for messages of gates between domains of the same number only. For a rank or domain that
+// cannot exist, and for another domain of the own process, it returns a gate on which everything fails with ErrRank. A domain that the
+// other process has not opened yet is waited for as a link is, up to Config.Timeout.
+func (d *Domain) To(rank, domain int) *Gate {
+	if !d.made() || domain == d.number || rank < 0 || rank >= len(d.gates) {
+		return d.Gate(rank)
+	}
+	if rank == d.s.cfg.Rank || domain < 0 || domain > lastDomain {
+		return d.dead(rank, fmt.Errorf("nmad: %w: domain %d of rank %d, seen from domain %d of rank %d: between processes, the domains 0 to %d",
+			ErrRank, domain, rank, d.number, d.s.cfg.Rank, lastDomain))
+	}
+	return d.gateTo(far{rank, domain})
+}
+
+// dead makes a gate on which everything fails.
+func (d *Domain) dead(rank int, why error) *Gate {
+	g := newGate(d.s.cfg.Rank, rank, nowhere{}, d.s.cfg.Engine, bounds{})
+	g.life.die(why)
+	return g
+}
+
+// lost takes note of the news that a process has left or has died.
+func (d *Domain) lost(e bootstrap.Event) {
+	if d.gates.at(e.Rank) == nil {
+		if d.closing.Load() != nil {
+			return // this side leaves, too, and has nothing to do with it
+		}
+		d.to(e.Rank) // which ends, and tells the requests for any source, and agreements
+	}
+	for g := range d.all {
+		if g.rank == e.Rank {
+			d.work.Go(func() { g.life.lost(e) })
+		}
+	}
+}
+
+// orphaned has links made where receives wait, since of the death of some processes only these tell. If a receive from any source
+// waits, or, by startAny, when one is posted later, links are made to all other processes: its count and Session.orphan are
+// written before the other one is read.
+func (d *Domain) orphaned() {
+	if !d.any.Empty() {
+		d.linkOrphan()
+	}
+	for g := range d.all {
+		g.mu.lock()
+		if g.flow.Waits() {
+			g.linking.want()
+		}
+		g.letGo()
+	}
+}
+
+// linkOrphan has links made, once, to all other processes that may send to a receive from any source. It waits for no gate's lock.
+func (d *Domain) linkOrphan() {
+	if !d.meshes.Swap(true) {
+		d.s.consensus.post(happened{what: meshes})
+	}
+}
+
+// mesh makes these links. It takes the locks of gates.
+func (d *Domain) mesh() {
+	for rank := range d.gates {
+		if !d.meshes.Load() || !d.any.Group().Has(rank) {
+			continue
+		}
+		g := d.to(rank)
+		g.mu.lock()
+		if !g.flow.Closing {
+			g.linking.want()
+		}
+		g.letGo()
+	}
+}
+
+// ended takes note that a gate has ended; under its lock. With the last one all
+// receives from any source end that find no message.
+func (d *Domain) ended(g *Gate) {
+	d.work.Go(func() { d.retire(g) })
+	g.linking.endWaiters(g.flow.Dead)
+	if d.number == 0 && g.linking.far == 0 {
+		d.s.linker.noteLost(g.life.end)
+		d.s.consensus.post(happened{what: lost, rank: g.rank})
+	}
+	if g.any == d.any && d.any.End(g.rank, g.flow.Dead) {
+		d.work.Go(d.lookLast)
+	}
+}
+
+// retire frees what an ended gate holds.
+func (d *Domain) retire(g *Gate) {
+	retryUntil(retireLimit, func() bool {
+		g.mu.lock()
+		defer g.letGo()
+		return g.life.flushed()
+	})
+	d.mu.Lock()
+	was := g.registration
+	g.registration = retired
+	d.mu.Unlock()
+	if was == registered {
+		for i := range g.rails.all {
+			g.engine.RemoveSource(source{&g.rails.all[i]})
+		}
+		g.task.Cancel() // not from its handler, so it cannot fail
+	}
+	retryUntil(0, func() bool { return g.life.shut(g.life.end) })
+	for i := range g.rails.all {
+		g.rails.all[i].link.Close()
+	}
+}
+
+// Close leaves the domain, as Session.Close leaves the job: it waits for the sends that are under way, for at most Config.Linger; fails all
+// other requests of the domain with ErrClosed; tells the peers, waits, again for at most Config.Linger, until they have taken in
+// what is under way; and frees what the domain has. Other domains go on. It returns an error if sends had to be given up. Calling it again does nothing and
+// returns the same.
+func (d *Domain) Close() error {
+	if !d.made() {
+		return nil
+	}
+	d.close.Do(func() { offThread(d.shutdown) })
+	return d.failed
+}
+
+func (d *Domain) shutdown() {
+	d.beginClose(fmt.Errorf("nmad: rank %d%s: %w", d.s.cfg.Rank, d.name(), ErrClosed))
+	if limit := d.s.cfg.Linger; !retryUntil(limit, func() bool { return d.polled((*life).quiet) }) {
+		d.failed = fmt.Errorf("nmad: rank %d closes domain %d: sends to rank%s had not been taken after %v: they failed with ErrClosed",
+			d.s.cfg.Rank, d.number, d.pendingSends(), limit)
+	}
+	d.sayBye()
+	retryUntil(d.s.cfg.Linger, func() bool { return d.polled((*life).peerKnows) })
+	d.end("this side closed its domain")
+	d.cancel()
+	d.work.Wait()
+	d.s.domains.remove(d)
+}
+
+// beginClose stops the domain for new requests, and ends its receives.
+func (d *Domain) beginClose(why error) {
+	d.closing.Store(&why) // before the look at the gates; see to
+	for g := range d.all {
+		g.life.beginClose(why)
+	}
+	d.any.Close(why)
+	own := d.own()
+	own.enter()
+	own.failLost(0)
+	own.letGo()
+}
+
+func (d *Domain) sayBye() {
+	for g := range d.all {
+		g.life.sayBye()
+	}
+}
+
+// end ends all gates.
+func (d *Domain) end(why string) {
+	for g := range d.all {
+		if g.rank != g.own {
+			g.life.shut(&PeerError{Rank: g.rank, Reason: why, Err: ErrPeerLost})
+		}
+	}
+}
+
+// polled polls every gate and says whether the predicate holds for all of them.
+func (d *Domain) polled(is func(*life) bool) bool {
+	yes := true
+	for g := range d.all {
+		g.mu.lock()
+		if !is(&g.life) {
+			yes = false
+		}
+		g.pollLocked()
+	}
+	return yes
+}
+
+// poll moves all gates on, once.
+func (d *Domain) poll() {
+	for g := range d.all {
+		g.poll()
+	}
+}
+
+// pendingSends lists the ranks to which sends are under way.
+func (d *Domain) pendingSends() string {
+	text := ""
+	for g := range d.all {
+		g.mu.lock()
+		if !g.life.quiet() {
+			text += fmt.Sprintf(" %d", g.rank)
+		}
+		g.letGo()
+	}
+	return text
+}
+
+// Stats returns the counters of all gates of the domain together.
+func (d *Domain) Stats() Stats {
+	var sum Stats
+	if !d.made() {
+		return sum
+	}
+	for g := range d.all {
+		sum.add(g.Stats())
+	}
+	return sum
+}

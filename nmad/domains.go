@@ -1,0 +1,145 @@
+package nmad
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+)
+
+const (
+	// mostDomains is how many domains of a session may be open at once, the job's included.
+	mostDomains = 64
+	// lastDomain is the largest number of a domain.
+	lastDomain = 1<<16 - 1
+)
+
+// DomainConfig says what a domain is to be like. The zero value is right for most.
+type DomainConfig struct {
+	// Number is what other processes know the domain by, 1 to 65535. The gates of Domain.Gate lead to the domain of the same number of
+	// each process, so processes whose threads open domains at the same time give it. Each number is for one domain of a session: it is not
+	// used again when that was closed. 0: one above the highest that was used here.
+	Number int
+}
+
+// Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and then with those processes only to which messages are
+// sent. It does not block. It fails with ErrClosed after Close, and with ErrConfig for a number that is out of its bounds or was used before, or
+// when 64 domains are open, that of the job included.
+func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
+	if !s.made() {
+		return nil, errNoSession
+	}
+	d := &Domain{}
+	d.init(s, cfg.Number)
+	gone, err := s.domains.add(d)
+	if err != nil {
+		return nil, fmt.Errorf("nmad: rank %d opens a domain: %w", s.cfg.Rank, err)
+	}
+	for _, e := range gone {
+		d.lost(e)
+	}
+	return d, nil
+}
+
+// domains are those of a session.
+type domains struct {
+	mu      sync.Mutex
+	open    []*Domain
+	used    map[int]struct{}        // numbers
+	highest int                     // of them
+	gone    map[int]bootstrap.Event // the news of processes that have left or died, by rank
+	why     error                   // no more are opened
+	changed chan struct{}           // closed when a domain was opened, or no more will be; links of peers that came before wait for that
+}
+
+func (x *domains) init(job *Domain) {
+	x.open, x.used, x.gone = []*Domain{job}, map[int]struct{}{0: {}}, map[int]bootstrap.Event{}
+	x.changed = make(chan struct{})
+}
+
+// add opens a domain, and returns the news of processes that it has to be told.
+func (x *domains) add(d *Domain) (gone []bootstrap.Event, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if d.number == 0 {
+		d.number = x.highest + 1
+	}
+	_, used := x.used[d.number]
+	switch {
+	case x.why != nil:
+		return nil, x.why
+	case d.number < 0 || d.number > lastDomain:
+		return nil, fmt.Errorf("%w: number %d: give 1 to %d", ErrConfig, d.number, lastDomain)
+	case used:
+		return nil, fmt.Errorf("%w: the number %d was used before: give each domain one of its own", ErrConfig, d.number)
+	case len(x.open) == mostDomains:
+		return nil, fmt.Errorf("%w: %d domains are open, which is the limit: close one first", ErrConfig, mostDomains)
+	}
+	x.open, x.used[d.number], x.highest = append(x.open, d), struct{}{}, max(x.highest, d.number)
+	x.announce()
+	for _, e := range x.gone {
+		gone = append(gone, e)
+	}
+	return gone, nil
+}
+
+// announce has what waits for a change look again. Under mu.
+func (x *domains) announce() {
+	close(x.changed)
+	x.changed = make(chan struct{})
+}
+
+// remove takes out a domain that was closed.
+func (x *domains) remove(d *Domain) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	open := make([]*Domain, 0, len(x.open)) // others walk over the old one
+	for _, o := range x.open {
+		if o != d {
+			open = append(open, o)
+		}
+	}
+	x.open = open
+}
+
+// close has no more domains opened, and returns those that are.
+func (x *domains) close(why error) []*Domain {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.why == nil {
+		x.why = why
+		x.announce()
+	}
+	return x.open
+}
+
+// all returns those that are open.
+func (x *domains) all() []*Domain {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.open
+}
+
+// lost keeps the news of a process for domains to come, and returns those that are open.
+func (x *domains) lost(e bootstrap.Event) []*Domain {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.gone[e.Rank] = e
+	return x.open
+}
+
+// find looks for a domain that a peer links to. nil, with a channel: it was not opened yet; that is closed when there is reason to look again. nil without: it was
+// closed, or will not be opened.
+func (x *domains) find(number int) (*Domain, <-chan struct{}) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, d := range x.open {
+		if d.number == number {
+			return d, nil
+		}
+	}
+	if _, used := x.used[number]; used || x.why != nil {
+		return nil, nil
+	}
+	return nil, x.changed
+}
