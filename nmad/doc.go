@@ -24,7 +24,7 @@
 //
 //	 Isend Irecv Send Recv        any number of threads and goroutines
 //	         │
-//	┌────────▼─────────────── Gate, one per peer, one spin lock ────────────────┐
+//	┌────────▼─────────────── Gate, one per peer and domain, one spin lock ─────┐
 //	│ inbox: what others have left    waits: waiters    news: what is to tell   │
 //	│ ┌──────────────────── internal/flow: the protocols ─────────────────────┐ │
 //	│ │ messages, answers, credit   internal/match: posted ◀─▶ unexpected     │ │
@@ -65,9 +65,18 @@
 // wait, so that no request is left with a buffer on the stack of a thread that has gone. A context ends waits:
 // WaitContext, WaitAny, WaitAll, Probe, Queue.Wait. A marcel.Select over Request.Case is a cancellation point; the requests go on.
 //
+// # Domains
+//
+// Each gate has a lock, and threads that use the same gate meet at it. A thread that is not to meet others opens a Domain of its own
+// (Session.Domain): gates, links and matching that no other one uses. Processes know it by a number:
+//
+//	d, err := job.Domain(nmad.DomainConfig{Number: 1 + thread})
+//	err = d.Gate(1).Send(7, buf) // to the domain of the same number of rank 1
+//	err = d.Close()              // ends what is under way in it, and nothing else
+//
 // # Guarantees
 //
-//   - Between two processes, messages with the same tag are received in the order in
+//   - Between two processes, messages of one domain with the same tag are received in the order in
 //     which they were sent, whatever their sizes. Other tags do not wait for them.
 //   - A send that is done leaves its buffer to the caller, and the message arrives whether or not
 //     this process polls or waits any more.
