@@ -55,6 +55,7 @@
 //	priority                Priority               under the strategy "priority"
 //	callbacks               Done, Monitor          outside of all locks, one at a time per gate
 //	completion queues       Queue                  in the order in which requests end
+//	a way for one thread    Session.Domain         gates, links and matching that no other one uses
 //	select                  Request.Case           beside a semaphore, a mailbox, a time limit
 //
 // Wait, WaitContext, WaitAny and WaitAll wait for requests. Iprobe and Probe look for messages
@@ -64,15 +65,6 @@
 // No wait of this package is a cancellation point: a thread that is cancelled (marcel.Thread.Cancel) first comes to the end of its
 // wait, so that no request is left with a buffer on the stack of a thread that has gone. A context ends waits:
 // WaitContext, WaitAny, WaitAll, Probe, Queue.Wait. A marcel.Select over Request.Case is a cancellation point; the requests go on.
-//
-// # Domains
-//
-// Each gate has a lock, and threads that use the same gate meet at it. A thread that is not to meet others opens a Domain of its own
-// (Session.Domain): gates, links and matching that no other one uses. Processes know it by a number:
-//
-//	d, err := job.Domain(nmad.DomainConfig{Number: 1 + thread})
-//	err = d.Gate(1).Send(7, buf) // to the domain of the same number of rank 1
-//	err = d.Close()              // ends what is under way in it, and nothing else
 //
 // # Guarantees
 //
