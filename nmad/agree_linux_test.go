@@ -66,7 +66,7 @@ func TestAgreeKilled(t *testing.T) {
 		drivers = drivers[:1]
 	}
 	for _, driver := range drivers {
-		for _, engine := range []string{"explicit", "hooks"} {
+		for _, engine := range []string{explicit, hooked} {
 			t.Run(driver+"/"+engine, func(t *testing.T) {
 				t.Parallel()
 				for seed := range uint64(2) {

@@ -54,7 +54,7 @@ func used() time.Duration {
 // looks at processor time, not at the clock, so a busy machine does no harm.
 func TestIdleCostsNothing(t *testing.T) {
 	for _, d := range []string{"shm", "tcp"} {
-		for _, engine := range []string{"explicit", "hooks"} {
+		for _, engine := range waysOver(d) {
 			t.Run(d+"/"+engine, func(t *testing.T) {
 				t.Parallel() // idle processes do not disturb each other
 				r := newReports()

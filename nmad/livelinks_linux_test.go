@@ -127,7 +127,7 @@ func (l *liveRun) together() {
 	for l.goesOn() {
 		c := l.draw(false)
 		if w == nil {
-			w = l.start("explicit")
+			w = l.start(explicit)
 		}
 		a, err := w.do(liveOrder{Seed: c.seed, Rank: -1})
 		if err != nil {
@@ -163,7 +163,7 @@ func (l *liveRun) oneApart(c *liveCase, ws []*liveProcess) {
 	var all sync.WaitGroup
 	for rank := range c.size {
 		if ws[rank] == nil {
-			ws[rank] = l.start([]string{"explicit", "hooks", "explicit"}[rank])
+			ws[rank] = l.start([]string{explicit, hooked, explicit}[rank])
 		}
 		all.Go(func() { answers[rank], errs[rank] = ws[rank].do(m.orders[rank]) })
 	}
@@ -198,7 +198,7 @@ func (l *liveRun) single(seed uint64) {
 		}
 		return
 	}
-	w := l.start("explicit")
+	w := l.start(explicit)
 	a, err := w.do(liveOrder{Seed: seed, Rank: -1})
 	if err != nil {
 		l.died(c, w, err)
@@ -247,7 +247,7 @@ func (l *liveRun) start(engine string) *liveProcess {
 		l.t.Error(err)
 	}
 	w := &liveProcess{cmd: exec.Command(exe)}
-	w.cmd.Env = append(os.Environ(), modeVariable+"="+engine+" links "+engine)
+	w.cmd.Env = append(os.Environ(), modeVariable+"="+engine+" links")
 	w.cmd.Stderr = &w.errs
 	in, err1 := w.cmd.StdinPipe()
 	out, err2 := w.cmd.StdoutPipe()

@@ -81,7 +81,7 @@ func lender(victim int) error {
 // TestKilledWithLoans kills one of two processes that have lent each other messages: what it has lent stays readable, what it
 // was lent comes back, with the error, and nothing is left behind.
 func TestKilledWithLoans(t *testing.T) {
-	for _, engine := range []string{"explicit", "hooks"} {
+	for _, engine := range []string{explicit, hooked} {
 		for victim := range 2 {
 			t.Run(fmt.Sprint(engine, "/", victim), func(t *testing.T) {
 				r := newReports()

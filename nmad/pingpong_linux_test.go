@@ -51,7 +51,7 @@ func pingpong(size, iters int) error {
 // BenchmarkPingPong measures one way between two processes, one core each.
 func BenchmarkPingPong(b *testing.B) {
 	for _, d := range []string{"shm", "tcp", "unix"} {
-		for _, engine := range []string{"explicit", "hooks"} {
+		for _, engine := range []string{explicit, hooked} {
 			for _, size := range []int{1, 4 << 10, 1 << 20} {
 				b.Run(fmt.Sprintf("%s/%s/%d", d, engine, size), func(b *testing.B) {
 					measured(b, d, fmt.Sprintf("%s pingpong %d %d", engine, size, b.N), "ns/way")

@@ -17,11 +17,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/internal/caller"
 	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
-	"github.com/pm2-go/pm2/pioman"
 )
 
 // Tests with real processes: this program starts itself, and NMAD_TEST tells it
@@ -40,8 +40,37 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// act runs a process of a test: ENGINE WHAT ARGUMENTS.
-func act(mode []string) (err error) {
+// The ways to call that differ most, for tests that go through few.
+var (
+	explicit = caller.Way{Caller: caller.Goroutine, Engine: caller.Explicit}.String()
+	hooked   = caller.Way{Caller: caller.Thread, Engine: caller.Default}.String()
+)
+
+// waysOver lists the ways to call that a test over a network goes through: over shared memory all of them, or, in short, the most different ones; over others fewer.
+func waysOver(network string) (ways []string) {
+	ways = []string{explicit, hooked, caller.Way{Caller: caller.Goroutine, Engine: caller.None}.String()}
+	switch {
+	case network != "shm":
+		return ways
+	case !effort.Long():
+		return append(ways, caller.Way{Caller: caller.Locked, Engine: caller.Default}.String(), caller.Way{Caller: caller.Thread, Engine: caller.Own}.String())
+	}
+	ways = nil
+	for _, w := range caller.Ways() {
+		ways = append(ways, w.String())
+	}
+	return ways
+}
+
+// callers starts further callers of the kind that the process is told to be.
+var callers *caller.Spawner
+
+// act runs a process of a test: WAY WHAT ARGUMENTS.
+func act(mode []string) error {
+	way, err := caller.Parse(mode[0])
+	if err != nil {
+		return err
+	}
 	f := func() { err = errors.New("what is " + mode[1] + "?") }
 	switch mode[1] {
 	case "victim":
@@ -57,23 +86,17 @@ func act(mode []string) (err error) {
 	case "agree":
 		f = func() { err = agreeing(number(mode[2])) }
 	case "links":
-		f = func() { err = liveWorker(mode[2] == "hooks") }
+		f = func() { err = liveWorker(way.Caller == caller.Thread) }
 	case "pingpong":
 		f = func() { err = pingpong(number(mode[2]), number(mode[3])) }
 	case "exchange":
 		f = func() { err = exchangeRequests(mode[2], number(mode[3]), number(mode[4])) }
 	}
-	if mode[0] == "hooks" {
-		stop, err := pioman.Enable()
-		if err != nil {
-			return err
-		}
-		defer stop()
-		marcel.Run(f)
-	} else {
+	failed := way.Run(func(s *caller.Spawner) {
+		callers = s
 		f()
-	}
-	return err
+	})
+	return errors.Join(err, failed)
 }
 
 func number(s string) int {
@@ -146,12 +169,12 @@ func suffer(s *nmad.Session, name string) error {
 	if name == "rendezvous" {
 		size = large
 	}
-	var threads []marcel.Thread
+	var waits []func()
 	for rank := range s.Size() {
 		if rank == s.Rank() {
 			continue
 		}
-		threads = append(threads, marcel.Spawn(func() {
+		waits = append(waits, callers.Go(func() {
 			buf := make([]byte, size)
 			g := s.Gate(rank)
 			for {
@@ -164,8 +187,8 @@ func suffer(s *nmad.Session, name string) error {
 			}
 		}))
 	}
-	for _, t := range threads {
-		t.Join()
+	for _, wait := range waits {
+		wait()
 	}
 	return errors.New("the victim was not killed")
 }
@@ -247,7 +270,7 @@ func TestStopped(t *testing.T) {
 	for _, c := range []struct {
 		driver, engine, phase string
 		victim                int
-	}{{"shm", "hooks", "idle", 1}, {"shm", "explicit", "rendezvous", 1}, {"shm", "hooks", "rendezvous", 2}, {"tcp", "explicit", "rendezvous", 0}, {"unix", "explicit", "eager", 1}} {
+	}{{"shm", hooked, "idle", 1}, {"shm", explicit, "rendezvous", 1}, {"shm", hooked, "rendezvous", 2}, {"tcp", explicit, "rendezvous", 0}, {"unix", explicit, "eager", 1}} {
 		t.Run(fmt.Sprintf("%s/%s/%s/%d", c.driver, c.engine, c.phase, c.victim), func(t *testing.T) {
 			t.Parallel()
 			r := newReports()
@@ -300,7 +323,7 @@ func TestStoppedJob(t *testing.T) {
 	r := newReports()
 	j, err := launch.Start(launch.Spec{
 		N: 3, Driver: "tcp", Heartbeat: clocked, Stdout: r.of,
-		Env: []string{fmt.Sprintf("%s=explicit paused %s", modeVariable, dir)},
+		Env: []string{fmt.Sprintf("%s=%s paused %s", modeVariable, explicit, dir)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -376,8 +399,8 @@ func paused(dir string) error {
 // The two others must hear of it soon, and go on with each other.
 func TestKilled(t *testing.T) {
 	for _, d := range []string{"shm", "tcp", "unix"} {
-		for _, engine := range []string{"explicit", "hooks"} {
-			if d == "unix" && (testing.Short() || engine == "hooks") {
+		for _, engine := range []string{explicit, hooked} {
+			if d == "unix" && (testing.Short() || engine == hooked) {
 				continue // its links are made as those of tcp
 			}
 			for _, phase := range []string{"idle", "eager", "rendezvous"} {

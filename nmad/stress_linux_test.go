@@ -17,7 +17,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/launch"
 )
 
-// mixed is one process of a job in which many threads exchange messages of all
+// mixed is one process of a job in which many callers exchange messages of all
 // sizes with all other ranks, pause now and then so that all of them fall asleep, and
 // look at each byte.
 func mixed(threads, messages int) error {
@@ -26,20 +26,18 @@ func mixed(threads, messages int) error {
 		return err
 	}
 	var failed atomic.Pointer[error]
-	var all []marcel.Thread
+	var waits []func()
 	for peer := range s.Size() {
 		for thread := range threads {
-			all = append(all, marcel.Spawn(func() {
+			waits = append(waits, callers.Go(func() {
 				if err := chat(s, peer, uint64(thread), messages); err != nil {
 					failed.CompareAndSwap(nil, &err)
 				}
 			}))
 		}
 	}
-	for _, t := range all {
-		if err := t.Join(); err != nil {
-			return err
-		}
+	for _, wait := range waits {
+		wait()
 	}
 	if err := failed.Load(); err != nil {
 		return *err
@@ -125,7 +123,7 @@ func TestStress(t *testing.T) {
 		threads = 4
 	}
 	for _, d := range []string{"shm", "tcp", "tcp,shm,tcp"} {
-		for _, engine := range []string{"explicit", "hooks"} {
+		for _, engine := range waysOver(d) {
 			t.Run(d+"/"+engine, func(t *testing.T) {
 				j, err := launch.Start(launch.Spec{
 					N: 3, Driver: d, Env: []string{fmt.Sprintf("%s=%s mixed %d %d", modeVariable, engine, threads, messages)},

@@ -10,13 +10,13 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// World is one flavour, and what calls the engine in it.
+// World is what makes the progress, and what calls the engine in it.
 type World struct {
 	Name string
-	// Start hooks the engine as the flavour does, as often as it is called after the stop
+	// Start has the engine make progress so, as often as it is called after the stop
 	// before. nil: only waiters poll.
 	Start func(e *pioman.Engine) (Host, error)
-	// Spawn runs f at the same time as the caller, on one kind of caller each.
+	// Spawn runs f at the same time as the test, on one kind of caller each.
 	Spawn map[string]func(f func())
 }
 

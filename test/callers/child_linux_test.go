@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/internal/caller"
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
 )
@@ -58,11 +59,11 @@ func act(role, text, often string) error {
 	return errors.Join(err, failed)
 }
 
-// ways are those to test: in short runs the most different ones.
+// ways are those to test, without -long the most different ones.
 func ways() []caller.Way {
 	all := caller.Ways()
-	if testing.Short() {
-		all = slices.DeleteFunc(all, func(w caller.Way) bool { return w.Caller == caller.Locked || w.Engine == caller.Own })
+	if !effort.Long() {
+		all = slices.DeleteFunc(all, func(w caller.Way) bool { return (w.Caller == caller.Locked) != (w.Engine == caller.Own) })
 	}
 	return all
 }

@@ -58,7 +58,7 @@ var rules = []rule{
 		inFiles: map[string][]string{"thread*.go": {"marcel"}},
 	},
 	{folder: "pioman/io", ours: []string{"pioman", "marcel", "internal/kernel"}, theirs: []string{sys}},
-	// The suite that each flavour passes; it sees what programs see.
+	// The suite that all kinds of callers pass; it sees what programs see.
 	{folder: "pioman/piomantest", ours: []string{"pioman", "hooks"}, theirs: []string{sys}},
 	// A driver knows the layers below the library, never the library: the core
 	// can then be tested without any network, and a driver without the core. What both

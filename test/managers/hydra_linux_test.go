@@ -117,9 +117,9 @@ func TestSuites(t *testing.T) {
 		env   string
 		words []string
 	}{
-		{"mixed", []string{"-n", "3"}, "NMAD_TEST=explicit mixed 4 15", []string{nmad}},
-		{"mixed with hooks", hosts, "NMAD_TEST=hooks mixed 2 10", []string{nmad}},
-		{"agree", []string{"-n", "5"}, "NMAD_TEST=explicit agree 50", []string{nmad}},
+		{"mixed", []string{"-n", "3"}, "NMAD_TEST=goroutine-explicit mixed 4 15", []string{nmad}},
+		{"mixed with hooks", hosts, "NMAD_TEST=thread-default mixed 2 10", []string{nmad}},
+		{"agree", []string{"-n", "5"}, "NMAD_TEST=goroutine-explicit agree 50", []string{nmad}},
 		{"ping-pong", []string{"-n", "4"}, "", []string{demo, "pingpong", "--sizes", "1,64K", "--iters", "200"}},
 		{"E21", []string{"-n", "4"}, "", []string{demo, "experiment", "E21", "--peers", "none", "--iters", "256", "--rounds", "1"}},
 		{"explain-protocol", []string{"-n", "2"}, "", []string{demo, "explain-protocol"}}, // two sessions within each

@@ -116,7 +116,7 @@ func TestNamespaces(t *testing.T) {
 			t.Skip("whole suites")
 		}
 		c := h.job(t, 1, build(t, "../../nmad", "-c"))
-		c.Env = append(os.Environ(), "NMAD_TEST=explicit mixed 2 10")
+		c.Env = append(os.Environ(), "NMAD_TEST=goroutine-explicit mixed 2 10")
 		if status, text := outcome(t, c, 2*time.Minute); status != 0 {
 			t.Errorf("status %d: %s", status, text)
 		}

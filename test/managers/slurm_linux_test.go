@@ -148,7 +148,7 @@ func TestSlurm(t *testing.T) {
 	}
 	t.Run("conformance", func(t *testing.T) {
 		c := srun(build(t, "../../nmad", "-c"))
-		c.Env = append(c.Env, "NMAD_TEST=explicit mixed 2 10")
+		c.Env = append(c.Env, "NMAD_TEST=goroutine-explicit mixed 2 10")
 		if status, text := outcome(t, c, 2*time.Minute); status != 0 {
 			t.Errorf("status %d: %s", status, text)
 		}
