@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
@@ -77,11 +78,12 @@ type Config struct {
 
 	// Shared says that other processes use our CPUs, so that to poll in a loop
 	// keeps the peer from answering. Then a wait yields to the kernel between
-	// a few polls, whatever Spin says, unless it is below 0.
+	// a few polls, whatever Spin says, unless it is below 0. Open finds out itself whether the processes of the job on this
+	// host are more than the processors that they may use.
 	Shared bool
 
-	// Unbound leaves this process on all processors that it may use. Otherwise, in a job of a process manager that has not bound its
-	// processes, Open binds each to its share of the processors of its host, if no scheduler of threads runs yet: to one of them if the processes are more.
+	// Unbound leaves this process on all processors that it may use. Otherwise, in a job that the environment tells of, and whose processes
+	// were not bound, Open binds each to its share of the processors of its host, if no scheduler of threads runs yet: to one of them if the processes are more.
 	Unbound bool
 
 	Eager   int    // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes
@@ -97,6 +99,8 @@ type Config struct {
 	told    *told         // what the environment has said of the job; nil: the Config was not made of it
 	joins   bool          // it is Join's
 	manager *managed      // that has started this process, and by which it meets the others; nil: none
+
+	crowded *atomic.Bool // Shared, or what the cards of all processes say; drivers ask when they make a link
 
 	presence *presence.Teller // tells the launcher where this process stands in the job; nil: none asks
 
@@ -186,6 +190,8 @@ func (c *Config) complete() error {
 	if c.Engine == nil {
 		c.Engine = pioman.Default()
 	}
+	c.crowded = &atomic.Bool{}
+	c.crowded.Store(c.Shared)
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
 	}
@@ -347,5 +353,5 @@ func (c *Config) measured() string {
 func (c *Config) driverConfig(rail int) driver.Config {
 	m := hmac.New(sha256.New, c.Secret)
 	m.Write([]byte("pm2 driver"))
-	return driver.Config{Rank: c.Rank, Size: c.Size, Job: c.job(), Secret: m.Sum(nil), Listen: c.listen[min(rail, len(c.listen)-1)], Shared: c.Shared}
+	return driver.Config{Rank: c.Rank, Size: c.Size, Job: c.job(), Secret: m.Sum(nil), Listen: c.listen[min(rail, len(c.listen)-1)], Shared: c.crowded.Load}
 }

@@ -57,7 +57,7 @@ var Environment = []Variable{
 	{EnvIface, "which networks the hosts of a process manager's job, or the pods of an indexed one, use among each other; of the latter the first one", "names of interfaces, or networks, with commas, the preferred one first: eth1,10.0.0.0/8; the same in all processes", "all that all hosts have an address in", false},
 	{EnvLink, "when the links between the processes are made", "lazy: when they are first needed; all: when the job starts; the same in all processes", "lazy; all in a job of two", false},
 	{EnvHeartbeat, "how long a process may give no sign of life before it is taken for lost", "duration such as 5s, 100ms to 1h; 0: for ever", "0", false},
-	{EnvUnbound, "the processes of a job stay on all processors that they may use; else each that its process manager has not bound gets a share of those of its host, or one if they are more than those", "0, 1", "0", false},
+	{EnvUnbound, "the processes of a job stay on all processors that they may use; else each that was not bound gets a share of those of its host, or one if they are more than those", "0, 1", "0", false},
 	{shm.EnvCopy, "how long messages go through shared memory", "auto; two: through slots, copied twice; single: out of the sender's memory, where the kernel permits it", "auto: what is measured to be faster", false},
 	{EnvLoans, "memory of the buffers out of which messages are lent (Gate.Alloc)", "bytes per peer, 4096 to 17179869184", "67108864", false},
 	{EnvRank, "which process of the job this is", "0 to PM2_SIZE-1", "0", true},
@@ -68,7 +68,7 @@ var Environment = []Variable{
 	{EnvSecretFD, "the same, read from a descriptor to its end: so a launcher tells it, for an environment can be read by others", "descriptor number", "none", true},
 	{EnvSecretFile, "the same, in a file that other users cannot read, such as one that Kubernetes mounts", "name of a file", "none", true},
 	{EnvPresenceFD, "where a process tells its launcher that it has joined the job, is the only one left, has closed its session; Join takes it out of the environment", "descriptor number", "none", true},
-	{EnvShared, "other processes use our CPUs, so waiting must not spin", "0, 1", "0", true},
+	{EnvShared, "other processes use our CPUs, so waits yield; a job finds out itself whether its own processes do", "0, 1", "0", true},
 	{EnvLauncher, "the mark of the launcher; what bears it ends with the job, also what a process of the job has left running elsewhere", "any text", "none", true},
 }
 

@@ -5,17 +5,13 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"github.com/pm2-go/pm2/marcel"
-	"github.com/pm2-go/pm2/nmad/internal/cpus"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
-	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // A process that a process manager has started (mpiexec.hydra, srun, ...) learns its rank when FromEnvironment is
@@ -131,7 +127,6 @@ func (c *Config) meet(ctx context.Context) error {
 	c.hosts = meeting.Nodes
 	c.bind, _, _ = net.SplitHostPort(meeting.Listen[0])
 	c.settle(meeting)
-	c.bindShare(meeting)
 	return nil
 }
 
@@ -160,23 +155,6 @@ func (c *Config) meetByName(ctx context.Context) error {
 	return nil
 }
 
-// bindShare binds this process to its share of the processors of its host, as a launcher of ours does, if what has started
-// it has not bound it. The threads of a scheduler that runs already have their places, and keep them.
-func (c *Config) bindShare(meeting *manager.Meeting) {
-	index, count := meeting.Local(c.Rank)
-	if c.Unbound || count < 2 || marcel.Running() {
-		return
-	}
-	if same, _ := cpus.Inherited(); !same {
-		return
-	}
-	if all, err := cpus.Usable(); err == nil {
-		if shares := cpus.Share(all, count); shares != nil { // else the kernel says nothing of any
-			_ = topo.CPUs(shares[index]...).BindProcess() // where that is forbidden the process stays unbound
-		}
-	}
-}
-
 // settle chooses the rails, unless the user has: between hosts one over each network that all of them share, if no two processes
 // share a host; else one, which is what is best within the host, and the first network between hosts.
 func (c *Config) settle(meeting *manager.Meeting) {
@@ -191,10 +169,6 @@ func (c *Config) settle(meeting *manager.Meeting) {
 			rails[i] = meeting.Listen[i%len(meeting.Listen)]
 		}
 		c.Listen = strings.Join(rails, ",")
-	}
-	if _, local := meeting.Local(c.Rank); local > runtime.NumCPU() {
-		same, known := cpus.Inherited()
-		c.Shared = c.Shared || same || !known
 	}
 }
 

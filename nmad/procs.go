@@ -35,3 +35,6 @@ func leaveSpare() {
 		spare.lower = nil
 	}
 }
+
+// shareCPUs has the waits of this process, also outside of its sessions, yield its CPU.
+func shareCPUs() { sched.ShareCPUs() }

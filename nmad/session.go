@@ -116,7 +116,7 @@ func (s *Session) openJob() {
 func (s *Session) connect(ctx context.Context) error {
 	cfg := &s.cfg
 	card := bootstrap.Card{
-		PID: os.Getpid(), StartTime: bootstrap.StartTime(os.Getpid()), Host: hostIdentity(),
+		PID: os.Getpid(), StartTime: bootstrap.StartTime(os.Getpid()), Host: hostIdentity(), CPUs: ownCPUs(),
 		Window: uint64(cfg.Unexpected), Records: uint32(cfg.Announced), Lazy: cfg.Link == LinkLazy,
 	}
 	l := s.linker
@@ -139,6 +139,7 @@ func (s *Session) connect(ctx context.Context) error {
 	}
 	s.control = control
 	l.cards = control.Cards()
+	s.settleIn(l.cards)
 	if err := agree(l.cards, cfg.Rank); err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (e *Engine) shared() bool {
 	if a := e.attached.Load(); a != nil {
 		return a.s.Shared()
 	}
-	return e.config.Shared || e.config.sharedBy != nil && e.config.sharedBy()
+	return e.config.Shared || sched.SharesCPUs() || e.config.sharedBy != nil && e.config.sharedBy()
 }
 
 // params is what the engine is to use, and what is wrong with what was asked for.

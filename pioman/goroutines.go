@@ -39,7 +39,7 @@ func (n *noVPs) NumVP() int               { return 0 }
 func (n *noVPs) CurrentVP() int           { return -1 }
 func (n *noVPs) Kick(int)                 {}
 func (n *noVPs) SetSleeper(sched.Sleeper) {}
-func (n *noVPs) Shared() bool             { return n.shared }
+func (n *noVPs) Shared() bool             { return n.shared || sched.SharesCPUs() }
 func (n *noVPs) Queues() []*sched.Queue   { return nil }
 
 // HandOver lets the goroutines run that the caller, the progressor, has made ready: they are in the queue of its P.

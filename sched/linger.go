@@ -102,7 +102,7 @@ func (c *co) linger(mu *Spin) (next *thread, o op, woken bool) {
 // mayLinger tells whether an idle VP would spin, and has no hooks to fire. Under a trace threads do not linger: the trace
 // shows which VPs are idle.
 func (v *vp) mayLinger() bool {
-	return !v.sched.shared && v.seized.Load() == 0 && v.away.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
+	return !v.sched.Shared() && v.seized.Load() == 0 && v.away.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
 }
 
 // wakeLingering wakes t if it lingers. If it returns true the waker must not queue t.

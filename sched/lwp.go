@@ -297,7 +297,7 @@ func (l *lwp) serve() {
 
 // pauseIdle is the pause of an idle VP between two looks. On a shared machine it gives the CPU away.
 func (s *Scheduler) pauseIdle() {
-	if s.shared {
+	if s.Shared() {
 		giveWay()
 	} else {
 		relax()

@@ -129,7 +129,7 @@ func (s *Scheduler) NumVP() int { return len(s.vps) }
 
 // Shared tells whether pollers should give the CPU away between polls, because
 // other busy processes, or other VPs, use the same CPUs.
-func (s *Scheduler) Shared() bool { return s.shared }
+func (s *Scheduler) Shared() bool { return s.shared || told.Load() }
 
 // SetSleeper sets the Sleeper in which idle VPs wait for pending work; nil: none. It wakes the former
 // Sleeper, in which an LWP may still be until then.

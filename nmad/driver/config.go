@@ -9,8 +9,14 @@ type Config struct {
 	Job    string // identifies the job on its hosts
 	Secret []byte // shared by the processes of the job; both sides prove that they hold it
 	Listen string // address to listen on; empty: loopback, any free port
-	Shared bool   // more processes than CPUs: a process that waits for its turn waits longer than a copy takes
+
+	// Shared says whether there are more processes than CPUs: a process that waits for its turn waits longer than a copy takes. It may turn
+	// true before the first link is made, so drivers ask for each link. nil: no.
+	Shared func() bool `json:"-"`
 }
+
+// Crowded is what Shared says.
+func (c *Config) Crowded() bool { return c.Shared != nil && c.Shared() }
 
 // MaxJob is the longest Config.Job, in bytes: it travels in the first message
 // of every link, whose size is bounded.

@@ -2,7 +2,8 @@ package managers
 
 import (
 	"fmt"
-	"os"
+	"net"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -12,51 +13,78 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// TestBinding: processes that the manager has not bound get a share of the processors each; what it has bound, and what is not to be bound, stays as it is.
+// TestBinding: processes that were not bound, by a manager or by the script that has started them, get a share of the processors each; what was bound, and what is not to
+// be bound, stays as it is. If they are more than their processors their waits yield.
 func TestBinding(t *testing.T) {
 	all, err := topo.Affinity(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := slices.Collect(all.All())
-	if len(first) < 2 {
+	usable := slices.Collect(all.All())
+	if len(usable) < 2 {
 		t.Skip("one processor")
 	}
-	two := []string{"taskset", "-c", fmt.Sprintf("%d,%d", first[0], first[1])} // the manager has two processors
-	shared := []string{fmt.Sprintf("rank 0 on [%d]\n", first[0]), fmt.Sprintf("rank 1 on [%d]\n", first[0]), fmt.Sprintf("rank 2 on [%d]\n", first[1])}
-	each := []string{fmt.Sprintf("rank 0 on [%d]\n", first[0]), fmt.Sprintf("rank 1 on [%d]\n", first[1])}
-	list := fmt.Sprintf("%d,%d", first[0], first[1])
-	if first[1] == first[0]+1 {
-		list = fmt.Sprintf("%d-%d", first[0], first[1])
-	}
-	both := []string{fmt.Sprintf("rank 0 on [%s]\n", list), fmt.Sprintf("rank 1 on [%s]\n", list)}
+	a, b := fmt.Sprint(usable[0]), fmt.Sprint(usable[1])
+	both := topo.CPUs(usable[:2]...).String()
+	jobs := map[string]func(t *testing.T, n int, on ...string) *exec.Cmd{"hydra": boundByHydra, "by hand": boundByHand}
 	for name, c := range map[string]struct {
-		flags []string
-		env   string
-		want  []string
+		n       int
+		on      []string // the processor of each rank; none: its parent's
+		env     string
+		manners string
+		want    []string
 	}{
-		"shares":               {[]string{"-n", "2"}, "", each},
-		"more than processors": {[]string{"-n", "3"}, "", shared},
-		"more, asked not to":   {[]string{"-n", "3"}, "PM2_UNBOUND=1", both},
-		"asked not to":         {[]string{"-n", "2"}, "PM2_UNBOUND=1", both},
-		"bound by the manager": {[]string{"-bind-to", "user:" + fmt.Sprint(first[1]) + "," + fmt.Sprint(first[0]), "-n", "2"}, "",
-			[]string{fmt.Sprintf("rank 0 on [%d]\n", first[1]), fmt.Sprintf("rank 1 on [%d]\n", first[0])}},
+		"shares":               {2, nil, "", "alone", []string{a, b}},
+		"more than processors": {3, nil, "", "yields", []string{a, a, b}},
+		"more, asked not to":   {3, nil, "PM2_UNBOUND=1", "yields", []string{both, both, both}},
+		"asked not to":         {2, nil, "PM2_UNBOUND=1", "alone", []string{both, both}},
+		"bound":                {2, []string{b, a}, "", "alone", []string{b, a}},
+		"bound, two on one":    {3, []string{b, a, b}, "", "yields", []string{b, "", b}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			job := hydra(t, append(c.flags, self("bound")...)...)
-			job.Path, job.Args = "/usr/bin/env", append([]string{"env"}, append(two, job.Args...)...)
-			job.Env = append(os.Environ(), c.env)
-			status, text := outcome(t, job, time.Minute)
-			for _, want := range c.want {
-				if !strings.Contains(text, want) {
-					t.Errorf("%q is missing", want)
+		for by, start := range jobs {
+			t.Run(by+"/"+name, func(t *testing.T) {
+				job := start(t, c.n, c.on...)
+				job.Path, job.Args = "/usr/bin/env", append([]string{"env", "taskset", "-c", a + "," + b}, job.Args...) // what starts them has two processors
+				job.Env = append(job.Environ(), c.env)
+				status, text := outcome(t, job, time.Minute)
+				for rank, cpus := range c.want {
+					if want := fmt.Sprintf("rank %d on [%s], %s\n", rank, cpus, c.manners); cpus != "" && !strings.Contains(text, want) {
+						t.Errorf("%q is missing", want)
+					}
 				}
-			}
-			if status != 0 || t.Failed() {
-				t.Errorf("status %d: %s", status, text)
-			}
-		})
+				if status != 0 || t.Failed() {
+					t.Errorf("status %d: %s", status, text)
+				}
+			})
+		}
 	}
+}
+
+func boundByHydra(t *testing.T, n int, on ...string) *exec.Cmd {
+	flags := []string{"-n", fmt.Sprint(n)}
+	if on != nil {
+		flags = append(flags, "-bind-to", "user:"+strings.Join(on, ","))
+	}
+	return hydra(t, append(flags, self("bound")...)...)
+}
+
+// boundByHand is a job that a shell starts.
+func boundByHand(t *testing.T, n int, on ...string) *exec.Cmd {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // whose port is free a moment later, most likely
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	var script strings.Builder
+	fmt.Fprintf(&script, "export PM2_SIZE=%d PM2_RENDEZVOUS=%v PM2_SECRET=%x; ", n, l.Addr(), "a secret of sixteen bytes")
+	for rank := range n {
+		where := ""
+		if on != nil {
+			where = "taskset -c " + on[rank] + " "
+		}
+		fmt.Fprintf(&script, "PM2_RANK=%d %s%s & ", rank, where, strings.Join(self("bound"), " "))
+	}
+	return exec.Command("sh", "-c", script.String()+"wait")
 }
 
 // TestGraceful: processes that the manager asks by SIGTERM to end close their sessions, without an error, in the time that it gives them.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/sched"
 )
 
 // The test program is also what the jobs run: its first argument says what.
@@ -81,7 +82,11 @@ func bound([]string) error {
 			masks[strings.TrimSpace(list)] = true
 		}
 	}
-	fmt.Printf("rank %d on %v\n", s.Rank(), slices.Sorted(maps.Keys(masks)))
+	manners := "alone"
+	if sched.SharesCPUs() {
+		manners = "yields"
+	}
+	fmt.Printf("rank %d on %v, %s\n", s.Rank(), slices.Sorted(maps.Keys(masks)), manners)
 	if err := together(s); err != nil {
 		return err
 	}

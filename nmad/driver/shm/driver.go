@@ -26,7 +26,7 @@ func (d Driver) geometry(c driver.Config) geometry {
 	switch {
 	case d.geo != nil:
 		return *d.geo
-	case c.Shared:
+	case c.Crowded():
 		return crowded
 	}
 	return standard

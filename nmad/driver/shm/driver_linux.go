@@ -28,9 +28,16 @@ const lentFrame = 3
 // host and in this network name space.
 type endpoint struct {
 	acceptor.Endpoint
-	geo  geometry
-	ways ways
-	home func() driver.Place
+	driver Driver
+	ways   ways // but for alone
+	home   func() driver.Place
+}
+
+// choose is how a link is to be made now.
+func (e *endpoint) choose() (geometry, ways) {
+	w := e.ways
+	w.alone = e.Config.Crowded()
+	return e.driver.geometry(e.Config), w
 }
 
 // Open implements driver.Driver. It listens on an abstract Unix socket, which
@@ -40,16 +47,15 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
-	e := &endpoint{geo: d.geometry(c), home: d.homes()}
-	e.Endpoint = acceptor.Endpoint{Name: Name, Config: c, MaxBody: e.geo.maxBody, Reach: e.reach}
-	if err := e.geo.check(); err != nil {
+	e, geo := &endpoint{driver: d, home: d.homes()}, d.geometry(c)
+	e.Endpoint = acceptor.Endpoint{Name: Name, Config: c, MaxBody: geo.maxBody, Reach: e.reach}
+	if err := geo.check(); err != nil {
 		return nil, fmt.Errorf("shm: open: %w: %w", driver.ErrConfig, err)
 	}
 	var err error
 	if e.ways, err = d.ways(os.Getenv(EnvCopy)); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
-	e.ways.alone = c.Shared
 	ln, name, err := acceptor.ListenAbstract(Name, c)
 	if err != nil {
 		return nil, err
@@ -73,7 +79,8 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 		return nil, err
 	}
 	uc := conn.(*net.UnixConn)
-	p, err := createParts(e.geo, e.home)
+	geo, ways := e.choose()
+	p, err := createParts(geo, e.home)
 	defer p.close()
 	if err == nil {
 		err = p.watch(uc, 0)
@@ -81,7 +88,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	if err != nil {
 		return nil, hello.Refuse(conn, hello.Lacking(err))
 	}
-	frame := hello.AppendFrame(nil, frameSegment, append(e.geo.encode(), p.nonce.evidence()...))
+	frame := hello.AppendFrame(nil, frameSegment, append(geo.encode(), p.nonce.evidence()...))
 	if _, _, err := uc.WriteMsgUnix(frame, unix.UnixRights(p.segment, p.bells[0], p.bells[1]), nil); err != nil {
 		if !ended(err) {
 			return nil, hello.Refuse(conn, hello.Lacking(fmt.Errorf("cannot send the segment: %w", acceptor.Cause(err))))
@@ -97,7 +104,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	}
 	p.theirs.decode(mapped)
 	p.mem.fetch(p.geo, 0) // the listener has chosen where it is
-	l, err := p.link(rank, 0, e.ways)
+	l, err := p.link(rank, 0, ways)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +136,8 @@ func (e *endpoint) receive(conn net.Conn, v *acceptor.Incoming) (int, driver.Lin
 	if err := hello.WriteFrame(conn, frameMapped, p.nonce.evidence()); err != nil {
 		return rank, nil, fmt.Errorf("%w: %w", driver.ErrPeerLost, acceptor.Cause(err))
 	}
-	l, err := p.link(rank, 1, e.ways)
+	_, ways := e.choose()
+	l, err := p.link(rank, 1, ways)
 	if err != nil {
 		return rank, nil, err
 	}

@@ -15,6 +15,7 @@ type Card struct {
 	PID       int
 	StartTime uint64 // start time of the process in clock ticks since boot; 0: not known
 	Host      string // identifies the host, and the pid name space in it
+	CPUs      string // that the process may use, as the kernel lists them: 0-3,8; empty: not known
 	Rails     []Rail // the networks to the others, in the same order in all cards
 
 	Window  uint64 // eager bytes that a peer may have outstanding at this process
@@ -27,13 +28,16 @@ type Card struct {
 	Standby string // host:port at which processes connect that have lost their parent; empty: this process never becomes root. Join fills it in
 }
 
-// Longest strings of a card, in bytes.
+// MaxCPUs is how long Card.CPUs may be, in bytes.
+const MaxCPUs = 255
+
+// Longest other strings of a card, in bytes.
 const (
 	maxHost   = 255
 	maxDriver = 63
 	maxAddr   = 1023
 
-	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 4 + 2 + maxHost + 2 + maxAddr + 4 + MaxRails*(2*2+maxDriver+maxAddr)
+	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 4 + 2 + maxHost + 2 + MaxCPUs + 2 + maxAddr + 4 + MaxRails*(2*2+maxDriver+maxAddr)
 )
 
 // MaxRails is how many rails a card has at most.
@@ -61,6 +65,8 @@ func (c *Card) check() error {
 	switch {
 	case len(c.Host) > maxHost:
 		return fmt.Errorf("%w: host identity of %d bytes, at most %d", errCard, len(c.Host), maxHost)
+	case len(c.CPUs) > MaxCPUs:
+		return fmt.Errorf("%w: a list of processors of %d bytes, at most %d", errCard, len(c.CPUs), MaxCPUs)
 	case len(c.Standby) > maxAddr:
 		return fmt.Errorf("%w: control address of %d bytes, at most %d", errCard, len(c.Standby), maxAddr)
 	case len(c.Rails) > MaxRails:
@@ -92,6 +98,7 @@ func (c *Card) append(b []byte) []byte {
 	}
 	b = appendU32(b, lazy)
 	b = appendString(b, c.Host)
+	b = appendString(b, c.CPUs)
 	b = appendString(b, c.Standby)
 	b = appendU32(b, uint32(len(c.Rails)))
 	for _, r := range c.Rails {
@@ -112,6 +119,7 @@ func (c *Card) read(r *reader) {
 	c.Lazy = lazy == 1
 	r.bad = r.bad || lazy > 1
 	c.Host = r.string(maxHost)
+	c.CPUs = r.string(MaxCPUs)
 	c.Standby = r.string(maxAddr)
 	n := r.u32()
 	if n > MaxRails {

@@ -44,11 +44,14 @@ func topology(cpu int, what string) int {
 	return n
 }
 
-// Inherited says whether this process may use the same processors as the one that has started it, which has then not bound it; known
-// is false where the kernel does not tell.
-func Inherited() (same, known bool) {
+// Inherited says whether this process may use the same processors as the one that has started it, which has then not bound it. It is
+// false where that is not known: the kernel does not tell, or the other one is outside this process's container.
+func Inherited() bool {
+	parent := os.Getppid()
+	if parent == 0 {
+		return false
+	}
 	own, err := topo.ProcessAffinity()
-	parents, err2 := topo.Affinity(os.Getppid())
-	known = err == nil && err2 == nil
-	return known && own.Equal(parents), known
+	parents, err2 := topo.Affinity(parent)
+	return err == nil && err2 == nil && own.Equal(parents)
 }
