@@ -49,7 +49,7 @@ import (
 //
 // When rank 0, or the leader of a host, which relay the news, has left or died, only a link tells of the death of a
 // process on another host. From then on receives and probes that wait make links,
-// those for any source to all other processes (Session.orphaned).
+// those for any source to all other processes (Domain.orphaned).
 //
 // linking is under the lock of its gate.
 type linking struct {
