@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
@@ -88,7 +89,14 @@ func (w Way) Run(f func(s *Spawner)) (err error) {
 	return nil
 }
 
-func end(err *error, s *sched.Scheduler) { *err = errors.Join(*err, s.Stop(context.Background())) }
+// endLimit bounds how long a scheduler may take to stop, whose threads have ended.
+const endLimit = 30 * time.Second
+
+func end(err *error, s *sched.Scheduler) {
+	ctx, cancel := context.WithTimeout(context.Background(), endLimit)
+	defer cancel()
+	*err = errors.Join(*err, s.Stop(ctx))
+}
 
 // Go calls f on a caller of its own. wait returns when f has.
 func (s *Spawner) Go(f func()) (wait func()) {

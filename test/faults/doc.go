@@ -11,7 +11,7 @@
 //
 //	  the test                       the job
 //	┌──────────┐  launch.Start   ┌────────┐ messages ┌────────┐
-//	│ plan     ├────────────────▶│ rank 0 │◀────────▶│ rank 1 │ ...   shm, tcp, unix, rails; hooks or not
+//	│ plan     ├────────────────▶│ rank 0 │◀────────▶│ rank 1 │ ...   shm, tcp, unix, rails; callers and engines of all kinds
 //	│ fault ───┼── SIGKILL, SIGSTOP, prlimit, cgroup, ip link ──▶ victim
 //	│ judge    │◀── accounts ────┤        │          │        │
 //	└──────────┘                 └────────┘          └────────┘

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/caller"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
@@ -59,8 +60,8 @@ type plan struct {
 	Driver       string
 	Link         string
 	Strategy     string
-	Copy         string // PM2_SHM_COPY
-	Hooks        []bool // by rank: the hooks of the scheduler poll
+	Copy         string       // PM2_SHM_COPY
+	Ways         []caller.Way // by rank: what calls, and what makes the progress
 	Eager        int
 	Unexpected   int
 
@@ -105,8 +106,9 @@ func newPlan(seed uint64, wanted kind, heartbeat time.Duration, m *machine) *pla
 		p.Link = ""
 	}
 	p.Copy = []string{"auto", "two", "single"}[rng.IntN(3)]
+	ways := caller.Ways()
 	for range p.Size {
-		p.Hooks = append(p.Hooks, rng.IntN(2) == 0)
+		p.Ways = append(p.Ways, ways[rng.IntN(len(ways))])
 	}
 	p.Eager = []int{0, 0, 1, 100, 4 << 10}[rng.IntN(5)]
 	p.Unexpected = []int{2 << 10, 64 << 10, nmad.DefaultUnexpected}[rng.IntN(3)]
@@ -200,11 +202,11 @@ func (p *plan) others(own int) (all []int) {
 
 // String describes the round in one line.
 func (p *plan) String() string {
-	hooks := ""
-	for _, h := range p.Hooks {
-		hooks += map[bool]string{true: "h", false: "e"}[h]
+	var ways []string
+	for _, w := range p.Ways {
+		ways = append(ways, w.String())
 	}
-	words := []string{fmt.Sprintf("seed %d: %s of rank %d of %d over %s, %s", p.Seed, p.Kind, p.Victim, p.Size, p.Driver, hooks)}
+	words := []string{fmt.Sprintf("seed %d: %s of rank %d of %d over %s, %s", p.Seed, p.Kind, p.Victim, p.Size, p.Driver, strings.Join(ways, " "))}
 	if p.Instead != "" {
 		words = append(words, "instead of "+string(p.Instead))
 	}

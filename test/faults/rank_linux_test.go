@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/caller"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	_ "github.com/pm2-go/pm2/nmad/driver/fault" // PM2_DRIVER=fault:tcp
@@ -53,17 +54,18 @@ func act() {
 	if c.Rank == p.Victim {
 		hoardOnSignal()
 	}
-	if p.Hooks[c.Rank] {
-		stop, err := pioman.Enable()
-		if err != nil {
-			fatal(err)
-		}
-		marcel.Run(func() { p.part(c, b) })
-		stop()
-	} else {
-		before := remains()
+	way := p.Ways[c.Rank]
+	before := remains()
+	if way.Engine == caller.Explicit {
 		c.Engine = pioman.New(pioman.Config{Shared: c.Shared})
+	}
+	if err := way.Run(func(s *caller.Spawner) {
+		callers = s
 		p.part(c, b)
+	}); err != nil {
+		b.bad("what makes the progress: %v", err)
+	}
+	if way.Engine == caller.Explicit {
 		if err := c.Engine.Close(); err != nil {
 			b.bad("close the engine: %v", err)
 		}

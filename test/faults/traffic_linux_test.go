@@ -9,11 +9,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/caller"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// crew is threads and goroutines, in turn.
+// callers starts callers of the kind that this rank has.
+var callers *caller.Spawner
+
+// crew is such callers and goroutines, in turn.
 type crew struct {
 	all sync.WaitGroup
 	n   int
@@ -24,8 +28,7 @@ func (c *crew) run(f func()) {
 		c.all.Go(f)
 		return
 	}
-	t := marcel.Spawn(f)
-	c.all.Go(func() { _ = t.Join() })
+	c.all.Go(callers.Go(f))
 }
 
 // wait waits for all of them.
