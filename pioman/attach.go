@@ -51,30 +51,8 @@ type attachment struct {
 // users are those that have hooked an engine, and have not called their stop.
 type users struct{ n int } // under e.mu
 
-// taken says which schedulers have an engine: SetSleeper has room for one.
-var taken struct {
-	sync.Mutex
-	by map[Scheduler]*Engine
-}
-
-func take(s Scheduler, e *Engine) bool {
-	taken.Lock()
-	defer taken.Unlock()
-	if taken.by[s] != nil {
-		return false
-	}
-	if taken.by == nil {
-		taken.by = map[Scheduler]*Engine{}
-	}
-	taken.by[s] = e
-	return true
-}
-
-func giveBack(s Scheduler) {
-	taken.Lock()
-	defer taken.Unlock()
-	delete(taken.by, s)
-}
+// taken has, by scheduler, the engine that is hooked to it: SetSleeper has room for one.
+var taken sync.Map
 
 // Attach hooks the engine to a scheduler: it registers Idle, Switch, Timer and Library hooks, and
 // becomes the Sleeper. stop undoes that; calling it again has no effect. Requests may be pending at
@@ -149,11 +127,11 @@ func (e *Engine) use(u *users) (stop func()) {
 
 // hook hooks the engine to s, for the holder of e.mu. After an error it is as before.
 func (e *Engine) hook(s Scheduler, u *users) (err error) {
-	if !take(s, e) {
+	if _, other := taken.LoadOrStore(s, e); other {
 		return ErrSchedulerTaken
 	}
-	if err := e.sleeper.hold(); err != nil {
-		giveBack(s)
+	if err := e.sleeper.open(); err != nil {
+		taken.Delete(s)
 		return err
 	}
 	a := &attachment{e: e, s: s, users: u}
@@ -161,8 +139,7 @@ func (e *Engine) hook(s Scheduler, u *users) (err error) {
 	a.progressor.init(a, -1, a.progressor.serve)
 	if vp := e.params.Dedicated; vp >= 0 {
 		if err := a.dedicate(vp); err != nil {
-			e.sleeper.release()
-			giveBack(s)
+			taken.Delete(s)
 			return err
 		}
 	}
@@ -201,9 +178,6 @@ func (a *attachment) detach() {
 	a.progressor.stop(a.e.sleeper.evict)
 	a.e.sleeper.evict()
 	parking.wakeAll(a.e)
-	a.e.sleeper.release()
-	giveBack(a.s)
-	if hasNone(a.s) {
-		enabled.remove(a.e)
-	}
+	taken.Delete(a.s)
+	enabled.Delete(a.e)
 }

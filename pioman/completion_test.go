@@ -281,7 +281,7 @@ func TestCompletionIsLinearizable(t *testing.T) {
 		wg.Go(func() { // a waiter that comes and goes
 			p := parking.get(e)
 			for range 3 {
-				p.prepare(onSemaphore)
+				p.prepare(onSemaphore, true)
 				if c.enlist(p, want{bits: 4}) {
 					runtime.Gosched()
 					c.withdraw(p)
@@ -517,23 +517,23 @@ func TestParkerConsumesEachUnit(t *testing.T) {
 	}
 	p.wake()
 	isInactive("woken while awake")
-	p.prepare(onSemaphore)
+	p.prepare(onSemaphore, true)
 	p.cancel()
 	isInactive("cancelled")
-	p.prepare(onSemaphore)
+	p.prepare(onSemaphore, true)
 	p.wake()
 	p.wake()
 	p.cancel()
 	isInactive("woken twice, then cancelled")
-	p.prepare(onSemaphore)
+	p.prepare(onSemaphore, true)
 	p.wake()
 	p.sem.Acquire()
 	isInactive("woken, then slept")
-	p.prepare(onKernel)
+	p.prepare(onKernel, true)
 	p.wake()
 	p.cancel()
 	isInactive("woken from the kernel")
-	p.prepare(onKernel)
+	p.prepare(onKernel, true)
 	p.cancel()
 	isInactive("cancelled before the kernel")
 }

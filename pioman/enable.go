@@ -2,7 +2,6 @@ package pioman
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/pm2-go/pm2/sched"
@@ -21,7 +20,7 @@ func Enable() (stop func(), err error) { return Default().Enable() }
 
 // Enable is the function Enable for this engine.
 func (e *Engine) Enable() (stop func(), err error) {
-	enabled.watch.Do(func() { sched.OnDefault(adopt) })
+	watchDefault()
 	stop, err = e.share(isCarrier, e.carrier)
 	if err != nil {
 		return nil, fmt.Errorf("enable engine %s: %w", e.config.Name, err)
@@ -46,48 +45,23 @@ func (e *Engine) carrier() Scheduler {
 	if e.params.Dedicated >= 0 {
 		return sched.Default()
 	}
-	enabled.add(e) // before the look: a scheduler that starts after it takes the engine along
+	enabled.Store(e, nil) // before the look: a scheduler that starts after it takes the engine along
 	if s := sched.Running(); s != nil {
 		return s
 	}
 	return e.none()
 }
 
-// enabledEngines are those that were enabled before the default scheduler ran: they move to it when it starts.
-type enabledEngines struct {
-	watch sync.Once
-	mu    sync.Mutex
-	list  []*Engine
-}
+// enabled are the engines that were enabled before the default scheduler ran: they move to it when it starts.
+var enabled sync.Map
 
-var enabled enabledEngines
-
-func (x *enabledEngines) add(e *Engine) {
-	x.mu.Lock()
-	if !slices.Contains(x.list, e) {
-		x.list = append(x.list, e)
-	}
-	x.mu.Unlock()
-}
-
-func (x *enabledEngines) remove(e *Engine) {
-	x.mu.Lock()
-	x.list = slices.DeleteFunc(slices.Clone(x.list), func(o *Engine) bool { return o == e })
-	x.mu.Unlock()
-}
+// watchDefault has adopt called from now on.
+var watchDefault = sync.OnceFunc(func() { sched.OnDefault(adopt) })
 
 // adopt moves the enabled engines to s, the default scheduler, which has just started. It does not wait for that: the thread
 // that starts s may be in a handler. Until then the progressor goes on.
 func adopt(s *sched.Scheduler) {
-	go func() {
-		enabled.mu.Lock()
-		list := enabled.list
-		enabled.list = nil
-		enabled.mu.Unlock()
-		for _, e := range list {
-			e.moveTo(s)
-		}
-	}()
+	go enabled.Range(func(e, _ any) bool { e.(*Engine).moveTo(s); return true })
 }
 
 // moveTo moves the engine to s if it is enabled still, and was without virtual processors.

@@ -9,22 +9,8 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// goroutine is the waiting of a plain goroutine, locked to its OS thread or not, and so of a call from C.
-type goroutine struct{}
-
-func (goroutine) yield()            { runtime.Gosched() }
-func (goroutine) blocking(f func()) { f() }
-
-func (goroutine) release(s *semaphore) {
-	s.unit <- struct{}{}
-	readied.Add(1)
-}
-
 // readied counts the goroutines that were woken: see handOver.
 var readied atomic.Uint64
-
-func (goroutine) acquire(s *semaphore)              { <-s.unit }
-func (goroutine) acquireOrCancel(s *semaphore) bool { <-s.unit; return true }
 
 // noVPs is the Scheduler of a program that has started no thread: it has no virtual processor. What progresses while no
 // waiter polls is the progressor's.

@@ -123,8 +123,8 @@ func TestExplicitWaitersHandOver(t *testing.T) {
 					e.RemoveSource(r.net)
 				}
 			}
-			if e.sleeper.users != 0 || e.Pending() != 0 {
-				t.Errorf("%d users, %d pending", e.sleeper.users, e.Pending())
+			if n := e.Pending(); n != 0 {
+				t.Errorf("%d pending", n)
 			}
 		})
 	}

@@ -1,10 +1,6 @@
 package pioman
 
-import (
-	"sync/atomic"
-
-	"github.com/pm2-go/pm2/asm"
-)
+import "sync/atomic"
 
 // mark says that a queue is counted among the engine's pending requests: once, however many
 // OneShot tasks it has. So the word that every hook reads is not written for each
@@ -72,26 +68,3 @@ func (q *Queue) list(t *Task, n int32) {
 		q.shots += n
 	}
 }
-
-// oneShots returns how many OneShot tasks the queue has to run, and whether the engine counts the queue
-// among those with OneShot tasks. If other threads hold the queue throughout, oneShots cannot count and returns 1.
-func (q *Queue) oneShots() (n int, counted bool) {
-	mine := q.held(asm.G())
-	for i := 0; !mine && !q.enter(); i++ {
-		if i == oneShotTries {
-			return 1, q.mark.isSet()
-		}
-		relax(i, true)
-	}
-	q.drain(q.roundNo) // seen from inside a handler: polled in the next round
-	q.clearMark()
-	n, counted = int(q.shots), q.mark.isSet()
-	if !mine {
-		q.exit()
-	}
-	return n, counted
-}
-
-// oneShotTries is how many times oneShots relaxes while it tries to get a queue: longer than any
-// handler should take.
-const oneShotTries = 2000

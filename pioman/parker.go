@@ -21,6 +21,7 @@ type parker struct {
 	e     atomic.Pointer[Engine] // whose waiter uses it; nil: it is free
 	state atomic.Uint32          // waiter: awake -> on...; waker or waiter: back
 	sem   semaphore              // a unit for each wake out of onSemaphore, consumed by that sleep
+	plain bool                   // the waiter is a plain goroutine; it writes it before it lets itself be found
 
 	// The place in a list (completion.go). While listed they belong to the holder of the list.
 	listed atomic.Bool // the waiter sets it before it enlists; the holder that lets go of it clears it
@@ -47,13 +48,9 @@ const (
 	onKernel
 )
 
-// prepare comes before the last look at the condition.
-func (p *parker) prepare(on uint32) { p.prepareAs(caller(), on) }
-
-// prepareAs is prepare for a waiter that knows how it is going to wait.
-func (p *parker) prepareAs(by waiting, on uint32) {
-	p.sem.claim(by)
-	p.on = on
+// prepare comes before the last look at the condition. plain: the waiter is a goroutine.
+func (p *parker) prepare(on uint32, plain bool) {
+	p.on, p.plain = on, plain
 	p.state.Store(on)
 }
 
@@ -61,11 +58,19 @@ func (p *parker) prepareAs(by waiting, on uint32) {
 func (p *parker) wake() {
 	switch {
 	case p.state.CompareAndSwap(onSemaphore, awake):
-		p.sem.Release()
+		p.release()
 	case p.state.CompareAndSwap(onKernel, awake):
 		if e := p.e.Load(); e != nil {
 			e.sleeper.wake()
 		}
+	}
+}
+
+// release gives the unit that a wake out of onSemaphore owes.
+func (p *parker) release() {
+	plain := p.plain // before: the parker may be another waiter's afterwards
+	if p.sem.Release(); plain {
+		readied.Add(1)
 	}
 }
 
@@ -150,7 +155,7 @@ func (ps *parkers) more() {
 	for i := range b {
 		p := &b[i]
 		p.index = uint32(len(old)*len(b) + i + 1)
-		p.sem.init()
+		p.sem.Uninterruptible()
 		p.poke = p.wake
 		p.sleep = func() { p.went = p.e.Load().sleeper.sleepAs(p.limit, p.news, &p.state, onKernel) }
 	}
@@ -181,7 +186,7 @@ func (ps *parkers) wakeAll(e *Engine) {
 func (ps *parkers) wakeOne(e *Engine) {
 	ps.each(e, func(p *parker) bool {
 		if p.state.CompareAndSwap(onSemaphore, awake) {
-			p.sem.Release()
+			p.release()
 			return false
 		}
 		return true

@@ -267,8 +267,8 @@ func TestQueueAgainstModel(t *testing.T) {
 						shots++
 					}
 				}
-				if e.Pending() != shots {
-					t.Fatalf("%d pending, want %d", e.Pending(), shots)
+				if n := e.Pending(); n != min(shots, 1) {
+					t.Fatalf("%d pending with %d tasks to run", n, shots)
 				}
 			},
 		})

@@ -14,11 +14,10 @@ type sleeper struct {
 	holder  atomic.Uintptr           // asm.G of the one that sleeps or prepares to, 0: none
 	sleeps  atomic.Uint32            // how often a holder has left
 	sources atomic.Pointer[[]Source] // replaced as a whole under mu
-	kernel  atomic.Pointer[kernel]   // nil while it has no user; replaced under mu
+	kernel  atomic.Pointer[kernel]   // nil before its first use, and after close
 	armed   []Source                 // the holder's: to be disarmed
 
 	mu     latch
-	users  int // of the kernel: sources, an attachment, explicit waiters
 	closed bool
 }
 
@@ -199,57 +198,40 @@ func (s *sleeper) evict() {
 	}
 }
 
-// hold and release frame a use of the kernel's descriptors.
-func (s *sleeper) hold() error {
+// open opens the kernel's descriptors, unless they are: at the first source, attachment, or explicit waiter that sleeps.
+func (s *sleeper) open() error {
+	if s.kernel.Load() != nil {
+		return nil
+	}
 	s.mu.lock()
 	defer s.mu.unlock()
-	_, err := s.retain()
+	return s.opened()
+}
+
+// opened is open; under mu.
+func (s *sleeper) opened() error {
+	switch {
+	case s.closed:
+		return ErrClosed
+	case s.kernel.Load() != nil:
+		return nil
+	}
+	k, err := openKernel()
+	if err == nil {
+		s.kernel.Store(k)
+	}
 	return err
 }
 
-func (s *sleeper) release() {
-	s.mu.lock()
-	defer s.mu.unlock()
-	s.unretain()
-}
-
-// retain opens the kernel's descriptors for the first user; under mu.
-func (s *sleeper) retain() (*kernel, error) {
-	k := s.kernel.Load()
-	if k == nil {
-		if s.closed {
-			return nil, ErrClosed
-		}
-		var err error
-		if k, err = openKernel(); err != nil {
-			return nil, err
-		}
-		s.kernel.Store(k)
-	}
-	s.users++
-	return k, nil
-}
-
-// unretain closes them with the last; under mu. A thread that still sleeps on them leaves:
-// no waker finds them any more.
-func (s *sleeper) unretain() {
-	if s.users--; s.users == 0 {
-		k := s.kernel.Swap(nil)
-		k.wake()
-		k.unref()
-	}
-}
-
-// close lets go of all sources, for an engine that is being closed. What explicit
-// waiters hold they release themselves.
+// close lets go of all sources and of the kernel's descriptors, for an engine that is being closed. A waiter that still sleeps on
+// them leaves: no waker finds them any more.
 func (s *sleeper) close() {
 	s.mu.lock()
 	s.closed = true
-	list := s.list()
 	s.sources.Store(nil)
-	for _, src := range list {
-		s.kernel.Load().remove(src.Descriptor())
-		s.unretain()
+	if k := s.kernel.Swap(nil); k != nil {
+		k.wake()
+		k.unref()
 	}
 	s.mu.unlock()
 	s.evict()

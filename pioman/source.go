@@ -36,15 +36,10 @@ func (e *Engine) AddSource(src Source) error {
 	s := &e.sleeper
 	s.mu.lock()
 	defer s.mu.unlock()
-	if s.closed {
-		return fmt.Errorf("add source: descriptor %d: %w", fd, ErrClosed)
-	}
-	k, err := s.retain()
-	if err != nil {
+	if err := s.opened(); err != nil {
 		return fmt.Errorf("add source: descriptor %d: %w", fd, err)
 	}
-	if err := k.add(fd); err != nil {
-		s.unretain()
+	if err := s.kernel.Load().add(fd); err != nil {
 		return fmt.Errorf("add source: descriptor %d: %w: %w", fd, ErrSource, err)
 	}
 	list := append(slices.Clone(s.list()), src)
@@ -76,7 +71,6 @@ func (s *sleeper) removeSource(fd int) bool {
 	list := slices.Delete(slices.Clone(s.list()), at, at+1)
 	s.sources.Store(&list)
 	s.kernel.Load().remove(fd)
-	s.unretain()
 	return true
 }
 

@@ -101,17 +101,11 @@ func (e *Engine) Done() {
 	}
 }
 
-// Pending returns how many requests are pending: needed, or OneShot and not run. It is exact while no thread
-// submits or polls, and takes the lock of each queue for a moment.
+// Pending returns how many requests are pending: those needed, and one for each queue that has OneShot tasks to run. Of a queue that
+// another thread holds it may be one too many.
 func (e *Engine) Pending() int {
-	shots := 0
-	for _, q := range e.queues() {
-		n, counted := q.oneShots()
-		if shots += n; counted {
-			shots--
-		}
-	}
-	return max(int(e.load.view().pending())+shots, 0)
+	e.settle(-1)
+	return int(e.load.view().pending())
 }
 
 func (e *Engine) underflow() {

@@ -71,9 +71,9 @@ func (x CompletionCase) Enlist(w *sched.Waiter) bool {
 		panic(fmt.Errorf("pioman: Select: %w", err))
 	}
 	p := parking.get(x.e)
-	p.prepareAs(thread{}, onSemaphore) // a Select's goroutine waits as threads do
+	p.prepare(onSemaphore, false)
 	if x.c.enlist(p, check.want) {
-		if p.sem.thread.Case().Enlist(w) {
+		if p.sem.Case().Enlist(w) {
 			x.e.Need()
 			w.SetNote(p)
 			return true
@@ -90,7 +90,7 @@ func (x CompletionCase) Enlist(w *sched.Waiter) bool {
 func (x CompletionCase) Withdraw(w *sched.Waiter) {
 	p := w.Note().(*parker)
 	w.SetNote(nil)
-	p.sem.thread.Case().Withdraw(w)
+	p.sem.Case().Withdraw(w)
 	x.c.withdraw(p)
 	if !w.Won() {
 		p.cancel()

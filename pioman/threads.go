@@ -5,32 +5,26 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// What the engine needs of marcel. Nothing else in this package knows it.
+// What the engine needs of marcel, beside a case for its Select (thread_case.go). All of it serves threads and plain goroutines
+// alike, and starts no scheduler.
 
-// threadSemaphore is where one of marcel's threads sleeps.
-type threadSemaphore = marcel.Semaphore
+// semaphore is what a passive waiter sleeps on: one at a time.
+type semaphore = marcel.Semaphore
 
-// mutex guards what is changed rarely. Never held while a handler runs. It serves threads
-// and goroutines alike, and starts no scheduler.
+// mutex guards what is changed rarely. Never held while a handler runs.
 type mutex = marcel.Mutex
 
-// caller tells how the caller waits. A few nanoseconds.
-func caller() waiting {
-	if marcel.OnThread() {
-		return thread{}
-	}
-	return goroutine{}
-}
+// yield lets others run.
+func yield() { marcel.Yield() }
 
-// thread is the waiting of one of marcel's threads.
-type thread struct{}
+// blockingCall runs f, which blocks in the kernel, without holding up others.
+func blockingCall(f func()) { marcel.Blocking(f) }
 
-func (thread) yield()            { marcel.Yield() }
-func (thread) blocking(f func()) { marcel.Blocking(f) }
+// threadsReady tells whether other threads wait for the VP of the calling thread.
+func threadsReady() bool { return marcel.Ready() }
 
-func (thread) acquire(s *semaphore)              { s.thread.Acquire() }
-func (thread) acquireOrCancel(s *semaphore) bool { return s.thread.AcquireOrCancel() }
-func (thread) release(s *semaphore)              { s.thread.Release() }
+// onThread tells whether the caller is one of marcel's threads. A few nanoseconds.
+func onThread() bool { return marcel.OnThread() }
 
 // sharedByDefault tells what the default scheduler knows of other processes on our
 // CPUs, for the default engine while it is explicit. It does not start that
@@ -39,9 +33,3 @@ func sharedByDefault() bool {
 	s := sched.Running()
 	return s != nil && s.Shared()
 }
-
-// threadsReady tells whether other threads wait for the VP of the calling thread.
-func threadsReady() bool { return marcel.Ready() }
-
-// onThread tells whether the caller is one of marcel's threads.
-func onThread() bool { return marcel.OnThread() }

@@ -2,7 +2,6 @@ package pioman
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
@@ -34,7 +33,7 @@ func (c *Completion) WaitAll(e *Engine, bits uint32) error {
 // under a context that can be done allocates what context.AfterFunc does.
 func (c *Completion) WaitContext(ctx context.Context, e *Engine, bits uint32) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("wait: %w", context.Cause(ctx))
+		return context.Cause(ctx)
 	}
 	return c.await(e, want{bits: bits}, how{ctx: ctx})
 }
@@ -66,7 +65,7 @@ func (c *Completion) await(e *Engine, n want, h how) error {
 	}
 	w := wait{e: e, c: c, want: n, how: h}
 	if err := w.check(); err != nil {
-		return failed(err)
+		return err
 	}
 	w.onThread, w.vp, w.polite, w.looks = onThread(), e.here(), e.shared(), 1
 	if a := e.attached.Load(); a != nil && !h.polled {
@@ -75,35 +74,14 @@ func (c *Completion) await(e *Engine, n want, h how) error {
 	if !h.polled && sched.Poll(e.params.BusyWait, w.polite, w.look) {
 		return c.result()
 	}
-	if err := w.block(); err != nil {
-		return failed(err)
-	}
-	return c.result()
+	return w.block()
 }
 
 func (c *Completion) result() error {
 	if c.Test(Failed) {
-		return failed(ErrPanicked)
+		return ErrPanicked
 	}
 	return nil
-}
-
-// waitErrors are the errors of waits, made beforehand: a wait that gives up allocates nothing either.
-var waitErrors = func() map[error]error {
-	m := map[error]error{}
-	for _, err := range []error{ErrClosed, ErrCanceled, ErrPanicked, ErrInHandler, ErrNoBits} {
-		m[err] = fmt.Errorf("wait: %w", err)
-	}
-	return m
-}()
-
-// failed says that it was a wait that failed with err.
-func failed(err error) error {
-	switch err {
-	case ErrClosed, ErrCanceled, ErrPanicked, ErrInHandler, ErrNoBits:
-		return waitErrors[err]
-	}
-	return fmt.Errorf("wait: %w", err) // the cause of a context's end
 }
 
 // wait is one Wait in progress.
@@ -113,7 +91,6 @@ type wait struct {
 	want want
 	how
 
-	held  bool // the kernel's descriptors are retained
 	led   bool // others may rely on us to poll: see block
 	still bool // nothing happened in the last sleep
 	news  bool // something happened in a poll of ours since we last tried to sleep in the kernel
@@ -194,7 +171,7 @@ func (w *wait) block() error {
 			return err
 		}
 	}
-	return nil
+	return w.c.result()
 }
 
 // leave ends block, which began at the moment given.
@@ -204,9 +181,6 @@ func (w *wait) leave(p *parker, began int64) {
 	e.Done()
 	if !w.onThread && w.met() {
 		e.outside.Took(asm.Cycles()-began, e.ticks.explicitSpin)
-	}
-	if w.held {
-		e.sleeper.release()
 	}
 	if !w.led {
 		return
@@ -256,7 +230,7 @@ func (e *Engine) covered() bool {
 // false wakes the parkers afterwards, and the waiter asks after prepare: so either
 // the waiter sees it, or that thread sees the waiter.
 func (w *wait) sleepCovered(p *parker) {
-	p.prepare(onSemaphore)
+	p.prepare(onSemaphore, !w.onThread)
 	if !w.c.enlist(p, w.want) {
 		p.cancel()
 		return
@@ -311,10 +285,8 @@ func (w *wait) insist() bool {
 // on the semaphore until that one leaves, and so hands over.
 func (w *wait) sleepInKernel(p *parker) {
 	e := w.e
-	if !w.held {
-		w.held = w.e.sleeper.hold() == nil // refused: short sleeps without it
-	}
-	p.prepare(onKernel)
+	_ = w.e.sleeper.open() // refused: short sleeps without it
+	p.prepare(onKernel, !w.onThread)
 	if !w.c.enlist(p, w.want) {
 		p.cancel()
 		return
@@ -329,7 +301,7 @@ func (w *wait) sleepInKernel(p *parker) {
 	}
 	w.led = true
 	p.news, w.news = w.news, false
-	caller().blocking(p.sleep)
+	blockingCall(p.sleep)
 	w.c.withdraw(p)
 	p.cancel()
 	w.still = p.went == undisturbed
