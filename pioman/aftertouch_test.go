@@ -169,13 +169,13 @@ func afterworlds(t *testing.T, test func(t *testing.T, e *Engine, s *sched.Sched
 	tune := func(p *Params) {
 		p.BusyWait, p.explicitSpin = time.Microsecond, 50*time.Microsecond
 	}
-	t.Run("explicit", func(t *testing.T) { test(t, engine(t, Config{tune: tune}), nil, 10) })
+	t.Run("explicit", func(t *testing.T) { test(t, engine(t, Config{Params: tuned(tune)}), nil, 10) })
 	t.Run("hooked, goroutines", func(t *testing.T) {
-		e, _ := hookedEngine(t, Config{tune: tune})
+		e, _ := hookedEngine(t, Config{Params: tuned(tune)})
 		test(t, e, nil, 1)
 	})
 	t.Run("hooked, threads", func(t *testing.T) {
-		e, s := hookedEngine(t, Config{tune: tune})
+		e, s := hookedEngine(t, Config{Params: tuned(tune)})
 		test(t, e, s, 4)
 	})
 }

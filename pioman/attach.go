@@ -30,7 +30,8 @@ type Scheduler interface {
 	Kick(vp int)
 	SetSleeper(sched.Sleeper)
 	Shared() bool
-	Queues() []*sched.Queue // the tree that the engine's queues hang on, the same one each time; nil: no virtual processor is known
+	Idle(vp int) (idle, awake bool) // whether a virtual processor has nothing to do, and whether it is awake then
+	Queues() []*sched.Queue         // the tree that the engine's queues hang on, the same one each time; nil: no virtual processor is known
 }
 
 // hookPriority leaves room on both sides.
@@ -68,19 +69,22 @@ var taken sync.Map
 //
 // With the parameter Progress off it only checks: the engine stays explicit.
 func (e *Engine) Attach(s Scheduler) (stop func(), err error) {
-	same, carrier := func(by Scheduler) bool { return by == s }, func() Scheduler { return s }
 	if s == nil {
-		same, carrier = hasNone, e.none
+		return e.share("attach", hasNone, e.none)
 	}
-	stop, err = e.share(same, carrier)
-	if err != nil {
-		return nil, fmt.Errorf("attach engine %s: %w", e.config.Name, err)
-	}
-	return stop, nil
+	return e.share("attach", func(by Scheduler) bool { return by == s }, func() Scheduler { return s })
 }
 
 // share hooks the engine to what carrier returns, unless it is hooked to what same accepts.
-func (e *Engine) share(same func(Scheduler) bool, carrier func() Scheduler) (stop func(), err error) {
+func (e *Engine) share(what string, same func(Scheduler) bool, carrier func() Scheduler) (stop func(), err error) {
+	if stop, err = e.hookOrJoin(same, carrier); err != nil {
+		err = fmt.Errorf("%s engine %s: %w", what, e.config.Name, err)
+	}
+	return stop, err
+}
+
+// hookOrJoin is share with bare errors.
+func (e *Engine) hookOrJoin(same func(Scheduler) bool, carrier func() Scheduler) (stop func(), err error) {
 	if e.inHandler() {
 		return nil, ErrInHandler
 	}

@@ -56,7 +56,7 @@ func TestHooksAreQuietWithNothingPending(t *testing.T) {
 }
 
 func TestIdleHookVerdicts(t *testing.T) {
-	e := engine(t, Config{tune: func(p *Params) { p.hot = 20 * time.Millisecond }})
+	e := engine(t, Config{Params: tuned(func(p *Params) { p.hot = 20 * time.Millisecond })})
 	s := newByHand(2)
 	attach(t, e, s)
 	c := newCounted(t, e, 0)
@@ -92,9 +92,9 @@ func TestIdleHookVerdicts(t *testing.T) {
 }
 
 func TestSwitchAndTimerHooksAreRateLimitedPerProcessor(t *testing.T) {
-	e := engine(t, Config{tune: func(p *Params) {
+	e := engine(t, Config{Params: tuned(func(p *Params) {
 		p.Granularity, p.TimerPeriod, p.BlockingDelay, p.surveyPeriod = time.Hour, time.Hour, time.Hour, time.Hour
-	}})
+	})})
 	s := newByHand(2)
 	attach(t, e, s)
 	c := newCounted(t, e, 0)
@@ -270,7 +270,7 @@ func TestAttachAndStopLeaveNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(Config{tune: func(p *Params) { p.explicitSpin = 50 * time.Microsecond }})
+	e := New(Config{Params: tuned(func(p *Params) { p.explicitSpin = 50 * time.Microsecond })})
 	before := openDescriptors(t)
 	var stopped atomic.Bool
 	var served atomic.Int64

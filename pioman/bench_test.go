@@ -168,7 +168,7 @@ func BenchmarkSpinIteration(b *testing.B) {
 func BenchmarkSwitchHook(b *testing.B) {
 	for _, pending := range []bool{false, true} {
 		b.Run(map[bool]string{false: "nothing pending", true: "pending, not due"}[pending], func(b *testing.B) {
-			e := engine(b, Config{tune: func(p *Params) { p.Granularity = time.Hour }})
+			e := engine(b, Config{Params: tuned(func(p *Params) { p.Granularity = time.Hour })})
 			s := newByHand(1)
 			attach(b, e, s)
 			if pending {

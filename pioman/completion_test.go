@@ -127,7 +127,7 @@ func TestWaitTimeout(t *testing.T) {
 // time limit. Each is woken by what he waits for, and by nothing less.
 func TestSeveralWaiters(t *testing.T) {
 	for _, hooked := range []bool{false, true} {
-		e := engine(t, Config{tune: func(p *Params) { p.explicitSleep = time.Hour }})
+		e := engine(t, Config{Params: tuned(func(p *Params) { p.explicitSleep = time.Hour })})
 		if hooked {
 			attach(t, e, scheduler(t, sched.Config{}))
 		}
@@ -327,9 +327,9 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rounds := effort.Of(on.rounds)
-			e := engine(t, Config{tune: func(p *Params) {
+			e := engine(t, Config{Params: tuned(func(p *Params) {
 				p.BusyWait, p.explicitSpin = time.Microsecond, 100*time.Microsecond
-			}})
+			})})
 			run := func(f func()) { f() }
 			if on.hooked {
 				s := scheduler(t, sched.Config{})
@@ -402,9 +402,9 @@ func TestSignallerDoesNotTouchTheObjectAfterwards(t *testing.T) {
 // progress, none gets lost.
 func TestSignalsAndTimeoutsRace(t *testing.T) {
 	for _, hooked := range []bool{false, true} {
-		e := engine(t, Config{tune: func(p *Params) {
+		e := engine(t, Config{Params: tuned(func(p *Params) {
 			p.BusyWait, p.explicitSpin = 0, 10*time.Microsecond
-		}})
+		})})
 		if hooked {
 			attach(t, e, scheduler(t, sched.Config{}))
 		}
@@ -446,7 +446,7 @@ func TestSignalsAndTimeoutsRace(t *testing.T) {
 func TestManyWaiters(t *testing.T) {
 	for name, hooked := range map[string]bool{"explicit": false, "hooked": true} {
 		t.Run(name, func(t *testing.T) {
-			e := engine(t, Config{tune: func(p *Params) { p.explicitSpin = 100 * time.Microsecond }})
+			e := engine(t, Config{Params: tuned(func(p *Params) { p.explicitSpin = 100 * time.Microsecond })})
 			s := scheduler(t, sched.Config{})
 			if hooked {
 				attach(t, e, s)

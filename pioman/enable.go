@@ -1,7 +1,6 @@
 package pioman
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/pm2-go/pm2/sched"
@@ -21,11 +20,7 @@ func Enable() (stop func(), err error) { return Default().Enable() }
 // Enable is the function Enable for this engine.
 func (e *Engine) Enable() (stop func(), err error) {
 	watchDefault()
-	stop, err = e.share(isCarrier, e.carrier)
-	if err != nil {
-		return nil, fmt.Errorf("enable engine %s: %w", e.config.Name, err)
-	}
-	return stop, nil
+	return e.share("enable", isCarrier, e.carrier)
 }
 
 // isCarrier tells whether an enabled engine may be hooked to s.

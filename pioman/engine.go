@@ -25,9 +25,7 @@ type Config struct {
 	// that is not allowed makes Attach fail, and is as in DefaultParams meanwhile.
 	Params *Params
 
-	sharedBy func() bool // asks later, for the default engine
-
-	tune func(*Params) // for tests
+	isDefault bool
 }
 
 // Engine is a progress engine: queues of tasks, and what polls them. Make it
@@ -68,9 +66,6 @@ func New(c Config) *Engine {
 	}
 	e := &Engine{config: c}
 	e.params, e.paramErr = c.params()
-	if c.tune != nil {
-		c.tune(&e.params)
-	}
 	e.ticks = e.params.ticks()
 	e.root = &Queue{engine: e}
 	e.tree.Store(e.plant(nil))
@@ -83,7 +78,7 @@ func New(c Config) *Engine {
 // hooks it to marcel's default scheduler. It is never closed.
 func Default() *Engine { return defaultEngine() }
 
-var defaultEngine = sync.OnceValue(func() *Engine { return New(Config{sharedBy: sharedByDefault}) })
+var defaultEngine = sync.OnceValue(func() *Engine { return New(Config{isDefault: true}) })
 
 // Close ends the engine: hooks are unregistered, tasks cancelled (a running handler is waited for),
 // functions of Then that are due are called, waiters get ErrClosed, sources are released. A second Close
@@ -142,7 +137,8 @@ func (e *Engine) shared() bool {
 	if a := e.attached.Load(); a != nil {
 		return a.s.Shared()
 	}
-	return e.config.Shared || sched.SharesCPUs() || e.config.sharedBy != nil && e.config.sharedBy()
+	s := sched.Running() // the default engine, while it is explicit, does as the default scheduler does, and starts none
+	return e.config.Shared || sched.SharesCPUs() || e.config.isDefault && s != nil && s.Shared()
 }
 
 // params is what the engine is to use, and what is wrong with what was asked for.
@@ -159,6 +155,3 @@ func (c *Config) params() (Params, error) {
 	}
 	return p, nil
 }
-
-// Params returns the parameters that the engine uses, with the origin of each value.
-func (e *Engine) Params() Params { return e.params }

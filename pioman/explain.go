@@ -62,12 +62,9 @@ func (e *Engine) Explain() Explanation {
 	}
 	if a != nil && len(a.vps) > 0 {
 		for vp, pu := range tr.laid[0].VPs() {
-			v := Poller{VP: vp, Where: label(pu), Why: a.when(vp), Way: []string{root}}
-			if way := tr.way(vp); way != nil {
-				v.Way = nil
-				for _, n := range way {
-					v.Way = append(v.Way, n.name())
-				}
+			v := Poller{VP: vp, Where: label(pu), Why: a.when(vp)}
+			for _, n := range tr.visits(vp) {
+				v.Way = append(v.Way, n.name())
 			}
 			x.VPs = append(x.VPs, v)
 			x.Polls += uint64(a.vps[vp].polls.Load())
@@ -134,12 +131,9 @@ func (e *Engine) asleep(a *attachment) string {
 	return "an idle VP"
 }
 
-// root is the name of the root.
-const root = "machine"
-
 func (n *node) name() string {
 	if n.up == nil {
-		return root
+		return "machine"
 	}
 	return label(n.queue.item)
 }

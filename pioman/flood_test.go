@@ -60,7 +60,7 @@ func TestFloodEnds(t *testing.T) {
 // submitted, and nothing is left.
 func TestFloodsAtFullSpeed(t *testing.T) {
 	const submitters, each = 3, 64
-	e := engine(t, Config{tune: func(p *Params) { p.round = 16 }})
+	e := engine(t, Config{Params: tuned(func(p *Params) { p.round = 16 })})
 	var left atomic.Int32
 	left.Store(submitters)
 	var all sync.WaitGroup

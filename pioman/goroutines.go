@@ -19,30 +19,22 @@ type noVPs struct {
 	shared bool
 }
 
-// Hooks, NumVP, CurrentVP, Kick, SetSleeper, Shared and Queues implement Scheduler.
-func (n *noVPs) Hooks() *hooks.Set        { return &n.set }
-func (n *noVPs) NumVP() int               { return 0 }
-func (n *noVPs) CurrentVP() int           { return -1 }
-func (n *noVPs) Kick(int)                 {}
-func (n *noVPs) SetSleeper(sched.Sleeper) {}
-func (n *noVPs) Shared() bool             { return n.shared || sched.SharesCPUs() }
-func (n *noVPs) Queues() []*sched.Queue   { return nil }
+// Hooks, NumVP, CurrentVP, Kick, SetSleeper, Shared, Idle and Queues implement Scheduler.
+func (n *noVPs) Hooks() *hooks.Set           { return &n.set }
+func (n *noVPs) NumVP() int                  { return 0 }
+func (n *noVPs) CurrentVP() int              { return -1 }
+func (n *noVPs) Kick(int)                    {}
+func (n *noVPs) SetSleeper(sched.Sleeper)    {}
+func (n *noVPs) Shared() bool                { return n.shared || sched.SharesCPUs() }
+func (n *noVPs) Idle(int) (idle, awake bool) { return }
+func (n *noVPs) Queues() []*sched.Queue      { return nil }
 
-// HandOver lets the goroutines run that the caller, the progressor, has made ready: they are in the queue of its P.
-func (n *noVPs) HandOver() { runtime.Gosched() }
-
-// handsOver is what an attachment may ask of a scheduler beyond Scheduler: to have the goroutines run at
-// once that the caller, a poller, has made ready. They lie in the Go scheduler's queue for
-// its P, and other Ms that look for work leave it a few microseconds to run them itself: a
-// nanosleep, which the kernel makes 60 us of.
-type handsOver interface{ HandOver() }
-
-// handOver is for a poller that holds no queue, and has read readied before it polled.
+// handOver has the goroutines run at once that the caller has made ready, a poller that holds no queue, and has read readied before it
+// polled. Where there are no VPs they lie in the Go scheduler's queue for the caller's P, and other Ms that look for work leave it a few
+// microseconds to run them itself: a nanosleep, which the kernel makes 60 us of.
 func (a *attachment) handOver(before uint64) {
-	if readied.Load() != before {
-		if h, ok := a.s.(handsOver); ok {
-			h.HandOver()
-		}
+	if len(a.vps) == 0 && readied.Load() != before {
+		runtime.Gosched()
 	}
 }
 

@@ -85,9 +85,9 @@ func TestExplicitWaitersHandOver(t *testing.T) {
 	}
 	for name, open := range networks {
 		t.Run(name, func(t *testing.T) {
-			e := engine(t, Config{tune: func(p *Params) {
+			e := engine(t, Config{Params: tuned(func(p *Params) {
 				p.explicitSpin, p.explicitSleep = 20*time.Microsecond, time.Hour
-			}})
+			})})
 			const n = 5
 			for round := range rounds {
 				var all [n]*receiver

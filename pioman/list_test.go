@@ -126,9 +126,9 @@ func TestWaitsAreLinearizable(t *testing.T) {
 	rounds := effort.Of(800)
 	for _, hooked := range []bool{false, true} {
 		tune := func(p *Params) { p.BusyWait, p.explicitSpin = time.Microsecond, 5*time.Microsecond }
-		e := New(Config{tune: tune})
+		e := New(Config{Params: tuned(tune)})
 		if hooked {
-			e, _ = hookedEngine(t, Config{tune: tune})
+			e, _ = hookedEngine(t, Config{Params: tuned(tune)})
 		}
 		for round := range rounds {
 			rnd := rand.New(rand.NewPCG(uint64(round), 5))

@@ -1,17 +1,9 @@
 package pioman
 
-// watcher is a scheduler that knows which of its virtual processors are idle;
-// sched.Scheduler does.
-type watcher interface {
-	// Idle tells whether a VP has nothing to do, and whether it is awake then.
-	Idle(vp int) (idle, awake bool)
-}
-
 // Offload submits a task to the nearest idle core (Trahay & Denis, 2009, section IV.B), so that the
 // caller goes on with its computation while that core does the work: into the leaf of the nearest
 // virtual processor that is idle and awake. With wake, for work that takes tens of microseconds, one that sleeps
-// is woken if none is awake, by a system call of some microseconds (docs/decisions/offload.md). If there is none, or the
-// scheduler cannot tell, it goes to the queue of the root, as Submit does: then the caller's own wait or hooks run it, if no
+// is woken if none is awake, by a system call of some microseconds (docs/decisions/offload.md). If there is none it goes to the queue of the root, as Submit does: then the caller's own wait or hooks run it, if no
 // other poller does before. Of a task with a CPU set only processors of the set are asked.
 //
 // Offload returns that processor's number; -1 if there was none. It costs as much as Submit and one
@@ -23,9 +15,7 @@ func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 	tr, a := e.tree.Load(), e.attached.Load()
 	vp, awake := -1, false
 	if a != nil {
-		if w, ok := a.s.(watcher); ok {
-			vp, awake = tr.nearestIdle(w, a.s.CurrentVP(), t.cpus)
-		}
+		vp, awake = tr.nearestIdle(a.s, a.s.CurrentVP(), t.cpus)
 	}
 	if vp < 0 || !awake && !wake {
 		e.put(t, tr.where(t), tr)
@@ -48,7 +38,7 @@ func (tr *tree) where(t *Task) *Queue {
 
 // nearestIdle finds the idle processor nearest to from (< 0: any) within set, if that is
 // not empty, from the leaf upwards; -1: none.
-func (tr *tree) nearestIdle(w watcher, from int, set CPUSet) (vp int, awake bool) {
+func (tr *tree) nearestIdle(s Scheduler, from int, set CPUSet) (vp int, awake bool) {
 	way, asleep := tr.way(from), -1
 	if way == nil {
 		way = tr.nodes[:1]
@@ -58,7 +48,7 @@ func (tr *tree) nearestIdle(w watcher, from int, set CPUSet) (vp int, awake bool
 			if vp == from || !set.Empty() && !set.Intersects(tr.ways[vp][0].cpus) {
 				continue
 			}
-			switch idle, awake := w.Idle(vp); {
+			switch idle, awake := s.Idle(vp); {
 			case awake:
 				return vp, true
 			case idle && asleep < 0:

@@ -76,12 +76,12 @@ func TestOffloadGoesToTheNearestIdleCore(t *testing.T) {
 	}
 }
 
-// An engine without a tree, or without a scheduler that knows, runs it all the same.
+// An engine without a scheduler, or with one all of whose processors are busy, runs it all the same.
 func TestOffloadWithoutATree(t *testing.T) {
 	for _, hooked := range []bool{false, true} {
 		e := engine(t, Config{})
 		if hooked {
-			attach(t, e, newByHand(2))
+			attach(t, e, &watched{byHand: newByHand(2)})
 		}
 		ran := 0
 		var task Task

@@ -8,6 +8,10 @@ import (
 	"time"
 )
 
+func get(p *Params, name string) (text string, by Origin) {
+	return table[rowOf(name)].get(p), p.origin(rowOf(name))
+}
+
 // An engine is made from defaults, environment, flags and program, in this order of
 // strength, and every parameter says which it was.
 func TestParamsSayWhereTheyComeFrom(t *testing.T) {
@@ -31,7 +35,7 @@ func TestParamsSayWhereTheyComeFrom(t *testing.T) {
 		{"spare-lwps", "0", FromProgram},
 		{"blocking-delay", "1ms", FromDefault},
 	} {
-		if text, by := p.Get(c.name); text != c.text || by != c.by {
+		if text, by := get(&p, c.name); text != c.text || by != c.by {
 			t.Errorf("%s is %q by %v, want %q by %v", c.name, text, by, c.text, c.by)
 		}
 	}
@@ -53,7 +57,7 @@ func TestParamsAreTakenBack(t *testing.T) {
 		if err := p.Set(row.Name, row.Default, FromProgram); err != nil {
 			t.Error(err)
 		}
-		if text, by := p.Get(row.Name); text != row.Default || by != FromProgram {
+		if text, by := get(&p, row.Name); text != row.Default || by != FromProgram {
 			t.Errorf("%s: %q by %v", row.Name, text, by)
 		}
 	}

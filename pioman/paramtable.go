@@ -134,16 +134,6 @@ func (p *Params) Set(name, text string, by Origin) error {
 	return nil
 }
 
-// Get returns the value of the parameter called name in the form that Set takes, and its origin; "" if
-// there is no such parameter.
-func (p *Params) Get(name string) (text string, by Origin) {
-	i := rowOf(name)
-	if i < 0 {
-		return "", FromDefault
-	}
-	return table[i].get(p), p.origin(i)
-}
-
 // origin is what decided parameter i: a value that was changed in the struct, not by Set, is
 // the program's.
 func (p *Params) origin(i int) Origin {
@@ -171,13 +161,16 @@ func (p *Params) Check() error {
 func CheckEnvironment() error { return checkEnvironment(os.Environ()) }
 
 func checkEnvironment(environ []string) error {
-	var unknown []string
+	var unknown, envs []string
+	for _, x := range table {
+		envs = append(envs, x.Env)
+	}
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")
-		if !strings.HasPrefix(name, envPrefix) || slices.ContainsFunc(table, func(x param) bool { return x.Env == name }) {
+		if !strings.HasPrefix(name, envPrefix) || slices.Contains(envs, name) {
 			continue
 		}
-		if meant := resembling(name); meant != "" {
+		if meant := spelling.Nearest(strings.ToUpper(name), envs, len(name)/5); meant != "" { // more wrong letters than that are another word
 			name += " (" + meant + "?)"
 		}
 		unknown = append(unknown, name)
@@ -191,14 +184,3 @@ func checkEnvironment(environ []string) error {
 
 // envPrefix is how the variables of the table begin.
 const envPrefix = "PIOM_"
-
-// resembling is the variable of the table that is most like name; "": none is.
-func resembling(name string) (meant string) {
-	least := 1 + len(name)/5 // more wrong letters than that are another word
-	for _, x := range table {
-		if d := spelling.Edits(strings.ToUpper(name), x.Env); d < least {
-			meant, least = x.Env, d
-		}
-	}
-	return meant
-}

@@ -146,7 +146,7 @@ func (p *policy) mayPoll(vp int, now int64) bool {
 // pollers, and tells whether another idle processor still polls, so that the caller need not
 // block in the kernel. Each withdraws before it looks: of two, one sees that it is the last.
 func (p *policy) othersPoll() bool {
-	g, now, others := asm.G(), asm.Cycles(), false
+	g := asm.G()
 	for i := range p.vps {
 		if v := &p.vps[i]; v.by.Load() == g {
 			v.polled.clear()
@@ -155,10 +155,7 @@ func (p *policy) othersPoll() bool {
 			}
 		}
 	}
-	for i := range p.vps {
-		others = others || now-p.vps[i].polled.get() < p.lapse
-	}
-	return others
+	return p.idlers(asm.Cycles())
 }
 
 // idlers tells whether an idle processor polls.
@@ -250,14 +247,11 @@ func (a *attachment) accompanied(vp int, now int64) bool {
 	return s.company
 }
 
-// busy tells whether some VP but the one given has something to do, if the scheduler knows.
+// busy tells whether some VP but the one given has something to do.
 func (a *attachment) busy(but int) bool {
-	w, ok := a.s.(watcher)
 	for vp := range a.vps {
-		if ok && vp != but {
-			if idle, _ := w.Idle(vp); !idle {
-				return true
-			}
+		if idle, _ := a.s.Idle(vp); !idle && vp != but {
+			return true
 		}
 	}
 	return false

@@ -304,9 +304,6 @@ func (p *progressor) pollForAll() {
 	}
 }
 
-// errNoVP says that a processor cannot be dedicated.
-var errNoVP = errors.New("it cannot be spared")
-
 // spareable is what the policy asks of a scheduler that is to give a processor away.
 type spareable interface {
 	DisableVP(vp int) error
@@ -316,22 +313,22 @@ type spareable interface {
 
 // dedicate takes the processor from the scheduler. ErrParameter: it has no such one, or
 // no other.
-func (a *attachment) dedicate(vp int) error {
-	row := &table[rowOf("dedicated")]
-	text, by := a.e.params.Get(row.Name)
+func (a *attachment) dedicate(vp int) (err error) {
 	s, ok := a.s.(spareable)
-	if !ok {
-		return fmt.Errorf("%w: the scheduler cannot take a VP out of use", row.wrong(by, text))
+	switch {
+	case !ok:
+		err = errors.New("the scheduler cannot take a VP out of use")
+	case vp >= a.s.NumVP():
+		err = fmt.Errorf("the scheduler has VPs 0 to %d", a.s.NumVP()-1)
+	default:
+		err = s.DisableVP(vp)
 	}
-	if vp >= a.s.NumVP() {
-		return fmt.Errorf("%w: the scheduler has VPs 0 to %d", row.wrong(by, text), a.s.NumVP()-1)
+	if err != nil {
+		i := rowOf("dedicated")
+		return fmt.Errorf("%w: %w", table[i].wrong(a.e.params.origin(i), vpText(vp)), err)
 	}
-	if err := s.DisableVP(vp); err != nil {
-		return fmt.Errorf("%w: %w: %w", row.wrong(by, text), errNoVP, err)
-	}
-	p := &progressor{}
-	p.init(a, vp, p.pollForAll)
-	a.dedicated = p
-	p.rouse() // it gives the VP back when it ends
+	a.dedicated = &progressor{}
+	a.dedicated.init(a, vp, a.dedicated.pollForAll)
+	a.dedicated.rouse() // it gives the VP back when it ends
 	return nil
 }

@@ -83,7 +83,7 @@ func pollForever(t *testing.T, e *Engine, n int) (order *[]int) {
 func TestRoundsBeginInTurn(t *testing.T) {
 	const n = 5
 	for _, budget := range []int{n, 64} {
-		e := engine(t, Config{tune: func(p *Params) { p.round = budget }})
+		e := engine(t, Config{Params: tuned(func(p *Params) { p.round = budget })})
 		order := pollForever(t, e, n)
 		var places [n][n]int
 		for range n {
@@ -107,7 +107,7 @@ func TestRoundsBeginInTurn(t *testing.T) {
 // A round is bounded; the next one goes on where it stopped, so none starves.
 func TestRoundIsBoundedAndFair(t *testing.T) {
 	const n, budget = 10, 4
-	e := engine(t, Config{tune: func(p *Params) { p.round = budget }})
+	e := engine(t, Config{Params: tuned(func(p *Params) { p.round = budget })})
 	order := pollForever(t, e, n)
 	for round := 1; round <= 5; round++ {
 		e.Poll()
@@ -164,7 +164,7 @@ func TestPollInsideAHandlerIsSkipped(t *testing.T) {
 // A random life of several tasks, beside a model that knows what each may be.
 func TestQueueAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e := New(Config{tune: func(p *Params) { p.round = 3 }})
+		e := New(Config{Params: tuned(func(p *Params) { p.round = 3 })})
 		defer e.Close()
 		const n = 6
 		type mirror struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	system "github.com/pm2-go/pm2/internal/kernel" // kernel is a type here
+	"github.com/pm2-go/pm2/sched"
 )
 
 // relax waits a little, the i-th time, for another thread that will be through soon. From
@@ -20,7 +21,7 @@ func relax(i int, inside bool) {
 	case inside || i%4 != 0:
 		yieldCPU()
 	default:
-		yield()
+		sched.Yield()
 	}
 }
 

@@ -99,12 +99,7 @@ func (e *Engine) queues() []*Queue { return e.tree.Load().queues }
 
 // settle has the queues that a virtual processor visits (vp < 0: all) settled.
 func (e *Engine) settle(vp int) {
-	tr := e.tree.Load()
-	nodes := tr.way(vp)
-	if nodes == nil {
-		nodes = tr.nodes
-	}
-	for _, n := range nodes {
+	for _, n := range e.tree.Load().visits(vp) {
 		n.queue.settle()
 	}
 }

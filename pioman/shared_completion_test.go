@@ -120,7 +120,7 @@ func TestWaitsAllocateNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("with the race detector the scheduler allocates")
 	}
-	e := engine(t, Config{tune: func(p *Params) { p.BusyWait = 0 }})
+	e := engine(t, Config{Params: tuned(func(p *Params) { p.BusyWait = 0 })})
 	s := scheduler(t, sched.Config{VPs: 1})
 	attach(t, e, s)
 	var c, set Completion

@@ -24,7 +24,7 @@ func TestTaskSetAndShutdown(t *testing.T) {
 	}
 	s := scheduler(t, sched.Config{VPs: 2, Slice: time.Millisecond, Period: 250 * time.Microsecond})
 	for round := range rounds {
-		e := New(Config{tune: func(p *Params) { p.BusyWait, p.explicitSpin = time.Microsecond, 20*time.Microsecond }})
+		e := New(Config{Params: tuned(func(p *Params) { p.BusyWait, p.explicitSpin = time.Microsecond, 20*time.Microsecond })})
 		var over atomic.Bool
 		var hooker, all sync.WaitGroup
 		hooker.Go(func() {

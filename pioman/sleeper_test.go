@@ -153,7 +153,7 @@ func TestNoLostMessage(t *testing.T) {
 	for name, open := range networks {
 		for _, vps := range []int{1, 2} {
 			t.Run(name+map[int]string{1: ", 1 VP", 2: ", 2 VPs"}[vps], func(t *testing.T) {
-				e := engine(t, Config{tune: func(p *Params) { p.BusyWait, p.hot = 0, 0 }})
+				e := engine(t, Config{Params: tuned(func(p *Params) { p.BusyWait, p.hot = 0, 0 })})
 				s := scheduler(t, sched.Config{VPs: vps, IdleSpin: time.Nanosecond})
 				attach(t, e, s)
 				net := open(t)

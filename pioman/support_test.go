@@ -66,6 +66,15 @@ func scheduler(t testing.TB, c sched.Config) *sched.Scheduler {
 	return s
 }
 
+// tuned are the default parameters, changed by f, if there is one.
+func tuned(f func(*Params)) *Params {
+	p := DefaultParams()
+	if f != nil {
+		f(&p)
+	}
+	return &p
+}
+
 func attach(t testing.TB, e *Engine, s Scheduler) (stop func()) {
 	t.Helper()
 	stop, err := e.Attach(s)
@@ -131,13 +140,14 @@ func newPlaced(vps int, machine *topo.Topology) *byHand {
 	return h
 }
 
-func (h *byHand) Hooks() *hooks.Set          { return &h.set }
-func (h *byHand) NumVP() int                 { return h.vps }
-func (h *byHand) CurrentVP() int             { return int(h.current.Load()) }
-func (h *byHand) Kick(vp int)                { h.kicks.Add(1); h.kicked.Store(int64(vp)) }
-func (h *byHand) SetSleeper(s sched.Sleeper) { h.sleeper.Store(box{s}) }
-func (h *byHand) Shared() bool               { return h.shared }
-func (h *byHand) Queues() []*sched.Queue     { return h.queues }
+func (h *byHand) Hooks() *hooks.Set           { return &h.set }
+func (h *byHand) NumVP() int                  { return h.vps }
+func (h *byHand) CurrentVP() int              { return int(h.current.Load()) }
+func (h *byHand) Kick(vp int)                 { h.kicks.Add(1); h.kicked.Store(int64(vp)) }
+func (h *byHand) SetSleeper(s sched.Sleeper)  { h.sleeper.Store(box{s}) }
+func (h *byHand) Shared() bool                { return h.shared }
+func (h *byHand) Idle(int) (idle, awake bool) { return true, true }
+func (h *byHand) Queues() []*sched.Queue      { return h.queues }
 
 // waitFor is Wait for at most d, or no error if the bits are there at first.
 func waitFor(c *Completion, e *Engine, bits uint32, d time.Duration) error {

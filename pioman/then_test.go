@@ -275,7 +275,7 @@ func TestThenOfAClosedEngine(t *testing.T) {
 func TestThenRaces(t *testing.T) {
 	rounds := effort.Of(200)
 	for round := range rounds {
-		e := New(Config{tune: func(p *Params) { p.BusyWait = 0 }})
+		e := New(Config{Params: tuned(func(p *Params) { p.BusyWait = 0 })})
 		s := scheduler(t, sched.Config{VPs: 2, Slice: time.Millisecond, Period: 250 * time.Microsecond})
 		if _, err := e.Attach(s); err != nil {
 			t.Fatal(err)

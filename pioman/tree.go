@@ -134,6 +134,14 @@ func (tr *tree) way(vp int) []*node {
 	return nil
 }
 
+// visits is the nodes that a virtual processor visits, or what is on none: all.
+func (tr *tree) visits(vp int) []*node {
+	if way := tr.way(vp); way != nil {
+		return way
+	}
+	return tr.nodes
+}
+
 // covering is the queue of the lowest node that covers those CPUs of the set which have
 // virtual processors; the root's if none has. It allocates nothing.
 func (tr *tree) covering(set CPUSet) *Queue {

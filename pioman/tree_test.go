@@ -31,7 +31,7 @@ func synthetic(t testing.TB, description string) *topo.Topology {
 func planted(t testing.TB, description string, tune func(*Params)) (*Engine, *byHand) {
 	t.Helper()
 	m := synthetic(t, description)
-	e := engine(t, Config{tune: tune})
+	e := engine(t, Config{Params: tuned(tune)})
 	s := newPlaced(len(m.PUs()), m)
 	attach(t, e, s)
 	return e, s
@@ -301,7 +301,7 @@ func TestTreeStress(t *testing.T) {
 	for _, levels := range []string{"numa:2 core:2 pu:1", "core:4 pu:1", "numa:2 core:1 pu:2"} {
 		machines = append(machines, newPlaced(4, synthetic(t, levels)))
 	}
-	e := engine(t, Config{tune: func(p *Params) { p.surveyPeriod = 0 }})
+	e := engine(t, Config{Params: tuned(func(p *Params) { p.surveyPeriod = 0 })})
 	each := effort.Of(400)
 	var stop atomic.Bool
 	var pollers, submitters sync.WaitGroup

@@ -67,7 +67,7 @@ func (c *Completion) await(e *Engine, n want, h how) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	w.onThread, w.vp, w.polite, w.looks = onThread(), e.here(), e.shared(), 1
+	w.onThread, w.vp, w.polite, w.looks = sched.OnThread(), e.here(), e.shared(), 1
 	if a := e.attached.Load(); a != nil && !h.polled {
 		a.notePoll(asm.Cycles())
 	}
@@ -194,15 +194,11 @@ func (w *wait) leave(p *parker, began int64) {
 // each message of its threads would wake the goroutine.
 func (e *Engine) vpsAwake() bool {
 	a := e.attached.Load()
-	if a == nil || len(a.vps) == 0 || e.closed.Load() {
+	if a == nil || e.closed.Load() {
 		return false
 	}
-	w, ok := a.s.(watcher)
-	if !ok {
-		return true
-	}
 	for vp := range a.vps {
-		if idle, awake := w.Idle(vp); !idle || awake {
+		if idle, awake := a.s.Idle(vp); !idle || awake {
 			return true
 		}
 	}
@@ -273,8 +269,8 @@ func (w *wait) insist() bool {
 		if e.attached.Load() != nil {
 			return true
 		}
-		if threadsReady() {
-			yield()
+		if sched.Ready() {
+			sched.Yield()
 		} else {
 			yieldCPU()
 		}
@@ -301,7 +297,7 @@ func (w *wait) sleepInKernel(p *parker) {
 	}
 	w.led = true
 	p.news, w.news = w.news, false
-	blockingCall(p.sleep)
+	sched.Blocking(p.sleep)
 	w.c.withdraw(p)
 	p.cancel()
 	w.still = p.went == undisturbed

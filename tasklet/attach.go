@@ -85,8 +85,8 @@ func (v *Vector) Detach() {
 			l.sweep(true)
 			continue
 		}
-		for p := (patience{}); !l.visit(true) && mine == nil; {
-			p.pause()
+		for i := 0; !l.visit(true) && mine == nil; i++ {
+			pause(i)
 		}
 	}
 }

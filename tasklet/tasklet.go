@@ -163,7 +163,7 @@ func (t *Tasklet) Kill() bool {
 
 // await waits until the state is as it should be; in a tasklet it looks only once.
 func (t *Tasklet) await(done func(serial.State) bool) bool {
-	for p := (patience{}); ; p.pause() {
+	for i := 0; ; i++ {
 		s := t.word.Load()
 		if done(s) {
 			return true
@@ -180,6 +180,7 @@ func (t *Tasklet) await(done func(serial.State) bool) bool {
 		if s = t.word.Load(); done(s) || l != nil {
 			return done(s)
 		}
+		pause(i)
 	}
 }
 
@@ -242,28 +243,20 @@ func home(s serial.State, vp int) int {
 	return vp
 }
 
-// patience waits for something short that happens elsewhere, politely: it spins
+// pause waits for something short that happens elsewhere, politely, the i-th time: it spins
 // for about a microsecond or two, because tasklets are that short; then lets
 // other goroutines run, because the one we wait for may need our processor;
 // then sleeps, longer and longer, up to 1 ms, because it may have lost its own.
-// The zero value is ready.
-type patience struct{ tries int }
-
-const (
-	spins  = 64
-	yields = 64
-)
-
-func (p *patience) pause() {
+func pause(i int) {
+	const spins, yields = 64, 64
 	switch {
-	case p.tries < spins:
+	case i < spins:
 		asm.Pause()
-	case p.tries < spins+yields:
+	case i < spins+yields:
 		runtime.Gosched()
 	default:
-		time.Sleep(min(time.Millisecond, 20*time.Microsecond<<min(p.tries-spins-yields, 10)))
+		time.Sleep(min(time.Millisecond, 20*time.Microsecond<<min(i-spins-yields, 10)))
 	}
-	p.tries++
 }
 
 // push puts t, whose state says so, into a lane, and sees to it that a firing

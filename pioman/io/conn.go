@@ -100,13 +100,8 @@ func rest(left bool, m int, errno syscall.Errno) syscall.Errno {
 }
 
 // CloseWrite tells the peer that nothing more will come; reading goes on.
-func (c *Conn) CloseWrite() error { return c.shutdown(unix.SHUT_WR) }
-
-// CloseRead ends reading: what still arrives is thrown away.
-func (c *Conn) CloseRead() error { return c.shutdown(unix.SHUT_RD) }
-
-func (c *Conn) shutdown(how int) error {
-	return c.control("close", func(fd int) error { return os.NewSyscallError("shutdown", unix.Shutdown(fd, how)) })
+func (c *Conn) CloseWrite() error {
+	return c.control("close", func(fd int) error { return os.NewSyscallError("shutdown", unix.Shutdown(fd, unix.SHUT_WR)) })
 }
 
 // LocalAddr implements net.Conn.
@@ -120,15 +115,6 @@ func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadlines(t, &c.
 
 // SetWriteDeadline implements net.Conn.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadlines(t, &c.wr) }
-
-// SetNoDelay says whether TCP sends small pieces at once; it does unless told
-// otherwise. An error on other sockets.
-func (c *Conn) SetNoDelay(on bool) error {
-	value := map[bool]int{true: 1}[on]
-	return c.control("set", func(fd int) error {
-		return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, value))
-	})
-}
 
 // SocketPair returns two connected unix sockets.
 func SocketPair() (a, b *Conn, err error) { return usual().SocketPair() }

@@ -81,11 +81,5 @@ func nearest(name string, names []string) string {
 	if len(name) > 2*MaxName {
 		return ""
 	}
-	best, least := "", 3
-	for _, n := range names {
-		if d := spelling.Edits(name, n); d < least && d < len(n) {
-			best, least = n, d
-		}
-	}
-	return best
+	return spelling.Nearest(name, names, 2)
 }

@@ -117,10 +117,11 @@ func (p *pollers) Simulate(round func(vp int)) func(*topo.Item, string) {
 	return func(it *topo.Item, a string) { tell(p.touch, it, a) }
 }
 
-func (p *pollers) Hooks() *hooks.Set        { return &p.set }
-func (p *pollers) NumVP() int               { return p.vps }
-func (p *pollers) CurrentVP() int           { return 0 } // so that no VP is woken
-func (p *pollers) Kick(int)                 {}
-func (p *pollers) SetSleeper(sched.Sleeper) {}
-func (p *pollers) Shared() bool             { return false }
-func (p *pollers) Queues() []*sched.Queue   { return p.queues }
+func (p *pollers) Hooks() *hooks.Set           { return &p.set }
+func (p *pollers) NumVP() int                  { return p.vps }
+func (p *pollers) CurrentVP() int              { return 0 } // so that no VP is woken
+func (p *pollers) Kick(int)                    {}
+func (p *pollers) SetSleeper(sched.Sleeper)    {}
+func (p *pollers) Shared() bool                { return false }
+func (p *pollers) Idle(int) (idle, awake bool) { return }
+func (p *pollers) Queues() []*sched.Queue      { return p.queues }
