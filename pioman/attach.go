@@ -134,24 +134,16 @@ func (e *Engine) hook(s Scheduler, u *users) (err error) {
 	if _, other := taken.LoadOrStore(s, e); other {
 		return ErrSchedulerTaken
 	}
-	if err := e.sleeper.open(); err != nil {
-		taken.Delete(s)
-		return err
-	}
 	a := &attachment{e: e, s: s, users: u}
 	a.policy.init(s, &e.params)
 	a.progressor.init(a, -1, a.progressor.serve)
-	if vp := e.params.Dedicated; vp >= 0 {
-		if err := a.dedicate(vp); err != nil {
-			taken.Delete(s)
-			return err
-		}
+	if err = e.sleeper.open(); err == nil && e.params.Dedicated >= 0 {
+		err = a.dedicate(e.params.Dedicated)
 	}
-	e.simulate(s)
-	e.replant(s.Queues())
-	e.attached.Store(a)
-	a.forOthers, err = sched.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, e.config.Name, &e.load.w, uint64(pendingMask), a.forAll)
 	if err == nil {
+		e.simulate(s)
+		e.replant(s.Queues())
+		e.attached.Store(a)
 		err = a.register()
 	}
 	if err != nil {

@@ -50,10 +50,11 @@ type Engine struct {
 	closed   atomic.Bool
 	blind    atomic.Int32 // Blind tasks in queues
 
-	_       [line]byte
-	sleeper sleeper
-	adapt   adaptation
-	outside sched.Estimator // for how long a waiter polls on, where no hooks do
+	_        [line]byte
+	sleeper  sleeper
+	_        [line]byte
+	arrivals sched.Estimator // how long what a poller on a VP, or the progressor, waited for took: see window
+	outside  sched.Estimator // for how long a waiter polls on, where no hooks do
 
 	mu mutex // serialises Attach, Enable, stop and Close
 }
@@ -70,7 +71,6 @@ func New(c Config) *Engine {
 	e.root = &Queue{engine: e}
 	e.tree.Store(e.plant(nil))
 	e.sleeper.e = e
-	e.adapt.delay = e.ticks.delay
 	return e
 }
 

@@ -88,15 +88,13 @@ func (e *Engine) whenAt(point int, a *attachment) string {
 		return "off: the parameter points"
 	case 1<<point == AtExplicit:
 		return "the caller of Poll, at once"
-	case a == nil && !p.Progress:
-		return "off: the parameter progress; only waiters poll"
 	case a == nil:
-		return "off: the engine is not hooked to a scheduler; only waiters poll"
+		return fmt.Sprintf("off: not hooked to a scheduler, parameter progress %s; only waiters poll", onOff(p.Progress))
 	case a.dedicated != nil:
 		return fmt.Sprintf("off: VP %d is dedicated to polling", p.Dedicated)
 	case point == idlePoint:
-		window := time.Duration(asm.Nanos(max(e.adapt.window(), e.ticks.hot))).Round(100 * time.Nanosecond)
-		return fmt.Sprintf("idle VPs (%v), once in %v if another VP runs threads, for %v after an arrival, then they block", p.IdleVPs, p.IdleGap, window)
+		window := time.Duration(asm.Nanos(max(e.window(), e.ticks.hot))).Round(100 * time.Nanosecond)
+		return fmt.Sprintf("idle VPs (%s), once in %v if another VP runs threads, for %v after an arrival, then they block", idlers(p.AllIdle), p.IdleGap, window)
 	case point == timerPoint:
 		return fmt.Sprintf("the clock, or a thread that polls for its own messages meanwhile, for VPs that have not polled for %v", p.TimerPeriod)
 	}

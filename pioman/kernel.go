@@ -82,12 +82,10 @@ func (k *kernel) wait(limit time.Duration) slept {
 	if limit < time.Hour {
 		ms = int((limit + time.Millisecond - 1) / time.Millisecond)
 	}
-	first, rest := ms, 0
-	switch {
-	case ms < 0:
-		first, rest = keepsP, ms
-	case ms > keepsP:
-		first, rest = keepsP, ms-keepsP
+	first, rest := keepsP, ms
+	if ms >= 0 {
+		first = min(ms, keepsP)
+		rest = ms - first
 	}
 	n, err := unix.EpollWait(k.epoll, k.ready[:], first)
 	if err == unix.EINTR {

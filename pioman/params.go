@@ -15,7 +15,7 @@ type Params struct {
 	BusyWait      time.Duration // Wait: polling before the passive wait (TBD09: 5 us)
 	Granularity   time.Duration // switch and library points: least time between two polls of one VP
 	IdleGap       time.Duration // idle point: least time between two polls of one VP while another one runs threads
-	IdleVPs       Distribution  // which VPs poll when they are idle
+	AllIdle       bool          // idle point: all VPs poll; else one of each socket, so that lines of the queues move less (Denis, 2015)
 	TimerPeriod   time.Duration // timer point: a VP that polled within this is not polled for
 	SpareLWPs     int           // OS threads that block in the kernel while every VP computes: 0 or 1
 	BlockingDelay time.Duration // a task, or an idle VP, that has waited so long without success blocks in the kernel
@@ -34,7 +34,6 @@ func DefaultParams() Params {
 		BusyWait:      5 * time.Microsecond,
 		Granularity:   10 * time.Microsecond,
 		IdleGap:       2 * time.Microsecond,
-		IdleVPs:       OnePerSocket,
 		TimerPeriod:   100 * time.Microsecond,
 		SpareLWPs:     1,
 		BlockingDelay: time.Millisecond,

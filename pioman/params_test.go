@@ -39,7 +39,7 @@ func TestParamsSayWhereTheyComeFrom(t *testing.T) {
 			t.Errorf("%s is %q by %v, want %q by %v", c.name, text, by, c.text, c.by)
 		}
 	}
-	if p.BusyWait != 7*time.Microsecond || p.IdleVPs != AllVPs || p.Points != AtIdle|AtTimer {
+	if p.BusyWait != 7*time.Microsecond || !p.AllIdle || p.Points != AtIdle|AtTimer {
 		t.Errorf("%+v", p)
 	}
 }

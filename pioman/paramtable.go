@@ -83,7 +83,7 @@ var table = []param{
 		"least time between two polls of a VP at context switches and library entries; 0: at each"),
 	timeRow("idle-granularity", func(p *Params) *time.Duration { return &p.IdleGap },
 		"least time between two polls of an idle VP while another VP runs threads; while none does, or 0, there is no pause"),
-	row("idle-distribution", strings.Join(distributionNames[:], ", "), func(p *Params) *Distribution { return &p.IdleVPs }, parseDistribution, Distribution.String,
+	row("idle-distribution", "socket, all", func(p *Params) *bool { return &p.AllIdle }, parseIdlers, idlers,
 		"which VPs poll when they are idle: one per socket, or all"),
 	timeRow("timer-period", func(p *Params) *time.Duration { return &p.TimerPeriod },
 		"a VP that computes is polled for if it has not polled for so long; counted in periods of the scheduler's timer"),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -21,10 +22,10 @@ import (
 // of the timer has the sleeper take a fresh look.
 //
 // Which idle processors poll? One per socket, the one that was idle there first, so that a poller whose
-// processor gets work is succeeded by another one; or, if the Distribution says so, all. The others are Quiet, and sleep.
+// processor gets work is succeeded by another one; or, for experiments, all (Params.AllIdle). The others are Quiet, and sleep.
 //
 //	processors     something pending                                   polls
-//	some idle      since less than the window (adaptation.go)          an idle one, continuously, or every IdleGap beside a VP that runs threads
+//	some idle      since less than the window                          an idle one, continuously, or every IdleGap beside a VP that runs threads
 //	some idle      for longer                                          none: an idle one blocks in the kernel
 //	all compute    since less than the BlockingDelay                   they, at switches; the scheduler's clock, at its ticks
 //	all compute    for longer                                          none: the progressor (progressor.go) blocks
@@ -100,13 +101,13 @@ func (p *policy) init(s Scheduler, params *Params) {
 	}
 	p.lapse = asm.ToCycles(lapse)
 	p.movedAt.Store(asm.Cycles())
-	p.sockets = claims(s, params.IdleVPs)
+	p.sockets = claims(s, params.AllIdle)
 }
 
 // claims has, for each VP, the right to poll for the idle VPs of its socket; nil: each polls. VPs of which it is not known where they
 // are have one together.
-func claims(s Scheduler, d Distribution) (list []*claim) {
-	if d == AllVPs || s.NumVP() == 0 {
+func claims(s Scheduler, all bool) (list []*claim) {
+	if all || s.NumVP() == 0 {
 		return nil
 	}
 	of := map[*topo.Item]*claim{}
@@ -168,7 +169,7 @@ func (p *policy) idlers(now int64) bool {
 	return false
 }
 
-// register registers the hooks of the points in use; for the holder of e.mu.
+// register registers the hooks of the points in use, and that of goroutines that poll; for the holder of e.mu.
 func (a *attachment) register() (err error) {
 	for i, f := range [len(hookPoints)]hooks.Func{a.idle, a.onSwitch, a.timer, a.library} {
 		if a.e.params.Points&(1<<i) == 0 || a.dedicated != nil {
@@ -182,7 +183,8 @@ func (a *attachment) register() (err error) {
 			return err
 		}
 	}
-	return nil
+	a.forOthers, err = sched.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, a.e.config.Name, &a.e.load.w, uint64(pendingMask), a.forAll)
+	return err
 }
 
 // idle polls on the LWP of a virtual processor with nothing to run. Busy: it is to poll on.
@@ -225,7 +227,7 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 		now = asm.Cycles()
 		bump(&s.finds)
 		if wait := now - s.active; wait >= e.ticks.hot { // what comes sooner is polled for in any case
-			e.adapt.arrived(wait)
+			e.arrivals.Took(wait, e.ticks.delay)
 		}
 		a.movedAt.Store(now)
 	}
@@ -269,11 +271,16 @@ func (a *attachment) persist(s *vpState, now int64) hooks.Verdict {
 		return hooks.Busy
 	case e.params.SpareLWPs == 0 && e.params.IdleGap < shortestPause:
 		return hooks.Busy // no thread may block in the kernel
-	case quiet < e.adapt.window():
+	case quiet < e.window():
 		return hooks.Waiting
 	}
 	return hooks.Quiet
 }
+
+// window is for how long, in cycles, an idle processor polls before it blocks in the kernel: to be woken is taken to be worth the
+// BlockingDelay of polling. What arrives while all processors compute is found by hooks or by the progressor; the same
+// estimator decides which.
+func (e *Engine) window() int64 { return e.arrivals.Window(e.ticks.delay) }
 
 // onlyCPU says that the process may use one CPU only.
 var onlyCPU = runtime.NumCPU() == 1

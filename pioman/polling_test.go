@@ -87,15 +87,15 @@ func TestIdleDistribution(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		d       Distribution
+		all     bool
 		order   []int // in which the VPs become idle
 		pollers []int
 	}{
-		{AllVPs, []int{0, 1, 2, 3, 4, 5}, []int{0, 1, 2, 3, 4, 5}},
-		{OnePerSocket, []int{0, 1, 2, 3, 4, 5}, []int{0, 3}},
-		{OnePerSocket, []int{2, 5, 4, 1, 3, 0}, []int{2, 5}},
+		{true, []int{0, 1, 2, 3, 4, 5}, []int{0, 1, 2, 3, 4, 5}},
+		{false, []int{0, 1, 2, 3, 4, 5}, []int{0, 3}},
+		{false, []int{2, 5, 4, 1, 3, 0}, []int{2, 5}},
 	} {
-		e := with(t, func(p *Params) { p.IdleVPs = c.d })
+		e := with(t, func(p *Params) { p.AllIdle = c.all })
 		s := newPlaced(6, machine)
 		attach(t, e, s)
 		a := e.attached.Load()
@@ -113,11 +113,11 @@ func TestIdleDistribution(t *testing.T) {
 			case 3:
 				pollers = append(pollers, vp)
 			default:
-				t.Errorf("%v: VP %d polled %d times of 3", c.d, vp, n)
+				t.Errorf("all %v: VP %d polled %d times of 3", c.all, vp, n)
 			}
 		}
 		if !slices.Equal(pollers, c.pollers) {
-			t.Errorf("%v, idle in the order %v: %v polled, want %v", c.d, c.order, pollers, c.pollers)
+			t.Errorf("all %v, idle in the order %v: %v polled, want %v", c.all, c.order, pollers, c.pollers)
 		}
 		e.Done()
 	}
@@ -466,7 +466,7 @@ func TestPolicyChangesLoseNothing(t *testing.T) {
 		func(p *Params) { p.BlockingDelay, p.hot = 0, 0 },
 		func(p *Params) { p.Dedicated = 1 },
 		func(p *Params) { p.SpareLWPs, p.IdleGap = 0, 50*time.Microsecond },
-		func(p *Params) { p.IdleVPs = AllVPs },
+		func(p *Params) { p.AllIdle = true },
 		func(p *Params) { p.Points = AtTimer | AtExplicit },
 	}
 	for i, change := range policies {

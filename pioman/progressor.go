@@ -233,12 +233,12 @@ func (p *progressor) progress() bool {
 		p.a.handOver(woken)
 		if out == moved {
 			if wait := now - active; wait >= e.ticks.hot {
-				e.adapt.arrived(wait)
+				e.arrivals.Took(wait, e.ticks.delay)
 			}
 			active = now
 			continue
 		}
-		if now-active >= e.adapt.window() {
+		if now-active >= e.window() {
 			break
 		}
 		if now-offered >= e.ticks.politeAfter {
@@ -279,7 +279,7 @@ func (p *progressor) block() bool {
 	case refused, unready:
 		return false // nothing is pending, or an idle processor blocks, or hooks find something: the timer comes back to it
 	case arrived:
-		return !e.adapt.crowded()
+		return !e.arrivals.Soon() // so close on each other that hooks had better poll for them
 	}
 	return e.load.view().pending() != 0
 }

@@ -86,12 +86,7 @@ func (e *Engine) inHandler() bool {
 
 // tasks tells whether any main list has a task.
 func (e *Engine) tasks() bool {
-	for _, q := range e.queues() {
-		if q.length() != 0 || !q.submitted.empty() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.queues(), func(q *Queue) bool { return q.length() != 0 || !q.submitted.empty() })
 }
 
 // queues lists all queues.

@@ -83,7 +83,7 @@ func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, as
 	}
 	if found && n != unready {
 		n = arrived
-		s.e.adapt.arrived(asm.Cycles() - began + s.e.adapt.window())
+		s.e.arrivals.Took(asm.Cycles()-began+s.e.window(), s.e.ticks.delay)
 	}
 	return n
 }

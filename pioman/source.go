@@ -55,31 +55,23 @@ func (e *Engine) RemoveSource(src Source) {
 	if src == nil {
 		return
 	}
-	if e.sleeper.removeSource(src.Descriptor()) {
-		e.sleeper.disown(src.Descriptor())
-		e.sleeper.evict()
-	}
-}
-
-func (s *sleeper) removeSource(fd int) bool {
+	s, fd := &e.sleeper, src.Descriptor()
+	this := func(x Source) bool { return x.Descriptor() == fd }
 	s.mu.lock()
-	defer s.mu.unlock()
-	at := slices.IndexFunc(s.list(), func(x Source) bool { return x.Descriptor() == fd })
-	if at < 0 {
-		return false
+	list := slices.DeleteFunc(slices.Clone(s.list()), this)
+	known := len(list) < len(s.list())
+	if known {
+		s.sources.Store(&list)
+		s.kernel.Load().remove(fd)
 	}
-	list := slices.Delete(slices.Clone(s.list()), at, at+1)
-	s.sources.Store(&list)
-	s.kernel.Load().remove(fd)
-	return true
-}
-
-// disown is for a handler that removes a source: if the sleeper runs it, before it has disarmed all, the sleeper is not
-// to disarm that one. For other callers it does nothing.
-func (s *sleeper) disown(fd int) {
-	if s.holder.Load() == asm.G() {
-		s.armed = slices.DeleteFunc(slices.Clone(s.armed), func(x Source) bool { return x.Descriptor() == fd })
+	s.mu.unlock()
+	if !known {
+		return
 	}
+	if s.holder.Load() == asm.G() { // a handler that the sleeper runs, perhaps before it has disarmed all: it is not to disarm this one
+		s.armed = slices.DeleteFunc(slices.Clone(s.armed), this)
+	}
+	s.evict()
 }
 
 // list returns the sources; never changed in place.

@@ -97,7 +97,8 @@ func (e *Engine) Done() {
 		e.watch(nil, count)
 	}
 	if e.load.done().pending() == uint32(pendingMask) {
-		e.underflow()
+		e.load.undone()
+		e.complain(fmt.Errorf("engine %s: %w", e.config.Name, ErrUnderflow))
 	}
 }
 
@@ -106,11 +107,6 @@ func (e *Engine) Done() {
 func (e *Engine) Pending() int {
 	e.settle(-1)
 	return int(e.load.view().pending())
-}
-
-func (e *Engine) underflow() {
-	e.load.undone()
-	e.complain(fmt.Errorf("engine %s: %w", e.config.Name, ErrUnderflow))
 }
 
 // rouse sees to it that a poller comes for what was just posted. A poster that carries a virtual

@@ -13,12 +13,18 @@ import (
 
 var errValue = errors.New("value not allowed")
 
-func onOff(on bool) string {
-	if on {
-		return "on"
+// either gives one of two words.
+func either(no, yes string) func(bool) string {
+	return func(is bool) string {
+		if is {
+			return yes
+		}
+		return no
 	}
-	return "off"
 }
+
+// onOff and idlers are switches as text; idlers are the VPs that poll when they are idle: one of each socket, or all.
+var onOff, idlers = either("off", "on"), either("socket", "all")
 
 // maxTime is the longest time that a parameter may say: it fits in cycles.
 const maxTime = time.Hour
@@ -27,13 +33,10 @@ var timeValues = fmt.Sprintf("microseconds, or a time with its unit such as 10us
 
 // parseTime takes a number alone as microseconds.
 func parseTime(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if us, plain := strconv.ParseFloat(text, 64); plain == nil {
-		if !(us >= 0 && us <= maxTime.Seconds()*1e6) {
-			return 0, errValue
-		}
-		return time.Duration(us * 1e3), nil
+	if _, plain := strconv.ParseFloat(text, 64); plain == nil {
+		text += "us"
 	}
+	d, err := time.ParseDuration(text)
 	if d < 0 || d > maxTime {
 		err = errValue
 	}
@@ -120,32 +123,12 @@ func parsePoints(text string) (set Points, err error) {
 	return set, nil
 }
 
-// Distribution says which VPs poll when they are idle. With fewer pollers than VPs the cache lines of
-// the queues move less, and the processors that compute have the memory to themselves (Denis, 2015).
-type Distribution uint8
-
-// The distributions.
-const (
-	OnePerSocket Distribution = iota // of each package, the VP that was idle first
-	AllVPs                           // for experiments
-)
-
-var distributionNames = [...]string{"socket", "all"}
-
-// String returns the name of the distribution as the environment has it.
-func (d Distribution) String() string {
-	if int(d) < len(distributionNames) {
-		return distributionNames[d]
+// parseIdlers takes what idlers says.
+func parseIdlers(text string) (all bool, err error) {
+	if all = strings.EqualFold(text, idlers(true)); !all && !strings.EqualFold(text, idlers(false)) {
+		err = errValue
 	}
-	return "unknown"
-}
-
-func parseDistribution(text string) (Distribution, error) {
-	i := slices.IndexFunc(distributionNames[:], func(name string) bool { return strings.EqualFold(text, name) })
-	if i < 0 {
-		return 0, errValue
-	}
-	return Distribution(i), nil
+	return all, err
 }
 
 // maxParams bounds the table; a test compares.

@@ -106,10 +106,7 @@ func (r *Reactor) Close() error {
 	err := r.task.Cancel()
 	r.engine.RemoveSource((*source)(r))
 	unix.Close(r.epoll)
-	if err != nil {
-		return fmt.Errorf("close reactor: %w", err)
-	}
-	return nil
+	return err
 }
 
 // adopt notes a descriptor, before the kernel hears of it, or says why the reactor takes none.
