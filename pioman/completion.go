@@ -26,14 +26,14 @@ const Failed uint32 = 1 << 31
 //	  ▲                     ▲                         │
 //	  │                     └── neither: put back ────┘ by one compare-and-swap, which fails if
 //	  │                                                 the status has changed: then look again
-//	  └── withdraw (time is up, a hint): takes the list itself; if it is in hand, waits until it is not
+//	  └── withdraw (it gives up, a hint): takes the list itself; if it is in hand, waits until it is not
 //
 // No wake-up gets lost: the signaller or leaver that has the list in hand looks at each parker in
 // the light of a status that is no older than the swap by which it puts the parker back.
 //
 // The signaller never touches the object after it has released the last waiter: its swap is the last
 // touch, unless it holds waiters whose bits are still missing. These cannot return from Wait while
-// they are in hand, even if their time is up, so the object still exists. (A plain goroutine that
+// they are in hand, even if they give up, so the object still exists. (A plain goroutine that
 // returned from Wait may reuse or unmap the memory at once, if there is no other waiter, and no signal
 // still to come.)
 //

@@ -62,14 +62,15 @@
 //     wait of a new greatest number of simultaneous sleepers excepted). Submit, Poll, Need, Done, Signal
 //     and the hooks spin on no lock.
 //   - With nothing pending, and with only announced receives pending, no CPU is used.
-//   - After Cancel no handler of the task runs; Close and stop leave nothing behind.
+//   - After Cancel no handler of the task runs; Close leaves nothing behind, and stop the two descriptors by which an engine sleeps.
 //   - The last waiter of a completion may reuse its memory, and that of the task which signalled it, at once.
+//   - Waits are for any bits, or for all, with a context, or until the thread is cancelled. How long one may take a context says.
 //   - Completion.Then has a poller call a function instead of waking a waiter: once, outside of every lock. Completion.Case is
 //     for a marcel.Select.
 //   - A handler or function that panics or calls runtime.Goexit ends itself, not the engine.
 //   - Task.SetCPUs keeps the polls of a task near some processors.
 //
-// Of package marcel only thread*.go know: there the engine takes a mutex, and a semaphore to sleep on. All
+// Of package marcel only thread*.go know: there the engine takes a mutex, and a semaphore to sleep on, for threads and goroutines alike. All
 // else stands on sched and hooks.
 //
 // Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says

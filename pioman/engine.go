@@ -60,7 +60,7 @@ type Engine struct {
 }
 
 // New makes an engine, explicit until Attach. It holds no system resource before the
-// first AddSource or Attach. Close it when done.
+// first AddSource, Attach, or Wait that sleeps; from then on until Close two descriptors.
 func New(c Config) *Engine {
 	if c.Name == "" {
 		c.Name = "pioman"

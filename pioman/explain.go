@@ -104,10 +104,8 @@ func (e *Engine) whenAt(point int, a *attachment) string {
 // when says when a virtual processor polls.
 func (a *attachment) when(vp int) string {
 	switch {
-	case a.dedicated != nil && a.dedicated.vp == vp:
-		return "does nothing but poll: the parameter dedicated"
 	case a.dedicated != nil:
-		return "never polls: another one is dedicated"
+		return fmt.Sprintf("VP %d does nothing but poll: the parameter dedicated", a.dedicated.vp)
 	case a.sockets == nil:
 		return "polls when it is idle"
 	case a.sockets[vp].by.Load() == int64(vp)+1:

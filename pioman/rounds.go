@@ -13,18 +13,13 @@ import (
 // nothing is pending; Waiting: something is; Busy: something happened in this
 // round. About 20 ns plus the handlers; runs them on the caller's stack.
 func (e *Engine) Poll() hooks.Verdict {
-	if e.params.Points&AtExplicit == 0 {
-		return e.verdict()
+	if e.params.Points&AtExplicit != 0 {
+		vp := e.here()
+		if e.visit(vp, true) == moved {
+			return hooks.Busy
+		}
+		e.settle(vp)
 	}
-	vp := e.here()
-	if e.visit(vp, true) == moved {
-		return hooks.Busy
-	}
-	e.settle(vp)
-	return e.verdict()
-}
-
-func (e *Engine) verdict() hooks.Verdict {
 	if e.load.view().pending() == 0 {
 		return hooks.Quiet
 	}

@@ -44,9 +44,7 @@ func (x CompletionCase) Try() bool {
 	return x.over()
 }
 
-func (x CompletionCase) over() bool {
-	return x.c.Test(x.bits) || x.e.closed.Load()
-}
+func (x CompletionCase) over() bool { return x.c.Test(x.bits) || x.e.closed.Load() }
 
 // Poll is for Select.
 func (x CompletionCase) Poll() bool {

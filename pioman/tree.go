@@ -55,6 +55,7 @@ type tree struct {
 	queues   []*Queue       // of nodes
 	ways     [][]*node      // by virtual processor: from the leaf to the root; none if there is the root alone
 	visitors []visitor      // by virtual processor
+	byCPU    []*node        // leaves; nil: no virtual processor there
 
 	_        [line]byte
 	surveyed atomic.Int64  // asm.Cycles of the last survey; the poller that makes one writes
@@ -123,6 +124,10 @@ func (tr *tree) grow(e *Engine) {
 		for _, vp := range n.vps {
 			tr.ways[vp] = append([]*node{n}, tr.ways[vp]...) // inner ones come later
 		}
+		for cpu := range n.cpus.All() {
+			tr.byCPU = append(tr.byCPU, make([]*node, max(cpu+1-len(tr.byCPU), 0))...)
+			tr.byCPU[cpu] = n
+		}
 	}
 }
 
@@ -145,8 +150,12 @@ func (tr *tree) visits(vp int) []*node {
 // covering is the queue of the lowest node that covers those CPUs of the set which have
 // virtual processors; the root's if none has. It allocates nothing.
 func (tr *tree) covering(set CPUSet) *Queue {
-	for i := len(tr.nodes) - 1; i > 0; i-- {
-		if n := tr.nodes[i]; n.cpus.Intersects(set) && !n.others.Intersects(set) {
+	for cpu := range set.All() {
+		if cpu < len(tr.byCPU) && tr.byCPU[cpu] != nil {
+			n := tr.byCPU[cpu]
+			for n.others.Intersects(set) {
+				n = n.up
+			}
 			return n.queue
 		}
 	}
@@ -182,8 +191,8 @@ func (tr *tree) round(e *Engine, vp int, whole bool) (out outcome) {
 
 // everywhere visits every queue, inner ones first.
 func (tr *tree) everywhere(e *Engine) (out outcome) {
-	for i := len(tr.nodes) - 1; i >= 0; i-- {
-		out = max(out, tr.nodes[i].queue.round(e.params.round))
+	for i := len(tr.queues) - 1; i >= 0; i-- {
+		out = max(out, tr.queues[i].round(e.params.round))
 	}
 	return out
 }

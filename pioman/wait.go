@@ -19,9 +19,7 @@ import (
 //
 // A wait that gives up leaves the completion as it was. The signal may still come
 // afterwards: the object is not free for reuse before that is ruled out.
-func (c *Completion) Wait(e *Engine, bits uint32) error {
-	return c.await(e, want{bits: bits}, how{})
-}
+func (c *Completion) Wait(e *Engine, bits uint32) error { return c.await(e, want{bits: bits}, how{}) }
 
 // WaitAll is Wait until all of bits are set.
 func (c *Completion) WaitAll(e *Engine, bits uint32) error {
