@@ -56,7 +56,7 @@ func TestHooksAreQuietWithNothingPending(t *testing.T) {
 }
 
 func TestIdleHookVerdicts(t *testing.T) {
-	e := engine(t, Config{Params: tuned(func(p *Params) { p.hot = 20 * time.Millisecond })})
+	e := engine(t, Config{Params: tuned(func(p *Params) { p.hot, p.IdleGap = 20*time.Millisecond, 0 })})
 	s := newByHand(2)
 	attach(t, e, s)
 	c := newCounted(t, e, 0)

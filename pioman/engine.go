@@ -33,9 +33,10 @@ type Config struct {
 // Wait. Hooked to a scheduler by Attach, they also run at its hook points.
 // All methods are safe for concurrent use, from threads and plain goroutines.
 type Engine struct {
-	load load // written by Need and Done, read by every hook
-	due  due
-	_    [line - 24]byte
+	load    load         // written by Need and Done, read by every hook
+	waiters atomic.Int32 // that sleep, or are about to, and functions that wait: they write it with Need and Done; idle VPs read it
+	due     due
+	_       [line - 32]byte
 
 	// Constant after New.
 	config   Config

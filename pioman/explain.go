@@ -94,7 +94,7 @@ func (e *Engine) whenAt(point int, a *attachment) string {
 		return fmt.Sprintf("off: VP %d is dedicated to polling", p.Dedicated)
 	case point == idlePoint:
 		window := time.Duration(asm.Nanos(max(e.window(), e.ticks.hot))).Round(100 * time.Nanosecond)
-		return fmt.Sprintf("idle VPs (%s), once in %v if another VP runs threads, for %v after an arrival, then they block", idlers(p.AllIdle), p.IdleGap, window)
+		return fmt.Sprintf("idle VPs (%s), once in %v while no waiter sleeps, for %v after an arrival, then they block", idlers(p.AllIdle), p.IdleGap, window)
 	case point == timerPoint:
 		return fmt.Sprintf("the clock, or a thread that polls for its own messages meanwhile, for VPs that have not polled for %v", p.TimerPeriod)
 	}

@@ -14,7 +14,7 @@ type Params struct {
 	Points        Points        // the polling points in use
 	BusyWait      time.Duration // Wait: polling before the passive wait (TBD09: 5 us)
 	Granularity   time.Duration // switch and library points: least time between two polls of one VP
-	IdleGap       time.Duration // idle point: least time between two polls of one VP while another one runs threads
+	IdleGap       time.Duration // idle point: least time between two polls of one VP while no waiter sleeps
 	AllIdle       bool          // idle point: all VPs poll; else one of each socket, so that lines of the queues move less (Denis, 2015)
 	TimerPeriod   time.Duration // timer point: a VP that polled within this is not polled for
 	SpareLWPs     int           // OS threads that block in the kernel while every VP computes: 0 or 1

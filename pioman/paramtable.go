@@ -82,7 +82,7 @@ var table = []param{
 	timeRow("granularity", func(p *Params) *time.Duration { return &p.Granularity },
 		"least time between two polls of a VP at context switches and library entries; 0: at each"),
 	timeRow("idle-granularity", func(p *Params) *time.Duration { return &p.IdleGap },
-		"least time between two polls of an idle VP while another VP runs threads; while none does, or 0, there is no pause"),
+		"least time between two polls of an idle VP while no waiter sleeps; while one does, or 0, there is no pause"),
 	row("idle-distribution", "socket, all", func(p *Params) *bool { return &p.AllIdle }, parseIdlers, idlers,
 		"which VPs poll when they are idle: one per socket, or all"),
 	timeRow("timer-period", func(p *Params) *time.Duration { return &p.TimerPeriod },

@@ -25,7 +25,7 @@ import (
 // processor gets work is succeeded by another one; or, for experiments, all (Params.AllIdle). The others are Quiet, and sleep.
 //
 //	processors     something pending                                   polls
-//	some idle      since less than the window                          an idle one, continuously, or every IdleGap beside a VP that runs threads
+//	some idle      since less than the window                          an idle one, every IdleGap, or continuously while a waiter sleeps
 //	some idle      for longer                                          none: an idle one blocks in the kernel
 //	all compute    since less than the BlockingDelay                   they, at switches; the scheduler's clock, at its ticks
 //	all compute    for longer                                          none: the progressor (progressor.go) blocks
@@ -46,10 +46,7 @@ type vpState struct {
 	seen   view  // activity at its last look
 	active int64 // asm.Cycles when something happened last, or since when it is idle
 
-	looked  int64 // asm.Cycles of its last look whether another VP runs threads
-	company bool  // what it saw
-
-	_ [line - 80]byte
+	_ [line - 64]byte
 }
 
 // Places of the points in pointNames.
@@ -202,7 +199,7 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 		s.active = now // it has just become idle
 	}
 	mine := !a.goroutinesPoll(now) && a.mayPoll(vp, now)
-	if !mine || now-s.last.get() < e.ticks.idleGap && a.accompanied(vp, now) {
+	if !mine || now-s.last.get() < e.ticks.idleGap && e.waiters.Load() == 0 {
 		switch {
 		case e.own(vp) == moved: // what was offloaded to it, or submitted near it
 			return hooks.Busy
@@ -238,25 +235,6 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 		e.settle(vp) // not sooner: what comes by then need not be counted anew
 	}
 	return a.persist(s, now)
-}
-
-// accompanied tells whether another VP than vp runs threads, which the polls of an idle one would slow; it looks once in an IdleGap.
-func (a *attachment) accompanied(vp int, now int64) bool {
-	s := &a.vps[vp]
-	if now-s.looked >= a.e.ticks.idleGap {
-		s.looked, s.company = now, a.busy(vp)
-	}
-	return s.company
-}
-
-// busy tells whether some VP but the one given has something to do.
-func (a *attachment) busy(but int) bool {
-	for vp := range a.vps {
-		if idle, _ := a.s.Idle(vp); !idle && vp != but {
-			return true
-		}
-	}
-	return false
 }
 
 // persist tells an idle processor for how long to go on.

@@ -95,7 +95,7 @@ func TestIdleDistribution(t *testing.T) {
 		{false, []int{0, 1, 2, 3, 4, 5}, []int{0, 3}},
 		{false, []int{2, 5, 4, 1, 3, 0}, []int{2, 5}},
 	} {
-		e := with(t, func(p *Params) { p.AllIdle = c.all })
+		e := with(t, func(p *Params) { p.AllIdle, p.IdleGap = c.all, 0 })
 		s := newPlaced(6, machine)
 		attach(t, e, s)
 		a := e.attached.Load()
@@ -126,7 +126,7 @@ func TestIdleDistribution(t *testing.T) {
 // When the poller of a socket goes to sleep, another idle one succeeds it; when it is the
 // last one, it may block in the kernel, else it must not.
 func TestPollersSucceedEachOther(t *testing.T) {
-	e := with(t, func(p *Params) {})
+	e := with(t, func(p *Params) { p.IdleGap = 0 })
 	s := newByHand(2)
 	attach(t, e, s)
 	a := e.attached.Load()
@@ -181,7 +181,7 @@ func TestIdleThrottle(t *testing.T) {
 		{"no LWP blocks", func(p *Params) { p.hot, p.BlockingDelay, p.SpareLWPs = 0, 0, 0 }, 10, hooks.Busy},
 		{"no LWP blocks, naps", func(p *Params) { p.hot, p.BlockingDelay, p.SpareLWPs, p.IdleGap = 0, 0, 0, time.Millisecond }, 0, hooks.Quiet},
 	} {
-		e := with(t, func(p *Params) { p.hot, p.BlockingDelay = 0, time.Hour; c.change(p) })
+		e := with(t, func(p *Params) { p.hot, p.BlockingDelay, p.IdleGap = 0, time.Hour, 0; c.change(p) })
 		s := newByHand(2)
 		attach(t, e, s)
 		e.Need()
@@ -196,41 +196,48 @@ func TestIdleThrottle(t *testing.T) {
 	}
 }
 
-// While another VP runs threads an idle one makes a round in each IdleGap, and meanwhile looks at the queue of its own; while none
-// does it makes one at each look.
-func TestIdleGapIsForTheSakeOfOthers(t *testing.T) {
+// While no waiter sleeps an idle VP makes a round in each IdleGap, and meanwhile looks at the queue of its own; for a waiter it
+// makes one at each look.
+func TestIdleGap(t *testing.T) {
 	e := with(t, func(p *Params) { p.IdleGap, p.BlockingDelay = time.Hour, time.Hour })
-	s := &watched{byHand: newByHand(2), awake: []int{0, 1}}
+	s := &watched{byHand: newByHand(2), awake: []int{0}}
 	attach(t, e, s)
 	e.Need()
 	defer e.Done()
-	vps := e.attached.Load().vps
-	polls := func() uintptr {
-		before := vps[0].polls.Load()
+	rounds := func(want uintptr, when string) {
+		polls := &e.attached.Load().vps[0].polls
+		before := polls.Load()
 		for range 10 {
 			s.set.Fire(hooks.Idle, 0)
 		}
-		return vps[0].polls.Load() - before
+		if n := polls.Load() - before; n != want {
+			t.Errorf("%s: %d rounds in 10 looks, want %d", when, n, want)
+		}
 	}
-	if n := polls(); n != 10 {
-		t.Errorf("beside an idle VP: %d rounds in 10 looks", n)
-	}
-	s.awake = s.awake[:1] // from the next IdleGap on
-	vps[0].looked = never
-	if n := polls(); n != 0 {
-		t.Errorf("beside one that runs threads: %d rounds in 10 looks", n)
-	}
-	s.awake = []int{0, 1} // an idle core is given work
-	s.current.Store(1)
+	rounds(1, "no waiter sleeps")
+	var c Completion
+	var waiter sync.WaitGroup
+	waiter.Go(func() {
+		if err := c.Wait(e, 1); err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "a waiter sleeps", c.hasWaiter)
+	eventually(t, "goroutines poll no more", func() bool { return sched.GoroutinesPoll(asm.Cycles()) == 0 })
+	rounds(10, "a waiter sleeps")
+	c.Signal(1)
+	finishes(t, "waiter", waiter.Wait)
+	eventually(t, "goroutines poll no more", func() bool { return sched.GoroutinesPoll(asm.Cycles()) == 0 })
+	rounds(0, "it has left")
+	s.current.Store(1) // an idle core is given work
 	var task Task
 	ran := false
 	task.Init("offloaded", func(*Task) Status { ran = true; return Done }, OneShot)
 	if vp, err := e.Offload(&task, false); vp != 0 || err != nil {
 		t.Fatal(vp, err)
 	}
-	s.awake = s.awake[:1]
-	if n := polls(); n != 0 || !ran {
-		t.Errorf("%d rounds; the queue of its own was looked at: %v", n, ran)
+	if rounds(0, "offloaded"); !ran {
+		t.Error("the queue of its own was not looked at")
 	}
 }
 

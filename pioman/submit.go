@@ -102,6 +102,17 @@ func (e *Engine) Done() {
 	}
 }
 
+// admit is Need of a waiter that is going to sleep, or of a function, and dismiss its Done: idle VPs poll without a pause meanwhile.
+func (e *Engine) admit() {
+	e.waiters.Add(1)
+	e.Need()
+}
+
+func (e *Engine) dismiss() {
+	e.waiters.Add(-1)
+	e.Done()
+}
+
 // Pending returns how many requests are pending: those needed, and one for each queue that has OneShot tasks to run. Of a queue that
 // another thread holds it may be one too many.
 func (e *Engine) Pending() int {

@@ -31,7 +31,7 @@ func (c *Completion) Then(e *Engine, bits uint32, fn func(status uint32)) error 
 	}
 	p := parking.get(e)
 	p.fn = fn
-	e.Need()
+	e.admit()
 	if !c.enlist(p, want{bits: bits}) {
 		p.fire(c.Status())
 	}
@@ -124,7 +124,7 @@ func (e *Engine) call(fn func(uint32), status uint32) {
 		if !returned {
 			e.panicked(&PanicError{Task: "Then", Value: recover(), Stack: debug.Stack()})
 		}
-		e.Done()
+		e.dismiss()
 	}()
 	fn(status)
 	returned = true

@@ -72,7 +72,7 @@ func (x CompletionCase) Enlist(w *sched.Waiter) bool {
 	p.prepare(onSemaphore, false)
 	if x.c.enlist(p, check.want) {
 		if p.sem.Case().Enlist(w) {
-			x.e.Need()
+			x.e.admit()
 			w.SetNote(p)
 			return true
 		}
@@ -94,7 +94,7 @@ func (x CompletionCase) Withdraw(w *sched.Waiter) {
 		p.cancel()
 	}
 	parking.put(p)
-	x.e.Done()
+	x.e.dismiss()
 }
 
 // Taken tells Select whether the completion is over. A waker may also wake a parker only to make it look again.

@@ -141,7 +141,7 @@ func (w *wait) look() sched.Found {
 // block waits after the spin. The wait itself counts as a pending request, so that pollers poll.
 func (w *wait) block() error {
 	e := w.e
-	e.Need()
+	e.admit()
 	p := parking.get(e)
 	defer w.leave(p, asm.Cycles())
 	if w.ctx != nil && w.ctx.Done() != nil {
@@ -176,7 +176,7 @@ func (w *wait) block() error {
 func (w *wait) leave(p *parker, began int64) {
 	e := w.e
 	parking.put(p)
-	e.Done()
+	e.dismiss()
 	if !w.onThread && w.met() {
 		e.outside.Took(asm.Cycles()-began, e.ticks.explicitSpin)
 	}
