@@ -82,7 +82,7 @@ func TestHostileLoans(t *testing.T) {
 	} {
 		p, g := hostile(c.fd, nil)
 		r := g.IrecvLoan(1, nil)
-		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Body: uint32(len(c.body)), Tag: 1, Size: c.size}, c.body)
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(c.body)), Tag: 1, Size: c.size}, c.body)
 		g.poll()
 		if g.life.end == nil || !errors.Is(g.life.end, ErrProtocol) {
 			t.Errorf("%s: %v", what, g.life.end)
@@ -101,7 +101,7 @@ func TestLoanChanges(t *testing.T) {
 	mem[4100] = 7
 	p, g := hostile(fd, nil)
 	r := g.IrecvLoan(1, nil)
-	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, binary.LittleEndian.AppendUint64(nil, 4096))
+	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, binary.LittleEndian.AppendUint64(nil, 4096))
 	g.poll()
 	mustDone(t, r, nil)
 	l := r.Loan()
@@ -127,7 +127,7 @@ func TestReturnTwice(t *testing.T) {
 	p, g := hostile(fd, nil)
 	for i := range uint32(20) { // more than the small track holds
 		r := g.IrecvLoan(1, nil)
-		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, make([]byte, flow.LoanBody))
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, make([]byte, flow.LoanBody))
 		g.poll()
 		mustDone(t, r, nil)
 		l := r.Loan()

@@ -73,7 +73,7 @@ func hostile(fd int, fails error) (*pair, *Gate) {
 func TestLoanBlind(t *testing.T) {
 	p, g := hostile(-1, errors.New("no more descriptors"))
 	r := g.IrecvLoan(1, make([]byte, 100))
-	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Body: flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, make([]byte, flow.LoanBody))
+	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, make([]byte, flow.LoanBody))
 	g.poll()
 	if _, want := g.flow.Rails[0].Streams[flow.Pull].Waits(); g.life.end != nil || r.core.Stage != flow.Pulling || want != 100 {
 		t.Errorf("%v, the request is %v and wants %d bytes", g.life.end, r.core.Stage, want)

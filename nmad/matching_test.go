@@ -27,7 +27,7 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 				r.prepare(g, flow.OpRecv, 7, nil, flow.ByStage)
 				r.core.Entry.Age = g.any.Now()
 				g.startRecv(r)
-				if requestOf(g.flow.Match(7)) != r {
+				if requestOf(g.flow.Match(flow.Plain, 7)) != r {
 					b.Fatal("another receive got the message")
 				}
 			}

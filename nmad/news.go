@@ -113,7 +113,7 @@ func (x *news) noteEnd(r *Request) {
 	if r.core.Heard == flow.ByStage {
 		who = nil
 	}
-	if !r.rare().Wild.Probe {
+	if r.core.Context != flow.Library && !r.rare().Wild.Probe {
 		x.note(kind, r.Envelope(), who, r.core.Err())
 	}
 }

@@ -30,7 +30,7 @@ func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if g.flow.Closing {
 		return e, 0, false
 	}
-	x := g.flow.Peek(match.Pattern(m), g.inbox.collect())
+	x := g.flow.Peek(flow.Plain, match.Pattern(m), g.inbox.collect())
 	g.sendIfDue() // for receives before this
 	if x == nil {
 		return e, 0, false

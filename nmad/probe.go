@@ -86,7 +86,7 @@ func (g *Gate) claim(m Match) *Message {
 	if g.flow.Closing {
 		return nil
 	}
-	x := g.flow.Claim(match.Pattern(m), g.inbox.collect())
+	x := g.flow.Claim(flow.Plain, match.Pattern(m), g.inbox.collect())
 	g.sendIfDue() // for receives before this
 	if x == nil {
 		return nil

@@ -200,7 +200,7 @@ func TestRecordViolations(t *testing.T) {
 		"room that is no more":          {5, []driver.Header{{Kind: flow.KindRoom, Size: 2}}},
 		"room that is too much":         {5, []driver.Header{{Kind: flow.KindRoom, Size: flow.MaxCookies + 1}}},
 		"room twice":                    {5, []driver.Header{{Kind: flow.KindRoom, Size: 3}, {Kind: flow.KindRoom, Size: 3}}},
-		"more announcements than there": {0, []driver.Header{{Kind: flow.KindRdv, Size: 9}, {Kind: flow.KindRdv, Size: 9, Seq: 1, Cookie: 1}, {Kind: flow.KindRdv, Size: 9, Seq: 2, Cookie: 2}}},
+		"more announcements than there": {0, []driver.Header{{Kind: flow.KindRdv, Context: flow.Plain, Size: 9}, {Kind: flow.KindRdv, Context: flow.Plain, Size: 9, Seq: 1, Cookie: 1}, {Kind: flow.KindRdv, Context: flow.Plain, Size: 9, Seq: 2, Cookie: 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPair(simnet.Options{}, scarce)

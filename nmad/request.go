@@ -103,7 +103,7 @@ func (r *Request) prepare(g *Gate, op flow.Op, tag uint64, buf []byte, heard flo
 		r.plain()
 	}
 	r.gate = g
-	c.Entry.Tag, c.Entry.Of = tag, c
+	c.Entry.Tag, c.Entry.Of, c.Context = tag, c, flow.Plain
 	c.Data.Set(buf)
 	c.Op, c.Heard, c.Counted, c.Rouses = op, heard, false, false
 	c.N, c.Size = 0, 0

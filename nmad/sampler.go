@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
 // Tags of the messages by which rails are measured.
 const (
-	sampleEager uint64 = 0xffff_ffff_ffff_5a00 + iota // answer eagerly
-	sampleEnd                                         // over
-	sampleRail                                        // answer by rendezvous, over rail tag - sampleRail
+	sampleEager uint64 = iota // answer eagerly
+	sampleEnd                 // over
+	sampleRail                // answer by rendezvous, over rail tag - sampleRail
 )
 
 // sampleTime is how long each size of each protocol is measured, at most.
@@ -41,8 +43,7 @@ type sampler struct {
 
 // Sample measures the rails of this gate: messages of growing size go to and fro, eagerly
 // and by rendezvous over each rail alone, and longer ones, too. The other process must call
-// SampleEcho on its gate to us meanwhile, and neither may use the gate for anything
-// else. It takes up to a second on fast networks, and half of one for each further rail. If ctx ends it before its time one message is on its way
+// SampleEcho on its gate to us meanwhile; what else goes over the gate disturbs what is measured. It takes up to a second on fast networks, and half of one for each further rail. If ctx ends it before its time one message is on its way
 // to the other process or back: that is for the next Sample and SampleEcho.
 //
 // From then on both gates share long messages out by what was measured, and have the eager limit that
@@ -67,7 +68,11 @@ func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 		return nil, fmt.Errorf("nmad: sample rank %d: %w", g.rank, err)
 	}
 	g.routes.apply(p)
-	return p, g.Send(sampleEnd, p.brief())
+	var r Request
+	if err := g.sampler.send(&r, sampleEnd, p.brief()); err != nil {
+		return nil, err
+	}
+	return p, r.WaitContext(ctx)
 }
 
 // rails measures all rails.
@@ -204,7 +209,13 @@ func (s *sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, er
 
 // send sends by the protocol that the tag names.
 func (s *sampler) send(r *Request, tag uint64, buf []byte) error {
-	return s.g.StartSend(r, &SendOp{Tag: tag, Buf: buf, Sync: tag != sampleEager})
+	if err := r.claim(); err != nil {
+		return err
+	}
+	r.prepareSend(s.g, &SendOp{Tag: tag, Buf: buf, Sync: tag >= sampleRail})
+	r.core.Context = flow.Library
+	s.g.submit(r)
+	return nil
 }
 
 // recv receives over the rail that the tag names.
@@ -213,7 +224,7 @@ func (s *sampler) recv(r *Request, tag uint64, buf []byte) error {
 		return err
 	}
 	r.prepareRecv(s.g, &RecvOp{Match: Tag(tag), Buf: buf})
-	r.core.Entry.Age = s.g.any.Now()
+	r.core.Context, r.core.Entry.Age = flow.Library, s.g.any.Now()
 	x := r.special()
 	x.Wild.Set(&r.core.Entry, exact, false)
 	if x.Pin = 1; tag >= sampleRail {

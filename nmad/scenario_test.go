@@ -283,12 +283,15 @@ func (s *scenario) inject(link *simnet.Link, kind string, a args) {
 		Tag: uint64(a.or("tag", 0)), Size: uint64(a.or("size", 0)),
 		Cookie: uint32(a.or("cookie", 0)), Seq: uint32(a.or("seq", 0)),
 	}
+	if kind == "eager" || kind == "rdv" {
+		h.Context = flow.Plain
+	}
 	body := make([]byte, a.or("body", 0))
 	if kind == "aggregate" { // the messages in it: first=, second= are their sizes
 		for _, name := range []string{"first", "second"} {
 			if n, ok := a[name]; ok {
 				body = binary.LittleEndian.AppendUint64(body, 7)
-				body = binary.LittleEndian.AppendUint64(body, uint64(n))
+				body = binary.LittleEndian.AppendUint64(body, uint64(n)|uint64(flow.Plain)<<48)
 				body = append(body, make([]byte, min(n, 50))...)
 			}
 		}

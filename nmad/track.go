@@ -117,7 +117,7 @@ func (t *track) receive(waiter *Request) bool {
 		if !ok {
 			return n > 0
 		}
-		if h.Kind != flow.KindEager || !g.flow.Exactly() {
+		if !g.flow.Simple(h) {
 			if t.expect(h.Kind); g.life.end != nil {
 				return true
 			}

@@ -9,14 +9,14 @@ import (
 // whole and look at Body only; its meaning belongs to the layer above.
 // On the wire it is HeaderSize bytes, little endian, in this order.
 type Header struct {
-	Kind   uint8  // packet kind
-	Flags  uint8  // kind-specific
-	_      uint16 // zero
-	Body   uint32 // bytes of body that follow in this packet
-	Tag    uint64 // message tag
-	Size   uint64 // bytes of the whole message
-	Cookie uint32 // request identity, kind-specific
-	Seq    uint32 // message number on its gate
+	Kind    uint8  // packet kind
+	Flags   uint8  // kind-specific
+	Context uint16 // of the tag; on the wire it follows Size
+	Body    uint32 // bytes of body that follow in this packet
+	Tag     uint64 // message tag
+	Size    uint64 // bytes of the whole message, 48 bits
+	Cookie  uint32 // request identity, kind-specific
+	Seq     uint32 // message number on its gate
 }
 
 // HeaderSize is the encoded size of a Header in bytes.
@@ -28,7 +28,7 @@ func (h *Header) Put(b []byte) {
 	_ = b[HeaderSize-1]
 	binary.LittleEndian.PutUint64(b[0:], h.Word(0))
 	binary.LittleEndian.PutUint64(b[8:], h.Tag)
-	binary.LittleEndian.PutUint64(b[16:], h.Size)
+	binary.LittleEndian.PutUint64(b[16:], h.Extent())
 	binary.LittleEndian.PutUint32(b[24:], h.Cookie)
 	binary.LittleEndian.PutUint32(b[28:], h.Seq)
 }
@@ -44,7 +44,7 @@ func (h *Header) Get(b []byte) error {
 		return fmt.Errorf("reserved bytes of a header are %#x: %w", reserved, ErrProtocol)
 	}
 	h.Tag = binary.LittleEndian.Uint64(b[8:])
-	h.Size = binary.LittleEndian.Uint64(b[16:])
+	h.SetExtent(binary.LittleEndian.Uint64(b[16:]))
 	h.Cookie = binary.LittleEndian.Uint32(b[24:])
 	h.Seq = binary.LittleEndian.Uint32(b[28:])
 	return nil
@@ -64,6 +64,18 @@ func (h *Header) SetWord(w uint64) (reserved uint16) {
 	h.Kind, h.Flags, h.Body = uint8(w), uint8(w>>8), uint32(w>>32)
 	return uint16(w >> 16)
 }
+
+// sizeBits is how many bits of an extent are Size.
+const sizeBits = 48
+
+// MaxMessage is the largest Size of a header that has a Context.
+const MaxMessage = 1<<sizeBits - 1
+
+// Extent gives Size and Context as the word of the wire form. A larger Size, in a header without Context, is all of the word.
+func (h *Header) Extent() uint64 { return h.Size | uint64(h.Context)<<sizeBits }
+
+// SetExtent is the inverse of Extent.
+func (h *Header) SetExtent(w uint64) { h.Size, h.Context = w&MaxMessage, uint16(w>>sizeBits) }
 
 // Length is how many bytes the parts of a body have altogether.
 func Length(parts [][]byte) int {

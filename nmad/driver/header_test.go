@@ -11,7 +11,7 @@ import (
 
 // TestHeaderWire pins the wire form down, byte by byte.
 func TestHeaderWire(t *testing.T) {
-	h := Header{Kind: 0x01, Flags: 0x02, Body: 0x13121110, Tag: 0x2726252423222120, Size: 0x3736353433323130, Cookie: 0x43424140, Seq: 0x53525150}
+	h := Header{Kind: 0x01, Flags: 0x02, Body: 0x13121110, Tag: 0x2726252423222120, Size: 0x353433323130, Context: 0x3736, Cookie: 0x43424140, Seq: 0x53525150}
 	const want = "0102000010111213" + "2021222324252627" + "3031323334353637" + "40414243" + "50515253"
 	b := make([]byte, HeaderSize)
 	h.Put(b)
@@ -29,7 +29,7 @@ func TestHeaderRoundTrip(t *testing.T) {
 		h := Header{
 			Kind: rapid.Uint8().Draw(t, "kind"), Flags: rapid.Uint8().Draw(t, "flags"),
 			Body: rapid.Uint32().Draw(t, "body"), Tag: rapid.Uint64().Draw(t, "tag"),
-			Size: rapid.Uint64().Draw(t, "size"), Cookie: rapid.Uint32().Draw(t, "cookie"), Seq: rapid.Uint32().Draw(t, "seq"),
+			Size: rapid.Uint64Range(0, MaxMessage).Draw(t, "size"), Context: rapid.Uint16().Draw(t, "context"), Cookie: rapid.Uint32().Draw(t, "cookie"), Seq: rapid.Uint32().Draw(t, "seq"),
 		}
 		mark := rapid.Uint16().Draw(t, "mark")
 		var back Header

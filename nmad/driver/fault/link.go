@@ -116,7 +116,9 @@ func flip(h *driver.Header, field string, d *dice) {
 	case "tag":
 		h.Tag ^= 1 << d.below(64)
 	case "size":
-		h.Size ^= 1 << d.below(64)
+		h.Size ^= 1 << d.below(48)
+	case "context":
+		h.Context ^= 1 << d.below(16)
 	case "cookie":
 		h.Cookie ^= 1 << d.below(32)
 	case "seq":

@@ -59,7 +59,7 @@ type Point struct {
 
 var (
 	cuts  = []string{"send", "recv", "push", "pull"}
-	flips = []string{"kind", "flags", "body", "tag", "size", "cookie", "seq"}
+	flips = []string{"kind", "flags", "body", "tag", "size", "context", "cookie", "seq"}
 )
 
 // Parse reads a plan; see the package. The error, a driver.ErrConfig, is one line.

@@ -89,7 +89,7 @@ func (t *tracker) where() string {
 	for _, f := range []struct {
 		name string
 		end  int
-	}{{"flags", 2}, {"reserved", 4}, {"body", 8}, {"tag", 16}, {"size", 24}, {"cookie", 28}} {
+	}{{"flags", 2}, {"reserved", 4}, {"body", 8}, {"tag", 16}, {"size", 22}, {"context", 24}, {"cookie", 28}} {
 		if at < f.end {
 			field = f.name
 			break

@@ -47,7 +47,7 @@ type share struct {
 type cell struct {
 	ready  notice // Header.Word(lap)
 	tag    uint64
-	size   uint64
+	extent uint64
 	cookie uint32
 	seq    uint32
 	body   [inline]byte

@@ -74,7 +74,7 @@ func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, e
 		}
 		s.bytes = end
 	}
-	c.tag, c.size, c.cookie, c.seq = h.Tag, h.Size, h.Cookie, h.Seq
+	c.tag, c.extent, c.cookie, c.seq = h.Tag, h.Extent(), h.Cookie, h.Seq
 	// The cell and the body are the peer's from here on: what follows (the look at
 	// its sleeping) is not done before it can see them.
 	c.ready.publish(h.Word(lap(tail, s.shift)))
@@ -166,7 +166,8 @@ func (r *smallRecv) recv(h *driver.Header) (body []byte, ok bool, err error) {
 		r.bytes = end
 	}
 	h.SetWord(w)
-	h.Tag, h.Size, h.Cookie, h.Seq = c.tag, c.size, c.cookie, c.seq
+	h.SetExtent(c.extent)
+	h.Tag, h.Cookie, h.Seq = c.tag, c.cookie, c.seq
 	head++
 	store(&r.head, head)
 	// A quarter of either ring: rarely, as it costs the sender a line; often

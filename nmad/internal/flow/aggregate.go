@@ -12,7 +12,7 @@ import (
 // are what as many EAGER packets would have been. The bodies go from the buffers of the
 // senders into the driver's memory, with no stop in between.
 
-// AggregateHead is what comes before each message: tag (8), size (4), zero (4).
+// AggregateHead is what comes before each message: tag (8), size (6), context (2).
 const AggregateHead = 16
 
 // MaxAggregate bounds the messages of one packet, and so the time for which the lock is
@@ -70,7 +70,7 @@ func (f *Flow) packTogether(messages, bytes int) *Packet {
 	}
 	for r, i := f.tx.queue.head, 0; i < messages; r, i = r.Link, i+1 {
 		at := len(b.heads)
-		b.heads = appendHead(b.heads, r.Entry.Tag, r.Data.Size)
+		b.heads = appendHead(b.heads, r.Context, r.Entry.Tag, r.Data.Size)
 		b.parts = append(b.parts, b.heads[at:])
 		if p := r.pieces(); p == nil {
 			b.parts = append(b.parts, r.Data.Buf())
@@ -86,10 +86,17 @@ func (f *Flow) packTogether(messages, bytes int) *Packet {
 	return p
 }
 
-// appendHead appends what comes before a message: tag, size, and four zeros.
-func appendHead(b []byte, tag uint64, size int) []byte {
+// appendHead appends what comes before a message.
+func appendHead(b []byte, context uint16, tag uint64, size int) []byte {
 	b = binary.LittleEndian.AppendUint64(b, tag)
-	return binary.LittleEndian.AppendUint64(b, uint64(size))
+	return binary.LittleEndian.AppendUint64(b, (&driver.Header{Size: uint64(size), Context: context}).Extent())
+}
+
+// readHead is its inverse; each number is read once, since the peer may change it meanwhile.
+func readHead(b []byte) (context uint16, tag, size uint64) {
+	var h driver.Header
+	h.SetExtent(binary.LittleEndian.Uint64(b[8:]))
+	return h.Context, binary.LittleEndian.Uint64(b), h.Size
 }
 
 // sentTogether goes on with the messages of an aggregate that the link has taken.
@@ -114,7 +121,7 @@ func Messages(h *driver.Header, body []byte, yield func(tag, size uint64, seq ui
 		yield(h.Tag, h.Size, h.Seq)
 	case KindAggregate:
 		for i := uint32(0); len(body) >= AggregateHead; i++ {
-			tag, size := binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint64(body[8:])
+			_, tag, size := readHead(body)
 			if body = body[AggregateHead:]; size > uint64(len(body)) {
 				return
 			}
@@ -133,17 +140,16 @@ func (p *Packet) Takes(yield func(tag, size uint64, seq uint32)) {
 		return
 	}
 	for i, at := uint32(0), 0; at < len(p.Parts); at++ {
-		head := p.Parts[at]
-		size, left := binary.LittleEndian.Uint64(head[8:]), 0
-		yield(binary.LittleEndian.Uint64(head), size, p.Head.Seq+i)
+		left := 0
+		_, tag, size := readHead(p.Parts[at])
+		yield(tag, size, p.Head.Seq+i)
 		for i, left = i+1, int(size); left > 0; left -= len(p.Parts[at]) {
 			at++
 		}
 	}
 }
 
-// handleAggregate takes in an aggregate. Each number in body is read once: the peer may
-// change it meanwhile.
+// handleAggregate takes in an aggregate.
 func (f *Flow) handleAggregate(h *driver.Header, body []byte) error {
 	if h.Tag != 0 || h.Size < 2 || h.Size > MaxAggregate {
 		return violation("an aggregate of %d messages, tag %#x", h.Size, h.Tag)
@@ -160,7 +166,7 @@ func (f *Flow) handleAggregate(h *driver.Header, body []byte) error {
 		if len(body) < AggregateHead {
 			return violation("an aggregate of %d messages ends in message %d", h.Size, i)
 		}
-		tag, size := binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint64(body[8:])
+		context, tag, size := readHead(body)
 		body = body[AggregateHead:]
 		if size > uint64(len(body)) {
 			return violation("a message of %d bytes where an aggregate has %d", size, len(body))
@@ -169,7 +175,7 @@ func (f *Flow) handleAggregate(h *driver.Header, body []byte) error {
 			return f.overdrawn()
 		}
 		f.rx.seq++
-		f.arrive(tag, body[:size])
+		f.arrive(context, tag, body[:size])
 		body = body[size:]
 	}
 	if len(body) != 0 {

@@ -111,7 +111,7 @@ func (f *Flow) End(err error) {
 	}
 	f.notes.drop()
 	f.hold(heldNotes, false)
-	underway := f.tagsUnderway()
+	underway := f.underway()
 	f.FailSends(f.Dead)
 	f.FailReceives(f.Dead)
 	f.dropRendezvous(underway)

@@ -84,6 +84,7 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	f.rx.records = b.Records
 	f.rx.pool.limit = int(f.rx.window / 4)
 	f.rx.Seen, f.rx.Found = f.seen, f.find
+	f.rx.unopened = match.NewAny[Request](nil, rank, nil)
 	f.notes.limit = b.NoteLimit
 }
 
@@ -187,10 +188,10 @@ func (f *Flow) finishSpecial(r *Request) {
 }
 
 // notice tells the owner of an unexpected message, if a monitor watches for these.
-func (f *Flow) notice(tag, size uint64) {
-	if f.Watched.Load() != 0 {
-		r := &Request{Stage: Noticed, Size: size}
-		r.Entry.Tag = tag
+func (f *Flow) notice(m *Message) {
+	if f.Watched.Load() != 0 && m.context != Library {
+		r := &Request{Stage: Noticed, Context: m.context, Size: m.size}
+		r.Entry.Tag = m.Tag
 		f.finished.Push(r)
 	}
 }
@@ -212,7 +213,10 @@ func (f *Flow) Ledger() Ledger {
 		Credit: f.tx.credit, Window: f.tx.window, Taken: f.rx.taken, Owed: f.rx.owed,
 		Outstanding: f.tx.sends.used, Told: f.tx.told, PeerRecords: f.tx.records,
 		Announced: f.rx.announced, Records: f.rx.records,
-		Posted: f.rx.Posted(), Unexpected: f.rx.Unexpected(), Loaned: f.lent.out,
+		Posted: f.Posted(), Loaned: f.lent.out,
+	}
+	for x := range f.rx.all {
+		l.Unexpected += x.Unexpected()
 	}
 	for r := f.tx.queue.head; r != nil; r = r.Link {
 		l.Waiting++

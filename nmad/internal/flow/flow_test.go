@@ -14,17 +14,18 @@ import (
 )
 
 // expect checks what has become of the sends of one side and the receives of the other: the messages of a tag go, in the order of the
-// sends, to the receives in the order of their posting; these name their tags.
+// sends, to the receives in the order of their posting; these name their tags. The same tag in another context is another one.
 func expect(t *rapid.T, from, to *side, tags int, over bool) {
-	for tag := range uint64(tags) {
+	for i := range tags * len(inContexts) {
+		tag, context := uint64(i/len(inContexts)), inContexts[i%len(inContexts)]
 		var sends, recvs []*Request
 		for _, r := range from.sends {
-			if r.Entry.Tag == tag {
+			if r.Entry.Tag == tag && r.Context == context {
 				sends = append(sends, r)
 			}
 		}
 		for _, r := range to.recvs {
-			if r.Entry.Tag == tag && !errors.Is(r.Err(), errWithdrawn) {
+			if r.Entry.Tag == tag && r.Context == context && !errors.Is(r.Err(), errWithdrawn) {
 				recvs = append(recvs, r)
 			}
 		}
@@ -54,6 +55,8 @@ func expect(t *rapid.T, from, to *side, tags int, over bool) {
 		}
 	}
 }
+
+var inContexts = []uint16{Library, Plain, 500}
 
 var errWithdrawn = errors.New("withdrawn")
 
@@ -97,7 +100,7 @@ func TestTwoFlows(t *testing.T) {
 			strategy: rapid.SampledFrom([]strategy.Strategy{strategy.Default, strategy.Aggregation, strategy.SplitBalance, strategy.SplitEqual}).Draw(t, "strategy"),
 		}
 		w := newWorld(o)
-		sides, tag := rapid.IntRange(0, 1), rapid.Uint64Range(0, tags-1)
+		sides, tag, context := rapid.IntRange(0, 1), rapid.Uint64Range(0, tags-1), rapid.SampledFrom(inContexts)
 		sizes := rapid.OneOf(rapid.IntRange(0, 60), rapid.IntRange(0, 300), rapid.IntRange(60_000, 300_000))
 		side := func(t *rapid.T) (*side, *side) {
 			i := sides.Draw(t, "side")
@@ -109,6 +112,7 @@ func TestTwoFlows(t *testing.T) {
 				s, _ := side(t)
 				seed++
 				r := request(tag.Draw(t, "tag"), data(sizes.Draw(t, "size"), seed))
+				r.Context = context.Draw(t, "context")
 				if rapid.IntRange(0, 4).Draw(t, "how") == 0 {
 					r.Special, r.Rest.Until = true, Received
 				}
@@ -121,6 +125,7 @@ func TestTwoFlows(t *testing.T) {
 			"receive": func(t *rapid.T) {
 				s, _ := side(t)
 				r := request(tag.Draw(t, "tag"), make([]byte, sizes.Draw(t, "room")))
+				r.Context = context.Draw(t, "context")
 				s.post(r, match.Exact)
 			},
 			"withdraw": func(t *rapid.T) {
@@ -209,7 +214,7 @@ func TestHostilePackets(t *testing.T) {
 			}
 			body := rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "body")
 			h := driver.Header{
-				Kind: uint8(rapid.IntRange(0, int(LastKind)+1).Draw(t, "kind")), Flags: rapid.SampledFrom([]uint8{0, 0, 1, FlagMore, 9}).Draw(t, "flags"),
+				Kind: uint8(rapid.IntRange(0, int(LastKind)+1).Draw(t, "kind")), Context: rapid.SampledFrom([]uint16{Plain, Plain, Library, 9}).Draw(t, "context"), Flags: rapid.SampledFrom([]uint8{0, 0, 1, FlagMore, 9}).Draw(t, "flags"),
 				Tag: rapid.Uint64Range(0, 3).Draw(t, "tag"), Size: rapid.OneOf(rapid.Uint64Range(0, 300), rapid.Uint64()).Draw(t, "size"),
 				Cookie: rapid.OneOf(rapid.Uint32Range(0, 300), rapid.Just[uint32](1<<CookieBits)).Draw(t, "cookie"), Seq: b.f.rx.seq,
 				Body: uint32(len(body)),
@@ -243,7 +248,7 @@ func TestPacketDeliversWhatItFinds(t *testing.T) {
 	f.Join(any)
 	arrive := func(seq uint32) {
 		t.Helper()
-		h := driver.Header{Kind: KindEager, Body: 10, Size: 10, Tag: uint64(seq), Seq: seq}
+		h := driver.Header{Kind: KindEager, Context: Plain, Body: 10, Size: 10, Tag: uint64(seq), Seq: seq}
 		if err := f.Packet(&h, data(10, int(seq))); err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func (f *Flow) Joins(tag uint64, size, woken int, ready bool) bool {
 	return p.Bytes+AggregateHead+size <= p.Room && f.Strategy.Joins(p, strategy.Item{Tag: tag, Size: size, Eager: true})
 }
 
-// Gather adds a message that Joins, for which there is credit. leave: there is nothing more to wait for, and all of them leave with Next.
+// Gather adds a message in the context Plain that Joins, for which there is credit. leave: there is nothing more to wait for, and all of them leave with Next.
 func (f *Flow) Gather(tag uint64, buf []byte, woken int, ready bool) (leave bool) {
 	x := &f.tx.gathered
 	if x.empty() {
@@ -61,7 +61,7 @@ func (f *Flow) Gather(tag uint64, buf []byte, woken int, ready bool) (leave bool
 		}
 		x.body, x.polls = x.body[:0], 0
 	}
-	x.body = append(appendHead(x.body, tag, len(buf)), buf...)
+	x.body = append(appendHead(x.body, Plain, tag, len(buf)), buf...)
 	x.messages++
 	f.hold(heldGroup, true)
 	f.tx.seq++
@@ -95,7 +95,7 @@ func (f *Flow) packGathered() *Packet {
 	if x.messages == 1 {
 		p.Head.Kind, p.Head.Tag = KindEager, binary.LittleEndian.Uint64(x.body)
 		p.Body = x.body[AggregateHead:]
-		p.Head.Body, p.Head.Size = uint32(len(p.Body)), uint64(len(p.Body))
+		p.Head.Body, p.Head.Size, p.Head.Context = uint32(len(p.Body)), uint64(len(p.Body)), Plain
 	}
 	return p
 }

@@ -18,6 +18,12 @@ const (
 	LastKind      = KindNote
 )
 
+// Contexts: the key of a message is its context and its tag, and nothing that is for messages of one context finds those of another.
+const (
+	Library uint16 = iota // what the library itself sends
+	Plain                 // what a program sends that names none
+)
+
 // Overhead is what a message costs of the credit beyond its body, in bytes:
 // about what the receiver needs to keep it.
 const Overhead = 128

@@ -99,7 +99,7 @@ func (f *Flow) packMessage(r *Request) *Packet {
 	size := r.Data.Size
 	if f.mayShare(r, f.tx.credit) {
 		p := &f.tx.out
-		f.Short(r.Entry.Tag, size)
+		f.Short(r.Entry.Tag, size).Context = r.Context
 		p.act, p.req, p.Body = eagerly, r, r.Data.Buf()
 		if x := r.pieces(); x != nil {
 			p.Parts = x.Parts
@@ -112,7 +112,7 @@ func (f *Flow) packMessage(r *Request) *Packet {
 		}
 		return f.pack(full, plain(KindFull, uint64(f.tx.records)))
 	}
-	p := f.pack(announcing, driver.Header{Kind: KindRdv, Tag: r.Entry.Tag, Size: uint64(size), Seq: f.tx.seq})
+	p := f.pack(announcing, driver.Header{Kind: KindRdv, Context: r.Context, Tag: r.Entry.Tag, Size: uint64(size), Seq: f.tx.seq})
 	p.of = f.startRendezvous(r, unknown)
 	if f.lendable(r) {
 		f.describeLoan(p)

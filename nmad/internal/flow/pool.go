@@ -17,6 +17,8 @@ type Message struct {
 	cookie uint32 // rendezvous: the sender's name for it
 	lent   bool   // rendezvous: the sender lends it
 
+	context uint16
+
 	free *Message // in the pool: the next one
 }
 

@@ -12,7 +12,7 @@ import (
 // receiver is what a flow knows about its incoming small track, and about
 // matching.
 type receiver struct {
-	match.Matcher[Request, Message]
+	contexts
 
 	seq       uint32 // of the next message
 	pool      messagePool
@@ -42,15 +42,16 @@ func (f *Flow) Receive(r *Request) bool {
 	if !probe {
 		f.Stats.Recvs++
 	}
-	if f.rx.Unexpected() == 0 || f.Closing {
+	x := f.rx.of(r.Context)
+	if x.Unexpected() == 0 || f.Closing {
 		return false
 	}
 	var m *Message
 	if probe {
-		if m = f.rx.Peek(p, r.Entry.Age); m != nil {
+		if m = x.Peek(p, r.Entry.Age); m != nil {
 			f.seen(r, m)
 		}
-	} else if m = f.rx.Take(p, r.Entry.Age); m != nil {
+	} else if m = x.Take(p, r.Entry.Age); m != nil {
 		r.Entry.Tag, r.Stage = m.Tag, Matched
 		f.deliver(r, m)
 	}
@@ -63,17 +64,17 @@ func (f *Flow) Post(r *Request) {
 	f.Relieve() // it may be behind those that we keep
 	r.Stage = Posted
 	f.Count(r)
-	if r.Special && !r.Rest.Wild.Exact() {
-		f.rx.PostWild(&r.Rest.Wild)
+	if x := f.rx.of(r.Context); r.Special && !r.Rest.Wild.Exact() {
+		x.PostWild(&r.Rest.Wild)
 	} else {
-		f.rx.Post(&r.Entry)
+		x.Post(&r.Entry)
 	}
 }
 
-// PostPlainly is Receive and Post of a receive that is not Special, in the usual case. False: the case is not the usual one, and it has
+// PostPlainly is Receive and Post of a receive that is Plain and not Special, in the usual case. False: the case is not the usual one, and it has
 // done nothing.
 func (f *Flow) PostPlainly(r *Request) bool {
-	if r.Special || f.rx.Unexpected() != 0 || f.rx.full {
+	if r.Special || r.Context != Plain || f.rx.Unexpected() != 0 || f.rx.full {
 		return false
 	}
 	r.Stage = Posted
@@ -92,7 +93,7 @@ func (f *Flow) Withdraw(r *Request) bool {
 		if r.Special {
 			w = &r.Rest.Wild
 		}
-		return f.rx.Withdraw(&r.Entry, w)
+		return f.rx.of(r.Context).Withdraw(&r.Entry, w)
 	case Queued:
 		f.tx.queue.remove(r)
 		return true
@@ -102,8 +103,8 @@ func (f *Flow) Withdraw(r *Request) bool {
 
 // Peek is the oldest message that p is for and that has no receive, of those from any source of up to that age none either; nil: there
 // is none.
-func (f *Flow) Peek(p match.Pattern, age uint64) *Message {
-	m := f.rx.Peek(p, age)
+func (f *Flow) Peek(context uint16, p match.Pattern, age uint64) *Message {
+	m := f.rx.of(context).Peek(p, age)
 	if m == nil {
 		f.Relieve() // it may be behind those that we keep
 	}
@@ -112,8 +113,8 @@ func (f *Flow) Peek(p match.Pattern, age uint64) *Message {
 }
 
 // Claim takes out what Peek finds. It is for Deliver.
-func (f *Flow) Claim(p match.Pattern, age uint64) *Message {
-	m := f.rx.Take(p, age)
+func (f *Flow) Claim(context uint16, p match.Pattern, age uint64) *Message {
+	m := f.rx.of(context).Take(p, age)
 	if m == nil {
 		f.Relieve()
 	}
@@ -122,17 +123,39 @@ func (f *Flow) Claim(p match.Pattern, age uint64) *Message {
 }
 
 // Posted is how many exact receives wait.
-func (f *Flow) Posted() int { return f.rx.Posted() }
+func (f *Flow) Posted() (n int) {
+	for x := range f.rx.all {
+		n += x.Posted()
+	}
+	return n
+}
 
 // Waits says whether a receive or a probe waits here.
-func (f *Flow) Waits() bool { return f.rx.Waits() }
+func (f *Flow) Waits() bool {
+	for x := range f.rx.all {
+		if x.Waits() {
+			return true
+		}
+	}
+	return false
+}
 
-// Exactly says that only receives wait that name tag and source.
-func (f *Flow) Exactly() bool { return f.rx.Exactly() }
+// Simple says that a packet brings a message in the context Plain, in which only receives wait that name tag and source: Within does not
+// matter to it.
+func (f *Flow) Simple(h *driver.Header) bool {
+	return h.Kind == KindEager && h.Context == Plain && f.rx.Exactly()
+}
+
+// Exactly says that only receives wait that name tag and source, and no context is in use but Plain.
+func (f *Flow) Exactly() bool { return f.rx.Exactly() && len(f.rx.others) == 0 }
 
 // Within has messages that arrive overlook receives for any source that are younger than that (match.Any.Now): one for this gate that
 // was posted before them may not have been given to the flow yet. The owner has their messages searched for (Search).
-func (f *Flow) Within(age uint64) { f.rx.Within = age }
+func (f *Flow) Within(age uint64) {
+	for x := range f.rx.all {
+		x.Within = age
+	}
+}
 
 // SearchDue says, once, that Search is to be called, not inside of another call.
 func (f *Flow) SearchDue() bool {
@@ -147,9 +170,11 @@ func (f *Flow) Search(age uint64) {
 	if f.Closing {
 		return
 	}
-	f.rx.Search(age)
-	if !f.rx.Any().Empty() {
-		f.Relieve()
+	for x := range f.rx.all {
+		x.Search(age)
+		if !x.Any().Empty() {
+			f.Relieve()
+		}
 	}
 	f.deliverFound()
 }
@@ -209,7 +234,7 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.sendDue = f.sendDue || !f.ended && f.rx.due()
 	case f.Dead != nil: // its owner has kept it for longer than the gate
 		if f.ended {
-			f.dropRendezvous([]uint64{m.Tag})
+			f.dropRendezvous([]key{{m.context, m.Tag}})
 		}
 		f.rx.pool.put(m)
 		f.finish(r, f.Dead)
@@ -280,7 +305,7 @@ func (f *Flow) Packet(h *driver.Header, body []byte) error {
 		if !f.rx.charge(len(body)) {
 			return f.overdrawn()
 		}
-		f.arrive(h.Tag, body)
+		f.arrive(h.Context, h.Tag, body)
 		if f.found.head != nil {
 			f.deliverFound()
 		}
@@ -296,6 +321,9 @@ func violation(format string, args ...any) error { return fmt.Errorf(format, arg
 
 // handleOther deals with all packets but those of one eager message.
 func (f *Flow) handleOther(h *driver.Header, body []byte) error {
+	if h.Context != 0 && h.Kind != KindRdv && h.Kind != KindLoan && h.Kind != KindBye {
+		return violation("a packet of kind %d in context %d", h.Kind, h.Context)
+	}
 	switch h.Kind {
 	case KindAggregate:
 		return f.handleAggregate(h, body)
@@ -309,7 +337,7 @@ func (f *Flow) handleOther(h *driver.Header, body []byte) error {
 	}
 	switch h.Kind {
 	case KindRdv:
-		return f.handleRdv(h)
+		return f.announcement(h, nil)
 	case KindRtr:
 		return f.handleRtr(h)
 	case KindCredit:
@@ -319,7 +347,7 @@ func (f *Flow) handleOther(h *driver.Header, body []byte) error {
 	case KindRoom:
 		return f.handleRoom(h.Size)
 	case KindBye:
-		return f.handleBye(h.Size)
+		return f.handleBye(h.Extent())
 	case KindByeAck:
 		return f.handleByeAck()
 	case KindReturn:
@@ -342,11 +370,12 @@ func (f *Flow) outOfOrder(h *driver.Header) error {
 }
 
 // Match takes out the receive that a message with that tag is for. nil: there is none.
-func (f *Flow) Match(tag uint64) *Request {
-	if f.rx.Exactly() {
-		return f.rx.Arrive(tag)
+func (f *Flow) Match(context uint16, tag uint64) *Request {
+	x := f.rx.of(context)
+	if x.Exactly() {
+		return x.Arrive(tag)
 	}
-	r := f.rx.ArriveAny(tag)
+	r := x.ArriveAny(tag)
 	if r != nil {
 		if r.Entry.Tag = tag; r.Special {
 			r.Rest.From = f.Rank
@@ -359,15 +388,15 @@ func (f *Flow) Match(tag uint64) *Request {
 // probes.
 func (f *Flow) keep(m *Message) {
 	f.Stats.Unexpected++
-	f.notice(m.Tag, m.size)
-	if f.rx.Keep(&m.Arrival) {
+	f.notice(m)
+	if f.rx.of(m.context).Keep(&m.Arrival) {
 		f.search = true
 	}
 }
 
 // arrive matches an eager message.
-func (f *Flow) arrive(tag uint64, body []byte) {
-	r := f.Match(tag)
+func (f *Flow) arrive(context uint16, tag uint64, body []byte) {
+	r := f.Match(context, tag)
 	if r != nil && !r.chooses() {
 		var err error
 		if !r.takes(body) {
@@ -380,7 +409,7 @@ func (f *Flow) arrive(tag uint64, body []byte) {
 	}
 	m := f.rx.pool.get(len(body))
 	copy(m.body, body)
-	m.Tag, m.size, m.eager = tag, uint64(len(body)), true
+	m.Tag, m.context, m.size, m.eager = tag, context, uint64(len(body)), true
 	f.Stats.UnexpectedBytes += uint64(len(body))
 	f.Stats.UnexpectedPeak = max(f.Stats.UnexpectedPeak, f.Stats.UnexpectedBytes)
 	if r != nil {
@@ -396,8 +425,6 @@ func (f *Flow) choose(r *Request, m *Message) {
 	f.finished.Push(r)
 }
 
-func (f *Flow) handleRdv(h *driver.Header) error { return f.announcement(h, nil) }
-
 // announcement takes in the announcement of a message; lent is where it lies, if it can be read there.
 func (f *Flow) announcement(h *driver.Header, lent []byte) error {
 	if !f.rx.inOrder(h.Seq) {
@@ -406,7 +433,7 @@ func (f *Flow) announcement(h *driver.Header, lent []byte) error {
 	if h.Size > math.MaxInt {
 		return violation("a message of %d bytes is announced, more than this machine can address", h.Size)
 	}
-	r := f.Match(h.Tag)
+	r := f.Match(h.Context, h.Tag)
 	if r != nil && lent != nil && r.Special && r.Rest.Loans {
 		f.hand(r, lent, h.Cookie)
 		return nil
@@ -420,7 +447,7 @@ func (f *Flow) announcement(h *driver.Header, lent []byte) error {
 	}
 	f.rx.announced++
 	m := f.rx.pool.get(0)
-	m.Tag, m.size, m.cookie, m.eager = h.Tag, h.Size, h.Cookie, false
+	m.Tag, m.context, m.size, m.cookie, m.eager = h.Tag, h.Context, h.Size, h.Cookie, false
 	m.body, m.lent = lent, lent != nil
 	if r != nil {
 		f.choose(r, m)
@@ -431,47 +458,59 @@ func (f *Flow) announcement(h *driver.Header, lent []byte) error {
 	return nil
 }
 
+// key is what messages are told apart by.
+type key struct {
+	context uint16
+	tag     uint64
+}
+
 // dropRendezvous forgets announcements, whose data no process will send any more, and the messages behind them, or behind
-// those that are under way, whose tags are given, with the same tag: a receive that got one of these in the place of the
+// those that are under way, whose keys are given, with the same key: a receive that got one of these in the place of the
 // message that is lost would not know.
-func (f *Flow) dropRendezvous(underway []uint64) {
-	x := &f.rx
-	gap, lost := uint64(0), false // of the tag gap a message is lost
-	x.Filter(func(m *Message) bool {
-		lost = !m.eager || lost && m.Tag == gap || slices.Contains(underway, m.Tag)
+func (f *Flow) dropRendezvous(underway []key) {
+	gap, lost := key{}, false // of the key gap a message is lost
+	keep := func(m *Message) bool {
+		k := key{m.context, m.Tag}
+		lost = !m.eager || lost && k == gap || slices.Contains(underway, k)
 		if !lost {
 			return true
 		}
-		if gap = m.Tag; m.eager {
+		if gap = k; m.eager {
 			f.Stats.UnexpectedBytes -= uint64(len(m.body))
 		}
-		x.pool.put(m)
+		f.rx.pool.put(m)
 		return false
-	})
-	x.announced = 0
+	}
+	for x := range f.rx.all {
+		x.Filter(keep)
+	}
+	f.rx.announced = 0
 }
 
-// tagsUnderway lists the tags of the messages that receives were given and that have not come completely.
-func (f *Flow) tagsUnderway() (tags []uint64) {
+// underway lists the keys of the messages that receives were given and that have not come completely.
+func (f *Flow) underway() (keys []key) {
+	of := func(v *rendezvous) { keys = append(keys, key{v.req.Context, v.req.Entry.Tag}) }
 	for _, v := range []*rendezvous{f.rx.answers.head, f.rx.deferred.head} {
 		for ; v != nil; v = v.after {
-			tags = append(tags, v.req.Entry.Tag)
+			of(v)
 		}
 	}
 	for i := range f.Rails {
 		for c := f.Rails[i].Streams[Pull].queue.head; c != nil; c = c.next {
-			tags = append(tags, c.of.req.Entry.Tag)
+			of(c.of)
 		}
 	}
-	return tags
+	return keys
 }
 
 // FailReceives ends all receives but those into whose buffers bytes are being carried right now:
 // they are ended when these land.
 func (f *Flow) FailReceives(err error) {
-	from := 0
-	for r := f.rx.TakePosted(&from); r != nil; r = f.rx.TakePosted(&from) {
-		f.finish(r, err)
+	for x := range f.rx.all {
+		from := 0
+		for r := x.TakePosted(&from); r != nil; r = x.TakePosted(&from) {
+			f.finish(r, err)
+		}
 	}
 	f.rx.answers.prepend(&f.rx.deferred)
 	for v := f.rx.answers.pop(); v != nil; v = f.rx.answers.pop() {

@@ -45,8 +45,11 @@ func (f *Flow) handleFull(records uint64) error {
 	if records < uint64(f.rx.records) {
 		return nil // ROOM is on the way to it
 	}
-	f.rx.full, f.rx.Stay = true, true
-	f.rx.Flag() // a poster of a receive for any source comes here, though nothing is unexpected
+	f.rx.full = true
+	for x := range f.rx.all {
+		x.Stay = true
+		x.Flag() // a poster of a receive for any source comes here, though nothing is unexpected
+	}
 	f.relieveWaiting()
 	return nil
 }
@@ -62,8 +65,10 @@ func (f *Flow) handleRoom(records uint64) error {
 
 // relieveWaiting grants records if something waits here that may be behind them.
 func (f *Flow) relieveWaiting() {
-	if f.rx.full && f.rx.Wanted() {
-		f.Relieve()
+	for x := range f.rx.all {
+		if f.rx.full && x.Wanted() {
+			f.Relieve()
+		}
 	}
 }
 
@@ -73,5 +78,8 @@ func (f *Flow) Relieve() {
 		return
 	}
 	f.rx.records = min(2*f.rx.records, MaxCookies)
-	f.rx.full, f.rx.Stay, f.rx.owesRoom = false, false, true
+	f.rx.full, f.rx.owesRoom = false, true
+	for x := range f.rx.all {
+		x.Stay = false
+	}
 }

@@ -60,9 +60,9 @@ type Request struct {
 	Heard   Heard
 	Counted bool // it counts as pending
 
-	Special bool    // it has a Rest, which says something
-	Rouses  bool    // the owner's
-	_       [4]byte // room for a context
+	Special bool   // it has a Rest, which says something
+	Rouses  bool   // the owner's
+	Context uint16 // of its tag
 
 	// Valid once it is done.
 	N    int    // bytes sent or received

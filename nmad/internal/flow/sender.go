@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"fmt"
+
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
@@ -39,12 +41,12 @@ func (f *Flow) Affords(bytes int) bool { return f.tx.credit >= cost(bytes) }
 // Lacks says that a message of so many bytes would go eagerly, if there were credit: a sender that only sends should look for what came back.
 func (f *Flow) Lacks(bytes int) bool { return bytes <= f.tx.eager && !f.Affords(bytes) }
 
-// Short is the header of a message that is Clear and that the flow Affords, for the link: no request is needed for it. Then
+// Short is the header of a message in the context Plain that is Clear and that the flow Affords, for the link: no request is needed for it. Then
 // ShortSent, or Refused, says what the link has said.
 func (f *Flow) Short(tag uint64, bytes int) *driver.Header {
 	h := &f.tx.out.Head
 	h.Kind, h.Flags = KindEager, 0
-	h.Body, h.Size = uint32(bytes), uint64(bytes)
+	h.Body, h.Size, h.Context = uint32(bytes), uint64(bytes), Plain
 	h.Tag, h.Seq = tag, f.tx.seq
 	h.Cookie = uint32(f.rx.owed) // at most the window, which fits
 	return h
@@ -102,6 +104,10 @@ func (f *Flow) Send(r *Request) (eager bool) {
 	r.Stage = Queued
 	if f.Dead != nil {
 		f.finish(r, f.Dead)
+		return false
+	}
+	if uint64(r.Data.Size) > driver.MaxMessage {
+		f.finish(r, fmt.Errorf("nmad: send to rank %d, tag %#x: %w: %d bytes, a message has at most %d", f.Rank, r.Entry.Tag, ErrConfig, r.Data.Size, uint64(driver.MaxMessage)))
 		return false
 	}
 	late := f.putsOff(r)

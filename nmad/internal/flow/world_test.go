@@ -72,7 +72,7 @@ func data(size, seed int) []byte {
 }
 
 func request(tag uint64, buf []byte) *Request {
-	r := &Request{Rest: &Rest{}}
+	r := &Request{Rest: &Rest{}, Context: Plain}
 	r.Entry.Tag, r.Entry.Of = tag, r
 	r.Data.Set(buf)
 	return r

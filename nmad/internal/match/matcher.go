@@ -27,6 +27,9 @@ func (x *Matcher[R, M]) Init(rank int, any *Any[R]) {
 	x.rank, x.any = rank, any
 }
 
+// Rank is that of its gate.
+func (x *Matcher[R, M]) Rank() int { return x.rank }
+
 // Any is where the gates of this one have their receives for any gate.
 func (x *Matcher[R, M]) Any() *Any[R] { return x.any }
 

@@ -1,0 +1,53 @@
+package flow
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pm2-go/pm2/nmad/internal/match"
+)
+
+// contexts pair messages with receives, those of each context by themselves: a mask, any source, a probe
+// and the order of messages stay within one, so what is exact in one is looked up whatever waits in the others.
+type contexts struct {
+	match.Matcher[Request, Message] // of the context Plain
+	others                          []*context
+	unopened                        *match.Any[Request] // of contexts that were not opened: nothing waits there
+}
+
+// context is one other than Plain, in which a message has come, or a receive was posted.
+type context struct {
+	match.Matcher[Request, Message]
+	number uint16
+}
+
+// of is what pairs the messages of a context.
+func (x *contexts) of(number uint16) *match.Matcher[Request, Message] {
+	if number == Plain {
+		return &x.Matcher
+	}
+	return x.other(number)
+}
+
+func (x *contexts) other(number uint16) *match.Matcher[Request, Message] {
+	i, there := slices.BinarySearchFunc(x.others, number, func(c *context, n uint16) int { return cmp.Compare(c.number, n) })
+	if !there {
+		c := &context{number: number}
+		c.Init(x.Rank(), x.unopened)
+		c.Seen, c.Found, c.Stay, c.Within = x.Seen, x.Found, x.Stay, x.Within
+		x.others = slices.Insert(x.others, i, c)
+	}
+	return &x.others[i].Matcher
+}
+
+// all goes over those in use.
+func (x *contexts) all(yield func(*match.Matcher[Request, Message]) bool) {
+	if !yield(&x.Matcher) {
+		return
+	}
+	for _, c := range x.others {
+		if !yield(&c.Matcher) {
+			return
+		}
+	}
+}
