@@ -72,7 +72,7 @@ func numbered(i int, body int) driver.Header {
 	x := uint64(i) * 0x9E3779B97F4A7C15
 	return driver.Header{
 		Kind: uint8(i % 0xF0), Flags: uint8(x >> 8), Body: uint32(body),
-		Tag: x, Size: ^x, Cookie: uint32(x >> 16), Seq: uint32(i),
+		Tag: x, Size: ^x & driver.MaxMessage, Context: uint16(^x >> 48), Cookie: uint32(x >> 16), Seq: uint32(i),
 	}
 }
 
