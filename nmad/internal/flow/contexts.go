@@ -12,7 +12,7 @@ import (
 type contexts struct {
 	match.Matcher[Request, Message] // of the context Plain
 	others                          []*context
-	unopened                        *match.Any[Request] // of contexts that were not opened: nothing waits there
+	alone                           *match.Any[Request] // of the others: no receive from any source waits there
 }
 
 // context is one other than Plain, in which a message has come, or a receive was posted.
@@ -33,7 +33,7 @@ func (x *contexts) other(number uint16) *match.Matcher[Request, Message] {
 	i, there := slices.BinarySearchFunc(x.others, number, func(c *context, n uint16) int { return cmp.Compare(c.number, n) })
 	if !there {
 		c := &context{number: number}
-		c.Init(x.Rank(), x.unopened)
+		c.Init(x.Rank(), x.alone)
 		c.Seen, c.Found, c.Stay, c.Within = x.Seen, x.Found, x.Stay, x.Within
 		x.others = slices.Insert(x.others, i, c)
 	}
