@@ -171,6 +171,9 @@ func (f *Flow) handleAggregate(h *driver.Header, body []byte) error {
 		if size > uint64(len(body)) {
 			return violation("a message of %d bytes where an aggregate has %d", size, len(body))
 		}
+		if wrong := f.rx.check(context); wrong != nil {
+			return wrong
+		}
 		if !f.rx.charge(int(size)) {
 			return f.overdrawn()
 		}

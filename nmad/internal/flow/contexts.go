@@ -29,8 +29,15 @@ func (x *contexts) of(number uint16) *match.Matcher[Request, Message] {
 	return x.other(number)
 }
 
+// MostContexts is in how many contexts but Plain messages of one peer may be: a bound on the memory that a peer can have us use.
+const MostContexts = 4096
+
+func (x *contexts) find(number uint16) (at int, there bool) {
+	return slices.BinarySearchFunc(x.others, number, func(c *context, n uint16) int { return cmp.Compare(c.number, n) })
+}
+
 func (x *contexts) other(number uint16) *match.Matcher[Request, Message] {
-	i, there := slices.BinarySearchFunc(x.others, number, func(c *context, n uint16) int { return cmp.Compare(c.number, n) })
+	i, there := x.find(number)
 	if !there {
 		c := &context{number: number}
 		c.Init(x.Rank(), x.alone)
@@ -38,6 +45,17 @@ func (x *contexts) other(number uint16) *match.Matcher[Request, Message] {
 		x.others = slices.Insert(x.others, i, c)
 	}
 	return &x.others[i].Matcher
+}
+
+// check says what is wrong with a message in a context.
+func (x *contexts) check(number uint16) error {
+	if number == Plain || len(x.others) < MostContexts {
+		return nil
+	}
+	if _, there := x.find(number); there {
+		return nil
+	}
+	return violation("messages in more than %d contexts", MostContexts)
 }
 
 // all goes over those in use.

@@ -239,6 +239,32 @@ func TestHostilePackets(t *testing.T) {
 	})
 }
 
+// TestManyContexts: a peer that sends in more contexts than one may is told so, however it sends, and its messages in those that it
+// has used already are taken.
+func TestManyContexts(t *testing.T) {
+	for name, last := range map[string]packet{
+		"eager":     {driver.Header{Kind: KindEager}, nil},
+		"announced": {driver.Header{Kind: KindRdv, Size: 100}, nil},
+		"together":  {driver.Header{Kind: KindAggregate, Size: 2, Body: 2 * AggregateHead}, nil},
+	} {
+		w := newWorld(options{})
+		f := &w.sides[0].f
+		for i := range MostContexts + 1 {
+			h := driver.Header{Kind: KindEager, Context: uint16(2 + i%MostContexts), Seq: uint32(i)}
+			if err := f.Packet(&h, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last.head.Seq = MostContexts + 1
+		if last.head.Kind == KindAggregate {
+			last.body = appendHead(appendHead(nil, Plain, 0, 0), Library, 0, 0)
+		}
+		if err := f.Packet(&last.head, last.body); err == nil {
+			t.Errorf("%s: one context more is taken", name)
+		}
+	}
+}
+
 // TestPacketDeliversWhatItFinds: a packet that arrives has the flow look through what is kept, and finds there a message for a receive for
 // any source that was posted meanwhile. Nothing else would deliver it: the poster sees that its receive was taken.
 func TestPacketDeliversWhatItFinds(t *testing.T) {

@@ -297,6 +297,11 @@ func (f *Flow) Packet(h *driver.Header, body []byte) error {
 		if !f.rx.inOrder(h.Seq) {
 			return f.outOfOrder(h)
 		}
+		if h.Context != Plain {
+			if wrong := f.rx.check(h.Context); wrong != nil {
+				return wrong
+			}
+		}
 		if h.Cookie != 0 {
 			if wrong := f.handleCredit(uint64(h.Cookie)); wrong != nil {
 				return wrong
@@ -429,6 +434,9 @@ func (f *Flow) choose(r *Request, m *Message) {
 func (f *Flow) announcement(h *driver.Header, lent []byte) error {
 	if !f.rx.inOrder(h.Seq) {
 		return f.outOfOrder(h)
+	}
+	if wrong := f.rx.check(h.Context); wrong != nil {
+		return wrong
 	}
 	if h.Size > math.MaxInt {
 		return violation("a message of %d bytes is announced, more than this machine can address", h.Size)
