@@ -13,6 +13,20 @@ import (
 // made says that a session has made this gate.
 func (g *Gate) made() bool { return g != nil && g.engine != nil }
 
+// open says that a session has made this gate, and all threads may use it.
+func (g *Gate) open() bool { return g != nil && g.engine != nil && g.owned == nil }
+
+// barred says why the caller may not use this gate; nil: it may.
+func (g *Gate) barred() error {
+	if g.open() {
+		return nil
+	}
+	if !g.made() {
+		return errNoGate
+	}
+	return g.owned.forbids()
+}
+
 // made says that Open has made this session.
 func (s *Session) made() bool { return s != nil && s.job.made() }
 
@@ -35,11 +49,11 @@ func failed(err error) *Request {
 	return r
 }
 
-// lacking says which argument is missing to start a request; nil: none is.
-func lacking(made bool, nothing error, r *Request, op bool) error {
+// lacking says what is missing to start a request where barred is what keeps the caller from the gate; nil: nothing is.
+func lacking(barred error, r *Request, op bool) error {
 	switch {
-	case !made:
-		return nothing
+	case barred != nil:
+		return barred
 	case r == nil:
 		return errNoRequest
 	case !op:

@@ -41,10 +41,7 @@ func (d *Domain) lookLast() {
 // look has the gate compare its unexpected messages with the receives from any source: the caller does, or the holder of the lock.
 func (g *Gate) look() {
 	g.inbox.lookAgain()
-	if g.mu.tryLock() {
-		g.handleInbox()
-		g.letGo()
-	}
+	g.tend()
 }
 
 // failLost fails the receives from any source for which no message is there or will come, once this gate has compared its messages with all

@@ -19,6 +19,20 @@ func (g *Gate) submit(r *Request) {
 	g.letGo()
 }
 
+// tend does what the inbox asks for, if the lock is free. Else the holder does: one that is busy with another gate of the domain finds
+// by owed that it has to look.
+func (g *Gate) tend() {
+	got := g.mu.tryLock()
+	if l := g.mu.domain; !got && l != nil {
+		l.owed.Store(true)
+		got = g.mu.tryLock()
+	}
+	if got {
+		g.handleInbox()
+		g.letGo()
+	}
+}
+
 // enter takes the lock and handles what other threads have left before.
 func (g *Gate) enter() {
 	g.mu.lock()

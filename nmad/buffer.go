@@ -78,8 +78,8 @@ type bufferPool struct {
 // some system calls; what is touched of it stays until the gate has ended and all buffers were released. The peer can read all of
 // it, also what was not sent yet. Nothing is allocated by later calls. It fails once the gate has ended.
 func (g *Gate) Alloc(size int) (Buffer, error) {
-	if !g.made() {
-		return Buffer{}, errNoGate
+	if err := g.barred(); err != nil {
+		return Buffer{}, err
 	}
 	if size < 0 {
 		return Buffer{}, fmt.Errorf("nmad: %w: a buffer of %d bytes", ErrConfig, size)
@@ -246,8 +246,8 @@ func (p *bufferPool) end(why error) {
 // IsendBuffer starts to send all of b as one message, and may lend it to the receiver; see Gate.Alloc. The
 // request is done when the receiver has copied the message, or has released it. Then b can be filled and sent again.
 func (g *Gate) IsendBuffer(tag uint64, b Buffer) *Request {
-	if !g.made() {
-		return failed(errNoGate)
+	if err := g.barred(); err != nil {
+		return failed(err)
 	}
 	r := &Request{}
 	op := SendOp{Tag: tag, Buffer: b}

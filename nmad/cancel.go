@@ -8,7 +8,7 @@ import "github.com/pm2-go/pm2/nmad/internal/flow"
 // another receive. False: it ends as if nothing had been said, or has ended; or it is a
 // send, which cannot be taken back. Not to be called from callbacks and hooks.
 func (r *Request) Cancel() bool {
-	if r == nil || r.done() {
+	if r == nil || r.done() || r.gate.barred() != nil {
 		return false
 	}
 	g := r.gate

@@ -1,8 +1,10 @@
 package nmad
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -24,11 +26,12 @@ import (
 type Domain struct {
 	s      *Session
 	number int
+	access access
 	gates  gateTable // by rank; see to
 	any    *match.Any[flow.Request]
 
-	mu     sync.Mutex // of others; serializes install and retire
-	others map[far]*Gate
+	mu     sync.Mutex // serializes changes of others, install and retire
+	others atomic.Pointer[map[far]*Gate]
 
 	meshes  atomic.Bool           // links to all others are made, or will be
 	closing atomic.Pointer[error] // what requests fail with; nil: the domain is open
@@ -52,6 +55,17 @@ func (d *Domain) init(s *Session, number int) {
 
 // made says that a session has made this domain.
 func (d *Domain) made() bool { return d != nil && d.s != nil }
+
+// barred says why the caller may not use this domain; nil: it may.
+func (d *Domain) barred() error {
+	if !d.made() {
+		return errNoSession
+	}
+	return d.access.forbids()
+}
+
+// engine is what moves the domain on.
+func (d *Domain) engine() *pioman.Engine { return cmp.Or(d.access.engine, d.s.cfg.Engine) }
 
 // own is the gate to the own rank.
 func (d *Domain) own() *Gate { return d.to(d.s.cfg.Rank) }
@@ -87,15 +101,11 @@ func (d *Domain) all(yield func(*Gate) bool) {
 			return
 		}
 	}
-	d.mu.Lock()
-	others := make([]*Gate, 0, len(d.others))
-	for _, g := range d.others {
-		others = append(others, g)
-	}
-	d.mu.Unlock()
-	for _, g := range others {
-		if !yield(g) {
-			return
+	if others := d.others.Load(); others != nil {
+		for _, g := range *others {
+			if !yield(g) {
+				return
+			}
 		}
 	}
 }
@@ -121,16 +131,18 @@ func (d *Domain) to(rank int) *Gate {
 // toOther is the gate to a domain of another number. It takes a lock for a moment.
 func (d *Domain) toOther(to far) *Gate {
 	d.mu.Lock()
-	g := d.others[to]
+	all := map[far]*Gate{}
+	if old := d.others.Load(); old != nil {
+		all = maps.Clone(*old)
+	}
+	g := all[to]
 	if g != nil {
 		d.mu.Unlock()
 		return g
 	}
 	g = d.gate(to)
-	if d.others == nil {
-		d.others = map[far]*Gate{}
-	}
-	d.others[to] = g
+	all[to] = g
+	d.others.Store(&all)
 	d.mu.Unlock()
 	d.closeLate(g)
 	return g
@@ -168,13 +180,13 @@ func (d *Domain) gate(to far) *Gate {
 	}
 	var g *Gate
 	if to.rank == s.cfg.Rank {
-		g = newOwnGate(to.rank, s.cfg.Engine, b)
+		g = newOwnGate(to.rank, d.engine(), b)
 	} else {
 		none := make([]driver.Link, len(s.cfg.networks))
 		for i := range none {
 			none[i] = &nowhere{}
 		}
-		g = newGate(s.cfg.Rank, to.rank, none[0], s.cfg.Engine, b, none[1:]...)
+		g = newGate(s.cfg.Rank, to.rank, none[0], d.engine(), b, none[1:]...)
 		for i := range none {
 			none[i].(*nowhere).g = g
 		}
@@ -193,6 +205,9 @@ func (d *Domain) gate(to far) *Gate {
 	}
 	if d.number == 0 {
 		g.consensus = s.consensus
+	}
+	if g.mu.domain = d.access.lock; d.access.owner != 0 {
+		g.owned = &d.access
 	}
 	g.news.observe(&s.watch)
 	g.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
@@ -398,6 +413,9 @@ func (d *Domain) shutdown() {
 	d.end("this side closed its domain")
 	d.cancel()
 	d.work.Wait()
+	if d.access.engine != nil {
+		d.access.engine.Close()
+	}
 	d.s.domains.remove(d)
 }
 

@@ -14,13 +14,26 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
+// domainKinds are all kinds of domains.
+var domainKinds = []DomainConfig{{}, {Progress: Explicit}, {Access: Serialized}, {Access: Serialized, Progress: Explicit}, {Access: Private}}
+
+// overKinds runs a test over each network, with each kind of domain.
+func overKinds(t *testing.T, f func(t *testing.T, d driver.Driver, kind DomainConfig)) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		for _, kind := range domainKinds {
+			t.Run(fmt.Sprint(kind.Access, ", ", kind.Progress), func(t *testing.T) { f(t, d, kind) })
+		}
+	})
+}
+
 // domain opens domain number of each session of a job.
-func (j *job) domain(number int) []*Domain {
+func (j *job) domain(kind DomainConfig, number int) []*Domain {
 	j.t.Helper()
+	kind.Number = number
 	all := make([]*Domain, len(j.sessions))
 	for rank, s := range j.sessions {
 		var err error
-		if all[rank], err = s.Domain(DomainConfig{Number: number}); err != nil {
+		if all[rank], err = s.Domain(kind); err != nil {
 			j.t.Fatal(err)
 		}
 	}
@@ -49,10 +62,10 @@ func pass(t *testing.T, what string, from, to *Gate, sizes ...int) {
 // TestDomains: messages of one tag through several domains, of any size, are received in the domain through which they were sent, by
 // all kinds of receives; those of gates between domains of different numbers by these.
 func TestDomains(t *testing.T) {
-	overAll(t, func(t *testing.T, d driver.Driver) {
+	overKinds(t, func(t *testing.T, d driver.Driver, kind DomainConfig) {
 		j := newJob(t, 3, d, nil)
 		defer j.moving()()
-		seven, nine := j.domain(7), j.domain(9)
+		seven, nine := j.domain(kind, 7), j.domain(kind, 9)
 		jobs := []*Domain{&j.sessions[0].job, &j.sessions[1].job, &j.sessions[2].job}
 		all := [][]*Domain{jobs, seven, nine}
 		sizes := []int{0, 1, 300, 5000, 70_000}
@@ -130,18 +143,18 @@ func TestDomains(t *testing.T) {
 
 // TestDomainOpenedLate: what is sent to a domain that the peer has not opened yet arrives when it opens that.
 func TestDomainOpenedLate(t *testing.T) {
-	overAll(t, func(t *testing.T, d driver.Driver) {
+	overKinds(t, func(t *testing.T, d driver.Driver, kind DomainConfig) {
 		j := newJob(t, 2, d, nil)
 		defer j.moving()()
 		for first := range 2 { // the lower rank, and the higher one
-			number := 3 + first
-			early, err := j.sessions[first].Domain(DomainConfig{Number: number})
+			kind.Number = 3 + first
+			early, err := j.sessions[first].Domain(kind)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := early.Gate(1-first).Isend(5, []byte("early"))
 			time.Sleep(5 * time.Millisecond)
-			late, err := j.sessions[1-first].Domain(DomainConfig{Number: number})
+			late, err := j.sessions[1-first].Domain(kind)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,10 +173,10 @@ func TestDomainOpenedLate(t *testing.T) {
 
 // TestDomainClose: a domain that is closed ends its own requests, here and at the peers, and no others; what was sent before arrives. A number is not used again.
 func TestDomainClose(t *testing.T) {
-	overAll(t, func(t *testing.T, d driver.Driver) {
+	overKinds(t, func(t *testing.T, d driver.Driver, kind DomainConfig) {
 		j := newJob(t, 2, d, nil)
 		defer j.moving()()
-		one, two := j.domain(1), j.domain(2)
+		one, two := j.domain(kind, 1), j.domain(kind, 2)
 		pass(t, "before", one[0].Gate(1), one[1].Gate(0), 1, 70_000)
 		pass(t, "before", two[0].Gate(1), two[1].Gate(0), 1, 70_000)
 		here, there, other := one[0].Irecv(Match{}, nil), one[1].Gate(0).Irecv(6, nil), two[0].Gate(1).Irecv(6, nil)
@@ -245,10 +258,10 @@ func TestDomainWithoutPeer(t *testing.T) {
 
 // TestDomainsOfLostPeers: in each domain, also in one that is opened later, requests end when their peer has left.
 func TestDomainsOfLostPeers(t *testing.T) {
-	overAll(t, func(t *testing.T, d driver.Driver) {
+	overKinds(t, func(t *testing.T, d driver.Driver, kind DomainConfig) {
 		j := newJob(t, 3, d, nil)
 		defer j.moving()()
-		linked, unlinked := j.domain(1), j.domain(2)
+		linked, unlinked := j.domain(kind, 1), j.domain(kind, 2)
 		pass(t, "before", linked[0].Gate(1), linked[1].Gate(0), 1)
 		waits := []*Request{linked[0].Gate(1).Irecv(1, nil), unlinked[0].Gate(1).Irecv(1, nil)}
 		for rank := 1; rank < 3; rank++ {
@@ -262,7 +275,7 @@ func TestDomainsOfLostPeers(t *testing.T) {
 				t.Errorf("domain %d: %v", 1+i, err)
 			}
 		}
-		later, err := j.sessions[0].Domain(DomainConfig{})
+		later, err := j.sessions[0].Domain(kind)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,9 @@ type DomainConfig struct {
 	// each process, so processes whose threads open domains at the same time give it. Each number is for one domain of a session: it is not
 	// used again when that was closed. 0: one above the highest that was used here.
 	Number int
+
+	Access   Access
+	Progress Progress
 }
 
 // Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and then with those processes only to which messages are
@@ -31,8 +34,19 @@ func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	}
 	d := &Domain{}
 	d.init(s, cfg.Number)
-	gone, err := s.domains.add(d)
+	access, err := newAccess(d, &cfg)
 	if err != nil {
+		return nil, fmt.Errorf("nmad: rank %d opens a domain: %w", s.cfg.Rank, err)
+	}
+	d.access = access
+	gone, err := s.domains.add(d)
+	if err == nil {
+		err = d.closeWithThread()
+	}
+	if err != nil {
+		if access.engine != nil {
+			access.engine.Close()
+		}
 		return nil, fmt.Errorf("nmad: rank %d opens a domain: %w", s.cfg.Rank, err)
 	}
 	for _, e := range gone {

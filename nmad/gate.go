@@ -24,6 +24,7 @@ type Gate struct {
 	own    int // our rank
 	rank   int // the peer's
 	engine *pioman.Engine
+	owned  *access     // of the domain, if that is Private; else nil
 	task   pioman.Task // polls
 
 	consensus    *consensus               // of the session; nil: there is none; set once
@@ -34,7 +35,7 @@ type Gate struct {
 
 	_ [pad]byte
 
-	mu spinlock
+	mu gateLock
 
 	// Of these each says what of it is under mu.
 	inbox  inbox  // what others have left for the holder of mu
@@ -108,8 +109,8 @@ func (g *Gate) Rank() int {
 // what the driver takes in one packet) goes at once if there is room (and the request is done then, or as soon as the network
 // has all of it); a longer one when the receiver is ready. Errors show in Test and Wait.
 func (g *Gate) Isend(tag uint64, buf []byte) *Request {
-	if !g.made() {
-		return failed(errNoGate)
+	if err := g.barred(); err != nil {
+		return failed(err)
 	}
 	r := &Request{}
 	g.send(r, tag, buf)
@@ -120,8 +121,10 @@ func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 // before: it allocates nothing. It fails with ErrActive, and starts nothing, while
 // r is under way.
 func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
-	if !g.made() || r == nil {
-		return lacking(g.made(), errNoGate, r, true)
+	if !g.open() || r == nil {
+		if err := lacking(g.barred(), r, true); err != nil {
+			return err
+		}
 	}
 	if err := r.claim(); err != nil {
 		return err
@@ -133,8 +136,8 @@ func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
 // Irecv starts to receive the next message with that tag. If buf is too short
 // for it, buf is filled, the rest is dropped and the request ends with ErrTruncated.
 func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
-	if !g.made() {
-		return failed(errNoGate)
+	if err := g.barred(); err != nil {
+		return failed(err)
 	}
 	r := &Request{}
 	g.recv(r, tag, buf)
@@ -143,8 +146,10 @@ func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
 
 // IrecvInto is Irecv with a request of the caller; see IsendInto.
 func (g *Gate) IrecvInto(r *Request, tag uint64, buf []byte) error {
-	if !g.made() || r == nil {
-		return lacking(g.made(), errNoGate, r, true)
+	if !g.open() || r == nil {
+		if err := lacking(g.barred(), r, true); err != nil {
+			return err
+		}
 	}
 	if err := r.claim(); err != nil {
 		return err
@@ -180,8 +185,8 @@ func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 // for a short message is before, and for a long one after, the receiver has
 // posted its receive.
 func (g *Gate) Send(tag uint64, buf []byte) error {
-	if !g.made() {
-		return errNoGate
+	if err := g.barred(); err != nil {
+		return err
 	}
 	g.enter()
 	sent, all := g.short(tag, buf)
@@ -203,8 +208,8 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 // Recv receives the next message with that tag into buf, waits for it, and returns how
 // many bytes buf holds; with ErrTruncated that is all of buf.
 func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
-	if !g.made() {
-		return 0, errNoGate
+	if err := g.barred(); err != nil {
+		return 0, err
 	}
 	age := g.any.Now()
 	g.enter()

@@ -35,10 +35,7 @@ func (x *inbox) leave(r *Request) {
 			break
 		}
 	}
-	if g.mu.tryLock() {
-		g.handleInbox()
-		g.letGo()
-	}
+	g.tend()
 }
 
 // left says whether other threads have left something for the holder of the lock. due is below zero while the
@@ -109,10 +106,7 @@ func (x *inbox) giveBack(l *flow.Lease) {
 		}
 	}
 	x.due.Add(1)
-	if g.mu.tryLock() {
-		g.handleInbox()
-		g.letGo()
-	}
+	g.tend()
 }
 
 // takeReleased takes in what giveBack has left. Under mu, and not while a packet is being dealt with.

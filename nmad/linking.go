@@ -199,8 +199,8 @@ func (l *linking) endUnlinked() {
 // made, with a PeerError; with ErrClosed when the session is closed. It blocks the
 // calling thread or goroutine only, and must not be called from hooks.
 func (g *Gate) Link(ctx context.Context) error {
-	if !g.made() {
-		return errNoGate
+	if err := g.barred(); err != nil {
+		return err
 	}
 	r := &Request{}
 	r.startLink(g)

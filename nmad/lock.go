@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
@@ -14,7 +15,7 @@ import (
 // body, a few microseconds.
 const spinTries = 200
 
-// spinlock is the lock of a gate: short sections, nothing inside blocks or
+// spinlock is a lock for sections: nothing inside blocks or
 // switches threads. A poller that finds it held goes away, for the holder
 // polls or is about to. Parking the waiters instead would save nothing for sections
 // this short, and costs 20 us for a bound OS thread.
@@ -42,21 +43,195 @@ func (l *spinlock) lock() {
 func (l *spinlock) slow() {
 	l.waiters.Add(1)
 	for tries := 0; !l.tryLock(); tries++ {
-		switch {
-		case tries < spinTries:
-			asm.Pause()
-		case tries%4 != 0:
-			kernel.Yield()
-		case marcel.OnThread():
-			marcel.Yield()
-		default:
-			runtime.Gosched() // the holder may be a goroutine that waits for a P
-		}
+		backOff(tries)
 	}
 	l.waiters.Add(-1)
+}
+
+// backOff is what a caller does between two looks at a lock that is held.
+func backOff(tries int) {
+	switch {
+	case tries < spinTries:
+		asm.Pause()
+	case tries%4 != 0:
+		kernel.Yield()
+	case marcel.OnThread():
+		marcel.Yield()
+	default:
+		runtime.Gosched() // the holder may be a goroutine that waits for a P
+	}
 }
 
 func (l *spinlock) unlock() { l.word.Store(0) }
 
 // wanted says whether a thread spins for the lock.
 func (l *spinlock) wanted() bool { return l.waiters.Load() != 0 }
+
+// gateLock is the lock of a gate: its own, or that of its domain.
+type gateLock struct {
+	spinlock
+	domain *domainLock // nil: its own
+}
+
+func (l *gateLock) tryLock() bool {
+	if l.domain != nil {
+		return l.domain.tryLock()
+	}
+	return l.spinlock.tryLock()
+}
+
+func (l *gateLock) lock() {
+	if l.domain != nil {
+		l.domain.lock()
+	} else {
+		l.spinlock.lock()
+	}
+}
+
+func (l *gateLock) unlock() {
+	if l.domain != nil {
+		l.domain.unlock()
+	} else {
+		l.spinlock.unlock()
+	}
+}
+
+func (l *gateLock) wanted() bool {
+	if l.domain != nil {
+		return l.domain.wanted()
+	}
+	return l.spinlock.wanted()
+}
+
+// owed says that a thread has left something at another gate of the domain.
+func (l *gateLock) owed() bool { return l.domain != nil && l.domain.owed.Load() }
+
+// domainLock is one lock for all gates of a domain. If the domain is Private the lock is biased: its owner takes it by a store of a
+// word that no other thread writes, and a look at a word that others write when they want it. They are the session's own goroutines: those that
+// make links, bring the news of the end of a process, or close. So the owner needs no locked instruction, and shares no line that is written, as long as
+// none of these comes. The store may still be in the buffer of the owner's CPU when it looks; so another thread, after it has stored its claim, has
+// all CPUs that run this process pass a barrier (membarrier): then either the owner has seen the claim, or the store has become visible.
+//
+//	owner:   held = 1; claimed == 0: it has the lock. Else held = 0, and again later
+//	others:  one at a time (spin); claimed = 1; barrier; until held == 0; they have the lock. claimed = 0
+//
+// testdata/spin/bias.pml is the model.
+type domainLock struct {
+	d       *Domain
+	spin    spinlock    // of all, or of all but the owner
+	owed    atomic.Bool // a thread has left something at a gate of the domain while it found the lock held
+	tending atomic.Bool // a thread is inside tend
+	owner   uintptr     // asm.G of the owner; 0: there is none. A goroutine that has ended leaves its G to another one; two at once never have the same
+	fenced  bool        // the owner's store is a barrier itself: there is no other one
+	byOwner bool        // the holder is the owner; under the lock
+
+	_       [pad]byte
+	held    atomic.Uint32 // the owner writes
+	_       [pad]byte
+	claimed atomic.Uint32 // the others write
+	_       [pad]byte
+}
+
+// hasBarrier says whether other threads can have the owner's CPU pass a barrier.
+var hasBarrier = sync.OnceValue(kernel.HasMembarrier)
+
+// bias makes the caller the owner.
+func (l *domainLock) bias() { l.owner, l.fenced = asm.G(), !hasBarrier() }
+
+func (l *domainLock) tryLock() bool {
+	if l.owner == 0 {
+		return l.spin.tryLock()
+	}
+	if asm.G() == l.owner {
+		return l.enter()
+	}
+	if !l.spin.tryLock() {
+		return false
+	}
+	l.claim()
+	if l.held.Load() != 0 {
+		l.release()
+		return false
+	}
+	l.byOwner = false
+	return true
+}
+
+func (l *domainLock) lock() {
+	switch {
+	case l.owner == 0:
+		l.spin.lock()
+	case asm.G() == l.owner:
+		for tries := 0; !l.enter(); tries++ {
+			backOff(tries)
+		}
+	default:
+		l.spin.lock()
+		l.claim()
+		for tries := 0; l.held.Load() != 0; tries++ {
+			backOff(tries)
+		}
+		l.byOwner = false
+	}
+}
+
+// enter is tryLock for the owner.
+func (l *domainLock) enter() bool {
+	if l.fenced {
+		l.held.Store(1)
+	} else {
+		asm.StoreRelease32(&l.held, 1)
+	}
+	if l.claimed.Load() != 0 {
+		asm.StoreRelease32(&l.held, 0)
+		return false
+	}
+	l.byOwner = true
+	return true
+}
+
+// claim keeps the owner out, once it is out.
+func (l *domainLock) claim() {
+	l.claimed.Store(1)
+	if !l.fenced {
+		kernel.Membarrier()
+	}
+}
+
+// release ends what claim began.
+func (l *domainLock) release() {
+	l.claimed.Store(0)
+	l.spin.unlock()
+}
+
+func (l *domainLock) unlock() {
+	switch {
+	case l.owner == 0:
+		l.spin.unlock()
+	case l.byOwner:
+		asm.StoreRelease32(&l.held, 0)
+	default:
+		l.release()
+	}
+}
+
+func (l *domainLock) wanted() bool { return l.spin.wanted() || l.owner != 0 && l.claimed.Load() != 0 }
+
+// tend does what threads have left at the gates while they found the lock held by one that was busy with another gate. Every thread that has let the lock go
+// comes here. l may be nil.
+func (l *domainLock) tend() {
+	if l == nil {
+		return
+	}
+	for l.owed.Load() && l.tending.CompareAndSwap(false, true) {
+		l.owed.Store(false)
+		for g := range l.d.all {
+			g.tend()
+		}
+		l.tending.Store(false)
+		if !l.tryLock() {
+			return // its holder comes here
+		}
+		l.unlock()
+	}
+}

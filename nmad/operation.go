@@ -68,7 +68,7 @@ type RecvOp struct {
 // starts nothing, while r is under way. Neither op nor the slice of its parts, but the
 // parts themselves, must stay as they are until it is done. It allocates nothing.
 func (g *Gate) StartSend(r *Request, op *SendOp) error {
-	if err := lacking(g.made(), errNoGate, r, op != nil); err != nil {
+	if err := lacking(g.barred(), r, op != nil); err != nil {
 		return err
 	}
 	if op.Buffer.pool != nil {
@@ -107,12 +107,20 @@ func (r *Request) prepareSend(g *Gate, op *SendOp) {
 	if op.Sync {
 		x.Until = flow.Received
 	}
-	x.Priority, x.notify, x.queue = op.Priority, op.Done, op.Queue
+	x.Priority, x.notify = op.Priority, op.Done
+	r.setQueue(x, op.Queue)
+}
+
+// setQueue says where r goes when it is done.
+func (r *Request) setQueue(x *rest, q *Queue) {
+	if x.queue = q; q != nil {
+		q.moves(r.gate.engine)
+	}
 }
 
 // StartRecv starts a receive from this gate; see StartSend.
 func (g *Gate) StartRecv(r *Request, op *RecvOp) error {
-	if err := lacking(g.made(), errNoGate, r, op != nil); err != nil {
+	if err := lacking(g.barred(), r, op != nil); err != nil {
 		return err
 	}
 	if err := r.claim(); err != nil {
@@ -138,7 +146,7 @@ func (r *Request) age(mask uint64) {
 // with different gates; the messages of one gate are taken in the order of that gate. It
 // fails when the domain is closed, or with ErrPeerLost when no other process is left.
 func (d *Domain) StartRecv(r *Request, op *RecvOp) error {
-	if err := lacking(d.made(), errNoSession, r, op != nil); err != nil {
+	if err := lacking(d.barred(), r, op != nil); err != nil {
 		return err
 	}
 	if err := r.claim(); err != nil {
@@ -167,14 +175,15 @@ func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
 		c.Scatter(op.Parts)
 	}
 	x.Loans, x.Chooses = op.Loan, op.Choose != nil
-	x.chooser, x.notify, x.queue = op.Choose, op.Done, op.Queue
+	x.chooser, x.notify = op.Choose, op.Done
+	r.setQueue(x, op.Queue)
 	x.Wild.Set(&c.Entry, op.Mask, false)
 }
 
 // isend is StartSend with a request of its own.
 func isend(g *Gate, op *SendOp) *Request {
-	if !g.made() {
-		return failed(errNoGate)
+	if err := g.barred(); err != nil {
+		return failed(err)
 	}
 	r := &Request{}
 	r.prepareSend(g, op)
@@ -184,8 +193,8 @@ func isend(g *Gate, op *SendOp) *Request {
 
 // irecv is StartRecv with a request of its own.
 func irecv(g *Gate, op *RecvOp) *Request {
-	if !g.made() {
-		return failed(errNoGate)
+	if err := g.barred(); err != nil {
+		return failed(err)
 	}
 	r := &Request{}
 	r.prepareRecv(g, op)
@@ -234,8 +243,8 @@ func (d *Domain) Irecv(m Match, buf []byte) *Request {
 }
 
 func (d *Domain) irecv(op *RecvOp) *Request {
-	if !d.made() {
-		return failed(errNoSession)
+	if err := d.barred(); err != nil {
+		return failed(err)
 	}
 	r := &Request{}
 	d.launchRecv(r, op)

@@ -16,7 +16,7 @@ import (
 // another thread may have taken the message by the time a receive is posted; Claim and
 // Message.Peek rule that out. False: there is none.
 func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
-	if !g.made() {
+	if g.barred() != nil {
 		return e, 0, false
 	}
 	g.poll()
@@ -43,7 +43,7 @@ func envelopeOf(rank int, m *flow.Message) Envelope { return Envelope{rank, m.Ta
 
 // Peek is like Gate.Peek, for a message from any rank.
 func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
-	if !d.made() {
+	if d.barred() != nil {
 		return e, 0, false
 	}
 	d.poll()

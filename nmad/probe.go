@@ -26,8 +26,8 @@ func (d *Domain) Iprobe(m Match) (Envelope, bool) {
 // and says what it is; see Iprobe. It fails when ctx is done, with its cause, and when
 // the gate ends.
 func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
-	if !g.made() {
-		return Envelope{}, errNoGate
+	if err := g.barred(); err != nil {
+		return Envelope{}, err
 	}
 	r := &Request{}
 	r.prepare(g, flow.OpRecv, m.Tag, nil, flow.ByState)
@@ -39,8 +39,8 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 
 // Probe is Gate.Probe for a message from any rank.
 func (d *Domain) Probe(ctx context.Context, m Match) (Envelope, error) {
-	if !d.made() {
-		return Envelope{}, errNoSession
+	if err := d.barred(); err != nil {
+		return Envelope{}, err
 	}
 	r := &Request{}
 	r.prepare(d.own(), flow.OpRecv, m.Tag, nil, flow.ByState)
@@ -73,7 +73,7 @@ type Message struct {
 // so the program can choose a buffer for it (a matched probe).
 // nil: there is none.
 func (g *Gate) Claim(m Match) *Message {
-	if !g.made() {
+	if g.barred() != nil {
 		return nil
 	}
 	g.poll()
@@ -96,7 +96,7 @@ func (g *Gate) claim(m Match) *Message {
 
 // Claim is Gate.Claim for a message from any rank.
 func (d *Domain) Claim(m Match) *Message {
-	if !d.made() {
+	if d.barred() != nil {
 		return nil
 	}
 	d.poll()

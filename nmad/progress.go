@@ -59,6 +59,7 @@ func (g *Gate) letGo() {
 	if g.owesNothing() && g.flow.Settled(g.news.needing, g.news.holding) {
 		g.mu.unlock() // the usual case
 		if !g.inbox.left() || !g.mu.tryLock() {
+			g.mu.domain.tend()
 			return
 		}
 		g.handleInbox()
@@ -88,6 +89,7 @@ func (g *Gate) letGo() {
 			g.news.call()
 		}
 		if !g.inbox.left() || !g.mu.tryLock() {
+			g.mu.domain.tend()
 			return
 		}
 		g.handleInbox()

@@ -3,10 +3,14 @@ package nmad
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
+	"github.com/pm2-go/pm2/sched"
 )
 
 // Queue is a completion queue: requests that were started with it (SendOp.Queue,
@@ -19,6 +23,8 @@ type Queue struct {
 	mu    marcel.SpinLock // innermost
 	list  requestQueue
 	count int
+
+	explicit atomic.Pointer[[]*pioman.Engine] // those of explicit domains whose requests come here; changed under mu
 
 	some pioman.Completion // its bit finished: list is not empty, as far as Wait is concerned
 }
@@ -86,12 +92,54 @@ func (q *Queue) Wait(ctx context.Context) (*Request, error) {
 		if !open {
 			return nil, fmt.Errorf("nmad: wait for a completion queue: rank %d: %w", q.session.cfg.Rank, ErrClosed)
 		}
-		err := q.some.WaitContext(ctx, q.session.cfg.Engine, finished)
+		var err error
+		if engines := q.explicit.Load(); engines == nil {
+			err = q.some.WaitContext(ctx, q.session.cfg.Engine, finished)
+		} else {
+			err = q.poll(ctx, *engines)
+		}
 		waiters.remove(q)
 		if err != nil {
 			return nil, fmt.Errorf("nmad: wait for a completion queue: %w", err)
 		}
 	}
+}
+
+// moves notes that requests which this engine moves on come here.
+func (q *Queue) moves(e *pioman.Engine) {
+	if !q.session.made() || e == q.session.cfg.Engine {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var all []*pioman.Engine
+	if old := q.explicit.Load(); old != nil {
+		all = *old
+	}
+	if !slices.Contains(all, e) {
+		all = append(slices.Clone(all), e)
+		q.explicit.Store(&all)
+	}
+}
+
+// longestNap is the longest pause of a waiter that polls the domains that no other thread polls.
+const longestNap = time.Millisecond
+
+// poll polls explicit domains, ever more rarely, until a request comes. No sleep in the kernel is for several engines.
+func (q *Queue) poll(ctx context.Context, engines []*pioman.Engine) error {
+	for looks := 0; !q.some.Test(finished); looks++ {
+		for _, e := range engines {
+			e.Poll()
+		}
+		q.session.cfg.Engine.Poll()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if looks > spinTries {
+			sched.Nap(min(time.Duration(looks)*time.Microsecond, longestNap))
+		}
+	}
+	return nil
 }
 
 // queueWaiters are the queues of a session that threads wait for. Close signals

@@ -201,6 +201,9 @@ func (r *Request) Test() (bool, error) {
 		return false, ErrIdle
 	}
 	if !r.ended() {
+		if err := r.gate.barred(); err != nil {
+			return false, err
+		}
 		r.poll()
 		if !r.ended() {
 			return false, nil
@@ -222,6 +225,9 @@ func (r *Request) Wait() error {
 	if !r.ended() {
 		if r.core.State.Load() == flow.Fresh {
 			return ErrIdle
+		}
+		if err := r.gate.barred(); err != nil {
+			return err
 		}
 		if err := r.wait(); err != nil {
 			return err

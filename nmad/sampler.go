@@ -49,8 +49,8 @@ type sampler struct {
 // From then on both gates share long messages out by what was measured, and have the eager limit that
 // follows from it, unless the configuration says one. Short messages stay on the rail that they go over.
 func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
-	if !g.made() {
-		return nil, errNoGate
+	if err := g.barred(); err != nil {
+		return nil, err
 	}
 	if g.rank == g.own {
 		return nil, fmt.Errorf("nmad: sample: %w: the gate to the own rank has no rail", ErrRank)
@@ -236,8 +236,8 @@ func (s *sampler) recv(r *Request, tag uint64, buf []byte) error {
 
 // SampleEcho is the other side of Sample, and returns when that does.
 func (g *Gate) SampleEcho(ctx context.Context) error {
-	if !g.made() {
-		return errNoGate
+	if err := g.barred(); err != nil {
+		return err
 	}
 	if err := g.Link(ctx); err != nil {
 		return err

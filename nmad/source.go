@@ -27,7 +27,7 @@ func (s source) Arm() bool {
 	}
 	ok := s.arm()
 	g.mu.unlock() // not letGo: nothing was armed for less than is wanted
-	return ok && !g.inbox.left()
+	return ok && !g.inbox.left() && !g.mu.owed()
 }
 
 func (l *rail) arm() bool {

@@ -17,7 +17,7 @@ func (r *Request) WaitContext(ctx context.Context) error {
 	if ctx = orBackground(ctx); ctx.Done() == nil {
 		return r.Wait()
 	}
-	if over, err := r.Test(); over || errors.Is(err, ErrIdle) {
+	if over, err := r.Test(); over || err != nil {
 		return err
 	}
 	if _, err := choose(ctx, r.Case()); err != nil {
@@ -65,6 +65,9 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 			some = true
 			if r.done() {
 				return i, r.Wait()
+			}
+			if err := r.gate.barred(); err != nil {
+				return -1, err
 			}
 		}
 		if i++; i == n {

@@ -47,15 +47,10 @@ func futexWaitFor(p *atomic.Uint32, limit *span, ns int64) {
 func futexWake(p *atomic.Uint32) { kernel.FutexWake(p) }
 
 // membarrier is a full barrier for each CPU that runs an OS thread of this process.
-func membarrier() {
-	unix.RawSyscall(unix.SYS_MEMBARRIER, 1<<3, 0, 0)
-}
+func membarrier() { kernel.Membarrier() }
 
-// hasMembarrier registers the process for it; false: the kernel has it not.
-func hasMembarrier() bool {
-	_, _, err := unix.RawSyscall(unix.SYS_MEMBARRIER, 1<<4, 0, 0)
-	return err == 0
-}
+// hasMembarrier registers the process for it; false: there is none.
+func hasMembarrier() bool { return kernel.HasMembarrier() }
 
 // exactTimers has the kernel wake the calling OS thread in time.
 func exactTimers() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) }

@@ -13,5 +13,11 @@ func Affinity(tid int) ([]uint64, error) { return nil, errors.ErrUnsupported }
 // SetAffinity fails: there is no binding.
 func SetAffinity(tid int, words []uint64) error { return errors.ErrUnsupported }
 
+// Membarrier does nothing.
+func Membarrier() {}
+
+// HasMembarrier says that there is none.
+func HasMembarrier() bool { return false }
+
 // Yield offers the CPU to other goroutines: this system has no raw call for more.
 func Yield() { runtime.Gosched() }

@@ -42,6 +42,17 @@ func Nice() int32 {
 	return int32(20 - n) // the system call returns 20 - nice
 }
 
+// Membarrier is a full barrier for each CPU that runs an OS thread of this process, once HasMembarrier has said that there is one.
+func Membarrier() {
+	_, _, _ = unix.RawSyscall(unix.SYS_MEMBARRIER, 1<<3, 0, 0) // PRIVATE_EXPEDITED
+}
+
+// HasMembarrier registers the process for Membarrier; false: the kernel has it not, or a sandbox refuses it.
+func HasMembarrier() bool {
+	_, _, errno := unix.RawSyscall(unix.SYS_MEMBARRIER, 1<<4, 0, 0) // REGISTER_PRIVATE_EXPEDITED
+	return errno == 0
+}
+
 const (
 	// FutexWait is the operation that sleeps on a word of this process. It is for sched.Block: a thread that sleeps in
 	// RawSyscall keeps its P, and no stop-the-world completes.
