@@ -2,7 +2,10 @@
 
 package asm
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // gWord reads the word at that offset in the runtime's descriptor of the
 // goroutine that calls.
@@ -14,8 +17,20 @@ func gWord(offset uintptr) uint64
 // Unlike G it is never given to another goroutine. Two nanoseconds, where the
 // runtime keeps it was found out; else, and the first time, microseconds.
 func GoID() uint64 {
-	if offset := goIDAt(); offset != 0 {
-		return gWord(offset)
+	if at := goIDOffset.Load(); at != 0 {
+		return gWord(uintptr(at))
+	}
+	return slowGoID()
+}
+
+// goIDOffset is what goIDAt has found; 0: nothing, yet.
+var goIDOffset atomic.Uint32
+
+//go:noinline
+func slowGoID() uint64 {
+	if at := goIDAt(); at != 0 {
+		goIDOffset.Store(uint32(at))
+		return gWord(at)
 	}
 	return tracedGoID()
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
-	"github.com/pm2-go/pm2/sched"
 )
 
 // Access says which threads may use a domain, and under which lock.
@@ -56,7 +56,7 @@ var ErrOwner = errors.New("domain of another thread")
 type access struct {
 	kind   Access
 	lock   *domainLock    // nil: each gate has its own
-	owner  uint64         // sched.CallerID of the owner; 0: all may use it
+	owner  uint64         // asm.GoID of the owner, also if that is a thread of marcel, which stays with its goroutine; 0: all may use it
 	engine *pioman.Engine // nil: that of the session
 }
 
@@ -71,21 +71,24 @@ func newAccess(d *Domain, cfg *DomainConfig) (x access, err error) {
 	}
 	x.kind = cfg.Access
 	if cfg.Access != Shared {
-		x.lock = &domainLock{d: d}
+		x.serialize(d)
 	}
 	if explicit {
 		x.engine = pioman.New(pioman.Config{})
 	}
 	if cfg.Access == Private {
-		x.owner = sched.CallerID()
+		x.owner = asm.GoID()
 		x.lock.bias()
 	}
 	return x, nil
 }
 
+// serialize gives all gates of the domain one lock.
+func (x *access) serialize(d *Domain) { x.lock = &domainLock{d: d} }
+
 // forbids says what keeps the caller from using the domain: nil, or an ErrOwner.
 func (x *access) forbids() error {
-	if x.owner == 0 || x.owner == sched.CallerID() {
+	if x.owner == 0 || x.owner == asm.GoID() {
 		return nil
 	}
 	return fmt.Errorf("nmad: %w: only the thread that opened a private domain may use it", ErrOwner)

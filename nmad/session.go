@@ -109,6 +109,9 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 // openJob opens domain 0.
 func (s *Session) openJob() {
 	s.job.init(s, 0)
+	if s.cfg.serialized {
+		s.job.access.serialize(&s.job)
+	}
 	s.domains.init(&s.job)
 }
 

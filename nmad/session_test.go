@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -29,6 +30,9 @@ type job struct {
 	engines  []*pioman.Engine
 }
 
+// serialized has all jobs of the tests have one lock for all gates; TestSerialized.
+var serialized = flag.Bool("serialized", false, "jobs with one lock for all gates")
+
 // newJob opens a session per rank over d, each with an engine of its own.
 func newJob(t testing.TB, size int, d driver.Driver, change func(*Config)) *job {
 	t.Helper()
@@ -41,7 +45,8 @@ func newJob(t testing.TB, size int, d driver.Driver, change func(*Config)) *job 
 	each(size, func(rank int) {
 		j.engines[rank] = pioman.New(pioman.Config{})
 		cfg := Config{
-			Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: testSecret,
+			serialized: *serialized,
+			Rank:       rank, Size: size, Rendezvous: l.Addr().String(), Secret: testSecret,
 			Custom: d, Engine: j.engines[rank], Timeout: 30 * time.Second,
 		}
 		if rank == 0 {
