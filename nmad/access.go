@@ -74,7 +74,7 @@ func newAccess(d *Domain, cfg *DomainConfig) (x access, err error) {
 		x.serialize(d)
 	}
 	if explicit {
-		x.engine = pioman.New(pioman.Config{})
+		x.engine = pioman.New(pioman.Config{Shared: d.s.cfg.Shared})
 	}
 	if cfg.Access == Private {
 		x.owner = asm.GoID()

@@ -412,11 +412,16 @@ func (d *Domain) shutdown() {
 	retryUntil(d.s.cfg.Linger, func() bool { return d.polled((*life).peerKnows) })
 	d.end("this side closed its domain")
 	d.cancel()
+	d.free()
+	d.s.domains.remove(d)
+}
+
+// free waits until all that the domain has is freed, after end.
+func (d *Domain) free() {
 	d.work.Wait()
 	if d.access.engine != nil {
 		d.access.engine.Close()
 	}
-	d.s.domains.remove(d)
 }
 
 // beginClose stops the domain for new requests, and ends its receives.

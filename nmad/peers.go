@@ -126,7 +126,7 @@ func (s *Session) end(why string) {
 	}
 	s.linker.stop()
 	for _, d := range s.domains.all() {
-		d.work.Wait()
+		d.free()
 	}
 	leaveSpare()
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
-	"github.com/pm2-go/pm2/sched"
 )
 
 // Queue is a completion queue: requests that were started with it (SendOp.Queue,
@@ -135,8 +134,15 @@ func (q *Queue) poll(ctx context.Context, engines []*pioman.Engine) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if looks > spinTries {
-			sched.Nap(min(time.Duration(looks)*time.Microsecond, longestNap))
+		if looks < spinTries {
+			continue
+		}
+		nap, stop := context.WithTimeout(ctx, min(time.Duration(looks)*time.Microsecond, longestNap))
+		err := q.some.WaitContext(nap, q.session.cfg.Engine, finished)
+		over := nap.Err() != nil
+		stop()
+		if err != nil && !over {
+			return err
 		}
 	}
 	return nil
