@@ -24,6 +24,8 @@ var goroutines struct {
 	until   atomic.Int64 // cycles: they poll until then, if they say no more
 	since   atomic.Int64 // cycles: without a gap since then
 	fired   atomic.Int64 // cycles: when one fired the hooks last
+	wanted  atomic.Int64 // cycles: until then their CPU counts as wanted by other OS threads
+	wantFor atomic.Int64 // cycles: for how long it will, if it is taken at the next offer, too
 	_       [128]byte
 	hooks   hooks.Set
 }
@@ -41,6 +43,11 @@ const (
 	offerGap = 20_000
 	// wantedCPU is how long, in ns, the offer takes if another OS thread takes the CPU.
 	wantedCPU = 15_000
+	// leastWanted and mostWanted bound for how long, in ns, a CPU counts as wanted that was taken at two offers, one after the other; at each
+	// further one four times as long. Meanwhile a goroutine sleeps where it would offer its CPU: the kernel lets a thread that wakes up
+	// run soon, and one that yields only after the time slices of all others, some milliseconds each.
+	leastWanted = 20_000_000
+	mostWanted  = 1_000_000_000
 )
 
 // GoroutineHooks are the hooks that goroutines fire while they poll: the Timer hooks, at most every 50 us, with -1 as the VP.
@@ -97,7 +104,7 @@ func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 		case polite:
 			giveWay()
 		case now-offered > asm.ToCycles(offerGap):
-			if Offer() {
+			if now < all.wanted.Load() || offerOnce() {
 				return look() == Arrived
 			}
 			offered = asm.Cycles()
@@ -117,6 +124,19 @@ func Offer() (wanted bool) {
 	}
 	giveWay()
 	return asm.Cycles()-began > asm.ToCycles(wantedCPU)
+}
+
+// offerOnce is Offer for a goroutine that polls. It notes for how long none need be made.
+func offerOnce() (wanted bool) {
+	all := &goroutines
+	if !Offer() {
+		all.wantFor.Store(0)
+		return false
+	}
+	length := all.wantFor.Load()
+	all.wantFor.Store(min(max(4*length, asm.ToCycles(leastWanted)), asm.ToCycles(mostWanted)))
+	all.wanted.Store(asm.Cycles() + length)
+	return true
 }
 
 // tellGoroutine says that a goroutine polls, and fires the hooks if that is due.
