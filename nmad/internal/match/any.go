@@ -30,9 +30,10 @@ import (
 // Any number of threads may call the methods at once: what they need of a lock is given, and lies inside
 // those of the gates. It is held for tens of nanoseconds.
 type Any[R any] struct {
-	clock atomic.Uint64       // wildcards posted; written by a poster of one, read by all receives
+	clock *atomic.Uint64      // wildcards posted; written by a poster of one, read by all receives; see Beside
 	count atomic.Int32        // entries of list; written under mu, read by all arrivals
 	live  atomic.Int32        // senders that have not ended; End counts down
+	ended []atomic.Uint64     // a bit per gate of group: it has ended
 	flags []atomic.Uint64     // a bit per gate, by rank: it may hold unexpected messages
 	over  atomic.Pointer[end] // why nothing will come any more; nil: something may
 	group Group               // the gates
@@ -54,13 +55,23 @@ type end struct {
 // NewAny makes one for a group of gates, with the lock that it is to use. Its receives are over when all of the group but
 // own have ended.
 func NewAny[R any](group Group, own int, lock sync.Locker) *Any[R] {
-	a := &Any[R]{group: group, span: uint32(group.span()), flags: make([]atomic.Uint64, len(group)), mu: lock}
+	a := &Any[R]{
+		clock: new(atomic.Uint64), group: group, span: uint32(group.span()), mu: lock,
+		flags: make([]atomic.Uint64, len(group)), ended: make([]atomic.Uint64, len(group)),
+	}
 	senders := group.Len()
 	if group.Has(own) {
 		senders--
 	}
 	a.live.Store(int32(senders))
 	return a
+}
+
+// Beside makes one for another group of the same gates, and with the same clock: an age that was read of the one holds for the other.
+func (a *Any[R]) Beside(group Group, own int, lock sync.Locker) *Any[R] {
+	b := NewAny[R](group, own, lock)
+	b.clock = a.clock
+	return b
 }
 
 // Group is the gates whose messages it is for.
@@ -153,11 +164,14 @@ func (a *Any[R]) takeOf(age uint64) *R {
 	return w.recv.Of
 }
 
-// End notes that the gate of that rank has ended: its messages are all there. True: it was the last of the group, and receives that
+// End notes that the gate of that rank has ended: its messages are all there. Only the first call for a rank counts. True: it was the last of the group, and receives that
 // find no message are to fail with why. Then each gate that is flagged is to compare its messages once more (Search, Looked, TakeLost),
 // as for one that is posted from here on.
 func (a *Any[R]) End(rank int, why error) bool {
-	return a.group.Has(rank) && a.live.Add(-1) == 0 &&
+	if !a.group.Has(rank) || a.ended[rank/64].Or(1<<(rank%64))&(1<<(rank%64)) != 0 {
+		return false
+	}
+	return a.live.Add(-1) == 0 &&
 		a.over.CompareAndSwap(nil, &end{why, make([]atomic.Uint64, 64*len(a.group))})
 }
 

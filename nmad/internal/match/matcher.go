@@ -27,6 +27,14 @@ func (x *Matcher[R, M]) Init(rank int, any *Any[R]) {
 	x.rank, x.any = rank, any
 }
 
+// Join has the matcher share what is for any gate with others. What it keeps is for that from here on; before, nothing was for any gate.
+func (x *Matcher[R, M]) Join(any *Any[R]) {
+	x.any, x.flagged = any, false
+	if x.unexpected.len != 0 || x.Stay {
+		x.Flag()
+	}
+}
+
 // Rank is that of its gate.
 func (x *Matcher[R, M]) Rank() int { return x.rank }
 

@@ -413,6 +413,53 @@ func TestEnd(t *testing.T) {
 	}
 }
 
+// TestJoin: a gate that has kept messages joins one of another group, with the clock of the first: a receive that is posted there finds
+// them, and those of the first do not.
+func TestJoin(t *testing.T) {
+	first := NewAny[receive](All(2), 2, &sync.Mutex{})
+	second := first.Beside(All(1), 2, &sync.Mutex{})
+	alone := NewAny[receive](nil, 2, nil)
+	var x Matcher[receive, message]
+	given := map[*receive]*message{}
+	x.Init(0, alone)
+	x.Found = func(r *receive, m *message) { given[r] = m }
+	m := newMessage(7)
+	x.Keep(&m.Arrival)
+	x.Search(first.Now())
+	post := func(any *Any[receive]) *receive {
+		r := &receive{any: true}
+		r.entry.Of, r.entry.Tag = r, 7
+		r.wild.Set(&r.entry, Exact, false)
+		any.Post(&r.wild)
+		return r
+	}
+	other := post(first)
+	x.Join(second)
+	if got := slices.Collect(second.Flagged); !slices.Equal(got, []int{0}) {
+		t.Fatalf("flagged are %v, want the gate that keeps a message", got)
+	}
+	r := post(second)
+	if r.entry.Age <= other.entry.Age {
+		t.Errorf("the younger receive is of age %d, the older one of %d", r.entry.Age, other.entry.Age)
+	}
+	x.Search(first.Now())
+	if given[r] != m || given[other] != nil {
+		t.Errorf("given %v, want the message to the receive of its group", given)
+	}
+}
+
+// TestEndsOnce: the end of a gate that is told twice counts once.
+func TestEndsOnce(t *testing.T) {
+	any := NewAny[receive](All(3), 0, &sync.Mutex{})
+	why := errors.New("over")
+	if any.End(1, why) || any.End(1, why) || any.Over() != nil {
+		t.Error("it is over while a sender lives")
+	}
+	if !any.End(2, why) || any.End(2, why) {
+		t.Error("the end of the last sender is not told once")
+	}
+}
+
 // TestFlagged: successive walks begin with different gates, and see each one that is flagged once.
 func TestFlagged(t *testing.T) {
 	const gates = 130
