@@ -1,31 +1,34 @@
 package nmad
 
-import "github.com/pm2-go/pm2/nmad/internal/flow"
+import (
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/match"
+)
 
 // Receives and probes from any source, as a session and its gates see them: ANYSOURCE.md has the protocol. A thread that posts one
 // waits for no gate's lock: what a gate has to do for it is left for the holder, as a request is (inbox.go).
 
-// startAny begins a receive, or a probe, from any source.
-func (d *Domain) startAny(r *Request) {
-	x := r.special()
-	x.Anywhere, x.domain = true, d
+// startAny begins a receive, or a probe, from any source in a context.
+func (d *Domain) startAny(r *Request, in *Context) {
+	x, any := r.special(), in.of(d)
+	x.Anywhere, x.domain, x.any = true, d, any
 	r.tell()
 	r.core.Stage, r.core.Counted = flow.Posted, true
-	r.gate.engine.Need()          // it is under no gate's lock, and counts for itself
-	d.any.Post(&r.core.Rest.Wild) // r may be done, and started again, from here on
-	d.look()
+	r.gate.engine.Need()        // it is under no gate's lock, and counts for itself
+	any.Post(&r.core.Rest.Wild) // r may be done, and started again, from here on
+	d.look(any)
 	if d.s.orphan.Load() {
 		d.linkOrphan()
 	}
-	if d.any.Over() != nil {
+	if any.Over() != nil {
 		d.own().look() // if no gate has messages, this one fails it
 	}
 }
 
-// look has all gates that may hold unexpected messages compare them with the receives from any source.
-func (d *Domain) look() {
-	for rank := range d.any.Flagged {
-		if d.any.Empty() {
+// look has all gates that may hold unexpected messages compare them with the receives from any source of a context.
+func (d *Domain) look(any *match.Any[flow.Request]) {
+	for rank := range any.Flagged {
+		if any.Empty() {
 			return
 		}
 		d.gates.at(rank).look()
@@ -33,8 +36,8 @@ func (d *Domain) look() {
 }
 
 // lookLast is for receives that were posted before the last sender has ended.
-func (d *Domain) lookLast() {
-	d.look()
+func (d *Domain) lookLast(any *match.Any[flow.Request]) {
+	d.look(any)
 	d.own().look()
 }
 
@@ -47,12 +50,19 @@ func (g *Gate) look() {
 // failLost fails the receives from any source for which no message is there or will come, once this gate has compared its messages with all
 // of up to that age. Under mu.
 func (g *Gate) failLost(age uint64) {
-	why := g.any.Over()
+	g.failLostOf(g.any, age)
+	for _, c := range g.contexts {
+		g.failLostOf(c.any, age)
+	}
+}
+
+func (g *Gate) failLostOf(any *match.Any[flow.Request], age uint64) {
+	why := any.Over()
 	if why == nil {
 		return
 	}
-	g.any.Looked(g.rank, age)
-	for c := g.any.TakeLost(); c != nil; c = g.any.TakeLost() {
+	any.Looked(g.rank, age)
+	for c := any.TakeLost(); c != nil; c = any.TakeLost() {
 		g.flow.Finish(c, why)
 	}
 }

@@ -14,8 +14,8 @@ func (r *Request) Cancel() bool {
 	g := r.gate
 	g.enter()
 	defer g.letGo()
-	if d := r.domain(); d != nil {
-		if !d.any.Remove(&r.core.Rest.Wild) {
+	if any := r.rare().any; any != nil {
+		if !any.Remove(&r.core.Rest.Wild) {
 			return false
 		}
 	} else if r.core.Stage != flow.Posted || !g.flow.Withdraw(&r.core) {

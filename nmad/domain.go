@@ -30,7 +30,9 @@ type Domain struct {
 	gates  gateTable // by rank; see to
 	any    *match.Any[flow.Request]
 
-	mu     sync.Mutex // serializes changes of others, install and retire
+	contexts atomic.Pointer[[]*Context] // that are open; mu serializes changes
+
+	mu     sync.Mutex // serializes changes of others and contexts, install and retire
 	others atomic.Pointer[map[far]*Gate]
 
 	meshes  atomic.Bool           // links to all others are made, or will be
@@ -121,8 +123,16 @@ func (d *Domain) to(rank int) *Gate {
 	if d.any.Group().Has(rank) {
 		g.join(d.any)
 	}
+	g.domain = d
+	open := d.contexts.Load()
+	g.openAll() // no other thread has it yet
 	if !d.gates[rank].CompareAndSwap(nil, g) {
 		return d.gates.at(rank)
+	}
+	if d.contexts.Load() != open { // and may have missed this gate
+		g.enter()
+		g.openAll()
+		g.letGo()
 	}
 	d.closeLate(g)
 	return g
@@ -319,7 +329,11 @@ func (d *Domain) lost(e bootstrap.Event) {
 // waits, or, by startAny, when one is posted later, links are made to all other processes: its count and Session.orphan are
 // written before the other one is read.
 func (d *Domain) orphaned() {
-	if !d.any.Empty() {
+	waits := !d.any.Empty()
+	for _, c := range d.opened() {
+		waits = waits || !c.any.Empty()
+	}
+	if waits {
 		d.linkOrphan()
 	}
 	for g := range d.all {
@@ -363,7 +377,10 @@ func (d *Domain) ended(g *Gate) {
 		d.s.consensus.post(happened{what: lost, rank: g.rank})
 	}
 	if g.any == d.any && d.any.End(g.rank, g.flow.Dead) {
-		d.work.Go(d.lookLast)
+		d.work.Go(func() { d.lookLast(d.any) })
+	}
+	for _, c := range g.contexts {
+		c.ended(g)
 	}
 }
 
@@ -431,6 +448,9 @@ func (d *Domain) beginClose(why error) {
 		g.life.beginClose(why)
 	}
 	d.any.Close(why)
+	for _, c := range d.opened() {
+		c.any.Close(why)
+	}
 	own := d.own()
 	own.enter()
 	own.failLost(0)

@@ -29,6 +29,7 @@ type Gate struct {
 
 	consensus    *consensus               // of the session; nil: there is none; set once
 	any          *match.Any[flow.Request] // of the domain; set once
+	domain       *Domain                  // in whose contexts it takes part; nil: in none; set once
 	registration registration             // under Domain.mu
 
 	sampler sampler // measures the rails
@@ -51,6 +52,8 @@ type Gate struct {
 	life    life      // whether the gate lives, and how it ends
 	linking linking   // how far its links are
 	routes  routes    // which way messages take
+
+	contexts []*Context // in which it takes part
 
 	_ [pad]byte
 }

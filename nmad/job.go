@@ -30,6 +30,11 @@ func (s *Session) Irecv(m Match, buf []byte) *Request { return s.zero().Irecv(m,
 // Recv receives a message that m is for from any rank; see Domain.Recv.
 func (s *Session) Recv(m Match, buf []byte) (Envelope, error) { return s.zero().Recv(m, buf) }
 
+// OpenContext opens a context for messages between these ranks; see Domain.OpenContext.
+func (s *Session) OpenContext(number int, ranks ...int) (*Context, error) {
+	return s.zero().OpenContext(number, ranks...)
+}
+
 // Iprobe looks for a message from any rank; see Gate.Iprobe.
 func (s *Session) Iprobe(m Match) (Envelope, bool) { return s.zero().Iprobe(m) }
 

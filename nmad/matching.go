@@ -7,17 +7,22 @@ import (
 )
 
 // Match says which messages a receive or a probe is for: those whose tags agree
-// with Tag in all bits that are set in Mask. The zero Match is for any message.
-type Match struct{ Tag, Mask uint64 }
+// with Tag in all bits that are set in Mask, in a context. The zero Match is for any message that was sent without naming a context.
+type Match struct {
+	Tag, Mask uint64
+	Context   *Context // nil: that of messages which name none
+}
 
 // Tag returns a Match for exactly that tag.
-func Tag(tag uint64) Match { return Match{tag, exact} }
+func Tag(tag uint64) Match { return Match{Tag: tag, Mask: exact} }
 
 // exact is the mask that leaves no choice.
 const exact = match.Exact
 
-// Matches says whether m is for messages with that tag.
-func (m Match) Matches(tag uint64) bool { return match.Pattern(m).Matches(tag) }
+// Matches says whether m is for messages with that tag in its context.
+func (m Match) Matches(tag uint64) bool { return m.pattern().Matches(tag) }
+
+func (m Match) pattern() match.Pattern { return match.Pattern{Tag: m.Tag, Mask: m.Mask} }
 
 // newAny makes what the gates to a group share, in the process with the rank own. Hooks wait for its lock, so it is one that they may take.
 func newAny(group match.Group, own int) *match.Any[flow.Request] {

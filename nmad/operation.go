@@ -16,10 +16,11 @@ type Envelope struct {
 // SendOp is a send with all its options; Gate.StartSend starts
 // it. The zero value of each field is the usual case.
 type SendOp struct {
-	Tag   uint64
-	Buf   []byte   // the message
-	Parts [][]byte // or, if not nil: the message in parts, which are sent one after the other without being put together
-	Data  Data     // or, if not nil: something that walks over the message
+	Context *Context // of the tag; nil: the one that messages have which name none
+	Tag     uint64
+	Buf     []byte   // the message
+	Parts   [][]byte // or, if not nil: the message in parts, which are sent one after the other without being put together
+	Data    Data     // or, if not nil: something that walks over the message
 
 	// Buffer, in place of these, is memory of Gate.Alloc, of the same gate, and all of it the message. It is
 	// lent to a receive that takes loans, and otherwise sent as Buf is. No other send of it may be under way (ErrActive).
@@ -71,6 +72,9 @@ func (g *Gate) StartSend(r *Request, op *SendOp) error {
 	if err := lacking(g.barred(), r, op != nil); err != nil {
 		return err
 	}
+	if err := op.Context.allows(g.domain, g.rank); err != nil {
+		return err
+	}
 	if op.Buffer.pool != nil {
 		if err := op.Buffer.startSendOp(g, op); err != nil {
 			return err
@@ -90,6 +94,7 @@ func (g *Gate) StartSend(r *Request, op *SendOp) error {
 // prepareSend is prepare for a send that may be out of the ordinary.
 func (r *Request) prepareSend(g *Gate, op *SendOp) {
 	r.prepare(g, flow.OpSend, op.Tag, op.Buf, flow.ByState)
+	r.core.Context = op.Context.id()
 	b := op.Buffer
 	if op.Parts == nil && op.Data == nil && b.pool == nil && !op.Sync && op.Priority == 0 && op.Done == nil && op.Queue == nil {
 		return
@@ -123,6 +128,9 @@ func (g *Gate) StartRecv(r *Request, op *RecvOp) error {
 	if err := lacking(g.barred(), r, op != nil); err != nil {
 		return err
 	}
+	if err := op.Context.allows(g.domain, g.rank); err != nil {
+		return err
+	}
 	if err := r.claim(); err != nil {
 		return err
 	}
@@ -149,6 +157,9 @@ func (d *Domain) StartRecv(r *Request, op *RecvOp) error {
 	if err := lacking(d.barred(), r, op != nil); err != nil {
 		return err
 	}
+	if err := op.Match.Context.allows(d, d.s.cfg.Rank); err != nil {
+		return err
+	}
 	if err := r.claim(); err != nil {
 		return err
 	}
@@ -159,12 +170,13 @@ func (d *Domain) StartRecv(r *Request, op *RecvOp) error {
 func (d *Domain) launchRecv(r *Request, op *RecvOp) {
 	r.prepareRecv(d.own(), op)
 	r.special().Wild.Set(&r.core.Entry, op.Mask, false)
-	d.startAny(r)
+	d.startAny(r, op.Match.Context)
 }
 
 // prepareRecv is prepare for a receive that may be out of the ordinary.
 func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
 	r.prepare(g, flow.OpRecv, op.Tag, op.Buf, flow.ByState)
+	r.core.Context = op.Context.id()
 	if op.Parts == nil && op.Data == nil && op.Mask == exact && op.Choose == nil && op.Done == nil && op.Queue == nil && !op.Loan {
 		return
 	}
@@ -194,6 +206,9 @@ func isend(g *Gate, op *SendOp) *Request {
 // irecv is StartRecv with a request of its own.
 func irecv(g *Gate, op *RecvOp) *Request {
 	if err := g.barred(); err != nil {
+		return failed(err)
+	}
+	if err := op.Context.allows(g.domain, g.rank); err != nil {
 		return failed(err)
 	}
 	r := &Request{}
@@ -244,6 +259,9 @@ func (d *Domain) Irecv(m Match, buf []byte) *Request {
 
 func (d *Domain) irecv(op *RecvOp) *Request {
 	if err := d.barred(); err != nil {
+		return failed(err)
+	}
+	if err := op.Match.Context.allows(d, d.s.cfg.Rank); err != nil {
 		return failed(err)
 	}
 	r := &Request{}

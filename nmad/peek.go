@@ -1,8 +1,6 @@
 package nmad
 
 import (
-	"github.com/pm2-go/pm2/nmad/internal/match"
-
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
@@ -30,7 +28,7 @@ func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if g.flow.Closing {
 		return e, 0, false
 	}
-	x := g.flow.Peek(flow.Plain, match.Pattern(m), g.inbox.collect())
+	x := g.flow.Peek(m.Context.id(), m.pattern(), g.inbox.collect())
 	g.sendIfDue() // for receives before this
 	if x == nil {
 		return e, 0, false
@@ -47,7 +45,7 @@ func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 		return e, 0, false
 	}
 	d.poll()
-	for rank := range d.any.Flagged {
+	for rank := range m.Context.of(d).Flagged {
 		if e, n, ok = d.gates.at(rank).peek(m, buf); ok {
 			return e, n, true
 		}

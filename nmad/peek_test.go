@@ -34,7 +34,7 @@ func TestPeek(t *testing.T) {
 			}
 			for _, room := range []int{0, 1, 10, 64, 2000} {
 				look("gate", room, func(b []byte) (Envelope, int, bool) { return g.Peek(Tag(5), b) })
-				look("mask", room, func(b []byte) (Envelope, int, bool) { return g.Peek(Match{5, 1}, b) })
+				look("mask", room, func(b []byte) (Envelope, int, bool) { return g.Peek(Match{Tag: 5, Mask: 1}, b) })
 				look("session", room, func(b []byte) (Envelope, int, bool) { return all.Peek(Tag(5), b) })
 			}
 			if _, _, ok := g.Peek(Tag(6), make([]byte, 4)); ok {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
 // Iprobe says whether a message that m is for has come from this gate and has no receive
@@ -29,9 +28,12 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 	if err := g.barred(); err != nil {
 		return Envelope{}, err
 	}
+	if err := m.Context.allows(g.domain, g.rank); err != nil {
+		return Envelope{}, err
+	}
 	r := &Request{}
 	r.prepare(g, flow.OpRecv, m.Tag, nil, flow.ByState)
-	r.core.Entry.Age = g.any.Now()
+	r.core.Context, r.core.Entry.Age = m.Context.id(), g.any.Now()
 	r.special().Wild.Set(&r.core.Entry, m.Mask, true)
 	g.submit(r)
 	return r.probed(ctx)
@@ -42,10 +44,14 @@ func (d *Domain) Probe(ctx context.Context, m Match) (Envelope, error) {
 	if err := d.barred(); err != nil {
 		return Envelope{}, err
 	}
+	if err := m.Context.allows(d, d.s.cfg.Rank); err != nil {
+		return Envelope{}, err
+	}
 	r := &Request{}
 	r.prepare(d.own(), flow.OpRecv, m.Tag, nil, flow.ByState)
+	r.core.Context = m.Context.id()
 	r.special().Wild.Set(&r.core.Entry, m.Mask, true)
-	d.startAny(r)
+	d.startAny(r, m.Context)
 	return r.probed(ctx)
 }
 
@@ -86,7 +92,7 @@ func (g *Gate) claim(m Match) *Message {
 	if g.flow.Closing {
 		return nil
 	}
-	x := g.flow.Claim(flow.Plain, match.Pattern(m), g.inbox.collect())
+	x := g.flow.Claim(m.Context.id(), m.pattern(), g.inbox.collect())
 	g.sendIfDue() // for receives before this
 	if x == nil {
 		return nil
@@ -100,7 +106,7 @@ func (d *Domain) Claim(m Match) *Message {
 		return nil
 	}
 	d.poll()
-	for rank := range d.any.Flagged {
+	for rank := range m.Context.of(d).Flagged {
 		g := d.gates.at(rank)
 		g.enter()
 		x := g.claim(m)

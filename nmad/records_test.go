@@ -21,8 +21,10 @@ func TestYoungestFirst(t *testing.T) {
 	const messages = 40
 	const last = messages - 1
 	ways := map[string]func(p *pair, s *Session, buf []byte) *Request{
-		"tag":        func(p *pair, _ *Session, buf []byte) *Request { return p.gates[1].Irecv(last, buf) },
-		"mask":       func(p *pair, _ *Session, buf []byte) *Request { return p.gates[1].IrecvMatch(Match{last, 0xff}, buf) },
+		"tag": func(p *pair, _ *Session, buf []byte) *Request { return p.gates[1].Irecv(last, buf) },
+		"mask": func(p *pair, _ *Session, buf []byte) *Request {
+			return p.gates[1].IrecvMatch(Match{Tag: last, Mask: 0xff}, buf)
+		},
 		"any source": func(_ *pair, s *Session, buf []byte) *Request { return s.Irecv(Tag(last), buf) },
 		"probe": func(p *pair, _ *Session, buf []byte) *Request {
 			r := &Request{}

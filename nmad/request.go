@@ -5,6 +5,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -46,11 +47,12 @@ type Request struct {
 // rest is what few requests need. All zero unless core.Special, but for began.
 type rest struct {
 	flow.Rest
-	domain  *Domain               // recv from any source
-	chooser func(Envelope) []byte // recv: gives the buffer when the message has come
-	notify  func(*Request)        // called when it is done
-	queue   *Queue                // gets it when it is done
-	began   int64                 // cycles: when it started, if a trace is recorded; else 0
+	domain  *Domain                  // recv from any source
+	chooser func(Envelope) []byte    // recv: gives the buffer when the message has come
+	notify  func(*Request)           // called when it is done
+	queue   *Queue                   // gets it when it is done
+	any     *match.Any[flow.Request] // recv from any source: where it waits
+	began   int64                    // cycles: when it started, if a trace is recorded; else 0
 }
 
 // usual is the rest of all requests that are not out of the ordinary.

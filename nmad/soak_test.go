@@ -338,7 +338,7 @@ func (s *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, er
 		}
 		return m.Recv(buf)
 	case 1:
-		r = g.IrecvMatch(Match{tag, 1<<48 - 1}, buf)
+		r = g.IrecvMatch(Match{Tag: tag, Mask: 1<<48 - 1}, buf)
 	case 2:
 		r = g.IrecvParts(tag, inParts(buf, 1+rng.IntN(5000), rng.IntN(3)))
 	case 3, 4:
@@ -376,7 +376,7 @@ func (s *soak) recvAny(own *Session) {
 		case 1:
 			r := own.Irecv(Tag(anyTag), buf)
 			for r.Cancel() {
-				r = own.Irecv(Match{anyTag, anyTag}, buf)
+				r = own.Irecv(Match{Tag: anyTag, Mask: anyTag}, buf)
 				if rng.IntN(2) == 0 {
 					break
 				}

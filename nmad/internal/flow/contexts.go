@@ -12,7 +12,7 @@ import (
 type contexts struct {
 	match.Matcher[Request, Message] // of the context Plain
 	others                          []*context
-	alone                           *match.Any[Request] // of the others: no receive from any source waits there
+	alone                           *match.Any[Request] // of those that were not opened: nothing waits for any source there
 }
 
 // context is one other than Plain, in which a message has come, or a receive was posted.

@@ -91,6 +91,9 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 // Join has the flow share its receives from any source with those of other gates.
 func (f *Flow) Join(any *match.Any[Request]) { f.rx.Init(f.Rank, any) }
 
+// Open is Join for a context other than Plain.
+func (f *Flow) Open(context uint16, any *match.Any[Request]) { f.rx.other(context).Join(any) }
+
 // Bind says what the link of the first rail can do, and up to which size messages go eagerly, as far as it takes them; 0: as that.
 func (f *Flow) Bind(c driver.Caps, eager int) {
 	f.tx.caps = c

@@ -204,7 +204,7 @@ func (f *Flow) Deliver(r *Request, m *Message) {
 	if m == nil {
 		m = r.Rest.held
 	} else {
-		r.Stage = Matched
+		r.Stage, r.Context = Matched, m.context
 		f.Stats.Recvs++
 	}
 	f.deliver(r, m)

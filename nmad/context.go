@@ -1,0 +1,132 @@
+package nmad
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/match"
+)
+
+// Context is a name space of tags between some processes of a domain, its group: nothing that is for messages of one context finds those
+// of another. Match.Context and SendOp.Context name it; a program that names none uses one of its own, whose group is the job.
+// Domain.OpenContext opens it. Safe for concurrent use.
+type Context struct {
+	d      *Domain
+	number uint16
+	any    *match.Any[flow.Request]
+}
+
+// lastContext is the highest number of a context; below flow.Plain and that itself are taken.
+const lastContext = 1<<16 - 1
+
+// OpenContext opens the context of that number, from 2 to 65535, for messages between these ranks, the own one included. Each of them opens it with
+// the same ranks, when it likes: a message that comes before waits. It fails if the number is in use here, and after Close. The context stays until the
+// domain is closed.
+func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
+	if err := d.barred(); err != nil {
+		return nil, err
+	}
+	group := make(match.Group, (len(d.gates)+63)/64)
+	for _, rank := range ranks {
+		if rank < 0 || rank >= len(d.gates) {
+			return nil, fmt.Errorf("nmad: context %d: %w: %d, the job has 0 to %d", number, ErrRank, rank, len(d.gates)-1)
+		}
+		group[rank/64] |= 1 << (rank % 64)
+	}
+	switch own := d.s.cfg.Rank; {
+	case number <= int(flow.Plain) || number > lastContext:
+		return nil, fmt.Errorf("nmad: context %d: %w: a number from %d to %d", number, ErrConfig, flow.Plain+1, lastContext)
+	case !group.Has(own):
+		return nil, fmt.Errorf("nmad: context %d: %w: the own rank %d is not among %v", number, ErrRank, own, ranks)
+	}
+	c := &Context{d, uint16(number), d.any.Beside(group, d.s.cfg.Rank, &marcel.SpinLock{})}
+	if err := d.addContext(c); err != nil {
+		return nil, err
+	}
+	for _, g := range d.gates.all {
+		g.enter()
+		g.openAll()
+		g.letGo()
+	}
+	if why := d.closing.Load(); why != nil { // Close may have looked before
+		c.any.Close(*why)
+		return nil, *why
+	}
+	return c, nil
+}
+
+// addContext puts c into the list of d.
+func (d *Domain) addContext(c *Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	open := d.opened()
+	if slices.ContainsFunc(open, func(x *Context) bool { return x.number == c.number }) {
+		return fmt.Errorf("nmad: context %d: %w: it is open already", c.number, ErrConfig)
+	}
+	if len(open) >= flow.MostContexts/2 { // as many again may be those that only peers have opened
+		return fmt.Errorf("nmad: context %d: %w: a domain has at most %d contexts", c.number, ErrConfig, flow.MostContexts/2)
+	}
+	open = append(slices.Clone(open), c)
+	d.contexts.Store(&open)
+	return nil
+}
+
+// opened are the contexts that are open.
+func (d *Domain) opened() []*Context {
+	if l := d.contexts.Load(); l != nil {
+		return *l
+	}
+	return nil
+}
+
+// openAll has the gate take part in all contexts of its domain of whose groups its rank is. Under mu.
+func (g *Gate) openAll() {
+	for _, c := range g.domain.opened() {
+		if !c.any.Group().Has(g.rank) || slices.Contains(g.contexts, c) {
+			continue
+		}
+		g.contexts = append(g.contexts, c)
+		g.flow.Open(c.number, c.any)
+		if g.life.end != nil {
+			c.ended(g)
+		}
+	}
+}
+
+// ended notes that a gate has ended. Under its lock.
+func (c *Context) ended(g *Gate) {
+	if c.any.End(g.rank, g.flow.Dead) {
+		c.d.work.Go(func() { c.d.lookLast(c.any) })
+	}
+}
+
+// id is the number of the context.
+func (c *Context) id() uint16 {
+	if c == nil {
+		return flow.Plain
+	}
+	return c.number
+}
+
+// of is what receives from any source in that context wait in.
+func (c *Context) of(d *Domain) *match.Any[flow.Request] {
+	if c == nil {
+		return d.any
+	}
+	return c.any
+}
+
+// allows says why the context is not for a gate of that domain to that rank; nil: it is.
+func (c *Context) allows(d *Domain, rank int) error {
+	switch {
+	case c == nil:
+		return nil
+	case c.d != d:
+		return fmt.Errorf("nmad: context %d: %w: it is of another domain", c.number, ErrConfig)
+	case !c.any.Group().Has(rank):
+		return fmt.Errorf("nmad: context %d: %w: %d is not in its group", c.number, ErrRank, rank)
+	}
+	return nil
+}

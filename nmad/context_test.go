@@ -1,0 +1,210 @@
+package nmad
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// openContext opens a context in those sessions of a job that are its group.
+func (j *job) openContext(number int, ranks ...int) []*Context {
+	j.t.Helper()
+	all := make([]*Context, len(j.sessions))
+	for _, rank := range ranks {
+		var err error
+		if all[rank], err = j.sessions[rank].OpenContext(number, ranks...); err != nil {
+			j.t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// sendIn sends a message in a context.
+func sendIn(t *testing.T, g *Gate, c *Context, tag uint64, msg []byte) *Request {
+	t.Helper()
+	r := &Request{}
+	if err := g.StartSend(r, &SendOp{Context: c, Tag: tag, Buf: msg}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestContexts: messages with one tag in several contexts, of any size, go to the receives of their context, by all kinds of receives,
+// also if they come before it is opened.
+func TestContexts(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 3, d, nil)
+		defer j.moving()()
+		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
+		plain := one.IrecvMatch(Match{}, make([]byte, 8))
+		anyPlain := j.sessions[1].Irecv(Match{}, make([]byte, 8))
+		sizes := []int{0, 1, 300, 70_000}
+		for at, number := range []int{2, 65535} {
+			early, err := j.sessions[0].OpenContext(number, 0, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sends []*Request
+			for _, size := range sizes {
+				sends = append(sends, sendIn(t, zero, early, 7, pattern(size, uint64(number+size))))
+			}
+			if at == 0 { // they are there
+				for {
+					one.enter()
+					n := one.flow.Ledger().Unexpected
+					one.letGo()
+					if n == len(sizes) {
+						break
+					}
+					one.poll()
+				}
+			}
+			c, err := j.sessions[1].OpenContext(number, 1, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := Match{Tag: 7, Mask: exact, Context: c}
+			if _, ok := one.Iprobe(Match{Tag: 8, Mask: exact, Context: c}); ok {
+				t.Error("a probe finds another tag")
+			}
+			kinds := []func(buf []byte) *Request{
+				func(buf []byte) *Request { return one.IrecvMatch(m, buf) },
+				func(buf []byte) *Request {
+					if e, err := one.Probe(t.Context(), Match{Context: c}); err != nil || e.Tag != 7 {
+						t.Errorf("probe: %+v, %v", e, err)
+					}
+					return one.IrecvMatch(Match{Context: c}, buf)
+				},
+				func(buf []byte) *Request {
+					if e, err := j.sessions[1].Probe(t.Context(), m); err != nil || e.Source != 0 {
+						t.Errorf("probe: %+v, %v", e, err)
+					}
+					return j.sessions[1].Claim(m).Irecv(buf)
+				},
+				func(buf []byte) *Request { return j.sessions[1].Irecv(Match{Context: c}, buf) },
+			}
+			for i, size := range sizes {
+				buf := make([]byte, size)
+				r := kinds[i](buf)
+				if err := WaitAll(t.Context(), r, sends[i]); err != nil || r.Source() != 0 || r.Tag() != 7 || !bytes.Equal(buf, pattern(size, uint64(number+size))) {
+					t.Errorf("context %d, %d bytes: %v, %+v", number, size, err, r.Envelope())
+				}
+			}
+		}
+		for _, r := range []*Request{plain, anyPlain} {
+			if over, _ := r.Test(); over {
+				t.Errorf("a receive of no context got %+v", r.Envelope())
+			}
+			if err := zero.Send(7, []byte("plain")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := WaitAll(t.Context(), plain, anyPlain); err != nil {
+			t.Error(err)
+		}
+		j.close()
+	})
+}
+
+// TestContextEnds: a receive from any source fails when all of the group of its context have ended, whether it was posted before, or its
+// context opened after that; one in a context that others may send in waits.
+func TestContextEnds(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 3, d, nil)
+		defer j.moving()()
+		two, three := j.openContext(2, 0, 1), j.openContext(3, 0, 1, 2)
+		s := j.sessions[0]
+		buf := make([]byte, 8)
+		lost, waits := s.Irecv(Match{Context: two[0]}, buf), s.Irecv(Match{Context: three[0]}, buf)
+		kept := sendIn(t, j.sessions[1].Gate(0), two[1], 9, []byte("kept"))
+		if err := WaitAll(t.Context(), lost, kept); err != nil { // it is the message's
+			t.Fatal(err)
+		}
+		lost = s.Irecv(Match{Context: two[0]}, buf)
+		last := sendIn(t, j.sessions[1].Gate(0), three[1], 5, []byte("last"))
+		if err := WaitAll(t.Context(), last, waits); err != nil {
+			t.Fatal(err)
+		}
+		waits = s.Irecv(Match{Context: three[0]}, buf)
+		if err := j.sessions[1].Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := lost.WaitContext(t.Context()); !errors.Is(err, ErrPeerLost) {
+			t.Errorf("all that may send have left: %v", err)
+		}
+		late, err := s.OpenContext(4, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Recv(Match{Context: late}, buf); !errors.Is(err, ErrPeerLost) {
+			t.Errorf("all that may send have left before: %v", err)
+		}
+		if over, err := waits.Test(); over {
+			t.Errorf("a sender lives: %v", err)
+		}
+		if err := sendIn(t, j.sessions[2].Gate(0), three[2], 1, []byte("alive")).Wait(); err != nil {
+			t.Fatal(err)
+		}
+		if err := waits.WaitContext(t.Context()); err != nil || waits.Source() != 2 {
+			t.Errorf("%v, %+v", err, waits.Envelope())
+		}
+		waits = s.Irecv(Match{Context: three[0]}, buf)
+		if waits.Cancel(); !errors.Is(waits.Wait(), ErrCanceled) {
+			t.Error("a receive in a context cannot be cancelled")
+		}
+		waits = s.Irecv(Match{Context: three[0]}, buf)
+		j.close()
+		if err := waits.Wait(); !errors.Is(err, ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+		if _, err := s.OpenContext(7, 0); !errors.Is(err, ErrClosed) {
+			t.Errorf("opened after Close: %v", err)
+		}
+	})
+}
+
+// TestContextRefuses: what cannot be a context, or has another group, is an error that starts nothing.
+func TestContextRefuses(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 3, d, nil)
+		defer j.moving()()
+		s := j.sessions[0]
+		c := j.openContext(2, 0, 1)[0]
+		for what, open := range map[string]struct {
+			number int
+			ranks  []int
+			want   error
+		}{
+			"the library's": {0, []int{0}, ErrConfig}, "that of no context": {1, []int{0}, ErrConfig}, "below": {-1, []int{0}, ErrConfig},
+			"above": {65536, []int{0}, ErrConfig}, "open": {2, []int{0, 1}, ErrConfig}, "a rank too many": {3, []int{0, 3}, ErrRank},
+			"a negative rank": {3, []int{0, -1}, ErrRank}, "without the own rank": {3, []int{1, 2}, ErrRank}, "of none": {3, nil, ErrRank},
+		} {
+			if _, err := s.OpenContext(open.number, open.ranks...); !errors.Is(err, open.want) {
+				t.Errorf("%s: %v, want %v", what, err, open.want)
+			}
+		}
+		other := j.domain(DomainConfig{}, 1)[0]
+		for what, op := range map[string]func(r *Request) error{
+			"send":                  func(r *Request) error { return s.Gate(2).StartSend(r, &SendOp{Context: c}) },
+			"receive":               func(r *Request) error { return s.Gate(2).StartRecv(r, &RecvOp{Match: Match{Context: c}}) },
+			"receive, made anew":    func(*Request) error { return s.Gate(2).IrecvMatch(Match{Context: c}, nil).Wait() },
+			"probe":                 func(*Request) error { _, err := s.Gate(2).Probe(context.Background(), Match{Context: c}); return err },
+			"send in a domain":      func(r *Request) error { return other.Gate(1).StartSend(r, &SendOp{Context: c}) },
+			"any source in another": func(r *Request) error { return other.StartRecv(r, &RecvOp{Match: Match{Context: c}}) },
+			"made anew":             func(*Request) error { return other.Irecv(Match{Context: c}, nil).Wait() },
+			"probe in another":      func(*Request) error { _, err := other.Probe(context.Background(), Match{Context: c}); return err },
+		} {
+			var r Request
+			if err := op(&r); !errors.Is(err, ErrRank) && !errors.Is(err, ErrConfig) {
+				t.Errorf("%s: %v", what, err)
+			}
+			if _, err := r.Test(); !errors.Is(err, ErrIdle) {
+				t.Errorf("%s: the request was started: %v", what, err)
+			}
+		}
+		j.close()
+	})
+}
