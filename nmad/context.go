@@ -89,7 +89,7 @@ func (g *Gate) openAll() {
 		}
 		g.contexts = append(g.contexts, c)
 		g.flow.Open(c.number, c.any)
-		if g.life.end != nil {
+		if g.life.end != nil && g.rank != g.own {
 			c.ended(g)
 		}
 	}

@@ -452,11 +452,13 @@ func TestJoin(t *testing.T) {
 func TestEndsOnce(t *testing.T) {
 	any := NewAny[receive](All(3), 0, &sync.Mutex{})
 	why := errors.New("over")
-	if any.End(1, why) || any.End(1, why) || any.Over() != nil {
-		t.Error("it is over while a sender lives")
-	}
-	if !any.End(2, why) || any.End(2, why) {
-		t.Error("the end of the last sender is not told once")
+	for _, end := range []struct {
+		rank int
+		last bool
+	}{{1, false}, {1, false}, {2, true}, {2, false}} {
+		if last := any.End(end.rank, why); last != end.last {
+			t.Errorf("the end of rank %d is the last: %v, want %v", end.rank, last, end.last)
+		}
 	}
 }
 
