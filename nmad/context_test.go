@@ -156,13 +156,16 @@ func TestContextEnds(t *testing.T) {
 			t.Error("a receive in a context cannot be cancelled")
 		}
 		waits = s.Irecv(Match{Context: three[0]}, buf)
-		j.close()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 		if err := waits.Wait(); !errors.Is(err, ErrClosed) {
 			t.Errorf("after Close: %v", err)
 		}
 		if _, err := s.OpenContext(7, 0); !errors.Is(err, ErrClosed) {
 			t.Errorf("opened after Close: %v", err)
 		}
+		j.close()
 	})
 }
 
