@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// isAttached waits until a process serves at a path, and looks at it with demo top:
+// isAttached waits until a process serves at a path, and looks at it with demo top until its scheduler runs:
 // attached PATH.
 func isAttached(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
@@ -17,7 +17,8 @@ func isAttached(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	path := ts.MkAbs(args[0])
 	var info os.FileInfo
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	end := time.Now().Add(time.Minute)
+	for ; ; time.Sleep(10 * time.Millisecond) {
 		var err error
 		if info, err = os.Lstat(path); err == nil {
 			break
@@ -29,10 +30,15 @@ func isAttached(ts *testscript.TestScript, neg bool, args []string) {
 	if info.Mode()&os.ModeSocket == 0 || info.Mode().Perm() != 0o600 {
 		ts.Fatalf("%s is %v, want a socket for its owner alone", path, info.Mode())
 	}
-	var out, errs bytes.Buffer
-	c := exec.Command(demoPath(ts), "top", "--once", "--every", "50ms", "--attach", path)
-	c.Dir, c.Stdout, c.Stderr = ts.MkAbs("."), &out, &errs
-	if status := runStatus(ts, c, &out, &errs); status != 0 || !bytes.Contains(out.Bytes(), []byte("threads: ")) {
-		ts.Fatalf("status %d", status)
+	for { // a process serves from its start, and its scheduler runs a moment later
+		var out, errs bytes.Buffer
+		c := exec.Command(demoPath(ts), "top", "--once", "--every", "50ms", "--attach", path)
+		c.Dir, c.Stdout, c.Stderr = ts.MkAbs("."), &out, &errs
+		switch status := runStatus(ts, c, &out, &errs); {
+		case status == 0 && bytes.Contains(out.Bytes(), []byte("threads: ")):
+			return
+		case status != 0 || !bytes.HasSuffix(out.Bytes(), []byte("\nno scheduler runs\n")) || time.Now().After(end):
+			ts.Fatalf("status %d", status)
+		}
 	}
 }
