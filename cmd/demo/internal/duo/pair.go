@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	envRank1 = "PM2_DEMO_DUO" // the second process's CPU, as JSON; set by Start for its child
+	envRank1 = "PM2_DEMO_DUO" // an errand, as JSON; set by Start and Many for their children
 
 	orderTag = iota
 	answerTag
@@ -44,11 +44,15 @@ type answer struct {
 	Failure string `json:"failure"`
 }
 
-// errand is what rank 1 must know at once.
+// errand is what a process that this one starts must know at once.
 type errand struct {
-	CPU  int  `json:"cpu"`
-	Bind bool `json:"bind"`
+	CPUs  [2]int `json:"cpus"` // of the first and of the second half of the ranks
+	Bind  bool   `json:"bind"`
+	Order *Order `json:"order"` // nil: orders come from rank 0
 }
+
+// cpu is that of a rank.
+func (e *errand) cpu(c *nmad.Config) int { return e.CPUs[2*c.Rank/c.Size] }
 
 // Pair is rank 0's end of the two processes. For one goroutine.
 type Pair struct {
@@ -94,7 +98,7 @@ func StartOn(ctx context.Context, net Net, cpus []int, warn func(format string, 
 		p.Apart = false
 		warn("the kernel forbids to bind processes to CPUs (%v): both run where it puts them", e)
 	}
-	text, err := json.Marshal(errand{CPU: p.CPUs[1], Bind: p.Apart})
+	text, err := json.Marshal(errand{CPUs: p.CPUs, Bind: p.Apart})
 	if err != nil {
 		return nil, fmt.Errorf("tell rank 1 its place: %w", err)
 	}
@@ -226,7 +230,7 @@ func (p *Pair) Close() error {
 	return err
 }
 
-// IsRank1 says whether this process was started by Start.
+// IsRank1 says whether this process was started by Start, or by Many.
 func IsRank1() bool { return os.Getenv(envRank1) != "" }
 
 // kill ends rank 1, in a job of a process manager the whole job.
@@ -237,18 +241,14 @@ func (p *Pair) kill() {
 	p.job.Kill()
 }
 
-// Follow is the whole of the second process, and of those that a process manager has started besides: it carries out orders until there are no more.
+// Follow is the whole of the second process, and of those that a process manager has started besides: it carries out orders until there are no more. Those
+// of Many carry out one.
 // act gets the World that the order's setup asks for.
 func Follow(act func(*World, *Order) error) error {
 	var e errand
 	if text := os.Getenv(envRank1); text != "" {
 		if err := json.Unmarshal([]byte(text), &e); err != nil {
 			return fmt.Errorf("read %s: %w", envRank1, err)
-		}
-	}
-	if e.Bind {
-		if err := binding.Process(e.CPU); err != nil {
-			return err
 		}
 	}
 	ctx := context.Background()
@@ -260,6 +260,14 @@ func Follow(act func(*World, *Order) error) error {
 	config, err := nmad.FromEnvironment()
 	if err != nil {
 		return err
+	}
+	if e.Bind {
+		if err := binding.Process(e.cpu(&config)); err != nil {
+			return err
+		}
+	}
+	if e.Order != nil {
+		return oneOfMany(ctx, config, &e, act)
 	}
 	engine := pioman.New(pioman.Config{Name: "control"})
 	defer engine.Close()

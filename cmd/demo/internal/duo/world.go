@@ -40,13 +40,14 @@ type Setup struct {
 
 // World is what one rank measures with.
 type World struct {
-	Sched  *sched.Scheduler // nil: a plain one
-	Engine *pioman.Engine
-	Gate   *nmad.Gate  // rank 0's to rank 1, or the other way; nil if Link is not
-	Link   driver.Link // bare
-	Listen string      // where further sessions may accept links; empty: loopback
-	lost   *atomic.Bool
-	setup  Setup
+	Sched   *sched.Scheduler // nil: a plain one
+	Engine  *pioman.Engine
+	Gate    *nmad.Gate    // rank 0's to rank 1, or the other way; nil if Link is not
+	Session *nmad.Session // that Gate belongs to; nil: of Alone, which has two
+	Link    driver.Link   // bare
+	Listen  string        // where further sessions may accept links; empty: loopback
+	lost    *atomic.Bool
+	setup   Setup
 
 	// Of Alone: the other end, rank 1's.
 	Far     *nmad.Gate
@@ -96,7 +97,7 @@ func visit(ctx context.Context, meeting net.Listener, rank int, c Setup, o *Orde
 				return err
 			}
 			defer func() { err = errors.Join(err, session.Close()) }()
-			w.Gate = session.Gate(1 - rank)
+			w.Session, w.Gate = session, session.Gate(1-rank)
 		}
 		return w.inThread(play)
 	})

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,9 @@ type CrowdRow struct {
 	Growth    *float64 `json:"growth"`                // of what is compared, to the fewest threads of this variant
 	Slope     *float64 `json:"slope_ns"`              // of what is compared, per thread more, over all of this variant; null: not asked for
 	Slopes    *float64 `json:"slope_ratio,omitempty"` // ours / this peer's slope
-	Ratio     *float64 `json:"ratio"`                 // of what is compared: ours / this peer's with as many threads, in the same rounds
+	Ratio     *float64 `json:"ratio"`                 // of what is compared: our first variant's / this one's with as many threads, in the same rounds
 	Better    string   `json:"better"`                // which way the ratio is better
+	Rate      *float64 `json:"rate_per_ms"`           // messages of all players in a millisecond, both ways; null: one plays
 	PerPacket *float64 `json:"per_packet"`            // messages in a packet, of those that did not travel alone; null: not counted
 	Together  *float64 `json:"aggregated"`            // share of all messages that shared a packet; null: not counted
 	ProbeNS   *float64 `json:"probe_ns"`
@@ -45,8 +47,8 @@ type CrowdRow struct {
 func (CrowdRow) Head() string {
 	return "# Medians over the rounds. Paced: elapsed time by the messages of one player, one way. Growth: to this variant's fewest threads.\n" +
 		"# Ours/peer: of the same rounds, lower is better; in brackets that of the slopes.\n" +
-		fmt.Sprintf("# %-50s %7s %10s %10s %24s %10s %10s %10s %7s %18s %10s %10s %8s  %s", "Variant", "Threads", "Best", "Median", "[quartiles]",
-			"P99", "Max", "Paced", "Growth", "Slope", "Aggregated", "Ours/peer", "Probe ns", "Conditions")
+		fmt.Sprintf("# %-50s %7s %10s %10s %24s %10s %10s %10s %9s %7s %18s %10s %10s %8s  %s", "Variant", "Threads", "Best", "Median", "[quartiles]",
+			"P99", "Max", "Paced", "Rate/ms", "Growth", "Slope", "Aggregated", "Ours/peer", "Probe ns", "Conditions")
 }
 
 // Line implements report.Row.
@@ -62,9 +64,9 @@ func (r CrowdRow) Line() string {
 	if r.Together != nil {
 		together = strconv.FormatFloat(100**r.Together, 'f', 0, 64) + " % x" + strconv.FormatFloat(*r.PerPacket, 'f', 1, 64)
 	}
-	return fmt.Sprintf("  %-50s %7d %10s %10s %24s %10s %10s %10s %7s %18s %10s %10s %8s  %s", r.Name+": "+r.Variant, r.Threads,
+	return fmt.Sprintf("  %-50s %7d %10s %10s %24s %10s %10s %10s %9s %7s %18s %10s %10s %8s  %s", r.Name+": "+r.Variant, r.Threads,
 		report.Duration(r.Best), report.Duration(r.Median), "["+report.Duration(r.Q1)+", "+report.Duration(r.Q3)+"]",
-		report.Duration(r.P99), report.Duration(r.Max), report.Duration(r.Paced), perhaps(r.Growth, 2), slope, together, ratioText(r.Ratio), perhaps(r.ProbeNS, 1), r.Where)
+		report.Duration(r.P99), report.Duration(r.Max), report.Duration(r.Paced), perhaps(r.Rate, 0), perhaps(r.Growth, 2), slope, together, ratioText(r.Ratio), perhaps(r.ProbeNS, 1), r.Where)
 }
 
 // ratioText keeps three digits of what may be very small.
@@ -79,11 +81,13 @@ func ratioText(x *float64) string {
 type crowd struct {
 	name, mode string // mode: of threads_mpi
 	size       int    // of the messages, in bytes
+	share      int    // iterations are Options.Iters divided by this; 0: all of them
 	threads    []int
 	peers      []setting
 	players    bool // each thread plays; else one does, and the others do something else
 	anywhere   bool // the ranks may be on different hosts: it is measured over the fastest network between them
 	paced      bool // it is the paced times that are compared and drawn, and have a slope; else the medians
+	toFirst    bool // our first variant is compared with all others; else with the peers alone
 	ours       []crowdVariant
 	remarks    []string
 	axis       string
@@ -120,15 +124,25 @@ const hopeless = 50 * time.Millisecond
 // crowdRound is one round: by number of threads. What is missing was hopeless.
 type crowdRound map[int]crowdSample
 
+// iters are those of one number of threads in one round.
+func (c *crowd) iters(o Options) int { return max(o.Iters/max(c.share, 1), 1) }
+
 // run measures, prints and draws it.
 func (c *crowd) run(ctx context.Context, o Options, s *Sink) error {
-	if err := s.Begin(append([]string{"half a round trip; ours and the peers in turn, a core per process"}, c.remarks...)...); err != nil {
+	return runCrowds(ctx, o, s, "", c)
+}
+
+// runCrowds measures one crowd after the other, such as one for each size, prints them and draws them under one title; empty: the
+// name of the first. Remarks and peers of all are those of the first.
+func runCrowds(ctx context.Context, o Options, s *Sink, title string, all ...*crowd) error {
+	first := all[0]
+	if err := s.Begin(append([]string{"half a round trip; ours and the peers in turn, a core per process"}, first.remarks...)...); err != nil {
 		return err
 	}
 	p, err := newPeers(ctx, o)
 	switch {
 	case errors.Is(err, errNoPeers):
-		for _, x := range c.peers {
+		for _, x := range first.peers {
 			s.Skip(x.title, err.Error())
 		}
 	case err != nil:
@@ -137,43 +151,72 @@ func (c *crowd) run(ctx context.Context, o Options, s *Sink) error {
 		defer p.remove()
 	}
 	return between(ctx, o, s, func(pair *duo.Pair) error {
-		if c.anywhere {
-			c.name += ", " + pair.Network()
-		}
 		if p != nil && pair.Far != "" {
-			for _, x := range c.peers {
+			for _, x := range first.peers {
 				s.Skip(x.title, "the ranks of this job are "+pair.Far+", those of the peers would be on one host")
 			}
 			p = nil
 		}
-		entrants, names, err := c.entrants(ctx, o, s, pair, p)
-		if err != nil {
-			return err
-		}
-		of, probes, err := takeTurns(ctx, o, s, entrants)
-		if err != nil {
-			return err
-		}
-		var all []CrowdRow
-		for i := range entrants {
-			for _, r := range c.rows(names[i], of[i], of[0], i >= len(c.ours)) {
-				if i >= len(c.ours) && r.Slope != nil && all[0].Slope != nil {
-					q := report.Significant(*all[0].Slope / *r.Slope)
-					r.Slopes = &q
-				}
-				r.ProbeNS, r.Where = report.Optional(stat.Median(probes)), placeOf(pair)
-				all = append(all, r)
-				if err := s.Row(r); err != nil {
-					return err
-				}
+		var usable []setting
+		if p != nil {
+			if usable, err = available(ctx, p, s, places(pair), first.peers...); err != nil {
+				return err
 			}
 		}
-		return c.draw(s, names, all)
+		var panels []figure.Panel
+		for i, c := range all {
+			if c.anywhere {
+				c.name += ", " + pair.Network()
+			}
+			c.peers = usable
+			part := *s
+			part.Step = func(done, of int) { s.Step(i*of+done, len(all)*of) }
+			names, rows, err := c.measure(ctx, o, &part, pair, p)
+			if err != nil {
+				return err
+			}
+			some := c.panels(names, rows)
+			if len(all) > 1 {
+				some = some[:1]
+			}
+			panels = append(panels, some...)
+		}
+		if s.Plot == nil {
+			return nil
+		}
+		return figure.Curves(s.Plot, s.Title(cmp.Or(title, first.name)), panels...)
 	})
 }
 
-// entrants are ours, then the peers that are here.
-func (c *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pair, p *peers) (all []entrant[crowdRound], names []string, err error) {
+// places are the CPUs of the two processes, for a command line.
+func places(pair *duo.Pair) string { return fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1]) }
+
+// measure measures and prints it.
+func (c *crowd) measure(ctx context.Context, o Options, s *Sink, pair *duo.Pair, p *peers) (names []string, all []CrowdRow, err error) {
+	entrants, names := c.entrants(ctx, o, s, pair, p)
+	of, probes, err := takeTurns(ctx, o, s, entrants)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range entrants {
+		peer := i >= len(c.ours)
+		for _, r := range c.rows(names[i], of[i], of[0], peer || c.toFirst && i > 0) {
+			if peer && r.Slope != nil && all[0].Slope != nil {
+				q := report.Significant(*all[0].Slope / *r.Slope)
+				r.Slopes = &q
+			}
+			r.ProbeNS, r.Where = report.Optional(stat.Median(probes)), placeOf(pair)
+			all = append(all, r)
+			if err := s.Row(r); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return names, all, nil
+}
+
+// entrants are ours, then the peers.
+func (c *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pair, p *peers) (all []entrant[crowdRound], names []string) {
 	for _, v := range c.ours {
 		names = append(names, v.name)
 		all = append(all, entrant[crowdRound]{v.name, func() (crowdRound, error) {
@@ -182,7 +225,7 @@ func (c *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pair
 				if err := ctx.Err(); err != nil {
 					return nil, context.Cause(ctx)
 				}
-				sample, err := v.measure(ctx, pair, v.setup, c.size, n, o.Iters)
+				sample, err := v.measure(ctx, pair, v.setup, c.size, n, c.iters(o))
 				if err != nil {
 					return nil, err
 				}
@@ -193,19 +236,11 @@ func (c *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pair
 			return of, nil
 		}})
 	}
-	if p == nil {
-		return all, names, nil
-	}
-	cpus := fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1])
-	usable, err := available(ctx, p, s, cpus, c.peers...)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, x := range usable {
+	for _, x := range c.peers {
 		names = append(names, x.title)
-		all = append(all, c.peer(ctx, o, s, p, x, cpus))
+		all = append(all, c.peer(ctx, o, s, p, x, places(pair)))
 	}
-	return all, names, nil
+	return all, names
 }
 
 // peer is one of them as an entrant. One whose threads stand in each other's way for so long that a job does not end in time is
@@ -221,7 +256,7 @@ func (c *crowd) peer(ctx context.Context, o Options, s *Sink, p *peers, x settin
 			return nil, nil
 		}
 		lines, err := p.job(ctx, x, nil, "threads_mpi", c.mode, "-n", strings.Join(counts, ","), "-s", strconv.Itoa(c.size),
-			"-i", strconv.Itoa(o.Iters), "-t", fmt.Sprint(longest.Seconds()), "-l", strconv.FormatInt(hopeless.Milliseconds(), 10),
+			"-i", strconv.Itoa(c.iters(o)), "-t", fmt.Sprint(longest.Seconds()), "-l", strconv.FormatInt(hopeless.Milliseconds(), 10),
 			"-b", strconv.FormatInt(settleHogs.Milliseconds(), 10), "-c", cpus)
 		if errors.Is(err, errSlow) {
 			slow = true
@@ -251,8 +286,8 @@ func (c *crowd) peerRound(lines [][]float64) (crowdRound, error) {
 	return of, nil
 }
 
-// rows summarizes the rounds of one entrant.
-func (c *crowd) rows(name string, rounds, ours []crowdRound, peer bool) (all []CrowdRow) {
+// rows summarizes the rounds of one entrant, which may be compared with ours.
+func (c *crowd) rows(name string, rounds, ours []crowdRound, comparedToOurs bool) (all []CrowdRow) {
 	for _, n := range c.threads {
 		var best, medians, paced, p99, most, ratios []float64
 		var sum crowdSample
@@ -267,7 +302,7 @@ func (c *crowd) rows(name string, rounds, ours []crowdRound, peer bool) (all []C
 			paced = append(paced, x.paced())
 			count += t.Count
 			sum.aggregates, sum.together, sum.messages = sum.aggregates+x.aggregates, sum.together+x.together, sum.messages+x.messages
-			if base, there := ours[i][n]; peer && there {
+			if base, there := ours[i][n]; comparedToOurs && there {
 				if c.paced {
 					ratios = append(ratios, base.paced()/x.paced())
 				} else {
@@ -282,6 +317,10 @@ func (c *crowd) rows(name string, rounds, ours []crowdRound, peer bool) (all []C
 			Name: c.name, Variant: name, Threads: n, Better: "lower", Rounds: len(medians), Samples: count,
 			Best: report.Round(slices.Min(best)), Q1: report.Round(stat.Quantile(medians, 0.25)), Median: report.Round(stat.Median(medians)),
 			Q3: report.Round(stat.Quantile(medians, 0.75)), P99: report.Round(stat.Median(p99)), Max: report.Round(slices.Max(most)), Paced: report.Round(stat.Median(paced)),
+		}
+		if c.players {
+			rate := report.Significant(1e6 * float64(n) / r.Paced)
+			r.Rate = &rate
 		}
 		if len(all) > 0 {
 			g := report.Significant(c.compared(&r) / c.compared(&all[0]))
@@ -329,11 +368,8 @@ func slope(rows []CrowdRow) float64 {
 	return (w*wxy - wx*wy) / (w*wxx - wx*wx)
 }
 
-// draw draws what is compared on the left, the longest on the right.
-func (c *crowd) draw(s *Sink, names []string, all []CrowdRow) error {
-	if s.Plot == nil {
-		return nil
-	}
+// panels are what is compared on the left, the longest on the right.
+func (c *crowd) panels(names []string, all []CrowdRow) []figure.Panel {
 	var places []string
 	for _, n := range c.threads {
 		places = append(places, strconv.Itoa(n))
@@ -358,5 +394,5 @@ func (c *crowd) draw(s *Sink, names []string, all []CrowdRow) error {
 		}
 		medians.Curves, longest.Curves = append(medians.Curves, k), append(longest.Curves, m)
 	}
-	return figure.Curves(s.Plot, s.Title(c.name), medians, longest)
+	return []figure.Panel{medians, longest}
 }

@@ -1,0 +1,260 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
+	"github.com/pm2-go/pm2/cmd/demo/internal/stat"
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// exchanges is E27: N threads of either process, in pairs, beside as many pairs of processes.
+var exchanges = Experiment{
+	Name:      "E27",
+	Lasts:     75 * time.Second,
+	Title:     "N pairs of threads that exchange messages at once, beside N pairs of processes",
+	Paper:     "IY14 fig. 3",
+	Published: "threads of one MPI process are up to 41 times slower than processes at 8 B and 24 threads, 12 times at 2 KiB, as fast at 2 MiB; with a domain each within 8 % of processes",
+	Iters:     10000,
+	Rounds:    5,
+	Pair:      true,
+	Run: func(ctx context.Context, o Options, s *Sink) error {
+		remarks := []string{"either side of a pair starts a send and a receive and waits for both; a time is half of that; all pairs play at once, on one core per side",
+			"N threads of a process beside N processes on the same cores: ours/peer is of the first variant to each other one, by paced times"}
+		var all []*crowd
+		for _, x := range []struct {
+			name  string
+			size  int
+			share int
+		}{{"8 B", 8, 1}, {"2 KiB", 2 << 10, 2}, {"2 MiB", 2 << 20, 100}} {
+			all = append(all, &crowd{
+				name: "exchange, " + x.name, mode: "exchange", size: x.size, share: x.share, threads: powers(1, 8), peers: allPeers,
+				paced: true, players: true, toFirst: true, axis: "pairs, " + x.name, remarks: remarks,
+				ours: []crowdVariant{
+					{"threads, a private domain each", duo.Setup{Hooked: true}, exchangeAs(kindPrivate)},
+					{"threads, a shared domain each", duo.Setup{Hooked: true}, exchangeAs(kindShared)},
+					{"threads, the gate of the job", duo.Setup{Hooked: true}, exchangeAs(kindOneGate)},
+					{"OS threads, a private domain each", duo.Setup{Plain: true}, exchangeAs(kindPrivate)},
+					{"processes", duo.Setup{Hooked: true}, exchangeProcesses},
+				},
+			})
+		}
+		return runCrowds(ctx, o, s, "N pairs exchange messages", all...)
+	},
+}
+
+const (
+	kindPrivate   = "exchange, a private domain for each thread"
+	kindShared    = "exchange, a shared domain for each thread"
+	kindOneGate   = "exchange, the gate of the job"
+	kindProcesses = "exchange, one of many processes"
+
+	warmTag = 1 // of processes: one has warmed up, all have
+)
+
+// exchangeAs exchanges messages between n threads of either rank, which use the domains that the kind of order says.
+func exchangeAs(kind string) func(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (crowdSample, error) {
+	return func(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
+		c.Driver = "shm"
+		mine, theirs := setups(p, c)
+		o := duo.Order{Kind: kind, Setup: theirs, Iters: iters, Size: size, Count: n}
+		err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
+			warm := marcel.NewBarrier(n)
+			t, err := exchangeThreads(w, &o, func() error { warm.Wait(); return nil })
+			x = crowdSample{ns: t.NS, elapsed: float64(asm.Nanos(t.Ended - t.Began)), players: n}
+			return err
+		})
+		return x, err
+	}
+}
+
+// exchangeProcesses does it with n processes for each rank.
+func exchangeProcesses(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
+	ctx, cancel := context.WithTimeout(ctx, peerPatience)
+	defer cancel()
+	x.players, c.Driver, c.Shared = n, "shm", n > 1 || p.Shared()
+	said, err := p.Many(ctx, n, duo.Order{Kind: kindProcesses, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1})
+	if err != nil {
+		return x, err
+	}
+	var all []tally
+	for rank, text := range said[:n] {
+		var t tally
+		if err := json.Unmarshal(text, &t); err != nil {
+			return x, fmt.Errorf("what rank %d of %d pairs of processes has measured: %w", rank, n, err)
+		}
+		all, x.ns = append(all, t), append(x.ns, t.NS...)
+	}
+	began := slices.MinFunc(all, func(a, b tally) int { return cmp.Compare(a.Began, b.Began) }).Began
+	ended := slices.MaxFunc(all, func(a, b tally) int { return cmp.Compare(a.Ended, b.Ended) }).Ended
+	x.elapsed = float64(asm.Nanos(ended - began))
+	return x, nil
+}
+
+// tally is what a process has measured. Began and Ended are of the cycle counter, which all cores of a host share.
+type tally struct {
+	Began int64     `json:"began"`
+	Ended int64     `json:"ended"`
+	NS    []float64 `json:"ns"` // half of each exchange
+}
+
+// exchangeOther is rank 1's part, or that of one of many processes.
+func exchangeOther(w *duo.World, o *duo.Order) error {
+	t, err := exchangeThreads(w, o, func() error { return awaitAll(w.Session) })
+	if err != nil || o.Kind != kindProcesses || w.Session.Rank() >= w.Session.Size()/2 {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(t)
+}
+
+// awaitAll waits, in the first half of the ranks, until each of them is there.
+func awaitAll(s *nmad.Session) error {
+	var b [1]byte
+	if s.Rank() > 0 {
+		if err := s.Gate(0).Send(warmTag, b[:]); err != nil {
+			return err
+		}
+		_, err := s.Gate(0).Recv(warmTag, b[:])
+		return err
+	}
+	for rank := 1; rank < s.Size()/2; rank++ {
+		if _, err := s.Gate(rank).Recv(warmTag, b[:]); err != nil {
+			return err
+		}
+	}
+	for rank := 1; rank < s.Size()/2; rank++ {
+		if err := s.Gate(rank).Send(warmTag, b[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exchangeThreads has each thread of this process exchange messages with its own of the other one. They share the iterations. Of a rank of
+// the first half each calls warm when it has warmed up, and time begins when that has returned.
+func exchangeThreads(w *duo.World, o *duo.Order, warm func() error) (t tally, err error) {
+	n := o.Count
+	leads := 2*w.Session.Rank() < w.Session.Size()
+	joins, errs, all, began := make([]func() error, n), make([]error, n), make([][]float64, n), make([]int64, n)
+	for k := range n {
+		joins[k] = w.Spawn(0, fmt.Sprint("player ", k), func() {
+			g, err := gateOf(w, o.Kind, k)
+			if err == nil {
+				x := trade{g: g, tag: fanTag + uint64(k), size: o.Size, iters: max(o.Iters/n, 1)}
+				if leads {
+					all[k], err = x.lead(func() error {
+						err := warm()
+						began[k] = asm.Cycles()
+						return err
+					})
+				} else {
+					err = x.follow()
+				}
+			}
+			if leads && began[k] == 0 { // it failed before: the others are not to wait for it
+				err = errors.Join(err, warm())
+			}
+			errs[k] = err
+		})
+	}
+	for k, join := range joins {
+		errs[k] = errors.Join(join(), errs[k])
+		t.NS = append(t.NS, all[k]...)
+	}
+	t.Began, t.Ended = slices.Min(began), asm.Cycles()
+	return t, errors.Join(errs...)
+}
+
+// gateOf is where player k, whose thread calls it, exchanges messages.
+func gateOf(w *duo.World, kind string, k int) (*nmad.Gate, error) {
+	c := nmad.DomainConfig{Number: 1 + k}
+	switch kind {
+	case kindPrivate:
+		c.Access = nmad.Private
+	case kindShared:
+	default:
+		return w.Gate, nil
+	}
+	d, err := w.Session.Domain(c)
+	if err != nil {
+		return nil, err
+	}
+	return d.Gate(w.Gate.Rank()), nil
+}
+
+// trade is a thread's, with one of the other process.
+type trade struct {
+	g             *nmad.Gate
+	tag           uint64
+	size, iters   int
+	out, in       []byte
+	sent, arrived nmad.Request
+}
+
+func (x *trade) begin() { x.out, x.in = make([]byte, x.size+1), make([]byte, x.size+1) }
+
+// one sends n bytes while it receives as many as come. Number i is in the first byte of either message.
+func (x *trade) one(i, n int) (int, error) {
+	x.out[0] = byte(i)
+	err := x.g.IrecvInto(&x.arrived, x.tag, x.in)
+	if err == nil {
+		if err = x.g.IsendInto(&x.sent, x.tag, x.out[:n]); err == nil {
+			err = errors.Join(x.arrived.Wait(), x.sent.Wait())
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("exchange %d: %w", i, err)
+	}
+	if m := x.arrived.Len(); m < x.size || x.in[0] != byte(i) {
+		return 0, fmt.Errorf("exchange %d is damaged: %d bytes that begin with %d", i, m, x.in[0])
+	}
+	return x.arrived.Len(), nil
+}
+
+// lead exchanges messages with one that follows, and returns half of the time of each. The last message is longer than agreed.
+func (x *trade) lead(warm func() error) ([]float64, error) {
+	x.begin()
+	before := warmup(x.iters)
+	samples := make([]float64, 0, x.iters)
+	overhead, end, ns := stat.ClockOverhead(), asm.Cycles()+asm.ToCycles(int64(longest)), nsPerCycle()
+	i := 0
+	for ; i < before+x.iters; i++ {
+		if i == before {
+			if err := warm(); err != nil {
+				return nil, err
+			}
+		}
+		t0 := asm.Cycles()
+		if _, err := x.one(i, x.size); err != nil {
+			return nil, err
+		}
+		t1 := asm.Cycles()
+		if i >= before {
+			samples = append(samples, float64(max(t1-t0-overhead, 1))*ns/2)
+		}
+		if t1 > end && len(samples) >= min(leastSamples, x.iters) {
+			i++
+			break
+		}
+	}
+	_, err := x.one(i, x.size+1)
+	return samples, err
+}
+
+func (x *trade) follow() error {
+	x.begin()
+	for i := 0; ; i++ {
+		if n, err := x.one(i, x.size); err != nil || n > x.size {
+			return err
+		}
+	}
+}
