@@ -47,6 +47,7 @@ func TestJob(t *testing.T) {
 	}{
 		{"openmpi-yield", "threads_mpi fan -n 1,2 -s 3 -i 4 -t 60 -c 0,0", 2 + 4},
 		{"openmpi-ucx-yield", "threads_mpi pairs -n 1,2 -s 1 -i 4 -t 60 -c 0,0", 2 + 4},
+		{"mpich", "threads_mpi exchange -n 1,2 -s 8 -i 4 -t 60 -c 0,0", 2 + 4},
 		{"openmpi-yield", "threads_mpi load -n 1,2 -s 100000 -i 2 -t 60 -c 0,0", 2 + 2},
 		{"openmpi-tcp", "overlap_mpi both -s 100000 -i 2 -f 0.5,2 -c 0,0", 2 + 2},
 		{"mpich", "overlap_mpi receiver -s 100000 -i 2 -t 1000,2000 -c 0,0", 2 + 2},

@@ -1,8 +1,9 @@
 // Two MPI ranks and many threads (MPI_THREAD_MULTIPLE), a CPU per rank:
 //
-//   fan    rank 0 sends to one of N threads of rank 1 after the other, which answers
-//   pairs  N threads of rank 0, each in a ping-pong with its own thread of rank 1
-//   load   one ping-pong between the ranks, while N threads of each compute
+//   fan       rank 0 sends to one of N threads of rank 1 after the other, which answers
+//   pairs     N threads of rank 0, each in a ping-pong with its own thread of rank 1
+//   exchange  N threads of rank 0, each of which sends to its own of rank 1 while it receives from it, and waits for both
+//   load      one ping-pong between the ranks, while N threads of each compute
 //
 //   threads_mpi MODE -n 1,2,4 -s SIZE -i ITERS -t SECONDS -c CPU,CPU [-l MS] [-b MS]
 //
@@ -126,6 +127,44 @@ static void *answer(void *arg)
 	return NULL;
 }
 
+// trade has both threads of a pair send and receive at once. That of rank 0 ends it with a message that is longer than agreed.
+static void *trade(void *arg)
+{
+	struct player *p = arg;
+	char *out = buffer((size_t)o.size + 1), *in = buffer((size_t)o.size + 1);
+	int warmup = warmup_of(p->iters), last = 0, got = 0;
+	uint64_t end = ticks() + (uint64_t)(o.seconds * 1e9 / ns);
+
+	for (int i = 0; !last && got <= o.size; i++) {
+		MPI_Request both[2];
+		MPI_Status status[2];
+
+		last = rank == 0 && (i == warmup + p->iters || (p->n >= LEAST && ticks() > end));
+		if (rank == 0 && i == warmup) {
+			uint64_t nobody = 0;
+
+			pthread_barrier_wait(&warm);
+			atomic_compare_exchange_strong(&began, &nobody, clock_ns());
+		}
+		out[0] = (char)i;
+		uint64_t before = ticks();
+		MPI_Irecv(in, o.size + 1, MPI_BYTE, 1 - rank, p->first, MPI_COMM_WORLD, &both[0]);
+		MPI_Isend(out, o.size + last, MPI_BYTE, 1 - rank, p->first, MPI_COMM_WORLD, &both[1]);
+		MPI_Waitall(2, both, status);
+		uint64_t after = ticks();
+		MPI_Get_count(&status[0], MPI_BYTE, &got);
+		if (got < o.size || in[0] != (char)i) {
+			fprintf(stderr, "exchange %d is damaged\n", i);
+			MPI_Abort(MPI_COMM_WORLD, 1);
+		}
+		if (rank == 0 && i >= warmup && !last)
+			p->sample[p->n++] = apart(before, after, cost);
+	}
+	free(out);
+	free(in);
+	return NULL;
+}
+
 static void *compute(void *arg)
 {
 	atomic_fetch_add(&started, 1);
@@ -140,6 +179,7 @@ static double play(int n)
 	static pthread_t workers[MAX_THREADS];
 	int load = !strcmp(o.mode, "load"), fan = !strcmp(o.mode, "fan");
 	int players = load || (fan && rank == 0) ? 1 : n;
+	void *(*part)(void *) = !strcmp(o.mode, "exchange") ? trade : rank == 0 ? serve : answer;
 	struct player *all = calloc((size_t)players, sizeof *all);
 	double sum = 0;
 	long count = 0;
@@ -161,7 +201,7 @@ static double play(int n)
 		if (all[k].iters < all[k].tags)
 			all[k].iters = all[k].tags;
 		all[k].sample = buffer(sizeof(uint64_t) * (size_t)all[k].iters);
-		must_create(&all[k].thread, rank == 0 ? serve : answer, &all[k]);
+		must_create(&all[k].thread, part, &all[k]);
 	}
 	for (int k = 0; k < players; k++)
 		pthread_join(all[k].thread, NULL);
@@ -196,7 +236,7 @@ static void parse_threads(int argc, char **argv)
 
 	if (argc > 1)
 		o.mode = argv[1];
-	if (!o.mode || (strcmp(o.mode, "fan") && strcmp(o.mode, "pairs") && strcmp(o.mode, "load")))
+	if (!o.mode || (strcmp(o.mode, "fan") && strcmp(o.mode, "pairs") && strcmp(o.mode, "exchange") && strcmp(o.mode, "load")))
 		goto wrong;
 	for (optind = 2; (c = getopt(argc, argv, "n:s:i:t:c:l:b:")) != -1;) {
 		switch (c) {
@@ -234,7 +274,7 @@ static void parse_threads(int argc, char **argv)
 	if (o.ncounts > 0 && o.size > 0 && o.iters > 0 && o.seconds > 0 && o.limit >= 0 && o.settle >= 0 && optind == argc)
 		return;
 wrong:
-	fprintf(stderr, "usage: %s fan|pairs|load -n THREADS,... -s SIZE -i ITERS -t SECONDS -c CPU,CPU [-l MS] [-b MS]\n", argv[0]);
+	fprintf(stderr, "usage: %s fan|pairs|exchange|load -n THREADS,... -s SIZE -i ITERS -t SECONDS -c CPU,CPU [-l MS] [-b MS]\n", argv[0]);
 	exit(2);
 }
 
