@@ -14,4 +14,6 @@
 // is a scheduler, an engine and a session (or a bare link), made for one measurement, so
 // that each variant of an experiment has the parameters that it names and nothing of its
 // predecessor's.
+//
+// Pair.Many runs further pairs of processes for one measurement, which are a job of their own without the two.
 package duo

@@ -1,8 +1,9 @@
 // Package lab reproduces the experiments of the papers that this project answers:
 // TBD09 (Trahay, Brunet, Denis: "An analysis of the impact of multi-threading on
 // communication performance", 2009), TD09 (Trahay, Denis: "A scalable and generic
-// task scheduling system for communication libraries", 2009) and D15 (Denis:
-// "pioman: a pthread-based Multithreaded Communication Engine", 2015).
+// task scheduling system for communication libraries", 2009), D15 (Denis:
+// "pioman: a pthread-based Multithreaded Communication Engine", 2015) and IY14 (Ibrahim, Yelick:
+// "On the conditions for efficient interoperability with threads", 2014).
 //
 // An [Experiment] has the number under which docs/experiments.md lists it, what was
 // published, and a function that measures it. [All] lists them; demo experiment

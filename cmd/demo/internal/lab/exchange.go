@@ -20,7 +20,7 @@ import (
 // exchanges is E27: N threads of either process, in pairs, beside as many pairs of processes.
 var exchanges = Experiment{
 	Name:      "E27",
-	Lasts:     75 * time.Second,
+	Lasts:     40 * time.Second,
 	Title:     "N pairs of threads that exchange messages at once, beside N pairs of processes",
 	Paper:     "IY14 fig. 3",
 	Published: "threads of one MPI process are up to 41 times slower than processes at 8 B and 24 threads, 12 times at 2 KiB, as fast at 2 MiB; with a domain each within 8 % of processes",
