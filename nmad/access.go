@@ -1,7 +1,6 @@
 package nmad
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/pm2-go/pm2/asm"
@@ -37,10 +36,14 @@ const (
 	// Explicit: calls for the domain alone: those that wait, start, look for or test something. A waiter polls the domain, and then sleeps on its links' descriptors.
 	// While no thread is in such a call long messages stand still, and what a peer waits for, such as credit, does not leave.
 	Explicit
+	// Worker: a thread of its own, DomainConfig.Worker. Other threads leave requests in its queue, and sleep until these are done: Send returns once the
+	// message is in the worker's send buffer, or, if that is full, was sent. Messages that come before their receive are taken in at once, within the bounds of
+	// Config.Unexpected. How a send has ended that had returned before, the next Send at that gate tells, and monitors. For Shared.
+	Worker
 )
 
 // String returns the name in lower case.
-func (p Progress) String() string { return name(p, "by access", "engine", "explicit") }
+func (p Progress) String() string { return name(p, "by access", "engine", "explicit", "worker") }
 
 func name[T ~uint8](x T, names ...string) string {
 	if int(x) < len(names) {
@@ -49,23 +52,23 @@ func name[T ~uint8](x T, names ...string) string {
 	return fmt.Sprint("no such value: ", uint8(x))
 }
 
-// ErrOwner: a Private domain was used by another thread than the one that opened it.
-var ErrOwner = errors.New("domain of another thread")
-
 // access is what a domain has of its own for its kind of access. The zero value is Shared, moved by the engine of the session.
 type access struct {
 	kind   Access
 	lock   *domainLock    // nil: each gate has its own
 	owner  uint64         // asm.GoID of the owner, also if that is a thread of marcel, which stays with its goroutine; 0: all may use it
 	engine *pioman.Engine // nil: that of the session
+	worker *worker        // nil: there is none
 }
 
 // newAccess makes that of a domain that the caller opens.
 func newAccess(d *Domain, cfg *DomainConfig) (x access, err error) {
 	explicit := cfg.Progress == Explicit || cfg.Progress == ByAccess && cfg.Access == Private
 	switch {
-	case cfg.Access > Private || cfg.Progress > Explicit:
+	case cfg.Access > Private || cfg.Progress > Worker:
 		return x, fmt.Errorf("%w: access %v, progress %v", ErrConfig, cfg.Access, cfg.Progress)
+	case cfg.Access != Shared && cfg.Progress == Worker:
+		return x, fmt.Errorf("%w: the worker is the owner of its domain, and any thread may use that: leave Access out", ErrConfig)
 	case cfg.Access == Private && !explicit:
 		return x, fmt.Errorf("%w: a private domain is moved by its owner alone: leave Progress out, or give Explicit", ErrConfig)
 	}

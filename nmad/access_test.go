@@ -62,7 +62,7 @@ func TestDomainLock(t *testing.T) {
 // TestAccessPairs: which kinds of access and progress there are.
 func TestAccessPairs(t *testing.T) {
 	j := newJob(t, 1, nil, nil)
-	for _, c := range []DomainConfig{{Access: Private, Progress: Engine}, {Access: Private + 1}, {Progress: Explicit + 1}} {
+	for _, c := range []DomainConfig{{Access: Private, Progress: Engine}, {Access: Private, Progress: Worker}, {Access: Serialized, Progress: Worker}, {Access: Private + 1}, {Progress: Worker + 1}} {
 		if _, err := j.sessions[0].Domain(c); !errors.Is(err, ErrConfig) {
 			t.Errorf("access %v, progress %v: %v", c.Access, c.Progress, err)
 		}

@@ -14,7 +14,7 @@ func (d *Domain) startAny(r *Request, in *Context) {
 	x.Anywhere, x.domain, x.any = true, d, any
 	r.tell()
 	r.core.Stage, r.core.Counted = flow.Posted, true
-	r.gate.engine.Need()        // it is under no gate's lock, and counts for itself
+	r.gate.mover.Need()         // it is under no gate's lock, and counts for itself
 	any.Post(&r.core.Rest.Wild) // r may be done, and started again, from here on
 	d.look(any)
 	if d.s.orphan.Load() {

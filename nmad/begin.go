@@ -26,10 +26,17 @@ func (g *Gate) tend() {
 	if l := g.mu.domain; !got && l != nil {
 		l.owed.Store(true)
 		got = g.mu.tryLock()
+		if !got && g.worker != nil {
+			g.worker.ring()
+		}
 	}
 	if got {
 		g.handleInbox()
 		g.letGo()
+		if g.worker != nil && g.rank == g.own {
+			g.worker.own.Store(true)
+			g.worker.ring()
+		}
 	}
 }
 

@@ -163,7 +163,7 @@ func (l *life) exclude() {
 // beginClose stops the gate for new requests and ends its receives. Sends go on.
 func (l *life) beginClose(why error) {
 	g := l.g
-	g.mu.lock()
+	g.enter() // what was started before goes on
 	defer g.letGo()
 	if g.flow.Closing {
 		return

@@ -190,13 +190,13 @@ func (d *Domain) gate(to far) *Gate {
 	}
 	var g *Gate
 	if to.rank == s.cfg.Rank {
-		g = newOwnGate(to.rank, d.engine(), b)
+		g = newOwnGate(to.rank, s.cfg.Engine, b)
 	} else {
 		none := make([]driver.Link, len(s.cfg.networks))
 		for i := range none {
 			none[i] = &nowhere{}
 		}
-		g = newGate(s.cfg.Rank, to.rank, none[0], d.engine(), b, none[1:]...)
+		g = newGate(s.cfg.Rank, to.rank, none[0], s.cfg.Engine, b, none[1:]...)
 		for i := range none {
 			none[i].(*nowhere).g = g
 		}
@@ -218,6 +218,9 @@ func (d *Domain) gate(to far) *Gate {
 	}
 	if g.mu.domain = d.access.lock; d.access.owner != 0 {
 		g.owned = &d.access
+	}
+	if g.mover, g.worker = d.engine(), d.access.worker; g.worker == nil {
+		g.engine = g.mover
 	}
 	g.news.observe(&s.watch)
 	g.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
@@ -252,13 +255,13 @@ func (d *Domain) install(g *Gate) error {
 		l := &g.rails.all[i]
 		if l.link.Descriptor() < 0 {
 			opt |= pioman.Blind
-		} else if err := g.engine.AddSource(source{l}); err != nil {
+		} else if err := g.mover.AddSource(source{l}); err != nil {
 			return fmt.Errorf("watch rail %s to rank %d: %w", l.name, g.rank, err)
 		}
 	}
 	g.task.Init("nmad gate", g.tick, opt)
 	g.task.SetCPUs(g.rails.near())
-	if err := g.engine.Submit(&g.task); err != nil {
+	if err := g.mover.Submit(&g.task); err != nil {
 		return fmt.Errorf("poll the link to rank %d: %w", g.rank, err)
 	}
 	return nil
@@ -397,7 +400,7 @@ func (d *Domain) retire(g *Gate) {
 	d.mu.Unlock()
 	if was == registered {
 		for i := range g.rails.all {
-			g.engine.RemoveSource(source{&g.rails.all[i]})
+			g.mover.RemoveSource(source{&g.rails.all[i]})
 		}
 		g.task.Cancel() // not from its handler, so it cannot fail
 	}
@@ -436,6 +439,9 @@ func (d *Domain) shutdown() {
 // free waits until all that the domain has is freed, after end.
 func (d *Domain) free() {
 	d.work.Wait()
+	if d.access.worker != nil {
+		d.access.worker.end()
+	}
 	if d.access.engine != nil {
 		d.access.engine.Close()
 	}

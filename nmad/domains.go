@@ -23,6 +23,7 @@ type DomainConfig struct {
 
 	Access   Access
 	Progress Progress
+	Worker   WorkerConfig // of Progress Worker
 }
 
 // Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and then with those processes only to which messages are
@@ -38,15 +39,18 @@ func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	if err != nil {
 		return nil, fmt.Errorf("nmad: rank %d opens a domain: %w", s.cfg.Rank, err)
 	}
-	d.access = access
-	gone, err := s.domains.add(d)
+	if d.access = access; cfg.Progress == Worker {
+		err = d.startWorker(&cfg.Worker)
+	}
+	var gone []bootstrap.Event
+	if err == nil {
+		gone, err = s.domains.add(d)
+	}
 	if err == nil {
 		err = d.closeWithThread()
 	}
 	if err != nil {
-		if access.engine != nil {
-			access.engine.Close()
-		}
+		d.free()
 		return nil, fmt.Errorf("nmad: rank %d opens a domain: %w", s.cfg.Rank, err)
 	}
 	for _, e := range gone {

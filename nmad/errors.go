@@ -29,6 +29,8 @@ var (
 	ErrCanceled = errors.New("receive cancelled")
 	// ErrExcluded: the other processes have agreed that this one is lost, and go on without it.
 	ErrExcluded = errors.New("excluded by the other processes")
+	// ErrOwner: a Private domain was used by another thread than the one that opened it.
+	ErrOwner = errors.New("domain of another thread")
 	// ErrRank: no such rank in this job.
 	ErrRank = errors.New("no such rank")
 	// ErrJoined: this process has, or had, a session of the job that its environment tells of.

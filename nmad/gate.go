@@ -3,6 +3,7 @@ package nmad
 import (
 	"cmp"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
@@ -21,11 +22,14 @@ import (
 // not be written (send) or touched (receive) in between. The data goes straight
 // from and to them.
 type Gate struct {
-	own    int // our rank
-	rank   int // the peer's
-	engine *pioman.Engine
-	owned  *access     // of the domain, if that is Private; else nil
-	task   pioman.Task // polls
+	own    int                   // our rank
+	rank   int                   // the peer's
+	engine *pioman.Engine        // what waiters poll
+	mover  *pioman.Engine        // what polls the gate; engine, unless there is a worker
+	owned  *access               // of the domain, if that is Private; else nil
+	worker *worker               // of the domain; nil: there is none
+	late   atomic.Pointer[error] // how a send has ended that had returned before: the worker's
+	task   pioman.Task           // polls
 
 	consensus    *consensus               // of the session; nil: there is none; set once
 	any          *match.Any[flow.Request] // of the domain; set once
@@ -74,7 +78,7 @@ type bounds struct {
 
 // newGate makes a gate over link, and the links of further rails. Its task is not yet submitted.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
-	g := &Gate{own: own, rank: rank, engine: engine}
+	g := &Gate{own: own, rank: rank, engine: engine, mover: engine}
 	g.track = track{g: g, link: link}
 	g.inbox.g, g.waits.g, g.rails.g, g.news.g, g.life.g, g.routes.g, g.sampler.g = g, g, g, g, g, g, g
 	g.memory = memory{g: g, limit: cmp.Or(b.loans, DefaultLoans)}
@@ -191,6 +195,9 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 	if err := g.barred(); err != nil {
 		return err
 	}
+	if g.worker != nil {
+		return g.worker.send(g, tag, buf)
+	}
 	g.enter()
 	sent, all := g.short(tag, buf)
 	if all {
@@ -213,6 +220,9 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 	if err := g.barred(); err != nil {
 		return 0, err
+	}
+	if g.worker != nil {
+		return g.worker.recv(g, tag, buf)
 	}
 	age := g.any.Now()
 	g.enter()

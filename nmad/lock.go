@@ -122,6 +122,7 @@ type domainLock struct {
 	owed    atomic.Bool // a thread has left something at a gate of the domain while it found the lock held
 	tending atomic.Bool // a thread is inside tend
 	owner   uintptr     // asm.G of the owner; 0: there is none. A goroutine that has ended leaves its G to another one; two at once never have the same
+	strict  bool        // only the owner may try: others leave all to it, or wait for the lock
 	fenced  bool        // the owner's store is a barrier itself: there is no other one
 	byOwner bool        // the holder is the owner; under the lock
 
@@ -145,7 +146,7 @@ func (l *domainLock) tryLock() bool {
 	if asm.G() == l.owner {
 		return l.enter()
 	}
-	if !l.spin.tryLock() {
+	if l.strict || !l.spin.tryLock() {
 		return false
 	}
 	l.claim()

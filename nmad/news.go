@@ -53,7 +53,7 @@ func (x *news) tellEnd(r *Request) {
 		g.memory.buffers.Load().sendDone(rare.Place / region.PageSize)
 	}
 	if rare.Anywhere {
-		g.engine.Done() // it counted for itself
+		g.mover.Done() // it counted for itself
 	}
 	switch {
 	case c.Heard == flow.ByStage:
@@ -85,9 +85,9 @@ func (x *news) count(is *bool, should bool) {
 	case *is == should:
 		return
 	case should:
-		g.engine.Need()
+		g.mover.Need()
 	default:
-		g.engine.Done()
+		g.mover.Done()
 	}
 	*is = should
 }

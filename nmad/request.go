@@ -115,6 +115,9 @@ func (r *Request) prepare(g *Gate, op flow.Op, tag uint64, buf []byte, heard flo
 			r.tell()
 		}
 	}
+	if g.worker != nil {
+		r.tell() // its owner does not poll
+	}
 	if heard != flow.ByStage {
 		asm.StoreRelease32(&c.State, flow.Started) // a thread that is to see it gets r through a lock
 		r.completion.Reset()
@@ -139,7 +142,7 @@ func (r *Request) ended() bool {
 // listen has a waiter for r told through its completion, unless r has ended. It takes the
 // lock of the gate.
 func (r *Request) listen() {
-	if r.domain() != nil {
+	if r.domain() != nil || r.gate.worker != nil {
 		return // told from the start
 	}
 	r.gate.enter()

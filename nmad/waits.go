@@ -100,6 +100,9 @@ func (x *waits) poll(r *Request) bool {
 // wait blocks the owner of r until r is done.
 func (x *waits) wait(r *Request) error {
 	g := x.g
+	if g.worker != nil {
+		return x.sleep(r)
+	}
 	g.enter()
 	if r.core.Stage != flow.Done && !x.poll(r) {
 		r.tell()

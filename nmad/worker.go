@@ -1,0 +1,235 @@
+package nmad
+
+import (
+	"fmt"
+	"math/bits"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/pioman"
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// DefaultSendBuffer is how many bytes of sends that have returned a worker keeps.
+const DefaultSendBuffer = 1 << 20
+
+// WorkerConfig says what the worker of a domain is to be like (Progress Worker).
+type WorkerConfig struct {
+	// Thread has the worker be a thread of marcel with these attributes; nil: a goroutine with an OS thread of its own.
+	Thread *marcel.Attr
+	// CPUs are those that the OS thread is bound to; empty: all of the process.
+	CPUs topo.CPUSet
+	// Spin is how long the worker polls in vain before it sleeps on the descriptors of its links; 0: 5 us; below 0: it never sleeps, which is for one that
+	// has a CPU of its own.
+	Spin time.Duration
+	// SendBuffer is how many bytes of messages Send may keep whose callers have gone on, at least 64 a message; 0: DefaultSendBuffer; below 0: none.
+	SendBuffer int
+}
+
+// worker is the one thread that handles the messages of a domain, as in FiTMPI (Mao, Song, Wu, Yang). It is the owner of the domain's lock. What other threads
+// start they leave in the inbox of a gate, which is the request queue, and ring; what has ended the worker signals to them, and they sleep until then.
+//
+//	starter:  push r onto the inbox; owed = true; ring
+//	worker:   unring; owed: handle all inboxes; poll the domain's engine until rung, then sleep in it; and again
+//
+// Both look after they wrote, so no request is left behind.
+type worker struct {
+	d      *Domain
+	engine *pioman.Engine // the domain's
+	bell   pioman.Completion
+	own    atomic.Bool // the gate to the own rank is to be polled
+	ending atomic.Bool
+	ended  sync.WaitGroup
+
+	room    atomic.Int64 // bytes of the send buffer that are free
+	buffers [bufferClasses]sync.Pool
+}
+
+const (
+	leastKept     = 64 // bytes that a message takes in the send buffer at least
+	bufferClasses = 48 // by the power of two of their size
+	rung          = 1  // of bell
+)
+
+// startWorker starts the worker of a domain that is being opened, and waits until it is the owner of the domain's lock.
+func (d *Domain) startWorker(cfg *WorkerConfig) error {
+	params := pioman.DefaultParams()
+	switch {
+	case cfg.Spin < 0:
+		params.BusyWait = 24 * time.Hour // one poll after another
+	case cfg.Spin > 0:
+		params.BusyWait = cfg.Spin
+	}
+	w := &worker{d: d, engine: pioman.New(pioman.Config{Shared: d.s.cfg.Shared, Params: &params})}
+	switch room := cfg.SendBuffer; {
+	case room == 0:
+		w.room.Store(DefaultSendBuffer)
+	case room > 0:
+		w.room.Store(int64(room))
+	}
+	d.access = access{engine: w.engine, worker: w}
+	d.access.serialize(d)
+	d.access.lock.strict = true
+	begun := make(chan error, 1)
+	w.ended.Add(1)
+	if cfg.Thread != nil {
+		marcel.SpawnWith(*cfg.Thread, func() { w.run(begun) })
+	} else {
+		go func() {
+			runtime.LockOSThread() // and ends locked: the OS thread goes with its mask
+			if !cfg.CPUs.Empty() {
+				if err := cfg.CPUs.Bind(0); err != nil {
+					w.ended.Done()
+					begun <- fmt.Errorf("bind the worker to the processors %v: %w", cfg.CPUs, err)
+					return
+				}
+			}
+			w.run(begun)
+		}()
+	}
+	var err error
+	offThread(func() { err = <-begun })
+	return err
+}
+
+// run is the worker.
+func (w *worker) run(begun chan<- error) {
+	defer w.ended.Done()
+	l := w.d.access.lock
+	l.bias()
+	begun <- nil
+	for !w.ending.Load() {
+		w.bell.Clear(rung)
+		if l.owed.Load() {
+			l.tend()
+			continue
+		}
+		if w.own.Load() {
+			w.pollOwn()
+			continue
+		}
+		if err := w.bell.Wait(w.engine, rung); err != nil {
+			return // the engine was closed
+		}
+	}
+}
+
+// pollOwn polls the gate to the own rank, which is no task of the engine, until its long messages have come to their ends.
+func (w *worker) pollOwn() {
+	w.own.Store(false)
+	g := w.d.own()
+	for streams := true; streams && !w.ending.Load(); {
+		g.poll()
+		g.mu.lock()
+		streams = g.flow.Streams() && g.life.end == nil
+		g.letGo()
+	}
+}
+
+// ring has the worker look at the inboxes. It never waits.
+func (w *worker) ring() {
+	if !w.bell.Test(rung) {
+		w.bell.Signal(rung)
+	}
+}
+
+// end ends the worker, and waits for that.
+func (w *worker) end() {
+	w.ending.Store(true)
+	w.bell.Signal(rung)
+	w.ended.Wait()
+}
+
+// kept is a message in the send buffer: its sender has gone on.
+type kept struct {
+	w     *worker
+	g     *Gate
+	r     Request
+	op    SendOp
+	bytes []byte
+	room  int64
+}
+
+// send is Gate.Send: if there is room the worker gets a copy of the message, and the caller goes on. Else the caller sleeps until its own bytes were sent.
+func (w *worker) send(g *Gate, tag uint64, buf []byte) error {
+	if late := g.late.Swap(nil); late != nil {
+		return fmt.Errorf("nmad: a message that was sent before to rank %d: %w", g.rank, *late)
+	}
+	if err := g.Err(); err != nil {
+		return err
+	}
+	k := w.keep(buf)
+	if k == nil {
+		r := requests.Get().(*Request)
+		r.prepare(g, flow.OpSend, tag, buf, flow.ByState)
+		g.submit(r)
+		_, err := finish(r)
+		return err
+	}
+	k.g = g
+	k.op.Tag, k.op.Buf = tag, k.bytes
+	if err := g.StartSend(&k.r, &k.op); err != nil {
+		k.release()
+		return err
+	}
+	return nil
+}
+
+// recv is Gate.Recv.
+func (w *worker) recv(g *Gate, tag uint64, buf []byte) (int, error) {
+	r := requests.Get().(*Request)
+	g.recv(r, tag, buf)
+	return finish(r)
+}
+
+// requests are those of the calls that block.
+var requests = sync.Pool{New: func() any { return &Request{} }}
+
+// finish waits for a request of requests, and puts it back.
+func finish(r *Request) (int, error) {
+	err := r.Wait()
+	n := r.Len()
+	if r.done() {
+		requests.Put(r)
+	} else {
+		r.Cancel() // it could not be waited for
+	}
+	return n, err
+}
+
+// keep copies a message into the send buffer; nil: there is no room.
+func (w *worker) keep(buf []byte) *kept {
+	room := int64(max(len(buf), leastKept))
+	if w.room.Add(-room) < 0 {
+		w.room.Add(room)
+		return nil
+	}
+	class := bits.Len64(uint64(room - 1))
+	k, _ := w.buffers[class].Get().(*kept)
+	if k == nil {
+		k = &kept{w: w, bytes: make([]byte, 1<<class)}
+		k.op.Done = k.sent
+	}
+	k.room, k.bytes = room, k.bytes[:len(buf)]
+	copy(k.bytes, buf)
+	return k
+}
+
+// sent is called by the worker when the message was sent, or will not be.
+func (k *kept) sent(r *Request) {
+	if err := r.core.Err(); err != nil {
+		k.g.late.Store(&err)
+	}
+	k.release()
+}
+
+func (k *kept) release() {
+	w, room := k.w, k.room
+	k.g, k.bytes = nil, k.bytes[:cap(k.bytes)]
+	w.buffers[bits.Len64(uint64(room-1))].Put(k)
+	w.room.Add(room)
+}
