@@ -1,0 +1,178 @@
+package nmad
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/sched/topo"
+)
+
+// TestSendBuffer: Send returns while there is room for its message, whether or not a receive is posted, and the memory is the caller's again; without room it
+// waits; Close loses nothing of what is in the buffer.
+func TestSendBuffer(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 2, d, nil)
+		const size, room = 300_000, 3 // of each of the latter
+		kind := DomainConfig{Number: 1, Progress: Worker, Worker: WorkerConfig{SendBuffer: room * size}}
+		from, err := j.sessions[0].Domain(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := j.sessions[1].Domain(DomainConfig{Number: 1, Progress: Worker})
+		if err != nil {
+			t.Fatal(err)
+		}
+		msg := make([]byte, size)
+		send := func(i int) error {
+			copy(msg, pattern(size, uint64(i)))
+			return from.Gate(1).Send(7, msg)
+		}
+		for i := range room {
+			if err := send(i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := from.access.worker.room.Load(); n < 0 {
+			t.Errorf("%d bytes of room", n)
+		}
+		var over atomic.Bool
+		var more sync.WaitGroup
+		more.Go(func() {
+			if err := send(room); err != nil {
+				t.Error(err)
+			}
+			over.Store(true)
+		})
+		time.Sleep(5 * time.Millisecond)
+		if over.Load() {
+			t.Error("a send without room has returned before a receive was posted")
+		}
+		buf := make([]byte, size)
+		receive := func(i int) {
+			if n, err := to.Gate(0).Recv(7, buf); err != nil || string(buf[:n]) != string(pattern(size, uint64(i))) {
+				t.Fatalf("message %d: %d bytes, %v, or damaged", i, n, err)
+			}
+		}
+		for i := range room + 1 {
+			receive(i)
+		}
+		more.Wait()
+		for i := range room {
+			if err := send(i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		more.Go(func() {
+			if err := from.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		for i := range room {
+			receive(i)
+		}
+		more.Wait()
+		j.close()
+	})
+}
+
+// TestLateError: of a message that was given up after its Send had returned, the next Send tells, and monitors.
+func TestLateError(t *testing.T) {
+	j := newJob(t, 2, nil, func(c *Config) { c.Driver, c.Linger = "tcp", 50*time.Millisecond })
+	all := j.domain(DomainConfig{Progress: Worker}, 1)
+	told := make(chan error, 10)
+	defer j.sessions[0].Monitor(SendDone, func(e Event) { told <- e.Err })()
+	g := all[0].Gate(1)
+	if err := g.Send(1, make([]byte, 100_000)); err != nil { // waits for its receive
+		t.Fatal(err)
+	}
+	if err := all[1].Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-told; !errors.Is(err, ErrPeerLost) {
+		t.Error("a monitor is told ", err)
+	}
+	if err := g.Send(1, nil); !errors.Is(err, ErrPeerLost) {
+		t.Error("the next send: ", err)
+	}
+	j.close()
+}
+
+// TestWorkerKinds: workers that are threads, that are bound, that never sleep; and the errors of those that cannot be.
+func TestWorkerKinds(t *testing.T) {
+	s, end := oneVP(t)
+	defer end()
+	cpus, err := topo.Affinity(0)
+	if err != nil {
+		t.Skip(err)
+	}
+	marcel.RunOn(s, func() {
+		j := newJob(t, 2, nil, func(c *Config) { c.Driver = "auto" })
+		for i, w := range []WorkerConfig{{}, {Thread: &marcel.Attr{Name: "worker"}}, {CPUs: topo.CPUs(cpus.First())}, {Spin: -1}, {Spin: time.Millisecond, SendBuffer: -1}} {
+			all := j.domain(DomainConfig{Progress: Worker, Worker: w}, 1+i)
+			for range effort.Of(10) {
+				pass(t, fmt.Sprintf("worker %+v", w), all[0].Gate(1), all[1].Gate(0), 0, 8, 700, 70_000)
+			}
+			for _, d := range all {
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if d, err := j.sessions[0].Domain(DomainConfig{Progress: Worker, Worker: WorkerConfig{CPUs: topo.CPUs(1023)}}); err == nil {
+			t.Error("a worker is bound to a processor that does not exist")
+			d.Close()
+		}
+		if n := len(j.sessions[0].domains.all()); n != 1 {
+			t.Errorf("%d domains are open", n)
+		}
+		j.close()
+	})
+}
+
+// TestWorkerThreads: many goroutines and threads use the gates of domains with workers at once.
+func TestWorkerThreads(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 3, d, nil)
+		s, end := oneVP(t)
+		all := j.domain(DomainConfig{Progress: Worker}, 1)
+		var players sync.WaitGroup
+		for i := range 4 {
+			for rank, from := range all {
+				to := (rank + 1 + i%2) % 3
+				play := func() {
+					for round := range effort.Of(40) {
+						size := []int{0, 8, 700, 40_000}[(round+i)%4]
+						tag := uint64(i)
+						msg, buf := pattern(size, uint64(i+round)), make([]byte, size)
+						if err := from.Gate(to).Send(tag, msg); err != nil {
+							t.Error(err)
+							return
+						}
+						n, err := from.Gate((rank+3-1-i%2)%3).Recv(tag, buf)
+						if err != nil || n != size || string(buf) != string(msg) {
+							t.Errorf("rank %d, player %d, round %d: %d bytes, %v, or damaged", rank, i, round, n, err)
+							return
+						}
+					}
+				}
+				players.Go(func() {
+					if i%2 == 0 {
+						play()
+					} else {
+						marcel.RunOn(s, play)
+					}
+				})
+			}
+		}
+		players.Wait()
+		end()
+		j.close()
+	})
+}
