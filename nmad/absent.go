@@ -10,23 +10,6 @@ import (
 // is closed, a zero request was never started, a nil context never ends. Such a call locks and
 // starts nothing, so it leaves nothing behind.
 
-// made says that a session has made this gate.
-func (g *Gate) made() bool { return g != nil && g.engine != nil }
-
-// open says that a session has made this gate, and all threads may use it.
-func (g *Gate) open() bool { return g != nil && g.engine != nil && g.owned == nil }
-
-// barred says why the caller may not use this gate; nil: it may.
-func (g *Gate) barred() error {
-	if g.open() {
-		return nil
-	}
-	if !g.made() {
-		return errNoGate
-	}
-	return g.owned.forbids()
-}
-
 // made says that Open has made this session.
 func (s *Session) made() bool { return s != nil && s.job.made() }
 

@@ -2,9 +2,9 @@ package nmad
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/pm2-go/pm2/asm"
-	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -61,33 +61,8 @@ type access struct {
 	worker *worker        // nil: there is none
 }
 
-// newAccess makes that of a domain that the caller opens.
-func newAccess(d *Domain, cfg *DomainConfig) (x access, err error) {
-	explicit := cfg.Progress == Explicit || cfg.Progress == ByAccess && cfg.Access == Private
-	switch {
-	case cfg.Access > Private || cfg.Progress > Worker:
-		return x, fmt.Errorf("%w: access %v, progress %v", ErrConfig, cfg.Access, cfg.Progress)
-	case cfg.Access != Shared && cfg.Progress == Worker:
-		return x, fmt.Errorf("%w: the worker is the owner of its domain, and any thread may use that: leave Access out", ErrConfig)
-	case cfg.Access == Private && !explicit:
-		return x, fmt.Errorf("%w: a private domain is moved by its owner alone: leave Progress out, or give Explicit", ErrConfig)
-	}
-	x.kind = cfg.Access
-	if cfg.Access != Shared {
-		x.serialize(d)
-	}
-	if explicit {
-		x.engine = pioman.New(pioman.Config{Shared: d.s.cfg.Shared})
-	}
-	if cfg.Access == Private {
-		x.owner = asm.GoID()
-		x.lock.bias()
-	}
-	return x, nil
-}
-
-// serialize gives all gates of the domain one lock.
-func (x *access) serialize(d *Domain) { x.lock = &domainLock{d: d} }
+// serialize gives all gates of a domain one lock.
+func (x *access) serialize(gates iter.Seq[*Gate]) { x.lock = &domainLock{gates: gates} }
 
 // forbids says what keeps the caller from using the domain: nil, or an ErrOwner.
 func (x *access) forbids() error {
@@ -95,20 +70,4 @@ func (x *access) forbids() error {
 		return nil
 	}
 	return fmt.Errorf("nmad: %w: only the thread that opened a private domain may use it", ErrOwner)
-}
-
-// closers close the private domains of threads of marcel when these end.
-var closers = marcel.NewKey(func(all []*Domain) {
-	for _, d := range all {
-		_ = d.Close() // its error is that of sends that were given up: their requests have it
-	}
-})
-
-// closeWithThread has the domain closed at the end of the calling thread, if that is one of marcel.
-func (d *Domain) closeWithThread() error {
-	if d.access.owner == 0 || !marcel.OnThread() {
-		return nil
-	}
-	all, _ := closers.Get()
-	return closers.Set(append(all, d))
 }

@@ -21,7 +21,7 @@ import (
 func TestDomainLock(t *testing.T) {
 	for _, c := range []struct{ private, fenced bool }{{false, false}, {true, false}, {true, true}} {
 		t.Run(fmt.Sprintf("private %v, fenced %v", c.private, c.fenced), func(t *testing.T) {
-			l := &domainLock{d: &Domain{}}
+			l := &domainLock{gates: (&Domain{}).all}
 			if c.private {
 				l.bias()
 				l.fenced = l.fenced || c.fenced

@@ -2,9 +2,13 @@ package nmad
 
 import (
 	"fmt"
+	"iter"
 	"sync"
 
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/pioman"
 )
 
 const (
@@ -35,7 +39,7 @@ func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	}
 	d := &Domain{}
 	d.init(s, cfg.Number)
-	access, err := newAccess(d, &cfg)
+	access, err := newAccess(&cfg, d.all, s.cfg.Shared)
 	if err != nil {
 		return nil, fmt.Errorf("nmad: rank %d opens a domain: %w", s.cfg.Rank, err)
 	}
@@ -57,6 +61,31 @@ func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 		d.lost(e)
 	}
 	return d, nil
+}
+
+// newAccess makes that of a domain with those gates, which the caller opens. shared: other processes use its CPUs.
+func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x access, err error) {
+	explicit := cfg.Progress == Explicit || cfg.Progress == ByAccess && cfg.Access == Private
+	switch {
+	case cfg.Access > Private || cfg.Progress > Worker:
+		return x, fmt.Errorf("%w: access %v, progress %v", ErrConfig, cfg.Access, cfg.Progress)
+	case cfg.Access != Shared && cfg.Progress == Worker:
+		return x, fmt.Errorf("%w: the worker is the owner of its domain, and any thread may use that: leave Access out", ErrConfig)
+	case cfg.Access == Private && !explicit:
+		return x, fmt.Errorf("%w: a private domain is moved by its owner alone: leave Progress out, or give Explicit", ErrConfig)
+	}
+	x.kind = cfg.Access
+	if cfg.Access != Shared {
+		x.serialize(gates)
+	}
+	if explicit {
+		x.engine = pioman.New(pioman.Config{Shared: shared})
+	}
+	if cfg.Access == Private {
+		x.owner = asm.GoID()
+		x.lock.bias()
+	}
+	return x, nil
 }
 
 // domains are those of a session.
@@ -160,4 +189,20 @@ func (x *domains) find(number int) (*Domain, <-chan struct{}) {
 		return nil, nil
 	}
 	return nil, x.changed
+}
+
+// closers close the private domains of threads of marcel when these end.
+var closers = marcel.NewKey(func(all []*Domain) {
+	for _, d := range all {
+		_ = d.Close() // its error is that of sends that were given up: their requests have it
+	}
+})
+
+// closeWithThread has the domain closed at the end of the calling thread, if that is one of marcel.
+func (d *Domain) closeWithThread() error {
+	if d.access.owner == 0 || !marcel.OnThread() {
+		return nil
+	}
+	all, _ := closers.Get()
+	return closers.Set(append(all, d))
 }

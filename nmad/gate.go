@@ -104,6 +104,23 @@ func newOwnGate(rank int, engine *pioman.Engine, b bounds) *Gate {
 	return g
 }
 
+// made says that a session has made this gate.
+func (g *Gate) made() bool { return g != nil && g.engine != nil }
+
+// open says that a session has made this gate, and all threads may use it.
+func (g *Gate) open() bool { return g != nil && g.engine != nil && g.owned == nil }
+
+// barred says why the caller may not use this gate; nil: it may.
+func (g *Gate) barred() error {
+	if g.open() {
+		return nil
+	}
+	if !g.made() {
+		return errNoGate
+	}
+	return g.owned.forbids()
+}
+
 // Rank returns the rank of the process that this gate leads to.
 func (g *Gate) Rank() int {
 	if g == nil {

@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"iter"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -117,14 +118,14 @@ func (l *gateLock) owed() bool { return l.domain != nil && l.domain.owed.Load() 
 //
 // testdata/spin/bias.pml is the model.
 type domainLock struct {
-	d       *Domain
-	spin    spinlock    // of all, or of all but the owner
-	owed    atomic.Bool // a thread has left something at a gate of the domain while it found the lock held
-	tending atomic.Bool // a thread is inside tend
-	owner   uintptr     // asm.G of the owner; 0: there is none. A goroutine that has ended leaves its G to another one; two at once never have the same
-	strict  bool        // only the owner may try: others leave all to it, or wait for the lock
-	fenced  bool        // the owner's store is a barrier itself: there is no other one
-	byOwner bool        // the holder is the owner; under the lock
+	gates   iter.Seq[*Gate] // of the domain
+	spin    spinlock        // of all, or of all but the owner
+	owed    atomic.Bool     // a thread has left something at a gate of the domain while it found the lock held
+	tending atomic.Bool     // a thread is inside tend
+	owner   uintptr         // asm.G of the owner; 0: there is none. A goroutine that has ended leaves its G to another one; two at once never have the same
+	strict  bool            // only the owner may try: others leave all to it, or wait for the lock
+	fenced  bool            // the owner's store is a barrier itself: there is no other one
+	byOwner bool            // the holder is the owner; under the lock
 
 	_       [pad]byte
 	held    atomic.Uint32 // the owner writes
@@ -226,7 +227,7 @@ func (l *domainLock) tend() {
 	}
 	for l.owed.Load() && l.tending.CompareAndSwap(false, true) {
 		l.owed.Store(false)
-		for g := range l.d.all {
+		for g := range l.gates {
 			g.tend()
 		}
 		l.tending.Store(false)

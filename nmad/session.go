@@ -110,7 +110,7 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 func (s *Session) openJob() {
 	s.job.init(s, 0)
 	if s.cfg.serialized {
-		s.job.access.serialize(&s.job)
+		s.job.access.serialize(s.job.all)
 	}
 	s.domains.init(&s.job)
 }

@@ -72,7 +72,7 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 		w.room.Store(int64(room))
 	}
 	d.access = access{engine: w.engine, worker: w}
-	d.access.serialize(d)
+	d.access.serialize(d.all)
 	d.access.lock.strict = true
 	begun := make(chan error, 1)
 	w.ended.Add(1)
