@@ -226,6 +226,9 @@ func (w *World) inThread(play func(*World) error) (err error) {
 	return errors.Join(join(), err)
 }
 
+// VPs is how many there are or, in a plain World, how many CPUs Spawn has.
+func (w *World) VPs() int { return len(w.setup.CPUs) }
+
 // Spawn runs f in a thread on VP number vp or, in a plain World, in a goroutine that has an
 // OS thread of its own, bound to that CPU. join waits for its end; it may be called by a thread that may
 // block in f's way: a thread, or in a plain World a goroutine.

@@ -66,6 +66,11 @@ func exchangeAs(kind string) func(ctx context.Context, p *duo.Pair, c duo.Setup,
 	return func(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
 		c.Driver = "shm"
 		mine, theirs := setups(p, c)
+		if len(c.CPUs) > 1 { // all of which either rank uses, the other one too
+			mine.CPUs, theirs.CPUs = c.CPUs, slices.Clone(c.CPUs)
+			slices.Reverse(theirs.CPUs)
+			mine.Shared, theirs.Shared = true, true
+		}
 		o := duo.Order{Kind: kind, Setup: theirs, Iters: iters, Size: size, Count: n}
 		err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
 			warm := marcel.NewBarrier(n)
@@ -144,10 +149,18 @@ func awaitAll(s *nmad.Session) error {
 func exchangeThreads(w *duo.World, o *duo.Order, warm func() error) (t tally, err error) {
 	n := o.Count
 	leads := 2*w.Session.Rank() < w.Session.Size()
+	one := w.Gate
+	if o.Kind == kindSerialized {
+		d, err := w.Session.Domain(nmad.DomainConfig{Number: 1, Access: nmad.Serialized})
+		if err != nil {
+			return t, err
+		}
+		one = d.Gate(w.Gate.Rank())
+	}
 	joins, errs, all, began := make([]func() error, n), make([]error, n), make([][]float64, n), make([]int64, n)
 	for k := range n {
-		joins[k] = w.Spawn(0, fmt.Sprint("player ", k), func() {
-			g, err := gateOf(w, o.Kind, k)
+		joins[k] = w.Spawn(k%w.VPs(), fmt.Sprint("player ", k), func() {
+			g, err := gateOf(w, one, o.Kind, k)
 			if err == nil {
 				x := trade{g: g, tag: fanTag + uint64(k), size: o.Size, iters: max(o.Iters/n, 1)}
 				if leads {
@@ -174,15 +187,15 @@ func exchangeThreads(w *duo.World, o *duo.Order, warm func() error) (t tally, er
 	return t, errors.Join(errs...)
 }
 
-// gateOf is where player k, whose thread calls it, exchanges messages.
-func gateOf(w *duo.World, kind string, k int) (*nmad.Gate, error) {
+// gateOf is where player k, whose thread calls it, exchanges messages: one is that of all if each has none of its own.
+func gateOf(w *duo.World, one *nmad.Gate, kind string, k int) (*nmad.Gate, error) {
 	c := nmad.DomainConfig{Number: 1 + k}
 	switch kind {
 	case kindPrivate:
 		c.Access = nmad.Private
 	case kindShared:
 	default:
-		return w.Gate, nil
+		return one, nil
 	}
 	d, err := w.Session.Domain(c)
 	if err != nil {
