@@ -91,3 +91,21 @@ func TestManyProcesses(t *testing.T) {
 		t.Errorf("two hosts: %v", err)
 	}
 }
+
+// TestLockRow: shares are of the samples of all rounds, the ratio is that within the rounds.
+func TestLockRow(t *testing.T) {
+	round := func(elapsed float64, samples, waiting, locks int64) lockRound {
+		return lockRound{crowdSample{ns: []float64{100, 300}, elapsed: elapsed, players: 2}, cpuProfile{samples, []int64{waiting, locks}}}
+	}
+	base := []lockRound{{crowdSample: crowdSample{ns: []float64{100, 200}, elapsed: 400, players: 2}}, {crowdSample: crowdSample{ns: []float64{100, 200}, elapsed: 800, players: 2}}}
+	r := lockRow([]lockRound{round(800, 30, 3, 6), round(2400, 10, 1, 4)}, base, true)
+	if *r.Ratio != 2.5 || *r.Waiting != 0.1 || *r.Locks != 0.25 || r.Samples != 40 || r.Paced != 800 || r.Rounds != 2 {
+		t.Errorf("%+v: ratio %v, waiting %v, at locks %v", r, *r.Ratio, *r.Waiting, *r.Locks)
+	}
+	if line := r.Line(); !strings.Contains(line, " 10.0 ") || !strings.Contains(line, " 25.0 ") {
+		t.Error(line)
+	}
+	if r := lockRow(base, base, false); r.Ratio != nil || r.Waiting != nil || r.Locks != nil || r.Median != 150 {
+		t.Errorf("%+v", r)
+	}
+}
