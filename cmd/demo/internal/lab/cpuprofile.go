@@ -50,7 +50,7 @@ func profiled(f func() error, patterns ...*regexp.Regexp) (t cpuProfile, err err
 	return timeOf(text, patterns...)
 }
 
-// Numbers of fields in profile.proto.
+// Numbers of fields in the messages of pprof.
 const (
 	profileSample, profileLocation, profileFunction, profileString = 2, 4, 5, 6
 
@@ -60,7 +60,7 @@ const (
 	functionID, functionName    = 1, 2
 )
 
-// timeOf reads a profile in the format of profile.proto.
+// timeOf reads a profile in the format of pprof, a protocol buffer.
 func timeOf(profile []byte, patterns ...*regexp.Regexp) (t cpuProfile, err error) {
 	var names []string
 	functions := map[uint64]uint64{}   // name by number
