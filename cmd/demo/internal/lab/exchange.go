@@ -84,7 +84,7 @@ func exchangeAs(kind string) func(ctx context.Context, p *duo.Pair, c duo.Setup,
 
 // exchangeProcesses does it with n processes for each rank.
 func exchangeProcesses(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
-	ctx, cancel := context.WithTimeout(ctx, peerPatience)
+	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("%w than %v", errSlow, peerPatience))
 	defer cancel()
 	x.players, c.Driver, c.Shared = n, "shm", n > 1 || p.Shared()
 	said, err := p.Many(ctx, n, duo.Order{Kind: kindProcesses, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1})
