@@ -36,7 +36,7 @@ type WorkerConfig struct {
 //	starter:  push r onto the inbox; owed = true; ring
 //	worker:   unring; owed: handle all inboxes; poll the domain's engine until rung, then sleep in it; and again
 //
-// Both look after they wrote, so no request is left behind.
+// Both look after they wrote, so no request is left behind; testdata/spin/worker.pml is the model.
 type worker struct {
 	d      *Domain
 	engine *pioman.Engine // the domain's
@@ -102,8 +102,11 @@ func (w *worker) run(begun chan<- error) {
 	l := w.d.access.lock
 	l.bias()
 	begun <- nil
-	for !w.ending.Load() {
-		w.bell.Clear(rung)
+	for {
+		w.bell.Clear(rung) // before all looks
+		if w.ending.Load() {
+			return
+		}
 		if l.owed.Load() {
 			l.tend()
 			continue
