@@ -40,7 +40,7 @@ type commands struct {
 	Version         versionCommand         `cmd:"" help:"Say which version this is, and what it was built with."`
 	Help            helpCommand            `cmd:"" help:"Explain a command, as its --help does."`
 
-	VersionFlag kong.VersionFlag `name:"version" help:"Say which version this is."`
+	VersionFlag versionFlag `name:"version" help:"Say which version this is."`
 }
 
 // Types of flags; kong shows their names in --help.
@@ -268,7 +268,6 @@ func parse(args []string, exit func(int)) (any, error) {
 			"drivers":       strings.Join(driver.Names(), ", "),
 			"formats":       strings.Join(report.Formats, ","),
 			"benchFormats":  strings.Join(report.BenchmarkFormats, ","),
-			"version":       version(),
 			"columns":       fmt.Sprint(report.Columns),
 			"leastReps":     fmt.Sprint(bench.LeastReps),
 			"mostVPs":       fmt.Sprint(mostExplained),

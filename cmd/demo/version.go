@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 )
 
@@ -14,6 +16,16 @@ type versionCommand struct{}
 // run prints the version.
 func (*versionCommand) run(context.Context) error {
 	fmt.Println(version())
+	return nil
+}
+
+// versionFlag prints the version, and ends. The version is found out then and not sooner: for that git may be run.
+type versionFlag bool
+
+// BeforeReset implements kong's hook of a flag that stands for all else.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	fmt.Fprintln(app.Stdout, version())
+	app.Exit(0)
 	return nil
 }
 
