@@ -558,3 +558,30 @@ func TestClose(t *testing.T) {
 		}
 	}
 }
+
+// A waiter of an explicit engine that sleeps in the kernel looks at a task that no source announces once that is submitted.
+func TestBlindTaskWakesWaiter(t *testing.T) {
+	e := with(t, func(p *Params) { p.explicitSpin, p.explicitSleep = 0, forever })
+	if err := e.AddSource(newPipe(t)); err != nil { // so that the sleep may be long
+		t.Fatal(err)
+	}
+	var c Completion
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := c.Wait(e, 1); err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "the waiter sleeps in the kernel", func() bool { return e.load.view().watched() })
+	var task Task
+	polls := 0
+	task.Init("blind", func(*Task) Status {
+		if polls++; polls < 5 {
+			return Again
+		}
+		c.Signal(1)
+		return Done
+	}, Repeat|Blind)
+	submit(t, e, &task)
+	finishes(t, "the waiter", wg.Wait)
+}

@@ -70,10 +70,11 @@ func (e *Engine) announce(q *Queue, opt Options) {
 	}
 }
 
-// tally counts the tasks that keep idle processors from sleeping for long.
+// tally counts the tasks that keep idle processors, and waiters, from sleeping for long. The first one wakes a sleeper, which does not
+// reckon with it: that marks itself asleep before it looks at the count.
 func (e *Engine) tally(opt Options, n int32) {
-	if opt&Blind != 0 {
-		e.blind.Add(n)
+	if opt&Blind != 0 && e.blind.Add(n) == n && e.load.view().asleep() {
+		e.sleeper.wake()
 	}
 }
 
