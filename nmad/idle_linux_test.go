@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
@@ -54,7 +55,7 @@ func used() time.Duration {
 // looks at processor time, not at the clock, so a busy machine does no harm.
 func TestIdleCostsNothing(t *testing.T) {
 	for _, d := range []string{"shm", "tcp"} {
-		for _, engine := range waysOver(d) {
+		for _, engine := range waysOver(d, effort.Long()) {
 			t.Run(d+"/"+engine, func(t *testing.T) {
 				t.Parallel() // idle processes do not disturb each other
 				r := newReports()

@@ -427,6 +427,9 @@ func (e impoliteEnd) Accept(ctx context.Context) (int, driver.Link, error) {
 			return 0, nil, err
 		}
 		if e.p.with != nil {
+			if _, err := hear(ctx, l, linkAsk, linkAsk); err != nil {
+				return 0, nil, err
+			}
 			h := *e.p.with
 			if _, err := l.Send(&h, make([]byte, h.Body), nil, false); err != nil {
 				return 0, nil, err

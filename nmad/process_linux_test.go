@@ -47,12 +47,12 @@ var (
 )
 
 // waysOver lists the ways to call that a test over a network goes through: over shared memory all of them, or, in short, the most different ones; over others fewer.
-func waysOver(network string) (ways []string) {
+func waysOver(network string, long bool) (ways []string) {
 	ways = []string{explicit, hooked, caller.Way{Caller: caller.Goroutine, Engine: caller.None}.String()}
 	switch {
 	case network != "shm":
 		return ways
-	case !effort.Long():
+	case !long:
 		return append(ways, caller.Way{Caller: caller.Locked, Engine: caller.Default}.String(), caller.Way{Caller: caller.Thread, Engine: caller.Own}.String())
 	}
 	ways = nil

@@ -123,7 +123,7 @@ func TestStress(t *testing.T) {
 		threads = 4
 	}
 	for _, d := range []string{"shm", "tcp", "tcp,shm,tcp"} {
-		for _, engine := range waysOver(d) {
+		for _, engine := range waysOver(d, effort.Long()) {
 			t.Run(d+"/"+engine, func(t *testing.T) {
 				j, err := launch.Start(launch.Spec{
 					N: 3, Driver: d, Env: []string{fmt.Sprintf("%s=%s mixed %d %d", modeVariable, engine, threads, messages)},

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/internal/caller"
-	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
 )
@@ -59,10 +58,10 @@ func act(role, text, often string) error {
 	return errors.Join(err, failed)
 }
 
-// ways are those to test, without -long the most different ones.
-func ways() []caller.Way {
+// ways are those to test, unless long the most different ones.
+func ways(long bool) []caller.Way {
 	all := caller.Ways()
-	if !effort.Long() {
+	if !long {
 		all = slices.DeleteFunc(all, func(w caller.Way) bool { return (w.Caller == caller.Locked) != (w.Engine == caller.Own) })
 	}
 	return all

@@ -29,7 +29,7 @@ const (
 // TestGOMAXPROCS: a program that sets GOMAXPROCS after Enable, up and down, with messages under way and callers waiting, gets all
 // its messages.
 func TestGOMAXPROCS(t *testing.T) {
-	for _, way := range ways() {
+	for _, way := range ways(effort.Long()) {
 		t.Run(way.String(), func(t *testing.T) { run(t, "procs", way, effort.Of(5), launch.Spec{}) })
 	}
 }

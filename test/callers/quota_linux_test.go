@@ -107,7 +107,7 @@ func enter() error {
 // TestQuota: where a quota is shared by one that computes and many that wait, those that wait leave it to the other one: the first of them
 // polls for a short time only, and the rest not at all.
 func TestQuota(t *testing.T) {
-	for _, way := range ways() {
+	for _, way := range ways(effort.Long()) {
 		t.Run(way.String(), func(t *testing.T) {
 			run(t, "quota", way, max(effort.Of(40), 8), launch.Spec{Env: []string{groupVariable + "=" + group(t)}})
 		})
