@@ -256,7 +256,9 @@ func TestSerialized(t *testing.T) {
 
 // BenchmarkLocks: taking and letting go the lock of each kind of domain, and the look who calls.
 func BenchmarkLocks(b *testing.B) {
-	shared, serialized, private := &gateLock{}, &gateLock{domain: &domainLock{}}, &gateLock{domain: &domainLock{}}
+	shared, serialized, private := &gateLock{}, &gateLock{}, &gateLock{}
+	serialized.join(&domainLock{})
+	private.join(&domainLock{})
 	for name, l := range map[string]*gateLock{"shared": shared, "serialized": serialized, "private": private} {
 		b.Run(name, func(b *testing.B) {
 			if name == "private" {

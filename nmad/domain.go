@@ -216,7 +216,8 @@ func (d *Domain) gate(to far) *Gate {
 	if d.number == 0 {
 		g.consensus = s.consensus
 	}
-	if g.mu.domain = d.access.lock; d.access.owner != 0 {
+	g.mu.join(d.access.lock)
+	if d.access.owner != 0 {
 		g.owned = &d.access
 	}
 	if g.mover, g.worker = d.engine(), d.access.worker; g.worker == nil {

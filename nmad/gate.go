@@ -115,6 +115,11 @@ func (g *Gate) barred() error {
 	if g.open() {
 		return nil
 	}
+	return g.bar()
+}
+
+//go:noinline
+func (g *Gate) bar() error {
 	if !g.made() {
 		return errNoGate
 	}

@@ -74,18 +74,32 @@ type gateLock struct {
 	domain *domainLock // nil: its own
 }
 
-func (l *gateLock) tryLock() bool {
-	if l.domain != nil {
-		return l.domain.tryLock()
+// join has the gate use the lock of its domain, if that has one. Its own stays held, so that the usual case looks at one word.
+func (l *gateLock) join(d *domainLock) {
+	if l.domain = d; d != nil {
+		l.word.Store(1)
 	}
-	return l.spinlock.tryLock()
 }
 
+func (l *gateLock) tryLock() bool {
+	return l.word.Load() == 0 && l.word.CompareAndSwap(0, 1) || l.tryDomain()
+}
+
+//go:noinline
+func (l *gateLock) tryDomain() bool { return l.domain != nil && l.domain.tryLock() }
+
 func (l *gateLock) lock() {
+	if !l.word.CompareAndSwap(0, 1) {
+		l.lockSlowly()
+	}
+}
+
+//go:noinline
+func (l *gateLock) lockSlowly() {
 	if l.domain != nil {
 		l.domain.lock()
 	} else {
-		l.spinlock.lock()
+		l.spinlock.slow()
 	}
 }
 

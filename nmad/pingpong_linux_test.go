@@ -95,7 +95,7 @@ func BenchmarkRequests(b *testing.B) {
 	for _, size := range []int{0, 8, 64 << 10} {
 		for _, how := range []string{"into", "anew"} {
 			b.Run(fmt.Sprintf("%s/%d", how, size), func(b *testing.B) {
-				measured(b, "shm", fmt.Sprintf("hooks exchange %s %d %d", how, size, b.N), "ns/exchange")
+				measured(b, "shm", fmt.Sprintf("%s exchange %s %d %d", hooked, how, size, b.N), "ns/exchange")
 			})
 		}
 	}
