@@ -28,7 +28,7 @@ var twoThreads = Experiment{
 
 // What is on the stack of a thread that takes, holds back for, or gives up a lock of a gate or a domain, and of one that waits for it.
 var (
-	atLock      = regexp.MustCompile(`/nmad\.(\(\*(spinlock|gateLock|domainLock)\)\.(lock|tryLock|unlock|slow|enter|claim|release)|backOff)$`)
+	atLock      = regexp.MustCompile(`/nmad\.(\(\*(spinlock|gateLock|domainLock)\)\.(lock|lockSlowly|tryLock|tryDomain|unlock|slow|enter|claim|release)|backOff)$`)
 	waitsAtLock = regexp.MustCompile(`/nmad\.(\(\*spinlock\)\.slow|backOff)$`)
 )
 
