@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"github.com/pm2-go/pm2/pioman"
@@ -86,8 +87,14 @@ func TestArmBesideWaiter(t *testing.T) {
 	}
 	sleeper.Disarm()
 	zero.waits.spin = time.Minute
+	s, stop := oneVP(t) // a thread polls on also where its CPU is wanted
+	defer stop()
 	waited := make(chan error)
-	go func() { waited <- x.Wait() }()
+	go func() {
+		var err error
+		marcel.RunOn(s, func() { err = x.Wait() })
+		waited <- err
+	}()
 	for end, there := time.Now().Add(20*time.Second), false; !there; runtime.Gosched() {
 		zero.mu.lock()
 		there = zero.rails.waiterPolls()
