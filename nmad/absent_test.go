@@ -32,22 +32,9 @@ func TestAbsent(t *testing.T) {
 			"IrecvInto":  func() error { return g.IrecvInto(&Request{}, 1, nil) },
 			"Send":       func() error { return g.Send(1, nil) },
 			"Recv":       func() error { _, err := g.Recv(1, nil); return err },
-			"StartSend":  func() error { return g.StartSend(&Request{}, &SendOp{}) },
-			"StartRecv":  func() error { return g.StartRecv(&Request{}, &RecvOp{}) },
-			"Issend":     func() error { return g.Issend(1, nil).Wait() },
-			"Ssend":      func() error { return g.Ssend(1, nil) },
-			"IsendParts": func() error { return g.IsendParts(1, nil).Wait() },
-			"IrecvParts": func() error { return g.IrecvParts(1, nil).Wait() },
-			"IsendData":  func() error { return g.IsendData(1, data).Wait() },
-			"IrecvData":  func() error { return g.IrecvData(1, data).Wait() },
-			"IrecvMatch": func() error { return g.IrecvMatch(Match{}, nil).Wait() },
-			"Pack":       func() error { return new(Pack).Isend(g, 1).Wait() },
-			"Pack sync":  func() error { return new(Pack).Issend(g, 1).Wait() },
-			"Pack start": func() error { return new(Pack).StartSend(g, &Request{}, &SendOp{}) },
-			"Unpack":     func() error { return new(Unpack).Irecv(g, 1).Wait() },
-			"Unpack start": func() error {
-				return new(Unpack).StartRecv(g, &Request{}, &RecvOp{})
-			},
+			"Post, send": func() error { return g.Post(&Request{}, &Op{}) },
+			"Post, recv": func() error { return g.Post(&Request{}, &Op{Kind: OpRecv}) },
+			"Start":      func() error { return g.Start(&Op{Data: data}).Wait() },
 			"Link":       func() error { return g.Link(none) },
 			"Probe":      func() error { return one(g.Probe(none, Tag(1))) },
 			"Sample":     func() error { return one(g.Sample(none)) },
@@ -57,7 +44,7 @@ func TestAbsent(t *testing.T) {
 				if _, found := g.Iprobe(Tag(1)); found || peeked || g.Claim(Tag(1)) != nil {
 					return errors.New("a message is there")
 				}
-				if g.Protocols() != nil || g.Rails() != nil || g.Strategy() != "" || g.Stats() != (Stats{}) {
+				if x := g.Info(); x.Protocols != nil || x.Rails != nil || x.Exceptions != nil || x.Strategy != "" || g.Stats() != (Stats{}) {
 					return errors.New("it is described")
 				}
 				_ = g.Rank()
@@ -67,12 +54,13 @@ func TestAbsent(t *testing.T) {
 	}
 	session := func(s *Session) map[string]func() error {
 		return map[string]func() error{
-			"StartRecv": func() error { return s.StartRecv(&Request{}, &RecvOp{}) },
-			"Irecv":     func() error { return s.Irecv(Tag(1), nil).Wait() },
-			"Recv":      func() error { _, err := s.Recv(Tag(1), nil); return err },
-			"IrecvAny":  func() error { return new(Unpack).IrecvAny(s, Tag(1)).Wait() },
-			"Probe":     func() error { _, err := s.Probe(none, Tag(1)); return err },
-			"Queue":     func() error { _, err := s.NewQueue().Wait(none); return err },
+			"Post":     func() error { return s.Post(AnySource, &Request{}, &Op{Kind: OpRecv}) },
+			"Post, to": func() error { return s.Post(0, &Request{}, &Op{}) },
+			"Start":    func() error { return s.Start(AnySource, &Op{Kind: OpRecv}).Wait() },
+			"Irecv":    func() error { return s.Irecv(Tag(1), nil).Wait() },
+			"Recv":     func() error { _, err := s.Recv(Tag(1), nil); return err },
+			"Probe":    func() error { _, err := s.Probe(none, Tag(1)); return err },
+			"Queue":    func() error { _, err := s.NewQueue().Wait(none); return err },
 			"Gate": func() error {
 				if err := s.Gate(0).Send(1, nil); !errors.Is(err, ErrRank) {
 					return err
@@ -103,24 +91,26 @@ func TestAbsent(t *testing.T) {
 		"no session":     {ErrClosed, session(nil)},
 		"a zero session": {ErrClosed, session(&Session{})},
 		"no operation": {ErrConfig, map[string]func() error{
-			"send":              func() error { return g.StartSend(&Request{}, nil) },
-			"recv":              func() error { return g.StartRecv(&Request{}, nil) },
-			"recv from any":     func() error { return s.StartRecv(&Request{}, nil) },
-			"pack":              func() error { return new(Pack).StartSend(g, &Request{}, nil) },
-			"unpack":            func() error { return new(Unpack).StartRecv(g, &Request{}, nil) },
-			"send, no request":  func() error { return g.StartSend(nil, &SendOp{}) },
-			"recv, no request":  func() error { return g.StartRecv(nil, &RecvOp{}) },
-			"any, no request":   func() error { return s.StartRecv(nil, &RecvOp{}) },
+			"Post":              func() error { return g.Post(&Request{}, nil) },
+			"Start":             func() error { return g.Start(nil).Wait() },
+			"from any":          func() error { return s.Post(AnySource, &Request{}, nil) },
+			"to a rank":         func() error { return s.Post(0, &Request{}, nil) },
+			"no kind":           func() error { return g.Post(&Request{}, &Op{Kind: OpRecv + 1}) },
+			"a receive, sync":   func() error { return g.Post(&Request{}, &Op{Kind: OpRecv, Sync: true}) },
+			"a send that loans": func() error { return g.Post(&Request{}, &Op{Loan: true}) },
+			"a send to any":     func() error { return s.Post(0, &Request{}, &Op{Loan: true}) },
+			"send, no request":  func() error { return g.Post(nil, &Op{}) },
+			"recv, no request":  func() error { return g.Post(nil, &Op{Kind: OpRecv}) },
+			"any, no request":   func() error { return s.Post(AnySource, nil, &Op{Kind: OpRecv}) },
 			"Isend, no request": func() error { return g.IsendInto(nil, 1, nil) },
 			"Irecv, no request": func() error { return g.IrecvInto(nil, 1, nil) },
 		}},
 		"no request": {ErrIdle, requestCalls(nil)},
 		"a zero one": {ErrIdle, requestCalls(&Request{})},
 		"no message": {ErrIdle, map[string]func() error{
-			"Recv":       func() error { _, err := (*Message)(nil).Recv(nil); return err },
-			"Irecv":      func() error { return (&Message{}).Irecv(nil).Wait() },
-			"IrecvParts": func() error { return (&Message{}).IrecvParts(nil).Wait() },
-			"IrecvData":  func() error { return (&Message{}).IrecvData(data).Wait() },
+			"Recv":  func() error { _, err := (*Message)(nil).Recv(nil); return err },
+			"Irecv": func() error { return (&Message{}).Irecv(nil).Wait() },
+			"Start": func() error { return (&Message{}).Start(&Op{Kind: OpRecv}).Wait() },
 			"Peek": func() error {
 				if (*Message)(nil).Peek(nil) != 0 || (&Message{}).Peek(make([]byte, 1)) != 0 {
 					return errors.New("it has something to show")
@@ -157,7 +147,7 @@ func TestAbsent(t *testing.T) {
 			},
 			"Queue": func() error {
 				q := s.NewQueue()
-				err := g.StartSend(&Request{}, &SendOp{Tag: 4, Queue: q})
+				err := g.Post(&Request{}, &Op{Match: Tag(4), Queue: q})
 				_, werr := q.Wait(none)
 				return errors.Join(err, werr)
 			},

@@ -37,16 +37,16 @@ func TestParts(t *testing.T) {
 						msg, buf := pattern(size, 1), make([]byte, room)
 						var s, r *Request
 						if recvFirst {
-							r = p.gates[1].IrecvParts(9, inParts(buf, in...))
+							r = p.gates[1].Start(&Op{Kind: OpRecv, Match: Tag(9), Parts: inParts(buf, in...)})
 						}
 						if i == 0 {
 							s = p.gates[0].Isend(9, msg)
 						} else {
-							s = p.gates[0].IsendParts(9, inParts(msg, out...))
+							s = p.gates[0].Start(&Op{Match: Tag(9), Parts: inParts(msg, out...)})
 						}
 						p.settle()
 						if !recvFirst {
-							r = p.gates[1].IrecvParts(9, inParts(buf, in...))
+							r = p.gates[1].Start(&Op{Kind: OpRecv, Match: Tag(9), Parts: inParts(buf, in...)})
 						}
 						p.settle()
 						var want error
@@ -75,11 +75,11 @@ func TestPartsToOurselves(t *testing.T) {
 				msg, buf := pattern(size, 1), make([]byte, room)
 				var s, r *Request
 				if recvFirst {
-					r = g.IrecvParts(1, inParts(buf, 7, 0, 11))
+					r = g.Start(&Op{Kind: OpRecv, Match: Tag(1), Parts: inParts(buf, 7, 0, 11)})
 				}
-				s = g.IsendParts(1, inParts(msg, 3, 50))
+				s = g.Start(&Op{Match: Tag(1), Parts: inParts(msg, 3, 50)})
 				if !recvFirst {
-					r = g.IrecvParts(1, inParts(buf, 7, 0, 11))
+					r = g.Start(&Op{Kind: OpRecv, Match: Tag(1), Parts: inParts(buf, 7, 0, 11)})
 				}
 				mustDone(t, s, nil)
 				over, err := r.Test()
@@ -98,7 +98,7 @@ func TestSynchronous(t *testing.T) {
 		own := newOwnGate(0, p.engines[0], wide)
 		for name, side := range map[string][2]*Gate{"peer": {p.gates[0], p.gates[1]}, "own rank": {own, own}} {
 			msg, buf := pattern(size, 1), make([]byte, size)
-			s := side[0].Issend(4, msg)
+			s := side[0].Start(&Op{Match: Tag(4), Buf: msg, Sync: true})
 			p.settle()
 			if over, _ := s.Test(); over {
 				t.Fatalf("%s: a synchronous send of %d bytes is done without a receive", name, size)
@@ -119,8 +119,10 @@ func TestSynchronous(t *testing.T) {
 func TestCancel(t *testing.T) {
 	for _, size := range []int{10, 1000} {
 		for name, post := range map[string]func(*Gate, []byte) *Request{
-			"exact":  func(g *Gate, b []byte) *Request { return g.Irecv(5, b) },
-			"masked": func(g *Gate, b []byte) *Request { return g.IrecvMatch(Match{Tag: 5, Mask: 7}, b) },
+			"exact": func(g *Gate, b []byte) *Request { return g.Irecv(5, b) },
+			"masked": func(g *Gate, b []byte) *Request {
+				return g.Start(&Op{Kind: OpRecv, Match: Match{Tag: 5, Mask: 7}, Buf: b})
+			},
 		} {
 			p := newPair(simnet.Options{}, wide)
 			msg := pattern(size, 1)
@@ -289,7 +291,7 @@ func TestOldestReceiveWins(t *testing.T) {
 	s := p.session(1)
 	kinds := []func(buf []byte) *Request{
 		func(b []byte) *Request { return g.Irecv(6, b) },
-		func(b []byte) *Request { return g.IrecvMatch(Match{Tag: 2, Mask: 2}, b) },
+		func(b []byte) *Request { return g.Start(&Op{Kind: OpRecv, Match: Match{Tag: 2, Mask: 2}, Buf: b}) },
 		func(b []byte) *Request { return s.Irecv(Match{}, b) },
 		func(b []byte) *Request { return s.Irecv(Tag(6), b) },
 	}

@@ -70,7 +70,7 @@ type bufferPool struct {
 
 // Alloc returns memory for a message of that many bytes to the process of this gate. Its contents are arbitrary.
 // Over shared memory a message in it need not be copied: a receive that takes loans
-// (RecvOp.Loan) reads it where it lies. Over other networks, and to any other receive, it is sent as from
+// (Op.Loan) reads it where it lies. Over other networks, and to any other receive, it is sent as from
 // any buffer, so a program need not know which network it is.
 //
 // All buffers of a gate together have up to Config.Loans bytes, in whole pages of 4 KiB; if there is no room left, or only in pieces
@@ -243,30 +243,8 @@ func (p *bufferPool) end(why error) {
 	p.leave()
 }
 
-// IsendBuffer starts to send all of b as one message, and may lend it to the receiver; see Gate.Alloc. The
-// request is done when the receiver has copied the message, or has released it. Then b can be filled and sent again.
-func (g *Gate) IsendBuffer(tag uint64, b Buffer) *Request {
-	if err := g.barred(); err != nil {
-		return failed(err)
-	}
-	r := &Request{}
-	op := SendOp{Tag: tag, Buffer: b}
-	if err := b.startSendOp(g, &op); err != nil {
-		return failed(err)
-	}
-	r.prepareSend(g, &op)
-	g.submit(r)
-	return r
-}
-
-// SendBuffer is IsendBuffer, followed by Wait.
-func (g *Gate) SendBuffer(tag uint64, b Buffer) error { return g.IsendBuffer(tag, b).Wait() }
-
 // startSendOp is startSend for an operation.
-func (b Buffer) startSendOp(g *Gate, op *SendOp) error {
-	if b == (Buffer{}) {
-		return errReleased("send of a buffer")
-	}
+func (b Buffer) startSendOp(g *Gate, op *Op) error {
 	if op.Buf != nil || op.Parts != nil || op.Data != nil {
 		return fmt.Errorf("nmad: %w: a send of a buffer and of other bytes", ErrConfig)
 	}

@@ -23,7 +23,7 @@ func TestQueue(t *testing.T) {
 		for i := range rs {
 			buf := make([]byte, 4000)
 			bufs[&rs[i]] = buf
-			if err := one.StartRecv(&rs[i], &RecvOp{Match: Tag(uint64(i)), Buf: buf, Queue: q}); err != nil {
+			if err := one.Post(&rs[i], &Op{Kind: OpRecv, Match: Tag(uint64(i)), Buf: buf, Queue: q}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -43,7 +43,7 @@ func TestQueue(t *testing.T) {
 				t.Errorf("request %d is damaged", i)
 			}
 			if count[r.Tag()]++; count[r.Tag()] == 1 {
-				if err := one.StartRecv(r, &RecvOp{Match: Tag(r.Tag()), Buf: bufs[r], Queue: q}); err != nil {
+				if err := one.Post(r, &Op{Kind: OpRecv, Match: Tag(r.Tag()), Buf: bufs[r], Queue: q}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -54,7 +54,7 @@ func TestQueue(t *testing.T) {
 		// A request that is done stays its queue's until it was taken out.
 		zero.Send(1, nil)
 		var r Request
-		one.StartRecv(&r, &RecvOp{Match: Tag(1), Queue: q})
+		one.Post(&r, &Op{Kind: OpRecv, Match: Tag(1), Queue: q})
 		if err := r.Wait(); err != nil {
 			t.Error(err)
 		}
@@ -91,13 +91,13 @@ func TestCallbacks(t *testing.T) {
 					over <- n
 				}
 				if n < rounds {
-					g.StartRecv(&in, &RecvOp{Match: Tag(1), Buf: buf, Done: received})
+					g.Post(&in, &Op{Kind: OpRecv, Match: Tag(1), Buf: buf, Done: received})
 				}
 				if n < rounds || rank == 1 {
 					g.Isend(1, nil)
 				}
 			}
-			g.StartRecv(&in, &RecvOp{Match: Tag(1), Buf: buf, Done: received})
+			g.Post(&in, &Op{Kind: OpRecv, Match: Tag(1), Buf: buf, Done: received})
 			if rank == 0 {
 				g.Isend(1, nil)
 			}
@@ -135,11 +135,11 @@ func TestCallbackDepth(t *testing.T) {
 			t.Fatal("a callback inside a callback")
 		}
 		if count++; count < n {
-			p.gates[1].StartRecv(&r, &RecvOp{Match: Tag(1), Done: again})
+			p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Tag(1), Done: again})
 		}
 		depth--
 	}
-	p.gates[1].StartRecv(&r, &RecvOp{Match: Tag(1), Done: again})
+	p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Tag(1), Done: again})
 	if count != n {
 		t.Errorf("%d callbacks, want %d", count, n)
 	}
@@ -153,7 +153,7 @@ func TestChoose(t *testing.T) {
 			for _, side := range [][2]*Gate{{p.gates[0], p.gates[1]}, {own, own}} {
 				msg := pattern(size, 1)
 				var buf []byte
-				op := RecvOp{Match: Tag(3), Choose: func(e Envelope) []byte {
+				op := Op{Kind: OpRecv, Match: Tag(3), Choose: func(e Envelope) []byte {
 					if e.Tag != 3 || e.Source != 0 {
 						t.Errorf("asked for a buffer for %+v", e)
 					}
@@ -162,12 +162,12 @@ func TestChoose(t *testing.T) {
 				}}
 				var r Request
 				if recvFirst {
-					side[1].StartRecv(&r, &op)
+					side[1].Post(&r, &op)
 				}
 				s := side[0].Isend(3, msg)
 				p.settle()
 				if !recvFirst {
-					side[1].StartRecv(&r, &op)
+					side[1].Post(&r, &op)
 				}
 				p.settle()
 				mustDone(t, s, nil)

@@ -38,7 +38,7 @@ func TestWaitsAreNoCancellationPoints(t *testing.T) {
 			},
 			"Queue.Wait": func(buf []byte) error {
 				var r Request
-				here.StartRecv(&r, &RecvOp{Match: Tag(1), Buf: buf, Queue: q})
+				here.Post(&r, &Op{Kind: OpRecv, Match: Tag(1), Buf: buf, Queue: q})
 				_, err := q.Wait(ctx)
 				return err
 			},

@@ -10,7 +10,7 @@ import (
 )
 
 // Context is a name space of tags between some processes of a domain, its group: nothing that is for messages of one context finds those
-// of another. Match.Context and SendOp.Context name it; a program that names none uses one of its own, whose group is the job.
+// of another. Match.Context and Op.Context name it; a program that names none uses one of its own, whose group is the job.
 // Domain.OpenContext opens it. Safe for concurrent use.
 type Context struct {
 	d      *Domain

@@ -26,7 +26,7 @@ func (j *job) openContext(number int, ranks ...int) []*Context {
 func sendIn(t *testing.T, g *Gate, c *Context, tag uint64, msg []byte) *Request {
 	t.Helper()
 	r := &Request{}
-	if err := g.StartSend(r, &SendOp{Context: c, Tag: tag, Buf: msg}); err != nil {
+	if err := g.Post(r, &Op{Match: Match{Context: c, Tag: tag}, Buf: msg}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -39,7 +39,7 @@ func TestContexts(t *testing.T) {
 		j := newJob(t, 3, d, nil)
 		defer j.moving()()
 		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
-		plain := one.IrecvMatch(Match{}, make([]byte, 8))
+		plain := one.Start(&Op{Kind: OpRecv, Match: Match{}, Buf: make([]byte, 8)})
 		anyPlain := j.sessions[1].Irecv(Match{}, make([]byte, 8))
 		sizes := []int{0, 1, 300, 70_000}
 		for at, number := range []int{2, 65535} {
@@ -71,12 +71,12 @@ func TestContexts(t *testing.T) {
 				t.Error("a probe finds another tag")
 			}
 			kinds := []func(buf []byte) *Request{
-				func(buf []byte) *Request { return one.IrecvMatch(m, buf) },
+				func(buf []byte) *Request { return one.Start(&Op{Kind: OpRecv, Match: m, Buf: buf}) },
 				func(buf []byte) *Request {
 					if e, err := one.Probe(t.Context(), Match{Context: c}); err != nil || e.Tag != 7 {
 						t.Errorf("probe: %+v, %v", e, err)
 					}
-					return one.IrecvMatch(Match{Context: c}, buf)
+					return one.Start(&Op{Kind: OpRecv, Match: Match{Context: c}, Buf: buf})
 				},
 				func(buf []byte) *Request {
 					if e, err := j.sessions[1].Probe(t.Context(), m); err != nil || e.Source != 0 {
@@ -191,12 +191,14 @@ func TestContextRefuses(t *testing.T) {
 		}
 		other := j.domain(DomainConfig{}, 1)[0]
 		for what, op := range map[string]func(r *Request) error{
-			"send":                  func(r *Request) error { return s.Gate(2).StartSend(r, &SendOp{Context: c}) },
-			"receive":               func(r *Request) error { return s.Gate(2).StartRecv(r, &RecvOp{Match: Match{Context: c}}) },
-			"receive, made anew":    func(*Request) error { return s.Gate(2).IrecvMatch(Match{Context: c}, nil).Wait() },
+			"send":    func(r *Request) error { return s.Gate(2).Post(r, &Op{Match: Match{Context: c}}) },
+			"receive": func(r *Request) error { return s.Gate(2).Post(r, &Op{Kind: OpRecv, Match: Match{Context: c}}) },
+			"receive, made anew": func(*Request) error {
+				return s.Gate(2).Start(&Op{Kind: OpRecv, Match: Match{Context: c}, Buf: nil}).Wait()
+			},
 			"probe":                 func(*Request) error { _, err := s.Gate(2).Probe(context.Background(), Match{Context: c}); return err },
-			"send in a domain":      func(r *Request) error { return other.Gate(1).StartSend(r, &SendOp{Context: c}) },
-			"any source in another": func(r *Request) error { return other.StartRecv(r, &RecvOp{Match: Match{Context: c}}) },
+			"send in a domain":      func(r *Request) error { return other.Gate(1).Post(r, &Op{Match: Match{Context: c}}) },
+			"any source in another": func(r *Request) error { return other.Post(AnySource, r, &Op{Kind: OpRecv, Match: Match{Context: c}}) },
 			"made anew":             func(*Request) error { return other.Irecv(Match{Context: c}, nil).Wait() },
 			"probe in another":      func(*Request) error { _, err := other.Probe(context.Background(), Match{Context: c}); return err },
 		} {

@@ -41,15 +41,14 @@
 //
 // # Sends and receives
 //
-// Isend, Irecv and their blocking forms are the short way. StartSend with a SendOp, and
-// StartRecv with a RecvOp, start everything else there is, with a request of the caller's
-// and without allocating:
+// Isend, Irecv and their blocking forms are the short way. Post with an Op starts everything else there is, with a
+// request of the caller's and without allocating; Start with a new one:
 //
-//	synchronous             Sync, Issend           done only when the receive is posted
-//	in parts                Parts, Pack, Unpack    [][]byte, never put together
+//	synchronous             Sync                   done only when the receive is posted
+//	in parts                Parts, Pack            [][]byte, never put together
 //	described               Data, Vector           a column, a list: walked over while it moves
 //	tag masks               Match                  the receive posted first gets the message,
-//	any source              Session.StartRecv      whether it names tag and source or not
+//	any source              AnySource              whether it names tag and source or not
 //	late choice of buffer   Choose, Claim          when it is known what has come
 //	loans                   Alloc, Buffer, Loan    read where the sender has it, over shared memory
 //	priority                Priority               under the strategy "priority"

@@ -121,7 +121,7 @@ func TestDomains(t *testing.T) {
 		q := j.sessions[1].NewQueue()
 		var rs [3]Request
 		for i, x := range all {
-			if err := x[1].Gate(0).StartRecv(&rs[i], &RecvOp{Match: Tag(4), Buf: make([]byte, 1), Queue: q}); err != nil {
+			if err := x[1].Gate(0).Post(&rs[i], &Op{Kind: OpRecv, Match: Tag(4), Buf: make([]byte, 1), Queue: q}); err != nil {
 				t.Fatal(err)
 			}
 		}

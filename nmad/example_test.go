@@ -41,11 +41,13 @@ func ExampleGate_Alloc() {
 		panic(err) // ErrNoRoom: too much is lent already
 	}
 	n := copy(b.Bytes(), "written once")
-	send := g.IsendBuffer(3, b.First(n))
+	send := g.Start(&nmad.Op{Match: nmad.Tag(3), Buffer: b.First(n)})
 	b.Release() // goes when the send is done
 
 	buf := make([]byte, 1<<16)
-	loan, err := g.RecvLoan(3, buf)
+	receive := g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(3), Buf: buf, Loan: true})
+	err = receive.Wait()
+	loan := receive.Loan()
 	fmt.Println(string(loan.Bytes()), err)
 	loan.Release() // the sender waits for this
 	fmt.Println(send.Wait(), loan.Bytes() == nil)
@@ -70,14 +72,15 @@ func ExampleGate_Claim() {
 }
 
 // The same with a callback, which also hears of the end.
-func ExampleGate_StartRecv() {
+func ExampleGate_Post() {
 	s := alone()
 	defer s.Close()
 	g := s.Gate(0)
 
 	var r nmad.Request
 	var buf []byte
-	g.StartRecv(&r, &nmad.RecvOp{
+	g.Post(&r, &nmad.Op{
+		Kind:   nmad.OpRecv,
 		Match:  nmad.Tag(3),
 		Choose: func(e nmad.Envelope) []byte { buf = make([]byte, e.Size); return buf },
 		Done:   func(r *nmad.Request) { fmt.Println("done:", string(buf[:r.Len()])) },
@@ -94,11 +97,10 @@ func ExamplePack() {
 
 	var p nmad.Pack
 	p.Add([]byte("head")).Copy([]byte("body, ")).Add([]byte("and more"))
-	p.Isend(g, 1)
+	g.Start(&nmad.Op{Match: nmad.Tag(1), Parts: p.Parts()})
 
 	head, body := make([]byte, 4), make([]byte, 14)
-	var u nmad.Unpack
-	err := u.Add(head).Add(body).Irecv(g, 1).Wait()
+	err := g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(1), Parts: [][]byte{head, body}}).Wait()
 	fmt.Println(string(head), "|", string(body), err)
 	// Output: head | body, and more <nil>
 }
@@ -115,7 +117,7 @@ func ExampleVector() {
 		fmt.Println(err)
 		return
 	}
-	g.IsendData(1, column)
+	g.Start(&nmad.Op{Match: nmad.Tag(1), Data: column})
 
 	row := make([]byte, 3)
 	_, err = g.Recv(1, row)
@@ -133,8 +135,7 @@ func ExampleGate_Peek() {
 	head := make([]byte, 1)
 	e, n, found := g.Peek(nmad.Tag(1), head)
 	name, body := make([]byte, head[0]), make([]byte, int(e.Size)-1-int(head[0]))
-	var u nmad.Unpack
-	err := u.Add(head).Add(name).Add(body).Irecv(g, 1).Wait()
+	err := g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(1), Parts: [][]byte{head, name, body}}).Wait()
 	fmt.Println(found, n, string(name), string(body), err)
 	// Output: true 1 name body <nil>
 }
@@ -159,7 +160,7 @@ func ExampleQueue() {
 	g, q := s.Gate(0), s.NewQueue()
 	var in [3]nmad.Request
 	for i := range in {
-		g.StartRecv(&in[i], &nmad.RecvOp{Match: nmad.Tag(uint64(i)), Queue: q})
+		g.Post(&in[i], &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(uint64(i)), Queue: q})
 	}
 	for _, tag := range []uint64{2, 0, 1} {
 		g.Send(tag, nil)
@@ -175,11 +176,11 @@ func ExampleQueue() {
 }
 
 // A synchronous send is done when its receive is there.
-func ExampleGate_Issend() {
+func ExampleGate_Start() {
 	s := alone()
 	defer s.Close()
 	g := s.Gate(0)
-	r := g.Issend(1, []byte("x"))
+	r := g.Start(&nmad.Op{Match: nmad.Tag(1), Buf: []byte("x"), Sync: true})
 	early, _ := r.Test()
 	g.Recv(1, make([]byte, 1))
 	fmt.Println(early, r.Wait())
@@ -187,10 +188,10 @@ func ExampleGate_Issend() {
 }
 
 // Which messages take which protocol.
-func ExampleGate_Protocols() {
+func ExampleGate_Info() {
 	s := alone()
 	defer s.Close()
-	for _, p := range s.Gate(0).Protocols() {
+	for _, p := range s.Gate(0).Info().Protocols {
 		fmt.Println(p.From, p.Name, p.Rail)
 	}
 	// Output:

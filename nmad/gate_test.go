@@ -308,15 +308,15 @@ func TestNoAllocation(t *testing.T) {
 	})
 	parts, places := inParts(msg, 20, 0, 9), inParts(buf, 7, 30)
 	check("parts, mask", func() {
-		p.gates[1].StartRecv(&r, &RecvOp{Match: Match{Tag: 3, Mask: 3}, Parts: places})
-		p.gates[0].StartSend(&s, &SendOp{Tag: 7, Parts: parts})
+		p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Match{Tag: 3, Mask: 3}, Parts: places})
+		p.gates[0].Post(&s, &Op{Match: Tag(7), Parts: parts})
 		s.Wait()
 		r.Wait()
 	})
 	called := func(*Request) {}
 	check("callbacks", func() {
-		p.gates[1].StartRecv(&r, &RecvOp{Match: Tag(3), Buf: buf, Done: called})
-		p.gates[0].StartSend(&s, &SendOp{Tag: 3, Buf: msg, Done: called})
+		p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Tag(3), Buf: buf, Done: called})
+		p.gates[0].Post(&s, &Op{Match: Tag(3), Buf: msg, Done: called})
 		s.Wait()
 		r.Wait()
 	})
@@ -403,7 +403,7 @@ func TestSendsAgain(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	var r Request
 	called := 0
-	if err := p.gates[0].StartSend(&r, &SendOp{Tag: 1, Buf: []byte("long before"), Sync: true, Done: func(*Request) { called++ }}); err != nil {
+	if err := p.gates[0].Post(&r, &Op{Match: Tag(1), Buf: []byte("long before"), Sync: true, Done: func(*Request) { called++ }}); err != nil {
 		t.Fatal(err)
 	}
 	in := make([]byte, 16)

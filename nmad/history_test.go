@@ -140,14 +140,14 @@ func (x *historyThread) post(blocks bool) {
 	if x.rng.IntN(2) == 0 {
 		p.from = anyRank
 	}
-	op := &RecvOp{Match: p.Match, Buf: p.buf}
+	op := &Op{Kind: OpRecv, Match: p.Match, Buf: p.buf}
 	p.begin = x.h.clock.Add(1)
 	if p.from == anyRank {
-		p.r = x.s.job.irecv(op)
+		p.r = x.s.job.Start(AnySource, op)
 	} else if g := x.s.Gate(p.from); p.Mask == exact && x.rng.IntN(2) == 0 {
 		p.r = g.Irecv(p.Tag, p.buf)
 	} else {
-		p.r = irecv(g, op)
+		p.r = g.Start(op)
 	}
 	p.end = x.h.clock.Add(1)
 	x.mine, x.wait = append(x.mine, p), append(x.wait, p)

@@ -21,10 +21,13 @@ func (s *Session) Gate(rank int) *Gate {
 	return s.job.Gate(rank)
 }
 
-// StartRecv starts a receive from any rank; see Domain.StartRecv.
-func (s *Session) StartRecv(r *Request, op *RecvOp) error { return s.zero().StartRecv(r, op) }
+// Post starts an operation; see Domain.Post.
+func (s *Session) Post(rank int, r *Request, op *Op) error { return s.zero().Post(rank, r, op) }
 
-// Irecv starts to receive a message that m is for from any rank; see Domain.StartRecv.
+// Start starts an operation with a request of its own; see Domain.Start.
+func (s *Session) Start(rank int, op *Op) *Request { return s.zero().Start(rank, op) }
+
+// Irecv starts to receive a message that m is for from any rank; see Domain.Irecv.
 func (s *Session) Irecv(m Match, buf []byte) *Request { return s.zero().Irecv(m, buf) }
 
 // Recv receives a message that m is for from any rank; see Domain.Recv.

@@ -79,9 +79,9 @@ func TestBeyondTwoGiBOverDrivers(t *testing.T) {
 		}
 		j := newJob(t, 2, d, nil)
 		from, to := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
-		for what, op := range map[string]*RecvOp{
-			"in one piece": {Match: Tag(1), Buf: buf},
-			"in blocks":    {Match: Tag(1), Data: blocks},
+		for what, op := range map[string]*Op{
+			"in one piece": {Kind: OpRecv, Match: Tag(1), Buf: buf},
+			"in blocks":    {Kind: OpRecv, Match: Tag(1), Data: blocks},
 		} {
 			clear(buf)
 			room := size
@@ -89,7 +89,7 @@ func TestBeyondTwoGiBOverDrivers(t *testing.T) {
 				room = blocks.Size()
 			}
 			var r Request
-			if err := to.StartRecv(&r, op); err != nil {
+			if err := to.Post(&r, op); err != nil {
 				t.Fatal(err)
 			}
 			serr, rerr := waitBoth(from.Isend(1, msg), &r)

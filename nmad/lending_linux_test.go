@@ -81,7 +81,7 @@ func TestHostileLoans(t *testing.T) {
 		"long description":  {good(), 100, append(word(0), 0)},
 	} {
 		p, g := hostile(c.fd, nil)
-		r := g.IrecvLoan(1, nil)
+		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
 		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(c.body)), Tag: 1, Size: c.size}, c.body)
 		g.poll()
 		if g.life.end == nil || !errors.Is(g.life.end, ErrProtocol) {
@@ -100,7 +100,7 @@ func TestLoanChanges(t *testing.T) {
 	fd, mem := lentMemory(t, 8192)
 	mem[4100] = 7
 	p, g := hostile(fd, nil)
-	r := g.IrecvLoan(1, nil)
+	r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
 	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, binary.LittleEndian.AppendUint64(nil, 4096))
 	g.poll()
 	mustDone(t, r, nil)
@@ -126,7 +126,7 @@ func TestReturnTwice(t *testing.T) {
 	fd, _ := lentMemory(t, 8192)
 	p, g := hostile(fd, nil)
 	for i := range uint32(20) { // more than the small track holds
-		r := g.IrecvLoan(1, nil)
+		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
 		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, make([]byte, flow.LoanBody))
 		g.poll()
 		mustDone(t, r, nil)

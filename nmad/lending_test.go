@@ -72,7 +72,7 @@ func hostile(fd int, fails error) (*pair, *Gate) {
 // TestLoanBlind: one that cannot map what it is lent gets the message as ever.
 func TestLoanBlind(t *testing.T) {
 	p, g := hostile(-1, errors.New("no more descriptors"))
-	r := g.IrecvLoan(1, make([]byte, 100))
+	r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: make([]byte, 100), Loan: true})
 	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, make([]byte, flow.LoanBody))
 	g.poll()
 	if _, want := g.flow.Rails[0].Streams[flow.Pull].Waits(); g.life.end != nil || r.core.Stage != flow.Pulling || want != 100 {
@@ -111,7 +111,7 @@ func TestBlockOfGivenUpSend(t *testing.T) {
 	if err != nil {
 		t.Skip(err) // no memory to share on this system
 	}
-	s := g.IsendBuffer(1, x)
+	s := g.Start(&Op{Match: Tag(1), Buffer: x})
 	if err := x.Release(); err != nil {
 		t.Fatal(err)
 	}

@@ -173,7 +173,7 @@ func TestGatherLinks(t *testing.T) {
 		}
 		for _, from := range []int{0, 4} {
 			wg.Go(func() {
-				if err := j.sessions[from].Gate(2).Ssend(uint64(from), pattern(10, 1)); err != nil {
+				if err := j.sessions[from].Gate(2).Start(&Op{Match: Tag(uint64(from)), Buf: pattern(10, 1), Sync: true}).Wait(); err != nil {
 					t.Error(err)
 				}
 			})
@@ -196,7 +196,7 @@ func TestGatherLinks(t *testing.T) {
 func TestLinkNow(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 3, d, nil)
-		if p := j.sessions[0].Gate(1).Protocols(); len(p) != 1 {
+		if p := j.sessions[0].Gate(1).Info().Protocols; len(p) != 1 {
 			t.Errorf("without links the gate has the protocols %v", p)
 		}
 		each(2, func(rank int) {
@@ -206,7 +206,7 @@ func TestLinkNow(t *testing.T) {
 				}
 			}
 		})
-		if p := j.sessions[0].Gate(1).Protocols(); len(p) < 2 {
+		if p := j.sessions[0].Gate(1).Info().Protocols; len(p) < 2 {
 			t.Errorf("the linked gate has the protocols %v", p)
 		}
 		if err := j.sessions[1].Gate(1).Link(t.Context()); err != nil {

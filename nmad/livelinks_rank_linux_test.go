@@ -228,11 +228,11 @@ func (l *liveRank) send(peer int) {
 		tag := uint64(i % liveTags)
 		switch cut := n / 3; {
 		case x.lent != (nmad.Buffer{}):
-			x.r = g.IsendBuffer(tag, x.lent)
+			x.r = g.Start(&nmad.Op{Match: nmad.Tag(tag), Buffer: x.lent})
 		case rng.IntN(6) == 0:
-			x.r = g.Issend(tag, x.b)
+			x.r = g.Start(&nmad.Op{Match: nmad.Tag(tag), Buf: x.b, Sync: true})
 		case rng.IntN(6) == 0:
-			x.r = g.IsendParts(tag, [][]byte{x.b[:cut], x.b[cut:cut], x.b[cut:]})
+			x.r = g.Start(&nmad.Op{Match: nmad.Tag(tag), Parts: [][]byte{x.b[:cut], x.b[cut:cut], x.b[cut:]}})
 		default:
 			x.r = g.Isend(tag, x.b)
 		}
@@ -289,9 +289,9 @@ func (l *liveRank) recv(peer int) {
 		tag := uint64(i % liveTags)
 		switch cut := room / 3; rng.IntN(6) {
 		case 0:
-			x.r = g.IrecvParts(tag, [][]byte{x.b[:cut], x.b[cut:]})
+			x.r = g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(tag), Parts: [][]byte{x.b[:cut], x.b[cut:]}})
 		case 1, 2:
-			x.r, x.loan = g.IrecvLoan(tag, x.b), true
+			x.r, x.loan = g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(tag), Buf: x.b, Loan: true}), true
 		default:
 			x.r = g.Irecv(tag, x.b)
 		}

@@ -2,7 +2,7 @@ package nmad
 
 import "github.com/pm2-go/pm2/nmad/internal/flow"
 
-// Loan is a message that a receive that takes loans (RecvOp.Loan) has received; Request.Loan returns it. If InPlace, its bytes
+// Loan is a message that a receive that takes loans (Op.Loan) has received; Request.Loan returns it. If InPlace, its bytes
 // lie in the sender's memory, which is mapped here for reading only (a write is a fault that ends the
 // program), and the sender waits for Release. Else they are in the buffer of the receive. A sender that breaks the rules can
 // change bytes that are in place while they are read. So a reader that checks them copies them first, and checks
@@ -43,7 +43,7 @@ func (l Loan) Release() error {
 	return nil
 }
 
-// Loan returns, of a receive with RecvOp.Loan that has ended without an error, the message. It is the same
+// Loan returns, of a receive with Op.Loan that has ended without an error, the message. It is the same
 // for each call until the request is started again, and must be released once.
 func (r *Request) Loan() Loan {
 	if r == nil || !r.ended() || !r.core.Special || r.core.Rest.Lease == nil {
@@ -63,19 +63,3 @@ func (r *Request) source() *Gate {
 	}
 	return r.gate
 }
-
-// IrecvLoan starts to receive the next message with that tag where its sender has it, or, if it is not
-// lent, into buf; Request.Loan tells. See RecvOp.Loan.
-func (g *Gate) IrecvLoan(tag uint64, buf []byte) *Request {
-	return irecv(g, &RecvOp{Match: Tag(tag), Buf: buf, Loan: true})
-}
-
-// RecvLoan is IrecvLoan, followed by Wait.
-func (g *Gate) RecvLoan(tag uint64, buf []byte) (Loan, error) {
-	r := g.IrecvLoan(tag, buf)
-	err := r.Wait()
-	return r.Loan(), err
-}
-
-// IrecvLoan starts to receive the message where its sender has it, or into buf; see Irecv and Gate.IrecvLoan.
-func (x *Message) IrecvLoan(buf []byte) *Request { return x.receive(&RecvOp{Buf: buf, Loan: true}) }

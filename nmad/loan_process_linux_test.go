@@ -37,9 +37,11 @@ func lender(victim int) error {
 			return err
 		}
 		copy(b.Bytes(), lentMessage(s.Rank()))
-		buffers, sends = append(buffers, b), append(sends, g.IsendBuffer(1, b))
+		buffers, sends = append(buffers, b), append(sends, g.Start(&nmad.Op{Match: nmad.Tag(1), Buffer: b}))
 	}
-	l, err := g.RecvLoan(1, nil)
+	receive := g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(1), Loan: true})
+	err = receive.Wait()
+	l := receive.Loan()
 	if err != nil || !l.InPlace() || !bytes.Equal(l.Bytes(), want) {
 		return fmt.Errorf("a loan of %d bytes, in place: %v: %w", len(l.Bytes()), l.InPlace(), err)
 	}

@@ -23,10 +23,10 @@ func TestLoanSteady(t *testing.T) {
 	once := func() {
 		b, err := from.Alloc(64 << 10)
 		if err == nil {
-			err = to.StartRecv(&r, &RecvOp{Match: Tag(1), Loan: true})
+			err = to.Post(&r, &Op{Kind: OpRecv, Match: Tag(1), Loan: true})
 		}
 		if err == nil {
-			err = from.StartSend(&s, &SendOp{Tag: 1, Buffer: b})
+			err = from.Post(&s, &Op{Match: Tag(1), Buffer: b})
 		}
 		if err == nil {
 			err = r.Wait()
@@ -81,7 +81,7 @@ func TestLoanStress(t *testing.T) {
 						return
 					}
 					fill(b.Bytes(), tag, i)
-					s := from.IsendBuffer(tag, b)
+					s := from.Start(&Op{Match: Tag(tag), Buffer: b})
 					if i%2 == 0 {
 						b.Release()
 						continue
@@ -123,7 +123,7 @@ func TestLoanStress(t *testing.T) {
 						}
 						continue
 					}
-					r := to.IrecvLoan(tag, room)
+					r := to.Start(&Op{Kind: OpRecv, Match: Tag(tag), Buf: room, Loan: true})
 					if err := r.Wait(); err != nil {
 						t.Error(err)
 						return

@@ -16,7 +16,7 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 			p := newPair(simnet.Options{}, wide)
 			g, s := p.gates[1], p.session(1)
 			for range c.masked {
-				g.IrecvMatch(Match{Tag: 1 << 40, Mask: 1 << 40}, nil)
+				g.Start(&Op{Kind: OpRecv, Match: Match{Tag: 1 << 40, Mask: 1 << 40}, Buf: nil})
 			}
 			for range c.any {
 				s.Irecv(Tag(1<<40), nil)
@@ -48,9 +48,9 @@ func BenchmarkReceiveFromAny(b *testing.B) {
 					}
 				}
 				p.settle()
-				r, op := &Request{}, &RecvOp{Match: Tag(7), Buf: make([]byte, 8)}
+				r, op := &Request{}, &Op{Kind: OpRecv, Match: Tag(7), Buf: make([]byte, 8)}
 				start := func() {
-					if err := s.StartRecv(r, op); err != nil {
+					if err := s.Post(AnySource, r, op); err != nil {
 						b.Fatal(err)
 					}
 				}

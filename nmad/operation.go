@@ -1,8 +1,9 @@
 package nmad
 
 import (
-	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"fmt"
 
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
@@ -13,49 +14,29 @@ type Envelope struct {
 	Size   uint64 // bytes
 }
 
-// SendOp is a send with all its options; Gate.StartSend starts
-// it. The zero value of each field is the usual case.
-type SendOp struct {
-	Context *Context // of the tag; nil: the one that messages have which name none
-	Tag     uint64
-	Buf     []byte   // the message
-	Parts   [][]byte // or, if not nil: the message in parts, which are sent one after the other without being put together
-	Data    Data     // or, if not nil: something that walks over the message
+// Kind is what an operation does.
+type Kind uint8
 
-	// Buffer, in place of these, is memory of Gate.Alloc, of the same gate, and all of it the message. It is
-	// lent to a receive that takes loans, and otherwise sent as Buf is. No other send of it may be under way (ErrActive).
-	Buffer Buffer
+// The kinds of operations.
+const (
+	OpSend Kind = iota
+	OpRecv
+)
 
-	// Sync: the send is done only when the receiver has posted its receive. Else a
-	// short message is done as soon as the network has all of it.
-	Sync bool
-	// Priority: under the strategy "priority" a message goes before those with a lower
-	// one that wait for the same gate, unless they have the same tag.
-	Priority int8
+// AnySource stands for a rank, in Domain.Post: a receive takes a message from any process, the own one included.
+const AnySource = -1
 
-	Done  func(*Request) // called when it is done; see RecvOp
-	Queue *Queue         // where it goes when it is done; nil: nowhere
-}
+// Op is a send or a receive with all its options; Gate.Post and Domain.Post start it. The zero value of each field is the usual
+// case, except that a receive with the zero Match takes a message with any tag: Tag(7) is for tag 7. An option that is not for its kind is an ErrConfig.
+type Op struct {
+	Kind  Kind
+	Match // of a send: its context and tag; Mask has no say
 
-// RecvOp is a receive with all its options; Gate.StartRecv
-// and those of Domain and Session start it. The zero value of each field is the usual case, except that
-// the zero Match takes a message with any tag: use Tag(7) for tag 7.
-type RecvOp struct {
-	Match
-	Buf   []byte   // where the message goes
-	Parts [][]byte // or, if not nil: places that it fills one after the other
-	Data  Data     // or, if not nil: something that walks over these places
+	Buf   []byte   // the message, or where it goes
+	Parts [][]byte // or, if not nil: its parts, one after the other, which are not put together
+	Data  Data     // or, if not nil: something that walks over them
 
-	// Choose, if not nil, is asked for the buffer, instead of Buf, Parts and Data, when the
-	// message, or its announcement, has come. It is called like Done.
-	Choose func(Envelope) []byte
-
-	// Loan: the receive takes a message that its sender lends (Gate.Alloc) where it lies, whatever its size, and uses none of the
-	// above. Any other message goes there as usual. Either way Request.Loan gives what has come, unless there was an error; it must be
-	// released. Of a message that went into Parts or Data it has no Bytes.
-	Loan bool
-
-	// Done is called when the receive is done, instead of waking a thread that waits;
+	// Done is called when the request is done, instead of waking a thread that waits;
 	// the request may be started again in it. Done, Choose and monitors are called
 	// without any lock, by the thread that moves the gate on: perhaps by a hook of the
 	// scheduler, so they must neither block nor wait nor call Cancel, but may start
@@ -63,16 +44,52 @@ type RecvOp struct {
 	// program ends.
 	Done  func(*Request)
 	Queue *Queue // where the request goes when it is done; nil: nowhere
+
+	// Of sends.
+
+	// Buffer, in place of Buf, Parts and Data, and unless it is the zero one, is memory of Gate.Alloc, of the same gate, and all of it the message. It is
+	// lent to a receive that takes loans, and otherwise sent as Buf is. The send is done when the receiver has copied the message, or has
+	// released it; no other send of the buffer may be under way before (ErrActive).
+	Buffer Buffer
+	// Sync: the send is done only when the receiver has posted its receive. Else a
+	// short message is done as soon as the network has all of it.
+	Sync bool
+	// Priority: under the strategy "priority" a message goes before those with a lower
+	// one that wait for the same gate, unless they have the same tag.
+	Priority int8
+
+	// Of receives.
+
+	// Choose, if not nil, is asked for the buffer, instead of Buf, Parts and Data, when the
+	// message, or its announcement, has come. It is called like Done.
+	Choose func(Envelope) []byte
+	// Loan: the receive takes a message that its sender lends (Gate.Alloc) where it lies, whatever its size, and uses none of the
+	// above. Any other message goes there as usual. Either way Request.Loan gives what has come, unless there was an error; it must be
+	// released. Of a message that went into Parts or Data it has no Bytes.
+	Loan bool
 }
 
-// StartSend starts a send with a request of the caller. It fails with ErrActive, and
+// check says why op cannot be started between that domain and that rank; nil: it can.
+func (op *Op) check(d *Domain, rank int) error {
+	switch {
+	case op.Kind > OpRecv:
+		return fmt.Errorf("nmad: %w: an operation of kind %d", ErrConfig, op.Kind)
+	case op.Kind == OpRecv && (op.Buffer.pool != nil || op.Sync || op.Priority != 0):
+		return fmt.Errorf("nmad: %w: a receive with Buffer, Sync or Priority, which are options of a send", ErrConfig)
+	case op.Kind == OpSend && (op.Choose != nil || op.Loan):
+		return fmt.Errorf("nmad: %w: a send with Choose or Loan, which are options of a receive", ErrConfig)
+	}
+	return op.Context.allows(d, rank)
+}
+
+// Post starts op with a request of the caller, which may have been used before: it allocates nothing. It fails with ErrActive, and
 // starts nothing, while r is under way. Neither op nor the slice of its parts, but the
-// parts themselves, must stay as they are until it is done. It allocates nothing.
-func (g *Gate) StartSend(r *Request, op *SendOp) error {
+// parts themselves, must stay as they are until it is done.
+func (g *Gate) Post(r *Request, op *Op) error {
 	if err := lacking(g.barred(), r, op != nil); err != nil {
 		return err
 	}
-	if err := op.Context.allows(g.domain, g.rank); err != nil {
+	if err := op.check(g.domain, g.rank); err != nil {
 		return err
 	}
 	if op.Buffer.pool != nil {
@@ -86,13 +103,72 @@ func (g *Gate) StartSend(r *Request, op *SendOp) error {
 		}
 		return err
 	}
-	r.prepareSend(g, op)
+	if op.Kind == OpSend {
+		r.prepareSend(g, op)
+	} else {
+		r.prepareRecv(g, op)
+		r.age(op.Mask)
+	}
 	g.submit(r)
 	return nil
 }
 
+// Start is Post with a request of its own, which it returns. Errors show in Test and Wait.
+func (g *Gate) Start(op *Op) *Request {
+	r := &Request{}
+	if err := g.Post(r, op); err != nil {
+		return failed(err)
+	}
+	return r
+}
+
+// Post is Gate.Post at the gate to that rank, or, for a receive, with AnySource: Request.Source
+// says from which rank the message came. If messages of several gates are there already, successive receives from any source begin
+// with different gates; the messages of one gate are taken in the order of that gate. Such a receive
+// fails when the domain is closed, or with ErrPeerLost when no other process is left.
+func (d *Domain) Post(rank int, r *Request, op *Op) error {
+	if err := lacking(d.barred(), r, op != nil); err != nil {
+		return err
+	}
+	if rank != AnySource || op.Kind == OpSend {
+		return d.Gate(rank).Post(r, op)
+	}
+	if err := op.check(d, d.s.cfg.Rank); err != nil {
+		return err
+	}
+	if err := r.claim(); err != nil {
+		return err
+	}
+	r.prepareRecv(d.own(), op)
+	r.special().Wild.Set(&r.core.Entry, op.Mask, false)
+	d.startAny(r, op.Context)
+	return nil
+}
+
+// Start is Post with a request of its own, which it returns. Errors show in Test and Wait.
+func (d *Domain) Start(rank int, op *Op) *Request {
+	r := &Request{}
+	if err := d.Post(rank, r, op); err != nil {
+		return failed(err)
+	}
+	return r
+}
+
+// Irecv starts to receive a message that m is for from any rank; see Post.
+func (d *Domain) Irecv(m Match, buf []byte) *Request {
+	return d.Start(AnySource, &Op{Kind: OpRecv, Match: m, Buf: buf})
+}
+
+// Recv receives a message that m is for from any rank, waits for it, and says what it
+// was. With ErrTruncated Size is that of the whole message.
+func (d *Domain) Recv(m Match, buf []byte) (Envelope, error) {
+	r := d.Irecv(m, buf)
+	err := r.Wait()
+	return r.Envelope(), err
+}
+
 // prepareSend is prepare for a send that may be out of the ordinary.
-func (r *Request) prepareSend(g *Gate, op *SendOp) {
+func (r *Request) prepareSend(g *Gate, op *Op) {
 	r.prepare(g, flow.OpSend, op.Tag, op.Buf, flow.ByState)
 	r.core.Context = op.Context.id()
 	b := op.Buffer
@@ -123,23 +199,6 @@ func (r *Request) setQueue(x *rest, q *Queue) {
 	}
 }
 
-// StartRecv starts a receive from this gate; see StartSend.
-func (g *Gate) StartRecv(r *Request, op *RecvOp) error {
-	if err := lacking(g.barred(), r, op != nil); err != nil {
-		return err
-	}
-	if err := op.Context.allows(g.domain, g.rank); err != nil {
-		return err
-	}
-	if err := r.claim(); err != nil {
-		return err
-	}
-	r.prepareRecv(g, op)
-	r.age(op.Mask)
-	g.submit(r)
-	return nil
-}
-
 // age says when a receive that takes tags by that mask was posted.
 func (r *Request) age(mask uint64) {
 	if any := r.gate.any; mask == exact {
@@ -149,32 +208,8 @@ func (r *Request) age(mask uint64) {
 	}
 }
 
-// StartRecv starts a receive from any rank, the own one included; Request.Source
-// says from which rank the message came. If messages of several gates are there already, successive receives begin
-// with different gates; the messages of one gate are taken in the order of that gate. It
-// fails when the domain is closed, or with ErrPeerLost when no other process is left.
-func (d *Domain) StartRecv(r *Request, op *RecvOp) error {
-	if err := lacking(d.barred(), r, op != nil); err != nil {
-		return err
-	}
-	if err := op.Match.Context.allows(d, d.s.cfg.Rank); err != nil {
-		return err
-	}
-	if err := r.claim(); err != nil {
-		return err
-	}
-	d.launchRecv(r, op)
-	return nil
-}
-
-func (d *Domain) launchRecv(r *Request, op *RecvOp) {
-	r.prepareRecv(d.own(), op)
-	r.special().Wild.Set(&r.core.Entry, op.Mask, false)
-	d.startAny(r, op.Match.Context)
-}
-
 // prepareRecv is prepare for a receive that may be out of the ordinary.
-func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
+func (r *Request) prepareRecv(g *Gate, op *Op) {
 	r.prepare(g, flow.OpRecv, op.Tag, op.Buf, flow.ByState)
 	r.core.Context = op.Context.id()
 	if op.Parts == nil && op.Data == nil && op.Mask == exact && op.Choose == nil && op.Done == nil && op.Queue == nil && !op.Loan {
@@ -190,89 +225,4 @@ func (r *Request) prepareRecv(g *Gate, op *RecvOp) {
 	x.chooser, x.notify = op.Choose, op.Done
 	r.setQueue(x, op.Queue)
 	x.Wild.Set(&c.Entry, op.Mask, false)
-}
-
-// isend is StartSend with a request of its own.
-func isend(g *Gate, op *SendOp) *Request {
-	if err := g.barred(); err != nil {
-		return failed(err)
-	}
-	r := &Request{}
-	r.prepareSend(g, op)
-	g.submit(r)
-	return r
-}
-
-// irecv is StartRecv with a request of its own.
-func irecv(g *Gate, op *RecvOp) *Request {
-	if err := g.barred(); err != nil {
-		return failed(err)
-	}
-	if err := op.Context.allows(g.domain, g.rank); err != nil {
-		return failed(err)
-	}
-	r := &Request{}
-	r.prepareRecv(g, op)
-	r.age(op.Mask)
-	g.submit(r)
-	return r
-}
-
-// Issend is Isend, but done only when the receiver has posted its receive (a
-// synchronous send).
-func (g *Gate) Issend(tag uint64, buf []byte) *Request {
-	return isend(g, &SendOp{Tag: tag, Buf: buf, Sync: true})
-}
-
-// Ssend sends buf as one message and returns once the receiver has posted its receive.
-func (g *Gate) Ssend(tag uint64, buf []byte) error { return g.Issend(tag, buf).Wait() }
-
-// IsendParts is Isend of a message that lies in several places.
-func (g *Gate) IsendParts(tag uint64, parts [][]byte) *Request {
-	return isend(g, &SendOp{Tag: tag, Parts: parts})
-}
-
-// IrecvParts is Irecv of a message into several places.
-func (g *Gate) IrecvParts(tag uint64, parts [][]byte) *Request {
-	return irecv(g, &RecvOp{Match: Tag(tag), Parts: parts})
-}
-
-// IsendData is Isend of a message that d walks over.
-func (g *Gate) IsendData(tag uint64, d Data) *Request {
-	return isend(g, &SendOp{Tag: tag, Data: d})
-}
-
-// IrecvData is Irecv of a message into the places that d walks over.
-func (g *Gate) IrecvData(tag uint64, d Data) *Request {
-	return irecv(g, &RecvOp{Match: Tag(tag), Data: d})
-}
-
-// IrecvMatch is Irecv of the next message that m is for.
-func (g *Gate) IrecvMatch(m Match, buf []byte) *Request {
-	return irecv(g, &RecvOp{Match: m, Buf: buf})
-}
-
-// Irecv starts to receive a message that m is for from any rank; see StartRecv.
-func (d *Domain) Irecv(m Match, buf []byte) *Request {
-	return d.irecv(&RecvOp{Match: m, Buf: buf})
-}
-
-func (d *Domain) irecv(op *RecvOp) *Request {
-	if err := d.barred(); err != nil {
-		return failed(err)
-	}
-	if err := op.Match.Context.allows(d, d.s.cfg.Rank); err != nil {
-		return failed(err)
-	}
-	r := &Request{}
-	d.launchRecv(r, op)
-	return r
-}
-
-// Recv receives a message that m is for from any rank, waits for it, and says what it
-// was. With ErrTruncated Size is that of the whole message.
-func (d *Domain) Recv(m Match, buf []byte) (Envelope, error) {
-	r := d.Irecv(m, buf)
-	err := r.Wait()
-	return r.Envelope(), err
 }

@@ -15,7 +15,7 @@ func TestPackSaysAll(t *testing.T) {
 	var pack Pack
 	pack.Copy([]byte{3}).Add([]byte("abc")).Add([]byte("the rest"))
 	var s, r Request
-	if err := pack.StartSend(p.gates[0], &s, &SendOp{Tag: 4, Sync: true, Buf: []byte("not this"), Priority: 3}); err != nil {
+	if err := p.gates[0].Post(&s, &Op{Match: Tag(4), Sync: true, Parts: pack.Parts(), Priority: 3}); err != nil {
 		t.Fatal(err)
 	}
 	p.settle()
@@ -23,9 +23,9 @@ func TestPackSaysAll(t *testing.T) {
 		t.Fatal("a synchronous send is done without a receive")
 	}
 	head, name, rest := make([]byte, 1), make([]byte, 3), make([]byte, 8)
-	var places Unpack
+	var places Pack
 	places.Add(head).Add(name).Add(rest)
-	if err := places.StartRecv(p.gates[1], &r, &RecvOp{Match: Tag(4), Queue: q, Choose: func(Envelope) []byte { return nil }}); err != nil {
+	if err := p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Tag(4), Queue: q, Parts: places.Parts()}); err != nil {
 		t.Fatal(err)
 	}
 	p.settle()
@@ -33,15 +33,15 @@ func TestPackSaysAll(t *testing.T) {
 	if q.Pop() != &r || string(name) != "abc" || string(rest) != "the rest" {
 		t.Errorf("%q, %q, or not in the queue", name, rest)
 	}
-	send := pack.Issend(p.gates[0], 5)
-	any := places.IrecvAny(one, Match{})
+	send := p.gates[0].Start(&Op{Match: Tag(5), Parts: pack.Parts(), Sync: true})
+	any := one.Start(AnySource, &Op{Kind: OpRecv, Parts: places.Parts()})
 	p.settle()
 	mustDone(t, send, nil)
 	mustDone(t, any, nil)
 	if any.Source() != 0 || any.Tag() != 5 {
 		t.Errorf("received %+v", any.Envelope())
 	}
-	send = pack.Isend(p.gates[0], 6)
+	send = p.gates[0].Start(&Op{Match: Tag(6), Parts: pack.Parts()})
 	p.settle()
 	x := p.gates[1].Claim(Tag(6))
 	if x == nil || x.Peek(head) != 1 || head[0] != 3 {
@@ -50,7 +50,7 @@ func TestPackSaysAll(t *testing.T) {
 	places.Reset()
 	clear(name)
 	places.Add(head).Add(name[:head[0]]).Add(rest)
-	recv := x.IrecvParts(places.Parts())
+	recv := x.Start(&Op{Kind: OpRecv, Parts: places.Parts()})
 	p.settle()
 	mustDone(t, send, nil)
 	mustDone(t, recv, nil)

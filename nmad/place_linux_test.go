@@ -93,7 +93,7 @@ func TestWherePolled(t *testing.T) {
 				}
 			})
 			defer j.close()
-			if got := j.sessions[0].Gate(1).Rails()[0]; got.Near != c.near || got.Placed != "a test" {
+			if got := j.sessions[0].Gate(1).Info().Rails[0]; got.Near != c.near || got.Placed != "a test" {
 				t.Errorf("the first rail is polled from %q, as %q; want %q", got.Near, got.Placed, c.near)
 			}
 			// A message has the task polled, so that its queue has it in its main list.

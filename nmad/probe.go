@@ -120,21 +120,22 @@ func (d *Domain) Claim(m Match) *Message {
 
 // Irecv starts to receive the message into buf. It can be received once: later calls give
 // a request that has ended with ErrIdle.
-func (x *Message) Irecv(buf []byte) *Request { return x.receive(&RecvOp{Buf: buf}) }
+func (x *Message) Irecv(buf []byte) *Request { return x.Start(&Op{Kind: OpRecv, Buf: buf}) }
 
-// IrecvParts is Irecv into several places.
-func (x *Message) IrecvParts(parts [][]byte) *Request { return x.receive(&RecvOp{Parts: parts}) }
-
-// IrecvData is Irecv into the places that d walks over.
-func (x *Message) IrecvData(d Data) *Request { return x.receive(&RecvOp{Data: d}) }
-
-func (x *Message) receive(op *RecvOp) *Request {
+// Start is Irecv with the options of a receive; which message it is for op need not say.
+func (x *Message) Start(op *Op) *Request {
 	if x == nil || x.gate == nil {
 		return failed(ErrIdle)
 	}
-	r := &Request{}
-	op.Match = Tag(x.Tag)
-	r.prepareRecv(x.gate, op)
+	if op == nil {
+		return failed(errNoOp)
+	}
+	if err := op.check(x.gate.domain, x.gate.rank); err != nil {
+		return failed(err)
+	}
+	r, o := &Request{}, *op
+	o.Match = Tag(x.Tag)
+	r.prepareRecv(x.gate, &o)
 	r.core.Op = flow.OpResume
 	g := x.gate
 	g.enter()

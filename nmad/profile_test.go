@@ -64,10 +64,10 @@ func TestSample(t *testing.T) {
 		}
 		for rank := range 2 { // both gates use it, from now on
 			g := j.sessions[rank].Gate(1 - rank)
-			if r := g.Rails()[0]; r.Why != "measured, just now" || r.Bandwidth != rail.Bandwidth || r.Latency != rail.LatencyNs {
+			if r := g.Info().Rails[0]; r.Why != "measured, just now" || r.Bandwidth != rail.Bandwidth || r.Latency != rail.LatencyNs {
 				t.Errorf("rank %d: the rail costs %d ns and %g bytes/ns, %s; measured %d and %g", rank, r.Latency, r.Bandwidth, r.Why, rail.LatencyNs, rail.Bandwidth)
 			}
-			p := g.Protocols()
+			p := g.Info().Protocols
 			if got := p[len(p)-2].To; got != uint64(rail.Eager) {
 				t.Errorf("rank %d: eager up to %d, measured %d", rank, got, rail.Eager)
 			}
@@ -84,7 +84,7 @@ func TestSample(t *testing.T) {
 			"just now": func(c *Config) { c.Measured = measured },
 		} {
 			j = newJob(t, 2, d, use)
-			p := j.sessions[0].Gate(1).Protocols()
+			p := j.sessions[0].Gate(1).Info().Protocols
 			if len(p) < 2 {
 				t.Fatalf("%+v", p)
 			}
@@ -108,7 +108,7 @@ func TestSampleLeavesWhatIsSet(t *testing.T) {
 		defer j.close()
 		sampled(t, j)
 		for rank := range 2 {
-			p := j.sessions[rank].Gate(1 - rank).Protocols()
+			p := j.sessions[rank].Gate(1 - rank).Info().Protocols
 			if got := p[len(p)-2].To; got != 99 {
 				t.Errorf("rank %d: eager up to %d, 99 was set", rank, got)
 			}
@@ -190,7 +190,7 @@ func TestSampleRails(t *testing.T) {
 		{Name: "tcp", Latency: 1000, Bandwidth: 1, Why: "measured, " + file, Share: 0.25, Eager: 5},
 		{Name: "shm", Latency: 1000, Bandwidth: 3, Why: "measured, " + file, Share: 0.75, Eager: 7},
 	} {
-		got := g.Rails()[i]
+		got := g.Info().Rails[i]
 		if math.Abs(got.Share-want.Share) > 0.02 {
 			t.Errorf("rail %d gets %.3f of a message, want %.2f", i, got.Share, want.Share)
 		}

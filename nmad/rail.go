@@ -147,21 +147,9 @@ type RailInfo struct {
 // ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.
 const ShareOf = 4 << 20
 
-// Strategy returns the name of this gate's strategy.
-func (g *Gate) Strategy() string {
-	if !g.made() {
-		return ""
-	}
-	return g.flow.Strategy.Name()
-}
-
-// Rails describes the rails of this gate.
-func (g *Gate) Rails() []RailInfo {
-	if !g.made() {
-		return nil
-	}
-	g.mu.lock()
-	defer g.letGo()
+// info describes the rails. Under mu of the gate.
+func (x *rails) info() []RailInfo {
+	g := x.g
 	loads, shares := make([]strategy.Load, len(g.rails.all)), make([]int, len(g.rails.all))
 	for i := range g.rails.all {
 		loads[i] = strategy.Load{Cost: g.flow.Rails[i].Cost}

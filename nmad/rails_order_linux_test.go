@@ -115,7 +115,7 @@ func TestRailsInAnotherOrder(t *testing.T) {
 		})
 		for rank, s := range j.sessions {
 			var names []string
-			for _, r := range s.Gate(1 - rank).Rails() {
+			for _, r := range s.Gate(1 - rank).Info().Rails {
 				names = append(names, r.Name)
 			}
 			if got := strings.Join(names, " "); got != want {

@@ -35,7 +35,7 @@ func TestRailsDeliver(t *testing.T) {
 			side := rapid.IntRange(0, 1).Draw(t, "side")
 			size := rapid.IntRange(0, 1<<19).Draw(t, "size")
 			x := exchange{&Request{}, &Request{}, pattern(size, tag), make([]byte, rapid.IntRange(0, 1<<19).Draw(t, "room"))}
-			send, recv := SendOp{Tag: tag, Buf: x.data}, RecvOp{Match: Tag(tag), Buf: x.buf}
+			send, recv := Op{Match: Tag(tag), Buf: x.data}, Op{Kind: OpRecv, Match: Tag(tag), Buf: x.buf}
 			if rapid.Bool().Draw(t, "send parts") {
 				send.Buf, send.Parts = nil, inParts(x.data, rapid.IntRange(1, 70_000).Draw(t, "part"), 0, rapid.IntRange(0, 9).Draw(t, "part"))
 			}
@@ -44,7 +44,7 @@ func TestRailsDeliver(t *testing.T) {
 			}
 			x.s.prepareSend(p.gates[side], &send)
 			p.gates[side].submit(x.s)
-			if err := p.gates[1-side].StartRecv(x.r, &recv); err != nil {
+			if err := p.gates[1-side].Post(x.r, &recv); err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, x)

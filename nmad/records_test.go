@@ -23,7 +23,7 @@ func TestYoungestFirst(t *testing.T) {
 	ways := map[string]func(p *pair, s *Session, buf []byte) *Request{
 		"tag": func(p *pair, _ *Session, buf []byte) *Request { return p.gates[1].Irecv(last, buf) },
 		"mask": func(p *pair, _ *Session, buf []byte) *Request {
-			return p.gates[1].IrecvMatch(Match{Tag: last, Mask: 0xff}, buf)
+			return p.gates[1].Start(&Op{Kind: OpRecv, Match: Match{Tag: last, Mask: 0xff}, Buf: buf})
 		},
 		"any source": func(_ *pair, s *Session, buf []byte) *Request { return s.Irecv(Tag(last), buf) },
 		"probe": func(p *pair, _ *Session, buf []byte) *Request {
@@ -173,7 +173,7 @@ func TestRecordsAtRandom(t *testing.T) {
 			case rng.IntN(2) == 0:
 				r = s.Irecv(m, buf)
 			default:
-				r = p.gates[1].IrecvMatch(m, buf)
+				r = p.gates[1].Start(&Op{Kind: OpRecv, Match: m, Buf: buf})
 			}
 			p.settle()
 			mustDone(t, r, nil)

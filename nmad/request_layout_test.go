@@ -42,7 +42,7 @@ func TestRequestForgets(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	var r Request
 	sent := p.gates[0].Isend(3, make([]byte, 100))
-	if err := p.gates[1].StartRecv(&r, &RecvOp{Match: Match{Tag: 3, Mask: 3}, Buf: make([]byte, 10)}); err != nil {
+	if err := p.gates[1].Post(&r, &Op{Kind: OpRecv, Match: Match{Tag: 3, Mask: 3}, Buf: make([]byte, 10)}); err != nil {
 		t.Fatal(err)
 	}
 	p.settle()

@@ -13,27 +13,16 @@ import (
 type Protocol struct {
 	From, To uint64 // bytes; To is math.MaxUint64 where there is no end
 	Name     string // "short", "eager", "rendezvous", ...
-	Rail     string // name of the driver; of several rails all that carry a part of it if nothing else is under way, see Gate.Rails
+	Rail     string // name of the driver; of several rails all that carry a part of it if nothing else is under way, see GateInfo.Rails
 	Why      string // where the bounds come from: default, environment, configuration, measured
 }
 
-// Protocols tells which protocol messages of which size take through this gate, and why:
-// a table in order of size, without gaps. What else than its size decides is in Exceptions. A gate
-// that has no links yet does not know more than that it will make them: see Link.
-//
-//	short       eager, in the way that the driver has for the shortest bodies
-//	eager       header and body in one packet, over the first rail; aside, if the receive is not there yet
-//	rendezvous  announced over the first rail; the receiver asks for the bytes, over one rail or several
-func (g *Gate) Protocols() []Protocol {
-	if !g.made() {
-		return nil
+// protocols are those of messages of all sizes. Under mu.
+func (x *routes) protocols() []Protocol {
+	if !x.g.linking.linked() {
+		return []Protocol{{0, math.MaxUint64, "link, then as it says", x.railNames(nil), "nothing was sent yet"}}
 	}
-	g.mu.lock()
-	defer g.letGo()
-	if !g.linking.linked() {
-		return []Protocol{{0, math.MaxUint64, "link, then as it says", g.routes.railNames(nil), "nothing was sent yet"}}
-	}
-	return append(g.routes.eagerRows(), g.routes.rendezvousRows()...)
+	return append(x.eagerRows(), x.rendezvousRows()...)
 }
 
 // routes is up to which size the messages of a gate go eagerly, and why: which way a message takes follows from that, and from
@@ -149,14 +138,9 @@ type Exception struct {
 	Why  string
 }
 
-// Exceptions tells what else than its size decides how a message travels through this gate. There is
-// nothing to tell of a gate that has no links yet.
-func (g *Gate) Exceptions() []Exception {
-	if !g.made() {
-		return nil
-	}
-	g.mu.lock()
-	defer g.letGo()
+// exceptions are those of the gate. Under mu.
+func (x *routes) exceptions() []Exception {
+	g := x.g
 	if !g.linking.linked() {
 		return nil
 	}
@@ -171,7 +155,7 @@ func (g *Gate) Exceptions() []Exception {
 			"a receive that takes loans reads them where they lie; any other asks for them, as after rendezvous",
 		})
 	}
-	if longest := g.routes.joinable(); longest >= 0 {
+	if longest := x.joinable(); longest >= 0 {
 		all = append(all, Exception{
 			fmt.Sprintf("up to %d messages of up to %d bytes that wait for the network", flow.MaxAggregate, longest), "aggregate",
 			fmt.Sprintf("strategy %s puts them into one packet of up to %d bytes", g.flow.Strategy.Name(), g.flow.Room()),

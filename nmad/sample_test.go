@@ -78,7 +78,7 @@ func TestSampleBesideReceives(t *testing.T) {
 	defer j.sessions[1].Monitor(MessageArrived|SendDone|RecvDone, func(Event) { events.Add(1) })()
 	buf := [3][]byte{make([]byte, 8), make([]byte, 8), make([]byte, 8)}
 	waiting := []*Request{
-		one.IrecvMatch(Match{}, buf[0]), j.sessions[1].Irecv(Match{}, buf[1]), zero.Irecv(sampleEager, buf[2]),
+		one.Start(&Op{Kind: OpRecv, Match: Match{}, Buf: buf[0]}), j.sessions[1].Irecv(Match{}, buf[1]), zero.Irecv(sampleEager, buf[2]),
 	}
 	echo := make(chan error, 1)
 	go func() { echo <- one.SampleEcho(context.Background()) }()

@@ -212,7 +212,7 @@ func (s *sampler) send(r *Request, tag uint64, buf []byte) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	r.prepareSend(s.g, &SendOp{Tag: tag, Buf: buf, Sync: tag >= sampleRail})
+	r.prepareSend(s.g, &Op{Match: Tag(tag), Buf: buf, Sync: tag >= sampleRail})
 	r.core.Context = flow.Library
 	s.g.submit(r)
 	return nil
@@ -223,7 +223,7 @@ func (s *sampler) recv(r *Request, tag uint64, buf []byte) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	r.prepareRecv(s.g, &RecvOp{Match: Tag(tag), Buf: buf})
+	r.prepareRecv(s.g, &Op{Kind: OpRecv, Match: Tag(tag), Buf: buf})
 	r.core.Context, r.core.Entry.Age = flow.Library, s.g.any.Now()
 	x := r.special()
 	x.Wild.Set(&r.core.Entry, exact, false)

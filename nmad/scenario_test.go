@@ -188,7 +188,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		name := rest[0]
 		s.data[name] = pattern(int(a.or("len", 0)), uint64(len(s.data)+1))
 		r := &Request{}
-		op := SendOp{Tag: uint64(a.or("tag", 0)), Buf: s.data[name], Sync: verb == "issend", Priority: int8(a.or("prio", 0))}
+		op := Op{Match: Tag(uint64(a.or("tag", 0))), Buf: s.data[name], Sync: verb == "issend", Priority: int8(a.or("prio", 0))}
 		if verb == "isendp" {
 			op.Parts = inParts(op.Buf, 3, 0, 7)
 		}
@@ -203,7 +203,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		s.bufs[name] = make([]byte, a.or("cap", 0))
 		m := Match{Tag: uint64(a.or("tag", 0)), Mask: uint64(a.or("mask", -1))}
 		if verb == "irecv" {
-			s.reqs[name] = g.IrecvMatch(m, s.bufs[name])
+			s.reqs[name] = g.Start(&Op{Kind: OpRecv, Match: m, Buf: s.bufs[name]})
 		} else {
 			s.reqs[name] = s.sess[side].Irecv(m, s.bufs[name])
 		}

@@ -32,15 +32,15 @@ func TestArrivalsBesideWantOfRoom(t *testing.T) {
 	there, back := pattern(arrives, 1), pattern(leaves, 2)
 	got, gotBack := make([]byte, arrives), make([]byte, leaves)
 	parts := inParts(got, 4096)
-	start(one.StartSend(&a, &SendOp{Tag: 1, Buf: there}))
-	start(zero.StartRecv(&x, &RecvOp{Match: Tag(1), Parts: parts}))
+	start(one.Post(&a, &Op{Match: Tag(1), Buf: there}))
+	start(zero.Post(&x, &Op{Kind: OpRecv, Match: Tag(1), Parts: parts}))
 	zero.poll() // asks for the bytes
 	sleeper := source{&zero.rails.all[0]}
 	if !sleeper.Arm() {
 		t.Fatal("nothing has arrived, and the gate cannot be armed")
 	}
-	start(zero.StartSend(&b, &SendOp{Tag: 2, Buf: back}))
-	start(one.StartRecv(&y, &RecvOp{Match: Tag(2), Buf: gotBack}))
+	start(zero.Post(&b, &Op{Match: Tag(2), Buf: back}))
+	start(one.Post(&y, &Op{Kind: OpRecv, Match: Tag(2), Buf: gotBack}))
 	one.poll() // sends all, and asks for what fits only in parts
 	polled := make(chan struct{})
 	go func() {
@@ -77,7 +77,7 @@ func TestArmBesideWaiter(t *testing.T) {
 	zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 	var a, x Request
 	there, got := pattern(size, 1), make([]byte, size)
-	if err := errors.Join(one.StartSend(&a, &SendOp{Tag: 1, Buf: there}), zero.StartRecv(&x, &RecvOp{Match: Tag(1), Buf: got})); err != nil {
+	if err := errors.Join(one.Post(&a, &Op{Match: Tag(1), Buf: there}), zero.Post(&x, &Op{Kind: OpRecv, Match: Tag(1), Buf: got})); err != nil {
 		t.Fatal(err)
 	}
 	zero.poll() // asks for the bytes

@@ -63,7 +63,7 @@ func TestProtocolsAreKept(t *testing.T) {
 				return p, p.gates[1]
 			}
 			_, g := at(0)
-			rows := g.Protocols()
+			rows := g.Info().Protocols
 			if rows[0].From != 0 || rows[len(rows)-1].To != math.MaxUint64 {
 				t.Fatalf("%s over %v: from %d to %d", name, speeds, rows[0].From, rows[len(rows)-1].To)
 			}
@@ -137,7 +137,7 @@ func TestEagerRows(t *testing.T) {
 			g.routes.why = "a test limit"
 		}
 		var rows []string
-		for _, row := range g.Protocols()[:len(g.Protocols())-1] {
+		for _, row := range g.Info().Protocols[:len(g.Info().Protocols)-1] {
 			rows = append(rows, fmt.Sprintf("%s %d-%d %s", row.Name, row.From, row.To, row.Why))
 		}
 		if got := strings.Join(rows, "; "); got != c.want {
@@ -153,11 +153,11 @@ func TestExceptionsAreKept(t *testing.T) {
 		g := p.gates[0]
 		g.flow.Strategy, _ = strategy.Lookup(name)
 		told := map[string]Exception{}
-		for _, x := range g.Exceptions() {
+		for _, x := range g.Info().Exceptions {
 			told[x.Name+": "+x.When] = x
 		}
 		r := &Request{}
-		if err := g.StartSend(r, &SendOp{Tag: 1, Sync: true}); err != nil || g.Stats().Rendezvous != 1 {
+		if err := g.Post(r, &Op{Match: Tag(1), Sync: true}); err != nil || g.Stats().Rendezvous != 1 {
 			t.Errorf("an empty synchronous send is not announced: %v", err)
 		}
 		p.settle()
@@ -200,7 +200,7 @@ func TestExceptionsAreKept(t *testing.T) {
 		}
 	}
 	var none *Gate
-	if none.Exceptions() != nil || newOwnGate(0, nil, wide).Exceptions() != nil {
+	if none.Info().Exceptions != nil || newOwnGate(0, nil, wide).Info().Exceptions != nil {
 		t.Error("there is something to tell of no gate, or of one that no session has made")
 	}
 }
@@ -233,7 +233,7 @@ func TestThresholdsByRail(t *testing.T) {
 		j := newJob(t, 2, nil, func(cfg *Config) { cfg.Driver, cfg.Measured = c.drivers, measured })
 		g := j.sessions[0].Gate(1)
 		var last Protocol
-		for _, row := range g.Protocols() {
+		for _, row := range g.Info().Protocols {
 			if row.Name != "rendezvous" {
 				last = row
 			} else if row.From == c.limit+1 && row.Rail != c.rail {
@@ -243,7 +243,7 @@ func TestThresholdsByRail(t *testing.T) {
 		if last.To != c.limit || !strings.HasPrefix(last.Why, "measured, just now") {
 			t.Errorf("%s: eagerly up to %d, as %s; want %d", c.drivers, last.To, last.Why, c.limit)
 		}
-		for _, r := range g.Rails() {
+		for _, r := range g.Info().Rails {
 			if want := measured.Rails[r.Name].Eager; r.Eager != want {
 				t.Errorf("%s: rail %s says %d, want %d", c.drivers, r.Name, r.Eager, want)
 			}

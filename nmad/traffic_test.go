@@ -34,7 +34,7 @@ func (x *traffic) send(side int, tag uint64, size int) {
 	x.seed++
 	data := pattern(size, x.seed)
 	r := &Request{}
-	op1 := SendOp{Tag: tag, Buf: data, Sync: x.seed%5 == 0, Priority: int8(x.seed % 3)}
+	op1 := Op{Match: Tag(tag), Buf: data, Sync: x.seed%5 == 0, Priority: int8(x.seed % 3)}
 	if x.seed%4 == 0 {
 		op1.Parts = inParts(data, 5, 0, 90)
 	}

@@ -152,7 +152,7 @@ type kept struct {
 	w     *worker
 	g     *Gate
 	r     Request
-	op    SendOp
+	op    Op
 	bytes []byte
 	room  int64
 }
@@ -175,7 +175,7 @@ func (w *worker) send(g *Gate, tag uint64, buf []byte) error {
 	}
 	k.g = g
 	k.op.Tag, k.op.Buf = tag, k.bytes
-	if err := g.StartSend(&k.r, &k.op); err != nil {
+	if err := g.Post(&k.r, &k.op); err != nil {
 		k.release()
 		return err
 	}

@@ -57,7 +57,7 @@ func (explainStartCommand) run(ctx context.Context) (err error) {
 			return err
 		}
 		var rails []string
-		for _, r := range g.Rails() {
+		for _, r := range g.Info().Rails {
 			if r.Network == "" { // not a choice
 				rails = append(rails, r.Name)
 			} else {

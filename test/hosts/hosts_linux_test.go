@@ -109,7 +109,7 @@ func choice() error {
 		if err := s.Gate(rank).Link(context.Background()); err != nil {
 			return err
 		}
-		r := s.Gate(rank).Rails()[0]
+		r := s.Gate(rank).Info().Rails[0]
 		fmt.Printf("%d to %d: %s, as %s\n", s.Rank(), rank, r.Network, r.Choice)
 	}
 	for step := range 2 * s.Size() { // no rank leaves before all are linked: tell all, and hear from all

@@ -84,7 +84,7 @@ func swap(size, rounds int) error {
 			return err
 		}
 	}
-	f.Stats, f.Rails = g.Stats(), g.Rails()
+	f.Stats, f.Rails = g.Stats(), g.Info().Rails
 	if s.Rank() == 0 {
 		if err := json.NewEncoder(os.Stdout).Encode(f); err != nil {
 			return err

@@ -127,7 +127,7 @@ func networks([]string) error {
 		if err := g.Link(context.Background()); err != nil {
 			return err
 		}
-		for _, r := range g.Rails() {
+		for _, r := range g.Info().Rails {
 			fmt.Printf("%d to %d: %s %s\n", s.Rank(), rank, r.Name, r.Network)
 		}
 	}

@@ -95,7 +95,7 @@ func rank(args []string) error {
 		return err
 	}
 	networks := ""
-	for _, r := range g.Rails() {
+	for _, r := range g.Info().Rails {
 		networks += " " + r.Network
 	}
 	err = s.Close()
@@ -117,10 +117,10 @@ func lend(g *nmad.Gate) error {
 	defer b.Release()
 	b.Bytes()[0] = 7
 	var receive nmad.Request
-	if err := g.StartRecv(&receive, &nmad.RecvOp{Match: nmad.Tag(2), Buf: make([]byte, 64<<10), Loan: true}); err != nil {
+	if err := g.Post(&receive, &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(2), Buf: make([]byte, 64<<10), Loan: true}); err != nil {
 		return err
 	}
-	send := g.IsendBuffer(2, b)
+	send := g.Start(&nmad.Op{Match: nmad.Tag(2), Buffer: b})
 	if err := receive.Wait(); err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 /* A message that is lent: the receiver reads it in the sender's memory, and gives it back.
  *
- *   sender           a program: buffer.go: Alloc, IsendBuffer, Buffer.Release, in any order with what goes on
+ *   sender           a program: buffer.go: Alloc, Buffer.Release; operation.go: Post, in any order with what goes on
  *   senderGate       the poller of its gate: lending.go: handleReturn; rendezvous.go: handleRtr; closing.go: handleBye; progress.go: lose
  *   senderCloses     Session.Close: closing.go: beginClose, sayBye, shut; what it waits for may take too long
  *   sDone            gate.go: complete, completeSpecial; buffer.go: done
@@ -170,7 +170,7 @@ inline giveUp(h, ok) {
 proctype sender() {
 	bool ok;
 	content = 1;
-	atomic {        /* IsendBuffer */
+	atomic {        /* Post */
 		!sLock ->
 		state = out;
 		if

@@ -46,14 +46,14 @@ func printTables(w io.Writer, s *nmad.Session) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "to\tsizes\tprotocol\trail\twhy")
 	for rank, whom := range []string{"own rank", "other rank"} {
-		for _, r := range s.Gate(rank).Protocols() {
+		for _, r := range s.Gate(rank).Info().Protocols {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", whom, sizes(r.From, r.To), r.Name, r.Rail, r.Why)
 		}
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, x := range s.Gate(1).Exceptions() {
+	for _, x := range s.Gate(1).Info().Exceptions {
 		fmt.Fprintf(w, "%s: %s; %s\n", x.When, x.Name, x.Why)
 	}
 	return printRails(w, s.Gate(1))
@@ -61,10 +61,10 @@ func printTables(w io.Writer, s *nmad.Session) error {
 
 // printRails tells what each rail carries of a long message, and what that comes from.
 func printRails(w io.Writer, g *nmad.Gate) error {
-	fmt.Fprintf(w, "\na message of %s under the strategy %s:\n", size.Format(nmad.ShareOf), g.Strategy())
+	fmt.Fprintf(w, "\na message of %s under the strategy %s:\n", size.Format(nmad.ShareOf), g.Info().Strategy)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "rail\tshare\tlatency, us\tbandwidth, GB/s\teager up to\twhy")
-	rails := g.Rails()
+	rails := g.Info().Rails
 	best := 0
 	for i, r := range rails {
 		fmt.Fprintf(t, "%s\t%.0f %%\t%.1f\t%.3f\t%s\t%s\n", r.Name, 100*r.Share, float64(r.Latency)/1e3, r.Bandwidth, threshold(r.Eager), r.Why)
@@ -106,7 +106,7 @@ func processors(list string) string {
 
 // printPoints prints what was measured: eagerly messages go over the first rail, by rendezvous over each.
 func printPoints(w io.Writer, g *nmad.Gate, p *nmad.Profile, where string) {
-	rails := g.Rails()
+	rails := g.Info().Rails
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "%s between %s, half a round trip, median:\n", rails[0].Name, where)
 	fmt.Fprint(t, "size\teager, us")

@@ -1,0 +1,27 @@
+package nmad
+
+// GateInfo describes a gate.
+type GateInfo struct {
+	Strategy string     // its name
+	Rails    []RailInfo // its links
+
+	// Protocols says which protocol messages of which size take, and why:
+	// in order of size, without gaps. What else than its size decides is in Exceptions. A gate
+	// that has no links yet does not know more than that it will make them: see Gate.Link.
+	//
+	//	short       eager, in the way that the driver has for the shortest bodies
+	//	eager       header and body in one packet, over the first rail; aside, if the receive is not there yet
+	//	rendezvous  announced over the first rail; the receiver asks for the bytes, over one rail or several
+	Protocols  []Protocol
+	Exceptions []Exception
+}
+
+// Info describes the gate as it is now. It does not block.
+func (g *Gate) Info() GateInfo {
+	if !g.made() {
+		return GateInfo{}
+	}
+	g.mu.lock()
+	defer g.letGo()
+	return GateInfo{g.flow.Strategy.Name(), g.rails.info(), g.routes.protocols(), g.routes.exceptions()}
+}
