@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/sched/direct"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -55,8 +56,19 @@ func hasMembarrier() bool { return kernel.HasMembarrier() }
 // exactTimers has the kernel wake the calling OS thread in time.
 func exactTimers() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) }
 
-// giveWay lets the kernel run another OS thread on this CPU.
-func giveWay() { kernel.Yield() }
+// giveWay lets the kernel run another OS thread on this CPU. The thread keeps its P, since threads that take turns come back in a moment, and
+// the way back through Go's scheduler, with a monitor that wakes every 20 us to take the P, costs more than the turn. But a
+// kernel with much else to do may leave a thread that yields for seconds, and the collector would wait for its P. So after a long turn
+// Go is told of the next ones, for turnTrust times as long.
+func giveWay() {
+	began := asm.Cycles()
+	if began < toldUntil.Load() {
+		kernel.Yield()
+		return
+	}
+	kernel.YieldWithP()
+	noteTurn(began, asm.Cycles()-began)
+}
 
 // osNap sleeps for tens of microseconds.
 func osNap() {

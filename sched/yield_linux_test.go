@@ -6,13 +6,25 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/asm"
 )
 
-// TestGoKnowsOfYields: Go sees a thread that has given its CPU away in a system call, so that the collector takes its P
+// TestGoKnowsOfYields: after a long turn Go sees a thread that has given its CPU away in a system call, so that the collector takes its P
 // instead of waiting until the kernel runs it again.
 func TestGoKnowsOfYields(t *testing.T) {
 	if !isDirect {
 		t.Skip("the portable mode gives way by the Go scheduler")
+	}
+	before := toldUntil.Load()
+	defer func() { toldUntil.Store(before) }()
+	now := asm.Cycles()
+	toldUntil.Store(0)
+	if noteTurn(now, asm.ToCycles(longTurn/2)); toldUntil.Load() != 0 {
+		t.Error("a short turn counts as a long one")
+	}
+	if noteTurn(now, asm.ToCycles(10*time.Second.Nanoseconds())); toldUntil.Load() < now+asm.ToCycles(time.Minute.Nanoseconds()) {
+		t.Error("a turn of 10 s is not heeded for a minute")
 	}
 	for name, give := range map[string]func(){"giveWay": giveWay, "osNap": osNap} {
 		t.Run(name, func(t *testing.T) {

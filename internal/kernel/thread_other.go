@@ -21,3 +21,6 @@ func HasMembarrier() bool { return false }
 
 // Yield offers the CPU to other goroutines: this system has no raw call for more.
 func Yield() { runtime.Gosched() }
+
+// YieldWithP is Yield.
+func YieldWithP() { runtime.Gosched() }

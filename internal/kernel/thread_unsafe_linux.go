@@ -13,6 +13,11 @@ import (
 // that yields for seconds, and if it kept its P meanwhile, the collector, and with it the whole process, would wait for it.
 func Yield() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
+// YieldWithP is Yield, but Go does not know of it: the thread keeps its P meanwhile. Where threads of many processes take turns, each turn is
+// longer than the 20 us after which Go's monitor takes the P of a thread in a system call. Then it wakes every 20 us, for as long as there are
+// such calls, and each turn ends with the search for a P.
+func YieldWithP() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
 // SetPolicy sets the policy of an OS thread (0: the calling one), with the nice value that it keeps, and its slice in ns, from Linux
 // 6.12 on (0: the kernel's).
 func SetPolicy(tid int, policy uint32, nice int32, slice uint64) error {
