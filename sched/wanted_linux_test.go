@@ -25,7 +25,7 @@ func TestWantedCPU(t *testing.T) {
 	cpu := topo.ProcessMask().First()
 	var over atomic.Bool
 	defer over.Store(true)
-	bound, offers := make(chan error), make(chan int64)
+	bound, again, offers := make(chan error), make(chan bool), make(chan int64)
 	go func() { // it ends locked, and its OS thread with it
 		runtime.LockOSThread()
 		bound <- bindTo(gettid(), cpu)
@@ -38,16 +38,27 @@ func TestWantedCPU(t *testing.T) {
 	go func() {
 		runtime.LockOSThread()
 		_ = bindTo(gettid(), cpu) // as the other one was
-		before := switchesOfThread(t)
-		for range polls {
-			if Poll(time.Millisecond, false, func() Found { return Nothing }) {
-				t.Error("what never comes is there")
+		for range again {
+			before := switchesOfThread(t)
+			for range polls {
+				if Poll(time.Millisecond, false, func() Found { return Nothing }) {
+					t.Error("what never comes is there")
+				}
 			}
+			offers <- switchesOfThread(t) - before
 		}
-		offers <- switchesOfThread(t) - before
 	}()
-	if n := <-offers; n > polls/2 {
-		t.Errorf("the CPU was given away %d times in %d waits", n, polls)
+	const tries = 4 // other processes take the CPU too
+	defer close(again)
+	for try := 1; ; try++ {
+		again <- true
+		n := <-offers
+		if n <= polls/2 {
+			return
+		}
+		if t.Logf("the CPU was given away %d times in %d waits", n, polls); try == tries {
+			t.Fatalf("so it was in %d tries", tries)
+		}
 	}
 }
 

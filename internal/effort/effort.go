@@ -16,7 +16,7 @@ func Of[N ~int | ~int64](n N) N {
 	default:
 		n /= 5
 	}
-	return max(n/slower, 1)
+	return max(n/Slower, 1)
 }
 
 // Long reports whether to test also what takes long and seldom finds anything.

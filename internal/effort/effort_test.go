@@ -30,8 +30,8 @@ func TestOf(t *testing.T) {
 		{"true", "true", 2000, time.Second}, // what was asked for by name
 	} {
 		set(t, map[string]string{"test.short": test.short, "long": test.long})
-		if n, d := Of(2000), Of(time.Second); n != test.rounds/slower || d != test.last/slower {
-			t.Errorf("-short=%s -long=%s: %d rounds and %v; want %d and %v", test.short, test.long, n, d, test.rounds/slower, test.last/slower)
+		if n, d := Of(2000), Of(time.Second); n != test.rounds/Slower || d != test.last/Slower {
+			t.Errorf("-short=%s -long=%s: %d rounds and %v; want %d and %v", test.short, test.long, n, d, test.rounds/Slower, test.last/Slower)
 		}
 		if n := Of(3); n < 1 {
 			t.Errorf("-short=%s -long=%s: %d of 3", test.short, test.long, n)

@@ -2,4 +2,4 @@
 
 package effort
 
-const slower = 1
+const Slower = 1

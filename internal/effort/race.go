@@ -2,5 +2,5 @@
 
 package effort
 
-// slower divides what is done under the race detector.
-const slower = 2
+// Slower is by how much less is done under the race detector, and how many times as long what is done may take.
+const Slower = 2

@@ -115,8 +115,11 @@ func TestQuota(t *testing.T) {
 }
 
 const (
-	// work is how much CPU time rank 0 takes between two messages: several times what a waiter polls for.
+	// work is how much CPU time rank 0 takes between two messages at least: several times what a waiter polls for.
 	work = 8 * time.Millisecond
+	// handling is how many times what its messages cost rank 0 it computes between them, so that on a slow machine, or under the race
+	// detector, what counts is still what those that wait do meanwhile.
+	handling = 4
 	// many is how many wait.
 	many = 32
 )
@@ -141,9 +144,11 @@ func underQuota(session *nmad.Session, s *caller.Spawner, rounds int) error {
 		}
 		return errors.Join(errors.Join(errs...), g.Send(controlTag, word(uint64(used()-before))))
 	}
+	compute := work
 	for i := range uint64(rounds) {
-		for from := used(); used()-from < work; {
+		for from := used(); used()-from < compute; {
 		}
+		computed := used()
 		for k := range uint64(many) {
 			if err := g.Send(waiterTag+k, word(i)); err != nil {
 				return err
@@ -154,6 +159,7 @@ func underQuota(session *nmad.Session, s *caller.Spawner, rounds int) error {
 				return err
 			}
 		}
+		compute = max(compute, handling*(used()-computed))
 	}
 	var b [8]byte
 	if _, err := g.Recv(controlTag, b[:]); err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	limit = 0.01 // share of one CPU
+	limit = 0.01 * effort.Slower // share of one CPU
 	tries = 4
 )
 
