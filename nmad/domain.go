@@ -426,8 +426,10 @@ func (d *Domain) Close() error {
 func (d *Domain) shutdown() {
 	d.beginClose(fmt.Errorf("nmad: rank %d%s: %w", d.s.cfg.Rank, d.name(), ErrClosed))
 	if limit := d.s.cfg.Linger; !retryUntil(limit, func() bool { return d.polled((*life).quiet) }) {
-		d.failed = fmt.Errorf("nmad: rank %d closes domain %d: sends to rank%s had not been taken after %v: they failed with ErrClosed",
-			d.s.cfg.Rank, d.number, d.pendingSends(), limit)
+		if ranks := d.pendingSends(); ranks != "" { // else the last of them was taken just now
+			d.failed = fmt.Errorf("nmad: rank %d closes domain %d: sends to rank%s had not been taken after %v: they failed with ErrClosed",
+				d.s.cfg.Rank, d.number, ranks, limit)
+		}
 	}
 	d.sayBye()
 	retryUntil(d.s.cfg.Linger, func() bool { return d.polled((*life).peerKnows) })

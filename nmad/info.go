@@ -12,6 +12,7 @@ type GateInfo struct {
 	//	short       eager, in the way that the driver has for the shortest bodies
 	//	eager       header and body in one packet, over the first rail; aside, if the receive is not there yet
 	//	rendezvous  announced over the first rail; the receiver asks for the bytes, over one rail or several
+	//	exposed     announced with its address: the receiver reads the bytes in the sender's memory
 	Protocols  []Protocol
 	Exceptions []Exception
 }

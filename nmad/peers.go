@@ -91,7 +91,9 @@ func (s *Session) shutdown() {
 				text += fmt.Sprintf(", sends to rank%s%s", ranks, d.name())
 			}
 		}
-		s.failed = fmt.Errorf("nmad: rank %d closes%s had not been taken after %v: they failed with ErrClosed", s.cfg.Rank, text, s.cfg.Linger)
+		if text != "" { // else the last of them was taken just now
+			s.failed = fmt.Errorf("nmad: rank %d closes%s had not been taken after %v: they failed with ErrClosed", s.cfg.Rank, text, s.cfg.Linger)
+		}
 	}
 	for _, d := range all {
 		d.sayBye()

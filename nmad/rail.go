@@ -51,7 +51,7 @@ func (l *rail) init(g *Gate, index int, link driver.Link) {
 
 // bind has the rail use that link.
 func (l *rail) bind(link driver.Link) {
-	l.link, l.push.call, l.pull.call = link, link.Push, link.Pull
+	l.link, l.push.call, l.pull.call, l.pull.fetch = link, link.Push, link.Pull, link.Fetch
 	caps := link.Caps()
 	if caps.Borrows {
 		l.push.back, l.pull.back = func(bool) (int, bool) { return link.ReturnPush() }, link.ReturnPull

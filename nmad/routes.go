@@ -155,6 +155,12 @@ func (x *routes) exceptions() []Exception {
 			"a receive that takes loans reads them where they lie; any other asks for them, as after rendezvous",
 		})
 	}
+	if g.flow.Exposing() {
+		all = append(all, Exception{
+			fmt.Sprintf("%d bytes and more in one piece that are announced", flow.LeastExposed), "exposed",
+			"processes share CPUs: the receiver reads them in the sender's memory, without a turn of the sender in between, if its buffer is in one piece and the system lets it; else it asks for them",
+		})
+	}
 	if longest := x.joinable(); longest >= 0 {
 		all = append(all, Exception{
 			fmt.Sprintf("up to %d messages of up to %d bytes that wait for the network", flow.MaxAggregate, longest), "aggregate",

@@ -31,7 +31,10 @@ type job struct {
 }
 
 // serialized has all jobs of the tests have one lock for all gates; TestSerialized.
-var serialized = flag.Bool("serialized", false, "jobs with one lock for all gates")
+var (
+	serialized = flag.Bool("serialized", false, "jobs with one lock for all gates")
+	sharing    = flag.Bool("sharing", false, "jobs whose processes share CPUs")
+)
 
 // newJob opens a session per rank over d, each with an engine of its own.
 func newJob(t testing.TB, size int, d driver.Driver, change func(*Config)) *job {
@@ -45,8 +48,8 @@ func newJob(t testing.TB, size int, d driver.Driver, change func(*Config)) *job 
 	each(size, func(rank int) {
 		j.engines[rank] = pioman.New(pioman.Config{})
 		cfg := Config{
-			serialized: *serialized,
-			Rank:       rank, Size: size, Rendezvous: l.Addr().String(), Secret: testSecret,
+			serialized: *serialized, Shared: *sharing,
+			Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: testSecret,
 			Custom: d, Engine: j.engines[rank], Timeout: 30 * time.Second,
 		}
 		if rank == 0 {
@@ -331,7 +334,7 @@ func TestCloseEndsRequests(t *testing.T) {
 		j := newJob(t, 2, d, func(c *Config) { c.Linger = 100 * time.Millisecond })
 		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		recv := zero.Irecv(1, make([]byte, 10))
-		long := zero.Isend(2, make([]byte, 100000)) // none receives it
+		long := zero.Isend(2, make([]byte, 1000000)) // none receives it
 		sent := zero.Isend(3, pattern(20, 3))
 		waits := one.Irecv(4, make([]byte, 10))
 		blocked := make(chan error)

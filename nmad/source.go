@@ -35,7 +35,7 @@ func (l *rail) arm() bool {
 	if g.life.end != nil {
 		return true // nothing to wait for; the source is about to be removed
 	}
-	if !l.inactive() || g.rails.woken || g.rails.waiterPolls() || l.unsent() {
+	if !l.inactive() || g.rails.woken || g.rails.waiterPolls() || l.unsent() || l.fetches() {
 		return false
 	}
 	room := l.wantsRoom()
@@ -76,10 +76,13 @@ func (l *rail) wantsRoom() bool {
 	return !l.push.stream.Empty() || l.index == 0 && g.flow.WantsRoom()
 }
 
+// fetches says that what comes next is to be read in the peer's memory, which no announcement will tell of.
+func (l *rail) fetches() bool { return l.pull.stream.Fetching() && !l.pull.vain }
+
 func (l *rail) rearm() {
 	g := l.gate
-	for !l.armedRoom && g.life.end == nil && l.push.inactive() && l.pull.inactive() && (l.wantsRoom() || l.unsent()) {
-		if l.wantsRoom() && l.link.Arm(true) {
+	for g.life.end == nil && l.push.inactive() && l.pull.inactive() && (l.fetches() || !l.armedRoom && (l.wantsRoom() || l.unsent())) {
+		if !l.fetches() && l.wantsRoom() && l.link.Arm(true) {
 			l.armedRoom = true
 			return
 		}

@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"errors"
 	"math/bits"
 	"sync/atomic"
 	"time"
@@ -38,14 +39,16 @@ import (
 // when the link has given its buffer back. The others fail at once. The link evicts a peer that has the
 // buffer for longer than evictAfter after the gate's end.
 type transfer struct {
-	stream *flow.Stream              // under mu, but for the piece that is being copied
-	dir    flow.Direction            // of it
-	call   func([]byte) (int, error) // the link's Push or Pull
-	back   func(bool) (int, bool)    // its ReturnPush or ReturnPull, if it borrows; else nil
+	stream *flow.Stream                      // under mu, but for the piece that is being copied
+	dir    flow.Direction                    // of it
+	call   func([]byte) (int, error)         // the link's Push or Pull
+	fetch  func([]byte, uint64) (int, error) // the link's Fetch; nil for Push
+	back   func(bool) (int, bool)            // its ReturnPush or ReturnPull, if it borrows; else nil
 
 	state atomic.Uint32 // idle, copying, copied: as drawn above
 	n     int           // copied: bytes moved; the copier writes it
 	err   error         // copied: the error of the link; the copier writes it
+	vain  bool          // the last Fetch gave nothing; under mu
 	kept  bool          // copied, broken, and the link has not given the buffer back; under mu
 }
 
@@ -78,7 +81,7 @@ func (m *transfer) inactive() bool { return m.state.Load() == transferIdle }
 
 // copy moves the piece that transfer.reserve has reserved. Without mu.
 func (l *rail) copy(m *transfer) {
-	m.n, m.err = m.stream.Copy(m.call)
+	m.n, m.err = m.stream.Copy(m.call, m.fetch)
 	m.state.Store(copied)
 	l.gate.inbox.due.Add(1)
 }
@@ -99,9 +102,14 @@ func (l *rail) complete(m *transfer) bool {
 		g.inbox.due.Add(-1)
 	}
 	n, err := m.n, m.err
-	m.err = nil
+	m.err, m.vain = nil, n == 0 && m.stream.Fetching()
 	m.state.Store(transferIdle)
 	if err != nil && !m.stream.Broken() {
+		if errors.Is(err, errors.ErrUnsupported) && m.stream.Fetching() {
+			g.flow.Blind(int(l.index))
+			g.sendIfDue()
+			return false
+		}
 		m.stream.Return()
 		g.life.loseRail(l, err)
 		return n > 0
@@ -164,6 +172,11 @@ func (x *rails) copy(taken uint32) {
 // when its transfer is complete. Under mu.
 func (x *rails) fail(dir flow.Direction, fail func(error), err error) {
 	g := x.g
+	if dir == flow.Push {
+		for i := range x.all {
+			x.all[i].link.Withdraw()
+		}
+	}
 	var lent uint32 // a bit for each rail
 	for i := range x.all {
 		if m := x.all[i].transfer(dir); m.back != nil && m.reserve() {

@@ -18,6 +18,7 @@ func TestWireDocument(t *testing.T) {
 		flow.KindEager: "EAGER", flow.KindRdv: "RDV", flow.KindRtr: "RTR", flow.KindCredit: "CREDIT", flow.KindBye: "BYE", flow.KindByeAck: "BYEACK",
 		flow.KindAggregate: "AGGREGATE", flow.KindLink: "LINK", flow.KindFull: "FULL", flow.KindRoom: "ROOM",
 		flow.KindLoan: "LOAN", flow.KindReturn: "RETURN", flow.KindNote: "NOTE",
+		flow.KindExpose: "EXPOSE",
 	} {
 		if row := fmt.Sprintf("| %d | %s |", kind, name); !strings.Contains(string(text), row) {
 			t.Errorf("docs/wire.md lacks %q", row)

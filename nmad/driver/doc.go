@@ -77,6 +77,11 @@
 // A driver may hand memory of one process to the other, which maps it, and reads there what a packet tells of: see
 // Caps.Lends. What is in it, and when it may be used again, is the business of the layer above.
 //
+// # Exposing
+//
+// A driver may read the memory of the peer, at an address that a packet tells: see Caps.Fetches and Caps.Exposes, [Link.Fetch] and
+// [Link.Withdraw]. Where processes share CPUs that saves the turns in which a message is asked for.
+//
 // # Where a link lies
 //
 // A link may know near which processors it lies, on a machine of several NUMA nodes: see Caps.Place.

@@ -39,6 +39,8 @@ type Caps struct {
 	Syscalls bool   // each Send, and each Recv in vain, is a system call: packets had better leave together
 	Buffered bool   // Send may leave bytes in the link for Flush to move on
 	Lends    bool   // Lend and Lent hand memory over
+	Fetches  bool   // Fetch may read the peer's memory
+	Exposes  bool   // messages had better be announced with their address, for the peer to Fetch: processes share CPUs
 	Borrows  bool   // the peer reads what Push was given, and writes what Pull was given, between the calls
 	Echoes   bool   // the link has one end: what Send and Push are given is there for Recv and Pull of the same link at once
 	Place    Place  // near which processors the link lies
@@ -88,6 +90,14 @@ type Link interface {
 	// write, if need be by ending its process: soon the answer is true.
 	ReturnPull(evict bool) (moved int, ok bool)
 
+	// Fetch reads the memory of the peer from that address on into buf, which stays as it is until the call returns, and says how many bytes of it are what
+	// the peer has exposed: all, or, if it has withdrawn that or is about to be lost, 0. errors.ErrUnsupported: that memory cannot be
+	// read; the link is as it was. It counts as a call of Pull.
+	Fetch(buf []byte, address uint64) (int, error)
+	// Withdraw says for good that what this side has exposed may change: no Fetch of the peer that has not returned yet, or
+	// comes later, gives any of it. It may be called at any time.
+	Withdraw()
+
 	// Lend gives the peer a descriptor, of memory made by nmad/internal/region, once at most. It is there before any
 	// packet that is sent after it. The caller keeps its own. An error: it
 	// cannot be done; the link is as it was.
@@ -111,7 +121,7 @@ type Link interface {
 	Close() error
 }
 
-// Plain is embedded by links that neither lend nor borrow.
+// Plain is embedded by links that neither lend nor borrow, nor read their peer's memory.
 type Plain struct{}
 
 // ReturnPush implements Link: nothing was lent.
@@ -119,6 +129,12 @@ func (Plain) ReturnPush() (int, bool) { return 0, true }
 
 // ReturnPull implements Link: nothing was lent.
 func (Plain) ReturnPull(bool) (int, bool) { return 0, true }
+
+// Fetch implements Link: it cannot.
+func (Plain) Fetch([]byte, uint64) (int, error) { return 0, errors.ErrUnsupported }
+
+// Withdraw implements Link: nothing was exposed.
+func (Plain) Withdraw() {}
 
 // Lend implements Link: it cannot.
 func (Plain) Lend(int) error { return errors.ErrUnsupported }

@@ -123,6 +123,8 @@ func live(ctx context.Context, pattern string, size, samples int) error {
 	}
 	most := max(s.Size(), burst)
 	t := &talker{session: s, size: size, in: make([]byte, most*size), out: make([]byte, size)}
+	fill(t.in) // memory that was never written is one page of zeros, however long it is
+	fill(t.out)
 	for range 2 * most {
 		t.requests = append(t.requests, &nmad.Request{})
 	}
@@ -142,6 +144,12 @@ func live(ctx context.Context, pattern string, size, samples int) error {
 		fmt.Printf("%.1f\n", ns)
 	}
 	return errors.Join(err, s.Close())
+}
+
+func fill(b []byte) {
+	for i := range b {
+		b[i] = byte(i) | 1
+	}
 }
 
 // time returns the median time of a round in ns.

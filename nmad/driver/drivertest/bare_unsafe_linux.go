@@ -25,6 +25,9 @@ type probe struct {
 	at   [2]atomic.Uint64 // addresses of the buffers of the two processes, for copies
 }
 
+// address is where b lies, for the other process.
+func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
+
 func newProbe() (*os.File, error) {
 	fd, err := unix.MemfdCreate("drivertest-probe", unix.MFD_CLOEXEC)
 	if err != nil {

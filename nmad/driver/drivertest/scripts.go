@@ -28,6 +28,7 @@ func scripts() []script {
 		{name: "large", left: streams, right: streams},
 		{name: "all at once", left: everything, right: everything},
 		{name: "lend", left: lendLeft, right: lendRight},
+		{name: "fetch", left: fetchLeft, right: fetchRight},
 		{name: "sleep", left: sleepLeft, right: sleepRight},
 		{name: "sleep for room", left: roomLeft, right: roomRight},
 		{name: "peer closed", left: closedLeft, right: closedRight, ends: true},

@@ -41,6 +41,21 @@ func newLink(inner driver.Link, p Plan, own, peer int, number uint64) *Link {
 	return l
 }
 
+// Caps implements driver.Link: those of the link inside, but that all bytes of long messages pass Push and Pull, where plans count them.
+func (l *Link) Caps() driver.Caps {
+	c := l.Link.Caps()
+	c.Exposes = false
+	return c
+}
+
+// Fetch implements driver.Link.
+func (l *Link) Fetch(buf []byte, address uint64) (int, error) {
+	if l.broken.Load() != nil {
+		return 0, l.lost()
+	}
+	return l.Link.Fetch(buf, address)
+}
+
 // Send implements driver.Link.
 func (l *Link) Send(h *driver.Header, body []byte, parts [][]byte, more bool) (bool, error) {
 	if l.right(h, len(body)+driver.Length(parts)) && l.refuse(sends) {

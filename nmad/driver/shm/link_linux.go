@@ -82,6 +82,8 @@ type link struct {
 	ha     hand // Arm, Disarm
 	_      [padding]byte
 	place  driver.Place
+
+	fetches, exposes bool // see driver.Caps
 }
 
 // hand is the state of a direction for its rare system calls.
@@ -95,7 +97,7 @@ type hand struct {
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
 		MaxBody: int(l.tx.maxBody), Short: inline, How: "in the cell of its header, one cache line",
-		Lends: true, Borrows: true, Place: l.place,
+		Lends: true, Borrows: true, Fetches: l.fetches, Exposes: l.exposes, Place: l.place,
 	}
 }
 

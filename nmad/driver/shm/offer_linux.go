@@ -251,6 +251,7 @@ func (l *link) returned(evict bool) bool {
 // endOffers is for Close, while other callers may be inside.
 func (l *link) endOffers() {
 	l.lt.slotCredit.fetched.Or(withdrawn)
+	l.lt.slotCredit.hidden.Store(1)
 	for began := time.Now(); ; time.Sleep(20 * time.Microsecond) {
 		spent := time.Since(began)
 		l.sharing.Lock()
@@ -268,5 +269,7 @@ func (l *link) meet(pid int, w ways) {
 	l.lt.least, l.lr.least = w.least, w.least
 	l.lr.copies.policy = w.policy
 	l.lr.helped = pid != 0 && !w.alone && evictable(pid)
-	l.lr.slotCredit.ways.Store(l.lr.copies.allow(pid != 0 && w.policy != copyTwo))
+	l.fetches = pid != 0 && w.policy != copyTwo
+	l.exposes = w.alone && w.policy != copyTwo
+	l.lr.slotCredit.ways.Store(l.lr.copies.allow(l.fetches))
 }

@@ -69,7 +69,7 @@ func (p *process) copy(call uintptr, buf []byte, address uint64) (done int, errn
 		p.mine.Base = unsafe.SliceData(b)
 		p.mine.SetLen(len(b))
 		p.theirs.base, p.theirs.size = uintptr(address)+uintptr(done), uintptr(len(b))
-		n, _, errno := unix.Syscall6(call, uintptr(p.pid), uintptr(unsafe.Pointer(&p.mine)), 1, uintptr(unsafe.Pointer(&p.theirs)), 1, 0)
+		n, _, errno := syscall.RawSyscall6(call, uintptr(p.pid), uintptr(unsafe.Pointer(&p.mine)), 1, uintptr(unsafe.Pointer(&p.theirs)), 1, 0)
 		if errno != 0 {
 			return done, errno
 		}

@@ -27,7 +27,8 @@ type slotCredit struct {
 	ways     atomic.Uint64 // bit i: messages of 2^i bytes up to twice that are to be offered
 	fetched  atomic.Uint64 // bytes of offers fetched, ever; set by the receiver, withdrawn by the sender: both by compare-and-swap, which is a barrier as publish is
 	declined notice        // position of the last offer that was declined, plus 1
-	_        [padding - 32]byte
+	hidden   atomic.Uint32 // not 0: the sender has withdrawn what it has exposed; the sender sets it
+	_        [padding - 36]byte
 }
 
 // share is the part of an offer that is being fetched now, and which side fetches what of it.

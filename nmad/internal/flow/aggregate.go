@@ -117,7 +117,7 @@ func (f *Flow) sentTogether(p *Packet) {
 // Messages calls yield for each message that a packet brings, or announces, with its number.
 func Messages(h *driver.Header, body []byte, yield func(tag, size uint64, seq uint32)) {
 	switch h.Kind {
-	case KindEager, KindRdv, KindLoan:
+	case KindEager, KindRdv, KindLoan, KindExpose:
 		yield(h.Tag, h.Size, h.Seq)
 	case KindAggregate:
 		for i := uint32(0); len(body) >= AggregateHead; i++ {

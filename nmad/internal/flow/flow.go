@@ -41,6 +41,7 @@ type Flow struct {
 	sendDue  bool  // see SendDue
 	holds    held  // what Holding tells of
 	ended    bool  // End was called
+	blind    bool  // what the peer exposes cannot be read
 	search   bool  // see SearchDue
 
 	moving [2]int      // chunks that go out, and that come in, or wait for those before them, over all rails

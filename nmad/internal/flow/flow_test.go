@@ -97,9 +97,11 @@ func TestTwoFlows(t *testing.T) {
 			room:     rapid.SampledFrom([]int{40, 200}).Draw(t, "room"),
 			buffered: rapid.Bool().Draw(t, "buffered"),
 			syscalls: rapid.Bool().Draw(t, "syscalls"),
+			exposes:  rapid.Bool().Draw(t, "exposes"),
 			strategy: rapid.SampledFrom([]strategy.Strategy{strategy.Default, strategy.Aggregation, strategy.SplitBalance, strategy.SplitEqual}).Draw(t, "strategy"),
 		}
 		w := newWorld(o)
+		w.sides[0].blind = rapid.Bool().Draw(t, "blind")
 		sides, tag, context := rapid.IntRange(0, 1), rapid.Uint64Range(0, tags-1), rapid.SampledFrom(inContexts)
 		sizes := rapid.OneOf(rapid.IntRange(0, 60), rapid.IntRange(0, 300), rapid.IntRange(60_000, 300_000))
 		side := func(t *rapid.T) (*side, *side) {
@@ -245,6 +247,7 @@ func TestManyContexts(t *testing.T) {
 	for name, last := range map[string]packet{
 		"eager":     {driver.Header{Kind: KindEager}, nil},
 		"announced": {driver.Header{Kind: KindRdv, Size: 100}, nil},
+		"exposed":   {driver.Header{Kind: KindExpose, Size: 100, Body: ExposeBody}, []byte{7: 1}},
 		"together":  {driver.Header{Kind: KindAggregate, Size: 2, Body: 2 * AggregateHead}, nil},
 	} {
 		w := newWorld(options{})

@@ -13,9 +13,10 @@ const (
 	KindFull                 // all records are used, Size of them, and messages wait; see records.go
 	KindRoom                 // so many records are kept from here on: Size
 	KindLoan                 // announces a message that can be read where it lies: as RDV; body: where; see lending.go
-	KindReturn               // a loan was released; Cookie as announced
+	KindReturn               // a loan was released, or what was exposed was read; Cookie as announced
 	KindNote                 // a piece of a note of an agreement: Size: bytes of it from there on; see nmad/note.go
-	LastKind      = KindNote
+	KindExpose               // announces a message that can be read in its sender's memory: as RDV; body: its address; see exposing.go
+	LastKind      = KindExpose
 )
 
 // Contexts: the key of a message is its context and its tag, and nothing that is for messages of one context finds those of another.

@@ -118,14 +118,14 @@ func (f *Flow) handleLoan(h *driver.Header, body []byte) error {
 		return violation("a loan over a link that cannot hand memory over")
 	}
 	if f.lent.blind {
-		return f.announcement(h, nil)
+		return f.announcement(h, nil, 0)
 	}
 	all := f.lent.view
 	at, ok := PlaceOf(body, h.Size, len(all))
 	if !ok {
 		return violation("a loan of %d bytes (%x) that does not lie in the %d bytes of its memory", h.Size, body, len(all))
 	}
-	return f.announcement(h, all[at:at+int(h.Size):at+int(h.Size)])
+	return f.announcement(h, all[at:at+int(h.Size):at+int(h.Size)], 0)
 }
 
 // hand gives a message that is lent to its receive, and ends the receive.
@@ -141,14 +141,18 @@ func (f *Flow) hand(r *Request, bytes []byte, cookie uint32) {
 
 // newLease makes the loan of a receive.
 func (f *Flow) newLease(r *Request, bytes []byte) *Lease {
+	l := f.takeLease()
+	l.There, l.Bytes = false, bytes
+	r.Rest.Lease, r.Rest.Leased = l, l.Generation.Add(1)
+	return l
+}
+
+func (f *Flow) takeLease() *Lease {
 	l := f.lent.pool
 	if l == nil {
-		l = &Lease{}
-	} else {
-		f.lent.pool = l.Next
+		return &Lease{}
 	}
-	l.There, l.Bytes, l.Next = false, bytes, nil
-	r.Rest.Lease, r.Rest.Leased = l, l.Generation.Add(1)
+	f.lent.pool, l.Next = l.Next, nil
 	return l
 }
 
@@ -169,10 +173,15 @@ func (f *Flow) Release(l *Lease) {
 	case f.ended || f.bye.sent:
 		f.putAway(l)
 	default:
-		f.lent.returns.push(l)
-		f.hold(heldReturns, true)
-		f.sendDue = f.sendDue || !f.tx.refused
+		f.giveBack(l)
 	}
+}
+
+// giveBack has RETURN sent.
+func (f *Flow) giveBack(l *Lease) {
+	f.lent.returns.push(l)
+	f.hold(heldReturns, true)
+	f.sendDue = f.sendDue || !f.tx.refused
 }
 
 // putAway forgets a loan in the peer's memory.
@@ -186,14 +195,14 @@ func (f *Flow) recycle(l *Lease) {
 	f.lent.pool = l
 }
 
-// handleReturn ends a send whose message was read where it lies.
+// handleReturn ends a send whose message was read where it lies: it was lent, or exposed.
 func (f *Flow) handleReturn(h *driver.Header) error {
 	v := f.tx.sends.find(h.Cookie)
 	if v == nil && f.bye.sent {
 		return nil // its send was given up a moment ago
 	}
 	if v == nil || !v.lent || v.asked != 0 {
-		return violation("a loan is returned under cookie %#x, which names none", h.Cookie)
+		return violation("what was lent is returned under cookie %#x, which names none", h.Cookie)
 	}
 	r, _ := f.endRendezvous(f.tx.sends.take(h.Cookie))
 	r.N, r.Size = r.Data.Size, uint64(r.Data.Size)

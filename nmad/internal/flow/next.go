@@ -114,8 +114,11 @@ func (f *Flow) packMessage(r *Request) *Packet {
 	}
 	p := f.pack(announcing, driver.Header{Kind: KindRdv, Context: r.Context, Tag: r.Entry.Tag, Size: uint64(size), Seq: f.tx.seq})
 	p.of = f.startRendezvous(r, unknown)
-	if f.lendable(r) {
+	switch {
+	case f.lendable(r):
 		f.describeLoan(p)
+	case f.exposes(r):
+		f.describeExposed(p)
 	}
 	p.Head.Cookie = f.tx.sends.put(p.of)
 	return p
@@ -164,8 +167,7 @@ func (f *Flow) announced(p *Packet) {
 	r := f.tx.queue.Pop()
 	f.tx.seq++
 	r.Stage = Announced
-	if p.Head.Kind == KindLoan {
-		p.of.lent = true
+	if p.of.lent = p.Head.Kind != KindRdv; p.Head.Kind == KindLoan {
 		f.Stats.Lent++
 		return
 	}

@@ -17,6 +17,7 @@ type Message struct {
 	cookie uint32 // rendezvous: the sender's name for it
 	lent   bool   // rendezvous: the sender lends it
 
+	address uint64 // rendezvous: where it lies in the sender's memory; 0: the sender has not said it
 	context uint16
 
 	free *Message // in the pool: the next one

@@ -241,7 +241,7 @@ func (f *Flow) deliver(r *Request, m *Message) {
 	default:
 		f.rx.announced--
 		f.Count(r)
-		f.answer(r, m.size, m.cookie)
+		f.answer(r, m.size, m.cookie, m.address)
 		f.rx.pool.put(m)
 		f.sendDue = true
 	}
@@ -326,7 +326,7 @@ func violation(format string, args ...any) error { return fmt.Errorf(format, arg
 
 // handleOther deals with all packets but those of one eager message.
 func (f *Flow) handleOther(h *driver.Header, body []byte) error {
-	if h.Context != 0 && h.Kind != KindRdv && h.Kind != KindLoan && h.Kind != KindBye {
+	if h.Context != 0 && h.Kind != KindRdv && h.Kind != KindLoan && h.Kind != KindExpose && h.Kind != KindBye {
 		return violation("a packet of kind %d in context %d", h.Kind, h.Context)
 	}
 	switch h.Kind {
@@ -334,6 +334,8 @@ func (f *Flow) handleOther(h *driver.Header, body []byte) error {
 		return f.handleAggregate(h, body)
 	case KindLoan:
 		return f.handleLoan(h, body)
+	case KindExpose:
+		return f.handleExpose(h, body)
 	case KindNote:
 		return f.handleNote(h, body)
 	}
@@ -342,7 +344,7 @@ func (f *Flow) handleOther(h *driver.Header, body []byte) error {
 	}
 	switch h.Kind {
 	case KindRdv:
-		return f.announcement(h, nil)
+		return f.announcement(h, nil, 0)
 	case KindRtr:
 		return f.handleRtr(h)
 	case KindCredit:
@@ -430,8 +432,9 @@ func (f *Flow) choose(r *Request, m *Message) {
 	f.finished.Push(r)
 }
 
-// announcement takes in the announcement of a message; lent is where it lies, if it can be read there.
-func (f *Flow) announcement(h *driver.Header, lent []byte) error {
+// announcement takes in the announcement of a message; lent is where it lies, if it is mapped here, address where it lies in the peer's
+// memory, if that was said.
+func (f *Flow) announcement(h *driver.Header, lent []byte, address uint64) error {
 	if !f.rx.inOrder(h.Seq) {
 		return f.outOfOrder(h)
 	}
@@ -447,7 +450,7 @@ func (f *Flow) announcement(h *driver.Header, lent []byte) error {
 		return nil
 	}
 	if r != nil && !r.chooses() {
-		f.answer(r, h.Size, h.Cookie)
+		f.answer(r, h.Size, h.Cookie, address)
 		return nil
 	}
 	if f.rx.announced >= f.rx.records {
@@ -456,7 +459,7 @@ func (f *Flow) announcement(h *driver.Header, lent []byte) error {
 	f.rx.announced++
 	m := f.rx.pool.get(0)
 	m.Tag, m.context, m.size, m.cookie, m.eager = h.Tag, h.Context, h.Size, h.Cookie, false
-	m.body, m.lent = lent, lent != nil
+	m.body, m.lent, m.address = lent, lent != nil, address
 	if r != nil {
 		f.choose(r, m)
 	} else {

@@ -33,12 +33,14 @@ const (
 )
 
 // answer puts a receive whose message was announced into the queue of those that
-// will ask for its data.
-func (f *Flow) answer(r *Request, size uint64, cookie uint32) {
+// will ask for its data, or has it read at that address in the sender's memory, if it says one.
+func (f *Flow) answer(r *Request, size uint64, cookie uint32, address uint64) {
 	r.Size, r.Stage = size, Answering
 	v := f.startRendezvous(r, int(min(size, uint64(r.Data.Size))))
 	v.cookie = cookie
-	f.rx.answers.push(v)
+	if !f.fetches(v, address) {
+		f.rx.answers.push(v)
+	}
 }
 
 // ask makes the next RTR for the receive at the head of the answers. It

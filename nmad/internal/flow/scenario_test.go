@@ -2,6 +2,7 @@ package flow
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -83,6 +84,7 @@ func (s *scenario) reset(words []string) {
 	o := options{
 		window: number(words, "window", 0), records: number(words, "records", 0), room: number(words, "room", 0), rails: number(words, "rails", 0),
 		buffered: number(words, "buffered", 0) != 0, syscalls: number(words, "syscalls", 0) != 0,
+		exposes: number(words, "exposes", 0) != 0,
 	}
 	for _, w := range words {
 		if name, ok := strings.CutPrefix(w, "strategy="); ok {
@@ -144,6 +146,12 @@ func (s *scenario) side(x, other *side, verb string, rest []string) (out []strin
 	case "push", "pull": // bytes of announced messages
 		dir := map[string]Direction{"push": Push, "pull": Pull}[verb]
 		return []string{fmt.Sprintf("%d bytes", x.carry(other, n("rail", 0), dir, n("n", 1<<20)))}
+	case "blind": // the other side's memory cannot be read
+		x.blind = true
+	case "hide": // what was exposed
+		x.hidden = true
+	case "end":
+		x.endOn(errors.New("it is over"))
 	case "bye":
 		x.f.Leave()
 	case "ledger":

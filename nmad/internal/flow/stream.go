@@ -45,9 +45,13 @@ func (x *Stream) Broken() bool { return x.broken != nil }
 // Reserve reserves the next piece for the caller. There must be one, and none away.
 func (x *Stream) Reserve() { x.reserved = x.queue.head }
 
-// Copy moves what Reserve has reserved, by calls of the link, and says how many bytes that was. Without the lock of the Flow.
-func (x *Stream) Copy(call func([]byte) (int, error)) (int, error) {
+// Copy moves what Reserve has reserved, by calls of the link, and says how many bytes that was: fetch is the one for what is to be read in
+// the peer's memory. Without the lock of the Flow.
+func (x *Stream) Copy(call func([]byte) (int, error), fetch func([]byte, uint64) (int, error)) (int, error) {
 	c := x.reserved
+	if c.of.from != 0 {
+		return x.fetch(c, fetch)
+	}
 	r, left := c.of.req, c.size-c.moved
 	if p := r.pieces(); p != nil {
 		return x.someParts(p, c, left, call)
@@ -68,7 +72,7 @@ func (f *Flow) Complete(rail int, dir Direction, n int) error {
 	c := x.reserved
 	x.reserved = nil
 	wrong := n < 0 || n > c.size-c.moved
-	if !wrong {
+	if !wrong && c.of.from == 0 {
 		x.Bytes += uint64(n)
 	}
 	switch {
@@ -99,8 +103,16 @@ func (f *Flow) arrived(x *Stream) {
 	x.Chunks++
 	v := f.forget(x, x.queue.pop())
 	if v.moved == v.want {
-		f.transferred(f.endRendezvous(v))
+		f.moved(v)
 	}
+}
+
+// moved ends a rendezvous whose bytes have all moved.
+func (f *Flow) moved(v *rendezvous) {
+	if v.from != 0 {
+		f.fetched(v.cookie)
+	}
+	f.transferred(f.endRendezvous(v))
 }
 
 // completeLate takes in a piece of n bytes that was copied after the stream had failed. If with it a
@@ -109,7 +121,7 @@ func (f *Flow) arrived(x *Stream) {
 func (f *Flow) completeLate(x *Stream, n int) {
 	v := f.forget(x, x.queue.pop())
 	if v.moved += n; v.moved == v.want {
-		f.transferred(f.endRendezvous(v))
+		f.moved(v)
 	} else {
 		f.fail(v, x.broken)
 	}

@@ -25,6 +25,8 @@ type side struct {
 	sends   []*Request
 	sent    map[*Request][]byte // what they are of
 	recvs   []*Request
+	blind   bool  // the other side's memory cannot be read
+	hidden  bool  // this side has withdrawn what it has exposed
 	ended   error // what a call has said is wrong
 }
 
@@ -36,7 +38,7 @@ type packet struct {
 // options are what a world is made of; zero fields get defaults.
 type options struct {
 	window, records, room, eager, rails int
-	buffered, syscalls                  bool
+	buffered, syscalls, exposes         bool
 	strategy                            strategy.Strategy
 }
 
@@ -53,7 +55,7 @@ func newWorld(o options) *world {
 		s := &side{streams: make([][]byte, w.rails), sent: map[*Request][]byte{}}
 		s.f.Init(i, 1-i, w.rails, Bounds{Window: window, Records: records, PeerWindow: window, PeerRecords: records})
 		s.f.Join(match.NewAny[Request](match.All(2), i, &sync.Mutex{}))
-		s.f.Bind(driver.Caps{MaxBody: or(o.room, 64), Buffered: o.buffered, Syscalls: o.syscalls}, o.eager)
+		s.f.Bind(driver.Caps{MaxBody: or(o.room, 64), Buffered: o.buffered, Syscalls: o.syscalls, Exposes: o.exposes, Fetches: o.exposes}, o.eager)
 		if o.strategy != nil {
 			s.f.Strategy = o.strategy
 		}
@@ -156,9 +158,31 @@ func (s *side) carry(other *side, rail int, dir Direction, n int) int {
 		}
 		n -= k
 		return k, nil
+	}, func(b []byte, address uint64) (int, error) {
+		if s.blind {
+			return 0, errors.ErrUnsupported
+		}
+		return other.read(b[:min(len(b), n)], address)
 	})
+	if errors.Is(err, errors.ErrUnsupported) {
+		s.f.Blind(rail)
+		return 0
+	}
 	s.endOn(errors.Join(err, s.f.Complete(rail, dir, moved)))
 	return moved
+}
+
+// read is what a link's Fetch does for the other side: it looks up which message lies at that address.
+func (s *side) read(buf []byte, address uint64) (int, error) {
+	for _, r := range s.sends {
+		if at := address - r.Data.address(); !s.hidden && r.Data.base != nil && at < uint64(r.Data.Size) && r.Stage != Done {
+			if uint64(len(buf)) > uint64(r.Data.Size)-at {
+				return 0, errors.New("it reads beyond the end of what is exposed")
+			}
+			return copy(buf, r.Data.Buf()[at:]), nil
+		}
+	}
+	return 0, nil
 }
 
 // settle lets everything move until nothing does.
@@ -174,12 +198,13 @@ func (w *world) settle() {
 			for rail := range w.rails {
 				moved = s.carry(other, rail, Push, 1<<20) > 0 || moved
 				moved = s.carry(other, rail, Pull, 1<<20) > 0 || moved
+				moved = s.f.SendDue() || moved // an answer: what it was to read it asks for
 			}
 		}
 	}
 }
 
-var kindNames = []string{"", "EAGER", "RDV", "RTR", "CREDIT", "BYE", "BYEACK", "AGGREGATE", "LINK", "FULL", "ROOM", "LOAN", "RETURN", "NOTE"}
+var kindNames = []string{"", "EAGER", "RDV", "RTR", "CREDIT", "BYE", "BYEACK", "AGGREGATE", "LINK", "FULL", "ROOM", "LOAN", "RETURN", "NOTE", "EXPOSE"}
 
 // String is the packet as scenarios show it.
 func (p packet) String() string {
@@ -187,8 +212,8 @@ func (p packet) String() string {
 	switch h.Kind {
 	case KindEager, KindAggregate:
 		return fmt.Sprintf("%s tag %d, size %d, seq %d, credit %d", kindNames[h.Kind], h.Tag, h.Size, h.Seq, h.Cookie)
-	case KindRdv:
-		return fmt.Sprintf("RDV tag %d, size %d, seq %d", h.Tag, h.Size, h.Seq)
+	case KindRdv, KindExpose:
+		return fmt.Sprintf("%s tag %d, size %d, seq %d", kindNames[h.Kind], h.Tag, h.Size, h.Seq)
 	case KindRtr:
 		more := ""
 		if h.Flags&FlagMore != 0 {

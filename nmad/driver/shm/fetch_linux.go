@@ -1,0 +1,44 @@
+package shm
+
+import (
+	"errors"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// Fetch implements driver.Link, by process_vm_readv.
+func (l *link) Fetch(buf []byte, address uint64) (int, error) {
+	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
+		return 0, l.why(s)
+	}
+	if !l.fetches {
+		return 0, errors.ErrUnsupported
+	}
+	switch _, errno := l.reader.read(buf, address); errno {
+	case 0:
+		// Both are looked at after the bytes were read: they are what was exposed, and of the peer, not of a process that has its number now.
+		// testdata/spin/exposed.pml is the model.
+		if l.lr.slotCredit.hidden.Add(0) == 0 && l.present(inPull, &l.hl) {
+			runtime.KeepAlive(l)
+			return len(buf), nil
+		}
+	case unix.ESRCH:
+		l.state.Or(lookAtOnce) // its socket is closed in a moment
+	default:
+		return 0, errors.ErrUnsupported
+	}
+	if l.idleCheck(inPull, &l.hl) {
+		return 0, l.why(lost)
+	}
+	runtime.KeepAlive(l)
+	return 0, nil
+}
+
+// Withdraw implements driver.Link.
+func (l *link) Withdraw() {
+	if l.state.Load()&closed == 0 {
+		l.lt.slotCredit.hidden.Store(1)
+	}
+	runtime.KeepAlive(l)
+}
