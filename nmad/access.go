@@ -3,6 +3,7 @@ package nmad
 import (
 	"fmt"
 	"iter"
+	"sync"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/pioman"
@@ -54,19 +55,40 @@ func name[T ~uint8](x T, names ...string) string {
 
 // access is what a domain has of its own for its kind of access. The zero value is Shared, moved by the engine of the session.
 type access struct {
-	kind   Access
 	lock   *domainLock    // nil: each gate has its own
 	owner  uint64         // asm.GoID of the owner, also if that is a thread of marcel, which stays with its goroutine; 0: all may use it
 	engine *pioman.Engine // nil: that of the session
 	worker *worker        // nil: there is none
+	guests *sync.Map      // of uint64: asm.GoID of the session's own goroutines that run functions of the owner's just now
 }
 
 // serialize gives all gates of a domain one lock.
 func (x *access) serialize(gates iter.Seq[*Gate]) { x.lock = &domainLock{gates: gates} }
 
+// admit has the caller use the domain while it runs functions of the owner's: a request that its Done starts belongs to the owner. leave
+// ends that.
+func (x *access) admit() (leave func()) {
+	if x.owner == 0 || x.owner == asm.GoID() {
+		return func() {}
+	}
+	me := asm.GoID()
+	if _, is := x.guests.LoadOrStore(me, struct{}{}); is {
+		return func() {}
+	}
+	return func() { x.guests.Delete(me) }
+}
+
 // forbids says what keeps the caller from using the domain: nil, or an ErrOwner.
 func (x *access) forbids() error {
 	if x.owner == 0 || x.owner == asm.GoID() {
+		return nil
+	}
+	return x.forbidsOther()
+}
+
+//go:noinline
+func (x *access) forbidsOther() error {
+	if _, is := x.guests.Load(asm.GoID()); is {
 		return nil
 	}
 	return fmt.Errorf("nmad: %w: only the thread that opened a private domain may use it", ErrOwner)

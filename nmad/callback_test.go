@@ -211,3 +211,56 @@ func TestMonitor(t *testing.T) {
 		t.Errorf("an event after stop: %q", seen[len(want):])
 	}
 }
+
+// TestCallbacksOfPrivate: a function of a private domain's owner may start requests there, also if a goroutine of the session runs it: one that
+// has made the links, or brings the news that the peer has left.
+func TestCallbacksOfPrivate(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 2, d, nil)
+		stop := j.moving()
+		ended := make(chan []error, 1)
+		opened := make(chan struct{})
+		go func() {
+			mine, err := j.sessions[0].Domain(DomainConfig{Number: 1, Access: Private})
+			if err != nil {
+				t.Error(err)
+			}
+			g := mine.Gate(1)
+			var errs []error // of the functions, which run one after the other
+			var r Request
+			var again func(*Request)
+			again = func(*Request) {
+				errs = append(errs, g.Post(&r, &Op{Kind: OpRecv, Match: Tag(7), Done: func(r *Request) { again(r) }}))
+				if errors.Is(errs[len(errs)-1], ErrOwner) || len(errs) == 4 { // two messages, and two ends
+					ended <- errs
+					again = func(*Request) {}
+				}
+			}
+			if err := g.Post(&r, &Op{Kind: OpRecv, Match: Tag(7), Done: again}); err != nil {
+				t.Error(err)
+			}
+			close(opened)
+			_, _ = g.Recv(8, nil) // until the peer has left
+		}()
+		<-opened
+		other, err := j.sessions[1].Domain(DomainConfig{Number: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := other.Gate(0).Send(7, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := other.Close(); err != nil { // the rest end, however often they are started again
+			t.Fatal(err)
+		}
+		for i, err := range <-ended {
+			if err != nil && (i < 2 || !errors.Is(err, ErrPeerLost)) {
+				t.Errorf("request %d started by a function: %v", i, err)
+			}
+		}
+		stop()
+		j.close()
+	})
+}

@@ -74,7 +74,6 @@ func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x access,
 	case cfg.Access == Private && !explicit:
 		return x, fmt.Errorf("%w: a private domain is moved by its owner alone: leave Progress out, or give Explicit", ErrConfig)
 	}
-	x.kind = cfg.Access
 	if cfg.Access != Shared {
 		x.serialize(gates)
 	}
@@ -82,7 +81,7 @@ func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x access,
 		x.engine = pioman.New(pioman.Config{Shared: shared})
 	}
 	if cfg.Access == Private {
-		x.owner = asm.GoID()
+		x.owner, x.guests = asm.GoID(), &sync.Map{}
 		x.lock.bias()
 	}
 	return x, nil

@@ -50,6 +50,9 @@ func (u *upcalls) pop(mine bool) (c upcall, ok bool) {
 
 // call runs the calls that are owed, unless a thread does already. Without mu.
 func (x *news) call() {
+	if a := x.g.owned; a != nil {
+		defer a.admit()()
+	}
 	for c, ok := x.calls.pop(false); ok; c, ok = x.calls.pop(true) {
 		flow.Guarded(func() {
 			switch r := c.r; {
