@@ -37,6 +37,7 @@ type rail struct {
 	// Under the lock of the gate.
 	armed     bool // the engine sleeps on the link's descriptor
 	armedRoom bool // and room would wake the sleeper, too
+	deaf      bool // and the descriptor tells of nothing: the link has taken back what it was armed for; see rearm
 	woken     bool // a sleeper was woken on its behalf, and no thread has looked why
 }
 

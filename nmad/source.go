@@ -53,7 +53,7 @@ func (s source) Disarm() {
 	g := s.gate
 	g.mu.lock()
 	if s.armed {
-		s.armed = false
+		s.armed, s.deaf = false, false
 		g.rails.armed--
 		s.link.Disarm()
 		if s.index > 0 {
@@ -79,12 +79,18 @@ func (l *rail) wantsRoom() bool {
 // fetches says that what comes next is to be read in the peer's memory, which no announcement will tell of.
 func (l *rail) fetches() bool { return l.pull.stream.Fetching() && !l.pull.vain }
 
+// rearm makes the sleeper of an armed rail look out for room, too, if that is needed by now. A link whose Arm says no has taken back what
+// it was armed for before, and its descriptor tells of nothing any more: it is armed anew once what was there is dealt with. If a
+// transfer is copying that is for the thread that completes it.
 func (l *rail) rearm() {
 	g := l.gate
-	for g.life.end == nil && l.push.inactive() && l.pull.inactive() && (l.fetches() || !l.armedRoom && (l.wantsRoom() || l.unsent())) {
-		if !l.fetches() && l.wantsRoom() && l.link.Arm(true) {
-			l.armedRoom = true
-			return
+	for g.life.end == nil && l.inactive() && (l.deaf || l.fetches() || !l.armedRoom && (l.wantsRoom() || l.unsent())) {
+		if room := l.wantsRoom(); !l.fetches() && (room || l.deaf && !l.unsent()) {
+			if l.deaf = !l.link.Arm(room); !l.deaf {
+				l.armedRoom = room
+				return
+			}
+			l.armedRoom = false
 		}
 		g.progress(nil)
 		l.copyLocked(&l.push)

@@ -69,6 +69,56 @@ func TestArrivalsBesideWantOfRoom(t *testing.T) {
 	j.close()
 }
 
+// late is a link that finds room, or a packet, between the look of a sender and the call that waits for room.
+type late struct {
+	*simnet.Link
+	comes func() // at the next Arm that waits for room, once
+	armed *bool  // what the last Arm has said
+}
+
+func (l *late) Arm(wantRoom bool) bool {
+	if wantRoom && l.comes != nil {
+		l.comes()
+		l.comes = nil
+	}
+	*l.armed = l.Link.Arm(wantRoom)
+	return *l.armed
+}
+
+// TestArmedAgain: a thread has something to send for which there is no room, while a sleeper sleeps on the link. It arms the link for room,
+// which has come meanwhile: it sends, and nothing waits for room any more. The link is to be armed for what arrives still, or the sleeper, which the engine takes
+// to be covered by it, hears of nothing again.
+func TestArmedAgain(t *testing.T) {
+	for what, comes := range map[string]func(p *pair){
+		"room":     func(p *pair) { p.gates[1].poll() },
+		"a packet": func(p *pair) { p.gates[1].Isend(2, nil) },
+	} {
+		p := newPair(simnet.Options{Packets: 4}, wide)
+		g := p.gates[0]
+		armed := false
+		l := &late{Link: p.links[0], comes: func() { comes(p) }, armed: &armed}
+		g.track.link = l
+		g.rails.all[0].init(g, 0, l)
+		sleeper := source{&g.rails.all[0]}
+		if !sleeper.Arm() || !armed {
+			t.Fatal("nothing has arrived, and the gate cannot be armed")
+		}
+		for range 5 {
+			g.Isend(1, nil)
+		}
+		if l.comes != nil {
+			t.Fatal("no thread has waited for room")
+		}
+		if !armed {
+			t.Errorf("%s has come: the sleeper hears of nothing", what)
+		}
+		if what == "room" && g.flow.Outgoing() {
+			t.Error("a message has not left")
+		}
+		sleeper.Disarm()
+	}
+}
+
 // TestArmBesideWaiter: no thread sleeps for a gate while a waiter polls it for bytes of a long message, and
 // an engine may once that one has given up.
 func TestArmBesideWaiter(t *testing.T) {

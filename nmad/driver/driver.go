@@ -112,7 +112,8 @@ type Link interface {
 	// (level triggered); it stays the same until Close. -1: nothing can be waited for in the kernel.
 	Descriptor() int
 	// Arm asks the peer, or the kernel, to make Descriptor readable at the next arrival (or room).
-	// false: something is there already, poll instead. wantRoom: a send is waiting for room.
+	// false: something is there already, poll instead; what an earlier call has asked for may have been taken back. wantRoom: a send is
+	// waiting for room.
 	Arm(wantRoom bool) bool
 	// Disarm ends that and empties what Arm made readable.
 	Disarm()

@@ -274,10 +274,8 @@ func (l *Link) Descriptor() int { return -1 }
 func (l *Link) Arm(wantRoom bool) bool {
 	defer l.lock()()
 	in, out := l.in(), l.out()
-	if in.visible > 0 || in.arrived > 0 || l.err() != nil {
-		return false
-	}
-	if wantRoom && out.room(&l.c.opt) && len(out.large)-out.start < l.c.opt.Large {
+	if in.visible > 0 || in.arrived > 0 || l.err() != nil || wantRoom && out.room(&l.c.opt) && len(out.large)-out.start < l.c.opt.Large {
+		l.armed, l.armedRoom, l.rung = false, false, false // as shared memory does it
 		return false
 	}
 	l.armed, l.armedRoom = true, l.armedRoom || wantRoom
