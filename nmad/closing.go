@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -74,7 +75,11 @@ func (l *life) endOn(err error) {
 	switch err {
 	case nil:
 	case flow.ErrLeft:
-		l.fail(&PeerError{Rank: g.rank, Reason: "it closed its session", Err: ErrPeerLost})
+		reason := "it closed its session"
+		if far := g.linking.far; far != 0 {
+			reason = fmt.Sprintf("it closed its domain %d, or its session", far)
+		}
+		l.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
 	default:
 		l.fail(violation(g.rank, "%v", err))
 	}
