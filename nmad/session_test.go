@@ -518,3 +518,38 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 }
+
+// TestDescription: a session says of its gates what is under way, while messages are, and which lock is held.
+func TestDescription(t *testing.T) {
+	if text := (*Session)(nil).String(); text != "nmad: no session" {
+		t.Error(text)
+	}
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 2, d, nil)
+		g := j.sessions[0].Gate(1)
+		s := g.Isend(1, make([]byte, 1<<20))
+		text := j.sessions[0].String()
+		for _, part := range []string{"rank 0 of 2", "gate to rank 1: 1 pending", "Credit:"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("no %q in\n%s", part, text)
+			}
+		}
+		g.mu.lock()
+		text = j.sessions[0].String()
+		g.letGo()
+		if !strings.Contains(text, "gate to rank 1: its lock is held") {
+			t.Error(text)
+		}
+		r := j.sessions[1].Gate(0).Irecv(1, make([]byte, 1<<20))
+		stop := j.moving()
+		for range 100 {
+			_ = j.sessions[0].String()
+			_ = j.sessions[1].String()
+		}
+		if serr, rerr := waitBoth(s, r); serr != nil || rerr != nil {
+			t.Error(serr, rerr)
+		}
+		stop()
+		j.close()
+	})
+}

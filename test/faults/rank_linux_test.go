@@ -127,6 +127,7 @@ func (p *plan) part(c nmad.Config, b *book) {
 	say(line{What: "joined"})
 	silent := keepSaying()
 	defer func() { marcel.Blocking(silent) }()
+	defer describeOnSignal(s)()
 	t := &traffic{p: p, s: s, b: b}
 	own := c.Rank
 	h := t.hang()
@@ -202,6 +203,23 @@ func (p *plan) environment(mark, dir string) []string {
 		env = append(env, "PM2_FAULTS="+p.Faults)
 	}
 	return env
+}
+
+// describeSignal has a rank say how its gates are; one that does not listen ignores it.
+const describeSignal = syscall.SIGWINCH
+
+func describeOnSignal(s *nmad.Session) (stop func()) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, describeSignal)
+	go func() {
+		for range asked {
+			fmt.Fprintln(os.Stderr, s)
+		}
+	}()
+	return func() {
+		signal.Stop(asked)
+		close(asked)
+	}
 }
 
 // traceback is how much a rank tells when it is ended by SIGQUIT: of each OS thread, too, except where ranks end so by themselves.

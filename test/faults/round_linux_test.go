@@ -278,15 +278,18 @@ func (r *round) wrong(what string) {
 	r.bad = append(r.bad, what)
 }
 
-// collapse ends a job that does not end, and has all ranks show where they are.
+// collapse ends a job that does not end, and has all ranks show how their gates are and where their goroutines are.
 func (r *round) collapse(why string) {
 	r.hung = true
 	r.wrong(why)
-	for rank := range r.plan.Size {
-		if pid := r.job.PID(rank); pid > 0 && r.ranks[rank].account == nil {
-			_ = syscall.Kill(pid, syscall.SIGQUIT)
-			_ = syscall.Kill(pid, syscall.SIGCONT)
+	for _, signal := range []syscall.Signal{describeSignal, syscall.SIGQUIT} {
+		for rank := range r.plan.Size {
+			if pid := r.job.PID(rank); pid > 0 && r.ranks[rank].account == nil {
+				_ = syscall.Kill(pid, signal)
+				_ = syscall.Kill(pid, syscall.SIGCONT)
+			}
 		}
+		time.Sleep(time.Second / 2)
 	}
 	select {
 	case <-r.job.Done():

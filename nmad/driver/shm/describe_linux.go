@@ -10,7 +10,7 @@ import (
 var _ fmt.Stringer = (*link)(nil)
 
 // String describes the link, to find out why a thread still sleeps: the flags and rings as they are in the segment now,
-// what this side knows of them, the doorbells, and what the descriptors really are. Only the thread that makes all the calls of
+// what this side knows of them, the doorbells, and what the descriptors really are. Only a thread that keeps all others from the calls of
 // the link may call it. It changes nothing.
 func (l *link) String() string {
 	var b strings.Builder

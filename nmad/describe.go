@@ -1,0 +1,56 @@
+package nmad
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+)
+
+// String describes the gates that have links, of all domains, as they are now, to find out why a request does not end: what is pending, what
+// waits for room, credit or the other side, whether a sleeper sleeps on the links, and what these say of themselves. It does not wait: of a
+// gate whose lock is held it says just that. For people; the text changes.
+func (s *Session) String() string {
+	if !s.made() {
+		return "nmad: no session"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "nmad: rank %d of %d", s.cfg.Rank, s.cfg.Size)
+	if s.cfg.crowded.Load() {
+		b.WriteString(", whose processes share CPUs")
+	}
+	for _, d := range s.domains.all() {
+		for g := range d.all {
+			if g.mu.tryLock() {
+				g.describe(&b, d)
+				g.mu.unlock()
+			} else {
+				fmt.Fprintf(&b, "\ngate to rank %d%s: its lock is held", g.rank, d.name())
+			}
+		}
+	}
+	return b.String()
+}
+
+// describe is String for one gate. Under mu.
+func (g *Gate) describe(b *strings.Builder, d *Domain) {
+	f := &g.flow
+	if !g.linking.linked() && f.Pending() == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\ngate to rank %d%s: %d pending, moving %d in and %d out; inbox: %d due, more %v", g.rank, d.name(),
+		f.Pending(), f.Moving(flow.Pull), f.Moving(flow.Push), g.inbox.due.Load(), g.inbox.left())
+	if g.life.end != nil {
+		fmt.Fprintf(b, "; ended: %v", g.life.end)
+	}
+	fmt.Fprintf(b, "\n\tout: something %v, not tried %v, waits for room %v; the engine counts requests %v, bytes %v",
+		f.Outgoing(), f.Unsent(), f.WantsRoom(), g.news.needing, g.news.holding)
+	fmt.Fprintf(b, "\n\t%+v", f.Ledger())
+	for i := range g.rails.all {
+		l := &g.rails.all[i]
+		fmt.Fprintf(b, "\n\trail %s: a sleeper sleeps %v, for room %v, in vain %v; transfers idle %v", l.name, l.armed, l.armedRoom, l.deaf, l.inactive())
+		if link, ok := l.link.(fmt.Stringer); ok && l.inactive() { // else a copier is inside
+			fmt.Fprintf(b, "\n\t%v", link)
+		}
+	}
+}
