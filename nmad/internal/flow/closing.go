@@ -37,8 +37,8 @@ func (f *Flow) Acked() bool { return f.bye.acked }
 // OwesAck says that the peer's BYE is still to be acknowledged.
 func (f *Flow) OwesAck() bool { return f.bye.owesAck || f.Unflushed() }
 
-// Inactive says that no bytes are being carried.
-func (f *Flow) Inactive() bool {
+// inactive says that no bytes are being carried.
+func (f *Flow) inactive() bool {
 	for i := range f.Rails {
 		if s := &f.Rails[i].Streams; s[Push].reserved != nil || s[Pull].reserved != nil {
 			return false
@@ -95,7 +95,7 @@ func (f *Flow) handleByeAck() error {
 // Close stops the flow for new requests, which fail with err as its receives do. Sends go on. ErrLeft: the peer has left, too.
 func (f *Flow) Close(err error) error {
 	f.Closing, f.Dead = true, err
-	f.FailReceives(err)
+	f.failReceives(err)
 	if f.tx.caps.Echoes { // nothing will receive what waits
 		f.FailSends(err)
 	}
@@ -113,7 +113,7 @@ func (f *Flow) End(err error) {
 	f.hold(heldNotes, false)
 	underway := f.underway()
 	f.FailSends(f.Dead)
-	f.FailReceives(f.Dead)
+	f.failReceives(f.Dead)
 	f.dropRendezvous(underway)
 	for l := f.lent.returns.pop(); l != nil; l = f.lent.returns.pop() {
 		f.putAway(l)

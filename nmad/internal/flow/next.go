@@ -82,7 +82,7 @@ func (f *Flow) Next() *Packet {
 		return f.packMessage(f.tx.queue.head)
 	case f.bye.owesAck:
 		return f.pack(acking, plain(KindByeAck, 0))
-	case f.bye.owes && f.Inactive():
+	case f.bye.owes && f.inactive():
 		return f.pack(parting, plain(KindBye, f.Moved(Push)))
 	}
 	return nil

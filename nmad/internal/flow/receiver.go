@@ -61,7 +61,7 @@ func (f *Flow) Receive(r *Request) bool {
 
 // Post has a receive, or a probe, wait for its message.
 func (f *Flow) Post(r *Request) {
-	f.Relieve() // it may be behind those that we keep
+	f.relieve() // it may be behind those that we keep
 	r.Stage = Posted
 	f.Count(r)
 	if x := f.rx.of(r.Context); r.Special && !r.Rest.Wild.Exact() {
@@ -106,7 +106,7 @@ func (f *Flow) Withdraw(r *Request) bool {
 func (f *Flow) Peek(context uint16, p match.Pattern, age uint64) *Message {
 	m := f.rx.of(context).Peek(p, age)
 	if m == nil {
-		f.Relieve() // it may be behind those that we keep
+		f.relieve() // it may be behind those that we keep
 	}
 	f.deliverFound()
 	return m
@@ -116,7 +116,7 @@ func (f *Flow) Peek(context uint16, p match.Pattern, age uint64) *Message {
 func (f *Flow) Claim(context uint16, p match.Pattern, age uint64) *Message {
 	m := f.rx.of(context).Take(p, age)
 	if m == nil {
-		f.Relieve()
+		f.relieve()
 	}
 	f.deliverFound()
 	return m
@@ -173,7 +173,7 @@ func (f *Flow) Search(age uint64) {
 	for x := range f.rx.all {
 		x.Search(age)
 		if !x.Any().Empty() {
-			f.Relieve()
+			f.relieve()
 		}
 	}
 	f.deliverFound()
@@ -514,9 +514,9 @@ func (f *Flow) underway() (keys []key) {
 	return keys
 }
 
-// FailReceives ends all receives but those into whose buffers bytes are being carried right now:
+// failReceives ends all receives but those into whose buffers bytes are being carried right now:
 // they are ended when these land.
-func (f *Flow) FailReceives(err error) {
+func (f *Flow) failReceives(err error) {
 	for x := range f.rx.all {
 		from := 0
 		for r := x.TakePosted(&from); r != nil; r = x.TakePosted(&from) {

@@ -22,7 +22,7 @@ package flow
 // for room or for a rail, neither of which waits for records, and S goes on when they come.
 // Or R has answered none: then it keeps all of them, none is for the receive that waits,
 // and R grants more, whether the receive was posted before FULL came (handleFull), while
-// announcements came (announcement), or later (Relieve, Search). Each way the queue gets shorter,
+// announcements came (announcement), or later (relieve, Search). Each way the queue gets shorter,
 // and it is finite, so the message is reached. The order of messages is what it
 // always is: nothing overtakes.
 //
@@ -67,13 +67,13 @@ func (f *Flow) handleRoom(records uint64) error {
 func (f *Flow) relieveWaiting() {
 	for x := range f.rx.all {
 		if f.rx.full && x.Wanted() {
-			f.Relieve()
+			f.relieve()
 		}
 	}
 }
 
-// Relieve grants records if all are taken and the peer needs more.
-func (f *Flow) Relieve() {
+// relieve grants records if all are taken and the peer needs more.
+func (f *Flow) relieve() {
 	if !f.rx.full || f.rx.announced < f.rx.records || f.rx.records >= MaxCookies || f.Dead != nil {
 		return
 	}
