@@ -57,6 +57,15 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	return c, nil
 }
 
+// EndAtFirst has receives and probes from any source in this context end as soon as one process of its group has ended, in place of all: those that wait now,
+// and those that are posted from here on, or after such an end. One whose message is here already gets that. Their error is that of the
+// process that has ended first (*PeerError). It cannot be taken back; another context of the same processes is not touched. It does not block.
+func (c *Context) EndAtFirst() {
+	if c != nil && c.any.AtFirst() {
+		c.d.lookLast(c.any)
+	}
+}
+
 // addContext puts c into the list of d.
 func (d *Domain) addContext(c *Context) error {
 	d.mu.Lock()

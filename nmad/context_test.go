@@ -213,3 +213,50 @@ func TestContextRefuses(t *testing.T) {
 		j.close()
 	})
 }
+
+// TestEndAtFirst: a receive from any source ends with the first process of its group that does, if that was asked for before or after that end; one
+// whose message is there gets it; in a context of which that was not asked it goes on waiting for those that are left.
+func TestEndAtFirst(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		for _, before := range []bool{true, false} {
+			j := newJob(t, 3, d, nil)
+			stop := j.moving()
+			s := j.sessions[0]
+			patient, hasty := j.openContext(2, 0, 1, 2), j.openContext(3, 0, 1, 2)
+			if before {
+				hasty[0].EndAtFirst()
+			}
+			sendIn(t, j.sessions[1].Gate(0), hasty[1], 5, []byte("there"))
+			if _, err := s.Gate(1).Probe(t.Context(), Match{Context: hasty[0], Tag: 5, Mask: exact}); err != nil {
+				t.Fatal(err)
+			}
+			waits := s.Irecv(Match{Context: hasty[0], Tag: 9, Mask: exact}, nil)
+			goesOn := s.Irecv(Match{Context: patient[0]}, make([]byte, 5))
+			if err := j.sessions[2].Close(); err != nil {
+				t.Fatal(err)
+			}
+			if !before {
+				lostWait(t, s.Gate(2).Irecv(1, nil), 2) // it is known here
+				if over, _ := waits.Test(); over {
+					t.Error("a receive has ended with the first process of its group, and was not to")
+				}
+				hasty[0].EndAtFirst()
+			}
+			lostWait(t, waits, 2)
+			buf := make([]byte, 5)
+			if r := s.Irecv(Match{Context: hasty[0], Tag: 5, Mask: exact}, buf); r.Wait() != nil || string(buf) != "there" {
+				t.Errorf("a message that is there: %q, %v", buf, r.Wait())
+			}
+			lostWait(t, s.Irecv(Match{Context: hasty[0]}, nil), 2)
+			if over, _ := goesOn.Test(); over {
+				t.Error("a receive has ended with the first process of its group, in another context")
+			}
+			sendIn(t, j.sessions[1].Gate(0), patient[1], 6, []byte("other"))
+			if err := goesOn.Wait(); err != nil {
+				t.Error(err)
+			}
+			stop()
+			j.close()
+		}
+	})
+}

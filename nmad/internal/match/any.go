@@ -30,14 +30,16 @@ import (
 // Any number of threads may call the methods at once: what they need of a lock is given, and lies inside
 // those of the gates. It is held for tens of nanoseconds.
 type Any[R any] struct {
-	clock *atomic.Uint64      // wildcards posted; written by a poster of one, read by all receives; see Beside
-	count atomic.Int32        // entries of list; written under mu, read by all arrivals
-	live  atomic.Int32        // senders that have not ended; End counts down
-	ended []atomic.Uint64     // a bit per gate of group: it has ended
-	flags []atomic.Uint64     // a bit per gate, by rank: it may hold unexpected messages
-	over  atomic.Pointer[end] // why nothing will come any more; nil: something may
-	group Group               // the gates
-	span  uint32              // above all ranks of group
+	clock *atomic.Uint64        // wildcards posted; written by a poster of one, read by all receives; see Beside
+	count atomic.Int32          // entries of list; written under mu, read by all arrivals
+	live  atomic.Int32          // senders that have not ended; End counts down
+	ended []atomic.Uint64       // a bit per gate of group: it has ended
+	flags []atomic.Uint64       // a bit per gate, by rank: it may hold unexpected messages
+	over  atomic.Pointer[end]   // why nothing will come any more; nil: something may
+	early atomic.Pointer[error] // why the first of the group has ended
+	first atomic.Bool           // that is over already
+	group Group                 // the gates
+	span  uint32                // above all ranks of group
 
 	_ [128]byte // what follows is written far more often
 
@@ -164,15 +166,27 @@ func (a *Any[R]) takeOf(age uint64) *R {
 	return w.recv.Of
 }
 
-// End notes that the gate of that rank has ended: its messages are all there. Only the first call for a rank counts. True: it was the last of the group, and receives that
+// End notes that the gate of that rank has ended: its messages are all there. Only the first call for a rank counts. True: it was the last of the group, or the first will do (AtFirst), and receives that
 // find no message are to fail with why. Then each gate that is flagged is to compare its messages once more (Search, Looked, TakeLost),
 // as for one that is posted from here on.
 func (a *Any[R]) End(rank int, why error) bool {
 	if !a.group.Has(rank) || a.ended[rank/64].Or(1<<(rank%64))&(1<<(rank%64)) != 0 {
 		return false
 	}
-	return a.live.Add(-1) == 0 &&
-		a.over.CompareAndSwap(nil, &end{why, make([]atomic.Uint64, 64*len(a.group))})
+	a.early.CompareAndSwap(nil, &why)
+	return (a.live.Add(-1) == 0 || a.first.Load()) && a.finish(why)
+}
+
+// AtFirst has receives be over as soon as one of the group but own has ended, in place of all. True: one has; see End. End notes why before it looks whether
+// the first will do, AtFirst the other way round: one of the two sees the other.
+func (a *Any[R]) AtFirst() bool {
+	a.first.Store(true)
+	why := a.early.Load()
+	return why != nil && a.finish(*why)
+}
+
+func (a *Any[R]) finish(why error) bool {
+	return a.over.CompareAndSwap(nil, &end{why, make([]atomic.Uint64, 64*len(a.group))})
 }
 
 // Close has all receives fail with why from now on, whatever messages there are. TakeLost takes out those that wait.
