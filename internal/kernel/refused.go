@@ -26,23 +26,27 @@ func Refused(err error) (call string) {
 	return ""
 }
 
-// Explain adds to such an error what to do, once, and gives any other one back as it is.
+// Explain adds to such an error, and to one that says that no more descriptors may be open, what to do, once, and gives any other one back as it is.
 func Explain(err error) error {
 	call := Refused(err)
-	if _, done := errors.AsType[*explained](err); done || call == "" {
+	if _, done := errors.AsType[*explained](err); done {
 		return err
 	}
-	return &explained{err, call}
+	switch {
+	case call != "":
+		return &explained{err, fmt.Sprintf("if a sandbox refuses the system call %s, let it through (docs/platforms.md says what each is for)", call)}
+	case errors.Is(err, syscall.EMFILE):
+		return &explained{err, "raise the limit of open descriptors (ulimit -n): a link takes up to four"}
+	}
+	return err
 }
 
 // explained is an error of a system call with what to do.
 type explained struct {
 	err  error
-	call string
+	todo string
 }
 
-func (e *explained) Error() string {
-	return fmt.Sprintf("%v; if a sandbox refuses the system call %s, let it through (docs/platforms.md says what each is for)", e.err, e.call)
-}
+func (e *explained) Error() string { return fmt.Sprintf("%v; %s", e.err, e.todo) }
 
 func (e *explained) Unwrap() error { return e.err }

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestExplain: an error of a call that may be refused says which one it is and what to do, once; any other one stays as it is.
+// TestExplain: an error of a call that may be refused says which one it is and what to do, once, and so does one of a process that may open no more; any
+// other one stays as it is.
 func TestExplain(t *testing.T) {
 	for _, errno := range refusals {
 		err := fmt.Errorf("open it: %w", os.NewSyscallError("memfd_create", errno))
@@ -19,7 +20,11 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%v is explained as %q", err, got)
 		}
 	}
-	for _, err := range []error{nil, io.EOF, syscall.EPERM, os.NewSyscallError("connect", syscall.ECONNREFUSED), os.NewSyscallError("accept4", syscall.EMFILE)} {
+	full := os.NewSyscallError("eventfd2", syscall.EMFILE)
+	if got := Explain(Explain(full)); !errors.Is(got, syscall.EMFILE) || strings.Count(got.Error(), "ulimit -n") != 1 || Refused(got) != "" {
+		t.Errorf("%v is explained as %q", full, got)
+	}
+	for _, err := range []error{nil, io.EOF, syscall.EPERM, os.NewSyscallError("connect", syscall.ECONNREFUSED)} {
 		if got := Explain(err); got != err || Refused(err) != "" {
 			t.Errorf("%v is explained as %q", err, got)
 		}
