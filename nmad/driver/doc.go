@@ -67,20 +67,15 @@
 //
 // # Long messages
 //
-// A driver may have the peer fetch the bytes of the large track straight from the buffer of
-// Push, or put them into that of Pull: see Caps.Borrows. Over shared memory PM2_SHM_COPY
-// says whether: "auto" (the default) as is measured to be faster, "two" never, "single" always
-// when the system allows it.
+// A driver may have the peer fetch the bytes of the large track straight from the buffer of Push, or put them into that of Pull:
+// see Caps.Borrows. Over shared memory PM2_SHM_COPY says whether: "auto" (the default) as is measured to be faster, "two" never,
+// "single" always when the system allows it.
 //
-// # Lending
+// # Lending and exposing
 //
 // A driver may hand memory of one process to the other, which maps it, and reads there what a packet tells of: see
-// Caps.Lends. What is in it, and when it may be used again, is the business of the layer above.
-//
-// # Exposing
-//
-// A driver may read the memory of the peer, at an address that a packet tells: see Caps.Fetches and Caps.Exposes, [Link.Fetch] and
-// [Link.Withdraw]. Where processes share CPUs that saves the turns in which a message is asked for.
+// Caps.Lends. What is in it, and when it may be used again, is the business of the layer above. It may also read the
+// memory of the peer, at an address that a packet tells: see Caps.Fetches, Caps.Exposes, [Link.Fetch] and [Link.Withdraw].
 //
 // # Where a link lies
 //
