@@ -189,16 +189,21 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 	if !all {
 		return sent
 	}
+	r.endAtOnce(g, tag, len(buf))
+	return true
+}
+
+// endAtOnce makes r a send of so many bytes that is done, and was never under way.
+func (r *Request) endAtOnce(g *Gate, tag uint64, bytes int) {
 	c := &r.core
 	if c.Special {
 		r.plain()
 	}
-	c.Entry.Tag, r.gate, c.N, c.Size, c.Stage = tag, g, len(buf), uint64(len(buf)), flow.Done
+	c.Entry.Tag, r.gate, c.N, c.Size, c.Stage = tag, g, bytes, uint64(bytes), flow.Done
 	c.EndsWith(nil)
 	if !r.ended() {
 		asm.StoreRelease32(&c.State, flow.Over)
 	}
-	return true
 }
 
 // refreshCredit looks for credit that has come back when an eager message of that

@@ -109,6 +109,50 @@ func TestContexts(t *testing.T) {
 	})
 }
 
+// TestContextBetweenNumbers: gates between domains of different numbers carry messages of all contexts of their domains, each for itself; a receive from any source
+// in such a context does not see them.
+func TestContextBetweenNumbers(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 2, d, nil)
+		defer j.moving()()
+		seven, nine := j.domain(DomainConfig{}, 7)[0], j.domain(DomainConfig{}, 9)[1]
+		from, err := seven.OpenContext(5, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := nine.OpenContext(5, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there, here := seven.To(1, 9), nine.To(0, 7)
+		elsewhere := nine.Irecv(Match{Context: to}, make([]byte, 8))
+		for _, size := range []int{0, 1, 300, 70_000} {
+			plain := sendIn(t, there, nil, 7, pattern(size, 1))
+			inContext := sendIn(t, there, from, 7, pattern(size, 2))
+			buf := make([]byte, size)
+			m := Match{Tag: 7, Mask: exact, Context: to}
+			if e, err := here.Probe(t.Context(), m); err != nil || e.Size != uint64(size) {
+				t.Errorf("probe: %+v, %v", e, err)
+			}
+			r := here.Start(&Op{Kind: OpRecv, Match: m, Buf: buf})
+			if err := WaitAll(t.Context(), r, inContext); err != nil || !bytes.Equal(buf, pattern(size, 2)) {
+				t.Errorf("%d bytes in the context: %v, or damaged", size, err)
+			}
+			r = here.Irecv(7, buf)
+			if err := WaitAll(t.Context(), r, plain); err != nil || !bytes.Equal(buf, pattern(size, 1)) {
+				t.Errorf("%d bytes in no context: %v, or damaged", size, err)
+			}
+		}
+		if err := there.Post(&Request{}, &Op{Match: Match{Context: to}}); !errors.Is(err, ErrConfig) {
+			t.Errorf("with a context of another domain: %v", err)
+		}
+		if over, err := elsewhere.Test(); over {
+			t.Errorf("a receive from any source has got a message of another gate: %+v, %v", elsewhere.Envelope(), err)
+		}
+		j.close()
+	})
+}
+
 // TestContextEnds: a receive from any source fails when all of the group of its context have ended, whether it was posted before, or its
 // context opened after that; one in a context that others may send in waits.
 func TestContextEnds(t *testing.T) {

@@ -51,6 +51,7 @@
 //	any source              AnySource              whether it names tag and source or not
 //	late choice of buffer   Choose, Claim          when it is known what has come
 //	loans                   Alloc, Buffer, Loan    read where the sender has it, over shared memory
+//	buffered                Buffered, Attach       done at once; a copy waits in memory of the program's
 //	priority                Priority               under the strategy "priority"
 //	callbacks               Done, Monitor          outside of all locks, one at a time per gate
 //	completion queues       Queue                  in the order in which requests end

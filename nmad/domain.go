@@ -31,6 +31,8 @@ type Domain struct {
 	any    *match.Any[flow.Request]
 
 	contexts atomic.Pointer[[]*Context] // that are open; mu serializes changes
+	attached atomic.Pointer[attached]   // memory for buffered sends; nil: there is none
+	eager    int                        // DomainConfig.Eager
 
 	mu     sync.Mutex // serializes changes of others and contexts, install and retire
 	others atomic.Pointer[map[far]*Gate]
@@ -123,7 +125,6 @@ func (d *Domain) to(rank int) *Gate {
 	if d.any.Group().Has(rank) {
 		g.join(d.any)
 	}
-	g.domain = d
 	open := d.contexts.Load()
 	g.openAll() // no other thread has it yet
 	if !d.gates[rank].CompareAndSwap(nil, g) {
@@ -178,7 +179,7 @@ func (d *Domain) gate(to far) *Gate {
 	s := d.s
 	card := s.linker.cards[to.rank]
 	b := bounds{
-		eager:       s.cfg.Eager,
+		eager:       cmp.Or(d.eager, s.cfg.Eager),
 		window:      int64(s.cfg.Unexpected),
 		records:     s.cfg.Announced,
 		peerWindow:  int64(min(card.Window, 1<<32-1)),
@@ -204,6 +205,9 @@ func (d *Domain) gate(to far) *Gate {
 		l.d, l.far, l.stage, l.eager = d, to.domain, unlinked, b.eager
 		l.setGuarded()
 		g.life.onEnd, g.routes.why, g.routes.fixed = d.ended, s.cfg.eagerFrom, s.cfg.eagerSet
+		if d.eager > 0 {
+			g.routes.why, g.routes.fixed = "configuration of the domain", true
+		}
 		for i := range g.rails.all {
 			r := &g.rails.all[i]
 			r.name = s.cfg.names[i]
@@ -213,6 +217,7 @@ func (d *Domain) gate(to far) *Gate {
 			r.limit = s.cfg.limits[r.name]
 		}
 	}
+	g.domain = d
 	if d.number == 0 {
 		g.consensus = s.consensus
 	}
@@ -293,7 +298,7 @@ func (d *Domain) Gate(rank int) *Gate {
 }
 
 // To returns the gate to any domain of another process: what is sent through it, that process receives by To(our rank, our number) of
-// its domain. Receives from any source are for messages of gates between domains of the same number only. For a rank or domain that
+// its domain. Receives from any source are for messages of gates between domains of the same number only, in all contexts. For a rank or domain that
 // cannot exist, and for another domain of the own process, it returns a gate on which everything fails with ErrRank. A domain that the
 // other process has not opened yet is waited for as a link is, up to Config.Timeout.
 func (d *Domain) To(rank, domain int) *Gate {
@@ -310,6 +315,7 @@ func (d *Domain) To(rank, domain int) *Gate {
 // dead makes a gate on which everything fails.
 func (d *Domain) dead(rank int, why error) *Gate {
 	g := newGate(d.s.cfg.Rank, rank, nowhere{}, d.s.cfg.Engine, bounds{})
+	g.domain = d
 	g.life.die(why)
 	return g
 }

@@ -59,6 +59,41 @@ func pass(t *testing.T, what string, from, to *Gate, sizes ...int) {
 	}
 }
 
+// TestEagerOfDomain: a domain has an eager limit of its own, and others keep theirs.
+func TestEagerOfDomain(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 2, d, nil)
+		defer j.moving()()
+		all := j.domain(DomainConfig{Progress: Explicit, Eager: 100}, 1)
+		for _, x := range []struct {
+			size      int
+			announced uint64
+		}{{100, 0}, {101, 1}} {
+			before := all[0].Gate(1).Stats().Rendezvous
+			s := all[0].Gate(1).Isend(7, pattern(x.size, 1))
+			if n, err := all[1].Gate(0).Recv(7, make([]byte, x.size)); err != nil || n != x.size {
+				t.Fatal(n, err)
+			}
+			for over, err := s.Test(); !over; over, err = s.Test() {
+				if all[1].poll(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := all[0].Gate(1).Stats().Rendezvous - before; n != x.announced {
+				t.Errorf("%d bytes: %d were announced, want %d", x.size, n, x.announced)
+			}
+		}
+		pass(t, "the job", j.sessions[0].Gate(1), j.sessions[1].Gate(0), 101)
+		if n := j.sessions[0].Gate(1).Stats().Rendezvous; n != 0 {
+			t.Errorf("%d messages of the job were announced", n)
+		}
+		if _, err := j.sessions[0].Domain(DomainConfig{Eager: -1}); !errors.Is(err, ErrConfig) {
+			t.Errorf("a limit below 0: %v", err)
+		}
+		j.close()
+	})
+}
+
 // TestDomains: messages of one tag through several domains, of any size, are received in the domain through which they were sent, by
 // all kinds of receives; those of gates between domains of different numbers by these.
 func TestDomains(t *testing.T) {

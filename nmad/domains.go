@@ -28,6 +28,10 @@ type DomainConfig struct {
 	Access   Access
 	Progress Progress
 	Worker   WorkerConfig // of Progress Worker
+
+	// Eager is the longest message that is sent without asking the receiver, in bytes, at most what the driver takes in a packet; 0: Config.Eager. A library as FiTMPI
+	// compares itself with, where messages move inside calls only, is Progress Explicit with 64 KiB here.
+	Eager int
 }
 
 // Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and then with those processes only to which messages are
@@ -37,7 +41,7 @@ func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	if !s.made() {
 		return nil, errNoSession
 	}
-	d := &Domain{}
+	d := &Domain{eager: cfg.Eager}
 	d.init(s, cfg.Number)
 	access, err := newAccess(&cfg, d.all, s.cfg.Shared)
 	if err != nil {
@@ -69,6 +73,8 @@ func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x access,
 	switch {
 	case cfg.Access > Private || cfg.Progress > Worker:
 		return x, fmt.Errorf("%w: access %v, progress %v", ErrConfig, cfg.Access, cfg.Progress)
+	case cfg.Eager < 0:
+		return x, fmt.Errorf("%w: Eager %d: give a number of bytes, or 0 for that of the session", ErrConfig, cfg.Eager)
 	case cfg.Access != Shared && cfg.Progress == Worker:
 		return x, fmt.Errorf("%w: the worker is the owner of its domain, and any thread may use that: leave Access out", ErrConfig)
 	case cfg.Access == Private && !explicit:

@@ -33,7 +33,7 @@ type Gate struct {
 
 	consensus    *consensus               // of the session; nil: there is none; set once
 	any          *match.Any[flow.Request] // of the domain; set once
-	domain       *Domain                  // in whose contexts it takes part; nil: in none; set once
+	domain       *Domain                  // to which it belongs; nil: a test has made it alone; set once
 	registration registration             // under Domain.mu
 
 	sampler sampler // measures the rails

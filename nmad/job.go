@@ -53,3 +53,9 @@ func (s *Session) Claim(m Match) *Message { return s.zero().Claim(m) }
 func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	return s.zero().Peek(m, buf)
 }
+
+// Attach is Domain.Attach of the job.
+func (s *Session) Attach(memory []byte) error { return s.zero().Attach(memory) }
+
+// Detach is Domain.Detach of the job.
+func (s *Session) Detach(ctx context.Context) ([]byte, error) { return s.zero().Detach(ctx) }

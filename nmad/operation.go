@@ -58,6 +58,11 @@ type Op struct {
 	// one that wait for the same gate, unless they have the same tag.
 	Priority int8
 
+	// Buffered: the message is copied into the memory of Domain.Attach, and the request is done when Post returns; Done and Queue are not for it. Post
+	// fails with ErrBuffer, and sends nothing, if there is no room. How a message ends that was given up later, the next buffered send of the domain, or Detach,
+	// tells, and monitors.
+	Buffered bool
+
 	// Of receives.
 
 	// Choose, if not nil, is asked for the buffer, instead of Buf, Parts and Data, when the
@@ -74,8 +79,10 @@ func (op *Op) check(d *Domain, rank int) error {
 	switch {
 	case op.Kind > OpRecv:
 		return fmt.Errorf("nmad: %w: an operation of kind %d", ErrConfig, op.Kind)
-	case op.Kind == OpRecv && (op.Buffer.pool != nil || op.Sync || op.Priority != 0):
-		return fmt.Errorf("nmad: %w: a receive with Buffer, Sync or Priority, which are options of a send", ErrConfig)
+	case op.Kind == OpRecv && (op.Buffer.pool != nil || op.Sync || op.Priority != 0 || op.Buffered):
+		return fmt.Errorf("nmad: %w: a receive with Buffer, Sync, Priority or Buffered, which are options of a send", ErrConfig)
+	case op.Buffered && (op.Buffer.pool != nil || op.Sync || op.Done != nil || op.Queue != nil):
+		return fmt.Errorf("nmad: %w: a buffered send with Buffer, Sync, Done or Queue: it is done when Post returns", ErrConfig)
 	case op.Kind == OpSend && (op.Choose != nil || op.Loan):
 		return fmt.Errorf("nmad: %w: a send with Choose or Loan, which are options of a receive", ErrConfig)
 	}
@@ -91,6 +98,9 @@ func (g *Gate) Post(r *Request, op *Op) error {
 	}
 	if err := op.check(g.domain, g.rank); err != nil {
 		return err
+	}
+	if op.Buffered {
+		return g.sendBuffered(r, op)
 	}
 	if op.Buffer.pool != nil {
 		if err := op.Buffer.startSendOp(g, op); err != nil {

@@ -1,0 +1,270 @@
+package nmad
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+)
+
+// ErrBuffer: no memory is attached for buffered sends, or what is has no room.
+var ErrBuffer = errors.New("no room in the attached buffer")
+
+// Attach gives the domain memory for sends with Op.Buffered: each of them copies its message there and is done, whether or not
+// a receive is posted. A message takes as many bytes as it has, in one piece, until it was sent; so memory of the size of all messages that may be
+// under way at once is enough. It belongs to the domain until Detach. Attach fails with ErrConfig while other memory is attached. It does not block.
+func (d *Domain) Attach(memory []byte) error {
+	if err := d.barred(); err != nil {
+		return err
+	}
+	if !d.attached.CompareAndSwap(nil, newAttached(memory)) {
+		return fmt.Errorf("nmad: attach a buffer: %w: one is attached to domain %d: detach that first", ErrConfig, d.number)
+	}
+	return nil
+}
+
+// Detach takes back what Attach has given, and returns it. It waits until all messages in it were sent, or given up: then the error is the first of theirs
+// that no call has told yet. When ctx is done before, it returns nil and the cause, and the memory stays attached. Without memory it fails with ErrBuffer. Buffered sends fail with
+// ErrBuffer meanwhile. It blocks the calling thread or goroutine only, and works after Close, too.
+func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
+	if err := d.barred(); err != nil {
+		return nil, err
+	}
+	a := d.attached.Load()
+	if a == nil || !a.begin() {
+		return nil, fmt.Errorf("nmad: detach a buffer: %w: none is attached to domain %d", ErrBuffer, d.number)
+	}
+	for k := a.oldest(); k != nil; k = a.oldest() {
+		if err := k.r.WaitContext(ctx); !k.r.done() {
+			a.detaching.Store(false)
+			return nil, err
+		}
+	}
+	d.attached.Store(nil)
+	return a.memory, a.takeLate()
+}
+
+// attached is the memory of a domain's buffered sends. The messages in it are a list in the order of their places. A place is looked for behind the youngest
+// message first (next fit: Knuth, The Art of Computer Programming 1, 2.5): as long as messages end in the order in which they were sent, that is a ring.
+// The places of those that have ended are free when a thread looks for one.
+type attached struct {
+	memory    []byte
+	detaching atomic.Bool
+
+	mu     marcel.SpinLock // nothing inside waits
+	used   stored          // the ends of the list; at 0, of no bytes
+	young  *stored         // the youngest
+	spares []*stored       // to be used again
+	full   int             // bytes of messages
+	late   error           // how a message has ended that was given up; no call has told it yet
+}
+
+// stored is a message in attached memory. Under the lock, but for begun and r.
+type stored struct {
+	next, prev *stored
+	at, size   int         // its place
+	begun      atomic.Bool // r was started
+	r          Request
+	op         Op
+}
+
+func newAttached(memory []byte) *attached {
+	a := &attached{memory: memory}
+	a.used.next, a.used.prev, a.young = &a.used, &a.used, &a.used
+	return a
+}
+
+// begin makes the caller the one that detaches; false: another one does.
+func (a *attached) begin() bool { return a.detaching.CompareAndSwap(false, true) }
+
+// reclaim frees the places of messages that have ended: of all, or, as far as they have, of the oldest ones. Under mu.
+func (a *attached) reclaim(all bool) {
+	if all {
+		for k := a.used.next; k != &a.used; k = k.next {
+			a.free(k)
+		}
+		return
+	}
+	for a.used.next != &a.used {
+		k := a.young.next
+		if k == &a.used {
+			k = k.next
+		}
+		if !a.free(k) {
+			return
+		}
+	}
+}
+
+// free frees the place of a message if that has ended. Under mu.
+func (a *attached) free(k *stored) bool {
+	if !k.begun.Load() || !k.r.ended() {
+		return false
+	}
+	if err := k.r.core.Err(); err != nil && a.late == nil {
+		a.late = fmt.Errorf("nmad: a buffered message that was sent before to rank %d, tag %#x: %w", k.r.gate.rank, k.op.Tag, err)
+	}
+	a.remove(k)
+	return true
+}
+
+// remove frees the place of a message. k.next stays, for a caller that walks. Under mu.
+func (a *attached) remove(k *stored) {
+	k.prev.next, k.next.prev = k.next, k.prev
+	if a.young == k {
+		a.young = k.prev
+	}
+	a.full -= k.size
+	k.op = Op{}
+	a.spares = append(a.spares, k)
+}
+
+// take finds a place for so many bytes; nil: there is none.
+func (a *attached) take(size int) *stored {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	k := a.young
+	if size == 0 {
+		k = &a.used // at 0, where it parts no free bytes from others
+	}
+	for size > 0 {
+		end := len(a.memory)
+		if k.next != &a.used {
+			end = k.next.at
+		}
+		if end-k.at-k.size >= size {
+			break
+		}
+		if k = k.next; k == a.young {
+			return nil
+		}
+	}
+	var x *stored
+	if n := len(a.spares); n == 0 {
+		x = &stored{}
+	} else {
+		x, a.spares = a.spares[n-1], a.spares[:n-1]
+	}
+	x.at, x.size, x.prev, x.next = k.at+k.size, size, k, k.next
+	x.begun.Store(false)
+	k.next.prev, k.next = x, x
+	if size > 0 {
+		a.young = x
+	}
+	a.full += size
+	return x
+}
+
+// drop takes back a message that could not be sent.
+func (a *attached) drop(k *stored) {
+	a.mu.Lock()
+	a.remove(k)
+	a.mu.Unlock()
+}
+
+// oldest is a message that has not ended; nil: all have.
+func (a *attached) oldest() *stored {
+	for tries := 0; ; tries++ {
+		a.mu.Lock()
+		a.reclaim(true)
+		k := a.used.next
+		a.mu.Unlock()
+		switch {
+		case k == &a.used:
+			return nil
+		case k.begun.Load():
+			return k
+		}
+		backOff(tries) // a thread is about to start it
+	}
+}
+
+// takeLate tells once how a message has ended that was given up.
+func (a *attached) takeLate() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reclaim(false)
+	err := a.late
+	a.late = nil
+	return err
+}
+
+// sendBuffered starts a send with Op.Buffered, and ends the caller's request.
+func (g *Gate) sendBuffered(r *Request, op *Op) error {
+	a := g.domain.attached.Load()
+	if a == nil || a.detaching.Load() {
+		return fmt.Errorf("nmad: buffered send to rank %d, tag %#x: %w: none is attached to domain %d: see Domain.Attach", g.rank, op.Tag, ErrBuffer, g.domain.number)
+	}
+	if err := cmp.Or(a.takeLate(), g.Err()); err != nil {
+		return err
+	}
+	size := op.size()
+	k := a.take(size)
+	if k == nil { // what was sent may have left by now
+		g.domain.poll()
+		a.mu.Lock()
+		a.reclaim(true)
+		full := a.full
+		a.mu.Unlock()
+		if k = a.take(size); k == nil {
+			return fmt.Errorf("nmad: buffered send of %d bytes to rank %d, tag %#x: %w: %d of its %d bytes are in use: attach more, or send when earlier messages have left",
+				size, g.rank, op.Tag, ErrBuffer, full, len(a.memory))
+		}
+	}
+	err := op.copyTo(a.memory[k.at : k.at+size])
+	if err == nil {
+		err = r.claim()
+	}
+	if err != nil {
+		a.drop(k)
+		return err
+	}
+	k.op = Op{Match: op.Match, Buf: a.memory[k.at : k.at+size : k.at+size], Priority: op.Priority}
+	k.r.prepareSend(g, &k.op)
+	g.submit(&k.r)
+	k.begun.Store(true)
+	r.endAtOnce(g, op.Tag, size)
+	return nil
+}
+
+// size is that of the message of a send.
+func (op *Op) size() (n int) {
+	switch {
+	case op.Data != nil:
+		return op.Data.Size()
+	case op.Parts != nil:
+		for _, p := range op.Parts {
+			n += len(p)
+		}
+		return n
+	}
+	return len(op.Buf)
+}
+
+// copyTo puts the message together.
+func (op *Op) copyTo(to []byte) error {
+	n := 0
+	switch {
+	case op.Data != nil:
+		flow.Guarded(func() {
+			op.Data.Pieces(0, func(piece []byte) bool {
+				n += copy(to[n:], piece)
+				return n < len(to)
+			})
+		})
+	case op.Parts != nil:
+		for _, p := range op.Parts {
+			n += copy(to[n:], p)
+		}
+	default:
+		n = copy(to, op.Buf)
+	}
+	if n < len(to) {
+		return fmt.Errorf("nmad: buffered send, tag %#x: %w: %d of %d", op.Tag, ErrData, n, len(to))
+	}
+	return nil
+}
