@@ -3,16 +3,12 @@ package nmad
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
-
-// ErrBuffer: no memory is attached for buffered sends, or what is has no room.
-var ErrBuffer = errors.New("no room in the attached buffer")
 
 // Attach gives the domain memory for sends with Op.Buffered: each of them copies its message there and is done, whether or not
 // a receive is posted. A message takes as many bytes as it has, in one piece, until it was sent; so memory of the size of all messages that may be
@@ -49,7 +45,7 @@ func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
 }
 
 // attached is the memory of a domain's buffered sends. The messages in it are a list in the order of their places. A place is looked for behind the youngest
-// message first (next fit: Knuth, The Art of Computer Programming 1, 2.5): as long as messages end in the order in which they were sent, that is a ring.
+// message first (next fit: Knuth, "The art of computer programming", 1968, 2.5): as long as messages end in the order in which they were sent, that is a ring.
 // The places of those that have ended are free when a thread looks for one.
 type attached struct {
 	memory    []byte

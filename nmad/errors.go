@@ -29,6 +29,8 @@ var (
 	ErrCanceled = errors.New("receive cancelled")
 	// ErrExcluded: the other processes have agreed that this one is lost, and go on without it.
 	ErrExcluded = errors.New("excluded by the other processes")
+	// ErrBuffer: no memory is attached for buffered sends, or what is has no room.
+	ErrBuffer = errors.New("no room in the attached buffer")
 	// ErrOwner: a Private domain was used by another thread than the one that opened it.
 	ErrOwner = errors.New("domain of another thread")
 	// ErrRank: no such rank in this job.
