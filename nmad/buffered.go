@@ -11,8 +11,8 @@ import (
 )
 
 // Attach gives the domain memory for sends with Op.Buffered: each of them copies its message there and is done, whether or not
-// a receive is posted. A message takes as many bytes as it has, in one piece, until it was sent; so memory of the size of all messages that may be
-// under way at once is enough. It belongs to the domain until Detach. Attach fails with ErrConfig while other memory is attached. It does not block.
+// a receive is posted. A message takes as many bytes as it has, in one piece, until it was sent: memory of the size of all messages is always enough; of fewer, gaps between
+// messages may be too short for the next one. The memory belongs to the domain until Detach. Attach fails with ErrConfig while other memory is attached. It does not block.
 func (d *Domain) Attach(memory []byte) error {
 	if err := d.barred(); err != nil {
 		return err

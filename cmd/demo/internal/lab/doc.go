@@ -2,7 +2,7 @@
 // TBD09 (Trahay, Brunet, Denis: "An analysis of the impact of multi-threading on
 // communication performance", 2009), TD09 (Trahay, Denis: "A scalable and generic
 // task scheduling system for communication libraries", 2009), D15 (Denis:
-// "pioman: a pthread-based Multithreaded Communication Engine", 2015) and IY14 (Ibrahim, Yelick:
+// "pioman: a pthread-based Multithreaded Communication Engine", 2015), MPI-MT (Mao, Song, Wu, Yang: FiTMPI) and IY14 (Ibrahim, Yelick:
 // "On the conditions for efficient interoperability with threads", 2014).
 //
 // An [Experiment] has the number under which docs/experiments.md lists it, what was

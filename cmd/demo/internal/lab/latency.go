@@ -181,6 +181,8 @@ func Follow() error {
 			return gatesOther(w, o.Setup.Driver, o.Size, o.Count == 1)
 		case kindPrivate, kindShared, kindOneGate, kindSerialized, kindProcesses:
 			return exchangeOther(w, o)
+		case kindSendCall:
+			return sendCallOther(w, o)
 		case kindOverlap:
 			return overlapOther(w, o.Size)
 		}
