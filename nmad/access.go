@@ -17,6 +17,9 @@ const (
 	Shared Access = iota
 	// Serialized: any thread, one lock for the domain.
 	Serialized
+	// Fine: any thread, as Trahay, Brunet and Denis draw fine-grain locking ("An analysis of the impact of multi-threading on communication performance", 2009): the lists of
+	// what is sent and matched at all gates are under one lock, each driver is under one of its own. A receive whose message has come takes it though another thread is inside the driver.
+	Fine
 	// Private: the thread or goroutine that opened the domain, and no other one: calls of others fail with ErrOwner, except Close and those that
 	// only tell something, such as Stats. No locked instruction is on the way of a message. The domain of a thread of marcel is closed at the end of the thread, all others
 	// by Close or with the session. It is moved by its owner's calls alone (Explicit).
@@ -24,7 +27,7 @@ const (
 )
 
 // String returns the name in lower case.
-func (a Access) String() string { return name(a, "shared", "serialized", "private") }
+func (a Access) String() string { return name(a, "shared", "serialized", "fine", "private") }
 
 // Progress says which thread moves a domain on.
 type Progress uint8
@@ -56,6 +59,7 @@ func name[T ~uint8](x T, names ...string) string {
 // access is what a domain has of its own for its kind of access. The zero value is Shared, moved by the engine of the session.
 type access struct {
 	lock   *domainLock    // nil: each gate has its own
+	lists  *spinlock      // of what is sent and matched at all gates; nil: it is under the lock of its gate
 	owner  uint64         // asm.GoID of the owner, also if that is a thread of marcel, which stays with its goroutine; 0: all may use it
 	engine *pioman.Engine // nil: that of the session
 	worker *worker        // nil: there is none
@@ -64,6 +68,16 @@ type access struct {
 
 // serialize gives all gates of a domain one lock.
 func (x *access) serialize(gates iter.Seq[*Gate]) { x.lock = &domainLock{gates: gates} }
+
+// refine gives the lists of all gates a lock of their own.
+func (x *access) refine() {
+	l := &struct {
+		_ [pad]byte
+		spinlock
+		_ [pad]byte
+	}{}
+	x.lists = &l.spinlock
+}
 
 // admit has the caller use the domain while it runs functions of the owner's: a request that its Done starts belongs to the owner. leave
 // ends that.

@@ -62,7 +62,7 @@ func TestDomainLock(t *testing.T) {
 // TestAccessPairs: which kinds of access and progress there are.
 func TestAccessPairs(t *testing.T) {
 	j := newJob(t, 1, nil, nil)
-	for _, c := range []DomainConfig{{Access: Private, Progress: Engine}, {Access: Private, Progress: Worker}, {Access: Serialized, Progress: Worker}, {Access: Private + 1}, {Progress: Worker + 1}} {
+	for _, c := range []DomainConfig{{Access: Private, Progress: Engine}, {Access: Private, Progress: Worker}, {Access: Serialized, Progress: Worker}, {Access: Fine, Progress: Worker}, {Access: Private + 1}, {Progress: Worker + 1}} {
 		if _, err := j.sessions[0].Domain(c); !errors.Is(err, ErrConfig) {
 			t.Errorf("access %v, progress %v: %v", c.Access, c.Progress, err)
 		}
@@ -244,24 +244,32 @@ func TestPrivateThreads(t *testing.T) {
 	})
 }
 
-// TestSerialized runs what threads share in jobs with one lock for all gates.
-func TestSerialized(t *testing.T) {
+// TestKinds runs what threads share in jobs whose domains are of the other kinds.
+func TestKinds(t *testing.T) {
 	if !effort.Long() {
-		t.Skip("half a minute: with -long")
+		t.Skip("minutes: with -long")
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-serialized", "-test.short",
-		"-test.run", "^Test(AnySource|Scenario|Session|Stress|Order|Cancel|Callback|Loan|Queue|Claim|Rails|Traffic|Wait|History|Monitor|Faults)")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for name := range kindsOfJobs {
+		if name == *kind {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-kind", name, "-test.short",
+				"-test.run", "^Test(AnySource|Scenario|Session|Stress|Order|Cancel|Callback|Loan|Queue|Claim|Rails|Traffic|Wait|History|Monitor|Faults)")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 
 // BenchmarkLocks: taking and letting go the lock of each kind of domain, and the look who calls.
 func BenchmarkLocks(b *testing.B) {
-	shared, serialized, private := &gateLock{}, &gateLock{}, &gateLock{}
-	serialized.join(&domainLock{})
-	private.join(&domainLock{})
-	for name, l := range map[string]*gateLock{"shared": shared, "serialized": serialized, "private": private} {
+	shared, serialized, fine, private := &gateLock{}, &gateLock{}, &gateLock{}, &gateLock{}
+	serialized.join(&domainLock{}, nil)
+	private.join(&domainLock{}, nil)
+	fine.join(nil, &spinlock{})
+	for name, l := range map[string]*gateLock{"shared": shared, "serialized": serialized, "fine": fine, "private": private} {
 		b.Run(name, func(b *testing.B) {
 			if name == "private" {
 				l.domain.bias()

@@ -143,6 +143,14 @@ func TestAnySourceAfterTheEnd(t *testing.T) {
 		if err := m.Wait(); err != nil {
 			t.Error(err)
 		}
+		own := s.Gate(0)
+		own.mu.lock() // so that both lie in the inbox
+		m = own.Isend(5, make([]byte, 8))
+		r := s.Irecv(Tag(5), make([]byte, 8))
+		own.letGo()
+		if err := errors.Join(m.Wait(), r.Wait()); err != nil {
+			t.Errorf("a message of the own rank, started while another thread had the lock: %v", err)
+		}
 		s.Gate(0).Isend(5, make([]byte, 8))
 		j.close()
 		if _, err := s.Recv(Tag(5), make([]byte, 8)); !errors.Is(err, ErrClosed) {

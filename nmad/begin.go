@@ -102,6 +102,34 @@ func (g *Gate) startRecv(r *Request) {
 	}
 }
 
+// recvApart begins a receive under the lock of the lists alone, while another thread may be inside the driver, and says whether it did: it takes a
+// message that has come whole. In a domain with a worker it also has the receive wait, so that the worker need not be woken for it: the unexpected messages are the
+// worker's event queue. What was started before, and lies in the inbox yet, goes first.
+func (g *Gate) recvApart(r *Request) (begun bool) {
+	c := &r.core
+	if c.Special || g.news.watch.kinds.Load() != 0 {
+		return false
+	}
+	heard := c.Heard
+	l := g.mu.lists
+	l.lock()
+	due := false
+	if g.inbox.collected.Empty() && g.inbox.incoming.Load() == nil {
+		c.Heard = flow.ByState // it is done at once, or not here
+		begun = g.flow.ReceiveWhole(c)
+		if due = begun && g.flow.CreditDue(); !begun {
+			c.Heard = heard
+			begun = g.worker != nil && !g.linking.guarded && g.flow.PostPlainly(c)
+		}
+	}
+	l.unlock()
+	if due {
+		g.inbox.lookAgain()
+		g.tend()
+	}
+	return begun
+}
+
 // awaitFlush ends a send, whose packet the link has taken, once the driver's buffer is empty. Under mu.
 func (g *Gate) awaitFlush(r *Request) {
 	if g.life.end != nil { // the flush has failed
@@ -130,7 +158,9 @@ func (g *Gate) short(tag uint64, buf []byte) (sent, all bool) {
 		}
 	}
 	began, h := stamp(), f.Short(tag, n)
-	if ok, err := g.track.link.Send(h, buf, nil, false); !ok || err != nil {
+	g.mu.dropLists()
+	ok, err := g.track.link.Send(h, buf, nil, false)
+	if g.mu.takeLists(); !ok || err != nil {
 		f.Refused()
 		if err != nil {
 			g.life.lose(err)

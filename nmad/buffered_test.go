@@ -33,7 +33,7 @@ func TestBuffered(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
 		defer j.moving()()
-		for i, kind := range []DomainConfig{{}, {Access: Serialized}, {Progress: Explicit}, {Access: Private}, {Progress: Worker}} {
+		for i, kind := range []DomainConfig{{}, {Access: Serialized}, {Access: Fine}, {Progress: Explicit}, {Access: Private}, {Progress: Worker}} {
 			from, err := j.sessions[0].Domain(DomainConfig{Number: 1 + i, Access: kind.Access, Progress: kind.Progress})
 			if err != nil {
 				t.Fatal(err)

@@ -101,7 +101,7 @@ type Config struct {
 	manager *managed      // that has started this process, and by which it meets the others; nil: none
 
 	crowded    *atomic.Bool // Shared, or what the cards of all processes say; drivers ask when they make a link
-	serialized bool         // the job's domain has one lock, for tests of that
+	kind       DomainConfig // of the job's domain, for tests of that
 
 	presence *presence.Teller // tells the launcher where this process stands in the job; nil: none asks
 

@@ -221,7 +221,7 @@ func (d *Domain) gate(to far) *Gate {
 	if d.number == 0 {
 		g.consensus = s.consensus
 	}
-	g.mu.join(d.access.lock)
+	g.mu.join(d.access.lock, d.access.lists)
 	if d.access.owner != 0 {
 		g.owned = &d.access
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // domainKinds are all kinds of domains.
-var domainKinds = []DomainConfig{{}, {Progress: Explicit}, {Access: Serialized}, {Access: Serialized, Progress: Explicit}, {Access: Private}, {Progress: Worker}}
+var domainKinds = []DomainConfig{{}, {Progress: Explicit}, {Access: Serialized}, {Access: Serialized, Progress: Explicit}, {Access: Fine}, {Access: Fine, Progress: Explicit}, {Access: Private}, {Progress: Worker}}
 
 // overKinds runs a test over each network, with each kind of domain.
 func overKinds(t *testing.T, f func(t *testing.T, d driver.Driver, kind DomainConfig)) {

@@ -80,7 +80,10 @@ func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x access,
 	case cfg.Access == Private && !explicit:
 		return x, fmt.Errorf("%w: a private domain is moved by its owner alone: leave Progress out, or give Explicit", ErrConfig)
 	}
-	if cfg.Access != Shared {
+	switch cfg.Access {
+	case Fine:
+		x.refine()
+	case Serialized, Private:
 		x.serialize(gates)
 	}
 	if explicit {

@@ -199,7 +199,9 @@ func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 	r.prepare(g, flow.OpRecv, tag, buf, flow.ByState)
 	r.core.Entry.Age = g.any.Now()
 	if !g.mu.tryLock() {
-		g.inbox.leave(r)
+		if g.mu.lists == nil || !g.recvApart(r) {
+			g.inbox.leave(r)
+		}
 		return
 	}
 	if g.inbox.left() {
@@ -243,8 +245,10 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 	if err := g.barred(); err != nil {
 		return 0, err
 	}
-	if g.worker != nil {
-		return g.worker.recv(g, tag, buf)
+	if g.mu.lists != nil {
+		r := requests.Get().(*Request)
+		g.recv(r, tag, buf)
+		return finish(r)
 	}
 	age := g.any.Now()
 	g.enter()

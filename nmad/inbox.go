@@ -89,6 +89,12 @@ func (x *inbox) takeReceives() {
 	g := x.g
 	asked := x.rescan.Load() && x.rescan.Swap(false) // before collect reads the age, which is that of what was asked for, or more
 	age := x.collect()
+	if asked && g.life.end == nil && (g.track.full || g.track.echoes && !x.collected.Empty()) {
+		if x.rescan.Swap(true) { // later: the messages that the process sends itself are to be found
+			x.due.Add(-1)
+		}
+		return
+	}
 	if asked {
 		x.due.Add(-1)
 		g.flow.Search(age)

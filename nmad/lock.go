@@ -68,25 +68,42 @@ func (l *spinlock) unlock() { l.word.Store(0) }
 // wanted says whether a thread spins for the lock.
 func (l *spinlock) wanted() bool { return l.waiters.Load() != 0 }
 
-// gateLock is the lock of a gate: its own, or that of its domain.
+// gateLock is the lock of a gate: its own, or that of its domain. Where the domain has a lock for lists, too, the holder of the one also holds the other, except while it
+// is inside the driver (dropLists): then other threads look into the lists. The lock of the lists is the inner one.
 type gateLock struct {
 	spinlock
-	domain *domainLock // nil: its own
+	joint  bool        // it is not the spinlock alone, whose word stays set
+	domain *domainLock // of all gates; nil: there is none
+	lists  *spinlock   // of what is sent and matched at all gates; nil: it is under the gate's lock like all else
+	driver spinlock    // of the gate, if there are lists and no lock of all gates
 }
 
-// join has the gate use the lock of its domain, if that has one. Its own stays held, so that the usual case looks at one word.
-func (l *gateLock) join(d *domainLock) {
-	if l.domain = d; d != nil {
+// join has the gate use the locks of its domain, if that has any. Its own stays held, so that the usual case looks at one word.
+func (l *gateLock) join(d *domainLock, lists *spinlock) {
+	if l.domain, l.lists = d, lists; d != nil || lists != nil {
+		l.joint = true
 		l.word.Store(1)
 	}
 }
 
 func (l *gateLock) tryLock() bool {
-	return l.word.Load() == 0 && l.word.CompareAndSwap(0, 1) || l.tryDomain()
+	return l.word.Load() == 0 && l.word.CompareAndSwap(0, 1) || l.tryJoint()
 }
 
 //go:noinline
-func (l *gateLock) tryDomain() bool { return l.domain != nil && l.domain.tryLock() }
+func (l *gateLock) tryJoint() bool {
+	got := false
+	switch {
+	case l.domain != nil:
+		got = l.domain.tryLock()
+	case l.lists != nil:
+		got = l.driver.tryLock()
+	}
+	if got {
+		l.takeLists()
+	}
+	return got
+}
 
 func (l *gateLock) lock() {
 	if !l.word.CompareAndSwap(0, 1) {
@@ -96,24 +113,54 @@ func (l *gateLock) lock() {
 
 //go:noinline
 func (l *gateLock) lockSlowly() {
-	if l.domain != nil {
+	switch {
+	case l.domain != nil:
 		l.domain.lock()
-	} else {
+	case l.lists != nil:
+		l.driver.lock()
+	default:
 		l.spinlock.slow()
 	}
+	l.takeLists()
 }
 
 func (l *gateLock) unlock() {
-	if l.domain != nil {
-		l.domain.unlock()
+	if l.joint {
+		l.unlockJoint()
 	} else {
 		l.spinlock.unlock()
 	}
 }
 
-func (l *gateLock) wanted() bool {
+//go:noinline
+func (l *gateLock) unlockJoint() {
+	l.dropLists()
 	if l.domain != nil {
+		l.domain.unlock()
+	} else {
+		l.driver.unlock()
+	}
+}
+
+// dropLists lets other threads look into the lists while the holder is inside the driver. takeLists ends that.
+func (l *gateLock) dropLists() {
+	if l.lists != nil {
+		l.lists.unlock()
+	}
+}
+
+func (l *gateLock) takeLists() {
+	if l.lists != nil {
+		l.lists.lock()
+	}
+}
+
+func (l *gateLock) wanted() bool {
+	switch {
+	case l.domain != nil:
 		return l.domain.wanted()
+	case l.lists != nil:
+		return l.driver.wanted() || l.lists.wanted()
 	}
 	return l.spinlock.wanted()
 }
@@ -137,7 +184,7 @@ type domainLock struct {
 	owed    atomic.Bool     // a thread has left something at a gate of the domain while it found the lock held
 	tending atomic.Bool     // a thread is inside tend
 	owner   uintptr         // asm.G of the owner; 0: there is none. A goroutine that has ended leaves its G to another one; two at once never have the same
-	strict  bool            // only the owner may try: others leave all to it, or wait for the lock
+	strict  atomic.Bool     // only the owner may try: others leave all to it, or wait for the lock
 	fenced  bool            // the owner's store is a barrier itself: there is no other one
 	byOwner bool            // the holder is the owner; under the lock
 
@@ -161,7 +208,7 @@ func (l *domainLock) tryLock() bool {
 	if asm.G() == l.owner {
 		return l.enter()
 	}
-	if l.strict || !l.spin.tryLock() {
+	if l.strict.Load() || !l.spin.tryLock() {
 		return false
 	}
 	l.claim()

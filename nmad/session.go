@@ -93,7 +93,9 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{cfg: cfg, linker: newLinker(cfg.Timeout)}
-	s.openJob()
+	if err := s.openJob(); err != nil {
+		return nil, err
+	}
 	s.others.Store(int32(cfg.Size - 1))
 	s.consensus = newConsensus(s, cfg.Rank, cfg.Size)
 	takeSpare()
@@ -107,12 +109,13 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 }
 
 // openJob opens domain 0.
-func (s *Session) openJob() {
+func (s *Session) openJob() (err error) {
 	s.job.init(s, 0)
-	if s.cfg.serialized {
-		s.job.access.serialize(s.job.all)
-	}
 	s.domains.init(&s.job)
+	if s.job.access, err = newAccess(&s.cfg.kind, s.job.all, s.cfg.Shared); err == nil && s.cfg.kind.Progress == Worker {
+		err = s.job.startWorker(&s.cfg.kind.Worker)
+	}
+	return err
 }
 
 // connect makes all gates, and their links if they are not to wait.

@@ -30,11 +30,15 @@ type job struct {
 	engines  []*pioman.Engine
 }
 
-// serialized has all jobs of the tests have one lock for all gates; TestSerialized.
 var (
-	serialized = flag.Bool("serialized", false, "jobs with one lock for all gates")
-	sharing    = flag.Bool("sharing", false, "jobs whose processes share CPUs")
+	kind    = flag.String("kind", "shared", "of the jobs' domains: shared, serialized, fine, explicit or worker") // TestKinds
+	sharing = flag.Bool("sharing", false, "jobs whose processes share CPUs")
 )
+
+// kindsOfJobs are what -kind may say.
+var kindsOfJobs = map[string]DomainConfig{
+	"shared": {}, "serialized": {Access: Serialized}, "fine": {Access: Fine}, "explicit": {Progress: Explicit}, "worker": {Progress: Worker},
+}
 
 // newJob opens a session per rank over d, each with an engine of its own.
 func newJob(t testing.TB, size int, d driver.Driver, change func(*Config)) *job {
@@ -48,7 +52,7 @@ func newJob(t testing.TB, size int, d driver.Driver, change func(*Config)) *job 
 	each(size, func(rank int) {
 		j.engines[rank] = pioman.New(pioman.Config{})
 		cfg := Config{
-			serialized: *serialized, Shared: *sharing,
+			kind: kindsOfJobs[*kind], Shared: *sharing,
 			Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: testSecret,
 			Custom: d, Engine: j.engines[rank], Timeout: 30 * time.Second,
 		}

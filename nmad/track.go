@@ -74,7 +74,9 @@ func (t *track) drain() {
 func (t *track) emit(p *flow.Packet, more bool) (bool, error) {
 	g := t.g
 	began := stamp()
+	g.mu.dropLists()
 	ok, err := t.link.Send(&p.Head, p.Body, p.Parts, more)
+	g.mu.takeLists()
 	t.full = t.echoes
 	if began != 0 && ok {
 		p.Takes(func(tag, size uint64, seq uint32) {
@@ -89,7 +91,9 @@ func (t *track) flush() bool { return !t.g.flow.Buffered() || t.flushAll() }
 
 func (t *track) flushAll() bool {
 	g := t.g
+	g.mu.dropLists()
 	all, err := t.link.Flush()
+	g.mu.takeLists()
 	if err != nil {
 		g.life.lose(err)
 		return false
@@ -109,7 +113,9 @@ func (t *track) receive(waiter *Request) bool {
 		if g.life.end != nil {
 			return n > 0
 		}
+		g.mu.dropLists()
 		body, ok, err := t.link.Recv(h)
+		g.mu.takeLists()
 		if err != nil {
 			g.life.fail(g.rails.all[0].failure(err))
 			return true

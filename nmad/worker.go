@@ -73,7 +73,8 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 	}
 	d.access = access{engine: w.engine, worker: w}
 	d.access.serialize(d.all)
-	d.access.lock.strict = true
+	d.access.lock.strict.Store(true)
+	d.access.refine()
 	begun := make(chan error, 1)
 	w.ended.Add(1)
 	if cfg.Thread != nil {
@@ -101,6 +102,10 @@ func (w *worker) run(begun chan<- error) {
 	defer w.ended.Done()
 	l := w.d.access.lock
 	l.bias()
+	defer func() {
+		l.strict.Store(false) // what is started from here on its starter ends
+		l.tend()
+	}()
 	begun <- nil
 	for {
 		w.bell.Clear(rung) // before all looks
@@ -180,13 +185,6 @@ func (w *worker) send(g *Gate, tag uint64, buf []byte) error {
 		return err
 	}
 	return nil
-}
-
-// recv is Gate.Recv.
-func (w *worker) recv(g *Gate, tag uint64, buf []byte) (int, error) {
-	r := requests.Get().(*Request)
-	g.recv(r, tag, buf)
-	return finish(r)
 }
 
 // requests are those of the calls that block.

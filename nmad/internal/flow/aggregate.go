@@ -102,7 +102,7 @@ func readHead(b []byte) (context uint16, tag, size uint64) {
 // sentTogether goes on with the messages of an aggregate that the link has taken.
 func (f *Flow) sentTogether(p *Packet) {
 	clear(p.Parts) // the buffers are their owners' again
-	f.rx.paid()
+	f.rx.paid(int64(p.Head.Cookie))
 	f.Stats.Aggregates++
 	f.Stats.Aggregated += p.Head.Size
 	for range p.Head.Size {

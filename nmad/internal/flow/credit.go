@@ -25,10 +25,10 @@ package flow
 // due says whether credit is to be given back by a packet of its own.
 func (x *receiver) due() bool { return x.owed > 0 && x.owed >= x.window/2 }
 
-// paid says that all owed credit was given back.
-func (x *receiver) paid() {
-	x.taken -= x.owed
-	x.owed = 0
+// paid says that so much of the credit that is owed was given back.
+func (x *receiver) paid(credit int64) {
+	x.taken -= credit
+	x.owed -= credit
 }
 
 // charge counts an eager message that has arrived, and says whether there was credit for it.

@@ -102,7 +102,7 @@ func (f *Flow) packGathered() *Packet {
 
 // sentGathered goes on when the link has taken the packet of what was gathered.
 func (f *Flow) sentGathered() {
-	f.rx.paid()
+	f.rx.paid(int64(f.tx.out.Head.Cookie))
 	if x := &f.tx.gathered; x.messages > 1 {
 		f.Stats.Aggregates++
 		f.Stats.Aggregated += uint64(x.messages)

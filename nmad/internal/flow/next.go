@@ -145,7 +145,7 @@ func (f *Flow) Sent() {
 		f.putAway(f.lent.returns.pop())
 		f.hold(heldReturns, f.lent.returns.head != nil)
 	case crediting:
-		f.rx.paid()
+		f.rx.paid(int64(p.Head.Size))
 		f.Stats.Credits++
 	case granting:
 		f.rx.owesRoom = false

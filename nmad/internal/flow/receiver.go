@@ -84,6 +84,20 @@ func (f *Flow) PostPlainly(r *Request) bool {
 	return true
 }
 
+// ReceiveWhole is Receive of a receive that is not Special, if its message came eagerly, and only receives wait in its context that name tag and source. False: it has done
+// nothing.
+func (f *Flow) ReceiveWhole(r *Request) bool {
+	x := f.rx.of(r.Context)
+	if x.Unexpected() == 0 || f.Closing || !x.Exactly() {
+		return false
+	}
+	m := x.Peek(match.Pattern{Tag: r.Entry.Tag, Mask: match.Exact}, r.Entry.Age)
+	return m != nil && m.eager && f.Receive(r)
+}
+
+// CreditDue says that credit is to be given back by a packet of its own.
+func (f *Flow) CreditDue() bool { return !f.ended && f.rx.due() }
+
 // Withdraw takes back a request whose data has not begun to move, and says whether it
 // could.
 func (f *Flow) Withdraw(r *Request) bool {

@@ -56,7 +56,7 @@ func (f *Flow) Short(tag uint64, bytes int) *driver.Header {
 func (f *Flow) ShortSent(bytes int) {
 	f.tx.seq++
 	f.tx.credit -= cost(bytes)
-	f.rx.paid()
+	f.rx.paid(int64(f.tx.out.Head.Cookie))
 	f.Stats.BytesSent += uint64(bytes)
 }
 

@@ -150,17 +150,17 @@ func exchangeThreads(w *duo.World, o *duo.Order, warm func() error) (t tally, er
 	n := o.Count
 	leads := 2*w.Session.Rank() < w.Session.Size()
 	one := w.Gate
-	if o.Kind == kindSerialized {
-		d, err := w.Session.Domain(nmad.DomainConfig{Number: 1, Access: nmad.Serialized})
-		if err != nil {
+	var shared *nmad.Domain // of several threads
+	if access, is := map[string]nmad.Access{kindSerialized: nmad.Serialized, kindFine: nmad.Fine}[o.Kind]; is && (leads || o.Kind == kindSerialized) {
+		if shared, err = w.Session.Domain(nmad.DomainConfig{Number: 1, Access: access}); err != nil {
 			return t, err
 		}
-		one = d.Gate(w.Gate.Rank())
+		one = shared.Gate(w.Gate.Rank())
 	}
 	joins, errs, all, began := make([]func() error, n), make([]error, n), make([][]float64, n), make([]int64, n)
 	for k := range n {
 		joins[k] = w.Spawn(k%w.VPs(), fmt.Sprint("player ", k), func() {
-			g, err := gateOf(w, one, o.Kind, k)
+			g, err := gateOf(w, one, shared, o.Kind, k)
 			if err == nil {
 				x := trade{g: g, tag: fanTag + uint64(k), size: o.Size, iters: max(o.Iters/n, 1)}
 				if leads {
@@ -188,9 +188,18 @@ func exchangeThreads(w *duo.World, o *duo.Order, warm func() error) (t tally, er
 }
 
 // gateOf is where player k, whose thread calls it, exchanges messages: one is that of all if each has none of its own.
-func gateOf(w *duo.World, one *nmad.Gate, kind string, k int) (*nmad.Gate, error) {
+func gateOf(w *duo.World, one *nmad.Gate, shared *nmad.Domain, kind string, k int) (*nmad.Gate, error) {
 	c := nmad.DomainConfig{Number: 1 + k}
 	switch kind {
+	case kindFine:
+		if shared != nil {
+			return shared.To(w.Gate.Rank(), 1+k), nil
+		}
+		d, err := w.Session.Domain(c)
+		if err != nil {
+			return nil, err
+		}
+		return d.To(w.Gate.Rank(), 1), nil
 	case kindPrivate:
 		c.Access = nmad.Private
 	case kindShared:

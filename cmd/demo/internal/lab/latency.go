@@ -179,7 +179,7 @@ func Follow() error {
 			return besideLoad(w, o.Count, func() error { return pong(w.Gate, latencyTag, o.Size) })
 		case kindGates:
 			return gatesOther(w, o.Setup.Driver, o.Size, o.Count == 1)
-		case kindPrivate, kindShared, kindOneGate, kindSerialized, kindProcesses:
+		case kindPrivate, kindShared, kindOneGate, kindSerialized, kindFine, kindProcesses:
 			return exchangeOther(w, o)
 		case kindSendCall:
 			return sendCallOther(w, o)

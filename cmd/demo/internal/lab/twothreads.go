@@ -28,7 +28,7 @@ var twoThreads = Experiment{
 
 // What is on the stack of a thread that takes, holds back for, or gives up a lock of a gate or a domain, and of one that waits for it.
 var (
-	atLock      = regexp.MustCompile(`/nmad\.(\(\*(spinlock|gateLock|domainLock)\)\.(lock|lockSlowly|tryLock|tryDomain|unlock|slow|enter|claim|release)|backOff)$`)
+	atLock      = regexp.MustCompile(`/nmad\.(\(\*(spinlock|gateLock|domainLock)\)\.(lock|lockSlowly|tryLock|tryJoint|unlock|unlockJoint|takeLists|dropLists|slow|enter|claim|release)|backOff)$`)
 	waitsAtLock = regexp.MustCompile(`/nmad\.(\(\*spinlock\)\.slow|backOff)$`)
 )
 
@@ -78,7 +78,10 @@ func percent(x *float64) string {
 	return strconv.FormatFloat(100**x, 'f', 1, 64)
 }
 
-const kindSerialized = "exchange, a serialized domain for all"
+const (
+	kindSerialized = "exchange, a serialized domain for all"
+	kindFine       = "exchange, a fine domain for all, a driver for each thread" // of rank 0; rank 1 has a domain for each thread
+)
 
 // lockRound is one round of one variant.
 type lockRound struct {
@@ -106,6 +109,7 @@ func runTwoThreads(ctx context.Context, o Options, s *Sink) error {
 			{"a shared domain for each thread", kindShared},
 			{"the gate of the job", kindOneGate},
 			{"one serialized domain", kindSerialized},
+			{"one fine domain, two drivers", kindFine},
 		} {
 			names = append(names, x.name)
 			entrants = append(entrants, entrant[lockRound]{x.name, func() (r lockRound, err error) {
@@ -182,5 +186,5 @@ func drawLocks(s *Sink, all []LockRow) error {
 // shortNames are those of the variants in the figure.
 var shortNames = map[string]string{
 	"a process for each thread": "processes", "a private domain for each thread": "private", "a shared domain for each thread": "shared",
-	"the gate of the job": "one gate", "one serialized domain": "serialized",
+	"the gate of the job": "one gate", "one serialized domain": "serialized", "one fine domain, two drivers": "fine",
 }
