@@ -100,8 +100,8 @@ type Config struct {
 	joins   bool          // it is Join's
 	manager *managed      // that has started this process, and by which it meets the others; nil: none
 
-	crowded    *atomic.Bool // Shared, or what the cards of all processes say; drivers ask when they make a link
-	kind       DomainConfig // of the job's domain, for tests of that
+	crowded *atomic.Bool // Shared, or what the cards of all processes say; drivers ask when they make a link
+	kind    DomainConfig // of the job's domain, for tests of that
 
 	presence *presence.Teller // tells the launcher where this process stands in the job; nil: none asks
 

@@ -20,25 +20,44 @@ func (s *Session) String() string {
 		b.WriteString(", whose processes share CPUs")
 	}
 	for _, d := range s.domains.all() {
+		if d.number > 0 {
+			fmt.Fprintf(&b, "\n%v", d)
+		}
 		for g := range d.all {
 			if g.mu.tryLock() {
-				g.describe(&b, d)
+				g.describe(&b)
 				g.mu.unlock()
 			} else {
-				fmt.Fprintf(&b, "\ngate to rank %d%s: its lock is held", g.rank, d.name())
+				fmt.Fprintf(&b, "\ngate to rank %d%s: its lock is held", g.rank, g.between())
 			}
 		}
 	}
 	return b.String()
 }
 
+// between names the domains that the gate is between, unless both are that of the job.
+func (g *Gate) between() string {
+	here, there := g.domain.number, g.linking.far
+	if g.rank == g.own {
+		there = here
+	}
+	switch {
+	case here == 0 && there == 0:
+		return ""
+	case here == there:
+		return fmt.Sprintf(", domain %d", here)
+	default:
+		return fmt.Sprintf(", domain %d to %d", here, there)
+	}
+}
+
 // describe is String for one gate. Under mu.
-func (g *Gate) describe(b *strings.Builder, d *Domain) {
+func (g *Gate) describe(b *strings.Builder) {
 	f := &g.flow
 	if !g.linking.linked() && f.Pending() == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\ngate to rank %d%s: %d pending, moving %d in and %d out; inbox: %d due, more %v", g.rank, d.name(),
+	fmt.Fprintf(b, "\ngate to rank %d%s: %d pending, moving %d in and %d out; inbox: %d due, more %v", g.rank, g.between(),
 		f.Pending(), f.Moving(flow.Pull), f.Moving(flow.Push), g.inbox.due.Load(), g.inbox.left())
 	if g.life.end != nil {
 		fmt.Fprintf(b, "; ended: %v", g.life.end)

@@ -26,13 +26,13 @@ import (
 type Domain struct {
 	s      *Session
 	number int
+	kind   DomainConfig // as it was opened, with what ByAccess stands for
 	access access
 	gates  gateTable // by rank; see to
 	any    *match.Any[flow.Request]
 
 	contexts atomic.Pointer[[]*Context] // that are open; mu serializes changes
 	attached atomic.Pointer[attached]   // memory for buffered sends; nil: there is none
-	eager    int                        // DomainConfig.Eager
 
 	mu     sync.Mutex // serializes changes of others and contexts, install and retire
 	others atomic.Pointer[map[far]*Gate]
@@ -179,7 +179,7 @@ func (d *Domain) gate(to far) *Gate {
 	s := d.s
 	card := s.linker.cards[to.rank]
 	b := bounds{
-		eager:       cmp.Or(d.eager, s.cfg.Eager),
+		eager:       cmp.Or(d.kind.Eager, s.cfg.Eager),
 		window:      int64(s.cfg.Unexpected),
 		records:     s.cfg.Announced,
 		peerWindow:  int64(min(card.Window, 1<<32-1)),
@@ -205,7 +205,7 @@ func (d *Domain) gate(to far) *Gate {
 		l.d, l.far, l.stage, l.eager = d, to.domain, unlinked, b.eager
 		l.setGuarded()
 		g.life.onEnd, g.routes.why, g.routes.fixed = d.ended, s.cfg.eagerFrom, s.cfg.eagerSet
-		if d.eager > 0 {
+		if d.kind.Eager > 0 {
 			g.routes.why, g.routes.fixed = "configuration of the domain", true
 		}
 		for i := range g.rails.all {
@@ -279,6 +279,34 @@ func (d *Domain) Number() int {
 		return -1
 	}
 	return d.number
+}
+
+// Access returns which threads may use the domain.
+func (d *Domain) Access() Access {
+	if !d.made() {
+		return Shared
+	}
+	return d.kind.Access
+}
+
+// Progress returns what moves the domain on; never ByAccess, unless there is no domain.
+func (d *Domain) Progress() Progress {
+	if !d.made() {
+		return ByAccess
+	}
+	return d.kind.Progress
+}
+
+// String describes the domain for people, such as "domain 3: private, explicit".
+func (d *Domain) String() string {
+	if !d.made() {
+		return "no domain"
+	}
+	eager := ""
+	if d.kind.Eager > 0 {
+		eager = fmt.Sprintf(", eager up to %d B", d.kind.Eager)
+	}
+	return fmt.Sprintf("domain %d: %v, %v%s", d.number, d.kind.Access, d.kind.Progress, eager)
 }
 
 // Gate returns the gate to the domain of the same number of a rank, own rank included. For a rank that does not

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,56 @@ func overKinds(t *testing.T, f func(t *testing.T, d driver.Driver, kind DomainCo
 			t.Run(fmt.Sprint(kind.Access, ", ", kind.Progress), func(t *testing.T) { f(t, d, kind) })
 		}
 	})
+}
+
+// TestDomainsTell: domains say of what kind they are, and a session which it has.
+func TestDomainsTell(t *testing.T) {
+	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "shm" })
+	s := j.sessions[0]
+	want := []string{"domain 0: shared, engine"}
+	for i, k := range []struct {
+		DomainConfig
+		says string
+	}{
+		{DomainConfig{}, "shared, engine"},
+		{DomainConfig{Access: Fine}, "fine, engine"},
+		{DomainConfig{Access: Serialized, Progress: Explicit, Eager: 100}, "serialized, explicit, eager up to 100 B"},
+		{DomainConfig{Access: Private}, "private, explicit"},
+		{DomainConfig{Progress: Worker}, "shared, worker"},
+	} {
+		all := j.domain(k.DomainConfig, 1+i)
+		want = append(want, fmt.Sprintf("domain %d: %s", 1+i, k.says))
+		if d := all[0]; d.Access() != k.Access || fmt.Sprintf("%v, %v", d.Access(), d.Progress()) != strings.Join(strings.Split(k.says, ", ")[:2], ", ") {
+			t.Errorf("%v says %v, %v", d, d.Access(), d.Progress())
+		}
+	}
+	tell := func() (text []string) {
+		for _, d := range s.Domains() {
+			text = append(text, d.String())
+		}
+		return text
+	}
+	if got := tell(); !slices.Equal(got, want) {
+		t.Errorf("open are %q, want %q", got, want)
+	}
+	d := s.Domains()
+	r := d[1].To(1, 2).Irecv(7, make([]byte, 8))
+	if text := s.String(); !strings.Contains(text, "rank 1, domain 1 to 2: 1 pending") {
+		t.Error("the description does not name both domains: ", text)
+	}
+	if err := d[2].Close(); err != nil {
+		t.Error(err)
+	}
+	if got := tell(); !slices.Equal(got, slices.Delete(want, 2, 3)) {
+		t.Errorf("after the end of one: %q", got)
+	}
+	j.close()
+	if err := r.Wait(); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if got := tell(); got != nil {
+		t.Errorf("after Close: %q", got)
+	}
 }
 
 // domain opens domain number of each session of a job.
@@ -345,7 +396,7 @@ func TestDomainLimits(t *testing.T) {
 		}
 	}
 	var all []*Domain
-	for range mostDomains - 1 {
+	for range MaxDomains - 1 {
 		d, err := s.Domain(DomainConfig{})
 		if err != nil {
 			t.Fatal(err)
@@ -358,7 +409,7 @@ func TestDomainLimits(t *testing.T) {
 	if err := all[3].Close(); err != nil {
 		t.Error(err)
 	}
-	if d, err := s.Domain(DomainConfig{}); err != nil || d.Number() != mostDomains {
+	if d, err := s.Domain(DomainConfig{}); err != nil || d.Number() != MaxDomains {
 		t.Errorf("after a close: domain %d, %v", d.Number(), err)
 	}
 	for _, g := range []*Gate{s.job.To(0, 5), s.job.To(1, -1), s.job.To(1, lastDomain+1), s.job.To(2, 5), s.job.To(-1, 0)} {

@@ -3,6 +3,7 @@ package nmad
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/pm2-go/pm2/asm"
@@ -12,8 +13,8 @@ import (
 )
 
 const (
-	// mostDomains is how many domains of a session may be open at once, the job's included.
-	mostDomains = 64
+	// MaxDomains is how many domains of a session may be open at once, the job's included.
+	MaxDomains = 64
 	// lastDomain is the largest number of a domain.
 	lastDomain = 1<<16 - 1
 )
@@ -36,12 +37,12 @@ type DomainConfig struct {
 
 // Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and then with those processes only to which messages are
 // sent. It does not block. It fails with ErrClosed after Close, and with ErrConfig for a number that is out of its bounds or was used before, or
-// when 64 domains are open, that of the job included.
+// when MaxDomains are open, that of the job included.
 func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	if !s.made() {
 		return nil, errNoSession
 	}
-	d := &Domain{eager: cfg.Eager}
+	d := &Domain{kind: cfg.resolved()}
 	d.init(s, cfg.Number)
 	access, err := newAccess(&cfg, d.all, s.cfg.Shared)
 	if err != nil {
@@ -67,9 +68,34 @@ func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	return d, nil
 }
 
+// Domains returns those that are open, that of the job first; after Close none. Session.Stats sums over them, after Close over those that were open then.
+func (s *Session) Domains() []*Domain {
+	if !s.made() {
+		return nil
+	}
+	x := &s.domains
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.why != nil {
+		return nil
+	}
+	return slices.Clone(x.open)
+}
+
+// resolved is the configuration with what ByAccess stands for.
+func (cfg DomainConfig) resolved() DomainConfig {
+	if cfg.Progress == ByAccess {
+		cfg.Progress = Engine
+		if cfg.Access == Private {
+			cfg.Progress = Explicit
+		}
+	}
+	return cfg
+}
+
 // newAccess makes that of a domain with those gates, which the caller opens. shared: other processes use its CPUs.
 func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x access, err error) {
-	explicit := cfg.Progress == Explicit || cfg.Progress == ByAccess && cfg.Access == Private
+	explicit := cfg.resolved().Progress == Explicit
 	switch {
 	case cfg.Access > Private || cfg.Progress > Worker:
 		return x, fmt.Errorf("%w: access %v, progress %v", ErrConfig, cfg.Access, cfg.Progress)
@@ -127,8 +153,8 @@ func (x *domains) add(d *Domain) (gone []bootstrap.Event, err error) {
 		return nil, fmt.Errorf("%w: number %d: give 1 to %d", ErrConfig, d.number, lastDomain)
 	case used:
 		return nil, fmt.Errorf("%w: the number %d was used before: give each domain one of its own", ErrConfig, d.number)
-	case len(x.open) == mostDomains:
-		return nil, fmt.Errorf("%w: %d domains are open, which is the limit: close one first", ErrConfig, mostDomains)
+	case len(x.open) == MaxDomains:
+		return nil, fmt.Errorf("%w: %d domains are open, which is the limit: close one first", ErrConfig, MaxDomains)
 	}
 	x.open, x.used[d.number], x.highest = append(x.open, d), struct{}{}, max(x.highest, d.number)
 	x.announce()

@@ -111,6 +111,7 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 // openJob opens domain 0.
 func (s *Session) openJob() (err error) {
 	s.job.init(s, 0)
+	s.job.kind = s.cfg.kind.resolved()
 	s.domains.init(&s.job)
 	if s.job.access, err = newAccess(&s.cfg.kind, s.job.all, s.cfg.Shared); err == nil && s.cfg.kind.Progress == Worker {
 		err = s.job.startWorker(&s.cfg.kind.Worker)

@@ -56,7 +56,21 @@ func printTables(w io.Writer, s *nmad.Session) error {
 	for _, x := range s.Gate(1).Info().Exceptions {
 		fmt.Fprintf(w, "%s: %s; %s\n", x.When, x.Name, x.Why)
 	}
-	return printRails(w, s.Gate(1))
+	if err := printRails(w, s.Gate(1)); err != nil {
+		return err
+	}
+	return printDomains(w, s)
+}
+
+// printDomains tells which domains there are, and which there can be.
+func printDomains(w io.Writer, s *nmad.Session) error {
+	for _, d := range s.Domains() {
+		if _, err := fmt.Fprintln(w, d); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "up to %d may be open (Session.Domain): the same protocols over links of their own, up to DomainConfig.Eager where that is set\n", nmad.MaxDomains)
+	return err
 }
 
 // printRails tells what each rail carries of a long message, and what that comes from.
