@@ -8,6 +8,10 @@ import (
 
 // submit starts r, or leaves it for the holder of the lock.
 func (g *Gate) submit(r *Request) {
+	if g.offloads(r) {
+		g.offload.leave(r)
+		return
+	}
 	if !g.mu.tryLock() {
 		g.inbox.leave(r)
 		return
@@ -204,7 +208,7 @@ func (g *Gate) gather(tag uint64, buf []byte) (gathered, ok bool) {
 // it. If all of it has left, r is done without ever having been under way: a request that is used again keeps
 // the marks of the last time that say so.
 func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
-	if marcel.Tracing() || g.news.watch.kinds.Load() != 0 || !g.mu.tryLock() {
+	if g.offload != nil || marcel.Tracing() || g.news.watch.kinds.Load() != 0 || !g.mu.tryLock() {
 		return false
 	}
 	if g.inbox.left() {

@@ -228,6 +228,7 @@ func (d *Domain) gate(to far) *Gate {
 	if g.mover, g.worker = d.engine(), d.access.worker; g.worker == nil {
 		g.engine = g.mover
 	}
+	g.offload = offloading(g, &d.kind)
 	g.news.observe(&s.watch)
 	g.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
@@ -439,6 +440,7 @@ func (d *Domain) retire(g *Gate) {
 		}
 		g.task.Cancel() // not from its handler, so it cannot fail
 	}
+	g.offload.end()
 	retryUntil(0, func() bool { return g.life.shut(g.life.end) })
 	for i := range g.rails.all {
 		g.rails.all[i].link.Close()

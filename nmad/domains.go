@@ -10,6 +10,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/pioman"
+	"github.com/pm2-go/pm2/tasklet"
 )
 
 const (
@@ -33,6 +34,9 @@ type DomainConfig struct {
 	// Eager is the longest message that is sent without asking the receiver, in bytes, at most what the driver takes in a packet; 0: Config.Eager. A library as FiTMPI
 	// compares itself with, where messages move inside calls only, is Progress Explicit with 64 KiB here.
 	Eager int
+
+	Offload  Offload         // which core submits sends; of progress Engine
+	Tasklets *tasklet.Vector // of OffloadTasklet: those of the scheduler whose threads send
 }
 
 // Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and then with those processes only to which messages are
@@ -95,6 +99,9 @@ func (cfg DomainConfig) resolved() DomainConfig {
 
 // newAccess makes that of a domain with those gates, which the caller opens. shared: other processes use its CPUs.
 func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x access, err error) {
+	if err := cfg.checkOffload(); err != nil {
+		return x, err
+	}
 	explicit := cfg.resolved().Progress == Explicit
 	switch {
 	case cfg.Access > Private || cfg.Progress > Worker:

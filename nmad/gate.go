@@ -22,14 +22,15 @@ import (
 // not be written (send) or touched (receive) in between. The data goes straight
 // from and to them.
 type Gate struct {
-	own    int                   // our rank
-	rank   int                   // the peer's
-	engine *pioman.Engine        // what waiters poll
-	mover  *pioman.Engine        // what polls the gate; engine, unless there is a worker
-	owned  *access               // of the domain, if that is Private; else nil
-	worker *worker               // of the domain; nil: there is none
-	late   atomic.Pointer[error] // how a send has ended that had returned before: the worker's
-	task   pioman.Task           // polls
+	own     int                   // our rank
+	rank    int                   // the peer's
+	engine  *pioman.Engine        // what waiters poll
+	mover   *pioman.Engine        // what polls the gate; engine, unless there is a worker
+	owned   *access               // of the domain, if that is Private; else nil
+	worker  *worker               // of the domain; nil: there is none
+	offload *offload              // has other cores submit; nil: none does; set once
+	late    atomic.Pointer[error] // how a send has ended that had returned before: the worker's
+	task    pioman.Task           // polls
 
 	consensus    *consensus               // of the session; nil: there is none; set once
 	any          *match.Any[flow.Request] // of the domain; set once

@@ -27,15 +27,19 @@ type inbox struct {
 
 // leave leaves r for the holder of the lock.
 func (x *inbox) leave(r *Request) {
-	g := x.g
+	x.push(r)
+	x.g.tend()
+}
+
+// push is leave for a caller that sees to it that a thread looks.
+func (x *inbox) push(r *Request) {
 	for {
 		head := x.incoming.Load()
 		r.core.Link = head
 		if x.incoming.CompareAndSwap(head, &r.core) {
-			break
+			return
 		}
 	}
-	g.tend()
 }
 
 // left says whether other threads have left something for the holder of the lock. due is below zero while the

@@ -2,6 +2,7 @@ package nmad
 
 // Stats are the counters of a gate, or of all gates of a domain or a session.
 type Stats struct {
+	Offloaded  uint64 // submissions that an idle processor was given (OffloadIdle); each takes in all sends that wait
 	Links      uint64 // that were made: one for each rail, once the gate has needed them
 	Sends      uint64 // started
 	Recvs      uint64 // started
@@ -34,6 +35,7 @@ type RailStats struct {
 }
 
 func (s *Stats) add(t Stats) {
+	s.Offloaded += t.Offloaded
 	s.Links += t.Links
 	s.Sends += t.Sends
 	s.Recvs += t.Recvs
@@ -70,6 +72,9 @@ func (g *Gate) Stats() Stats {
 		Lent: x.Lent, Borrowed: x.Borrowed, Unexpected: x.Unexpected, Credits: x.Credits,
 		Aggregates: x.Aggregates, Aggregated: x.Aggregated, BytesSent: x.BytesSent, BytesReceived: x.BytesReceived,
 		UnexpectedBytes: x.UnexpectedBytes, UnexpectedPeak: x.UnexpectedPeak,
+	}
+	if g.offload != nil {
+		stats.Offloaded = g.offload.idle.Load()
 	}
 	for i := range g.rails.all {
 		out, in := g.rails.all[i].push.stream, g.rails.all[i].pull.stream

@@ -77,7 +77,7 @@ var rules = []rule{
 	{folder: "nmad/internal/flow", ours: []string{"nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
 	{
 		folder:  "nmad",
-		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/setting", "pioman", "marcel", "sched/topo", "asm"},
+		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"procs.go": {"sched"}},
 	},

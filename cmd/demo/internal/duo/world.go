@@ -43,15 +43,16 @@ type World struct {
 	Sched   *sched.Scheduler // nil: a plain one
 	Engine  *pioman.Engine
 	Gate    *nmad.Gate    // rank 0's to rank 1, or the other way; nil if Link is not
-	Session *nmad.Session // that Gate belongs to; nil: of Alone, which has two
+	Session *nmad.Session // that Gate belongs to
 	Link    driver.Link   // bare
 	Listen  string        // where further sessions may accept links; empty: loopback
 	lost    *atomic.Bool
 	setup   Setup
 
 	// Of Alone: the other end, rank 1's.
-	Far     *nmad.Gate
-	FarLink driver.Link
+	Far        *nmad.Gate
+	FarSession *nmad.Session
+	FarLink    driver.Link
 }
 
 // errLost: the other process is gone.
@@ -153,7 +154,8 @@ func Alone(ctx context.Context, c Setup, play func(*World) error) error {
 		if c.Bare {
 			w.Link, w.FarLink = ends[0].link, ends[1].link
 		} else {
-			w.Gate, w.Far = ends[0].session.Gate(1), ends[1].session.Gate(0)
+			w.Session, w.FarSession = ends[0].session, ends[1].session
+			w.Gate, w.Far = w.Session.Gate(1), w.FarSession.Gate(0)
 		}
 		return w.inThread(play)
 	})

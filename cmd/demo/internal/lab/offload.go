@@ -77,8 +77,17 @@ var isendWays = []isendWay{
 	{"idle core, asleep, is left alone", "the task stays with the caller", false, func(r *isend, e *pioman.Engine) error { return e.Submit(&r.task) }},
 }
 
-// gateIsend is the way that nmad goes.
-const gateIsend = "nmad's Isend over shm"
+// gateIsendWays are those that nmad goes.
+var gateIsendWays = []struct {
+	name, driver string
+	offload      nmad.Offload
+	where        string
+}{
+	{"nmad's Isend over shm", "shm", nmad.OffloadOff, "the second VP receives, and copies what is lent"},
+	{"nmad's Isend over tcp", "tcp", nmad.OffloadOff, ""},
+	{"the same, submitted by an idle core", "tcp", nmad.OffloadIdle, ""},
+	{"the same, by a tasklet", "tcp", nmad.OffloadTasklet, "the tasklet runs at the caller's next hook, which is in wait"},
+}
 
 // isendParts are what is measured of each way.
 var isendParts = [...]string{"all but the computation", "inside isend"}
@@ -119,18 +128,21 @@ func runOffloading(ctx context.Context, o Options, s *Sink) error {
 		add(isendParts[0], 0, total)
 		add(isendParts[1], 1, inside)
 	}
-	total, inside := twin(func() (total, inside []float64, err error) {
-		err = duo.Alone(ctx, duo.Setup{Driver: "shm", Hooked: true, CPUs: []int{a, b}}, func(w *duo.World) error {
-			total, inside, err = gateIsends(ctx, w, o.Iters)
-			return err
+	for _, w := range gateIsendWays {
+		total, inside := twin(func() (total, inside []float64, err error) {
+			err = duo.Alone(ctx, duo.Setup{Driver: w.driver, Hooked: true, CPUs: []int{a, b}}, func(world *duo.World) error {
+				total, inside, err = gateIsends(ctx, world, w.offload, o.Iters)
+				return err
+			})
+			return total, inside, err
 		})
-		return total, inside, err
-	})
-	for i, measure := range []func() ([]float64, error){total, inside} {
-		variants = append(variants, Variant{
-			Name: "32 KiB", Variant: gateIsend + ": " + isendParts[i], Base: i, Measure: measure,
-			Where: "one process, both ends of the link in it; the second VP polls when it is idle, receives, and copies what is lent; a hook keeps it awake",
-		})
+		where := "one process, both ends of the link in it; a hook keeps the second VP awake"
+		if w.where != "" {
+			where += "; " + w.where
+		}
+		for i, measure := range []func() ([]float64, error){total, inside} {
+			variants = append(variants, Variant{Name: "32 KiB", Variant: w.name + ": " + isendParts[i], Base: i, Measure: measure, Where: where})
+		}
 	}
 	all, err := measure(ctx, o, s, variants, "time from isend to the end of wait, less the 10 us of computation between; and of this what isend took")
 	if err != nil || s.Plot == nil {
@@ -140,7 +152,9 @@ func runOffloading(ctx context.Context, o Options, s *Sink) error {
 	for _, w := range isendWays {
 		names = append(names, w.name)
 	}
-	names = append(names, gateIsend)
+	for _, w := range gateIsendWays {
+		names = append(names, w.name)
+	}
 	var pairs []figure.Pair
 	for i := 0; i+1 < len(all); i += 2 {
 		pairs = append(pairs, figure.Pair{
@@ -215,20 +229,40 @@ func isendLoop(ctx context.Context, s *sched.Scheduler, e *pioman.Engine, v *tas
 
 // gateIsends is isendLoop with nmad's own Isend: the receive is posted, the message leaves, the application computes
 // and waits for its send.
-func gateIsends(ctx context.Context, w *duo.World, n int) (total, inside []float64, err error) {
+func gateIsends(ctx context.Context, w *duo.World, offload nmad.Offload, n int) (total, inside []float64, err error) {
 	h, err := keepAwake(w.Sched)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer h.Unregister()
+	gate, far := w.Gate, w.Far
+	if offload != nmad.OffloadOff {
+		c := nmad.DomainConfig{Number: 1, Offload: offload}
+		if offload == nmad.OffloadTasklet {
+			if c.Tasklets, err = tasklet.Attach(w.Sched); err != nil {
+				return nil, nil, err
+			}
+			defer c.Tasklets.Detach()
+		}
+		from, err := w.Session.Domain(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer func() { err = errors.Join(err, from.Close()) }()
+		to, err := w.FarSession.Domain(nmad.DomainConfig{Number: 1})
+		if err != nil {
+			return nil, nil, err
+		}
+		gate, far = from.Gate(1), to.Gate(0)
+	}
 	var message []byte
 	var send, receive *nmad.Request
 	return timeIsends(ctx, n, isendCalls{
 		prepare: func(from, to []byte) error {
-			message, receive = from, w.Far.Irecv(latencyTag, to)
+			message, receive = from, far.Irecv(latencyTag, to)
 			return ready(ctx, w.Sched, true)
 		},
-		isend:   func() error { send = w.Gate.Isend(latencyTag, message); return nil },
+		isend:   func() error { send = gate.Isend(latencyTag, message); return nil },
 		wait:    func() error { return send.Wait() },
 		arrived: func() error { return receive.Wait() },
 	})
