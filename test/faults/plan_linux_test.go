@@ -71,8 +71,9 @@ type plan struct {
 	Messages int // in a stream
 	Biggest  int // message, in bytes
 	Pace     time.Duration
-	Barrier  bool // the survivors wait for each other before they close
-	Rude     bool // they close while requests that have to do with the victim are under way
+	Domains  [][]int // beside the job; of each its kind by rank: domainKinds
+	Barrier  bool    // the survivors wait for each other before they close
+	Rude     bool    // they close while requests that have to do with the victim are under way
 
 	Early  bool          // the fault comes while the job starts
 	Moment time.Duration // when the fault comes, after the start or after all have joined
@@ -121,6 +122,7 @@ func newPlan(seed uint64, wanted kind, heartbeat time.Duration, m *machine) *pla
 	p.Pace = time.Duration(5+rng.IntN(25)) * time.Millisecond
 	p.Barrier, p.Rude = rng.IntN(2) == 0, rng.IntN(3) == 0
 	p.Moment = time.Duration(rng.Int64N(int64(p.Pace) * int64(p.Messages)))
+	p.drawDomains(rand.New(rand.NewPCG(seed, 7)))
 	early := rng.IntN(8) == 0
 	long := heartbeat*2 + time.Duration(rng.Int64N(int64(heartbeat)))
 	brief := heartbeat/20 + time.Duration(rng.Int64N(int64(heartbeat)*2/5))
@@ -217,6 +219,13 @@ func (p *plan) String() string {
 	words = append(words, fmt.Sprintf("%s %v", when, p.Moment.Round(time.Millisecond)))
 	if p.For > 0 {
 		words = append(words, fmt.Sprintf("for %v", p.For.Round(time.Millisecond)))
+	}
+	for i, of := range p.Domains {
+		var kinds []string
+		for _, k := range of {
+			kinds = append(kinds, domainKinds[k].name)
+		}
+		words = append(words, fmt.Sprintf("domain %d of %s", 1+i, strings.Join(kinds, ", ")))
 	}
 	for _, w := range []struct {
 		name string

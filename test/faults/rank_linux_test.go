@@ -122,20 +122,29 @@ func (p *plan) part(c nmad.Config, b *book) {
 		b.nothingMore(before, "Open has failed")
 		return
 	}
-	stop := s.Monitor(nmad.GateEnded, func(e nmad.Event) { b.ended(e.Gate.Rank()) })
+	stop := s.Monitor(nmad.GateEnded, func(e nmad.Event) {
+		if rank := e.Gate.Rank(); e.Gate == s.Gate(rank) { // not one of a domain, which its peer may have closed
+			b.ended(rank)
+		}
+	})
 	defer stop()
 	say(line{What: "joined"})
 	silent := keepSaying()
 	defer func() { marcel.Blocking(silent) }()
 	defer describeOnSignal(s)()
-	t := &traffic{p: p, s: s, b: b}
+	t := &traffic{p: p, s: s, d: s.Domains()[0], b: b}
 	own := c.Rank
 	h := t.hang()
 	ranks := []int{}
 	for rank := range p.Size {
 		ranks = append(ranks, rank)
 	}
+	var domains crew
+	for i := range p.Domains {
+		domains.all.Go(callers.Go(func() { t.inDomain(1+i, ranks) }))
+	}
 	t.exchange(1, ranks)
+	domains.wait()
 	switch {
 	case own != p.Victim:
 		if p.loses() && !p.Rude {

@@ -38,7 +38,13 @@ func (c *crew) wait() { marcel.Blocking(c.all.Wait) }
 type traffic struct {
 	p *plan
 	s *nmad.Session
+	d *nmad.Domain // through which they go
 	b *book
+}
+
+// tag is that of a stream; it names the domain, too.
+func (t *traffic) tag(phase uint64, n int) uint64 {
+	return uint64(t.d.Number())<<48 | phase<<16 | uint64(n)
 }
 
 // exchange sends to, and receives from, the peers, in the given phase, and returns when all of that has ended.
@@ -46,16 +52,16 @@ func (t *traffic) exchange(phase uint64, peers []int) {
 	var c crew
 	for _, peer := range peers {
 		for n := range t.p.Streams {
-			tag := phase<<16 | uint64(n)
+			tag := t.tag(phase, n)
 			c.run(func() { t.send(stream{t.p, t.s.Rank(), peer, tag}) })
 			c.run(func() { t.recv(stream{t.p, peer, t.s.Rank(), tag}) })
 		}
 		// Not to ourselves: when no other rank is left no receive from any source takes it.
-		if phase == 1 && peer != t.s.Rank() {
+		if phase == 1 && t.d.Number() == 0 && peer != t.s.Rank() {
 			c.run(func() { t.send(stream{t.p, t.s.Rank(), peer, anyTag}) })
 		}
 	}
-	if phase == 1 {
+	if phase == 1 && t.d.Number() == 0 {
 		c.run(func() {
 			t.recvAny(slices.DeleteFunc(slices.Clone(peers), func(rank int) bool { return rank == t.s.Rank() }))
 		})
@@ -88,7 +94,7 @@ func (t *traffic) end(x *slot, peer int) bool {
 
 // send sends all messages of a stream, some of them at a time, until one fails.
 func (t *traffic) send(s stream) {
-	rng, g := s.dice(3), t.s.Gate(s.to)
+	rng, g := s.dice(3), t.d.Gate(s.to)
 	var under [3]slot
 	failed := false
 	for i := 0; i < t.p.Messages && !failed; i++ {
@@ -125,7 +131,7 @@ func (t *traffic) begin(g *nmad.Gate, s stream, i int, rng *rand.Rand) slot {
 	case 2:
 		x.r = g.Start(&nmad.Op{Match: nmad.Tag(s.tag), Data: pieces(cutUp(s.message(i), rng))})
 	case 3, 4:
-		if s.size(i) > 0 {
+		if t.d.Number() == 0 && s.size(i) > 0 {
 			if b, err := g.Alloc(s.size(i)); err == nil {
 				s.fill(b.Bytes(), i)
 				x.r, x.what = g.Start(&nmad.Op{Match: nmad.Tag(s.tag), Buffer: b}), "lend"
@@ -166,7 +172,7 @@ func (t *traffic) recv(s stream) {
 		if t.b.failed(what, s.from, began, err) {
 			t.b.guard(buf, fmt.Sprintf("%v, message %d, %s", s, i, what))
 			again := time.Now()
-			if !t.b.failed("recv again", s.from, again, func() error { _, err := t.s.Gate(s.from).Recv(s.tag, nil); return err }()) {
+			if !t.b.failed("recv again", s.from, again, func() error { _, err := t.d.Gate(s.from).Recv(s.tag, nil); return err }()) {
 				t.b.bad("%v: message %d is lost, and something is received in its place", s, i)
 			}
 			return
@@ -187,7 +193,7 @@ func (t *traffic) recv(s stream) {
 
 // recvOne receives one message in one of the ways there are.
 func (t *traffic) recvOne(s stream, buf []byte, rng *rand.Rand) (what string, got []byte, loan nmad.Loan, err error) {
-	g := t.s.Gate(s.from)
+	g := t.d.Gate(s.from)
 	var r *nmad.Request
 	what = "recv"
 	switch rng.IntN(11) {
