@@ -37,8 +37,14 @@ var jobSettings = map[string]setting{
 	"openmpi-ucx-yield": {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: slices.Concat(yielding, overUCX)},
 	"openmpi-tcp":       {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: slices.Concat(spinning, overTCP)},
 	"openmpi-tcp-yield": {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: slices.Concat(yielding, overTCP)},
-	"mpich":             {compiler: "mpicc.mpich", launcher: "mpiexec.hydra"},
+	"mpich":             {compiler: "mpicc.mpich", launcher: hydra},
+	"mpich-tcp":         {compiler: "mpicc.mpich", launcher: hydra, options: []string{"-genv", "UCX_TLS", "tcp,self"}},
 }
+
+const hydra = "mpiexec.hydra"
+
+// ownNetworks runs a command that sees in /sys the networks of its own namespace: there UCX looks for them.
+var ownNetworks = []string{"unshare", "-m", "sh", "-c", `umount -l /sys; mount -t sysfs networks /sys && exec "$@"`, "sh"}
 
 var errUsage = errors.New("wrong usage")
 
@@ -125,6 +131,9 @@ func runJob(ctx context.Context, args []string) error {
 // start runs the ranks, until they end or ctx does.
 func (j *job) start(ctx context.Context, binary string) error {
 	rank := append([]string{binary}, j.args...)
+	if j.iface != "" && j.launcher == hydra {
+		rank = slices.Concat(ownNetworks, rank)
+	}
 	line := slices.Concat(launchers[j.launcher], j.options, []string{"-np", "1"}, rank, []string{":", "-np", "1"}, j.enter, rank)
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -135,7 +144,7 @@ func (j *job) start(ctx context.Context, binary string) error {
 	switch {
 	case j.iface != "":
 		cmd.Env = append(cmd.Env, "OMPI_MCA_btl_tcp_if_include="+j.subnet, "OMPI_MCA_oob_tcp_if_include="+j.subnet,
-			"PMIX_MCA_ptl_tcp_if_include="+j.iface)
+			"PMIX_MCA_ptl_tcp_if_include="+j.iface, "UCX_NET_DEVICES="+j.iface, "FI_TCP_IFACE="+j.iface)
 	case canIsolate():
 		onlyLoopback(cmd)
 	}

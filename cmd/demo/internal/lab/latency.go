@@ -183,6 +183,8 @@ func Follow() error {
 			return exchangeOther(w, o)
 		case kindSendCall:
 			return sendCallOther(w, o)
+		case kindRecvCall:
+			return recvCallOther(w, o)
 		case kindOverlap:
 			return overlapOther(w, o.Size)
 		}

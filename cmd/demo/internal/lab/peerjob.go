@@ -32,6 +32,7 @@ var (
 	openMPITCP      = setting{"openmpi-tcp", "Open MPI, tcp"}
 	openMPITCPYield = setting{"openmpi-tcp-yield", "Open MPI, tcp, yielding waits"}
 	mpich           = setting{"mpich", "MPICH, shm"}
+	mpichTCP        = setting{"mpich-tcp", "MPICH, tcp"}
 )
 
 // Peers runs MPI jobs beside ours. For one goroutine.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
@@ -15,26 +17,47 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// standardSend is E24, and aroundComputation E25: how long the caller is inside a send, and inside the wait for it, with a worker and without.
+// standardSend is E24, aroundComputation E25, and receiveCall E26: how long the caller is inside a send, inside the wait for it, and inside a receive, with a worker and without.
 var (
 	standardSend = Experiment{
-		Name: "E24", Lasts: 12 * time.Second, Title: "time inside a standard send at 100 Mbit/s: a worker beside progress inside calls only",
+		Name: "E24", Lasts: 60 * time.Second, Title: "time inside a standard send at 100 Mbit/s: a worker beside progress inside calls only",
 		Paper: "MPI-MT fig. 5-6", Published: "with a worker always lower; without, it jumps at the rendezvous threshold (50 us at 10 KB, the whole transfer past 64 KB)",
 		Iters: 10, Rounds: 5, Linked: true, Parts: true,
-		Run: func(ctx context.Context, o Options, s *Sink) error { return runSendCalls(ctx, o, s, 0) },
+		Run: func(ctx context.Context, o Options, s *Sink) error {
+			return runCalls(ctx, o, s, callSeries{calls: []string{"Send"}, peer: "send"})
+		},
 	}
 	aroundComputation = Experiment{
-		Name: "E25", Lasts: 70 * time.Second, Title: "Isend, a computation, Wait at 100 Mbit/s: a worker beside progress inside calls only",
+		Name: "E25", Lasts: 200 * time.Second, Title: "Isend, a computation, Wait at 100 Mbit/s: a worker beside progress inside calls only",
 		Paper: "MPI-MT table 1", Published: "Wait 15 us with a worker for all sizes; without, from 128 KB on the whole transfer",
 		Iters: 5, Rounds: 5, Linked: true, Parts: true,
 		Run: func(ctx context.Context, o Options, s *Sink) error {
-			return runSendCalls(ctx, o, s, coveredBy)
+			return runCalls(ctx, o, s, callSeries{calls: []string{"Isend", "Wait"}, peer: "isend", compute: coveredBy})
+		},
+	}
+	receiveCall = Experiment{
+		Name: "E26", Lasts: 200 * time.Second, Title: "time inside a receive at 100 Mbit/s, posted after and before the arrival: a worker beside progress inside calls only",
+		Paper: "MPI-MT fig. 7", Published: "after the arrival dozens of us; before, long for large messages",
+		Iters: 5, Rounds: 5, Linked: true, Parts: true,
+		Run: func(ctx context.Context, o Options, s *Sink) error {
+			return runCalls(ctx, o, s,
+				callSeries{calls: []string{"Recv after the arrival"}, peer: "late", compute: coveredBy, receives: true},
+				callSeries{calls: []string{"Recv before the arrival"}, peer: "early", receives: true})
 		},
 	}
 )
 
+// callSeries is calls of rank 0 that belong to one message.
+type callSeries struct {
+	calls    []string
+	peer     string        // the same in test/peers/src/calls_mpi.c
+	compute  time.Duration // between Isend and Wait; before the receive, while the message comes
+	receives bool          // rank 0 does
+}
+
 const (
 	kindSendCall  = "send call"
+	kindRecvCall  = "receive call"
 	sendCallMbps  = 100
 	coveredBy     = 100 * time.Millisecond // longer than the largest message takes
 	sendCallEager = 64 << 10               // the papers' threshold
@@ -65,10 +88,19 @@ var sendCallers = []sendCaller{
 	{"the engine", "on its caller's core", duo.Setup{Driver: "tcp", Hooked: true}, nil},
 }
 
-// runSendCalls measures sends with a computation behind them, or none.
-func runSendCalls(ctx context.Context, o Options, s *Sink, compute time.Duration) (err error) {
+// runCalls measures them for messages of all sizes, ours and the peers'.
+func runCalls(ctx context.Context, o Options, s *Sink, all ...callSeries) (err error) {
 	if !veth.Inside() {
 		return allSkipped(s, network(sendCallMbps), veth.Missing().Error())
+	}
+	p, err := newPeers(ctx, o)
+	if errors.Is(err, errNoPeers) {
+		s.Skip(openMPITCP.title, err.Error())
+		s.Skip(mpichTCP.title, err.Error())
+	} else if err != nil {
+		return err
+	} else {
+		defer p.remove()
 	}
 	link, err := veth.New()
 	if err != nil {
@@ -83,61 +115,75 @@ func runSendCalls(ctx context.Context, o Options, s *Sink, compute time.Duration
 		return err
 	}
 	defer func() { err = errors.Join(err, pair.Close()) }()
-	calls := []string{"Send"}
-	if compute > 0 {
-		calls = []string{"Isend", "Wait"}
-	}
-	var variants []Variant
-	for call, name := range calls {
-		for _, bytes := range sendCallSizes {
-			base, at := len(variants), float64(bytes)
-			for i := range sendCallers {
-				variants = append(variants, Variant{
-					Name: name, Variant: sendCallers[i].name, Base: base, Parameter: "size, B", Value: &at, Where: "tcp, 100 Mbit/s; " + sendCallers[i].where,
-					Measure: func() ([]float64, error) { return sendCalls(ctx, pair, i, bytes, o.Iters, compute, call) },
-				})
-			}
+	cpus := fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1])
+	var beside []setting
+	if p != nil {
+		if beside, err = available(ctx, p, s, cpus, openMPITCP, mpichTCP); err != nil {
+			return err
 		}
 	}
-	remark := "a receive is posted before each send; a time is that inside the call"
-	if compute > 0 {
-		remark += ", with a computation of " + compute.String() + " between Isend and Wait"
+	var variants []Variant
+	var calls []string
+	remark := "a time is that inside the call; a receive is posted before each send"
+	for _, x := range all {
+		for call, name := range x.calls {
+			calls = append(calls, name)
+			for _, bytes := range sendCallSizes {
+				base, at := len(variants), float64(bytes)
+				add := func(who, where string, measure func() ([]float64, error)) {
+					variants = append(variants, Variant{Name: name, Variant: who, Base: base, Parameter: "size, B", Value: &at, Where: "tcp, 100 Mbit/s; " + where, Measure: measure})
+				}
+				for i := range sendCallers {
+					add(sendCallers[i].name, sendCallers[i].where, func() ([]float64, error) { return ourCalls(ctx, pair, i, bytes, o.Iters, x, call) })
+				}
+				for _, m := range beside {
+					if x.receives && m == mpichTCP {
+						continue // its 10 KiB never arrive between two name spaces
+					}
+					add(m.title, "a core for each rank, on which it polls", func() ([]float64, error) {
+						lines, err := p.job(ctx, m, link, "calls_mpi", x.peer, "-s", strconv.Itoa(bytes), "-i", strconv.Itoa(o.Iters), "-t", strconv.FormatInt(int64(x.compute), 10), "-c", cpus)
+						if err == nil && len(lines) != len(x.calls) {
+							err = fmt.Errorf("%s printed %d lines, want %d", m.title, len(lines), len(x.calls))
+						}
+						if err != nil {
+							return nil, err
+						}
+						return lines[call], nil
+					})
+				}
+			}
+		}
+		if x.compute > 0 {
+			remark += "; the computation before " + x.calls[len(x.calls)-1] + " takes " + x.compute.String()
+		}
 	}
-	all, err := measure(ctx, o, s, variants, remark)
+	rows, err := measure(ctx, o, s, variants, remark)
 	if err != nil {
 		return err
 	}
-	return drawSendCalls(s, calls, all)
+	return drawCalls(s, calls, rows)
 }
 
-// sendCalls is a round: the time inside one of the calls, of each message.
-func sendCalls(ctx context.Context, p *duo.Pair, caller, bytes, iters int, compute time.Duration, call int) (samples []float64, err error) {
+// ourCalls is a round of ours: the time inside one of the calls, of each message.
+func ourCalls(ctx context.Context, p *duo.Pair, caller, bytes, iters int, x callSeries, call int) (samples []float64, err error) {
 	mine, theirs := setups(p, sendCallers[caller].setup)
 	order := duo.Order{Kind: kindSendCall, Setup: theirs, Iters: iters, Size: bytes, Count: caller}
+	if x.receives {
+		order.Kind = kindRecvCall
+	}
 	err = p.Do(ctx, order, mine, func(w *duo.World) error {
 		g, err := sendCallers[caller].gate(w, p.CPUs[0], p.CPUs[1])
 		if err != nil {
 			return err
 		}
-		buf, steps := make([]byte, bytes), int64(float64(compute)*workRate())
+		one := x.send
+		if x.receives {
+			one = x.receive
+		}
+		buf, steps := make([]byte, bytes), int64(float64(x.compute)*workRate())
 		for i := range iters + 1 {
-			buf[0] = byte(i)
-			if _, err := w.Gate.Recv(readyTag, nil); err != nil {
-				return err
-			}
-			var ns [2]float64
-			if compute == 0 {
-				ns[0], err = timed(func() error { return g.Send(dataTag, buf) })
-			} else {
-				var r *nmad.Request
-				ns[0], _ = timed(func() error { r = g.Isend(dataTag, buf); return nil })
-				workSteps(steps)
-				ns[1], err = timed(r.Wait)
-			}
+			ns, err := one(w.Gate, g, buf, byte(i), steps)
 			if err != nil {
-				return err
-			}
-			if _, err := w.Gate.Recv(haveTag, nil); err != nil {
 				return err
 			}
 			if i > 0 { // the first one makes links
@@ -149,6 +195,42 @@ func sendCalls(ctx context.Context, p *duo.Pair, caller, bytes, iters int, compu
 	return samples, err
 }
 
+// send times one message, whose first byte is mark, from this rank over g; over words the ranks tell each other when.
+func (x callSeries) send(words, g *nmad.Gate, buf []byte, mark byte, steps int64) (ns [2]float64, err error) {
+	buf[0] = mark
+	if _, err := words.Recv(readyTag, nil); err != nil {
+		return ns, err
+	}
+	if x.compute == 0 {
+		ns[0], err = timed(func() error { return g.Send(dataTag, buf) })
+	} else {
+		var r *nmad.Request
+		ns[0], _ = timed(func() error { r = g.Isend(dataTag, buf); return nil })
+		workSteps(steps)
+		ns[1], err = timed(r.Wait)
+	}
+	if err == nil {
+		_, err = words.Recv(haveTag, nil)
+	}
+	return ns, err
+}
+
+// receive times one message to this rank.
+func (x callSeries) receive(words, g *nmad.Gate, buf []byte, mark byte, steps int64) (ns [2]float64, err error) {
+	if err := words.Send(readyTag, nil); err != nil {
+		return ns, err
+	}
+	if x.compute > 0 {
+		workSteps(steps)
+	}
+	n := 0
+	ns[0], err = timed(func() (err error) { n, err = g.Recv(dataTag, buf); return err })
+	if err == nil && (n != len(buf) || buf[0] != mark) {
+		err = fmt.Errorf("message %d is damaged: %d bytes that begin with %d", mark, n, buf[0])
+	}
+	return ns, err
+}
+
 // timed is how long a call takes, in ns.
 func timed(call func() error) (float64, error) {
 	began := asm.Cycles()
@@ -156,7 +238,31 @@ func timed(call func() error) (float64, error) {
 	return float64(asm.Nanos(asm.Cycles() - began)), err
 }
 
-// sendCallOther is rank 1's side. Its worker shares its core.
+// recvCallOther is rank 1's side where rank 0 receives. Its worker shares its core.
+func recvCallOther(w *duo.World, o *duo.Order) error {
+	if o.Count < 0 || o.Count >= len(sendCallers) {
+		return fmt.Errorf("there is no way %d of moving messages", o.Count)
+	}
+	cpu := o.Setup.CPUs[0]
+	g, err := sendCallers[o.Count].gate(w, cpu, cpu)
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, o.Size)
+	for i := range o.Iters + 1 {
+		if _, err := w.Gate.Recv(readyTag, nil); err != nil {
+			return err
+		}
+		buf[0] = byte(i)
+		r := g.Isend(dataTag, buf)
+		if err := r.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sendCallOther is rank 1's side where rank 0 sends. Its worker shares its core.
 func sendCallOther(w *duo.World, o *duo.Order) error {
 	if o.Count < 0 || o.Count >= len(sendCallers) {
 		return fmt.Errorf("there is no way %d of moving messages", o.Count)
@@ -193,7 +299,7 @@ func (x *sendCaller) gate(w *duo.World, own, other int) (*nmad.Gate, error) {
 	c := x.domain(own, other)
 	c.Number = 1
 	if w.Gate.Rank() == 0 && c.Progress == nmad.Worker {
-		c.Worker.Spin = 0 // the receiver's sleeps
+		c.Worker.Spin = 0 // that of rank 1 sleeps
 	}
 	d, err := w.Session.Domain(c)
 	if err != nil {
@@ -202,8 +308,8 @@ func (x *sendCaller) gate(w *duo.World, own, other int) (*nmad.Gate, error) {
 	return d.Gate(w.Gate.Rank()), nil
 }
 
-// drawSendCalls draws a panel for each call.
-func drawSendCalls(s *Sink, calls []string, all []Row) error {
+// drawCalls draws a panel for each call.
+func drawCalls(s *Sink, calls []string, all []Row) error {
 	if s.Plot == nil {
 		return nil
 	}
@@ -213,17 +319,19 @@ func drawSendCalls(s *Sink, calls []string, all []Row) error {
 		for _, bytes := range sendCallSizes {
 			p.Places = append(p.Places, size.Format(bytes))
 		}
-		for i := range sendCallers {
-			c := figure.Curve{Name: sendCallers[i].name}
-			for _, r := range all {
-				if r.Name == call && r.Variant == c.Name {
-					c.Y, c.Low, c.High = append(c.Y, r.Median), append(c.Low, r.Q1), append(c.High, r.Q3)
-				}
+		for _, r := range all {
+			if r.Name != call {
+				continue
 			}
-			if len(c.Y) == len(p.Places) {
-				p.Curves = append(p.Curves, c)
+			i := slices.IndexFunc(p.Curves, func(c figure.Curve) bool { return c.Name == r.Variant })
+			if i < 0 {
+				i = len(p.Curves)
+				p.Curves = append(p.Curves, figure.Curve{Name: r.Variant})
 			}
+			c := &p.Curves[i]
+			c.Y, c.Low, c.High = append(c.Y, r.Median), append(c.Low, r.Q1), append(c.High, r.Q3)
 		}
+		p.Curves = slices.DeleteFunc(p.Curves, func(c figure.Curve) bool { return len(c.Y) != len(p.Places) }) // some rows were not measured
 		panels = append(panels, p)
 	}
 	return figure.Curves(s.Plot, s.Title("time inside calls, tcp, 100 Mbit/s"), panels...)
