@@ -162,9 +162,9 @@ func (g *Gate) short(tag uint64, buf []byte) (sent, all bool) {
 		}
 	}
 	began, h := stamp(), f.Short(tag, n)
-	g.mu.dropLists()
+	g.track.leaveLists(n)
 	ok, err := g.track.link.Send(h, buf, nil, false)
-	if g.mu.takeLists(); !ok || err != nil {
+	if g.track.retakeLists(n); !ok || err != nil {
 		f.Refused()
 		if err != nil {
 			g.life.lose(err)

@@ -17,6 +17,8 @@ type track struct {
 	link driver.Link   // changes once, when the gate gets its links
 	head driver.Header // of the packet that is being received
 
+	apart  bool // the gate has lists under a lock of their own
+	slow   bool // calls of the link enter the kernel: other threads are to have the lists meanwhile
 	echoes bool // the link brings back what it is given: the gate leads to the own rank
 	full   bool // echo has something to take in
 }
@@ -25,7 +27,7 @@ type track struct {
 func (t *track) bind(link driver.Link, eager int) {
 	g := t.g
 	caps := link.Caps()
-	t.link, t.echoes = link, caps.Echoes
+	t.link, t.echoes, t.slow, t.apart = link, caps.Echoes, caps.Syscalls, g.mu.lists != nil
 	g.flow.Bind(caps, eager)
 }
 
@@ -44,6 +46,30 @@ func (t *track) echo() {
 		if vain++; g.rails.complete() {
 			vain = 0
 		}
+	}
+}
+
+// shortBody is up to how many bytes a link that enters no kernel copies faster than the lists change hands.
+const shortBody = 512
+
+// leaveLists lets other threads have the lists while the caller is inside the link with a body of that many bytes, if that takes longer than to take the lists
+// again. retakeLists ends that.
+func (t *track) leaveLists(body int) {
+	if t.apart && (t.slow || body > shortBody) {
+		t.g.mu.dropLists()
+	}
+}
+
+func (t *track) retakeLists(body int) {
+	if t.apart {
+		t.takeLists(body)
+	}
+}
+
+//go:noinline
+func (t *track) takeLists(body int) {
+	if t.slow || body > shortBody {
+		t.g.mu.takeLists()
 	}
 }
 
@@ -74,9 +100,9 @@ func (t *track) drain() {
 func (t *track) emit(p *flow.Packet, more bool) (bool, error) {
 	g := t.g
 	began := stamp()
-	g.mu.dropLists()
+	t.leaveLists(int(p.Head.Body))
 	ok, err := t.link.Send(&p.Head, p.Body, p.Parts, more)
-	g.mu.takeLists()
+	t.retakeLists(int(p.Head.Body))
 	t.full = t.echoes
 	if began != 0 && ok {
 		p.Takes(func(tag, size uint64, seq uint32) {
@@ -91,9 +117,9 @@ func (t *track) flush() bool { return !t.g.flow.Buffered() || t.flushAll() }
 
 func (t *track) flushAll() bool {
 	g := t.g
-	g.mu.dropLists()
+	t.leaveLists(0)
 	all, err := t.link.Flush()
-	g.mu.takeLists()
+	t.retakeLists(0)
 	if err != nil {
 		g.life.lose(err)
 		return false
@@ -113,9 +139,9 @@ func (t *track) receive(waiter *Request) bool {
 		if g.life.end != nil {
 			return n > 0
 		}
-		g.mu.dropLists()
+		t.leaveLists(0)
 		body, ok, err := t.link.Recv(h)
-		g.mu.takeLists()
+		t.retakeLists(0)
 		if err != nil {
 			g.life.fail(g.rails.all[0].failure(err))
 			return true

@@ -34,9 +34,10 @@ type Order struct {
 	Setup   Setup  `json:"setup"`
 	Meeting string `json:"meeting"` // where rank 0's World waits for rank 1's
 	Secret  []byte `json:"secret"`
-	Iters   int    `json:"iters"` // without the warm-up
-	Size    int    `json:"size"`  // of messages, in bytes
-	Count   int    `json:"count"` // of threads, or whatever the kind of order counts
+	Iters   int    `json:"iters"`             // without the warm-up
+	Size    int    `json:"size"`              // of messages, in bytes
+	Count   int    `json:"count"`             // of threads, or whatever the kind of order counts
+	Domains int    `json:"domains,omitempty"` // that the threads share
 }
 
 // answer is what rank 1 says afterwards.

@@ -52,7 +52,50 @@ var exchanges = Experiment{
 	},
 }
 
+// domainCount is the form of E28 that messages allow: 8 threads of either process over 1 to 8 domains.
+var domainCount = Experiment{
+	Name:      "E28",
+	Lasts:     20 * time.Second,
+	Title:     "8 pairs of threads that exchange messages at once, over 1 to 8 domains, beside 8 pairs of processes (messages, not one-sided gets)",
+	Paper:     "IY14 fig. 5",
+	Published: "gets improve with each domain, at 8 B up to 31.5 times, at 2 KB 14.6 times; with a domain for each thread within 8 % of processes",
+	Iters:     40000,
+	Rounds:    5,
+	Pair:      true,
+	Run: func(ctx context.Context, o Options, s *Sink) error {
+		const players = 8
+		over := func(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (crowdSample, error) {
+			kind := kindDomains
+			if n == players {
+				kind = kindPrivate
+			}
+			return exchangeOver(kind, n)(ctx, p, c, size, players, iters)
+		}
+		processes := func(ctx context.Context, p *duo.Pair, c duo.Setup, size, _, iters int) (crowdSample, error) {
+			return exchangeProcesses(ctx, p, c, size, players, iters)
+		}
+		var all []*crowd
+		for _, x := range []struct {
+			name  string
+			size  int
+			share int
+		}{{"8 B", 8, 1}, {"2 KiB", 2 << 10, 5}} {
+			all = append(all, &crowd{
+				name: "8 pairs, " + x.name, size: x.size, share: x.share, threads: powers(1, players), paced: true, players: true, toFirst: true, axis: "domains, " + x.name,
+				remarks: []string{"the column of threads is that of domains; a time is half of an exchange, as in E27; all pairs play at once, on one core per side",
+					"a domain of several threads is serialized, that of one private"},
+				ours: []crowdVariant{
+					{"8 threads", duo.Setup{Hooked: true}, over},
+					{"8 processes, whatever the domains", duo.Setup{Hooked: true}, processes},
+				},
+			})
+		}
+		return runCrowds(ctx, o, s, "8 pairs over 1 to 8 domains", all...)
+	},
+}
+
 const (
+	kindDomains   = "exchange, some domains for all threads"
 	kindPrivate   = "exchange, a private domain for each thread"
 	kindShared    = "exchange, a shared domain for each thread"
 	kindOneGate   = "exchange, the gate of the job"
@@ -63,6 +106,11 @@ const (
 
 // exchangeAs exchanges messages between n threads of either rank, which use the domains that the kind of order says.
 func exchangeAs(kind string) func(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (crowdSample, error) {
+	return exchangeOver(kind, 0)
+}
+
+// exchangeOver is exchangeAs with so many domains that they share.
+func exchangeOver(kind string, domains int) func(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (crowdSample, error) {
 	return func(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
 		c.Driver = "shm"
 		mine, theirs := setups(p, c)
@@ -71,7 +119,7 @@ func exchangeAs(kind string) func(ctx context.Context, p *duo.Pair, c duo.Setup,
 			slices.Reverse(theirs.CPUs)
 			mine.Shared, theirs.Shared = true, true
 		}
-		o := duo.Order{Kind: kind, Setup: theirs, Iters: iters, Size: size, Count: n}
+		o := duo.Order{Kind: kind, Setup: theirs, Iters: iters, Size: size, Count: n, Domains: domains}
 		err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
 			warm := marcel.NewBarrier(n)
 			t, err := exchangeThreads(w, &o, func() error { warm.Wait(); return nil })
@@ -157,10 +205,21 @@ func exchangeThreads(w *duo.World, o *duo.Order, warm func() error) (t tally, er
 		}
 		one = shared.Gate(w.Gate.Rank())
 	}
+	ones := []*nmad.Gate{one}
+	if o.Kind == kindDomains {
+		ones = nil
+		for i := range o.Domains {
+			d, err := w.Session.Domain(nmad.DomainConfig{Number: 1 + i, Access: nmad.Serialized})
+			if err != nil {
+				return t, err
+			}
+			ones = append(ones, d.Gate(w.Gate.Rank()))
+		}
+	}
 	joins, errs, all, began := make([]func() error, n), make([]error, n), make([][]float64, n), make([]int64, n)
 	for k := range n {
 		joins[k] = w.Spawn(k%w.VPs(), fmt.Sprint("player ", k), func() {
-			g, err := gateOf(w, one, shared, o.Kind, k)
+			g, err := gateOf(w, ones[k%len(ones)], shared, o.Kind, k)
 			if err == nil {
 				x := trade{g: g, tag: fanTag + uint64(k), size: o.Size, iters: max(o.Iters/n, 1)}
 				if leads {

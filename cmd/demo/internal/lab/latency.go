@@ -171,6 +171,8 @@ func Follow() error {
 		switch o.Kind {
 		case kindLatency:
 			return pong(wireOf(w), latencyTag, o.Size)
+		case kindAccess:
+			return accessOther(w, o)
 		case kindBeside:
 			return pongBeside(w, o)
 		case kindFan:
@@ -179,7 +181,7 @@ func Follow() error {
 			return besideLoad(w, o.Count, func() error { return pong(w.Gate, latencyTag, o.Size) })
 		case kindGates:
 			return gatesOther(w, o.Setup.Driver, o.Size, o.Count == 1)
-		case kindPrivate, kindShared, kindOneGate, kindSerialized, kindFine, kindProcesses:
+		case kindPrivate, kindShared, kindOneGate, kindSerialized, kindFine, kindDomains, kindProcesses:
 			return exchangeOther(w, o)
 		case kindSendCall:
 			return sendCallOther(w, o)
