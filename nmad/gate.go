@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/self"
@@ -123,6 +124,9 @@ func (g *Gate) barred() error {
 func (g *Gate) bar() error {
 	if !g.made() {
 		return errNoGate
+	}
+	if g.owned.owner == asm.GoID() {
+		return nil
 	}
 	return g.owned.forbids()
 }

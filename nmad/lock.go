@@ -93,9 +93,9 @@ func (l *gateLock) tryLock() bool {
 //go:noinline
 func (l *gateLock) tryJoint() bool {
 	got := false
-	switch {
-	case l.domain != nil:
-		got = l.domain.tryLock()
+	switch d := l.domain; {
+	case d != nil:
+		got = d.owner == asm.G() && d.enter() || d.tryLock()
 	case l.lists != nil:
 		got = l.driver.tryLock()
 	}
@@ -113,9 +113,10 @@ func (l *gateLock) lock() {
 
 //go:noinline
 func (l *gateLock) lockSlowly() {
-	switch {
-	case l.domain != nil:
-		l.domain.lock()
+	switch d := l.domain; {
+	case d != nil && d.owner == asm.G() && d.enter():
+	case d != nil:
+		d.lock()
 	case l.lists != nil:
 		l.driver.lock()
 	default:
@@ -135,10 +136,13 @@ func (l *gateLock) unlock() {
 //go:noinline
 func (l *gateLock) unlockJoint() {
 	l.dropLists()
-	if l.domain != nil {
-		l.domain.unlock()
-	} else {
+	switch d := l.domain; {
+	case d == nil:
 		l.driver.unlock()
+	case d.byOwner:
+		asm.StoreRelease32(&d.held, 0)
+	default:
+		d.unlock()
 	}
 }
 
@@ -240,17 +244,15 @@ func (l *domainLock) lock() {
 
 // enter is tryLock for the owner.
 func (l *domainLock) enter() bool {
-	if l.fenced {
+	if asm.StoreRelease32(&l.held, 1); l.fenced {
 		l.held.Store(1)
-	} else {
-		asm.StoreRelease32(&l.held, 1)
 	}
-	if l.claimed.Load() != 0 {
-		asm.StoreRelease32(&l.held, 0)
-		return false
+	if l.claimed.Load() == 0 {
+		l.byOwner = true
+		return true
 	}
-	l.byOwner = true
-	return true
+	asm.StoreRelease32(&l.held, 0)
+	return false
 }
 
 // claim keeps the owner out, once it is out.
