@@ -76,10 +76,13 @@ type bufferPool struct {
 // All buffers of a gate together have up to Config.Loans bytes, in whole pages of 4 KiB; if there is no room left, or only in pieces
 // that are too short, Alloc fails with ErrNoRoom at once. The memory is made by the first call, which takes
 // some system calls; what is touched of it stays until the gate has ended and all buffers were released. The peer can read all of
-// it, also what was not sent yet. Nothing is allocated by later calls. It fails once the gate has ended.
+// it, also what was not sent yet. Nothing is allocated by later calls. It fails once the gate has ended, and with ErrConfig for a gate of a domain other than the job's.
 func (g *Gate) Alloc(size int) (Buffer, error) {
 	if err := g.barred(); err != nil {
 		return Buffer{}, err
+	}
+	if g.domain != nil && g.domain.number != 0 {
+		return Buffer{}, fmt.Errorf("nmad: %w: memory to lend is that of the job's own domain, 0, and this gate is of domain %d: send from any other", ErrConfig, g.domain.number)
 	}
 	if size < 0 {
 		return Buffer{}, fmt.Errorf("nmad: %w: a buffer of %d bytes", ErrConfig, size)

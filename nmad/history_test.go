@@ -45,7 +45,7 @@ type posted struct {
 const anyRank = -1
 
 func (p *posted) String() string {
-	text := fmt.Sprintf("receive of tag %d, mask %#x, from %d, posted %d to %d", p.Tag, p.Mask, p.from, p.begin, p.end)
+	text := fmt.Sprintf("receive of context %d, tag %d, mask %#x, from %d, posted %d to %d", p.Context.id(), p.Tag, p.Mask, p.from, p.begin, p.end)
 	switch {
 	case p.lost:
 		return text + ", which has failed"
@@ -57,7 +57,7 @@ func (p *posted) String() string {
 
 // isFor says that the message that q has is one for p.
 func (p *posted) isFor(q *posted) bool {
-	return (p.from == anyRank || p.from == q.source) && p.Matches(q.tag)
+	return p.Context == q.Context && (p.from == anyRank || p.from == q.source) && p.Matches(q.tag)
 }
 
 // prefers says that p would rather have the message of q than what it has.
@@ -112,6 +112,7 @@ func (h *history) check(t *testing.T) {
 type historyThread struct {
 	h    *history
 	s    *Session
+	in   []*Context // that messages come in
 	rng  *rand.Rand
 	t    *testing.T
 	wait []*posted // that wait
@@ -123,6 +124,7 @@ const historyTags = 3
 
 func (x *historyThread) pattern() Match {
 	m := Tag(x.rng.Uint64N(historyTags))
+	m.Context = x.in[x.rng.IntN(len(x.in))]
 	if x.rng.IntN(3) == 0 {
 		m.Mask = x.rng.Uint64N(4)
 	}
@@ -144,7 +146,7 @@ func (x *historyThread) post(blocks bool) {
 	p.begin = x.h.clock.Add(1)
 	if p.from == anyRank {
 		p.r = x.s.job.Start(AnySource, op)
-	} else if g := x.s.Gate(p.from); p.Mask == exact && x.rng.IntN(2) == 0 {
+	} else if g := x.s.Gate(p.from); p.Mask == exact && p.Context == nil && x.rng.IntN(2) == 0 {
 		p.r = g.Irecv(p.Tag, p.buf)
 	} else {
 		p.r = g.Start(op)
@@ -267,13 +269,21 @@ func historyRound(t *testing.T, d driver.Driver, seed uint64) uint64 {
 	threads, steps := 1+dice.IntN(20), 60
 	messages := threads * steps * 9 / 20 / ranks
 	j := newJob(t, ranks, d, nil)
+	var in [ranks][]*Context // a message is of one of two
+	for rank, s := range j.sessions {
+		c, err := s.OpenContext(7, 0, 1, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in[rank] = []*Context{nil, c}
+	}
 	h := &history{}
 	var sent marcel.WaitGroup
 	sent.Add(ranks)
 	onThreads(ranks+threads, func(i int) {
 		rng := rand.New(rand.NewPCG(seed, uint64(2+i)))
 		if i >= ranks {
-			x := &historyThread{h: h, s: j.sessions[0], rng: rng, t: t}
+			x := &historyThread{h: h, s: j.sessions[0], in: in[0], rng: rng, t: t}
 			x.run(steps)
 			return
 		}
@@ -281,7 +291,14 @@ func historyRound(t *testing.T, d driver.Driver, seed uint64) uint64 {
 		for n := range messages {
 			b := make([]byte, 8+rng.IntN(100))
 			binary.LittleEndian.PutUint64(b, uint64(n))
-			if err := g.Send(rng.Uint64N(historyTags), b); err != nil {
+			var err error
+			tag := rng.Uint64N(historyTags)
+			if c := in[i][rng.IntN(2)]; c == nil {
+				err = g.Send(tag, b)
+			} else {
+				err = g.Start(&Op{Match: Match{Context: c, Tag: tag, Mask: exact}, Buf: b}).Wait()
+			}
+			if err != nil {
 				t.Error(err)
 			}
 			if rng.IntN(8) == 0 {
@@ -296,18 +313,16 @@ func historyRound(t *testing.T, d driver.Driver, seed uint64) uint64 {
 			}
 		}
 	})
-	for {
-		m := j.sessions[0].Claim(Match{})
-		if m == nil {
-			break
+	for _, c := range in[0] {
+		for m := j.sessions[0].Claim(Match{Context: c}); m != nil; m = j.sessions[0].Claim(Match{Context: c}) {
+			p := &posted{Match: Match{Context: c}, buf: make([]byte, 200)}
+			if _, err := m.Recv(p.buf); err != nil {
+				t.Error(err)
+				break
+			}
+			p.fill(h, m.Envelope, p.buf)
+			h.left = append(h.left, p)
 		}
-		p := &posted{buf: make([]byte, 200)}
-		if _, err := m.Recv(p.buf); err != nil {
-			t.Error(err)
-			break
-		}
-		p.fill(h, m.Envelope, p.buf)
-		h.left = append(h.left, p)
 	}
 	got := len(h.left)
 	for _, p := range h.posted {

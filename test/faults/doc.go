@@ -6,7 +6,8 @@
 //	go test ./test/faults -campaign 50 -fault kill -v       fifty with one kind of fault
 //
 // A round is a job of 2 to 8 ranks. Each is this test binary, started anew by package launch. All of them exchange messages with all:
-// of 0 bytes to some MiB, in parts, described, lent, synchronous, probed for, cancelled, waited for with a time limit. At a random
+// of 0 bytes to some MiB, in parts, described, lent, synchronous, probed for, cancelled, waited for with a time limit; in half of the rounds also through
+// one or two domains beside the job, of a kind that is drawn for each rank, private and with workers among them, which it closes when it is through. At a random
 // moment one rank, the victim, meets its fault:
 //
 //	  the test                       the job
