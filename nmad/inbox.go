@@ -28,7 +28,9 @@ type inbox struct {
 // leave leaves r for the holder of the lock.
 func (x *inbox) leave(r *Request) {
 	x.push(r)
-	x.g.tend()
+	if w := x.g.worker; w == nil || !w.takes(x.g) {
+		x.g.tend()
+	}
 }
 
 // push is leave for a caller that sees to it that a thread looks.

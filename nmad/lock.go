@@ -190,10 +190,10 @@ type domainLock struct {
 	owner   uintptr         // asm.G of the owner; 0: there is none. A goroutine that has ended leaves its G to another one; two at once never have the same
 	strict  atomic.Bool     // only the owner may try: others leave all to it, or wait for the lock
 	fenced  bool            // the owner's store is a barrier itself: there is no other one
-	byOwner bool            // the holder is the owner; under the lock
 
 	_       [pad]byte
 	held    atomic.Uint32 // the owner writes
+	byOwner bool          // the holder is the owner; under the lock
 	_       [pad]byte
 	claimed atomic.Uint32 // the others write
 	_       [pad]byte

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/pioman"
@@ -41,6 +42,7 @@ type worker struct {
 	d      *Domain
 	engine *pioman.Engine // the domain's
 	bell   pioman.Completion
+	polls  bool        // it never sleeps
 	own    atomic.Bool // the gate to the own rank is to be polled
 	ending atomic.Bool
 	ended  sync.WaitGroup
@@ -58,13 +60,10 @@ const (
 // startWorker starts the worker of a domain that is being opened, and waits until it is the owner of the domain's lock.
 func (d *Domain) startWorker(cfg *WorkerConfig) error {
 	params := pioman.DefaultParams()
-	switch {
-	case cfg.Spin < 0:
-		params.BusyWait = 24 * time.Hour // one poll after another
-	case cfg.Spin > 0:
+	if cfg.Spin > 0 {
 		params.BusyWait = cfg.Spin
 	}
-	w := &worker{d: d, engine: pioman.New(pioman.Config{Shared: d.s.cfg.Shared, Params: &params})}
+	w := &worker{d: d, polls: cfg.Spin < 0, engine: pioman.New(pioman.Config{Shared: d.s.cfg.Shared, Params: &params})}
 	switch room := cfg.SendBuffer; {
 	case room == 0:
 		w.room.Store(DefaultSendBuffer)
@@ -120,8 +119,30 @@ func (w *worker) run(begun chan<- error) {
 			w.pollOwn()
 			continue
 		}
+		if w.polls {
+			w.pollUntilRung()
+			continue
+		}
 		if err := w.bell.Wait(w.engine, rung); err != nil {
 			return // the engine was closed
+		}
+	}
+}
+
+// politeness is how many polls of a worker that never sleeps pass, some tens of us, before it lets others run that wait for its P or VP.
+const politeness = 1000
+
+// pollUntilRung polls the links. Since the worker does not wait for the bell, to ring is one atomic operation.
+func (w *worker) pollUntilRung() {
+	for n := 1; !w.bell.Test(rung); n++ {
+		w.engine.Poll()
+		switch {
+		case n%politeness != 0:
+			asm.Pause()
+		case marcel.OnThread():
+			marcel.Yield()
+		default:
+			runtime.Gosched()
 		}
 	}
 }
@@ -136,6 +157,17 @@ func (w *worker) pollOwn() {
 		streams = g.flow.Streams() && g.life.end == nil
 		g.letGo()
 	}
+}
+
+// takes leaves what is in the inbox of a gate to the worker, and says whether that was possible: it may have ended. It does not look at the lock, whose line the worker writes.
+func (w *worker) takes(g *Gate) bool {
+	if g.rank == g.own {
+		return false
+	}
+	l := w.d.access.lock
+	l.owed.Store(true)
+	w.ring()
+	return l.strict.Load() // it is cleared before the worker looks for the last time
 }
 
 // ring has the worker look at the inboxes. It never waits.
@@ -164,7 +196,7 @@ type kept struct {
 
 // send is Gate.Send: if there is room the worker gets a copy of the message, and the caller goes on. Else the caller sleeps until its own bytes were sent.
 func (w *worker) send(g *Gate, tag uint64, buf []byte) error {
-	if late := g.late.Swap(nil); late != nil {
+	if late := g.late.Load(); late != nil && g.late.CompareAndSwap(late, nil) {
 		return fmt.Errorf("nmad: a message that was sent before to rank %d: %w", g.rank, *late)
 	}
 	if err := g.Err(); err != nil {

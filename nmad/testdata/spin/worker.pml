@@ -1,17 +1,20 @@
 /*
  * A worker and the threads that leave requests for it (nmad/worker.go, begin.go). A starter puts its request into the inbox, says that something is
  * owed, and rings, unless the bell was rung already. The worker takes the bell down, looks whether something is owed, and else sleeps until it is rung. All
- * requests are handled, whichever way the steps fall; a worker that is told to end does so.
+ * requests are handled, whichever way the steps fall; a worker that is told to end does so, at any time: it gives up its lock, and looks for the last time. A starter that finds
+ * the lock given up handles what is there itself.
  *
  * LOOK_FIRST      the worker looks before it takes the bell down
  * RING_FIRST      a starter rings before it says that something is owed
  * NO_RING         it does not ring
  * CLEAR_LATE      the worker takes owed back after it has looked at the inbox
  * END_FIRST       it looks whether it is to end before it takes the bell down
+ * GIVE_UP_LATE    it looks for the last time before it gives up its lock
+ * NO_LOOK         a starter does not look whether the lock was given up
  */
 #define STARTERS 3
 
-bit rung, owed, ending;
+bit rung, owed, ending, owned = 1;
 byte inbox, handled, gone;
 
 inline handle() {
@@ -55,7 +58,17 @@ active proctype worker() {
 #endif
 		rung; /* it sleeps until then */
 next:		skip
-	od
+	od;
+#ifndef GIVE_UP_LATE
+	owned = 0;
+#endif
+	if
+	:: owed -> handle()
+	:: else
+	fi;
+#ifdef GIVE_UP_LATE
+	owned = 0
+#endif
 }
 
 active [STARTERS] proctype starter() {
@@ -75,11 +88,24 @@ active [STARTERS] proctype starter() {
 	fi;
 #endif
 #endif
+#ifndef NO_LOOK
+	if
+	:: !owned -> handle()
+	:: else
+	fi;
+#endif
 	gone++
 }
 
 active proctype closer() {
-	handled == STARTERS; /* their owners have seen it */
+	if
+	:: true -> handled == STARTERS /* their owners have seen it */
+	:: true -> skip /* or at any time */
+	fi;
 	ending = 1;
 	rung = 1
+}
+
+active proctype owners() {
+	handled == STARTERS
 }
