@@ -10,34 +10,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/pioman"
-	"github.com/pm2-go/pm2/tasklet"
 )
-
-const (
-	// MaxDomains is how many domains of a session may be open at once, the job's included.
-	MaxDomains = 64
-	// lastDomain is the largest number of a domain.
-	lastDomain = 1<<16 - 1
-)
-
-// DomainConfig says what a domain is to be like. The zero value is right for most.
-type DomainConfig struct {
-	// Number is what other processes know the domain by, 1 to 65535. The gates of Domain.Gate lead to the domain of the same number of
-	// each process, so processes whose threads open domains at the same time give it. Each number is for one domain of a session: it is not
-	// used again when that was closed. 0: one above the highest that was used here.
-	Number int
-
-	Access   Access
-	Progress Progress
-	Worker   WorkerConfig // of Progress Worker
-
-	// Eager is the longest message that is sent without asking the receiver, in bytes, at most what the driver takes in a packet; 0: Config.Eager. A library as FiTMPI
-	// compares itself with, where messages move inside calls only, is Progress Explicit with 64 KiB here.
-	Eager int
-
-	Offload  Offload         // which core submits sends; of progress Engine
-	Tasklets *tasklet.Vector // of OffloadTasklet: those of the scheduler whose threads send
-}
 
 // Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and then with those processes only to which messages are
 // sent. It does not block. It fails with ErrClosed after Close, and with ErrConfig for a number that is out of its bounds or was used before, or
@@ -84,17 +57,6 @@ func (s *Session) Domains() []*Domain {
 		return nil
 	}
 	return slices.Clone(x.open)
-}
-
-// resolved is the configuration with what ByAccess stands for.
-func (cfg DomainConfig) resolved() DomainConfig {
-	if cfg.Progress == ByAccess {
-		cfg.Progress = Engine
-		if cfg.Access == Private {
-			cfg.Progress = Explicit
-		}
-	}
-	return cfg
 }
 
 // newAccess makes that of a domain with those gates, which the caller opens. shared: other processes use its CPUs.
