@@ -349,7 +349,8 @@ func (d *Domain) dead(rank int, why error) *Gate {
 	return g
 }
 
-// lost takes note of the news that a process has left or has died.
+// lost takes note of the news that a process has left or has died. It starts nothing at a gate that has ended: once all have, free waits
+// for what is under way, and nothing may be added.
 func (d *Domain) lost(e bootstrap.Event) {
 	if d.gates.at(e.Rank) == nil {
 		if d.closing.Load() != nil {
@@ -358,9 +359,14 @@ func (d *Domain) lost(e bootstrap.Event) {
 		d.to(e.Rank) // which ends, and tells the requests for any source, and agreements
 	}
 	for g := range d.all {
-		if g.rank == e.Rank {
+		if g.rank != e.Rank {
+			continue
+		}
+		g.mu.lock()
+		if g.life.end == nil {
 			d.work.Go(func() { g.life.lost(e) })
 		}
+		g.letGo()
 	}
 }
 

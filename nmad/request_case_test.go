@@ -43,6 +43,11 @@ func TestWaitAnyNamesEach(t *testing.T) {
 	g := j.sessions[0].Gate(0)
 	waits := g.Irecv(9, nil)
 	rs := []*Request{g.Isend(1, nil), nil, g.Isend(1, nil), waits, g.Isend(1, nil)}
+	for _, i := range []int{0, 2, 4} {
+		if err := rs[i].Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	named := map[int]int{}
 	for range 500 { // each of three is named with a chance of a fifth at least
 		i, err := WaitAny(t.Context(), rs...)
