@@ -15,14 +15,14 @@ func TestPutOffBounded(t *testing.T) {
 	const messages = 3*strategy.LateMost + 1
 	for i := range messages {
 		g.Isend(1, make([]byte, 100))
-		if waiting := i + 1 - g.flow.Ledger().Outstanding; waiting < 0 || waiting >= strategy.LateMost {
+		if waiting := i + 1 - g.locked.flow.Ledger().Outstanding; waiting < 0 || waiting >= strategy.LateMost {
 			t.Fatalf("of %d announcements %d wait", i+1, waiting)
 		}
 	}
 	if packets, calls := p.links[0].Carried(); packets != messages || calls != 4 {
 		t.Errorf("%d packets in %d calls, want %d in 4", packets, calls, messages)
 	}
-	g.mu.lock()
-	g.life.fail(&PeerError{Err: ErrPeerLost}) // puts an end to them
-	g.letGo()
+	h := g.lock()
+	h.fail(&PeerError{Err: ErrPeerLost}) // puts an end to them
+	h.letGo()
 }

@@ -43,26 +43,26 @@ func (d *Domain) lookLast(any *match.Any[flow.Request]) {
 
 // look has the gate compare its unexpected messages with the receives from any source: the caller does, or the holder of the lock.
 func (g *Gate) look() {
-	g.inbox.lookAgain()
+	g.lookAgain()
 	g.tend()
 }
 
 // failLost fails the receives from any source for which no message is there or will come, once this gate has compared its messages with all
-// of up to that age. Under mu.
-func (g *Gate) failLost(age uint64) {
-	g.failLostOf(g.any, age)
-	for _, c := range g.contexts {
-		g.failLostOf(c.any, age)
+// of up to that age.
+func (h *held) failLost(age uint64) {
+	h.failLostOf(h.g.any, age)
+	for _, c := range h.contexts {
+		h.failLostOf(c.any, age)
 	}
 }
 
-func (g *Gate) failLostOf(any *match.Any[flow.Request], age uint64) {
+func (h *held) failLostOf(any *match.Any[flow.Request], age uint64) {
 	why := any.Over()
 	if why == nil {
 		return
 	}
-	any.Looked(g.rank, age)
+	any.Looked(h.g.rank, age)
 	for c := any.TakeLost(); c != nil; c = any.TakeLost() {
-		g.flow.Finish(c, why)
+		h.flow.Finish(c, why)
 	}
 }

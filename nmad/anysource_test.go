@@ -144,10 +144,10 @@ func TestAnySourceAfterTheEnd(t *testing.T) {
 			t.Error(err)
 		}
 		own := s.Gate(0)
-		own.mu.lock() // so that both lie in the inbox
+		h := own.lock() // so that both lie in the inbox
 		m = own.Isend(5, make([]byte, 8))
 		r := s.Irecv(Tag(5), make([]byte, 8))
-		own.letGo()
+		h.letGo()
 		if err := errors.Join(m.Wait(), r.Wait()); err != nil {
 			t.Errorf("a message of the own rank, started while another thread had the lock: %v", err)
 		}
@@ -166,7 +166,7 @@ func TestAnySourceOfGroup(t *testing.T) {
 	group := match.All(3)
 	group[0] &^= 1 << 2
 	s.job.any = newAny(group, 0) // before the gates to the others are made
-	s.job.gates.at(0).join(s.job.any)
+	s.job.gates.at(0).locked.join(s.job.any)
 	buf := make([]byte, 8)
 	outside, member := j.sessions[2].Gate(0).Isend(5, []byte("two")), s.Irecv(Tag(5), buf)
 	if e, err := s.Gate(2).Probe(context.Background(), Tag(5)); err != nil || e.Source != 2 {
@@ -204,7 +204,7 @@ func TestAnySourceOfOrphanWaitsForNoLock(t *testing.T) {
 	s := j.sessions[0]
 	s.orphan.Store(true)
 	own := s.job.gates.at(0)
-	own.mu.lock()
+	h := own.lock()
 	started := make(chan *Request)
 	go func() { started <- s.Irecv(Tag(5), make([]byte, 8)) }()
 	var r *Request
@@ -213,7 +213,7 @@ func TestAnySourceOfOrphanWaitsForNoLock(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Error("it waits for the lock of the own gate")
 	}
-	own.letGo()
+	h.letGo()
 	if r == nil {
 		r = <-started
 	}

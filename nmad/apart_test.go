@@ -28,9 +28,9 @@ func unexpected(t *testing.T, from, to *Gate, n, size int) {
 	eventually(t, func() bool {
 		from.poll()
 		to.poll()
-		to.mu.lock()
-		defer to.letGo()
-		return to.flow.Ledger().Unexpected == n
+		h := to.lock()
+		defer h.letGo()
+		return h.flow.Ledger().Unexpected == n
 	})
 }
 
@@ -44,9 +44,9 @@ func TestReceiveApart(t *testing.T) {
 			from, to := all[0].Gate(1), all[1].Gate(0)
 			const n, size = 20, 60 // more than half of the window, so that credit is due
 			unexpected(t, from, to, n, size)
-			w := to.worker
+			w, h := to.worker, to.fresh()
 			if w == nil {
-				to.mu.lock() // as a thread that is inside the driver
+				to.lock() // as a thread that is inside the driver
 				to.mu.dropLists()
 			}
 			for tag := range uint64(n) {
@@ -62,7 +62,7 @@ func TestReceiveApart(t *testing.T) {
 					t.Error("a receive without a message does not wait for the holder of the driver")
 				}
 				to.mu.takeLists()
-				to.letGo()
+				h.letGo()
 			}
 			s1, s2 := from.Isend(n, []byte("first...")), from.Isend(n, []byte("second.."))
 			if err := WaitAll(t.Context(), r1, r2, s1, s2); err != nil || string(first)+string(second) != "first...second.." {
@@ -71,9 +71,9 @@ func TestReceiveApart(t *testing.T) {
 			eventually(t, func() bool { // also of the messages that were taken while the driver was held
 				from.poll()
 				to.poll()
-				from.mu.lock()
-				defer from.letGo()
-				l := from.flow.Ledger()
+				h := from.lock()
+				defer h.letGo()
+				l := h.flow.Ledger()
 				return l.Credit > l.Window/2
 			})
 		}

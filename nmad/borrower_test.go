@@ -16,19 +16,18 @@ func begun(t *testing.T) (p *pair, sends, recvs [2]*Request) {
 		sends[i] = p.gates[0].Isend(9, pattern(5000, uint64(i)))
 		recvs[i] = p.gates[1].Irecv(9, make([]byte, 5000))
 	}
-	for polls := 0; p.gates[1].flow.Moved(flow.Pull) == 0 || p.gates[0].flow.Moved(flow.Push) == 0; polls++ {
+	for polls := 0; p.gates[1].locked.flow.Moved(flow.Pull) == 0 || p.gates[0].locked.flow.Moved(flow.Push) == 0; polls++ {
 		if polls > 1000 {
 			t.Fatal("nothing moves")
 		}
-		if p.gates[polls%2].mu.tryLock() {
-			g := p.gates[polls%2]
-			g.handleInbox()
-			g.progress(nil)
-			taken := g.rails.reserve()
-			g.letGo()
-			g.rails.copy(taken)
-			g.mu.lock()
-			g.letGo()
+		g := p.gates[polls%2]
+		if h := g.tryLock(); h != nil {
+			h.handleInbox()
+			h.progress(nil)
+			taken := h.reserve()
+			h.letGo()
+			g.copy(taken)
+			g.lock().letGo()
 		}
 	}
 	return p, sends, recvs
@@ -45,8 +44,8 @@ func TestBorrowedReceive(t *testing.T) {
 	p, _, recvs := begun(t)
 	g := p.gates[1]
 	lent, asked := true, 0
-	g.rails.all[0].pull.back = func(bool) (int, bool) { asked++; return 0, !lent }
-	g.life.beginClose(ErrClosed)
+	g.rails[0].pull.back = func(bool) (int, bool) { asked++; return 0, !lent }
+	g.beginClose(ErrClosed)
 	if asked == 0 {
 		t.Error("the link was not asked for its buffer")
 	}
@@ -57,11 +56,11 @@ func TestBorrowedReceive(t *testing.T) {
 	if !unfinished(recvs[0]) {
 		t.Fatal("the receive is over, and the link still has its buffer")
 	}
-	if g.life.shut(&PeerError{Err: ErrPeerLost}) {
+	if g.shut(&PeerError{Err: ErrPeerLost}) {
 		t.Error("the link could be closed")
 	}
 	lent = false
-	if !g.life.shut(&PeerError{Err: ErrPeerLost}) {
+	if !g.shut(&PeerError{Err: ErrPeerLost}) {
 		t.Error("the link cannot be closed")
 	}
 	mustDone(t, recvs[0], ErrClosed)
@@ -72,21 +71,21 @@ func TestBorrowedSend(t *testing.T) {
 	for _, rest := range []int{0, 100, -1} {
 		p, sends, _ := begun(t)
 		g := p.gates[0]
-		before, want := g.flow.Moved(flow.Push), ErrClosed
+		before, want := g.locked.flow.Moved(flow.Push), ErrClosed
 		if rest < 0 {
 			rest, want = 5000-int(before), nil
 		}
 		first := true
-		g.rails.all[0].push.back = func(bool) (int, bool) {
+		g.rails[0].push.back = func(bool) (int, bool) {
 			defer func() { first = false }()
 			if first {
 				return rest, true
 			}
 			return 0, true
 		}
-		g.life.beginClose(ErrClosed)
-		g.life.sayBye()
-		if got := g.flow.Moved(flow.Push) - before; got != uint64(rest) {
+		g.beginClose(ErrClosed)
+		g.sayBye()
+		if got := g.locked.flow.Moved(flow.Push) - before; got != uint64(rest) {
 			t.Errorf("%d bytes more count as pushed, %d were", got, rest)
 		}
 		over, err := sends[0].Test()

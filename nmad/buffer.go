@@ -41,7 +41,7 @@ type Buffer struct {
 type bufferState uint8
 
 const (
-	held    bufferState = iota // the program's
+	taken   bufferState = iota // the program's
 	out                        // a send is under way
 	givenUp                    // likewise, and it was released
 )
@@ -87,10 +87,10 @@ func (g *Gate) Alloc(size int) (Buffer, error) {
 	if size < 0 {
 		return Buffer{}, fmt.Errorf("nmad: %w: a buffer of %d bytes", ErrConfig, size)
 	}
-	p := g.memory.buffers.Load()
+	p := g.buffers.Load()
 	if p == nil {
 		var err error
-		if p, err = g.memory.open(); err != nil {
+		if p, err = g.openBuffers(); err != nil {
 			return Buffer{}, err
 		}
 	}
@@ -122,7 +122,7 @@ func (p *bufferPool) tryTake(size int) (b Buffer, free int, err error) {
 	}
 	x := &p.blocks[page]
 	x.generation++
-	x.state = held
+	x.state = taken
 	p.taken++
 	return Buffer{p, page, x.generation, size}, 0, nil
 }
@@ -231,7 +231,7 @@ func (p *bufferPool) sendDone(page int) {
 	if x := &p.blocks[page]; x.state == givenUp {
 		p.put(page)
 	} else {
-		x.state = held
+		x.state = taken
 	}
 	p.leave()
 }
@@ -254,32 +254,31 @@ func (b Buffer) startSendOp(g *Gate, op *Op) error {
 	return b.startSend(g)
 }
 
-// open makes the memory of the gate's buffers, unless another thread is faster.
-func (x *memory) open() (*bufferPool, error) {
-	g := x.g
-	pages := x.limit / region.PageSize
+// openBuffers makes the memory of the gate's buffers, unless another thread is faster.
+func (g *Gate) openBuffers() (*bufferPool, error) {
+	pages := g.loans / region.PageSize
 	m, err := region.New(pages * region.PageSize)
 	if err != nil {
 		return nil, fmt.Errorf("nmad: buffers for rank %d: %w", g.rank, err)
 	}
 	p := &bufferPool{gate: g, memory: m, free: region.NewBlocks(pages), blocks: make([]block, pages)}
-	g.mu.lock()
-	defer g.letGo()
-	if other := x.buffers.Load(); other != nil {
+	h := g.lock()
+	defer h.letGo()
+	if other := g.buffers.Load(); other != nil {
 		m.Free()
 		return other, nil
 	}
-	if g.flow.Dead != nil {
+	if h.flow.Dead != nil {
 		m.Free()
-		return nil, g.flow.Dead
+		return nil, h.flow.Dead
 	}
-	x.buffers.Store(p)
+	g.buffers.Store(p)
 	return p, nil
 }
 
-// end has the gate give no more buffers.
-func (x *memory) end(why error) {
-	if p := x.buffers.Load(); p != nil {
+// endLoans has the gate give no more buffers.
+func (h *held) endLoans(why error) {
+	if p := h.g.buffers.Load(); p != nil {
 		p.end(why)
 	}
 }

@@ -176,7 +176,7 @@ func TestChoose(t *testing.T) {
 					t.Errorf("%d bytes into a buffer chosen late: %d", size, r.Len())
 				}
 			}
-			if p.gates[1].flow.Ledger().Announced != 0 || p.gates[1].flow.Stats.UnexpectedBytes != 0 {
+			if p.gates[1].locked.flow.Ledger().Announced != 0 || p.gates[1].locked.flow.Stats.UnexpectedBytes != 0 {
 				t.Error("memory is still accounted for")
 			}
 		}
@@ -186,7 +186,7 @@ func TestChoose(t *testing.T) {
 func TestMonitor(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	s := &Session{}
-	p.gates[1].news.observe(&s.watch)
+	p.gates[1].locked.observe(&s.watch)
 	var seen []string
 	stop := s.Monitor(MessageArrived|RecvDone|GateEnded, func(e Event) {
 		seen = append(seen, fmt.Sprintf("%d tag %d size %d: %v", e.Kind, e.Tag, e.Size, e.Err != nil))

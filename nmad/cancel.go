@@ -12,15 +12,15 @@ func (r *Request) Cancel() bool {
 		return false
 	}
 	g := r.gate
-	g.enter()
-	defer g.letGo()
+	h := g.enter()
+	defer h.letGo()
 	if any := r.rare().any; any != nil {
 		if !any.Remove(&r.core.Rest.Wild) {
 			return false
 		}
-	} else if r.core.Stage != flow.Posted || !g.flow.Withdraw(&r.core) {
+	} else if r.core.Stage != flow.Posted || !h.flow.Withdraw(&r.core) {
 		return false
 	}
-	g.flow.Finish(&r.core, ErrCanceled)
+	h.flow.Finish(&r.core, ErrCanceled)
 	return true
 }

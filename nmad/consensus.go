@@ -155,41 +155,41 @@ func (c *consensus) do(d action) {
 		return
 	}
 	g := c.s.job.to(d.rank)
-	g.mu.lock()
-	defer g.letGo()
+	h := g.lock()
+	defer h.letGo()
 	switch d.what {
 	case doSend:
-		c.send(g, &d.note)
+		c.send(h, &d.note)
 	case doExclude:
-		if g.life.end == nil {
-			c.send(g, &d.note)
-			c.s.job.work.Go(g.life.exclude)
+		if h.end == nil {
+			c.send(h, &d.note)
+			c.s.job.work.Go(g.exclude)
 		}
 	case doWatch:
 		if c.s.orphan.Load() {
-			g.linking.want()
+			h.wantLinks()
 		}
 	case doBlame:
-		g.life.fail(violation(d.rank, "%s", d.why))
+		h.fail(violation(d.rank, "%s", d.why))
 	}
 }
 
-// send sends a note through g, now or when there is room. Under the lock of g.
-func (c *consensus) send(g *Gate, n *note) {
-	if g.life.end != nil || g.flow.Left() {
+// send sends a note through the gate, now or when there is room.
+func (c *consensus) send(h *held, n *note) {
+	if h.end != nil || h.flow.Left() {
 		return
 	}
-	if g.flow.Notes() == notesMost {
-		g.life.fail(violation(g.rank, "it leaves %d notes of agreements unread", notesMost))
+	if h.flow.Notes() == notesMost {
+		h.fail(violation(h.g.rank, "it leaves %d notes of agreements unread", notesMost))
 		return
 	}
-	g.flow.Note(n.encode())
-	g.sendIfDue() // a gate without links has some made
+	h.flow.Note(n.encode())
+	h.sendIfDue() // a gate without links has some made
 }
 
-// hear takes in the note that has come through g with the last packet, if it is complete. Under the lock of g.
-func (c *consensus) hear(g *Gate) error {
-	b := g.flow.TakeNote()
+// hear takes in the note that has come through the gate with the last packet, if it is complete.
+func (c *consensus) hear(h *held) error {
+	b := h.flow.TakeNote()
 	if b == nil {
 		return nil
 	}
@@ -197,7 +197,7 @@ func (c *consensus) hear(g *Gate) error {
 	if !ok {
 		return errors.New("a note of an agreement that makes no sense")
 	}
-	if !c.post(happened{what: heard, rank: g.rank, note: n}) {
+	if !c.post(happened{what: heard, rank: h.g.rank, note: n}) {
 		return fmt.Errorf("more than %d notes of agreements at once", notesMost)
 	}
 	return nil
@@ -206,8 +206,7 @@ func (c *consensus) hear(g *Gate) error {
 // startCall starts a call, which ends by its request.
 func (c *consensus) startCall(x *call) {
 	own := c.s.job.own()
-	x.over.startLink(own)
-	own.letGo()
+	x.over.startLink(own).letGo()
 	if !c.post(happened{what: called, call: x}) {
 		c.endCall(x, c.stopped) // which does not change any more
 	}
@@ -216,9 +215,9 @@ func (c *consensus) startCall(x *call) {
 // endCall ends a call.
 func (c *consensus) endCall(x *call, err error) {
 	own := c.s.job.own()
-	own.enter()
-	own.flow.Finish(&x.over.core, err)
-	own.letGo()
+	h := own.enter()
+	h.flow.Finish(&x.over.core, err)
+	h.letGo()
 }
 
 // stop ends all calls, and those to come, with why. It waits for the goroutine that runs.

@@ -340,9 +340,9 @@ func TestNotesOfStrangeKind(t *testing.T) {
 			}
 			g := j.sessions[1].Gate(2)
 			r := j.sessions[2].Gate(1).Irecv(9, nil)
-			g.mu.lock()
-			_, err := g.track.link.Send(&driver.Header{Kind: flow.KindNote, Size: wrong.size, Body: uint32(len(wrong.body))}, wrong.body, nil, false)
-			g.letGo()
+			h := g.lock()
+			_, err := h.link.Send(&driver.Header{Kind: flow.KindNote, Size: wrong.size, Body: uint32(len(wrong.body))}, wrong.body, nil, false)
+			h.letGo()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -46,9 +46,9 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 		return nil, err
 	}
 	for _, g := range d.gates.all {
-		g.enter()
-		g.openAll()
-		g.letGo()
+		h := g.enter()
+		h.openAll()
+		h.letGo()
 	}
 	if why := d.closing.Load(); why != nil { // Close may have looked before
 		c.any.Close(*why)
@@ -90,23 +90,23 @@ func (d *Domain) opened() []*Context {
 	return nil
 }
 
-// openAll has the gate take part in all contexts of its domain of whose groups its rank is. Under mu.
-func (g *Gate) openAll() {
-	for _, c := range g.domain.opened() {
-		if !c.any.Group().Has(g.rank) || slices.Contains(g.contexts, c) {
+// openAll has the gate take part in all contexts of its domain of whose groups its rank is.
+func (h *held) openAll() {
+	for _, c := range h.g.domain.opened() {
+		if !c.any.Group().Has(h.g.rank) || slices.Contains(h.contexts, c) {
 			continue
 		}
-		g.contexts = append(g.contexts, c)
-		g.flow.Open(c.number, c.any)
-		if g.life.end != nil && g.rank != g.own {
-			c.ended(g)
+		h.contexts = append(h.contexts, c)
+		h.flow.Open(c.number, c.any)
+		if h.end != nil && h.g.rank != h.g.own {
+			c.ended(h)
 		}
 	}
 }
 
-// ended notes that a gate has ended. Under its lock.
-func (c *Context) ended(g *Gate) {
-	if c.any.End(g.rank, g.flow.Dead) {
+// ended notes that a gate has ended.
+func (c *Context) ended(h *held) {
+	if c.any.End(h.g.rank, h.flow.Dead) {
 		c.d.work.Go(func() { c.d.lookLast(c.any) })
 	}
 }

@@ -53,9 +53,9 @@ func TestContexts(t *testing.T) {
 			}
 			if at == 0 { // they are there
 				for {
-					one.enter()
-					n := one.flow.Ledger().Unexpected
-					one.letGo()
+					h := one.enter()
+					n := h.flow.Ledger().Unexpected
+					h.letGo()
 					if n == len(sizes) {
 						break
 					}

@@ -279,7 +279,7 @@ func TestDataFails(t *testing.T) {
 			p.gates[0].poll()
 			p.gates[1].poll()
 		}
-		p.gates[1].life.peerEnded("as planned")
+		p.gates[1].peerEnded("as planned")
 		if over, err := r.Test(); !over || !errors.Is(err, ErrPeerLost) {
 			t.Fatalf("%s: %v, %v", in.name, over, err)
 		}
@@ -346,7 +346,7 @@ func TestThousandsOfParts(t *testing.T) {
 	const size = 1 << 20
 	msg, buf := pattern(size, 1), make([]byte, size)
 	calls := 0
-	for _, m := range []*transfer{&p.gates[0].rails.all[0].push, &p.gates[1].rails.all[0].pull} {
+	for _, m := range []*transfer{&p.gates[0].rails[0].push, &p.gates[1].rails[0].pull} {
 		call := m.call
 		m.call = func(b []byte) (int, error) {
 			calls++

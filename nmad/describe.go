@@ -24,9 +24,9 @@ func (s *Session) String() string {
 			fmt.Fprintf(&b, "\n%v", d)
 		}
 		for g := range d.all {
-			if g.mu.tryLock() {
-				g.describe(&b)
-				g.mu.unlock()
+			if h := g.tryLock(); h != nil {
+				h.describe(&b)
+				h.drop()
 			} else {
 				fmt.Fprintf(&b, "\ngate to rank %d%s: its lock is held", g.rank, g.between())
 			}
@@ -37,7 +37,7 @@ func (s *Session) String() string {
 
 // between names the domains that the gate is between, unless both are that of the job.
 func (g *Gate) between() string {
-	here, there := g.domain.number, g.linking.far
+	here, there := g.domain.number, g.far
 	if g.rank == g.own {
 		there = here
 	}
@@ -51,22 +51,22 @@ func (g *Gate) between() string {
 	}
 }
 
-// describe is String for one gate. Under mu.
-func (g *Gate) describe(b *strings.Builder) {
-	f := &g.flow
-	if !g.linking.linked() && f.Pending() == 0 {
+// describe is String for one gate.
+func (h *held) describe(b *strings.Builder) {
+	f := &h.flow
+	if !h.linked() && f.Pending() == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\ngate to rank %d%s: %d pending, moving %d in and %d out; inbox: %d due, more %v", g.rank, g.between(),
-		f.Pending(), f.Moving(flow.Pull), f.Moving(flow.Push), g.inbox.due.Load(), g.inbox.left())
-	if g.life.end != nil {
-		fmt.Fprintf(b, "; ended: %v", g.life.end)
+	fmt.Fprintf(b, "\ngate to rank %d%s: %d pending, moving %d in and %d out; inbox: %d due, more %v", h.g.rank, h.g.between(),
+		f.Pending(), f.Moving(flow.Pull), f.Moving(flow.Push), h.g.inbox.due.Load(), h.g.inbox.left())
+	if h.end != nil {
+		fmt.Fprintf(b, "; ended: %v", h.end)
 	}
 	fmt.Fprintf(b, "\n\tout: something %v, not tried %v, waits for room %v; the engine counts requests %v, bytes %v",
-		f.Outgoing(), f.Unsent(), f.WantsRoom(), g.news.needing, g.news.holding)
+		f.Outgoing(), f.Unsent(), f.WantsRoom(), h.needing, h.holding)
 	fmt.Fprintf(b, "\n\t%+v", f.Ledger())
-	for i := range g.rails.all {
-		l := &g.rails.all[i]
+	for i := range h.g.rails {
+		l := &h.g.rails[i]
 		fmt.Fprintf(b, "\n\trail %s: a sleeper sleeps %v, for room %v, in vain %v; transfers idle %v", l.name, l.armed, l.armedRoom, l.deaf, l.inactive())
 		if link, ok := l.link.(fmt.Stringer); ok && l.inactive() { // else a copier is inside
 			fmt.Fprintf(b, "\n\t%v", link)

@@ -122,18 +122,19 @@ func (d *Domain) to(rank int) *Gate {
 		return g
 	}
 	g := d.gate(far{rank, d.number})
+	h := g.fresh()
 	if d.any.Group().Has(rank) {
-		g.join(d.any)
+		h.join(d.any)
 	}
 	open := d.contexts.Load()
-	g.openAll() // no other thread has it yet
+	h.openAll()
 	if !d.gates[rank].CompareAndSwap(nil, g) {
 		return d.gates.at(rank)
 	}
 	if d.contexts.Load() != open { // and may have missed this gate
-		g.enter()
-		g.openAll()
-		g.letGo()
+		h = g.enter()
+		h.openAll()
+		h.letGo()
 	}
 	d.closeLate(g)
 	return g
@@ -170,8 +171,8 @@ func (d *Domain) gateTo(to far) *Gate {
 // closeLate closes a gate that was made while its domain closes.
 func (d *Domain) closeLate(g *Gate) {
 	if why := d.closing.Load(); why != nil {
-		g.life.beginClose(*why)
-		g.life.sayBye()
+		g.beginClose(*why)
+		g.sayBye()
 	}
 }
 
@@ -199,20 +200,20 @@ func (d *Domain) gate(to far) *Gate {
 		}
 		g = newGate(s.cfg.Rank, to.rank, none[0], s.cfg.Engine, b, none[1:]...)
 		for i := range none {
-			none[i].(*nowhere).g = g
+			none[i].(*nowhere).h = g.fresh()
 		}
-		l := &g.linking
-		l.d, l.far, l.stage, l.eager = d, to.domain, unlinked, b.eager
-		l.setGuarded()
-		g.life.onEnd, g.routes.why, g.routes.fixed = d.ended, s.cfg.eagerFrom, s.cfg.eagerSet
+		h := g.fresh()
+		g.linker, g.far, h.stage, h.eager = d, to.domain, unlinked, b.eager
+		h.setGuarded()
+		h.onEnd, h.eagerWhy, h.eagerFixed = d.ended, s.cfg.eagerFrom, s.cfg.eagerSet
 		if d.kind.Eager > 0 {
-			g.routes.why, g.routes.fixed = "configuration of the domain", true
+			h.eagerWhy, h.eagerFixed = "configuration of the domain", true
 		}
-		for i := range g.rails.all {
-			r := &g.rails.all[i]
+		for i := range g.rails {
+			r := &g.rails[i]
 			r.name = s.cfg.names[i]
 			if c, ok := s.cfg.costs[r.name]; ok {
-				g.flow.Rails[i].Cost, r.why = c, s.cfg.measured()
+				h.flow.Rails[i].Cost, r.why = c, s.cfg.measured()
 			}
 			r.limit = s.cfg.limits[r.name]
 		}
@@ -229,10 +230,11 @@ func (d *Domain) gate(to far) *Gate {
 		g.engine = g.mover
 	}
 	g.offload = offloading(g, &d.kind)
-	g.news.observe(&s.watch)
-	g.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
+	h := g.fresh()
+	h.observe(&s.watch)
+	h.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
-		g.waits.spin, g.waits.shared = s.cfg.Spin, s.cfg.Shared
+		g.spin, g.shared = s.cfg.Spin, s.cfg.Shared
 	}
 	return g
 }
@@ -258,8 +260,8 @@ func (d *Domain) install(g *Gate) error {
 	}
 	g.registration = registered
 	opt := pioman.Repeat
-	for i := range g.rails.all {
-		l := &g.rails.all[i]
+	for i := range g.rails {
+		l := &g.rails[i]
 		if l.link.Descriptor() < 0 {
 			opt |= pioman.Blind
 		} else if err := g.mover.AddSource(source{l}); err != nil {
@@ -267,7 +269,7 @@ func (d *Domain) install(g *Gate) error {
 		}
 	}
 	g.task.Init("nmad gate", g.tick, opt)
-	g.task.SetCPUs(g.rails.near())
+	g.task.SetCPUs(g.nearCPUs())
 	if err := g.mover.Submit(&g.task); err != nil {
 		return fmt.Errorf("poll the link to rank %d: %w", g.rank, err)
 	}
@@ -345,7 +347,7 @@ func (d *Domain) To(rank, domain int) *Gate {
 func (d *Domain) dead(rank int, why error) *Gate {
 	g := newGate(d.s.cfg.Rank, rank, nowhere{}, d.s.cfg.Engine, bounds{})
 	g.domain = d
-	g.life.die(why)
+	g.fresh().die(why)
 	return g
 }
 
@@ -362,11 +364,11 @@ func (d *Domain) lost(e bootstrap.Event) {
 		if g.rank != e.Rank {
 			continue
 		}
-		g.mu.lock()
-		if g.life.end == nil {
-			d.work.Go(func() { g.life.lost(e) })
+		h := g.lock()
+		if h.end == nil {
+			d.work.Go(func() { g.lost(e) })
 		}
-		g.letGo()
+		h.letGo()
 	}
 }
 
@@ -382,11 +384,11 @@ func (d *Domain) orphaned() {
 		d.linkOrphan()
 	}
 	for g := range d.all {
-		g.mu.lock()
-		if g.flow.Waits() {
-			g.linking.want()
+		h := g.lock()
+		if h.flow.Waits() {
+			h.wantLinks()
 		}
-		g.letGo()
+		h.letGo()
 	}
 }
 
@@ -404,52 +406,53 @@ func (d *Domain) mesh() {
 			continue
 		}
 		g := d.to(rank)
-		g.mu.lock()
-		if !g.flow.Closing {
-			g.linking.want()
+		h := g.lock()
+		if !h.flow.Closing {
+			h.wantLinks()
 		}
-		g.letGo()
+		h.letGo()
 	}
 }
 
-// ended takes note that a gate has ended; under its lock. With the last one all
+// ended takes note that a gate has ended. With the last one all
 // receives from any source end that find no message.
-func (d *Domain) ended(g *Gate) {
-	d.work.Go(func() { d.retire(g) })
-	g.linking.endWaiters(g.flow.Dead)
-	if d.number == 0 && g.linking.far == 0 {
-		d.s.linker.noteLost(g.life.end)
+func (d *Domain) ended(h *held) {
+	g, why := h.g, h.end
+	d.work.Go(func() { d.retire(g, why) })
+	h.endWaiters(h.flow.Dead)
+	if d.number == 0 && g.far == 0 {
+		d.s.linker.noteLost(h.end)
 		d.s.consensus.post(happened{what: lost, rank: g.rank})
 	}
-	if g.any == d.any && d.any.End(g.rank, g.flow.Dead) {
+	if g.any == d.any && d.any.End(g.rank, h.flow.Dead) {
 		d.work.Go(func() { d.lookLast(d.any) })
 	}
-	for _, c := range g.contexts {
-		c.ended(g)
+	for _, c := range h.contexts {
+		c.ended(h)
 	}
 }
 
-// retire frees what an ended gate holds.
-func (d *Domain) retire(g *Gate) {
+// retire frees what a gate holds that has ended for that reason.
+func (d *Domain) retire(g *Gate, why *PeerError) {
 	retryUntil(retireLimit, func() bool {
-		g.mu.lock()
-		defer g.letGo()
-		return g.life.flushed()
+		h := g.lock()
+		defer h.letGo()
+		return h.flushed()
 	})
 	d.mu.Lock()
 	was := g.registration
 	g.registration = retired
 	d.mu.Unlock()
 	if was == registered {
-		for i := range g.rails.all {
-			g.mover.RemoveSource(source{&g.rails.all[i]})
+		for i := range g.rails {
+			g.mover.RemoveSource(source{&g.rails[i]})
 		}
 		g.task.Cancel() // not from its handler, so it cannot fail
 	}
 	g.offload.end()
-	retryUntil(0, func() bool { return g.life.shut(g.life.end) })
-	for i := range g.rails.all {
-		g.rails.all[i].link.Close()
+	retryUntil(0, func() bool { return g.shut(why) })
+	for i := range g.rails {
+		g.rails[i].link.Close()
 	}
 }
 
@@ -467,14 +470,14 @@ func (d *Domain) Close() error {
 
 func (d *Domain) shutdown() {
 	d.beginClose(fmt.Errorf("nmad: rank %d%s: %w", d.s.cfg.Rank, d.name(), ErrClosed))
-	if limit := d.s.cfg.Linger; !retryUntil(limit, func() bool { return d.polled((*life).quiet) }) {
+	if limit := d.s.cfg.Linger; !retryUntil(limit, func() bool { return d.polled((*held).quiet) }) {
 		if ranks := d.pendingSends(); ranks != "" { // else the last of them was taken just now
 			d.failed = fmt.Errorf("nmad: rank %d closes domain %d: sends to rank%s had not been taken after %v: they failed with ErrClosed",
 				d.s.cfg.Rank, d.number, ranks, limit)
 		}
 	}
 	d.sayBye()
-	retryUntil(d.s.cfg.Linger, func() bool { return d.polled((*life).peerKnows) })
+	retryUntil(d.s.cfg.Linger, func() bool { return d.polled((*held).peerKnows) })
 	d.end("this side closed its domain")
 	d.cancel()
 	d.free()
@@ -496,21 +499,21 @@ func (d *Domain) free() {
 func (d *Domain) beginClose(why error) {
 	d.closing.Store(&why) // before the look at the gates; see to
 	for g := range d.all {
-		g.life.beginClose(why)
+		g.beginClose(why)
 	}
 	d.any.Close(why)
 	for _, c := range d.opened() {
 		c.any.Close(why)
 	}
 	own := d.own()
-	own.enter()
-	own.failLost(0)
-	own.letGo()
+	h := own.enter()
+	h.failLost(0)
+	h.letGo()
 }
 
 func (d *Domain) sayBye() {
 	for g := range d.all {
-		g.life.sayBye()
+		g.sayBye()
 	}
 }
 
@@ -518,20 +521,20 @@ func (d *Domain) sayBye() {
 func (d *Domain) end(why string) {
 	for g := range d.all {
 		if g.rank != g.own {
-			g.life.shut(&PeerError{Rank: g.rank, Reason: why, Err: ErrPeerLost})
+			g.shut(&PeerError{Rank: g.rank, Reason: why, Err: ErrPeerLost})
 		}
 	}
 }
 
 // polled polls every gate and says whether the predicate holds for all of them.
-func (d *Domain) polled(is func(*life) bool) bool {
+func (d *Domain) polled(is func(*held) bool) bool {
 	yes := true
 	for g := range d.all {
-		g.mu.lock()
-		if !is(&g.life) {
+		h := g.lock()
+		if !is(h) {
 			yes = false
 		}
-		g.pollLocked()
+		h.pollLocked()
 	}
 	return yes
 }
@@ -547,11 +550,11 @@ func (d *Domain) poll() {
 func (d *Domain) pendingSends() string {
 	text := ""
 	for g := range d.all {
-		g.mu.lock()
-		if !g.life.quiet() {
+		h := g.lock()
+		if !h.quiet() {
 			text += fmt.Sprintf(" %d", g.rank)
 		}
-		g.letGo()
+		h.letGo()
 	}
 	return text
 }

@@ -80,7 +80,7 @@ func violation(rank int, format string, args ...any) *PeerError {
 
 // failure builds the failure of a gate whose rail gave err.
 func (l *rail) failure(err error) *PeerError {
-	if len(l.gate.rails.all) > 1 {
+	if len(l.gate.rails) > 1 {
 		err = fmt.Errorf("rail %s: %w", l.name, err)
 	}
 	return peerFailure(l.gate.rank, err)

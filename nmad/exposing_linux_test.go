@@ -27,9 +27,9 @@ func TestExposed(t *testing.T) {
 	from, to := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 	const size = 700_007
 	track := func() uint64 { // bytes that have come over it
-		to.mu.lock()
-		defer to.mu.unlock()
-		return to.flow.Moved(flow.Pull)
+		h := to.lock()
+		defer h.drop()
+		return h.flow.Moved(flow.Pull)
 	}
 	if err := from.Send(1, nil); err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestExposed(t *testing.T) {
 	if _, err := to.Recv(1, nil); err != nil {
 		t.Fatal(err)
 	}
-	if l := to.rails.all[0].link.Caps(); !l.Fetches || !l.Exposes {
+	if l := to.rails[0].link.Caps(); !l.Fetches || !l.Exposes {
 		t.Skip("this kernel lets no process read another one's memory")
 	}
 	if x := from.Info().Exceptions; !slices.ContainsFunc(x, func(e Exception) bool { return e.Name == "exposed" }) {
@@ -175,16 +175,16 @@ func (l hiding) Withdraw() { *l.was = append(*l.was, l.send.core.Stage) }
 // TestWithdrawnBefore: however sends are given up, what they have exposed is withdrawn before, since their memory is the program's again afterwards.
 func TestWithdrawnBefore(t *testing.T) {
 	for how, give := range map[string]func(*Gate){
-		"the peer is lost": func(g *Gate) { g.enter(); g.life.lose(driver.ErrPeerLost); g.letGo() },
-		"the gate leaves":  func(g *Gate) { g.life.beginClose(ErrClosed); g.life.sayBye() },
+		"the peer is lost": func(g *Gate) { h := g.enter(); h.lose(driver.ErrPeerLost); h.letGo() },
+		"the gate leaves":  func(g *Gate) { g.beginClose(ErrClosed); g.sayBye() },
 	} {
 		p := newPair(simnet.Options{}, wide)
 		g := p.gates[0]
 		var s Request
 		var was []flow.Stage
 		l := hiding{p.links[0], &s, &was}
-		g.track.link = l
-		g.rails.all[0].init(g, 0, l)
+		g.locked.link = l
+		g.fresh().initRail(0, l)
 		if err := g.Post(&s, &Op{Match: Tag(1), Buf: make([]byte, 1<<20)}); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ func (g *Gate) Err() error {
 	if g == nil {
 		return errNoGate
 	}
-	if err := g.life.failure.Load(); err != nil {
+	if err := g.failure.Load(); err != nil {
 		return *err
 	}
 	return nil

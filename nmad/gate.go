@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
@@ -36,30 +37,25 @@ type Gate struct {
 	consensus    *consensus               // of the session; nil: there is none; set once
 	any          *match.Any[flow.Request] // of the domain; set once
 	domain       *Domain                  // to which it belongs; nil: a test has made it alone; set once
+	linker       *Domain                  // has its links made; nil: it was made with them; set once
+	far          int                      // the number of the peer's domain; set once
 	registration registration             // under Domain.mu
 
-	sampler sampler // measures the rails
+	spin    time.Duration              // how long a wait polls before it leaves the work to the engine; 0: not at all; set once
+	shared  bool                       // other processes use our CPUs; set once
+	watch   *monitors                  // of the session; set once
+	loans   int                        // bytes of the buffers that Alloc gives; set once
+	buffers atomic.Pointer[bufferPool] // these; nil: it was not asked yet; set once, under mu
+	sampled *sampleRound               // that a Sample which was given up has begun; nil: none; the caller of Sample has it
+	failure atomic.Pointer[error]      // what new requests fail with (flow.Dead), for readers without the lock
+	calls   upcalls                    // that are owed
+	rails   []rail                     // the links, at least one; rail says what of it is under mu
 
 	_ [pad]byte
 
-	mu gateLock
-
-	// Of these each says what of it is under mu.
-	inbox  inbox  // what others have left for the holder of mu
-	waits  waits  // the threads that wait
-	memory memory // what is lent
-
-	// Everything below is under mu.
-
-	track   track     // the first rail's small one
-	flow    flow.Flow // all protocols; its Dead is what new requests fail with
-	rails   rails     // the links
-	news    news      // what is to be told
-	life    life      // whether the gate lives, and how it ends
-	linking linking   // how far its links are
-	routes  routes    // which way messages take
-
-	contexts []*Context // in which it takes part
+	mu     gateLock
+	inbox  inbox // what others have left for the holder of mu
+	locked held  // what is under mu: lock, tryLock, enter and fresh give it
 
 	_ [pad]byte
 }
@@ -80,29 +76,27 @@ type bounds struct {
 
 // newGate makes a gate over link, and the links of further rails. Its task is not yet submitted.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
-	g := &Gate{own: own, rank: rank, engine: engine, mover: engine}
-	g.track = track{g: g, link: link}
-	g.inbox.g, g.waits.g, g.rails.g, g.news.g, g.life.g, g.routes.g, g.sampler.g = g, g, g, g, g, g, g
-	g.memory = memory{g: g, limit: cmp.Or(b.loans, DefaultLoans)}
-	g.linking = linking{g: g, stage: linked}
-	g.flow.Init(own, rank, 1+len(more), flow.Bounds{
+	g := &Gate{own: own, rank: rank, engine: engine, mover: engine, loans: cmp.Or(b.loans, DefaultLoans)}
+	h := g.fresh()
+	h.g, h.stage = g, linked
+	h.flow.Init(own, rank, 1+len(more), flow.Bounds{
 		Window: b.window, Records: b.records, PeerWindow: b.peerWindow, PeerRecords: b.peerRecords, NoteLimit: b.notes,
 	})
-	g.rails.all = make([]rail, 1+len(more))
-	g.rails.all[0].init(g, 0, link)
+	g.rails = make([]rail, 1+len(more))
+	h.initRail(0, link)
 	for i, l := range more {
-		g.rails.all[1+i].init(g, 1+i, l)
+		h.initRail(1+i, l)
 	}
-	g.track.bind(link, b.eager)
-	g.news.observe(&monitors{}) // until a session gives it its own
-	g.join(newAny(nil, own))    // until it joins others
+	h.bind(link, b.eager)
+	h.observe(&monitors{})   // until a session gives it its own
+	h.join(newAny(nil, own)) // until it joins others
 	return g
 }
 
 // newOwnGate makes the gate to the own rank.
 func newOwnGate(rank int, engine *pioman.Engine, b bounds) *Gate {
 	g := newGate(rank, rank, self.Loop(), engine, b)
-	g.rails.all[0].name = self.Name
+	g.rails[0].name = self.Name
 	return g
 }
 
@@ -203,18 +197,19 @@ func (g *Gate) send(r *Request, tag uint64, buf []byte) {
 func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
 	r.prepare(g, flow.OpRecv, tag, buf, flow.ByState)
 	r.core.Entry.Age = g.any.Now()
-	if !g.mu.tryLock() {
+	h := g.tryLock()
+	if h == nil {
 		if g.mu.lists == nil || !g.recvApart(r) {
-			g.inbox.leave(r)
+			g.leave(r)
 		}
 		return
 	}
 	if g.inbox.left() {
-		g.handleInbox()
+		h.handleInbox()
 	}
-	g.startRecv(r)
-	g.sendIfDue()
-	g.letGo()
+	h.startRecv(r)
+	h.sendIfDue()
+	h.letGo()
 }
 
 // Send sends buf as one message and returns once buf may be used again, which
@@ -227,20 +222,20 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 	if g.worker != nil {
 		return g.worker.send(g, tag, buf)
 	}
-	g.enter()
-	sent, all := g.short(tag, buf)
+	h := g.enter()
+	sent, all := h.short(tag, buf)
 	if all {
-		g.waits.release()
+		h.release()
 		return nil
 	}
-	r := g.waits.take()
+	r := h.take()
 	r.prepare(g, flow.OpSend, tag, buf, flow.ByStage)
 	if sent {
-		g.awaitFlush(r)
+		h.awaitFlush(r)
 	} else {
-		g.start(r)
+		h.start(r)
 	}
-	_, err := g.await(r)
+	_, err := h.await(r)
 	return err
 }
 
@@ -256,53 +251,53 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 		return finish(r)
 	}
 	age := g.any.Now()
-	g.enter()
-	r := g.waits.take()
+	h := g.enter()
+	r := h.take()
 	r.prepare(g, flow.OpRecv, tag, buf, flow.ByStage)
 	r.core.Entry.Age = age
-	g.startRecv(r)
-	g.sendIfDue()
-	return g.await(r)
+	h.startRecv(r)
+	h.sendIfDue()
+	return h.await(r)
 }
 
 // await waits for a private request, and takes it back into the pool. It is
 // called with the lock, and returns without it.
-func (g *Gate) await(r *Request) (int, error) {
+func (h *held) await(r *Request) (int, error) {
 	c := &r.core
-	if c.Stage != flow.Done && !g.waits.poll(r) {
-		g.waits.callsSinceWait = 0
+	if c.Stage != flow.Done && !h.pollFor(r) {
+		h.callsSinceWait = 0
 		r.tell()
-		c.Rouses = marcel.OnThread() && g.engine.Hooked()
+		c.Rouses = marcel.OnThread() && h.g.engine.Hooked()
 		r.completion.Reset()
-		g.letGo()
-		err := g.waits.park(r) // counts as pending meanwhile
-		g.mu.lock()
+		h.letGo()
+		err := h.g.park(r) // counts as pending meanwhile
+		h.g.mu.lock()
 		if c.Rouses && c.Stage == flow.Done {
-			g.waits.awake--
+			h.awake--
 		}
 		c.Rouses = false
 		if err != nil && !r.completion.Test(finished) {
-			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", g.rank, c.Entry.Tag, err)
-			g.flow.Withdraw(c) // r is not used again: if it is under way its end is not known
-			g.letGo()
+			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", h.g.rank, c.Entry.Tag, err)
+			h.flow.Withdraw(c) // r is not used again: if it is under way its end is not known
+			h.letGo()
 			return 0, err
 		}
 	}
-	if !g.flow.Calm() {
-		g.news.takeFinished() // r may be among them
+	if !h.flow.Calm() {
+		h.takeFinished() // r may be among them
 	}
-	g.news.traceEnd(r)
+	h.traceEnd(r)
 	n, err := c.N, c.Err()
 	c.Data.Set(nil)
 	c.EndsWith(nil)
-	c.Link, g.waits.free = g.waits.free, c
-	g.waits.release()
+	c.Link, h.free = h.free, c
+	h.release()
 	return n, err
 }
 
-// sendIfDue sends what can leave since a moment ago, such as an answer that was put off, or a note (flow.SendDue). Under mu.
-func (g *Gate) sendIfDue() {
-	if g.flow.SendDue() {
-		g.track.drain()
+// sendIfDue sends what can leave since a moment ago, such as an answer that was put off, or a note (flow.SendDue).
+func (h *held) sendIfDue() {
+	if h.flow.SendDue() {
+		h.drain()
 	}
 }

@@ -41,13 +41,13 @@ func newPair(o simnet.Options, b bounds, more ...simnet.Options) *pair {
 	for i := range p.gates {
 		p.engines[i] = pioman.New(pioman.Config{})
 		p.gates[i] = newGate(i, 1-i, p.links[i], p.engines[i], b, links[i][1:]...)
-		p.gates[i].join(newAny(match.All(2), i))
-		p.gates[i].waits.spin = time.Millisecond // what a test waits for has arrived
-		for k := range p.gates[i].rails.all {
-			p.gates[i].rails.all[k].name = fmt.Sprint("sim", k)
+		p.gates[i].locked.join(newAny(match.All(2), i))
+		p.gates[i].spin = time.Millisecond // what a test waits for has arrived
+		for k := range p.gates[i].rails {
+			p.gates[i].rails[k].name = fmt.Sprint("sim", k)
 		}
 		if len(more) > 0 {
-			p.gates[i].flow.Strategy = strategy.SplitBalance
+			p.gates[i].locked.flow.Strategy = strategy.SplitBalance
 		}
 	}
 	return p
@@ -61,9 +61,9 @@ func (p *pair) session(rank int) *Session {
 	s.openJob()
 	s.job.any = g.any
 	own := newOwnGate(rank, p.engines[rank], wide)
-	own.join(g.any)
-	own.news.observe(&s.watch)
-	g.news.observe(&s.watch)
+	own.locked.join(g.any)
+	own.locked.observe(&s.watch)
+	g.locked.observe(&s.watch)
 	s.job.gates[rank].Store(own)
 	s.job.gates[1-rank].Store(g)
 	return s
@@ -322,7 +322,7 @@ func TestNoAllocation(t *testing.T) {
 	})
 	var more [4]Request
 	for _, g := range p.gates {
-		g.flow.Strategy = strategy.Aggregation
+		g.locked.flow.Strategy = strategy.Aggregation
 	}
 	check("aggregates", func() {
 		p.links[0].Hold(true)
@@ -336,7 +336,7 @@ func TestNoAllocation(t *testing.T) {
 			p.gates[1].Recv(3, buf)
 		}
 	})
-	if p.gates[0].flow.Stats.Aggregates == 0 {
+	if p.gates[0].locked.flow.Stats.Aggregates == 0 {
 		t.Error("nothing was aggregated")
 	}
 	own := newOwnGate(0, p.engines[0], wide)
@@ -351,7 +351,7 @@ func TestNoAllocation(t *testing.T) {
 func BenchmarkEagerOverSimulatedLink(b *testing.B) {
 	p := newPair(simnet.Options{}, wide)
 	for i := range p.gates {
-		p.gates[i].waits.spin = time.Hour
+		p.gates[i].spin = time.Hour
 	}
 	msg, buf := make([]byte, 1), make([]byte, 1)
 	b.ReportAllocs()
@@ -378,13 +378,13 @@ func BenchmarkBareSimulatedLink(b *testing.B) {
 func TestLeftWhileArming(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	g := p.gates[0]
-	g.mu.lock()
+	h := g.lock()
 	s := g.Isend(1, []byte("x"))
-	g.mu.unlock() // as Arm does
-	if (source{&g.rails.all[0]}).Arm() {
+	h.drop() // as Arm does
+	if (source{&g.rails[0]}).Arm() {
 		t.Error("asleep, although a request was left")
 	}
-	source{&g.rails.all[0]}.Disarm()
+	source{&g.rails[0]}.Disarm()
 	g.poll()
 	mustDone(t, s, nil)
 }
@@ -424,14 +424,14 @@ func TestSendsAgain(t *testing.T) {
 			t.Errorf("send %d: received %q, %v", i, in[:n], err)
 		}
 	}
-	p.gates[0].mu.lock()
+	h := p.gates[0].lock()
 	if err := p.gates[0].IsendInto(&r, 2, []byte("left")); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.gates[0].IsendInto(&r, 2, nil); !errors.Is(err, ErrActive) {
 		t.Errorf("started again under way: %v", err)
 	}
-	p.gates[0].letGo()
+	h.letGo()
 	mustDone(t, &r, nil)
 	if n, err := p.gates[1].Recv(2, in); err != nil || string(in[:n]) != "left" {
 		t.Errorf("received %q, %v", in[:n], err)
@@ -454,7 +454,7 @@ func TestOwnerStops(t *testing.T) {
 	if _, err := p.gates[1].Recv(1, buf); err != nil {
 		t.Fatal(err)
 	}
-	if n := p.gates[1].flow.Ledger().Unexpected; n != 0 {
+	if n := p.gates[1].locked.flow.Ledger().Unexpected; n != 0 {
 		t.Errorf("%d messages were taken in that no thread waits for", n)
 	}
 	a, b := p.gates[1].Irecv(1, buf), p.gates[1].Irecv(1, make([]byte, 8))

@@ -70,14 +70,14 @@ func answerTogether(t *testing.T, j *job) {
 				}
 			})
 		}
-		marcel.Yield() // all of them wait
-		here.enter()   // none takes anything in meanwhile
+		marcel.Yield()    // all of them wait
+		h := here.enter() // none takes anything in meanwhile
 		for tag := range uint64(threads) {
 			if there.Isend(tag, nil); t.Failed() {
 				break
 			}
 		}
-		here.letGo()
+		h.letGo()
 		marcel.Blocking(func() {
 			buf := make([]byte, 20000)
 			for tag := range uint64(threads) {
@@ -109,10 +109,10 @@ func answerTogether(t *testing.T, j *job) {
 			return
 		}
 	}
-	here.enter()
-	defer here.letGo()
-	if here.waits.awake != 0 || here.flow.Gathered() {
-		t.Errorf("when all is done %d threads are about to run, and messages wait: %v", here.waits.awake, here.flow.Gathered())
+	h := here.enter()
+	defer h.letGo()
+	if h.awake != 0 || h.flow.Gathered() {
+		t.Errorf("when all is done %d threads are about to run, and messages wait: %v", h.awake, h.flow.Gathered())
 	}
 }
 
@@ -122,15 +122,15 @@ func TestGatheredLeavesWithoutCompany(t *testing.T) {
 	gathers(t, networks()["tcp"], func(j *job) {
 		here, there := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		ready := marcel.Spawn(func() {})
-		here.enter()
-		here.waits.awake++ // as if the gate had woken it
-		here.letGo()
+		h := here.enter()
+		h.awake++ // as if the gate had woken it
+		h.letGo()
 		if err := here.Send(1, []byte("alone")); err != nil {
 			t.Error(err)
 		}
-		here.enter()
-		waits := here.flow.Gathered()
-		here.letGo()
+		h = here.enter()
+		waits := h.flow.Gathered()
+		h.letGo()
 		if !waits {
 			t.Error("no message waits for company")
 		}
@@ -157,9 +157,9 @@ func TestGatheredLeavesWithoutCompany(t *testing.T) {
 			}
 			break
 		}
-		here.enter()
-		here.waits.awake--
-		here.letGo()
+		h = here.enter()
+		h.awake--
+		h.letGo()
 		if err := ready.Join(); err != nil {
 			t.Error(err)
 		}

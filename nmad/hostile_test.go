@@ -67,9 +67,9 @@ func FuzzPackets(f *testing.F) {
 			p.links[0].Push(body)
 			script = script[len(body):]
 			g.poll()
-			if g.flow.Ledger().Taken > b.window || g.flow.Ledger().Announced > g.flow.Ledger().Records || g.flow.Stats.UnexpectedBytes > uint64(b.window) {
-				if g.life.end == nil {
-					t.Fatalf("%d bytes taken, %d announcements, %d unexpected bytes", g.flow.Ledger().Taken, g.flow.Ledger().Announced, g.flow.Stats.UnexpectedBytes)
+			if g.locked.flow.Ledger().Taken > b.window || g.locked.flow.Ledger().Announced > g.locked.flow.Ledger().Records || g.locked.flow.Stats.UnexpectedBytes > uint64(b.window) {
+				if g.locked.end == nil {
+					t.Fatalf("%d bytes taken, %d announcements, %d unexpected bytes", g.locked.flow.Ledger().Taken, g.locked.flow.Ledger().Announced, g.locked.flow.Stats.UnexpectedBytes)
 				}
 			}
 		}
@@ -82,7 +82,7 @@ func FuzzPackets(f *testing.F) {
 		for range 1000 {
 			g.poll()
 		}
-		if g.life.end == nil {
+		if g.locked.end == nil {
 			t.Fatal("the gate lives on after its link has broken")
 		}
 		for i, r := range requests {

@@ -26,10 +26,10 @@ type inbox struct {
 }
 
 // leave leaves r for the holder of the lock.
-func (x *inbox) leave(r *Request) {
-	x.push(r)
-	if w := x.g.worker; w == nil || !w.takes(x.g) {
-		x.g.tend()
+func (g *Gate) leave(r *Request) {
+	g.inbox.push(r)
+	if w := g.worker; w == nil || !w.takes(g) {
+		g.tend()
 	}
 }
 
@@ -51,20 +51,19 @@ func (x *inbox) push(r *Request) {
 func (x *inbox) left() bool { return x.due.Load() > 0 || x.incoming.Load() != nil }
 
 // wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
-func (x *inbox) wanted() bool { return x.g.mu.wanted() || x.incoming.Load() != nil }
+func (g *Gate) wanted() bool { return g.mu.wanted() || g.inbox.incoming.Load() != nil }
 
 // collect takes in what has been left in incoming, in its order: receives are posted,
 // so that what arrives is matched with them; all else that there is to do
 // is left for handleInbox. It returns the age of which all receives from any source may be compared with this gate's messages: the receives
-// of this gate that were posted before them are begun. Under mu.
-func (x *inbox) collect() (age uint64) {
-	g := x.g
-	age = g.any.Now() // first: see match.Any.Now
-	if x.incoming.Load() == nil {
+// of this gate that were posted before them are begun.
+func (h *held) collect() (age uint64) {
+	age = h.g.any.Now() // first: see match.Any.Now
+	if h.g.inbox.incoming.Load() == nil {
 		return age
 	}
 	var first *flow.Request // oldest first
-	for c := x.incoming.Swap(nil); c != nil; {
+	for c := h.g.inbox.incoming.Swap(nil); c != nil; {
 		next := c.Link
 		c.Link = first
 		c, first = next, c
@@ -73,9 +72,9 @@ func (x *inbox) collect() (age uint64) {
 		next := c.Link
 		if r := requestOf(c); c.Op == flow.OpRecv {
 			age = max(age, c.Entry.Age)
-			g.startRecv(r)
+			h.startRecv(r)
 		} else {
-			x.collected.push(r)
+			h.started.push(r)
 		}
 		c = next
 	}
@@ -84,55 +83,52 @@ func (x *inbox) collect() (age uint64) {
 
 // lookAgain has the thread that lets the lock go next compare the unexpected messages with the receives from any source before. It may be
 // called with and without the lock.
-func (x *inbox) lookAgain() {
-	if !x.rescan.Swap(true) {
-		x.due.Add(1)
+func (g *Gate) lookAgain() {
+	if !g.inbox.rescan.Swap(true) {
+		g.inbox.due.Add(1)
 	}
 }
 
-// takeReceives is collect, and what lookAgain asks for. Under mu.
-func (x *inbox) takeReceives() {
-	g := x.g
-	asked := x.rescan.Load() && x.rescan.Swap(false) // before collect reads the age, which is that of what was asked for, or more
-	age := x.collect()
-	if asked && g.life.end == nil && (g.track.full || g.track.echoes && !x.collected.Empty()) {
-		if x.rescan.Swap(true) { // later: the messages that the process sends itself are to be found
-			x.due.Add(-1)
+// takeReceives is collect, and what lookAgain asks for.
+func (h *held) takeReceives() {
+	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false) // before collect reads the age, which is that of what was asked for, or more
+	age := h.collect()
+	if asked && h.end == nil && (h.full || h.echoes && !h.started.Empty()) {
+		if h.g.inbox.rescan.Swap(true) { // later: the messages that the process sends itself are to be found
+			h.g.inbox.due.Add(-1)
 		}
 		return
 	}
 	if asked {
-		x.due.Add(-1)
-		g.flow.Search(age)
-		g.failLost(age)
+		h.g.inbox.due.Add(-1)
+		h.flow.Search(age)
+		h.failLost(age)
 	}
 }
 
 // giveBack leaves a loan that was released for the holder of the lock; if there is none the caller becomes it. It never waits.
-func (x *inbox) giveBack(l *flow.Lease) {
-	g := x.g
+func (g *Gate) giveBack(l *flow.Lease) {
 	for {
-		l.Next = x.released.Load()
-		if x.released.CompareAndSwap(l.Next, l) {
+		l.Next = g.inbox.released.Load()
+		if g.inbox.released.CompareAndSwap(l.Next, l) {
 			break
 		}
 	}
-	x.due.Add(1)
+	g.inbox.due.Add(1)
 	g.tend()
 }
 
 // takeReleased takes in what giveBack has left. Under mu, and not while a packet is being dealt with.
-func (x *inbox) takeReleased() {
-	g := x.g
-	if x.released.Load() == nil {
+func (h *held) takeReleased() {
+	if h.g.inbox.released.Load() == nil {
 		return
 	}
-	for l := x.released.Swap(nil); l != nil; {
+	for l := h.g.inbox.released.Swap(nil); l != nil; {
 		next := l.Next
-		x.due.Add(-1)
-		g.flow.Release(l)
+		h.g.inbox.due.Add(-1)
+		h.flow.Release(l)
 		l = next
 	}
-	g.memory.closeView()
-	g.sendIfDue()
+	h.closeView()
+	h.sendIfDue()
 }

@@ -22,7 +22,7 @@ func (g *Gate) Info() GateInfo {
 	if !g.made() {
 		return GateInfo{}
 	}
-	g.mu.lock()
-	defer g.letGo()
-	return GateInfo{g.flow.Strategy.Name(), g.rails.info(), g.routes.protocols(), g.routes.exceptions()}
+	h := g.lock()
+	defer h.letGo()
+	return GateInfo{h.flow.Strategy.Name(), h.railInfo(), h.protocols(), h.exceptions()}
 }

@@ -37,8 +37,8 @@ func TestBeyondTwoGiB(t *testing.T) {
 			room = min(room, size)
 			p := newPair(simnet.Options{}, wide)
 			for i, g := range p.gates {
-				g.track.link = ghost{p.links[i]}
-				g.rails.all[0].init(g, 0, g.track.link)
+				g.locked.link = ghost{p.links[i]}
+				g.fresh().initRail(0, g.locked.link)
 			}
 			s := p.gates[0].Isend(1, nowhere[:size])
 			r := p.gates[1].Irecv(1, nowhere[:room])

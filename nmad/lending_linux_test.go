@@ -84,12 +84,12 @@ func TestHostileLoans(t *testing.T) {
 		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
 		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(c.body)), Tag: 1, Size: c.size}, c.body)
 		g.poll()
-		if g.life.end == nil || !errors.Is(g.life.end, ErrProtocol) {
-			t.Errorf("%s: %v", what, g.life.end)
+		if g.locked.end == nil || !errors.Is(g.locked.end, ErrProtocol) {
+			t.Errorf("%s: %v", what, g.locked.end)
 			continue
 		}
 		mustDone(t, r, ErrProtocol)
-		if g.memory.view != nil {
+		if g.locked.view != nil {
 			t.Errorf("%s: memory stays mapped", what)
 		}
 	}
@@ -110,13 +110,13 @@ func TestLoanChanges(t *testing.T) {
 	}
 	mem[4100] = 8
 	p.links[0].Break(driver.ErrPeerLost)
-	for g.life.end == nil {
+	for g.locked.end == nil {
 		g.poll()
 	}
-	if l.Bytes()[4] != 8 || g.memory.view == nil {
+	if l.Bytes()[4] != 8 || g.locked.view == nil {
 		t.Error("the memory is another one, or gone")
 	}
-	if err := l.Release(); err != nil || g.memory.view != nil {
+	if err := l.Release(); err != nil || g.locked.view != nil {
 		t.Errorf("%v, or the memory stays mapped", err)
 	}
 }
@@ -150,7 +150,7 @@ func TestReturnTwice(t *testing.T) {
 		}
 	}
 	g.poll()
-	if g.flow.Ledger().Loaned != 0 || g.flow.Outgoing() || p.engines[1].Pending() != 0 {
-		t.Errorf("%d loans are out, something waits: %v, the engine counts %d", g.flow.Ledger().Loaned, g.flow.Outgoing(), p.engines[1].Pending())
+	if g.locked.flow.Ledger().Loaned != 0 || g.locked.flow.Outgoing() || p.engines[1].Pending() != 0 {
+		t.Errorf("%d loans are out, something waits: %v, the engine counts %d", g.locked.flow.Ledger().Loaned, g.locked.flow.Outgoing(), p.engines[1].Pending())
 	}
 }

@@ -65,7 +65,7 @@ func (l giver) Lent() (int, error) {
 // hostile is a gate whose peer is the test, and has lent that descriptor.
 func hostile(fd int, fails error) (*pair, *Gate) {
 	p := newPair(simnet.Options{}, wide)
-	p.gates[1].track.bind(giver{p.links[1], &fd, fails}, 0)
+	p.gates[1].locked.bind(giver{p.links[1], &fd, fails}, 0)
 	return p, p.gates[1]
 }
 
@@ -75,8 +75,8 @@ func TestLoanBlind(t *testing.T) {
 	r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: make([]byte, 100), Loan: true})
 	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, make([]byte, flow.LoanBody))
 	g.poll()
-	if _, want := g.flow.Rails[0].Streams[flow.Pull].Waits(); g.life.end != nil || r.core.Stage != flow.Pulling || want != 100 {
-		t.Errorf("%v, the request is %v and wants %d bytes", g.life.end, r.core.Stage, want)
+	if _, want := g.locked.flow.Rails[0].Streams[flow.Pull].Waits(); g.locked.end != nil || r.core.Stage != flow.Pulling || want != 100 {
+		t.Errorf("%v, the request is %v and wants %d bytes", g.locked.end, r.core.Stage, want)
 	}
 }
 
@@ -91,8 +91,8 @@ func TestReturnOfNothing(t *testing.T) {
 		s := begin(g)
 		p.links[1].Inject(driver.Header{Kind: flow.KindReturn, Cookie: 1 << flow.CookieBits}, nil)
 		g.poll()
-		if g.life.end == nil || !errors.Is(g.life.end, ErrProtocol) {
-			t.Errorf("%s: %v", what, g.life.end)
+		if g.locked.end == nil || !errors.Is(g.locked.end, ErrProtocol) {
+			t.Errorf("%s: %v", what, g.locked.end)
 		}
 		if s != nil {
 			mustDone(t, s, ErrProtocol)
@@ -118,11 +118,11 @@ func TestBlockOfGivenUpSend(t *testing.T) {
 	if _, err := g.Alloc(4096); !errors.Is(err, ErrNoRoom) {
 		t.Errorf("while it is sent: %v", err)
 	}
-	g.life.beginClose(ErrClosed)
+	g.beginClose(ErrClosed)
 	if _, err := g.Alloc(4096); !errors.Is(err, ErrNoRoom) {
 		t.Errorf("while it is sent, and the gate closes: %v", err)
 	}
-	g.life.sayBye()
+	g.sayBye()
 	mustDone(t, s, ErrClosed)
 	if _, err := g.Alloc(4096); !errors.Is(err, ErrClosed) {
 		t.Errorf("after its send was given up: %v", err)
@@ -149,7 +149,7 @@ func TestLeftUncounted(t *testing.T) {
 	g.inbox.due.Add(1) // the second half
 	<-polled
 	g.poll()
-	if n := g.inbox.due.Load(); n != 0 || g.inbox.left() || g.flow.Ledger().Kept != 1 {
+	if n := g.inbox.due.Load(); n != 0 || g.inbox.left() || g.locked.flow.Ledger().Kept != 1 {
 		t.Errorf("%d are counted", n)
 	}
 }

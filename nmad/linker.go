@@ -174,17 +174,17 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	d, g, err := s.asked(ctx, rank, link)
 	answer := uint64(linkNever)
 	if g != nil {
-		g.mu.lock()
+		h := g.lock()
 		if rail > 0 {
-			taken := g.linking.further(rail, link)
-			g.letGo()
+			taken := h.further(rail, link)
+			h.letGo()
 			if !taken {
 				link.Close()
 			}
 			return
 		}
-		answer = g.linking.verdict(link)
-		g.letGo()
+		answer = h.verdict(link)
+		h.letGo()
 	}
 	if err == nil && rail == 0 {
 		err = tell(ctx, link, &driver.Header{Size: answer})
@@ -194,11 +194,11 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 		return
 	}
 	for err == nil {
-		g.mu.lock()
-		gone := g.life.end != nil || g.linking.stage != accepting
-		ready := !gone && g.linking.complete()
-		rails := g.linking.rails
-		g.letGo()
+		h := g.lock()
+		gone := h.end != nil || h.stage != accepting
+		ready := !gone && h.allAccepted()
+		rails := h.accepted
+		h.letGo()
 		if ready && d.attach(g, accepting, rails) {
 			return
 		}
@@ -240,14 +240,14 @@ func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Dom
 // and closes those that had been accepted.
 func (d *Domain) giveUp(g *Gate, at linkStage, err error) {
 	var rails []driver.Link
-	g.mu.lock()
+	h := g.lock()
 	if at == accepting {
-		rails, g.linking.rails = g.linking.rails, nil
+		rails, h.accepted = h.accepted, nil
 	}
-	if g.linking.stage == at {
-		g.life.fail(peerFailure(g.rank, fmt.Errorf("cannot link: %w", err)))
+	if h.stage == at {
+		h.fail(peerFailure(g.rank, fmt.Errorf("cannot link: %w", err)))
 	}
-	g.letGo()
+	h.letGo()
 	closeLinks(rails)
 }
 
@@ -263,7 +263,7 @@ func closeLinks(links []driver.Link) {
 func (d *Domain) reach(g *Gate) {
 	ctx, stop := limit.Context(d.ctx, d.s.linker.limit)
 	defer stop()
-	for wait := firstAsk; g.linking.dials(); wait = min(2*wait, lastAsk) {
+	for wait := firstAsk; g.dials(); wait = min(2*wait, lastAsk) {
 		links, later, err := d.s.linker.dial(ctx, d.number, g)
 		if err == nil && !later {
 			if !d.attach(g, dialling, links) {
@@ -271,7 +271,7 @@ func (d *Domain) reach(g *Gate) {
 			}
 			return
 		}
-		for end := time.Now().Add(wait); err == nil && g.linking.dials() && time.Now().Before(end); {
+		for end := time.Now().Add(wait); err == nil && g.dials() && time.Now().Before(end); {
 			if !pause(ctx, time.Millisecond) {
 				err = fmt.Errorf("it says that it dials, but its link does not come: %w", context.Cause(ctx))
 			}
@@ -303,7 +303,7 @@ func (l *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver.
 			return links, false, err
 		}
 		links = append(links, link)
-		if err := ask(ctx, link, domain, g.linking.far); err != nil {
+		if err := ask(ctx, link, domain, g.far); err != nil {
 			return links, false, err
 		}
 		if i > 0 {
@@ -412,20 +412,20 @@ func pause(ctx context.Context, d time.Duration) bool {
 // want them any more.
 func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	linker := d.s.linker
-	g.mu.lock()
+	h := g.lock()
 	for i, end := range linker.ends {
-		l := &g.rails.all[i]
+		l := &g.rails[i]
 		l.network, l.choice = end.Choice(g.rank, linker.cards[g.rank].Rails[i].Addr)
 	}
-	ok := g.linking.attach(from, links)
-	g.letGo()
+	ok := h.attach(from, links)
+	h.letGo()
 	if !ok {
 		return false
 	}
 	if err := d.install(g); err != nil {
-		g.mu.lock()
-		g.life.fail(peerFailure(g.rank, err))
-		g.letGo()
+		h := g.lock()
+		h.fail(peerFailure(g.rank, err))
+		h.letGo()
 	}
 	linker.changed()
 	return true
@@ -436,9 +436,9 @@ func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 func (s *Session) linkAll(ctx, job context.Context) error {
 	for rank := range s.cfg.Rank {
 		g := s.job.to(rank)
-		g.mu.lock()
-		g.linking.want()
-		g.letGo()
+		h := g.lock()
+		h.wantLinks()
+		h.letGo()
 	}
 	for {
 		if lost, _ := s.linker.state(); lost != nil {
@@ -469,9 +469,9 @@ func (s *Session) allLinked() bool {
 		if g == nil {
 			return false
 		}
-		g.mu.lock()
-		there := g.linking.linked()
-		g.letGo()
+		h := g.lock()
+		there := h.linked()
+		h.letGo()
 		if !there {
 			return false
 		}

@@ -84,75 +84,75 @@ const (
 )
 
 // linked says that the gate has its links.
-func (l *linking) linked() bool { return l.stage == linked }
+func (h *held) linked() bool { return h.stage == linked }
 
-// apart says that the gate has no links, and none are being made.
-func (l *linking) apart() bool { return l.stage == unlinked || l.stage == absent }
+// detached says that the gate has no links, and none are being made.
+func (h *held) detached() bool { return h.stage == unlinked || h.stage == absent }
 
 // underway says that links are being made.
-func (l *linking) underway() bool {
-	return (l.stage == dialling || l.stage == accepting) && l.g.life.end == nil
+func (h *held) underway() bool {
+	return (h.stage == dialling || h.stage == accepting) && h.end == nil
 }
 
 // dials says whether this side makes the links, still. It takes the lock.
-func (l *linking) dials() bool {
-	l.g.mu.lock()
-	defer l.g.letGo()
-	return l.g.life.end == nil && l.stage == dialling
+func (g *Gate) dials() bool {
+	h := g.lock()
+	defer h.letGo()
+	return h.end == nil && h.stage == dialling
 }
 
-// want has links made.
-func (l *linking) want() {
-	if l.stage != unlinked || l.g.life.end != nil {
+// wantLinks has links made.
+func (h *held) wantLinks() {
+	if h.stage != unlinked || h.end != nil {
 		return
 	}
-	l.stage = dialling
-	l.d.work.Go(func() { l.d.reach(l.g) })
+	h.stage = dialling
+	h.g.linker.work.Go(func() { h.g.linker.reach(h.g) })
 }
 
 // setGuarded notes whether a receive may simply wait on the gate: not if that is dead, or has no links yet.
 // After each change of these.
-func (l *linking) setGuarded() { l.guarded = l.g.flow.Dead != nil || l.stage != linked }
+func (h *held) setGuarded() { h.guarded = h.flow.Dead != nil || h.stage != linked }
 
 // admits says whether a receive may wait on a gate that is not simply open; if not it has
 // ended.
-func (l *linking) admits(c *flow.Request) bool {
-	if f := &l.g.flow; f.Dead != nil {
+func (h *held) admits(c *flow.Request) bool {
+	if f := &h.flow; f.Dead != nil {
 		f.Finish(c, f.Dead)
 		return false
 	}
-	if l.d != nil && l.d.s.orphan.Load() {
-		l.want()
+	if h.g.linker != nil && h.g.linker.s.orphan.Load() {
+		h.wantLinks()
 	}
 	return true
 }
 
 // verdict decides what becomes of a first rail that the peer has dialled.
-func (l *linking) verdict(link driver.Link) uint64 {
-	switch g := l.g; {
-	case g.life.end != nil || l.stage == absent:
+func (h *held) verdict(link driver.Link) uint64 {
+	switch {
+	case h.end != nil || h.stage == absent:
 		return linkNever
-	case l.stage == unlinked, l.stage == dialling && g.rank < g.own:
-		l.stage = accepting
-		l.rails = make([]driver.Link, len(g.rails.all))
-		l.rails[0] = link
+	case h.stage == unlinked, h.stage == dialling && h.g.rank < h.g.own:
+		h.stage = accepting
+		h.accepted = make([]driver.Link, len(h.g.rails))
+		h.accepted[0] = link
 		return linkYes
 	}
 	return linkLater
 }
 
 // further takes a rail of links that are being accepted. False: there is no place for it.
-func (l *linking) further(rail int, link driver.Link) bool {
-	if l.g.life.end != nil || l.stage != accepting || l.rails[rail] != nil {
+func (h *held) further(rail int, link driver.Link) bool {
+	if h.end != nil || h.stage != accepting || h.accepted[rail] != nil {
 		return false
 	}
-	l.rails[rail] = link
+	h.accepted[rail] = link
 	return true
 }
 
-// complete says that all rails are there.
-func (l *linking) complete() bool {
-	for _, link := range l.rails {
+// allAccepted says that all rails are there.
+func (h *held) allAccepted() bool {
+	for _, link := range h.accepted {
 		if link == nil {
 			return false
 		}
@@ -162,36 +162,35 @@ func (l *linking) complete() bool {
 
 // attach puts the links into their place, from a stage in which they were being made, and
 // lets go what has waited for them. False: the gate does not want them any more.
-func (l *linking) attach(from linkStage, links []driver.Link) bool {
-	g := l.g
-	if g.life.end != nil || l.stage != from {
+func (h *held) attach(from linkStage, links []driver.Link) bool {
+	if h.end != nil || h.stage != from {
 		return false
 	}
-	l.stage, l.rails = linked, nil
-	l.setGuarded()
+	h.stage, h.accepted = linked, nil
+	h.setGuarded()
 	for i, link := range links {
-		g.rails.all[i].bind(link)
+		h.g.rails[i].bind(link)
 	}
-	g.track.bind(links[0], l.eager)
-	l.made = uint64(len(links))
-	l.endWaiters(nil)
-	if g.flow.Outgoing() {
-		g.track.drain()
+	h.bind(links[0], h.eager)
+	h.made = uint64(len(links))
+	h.endWaiters(nil)
+	if h.flow.Outgoing() {
+		h.drain()
 	}
 	return true
 }
 
 // endWaiters ends the calls of Link.
-func (l *linking) endWaiters(err error) {
-	for r := l.waiters.pop(); r != nil; r = l.waiters.pop() {
-		l.g.flow.Finish(&r.core, err)
+func (h *held) endWaiters(err error) {
+	for r := h.linkWaiters.pop(); r != nil; r = h.linkWaiters.pop() {
+		h.flow.Finish(&r.core, err)
 	}
 }
 
 // endUnlinked is the leave of a gate that has no links: it says NEVER from here on.
-func (l *linking) endUnlinked() {
-	l.stage = absent
-	l.endWaiters(l.g.flow.Dead)
+func (h *held) endUnlinked() {
+	h.stage = absent
+	h.endWaiters(h.flow.Dead)
 }
 
 // Link has the links to the peer made now, instead of when they are first needed, and waits
@@ -203,17 +202,17 @@ func (g *Gate) Link(ctx context.Context) error {
 		return err
 	}
 	r := &Request{}
-	r.startLink(g)
-	switch l := &g.linking; {
-	case g.flow.Dead != nil:
-		g.flow.Finish(&r.core, g.flow.Dead)
-	case l.linked():
-		g.flow.Finish(&r.core, nil)
+	h := r.startLink(g)
+	switch {
+	case h.flow.Dead != nil:
+		h.flow.Finish(&r.core, h.flow.Dead)
+	case h.linked():
+		h.flow.Finish(&r.core, nil)
 	default:
-		l.waiters.push(r)
-		l.want()
+		h.linkWaiters.push(r)
+		h.wantLinks()
 	}
-	g.letGo()
+	h.letGo()
 	if err := r.WaitContext(ctx); err != nil {
 		return during(fmt.Sprintf("link to rank %d", g.rank), err)
 	}
@@ -225,7 +224,7 @@ func (g *Gate) Link(ctx context.Context) error {
 // of the gate, but Close and Descriptor.
 type nowhere struct {
 	driver.Plain
-	g *Gate
+	h *held
 }
 
 func (nowhere) Caps() driver.Caps {
@@ -233,7 +232,7 @@ func (nowhere) Caps() driver.Caps {
 }
 
 func (n nowhere) Send(*driver.Header, []byte, [][]byte, bool) (bool, error) {
-	n.g.linking.want()
+	n.h.wantLinks()
 	return false, nil
 }
 

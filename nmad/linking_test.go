@@ -60,20 +60,20 @@ func TestLinkStages(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := unlinkedGate(t, 1, c.peer)
-			if g.linking.stage = c.stage; c.stage == accepting {
-				g.linking.rails = make([]driver.Link, 2)
+			if g.locked.stage = c.stage; c.stage == accepting {
+				g.locked.accepted = make([]driver.Link, 2)
 			}
 			if c.ended {
-				g.life.end = &PeerError{Rank: c.peer, Err: ErrPeerLost}
+				g.locked.end = &PeerError{Rank: c.peer, Err: ErrPeerLost}
 			}
 			first, second := simnet.Pair(simnet.Options{})
-			if got := g.linking.verdict(first); got != c.want || g.linking.stage != c.next {
-				t.Errorf("answer %d, stage %d; want %d, %d", got, g.linking.stage, c.want, c.next)
+			if got := g.locked.verdict(first); got != c.want || g.locked.stage != c.next {
+				t.Errorf("answer %d, stage %d; want %d, %d", got, g.locked.stage, c.want, c.next)
 			}
-			if took := g.linking.further(1, second); took != (c.next == accepting) {
+			if took := g.locked.further(1, second); took != (c.next == accepting) {
 				t.Errorf("a further rail was taken: %v", took)
 			}
-			if g.linking.further(1, second) {
+			if g.locked.further(1, second) {
 				t.Error("the same rail was taken twice")
 			}
 		})

@@ -39,7 +39,7 @@ func (l Loan) Release() error {
 	if l.lease == nil || !l.lease.Generation.CompareAndSwap(l.generation, l.generation+1) {
 		return errReleased("loan")
 	}
-	l.gate.inbox.giveBack(l.lease)
+	l.gate.giveBack(l.lease)
 	return nil
 }
 

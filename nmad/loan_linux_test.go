@@ -138,7 +138,7 @@ func TestLoan(t *testing.T) {
 		if lent := uint64(4 * 2 * 2); lends(d) && stats.Lent != lent || !lends(d) && stats.Lent != 0 {
 			t.Errorf("%d messages were lent", stats.Lent)
 		}
-		if p := from.memory.buffers.Load(); p.taken != 0 || p.free.Free() != DefaultLoans/region.PageSize {
+		if p := from.buffers.Load(); p.taken != 0 || p.free.Free() != DefaultLoans/region.PageSize {
 			t.Errorf("%d blocks are taken, %d pages free", p.taken, p.free.Free())
 		}
 	})
@@ -217,7 +217,7 @@ func TestLoanReceives(t *testing.T) {
 			}
 		}
 	}
-	if p := from.memory.buffers.Load(); p.taken != 0 {
+	if p := from.buffers.Load(); p.taken != 0 {
 		t.Errorf("%d blocks are taken", p.taken)
 	}
 }
@@ -453,7 +453,7 @@ func TestLoanSelf(t *testing.T) {
 		}
 	}
 	j.close()
-	if _, err := g.Alloc(1); !errors.Is(err, ErrClosed) || !g.memory.buffers.Load().gone {
+	if _, err := g.Alloc(1); !errors.Is(err, ErrClosed) || !g.buffers.Load().gone {
 		t.Errorf("a buffer after Close: %v, or memory stays mapped", err)
 	}
 }
@@ -486,7 +486,7 @@ func TestLoanClose(t *testing.T) {
 			for _, e := range j.engines {
 				e.Close()
 			}
-			if from.memory.buffers.Load().gone || to.memory.view == nil {
+			if from.buffers.Load().gone || to.locked.view == nil {
 				t.Error("memory is gone before it was released")
 			}
 			if !bytes.Equal(b.Bytes(), pattern(50_000, 1)) {
@@ -499,7 +499,7 @@ func TestLoanClose(t *testing.T) {
 			if err := b.Release(); err != nil {
 				t.Error(err)
 			}
-			if !from.memory.buffers.Load().gone || to.memory.view != nil {
+			if !from.buffers.Load().gone || to.locked.view != nil {
 				t.Error("memory stays mapped")
 			}
 		})

@@ -150,11 +150,11 @@ func TestLoanStress(t *testing.T) {
 	wg.Wait()
 	for i, s := range j.sessions {
 		g := s.Gate(1 - i)
-		for g.memory.buffers.Load().busy() {
+		for g.buffers.Load().busy() {
 			g.poll()
 			j.sessions[1-i].Gate(i).poll()
 		}
-		if n := g.memory.buffers.Load().free.Free() * region.PageSize; n != 2<<20 {
+		if n := g.buffers.Load().free.Free() * region.PageSize; n != 2<<20 {
 			t.Errorf("rank %d: %d bytes are free in the end", i, n)
 		}
 		if st := g.Stats(); st.Lent == 0 || st.Borrowed == 0 {

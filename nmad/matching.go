@@ -30,7 +30,7 @@ func newAny(group match.Group, own int) *match.Any[flow.Request] {
 }
 
 // join has the gate share its receives from any source with others.
-func (g *Gate) join(any *match.Any[flow.Request]) {
-	g.any = any
-	g.flow.Join(any)
+func (h *held) join(any *match.Any[flow.Request]) {
+	h.g.any = any
+	h.flow.Join(any)
 }

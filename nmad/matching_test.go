@@ -26,8 +26,8 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 			for b.Loop() {
 				r.prepare(g, flow.OpRecv, 7, nil, flow.ByStage)
 				r.core.Entry.Age = g.any.Now()
-				g.startRecv(r)
-				if requestOf(g.flow.Match(flow.Plain, 7)) != r {
+				g.locked.startRecv(r)
+				if requestOf(g.locked.flow.Match(flow.Plain, 7)) != r {
 					b.Fatal("another receive got the message")
 				}
 			}

@@ -23,13 +23,13 @@ func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 
 // peek is Peek without moving the gate on.
 func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
-	g.enter()
-	defer g.letGo()
-	if g.flow.Closing {
+	h := g.enter()
+	defer h.letGo()
+	if h.flow.Closing {
 		return e, 0, false
 	}
-	x := g.flow.Peek(m.Context.id(), m.pattern(), g.inbox.collect())
-	g.sendIfDue() // for receives before this
+	x := h.flow.Peek(m.Context.id(), m.pattern(), h.collect())
+	h.sendIfDue() // for receives before this
 	if x == nil {
 		return e, 0, false
 	}
@@ -60,9 +60,9 @@ func (x *Message) Peek(buf []byte) int {
 		return 0
 	}
 	g := x.gate
-	g.enter()
-	defer g.letGo()
-	if x.m == nil || x.m.Lent() && g.life.end != nil {
+	h := g.enter()
+	defer h.letGo()
+	if x.m == nil || x.m.Lent() && h.end != nil {
 		return 0
 	}
 	return copy(buf, x.m.Body())

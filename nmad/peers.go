@@ -84,7 +84,7 @@ func (s *Session) shutdown() {
 	for _, d := range all {
 		d.beginClose(why)
 	}
-	if !retryUntil(s.cfg.Linger, func() bool { return polled(all, (*life).quiet) }) {
+	if !retryUntil(s.cfg.Linger, func() bool { return polled(all, (*held).quiet) }) {
 		text := ""
 		for _, d := range all {
 			if ranks := d.pendingSends(); ranks != "" {
@@ -100,7 +100,7 @@ func (s *Session) shutdown() {
 	}
 	s.control.Announce()
 	s.cfg.presence.Tell(presence.Left)
-	retryUntil(s.cfg.Linger, func() bool { return polled(all, (*life).peerKnows) })
+	retryUntil(s.cfg.Linger, func() bool { return polled(all, (*held).peerKnows) })
 	s.end("this side closed its session")
 	s.queues.close()
 	if m := s.cfg.manager; m != nil {
@@ -110,7 +110,7 @@ func (s *Session) shutdown() {
 }
 
 // polled polls all gates and says whether the predicate holds for all of them.
-func polled(all []*Domain, is func(*life) bool) bool {
+func polled(all []*Domain, is func(*held) bool) bool {
 	yes := true
 	for _, d := range all {
 		yes = d.polled(is) && yes

@@ -83,21 +83,21 @@ func (g *Gate) Claim(m Match) *Message {
 		return nil
 	}
 	g.poll()
-	g.enter()
-	defer g.letGo()
-	return g.claim(m)
+	h := g.enter()
+	defer h.letGo()
+	return h.claim(m)
 }
 
-func (g *Gate) claim(m Match) *Message {
-	if g.flow.Closing {
+func (h *held) claim(m Match) *Message {
+	if h.flow.Closing {
 		return nil
 	}
-	x := g.flow.Claim(m.Context.id(), m.pattern(), g.inbox.collect())
-	g.sendIfDue() // for receives before this
+	x := h.flow.Claim(m.Context.id(), m.pattern(), h.collect())
+	h.sendIfDue() // for receives before this
 	if x == nil {
 		return nil
 	}
-	return &Message{gate: g, m: x, Envelope: envelopeOf(g.rank, x)}
+	return &Message{gate: h.g, m: x, Envelope: envelopeOf(h.g.rank, x)}
 }
 
 // Claim is Gate.Claim for a message from any rank.
@@ -108,9 +108,9 @@ func (d *Domain) Claim(m Match) *Message {
 	d.poll()
 	for rank := range m.Context.of(d).Flagged {
 		g := d.gates.at(rank)
-		g.enter()
-		x := g.claim(m)
-		g.letGo()
+		h := g.enter()
+		x := h.claim(m)
+		h.letGo()
 		if x != nil {
 			return x
 		}
@@ -138,15 +138,15 @@ func (x *Message) Start(op *Op) *Request {
 	r.prepareRecv(x.gate, &o)
 	r.core.Op = flow.OpResume
 	g := x.gate
-	g.enter()
+	h := g.enter()
 	if m := x.m; m == nil {
-		g.flow.Finish(&r.core, ErrIdle)
+		h.flow.Finish(&r.core, ErrIdle)
 	} else {
 		x.m = nil
-		g.flow.Deliver(&r.core, m)
-		g.sendIfDue()
+		h.flow.Deliver(&r.core, m)
+		h.sendIfDue()
 	}
-	g.letGo()
+	h.letGo()
 	return r
 }
 

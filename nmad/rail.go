@@ -41,10 +41,10 @@ type rail struct {
 	woken     bool // a sleeper was woken on its behalf, and no thread has looked why
 }
 
-func (l *rail) init(g *Gate, index int, link driver.Link) {
-	l.gate, l.index = g, uint8(index)
-	l.why = "default"
-	s := &g.flow.Rails[index].Streams
+func (h *held) initRail(index int, link driver.Link) {
+	l := &h.g.rails[index]
+	l.gate, l.index, l.why = h.g, uint8(index), "default"
+	s := &h.flow.Rails[index].Streams
 	l.push.stream, l.push.dir = &s[flow.Push], flow.Push
 	l.pull.stream, l.pull.dir = &s[flow.Pull], flow.Pull
 	l.bind(link)
@@ -71,59 +71,47 @@ func (l *rail) transfer(dir flow.Direction) *transfer {
 // inactive says that no thread is inside the large track of the link. Under mu.
 func (l *rail) inactive() bool { return l.push.inactive() && l.pull.inactive() }
 
-// rails are the links of a gate. Under the lock of the gate.
-type rails struct {
-	g      *Gate
-	all    []rail // at least one
-	kept   int    // transfers whose buffer a link has not given back; see transfer
-	armed  int8   // rails on whose descriptors the engine sleeps
-	waited int64  // cycles: until then a waiter polls for bytes of long messages, 0: none does; see waiterPolls
-	woken  bool   // rails are to be looked at; see look
-	ticks  uint   // of a gate with several rails
-}
-
 // lookEvery is after how many ticks the rails of a gate are looked at though no sleeper was
 // woken for them: there may be no sleepers.
 const lookEvery = 256
 
-// near is the processors from which polling the gate is cheap, for its task: those of its rails. Empty:
+// nearCPUs is the processors from which polling the gate is cheap, for its task: those of its rails. Empty:
 // any. Rails that are as near to all of them have no say; where rails lie on several nodes
 // the task goes to what these have in common.
-func (x *rails) near() (set topo.CPUSet) {
-	for i := range x.all {
-		set = set.Or(x.all[i].place.CPUs)
+func (g *Gate) nearCPUs() (set topo.CPUSet) {
+	for i := range g.rails {
+		set = set.Or(g.rails[i].place.CPUs)
 	}
 	return set
 }
 
-// look ends the gate if a rail has ended although nothing was under way on it: its
-// descriptor would wake sleepers again and again. Under mu.
-func (x *rails) look() {
-	g := x.g
-	x.woken = false
-	var h driver.Header
-	for i := 1; i < len(x.all) && g.life.end == nil; i++ {
-		l := &x.all[i]
+// lookAtRails ends the gate if a rail has ended although nothing was under way on it: its
+// descriptor would wake sleepers again and again.
+func (h *held) lookAtRails() {
+	h.woken = false
+	var head driver.Header
+	for i := 1; i < len(h.g.rails) && h.end == nil; i++ {
+		l := &h.g.rails[i]
 		if !l.woken {
 			continue
 		}
 		l.woken = false
-		if _, ok, err := l.link.Recv(&h); err != nil {
-			g.life.loseRail(l, err)
+		if _, ok, err := l.link.Recv(&head); err != nil {
+			h.loseRail(l, err)
 		} else if ok {
-			g.life.fail(violation(g.rank, "a packet of kind %d on rail %s, whose small track is not used", h.Kind, l.name))
+			h.fail(violation(h.g.rank, "a packet of kind %d on rail %s, whose small track is not used", head.Kind, l.name))
 		}
 	}
 }
 
-// lookAround has the rails looked at now and then. Under mu.
-func (x *rails) lookAround() {
-	if x.ticks++; x.ticks%lookEvery != 0 {
+// lookAround has the rails looked at now and then.
+func (h *held) lookAround() {
+	if h.ticks++; h.ticks%lookEvery != 0 {
 		return
 	}
-	x.woken = true
-	for i := range x.all {
-		x.all[i].woken = true
+	h.woken = true
+	for i := range h.g.rails {
+		h.g.rails[i].woken = true
 	}
 }
 
@@ -148,19 +136,18 @@ type RailInfo struct {
 // ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.
 const ShareOf = 4 << 20
 
-// info describes the rails. Under mu of the gate.
-func (x *rails) info() []RailInfo {
-	g := x.g
-	loads, shares := make([]strategy.Load, len(g.rails.all)), make([]int, len(g.rails.all))
-	for i := range g.rails.all {
-		loads[i] = strategy.Load{Cost: g.flow.Rails[i].Cost}
+// railInfo describes the rails.
+func (h *held) railInfo() []RailInfo {
+	loads, shares := make([]strategy.Load, len(h.g.rails)), make([]int, len(h.g.rails))
+	for i := range h.g.rails {
+		loads[i] = strategy.Load{Cost: h.flow.Rails[i].Cost}
 	}
-	strategy.Estimate(g.flow.Strategy, ShareOf, loads, shares)
-	infos := make([]RailInfo, len(g.rails.all))
-	for i := range g.rails.all {
-		l := &g.rails.all[i]
+	strategy.Estimate(h.flow.Strategy, ShareOf, loads, shares)
+	infos := make([]RailInfo, len(h.g.rails))
+	for i := range h.g.rails {
+		l := &h.g.rails[i]
 		infos[i] = RailInfo{
-			Name: l.name, Latency: g.flow.Rails[i].Cost.Latency, Bandwidth: g.flow.Rails[i].Cost.Bandwidth, Why: l.why,
+			Name: l.name, Latency: h.flow.Rails[i].Cost.Latency, Bandwidth: h.flow.Rails[i].Cost.Bandwidth, Why: l.why,
 			Share: float64(shares[i]) / ShareOf, Eager: l.limit,
 			Network: l.network, Choice: l.choice, Near: l.place.CPUs.String(), Placed: l.place.Why,
 		}

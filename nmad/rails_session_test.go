@@ -91,7 +91,7 @@ func TestRailOfASessionBreaks(t *testing.T) {
 		j := newJob(t, 2, nil, func(c *Config) { c.Rails = nets })
 		g := j.sessions[0].Gate(1)
 		r, s := g.Irecv(1, make([]byte, 10)), g.Isend(2, make([]byte, 1<<20)) // none receives it
-		links := [2]*simnet.Link{g.rails.all[0].link.(*simnet.Link), g.rails.all[1].link.(*simnet.Link)}
+		links := [2]*simnet.Link{g.rails[0].link.(*simnet.Link), g.rails[1].link.(*simnet.Link)}
 		in := j.sessions[1].Gate(0).Irecv(2, make([]byte, 1<<20))
 		links[1].Break(driver.ErrPeerLost)
 		lostWait(t, r, 1)

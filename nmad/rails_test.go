@@ -24,7 +24,7 @@ func TestRailsDeliver(t *testing.T) {
 		}
 		p := newPair(options[0], wide, options[1:]...)
 		for _, g := range p.gates {
-			g.flow.Strategy, _ = strategy.Lookup(rapid.SampledFrom(strategy.Names()).Draw(t, "strategy"))
+			g.locked.flow.Strategy, _ = strategy.Lookup(rapid.SampledFrom(strategy.Names()).Draw(t, "strategy"))
 		}
 		type exchange struct {
 			s, r      *Request
@@ -71,7 +71,7 @@ func TestRailsDeliver(t *testing.T) {
 				t.Fatalf("message %d of %d bytes into %d: %v", i, len(x.data), len(x.buf), x.r.core.Err())
 			}
 		}
-		if n := p.pending(); n != [2]int{} || p.gates[0].flow.Moving(flow.Pull)+p.gates[1].flow.Moving(flow.Push)+p.gates[1].flow.Moving(flow.Pull)+p.gates[0].flow.Moving(flow.Push) != 0 {
+		if n := p.pending(); n != [2]int{} || p.gates[0].locked.flow.Moving(flow.Pull)+p.gates[1].locked.flow.Moving(flow.Push)+p.gates[1].locked.flow.Moving(flow.Pull)+p.gates[0].locked.flow.Moving(flow.Push) != 0 {
 			t.Fatalf("the engines still count %v pending requests, the gates chunks", n)
 		}
 	})
@@ -133,16 +133,16 @@ func (l *dozing) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 func TestLastPackets(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	g := p.gates[0]
-	g.track.link = &dozing{Link: g.track.link, dozes: true}
+	g.locked.link = &dozing{Link: g.locked.link, dozes: true}
 	var all []*Request
 	for tag := range uint64(3) {
 		p.gates[1].Isend(tag, []byte{byte(tag)})
 		all = append(all, g.Irecv(tag, make([]byte, 1)))
 	}
 	last := g.Irecv(9, nil)
-	g.mu.lock()
-	g.life.lose(driver.ErrPeerLost)
-	g.letGo()
+	h := g.lock()
+	h.lose(driver.ErrPeerLost)
+	h.letGo()
 	for _, r := range all {
 		mustDone(t, r, nil)
 	}
@@ -155,12 +155,12 @@ func TestNothingAfterTheEnd(t *testing.T) {
 	p := newPair(simnet.Options{}, scarce)
 	g := p.gates[0]
 	first := g.Irecv(1, make([]byte, 1))
-	for g.flow.Affords(64) {
+	for g.locked.flow.Affords(64) {
 		g.Isend(2, make([]byte, 64))
 	}
-	g.mu.lock()
-	g.life.fail(&PeerError{Rank: 1, Reason: "of the test", Err: ErrPeerLost})
-	g.letGo()
+	h := g.lock()
+	h.fail(&PeerError{Rank: 1, Reason: "of the test", Err: ErrPeerLost})
+	h.letGo()
 	mustDone(t, first, ErrPeerLost)
 	p.gates[1].Isend(1, []byte{1})
 	mustDone(t, g.Isend(2, make([]byte, 64)), ErrPeerLost)
@@ -174,7 +174,7 @@ func TestRailsNoAllocation(t *testing.T) {
 	for _, name := range strategy.Names() {
 		p := newPair(simnet.Options{Large: 1 << 20}, wide, simnet.Options{Large: 1 << 20})
 		for _, g := range p.gates {
-			g.flow.Strategy, _ = strategy.Lookup(name)
+			g.locked.flow.Strategy, _ = strategy.Lookup(name)
 		}
 		var s, r Request
 		exchange := func() {
@@ -198,7 +198,7 @@ func TestRailsUnderAWildStrategy(t *testing.T) {
 	for _, shares := range [][]int{{0, 0}, {-1, -5}, {1, 1}, {1 << 40, 1 << 40}, {5000, 0}, {4095, 5000}, {0, 1}} {
 		p := newPair(simnet.Options{Large: 1 << 16, Rate: 1 << 14}, wide, simnet.Options{Large: 1 << 16, Rate: 1 << 14})
 		for _, g := range p.gates {
-			g.flow.Strategy = wildStrategy{strategy.Default, shares}
+			g.locked.flow.Strategy = wildStrategy{strategy.Default, shares}
 		}
 		msg, buf := pattern(100_001, 1), make([]byte, 100_001)
 		s, r := p.gates[0].Isend(1, msg), p.gates[1].Irecv(1, buf)

@@ -122,10 +122,10 @@ func TestRecordsStay(t *testing.T) {
 	for range 100 {
 		p.settle()
 	}
-	if n := p.gates[1].flow.Ledger().Announced; n != 2 || p.gates[1].flow.Ledger().Records != 2 {
-		t.Errorf("%d announcements are kept in %d records, want 2", n, p.gates[1].flow.Ledger().Records)
+	if n := p.gates[1].locked.flow.Ledger().Announced; n != 2 || p.gates[1].locked.flow.Ledger().Records != 2 {
+		t.Errorf("%d announcements are kept in %d records, want 2", n, p.gates[1].locked.flow.Ledger().Records)
 	}
-	if n := p.gates[0].flow.Ledger().Told; n != 2 {
+	if n := p.gates[0].locked.flow.Ledger().Told; n != 2 {
 		t.Errorf("the receiver was told of %d records", n)
 	}
 	takeRest(t, p, 40, 200, sends)
@@ -214,7 +214,7 @@ func TestRecordViolations(t *testing.T) {
 				p.links[0].Inject(h, nil)
 			}
 			p.gates[1].poll()
-			if end := p.gates[1].life.end; end == nil || !errors.Is(end, ErrProtocol) {
+			if end := p.gates[1].locked.end; end == nil || !errors.Is(end, ErrProtocol) {
 				t.Errorf("the gate ended with %v, want ErrProtocol", end)
 			}
 		})

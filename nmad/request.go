@@ -126,12 +126,13 @@ func (r *Request) prepare(g *Gate, op flow.Op, tag uint64, buf []byte, heard flo
 
 // startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking does, and no monitor
 // is told. It takes the lock of g, and returns with it.
-func (r *Request) startLink(g *Gate) {
+func (r *Request) startLink(g *Gate) *held {
 	r.prepare(g, flow.OpRecv, 0, nil, flow.ByState)
 	r.special().Wild.Probe = true
 	r.core.Stage = flow.Posted
-	g.enter()
-	g.flow.Count(&r.core)
+	h := g.enter()
+	h.flow.Count(&r.core)
+	return h
 }
 
 // ended says that r is done: nothing of it changes until it is started again.
@@ -145,11 +146,11 @@ func (r *Request) listen() {
 	if r.domain() != nil || r.gate.worker != nil {
 		return // told from the start
 	}
-	r.gate.enter()
+	h := r.gate.enter()
 	if r.core.Stage != flow.Done {
 		r.tell()
 	}
-	r.gate.letGo()
+	h.letGo()
 }
 
 // tell has the owner of r told through its completion. Under the lock of the gate, or before r begins.
@@ -252,9 +253,9 @@ func (r *Request) poll() {
 
 func (r *Request) wait() error {
 	if r.domain() != nil { // all gates may matter: the wait polls the engine
-		return r.gate.waits.sleep(r)
+		return r.gate.sleep(r)
 	}
-	return r.gate.waits.wait(r)
+	return r.gate.wait(r)
 }
 
 // requestQueue is a first-in-first-out queue of requests, which are in no other one.

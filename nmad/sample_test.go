@@ -60,11 +60,11 @@ func TestSampleGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, g := range []*Gate{zero, one} {
-		g.enter()
-		if n := g.flow.Ledger().Unexpected; n != 0 {
+		h := g.enter()
+		if n := h.flow.Ledger().Unexpected; n != 0 {
 			t.Errorf("%d messages were left over", n)
 		}
-		g.letGo()
+		h.letGo()
 	}
 }
 

@@ -36,9 +36,13 @@ const (
 
 // sampler measures the rails of a gate. It belongs to the caller of Sample, or of SampleEcho: what it has needs no lock, and it
 // sends and receives as any user of the gate does.
-type sampler struct {
-	g     *Gate
-	round *sampleRound // that a Sample which was given up has begun; nil: none
+type sampler struct{ g *Gate }
+
+// eager is the eager limit of the gate, in bytes.
+func (s sampler) eager() int {
+	h := s.g.lock()
+	defer h.letGo()
+	return h.flow.Eager()
 }
 
 // Sample measures the rails of this gate: messages of growing size go to and fro, eagerly
@@ -58,28 +62,29 @@ func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 	if err := g.Link(ctx); err != nil {
 		return nil, err
 	}
-	if err := g.sampler.finish(ctx); err != nil {
+	m := sampler{g}
+	if err := m.finish(ctx); err != nil {
 		return nil, fmt.Errorf("nmad: sample rank %d: finish what an earlier one has begun: %w", g.rank, err)
 	}
-	undo := g.routes.unlimit()
-	p, err := g.sampler.rails(ctx)
+	undo := g.unlimit()
+	p, err := m.rails(ctx)
 	if err != nil {
 		undo()
 		return nil, fmt.Errorf("nmad: sample rank %d: %w", g.rank, err)
 	}
-	g.routes.apply(p)
+	g.applyProfile(p)
 	var r Request
-	if err := g.sampler.send(&r, sampleEnd, p.brief()); err != nil {
+	if err := m.send(&r, sampleEnd, p.brief()); err != nil {
 		return nil, err
 	}
 	return p, r.WaitContext(ctx)
 }
 
 // rails measures all rails.
-func (s *sampler) rails(ctx context.Context) (*Profile, error) {
+func (s sampler) rails(ctx context.Context) (*Profile, error) {
 	p := &Profile{Rails: map[string]Rail{}}
 	var eager []Cost
-	for i := range s.g.rails.all {
+	for i := range s.g.rails {
 		rail, err := s.cost(ctx, uint64(i))
 		if err == nil && i == 0 {
 			eager, err = s.eagerly(ctx)
@@ -91,7 +96,7 @@ func (s *sampler) rails(ctx context.Context) (*Profile, error) {
 			return nil, err
 		}
 		rail.Eager = crossing(rail.Points)
-		p.Rails[s.g.rails.all[i].name] = rail
+		p.Rails[s.g.rails[i].name] = rail
 	}
 	return p, nil
 }
@@ -108,20 +113,20 @@ func (p *Profile) brief() []byte {
 }
 
 // eagerly measures messages up to the longest one that can go eagerly.
-func (s *sampler) eagerly(ctx context.Context) (points []Cost, err error) {
+func (s sampler) eagerly(ctx context.Context) (points []Cost, err error) {
 	for size := 1; ; size *= 2 {
-		c := Cost{Size: min(size, s.g.flow.Eager())}
+		c := Cost{Size: min(size, s.eager())}
 		if c.EagerNs, err = s.halfTrip(ctx, c.Size, sampleEager); err != nil {
 			return nil, err
 		}
-		if points = append(points, c); c.Size == s.g.flow.Eager() {
+		if points = append(points, c); c.Size == s.eager() {
 			return points, nil
 		}
 	}
 }
 
 // points measures messages of the same sizes whose bytes come by rendezvous over a rail.
-func (s *sampler) points(ctx context.Context, rail uint64, eager []Cost) (points []Cost, err error) {
+func (s sampler) points(ctx context.Context, rail uint64, eager []Cost) (points []Cost, err error) {
 	for _, c := range eager {
 		if c.RendezvousNs, err = s.halfTrip(ctx, c.Size, sampleRail+rail); err != nil {
 			return nil, err
@@ -132,7 +137,7 @@ func (s *sampler) points(ctx context.Context, rail uint64, eager []Cost) (points
 }
 
 // cost measures what a rail costs.
-func (s *sampler) cost(ctx context.Context, i uint64) (Rail, error) {
+func (s sampler) cost(ctx context.Context, i uint64) (Rail, error) {
 	short, err := s.halfTrip(ctx, sampleShort, sampleRail+i)
 	if err != nil {
 		return Rail{}, err
@@ -175,27 +180,27 @@ type sampleRound struct {
 // finish waits for the round trip that is under way, perhaps since a Sample that was given up:
 // the other side has its message, or will have, and answers it, and that must not be taken for the
 // answer to another one.
-func (s *sampler) finish(ctx context.Context) error {
-	x := s.round
+func (s sampler) finish(ctx context.Context) error {
+	x := s.g.sampled
 	if x == nil {
 		return nil
 	}
 	err := WaitAll(ctx, &x.send, &x.recv)
 	if x.send.done() && x.recv.done() {
-		s.round = nil
+		s.g.sampled = nil
 	}
 	return err
 }
 
 // halfTrip returns the median half round trip.
-func (s *sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, error) {
+func (s sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, error) {
 	x := &sampleRound{out: make([]byte, size), in: make([]byte, size)}
 	var times []int64
 	for end := time.Now().Add(sampleTime); len(times) < sampleRounds && (len(times) < sampleLeast || time.Now().Before(end)); {
 		began := time.Now()
 		err := errors.Join(s.recv(&x.recv, tag, x.in), s.send(&x.send, tag, x.out))
 		if err == nil {
-			s.round = x
+			s.g.sampled = x
 			err = s.finish(ctx)
 		}
 		if err != nil {
@@ -208,7 +213,7 @@ func (s *sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, er
 }
 
 // send sends by the protocol that the tag names.
-func (s *sampler) send(r *Request, tag uint64, buf []byte) error {
+func (s sampler) send(r *Request, tag uint64, buf []byte) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
@@ -219,7 +224,7 @@ func (s *sampler) send(r *Request, tag uint64, buf []byte) error {
 }
 
 // recv receives over the rail that the tag names.
-func (s *sampler) recv(r *Request, tag uint64, buf []byte) error {
+func (s sampler) recv(r *Request, tag uint64, buf []byte) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
@@ -242,25 +247,25 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 	if err := g.Link(ctx); err != nil {
 		return err
 	}
-	undo := g.routes.unlimit()
-	p, err := g.sampler.echo(ctx)
+	undo := g.unlimit()
+	p, err := sampler{g}.echo(ctx)
 	if err != nil {
 		undo()
 		return fmt.Errorf("nmad: sample echo: %w", err)
 	}
-	g.routes.apply(p)
+	g.applyProfile(p)
 	return nil
 }
 
 // echo answers until the other process sends what it has measured.
-func (s *sampler) echo(ctx context.Context) (*Profile, error) {
-	tags := int(sampleRail-sampleEager) + len(s.g.rails.all)
+func (s sampler) echo(ctx context.Context) (*Profile, error) {
+	tags := int(sampleRail-sampleEager) + len(s.g.rails)
 	in, buf := make([]Request, tags), make([][]byte, tags)
 	all := make([]*Request, tags)
 	var out Request
 	post := func(i int) error { return s.recv(&in[i], sampleEager+uint64(i), buf[i]) }
 	for i := range in {
-		buf[i], all[i] = make([]byte, max(s.g.flow.Eager(), sampleLong)), &in[i]
+		buf[i], all[i] = make([]byte, max(s.eager(), sampleLong)), &in[i]
 		if err := post(i); err != nil {
 			return nil, err
 		}
@@ -300,7 +305,7 @@ func readBrief(text []byte) (*Profile, error) {
 
 // endEcho takes back the receives of SampleEcho. One that has got its message meanwhile is answered, as
 // the other side waits for that.
-func (s *sampler) endEcho(all []*Request, bufs [][]byte) {
+func (s sampler) endEcho(all []*Request, bufs [][]byte) {
 	for i, r := range all {
 		if !r.Cancel() && r.Wait() == nil && r.Tag() != sampleEnd {
 			_ = s.send(&Request{}, r.Tag(), bufs[i][:r.Len()])

@@ -136,7 +136,7 @@ func (s *scenario) run(words []string) string {
 		return ""
 	case "strategy":
 		for _, g := range s.p.gates {
-			if g.flow.Strategy, _ = strategy.Lookup(words[1]); g.flow.Strategy == nil {
+			if g.locked.flow.Strategy, _ = strategy.Lookup(words[1]); g.locked.flow.Strategy == nil {
 				return "what is " + words[1] + "?\n"
 			}
 		}
@@ -152,7 +152,7 @@ func (s *scenario) run(words []string) string {
 	case "cost": // what is assumed of a rail: latency in ns, bandwidth in bytes per us
 		a := parseArgs(words[1:])
 		for _, g := range s.p.gates {
-			g.flow.Rails[a.or("rail", 0)].Cost = strategy.Cost{Latency: a.or("latency", 0), Bandwidth: float64(a.or("bandwidth", 0)) / 1000}
+			g.locked.flow.Rails[a.or("rail", 0)].Cost = strategy.Cost{Latency: a.or("latency", 0), Bandwidth: float64(a.or("bandwidth", 0)) / 1000}
 		}
 		return ""
 	case "ticks":
@@ -230,8 +230,9 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		s.bufs[rest[0]] = make([]byte, s.msgs[rest[0]].Size)
 		s.reqs[rest[0]] = s.msgs[rest[0]].Irecv(s.bufs[rest[0]])
 	case "counters":
+		f := &g.locked.flow
 		return fmt.Sprintf("%d sends, %d announced first, %d messages in %d aggregates\n",
-			g.flow.Stats.Sends, g.flow.Stats.Rendezvous, g.flow.Stats.Aggregated, g.flow.Stats.Aggregates)
+			f.Stats.Sends, f.Stats.Rendezvous, f.Stats.Aggregated, f.Stats.Aggregates)
 	case "calls":
 		packets, calls := link.Carried()
 		return fmt.Sprintf("%d packets in %d calls\n", packets, calls)
@@ -240,9 +241,9 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 			g.poll()
 		}
 	case "pollsmall": // as if another one carried the bytes of the large track just now
-		g.mu.lock()
-		g.progress(nil)
-		g.letGo()
+		h := g.lock()
+		h.progress(nil)
+		h.letGo()
 	case "hold", "buffer", "delay":
 		on := rest[0] == "on"
 		map[string]func(bool){"hold": link.Hold, "buffer": link.Buffer, "delay": link.Delay}[verb](on)
@@ -251,19 +252,19 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 	case "inject":
 		s.inject(link, rest[0], a)
 	case "arm":
-		return fmt.Sprintln("armed:", source{&g.rails.all[a.or("rail", 0)]}.Arm())
+		return fmt.Sprintln("armed:", source{&g.rails[a.or("rail", 0)]}.Arm())
 	case "disarm":
-		source{&g.rails.all[a.or("rail", 0)]}.Disarm()
+		source{&g.rails[a.or("rail", 0)]}.Disarm()
 	case "rung":
 		return fmt.Sprintln("rung:", link.Rung())
 	case "close":
-		g.life.beginClose(ErrClosed)
+		g.beginClose(ErrClosed)
 	case "bye":
-		g.life.sayBye()
+		g.sayBye()
 	case "retire":
-		g.mu.lock()
-		over := g.life.flushed()
-		g.letGo()
+		h := g.lock()
+		over := h.flushed()
+		h.letGo()
 		return fmt.Sprintln("nothing left to send:", over)
 	case "state":
 		return s.state(g)
@@ -349,8 +350,8 @@ func sentinel(err error) string {
 // rails prints what has come in over each rail, and what is on the way.
 func (s *scenario) rails(g *Gate) string {
 	var b strings.Builder
-	for i := range g.rails.all {
-		in := g.rails.all[i].pull.stream
+	for i := range g.rails {
+		in := g.rails[i].pull.stream
 		chunks, _ := in.Waits()
 		fmt.Fprintf(&b, "rail %d: %d bytes in %d chunks, %d chunks to come\n", i, in.Bytes, in.Chunks, chunks)
 	}
@@ -361,12 +362,12 @@ func (s *scenario) rails(g *Gate) string {
 func (s *scenario) state(g *Gate) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "posted %d, unexpected %d (%d bytes), announced here %d, there %d, credit %d, taken %d, owed %d, pending %d\n",
-		g.flow.Ledger().Posted, g.flow.Ledger().Unexpected, g.flow.Stats.UnexpectedBytes, g.flow.Ledger().Announced, g.flow.Ledger().Outstanding,
-		g.flow.Ledger().Credit, g.flow.Ledger().Taken, g.flow.Ledger().Owed, g.engine.Pending())
-	if g.life.end != nil {
-		fmt.Fprintf(&b, "ended: %v\n", g.life.end)
+		g.locked.flow.Ledger().Posted, g.locked.flow.Ledger().Unexpected, g.locked.flow.Stats.UnexpectedBytes, g.locked.flow.Ledger().Announced, g.locked.flow.Ledger().Outstanding,
+		g.locked.flow.Ledger().Credit, g.locked.flow.Ledger().Taken, g.locked.flow.Ledger().Owed, g.engine.Pending())
+	if g.locked.end != nil {
+		fmt.Fprintf(&b, "ended: %v\n", g.locked.end)
 	}
-	if g.flow.Acked() {
+	if g.locked.flow.Acked() {
 		b.WriteString("the peer has taken in everything\n")
 	}
 	return b.String()

@@ -239,7 +239,7 @@ func exchange(t *testing.T, g *Gate, tag uint64, messages int) {
 	for done := 0; done < messages; done += window {
 		var bufs, want [window][]byte
 		for i := range window {
-			n, limit := 0, max(g.flow.Eager(), 256) // around which the protocol changes
+			n, limit := 0, max(g.locked.flow.Eager(), 256) // around which the protocol changes
 			switch rng.IntN(4) {
 			case 0:
 				n = rng.IntN(16)
@@ -538,9 +538,9 @@ func TestDescription(t *testing.T) {
 				t.Errorf("no %q in\n%s", part, text)
 			}
 		}
-		g.mu.lock()
+		h := g.lock()
 		text = j.sessions[0].String()
-		g.letGo()
+		h.letGo()
 		if !strings.Contains(text, "gate to rank 1: its lock is held") {
 			t.Error(text)
 		}

@@ -35,7 +35,7 @@ func TestArrivalsBesideWantOfRoom(t *testing.T) {
 	start(one.Post(&a, &Op{Match: Tag(1), Buf: there}))
 	start(zero.Post(&x, &Op{Kind: OpRecv, Match: Tag(1), Parts: parts}))
 	zero.poll() // asks for the bytes
-	sleeper := source{&zero.rails.all[0]}
+	sleeper := source{&zero.rails[0]}
 	if !sleeper.Arm() {
 		t.Fatal("nothing has arrived, and the gate cannot be armed")
 	}
@@ -97,9 +97,9 @@ func TestArmedAgain(t *testing.T) {
 		g := p.gates[0]
 		armed := false
 		l := &late{Link: p.links[0], comes: func() { comes(p) }, armed: &armed}
-		g.track.link = l
-		g.rails.all[0].init(g, 0, l)
-		sleeper := source{&g.rails.all[0]}
+		g.locked.link = l
+		g.fresh().initRail(0, l)
+		sleeper := source{&g.rails[0]}
 		if !sleeper.Arm() || !armed {
 			t.Fatal("nothing has arrived, and the gate cannot be armed")
 		}
@@ -112,7 +112,7 @@ func TestArmedAgain(t *testing.T) {
 		if !armed {
 			t.Errorf("%s has come: the sleeper hears of nothing", what)
 		}
-		if what == "room" && g.flow.Outgoing() {
+		if what == "room" && g.locked.flow.Outgoing() {
 			t.Error("a message has not left")
 		}
 		sleeper.Disarm()
@@ -131,12 +131,12 @@ func TestArmBesideWaiter(t *testing.T) {
 		t.Fatal(err)
 	}
 	zero.poll() // asks for the bytes
-	sleeper := source{&zero.rails.all[0]}
+	sleeper := source{&zero.rails[0]}
 	if !sleeper.Arm() {
 		t.Fatal("nothing has arrived and no thread waits, and the gate cannot be armed")
 	}
 	sleeper.Disarm()
-	zero.waits.spin = time.Minute
+	zero.spin = time.Minute
 	s, stop := oneVP(t) // a thread polls on also where its CPU is wanted
 	defer stop()
 	waited := make(chan error)
@@ -146,18 +146,18 @@ func TestArmBesideWaiter(t *testing.T) {
 		waited <- err
 	}()
 	for end, there := time.Now().Add(20*time.Second), false; !there; runtime.Gosched() {
-		zero.mu.lock()
-		there = zero.rails.waiterPolls()
-		zero.mu.unlock()
+		h := zero.lock()
+		there = h.waiterPolls()
+		h.drop()
 		if time.Now().After(end) {
 			t.Fatal("a waiter polls for a long message, and does not say so")
 		}
 	}
 	for range 1000 {
-		zero.mu.lock()
-		armed := zero.rails.all[0].arm()
-		meant := zero.rails.waiterPolls() // still: else the waiter has not run for so long that its word did not count
-		zero.mu.unlock()
+		h := zero.lock()
+		armed := h.arm(&zero.rails[0])
+		meant := h.waiterPolls() // still: else the waiter has not run for so long that its word did not count
+		h.drop()
 		if armed && meant {
 			t.Fatal("the sleeper sleeps for a gate that a waiter polls")
 		}
@@ -180,9 +180,9 @@ func TestArmBesideWaiter(t *testing.T) {
 	if err := <-waited; err != nil || !bytes.Equal(got, there) {
 		t.Errorf("the message: %v, or damaged", err)
 	}
-	zero.mu.lock()
-	zero.rails.waited = asm.Cycles() // the waiter's patience is over
-	zero.mu.unlock()
+	h := zero.lock()
+	h.waited = asm.Cycles() // the waiter's patience is over
+	h.drop()
 	if !sleeper.Arm() {
 		t.Error("no waiter polls any more, and the gate cannot be armed")
 	}

@@ -64,11 +64,11 @@ func (g *Gate) Stats() Stats {
 	if !g.made() {
 		return Stats{}
 	}
-	g.mu.lock()
-	defer g.letGo()
-	x := &g.flow.Stats
+	h := g.lock()
+	defer h.letGo()
+	x := &h.flow.Stats
 	stats := Stats{
-		Links: g.linking.made, Sends: x.Sends, Recvs: x.Recvs, Rendezvous: x.Rendezvous, Starved: x.Starved,
+		Links: h.made, Sends: x.Sends, Recvs: x.Recvs, Rendezvous: x.Rendezvous, Starved: x.Starved,
 		Lent: x.Lent, Borrowed: x.Borrowed, Unexpected: x.Unexpected, Credits: x.Credits,
 		Aggregates: x.Aggregates, Aggregated: x.Aggregated, BytesSent: x.BytesSent, BytesReceived: x.BytesReceived,
 		UnexpectedBytes: x.UnexpectedBytes, UnexpectedPeak: x.UnexpectedPeak,
@@ -76,8 +76,8 @@ func (g *Gate) Stats() Stats {
 	if g.offload != nil {
 		stats.Offloaded = g.offload.idle.Load()
 	}
-	for i := range g.rails.all {
-		out, in := g.rails.all[i].push.stream, g.rails.all[i].pull.stream
+	for i := range g.rails {
+		out, in := g.rails[i].push.stream, g.rails[i].pull.stream
 		stats.Rails[i] = RailStats{out.Bytes, in.Bytes, out.Chunks, in.Chunks}
 	}
 	return stats

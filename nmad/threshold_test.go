@@ -54,11 +54,11 @@ func TestProtocolsAreKept(t *testing.T) {
 			at := func(size int) (*pair, *Gate) {
 				p := newPair(simnet.Options{MaxBody: 2048, Large: 1 << 16, Rate: speeds[0]}, wide, more...)
 				for _, g := range p.gates {
-					g.flow.Strategy, _ = strategy.Lookup(name)
+					g.locked.flow.Strategy, _ = strategy.Lookup(name)
 					for i, rate := range speeds {
-						g.flow.Rails[i].Cost = strategy.Cost{Latency: 1000, Bandwidth: float64(rate) / 1000} // a tick is a microsecond
+						g.locked.flow.Rails[i].Cost = strategy.Cost{Latency: 1000, Bandwidth: float64(rate) / 1000} // a tick is a microsecond
 					}
-					g.flow.SetEager(1500)
+					g.locked.flow.SetEager(1500)
 				}
 				return p, p.gates[1]
 			}
@@ -90,9 +90,9 @@ func TestProtocolsAreKept(t *testing.T) {
 					}
 					var came []string
 					stats := g.Stats()
-					for k := range g.rails.all {
+					for k := range g.rails {
 						if stats.Rails[k].BytesReceived > 0 {
-							came = append(came, g.rails.all[k].name)
+							came = append(came, g.rails[k].name)
 						}
 					}
 					announced := p.gates[0].Stats().Rendezvous == 1
@@ -132,9 +132,9 @@ func TestEagerRows(t *testing.T) {
 	} {
 		p := newPair(simnet.Options{MaxBody: 64}, wide)
 		g := p.gates[0]
-		g.rails.all[0].bind(shortLink{p.links[0], c.short})
-		if g.flow.SetEager(c.eager); c.eager != 64 {
-			g.routes.why = "a test limit"
+		g.rails[0].bind(shortLink{p.links[0], c.short})
+		if g.locked.flow.SetEager(c.eager); c.eager != 64 {
+			g.locked.eagerWhy = "a test limit"
 		}
 		var rows []string
 		for _, row := range g.Info().Protocols[:len(g.Info().Protocols)-1] {
@@ -151,7 +151,7 @@ func TestExceptionsAreKept(t *testing.T) {
 	for _, name := range strategy.Names() {
 		p := newPair(simnet.Options{MaxBody: 8192, Packets: 1}, bounds{window: 9000, records: 10, peerWindow: 9000, peerRecords: 10})
 		g := p.gates[0]
-		g.flow.Strategy, _ = strategy.Lookup(name)
+		g.locked.flow.Strategy, _ = strategy.Lookup(name)
 		told := map[string]Exception{}
 		for _, x := range g.Info().Exceptions {
 			told[x.Name+": "+x.When] = x
@@ -177,7 +177,7 @@ func TestExceptionsAreKept(t *testing.T) {
 				}
 			}
 		}
-		if n := g.routes.joinable(); n != longest {
+		if n := g.locked.joinable(); n != longest {
 			t.Errorf("%s: it says that messages of up to %d bytes go together, the strategy takes %d", name, longest, n)
 		}
 		if longest < 0 {
@@ -186,7 +186,7 @@ func TestExceptionsAreKept(t *testing.T) {
 		for _, size := range []int{longest, longest + 1} {
 			p := newPair(simnet.Options{MaxBody: 8192, Packets: 1}, wide)
 			g := p.gates[0]
-			g.flow.Strategy, _ = strategy.Lookup(name)
+			g.locked.flow.Strategy, _ = strategy.Lookup(name)
 			g.Isend(3, nil) // takes the room
 			g.Isend(3, []byte("first"))
 			second := g.Isend(3, make([]byte, size))
@@ -209,7 +209,7 @@ func TestExceptionsAreKept(t *testing.T) {
 func TestThresholdsByRail(t *testing.T) {
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "tcp,shm" })
 	profile := sampled(t, j)
-	most := j.sessions[0].Gate(1).flow.Room()
+	most := j.sessions[0].Gate(1).locked.flow.Room()
 	j.close()
 	for _, name := range []string{"tcp", "shm"} {
 		r := profile.Rails[name]

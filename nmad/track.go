@@ -10,40 +10,25 @@ import (
 // for a bounded time.
 const burst = 32
 
-// track is the small track of a gate's first rail, over which all packets travel, and the loop that carries them between it and
-// the flow: what the flow wants to leave goes to the link, what the link has goes to the flow. Under the lock of the gate.
-type track struct {
-	g    *Gate
-	link driver.Link   // changes once, when the gate gets its links
-	head driver.Header // of the packet that is being received
-
-	apart  bool // the gate has lists under a lock of their own
-	slow   bool // calls of the link enter the kernel: other threads are to have the lists meanwhile
-	echoes bool // the link brings back what it is given: the gate leads to the own rank
-	full   bool // echo has something to take in
-}
-
-// bind has the small track use that link. Under mu.
-func (t *track) bind(link driver.Link, eager int) {
-	g := t.g
+// bind has the small track use that link.
+func (h *held) bind(link driver.Link, eager int) {
 	caps := link.Caps()
-	t.link, t.echoes, t.slow, t.apart = link, caps.Echoes, caps.Syscalls, g.mu.lists != nil
-	g.flow.Bind(caps, eager)
+	h.link, h.echoes, h.slow, h.apart = link, caps.Echoes, caps.Syscalls, h.g.mu.lists != nil
+	h.flow.Bind(caps, eager)
 }
 
 // echo takes in what has left over a link that echoes, both tracks, until nothing moves: the thread that sends receives, and needs
 // no poller. The bytes of long messages are copied under the lock.
-func (t *track) echo() {
-	g := t.g
-	for vain := 0; g.life.end == nil && (t.full || vain < 2 && g.flow.Streams()); { // what Push offers in one round Pull takes in the next one
-		t.full = false
-		for t.receive(nil) {
+func (h *held) echo() {
+	for vain := 0; h.end == nil && (h.full || vain < 2 && h.flow.Streams()); { // what Push offers in one round Pull takes in the next one
+		h.full = false
+		for h.receive(nil) {
 		}
-		if g.flow.Outgoing() && !g.waits.keepGathering() {
-			t.drain()
+		if h.flow.Outgoing() && !h.keepGathering() {
+			h.drain()
 		}
-		g.rails.copy(g.rails.reserve())
-		if vain++; g.rails.complete() {
+		h.g.copy(h.reserve())
+		if vain++; h.complete() {
 			vain = 0
 		}
 	}
@@ -54,77 +39,74 @@ const shortBody = 512
 
 // leaveLists lets other threads have the lists while the caller is inside the link with a body of that many bytes, if that takes longer than to take the lists
 // again. retakeLists ends that.
-func (t *track) leaveLists(body int) {
-	if t.apart && (t.slow || body > shortBody) {
-		t.g.mu.dropLists()
+func (h *held) leaveLists(body int) {
+	if h.apart && (h.slow || body > shortBody) {
+		h.g.mu.dropLists()
 	}
 }
 
-func (t *track) retakeLists(body int) {
-	if t.apart {
-		t.takeLists(body)
+func (h *held) retakeLists(body int) {
+	if h.apart {
+		h.takeLists(body)
 	}
 }
 
 //go:noinline
-func (t *track) takeLists(body int) {
-	if t.slow || body > shortBody {
-		t.g.mu.takeLists()
+func (h *held) takeLists(body int) {
+	if h.slow || body > shortBody {
+		h.g.mu.takeLists()
 	}
 }
 
 // drain hands the packets that wait to the link. It stops at the first refusal.
-func (t *track) drain() {
-	g := t.g
-	more := g.flow.StartPackets()
-	for p := g.flow.Next(); p != nil; p = g.flow.Next() {
-		if p.Head.Kind == flow.KindLoan && !g.memory.lend() {
-			g.flow.Bar()
+func (h *held) drain() {
+	more := h.flow.StartPackets()
+	for p := h.flow.Next(); p != nil; p = h.flow.Next() {
+		if p.Head.Kind == flow.KindLoan && !h.lend() {
+			h.flow.Bar()
 			continue
 		}
-		ok, err := t.emit(p, more)
+		ok, err := h.emit(p, more)
 		if !ok || err != nil {
-			g.flow.Refused()
+			h.flow.Refused()
 			if err != nil {
-				g.life.lose(err)
+				h.lose(err)
 				return
 			}
 			break
 		}
-		g.flow.Sent()
+		h.flow.Sent()
 	}
-	t.flush()
+	h.flush()
 }
 
 // emit hands a packet to the link; more: a flush follows. False: it has no room.
-func (t *track) emit(p *flow.Packet, more bool) (bool, error) {
-	g := t.g
+func (h *held) emit(p *flow.Packet, more bool) (bool, error) {
 	began := stamp()
-	t.leaveLists(int(p.Head.Body))
-	ok, err := t.link.Send(&p.Head, p.Body, p.Parts, more)
-	t.retakeLists(int(p.Head.Body))
-	t.full = t.echoes
+	h.leaveLists(int(p.Head.Body))
+	ok, err := h.link.Send(&p.Head, p.Body, p.Parts, more)
+	h.retakeLists(int(p.Head.Body))
+	h.full = h.echoes
 	if began != 0 && ok {
 		p.Takes(func(tag, size uint64, seq uint32) {
-			marcel.TraceMessage(marcel.TraceOut, g.own, g.rank, seq, tag, size, began)
+			marcel.TraceMessage(marcel.TraceOut, h.g.own, h.g.rank, seq, tag, size, began)
 		})
 	}
 	return ok, err
 }
 
 // flush moves the driver's buffered bytes on, and says whether none are left.
-func (t *track) flush() bool { return !t.g.flow.Buffered() || t.flushAll() }
+func (h *held) flush() bool { return !h.flow.Buffered() || h.flushAll() }
 
-func (t *track) flushAll() bool {
-	g := t.g
-	t.leaveLists(0)
-	all, err := t.link.Flush()
-	t.retakeLists(0)
+func (h *held) flushAll() bool {
+	h.leaveLists(0)
+	all, err := h.link.Flush()
+	h.retakeLists(0)
 	if err != nil {
-		g.life.lose(err)
+		h.lose(err)
 		return false
 	}
-	g.flow.Flushed(all)
+	h.flow.Flushed(all)
 	return all
 }
 
@@ -132,43 +114,42 @@ func (t *track) flushAll() bool {
 // done and no other request waits, it looks for no more: the look would take the line of
 // the next cell away from a peer that is about to write it. It says whether there were any. It takes nothing in once the gate
 // has ended: receives have failed then, and a later receive would get a message in the place of another one.
-func (t *track) receive(waiter *Request) bool {
-	g := t.g
-	h := &t.head
+func (h *held) receive(waiter *Request) bool {
+	head := &h.head
 	for n := range burst {
-		if g.life.end != nil {
+		if h.end != nil {
 			return n > 0
 		}
-		t.leaveLists(0)
-		body, ok, err := t.link.Recv(h)
-		t.retakeLists(0)
+		h.leaveLists(0)
+		body, ok, err := h.link.Recv(head)
+		h.retakeLists(0)
 		if err != nil {
-			g.life.fail(g.rails.all[0].failure(err))
+			h.fail(h.g.rails[0].failure(err))
 			return true
 		}
 		if !ok {
 			return n > 0
 		}
-		if !g.flow.Simple(h) {
-			if t.expect(h.Kind); g.life.end != nil {
+		if !h.flow.Simple(head) {
+			if h.expect(head.Kind); h.end != nil {
 				return true
 			}
 		}
-		wrong := g.flow.Packet(h, body)
-		if !g.flow.Calm() {
-			g.news.takeFinished()
+		wrong := h.flow.Packet(head, body)
+		if !h.flow.Calm() {
+			h.takeFinished()
 		}
 		if marcel.Tracing() && wrong == nil {
-			t.traceArrived(body)
+			h.traceArrived(body)
 		}
-		if h.Kind == flow.KindNote && wrong == nil {
-			wrong = g.consensus.hear(g)
+		if head.Kind == flow.KindNote && wrong == nil {
+			wrong = h.g.consensus.hear(h)
 		}
 		if wrong != nil {
-			g.life.endOn(wrong)
+			h.endOn(wrong)
 			return true
 		}
-		if waiter != nil && waiter.core.Stage == flow.Done && g.flow.Posted() == 0 {
+		if waiter != nil && waiter.core.Stage == flow.Done && h.flow.Posted() == 0 {
 			return true
 		}
 	}
@@ -176,23 +157,21 @@ func (t *track) receive(waiter *Request) bool {
 }
 
 // expect prepares the flow for a packet that is out of the ordinary, or is to be matched with receives that are.
-func (t *track) expect(kind uint8) {
-	g := t.g
-	if !g.flow.Exactly() {
+func (h *held) expect(kind uint8) {
+	if !h.flow.Exactly() {
 		// A thread may have posted a receive here and then one for any source: the order of these is kept.
-		g.flow.Within(g.inbox.collect())
+		h.flow.Within(h.collect())
 	}
-	if kind == flow.KindLoan && g.flow.WantsView() {
-		if wrong := g.memory.mapPeer(); wrong != nil {
-			g.life.endOn(wrong)
+	if kind == flow.KindLoan && h.flow.WantsView() {
+		if wrong := h.mapPeer(); wrong != nil {
+			h.endOn(wrong)
 		}
 	}
 }
 
 // traceArrived records the messages that the packet in head has brought, or announced.
-func (t *track) traceArrived(body []byte) {
-	g := t.g
-	flow.Messages(&t.head, body, func(tag, size uint64, seq uint32) {
-		marcel.TraceMessage(marcel.TraceArrived, g.own, g.rank, seq, tag, size, 0)
+func (h *held) traceArrived(body []byte) {
+	flow.Messages(&h.head, body, func(tag, size uint64, seq uint32) {
+		marcel.TraceMessage(marcel.TraceArrived, h.g.own, h.g.rank, seq, tag, size, 0)
 	})
 }

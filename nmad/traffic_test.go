@@ -147,7 +147,7 @@ func TestTrafficModel(t *testing.T) {
 		records := rapid.SampledFrom([]int{1, 2, 1000}).Draw(t, "records")
 		x := &traffic{p: newPair(opt, bounds{window: window, records: records, peerWindow: window, peerRecords: records})}
 		for _, g := range x.p.gates {
-			g.flow.Strategy, _ = strategy.Lookup(rapid.SampledFrom(strategy.Names()).Draw(t, "strategy"))
+			g.locked.flow.Strategy, _ = strategy.Lookup(rapid.SampledFrom(strategy.Names()).Draw(t, "strategy"))
 		}
 		side := rapid.IntRange(0, 1)
 		tag := rapid.Uint64Range(0, 3)
@@ -187,11 +187,11 @@ func TestTrafficModel(t *testing.T) {
 			t.Fatalf("the engines still count %v pending requests", n)
 		}
 		for i, g := range x.p.gates {
-			if g.flow.Ledger().Unexpected != 0 || g.flow.Ledger().Posted != 0 || g.flow.Ledger().Outstanding != 0 || g.flow.Stats.UnexpectedBytes != 0 || g.flow.Ledger().Taken != g.flow.Ledger().Owed {
+			if g.locked.flow.Ledger().Unexpected != 0 || g.locked.flow.Ledger().Posted != 0 || g.locked.flow.Ledger().Outstanding != 0 || g.locked.flow.Stats.UnexpectedBytes != 0 || g.locked.flow.Ledger().Taken != g.locked.flow.Ledger().Owed {
 				t.Fatalf("gate %d is not empty at the end: %d unexpected, %d posted, %d announced, %d unexpected bytes, %d bytes taken and %d owed",
-					i, g.flow.Ledger().Unexpected, g.flow.Ledger().Posted, g.flow.Ledger().Outstanding, g.flow.Stats.UnexpectedBytes, g.flow.Ledger().Taken, g.flow.Ledger().Owed)
+					i, g.locked.flow.Ledger().Unexpected, g.locked.flow.Ledger().Posted, g.locked.flow.Ledger().Outstanding, g.locked.flow.Stats.UnexpectedBytes, g.locked.flow.Ledger().Taken, g.locked.flow.Ledger().Owed)
 			}
-			if sum := g.flow.Ledger().Credit + x.p.gates[1-i].flow.Ledger().Taken; sum != window {
+			if sum := g.locked.flow.Ledger().Credit + x.p.gates[1-i].locked.flow.Ledger().Taken; sum != window {
 				t.Fatalf("credit of gate %d and what the other holds are %d together, want %d", i, sum, window)
 			}
 		}

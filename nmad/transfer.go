@@ -86,70 +86,67 @@ func (l *rail) copy(m *transfer) {
 	l.gate.inbox.due.Add(1)
 }
 
-// complete accounts for a copied piece. Under mu. It says whether bytes have moved.
-func (l *rail) complete(m *transfer) bool {
-	g := l.gate
+// completeOne accounts for a copied piece. It says whether bytes have moved.
+func (h *held) completeOne(l *rail, m *transfer) bool {
 	if m.state.Load() != copied {
 		return false
 	}
-	if m.stream.Broken() && !l.giveBack(m) {
+	if m.stream.Broken() && !h.takeBack(l, m) {
 		return false
 	}
 	if m.kept {
 		m.kept = false
-		g.rails.kept--
+		h.kept--
 	} else {
-		g.inbox.due.Add(-1)
+		h.g.inbox.due.Add(-1)
 	}
 	n, err := m.n, m.err
 	m.err, m.vain = nil, n == 0 && m.stream.Fetching()
 	m.state.Store(transferIdle)
 	if err != nil && !m.stream.Broken() {
 		if errors.Is(err, errors.ErrUnsupported) && m.stream.Fetching() {
-			g.flow.Blind(int(l.index))
-			g.sendIfDue()
+			h.flow.Blind(int(l.index))
+			h.sendIfDue()
 			return false
 		}
 		m.stream.Return()
-		g.life.loseRail(l, err)
+		h.loseRail(l, err)
 		return n > 0
 	}
-	g.life.endOn(g.flow.Complete(int(l.index), m.dir, n))
-	g.sendIfDue()
+	h.endOn(h.flow.Complete(int(l.index), m.dir, n))
+	h.sendIfDue()
 	return n > 0
 }
 
-// giveBack says whether the link has given back the buffer of a copied chunk. A buffer that the link
+// takeBack says whether the link has given back the buffer of a copied chunk. A buffer that the link
 // keeps does not count in due: the holder of the lock would try again at once.
-func (l *rail) giveBack(m *transfer) bool {
-	g := l.gate
+func (h *held) takeBack(l *rail, m *transfer) bool {
 	if m.back == nil {
 		return true
 	}
-	n, ok := m.back(g.life.end != nil && time.Since(g.life.ended) > evictAfter)
+	n, ok := m.back(h.end != nil && time.Since(h.ended) > evictAfter)
 	if m.dir == flow.Pull && m.stream.Bounces() {
 		n = 0 // it was not scattered, and will not be
 	}
 	if m.n += n; !ok && !m.kept {
 		m.kept = true
-		g.rails.kept++
-		g.inbox.due.Add(-1)
+		h.kept++
+		h.g.inbox.due.Add(-1)
 	}
 	return ok
 }
 
 // reserve reserves the next pieces of all rails, both ways, for the caller: a bit for each
-// transfer, to be given to rails.copy after having released the lock. Under mu.
-func (x *rails) reserve() (taken uint32) {
-	g := x.g
-	if !g.flow.Streams() {
+// transfer, to be given to rails.copy after having released the lock.
+func (h *held) reserve() (taken uint32) {
+	if !h.flow.Streams() {
 		return 0
 	}
-	for i := range x.all {
-		if x.all[i].pull.reserve() {
+	for i := range h.g.rails {
+		if h.g.rails[i].pull.reserve() {
 			taken |= 1 << (2 * i)
 		}
-		if x.all[i].push.reserve() {
+		if h.g.rails[i].push.reserve() {
 			taken |= 2 << (2 * i)
 		}
 	}
@@ -157,10 +154,10 @@ func (x *rails) reserve() (taken uint32) {
 }
 
 // copy moves the pieces that rails.reserve has reserved. Without mu.
-func (x *rails) copy(taken uint32) {
+func (g *Gate) copy(taken uint32) {
 	for ; taken != 0; taken &= taken - 1 {
 		i := bits.TrailingZeros32(taken)
-		if l := &x.all[i/2]; i%2 == 0 {
+		if l := &g.rails[i/2]; i%2 == 0 {
 			l.copy(&l.pull)
 		} else {
 			l.copy(&l.push)
@@ -168,43 +165,41 @@ func (x *rails) copy(taken uint32) {
 	}
 }
 
-// fail has the flow fail what moves in a direction, by fail. A chunk whose buffer the link may use ends
-// when its transfer is complete. Under mu.
-func (x *rails) fail(dir flow.Direction, fail func(error), err error) {
-	g := x.g
+// failChunks has the flow fail what moves in a direction, by fail. A chunk whose buffer the link may use ends
+// when its transfer is complete.
+func (h *held) failChunks(dir flow.Direction, fail func(error), err error) {
 	if dir == flow.Push {
-		for i := range x.all {
-			x.all[i].link.Withdraw()
+		for i := range h.g.rails {
+			h.g.rails[i].link.Withdraw()
 		}
 	}
 	var lent uint32 // a bit for each rail
-	for i := range x.all {
-		if m := x.all[i].transfer(dir); m.back != nil && m.reserve() {
+	for i := range h.g.rails {
+		if m := h.g.rails[i].transfer(dir); m.back != nil && m.reserve() {
 			lent |= 1 << i
 			m.n = 0
 			m.state.Store(copied)
-			g.inbox.due.Add(1)
+			h.g.inbox.due.Add(1)
 		}
 	}
 	fail(err)
-	for i := range x.all {
+	for i := range h.g.rails {
 		if lent>>i&1 != 0 {
-			l := &x.all[i]
-			l.complete(l.transfer(dir))
+			l := &h.g.rails[i]
+			h.completeOne(l, l.transfer(dir))
 		}
 	}
 }
 
-// complete completes all transfers that are copied. Under mu. It says whether bytes have moved.
-func (x *rails) complete() (moved bool) {
-	g := x.g
-	if g.inbox.due.Load() == 0 && x.kept == 0 {
+// complete completes all transfers that are copied. It says whether bytes have moved.
+func (h *held) complete() (moved bool) {
+	if h.g.inbox.due.Load() == 0 && h.kept == 0 {
 		return false
 	}
-	for i := range x.all {
-		l := &x.all[i]
-		moved = l.complete(&l.pull) || moved
-		moved = l.complete(&l.push) || moved
+	for i := range h.g.rails {
+		l := &h.g.rails[i]
+		moved = h.completeOne(l, &l.pull) || moved
+		moved = h.completeOne(l, &l.push) || moved
 	}
 	return moved
 }

@@ -48,18 +48,18 @@ func (u *upcalls) pop(mine bool) (c upcall, ok bool) {
 	return c, true
 }
 
-// call runs the calls that are owed, unless a thread does already. Without mu.
-func (x *news) call() {
-	if a := x.g.owned; a != nil {
+// callUser runs the calls that are owed, unless a thread does already.
+func (g *Gate) callUser() {
+	if a := g.owned; a != nil {
 		defer a.admit()()
 	}
-	for c, ok := x.calls.pop(false); ok; c, ok = x.calls.pop(true) {
+	for c, ok := g.calls.pop(false); ok; c, ok = g.calls.pop(true) {
 		flow.Guarded(func() {
 			switch r := c.r; {
 			case r == nil:
-				x.watch.tell(c.event)
+				g.watch.tell(c.event)
 			case r.core.Stage == flow.Choosing:
-				x.choose(r)
+				g.choose(r)
 			default:
 				f := r.rest().notify
 				r.completion.Signal(finished | free)
@@ -70,8 +70,7 @@ func (x *news) call() {
 }
 
 // choose asks the owner of a receive whose message has come where to put it.
-func (x *news) choose(r *Request) {
-	g := x.g
+func (g *Gate) choose(r *Request) {
 	tag, size := r.core.Held()
 	r.core.Data.Set(r.rest().chooser(Envelope{g.rank, tag, size}))
 	r.core.Op = flow.OpResume

@@ -153,9 +153,9 @@ func (w *worker) pollOwn() {
 	g := w.d.own()
 	for streams := true; streams && !w.ending.Load(); {
 		g.poll()
-		g.mu.lock()
-		streams = g.flow.Streams() && g.life.end == nil
-		g.letGo()
+		h := g.lock()
+		streams = h.flow.Streams() && h.end == nil
+		h.letGo()
 	}
 }
 
