@@ -203,7 +203,7 @@ func (d *Domain) gate(to far) *Gate {
 			none[i].(*nowhere).h = g.fresh()
 		}
 		h := g.fresh()
-		g.linker, g.far, h.stage, h.eager = d, to.domain, unlinked, b.eager
+		g.far, h.stage, h.eager = to.domain, unlinked, b.eager
 		h.setGuarded()
 		h.onEnd, h.eagerWhy, h.eagerFixed = d.ended, s.cfg.eagerFrom, s.cfg.eagerSet
 		if d.kind.Eager > 0 {

@@ -326,7 +326,7 @@ func TestDomainWithoutPeer(t *testing.T) {
 		}
 		sends, recvs = append(sends, d.Gate(1).Isend(1, []byte{1})), append(recvs, d.Irecv(Match{}, nil))
 	}
-	if err := sends[0].gate.linker.Close(); err == nil {
+	if err := sends[0].gate.domain.Close(); err == nil {
 		t.Error("Close says nothing of a send that it gave up")
 	}
 	for rank, s := range j.sessions {

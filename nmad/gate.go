@@ -37,7 +37,6 @@ type Gate struct {
 	consensus    *consensus               // of the session; nil: there is none; set once
 	any          *match.Any[flow.Request] // of the domain; set once
 	domain       *Domain                  // to which it belongs; nil: a test has made it alone; set once
-	linker       *Domain                  // has its links made; nil: it was made with them; set once
 	far          int                      // the number of the peer's domain; set once
 	registration registration             // under Domain.mu
 

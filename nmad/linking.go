@@ -107,7 +107,7 @@ func (h *held) wantLinks() {
 		return
 	}
 	h.stage = dialling
-	h.g.linker.work.Go(func() { h.g.linker.reach(h.g) })
+	h.g.domain.work.Go(func() { h.g.domain.reach(h.g) })
 }
 
 // setGuarded notes whether a receive may simply wait on the gate: not if that is dead, or has no links yet.
@@ -121,7 +121,7 @@ func (h *held) admits(c *flow.Request) bool {
 		f.Finish(c, f.Dead)
 		return false
 	}
-	if h.g.linker != nil && h.g.linker.s.orphan.Load() {
+	if h.g.domain != nil && h.g.domain.s.orphan.Load() {
 		h.wantLinks()
 	}
 	return true
