@@ -50,16 +50,15 @@ func (g *Gate) tend() {
 func (h *held) handleInbox() bool {
 	h.takeReceives()
 	h.takeReleased()
-	several := false // sends, which the strategy is to see together
+	due := false // sends, which the strategy is to see together, are to leave
 	for r := h.started.pop(); r != nil; r = h.started.pop() {
-		if r.core.Op == flow.OpSend && (several || !h.started.Empty()) && h.flow.Dead == nil {
-			h.flow.Send(&r.core)
-			several = true
+		if r.core.Op == flow.OpSend && (due || !h.started.Empty()) && h.flow.Dead == nil {
+			due = h.flow.Send(&r.core) || due
 		} else {
 			h.start(r)
 		}
 	}
-	if several && !h.flow.Stuck() {
+	if due {
 		h.refreshCredit(h.flow.Queued())
 		if h.end == nil {
 			h.drain()
@@ -112,8 +111,7 @@ func (g *Gate) recvApart(r *Request) (begun bool) {
 	due := false
 	if h.started.Empty() && g.inbox.incoming.Load() == nil {
 		c.Heard = flow.ByState // it is done at once, or not here
-		begun = h.flow.ReceiveWhole(c)
-		if due = begun && h.flow.CreditDue(); !begun {
+		if begun, due = h.flow.ReceiveWhole(c); !begun {
 			c.Heard = heard
 			begun = g.worker != nil && !h.guarded && h.flow.PostPlainly(c)
 		}
@@ -139,61 +137,16 @@ func (h *held) awaitFlush(r *Request) {
 // needs no request, unless some of the message is still in the driver's buffer (all is false): then the caller has its request
 // awaitFlush. All short sends try it first.
 func (h *held) short(tag uint64, buf []byte) (sent, all bool) {
-	f, n := &h.flow, len(buf)
-	if !f.Clear(n) {
-		return false, false
+	h.refreshCredit(len(buf))
+	company := flow.Company{Woken: h.awake, Ready: h.gathers(), Alone: marcel.Tracing()}
+	sent, all, err := h.flow.Short(tag, buf, company, h)
+	if err != nil {
+		h.lose(err)
 	}
-	if !f.Affords(n) {
-		if h.refreshCredit(n); !f.Affords(n) || f.Dead != nil {
-			return false, false
-		}
-	}
-	if h.awake > 0 || f.Gathered() {
-		if gathered, ok := h.gather(tag, buf); gathered || !ok {
-			return gathered, gathered
-		}
-	}
-	began, head := stamp(), f.Short(tag, n)
-	h.leaveLists(n)
-	ok, err := h.link.Send(head, buf, nil, false)
-	if h.retakeLists(n); !ok || err != nil {
-		f.Refused()
-		if err != nil {
-			h.lose(err)
-		}
-		return false, false
-	}
-	if began != 0 {
-		marcel.TraceMessage(marcel.TraceOut, h.g.own, h.g.rank, head.Seq, tag, uint64(n), began)
-	}
-	f.ShortSent(n)
-	h.full = h.echoes
-	f.Stats.Sends++
-	all = h.flush()
 	if all && h.g.watch.kinds.Load() != 0 {
-		h.note(SendDone, Envelope{h.g.own, tag, uint64(n)}, nil, nil)
+		h.note(SendDone, Envelope{h.g.own, tag, uint64(len(buf))}, nil, nil)
 	}
-	return true, all
-}
-
-// gather adds a short message to those that wait for others about to be sent. Else it sends what waits. ok: the message can
-// leave in a packet of its own.
-func (h *held) gather(tag uint64, buf []byte) (gathered, ok bool) {
-	f, ready := &h.flow, h.gathers()
-	if !marcel.Tracing() && f.Joins(tag, len(buf), h.awake, ready) {
-		f.Stats.Sends++
-		if f.Gather(tag, buf, h.awake, ready) {
-			h.drain()
-		}
-		if h.g.watch.kinds.Load() != 0 {
-			h.note(SendDone, Envelope{h.g.own, tag, uint64(len(buf))}, nil, nil)
-		}
-		return true, true
-	}
-	if f.Gathered() {
-		h.drain()
-	}
-	return false, !f.Gathered() && f.Dead == nil
+	return sent, all
 }
 
 // sendNow sends a message if the lock is free, it can go eagerly, and no message waits before

@@ -16,7 +16,7 @@ func begun(t *testing.T) (p *pair, sends, recvs [2]*Request) {
 		sends[i] = p.gates[0].Isend(9, pattern(5000, uint64(i)))
 		recvs[i] = p.gates[1].Irecv(9, make([]byte, 5000))
 	}
-	for polls := 0; p.gates[1].locked.flow.Moved(flow.Pull) == 0 || p.gates[0].locked.flow.Moved(flow.Push) == 0; polls++ {
+	for polls := 0; p.gates[1].locked.flow.Ledger().Moved[flow.Pull] == 0 || p.gates[0].locked.flow.Ledger().Moved[flow.Push] == 0; polls++ {
 		if polls > 1000 {
 			t.Fatal("nothing moves")
 		}
@@ -71,7 +71,7 @@ func TestBorrowedSend(t *testing.T) {
 	for _, rest := range []int{0, 100, -1} {
 		p, sends, _ := begun(t)
 		g := p.gates[0]
-		before, want := g.locked.flow.Moved(flow.Push), ErrClosed
+		before, want := g.locked.flow.Ledger().Moved[flow.Push], ErrClosed
 		if rest < 0 {
 			rest, want = 5000-int(before), nil
 		}
@@ -85,7 +85,7 @@ func TestBorrowedSend(t *testing.T) {
 		}
 		g.beginClose(ErrClosed)
 		g.sayBye()
-		if got := g.locked.flow.Moved(flow.Push) - before; got != uint64(rest) {
+		if got := g.locked.flow.Ledger().Moved[flow.Push] - before; got != uint64(rest) {
 			t.Errorf("%d bytes more count as pushed, %d were", got, rest)
 		}
 		over, err := sends[0].Test()

@@ -140,7 +140,7 @@ func (g *Gate) exclude() {
 		if h.end == nil && h.flow.Outgoing() {
 			h.drain()
 		}
-		return h.end != nil || h.flow.Notes() == 0 && !h.flow.Unflushed()
+		return h.end != nil || h.flow.Noted()
 	})
 	h := g.lock()
 	h.fail(&PeerError{Rank: g.rank, Reason: "the processes that are left have agreed that it is lost", Err: ErrPeerLost})

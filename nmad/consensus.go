@@ -176,14 +176,10 @@ func (c *consensus) do(d action) {
 
 // send sends a note through the gate, now or when there is room.
 func (c *consensus) send(h *held, n *note) {
-	if h.end != nil || h.flow.Left() {
-		return
-	}
-	if h.flow.Notes() == notesMost {
+	if !h.flow.Note(n.encode(), notesMost) {
 		h.fail(violation(h.g.rank, "it leaves %d notes of agreements unread", notesMost))
 		return
 	}
-	h.flow.Note(n.encode())
 	h.sendIfDue() // a gate without links has some made
 }
 

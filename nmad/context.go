@@ -97,7 +97,7 @@ func (h *held) openAll() {
 			continue
 		}
 		h.contexts = append(h.contexts, c)
-		h.flow.Open(c.number, c.any)
+		h.flow.Join(c.number, c.any)
 		if h.end != nil && h.g.rank != h.g.own {
 			c.ended(h)
 		}

@@ -54,11 +54,12 @@ func (g *Gate) between() string {
 // describe is String for one gate.
 func (h *held) describe(b *strings.Builder) {
 	f := &h.flow
-	if !h.linked() && f.Pending() == 0 {
+	requests, _ := f.Pending()
+	if !h.linked() && requests == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\ngate to rank %d%s: %d pending, moving %d in and %d out; inbox: %d due, more %v", h.g.rank, h.g.between(),
-		f.Pending(), f.Moving(flow.Pull), f.Moving(flow.Push), h.g.inbox.due.Load(), h.g.inbox.left())
+		requests, f.Moving(flow.Pull), f.Moving(flow.Push), h.g.inbox.due.Load(), h.g.inbox.left())
 	if h.end != nil {
 		fmt.Fprintf(b, "; ended: %v", h.end)
 	}

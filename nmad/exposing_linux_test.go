@@ -29,7 +29,7 @@ func TestExposed(t *testing.T) {
 	track := func() uint64 { // bytes that have come over it
 		h := to.lock()
 		defer h.drop()
-		return h.flow.Moved(flow.Pull)
+		return h.flow.Ledger().Moved[flow.Pull]
 	}
 	if err := from.Send(1, nil); err != nil {
 		t.Fatal(err)

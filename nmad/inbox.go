@@ -53,11 +53,11 @@ func (x *inbox) left() bool { return x.due.Load() > 0 || x.incoming.Load() != ni
 // wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
 func (g *Gate) wanted() bool { return g.mu.wanted() || g.inbox.incoming.Load() != nil }
 
-// collect takes in what has been left in incoming, in its order: receives are posted,
+// Begin takes in what has been left in incoming, in its order: receives are posted,
 // so that what arrives is matched with them; all else that there is to do
 // is left for handleInbox. It returns the age of which all receives from any source may be compared with this gate's messages: the receives
 // of this gate that were posted before them are begun.
-func (h *held) collect() (age uint64) {
+func (h *held) Begin() (age uint64) {
 	age = h.g.any.Now() // first: see match.Any.Now
 	if h.g.inbox.incoming.Load() == nil {
 		return age
@@ -89,10 +89,10 @@ func (g *Gate) lookAgain() {
 	}
 }
 
-// takeReceives is collect, and what lookAgain asks for.
+// takeReceives is Begin, and what lookAgain asks for.
 func (h *held) takeReceives() {
-	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false) // before collect reads the age, which is that of what was asked for, or more
-	age := h.collect()
+	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false) // before Begin reads the age, which is that of what was asked for, or more
+	age := h.Begin()
 	if asked && h.end == nil && (h.full || h.echoes && !h.started.Empty()) {
 		if h.g.inbox.rescan.Swap(true) { // later: the messages that the process sends itself are to be found
 			h.g.inbox.due.Add(-1)

@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
-// lend hands the memory of the gate's buffers to the peer, once, and says whether the peer has it.
-func (h *held) lend() bool {
+// Lend hands the memory of the gate's buffers to the peer, once, and says whether the peer has it.
+func (h *held) Lend() bool {
 	p := h.g.buffers.Load()
 	if !p.shared && !p.barred {
 		fd := p.memory.Descriptor()
@@ -19,21 +19,19 @@ func (h *held) lend() bool {
 	return p.shared
 }
 
-// mapPeer maps the memory of the peer, once.
-func (h *held) mapPeer() error {
+// Map maps the memory of the peer. It gives none, and no error, for want of descriptors or address space: messages come the usual way.
+func (h *held) Map() ([]byte, error) {
 	fd, err := h.link.Lent()
 	if err == nil {
 		h.view, err = region.Map(fd)
 	}
-	if err == nil {
-		h.flow.See(h.view.Bytes())
-		return nil
+	switch {
+	case err == nil:
+		return h.view.Bytes(), nil
+	case errors.Is(err, driver.ErrProtocol):
+		return nil, err
 	}
-	h.flow.See(nil) // for want of descriptors or address space: messages come the usual way
-	if errors.Is(err, driver.ErrProtocol) {
-		return err
-	}
-	return nil
+	return nil, nil
 }
 
 // closeView lets go of the peer's memory once the gate has ended and nothing of it is lent.

@@ -32,5 +32,5 @@ func newAny(group match.Group, own int) *match.Any[flow.Request] {
 // join has the gate share its receives from any source with others.
 func (h *held) join(any *match.Any[flow.Request]) {
 	h.g.any = any
-	h.flow.Join(any)
+	h.flow.Join(flow.Plain, any)
 }

@@ -60,8 +60,9 @@ func (h *held) tellEnd(r *Request) {
 // gate has anything under way: as long as it has, the engine's hooks poll.
 func (h *held) publish() {
 	h.takeFinished()
-	h.count(&h.needing, h.flow.Pending() != 0)
-	h.count(&h.holding, h.flow.Holding())
+	requests, holding := h.flow.Pending()
+	h.count(&h.needing, requests != 0)
+	h.count(&h.holding, holding)
 }
 
 func (h *held) count(is *bool, should bool) {

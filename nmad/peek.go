@@ -28,7 +28,7 @@ func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if h.flow.Closing {
 		return e, 0, false
 	}
-	x := h.flow.Peek(m.Context.id(), m.pattern(), h.collect())
+	x := h.flow.Peek(m.Context.id(), m.pattern(), h.Begin())
 	h.sendIfDue() // for receives before this
 	if x == nil {
 		return e, 0, false

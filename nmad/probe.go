@@ -92,7 +92,7 @@ func (h *held) claim(m Match) *Message {
 	if h.flow.Closing {
 		return nil
 	}
-	x := h.flow.Claim(m.Context.id(), m.pattern(), h.collect())
+	x := h.flow.Claim(m.Context.id(), m.pattern(), h.Begin())
 	h.sendIfDue() // for receives before this
 	if x == nil {
 		return nil

@@ -58,30 +58,15 @@ func (h *held) takeLists(body int) {
 	}
 }
 
-// drain hands the packets that wait to the link. It stops at the first refusal.
+// drain hands the packets that wait to the link. It stops when that has no room.
 func (h *held) drain() {
-	more := h.flow.StartPackets()
-	for p := h.flow.Next(); p != nil; p = h.flow.Next() {
-		if p.Head.Kind == flow.KindLoan && !h.lend() {
-			h.flow.Bar()
-			continue
-		}
-		ok, err := h.emit(p, more)
-		if !ok || err != nil {
-			h.flow.Refused()
-			if err != nil {
-				h.lose(err)
-				return
-			}
-			break
-		}
-		h.flow.Sent()
+	if err := h.flow.Drain(h); err != nil {
+		h.lose(err)
 	}
-	h.flush()
 }
 
-// emit hands a packet to the link; more: a flush follows. False: it has no room.
-func (h *held) emit(p *flow.Packet, more bool) (bool, error) {
+// Emit hands a packet to the link. Emit, Flush, Lend, Map and Begin are flow.Network.
+func (h *held) Emit(p *flow.Packet, more bool) (bool, error) {
 	began := stamp()
 	h.leaveLists(int(p.Head.Body))
 	ok, err := h.link.Send(&p.Head, p.Body, p.Parts, more)
@@ -95,19 +80,12 @@ func (h *held) emit(p *flow.Packet, more bool) (bool, error) {
 	return ok, err
 }
 
-// flush moves the driver's buffered bytes on, and says whether none are left.
-func (h *held) flush() bool { return !h.flow.Buffered() || h.flushAll() }
-
-func (h *held) flushAll() bool {
+// Flush moves the driver's buffered bytes on.
+func (h *held) Flush() (bool, error) {
 	h.leaveLists(0)
 	all, err := h.link.Flush()
 	h.retakeLists(0)
-	if err != nil {
-		h.lose(err)
-		return false
-	}
-	h.flow.Flushed(all)
-	return all
+	return all, err
 }
 
 // receive takes in the packets that are there, up to a burst. Once waiter (nil: none) is
@@ -130,12 +108,7 @@ func (h *held) receive(waiter *Request) bool {
 		if !ok {
 			return n > 0
 		}
-		if !h.flow.Simple(head) {
-			if h.expect(head.Kind); h.end != nil {
-				return true
-			}
-		}
-		wrong := h.flow.Packet(head, body)
+		wrong := h.flow.Packet(head, body, h)
 		if !h.flow.Calm() {
 			h.takeFinished()
 		}
@@ -154,19 +127,6 @@ func (h *held) receive(waiter *Request) bool {
 		}
 	}
 	return true
-}
-
-// expect prepares the flow for a packet that is out of the ordinary, or is to be matched with receives that are.
-func (h *held) expect(kind uint8) {
-	if !h.flow.Exactly() {
-		// A thread may have posted a receive here and then one for any source: the order of these is kept.
-		h.flow.Within(h.collect())
-	}
-	if kind == flow.KindLoan && h.flow.WantsView() {
-		if wrong := h.mapPeer(); wrong != nil {
-			h.endOn(wrong)
-		}
-	}
 }
 
 // traceArrived records the messages that the packet in head has brought, or announced.

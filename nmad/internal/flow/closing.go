@@ -35,7 +35,7 @@ func (f *Flow) Left() bool { return f.bye.sent }
 func (f *Flow) Acked() bool { return f.bye.acked }
 
 // OwesAck says that the peer's BYE is still to be acknowledged.
-func (f *Flow) OwesAck() bool { return f.bye.owesAck || f.Unflushed() }
+func (f *Flow) OwesAck() bool { return f.bye.owesAck || f.unflushed() }
 
 // inactive says that no bytes are being carried.
 func (f *Flow) inactive() bool {
@@ -47,8 +47,8 @@ func (f *Flow) inactive() bool {
 	return true
 }
 
-// Moved is how many bytes of rendezvous have moved in a direction.
-func (f *Flow) Moved(dir Direction) (n uint64) {
+// total is how many bytes of rendezvous have moved in a direction.
+func (f *Flow) total(dir Direction) (n uint64) {
 	for i := range f.Rails {
 		n += f.Rails[i].Streams[dir].Bytes
 	}
@@ -64,7 +64,7 @@ func (f *Flow) Streams() bool { return f.moving[Pull]+f.moving[Push] != 0 }
 // handleBye hears that the peer has left, and that this was the last of its
 // packets but an acknowledgement.
 func (f *Flow) handleBye(pushed uint64) error {
-	if pulled := f.Moved(Pull); f.bye.seen || pushed < pulled {
+	if pulled := f.total(Pull); f.bye.seen || pushed < pulled {
 		return violation("it leaves having pushed %d bytes, of which we have %d", pushed, pulled)
 	}
 	f.bye.seen, f.bye.total = true, pushed
@@ -77,7 +77,7 @@ func (f *Flow) takeLeave() error {
 	if !f.bye.seen || f.ended {
 		return nil
 	}
-	if f.moving[Pull] != 0 && !f.Closing && f.Moved(Pull) < f.bye.total {
+	if f.moving[Pull] != 0 && !f.Closing && f.total(Pull) < f.bye.total {
 		return nil
 	}
 	f.bye.owesAck = true

@@ -39,7 +39,7 @@ type Flow struct {
 	found    Queue // Matched by a search: to be delivered to
 	pending  int   // requests that count
 	sendDue  bool  // see SendDue
-	holds    held  // what Holding tells of
+	holds    held  // what holding tells of
 	ended    bool  // End was called
 	blind    bool  // what the peer exposes cannot be read
 	search   bool  // see SearchDue
@@ -89,11 +89,14 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	f.notes.limit = b.NoteLimit
 }
 
-// Join has the flow share its receives from any source with those of other gates.
-func (f *Flow) Join(any *match.Any[Request]) { f.rx.Init(f.Rank, any) }
-
-// Open is Join for a context other than Plain.
-func (f *Flow) Open(context uint16, any *match.Any[Request]) { f.rx.other(context).Join(any) }
+// Join has the flow share its receives from any source in a context with those of other gates.
+func (f *Flow) Join(context uint16, any *match.Any[Request]) {
+	if context == Plain {
+		f.rx.Init(f.Rank, any)
+	} else {
+		f.rx.other(context).Join(any)
+	}
+}
 
 // Bind says what the link of the first rail can do, and up to which size messages go eagerly, as far as it takes them; 0: as that.
 func (f *Flow) Bind(c driver.Caps, eager int) {
@@ -126,13 +129,13 @@ func (f *Flow) Finished() *Request { return f.finished.Pop() }
 // Calm says that the flow has nothing to tell its owner: Finished would return nil, and SearchDue false.
 func (f *Flow) Calm() bool { return f.finished.head == nil && !f.search }
 
-// Settled says that the flow is Calm, and that its owner knows whether requests are Pending, and whether it is Holding.
+// Settled says that the flow is Calm, and that its owner knows whether requests are Pending, and whether something is held that belongs to none.
 func (f *Flow) Settled(pending, holding bool) bool {
-	return f.Calm() && (f.pending != 0) == pending && f.Holding() == holding
+	return f.Calm() && (f.pending != 0) == pending && f.holding() == holding
 }
 
-// Pending is how many requests count: they are under way, and not heard of ByStage.
-func (f *Flow) Pending() int { return f.pending }
+// Pending is how many requests count: they are under way, and not heard of ByStage. holding: something has to leave besides that belongs to none of them.
+func (f *Flow) Pending() (requests int, holding bool) { return f.pending, f.holding() }
 
 // Count adds a request to those Pending, unless it is heard of ByStage.
 func (f *Flow) Count(r *Request) {
@@ -145,7 +148,7 @@ func (f *Flow) Count(r *Request) {
 	}
 }
 
-// SendDue says, once, that Next has something new to send, such as an answer.
+// SendDue says, once, that Drain has something new to send, such as an answer.
 func (f *Flow) SendDue() bool {
 	was := f.sendDue
 	f.sendDue = false
@@ -208,7 +211,8 @@ type Ledger struct {
 	Told, PeerRecords     int   // records of the peer that it was told are all used; that it has
 	Announced, Records    int   // messages announced here; records there are
 	Posted, Unexpected    int
-	Waiting, Loaned, Kept int // sends in the queue; loans of the peer's memory that are out; leases to be used again
+	Moved                 [2]uint64 // bytes of rendezvous, by Direction
+	Waiting, Loaned, Kept int       // sends in the queue; loans of the peer's memory that are out; leases to be used again
 }
 
 // Ledger returns the state now.
@@ -217,7 +221,7 @@ func (f *Flow) Ledger() Ledger {
 		Credit: f.tx.credit, Window: f.tx.window, Taken: f.rx.taken, Owed: f.rx.owed,
 		Outstanding: f.tx.sends.used, Told: f.tx.told, PeerRecords: f.tx.records,
 		Announced: f.rx.announced, Records: f.rx.records,
-		Posted: f.Posted(), Loaned: f.lent.out,
+		Posted: f.Posted(), Loaned: f.lent.out, Moved: [2]uint64{f.total(0), f.total(1)},
 	}
 	for x := range f.rx.all {
 		l.Unexpected += x.Unexpected()

@@ -181,7 +181,7 @@ func TestTwoFlows(t *testing.T) {
 					left++
 				}
 			}
-			if n := s.f.Pending(); n != left {
+			if n, _ := s.f.Pending(); n != left {
 				t.Fatalf("side %d counts %d requests, %d are under way", i, n, left)
 			}
 			s.f.End(errors.New("over"))
@@ -190,8 +190,8 @@ func TestTwoFlows(t *testing.T) {
 					t.Fatalf("side %d has ended, and a request is %v", i, r.Stage)
 				}
 			}
-			if s.f.Pending() != 0 {
-				t.Fatalf("side %d has ended, and counts %d requests", i, s.f.Pending())
+			if s.f.pending != 0 {
+				t.Fatalf("side %d has ended, and counts %d requests", i, s.f.pending)
 			}
 		}
 	})
@@ -226,7 +226,7 @@ func TestHostilePackets(t *testing.T) {
 			}
 			b.packets = nil
 			if b.ended == nil {
-				b.endOn(b.f.Packet(&h, body))
+				b.endOn(b.f.Packet(&h, body, b))
 			}
 			if l := b.f.Ledger(); b.ended == nil && (l.Taken > b.f.rx.window || l.Announced > l.Records) {
 				t.Fatalf("beyond its bounds: %+v", l)
@@ -254,7 +254,7 @@ func TestManyContexts(t *testing.T) {
 		f := &w.sides[0].f
 		for i := range MostContexts + 1 {
 			h := driver.Header{Kind: KindEager, Context: uint16(2 + i%MostContexts), Seq: uint32(i)}
-			if err := f.Packet(&h, nil); err != nil {
+			if err := f.Packet(&h, nil, w.sides[0]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -262,7 +262,7 @@ func TestManyContexts(t *testing.T) {
 		if last.head.Kind == KindAggregate {
 			last.body = appendHead(appendHead(nil, Plain, 0, 0), Library, 0, 0)
 		}
-		if err := f.Packet(&last.head, last.body); err == nil {
+		if err := f.Packet(&last.head, last.body, w.sides[0]); err == nil {
 			t.Errorf("%s: one context more is taken", name)
 		}
 	}
@@ -271,14 +271,15 @@ func TestManyContexts(t *testing.T) {
 // TestPacketDeliversWhatItFinds: a packet that arrives has the flow look through what is kept, and finds there a message for a receive for
 // any source that was posted meanwhile. Nothing else would deliver it: the poster sees that its receive was taken.
 func TestPacketDeliversWhatItFinds(t *testing.T) {
-	var f Flow
+	var s side
+	f := &s.f
 	any := match.NewAny[Request](match.All(1), 0, &sync.Mutex{})
 	f.Init(0, 0, 1, Bounds{Window: 1000, Records: 10})
-	f.Join(any)
+	f.Join(Plain, any)
 	arrive := func(seq uint32) {
 		t.Helper()
 		h := driver.Header{Kind: KindEager, Context: Plain, Body: 10, Size: 10, Tag: uint64(seq), Seq: seq}
-		if err := f.Packet(&h, data(10, int(seq))); err != nil {
+		if err := f.Packet(&h, data(10, int(seq)), &s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -288,7 +289,6 @@ func TestPacketDeliversWhatItFinds(t *testing.T) {
 	r.Stage = Posted
 	r.Rest.Wild.Set(&r.Entry, match.Exact, false)
 	any.Post(&r.Rest.Wild)
-	f.Within(any.Now())
 	arrive(1)
 	if r.Stage != Done || !bytes.Equal(r.Data.Buf(), data(10, 0)) {
 		t.Errorf("the receive is %v, with %x", r.Stage, r.Data.Buf())
@@ -299,26 +299,33 @@ func TestPacketDeliversWhatItFinds(t *testing.T) {
 func TestShortAllocatesNothing(t *testing.T) {
 	w := newWorld(options{})
 	a, b := &w.sides[0].f, &w.sides[1].f
+	through := &direct{w.sides[0], w.sides[1]}
 	msg := data(16, 1)
 	r := request(7, make([]byte, 16))
 	exchange := func() {
 		if !b.PostPlainly(r) {
 			t.Fatal("something is out of the ordinary")
 		}
-		if !a.Clear(len(msg)) || !a.Affords(len(msg)) {
-			t.Fatal("a short message does not leave at once")
+		if sent, all, err := a.Short(7, msg, Company{}, through); !sent || !all || err != nil {
+			t.Fatal("a short message does not leave at once:", err)
 		}
-		if err := b.Packet(a.Short(7, len(msg)), msg); err != nil {
-			t.Fatal(err)
-		}
-		a.ShortSent(len(msg))
 		b.Finished()
-		b.ShortSent(0) // it would give credit back
-		if err := a.Packet(&driver.Header{Kind: KindCredit, Size: uint64(cost(len(msg)))}, nil); err != nil {
+		b.shortSent(0) // it would give credit back
+		if err := a.Packet(&driver.Header{Kind: KindCredit, Size: uint64(cost(len(msg)))}, nil, through); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := testing.AllocsPerRun(100, exchange); n != 0 {
 		t.Errorf("%v allocations per message, want 0", n)
 	}
+}
+
+// direct hands what its side emits to the other one at once.
+type direct struct {
+	*side
+	to *side
+}
+
+func (d *direct) Emit(p *Packet, _ bool) (bool, error) {
+	return true, d.to.f.Packet(&p.Head, p.Body, d.to)
 }

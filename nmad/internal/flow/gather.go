@@ -38,22 +38,18 @@ type openPacket struct {
 
 func (x *openPacket) empty() bool { return x.messages == 0 }
 
-// Gathered says that messages wait for others in the open packet.
-func (f *Flow) Gathered() bool { return f.holds&heldGroup != 0 }
-
-// Joins says whether a message is to be gathered with others, or to wait for such as come soon. woken: how many
-// threads this gate has woken that have not run since; ready: some of them can run here.
-func (f *Flow) Joins(tag uint64, size, woken int, ready bool) bool {
+// joins says whether a message is to be gathered with others, or to wait for such as come soon.
+func (f *Flow) joins(tag uint64, size int, c Company) bool {
 	x := &f.tx.gathered
-	if x.empty() && (!ready || f.enough(woken) < 2) || size > strategy.GatherLongest {
+	if x.empty() && (!c.Ready || f.enough(c.Woken) < 2) || size > strategy.GatherLongest {
 		return false
 	}
 	p := strategy.Packet{Messages: max(x.messages, 1), Bytes: len(x.body), Room: min(f.tx.room, strategy.GatherRoom)}
 	return p.Bytes+AggregateHead+size <= p.Room && f.Strategy.Joins(p, strategy.Item{Tag: tag, Size: size, Eager: true})
 }
 
-// Gather adds a message in the context Plain that Joins, for which there is credit. leave: there is nothing more to wait for, and all of them leave with Next.
-func (f *Flow) Gather(tag uint64, buf []byte, woken int, ready bool) (leave bool) {
+// gather adds a message in the context Plain that joins, for which there is credit. leave: there is nothing more to wait for, and all of them are to leave.
+func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 	x := &f.tx.gathered
 	if x.empty() {
 		if x.body == nil {
@@ -67,14 +63,17 @@ func (f *Flow) Gather(tag uint64, buf []byte, woken int, ready bool) (leave bool
 	f.tx.seq++
 	f.tx.credit -= cost(len(buf))
 	f.Stats.BytesSent += uint64(len(buf))
-	return x.messages >= f.enough(woken) || !ready
+	return x.messages >= f.enough(c.Woken) || !c.Ready
 }
 
 func (f *Flow) enough(woken int) int {
 	return strategy.Enough(f.tx.caps.Syscalls, woken, f.rx.Posted())
 }
 
-// KeepGathering says that what is gathered is to be left alone for now; ready as in Joins.
+// Gathered says that messages wait for others in the open packet.
+func (f *Flow) Gathered() bool { return f.holds&heldGroup != 0 }
+
+// KeepGathering says that what is Gathered is to be left alone for now; ready as in Company.
 func (f *Flow) KeepGathering(ready bool) bool {
 	x := &f.tx.gathered
 	if x.polls == strategy.GatherPolls || !ready {

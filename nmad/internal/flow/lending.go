@@ -69,10 +69,10 @@ func (f *Flow) lendable(r *Request) bool {
 // Lending says whether messages are announced as loans, as far as is known.
 func (f *Flow) Lending() bool { return f.tx.caps.Lends && !f.lent.barred }
 
-// Bar says, in place of Sent, that the memory of a LOAN cannot be handed to the peer. The next call of Next announces the message by RDV.
-func (f *Flow) Bar() {
+// bar goes on when the memory of a LOAN cannot be handed to the peer: the message is announced by RDV next.
+func (f *Flow) bar() {
 	f.lent.barred = true
-	f.Refused()
+	f.refuse()
 	f.tx.refused = false
 }
 
@@ -94,28 +94,29 @@ func PlaceOf(body []byte, size uint64, memory int) (at int, ok bool) {
 	return int(from), true
 }
 
-// WantsView says that the memory of the peer is to be mapped before a LOAN is dealt with (See).
-func (f *Flow) WantsView() bool { return f.tx.caps.Lends && f.lent.view == nil && !f.lent.blind }
-
-// See tells the flow where the memory of the peer is mapped; nil: it cannot be mapped.
-func (f *Flow) See(view []byte) { f.lent.view, f.lent.blind = view, view == nil }
-
 // Unseen says that the flow has ended, and nothing of the peer's memory is lent any more: it may be unmapped.
 func (f *Flow) Unseen() bool {
 	if x := &f.lent; !f.ended || x.out != 0 || x.view == nil {
 		return false
 	}
-	f.See(nil)
+	f.lent.view, f.lent.blind = nil, true
 	return true
 }
 
 // handleLoan takes in the announcement of a message that is lent.
-func (f *Flow) handleLoan(h *driver.Header, body []byte) error {
+func (f *Flow) handleLoan(h *driver.Header, body []byte, n Network) error {
 	if len(body) != LoanBody || h.Size == 0 {
 		return violation("a loan of %d bytes, described in %d", h.Size, len(body))
 	}
 	if !f.tx.caps.Lends {
 		return violation("a loan over a link that cannot hand memory over")
+	}
+	if f.lent.view == nil && !f.lent.blind {
+		view, wrong := n.Map()
+		if wrong != nil {
+			return wrong
+		}
+		f.lent.view, f.lent.blind = view, view == nil
 	}
 	if f.lent.blind {
 		return f.announcement(h, nil, 0)

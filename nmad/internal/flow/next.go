@@ -41,15 +41,6 @@ func (f *Flow) pack(a act, h driver.Header) *Packet {
 	return p
 }
 
-// StartPackets has packets leave. Then Next gives one after the other. After each of them Sent, or Refused, says what the link has said; at the end,
-// or after a refusal, Flushed does. batch: all packets leave together at the end, where that is cheaper, and the driver's buffer is
-// empty. What waits here can be overtaken by what the strategy prefers; what waits there cannot.
-func (f *Flow) StartPackets() (batch bool) {
-	f.tx.refused, f.tx.late = false, 0
-	f.tx.batched = f.tx.caps.Syscalls && !f.Unflushed() && !f.alone()
-	return f.tx.batched
-}
-
 // alone says that one message waits, or its announcement, and nothing else: it leaves in its own Send, without a flush. An answer
 // (RTR) is none: also the only one leaves in the flush at the end of a batch.
 func (f *Flow) alone() bool {
@@ -57,10 +48,10 @@ func (f *Flow) alone() bool {
 	return r != nil && r.Link == nil && f.rx.answers.empty() && !f.others()
 }
 
-// Next returns the packet that is to leave next, valid until Sent or Refused; nil: there is none. The order is: what was gathered,
+// next returns the packet that is to leave next, valid until taken or refuse; nil: there is none. The order is: what was gathered,
 // since its sends are done; answers to announcements, because whole messages wait for them; loans that were released, for which sends
 // wait; credit; notes of agreements; messages, in the order and the packets that the strategy wants.
-func (f *Flow) Next() *Packet {
+func (f *Flow) next() *Packet {
 	if !f.tx.gathered.empty() {
 		return f.packGathered()
 	}
@@ -83,7 +74,7 @@ func (f *Flow) Next() *Packet {
 	case f.bye.owesAck:
 		return f.pack(acking, plain(KindByeAck, 0))
 	case f.bye.owes && f.inactive():
-		return f.pack(parting, plain(KindBye, f.Moved(Push)))
+		return f.pack(parting, plain(KindBye, f.total(Push)))
 	}
 	return nil
 }
@@ -99,7 +90,7 @@ func (f *Flow) packMessage(r *Request) *Packet {
 	size := r.Data.Size
 	if f.mayShare(r, f.tx.credit) {
 		p := &f.tx.out
-		f.Short(r.Entry.Tag, size).Context = r.Context
+		f.short(r.Entry.Tag, size).Context = r.Context
 		p.act, p.req, p.Body = eagerly, r, r.Data.Buf()
 		if x := r.pieces(); x != nil {
 			p.Parts = x.Parts
@@ -124,15 +115,15 @@ func (f *Flow) packMessage(r *Request) *Packet {
 	return p
 }
 
-// Sent goes on with what the link has taken.
-func (f *Flow) Sent() {
+// taken goes on with what the link has taken.
+func (f *Flow) taken() {
 	p := &f.tx.out
 	f.follow()
 	switch p.act {
 	case together:
 		f.sentTogether(p)
 	case eagerly:
-		f.ShortSent(p.req.Data.Size)
+		f.shortSent(p.req.Data.Size)
 		f.tx.queue.Pop()
 		f.handOver(p.req)
 	case announcing:
@@ -174,14 +165,5 @@ func (f *Flow) announced(p *Packet) {
 	f.Stats.Rendezvous++
 	if r.Data.Size <= f.tx.eager && !r.Synchronous() {
 		f.Stats.Starved++
-	}
-}
-
-// Flushed says whether the driver has anything left in its buffer, at the end of what StartPackets began, or after Short.
-func (f *Flow) Flushed(all bool) {
-	f.tx.batched = false
-	f.hold(heldBytes, !all)
-	if all {
-		f.gone()
 	}
 }

@@ -24,15 +24,22 @@ func (x *notes) empty() bool { return len(x.out) == 0 }
 // drop forgets all.
 func (x *notes) drop() { *x = notes{limit: x.limit} }
 
-// Note sends a note, after those that wait. Notes says how many these are.
-func (f *Flow) Note(b []byte) {
+// Note sends a note, after those that wait, unless the flow has ended or this side leaves. False: so many wait already.
+func (f *Flow) Note(b []byte, most int) bool {
+	if f.ended || f.bye.sent {
+		return true
+	}
+	if len(f.notes.out) == most {
+		return false
+	}
 	f.notes.out = append(f.notes.out, b)
 	f.hold(heldNotes, true)
 	f.sendDue = true
+	return true
 }
 
-// Notes is how many notes wait to be sent.
-func (f *Flow) Notes() int { return len(f.notes.out) }
+// Noted says that no note waits to be sent, nor any bytes in the driver's buffer.
+func (f *Flow) Noted() bool { return f.holds&(heldNotes|heldBytes) == 0 }
 
 // packNote makes the packet of the next piece of a note.
 func (f *Flow) packNote() *Packet {

@@ -85,18 +85,16 @@ func (f *Flow) PostPlainly(r *Request) bool {
 }
 
 // ReceiveWhole is Receive of a receive that is not Special, if its message came eagerly, and only receives wait in its context that name tag and source. False: it has done
-// nothing.
-func (f *Flow) ReceiveWhole(r *Request) bool {
+// nothing. due: credit is to be given back by a packet of its own.
+func (f *Flow) ReceiveWhole(r *Request) (done, due bool) {
 	x := f.rx.of(r.Context)
 	if x.Unexpected() == 0 || f.Closing || !x.Exactly() {
-		return false
+		return false, false
 	}
 	m := x.Peek(match.Pattern{Tag: r.Entry.Tag, Mask: match.Exact}, r.Entry.Age)
-	return m != nil && m.eager && f.Receive(r)
+	done = m != nil && m.eager && f.Receive(r)
+	return done, done && !f.ended && f.rx.due()
 }
-
-// CreditDue says that credit is to be given back by a packet of its own.
-func (f *Flow) CreditDue() bool { return !f.ended && f.rx.due() }
 
 // Withdraw takes back a request whose data has not begun to move, and says whether it
 // could.
@@ -154,18 +152,14 @@ func (f *Flow) Waits() bool {
 	return false
 }
 
-// Simple says that a packet brings a message in the context Plain, in which only receives wait that name tag and source: Within does not
-// matter to it.
-func (f *Flow) Simple(h *driver.Header) bool {
+// simple says that a packet brings a message in the context Plain, in which only receives wait that name tag and source.
+func (f *Flow) simple(h *driver.Header) bool {
 	return h.Kind == KindEager && h.Context == Plain && f.rx.Exactly()
 }
 
-// Exactly says that only receives wait that name tag and source, and no context is in use but Plain.
-func (f *Flow) Exactly() bool { return f.rx.Exactly() && len(f.rx.others) == 0 }
-
-// Within has messages that arrive overlook receives for any source that are younger than that (match.Any.Now): one for this gate that
+// within has messages that arrive overlook receives for any source that are younger than that (match.Any.Now): one for this gate that
 // was posted before them may not have been given to the flow yet. The owner has their messages searched for (Search).
-func (f *Flow) Within(age uint64) {
+func (f *Flow) within(age uint64) {
 	for x := range f.rx.all {
 		x.Within = age
 	}
@@ -300,7 +294,11 @@ func (f *Flow) truncated(r *Request, size uint64) error {
 // Packet deals with one packet. Nothing in it is trusted: the body may change
 // while it is looked at, and the header may say anything. The error says what is wrong with it; or it is ErrLeft.
 // Afterwards SearchDue may hold.
-func (f *Flow) Packet(h *driver.Header, body []byte) error {
+func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
+	if !f.simple(h) && !(f.rx.Exactly() && len(f.rx.others) == 0) {
+		// A thread may have posted a receive here and then one for any source: the order of these is kept.
+		f.within(n.Begin())
+	}
 	if uint64(h.Body) != uint64(len(body)) || h.Flags != 0 && h.Kind != KindRtr {
 		return violation("a packet of kind %d with %d of %d bytes, flags %#x", h.Kind, len(body), h.Body, h.Flags)
 	}
@@ -330,7 +328,7 @@ func (f *Flow) Packet(h *driver.Header, body []byte) error {
 		}
 		return nil
 	}
-	err := f.handleOther(h, body)
+	err := f.handleOther(h, body, n)
 	f.deliverFound()
 	return err
 }
@@ -339,7 +337,7 @@ func (f *Flow) Packet(h *driver.Header, body []byte) error {
 func violation(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
 // handleOther deals with all packets but those of one eager message.
-func (f *Flow) handleOther(h *driver.Header, body []byte) error {
+func (f *Flow) handleOther(h *driver.Header, body []byte, n Network) error {
 	if h.Context != 0 && h.Kind != KindRdv && h.Kind != KindLoan && h.Kind != KindExpose && h.Kind != KindBye {
 		return violation("a packet of kind %d in context %d", h.Kind, h.Context)
 	}
@@ -347,7 +345,7 @@ func (f *Flow) handleOther(h *driver.Header, body []byte) error {
 	case KindAggregate:
 		return f.handleAggregate(h, body)
 	case KindLoan:
-		return f.handleLoan(h, body)
+		return f.handleLoan(h, body, n)
 	case KindExpose:
 		return f.handleExpose(h, body)
 	case KindNote:

@@ -11,7 +11,7 @@ import (
 type sender struct {
 	caps    driver.Caps
 	room    int         // longest body of a packet, in bytes
-	out     Packet      // that is to leave, see Next
+	out     Packet      // that is to leave, see next
 	eager   int         // longest body that goes eagerly, in bytes
 	seq     uint32      // of the next message
 	credit  int64       // eager bytes that the peer still takes
@@ -30,20 +30,16 @@ type sender struct {
 	batched bool // it keeps all packets there until the next flush
 }
 
-// Clear says that a message of so many bytes could leave at once, in one packet, if there is credit for it (Affords): nothing waits.
-func (f *Flow) Clear(bytes int) bool {
+// clear says that a message of so many bytes could leave at once, in one packet, if there is credit for it: nothing waits.
+func (f *Flow) clear(bytes int) bool {
 	return bytes <= f.tx.eager && f.tx.queue.head == nil && f.rx.answers.head == nil && f.Dead == nil
 }
 
-// Affords says that there is credit for a message of so many bytes.
-func (f *Flow) Affords(bytes int) bool { return f.tx.credit >= cost(bytes) }
-
 // Lacks says that a message of so many bytes would go eagerly, if there were credit: a sender that only sends should look for what came back.
-func (f *Flow) Lacks(bytes int) bool { return bytes <= f.tx.eager && !f.Affords(bytes) }
+func (f *Flow) Lacks(bytes int) bool { return bytes <= f.tx.eager && f.tx.credit < cost(bytes) }
 
-// Short is the header of a message in the context Plain that is Clear and that the flow Affords, for the link: no request is needed for it. Then
-// ShortSent, or Refused, says what the link has said.
-func (f *Flow) Short(tag uint64, bytes int) *driver.Header {
+// short makes the header of a message in the context Plain that goes eagerly.
+func (f *Flow) short(tag uint64, bytes int) *driver.Header {
 	h := &f.tx.out.Head
 	h.Kind, h.Flags = KindEager, 0
 	h.Body, h.Size, h.Context = uint32(bytes), uint64(bytes), Plain
@@ -52,16 +48,16 @@ func (f *Flow) Short(tag uint64, bytes int) *driver.Header {
 	return h
 }
 
-// ShortSent goes on with a short message that the link has taken.
-func (f *Flow) ShortSent(bytes int) {
+// shortSent goes on with a short message that the link has taken.
+func (f *Flow) shortSent(bytes int) {
 	f.tx.seq++
 	f.tx.credit -= cost(bytes)
 	f.rx.paid(int64(f.tx.out.Head.Cookie))
 	f.Stats.BytesSent += uint64(bytes)
 }
 
-// Refused says that the link had no room for what Short or Next has given, or has failed.
-func (f *Flow) Refused() {
+// refuse goes on when the link had no room for the packet, or has failed.
+func (f *Flow) refuse() {
 	f.tx.refused = true
 	p := &f.tx.out
 	if p.act == announcing {
@@ -89,17 +85,11 @@ func (f *Flow) hold(what held, some bool) {
 	}
 }
 
-// Unflushed says that the driver has bytes in its buffer.
-func (f *Flow) Unflushed() bool { return f.holds&heldBytes != 0 }
+// unflushed says that the driver has bytes in its buffer.
+func (f *Flow) unflushed() bool { return f.holds&heldBytes != 0 }
 
-// Stuck says that the link had no room for the last packet.
-func (f *Flow) Stuck() bool { return f.tx.refused }
-
-// Buffered says that the link may keep the end of a packet to itself.
-func (f *Flow) Buffered() bool { return f.tx.caps.Buffered }
-
-// Send begins a send. Unless it is to wait for others something may leave now (Next), if eager: not after a Refused.
-func (f *Flow) Send(r *Request) (eager bool) {
+// Send begins a send. Unless it is to wait for others something may leave now (Drain), if due: not after the network had no room.
+func (f *Flow) Send(r *Request) (due bool) {
 	f.Stats.Sends++
 	r.Stage = Queued
 	if f.Dead != nil {
@@ -177,9 +167,9 @@ func (f *Flow) others() bool {
 }
 
 // Outgoing says whether packets wait, or bytes in the driver's buffer.
-func (f *Flow) Outgoing() bool { return f.Unflushed() || f.waiting() }
+func (f *Flow) Outgoing() bool { return f.unflushed() || f.waiting() }
 
-// Unsent says whether something could be handed to the link that it was not asked to take yet: it has not Refused, and what
+// Unsent says whether something could be handed to the link that it was not asked to take yet: it had room for the last packet, and what
 // waits does not wait for the peer's answers, as when as many messages are announced as it keeps.
 func (f *Flow) Unsent() bool {
 	stalled := f.tx.sends.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.empty() &&
@@ -188,10 +178,10 @@ func (f *Flow) Unsent() bool {
 }
 
 // WantsRoom says whether something cannot leave until the link has room.
-func (f *Flow) WantsRoom() bool { return f.tx.refused && f.waiting() || f.Unflushed() }
+func (f *Flow) WantsRoom() bool { return f.tx.refused && f.waiting() || f.unflushed() }
 
-// Holding says that something has to leave which belongs to no request that counts.
-func (f *Flow) Holding() bool { return f.holds != 0 && !f.ended }
+// holding says that something has to leave which belongs to no request that counts.
+func (f *Flow) holding() bool { return f.holds != 0 && !f.ended }
 
 // Quiet says that no send is under way any more.
 func (f *Flow) Quiet() bool {

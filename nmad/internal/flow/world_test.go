@@ -25,9 +25,11 @@ type side struct {
 	sends   []*Request
 	sent    map[*Request][]byte // what they are of
 	recvs   []*Request
-	blind   bool  // the other side's memory cannot be read
-	hidden  bool  // this side has withdrawn what it has exposed
-	ended   error // what a call has said is wrong
+	blind   bool     // the other side's memory cannot be read
+	hidden  bool     // this side has withdrawn what it has exposed
+	room    int      // packets that may leave; below 0: all
+	left    []packet // of these, what has left
+	ended   error    // what a call has said is wrong
 }
 
 type packet struct {
@@ -54,7 +56,7 @@ func newWorld(o options) *world {
 	for i := range w.sides {
 		s := &side{streams: make([][]byte, w.rails), sent: map[*Request][]byte{}}
 		s.f.Init(i, 1-i, w.rails, Bounds{Window: window, Records: records, PeerWindow: window, PeerRecords: records})
-		s.f.Join(match.NewAny[Request](match.All(2), i, &sync.Mutex{}))
+		s.f.Join(Plain, match.NewAny[Request](match.All(2), i, &sync.Mutex{}))
 		s.f.Bind(driver.Caps{MaxBody: or(o.room, 64), Buffered: o.buffered, Syscalls: o.syscalls, Exposes: o.exposes, Fetches: o.exposes}, o.eager)
 		if o.strategy != nil {
 			s.f.Strategy = o.strategy
@@ -102,21 +104,27 @@ func (s *side) post(r *Request, mask uint64) {
 
 // leave has up to n packets leave (below 0: all), and refuses the next one. It gives those that have left.
 func (s *side) leave(n int) (left []packet) {
-	s.f.StartPackets()
-	for p := s.f.Next(); p != nil; p = s.f.Next() {
-		if n == 0 {
-			s.f.Refused()
-			break
-		}
-		n--
-		b := packet{p.Head, append(bytes.Clone(p.Body), bytes.Join(p.Parts, nil)...)}
-		left = append(left, b)
-		s.f.Sent()
+	s.room, s.left = n, nil
+	if err := s.f.Drain(s); err != nil {
+		panic(err) // of Emit and Flush below, which have none
 	}
-	s.packets = append(s.packets, left...)
-	s.f.Flushed(true)
-	return left
+	s.packets = append(s.packets, s.left...)
+	return s.left
 }
+
+func (s *side) Emit(p *Packet, _ bool) (bool, error) {
+	if s.room == 0 {
+		return false, nil
+	}
+	s.room--
+	s.left = append(s.left, packet{p.Head, append(bytes.Clone(p.Body), bytes.Join(p.Parts, nil)...)})
+	return true, nil
+}
+
+func (s *side) Flush() (bool, error) { return true, nil }
+func (s *side) Lend() bool           { return false }
+func (s *side) Map() ([]byte, error) { return nil, nil }
+func (s *side) Begin() uint64        { return s.f.rx.Any().Now() }
 
 // take has the other side take in the oldest packet of s. False: there is none.
 func (s *side) take(other *side) bool {
@@ -125,8 +133,7 @@ func (s *side) take(other *side) bool {
 	}
 	p := s.packets[0]
 	s.packets = s.packets[1:]
-	other.f.Within(other.f.rx.Any().Now())
-	other.endOn(other.f.Packet(&p.head, p.body))
+	other.endOn(other.f.Packet(&p.head, p.body, other))
 	if other.f.SearchDue() {
 		other.f.Search(other.f.rx.Any().Now())
 	}

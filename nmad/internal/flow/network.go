@@ -1,0 +1,105 @@
+package flow
+
+// Network is what a flow reaches beyond itself: the small track of the first rail, and the memory and the inbox of its owner. Its methods are called
+// inside of Drain, Short, Flush and Packet.
+type Network interface {
+	// Emit hands a packet to the link; more: a Flush follows. False: the link has no room.
+	Emit(p *Packet, more bool) (bool, error)
+	// Flush moves the driver's buffered bytes on, and says whether none are left. It is called only if the link buffers.
+	Flush() (bool, error)
+	// Lend hands the memory of the program's buffers to the peer, once, and says whether the peer has it.
+	Lend() bool
+	// Map maps the memory that the peer has handed over; nil: it cannot be mapped. The error says how the peer has broken the protocol.
+	Map() ([]byte, error)
+	// Begin begins the receives that wait to be begun, by Receive and Post, and returns the age of which all receives from any source may
+	// be compared with what has come (match.Any.Now).
+	Begin() (age uint64)
+}
+
+// Drain has the packets that wait leave, until the network has no room. All leave together at the end, where that is cheaper, and the driver's buffer is
+// empty. What waits here can be overtaken by what the strategy prefers; what waits there cannot. The error is the network's.
+func (f *Flow) Drain(n Network) error {
+	f.tx.refused, f.tx.late = false, 0
+	f.tx.batched = f.tx.caps.Syscalls && !f.unflushed() && !f.alone()
+	for p := f.next(); p != nil; p = f.next() {
+		if p.Head.Kind == KindLoan && !n.Lend() {
+			f.bar()
+			continue
+		}
+		ok, err := n.Emit(p, f.tx.batched)
+		if err != nil {
+			f.refuse()
+			return err
+		}
+		if !ok {
+			f.refuse()
+			break
+		}
+		f.taken()
+	}
+	_, err := f.Flush(n)
+	return err
+}
+
+// Flush moves the driver's buffered bytes on, and says whether none are left.
+func (f *Flow) Flush(n Network) (all bool, err error) {
+	if !f.tx.caps.Buffered {
+		return true, nil
+	}
+	if all, err = n.Flush(); err != nil {
+		return false, err
+	}
+	f.tx.batched = false
+	if f.hold(heldBytes, !all); all {
+		f.gone()
+	}
+	return all, nil
+}
+
+// Company is what the owner of a flow knows of threads that may send soon.
+type Company struct {
+	Woken int  // threads that it has woken and that have not run since
+	Ready bool // some of them can run where the caller does
+	Alone bool // the message is not to be put with others
+}
+
+// Short sends a message in the context Plain that can leave at once, in one packet, or joins others: it goes eagerly, nothing waits before it, and there
+// is credit for it. It needs no request, unless all is false: some of it is still in the driver's buffer. Then the caller has a request
+// AwaitFlush. The error is the network's.
+func (f *Flow) Short(tag uint64, buf []byte, c Company, n Network) (sent, all bool, err error) {
+	if !f.clear(len(buf)) || f.Lacks(len(buf)) {
+		return false, false, nil
+	}
+	if c.Woken > 0 || f.holds&heldGroup != 0 {
+		if sent, err = f.gatherShort(tag, buf, c, n); sent || err != nil || f.holds&heldGroup != 0 {
+			return sent, sent, err
+		}
+	}
+	p := &f.tx.out
+	f.short(tag, len(buf))
+	p.Body = buf
+	ok, err := n.Emit(p, false)
+	if p.Body = nil; !ok || err != nil {
+		f.refuse()
+		return false, false, err
+	}
+	f.shortSent(len(buf))
+	f.Stats.Sends++
+	all, err = f.Flush(n)
+	return true, all, err
+}
+
+// gatherShort puts a message with others that wait, or has it wait for such. If it does neither, what waits leaves.
+func (f *Flow) gatherShort(tag uint64, buf []byte, c Company, n Network) (sent bool, err error) {
+	if !c.Alone && f.joins(tag, len(buf), c) {
+		f.Stats.Sends++
+		if f.gather(tag, buf, c) {
+			err = f.Drain(n)
+		}
+		return true, err
+	}
+	if f.holds&heldGroup != 0 {
+		err = f.Drain(n)
+	}
+	return false, err
+}
