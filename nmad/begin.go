@@ -137,16 +137,52 @@ func (h *held) awaitFlush(r *Request) {
 // needs no request, unless some of the message is still in the driver's buffer (all is false): then the caller has its request
 // awaitFlush. All short sends try it first.
 func (h *held) short(tag uint64, buf []byte) (sent, all bool) {
-	h.refreshCredit(len(buf))
-	company := flow.Company{Woken: h.awake, Ready: h.gathers(), Alone: marcel.Tracing()}
-	sent, all, err := h.flow.Short(tag, buf, company, h)
-	if err != nil {
+	n := len(buf)
+	if h.flow.Lacks(n) {
+		h.receive(nil)
+	}
+	if (h.awake > 0 || h.flow.Gathered()) && h.gather(tag, buf) {
+		return true, true
+	}
+	head := h.flow.Short(tag, n)
+	if head == nil {
+		return false, false
+	}
+	began := stamp()
+	h.leaveLists(n)
+	sent, err := h.link.Send(head, buf, nil, false)
+	h.retakeLists(n)
+	if !sent || err != nil {
+		h.flow.Refused()
+		if err != nil {
+			h.lose(err)
+		}
+		return false, false
+	}
+	h.flow.ShortSent(n)
+	h.full = h.echoes
+	if began != 0 {
+		marcel.TraceMessage(marcel.TraceOut, h.g.own, h.g.rank, head.Seq, tag, uint64(n), began)
+	}
+	if all, err = h.flow.Flush(h); err != nil {
 		h.lose(err)
 	}
 	if all && h.g.watch.kinds.Load() != 0 {
+		h.note(SendDone, Envelope{h.g.own, tag, uint64(n)}, nil, nil)
+	}
+	return true, all
+}
+
+// gather is short for a message that others are to join, or that joins others.
+func (h *held) gather(tag uint64, buf []byte) bool {
+	gathered, err := h.flow.Gather(tag, buf, flow.Company{Woken: h.awake, Ready: h.gathers(), Alone: marcel.Tracing()}, h)
+	if err != nil {
+		h.lose(err)
+	}
+	if gathered && h.g.watch.kinds.Load() != 0 {
 		h.note(SendDone, Envelope{h.g.own, tag, uint64(len(buf))}, nil, nil)
 	}
-	return sent, all
+	return gathered
 }
 
 // sendNow sends a message if the lock is free, it can go eagerly, and no message waits before

@@ -72,7 +72,7 @@ func (f *Flow) Lending() bool { return f.tx.caps.Lends && !f.lent.barred }
 // bar goes on when the memory of a LOAN cannot be handed to the peer: the message is announced by RDV next.
 func (f *Flow) bar() {
 	f.lent.barred = true
-	f.refuse()
+	f.Refused()
 	f.tx.refused = false
 }
 

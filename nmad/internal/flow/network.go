@@ -1,11 +1,11 @@
 package flow
 
 // Network is what a flow reaches beyond itself: the small track of the first rail, and the memory and the inbox of its owner. Its methods are called
-// inside of Drain, Short, Flush and Packet.
+// inside of Drain, Gather, Flush and Packet.
 type Network interface {
 	// Emit hands a packet to the link; more: a Flush follows. False: the link has no room.
 	Emit(p *Packet, more bool) (bool, error)
-	// Flush moves the driver's buffered bytes on, and says whether none are left. It is called only if the link buffers.
+	// Flush moves the driver's buffered bytes on, and says whether none are left. The flow calls it only if the link buffers.
 	Flush() (bool, error)
 	// Lend hands the memory of the program's buffers to the peer, once, and says whether the peer has it.
 	Lend() bool
@@ -28,11 +28,11 @@ func (f *Flow) Drain(n Network) error {
 		}
 		ok, err := n.Emit(p, f.tx.batched)
 		if err != nil {
-			f.refuse()
+			f.Refused()
 			return err
 		}
 		if !ok {
-			f.refuse()
+			f.Refused()
 			break
 		}
 		f.taken()
@@ -46,6 +46,10 @@ func (f *Flow) Flush(n Network) (all bool, err error) {
 	if !f.tx.caps.Buffered {
 		return true, nil
 	}
+	return f.flush(n)
+}
+
+func (f *Flow) flush(n Network) (all bool, err error) {
 	if all, err = n.Flush(); err != nil {
 		return false, err
 	}
@@ -63,34 +67,12 @@ type Company struct {
 	Alone bool // the message is not to be put with others
 }
 
-// Short sends a message in the context Plain that can leave at once, in one packet, or joins others: it goes eagerly, nothing waits before it, and there
-// is credit for it. It needs no request, unless all is false: some of it is still in the driver's buffer. Then the caller has a request
-// AwaitFlush. The error is the network's.
-func (f *Flow) Short(tag uint64, buf []byte, c Company, n Network) (sent, all bool, err error) {
+// Gather puts a message in the context Plain that could leave with Short with others that wait, or has it wait for such. If it does neither, what
+// waits leaves before. The error is the network's.
+func (f *Flow) Gather(tag uint64, buf []byte, c Company, n Network) (gathered bool, err error) {
 	if !f.clear(len(buf)) || f.Lacks(len(buf)) {
-		return false, false, nil
+		return false, nil
 	}
-	if c.Woken > 0 || f.holds&heldGroup != 0 {
-		if sent, err = f.gatherShort(tag, buf, c, n); sent || err != nil || f.holds&heldGroup != 0 {
-			return sent, sent, err
-		}
-	}
-	p := &f.tx.out
-	f.short(tag, len(buf))
-	p.Body = buf
-	ok, err := n.Emit(p, false)
-	if p.Body = nil; !ok || err != nil {
-		f.refuse()
-		return false, false, err
-	}
-	f.shortSent(len(buf))
-	f.Stats.Sends++
-	all, err = f.Flush(n)
-	return true, all, err
-}
-
-// gatherShort puts a message with others that wait, or has it wait for such. If it does neither, what waits leaves.
-func (f *Flow) gatherShort(tag uint64, buf []byte, c Company, n Network) (sent bool, err error) {
 	if !c.Alone && f.joins(tag, len(buf), c) {
 		f.Stats.Sends++
 		if f.gather(tag, buf, c) {
@@ -98,7 +80,7 @@ func (f *Flow) gatherShort(tag uint64, buf []byte, c Company, n Network) (sent b
 		}
 		return true, err
 	}
-	if f.holds&heldGroup != 0 {
+	if f.Gathered() {
 		err = f.Drain(n)
 	}
 	return false, err

@@ -48,7 +48,7 @@ func (f *Flow) alone() bool {
 	return r != nil && r.Link == nil && f.rx.answers.empty() && !f.others()
 }
 
-// next returns the packet that is to leave next, valid until taken or refuse; nil: there is none. The order is: what was gathered,
+// next returns the packet that is to leave next, valid until taken or Refused; nil: there is none. The order is: what was gathered,
 // since its sends are done; answers to announcements, because whole messages wait for them; loans that were released, for which sends
 // wait; credit; notes of agreements; messages, in the order and the packets that the strategy wants.
 func (f *Flow) next() *Packet {
@@ -123,7 +123,7 @@ func (f *Flow) taken() {
 	case together:
 		f.sentTogether(p)
 	case eagerly:
-		f.shortSent(p.req.Data.Size)
+		f.eagerSent(p.req.Data.Size)
 		f.tx.queue.Pop()
 		f.handOver(p.req)
 	case announcing:

@@ -30,13 +30,22 @@ type sender struct {
 	batched bool // it keeps all packets there until the next flush
 }
 
-// clear says that a message of so many bytes could leave at once, in one packet, if there is credit for it: nothing waits.
+// clear says that a message of so many bytes could leave at once, in one packet, if there is credit for it: none waits.
 func (f *Flow) clear(bytes int) bool {
 	return bytes <= f.tx.eager && f.tx.queue.head == nil && f.rx.answers.head == nil && f.Dead == nil
 }
 
 // Lacks says that a message of so many bytes would go eagerly, if there were credit: a sender that only sends should look for what came back.
 func (f *Flow) Lacks(bytes int) bool { return bytes <= f.tx.eager && f.tx.credit < cost(bytes) }
+
+// Short is the header of a message in the context Plain that can leave at once, in one packet: none waits before it, nothing is Gathered, and there is
+// credit for it. nil: it cannot. It needs no request; the owner hands it to the link, and ShortSent goes on, or Refused.
+func (f *Flow) Short(tag uint64, bytes int) *driver.Header {
+	if !f.clear(bytes) || f.tx.credit < cost(bytes) || f.Gathered() {
+		return nil
+	}
+	return f.short(tag, bytes)
+}
 
 // short makes the header of a message in the context Plain that goes eagerly.
 func (f *Flow) short(tag uint64, bytes int) *driver.Header {
@@ -48,16 +57,22 @@ func (f *Flow) short(tag uint64, bytes int) *driver.Header {
 	return h
 }
 
-// shortSent goes on with a short message that the link has taken.
-func (f *Flow) shortSent(bytes int) {
+// ShortSent goes on with what Short has given once the link has taken it.
+func (f *Flow) ShortSent(bytes int) {
+	f.Stats.Sends++
+	f.eagerSent(bytes)
+}
+
+// eagerSent accounts for an eager message that the link has taken.
+func (f *Flow) eagerSent(bytes int) {
 	f.tx.seq++
 	f.tx.credit -= cost(bytes)
 	f.rx.paid(int64(f.tx.out.Head.Cookie))
 	f.Stats.BytesSent += uint64(bytes)
 }
 
-// refuse goes on when the link had no room for the packet, or has failed.
-func (f *Flow) refuse() {
+// Refused goes on when the link had no room for a packet, or has failed.
+func (f *Flow) Refused() {
 	f.tx.refused = true
 	p := &f.tx.out
 	if p.act == announcing {
