@@ -45,8 +45,8 @@ func (g *Gate) tend() {
 	}
 }
 
-// handleInbox starts the requests that other threads have left, and takes in the rest of the inbox. Under mu, and
-// not while a packet is being handled. It says whether bytes have moved.
+// handleInbox starts the requests that other threads have left, and takes in the rest of the inbox. Not while
+// a packet is being handled. It says whether bytes have moved.
 func (h *held) handleInbox() bool {
 	h.takeReceives()
 	h.takeReleased()
@@ -68,7 +68,7 @@ func (h *held) handleInbox() bool {
 	return h.complete()
 }
 
-// start begins what r is for. Under mu, and not while a packet is being dealt with.
+// start begins what r is for. Not while a packet is being dealt with.
 func (h *held) start(r *Request) {
 	switch r.core.Op {
 	case flow.OpSend:

@@ -14,15 +14,12 @@ import (
 //	holder:  let the lock go; look at incoming; not empty: try the lock, start all
 //
 // Both look after they wrote, so nothing is left behind. Transfers that are copied, loans that were released and searches that are due
-// come here in the same way. Threads write all fields but collected without the lock.
+// come here in the same way. Threads write all fields without the lock.
 type inbox struct {
-	g        *Gate
 	due      atomic.Int32                 // what the holder must do besides incoming: transfers that are copied; loans that were released; 1 if rescan. See left
 	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be compared with the receives from any source
 	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see lending.go
-
-	collected requestQueue // taken in from incoming, and not begun yet; under the lock
 }
 
 // leave leaves r for the holder of the lock.
@@ -118,7 +115,7 @@ func (g *Gate) giveBack(l *flow.Lease) {
 	g.tend()
 }
 
-// takeReleased takes in what giveBack has left. Under mu, and not while a packet is being dealt with.
+// takeReleased takes in what giveBack has left. Not while a packet is being dealt with.
 func (h *held) takeReleased() {
 	if h.g.inbox.released.Load() == nil {
 		return

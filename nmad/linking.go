@@ -45,26 +45,13 @@ import (
 //
 // No message is lost: a side that has heard YES may send, and the other side has decided on these
 // links by then, so that what lies in them is taken in once they are all here, also if their
-// sender has left meanwhile (life.peerLeft waits for that).
+// sender has left meanwhile (Gate.peerLeft waits for that).
 //
 // When rank 0, or the leader of a host, which relay the news, has left or died, only a link tells of the death of a
 // process on another host. From then on receives and probes that wait make links,
 // those for any source to all other processes (Domain.orphaned).
 //
-// linking is under the lock of its gate.
-type linking struct {
-	g       *Gate
-	d       *Domain // makes the links; nil: the gate was made with them
-	far     int     // the number of the peer's domain
-	stage   linkStage
-	guarded bool          // the gate has no links yet, or has ended: a receive has to ask admits whether it may stand in the queue; judge alone writes it
-	eager   int           // as bounds.eager
-	made    uint64        // links, for Stats
-	rails   []driver.Link // accepting: what is here; belongs to welcome
-	waiters requestQueue  // of Gate.Link
-}
-
-// linkStage is how far the links of a gate are. It is under the lock of the gate.
+// linkStage is how far the links of a gate are.
 type linkStage uint8
 
 const (

@@ -68,7 +68,7 @@ func (l *rail) transfer(dir flow.Direction) *transfer {
 	return &l.pull
 }
 
-// inactive says that no thread is inside the large track of the link. Under mu.
+// inactive says that no thread is inside the large track of the link.
 func (l *rail) inactive() bool { return l.push.inactive() && l.pull.inactive() }
 
 // lookEvery is after how many ticks the rails of a gate are looked at though no sleeper was

@@ -10,7 +10,7 @@ import "github.com/pm2-go/pm2/asm"
 // send and receive. If one of them finds the link full, only room can move that
 // send on, but the sleeper was told to look out for arrivals alone. So a thread that
 // lets the lock of a gate with armed rails go with something to send arms again, for
-// room (rails.rearm). Requests that others have left meanwhile, finding the lock held by Arm, end
+// room (held.rearm). Requests that others have left meanwhile, finding the lock held by Arm, end
 // the sleep before it begins; those that find it held by Disarm are for the poll that
 // follows. Arrivals need nothing: what another thread takes in has made the
 // descriptor readable, so the sleeper wakes for nothing and looks again.

@@ -66,7 +66,7 @@ const evictAfter = time.Second
 const rounds = 16
 
 // reserve reserves the next piece for the caller, which must call copy once it has
-// released the lock. Under mu.
+// released the lock.
 func (m *transfer) reserve() bool {
 	if m.stream.Empty() || m.state.Load() != transferIdle {
 		return false
@@ -76,7 +76,7 @@ func (m *transfer) reserve() bool {
 	return true
 }
 
-// inactive says that no thread is inside the link for this direction. Under mu.
+// inactive says that no thread is inside the link for this direction.
 func (m *transfer) inactive() bool { return m.state.Load() == transferIdle }
 
 // copy moves the piece that transfer.reserve has reserved. Without mu.
@@ -137,7 +137,7 @@ func (h *held) takeBack(l *rail, m *transfer) bool {
 }
 
 // reserve reserves the next pieces of all rails, both ways, for the caller: a bit for each
-// transfer, to be given to rails.copy after having released the lock.
+// transfer, to be given to Gate.copy after having released the lock.
 func (h *held) reserve() (taken uint32) {
 	if !h.flow.Streams() {
 		return 0
@@ -153,7 +153,7 @@ func (h *held) reserve() (taken uint32) {
 	return taken
 }
 
-// copy moves the pieces that rails.reserve has reserved. Without mu.
+// copy moves the pieces that reserve has reserved. It needs no lock.
 func (g *Gate) copy(taken uint32) {
 	for ; taken != 0; taken &= taken - 1 {
 		i := bits.TrailingZeros32(taken)

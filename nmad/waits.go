@@ -128,7 +128,7 @@ func (h *held) take() *Request {
 	return requestOf(c)
 }
 
-// release is Gate.letGo at the end of a blocking call that did not have to wait. After strategy.Quantum such calls
+// release is letGo at the end of a blocking call that did not have to wait. After strategy.Quantum such calls
 // the thread lets other threads of its VP run first.
 func (h *held) release() {
 	h.callsSinceWait++

@@ -112,7 +112,7 @@ inline failSends() {
 	}
 }
 
-/* Gate.fail. Its caller has the lock of the gate, which Alloc and Release do without. */
+/* held.fail. Its caller has the lock of the gate, which Alloc and Release do without. */
 inline sFail() {
 	if
 	:: sEnd
@@ -282,7 +282,7 @@ inline rDrain() {
 	closeView()
 }
 
-/* handleInbox: takeReleased and rails.complete. */
+/* handleInbox: takeReleased and complete. */
 inline handleInbox() {
 	if
 	:: released ->
@@ -348,7 +348,7 @@ inline deliver() {
 #define left (due != 0)
 #endif
 
-/* Gate.letGo: the lock is let go, and what others have left for its holder is seen to. */
+/* held.letGo: the lock is let go, and what others have left for its holder is seen to. */
 inline letGo() {
 	rLock = false;
 #ifndef NO_LOOK
