@@ -81,6 +81,7 @@ func (l *rail) fetches() bool { return l.pull.stream.Fetching() && !l.pull.vain 
 // it was armed for before, and its descriptor tells of nothing any more: it is armed anew once what was there is dealt with. If a
 // transfer is copying that is for the thread that completes it.
 func (h *held) rearmOne(l *rail) {
+	vain := 0
 	for h.end == nil && l.inactive() && (l.deaf || l.fetches() || !l.armedRoom && (h.wantsRoom(l) || h.unsent(l))) {
 		if room := h.wantsRoom(l); !l.fetches() && (room || l.deaf && !h.unsent(l)) {
 			if l.deaf = !l.link.Arm(room); !l.deaf {
@@ -89,17 +90,41 @@ func (h *held) rearmOne(l *rail) {
 			}
 			l.armedRoom = false
 		}
-		h.progress(nil)
-		h.copyLocked(l, &l.push)
-		h.copyLocked(l, &l.pull)
+		moved := h.progress(nil)
+		moved = h.copyLocked(l, &l.push) || moved
+		moved = h.copyLocked(l, &l.pull) || moved
+		if vain++; moved {
+			vain = 0
+		} else if vain > unwantedAfter {
+			h.takeUnwanted(l)
+		}
 	}
 }
 
-// copyLocked moves a piece with the lock held.
-func (h *held) copyLocked(l *rail, m *transfer) {
-	if m.reserve() {
-		l.copy(m)
-		h.completeOne(l, m)
+// copyLocked moves a piece with the lock held, and says whether bytes have moved.
+func (h *held) copyLocked(l *rail, m *transfer) bool {
+	if !m.reserve() {
+		return false
+	}
+	l.copy(m)
+	return h.completeOne(l, m)
+}
+
+// unwantedAfter is how often in a row a link may say that something is there, and nothing can be taken in.
+const unwantedAfter = 64
+
+// takeUnwanted takes in bytes of long messages for which there is no receive any more: a side that closes drops them. From any other peer they have not been asked for, and
+// that ends the gate. What lies in a link keeps it from being armed.
+func (h *held) takeUnwanted(l *rail) {
+	if !l.pull.stream.Empty() || !l.pull.inactive() {
+		return
+	}
+	n, err := l.link.Pull(make([]byte, 64<<10))
+	switch {
+	case err != nil:
+		h.loseRail(l, err)
+	case n > 0 && !h.flow.Closing:
+		h.fail(violation(h.g.rank, "%d bytes on rail %s of no message that was asked for", n, l.name))
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"github.com/pm2-go/pm2/pioman"
@@ -188,4 +190,75 @@ func TestArmBesideWaiter(t *testing.T) {
 	}
 	sleeper.Disarm()
 	j.close()
+}
+
+// TestCloseWithBytesToCome: a side that closes still sends what it owes, though a sleeper has armed the rail and bytes lie in the link of a message whose receive has
+// ended: the holder of the lock does not try for ever to arm it anew.
+func TestCloseWithBytesToCome(t *testing.T) {
+	t.Setenv(shm.EnvCopy, "two") // else all of it is there before anything can happen
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		size := 8 << 20
+		if _, ok := d.(*simnet.Net); ok {
+			size = 64 << 10
+		}
+		j := newJob(t, 2, d, func(c *Config) { c.Linger = 100 * time.Millisecond })
+		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
+		in, out := zero.Irecv(1, make([]byte, size)), one.Isend(1, pattern(size, 1))
+		left := zero.Isend(2, pattern(size, 2)) // its announcement leaves
+		moved := func() uint64 {
+			h := zero.lock()
+			defer h.letGo()
+			return h.flow.Ledger().Moved[flow.Pull]
+		}
+		eventually(t, func() bool {
+			zero.poll()
+			if moved() == 0 {
+				one.poll()
+			}
+			return moved() > 0
+		})
+		sleeper := source{&zero.rails[0]}
+		if sleeper.Descriptor() >= 0 {
+			eventually(t, func() bool {
+				zero.poll()
+				return sleeper.Arm()
+			})
+		}
+		for range 20 {
+			one.poll()
+		}
+		zero.beginClose(ErrClosed)
+		got := make([]byte, size)
+		r := one.Irecv(2, got)
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			eventually(t, func() bool {
+				one.poll()
+				zero.poll()
+				a, _ := r.Test()
+				b, _ := left.Test()
+				return a && b
+			})
+		}()
+		select {
+		case <-over:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the side that closes hangs")
+		}
+		if sleeper.Descriptor() >= 0 {
+			sleeper.Disarm()
+		}
+		if err := in.Wait(); err != nil && !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+		if !bytes.Equal(got, pattern(size, 2)) {
+			t.Error("damaged")
+		}
+		each(2, func(rank int) {
+			_ = j.sessions[rank].Close() // out may be given up
+			j.engines[rank].Close()
+		})
+		_ = out.Wait()
+	})
 }
