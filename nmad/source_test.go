@@ -262,3 +262,25 @@ func TestCloseWithBytesToCome(t *testing.T) {
 		_ = out.Wait()
 	})
 }
+
+// TestBytesUnasked: a peer that pushes bytes of no message ends its gate, and does not keep the holder of the lock busy.
+func TestBytesUnasked(t *testing.T) {
+	p := newPair(simnet.Options{Packets: 4, Large: 1000}, wide)
+	g := p.gates[0]
+	sleeper := source{&g.rails[0]}
+	if !sleeper.Arm() {
+		t.Fatal("nothing has arrived, and the gate cannot be armed")
+	}
+	if n, err := p.links[1].Push(make([]byte, 100)); n != 100 || err != nil {
+		t.Fatal(n, err)
+	}
+	var all []*Request
+	for range 8 { // more than there is room for
+		all = append(all, g.Isend(1, nil))
+	}
+	sleeper.Disarm()
+	if err := g.Err(); !errors.Is(err, ErrProtocol) {
+		t.Errorf("the gate says %v", err)
+	}
+	mustDone(t, all[7], ErrProtocol)
+}
