@@ -75,6 +75,9 @@ var rules = []rule{
 	{folder: "nmad/internal/match"},
 	// So are the protocols; of a driver they know headers and capabilities.
 	{folder: "nmad/internal/flow", ours: []string{"nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
+	// How elements lie in memory, and what is computed from them, knows no message.
+	{folder: "nmad/mpi/datatype"},
+	{folder: "nmad/mpi/reduce", ours: []string{"nmad/mpi/datatype"}},
 	{
 		folder:  "nmad",
 		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},

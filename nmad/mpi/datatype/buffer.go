@@ -1,0 +1,127 @@
+package datatype
+
+// Buffer is Count elements of a Type whose displacements count from At bytes behind an address. It implements nmad.Data. The address lies in the memory of the elements; where
+// displacements count from need not. The caller sees to it that all of the memory is there.
+type Buffer struct {
+	Base  Address
+	At    int
+	Count int
+	Type  *Type
+}
+
+// Size is how many bytes of data it has.
+func (b *Buffer) Size() int { return b.Count * b.Type.Size() }
+
+// Dense returns the bytes of a Buffer that lie without gaps in their order.
+func (b *Buffer) Dense() ([]byte, bool) {
+	t, size := b.Type, b.Size()
+	switch {
+	case size == 0:
+		return nil, true
+	case t.root.dense && (b.Count == 1 || t.root.size == t.Extent()):
+		return stretch(b.Base, b.At+t.root.low, size), true
+	}
+	return nil, false
+}
+
+// Pieces calls yield for the bytes of data from one on, in order, in pieces without gaps.
+func (b *Buffer) Pieces(from int, yield func([]byte) bool) {
+	if all, ok := b.Dense(); ok {
+		if from < len(all) {
+			yield(all[from:])
+		}
+		return
+	}
+	at, size := 0, 0 // a piece that may be continued by the next stretch
+	join := func(next, n int) bool {
+		if at+size == next {
+			size += n
+			return true
+		}
+		was, m := at, size
+		at, size = next, n
+		return m == 0 || yield(stretch(b.Base, b.At+was, m))
+	}
+	t := b.Type
+	for i, rest := from/t.Size(), from%t.Size(); i < b.Count; i, rest = i+1, 0 {
+		if !t.root.walk(i*t.Extent(), rest, join) {
+			return
+		}
+	}
+	if size > 0 {
+		yield(stretch(b.Base, b.At+at, size))
+	}
+}
+
+// Pack copies the data from a byte on to out, and says how many bytes these were.
+func (b *Buffer) Pack(from int, out []byte) (n int) {
+	if len(out) == 0 {
+		return 0
+	}
+	b.Pieces(from, func(piece []byte) bool {
+		n += copy(out[n:], piece)
+		return n < len(out)
+	})
+	return n
+}
+
+// Unpack is Pack the other way.
+func (b *Buffer) Unpack(from int, in []byte) (n int) {
+	if len(in) == 0 {
+		return 0
+	}
+	b.Pieces(from, func(piece []byte) bool {
+		n += copy(piece, in[n:])
+		return n < len(in)
+	})
+	return n
+}
+
+// Copy copies the data of a Buffer to another one, whose elements may lie otherwise, and says how many bytes fit.
+func Copy(to, from *Buffer) (n int) {
+	if all, ok := from.Dense(); ok {
+		return to.Unpack(0, all)
+	}
+	if all, ok := to.Dense(); ok {
+		return from.Pack(0, all)
+	}
+	from.Pieces(0, func(piece []byte) bool {
+		m := to.Unpack(n, piece)
+		n += m
+		return m == len(piece)
+	})
+	return n
+}
+
+// Part is n elements of the Buffer, from one on.
+func (b *Buffer) Part(first, n int) Buffer {
+	if n == 0 {
+		return Buffer{Type: b.Type}
+	}
+	return Buffer{b.Base, b.At + first*b.Type.Extent(), n, b.Type}
+}
+
+// First is the address of the first byte of data of a Buffer that has some.
+func (b *Buffer) First() Address { return Add(b.Base, b.At+b.Type.root.low) }
+
+// Words is how many words of memory Within needs.
+func Words(count int, t *Type) int {
+	if count == 0 || t.root == nil {
+		return 0
+	}
+	far := (count - 1) * t.Extent()
+	if far < 0 {
+		far = -far
+	}
+	_, extent := t.True()
+	return (far + extent + 7) / 8
+}
+
+// Within is a Buffer of count elements of t that lie in memory of their own.
+func Within(memory []uint64, count int, t *Type) Buffer {
+	if count == 0 || t.root == nil {
+		return Buffer{Type: t}
+	}
+	low, _ := t.True()
+	return Buffer{AddressOf(memory), max(0, -(count-1)*t.Extent()) - low, count, t}
+}

@@ -1,0 +1,81 @@
+package datatype
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+)
+
+var goKinds = map[reflect.Kind]Kind{
+	reflect.Bool: Bool, reflect.Int8: Int8, reflect.Int16: Int16, reflect.Int32: Int32, reflect.Int64: Int64,
+	reflect.Uint8: Uint8, reflect.Uint16: Uint16, reflect.Uint32: Uint32, reflect.Uint64: Uint64,
+	reflect.Float32: Float32, reflect.Float64: Float64, reflect.Complex64: Complex64, reflect.Complex128: Complex128,
+}
+
+func kindOf(k reflect.Kind) Kind {
+	if k == reflect.Int || k == reflect.Uint {
+		if wide := reflect.TypeOf(0).Size() == 8; k == reflect.Int {
+			return pick(wide, Int64, Int32)
+		} else {
+			return pick(wide, Uint64, Uint32)
+		}
+	}
+	return goKinds[k]
+}
+
+func pick(first bool, a, b Kind) Kind {
+	if first {
+		return a
+	}
+	return b
+}
+
+var elements sync.Map // reflect.Type to *Type
+
+// OfGo returns the Type of an element of a Go type: a number, a bool, and arrays and structs of these. Blank fields and the gaps between fields do not travel.
+// All else, such as a pointer, a slice or a string, means nothing in another process, and is ErrType.
+func OfGo(x reflect.Type) (*Type, error) {
+	if t, ok := elements.Load(x); ok {
+		return t.(*Type), nil
+	}
+	t, err := ofGo(x, x.String())
+	if err != nil {
+		return nil, err
+	}
+	elements.Store(x, t)
+	return t, nil
+}
+
+func ofGo(x reflect.Type, path string) (*Type, error) {
+	if k := kindOf(x.Kind()); k != None {
+		return Of(k), nil
+	}
+	switch x.Kind() {
+	case reflect.Array:
+		of, err := ofGo(x.Elem(), path+"[]")
+		if err != nil {
+			return nil, err
+		}
+		return Contiguous(x.Len(), of)
+	case reflect.Struct:
+		var blocks, at []int
+		var types []*Type
+		for i := range x.NumField() {
+			f := x.Field(i)
+			if f.Name == "_" {
+				continue
+			}
+			t, err := ofGo(f.Type, path+"."+f.Name)
+			if err != nil {
+				return nil, err
+			}
+			blocks, at, types = append(blocks, 1), append(at, int(f.Offset)), append(types, t)
+		}
+		t, err := Struct(blocks, at, types)
+		if err != nil {
+			return nil, err
+		}
+		return Resized(t, 0, int(x.Size()))
+	}
+	return nil, fmt.Errorf("%w: %s is a %v, which means nothing in another process", ErrType, path, x.Kind())
+}

@@ -1,0 +1,241 @@
+package datatype
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Combiner is the constructor that a Type was made by.
+type Combiner uint8
+
+// The constructors.
+const (
+	Named Combiner = iota
+	IsDup
+	IsContiguous
+	IsVector
+	IsHvector
+	IsIndexed
+	IsHindexed
+	IsIndexedBlock
+	IsHindexedBlock
+	IsStruct
+	IsSubarray
+	IsDarray
+	IsResized
+)
+
+var combiners = [...]string{"named", "dup", "contiguous", "vector", "hvector", "indexed", "hindexed", "indexed block", "hindexed block", "struct", "subarray", "darray", "resized"}
+
+// String returns the name of the constructor.
+func (c Combiner) String() string { return combiners[c] }
+
+// Envelope is how a Type was made: the constructor and its arguments, in MPI's order of MPI_Type_get_contents.
+type Envelope struct {
+	Combiner Combiner
+	Ints     []int   // counts, lengths, displacements in elements
+	Bytes    []int   // displacements and strides in bytes
+	Types    []*Type // that it is made of
+}
+
+// Envelope returns how t was made. The slices belong to t.
+func (t *Type) Envelope() Envelope { return t.made }
+
+// maker collects what a Type is made of.
+type maker struct {
+	what   Combiner
+	parts  []part
+	some   bool // bounds are known
+	forced bool // by Resized
+	lb, ub int
+	align  int
+	kind   Kind
+	kinds  int // how many there are, up to 2
+	size   int
+	err    error
+}
+
+func (m *maker) fail(format string, args ...any) {
+	if m.err == nil {
+		m.err = fmt.Errorf("%w: %v: %s", ErrType, m.what, fmt.Sprintf(format, args...))
+	}
+}
+
+// add puts count elements of t at a displacement, stride bytes from one to the next, count times over again repeated at rows: a block of a loop.
+func (m *maker) add(at int, t *Type, block, rows, stride int) {
+	switch {
+	case t == nil:
+		m.fail("no datatype at displacement %d", at)
+		return
+	case block < 0 || rows < 0:
+		m.fail("%d blocks of %d elements: none may be below 0", rows, block)
+		return
+	case block == 0 || rows == 0:
+		return
+	case !fits(t.Extent(), block) || !fits(stride, rows) || !fits(at, 1) || !fits(t.Size(), block) || !fits(t.Size()*block, rows):
+		m.fail("%d blocks of %d elements of %v, %d bytes apart, at %d are more than %d bytes", rows, block, t, stride, at, Most)
+		return
+	}
+	m.align = max(m.align, t.align)
+	if m.size += t.Size() * block * rows; m.size > Most {
+		m.fail("it has more than %d bytes", Most)
+		return
+	}
+	if t.root != nil {
+		switch {
+		case t.uniform == None || m.kinds == 1 && m.kind != t.uniform:
+			m.kinds = 2
+		case m.kinds == 0:
+			m.kinds, m.kind = 1, t.uniform
+		}
+		m.parts = append(m.parts, part{at: at, of: repeat(repeat(t.root, block, t.Extent()), rows, stride)})
+	}
+	if t.root == nil && !t.forced || m.forced && !t.forced {
+		return
+	}
+	wide, far := (block-1)*t.Extent(), (rows-1)*stride
+	lb, ub := at+t.lb+min(0, wide)+min(0, far), at+t.ub+max(0, wide)+max(0, far)
+	if !m.some || t.forced && !m.forced {
+		m.some, m.forced, m.lb, m.ub = true, t.forced, lb, ub
+		return
+	}
+	m.lb, m.ub = min(m.lb, lb), max(m.ub, ub)
+}
+
+// finish makes the Type.
+func (m *maker) finish(e Envelope) (*Type, error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	e.Combiner = m.what
+	t := &Type{made: e, root: list(m.parts), lb: m.lb, ub: m.ub, forced: m.forced, align: max(m.align, 1)}
+	if m.kinds == 1 {
+		t.uniform = m.kind
+	}
+	low, extent := t.True()
+	for _, x := range []int{t.lb, t.ub, low, low + extent} {
+		if !fits(x, 1) {
+			m.fail("it reaches %d bytes far", x)
+			return nil, m.err
+		}
+	}
+	return t, nil
+}
+
+// Dup is the same Type made once more.
+func Dup(t *Type) (*Type, error) {
+	if t == nil {
+		return nil, fmt.Errorf("%w: dup of none", ErrType)
+	}
+	x := *t
+	x.name, x.made = "", Envelope{Combiner: IsDup, Types: []*Type{t}}
+	return &x, nil
+}
+
+// Contiguous is count elements of t, each where the one before ends.
+func Contiguous(count int, t *Type) (*Type, error) {
+	m := maker{what: IsContiguous}
+	m.add(0, t, count, 1, 0)
+	return m.finish(Envelope{Ints: []int{count}, Types: []*Type{t}})
+}
+
+// Vector is count blocks of block elements of t; the blocks begin stride elements apart.
+func Vector(count, block, stride int, t *Type) (*Type, error) {
+	m := maker{what: IsVector}
+	if t != nil && !fits(stride, cmp.Or(t.Extent(), 1)) {
+		m.fail("a stride of %d elements", stride)
+	} else if t != nil {
+		m.add(0, t, block, count, stride*t.Extent())
+	} else {
+		m.add(0, nil, 0, 0, 0)
+	}
+	return m.finish(Envelope{Ints: []int{count, block, stride}, Types: []*Type{t}})
+}
+
+// Hvector is Vector with a stride in bytes.
+func Hvector(count, block, stride int, t *Type) (*Type, error) {
+	m := maker{what: IsHvector}
+	m.add(0, t, block, count, stride)
+	return m.finish(Envelope{Ints: []int{count, block}, Bytes: []int{stride}, Types: []*Type{t}})
+}
+
+// Indexed is blocks of so many elements of t, at displacements in elements.
+func Indexed(blocks, displacements []int, t *Type) (*Type, error) {
+	m := maker{what: IsIndexed}
+	m.indexed(len(blocks), func(i int) int { return blocks[i] }, displacements, true, t)
+	return m.finish(Envelope{Ints: append(append([]int{len(blocks)}, blocks...), displacements...), Types: []*Type{t}})
+}
+
+// Hindexed is Indexed with displacements in bytes.
+func Hindexed(blocks, displacements []int, t *Type) (*Type, error) {
+	m := maker{what: IsHindexed}
+	m.indexed(len(blocks), func(i int) int { return blocks[i] }, displacements, false, t)
+	return m.finish(Envelope{Ints: append([]int{len(blocks)}, blocks...), Bytes: clone(displacements), Types: []*Type{t}})
+}
+
+// IndexedBlock is Indexed with blocks of one length.
+func IndexedBlock(block int, displacements []int, t *Type) (*Type, error) {
+	m := maker{what: IsIndexedBlock}
+	m.indexed(len(displacements), func(int) int { return block }, displacements, true, t)
+	return m.finish(Envelope{Ints: append([]int{len(displacements), block}, displacements...), Types: []*Type{t}})
+}
+
+// HindexedBlock is Hindexed with blocks of one length.
+func HindexedBlock(block int, displacements []int, t *Type) (*Type, error) {
+	m := maker{what: IsHindexedBlock}
+	m.indexed(len(displacements), func(int) int { return block }, displacements, false, t)
+	return m.finish(Envelope{Ints: []int{len(displacements), block}, Bytes: clone(displacements), Types: []*Type{t}})
+}
+
+func clone(x []int) []int { return append([]int(nil), x...) }
+
+func (m *maker) indexed(n int, block func(int) int, displacements []int, elements bool, t *Type) {
+	if n != len(displacements) {
+		m.fail("%d blocks, %d displacements", n, len(displacements))
+		return
+	}
+	if t == nil {
+		m.fail("no datatype")
+		return
+	}
+	unit := 1
+	if elements {
+		unit = t.Extent()
+	}
+	for i, d := range displacements {
+		if !fits(d, cmp.Or(unit, 1)) {
+			m.fail("block %d is at %d", i, d)
+			return
+		}
+		m.add(d*unit, t, block(i), 1, 0)
+	}
+}
+
+// Struct is blocks of so many elements of types[i], at displacements in bytes. Unless a Resized among them says otherwise its extent is rounded up as a compiler does.
+func Struct(blocks, displacements []int, types []*Type) (*Type, error) {
+	m := maker{what: IsStruct}
+	if len(blocks) != len(displacements) || len(blocks) != len(types) {
+		m.fail("%d blocks, %d displacements, %d datatypes", len(blocks), len(displacements), len(types))
+	} else {
+		for i, t := range types {
+			m.add(displacements[i], t, blocks[i], 1, 0)
+		}
+	}
+	if m.err == nil && m.some && !m.forced {
+		if over := (m.ub - m.lb) % m.align; over != 0 {
+			m.ub += m.align - over
+		}
+	}
+	return m.finish(Envelope{Ints: append([]int{len(blocks)}, blocks...), Bytes: clone(displacements), Types: append([]*Type(nil), types...)})
+}
+
+// Resized is t with other bounds.
+func Resized(t *Type, lower, extent int) (*Type, error) {
+	if t == nil || !fits(lower, 1) || !fits(extent, 1) || !fits(lower+extent, 1) {
+		return nil, fmt.Errorf("%w: resized to %d bytes from %d on", ErrType, extent, lower)
+	}
+	x := *t
+	x.name, x.lb, x.ub, x.forced = "", lower, lower+extent, true
+	x.made = Envelope{Combiner: IsResized, Bytes: []int{lower, extent}, Types: []*Type{t}}
+	return &x, nil
+}

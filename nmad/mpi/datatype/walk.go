@@ -1,0 +1,73 @@
+package datatype
+
+import "sort"
+
+// walk calls yield for the stretches of bytes of a node that is put at a displacement, from the byte from of its data on, in order. It stops when yield says no, and
+// says whether it has not.
+func (n *node) walk(at, from int, yield func(at, size int) bool) bool {
+	switch {
+	case n == nil || from >= n.size:
+		return true
+	case n.dense:
+		return yield(at+n.low+from, n.size-from)
+	case n.child != nil:
+		for i, rest := from/n.child.size, from%n.child.size; i < n.count; i, rest = i+1, 0 {
+			if !n.child.walk(at+i*n.stride, rest, yield) {
+				return false
+			}
+		}
+		return true
+	}
+	i := sort.Search(len(n.parts), func(i int) bool { return n.parts[i].before > from }) - 1
+	for rest := from - n.parts[i].before; i < len(n.parts); i, rest = i+1, 0 {
+		if p := &n.parts[i]; !p.of.walk(at+p.at, rest, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// elements calls yield for the elements of a node, in runs of one kind that lie behind each other.
+func (n *node) elements(at int, yield func(k Kind, at, count int) bool) bool {
+	switch {
+	case n == nil:
+		return true
+	case n.child != nil:
+		for i := range n.count {
+			if !n.child.elements(at+i*n.stride, yield) {
+				return false
+			}
+		}
+		return true
+	case n.parts != nil:
+		for i := range n.parts {
+			if p := &n.parts[i]; !p.of.elements(at+p.at, yield) {
+				return false
+			}
+		}
+		return true
+	}
+	return yield(n.kind, at, n.basics)
+}
+
+// Count is how many whole basic elements are in the first bytes bytes of elements of the Type, and how many elements of the Type these are; -1: a part
+// of one is left over (MPI_Get_elements, MPI_Get_count).
+func (t *Type) Count(bytes int) (basics, elements int) {
+	size := t.Size()
+	if size == 0 {
+		return 0, 0
+	}
+	elements = bytes / size
+	basics = elements * t.root.basics
+	rest := bytes % size
+	if rest == 0 {
+		return basics, elements
+	}
+	t.root.elements(0, func(k Kind, _, count int) bool {
+		n := min(count, rest/k.Size())
+		basics += n
+		rest -= n * k.Size()
+		return n == count
+	})
+	return basics, -1
+}

@@ -1,0 +1,114 @@
+package reduce
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+)
+
+// ErrOp says that an operation makes no sense for a datatype.
+var ErrOp = errors.New("operation not defined for the datatype")
+
+// Op is an operation. It does not change, and is safe for concurrent use.
+type Op struct {
+	name     string
+	commutes bool
+	what     operation // if it is predefined
+	user     func(in, inout datatype.Buffer)
+}
+
+// operation is a predefined one.
+type operation uint8
+
+const (
+	sums operation = iota
+	multiplies
+	minima
+	maxima
+	ands
+	ors
+	xors
+	logicalAnds
+	logicalOrs
+	logicalXors
+	minLocations
+	maxLocations
+	replaces
+	leaves
+	operations
+)
+
+// The predefined operations, as MPI names them. Sum and Prod are for numbers, Min and Max for those that have an order, BAnd, BOr and BXor for integers and bytes, LAnd, LOr and
+// LXor for integers and bools, MinLoc and MaxLoc for pairs of a value and an index: the smaller index goes with equal values.
+var (
+	Sum     = &Op{name: "sum", commutes: true, what: sums}
+	Prod    = &Op{name: "prod", commutes: true, what: multiplies}
+	Min     = &Op{name: "min", commutes: true, what: minima}
+	Max     = &Op{name: "max", commutes: true, what: maxima}
+	BAnd    = &Op{name: "band", commutes: true, what: ands}
+	BOr     = &Op{name: "bor", commutes: true, what: ors}
+	BXor    = &Op{name: "bxor", commutes: true, what: xors}
+	LAnd    = &Op{name: "land", commutes: true, what: logicalAnds}
+	LOr     = &Op{name: "lor", commutes: true, what: logicalOrs}
+	LXor    = &Op{name: "lxor", commutes: true, what: logicalXors}
+	MinLoc  = &Op{name: "minloc", commutes: true, what: minLocations}
+	MaxLoc  = &Op{name: "maxloc", commutes: true, what: maxLocations}
+	Replace = &Op{name: "replace", what: replaces}
+	NoOp    = &Op{name: "no-op", what: leaves}
+)
+
+// kernel computes inout[i] = in[i] op inout[i] for n elements.
+type kernel func(in, inout datatype.Address, n int)
+
+// User returns an operation of a user: f computes inout[i] = in[i] op inout[i] for elements of one type and as many on both sides. It must be associative. Several threads may call f at
+// once, also while a lock is held; so f only computes.
+func User(name string, commutes bool, f func(in, inout datatype.Buffer)) *Op {
+	return &Op{name: name, commutes: commutes, user: f}
+}
+
+// String returns the name.
+func (o *Op) String() string { return o.name }
+
+// Commutes says that the operands may change places.
+func (o *Op) Commutes() bool { return o.commutes }
+
+// Check returns why the operation cannot be used for elements of t; nil: it can.
+func (o *Op) Check(t *datatype.Type) error {
+	if o.user != nil || o.kernel(t) != nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %s of %v", ErrOp, o.name, t)
+}
+
+// Apply computes inout[i] = in[i] op inout[i] for as many elements, of one Type, which Check has passed. The two do not overlap.
+func (o *Op) Apply(in, inout datatype.Buffer) {
+	switch t := in.Type; {
+	case in.Count == 0 || t.Size() == 0:
+	case o.user != nil:
+		o.user(in, inout)
+	case o.locates():
+		o.kernel(t)(in.First(), inout.First(), in.Count)
+	default:
+		kernels[t.Uniform()][o.what](in.First(), inout.First(), in.Count*t.Elements())
+	}
+}
+
+// locates says that the operation is for pairs.
+func (o *Op) locates() bool { return o.what == minLocations || o.what == maxLocations }
+
+// kernel is what computes with elements of t; nil: nothing does.
+func (o *Op) kernel(t *datatype.Type) kernel {
+	if o.locates() {
+		value, index, _ := t.Pair()
+		r := pairs[pair{value, index}]
+		return r[o.what]
+	}
+	if r := kernels[t.Uniform()]; r != nil && t.Dense() {
+		return r[o.what]
+	}
+	return nil
+}
+
+// pair is the kinds of a value and of where it is.
+type pair struct{ value, index datatype.Kind }
