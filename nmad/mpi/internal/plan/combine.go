@@ -1,0 +1,230 @@
+package plan
+
+import (
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+)
+
+// Reduce leaves in[0] op in[1] op ... of all ranks in out at root. in is nil where it lies in out. It is a binomial tree, whose root is root if the operation commutes; else it is rank 0,
+// which then sends the result on, since only there the ranks stand in their order.
+func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in *datatype.Buffer, out datatype.Buffer) {
+	top := root
+	if !op.Commutes() {
+		top = 0
+	}
+	me, mask := (rank-top+size)%size, 1
+	var acc, spare datatype.Buffer
+	if rank == root && in == nil {
+		acc = p.room(out.Count, out.Type)
+		p.copy(out, acc)
+	} else {
+		acc = *in
+	}
+	mine := true // acc is the caller's, which is not to change
+	for ; mask < size && me&mask == 0; mask *= 2 {
+		if me|mask >= size {
+			continue
+		}
+		came := spare
+		if came.Type == nil {
+			came = p.room(acc.Count, acc.Type)
+		}
+		p.receive((me|mask+top)%size, came)
+		p.fence()
+		p.reduce(op, acc, came)
+		if spare = (datatype.Buffer{}); !mine {
+			spare = acc
+		}
+		acc, mine = came, false
+	}
+	if me != 0 {
+		p.send((me&^mask+top)%size, acc)
+		p.fence()
+		if rank == root {
+			p.receive(top, out)
+			p.fence()
+		}
+		return
+	}
+	if rank == root {
+		p.copy(acc, out)
+		return
+	}
+	p.send(root, acc)
+	p.fence()
+}
+
+// longAllreduce is from how many bytes on each rank reduces a part for all.
+const longAllreduce = 2048
+
+// Allreduce leaves in[0] op in[1] op ... of all ranks in out at all. in is nil where it lies in out. Short ones, and those whose operation does not commute, by recursive doubling; else
+// each rank reduces a part (recursive halving), and all give each other their parts (Rabenseifner, "Optimization of collective reduction operations", 2004).
+func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in *datatype.Buffer, out datatype.Buffer) {
+	if in != nil {
+		p.copy(*in, out)
+	}
+	if size == 1 || out.Count == 0 {
+		return
+	}
+	came := p.room(out.Count, out.Type)
+	most := 1 // ranks that take part in the doubling: a power of 2
+	for most*2 <= size {
+		most *= 2
+	}
+	extra := size - most
+	// The first 2*extra ranks are pairs; the odd ones take part for both.
+	if rank < 2*extra && rank%2 == 0 {
+		p.send(rank+1, out)
+		p.fence()
+		p.receive(rank+1, out)
+		p.fence()
+		return
+	}
+	me := rank - extra
+	if rank < 2*extra {
+		me = rank / 2
+		p.receive(rank-1, came)
+		p.fence()
+		p.reduce(op, came, out)
+	}
+	real := func(me int) int {
+		if me < extra {
+			return 2*me + 1
+		}
+		return me + extra
+	}
+	if op.Commutes() && out.Count >= most && out.Size() > longAllreduce {
+		p.halve(me, most, real, op, out, came)
+	} else {
+		p.double(me, most, real, op, out, came)
+	}
+	if rank < 2*extra {
+		p.send(rank-1, out)
+		p.fence()
+	}
+}
+
+// double has each of size ranks, a power of 2, exchange all with the one at distance 1, 2, 4...
+func (p *Plan) double(me, size int, real func(int) int, op *reduce.Op, out, came datatype.Buffer) {
+	acc, spare := out, came
+	for mask := 1; mask < size; mask *= 2 {
+		peer := me ^ mask
+		p.receive(real(peer), spare)
+		p.send(real(peer), acc)
+		p.fence()
+		if peer < me || op.Commutes() {
+			p.reduce(op, spare, acc)
+		} else {
+			p.reduce(op, acc, spare)
+			acc, spare = spare, acc
+		}
+	}
+	if acc.Base != out.Base {
+		p.copy(acc, out)
+	}
+}
+
+// halve has each of size ranks, a power of 2, reduce the chunk that has its number, and gives all chunks to all.
+func (p *Plan) halve(me, size int, real func(int) int, op *reduce.Op, out, came datatype.Buffer) {
+	from, to := 0, size
+	for mask := size / 2; mask > 0; mask /= 2 {
+		peer, middle := me^mask, (from+to)/2
+		keep, give := [2]int{from, middle}, [2]int{middle, to}
+		if me&mask != 0 {
+			keep, give = give, keep
+		}
+		here := chunks(came, keep[0], keep[1], size)
+		p.receive(real(peer), here)
+		p.send(real(peer), chunks(out, give[0], give[1], size))
+		p.fence()
+		p.reduce(op, here, chunks(out, keep[0], keep[1], size))
+		from, to = keep[0], keep[1]
+	}
+	for mask := 1; mask < size; mask *= 2 {
+		peer := me ^ mask
+		mine, theirs := me&^(mask-1), peer&^(mask-1)
+		p.receive(real(peer), chunks(out, theirs, theirs+mask, size))
+		p.send(real(peer), chunks(out, mine, mine+mask, size))
+		p.fence()
+	}
+}
+
+// ReduceScatter leaves block i of in[0] op in[1] op ... in out at rank i. in is nil where the blocks lie in out, of which only the first then gets the result.
+func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *Blocks, out datatype.Buffer) {
+	if !op.Commutes() {
+		whole := in.Buffer
+		result := p.room(whole.Count, whole.Type)
+		p.Reduce(rank, size, 0, op, &whole, result)
+		blocks := *in
+		blocks.Buffer = result
+		p.Scatter(rank, size, 0, &blocks, &out)
+		return
+	}
+	mine := in.Block(rank)
+	acc := p.room(mine.Count, mine.Type)
+	came := p.room(mine.Count, mine.Type)
+	p.copy(mine, acc)
+	for i := 1; i < size; i++ {
+		to, from := (rank+i)%size, (rank-i+size)%size
+		p.receive(from, came)
+		p.send(to, in.Block(to))
+		p.fence()
+		p.reduce(op, came, acc)
+	}
+	p.copy(acc, out)
+}
+
+// Scan leaves in[0] op ... op in[rank] in out. in is nil where it lies in out.
+func (p *Plan) Scan(rank, size int, op *reduce.Op, in *datatype.Buffer, out datatype.Buffer) {
+	if in != nil {
+		p.copy(*in, out)
+	}
+	if out.Count == 0 {
+		return
+	}
+	all := p.room(out.Count, out.Type) // of the ranks that me has heard of
+	p.copy(out, all)
+	p.prefix(rank, size, op, all, func(came datatype.Buffer) { p.reduce(op, came, out) })
+}
+
+// Exscan leaves in[0] op ... op in[rank-1] in out, and nothing at rank 0. in is nil where it lies in out.
+func (p *Plan) Exscan(rank, size int, op *reduce.Op, in *datatype.Buffer, out datatype.Buffer) {
+	if in == nil {
+		in = &out
+	}
+	if out.Count == 0 {
+		return
+	}
+	all := p.room(out.Count, out.Type)
+	p.copy(*in, all)
+	some := false
+	p.prefix(rank, size, op, all, func(came datatype.Buffer) {
+		if some {
+			p.reduce(op, came, out)
+		} else {
+			p.copy(came, out)
+		}
+		some = true
+	})
+}
+
+// prefix has each rank exchange all, which it and those it has heard of give, with the one at distance 1, 2, 4...; lower is for what comes from lower ranks.
+func (p *Plan) prefix(rank, size int, op *reduce.Op, all datatype.Buffer, lower func(came datatype.Buffer)) {
+	came := p.room(all.Count, all.Type)
+	for mask := 1; mask < size; mask *= 2 {
+		peer := rank ^ mask
+		if peer >= size {
+			continue
+		}
+		p.receive(peer, came)
+		p.send(peer, all)
+		p.fence()
+		if peer < rank {
+			lower(came)
+			p.reduce(op, came, all)
+		} else {
+			p.reduce(op, all, came)
+			all, came = came, all
+		}
+	}
+}

@@ -1,0 +1,378 @@
+package plan
+
+import (
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+)
+
+// affine is the function x -> A x + B modulo 2^64. Functions are composed in one order only.
+type affine struct{ A, B uint64 }
+
+func (f affine) then(g affine) affine { return affine{f.A * g.A, f.A*g.B + f.B} }
+
+var (
+	element = func() *datatype.Type {
+		t, err := datatype.OfGo(reflect.TypeFor[affine]())
+		if err != nil {
+			panic(err)
+		}
+		return t
+	}()
+	compose = reduce.User("compose", false, func(in, inout datatype.Buffer) {
+		a, b := datatype.Slice[affine](in.First(), in.Count), datatype.Slice[affine](inout.First(), inout.Count)
+		for i := range a {
+			b[i] = a[i].then(b[i])
+		}
+	})
+	sum = reduce.User("sum", true, func(in, inout datatype.Buffer) {
+		a, b := datatype.Slice[affine](in.First(), in.Count), datatype.Slice[affine](inout.First(), inout.Count)
+		for i := range a {
+			b[i] = affine{a[i].A + b[i].A, a[i].B + b[i].B}
+		}
+	})
+)
+
+func combined(op *reduce.Op, a, b affine) affine {
+	if op == compose {
+		return a.then(b)
+	}
+	return affine{a.A + b.A, a.B + b.B}
+}
+
+func buffer(s []affine) datatype.Buffer {
+	return datatype.Buffer{Base: datatype.AddressOf(s), Count: len(s), Type: element}
+}
+
+// group is a drawn call of a collective operation at all ranks.
+type group struct {
+	t     *rapid.T
+	size  int
+	root  int
+	count int
+	plans []*Plan
+	in    [][]affine // of each rank, as it was
+	place bool       // in place
+	op    *reduce.Op
+}
+
+func draw(t *rapid.T) *group {
+	g := &group{t: t, size: rapid.IntRange(1, 16).Draw(t, "size"), count: rapid.SampledFrom([]int{0, 1, 2, 3, 17, 200}).Draw(t, "count")}
+	g.root = rapid.IntRange(0, g.size-1).Draw(t, "root")
+	g.place = rapid.Bool().Draw(t, "in place")
+	g.op = rapid.SampledFrom([]*reduce.Op{compose, sum}).Draw(t, "operation")
+	return g
+}
+
+// fill gives each rank n elements of its own.
+func (g *group) fill(n int) {
+	g.in = make([][]affine, g.size)
+	for rank := range g.in {
+		g.in[rank] = values(rank, n)
+	}
+}
+
+func values(rank, n int) []affine {
+	s := make([]affine, n)
+	for i := range s {
+		s[i] = affine{uint64(rank*1000+i)*2 + 3, uint64(rank+1)*1_000_003 + uint64(i)}
+	}
+	return s
+}
+
+// run makes the plans of all ranks, twice with the same memory, and follows them.
+func (g *group) run(plan func(rank int, p *Plan)) {
+	g.plans = make([]*Plan, g.size)
+	for rank := range g.plans {
+		p := &Plan{}
+		g.plans[rank] = p
+		plan(rank, p)
+		p.Reset()
+		plan(rank, p)
+	}
+	if err := newWorld(rapid.Uint64().Draw(g.t, "order"), g.plans).run(); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g *group) want(rank int, got, want []affine) {
+	g.t.Helper()
+	if len(got) != len(want) {
+		g.t.Fatalf("rank %d has %d elements, want %d", rank, len(got), len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			g.t.Fatalf("rank %d of %d, element %d of %d is %v, want %v", rank, g.size, i, len(got), got[i], want[i])
+		}
+	}
+}
+
+// prefix is the values of the ranks up to one, that excluded, combined.
+func (g *group) prefix(to int) []affine {
+	if to == 0 {
+		return nil
+	}
+	acc := append([]affine(nil), g.in[0]...)
+	for _, in := range g.in[1:to] {
+		for i := range acc {
+			acc[i] = combined(g.op, acc[i], in[i])
+		}
+	}
+	return acc
+}
+
+func clone(s []affine) []affine { return append(make([]affine, 0, len(s)), s...) }
+
+// half is where the values of a rank lie: in a buffer of their own, or in that of the result.
+func (g *group) half(rank int, in, out []affine) *datatype.Buffer {
+	if g.place {
+		copy(out, in)
+		return nil
+	}
+	b := buffer(in)
+	return &b
+}
+
+func TestBarrier(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := draw(t)
+		g.plans = make([]*Plan, g.size)
+		late := rapid.IntRange(0, g.size-1).Draw(t, "late")
+		for rank := range g.plans {
+			g.plans[rank] = &Plan{}
+			if rank != late {
+				g.plans[rank].Barrier(rank, g.size)
+			}
+		}
+		w := newWorld(rapid.Uint64().Draw(t, "order"), g.plans)
+		_ = w.run()
+		for rank := range g.plans {
+			if rank != late && w.next[rank] == len(g.plans[rank].Steps) {
+				t.Fatalf("rank %d goes on, rank %d has not come", rank, late)
+			}
+		}
+		g.run(func(rank int, p *Plan) { p.Barrier(rank, g.size) })
+	})
+}
+
+func TestBcast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := draw(t)
+		g.fill(g.count)
+		got := make([][]affine, g.size)
+		for rank := range got {
+			got[rank] = clone(g.in[rank])
+		}
+		g.run(func(rank int, p *Plan) { p.Bcast(rank, g.size, g.root, buffer(got[rank])) })
+		for rank := range got {
+			g.want(rank, got[rank], g.in[g.root])
+		}
+	})
+}
+
+func TestReduce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := draw(t)
+		g.fill(g.count)
+		out, kept := make([]affine, g.count), make([][]affine, g.size)
+		for rank := range kept {
+			kept[rank] = clone(g.in[rank])
+		}
+		g.run(func(rank int, p *Plan) {
+			b := buffer(g.in[rank])
+			in := &b
+			if rank == g.root {
+				in = g.half(rank, g.in[rank], out)
+			}
+			p.Reduce(rank, g.size, g.root, g.op, in, buffer(out))
+		})
+		for rank := range kept {
+			g.want(rank, g.in[rank], kept[rank])
+		}
+		g.want(g.root, out, g.prefix(g.size))
+	})
+}
+
+func TestAllreduce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := draw(t)
+		g.fill(g.count)
+		out := make([][]affine, g.size)
+		g.run(func(rank int, p *Plan) {
+			out[rank] = make([]affine, g.count)
+			p.Allreduce(rank, g.size, g.op, g.half(rank, g.in[rank], out[rank]), buffer(out[rank]))
+		})
+		for rank := range out {
+			g.want(rank, out[rank], g.prefix(g.size))
+		}
+	})
+}
+
+func TestScan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := draw(t)
+		g.fill(g.count)
+		out, before := make([][]affine, g.size), make([][]affine, g.size)
+		g.run(func(rank int, p *Plan) {
+			out[rank] = make([]affine, g.count)
+			p.Scan(rank, g.size, g.op, g.half(rank, g.in[rank], out[rank]), buffer(out[rank]))
+		})
+		g.run(func(rank int, p *Plan) {
+			before[rank] = make([]affine, g.count)
+			p.Exscan(rank, g.size, g.op, g.half(rank, g.in[rank], before[rank]), buffer(before[rank]))
+		})
+		for rank := range out {
+			g.want(rank, out[rank], g.prefix(rank+1))
+			if rank > 0 {
+				g.want(rank, before[rank], g.prefix(rank))
+			}
+		}
+	})
+}
+
+// blocks draws how the blocks of ranks lie in a buffer, and how many elements that needs.
+func (g *group) blocks() (b Blocks, all int) {
+	switch rapid.IntRange(0, 2).Draw(g.t, "blocks") {
+	case 0:
+		b.Each = rapid.IntRange(0, 4).Draw(g.t, "each")
+		return b, b.Each * g.size
+	case 1:
+		b.Counts = rapid.SliceOfN(rapid.IntRange(0, 4), g.size, g.size).Draw(g.t, "counts")
+		for _, n := range b.Counts {
+			all += n
+		}
+		return b, all
+	}
+	b.Counts = rapid.SliceOfN(rapid.IntRange(0, 4), g.size, g.size).Draw(g.t, "counts")
+	order := rapid.Permutation(make([]int, g.size)).Draw(g.t, "order of blocks")
+	for i := range order {
+		order[i] = i
+	}
+	order = rapid.Permutation(order).Draw(g.t, "order of blocks")
+	b.Places = make([]int, g.size)
+	for _, rank := range order {
+		b.Places[rank] = all
+		all += b.Counts[rank] + 1
+	}
+	return b, all
+}
+
+func (b Blocks) of(s []affine) *Blocks {
+	b.Buffer = buffer(s)
+	return &b
+}
+
+// elements is the block of a rank in a slice.
+func (b *Blocks) elements(s []affine, rank int) []affine {
+	x := b.of(s).Block(rank)
+	if x.Count == 0 {
+		return nil
+	}
+	return s[x.At/element.Extent():][:x.Count]
+}
+
+func TestGatherScatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := draw(t)
+		lay, n := g.blocks()
+		g.in = make([][]affine, g.size)
+		for rank := range g.in {
+			g.in[rank] = values(rank, lay.of(make([]affine, n)).Block(rank).Count)
+		}
+		all := make([]affine, n)
+		g.run(func(rank int, p *Plan) {
+			b := buffer(g.in[rank])
+			in := &b
+			if rank == g.root && g.place {
+				copy(lay.elements(all, rank), g.in[rank])
+				in = nil
+			}
+			p.Gather(rank, g.size, g.root, in, lay.of(all))
+		})
+		for rank := range g.in {
+			g.want(rank, lay.elements(all, rank), g.in[rank])
+		}
+		back := make([][]affine, g.size)
+		g.run(func(rank int, p *Plan) {
+			back[rank] = make([]affine, len(g.in[rank]))
+			b := buffer(back[rank])
+			out := &b
+			if rank == g.root && g.place {
+				out = nil
+				copy(back[rank], g.in[rank])
+			}
+			p.Scatter(rank, g.size, g.root, lay.of(all), out)
+		})
+		every := make([][]affine, g.size)
+		g.run(func(rank int, p *Plan) {
+			every[rank] = make([]affine, n)
+			p.Allgather(rank, g.size, g.half(rank, g.in[rank], lay.elements(every[rank], rank)), lay.of(every[rank]))
+		})
+		for rank := range back {
+			g.want(rank, back[rank], g.in[rank])
+			for other := range g.in {
+				g.want(rank, lay.elements(every[rank], other), g.in[other])
+			}
+		}
+	})
+}
+
+func TestAlltoall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := draw(t)
+		n := rapid.IntRange(0, 3).Draw(t, "each")
+		in, out := make([][]affine, g.size), make([][]affine, g.size)
+		count := func(from, to int) int { return n * (1 + (from*to+from+to)%3) } // symmetric, for in place
+		lay := func(rank int) (b Blocks, all int) {
+			for other := range g.size {
+				b.Counts = append(b.Counts, count(rank, other))
+				all += count(rank, other)
+			}
+			return b, all
+		}
+		g.run(func(rank int, p *Plan) {
+			b, all := lay(rank)
+			in[rank], out[rank] = values(rank, all), make([]affine, all)
+			if g.place {
+				copy(out[rank], in[rank])
+				p.Alltoall(rank, g.size, nil, b.of(out[rank]))
+				return
+			}
+			p.Alltoall(rank, g.size, b.of(in[rank]), b.of(out[rank]))
+		})
+		for rank := range out {
+			for other := range out {
+				b, _ := lay(rank)
+				x, _ := lay(other)
+				g.want(rank, b.elements(out[rank], other), x.elements(values(other, len(in[other])), rank))
+			}
+		}
+	})
+}
+
+func TestReduceScatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := draw(t)
+		lay, n := g.blocks()
+		if lay.Places != nil {
+			lay.Places, n = nil, 0
+			for _, c := range lay.Counts {
+				n += c
+			}
+		}
+		g.fill(n)
+		out := make([][]affine, g.size)
+		g.run(func(rank int, p *Plan) {
+			out[rank] = make([]affine, len(lay.elements(g.in[rank], rank)))
+			p.ReduceScatter(rank, g.size, g.op, lay.of(g.in[rank]), buffer(out[rank]))
+		})
+		whole := g.prefix(g.size)
+		for rank := range out {
+			g.want(rank, out[rank], lay.elements(whole, rank))
+		}
+	})
+}

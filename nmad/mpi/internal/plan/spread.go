@@ -1,0 +1,114 @@
+package plan
+
+import "github.com/pm2-go/pm2/nmad/mpi/datatype"
+
+// Barrier lets no rank go on before all have come: in round k each tells the one 2^k further on (dissemination: Hensgen, Finkel and Manber, 1988).
+func (p *Plan) Barrier(rank, size int) {
+	for k := 1; k < size; k *= 2 {
+		p.receive((rank-k+size)%size, empty)
+		p.send((rank+k)%size, empty)
+		p.fence()
+	}
+}
+
+var empty = datatype.Buffer{Type: datatype.Of(datatype.Byte)}
+
+// Bcast brings b of root to all, by a binomial tree.
+func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
+	me, mask := (rank-root+size)%size, 1
+	for ; mask < size; mask *= 2 {
+		if me&mask != 0 {
+			p.receive((me-mask+root)%size, b)
+			p.fence()
+			break
+		}
+	}
+	for mask /= 2; mask > 0; mask /= 2 {
+		if me+mask < size {
+			p.send((me+mask+root)%size, b)
+		}
+	}
+	p.fence()
+}
+
+// Gather brings in of each rank to the block of that rank in out, at root. Without in the block of root is where it belongs.
+func (p *Plan) Gather(rank, size, root int, in *datatype.Buffer, out *Blocks) {
+	if rank != root {
+		p.send(root, *in)
+		p.fence()
+		return
+	}
+	for i := range size {
+		if i != rank {
+			p.receive(i, out.Block(i))
+		}
+	}
+	if in != nil {
+		p.copy(*in, out.Block(rank))
+	}
+	p.fence()
+}
+
+// Scatter brings the block of each rank in in, at root, to out of that rank. Without out the block of root stays where it is.
+func (p *Plan) Scatter(rank, size, root int, in *Blocks, out *datatype.Buffer) {
+	if rank != root {
+		p.receive(root, *out)
+		p.fence()
+		return
+	}
+	for i := range size {
+		if i != rank {
+			p.send(i, in.Block(i))
+		}
+	}
+	if out != nil {
+		p.copy(in.Block(rank), *out)
+	}
+	p.fence()
+}
+
+// Allgather brings in of each rank to the block of that rank in out, at all. Without in the block of each rank is where it belongs. Each rank gives
+// the rank behind it what has come from the one before (a ring).
+func (p *Plan) Allgather(rank, size int, in *datatype.Buffer, out *Blocks) {
+	if in != nil {
+		p.copy(*in, out.Block(rank))
+	}
+	next, last := (rank+1)%size, (rank-1+size)%size
+	for i := range size - 1 {
+		p.receive(last, out.Block((rank-i-1+size)%size))
+		p.send(next, out.Block((rank-i+size)%size))
+		p.fence()
+	}
+}
+
+// Alltoall brings block j of in of rank i to block i of out of rank j. Without in the blocks of out are sent, and replaced.
+func (p *Plan) Alltoall(rank, size int, in, out *Blocks) {
+	if in == nil {
+		p.alltoallInPlace(rank, size, out)
+		return
+	}
+	for i := 1; i < size; i++ {
+		p.receive((rank-i+size)%size, out.Block((rank-i+size)%size))
+	}
+	for i := 1; i < size; i++ {
+		p.send((rank+i)%size, in.Block((rank+i)%size))
+	}
+	p.copy(in.Block(rank), out.Block(rank))
+	p.fence()
+}
+
+// alltoallInPlace exchanges blocks with one rank after the other, by way of memory of its own: the pairs of round k are those whose ranks add up to k.
+func (p *Plan) alltoallInPlace(rank, size int, b *Blocks) {
+	for k := range size {
+		peer := (k - rank + size) % size
+		if peer == rank {
+			continue
+		}
+		mine := b.Block(peer)
+		came := p.room(mine.Count, mine.Type)
+		p.receive(peer, came)
+		p.send(peer, mine)
+		p.fence()
+		p.copy(came, mine)
+	}
+}

@@ -1,0 +1,116 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+)
+
+// world follows the plans of all ranks of a group, in an order that is drawn. A message is read some time between its send and the fence behind, and written some time
+// between its receive and the fence behind: a plan that touches memory in between is found out.
+type world struct {
+	plans []*Plan
+	next  []int               // step, by rank
+	sends map[[2]int][]*Step  // by sender and receiver: started, and not read
+	recvs map[[2]int][]*Step  // started, and not written
+	wire  map[[2]int][][]byte // read, and not written
+	rand  *rand.Rand
+	moved int // messages
+}
+
+func newWorld(seed uint64, plans []*Plan) *world {
+	return &world{
+		plans: plans, next: make([]int, len(plans)), rand: rand.New(rand.NewPCG(seed, 1)),
+		sends: map[[2]int][]*Step{}, recvs: map[[2]int][]*Step{}, wire: map[[2]int][][]byte{},
+	}
+}
+
+// run follows all plans to their end.
+func (w *world) run() error {
+	for {
+		var can []func()
+		for rank := range w.plans {
+			if step := w.step(rank); step != nil {
+				can = append(can, step)
+			}
+		}
+		for pair, all := range w.sends {
+			if len(all) > 0 {
+				can = append(can, func() { w.read(pair) })
+			}
+		}
+		for pair, all := range w.recvs {
+			if len(all) > 0 && len(w.wire[pair]) > 0 {
+				can = append(can, func() { w.write(pair) })
+			}
+		}
+		if len(can) == 0 {
+			break
+		}
+		can[w.rand.IntN(len(can))]()
+	}
+	for rank, p := range w.plans {
+		if w.next[rank] < len(p.Steps) {
+			return fmt.Errorf("rank %d waits for ever at step %d of %d", rank, w.next[rank], len(p.Steps))
+		}
+	}
+	for pair, all := range w.wire {
+		if len(all) > 0 {
+			return fmt.Errorf("%d messages from %d to %d come to no receive", len(all), pair[0], pair[1])
+		}
+	}
+	return nil
+}
+
+// step is the next one of a rank, if it can be done now.
+func (w *world) step(rank int) func() {
+	p := w.plans[rank]
+	if w.next[rank] == len(p.Steps) {
+		return nil
+	}
+	s := &p.Steps[w.next[rank]]
+	if s.Kind == Fence {
+		for pair, all := range w.sends {
+			if pair[0] == rank && len(all) > 0 {
+				return nil
+			}
+		}
+		for pair, all := range w.recvs {
+			if pair[1] == rank && len(all) > 0 {
+				return nil
+			}
+		}
+	}
+	return func() {
+		w.next[rank]++
+		switch s.Kind {
+		case Send:
+			w.sends[[2]int{rank, s.Peer}] = append(w.sends[[2]int{rank, s.Peer}], s)
+		case Receive:
+			w.recvs[[2]int{s.Peer, rank}] = append(w.recvs[[2]int{s.Peer, rank}], s)
+		case Reduce:
+			s.Op.Apply(s.From, s.Into)
+		case Copy:
+			datatype.Copy(&s.Into, &s.From)
+		}
+	}
+}
+
+func (w *world) read(pair [2]int) {
+	s := w.sends[pair][0]
+	w.sends[pair] = w.sends[pair][1:]
+	b := make([]byte, s.From.Size())
+	s.From.Pack(0, b)
+	w.wire[pair] = append(w.wire[pair], b)
+	w.moved++
+}
+
+func (w *world) write(pair [2]int) {
+	s, b := w.recvs[pair][0], w.wire[pair][0]
+	w.recvs[pair], w.wire[pair] = w.recvs[pair][1:], w.wire[pair][1:]
+	if len(b) != s.Into.Size() {
+		panic(fmt.Sprintf("%d bytes from %d to %d, where %d are received", len(b), pair[0], pair[1], s.Into.Size()))
+	}
+	s.Into.Unpack(0, b)
+}
