@@ -78,6 +78,10 @@ var rules = []rule{
 	// How elements lie in memory, and what is computed from them, knows no message.
 	{folder: "nmad/mpi/datatype"},
 	{folder: "nmad/mpi/reduce", ours: []string{"nmad/mpi/datatype"}},
+	// Nor do the plans of collective operations.
+	{folder: "nmad/mpi/internal/plan", ours: []string{"nmad/mpi/datatype", "nmad/mpi/reduce"}},
+	// MPI sees of nmad what every program does.
+	{folder: "nmad/mpi", ours: []string{"nmad", "pioman"}},
 	{
 		folder:  "nmad",
 		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},

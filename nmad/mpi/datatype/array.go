@@ -8,7 +8,7 @@ import (
 // Order is how the elements of an array with several dimensions lie.
 type Order bool
 
-// RowMajor: the last index changes fastest, as in Go and C. ColumnMajor: the first one, as in Fortran.
+// RowMajor: the last index changes fastest, as in Go and C. ColumnMajor: the first one does.
 const (
 	RowMajor    Order = false
 	ColumnMajor Order = true

@@ -5,20 +5,20 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Reduce leaves in[0] op in[1] op ... of all ranks in out at root. in is nil where it lies in out. It is a binomial tree, whose root is root if the operation commutes; else it is rank 0,
+// Reduce leaves in[0] op in[1] op ... of all ranks in out at root. in is the zero Buffer where it lies in out. It is a binomial tree, whose root is root if the operation commutes; else it is rank 0,
 // which then sends the result on, since only there the ranks stand in their order.
-func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in *datatype.Buffer, out datatype.Buffer) {
+func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
 	top := root
 	if !op.Commutes() {
 		top = 0
 	}
 	me, mask := (rank-top+size)%size, 1
 	var acc, spare datatype.Buffer
-	if rank == root && in == nil {
+	if rank == root && in.Type == nil {
 		acc = p.room(out.Count, out.Type)
 		p.copy(out, acc)
 	} else {
-		acc = *in
+		acc = in
 	}
 	mine := true // acc is the caller's, which is not to change
 	for ; mask < size && me&mask == 0; mask *= 2 {
@@ -57,11 +57,11 @@ func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in *datatype.Buffer, 
 // longAllreduce is from how many bytes on each rank reduces a part for all.
 const longAllreduce = 2048
 
-// Allreduce leaves in[0] op in[1] op ... of all ranks in out at all. in is nil where it lies in out. Short ones, and those whose operation does not commute, by recursive doubling; else
+// Allreduce leaves in[0] op in[1] op ... of all ranks in out at all. in is the zero Buffer where it lies in out. Short ones, and those whose operation does not commute, by recursive doubling; else
 // each rank reduces a part (recursive halving), and all give each other their parts (Rabenseifner, "Optimization of collective reduction operations", 2004).
-func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in *datatype.Buffer, out datatype.Buffer) {
-	if in != nil {
-		p.copy(*in, out)
+func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
+	if in.Type != nil {
+		p.copy(in, out)
 	}
 	if size == 1 || out.Count == 0 {
 		return
@@ -149,15 +149,15 @@ func (p *Plan) halve(me, size int, real func(int) int, op *reduce.Op, out, came 
 	}
 }
 
-// ReduceScatter leaves block i of in[0] op in[1] op ... in out at rank i. in is nil where the blocks lie in out, of which only the first then gets the result.
+// ReduceScatter leaves block i of in[0] op in[1] op ... in out at rank i.
 func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *Blocks, out datatype.Buffer) {
 	if !op.Commutes() {
 		whole := in.Buffer
 		result := p.room(whole.Count, whole.Type)
-		p.Reduce(rank, size, 0, op, &whole, result)
+		p.Reduce(rank, size, 0, op, whole, result)
 		blocks := *in
 		blocks.Buffer = result
-		p.Scatter(rank, size, 0, &blocks, &out)
+		p.Scatter(rank, size, 0, &blocks, out)
 		return
 	}
 	mine := in.Block(rank)
@@ -174,10 +174,10 @@ func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *Blocks, out data
 	p.copy(acc, out)
 }
 
-// Scan leaves in[0] op ... op in[rank] in out. in is nil where it lies in out.
-func (p *Plan) Scan(rank, size int, op *reduce.Op, in *datatype.Buffer, out datatype.Buffer) {
-	if in != nil {
-		p.copy(*in, out)
+// Scan leaves in[0] op ... op in[rank] in out. in is the zero Buffer where it lies in out.
+func (p *Plan) Scan(rank, size int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
+	if in.Type != nil {
+		p.copy(in, out)
 	}
 	if out.Count == 0 {
 		return
@@ -187,16 +187,16 @@ func (p *Plan) Scan(rank, size int, op *reduce.Op, in *datatype.Buffer, out data
 	p.prefix(rank, size, op, all, func(came datatype.Buffer) { p.reduce(op, came, out) })
 }
 
-// Exscan leaves in[0] op ... op in[rank-1] in out, and nothing at rank 0. in is nil where it lies in out.
-func (p *Plan) Exscan(rank, size int, op *reduce.Op, in *datatype.Buffer, out datatype.Buffer) {
-	if in == nil {
-		in = &out
+// Exscan leaves in[0] op ... op in[rank-1] in out, and nothing at rank 0. in is the zero Buffer where it lies in out.
+func (p *Plan) Exscan(rank, size int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
+	if in.Type == nil {
+		in = out
 	}
 	if out.Count == 0 {
 		return
 	}
 	all := p.room(out.Count, out.Type)
-	p.copy(*in, all)
+	p.copy(in, all)
 	some := false
 	p.prefix(rank, size, op, all, func(came datatype.Buffer) {
 		if some {

@@ -128,13 +128,12 @@ func (g *group) prefix(to int) []affine {
 func clone(s []affine) []affine { return append(make([]affine, 0, len(s)), s...) }
 
 // half is where the values of a rank lie: in a buffer of their own, or in that of the result.
-func (g *group) half(rank int, in, out []affine) *datatype.Buffer {
+func (g *group) half(rank int, in, out []affine) datatype.Buffer {
 	if g.place {
 		copy(out, in)
-		return nil
+		return datatype.Buffer{}
 	}
-	b := buffer(in)
-	return &b
+	return buffer(in)
 }
 
 func TestBarrier(t *testing.T) {
@@ -183,8 +182,7 @@ func TestReduce(t *testing.T) {
 			kept[rank] = clone(g.in[rank])
 		}
 		g.run(func(rank int, p *Plan) {
-			b := buffer(g.in[rank])
-			in := &b
+			in := buffer(g.in[rank])
 			if rank == g.root {
 				in = g.half(rank, g.in[rank], out)
 			}
@@ -285,11 +283,10 @@ func TestGatherScatter(t *testing.T) {
 		}
 		all := make([]affine, n)
 		g.run(func(rank int, p *Plan) {
-			b := buffer(g.in[rank])
-			in := &b
+			in := buffer(g.in[rank])
 			if rank == g.root && g.place {
 				copy(lay.elements(all, rank), g.in[rank])
-				in = nil
+				in = datatype.Buffer{}
 			}
 			p.Gather(rank, g.size, g.root, in, lay.of(all))
 		})
@@ -299,10 +296,9 @@ func TestGatherScatter(t *testing.T) {
 		back := make([][]affine, g.size)
 		g.run(func(rank int, p *Plan) {
 			back[rank] = make([]affine, len(g.in[rank]))
-			b := buffer(back[rank])
-			out := &b
+			out := buffer(back[rank])
 			if rank == g.root && g.place {
-				out = nil
+				out = datatype.Buffer{}
 				copy(back[rank], g.in[rank])
 			}
 			p.Scatter(rank, g.size, g.root, lay.of(all), out)
@@ -339,7 +335,7 @@ func TestAlltoall(t *testing.T) {
 			in[rank], out[rank] = values(rank, all), make([]affine, all)
 			if g.place {
 				copy(out[rank], in[rank])
-				p.Alltoall(rank, g.size, nil, b.of(out[rank]))
+				p.Alltoall(rank, g.size, &Blocks{}, b.of(out[rank]))
 				return
 			}
 			p.Alltoall(rank, g.size, b.of(in[rank]), b.of(out[rank]))

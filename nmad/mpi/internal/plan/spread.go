@@ -31,10 +31,10 @@ func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
 	p.fence()
 }
 
-// Gather brings in of each rank to the block of that rank in out, at root. Without in the block of root is where it belongs.
-func (p *Plan) Gather(rank, size, root int, in *datatype.Buffer, out *Blocks) {
+// Gather brings in of each rank to the block of that rank in out, at root. Without in (the zero Buffer) the block of root is where it belongs.
+func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *Blocks) {
 	if rank != root {
-		p.send(root, *in)
+		p.send(root, in)
 		p.fence()
 		return
 	}
@@ -43,16 +43,16 @@ func (p *Plan) Gather(rank, size, root int, in *datatype.Buffer, out *Blocks) {
 			p.receive(i, out.Block(i))
 		}
 	}
-	if in != nil {
-		p.copy(*in, out.Block(rank))
+	if in.Type != nil {
+		p.copy(in, out.Block(rank))
 	}
 	p.fence()
 }
 
-// Scatter brings the block of each rank in in, at root, to out of that rank. Without out the block of root stays where it is.
-func (p *Plan) Scatter(rank, size, root int, in *Blocks, out *datatype.Buffer) {
+// Scatter brings the block of each rank in in, at root, to out of that rank. Without out (the zero Buffer) the block of root stays where it is.
+func (p *Plan) Scatter(rank, size, root int, in *Blocks, out datatype.Buffer) {
 	if rank != root {
-		p.receive(root, *out)
+		p.receive(root, out)
 		p.fence()
 		return
 	}
@@ -61,17 +61,17 @@ func (p *Plan) Scatter(rank, size, root int, in *Blocks, out *datatype.Buffer) {
 			p.send(i, in.Block(i))
 		}
 	}
-	if out != nil {
-		p.copy(in.Block(rank), *out)
+	if out.Type != nil {
+		p.copy(in.Block(rank), out)
 	}
 	p.fence()
 }
 
-// Allgather brings in of each rank to the block of that rank in out, at all. Without in the block of each rank is where it belongs. Each rank gives
+// Allgather brings in of each rank to the block of that rank in out, at all. Without in (the zero Buffer) the block of each rank is where it belongs. Each rank gives
 // the rank behind it what has come from the one before (a ring).
-func (p *Plan) Allgather(rank, size int, in *datatype.Buffer, out *Blocks) {
-	if in != nil {
-		p.copy(*in, out.Block(rank))
+func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *Blocks) {
+	if in.Type != nil {
+		p.copy(in, out.Block(rank))
 	}
 	next, last := (rank+1)%size, (rank-1+size)%size
 	for i := range size - 1 {
@@ -81,9 +81,9 @@ func (p *Plan) Allgather(rank, size int, in *datatype.Buffer, out *Blocks) {
 	}
 }
 
-// Alltoall brings block j of in of rank i to block i of out of rank j. Without in the blocks of out are sent, and replaced.
+// Alltoall brings block j of in of rank i to block i of out of rank j. Without in (the zero Blocks) the blocks of out are sent, and replaced.
 func (p *Plan) Alltoall(rank, size int, in, out *Blocks) {
-	if in == nil {
+	if in.Type == nil && in.Types == nil {
 		p.alltoallInPlace(rank, size, out)
 		return
 	}

@@ -1,0 +1,236 @@
+package mpi
+
+import (
+	"fmt"
+
+	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
+	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+)
+
+// Op is an operation of a reduction.
+type Op = reduce.Op
+
+// The predefined operations; see package reduce.
+var (
+	Sum, Prod, Min, Max, BAnd, BOr, BXor, LAnd, LOr, LXor, MinLoc, MaxLoc = reduce.Sum, reduce.Prod, reduce.Min, reduce.Max, reduce.BAnd, reduce.BOr, reduce.BXor, reduce.LAnd, reduce.LOr, reduce.LXor, reduce.MinLoc, reduce.MaxLoc
+)
+
+// Blocks is a buffer with a block for each rank: equal ones of Each elements, or such of Counts elements that begin at Places (in elements; nil: where the one before ends).
+type Blocks = plan.Blocks
+
+// Barrier returns when all processes have called it. It blocks the calling thread or goroutine only, as all collective operations do.
+func (c *Comm) Barrier() error {
+	f, err := c.begin("barrier")
+	if err != nil {
+		return err
+	}
+	f.plan.Barrier(c.rank, c.Size())
+	return c.finish("barrier", f)
+}
+
+// Bcast brings b of root to all. The processes give as many elements.
+func (c *Comm) Bcast(b Buffer, root int) error {
+	if err := c.check("bcast", root); err != nil {
+		return err
+	}
+	f, err := c.begin("bcast")
+	if err != nil {
+		return err
+	}
+	f.plan.Bcast(c.rank, c.Size(), root, b)
+	return c.finish("bcast", f)
+}
+
+// Reduce leaves in of rank 0 op in of rank 1 op ... in out, at root. in the zero Buffer, at root: it lies in out. The order of the operands is that of the ranks if the operation does not commute,
+// and else the same for each call with as many ranks, elements, and that root.
+func (c *Comm) Reduce(op *Op, in Buffer, out Buffer, root int) error {
+	err := c.check("reduce", root)
+	if err == nil {
+		err = c.reducible("reduce", op, in, out, c.rank == root, c.rank == root)
+	}
+	if err != nil {
+		return err
+	}
+	f, err := c.begin("reduce")
+	if err != nil {
+		return err
+	}
+	f.plan.Reduce(c.rank, c.Size(), root, op, in, out)
+	return c.finish("reduce", f)
+}
+
+// Allreduce is Reduce with the result at all. in the zero Buffer: it lies in out, at all.
+func (c *Comm) Allreduce(op *Op, in Buffer, out Buffer) error {
+	if err := c.reducible("allreduce", op, in, out, true, true); err != nil {
+		return err
+	}
+	f, err := c.begin("allreduce")
+	if err != nil {
+		return err
+	}
+	f.plan.Allreduce(c.rank, c.Size(), op, in, out)
+	return c.finish("allreduce", f)
+}
+
+// Scan leaves in of rank 0 op ... op in of this rank in out. in the zero Buffer: it lies in out.
+func (c *Comm) Scan(op *Op, in Buffer, out Buffer) error {
+	if err := c.reducible("scan", op, in, out, true, true); err != nil {
+		return err
+	}
+	f, err := c.begin("scan")
+	if err != nil {
+		return err
+	}
+	f.plan.Scan(c.rank, c.Size(), op, in, out)
+	return c.finish("scan", f)
+}
+
+// Exscan is Scan without the operand of this rank. At rank 0 it leaves out as it is.
+func (c *Comm) Exscan(op *Op, in Buffer, out Buffer) error {
+	if err := c.reducible("exscan", op, in, out, true, true); err != nil {
+		return err
+	}
+	f, err := c.begin("exscan")
+	if err != nil {
+		return err
+	}
+	f.plan.Exscan(c.rank, c.Size(), op, in, out)
+	return c.finish("exscan", f)
+}
+
+// ReduceScatter leaves the block of each rank of the reduction of in at that rank, in out.
+func (c *Comm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
+	if err := c.laidOut("reduce-scatter", &in); err != nil {
+		return err
+	}
+	mine := in.Block(c.rank)
+	if err := c.reducible("reduce-scatter", op, mine, out, true, true); err != nil {
+		return err
+	}
+	f, err := c.begin("reduce-scatter")
+	if err != nil {
+		return err
+	}
+	f.plan.ReduceScatter(c.rank, c.Size(), op, &in, out)
+	return c.finish("reduce-scatter", f)
+}
+
+// Gather brings in of each rank to its block of out, at root. in the zero Buffer, at root: it lies there.
+func (c *Comm) Gather(in Buffer, out Blocks, root int) error {
+	err := c.check("gather", root)
+	if err == nil && c.rank == root {
+		err = c.laidOut("gather", &out)
+	}
+	if err == nil && c.rank != root && in.Type == nil {
+		err = fmt.Errorf("mpi: gather: %w: nothing is sent, in place is for root", ErrCount)
+	}
+	if err != nil {
+		return err
+	}
+	f, err := c.begin("gather")
+	if err != nil {
+		return err
+	}
+	f.plan.Gather(c.rank, c.Size(), root, in, &out)
+	return c.finish("gather", f)
+}
+
+// Scatter brings the block of each rank of in, at root, to out of that rank. out the zero Buffer, at root: its block stays there.
+func (c *Comm) Scatter(in Blocks, out Buffer, root int) error {
+	err := c.check("scatter", root)
+	if err == nil && c.rank == root {
+		err = c.laidOut("scatter", &in)
+	}
+	if err == nil && c.rank != root && out.Type == nil {
+		err = fmt.Errorf("mpi: scatter: %w: nothing is received, in place is for root", ErrCount)
+	}
+	if err != nil {
+		return err
+	}
+	f, err := c.begin("scatter")
+	if err != nil {
+		return err
+	}
+	f.plan.Scatter(c.rank, c.Size(), root, &in, out)
+	return c.finish("scatter", f)
+}
+
+// Allgather brings in of each rank to its block of out, at all. in the zero Buffer, at all: it lies there.
+func (c *Comm) Allgather(in Buffer, out Blocks) error {
+	if err := c.laidOut("allgather", &out); err != nil {
+		return err
+	}
+	f, err := c.begin("allgather")
+	if err != nil {
+		return err
+	}
+	f.plan.Allgather(c.rank, c.Size(), in, &out)
+	return c.finish("allgather", f)
+}
+
+// Alltoall brings block j of in of rank i to block i of out of rank j. in the zero Blocks, at all: the blocks lie in out, and are replaced; then both of a pair have as many elements.
+func (c *Comm) Alltoall(in Blocks, out Blocks) error {
+	err := c.laidOut("alltoall", &out)
+	if err == nil && (in.Type != nil || in.Types != nil) {
+		err = c.laidOut("alltoall", &in)
+	}
+	if err != nil {
+		return err
+	}
+	f, err := c.begin("alltoall")
+	if err != nil {
+		return err
+	}
+	f.plan.Alltoall(c.rank, c.Size(), &in, &out)
+	return c.finish("alltoall", f)
+}
+
+// reducible says why buffers cannot be reduced.
+func (c *Comm) reducible(what string, op *Op, in, out Buffer, needsOut, mayBeInPlace bool) error {
+	switch {
+	case op == nil:
+		return fmt.Errorf("mpi: %s: %w: no operation", what, ErrOp)
+	case in.Type == nil && !mayBeInPlace:
+		return fmt.Errorf("mpi: %s: %w: no operand, in place is for root", what, ErrCount)
+	case in.Type != nil && needsOut && (in.Count != out.Count || in.Type != out.Type):
+		return fmt.Errorf("mpi: %s: %w: %d elements of %v are reduced to %d of %v", what, ErrCount, in.Count, in.Type, out.Count, out.Type)
+	}
+	t := out.Type
+	if in.Type != nil {
+		t = in.Type
+	}
+	if err := op.Check(t); err != nil {
+		return fmt.Errorf("mpi: %s: %w", what, err)
+	}
+	return nil
+}
+
+// laidOut says why a buffer has no block for each rank.
+func (c *Comm) laidOut(what string, b *Blocks) error {
+	n := c.Size()
+	switch {
+	case b.Types != nil:
+		if len(b.Types) != n || len(b.Bytes) != n || len(b.Counts) != n {
+			return fmt.Errorf("mpi: %s: %w: %d counts, %d displacements, %d datatypes for %d ranks", what, ErrCount, len(b.Counts), len(b.Bytes), len(b.Types), n)
+		}
+		return nil
+	case b.Counts == nil:
+		if b.Each < 0 || b.Each*n > b.Count {
+			return fmt.Errorf("mpi: %s: %w: %d blocks of %d elements in %d", what, ErrCount, n, b.Each, b.Count)
+		}
+		return nil
+	case len(b.Counts) != n || b.Places != nil && len(b.Places) != n:
+		return fmt.Errorf("mpi: %s: %w: %d counts, %d places for %d ranks", what, ErrCount, len(b.Counts), len(b.Places), n)
+	}
+	at := 0
+	for rank, count := range b.Counts {
+		if b.Places != nil {
+			at = b.Places[rank]
+		}
+		if count < 0 || at < 0 || at > b.Count-count {
+			return fmt.Errorf("mpi: %s: %w: rank %d has %d elements at %d, of %d", what, ErrCount, rank, count, at, b.Count)
+		}
+		at += count
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/marcel"
+)
+
+// TestCollectives: every operation, over a network, with groups of one to five.
+func TestCollectives(t *testing.T) {
+	for size := 1; size <= 5; size++ {
+		each(t, size, func(c *Comm) error {
+			for _, n := range []int{0, 1, 5, 2000} {
+				for root := range size {
+					if err := collectives(c, n, root); err != nil {
+						return fmt.Errorf("%d elements, root %d: %w", n, root, err)
+					}
+				}
+			}
+			return nil
+		})
+	}
+}
+
+func ramp(n int, f func(i int) int64) []int64 {
+	s := make([]int64, n)
+	for i := range s {
+		s[i] = f(i)
+	}
+	return s
+}
+
+func collectives(c *Comm, n, root int) error {
+	size, rank := c.Size(), c.Rank()
+	own := func(r int) func(int) int64 { return func(i int) int64 { return int64(r*1_000_000 + i) } }
+	mine := ramp(n, own(rank))
+	sums := func(ranks int) []int64 {
+		return ramp(n, func(i int) int64 { return int64(ranks*i) + 1_000_000*int64(ranks*(ranks-1)/2) })
+	}
+	whole := ramp(n*size, func(i int) int64 { return int64(i/max(n, 1)*1_000_000 + i%max(n, 1)) })
+	var errs []error
+	try := func(what string, call error, got, want []int64) {
+		if err := errors.Join(call, expect(got, want)); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", what, err))
+		}
+	}
+	errs = append(errs, c.Barrier())
+	got := append([]int64(nil), mine...)
+	try("bcast", Bcast(c, got, root), got, ramp(n, own(root)))
+	out := make([]int64, n)
+	err := Reduce(c, Sum, mine, out, root)
+	if rank == root {
+		try("reduce", err, out, sums(size))
+	}
+	out = make([]int64, n)
+	try("allreduce", Allreduce(c, Sum, mine, out), out, sums(size))
+	got = append([]int64{}, mine...)
+	try("allreduce in place", Allreduce(c, Max, nil, got), got, ramp(n, own(size-1)))
+	out = make([]int64, n)
+	try("scan", Scan(c, Sum, mine, out), out, sums(rank+1))
+	out = make([]int64, n)
+	try("exscan", Exscan(c, Sum, mine, out), out, sums(rank))
+	all := make([]int64, n*size)
+	try("allgather", Allgather(c, mine, all), all, whole)
+	all = make([]int64, n*size)
+	err = Gather(c, mine, all, root)
+	if rank == root {
+		try("gather", err, all, whole)
+	}
+	out = make([]int64, n)
+	try("scatter", Scatter(c, whole, out, root), out, mine)
+	all = make([]int64, n*size)
+	err = Alltoall(c, ramp(n*size, func(i int) int64 { return int64(rank*1_000_000_000 + i) }), all)
+	try("alltoall", err, all, ramp(n*size, func(i int) int64 { return int64(i/max(n, 1)*1_000_000_000 + rank*n + i%max(n, 1)) }))
+	return errors.Join(errs...)
+}
+
+// TestCommunicators: messages of communicators are kept apart; those of a split have their ranks by key.
+func TestCommunicators(t *testing.T) {
+	each(t, 4, func(c *Comm) error {
+		d, err := c.Dup()
+		if err != nil {
+			return err
+		}
+		if d.Compare(c) != Congruent || d.Rank() != c.Rank() || d.Size() != 4 {
+			return fmt.Errorf("a dup that is %v to it: %v", d.Compare(c), d)
+		}
+		half, err := d.Split(c.Rank()%2, -c.Rank())
+		if err != nil {
+			return err
+		}
+		if half.Size() != 2 || half.Rank() != 1-c.Rank()/2 {
+			return fmt.Errorf("the half is %v", half)
+		}
+		sum := []int32{int32(c.Rank())}
+		if err := errors.Join(Allreduce(half, Sum, nil, sum), expect(sum, []int32{int32(2 + 2*(c.Rank()%2))})); err != nil {
+			return err
+		}
+		none, err := c.Split(map[bool]int{true: 0, false: Undefined}[c.Rank() < 3], 0)
+		if err != nil || (none == nil) != (c.Rank() == 3) {
+			return fmt.Errorf("%v, %w", none, err)
+		}
+		first, err := c.Group().Include(2, 0)
+		if err != nil {
+			return err
+		}
+		two, err := c.Create(first)
+		if err != nil || (two == nil) != (c.Rank()%2 == 1) {
+			return fmt.Errorf("%v, %w", two, err)
+		}
+		if c.Rank() == 2 {
+			if err := errors.Join(Send(c, []int32{1}, 0, 0), Send(two, []int32{2}, 1, 0)); err != nil {
+				return err
+			}
+		}
+		if c.Rank() == 0 {
+			a, b := []int32{0}, []int32{0}
+			_, _, err1 := Recv(two, b, 0, 0)
+			_, _, err2 := Recv(c, a, 2, 0)
+			if err := errors.Join(err1, err2, expect(append(a, b...), []int32{1, 2})); err != nil {
+				return err
+			}
+		}
+		if err := Send(c.Self(), []int32{5}, 0, 0); err != nil {
+			return err
+		}
+		in := []int32{0}
+		if _, _, err := Recv(c.Self(), in, 0, 0); err != nil || in[0] != 5 {
+			return fmt.Errorf("%v, %w", in, err)
+		}
+		d.Free()
+		if err := d.Barrier(); !errors.Is(err, ErrComm) {
+			return fmt.Errorf("a freed communicator says %w", err)
+		}
+		return half.Barrier()
+	})
+}
+
+// TestThreadsCreate: several threads create communicators at once, each from one of its own, and use them.
+func TestThreadsCreate(t *testing.T) {
+	each(t, 3, func(c *Comm) error {
+		const threads = 4
+		from := make([]*Comm, threads)
+		for i := range from {
+			var err error
+			if from[i], err = c.Dup(); err != nil {
+				return err
+			}
+		}
+		errs := make(chan error, threads)
+		for _, d := range from {
+			go func() {
+				for i := range 10 {
+					x, err := d.Dup()
+					if err != nil {
+						errs <- err
+						return
+					}
+					sum := []int32{int32(i + x.Rank())}
+					if err := errors.Join(Allreduce(x, Sum, nil, sum), expect(sum, []int32{int32(3*i + 3)})); err != nil {
+						errs <- err
+						return
+					}
+				}
+				errs <- nil
+			}()
+		}
+		var all error
+		for range threads {
+			all = errors.Join(all, <-errs)
+		}
+		return all
+	})
+}
+
+// TestThreads: threads of marcel use a communicator each, at once.
+func TestThreads(t *testing.T) {
+	each(t, 2, func(c *Comm) error {
+		var threads []marcel.Thread
+		errs := make([]error, 8)
+		for i := range errs {
+			d, err := c.Dup()
+			if err != nil {
+				return err
+			}
+			threads = append(threads, marcel.Spawn(func() {
+				for round := range 50 {
+					sum := []float64{float64(round), float64(i)}
+					if err := errors.Join(Allreduce(d, Sum, nil, sum), expect(sum, []float64{float64(2 * round), float64(2 * i)})); err != nil {
+						errs[i] = err
+						return
+					}
+				}
+			}))
+		}
+		for _, x := range threads {
+			if err := x.Join(); err != nil {
+				return err
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// TestCountsDiffer: ranks that say different things about how much there is are told which rank and how much, and nothing hangs.
+func TestCountsDiffer(t *testing.T) {
+	errs := eachErrs(t, 2, func(c *Comm) error {
+		return Bcast(c, make([]int32, 10+c.Rank()), 0)
+	})
+	if errs[0] != nil || !errors.Is(errs[1], ErrCount) {
+		t.Errorf("root says %v, the other %v", errs[0], errs[1])
+	}
+	t.Log(errs[1])
+}
+
+// TestNoAllocation: blocking messages and collective operations allocate nothing once they have run.
+func TestNoAllocation(t *testing.T) {
+	effort.SkipIfNotInlined(t)
+	each(t, 2, func(c *Comm) error {
+		in, out, all := make([]float64, 8), make([]float64, 8), make([]float64, 16)
+		var err error
+		step := func() {
+			err = errors.Join(err, Allreduce(c, Sum, in, out), c.Barrier(), Bcast(c, out, 0), Alltoall(c, all, all[:16:16]))
+			if c.Rank() == 0 {
+				err = errors.Join(err, Send(c, in, 1, 0))
+			} else {
+				_, _, e := Recv(c, in, 0, 0)
+				err = errors.Join(err, e)
+			}
+		}
+		if c.Rank() == 1 {
+			for range 111 {
+				step()
+			}
+			return err
+		}
+		for range 10 {
+			step()
+		}
+		n := testing.AllocsPerRun(100, step)
+		if err == nil && n > 0 {
+			return fmt.Errorf("%v allocations a round", n)
+		}
+		return err
+	})
+}

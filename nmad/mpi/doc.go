@@ -1,0 +1,16 @@
+// Package mpi is MPI for Go, over nmad: communicators, messages between their ranks, datatypes and collective operations, which progress while the program
+// computes. Any number of threads and goroutines may call everything at any time; a call that waits blocks its caller only; an error is returned, and ends nothing.
+//
+//	mpi.Main(func(world *mpi.Comm) error {
+//		in, out := []float64{float64(world.Rank())}, make([]float64, 1)
+//		return mpi.Allreduce(world, mpi.Sum, in, out) // 0 + 1 + 2 + ...
+//	})
+//
+// Functions such as Send and Allreduce take slices, whose elements they find out themselves. The methods of Comm take Buffers: an address, a count and a datatype
+// (package datatype), also such with gaps.
+//
+// A collective operation is a plan of sends, receives, reductions and copies (internal/plan) that each rank makes for itself. All processes of a communicator call its collective operations in
+// the same order. If one fails at a rank, further ones of that communicator fail there.
+//
+// Not there yet: immediate and persistent collectives, topologies, intercommunicators, info, error handlers; windows, files and process creation of MPI are not either.
+package mpi

@@ -1,0 +1,148 @@
+package mpi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// job is what all communicators of a session share.
+type job struct {
+	session *nmad.Session
+	stop    func() // of progress in the background; nil: the program sees to that
+	self    *Comm
+
+	mu   sync.Mutex
+	next int // the lowest number of a context that was never used here
+}
+
+// The first contexts; a communicator has two, one for the messages of its users and one for its collective operations.
+const (
+	worldContext = 2
+	selfContext  = 4
+	freeContext  = 6
+	lastContext  = 1<<16 - 1
+)
+
+// Init joins the job that the environment tells of (a launcher of nmad, or any process manager that nmad knows; without one a job of one process), has messages progress in the
+// background (pioman.Enable), and returns the communicator of all processes. Threads and goroutines may call everything at any time. It blocks until all
+// processes are there. Finalize ends what it began.
+func Init(ctx context.Context) (world *Comm, err error) {
+	stop, err := pioman.Enable()
+	if err != nil {
+		return nil, fmt.Errorf("mpi: init: %w", err)
+	}
+	session, err := nmad.Join(ctx)
+	if err != nil {
+		stop()
+		return nil, fmt.Errorf("mpi: init: %w", err)
+	}
+	world, err = New(session)
+	if err != nil {
+		err = errors.Join(err, session.Close())
+		stop()
+		return nil, err
+	}
+	world.job.stop = stop
+	return world, nil
+}
+
+// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 5 of the domain 0, and further ones for further
+// communicators. All processes of the job call it, once for a session. It does not block.
+func New(session *nmad.Session) (world *Comm, err error) {
+	if session == nil {
+		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
+	}
+	j := &job{session: session, next: freeContext}
+	var all Group
+	for rank := range session.Size() {
+		all.job = append(all.job, rank)
+	}
+	own, err := all.Include(session.Rank())
+	if err != nil {
+		return nil, err // the session is closed
+	}
+	if world, err = j.open("world", all, worldContext); err == nil {
+		j.self, err = j.open("self", own, selfContext)
+	}
+	return world, err
+}
+
+// Finalize leaves the job: it waits, within the bounds of nmad.Config.Linger, until what was sent has been taken. All communicators of the job are unusable afterwards. Each
+// process calls it once, on any of them.
+func (c *Comm) Finalize() error {
+	err := c.job.session.Close()
+	if c.job.stop != nil {
+		c.job.stop()
+	}
+	return err
+}
+
+// Main is a whole program: it calls Init, f, and Finalize, and exits with status 1 and a line to standard error if one of them fails. If f fails here the other processes
+// are ended, too (Abort).
+func Main(f func(world *Comm) error) {
+	world, err := Init(context.Background())
+	if err == nil {
+		if err = f(world); err != nil {
+			world.Abort(1, err.Error())
+		}
+		err = errors.Join(err, world.Finalize())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// Abort asks the launcher to end all processes of the job, as far as it can, and says why. It returns; the caller then ends by itself.
+func (c *Comm) Abort(status int, why string) { c.job.session.Abort(status, why) }
+
+// Self returns the communicator of this process alone.
+func (c *Comm) Self() *Comm { return c.job.self }
+
+// open opens a communicator whose contexts have the numbers from one on.
+func (j *job) open(name string, g Group, number int) (*Comm, error) {
+	c := &Comm{job: j, group: g, name: name, rank: g.place(j.session.Rank()), number: number}
+	var err error
+	if c.messages, err = j.session.OpenContext(number, g.job...); err == nil {
+		c.collective, err = j.session.OpenContext(number+1, g.job...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mpi: open a communicator: %w", err)
+	}
+	c.gates = make([]*nmad.Gate, g.Size())
+	for rank, p := range g.job {
+		c.gates[rank] = j.session.Gate(p)
+	}
+	c.place = make([]int32, j.session.Size())
+	for p := range c.place {
+		c.place[p] = Undefined
+	}
+	for rank, p := range g.job {
+		c.place[p] = int32(rank)
+	}
+	return c, nil
+}
+
+// least is the lowest number that may be free here.
+func (j *job) least() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.next
+}
+
+// claim takes the contexts from a number on, unless they are taken.
+func (j *job) claim(number int) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if number < j.next || number+1 > lastContext {
+		return false
+	}
+	j.next = number + 2
+	return true
+}

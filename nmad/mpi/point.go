@@ -1,0 +1,219 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+)
+
+// Buffer is where the elements of a message lie; see On.
+type Buffer = datatype.Buffer
+
+// What stands for ranks and tags.
+const (
+	AnySource = -1 // of a receive: from any rank
+	ProcNull  = -3 // to or from no process: the call does nothing
+	AnyTag    = -2 // of a receive: with any tag
+	MaxTag    = 1<<31 - 1
+)
+
+// mode is when a send is done.
+type mode uint8
+
+const (
+	standard mode = iota
+	synchronous
+	buffered
+)
+
+// Send sends b to a rank and returns when b may be used again: for a short message before, for a long one after its receive was posted. It blocks the calling thread or goroutine
+// only.
+func (c *Comm) Send(b Buffer, to, tag int) error { return c.sendNow("send", b, to, tag, standard) }
+
+// Ssend is Send, but returns only when the receive was posted.
+func (c *Comm) Ssend(b Buffer, to, tag int) error { return c.sendNow("ssend", b, to, tag, synchronous) }
+
+// Bsend is Send by way of memory that was attached to the session (nmad.Domain.Attach): it returns at once, or fails with nmad.ErrBuffer.
+func (c *Comm) Bsend(b Buffer, to, tag int) error { return c.sendNow("bsend", b, to, tag, buffered) }
+
+// Isend begins what Send does.
+func (c *Comm) Isend(b Buffer, to, tag int) *Request {
+	return c.sendLater("isend", b, to, tag, standard)
+}
+
+// Issend begins what Ssend does.
+func (c *Comm) Issend(b Buffer, to, tag int) *Request {
+	return c.sendLater("issend", b, to, tag, synchronous)
+}
+
+func (c *Comm) sendNow(what string, b Buffer, to, tag int, m mode) error {
+	if to == ProcNull {
+		return c.usable()
+	}
+	r := blocking.Get().(*Request)
+	if err := c.postSend(what, r, b, to, tag, m); err != nil {
+		return err
+	}
+	_, err := r.wait()
+	r.release()
+	return err
+}
+
+func (c *Comm) sendLater(what string, b Buffer, to, tag int, m mode) *Request {
+	r := &Request{}
+	if to == ProcNull {
+		return r.idle(c.usable())
+	}
+	if err := c.postSend(what, r, b, to, tag, m); err != nil {
+		return r.idle(err)
+	}
+	return r
+}
+
+func (c *Comm) postSend(what string, r *Request, b Buffer, to, tag int, m mode) error {
+	if err := c.check(what, to); err != nil {
+		return err
+	}
+	if tag < 0 || tag > MaxTag {
+		return fmt.Errorf("mpi: %s to rank %d: %w: %d", what, to, ErrTag, tag)
+	}
+	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(uint64(tag)), Sync: m == synchronous, Buffered: m == buffered}
+	op.Context = c.messages
+	r.begin(c, b, &op)
+	return c.gates[to].Post(&r.message, &op)
+}
+
+// Recv receives a message into b and says what it was. A message that is longer than b is ErrTruncated, one that is shorter is not: Status.Bytes says how long it is.
+func (c *Comm) Recv(b Buffer, from, tag int) (Status, error) {
+	if from == ProcNull {
+		return noStatus, c.usable()
+	}
+	r := blocking.Get().(*Request)
+	if err := c.postReceive("recv", r, b, from, tag); err != nil {
+		return Status{}, err
+	}
+	s, err := r.wait()
+	r.release()
+	return s, err
+}
+
+// Irecv begins what Recv does.
+func (c *Comm) Irecv(b Buffer, from, tag int) *Request {
+	r := &Request{}
+	if from == ProcNull {
+		return r.idle(c.usable())
+	}
+	if err := c.postReceive("irecv", r, b, from, tag); err != nil {
+		return r.idle(err)
+	}
+	return r
+}
+
+func (c *Comm) postReceive(what string, r *Request, b Buffer, from, tag int) error {
+	m, err := c.match(what, from, tag)
+	if err != nil {
+		return err
+	}
+	op := nmad.Op{Kind: nmad.OpRecv, Match: m}
+	r.begin(c, b, &op)
+	if from == AnySource {
+		return c.job.session.Post(nmad.AnySource, &r.message, &op)
+	}
+	return c.gates[from].Post(&r.message, &op)
+}
+
+// match is which messages a receive or a probe is for.
+func (c *Comm) match(what string, from, tag int) (nmad.Match, error) {
+	var err error
+	if from == AnySource {
+		err = c.usable()
+	} else {
+		err = c.check(what, from)
+	}
+	if err == nil && tag != AnyTag && (tag < 0 || tag > MaxTag) {
+		err = fmt.Errorf("mpi: %s from rank %d: %w: %d", what, from, ErrTag, tag)
+	}
+	m := nmad.Match{Context: c.contextOfMessages()}
+	if tag != AnyTag {
+		m = nmad.Tag(uint64(tag))
+		m.Context = c.contextOfMessages()
+	}
+	return m, err
+}
+
+func (c *Comm) contextOfMessages() *nmad.Context {
+	if c == nil {
+		return nil
+	}
+	return c.messages
+}
+
+// Sendrecv sends out to a rank and receives in from another one, or the same, at once.
+func (c *Comm) Sendrecv(out Buffer, to, sendTag int, in Buffer, from, receiveTag int) (Status, error) {
+	r := c.Irecv(in, from, receiveTag)
+	err := c.Send(out, to, sendTag)
+	if err != nil {
+		r.Cancel()
+	}
+	s, err2 := r.Wait()
+	if err == nil {
+		err = err2
+	}
+	return s, err
+}
+
+// Iprobe says whether a message is there that a receive would take, and what it is.
+func (c *Comm) Iprobe(from, tag int) (Status, bool, error) {
+	if from == ProcNull {
+		return noStatus, true, c.usable()
+	}
+	m, err := c.match("iprobe", from, tag)
+	if err != nil {
+		return Status{}, false, err
+	}
+	var e nmad.Envelope
+	var there bool
+	if from == AnySource {
+		e, there = c.job.session.Iprobe(m)
+	} else {
+		e, there = c.gates[from].Iprobe(m)
+	}
+	if !there {
+		return Status{}, false, nil
+	}
+	return c.status(e), true, nil
+}
+
+// Probe is Iprobe that waits for a message, until ctx is done.
+func (c *Comm) Probe(ctx context.Context, from, tag int) (Status, error) {
+	if from == ProcNull {
+		return noStatus, c.usable()
+	}
+	m, err := c.match("probe", from, tag)
+	if err != nil {
+		return Status{}, err
+	}
+	var e nmad.Envelope
+	if from == AnySource {
+		e, err = c.job.session.Probe(ctx, m)
+	} else {
+		e, err = c.gates[from].Probe(ctx, m)
+	}
+	if err != nil {
+		return Status{}, c.explain("probe", err)
+	}
+	return c.status(e), nil
+}
+
+func (c *Comm) status(e nmad.Envelope) Status {
+	return Status{Source: int(c.place[e.Source]), Tag: int(e.Tag), Bytes: int(e.Size)}
+}
+
+func (c *Comm) explain(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("mpi: %s, %v: %w", what, c, err)
+}

@@ -1,0 +1,130 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+)
+
+// TestRing: messages of each size go round, by each kind of send and receive.
+func TestRing(t *testing.T) {
+	each(t, 3, func(c *Comm) error {
+		next, last := (c.Rank()+1)%3, (c.Rank()+2)%3
+		for i, n := range []int{0, 1, 7, 1000, 100_000} {
+			out, in := make([]int32, n), make([]int32, n)
+			for j := range out {
+				out[j] = int32(c.Rank()*n + j)
+			}
+			r := Irecv(c, in, last, i)
+			if err := Send(c, out, next, i); err != nil {
+				return err
+			}
+			s, err := r.Wait()
+			if err != nil || s != (Status{last, i, 4 * n}) {
+				return fmt.Errorf("%+v, %w", s, err)
+			}
+			for j := range in {
+				if in[j] != int32(last*n+j) {
+					return fmt.Errorf("element %d is %d", j, in[j])
+				}
+			}
+			x := Isend(c, out, next, 100)
+			got, s, err := Recv(c, in, AnySource, AnyTag)
+			if err != nil || got != n || s != (Status{last, 100, 4 * n}) {
+				return fmt.Errorf("%d, %+v, %w", got, s, err)
+			}
+			if _, err := x.Wait(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// TestDatatypes: a column goes into a row, and elements with gaps keep what lies in the gaps.
+func TestDatatypes(t *testing.T) {
+	each(t, 2, func(c *Comm) error {
+		const n = 300
+		matrix := make([]float64, n*n)
+		column, err := datatype.Vector(n, 1, n, datatype.Of(datatype.Float64))
+		if err != nil {
+			return err
+		}
+		b := Buffer{Base: datatype.AddressOf(matrix), At: 8 * 5, Count: 1, Type: column}
+		if c.Rank() == 0 {
+			for i := range matrix {
+				matrix[i] = float64(i)
+			}
+			return c.Send(b, 1, 0)
+		}
+		row := make([]float64, n)
+		if _, _, err := Recv(c, row, 0, 0); err != nil {
+			return err
+		}
+		for i := range row {
+			if row[i] != float64(i*n+5) {
+				return fmt.Errorf("element %d is %v", i, row[i])
+			}
+		}
+		return nil
+	})
+}
+
+// TestWrong: what cannot be is an error that says so, and nothing hangs.
+func TestWrong(t *testing.T) {
+	each(t, 2, func(c *Comm) error {
+		for what, x := range map[string]struct{ got, want error }{
+			"rank":            {Send(c, []int32{1}, 2, 0), ErrRank},
+			"rank below":      {Send(c, []int32{1}, -7, 0), ErrRank},
+			"tag":             {Send(c, []int32{1}, 0, -1), ErrTag},
+			"any tag":         {Send(c, []int32{1}, 0, AnyTag), ErrTag},
+			"any source":      {Send(c, []int32{1}, AnySource, 0), ErrRank},
+			"element":         {Send(c, []string{"x"}, 0, 0), ErrType},
+			"root":            {Bcast(c, []int32{1}, 2), ErrRank},
+			"operation":       {Allreduce(c, BAnd, nil, []float64{1}), ErrOp},
+			"operands":        {Allreduce(c, Sum, []int32{1, 2}, []int32{1}), ErrCount},
+			"no operation":    {Allreduce(c, nil, nil, []int32{1}), ErrOp},
+			"no communicator": {(*Comm)(nil).Barrier(), ErrComm},
+			"blocks":          {c.Allgather(Buffer{}, Blocks{Counts: []int{1}}), ErrCount},
+		} {
+			if !errors.Is(x.got, x.want) {
+				return fmt.Errorf("%s: %w, want %w", what, x.got, x.want)
+			}
+		}
+		if err := errors.Join(Send(c, []int32{1}, ProcNull, 0), c.Barrier()); err != nil {
+			return err
+		}
+		if c.Rank() == 0 {
+			return Send(c, []int32{1, 2, 3}, 1, 0)
+		}
+		in := make([]int32, 2)
+		n, s, err := Recv(c, in, 0, 0)
+		if !errors.Is(err, ErrTruncated) || n != 2 || s.Bytes != 12 || in[1] != 2 {
+			return fmt.Errorf("%d, %+v, %w", n, s, err)
+		}
+		return nil
+	})
+}
+
+// TestProbe: a message is found, and still there.
+func TestProbe(t *testing.T) {
+	each(t, 2, func(c *Comm) error {
+		if c.Rank() == 0 {
+			return Send(c, []int64{1, 2}, 1, 9)
+		}
+		s, err := c.Probe(t.Context(), AnySource, AnyTag)
+		if err != nil || s != (Status{0, 9, 16}) || s.Count(datatype.Of(datatype.Int64)) != 2 || s.Count(datatype.Of(datatype.Complex128)) != 1 {
+			return fmt.Errorf("%+v, %w", s, err)
+		}
+		if s, there, err := c.Iprobe(0, 9); !there || err != nil || s.Bytes != 16 {
+			return fmt.Errorf("%+v, %v, %w", s, there, err)
+		}
+		if _, there, _ := c.Iprobe(0, 8); there {
+			return errors.New("a message is there that was not sent")
+		}
+		_, _, err = Recv(c, make([]int64, 2), s.Source, s.Tag)
+		return err
+	})
+}

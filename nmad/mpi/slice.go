@@ -1,0 +1,155 @@
+package mpi
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+)
+
+// The functions here take slices of numbers, bools, and arrays and structs of these; any other element is ErrType. The methods of Comm take Buffers, which may have any datatype.
+
+// On returns the buffer that is the elements of a slice.
+func On[T any](s []T) (Buffer, error) {
+	t, err := datatype.OfGo(reflect.TypeFor[T]())
+	if err != nil {
+		return Buffer{}, fmt.Errorf("mpi: %w", err)
+	}
+	return Buffer{Base: datatype.AddressOf(s), Count: len(s), Type: t}, nil
+}
+
+// Send is Comm.Send.
+func Send[T any](c *Comm, s []T, to, tag int) error {
+	b, err := On(s)
+	if err != nil {
+		return err
+	}
+	return c.Send(b, to, tag)
+}
+
+// Recv is Comm.Recv; it returns how many whole elements came, too.
+func Recv[T any](c *Comm, s []T, from, tag int) (n int, status Status, err error) {
+	b, err := On(s)
+	if err != nil {
+		return 0, Status{}, err
+	}
+	status, err = c.Recv(b, from, tag)
+	return min(max(status.Count(b.Type), 0), len(s)), status, err
+}
+
+// Isend is Comm.Isend.
+func Isend[T any](c *Comm, s []T, to, tag int) *Request {
+	b, err := On(s)
+	if err != nil {
+		return (&Request{}).idle(err)
+	}
+	return c.Isend(b, to, tag)
+}
+
+// Irecv is Comm.Irecv.
+func Irecv[T any](c *Comm, s []T, from, tag int) *Request {
+	b, err := On(s)
+	if err != nil {
+		return (&Request{}).idle(err)
+	}
+	return c.Irecv(b, from, tag)
+}
+
+// Bcast is Comm.Bcast.
+func Bcast[T any](c *Comm, s []T, root int) error {
+	b, err := On(s)
+	if err != nil {
+		return err
+	}
+	return c.Bcast(b, root)
+}
+
+// both is the buffers of an operation; in nil: in place.
+func both[T any](in, out []T) (a, b Buffer, err error) {
+	if b, err = On(out); err == nil && in != nil {
+		a = Buffer{Base: datatype.AddressOf(in), Count: len(in), Type: b.Type}
+	}
+	return a, b, err
+}
+
+// Reduce is Comm.Reduce.
+func Reduce[T any](c *Comm, op *Op, in, out []T, root int) error {
+	a, b, err := both(in, out)
+	if err != nil {
+		return err
+	}
+	return c.Reduce(op, a, b, root)
+}
+
+// Allreduce is Comm.Allreduce.
+func Allreduce[T any](c *Comm, op *Op, in, out []T) error {
+	a, b, err := both(in, out)
+	if err != nil {
+		return err
+	}
+	return c.Allreduce(op, a, b)
+}
+
+// Scan is Comm.Scan.
+func Scan[T any](c *Comm, op *Op, in, out []T) error {
+	a, b, err := both(in, out)
+	if err != nil {
+		return err
+	}
+	return c.Scan(op, a, b)
+}
+
+// Exscan is Comm.Exscan.
+func Exscan[T any](c *Comm, op *Op, in, out []T) error {
+	a, b, err := both(in, out)
+	if err != nil {
+		return err
+	}
+	return c.Exscan(op, a, b)
+}
+
+// Gather is Comm.Gather with equal blocks: out has, at root, len(out)/Size elements for each rank.
+func Gather[T any](c *Comm, in, out []T, root int) error {
+	a, b, err := both(in, out)
+	if err != nil {
+		return err
+	}
+	return c.Gather(a, c.equal(b), root)
+}
+
+// Scatter is Comm.Scatter with equal blocks: in has, at root, len(in)/Size elements for each rank.
+func Scatter[T any](c *Comm, in, out []T, root int) error {
+	a, b, err := both(out, in)
+	if err != nil {
+		return err
+	}
+	return c.Scatter(c.equal(b), a, root)
+}
+
+// Allgather is Comm.Allgather with equal blocks.
+func Allgather[T any](c *Comm, in, out []T) error {
+	a, b, err := both(in, out)
+	if err != nil {
+		return err
+	}
+	return c.Allgather(a, c.equal(b))
+}
+
+// Alltoall is Comm.Alltoall with equal blocks.
+func Alltoall[T any](c *Comm, in, out []T) error {
+	a, b, err := both(in, out)
+	if err != nil {
+		return err
+	}
+	if in == nil {
+		return c.Alltoall(Blocks{}, c.equal(b))
+	}
+	return c.Alltoall(c.equal(a), c.equal(b))
+}
+
+func (c *Comm) equal(b Buffer) Blocks {
+	if c == nil || c.Size() == 0 {
+		return Blocks{Buffer: b}
+	}
+	return Blocks{Buffer: b, Each: b.Count / c.Size()}
+}
