@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -214,36 +213,4 @@ func TestCountsDiffer(t *testing.T) {
 		t.Errorf("root says %v, the other %v", errs[0], errs[1])
 	}
 	t.Log(errs[1])
-}
-
-// TestNoAllocation: blocking messages and collective operations allocate nothing once they have run.
-func TestNoAllocation(t *testing.T) {
-	effort.SkipIfNotInlined(t)
-	each(t, 2, func(c *Comm) error {
-		in, out, all := make([]float64, 8), make([]float64, 8), make([]float64, 16)
-		var err error
-		step := func() {
-			err = errors.Join(err, Allreduce(c, Sum, in, out), c.Barrier(), Bcast(c, out, 0), Alltoall(c, all, all[:16:16]))
-			if c.Rank() == 0 {
-				err = errors.Join(err, Send(c, in, 1, 0))
-			} else {
-				_, _, e := Recv(c, in, 0, 0)
-				err = errors.Join(err, e)
-			}
-		}
-		if c.Rank() == 1 {
-			for range 111 {
-				step()
-			}
-			return err
-		}
-		for range 10 {
-			step()
-		}
-		n := testing.AllocsPerRun(100, step)
-		if err == nil && n > 0 {
-			return fmt.Errorf("%v allocations a round", n)
-		}
-		return err
-	})
 }

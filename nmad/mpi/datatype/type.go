@@ -116,7 +116,7 @@ func leaf(k Kind, n int) *node {
 }
 
 // Most is how many bytes a Type, and a message, may have, and how far apart they may lie.
-const Most = math.MaxInt64 / 4
+const Most = math.MaxInt / 4
 
 func fits(a, b int) bool { // a times b is at most Most, either way
 	if a < 0 {
