@@ -136,15 +136,15 @@ func (h *held) awaitFlush(r *Request) {
 // short sends a message if it can go eagerly, in one packet, and no message waits before it. It
 // needs no request, unless some of the message is still in the driver's buffer (all is false): then the caller has its request
 // awaitFlush. All short sends try it first.
-func (h *held) short(tag uint64, buf []byte) (sent, all bool) {
+func (h *held) short(in *Context, tag uint64, buf []byte) (sent, all bool) {
 	n := len(buf)
 	if h.flow.Lacks(n) {
 		h.receive(nil)
 	}
-	if (h.awake > 0 || h.flow.Gathered()) && h.gather(tag, buf) {
+	if (h.awake > 0 || h.flow.Gathered()) && h.gather(in, tag, buf) {
 		return true, true
 	}
-	head := h.flow.Short(tag, n)
+	head := h.flow.Short(in.id(), tag, n)
 	if head == nil {
 		return false, false
 	}
@@ -174,8 +174,8 @@ func (h *held) short(tag uint64, buf []byte) (sent, all bool) {
 }
 
 // gather is short for a message that others are to join, or that joins others.
-func (h *held) gather(tag uint64, buf []byte) bool {
-	gathered, err := h.flow.Gather(tag, buf, flow.Company{Woken: h.awake, Ready: h.gathers(), Alone: marcel.Tracing()}, h)
+func (h *held) gather(in *Context, tag uint64, buf []byte) bool {
+	gathered, err := h.flow.Gather(tag, buf, flow.Company{Woken: h.awake, Ready: h.gathers(), Alone: in != nil || marcel.Tracing()}, h)
 	if err != nil {
 		h.lose(err)
 	}
@@ -188,7 +188,7 @@ func (h *held) gather(tag uint64, buf []byte) bool {
 // sendNow sends a message if the lock is free, it can go eagerly, and no message waits before
 // it. If all of it has left, r is done without ever having been under way: a request that is used again keeps
 // the marks of the last time that say so.
-func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
+func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
 	if g.offload != nil || marcel.Tracing() || g.watch.kinds.Load() != 0 {
 		return false
 	}
@@ -199,9 +199,9 @@ func (g *Gate) sendNow(r *Request, tag uint64, buf []byte) bool {
 	if g.inbox.left() {
 		h.handleInbox()
 	}
-	sent, all := h.short(tag, buf)
+	sent, all := h.short(in, tag, buf)
 	if sent && !all {
-		r.prepare(g, flow.OpSend, tag, buf, flow.ByState)
+		r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
 		h.awaitFlush(r)
 	}
 	h.letGo()

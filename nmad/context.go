@@ -57,6 +57,69 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	return c, nil
 }
 
+// Send is Gate.Send to a rank of the group, in this context: the short way, without an Op.
+func (c *Context) Send(to int, tag uint64, buf []byte) error {
+	g, err := c.gate(to)
+	if err != nil {
+		return err
+	}
+	return g.sendIn(c, tag, buf)
+}
+
+// Recv is Gate.Recv from a rank of the group, in this context. Of the envelope Size is that of the whole message, also with ErrTruncated.
+func (c *Context) Recv(from int, tag uint64, buf []byte) (Envelope, error) {
+	g, err := c.gate(from)
+	if err != nil {
+		return Envelope{}, err
+	}
+	_, size, err := g.recvIn(c, tag, buf)
+	return Envelope{Source: from, Tag: tag, Size: size}, err
+}
+
+// IsendInto is Gate.IsendInto to a rank of the group, in this context.
+func (c *Context) IsendInto(r *Request, to int, tag uint64, buf []byte) error {
+	g, err := c.gate(to)
+	if err == nil {
+		err = lacking(nil, r, true)
+	}
+	if err == nil {
+		err = r.claim()
+	}
+	if err != nil {
+		return err
+	}
+	g.send(r, c, tag, buf)
+	return nil
+}
+
+// IrecvInto is Gate.IrecvInto from a rank of the group, in this context.
+func (c *Context) IrecvInto(r *Request, from int, tag uint64, buf []byte) error {
+	g, err := c.gate(from)
+	if err == nil {
+		err = lacking(nil, r, true)
+	}
+	if err == nil {
+		err = r.claim()
+	}
+	if err != nil {
+		return err
+	}
+	g.recv(r, c, tag, buf)
+	return nil
+}
+
+// gate is that to a rank of the group.
+func (c *Context) gate(rank int) (*Gate, error) {
+	if c == nil {
+		return nil, fmt.Errorf("nmad: %w: no context", ErrConfig)
+	}
+	if rank < 0 || rank >= len(c.d.gates) || !c.any.Group().Has(rank) {
+		return nil, fmt.Errorf("nmad: context %d: %w: %d is not in its group", c.number, ErrRank, rank)
+	}
+	g := c.d.Gate(rank)
+	return g, g.barred()
+}
+
 // EndAtFirst has receives and probes from any source in this context end as soon as one process of its group has ended, in place of all: those that wait now,
 // and those that are posted from here on, or after such an end. One whose message is here already gets that. Their error is that of the
 // process that has ended first (*PeerError). It cannot be taken back; another context of the same processes is not touched. It does not block.

@@ -140,7 +140,7 @@ func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 		return failed(err)
 	}
 	r := &Request{}
-	g.send(r, tag, buf)
+	g.send(r, nil, tag, buf)
 	return r
 }
 
@@ -156,7 +156,7 @@ func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	g.send(r, tag, buf)
+	g.send(r, nil, tag, buf)
 	return nil
 }
 
@@ -167,7 +167,7 @@ func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
 		return failed(err)
 	}
 	r := &Request{}
-	g.recv(r, tag, buf)
+	g.recv(r, nil, tag, buf)
 	return r
 }
 
@@ -181,20 +181,20 @@ func (g *Gate) IrecvInto(r *Request, tag uint64, buf []byte) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	g.recv(r, tag, buf)
+	g.recv(r, nil, tag, buf)
 	return nil
 }
 
-func (g *Gate) send(r *Request, tag uint64, buf []byte) {
-	if g.sendNow(r, tag, buf) {
+func (g *Gate) send(r *Request, in *Context, tag uint64, buf []byte) {
+	if g.sendNow(r, in, tag, buf) {
 		return
 	}
-	r.prepare(g, flow.OpSend, tag, buf, flow.ByState)
+	r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
 	g.submit(r)
 }
 
-func (g *Gate) recv(r *Request, tag uint64, buf []byte) {
-	r.prepare(g, flow.OpRecv, tag, buf, flow.ByState)
+func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
+	r.prepare(g, flow.OpRecv, in, tag, buf, flow.ByState)
 	r.core.Entry.Age = g.any.Now()
 	h := g.tryLock()
 	if h == nil {
@@ -218,23 +218,27 @@ func (g *Gate) Send(tag uint64, buf []byte) error {
 	if err := g.barred(); err != nil {
 		return err
 	}
+	return g.sendIn(nil, tag, buf)
+}
+
+func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 	if g.worker != nil {
-		return g.worker.send(g, tag, buf)
+		return g.worker.send(g, in, tag, buf)
 	}
 	h := g.enter()
-	sent, all := h.short(tag, buf)
+	sent, all := h.short(in, tag, buf)
 	if all {
 		h.release()
 		return nil
 	}
 	r := h.take()
-	r.prepare(g, flow.OpSend, tag, buf, flow.ByStage)
+	r.prepare(g, flow.OpSend, in, tag, buf, flow.ByStage)
 	if sent {
 		h.awaitFlush(r)
 	} else {
 		h.start(r)
 	}
-	_, err := h.await(r)
+	_, _, err := h.await(r)
 	return err
 }
 
@@ -244,15 +248,21 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 	if err := g.barred(); err != nil {
 		return 0, err
 	}
+	n, _, err := g.recvIn(nil, tag, buf)
+	return n, err
+}
+
+// recvIn also says how long the message is.
+func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, err error) {
 	if g.mu.lists != nil {
 		r := requests.Get().(*Request)
-		g.recv(r, tag, buf)
+		g.recv(r, in, tag, buf)
 		return finish(r)
 	}
 	age := g.any.Now()
 	h := g.enter()
 	r := h.take()
-	r.prepare(g, flow.OpRecv, tag, buf, flow.ByStage)
+	r.prepare(g, flow.OpRecv, in, tag, buf, flow.ByStage)
 	r.core.Entry.Age = age
 	h.startRecv(r)
 	h.sendIfDue()
@@ -261,7 +271,7 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 
 // await waits for a private request, and takes it back into the pool. It is
 // called with the lock, and returns without it.
-func (h *held) await(r *Request) (int, error) {
+func (h *held) await(r *Request) (n int, size uint64, err error) {
 	c := &r.core
 	if c.Stage != flow.Done && !h.pollFor(r) {
 		h.callsSinceWait = 0
@@ -279,19 +289,19 @@ func (h *held) await(r *Request) (int, error) {
 			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", h.g.rank, c.Entry.Tag, err)
 			h.flow.Withdraw(c) // r is not used again: if it is under way its end is not known
 			h.letGo()
-			return 0, err
+			return 0, 0, err
 		}
 	}
 	if !h.flow.Calm() {
 		h.takeFinished() // r may be among them
 	}
 	h.traceEnd(r)
-	n, err := c.N, c.Err()
+	n, size, err = c.N, c.Size, c.Err()
 	c.Data.Set(nil)
 	c.EndsWith(nil)
 	c.Link, h.free = h.free, c
 	h.release()
-	return n, err
+	return n, size, err
 }
 
 // sendIfDue sends what can leave since a moment ago, such as an answer that was put off, or a note (flow.SendDue).

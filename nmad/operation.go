@@ -179,8 +179,7 @@ func (d *Domain) Recv(m Match, buf []byte) (Envelope, error) {
 
 // prepareSend is prepare for a send that may be out of the ordinary.
 func (r *Request) prepareSend(g *Gate, op *Op) {
-	r.prepare(g, flow.OpSend, op.Tag, op.Buf, flow.ByState)
-	r.core.Context = op.Context.id()
+	r.prepare(g, flow.OpSend, op.Context, op.Tag, op.Buf, flow.ByState)
 	b := op.Buffer
 	if op.Parts == nil && op.Data == nil && b.pool == nil && !op.Sync && op.Priority == 0 && op.Done == nil && op.Queue == nil {
 		return
@@ -220,8 +219,7 @@ func (r *Request) age(mask uint64) {
 
 // prepareRecv is prepare for a receive that may be out of the ordinary.
 func (r *Request) prepareRecv(g *Gate, op *Op) {
-	r.prepare(g, flow.OpRecv, op.Tag, op.Buf, flow.ByState)
-	r.core.Context = op.Context.id()
+	r.prepare(g, flow.OpRecv, op.Context, op.Tag, op.Buf, flow.ByState)
 	if op.Parts == nil && op.Data == nil && op.Mask == exact && op.Choose == nil && op.Done == nil && op.Queue == nil && !op.Loan {
 		return
 	}

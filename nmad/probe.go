@@ -32,8 +32,8 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 		return Envelope{}, err
 	}
 	r := &Request{}
-	r.prepare(g, flow.OpRecv, m.Tag, nil, flow.ByState)
-	r.core.Context, r.core.Entry.Age = m.Context.id(), g.any.Now()
+	r.prepare(g, flow.OpRecv, m.Context, m.Tag, nil, flow.ByState)
+	r.core.Entry.Age = g.any.Now()
 	r.special().Wild.Set(&r.core.Entry, m.Mask, true)
 	g.submit(r)
 	return r.probed(ctx)
@@ -48,8 +48,7 @@ func (d *Domain) Probe(ctx context.Context, m Match) (Envelope, error) {
 		return Envelope{}, err
 	}
 	r := &Request{}
-	r.prepare(d.own(), flow.OpRecv, m.Tag, nil, flow.ByState)
-	r.core.Context = m.Context.id()
+	r.prepare(d.own(), flow.OpRecv, m.Context, m.Tag, nil, flow.ByState)
 	r.special().Wild.Set(&r.core.Entry, m.Mask, true)
 	d.startAny(r, m.Context)
 	return r.probed(ctx)

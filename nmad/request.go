@@ -99,13 +99,13 @@ func (r *Request) claimAnew() error {
 }
 
 // prepare sets the fields that a new operation begins with.
-func (r *Request) prepare(g *Gate, op flow.Op, tag uint64, buf []byte, heard flow.Heard) {
+func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []byte, heard flow.Heard) {
 	c := &r.core
 	if c.Special {
 		r.plain()
 	}
 	r.gate = g
-	c.Entry.Tag, c.Entry.Of, c.Context = tag, c, flow.Plain
+	c.Entry.Tag, c.Entry.Of, c.Context = tag, c, in.id()
 	c.Data.Set(buf)
 	c.Op, c.Heard, c.Counted, c.Rouses = op, heard, false, false
 	c.N, c.Size = 0, 0
@@ -127,7 +127,7 @@ func (r *Request) prepare(g *Gate, op flow.Op, tag uint64, buf []byte, heard flo
 // startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking does, and no monitor
 // is told. It takes the lock of g, and returns with it.
 func (r *Request) startLink(g *Gate) *held {
-	r.prepare(g, flow.OpRecv, 0, nil, flow.ByState)
+	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.ByState)
 	r.special().Wild.Probe = true
 	r.core.Stage = flow.Posted
 	h := g.enter()

@@ -195,7 +195,7 @@ type kept struct {
 }
 
 // send is Gate.Send: if there is room the worker gets a copy of the message, and the caller goes on. Else the caller sleeps until its own bytes were sent.
-func (w *worker) send(g *Gate, tag uint64, buf []byte) error {
+func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
 	if late := g.late.Load(); late != nil && g.late.CompareAndSwap(late, nil) {
 		return fmt.Errorf("nmad: a message that was sent before to rank %d: %w", g.rank, *late)
 	}
@@ -205,13 +205,13 @@ func (w *worker) send(g *Gate, tag uint64, buf []byte) error {
 	k := w.keep(buf)
 	if k == nil {
 		r := requests.Get().(*Request)
-		r.prepare(g, flow.OpSend, tag, buf, flow.ByState)
+		r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
 		g.submit(r)
-		_, err := finish(r)
+		_, _, err := finish(r)
 		return err
 	}
 	k.g = g
-	k.op.Tag, k.op.Buf = tag, k.bytes
+	k.op.Tag, k.op.Buf, k.op.Context = tag, k.bytes, in
 	if err := g.Post(&k.r, &k.op); err != nil {
 		k.release()
 		return err
@@ -223,15 +223,15 @@ func (w *worker) send(g *Gate, tag uint64, buf []byte) error {
 var requests = sync.Pool{New: func() any { return &Request{} }}
 
 // finish waits for a request of requests, and puts it back.
-func finish(r *Request) (int, error) {
-	err := r.Wait()
-	n := r.Len()
+func finish(r *Request) (n int, size uint64, err error) {
+	err = r.Wait()
+	n, size = r.Len(), r.core.Size
 	if r.done() {
 		requests.Put(r)
 	} else {
 		r.Cancel() // it could not be waited for
 	}
-	return n, err
+	return n, size, err
 }
 
 // keep copies a message into the send buffer; nil: there is no room.

@@ -98,26 +98,37 @@ func (f *follower) follow(c *Comm) error {
 }
 
 // start starts a message.
-func (f *follower) start(c *Comm, s *plan.Step) error {
+func (f *follower) start(c *Comm, s *plan.Step) (err error) {
 	if f.open == len(f.messages) {
 		f.messages = append(f.messages, &message{})
 	}
-	m := f.messages[f.open]
+	m, peer := f.messages[f.open], c.group.job[s.Peer]
 	m.step = s
-	op, b := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(f.tag)}, &s.From
-	if s.Kind == plan.Receive {
-		op.Kind, b = nmad.OpRecv, &s.Into
+	if s.Kind == plan.Send {
+		if whole, ok := s.From.Dense(); ok {
+			err = c.collective.IsendInto(&m.request, peer, f.tag, whole)
+		} else {
+			err = c.gates[s.Peer].Post(&m.request, &nmad.Op{Kind: nmad.OpSend, Match: c.inOperation(f.tag), Data: &s.From})
+		}
+	} else {
+		if whole, ok := s.Into.Dense(); ok {
+			err = c.collective.IrecvInto(&m.request, peer, f.tag, whole)
+		} else {
+			err = c.gates[s.Peer].Post(&m.request, &nmad.Op{Kind: nmad.OpRecv, Match: c.inOperation(f.tag), Data: &s.Into})
+		}
 	}
-	op.Context = c.collective
-	var whole bool
-	if op.Buf, whole = b.Dense(); !whole {
-		op.Data = b
-	}
-	if err := c.gates[s.Peer].Post(&m.request, &op); err != nil {
+	if err != nil {
 		return fmt.Errorf("rank %d: %w", s.Peer, err)
 	}
 	f.open++
 	return nil
+}
+
+// inOperation is the match of the messages of a collective operation.
+func (c *Comm) inOperation(tag uint64) nmad.Match {
+	m := nmad.Tag(tag)
+	m.Context = c.collective
+	return m
 }
 
 // fence waits for all messages that were started.

@@ -52,6 +52,12 @@ func (c *Comm) sendNow(what string, b Buffer, to, tag int, m mode) error {
 	if to == ProcNull {
 		return c.usable()
 	}
+	if whole, ok := b.Dense(); ok && m == standard {
+		if err := c.addressed(what, to, tag); err != nil {
+			return err
+		}
+		return c.explain(what, c.messages.Send(c.group.job[to], uint64(tag), whole))
+	}
 	r := blocking.Get().(*Request)
 	if err := c.postSend(what, r, b, to, tag, m); err != nil {
 		return err
@@ -73,11 +79,8 @@ func (c *Comm) sendLater(what string, b Buffer, to, tag int, m mode) *Request {
 }
 
 func (c *Comm) postSend(what string, r *Request, b Buffer, to, tag int, m mode) error {
-	if err := c.check(what, to); err != nil {
+	if err := c.addressed(what, to, tag); err != nil {
 		return err
-	}
-	if tag < 0 || tag > MaxTag {
-		return fmt.Errorf("mpi: %s to rank %d: %w: %d", what, to, ErrTag, tag)
 	}
 	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(uint64(tag)), Sync: m == synchronous, Buffered: m == buffered}
 	op.Context = c.messages
@@ -85,10 +88,28 @@ func (c *Comm) postSend(what string, r *Request, b Buffer, to, tag int, m mode) 
 	return c.gates[to].Post(&r.message, &op)
 }
 
+// addressed says why there can be no message with a tag to or from a rank.
+func (c *Comm) addressed(what string, rank, tag int) error {
+	if err := c.check(what, rank); err != nil {
+		return err
+	}
+	if tag < 0 || tag > MaxTag {
+		return fmt.Errorf("mpi: %s, rank %d: %w: %d", what, rank, ErrTag, tag)
+	}
+	return nil
+}
+
 // Recv receives a message into b and says what it was. A message that is longer than b is ErrTruncated, one that is shorter is not: Status.Bytes says how long it is.
 func (c *Comm) Recv(b Buffer, from, tag int) (Status, error) {
 	if from == ProcNull {
 		return noStatus, c.usable()
+	}
+	if whole, ok := b.Dense(); ok && from != AnySource && tag != AnyTag {
+		if err := c.addressed("recv", from, tag); err != nil {
+			return Status{}, err
+		}
+		e, err := c.messages.Recv(c.group.job[from], uint64(tag), whole)
+		return Status{Source: from, Tag: tag, Bytes: int(e.Size)}, c.explain("recv", err)
 	}
 	r := blocking.Get().(*Request)
 	if err := c.postReceive("recv", r, b, from, tag); err != nil {

@@ -305,7 +305,7 @@ func TestShortAllocatesNothing(t *testing.T) {
 		if !b.PostPlainly(r) {
 			t.Fatal("something is out of the ordinary")
 		}
-		head := a.Short(7, len(msg))
+		head := a.Short(Plain, 7, len(msg))
 		if head == nil {
 			t.Fatal("a short message does not leave at once")
 		}

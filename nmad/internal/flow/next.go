@@ -90,7 +90,7 @@ func (f *Flow) packMessage(r *Request) *Packet {
 	size := r.Data.Size
 	if f.mayShare(r, f.tx.credit) {
 		p := &f.tx.out
-		f.short(r.Entry.Tag, size).Context = r.Context
+		f.short(r.Context, r.Entry.Tag, size)
 		p.act, p.req, p.Body = eagerly, r, r.Data.Buf()
 		if x := r.pieces(); x != nil {
 			p.Parts = x.Parts

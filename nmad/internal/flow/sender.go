@@ -38,20 +38,20 @@ func (f *Flow) clear(bytes int) bool {
 // Lacks says that a message of so many bytes would go eagerly, if there were credit: a sender that only sends should look for what came back.
 func (f *Flow) Lacks(bytes int) bool { return bytes <= f.tx.eager && f.tx.credit < cost(bytes) }
 
-// Short is the header of a message in the context Plain that can leave at once, in one packet: none waits before it, nothing is Gathered, and there is
+// Short is the header of a message that can leave at once, in one packet: none waits before it, nothing is Gathered, and there is
 // credit for it. nil: it cannot. It needs no request; the owner hands it to the link, and ShortSent goes on, or Refused.
-func (f *Flow) Short(tag uint64, bytes int) *driver.Header {
+func (f *Flow) Short(context uint16, tag uint64, bytes int) *driver.Header {
 	if !f.clear(bytes) || f.tx.credit < cost(bytes) || f.Gathered() {
 		return nil
 	}
-	return f.short(tag, bytes)
+	return f.short(context, tag, bytes)
 }
 
-// short makes the header of a message in the context Plain that goes eagerly.
-func (f *Flow) short(tag uint64, bytes int) *driver.Header {
+// short makes the header of a message that goes eagerly.
+func (f *Flow) short(context uint16, tag uint64, bytes int) *driver.Header {
 	h := &f.tx.out.Head
 	h.Kind, h.Flags = KindEager, 0
-	h.Body, h.Size, h.Context = uint32(bytes), uint64(bytes), Plain
+	h.Body, h.Size, h.Context = uint32(bytes), uint64(bytes), context
 	h.Tag, h.Seq = tag, f.tx.seq
 	h.Cookie = uint32(f.rx.owed) // at most the window, which fits
 	return h
