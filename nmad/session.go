@@ -14,6 +14,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
+	"github.com/pm2-go/pm2/pioman"
 )
 
 // Session is the membership of this process in a job of Size processes. Safe for
@@ -208,6 +209,14 @@ func (s *Session) Size() int {
 		return 0
 	}
 	return s.cfg.Size
+}
+
+// Engine returns what makes progress: Config.Engine.
+func (s *Session) Engine() *pioman.Engine {
+	if !s.made() {
+		return nil
+	}
+	return s.cfg.Engine
 }
 
 // Host returns the address of this host at which the first rail accepts links: where other processes of the job reach it.

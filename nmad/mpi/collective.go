@@ -19,104 +19,198 @@ var (
 type Blocks = plan.Blocks
 
 // Barrier returns when all processes have called it. It blocks the calling thread or goroutine only, as all collective operations do.
-func (c *Comm) Barrier() error {
+func (c *Comm) Barrier() error { return finish(c.barrier()) }
+
+// Ibarrier begins what Barrier does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+func (c *Comm) Ibarrier() *Request { return inBackground(c.barrier()) }
+
+// BarrierInit makes Barrier a request that Request.Start starts, again and again.
+func (c *Comm) BarrierInit() *Request { return persistent(c.barrier()) }
+
+func (c *Comm) barrier() (*follower, error) {
 	f, err := c.begin("barrier")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.plan.Barrier(c.rank, c.Size())
-	return c.finish("barrier", f)
+	return f, nil
 }
 
 // Bcast brings b of root to all. The processes give as many elements.
-func (c *Comm) Bcast(b Buffer, root int) error {
+func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(b, root)) }
+
+// Ibcast begins what Bcast does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+func (c *Comm) Ibcast(b Buffer, root int) *Request { return inBackground(c.bcast(b, root)) }
+
+// BcastInit makes Bcast a request that Request.Start starts, again and again.
+func (c *Comm) BcastInit(b Buffer, root int) *Request { return persistent(c.bcast(b, root)) }
+
+func (c *Comm) bcast(b Buffer, root int) (*follower, error) {
 	if err := c.check("bcast", root); err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.begin("bcast")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.plan.Bcast(c.rank, c.Size(), root, b)
-	return c.finish("bcast", f)
+	return f, nil
 }
 
 // Reduce leaves in of rank 0 op in of rank 1 op ... in out, at root. in the zero Buffer, at root: it lies in out. The order of the operands is that of the ranks if the operation does not commute,
 // and else the same for each call with as many ranks, elements, and that root.
 func (c *Comm) Reduce(op *Op, in Buffer, out Buffer, root int) error {
+	return finish(c.reduce(op, in, out, root))
+}
+
+// Ireduce begins what Reduce does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+func (c *Comm) Ireduce(op *Op, in Buffer, out Buffer, root int) *Request {
+	return inBackground(c.reduce(op, in, out, root))
+}
+
+// ReduceInit makes Reduce a request that Request.Start starts, again and again.
+func (c *Comm) ReduceInit(op *Op, in Buffer, out Buffer, root int) *Request {
+	return persistent(c.reduce(op, in, out, root))
+}
+
+func (c *Comm) reduce(op *Op, in Buffer, out Buffer, root int) (*follower, error) {
 	err := c.check("reduce", root)
 	if err == nil {
 		err = c.reducible("reduce", op, in, out, c.rank == root, c.rank == root)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.begin("reduce")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.plan.Reduce(c.rank, c.Size(), root, op, in, out)
-	return c.finish("reduce", f)
+	return f, nil
 }
 
 // Allreduce is Reduce with the result at all. in the zero Buffer: it lies in out, at all.
 func (c *Comm) Allreduce(op *Op, in Buffer, out Buffer) error {
+	return finish(c.allreduce(op, in, out))
+}
+
+// Iallreduce begins what Allreduce does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+func (c *Comm) Iallreduce(op *Op, in Buffer, out Buffer) *Request {
+	return inBackground(c.allreduce(op, in, out))
+}
+
+// AllreduceInit makes Allreduce a request that Request.Start starts, again and again.
+func (c *Comm) AllreduceInit(op *Op, in Buffer, out Buffer) *Request {
+	return persistent(c.allreduce(op, in, out))
+}
+
+func (c *Comm) allreduce(op *Op, in Buffer, out Buffer) (*follower, error) {
 	if err := c.reducible("allreduce", op, in, out, true, true); err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.begin("allreduce")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.plan.Allreduce(c.rank, c.Size(), op, in, out)
-	return c.finish("allreduce", f)
+	return f, nil
 }
 
 // Scan leaves in of rank 0 op ... op in of this rank in out. in the zero Buffer: it lies in out.
-func (c *Comm) Scan(op *Op, in Buffer, out Buffer) error {
+func (c *Comm) Scan(op *Op, in Buffer, out Buffer) error { return finish(c.scan(op, in, out)) }
+
+// Iscan begins what Scan does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+func (c *Comm) Iscan(op *Op, in Buffer, out Buffer) *Request {
+	return inBackground(c.scan(op, in, out))
+}
+
+// ScanInit makes Scan a request that Request.Start starts, again and again.
+func (c *Comm) ScanInit(op *Op, in Buffer, out Buffer) *Request {
+	return persistent(c.scan(op, in, out))
+}
+
+func (c *Comm) scan(op *Op, in Buffer, out Buffer) (*follower, error) {
 	if err := c.reducible("scan", op, in, out, true, true); err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.begin("scan")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.plan.Scan(c.rank, c.Size(), op, in, out)
-	return c.finish("scan", f)
+	return f, nil
 }
 
 // Exscan is Scan without the operand of this rank. At rank 0 it leaves out as it is.
-func (c *Comm) Exscan(op *Op, in Buffer, out Buffer) error {
+func (c *Comm) Exscan(op *Op, in Buffer, out Buffer) error { return finish(c.exscan(op, in, out)) }
+
+// Iexscan begins what Exscan does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+func (c *Comm) Iexscan(op *Op, in Buffer, out Buffer) *Request {
+	return inBackground(c.exscan(op, in, out))
+}
+
+// ExscanInit makes Exscan a request that Request.Start starts, again and again.
+func (c *Comm) ExscanInit(op *Op, in Buffer, out Buffer) *Request {
+	return persistent(c.exscan(op, in, out))
+}
+
+func (c *Comm) exscan(op *Op, in Buffer, out Buffer) (*follower, error) {
 	if err := c.reducible("exscan", op, in, out, true, true); err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.begin("exscan")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.plan.Exscan(c.rank, c.Size(), op, in, out)
-	return c.finish("exscan", f)
+	return f, nil
 }
 
 // ReduceScatter leaves the block of each rank of the reduction of in at that rank, in out.
 func (c *Comm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
+	return finish(c.reduceScatter(op, in, out))
+}
+
+// IreduceScatter begins what ReduceScatter does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+func (c *Comm) IreduceScatter(op *Op, in Blocks, out Buffer) *Request {
+	return inBackground(c.reduceScatter(op, in, out))
+}
+
+// ReduceScatterInit makes ReduceScatter a request that Request.Start starts, again and again.
+func (c *Comm) ReduceScatterInit(op *Op, in Blocks, out Buffer) *Request {
+	return persistent(c.reduceScatter(op, in, out))
+}
+
+func (c *Comm) reduceScatter(op *Op, in Blocks, out Buffer) (*follower, error) {
 	if err := c.laidOut("reduce-scatter", &in); err != nil {
-		return err
+		return nil, err
 	}
 	mine := in.Block(c.rank)
 	if err := c.reducible("reduce-scatter", op, mine, out, true, true); err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.begin("reduce-scatter")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.plan.ReduceScatter(c.rank, c.Size(), op, &in, out)
-	return c.finish("reduce-scatter", f)
+	return f, nil
 }
 
 // Gather brings in of each rank to its block of out, at root. in the zero Buffer, at root: it lies there.
-func (c *Comm) Gather(in Buffer, out Blocks, root int) error {
+func (c *Comm) Gather(in Buffer, out Blocks, root int) error { return finish(c.gather(in, out, root)) }
+
+// Igather begins what Gather does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+func (c *Comm) Igather(in Buffer, out Blocks, root int) *Request {
+	return inBackground(c.gather(in, out, root))
+}
+
+// GatherInit makes Gather a request that Request.Start starts, again and again.
+func (c *Comm) GatherInit(in Buffer, out Blocks, root int) *Request {
+	return persistent(c.gather(in, out, root))
+}
+
+func (c *Comm) gather(in Buffer, out Blocks, root int) (*follower, error) {
 	err := c.check("gather", root)
 	if err == nil && c.rank == root {
 		err = c.laidOut("gather", &out)
@@ -125,18 +219,32 @@ func (c *Comm) Gather(in Buffer, out Blocks, root int) error {
 		err = fmt.Errorf("mpi: gather: %w: nothing is sent, in place is for root", ErrCount)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.begin("gather")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.plan.Gather(c.rank, c.Size(), root, in, &out)
-	return c.finish("gather", f)
+	return f, nil
 }
 
 // Scatter brings the block of each rank of in, at root, to out of that rank. out the zero Buffer, at root: its block stays there.
 func (c *Comm) Scatter(in Blocks, out Buffer, root int) error {
+	return finish(c.scatter(in, out, root))
+}
+
+// Iscatter begins what Scatter does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+func (c *Comm) Iscatter(in Blocks, out Buffer, root int) *Request {
+	return inBackground(c.scatter(in, out, root))
+}
+
+// ScatterInit makes Scatter a request that Request.Start starts, again and again.
+func (c *Comm) ScatterInit(in Blocks, out Buffer, root int) *Request {
+	return persistent(c.scatter(in, out, root))
+}
+
+func (c *Comm) scatter(in Blocks, out Buffer, root int) (*follower, error) {
 	err := c.check("scatter", root)
 	if err == nil && c.rank == root {
 		err = c.laidOut("scatter", &in)
@@ -145,44 +253,87 @@ func (c *Comm) Scatter(in Blocks, out Buffer, root int) error {
 		err = fmt.Errorf("mpi: scatter: %w: nothing is received, in place is for root", ErrCount)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.begin("scatter")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.plan.Scatter(c.rank, c.Size(), root, &in, out)
-	return c.finish("scatter", f)
+	return f, nil
 }
 
 // Allgather brings in of each rank to its block of out, at all. in the zero Buffer, at all: it lies there.
-func (c *Comm) Allgather(in Buffer, out Blocks) error {
+func (c *Comm) Allgather(in Buffer, out Blocks) error { return finish(c.allgather(in, out)) }
+
+// Iallgather begins what Allgather does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+func (c *Comm) Iallgather(in Buffer, out Blocks) *Request { return inBackground(c.allgather(in, out)) }
+
+// AllgatherInit makes Allgather a request that Request.Start starts, again and again.
+func (c *Comm) AllgatherInit(in Buffer, out Blocks) *Request { return persistent(c.allgather(in, out)) }
+
+func (c *Comm) allgather(in Buffer, out Blocks) (*follower, error) {
 	if err := c.laidOut("allgather", &out); err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.begin("allgather")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.plan.Allgather(c.rank, c.Size(), in, &out)
-	return c.finish("allgather", f)
+	return f, nil
 }
 
 // Alltoall brings block j of in of rank i to block i of out of rank j. in the zero Blocks, at all: the blocks lie in out, and are replaced; then both of a pair have as many elements.
-func (c *Comm) Alltoall(in Blocks, out Blocks) error {
+func (c *Comm) Alltoall(in Blocks, out Blocks) error { return finish(c.alltoall(in, out)) }
+
+// Ialltoall begins what Alltoall does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+func (c *Comm) Ialltoall(in Blocks, out Blocks) *Request { return inBackground(c.alltoall(in, out)) }
+
+// AlltoallInit makes Alltoall a request that Request.Start starts, again and again.
+func (c *Comm) AlltoallInit(in Blocks, out Blocks) *Request { return persistent(c.alltoall(in, out)) }
+
+func (c *Comm) alltoall(in Blocks, out Blocks) (*follower, error) {
 	err := c.laidOut("alltoall", &out)
 	if err == nil && (in.Type != nil || in.Types != nil) {
 		err = c.laidOut("alltoall", &in)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := c.begin("alltoall")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.plan.Alltoall(c.rank, c.Size(), &in, &out)
-	return c.finish("alltoall", f)
+	return f, nil
+}
+
+func finish(f *follower, err error) error {
+	if err != nil {
+		return err
+	}
+	return f.finish()
+}
+
+func inBackground(f *follower, err error) *Request {
+	r := persistent(f, err)
+	if !r.none {
+		r.err = r.Start()
+		r.none = r.err != nil
+	}
+	return r
+}
+
+func persistent(f *follower, err error) *Request {
+	r := &Request{}
+	if err != nil {
+		return r.idle(err)
+	}
+	r.operation = f
+	r.comm = f.comm
+	f.over.Signal(finished) // it counts as done until it is started
+	return r
 }
 
 // reducible says why buffers cannot be reduced.

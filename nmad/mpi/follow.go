@@ -1,93 +1,118 @@
 package mpi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
+	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
+	"github.com/pm2-go/pm2/pioman"
 )
 
-// follower follows the plan of a collective operation: it starts messages, waits for them at fences, and computes. The caller does that itself.
+// follower follows the plan of a collective operation: it starts messages, waits for them at fences, and computes. A caller that blocks does all of that itself. Of
+// an immediate operation the thread that moves the last message of a fence goes on:
+//
+//	starter: posting; starts the messages up to the fence; not posting: none is left: goes on; else goes away
+//	message: is over; not posting, and none is left: this thread goes on, posting
+//
+// Both decide under mu, so one of them goes on. An error is dealt with by the thread that would go on, at once.
 type follower struct {
+	comm     *Comm
+	what     string
 	plan     plan.Plan
-	tag      uint64     // of its messages
+	tag      uint64     // of the messages
 	messages []*message // of the fence to come, and more to be used again
-	open     int        // of these, under way
+	open     int        // of these, started since the last fence
+
+	next int // step; of the thread that goes on
+	over pioman.Completion
+
+	mu      marcel.SpinLock
+	posting bool
+	left    int // messages under way
+	failed  bool
+	err     error
 }
+
+// finished is the bit of over.
+const finished = 1
 
 // message is one of a plan.
 type message struct {
 	request nmad.Request
 	step    *plan.Step
+	done    func(*nmad.Request) // of an immediate operation
 }
 
-// begin begins a collective operation, whose plan the caller then makes. The operations of a communicator are told apart by their number, so several may be under way.
+// begin begins a collective operation, whose plan the caller then makes.
 func (c *Comm) begin(what string) (*follower, error) {
-	f, err := c.takeFollower()
-	if err != nil {
-		return nil, fmt.Errorf("mpi: %s: %w", what, err)
-	}
-	return f, nil
-}
-
-// finish follows the plan to its end.
-func (c *Comm) finish(what string, f *follower) error {
-	err := f.follow(c)
-	c.giveFollower(f, err)
-	if err != nil {
-		return fmt.Errorf("mpi: %s, %v: %w", what, c, err)
-	}
-	return nil
-}
-
-func (c *Comm) takeFollower() (f *follower, err error) {
 	if err := c.usable(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("mpi: %s: %w", what, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.broken != nil {
-		return nil, fmt.Errorf("an operation before has failed: %w", c.broken)
-	}
+	var f *follower
 	if n := len(c.idle); n > 0 {
 		f, c.idle = c.idle[n-1], c.idle[:n-1]
 		f.plan.Reset()
 	} else {
 		f = &follower{}
 	}
-	c.calls++
-	f.tag = c.calls
+	f.comm, f.what = c, what
 	return f, nil
 }
 
-// giveFollower ends it. After an error the ranks do not agree on where they are any more.
-func (c *Comm) giveFollower(f *follower, err error) {
+// number gives the operation its number, by which those of a communicator are told apart. Several may be under way.
+func (f *follower) number() error {
+	c := f.comm
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.broken != nil {
+		return fmt.Errorf("mpi: %s: an operation before has failed: %w", f.what, c.broken)
+	}
+	c.calls++
+	f.tag = c.calls
+	return nil
+}
+
+// finish follows the plan to its end.
+func (f *follower) finish() error {
+	if err := f.number(); err != nil {
+		return err
+	}
+	err := f.follow()
+	c := f.comm
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil {
 		c.idle = append(c.idle, f)
-	} else if c.broken == nil {
-		c.broken = err
+		return nil
 	}
+	return f.fails(err)
 }
 
-func (f *follower) follow(c *Comm) error {
+// fails notes that the operation has failed: the ranks do not agree on where they are any more. Under the mu of the communicator.
+func (f *follower) fails(err error) error {
+	err = fmt.Errorf("mpi: %s, communicator %d, rank %d of %d: %w", f.what, f.comm.number, f.comm.rank, len(f.comm.gates), err)
+	if f.comm.broken == nil {
+		f.comm.broken = err
+	}
+	return err
+}
+
+func (f *follower) follow() error {
 	for i := range f.plan.Steps {
-		s := &f.plan.Steps[i]
 		var err error
-		switch s.Kind {
+		switch s := &f.plan.Steps[i]; s.Kind {
 		case plan.Send, plan.Receive:
-			err = f.start(c, s)
+			err = f.start(s)
 		case plan.Fence:
 			err = f.fence()
-		case plan.Reduce:
-			s.Op.Apply(s.From, s.Into)
-		case plan.Copy:
-			if n := datatype.Copy(&s.Into, &s.From); n != s.From.Size() || n != s.Into.Size() {
-				err = fmt.Errorf("%w: %d bytes go to %d", ErrCount, s.From.Size(), s.Into.Size())
-			}
+		default:
+			err = compute(s)
 		}
 		if err != nil {
 			f.giveUp()
@@ -97,65 +122,231 @@ func (f *follower) follow(c *Comm) error {
 	return nil
 }
 
-// start starts a message.
-func (f *follower) start(c *Comm, s *plan.Step) (err error) {
-	if f.open == len(f.messages) {
-		f.messages = append(f.messages, &message{})
+// compute does a step that is no message.
+func compute(s *plan.Step) error {
+	if s.Kind == plan.Reduce {
+		s.Op.Apply(s.From, s.Into)
+		return nil
 	}
-	m, peer := f.messages[f.open], c.group.job[s.Peer]
-	m.step = s
-	if s.Kind == plan.Send {
-		if whole, ok := s.From.Dense(); ok {
-			err = c.collective.IsendInto(&m.request, peer, f.tag, whole)
-		} else {
-			err = c.gates[s.Peer].Post(&m.request, &nmad.Op{Kind: nmad.OpSend, Match: c.inOperation(f.tag), Data: &s.From})
-		}
-	} else {
-		if whole, ok := s.Into.Dense(); ok {
-			err = c.collective.IrecvInto(&m.request, peer, f.tag, whole)
-		} else {
-			err = c.gates[s.Peer].Post(&m.request, &nmad.Op{Kind: nmad.OpRecv, Match: c.inOperation(f.tag), Data: &s.Into})
-		}
+	if n := datatype.Copy(&s.Into, &s.From); n != s.From.Size() || n != s.Into.Size() {
+		return fmt.Errorf("%w: %d bytes go to %d", ErrCount, s.From.Size(), s.Into.Size())
 	}
-	if err != nil {
-		return fmt.Errorf("rank %d: %w", s.Peer, err)
-	}
-	f.open++
 	return nil
 }
 
-// inOperation is the match of the messages of a collective operation.
-func (c *Comm) inOperation(tag uint64) nmad.Match {
-	m := nmad.Tag(tag)
-	m.Context = c.collective
+// take is a message to be started.
+func (f *follower) take(s *plan.Step) *message {
+	if f.open == len(f.messages) {
+		f.messages = append(f.messages, &message{})
+	}
+	m := f.messages[f.open]
+	f.open++
+	m.step = s
 	return m
+}
+
+// start starts a message that the caller waits for.
+func (f *follower) start(s *plan.Step) (err error) {
+	m, c := f.take(s), f.comm
+	peer := c.group.job[s.Peer]
+	b := m.buffer()
+	switch whole, ok := b.Dense(); {
+	case !ok:
+		err = f.post(m, nil)
+	case s.Kind == plan.Send:
+		err = c.collective.IsendInto(&m.request, peer, f.tag, whole)
+	default:
+		err = c.collective.IrecvInto(&m.request, peer, f.tag, whole)
+	}
+	if err != nil {
+		f.open--
+		return fmt.Errorf("rank %d: %w", s.Peer, err)
+	}
+	return nil
+}
+
+// buffer is where the message lies.
+func (m *message) buffer() *Buffer {
+	if m.step.Kind == plan.Send {
+		return &m.step.From
+	}
+	return &m.step.Into
+}
+
+// post starts a message, at whose end done is called, if it is not nil.
+func (f *follower) post(m *message, done func(*nmad.Request)) error {
+	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(f.tag), Done: done}
+	if m.step.Kind == plan.Receive {
+		op.Kind = nmad.OpRecv
+	}
+	op.Context = f.comm.collective
+	b, whole := m.buffer(), false
+	if op.Buf, whole = b.Dense(); !whole {
+		op.Data = b
+	}
+	return f.comm.gates[m.step.Peer].Post(&m.request, &op)
 }
 
 // fence waits for all messages that were started.
 func (f *follower) fence() error {
 	for i, m := range f.messages[:f.open] {
-		err := m.request.Wait()
-		if m.step.Kind == plan.Receive {
-			want := m.step.Into.Size()
-			if n := int(m.request.Envelope().Size); n != want && (err == nil || errors.Is(err, nmad.ErrTruncated)) {
-				err = fmt.Errorf("%w: it sends %d bytes, of which %d are expected", ErrCount, n, want)
-			}
-		}
-		if err != nil {
+		if err := m.ended(m.request.Wait()); err != nil {
 			f.messages = append(f.messages[:0], f.messages[i+1:f.open]...)
 			f.open = len(f.messages)
-			return fmt.Errorf("rank %d: %w", m.step.Peer, err)
+			return err
 		}
 	}
 	f.open = 0
 	return nil
 }
 
+// ended says what is wrong with a message that has ended.
+func (m *message) ended(err error) error {
+	if m.step.Kind == plan.Receive && (err == nil || errors.Is(err, nmad.ErrTruncated)) {
+		if n, want := int(m.request.Envelope().Size), m.step.Into.Size(); n != want {
+			err = fmt.Errorf("%w: it sends %d bytes, of which %d are expected", ErrCount, n, want)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("rank %d: %w", m.step.Peer, err)
+	}
+	return nil
+}
+
 // giveUp takes back the receives that are under way. Sends that no rank receives end with the session.
 func (f *follower) giveUp() {
 	for _, m := range f.messages[:f.open] {
-		if m.step.Kind == plan.Receive && m.request.Cancel() {
-			_ = m.request.Wait()
+		if m.step.Kind == plan.Receive {
+			m.request.Cancel()
 		}
 	}
+}
+
+// background starts the operation, which goes on while the program computes.
+func (f *follower) background() error {
+	if err := f.number(); err != nil {
+		return err
+	}
+	f.over.Reset()
+	f.next, f.open, f.left, f.failed, f.err, f.posting = 0, 0, 0, false, nil, true
+	f.goOn()
+	return nil
+}
+
+// goOn does what can be done up to the next fence whose messages are under way, or to the end.
+func (f *follower) goOn() {
+	for f.next < len(f.plan.Steps) {
+		s := &f.plan.Steps[f.next]
+		f.next++
+		switch s.Kind {
+		case plan.Send, plan.Receive:
+			f.startLater(s)
+		case plan.Fence:
+			if !f.passes() {
+				return
+			}
+			f.open = 0
+		default:
+			if err := compute(s); err != nil {
+				f.note(err)
+			}
+		}
+		if f.stops() {
+			return
+		}
+	}
+	f.over.Signal(finished)
+}
+
+// startLater starts a message whose end another thread may see.
+func (f *follower) startLater(s *plan.Step) {
+	m := f.take(s)
+	if m.done == nil {
+		m.done = func(r *nmad.Request) { f.came(m, r) }
+	}
+	f.mu.Lock()
+	f.left++
+	f.mu.Unlock()
+	if err := f.post(m, m.done); err != nil {
+		f.open--
+		f.mu.Lock()
+		f.left--
+		f.mu.Unlock()
+		f.note(fmt.Errorf("rank %d: %w", s.Peer, err))
+	}
+}
+
+func (f *follower) note(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// passes says that no message is left before a fence. Else the last one of them goes on.
+func (f *follower) passes() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.posting = f.left == 0 || f.err != nil // of an error stops sees
+	return f.posting
+}
+
+// stops says whether the operation has failed; then it ends it.
+func (f *follower) stops() bool {
+	f.mu.Lock()
+	stop := f.err != nil && !f.failed
+	f.failed = f.failed || stop
+	f.mu.Unlock()
+	if stop {
+		go f.end()
+	}
+	return stop
+}
+
+// end ends an operation that has failed.
+func (f *follower) end() {
+	f.giveUp()
+	f.comm.mu.Lock()
+	f.err = f.fails(f.err)
+	f.comm.mu.Unlock()
+	f.over.Signal(finished)
+}
+
+// came is called when a message has ended.
+func (f *follower) came(m *message, r *nmad.Request) {
+	_, err := r.Test()
+	err = m.ended(err)
+	f.mu.Lock()
+	if f.err == nil && !f.failed {
+		f.err = err
+	}
+	f.left--
+	mine := !f.posting && !f.failed && (f.left == 0 || f.err != nil)
+	if mine {
+		f.posting = true
+	}
+	f.mu.Unlock()
+	if mine && !f.stops() {
+		f.open = 0
+		f.goOn()
+	}
+}
+
+// wait waits for the end of the operation, until ctx is done.
+func (f *follower) wait(ctx context.Context) error {
+	engine := f.comm.job.session.Engine()
+	if ctx.Done() == nil {
+		return f.over.Wait(engine, finished)
+	}
+	_, err := marcel.SelectUninterruptible(ctx, f.over.Case(engine, finished))
+	return err
+}
+
+// outcome is how the operation has ended, if it has.
+func (f *follower) outcome() error {
+	if !f.over.Test(finished) {
+		return nil
+	}
+	return f.err
 }

@@ -2,8 +2,10 @@ package mpi
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
+	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
@@ -26,13 +28,14 @@ func (s Status) Count(t *datatype.Type) int {
 	return Undefined
 }
 
-// Request is a message under way. Its methods may be called by any thread.
+// Request is a message, or a collective operation, under way. Its methods may be called by any thread.
 type Request struct {
-	comm    *Comm
-	message nmad.Request
-	buffer  Buffer // if it is not in one piece
-	none    bool   // there is no message: to or from ProcNull, or err says why
-	err     error
+	comm      *Comm
+	operation *follower // nil: it is a message
+	message   nmad.Request
+	buffer    Buffer // if it is not in one piece
+	none      bool   // there is no message: to or from ProcNull, or err says why
+	err       error
 }
 
 // blocking are the requests of blocking calls.
@@ -59,13 +62,22 @@ func (r *Request) idle(err error) *Request {
 	return r
 }
 
-// Wait waits until the message has left, or come, and says what it was.
-func (r *Request) Wait() (Status, error) {
-	if r.none {
-		return noStatus, r.err
+// Start starts a request of a form whose name ends in Init, which was not started, or is done. Then all processes of its communicator start theirs, in the same order
+// as other collective operations. nmad.ErrActive: it is under way.
+func (r *Request) Start() error {
+	switch {
+	case r.none:
+		return r.err
+	case r.operation == nil:
+		return fmt.Errorf("mpi: start: %w: it is no persistent one", ErrRequest)
+	case !r.operation.over.Test(finished):
+		return fmt.Errorf("mpi: start: %w", nmad.ErrActive)
 	}
-	return r.wait()
+	return r.operation.background()
 }
+
+// Wait waits until the message has left, or come, and says what it was; or until the operation is done.
+func (r *Request) Wait() (Status, error) { return r.WaitContext(context.Background()) }
 
 func (r *Request) wait() (Status, error) {
 	err := r.message.Wait()
@@ -74,16 +86,26 @@ func (r *Request) wait() (Status, error) {
 
 // WaitContext is Wait until ctx is done; then it returns its cause, and the message goes on.
 func (r *Request) WaitContext(ctx context.Context) (Status, error) {
-	if r.none {
+	switch {
+	case r.none:
 		return noStatus, r.err
+	case r.operation == nil:
+		return r.ended(r.message.WaitContext(ctx))
 	}
-	return r.ended(r.message.WaitContext(ctx))
+	if err := r.operation.wait(ctx); err != nil {
+		return noStatus, r.comm.explain(r.operation.what, err)
+	}
+	return noStatus, r.operation.err
 }
 
 // Test says whether the message has left, or come, and if so what it was.
 func (r *Request) Test() (done bool, s Status, err error) {
 	if r.none {
 		return true, noStatus, r.err
+	}
+	if r.operation != nil {
+		r.comm.job.session.Engine().Poll()
+		return r.operation.over.Test(finished), noStatus, r.operation.outcome()
 	}
 	if done, err = r.message.Test(); !done {
 		return false, Status{}, err
@@ -93,7 +115,7 @@ func (r *Request) Test() (done bool, s Status, err error) {
 }
 
 // Cancel takes back a receive whose message has not come, and says whether it has; then Wait returns nmad.ErrCanceled.
-func (r *Request) Cancel() bool { return !r.none && r.message.Cancel() }
+func (r *Request) Cancel() bool { return !r.none && r.operation == nil && r.message.Cancel() }
 
 func (r *Request) ended(err error) (Status, error) {
 	s := r.comm.status(r.message.Envelope())
@@ -122,23 +144,25 @@ func WaitAll(requests ...*Request) ([]Status, error) {
 
 // WaitAny waits for one of the requests and returns its index, what its message was, and how it ended; -1 if all are nil.
 func WaitAny(requests ...*Request) (int, Status, error) {
-	messages, some := make([]*nmad.Request, len(requests)), false
+	cases, some := make([]marcel.Case, len(requests)), false
 	for i, r := range requests {
 		switch {
 		case r == nil:
 		case r.none:
 			return i, noStatus, r.err
+		case r.operation != nil:
+			cases[i], some = r.operation.over.Case(r.comm.job.session.Engine(), finished), true
 		default:
-			messages[i], some = &r.message, true
+			cases[i], some = r.message.Case(), true
 		}
 	}
 	if !some {
 		return -1, noStatus, nil
 	}
-	i, err := nmad.WaitAny(context.Background(), messages...)
-	if i < 0 {
+	i, err := marcel.SelectUninterruptible(context.Background(), cases...)
+	if err != nil {
 		return -1, Status{}, err
 	}
-	s, err := requests[i].ended(err)
+	s, err := requests[i].Wait()
 	return i, s, err
 }

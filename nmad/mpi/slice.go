@@ -153,3 +153,69 @@ func (c *Comm) equal(b Buffer) Blocks {
 	}
 	return Blocks{Buffer: b, Each: b.Count / c.Size()}
 }
+
+// Ibcast is Comm.Ibcast.
+func Ibcast[T any](c *Comm, s []T, root int) *Request {
+	b, err := On(s)
+	if err != nil {
+		return (&Request{}).idle(err)
+	}
+	return c.Ibcast(b, root)
+}
+
+// Ireduce is Comm.Ireduce.
+func Ireduce[T any](c *Comm, op *Op, in, out []T, root int) *Request {
+	a, b, err := both(in, out)
+	if err != nil {
+		return (&Request{}).idle(err)
+	}
+	return c.Ireduce(op, a, b, root)
+}
+
+// Iallreduce is Comm.Iallreduce.
+func Iallreduce[T any](c *Comm, op *Op, in, out []T) *Request {
+	a, b, err := both(in, out)
+	if err != nil {
+		return (&Request{}).idle(err)
+	}
+	return c.Iallreduce(op, a, b)
+}
+
+// Iscan is Comm.Iscan.
+func Iscan[T any](c *Comm, op *Op, in, out []T) *Request {
+	a, b, err := both(in, out)
+	if err != nil {
+		return (&Request{}).idle(err)
+	}
+	return c.Iscan(op, a, b)
+}
+
+// Iexscan is Comm.Iexscan.
+func Iexscan[T any](c *Comm, op *Op, in, out []T) *Request {
+	a, b, err := both(in, out)
+	if err != nil {
+		return (&Request{}).idle(err)
+	}
+	return c.Iexscan(op, a, b)
+}
+
+// Iallgather is Comm.Iallgather with equal blocks.
+func Iallgather[T any](c *Comm, in, out []T) *Request {
+	a, b, err := both(in, out)
+	if err != nil {
+		return (&Request{}).idle(err)
+	}
+	return c.Iallgather(a, c.equal(b))
+}
+
+// Ialltoall is Comm.Ialltoall with equal blocks.
+func Ialltoall[T any](c *Comm, in, out []T) *Request {
+	a, b, err := both(in, out)
+	if err != nil {
+		return (&Request{}).idle(err)
+	}
+	if in == nil {
+		return c.Ialltoall(Blocks{}, c.equal(b))
+	}
+	return c.Ialltoall(c.equal(a), c.equal(b))
+}

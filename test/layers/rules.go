@@ -81,7 +81,7 @@ var rules = []rule{
 	// Nor do the plans of collective operations.
 	{folder: "nmad/mpi/internal/plan", ours: []string{"nmad/mpi/datatype", "nmad/mpi/reduce"}},
 	// MPI sees of nmad what every program does.
-	{folder: "nmad/mpi", ours: []string{"nmad", "pioman"}},
+	{folder: "nmad/mpi", ours: []string{"nmad", "pioman", "marcel"}},
 	{
 		folder:  "nmad",
 		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},
