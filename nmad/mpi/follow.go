@@ -307,9 +307,15 @@ func (f *follower) stops() bool {
 // end ends an operation that has failed.
 func (f *follower) end() {
 	f.giveUp()
+	f.mu.Lock()
+	err := f.err
+	f.mu.Unlock()
 	f.comm.mu.Lock()
-	f.err = f.fails(f.err)
+	err = f.fails(err)
 	f.comm.mu.Unlock()
+	f.mu.Lock()
+	f.err = err // and no message changes it any more
+	f.mu.Unlock()
 	f.over.Signal(finished)
 }
 
