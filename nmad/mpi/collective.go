@@ -3,7 +3,7 @@ package mpi
 import (
 	"fmt"
 
-	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
@@ -16,7 +16,7 @@ var (
 )
 
 // Blocks is a buffer with a block for each rank: equal ones of Each elements, or such of Counts elements that begin at Places (in elements; nil: where the one before ends).
-type Blocks = plan.Blocks
+type Blocks = datatype.Blocks
 
 // Barrier returns when all processes have called it. It blocks the calling thread or goroutine only, as all collective operations do.
 func (c *Comm) Barrier() error { return finish(c.barrier()) }

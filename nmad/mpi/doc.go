@@ -12,5 +12,8 @@
 // A collective operation is a plan of sends, receives, reductions and copies (internal/plan) that each rank makes for itself. All processes of a communicator call its collective operations in
 // the same order. If one fails at a rank, further ones of that communicator fail there.
 //
-// Not there yet: immediate and persistent collectives, topologies, intercommunicators, info, error handlers; windows, files and process creation of MPI are not either.
+// Each has an immediate form (Iallreduce), which the threads that move messages carry on, and a persistent one (Comm.AllreduceInit).
+//
+// Not there yet: topologies, intercommunicators, attributes, info, persistent and partitioned messages, neighbourhood collectives, revoke; windows, files and process creation of
+// MPI are not there either.
 package mpi

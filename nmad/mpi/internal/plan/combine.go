@@ -150,7 +150,7 @@ func (p *Plan) halve(me, size int, real func(int) int, op *reduce.Op, out, came 
 }
 
 // ReduceScatter leaves block i of in[0] op in[1] op ... in out at rank i.
-func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *Blocks, out datatype.Buffer) {
+func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *datatype.Blocks, out datatype.Buffer) {
 	if !op.Commutes() {
 		whole := in.Buffer
 		result := p.room(whole.Count, whole.Type)

@@ -233,7 +233,7 @@ func TestScan(t *testing.T) {
 }
 
 // blocks draws how the blocks of ranks lie in a buffer, and how many elements that needs.
-func (g *group) blocks() (b Blocks, all int) {
+func (g *group) blocks() (b datatype.Blocks, all int) {
 	switch rapid.IntRange(0, 2).Draw(g.t, "blocks") {
 	case 0:
 		b.Each = rapid.IntRange(0, 4).Draw(g.t, "each")
@@ -259,14 +259,14 @@ func (g *group) blocks() (b Blocks, all int) {
 	return b, all
 }
 
-func (b Blocks) of(s []affine) *Blocks {
+func over(b datatype.Blocks, s []affine) *datatype.Blocks {
 	b.Buffer = buffer(s)
 	return &b
 }
 
 // elements is the block of a rank in a slice.
-func (b *Blocks) elements(s []affine, rank int) []affine {
-	x := b.of(s).Block(rank)
+func elements(b datatype.Blocks, s []affine, rank int) []affine {
+	x := over(b, s).Block(rank)
 	if x.Count == 0 {
 		return nil
 	}
@@ -279,19 +279,19 @@ func TestGatherScatter(t *testing.T) {
 		lay, n := g.blocks()
 		g.in = make([][]affine, g.size)
 		for rank := range g.in {
-			g.in[rank] = values(rank, lay.of(make([]affine, n)).Block(rank).Count)
+			g.in[rank] = values(rank, over(lay, make([]affine, n)).Block(rank).Count)
 		}
 		all := make([]affine, n)
 		g.run(func(rank int, p *Plan) {
 			in := buffer(g.in[rank])
 			if rank == g.root && g.place {
-				copy(lay.elements(all, rank), g.in[rank])
+				copy(elements(lay, all, rank), g.in[rank])
 				in = datatype.Buffer{}
 			}
-			p.Gather(rank, g.size, g.root, in, lay.of(all))
+			p.Gather(rank, g.size, g.root, in, over(lay, all))
 		})
 		for rank := range g.in {
-			g.want(rank, lay.elements(all, rank), g.in[rank])
+			g.want(rank, elements(lay, all, rank), g.in[rank])
 		}
 		back := make([][]affine, g.size)
 		g.run(func(rank int, p *Plan) {
@@ -301,17 +301,17 @@ func TestGatherScatter(t *testing.T) {
 				out = datatype.Buffer{}
 				copy(back[rank], g.in[rank])
 			}
-			p.Scatter(rank, g.size, g.root, lay.of(all), out)
+			p.Scatter(rank, g.size, g.root, over(lay, all), out)
 		})
 		every := make([][]affine, g.size)
 		g.run(func(rank int, p *Plan) {
 			every[rank] = make([]affine, n)
-			p.Allgather(rank, g.size, g.half(rank, g.in[rank], lay.elements(every[rank], rank)), lay.of(every[rank]))
+			p.Allgather(rank, g.size, g.half(rank, g.in[rank], elements(lay, every[rank], rank)), over(lay, every[rank]))
 		})
 		for rank := range back {
 			g.want(rank, back[rank], g.in[rank])
 			for other := range g.in {
-				g.want(rank, lay.elements(every[rank], other), g.in[other])
+				g.want(rank, elements(lay, every[rank], other), g.in[other])
 			}
 		}
 	})
@@ -323,7 +323,7 @@ func TestAlltoall(t *testing.T) {
 		n := rapid.IntRange(0, 3).Draw(t, "each")
 		in, out := make([][]affine, g.size), make([][]affine, g.size)
 		count := func(from, to int) int { return n * (1 + (from*to+from+to)%3) } // symmetric, for in place
-		lay := func(rank int) (b Blocks, all int) {
+		lay := func(rank int) (b datatype.Blocks, all int) {
 			for other := range g.size {
 				b.Counts = append(b.Counts, count(rank, other))
 				all += count(rank, other)
@@ -335,16 +335,16 @@ func TestAlltoall(t *testing.T) {
 			in[rank], out[rank] = values(rank, all), make([]affine, all)
 			if g.place {
 				copy(out[rank], in[rank])
-				p.Alltoall(rank, g.size, &Blocks{}, b.of(out[rank]))
+				p.Alltoall(rank, g.size, &datatype.Blocks{}, over(b, out[rank]))
 				return
 			}
-			p.Alltoall(rank, g.size, b.of(in[rank]), b.of(out[rank]))
+			p.Alltoall(rank, g.size, over(b, in[rank]), over(b, out[rank]))
 		})
 		for rank := range out {
 			for other := range out {
 				b, _ := lay(rank)
 				x, _ := lay(other)
-				g.want(rank, b.elements(out[rank], other), x.elements(values(other, len(in[other])), rank))
+				g.want(rank, elements(b, out[rank], other), elements(x, values(other, len(in[other])), rank))
 			}
 		}
 	})
@@ -363,12 +363,12 @@ func TestReduceScatter(t *testing.T) {
 		g.fill(n)
 		out := make([][]affine, g.size)
 		g.run(func(rank int, p *Plan) {
-			out[rank] = make([]affine, len(lay.elements(g.in[rank], rank)))
-			p.ReduceScatter(rank, g.size, g.op, lay.of(g.in[rank]), buffer(out[rank]))
+			out[rank] = make([]affine, len(elements(lay, g.in[rank], rank)))
+			p.ReduceScatter(rank, g.size, g.op, over(lay, g.in[rank]), buffer(out[rank]))
 		})
 		whole := g.prefix(g.size)
 		for rank := range out {
-			g.want(rank, out[rank], lay.elements(whole, rank))
+			g.want(rank, out[rank], elements(lay, whole, rank))
 		}
 	})
 }

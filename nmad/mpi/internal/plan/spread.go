@@ -32,7 +32,7 @@ func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
 }
 
 // Gather brings in of each rank to the block of that rank in out, at root. Without in (the zero Buffer) the block of root is where it belongs.
-func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *Blocks) {
+func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *datatype.Blocks) {
 	if rank != root {
 		p.send(root, in)
 		p.fence()
@@ -50,7 +50,7 @@ func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *Blocks) {
 }
 
 // Scatter brings the block of each rank in in, at root, to out of that rank. Without out (the zero Buffer) the block of root stays where it is.
-func (p *Plan) Scatter(rank, size, root int, in *Blocks, out datatype.Buffer) {
+func (p *Plan) Scatter(rank, size, root int, in *datatype.Blocks, out datatype.Buffer) {
 	if rank != root {
 		p.receive(root, out)
 		p.fence()
@@ -69,7 +69,7 @@ func (p *Plan) Scatter(rank, size, root int, in *Blocks, out datatype.Buffer) {
 
 // Allgather brings in of each rank to the block of that rank in out, at all. Without in (the zero Buffer) the block of each rank is where it belongs. Each rank gives
 // the rank behind it what has come from the one before (a ring).
-func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *Blocks) {
+func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *datatype.Blocks) {
 	if in.Type != nil {
 		p.copy(in, out.Block(rank))
 	}
@@ -82,7 +82,7 @@ func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *Blocks) {
 }
 
 // Alltoall brings block j of in of rank i to block i of out of rank j. Without in (the zero Blocks) the blocks of out are sent, and replaced.
-func (p *Plan) Alltoall(rank, size int, in, out *Blocks) {
+func (p *Plan) Alltoall(rank, size int, in, out *datatype.Blocks) {
 	if in.Type == nil && in.Types == nil {
 		p.alltoallInPlace(rank, size, out)
 		return
@@ -98,7 +98,7 @@ func (p *Plan) Alltoall(rank, size int, in, out *Blocks) {
 }
 
 // alltoallInPlace exchanges blocks with one rank after the other, by way of memory of its own: the pairs of round k are those whose ranks add up to k.
-func (p *Plan) alltoallInPlace(rank, size int, b *Blocks) {
+func (p *Plan) alltoallInPlace(rank, size int, b *datatype.Blocks) {
 	for k := range size {
 		peer := (k - rank + size) % size
 		if peer == rank {

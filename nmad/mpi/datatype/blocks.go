@@ -1,0 +1,29 @@
+package datatype
+
+// Blocks is a Buffer with a block for each rank of a group: equal ones of Each elements, or such of Counts, which begin at Places; with Types each block has one of its own. The caller
+// sees to it that the blocks lie in the Buffer.
+type Blocks struct {
+	Buffer         // the first block is at its beginning; Count is that of all
+	Each   int     // elements of a block, if there are no Counts
+	Counts []int   // elements of each block
+	Places []int   // where each block begins, in elements; nil: where the one before ends
+	Bytes  []int   // where each block begins, in bytes, of blocks with Types
+	Types  []*Type // of each block, in place of that of the buffer
+}
+
+// Block is that of a rank.
+func (b *Blocks) Block(rank int) Buffer {
+	switch {
+	case b.Types != nil:
+		return Buffer{Base: b.Base, At: b.At + b.Bytes[rank], Count: b.Counts[rank], Type: b.Types[rank]}
+	case b.Counts == nil:
+		return b.Part(rank*b.Each, b.Each)
+	case b.Places != nil:
+		return b.Part(b.Places[rank], b.Counts[rank])
+	}
+	at := 0
+	for _, n := range b.Counts[:rank] {
+		at += n
+	}
+	return b.Part(at, b.Counts[rank])
+}
