@@ -27,8 +27,10 @@ type Comm struct {
 	freed  atomic.Bool
 	calls  uint64 // collective operations so far: their tags; under mu
 	mu     sync.Mutex
-	idle   []*follower // to be used again
+	idle   []*follower // to be used again; under mu
+	active []*follower // operations under way; under mu
 	broken error       // why collective operations fail; under mu
+	drops  bool        // what comes for them is dropped; under mu
 }
 
 // Rank is this process's, from 0 to Size-1.

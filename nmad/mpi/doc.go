@@ -10,7 +10,8 @@
 // (package datatype), also such with gaps.
 //
 // A collective operation is a plan of sends, receives, reductions and copies (internal/plan) that each rank makes for itself. All processes of a communicator call its collective operations in
-// the same order. If one fails at a rank, further ones of that communicator fail there.
+// the same order. If one fails at a rank (a process has died, counts differ) it ends at all that wait for that rank, and further ones of that communicator fail; messages, and other
+// communicators, go on.
 //
 // Each has an immediate form (Iallreduce), which the threads that move messages carry on, and a persistent one (Comm.AllreduceInit).
 //

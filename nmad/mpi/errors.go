@@ -20,6 +20,8 @@ var (
 	ErrComm = errors.New("communicator cannot be used")
 	// ErrGroup: the ranks that are to make up a group are not of the other one, or not all different.
 	ErrGroup = errors.New("no such group")
+	// ErrElsewhere: a collective operation has failed at another rank, which knows why.
+	ErrElsewhere = errors.New("the operation has failed there")
 	// ErrRequest: the request is not one for that.
 	ErrRequest = errors.New("not a request for that")
 	// ErrTruncated: the message is longer than the buffer, which holds its beginning.

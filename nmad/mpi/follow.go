@@ -70,11 +70,13 @@ func (f *follower) number() error {
 	c := f.comm
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.broken != nil {
-		return fmt.Errorf("mpi: %s: an operation before has failed: %w", f.what, c.broken)
-	}
 	c.calls++
 	f.tag = c.calls
+	if c.broken != nil {
+		go c.refuse(f.tag) // other ranks may wait for this one
+		return fmt.Errorf("mpi: %s: an operation before has failed: %w", f.what, c.broken)
+	}
+	c.active = append(c.active, f)
 	return nil
 }
 
@@ -83,24 +85,11 @@ func (f *follower) finish() error {
 	if err := f.number(); err != nil {
 		return err
 	}
-	err := f.follow()
-	c := f.comm
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err == nil {
-		c.idle = append(c.idle, f)
-		return nil
+	if err := f.follow(); err != nil {
+		return f.comm.fails(f, err)
 	}
-	return f.fails(err)
-}
-
-// fails notes that the operation has failed: the ranks do not agree on where they are any more. Under the mu of the communicator.
-func (f *follower) fails(err error) error {
-	err = fmt.Errorf("mpi: %s, communicator %d, rank %d of %d: %w", f.what, f.comm.number, f.comm.rank, len(f.comm.gates), err)
-	if f.comm.broken == nil {
-		f.comm.broken = err
-	}
-	return err
+	f.comm.succeeds(f, true)
+	return nil
 }
 
 func (f *follower) follow() error {
@@ -203,7 +192,11 @@ func (f *follower) fence() error {
 // ended says what is wrong with a message that has ended.
 func (m *message) ended(err error) error {
 	if m.step.Kind == plan.Receive && (err == nil || errors.Is(err, nmad.ErrTruncated)) {
-		if n, want := int(m.request.Envelope().Size), m.step.Into.Size(); n != want {
+		n, want := int(m.request.Envelope().Size), m.step.Into.Size()
+		switch {
+		case n == len(refusal) && isRefusal(&m.step.Into):
+			err = ErrElsewhere
+		case n != want:
 			err = fmt.Errorf("%w: it sends %d bytes, of which %d are expected", ErrCount, n, want)
 		}
 	}
@@ -213,7 +206,7 @@ func (m *message) ended(err error) error {
 	return nil
 }
 
-// giveUp takes back the receives that are under way. Sends that no rank receives end with the session.
+// giveUp takes back the receives that are under way. Sends end when their receivers drop them (Comm.drop).
 func (f *follower) giveUp() {
 	for _, m := range f.messages[:f.open] {
 		if m.step.Kind == plan.Receive {
@@ -255,6 +248,7 @@ func (f *follower) goOn() {
 			return
 		}
 	}
+	f.comm.succeeds(f, false)
 	f.over.Signal(finished)
 }
 
@@ -310,9 +304,7 @@ func (f *follower) end() {
 	f.mu.Lock()
 	err := f.err
 	f.mu.Unlock()
-	f.comm.mu.Lock()
-	err = f.fails(err)
-	f.comm.mu.Unlock()
+	err = f.comm.fails(f, err)
 	f.mu.Lock()
 	f.err = err // and no message changes it any more
 	f.mu.Unlock()

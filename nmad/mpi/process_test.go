@@ -19,7 +19,7 @@ const childVariable = "MPI_TEST"
 
 func TestMain(m *testing.M) {
 	if what := os.Getenv(childVariable); what != "" {
-		Main(map[string]func(*Comm) error{"works": works, "fails": fails, "dies": dies}[what])
+		Main(map[string]func(*Comm) error{"works": works, "fails": fails, "dies": dies, "dies inside": diesInside}[what])
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
@@ -64,6 +64,26 @@ func dies(world *Comm) error {
 	}
 	fmt.Println("rank", world.Rank(), "has lost rank 1")
 	return nil
+}
+
+// diesInside ends at one rank, while all reduce.
+func diesInside(world *Comm) error {
+	if world.Rank() == world.Size()-1 {
+		time.AfterFunc(20*time.Millisecond, func() { os.Exit(7) })
+	}
+	s := make([]float64, 50_000)
+	for {
+		err := Allreduce(world, Sum, nil, s)
+		switch {
+		case err == nil:
+			clear(s)
+		case known(err):
+			fmt.Println("rank", world.Rank(), "knows")
+			return nil
+		default:
+			return err
+		}
+	}
 }
 
 // run starts this program as a job, and returns what it has printed, and how it has ended.
@@ -126,5 +146,15 @@ func TestOneDies(t *testing.T) {
 	text, err := run(t, "dies", 2, "shm")
 	if err == nil || !strings.Contains(text, "has lost rank 1") {
 		t.Errorf("%v, and it says: %s", err, text)
+	}
+}
+
+// TestOneDiesInside: when a process dies in a collective operation all others return from it.
+func TestOneDiesInside(t *testing.T) {
+	for _, n := range []int{2, 3, 5} {
+		text, err := run(t, "dies inside", n, "shm")
+		if err == nil || strings.Count(text, "knows") != n-1 {
+			t.Errorf("%d processes: %v, and they say: %s", n, err, text)
+		}
 	}
 }
