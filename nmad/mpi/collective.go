@@ -182,7 +182,7 @@ func (c *Comm) ReduceScatterInit(op *Op, in Blocks, out Buffer) *Request {
 }
 
 func (c *Comm) reduceScatter(op *Op, in Blocks, out Buffer) (*follower, error) {
-	if err := c.laidOut("reduce-scatter", &in); err != nil {
+	if err := laidOut("reduce-scatter", &in, c.Size()); err != nil {
 		return nil, err
 	}
 	mine := in.Block(c.rank)
@@ -213,7 +213,7 @@ func (c *Comm) GatherInit(in Buffer, out Blocks, root int) *Request {
 func (c *Comm) gather(in Buffer, out Blocks, root int) (*follower, error) {
 	err := c.check("gather", root)
 	if err == nil && c.rank == root {
-		err = c.laidOut("gather", &out)
+		err = laidOut("gather", &out, c.Size())
 	}
 	if err == nil && c.rank != root && in.Type == nil {
 		err = fmt.Errorf("mpi: gather: %w: nothing is sent, in place is for root", ErrCount)
@@ -247,7 +247,7 @@ func (c *Comm) ScatterInit(in Blocks, out Buffer, root int) *Request {
 func (c *Comm) scatter(in Blocks, out Buffer, root int) (*follower, error) {
 	err := c.check("scatter", root)
 	if err == nil && c.rank == root {
-		err = c.laidOut("scatter", &in)
+		err = laidOut("scatter", &in, c.Size())
 	}
 	if err == nil && c.rank != root && out.Type == nil {
 		err = fmt.Errorf("mpi: scatter: %w: nothing is received, in place is for root", ErrCount)
@@ -273,7 +273,7 @@ func (c *Comm) Iallgather(in Buffer, out Blocks) *Request { return inBackground(
 func (c *Comm) AllgatherInit(in Buffer, out Blocks) *Request { return persistent(c.allgather(in, out)) }
 
 func (c *Comm) allgather(in Buffer, out Blocks) (*follower, error) {
-	if err := c.laidOut("allgather", &out); err != nil {
+	if err := laidOut("allgather", &out, c.Size()); err != nil {
 		return nil, err
 	}
 	f, err := c.begin("allgather")
@@ -294,9 +294,9 @@ func (c *Comm) Ialltoall(in Blocks, out Blocks) *Request { return inBackground(c
 func (c *Comm) AlltoallInit(in Blocks, out Blocks) *Request { return persistent(c.alltoall(in, out)) }
 
 func (c *Comm) alltoall(in Blocks, out Blocks) (*follower, error) {
-	err := c.laidOut("alltoall", &out)
+	err := laidOut("alltoall", &out, c.Size())
 	if err == nil && (in.Type != nil || in.Types != nil) {
-		err = c.laidOut("alltoall", &in)
+		err = laidOut("alltoall", &in, c.Size())
 	}
 	if err != nil {
 		return nil, err
@@ -356,13 +356,12 @@ func (c *Comm) reducible(what string, op *Op, in, out Buffer, needsOut, mayBeInP
 	return nil
 }
 
-// laidOut says why a buffer has no block for each rank.
-func (c *Comm) laidOut(what string, b *Blocks) error {
-	n := c.Size()
+// laidOut says why a buffer does not have n blocks.
+func laidOut(what string, b *Blocks, n int) error {
 	switch {
 	case b.Types != nil:
 		if len(b.Types) != n || len(b.Bytes) != n || len(b.Counts) != n {
-			return fmt.Errorf("mpi: %s: %w: %d counts, %d displacements, %d datatypes for %d ranks", what, ErrCount, len(b.Counts), len(b.Bytes), len(b.Types), n)
+			return fmt.Errorf("mpi: %s: %w: %d counts, %d displacements, %d datatypes for %d blocks", what, ErrCount, len(b.Counts), len(b.Bytes), len(b.Types), n)
 		}
 		return nil
 	case b.Counts == nil:
@@ -371,15 +370,15 @@ func (c *Comm) laidOut(what string, b *Blocks) error {
 		}
 		return nil
 	case len(b.Counts) != n || b.Places != nil && len(b.Places) != n:
-		return fmt.Errorf("mpi: %s: %w: %d counts, %d places for %d ranks", what, ErrCount, len(b.Counts), len(b.Places), n)
+		return fmt.Errorf("mpi: %s: %w: %d counts, %d places for %d blocks", what, ErrCount, len(b.Counts), len(b.Places), n)
 	}
 	at := 0
-	for rank, count := range b.Counts {
+	for i, count := range b.Counts {
 		if b.Places != nil {
-			at = b.Places[rank]
+			at = b.Places[i]
 		}
 		if count < 0 || at < 0 || at > b.Count-count {
-			return fmt.Errorf("mpi: %s: %w: rank %d has %d elements at %d, of %d", what, ErrCount, rank, count, at, b.Count)
+			return fmt.Errorf("mpi: %s: %w: block %d has %d elements at %d, of %d", what, ErrCount, i, count, at, b.Count)
 		}
 		at += count
 	}

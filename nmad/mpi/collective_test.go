@@ -74,6 +74,43 @@ func collectives(c *Comm, n, root int) error {
 	all = make([]int64, n*size)
 	err = Alltoall(c, ramp(n*size, func(i int) int64 { return int64(rank*1_000_000_000 + i) }), all)
 	try("alltoall", err, all, ramp(n*size, func(i int) int64 { return int64(i/max(n, 1)*1_000_000_000 + rank*n + i%max(n, 1)) }))
+	counts, to, from, sum := make([]int, size), make([]int, size), make([]int, size), 0
+	for r := range counts {
+		counts[r], to[r], from[r] = (n+r)%7, (rank+2*r)%5, (r+2*rank)%5
+		sum += counts[r]
+	}
+	some := ramp(counts[rank], own(rank))
+	var every []int64
+	for r, k := range counts {
+		every = append(every, ramp(k, own(r))...)
+	}
+	all = make([]int64, sum)
+	try("allgatherv", Allgatherv(c, some, all, counts, nil), all, every)
+	all = make([]int64, sum)
+	err = Gatherv(c, some, all, counts, nil, root)
+	if rank == root {
+		try("gatherv", err, all, every)
+	}
+	out = make([]int64, counts[rank])
+	try("scatterv", Scatterv(c, every, counts, nil, out, root), out, some)
+	var sent, comes []int64
+	for r := range size {
+		sent = append(sent, ramp(to[r], func(i int) int64 { return int64(rank*1000 + r*10 + i) })...)
+		comes = append(comes, ramp(from[r], func(i int) int64 { return int64(r*1000 + rank*10 + i) })...)
+	}
+	all = make([]int64, len(comes))
+	try("alltoallv", Alltoallv(c, sent, to, all, from), all, comes)
+	out = make([]int64, counts[rank])
+	at := 0
+	for _, k := range counts[:rank] {
+		at += k
+	}
+	try("reduce-scatter", ReduceScatter(c, Sum, ramp(sum, func(i int) int64 { return int64(rank + i) }), counts, out), out,
+		ramp(counts[rank], func(i int) int64 { return int64(size*(at+i) + size*(size-1)/2) }))
+	next, last := (rank+1)%size, (rank+size-1)%size
+	got = make([]int64, n)
+	_, err = Sendrecv(c, mine, next, 3, got, last, 3)
+	try("sendrecv", err, got, ramp(n, own(last)))
 	return errors.Join(errs...)
 }
 

@@ -27,10 +27,11 @@ type Comm struct {
 	freed  atomic.Bool
 	calls  uint64 // collective operations so far: their tags; under mu
 	mu     sync.Mutex
-	idle   []*follower // to be used again; under mu
-	active []*follower // operations under way; under mu
-	broken error       // why collective operations fail; under mu
-	drops  bool        // what comes for them is dropped; under mu
+	idle   []*follower       // to be used again; under mu
+	active []*follower       // operations under way; under mu
+	broken error             // why collective operations fail; under mu
+	drops  bool              // what comes for them is dropped; under mu
+	values map[attribute]any // what libraries keep here; under mu
 }
 
 // Rank is this process's, from 0 to Size-1.
@@ -72,11 +73,26 @@ func (c *Comm) Compare(other *Comm) Comparison {
 	return max(Congruent, c.group.Compare(other.group))
 }
 
-// Free ends the use of the communicator here: later calls fail with ErrComm, and requests that are under way go on. It does not block, and not all processes need call it.
-func (c *Comm) Free() { c.freed.Store(true) }
+// Free ends the use of the communicator here: later calls fail with ErrComm, and requests that are under way go on. Values of a Key end. It does not block, and not all processes need call it.
+func (c *Comm) Free() {
+	if !c.freed.Swap(true) {
+		for _, k := range c.attributes() {
+			k.end(c)
+		}
+	}
+}
 
-// Dup returns a communicator of the same processes whose messages are kept apart. All processes of c call it.
-func (c *Comm) Dup() (*Comm, error) { return c.Create(c.group) }
+// Dup returns a communicator of the same processes whose messages are kept apart, and with the values of those Keys that are copied. All processes of c call it.
+func (c *Comm) Dup() (*Comm, error) {
+	made, err := c.Create(c.group)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range c.attributes() {
+		k.inherit(c, made)
+	}
+	return made, nil
+}
 
 // Split returns a communicator of those processes that give the same color, in the order of their keys, and of their ranks where these are equal; nil for those whose
 // color is Undefined. All processes of c call it.
@@ -100,6 +116,18 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 		}
 	}
 	return c.make(g)
+}
+
+// SplitByHost is Split of those processes that are on one host. All processes of c call it.
+func (c *Comm) SplitByHost(key int) (*Comm, error) {
+	type name [64]byte // a longer one is told apart by its beginning
+	var own name
+	copy(own[:], c.job.session.Host())
+	all := make([]name, c.Size())
+	if err := Allgather(c, []name{own}, all); err != nil {
+		return nil, fmt.Errorf("mpi: split of %v by host: %w", c, err)
+	}
+	return c.Split(slices.Index(all, own), key)
 }
 
 // Create returns a communicator of some processes of c, in the order of the group; nil for those that are not among them. All processes of c call it, those that are to be in one

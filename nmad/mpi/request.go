@@ -31,10 +31,13 @@ func (s Status) Count(t *datatype.Type) int {
 // Request is a message, or a collective operation, under way. Its methods may be called by any thread.
 type Request struct {
 	comm      *Comm
-	operation *follower // nil: it is a message
+	operation *follower    // nil: it is a message
+	start     func() error // of a persistent message: what Start does; else nil
+	waits     bool         // it is persistent, and was not started yet
 	message   nmad.Request
-	buffer    Buffer // if it is not in one piece
-	none      bool   // there is no message: to or from ProcNull, or err says why
+	matched   *nmad.Request // in place of message: of a Message
+	buffer    Buffer        // if it is not in one piece
+	none      bool          // there is no message: to or from ProcNull, or err says why
 	err       error
 }
 
@@ -44,6 +47,14 @@ var blocking = sync.Pool{New: func() any { return &Request{} }}
 func (r *Request) release() {
 	r.comm, r.buffer = nil, Buffer{}
 	blocking.Put(r)
+}
+
+// it is the message.
+func (r *Request) it() *nmad.Request {
+	if r.matched != nil {
+		return r.matched
+	}
+	return &r.message
 }
 
 // begin notes where the message lies.
@@ -68,6 +79,12 @@ func (r *Request) Start() error {
 	switch {
 	case r.none:
 		return r.err
+	case r.start != nil:
+		if err := r.start(); err != nil {
+			return fmt.Errorf("mpi: start: %w", err)
+		}
+		r.waits = false
+		return nil
 	case r.operation == nil:
 		return fmt.Errorf("mpi: start: %w: it is no persistent one", ErrRequest)
 	case !r.operation.over.Test(finished):
@@ -80,17 +97,17 @@ func (r *Request) Start() error {
 func (r *Request) Wait() (Status, error) { return r.WaitContext(context.Background()) }
 
 func (r *Request) wait() (Status, error) {
-	err := r.message.Wait()
+	err := r.it().Wait()
 	return r.ended(err)
 }
 
 // WaitContext is Wait until ctx is done; then it returns its cause, and the message goes on.
 func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 	switch {
-	case r.none:
+	case r.none || r.waits:
 		return noStatus, r.err
 	case r.operation == nil:
-		return r.ended(r.message.WaitContext(ctx))
+		return r.ended(r.it().WaitContext(ctx))
 	}
 	if err := r.operation.wait(ctx); err != nil {
 		return noStatus, r.comm.explain(r.operation.what, err)
@@ -100,14 +117,14 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 
 // Test says whether the message has left, or come, and if so what it was.
 func (r *Request) Test() (done bool, s Status, err error) {
-	if r.none {
+	if r.none || r.waits {
 		return true, noStatus, r.err
 	}
 	if r.operation != nil {
 		r.comm.job.session.Engine().Poll()
 		return r.operation.over.Test(finished), noStatus, r.operation.outcome()
 	}
-	if done, err = r.message.Test(); !done {
+	if done, err = r.it().Test(); !done {
 		return false, Status{}, err
 	}
 	s, err = r.ended(err)
@@ -115,10 +132,10 @@ func (r *Request) Test() (done bool, s Status, err error) {
 }
 
 // Cancel takes back a receive whose message has not come, and says whether it has; then Wait returns nmad.ErrCanceled.
-func (r *Request) Cancel() bool { return !r.none && r.operation == nil && r.message.Cancel() }
+func (r *Request) Cancel() bool { return !r.none && r.operation == nil && r.it().Cancel() }
 
 func (r *Request) ended(err error) (Status, error) {
-	s := r.comm.status(r.message.Envelope())
+	s := r.comm.status(r.it().Envelope())
 	if err != nil {
 		return s, r.comm.explain("message", err)
 	}
@@ -148,12 +165,12 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 	for i, r := range requests {
 		switch {
 		case r == nil:
-		case r.none:
+		case r.none || r.waits:
 			return i, noStatus, r.err
 		case r.operation != nil:
 			cases[i], some = r.operation.over.Case(r.comm.job.session.Engine(), finished), true
 		default:
-			cases[i], some = r.message.Case(), true
+			cases[i], some = r.it().Case(), true
 		}
 	}
 	if !some {
@@ -165,4 +182,40 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 	}
 	s, err := requests[i].Wait()
 	return i, s, err
+}
+
+// WaitSome waits until one of the requests is done, and returns the indices of all that are, with what their messages were, and the first error in their order. A nil request is never
+// done; if all are nil it returns none.
+func WaitSome(requests ...*Request) (done []int, all []Status, err error) {
+	first, _, _ := WaitAny(requests...)
+	if first < 0 {
+		return nil, nil, nil
+	}
+	for i, r := range requests {
+		if r == nil {
+			continue
+		}
+		over, s, e := r.Test()
+		if !over {
+			continue
+		}
+		done, all = append(done, i), append(all, s)
+		if err == nil {
+			err = e
+		}
+	}
+	return done, all, err
+}
+
+// TestAll says whether all requests are done. A nil request counts as done.
+func TestAll(requests ...*Request) bool {
+	for _, r := range requests {
+		if r == nil {
+			continue
+		}
+		if over, _, _ := r.Test(); !over {
+			return false
+		}
+	}
+	return true
 }

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -218,4 +219,76 @@ func Ialltoall[T any](c *Comm, in, out []T) *Request {
 		return c.Ialltoall(Blocks{}, c.equal(b))
 	}
 	return c.Ialltoall(c.equal(a), c.equal(b))
+}
+
+// Ssend is Comm.Ssend.
+func Ssend[T any](c *Comm, s []T, to, tag int) error {
+	b, err := On(s)
+	if err != nil {
+		return err
+	}
+	return c.Ssend(b, to, tag)
+}
+
+// Sendrecv is Comm.Sendrecv.
+func Sendrecv[T, U any](c *Comm, out []T, to, sendTag int, in []U, from, receiveTag int) (Status, error) {
+	a, err1 := On(out)
+	b, err2 := On(in)
+	if err := errors.Join(err1, err2); err != nil {
+		return Status{}, err
+	}
+	return c.Sendrecv(a, to, sendTag, b, from, receiveTag)
+}
+
+// Gatherv is Comm.Gather with blocks of counts elements, at root; places nil: each begins where the one before ends.
+func Gatherv[T any](c *Comm, in, out []T, counts, places []int, root int) error {
+	a, b, err := both(in, out)
+	if err != nil {
+		return err
+	}
+	return c.Gather(a, Blocks{Buffer: b, Counts: counts, Places: places}, root)
+}
+
+// Scatterv is Comm.Scatter with blocks of counts elements, at root; places nil: each begins where the one before ends.
+func Scatterv[T any](c *Comm, in []T, counts, places []int, out []T, root int) error {
+	a, b, err := both(out, in)
+	if err != nil {
+		return err
+	}
+	return c.Scatter(Blocks{Buffer: b, Counts: counts, Places: places}, a, root)
+}
+
+// Allgatherv is Comm.Allgather with blocks of counts elements; places nil: each begins where the one before ends.
+func Allgatherv[T any](c *Comm, in, out []T, counts, places []int) error {
+	a, b, err := both(in, out)
+	if err != nil {
+		return err
+	}
+	return c.Allgather(a, Blocks{Buffer: b, Counts: counts, Places: places})
+}
+
+// Alltoallv is Comm.Alltoall with blocks of so many elements for, and from, each rank, one behind the other.
+func Alltoallv[T any](c *Comm, in []T, sent []int, out []T, received []int) error {
+	a, b, err := both(in, out)
+	if err != nil {
+		return err
+	}
+	to := Blocks{Buffer: b, Counts: received}
+	if in == nil {
+		return c.Alltoall(Blocks{}, to)
+	}
+	return c.Alltoall(Blocks{Buffer: a, Counts: sent}, to)
+}
+
+// ReduceScatter is Comm.ReduceScatter with blocks of counts elements; counts nil: with equal ones.
+func ReduceScatter[T any](c *Comm, op *Op, in []T, counts []int, out []T) error {
+	a, b, err := both(in, out)
+	if err != nil {
+		return err
+	}
+	blocks := c.equal(a)
+	if counts != nil {
+		blocks = Blocks{Buffer: a, Counts: counts}
+	}
+	return c.ReduceScatter(op, blocks, b)
 }

@@ -112,3 +112,21 @@ func (p *Plan) alltoallInPlace(rank, size int, b *datatype.Blocks) {
 		p.copy(came, mine)
 	}
 }
+
+// Neighbours exchanges blocks with the neighbours on a grid, which stand in pairs: the one before and the one behind in each dimension; none: there is no neighbour. Blocks have their
+// numbers. Where both of a pair are the same rank, what goes to the one behind is sent first, since there it comes from the one before, whose receive is first.
+func (p *Plan) Neighbours(all []int, none int, in, out *datatype.Blocks) {
+	for i, rank := range all {
+		if rank != none {
+			p.receive(rank, out.Block(i))
+		}
+	}
+	for i := 0; i < len(all); i += 2 {
+		for _, j := range []int{i + 1, i} {
+			if all[j] != none {
+				p.send(all[j], in.Block(j))
+			}
+		}
+	}
+	p.fence()
+}

@@ -1,0 +1,212 @@
+package mpi
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Cart is a communicator whose processes stand on a grid: rank 0 at the origin, the last coordinate changing fastest.
+type Cart struct {
+	*Comm
+	dims     []int
+	periodic []bool
+}
+
+// Cart returns a communicator of the first processes of c on a grid with so many in each dimension; a periodic dimension leads from its end to its beginning. nil: this process has no
+// place on it. All processes of c call it with the same numbers. The ranks stay in their order.
+func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	places := 1
+	for _, n := range dims {
+		if n < 1 || places > c.Size()/n {
+			return nil, fmt.Errorf("mpi: cart: %w: a grid of %v in a communicator of %d", ErrCount, dims, c.Size())
+		}
+		places *= n
+	}
+	if len(periodic) != len(dims) {
+		return nil, fmt.Errorf("mpi: cart: %w: %d dimensions, of which %d are said to be periodic or not", ErrCount, len(dims), len(periodic))
+	}
+	made, err := c.Create(Group{c.group.job[:places]})
+	if made == nil {
+		return nil, err
+	}
+	return &Cart{made, slices.Clone(dims), slices.Clone(periodic)}, nil
+}
+
+// Dims returns how many processes the grid has in each dimension.
+func (c *Cart) Dims() []int { return slices.Clone(c.dims) }
+
+// Coords returns where a rank stands; nil: there is no such rank.
+func (c *Cart) Coords(rank int) []int {
+	if rank < 0 || rank >= c.Size() {
+		return nil
+	}
+	at := make([]int, len(c.dims))
+	for d := len(c.dims) - 1; d >= 0; d-- {
+		at[d], rank = rank%c.dims[d], rank/c.dims[d]
+	}
+	return at
+}
+
+// At returns the rank that stands somewhere; ProcNull: it is beyond the end of a dimension that is not periodic. ErrCount: at has more or fewer dimensions than the grid.
+func (c *Cart) At(at ...int) (int, error) {
+	if len(at) != len(c.dims) {
+		return ProcNull, fmt.Errorf("mpi: cart: %w: %d coordinates in %d dimensions", ErrCount, len(at), len(c.dims))
+	}
+	rank := 0
+	for d, x := range at {
+		n := c.dims[d]
+		if c.periodic[d] {
+			x = (x%n + n) % n
+		}
+		if x < 0 || x >= n {
+			return ProcNull, nil
+		}
+		rank = rank*n + x
+	}
+	return rank, nil
+}
+
+// Shift returns the ranks from which this one receives, and to which it sends, if all send by steps places along a dimension; ProcNull where there is none.
+func (c *Cart) Shift(dimension, steps int) (from, to int, err error) {
+	if dimension < 0 || dimension >= len(c.dims) {
+		return ProcNull, ProcNull, fmt.Errorf("mpi: shift: %w: dimension %d of %d", ErrCount, dimension, len(c.dims))
+	}
+	at := c.Coords(c.rank)
+	at[dimension] -= steps
+	from, err = c.At(at...)
+	at[dimension] += 2 * steps
+	if err == nil {
+		to, err = c.At(at...)
+	}
+	return from, to, err
+}
+
+// Sub returns the part of the grid that this process is in when the dimensions are cut that are not kept. All processes of c call it.
+func (c *Cart) Sub(keep ...bool) (*Cart, error) {
+	if len(keep) != len(c.dims) {
+		return nil, fmt.Errorf("mpi: sub: %w: %d dimensions are kept or not, of %d", ErrCount, len(keep), len(c.dims))
+	}
+	color, sub := 0, &Cart{}
+	for d, x := range c.Coords(c.rank) {
+		if keep[d] {
+			sub.dims, sub.periodic = append(sub.dims, c.dims[d]), append(sub.periodic, c.periodic[d])
+		} else {
+			color = color*c.dims[d] + x
+		}
+	}
+	made, err := c.Split(color, c.rank)
+	if err != nil {
+		return nil, err
+	}
+	sub.Comm = made
+	return sub, nil
+}
+
+// Dims returns how n processes stand on a grid whose dimensions are as alike as can be, in falling order. Those of dims that are not 0 stay as they are; the others it fills in.
+func Dims(n int, dims ...int) ([]int, error) {
+	all, free, rest := slices.Clone(dims), 0, n
+	for _, d := range dims {
+		switch {
+		case d < 0 || d > 0 && rest%d != 0:
+			return nil, fmt.Errorf("mpi: dims: %w: %d processes on a grid of %v", ErrCount, n, dims)
+		case d == 0:
+			free++
+		default:
+			rest /= d
+		}
+	}
+	if n < 1 || free == 0 && rest != 1 {
+		return nil, fmt.Errorf("mpi: dims: %w: %d processes on a grid of %v", ErrCount, n, dims)
+	}
+	fill := balanced(rest, free)
+	for i, d := range all {
+		if d == 0 {
+			all[i], fill = fill[0], fill[1:]
+		}
+	}
+	return all, nil
+}
+
+// balanced is k factors of n, in falling order, the largest of which is as small as can be.
+func balanced(n, k int) []int {
+	if k <= 1 {
+		return []int{n}[:k]
+	}
+	var best []int
+	for first := 1; first <= n; first++ {
+		if n%first != 0 {
+			continue
+		}
+		if most := pow(first, k); most < n {
+			continue // the others would have to be larger
+		}
+		rest := balanced(n/first, k-1)
+		if all := append([]int{first}, rest...); rest[0] <= first {
+			best = all
+			break
+		}
+	}
+	return best
+}
+
+// pow is x^k, or as much as an int has.
+func pow(x, k int) int {
+	n := 1
+	for range k {
+		if n > 1<<31 {
+			return n
+		}
+		n *= x
+	}
+	return n
+}
+
+// neighbours are the ranks before and behind this one in each dimension.
+func (c *Cart) neighbours() (all []int) {
+	for d := range c.dims {
+		from, to, _ := c.Shift(d, 1)
+		all = append(all, from, to)
+	}
+	return all
+}
+
+// NeighborAlltoall exchanges a block with each neighbour: block 2d of in goes to, and block 2d of out comes from, the one before this process in dimension d, and block 2d+1 the one behind.
+// Where there is no neighbour a block stays as it is.
+func (c *Cart) NeighborAlltoall(in, out Blocks) error {
+	f, err := c.neighborAlltoall(in, out)
+	return finish(f, err)
+}
+
+// IneighborAlltoall begins what NeighborAlltoall does, and goes on while the program computes. The buffers belong to it until it is done.
+func (c *Cart) IneighborAlltoall(in, out Blocks) *Request {
+	return inBackground(c.neighborAlltoall(in, out))
+}
+
+// NeighborAlltoallInit makes NeighborAlltoall a request that Request.Start starts, again and again.
+func (c *Cart) NeighborAlltoallInit(in, out Blocks) *Request {
+	return persistent(c.neighborAlltoall(in, out))
+}
+
+func (c *Cart) neighborAlltoall(in, out Blocks) (*follower, error) {
+	all := c.neighbours()
+	for _, b := range []*Blocks{&in, &out} {
+		if err := laidOut("neighbor-alltoall", b, len(all)); err != nil {
+			return nil, err
+		}
+	}
+	f, err := c.begin("neighbor-alltoall")
+	if err != nil {
+		return nil, err
+	}
+	f.plan.Neighbours(all, ProcNull, &in, &out)
+	return f, nil
+}
+
+// NeighborAllgather sends in to each neighbour, and receives theirs as NeighborAlltoall does.
+func (c *Cart) NeighborAllgather(in Buffer, out Blocks) error {
+	n := 2 * len(c.dims)
+	return c.NeighborAlltoall(Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, n), Places: make([]int, n)}, out)
+}

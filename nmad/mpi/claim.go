@@ -1,0 +1,68 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// Message is one that Mprobe or Improbe has found and taken: only a receive that is started with it gets it, however many threads receive beside.
+type Message struct {
+	Status
+	comm *Comm
+	from *nmad.Message // nil: from no process
+	used atomic.Bool
+}
+
+// Improbe is Iprobe that takes the message it finds. nil: none is there.
+func (c *Comm) Improbe(from, tag int) (*Message, error) {
+	if from == ProcNull {
+		return &Message{Status: noStatus, comm: c}, c.usable()
+	}
+	m, err := c.match("improbe", from, tag)
+	if err != nil {
+		return nil, err
+	}
+	var x *nmad.Message
+	if from == AnySource {
+		x = c.job.session.Claim(m)
+	} else {
+		x = c.gates[from].Claim(m)
+	}
+	if x == nil {
+		return nil, nil
+	}
+	return &Message{Status: c.status(x.Envelope), comm: c, from: x}, nil
+}
+
+// Mprobe is Improbe that waits for a message, until ctx is done.
+func (c *Comm) Mprobe(ctx context.Context, from, tag int) (*Message, error) {
+	for {
+		if _, err := c.Probe(ctx, from, tag); err != nil {
+			return nil, err
+		}
+		if m, err := c.Improbe(from, tag); m != nil || err != nil { // nil: another thread was faster
+			return m, err
+		}
+	}
+}
+
+// Irecv starts to receive the message into b. It can be received once: ErrRequest after that.
+func (m *Message) Irecv(b Buffer) *Request {
+	r := &Request{comm: m.comm}
+	if m.used.Swap(true) {
+		return r.idle(fmt.Errorf("mpi: imrecv: %w: the message was received before", ErrRequest))
+	}
+	if m.from == nil {
+		return r.idle(nil)
+	}
+	op := nmad.Op{Kind: nmad.OpRecv}
+	r.begin(m.comm, b, &op)
+	r.matched = m.from.Start(&op)
+	return r
+}
+
+// Recv receives the message into b.
+func (m *Message) Recv(b Buffer) (Status, error) { return m.Irecv(b).Wait() }
