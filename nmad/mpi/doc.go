@@ -15,6 +15,6 @@
 //
 // Each has an immediate form (Iallreduce), which the threads that move messages carry on, and a persistent one (Comm.AllreduceInit).
 //
-// Not there yet: topologies, intercommunicators, attributes, info, persistent and partitioned messages, neighbourhood collectives, revoke; windows, files and process creation of
+// Not there yet: intercommunicators, graph topologies, info, partitioned messages, sessions, revoke and shrink of a communicator; windows, files and process creation of
 // MPI are not there either.
 package mpi
