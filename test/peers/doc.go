@@ -13,6 +13,7 @@
 //	argobots                            rows of demo bench beside Argobots' threads; -argobots says
 //	                                    where they are installed
 //	ranks, ranks-thread, ranks-explicit four and eight ranks on two CPUs, beside Open MPI whose waits yield
+//	collectives, collectives-mpich      operations of nmad/mpi, two and four ranks on two CPUs, beside Open MPI and MPICH
 //
 // The two take turns, one size at a time, and a probe (one cache line handed from
 // core to core and back) runs before, between and after them:

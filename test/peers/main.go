@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"slices"
@@ -31,7 +32,7 @@ var standard = []string{"shm", "reuse", "tcp", "onecpu", "onecpu-yield"}
 
 // known are all comparisons, in the order in which they run.
 var known = append(slices.Clone(standard), "unix", "ucx", "mpich", "openmpi-tcp", "mpich-tcp",
-	"bandwidth", "bandwidth-ucx", "bandwidth-tcp", "bandwidth-openmpi-tcp", "rate", "argobots", "ranks", "ranks-thread", "ranks-explicit")
+	"bandwidth", "bandwidth-ucx", "bandwidth-tcp", "bandwidth-openmpi-tcp", "rate", "argobots", "ranks", "ranks-thread", "ranks-explicit", "collectives", "collectives-mpich")
 
 // window is how many messages are under way at once for bandwidths and rates, as in OSU's tests.
 const window = 64
@@ -163,6 +164,11 @@ func (s settings) comparisons(w *workshop) []comparison {
 			if caller, ok := callers[name]; ok {
 				all = append(all, comparison{name: name, operation: t.title(), ours: w.rankJob(s.demo, caller, t), peer: w.rankMPI(t), sizes: one})
 			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(collectives)) {
+		for _, t := range operationsOfMPI() {
+			all = append(all, comparison{name: name, operation: t.title(), ours: w.rankJob(s.demo, "explicit", t), peer: collectives[name](w, t), sizes: one})
 		}
 	}
 	return slices.DeleteFunc(all, func(c comparison) bool { return !slices.Contains(s.only, c.name) })

@@ -8,10 +8,12 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/mpi"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -27,6 +29,19 @@ type traffic struct {
 var traffics = []traffic{
 	{4, "alltoall", 8, 400}, {4, "ring", 50_001, 150}, {4, "ring", 1_000_003, 30}, {4, "burst", 8, 100},
 	{8, "alltoall", 8, 200}, {8, "ring", 50_001, 80}, {8, "ring", 1_000_003, 15}, {8, "burst", 8, 50},
+}
+
+// operationsOfMPI are the traffics of the comparisons collectives.
+func operationsOfMPI() (all []traffic) {
+	for _, ranks := range []int{2, 4} {
+		all = append(all, traffic{ranks, "mpi-barrier", 1, 400})
+		for _, what := range []string{"bcast", "reduce", "allreduce", "allgather", "alltoall"} {
+			for _, size := range []int{8, 1 << 10, 64 << 10, 1 << 20} {
+				all = append(all, traffic{ranks, "mpi-" + what, size, max(8, min(400, 8<<20/size))})
+			}
+		}
+	}
+	return all
 }
 
 func (t traffic) title() string {
@@ -50,6 +65,12 @@ var callers = map[string]string{
 	"ranks-explicit": "explicit",  // a goroutine, and no engine
 }
 
+// collectives are the peers of the comparisons of MPI's operations, by the name of the comparison.
+var collectives = map[string]func(w *workshop, t traffic) program{
+	"collectives":       (*workshop).rankMPI,
+	"collectives-mpich": (*workshop).rankMPICH,
+}
+
 // rankJob is ours: `demo run` starts this very program as the ranks.
 func (w *workshop) rankJob(binary, caller string, t traffic) program {
 	p := w.ours(binary)
@@ -68,14 +89,34 @@ func (w *workshop) rankJob(binary, caller string, t traffic) program {
 // rankMPI is the same traffic among ranks of Open MPI that yield when they wait.
 func (w *workshop) rankMPI(t traffic) program {
 	const binary = "ranks_mpi.bin"
-	launch := slices.Concat(launchers["mpirun.openmpi"], yielding, []string{"-np", strconv.Itoa(t.ranks)})
+	how, waits := "Open MPI, yielding, ", yielding
+	if t.ranks == 2 {
+		how, waits = "Open MPI, ", spinning
+	}
+	launch := slices.Concat(launchers["mpirun.openmpi"], waits, []string{"-np", strconv.Itoa(t.ranks)})
 	return program{
-		name: "Open MPI, yielding, " + t.pattern, confine: true, env: onLoopback, isolate: true, parse: parseNumber,
+		name: how + t.pattern, confine: true, env: onLoopback, isolate: true, parse: parseNumber,
 		build: func(ctx context.Context) error {
 			if _, err := exec.LookPath(launch[0]); err != nil {
 				return fmt.Errorf("%s: %w", launch[0], errMissing)
 			}
 			return w.compile(ctx, "mpicc.openmpi", "ranks_mpi.c", binary)
+		},
+		command: func(int, int, [2]int) []string { return slices.Concat(launch, []string{w.path(binary)}, t.args()) },
+	}
+}
+
+// rankMPICH is the same traffic among ranks of MPICH.
+func (w *workshop) rankMPICH(t traffic) program {
+	const binary = "ranks_mpich.bin"
+	launch := slices.Concat(launchers["mpiexec.hydra"], []string{"-n", strconv.Itoa(t.ranks)})
+	return program{
+		name: "MPICH, " + t.pattern, confine: true, env: onLoopback, isolate: true, parse: parseNumber,
+		build: func(ctx context.Context) error {
+			if _, err := exec.LookPath(launch[0]); err != nil {
+				return fmt.Errorf("%s: %w", launch[0], errMissing)
+			}
+			return w.compile(ctx, "mpicc.mpich", "ranks_mpi.c", binary)
 		},
 		command: func(int, int, [2]int) []string { return slices.Concat(launch, []string{w.path(binary)}, t.args()) },
 	}
@@ -133,6 +174,12 @@ func live(ctx context.Context, pattern string, size, samples int) error {
 		"ring":     func() error { return t.pass(1) },
 		"burst":    func() error { return t.pass(burst) },
 	}[pattern]
+	if what, is := strings.CutPrefix(pattern, "mpi-"); is {
+		if round, err = t.collective(what); err != nil {
+			return errors.Join(err, s.Close())
+		}
+		ok = round != nil
+	}
 	if !ok {
 		return errors.Join(fmt.Errorf("rank: %w: no pattern %q", errUsage, pattern), s.Close())
 	}
@@ -219,4 +266,37 @@ func (t *talker) exchange(n int, from, to func(i int) *nmad.Gate) error {
 		}
 	}
 	return nil
+}
+
+// collective is an operation of MPI, as src/ranks_mpi.c has it; nil: there is no such one.
+func (t *talker) collective(what string) (func() error, error) {
+	c, err := mpi.New(t.session)
+	if err != nil {
+		return nil, err
+	}
+	give, get := make([]float64, t.size/8), make([]float64, t.size/8)
+	bytes, all := make([]byte, t.size*c.Size()), make([]byte, t.size*c.Size())
+	root := func() int { return t.turn % c.Size() }
+	round := map[string]func() error{
+		"barrier":   func() error { return c.Barrier() },
+		"bcast":     func() error { return mpi.Bcast(c, t.out, root()) },
+		"reduce":    func() error { return mpi.Reduce(c, mpi.Sum, give, get, root()) },
+		"allgather": func() error { return mpi.Allgather(c, t.out, all) },
+		"alltoall":  func() error { return mpi.Alltoall(c, bytes, all) },
+		"allreduce": func() error {
+			give[0] = float64(t.turn)
+			err := mpi.Allreduce(c, mpi.Sum, give, get)
+			if err == nil && get[0] != give[0]*float64(c.Size()) {
+				err = fmt.Errorf("rank %d: turn %d has the sum %v", c.Rank(), t.turn, get[0])
+			}
+			return err
+		},
+	}[what]
+	if round == nil || (what == "reduce" || what == "allreduce") && t.size < 8 {
+		return nil, nil
+	}
+	return func() error {
+		t.turn++
+		return round()
+	}, nil
 }
