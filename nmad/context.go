@@ -78,34 +78,29 @@ func (c *Context) Recv(from int, tag uint64, buf []byte) (Envelope, error) {
 
 // IsendInto is Gate.IsendInto to a rank of the group, in this context.
 func (c *Context) IsendInto(r *Request, to int, tag uint64, buf []byte) error {
-	g, err := c.gate(to)
+	g, err := c.gateFor(r, to)
 	if err == nil {
-		err = lacking(nil, r, true)
+		g.send(r, c, tag, buf)
 	}
-	if err == nil {
-		err = r.claim()
-	}
-	if err != nil {
-		return err
-	}
-	g.send(r, c, tag, buf)
-	return nil
+	return err
 }
 
 // IrecvInto is Gate.IrecvInto from a rank of the group, in this context.
 func (c *Context) IrecvInto(r *Request, from int, tag uint64, buf []byte) error {
-	g, err := c.gate(from)
+	g, err := c.gateFor(r, from)
 	if err == nil {
-		err = lacking(nil, r, true)
+		g.recv(r, c, tag, buf)
 	}
-	if err == nil {
-		err = r.claim()
+	return err
+}
+
+// gateFor is gate for a request of the caller's, which it claims.
+func (c *Context) gateFor(r *Request, rank int) (*Gate, error) {
+	g, err := c.gate(rank)
+	if err := lacking(err, r, true); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return err
-	}
-	g.recv(r, c, tag, buf)
-	return nil
+	return g, r.claim()
 }
 
 // gate is that to a rank of the group.

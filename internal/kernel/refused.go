@@ -43,10 +43,10 @@ func Explain(err error) error {
 
 // explained is an error of a system call with what to do.
 type explained struct {
-	err  error
-	todo string
+	err    error
+	advice string
 }
 
-func (e *explained) Error() string { return fmt.Sprintf("%v; %s", e.err, e.todo) }
+func (e *explained) Error() string { return fmt.Sprintf("%v; %s", e.err, e.advice) }
 
 func (e *explained) Unwrap() error { return e.err }

@@ -93,6 +93,11 @@ func (c *Comm) addressed(what string, rank, tag int) error {
 	if err := c.check(what, rank); err != nil {
 		return err
 	}
+	return tagged(what, rank, tag)
+}
+
+// tagged says why a message cannot have a tag.
+func tagged(what string, rank, tag int) error {
 	if tag < 0 || tag > MaxTag {
 		return fmt.Errorf("mpi: %s, rank %d: %w: %d", what, rank, ErrTag, tag)
 	}
@@ -147,28 +152,23 @@ func (c *Comm) postReceive(what string, r *Request, b Buffer, from, tag int) err
 
 // match is which messages a receive or a probe is for.
 func (c *Comm) match(what string, from, tag int) (nmad.Match, error) {
-	var err error
-	if from == AnySource {
-		err = c.usable()
-	} else {
-		err = c.check(what, from)
+	if err := c.usable(); err != nil {
+		return nmad.Match{}, err
 	}
-	if err == nil && tag != AnyTag && (tag < 0 || tag > MaxTag) {
-		err = fmt.Errorf("mpi: %s from rank %d: %w: %d", what, from, ErrTag, tag)
+	if from != AnySource {
+		if err := c.check(what, from); err != nil {
+			return nmad.Match{}, err
+		}
 	}
-	m := nmad.Match{Context: c.contextOfMessages()}
+	var m nmad.Match
 	if tag != AnyTag {
+		if err := tagged(what, from, tag); err != nil {
+			return m, err
+		}
 		m = nmad.Tag(uint64(tag))
-		m.Context = c.contextOfMessages()
 	}
-	return m, err
-}
-
-func (c *Comm) contextOfMessages() *nmad.Context {
-	if c == nil {
-		return nil
-	}
-	return c.messages
+	m.Context = c.messages
+	return m, nil
 }
 
 // Sendrecv sends out to a rank and receives in from another one, or the same, at once.

@@ -187,9 +187,8 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 // WaitSome waits until one of the requests is done, and returns the indices of all that are, with what their messages were, and the first error in their order. A nil request is never
 // done; if all are nil it returns none.
 func WaitSome(requests ...*Request) (done []int, all []Status, err error) {
-	first, _, _ := WaitAny(requests...)
-	if first < 0 {
-		return nil, nil, nil
+	if first, _, err := WaitAny(requests...); first < 0 {
+		return nil, nil, err
 	}
 	for i, r := range requests {
 		if r == nil {

@@ -3,6 +3,7 @@ package datatype
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"sync"
 )
 
@@ -10,24 +11,7 @@ var goKinds = map[reflect.Kind]Kind{
 	reflect.Bool: Bool, reflect.Int8: Int8, reflect.Int16: Int16, reflect.Int32: Int32, reflect.Int64: Int64,
 	reflect.Uint8: Uint8, reflect.Uint16: Uint16, reflect.Uint32: Uint32, reflect.Uint64: Uint64,
 	reflect.Float32: Float32, reflect.Float64: Float64, reflect.Complex64: Complex64, reflect.Complex128: Complex128,
-}
-
-func kindOf(k reflect.Kind) Kind {
-	if k == reflect.Int || k == reflect.Uint {
-		if wide := reflect.TypeOf(0).Size() == 8; k == reflect.Int {
-			return pick(wide, Int64, Int32)
-		} else {
-			return pick(wide, Uint64, Uint32)
-		}
-	}
-	return goKinds[k]
-}
-
-func pick(first bool, a, b Kind) Kind {
-	if first {
-		return a
-	}
-	return b
+	reflect.Int: map[int]Kind{32: Int32, 64: Int64}[strconv.IntSize], reflect.Uint: map[int]Kind{32: Uint32, 64: Uint64}[strconv.IntSize],
 }
 
 var elements sync.Map // reflect.Type to *Type
@@ -47,7 +31,7 @@ func OfGo(x reflect.Type) (*Type, error) {
 }
 
 func ofGo(x reflect.Type, path string) (*Type, error) {
-	if k := kindOf(x.Kind()); k != None {
+	if k := goKinds[x.Kind()]; k != None {
 		return Of(k), nil
 	}
 	switch x.Kind() {

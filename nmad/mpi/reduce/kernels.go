@@ -139,12 +139,10 @@ func integers[T integer](r *row) {
 }
 
 func bits[T integer](r *row) {
-	r.any(of(replace[T]))
 	r[ands], r[ors], r[xors] = of(band[T]), of(bor[T]), of(bxor[T])
 }
 
 func truths[T integer](r *row) {
-	r.any(of(replace[T]))
 	r[logicalAnds], r[logicalOrs], r[logicalXors] = of(land[T]), of(lor[T]), of(lxor[T])
 }
 
@@ -160,6 +158,9 @@ var kernels = func() map[datatype.Kind]*row {
 		m[k] = &row{}
 		return m[k]
 	}
+	for _, k := range []datatype.Kind{datatype.Byte, datatype.Packed, datatype.Bool} {
+		at(k).any(of(replace[uint8]))
+	}
 	integers[int8](at(datatype.Int8))
 	integers[int16](at(datatype.Int16))
 	integers[int32](at(datatype.Int32))
@@ -172,9 +173,8 @@ var kernels = func() map[datatype.Kind]*row {
 	ordereds[float64](at(datatype.Float64))
 	numbers[complex64](at(datatype.Complex64))
 	numbers[complex128](at(datatype.Complex128))
-	bits[uint8](at(datatype.Byte))
-	truths[uint8](at(datatype.Bool)) // in Go and C a true bool is 1
-	at(datatype.Packed).any(of(replace[uint8]))
+	bits[uint8](m[datatype.Byte])
+	truths[uint8](m[datatype.Bool]) // in Go and C a true bool is 1
 	return m
 }()
 
