@@ -219,6 +219,16 @@ func (s *Session) Engine() *pioman.Engine {
 	return s.cfg.Engine
 }
 
+// HostOf returns the lowest rank that runs on the host of a rank, as far as the processes have told each other: those of one host have the same. A PID namespace counts as a host. The own
+// rank before the job has met, and where rank is none of the job. It does not block.
+func (s *Session) HostOf(rank int) int {
+	if s == nil || !s.met.Load() || rank < 0 || rank >= len(s.linker.cards) {
+		return s.Rank()
+	}
+	cards := s.linker.cards
+	return slices.IndexFunc(cards, func(c bootstrap.Card) bool { return c.Host == cards[rank].Host })
+}
+
 // Host returns the address of this host at which the first rail accepts links: where other processes of the job reach it.
 func (s *Session) Host() string {
 	if !s.made() || s.cfg.Size == 1 {

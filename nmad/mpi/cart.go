@@ -197,7 +197,7 @@ func (c *Cart) neighborAlltoall(in, out Blocks) (*follower, error) {
 			return nil, err
 		}
 	}
-	f, err := c.begin("neighbor-alltoall")
+	f, _, err := c.begin(neighbors, noRoot, later)
 	if err != nil {
 		return nil, err
 	}

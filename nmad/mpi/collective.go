@@ -19,61 +19,69 @@ var (
 type Blocks = datatype.Blocks
 
 // Barrier returns when all processes have called it. It blocks the calling thread or goroutine only, as all collective operations do.
-func (c *Comm) Barrier() error { return finish(c.barrier()) }
+func (c *Comm) Barrier() error { return finish(c.barrier(now)) }
 
 // Ibarrier begins what Barrier does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
-func (c *Comm) Ibarrier() *Request { return inBackground(c.barrier()) }
+func (c *Comm) Ibarrier() *Request { return inBackground(c.barrier(later)) }
 
 // BarrierInit makes Barrier a request that Request.Start starts, again and again.
-func (c *Comm) BarrierInit() *Request { return persistent(c.barrier()) }
+func (c *Comm) BarrierInit() *Request { return persistent(c.barrier(later)) }
 
-func (c *Comm) barrier() (*follower, error) {
-	f, err := c.begin("barrier")
+func (c *Comm) barrier(m manner) (*follower, error) {
+	f, h, err := c.begin(barrier, noRoot, m)
 	if err != nil {
 		return nil, err
 	}
-	f.plan.Barrier(c.rank, c.Size())
+	if h != nil {
+		f.plan.SharedBarrier(h.members)
+	} else {
+		f.plan.Barrier(c.rank, c.Size())
+	}
 	return f, nil
 }
 
 // Bcast brings b of root to all. The processes give as many elements.
-func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(b, root)) }
+func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(now, b, root)) }
 
 // Ibcast begins what Bcast does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
-func (c *Comm) Ibcast(b Buffer, root int) *Request { return inBackground(c.bcast(b, root)) }
+func (c *Comm) Ibcast(b Buffer, root int) *Request { return inBackground(c.bcast(later, b, root)) }
 
 // BcastInit makes Bcast a request that Request.Start starts, again and again.
-func (c *Comm) BcastInit(b Buffer, root int) *Request { return persistent(c.bcast(b, root)) }
+func (c *Comm) BcastInit(b Buffer, root int) *Request { return persistent(c.bcast(later, b, root)) }
 
-func (c *Comm) bcast(b Buffer, root int) (*follower, error) {
+func (c *Comm) bcast(m manner, b Buffer, root int) (*follower, error) {
 	if err := c.check("bcast", root); err != nil {
 		return nil, err
 	}
-	f, err := c.begin("bcast")
+	f, h, err := c.begin(bcast, root, m)
 	if err != nil {
 		return nil, err
 	}
-	f.plan.Bcast(c.rank, c.Size(), root, b)
+	if h != nil {
+		f.plan.SharedBcast(h.members, root, b)
+	} else {
+		f.plan.Bcast(c.rank, c.Size(), root, b)
+	}
 	return f, nil
 }
 
 // Reduce leaves in of rank 0 op in of rank 1 op ... in out, at root. in the zero Buffer, at root: it lies in out. The order of the operands is that of the ranks if the operation does not commute,
 // and else the same for each call with as many ranks, elements, and that root.
 func (c *Comm) Reduce(op *Op, in Buffer, out Buffer, root int) error {
-	return finish(c.reduce(op, in, out, root))
+	return finish(c.reduce(now, op, in, out, root))
 }
 
 // Ireduce begins what Reduce does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Ireduce(op *Op, in Buffer, out Buffer, root int) *Request {
-	return inBackground(c.reduce(op, in, out, root))
+	return inBackground(c.reduce(later, op, in, out, root))
 }
 
 // ReduceInit makes Reduce a request that Request.Start starts, again and again.
 func (c *Comm) ReduceInit(op *Op, in Buffer, out Buffer, root int) *Request {
-	return persistent(c.reduce(op, in, out, root))
+	return persistent(c.reduce(later, op, in, out, root))
 }
 
-func (c *Comm) reduce(op *Op, in Buffer, out Buffer, root int) (*follower, error) {
+func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int) (*follower, error) {
 	err := c.check("reduce", root)
 	if err == nil {
 		err = c.reducible("reduce", op, in, out, c.rank == root, c.rank == root)
@@ -81,107 +89,123 @@ func (c *Comm) reduce(op *Op, in Buffer, out Buffer, root int) (*follower, error
 	if err != nil {
 		return nil, err
 	}
-	f, err := c.begin("reduce")
+	f, h, err := c.begin(reduces, root, m)
 	if err != nil {
 		return nil, err
 	}
-	f.plan.Reduce(c.rank, c.Size(), root, op, in, out)
+	if h != nil && h.folds(in, out) {
+		f.plan.SharedReduce(h.members, root, op, in, out)
+	} else {
+		f.plan.Reduce(c.rank, c.Size(), root, op, in, out)
+	}
 	return f, nil
 }
 
 // Allreduce is Reduce with the result at all. in the zero Buffer: it lies in out, at all.
 func (c *Comm) Allreduce(op *Op, in Buffer, out Buffer) error {
-	return finish(c.allreduce(op, in, out))
+	return finish(c.allreduce(now, op, in, out))
 }
 
 // Iallreduce begins what Allreduce does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Iallreduce(op *Op, in Buffer, out Buffer) *Request {
-	return inBackground(c.allreduce(op, in, out))
+	return inBackground(c.allreduce(later, op, in, out))
 }
 
 // AllreduceInit makes Allreduce a request that Request.Start starts, again and again.
 func (c *Comm) AllreduceInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.allreduce(op, in, out))
+	return persistent(c.allreduce(later, op, in, out))
 }
 
-func (c *Comm) allreduce(op *Op, in Buffer, out Buffer) (*follower, error) {
+func (c *Comm) allreduce(m manner, op *Op, in Buffer, out Buffer) (*follower, error) {
 	if err := c.reducible("allreduce", op, in, out, true, true); err != nil {
 		return nil, err
 	}
-	f, err := c.begin("allreduce")
+	f, h, err := c.begin(allreduce, noRoot, m)
 	if err != nil {
 		return nil, err
 	}
-	f.plan.Allreduce(c.rank, c.Size(), op, in, out)
+	if h != nil && h.folds(in, out) {
+		f.plan.SharedAllreduce(h.members, op, in, out)
+	} else {
+		f.plan.Allreduce(c.rank, c.Size(), op, in, out)
+	}
 	return f, nil
 }
 
 // Scan leaves in of rank 0 op ... op in of this rank in out. in the zero Buffer: it lies in out.
-func (c *Comm) Scan(op *Op, in Buffer, out Buffer) error { return finish(c.scan(op, in, out)) }
+func (c *Comm) Scan(op *Op, in Buffer, out Buffer) error { return finish(c.scan(now, op, in, out)) }
 
 // Iscan begins what Scan does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Iscan(op *Op, in Buffer, out Buffer) *Request {
-	return inBackground(c.scan(op, in, out))
+	return inBackground(c.scan(later, op, in, out))
 }
 
 // ScanInit makes Scan a request that Request.Start starts, again and again.
 func (c *Comm) ScanInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.scan(op, in, out))
+	return persistent(c.scan(later, op, in, out))
 }
 
-func (c *Comm) scan(op *Op, in Buffer, out Buffer) (*follower, error) {
+func (c *Comm) scan(m manner, op *Op, in Buffer, out Buffer) (*follower, error) {
 	if err := c.reducible("scan", op, in, out, true, true); err != nil {
 		return nil, err
 	}
-	f, err := c.begin("scan")
+	f, h, err := c.begin(scan, noRoot, m)
 	if err != nil {
 		return nil, err
 	}
-	f.plan.Scan(c.rank, c.Size(), op, in, out)
+	if h != nil && h.folds(in, out) {
+		f.plan.SharedScan(h.members, true, op, in, out)
+	} else {
+		f.plan.Scan(c.rank, c.Size(), op, in, out)
+	}
 	return f, nil
 }
 
 // Exscan is Scan without the operand of this rank. At rank 0 it leaves out as it is.
-func (c *Comm) Exscan(op *Op, in Buffer, out Buffer) error { return finish(c.exscan(op, in, out)) }
+func (c *Comm) Exscan(op *Op, in Buffer, out Buffer) error { return finish(c.exscan(now, op, in, out)) }
 
 // Iexscan begins what Exscan does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Iexscan(op *Op, in Buffer, out Buffer) *Request {
-	return inBackground(c.exscan(op, in, out))
+	return inBackground(c.exscan(later, op, in, out))
 }
 
 // ExscanInit makes Exscan a request that Request.Start starts, again and again.
 func (c *Comm) ExscanInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.exscan(op, in, out))
+	return persistent(c.exscan(later, op, in, out))
 }
 
-func (c *Comm) exscan(op *Op, in Buffer, out Buffer) (*follower, error) {
+func (c *Comm) exscan(m manner, op *Op, in Buffer, out Buffer) (*follower, error) {
 	if err := c.reducible("exscan", op, in, out, true, true); err != nil {
 		return nil, err
 	}
-	f, err := c.begin("exscan")
+	f, h, err := c.begin(exscan, noRoot, m)
 	if err != nil {
 		return nil, err
 	}
-	f.plan.Exscan(c.rank, c.Size(), op, in, out)
+	if h != nil && h.folds(in, out) {
+		f.plan.SharedScan(h.members, false, op, in, out)
+	} else {
+		f.plan.Exscan(c.rank, c.Size(), op, in, out)
+	}
 	return f, nil
 }
 
 // ReduceScatter leaves the block of each rank of the reduction of in at that rank, in out.
 func (c *Comm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
-	return finish(c.reduceScatter(op, in, out))
+	return finish(c.reduceScatter(now, op, in, out))
 }
 
 // IreduceScatter begins what ReduceScatter does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) IreduceScatter(op *Op, in Blocks, out Buffer) *Request {
-	return inBackground(c.reduceScatter(op, in, out))
+	return inBackground(c.reduceScatter(later, op, in, out))
 }
 
 // ReduceScatterInit makes ReduceScatter a request that Request.Start starts, again and again.
 func (c *Comm) ReduceScatterInit(op *Op, in Blocks, out Buffer) *Request {
-	return persistent(c.reduceScatter(op, in, out))
+	return persistent(c.reduceScatter(later, op, in, out))
 }
 
-func (c *Comm) reduceScatter(op *Op, in Blocks, out Buffer) (*follower, error) {
+func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer) (*follower, error) {
 	if err := laidOut("reduce-scatter", &in, c.Size()); err != nil {
 		return nil, err
 	}
@@ -189,28 +213,34 @@ func (c *Comm) reduceScatter(op *Op, in Blocks, out Buffer) (*follower, error) {
 	if err := c.reducible("reduce-scatter", op, mine, out, true, true); err != nil {
 		return nil, err
 	}
-	f, err := c.begin("reduce-scatter")
+	f, h, err := c.begin(reduceScatter, noRoot, m)
 	if err != nil {
 		return nil, err
 	}
-	f.plan.ReduceScatter(c.rank, c.Size(), op, &in, out)
+	if h != nil && in.Types == nil && h.folds(in.Buffer, out) {
+		f.plan.SharedReduceScatter(h.members, op, &in, out)
+	} else {
+		f.plan.ReduceScatter(c.rank, c.Size(), op, &in, out)
+	}
 	return f, nil
 }
 
 // Gather brings in of each rank to its block of out, at root. in the zero Buffer, at root: it lies there.
-func (c *Comm) Gather(in Buffer, out Blocks, root int) error { return finish(c.gather(in, out, root)) }
+func (c *Comm) Gather(in Buffer, out Blocks, root int) error {
+	return finish(c.gather(now, in, out, root))
+}
 
 // Igather begins what Gather does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Igather(in Buffer, out Blocks, root int) *Request {
-	return inBackground(c.gather(in, out, root))
+	return inBackground(c.gather(later, in, out, root))
 }
 
 // GatherInit makes Gather a request that Request.Start starts, again and again.
 func (c *Comm) GatherInit(in Buffer, out Blocks, root int) *Request {
-	return persistent(c.gather(in, out, root))
+	return persistent(c.gather(later, in, out, root))
 }
 
-func (c *Comm) gather(in Buffer, out Blocks, root int) (*follower, error) {
+func (c *Comm) gather(m manner, in Buffer, out Blocks, root int) (*follower, error) {
 	err := c.check("gather", root)
 	if err == nil && c.rank == root {
 		err = laidOut("gather", &out, c.Size())
@@ -221,30 +251,34 @@ func (c *Comm) gather(in Buffer, out Blocks, root int) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := c.begin("gather")
+	f, h, err := c.begin(gather, root, m)
 	if err != nil {
 		return nil, err
 	}
-	f.plan.Gather(c.rank, c.Size(), root, in, &out)
+	if h != nil {
+		f.plan.SharedGather(h.members, root, in, &out)
+	} else {
+		f.plan.Gather(c.rank, c.Size(), root, in, &out)
+	}
 	return f, nil
 }
 
 // Scatter brings the block of each rank of in, at root, to out of that rank. out the zero Buffer, at root: its block stays there.
 func (c *Comm) Scatter(in Blocks, out Buffer, root int) error {
-	return finish(c.scatter(in, out, root))
+	return finish(c.scatter(now, in, out, root))
 }
 
 // Iscatter begins what Scatter does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Iscatter(in Blocks, out Buffer, root int) *Request {
-	return inBackground(c.scatter(in, out, root))
+	return inBackground(c.scatter(later, in, out, root))
 }
 
 // ScatterInit makes Scatter a request that Request.Start starts, again and again.
 func (c *Comm) ScatterInit(in Blocks, out Buffer, root int) *Request {
-	return persistent(c.scatter(in, out, root))
+	return persistent(c.scatter(later, in, out, root))
 }
 
-func (c *Comm) scatter(in Blocks, out Buffer, root int) (*follower, error) {
+func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int) (*follower, error) {
 	err := c.check("scatter", root)
 	if err == nil && c.rank == root {
 		err = laidOut("scatter", &in, c.Size())
@@ -255,45 +289,61 @@ func (c *Comm) scatter(in Blocks, out Buffer, root int) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := c.begin("scatter")
+	f, h, err := c.begin(scatter, root, m)
 	if err != nil {
 		return nil, err
 	}
-	f.plan.Scatter(c.rank, c.Size(), root, &in, out)
+	if h != nil {
+		f.plan.SharedScatter(h.members, root, &in, out)
+	} else {
+		f.plan.Scatter(c.rank, c.Size(), root, &in, out)
+	}
 	return f, nil
 }
 
 // Allgather brings in of each rank to its block of out, at all. in the zero Buffer, at all: it lies there.
-func (c *Comm) Allgather(in Buffer, out Blocks) error { return finish(c.allgather(in, out)) }
+func (c *Comm) Allgather(in Buffer, out Blocks) error { return finish(c.allgather(now, in, out)) }
 
 // Iallgather begins what Allgather does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
-func (c *Comm) Iallgather(in Buffer, out Blocks) *Request { return inBackground(c.allgather(in, out)) }
+func (c *Comm) Iallgather(in Buffer, out Blocks) *Request {
+	return inBackground(c.allgather(later, in, out))
+}
 
 // AllgatherInit makes Allgather a request that Request.Start starts, again and again.
-func (c *Comm) AllgatherInit(in Buffer, out Blocks) *Request { return persistent(c.allgather(in, out)) }
+func (c *Comm) AllgatherInit(in Buffer, out Blocks) *Request {
+	return persistent(c.allgather(later, in, out))
+}
 
-func (c *Comm) allgather(in Buffer, out Blocks) (*follower, error) {
+func (c *Comm) allgather(m manner, in Buffer, out Blocks) (*follower, error) {
 	if err := laidOut("allgather", &out, c.Size()); err != nil {
 		return nil, err
 	}
-	f, err := c.begin("allgather")
+	f, h, err := c.begin(allgather, noRoot, m)
 	if err != nil {
 		return nil, err
 	}
-	f.plan.Allgather(c.rank, c.Size(), in, &out)
+	if h != nil {
+		f.plan.SharedAllgather(h.members, in, &out)
+	} else {
+		f.plan.Allgather(c.rank, c.Size(), in, &out)
+	}
 	return f, nil
 }
 
 // Alltoall brings block j of in of rank i to block i of out of rank j. in the zero Blocks, at all: the blocks lie in out, and are replaced; then both of a pair have as many elements.
-func (c *Comm) Alltoall(in Blocks, out Blocks) error { return finish(c.alltoall(in, out)) }
+func (c *Comm) Alltoall(in Blocks, out Blocks) error { return finish(c.alltoall(now, in, out)) }
 
 // Ialltoall begins what Alltoall does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
-func (c *Comm) Ialltoall(in Blocks, out Blocks) *Request { return inBackground(c.alltoall(in, out)) }
+func (c *Comm) Ialltoall(in Blocks, out Blocks) *Request {
+	return inBackground(c.alltoall(later, in, out))
+}
 
 // AlltoallInit makes Alltoall a request that Request.Start starts, again and again.
-func (c *Comm) AlltoallInit(in Blocks, out Blocks) *Request { return persistent(c.alltoall(in, out)) }
+func (c *Comm) AlltoallInit(in Blocks, out Blocks) *Request {
+	return persistent(c.alltoall(later, in, out))
+}
 
-func (c *Comm) alltoall(in Blocks, out Blocks) (*follower, error) {
+func (c *Comm) alltoall(m manner, in Blocks, out Blocks) (*follower, error) {
 	err := laidOut("alltoall", &out, c.Size())
 	if err == nil && (in.Type != nil || in.Types != nil) {
 		err = laidOut("alltoall", &in, c.Size())
@@ -301,11 +351,15 @@ func (c *Comm) alltoall(in Blocks, out Blocks) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := c.begin("alltoall")
+	f, h, err := c.begin(alltoall, noRoot, m)
 	if err != nil {
 		return nil, err
 	}
-	f.plan.Alltoall(c.rank, c.Size(), &in, &out)
+	if h != nil && (in.Type != nil || in.Types != nil) {
+		f.plan.SharedAlltoall(h.members, &in, &out)
+	} else {
+		f.plan.Alltoall(c.rank, c.Size(), &in, &out)
+	}
 	return f, nil
 }
 

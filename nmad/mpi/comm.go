@@ -29,6 +29,8 @@ type Comm struct {
 	mu     sync.Mutex
 	idle   []*follower       // to be used again; under mu
 	active []*follower       // operations under way; under mu
+	shared *shared           // nil: none; under mu, constant once looked
+	looked bool              // the ranks have made shared, if they can; under mu
 	broken error             // why collective operations fail; under mu
 	drops  bool              // what comes for them is dropped; under mu
 	values map[attribute]any // what libraries keep here; under mu

@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,20 +13,21 @@ import (
 //	a rank at which operation n fails      sends a refusal with the tag n to all others, once for n and for each other operation that is under way there
 //	a receive of n that gets a refusal     fails, so n fails at that rank, too
 //	a rank that calls a later operation    sends refusals for that one, and returns why the first one has failed
+//	of an operation in shared memory       the refusal comes in place of the message that wakes a sleeper
 //	a rank with no operation under way     receives, and drops, whatever comes for operations of the communicator: sends to it end
 //
 // Messages of one rank with one tag come in their order, so a refusal is taken for the message that will not come. Plans do not wait in circles; so the waits lead to a rank that has
 // refused, or has died, and all of them end. A refusal that finds no receive stays with the messages that have none, until that rank drops it.
 
 // refusal is the message that stands for one that will not come. No rank sends it for anything else: it is looked at where as many bytes are expected, too.
-var refusal = []byte("nmad/mpi: no message: this collective operation has failed at the sender.")
+const refusal = "nmad/mpi: no message: this collective operation has failed at the sender."
 
 // isRefusal says whether a refusal has come in place of a message, into that buffer.
 func isRefusal(b *Buffer) bool {
 	n := min(b.Size(), len(refusal))
 	here := make([]byte, n)
 	b.Pack(0, here)
-	return bytes.Equal(here, refusal[:n])
+	return string(here) == refusal[:n]
 }
 
 // fails ends an operation that has failed: the ranks do not agree on where they are any more, so all further ones of the communicator fail.
@@ -40,6 +40,7 @@ func (c *Comm) fails(f *follower, err error) error {
 		for _, x := range c.active {
 			go c.refuse(x.tag)
 		}
+		go c.refuse(wakeTag)
 	}
 	c.leave(f)
 	return err
@@ -70,7 +71,7 @@ func (c *Comm) leave(f *follower) {
 func (c *Comm) refuse(tag uint64) {
 	for rank, p := range c.group.job {
 		if rank != c.rank {
-			_ = c.collective.IsendInto(&nmad.Request{}, p, tag, refusal) // one that has died need not know
+			_ = c.collective.IsendInto(&nmad.Request{}, p, tag, []byte(refusal)) // one that has died need not know
 		}
 	}
 }

@@ -21,7 +21,8 @@ import (
 // Both decide under mu, so one of them goes on. An error is dealt with by the thread that would go on, at once.
 type follower struct {
 	comm     *Comm
-	what     string
+	what     call
+	root     int // of the operation; noRoot: it has none
 	plan     plan.Plan
 	tag      uint64     // of the messages
 	messages []*message // of the fence to come, and more to be used again
@@ -47,13 +48,15 @@ type message struct {
 	done    func(*nmad.Request) // of an immediate operation
 }
 
-// begin begins a collective operation, whose plan the caller then makes.
-func (c *Comm) begin(what string) (*follower, error) {
+// noRoot is the root of operations that have none.
+const noRoot = -1
+
+// begin begins a collective operation, whose plan the caller then makes: for ranks that share memory, if these do.
+func (c *Comm) begin(what call, root int, m manner) (*follower, *shared, error) {
 	if err := c.usable(); err != nil {
-		return nil, fmt.Errorf("mpi: %s: %w", what, err)
+		return nil, nil, fmt.Errorf("mpi: %v: %w", what, err)
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	var f *follower
 	if n := len(c.idle); n > 0 {
 		f, c.idle = c.idle[n-1], c.idle[:n-1]
@@ -61,20 +64,30 @@ func (c *Comm) begin(what string) (*follower, error) {
 	} else {
 		f = &follower{}
 	}
-	f.comm, f.what = c, what
-	return f, nil
+	f.comm, f.what, f.root = c, what, root
+	if m == later {
+		c.mu.Unlock()
+		return f, nil, nil
+	}
+	err := f.number()
+	h, looked := c.shared, c.looked
+	c.mu.Unlock()
+	if err == nil && !looked {
+		if h, err = c.together(); err != nil {
+			err = c.fails(f, err)
+		}
+	}
+	return f, h, err
 }
 
-// number gives the operation its number, by which those of a communicator are told apart. Several may be under way.
+// number gives the operation its number, by which those of a communicator are told apart. Several may be under way. Under the communicator's mu.
 func (f *follower) number() error {
 	c := f.comm
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.calls++
 	f.tag = c.calls
 	if c.broken != nil {
 		go c.refuse(f.tag) // other ranks may wait for this one
-		return fmt.Errorf("mpi: %s: an operation before has failed: %w", f.what, c.broken)
+		return fmt.Errorf("mpi: %v: an operation before has failed: %w", f.what, c.broken)
 	}
 	c.active = append(c.active, f)
 	return nil
@@ -82,9 +95,6 @@ func (f *follower) number() error {
 
 // finish follows the plan to its end.
 func (f *follower) finish() error {
-	if err := f.number(); err != nil {
-		return err
-	}
 	if err := f.follow(); err != nil {
 		return f.comm.fails(f, err)
 	}
@@ -93,9 +103,18 @@ func (f *follower) finish() error {
 }
 
 func (f *follower) follow() error {
+	h := f.comm.shared
+	if f.plan.Shares {
+		if err := h.enter(f.tag); err != nil {
+			return err
+		}
+		defer h.leave()
+	}
 	for i := range f.plan.Steps {
 		var err error
 		switch s := &f.plan.Steps[i]; s.Kind {
+		case plan.Put, plan.Take, plan.Fold, plan.Took:
+			err = h.do(f, s)
 		case plan.Send, plan.Receive:
 			err = f.start(s)
 		case plan.Fence:
@@ -217,7 +236,10 @@ func (f *follower) giveUp() {
 
 // background starts the operation, which goes on while the program computes.
 func (f *follower) background() error {
-	if err := f.number(); err != nil {
+	f.comm.mu.Lock()
+	err := f.number()
+	f.comm.mu.Unlock()
+	if err != nil {
 		return err
 	}
 	f.over.Reset()

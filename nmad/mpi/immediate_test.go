@@ -90,7 +90,8 @@ func TestImmediateWaits(t *testing.T) {
 			if _, _, err := Recv(c, []int32{0}, 0, 0); err != nil {
 				return err
 			}
-			return c.Barrier()
+			_, err := c.Ibarrier().Wait()
+			return err
 		}
 		r := c.BarrierInit()
 		if err := r.Start(); err != nil {

@@ -110,7 +110,7 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 		return r.ended(r.it().WaitContext(ctx))
 	}
 	if err := r.operation.wait(ctx); err != nil {
-		return noStatus, r.comm.explain(r.operation.what, err)
+		return noStatus, r.comm.explain(r.operation.what.String(), err)
 	}
 	return noStatus, r.operation.err
 }

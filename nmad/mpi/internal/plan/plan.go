@@ -8,23 +8,41 @@ import (
 // Kind is what a Step does.
 type Kind uint8
 
-// Send and Receive start a message. Fence waits for all that were started. Reduce computes Into = From op Into. Copy copies From to Into.
+// Send and Receive start a message. Fence waits for all that were started. Reduce computes Into = From op Into. Copy copies From to Into. The others are for members that share memory
+// (package segment): Put publishes a piece, Take copies one to Into, Fold computes Into = piece op Into, Took says that all pieces up to a number have been read.
 const (
 	Send Kind = iota
 	Receive
 	Fence
 	Reduce
 	Copy
+	Put
+	Take
+	Fold
+	Took
 )
 
 // Step is one of a Plan.
 type Step struct {
 	Kind Kind
-	Peer int             // Send, Receive: a rank of the group
-	From datatype.Buffer // Send, Reduce, Copy
-	Into datatype.Buffer // Receive, Reduce, Copy
-	Op   *reduce.Op      // Reduce
+	Peer int             // Send, Receive: a rank of the group; Take, Fold: the member that publishes; Put: that which reads, or Everyone
+	From datatype.Buffer // Send, Reduce, Copy, Put
+	Into datatype.Buffer // Receive, Reduce, Copy, Take, Fold
+	Op   *reduce.Op      // Reduce, Fold
+	Piece
 }
+
+// Piece is a piece that a member publishes.
+type Piece struct {
+	Number int
+	Size   int // in bytes
+	At     int // Put: where it begins in the data of From, in bytes; Take: where in those of Into its part belongs
+	Skip   int // Take, Fold: bytes of the piece before the part that is read
+	Bytes  int // Take: of that part
+}
+
+// Everyone stands for all members.
+const Everyone = -1
 
 // Plan is the steps of one rank. The zero value is empty. A Plan that is made anew after Reset allocates nothing that it had before.
 type Plan struct {
@@ -32,12 +50,13 @@ type Plan struct {
 	memory [][]uint64 // of values in between
 	used   int        // of memory
 	open   bool       // something was started since the last fence
+	Shares bool       // it has steps for members that share memory
 }
 
 // Reset empties the plan.
 func (p *Plan) Reset() {
 	clear(p.Steps)
-	p.Steps, p.used, p.open = p.Steps[:0], 0, false
+	p.Steps, p.used, p.open, p.Shares = p.Steps[:0], 0, false, false
 }
 
 func (p *Plan) send(to int, b datatype.Buffer) {

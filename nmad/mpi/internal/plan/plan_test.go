@@ -50,22 +50,41 @@ func buffer(s []affine) datatype.Buffer {
 
 // group is a drawn call of a collective operation at all ranks.
 type group struct {
-	t     *rapid.T
-	size  int
-	root  int
-	count int
-	plans []*Plan
-	in    [][]affine // of each rank, as it was
-	place bool       // in place
-	op    *reduce.Op
+	t      *rapid.T
+	size   int
+	root   int
+	count  int
+	plans  []*Plan
+	in     [][]affine // of each rank, as it was
+	place  bool       // in place
+	shared bool       // the ranks share memory
+	piece  int        // of that, in bytes
+	op     *reduce.Op
 }
 
 func draw(t *rapid.T) *group {
-	g := &group{t: t, size: rapid.IntRange(1, 16).Draw(t, "size"), count: rapid.SampledFrom([]int{0, 1, 2, 3, 17, 200}).Draw(t, "count")}
+	g := &group{t: t, size: rapid.IntRange(1, 16).Draw(t, "size"), count: rapid.SampledFrom([]int{0, 1, 2, 3, 17, 200, 400}).Draw(t, "count")}
 	g.root = rapid.IntRange(0, g.size-1).Draw(t, "root")
 	g.place = rapid.Bool().Draw(t, "in place")
+	if g.shared = rapid.Bool().Draw(t, "shared"); g.shared {
+		g.piece = rapid.SampledFrom([]int{16, 64, 400, 1 << 14}).Draw(t, "piece")
+	}
 	g.op = rapid.SampledFrom([]*reduce.Op{compose, sum}).Draw(t, "operation")
 	return g
+}
+
+// members is what the ranks are that share memory.
+func (g *group) members(rank int) Members {
+	return Members{Me: rank, Size: g.size, Piece: g.piece, Slots: 4}
+}
+
+// either makes the plan for ranks that share memory, or the other one.
+func (g *group) either(rank int, shared func(m Members), apart func()) {
+	if g.shared {
+		shared(g.members(rank))
+	} else {
+		apart()
+	}
 }
 
 // fill gives each rank n elements of its own.
@@ -144,7 +163,7 @@ func TestBarrier(t *testing.T) {
 		for rank := range g.plans {
 			g.plans[rank] = &Plan{}
 			if rank != late {
-				g.plans[rank].Barrier(rank, g.size)
+				g.either(rank, g.plans[rank].SharedBarrier, func() { g.plans[rank].Barrier(rank, g.size) })
 			}
 		}
 		w := newWorld(rapid.Uint64().Draw(t, "order"), g.plans)
@@ -154,7 +173,9 @@ func TestBarrier(t *testing.T) {
 				t.Fatalf("rank %d goes on, rank %d has not come", rank, late)
 			}
 		}
-		g.run(func(rank int, p *Plan) { p.Barrier(rank, g.size) })
+		g.run(func(rank int, p *Plan) {
+			g.either(rank, p.SharedBarrier, func() { p.Barrier(rank, g.size) })
+		})
 	})
 }
 
@@ -166,7 +187,10 @@ func TestBcast(t *testing.T) {
 		for rank := range got {
 			got[rank] = clone(g.in[rank])
 		}
-		g.run(func(rank int, p *Plan) { p.Bcast(rank, g.size, g.root, buffer(got[rank])) })
+		g.run(func(rank int, p *Plan) {
+			b := buffer(got[rank])
+			g.either(rank, func(m Members) { p.SharedBcast(m, g.root, b) }, func() { p.Bcast(rank, g.size, g.root, b) })
+		})
 		for rank := range got {
 			g.want(rank, got[rank], g.in[g.root])
 		}
@@ -186,7 +210,9 @@ func TestReduce(t *testing.T) {
 			if rank == g.root {
 				in = g.half(rank, g.in[rank], out)
 			}
-			p.Reduce(rank, g.size, g.root, g.op, in, buffer(out))
+			g.either(rank,
+				func(m Members) { p.SharedReduce(m, g.root, g.op, in, buffer(out)) },
+				func() { p.Reduce(rank, g.size, g.root, g.op, in, buffer(out)) })
 		})
 		for rank := range kept {
 			g.want(rank, g.in[rank], kept[rank])
@@ -202,7 +228,10 @@ func TestAllreduce(t *testing.T) {
 		out := make([][]affine, g.size)
 		g.run(func(rank int, p *Plan) {
 			out[rank] = make([]affine, g.count)
-			p.Allreduce(rank, g.size, g.op, g.half(rank, g.in[rank], out[rank]), buffer(out[rank]))
+			in := g.half(rank, g.in[rank], out[rank])
+			g.either(rank,
+				func(m Members) { p.SharedAllreduce(m, g.op, in, buffer(out[rank])) },
+				func() { p.Allreduce(rank, g.size, g.op, in, buffer(out[rank])) })
 		})
 		for rank := range out {
 			g.want(rank, out[rank], g.prefix(g.size))
@@ -217,11 +246,17 @@ func TestScan(t *testing.T) {
 		out, before := make([][]affine, g.size), make([][]affine, g.size)
 		g.run(func(rank int, p *Plan) {
 			out[rank] = make([]affine, g.count)
-			p.Scan(rank, g.size, g.op, g.half(rank, g.in[rank], out[rank]), buffer(out[rank]))
+			in := g.half(rank, g.in[rank], out[rank])
+			g.either(rank,
+				func(m Members) { p.SharedScan(m, true, g.op, in, buffer(out[rank])) },
+				func() { p.Scan(rank, g.size, g.op, in, buffer(out[rank])) })
 		})
 		g.run(func(rank int, p *Plan) {
 			before[rank] = make([]affine, g.count)
-			p.Exscan(rank, g.size, g.op, g.half(rank, g.in[rank], before[rank]), buffer(before[rank]))
+			in := g.half(rank, g.in[rank], before[rank])
+			g.either(rank,
+				func(m Members) { p.SharedScan(m, false, g.op, in, buffer(before[rank])) },
+				func() { p.Exscan(rank, g.size, g.op, in, buffer(before[rank])) })
 		})
 		for rank := range out {
 			g.want(rank, out[rank], g.prefix(rank+1))
@@ -288,7 +323,9 @@ func TestGatherScatter(t *testing.T) {
 				copy(elements(lay, all, rank), g.in[rank])
 				in = datatype.Buffer{}
 			}
-			p.Gather(rank, g.size, g.root, in, over(lay, all))
+			g.either(rank,
+				func(m Members) { p.SharedGather(m, g.root, in, over(lay, all)) },
+				func() { p.Gather(rank, g.size, g.root, in, over(lay, all)) })
 		})
 		for rank := range g.in {
 			g.want(rank, elements(lay, all, rank), g.in[rank])
@@ -301,12 +338,17 @@ func TestGatherScatter(t *testing.T) {
 				out = datatype.Buffer{}
 				copy(back[rank], g.in[rank])
 			}
-			p.Scatter(rank, g.size, g.root, over(lay, all), out)
+			g.either(rank,
+				func(m Members) { p.SharedScatter(m, g.root, over(lay, all), out) },
+				func() { p.Scatter(rank, g.size, g.root, over(lay, all), out) })
 		})
 		every := make([][]affine, g.size)
 		g.run(func(rank int, p *Plan) {
 			every[rank] = make([]affine, n)
-			p.Allgather(rank, g.size, g.half(rank, g.in[rank], elements(lay, every[rank], rank)), over(lay, every[rank]))
+			in := g.half(rank, g.in[rank], elements(lay, every[rank], rank))
+			g.either(rank,
+				func(m Members) { p.SharedAllgather(m, in, over(lay, every[rank])) },
+				func() { p.Allgather(rank, g.size, in, over(lay, every[rank])) })
 		})
 		for rank := range back {
 			g.want(rank, back[rank], g.in[rank])
@@ -322,7 +364,13 @@ func TestAlltoall(t *testing.T) {
 		g := draw(t)
 		n := rapid.IntRange(0, 3).Draw(t, "each")
 		in, out := make([][]affine, g.size), make([][]affine, g.size)
-		count := func(from, to int) int { return n * (1 + (from*to+from+to)%3) } // symmetric, for in place
+		equal := rapid.Bool().Draw(t, "equal")
+		count := func(from, to int) int { // symmetric, for in place
+			if equal {
+				return n
+			}
+			return n * (1 + (from*to+from+to)%3)
+		}
 		lay := func(rank int) (b datatype.Blocks, all int) {
 			for other := range g.size {
 				b.Counts = append(b.Counts, count(rank, other))
@@ -338,7 +386,12 @@ func TestAlltoall(t *testing.T) {
 				p.Alltoall(rank, g.size, &datatype.Blocks{}, over(b, out[rank]))
 				return
 			}
-			p.Alltoall(rank, g.size, over(b, in[rank]), over(b, out[rank]))
+			if equal {
+				b = datatype.Blocks{Each: n}
+			}
+			g.either(rank,
+				func(m Members) { p.SharedAlltoall(m, over(b, in[rank]), over(b, out[rank])) },
+				func() { p.Alltoall(rank, g.size, over(b, in[rank]), over(b, out[rank])) })
 		})
 		for rank := range out {
 			for other := range out {
@@ -364,7 +417,10 @@ func TestReduceScatter(t *testing.T) {
 		out := make([][]affine, g.size)
 		g.run(func(rank int, p *Plan) {
 			out[rank] = make([]affine, len(elements(lay, g.in[rank], rank)))
-			p.ReduceScatter(rank, g.size, g.op, over(lay, g.in[rank]), buffer(out[rank]))
+			in := over(lay, g.in[rank])
+			g.either(rank,
+				func(m Members) { p.SharedReduceScatter(m, g.op, in, buffer(out[rank])) },
+				func() { p.ReduceScatter(rank, g.size, g.op, in, buffer(out[rank])) })
 		})
 		whole := g.prefix(g.size)
 		for rank := range out {

@@ -16,14 +16,84 @@ type world struct {
 	recvs map[[2]int][]*Step  // started, and not written
 	wire  map[[2]int][][]byte // read, and not written
 	rand  *rand.Rand
-	moved int // messages
+
+	slots   int     // of a member that shares memory
+	shelves []shelf // by member
+	took    []int   // the piece up to which a member has read all that is for it
+	moved   int     // messages
+}
+
+// shelf is what a member has published.
+type shelf map[int]*published // by slot
+
+type published struct {
+	number, reader int
+	data           []uint64 // aligned, as pieces are
+	size           int
+}
+
+// blocked says whether a slot has what another member is still to read.
+func (w *world) blocked(rank, number int) bool {
+	have := w.shelves[rank][number%w.slots]
+	if have == nil {
+		return false
+	}
+	for m := range w.plans {
+		if m != rank && (have.reader == Everyone || have.reader == m) && w.took[m] < have.number {
+			return true
+		}
+	}
+	return false
+}
+
+// piece is what a step reads, if it is there.
+func (w *world) piece(s *Step) *published {
+	have := w.shelves[s.Peer][s.Number%w.slots]
+	if have == nil || have.number != s.Number {
+		return nil
+	}
+	return have
+}
+
+// share does a step of members that share memory.
+func (w *world) share(rank int, s *Step) {
+	switch s.Kind {
+	case Put:
+		x := &published{s.Number, s.Peer, make([]uint64, s.Size/8+1), s.Size}
+		if n := s.From.Pack(s.At, bytesOf(x.data)[:s.Size]); n != s.Size {
+			panic(fmt.Sprintf("rank %d publishes %d bytes of %d", rank, n, s.Size))
+		}
+		w.shelves[rank][s.Number%w.slots] = x
+	case Take, Fold:
+		x := w.piece(s)
+		if x.size != s.Size || x.reader != Everyone && x.reader != rank {
+			panic(fmt.Sprintf("rank %d reads %d bytes of rank %d, which publishes %d for %d", rank, s.Size, s.Peer, x.size, x.reader))
+		}
+		if s.Kind == Fold {
+			s.Op.Apply(datatype.Buffer{Base: datatype.Add(datatype.AddressOf(x.data), s.Skip), Count: s.Into.Count, Type: s.Into.Type}, s.Into)
+		} else if n := s.Into.Unpack(s.At, bytesOf(x.data)[s.Skip:s.Skip+s.Bytes]); n != s.Bytes {
+			panic(fmt.Sprintf("rank %d takes %d bytes of %d", rank, n, s.Bytes))
+		}
+	case Took:
+		w.took[rank] = s.Number
+	}
+}
+
+func bytesOf(words []uint64) []byte {
+	return datatype.Slice[byte](datatype.AddressOf(words), 8*len(words))
 }
 
 func newWorld(seed uint64, plans []*Plan) *world {
-	return &world{
+	w := &world{
 		plans: plans, next: make([]int, len(plans)), rand: rand.New(rand.NewPCG(seed, 1)),
 		sends: map[[2]int][]*Step{}, recvs: map[[2]int][]*Step{}, wire: map[[2]int][][]byte{},
+		slots: 4, took: make([]int, len(plans)),
 	}
+	for i := range plans {
+		w.took[i] = -1
+		w.shelves = append(w.shelves, shelf{})
+	}
+	return w
 }
 
 // run follows all plans to their end.
@@ -82,8 +152,18 @@ func (w *world) step(rank int) func() {
 			}
 		}
 	}
+	if s.Kind == Put && w.blocked(rank, s.Number) || (s.Kind == Take || s.Kind == Fold) && w.piece(s) == nil {
+		return nil
+	}
 	return func() {
 		w.next[rank]++
+		if s.Kind >= Put {
+			w.share(rank, s)
+			if w.next[rank] == len(p.Steps) {
+				w.took[rank] = 1 << 30
+			}
+			return
+		}
 		switch s.Kind {
 		case Send:
 			w.sends[[2]int{rank, s.Peer}] = append(w.sends[[2]int{rank, s.Peer}], s)

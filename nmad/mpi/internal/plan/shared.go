@@ -1,0 +1,473 @@
+package plan
+
+import (
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+)
+
+// Members are the processes of one host that share memory: how many there are, and which one this is. Their plans are of pieces: long data goes by one piece after the other, of which a member publishes
+// the next while others read. Operands are combined from the highest member to the lowest, by each that wants the result; so all have the same, to the last bit.
+type Members struct {
+	Me, Size int
+	Piece    int // the longest piece, in bytes
+	Slots    int // how many a member may have published that others have not read
+}
+
+// flat is up to how many members each reads from all others.
+const flat = 8
+
+func (p *Plan) put(number, reader int, b datatype.Buffer, at, size int) {
+	p.Steps = append(p.Steps, Step{Kind: Put, Peer: reader, From: b, Piece: Piece{Number: number, At: at, Size: size}})
+}
+
+// take reads a whole piece, which goes to that byte of the data of b.
+func (p *Plan) take(member, number int, b datatype.Buffer, at, size int) {
+	p.Steps = append(p.Steps, Step{Kind: Take, Peer: member, Into: b, Piece: Piece{Number: number, At: at, Size: size, Bytes: size}})
+}
+
+func (p *Plan) fold(op *reduce.Op, member, number, size, skip int, into datatype.Buffer) {
+	p.Steps = append(p.Steps, Step{Kind: Fold, Peer: member, Into: into, Op: op, Piece: Piece{Number: number, Size: size, Skip: skip}})
+}
+
+func (p *Plan) took(number int) {
+	p.Steps = append(p.Steps, Step{Kind: Took, Piece: Piece{Number: number}})
+}
+
+// tookSoon is took where all members read pieces in the order of their numbers: of the first ones the end of the operation tells soon enough.
+func (p *Plan) tookSoon(m Members, number int) {
+	if number >= m.Slots/2 {
+		p.took(number)
+	}
+}
+
+// count is in how many pieces that many bytes go.
+func (m Members) count(size int) int { return (size + m.Piece - 1) / m.Piece }
+
+// size is that of a piece of so many bytes in all.
+func (m Members) size(i, all int) int { return min(m.Piece, all-i*m.Piece) }
+
+// SharedBarrier is Barrier: all publish a piece of nothing; beyond some members they do so to a leader for each few of them, which tells them when all are there.
+func (p *Plan) SharedBarrier(m Members) {
+	p.Shares = true
+	if m.Size <= flat {
+		p.put(0, Everyone, empty, 0, 0)
+		for i := range m.Size {
+			if i != m.Me {
+				p.take(i, 0, empty, 0, 0)
+			}
+		}
+		return
+	}
+	p.GatherIn(m)
+	p.LetGo(m)
+}
+
+// GatherIn is the first half of a barrier: member 0 is through with it when all have come.
+func (p *Plan) GatherIn(m Members) {
+	p.Shares = true
+	p.climb(m, func(child int) { p.take(child, 0, empty, 0, 0) }, func(leader int) { p.put(0, leader, empty, 0, 0) })
+}
+
+// LetGo is the second half: no member is through with it before member 0 has begun.
+func (p *Plan) LetGo(m Members) {
+	p.Shares = true
+	p.descend(m, func(leader int) { p.take(leader, 1, empty, 0, 0) }, func() { p.put(1, Everyone, empty, 0, 0) })
+}
+
+// climb goes up a tree: of flat members that follow each other the first one is the leader, and of as many leaders again. fromChild is called for each child, the last one first, of the highest level first
+// of those that come first in the order of members; toLeader once, last, but for member 0.
+func (p *Plan) climb(m Members, fromChild func(child int), toLeader func(leader int)) {
+	for span := 1; span < m.Size; span *= flat {
+		if place := m.Me / span % flat; place != 0 {
+			toLeader(m.Me - place*span)
+			return
+		}
+		for i := 1; i < flat && m.Me+i*span < m.Size; i++ {
+			fromChild(m.Me + i*span)
+		}
+	}
+}
+
+// descend goes down that tree: fromLeader is called first, but for member 0; toChildren once, if there are some.
+func (p *Plan) descend(m Members, fromLeader func(leader int), toChildren func()) {
+	leads := false
+	for span := 1; span < m.Size; span *= flat {
+		if place := m.Me / span % flat; place != 0 {
+			fromLeader(m.Me - place*span)
+			break
+		}
+		leads = leads || m.Me+span < m.Size
+	}
+	if leads {
+		toChildren()
+	}
+}
+
+// SharedBcast is Bcast: root publishes, the others read.
+func (p *Plan) SharedBcast(m Members, root int, b datatype.Buffer) {
+	p.Shares = true
+	all := b.Size()
+	for i := range m.count(all) {
+		if m.Me == root {
+			p.put(i, Everyone, b, i*m.Piece, m.size(i, all))
+			continue
+		}
+		p.take(root, i, b, i*m.Piece, m.size(i, all))
+		p.tookSoon(m, i)
+	}
+	if all == 0 { // counts that differ are seen also where one is 0
+		if m.Me == root {
+			p.put(0, Everyone, b, 0, 0)
+		} else {
+			p.take(root, 0, b, 0, 0)
+		}
+	}
+}
+
+// Folds says whether members can combine elements of a datatype in shared memory.
+func (m Members) Folds(t *datatype.Type) bool {
+	return t.Dense() && t.Size() <= m.Piece && t.Size() > 0
+}
+
+// elements is how many elements of a datatype a piece has.
+func (m Members) elements(t *datatype.Type) int { return m.Piece / t.Size() }
+
+// combine leaves the pieces of all members from one on in into, which is as long as the pieces behind skip.
+func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, into datatype.Buffer) {
+	p.Steps = append(p.Steps, Step{Kind: Take, Peer: behind - 1, Into: into, Piece: Piece{Number: number, Size: size, Skip: skip, Bytes: into.Size()}})
+	for i := behind - 2; i >= first; i-- {
+		p.fold(op, i, number, size, skip, into)
+	}
+}
+
+// SharedAllreduce is Allreduce. Each reads all operands, of a few members, or of short data; of long data each combines a part, and publishes that.
+func (p *Plan) SharedAllreduce(m Members, op *reduce.Op, in, out datatype.Buffer) {
+	if in.Type == nil {
+		in = out
+	}
+	p.sharedReduce(m, Everyone, op, in, out)
+}
+
+// SharedReduce is Reduce, in the manner of SharedAllreduce.
+func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype.Buffer) {
+	if in.Type == nil {
+		in = out
+	}
+	p.sharedReduce(m, root, op, in, out)
+}
+
+// partsFrom is from how many bytes, a member, three and more of them combine a part each.
+const partsFrom = 4096
+
+func (p *Plan) sharedReduce(m Members, root int, op *reduce.Op, in, out datatype.Buffer) {
+	p.Shares = true
+	t := in.Type
+	per := m.elements(t)
+	pieces := (in.Count + per - 1) / per
+	wants := root == Everyone || root == m.Me
+	part := func(i int) (first, n int) { return i * per, min(per, in.Count-i*per) }
+	switch {
+	case in.Count == 0:
+		p.put(0, root, empty, 0, 0)
+		for i := range m.Size {
+			if wants && i != m.Me {
+				p.take(i, 0, empty, 0, 0)
+			}
+		}
+	case m.Size > 2 && in.Size() >= partsFrom:
+		p.parts(m, root, op, in, out, pieces, part)
+	case m.Size > flat:
+		p.tree(m, root, op, in, out, pieces, part)
+	default:
+		publish := func(i int) {
+			if i < pieces {
+				first, n := part(i)
+				p.put(i, root, in, first*t.Size(), n*t.Size())
+			}
+		}
+		publish(0)
+		for i := range pieces {
+			publish(i + 1)
+			if wants {
+				first, n := part(i)
+				p.combine(op, 0, m.Size, i, n*t.Size(), 0, out.Part(first, n))
+				p.tookSoon(m, i)
+			}
+		}
+	}
+}
+
+// parts has each member combine a part of each piece, which it publishes, too: operands are the pieces with even numbers, results those with odd ones.
+func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer, pieces int, piece func(int) (first, n int)) {
+	t := in.Type
+	wants := root == Everyone || root == m.Me
+	acc := p.room((m.elements(t)+m.Size-1)/m.Size, t)
+	publish := func(i int) {
+		if i < pieces {
+			first, n := piece(i)
+			p.put(2*i, Everyone, in, first*t.Size(), n*t.Size())
+		}
+	}
+	publish(0)
+	for i := range pieces {
+		first, n := piece(i)
+		own, behind := m.Me*n/m.Size, (m.Me+1)*n/m.Size
+		mine := acc.Part(0, behind-own)
+		if behind > own {
+			p.combine(op, 0, m.Size, 2*i, n*t.Size(), own*t.Size(), mine)
+		}
+		p.put(2*i+1, root, mine, 0, mine.Size())
+		p.tookSoon(m, 2*i)
+		publish(i + 1)
+		if !wants {
+			continue
+		}
+		for j := range m.Size {
+			from, to := j*n/m.Size, (j+1)*n/m.Size
+			p.take(j, 2*i+1, out, (first+from)*t.Size(), (to-from)*t.Size())
+		}
+		p.tookSoon(m, 2*i+1)
+	}
+}
+
+// tree has leaders combine what their members have. Pieces with even numbers go up, those with odd ones down.
+func (p *Plan) tree(m Members, root int, op *reduce.Op, in, out datatype.Buffer, pieces int, piece func(int) (first, n int)) {
+	t := in.Type
+	acc := p.room(min(in.Count, m.elements(t)), t)
+	for i := range pieces {
+		first, n := piece(i)
+		here, size := acc.Part(0, n), n*t.Size()
+		sum := false // here has something
+		p.up(m, op, 2*i, size, in.Part(first, n), here, &sum)
+		p.tookSoon(m, 2*i)
+		value := here
+		if !sum {
+			value = in.Part(first, n)
+		}
+		switch {
+		case root == Everyone:
+			into := out.Part(first, n)
+			if m.Me == 0 {
+				p.copy(value, into)
+			}
+			p.descend(m, func(leader int) { p.take(leader, 2*i+1, into, 0, size) }, func() { p.put(2*i+1, Everyone, into, 0, size) })
+		case m.Me == 0 && root == 0:
+			p.copy(value, out.Part(first, n))
+		case m.Me == 0:
+			p.put(2*i+1, root, value, 0, size)
+		case m.Me == root:
+			p.take(0, 2*i+1, out.Part(first, n), 0, size)
+		}
+		p.tookSoon(m, 2*i+1)
+	}
+}
+
+// up combines own and what the children have in here, which then has something (sum), and publishes it for the leader.
+func (p *Plan) up(m Members, op *reduce.Op, number, size int, own, here datatype.Buffer, sum *bool) {
+	var children []int
+	p.climb(m, func(child int) { children = append(children, child) }, func(leader int) {
+		*sum = p.gatherUp(op, children, number, size, own, here)
+		value := here
+		if !*sum {
+			value = own
+		}
+		p.put(number, leader, value, 0, size)
+	})
+	if m.Me == 0 {
+		*sum = p.gatherUp(op, children, number, size, own, here)
+	}
+}
+
+// gatherUp combines own with what the children have, which stand in their order behind it.
+func (p *Plan) gatherUp(op *reduce.Op, children []int, number, size int, own, here datatype.Buffer) bool {
+	if len(children) == 0 {
+		return false
+	}
+	last := len(children) - 1
+	p.take(children[last], number, here, 0, size)
+	for i := last - 1; i >= 0; i-- {
+		p.fold(op, children[i], number, size, 0, here)
+	}
+	p.reduce(op, own, here)
+	return true
+}
+
+// SharedScan is Scan and Exscan: each reads the operands of those before it.
+func (p *Plan) SharedScan(m Members, own bool, op *reduce.Op, in, out datatype.Buffer) {
+	p.Shares = true
+	if in.Type == nil {
+		in = out
+	}
+	t := in.Type
+	per, behind := m.elements(t), m.Me
+	if own {
+		behind++
+	}
+	pieces := (in.Count + per - 1) / per
+	for i := range pieces {
+		first, n := i*per, min(per, in.Count-i*per)
+		p.put(i, Everyone, in, first*t.Size(), n*t.Size())
+		if behind > 0 {
+			p.combine(op, 0, behind, i, n*t.Size(), 0, out.Part(first, n))
+		}
+		p.tookSoon(m, i)
+	}
+}
+
+// SharedReduceScatter is ReduceScatter: piece i of the block for a member has the number i times the number of members, and that of the member on top.
+func (p *Plan) SharedReduceScatter(m Members, op *reduce.Op, in *datatype.Blocks, out datatype.Buffer) {
+	p.Shares = true
+	t := in.Type
+	per, most := m.elements(t), 0
+	for j := range m.Size {
+		b := in.Block(j)
+		most = max(most, (b.Count+per-1)/per)
+	}
+	for i := range most {
+		for j := range m.Size {
+			b := in.Block(j)
+			first := i * per
+			if first >= b.Count {
+				continue
+			}
+			n := min(per, b.Count-first)
+			p.put(i*m.Size+j, j, b, first*t.Size(), n*t.Size())
+			if j == m.Me {
+				p.combine(op, 0, m.Size, i*m.Size+j, n*t.Size(), 0, out.Part(first, n))
+				p.took(i*m.Size + j)
+			}
+		}
+	}
+}
+
+// SharedGather is Gather.
+func (p *Plan) SharedGather(m Members, root int, in datatype.Buffer, out *datatype.Blocks) {
+	p.Shares = true
+	if m.Me != root {
+		all := in.Size()
+		p.put(0, root, in, 0, m.size(0, all)) // also of nothing
+		for i := 1; i < m.count(all); i++ {
+			p.put(i, root, in, i*m.Piece, m.size(i, all))
+		}
+		return
+	}
+	p.collect(m, out)
+	if in.Type != nil {
+		p.copy(in, out.Block(root))
+	}
+}
+
+// collect reads what all others publish, a block each.
+func (p *Plan) collect(m Members, out *datatype.Blocks) {
+	for i, more := 0, true; more; i++ {
+		more = false
+		for j := range m.Size {
+			b := out.Block(j)
+			all := b.Size()
+			if j != m.Me && (i == 0 || i < m.count(all)) {
+				p.take(j, i, b, i*m.Piece, m.size(i, all))
+			}
+			more = more || j != m.Me && i+1 < m.count(all)
+		}
+		p.tookSoon(m, i)
+	}
+}
+
+// SharedAllgather is Allgather.
+func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Blocks) {
+	p.Shares = true
+	mine := out.Block(m.Me)
+	if in.Type == nil {
+		in = mine
+	} else {
+		p.copy(in, mine)
+	}
+	most, all := 1, in.Size()
+	for j := range m.Size {
+		b := out.Block(j)
+		most = max(most, m.count(b.Size()))
+	}
+	publish := func(i int) {
+		if i == 0 || i < m.count(all) {
+			p.put(i, Everyone, in, i*m.Piece, m.size(i, all))
+		}
+	}
+	publish(0)
+	for i := range most {
+		publish(i + 1)
+		for j := 1; j < m.Size; j++ {
+			from := (m.Me + j) % m.Size
+			if b := out.Block(from); i == 0 || i < m.count(b.Size()) {
+				p.take(from, i, b, i*m.Piece, m.size(i, b.Size()))
+			}
+		}
+		p.tookSoon(m, i)
+	}
+}
+
+// SharedScatter is Scatter: piece i for a member has the number i times the number of members, and that of the member on top.
+func (p *Plan) SharedScatter(m Members, root int, in *datatype.Blocks, out datatype.Buffer) {
+	p.Shares = true
+	if m.Me == root {
+		p.hand(m, in)
+		if out.Type != nil {
+			p.copy(in.Block(root), out)
+		}
+		return
+	}
+	all := out.Size()
+	for i := range max(m.count(all), 1) {
+		p.take(root, i*m.Size+m.Me, out, i*m.Piece, m.size(i, all))
+		p.took(i*m.Size + m.Me)
+	}
+}
+
+// hand publishes the blocks of all others.
+func (p *Plan) hand(m Members, in *datatype.Blocks) {
+	for i, more := 0, true; more; i++ {
+		more = false
+		for j := range m.Size {
+			b := in.Block(j)
+			all := b.Size()
+			if j != m.Me && (i == 0 || i < m.count(all)) {
+				p.put(i*m.Size+j, j, b, i*m.Piece, m.size(i, all))
+			}
+			more = more || j != m.Me && i+1 < m.count(all)
+		}
+	}
+}
+
+// SharedAlltoall is Alltoall, of blocks that do not lie in out. Where all blocks are of one size and fit a piece together, a member publishes them in one. Else piece i for the member at some distance
+// has the number i times the number of members, and that distance on top; all go from one distance to the next.
+func (p *Plan) SharedAlltoall(m Members, in, out *datatype.Blocks) {
+	p.Shares = true
+	p.copy(in.Block(m.Me), out.Block(m.Me))
+	if in.Types == nil && in.Counts == nil && out.Types == nil && out.Counts == nil && in.Each*in.Type.Size()*m.Size <= m.Piece {
+		one := in.Each * in.Type.Size()
+		p.put(0, Everyone, in.Part(0, in.Each*m.Size), 0, one*m.Size)
+		for j := 1; j < m.Size; j++ {
+			from := (m.Me + j) % m.Size
+			p.Steps = append(p.Steps, Step{Kind: Take, Peer: from, Into: out.Block(from), Piece: Piece{Size: one * m.Size, Skip: m.Me * one, Bytes: one}})
+		}
+		return
+	}
+	most := 1
+	for j := range m.Size {
+		to, from := in.Block(j), out.Block(j)
+		most = max(most, m.count(to.Size()), m.count(from.Size()))
+	}
+	for i := range most {
+		for j := 1; j < m.Size; j++ {
+			to, from := (m.Me+j)%m.Size, (m.Me-j+m.Size)%m.Size
+			b := in.Block(to)
+			if all := b.Size(); i == 0 || i < m.count(all) {
+				p.put(i*m.Size+j, to, b, i*m.Piece, m.size(i, all))
+			}
+			b = out.Block(from)
+			if all := b.Size(); i == 0 || i < m.count(all) {
+				p.take(from, i*m.Size+j, b, i*m.Piece, m.size(i, all))
+				p.took(i*m.Size + j)
+			}
+		}
+	}
+}

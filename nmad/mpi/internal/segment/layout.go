@@ -1,0 +1,44 @@
+package segment
+
+// Slots is how many pieces a member may have published that others have not taken yet.
+const Slots = 8
+
+// Piece is the longest piece, in bytes.
+const Piece = 16 << 10
+
+// MaxMembers is how many members a segment has at most: as many bits a station has for those that sleep.
+const MaxMembers = 256
+
+// A station, by line of 64 bytes: taken, bits of sleepers, heads of the slots; from the next page on, the slots' bodies. A head is a flag, a description, and the piece, if that is short.
+const (
+	line     = 64
+	page     = 4096
+	takenAt  = 0
+	bitsAt   = line
+	headsAt  = 2 * line
+	short    = line - 16
+	bodiesAt = page
+	station  = bodiesAt + Slots*Piece
+)
+
+// Size is how many bytes a segment of so many members has.
+func Size(members int) int { return cookieSize + members*station }
+
+// cookieSize is a page at the beginning, for what tells one segment from another.
+const cookieSize = page
+
+// pieces is how many an operation may have.
+const pieces = 1<<pieceBits - 1
+
+const pieceBits = 22
+
+// MaxPieces is how many pieces a member may publish in an operation, MaxOperations how many operations there may be.
+const (
+	MaxPieces     = pieces - 1
+	MaxOperations = 1<<(64-pieceBits) - 1
+)
+
+func mark(op uint64, k int) uint64 { return op<<pieceBits | uint64(k+1) }
+
+// last is the mark after all of an operation.
+func last(op uint64) uint64 { return op<<pieceBits | pieces }

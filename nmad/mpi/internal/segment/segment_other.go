@@ -1,0 +1,32 @@
+//go:build !linux
+
+package segment
+
+import "github.com/pm2-go/pm2/nmad/driver"
+
+// Segment is a member's view. There is none on this system.
+type Segment struct{}
+
+// Everyone stands for all members as readers of a piece.
+const Everyone = -1
+
+// Create fails on this system.
+func Create(int, []byte) (int, error) { return -1, driver.ErrUnsupported }
+
+// Close does nothing.
+func Close(int) {}
+
+// Open fails on this system.
+func Open(int, int, int, int, []byte) (*Segment, error) { return nil, driver.ErrUnsupported }
+
+func (*Segment) Blocks(uint64, int) int                { return -1 }
+func (*Segment) Room(uint64, int, int) []byte          { return nil }
+func (*Segment) Publish(uint64, int, uint64, int) bool { return false }
+func (*Segment) Ready(int, uint64, int) bool           { return false }
+func (*Segment) What(int, uint64, int) uint64          { return 0 }
+func (*Segment) Bytes(int, uint64, int, int) []byte    { return nil }
+func (*Segment) Took(uint64, int) bool                 { return false }
+func (*Segment) TookAll(uint64) bool                   { return false }
+func (*Segment) Sleepers(func(int))                    {}
+func (*Segment) Sleep(int)                             {}
+func (*Segment) Wakeful(int) bool                      { return false }
