@@ -38,9 +38,10 @@ func (c *Comm) fails(f *follower, err error) error {
 	if c.broken == nil {
 		c.broken = err
 		for _, x := range c.active {
-			go c.refuse(x.tag)
+			tag := x.tag
+			c.job.aside(func() { c.refuse(tag) })
 		}
-		go c.refuse(wakeTag)
+		c.job.aside(func() { c.refuse(wakeTag) })
 	}
 	c.leave(f)
 	return err

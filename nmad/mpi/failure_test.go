@@ -61,7 +61,11 @@ func TestFailsEverywhere(t *testing.T) {
 }
 
 func failingAt(c *Comm, name string, bad, n int, how string, blocks bool) error {
-	if err := c.Barrier(); err != nil { // so that links are there
+	// So that links are there, and what the ranks share.
+	if _, err := Ialltoall(c, make([]int64, c.Size()), make([]int64, c.Size())).Wait(); err != nil {
+		return err
+	}
+	if err := c.Barrier(); err != nil {
 		return err
 	}
 	if c.Rank() == bad {

@@ -86,7 +86,8 @@ func (f *follower) number() error {
 	c.calls++
 	f.tag = c.calls
 	if c.broken != nil {
-		go c.refuse(f.tag) // other ranks may wait for this one
+		tag := f.tag
+		c.job.aside(func() { c.refuse(tag) }) // other ranks may wait for this one
 		return fmt.Errorf("mpi: %v: an operation before has failed: %w", f.what, c.broken)
 	}
 	c.active = append(c.active, f)
@@ -113,7 +114,7 @@ func (f *follower) follow() error {
 	for i := range f.plan.Steps {
 		var err error
 		switch s := &f.plan.Steps[i]; s.Kind {
-		case plan.Put, plan.Take, plan.Fold, plan.Took:
+		case plan.Put, plan.Take, plan.Fold, plan.Merge, plan.Took:
 			err = h.do(f, s)
 		case plan.Send, plan.Receive:
 			err = f.start(s)

@@ -17,8 +17,34 @@ type job struct {
 	stop    func() // of progress in the background; nil: the program sees to that
 	self    *Comm
 
-	mu   sync.Mutex
-	next int // the lowest number of a context that was never used here
+	mu      sync.Mutex
+	next    int        // the lowest number of a context that was never used here
+	refuses int        // goroutines that send refusals
+	refused *sync.Cond // of mu: there are none
+}
+
+// aside calls f, which sends refusals, in a goroutine: the caller may hold locks. Finalize waits for its end.
+func (j *job) aside(f func()) {
+	j.mu.Lock()
+	j.refuses++
+	j.mu.Unlock()
+	go func() {
+		f()
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.refuses--; j.refuses == 0 {
+			j.refused.Broadcast()
+		}
+	}()
+}
+
+// allRefused waits until all refusals are on their way.
+func (j *job) allRefused() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for j.refuses > 0 {
+		j.refused.Wait()
+	}
 }
 
 // The first contexts; a communicator has two, one for the messages of its users and one for its collective operations.
@@ -59,6 +85,7 @@ func New(session *nmad.Session) (world *Comm, err error) {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
 	}
 	j := &job{session: session, next: freeContext}
+	j.refused = sync.NewCond(&j.mu)
 	var all Group
 	for rank := range session.Size() {
 		all.job = append(all.job, rank)
@@ -76,6 +103,7 @@ func New(session *nmad.Session) (world *Comm, err error) {
 // Finalize leaves the job: it waits, within the bounds of nmad.Config.Linger, until what was sent has been taken. All communicators of the job are unusable afterwards. Each
 // process calls it once, on any of them.
 func (c *Comm) Finalize() error {
+	c.job.allRefused()
 	err := c.job.session.Close()
 	if c.job.stop != nil {
 		c.job.stop()

@@ -88,7 +88,7 @@ func (c *Comm) together() (h *shared, err error) {
 func (c *Comm) share(ranks []int) (*shared, error) {
 	h := &shared{comm: c, ranks: ranks, owes: make([]bool, len(ranks)), bells: make([]bell, len(ranks))}
 	h.ready, h.ring = h.met, h.wake
-	h.members = plan.Members{Size: len(ranks), Piece: segment.Piece, Slots: segment.Slots}
+	h.members = plan.Members{Size: len(ranks), Piece: segment.PieceOf(len(ranks)), Slots: segment.Slots}
 	for i, r := range ranks {
 		if r == c.rank {
 			h.members.Me = i
@@ -200,7 +200,7 @@ func (h *shared) leave() {
 // do does a step of members that share memory.
 func (h *shared) do(f *follower, s *plan.Step) error {
 	if s.Number > segment.MaxPieces {
-		return fmt.Errorf("%w: more than %d pieces of %d bytes, for %d ranks", ErrCount, segment.MaxPieces, segment.Piece, len(h.ranks))
+		return fmt.Errorf("%w: more than %d pieces of %d bytes, for %d ranks", ErrCount, segment.MaxPieces, h.members.Piece, len(h.ranks))
 	}
 	if s.Kind == plan.Took {
 		if h.segment.Took(h.op, s.Number) {
@@ -214,7 +214,7 @@ func (h *shared) do(f *follower, s *plan.Step) error {
 			return err
 		}
 	}
-	what := uint64(f.root+1)<<24 | uint64(f.what)<<16 | uint64(s.Size)
+	what := uint64(f.root+1)<<32 | uint64(f.what)<<24 | uint64(s.Size)
 	if s.Kind == plan.Put {
 		if room := h.segment.Room(h.op, s.Number, s.Size); s.Size > 0 {
 			if all, ok := s.From.Dense(); ok {
@@ -229,15 +229,20 @@ func (h *shared) do(f *follower, s *plan.Step) error {
 		return nil
 	}
 	if got := h.segment.What(s.Peer, h.op, s.Number); got != what {
-		return h.differs(s, got, what)
+		return h.differs(s.Peer, got, what)
 	}
-	piece := h.segment.Bytes(s.Peer, h.op, s.Number, s.Size)
-	if s.Kind == plan.Fold {
-		low, _ := s.Into.Type.True()
-		s.Op.Apply(Buffer{Base: datatype.AddressOf(piece[s.Skip:]), At: -low, Count: s.Into.Count, Type: s.Into.Type}, s.Into)
+	switch s.Kind {
+	case plan.Fold:
+		s.Op.Apply(h.operand(s.Peer), s.Into)
+		return nil
+	case plan.Merge:
+		if got := h.segment.What(s.Other, h.op, s.Number); got != what {
+			return h.differs(s.Other, got, what)
+		}
+		s.Op.Combine(h.operand(s.Peer), h.operand(s.Other), s.Into)
 		return nil
 	}
-	piece = piece[s.Skip:][:s.Bytes]
+	piece := h.segment.Bytes(s.Peer, h.op, s.Number, s.Size)[s.Skip:][:s.Bytes]
 	if all, ok := s.Into.Dense(); ok {
 		copy(all[s.At:], piece)
 	} else {
@@ -254,16 +259,24 @@ func (h *shared) folds(in, out Buffer) bool {
 	return h.members.Folds(in.Type)
 }
 
+// operand is the part of a member's piece that the step at hand combines.
+func (h *shared) operand(member int) Buffer {
+	s := h.step
+	piece := h.segment.Bytes(member, h.op, s.Number, s.Size)
+	low, _ := s.Into.Type.True()
+	return Buffer{Base: datatype.AddressOf(piece[s.Skip:]), At: -low, Count: s.Into.Count, Type: s.Into.Type}
+}
+
 // differs says that two ranks do not call the same.
-func (h *shared) differs(s *plan.Step, got, own uint64) error {
+func (h *shared) differs(member int, got, own uint64) error {
 	tell := func(what uint64) string {
-		text := fmt.Sprintf("%v, %d bytes", call(what>>16&0xff), what&0xffff)
-		if root := what >> 24; root > 0 {
+		text := fmt.Sprintf("%v, %d bytes", call(what>>24&0xff), what&0xffffff)
+		if root := what >> 32; root > 0 {
 			text += fmt.Sprintf(", root %d", root-1)
 		}
 		return text
 	}
-	return fmt.Errorf("rank %d: %w: it calls %s; here it is %s", h.ranks[s.Peer], ErrCount, tell(got), tell(own))
+	return fmt.Errorf("rank %d: %w: it calls %s; here it is %s", h.ranks[member], ErrCount, tell(got), tell(own))
 }
 
 // met says that the step at hand need not wait.
@@ -271,17 +284,25 @@ func (h *shared) met() bool {
 	if h.step.Kind == plan.Put {
 		return h.segment.Blocks(h.op, h.step.Number) < 0
 	}
-	return h.segment.Ready(h.step.Peer, h.op, h.step.Number)
+	return h.segment.Ready(h.step.Peer, h.op, h.step.Number) && (h.step.Kind != plan.Merge || h.segment.Ready(h.step.Other, h.op, h.step.Number))
+}
+
+// awaited is the member that the step at hand waits for.
+func (h *shared) awaited() int {
+	switch s := h.step; {
+	case s.Kind == plan.Put:
+		return h.segment.Blocks(h.op, s.Number)
+	case s.Kind == plan.Merge && h.segment.Ready(s.Peer, h.op, s.Number):
+		return s.Other
+	}
+	return h.step.Peer
 }
 
 // wait waits until the step at hand can be done.
 func (h *shared) wait() error {
 	engine := h.comm.job.session.Engine()
 	for !engine.PollUntil(h.ready) {
-		member := h.step.Peer
-		if h.step.Kind == plan.Put {
-			member = h.segment.Blocks(h.op, h.step.Number)
-		}
+		member := h.awaited()
 		if h.met() {
 			break
 		}

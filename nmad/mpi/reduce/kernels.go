@@ -12,56 +12,58 @@ type number interface {
 	ordered | complex64 | complex128
 }
 
-func of[T any](f func(in, inout []T)) kernel {
-	return func(in, inout datatype.Address, n int) { f(datatype.Slice[T](in, n), datatype.Slice[T](inout, n)) }
-}
-
-func sum[T number](in, inout []T) {
-	inout = inout[:len(in)]
-	for i, x := range in {
-		inout[i] = x + inout[i]
+func of[T any](f func(a, b, out []T)) kernel {
+	return func(a, b, out datatype.Address, n int) {
+		f(datatype.Slice[T](a, n), datatype.Slice[T](b, n), datatype.Slice[T](out, n))
 	}
 }
 
-func prod[T number](in, inout []T) {
-	inout = inout[:len(in)]
-	for i, x := range in {
-		inout[i] = x * inout[i]
+func sum[T number](a, b, out []T) {
+	b, out = b[:len(a)], out[:len(a)]
+	for i, x := range a {
+		out[i] = x + b[i]
 	}
 }
 
-func least[T ordered](in, inout []T) {
-	inout = inout[:len(in)]
-	for i, x := range in {
-		inout[i] = min(x, inout[i])
+func prod[T number](a, b, out []T) {
+	b, out = b[:len(a)], out[:len(a)]
+	for i, x := range a {
+		out[i] = x * b[i]
 	}
 }
 
-func greatest[T ordered](in, inout []T) {
-	inout = inout[:len(in)]
-	for i, x := range in {
-		inout[i] = max(x, inout[i])
+func least[T ordered](a, b, out []T) {
+	b, out = b[:len(a)], out[:len(a)]
+	for i, x := range a {
+		out[i] = min(x, b[i])
 	}
 }
 
-func band[T integer](in, inout []T) {
-	inout = inout[:len(in)]
-	for i, x := range in {
-		inout[i] &= x
+func greatest[T ordered](a, b, out []T) {
+	b, out = b[:len(a)], out[:len(a)]
+	for i, x := range a {
+		out[i] = max(x, b[i])
 	}
 }
 
-func bor[T integer](in, inout []T) {
-	inout = inout[:len(in)]
-	for i, x := range in {
-		inout[i] |= x
+func band[T integer](a, b, out []T) {
+	b, out = b[:len(a)], out[:len(a)]
+	for i, x := range a {
+		out[i] = x & b[i]
 	}
 }
 
-func bxor[T integer](in, inout []T) {
-	inout = inout[:len(in)]
-	for i, x := range in {
-		inout[i] ^= x
+func bor[T integer](a, b, out []T) {
+	b, out = b[:len(a)], out[:len(a)]
+	for i, x := range a {
+		out[i] = x | b[i]
+	}
+}
+
+func bxor[T integer](a, b, out []T) {
+	b, out = b[:len(a)], out[:len(a)]
+	for i, x := range a {
+		out[i] = x ^ b[i]
 	}
 }
 
@@ -72,25 +74,27 @@ func truth[T integer](b bool) T {
 	return 0
 }
 
-func land[T integer](in, inout []T) {
-	for i, x := range in {
-		inout[i] = truth[T](x != 0 && inout[i] != 0)
+func land[T integer](a, b, out []T) {
+	for i, x := range a {
+		out[i] = truth[T](x != 0 && b[i] != 0)
 	}
 }
 
-func lor[T integer](in, inout []T) {
-	for i, x := range in {
-		inout[i] = truth[T](x != 0 || inout[i] != 0)
+func lor[T integer](a, b, out []T) {
+	for i, x := range a {
+		out[i] = truth[T](x != 0 || b[i] != 0)
 	}
 }
 
-func lxor[T integer](in, inout []T) {
-	for i, x := range in {
-		inout[i] = truth[T](x != 0 != (inout[i] != 0))
+func lxor[T integer](a, b, out []T) {
+	for i, x := range a {
+		out[i] = truth[T](x != 0 != (b[i] != 0))
 	}
 }
 
-func replace[T any](in, inout []T) { copy(inout, in) }
+func replace[T any](a, _, out []T) { copy(out, a) }
+
+func leave[T any](_, b, out []T) { copy(out, b) }
 
 // located is a value and where it is, as MPI's pairs lie in memory.
 type located[T ordered, I int32 | int64] struct {
@@ -98,32 +102,33 @@ type located[T ordered, I int32 | int64] struct {
 	index I
 }
 
-func minloc[T ordered, I int32 | int64](in, inout []located[T, I]) {
-	for i, x := range in {
-		if y := &inout[i]; x.value < y.value || x.value == y.value && x.index < y.index {
-			*y = x
+func minloc[T ordered, I int32 | int64](a, b, out []located[T, I]) {
+	for i, x := range a {
+		y := b[i]
+		if x.value < y.value || x.value == y.value && x.index < y.index {
+			y = x
 		}
+		out[i] = y
 	}
 }
 
-func maxloc[T ordered, I int32 | int64](in, inout []located[T, I]) {
-	for i, x := range in {
-		if y := &inout[i]; x.value > y.value || x.value == y.value && x.index < y.index {
-			*y = x
+func maxloc[T ordered, I int32 | int64](a, b, out []located[T, I]) {
+	for i, x := range a {
+		y := b[i]
+		if x.value > y.value || x.value == y.value && x.index < y.index {
+			y = x
 		}
+		out[i] = y
 	}
 }
 
 // row is the kernels of the operations for one kind, or one pair of kinds; nil: the operation is not defined for it.
 type row [operations]kernel
 
-func (r *row) any(copies kernel) {
-	r[replaces] = copies
-	r[leaves] = func(datatype.Address, datatype.Address, int) {}
-}
+func anything[T any](r *row) { r[replaces], r[leaves] = of(replace[T]), of(leave[T]) }
 
 func numbers[T number](r *row) {
-	r.any(of(replace[T]))
+	anything[T](r)
 	r[sums], r[multiplies] = of(sum[T]), of(prod[T])
 }
 
@@ -152,14 +157,13 @@ func locations[T ordered, I int32 | int64]() (r row) {
 }
 
 // kernels has a row for each kind of element.
-var kernels = func() map[datatype.Kind]*row {
-	m := map[datatype.Kind]*row{}
+var kernels = func() (m [1 << 8]*row) {
 	at := func(k datatype.Kind) *row {
 		m[k] = &row{}
 		return m[k]
 	}
 	for _, k := range []datatype.Kind{datatype.Byte, datatype.Packed, datatype.Bool} {
-		at(k).any(of(replace[uint8]))
+		anything[uint8](at(k))
 	}
 	integers[int8](at(datatype.Int8))
 	integers[int16](at(datatype.Int16))

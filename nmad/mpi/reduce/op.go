@@ -58,8 +58,8 @@ var (
 	NoOp    = &Op{name: "no-op", what: leaves}
 )
 
-// kernel computes inout[i] = in[i] op inout[i] for n elements.
-type kernel func(in, inout datatype.Address, n int)
+// kernel computes out[i] = a[i] op b[i] for n elements. out may be b.
+type kernel func(a, b, out datatype.Address, n int)
 
 // User returns an operation of a user: f computes inout[i] = in[i] op inout[i] for elements of one type and as many on both sides. It must be associative. Several threads may call f at
 // once, also while a lock is held; so f only computes.
@@ -82,15 +82,21 @@ func (o *Op) Check(t *datatype.Type) error {
 }
 
 // Apply computes inout[i] = in[i] op inout[i] for as many elements, of one Type, which Check has passed. The two do not overlap.
-func (o *Op) Apply(in, inout datatype.Buffer) {
-	switch t := in.Type; {
-	case in.Count == 0 || t.Size() == 0:
+func (o *Op) Apply(in, inout datatype.Buffer) { o.Combine(in, inout, inout) }
+
+// Combine computes out[i] = a[i] op b[i] for as many elements, of one Type, which Check has passed. out may be b; else none overlaps another.
+func (o *Op) Combine(a, b, out datatype.Buffer) {
+	switch t := a.Type; {
+	case a.Count == 0 || t.Size() == 0:
 	case o.user != nil:
-		o.user(in, inout)
+		if b.First() != out.First() {
+			datatype.Copy(&out, &b)
+		}
+		o.user(a, out)
 	case o.locates():
-		o.kernel(t)(in.First(), inout.First(), in.Count)
+		o.kernel(t)(a.First(), b.First(), out.First(), a.Count)
 	default:
-		kernels[t.Uniform()][o.what](in.First(), inout.First(), in.Count*t.Elements())
+		kernels[t.Uniform()][o.what](a.First(), b.First(), out.First(), a.Count*t.Elements())
 	}
 }
 

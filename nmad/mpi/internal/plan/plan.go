@@ -9,7 +9,7 @@ import (
 type Kind uint8
 
 // Send and Receive start a message. Fence waits for all that were started. Reduce computes Into = From op Into. Copy copies From to Into. The others are for members that share memory
-// (package segment): Put publishes a piece, Take copies one to Into, Fold computes Into = piece op Into, Took says that all pieces up to a number have been read.
+// (package segment): Put publishes a piece, Take copies one to Into, Fold computes Into = piece op Into, Merge Into = piece op the piece of Other, Took says that all pieces up to a number have been read.
 const (
 	Send Kind = iota
 	Receive
@@ -19,16 +19,17 @@ const (
 	Put
 	Take
 	Fold
+	Merge
 	Took
 )
 
 // Step is one of a Plan.
 type Step struct {
 	Kind Kind
-	Peer int             // Send, Receive: a rank of the group; Take, Fold: the member that publishes; Put: that which reads, or Everyone
+	Peer int             // Send, Receive: a rank of the group; Take, Fold, Merge: the member that publishes; Put: that which reads, or Everyone
 	From datatype.Buffer // Send, Reduce, Copy, Put
-	Into datatype.Buffer // Receive, Reduce, Copy, Take, Fold
-	Op   *reduce.Op      // Reduce, Fold
+	Into datatype.Buffer // Receive, Reduce, Copy, Take, Fold, Merge
+	Op   *reduce.Op      // Reduce, Fold, Merge
 	Piece
 }
 
@@ -37,8 +38,9 @@ type Piece struct {
 	Number int
 	Size   int // in bytes
 	At     int // Put: where it begins in the data of From, in bytes; Take: where in those of Into its part belongs
-	Skip   int // Take, Fold: bytes of the piece before the part that is read
+	Skip   int // Take, Fold, Merge: bytes of the piece before the part that is read
 	Bytes  int // Take: of that part
+	Other  int // Merge: a member, whose piece has that number, too
 }
 
 // Everyone stands for all members.

@@ -132,11 +132,17 @@ func (m Members) Folds(t *datatype.Type) bool {
 // elements is how many elements of a datatype a piece has.
 func (m Members) elements(t *datatype.Type) int { return m.Piece / t.Size() }
 
-// combine leaves the pieces of all members from one on in into, which is as long as the pieces behind skip.
+// combine leaves the pieces of all members from one on, up to another, combined, in into, which is as long as the pieces behind skip.
 func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, into datatype.Buffer) {
-	p.Steps = append(p.Steps, Step{Kind: Take, Peer: behind - 1, Into: into, Piece: Piece{Number: number, Size: size, Skip: skip, Bytes: into.Size()}})
-	for i := behind - 2; i >= first; i-- {
-		p.fold(op, i, number, size, skip, into)
+	last := Step{Kind: Take, Peer: behind - 1, Into: into, Op: op, Piece: Piece{Number: number, Size: size, Skip: skip, Bytes: into.Size()}}
+	next := behind - 2
+	if next >= first {
+		last.Kind, last.Peer, last.Other = Merge, next, behind-1
+		next--
+	}
+	p.Steps = append(p.Steps, last)
+	for ; next >= first; next-- {
+		p.fold(op, next, number, size, skip, into)
 	}
 }
 
@@ -457,17 +463,21 @@ func (p *Plan) SharedAlltoall(m Members, in, out *datatype.Blocks) {
 		most = max(most, m.count(to.Size()), m.count(from.Size()))
 	}
 	for i := range most {
-		for j := 1; j < m.Size; j++ {
-			to, from := (m.Me+j)%m.Size, (m.Me-j+m.Size)%m.Size
-			b := in.Block(to)
-			if all := b.Size(); i == 0 || i < m.count(all) {
-				p.put(i*m.Size+j, to, b, i*m.Piece, m.size(i, all))
+		for first := 1; first < m.Size; first += m.Slots / 2 {
+			behind := min(first+m.Slots/2, m.Size)
+			for j := first; j < behind; j++ {
+				to := (m.Me + j) % m.Size
+				if b := in.Block(to); i == 0 || i < m.count(b.Size()) {
+					p.put(i*m.Size+j, to, b, i*m.Piece, m.size(i, b.Size()))
+				}
 			}
-			b = out.Block(from)
-			if all := b.Size(); i == 0 || i < m.count(all) {
-				p.take(from, i*m.Size+j, b, i*m.Piece, m.size(i, all))
-				p.took(i*m.Size + j)
+			for j := first; j < behind; j++ {
+				from := (m.Me - j + m.Size) % m.Size
+				if b := out.Block(from); i == 0 || i < m.count(b.Size()) {
+					p.take(from, i*m.Size+j, b, i*m.Piece, m.size(i, b.Size()))
+				}
 			}
+			p.took(i*m.Size + behind - 1)
 		}
 	}
 }

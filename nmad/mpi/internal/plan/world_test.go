@@ -46,9 +46,9 @@ func (w *world) blocked(rank, number int) bool {
 	return false
 }
 
-// piece is what a step reads, if it is there.
-func (w *world) piece(s *Step) *published {
-	have := w.shelves[s.Peer][s.Number%w.slots]
+// piece is what a step reads of a member, if it is there.
+func (w *world) piece(s *Step, member int) *published {
+	have := w.shelves[member][s.Number%w.slots]
 	if have == nil || have.number != s.Number {
 		return nil
 	}
@@ -64,13 +64,18 @@ func (w *world) share(rank int, s *Step) {
 			panic(fmt.Sprintf("rank %d publishes %d bytes of %d", rank, n, s.Size))
 		}
 		w.shelves[rank][s.Number%w.slots] = x
-	case Take, Fold:
-		x := w.piece(s)
+	case Take, Fold, Merge:
+		x := w.piece(s, s.Peer)
 		if x.size != s.Size || x.reader != Everyone && x.reader != rank {
 			panic(fmt.Sprintf("rank %d reads %d bytes of rank %d, which publishes %d for %d", rank, s.Size, s.Peer, x.size, x.reader))
 		}
+		part := func(x *published) datatype.Buffer {
+			return datatype.Buffer{Base: datatype.Add(datatype.AddressOf(x.data), s.Skip), Count: s.Into.Count, Type: s.Into.Type}
+		}
 		if s.Kind == Fold {
-			s.Op.Apply(datatype.Buffer{Base: datatype.Add(datatype.AddressOf(x.data), s.Skip), Count: s.Into.Count, Type: s.Into.Type}, s.Into)
+			s.Op.Apply(part(x), s.Into)
+		} else if s.Kind == Merge {
+			s.Op.Combine(part(x), part(w.piece(s, s.Other)), s.Into)
 		} else if n := s.Into.Unpack(s.At, bytesOf(x.data)[s.Skip:s.Skip+s.Bytes]); n != s.Bytes {
 			panic(fmt.Sprintf("rank %d takes %d bytes of %d", rank, n, s.Bytes))
 		}
@@ -152,7 +157,7 @@ func (w *world) step(rank int) func() {
 			}
 		}
 	}
-	if s.Kind == Put && w.blocked(rank, s.Number) || (s.Kind == Take || s.Kind == Fold) && w.piece(s) == nil {
+	if s.Kind == Put && w.blocked(rank, s.Number) || (s.Kind == Take || s.Kind == Fold || s.Kind == Merge) && w.piece(s, s.Peer) == nil || s.Kind == Merge && w.piece(s, s.Other) == nil {
 		return nil
 	}
 	return func() {

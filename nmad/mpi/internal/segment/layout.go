@@ -1,10 +1,13 @@
 package segment
 
 // Slots is how many pieces a member may have published that others have not taken yet.
-const Slots = 8
+const Slots = 16
 
-// Piece is the longest piece, in bytes.
-const Piece = 16 << 10
+// PieceOf is the longest piece, in bytes, where there are so many members. The ring of a few members is longer than the second cache of a core: so what a reader takes has left the writer's, and it
+// comes from the cache that both share (docs/decisions/collectives-in-shared-memory.md). Many members have shorter ones, which together are as long as those of eight.
+func PieceOf(members int) int { return max(min(longest, longest*8/max(members, 1))&^(page-1), page) }
+
+const longest = 128 << 10
 
 // MaxMembers is how many members a segment has at most: as many bits a station has for those that sleep.
 const MaxMembers = 256
@@ -18,11 +21,13 @@ const (
 	headsAt  = 2 * line
 	short    = line - 16
 	bodiesAt = page
-	station  = bodiesAt + Slots*Piece
 )
 
+// station is how many bytes each of so many members has.
+func station(members int) int { return bodiesAt + Slots*PieceOf(members) }
+
 // Size is how many bytes a segment of so many members has.
-func Size(members int) int { return cookieSize + members*station }
+func Size(members int) int { return cookieSize + members*station(members) }
 
 // cookieSize is a page at the beginning, for what tells one segment from another.
 const cookieSize = page

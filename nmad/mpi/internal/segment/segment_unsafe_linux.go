@@ -19,6 +19,8 @@ type Segment struct {
 	memory  []byte
 	own     int
 	members int
+	piece   int // the longest, in bytes
+	station int // bytes of each member
 	held    [Slots]held
 	seen    []uint64 // what the others have taken, as far as it was looked up
 }
@@ -66,7 +68,7 @@ func Open(pid, fd, members, own int, cookie []byte) (*Segment, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("mmap", err)
 	}
-	s := &Segment{memory: unsafe.Slice((*byte)(p), size), own: own, members: members, seen: make([]uint64, members)}
+	s := &Segment{memory: unsafe.Slice((*byte)(p), size), own: own, members: members, piece: PieceOf(members), station: station(members), seen: make([]uint64, members)}
 	type span struct{ at, size uintptr }
 	runtime.AddCleanup(s, func(x span) { _, _, _ = unix.Syscall(unix.SYS_MUNMAP, x.at, x.size, 0) }, span{uintptr(p), uintptr(size)})
 	if string(s.memory[:len(cookie)]) != string(cookie) {
@@ -77,7 +79,7 @@ func Open(pid, fd, members, own int, cookie []byte) (*Segment, error) {
 
 // at is a byte of a member's station.
 func (s *Segment) at(member, offset int) unsafe.Pointer {
-	return unsafe.Pointer(&s.memory[cookieSize+member*station+offset])
+	return unsafe.Pointer(&s.memory[cookieSize+member*s.station+offset])
 }
 
 func (s *Segment) word(member, offset int) *atomic.Uint64 {
@@ -92,7 +94,7 @@ func headOf(slot int) int { return headsAt + slot*line }
 func (s *Segment) room(member, slot, size int) []byte {
 	at := headOf(slot) + 16
 	if size > short {
-		at = bodiesAt + slot*Piece
+		at = bodiesAt + slot*s.piece
 	}
 	return unsafe.Slice((*byte)(s.at(member, at)), size)
 }
@@ -118,7 +120,7 @@ func (s *Segment) Blocks(op uint64, k int) int {
 	return -1
 }
 
-// Room is where to write piece k, of at most Piece bytes, once nothing Blocks it.
+// Room is where to write piece k, of at most PieceOf bytes, once nothing Blocks it.
 func (s *Segment) Room(op uint64, k, size int) []byte {
 	return s.room(s.own, slotOf(op, k), size)
 }
@@ -143,7 +145,7 @@ func (s *Segment) What(member int, op uint64, k int) uint64 {
 	return *(*uint64)(s.at(member, headOf(slotOf(op, k))+8))
 }
 
-// Bytes is a piece that is Ready, of that size, at most Piece. Its publisher leaves it as it is until this member has taken it.
+// Bytes is a piece that is Ready, of that size, at most PieceOf. Its publisher leaves it as it is until this member has taken it.
 func (s *Segment) Bytes(member int, op uint64, k, size int) []byte {
 	return s.room(member, slotOf(op, k), size)
 }
