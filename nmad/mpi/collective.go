@@ -32,9 +32,12 @@ func (c *Comm) barrier(m manner) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h != nil {
-		f.plan.SharedBarrier(h.members)
-	} else {
+	switch h.way() {
+	case inMemory:
+		f.plan.SharedBarrier(h.hosts.Members)
+	case inLevels:
+		f.plan.HostsBarrier(&h.hosts)
+	default:
 		f.plan.Barrier(c.rank, c.Size())
 	}
 	return f, nil
@@ -57,9 +60,12 @@ func (c *Comm) bcast(m manner, b Buffer, root int) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h != nil {
-		f.plan.SharedBcast(h.members, root, b)
-	} else {
+	switch h.way() {
+	case inMemory:
+		f.plan.SharedBcast(h.hosts.Members, root, b)
+	case inLevels:
+		f.plan.HostsBcast(&h.hosts, root, b)
+	default:
 		f.plan.Bcast(c.rank, c.Size(), root, b)
 	}
 	return f, nil
@@ -93,9 +99,12 @@ func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int) (*follo
 	if err != nil {
 		return nil, err
 	}
-	if h != nil && h.folds(in, out) {
-		f.plan.SharedReduce(h.members, root, op, in, out)
-	} else {
+	switch h.reducing(op, in, out) {
+	case inMemory:
+		f.plan.SharedReduce(h.hosts.Members, root, op, in, out)
+	case inLevels:
+		f.plan.HostsReduce(&h.hosts, root, op, in, out)
+	default:
 		f.plan.Reduce(c.rank, c.Size(), root, op, in, out)
 	}
 	return f, nil
@@ -124,9 +133,12 @@ func (c *Comm) allreduce(m manner, op *Op, in Buffer, out Buffer) (*follower, er
 	if err != nil {
 		return nil, err
 	}
-	if h != nil && h.folds(in, out) {
-		f.plan.SharedAllreduce(h.members, op, in, out)
-	} else {
+	switch h.reducing(op, in, out) {
+	case inMemory:
+		f.plan.SharedAllreduce(h.hosts.Members, op, in, out)
+	case inLevels:
+		f.plan.HostsAllreduce(&h.hosts, op, in, out)
+	default:
 		f.plan.Allreduce(c.rank, c.Size(), op, in, out)
 	}
 	return f, nil
@@ -153,9 +165,10 @@ func (c *Comm) scan(m manner, op *Op, in Buffer, out Buffer) (*follower, error) 
 	if err != nil {
 		return nil, err
 	}
-	if h != nil && h.folds(in, out) {
-		f.plan.SharedScan(h.members, true, op, in, out)
-	} else {
+	switch h.reducing(op, in, out) {
+	case inMemory:
+		f.plan.SharedScan(h.hosts.Members, true, op, in, out)
+	default:
 		f.plan.Scan(c.rank, c.Size(), op, in, out)
 	}
 	return f, nil
@@ -182,9 +195,10 @@ func (c *Comm) exscan(m manner, op *Op, in Buffer, out Buffer) (*follower, error
 	if err != nil {
 		return nil, err
 	}
-	if h != nil && h.folds(in, out) {
-		f.plan.SharedScan(h.members, false, op, in, out)
-	} else {
+	switch h.reducing(op, in, out) {
+	case inMemory:
+		f.plan.SharedScan(h.hosts.Members, false, op, in, out)
+	default:
 		f.plan.Exscan(c.rank, c.Size(), op, in, out)
 	}
 	return f, nil
@@ -217,9 +231,10 @@ func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer) (*follower
 	if err != nil {
 		return nil, err
 	}
-	if h != nil && in.Types == nil && h.folds(in.Buffer, out) {
-		f.plan.SharedReduceScatter(h.members, op, &in, out)
-	} else {
+	switch h.reducing(op, in.Buffer, out) {
+	case inMemory:
+		f.plan.SharedReduceScatter(h.hosts.Members, op, &in, out)
+	default:
 		f.plan.ReduceScatter(c.rank, c.Size(), op, &in, out)
 	}
 	return f, nil
@@ -255,9 +270,10 @@ func (c *Comm) gather(m manner, in Buffer, out Blocks, root int) (*follower, err
 	if err != nil {
 		return nil, err
 	}
-	if h != nil {
-		f.plan.SharedGather(h.members, root, in, &out)
-	} else {
+	switch h.way() {
+	case inMemory:
+		f.plan.SharedGather(h.hosts.Members, root, in, &out)
+	default:
 		f.plan.Gather(c.rank, c.Size(), root, in, &out)
 	}
 	return f, nil
@@ -293,9 +309,10 @@ func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int) (*follower, er
 	if err != nil {
 		return nil, err
 	}
-	if h != nil {
-		f.plan.SharedScatter(h.members, root, &in, out)
-	} else {
+	switch h.way() {
+	case inMemory:
+		f.plan.SharedScatter(h.hosts.Members, root, &in, out)
+	default:
 		f.plan.Scatter(c.rank, c.Size(), root, &in, out)
 	}
 	return f, nil
@@ -322,9 +339,12 @@ func (c *Comm) allgather(m manner, in Buffer, out Blocks) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h != nil {
-		f.plan.SharedAllgather(h.members, in, &out)
-	} else {
+	switch h.gathering(&out) {
+	case inMemory:
+		f.plan.SharedAllgather(h.hosts.Members, in, &out)
+	case inLevels:
+		f.plan.HostsAllgather(&h.hosts, in, &out)
+	default:
 		f.plan.Allgather(c.rank, c.Size(), in, &out)
 	}
 	return f, nil
@@ -355,9 +375,10 @@ func (c *Comm) alltoall(m manner, in Blocks, out Blocks) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h != nil && (in.Type != nil || in.Types != nil) {
-		f.plan.SharedAlltoall(h.members, &in, &out)
-	} else {
+	switch h.exchanging(&in) {
+	case inMemory:
+		f.plan.SharedAlltoall(h.hosts.Members, &in, &out)
+	default:
 		f.plan.Alltoall(c.rank, c.Size(), &in, &out)
 	}
 	return f, nil

@@ -8,19 +8,43 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// TestCollectives: every operation, over a network, with groups of one to five.
+// ways are the hosts that ranks are taken to be on; those of one share memory. Each host is this one.
+var ways = map[string]func(process int) int{
+	"shared memory":       nil,
+	"messages":            func(int) int { return -1 },
+	"two hosts":           func(p int) int { return p / 3 },
+	"two hosts, in turns": func(p int) int { return p % 2 },
+	"one alone":           func(p int) int { return min(p, 1) },
+}
+
+// TestCollectives: every operation, in each way, with groups of one to five, and of twelve.
 func TestCollectives(t *testing.T) {
-	for size := 1; size <= 5; size++ {
-		each(t, size, func(c *Comm) error {
-			for _, n := range []int{0, 1, 5, 2000} {
-				for root := range size {
-					if err := collectives(c, n, root); err != nil {
-						return fmt.Errorf("%d elements, root %d: %w", n, root, err)
-					}
-				}
+	for name, hostOf := range ways {
+		for _, size := range []int{1, 2, 3, 4, 5, 12} {
+			counts := []int{0, 1, 5, 2000}
+			if size == 5 || size == 2 {
+				counts = append(counts, 100_000)
 			}
-			return nil
-		})
+			if testing.Short() && size == 12 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, %d ranks", name, size), func(t *testing.T) {
+				each(t, size, func(c *Comm) error {
+					c.job.hostOf = hostOf
+					for _, n := range counts {
+						for root := range size {
+							if root > 2 && root < size-1 {
+								continue
+							}
+							if err := collectives(c, n, root); err != nil {
+								return fmt.Errorf("%d elements, root %d: %w", n, root, err)
+							}
+						}
+					}
+					return nil
+				})
+			})
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ type job struct {
 	session *nmad.Session
 	stop    func() // of progress in the background; nil: the program sees to that
 	self    *Comm
+	hostOf  func(process int) int // the lowest process on the host of one; nil: what the session says; below 0: no ranks share memory
 
 	mu      sync.Mutex
 	next    int        // the lowest number of a context that was never used here

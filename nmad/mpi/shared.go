@@ -3,6 +3,7 @@ package mpi
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -13,14 +14,14 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 )
 
-// shared is the memory that the members of a communicator on this host share, for operations that their callers wait for. One thread at a time uses it.
+// shared is the memory that the members of a communicator on each host share, for operations that their callers wait for. One thread at a time uses it.
 //
 // A waiter looks at the flag of the member that it waits for. After some microseconds it asks that member for a message, and sleeps until that has come, as any receiver does. So it learns of
 // the member's death, too; and a rank at which an operation has failed sends all others a refusal in place of that message.
 type shared struct {
 	comm    *Comm
-	segment *segment.Segment
-	members plan.Members
+	segment *segment.Segment // nil: this rank is alone on its host
+	hosts   plan.Hosts
 	ranks   []int  // of the communicator, by member
 	owes    []bool // members whose message is under way, though it is not needed any more
 	used    atomic.Bool
@@ -46,34 +47,59 @@ const wakeTag = 0
 // invitation is what the first member tells the others of the segment that it has made.
 const invitation = 32
 
-// hostMembers are the ranks of c that are on the host of one of them.
-func (c *Comm) hostMembers(rank int) (ranks []int) {
-	host := c.job.session.HostOf(c.group.job[rank])
+// seats says where the ranks of c are, and whether some of them are to share memory: those of a host, if messages between them go that way, too.
+func (c *Comm) seats() (h plan.Hosts, share bool) {
+	if c.Size() < 2 {
+		return h, false
+	}
+	hosts := make([]int, c.Size())
+	hostOf := c.job.session.HostOf
+	if c.job.hostOf != nil {
+		hostOf = c.job.hostOf
+	}
 	for r, p := range c.group.job {
-		if c.job.session.HostOf(p) == host {
-			ranks = append(ranks, r)
+		if hosts[r] = hostOf(p); hosts[r] < 0 {
+			return h, false
 		}
 	}
-	return ranks
-}
-
-// sharing says whether the ranks of c are to share memory: they are on one host, and messages between them go that way, too.
-func (c *Comm) sharing() bool {
-	if c.Size() < 2 || c.Size() > segment.MaxMembers || len(c.hostMembers(c.rank)) < c.Size() {
-		return false
+	h = plan.HostsOf(c.rank, hosts, 0, segment.Slots)
+	h.Piece = segment.PieceOf(h.Members.Size)
+	if len(h.Leaders) == c.Size() {
+		return h, false
+	}
+	for _, seat := range h.Of {
+		if seat.Member >= segment.MaxMembers {
+			return h, false
+		}
 	}
 	for _, r := range c.gates[(c.rank+1)%c.Size()].Info().Rails {
 		if r.Name != "auto" && r.Name != "shm" {
-			return false
+			return h, false
 		}
 	}
-	return true
+	return h, true
 }
 
 // together makes the memory that the ranks share, at the first operation, at all of them; nil: they share none.
 func (c *Comm) together() (h *shared, err error) {
-	if c.sharing() {
-		h, err = c.share(c.hostMembers(c.rank))
+	if seats, share := c.seats(); share {
+		h = &shared{comm: c, hosts: seats}
+		for r, seat := range seats.Of {
+			if seat.Host == seats.Host {
+				h.ranks = append(h.ranks, r)
+			}
+		}
+		h.owes, h.bells = make([]bool, len(h.ranks)), make([]bell, len(h.ranks))
+		h.ready, h.ring = h.met, h.wake
+		var all bool
+		if seats.Me == 0 {
+			all, err = h.invite()
+		} else {
+			all, err = h.join()
+		}
+		if !all {
+			h = nil
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("shared memory: %w", err)
@@ -84,89 +110,96 @@ func (c *Comm) together() (h *shared, err error) {
 	return h, nil
 }
 
-// share has the ranks map one segment; no error and nil: one of them cannot.
-func (c *Comm) share(ranks []int) (*shared, error) {
-	h := &shared{comm: c, ranks: ranks, owes: make([]bool, len(ranks)), bells: make([]bell, len(ranks))}
-	h.ready, h.ring = h.met, h.wake
-	h.members = plan.Members{Size: len(ranks), Piece: segment.PieceOf(len(ranks)), Slots: segment.Slots}
-	for i, r := range ranks {
-		if r == c.rank {
-			h.members.Me = i
-		}
-	}
+// join maps the segment that the leader of the host has made, and says whether all ranks have theirs.
+func (h *shared) join() (all bool, err error) {
+	leader := h.ranks[0]
 	var card [invitation]byte
-	if h.members.Me == 0 {
-		return h.invite(card[:])
-	}
-	if err := h.hear(0, card[:]); err != nil {
-		return nil, err
+	if err := h.hear(leader, card[:]); err != nil {
+		return false, err
 	}
 	pid, fd := binary.LittleEndian.Uint64(card[:]), binary.LittleEndian.Uint64(card[8:])
 	answer := []byte{0}
-	s, err := segment.Open(int(pid), int(fd), len(ranks), h.members.Me, card[16:])
-	if h.segment = s; err == nil {
-		answer[0] = 1
+	if s, err := segment.Open(int(pid), int(fd), len(h.ranks), h.hosts.Me, card[16:]); err == nil {
+		h.segment, answer[0] = s, 1
 	}
-	if err := h.tell(0, answer); err != nil {
-		return nil, err
+	if err := h.tell(leader, answer); err != nil {
+		return false, err
 	}
-	if err := h.hear(0, answer); err != nil || answer[0] == 0 {
-		return nil, err
-	}
-	return h, nil
+	err = h.hear(leader, answer)
+	return answer[0] != 0, err
 }
 
-// invite is share at the first member: it makes the segment, tells the others, and all when all have it.
-func (h *shared) invite(card []byte) (*shared, error) {
-	_, _ = rand.Read(card[16:])
-	fd, err := segment.Create(len(h.ranks), card[16:])
-	if err == nil {
-		defer segment.Close(fd)
-		h.segment, err = segment.Open(os.Getpid(), fd, len(h.ranks), 0, card[16:])
-	}
-	binary.LittleEndian.PutUint64(card, uint64(os.Getpid()))
-	binary.LittleEndian.PutUint64(card[8:], uint64(fd))
-	answer, all := []byte{0}, []byte{1}
-	if err != nil {
-		all[0] = 0
-	}
-	for m := 1; m < len(h.ranks); m++ {
-		if err := h.tell(m, card); err != nil {
-			return nil, err
+// invite makes a host's segment, if it has several members, and tells them. Then all leaders tell the first one whether all is well, and learn from it whether it is everywhere.
+func (h *shared) invite() (all bool, err error) {
+	well := []byte{1}
+	if others := h.ranks[1:]; len(others) > 0 {
+		var card [invitation]byte
+		_, _ = rand.Read(card[16:])
+		fd, err := segment.Create(len(h.ranks), card[16:])
+		if err == nil {
+			defer segment.Close(fd)
+			h.segment, err = segment.Open(os.Getpid(), fd, len(h.ranks), 0, card[16:])
+		}
+		if err != nil {
+			well[0] = 0
+		}
+		binary.LittleEndian.PutUint64(card[:], uint64(os.Getpid()))
+		binary.LittleEndian.PutUint64(card[8:], uint64(fd))
+		if err := h.collect(others, card[:], well); err != nil {
+			return false, err
 		}
 	}
-	for m := 1; m < len(h.ranks); m++ {
-		if err := h.hear(m, answer); err != nil {
-			return nil, err
+	switch first := h.hosts.Leaders[0]; {
+	case h.hosts.Host > 0:
+		if err := errors.Join(h.tell(first, well), h.hear(first, well)); err != nil {
+			return false, err
 		}
-		all[0] &= answer[0]
-	}
-	for m := 1; m < len(h.ranks); m++ {
-		if err := h.tell(m, all); err != nil {
-			return nil, err
+	default:
+		if err := errors.Join(h.collect(h.hosts.Leaders[1:], nil, well), h.tellAll(h.hosts.Leaders[1:], well)); err != nil {
+			return false, err
 		}
 	}
-	if all[0] == 0 {
-		return nil, nil
-	}
-	return h, nil
+	return well[0] != 0, h.tellAll(h.ranks[1:], well)
 }
 
-func (h *shared) tell(member int, b []byte) error {
-	rank := h.ranks[member]
+// collect tells ranks something, nil: nothing, and hears from each whether all is well.
+func (h *shared) collect(ranks []int, b, well []byte) error {
+	if b != nil {
+		if err := h.tellAll(ranks, b); err != nil {
+			return err
+		}
+	}
+	answer := []byte{0}
+	for _, r := range ranks {
+		if err := h.hear(r, answer); err != nil {
+			return err
+		}
+		well[0] &= answer[0]
+	}
+	return nil
+}
+
+func (h *shared) tellAll(ranks []int, b []byte) error {
+	for _, r := range ranks {
+		if err := h.tell(r, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *shared) tell(rank int, b []byte) error {
 	if err := h.comm.collective.Send(h.comm.group.job[rank], wakeTag, b); err != nil {
 		return fmt.Errorf("rank %d: %w", rank, err)
 	}
 	return nil
 }
 
-// hear receives what a member tells, of that length; a refusal in its place is ErrElsewhere.
-func (h *shared) hear(member int, b []byte) error {
-	rank := h.ranks[member]
-	came := &h.came
-	e, err := h.comm.collective.Recv(h.comm.group.job[rank], wakeTag, came[:])
+// hear receives what a rank tells, of that length; a refusal in its place is ErrElsewhere.
+func (h *shared) hear(rank int, b []byte) error {
+	e, err := h.comm.collective.Recv(h.comm.group.job[rank], wakeTag, h.came[:])
 	switch {
-	case err == nil && int(e.Size) == len(refusal) && string(came[:len(refusal)]) == refusal:
+	case err == nil && int(e.Size) == len(refusal) && string(h.came[:len(refusal)]) == refusal:
 		err = ErrElsewhere
 	case err == nil && int(e.Size) != len(b):
 		err = fmt.Errorf("%w: %d bytes, %d expected", ErrCount, e.Size, len(b))
@@ -174,8 +207,55 @@ func (h *shared) hear(member int, b []byte) error {
 	if err != nil {
 		return fmt.Errorf("rank %d: %w", rank, err)
 	}
-	copy(b, came[:])
+	copy(b, h.came[:])
 	return nil
+}
+
+// way is how the ranks of an operation reach each other.
+type way uint8
+
+const (
+	byMessages way = iota
+	inMemory       // all are on one host
+	inLevels       // in memory within hosts, by messages between them
+)
+
+func (h *shared) way() way {
+	switch {
+	case h == nil:
+		return byMessages
+	case len(h.hosts.Leaders) == 1:
+		return inMemory
+	}
+	return inLevels
+}
+
+// reducing is the way of a reduction.
+func (h *shared) reducing(op *Op, in, out Buffer) way {
+	t := in.Type
+	if t == nil {
+		t = out.Type
+	}
+	if w := h.way(); w == byMessages || h.hosts.Folds(t) && (w == inMemory || op.Commutes() || h.hosts.Contiguous) {
+		return w
+	}
+	return byMessages
+}
+
+// gathering is the way of an operation in which each rank gives all others a block.
+func (h *shared) gathering(out *Blocks) way {
+	if w := h.way(); w != inLevels || h.hosts.Contiguous && out.Counts == nil && out.Types == nil {
+		return w
+	}
+	return byMessages
+}
+
+// exchanging is the way of an operation in which each rank gives each other one a block.
+func (h *shared) exchanging(in *Blocks) way {
+	if in.Type == nil && in.Types == nil {
+		return byMessages // in place
+	}
+	return h.way()
 }
 
 // enter is called before the first step of an operation, leave after its last one.
@@ -191,7 +271,7 @@ func (h *shared) enter(op uint64) error {
 }
 
 func (h *shared) leave() {
-	if h.segment.TookAll(h.op) {
+	if h.segment != nil && h.segment.TookAll(h.op) {
 		h.segment.Sleepers(h.ring)
 	}
 	h.used.Store(false)
@@ -200,7 +280,7 @@ func (h *shared) leave() {
 // do does a step of members that share memory.
 func (h *shared) do(f *follower, s *plan.Step) error {
 	if s.Number > segment.MaxPieces {
-		return fmt.Errorf("%w: more than %d pieces of %d bytes, for %d ranks", ErrCount, segment.MaxPieces, h.members.Piece, len(h.ranks))
+		return fmt.Errorf("%w: more than %d pieces of %d bytes, for %d ranks", ErrCount, segment.MaxPieces, h.hosts.Piece, len(h.ranks))
 	}
 	if s.Kind == plan.Took {
 		if h.segment.Took(h.op, s.Number) {
@@ -249,14 +329,6 @@ func (h *shared) do(f *follower, s *plan.Step) error {
 		s.Into.Unpack(s.At, piece)
 	}
 	return nil
-}
-
-// folds says whether elements of a reduction can be combined in shared memory.
-func (h *shared) folds(in, out Buffer) bool {
-	if in.Type == nil {
-		in = out
-	}
-	return h.members.Folds(in.Type)
 }
 
 // operand is the part of a member's piece that the step at hand combines.
@@ -314,7 +386,7 @@ func (h *shared) wait() error {
 			}
 		}
 		h.owes[member] = false
-		if err := h.hear(member, nil); err != nil {
+		if err := h.hear(h.ranks[member], nil); err != nil {
 			return err
 		}
 	}

@@ -53,21 +53,31 @@ type Plan struct {
 	used   int        // of memory
 	open   bool       // something was started since the last fence
 	Shares bool       // it has steps for members that share memory
+	ranks  []int      // of the group for which messages are planned; nil: its numbers are ranks
+	base   int        // of the numbers of pieces
 }
 
 // Reset empties the plan.
 func (p *Plan) Reset() {
 	clear(p.Steps)
-	p.Steps, p.used, p.open, p.Shares = p.Steps[:0], 0, false, false
+	p.Steps, p.used, p.open, p.Shares, p.ranks, p.base = p.Steps[:0], 0, false, false, nil, 0
+}
+
+// rank is that of a process of the group for which messages are planned.
+func (p *Plan) rank(i int) int {
+	if p.ranks != nil {
+		return p.ranks[i]
+	}
+	return i
 }
 
 func (p *Plan) send(to int, b datatype.Buffer) {
-	p.Steps = append(p.Steps, Step{Kind: Send, Peer: to, From: b})
+	p.Steps = append(p.Steps, Step{Kind: Send, Peer: p.rank(to), From: b})
 	p.open = true
 }
 
 func (p *Plan) receive(from int, b datatype.Buffer) {
-	p.Steps = append(p.Steps, Step{Kind: Receive, Peer: from, Into: b})
+	p.Steps = append(p.Steps, Step{Kind: Receive, Peer: p.rank(from), Into: b})
 	p.open = true
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -50,16 +51,18 @@ func buffer(s []affine) datatype.Buffer {
 
 // group is a drawn call of a collective operation at all ranks.
 type group struct {
-	t      *rapid.T
-	size   int
-	root   int
-	count  int
-	plans  []*Plan
-	in     [][]affine // of each rank, as it was
-	place  bool       // in place
-	shared bool       // the ranks share memory
-	piece  int        // of that, in bytes
-	op     *reduce.Op
+	t         *rapid.T
+	size      int
+	root      int
+	count     int
+	plans     []*Plan
+	in        [][]affine // of each rank, as it was
+	place     bool       // in place
+	shared    bool       // the ranks share memory
+	piece     int        // of that, in bytes
+	hosts     []Hosts    // by rank; nil: all are on one host
+	twoLevels bool       // the plans are such
+	op        *reduce.Op
 }
 
 func draw(t *rapid.T) *group {
@@ -68,6 +71,9 @@ func draw(t *rapid.T) *group {
 	g.place = rapid.Bool().Draw(t, "in place")
 	if g.shared = rapid.Bool().Draw(t, "shared"); g.shared {
 		g.piece = rapid.SampledFrom([]int{16, 64, 400, 1 << 14}).Draw(t, "piece")
+	}
+	if g.shared && rapid.Bool().Draw(t, "hosts") {
+		g.seat()
 	}
 	g.op = rapid.SampledFrom([]*reduce.Op{compose, sum}).Draw(t, "operation")
 	return g
@@ -78,6 +84,29 @@ func (g *group) members(rank int) Members {
 	return Members{Me: rank, Size: g.size, Piece: g.piece, Slots: 4}
 }
 
+// seat draws on which hosts the ranks are.
+func (g *group) seat() {
+	many := rapid.IntRange(1, g.size).Draw(g.t, "how many hosts")
+	hosts := rapid.SliceOfN(rapid.IntRange(0, many-1), g.size, g.size).Draw(g.t, "host of each rank")
+	if rapid.Bool().Draw(g.t, "contiguous") {
+		slices.Sort(hosts)
+	}
+	g.hosts = make([]Hosts, g.size)
+	for rank := range g.hosts {
+		g.hosts[rank] = HostsOf(rank, hosts, g.piece, 4)
+	}
+}
+
+// placed makes the plan for ranks on several hosts, or one of the others.
+func (g *group) placed(rank int, hosts func(h *Hosts), shared func(m Members), apart func()) {
+	if g.hosts != nil && (g.op.Commutes() || g.hosts[rank].Contiguous) {
+		g.twoLevels = true
+		hosts(&g.hosts[rank])
+	} else {
+		g.either(rank, shared, apart)
+	}
+}
+
 // either makes the plan for ranks that share memory, or the other one.
 func (g *group) either(rank int, shared func(m Members), apart func()) {
 	if g.shared {
@@ -85,6 +114,23 @@ func (g *group) either(rank int, shared func(m Members), apart func()) {
 	} else {
 		apart()
 	}
+}
+
+// seats is the ranks that share memory with each.
+func (g *group) seats() (all [][]int) {
+	if g.hosts == nil || !g.twoLevels {
+		return nil
+	}
+	for rank := range g.hosts {
+		var here []int
+		for other, seat := range g.hosts[rank].Of {
+			if seat.Host == g.hosts[rank].Host {
+				here = append(here, other)
+			}
+		}
+		all = append(all, here)
+	}
+	return all
 }
 
 // fill gives each rank n elements of its own.
@@ -105,7 +151,7 @@ func values(rank, n int) []affine {
 
 // run makes the plans of all ranks, twice with the same memory, and follows them.
 func (g *group) run(plan func(rank int, p *Plan)) {
-	g.plans = make([]*Plan, g.size)
+	g.plans, g.twoLevels = make([]*Plan, g.size), false
 	for rank := range g.plans {
 		p := &Plan{}
 		g.plans[rank] = p
@@ -113,7 +159,9 @@ func (g *group) run(plan func(rank int, p *Plan)) {
 		p.Reset()
 		plan(rank, p)
 	}
-	if err := newWorld(rapid.Uint64().Draw(g.t, "order"), g.plans).run(); err != nil {
+	w := newWorld(rapid.Uint64().Draw(g.t, "order"), g.plans)
+	w.members = g.seats()
+	if err := w.run(); err != nil {
 		g.t.Fatal(err)
 	}
 }
@@ -174,7 +222,7 @@ func TestBarrier(t *testing.T) {
 			}
 		}
 		g.run(func(rank int, p *Plan) {
-			g.either(rank, p.SharedBarrier, func() { p.Barrier(rank, g.size) })
+			g.placed(rank, p.HostsBarrier, p.SharedBarrier, func() { p.Barrier(rank, g.size) })
 		})
 	})
 }
@@ -189,7 +237,7 @@ func TestBcast(t *testing.T) {
 		}
 		g.run(func(rank int, p *Plan) {
 			b := buffer(got[rank])
-			g.either(rank, func(m Members) { p.SharedBcast(m, g.root, b) }, func() { p.Bcast(rank, g.size, g.root, b) })
+			g.placed(rank, func(h *Hosts) { p.HostsBcast(h, g.root, b) }, func(m Members) { p.SharedBcast(m, g.root, b) }, func() { p.Bcast(rank, g.size, g.root, b) })
 		})
 		for rank := range got {
 			g.want(rank, got[rank], g.in[g.root])
@@ -210,7 +258,8 @@ func TestReduce(t *testing.T) {
 			if rank == g.root {
 				in = g.half(rank, g.in[rank], out)
 			}
-			g.either(rank,
+			g.placed(rank,
+				func(h *Hosts) { p.HostsReduce(h, g.root, g.op, in, buffer(out)) },
 				func(m Members) { p.SharedReduce(m, g.root, g.op, in, buffer(out)) },
 				func() { p.Reduce(rank, g.size, g.root, g.op, in, buffer(out)) })
 		})
@@ -229,7 +278,8 @@ func TestAllreduce(t *testing.T) {
 		g.run(func(rank int, p *Plan) {
 			out[rank] = make([]affine, g.count)
 			in := g.half(rank, g.in[rank], out[rank])
-			g.either(rank,
+			g.placed(rank,
+				func(h *Hosts) { p.HostsAllreduce(h, g.op, in, buffer(out[rank])) },
 				func(m Members) { p.SharedAllreduce(m, g.op, in, buffer(out[rank])) },
 				func() { p.Allreduce(rank, g.size, g.op, in, buffer(out[rank])) })
 		})
@@ -346,6 +396,11 @@ func TestGatherScatter(t *testing.T) {
 		g.run(func(rank int, p *Plan) {
 			every[rank] = make([]affine, n)
 			in := g.half(rank, g.in[rank], elements(lay, every[rank], rank))
+			if g.hosts != nil && g.hosts[rank].Contiguous && lay.Counts == nil {
+				g.twoLevels = true
+				p.HostsAllgather(&g.hosts[rank], in, over(lay, every[rank]))
+				return
+			}
 			g.either(rank,
 				func(m Members) { p.SharedAllgather(m, in, over(lay, every[rank])) },
 				func() { p.Allgather(rank, g.size, in, over(lay, every[rank])) })

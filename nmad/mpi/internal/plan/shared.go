@@ -17,20 +17,20 @@ type Members struct {
 const flat = 8
 
 func (p *Plan) put(number, reader int, b datatype.Buffer, at, size int) {
-	p.Steps = append(p.Steps, Step{Kind: Put, Peer: reader, From: b, Piece: Piece{Number: number, At: at, Size: size}})
+	p.Steps = append(p.Steps, Step{Kind: Put, Peer: reader, From: b, Piece: Piece{Number: p.base + number, At: at, Size: size}})
 }
 
 // take reads a whole piece, which goes to that byte of the data of b.
 func (p *Plan) take(member, number int, b datatype.Buffer, at, size int) {
-	p.Steps = append(p.Steps, Step{Kind: Take, Peer: member, Into: b, Piece: Piece{Number: number, At: at, Size: size, Bytes: size}})
+	p.Steps = append(p.Steps, Step{Kind: Take, Peer: member, Into: b, Piece: Piece{Number: p.base + number, At: at, Size: size, Bytes: size}})
 }
 
 func (p *Plan) fold(op *reduce.Op, member, number, size, skip int, into datatype.Buffer) {
-	p.Steps = append(p.Steps, Step{Kind: Fold, Peer: member, Into: into, Op: op, Piece: Piece{Number: number, Size: size, Skip: skip}})
+	p.Steps = append(p.Steps, Step{Kind: Fold, Peer: member, Into: into, Op: op, Piece: Piece{Number: p.base + number, Size: size, Skip: skip}})
 }
 
 func (p *Plan) took(number int) {
-	p.Steps = append(p.Steps, Step{Kind: Took, Piece: Piece{Number: number}})
+	p.Steps = append(p.Steps, Step{Kind: Took, Piece: Piece{Number: p.base + number}})
 }
 
 // tookSoon is took where all members read pieces in the order of their numbers: of the first ones the end of the operation tells soon enough.
@@ -134,7 +134,7 @@ func (m Members) elements(t *datatype.Type) int { return m.Piece / t.Size() }
 
 // combine leaves the pieces of all members from one on, up to another, combined, in into, which is as long as the pieces behind skip.
 func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, into datatype.Buffer) {
-	last := Step{Kind: Take, Peer: behind - 1, Into: into, Op: op, Piece: Piece{Number: number, Size: size, Skip: skip, Bytes: into.Size()}}
+	last := Step{Kind: Take, Peer: behind - 1, Into: into, Op: op, Piece: Piece{Number: p.base + number, Size: size, Skip: skip, Bytes: into.Size()}}
 	next := behind - 2
 	if next >= first {
 		last.Kind, last.Peer, last.Other = Merge, next, behind-1
@@ -453,7 +453,7 @@ func (p *Plan) SharedAlltoall(m Members, in, out *datatype.Blocks) {
 		p.put(0, Everyone, in.Part(0, in.Each*m.Size), 0, one*m.Size)
 		for j := 1; j < m.Size; j++ {
 			from := (m.Me + j) % m.Size
-			p.Steps = append(p.Steps, Step{Kind: Take, Peer: from, Into: out.Block(from), Piece: Piece{Size: one * m.Size, Skip: m.Me * one, Bytes: one}})
+			p.Steps = append(p.Steps, Step{Kind: Take, Peer: from, Into: out.Block(from), Piece: Piece{Number: p.base, Size: one * m.Size, Skip: m.Me * one, Bytes: one}})
 		}
 		return
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
@@ -17,6 +18,7 @@ type world struct {
 	wire  map[[2]int][][]byte // read, and not written
 	rand  *rand.Rand
 
+	members [][]int // the ranks that share memory with a rank; nil: all
 	slots   int     // of a member that shares memory
 	shelves []shelf // by member
 	took    []int   // the piece up to which a member has read all that is for it
@@ -32,6 +34,14 @@ type published struct {
 	size           int
 }
 
+// peer is the rank of a member.
+func (w *world) peer(rank, member int) int {
+	if w.members == nil || member == Everyone {
+		return member
+	}
+	return w.members[rank][member]
+}
+
 // blocked says whether a slot has what another member is still to read.
 func (w *world) blocked(rank, number int) bool {
 	have := w.shelves[rank][number%w.slots]
@@ -39,6 +49,9 @@ func (w *world) blocked(rank, number int) bool {
 		return false
 	}
 	for m := range w.plans {
+		if w.members != nil && !slices.Contains(w.members[rank], m) {
+			continue
+		}
 		if m != rank && (have.reader == Everyone || have.reader == m) && w.took[m] < have.number {
 			return true
 		}
@@ -59,13 +72,13 @@ func (w *world) piece(s *Step, member int) *published {
 func (w *world) share(rank int, s *Step) {
 	switch s.Kind {
 	case Put:
-		x := &published{s.Number, s.Peer, make([]uint64, s.Size/8+1), s.Size}
+		x := &published{s.Number, w.peer(rank, s.Peer), make([]uint64, s.Size/8+1), s.Size}
 		if n := s.From.Pack(s.At, bytesOf(x.data)[:s.Size]); n != s.Size {
 			panic(fmt.Sprintf("rank %d publishes %d bytes of %d", rank, n, s.Size))
 		}
 		w.shelves[rank][s.Number%w.slots] = x
 	case Take, Fold, Merge:
-		x := w.piece(s, s.Peer)
+		x := w.piece(s, w.peer(rank, s.Peer))
 		if x.size != s.Size || x.reader != Everyone && x.reader != rank {
 			panic(fmt.Sprintf("rank %d reads %d bytes of rank %d, which publishes %d for %d", rank, s.Size, s.Peer, x.size, x.reader))
 		}
@@ -75,7 +88,7 @@ func (w *world) share(rank int, s *Step) {
 		if s.Kind == Fold {
 			s.Op.Apply(part(x), s.Into)
 		} else if s.Kind == Merge {
-			s.Op.Combine(part(x), part(w.piece(s, s.Other)), s.Into)
+			s.Op.Combine(part(x), part(w.piece(s, w.peer(rank, s.Other))), s.Into)
 		} else if n := s.Into.Unpack(s.At, bytesOf(x.data)[s.Skip:s.Skip+s.Bytes]); n != s.Bytes {
 			panic(fmt.Sprintf("rank %d takes %d bytes of %d", rank, n, s.Bytes))
 		}
@@ -157,7 +170,7 @@ func (w *world) step(rank int) func() {
 			}
 		}
 	}
-	if s.Kind == Put && w.blocked(rank, s.Number) || (s.Kind == Take || s.Kind == Fold || s.Kind == Merge) && w.piece(s, s.Peer) == nil || s.Kind == Merge && w.piece(s, s.Other) == nil {
+	if s.Kind == Put && w.blocked(rank, s.Number) || (s.Kind == Take || s.Kind == Fold || s.Kind == Merge) && w.piece(s, w.peer(rank, s.Peer)) == nil || s.Kind == Merge && w.piece(s, w.peer(rank, s.Other)) == nil {
 		return nil
 	}
 	return func() {

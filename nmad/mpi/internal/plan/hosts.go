@@ -1,0 +1,166 @@
+package plan
+
+import (
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+)
+
+// Hosts is where the ranks of a group are that has several on some host: those of a host share memory, and the first one of each host, its leader, sends messages to the other leaders.
+type Hosts struct {
+	Members           // this rank among those of its host
+	Host       int    // this host
+	Leaders    []int  // ranks, by host
+	Of         []Seat // by rank
+	Contiguous bool   // the ranks of each host follow each other, and the hosts theirs
+}
+
+// Seat is the place of a rank: its host, and its number among those there.
+type Seat struct{ Host, Member int }
+
+// HostsOf is where a rank is, if the ranks are on those hosts, which have any numbers.
+func HostsOf(rank int, hosts []int, piece, slots int) Hosts {
+	h := Hosts{Of: make([]Seat, len(hosts)), Contiguous: true}
+	number := map[int]int{} // of a host
+	var sizes []int
+	for r, name := range hosts {
+		n, known := number[name]
+		if !known {
+			n = len(h.Leaders)
+			number[name] = n
+			h.Leaders, sizes = append(h.Leaders, r), append(sizes, 0)
+		}
+		h.Of[r] = Seat{n, sizes[n]}
+		sizes[n]++
+		h.Contiguous = h.Contiguous && n == len(h.Leaders)-1
+	}
+	h.Host = h.Of[rank].Host
+	h.Members = Members{Me: h.Of[rank].Member, Size: sizes[h.Host], Piece: piece, Slots: slots}
+	return h
+}
+
+// further is where the numbers of pieces go on after what the members have done in a first part.
+const further = 1 << 20
+
+// next begins a further part of the plan for members: all pieces so far have been read.
+func (p *Plan) next() {
+	p.base += further
+	p.took(-1)
+}
+
+// leads plans messages among the leaders, at these only.
+func (p *Plan) leads(h *Hosts, messages func(host, hosts int)) {
+	if h.Me == 0 {
+		p.ranks = h.Leaders
+		messages(h.Host, len(h.Leaders))
+		p.ranks = nil
+	}
+}
+
+// HostsBarrier is Barrier of two levels.
+func (p *Plan) HostsBarrier(h *Hosts) {
+	p.GatherIn(h.Members)
+	p.leads(h, p.Barrier)
+	p.LetGo(h.Members)
+}
+
+// HostsBcast is Bcast of two levels.
+func (p *Plan) HostsBcast(h *Hosts, root int, b datatype.Buffer) {
+	p.Shares = true
+	seat := h.Of[root]
+	if seat.Host == h.Host && h.Size > 1 {
+		p.SharedBcast(h.Members, seat.Member, b)
+	}
+	p.leads(h, func(host, hosts int) { p.Bcast(host, hosts, seat.Host, b) })
+	if seat.Host != h.Host && h.Size > 1 {
+		p.SharedBcast(h.Members, 0, b)
+	}
+}
+
+// HostsReduce is Reduce of two levels.
+func (p *Plan) HostsReduce(h *Hosts, root int, op *reduce.Op, in, out datatype.Buffer) {
+	if in.Type == nil {
+		in = out
+	}
+	seat, sum := h.Of[root], in
+	if h.Me == 0 && h.Size > 1 {
+		sum = p.room(in.Count, in.Type)
+	}
+	p.localReduce(h, op, in, sum)
+	result := out
+	if h.Me == 0 && h.Of[root] != (Seat{h.Host, 0}) {
+		result = p.room(in.Count, in.Type)
+	}
+	p.leads(h, func(host, hosts int) { p.Reduce(host, hosts, seat.Host, op, sum, result) })
+	if seat.Host == h.Host && seat.Member != 0 {
+		p.next()
+		p.pass(h.Members, 0, seat.Member, result)
+	}
+}
+
+// localReduce leaves what the members of a host have, combined, in sum, at the leader.
+func (p *Plan) localReduce(h *Hosts, op *reduce.Op, in, sum datatype.Buffer) {
+	p.Shares = true
+	if h.Size > 1 {
+		p.SharedReduce(h.Members, 0, op, in, sum)
+	} else if in != sum {
+		p.copy(in, sum)
+	}
+}
+
+// pass brings b of one member to that of another one.
+func (p *Plan) pass(m Members, from, to int, b datatype.Buffer) {
+	all := b.Size()
+	for i := range max(m.count(all), 1) {
+		switch m.Me {
+		case from:
+			p.put(i, to, b, i*m.Piece, m.size(i, all))
+		case to:
+			p.take(from, i, b, i*m.Piece, m.size(i, all))
+			p.took(i)
+		}
+	}
+}
+
+// HostsAllreduce is Allreduce of two levels.
+func (p *Plan) HostsAllreduce(h *Hosts, op *reduce.Op, in, out datatype.Buffer) {
+	if in.Type == nil {
+		in = out
+	}
+	p.localReduce(h, op, in, out)
+	p.leads(h, func(host, hosts int) { p.Allreduce(host, hosts, op, datatype.Buffer{}, out) })
+	if h.Size > 1 {
+		p.next()
+		p.SharedBcast(h.Members, 0, out)
+	}
+}
+
+// HostsAllgather is Allgather of two levels, of equal blocks, where the ranks of each host follow each other.
+func (p *Plan) HostsAllgather(h *Hosts, in datatype.Buffer, out *datatype.Blocks) {
+	p.Shares = true
+	first := h.Leaders[h.Host]
+	if h.Size > 1 {
+		local := *out
+		local.Buffer, local.Each = out.Part(first*out.Each, h.Size*out.Each), out.Each
+		if in.Type == nil {
+			in = out.Block(first + h.Me)
+		}
+		p.SharedGather(h.Members, 0, in, &local)
+	} else if in.Type != nil {
+		p.copy(in, out.Block(first))
+	}
+	p.leads(h, func(host, hosts int) {
+		byHost := datatype.Blocks{Buffer: out.Buffer, Counts: make([]int, hosts)}
+		for i, leader := range h.Leaders {
+			behind := len(h.Of)
+			if i+1 < hosts {
+				behind = h.Leaders[i+1]
+			}
+			byHost.Counts[i] = (behind - leader) * out.Each
+		}
+		p.Allgather(host, hosts, datatype.Buffer{}, &byHost)
+	})
+	if h.Size > 1 {
+		p.next()
+		p.SharedBcast(h.Members, 0, out.Part(0, len(h.Of)*out.Each))
+	}
+}
