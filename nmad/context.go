@@ -22,8 +22,8 @@ type Context struct {
 const lastContext = 1<<16 - 1
 
 // OpenContext opens the context of that number, from 2 to 65535, for messages between these ranks, the own one included. Each of them opens it with
-// the same ranks, when it likes: a message that comes before waits. It fails if the number is in use here, and after Close. The context stays until the
-// domain is closed.
+// the same ranks, when it likes: a message that comes before waits. It fails if the number is in use here, and after Close. The context stays until it, or the
+// domain, is closed.
 func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	if err := d.barred(); err != nil {
 		return nil, err
@@ -55,6 +55,36 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 		return nil, *why
 	}
 	return c, nil
+}
+
+// Close gives the number of the context back, for another one, if no receive or probe waits in it here, and no message that was not received; else ErrActive, and the context stays open. The
+// program does not use it while it calls Close, nor afterwards. Sends that are under way go on. A message that comes for the number later, since its sender has not closed the
+// context yet, waits for the next context of that number: programs that use numbers again tell those messages apart by tags. It does not block.
+func (c *Context) Close() error {
+	if c == nil {
+		return fmt.Errorf("nmad: %w: no context", ErrConfig)
+	}
+	busy := !c.any.Empty()
+	for _, g := range c.d.gates.all {
+		if c.any.Group().Has(g.rank) {
+			h := g.enter()
+			busy = busy || !h.flow.Idle(c.number)
+			h.letGo()
+		}
+	}
+	if busy {
+		return fmt.Errorf("nmad: close context %d: %w: receives, probes or messages wait in it", c.number, ErrActive)
+	}
+	c.d.dropContext(c)
+	for _, g := range c.d.gates.all {
+		h := g.enter()
+		if i := slices.Index(h.contexts, c); i >= 0 {
+			h.contexts = slices.Delete(h.contexts, i, i+1)
+			h.flow.Unjoin(c.number)
+		}
+		h.letGo()
+	}
+	return nil
 }
 
 // Send is Gate.Send to a rank of the group, in this context: the short way, without an Op.
@@ -138,6 +168,14 @@ func (d *Domain) addContext(c *Context) error {
 	open = append(slices.Clone(open), c)
 	d.contexts.Store(&open)
 	return nil
+}
+
+// dropContext takes c out of the list of d.
+func (d *Domain) dropContext(c *Context) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	open := slices.DeleteFunc(slices.Clone(d.opened()), func(x *Context) bool { return x == c })
+	d.contexts.Store(&open)
 }
 
 // opened are the contexts that are open.

@@ -304,3 +304,40 @@ func TestEndAtFirst(t *testing.T) {
 		}
 	})
 }
+
+// TestContextClose: a context in which something waits stays open; one in which nothing does gives its number back, as often as one likes, and its receives see nothing of the one before.
+func TestContextClose(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 2, d, nil)
+		defer j.moving()()
+		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
+		for round := range 20 {
+			all := j.openContext(7, 0, 1)
+			waits := one.Start(&Op{Kind: OpRecv, Match: Match{Context: all[1], Tag: 1}, Buf: make([]byte, 8)})
+			if err := all[1].Close(); !errors.Is(err, ErrActive) {
+				t.Fatalf("round %d: closed while a receive waits: %v", round, err)
+			}
+			wild := j.sessions[1].Irecv(Match{Context: all[1], Tag: 2}, make([]byte, 8))
+			sent := []*Request{sendIn(t, zero, all[0], 1, []byte("exact")), sendIn(t, zero, all[0], 2, []byte("any")), sendIn(t, zero, all[0], 3, []byte("left"))}
+			for _, r := range append(sent, waits, wild) {
+				if err := r.Wait(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, there := one.Iprobe(Match{Context: all[1], Tag: 3}); !there; _, there = one.Iprobe(Match{Context: all[1], Tag: 3}) {
+			}
+			if err := all[1].Close(); !errors.Is(err, ErrActive) {
+				t.Fatalf("round %d: closed while a message waits: %v", round, err)
+			}
+			if _, err := all[1].Recv(0, 3, make([]byte, 8)); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range all {
+				if err := c.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		j.close()
+	})
+}

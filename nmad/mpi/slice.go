@@ -12,11 +12,31 @@ import (
 
 // On returns the buffer that is the elements of a slice.
 func On[T any](s []T) (Buffer, error) {
-	t, err := datatype.OfGo(reflect.TypeFor[T]())
-	if err != nil {
-		return Buffer{}, fmt.Errorf("mpi: %w", err)
+	t := common[T]()
+	if t == nil {
+		var err error
+		if t, err = datatype.OfGo(reflect.TypeFor[T]()); err != nil {
+			return Buffer{}, fmt.Errorf("mpi: %w", err)
+		}
 	}
 	return Buffer{Base: datatype.AddressOf(s), Count: len(s), Type: t}, nil
+}
+
+// common is the datatype of the elements that most messages have, without a look-up; nil: it is not one of these.
+func common[T any]() *datatype.Type {
+	switch any((*T)(nil)).(type) {
+	case *byte:
+		return datatype.Of(datatype.Uint8)
+	case *float64:
+		return datatype.Of(datatype.Float64)
+	case *float32:
+		return datatype.Of(datatype.Float32)
+	case *int32:
+		return datatype.Of(datatype.Int32)
+	case *int64:
+		return datatype.Of(datatype.Int64)
+	}
+	return nil
 }
 
 // Send is Comm.Send.

@@ -12,6 +12,7 @@ import (
 type contexts struct {
 	match.Matcher[Request, Message] // of the context Plain
 	others                          []*context
+	recent                          *context            // of others: the one that was asked for last; nil: none
 	alone                           *match.Any[Request] // of those that were not opened: nothing waits for any source there
 }
 
@@ -37,6 +38,9 @@ func (x *contexts) find(number uint16) (at int, there bool) {
 }
 
 func (x *contexts) other(number uint16) *match.Matcher[Request, Message] {
+	if c := x.recent; c != nil && c.number == number {
+		return &c.Matcher
+	}
 	i, there := x.find(number)
 	if !there {
 		c := &context{number: number}
@@ -44,7 +48,22 @@ func (x *contexts) other(number uint16) *match.Matcher[Request, Message] {
 		c.Seen, c.Found, c.Stay, c.Within = x.Seen, x.Found, x.Stay, x.Within
 		x.others = slices.Insert(x.others, i, c)
 	}
-	return &x.others[i].Matcher
+	x.recent = x.others[i]
+	return &x.recent.Matcher
+}
+
+// idle says that nothing waits in a context: no receive, no probe, and no message.
+func (x *contexts) idle(number uint16) bool {
+	i, there := x.find(number)
+	return !there || !x.others[i].Wanted() && x.others[i].Unexpected() == 0
+}
+
+// forget forgets a context that is idle.
+func (x *contexts) forget(number uint16) {
+	if i, there := x.find(number); there && x.idle(number) {
+		x.others = slices.Delete(x.others, i, i+1)
+		x.recent = nil
+	}
 }
 
 // check says what is wrong with a message in a context.

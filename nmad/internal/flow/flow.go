@@ -98,6 +98,12 @@ func (f *Flow) Join(context uint16, any *match.Any[Request]) {
 	}
 }
 
+// Idle says that nothing waits in a context: no receive, no probe, and no message.
+func (f *Flow) Idle(context uint16) bool { return f.rx.idle(context) }
+
+// Unjoin undoes Join of a context that is Idle. What comes for it later waits, as before Join.
+func (f *Flow) Unjoin(context uint16) { f.rx.forget(context) }
+
 // Bind says what the link of the first rail can do, and up to which size messages go eagerly, as far as it takes them; 0: as that.
 func (f *Flow) Bind(c driver.Caps, eager int) {
 	f.tx.caps = c

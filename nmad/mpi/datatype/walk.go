@@ -57,6 +57,9 @@ func (t *Type) Count(bytes int) (basics, elements int) {
 	if size == 0 {
 		return 0, 0
 	}
+	if bytes == size {
+		return t.root.basics, 1
+	}
 	elements = bytes / size
 	basics = elements * t.root.basics
 	rest := bytes % size
