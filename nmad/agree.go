@@ -113,6 +113,7 @@ const (
 	notePropose
 	noteAccept
 	noteDecide
+	noteRevoke // no part of an agreement: the context is revoked
 )
 
 // noLeader stands for the leader of a proposal that was not made.
@@ -121,6 +122,7 @@ const noLeader = -1
 // note is what the processes tell each other. One with rank lists is never changed once it was made.
 type note struct {
 	kind  uint8
+	of    uint16 // the context whose group agrees; 0: the job. The state machine does not know it
 	epoch uint32
 	said  verdict // all but ACCEPT
 	by    int     // STATE: leader whose proposal was accepted last, or noLeader

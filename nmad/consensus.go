@@ -25,7 +25,12 @@ type consensus struct {
 
 	failed atomic.Pointer[[]int] // ranks that are lost in the order known here, agreed upon first; what it points to never changes
 
-	// Of the goroutine that runs.
+	rounds map[uint16]*round // by context; 0: the job. Of the goroutine that runs
+}
+
+// round is the agreements of one group.
+type round struct {
+	of        uint16
 	agreement *agreement
 	calls     []*call // of this process, in order; the first one is under way
 }
@@ -33,15 +38,17 @@ type consensus struct {
 // happened is an event for the state machine.
 type happened struct {
 	what uint8
-	rank int   // heard, lost
-	note note  // heard
-	call *call // called
+	rank int      // heard, lost
+	note note     // heard
+	call *call    // called
+	of   *Context // called, revoking: nil: the job
 }
 
 const (
 	called   uint8 = iota // this process calls Agree or Shrink
 	heard                 // a note has come
 	lost                  // the gate to a rank has ended
+	revoking              // this process revokes a context
 	orphaned              // deaths show on links only
 	meshes                // a receive from any source waits then
 )
@@ -56,12 +63,38 @@ type call struct {
 }
 
 func newConsensus(s *Session, rank, size int) *consensus {
-	c := &consensus{s: s, heard: make([]int, size), agreement: newAgreement(rank, size)}
+	c := &consensus{s: s, heard: make([]int, size), rounds: map[uint16]*round{0: {agreement: newAgreement(rank, size)}}}
 	c.failed.Store(new([]int))
 	return c
 }
 
-func (c *consensus) size() int { return c.agreement.size }
+func (c *consensus) size() int { return c.s.cfg.Size }
+
+// round is that of a context of the job, whose group is all that take part: to it other ranks are lost from the beginning. nil: this process has no such context.
+func (c *consensus) round(of uint16) *round {
+	if r := c.rounds[of]; r != nil {
+		return r
+	}
+	x := c.s.zero().context(of)
+	if x == nil {
+		return nil
+	}
+	a := newAgreement(c.s.cfg.Rank, c.size())
+	for rank := range a.size {
+		if a.gone[rank] = !x.any.Group().Has(rank); a.gone[rank] {
+			a.agreed = append(a.agreed, rank)
+		}
+	}
+	a.leader = a.lowest()
+	job := c.rounds[0].agreement
+	for _, rank := range slices.Concat(job.agreed, job.suspects) {
+		a.lost(rank)
+	}
+	x.agreed.Store(true)
+	r := &round{of: of, agreement: a}
+	c.rounds[of] = r
+	return r
+}
 
 // post puts what happens into the queue. It never waits for more than the queue's lock. False: the
 // rank sends more notes than any course of the protocol has; or a call comes too late.
@@ -69,7 +102,7 @@ func (c *consensus) post(h happened) bool {
 	c.mu.lock()
 	defer c.mu.unlock()
 	if c.stopped != nil {
-		return h.what != called
+		return h.what != called && h.what != revoking
 	}
 	if h.what == heard {
 		if c.heard[h.rank] == notesMost {
@@ -105,40 +138,71 @@ func (c *consensus) run() {
 }
 
 func (c *consensus) take(h happened) {
-	a := c.agreement
 	switch h.what {
 	case called:
-		if c.calls = append(c.calls, h.call); len(c.calls) == 1 {
-			a.join(h.call.value, h.call.kind)
+		if r := c.round(h.of.numberOfJob()); r == nil {
+			c.endCall(h.call, fmt.Errorf("nmad: context %d: %w: it was closed", h.of.number, ErrConfig))
+		} else if r.calls = append(r.calls, h.call); len(r.calls) == 1 {
+			r.agreement.join(h.call.value, h.call.kind)
 		}
 	case heard:
-		a.hear(h.rank, h.note)
+		if h.note.kind == noteRevoke {
+			c.revoke(c.s.zero().context(h.note.of))
+		} else if r := c.round(h.note.of); r != nil { // else it was closed here: all that is agreed upon there was
+			r.agreement.hear(h.rank, h.note)
+		}
+	case revoking:
+		c.revoke(h.of)
 	case lost:
-		a.lost(h.rank)
+		for _, r := range c.rounds {
+			r.agreement.lost(h.rank)
+		}
 	case orphaned:
-		a.orphaned()
+		for _, r := range c.rounds {
+			r.agreement.orphaned()
+		}
 	case meshes:
 		for _, d := range c.s.domains.all() {
 			d.mesh()
 		}
 	}
-	for deeds := a.take(); len(deeds) > 0; deeds = a.take() {
-		for _, d := range deeds {
-			c.do(d)
+	for _, r := range c.rounds {
+		a := r.agreement
+		for deeds := a.take(); len(deeds) > 0; deeds = a.take() {
+			for _, d := range deeds {
+				c.do(r, d)
+			}
 		}
 	}
-	if all := slices.Concat(a.agreed, a.suspects); !slices.Equal(all, *c.failed.Load()) {
+	job := c.rounds[0].agreement
+	if all := slices.Concat(job.agreed, job.suspects); !slices.Equal(all, *c.failed.Load()) {
 		c.failed.Store(&all)
 	}
 }
 
+// revoke ends what waits in a context here, once, and tells all others of its group: each that hears of it tells all again, so all that live hear of it whatever process dies meanwhile.
+func (c *consensus) revoke(x *Context) {
+	if x == nil || x.revoked.Swap(true) {
+		return
+	}
+	for rank := range c.size() {
+		if rank != c.s.cfg.Rank && x.any.Group().Has(rank) {
+			h := c.s.job.to(rank).lock()
+			c.send(h, &note{kind: noteRevoke, of: x.number, by: noLeader})
+			h.letGo()
+		}
+	}
+	x.end()
+}
+
 // do carries out an action that the state machine asks for.
-func (c *consensus) do(d action) {
-	a := c.agreement
+func (c *consensus) do(r *round, d action) {
+	a := r.agreement
+	d.note.of = r.of
 	if d.what == doReturn {
-		for len(c.calls) > 0 {
-			x := c.calls[0]
-			c.calls = c.calls[1:]
+		for len(r.calls) > 0 {
+			x := r.calls[0]
+			r.calls = r.calls[1:]
 			x.verdict, x.agreed = d.verdict, slices.Clone(a.agreed)
 			var err error
 			if d.out {
@@ -149,8 +213,8 @@ func (c *consensus) do(d action) {
 				break
 			}
 		}
-		if len(c.calls) > 0 {
-			a.join(c.calls[0].value, c.calls[0].kind)
+		if len(r.calls) > 0 {
+			a.join(r.calls[0].value, r.calls[0].kind)
 		}
 		return
 	}
@@ -200,10 +264,10 @@ func (c *consensus) hear(h *held) error {
 }
 
 // startCall starts a call, which ends by its request.
-func (c *consensus) startCall(x *call) {
+func (c *consensus) startCall(x *call, of *Context) {
 	own := c.s.job.own()
 	x.over.startLink(own).letGo()
-	if !c.post(happened{what: called, call: x}) {
+	if !c.post(happened{what: called, call: x, of: of}) {
 		c.endCall(x, c.stopped) // which does not change any more
 	}
 }
@@ -228,16 +292,19 @@ func (c *consensus) stop(why error) {
 		defer c.mu.unlock()
 		return !c.running
 	})
+	var calls []*call
+	for _, r := range c.rounds {
+		calls = append(calls, r.calls...)
+		r.calls = nil
+	}
 	c.mu.lock()
 	for _, h := range c.queue {
 		if h.what == called {
-			c.calls = append(c.calls, h.call)
+			calls = append(calls, h.call)
 		}
 	}
 	c.queue = nil
 	c.mu.unlock()
-	calls := c.calls
-	c.calls = nil
 	for _, x := range calls {
 		c.endCall(x, why)
 	}

@@ -1,8 +1,10 @@
 package nmad
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
@@ -16,6 +18,10 @@ type Context struct {
 	d      *Domain
 	number uint16
 	any    *match.Any[flow.Request]
+
+	revoked atomic.Bool
+	drops   atomic.Bool // Drop has begun
+	agreed  atomic.Bool // its group has agreed on something
 }
 
 // lastContext is the highest number of a context; below flow.Plain and that itself are taken.
@@ -41,7 +47,7 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	case !group.Has(own):
 		return nil, fmt.Errorf("nmad: context %d: %w: the own rank %d is not among %v", number, ErrRank, own, ranks)
 	}
-	c := &Context{d, uint16(number), d.any.Beside(group, d.s.cfg.Rank, &marcel.SpinLock{})}
+	c := &Context{d: d, number: uint16(number), any: d.any.Beside(group, d.s.cfg.Rank, &marcel.SpinLock{})}
 	if err := d.addContext(c); err != nil {
 		return nil, err
 	}
@@ -57,14 +63,14 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	return c, nil
 }
 
-// Close gives the number of the context back, for another one, if no receive or probe waits in it here, and no message that was not received; else ErrActive, and the context stays open. The
+// Close gives the number of the context back, for another one, if no receive or probe waits in it here, and no message that was not received, and if its group has not agreed on anything, nor was it revoked; else ErrActive, and the context stays open. The
 // program does not use it while it calls Close, nor afterwards. Sends that are under way go on. A message that comes for the number later, since its sender has not closed the
 // context yet, waits for the next context of that number: programs that use numbers again tell those messages apart by tags. It does not block.
 func (c *Context) Close() error {
 	if c == nil {
 		return fmt.Errorf("nmad: %w: no context", ErrConfig)
 	}
-	busy := !c.any.Empty()
+	busy := !c.any.Empty() || c.agreed.Load() || c.drops.Load()
 	for _, g := range c.d.gates.all {
 		if c.any.Group().Has(g.rank) {
 			h := g.enter()
@@ -73,7 +79,7 @@ func (c *Context) Close() error {
 		}
 	}
 	if busy {
-		return fmt.Errorf("nmad: close context %d: %w: receives, probes or messages wait in it", c.number, ErrActive)
+		return fmt.Errorf("nmad: close context %d: %w: receives, probes or messages wait in it, or its group has agreed", c.number, ErrActive)
 	}
 	c.d.dropContext(c)
 	for _, g := range c.d.gates.all {
@@ -140,6 +146,9 @@ func (c *Context) gate(rank int) (*Gate, error) {
 	}
 	if rank < 0 || rank >= len(c.d.gates) || !c.any.Group().Has(rank) {
 		return nil, fmt.Errorf("nmad: context %d: %w: %d is not in its group", c.number, ErrRank, rank)
+	}
+	if c.revoked.Load() {
+		return nil, c.whyRevoked()
 	}
 	g := c.d.Gate(rank)
 	return g, g.barred()
@@ -232,6 +241,68 @@ func (c *Context) allows(d *Domain, rank int) error {
 		return fmt.Errorf("nmad: context %d: %w: it is of another domain", c.number, ErrConfig)
 	case !c.any.Group().Has(rank):
 		return fmt.Errorf("nmad: context %d: %w: %d is not in its group", c.number, ErrRank, rank)
+	case c.revoked.Load():
+		return c.whyRevoked()
 	}
 	return nil
+}
+
+func (c *Context) whyRevoked() error {
+	return fmt.Errorf("nmad: context %d: %w", c.number, ErrRevoked)
+}
+
+// Revoked says whether the context was revoked, as far as this process has heard.
+func (c *Context) Revoked() bool { return c != nil && c.revoked.Load() }
+
+// numberOfJob is the number by which processes agree; of none that of the job.
+func (c *Context) numberOfJob() uint16 {
+	if c == nil {
+		return 0
+	}
+	return c.number
+}
+
+// context is the one of a number that is open; nil: there is none.
+func (d *Domain) context(number uint16) *Context {
+	for _, c := range d.opened() {
+		if c.number == number {
+			return c
+		}
+	}
+	return nil
+}
+
+// end ends what waits in a context that was revoked: at the gates, and for any source.
+func (c *Context) end() {
+	why := c.whyRevoked()
+	for _, g := range c.d.gates.all {
+		if c.any.Group().Has(g.rank) {
+			h := g.lock()
+			h.flow.FailContext(c.number, why)
+			h.letGo()
+		}
+	}
+	c.any.Close(why)
+	c.d.lookLast(c.any)
+	c.Drop()
+}
+
+// Drop receives, and forgets, whatever comes in the context from here on, until the domain is closed: so sends to this process end. A context that was revoked does so by itself. It does not block.
+func (c *Context) Drop() {
+	if c == nil || c.drops.Swap(true) {
+		return
+	}
+	for rank := range c.d.gates {
+		if c.any.Group().Has(rank) {
+			c.dropFrom(c.d.Gate(rank), &Request{})
+		}
+	}
+}
+
+func (c *Context) dropFrom(g *Gate, r *Request) {
+	_ = g.Post(r, &Op{Kind: OpRecv, Match: Match{Context: c}, drops: true, Done: func(r *Request) { // of a gate that has ended nothing comes
+		if _, err := r.Test(); err == nil || errors.Is(err, ErrTruncated) {
+			c.dropFrom(g, r)
+		}
+	}})
 }

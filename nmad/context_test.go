@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
@@ -313,18 +315,18 @@ func TestContextClose(t *testing.T) {
 		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		for round := range 20 {
 			all := j.openContext(7, 0, 1)
-			waits := one.Start(&Op{Kind: OpRecv, Match: Match{Context: all[1], Tag: 1}, Buf: make([]byte, 8)})
+			waits := one.Start(&Op{Kind: OpRecv, Match: Match{Context: all[1], Tag: 1, Mask: exact}, Buf: make([]byte, 8)})
 			if err := all[1].Close(); !errors.Is(err, ErrActive) {
 				t.Fatalf("round %d: closed while a receive waits: %v", round, err)
 			}
-			wild := j.sessions[1].Irecv(Match{Context: all[1], Tag: 2}, make([]byte, 8))
+			wild := j.sessions[1].Irecv(Match{Context: all[1], Tag: 2, Mask: exact}, make([]byte, 8))
 			sent := []*Request{sendIn(t, zero, all[0], 1, []byte("exact")), sendIn(t, zero, all[0], 2, []byte("any")), sendIn(t, zero, all[0], 3, []byte("left"))}
 			for _, r := range append(sent, waits, wild) {
 				if err := r.Wait(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			for _, there := one.Iprobe(Match{Context: all[1], Tag: 3}); !there; _, there = one.Iprobe(Match{Context: all[1], Tag: 3}) {
+			for _, there := one.Iprobe(Match{Context: all[1], Tag: 3, Mask: exact}); !there; _, there = one.Iprobe(Match{Context: all[1], Tag: 3, Mask: exact}) {
 			}
 			if err := all[1].Close(); !errors.Is(err, ErrActive) {
 				t.Fatalf("round %d: closed while a message waits: %v", round, err)
@@ -336,6 +338,114 @@ func TestContextClose(t *testing.T) {
 				if err := c.Close(); err != nil {
 					t.Fatal(err)
 				}
+			}
+		}
+		j.close()
+	})
+}
+
+// TestRevoke: a revoked context ends what waits in it, at all processes of its group, and what is started later; others go on; the group still agrees, also without a process that has died meanwhile; and a long
+// send ends when its receiver drops what comes.
+func TestRevoke(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 4, d, nil)
+		defer j.moving()()
+		all, other := j.openContext(7, 0, 1, 3), j.openContext(8, 0, 1, 3)
+		waits := []*Request{
+			j.sessions[1].Gate(0).Start(&Op{Kind: OpRecv, Match: Match{Context: all[1], Tag: 1, Mask: exact}, Buf: make([]byte, 8)}),
+			j.sessions[1].Irecv(Match{Context: all[1], Tag: 1, Mask: exact}, make([]byte, 8)),
+			j.sessions[0].Gate(3).Start(&Op{Kind: OpRecv, Match: Match{Context: all[0]}, Buf: make([]byte, 8)}),
+		}
+		stays := j.sessions[1].Irecv(Match{Context: other[1]}, make([]byte, 8))
+		long := sendIn(t, j.sessions[0].Gate(1), all[0], 9, pattern(1<<20, 1))
+		if err := all[3].Revoke(); err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range waits {
+			if err := r.Wait(); !errors.Is(err, ErrRevoked) {
+				t.Errorf("receive %d: %v", i, err)
+			}
+		}
+		for _, rank := range []int{0, 1, 3} {
+			for !all[rank].Revoked() {
+				j.sessions[rank].Engine().Poll()
+			}
+			if err := all[rank].Send(0, 1, nil); !errors.Is(err, ErrRevoked) {
+				t.Errorf("rank %d sends: %v", rank, err)
+			}
+			if err := j.sessions[rank].Gate(0).Post(&Request{}, &Op{Match: Match{Context: all[rank]}}); !errors.Is(err, ErrRevoked) {
+				t.Errorf("rank %d posts: %v", rank, err)
+			}
+		}
+		if err := long.Wait(); err != nil {
+			t.Errorf("a long send to a process that drops: %v", err)
+		}
+		sendIn(t, j.sessions[0].Gate(1), other[0], 1, []byte("other"))
+		if err := stays.Wait(); err != nil {
+			t.Errorf("in another context: %v", err)
+		}
+		results := make(chan Agreement, 3)
+		for _, rank := range []int{0, 1, 3} {
+			go func() {
+				a, err := all[rank].Agree(t.Context(), 6+uint64(rank))
+				if err != nil {
+					t.Error(err)
+				}
+				results <- a
+			}()
+		}
+		for range 3 {
+			if a := <-results; a.Value != 6&7&9 || len(a.Failed) != 0 {
+				t.Errorf("agreed: %+v", a)
+			}
+		}
+		j.close()
+	})
+}
+
+// TestAgreeInContexts: groups agree beside each other, and beside the job, each in its own order; of the lost each names those of its own.
+func TestAgreeInContexts(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 4, d, nil)
+		defer j.moving()()
+		groups := [][]int{{0, 1, 2, 3}, {1, 2}, {0, 3}, {2, 3, 1}}
+		var contexts [][]*Context
+		for i, g := range groups {
+			contexts = append(contexts, j.openContext(10+i, g...))
+		}
+		j.sessions[1].Close()
+		over := make(chan error)
+		n := 0
+		for i, g := range groups {
+			var failed []int
+			for _, rank := range g {
+				if rank == 1 {
+					failed = []int{1}
+				}
+			}
+			for _, rank := range g {
+				if rank == 1 {
+					continue
+				}
+				n++
+				go func() {
+					for round := range uint64(20) {
+						a, err := contexts[i][rank].Agree(t.Context(), 1<<40|round)
+						if err == nil && (a.Value != 1<<40|round || !slices.Equal(a.Failed, failed)) {
+							err = fmt.Errorf("group %v, rank %d, round %d: %+v", g, rank, round, a)
+						}
+						if err != nil {
+							over <- err
+							return
+						}
+					}
+					over <- nil
+				}()
+			}
+		}
+		for range n {
+			if err := <-over; err != nil {
+				t.Error(err)
 			}
 		}
 		j.close()

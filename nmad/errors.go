@@ -21,6 +21,8 @@ var (
 	ErrProtocol = driver.ErrProtocol
 	// ErrClosed: this session was closed.
 	ErrClosed = errors.New("session closed")
+	// ErrRevoked: the context was revoked, here or by another process of its group.
+	ErrRevoked = errors.New("context revoked")
 	// ErrActive: the request is still under way and cannot be started again.
 	ErrActive = errors.New("request still under way")
 	// ErrIdle: the request was never started.

@@ -67,11 +67,50 @@ type Agreement struct {
 // is left. A network that falls into parts, none of which reaches another one, has each part agree
 // by itself.
 func (s *Session) Agree(ctx context.Context, value uint64) (Agreement, error) {
-	x, err := s.reachAgreement(ctx, callAgree, value)
+	x, err := s.reachAgreement(ctx, nil, callAgree, value)
 	if err != nil {
 		return Agreement{}, err
 	}
 	return Agreement{x.verdict.value, x.agreed}, nil
+}
+
+// Agree is Session.Agree among the processes of the context's group, which are the ones to call it. Failed is those of the group that are lost. It works in a context that was revoked, too. The context is
+// one of the job's domain, number 0.
+func (c *Context) Agree(ctx context.Context, value uint64) (Agreement, error) {
+	if err := c.ofJob(); err != nil {
+		return Agreement{}, err
+	}
+	x, err := c.d.s.reachAgreement(ctx, c, callAgree, value)
+	if err != nil {
+		return Agreement{}, err
+	}
+	failed := slices.DeleteFunc(x.agreed, func(rank int) bool { return !c.any.Group().Has(rank) })
+	return Agreement{x.verdict.value, failed}, nil
+}
+
+// Revoke ends the use of the context at all processes of its group, as ULFM's MPI_Comm_revoke does: what waits there for a message ends with ErrRevoked, and so does what is started later, here when Revoke
+// returns, at the others soon after; but Agree goes on. One process calls it, or several; all that live hear of it, also if those that have called it die. What comes there later is dropped, so sends that wait for
+// their receives end. It does not block. The context is one of the job's domain, number 0.
+func (c *Context) Revoke() error {
+	if err := c.ofJob(); err != nil {
+		return err
+	}
+	s := c.d.s
+	if !s.consensus.post(happened{what: revoking, of: c}) {
+		return fmt.Errorf("nmad: revoke context %d: %w", c.number, ErrClosed)
+	}
+	return nil
+}
+
+// ofJob says why the processes of a context cannot agree.
+func (c *Context) ofJob() error {
+	switch {
+	case c == nil || !c.d.made():
+		return errNoSession
+	case c.d.Number() != 0:
+		return fmt.Errorf("nmad: context %d: %w: it is of the domain %d; agreements are in contexts of the job's", c.number, ErrConfig, c.d.Number())
+	}
+	return nil
 }
 
 // Shrink agrees, as Agree does, on which ranks are lost, and returns the processes that are left,
@@ -81,7 +120,7 @@ func (s *Session) Agree(ctx context.Context, value uint64) (Agreement, error) {
 // Gates and tags are those of the session: a message that was sent before still arrives, so a
 // program that begins anew takes other tags.
 func (s *Session) Shrink(ctx context.Context) (*Group, error) {
-	x, err := s.reachAgreement(ctx, callShrink, ^uint64(0))
+	x, err := s.reachAgreement(ctx, nil, callShrink, ^uint64(0))
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +137,12 @@ func (s *Session) Shrink(ctx context.Context) (*Group, error) {
 	return g, nil
 }
 
-func (s *Session) reachAgreement(ctx context.Context, kind uint8, value uint64) (*call, error) {
+func (s *Session) reachAgreement(ctx context.Context, of *Context, kind uint8, value uint64) (*call, error) {
 	if !s.made() {
 		return nil, errNoSession
 	}
 	x := &call{kind: kind, value: value, over: &Request{}}
-	s.consensus.startCall(x)
+	s.consensus.startCall(x, of)
 	if err := x.over.WaitContext(ctx); err != nil {
 		return nil, during("agree", err)
 	}

@@ -2,14 +2,16 @@ package nmad
 
 import (
 	"encoding/binary"
+
+	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
 // Notes of agreements on their way between two gates: in packets NOTE, without credit, since a
 // process has few of them under way at a time. docs/wire.md has the frame.
 
 const (
-	noteHead  = 36 // bytes of a note without its ranks
-	notesMost = 16 // notes that wait for one peer at most: more than any course of the protocol has
+	noteHead  = 40 // bytes of a note without its ranks
+	notesMost = 64 // notes that wait for one peer at most: more than any course of the protocol has, in several groups at once
 )
 
 // noteLimit is how long a note can be in a job of that size, in bytes.
@@ -24,6 +26,7 @@ func (n *note) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, n.held.value)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(n.said.failed)))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(n.held.failed)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(n.of))
 	for _, r := range n.said.failed {
 		b = binary.LittleEndian.AppendUint32(b, uint32(r))
 	}
@@ -42,6 +45,8 @@ func decodeNote(b []byte, size int) (n note, ok bool) {
 	n.epoch = binary.LittleEndian.Uint32(b[4:])
 	n.by = int(int32(binary.LittleEndian.Uint32(b[8:])))
 	n.said.value, n.held.value = binary.LittleEndian.Uint64(b[12:]), binary.LittleEndian.Uint64(b[20:])
+	of := binary.LittleEndian.Uint32(b[36:])
+	n.of = uint16(of)
 	said, held := binary.LittleEndian.Uint32(b[28:]), binary.LittleEndian.Uint32(b[32:])
 	rest := b[noteHead:]
 	if uint64(said)+uint64(held) != uint64(len(rest)/4) || len(rest)%4 != 0 || b[3] != 0 {
@@ -52,7 +57,7 @@ func decodeNote(b []byte, size int) (n note, ok bool) {
 		return n, false
 	}
 	n.held.failed, ok = decodeRanks(rest[4*said:], size)
-	known := n.kind >= noteState && n.kind <= noteDecide && (n.said.calls|n.held.calls)&^(callAgree|callShrink) == 0
+	known := n.kind >= noteState && n.kind <= noteRevoke && of <= lastContext && (n.kind != noteRevoke || of > uint32(flow.Plain)) && (n.said.calls|n.held.calls)&^(callAgree|callShrink) == 0
 	return n, ok && known && n.by >= noLeader && n.by < size && (n.kind == noteState || n.by == noLeader)
 }
 

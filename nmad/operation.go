@@ -72,6 +72,8 @@ type Op struct {
 	// above. Any other message goes there as usual. Either way Request.Loan gives what has come, unless there was an error; it must be
 	// released. Of a message that went into Parts or Data it has no Bytes.
 	Loan bool
+
+	drops bool // of a receive of Context.Drop, which a revoked context allows
 }
 
 // check says why op cannot be started between that domain and that rank; nil: it can.
@@ -85,6 +87,9 @@ func (op *Op) check(d *Domain, rank int) error {
 		return fmt.Errorf("nmad: %w: a buffered send with Buffer, Sync, Done or Queue: it is done when Post returns", ErrConfig)
 	case op.Kind == OpSend && (op.Choose != nil || op.Loan):
 		return fmt.Errorf("nmad: %w: a send with Choose or Loan, which are options of a receive", ErrConfig)
+	}
+	if op.drops {
+		return nil
 	}
 	return op.Context.allows(d, rank)
 }

@@ -27,7 +27,7 @@ func (c *Comm) Improbe(from, tag int) (*Message, error) {
 	}
 	var x *nmad.Message
 	if from == AnySource {
-		x = c.job.session.Claim(m)
+		x = c.domain.Claim(m)
 	} else {
 		x = c.gates[from].Claim(m)
 	}

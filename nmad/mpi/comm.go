@@ -18,22 +18,32 @@ type Comm struct {
 	group      Group
 	rank       int
 	name       string
-	number     int           // of its first context
+	number     int           // see numbers; of a communicator with a domain of its own that of the domain, below 0
+	domain     *nmad.Domain  // in which its messages are
+	own        *nmad.Domain  // that, if no other communicator has it; nil: it is the job's
+	private    bool          // its domain is one thread's
+	closed     int           // of its two contexts
+	tags       uint64        // the bits that all tags of its messages have
+	wake       uint64        // the tag of messages that wake, and the bits that tags of collective operations have
 	messages   *nmad.Context // of the users
 	collective *nmad.Context
 	gates      []*nmad.Gate // by rank
 	place      []int32      // the rank of each process of the job; Undefined: it is no member
 
-	freed  atomic.Bool
-	calls  uint64 // collective operations so far: their tags; under mu
-	mu     sync.Mutex
-	idle   []*follower       // to be used again; under mu
-	active []*follower       // operations under way; under mu
-	shared *shared           // nil: none; under mu, constant once looked
-	looked bool              // the ranks have made shared, if they can; under mu
-	broken error             // why collective operations fail; under mu
-	drops  bool              // what comes for them is dropped; under mu
-	values map[attribute]any // what libraries keep here; under mu
+	freed        atomic.Bool
+	calls        uint64 // collective operations so far: their tags; under mu
+	mu           sync.Mutex
+	idle         []*follower       // to be used again; under mu
+	active       []*follower       // operations under way; under mu
+	lost         []int             // processes that Agree has found lost; under mu
+	acknowledged []int             // processes that are lost, as the program knows; under mu
+	pairs        map[pair]uint64   // how many partitioned messages were made; under mu
+	info         *Info             // under mu
+	shared       *shared           // nil: none; under mu, constant once looked
+	looked       bool              // the ranks have made shared, if they can; under mu
+	broken       error             // why collective operations fail; under mu
+	drops        bool              // what comes for them is dropped; under mu
+	values       map[attribute]any // what libraries keep here; under mu
 }
 
 // Rank is this process's, from 0 to Size-1.
@@ -75,12 +85,15 @@ func (c *Comm) Compare(other *Comm) Comparison {
 	return max(Congruent, c.group.Compare(other.group))
 }
 
-// Free ends the use of the communicator here: later calls fail with ErrComm, and requests that are under way go on. Values of a Key end. It does not block, and not all processes need call it.
+// Free ends the use of the communicator here: later calls fail with ErrComm, and requests that are under way go on. Values of a Key end. It does not block. When all processes have called it, and
+// nothing is under way in it, its place is there for another one; a process has at most 1,000 communicators at a time.
 func (c *Comm) Free() {
 	if !c.freed.Swap(true) {
 		for _, k := range c.attributes() {
 			k.end(c)
 		}
+		c.job.numbers.retire(c)
+		c.job.numbers.tidy()
 	}
 }
 
@@ -117,7 +130,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 			g.job = append(g.job, c.group.job[m.rank])
 		}
 	}
-	return c.make(g)
+	return c.make(g, c.agree)
 }
 
 // SplitByHost is Split of those processes that are on one host. All processes of c call it.
@@ -143,42 +156,11 @@ func (c *Comm) Create(g Group) (*Comm, error) {
 	if c.group.Size() > 0 && g.place(c.job.session.Rank()) == Undefined {
 		g = Group{}
 	}
-	return c.make(g)
+	return c.make(g, c.agree)
 }
 
-// make opens a communicator of the group, under a number that all processes of c agree upon: the highest of their lowest free ones, if all of them can have that. Another thread may
-// have taken it for another communicator meanwhile; then they try the next one.
-func (c *Comm) make(g Group) (made *Comm, err error) {
-	for {
-		number := []int64{int64(c.job.least())}
-		if err := Allreduce(c, Max, nil, number); err != nil {
-			return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err)
-		}
-		if number[0]+1 > lastContext {
-			return nil, fmt.Errorf("mpi: new communicator from %v: %w: no numbers are left for more", c, ErrComm)
-		}
-		// 0: try again; 1: it cannot be opened here; 2: it is open.
-		state := []int32{0}
-		if c.job.claim(int(number[0])) {
-			if state[0] = 2; g.Size() > 0 {
-				if made, err = c.job.open("", g, int(number[0])); err != nil {
-					state[0] = 1
-				}
-			}
-		}
-		if err := Allreduce(c, Min, nil, state); err != nil {
-			return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err)
-		}
-		switch {
-		case state[0] == 2:
-			return made, nil
-		case err != nil:
-			return nil, err
-		case state[0] == 1:
-			return nil, fmt.Errorf("mpi: new communicator from %v: %w: another process could not open it", c, ErrComm)
-		}
-	}
-}
+// agree is an Allreduce among the processes of c.
+func (c *Comm) agree(op *Op, values []int64) error { return Allreduce(c, op, nil, values) }
 
 // usable says why c cannot be used; nil: it can.
 func (c *Comm) usable() error {

@@ -24,6 +24,10 @@ var (
 	ErrElsewhere = errors.New("the operation has failed there")
 	// ErrRequest: the request is not one for that.
 	ErrRequest = errors.New("not a request for that")
+	// ErrInfo: a hint has a value that it cannot have.
+	ErrInfo = errors.New("no such value of a hint")
+	// ErrRevoked: the communicator was revoked.
+	ErrRevoked = nmad.ErrRevoked
 	// ErrTruncated: the message is longer than the buffer, which holds its beginning.
 	ErrTruncated = nmad.ErrTruncated
 	// ErrType: the datatype cannot be made, or an element has a part that means nothing in another process.

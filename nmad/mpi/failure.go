@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -39,9 +38,9 @@ func (c *Comm) fails(f *follower, err error) error {
 		c.broken = err
 		for _, x := range c.active {
 			tag := x.tag
-			c.job.aside(func() { c.refuse(tag) })
+			c.aloud(tag)
 		}
-		c.job.aside(func() { c.refuse(wakeTag) })
+		c.aloud(c.wake)
 	}
 	c.leave(f)
 	return err
@@ -64,8 +63,17 @@ func (c *Comm) leave(f *follower) {
 	}
 	if c.broken != nil && len(c.active) == 0 && !c.drops {
 		c.drops = true
-		go c.drop(&nmad.Request{})
+		go c.collective.Drop()
 	}
+}
+
+// aloud is refuse, from wherever: in a goroutine of its own, unless one thread alone may use the domain.
+func (c *Comm) aloud(tag uint64) {
+	if c.private {
+		c.refuse(tag)
+		return
+	}
+	c.job.aside(func() { c.refuse(tag) })
 }
 
 // refuse tells all others that this rank will not take part in an operation any more.
@@ -75,16 +83,4 @@ func (c *Comm) refuse(tag uint64) {
 			_ = c.collective.IsendInto(&nmad.Request{}, p, tag, []byte(refusal)) // one that has died need not know
 		}
 	}
-}
-
-// drop receives what comes for operations of the communicator, and forgets it, until the session ends.
-func (c *Comm) drop(r *nmad.Request) {
-	_ = c.job.session.Post(nmad.AnySource, r, &nmad.Op{
-		Kind: nmad.OpRecv, Match: nmad.Match{Context: c.collective},
-		Done: func(r *nmad.Request) {
-			if _, err := r.Test(); err == nil || errors.Is(err, nmad.ErrTruncated) {
-				c.drop(r)
-			}
-		},
-	})
 }

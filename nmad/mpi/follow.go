@@ -25,6 +25,7 @@ type follower struct {
 	root     int // of the operation; noRoot: it has none
 	plan     plan.Plan
 	tag      uint64     // of the messages
+	turn     uint64     // how many operations of the communicator there were up to this one
 	messages []*message // of the fence to come, and more to be used again
 	open     int        // of these, started since the last fence
 
@@ -84,10 +85,9 @@ func (c *Comm) begin(what call, root int, m manner) (*follower, *shared, error) 
 func (f *follower) number() error {
 	c := f.comm
 	c.calls++
-	f.tag = c.calls
+	f.turn, f.tag = c.calls, c.wake|c.calls
 	if c.broken != nil {
-		tag := f.tag
-		c.job.aside(func() { c.refuse(tag) }) // other ranks may wait for this one
+		c.aloud(f.tag) // other ranks may wait for this one
 		return fmt.Errorf("mpi: %v: an operation before has failed: %w", f.what, c.broken)
 	}
 	c.active = append(c.active, f)
@@ -106,7 +106,7 @@ func (f *follower) finish() error {
 func (f *follower) follow() error {
 	h := f.comm.shared
 	if f.plan.Shares {
-		if err := h.enter(f.tag); err != nil {
+		if err := h.enter(f.turn); err != nil {
 			return err
 		}
 		defer h.leave()
@@ -226,7 +226,7 @@ func (m *message) ended(err error) error {
 	return nil
 }
 
-// giveUp takes back the receives that are under way. Sends end when their receivers drop them (Comm.drop).
+// giveUp takes back the receives that are under way. Sends end when their receivers drop them (nmad.Context.Drop).
 func (f *follower) giveUp() {
 	for _, m := range f.messages[:f.open] {
 		if m.step.Kind == plan.Receive {

@@ -14,12 +14,13 @@ import (
 // job is what all communicators of a session share.
 type job struct {
 	session *nmad.Session
+	numbers numbers
 	stop    func() // of progress in the background; nil: the program sees to that
 	self    *Comm
+	world   *Comm                 // of all processes, for communicators between groups
 	hostOf  func(process int) int // the lowest process on the host of one; nil: what the session says; below 0: no ranks share memory
 
 	mu      sync.Mutex
-	next    int        // the lowest number of a context that was never used here
 	refuses int        // goroutines that send refusals
 	refused *sync.Cond // of mu: there are none
 }
@@ -48,14 +49,6 @@ func (j *job) allRefused() {
 	}
 }
 
-// The first contexts; a communicator has two, one for the messages of its users and one for its collective operations.
-const (
-	worldContext = 2
-	selfContext  = 4
-	freeContext  = 6
-	lastContext  = 1<<16 - 1
-)
-
 // Init joins the job that the environment tells of (a launcher of nmad, or any process manager that nmad knows; without one a job of one process), has messages progress in the
 // background (pioman.Enable), and returns the communicator of all processes. Threads and goroutines may call everything at any time. It blocks until all
 // processes are there. Finalize ends what it began.
@@ -79,13 +72,12 @@ func Init(ctx context.Context) (world *Comm, err error) {
 	return world, nil
 }
 
-// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 5 of the domain 0, and further ones for further
-// communicators. All processes of the job call it, once for a session. It does not block.
+// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 2001 of the domain 0. All processes of the job call it, once for a session. It does not block.
 func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
 	}
-	j := &job{session: session, next: freeContext}
+	j := &job{session: session}
 	j.refused = sync.NewCond(&j.mu)
 	var all Group
 	for rank := range session.Size() {
@@ -95,8 +87,10 @@ func New(session *nmad.Session) (world *Comm, err error) {
 	if err != nil {
 		return nil, err // the session is closed
 	}
-	if world, err = j.open("world", all, worldContext); err == nil {
-		j.self, err = j.open("self", own, selfContext)
+	j.numbers.taken[0] = 1<<2 - 1
+	if world, err = j.open("world", all, 0, 0, nil); err == nil {
+		j.world = world
+		j.self, err = j.open("self", own, 1, 0, nil)
 	}
 	return world, err
 }
@@ -134,19 +128,32 @@ func (c *Comm) Abort(status int, why string) { c.job.session.Abort(status, why) 
 // Self returns the communicator of this process alone.
 func (c *Comm) Self() *Comm { return c.job.self }
 
-// open opens a communicator whose contexts have the numbers from one on.
-func (j *job) open(name string, g Group, number int) (*Comm, error) {
-	c := &Comm{job: j, group: g, name: name, rank: g.place(j.session.Rank()), number: number}
+// open opens a communicator under a number, used before as often as age says, or in a domain of its own.
+func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Comm, error) {
+	c := &Comm{job: j, group: g, name: name, rank: g.place(j.session.Rank()), number: number, domain: own, own: own}
+	c.tags, c.wake = uint64(age)<<ageOfMessages, uint64(age)<<ageOfCollectives
+	first := firstContext + 2*number
+	if own == nil {
+		all := j.session.Domains()
+		if len(all) == 0 {
+			return nil, fmt.Errorf("mpi: open a communicator: %w", nmad.ErrClosed)
+		}
+		c.domain = all[0]
+	} else {
+		first = firstContext
+	}
 	var err error
-	if c.messages, err = j.session.OpenContext(number, g.job...); err == nil {
-		c.collective, err = j.session.OpenContext(number+1, g.job...)
+	if c.messages, err = c.domain.OpenContext(first, g.job...); err == nil {
+		if c.collective, err = c.domain.OpenContext(first+1, g.job...); err != nil {
+			_ = c.messages.Close()
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("mpi: open a communicator: %w", err)
 	}
 	c.gates = make([]*nmad.Gate, g.Size())
 	for rank, p := range g.job {
-		c.gates[rank] = j.session.Gate(p)
+		c.gates[rank] = c.domain.Gate(p)
 	}
 	c.place = make([]int32, j.session.Size())
 	for p := range c.place {
@@ -156,22 +163,4 @@ func (j *job) open(name string, g Group, number int) (*Comm, error) {
 		c.place[p] = int32(rank)
 	}
 	return c, nil
-}
-
-// least is the lowest number that may be free here.
-func (j *job) least() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.next
-}
-
-// claim takes the contexts from a number on, unless they are taken.
-func (j *job) claim(number int) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if number < j.next || number+1 > lastContext {
-		return false
-	}
-	j.next = number + 2
-	return true
 }

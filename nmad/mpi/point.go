@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
@@ -38,6 +39,19 @@ func (c *Comm) Ssend(b Buffer, to, tag int) error { return c.sendNow("ssend", b,
 // Bsend is Send by way of memory that was attached to the session (nmad.Domain.Attach): it returns at once, or fails with nmad.ErrBuffer.
 func (c *Comm) Bsend(b Buffer, to, tag int) error { return c.sendNow("bsend", b, to, tag, buffered) }
 
+// Rsend is Send for a message whose receive was posted. This implementation gains nothing by that, and loses nothing if it was not.
+func (c *Comm) Rsend(b Buffer, to, tag int) error { return c.sendNow("rsend", b, to, tag, standard) }
+
+// Irsend begins what Rsend does.
+func (c *Comm) Irsend(b Buffer, to, tag int) *Request {
+	return c.sendLater("irsend", b, to, tag, standard)
+}
+
+// Ibsend is Bsend, whose request is done when it returns.
+func (c *Comm) Ibsend(b Buffer, to, tag int) *Request {
+	return c.sendLater("ibsend", b, to, tag, buffered)
+}
+
 // Isend begins what Send does.
 func (c *Comm) Isend(b Buffer, to, tag int) *Request {
 	return c.sendLater("isend", b, to, tag, standard)
@@ -56,7 +70,7 @@ func (c *Comm) sendNow(what string, b Buffer, to, tag int, m mode) error {
 		if err := c.addressed(what, to, tag); err != nil {
 			return err
 		}
-		return c.explain(what, c.messages.Send(c.group.job[to], uint64(tag), whole))
+		return c.explain(what, c.messages.Send(c.group.job[to], c.tags|uint64(tag), whole))
 	}
 	r := blocking.Get().(*Request)
 	if err := c.postSend(what, r, b, to, tag, m); err != nil {
@@ -82,7 +96,7 @@ func (c *Comm) postSend(what string, r *Request, b Buffer, to, tag int, m mode) 
 	if err := c.addressed(what, to, tag); err != nil {
 		return err
 	}
-	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(uint64(tag)), Sync: m == synchronous, Buffered: m == buffered}
+	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(c.tags | uint64(tag)), Sync: m == synchronous, Buffered: m == buffered}
 	op.Context = c.messages
 	r.begin(c, b, &op)
 	return c.gates[to].Post(&r.message, &op)
@@ -113,7 +127,7 @@ func (c *Comm) Recv(b Buffer, from, tag int) (Status, error) {
 		if err := c.addressed("recv", from, tag); err != nil {
 			return Status{}, err
 		}
-		e, err := c.messages.Recv(c.group.job[from], uint64(tag), whole)
+		e, err := c.messages.Recv(c.group.job[from], c.tags|uint64(tag), whole)
 		return Status{Source: from, Tag: tag, Bytes: int(e.Size)}, c.explain("recv", err)
 	}
 	r := blocking.Get().(*Request)
@@ -145,7 +159,7 @@ func (c *Comm) postReceive(what string, r *Request, b Buffer, from, tag int) err
 	op := nmad.Op{Kind: nmad.OpRecv, Match: m}
 	r.begin(c, b, &op)
 	if from == AnySource {
-		return c.job.session.Post(nmad.AnySource, &r.message, &op)
+		return c.domain.Post(nmad.AnySource, &r.message, &op)
 	}
 	return c.gates[from].Post(&r.message, &op)
 }
@@ -160,12 +174,12 @@ func (c *Comm) match(what string, from, tag int) (nmad.Match, error) {
 			return nmad.Match{}, err
 		}
 	}
-	var m nmad.Match
+	m := nmad.Match{Tag: c.tags, Mask: math.MaxUint64 &^ MaxTag}
 	if tag != AnyTag {
 		if err := tagged(what, from, tag); err != nil {
 			return m, err
 		}
-		m = nmad.Tag(uint64(tag))
+		m = nmad.Tag(c.tags | uint64(tag))
 	}
 	m.Context = c.messages
 	return m, nil
@@ -185,6 +199,17 @@ func (c *Comm) Sendrecv(out Buffer, to, sendTag int, in Buffer, from, receiveTag
 	return s, err
 }
 
+// SendrecvReplace is Sendrecv of one buffer: what is received takes the place of what is sent.
+func (c *Comm) SendrecvReplace(b Buffer, to, sendTag, from, receiveTag int) (Status, error) {
+	packed := make([]byte, b.Size())
+	b.Pack(0, packed)
+	out, err := On(packed)
+	if err != nil {
+		return Status{}, err
+	}
+	return c.Sendrecv(out, to, sendTag, b, from, receiveTag)
+}
+
 // Iprobe says whether a message is there that a receive would take, and what it is.
 func (c *Comm) Iprobe(from, tag int) (Status, bool, error) {
 	if from == ProcNull {
@@ -197,7 +222,7 @@ func (c *Comm) Iprobe(from, tag int) (Status, bool, error) {
 	var e nmad.Envelope
 	var there bool
 	if from == AnySource {
-		e, there = c.job.session.Iprobe(m)
+		e, there = c.domain.Iprobe(m)
 	} else {
 		e, there = c.gates[from].Iprobe(m)
 	}
@@ -218,7 +243,7 @@ func (c *Comm) Probe(ctx context.Context, from, tag int) (Status, error) {
 	}
 	var e nmad.Envelope
 	if from == AnySource {
-		e, err = c.job.session.Probe(ctx, m)
+		e, err = c.domain.Probe(ctx, m)
 	} else {
 		e, err = c.gates[from].Probe(ctx, m)
 	}
@@ -229,7 +254,7 @@ func (c *Comm) Probe(ctx context.Context, from, tag int) (Status, error) {
 }
 
 func (c *Comm) status(e nmad.Envelope) Status {
-	return Status{Source: int(c.place[e.Source]), Tag: int(e.Tag), Bytes: int(e.Size)}
+	return Status{Source: int(c.place[e.Source]), Tag: int(e.Tag & MaxTag), Bytes: int(e.Size)}
 }
 
 func (c *Comm) explain(what string, err error) error {

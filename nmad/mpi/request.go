@@ -32,6 +32,7 @@ func (s Status) Count(t *datatype.Type) int {
 type Request struct {
 	comm      *Comm
 	operation *follower    // nil: it is a message
+	outside   *outside     // nil: it is a message, or an operation
 	start     func() error // of a persistent message: what Start does; else nil
 	waits     bool         // it is persistent, and was not started yet
 	message   nmad.Request
@@ -106,6 +107,8 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 	switch {
 	case r.none || r.waits:
 		return noStatus, r.err
+	case r.outside != nil:
+		return r.outside.wait(ctx, r.engine())
 	case r.operation == nil:
 		return r.ended(r.it().WaitContext(ctx))
 	}
@@ -120,6 +123,12 @@ func (r *Request) Test() (done bool, s Status, err error) {
 	if r.none || r.waits {
 		return true, noStatus, r.err
 	}
+	if x := r.outside; x != nil {
+		if !x.over.Test(finished) {
+			return false, Status{}, nil
+		}
+		return true, x.status, x.err
+	}
 	if r.operation != nil {
 		r.comm.job.session.Engine().Poll()
 		return r.operation.over.Test(finished), noStatus, r.operation.outcome()
@@ -132,7 +141,12 @@ func (r *Request) Test() (done bool, s Status, err error) {
 }
 
 // Cancel takes back a receive whose message has not come, and says whether it has; then Wait returns nmad.ErrCanceled.
-func (r *Request) Cancel() bool { return !r.none && r.operation == nil && r.it().Cancel() }
+func (r *Request) Cancel() bool {
+	if r.outside != nil {
+		return r.outside.cancel != nil && r.outside.cancel()
+	}
+	return !r.none && r.operation == nil && r.it().Cancel()
+}
 
 func (r *Request) ended(err error) (Status, error) {
 	s := r.comm.status(r.it().Envelope())
@@ -167,6 +181,8 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 		case r == nil:
 		case r.none || r.waits:
 			return i, noStatus, r.err
+		case r.outside != nil:
+			cases[i], some = r.outside.over.Case(r.engine(), finished), true
 		case r.operation != nil:
 			cases[i], some = r.operation.over.Case(r.comm.job.session.Engine(), finished), true
 		default:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad"
@@ -22,8 +23,9 @@ type shared struct {
 	comm    *Comm
 	segment *segment.Segment // nil: this rank is alone on its host
 	hosts   plan.Hosts
-	ranks   []int  // of the communicator, by member
-	owes    []bool // members whose message is under way, though it is not needed any more
+	ranks   []int           // of the communicator, by member
+	late    []*nmad.Request // of owed
+	owes    []bool          // members whose message is under way, though it is not needed any more
 	used    atomic.Bool
 	bells   []bell
 	came    [max(len(refusal), invitation)]byte
@@ -40,9 +42,6 @@ type bell struct {
 	request nmad.Request
 	used    bool
 }
-
-// wakeTag is the tag of messages that wake: operations have others.
-const wakeTag = 0
 
 // invitation is what the first member tells the others of the segment that it has made.
 const invitation = 32
@@ -189,7 +188,7 @@ func (h *shared) tellAll(ranks []int, b []byte) error {
 }
 
 func (h *shared) tell(rank int, b []byte) error {
-	if err := h.comm.collective.Send(h.comm.group.job[rank], wakeTag, b); err != nil {
+	if err := h.comm.collective.Send(h.comm.group.job[rank], h.comm.wake, b); err != nil {
 		return fmt.Errorf("rank %d: %w", rank, err)
 	}
 	return nil
@@ -197,7 +196,7 @@ func (h *shared) tell(rank int, b []byte) error {
 
 // hear receives what a rank tells, of that length; a refusal in its place is ErrElsewhere.
 func (h *shared) hear(rank int, b []byte) error {
-	e, err := h.comm.collective.Recv(h.comm.group.job[rank], wakeTag, h.came[:])
+	e, err := h.comm.collective.Recv(h.comm.group.job[rank], h.comm.wake, h.came[:])
 	switch {
 	case err == nil && int(e.Size) == len(refusal) && string(h.came[:len(refusal)]) == refusal:
 		err = ErrElsewhere
@@ -393,6 +392,24 @@ func (h *shared) wait() error {
 	return nil
 }
 
+// owed says whether messages to this rank are under way that it does not need any more; it receives them. For a communicator that was freed.
+func (h *shared) owed() bool {
+	if h == nil {
+		return false
+	}
+	for m, owes := range h.owes {
+		if owes {
+			h.owes[m] = false
+			r := &nmad.Request{}
+			if h.comm.collective.IrecvInto(r, h.comm.group.job[h.ranks[m]], h.comm.wake, nil) == nil {
+				h.late = append(h.late, r)
+			}
+		}
+	}
+	h.late = slices.DeleteFunc(h.late, func(r *nmad.Request) bool { over, _ := r.Test(); return over })
+	return len(h.late) > 0
+}
+
 // wake sends a member that sleeps a message. A send of nothing is done at once, unless the member's process takes none for long.
 func (h *shared) wake(member int) {
 	b := &h.bells[member]
@@ -403,5 +420,5 @@ func (h *shared) wake(member int) {
 		}
 	}
 	b.used = true
-	_ = h.comm.collective.IsendInto(r, h.comm.group.job[h.ranks[member]], wakeTag, nil) // the gate has ended: the member learns of that itself
+	_ = h.comm.collective.IsendInto(r, h.comm.group.job[h.ranks[member]], h.comm.wake, nil) // the gate has ended: the member learns of that itself
 }

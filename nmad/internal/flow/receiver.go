@@ -530,10 +530,7 @@ func (f *Flow) underway() (keys []key) {
 // they are ended when these land.
 func (f *Flow) failReceives(err error) {
 	for x := range f.rx.all {
-		from := 0
-		for r := x.TakePosted(&from); r != nil; r = x.TakePosted(&from) {
-			f.finish(r, err)
-		}
+		f.failPosted(x, err)
 	}
 	f.rx.answers.prepend(&f.rx.deferred)
 	for v := f.rx.answers.pop(); v != nil; v = f.rx.answers.pop() {
@@ -542,5 +539,15 @@ func (f *Flow) failReceives(err error) {
 	f.rx.sharing = false
 	for i := range f.Rails {
 		f.failStream(&f.Rails[i].Streams[Pull], err)
+	}
+}
+
+// FailContext ends the receives and probes that wait in a context.
+func (f *Flow) FailContext(context uint16, err error) { f.failPosted(f.rx.of(context), err) }
+
+func (f *Flow) failPosted(x *match.Matcher[Request, Message], err error) {
+	from := 0
+	for r := x.TakePosted(&from); r != nil; r = x.TakePosted(&from) {
+		f.finish(r, err)
 	}
 }

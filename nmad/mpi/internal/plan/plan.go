@@ -63,6 +63,9 @@ func (p *Plan) Reset() {
 	p.Steps, p.used, p.open, p.Shares, p.ranks, p.base = p.Steps[:0], 0, false, false, nil, 0
 }
 
+// Among has messages planned among some ranks only, until Reset.
+func (p *Plan) Among(ranks []int) { p.ranks = ranks }
+
 // rank is that of a process of the group for which messages are planned.
 func (p *Plan) rank(i int) int {
 	if p.ranks != nil {

@@ -1,0 +1,91 @@
+package mpi
+
+import (
+	"fmt"
+	"hash/fnv"
+)
+
+// Tags of reductions by which communicators are made aside from the order of collective operations: bits above those of all others.
+const (
+	ofGroups = 1 << 62 // and a tag of the user
+	ofIdups  = 1 << 61 // and the turn of the call
+)
+
+// CreateGroup is Create that only the processes of the group call, all of them with the same group and tag. Several threads may call it at once with tags that differ.
+func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	if err := tagged("create group", c.rank, tag); err != nil {
+		return nil, err
+	}
+	ranks := make([]int, g.Size())
+	for i := range ranks {
+		if ranks[i] = c.group.place(g.job[i]); ranks[i] == Undefined {
+			return nil, fmt.Errorf("mpi: create group from %v: %w: it has no process %d of the job", c, ErrGroup, g.job[i])
+		}
+	}
+	if g.place(c.job.session.Rank()) == Undefined {
+		return nil, fmt.Errorf("mpi: create group from %v: %w: the calling process is not in it", c, ErrGroup)
+	}
+	return c.make(g, c.aside(ranks, ofGroups|uint64(tag)<<12))
+}
+
+// aside is an Allreduce among some ranks, apart from the order of other operations; each has a tag of its own from one on.
+func (c *Comm) aside(ranks []int, tag uint64) agree {
+	me := 0
+	for i, r := range ranks {
+		if r == c.rank {
+			me = i
+		}
+	}
+	return func(op *Op, values []int64) error {
+		b, err := On(values)
+		if err != nil {
+			return err
+		}
+		f := &follower{comm: c, what: allreduce, root: noRoot, tag: c.wake | tag}
+		tag++
+		f.plan.Among(ranks)
+		f.plan.Allreduce(me, len(ranks), op, Buffer{}, b)
+		c.mu.Lock()
+		c.active = append(c.active, f)
+		c.mu.Unlock()
+		return f.finish()
+	}
+}
+
+// Idup begins a Dup, which goes on while the program computes, and leaves the communicator in made before the request is done. It is a collective operation, and has its place in their order.
+func (c *Comm) Idup(made **Comm) *Request {
+	if err := c.usable(); err != nil {
+		return (&Request{}).idle(err)
+	}
+	c.mu.Lock()
+	c.calls++
+	turn := c.calls
+	c.mu.Unlock()
+	ranks := make([]int, c.Size())
+	for i := range ranks {
+		ranks[i] = i
+	}
+	x := NewRequest(nil)
+	x.comm = c
+	go func() {
+		d, err := c.make(c.group, c.aside(ranks, ofIdups|turn<<8))
+		if err == nil {
+			for _, k := range c.attributes() {
+				k.inherit(c, d)
+			}
+			*made = d
+		}
+		x.Complete(noStatus, err)
+	}()
+	return x
+}
+
+// createNamed returns a communicator of the processes of a group of the job, without one that they have before. All of them call it with the same name, which tells it from others that are made at once.
+func (c *Comm) createNamed(g Group, name string) (*Comm, error) {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	return c.CreateGroup(g, int(h.Sum32()&MaxTag))
+}

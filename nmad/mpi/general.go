@@ -1,0 +1,50 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// outside is what a program, or this package, does by means of its own, and waits for as for messages.
+type outside struct {
+	over   pioman.Completion
+	cancel func() bool
+	status Status
+	err    error
+}
+
+// NewRequest returns a request that is done when the program calls Complete: a generalized request of MPI. cancel is what Cancel calls, and says whether Complete will come, with nmad.ErrCanceled; nil:
+// it cannot be cancelled.
+func NewRequest(cancel func() bool) *Request { return &Request{outside: &outside{cancel: cancel}} }
+
+// Complete ends a request of NewRequest; those that wait for it get the status and the error. It does not block, and is called once.
+func (r *Request) Complete(s Status, err error) {
+	if r.outside == nil {
+		panic(fmt.Sprintf("mpi: complete: %v: not made by NewRequest", ErrRequest))
+	}
+	r.outside.status, r.outside.err = s, err
+	r.outside.over.Signal(finished)
+}
+
+// engine is what makes progress while a caller waits; nil: the default one.
+func (r *Request) engine() *pioman.Engine {
+	if r.comm == nil {
+		return nil
+	}
+	return r.comm.job.session.Engine()
+}
+
+// wait waits for the end, until ctx is done.
+func (x *outside) wait(ctx context.Context, engine *pioman.Engine) (Status, error) {
+	if ctx.Done() == nil {
+		if err := x.over.Wait(engine, finished); err != nil {
+			return noStatus, err
+		}
+	} else if _, err := marcel.SelectUninterruptible(ctx, x.over.Case(engine, finished)); err != nil {
+		return noStatus, err
+	}
+	return x.status, x.err
+}

@@ -1,0 +1,132 @@
+package mpi
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Graph is a communicator whose processes are neighbours of some others: each receives from some, and sends to some.
+type Graph struct {
+	*Comm
+	from, to []int
+}
+
+// DistGraphAdjacent returns a communicator like c in which this process receives from some ranks, and sends to some. All processes of c call it; if one sends to another one as often as it says, that one says that it receives from it.
+func (c *Comm) DistGraphAdjacent(from, to []int) (*Graph, error) {
+	for _, r := range slices.Concat(from, to) {
+		if err := c.check("graph", r); err != nil {
+			return nil, err
+		}
+	}
+	made, err := c.Dup()
+	if err != nil {
+		return nil, err
+	}
+	return &Graph{made, slices.Clone(from), slices.Clone(to)}, nil
+}
+
+// DistGraph is DistGraphAdjacent of edges that any processes give, each some, from a rank to a rank.
+func (c *Comm) DistGraph(edges [][2]int) (*Graph, error) {
+	for _, e := range edges {
+		for _, r := range e {
+			if err := c.check("graph", r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	counts, mine := make([]int64, c.Size()), make([][2]int64, len(edges))
+	for i, e := range edges {
+		mine[i] = [2]int64{int64(e[0]), int64(e[1])}
+	}
+	if err := Allgather(c, []int64{int64(len(edges))}, counts); err != nil {
+		return nil, err
+	}
+	lengths, sum := make([]int, c.Size()), 0
+	for r, n := range counts {
+		lengths[r] = int(n)
+		sum += int(n)
+	}
+	all := make([][2]int64, sum)
+	if err := Allgatherv(c, mine, all, lengths, nil); err != nil {
+		return nil, err
+	}
+	var from, to []int
+	for _, e := range all {
+		if int(e[1]) == c.rank {
+			from = append(from, int(e[0]))
+		}
+		if int(e[0]) == c.rank {
+			to = append(to, int(e[1]))
+		}
+	}
+	return c.DistGraphAdjacent(from, to)
+}
+
+// Graph is DistGraphAdjacent where all processes know the neighbours of each rank; a process receives from those that it sends to. nil: this process is not one of the first that have neighbours listed.
+func (c *Comm) Graph(neighbours [][]int) (*Graph, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	if len(neighbours) > c.Size() {
+		return nil, fmt.Errorf("mpi: graph: %w: %d processes of %d", ErrCount, len(neighbours), c.Size())
+	}
+	for r, all := range neighbours {
+		for _, n := range all {
+			if n < 0 || n >= len(neighbours) {
+				return nil, fmt.Errorf("mpi: graph: %w: a neighbour %d of rank %d, of %d", ErrRank, n, r, len(neighbours))
+			}
+		}
+	}
+	made, err := c.Create(Group{c.group.job[:len(neighbours)]})
+	if made == nil {
+		return nil, err
+	}
+	own := slices.Clone(neighbours[c.rank])
+	return &Graph{made, own, own}, nil
+}
+
+// Neighbours returns the ranks from which this process receives, and those to which it sends.
+func (g *Graph) Neighbours() (from, to []int) { return slices.Clone(g.from), slices.Clone(g.to) }
+
+// NeighborAlltoall sends a block of in to each rank that this process sends to, and receives one of out from each that it receives from, in their order.
+func (g *Graph) NeighborAlltoall(in, out Blocks) error {
+	return finish(g.exchange(now, in, out))
+}
+
+// IneighborAlltoall begins what NeighborAlltoall does, and goes on while the program computes. The buffers belong to it until it is done.
+func (g *Graph) IneighborAlltoall(in, out Blocks) *Request {
+	return inBackground(g.exchange(later, in, out))
+}
+
+// NeighborAlltoallInit makes NeighborAlltoall a request that Request.Start starts, again and again.
+func (g *Graph) NeighborAlltoallInit(in, out Blocks) *Request {
+	return persistent(g.exchange(later, in, out))
+}
+
+// NeighborAllgather sends in to each rank that this process sends to, and receives as NeighborAlltoall does.
+func (g *Graph) NeighborAllgather(in Buffer, out Blocks) error {
+	return g.NeighborAlltoall(g.same(in), out)
+}
+
+// IneighborAllgather begins what NeighborAllgather does.
+func (g *Graph) IneighborAllgather(in Buffer, out Blocks) *Request {
+	return g.IneighborAlltoall(g.same(in), out)
+}
+
+func (g *Graph) same(in Buffer) Blocks {
+	return Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, len(g.to)), Places: make([]int, len(g.to))}
+}
+
+func (g *Graph) exchange(m manner, in, out Blocks) (*follower, error) {
+	if err := laidOut("neighbor-alltoall", &in, len(g.to)); err != nil {
+		return nil, err
+	}
+	if err := laidOut("neighbor-alltoall", &out, len(g.from)); err != nil {
+		return nil, err
+	}
+	f, _, err := g.begin(neighbors, noRoot, m)
+	if err == nil {
+		f.plan.Exchange(g.from, g.to, &in, &out)
+	}
+	return f, err
+}

@@ -1,0 +1,87 @@
+package mpi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Info is hints for a communicator, keys with values, in the order in which they were set. The zero Info has none. An Info is used by one thread at a time; what takes one keeps a copy.
+type Info struct{ pairs [][2]string }
+
+// The keys that are heeded. KeyDomain gives a communicator a domain of its own, so that its messages share no lock with those of others: its value is an access of nmad, "shared", "serialized" or "private".
+// Messages of the first two progress in the background; all calls on a communicator with a private one, and all of its requests, are one thread's, and they progress inside its calls.
+const KeyDomain = "pm2_domain"
+
+// NewInfo returns an Info with these keys and values, in turn. It panics if there is a key without a value.
+func NewInfo(keysAndValues ...string) *Info {
+	if len(keysAndValues)%2 != 0 {
+		panic(fmt.Sprintf("mpi: info: the key %q has no value", keysAndValues[len(keysAndValues)-1]))
+	}
+	x := &Info{}
+	for i := 0; i < len(keysAndValues); i += 2 {
+		x.Set(keysAndValues[i], keysAndValues[i+1])
+	}
+	return x
+}
+
+// Set gives a key a value.
+func (x *Info) Set(key, value string) {
+	if i := x.find(key); i >= 0 {
+		x.pairs[i][1] = value
+		return
+	}
+	x.pairs = append(x.pairs, [2]string{key, value})
+}
+
+// Get returns the value of a key, if it has one.
+func (x *Info) Get(key string) (value string, ok bool) {
+	if x == nil {
+		return "", false
+	}
+	if i := x.find(key); i >= 0 {
+		return x.pairs[i][1], true
+	}
+	return "", false
+}
+
+// Delete takes a key out, and says whether it was there.
+func (x *Info) Delete(key string) bool {
+	i := x.find(key)
+	if i >= 0 {
+		x.pairs = slices.Delete(x.pairs, i, i+1)
+	}
+	return i >= 0
+}
+
+// Keys returns the keys, in the order in which they were set.
+func (x *Info) Keys() (all []string) {
+	if x != nil {
+		for _, p := range x.pairs {
+			all = append(all, p[0])
+		}
+	}
+	return all
+}
+
+// Dup returns a copy.
+func (x *Info) Dup() *Info {
+	if x == nil {
+		return &Info{}
+	}
+	return &Info{slices.Clone(x.pairs)}
+}
+
+// String lists the keys with their values.
+func (x *Info) String() string {
+	var all []string
+	for _, k := range x.Keys() {
+		v, _ := x.Get(k)
+		all = append(all, k+"="+v)
+	}
+	return strings.Join(all, " ")
+}
+
+func (x *Info) find(key string) int {
+	return slices.IndexFunc(x.pairs, func(p [2]string) bool { return p[0] == key })
+}

@@ -1,0 +1,199 @@
+package mpi
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// mostComms is how many communicators a process has at a time; a domain of nmad bounds its contexts, of which each has two.
+const mostComms = 1000
+
+// numbers is the supply of the numbers of communicators, one for each two contexts, from firstContext on. A number is taken while a communicator of this process has it. It is free again when the
+// communicator was freed and nothing is under way in it here. Another process may still send in it then; so each use of a number has an age, which is in all tags of the communicator: a message
+// of an earlier use fits no receive of a later one.
+type numbers struct {
+	mu     sync.Mutex
+	taken  mask
+	age    [mostComms]uint16
+	freed  []*Comm // whose numbers are still taken
+	domain int     // the highest number of a domain that this process has used
+}
+
+// mask has a bit for each number.
+type mask [(mostComms + 63) / 64]uint64
+
+// firstContext is that of number 0, which is the world's; 1 is that of one process alone.
+const firstContext = 2
+
+// The bits of an age in tags: of messages of the users, whose tags are below, and of collective operations.
+const (
+	ageOfMessages    = 32
+	ageOfCollectives = 44
+)
+
+// free is a bit for each number that is not taken.
+func (n *numbers) free() (all mask) {
+	n.tidy()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := range all {
+		all[i] = ^n.taken[i]
+	}
+	all[len(all)-1] &= 1<<(mostComms%64) - 1
+	return all
+}
+
+// tidy gives back the numbers of communicators in which nothing is under way any more.
+func (n *numbers) tidy() {
+	n.mu.Lock()
+	freed := n.freed
+	n.freed = nil
+	n.mu.Unlock()
+	for _, c := range freed {
+		if closed := c.close(); !closed {
+			n.retire(c)
+		} else if c.number >= 0 {
+			n.release(c.number)
+		}
+	}
+}
+
+// retire leaves a communicator that was freed for tidy.
+func (n *numbers) retire(c *Comm) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.freed = append(n.freed, c)
+}
+
+// claim takes a number, and returns how often it was used before; false: it is taken.
+func (n *numbers) claim(number int) (age int, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.taken[number/64]>>(number%64)&1 != 0 {
+		return 0, false
+	}
+	n.taken[number/64] |= 1 << (number % 64)
+	return int(n.age[number]), true
+}
+
+func (n *numbers) release(number int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.taken[number/64] &^= 1 << (number % 64)
+}
+
+// grow notes the age of the use of a number that begins.
+func (n *numbers) grow(number, age int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.age[number] = uint16(age + 1)
+}
+
+// pick is a number of those that are free at all, from a place on; -1: there is none.
+func pick(free *mask, from int) int {
+	from = (from%mostComms + mostComms) % mostComms
+	for i := range mostComms {
+		x := (from + i) % mostComms
+		if free[x/64]>>(x%64)&1 != 0 {
+			return x
+		}
+	}
+	return -1
+}
+
+// agree is an Allreduce in place among the processes that are to make a communicator.
+type agree func(op *Op, values []int64) error
+
+// make opens a communicator of the group, in a domain that already is there, under a number that all processes of c, or those that agree is for, agree upon. Another thread may take it meanwhile; then they try
+// another one.
+func (c *Comm) make(g Group, together agree) (*Comm, error) {
+	n, member := &c.job.numbers, g.Size() > 0
+	fails := func(err error) (*Comm, error) { return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err) }
+	for attempt := 0; ; attempt++ {
+		free := n.free()
+		words := make([]int64, len(free))
+		for i, x := range free {
+			words[i] = int64(x)
+		}
+		if err := together(BAnd, words); err != nil {
+			return fails(err)
+		}
+		for i, x := range words {
+			free[i] = uint64(x)
+		}
+		// Threads that make communicators from several ones at once begin at several places.
+		number := pick(&free, c.number*17+attempt)
+		if number < 0 {
+			return fails(fmt.Errorf("%w: a process has %d communicators, or more that were freed while something is under way in them", ErrComm, mostComms))
+		}
+		age, claimed := 0, true
+		if member {
+			age, claimed = n.claim(number)
+		}
+		// What is said: 0: try again; 1: go on; and the age, which is the highest.
+		said := []int64{1, -int64(age)}
+		if !claimed {
+			said[0] = 0
+		}
+		err := together(Min, said)
+		if err == nil && said[0] == 1 {
+			return c.open(g, number, int(-said[1]), together)
+		}
+		if member && claimed {
+			n.release(number)
+		}
+		if err != nil {
+			return fails(err)
+		}
+	}
+}
+
+// open opens the communicator under a number that all have claimed; a process that cannot tells the others.
+func (c *Comm) open(g Group, number, age int, together agree) (made *Comm, err error) {
+	n, member := &c.job.numbers, g.Size() > 0
+	if member {
+		n.grow(number, age)
+		made, err = c.job.open("", g, number, age, nil)
+	}
+	said := []int64{1}
+	if err != nil {
+		said[0] = 0
+	}
+	switch err2 := together(Min, said); {
+	case err == nil && err2 == nil && said[0] == 1:
+		return made, nil
+	case err == nil && err2 == nil:
+		err = fmt.Errorf("%w: another process could not open it", ErrComm)
+	case err == nil:
+		err = err2
+	}
+	if made != nil {
+		made.Free()
+	} else if member {
+		n.release(number)
+	}
+	return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err)
+}
+
+// close closes the contexts of a communicator that was freed, or its domain, unless something is under way in it here.
+func (c *Comm) close() bool {
+	c.mu.Lock()
+	busy := len(c.active) > 0
+	c.mu.Unlock()
+	if busy || c.shared.owed() {
+		return false
+	}
+	if c.own != nil {
+		_ = c.own.Close()
+		return true
+	}
+	for c.closed < 2 {
+		if [...]*nmad.Context{c.messages, c.collective}[c.closed].Close() != nil {
+			return false
+		}
+		c.closed++
+	}
+	return true
+}
