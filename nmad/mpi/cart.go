@@ -197,7 +197,7 @@ func (c *Cart) neighborAlltoall(in, out Blocks) (*follower, error) {
 			return nil, err
 		}
 	}
-	f, _, err := c.begin(neighbors, noRoot, later)
+	f, _, err := c.begin(neighbors, noRoot, later, likewise{})
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,8 @@ package mpi
 
 import (
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/pm2-go/pm2/nmad"
 )
@@ -35,7 +37,7 @@ var classes = []struct {
 	class Class
 }{
 	{nmad.ErrBuffer, ClassBuffer}, {ErrTruncated, ClassTruncate}, {ErrRevoked, ClassRevoked}, {nmad.ErrPeerLost, ClassProcFailed}, {ErrElsewhere, ClassProcFailed}, {ErrCount, ClassCount}, {ErrType, ClassType}, {ErrTag, ClassTag},
-	{ErrComm, ClassComm}, {ErrRank, ClassRank}, {nmad.ErrRank, ClassRank}, {ErrRequest, ClassRequest}, {nmad.ErrActive, ClassPending}, {ErrGroup, ClassGroup}, {ErrOp, ClassOp}, {ErrInfo, ClassInfo},
+	{ErrComm, ClassComm}, {ErrRank, ClassRank}, {nmad.ErrRank, ClassRank}, {ErrRequest, ClassRequest}, {nmad.ErrActive, ClassPending}, {ErrGroup, ClassGroup}, {ErrOp, ClassOp}, {ErrInfo, ClassInfo}, {ErrCall, ClassOther},
 }
 
 var classNames = [...]string{
@@ -62,4 +64,33 @@ func ClassOf(err error) Class {
 		}
 	}
 	return ClassOther
+}
+
+// SetErrorHandler has f told of each error of communication on c, before the call, or the request, returns it: what is wrong with arguments is returned only. Several threads may be told of errors at once. nil: no function is told, as from the
+// start: an error is returned, and ends nothing. A Dup has the handler of what it was made of.
+func (c *Comm) SetErrorHandler(f func(c *Comm, err error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.handler = f
+}
+
+// ErrorsAreFatal is an error handler that ends all processes of the job, as far as the launcher can, and this one with status 1, after a line to standard error.
+func ErrorsAreFatal(c *Comm, err error) {
+	c.Abort(1, err.Error())
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// CallErrorHandler has the handler of c told of an error of the program's own.
+func (c *Comm) CallErrorHandler(err error) { _ = c.told(err) }
+
+// told has the handler told of an error.
+func (c *Comm) told(err error) error {
+	c.mu.Lock()
+	f := c.handler
+	c.mu.Unlock()
+	if f != nil && err != nil {
+		f(c, err)
+	}
+	return err
 }

@@ -28,7 +28,7 @@ func (c *Comm) Ibarrier() *Request { return inBackground(c.barrier(later)) }
 func (c *Comm) BarrierInit() *Request { return persistent(c.barrier(later)) }
 
 func (c *Comm) barrier(m manner) (*follower, error) {
-	f, h, err := c.begin(barrier, noRoot, m)
+	f, h, err := c.begin(barrier, noRoot, m, likewise{})
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (c *Comm) bcast(m manner, b Buffer, root int) (*follower, error) {
 	if err := c.check("bcast", root); err != nil {
 		return nil, err
 	}
-	f, h, err := c.begin(bcast, root, m)
+	f, h, err := c.begin(bcast, root, m, likewise{b: b})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int) (*follo
 	if err != nil {
 		return nil, err
 	}
-	f, h, err := c.begin(reduces, root, m)
+	f, h, err := c.begin(reduces, root, m, likewise{op, operand(in, out)})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (c *Comm) allreduce(m manner, op *Op, in Buffer, out Buffer) (*follower, er
 	if err := c.reducible("allreduce", op, in, out, true, true); err != nil {
 		return nil, err
 	}
-	f, h, err := c.begin(allreduce, noRoot, m)
+	f, h, err := c.begin(allreduce, noRoot, m, likewise{op, out})
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (c *Comm) scan(m manner, op *Op, in Buffer, out Buffer) (*follower, error) 
 	if err := c.reducible("scan", op, in, out, true, true); err != nil {
 		return nil, err
 	}
-	f, h, err := c.begin(scan, noRoot, m)
+	f, h, err := c.begin(scan, noRoot, m, likewise{op, out})
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (c *Comm) exscan(m manner, op *Op, in Buffer, out Buffer) (*follower, error
 	if err := c.reducible("exscan", op, in, out, true, true); err != nil {
 		return nil, err
 	}
-	f, h, err := c.begin(exscan, noRoot, m)
+	f, h, err := c.begin(exscan, noRoot, m, likewise{op, out})
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer) (*follower
 	if err := c.reducible("reduce-scatter", op, mine, out, true, true); err != nil {
 		return nil, err
 	}
-	f, h, err := c.begin(reduceScatter, noRoot, m)
+	f, h, err := c.begin(reduceScatter, noRoot, m, likewise{op, in.Buffer})
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +266,7 @@ func (c *Comm) gather(m manner, in Buffer, out Blocks, root int) (*follower, err
 	if err != nil {
 		return nil, err
 	}
-	f, h, err := c.begin(gather, root, m)
+	f, h, err := c.begin(gather, root, m, likewise{})
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +305,7 @@ func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int) (*follower, er
 	if err != nil {
 		return nil, err
 	}
-	f, h, err := c.begin(scatter, root, m)
+	f, h, err := c.begin(scatter, root, m, likewise{})
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +335,7 @@ func (c *Comm) allgather(m manner, in Buffer, out Blocks) (*follower, error) {
 	if err := laidOut("allgather", &out, c.Size()); err != nil {
 		return nil, err
 	}
-	f, h, err := c.begin(allgather, noRoot, m)
+	f, h, err := c.begin(allgather, noRoot, m, likewise{b: whole(&out, c.Size())})
 	if err != nil {
 		return nil, err
 	}
@@ -371,7 +371,7 @@ func (c *Comm) alltoall(m manner, in Blocks, out Blocks) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, h, err := c.begin(alltoall, noRoot, m)
+	f, h, err := c.begin(alltoall, noRoot, m, likewise{b: whole(&out, c.Size())})
 	if err != nil {
 		return nil, err
 	}
@@ -458,4 +458,12 @@ func laidOut(what string, b *Blocks, n int) error {
 		at += count
 	}
 	return nil
+}
+
+// operand is where the elements of a reduction lie at this rank.
+func operand(in, out Buffer) Buffer {
+	if in.Type == nil {
+		return out
+	}
+	return in
 }

@@ -31,19 +31,21 @@ type Comm struct {
 	place      []int32      // the rank of each process of the job; Undefined: it is no member
 
 	freed        atomic.Bool
+	checks       uint64 // comparisons of calls so far; under mu
 	calls        uint64 // collective operations so far: their tags; under mu
 	mu           sync.Mutex
-	idle         []*follower       // to be used again; under mu
-	active       []*follower       // operations under way; under mu
-	lost         []int             // processes that Agree has found lost; under mu
-	acknowledged []int             // processes that are lost, as the program knows; under mu
-	pairs        map[pair]uint64   // how many partitioned messages were made; under mu
-	info         *Info             // under mu
-	shared       *shared           // nil: none; under mu, constant once looked
-	looked       bool              // the ranks have made shared, if they can; under mu
-	broken       error             // why collective operations fail; under mu
-	drops        bool              // what comes for them is dropped; under mu
-	values       map[attribute]any // what libraries keep here; under mu
+	idle         []*follower        // to be used again; under mu
+	active       []*follower        // operations under way; under mu
+	lost         []int              // processes that Agree has found lost; under mu
+	acknowledged []int              // processes that are lost, as the program knows; under mu
+	pairs        map[pair]uint64    // how many partitioned messages were made; under mu
+	info         *Info              // under mu
+	shared       *shared            // nil: none; under mu, constant once looked
+	looked       bool               // the ranks have made shared, if they can; under mu
+	broken       error              // why collective operations fail; under mu
+	handler      func(*Comm, error) // of errors; under mu
+	drops        bool               // what comes for them is dropped; under mu
+	values       map[attribute]any  // what libraries keep here; under mu
 }
 
 // Rank is this process's, from 0 to Size-1.
@@ -103,10 +105,21 @@ func (c *Comm) Dup() (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.endow(made)
+	return made, nil
+}
+
+// endow gives a communicator like c what is copied.
+func (c *Comm) endow(made *Comm) {
 	for _, k := range c.attributes() {
 		k.inherit(c, made)
 	}
-	return made, nil
+	c.mu.Lock()
+	f, hints := c.handler, c.info.Dup()
+	c.mu.Unlock()
+	made.mu.Lock()
+	defer made.mu.Unlock()
+	made.handler, made.info = f, hints
 }
 
 // Split returns a communicator of those processes that give the same color, in the order of their keys, and of their ranks where these are equal; nil for those whose

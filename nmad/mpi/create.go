@@ -73,9 +73,7 @@ func (c *Comm) Idup(made **Comm) *Request {
 	go func() {
 		d, err := c.make(c.group, c.aside(ranks, ofIdups|turn<<8))
 		if err == nil {
-			for _, k := range c.attributes() {
-				k.inherit(c, d)
-			}
+			c.endow(d)
 			*made = d
 		}
 		x.Complete(noStatus, err)

@@ -16,6 +16,8 @@ var (
 	ErrTag = errors.New("no such tag")
 	// ErrCount: the ranks do not say the same about how much there is.
 	ErrCount = errors.New("counts do not fit")
+	// ErrCall: the ranks call different operations, or with different arguments; see EnvCheck.
+	ErrCall = errors.New("the ranks do not call the same")
 	// ErrComm: the communicator was freed, is of another job, or its supply of contexts is used up.
 	ErrComm = errors.New("communicator cannot be used")
 	// ErrGroup: the ranks that are to make up a group are not of the other one, or not all different.

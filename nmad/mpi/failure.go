@@ -30,7 +30,9 @@ func isRefusal(b *Buffer) bool {
 }
 
 // fails ends an operation that has failed: the ranks do not agree on where they are any more, so all further ones of the communicator fail.
-func (c *Comm) fails(f *follower, err error) error {
+func (c *Comm) fails(f *follower, err error) error { return c.told(c.failed(f, err)) }
+
+func (c *Comm) failed(f *follower, err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err = fmt.Errorf("mpi: %s, communicator %d, rank %d of %d: %w", f.what, c.number, c.rank, len(c.gates), err)

@@ -53,7 +53,7 @@ type message struct {
 const noRoot = -1
 
 // begin begins a collective operation, whose plan the caller then makes: for ranks that share memory, if these do.
-func (c *Comm) begin(what call, root int, m manner) (*follower, *shared, error) {
+func (c *Comm) begin(what call, root int, m manner, x likewise) (*follower, *shared, error) {
 	if err := c.usable(); err != nil {
 		return nil, nil, fmt.Errorf("mpi: %v: %w", what, err)
 	}
@@ -68,11 +68,19 @@ func (c *Comm) begin(what call, root int, m manner) (*follower, *shared, error) 
 	f.comm, f.what, f.root = c, what, root
 	if m == later {
 		c.mu.Unlock()
+		if c.job.checks {
+			return f, nil, c.compare(f, m, x)
+		}
 		return f, nil, nil
 	}
 	err := f.number()
 	h, looked := c.shared, c.looked
 	c.mu.Unlock()
+	if err == nil && c.job.checks {
+		if err = c.compare(f, m, x); err != nil {
+			c.succeeds(f, false) // compare has ended it
+		}
+	}
 	if err == nil && !looked {
 		if h, err = c.together(); err != nil {
 			err = c.fails(f, err)

@@ -124,7 +124,7 @@ func (g *Graph) exchange(m manner, in, out Blocks) (*follower, error) {
 	if err := laidOut("neighbor-alltoall", &out, len(g.from)); err != nil {
 		return nil, err
 	}
-	f, _, err := g.begin(neighbors, noRoot, m)
+	f, _, err := g.begin(neighbors, noRoot, m, likewise{})
 	if err == nil {
 		f.plan.Exchange(g.from, g.to, &in, &out)
 	}

@@ -211,7 +211,7 @@ func (x *Intercomm) operation(what call, root int, m manner, make func(p *plan.P
 	case root != ProcNull && root != noRoot:
 		return nil, fmt.Errorf("mpi: %v: %w: root %d", what, ErrRank, root)
 	}
-	f, _, err := x.joint.begin(what, noRoot, m)
+	f, _, err := x.joint.begin(what, noRoot, m, likewise{})
 	if err == nil && root != ProcNull {
 		make(&f.plan, number, root == Root)
 	}

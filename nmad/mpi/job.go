@@ -15,6 +15,7 @@ import (
 type job struct {
 	session *nmad.Session
 	numbers numbers
+	checks  bool   // the ranks compare their collective calls
 	stop    func() // of progress in the background; nil: the program sees to that
 	self    *Comm
 	world   *Comm                 // of all processes, for communicators between groups
@@ -53,18 +54,25 @@ func (j *job) allRefused() {
 // background (pioman.Enable), and returns the communicator of all processes. Threads and goroutines may call everything at any time. It blocks until all
 // processes are there. Finalize ends what it began.
 func Init(ctx context.Context) (world *Comm, err error) {
+	if world, err = start(ctx); err != nil {
+		return nil, fmt.Errorf("mpi: init: %w", err)
+	}
+	return world, nil
+}
+
+// start joins the job, and has messages progress in the background.
+func start(ctx context.Context) (world *Comm, err error) {
 	stop, err := pioman.Enable()
 	if err != nil {
-		return nil, fmt.Errorf("mpi: init: %w", err)
+		return nil, err
 	}
 	session, err := nmad.Join(ctx)
-	if err != nil {
-		stop()
-		return nil, fmt.Errorf("mpi: init: %w", err)
+	if err == nil {
+		if world, err = New(session); err != nil {
+			err = errors.Join(err, session.Close())
+		}
 	}
-	world, err = New(session)
 	if err != nil {
-		err = errors.Join(err, session.Close())
 		stop()
 		return nil, err
 	}
@@ -77,7 +85,7 @@ func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
 	}
-	j := &job{session: session}
+	j := &job{session: session, checks: checking()}
 	j.refused = sync.NewCond(&j.mu)
 	var all Group
 	for rank := range session.Size() {

@@ -11,7 +11,7 @@ func (c *Comm) DupWith(hints *Info) (made *Comm, err error) {
 	access, own := hints.Get(KeyDomain)
 	if !own {
 		if made, err = c.Dup(); err == nil {
-			made.info = hints.Dup()
+			made.SetInfo(hints)
 		}
 		return made, err
 	}
@@ -33,10 +33,9 @@ func (c *Comm) DupWith(hints *Info) (made *Comm, err error) {
 	if made, err = c.inDomain(cfg, wrong); err != nil {
 		return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err)
 	}
-	made.info, made.private = hints.Dup(), cfg.Access == nmad.Private
-	for _, k := range c.attributes() {
-		k.inherit(c, made)
-	}
+	made.private = cfg.Access == nmad.Private
+	c.endow(made)
+	made.SetInfo(hints)
 	return made, nil
 }
 

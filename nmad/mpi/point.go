@@ -261,5 +261,5 @@ func (c *Comm) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("mpi: %s, %v: %w", what, c, err)
+	return c.told(fmt.Errorf("mpi: %s, %v: %w", what, c, err))
 }

@@ -312,3 +312,19 @@ func ReduceScatter[T any](c *Comm, op *Op, in []T, counts []int, out []T) error 
 	}
 	return c.ReduceScatter(op, blocks, b)
 }
+
+// ReduceLocal computes inout[i] = in[i] op inout[i].
+func ReduceLocal[T any](op *Op, in, inout []T) error {
+	a, b, err := both(in, inout)
+	if err != nil {
+		return err
+	}
+	if len(in) != len(inout) || op == nil {
+		return fmt.Errorf("mpi: reduce local: %w: %d elements with %d", ErrCount, len(in), len(inout))
+	}
+	if err := op.Check(b.Type); err != nil {
+		return fmt.Errorf("mpi: reduce local: %w", err)
+	}
+	op.Apply(a, b)
+	return nil
+}
