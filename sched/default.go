@@ -2,9 +2,15 @@ package sched
 
 import (
 	"errors"
+	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/pm2-go/pm2/internal/setting"
 )
+
+// EnvVPs is the variable that says how many virtual processors the default scheduler has, whatever Configure has said. Empty: it does not.
+const EnvVPs = "PM2_VPS"
 
 // The default scheduler.
 var (
@@ -36,7 +42,15 @@ func Default() *Scheduler {
 	if s := def.Load(); s != nil && !s.stopping.Load() {
 		return s
 	}
-	s, err := New(defCfg)
+	cfg := defCfg
+	vps, err := setting.Read(EnvVPs, os.Getenv(EnvVPs), setting.Count)
+	if vps > 0 {
+		cfg.VPs = vps
+	}
+	var s *Scheduler
+	if err == nil {
+		s, err = New(cfg)
+	}
 	if err != nil {
 		panic(err)
 	}

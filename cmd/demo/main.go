@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,6 +33,10 @@ func main() {
 
 // run runs one command line and returns the exit status.
 func run(args []string) int {
+	if i := slices.Index(args, "-np"); i > 0 && args[0] == "run" && !slices.Contains(args[:i], "--") { // as mpirun has it
+		args = slices.Clone(args)
+		args[i] = "-n"
+	}
 	command, err := parse(args, os.Exit)
 	if err != nil {
 		return fail(err)

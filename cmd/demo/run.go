@@ -78,7 +78,7 @@ func variableHelp(name string) string {
 const mostProcesses = 4096
 
 type runCommand struct {
-	Processes  int           `short:"n" default:"2" help:"Processes of the job, 1 to ${mostProcesses}."`
+	Processes  int           `short:"n" default:"2" help:"Processes of the job, 1 to ${mostProcesses}; -np says the same."`
 	Driver     string        `env:"PM2_DRIVER" help:"Network between them: ${drivers}, or several with commas, such as tcp,tcp: a rail each. Default: auto, which is shm on one host, unix where that does not work, and tcp between hosts."`
 	Hosts      string        `type:"existingfile" help:"File that names the hosts, one a line: NAME slots=N. Each is filled before the next."`
 	Rsh        string        `default:"ssh" help:"Command that runs a command line on another host, as ssh does; its arguments may follow, separated by spaces."`

@@ -47,6 +47,15 @@ func Number(text string) (int, error) {
 	return n, nil
 }
 
+// Count takes a number of at least 1.
+func Count(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, errors.New("give a number, at least 1")
+	}
+	return n, nil
+}
+
 // Bytes takes a size of at least one byte.
 func Bytes(text string) (int, error) {
 	n, err := strconv.Atoi(text)

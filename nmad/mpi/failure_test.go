@@ -34,7 +34,7 @@ var blockingOperations = map[string]func(c *Comm, n int) error{
 
 // known are the ways in which an operation may fail that fails somewhere.
 func known(err error) bool {
-	return errors.Is(err, ErrCount) || errors.Is(err, ErrElsewhere) || errors.Is(err, nmad.ErrPeerLost)
+	return errors.Is(err, ErrCount) || errors.Is(err, ErrCall) || errors.Is(err, ErrElsewhere) || errors.Is(err, nmad.ErrPeerLost)
 }
 
 // TestFailsEverywhere: an operation in which the counts of one rank differ, or that one rank leaves, hangs nowhere, whatever it is and however long its messages; and the next one

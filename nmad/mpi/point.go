@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -136,6 +137,31 @@ func (c *Comm) Recv(b Buffer, from, tag int) (Status, error) {
 	}
 	s, err := r.wait()
 	r.release()
+	return s, err
+}
+
+// SendContext is Send until ctx is done: then it returns the cause, and the message goes on, so b is not to be changed until it was received.
+func (c *Comm) SendContext(ctx context.Context, b Buffer, to, tag int) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	_, err := c.Isend(b, to, tag).WaitContext(ctx)
+	return err
+}
+
+// RecvContext is Recv until ctx is done: then the receive is taken back, and it returns the cause; a message that is coming in just then is waited for, and received.
+func (c *Comm) RecvContext(ctx context.Context, b Buffer, from, tag int) (Status, error) {
+	if ctx.Err() != nil {
+		return noStatus, context.Cause(ctx)
+	}
+	r := c.Irecv(b, from, tag)
+	s, err := r.WaitContext(ctx)
+	if err != nil && ctx.Err() != nil {
+		r.Cancel()
+		if s, err = r.Wait(); errors.Is(err, nmad.ErrCanceled) {
+			return noStatus, context.Cause(ctx)
+		}
+	}
 	return s, err
 }
 

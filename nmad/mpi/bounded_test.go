@@ -1,0 +1,39 @@
+package mpi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestBounded: a receive whose context ends takes no later message, and a send whose context ends goes on.
+func TestBounded(t *testing.T) {
+	each(t, 2, func(c *Comm) error {
+		soon, stop := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		defer stop()
+		b, err := On(make([]int64, 1<<20))
+		if err != nil {
+			return err
+		}
+		if c.Rank() == 0 {
+			if err := c.SendContext(soon, b, 1, 2); !errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("a long send without a receive: %w", err)
+			}
+			return errors.Join(c.Barrier(), c.SendContext(t.Context(), b.Part(0, 1), 1, 1), c.Barrier())
+		}
+		if _, err := c.RecvContext(soon, b, 0, 1); !errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("nothing comes: %w", err)
+		}
+		if err := c.Barrier(); err != nil {
+			return err
+		}
+		for tag, want := range map[int]int{1: 8, 2: 8 << 20} {
+			if s, err := c.RecvContext(t.Context(), b, 0, tag); err != nil || s.Bytes != want {
+				return fmt.Errorf("tag %d: %+v, %w", tag, s, err)
+			}
+		}
+		return c.Barrier()
+	})
+}
