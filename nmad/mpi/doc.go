@@ -13,8 +13,10 @@
 // the same order. If one fails at a rank (a process has died, counts differ) it ends at all that wait for that rank, and further ones of that communicator fail; messages, and other
 // communicators, go on.
 //
-// Each has an immediate form (Iallreduce), which the threads that move messages carry on, and a persistent one (Comm.AllreduceInit).
+// Each has an immediate form (Iallreduce), which the threads that move messages carry on, and a persistent one (Comm.AllreduceInit). Blocking ones of one host go through shared memory
+// (internal/segment), between hosts one rank of each sends messages.
 //
-// Not there yet: intercommunicators, graph topologies, info, partitioned messages, sessions, revoke and shrink of a communicator; windows, files and process creation of
-// MPI are not there either.
+// A communicator whose processes have died in part is revoked, and shrunk (Comm.Revoke, Comm.Shrink, Comm.Agree), as in ULFM. One may have a domain of nmad of its own (KeyDomain).
+//
+// Windows, files and process creation of MPI are not there.
 package mpi

@@ -9,7 +9,7 @@ import (
 // Info is hints for a communicator, keys with values, in the order in which they were set. The zero Info has none. An Info is used by one thread at a time; what takes one keeps a copy.
 type Info struct{ pairs [][2]string }
 
-// The keys that are heeded. KeyDomain gives a communicator a domain of its own, so that its messages share no lock with those of others: its value is an access of nmad, "shared", "serialized" or "private".
+// KeyDomain is the key that is heeded: it gives a communicator a domain of its own, so that its messages share no lock with those of others: its value is an access of nmad, "shared", "serialized" or "private".
 // Messages of the first two progress in the background; all calls on a communicator with a private one, and all of its requests, are one thread's, and they progress inside its calls.
 const KeyDomain = "pm2_domain"
 
