@@ -16,6 +16,7 @@ import (
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/bench"
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
+	"github.com/pm2-go/pm2/cmd/demo/internal/nas"
 	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/size"
@@ -32,6 +33,7 @@ type commands struct {
 	Trace           traceCommand           `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
 	Fairness        fairnessCommand        `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
 	Experiment      experimentCommand      `cmd:"" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
+	Nas             nasCommand             `cmd:"" help:"Run a kernel of the NAS Parallel Benchmarks over nmad/mpi, as a process of a job or alone, and verify its result."`
 	ExplainProgress explainProgressCommand `cmd:"" help:"Say what is polled by which thread, where, how often, and why: the progress engine on this or on a synthetic machine."`
 	ExplainProtocol explainProtocolCommand `cmd:"" help:"Show which protocol messages of which size take over which network, and why."`
 	ExplainStart    explainStartCommand    `cmd:"" help:"Say what has started this process, and where the others of its job are."`
@@ -275,6 +277,7 @@ func parse(args []string, exit func(int)) (any, error) {
 			"eagerHelp":     variableHelp(nmad.EnvEager),
 			"profileHelp":   variableHelp(nmad.EnvProfile),
 			"mostProcesses": fmt.Sprint(mostProcesses),
+			"nasClasses":    strings.Join(nas.Classes, ", "),
 		},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 110}),
 		kong.Exit(exit),
@@ -318,6 +321,8 @@ func parse(args []string, exit func(int)) (any, error) {
 		return table.Trace.runPingpong, nil
 	case "bench":
 		return &table.Bench, nil
+	case "nas <kernel>":
+		return table.Nas.run, nil
 	case "explain-progress":
 		return table.ExplainProgress.run, nil
 	case "fairness":
