@@ -383,9 +383,18 @@ func (p *Plan) collect(m Members, out *datatype.Blocks) {
 func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Blocks) {
 	p.Shares = true
 	mine := out.Block(m.Me)
-	if in.Type == nil {
+	kept := func(int) {} // brings a piece of in to out, just after it was published: then it is near
+	switch {
+	case in.Type == nil:
 		in = mine
-	} else {
+	case in.Type == mine.Type && in.Count == mine.Count && in.Type.Size() > 0 && m.Piece%in.Type.Size() == 0:
+		each := m.Piece / in.Type.Size()
+		kept = func(i int) {
+			if n := min(each, in.Count-i*each); n > 0 {
+				p.copy(in.Part(i*each, n), mine.Part(i*each, n))
+			}
+		}
+	default:
 		p.copy(in, mine)
 	}
 	most, all := 1, in.Size()
@@ -396,6 +405,7 @@ func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Bloc
 	publish := func(i int) {
 		if i == 0 || i < m.count(all) {
 			p.put(i, Everyone, in, i*m.Piece, m.size(i, all))
+			kept(i)
 		}
 	}
 	publish(0)
