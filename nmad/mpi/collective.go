@@ -99,11 +99,13 @@ func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int) (*follo
 	if err != nil {
 		return nil, err
 	}
-	switch h.reducing(op, in, out) {
+	switch c.reducing(h, op, in, out) {
 	case inMemory:
 		f.plan.SharedReduce(h.hosts.Members, root, op, in, out)
 	case inLevels:
 		f.plan.HostsReduce(&h.hosts, root, op, in, out)
+	case inOrder:
+		f.plan.OrderedReduce(c.rank, c.Size(), root, op, in, out)
 	default:
 		f.plan.Reduce(c.rank, c.Size(), root, op, in, out)
 	}
@@ -133,11 +135,13 @@ func (c *Comm) allreduce(m manner, op *Op, in Buffer, out Buffer) (*follower, er
 	if err != nil {
 		return nil, err
 	}
-	switch h.reducing(op, in, out) {
+	switch c.reducing(h, op, in, out) {
 	case inMemory:
 		f.plan.SharedAllreduce(h.hosts.Members, op, in, out)
 	case inLevels:
 		f.plan.HostsAllreduce(&h.hosts, op, in, out)
+	case inOrder:
+		f.plan.OrderedAllreduce(c.rank, c.Size(), op, in, out)
 	default:
 		f.plan.Allreduce(c.rank, c.Size(), op, in, out)
 	}
@@ -165,9 +169,11 @@ func (c *Comm) scan(m manner, op *Op, in Buffer, out Buffer) (*follower, error) 
 	if err != nil {
 		return nil, err
 	}
-	switch h.reducing(op, in, out) {
+	switch c.reducing(h, op, in, out) {
 	case inMemory:
 		f.plan.SharedScan(h.hosts.Members, true, op, in, out)
+	case inOrder:
+		f.plan.OrderedScan(c.rank, c.Size(), true, op, in, out)
 	default:
 		f.plan.Scan(c.rank, c.Size(), op, in, out)
 	}
@@ -195,9 +201,11 @@ func (c *Comm) exscan(m manner, op *Op, in Buffer, out Buffer) (*follower, error
 	if err != nil {
 		return nil, err
 	}
-	switch h.reducing(op, in, out) {
+	switch c.reducing(h, op, in, out) {
 	case inMemory:
 		f.plan.SharedScan(h.hosts.Members, false, op, in, out)
+	case inOrder:
+		f.plan.OrderedScan(c.rank, c.Size(), false, op, in, out)
 	default:
 		f.plan.Exscan(c.rank, c.Size(), op, in, out)
 	}
@@ -231,9 +239,11 @@ func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer) (*follower
 	if err != nil {
 		return nil, err
 	}
-	switch h.reducing(op, in.Buffer, out) {
+	switch c.reducing(h, op, in.Buffer, out) {
 	case inMemory:
 		f.plan.SharedReduceScatter(h.hosts.Members, op, &in, out)
+	case inOrder:
+		f.plan.OrderedReduceScatter(c.rank, c.Size(), op, &in, out)
 	default:
 		f.plan.ReduceScatter(c.rank, c.Size(), op, &in, out)
 	}

@@ -15,6 +15,7 @@ import (
 type job struct {
 	session *nmad.Session
 	numbers numbers
+	inOrder bool   // reductions combine the operands from the last rank to the first
 	checks  bool   // the ranks compare their collective calls
 	stop    func() // of progress in the background; nil: the program sees to that
 	self    *Comm
@@ -49,6 +50,10 @@ func (j *job) allRefused() {
 		j.refused.Wait()
 	}
 }
+
+// EnvOrder is the environment variable that has all reductions combine their operands in one order, from the last rank to the first, if it is "ranks", in all processes of a job: the results are the same to the last bit then, wherever the
+// processes are, and whether the caller waits or not. Otherwise they are for the same number, placement and form of call. It costs messages, and time at one rank, unless all are on one host.
+const EnvOrder = "PM2_MPI_ORDER"
 
 // Init joins the job that the environment tells of (a launcher of nmad, or any process manager that nmad knows; without one a job of one process), has messages progress in the
 // background (pioman.Enable), and returns the communicator of all processes. Threads and goroutines may call everything at any time. It blocks until all
@@ -85,7 +90,7 @@ func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
 	}
-	j := &job{session: session, checks: checking()}
+	j := &job{session: session, checks: checking(), inOrder: os.Getenv(EnvOrder) == "ranks"}
 	j.refused = sync.NewCond(&j.mu)
 	var all Group
 	for rank := range session.Size() {

@@ -62,7 +62,7 @@ func (c *Comm) seats() (h plan.Hosts, share bool) {
 		}
 	}
 	h = plan.HostsOf(c.rank, hosts, 0, segment.Slots)
-	h.Piece = segment.PieceOf(h.Members.Size)
+	h.Piece, h.InOrder = segment.PieceOf(h.Members.Size), c.job.inOrder
 	if len(h.Leaders) == c.Size() {
 		return h, false
 	}
@@ -217,6 +217,7 @@ const (
 	byMessages way = iota
 	inMemory       // all are on one host
 	inLevels       // in memory within hosts, by messages between them
+	inOrder        // by messages, the operands from the last rank to the first
 )
 
 func (h *shared) way() way {
@@ -230,12 +231,17 @@ func (h *shared) way() way {
 }
 
 // reducing is the way of a reduction.
-func (h *shared) reducing(op *Op, in, out Buffer) way {
+func (c *Comm) reducing(h *shared, op *Op, in, out Buffer) way {
 	t := in.Type
 	if t == nil {
 		t = out.Type
 	}
-	if w := h.way(); w == byMessages || h.hosts.Folds(t) && (w == inMemory || op.Commutes() || h.hosts.Contiguous) {
+	switch w := h.way(); {
+	case w == inMemory && h.hosts.Folds(t):
+		return w
+	case c.job.inOrder:
+		return inOrder
+	case w == inLevels && h.hosts.Folds(t) && (op.Commutes() || h.hosts.Contiguous):
 		return w
 	}
 	return byMessages

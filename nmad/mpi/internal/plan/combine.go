@@ -228,3 +228,72 @@ func (p *Plan) prefix(rank, size int, op *reduce.Op, all datatype.Buffer, lower 
 		}
 	}
 }
+
+// OrderedReduce is Reduce whose operands are combined from the last rank to the first, one after the other, so that the result is that of ranks that share memory, to the last bit: root gathers them.
+func (p *Plan) OrderedReduce(rank, size, root int, op *reduce.Op, in, out datatype.Buffer) {
+	if in.Type == nil {
+		in = out
+	}
+	if rank != root {
+		p.send(root, in)
+		p.fence()
+		return
+	}
+	operands := make([]datatype.Buffer, size)
+	for i := range operands {
+		if operands[i] = in; i != rank {
+			operands[i] = p.room(in.Count, in.Type)
+			p.receive(i, operands[i])
+		}
+	}
+	p.fence()
+	acc := p.room(in.Count, in.Type)
+	p.copy(operands[size-1], acc)
+	for i := size - 2; i >= 0; i-- {
+		p.reduce(op, operands[i], acc)
+	}
+	p.copy(acc, out)
+}
+
+// OrderedAllreduce is Allreduce in the manner of OrderedReduce.
+func (p *Plan) OrderedAllreduce(rank, size int, op *reduce.Op, in, out datatype.Buffer) {
+	p.OrderedReduce(rank, size, 0, op, in, out)
+	p.Bcast(rank, size, 0, out)
+}
+
+// OrderedReduceScatter is ReduceScatter in that manner.
+func (p *Plan) OrderedReduceScatter(rank, size int, op *reduce.Op, in *datatype.Blocks, out datatype.Buffer) {
+	blocks := *in
+	blocks.Buffer = p.room(in.Count, in.Type)
+	p.OrderedReduce(rank, size, 0, op, in.Buffer, blocks.Buffer)
+	p.Scatter(rank, size, 0, &blocks, out)
+}
+
+// OrderedScan is Scan, or without own Exscan, in that manner: each rank sends its operand to those behind it.
+func (p *Plan) OrderedScan(rank, size int, own bool, op *reduce.Op, in, out datatype.Buffer) {
+	if in.Type == nil {
+		in = out
+	}
+	operands := make([]datatype.Buffer, rank, rank+1)
+	for i := range operands {
+		operands[i] = p.room(in.Count, in.Type)
+		p.receive(i, operands[i])
+	}
+	for i := rank + 1; i < size; i++ {
+		p.send(i, in)
+	}
+	p.fence()
+	if own {
+		operands = append(operands, in)
+	}
+	if len(operands) == 0 {
+		return
+	}
+	last := len(operands) - 1
+	acc := p.room(in.Count, in.Type)
+	p.copy(operands[last], acc)
+	for i := last - 1; i >= 0; i-- {
+		p.reduce(op, operands[i], acc)
+	}
+	p.copy(acc, out)
+}

@@ -59,6 +59,7 @@ type group struct {
 	in        [][]affine // of each rank, as it was
 	place     bool       // in place
 	shared    bool       // the ranks share memory
+	ordered   bool       // the plans by messages combine from the last rank to the first
 	piece     int        // of that, in bytes
 	hosts     []Hosts    // by rank; nil: all are on one host
 	twoLevels bool       // the plans are such
@@ -75,13 +76,14 @@ func draw(t *rapid.T) *group {
 	if g.shared && rapid.Bool().Draw(t, "hosts") {
 		g.seat()
 	}
+	g.ordered = rapid.Bool().Draw(t, "ordered")
 	g.op = rapid.SampledFrom([]*reduce.Op{compose, sum}).Draw(t, "operation")
 	return g
 }
 
 // members is what the ranks are that share memory.
 func (g *group) members(rank int) Members {
-	return Members{Me: rank, Size: g.size, Piece: g.piece, Slots: 4}
+	return Members{Me: rank, Size: g.size, Piece: g.piece, Slots: 4, InOrder: g.ordered}
 }
 
 // seat draws on which hosts the ranks are.
@@ -261,7 +263,13 @@ func TestReduce(t *testing.T) {
 			g.placed(rank,
 				func(h *Hosts) { p.HostsReduce(h, g.root, g.op, in, buffer(out)) },
 				func(m Members) { p.SharedReduce(m, g.root, g.op, in, buffer(out)) },
-				func() { p.Reduce(rank, g.size, g.root, g.op, in, buffer(out)) })
+				func() {
+					if g.ordered {
+						p.OrderedReduce(rank, g.size, g.root, g.op, in, buffer(out))
+					} else {
+						p.Reduce(rank, g.size, g.root, g.op, in, buffer(out))
+					}
+				})
 		})
 		for rank := range kept {
 			g.want(rank, g.in[rank], kept[rank])
@@ -281,7 +289,13 @@ func TestAllreduce(t *testing.T) {
 			g.placed(rank,
 				func(h *Hosts) { p.HostsAllreduce(h, g.op, in, buffer(out[rank])) },
 				func(m Members) { p.SharedAllreduce(m, g.op, in, buffer(out[rank])) },
-				func() { p.Allreduce(rank, g.size, g.op, in, buffer(out[rank])) })
+				func() {
+					if g.ordered {
+						p.OrderedAllreduce(rank, g.size, g.op, in, buffer(out[rank]))
+					} else {
+						p.Allreduce(rank, g.size, g.op, in, buffer(out[rank]))
+					}
+				})
 		})
 		for rank := range out {
 			g.want(rank, out[rank], g.prefix(g.size))
@@ -299,14 +313,26 @@ func TestScan(t *testing.T) {
 			in := g.half(rank, g.in[rank], out[rank])
 			g.either(rank,
 				func(m Members) { p.SharedScan(m, true, g.op, in, buffer(out[rank])) },
-				func() { p.Scan(rank, g.size, g.op, in, buffer(out[rank])) })
+				func() {
+					if g.ordered {
+						p.OrderedScan(rank, g.size, true, g.op, in, buffer(out[rank]))
+					} else {
+						p.Scan(rank, g.size, g.op, in, buffer(out[rank]))
+					}
+				})
 		})
 		g.run(func(rank int, p *Plan) {
 			before[rank] = make([]affine, g.count)
 			in := g.half(rank, g.in[rank], before[rank])
 			g.either(rank,
 				func(m Members) { p.SharedScan(m, false, g.op, in, buffer(before[rank])) },
-				func() { p.Exscan(rank, g.size, g.op, in, buffer(before[rank])) })
+				func() {
+					if g.ordered {
+						p.OrderedScan(rank, g.size, false, g.op, in, buffer(before[rank]))
+					} else {
+						p.Exscan(rank, g.size, g.op, in, buffer(before[rank]))
+					}
+				})
 		})
 		for rank := range out {
 			g.want(rank, out[rank], g.prefix(rank+1))
@@ -475,11 +501,71 @@ func TestReduceScatter(t *testing.T) {
 			in := over(lay, g.in[rank])
 			g.either(rank,
 				func(m Members) { p.SharedReduceScatter(m, g.op, in, buffer(out[rank])) },
-				func() { p.ReduceScatter(rank, g.size, g.op, in, buffer(out[rank])) })
+				func() {
+					if g.ordered {
+						p.OrderedReduceScatter(rank, g.size, g.op, in, buffer(out[rank]))
+					} else {
+						p.ReduceScatter(rank, g.size, g.op, in, buffer(out[rank]))
+					}
+				})
 		})
 		whole := g.prefix(g.size)
 		for rank := range out {
 			g.want(rank, out[rank], elements(lay, whole, rank))
 		}
 	})
+}
+
+// TestManyHosts: of 128 ranks on 4 hosts only the leaders send messages, in a barrier and in an allreduce of 8 bytes as many as 4 ranks would, in two rounds; all else is pieces in memory, of which no member reads more than those of one group
+// of the tree.
+func TestManyHosts(t *testing.T) {
+	const size, hosts = 128, 4
+	of := make([]int, size)
+	for rank := range of {
+		of[rank] = rank / (size / hosts)
+	}
+	for name, make := range map[string]func(p *Plan, h *Hosts){
+		"barrier": func(p *Plan, h *Hosts) { p.HostsBarrier(h) },
+		"allreduce": func(p *Plan, h *Hosts) {
+			x := buffer([]affine{{1, 1}})
+			p.HostsAllreduce(h, sum, x, buffer([]affine{{}}))
+		},
+	} {
+		plans, members := []*Plan{}, [][]int{}
+		for rank := range size {
+			h := HostsOf(rank, of, 1<<14, 16)
+			p := &Plan{}
+			make(p, &h)
+			plans = append(plans, p)
+			sends, rounds, reads := 0, 0, 0
+			for _, s := range p.Steps {
+				switch s.Kind {
+				case Send:
+					sends++
+				case Fence:
+					rounds++
+				case Take, Fold, Merge:
+					reads++
+				}
+			}
+			if leader := h.Me == 0; leader && (sends != 2 || rounds != 2) || !leader && sends+rounds != 0 {
+				t.Errorf("%s: rank %d sends %d messages in %d rounds", name, rank, sends, rounds)
+			}
+			if reads > 2*flat+2 {
+				t.Errorf("%s: rank %d reads %d pieces", name, rank, reads)
+			}
+			var here []int
+			for r := range size {
+				if of[r] == of[rank] {
+					here = append(here, r)
+				}
+			}
+			members = append(members, here)
+		}
+		w := newWorld(1, plans)
+		w.slots, w.members = 16, members
+		if err := w.run(); err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -9,8 +9,9 @@ import (
 // the next while others read. Operands are combined from the highest member to the lowest, by each that wants the result; so all have the same, to the last bit.
 type Members struct {
 	Me, Size int
-	Piece    int // the longest piece, in bytes
-	Slots    int // how many a member may have published that others have not read
+	Piece    int  // the longest piece, in bytes
+	Slots    int  // how many a member may have published that others have not read
+	InOrder  bool // operands are combined from the last rank to the first, however many there are
 }
 
 // flat is up to how many members each reads from all others.
@@ -182,7 +183,7 @@ func (p *Plan) sharedReduce(m Members, root int, op *reduce.Op, in, out datatype
 		}
 	case m.Size > 2 && in.Size() >= partsFrom:
 		p.parts(m, root, op, in, out, pieces, part)
-	case m.Size > flat:
+	case m.Size > flat && !m.InOrder:
 		p.tree(m, root, op, in, out, pieces, part)
 	default:
 		publish := func(i int) {
