@@ -3,7 +3,6 @@ package marcel
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,6 +40,21 @@ func TestCompute(t *testing.T) {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
+	if got, ended, err := v.TryJoin(); got != "value" || !ended || err != nil {
+		t.Errorf("again: %q, %v, %v", got, ended, err)
+	}
+	var stop Semaphore
+	long := Compute(func() int { stop.Acquire(); return 1 })
+	if _, ended, _ := long.JoinTimeout(time.Millisecond); ended {
+		t.Error("a thread that waits has ended")
+	}
+	if _, ended, _ := long.TryJoin(); ended {
+		t.Error("a thread that waits has ended")
+	}
+	stop.Release()
+	if got, ended, err := long.JoinContext(t.Context()); got != 1 || !ended || err != nil {
+		t.Errorf("at its end: %d, %v, %v", got, ended, err)
+	}
 	bad := ComputeWith(Attr{Catch: true, Name: "bad"}, func() int { panic("as it should") })
 	var p *PanicError
 	if got, err := bad.Join(); got != 0 || !errors.As(err, &p) {
@@ -73,6 +87,9 @@ func TestWeighted(t *testing.T) {
 	}
 	soon, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer stop()
+	if w.AcquireTimeout(1, time.Millisecond) {
+		t.Fatal("more than there are, after a while")
+	}
 	many := Compute(func() error { return w.AcquireContext(soon, 5) })
 	w.Release(3)
 	few := Compute(func() bool { w.Acquire(3); return true })
@@ -93,17 +110,4 @@ func TestWeighted(t *testing.T) {
 			wrong()
 		}()
 	}
-}
-
-func ExampleFor() {
-	squares := make([]int, 5)
-	For(len(squares), 2, func(i int) { squares[i] = i * i })
-	fmt.Println(squares)
-	// Output: [0 1 4 9 16]
-}
-
-func ExampleCompute() {
-	answer := Compute(func() int { return 6 * 7 })
-	fmt.Println(answer.Join())
-	// Output: 42 <nil>
 }

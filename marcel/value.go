@@ -1,5 +1,10 @@
 package marcel
 
+import (
+	"context"
+	"time"
+)
+
 // Value is what a thread returns that Compute has begun.
 type Value[T any] struct {
 	thread Thread
@@ -21,11 +26,35 @@ func ComputeWith[T any](a Attr, f func() T) *Value[T] {
 }
 
 // Join waits for the end of the thread and returns its value. The error is that of Thread.Join, such as a *PanicError of a thread with Attr.Catch; then the value is the zero one. Several may call it, any number of times.
-func (v *Value[T]) Join() (value T, err error) {
-	if err := v.thread.Join(); err != nil {
-		return value, err
+func (v *Value[T]) Join() (T, error) { return v.after(v.thread.Join()) }
+
+// TryJoin is Join if the thread has ended. It does not block.
+func (v *Value[T]) TryJoin() (value T, ended bool, err error) {
+	return v.perhaps(v.thread.TryJoin())
+}
+
+// JoinTimeout is Join for at most d.
+func (v *Value[T]) JoinTimeout(d time.Duration) (value T, ended bool, err error) {
+	return v.perhaps(v.thread.JoinTimeout(d))
+}
+
+// JoinContext is Join until ctx is done; then the error is its cause.
+func (v *Value[T]) JoinContext(ctx context.Context) (value T, ended bool, err error) {
+	return v.perhaps(v.thread.JoinContext(ctx))
+}
+
+func (v *Value[T]) after(err error) (value T, _ error) {
+	if err == nil {
+		value = v.value
 	}
-	return v.value, nil
+	return value, err
+}
+
+func (v *Value[T]) perhaps(ended bool, err error) (value T, _ bool, _ error) {
+	if ended {
+		value, err = v.after(err)
+	}
+	return value, ended, err
 }
 
 // Thread is the thread.

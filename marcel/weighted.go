@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Weighted is a semaphore of which a caller takes several units at once: for shares of something, such as memory. Waiters are served in order of arrival, so one that wants many is not overtaken for ever by those that want
@@ -33,6 +34,13 @@ func (w *Weighted) TryAcquire(units int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.take(units)
+}
+
+// AcquireTimeout is Acquire for at most d; false: they were not there in time, and it takes none.
+func (w *Weighted) AcquireTimeout(units int64, d time.Duration) bool {
+	ctx, stop := context.WithTimeout(context.Background(), d)
+	defer stop()
+	return w.TryAcquire(units) || w.AcquireContext(ctx, units) == nil
 }
 
 // AcquireContext is Acquire until ctx is done: then it returns the cause, and takes none.

@@ -328,7 +328,7 @@ func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int) (*follower, er
 	return f, nil
 }
 
-// Allgather brings in of each rank to its block of out, at all. in the zero Buffer, at all: it lies there.
+// Allgather brings in of each rank to its block of out, at all. in the zero Buffer, at all: it lies there. Either all processes give Counts, or none does.
 func (c *Comm) Allgather(in Buffer, out Blocks) error { return finish(c.allgather(now, in, out)) }
 
 // Iallgather begins what Allgather does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
@@ -360,7 +360,7 @@ func (c *Comm) allgather(m manner, in Buffer, out Blocks) (*follower, error) {
 	return f, nil
 }
 
-// Alltoall brings block j of in of rank i to block i of out of rank j. in the zero Blocks, at all: the blocks lie in out, and are replaced; then both of a pair have as many elements.
+// Alltoall brings block j of in of rank i to block i of out of rank j. in the zero Blocks, at all: the blocks lie in out, and are replaced; then both of a pair have as many elements. Either all processes give Counts, or none does.
 func (c *Comm) Alltoall(in Blocks, out Blocks) error { return finish(c.alltoall(now, in, out)) }
 
 // Ialltoall begins what Alltoall does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.

@@ -3,9 +3,11 @@ package mpi
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 )
 
 // ways are the hosts that ranks are taken to be on; those of one share memory. Each host is this one.
@@ -274,4 +276,37 @@ func TestCountsDiffer(t *testing.T) {
 		t.Errorf("root says %v, the other %v", errs[0], errs[1])
 	}
 	t.Log(errs[1])
+}
+
+// TestApart: where a rank cannot map the memory of the others all go by messages, and say so; and each communicator says which way it goes.
+func TestApart(t *testing.T) {
+	for name, x := range map[string]struct {
+		hostOf func(int) int
+		fails  bool
+		says   string
+	}{
+		"one cannot": {nil, true, "by messages, since a rank could not map the memory"},
+		"one host":   {nil, false, "in memory that the 4 ranks share"},
+		"hosts":      {ways["two hosts"], false, "within each of 2 hosts"},
+		"own hosts":  {func(p int) int { return p }, false, "by messages, since each rank is on a host of its own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, 4, func(c *Comm) error {
+				c.job.hostOf = x.hostOf
+				if x.fails && c.Rank() == 2 {
+					c.job.openSegment = func(int, int, int, int, []byte) (*segment.Segment, error) { return nil, errors.New("no") }
+				}
+				if text := c.Explain(); !strings.Contains(text, "the first one finds out") {
+					return fmt.Errorf("before: %s", text)
+				}
+				if err := collectives(c, 100, 1); err != nil {
+					return err
+				}
+				if text := c.Explain(); !strings.Contains(text, x.says) {
+					return fmt.Errorf("it says %s", text)
+				}
+				return nil
+			})
+		})
+	}
 }

@@ -42,6 +42,7 @@ type Comm struct {
 	info         *Info              // under mu
 	shared       *shared            // nil: none; under mu, constant once looked
 	looked       bool               // the ranks have made shared, if they can; under mu
+	apart        string             // why there is no shared; under mu
 	broken       error              // why collective operations fail; under mu
 	handler      func(*Comm, error) // of errors; under mu
 	drops        bool               // what comes for them is dropped; under mu

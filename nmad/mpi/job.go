@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -15,6 +16,9 @@ import (
 type job struct {
 	session *nmad.Session
 	numbers numbers
+
+	openSegment func(pid, fd, members, own int, cookie []byte) (*segment.Segment, error)
+
 	inOrder bool   // reductions combine the operands from the last rank to the first
 	checks  bool   // the ranks compare their collective calls
 	stop    func() // of progress in the background; nil: the program sees to that
@@ -90,7 +94,7 @@ func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
 	}
-	j := &job{session: session, checks: checking(), inOrder: os.Getenv(EnvOrder) == "ranks"}
+	j := &job{session: session, checks: checking(), inOrder: os.Getenv(EnvOrder) == "ranks", openSegment: segment.Open}
 	j.refused = sync.NewCond(&j.mu)
 	var all Group
 	for rank := range session.Size() {

@@ -46,10 +46,10 @@ type bell struct {
 // invitation is what the first member tells the others of the segment that it has made.
 const invitation = 32
 
-// seats says where the ranks of c are, and whether some of them are to share memory: those of a host, if messages between them go that way, too.
-func (c *Comm) seats() (h plan.Hosts, share bool) {
+// seats says where the ranks of c are, and why none of them share memory, if so: those of a host do if messages between them go that way, too.
+func (c *Comm) seats() (h plan.Hosts, apart string) {
 	if c.Size() < 2 {
-		return h, false
+		return h, "there is one rank"
 	}
 	hosts := make([]int, c.Size())
 	hostOf := c.job.session.HostOf
@@ -58,30 +58,31 @@ func (c *Comm) seats() (h plan.Hosts, share bool) {
 	}
 	for r, p := range c.group.job {
 		if hosts[r] = hostOf(p); hosts[r] < 0 {
-			return h, false
+			return h, "it was told so"
 		}
 	}
 	h = plan.HostsOf(c.rank, hosts, 0, segment.Slots)
 	h.Piece, h.InOrder = segment.PieceOf(h.Members.Size), c.job.inOrder
 	if len(h.Leaders) == c.Size() {
-		return h, false
+		return h, "each rank is on a host of its own"
 	}
 	for _, seat := range h.Of {
 		if seat.Member >= segment.MaxMembers {
-			return h, false
+			return h, fmt.Sprintf("a host has more than %d ranks", segment.MaxMembers)
 		}
 	}
 	for _, r := range c.gates[(c.rank+1)%c.Size()].Info().Rails {
 		if r.Name != "auto" && r.Name != "shm" {
-			return h, false
+			return h, fmt.Sprintf("messages go by %s, which is no shared memory", r.Name)
 		}
 	}
-	return h, true
+	return h, ""
 }
 
 // together makes the memory that the ranks share, at the first operation, at all of them; nil: they share none.
 func (c *Comm) together() (h *shared, err error) {
-	if seats, share := c.seats(); share {
+	seats, apart := c.seats()
+	if apart == "" {
 		h = &shared{comm: c, hosts: seats}
 		for r, seat := range seats.Of {
 			if seat.Host == seats.Host {
@@ -97,7 +98,7 @@ func (c *Comm) together() (h *shared, err error) {
 			all, err = h.join()
 		}
 		if !all {
-			h = nil
+			h, apart = nil, "a rank could not map the memory"
 		}
 	}
 	if err != nil {
@@ -105,8 +106,34 @@ func (c *Comm) together() (h *shared, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.shared, c.looked = h, true
+	c.shared, c.looked, c.apart = h, true, apart
 	return h, nil
+}
+
+// Explain says, in a few lines for people, which way collective operations of the communicator go, and why.
+func (c *Comm) Explain() string {
+	c.mu.Lock()
+	h, looked, apart := c.shared, c.looked, c.apart
+	c.mu.Unlock()
+	text := "operations that block: "
+	switch {
+	case !looked:
+		text += "the first one finds out"
+	case h == nil:
+		text += "by messages, since " + apart
+	case h.way() == inMemory:
+		text += fmt.Sprintf("in memory that the %d ranks share, since they are on one host; %d pieces of %d KiB a rank are under way at most", c.Size(), segment.Slots, h.hosts.Piece>>10)
+	default:
+		text += fmt.Sprintf("in memory within each of %d hosts, and by messages of one rank of each; but scans, gathers, scatters and all-to-alls by messages of all", len(h.hosts.Leaders))
+	}
+	text += "\nimmediate and persistent operations: by messages, which move while the program computes"
+	if c.job.inOrder {
+		text += "\nreductions: operands are combined from the last rank to the first (" + EnvOrder + ")"
+	}
+	if c.job.checks {
+		text += "\ncalls are compared among the ranks before they begin (" + EnvCheck + ")"
+	}
+	return text
 }
 
 // join maps the segment that the leader of the host has made, and says whether all ranks have theirs.
@@ -118,7 +145,7 @@ func (h *shared) join() (all bool, err error) {
 	}
 	pid, fd := binary.LittleEndian.Uint64(card[:]), binary.LittleEndian.Uint64(card[8:])
 	answer := []byte{0}
-	if s, err := segment.Open(int(pid), int(fd), len(h.ranks), h.hosts.Me, card[16:]); err == nil {
+	if s, err := h.comm.job.openSegment(int(pid), int(fd), len(h.ranks), h.hosts.Me, card[16:]); err == nil {
 		h.segment, answer[0] = s, 1
 	}
 	if err := h.tell(leader, answer); err != nil {

@@ -8,6 +8,15 @@ import (
 // Reduce leaves in[0] op in[1] op ... of all ranks in out at root. in is the zero Buffer where it lies in out. It is a binomial tree, whose root is root if the operation commutes; else it is rank 0,
 // which then sends the result on, since only there the ranks stand in their order.
 func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
+	if b := in; op.Commutes() && size >= fewRanks {
+		if b.Type == nil {
+			b = out
+		}
+		if b.Size() >= longReduce && b.Count >= size {
+			p.partedReduce(rank, size, root, op, in, out)
+			return
+		}
+	}
 	top := root
 	if !op.Commutes() {
 		top = 0

@@ -67,11 +67,12 @@ type group struct {
 }
 
 func draw(t *rapid.T) *group {
-	g := &group{t: t, size: rapid.IntRange(1, 16).Draw(t, "size"), count: rapid.SampledFrom([]int{0, 1, 2, 3, 17, 200, 400}).Draw(t, "count")}
+	g := &group{t: t, size: rapid.IntRange(1, 16).Draw(t, "size"), count: rapid.SampledFrom([]int{0, 1, 2, 3, 17, 200, 400, 5000}).Draw(t, "count")}
 	g.root = rapid.IntRange(0, g.size-1).Draw(t, "root")
 	g.place = rapid.Bool().Draw(t, "in place")
 	if g.shared = rapid.Bool().Draw(t, "shared"); g.shared {
 		g.piece = rapid.SampledFrom([]int{16, 64, 400, 1 << 14}).Draw(t, "piece")
+		g.count = min(g.count, 400)
 	}
 	if g.shared && rapid.Bool().Draw(t, "hosts") {
 		g.seat()
@@ -234,14 +235,33 @@ func TestBcast(t *testing.T) {
 		g := draw(t)
 		g.fill(g.count)
 		got := make([][]affine, g.size)
+		var spread *datatype.Type
 		for rank := range got {
-			got[rank] = clone(g.in[rank])
+			if got[rank] = clone(g.in[rank]); rank%3 == 1 && g.count > 0 {
+				got[rank] = make([]affine, 2*g.count)
+				for i, x := range g.in[rank] {
+					got[rank][2*i] = x
+				}
+				var err error
+				if spread, err = datatype.Vector(g.count, 1, 2, element); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 		g.run(func(rank int, p *Plan) {
 			b := buffer(got[rank])
+			if rank%3 == 1 && g.count > 0 { // the same elements, as one of a datatype with gaps
+				b = datatype.Buffer{Base: datatype.AddressOf(got[rank]), Count: 1, Type: spread}
+			}
 			g.placed(rank, func(h *Hosts) { p.HostsBcast(h, g.root, b) }, func(m Members) { p.SharedBcast(m, g.root, b) }, func() { p.Bcast(rank, g.size, g.root, b) })
 		})
 		for rank := range got {
+			if rank%3 == 1 && g.count > 0 {
+				for i := range g.count {
+					got[rank][i] = got[rank][2*i]
+				}
+				got[rank] = got[rank][:g.count]
+			}
 			g.want(rank, got[rank], g.in[g.root])
 		}
 	})

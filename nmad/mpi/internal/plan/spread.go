@@ -13,8 +13,12 @@ func (p *Plan) Barrier(rank, size int) {
 
 var empty = datatype.Buffer{Type: datatype.Of(datatype.Byte)}
 
-// Bcast brings b of root to all, by a binomial tree.
+// Bcast brings b of root to all, by a binomial tree, or in parts if it is long.
 func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
+	if size >= fewRanks && b.Size() >= longBcast {
+		p.partedBcast(rank, size, root, b)
+		return
+	}
 	me, mask := (rank-root+size)%size, 1
 	for ; mask < size; mask *= 2 {
 		if me&mask != 0 {
@@ -68,8 +72,12 @@ func (p *Plan) Scatter(rank, size, root int, in *datatype.Blocks, out datatype.B
 }
 
 // Allgather brings in of each rank to the block of that rank in out, at all. Without in (the zero Buffer) the block of each rank is where it belongs. Each rank gives
-// the rank behind it what has come from the one before (a ring).
+// the rank behind it what has come from the one before (a ring); short blocks go in fewer rounds.
 func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *datatype.Blocks) {
+	if size > 2 && equal(out) && out.Each*out.Type.Size()*size <= shortGathered {
+		p.bruckAllgather(rank, size, in, out)
+		return
+	}
 	if in.Type != nil {
 		p.copy(in, out.Block(rank))
 	}
@@ -85,6 +93,10 @@ func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *datatype.Block
 func (p *Plan) Alltoall(rank, size int, in, out *datatype.Blocks) {
 	if in.Type == nil && in.Types == nil {
 		p.alltoallInPlace(rank, size, out)
+		return
+	}
+	if size >= manyRanks && equal(in) && equal(out) && in.Each*in.Type.Size() <= shortBlock {
+		p.bruckAlltoall(rank, size, in, out)
 		return
 	}
 	for i := 1; i < size; i++ {

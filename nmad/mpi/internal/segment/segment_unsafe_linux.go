@@ -40,11 +40,19 @@ func Create(members int, cookie []byte) (fd int, err error) {
 	if err != nil {
 		return -1, err
 	}
-	if _, err := unix.Pwrite(fd, cookie, 0); err != nil {
+	p, err := mapped(fd, page)
+	if err != nil {
 		_ = unix.Close(fd)
-		return -1, os.NewSyscallError("pwrite", err)
+		return -1, err
 	}
+	copy(unsafe.Slice((*byte)(p), page), cookie)
+	_ = unix.MunmapPtr(p, page)
 	return fd, nil
+}
+
+func mapped(fd, size int) (unsafe.Pointer, error) {
+	p, err := unix.MmapPtr(fd, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	return p, os.NewSyscallError("mmap", err)
 }
 
 // Close closes the descriptor of Create.
@@ -64,9 +72,9 @@ func Open(pid, fd, members, own int, cookie []byte) (*Segment, error) {
 	if size != uint64(Size(members)) {
 		return nil, fmt.Errorf("%w: a segment of %d bytes, %d members have %d", driver.ErrProtocol, size, members, Size(members))
 	}
-	p, err := unix.MmapPtr(here, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	p, err := mapped(here, int(size))
 	if err != nil {
-		return nil, os.NewSyscallError("mmap", err)
+		return nil, err
 	}
 	s := &Segment{memory: unsafe.Slice((*byte)(p), size), own: own, members: members, piece: PieceOf(members), station: station(members), seen: make([]uint64, members)}
 	type span struct{ at, size uintptr }
