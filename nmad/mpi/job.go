@@ -26,9 +26,10 @@ type job struct {
 	world   *Comm                 // of all processes, for communicators between groups
 	hostOf  func(process int) int // the lowest process on the host of one; nil: what the session says; below 0: no ranks share memory
 
-	mu      sync.Mutex
-	refuses int        // goroutines that send refusals
-	refused *sync.Cond // of mu: there are none
+	mu       sync.Mutex
+	segments map[*segment.Segment]bool // that are mapped
+	refuses  int                       // goroutines that send refusals
+	refused  *sync.Cond                // of mu: there are none
 }
 
 // aside calls f, which sends refusals, in a goroutine: the caller may hold locks. Finalize waits for its end.
@@ -44,6 +45,29 @@ func (j *job) aside(f func()) {
 			j.refused.Broadcast()
 		}
 	}()
+}
+
+// vacate gives back all memory that is shared with other processes.
+func (j *job) vacate() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for s := range j.segments {
+		s.Vacate()
+	}
+	j.segments = nil
+}
+
+// leave gives back the memory of one communicator; nil: it has none.
+func (j *job) leave(h *shared) {
+	if h == nil || h.segment == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.segments[h.segment] {
+		delete(j.segments, h.segment)
+		h.segment.Vacate()
+	}
 }
 
 // allRefused waits until all refusals are on their way.
@@ -117,6 +141,7 @@ func New(session *nmad.Session) (world *Comm, err error) {
 func (c *Comm) Finalize() error {
 	c.job.allRefused()
 	err := c.job.session.Close()
+	c.job.vacate()
 	if c.job.stop != nil {
 		c.job.stop()
 	}

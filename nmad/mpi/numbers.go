@@ -186,6 +186,7 @@ func (c *Comm) close() bool {
 		return false
 	}
 	if c.own != nil {
+		c.job.leave(c.shared)
 		_ = c.own.Close()
 		return true
 	}
@@ -195,5 +196,6 @@ func (c *Comm) close() bool {
 		}
 		c.closed++
 	}
+	c.job.leave(c.shared)
 	return true
 }

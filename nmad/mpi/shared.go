@@ -104,6 +104,14 @@ func (c *Comm) together() (h *shared, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("shared memory: %w", err)
 	}
+	if h != nil && h.segment != nil {
+		c.job.mu.Lock()
+		if c.job.segments == nil {
+			c.job.segments = map[*segment.Segment]bool{}
+		}
+		c.job.segments[h.segment] = true
+		c.job.mu.Unlock()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shared, c.looked, c.apart = h, true, apart

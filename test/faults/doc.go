@@ -7,7 +7,7 @@
 //
 // A round is a job of 2 to 8 ranks. Each is this test binary, started anew by package launch. All of them exchange messages with all:
 // of 0 bytes to some MiB, in parts, described, lent, synchronous, probed for, cancelled, waited for with a time limit; in half of the rounds also through
-// one or two domains beside the job, of a kind that is drawn for each rank, private and with workers among them, which it closes when it is through. At a random
+// one or two domains beside the job, of a kind that is drawn for each rank, private and with workers among them, which it closes when it is through; and in half of them they take part in collective operations of nmad/mpi. At a random
 // moment one rank, the victim, meets its fault:
 //
 //	  the test                       the job
@@ -41,6 +41,8 @@
 //   - Each request of each other rank ends, with success or with an error that is ErrPeerLost and names the victim; within the bound
 //     that the table in bounds_linux_test.go has for the fault and the kind of request. The bounds are those of docs/bounds.md. As
 //     machines are shared, a bound is multiplied by -slack, and a second is added.
+//   - A collective operation that fails does so within the same bound, at all ranks that wait for one that is lost; the survivors revoke the communicator, shrink it, and go on
+//     in the smaller one.
 //   - Between two survivors nothing fails, and after the fault they exchange a second helping of messages.
 //   - Every byte that has arrived is right, and messages of one tag come in order. After a failed receive nothing is written into its
 //     buffer, and no later message comes in its place.

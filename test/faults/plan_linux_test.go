@@ -67,13 +67,14 @@ type plan struct {
 
 	Heartbeat, Linger, Timeout time.Duration
 
-	Streams  int // of messages, from each rank to each
-	Messages int // in a stream
-	Biggest  int // message, in bytes
-	Pace     time.Duration
-	Domains  [][]int // beside the job; of each its kind by rank: domainKinds
-	Barrier  bool    // the survivors wait for each other before they close
-	Rude     bool    // they close while requests that have to do with the victim are under way
+	Streams     int // of messages, from each rank to each
+	Messages    int // in a stream
+	Biggest     int // message, in bytes
+	Pace        time.Duration
+	Domains     [][]int // beside the job; of each its kind by rank: domainKinds
+	Collectives bool    // all ranks take part in collective operations, too
+	Barrier     bool    // the survivors wait for each other before they close
+	Rude        bool    // they close while requests that have to do with the victim are under way
 
 	Early  bool          // the fault comes while the job starts
 	Moment time.Duration // when the fault comes, after the start or after all have joined
@@ -123,6 +124,7 @@ func newPlan(seed uint64, wanted kind, heartbeat time.Duration, m *machine) *pla
 	p.Barrier, p.Rude = rng.IntN(2) == 0, rng.IntN(3) == 0
 	p.Moment = time.Duration(rng.Int64N(int64(p.Pace) * int64(p.Messages)))
 	p.drawDomains(rand.New(rand.NewPCG(seed, 7)))
+	p.Collectives = rand.New(rand.NewPCG(seed, 8)).IntN(2) == 0
 	early := rng.IntN(8) == 0
 	long := heartbeat*2 + time.Duration(rng.Int64N(int64(heartbeat)))
 	brief := heartbeat/20 + time.Duration(rng.Int64N(int64(heartbeat)*2/5))
@@ -230,7 +232,7 @@ func (p *plan) String() string {
 	for _, w := range []struct {
 		name string
 		is   bool
-	}{{"barrier", p.Barrier}, {"rude", p.Rude}, {"link " + p.Link, p.Link != ""}, {"strategy " + p.Strategy, p.Strategy != ""}, {p.Faults, p.Faults != ""}} {
+	}{{"collectives", p.Collectives}, {"barrier", p.Barrier}, {"rude", p.Rude}, {"link " + p.Link, p.Link != ""}, {"strategy " + p.Strategy, p.Strategy != ""}, {p.Faults, p.Faults != ""}} {
 		if w.is {
 			words = append(words, w.name)
 		}

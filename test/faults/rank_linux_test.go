@@ -18,6 +18,7 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 	_ "github.com/pm2-go/pm2/nmad/driver/fault" // PM2_DRIVER=fault:tcp
 	"github.com/pm2-go/pm2/nmad/driver/shm"
+	"github.com/pm2-go/pm2/nmad/mpi"
 	"github.com/pm2-go/pm2/pioman"
 	"golang.org/x/sys/unix"
 )
@@ -139,12 +140,23 @@ func (p *plan) part(c nmad.Config, b *book) {
 	for rank := range p.Size {
 		ranks = append(ranks, rank)
 	}
+	closing, operations := s.Close, crew{}
+	if p.Collectives {
+		world, err := mpi.New(s)
+		if err != nil {
+			b.bad("the communicator of all: %v", err)
+		} else {
+			closing = world.Finalize
+			operations.all.Go(callers.Go(func() { t.collectives(world) }))
+		}
+	}
 	var domains crew
 	for i := range p.Domains {
 		domains.all.Go(callers.Go(func() { t.inDomain(1+i, ranks) }))
 	}
 	t.exchange(1, ranks)
 	domains.wait()
+	operations.wait()
 	switch {
 	case own != p.Victim:
 		if p.loses() && !p.Rude {
@@ -166,7 +178,7 @@ func (p *plan) part(c nmad.Config, b *book) {
 		h.end(false)
 	}
 	began = time.Now()
-	if err := s.Close(); err != nil {
+	if err := closing(); err != nil {
 		b.a.Closing = err.Error()
 	}
 	b.a.Closed = time.Since(began)
