@@ -34,6 +34,7 @@ type commands struct {
 	Fairness        fairnessCommand        `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
 	Experiment      experimentCommand      `cmd:"" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
 	Nas             nasCommand             `cmd:"" help:"Run a kernel of the NAS Parallel Benchmarks over nmad/mpi, as a process of a job or alone, and verify its result."`
+	Tune            tuneCommand            `cmd:"" help:"Measure, as the processes of a job, from how many bytes on collective operations of nmad/mpi go another way, and say why."`
 	ExplainProgress explainProgressCommand `cmd:"" help:"Say what is polled by which thread, where, how often, and why: the progress engine on this or on a synthetic machine."`
 	ExplainProtocol explainProtocolCommand `cmd:"" help:"Show which protocol messages of which size take over which network, and why."`
 	ExplainStart    explainStartCommand    `cmd:"" help:"Say what has started this process, and where the others of its job are."`
@@ -323,6 +324,8 @@ func parse(args []string, exit func(int)) (any, error) {
 		return &table.Bench, nil
 	case "nas <kernel>":
 		return table.Nas.run, nil
+	case "tune":
+		return table.Tune.run, nil
 	case "explain-progress":
 		return table.ExplainProgress.run, nil
 	case "fairness":

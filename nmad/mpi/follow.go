@@ -65,7 +65,7 @@ func (c *Comm) begin(what call, root int, m manner, x likewise) (*follower, *sha
 	} else {
 		f = &follower{}
 	}
-	f.comm, f.what, f.root = c, what, root
+	f.comm, f.what, f.root, f.plan.Table = c, what, root, c.job.table
 	if m == later {
 		c.mu.Unlock()
 		if c.job.checks {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
 	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -16,6 +17,7 @@ import (
 type job struct {
 	session *nmad.Session
 	numbers numbers
+	table   *plan.Table // by which operations go; nil: the one that a plan has by itself
 
 	openSegment func(pid, fd, members, own int, cookie []byte) (*segment.Segment, error)
 
@@ -118,7 +120,11 @@ func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
 	}
-	j := &job{session: session, checks: checking(), inOrder: os.Getenv(EnvOrder) == "ranks", openSegment: segment.Open}
+	table, err := loadTable()
+	if err != nil {
+		return nil, err
+	}
+	j := &job{session: session, table: table, checks: checking(), inOrder: os.Getenv(EnvOrder) == "ranks", openSegment: segment.Open}
 	j.refused = sync.NewCond(&j.mu)
 	var all Group
 	for rank := range session.Size() {

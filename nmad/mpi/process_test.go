@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,12 @@ import (
 const childVariable = "MPI_TEST"
 
 func TestMain(m *testing.M) {
-	if what := os.Getenv(childVariable); what != "" {
+	if what := os.Getenv(childVariable); what == "sessions" {
+		if err := sessions(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(0)
+	} else if what != "" {
 		Main(map[string]func(*Comm) error{"works": works, "fails": fails, "dies": dies, "dies inside": diesInside}[what])
 		os.Exit(0)
 	}
@@ -43,6 +49,64 @@ func works(world *Comm) error {
 	}
 	fmt.Println("rank", world.Rank(), "is done")
 	return nil
+}
+
+// sessions opens two sessions, as a program and a library would, each with communicators of its own.
+func sessions() error {
+	first, err := OpenSession(context.Background())
+	if err != nil {
+		return fmt.Errorf("the first: %w", err)
+	}
+	second, err := OpenSession(context.Background())
+	if err != nil {
+		return fmt.Errorf("the second: %w", err)
+	}
+	for _, s := range []*Session{first, second} {
+		for _, set := range s.Sets() {
+			g, err := s.Group(set)
+			if err != nil {
+				return err
+			}
+			hints, err := s.Info(set)
+			if err != nil {
+				return err
+			}
+			if size, _ := hints.Get("mpi_size"); size != fmt.Sprint(g.Size()) {
+				return fmt.Errorf("%s has %s processes, the group %d", set, size, g.Size())
+			}
+			c, err := s.Comm(g, "test of "+set)
+			if err != nil {
+				return err
+			}
+			if err := collectives(c, 10, 0); err != nil {
+				return fmt.Errorf("%v: %w", c, err)
+			}
+		}
+		if _, err := s.Group("mpi://NONE"); !errors.Is(err, ErrGroup) {
+			return fmt.Errorf("a set that is not there: %w", err)
+		}
+	}
+	if err := errors.Join(first.Close(), first.Close()); err != nil {
+		return err
+	}
+	g, _ := second.Group(SetWorld)
+	c, err := second.Comm(g, "after the first has closed")
+	if err != nil {
+		return err
+	}
+	if err := c.Barrier(); err != nil {
+		return err
+	}
+	fmt.Println("rank", c.Rank(), "has had sessions")
+	return second.Close()
+}
+
+// TestSessions: sessions in processes of a job.
+func TestSessions(t *testing.T) {
+	text, err := run(t, "sessions", 3, "")
+	if err != nil || strings.Count(text, "has had sessions") < 3 {
+		t.Errorf("%v: %s", err, text)
+	}
 }
 
 // fails returns an error at one rank, while the others wait for it.

@@ -12,7 +12,7 @@ func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, o
 		if b.Type == nil {
 			b = out
 		}
-		if b.Size() >= longReduce && b.Count >= size {
+		if b.Size() >= p.table().PartedReduce && b.Count >= size {
 			p.partedReduce(rank, size, root, op, in, out)
 			return
 		}
@@ -63,9 +63,6 @@ func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, o
 	p.fence()
 }
 
-// longAllreduce is from how many bytes on each rank reduces a part for all.
-const longAllreduce = 2048
-
 // Allreduce leaves in[0] op in[1] op ... of all ranks in out at all. in is the zero Buffer where it lies in out. Short ones, and those whose operation does not commute, by recursive doubling; else
 // each rank reduces a part (recursive halving), and all give each other their parts (Rabenseifner, "Optimization of collective reduction operations", 2004).
 func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
@@ -102,7 +99,7 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 		}
 		return me + extra
 	}
-	if op.Commutes() && out.Count >= most && out.Size() > longAllreduce {
+	if op.Commutes() && out.Count >= most && out.Size() >= p.table().Halving {
 		p.halve(me, most, real, op, out, came)
 	} else {
 		p.double(me, most, real, op, out, came)

@@ -5,16 +5,6 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// From how many bytes, and ranks, operations by messages go another way: what is long is cut into a part for each rank, so that all send and receive at once; what is short goes in few rounds.
-const (
-	longBcast     = 64 << 10 // of b
-	longReduce    = 64 << 10 // of the operand
-	fewRanks      = 4        // below, parts gain nothing
-	shortGathered = 16 << 10 // of all blocks of an allgather together
-	shortBlock    = 256      // of an alltoall
-	manyRanks     = 8        // from here on rounds count more than copies, in an alltoall
-)
-
 // partedBcast is Bcast in two parts: root scatters b, and all give each other their parts, around a ring (van de Geijn's algorithm: Barnett et al., "Interprocessor collective communication library", 1994).
 func (p *Plan) partedBcast(rank, size, root int, b datatype.Buffer) {
 	me := (rank - root + size) % size

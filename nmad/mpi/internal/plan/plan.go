@@ -48,6 +48,7 @@ const Everyone = -1
 
 // Plan is the steps of one rank. The zero value is empty. A Plan that is made anew after Reset allocates nothing that it had before.
 type Plan struct {
+	Table  *Table // where it goes one way or another; nil: Default
 	Steps  []Step
 	memory [][]uint64 // of values in between
 	used   int        // of memory

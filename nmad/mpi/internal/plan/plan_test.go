@@ -59,10 +59,11 @@ type group struct {
 	in        [][]affine // of each rank, as it was
 	place     bool       // in place
 	shared    bool       // the ranks share memory
-	ordered   bool       // the plans by messages combine from the last rank to the first
-	piece     int        // of that, in bytes
-	hosts     []Hosts    // by rank; nil: all are on one host
-	twoLevels bool       // the plans are such
+	table     *Table
+	ordered   bool    // the plans by messages combine from the last rank to the first
+	piece     int     // of that, in bytes
+	hosts     []Hosts // by rank; nil: all are on one host
+	twoLevels bool    // the plans are such
 	op        *reduce.Op
 }
 
@@ -77,6 +78,8 @@ func draw(t *rapid.T) *group {
 	if g.shared && rapid.Bool().Draw(t, "hosts") {
 		g.seat()
 	}
+	bytes := func(what string) int { return rapid.SampledFrom([]int{0, 100, 1 << 12, 1 << 30}).Draw(t, what) }
+	g.table = &Table{bytes("shared parts"), bytes("halving"), bytes("bcast"), bytes("reduce"), bytes("gather"), bytes("block")}
 	g.ordered = rapid.Bool().Draw(t, "ordered")
 	g.op = rapid.SampledFrom([]*reduce.Op{compose, sum}).Draw(t, "operation")
 	return g
@@ -156,7 +159,7 @@ func values(rank, n int) []affine {
 func (g *group) run(plan func(rank int, p *Plan)) {
 	g.plans, g.twoLevels = make([]*Plan, g.size), false
 	for rank := range g.plans {
-		p := &Plan{}
+		p := &Plan{Table: g.table}
 		g.plans[rank] = p
 		plan(rank, p)
 		p.Reset()

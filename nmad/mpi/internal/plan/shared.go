@@ -163,9 +163,6 @@ func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype
 	p.sharedReduce(m, root, op, in, out)
 }
 
-// partsFrom is from how many bytes, a member, three and more of them combine a part each.
-const partsFrom = 4096
-
 func (p *Plan) sharedReduce(m Members, root int, op *reduce.Op, in, out datatype.Buffer) {
 	p.Shares = true
 	t := in.Type
@@ -181,7 +178,7 @@ func (p *Plan) sharedReduce(m Members, root int, op *reduce.Op, in, out datatype
 				p.take(i, 0, empty, 0, 0)
 			}
 		}
-	case m.Size > 2 && in.Size() >= partsFrom:
+	case m.Size > 2 && in.Size() >= p.table().SharedParts:
 		p.parts(m, root, op, in, out, pieces, part)
 	case m.Size > flat && !m.InOrder:
 		p.tree(m, root, op, in, out, pieces, part)

@@ -15,7 +15,7 @@ var empty = datatype.Buffer{Type: datatype.Of(datatype.Byte)}
 
 // Bcast brings b of root to all, by a binomial tree, or in parts if it is long.
 func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
-	if size >= fewRanks && b.Size() >= longBcast {
+	if size >= fewRanks && b.Size() >= p.table().PartedBcast {
 		p.partedBcast(rank, size, root, b)
 		return
 	}
@@ -74,7 +74,7 @@ func (p *Plan) Scatter(rank, size, root int, in *datatype.Blocks, out datatype.B
 // Allgather brings in of each rank to the block of that rank in out, at all. Without in (the zero Buffer) the block of each rank is where it belongs. Each rank gives
 // the rank behind it what has come from the one before (a ring); short blocks go in fewer rounds.
 func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *datatype.Blocks) {
-	if size > 2 && equal(out) && out.Each*out.Type.Size()*size <= shortGathered {
+	if size > 2 && equal(out) && out.Each*out.Type.Size()*size <= p.table().ShortGather {
 		p.bruckAllgather(rank, size, in, out)
 		return
 	}
@@ -95,7 +95,7 @@ func (p *Plan) Alltoall(rank, size int, in, out *datatype.Blocks) {
 		p.alltoallInPlace(rank, size, out)
 		return
 	}
-	if size >= manyRanks && equal(in) && equal(out) && in.Each*in.Type.Size() <= shortBlock {
+	if size >= manyRanks && equal(in) && equal(out) && in.Each*in.Type.Size() <= p.table().ShortBlock {
 		p.bruckAlltoall(rank, size, in, out)
 		return
 	}

@@ -30,4 +30,4 @@ func (*Segment) TookAll(uint64) bool                   { return false }
 func (*Segment) Sleepers(func(int))                    {}
 func (*Segment) Sleep(int)                             {}
 func (*Segment) Wakeful(int) bool                      { return false }
-func (*Segment) Vacate() {}
+func (*Segment) Vacate()                               {}

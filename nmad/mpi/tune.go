@@ -1,0 +1,190 @@
+package mpi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
+)
+
+// EnvTable is the environment variable that names a file of Tuning, in all processes of a job one with the same table: it says from how many bytes on collective operations go another way. `demo tune` writes one.
+const EnvTable = "PM2_MPI_TABLE"
+
+// Tuning is what Tune has measured, and what follows from it.
+type Tuning struct {
+	Table *plan.Table `json:"table"`
+	Ranks int         `json:"ranks"`
+	Rows  []TuneRow   `json:"rows"`
+}
+
+// TuneRow is a size at which both ways were measured.
+type TuneRow struct {
+	Choice string  `json:"choice"` // a field of the table
+	Bytes  int     `json:"bytes"`
+	Below  float64 `json:"below_us"` // the way that is taken up to a number of bytes, or below it
+	Above  float64 `json:"above_us"` // the other one
+}
+
+// Changes says, a line for each choice that was measured, where the table has it now, and why.
+func (x *Tuning) Changes() (lines []string) {
+	for _, c := range choices {
+		at, found := *c.field(x.Table), false
+		var last TuneRow // of the way below, and the first of that above
+		for _, r := range x.Rows {
+			if r.Choice == c.name && !found {
+				last, found = r, r.Bytes >= at
+			}
+		}
+		switch {
+		case last.Choice == "":
+		case found:
+			lines = append(lines, fmt.Sprintf("%s: %d bytes, since at %d bytes the second way takes %.2f us, the first %.2f", c.name, at, last.Bytes, last.Above, last.Below))
+		default:
+			lines = append(lines, fmt.Sprintf("%s: the first way for all sizes, since at %d bytes it takes %.2f us, the second %.2f", c.name, last.Bytes, last.Below, last.Above))
+		}
+	}
+	return lines
+}
+
+// loadTable reads the table that EnvTable names; nil: it names none.
+func loadTable() (*plan.Table, error) {
+	name := os.Getenv(EnvTable)
+	if name == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("mpi: %s: %w", EnvTable, err)
+	}
+	x := Tuning{}
+	if err = json.Unmarshal(text, &x); err == nil && x.Table != nil {
+		return x.Table, nil
+	} else if err == nil {
+		err = errors.New("it has no table")
+	}
+	return nil, fmt.Errorf("mpi: %s=%q is no file that demo tune has written: %w", EnvTable, name, err)
+}
+
+// choice is a field of the table, and an operation that shows what it does.
+type choice struct {
+	name  string
+	field func(t *plan.Table) *int
+	upTo  bool // the field is the largest number of bytes of the way below; else the smallest of that above
+	ranks int  // how many it takes
+	run   func(c *Comm, bytes int) func() error
+}
+
+// never is more bytes than there are.
+const never = 1 << 40
+
+// longest is up to how many bytes Tune measures.
+var longest = 1 << 20
+
+var choices = []choice{
+	{"SharedParts", func(t *plan.Table) *int { return &t.SharedParts }, false, 3, func(c *Comm, n int) func() error {
+		in, out := make([]byte, n), make([]byte, n)
+		return func() error { return Allreduce(c, Max, in, out) }
+	}},
+	{"Halving", func(t *plan.Table) *int { return &t.Halving }, false, 2, func(c *Comm, n int) func() error {
+		in, out := make([]byte, n), make([]byte, n)
+		return func() error { _, err := Iallreduce(c, Max, in, out).Wait(); return err }
+	}},
+	{"PartedBcast", func(t *plan.Table) *int { return &t.PartedBcast }, false, 4, func(c *Comm, n int) func() error {
+		b := make([]byte, n)
+		return func() error { _, err := Ibcast(c, b, 0).Wait(); return err }
+	}},
+	{"PartedReduce", func(t *plan.Table) *int { return &t.PartedReduce }, false, 4, func(c *Comm, n int) func() error {
+		in, out := make([]byte, n), make([]byte, n)
+		return func() error { _, err := Ireduce(c, Max, in, out, 0).Wait(); return err }
+	}},
+	{"ShortGather", func(t *plan.Table) *int { return &t.ShortGather }, true, 3, func(c *Comm, n int) func() error {
+		in, out := make([]byte, n/c.Size()), make([]byte, n/c.Size()*c.Size())
+		return func() error { _, err := Iallgather(c, in, out).Wait(); return err }
+	}},
+	{"ShortBlock", func(t *plan.Table) *int { return &t.ShortBlock }, true, 8, func(c *Comm, n int) func() error {
+		in, out := make([]byte, n*c.Size()), make([]byte, n*c.Size())
+		return func() error { _, err := Ialltoall(c, in, out).Wait(); return err }
+	}},
+}
+
+// Tune measures, for messages and memory as they are among the processes of c, from how many bytes on which way of collective operations is faster, and has the job go by that from then on. All processes call it, with nothing else under
+// way. It takes some seconds. What takes more ranks than c has stays as it is. The result is the same at all.
+func Tune(c *Comm) (*Tuning, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	table := plan.Default
+	if c.job.table != nil {
+		table = *c.job.table
+	}
+	result := &Tuning{Table: &table, Ranks: c.Size()}
+	defer func() { c.job.table = &table }()
+	for _, x := range choices {
+		if c.Size() < x.ranks {
+			continue
+		}
+		var rows []TuneRow
+		for bytes := 64; bytes <= longest; bytes *= 4 {
+			below, above := table, table
+			*x.field(&below), *x.field(&above) = never, 0
+			row := TuneRow{Choice: x.name, Bytes: bytes}
+			for _, way := range []struct {
+				table *plan.Table
+				took  *float64
+			}{{&below, &row.Below}, {&above, &row.Above}} {
+				us, err := c.measure(way.table, x.run(c, bytes))
+				if err != nil {
+					return nil, fmt.Errorf("mpi: tune %s, %d bytes: %w", x.name, bytes, err)
+				}
+				*way.took = us
+			}
+			rows = append(rows, row)
+		}
+		*x.field(&table) = x.crossing(rows)
+		result.Rows = append(result.Rows, rows...)
+	}
+	return result, nil
+}
+
+// crossing is where the way above becomes the faster one, and stays it.
+func (x *choice) crossing(rows []TuneRow) int {
+	from := never
+	for i := len(rows) - 1; i >= 0 && rows[i].Above < rows[i].Below; i-- {
+		from = rows[i].Bytes
+	}
+	if x.upTo {
+		return from - 1
+	}
+	return from
+}
+
+// measure is how long an operation takes with a table, in us: the least mean of some rounds at the slowest rank.
+func (c *Comm) measure(table *plan.Table, operation func() error) (us float64, err error) {
+	const rounds, most, enough = 5, 200, 4 * time.Millisecond
+	if err := c.Barrier(); err != nil {
+		return 0, err
+	}
+	c.job.table = table
+	best, calls := float64(never), 2
+	for round := range rounds + 1 {
+		began := time.Now()
+		for range calls {
+			if err := operation(); err != nil {
+				return 0, err
+			}
+		}
+		took := []float64{float64(time.Since(began).Nanoseconds()) / float64(calls) / 1e3}
+		if err := Allreduce(c, Max, nil, took); err != nil {
+			return 0, err
+		}
+		if round == 0 { // the first one warms up, and says how many calls are enough
+			calls = max(min(int(float64(enough.Microseconds())/took[0]), most), 1)
+			continue
+		}
+		best = min(best, took[0])
+	}
+	return best, nil
+}
