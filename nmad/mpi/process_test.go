@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	} else if what != "" {
-		Main(map[string]func(*Comm) error{"works": works, "fails": fails, "dies": dies, "dies inside": diesInside}[what])
+		Main(child(what))
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
