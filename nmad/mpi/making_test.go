@@ -11,7 +11,7 @@ import (
 func TestNumbersAgain(t *testing.T) {
 	each(t, 3, func(w *Comm) error {
 		seen := map[int]bool{}
-		for round := range 3 * mostComms {
+		for round := range mostComms + mostComms/2 {
 			d, err := w.Dup()
 			if err != nil {
 				return fmt.Errorf("round %d: %w", round, err)
