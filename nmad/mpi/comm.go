@@ -147,16 +147,9 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	return c.make(g, c.agree)
 }
 
-// SplitByHost is Split of those processes that are on one host. All processes of c call it.
+// SplitByHost is Split of those processes that are on one host, as the processes of the job have told each other (nmad.Session.HostOf). All processes of c call it.
 func (c *Comm) SplitByHost(key int) (*Comm, error) {
-	type name [64]byte // a longer one is told apart by its beginning
-	var own name
-	copy(own[:], c.job.session.Host())
-	all := make([]name, c.Size())
-	if err := Allgather(c, []name{own}, all); err != nil {
-		return nil, fmt.Errorf("mpi: split of %v by host: %w", c, err)
-	}
-	return c.Split(slices.Index(all, own), key)
+	return c.Split(c.job.session.HostOf(c.job.session.Rank()), key)
 }
 
 // Create returns a communicator of some processes of c, in the order of the group; nil for those that are not among them. All processes of c call it, those that are to be in one
