@@ -16,7 +16,7 @@ func TestBounded(t *testing.T) {
 		defer j.moving()()
 		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		soon := func() context.Context {
-			ctx, stop := context.WithTimeout(t.Context(), 5*time.Millisecond)
+			ctx, stop := context.WithTimeout(t.Context(), time.Second/2) // not over before a send has begun: then it does not begin
 			t.Cleanup(stop)
 			return ctx
 		}

@@ -87,9 +87,6 @@ func (c *Comm) compared(check *follower, own said) error {
 	return nil
 }
 
-// ofChecks is a bit of the tags of messages by which calls are compared.
-const ofChecks = 1 << 60
-
 func hashOf(s string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(s))

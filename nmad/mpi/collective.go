@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
@@ -137,7 +138,7 @@ func (c *Comm) allreduce(m manner, op *Op, in Buffer, out Buffer) (*follower, er
 	}
 	switch c.reducing(h, op, in, out) {
 	case inMemory:
-		f.plan.SharedAllreduce(h.hosts.Members, op, in, out)
+		f.plan.SharedReduce(h.hosts.Members, plan.Everyone, op, in, out)
 	case inLevels:
 		f.plan.HostsAllreduce(&h.hosts, op, in, out)
 	case inOrder:

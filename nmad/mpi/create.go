@@ -1,15 +1,6 @@
 package mpi
 
-import (
-	"fmt"
-	"hash/fnv"
-)
-
-// Tags of reductions by which communicators are made aside from the order of collective operations: bits above those of all others.
-const (
-	ofGroups = 1 << 62 // and a tag of the user
-	ofIdups  = 1 << 61 // and the turn of the call
-)
+import "fmt"
 
 // CreateGroup is Create that only the processes of the group call, all of them with the same group and tag. Several threads may call it at once with tags that differ.
 func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
@@ -83,7 +74,5 @@ func (c *Comm) Idup(made **Comm) *Request {
 
 // createNamed returns a communicator of the processes of a group of the job, without one that they have before. All of them call it with the same name, which tells it from others that are made at once.
 func (c *Comm) createNamed(g Group, name string) (*Comm, error) {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name))
-	return c.CreateGroup(g, int(h.Sum32()&MaxTag))
+	return c.CreateGroup(g, int(hashOf(name)&MaxTag))
 }

@@ -3,7 +3,6 @@ package mpi
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"slices"
 
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
@@ -68,9 +67,7 @@ func (c *Comm) joined(other Group, first bool, tag int) (*Intercomm, error) {
 	if first {
 		both = c.group.Union(other)
 	}
-	h := fnv.New32a()
-	_, _ = fmt.Fprint(h, "intercomm", tag, both.job[0])
-	joint, err := c.job.world.CreateGroup(both, int(h.Sum32()&MaxTag))
+	joint, err := c.job.world.createNamed(both, fmt.Sprint("intercomm", tag, both.job[0]))
 	if err != nil {
 		return nil, err
 	}

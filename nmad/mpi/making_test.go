@@ -25,7 +25,7 @@ func TestNumbersAgain(t *testing.T) {
 					return fmt.Errorf("round %d: a message in a new communicator: %+v, %w", round, s, err)
 				}
 			}
-			if round%500 == 250 && w.Rank() == 1 { // nobody receives it
+			if round%500 == 250 && w.Rank() == 1 { // no rank receives it
 				if err := Send(d, []int64{1}, 2, 9); err != nil {
 					return err
 				}

@@ -21,6 +21,14 @@ type numbers struct {
 	domain int     // the highest number of a domain that this process has used
 }
 
+// What is in the context of collective operations beside these, and has no place in their order, has one of these bits in its tags.
+const (
+	ofChecks = 1 << 60 // calls are compared; and the number of the comparison
+	ofIdups  = 1 << 61 // a communicator is made by Idup; and the turn of the call
+	ofGroups = 1 << 62 // a communicator is made by its processes alone; and a tag of the user
+	ofParts  = 1 << 63 // a part of a partitioned message
+)
+
 // mask has a bit for each number.
 type mask [(mostComms + 63) / 64]uint64
 

@@ -35,9 +35,8 @@ type Partitioned struct {
 	active bool
 }
 
-// The tag of a message of a partitioned one: a mark, the tag of the user, which of those with that tag, and the part.
+// The tag of a message of a partitioned one: ofParts, the tag of the user, which of those with that tag, and the part.
 const (
-	ofParts  = 1 << 63
 	maxParts = 1<<20 - 1 // the number that stands for how many parts there are
 	ofTurns  = 1<<12 - 1
 )

@@ -418,12 +418,8 @@ func (h *shared) wait() error {
 		if h.met() {
 			break
 		}
-		if !h.owes[member] {
-			h.segment.Sleep(member)
-			if h.met() {
-				h.owes[member] = !h.segment.Wakeful(member)
-				break
-			}
+		if !h.maySleep(member) {
+			continue
 		}
 		h.owes[member] = false
 		if err := h.hear(h.ranks[member], nil); err != nil {
@@ -449,6 +445,20 @@ func (h *shared) owed() bool {
 	}
 	h.late = slices.DeleteFunc(h.late, func(r *nmad.Request) bool { over, _ := r.Test(); return over })
 	return len(h.late) > 0
+}
+
+// maySleep asks a member for a message, unless one is under way, and looks once more. It says whether to sleep until that message comes: not if the step need not wait any more, and not if it waits for another member by now, since this one
+// may have nothing more to write before it waits for us.
+func (h *shared) maySleep(member int) bool {
+	if h.owes[member] {
+		return true
+	}
+	h.segment.Sleep(member)
+	if !h.met() && h.awaited() == member {
+		return true
+	}
+	h.owes[member] = !h.segment.Wakeful(member)
+	return false
 }
 
 // wake sends a member that sleeps a message. A send of nothing is done at once, unless the member's process takes none for long.

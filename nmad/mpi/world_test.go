@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func eachErrs(t *testing.T, size int, f func(world *Comm) error) []error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	errs := make([]error, size)
+	errs, sessions := make([]error, size), make([]atomic.Pointer[nmad.Session], size)
 	var all sync.WaitGroup
 	for rank := range size {
 		all.Go(func() {
@@ -47,6 +48,7 @@ func eachErrs(t *testing.T, size int, f func(world *Comm) error) []error {
 				errs[rank] = err
 				return
 			}
+			sessions[rank].Store(session)
 			world, err := New(session)
 			if err == nil {
 				err = f(world)
@@ -62,6 +64,9 @@ func eachErrs(t *testing.T, size int, f func(world *Comm) error) []error {
 	case <-over:
 	case <-time.After(time.Minute):
 		fmt.Fprintln(os.Stderr, "mpi: a test hangs")
+		for i := range sessions {
+			fmt.Fprintln(os.Stderr, sessions[i].Load())
+		}
 		panic("hang")
 	}
 	return errs

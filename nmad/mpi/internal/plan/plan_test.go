@@ -311,7 +311,7 @@ func TestAllreduce(t *testing.T) {
 			in := g.half(rank, g.in[rank], out[rank])
 			g.placed(rank,
 				func(h *Hosts) { p.HostsAllreduce(h, g.op, in, buffer(out[rank])) },
-				func(m Members) { p.SharedAllreduce(m, g.op, in, buffer(out[rank])) },
+				func(m Members) { p.SharedReduce(m, Everyone, g.op, in, buffer(out[rank])) },
 				func() {
 					if g.ordered {
 						p.OrderedAllreduce(rank, g.size, g.op, in, buffer(out[rank]))

@@ -147,23 +147,11 @@ func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, int
 	}
 }
 
-// SharedAllreduce is Allreduce. Each reads all operands, of a few members, or of short data; of long data each combines a part, and publishes that.
-func (p *Plan) SharedAllreduce(m Members, op *reduce.Op, in, out datatype.Buffer) {
-	if in.Type == nil {
-		in = out
-	}
-	p.sharedReduce(m, Everyone, op, in, out)
-}
-
-// SharedReduce is Reduce, in the manner of SharedAllreduce.
+// SharedReduce is Reduce, or, with Everyone as its root, Allreduce. Each rank that wants the result reads all operands, of a few members, or of short data; of long data each combines a part, and publishes that.
 func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
 	}
-	p.sharedReduce(m, root, op, in, out)
-}
-
-func (p *Plan) sharedReduce(m Members, root int, op *reduce.Op, in, out datatype.Buffer) {
 	p.Shares = true
 	t := in.Type
 	per := m.elements(t)

@@ -5,7 +5,7 @@
 //	operation n, piece k     slot (n + k) mod Slots; its flag is mark(n, k), which only grows
 //	a reader                 waits until the flag is that mark; says what it has read by its own word "taken": all up to a mark
 //	a writer                 waits, before it uses a slot again, until the readers of what is in it have taken that
-//	a waiter that sleeps     sets its bit at the member that it waits for, looks once more, and sleeps until a message comes
+//	a waiter that sleeps     sets its bit at a member, looks once more whether it still waits for that one, and sleeps until a message comes
 //	a writer of a word       looks for bits afterwards, clears them, and sends these members a message
 //
 // The stores of words are full fences, as is the one of a bit: so either the waiter sees the word, or the writer the bit. What a peer writes is bounded here: a reader takes only sizes that it expects.
