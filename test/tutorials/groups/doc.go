@@ -1,0 +1,2 @@
+// Command groups is a port of the groups and communicators of "mpitutorial.com": communicators by a colour, and of a group.
+package main
