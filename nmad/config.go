@@ -73,6 +73,11 @@ type Config struct {
 	// fifth more: a process that was stopped itself in the meantime takes no other for lost.
 	Heartbeat time.Duration
 
+	// Stall is after how long a job whose processes all wait says so, and for what: a thread waits for a message in each that lives, and for so long none has begun or ended, and
+	// no process has used a tenth of a processor. The lowest rank that lives writes it to standard error, once; the job goes on. 100 ms to 1 h, the same
+	// in all processes; 0: never. It takes the context 65535 of the job, and a look of each process at itself in each quarter of it.
+	Stall time.Duration
+
 	Linger time.Duration // how long Close waits for sends to leave, and then for peers to take them in; default 5 s
 	Spin   time.Duration // how long a wait polls before it leaves the work to the engine, whatever pioman.Params.BusyWait says; default 10 us; below 0: not at all
 
@@ -150,6 +155,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("nmad: %w: a secret of %d bytes: give %d to %d, the same to all processes, such as by %s", ErrConfig, len(c.Secret), bootstrap.MinSecret, bootstrap.MaxSecret, EnvSecretFile)
 	case c.Heartbeat != 0 && (c.Heartbeat < 100*time.Millisecond || c.Heartbeat > time.Hour):
 		return fmt.Errorf("nmad: %w: a heartbeat of %v: give 100ms to 1h, or 0 for none", ErrConfig, c.Heartbeat)
+	case c.Stall != 0 && (c.Stall < 100*time.Millisecond || c.Stall > time.Hour):
+		return fmt.Errorf("nmad: %w: a stall of %v: give 100ms to 1h, or 0 for none", ErrConfig, c.Stall)
 	case c.Eager < 0 || c.Unexpected < 0 || int64(c.Unexpected) > math.MaxUint32 || c.Announced < 0:
 		return fmt.Errorf("nmad: %w: bounds must not be below 0, nor Unexpected above 4 GiB - 1", ErrConfig)
 	case c.Announced > flow.MaxCookies:

@@ -19,6 +19,8 @@ type Context struct {
 	number uint16
 	any    *match.Any[flow.Request]
 
+	describe atomic.Pointer[func(tag, mask uint64) string] // see Describe
+
 	revoked atomic.Bool
 	drops   atomic.Bool // Drop has begun
 	agreed  atomic.Bool // its group has agreed on something
@@ -91,6 +93,14 @@ func (c *Context) Close() error {
 		h.letGo()
 	}
 	return nil
+}
+
+// Describe has WriteWaits call f for the messages of this context, in place of writing their tags: what a message with that tag is, or, of a receive or a probe, one whose tag
+// agrees with it where mask has bits. Any thread may call f, which must not wait.
+func (c *Context) Describe(f func(tag, mask uint64) string) {
+	if c != nil {
+		c.describe.Store(&f)
+	}
 }
 
 // Send is Gate.Send to a rank of the group, in this context: the short way, without an Op.

@@ -28,6 +28,7 @@ const (
 	EnvProfile      = "PM2_PROFILE"
 	EnvListen       = "PM2_LISTEN"
 	EnvHeartbeat    = "PM2_HEARTBEAT"
+	EnvStall        = "PM2_STALL"
 	EnvLink         = "PM2_LINK"
 	EnvLoans        = "PM2_LOANS"
 	EnvIface        = "PM2_IFACE"
@@ -57,6 +58,7 @@ var Environment = []Variable{
 	{EnvIface, "which networks the hosts of a process manager's job, or the pods of an indexed one, use among each other; of the latter the first one", "names of interfaces, or networks, with commas, the preferred one first: eth1,10.0.0.0/8; the same in all processes", "all that all hosts have an address in", false},
 	{EnvLink, "when the links between the processes are made", "lazy: when they are first needed; all: when the job starts; the same in all processes", "lazy; all in a job of two", false},
 	{EnvHeartbeat, "how long a process may give no sign of life before it is taken for lost", "duration such as 5s, 100ms to 1h; 0: for ever", "0", false},
+	{EnvStall, "after how long without a message, and without computing, a job whose processes all wait says for what, on standard error of its lowest rank", "duration such as 10s, 100ms to 1h; 0: never; the same in all processes", "0", false},
 	{EnvUnbound, "the processes of a job stay on all processors that they may use; else each that was not bound gets a share of those of its host, or one if they are more than those", "0, 1", "0", false},
 	{shm.EnvCopy, "how long messages go through shared memory", "auto; two: through slots, copied twice; single: out of the sender's memory, where the kernel permits it", "auto: what is measured to be faster", false},
 	{EnvLoans, "memory of the buffers out of which messages are lent (Gate.Alloc)", "bytes per peer, 4096 to 17179869184", "67108864", false},
@@ -129,6 +131,9 @@ func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Co
 		return c, err
 	}
 	if c.Heartbeat, err = setting.Read(EnvHeartbeat, get(EnvHeartbeat), setting.Duration); err != nil {
+		return c, wrong(err)
+	}
+	if c.Stall, err = setting.Read(EnvStall, get(EnvStall), setting.Duration); err != nil {
 		return c, wrong(err)
 	}
 	if c.Shared, err = setting.Read(EnvShared, get(EnvShared), setting.Bool); err != nil {

@@ -155,7 +155,7 @@ func (d *Domain) Post(rank int, r *Request, op *Op) error {
 		return err
 	}
 	r.prepareRecv(d.own(), op)
-	r.special().Wild.Set(&r.core.Entry, op.Mask, false)
+	r.special().wild(r, op.Mask, false)
 	d.startAny(r, op.Context)
 	return nil
 }
@@ -237,5 +237,5 @@ func (r *Request) prepareRecv(g *Gate, op *Op) {
 	x.Loans, x.Chooses = op.Loan, op.Choose != nil
 	x.chooser, x.notify = op.Choose, op.Done
 	r.setQueue(x, op.Queue)
-	x.Wild.Set(&c.Entry, op.Mask, false)
+	x.wild(r, op.Mask, false)
 }

@@ -78,6 +78,7 @@ func (s *Session) Close() error {
 }
 
 func (s *Session) shutdown() {
+	s.aside.stop()
 	why := fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrClosed)
 	all := s.domains.close(why)
 	s.consensus.stop(why)
@@ -102,6 +103,7 @@ func (s *Session) shutdown() {
 	s.cfg.presence.Tell(presence.Left)
 	retryUntil(s.cfg.Linger, func() bool { return polled(all, (*held).peerKnows) })
 	s.end("this side closed its session")
+	sessions.remove(s)
 	s.queues.close()
 	if m := s.cfg.manager; m != nil {
 		s.failed = errors.Join(s.failed, m.leave())

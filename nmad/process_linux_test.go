@@ -89,6 +89,8 @@ func act(mode []string) error {
 		f = func() { err = liveWorker(way.Caller == caller.Thread) }
 	case "pingpong":
 		f = func() { err = pingpong(number(mode[2]), number(mode[3])) }
+	case "stall":
+		f = func() { err = stalling(time.Duration(number(mode[2])) * time.Millisecond) }
 	case "exchange":
 		f = func() { err = exchangeRequests(mode[2], number(mode[3]), number(mode[4])) }
 	}

@@ -52,7 +52,15 @@ type rest struct {
 	notify  func(*Request)           // called when it is done
 	queue   *Queue                   // gets it when it is done
 	any     *match.Any[flow.Request] // recv from any source: where it waits
+	named   match.Pattern            // recv, or probe: what the owner has asked for; core.Entry.Tag becomes that of the message
+	links   bool                     // it waits for the links of its gate, not for a message
 	began   int64                    // cycles: when it started, if a trace is recorded; else 0
+}
+
+// wild has r wait for a message with its tag as far as mask says; probe: without taking it.
+func (x *rest) wild(r *Request, mask uint64, probe bool) {
+	x.named = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
+	x.Wild.Set(&r.core.Entry, mask, probe)
 }
 
 // usual is the rest of all requests that are not out of the ordinary.
@@ -128,7 +136,8 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 // is told. It takes the lock of g, and returns with it.
 func (r *Request) startLink(g *Gate) *held {
 	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.ByState)
-	r.special().Wild.Probe = true
+	x := r.special()
+	x.Wild.Probe, x.links = true, true
 	r.core.Stage = flow.Posted
 	h := g.enter()
 	h.flow.Count(&r.core)

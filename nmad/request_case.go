@@ -43,7 +43,7 @@ func (r *requestCase) Enlist(w *marcel.Waiter) bool {
 		return false
 	}
 	(*Request)(r).listen()
-	return !r.done() && r.completed().Enlist(w)
+	return !r.done() && r.completed().EnlistFor(w, (*Request)(r).reason())
 }
 
 func (r *requestCase) Withdraw(w *marcel.Waiter)   { r.completed().Withdraw(w) }

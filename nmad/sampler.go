@@ -231,7 +231,7 @@ func (s sampler) recv(r *Request, tag uint64, buf []byte) error {
 	r.prepareRecv(s.g, &Op{Kind: OpRecv, Match: Tag(tag), Buf: buf})
 	r.core.Context, r.core.Entry.Age = flow.Library, s.g.any.Now()
 	x := r.special()
-	x.Wild.Set(&r.core.Entry, exact, false)
+	x.wild(r, exact, false)
 	if x.Pin = 1; tag >= sampleRail {
 		x.Pin = uint8(1 + tag - sampleRail)
 	}

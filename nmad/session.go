@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -33,6 +34,8 @@ type Session struct {
 	orphan atomic.Bool // a process that passes on news has gone: of some others only links tell; see linking.go
 	met    atomic.Bool // the cards of all processes are there
 
+	aside  asides         // what looks at the session while it is open
+	serial uint32         // of the sessions of the process; see sessions
 	others atomic.Int32   // other processes that have neither left nor died
 	work   sync.WaitGroup // goroutines that end gates
 	close  sync.Once
@@ -98,13 +101,21 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s.others.Store(int32(cfg.Size - 1))
+	sessions.add(s)
 	s.consensus = newConsensus(s, cfg.Rank, cfg.Size)
 	takeSpare()
 	ctx, stop := limit.Context(ctx, cfg.start)
 	defer stop()
 	if err := s.connect(ctx); err != nil {
+		sessions.remove(s)
 		s.abandon(err)
 		return nil, fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err)
+	}
+	if err := s.watchStall(); err != nil {
+		return nil, errors.Join(fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err), s.Close())
+	}
+	if cfg.joins {
+		s.dumpAtQuit()
 	}
 	return s, nil
 }

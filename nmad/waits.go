@@ -114,9 +114,9 @@ func (g *Gate) sleep(r *Request) error {
 // polls the engine first.
 func (g *Gate) park(r *Request) error {
 	if g.spin <= 0 || r.domain() != nil {
-		return r.completion.Wait(g.engine, finished)
+		return r.completion.WaitFor(g.engine, finished, r.reason())
 	}
-	return r.completion.Park(g.engine, finished)
+	return r.completion.ParkFor(g.engine, finished, r.reason())
 }
 
 func (h *held) take() *Request {

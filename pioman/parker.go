@@ -30,6 +30,12 @@ type parker struct {
 	fn     func(uint32) // nil: a waiter's; else it is called instead of a wake (then.go)
 	status uint32       // for fn, once it is due
 
+	// What the waiter says of itself, for Waiters (waiters.go).
+	since  atomic.Uint64 // cycles: since when it waits; 0: no waiter uses it
+	thread atomic.Uint64 // its number, 0: a goroutine
+	kind   atomic.Uint64 // the number of the Kind of its Reason
+	words  [4]atomic.Uint64
+
 	// The waiter's alone: an explicit waiter's sleep in the kernel, as blocking wants it,
 	// and what the end of a context does; both made once.
 	on    uint32 // what prepare said last

@@ -3,6 +3,7 @@ package pioman
 import (
 	"fmt"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -60,7 +61,10 @@ func (x CompletionCase) Poll() bool {
 
 // Enlist is for Select. The caller stands in line on a parker's semaphore: a
 // signaller knows nothing of Selects.
-func (x CompletionCase) Enlist(w *sched.Waiter) bool {
+func (x CompletionCase) Enlist(w *sched.Waiter) bool { return x.EnlistFor(w, Reason{}) }
+
+// EnlistFor is Enlist for a reason that Waiters gives.
+func (x CompletionCase) EnlistFor(w *sched.Waiter, why Reason) bool {
 	if x.over() {
 		return false
 	}
@@ -73,6 +77,7 @@ func (x CompletionCase) Enlist(w *sched.Waiter) bool {
 	if x.c.enlist(p, check.want) {
 		if p.sem.Case().Enlist(w) {
 			x.e.admit()
+			p.note(&why, asm.Cycles())
 			w.SetNote(p)
 			return true
 		}
@@ -93,6 +98,7 @@ func (x CompletionCase) Withdraw(w *sched.Waiter) {
 	if !w.Won() {
 		p.cancel()
 	}
+	p.unnote()
 	parking.put(p)
 	x.e.dismiss()
 }

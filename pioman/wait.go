@@ -47,11 +47,22 @@ func (c *Completion) Park(e *Engine, bits uint32) error {
 	return c.await(e, want{bits: bits}, how{polled: true})
 }
 
+// ParkFor is Park for a reason that Waiters gives.
+func (c *Completion) ParkFor(e *Engine, bits uint32, why Reason) error {
+	return c.await(e, want{bits: bits}, how{polled: true, why: why})
+}
+
+// WaitFor is Wait for a reason that Waiters gives.
+func (c *Completion) WaitFor(e *Engine, bits uint32, why Reason) error {
+	return c.await(e, want{bits: bits}, how{why: why})
+}
+
 // how is what makes one form of Wait differ from the others.
 type how struct {
 	ctx    context.Context // its end ends the wait; nil: none
 	cancel bool            // a cancel of the thread does
 	polled bool            // the caller has polled, and is to sleep at once
+	why    Reason          // of Waiters
 }
 
 func (c *Completion) await(e *Engine, n want, h how) error {
@@ -143,7 +154,9 @@ func (w *wait) block() error {
 	e := w.e
 	e.admit()
 	p := parking.get(e)
-	defer w.leave(p, asm.Cycles())
+	now := asm.Cycles()
+	p.note(&w.why, now)
+	defer w.leave(p, now)
 	if w.ctx != nil && w.ctx.Done() != nil {
 		defer context.AfterFunc(w.ctx, p.poke)() // a hint, also if it comes too late
 	}
@@ -175,6 +188,7 @@ func (w *wait) block() error {
 // leave ends block, which began at the moment given.
 func (w *wait) leave(p *parker, began int64) {
 	e := w.e
+	p.unnote()
 	parking.put(p)
 	e.dismiss()
 	if !w.onThread && w.met() {

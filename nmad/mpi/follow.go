@@ -366,7 +366,7 @@ func (f *follower) came(m *message, r *nmad.Request) {
 func (f *follower) wait(ctx context.Context) error {
 	engine := f.comm.job.session.Engine()
 	if ctx.Done() == nil {
-		return f.over.Wait(engine, finished)
+		return f.over.WaitFor(engine, finished, f.reason())
 	}
 	_, err := marcel.SelectUninterruptible(ctx, f.over.Case(engine, finished))
 	return err

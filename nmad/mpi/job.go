@@ -199,6 +199,7 @@ func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Co
 	if err != nil {
 		return nil, fmt.Errorf("mpi: open a communicator: %w", err)
 	}
+	c.describe()
 	c.gates = make([]*nmad.Gate, g.Size())
 	for rank, p := range g.job {
 		c.gates[rank] = c.domain.Gate(p)

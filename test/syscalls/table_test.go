@@ -113,7 +113,7 @@ var numbers = map[string]uint32{
 	"ftruncate": unix.SYS_FTRUNCATE, "futex": unix.SYS_FUTEX, "getcpu": unix.SYS_GETCPU, "getdents64": unix.SYS_GETDENTS64,
 	"getegid": unix.SYS_GETEGID, "geteuid": unix.SYS_GETEUID, "getgid": unix.SYS_GETGID, "getpeername": unix.SYS_GETPEERNAME,
 	"getpid": unix.SYS_GETPID, "getppid": unix.SYS_GETPPID, "getpriority": unix.SYS_GETPRIORITY, "getrandom": unix.SYS_GETRANDOM,
-	"getrlimit": unix.SYS_GETRLIMIT, "getsockname": unix.SYS_GETSOCKNAME, "getsockopt": unix.SYS_GETSOCKOPT,
+	"getrlimit": unix.SYS_GETRLIMIT, "getrusage": unix.SYS_GETRUSAGE, "getsockname": unix.SYS_GETSOCKNAME, "getsockopt": unix.SYS_GETSOCKOPT,
 	"gettid": unix.SYS_GETTID, "getuid": unix.SYS_GETUID, "kill": unix.SYS_KILL, "listen": unix.SYS_LISTEN, "lseek": unix.SYS_LSEEK,
 	"madvise": unix.SYS_MADVISE, "mbind": unix.SYS_MBIND, "membarrier": unix.SYS_MEMBARRIER, "memfd_create": unix.SYS_MEMFD_CREATE,
 	"mmap": unix.SYS_MMAP, "mprotect": unix.SYS_MPROTECT, "munmap": unix.SYS_MUNMAP,

@@ -134,6 +134,17 @@ func (f *Flow) Claim(context uint16, p match.Pattern, age uint64) *Message {
 	return m
 }
 
+// Kept goes over the messages that no receive is for, with their contexts.
+func (f *Flow) Kept(yield func(context uint16, m *Message) bool) {
+	for x := range f.rx.all {
+		for m := range x.Kept {
+			if !yield(m.context, m) {
+				return
+			}
+		}
+	}
+}
+
 // Posted is how many exact receives wait.
 func (f *Flow) Posted() (n int) {
 	for x := range f.rx.all {

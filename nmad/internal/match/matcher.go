@@ -139,6 +139,15 @@ func (x *Matcher[R, M]) Flag() bool {
 	return true
 }
 
+// Kept goes over the unexpected messages, the oldest first.
+func (x *Matcher[R, M]) Kept(yield func(*M) bool) {
+	for m := x.order.first; m != nil; m = m.after {
+		if !yield(m.Of) {
+			return
+		}
+	}
+}
+
 // Take takes out the oldest message for p that is for no receive for any gate of up to that age; nil: there is none.
 func (x *Matcher[R, M]) Take(p Pattern, age uint64) *M {
 	x.catchUp(age)

@@ -1,0 +1,272 @@
+package nmad
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// What threads wait for, for a person: WriteWaits, and the two that call it, at SIGQUIT (dump.go) and when a job has come to a stop (stall.go).
+
+// sessionList is the sessions that are open in this process, so that a reason, which is words alone, leads to names.
+type sessionList struct {
+	mu   sync.Mutex
+	open []*Session
+	last uint32
+}
+
+var sessions sessionList
+
+func (l *sessionList) add(s *Session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	s.serial = l.last & sessionMask
+	l.open = append(l.open, s)
+}
+
+func (l *sessionList) remove(s *Session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = slices.DeleteFunc(l.open, func(x *Session) bool { return x == s })
+}
+
+func (l *sessionList) all() []*Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.open)
+}
+
+// waitsForMessage is the kind of the reasons of requests. Their words:
+//
+//	0   bits 0..15 context, 16..31 domain, 32..55 session, 56..63 errand
+//	1   rank
+//	2   tag
+//	3   of a send its bytes, else the mask
+var waitsForMessage = pioman.NewReasonKind(messageText)
+
+const sessionMask = 1<<24 - 1
+
+// errand is what a request is for, in a reason.
+type errand uint64
+
+const (
+	sends errand = iota
+	receives
+	receivesAny
+	probes
+	probesAny
+	links
+)
+
+// reason is what a thread that waits for r waits for. It reads what the owner of r has set, and nothing that changes while r is under way.
+func (r *Request) reason() pioman.Reason {
+	g, c, x := r.gate, &r.core, r.rare()
+	do, tag, last := receives, x.named.Tag, x.named.Mask
+	switch {
+	case !c.Special:
+		if tag, last = c.Entry.Tag, exact; c.Op == flow.OpSend {
+			do, last = sends, uint64(c.Data.Size)
+		}
+	case x.links:
+		do = links
+	case x.Wild.Probe:
+		do = probes
+	case x.chooser == nil && c.Op == flow.OpSend:
+		do, tag, last = sends, c.Entry.Tag, uint64(c.Data.Size)
+	}
+	if x.domain != nil {
+		do++ // from any source
+	}
+	session, domain := uint64(0), uint64(0)
+	if d := g.domain; d != nil {
+		session, domain = uint64(d.s.serial), uint64(d.number)
+	}
+	return pioman.Reason{Kind: waitsForMessage, Words: [4]uint64{
+		uint64(do)<<56 | session<<32 | domain<<16 | uint64(c.Context), uint64(g.rank), tag, last,
+	}}
+}
+
+// messageText is the text of a reason of waitsForMessage.
+func messageText(words [4]uint64) string {
+	of, rank, tag, last := words[0], words[1], words[2], words[3]
+	text, mask := "", exact
+	switch errand(of >> 56) {
+	case sends:
+		text = fmt.Sprintf("send of %d bytes to rank %d", last, rank)
+	case receives:
+		text, mask = fmt.Sprintf("receive from rank %d", rank), last
+	case receivesAny:
+		text, mask = "receive from any rank", last
+	case probes:
+		text, mask = fmt.Sprintf("probe for a message from rank %d", rank), last
+	case probesAny:
+		text, mask = "probe for a message from any rank", last
+	default:
+		return fmt.Sprintf("link to rank %d", rank)
+	}
+	domain := int(of >> 16 & 0xffff)
+	if domain != 0 {
+		text += fmt.Sprintf(", domain %d", domain)
+	}
+	var in *Session
+	for _, s := range sessions.all() {
+		if uint64(s.serial) == of>>32&sessionMask {
+			in = s
+		}
+	}
+	return text + ", " + in.tagText(domain, uint16(of), tag, mask)
+}
+
+// tagText is a tag of a context, in the words of the program if it has given some.
+func (s *Session) tagText(domain int, context uint16, tag, mask uint64) string {
+	text := ""
+	if context > flow.Plain {
+		for _, d := range s.Domains() {
+			if d.number != domain {
+				continue
+			}
+			if c := d.context(context); c != nil {
+				if describe := c.describe.Load(); describe != nil {
+					return (*describe)(tag, mask)
+				}
+			}
+		}
+		text = fmt.Sprintf(" of context %d", context)
+	}
+	switch {
+	case mask == 0:
+		return "any tag" + text
+	case mask != exact:
+		return fmt.Sprintf("tag %#x under the mask %#x", tag, mask) + text
+	case tag >= 1<<32:
+		return fmt.Sprintf("tag %#x", tag) + text
+	}
+	return fmt.Sprintf("tag %d", tag) + text
+}
+
+// WriteWaits writes for a person what the threads of this process do, and what threads and goroutines wait for: of a message its rank and tag. Then, of each session, the messages
+// that have come and that no receive is for. A gate that is in use all the time is left out. It does not stop the threads, and blocks for some
+// milliseconds at most.
+func WriteWaits(w io.Writer) error {
+	var text strings.Builder
+	writeThreads(&text)
+	for _, s := range sessions.all() {
+		s.writeKept(&text)
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// writeThreads writes a line for each thread, and for each goroutine that waits.
+func writeThreads(w io.Writer) {
+	waiters := pioman.Waiters()
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if marcel.Running() {
+		for _, t := range marcel.Threads() {
+			id := t.Thread.ID()
+			what, waits := t.State.String(), 0
+			for _, x := range waiters {
+				if x.Thread == id {
+					what, waits = waitText(x), waits+1
+					writeThread(table, fmt.Sprintf("thread %d", id), t.Name, what)
+				}
+			}
+			if waits > 0 {
+				continue
+			}
+			if t.State == marcel.StateBlocked {
+				what += " in " + t.In.String()
+			}
+			writeThread(table, fmt.Sprintf("thread %d", id), t.Name, what)
+		}
+	}
+	for _, x := range waiters {
+		if x.Thread == 0 {
+			writeThread(table, "goroutine", "", waitText(x))
+		}
+	}
+	table.Flush() // into a text
+}
+
+func writeThread(w io.Writer, which, name, what string) {
+	if name != "" {
+		which += fmt.Sprintf(" %q", name)
+	}
+	fmt.Fprintf(w, "  %s\t%s\n", which, what)
+}
+
+func waitText(x pioman.Waiter) string {
+	text := x.Text
+	if text == "" {
+		text = "a completion"
+	}
+	return fmt.Sprintf("waits %v: %s", x.Time.Round(time.Millisecond), text)
+}
+
+// mostKept is how many messages writeKept names.
+const mostKept = 16
+
+// unmatched is a message that has come and has no receive.
+type unmatched struct {
+	context   uint16
+	tag, size uint64
+}
+
+// writeKept writes which messages have come and have no receive.
+func (s *Session) writeKept(w io.Writer) {
+	n := 0
+	for _, d := range s.Domains() {
+		if d.access.forbids() != nil {
+			continue
+		}
+		for g := range d.all {
+			h := g.patient()
+			if h == nil {
+				continue
+			}
+			var some []unmatched
+			for context, m := range h.flow.Kept {
+				if n++; n <= mostKept {
+					some = append(some, unmatched{context, m.Tag, m.Bytes()})
+				}
+			}
+			h.letGo()
+			for _, m := range some {
+				fmt.Fprintf(w, "  came from rank %d%s, and no receive is for it: %s, %d bytes\n", g.rank, d.name(), s.tagText(d.number, m.context, m.tag, exact), m.size)
+			}
+		}
+	}
+	if n > mostKept {
+		fmt.Fprintf(w, "  and %d more messages\n", n-mostKept)
+	}
+}
+
+// patient takes the lock of the gate if it is to be had within a millisecond; nil: it is not.
+func (g *Gate) patient() *held {
+	for range 100 {
+		if h := g.tryLock(); h != nil {
+			return h
+		}
+		time.Sleep(10 * time.Microsecond)
+	}
+	return nil
+}
+
+// title says which process writes.
+func title() string {
+	text := fmt.Sprintf("pid %d", os.Getpid())
+	for _, s := range sessions.all() {
+		text = fmt.Sprintf("rank %d of %d, ", s.cfg.Rank, s.cfg.Size) + text
+	}
+	return text
+}
