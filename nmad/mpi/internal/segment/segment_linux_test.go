@@ -162,5 +162,5 @@ func TestOpenWrong(t *testing.T) {
 	}
 }
 
-// TestModels: the protocol of sleepers, and of slots that are used again.
+// TestModels: the protocol of sleepers, of one that waits for several, and of slots that are used again.
 func TestModels(t *testing.T) { modeltest.Check(t, "testdata/spin/*.pml") }
