@@ -86,15 +86,25 @@ func (d *Domain) putSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) 
 	if err != nil {
 		return err
 	}
-	if r.base == nil || s.base == nil {
-		return x.fails(errNotYet)
+	if s.base != nil {
+		if !s.aligned(sig.offset, 8) {
+			return y.refusal(statusAlign, s.size)
+		}
+		if r.base != nil {
+			copyIn(r, dst.offset, src)
+		} else if err := d.put(dst, src); err != nil {
+			return err
+		}
+		d.signal(s, sig, op, v)
+		return nil
 	}
-	if !s.aligned(sig.offset, 8) {
-		return y.refusal(statusAlign, s.size)
+	o, err := d.begin(x, askPut)
+	if err != nil {
+		return err
 	}
-	copyIn(r, dst.offset, src)
-	d.signal(s, sig, op, v)
-	return nil
+	o.q.signals, o.q.op, o.q.v, o.q.sig = true, Op(op), v, sig
+	_, err = o.wait(src, nil)
+	return err
 }
 
 // TestSignal says whether the word at sig, of this process, compares so with v, and what it is. It does not poll.
