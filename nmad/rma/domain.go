@@ -271,10 +271,16 @@ func (d *Domain) Local(at Ref, n int) ([]byte, bool) {
 	if n < 0 {
 		return nil, false
 	}
-	r := d.reach(at, uint64(n))
+	x := deed{"look", at, uint64(n)}
+	r := d.reach(at, x.n)
 	if r == nil {
-		var err error
-		if r, err = d.plan(deed{"look", at, uint64(n)}); err != nil || r.base == nil {
+		if d.allowed(x) != nil || uint64(at.rank) >= uint64(len(d.peers)) {
+			return nil, false
+		}
+		if r = d.peers[at.rank].find(at.index); d.peers[at.rank].lost.Load() == nil {
+			r, _ = d.plan(x)
+		}
+		if r == nil || r.key != at.key || r.base == nil || !r.reaches(at.offset, x.n) {
 			return nil, false
 		}
 	}

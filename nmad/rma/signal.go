@@ -155,7 +155,7 @@ var signalWaits = sync.Pool{New: func() any {
 // look says whether to wait no longer.
 func (x *signalWait) look() bool {
 	x.word = x.s.word64(x.offset).Load()
-	return x.cmp.holds(x.word, x.v) || x.w.closed.Load() || x.s.closed.Load()
+	return x.cmp.holds(x.word, x.v) || x.w.closed.Load() || x.s.closed.Load() || x.w.last.Load() != nil
 }
 
 // WaitSignal waits until the word at sig, 8 bytes of this process, compares so with v, and returns the word. The data of a PutSignal that has brought it about is there. It polls as all waits do, and then the thread sleeps; PutSignal of any process wakes it, other stores need not: they are seen when it looks next. It ends when ctx is done, with
@@ -196,6 +196,8 @@ func (x *signalWait) wait(ctx context.Context) error {
 		return nil
 	case w.closed.Load():
 		return ErrClosed
+	case x.s.closed.Load():
+		return ErrKey
 	}
-	return ErrKey
+	return *w.last.Load()
 }

@@ -41,6 +41,9 @@ type World struct {
 	served    bell         // threads that close memory, until no request uses it
 	room      bell         // threads that wait until fewer operations are under way
 
+	losses atomic.Int32          // other processes that were lost
+	last   atomic.Pointer[error] // how the last one was; nil: some live
+
 	closed atomic.Bool
 	mu     sync.Mutex // serializes changes of tables, and of used
 	used   struct {
@@ -139,8 +142,8 @@ func (w *World) join() error {
 	w.control = w.contexts[contextControl-FirstContext]
 	w.stop = w.s.Monitor(nmad.GateEnded, w.ended)
 	for rank := range w.peers { // what has ended before
-		if err := w.s.Gate(rank).Err(); err != nil {
-			w.peers[rank].lost.Store(&err)
+		if g := w.s.Gate(rank); g.Err() != nil {
+			w.ended(nmad.Event{Gate: g})
 		}
 	}
 	return w.serve()
@@ -167,8 +170,8 @@ func (w *World) ended(e nmad.Event) {
 	if why == nil {
 		why = e.Err
 	}
-	if rank != w.rank && why != nil {
-		w.peers[rank].lost.Store(&why)
+	if rank != w.rank && why != nil && w.peers[rank].lost.CompareAndSwap(nil, &why) && w.losses.Add(1) == int32(w.size)-1 {
+		w.last.Store(&why)
 	}
 	w.signalled.ring()
 	w.served.ring()
