@@ -110,6 +110,11 @@ func (d *Domain) begin(x deed, ask uint8) (*operation, error) {
 			return nil, x.fails(*why)
 		}
 	}
+	if d.w.closing.Load() { // which Close sets before it waits for underway
+		p.underway.Add(-1)
+		d.w.room.ring()
+		return nil, x.fails(ErrClosed)
+	}
 	f := d.remotely()
 	o := f.get(d)
 	o.x, o.waited = x, false
