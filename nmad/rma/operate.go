@@ -272,7 +272,7 @@ func (d *Domain) flush(rank int) error {
 	}
 	for !left() && !d.w.engine.PollUntil(left) {
 		if err := f.idle.wait(context.Background(), d.w.engine, left); err != nil {
-			return err
+			return fmt.Errorf("rma: flush: %w", err)
 		}
 	}
 	return nil

@@ -63,6 +63,7 @@ type World struct {
 	closing atomic.Bool // no more operations are started by messages
 	closed  atomic.Bool
 	mu      sync.Mutex // serializes changes of tables, and of used
+	vacant  [2]uint32  // no index of that parity is free below
 	used    struct {
 		regions, segments int
 		bytes, mapped     uint64
