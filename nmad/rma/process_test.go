@@ -27,7 +27,7 @@ const modeVariable = "RMA_TEST"
 
 // acts are what a process of a test can be, by name.
 var acts = map[string]func(w *World, rounds int) error{
-	"conform": conform, "figures": figures, "sleepers": sleepy, "linear": linear, "litmus": litmus, "victim": victim, "order": fences,
+	"conform": conform, "figures": figures, "sleepers": sleepy, "linear": linear, "litmus": litmus, "victim": victim, "order": fences, "selects": selects,
 }
 
 func TestMain(m *testing.M) {
@@ -111,6 +111,7 @@ func TestProcesses(t *testing.T) {
 		{"litmus", 2, effort.Of(5000), "shm/apart tcp/mapped"},
 		{"order", 4, effort.Of(1_000_000), "shm/mapped"},
 		{"order", 4, effort.Of(5000), "shm/apart tcp/mapped"},
+		{"selects", 2, effort.Of(500), "shm/mapped shm/apart tcp/mapped"},
 		{"figures", 2, effort.Of(100_000), "shm/mapped"},
 		{"figures", 2, effort.Of(2000), "shm/apart tcp/mapped unix/mapped"},
 	} {
