@@ -284,6 +284,10 @@ func figures(w *World, rounds int) error {
 	buf := make([]byte, 1<<20)
 	if w.rank == 0 {
 		at := s.At(1, 4096)
+		plain, ok := d.Local(s.At(1, 0), 4<<20)
+		if !ok {
+			plain = make([]byte, 4<<20)
+		}
 		for _, x := range []struct {
 			name string
 			f    func() error
@@ -296,6 +300,11 @@ func figures(w *World, rounds int) error {
 			{"compare and swap", func() error { return second(CompareAndSwap(d, at, 1, uint64(2))) }},
 			{"put 64 KiB", func() error { return d.Put(at, buf[:64<<10]) }},
 			{"put 1 MiB", func() error { return d.Put(at, buf) }},
+			{"plain copy of 1 MiB", func() error { copy(plain[4096:], buf); return nil }},
+			{"put 1 MiB at 1", func() error { return d.Put(at.Add(1), buf) }},
+			{"plain copy of 1 MiB at 1", func() error { copy(plain[4097:], buf); return nil }},
+			{"put 1 MiB at 33", func() error { return d.Put(at.Add(33), buf) }},
+			{"plain copy of 1 MiB at 33", func() error { copy(plain[4129:], buf); return nil }},
 		} {
 			n := rounds/100 + 1
 			best := int64(1 << 60)
