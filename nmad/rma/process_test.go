@@ -269,9 +269,7 @@ func figures(w *World, rounds int) error {
 					to.Store(i + 1)
 				} else {
 					for looks := 0; from.Load() != i+1; looks++ {
-						if asm.Pause(); looks > 1000 {
-							marcel.Yield()
-						}
+						giveWay(looks)
 					}
 				}
 			}
