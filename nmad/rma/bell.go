@@ -1,0 +1,72 @@
+package rma
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// bell wakes all threads that wait for it, to look again.
+type bell struct {
+	waiting atomic.Int32 // length of the list, for ring
+	mu      marcel.SpinLock
+	first   *sleeper
+}
+
+// sleeper is a thread in the list.
+type sleeper struct {
+	completion pioman.Completion
+	next, prev *sleeper
+}
+
+var sleepers = sync.Pool{New: func() any { return &sleeper{} }}
+
+// wait sleeps until the bell rings, or returns at once if met says true after the caller stands in the list. Then, or when ctx is done, the caller is out of the list.
+func (b *bell) wait(ctx context.Context, e *pioman.Engine, met func() bool) error {
+	s := sleepers.Get().(*sleeper)
+	s.completion.Reset()
+	b.mu.Lock()
+	s.next, s.prev = b.first, nil
+	if b.first != nil {
+		b.first.prev = s
+	}
+	b.first = s
+	b.mu.Unlock()
+	b.waiting.Add(1) // a full fence before met
+	var err error
+	if !met() {
+		if ctx.Done() == nil {
+			err = s.completion.Park(e, 1)
+		} else {
+			err = s.completion.WaitContext(ctx, e, 1)
+		}
+	}
+	b.waiting.Add(-1)
+	b.mu.Lock() // after it no ring has s in hand
+	if s.prev != nil {
+		s.prev.next = s.next
+	} else {
+		b.first = s.next
+	}
+	if s.next != nil {
+		s.next.prev = s.prev
+	}
+	b.mu.Unlock()
+	sleepers.Put(s)
+	return err
+}
+
+// ring wakes all that wait. What they look at was stored before, by an atomic. It does not block.
+func (b *bell) ring() {
+	if b.waiting.Load() == 0 {
+		return
+	}
+	b.mu.Lock()
+	for s := b.first; s != nil; s = s.next {
+		s.completion.Signal(1)
+	}
+	b.mu.Unlock()
+}

@@ -1,0 +1,164 @@
+package rma
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// record is what the processes tell each other in a collective call: combined on the way to rank 0, and then the same for all.
+type record struct {
+	failed bool   // something did not work at one of them
+	lost   uint32 // 1 + a rank that was lost; 0: none
+	low    uint64 // the least size
+	high   uint64 // the greatest
+	key    uint64 // what rank 0 has chosen
+	index  uint32
+}
+
+const recordBytes = 40
+
+func (r *record) encode() (b [recordBytes]byte) {
+	if r.failed {
+		b[0] = 1
+	}
+	binary.LittleEndian.PutUint32(b[4:], r.lost)
+	binary.LittleEndian.PutUint64(b[8:], r.low)
+	binary.LittleEndian.PutUint64(b[16:], r.high)
+	binary.LittleEndian.PutUint64(b[24:], r.key)
+	binary.LittleEndian.PutUint32(b[32:], r.index)
+	return b
+}
+
+func (r *record) decode(b *[recordBytes]byte) {
+	*r = record{
+		failed: b[0] != 0,
+		lost:   binary.LittleEndian.Uint32(b[4:]),
+		low:    binary.LittleEndian.Uint64(b[8:]),
+		high:   binary.LittleEndian.Uint64(b[16:]),
+		key:    binary.LittleEndian.Uint64(b[24:]),
+		index:  binary.LittleEndian.Uint32(b[32:]),
+	}
+}
+
+// combine takes in what another process tells.
+func (r *record) combine(x *record) {
+	r.failed = r.failed || x.failed
+	r.lost = max(r.lost, x.lost)
+	r.low, r.high = min(r.low, x.low), max(r.high, x.high)
+}
+
+// Steps of a collective call, in the tags of its messages.
+const (
+	stepUp = iota
+	stepDown
+	stepCard
+	steps
+)
+
+func (w *World) tag(step uint64) uint64 { return w.calls*steps + step }
+
+// agree combines the records of all processes, by a binomial tree with the root 0, which chooses the rest, and says what came of it. It returns once all have called it, or with an error
+// where a process was lost; each tells its neighbours in the tree something in any case, so none waits for one that has given up.
+func (w *World) agree(r record, choose func(*record)) (record, error) {
+	w.calls++
+	var first error
+	lost := func(rank int, err error) {
+		r.failed = true
+		if errors.Is(err, nmad.ErrPeerLost) {
+			r.lost = max(r.lost, uint32(rank)+1)
+		}
+		first = errors.Join(first, err)
+	}
+	mask := 1
+	for ; mask < w.size; mask *= 2 {
+		if w.rank&mask != 0 {
+			b := r.encode()
+			if err := w.control.Send(w.rank-mask, w.tag(stepUp), b[:]); err != nil {
+				lost(w.rank-mask, err)
+			}
+			if err := w.hear(w.rank-mask, &r); err != nil {
+				lost(w.rank-mask, err)
+			}
+			break
+		}
+		if child := w.rank + mask; child < w.size {
+			var x record
+			if err := w.hearStep(child, stepUp, &x); err != nil {
+				lost(child, err)
+				continue
+			}
+			r.combine(&x)
+		}
+	}
+	if w.rank == 0 && choose != nil && !r.failed {
+		choose(&r)
+	}
+	b := r.encode()
+	for mask /= 2; mask > 0; mask /= 2 {
+		if child := w.rank + mask; child < w.size {
+			if err := w.control.Send(child, w.tag(stepDown), b[:]); err != nil {
+				first = errors.Join(first, err)
+			}
+		}
+	}
+	if first == nil && r.lost > 0 {
+		first = &nmad.PeerError{Rank: int(r.lost) - 1, Reason: "another process of the collective call has lost it", Err: nmad.ErrPeerLost}
+	}
+	return r, first
+}
+
+// hear receives what the parent tells.
+func (w *World) hear(rank int, r *record) error { return w.hearStep(rank, stepDown, r) }
+
+func (w *World) hearStep(rank int, step uint64, r *record) error {
+	var b [recordBytes]byte
+	e, err := w.control.Recv(rank, w.tag(step), b[:])
+	if err == nil && e.Size != recordBytes {
+		err = fmt.Errorf("%w: rank %d tells %d B in a collective call, %d are right", nmad.ErrProtocol, rank, e.Size, recordBytes)
+	}
+	if err == nil {
+		r.decode(&b)
+	}
+	return err
+}
+
+const cardBytes = 32
+
+func (c *card) encode() (b [cardBytes]byte) {
+	binary.LittleEndian.PutUint32(b[:], c.pid)
+	binary.LittleEndian.PutUint32(b[4:], uint32(c.fd))
+	copy(b[8:], c.cookie[:])
+	binary.LittleEndian.PutUint64(b[24:], c.size)
+	return b
+}
+
+func (c *card) decode(b []byte) {
+	c.pid, c.fd = binary.LittleEndian.Uint32(b), int32(binary.LittleEndian.Uint32(b[4:]))
+	copy(c.cookie[:], b[8:])
+	c.size = binary.LittleEndian.Uint64(b[24:])
+}
+
+// exchange gives the processes of the host a card, and takes theirs, in the order of near. That of one which tells none cannot be mapped.
+func (w *World) exchange(mine *card) (cards []card, failed error) {
+	w.calls++
+	out := mine.encode()
+	in := make([][cardBytes]byte, len(w.near))
+	requests := make([]nmad.Request, 2*len(w.near))
+	for i, rank := range w.near {
+		failed = errors.Join(failed,
+			w.control.IrecvInto(&requests[2*i], rank, w.tag(stepCard), in[i][:]),
+			w.control.IsendInto(&requests[2*i+1], rank, w.tag(stepCard), out[:]))
+	}
+	cards = make([]card, len(w.near))
+	for i := range w.near {
+		err := requests[2*i].Wait()
+		failed = errors.Join(failed, err, requests[2*i+1].Wait())
+		if cards[i].fd = -1; err == nil && requests[2*i].Size() == cardBytes {
+			cards[i].decode(in[i][:])
+		}
+	}
+	return cards, failed
+}

@@ -1,0 +1,47 @@
+package rma
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// page is what a process lets the others of its host see of its World, by lines of 64 bytes:
+//
+//	sleeping   threads that sleep until a signal comes: written by the process itself, read by those that signal
+//	scratch    two words for the probe whether the kernel copies: the second is written by the prober
+//	hazards    what this process has the kernel copy in memory of others just now: rank and index + 1; 0: nothing
+//	live       the key of each region of the process, by index / 2; 0: it was closed
+type page struct{ m *memory }
+
+const (
+	sleepingAt = 0
+	scratchAt  = 64
+	hazardsAt  = 128
+	liveAt     = 4096
+	hazards    = 64
+	lives      = 4096
+	worldBytes = liveAt + 8*lives
+)
+
+func (p *page) word(offset uint64) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Add(p.m.base, offset))
+}
+
+func (p *page) sleeping() *atomic.Uint64    { return p.word(sleepingAt) }
+func (p *page) hazard(i int) *atomic.Uint64 { return p.word(hazardsAt + 8*uint64(i)) }
+
+// live is the word of a region; nil: the page has none for that index.
+func (p *page) live(index uint32) *atomic.Uint64 {
+	if p == nil || index/2 >= lives {
+		return nil
+	}
+	return p.word(liveAt + 8*uint64(index/2))
+}
+
+// address is where the page lies in this process, as a number.
+func (p *page) address() uint64 { return uint64(uintptr(p.m.base)) }
+
+// cookie is what tells the page from other memory.
+func (p *page) cookie() []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(p.m.base, -pageBytes)), cookieBytes)
+}

@@ -1,0 +1,196 @@
+package rma
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+)
+
+// region is memory of a process of the job, as this process reaches it.
+type region struct {
+	base address // nil: loads and stores do not reach it
+	size uint64  // bytes
+	key  uint64
+	live *atomic.Uint64 // of one that others map when they first use it: its word in the owner's page, the key until it is closed; nil: it is not asked
+	at   uint64         // its address in the owner, for the kernel's copies; 0: it goes by messages
+	mem  *memory        // nil: it was not mapped, or not here
+
+	// Of the own ones.
+	card   card
+	uses   atomic.Int64 // requests of others that are under way in it
+	closed atomic.Bool
+	again  atomic.Bool // World.retire is to look again
+	pinner runtime.Pinner
+}
+
+// reaches says that n bytes from offset on are inside.
+func (r *region) reaches(offset, n uint64) bool { return offset <= r.size && n <= r.size-offset }
+
+// stale says that the owner has closed it.
+func (r *region) stale() bool { return r.live != nil && r.live.Load() != r.key }
+
+// table is the memory of a rank, by index. Collective ones have even indices, others odd ones.
+type table []atomic.Pointer[region]
+
+// MaxRegions is how many segments of Alloc a World may have at once, and how many regions of Make and Register.
+const MaxRegions = 1 << 16
+
+// find is the region of that index; nil: there is none.
+func (p *peer) find(index uint32) *region {
+	if t := p.table.Load(); t != nil && uint64(index) < uint64(len(*t)) {
+		return (*t)[index].Load()
+	}
+	return nil
+}
+
+// set puts a region into the table, nil: takes it out. Under World.mu.
+func (p *peer) set(index uint32, r *region) {
+	t := p.table.Load()
+	if t == nil || int(index) >= len(*t) {
+		n := 64
+		for n <= int(index) {
+			n *= 2
+		}
+		grown := make(table, n)
+		if t != nil {
+			for i := range *t {
+				grown[i].Store((*t)[i].Load())
+			}
+		}
+		p.table.Store(&grown)
+		t = &grown
+	}
+	(*t)[index].Store(r)
+}
+
+// free is the lowest index that the own table has not, of collective memory for first 0, of other memory for 1; ok is false if all are taken. Under World.mu.
+func (w *World) free(first uint32) (index uint32, ok bool) {
+	own := &w.peers[w.rank]
+	for index = max(w.vacant[first], first); index < 2*MaxRegions; index += 2 {
+		if own.find(index) == nil {
+			w.vacant[first] = index
+			return index, true
+		}
+	}
+	return 0, false
+}
+
+// vacate takes a region out of the own table. Under World.mu.
+func (w *World) vacate(index uint32) {
+	w.peers[w.rank].set(index, nil)
+	w.vacant[index%2] = min(w.vacant[index%2], index)
+}
+
+// newKey draws a key.
+func newKey() uint64 {
+	var b [8]byte
+	for {
+		_, _ = rand.Read(b[:])
+		if key := binary.LittleEndian.Uint64(b[:]); key != 0 {
+			return key
+		}
+	}
+}
+
+// Region is memory of this process alone that others reach by its Refs. Safe for concurrent use.
+type Region struct {
+	w     *World
+	index uint32
+	r     *region
+	bytes []byte
+}
+
+// Make makes memory of bytes bytes, zero all of them. Other processes of the host map it when they first use a Ref to it, and then reach it by loads and stores; those of other hosts by messages.
+// It takes a descriptor until it is closed. It is not collective and does not wait. ErrSize: there is none of that size, or MaxRegions are open.
+func (w *World) Make(bytes int) (*Region, error) {
+	if bytes < 0 {
+		return nil, fmt.Errorf("rma: make memory: %w: %d B: give 0 or more", ErrSize, bytes)
+	}
+	mem, c, err := makeMemory(uint64(bytes))
+	if err != nil {
+		return nil, fmt.Errorf("rma: make memory: %w", err)
+	}
+	x := &region{base: mem.base, size: uint64(bytes), mem: mem, card: c}
+	g, err := w.install(x)
+	if err != nil {
+		closeDescriptor(c.fd)
+		return nil, fmt.Errorf("rma: make memory: %w", err)
+	}
+	g.bytes = bytesAt(x.base, 0, x.size)
+	return g, nil
+}
+
+// Register lets other processes reach b, memory of the caller's: those of the host by copies of the kernel (process_vm_readv and its twin, 2 us and more each), where it allows them, and all others, and all atomics, by messages.
+// b stays where it is (runtime.Pinner) until Close. It is not collective and does not wait. The empty slice is fine. ErrSize: MaxRegions are open.
+func (w *World) Register(b []byte) (*Region, error) {
+	x := &region{base: baseOf(b), size: uint64(len(b)), card: card{fd: -1}}
+	if len(b) > 0 {
+		x.pinner.Pin(&b[0])
+		x.at = addressOf(b)
+	}
+	g, err := w.install(x)
+	if err != nil {
+		x.pinner.Unpin()
+		return nil, fmt.Errorf("rma: register memory: %w", err)
+	}
+	g.bytes = b
+	return g, nil
+}
+
+// install makes a region of this process one that others find.
+func (w *World) install(x *region) (*Region, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed.Load() {
+		return nil, ErrClosed
+	}
+	index, ok := w.free(1)
+	if !ok {
+		return nil, fmt.Errorf("%w: %d regions are open, which is the limit: close one first", ErrSize, MaxRegions)
+	}
+	x.key = newKey()
+	if live := w.peers[w.rank].page.live(index); live != nil {
+		live.Store(x.key)
+	}
+	w.peers[w.rank].set(index, x)
+	w.used.regions++
+	w.used.bytes += x.size
+	return &Region{w: w, index: index, r: x}, nil
+}
+
+// Bytes returns the memory. That of Make must not be used any more after Close.
+func (g *Region) Bytes() []byte {
+	if g == nil {
+		return nil
+	}
+	return g.bytes
+}
+
+// Ref returns what names the byte at that offset.
+func (g *Region) Ref(offset uint64) Ref {
+	if g == nil {
+		return Ref{}
+	}
+	return Ref{g.r.key, offset, uint32(g.w.rank), g.index}
+}
+
+// Close takes the memory back: from then on its Refs are an ErrKey everywhere. It waits until what others have under way in it is over: no process writes there when it returns.
+// Calling it again does nothing.
+func (g *Region) Close() error {
+	if g == nil || g.r == nil {
+		return fmt.Errorf("rma: close a region: %w: there is none", ErrRef)
+	}
+	if g.r.closed.Swap(true) {
+		return nil
+	}
+	w := g.w
+	w.retire(g.index, g.r)
+	w.mu.Lock()
+	w.vacate(g.index) // only now: the index is free
+	w.used.regions--
+	w.used.bytes -= g.r.size
+	w.mu.Unlock()
+	return nil
+}

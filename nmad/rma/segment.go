@@ -1,0 +1,147 @@
+package rma
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+// Segment is memory of which each process of the job has a part of the same size. The parts of processes on one host are mapped by all of these. Safe for concurrent use, but for Free.
+type Segment struct {
+	w     *World
+	index uint32
+	key   uint64
+	own   *region
+	freed atomic.Bool
+}
+
+// Alloc makes a Segment with a part of bytes bytes at each process, zero all of them; the system provides memory as it is touched. It is collective: all processes of the job call it with the same number, and it returns once all of them have. The collective calls (Open, Alloc, Segment.Free,
+// Close) come in the same order at all processes; where several threads of a process make them, the program sees to that. ErrSize: the sizes differ, a process has no memory of that size, or MaxRegions are open; then at all of them. An error that names a lost process may come at some of them only.
+func (w *World) Alloc(bytes int) (*Segment, error) {
+	w.collect.Lock()
+	defer w.collect.Unlock()
+	s, err := w.alloc(bytes)
+	if err != nil {
+		return nil, fmt.Errorf("rma: allocate %d B: %w", bytes, err)
+	}
+	return s, nil
+}
+
+func (w *World) alloc(bytes int) (*Segment, error) {
+	if w.closed.Load() {
+		return nil, ErrClosed
+	}
+	size := uint64(bytes)
+	mem, c, err := makeMemory(size) // less than 0 is too much
+	defer func() { closeDescriptor(c.fd) }()
+	r, lost := w.agree(record{failed: err != nil, low: size, high: size}, func(r *record) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		ok := false
+		if r.index, ok = w.free(0); !ok {
+			r.failed = true
+		}
+		r.key = newKey()
+	})
+	switch {
+	case err != nil || lost != nil:
+		return nil, errors.Join(err, lost)
+	case r.low != r.high:
+		return nil, fmt.Errorf("%w: the processes ask for %d to %d B: give all the same", ErrSize, r.low, r.high)
+	case r.failed:
+		return nil, fmt.Errorf("%w: another process has no memory of that size, or %d segments are open, which is the limit", ErrSize, MaxRegions)
+	}
+	s := &Segment{w: w, index: r.index, key: r.key, own: &region{base: mem.base, size: size, key: r.key, mem: mem, card: card{fd: -1}}}
+	cards, lost := w.exchange(&c)
+	far := &region{size: size, key: r.key} // all that are not mapped are alike
+	w.mu.Lock()
+	for rank := range w.peers {
+		w.peers[rank].set(s.index, far)
+	}
+	for i, rank := range w.near {
+		if w.peers[rank].page == nil || cards[i].size != size {
+			continue
+		}
+		if m, err := cards[i].open(); err == nil {
+			w.peers[rank].set(s.index, &region{base: m.base, size: size, key: r.key, mem: m})
+			w.used.mapped += size
+		}
+	}
+	w.peers[w.rank].set(s.index, s.own)
+	w.used.segments++
+	w.used.bytes += size
+	w.mu.Unlock()
+	if _, err := w.agree(record{failed: lost != nil}, nil); err != nil || lost != nil {
+		s.release()
+		return nil, errors.Join(lost, err)
+	}
+	return s, nil
+}
+
+// Bytes returns the part of this process. It must not be used any more after Free and World.Close.
+func (s *Segment) Bytes() []byte {
+	if s == nil {
+		return nil
+	}
+	return bytesAt(s.own.base, 0, s.own.size)
+}
+
+// Len returns the size of each part, in bytes.
+func (s *Segment) Len() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.own.size
+}
+
+// At returns what names the byte at that offset of the part of a rank. Whether there is one shows when it is used.
+func (s *Segment) At(rank int, offset uint64) Ref {
+	if s == nil || rank < 0 {
+		return Ref{}
+	}
+	return Ref{s.key, offset, uint32(min(uint64(rank), 1<<32-1)), s.index}
+}
+
+// Free gives the memory back. It is collective, as Alloc is: each process has flushed its operations on the Segment before it calls it, and it returns once all have. From then on its Refs are an ErrKey. Its error is that of a process that was lost; the
+// memory is given back all the same. Calling it again does nothing.
+func (s *Segment) Free() error {
+	if s == nil {
+		return fmt.Errorf("rma: free a segment: %w: there is none", ErrRef)
+	}
+	w := s.w
+	w.collect.Lock()
+	defer w.collect.Unlock()
+	if s.freed.Load() || w.closed.Load() {
+		return nil
+	}
+	var err error
+	if w.size > 1 {
+		_, err = w.agree(record{}, nil)
+	}
+	s.release()
+	if err != nil {
+		return fmt.Errorf("rma: free a segment of %d B: %w", s.own.size, err)
+	}
+	return nil
+}
+
+// release takes the segment out of all tables.
+func (s *Segment) release() {
+	w := s.w
+	s.freed.Store(true)
+	s.own.closed.Store(true)
+	w.retire(s.index, s.own)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for rank := range w.peers {
+		x := w.peers[rank].find(s.index)
+		w.peers[rank].set(s.index, nil)
+		if x != nil && x.mem != nil && rank != w.rank {
+			x.mem.vacate()
+			w.used.mapped -= x.size
+		}
+	}
+	w.vacate(s.index)
+	w.used.segments--
+	w.used.bytes -= s.own.size
+}

@@ -1,0 +1,177 @@
+package rma
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// slots is how many requests of others are taken in at once, of all of them together. More wait as messages do that have no receive.
+const slots = 16
+
+// slot is a receive of a request from any process.
+type slot struct {
+	w       *World
+	request nmad.Request
+	op      nmad.Op
+	over    atomic.Bool // it is not posted any more
+	again   atomic.Bool // end is to look again
+	posting posting
+	buf     [headBytes + inlineBytes]byte
+}
+
+func (w *World) context(number int) nmad.Match {
+	return nmad.Match{Context: w.contexts[number-FirstContext]}
+}
+
+// tagged is a match for one number in a context.
+func (w *World) tagged(number int, tag uint64) nmad.Match {
+	m := nmad.Tag(tag)
+	m.Context = w.contexts[number-FirstContext]
+	return m
+}
+
+// serve posts the receives of requests. From then on the engine answers them.
+func (w *World) serve() error {
+	w.slots = make([]slot, slots)
+	for i := range w.slots {
+		s := &w.slots[i]
+		s.w = w
+		s.op = nmad.Op{Kind: nmad.OpRecv, Match: w.context(contextRequests), Buf: s.buf[:], Done: s.came}
+		if err := s.post(); err != nil {
+			s.over.Store(true)
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *slot) post() error {
+	number := s.posting.begin()
+	err := s.w.s.Post(nmad.AnySource, &s.request, &s.op)
+	s.posting.posted(number)
+	return err
+}
+
+// came is called when a request has come: of one process one at a time, of different ones at once. It must not wait.
+func (s *slot) came(*nmad.Request) {
+	if s.posting.ended() {
+		s.goOn()
+	}
+}
+
+// goOn takes a request in, and posts the receive of the next one.
+func (s *slot) goOn() {
+	r := &s.request
+	_, err := r.Test()
+	if err == nil {
+		s.w.handle(r.Source(), s.buf[:r.Len()])
+	}
+	if err != nil && !errors.Is(err, nmad.ErrTruncated) || s.w.closed.Load() || s.post() != nil { // too long is no request; else it was cancelled, or no other process is left
+		s.over.Store(true)
+	}
+	if s.w.closed.Load() { // and end may have found it neither posted nor over
+		s.again.Store(true)
+		s.w.served.ring()
+	}
+}
+
+// end takes the receives of requests back, once closed is set.
+func (w *World) end() error {
+	for i := range w.slots {
+		s := &w.slots[i]
+		met := func() bool { return s.over.Load() || s.again.Swap(false) }
+		for !s.over.Load() {
+			if s.posting.cancel(&s.request, func() bool { return true }) {
+				s.goOn()
+			}
+			if !s.over.Load() && !w.engine.PollUntil(met) {
+				if err := w.served.wait(context.Background(), w.engine, met); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// handle does what a process asks for. What is no request, and more than a process may have under way, gets no answer.
+func (w *World) handle(rank int, b []byte) {
+	var q request
+	body, ok := q.decode(w.rank, b)
+	if !ok || rank < 0 || rank >= w.size {
+		return
+	}
+	if q.ask == askWake {
+		w.signalled.ring()
+		return
+	}
+	a := w.peers[rank].desk.take(w, rank)
+	if a == nil {
+		return
+	}
+	a.number, a.reply = q.number, reply{}
+	a.reply.status = a.borrow(&q)
+	if q.ask == askLong {
+		a.receive(&q)
+		return
+	}
+	if a.reply.status == statusDone {
+		a.do(&q, body)
+	}
+	a.send()
+}
+
+// borrow finds the memory that a request is for.
+func (a *answer) borrow(q *request) uint8 {
+	x, status := a.w.borrow(q.at, q.n)
+	if x != nil {
+		a.reply.size = x.size
+	}
+	if status != statusDone {
+		return status
+	}
+	a.x = x
+	if q.ask == askAtomic && !x.aligned(q.at.offset, q.n) {
+		return statusAlign
+	}
+	if q.signals {
+		s, status := a.w.borrow(q.sig, 8)
+		if status != statusDone {
+			return status
+		}
+		if a.s = s; !s.aligned(q.sig.offset, 8) {
+			return statusAlign
+		}
+	}
+	return statusDone
+}
+
+// borrow finds memory of this process for a request, which gives it back. With a status other than statusDone it is there for its size, if at all, and was not lent.
+func (w *World) borrow(at Ref, n uint64) (*region, uint8) {
+	x := w.peers[w.rank].find(at.index)
+	if x == nil || x.key != at.key {
+		if w.closed.Load() {
+			return nil, statusClosed
+		}
+		return nil, statusKey
+	}
+	if !x.reaches(at.offset, n) {
+		return x, statusRange
+	}
+	x.uses.Add(1) // before the look: what closes it writes that, and then looks at uses
+	if x.closed.Load() {
+		w.giveBack(x)
+		return nil, statusKey
+	}
+	return x, statusDone
+}
+
+// giveBack ends a use.
+func (w *World) giveBack(x *region) {
+	if x.uses.Add(-1) == 0 && x.closed.Load() {
+		w.served.ring()
+	}
+}

@@ -1,0 +1,243 @@
+package rma
+
+import (
+	"math"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Word is a type of which atomics are.
+type Word interface {
+	~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
+}
+
+// Op is what an atomic does to a word.
+type Op uint8
+
+// The atomics. Integers wrap around. Min and Max of floats are those of < : a NaN in the word stays, and one that comes changes nothing. And, Or and Xor are for integers.
+const (
+	Add  Op = iota // word + v
+	Sub            // word - v
+	Min            // the smaller one
+	Max            // the larger one
+	And            // word & v
+	Or             // word | v
+	Xor            // word ^ v
+	Swap           // v
+	opCompareAndSwap
+	opLoad
+	opStore
+	ops
+)
+
+// String returns the name.
+func (o Op) String() string {
+	if o < ops {
+		return [...]string{"add", "sub", "min", "max", "and", "or", "xor", "swap", "compare and swap", "load", "store"}[o]
+	}
+	return "no operation"
+}
+
+// kind is a type of words.
+type kind uint8
+
+const (
+	kindInt32 kind = iota
+	kindUint32
+	kindInt64
+	kindUint64
+	kindFloat32
+	kindFloat64
+	kinds
+)
+
+// bytes is the size of a word.
+func (k kind) bytes() uint64 {
+	switch k {
+	case kindInt32, kindUint32, kindFloat32:
+		return 4
+	}
+	return 8
+}
+
+// takes says whether there is the operation for words of that kind.
+func (k kind) takes(o Op) bool {
+	return o < ops && (k < kindFloat32 || o != And && o != Or && o != Xor)
+}
+
+// kindOf is the kind of T.
+func kindOf[T Word]() kind {
+	var zero T
+	half := 0.5
+	k := kind(0)
+	switch {
+	case T(half) != 0:
+		k = kindFloat32
+	case zero-1 > 0:
+		k = kindUint32
+	}
+	if unsafe.Sizeof(zero) == 8 {
+		switch k {
+		case kindInt32:
+			return kindInt64
+		case kindUint32:
+			return kindUint64
+		}
+		return kindFloat64
+	}
+	return k
+}
+
+// bitsOf is a word as it lies in memory, and wordOf the way back.
+func bitsOf[T Word](v T) uint64 {
+	if unsafe.Sizeof(v) == 8 {
+		return *(*uint64)(unsafe.Pointer(&v))
+	}
+	return uint64(*(*uint32)(unsafe.Pointer(&v)))
+}
+
+func wordOf[T Word](bits uint64) (v T) {
+	if unsafe.Sizeof(v) == 8 {
+		*(*uint64)(unsafe.Pointer(&v)) = bits
+	} else {
+		*(*uint32)(unsafe.Pointer(&v)) = uint32(bits)
+	}
+	return v
+}
+
+// aligned says whether a word of n bytes may lie there.
+func (r *region) aligned(offset, n uint64) bool { return (uint64(uintptr(r.base))+offset)%n == 0 }
+
+// word64 is the word at an offset that was looked at.
+func (r *region) word64(offset uint64) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Add(r.base, offset))
+}
+
+// apply does an atomic that kind takes on a word that is inside and aligned, by the processor's instructions, and returns what was there before. other is what the word must be for opCompareAndSwap.
+func (r *region) apply(k kind, o Op, offset, v, other uint64) (old uint64) {
+	at := unsafe.Add(r.base, offset)
+	if k.bytes() == 4 {
+		return uint64(apply32((*uint32)(at), k, o, uint32(v), uint32(other)))
+	}
+	return apply64((*uint64)(at), k, o, v, other)
+}
+
+func apply64(at *uint64, k kind, o Op, v, other uint64) (old uint64) {
+	if k != kindFloat64 {
+		switch o {
+		case Add:
+			return atomic.AddUint64(at, v) - v
+		case Sub:
+			return atomic.AddUint64(at, -v) + v
+		case And:
+			return atomic.AndUint64(at, v)
+		case Or:
+			return atomic.OrUint64(at, v)
+		}
+	}
+	switch o {
+	case Swap:
+		return atomic.SwapUint64(at, v)
+	case opLoad:
+		return atomic.LoadUint64(at)
+	case opStore:
+		atomic.StoreUint64(at, v)
+		return 0
+	case opCompareAndSwap:
+		for {
+			if atomic.CompareAndSwapUint64(at, other, v) {
+				return other
+			}
+			if old = atomic.LoadUint64(at); old != other {
+				return old
+			}
+		}
+	}
+	for {
+		old = atomic.LoadUint64(at)
+		if next := combine64(k, o, old, v); atomic.CompareAndSwapUint64(at, old, next) {
+			return old
+		}
+	}
+}
+
+func apply32(at *uint32, k kind, o Op, v, other uint32) (old uint32) {
+	if k != kindFloat32 {
+		switch o {
+		case Add:
+			return atomic.AddUint32(at, v) - v
+		case Sub:
+			return atomic.AddUint32(at, -v) + v
+		case And:
+			return atomic.AndUint32(at, v)
+		case Or:
+			return atomic.OrUint32(at, v)
+		}
+	}
+	switch o {
+	case Swap:
+		return atomic.SwapUint32(at, v)
+	case opLoad:
+		return atomic.LoadUint32(at)
+	case opStore:
+		atomic.StoreUint32(at, v)
+		return 0
+	case opCompareAndSwap:
+		for {
+			if atomic.CompareAndSwapUint32(at, other, v) {
+				return other
+			}
+			if old = atomic.LoadUint32(at); old != other {
+				return old
+			}
+		}
+	}
+	for {
+		old = atomic.LoadUint32(at)
+		if next := combine32(k, o, old, v); atomic.CompareAndSwapUint32(at, old, next) {
+			return old
+		}
+	}
+}
+
+func combine64(k kind, o Op, old, v uint64) uint64 {
+	switch k {
+	case kindFloat64:
+		return math.Float64bits(combine(o, math.Float64frombits(old), math.Float64frombits(v)))
+	case kindInt64:
+		if o != Xor {
+			return uint64(combine(o, int64(old), int64(v)))
+		}
+	}
+	if o == Xor {
+		return old ^ v
+	}
+	return combine(o, old, v)
+}
+
+func combine32(k kind, o Op, old, v uint32) uint32 {
+	switch k {
+	case kindFloat32:
+		return math.Float32bits(combine(o, math.Float32frombits(old), math.Float32frombits(v)))
+	case kindInt32:
+		if o != Xor {
+			return uint32(combine(o, int32(old), int32(v)))
+		}
+	}
+	if o == Xor {
+		return old ^ v
+	}
+	return combine(o, old, v)
+}
+
+func combine[T Word](o Op, old, v T) T {
+	switch {
+	case o == Add:
+		return old + v
+	case o == Sub:
+		return old - v
+	case o == Min && v < old, o == Max && v > old:
+		return v
+	}
+	return old
+}
