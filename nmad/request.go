@@ -254,10 +254,10 @@ func (r *Request) Wait() error {
 // poll moves on what r depends on, once.
 func (r *Request) poll() {
 	if d := r.domain(); d != nil {
-		d.poll()
+		d.advance()
 		return
 	}
-	r.gate.poll()
+	r.gate.advance()
 }
 
 func (r *Request) wait() error {

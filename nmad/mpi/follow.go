@@ -364,12 +364,7 @@ func (f *follower) came(m *message, r *nmad.Request) {
 
 // wait waits for the end of the operation, until ctx is done.
 func (f *follower) wait(ctx context.Context) error {
-	engine := f.comm.job.session.Engine()
-	if ctx.Done() == nil {
-		return f.over.WaitFor(engine, finished, f.reason())
-	}
-	_, err := marcel.SelectUninterruptible(ctx, f.over.Case(engine, finished))
-	return err
+	return f.comm.domain.Await(ctx, &f.over, finished, f.reason())
 }
 
 // outcome is how the operation has ended, if it has.

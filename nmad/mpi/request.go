@@ -108,7 +108,7 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 	case r.none || r.waits:
 		return noStatus, r.err
 	case r.outside != nil:
-		return r.outside.wait(ctx, r.engine())
+		return r.outside.wait(ctx, r.comm)
 	case r.operation == nil:
 		return r.ended(r.it().WaitContext(ctx))
 	}
@@ -125,12 +125,15 @@ func (r *Request) Test() (done bool, s Status, err error) {
 	}
 	if x := r.outside; x != nil {
 		if !x.over.Test(finished) {
+			r.comm.in().Engine().Poll()
+		}
+		if !x.over.Test(finished) {
 			return false, Status{}, nil
 		}
 		return true, x.status, x.err
 	}
 	if r.operation != nil {
-		r.comm.job.session.Engine().Poll()
+		r.comm.domain.Engine().Poll()
 		return r.operation.over.Test(finished), noStatus, r.operation.outcome()
 	}
 	if done, err = r.it().Test(); !done {
@@ -182,9 +185,9 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 		case r.none || r.waits:
 			return i, noStatus, r.err
 		case r.outside != nil:
-			cases[i], some = r.outside.over.Case(r.engine(), finished), true
+			cases[i], some = r.comm.in().Case(&r.outside.over, finished), true
 		case r.operation != nil:
-			cases[i], some = r.operation.over.Case(r.comm.job.session.Engine(), finished), true
+			cases[i], some = r.comm.domain.Case(&r.operation.over, finished), true
 		default:
 			cases[i], some = r.it().Case(), true
 		}

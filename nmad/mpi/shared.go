@@ -412,8 +412,7 @@ func (h *shared) awaited() int {
 
 // wait waits until the step at hand can be done.
 func (h *shared) wait() error {
-	engine := h.comm.job.session.Engine()
-	for !engine.PollUntil(h.ready) {
+	for !h.comm.domain.Engine().PollUntil(h.ready) {
 		member := h.awaited()
 		if h.met() {
 			break
