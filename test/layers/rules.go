@@ -82,6 +82,8 @@ var rules = []rule{
 	{folder: "nmad/mpi/internal/plan", ours: []string{"nmad/mpi/datatype", "nmad/mpi/reduce"}},
 	// Memory that the ranks of a host share is made as that of drivers is.
 	{folder: "nmad/mpi/internal/segment", ours: []string{"nmad/driver", "nmad/internal/sealed"}, theirs: []string{sys}},
+	// So do active messages, which are messages.
+	{folder: "nmad/am", ours: []string{"nmad", "pioman", "marcel", "asm"}},
 	// MPI sees of nmad what every program does.
 	{folder: "nmad/mpi", ours: []string{"nmad", "pioman", "marcel"}},
 	{
