@@ -188,23 +188,21 @@ func (d *Domain) start(p *peer, r *Reply, id ID, args []uint64, body []byte, wai
 	if err := d.fits(len(args), len(body)); err != nil {
 		return false, err
 	}
-	long := 8*len(args)+len(body) > shortSize
-	m, err := p.room(long, waits)
+	h := head{id: id, wants: r != nil, args: len(args)}
+	m, err := p.roomFor(r, &h, 8*len(args)+len(body) > shortSize, waits)
 	if m == nil {
 		return false, err
 	}
-	copy(m.buf[front:], body)
-	if r == nil {
-		return true, p.request(m, head{id: id}, args, len(body))
+	if h.args > 0 {
+		putArgs(m.buf[front-8*h.args:], args)
 	}
-	h := head{id: id, wants: true, args: len(args)}
-	putArgs(m.buf[front-8*h.args:], args)
-	p.number(&h)
-	if err := r.listen(h.seq); err != nil {
-		return false, p.orFailed(err)
+	if r != nil {
+		if err := r.listen(h.seq); err != nil {
+			return false, p.orFailed(err)
+		}
+		r.begun = true
 	}
-	r.begun = true
-	if err := p.send(m, h.tag(), front-8*h.args, len(body)); err != nil {
+	if err := p.sendCopy(m, h.tag(), front-8*h.args, body); err != nil {
 		return false, p.orFailed(err)
 	}
 	return true, nil
@@ -220,7 +218,7 @@ func (d *Domain) Prepare(rank int, id ID, size int) (*Message, error) {
 	if err := d.fits(0, max(size, 0)); err != nil || size < 0 {
 		return nil, fmt.Errorf("am: prepare %d bytes: %w", size, ErrConfig)
 	}
-	m, err := p.room(argsRoom+size > shortSize, true)
+	m, err := p.room(argsRoom+size > shortSize)
 	if err != nil {
 		return nil, err
 	}
@@ -229,19 +227,38 @@ func (d *Domain) Prepare(rank int, id ID, size int) (*Message, error) {
 	return m, nil
 }
 
-// room reserves a request; nil: it does not wait, and there is no room.
-func (p *peer) room(long, waits bool) (*Message, error) {
+// room reserves a request, and waits for room.
+func (p *peer) room(long bool) (*Message, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
 	}
 	if m := p.reserve(long); m != nil {
 		return m, nil
 	}
-	p.harvest()
-	if m := p.reserve(long); m != nil || !waits {
+	return p.roomLater(func() *Message { return p.reserve(long) })
+}
+
+// roomFor reserves a request that is sent at once; nil: it does not wait, and there is no room.
+func (p *peer) roomFor(r *Reply, h *head, long, waits bool) (*Message, error) {
+	if err := p.usable(); err != nil {
+		return nil, err
+	}
+	if m := p.reserveFor(r, h, long); m != nil {
 		return m, nil
 	}
-	return p.roomLater(long)
+	return p.roomForLater(r, *h, h, long, waits)
+}
+
+//go:noinline
+func (p *peer) roomForLater(r *Reply, like head, h *head, long, waits bool) (*Message, error) {
+	p.harvest()
+	m := p.reserveFor(r, h, long)
+	if m != nil || !waits {
+		return m, nil
+	}
+	m, err := p.roomLater(func() *Message { return p.reserveFor(r, &like, long) })
+	*h = like
+	return m, err
 }
 
 // usable says why no request can go to the peer.
@@ -256,7 +273,7 @@ func (p *peer) usable() error {
 }
 
 // roomLater waits for room, and runs handlers meanwhile.
-func (p *peer) roomLater(long bool) (*Message, error) {
+func (p *peer) roomLater(reserve func() *Message) (*Message, error) {
 	if nmad.InCallback() {
 		return nil, fmt.Errorf("am: no room for a request of rank %d: %w", p.rank, ErrInHandler)
 	}
@@ -266,7 +283,7 @@ func (p *peer) roomLater(long bool) (*Message, error) {
 			return nil, err
 		}
 		p.harvest()
-		if m := p.reserve(long); m != nil {
+		if m := reserve(); m != nil {
 			return m, nil
 		}
 		rest(tries)

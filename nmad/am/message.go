@@ -78,6 +78,27 @@ func (p *peer) sent(m *Message) {
 	p.mu.Unlock()
 }
 
+// direct is from which length on a body is not copied into the buffer of its message first, in bytes: a shorter one the link takes faster in one piece.
+const direct = 512
+
+// sendCopy is send with a body that is not in the buffer yet.
+func (p *peer) sendCopy(m *Message, tag uint64, from int, body []byte) error {
+	if len(body) >= direct {
+		in := p.in
+		if tag&answerBit == 0 && front-from+len(body) > shortSize {
+			in = p.d.long
+		}
+		if p.gate.Inject(in, tag, m.buf[from:front], body) {
+			p.mu.Lock()
+			p.putAway(m)
+			p.mu.Unlock()
+			return nil
+		}
+	}
+	copy(m.buf[front:], body)
+	return p.send(m, tag, from, len(body))
+}
+
 // send hands a message to nmad: what is in its buffer from that place to the end of the body.
 func (p *peer) send(m *Message, tag uint64, from, body int) error {
 	buf := m.buf[from : front+body]

@@ -13,8 +13,8 @@ import (
 // are at most Config.Window: so many answers and buffers are reserved by them, and no side waits for the other one's room to answer.
 //
 //	requester:  under way = sent - credit that has come back   <= Window
-//	target:     due = came - credit that was given back        <= Window
-//	            owed = the part of due that was handled: goes with the next message, or, from half of Window on, by one of its own
+//	target:     came - credit that was given back              <= Window
+//	            owed = the part of that which was handled: goes with the next message, or, from half of Window on, by one of its own
 type peer struct {
 	d    *Domain
 	rank int
@@ -30,17 +30,19 @@ type peer struct {
 	mu       marcel.SpinLock
 	underWay int      // requests
 	seq      uint8    // of the next request
-	due      int      // requests of the peer's
-	owed     int      // of them
+	owed     int      // requests of the peer's
 	short    *Message // that may be used
 	long     *Message // the same, with a buffer of Medium
 	leaving  *Message // that nmad has not sent yet, as far as is known
 	awaited  *Reply   // requests under way that await answers
 	parked   *slot    // receives that wait for the next poll to be posted
 
+	paid atomic.Uint32 // requests of the peer's whose credit was given back, ever; written under mu
+
 	_ [64]byte
 
 	// Calls on behalf of one gate come one at a time: they alone touch what follows.
+	all   uint32          // requests that have come, ever
 	next  uint8           // number of the request to be handled next
 	early *[256]early     // requests that came before their turn, by number; nil: none ever did
 	token Token           // of the handler that runs
@@ -82,7 +84,7 @@ func (p *peer) violation(why error) {
 	p.d.w.tell(why)
 }
 
-// reserve takes room for a request; nil: there is none. A message that is sent at once has its number.
+// reserve takes room for a request; nil: there is none.
 func (p *peer) reserve(long bool) *Message {
 	p.mu.Lock()
 	if p.underWay >= p.d.w.cfg.Window {
@@ -90,6 +92,24 @@ func (p *peer) reserve(long bool) *Message {
 		return nil
 	}
 	p.underWay++
+	m := p.message(long)
+	p.mu.Unlock()
+	return m
+}
+
+// reserveFor is reserve for a request that is sent at once: it has its number, and, if r is not nil, the answer will be r.
+func (p *peer) reserveFor(r *Reply, h *head, long bool) *Message {
+	p.mu.Lock()
+	if p.underWay >= p.d.w.cfg.Window {
+		p.mu.Unlock()
+		return nil
+	}
+	p.underWay++
+	h.seq, h.credit = p.seq, p.pay()
+	p.seq++
+	if r != nil {
+		r.next, p.awaited, r.credits = p.awaited, r, true
+	}
 	m := p.message(long)
 	p.mu.Unlock()
 	return m
@@ -116,7 +136,10 @@ func (p *peer) takeCredit(n int) error {
 // pay takes what is owed, to be given back. Under mu.
 func (p *peer) pay() int {
 	n := p.owed
-	p.due -= n
+	if n == 0 {
+		return 0
+	}
+	p.paid.Store(p.paid.Load() + uint32(n))
 	p.owed = 0
 	return n
 }
@@ -132,11 +155,7 @@ func (p *peer) handled() bool {
 
 // came notes that a request of the peer's has.
 func (p *peer) came() error {
-	p.mu.Lock()
-	p.due++
-	over := p.due > p.d.w.cfg.Window
-	p.mu.Unlock()
-	if over {
+	if p.all++; p.all-p.paid.Load() > uint32(p.d.w.cfg.Window) {
 		return fmt.Errorf("%w: more than %d requests under way: give all processes the same Window", ErrMessage, p.d.w.cfg.Window)
 	}
 	return nil

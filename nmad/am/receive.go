@@ -213,8 +213,7 @@ func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	m := p.message(n > shortSize)
 	p.mu.Unlock()
 	putArgs(m.buf[front-8*h.args:], args)
-	copy(m.buf[front:], body)
-	if err := p.send(m, h.tag(), front-8*h.args, len(body)); err != nil {
+	if err := p.sendCopy(m, h.tag(), front-8*h.args, body); err != nil {
 		return p.orFailed(err)
 	}
 	return nil
@@ -256,9 +255,8 @@ func (p *peer) answer(seq uint8, s status, args []uint64, body []byte) error {
 	p.mu.Unlock()
 	at := front - 8*v.args
 	putArgs(m.buf[at:], args)
-	copy(m.buf[front:], body)
 	v.put(m.buf[at-wordSize:])
-	if err := p.send(m, answerTag(seq), at-wordSize, len(body)); err != nil {
+	if err := p.sendCopy(m, answerTag(seq), at-wordSize, body); err != nil {
 		return p.orFailed(err)
 	}
 	return nil

@@ -49,9 +49,6 @@ func (r *Reply) prepare(p *peer, id ID) error {
 // listen posts the receive of the answer.
 func (r *Reply) listen(seq uint8) error {
 	p := r.p
-	p.mu.Lock()
-	r.next, p.awaited, r.credits = p.awaited, r, true
-	p.mu.Unlock()
 	if p.in != nil {
 		return p.in.IrecvInto(&r.req, p.rank, answerTag(seq), r.buf)
 	}

@@ -23,19 +23,19 @@ type served struct {
 
 	mu      marcel.SpinLock // callbacks take it
 	names   map[string]Func
-	run     map[caller]context.CancelCauseFunc
+	run     map[callID]context.CancelCauseFunc
 	threads int   // that run calls, or tell why they do not
 	why     error // no more run
 }
 
-// caller is a call of another process.
-type caller struct {
+// callID is a call of another process.
+type callID struct {
 	rank   int
 	number uint64
 }
 
 func (x *served) init(w *World) {
-	x.w, x.names, x.run = w, map[string]Func{}, map[caller]context.CancelCauseFunc{}
+	x.w, x.names, x.run = w, map[string]Func{}, map[callID]context.CancelCauseFunc{}
 	w.handle(callBegins, x.begins)
 	w.handle(callCanceled, x.canceled)
 }
@@ -59,7 +59,7 @@ func (w *World) Serve(name string, f Func) error {
 
 // job is a call to be run.
 type job struct {
-	caller
+	callID
 	f    Func
 	args []byte
 	why  outcome // other than returned: there is nothing to run
@@ -74,7 +74,7 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		t.p.violation(fmt.Errorf("%w: the begin of a call", ErrMessage))
 		return
 	}
-	j := &job{caller: caller{t.Rank(), args[0]}}
+	j := &job{callID: callID{t.Rank(), args[0]}}
 	long := args[3] == 1
 	if !x.admit(j, string(body[:args[1]]), args[2]) {
 		t.p.violation(fmt.Errorf("%w: more than %d calls at once", ErrMessage, refusals*x.w.cfg.Calls))
@@ -112,14 +112,14 @@ func (x *served) admit(j *job, name string, size uint64) bool {
 		return false
 	}
 	j.f = x.names[name]
-	_, twice := x.run[j.caller]
+	_, twice := x.run[j.callID]
 	switch {
 	case j.f == nil:
 		j.why = unknown
 	case len(x.run) >= x.w.cfg.Calls || twice || size > uint64(x.w.cfg.Longest):
 		j.why = busy
 	default:
-		x.run[j.caller] = j.cancel
+		x.run[j.callID] = j.cancel
 	}
 	x.threads++
 	x.work.Add(1)
@@ -174,8 +174,8 @@ func (j *job) do(x *served, long bool) {
 // ended takes a call out that has.
 func (x *served) ended(j *job) {
 	x.mu.Lock()
-	cancel := x.run[j.caller]
-	delete(x.run, j.caller)
+	cancel := x.run[j.callID]
+	delete(x.run, j.callID)
 	x.mu.Unlock()
 	if cancel != nil {
 		cancel(nil)
@@ -202,7 +202,7 @@ func (x *served) canceled(t *Token, args []uint64, _ []byte) {
 		return
 	}
 	x.mu.Lock()
-	cancel := x.run[caller{t.Rank(), args[0]}]
+	cancel := x.run[callID{t.Rank(), args[0]}]
 	x.mu.Unlock()
 	if cancel != nil {
 		cancel(context.Canceled)
