@@ -263,13 +263,10 @@ func (p *peer) roomForLater(r *Reply, like head, h *head, long, waits bool) (*Me
 
 // usable says why no request can go to the peer.
 func (p *peer) usable() error {
-	if err := p.failed(); err != nil {
-		return err
-	}
 	if p.d.closed.Load() {
 		return errClosed(p.d)
 	}
-	return nil
+	return p.failed()
 }
 
 // roomLater waits for room, and runs handlers meanwhile.

@@ -45,8 +45,8 @@ func (s *slot) post() {
 		return
 	}
 	if err := s.p.gate.Post(&s.req, &s.op); err != nil {
-		s.cycles.Store(false)
 		s.p.fail(err)
+		s.cycles.Store(false)
 	}
 }
 
@@ -64,7 +64,9 @@ func (s *slot) arrived(r *nmad.Request) {
 	case errors.Is(err, ErrMessage):
 		p.violation(err)
 	default:
-		p.fail(err)
+		if !p.d.closed.Load() {
+			p.fail(err)
+		}
 		s.cycles.Store(false)
 		return
 	}

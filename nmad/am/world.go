@@ -235,8 +235,8 @@ func (w *World) shutdown() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.served.end()
 	w.calls.end()
+	w.served.end()
 	for _, d := range *w.domains.Load() {
 		w.failure = errors.Join(w.failure, d.Close())
 	}
