@@ -302,11 +302,11 @@ func rest(tries int) {
 }
 
 // waitFor waits for a request of nmad.
-func (d *Domain) waitFor(ctx context.Context, r *nmad.Request) error {
-	if d.access != nmad.Private || d.w.s.Engine().Hooked() {
+func (d *Domain) waitFor(ctx context.Context, rank int, r *nmad.Request) error {
+	if rank != d.w.s.Rank() && (d.access != nmad.Private || d.w.s.Engine().Hooked()) {
 		return r.WaitContext(ctx)
 	}
-	for tries := 0; ; tries++ { // nothing else moves the other domains
+	for tries := 0; ; tries++ { // nothing else moves the other domains, or long messages to the own process
 		if done, err := r.Test(); done || err != nil {
 			return err
 		}

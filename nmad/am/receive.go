@@ -55,7 +55,7 @@ func (s *slot) arrived(r *nmad.Request) {
 	p := s.p
 	_, err := r.Test()
 	if err == nil && p.failed() == nil {
-		err = p.take(r.Tag(), s.op.Buf[:r.Len()], s)
+		err = p.take(r.Tag(), s.op.Buf[:r.Len()])
 	}
 	switch {
 	case err == nil:
@@ -77,8 +77,8 @@ func (s *slot) arrived(r *nmad.Request) {
 	}
 }
 
-// take deals with what has come: with a request when its turn has. s: where data lies; nil: elsewhere.
-func (p *peer) take(tag uint64, data []byte, s *slot) error {
+// take deals with what has come: with a request when its turn has come.
+func (p *peer) take(tag uint64, data []byte) error {
 	h, err := decode(tag, len(data))
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (p *peer) take(tag uint64, data []byte, s *slot) error {
 		return err
 	}
 	if h.seq != p.next {
-		return p.keep(h, data, s)
+		return p.keep(h, data)
 	}
 	for {
 		p.next++
@@ -112,7 +112,7 @@ func (p *peer) take(tag uint64, data []byte, s *slot) error {
 }
 
 // keep puts a request aside that came before its turn: a long one, sent before, is still on its way.
-func (p *peer) keep(h head, data []byte, s *slot) error {
+func (p *peer) keep(h head, data []byte) error {
 	if p.early == nil {
 		p.early = &[256]early{}
 	}

@@ -123,7 +123,7 @@ func (r *Reply) Wait(ctx context.Context) (args []uint64, body []byte, err error
 		if nmad.InCallback() {
 			return nil, nil, fmt.Errorf("am: wait for a reply: %w", ErrInHandler)
 		}
-		err = r.p.d.waitFor(ctx, &r.req)
+		err = r.p.d.waitFor(ctx, r.p.rank, &r.req)
 		if !r.req.IsDone() {
 			return nil, nil, fmt.Errorf("am: wait for the reply of rank %d: %w", r.p.rank, err)
 		}

