@@ -3,20 +3,10 @@ package am
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad"
 )
-
-// slot is a receive that is posted again and again.
-type slot struct {
-	p      *peer
-	req    nmad.Request
-	op     nmad.Op
-	next   *slot       // in parked
-	cycles atomic.Bool // it is posted, parked, or about to be
-}
 
 // open posts the receives of a peer.
 func (p *peer) open() {
@@ -160,14 +150,6 @@ func (p *peer) run(h head, data []byte) {
 	} else if p.handled() {
 		p.giveBack()
 	}
-}
-
-// Token is what a handler has of the message that it handles. It is valid, and used by the handler's thread alone, until the handler returns.
-type Token struct {
-	p       *peer // nil: the handler has returned
-	head    head
-	replied bool
-	paid    bool // its credit has gone with the answer, or was owed
 }
 
 func (t *Token) live() bool { return t != nil && t.p != nil && !t.replied }

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
-	"github.com/pm2-go/pm2/pioman"
 )
 
 // A call is a request that begins it, one that gives its result, and perhaps one that cancels it, all by the default domain; what is
@@ -24,9 +22,6 @@ const (
 	callEnds
 )
 
-// outcome is how a call has ended.
-type outcome uint64
-
 const (
 	returned outcome = iota
 	failed           // with an error, whose text is the result
@@ -38,29 +33,6 @@ const (
 
 // callTag is the tag of a long argument, or, back, a long result.
 func callTag(number uint64, back bool) uint64 { return number<<1 | bit(back) }
-
-// calls are those that this process has made.
-type calls struct {
-	w    *World
-	long *nmad.Context
-
-	mu   marcel.SpinLock // callbacks take it
-	last uint64
-	open map[uint64]*call
-	why  error // no more begin
-}
-
-// call is one that waits for its end.
-type call struct {
-	rank   int
-	args   []byte            // a long argument for the own process, which is not sent
-	over   pioman.Completion // bit 1
-	end    outcome
-	result []byte
-	err    error
-	req    nmad.Request // of a long result
-	op     nmad.Op
-}
 
 func (x *calls) init(w *World) {
 	x.w, x.open = w, map[uint64]*call{}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
@@ -12,27 +11,6 @@ import (
 
 // maxName is the longest name of a function, in bytes.
 const maxName = 255
-
-// Func is a function that other processes call (Call): ctx ends when the caller gives up, or dies, or the world is closed; args is the function's own.
-type Func func(ctx context.Context, from int, args []byte) ([]byte, error)
-
-// served are the functions of this process, and the calls of them that run.
-type served struct {
-	w    *World
-	work sync.WaitGroup
-
-	mu      marcel.SpinLock // callbacks take it
-	names   map[string]Func
-	run     map[callID]context.CancelCauseFunc
-	threads int   // that run calls, or tell why they do not
-	why     error // no more run
-}
-
-// callID is a call of another process.
-type callID struct {
-	rank   int
-	number uint64
-}
 
 func (x *served) init(w *World) {
 	x.w, x.names, x.run = w, map[string]Func{}, map[callID]context.CancelCauseFunc{}
