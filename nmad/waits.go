@@ -122,6 +122,9 @@ func (g *Gate) sleep(r *Request) error {
 // park sleeps until r is finished. Where the caller has not polled its gate, for all may matter or none is polled so, it
 // polls the engine first. An owner of private domains may wait in their engine, and then has to say that something is pending in that of the gate.
 func (g *Gate) park(r *Request) error {
+	if InCallback() && !r.completion.Test(finished) {
+		return pioman.ErrInHandler
+	}
 	for {
 		e := g.waitsIn()
 		if e == g.engine {
