@@ -85,7 +85,7 @@ var rules = []rule{
 	// One-sided access stands on what every program sees of nmad, and on memory that processes share.
 	{folder: "nmad/rma", ours: []string{"nmad", "nmad/driver", "nmad/internal/sealed", "pioman", "marcel", "asm"}, theirs: []string{sys}},
 	// MPI sees of nmad what every program does.
-	{folder: "nmad/mpi", ours: []string{"nmad", "pioman", "marcel"}},
+	{folder: "nmad/mpi", ours: []string{"nmad", "pioman", "marcel", "asm"}},
 	{
 		folder:  "nmad",
 		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},
