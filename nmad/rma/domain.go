@@ -16,6 +16,8 @@ type Domain struct {
 	kind  nmad.Access
 
 	_     [64]byte
+	far   atomic.Pointer[far] // what goes by messages; nil: nothing has
+	_     [64]byte
 	fence atomic.Uint64 // what Fence and Flush write: a full fence
 	_     [64]byte
 }
@@ -55,7 +57,7 @@ func (d *Domain) Access() nmad.Access { return d.kind }
 
 // reach is the memory that loads and stores reach, if all of n bytes are inside of it and nothing is wrong; nil: ask plan what is to be done. It takes no lock, and writes nothing.
 func (d *Domain) reach(at Ref, n uint64) *region {
-	if d.owner != 0 && d.owner != asm.GoID() || uint64(at.rank) >= uint64(len(d.peers)) {
+	if d == nil || d.owner != 0 && d.owner != asm.GoID() || uint64(at.rank) >= uint64(len(d.peers)) {
 		return nil
 	}
 	p := &d.peers[at.rank]
@@ -72,11 +74,8 @@ func (d *Domain) reach(at Ref, n uint64) *region {
 
 // plan is reach for all cases: it says why the access cannot be, or gives the memory. Where that has no base, the access goes another way. It may wait for an answer of the target, when memory of that is used for the first time.
 func (d *Domain) plan(x deed) (*region, error) {
-	if d == nil {
-		return nil, x.fails(fmt.Errorf("%w: no domain: World.Default gives one", nmad.ErrConfig))
-	}
-	if d.owner != 0 && d.owner != asm.GoID() {
-		return nil, x.fails(fmt.Errorf("%w: goroutine %d has opened this private domain, goroutine %d uses it", nmad.ErrOwner, d.owner, asm.GoID()))
+	if err := d.allowed(x); err != nil {
+		return nil, err
 	}
 	if d.w.closed.Load() {
 		return nil, x.fails(ErrClosed)
@@ -93,7 +92,10 @@ func (d *Domain) plan(x deed) (*region, error) {
 		if int(x.at.rank) == d.w.rank {
 			return nil, x.refusal(statusKey, 0)
 		}
-		return d.w.learn(x)
+		var err error
+		if r, err = d.learn(x); err != nil {
+			return nil, err
+		}
 	}
 	if r.stale() {
 		return nil, x.refusal(statusKey, 0)
@@ -104,8 +106,16 @@ func (d *Domain) plan(x deed) (*region, error) {
 	return r, nil
 }
 
-// learn asks the target what a Ref of it names, when it is used here for the first time.
-func (w *World) learn(x deed) (*region, error) { return nil, x.fails(errNotYet) }
+// allowed says what keeps the caller from using the Domain.
+func (d *Domain) allowed(x deed) error {
+	if d == nil || d.w == nil {
+		return x.fails(fmt.Errorf("%w: no domain: World.Default gives one", nmad.ErrConfig))
+	}
+	if d.owner != 0 && d.owner != asm.GoID() {
+		return x.fails(fmt.Errorf("%w: goroutine %d has opened this private domain, goroutine %d uses it", nmad.ErrOwner, d.owner, asm.GoID()))
+	}
+	return nil
+}
 
 // Put writes src to dst, and returns when it is remotely complete: what this thread sends, signals, or stores atomically afterwards is seen after it. src may be of any length, at any alignment. Where dst is mapped (of this process, or of the host) it is one copy by this core, and does not block; else it blocks
 // the calling thread only. src must not overlap dst.
@@ -118,15 +128,46 @@ func (d *Domain) Put(dst Ref, src []byte) error {
 }
 
 func (d *Domain) put(dst Ref, src []byte) error {
-	x := deed{"put", dst, uint64(len(src))}
+	return d.move(deed{"put", dst, uint64(len(src))}, askPut, src, nil, nil, nil, true)
+}
+
+// move is a put of src, or a get into buf, in all cases. It waits for its end, or has the events end with it.
+func (d *Domain) move(x deed, ask uint8, src, buf []byte, local, remote *Event, waits bool) error {
 	r, err := d.plan(x)
 	if err != nil {
 		return err
 	}
-	if r.base == nil {
-		return x.fails(errNotYet)
+	done, stale := false, false
+	switch {
+	case r.base != nil && ask == askPut:
+		copyIn(r, x.at.offset, src)
+		done = true
+	case r.base != nil:
+		copyOut(buf, r, x.at.offset)
+		done = true
+	case ask == askPut:
+		done, stale = d.w.kernelMove(x, r, src, true)
+	default:
+		done, stale = d.w.kernelMove(x, r, buf, false)
 	}
-	copyIn(r, dst.offset, src)
+	if done {
+		local.end(nil)
+		remote.end(nil)
+		return nil
+	}
+	if stale {
+		return x.refusal(statusKey, 0)
+	}
+	o, err := d.begin(x, ask)
+	if err != nil {
+		return err
+	}
+	if waits {
+		_, err = o.wait(src, buf)
+		return err
+	}
+	o.local, o.remote = local, remote
+	o.start(src, buf)
 	return nil
 }
 
@@ -140,46 +181,29 @@ func (d *Domain) Get(buf []byte, src Ref) error {
 }
 
 func (d *Domain) get(buf []byte, src Ref) error {
-	x := deed{"get", src, uint64(len(buf))}
-	r, err := d.plan(x)
-	if err != nil {
-		return err
-	}
-	if r.base == nil {
-		return x.fails(errNotYet)
-	}
-	copyOut(buf, r, src.offset)
-	return nil
+	return d.move(deed{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, nil, true)
 }
 
 // PutNB starts a Put. local is done when src may be used again, remote when the Put is remotely complete; either may be nil. Where dst is mapped both are done at once. It waits only where as many operations as there may be to that
 // process are under way, and when memory that is not from Alloc is used for the first time. An error that it returns is that of the call, which has started nothing; how the operation ends the events say, without an event Flush.
 func (d *Domain) PutNB(dst Ref, src []byte, local, remote *Event) error {
+	return d.startNB(deed{"put", dst, uint64(len(src))}, askPut, src, nil, local, remote)
+}
+
+func (d *Domain) startNB(x deed, ask uint8, src, buf []byte, local, remote *Event) error {
 	if err := d.claim(local, remote); err != nil {
-		return deed{"put", dst, uint64(len(src))}.fails(err)
+		return x.fails(err)
 	}
-	err := d.Put(dst, src)
+	err := d.move(x, ask, src, buf, local, remote, false)
 	if err != nil {
 		unclaim(local, remote)
-		return err
 	}
-	local.end(nil)
-	remote.end(nil)
-	return nil
+	return err
 }
 
 // GetNB starts a Get: done is done when the bytes are in buf. See PutNB.
 func (d *Domain) GetNB(buf []byte, src Ref, done *Event) error {
-	if err := d.claim(done, nil); err != nil {
-		return deed{"get", src, uint64(len(buf))}.fails(err)
-	}
-	err := d.Get(buf, src)
-	if err != nil {
-		unclaim(done, nil)
-		return err
-	}
-	done.end(nil)
-	return nil
+	return d.startNB(deed{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, done)
 }
 
 // PutNBI starts a Put that Flush completes; src must stay as it is until then. See PutNB.
@@ -188,7 +212,7 @@ func (d *Domain) PutNBI(dst Ref, src []byte) error {
 		copyIn(r, dst.offset, src)
 		return nil
 	}
-	return d.put(dst, src)
+	return d.move(deed{"put", dst, uint64(len(src))}, askPut, src, nil, nil, nil, false)
 }
 
 // GetNBI starts a Get that Flush completes. See PutNB.
@@ -197,22 +221,48 @@ func (d *Domain) GetNBI(buf []byte, src Ref) error {
 		copyOut(buf, r, src.offset)
 		return nil
 	}
-	return d.get(buf, src)
+	return d.move(deed{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, nil, false)
 }
 
 // Fence orders what this Domain writes: at each target, puts, signals and atomics from before it are seen before those that are started after it. Where the target is mapped it is one instruction; operations that are under way by messages it waits for.
-func (d *Domain) Fence() error { return d.FlushAll() }
+func (d *Domain) Fence() error {
+	if err := d.allowed(deed{what: "fence"}); err != nil {
+		return err
+	}
+	d.fence.Add(1)
+	return d.flush(-1)
+}
 
 // Flush returns when all operations that were started in this Domain to that rank are remotely complete, and gets are done, with the first error of those that have no event. Errors of events are the events'. What has been told is not told again. It is a full fence, also where all is mapped: loads after it come after the stores before it.
 func (d *Domain) Flush(rank int) error {
+	x := deed{what: "flush", at: Ref{rank: uint32(rank)}}
+	if err := d.allowed(x); err != nil {
+		return err
+	}
+	if rank < 0 || rank >= len(d.peers) {
+		return x.fails(fmt.Errorf("%w: the job has 0 to %d", nmad.ErrRank, len(d.peers)-1))
+	}
 	d.fence.Add(1)
-	return nil
+	if d.far.Load() == nil {
+		return nil
+	}
+	return d.flushed(rank)
 }
 
 // FlushAll is Flush for all ranks.
 func (d *Domain) FlushAll() error {
+	if err := d.allowed(deed{what: "flush"}); err != nil {
+		return err
+	}
 	d.fence.Add(1)
-	return nil
+	return d.flushed(-1)
+}
+
+func (d *Domain) flushed(rank int) error {
+	if err := d.flush(rank); err != nil {
+		return err
+	}
+	return d.told(rank)
 }
 
 // Local returns the n bytes at a Ref for loads and stores, where they are mapped: memory of this process, and that of processes of the host from Alloc and Make; else false. It is one look into tables, and does not wait, except when memory from Make is used for the first time. The bytes can be read, even when their process has died, until the memory is freed, or the World closed. What
@@ -221,10 +271,16 @@ func (d *Domain) Local(at Ref, n int) ([]byte, bool) {
 	if n < 0 {
 		return nil, false
 	}
-	r := d.reach(at, uint64(n))
+	x := deed{"look", at, uint64(n)}
+	r := d.reach(at, x.n)
 	if r == nil {
-		var err error
-		if r, err = d.plan(deed{"look", at, uint64(n)}); err != nil || r.base == nil {
+		if d.allowed(x) != nil || uint64(at.rank) >= uint64(len(d.peers)) {
+			return nil, false
+		}
+		if r = d.peers[at.rank].find(at.index); d.peers[at.rank].lost.Load() == nil {
+			r, _ = d.plan(x)
+		}
+		if r == nil || r.key != at.key || r.base == nil || !r.reaches(at.offset, x.n) {
 			return nil, false
 		}
 	}

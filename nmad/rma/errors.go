@@ -54,7 +54,7 @@ func (x deed) refusal(status uint8, size uint64) error {
 	case statusAlign:
 		return x.fails(fmt.Errorf("%w: it must be a multiple of %d in the memory of rank %d", ErrAlign, x.n, x.at.rank))
 	case statusOp:
-		return x.fails(fmt.Errorf("%w: And, Or and Xor are for integers", ErrOp))
+		return x.fails(fmt.Errorf("%w: there are Add to Swap, of which And, Or and Xor are for integers", ErrOp))
 	case statusClosed:
 		return x.fails(fmt.Errorf("%w at rank %d", ErrClosed, x.at.rank))
 	}

@@ -38,7 +38,15 @@ type card struct {
 // address is where memory that loads and stores reach lies.
 type address = unsafe.Pointer
 
-func baseOf(b []byte) address { return unsafe.Pointer(unsafe.SliceData(b)) }
+// nothing is where empty memory lies.
+var nothing [8]byte
+
+func baseOf(b []byte) address {
+	if len(b) == 0 {
+		b = nothing[:]
+	}
+	return unsafe.Pointer(unsafe.SliceData(b))
+}
 
 // span is what munmap takes.
 type span struct {

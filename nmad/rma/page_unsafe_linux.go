@@ -37,3 +37,11 @@ func (p *page) live(index uint32) *atomic.Uint64 {
 	}
 	return p.word(liveAt + 8*uint64(index/2))
 }
+
+// address is where the page lies in this process, as a number.
+func (p *page) address() uint64 { return uint64(uintptr(p.m.base)) }
+
+// cookie is what tells the page from other memory.
+func (p *page) cookie() []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(p.m.base, -pageBytes)), cookieBytes)
+}

@@ -3,9 +3,7 @@ package rma
 import (
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"sync/atomic"
 )
@@ -23,6 +21,7 @@ type region struct {
 	card   card
 	uses   atomic.Int64 // requests of others that are under way in it
 	closed atomic.Bool
+	again  atomic.Bool // World.retire is to look again
 	pinner runtime.Pinner
 }
 
@@ -119,10 +118,10 @@ func (w *World) Make(bytes int) (*Region, error) {
 // Register lets other processes reach b, memory of the caller's: those of the host by copies of the kernel (process_vm_readv and process_vm_writev, 2 us and more each), where it allows them, and all others, and all atomics, by messages.
 // b stays where it is (runtime.Pinner) until Close. It is not collective and does not wait. The empty slice is fine. ErrSize: MaxRegions are open.
 func (w *World) Register(b []byte) (*Region, error) {
-	x := &region{size: uint64(len(b)), card: card{pid: uint32(os.Getpid()), fd: -1}}
+	x := &region{base: baseOf(b), size: uint64(len(b)), card: card{fd: -1}}
 	if len(b) > 0 {
 		x.pinner.Pin(&b[0])
-		x.base, x.at = baseOf(b), addressOf(b)
+		x.at = addressOf(b)
 	}
 	g, err := w.install(x)
 	if err != nil {
@@ -179,28 +178,12 @@ func (g *Region) Close() error {
 	if g.r.closed.Swap(true) {
 		return nil
 	}
-	err := g.w.retire(g.index, g.r)
 	w := g.w
+	w.retire(g.index, g.r)
 	w.mu.Lock()
 	w.peers[w.rank].set(g.index, nil) // only now: the index is free
 	w.used.regions--
 	w.used.bytes -= g.r.size
 	w.mu.Unlock()
-	return err
-}
-
-// errNotYet is of what goes by messages.
-var errNotYet = errors.ErrUnsupported
-
-// retire ends what others have under way in a region of this process that is closed, and lets go of it.
-func (w *World) retire(index uint32, x *region) error {
-	if live := w.peers[w.rank].page.live(index); live != nil && index&1 == 1 {
-		live.Store(0)
-	}
-	closeDescriptor(x.card.fd)
-	x.pinner.Unpin()
-	if x.mem != nil {
-		x.mem.vacate()
-	}
 	return nil
 }

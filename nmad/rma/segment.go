@@ -72,7 +72,8 @@ func (w *World) alloc(bytes int) (*Segment, error) {
 	w.used.bytes += size
 	w.mu.Unlock()
 	if _, err := w.agree(record{failed: lost != nil}, nil); err != nil || lost != nil {
-		return nil, errors.Join(lost, err, s.release())
+		s.release()
+		return nil, errors.Join(lost, err)
 	}
 	return s, nil
 }
@@ -117,18 +118,19 @@ func (s *Segment) Free() error {
 	if w.size > 1 {
 		_, err = w.agree(record{}, nil)
 	}
-	if err = errors.Join(err, s.release()); err != nil {
+	s.release()
+	if err != nil {
 		return fmt.Errorf("rma: free a segment of %d B: %w", s.own.size, err)
 	}
 	return nil
 }
 
 // release takes the segment out of all tables.
-func (s *Segment) release() error {
+func (s *Segment) release() {
 	w := s.w
 	s.freed.Store(true)
 	s.own.closed.Store(true)
-	err := w.retire(s.index, s.own)
+	w.retire(s.index, s.own)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for rank := range w.peers {
@@ -141,5 +143,4 @@ func (s *Segment) release() error {
 	}
 	w.used.segments--
 	w.used.bytes -= s.own.size
-	return err
 }

@@ -2,12 +2,11 @@ package rma
 
 import (
 	"errors"
-	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// slots is how many requests of others may be taken in at once, of all of them together. More wait as messages do that have no receive.
+// slots is how many requests of others are taken in at once, of all of them together. More wait as messages do that have no receive.
 const slots = 16
 
 // slot is a receive of a request from any process.
@@ -18,14 +17,24 @@ type slot struct {
 	buf     [headBytes + inlineBytes]byte
 }
 
+func (w *World) context(number int) nmad.Match {
+	return nmad.Match{Context: w.contexts[number-FirstContext]}
+}
+
+// tagged is a match for one number in a context.
+func (w *World) tagged(number int, tag uint64) nmad.Match {
+	m := nmad.Tag(tag)
+	m.Context = w.contexts[number-FirstContext]
+	return m
+}
+
 // serve posts the receives of requests. From then on the engine answers them.
 func (w *World) serve() error {
 	w.slots = make([]slot, slots)
-	requests := w.contexts[contextRequests-FirstContext]
 	for i := range w.slots {
 		s := &w.slots[i]
 		s.w = w
-		s.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Context: requests}, Buf: s.buf[:], Done: s.came}
+		s.op = nmad.Op{Kind: nmad.OpRecv, Match: w.context(contextRequests), Buf: s.buf[:], Done: s.came}
 		if err := s.post(); err != nil {
 			return err
 		}
@@ -43,13 +52,8 @@ func (s *slot) came(r *nmad.Request) {
 	case !errors.Is(err, nmad.ErrTruncated): // which is no request
 		return // the World is being closed, or no other process is left
 	}
-	_ = s.post() // closed meanwhile
-}
-
-// handle does what a process asks for.
-func (w *World) handle(rank int, b []byte) {
-	if len(b) == headBytes && b[0] == headWake {
-		w.signalled.ring()
+	if !s.w.closed.Load() {
+		_ = s.post()
 	}
 }
 
@@ -60,64 +64,81 @@ func (w *World) end() {
 	}
 }
 
-const (
-	headBytes   = 64
-	inlineBytes = 8 << 10
-	headWake    = 1
-)
-
-// waker is the message of nothing that has the threads of another process look again.
-//
-//	idle --- wake ---> sent --- wake ---> sent, and again
-//	  ^-- it is done ---'  ^-- it is done: sent again --'
-//
-// A message that has not left may be on its way already, so one more goes after it.
-type waker struct {
-	state   atomic.Uint32
-	request nmad.Request
-	op      nmad.Op
-	head    [headBytes]byte
-}
-
-const (
-	wakerIdle = iota
-	wakerSent
-	wakerAgain
-)
-
-// wake has the threads of a process look again that sleep until a signal comes. It does not block.
-func (w *World) wake(rank int) {
-	if rank == w.rank {
+// handle does what a process asks for. What is no request, and more than a process may have under way, gets no answer.
+func (w *World) handle(rank int, b []byte) {
+	var q request
+	body, ok := q.decode(w.rank, b)
+	if !ok || rank < 0 || rank >= w.size {
+		return
+	}
+	if q.ask == askWake {
 		w.signalled.ring()
 		return
 	}
-	k := &w.peers[rank].waker
-	for {
-		switch k.state.Load() {
-		case wakerIdle:
-			if k.state.CompareAndSwap(wakerIdle, wakerSent) {
-				w.sendWake(rank, k)
-				return
-			}
-		case wakerSent:
-			if k.state.CompareAndSwap(wakerSent, wakerAgain) {
-				return
-			}
-		default:
-			return
-		}
+	a := w.peers[rank].desk.take(w, rank)
+	if a == nil {
+		return
 	}
+	a.number, a.reply = q.number, reply{}
+	a.reply.status = a.borrow(&q)
+	if q.ask == askLong {
+		a.receive(&q)
+		return
+	}
+	if a.reply.status == statusDone {
+		a.do(&q, body)
+	}
+	a.send()
 }
 
-func (w *World) sendWake(rank int, k *waker) {
-	if k.op.Done == nil {
-		k.head[0] = headWake
-		k.op = nmad.Op{Kind: nmad.OpSend, Match: nmad.Match{Context: w.contexts[contextRequests-FirstContext]}, Buf: k.head[:], Done: func(r *nmad.Request) {
-			if _, err := r.Test(); err == nil && !k.state.CompareAndSwap(wakerSent, wakerIdle) {
-				k.state.Store(wakerSent)
-				w.sendWake(rank, k)
-			}
-		}}
+// borrow finds the memory that a request is for.
+func (a *answer) borrow(q *request) uint8 {
+	x, status := a.w.borrow(q.at, q.n)
+	if x != nil {
+		a.reply.size = x.size
 	}
-	_ = w.s.Gate(rank).Post(&k.request, &k.op) // of a gate that has ended no thread waits any more
+	if status != statusDone {
+		return status
+	}
+	a.x = x
+	if q.ask == askAtomic && !x.aligned(q.at.offset, q.n) {
+		return statusAlign
+	}
+	if q.signals {
+		s, status := a.w.borrow(q.sig, 8)
+		if status != statusDone {
+			return status
+		}
+		if a.s = s; !s.aligned(q.sig.offset, 8) {
+			return statusAlign
+		}
+	}
+	return statusDone
+}
+
+// borrow finds memory of this process for a request, which gives it back. With a status other than statusDone it is there for its size, if at all, and was not lent.
+func (w *World) borrow(at Ref, n uint64) (*region, uint8) {
+	x := w.peers[w.rank].find(at.index)
+	if x == nil || x.key != at.key {
+		if w.closed.Load() {
+			return nil, statusClosed
+		}
+		return nil, statusKey
+	}
+	if !x.reaches(at.offset, n) {
+		return x, statusRange
+	}
+	x.uses.Add(1) // before the look: what closes it writes that, and then looks at uses
+	if x.closed.Load() {
+		w.giveBack(x)
+		return nil, statusKey
+	}
+	return x, statusDone
+}
+
+// giveBack ends a use.
+func (w *World) giveBack(x *region) {
+	if x.uses.Add(-1) == 0 && x.closed.Load() {
+		w.served.ring()
+	}
 }

@@ -86,15 +86,25 @@ func (d *Domain) putSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) 
 	if err != nil {
 		return err
 	}
-	if r.base == nil || s.base == nil {
-		return x.fails(errNotYet)
+	if s.base != nil {
+		if !s.aligned(sig.offset, 8) {
+			return y.refusal(statusAlign, s.size)
+		}
+		if r.base != nil {
+			copyIn(r, dst.offset, src)
+		} else if err := d.put(dst, src); err != nil {
+			return err
+		}
+		d.signal(s, sig, op, v)
+		return nil
 	}
-	if !s.aligned(sig.offset, 8) {
-		return y.refusal(statusAlign, s.size)
+	o, err := d.begin(x, askPut)
+	if err != nil {
+		return err
 	}
-	copyIn(r, dst.offset, src)
-	d.signal(s, sig, op, v)
-	return nil
+	o.q.signals, o.q.op, o.q.v, o.q.sig = true, Op(op), v, sig
+	_, err = o.wait(src, nil)
+	return err
 }
 
 // TestSignal says whether the word at sig, of this process, compares so with v, and what it is. It does not poll.
@@ -145,7 +155,7 @@ var signalWaits = sync.Pool{New: func() any {
 // look says whether to wait no longer.
 func (x *signalWait) look() bool {
 	x.word = x.s.word64(x.offset).Load()
-	return x.cmp.holds(x.word, x.v) || x.w.closed.Load() || x.s.closed.Load()
+	return x.cmp.holds(x.word, x.v) || x.w.closed.Load() || x.s.closed.Load() || x.w.last.Load() != nil
 }
 
 // WaitSignal waits until the word at sig, 8 bytes of this process, compares so with v, and returns the word. The data of a PutSignal that has brought it about is there. It polls as all waits do, and then the thread sleeps; PutSignal of any process wakes it, other stores need not: they are seen when it looks next. It ends when ctx is done, with
@@ -186,6 +196,8 @@ func (x *signalWait) wait(ctx context.Context) error {
 		return nil
 	case w.closed.Load():
 		return ErrClosed
+	case x.s.closed.Load():
+		return ErrKey
 	}
-	return ErrKey
+	return *w.last.Load()
 }

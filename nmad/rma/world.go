@@ -23,12 +23,13 @@ const (
 
 // World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the collective calls; see Alloc.
 type World struct {
-	s      *nmad.Session
-	engine *pioman.Engine
-	rank   int
-	size   int
-	peers  []peer // by rank
-	near   []int  // other ranks of the host whose pages are mapped here, or may be
+	s       *nmad.Session
+	options options
+	engine  *pioman.Engine
+	rank    int
+	size    int
+	peers   []peer // by rank
+	near    []int  // other ranks of the host whose pages are mapped here, or may be
 
 	control   *nmad.Context
 	contexts  []*nmad.Context
@@ -37,6 +38,11 @@ type World struct {
 	stop      func()       // the monitor
 	slots     []slot       // receives of requests
 	signalled bell         // threads that sleep until a signal comes
+	served    bell         // threads that close memory, until no request uses it
+	room      bell         // threads that wait until fewer operations are under way
+
+	losses atomic.Int32          // other processes that were lost
+	last   atomic.Pointer[error] // how the last one was; nil: some live
 
 	closed atomic.Bool
 	mu     sync.Mutex // serializes changes of tables, and of used
@@ -52,14 +58,23 @@ type peer struct {
 	table atomic.Pointer[table]
 	lost  atomic.Pointer[error] // why nothing works with it any more; nil: it lives
 	page  *page                 // nil: it is not mapped
-	_     [104]byte
+	pid   uint32                // of one whose page is mapped
+	_     [96]byte
 	waker waker
-	_     [64]byte
+
+	// Of what goes by messages.
+	number   atomic.Uint64 // of the last request that this process has sent
+	underway atomic.Int32  // requests of this process that have no answer yet
+	desk     desk          // what this process answers
+	learning marcel.Mutex  // one thread asks how memory is reached
+	kernel   atomic.Int32  // whether the kernel copies between the two: kernelUnknown, kernelCopies, kernelRefuses
+	_        [64]byte
 }
 
 // options are what tests change.
 type options struct {
-	apart bool // no memory of others is mapped
+	apart   bool // no memory of others is mapped
+	refuses bool // the kernel does not copy
 }
 
 // Open makes the World of a session. All processes of the job call it, in the same order as their other collective calls (Alloc, Segment.Free, World.Close); it returns once all of them have. A session has one at a time.
@@ -70,7 +85,7 @@ func open(s *nmad.Session, o options) (*World, error) {
 	if s.Engine() == nil {
 		return nil, fmt.Errorf("rma: open: %w: no session: nmad.Join gives one", nmad.ErrConfig)
 	}
-	w := &World{s: s, engine: s.Engine(), rank: s.Rank(), size: s.Size(), peers: make([]peer, s.Size())}
+	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), peers: make([]peer, s.Size())}
 	w.own = w.newDomain(nmad.Shared)
 	mem, c, err := makeMemory(worldBytes)
 	if err != nil {
@@ -127,8 +142,8 @@ func (w *World) join() error {
 	w.control = w.contexts[contextControl-FirstContext]
 	w.stop = w.s.Monitor(nmad.GateEnded, w.ended)
 	for rank := range w.peers { // what has ended before
-		if err := w.s.Gate(rank).Err(); err != nil {
-			w.peers[rank].lost.Store(&err)
+		if g := w.s.Gate(rank); g.Err() != nil {
+			w.ended(nmad.Event{Gate: g})
 		}
 	}
 	return w.serve()
@@ -155,10 +170,12 @@ func (w *World) ended(e nmad.Event) {
 	if why == nil {
 		why = e.Err
 	}
-	if rank != w.rank && why != nil {
-		w.peers[rank].lost.Store(&why)
+	if rank != w.rank && why != nil && w.peers[rank].lost.CompareAndSwap(nil, &why) && w.losses.Add(1) == int32(w.size)-1 {
+		w.last.Store(&why)
 	}
 	w.signalled.ring()
+	w.served.ring()
+	w.room.ring()
 }
 
 // meet has the processes of each host map each other's pages.
@@ -167,7 +184,7 @@ func (w *World) meet(c card) error {
 	mapped := []int{}
 	for i, rank := range w.near {
 		if m, failed := cards[i].open(); failed == nil && cards[i].size == worldBytes {
-			w.peers[rank].page = &page{m}
+			w.peers[rank].page, w.peers[rank].pid = &page{m}, cards[i].pid
 			mapped = append(mapped, rank)
 		}
 	}
@@ -230,13 +247,13 @@ func (w *World) Close() error {
 	w.closed.Store(true)
 	w.signalled.ring()
 	w.mu.Lock()
-	var own []*region
+	own := map[uint32]*region{}
 	for rank := range w.peers {
 		p := &w.peers[rank]
 		if t := p.table.Load(); t != nil {
 			for i := range *t {
 				if x := (*t)[i].Swap(nil); x != nil && rank == w.rank && !x.closed.Swap(true) {
-					own = append(own, x)
+					own[uint32(i)] = x
 				} else if x != nil && x.mem != nil && rank != w.rank {
 					x.mem.vacate()
 				}
@@ -244,12 +261,8 @@ func (w *World) Close() error {
 		}
 	}
 	w.mu.Unlock()
-	for _, x := range own {
-		closeDescriptor(x.card.fd)
-		x.pinner.Unpin()
-		if x.mem != nil {
-			x.mem.vacate()
-		}
+	for index, x := range own {
+		w.retire(index, x)
 	}
 	if w.size > 1 {
 		w.leave()

@@ -7,10 +7,35 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pm2-go/pm2/nmad"
+	_ "github.com/pm2-go/pm2/nmad/driver/fault"
 	"github.com/pm2-go/pm2/pioman"
 )
+
+// way is one in which memory of others is reached.
+type way struct {
+	name, driver string
+	ranks        int
+	o            options
+}
+
+var everyWay = []way{
+	{"self", "shm", 1, options{}},
+	{"mapped", "shm", 3, options{}},
+	{"apart", "shm", 3, options{apart: true}},
+	{"tcp", "tcp", 3, options{}},
+	{"unix", "unix", 2, options{}},
+	{"fault", "fault:tcp", 2, options{}},
+}
+
+// onEveryWay runs a test for each, with the Worlds of all processes, which are all in this one.
+func onEveryWay(t *testing.T, f func(t *testing.T, worlds []*World)) {
+	for _, y := range everyWay {
+		t.Run(y.name, func(t *testing.T) { f(t, job(t, y.driver, y.ranks, y.o)) })
+	}
+}
 
 // job opens the sessions of n processes, all of them in this one, and their Worlds.
 func job(t testing.TB, driver string, n int, o options) []*World {
@@ -22,13 +47,19 @@ func job(t testing.TB, driver string, n int, o options) []*World {
 	worlds, failed := make([]*World, n), make([]error, n)
 	sessions := make([]*nmad.Session, n)
 	var all sync.WaitGroup
+	stop := []func(){}
 	for rank := range n {
+		engine := pioman.New(pioman.Config{})
+		enabled, err := engine.Enable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop = append(stop, enabled)
 		all.Go(func() {
-			cfg := nmad.Config{Rank: rank, Size: n, Driver: driver, Rendezvous: l.Addr().String(), Secret: []byte("a secret of the test"), Unbound: true}
+			cfg := nmad.Config{Rank: rank, Size: n, Driver: driver, Rendezvous: l.Addr().String(), Secret: []byte("a secret of the test"), Unbound: true, Engine: engine}
 			if rank == 0 {
 				cfg.Listener = l
 			}
-			cfg.Engine = pioman.New(pioman.Config{})
 			if sessions[rank], failed[rank] = nmad.Open(context.Background(), cfg); failed[rank] == nil {
 				worlds[rank], failed[rank] = open(sessions[rank], o)
 			}
@@ -40,6 +71,9 @@ func job(t testing.TB, driver string, n int, o options) []*World {
 	}
 	t.Cleanup(func() {
 		each(t, worlds, func(w *World) error { return errors.Join(w.Close(), w.Session().Close()) })
+		for _, f := range stop {
+			f()
+		}
 	})
 	return worlds
 }
@@ -62,37 +96,20 @@ func each(t testing.TB, worlds []*World, f func(w *World) error) {
 	}
 }
 
-func TestThin(t *testing.T) {
-	for _, n := range []int{1, 2, 3} {
-		worlds := job(t, "shm", n, options{})
-		each(t, worlds, func(w *World) error {
-			s, err := w.Alloc(5000)
-			if err != nil {
-				return err
-			}
-			d := w.Default()
-			next := (w.Rank() + 1) % w.Size()
-			for i := range 1000 {
-				if err := d.PutSignal(s.At(next, 64), []byte{byte(i), 7}, s.At(next, 0), SignalAdd, 1); err != nil {
-					return err
-				}
-				if _, err := d.WaitSignal(context.Background(), s.At(w.Rank(), 0), GE, uint64(i+1)); err != nil {
-					return err
-				}
-				if s.Bytes()[64] != byte(i) && n == 1 {
-					return fmt.Errorf("%d: %d", i, s.Bytes()[64])
-				}
-				if _, err := Fetch(d, Add, s.At(0, 8), int64(1)); err != nil {
-					return err
-				}
-			}
-			if err := s.Free(); err != nil {
-				return err
-			}
-			if err := d.Put(s.At(0, 0), []byte{1}); w.Rank() == 0 && !errors.Is(err, ErrKey) {
-				return fmt.Errorf("freed: %w", err)
-			}
-			return nil
-		})
-	}
+// segments has all processes allocate.
+func segments(t testing.TB, worlds []*World, bytes int) []*Segment {
+	t.Helper()
+	s := make([]*Segment, len(worlds))
+	each(t, worlds, func(w *World) (err error) {
+		s[w.Rank()], err = w.Alloc(bytes)
+		return err
+	})
+	return s
+}
+
+// patience is how long a wait in a test may take before it is taken for lost.
+func patience(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), 60*time.Second, errors.New("the test has no more patience"))
+	t.Cleanup(cancel)
+	return ctx
 }

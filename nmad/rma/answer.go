@@ -1,0 +1,230 @@
+package rma
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// window is how many operations of a process may be under way at another one by messages.
+const window = 64
+
+// desk is what a process answers another one with: as many answers as that may have requests under way, made when they are first needed. It bounds the memory that the other one can make this one use.
+type desk struct {
+	taken   atomic.Uint64 // bit i: answer i is in use; the handler of the gate's requests takes, any thread gives back
+	answers [window]atomic.Pointer[answer]
+}
+
+// take gives an answer that is not in use; nil: the other process has more under way than it may. The requests of one process come one at a time.
+func (k *desk) take(w *World, rank int) *answer {
+	for {
+		taken := k.taken.Load()
+		if taken == 1<<window-1 {
+			return nil
+		}
+		i := bits.TrailingZeros64(^taken)
+		if !k.taken.CompareAndSwap(taken, taken|1<<i) {
+			continue
+		}
+		a := k.answers[i].Load()
+		if a == nil {
+			a = &answer{w: w, rank: rank, bit: 1 << i}
+			a.sent = nmad.Op{Kind: nmad.OpSend, Done: a.over}
+			a.data = nmad.Op{Kind: nmad.OpRecv, Done: a.arrived}
+			k.answers[i].Store(a)
+		}
+		return a
+	}
+}
+
+// answer is one request of another process in progress.
+type answer struct {
+	w      *World
+	rank   int
+	bit    uint64
+	number uint64
+	reply  reply
+	x, s   *region // the memory and the signal's, lent; nil: none
+	sig    Ref
+	op     SignalOp
+	v      uint64
+	n      uint64
+
+	sending   nmad.Request
+	sent      nmad.Op
+	receiving nmad.Request
+	data      nmad.Op
+	waits     atomic.Pointer[region] // where what comes goes: World.retire cancels it
+	head      [replyBytes]byte
+	parts     [2][]byte
+}
+
+// do does a request that was found right, all but a long put.
+func (a *answer) do(q *request, body []byte) {
+	x := a.x
+	switch q.ask {
+	case askPut:
+		copyIn(x, q.at.offset, body)
+		a.sig, a.op, a.v = q.sig, SignalOp(q.op), q.v
+		a.signal()
+	case askGet:
+		a.parts[1] = bytesAt(x.base, q.at.offset, q.n)
+	case askAtomic:
+		a.reply.old = x.apply(q.kind, q.op, q.at.offset, q.v, q.other)
+	case askLearn:
+		a.w.teach(a.rank, q.at.index, x, &a.reply)
+	}
+}
+
+// signal changes the word of a put with signal, whose data is there.
+func (a *answer) signal() {
+	if a.s == nil {
+		return
+	}
+	if word := a.s.word64(a.sig.offset); a.op == SignalSet {
+		word.Store(a.v)
+	} else {
+		word.Add(a.v)
+	}
+	if a.w.peers[a.w.rank].page.sleeping().Load() != 0 {
+		a.w.signalled.ring()
+	}
+}
+
+// receive takes a long put in, straight to where it goes; of one that is refused nothing is kept.
+func (a *answer) receive(q *request) {
+	a.sig, a.op, a.v, a.n = q.sig, SignalOp(q.op), q.v, q.n
+	a.data.Match, a.data.Buf = a.w.tagged(contextData, a.number), nil
+	if a.reply.status == statusDone {
+		a.data.Buf = bytesAt(a.x.base, q.at.offset, q.n)
+		a.waits.Store(a.x)
+	}
+	a.listen()
+}
+
+// listen posts the receive of a long put. Either retire, which cancels it, finds it posted, or it finds here that the memory is being closed, and has retire look again.
+func (a *answer) listen() {
+	x := a.x
+	if err := a.w.s.Gate(a.rank).Post(&a.receiving, &a.data); err != nil {
+		a.release() // the gate has ended, and so has the other process
+	}
+	if x != nil && x.closed.Load() { // a may be another request's by now
+		x.again.Store(true)
+		a.w.served.ring()
+	}
+}
+
+// arrived is called when a long put is in.
+func (a *answer) arrived(r *nmad.Request) {
+	a.waits.Store(nil)
+	_, err := r.Test()
+	switch {
+	case errors.Is(err, nmad.ErrCanceled): // by retire; what comes is dropped
+		a.refuse(statusKey)
+		a.listen()
+		return
+	case err != nil && !errors.Is(err, nmad.ErrTruncated):
+		a.release()
+		return
+	}
+	switch {
+	case a.reply.status != statusDone:
+	case err != nil || r.Size() != a.n:
+		a.refuse(statusRange)
+	default:
+		a.signal()
+	}
+	a.send()
+}
+
+// refuse makes the answer one that says no, and gives back what was lent.
+func (a *answer) refuse(status uint8) {
+	a.giveBack()
+	a.reply.status, a.data.Buf = status, nil
+}
+
+// giveBack ends the uses of memory.
+func (a *answer) giveBack() {
+	x, s := a.x, a.s
+	a.x, a.s, a.parts[1], a.data.Buf = nil, nil, nil, nil
+	if x != nil {
+		a.w.giveBack(x)
+	}
+	if s != nil {
+		a.w.giveBack(s)
+	}
+}
+
+// send sends the answer.
+func (a *answer) send() {
+	if a.parts[1] == nil { // a get's is lent until it has left
+		a.giveBack()
+	}
+	a.reply.encode(&a.head)
+	a.parts[0] = a.head[:]
+	a.sent.Match, a.sent.Parts = a.w.tagged(contextReplies, a.number), a.parts[:1]
+	if a.parts[1] != nil {
+		a.sent.Parts = a.parts[:]
+	}
+	if err := a.w.s.Gate(a.rank).Post(&a.sending, &a.sent); err != nil {
+		a.release()
+	}
+}
+
+// over is called when the answer has left.
+func (a *answer) over(*nmad.Request) { a.release() }
+
+// release makes the answer free for another request.
+func (a *answer) release() {
+	a.giveBack()
+	a.w.peers[a.rank].desk.taken.And(^a.bit)
+}
+
+// teach says how a process reaches memory of this one.
+func (w *World) teach(rank int, index uint32, x *region, r *reply) {
+	if w.peers[rank].page == nil || index&1 == 0 || w.peers[w.rank].page.live(index) == nil {
+		return
+	}
+	switch {
+	case x.card.fd >= 0:
+		r.way, r.card = wayMapped, x.card
+	case x.at != 0:
+		r.way, r.at, r.page = wayKernel, x.at, w.peers[w.rank].page.address()
+	}
+}
+
+// retire ends what others have under way in memory of this process that is closed: what has not begun is taken back, what is being copied comes to its end, or to that of its process.
+func (w *World) retire(index uint32, x *region) {
+	if live := w.peers[w.rank].page.live(index); live != nil && index&1 == 1 {
+		live.Store(0) // and now the hazards
+		w.awaitHazards(index)
+	}
+	met := func() bool { return x.uses.Load() == 0 || x.again.Swap(false) }
+	for x.uses.Load() != 0 {
+		for rank := range w.peers {
+			w.peers[rank].desk.cancel(x)
+		}
+		if x.uses.Load() != 0 && !w.engine.PollUntil(met) {
+			if err := w.served.wait(context.Background(), w.engine, met); err != nil {
+				break // the engine is closed: nothing moves any more
+			}
+		}
+	}
+	closeDescriptor(x.card.fd)
+	x.pinner.Unpin()
+	if x.mem != nil {
+		x.mem.vacate()
+	}
+}
+
+// cancel takes the receives back that are to go into a memory.
+func (k *desk) cancel(x *region) {
+	for i := range k.answers {
+		if a := k.answers[i].Load(); a != nil && a.waits.Load() == x {
+			a.receiving.Cancel()
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package rma
+
+import "encoding/binary"
+
+// inlineBytes is the longest put that travels with its request, in bytes.
+const inlineBytes = 8 << 10
+
+// What a request asks for.
+const (
+	askWake   uint8 = 1 + iota // look again whether a signal has come
+	askPut                     // what follows the head goes there
+	askLong                    // what comes as a message of its own, in contextData, goes there
+	askGet                     // send what is there
+	askAtomic                  // change a word
+	askLearn                   // how is this memory to be reached
+	asks
+)
+
+// request is what one process asks of another, in a message of contextRequests:
+//
+//	 0 ask, 1 kind of word, 2 operation, or signal's, 3 whether there is a signal; 4 index; 8 number: the tag of the answer
+//	16 key; 24 offset; 32 bytes; 40 operand; 48 what is compared
+//	56 key of the signal; 64 its offset; 72 its index; 76 nothing
+//	80 the bytes of a put
+type request struct {
+	ask      uint8
+	kind     kind
+	op       Op // an atomic's, or 0 and 1: SignalSet and SignalAdd
+	signals  bool
+	number   uint64
+	at       Ref // rank is the target's
+	n        uint64
+	v, other uint64
+	sig      Ref
+}
+
+const headBytes = 80
+
+func (q *request) encode(b *[headBytes]byte) {
+	*b = [headBytes]byte{q.ask, uint8(q.kind), uint8(q.op)}
+	if q.signals {
+		b[3] = 1
+	}
+	le := binary.LittleEndian
+	le.PutUint32(b[4:], q.at.index)
+	le.PutUint64(b[8:], q.number)
+	le.PutUint64(b[16:], q.at.key)
+	le.PutUint64(b[24:], q.at.offset)
+	le.PutUint64(b[32:], q.n)
+	le.PutUint64(b[40:], q.v)
+	le.PutUint64(b[48:], q.other)
+	le.PutUint64(b[56:], q.sig.key)
+	le.PutUint64(b[64:], q.sig.offset)
+	le.PutUint32(b[72:], q.sig.index)
+}
+
+// decode reads a request that rank has got, and the bytes that came with it. It says no to what none of ours sends.
+func (q *request) decode(rank int, b []byte) (body []byte, ok bool) {
+	if len(b) < headBytes {
+		return nil, false
+	}
+	le := binary.LittleEndian
+	*q = request{
+		ask: b[0], kind: kind(b[1]), op: Op(b[2]), signals: b[3] == 1, number: le.Uint64(b[8:]),
+		at: Ref{key: le.Uint64(b[16:]), offset: le.Uint64(b[24:]), rank: uint32(rank), index: le.Uint32(b[4:])},
+		n:  le.Uint64(b[32:]), v: le.Uint64(b[40:]), other: le.Uint64(b[48:]),
+		sig: Ref{key: le.Uint64(b[56:]), offset: le.Uint64(b[64:]), rank: uint32(rank), index: le.Uint32(b[72:])},
+	}
+	body = b[headBytes:]
+	puts := q.ask == askPut || q.ask == askLong
+	switch {
+	case q.ask == 0 || q.ask >= asks || b[3] > 1 || le.Uint32(b[76:]) != 0:
+		return nil, false
+	case q.ask == askPut && q.n != uint64(len(body)), q.ask != askPut && len(body) > 0:
+		return nil, false
+	case q.signals && (!puts || q.op > Op(SignalAdd)), !q.signals && puts && q.op != 0:
+		return nil, false
+	case q.ask == askAtomic && (q.kind >= kinds || !q.kind.takes(q.op) || q.n != q.kind.bytes()):
+		return nil, false
+	}
+	return body, true
+}
+
+// Ways to memory of another process, in an answer to askLearn.
+const (
+	wayMessages uint8 = iota
+	wayMapped         // by a card
+	wayKernel         // at an address
+	ways
+)
+
+// reply is the answer to a request, in a message of contextReplies whose tag is the request's number:
+//
+//	0 status, 1 way; 8 what was in the word; 16 bytes of the memory; 24 its address; 32 a card, or the address of the page and nothing
+//	64 the bytes of a get
+type reply struct {
+	status uint8
+	way    uint8
+	old    uint64
+	size   uint64
+	at     uint64
+	page   uint64
+	card   card
+}
+
+const replyBytes = 64
+
+func (a *reply) encode(b *[replyBytes]byte) {
+	*b = [replyBytes]byte{a.status, a.way}
+	le := binary.LittleEndian
+	le.PutUint64(b[8:], a.old)
+	le.PutUint64(b[16:], a.size)
+	le.PutUint64(b[24:], a.at)
+	if a.way == wayMapped {
+		c := a.card.encode()
+		copy(b[32:], c[:])
+	} else {
+		le.PutUint64(b[32:], a.page)
+	}
+}
+
+// decode reads an answer. It says no to what none of ours sends.
+func (a *reply) decode(b *[replyBytes]byte) (ok bool) {
+	le := binary.LittleEndian
+	*a = reply{status: b[0], way: b[1], old: le.Uint64(b[8:]), size: le.Uint64(b[16:]), at: le.Uint64(b[24:])}
+	if a.way == wayMapped {
+		a.card.decode(b[32:])
+	} else {
+		a.page = le.Uint64(b[32:])
+	}
+	return a.status < statuses && a.way < ways
+}

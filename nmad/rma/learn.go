@@ -1,0 +1,69 @@
+package rma
+
+// learn asks the target what a Ref of it names, when it is used here for the first time. It waits for the answer.
+func (d *Domain) learn(x deed) (*region, error) {
+	w, p := d.w, &d.peers[x.at.rank]
+	p.learning.Lock()
+	defer p.learning.Unlock()
+	if r := p.find(x.at.index); r != nil && r.key == x.at.key {
+		return r, nil
+	}
+	o, err := d.begin(deed{x.what, Ref{x.at.key, 0, x.at.rank, x.at.index}, 0}, askLearn)
+	if err != nil {
+		return nil, err
+	}
+	a, err := o.wait(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	r := &region{size: a.size, key: x.at.key}
+	if live := p.page.live(x.at.index); live != nil && x.at.index&1 == 1 && a.way != wayMessages {
+		r.live = live
+		switch {
+		case a.way == wayMapped && a.card.size == a.size:
+			if m, err := a.card.open(); err == nil {
+				r.base, r.mem = m.base, m
+			}
+		case a.way == wayKernel && w.kernelCopies(p, a.page):
+			r.at = a.at
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed.Load() {
+		return nil, x.fails(ErrClosed)
+	}
+	w.sweep(p)
+	if x.at.index < 2*MaxRegions {
+		w.forget(p, x.at.index)
+		p.set(x.at.index, r)
+		if r.mem != nil {
+			w.used.mapped += r.size
+		}
+	}
+	return r, nil
+}
+
+// sweep lets go of memory that its owner has closed. Under mu.
+func (w *World) sweep(p *peer) {
+	if t := p.table.Load(); t != nil {
+		for i := range *t {
+			if r := (*t)[i].Load(); r != nil && r.stale() {
+				w.forget(p, uint32(i))
+			}
+		}
+	}
+}
+
+// forget takes memory of another process out of its table. Under mu.
+func (w *World) forget(p *peer, index uint32) {
+	r := p.find(index)
+	if r == nil {
+		return
+	}
+	p.set(index, nil)
+	if r.mem != nil {
+		r.mem.vacate()
+		w.used.mapped -= r.size
+	}
+}

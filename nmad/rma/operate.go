@@ -1,0 +1,296 @@
+package rma
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// operation is one that goes by messages, in progress: a request, the data of a long put, and the receive of the answer. It is over when all of these are, and not before: until then the network may touch the caller's memory.
+type operation struct {
+	d      *Domain
+	x      deed
+	q      request
+	local  *Event       // ends when the source is free
+	remote *Event       // ends with the operation
+	waited bool         // by a thread, which gives the operation back
+	puts   atomic.Int32 // sends, and the starter, that are not over
+	left   atomic.Int32 // all that is not over
+	failed atomic.Pointer[error]
+	over   pioman.Completion
+	reply  reply
+
+	sending, data, receiving  nmad.Request
+	sendOp, dataOp, receiveOp nmad.Op
+	head                      [headBytes]byte
+	came                      [replyBytes]byte
+	sendParts, receiveParts   [2][]byte
+	next                      *operation // in the pool
+}
+
+// far is what a Domain has under way by messages. It is made when there is something.
+type far struct {
+	ranks []farRank
+	all   atomic.Int64 // operations under way
+	idle  bell         // threads that flush
+
+	mu     marcel.SpinLock
+	free   *operation // the pool
+	pooled int
+	failed map[int]error // first errors of operations without an event, by rank
+}
+
+type farRank struct{ underway atomic.Int32 }
+
+// mostPooled is how many operations a Domain keeps for the next ones.
+const mostPooled = 2 * window
+
+// remotely is what the Domain has for messages.
+func (d *Domain) remotely() *far {
+	if f := d.far.Load(); f != nil {
+		return f
+	}
+	d.far.CompareAndSwap(nil, &far{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
+	return d.far.Load()
+}
+
+// get takes an operation from the pool.
+func (f *far) get(d *Domain) *operation {
+	f.mu.Lock()
+	o := f.free
+	if o != nil {
+		f.free, o.next = o.next, nil
+		f.pooled--
+	}
+	f.mu.Unlock()
+	if o == nil {
+		o = &operation{d: d}
+		o.sendOp = nmad.Op{Kind: nmad.OpSend, Done: o.sentOne}
+		o.dataOp = nmad.Op{Kind: nmad.OpSend, Done: o.sentOne}
+		o.receiveOp = nmad.Op{Kind: nmad.OpRecv, Done: o.answered}
+	}
+	return o
+}
+
+// put gives one back.
+func (f *far) put(o *operation) {
+	o.local, o.remote = nil, nil
+	o.failed.Store(nil)
+	o.sendParts, o.receiveParts, o.dataOp.Buf = [2][]byte{}, [2][]byte{}, nil
+	f.mu.Lock()
+	if f.pooled < mostPooled {
+		o.next, f.free = f.free, o
+		f.pooled++
+	}
+	f.mu.Unlock()
+}
+
+// begin gives an operation for a request, once fewer than window are under way at its target. The caller then says what moves with it, and starts it.
+func (d *Domain) begin(x deed, ask uint8) (*operation, error) {
+	p := &d.peers[x.at.rank]
+	for {
+		n := p.underway.Load()
+		if n < window {
+			if p.underway.CompareAndSwap(n, n+1) {
+				break
+			}
+			continue
+		}
+		met := func() bool { return p.underway.Load() < window || p.lost.Load() != nil }
+		if !d.w.engine.PollUntil(met) {
+			if err := d.w.room.wait(context.Background(), d.w.engine, met); err != nil {
+				return nil, x.fails(err)
+			}
+		}
+		if why := p.lost.Load(); why != nil {
+			return nil, x.fails(*why)
+		}
+	}
+	f := d.remotely()
+	o := f.get(d)
+	o.x, o.waited = x, false
+	o.q = request{ask: ask, number: p.number.Add(1), at: x.at, n: x.n}
+	return o, nil
+}
+
+// start sends the request; src are the bytes of a put, buf is where those of a get go.
+func (o *operation) start(src, buf []byte) {
+	w, rank := o.d.w, int(o.x.at.rank)
+	f := o.d.remotely()
+	f.ranks[rank].underway.Add(1)
+	f.all.Add(1)
+	long := o.q.ask == askPut && len(src) > inlineBytes
+	if long {
+		o.q.ask = askLong
+	}
+	o.q.encode(&o.head)
+	o.over.Reset()
+	gate := w.s.Gate(rank)
+	o.receiveParts = [2][]byte{o.came[:], buf}
+	o.receiveOp.Match, o.receiveOp.Parts = w.tagged(contextReplies, o.q.number), o.receiveParts[:]
+	o.sendParts = [2][]byte{o.head[:], src}
+	o.sendOp.Match, o.sendOp.Parts = w.context(contextRequests), o.sendParts[:]
+	o.puts.Store(2)
+	o.left.Store(3)
+	if long {
+		o.sendOp.Parts = o.sendParts[:1]
+		o.dataOp.Match, o.dataOp.Buf = w.tagged(contextData, o.q.number), src
+		o.puts.Store(3)
+		o.left.Store(4)
+	}
+	if err := gate.Post(&o.receiving, &o.receiveOp); err != nil {
+		o.fail(err)
+		o.less()
+	}
+	o.post(gate, &o.sending, &o.sendOp)
+	if long {
+		o.post(gate, &o.data, &o.dataOp)
+	}
+	o.sent() // the starter
+}
+
+// post posts a send. One that cannot be is over.
+func (o *operation) post(gate *nmad.Gate, r *nmad.Request, op *nmad.Op) {
+	if err := gate.Post(r, op); err != nil {
+		o.fail(err)
+		o.sent()
+	}
+}
+
+// fail keeps the first error.
+func (o *operation) fail(err error) {
+	if err != nil {
+		o.failed.CompareAndSwap(nil, &err)
+	}
+}
+
+// sentOne is called when a send is over.
+func (o *operation) sentOne(r *nmad.Request) {
+	_, err := r.Test()
+	o.fail(err)
+	o.sent()
+}
+
+func (o *operation) sent() {
+	if o.puts.Add(-1) == 0 {
+		local := o.local
+		var err error
+		if why := o.failed.Load(); why != nil {
+			err = o.x.fails(*why)
+		}
+		local.end(err)
+	}
+	o.less()
+}
+
+// answered is called when the answer has come, or will not.
+func (o *operation) answered(r *nmad.Request) {
+	_, err := r.Test()
+	if err == nil && (!o.reply.decode(&o.came) || r.Size() < replyBytes || o.reply.status == statusDone && r.Size() != replyBytes+uint64(len(o.receiveParts[1]))) {
+		err = fmt.Errorf("%w: an answer of %d B", nmad.ErrProtocol, r.Size())
+	}
+	o.fail(err)
+	o.less()
+}
+
+// less ends the operation with its last part.
+func (o *operation) less() {
+	if o.left.Add(-1) > 0 {
+		return
+	}
+	d, rank := o.d, int(o.x.at.rank)
+	f, w := d.remotely(), d.w
+	err := o.result()
+	implicit := err != nil && !o.waited && o.remote == nil
+	if implicit {
+		f.mu.Lock()
+		if f.failed[rank] == nil {
+			f.failed[rank] = err
+		}
+		f.mu.Unlock()
+	}
+	remote, waited := o.remote, o.waited
+	if waited {
+		o.over.Signal(1) // the waiter gives o back
+	} else {
+		f.put(o)
+	}
+	remote.end(err)
+	w.peers[rank].underway.Add(-1)
+	f.ranks[rank].underway.Add(-1)
+	f.all.Add(-1)
+	w.room.ring()
+	f.idle.ring()
+}
+
+// result is how the operation has ended.
+func (o *operation) result() error {
+	if why := o.failed.Load(); why != nil {
+		return o.x.fails(*why)
+	}
+	if o.reply.status != statusDone {
+		x := o.x
+		if o.reply.status == statusAlign && o.q.signals {
+			x = deed{"signal", o.q.sig, 8}
+		}
+		return x.refusal(o.reply.status, o.reply.size)
+	}
+	return nil
+}
+
+// wait starts the operation and waits for its end. f is to be called with it then.
+func (o *operation) wait(src, buf []byte) (reply, error) {
+	o.waited = true
+	o.start(src, buf)
+	err := o.over.Wait(o.d.w.engine, 1)
+	if err != nil { // the engine was closed under it, or this is a handler: o is not free
+		return reply{}, o.x.fails(err)
+	}
+	r, err := o.reply, o.result()
+	o.d.remotely().put(o)
+	return r, err
+}
+
+// flush waits until the operations that are under way to a rank, -1: to all, are over.
+func (d *Domain) flush(rank int) error {
+	f := d.far.Load()
+	if f == nil {
+		return nil
+	}
+	left := func() bool { return f.all.Load() == 0 }
+	if rank >= 0 {
+		left = func() bool { return f.ranks[rank].underway.Load() == 0 }
+	}
+	for !left() && !d.w.engine.PollUntil(left) {
+		if err := f.idle.wait(context.Background(), d.w.engine, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// told gives the first error of operations to a rank, -1: to any, that had no event, once.
+func (d *Domain) told(rank int) error {
+	f := d.far.Load()
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if rank >= 0 {
+		err := f.failed[rank]
+		delete(f.failed, rank)
+		return err
+	}
+	for r := range f.ranks {
+		if err := f.failed[r]; err != nil {
+			clear(f.failed)
+			return err
+		}
+	}
+	return nil
+}
