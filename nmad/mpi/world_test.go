@@ -26,6 +26,12 @@ func each(t *testing.T, size int, f func(world *Comm) error) {
 
 func eachErrs(t *testing.T, size int, f func(world *Comm) error) []error {
 	t.Helper()
+	return eachOver(t, "shm", size, f)
+}
+
+// eachOver is eachErrs over a network.
+func eachOver(t *testing.T, driver string, size int, f func(world *Comm) error) []error {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +44,7 @@ func eachErrs(t *testing.T, size int, f func(world *Comm) error) []error {
 			defer engine.Close()
 			cfg := nmad.Config{
 				Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: []byte("sixteen bytes and more of a test"),
-				Engine: engine, Driver: "shm", Timeout: 30 * time.Second, Linger: time.Second,
+				Engine: engine, Driver: driver, Timeout: 30 * time.Second, Linger: time.Second,
 			}
 			if rank == 0 {
 				cfg.Listener = l
