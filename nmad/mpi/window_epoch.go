@@ -47,7 +47,7 @@ func (w *Window) Post(g Group, a Assert) error {
 // Start opens an epoch in which this process accesses those of a group, and waits until each has called Post with a group that has this one. ErrEpoch: the one before has not ended.
 func (w *Window) Start(g Group, a Assert) error {
 	return w.opens("start", g, &w.started, func(rank int) error {
-		if err := w.await(rank, postedAt(rank), w.uses(2*rank)); err != nil {
+		if err := w.await(rank, postedAt(rank), w.uses(2*rank), w.started.ranks); err != nil {
 			return err
 		}
 		w.peers[rank].open.Add(1)
@@ -154,7 +154,7 @@ func (w *Window) Wait() error {
 		return err
 	}
 	for _, rank := range ranks {
-		if failed := w.await(rank, completedAt(rank), w.uses(2*rank+1)); failed != nil && err == nil {
+		if failed := w.await(rank, completedAt(rank), w.uses(2*rank+1), ranks); failed != nil && err == nil {
 			err = w.failsAt("wait", rank, failed)
 		}
 	}

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/pm2-go/pm2/marcel"
@@ -96,18 +97,22 @@ func (w *Window) signal(rank, at int) error {
 	return w.domain.PutSignal(w.peers[rank].words, nil, w.word(rank, at), rma.SignalAdd, 1)
 }
 
-// await waits until a word of this process, which a rank adds to, is at least v.
-func (w *Window) await(rank, at int, v uint64) error {
+// await waits until a word of this process, which a rank adds to, is at least v. It fails if a rank of the group is lost meanwhile: without that one others may not come so far.
+func (w *Window) await(rank, at int, v uint64, group []int) error {
 	own := w.word(w.comm.rank, at)
 	for {
 		w.mu.Lock()
 		ctx := w.loss
 		w.mu.Unlock()
-		if why := w.peers[rank].lost.Load(); why != nil {
+		for _, other := range group {
+			why := w.peers[other].lost.Load()
+			if why == nil {
+				continue
+			}
 			if there, err := rma.Load[uint64](w.domain, own); err == nil && there >= v {
 				return nil
 			}
-			return *why
+			return fmt.Errorf("rank %d: %w", other, *why)
 		}
 		if _, err := w.domain.WaitSignal(ctx, own, rma.GE, v); err == nil || ctx.Err() == nil || w.usable() != nil {
 			return err
