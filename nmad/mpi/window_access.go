@@ -24,7 +24,7 @@ type aim struct {
 }
 
 // size is how many bytes of data it has.
-func (a *aim) size() int { return a.count * a.t.Size() }
+func (a aim) size() int { return a.count * a.t.Size() }
 
 // aim finds where an access of count elements of t goes, or how they lie there by as. What is nowhere has a span of 0.
 func (w *Window) aim(what string, target, at, count int, t *datatype.Type, as []Layout) (aim, error) {
@@ -110,7 +110,7 @@ func (w *Window) put(what string, origin Buffer, target, at int, as []Layout) er
 
 // scatter is a put of what does not lie in one piece on both sides.
 func (w *Window) scatter(a aim, origin Buffer) error {
-	if there, ok := w.mapped(&a); ok {
+	if there, ok := w.mapped(a); ok {
 		datatype.Copy(&there, &origin)
 		return nil
 	}
@@ -143,7 +143,7 @@ func (w *Window) get(what string, origin Buffer, target, at int, as []Layout) er
 
 // gather is scatter of a get.
 func (w *Window) gather(a aim, origin Buffer) error {
-	if there, ok := w.mapped(&a); ok {
+	if there, ok := w.mapped(a); ok {
 		datatype.Copy(&origin, &there)
 		return nil
 	}
@@ -151,7 +151,7 @@ func (w *Window) gather(a aim, origin Buffer) error {
 }
 
 // mapped is the elements at the target as a Buffer, if loads and stores reach them.
-func (w *Window) mapped(a *aim) (Buffer, bool) {
+func (w *Window) mapped(a aim) (Buffer, bool) {
 	if w.apart {
 		return Buffer{}, false
 	}
@@ -160,7 +160,7 @@ func (w *Window) mapped(a *aim) (Buffer, bool) {
 }
 
 // pieces calls move for the pieces that are whole both in b and at the target, there from a byte of the data on.
-func (a *aim) pieces(from int, b Buffer, move func(rma.Ref, []byte) error) (err error) {
+func (a aim) pieces(from int, b Buffer, move func(rma.Ref, []byte) error) (err error) {
 	done, size := 0, b.Size()
 	datatype.Stretches(a.count, a.t, from, func(at, n int) bool {
 		b.Pieces(done, func(piece []byte) bool {

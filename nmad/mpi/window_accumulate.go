@@ -64,11 +64,11 @@ func (w *Window) update(what string, op *Op, origin, result Buffer, target, at i
 	case a.span == 0:
 		return nil
 	case isWord(of.Uniform()) && of.Elements() == 1 && a.size() == of.Size():
-		err = w.atomic(&a, op, of.Uniform(), origin, result)
+		err = w.atomic(a, op, of.Uniform(), origin, result)
 	case isWord(of.Uniform()) && of.Elements() == 1:
-		err = w.atomics(&a, op, of.Uniform(), origin, result)
+		err = w.atomics(a, op, of.Uniform(), origin, result)
 	default:
-		err = w.exclusively(&a, op, of, origin, result)
+		err = w.exclusively(a, op, of, origin, result)
 	}
 	if err != nil {
 		return w.failsAt(what, target, err)
@@ -90,7 +90,7 @@ func accumulates(op *Op, t, of *datatype.Type) error {
 }
 
 // exclusively combines elements that have no atomic, under the mutex of the target.
-func (w *Window) exclusively(a *aim, op *Op, of *datatype.Type, origin, result Buffer) error {
+func (w *Window) exclusively(a aim, op *Op, of *datatype.Type, origin, result Buffer) error {
 	if err := w.lockMutex(a.target); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (w *Window) exclusively(a *aim, op *Op, of *datatype.Type, origin, result B
 // most is how many bytes of elements are combined at a time.
 const most = 32 << 10
 
-func (w *Window) combine(a *aim, op *Op, of *datatype.Type, origin, result Buffer) error {
+func (w *Window) combine(a aim, op *Op, of *datatype.Type, origin, result Buffer) error {
 	size := of.Size()
 	n := a.size() / size
 	step := min(n, max(1, most/size))

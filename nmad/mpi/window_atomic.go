@@ -40,7 +40,7 @@ func atomicOf(op *Op) (rma.Op, bool) {
 }
 
 // atomic combines one word.
-func (w *Window) atomic(a *aim, op *Op, k datatype.Kind, origin, result Buffer) error {
+func (w *Window) atomic(a aim, op *Op, k datatype.Kind, origin, result Buffer) error {
 	size := k.Size()
 	v := wordAt(origin.First(), size)
 	if result.Type == nil {
@@ -54,7 +54,7 @@ func (w *Window) atomic(a *aim, op *Op, k datatype.Kind, origin, result Buffer) 
 }
 
 // atomics combines words one by one.
-func (w *Window) atomics(a *aim, op *Op, k datatype.Kind, origin, result Buffer) (err error) {
+func (w *Window) atomics(a aim, op *Op, k datatype.Kind, origin, result Buffer) (err error) {
 	size := k.Size()
 	values, ok := origin.Dense()
 	if !ok {
@@ -197,7 +197,7 @@ func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error 
 			setWord(result.First(), size, was)
 		}
 	default:
-		err = w.swapExclusively(&a, of, old, next, result)
+		err = w.swapExclusively(a, of, old, next, result)
 	}
 	if err != nil {
 		return w.failsAt(what, target, err)
@@ -206,7 +206,7 @@ func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error 
 }
 
 // swapExclusively is CompareAndSwap of an element that has no atomic.
-func (w *Window) swapExclusively(a *aim, of *datatype.Type, old, next, result Buffer) (err error) {
+func (w *Window) swapExclusively(a aim, of *datatype.Type, old, next, result Buffer) (err error) {
 	if err := w.lockMutex(a.target); err != nil {
 		return err
 	}

@@ -208,41 +208,46 @@ func (w *Window) join(target int) error {
 
 // acquire takes the lock of a target.
 func (w *Window) acquire(kind LockKind, target int) error {
-	at, me := w.word(target, lockAt), (uint64(w.comm.rank)+1)*lockOwner
-	if kind == LockShared {
-		looks := 0
-		get := func() (bool, error) {
-			was, err := rma.Load[uint64](w.domain, at)
-			looks++
-			if err != nil || was&lockHeld >= lockOwner || was >= lockWaiting && looks < patience {
-				return false, err
-			}
-			now, err := rma.CompareAndSwap(w.domain, at, was, was+1)
-			return now == was, err
-		}
-		if done, err := get(); done || err != nil {
-			return err
-		}
-		return w.until(target, get)
-	}
-	if was, err := rma.CompareAndSwap(w.domain, at, 0, me); was == 0 || err != nil {
+	done, err := w.tryLock(kind, target, false)
+	if done || err != nil {
 		return err
 	}
+	return w.waitLock(kind, target)
+}
+
+// tryLock takes the lock of a target if it is free; urgent: also before those that wait to have it exclusively.
+func (w *Window) tryLock(kind LockKind, target int, urgent bool) (bool, error) {
+	at := w.word(target, lockAt)
+	was, err := rma.Load[uint64](w.domain, at)
+	if err != nil || was&lockHeld >= lockOwner || was >= lockWaiting && !urgent {
+		return false, err
+	}
+	next := was + 1
+	if kind == LockExclusive {
+		if was&lockHeld != 0 {
+			return false, nil
+		}
+		next = was + (uint64(w.comm.rank)+1)*lockOwner
+	}
+	now, err := rma.CompareAndSwap(w.domain, at, was, next)
+	return now == was, err
+}
+
+// waitLock is tryLock until it is free.
+func (w *Window) waitLock(kind LockKind, target int) error {
+	looks := 0
+	if kind == LockShared {
+		return w.until(target, func() (bool, error) {
+			looks++
+			return w.tryLock(kind, target, looks > patience)
+		})
+	}
+	at := w.word(target, lockAt)
 	if _, err := rma.Fetch(w.domain, rma.Add, at, uint64(lockWaiting)); err != nil {
 		return err
 	}
-	err := w.until(target, func() (bool, error) {
-		was, err := rma.Load[uint64](w.domain, at)
-		if was&lockHeld != 0 || err != nil {
-			return false, err
-		}
-		now, err := rma.CompareAndSwap(w.domain, at, was, was-lockWaiting+me)
-		return now == was, err
-	})
-	if err != nil {
-		_ = rma.Post(w.domain, rma.Sub, at, uint64(lockWaiting))
-	}
-	return err
+	err := w.until(target, func() (bool, error) { return w.tryLock(kind, target, true) })
+	return errors.Join(err, rma.Post(w.domain, rma.Sub, at, uint64(lockWaiting)))
 }
 
 // giveBack gives the lock of a target back.

@@ -79,6 +79,11 @@ func (w *Window) lockMutex(target int) error {
 	if err != nil || was == 0 {
 		return err
 	}
+	return w.waitMutex(target)
+}
+
+func (w *Window) waitMutex(target int) error {
+	at, me := w.word(target, mutexAt), uint64(w.comm.rank)+1
 	return w.until(target, func() (bool, error) {
 		if was, err := rma.Load[uint64](w.domain, at); was != 0 || err != nil {
 			return false, err
