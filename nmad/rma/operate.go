@@ -110,6 +110,11 @@ func (d *Domain) begin(x deed, ask uint8) (*operation, error) {
 			return nil, x.fails(*why)
 		}
 	}
+	if d.w.closing.Load() { // which Close sets before it waits for underway
+		p.underway.Add(-1)
+		d.w.room.ring()
+		return nil, x.fails(ErrClosed)
+	}
 	f := d.remotely()
 	o := f.get(d)
 	o.x, o.waited = x, false
@@ -267,7 +272,7 @@ func (d *Domain) flush(rank int) error {
 	}
 	for !left() && !d.w.engine.PollUntil(left) {
 		if err := f.idle.wait(context.Background(), d.w.engine, left); err != nil {
-			return err
+			return fmt.Errorf("rma: flush: %w", err)
 		}
 	}
 	return nil

@@ -1,7 +1,9 @@
 package rma
 
 import (
+	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad"
 )
@@ -14,6 +16,9 @@ type slot struct {
 	w       *World
 	request nmad.Request
 	op      nmad.Op
+	over    atomic.Bool // it is not posted any more
+	again   atomic.Bool // end is to look again
+	posting posting
 	buf     [headBytes + inlineBytes]byte
 }
 
@@ -36,32 +41,60 @@ func (w *World) serve() error {
 		s.w = w
 		s.op = nmad.Op{Kind: nmad.OpRecv, Match: w.context(contextRequests), Buf: s.buf[:], Done: s.came}
 		if err := s.post(); err != nil {
+			s.over.Store(true)
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *slot) post() error { return s.w.s.Post(nmad.AnySource, &s.request, &s.op) }
+func (s *slot) post() error {
+	number := s.posting.begin()
+	err := s.w.s.Post(nmad.AnySource, &s.request, &s.op)
+	s.posting.posted(number)
+	return err
+}
 
 // came is called when a request has come: of one process one at a time, of different ones at once. It must not wait.
-func (s *slot) came(r *nmad.Request) {
-	switch _, err := r.Test(); {
-	case err == nil:
-		s.w.handle(r.Source(), s.buf[:r.Len()])
-	case !errors.Is(err, nmad.ErrTruncated): // which is no request
-		return // the World is being closed, or no other process is left
-	}
-	if !s.w.closed.Load() {
-		_ = s.post()
+func (s *slot) came(*nmad.Request) {
+	if s.posting.ended() {
+		s.goOn()
 	}
 }
 
-// end takes the receives of requests back.
-func (w *World) end() {
-	for i := range w.slots {
-		w.slots[i].request.Cancel()
+// goOn takes a request in, and posts the receive of the next one.
+func (s *slot) goOn() {
+	r := &s.request
+	_, err := r.Test()
+	if err == nil {
+		s.w.handle(r.Source(), s.buf[:r.Len()])
 	}
+	if err != nil && !errors.Is(err, nmad.ErrTruncated) || s.w.closed.Load() || s.post() != nil { // too long is no request; else it was cancelled, or no other process is left
+		s.over.Store(true)
+	}
+	if s.w.closed.Load() { // and end may have found it neither posted nor over
+		s.again.Store(true)
+		s.w.served.ring()
+	}
+}
+
+// end takes the receives of requests back, once closed is set.
+func (w *World) end() error {
+	for i := range w.slots {
+		s := &w.slots[i]
+		met := func() bool { return s.over.Load() || s.again.Swap(false) }
+		for !s.over.Load() {
+			if s.posting.cancel(&s.request, func() bool { return true }) {
+				s.goOn()
+			}
+			if !s.over.Load() && !w.engine.PollUntil(met) {
+				if err := w.served.wait(context.Background(), w.engine, met); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // handle does what a process asks for. What is no request, and more than a process may have under way, gets no answer.

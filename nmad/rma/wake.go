@@ -57,6 +57,7 @@ func (w *World) sendWake(rank int, k *waker) {
 				k.state.Store(wakerSent)
 				w.sendWake(rank, k)
 			}
+			w.room.ring() // Close waits for that
 		}}
 	}
 	_ = w.s.Gate(rank).Post(&k.request, &k.op) // of a gate that has ended no thread waits any more

@@ -1,10 +1,13 @@
 package rma
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
@@ -17,9 +20,22 @@ const (
 	contextRequests = FirstContext     // what others are asked for
 	contextReplies  = FirstContext + 1 // what they answer, by the number of the request
 	contextData     = FirstContext + 2 // long puts, likewise
-	contextControl  = FirstContext + 3 // collective calls
-	LastContext     = contextControl
+	contextControl  = FirstContext + 3 // collective calls, of every second World of a session
+	LastContext     = FirstContext + 4 // and of the others: a process that opens the next one may meet one that has not left the last one
 )
+
+// opened counts the Worlds that a session has had, by weak.Pointer of it.
+var opened sync.Map
+
+// generation is the number of the next World of a session.
+func generation(s *nmad.Session) uint32 {
+	key := weak.Make(s)
+	n, known := opened.LoadOrStore(key, new(atomic.Uint32))
+	if !known {
+		runtime.AddCleanup(s, func(key weak.Pointer[nmad.Session]) { opened.Delete(key) }, key)
+	}
+	return n.(*atomic.Uint32).Add(1)
+}
 
 // World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the collective calls; see Alloc.
 type World struct {
@@ -44,9 +60,11 @@ type World struct {
 	losses atomic.Int32          // other processes that were lost
 	last   atomic.Pointer[error] // how the last one was; nil: some live
 
-	closed atomic.Bool
-	mu     sync.Mutex // serializes changes of tables, and of used
-	used   struct {
+	closing atomic.Bool // no more operations are started by messages
+	closed  atomic.Bool
+	mu      sync.Mutex // serializes changes of tables, and of used
+	vacant  [2]uint32  // no index of that parity is free below
+	used    struct {
 		regions, segments int
 		bytes, mapped     uint64
 	}
@@ -94,6 +112,7 @@ func open(s *nmad.Session, o options) (*World, error) {
 	defer closeDescriptor(c.fd)
 	w.peers[w.rank].page = &page{mem}
 	if w.size == 1 {
+		worlds.Store(w, true)
 		return w, nil
 	}
 	if err := w.join(); err != nil {
@@ -112,6 +131,7 @@ func open(s *nmad.Session, o options) (*World, error) {
 		w.leave()
 		return nil, fmt.Errorf("rma: open: %w", err)
 	}
+	worlds.Store(w, true)
 	return w, nil
 }
 
@@ -131,7 +151,10 @@ func (w *World) join() error {
 	for r := range ranks {
 		ranks[r] = r
 	}
-	for number := FirstContext; number <= LastContext; number++ {
+	for number := FirstContext; number <= contextControl; number++ {
+		if number == contextControl {
+			number += int(generation(w.s) % 2)
+		}
 		c, err := w.s.OpenContext(number, ranks...)
 		if err != nil {
 			w.leave()
@@ -151,12 +174,13 @@ func (w *World) join() error {
 
 // leave closes what join has opened.
 func (w *World) leave() {
+	w.closed.Store(true)
 	if w.stop != nil {
 		w.stop()
 	}
-	w.end()
+	_ = w.end() // else the engine was closed, and with it all of this
 	for _, c := range w.contexts {
-		_ = c.Close() // what others have sent too late keeps it open, which harms nothing
+		_ = c.Close() // what others have sent too late keeps it open, and then no other World comes after this one
 	}
 }
 
@@ -231,20 +255,43 @@ func (w *World) Limits() Limits {
 	return l
 }
 
+// worlds are those that are open: their memory stays, though a program may have nothing but slices of it.
+var worlds sync.Map
+
+// quiet waits until no operation of this process is under way by messages.
+func (w *World) quiet() error {
+	met := func() bool {
+		for rank := range w.peers {
+			if p := &w.peers[rank]; p.underway.Load() != 0 || p.waker.state.Load() != wakerIdle && p.lost.Load() == nil {
+				return false
+			}
+		}
+		return true
+	}
+	for !met() && !w.engine.PollUntil(met) {
+		if err := w.room.wait(context.Background(), w.engine, met); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Close ends the World, at all processes: it waits until the operations of this process are remotely complete, and for the other processes; when it returns no process writes into memory of this one any more. All memory that is open is
-// closed, and what Segment.Bytes, Domain.Local and Region.Bytes of Make have given must not be used any more. Operations after it, and waits for signals, fail with ErrClosed. Its error is that of a process that was lost, or of an operation that had not been
-// flushed; the World is closed all the same. Calling it again does nothing.
+// closed, and what Segment.Bytes, Domain.Local and Region.Bytes of Make have given must not be used any more. Operations after it, and waits for signals, fail with ErrClosed. Its error is that of a process that was lost; the World is closed all the same. Calling it again does nothing.
 func (w *World) Close() error {
 	w.collect.Lock()
 	defer w.collect.Unlock()
 	if w.closed.Load() {
 		return nil
 	}
-	var err error
+	w.closing.Store(true)
+	err := w.quiet()
 	if w.size > 1 {
-		_, err = w.agree(record{}, nil)
+		_, failed := w.agree(record{}, nil)
+		err = errors.Join(err, failed)
 	}
 	w.closed.Store(true)
+	worlds.Delete(w)
 	w.signalled.ring()
 	w.mu.Lock()
 	own := map[uint32]*region{}
