@@ -30,6 +30,9 @@ func (w *Window) Fence(a Assert) error {
 		err = errors.Join(err, lost)
 	}
 	if err == nil {
+		err = w.domain.Fence() // what others have written here is seen
+	}
+	if err == nil {
 		err = w.within("fence")
 	}
 	if err != nil {
