@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// The words of a process of a window, by which all agree on who may do what. They lie in memory of their own, one line each of what several write:
+// The words of a process of a window, by which all agree on what each may do. They lie in memory of their own, one line each of what several write:
 //
 //	lock        the lock of Lock and LockAll, for the memory of the process; see window_lock.go
 //	mutex       1 + the rank that changes elements which have no atomic; 0: none does
