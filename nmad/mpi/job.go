@@ -28,8 +28,6 @@ type job struct {
 	world   *Comm                 // of all processes, for communicators between groups
 	hostOf  func(process int) int // the lowest process on the host of one; nil: what the session says; below 0: no ranks share memory
 
-	memory memory // of windows
-
 	mu       sync.Mutex
 	segments map[*segment.Segment]bool // that are mapped
 	refuses  int                       // goroutines that send refusals
@@ -117,7 +115,7 @@ func start(ctx context.Context) (world *Comm, err error) {
 	return world, nil
 }
 
-// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 2002 of the domain 0, and windows those of package rma. All processes of the job call it, once for a session. It does not block.
+// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 2001 of the domain 0, and for windows some from 60005 on. All processes of the job call it, once for a session. It does not block.
 func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
@@ -140,9 +138,6 @@ func New(session *nmad.Session) (world *Comm, err error) {
 	if world, err = j.open("world", all, 0, 0, nil); err == nil {
 		j.world = world
 		j.self, err = j.open("self", own, 1, 0, nil)
-	}
-	if err == nil {
-		err = j.memory.listen(session)
 	}
 	return world, err
 }

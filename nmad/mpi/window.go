@@ -31,7 +31,7 @@ var (
 // Put and Get are not atomic. Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap are, element by element, towards each other, when all that meet give elements of one kind. Those of one process to one element of a target happen in their order.
 type Window struct {
 	comm   *Comm // of the window's own, with its name, hints and attributes
-	memory *rma.World
+	memory *rma.World // of the window's own
 	domain *rma.Domain
 	form   form
 	own    []byte // memory of this process
@@ -157,34 +157,24 @@ func (w *Window) Free() error {
 	if err := w.usable(); err != nil {
 		return w.fails("free", err)
 	}
-	err := w.within("free")
-	err = errors.Join(err, w.domain.FlushAll(), w.comm.Barrier())
-	w.freed.Store(true)
-	err = errors.Join(err, w.release())
-	w.comm.Free()
-	if err != nil {
+	if err := errors.Join(w.within("free"), w.release()); err != nil {
 		return w.fails("free", err)
 	}
 	return nil
 }
 
-// release gives back the memory, and what hears of processes that are lost.
-func (w *Window) release() (err error) {
+// release ends the window, once its processes all call it.
+func (w *Window) release() error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.stop != nil {
 		w.stop()
 		w.lose()
 	}
-	for _, x := range w.attached {
-		err = errors.Join(err, x.region.Close())
-	}
-	w.attached = nil
-	for _, x := range []*rma.Region{w.part, w.words} {
-		if x != nil {
-			err = errors.Join(err, x.Close())
-		}
-	}
+	w.mu.Unlock()
+	err := w.domain.FlushAll()
+	err = errors.Join(err, w.memory.Close()) // and with it all regions
+	w.freed.Store(true)
+	w.comm.Free()
 	return err
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// How windows are made. All processes of the communicator call the same function; each may give another size, and another unit, which is how many bytes a displacement counts. The first window of a job has all its processes open package rma's
-// memory: those that are not in the communicator take part when messages progress there.
+// How windows are made. All processes of the communicator call the same function; each may give another size, and another unit, which is how many bytes a displacement counts. A window has a communicator, and a World of package rma, of its own, so only its
+// processes have to do with it. Messages progress in the background while it is there.
 
 // AllocateWindow makes a window with new memory, zero all of it, which processes of one host reach by loads and stores.
 func (c *Comm) AllocateWindow(bytes, unit int) (*Window, error) {
@@ -49,6 +49,9 @@ type windowCard struct {
 	Words  [rma.RefBytes]byte
 }
 
+// windowContext is the first context of the World of the window whose communicator has number 0.
+const windowContext = rma.LastContext + 1
+
 // window makes a window, whose memory own makes here; nil: rank 0 makes that of all.
 func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) error) (*Window, error) {
 	if err := c.usable(); err != nil {
@@ -57,20 +60,18 @@ func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) err
 	fails := func(err error) (*Window, error) {
 		return nil, c.told(fmt.Errorf("mpi: new window (%s), %v: %w", formNames[f], c, err))
 	}
-	m, err := c.memory()
-	if err != nil {
-		return fails(err)
-	}
 	d, err := c.Create(c.group)
 	if err != nil {
 		return fails(err)
 	}
-	w := &Window{comm: d, memory: m, form: f, peers: make([]windowPeer, c.Size()), used: make([]uint64, 2*c.Size())}
-	if err = w.make(bytes, unit, own); err != nil {
-		w.freed.Store(true)
-		err = errors.Join(err, w.release())
+	m, err := rma.OpenAmong(c.job.session, windowContext+rma.Contexts*d.number, c.group.job...)
+	if err != nil {
 		d.Free()
 		return fails(err)
+	}
+	w := &Window{comm: d, memory: m, domain: m.Default(), form: f, peers: make([]windowPeer, c.Size()), used: make([]uint64, 2*c.Size())}
+	if err = w.make(bytes, unit, own); err != nil {
+		return fails(errors.Join(err, w.release()))
 	}
 	return w, nil
 }
@@ -80,10 +81,8 @@ func (w *Window) make(bytes, unit int, own func(*Window, *rma.World) error) (err
 	mine, all := windowCard{Form: uint8(w.form), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
 	if bytes < 0 || unit < 1 {
 		err = fmt.Errorf("%w: %d B in units of %d: give 0 or more, and 1 or more", ErrCount, bytes, unit)
-	} else if w.domain, err = w.memory.Domain(rma.DomainConfig{}); err == nil {
-		if w.words, err = w.memory.Make(w.wordsBytes()); err == nil && own != nil {
-			err = own(w, w.memory)
-		}
+	} else if w.words, err = w.memory.Make(w.wordsBytes()); err == nil && own != nil {
+		err = own(w, w.memory)
 	}
 	if w.words != nil {
 		_, _ = w.words.Ref(0).AppendBinary(mine.Words[:0])
