@@ -30,7 +30,7 @@ var (
 //
 // Put and Get are not atomic. Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap are, element by element, towards each other, when all that meet give elements of one kind. Those of one process to one element of a target happen in their order.
 type Window struct {
-	comm   *Comm // of the window's own, with its name, hints and attributes
+	comm   *Comm      // of the window's own, with its name, hints and attributes
 	memory *rma.World // of the window's own
 	domain *rma.Domain
 	form   form

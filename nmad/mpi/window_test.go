@@ -43,7 +43,7 @@ func TestWindowSlices(t *testing.T) {
 		err = errors.Join(err, w.Fence(0), Get(w, got, last, 3), Accumulate(w, Sum, []int64{1, 2, 3}, next, 0), w.Fence(0))
 		err = errors.Join(err, expect(got, []int64{int64((last + c.Size() - 1) % c.Size()), 7}), expect(own[:3], []int64{1, 2, 3}))
 		err = errors.Join(err, w.Fence(0), GetAccumulate(w, Max, []int64{9, 0}, was, next, 1), GetAccumulate(w, NoOp, nil, got, next, 1), w.Fence(NoSucceed))
-		err = errors.Join(err, expect(was, []int64{2, 3}), expect(got, []int64{9, 3}), expect(own[:3], []int64{1, 9, 3}))
+		err = errors.Join(err, expect(was, []int64{2, 3}), expect(got, []int64{9, 3}), expect(own[:3], []int64{1, 9, 3}), c.Barrier())
 
 		// The columns of a matrix at the target from a row here.
 		column, err2 := datatype.Vector(3, 1, 3, datatype.Of(datatype.Int64))
