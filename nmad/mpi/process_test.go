@@ -19,16 +19,21 @@ import (
 const childVariable = "MPI_TEST"
 
 func TestMain(m *testing.M) {
-	if what := os.Getenv(childVariable); what == "sessions" {
+	switch what := os.Getenv(childVariable); what {
+	case "":
+		os.Exit(m.Run())
+	case "sessions":
 		if err := sessions(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
-		os.Exit(0)
-	} else if what != "" {
+	case "machine":
+		os.Exit(beMachine(os.Args[1], os.Args[2], os.Args[3], os.Args[4:]))
+	case "host":
+		beHost()
+	default:
 		Main(child(what))
-		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(0)
 }
 
 // works does a little of everything, and says so.
