@@ -28,6 +28,9 @@ const (
 	ClassProcFailed
 	ClassRevoked
 	ClassPending
+	ClassWindow
+	ClassEpoch
+	ClassRange
 	ClassOther
 )
 
@@ -37,12 +40,12 @@ var classes = []struct {
 	class Class
 }{
 	{nmad.ErrBuffer, ClassBuffer}, {ErrTruncated, ClassTruncate}, {ErrRevoked, ClassRevoked}, {nmad.ErrPeerLost, ClassProcFailed}, {ErrElsewhere, ClassProcFailed}, {ErrCount, ClassCount}, {ErrType, ClassType}, {ErrTag, ClassTag},
-	{ErrComm, ClassComm}, {ErrRank, ClassRank}, {nmad.ErrRank, ClassRank}, {ErrRequest, ClassRequest}, {nmad.ErrActive, ClassPending}, {ErrGroup, ClassGroup}, {ErrOp, ClassOp}, {ErrInfo, ClassInfo}, {ErrCall, ClassOther},
+	{ErrComm, ClassComm}, {ErrRank, ClassRank}, {nmad.ErrRank, ClassRank}, {ErrRequest, ClassRequest}, {nmad.ErrActive, ClassPending}, {ErrGroup, ClassGroup}, {ErrOp, ClassOp}, {ErrInfo, ClassInfo}, {ErrWindow, ClassWindow}, {ErrEpoch, ClassEpoch}, {ErrRange, ClassRange}, {ErrCall, ClassOther},
 }
 
 var classNames = [...]string{
 	ClassNone: "no error", ClassBuffer: "buffer", ClassCount: "count", ClassType: "datatype", ClassTag: "tag", ClassComm: "communicator", ClassRank: "rank", ClassRequest: "request", ClassGroup: "group", ClassOp: "operation",
-	ClassInfo: "hint", ClassTruncate: "truncated", ClassProcFailed: "process failed", ClassRevoked: "revoked", ClassPending: "pending", ClassOther: "other",
+	ClassInfo: "hint", ClassTruncate: "truncated", ClassProcFailed: "process failed", ClassRevoked: "revoked", ClassPending: "pending", ClassWindow: "window", ClassEpoch: "epoch of a window", ClassRange: "range of a window", ClassOther: "other",
 }
 
 // String names the class.

@@ -18,5 +18,7 @@
 //
 // A communicator whose processes have died in part is revoked, and shrunk (Comm.Revoke, Comm.Shrink, Comm.Agree), as in ULFM. One may have a domain of nmad of its own (KeyDomain).
 //
-// Windows, files and process creation of MPI are not there.
+// Windows (Window) are memory that the processes of a communicator access without a call of the process that has it, by way of package rma.
+//
+// Files and process creation of MPI are not there.
 package mpi

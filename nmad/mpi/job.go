@@ -115,7 +115,7 @@ func start(ctx context.Context) (world *Comm, err error) {
 	return world, nil
 }
 
-// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 2001 of the domain 0. All processes of the job call it, once for a session. It does not block.
+// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 2001 of the domain 0, and for windows some from 60005 on. All processes of the job call it, once for a session. It does not block.
 func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)

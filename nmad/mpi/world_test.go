@@ -35,6 +35,7 @@ func eachErrs(t *testing.T, size int, f func(world *Comm) error) []error {
 	return errsOver(t, "shm", size, f)
 }
 
+// errsOver is eachErrs over that driver.
 func errsOver(t *testing.T, driver string, size int, f func(world *Comm) error) []error {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

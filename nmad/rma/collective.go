@@ -60,7 +60,7 @@ const (
 
 func (w *World) tag(step uint64) uint64 { return w.calls*steps + step }
 
-// agree combines the records of all processes, by a binomial tree with the root 0, which chooses the rest, and says what came of it. It returns once all have called it, or with an error
+// agree combines the records of all processes, by a binomial tree whose root is the first of them, which chooses the rest, and says what came of it. It returns once all have called it, or with an error
 // where a process was lost; each tells its neighbours in the tree something in any case, so none waits for one that has given up.
 func (w *World) agree(r record, choose func(*record)) (record, error) {
 	w.calls++
@@ -72,20 +72,21 @@ func (w *World) agree(r record, choose func(*record)) (record, error) {
 		}
 		first = errors.Join(first, err)
 	}
-	mask := 1
-	for ; mask < w.size; mask *= 2 {
-		if w.rank&mask != 0 {
-			b := r.encode()
-			if err := w.control.Send(w.rank-mask, w.tag(stepUp), b[:]); err != nil {
-				lost(w.rank-mask, err)
+	mask, size := 1, len(w.members)
+	for ; mask < size; mask *= 2 {
+		if w.index&mask != 0 {
+			b, parent := r.encode(), w.members[w.index-mask]
+			if err := w.control.Send(parent, w.tag(stepUp), b[:]); err != nil {
+				lost(parent, err)
 			}
-			if err := w.hear(w.rank-mask, &r); err != nil {
-				lost(w.rank-mask, err)
+			if err := w.hear(parent, &r); err != nil {
+				lost(parent, err)
 			}
 			break
 		}
-		if child := w.rank + mask; child < w.size {
+		if w.index+mask < size {
 			var x record
+			child := w.members[w.index+mask]
 			if err := w.hearStep(child, stepUp, &x); err != nil {
 				lost(child, err)
 				continue
@@ -93,13 +94,13 @@ func (w *World) agree(r record, choose func(*record)) (record, error) {
 			r.combine(&x)
 		}
 	}
-	if w.rank == 0 && choose != nil && !r.failed {
+	if w.index == 0 && choose != nil && !r.failed {
 		choose(&r)
 	}
 	b := r.encode()
 	for mask /= 2; mask > 0; mask /= 2 {
-		if child := w.rank + mask; child < w.size {
-			if err := w.control.Send(child, w.tag(stepDown), b[:]); err != nil {
+		if w.index+mask < size {
+			if err := w.control.Send(w.members[w.index+mask], w.tag(stepDown), b[:]); err != nil {
 				first = errors.Join(first, err)
 			}
 		}

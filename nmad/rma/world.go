@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"weak"
@@ -24,15 +25,21 @@ const (
 	LastContext     = FirstContext + 4 // and of the others: a process that opens the next one may meet one that has not left the last one
 )
 
-// opened counts the Worlds that a session has had, by weak.Pointer of it.
+// opened counts the Worlds that a session has had in its contexts.
 var opened sync.Map
 
-// generation is the number of the next World of a session.
-func generation(s *nmad.Session) uint32 {
-	key := weak.Make(s)
+// place is where a session has Worlds, one after the other: in the contexts from first on.
+type place struct {
+	session weak.Pointer[nmad.Session]
+	first   int
+}
+
+// generation is the number of the next World there.
+func generation(s *nmad.Session, first int) uint32 {
+	key := place{weak.Make(s), first}
 	n, known := opened.LoadOrStore(key, new(atomic.Uint32))
 	if !known {
-		runtime.AddCleanup(s, func(key weak.Pointer[nmad.Session]) { opened.Delete(key) }, key)
+		runtime.AddCleanup(s, func(key place) { opened.Delete(key) }, key)
 	}
 	return n.(*atomic.Uint32).Add(1)
 }
@@ -43,7 +50,10 @@ type World struct {
 	options options
 	engine  *pioman.Engine
 	rank    int
-	size    int
+	size    int    // of the job
+	first   int    // of its contexts
+	members []int  // its processes, this one among them, in the order of the tree of collective calls
+	index   int    // of this one there
 	peers   []peer // by rank
 	far     bool   // some other process is not reached by what is mapped
 	near    []int  // other ranks of the host whose pages are mapped here, or may be
@@ -57,6 +67,8 @@ type World struct {
 	signalled bell         // threads that sleep until a signal comes
 	served    bell         // threads that close memory, until no request uses it
 	room      bell         // threads that wait until fewer operations are under way
+
+	answered atomic.Uint64 // requests of others: written by what answers them, read by fences and flushes, which see what these have done
 
 	losses atomic.Int32          // other processes that were lost
 	last   atomic.Pointer[error] // how the last one was; nil: some live
@@ -100,11 +112,30 @@ type options struct {
 // It opens the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of them is open already. It waits as nmad does: for the calling thread only.
 func Open(s *nmad.Session) (*World, error) { return open(s, options{}) }
 
+// Contexts is how many contexts a World takes.
+const Contexts = LastContext - FirstContext + 1
+
+// OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all with the same ranks in the same order. Its contexts are the Contexts from first on. A session has as many as it has contexts for.
+func OpenAmong(s *nmad.Session, first int, ranks ...int) (*World, error) {
+	return openAmong(s, options{}, first, ranks)
+}
+
 func open(s *nmad.Session, o options) (*World, error) {
+	ranks := make([]int, s.Size())
+	for r := range ranks {
+		ranks[r] = r
+	}
+	return openAmong(s, o, FirstContext, ranks)
+}
+
+func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, error) {
 	if s.Engine() == nil {
 		return nil, fmt.Errorf("rma: open: %w: no session: nmad.Join gives one", nmad.ErrConfig)
 	}
-	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), peers: make([]peer, s.Size())}
+	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), first: first, members: slices.Clone(ranks), index: slices.Index(ranks, s.Rank()), peers: make([]peer, s.Size())}
+	if w.index < 0 {
+		return nil, fmt.Errorf("rma: open: %w: the own rank %d is not among %v", nmad.ErrConfig, w.rank, ranks)
+	}
 	w.own = w.newDomain(nmad.Shared)
 	mem, c, err := makeMemory(worldBytes)
 	if err != nil {
@@ -112,7 +143,7 @@ func open(s *nmad.Session, o options) (*World, error) {
 	}
 	defer closeDescriptor(c.fd)
 	w.peers[w.rank].page = &page{mem}
-	if w.size == 1 {
+	if len(w.members) == 1 {
 		worlds.Store(w, true)
 		return w, nil
 	}
@@ -120,7 +151,7 @@ func open(s *nmad.Session, o options) (*World, error) {
 		return nil, fmt.Errorf("rma: open: %w", err)
 	}
 	if w.sharesMemory() && !o.apart {
-		for rank := range w.size {
+		for _, rank := range w.members {
 			if rank != w.rank && s.HostOf(rank) == s.HostOf(w.rank) {
 				w.near = append(w.near, rank)
 			}
@@ -138,7 +169,7 @@ func open(s *nmad.Session, o options) (*World, error) {
 
 // sharesMemory says whether messages between the processes of a host go through memory that these share: then other memory can be shared, too.
 func (w *World) sharesMemory() bool {
-	for _, r := range w.s.Gate((w.rank + 1) % w.size).Info().Rails {
+	for _, r := range w.s.Gate(w.members[(w.index+1)%len(w.members)]).Info().Rails {
 		if r.Name != "auto" && r.Name != "shm" {
 			return false
 		}
@@ -148,15 +179,11 @@ func (w *World) sharesMemory() bool {
 
 // join opens the contexts.
 func (w *World) join() error {
-	ranks := make([]int, w.size)
-	for r := range ranks {
-		ranks[r] = r
-	}
 	for number := FirstContext; number <= contextControl; number++ {
 		if number == contextControl {
-			number += int(generation(w.s) % 2)
+			number += int(generation(w.s, w.first) % 2)
 		}
-		c, err := w.s.OpenContext(number, ranks...)
+		c, err := w.s.OpenContext(w.first+number-FirstContext, w.members...)
 		if err != nil {
 			w.leave()
 			return err
@@ -165,7 +192,7 @@ func (w *World) join() error {
 	}
 	w.control = w.contexts[contextControl-FirstContext]
 	w.stop = w.s.Monitor(nmad.GateEnded, w.ended)
-	for rank := range w.peers { // what has ended before
+	for _, rank := range w.members { // what has ended before
 		if g := w.s.Gate(rank); g.Err() != nil {
 			w.ended(nmad.Event{Gate: g})
 		}
@@ -188,14 +215,14 @@ func (w *World) leave() {
 // ended hears that a gate has ended.
 func (w *World) ended(e nmad.Event) {
 	rank := e.Gate.Rank()
-	if rank < 0 || rank >= w.size || e.Gate != w.s.Gate(rank) {
-		return // a gate of another domain
+	if !slices.Contains(w.members, rank) || e.Gate != w.s.Gate(rank) {
+		return // a gate of another domain, or of a process that has no part in this
 	}
 	why := e.Gate.Err()
 	if why == nil {
 		why = e.Err
 	}
-	if rank != w.rank && why != nil && w.peers[rank].lost.CompareAndSwap(nil, &why) && w.losses.Add(1) == int32(w.size)-1 {
+	if rank != w.rank && why != nil && w.peers[rank].lost.CompareAndSwap(nil, &why) && w.losses.Add(1) == int32(len(w.members))-1 {
 		w.last.Store(&why)
 	}
 	w.signalled.ring()
@@ -213,7 +240,7 @@ func (w *World) meet(c card) error {
 			mapped = append(mapped, rank)
 		}
 	}
-	w.far = len(mapped) < w.size-1
+	w.far = len(mapped) < len(w.members)-1
 	w.mu.Lock()
 	w.used.mapped += uint64(len(mapped)) * worldBytes
 	w.mu.Unlock()
@@ -288,7 +315,7 @@ func (w *World) Close() error {
 	}
 	w.closing.Store(true)
 	err := w.quiet()
-	if w.size > 1 {
+	if len(w.members) > 1 {
 		_, failed := w.agree(record{}, nil)
 		err = errors.Join(err, failed)
 	}
@@ -313,7 +340,7 @@ func (w *World) Close() error {
 	for index, x := range own {
 		w.retire(index, x)
 	}
-	if w.size > 1 {
+	if len(w.members) > 1 {
 		w.leave()
 	}
 	if err != nil {

@@ -87,7 +87,7 @@ var rules = []rule{
 	// So do active messages, which are messages.
 	{folder: "nmad/am", ours: []string{"nmad", "pioman", "marcel", "asm"}},
 	// MPI sees of nmad what every program does.
-	{folder: "nmad/mpi", ours: []string{"nmad", "pioman", "marcel"}},
+	{folder: "nmad/mpi", ours: []string{"nmad", "pioman", "marcel", "asm"}},
 	{
 		folder:  "nmad",
 		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},
