@@ -44,6 +44,9 @@ func (w *Window) Fence(a Assert) error {
 
 // Post opens an epoch in which the processes of a group access the memory of this one: those that call Start with a group that has it. It does not wait for them. ErrEpoch: the one before has not ended.
 func (w *Window) Post(g Group, a Assert) error {
+	if err := w.Sync(); err != nil {
+		return err
+	}
 	return w.opens("post", g, &w.exposed, func(rank int) error { return w.signal(rank, postedAt(w.comm.rank)) })
 }
 
@@ -192,6 +195,9 @@ func (w *Window) Test() (bool, error) {
 		w.uses(2*rank + 1)
 	}
 	w.closed(&w.exposed, true)
+	if err := w.domain.Fence(); err != nil {
+		return true, w.fails("test", err)
+	}
 	return true, nil
 }
 

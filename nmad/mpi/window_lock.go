@@ -209,10 +209,13 @@ func (w *Window) join(target int) error {
 // acquire takes the lock of a target.
 func (w *Window) acquire(kind LockKind, target int) error {
 	done, err := w.tryLock(kind, target, false)
-	if done || err != nil {
+	if err == nil && !done {
+		err = w.waitLock(kind, target)
+	}
+	if err != nil {
 		return err
 	}
-	return w.waitLock(kind, target)
+	return w.domain.Fence() // what those have written that had it before is seen
 }
 
 // tryLock takes the lock of a target if it is free; urgent: also before those that wait to have it exclusively.

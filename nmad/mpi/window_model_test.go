@@ -410,7 +410,7 @@ func modelTest(c *Comm, f form, epoch string, seed uint64, rounds int, apart boo
 			slot := at / slotBytes
 			err = fmt.Errorf("byte %d, slot %d of %v, is %d, want %d", at, slot, typeOfSlot(c.Rank(), slot), own[at], want[at])
 		}
-		if err = errors.Join(err, c.Barrier()); err != nil {
+		if err = errors.Join(err, w.Sync(), c.Barrier()); err != nil {
 			return fmt.Errorf("seed %d, round %d: %w", seed, i, err)
 		}
 	}

@@ -76,10 +76,13 @@ func (w *Window) until(target int, f func() (bool, error)) error {
 func (w *Window) lockMutex(target int) error {
 	at, me := w.word(target, mutexAt), uint64(w.comm.rank)+1
 	was, err := rma.CompareAndSwap(w.domain, at, 0, me)
-	if err != nil || was == 0 {
+	if err == nil && was != 0 {
+		err = w.waitMutex(target)
+	}
+	if err != nil {
 		return err
 	}
-	return w.waitMutex(target)
+	return w.domain.Fence()
 }
 
 func (w *Window) waitMutex(target int) error {
@@ -115,11 +118,15 @@ func (w *Window) await(rank, at int, v uint64, group []int) error {
 				continue
 			}
 			if there, err := rma.Load[uint64](w.domain, own); err == nil && there >= v {
-				return nil
+				return w.domain.Fence()
 			}
 			return fmt.Errorf("rank %d: %w", other, *why)
 		}
-		if _, err := w.domain.WaitSignal(ctx, own, rma.GE, v); err == nil || ctx.Err() == nil || w.usable() != nil {
+		_, err := w.domain.WaitSignal(ctx, own, rma.GE, v)
+		if err == nil {
+			return w.domain.Fence()
+		}
+		if ctx.Err() == nil || w.usable() != nil {
 			return err
 		}
 	}

@@ -170,7 +170,7 @@ func (a *answer) giveBack() {
 
 // send sends the answer.
 func (a *answer) send() {
-	a.w.answered.Add(1)    // what was done is seen by threads of this process that fence afterwards
+	a.w.answered.meet()
 	if a.parts[1] == nil { // a get's is lent until it has left
 		a.giveBack()
 	}

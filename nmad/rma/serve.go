@@ -112,6 +112,7 @@ func (w *World) handle(rank int, b []byte) {
 	if a == nil {
 		return
 	}
+	w.answered.meet()
 	a.number, a.reply = q.number, reply{}
 	a.reply.status = a.borrow(&q)
 	if q.ask == askLong {

@@ -68,7 +68,7 @@ type World struct {
 	served    bell         // threads that close memory, until no request uses it
 	room      bell         // threads that wait until fewer operations are under way
 
-	answered atomic.Uint64 // requests of others: written by what answers them, read by fences and flushes, which see what these have done
+	answered meeting // of what answers requests of others with fences and flushes of this process
 
 	losses atomic.Int32          // other processes that were lost
 	last   atomic.Pointer[error] // how the last one was; nil: some live
