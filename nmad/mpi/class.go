@@ -69,7 +69,7 @@ func ClassOf(err error) Class {
 	return ClassOther
 }
 
-// SetErrorHandler has f told of each error of communication on c, before the call, or the request, returns it: what is wrong with arguments is returned only. Several threads may be told of errors at once. nil: no function is told, as from the
+// SetErrorHandler has f told of each error of communication on c, before the call, or the request, returns it: what is wrong with the arguments of a message is returned only. Several threads may be told of errors at once. nil: no function is told, as from the
 // start: an error is returned, and ends nothing. A Dup has the handler of what it was made of.
 func (c *Comm) SetErrorHandler(f func(c *Comm, err error)) {
 	c.mu.Lock()

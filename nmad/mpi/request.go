@@ -20,7 +20,7 @@ type Status struct {
 // noStatus is of a receive from no process.
 var noStatus = Status{Source: ProcNull, Tag: AnyTag}
 
-// Count is how many elements of a datatype came; Undefined: the last one is not whole.
+// Count is how many elements of a datatype came; Undefined: the last one is not whole. The function Count is for elements of a Go type.
 func (s Status) Count(t *datatype.Type) int {
 	if _, n := t.Count(s.Bytes); n >= 0 {
 		return n
@@ -78,7 +78,7 @@ func (r *Request) idle(err error) *Request {
 // as other collective operations. nmad.ErrActive: it is under way.
 func (r *Request) Start() error {
 	switch {
-	case r.none:
+	case r.none && r.operation == nil:
 		return r.err
 	case r.start != nil:
 		if err := r.start(); err != nil {
