@@ -231,7 +231,7 @@ func sbarrier(c *Comm, _ int) error   { return c.Barrier() }
 func sibarrier(c *Comm, _ int) error  { return ends(c.Ibarrier()) }
 func sallreduce(c *Comm, _ int) error { return Allreduce(c, Max, nil, numbersTo(longDebt)) }
 
-func dups(c *Comm, _ int) error {
+func dupsBeside(c *Comm, _ int) error {
 	d, err := c.Dup()
 	if err == nil {
 		d.Free()
@@ -266,7 +266,7 @@ var waitings = []waiting{
 		"message in parts", func(c *Comm, peer int) error { return ends(parts(c, peer, false)) },
 		func(c *Comm, peer int) error { return ends(parts(c, peer, true)) },
 	},
-	{"Dup", dups, dups},
+	{"Dup", dupsBeside, dupsBeside},
 }
 
 // looks do not block, but look again and again.
