@@ -189,6 +189,8 @@ func Follow() error {
 			return recvCallOther(w, o)
 		case kindOverlap:
 			return overlapOther(w, o.Size)
+		case kindCollective:
+			return collectiveOther(w, o)
 		}
 		return fmt.Errorf("an unknown order: %q", o.Kind)
 	})
