@@ -57,6 +57,7 @@ type answer struct {
 	sent      nmad.Op
 	receiving nmad.Request
 	data      nmad.Op
+	posting   posting
 	waits     atomic.Pointer[region] // where what comes goes: World.retire cancels it
 	head      [replyBytes]byte
 	parts     [2][]byte
@@ -107,18 +108,27 @@ func (a *answer) receive(q *request) {
 
 // listen posts the receive of a long put. Either retire, which cancels it, finds it posted, or it finds here that the memory is being closed, and has retire look again.
 func (a *answer) listen() {
-	x := a.x
+	x, posting, number := a.x, &a.posting, a.posting.begin()
 	if err := a.w.s.Gate(a.rank).Post(&a.receiving, &a.data); err != nil {
 		a.release() // the gate has ended, and so has the other process
+		return
 	}
-	if x != nil && x.closed.Load() { // a may be another request's by now
+	if posting.posted(number); x != nil && x.closed.Load() { // a may be another request's by now
 		x.again.Store(true)
 		a.w.served.ring()
 	}
 }
 
 // arrived is called when a long put is in.
-func (a *answer) arrived(r *nmad.Request) {
+func (a *answer) arrived(*nmad.Request) {
+	if a.posting.ended() {
+		a.goOn()
+	}
+}
+
+// goOn ends a long put, or drops what comes of one that was cancelled.
+func (a *answer) goOn() {
+	r := &a.receiving
 	a.waits.Store(nil)
 	_, err := r.Test()
 	switch {
@@ -223,8 +233,8 @@ func (w *World) retire(index uint32, x *region) {
 // cancel takes the receives back that are to go into a memory.
 func (k *desk) cancel(x *region) {
 	for i := range k.answers {
-		if a := k.answers[i].Load(); a != nil && a.waits.Load() == x {
-			a.receiving.Cancel()
+		if a := k.answers[i].Load(); a != nil && a.posting.cancel(&a.receiving, func() bool { return a.waits.Load() == x }) {
+			a.goOn()
 		}
 	}
 }

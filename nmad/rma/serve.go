@@ -18,6 +18,7 @@ type slot struct {
 	op      nmad.Op
 	over    atomic.Bool // it is not posted any more
 	again   atomic.Bool // end is to look again
+	posting posting
 	buf     [headBytes + inlineBytes]byte
 }
 
@@ -47,10 +48,23 @@ func (w *World) serve() error {
 	return nil
 }
 
-func (s *slot) post() error { return s.w.s.Post(nmad.AnySource, &s.request, &s.op) }
+func (s *slot) post() error {
+	number := s.posting.begin()
+	err := s.w.s.Post(nmad.AnySource, &s.request, &s.op)
+	s.posting.posted(number)
+	return err
+}
 
 // came is called when a request has come: of one process one at a time, of different ones at once. It must not wait.
-func (s *slot) came(r *nmad.Request) {
+func (s *slot) came(*nmad.Request) {
+	if s.posting.ended() {
+		s.goOn()
+	}
+}
+
+// goOn takes a request in, and posts the receive of the next one.
+func (s *slot) goOn() {
+	r := &s.request
 	_, err := r.Test()
 	if err == nil {
 		s.w.handle(r.Source(), s.buf[:r.Len()])
@@ -70,7 +84,10 @@ func (w *World) end() error {
 		s := &w.slots[i]
 		met := func() bool { return s.over.Load() || s.again.Swap(false) }
 		for !s.over.Load() {
-			if s.request.Cancel(); !s.over.Load() && !w.engine.PollUntil(met) {
+			if s.posting.cancel(&s.request, func() bool { return true }) {
+				s.goOn()
+			}
+			if !s.over.Load() && !w.engine.PollUntil(met) {
 				if err := w.served.wait(context.Background(), w.engine, met); err != nil {
 					return err
 				}

@@ -1,0 +1,52 @@
+package rma
+
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// posting lets a thread cancel a receive that its own end may post again: Request.Cancel and Post never meet. By a number of the receive, times four, and
+//
+//	idle --- Post has returned ---> posted --- cancel ---> cancelling --- Cancel has returned ---> posted
+//	  | it ends                       | it ends                | it ends
+//	  '--> ended: its Done goes on <--'                        '--> ended: what cancels it goes on in place of its Done
+type posting struct{ state atomic.Uint64 }
+
+const (
+	postIdle uint64 = iota
+	postPosted
+	postCancelling
+	postEnded
+	postStates = 4
+)
+
+// begin is called before Post, whose result posted hears of.
+func (p *posting) begin() (number uint64) {
+	number = (p.state.Load()/postStates + 1) * postStates
+	p.state.Store(number)
+	return number
+}
+
+// posted is called after Post, when another receive may have begun already.
+func (p *posting) posted(number uint64) { p.state.CompareAndSwap(number, number+postPosted) }
+
+// ended is called by Done. true: it goes on.
+func (p *posting) ended() bool {
+	for {
+		v := p.state.Load()
+		if p.state.CompareAndSwap(v, v-v%postStates+postEnded) {
+			return v%postStates != postCancelling
+		}
+	}
+}
+
+// cancel cancels the receive if it is posted and is says so. true: it has ended, and the caller goes on in place of its Done.
+func (p *posting) cancel(r *nmad.Request, is func() bool) bool {
+	v := p.state.Load()
+	if v%postStates != postPosted || !is() || !p.state.CompareAndSwap(v, v-postPosted+postCancelling) {
+		return false
+	}
+	r.Cancel()
+	return !p.state.CompareAndSwap(v-postPosted+postCancelling, v)
+}
