@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/am"
 	"github.com/pm2-go/pm2/nmad/rma"
-	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // An access is a one-sided operation, or an active message, of rank 0 to rank 1. src/onesided_mpi.c has those of MPI.
@@ -71,12 +69,18 @@ func (a access) title() string {
 	if strings.HasSuffix(title, " B") {
 		return title
 	}
-	return fmt.Sprintf("%s, %s B", title, formatSize(a.size))
+	switch {
+	case a.size == 0:
+		return title + ", short"
+	case a.size < 1<<10:
+		return fmt.Sprintf("%s, %d B", title, a.size)
+	}
+	return title + ", " + formatSize(a.size) + "iB"
 }
 
 // args are those of the programs, ours and MPI's.
-func (a access) args(cpus [2]int) []string {
-	return []string{a.what, strconv.Itoa(a.size), strconv.Itoa(a.samples), fmt.Sprintf("%d,%d", cpus[0], cpus[1])}
+func (a access) args() []string {
+	return []string{a.what, strconv.Itoa(a.size), strconv.Itoa(a.samples)}
 }
 
 // oneSided are the comparisons of the name: onesided, and with the peer's name behind it.
@@ -113,12 +117,12 @@ func (w *workshop) oneSided(binary string) (all []comparison) {
 func (w *workshop) accessJob(binary string, a access) program {
 	p := w.ours(binary)
 	p.name, p.confine, p.parse = "ours", true, parseNumber
-	p.command = func(_, _ int, cpus [2]int) []string {
+	p.command = func(int, int, [2]int) []string { // demo run binds each rank to a CPU
 		self, err := os.Executable()
 		if err != nil {
 			self = os.Args[0]
 		}
-		return append([]string{p.binary, "run", "-n", "2", "--plain", "--", self, "access"}, a.args(cpus)...)
+		return append([]string{p.binary, "run", "-n", "2", "--plain", "--", self, "access"}, a.args()...)
 	}
 	return p
 }
@@ -135,7 +139,7 @@ func (w *workshop) accessMPI(name, compiler string, launch []string, a access) p
 			return w.compile(ctx, compiler, "onesided_mpi.c", binary)
 		},
 		command: func(_, _ int, cpus [2]int) []string {
-			return slices.Concat(launch, []string{w.path(binary)}, a.args(cpus))
+			return slices.Concat(launch, []string{w.path(binary)}, a.args(), []string{fmt.Sprintf("%d,%d", cpus[0], cpus[1])})
 		},
 	}
 }
@@ -187,26 +191,19 @@ func parseUCX(output []byte, size int, median bool) (figure, error) {
 	return figure{Size: size, Median: us * 1000}, nil
 }
 
-// runAccess is the life of one of our ranks: access OPERATION SIZE SAMPLES CPU,CPU. Rank 0 prints the median time of an operation in ns.
+// runAccess is the life of one of our ranks: access OPERATION SIZE SAMPLES. Rank 0 prints the median time of an operation in ns.
 func runAccess(ctx context.Context, args []string) error {
-	if len(args) != 4 {
-		return fmt.Errorf("access: %w: give an operation, a size, a number of samples and two CPUs", errUsage)
+	if len(args) != 3 || accessTitles[args[0]] == "" {
+		return fmt.Errorf("access: %w: give an operation, a size and a number of samples: %q", errUsage, args)
 	}
 	size, err1 := strconv.Atoi(args[1])
 	samples, err2 := strconv.Atoi(args[2])
-	first, second, _ := strings.Cut(args[3], ",")
-	a, err3 := strconv.Atoi(first)
-	b, err4 := strconv.Atoi(second)
-	if err := errors.Join(err1, err2, err3, err4); err != nil || size < 0 || samples < 1 || accessTitles[args[0]] == "" {
-		return fmt.Errorf("access: %w: an operation, a size, a number of samples and two CPUs: %q", errUsage, args)
+	if err := errors.Join(err1, err2); err != nil || size < 0 || size == 0 && args[0] != "am" || samples < 1 {
+		return fmt.Errorf("access: %w: a size and a number of samples, at least 1: %q", errUsage, args[1:])
 	}
 	s, err := nmad.Join(ctx)
 	if err != nil {
 		return err
-	}
-	runtime.LockOSThread()
-	if err := topo.CPUs([]int{a, b}[s.Rank()]).Bind(0); err != nil {
-		return errors.Join(err, s.Close())
 	}
 	x := accessor{what: args[0], size: size, samples: samples, s: s}
 	if x.what == "am" {
