@@ -26,7 +26,7 @@ var domainCount = Experiment{
 	Title:     "one-sided gets of N threads over 1 to N domains, beside N processes on the same cores",
 	Paper:     "IY14 fig. 5",
 	Published: "gets improve with each domain, at 8 B up to 31.5 times, at 2 KB 14.6 times; with a domain for each thread within 8 % of processes",
-	Iters:     400000,
+	Iters:     2000000,
 	Rounds:    5,
 	Parts:     true,
 	Pair:      true,
@@ -43,7 +43,7 @@ const (
 )
 
 // getSizes are what E28 and E31 get, and the share of the iterations that it has.
-var getSizes = []struct{ size, share int }{{8, 1}, {2 << 10, 4}, {128 << 10, 400}}
+var getSizes = []struct{ size, share int }{{8, 1}, {2 << 10, 4}, {128 << 10, 1000}}
 
 func runDomainCount(ctx context.Context, o Options, s *Sink) error {
 	return between(ctx, o, s, func(p *duo.Pair) error {

@@ -131,7 +131,7 @@ func (r *LimitRow) find(w *duo.World, o *duo.Order) error {
 		}
 		ds = append(ds, d)
 	}
-	r.PerDomain = (heap() - before) / float64(o.Count)
+	r.PerDomain = max(heap()-before, 0) / float64(o.Count)
 	if err := r.segments(w, world, ds); err != nil {
 		return err
 	}
@@ -227,8 +227,7 @@ func (r *LimitRow) messages(w *duo.World, n int) error {
 	if err != nil {
 		return err
 	}
-	got := make(chan bool, n)
-	if err := m.Handle(echoID, func(*am.Token, []uint64, []byte) { got <- true }); err != nil {
+	if err := m.Handle(echoID, func(t *am.Token, _ []uint64, body []byte) { _ = t.Reply(nil, body) }); err != nil {
 		return err
 	}
 	before := heap()
@@ -241,20 +240,29 @@ func (r *LimitRow) messages(w *duo.World, n int) error {
 		ds = append(ds, d)
 	}
 	for _, d := range ds {
-		if err := d.Request(w.Gate.Rank(), echoID, nil, nil); err != nil {
+		var reply am.Reply
+		if err := d.RequestFor(&reply, w.Gate.Rank(), echoID, nil, nil); err != nil {
+			return err
+		}
+		if _, _, err := reply.Wait(context.Background()); err != nil {
 			return err
 		}
 	}
-	for range ds {
-		for len(got) == 0 {
-			for _, d := range ds {
-				d.Poll()
-			}
-		}
-		<-got
-	}
 	r.PerMessages = (heap() - before) / float64(n)
+	if err := both(w); err != nil { // what closes answers no more
+		return err
+	}
 	return m.Close()
+}
+
+// both returns once the two processes have called it.
+func both(w *duo.World) error {
+	var b [1]byte
+	if err := w.Gate.Send(warmTag, b[:]); err != nil {
+		return err
+	}
+	_, err := w.Gate.Recv(warmTag, b[:])
+	return err
 }
 
 // heap is what is in use of Go's heap, in bytes.
