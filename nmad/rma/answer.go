@@ -208,6 +208,7 @@ func (w *World) teach(rank int, index uint32, x *region, r *reply) {
 
 // retire ends what others have under way in memory of this process that is closed: what has not begun is taken back, what is being copied comes to its end, or to that of its process.
 func (w *World) retire(index uint32, x *region) {
+	w.signalled.ring() // none waits for a word of it any more
 	if live := w.peers[w.rank].page.live(index); live != nil && index&1 == 1 {
 		live.Store(0) // and now the hazards
 		w.awaitHazards(index)

@@ -56,5 +56,6 @@
 //   - No process writes here but where memory is open. After Region.Close, Segment.Free and World.Close none does.
 //   - Nothing of the target is needed where memory is mapped; its death changes no bytes there. Operations to a process that was lost fail with a *nmad.PeerError, also where it is mapped; Local goes on to give its bytes.
 //   - Atomics of all processes on a word come one after the other, whichever way they go.
+//   - Callbacks (nmad.Op.Done) and hooks may use what is mapped, but not what waits: operations by messages, first uses of memory that is not from Alloc, Close.
 //   - Nothing exported panics on bad input. Waits block the calling thread only. None is a cancellation point.
 package rma

@@ -10,7 +10,7 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Event tells when an operation is done. The zero value is ready for one; when that is done, and its end was seen, it is ready for the next. It must not be copied. Any number of threads may wait for it.
+// Event tells when an operation is done. The zero value is ready for one; when that is done, and its end was seen, it is ready for the next. It must not be copied. Any number of threads may wait for it; one at a time has an operation use it.
 type Event struct {
 	engine     atomic.Pointer[pioman.Engine] // that of its last operation
 	completion pioman.Completion
@@ -20,7 +20,7 @@ type Event struct {
 // Bits of an Event's completion.
 const (
 	eventDone = 1 << iota
-	eventBusy // an operation has it
+	eventBusy // an operation has it, or has had it
 )
 
 // take makes the event one operation's; false: it has one.
@@ -28,7 +28,7 @@ func (e *Event) take(engine *pioman.Engine) bool {
 	if e == nil {
 		return true
 	}
-	if s := e.completion.Status(); s&eventBusy != 0 {
+	if e.completion.Status() == eventBusy {
 		return false
 	}
 	e.completion.Reset()
@@ -68,7 +68,6 @@ func (e *Event) end(err error) {
 		return
 	}
 	e.err = err
-	e.completion.Clear(eventBusy)
 	e.completion.Signal(eventDone)
 }
 
@@ -104,5 +103,17 @@ func (e *Event) WaitContext(ctx context.Context) error {
 	return e.err
 }
 
-// Case returns the case of a marcel.Select that can be taken once the operation is done; Wait then says how, at once.
-func (e *Event) Case() marcel.Case { return e.completion.Case(e.engine.Load(), eventDone) }
+// Case returns the case of a marcel.Select that can be taken once the operation is done; Wait then says how, at once. An event that no operation has had counts as done.
+func (e *Event) Case() marcel.Case {
+	if !e.busy() {
+		return over.Case(nil, eventDone)
+	}
+	return e.completion.Case(e.engine.Load(), eventDone)
+}
+
+// over is what is done always.
+var over = func() *pioman.Completion {
+	c := &pioman.Completion{}
+	c.Signal(eventDone)
+	return c
+}()

@@ -2,7 +2,6 @@ package rma
 
 import (
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
 )
 
 // Whether the kernel copies between this process and another one.
@@ -138,7 +138,7 @@ func (w *World) awaitHazards(index uint32) {
 			word := p.page.hazard(i)
 			clear := func() bool { return word.Load() != mark || p.lost.Load() != nil }
 			for !clear() && !w.engine.PollUntil(clear) {
-				runtime.Gosched()
+				marcel.Yield()
 			}
 		}
 	}

@@ -22,9 +22,15 @@ func until(is func() (bool, error)) error {
 		if yes, err := is(); yes || err != nil {
 			return err
 		}
-		if asm.Pause(); looks > 200 {
-			marcel.Yield()
-		}
+		giveWay(looks)
+	}
+}
+
+// giveWay pauses; after many looks it lets other threads run, and other processes, which may have to share the CPU.
+func giveWay(looks int) {
+	if asm.Pause(); looks > 1000 {
+		marcel.Yield()
+		_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 	}
 }
 

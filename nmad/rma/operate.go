@@ -101,7 +101,7 @@ func (d *Domain) begin(x deed, ask uint8) (*operation, error) {
 			continue
 		}
 		met := func() bool { return p.underway.Load() < window || p.lost.Load() != nil }
-		if !d.w.engine.PollUntil(met) {
+		if !d.w.pollUntil(met, true) {
 			if err := d.w.room.wait(context.Background(), d.w.engine, met); err != nil {
 				return nil, x.fails(err)
 			}
@@ -260,6 +260,22 @@ func (o *operation) wait(src, buf []byte) (reply, error) {
 	return r, err
 }
 
+// polls is how often pollUntil polls the engine before it leaves that to PollUntil, whose first looks are at memory alone: some microseconds.
+const polls = 64
+
+// pollUntil is PollUntil where what is waited for comes by messages, perhaps, if so comes says.
+func (w *World) pollUntil(met func() bool, comes bool) bool {
+	if comes {
+		for range polls {
+			if met() {
+				return true
+			}
+			w.engine.Poll()
+		}
+	}
+	return w.engine.PollUntil(met)
+}
+
 // flush waits until the operations that are under way to a rank, -1: to all, are over.
 func (d *Domain) flush(rank int) error {
 	f := d.far.Load()
@@ -270,9 +286,9 @@ func (d *Domain) flush(rank int) error {
 	if rank >= 0 {
 		left = func() bool { return f.ranks[rank].underway.Load() == 0 }
 	}
-	for !left() && !d.w.engine.PollUntil(left) {
+	for !left() && !d.w.pollUntil(left, true) {
 		if err := f.idle.wait(context.Background(), d.w.engine, left); err != nil {
-			return err
+			return fmt.Errorf("rma: flush: %w", err)
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ const modeVariable = "RMA_TEST"
 
 // acts are what a process of a test can be, by name.
 var acts = map[string]func(w *World, rounds int) error{
-	"conform": conform, "figures": figures, "sleepers": sleepy, "linear": linear, "litmus": litmus, "victim": victim, "order": fences,
+	"conform": conform, "figures": figures, "sleepers": sleepy, "linear": linear, "litmus": litmus, "victim": victim, "order": fences, "selects": selects,
 }
 
 func TestMain(m *testing.M) {
@@ -111,6 +111,7 @@ func TestProcesses(t *testing.T) {
 		{"litmus", 2, effort.Of(5000), "shm/apart tcp/mapped"},
 		{"order", 4, effort.Of(1_000_000), "shm/mapped"},
 		{"order", 4, effort.Of(5000), "shm/apart tcp/mapped"},
+		{"selects", 2, effort.Of(500), "shm/mapped shm/apart tcp/mapped"},
 		{"figures", 2, effort.Of(100_000), "shm/mapped"},
 		{"figures", 2, effort.Of(2000), "shm/apart tcp/mapped unix/mapped"},
 	} {
@@ -268,9 +269,7 @@ func figures(w *World, rounds int) error {
 					to.Store(i + 1)
 				} else {
 					for looks := 0; from.Load() != i+1; looks++ {
-						if asm.Pause(); looks > 1000 {
-							marcel.Yield()
-						}
+						giveWay(looks)
 					}
 				}
 			}
@@ -283,6 +282,10 @@ func figures(w *World, rounds int) error {
 	buf := make([]byte, 1<<20)
 	if w.rank == 0 {
 		at := s.At(1, 4096)
+		plain, ok := d.Local(s.At(1, 0), 4<<20)
+		if !ok {
+			plain = make([]byte, 4<<20)
+		}
 		for _, x := range []struct {
 			name string
 			f    func() error
@@ -295,6 +298,11 @@ func figures(w *World, rounds int) error {
 			{"compare and swap", func() error { return second(CompareAndSwap(d, at, 1, uint64(2))) }},
 			{"put 64 KiB", func() error { return d.Put(at, buf[:64<<10]) }},
 			{"put 1 MiB", func() error { return d.Put(at, buf) }},
+			{"plain copy of 1 MiB", func() error { copy(plain[4096:], buf); return nil }},
+			{"put 1 MiB at 1", func() error { return d.Put(at.Add(1), buf) }},
+			{"plain copy of 1 MiB at 1", func() error { copy(plain[4097:], buf); return nil }},
+			{"put 1 MiB at 33", func() error { return d.Put(at.Add(33), buf) }},
+			{"plain copy of 1 MiB at 33", func() error { copy(plain[4129:], buf); return nil }},
 		} {
 			n := rounds/100 + 1
 			best := int64(1 << 60)

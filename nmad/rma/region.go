@@ -65,15 +65,22 @@ func (p *peer) set(index uint32, r *region) {
 	(*t)[index].Store(r)
 }
 
-// free is the lowest index of that parity, from first on, that the own table has not; ok is false if all are taken. Under World.mu.
+// free is the lowest index that the own table has not, of collective memory for first 0, of other memory for 1; ok is false if all are taken. Under World.mu.
 func (w *World) free(first uint32) (index uint32, ok bool) {
 	own := &w.peers[w.rank]
-	for index = first; index < 2*MaxRegions; index += 2 {
+	for index = max(w.vacant[first], first); index < 2*MaxRegions; index += 2 {
 		if own.find(index) == nil {
+			w.vacant[first] = index
 			return index, true
 		}
 	}
 	return 0, false
+}
+
+// vacate takes a region out of the own table. Under World.mu.
+func (w *World) vacate(index uint32) {
+	w.peers[w.rank].set(index, nil)
+	w.vacant[index%2] = min(w.vacant[index%2], index)
 }
 
 // newKey draws a key.
@@ -115,7 +122,7 @@ func (w *World) Make(bytes int) (*Region, error) {
 	return g, nil
 }
 
-// Register lets other processes reach b, memory of the caller's: those of the host by copies of the kernel (process_vm_readv and process_vm_writev, 2 us and more each), where it allows them, and all others, and all atomics, by messages.
+// Register lets other processes reach b, memory of the caller's: those of the host by copies of the kernel (process_vm_readv and its twin, 2 us and more each), where it allows them, and all others, and all atomics, by messages.
 // b stays where it is (runtime.Pinner) until Close. It is not collective and does not wait. The empty slice is fine. ErrSize: MaxRegions are open.
 func (w *World) Register(b []byte) (*Region, error) {
 	x := &region{base: baseOf(b), size: uint64(len(b)), card: card{fd: -1}}
@@ -181,7 +188,7 @@ func (g *Region) Close() error {
 	w := g.w
 	w.retire(g.index, g.r)
 	w.mu.Lock()
-	w.peers[w.rank].set(g.index, nil) // only now: the index is free
+	w.vacate(g.index) // only now: the index is free
 	w.used.regions--
 	w.used.bytes -= g.r.size
 	w.mu.Unlock()

@@ -141,6 +141,7 @@ func (s *Segment) release() {
 			w.used.mapped -= x.size
 		}
 	}
+	w.vacate(s.index)
 	w.used.segments--
 	w.used.bytes -= s.own.size
 }

@@ -183,7 +183,7 @@ func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64)
 func (x *signalWait) wait(ctx context.Context) error {
 	w := x.w
 	sleeping := w.peers[w.rank].page.sleeping()
-	for !w.engine.PollUntil(x.met) {
+	for !w.pollUntil(x.met, w.far) {
 		sleeping.Add(1) // before the look: a signaller stores, and then looks at this
 		err := w.signalled.wait(ctx, w.engine, x.met)
 		sleeping.Add(^uint64(0))

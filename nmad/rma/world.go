@@ -45,6 +45,7 @@ type World struct {
 	rank    int
 	size    int
 	peers   []peer // by rank
+	far     bool   // some other process is not reached by what is mapped
 	near    []int  // other ranks of the host whose pages are mapped here, or may be
 
 	control   *nmad.Context
@@ -63,6 +64,7 @@ type World struct {
 	closing atomic.Bool // no more operations are started by messages
 	closed  atomic.Bool
 	mu      sync.Mutex // serializes changes of tables, and of used
+	vacant  [2]uint32  // no index of that parity is free below
 	used    struct {
 		regions, segments int
 		bytes, mapped     uint64
@@ -211,6 +213,7 @@ func (w *World) meet(c card) error {
 			mapped = append(mapped, rank)
 		}
 	}
+	w.far = len(mapped) < w.size-1
 	w.mu.Lock()
 	w.used.mapped += uint64(len(mapped)) * worldBytes
 	w.mu.Unlock()
