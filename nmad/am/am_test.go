@@ -18,6 +18,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/fault"
 	"github.com/pm2-go/pm2/nmad/driver/tcp"
 	"github.com/pm2-go/pm2/pioman"
+	"github.com/pm2-go/pm2/sched"
 )
 
 // job is several sessions in one process, each with a world.
@@ -110,7 +111,8 @@ func (j *testJob) close() {
 func overAll(t *testing.T, cfg Config, f func(t *testing.T, j *testJob, other int)) {
 	for name, d := range networks(t) {
 		t.Run(name, func(t *testing.T) {
-			defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreTopFunction("github.com/pm2-go/pm2/sched.(*lwp).loop"))
+			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+			defer stopScheduler(t)
 			size := 2
 			if name == "self" {
 				size = 1
@@ -119,6 +121,15 @@ func overAll(t *testing.T, cfg Config, f func(t *testing.T, j *testJob, other in
 			defer j.close()
 			f(t, j, size-1)
 		})
+	}
+}
+
+// stopScheduler ends the default scheduler of threads, if they have started it.
+func stopScheduler(t testing.TB) {
+	if s := sched.Running(); s != nil {
+		if err := s.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
@@ -13,44 +11,6 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/pioman"
 )
-
-// Domain is a queue of active messages of its own, over a domain of nmad: handlers run when its gates are polled. Safe for concurrent use, unless it is
-// Private: then for its owner alone.
-type Domain struct {
-	w       *World
-	nm      *nmad.Domain
-	own     bool // nm was opened for this one
-	number  int
-	access  nmad.Access
-	in      *nmad.Context // of short messages between domains of the same number; nil: the plain one
-	long    *nmad.Context // of long ones
-	closed  atomic.Bool
-	close   sync.Once
-	failure error // what Close returned
-
-	home []atomic.Pointer[peer] // where requests go that name no domain, by rank
-
-	mu    marcel.SpinLock // callbacks take it
-	peers map[address]*peer
-	all   atomic.Pointer[[]*peer] // the same, for those that poll
-
-	greetings atomic.Pointer[greeting] // of a Private domain: peers that its owner has not opened yet
-
-	task    pioman.Task   // posts what was parked
-	due     atomic.Bool   // there is something
-	polling atomic.Uint32 // 1: the owner of a Private domain polls; it writes it
-	_       [64]byte
-	polls   atomic.Uint64
-}
-
-// address is a domain of another process.
-type address struct{ rank, far int }
-
-// greeting is a peer that has said that it is about to send.
-type greeting struct {
-	from address
-	next *greeting
-}
 
 // to is the peer that requests go to which name no domain: the domain of the same number, or, from a Private one, the default one.
 func (d *Domain) to(rank int) (*peer, error) {
@@ -263,13 +223,10 @@ func (p *peer) roomForLater(r *Reply, like head, h *head, long, waits bool) (*Me
 
 // usable says why no request can go to the peer.
 func (p *peer) usable() error {
-	if err := p.failed(); err != nil {
-		return err
-	}
 	if p.d.closed.Load() {
 		return errClosed(p.d)
 	}
-	return nil
+	return p.failed()
 }
 
 // roomLater waits for room, and runs handlers meanwhile.
@@ -305,11 +262,11 @@ func rest(tries int) {
 }
 
 // waitFor waits for a request of nmad.
-func (d *Domain) waitFor(ctx context.Context, r *nmad.Request) error {
-	if d.access != nmad.Private || d.w.s.Engine().Hooked() {
+func (d *Domain) waitFor(ctx context.Context, rank int, r *nmad.Request) error {
+	if rank != d.w.s.Rank() && (d.access != nmad.Private || d.w.s.Engine().Hooked()) {
 		return r.WaitContext(ctx)
 	}
-	for tries := 0; ; tries++ { // nothing else moves the other domains
+	for tries := 0; ; tries++ { // nothing else moves the other domains, or long messages to the own process
 		if done, err := r.Test(); done || err != nil {
 			return err
 		}

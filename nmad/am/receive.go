@@ -3,20 +3,10 @@ package am
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad"
 )
-
-// slot is a receive that is posted again and again.
-type slot struct {
-	p      *peer
-	req    nmad.Request
-	op     nmad.Op
-	next   *slot       // in parked
-	cycles atomic.Bool // it is posted, parked, or about to be
-}
 
 // open posts the receives of a peer.
 func (p *peer) open() {
@@ -45,8 +35,8 @@ func (s *slot) post() {
 		return
 	}
 	if err := s.p.gate.Post(&s.req, &s.op); err != nil {
-		s.cycles.Store(false)
 		s.p.fail(err)
+		s.cycles.Store(false)
 	}
 }
 
@@ -55,7 +45,7 @@ func (s *slot) arrived(r *nmad.Request) {
 	p := s.p
 	_, err := r.Test()
 	if err == nil && p.failed() == nil {
-		err = p.take(r.Tag(), s.op.Buf[:r.Len()], s)
+		err = p.take(r.Tag(), s.op.Buf[:r.Len()])
 	}
 	switch {
 	case err == nil:
@@ -64,7 +54,9 @@ func (s *slot) arrived(r *nmad.Request) {
 	case errors.Is(err, ErrMessage):
 		p.violation(err)
 	default:
-		p.fail(err)
+		if !p.d.closed.Load() {
+			p.fail(err)
+		}
 		s.cycles.Store(false)
 		return
 	}
@@ -75,8 +67,8 @@ func (s *slot) arrived(r *nmad.Request) {
 	}
 }
 
-// take deals with what has come: with a request when its turn has. s: where data lies; nil: elsewhere.
-func (p *peer) take(tag uint64, data []byte, s *slot) error {
+// take deals with what has come: with a request when its turn has come.
+func (p *peer) take(tag uint64, data []byte) error {
 	h, err := decode(tag, len(data))
 	if err != nil {
 		return err
@@ -95,7 +87,7 @@ func (p *peer) take(tag uint64, data []byte, s *slot) error {
 		return err
 	}
 	if h.seq != p.next {
-		return p.keep(h, data, s)
+		return p.keep(h, data)
 	}
 	for {
 		p.next++
@@ -110,7 +102,7 @@ func (p *peer) take(tag uint64, data []byte, s *slot) error {
 }
 
 // keep puts a request aside that came before its turn: a long one, sent before, is still on its way.
-func (p *peer) keep(h head, data []byte, s *slot) error {
+func (p *peer) keep(h head, data []byte) error {
 	if p.early == nil {
 		p.early = &[256]early{}
 	}
@@ -158,14 +150,6 @@ func (p *peer) run(h head, data []byte) {
 	} else if p.handled() {
 		p.giveBack()
 	}
-}
-
-// Token is what a handler has of the message that it handles. It is valid, and used by the handler's thread alone, until the handler returns.
-type Token struct {
-	p       *peer // nil: the handler has returned
-	head    head
-	replied bool
-	paid    bool // its credit has gone with the answer, or was owed
 }
 
 func (t *Token) live() bool { return t != nil && t.p != nil && !t.replied }

@@ -8,24 +8,6 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Reply is the answer to a request, which the requester awaits. The zero value is ready for Domain.RequestFor, again and again, each time once Wait has
-// given the answer. It must not be copied. It allocates its buffer at the first use.
-type Reply struct {
-	// Size is the longest body that is expected, in bytes; 0: Limits.Medium. It is set before the first use.
-	Size int
-
-	req  nmad.Request
-	buf  []byte
-	p    *peer // to which the request went; nil: none did
-	id   ID
-	args [MaxArgs]uint64
-
-	next    *Reply // in awaited
-	credits bool   // it is in awaited, and its credit was not taken; under the peer's mu
-	bad     error  // what was wrong with the credit; likewise
-	begun   bool   // RequestFor has succeeded, and Wait has not given the answer
-}
-
 // prepare makes r ready for a new answer.
 func (r *Reply) prepare(p *peer, id ID) error {
 	if r == nil {
@@ -123,7 +105,7 @@ func (r *Reply) Wait(ctx context.Context) (args []uint64, body []byte, err error
 		if nmad.InCallback() {
 			return nil, nil, fmt.Errorf("am: wait for a reply: %w", ErrInHandler)
 		}
-		err = r.p.d.waitFor(ctx, &r.req)
+		err = r.p.d.waitFor(ctx, r.p.rank, &r.req)
 		if !r.req.IsDone() {
 			return nil, nil, fmt.Errorf("am: wait for the reply of rank %d: %w", r.p.rank, err)
 		}
@@ -148,6 +130,8 @@ func (r *Reply) result(err error) ([]uint64, []byte, error) {
 		err = fmt.Errorf("%w: %d", ErrHandler, r.id)
 	case v.status == silent:
 		err = fmt.Errorf("%w: %d", ErrNoReply, r.id)
+	case len(data)-wordSize-8*v.args > len(r.buf)-wordSize-argsRoom:
+		err = fmt.Errorf("%w: its body is longer than %d bytes", nmad.ErrTruncated, len(r.buf)-wordSize-argsRoom)
 	default:
 		data = data[wordSize:]
 		return getArgs(&r.args, data, v.args), data[8*v.args:], nil

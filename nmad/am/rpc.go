@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
-	"github.com/pm2-go/pm2/pioman"
 )
 
 // A call is a request that begins it, one that gives its result, and perhaps one that cancels it, all by the default domain; what is
@@ -24,9 +22,6 @@ const (
 	callEnds
 )
 
-// outcome is how a call has ended.
-type outcome uint64
-
 const (
 	returned outcome = iota
 	failed           // with an error, whose text is the result
@@ -38,28 +33,6 @@ const (
 
 // callTag is the tag of a long argument, or, back, a long result.
 func callTag(number uint64, back bool) uint64 { return number<<1 | bit(back) }
-
-// calls are those that this process has made.
-type calls struct {
-	w    *World
-	long *nmad.Context
-
-	mu   marcel.SpinLock // callbacks take it
-	last uint64
-	open map[uint64]*call
-	why  error // no more begin
-}
-
-// call is one that waits for its end.
-type call struct {
-	rank   int
-	over   pioman.Completion // bit 1
-	end    outcome
-	result []byte
-	err    error
-	req    nmad.Request // of a long result
-	op     nmad.Op
-}
 
 func (x *calls) init(w *World) {
 	x.w, x.open = w, map[uint64]*call{}
@@ -87,6 +60,16 @@ func (x *calls) take(number uint64, rank int) *call {
 	}
 	delete(x.open, number)
 	return c
+}
+
+// argument takes the long argument of a call of the own process.
+func (x *calls) argument(number uint64) []byte {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if c := x.open[number]; c != nil {
+		return c.args
+	}
+	return nil
 }
 
 // lost ends the calls to a rank; below 0: all.
@@ -203,7 +186,9 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	}
 	long := len(name)+len(args) > w.cfg.Medium
 	body := append(make([]byte, 0, len(name)+len(args)), name...)
-	if long {
+	if long && rank == w.s.Rank() {
+		c.args = slices.Clone(args) // before the request, whose handler takes it
+	} else if long {
 		w.calls.send(rank, callTag(number, false), args)
 	} else {
 		body = append(body, args...)

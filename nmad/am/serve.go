@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
@@ -12,27 +11,6 @@ import (
 
 // maxName is the longest name of a function, in bytes.
 const maxName = 255
-
-// Func is a function that other processes call (Call): ctx ends when the caller gives up, or dies, or the world is closed; args is the function's own.
-type Func func(ctx context.Context, from int, args []byte) ([]byte, error)
-
-// served are the functions of this process, and the calls of them that run.
-type served struct {
-	w    *World
-	work sync.WaitGroup
-
-	mu      marcel.SpinLock // callbacks take it
-	names   map[string]Func
-	run     map[callID]context.CancelCauseFunc
-	threads int   // that run calls, or tell why they do not
-	why     error // no more run
-}
-
-// callID is a call of another process.
-type callID struct {
-	rank   int
-	number uint64
-}
 
 func (x *served) init(w *World) {
 	x.w, x.names, x.run = w, map[string]Func{}, map[callID]context.CancelCauseFunc{}
@@ -75,7 +53,8 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		return
 	}
 	j := &job{callID: callID{t.Rank(), args[0]}}
-	long := args[3] == 1
+	own := j.rank == x.w.s.Rank() // long messages to the own process move only while a thread polls
+	long := args[3] == 1 && !own
 	if !x.admit(j, string(body[:args[1]]), args[2]) {
 		t.p.violation(fmt.Errorf("%w: more than %d calls at once", ErrMessage, refusals*x.w.cfg.Calls))
 		return
@@ -87,6 +66,8 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		x.w.calls.drop(j.rank, callTag(j.number, false))
 	case long:
 		j.args = make([]byte, args[2])
+	case args[3] == 1:
+		j.args = x.w.calls.argument(j.number)
 	default:
 		j.args = slices.Clone(body[args[1]:])
 	}
@@ -186,6 +167,13 @@ func (x *served) ended(j *job) {
 func (x *served) tell(j *job, end outcome, result []byte) {
 	if len(result) > x.w.cfg.Longest {
 		end, result = failed, fmt.Appendf(nil, "a result of %d bytes, the bound is %d", len(result), x.w.cfg.Longest)
+	}
+	if j.rank == x.w.s.Rank() {
+		if c := x.w.calls.take(j.number, j.rank); c != nil {
+			c.end, c.result = end, slices.Clone(result)
+			c.over.Signal(1)
+		}
+		return
 	}
 	n, long := uint64(len(result)), len(result) > x.w.cfg.Medium
 	if long {

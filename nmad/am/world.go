@@ -5,52 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 
-	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/pioman"
 )
-
-// ID names a handler, in all processes of the job. The 256 highest are the package's.
-type ID uint32
-
-// firstReserved is the first of the package's own.
-const firstReserved ID = 1<<32 - 256
-
-// Handler handles a message: a request or, named by Token.ReplyTo, a reply. args and body are valid until it returns. It is run by the thread that polls, perhaps a hook of the
-// scheduler, so it must neither block nor wait (ErrInHandler); it may Reply, TryRequest, and start requests of nmad. Those of messages from one domain
-// of a peer run one at a time; of different peers and domains several may run at once. If it panics the program ends.
-type Handler func(t *Token, args []uint64, body []byte)
-
-// World is the active messages of a session of nmad: handlers, which all domains reach, and domains. Safe for concurrent use.
-type World struct {
-	s        *nmad.Session
-	cfg      Config
-	def      *Domain
-	handlers atomic.Pointer[handlers]
-	calls    calls
-	served   served
-
-	mu      marcel.SpinLock           // callbacks take it
-	domains atomic.Pointer[[]*Domain] // that are open; mu serializes changes
-	waiting map[int][]address         // greetings of domains that were not opened yet, by their numbers; mu
-	closed  bool                      // mu
-	dropped atomic.Uint64
-
-	control *nmad.Context
-	hellos  []*hello
-	close   sync.Once
-	ended   atomic.Bool
-	failure error
-}
-
-// handlers are those of a world. It does not change.
-type handlers struct {
-	few  [64]Handler // of the lowest ids
-	more map[ID]Handler
-}
 
 func (h *handlers) find(id ID) Handler {
 	if int(id) < len(h.few) {
@@ -183,7 +142,7 @@ func (w *World) tell(err error) {
 
 // failed notes that a peer is of no use any more.
 func (w *World) failed(p *peer, why error) {
-	if p.d == w.def {
+	if p.d == w.def && p.far == 0 {
 		w.calls.lost(p.rank, why)
 		w.served.lost(p.rank, why)
 	}
@@ -235,8 +194,8 @@ func (w *World) shutdown() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.served.end()
 	w.calls.end()
+	w.served.end()
 	for _, d := range *w.domains.Load() {
 		w.failure = errors.Join(w.failure, d.Close())
 	}
@@ -272,16 +231,6 @@ func (w *World) silent() bool {
 		}
 	}
 	return all
-}
-
-// hello is a receive for greetings: each peer tells, by the default domain, before it sends anything else, so that receives are posted for it.
-//
-//	tag    bits 0..15 domain of the sender, 16..31 domain that it sends to, 32..39 Window, 40..63 Medium / 1024
-type hello struct {
-	w      *World
-	req    nmad.Request
-	op     nmad.Op
-	cycles atomic.Bool
 }
 
 // listen posts receives for greetings.
