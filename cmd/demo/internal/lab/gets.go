@@ -202,6 +202,10 @@ func getAll(w *duo.World, o *duo.Order, n int) (t tally, err error) {
 
 // meet returns once all processes of the session have come.
 func meet(w *duo.World, world *rma.World, seg *rma.Segment) error {
+	return meetAs(w.Session.Rank(), world, seg)
+}
+
+func meetAs(me int, world *rma.World, seg *rma.Segment) error {
 	d, ctx, size := world.Default(), context.Background(), world.Size()
 	if err := d.PutSignal(seg.At(0, startWord), nil, seg.At(0, startWord), rma.SignalAdd, 1); err != nil {
 		return err
@@ -216,7 +220,7 @@ func meet(w *duo.World, world *rma.World, seg *rma.Segment) error {
 			}
 		}
 	}
-	_, err := d.WaitSignal(ctx, seg.At(w.Session.Rank(), goWord), rma.GE, 1)
+	_, err := d.WaitSignal(ctx, seg.At(me, goWord), rma.GE, 1)
 	return err
 }
 

@@ -185,6 +185,8 @@ func Follow() error {
 			return exchangeOther(w, o)
 		case kindGets, kindGetting:
 			return getsOther(w, o)
+		case kindTree:
+			return treeOther(w, o)
 		case kindHandlers:
 			return handlersOther(w, o)
 		case kindLimits:

@@ -73,7 +73,7 @@ func (r LimitRow) BriefLine() string {
 		r.Regions, strconv.FormatFloat(float64(r.Descriptors)/100, 'f', 2, 64), r.PerDomain, r.PerMessages)
 }
 
-// tebi writes bytes as TiB.
+// tebi writes bytes in units of 1<<40.
 func tebi(bytes float64) string { return strconv.FormatFloat(bytes/(1<<40), 'f', 2, 64) + " TiB" }
 
 // BriefNote implements report.Brief.
@@ -133,7 +133,7 @@ func (r *LimitRow) find(w *duo.World, o *duo.Order) error {
 		}
 		ds = append(ds, d)
 	}
-	r.PerDomain = max(heap()-before, 0) / float64(o.Count)
+	r.PerDomain = (heap() - before) / float64(o.Count)
 	if err := r.segments(w, world, ds); err != nil {
 		return err
 	}
@@ -276,12 +276,11 @@ func both(w *duo.World) error {
 	return err
 }
 
-// heap is what is in use of Go's heap, in bytes.
+// heap is what was allocated in Go's heap until now, in bytes.
 func heap() float64 {
 	var s runtime.MemStats
-	runtime.GC()
 	runtime.ReadMemStats(&s)
-	return float64(s.HeapAlloc)
+	return float64(s.TotalAlloc)
 }
 
 // descriptors are those of the process that are open.
