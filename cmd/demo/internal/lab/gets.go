@@ -26,7 +26,7 @@ var domainCount = Experiment{
 	Title:     "one-sided gets of N threads over 1 to N domains, beside N processes on the same cores",
 	Paper:     "IY14 fig. 5",
 	Published: "gets improve with each domain, at 8 B up to 31.5 times, at 2 KB 14.6 times; with a domain for each thread within 8 % of processes",
-	Iters:     2000000,
+	Iters:     5000000,
 	Rounds:    5,
 	Parts:     true,
 	Pair:      true,
@@ -43,7 +43,7 @@ const (
 )
 
 // getSizes are what E28 and E31 get, and the share of the iterations that it has.
-var getSizes = []struct{ size, share int }{{8, 1}, {2 << 10, 4}, {128 << 10, 1000}}
+var getSizes = []struct{ size, share int }{{8, 1}, {2 << 10, 5}, {128 << 10, 1000}}
 
 func runDomainCount(ctx context.Context, o Options, s *Sink) error {
 	return between(ctx, o, s, func(p *duo.Pair) error {
@@ -60,7 +60,7 @@ func runDomainCount(ctx context.Context, o Options, s *Sink) error {
 			iters := max(o.Iters/x.share, 8)
 			for _, n := range powers(1, mostGets) {
 				base, name := len(variants), fmt.Sprintf("get, %s, N = %d", size.Format(x.size), n)
-				variants = append(variants, Variant{Name: name, Variant: "processes", Base: base, Where: where,
+				variants = append(variants, Variant{Name: name, Variant: "processes", Base: base, Parameter: "domains", Where: where,
 					Measure: func() ([]float64, error) { return getProcesses(ctx, p, x.size, n, iters) }})
 				for _, domains := range powers(1, n) {
 					value := float64(domains)
@@ -71,7 +71,7 @@ func runDomainCount(ctx context.Context, o Options, s *Sink) error {
 		}
 		gets := len(variants)
 		for _, x := range getSizes[:2] {
-			iters := max(o.Iters/10/x.share, 8)
+			iters := max(o.Iters/100/x.share, 8)
 			base, name := len(variants), fmt.Sprintf("messages, %s, N = %d", size.Format(x.size), mostGets)
 			add := func(variant string, value *float64, measure func() (crowdSample, error)) {
 				variants = append(variants, Variant{Name: name, Variant: variant, Base: base, Parameter: "domains", Value: value,

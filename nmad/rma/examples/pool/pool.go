@@ -38,7 +38,7 @@ const (
 	tasksAt  = 2 * line
 )
 
-// ErrConfig: a pool, or a task, that cannot be.
+// ErrConfig is that of nmad: a pool, or a task, that cannot be.
 var ErrConfig = nmad.ErrConfig
 
 // Open makes the pool. All processes call it.
