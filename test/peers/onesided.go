@@ -75,7 +75,8 @@ func (a access) title() string {
 	case a.size < 1<<10:
 		return fmt.Sprintf("%s, %d B", title, a.size)
 	}
-	return title + ", " + formatSize(a.size) + "iB"
+	size := formatSize(a.size)
+	return title + ", " + size[:len(size)-1] + " " + size[len(size)-1:] + "iB"
 }
 
 // args are those of the programs, ours and MPI's.

@@ -118,22 +118,20 @@ func (d document) writeTable(w io.Writer) {
 	}
 }
 
-// writeBest prints, of each one-sided operation in one regime, the ratio to the better one of its peers.
+// writeBest prints, of each one-sided operation, the ratio to the better one of its peers.
 func (d document) writeBest(w io.Writer) {
-	type key struct{ operation, regime string }
-	var order []key
-	best := map[key]jsonRow{}
+	var order []string
+	best := map[string]jsonRow{}
 	for _, r := range d.Rows {
-		k := key{r.Row, r.Regime}
 		if !strings.HasPrefix(r.Name, "onesided") || r.Name == "onesided-noted" || r.Name == "onesided-probe" {
 			continue
 		}
-		b, known := best[k]
+		b, known := best[r.Row]
 		if !known {
-			order = append(order, k)
+			order = append(order, r.Row)
 		}
 		if !known || r.PeerNs < b.PeerNs {
-			best[k] = r
+			best[r.Row] = r
 		}
 	}
 	if len(order) == 0 {
@@ -142,7 +140,7 @@ func (d document) writeBest(w io.Writer) {
 	fmt.Fprintf(w, "\nonesided, beside the better peer\n%-35s %11s %11s %5s %5s  %s\n", "operation", "ours ns", "peer ns", "ratio", "cores", "peer")
 	for _, k := range order {
 		r := best[k]
-		fmt.Fprintf(w, "%-35s %11.1f %11.1f %5.2f %5s  %s\n", k.operation, r.Ours, r.PeerNs, r.Ratio, k.regime, r.Peer)
+		fmt.Fprintf(w, "%-35s %11.1f %11.1f %5.2f %5s  %s\n", k, r.Ours, r.PeerNs, r.Ratio, r.Regime, r.Peer)
 	}
 }
 

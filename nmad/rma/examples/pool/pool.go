@@ -225,7 +225,7 @@ func (w *Worker) idle(ctx context.Context) (over bool, err error) {
 			return false, context.Cause(ctx)
 		}
 		if marcel.Yield(); turn%64 == 63 {
-			time.Sleep(20 * time.Microsecond) // other processes may want the core
+			marcel.Sleep(20 * time.Microsecond) // other processes may want the core
 		}
 	}
 }

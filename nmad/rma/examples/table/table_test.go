@@ -100,7 +100,7 @@ func (x *process) meet() error {
 		if n, err := rma.Load[int64](x.d, x.turn.At(0, 0)); err != nil || n >= all {
 			return err
 		}
-		time.Sleep(50 * time.Microsecond)
+		marcel.Sleep(50 * time.Microsecond)
 	}
 }
 
