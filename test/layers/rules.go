@@ -86,6 +86,8 @@ var rules = []rule{
 	{folder: "nmad/rma", ours: []string{"nmad", "nmad/driver", "nmad/internal/sealed", "pioman", "marcel", "asm"}, theirs: []string{sys}},
 	// So do active messages, which are messages.
 	{folder: "nmad/am", ours: []string{"nmad", "pioman", "marcel", "asm"}},
+	// The examples are programs.
+	{folder: "nmad/rma/examples", ours: []string{"nmad", "pioman", "marcel"}},
 	// MPI sees of nmad what every program does.
 	{folder: "nmad/mpi", ours: []string{"nmad", "pioman", "marcel", "asm"}},
 	{

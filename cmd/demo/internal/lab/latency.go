@@ -183,6 +183,14 @@ func Follow() error {
 			return gatesOther(w, o.Setup.Driver, o.Size, o.Count == 1)
 		case kindPrivate, kindShared, kindOneGate, kindSerialized, kindFine, kindDomains, kindProcesses:
 			return exchangeOther(w, o)
+		case kindGets, kindGetting:
+			return getsOther(w, o)
+		case kindTree:
+			return treeOther(w, o)
+		case kindHandlers:
+			return handlersOther(w, o)
+		case kindLimits:
+			return limitsOther(w, o)
 		case kindSendCall:
 			return sendCallOther(w, o)
 		case kindRecvCall:
