@@ -39,18 +39,18 @@ func (d *Domain) peer(to address, greets bool) (*peer, error) {
 	if to.rank < 0 || to.rank >= w.s.Size() || to.far < 0 || to.far > lastNumber || to.rank == w.s.Rank() && to.far != d.number {
 		return nil, fmt.Errorf("am: %w: rank %d, domain %d, seen from domain %d of rank %d of %d", nmad.ErrRank, to.rank, to.far, d.number, w.s.Rank(), w.s.Size())
 	}
-	d.mu.Lock()
-	p := d.peers[to]
-	if p != nil || d.closed.Load() {
-		d.mu.Unlock()
-		if p == nil {
-			return nil, errClosed(d)
-		}
-		return p, nil
+	if p, err := d.known(to); p != nil || err != nil {
+		return p, err
 	}
-	p = &peer{d: d, rank: to.rank, far: to.far, near: to.far == d.number, gate: d.nm.To(to.rank, to.far)}
+	p := &peer{d: d, rank: to.rank, far: to.far, near: to.far == d.number, gate: d.nm.To(to.rank, to.far)}
 	if p.near {
 		p.in = d.in
+	}
+	p.prepare() // before others see it
+	d.mu.Lock()
+	if other := d.peers[to]; other != nil {
+		d.mu.Unlock()
+		return other, nil
 	}
 	d.peers[to] = p
 	all := append(d.allPeers(), p)
@@ -61,6 +61,19 @@ func (d *Domain) peer(to address, greets bool) (*peer, error) {
 		w.greet(p)
 	}
 	return p, nil
+}
+
+// known is the peer if it was made; an error: none is made any more.
+func (d *Domain) known(to address) (*peer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.peers[to]; p != nil {
+		return p, nil
+	}
+	if d.closed.Load() {
+		return nil, errClosed(d)
+	}
+	return nil, nil
 }
 
 func errClosed(d *Domain) error { return fmt.Errorf("am: domain %d: %w", d.number, ErrClosed) }

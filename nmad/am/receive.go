@@ -8,8 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// open posts the receives of a peer.
-func (p *peer) open() {
+// prepare makes the receives of a peer.
+func (p *peer) prepare() {
 	cfg := &p.d.w.cfg
 	for i := range cfg.Receives + max(cfg.Receives/4, 1) {
 		s := &slot{p: p}
@@ -22,6 +22,10 @@ func (p *peer) open() {
 		}
 		p.slots = append(p.slots, s)
 	}
+}
+
+// open posts the receives of a peer.
+func (p *peer) open() {
 	for _, s := range p.slots {
 		s.cycles.Store(true)
 		s.post()
