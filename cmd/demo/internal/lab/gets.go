@@ -38,7 +38,7 @@ const (
 	kindGetting = "one-sided gets, one of many processes"
 	mostGets    = 8 // threads, or processes
 	getOffset   = 4096
-	startWord   = 0 // of each part: who has come, at rank 0
+	startWord   = 0 // of each part: how many have come, at rank 0
 	goWord      = 64
 )
 
