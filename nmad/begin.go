@@ -173,6 +173,54 @@ func (h *held) short(in *Context, tag uint64, buf []byte) (sent, all bool) {
 	return true, all
 }
 
+// Inject sends front and body, one behind the other, as one message if it can leave at once: no other one waits, and the network has room. Then both may be used again when
+// it returns. false: nothing was sent. It needs no request, copies nothing but into the network, never blocks, and allocates nothing. in is nil, or a context of the gate's domain whose group
+// has the rank; the message is one like those of IsendInto.
+func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
+	if g.barred() != nil || in.allows(g.domain, g.rank) != nil || g.worker != nil || g.offload != nil || marcel.Tracing() || g.watch.kinds.Load() != 0 {
+		return false
+	}
+	h := g.tryLock()
+	if h == nil {
+		return false
+	}
+	if g.inbox.left() {
+		h.handleInbox()
+	}
+	sent := h.inject(in, tag, front, body)
+	h.letGo()
+	return sent
+}
+
+func (h *held) inject(in *Context, tag uint64, front, body []byte) bool {
+	n := len(front) + len(body)
+	if h.flow.Lacks(n) {
+		h.receive(nil)
+	}
+	head := h.flow.Short(in.id(), tag, n)
+	if head == nil {
+		return false
+	}
+	h.parts[0] = body
+	h.leaveLists(n)
+	sent, err := h.link.Send(head, front, h.parts[:], false)
+	h.retakeLists(n)
+	h.parts[0] = nil
+	if !sent || err != nil {
+		h.flow.Refused()
+		if err != nil {
+			h.lose(err)
+		}
+		return false
+	}
+	h.flow.ShortSent(n)
+	h.full = h.echoes
+	if _, err = h.flow.Flush(h); err != nil {
+		h.lose(err)
+	}
+	return true
+}
+
 // gather is short for a message that others are to join, or that joins others.
 func (h *held) gather(in *Context, tag uint64, buf []byte) bool {
 	gathered, err := h.flow.Gather(tag, buf, flow.Company{Woken: h.awake, Ready: h.gathers(), Alone: in != nil || marcel.Tracing()}, h)

@@ -539,6 +539,14 @@ func (d *Domain) polled(is func(*held) bool) bool {
 	return yes
 }
 
+// Poll moves all gates of the domain on, once, but for those that another thread moves just now, and runs the callbacks that are due. For threads that wait
+// for something of their own making; a wait for a request polls by itself. In a callback, and for a Private domain of another thread, it does nothing. It never blocks.
+func (d *Domain) Poll() {
+	if d.barred() == nil && !InCallback() {
+		d.poll()
+	}
+}
+
 // poll moves all gates on, once.
 func (d *Domain) poll() {
 	for g := range d.all {

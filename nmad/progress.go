@@ -26,7 +26,7 @@ func (g *Gate) poll() bool {
 func (h *held) pollLocked() bool {
 	moved := h.handleInbox()
 	if h.echoes { // under the lock, to the end: no thread polls this gate for what is left
-		h.full = true
+		h.full = h.full || h.flow.Streams() || h.flow.Outgoing()
 		h.letGo()
 		return moved
 	}

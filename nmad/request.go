@@ -251,6 +251,9 @@ func (r *Request) Wait() error {
 	return r.core.Err()
 }
 
+// IsDone says whether the request is done, or was never started. Unlike Test it moves nothing on.
+func (r *Request) IsDone() bool { return r.done() }
+
 // poll moves on what r depends on, once.
 func (r *Request) poll() {
 	if d := r.domain(); d != nil {

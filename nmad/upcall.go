@@ -53,7 +53,13 @@ func (g *Gate) callUser() {
 	if a := g.owned; a != nil {
 		defer a.admit()()
 	}
-	for c, ok := g.calls.pop(false); ok; c, ok = g.calls.pop(true) {
+	c, ok := g.calls.pop(false)
+	if !ok {
+		return
+	}
+	mark := callers.enter()
+	defer mark.leave()
+	for ; ok; c, ok = g.calls.pop(true) {
 		flow.Guarded(func() {
 			switch r := c.r; {
 			case r == nil:

@@ -8,6 +8,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/strategy"
+	"github.com/pm2-go/pm2/pioman"
 )
 
 // spinBurst is how often a waiter polls before it lets the lock of the gate go
@@ -113,6 +114,9 @@ func (g *Gate) sleep(r *Request) error {
 // park sleeps until r is finished. Where the caller has not polled its gate, for all may matter or none is polled so, it
 // polls the engine first.
 func (g *Gate) park(r *Request) error {
+	if InCallback() && !r.completion.Test(finished) {
+		return pioman.ErrInHandler
+	}
 	if g.spin <= 0 || r.domain() != nil {
 		return r.completion.WaitFor(g.engine, finished, r.reason())
 	}

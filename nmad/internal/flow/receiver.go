@@ -406,10 +406,8 @@ func (f *Flow) Match(context uint16, tag uint64) *Request {
 		return x.Arrive(tag)
 	}
 	r := x.ArriveAny(tag)
-	if r != nil {
-		if r.Entry.Tag = tag; r.Special {
-			r.Rest.From = f.Rank
-		}
+	if r != nil && r.Special { // else it has named the tag, which its waiter may be reading
+		r.Entry.Tag, r.Rest.From = tag, f.Rank
 	}
 	return r
 }

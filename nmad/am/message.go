@@ -1,0 +1,190 @@
+package am
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// Message is a request whose body is filled in place (Domain.Prepare). It is for one thread, up to Commit or Cancel.
+//
+// Its buffer is room for the word of an answer, for arguments, and for the body: what is before the body is put directly before it.
+type Message struct {
+	p    *peer
+	req  nmad.Request
+	op   nmad.Op
+	buf  []byte
+	next *Message // in the list of the peer's that it is in
+
+	id   ID
+	size int
+	open atomic.Bool // prepared, and neither committed nor cancelled
+}
+
+// front is where the body begins in the buffer.
+const front = wordSize + argsRoom
+
+// message takes a message that may be used. Under mu. Of each length there are at most as many as requests and replies may be under way.
+func (p *peer) message(long bool) *Message {
+	list, size := &p.short, shortSize
+	if long {
+		list, size = &p.long, p.d.w.cfg.Medium
+	}
+	if *list == nil && p.leaving != nil {
+		p.sweep()
+	}
+	if m := *list; m != nil {
+		*list = m.next
+		return m
+	}
+	return &Message{p: p, buf: make([]byte, front+size)}
+}
+
+// long says that the message is one with a buffer of Medium.
+func (m *Message) long() bool { return len(m.buf) != front+shortSize }
+
+// sweep finds messages that have left. Under mu.
+func (p *peer) sweep() {
+	for at := &p.leaving; *at != nil; {
+		m := *at
+		if !m.req.IsDone() {
+			at = &m.next
+			continue
+		}
+		*at = m.next
+		p.putAway(m)
+	}
+}
+
+// putAway has a message be used again. Under mu.
+func (p *peer) putAway(m *Message) {
+	list := &p.short
+	if m.long() {
+		list = &p.long
+	}
+	m.next, *list = *list, m
+}
+
+// sent puts a message away that was handed to nmad.
+func (p *peer) sent(m *Message) {
+	done := m.req.IsDone()
+	p.mu.Lock()
+	if done {
+		p.putAway(m)
+	} else {
+		m.next, p.leaving = p.leaving, m
+	}
+	p.mu.Unlock()
+}
+
+// direct is from which length on a body is not copied into the buffer of its message first, in bytes: a shorter one the link takes faster in one piece.
+const direct = 512
+
+// sendCopy is send with a body that is not in the buffer yet.
+func (p *peer) sendCopy(m *Message, tag uint64, from int, body []byte) error {
+	if len(body) >= direct {
+		in := p.in
+		if tag&answerBit == 0 && front-from+len(body) > shortSize {
+			in = p.d.long
+		}
+		if p.gate.Inject(in, tag, m.buf[from:front], body) {
+			p.mu.Lock()
+			p.putAway(m)
+			p.mu.Unlock()
+			return nil
+		}
+	}
+	copy(m.buf[front:], body)
+	return p.send(m, tag, from, len(body))
+}
+
+// send hands a message to nmad: what is in its buffer from that place to the end of the body.
+func (p *peer) send(m *Message, tag uint64, from, body int) error {
+	buf := m.buf[from : front+body]
+	var err error
+	switch {
+	case tag&answerBit == 0 && len(buf) > shortSize:
+		if m.op.Match.Context = p.d.long; p.near {
+			err = m.op.Match.Context.IsendInto(&m.req, p.rank, tag, buf)
+		} else {
+			m.op.Match.Tag, m.op.Buf = tag, buf
+			err = p.gate.Post(&m.req, &m.op)
+		}
+	case p.in != nil:
+		err = p.in.IsendInto(&m.req, p.rank, tag, buf)
+	default:
+		err = p.gate.IsendInto(&m.req, tag, buf)
+	}
+	p.sent(m)
+	return err
+}
+
+// number gives a request its number, and the credit that goes with it.
+func (p *peer) number(h *head) {
+	p.mu.Lock()
+	h.seq, h.credit = p.seq, p.pay()
+	p.seq++
+	p.mu.Unlock()
+}
+
+// giveBack has credit go by a message of its own.
+func (p *peer) giveBack() {
+	p.mu.Lock()
+	h := head{kind: credit, credit: p.pay()}
+	m := p.message(false)
+	p.mu.Unlock()
+	_ = p.send(m, h.tag(), front, 0) // fails with the peer
+}
+
+// Body is where the payload of the message goes: as many bytes as Prepare was asked for. nil after Commit and Cancel.
+func (m *Message) Body() []byte {
+	if m == nil || !m.open.Load() {
+		return nil
+	}
+	return m.buf[front : front+m.size : front+m.size]
+}
+
+// Commit sends the message with the first n bytes of its body. It never blocks. The message must not be used afterwards.
+func (m *Message) Commit(args []uint64, n int) error {
+	if m == nil || !m.open.Load() {
+		return fmt.Errorf("am: commit: %w: the message was committed, or cancelled", ErrActive)
+	}
+	if n < 0 || n > m.size || len(args) > MaxArgs {
+		return fmt.Errorf("am: commit: %w: %d bytes of %d, %d arguments of at most %d", ErrConfig, n, m.size, len(args), MaxArgs)
+	}
+	m.open.Store(false)
+	return m.p.request(m, head{id: m.id}, args, n)
+}
+
+// request sends a request that has room, and whose body is in place.
+func (p *peer) request(m *Message, h head, args []uint64, body int) error {
+	if h.args = len(args); h.args > 0 {
+		putArgs(m.buf[front-8*h.args:], args)
+	}
+	p.number(&h)
+	if err := p.send(m, h.tag(), front-8*h.args, body); err != nil {
+		return p.orFailed(err)
+	}
+	return nil
+}
+
+// orFailed is why the peer has failed, if it has, else err.
+func (p *peer) orFailed(err error) error {
+	if why := p.failed(); why != nil {
+		return why
+	}
+	return err
+}
+
+// Cancel gives the room back, and sends nothing. It never blocks. After Commit it does nothing.
+func (m *Message) Cancel() {
+	if m == nil || !m.open.CompareAndSwap(true, false) {
+		return
+	}
+	p := m.p
+	p.mu.Lock()
+	p.underWay--
+	p.putAway(m)
+	p.mu.Unlock()
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package am
+
+const raceEnabled = false

@@ -1,0 +1,244 @@
+package am
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad"
+)
+
+// maxName is the longest name of a function, in bytes.
+const maxName = 255
+
+// Func is a function that other processes call (Call): ctx ends when the caller gives up, or dies, or the world is closed; args is the function's own.
+type Func func(ctx context.Context, from int, args []byte) ([]byte, error)
+
+// served are the functions of this process, and the calls of them that run.
+type served struct {
+	w    *World
+	work sync.WaitGroup
+
+	mu      marcel.SpinLock // callbacks take it
+	names   map[string]Func
+	run     map[callID]context.CancelCauseFunc
+	threads int   // that run calls, or tell why they do not
+	why     error // no more run
+}
+
+// callID is a call of another process.
+type callID struct {
+	rank   int
+	number uint64
+}
+
+func (x *served) init(w *World) {
+	x.w, x.names, x.run = w, map[string]Func{}, map[callID]context.CancelCauseFunc{}
+	w.handle(callBegins, x.begins)
+	w.handle(callCanceled, x.canceled)
+}
+
+// Serve has f run when a process calls that name, of 1 to 255 bytes: each call in a thread of marcel of its own, so f may wait as it likes. nil: the name is not served any more. An error of f reaches the caller as a *RemoteError,
+// a panic as ErrPanicked. To be called before calls of it may come. It does not block.
+func (w *World) Serve(name string, f Func) error {
+	if len(name) == 0 || len(name) > maxName {
+		return fmt.Errorf("am: %w: serve: a name of %d bytes: 1 to %d", ErrConfig, len(name), maxName)
+	}
+	x := &w.served
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if f == nil {
+		delete(x.names, name)
+	} else {
+		x.names[name] = f
+	}
+	return nil
+}
+
+// job is a call to be run.
+type job struct {
+	callID
+	f    Func
+	args []byte
+	why  outcome // other than returned: there is nothing to run
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+// begins is the handler of callBegins.
+func (x *served) begins(t *Token, args []uint64, body []byte) {
+	if len(args) != 4 || args[3] > 1 || args[1] > min(maxName, uint64(len(body))) || args[3] == 0 && args[1]+args[2] != uint64(len(body)) {
+		t.p.violation(fmt.Errorf("%w: the begin of a call", ErrMessage))
+		return
+	}
+	j := &job{callID: callID{t.Rank(), args[0]}}
+	own := j.rank == x.w.s.Rank() // long messages to the own process move only while a thread polls
+	long := args[3] == 1 && !own
+	if !x.admit(j, string(body[:args[1]]), args[2]) {
+		t.p.violation(fmt.Errorf("%w: more than %d calls at once", ErrMessage, refusals*x.w.cfg.Calls))
+		return
+	}
+	switch {
+	case j.why == closing:
+		return // the caller hears that this process leaves
+	case long && j.why != returned:
+		x.w.calls.drop(j.rank, callTag(j.number, false))
+	case long:
+		j.args = make([]byte, args[2])
+	case args[3] == 1:
+		j.args = x.w.calls.argument(j.number)
+	default:
+		j.args = slices.Clone(body[args[1]:])
+	}
+	marcel.Spawn(func() {
+		defer x.leave()
+		j.do(x, long)
+	})
+}
+
+// refusals is how many times Config.Calls threads there are at most, those included that tell callers of a refusal.
+const refusals = 4
+
+// admit decides whether a call may run, and counts its thread. false: its caller is no good one.
+func (x *served) admit(j *job, name string, size uint64) bool {
+	j.ctx, j.cancel = context.WithCancelCause(context.Background())
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.why != nil {
+		j.why = closing
+		return true
+	}
+	if x.threads >= refusals*x.w.cfg.Calls {
+		return false
+	}
+	j.f = x.names[name]
+	_, twice := x.run[j.callID]
+	switch {
+	case j.f == nil:
+		j.why = unknown
+	case len(x.run) >= x.w.cfg.Calls || twice || size > uint64(x.w.cfg.Longest):
+		j.why = busy
+	default:
+		x.run[j.callID] = j.cancel
+	}
+	x.threads++
+	x.work.Add(1)
+	return true
+}
+
+func (x *served) leave() {
+	x.mu.Lock()
+	x.threads--
+	x.mu.Unlock()
+	x.work.Done()
+}
+
+// starts runs f on a goroutine, which end waits for, unless that has begun.
+func (x *served) starts(f func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.why == nil {
+		x.work.Go(f)
+	}
+}
+
+// do runs a call, and tells its end.
+func (j *job) do(x *served, long bool) {
+	if j.why != returned {
+		x.tell(j, j.why, nil)
+		return
+	}
+	if long {
+		op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: callTag(j.number, false), Mask: ^uint64(0), Context: x.w.calls.long}, Buf: j.args}
+		if err := x.w.s.Start(j.rank, &op).Wait(); err != nil {
+			x.ended(j)
+			return // the caller has died, or this side closes
+		}
+	}
+	end, result := panicked, []byte("it has ended its thread")
+	defer func() { // also if f ends the thread
+		if why := recover(); why != nil {
+			result = fmt.Append(nil, why)
+		}
+		x.ended(j)
+		x.tell(j, end, result)
+	}()
+	out, err := j.f(j.ctx, j.rank, j.args)
+	if err != nil {
+		end, result = failed, []byte(err.Error())
+	} else {
+		end, result = returned, out
+	}
+}
+
+// ended takes a call out that has.
+func (x *served) ended(j *job) {
+	x.mu.Lock()
+	cancel := x.run[j.callID]
+	delete(x.run, j.callID)
+	x.mu.Unlock()
+	if cancel != nil {
+		cancel(nil)
+	}
+}
+
+// tell tells the end of a call.
+func (x *served) tell(j *job, end outcome, result []byte) {
+	if len(result) > x.w.cfg.Longest {
+		end, result = failed, fmt.Appendf(nil, "a result of %d bytes, the bound is %d", len(result), x.w.cfg.Longest)
+	}
+	if j.rank == x.w.s.Rank() {
+		if c := x.w.calls.take(j.number, j.rank); c != nil {
+			c.end, c.result = end, slices.Clone(result)
+			c.over.Signal(1)
+		}
+		return
+	}
+	n, long := uint64(len(result)), len(result) > x.w.cfg.Medium
+	if long {
+		x.w.calls.send(j.rank, callTag(j.number, true), result)
+		result = nil
+	}
+	_ = x.w.def.Request(j.rank, callEnds, []uint64{j.number, uint64(end), n, bit(long)}, result) // fails with the caller
+}
+
+// canceled is the handler of callCanceled.
+func (x *served) canceled(t *Token, args []uint64, _ []byte) {
+	if len(args) != 1 {
+		t.p.violation(fmt.Errorf("%w: the cancellation of a call", ErrMessage))
+		return
+	}
+	x.mu.Lock()
+	cancel := x.run[callID{t.Rank(), args[0]}]
+	x.mu.Unlock()
+	if cancel != nil {
+		cancel(context.Canceled)
+	}
+}
+
+// lost cancels the calls of a rank; below 0: all.
+func (x *served) lost(rank int, why error) {
+	var all []context.CancelCauseFunc
+	x.mu.Lock()
+	for c, cancel := range x.run {
+		if c.rank == rank || rank < 0 {
+			all = append(all, cancel)
+		}
+	}
+	x.mu.Unlock()
+	for _, cancel := range all {
+		cancel(why)
+	}
+}
+
+// end cancels all, and waits for their ends.
+func (x *served) end() {
+	x.mu.Lock()
+	x.why = fmt.Errorf("am: %w", ErrClosed)
+	x.mu.Unlock()
+	x.lost(-1, x.why)
+	x.work.Wait()
+}

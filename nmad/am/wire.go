@@ -1,0 +1,132 @@
+package am
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// An active message is a message of nmad. Its tag says what it is, so a short one without arguments has no other header:
+//
+//	bits 63      1: an answer, whose receive waits for exactly this tag
+//	     61..62  kind: request, reply, credit
+//	     54..60  0
+//	     53      the requester awaits an answer
+//	     48..52  how many arguments
+//	     40..47  credit: so many requests of the receiver were handled, and were not told of before
+//	     32..39  of a request and of an answer: the number of the request, modulo 256
+//	     0..31   the handler's id
+//
+// The message is the arguments, 8 bytes each in little endian, and the body. An answer has a word before them, since its tag is known before it comes:
+//
+//	bits 0..7 status, 8..15 credit, 16..23 how many arguments, 24..63 0
+
+// kind is what an active message is; answers are told by answerBit.
+type kind uint8
+
+const (
+	request kind = iota
+	reply        // to a handler of the requester
+	credit       // nothing but credit
+	kinds
+)
+
+const (
+	answerBit = 1 << 63
+
+	// MaxArgs is how many arguments a message has at most, of 64 bits each.
+	MaxArgs  = 16
+	argsRoom = 8 * MaxArgs
+	// wordSize is the length of the word of an answer, in bytes.
+	wordSize = 8
+)
+
+// head is what the tag of a message says.
+type head struct {
+	kind   kind
+	wants  bool // a request: an answer is awaited
+	args   int
+	credit int
+	seq    uint8
+	id     ID
+}
+
+func bit(is bool) uint64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// tag is the head as a tag.
+func (h *head) tag() uint64 {
+	return uint64(h.kind)<<61 | bit(h.wants)<<53 | uint64(h.args)<<48 | uint64(h.credit)<<40 | uint64(h.seq)<<32 | uint64(h.id)
+}
+
+// answerTag is the tag of the answer to a request.
+func answerTag(seq uint8) uint64 { return answerBit | uint64(seq)<<32 }
+
+// decode reads the tag of a message of n bytes, which is not an answer.
+func decode(tag uint64, n int) (h head, err error) {
+	h = head{
+		kind: kind(tag >> 61 & 3), wants: tag>>53&1 != 0, args: int(tag >> 48 & 31), credit: int(tag >> 40 & 255),
+		seq: uint8(tag >> 32), id: ID(tag),
+	}
+	switch {
+	case tag&answerBit != 0 || h.kind >= kinds || tag>>54&127 != 0:
+		return h, fmt.Errorf("%w: tag %#x", ErrMessage, tag)
+	case h.args > MaxArgs || 8*h.args > n:
+		return h, fmt.Errorf("%w: %d arguments in %d bytes", ErrMessage, h.args, n)
+	case h.wants && h.kind != request || h.kind == credit && (n != 0 || h.args != 0):
+		return h, fmt.Errorf("%w: tag %#x of %d bytes", ErrMessage, tag, n)
+	}
+	return h, nil
+}
+
+// status is how a request has ended that awaits an answer.
+type status uint8
+
+const (
+	answered  status = iota // by the handler
+	unhandled               // there is none
+	silent                  // it has returned without an answer
+	statuses
+)
+
+// verdict is what the word of an answer says.
+type verdict struct {
+	status status
+	credit int
+	args   int
+}
+
+func (v *verdict) put(b []byte) {
+	binary.LittleEndian.PutUint64(b, uint64(v.status)|uint64(v.credit)<<8|uint64(v.args)<<16)
+}
+
+// decodeAnswer reads the word of an answer.
+func decodeAnswer(b []byte) (v verdict, err error) {
+	if len(b) < wordSize {
+		return v, fmt.Errorf("%w: an answer of %d bytes", ErrMessage, len(b))
+	}
+	w := binary.LittleEndian.Uint64(b)
+	v = verdict{status: status(w), credit: int(w >> 8 & 255), args: int(w >> 16 & 255)}
+	if v.status >= statuses || w>>24 != 0 || v.credit == 0 || v.args > MaxArgs || wordSize+8*v.args > len(b) {
+		return v, fmt.Errorf("%w: an answer of %d bytes that begins with %#x", ErrMessage, len(b), w)
+	}
+	return v, nil
+}
+
+// putArgs writes arguments.
+func putArgs(b []byte, args []uint64) {
+	for i, a := range args {
+		binary.LittleEndian.PutUint64(b[8*i:], a)
+	}
+}
+
+// getArgs reads n of them, which b has.
+func getArgs(to *[MaxArgs]uint64, b []byte, n int) []uint64 {
+	for i := range n {
+		to[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return to[:n:n]
+}

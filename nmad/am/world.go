@@ -1,0 +1,347 @@
+package am
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// ID names a handler, in all processes of the job. The 256 highest are the package's.
+type ID uint32
+
+// firstReserved is the first of the package's own.
+const firstReserved ID = 1<<32 - 256
+
+// Handler handles a message: a request or, named by Token.ReplyTo, a reply. args and body are valid until it returns. It is run by the thread that polls, perhaps a hook of the
+// scheduler, so it must neither block nor wait (ErrInHandler); it may Reply, TryRequest, and start requests of nmad. Those of messages from one domain
+// of a peer run one at a time; of different peers and domains several may run at once. If it panics the program ends.
+type Handler func(t *Token, args []uint64, body []byte)
+
+// World is the active messages of a session of nmad: handlers, which all domains reach, and domains. Safe for concurrent use.
+type World struct {
+	s        *nmad.Session
+	cfg      Config
+	def      *Domain
+	handlers atomic.Pointer[handlers]
+	calls    calls
+	served   served
+
+	mu      marcel.SpinLock           // callbacks take it
+	domains atomic.Pointer[[]*Domain] // that are open; mu serializes changes
+	waiting map[int][]address         // greetings of domains that were not opened yet, by their numbers; mu
+	closed  bool                      // mu
+	dropped atomic.Uint64
+
+	control *nmad.Context
+	hellos  []*hello
+	close   sync.Once
+	ended   atomic.Bool
+	failure error
+}
+
+// handlers are those of a world. It does not change.
+type handlers struct {
+	few  [64]Handler // of the lowest ids
+	more map[ID]Handler
+}
+
+func (h *handlers) find(id ID) Handler {
+	if int(id) < len(h.few) {
+		return h.few[id]
+	}
+	return h.more[id]
+}
+
+// Open opens the active messages of a session. Each process that takes part opens its own, with the same Config but for OnError, Mask and Budget; messages that come before wait. It does
+// not block. Close it before the session.
+func Open(s *nmad.Session, cfg Config) (*World, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	all := s.Domains()
+	if len(all) == 0 {
+		return nil, fmt.Errorf("am: %w: no session", ErrClosed)
+	}
+	if a := all[0].Access(); a != nmad.Shared && a != nmad.Serialized {
+		return nil, fmt.Errorf("am: %w: the session's own domain is %v", ErrConfig, a)
+	}
+	w := &World{s: s, cfg: cfg, waiting: map[int][]address{}}
+	w.handlers.Store(&handlers{})
+	w.domains.Store(&[]*Domain{})
+	w.calls.init(w)
+	w.served.init(w)
+	var err error
+	if w.control, err = all[0].OpenContext(cfg.Context+2, w.ranks()...); err == nil {
+		if w.calls.long, err = all[0].OpenContext(cfg.Context+3, w.ranks()...); err == nil {
+			w.def, err = w.open(all[0], nmad.Shared)
+		}
+	}
+	if err != nil {
+		_ = w.control.Close()
+		_ = w.calls.long.Close()
+		return nil, fmt.Errorf("am: open: %w", err)
+	}
+	w.listen()
+	return w, nil
+}
+
+func (w *World) ranks() []int {
+	all := make([]int, w.s.Size())
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// open opens the domain over nm.
+func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
+	d := &Domain{w: w, nm: nm, own: nm.Number() != 0, number: nm.Number(), access: access, peers: map[address]*peer{}, home: make([]atomic.Pointer[peer], w.s.Size())}
+	d.task.Init("active messages", d.runTask, pioman.OneShot)
+	var err error
+	if d.long, err = nm.OpenContext(w.cfg.Context+1, w.ranks()...); err == nil && !d.own {
+		d.in, err = nm.OpenContext(w.cfg.Context, w.ranks()...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return nil, fmt.Errorf("am: %w", ErrClosed)
+	}
+	list := append(slices.Clone(*w.domains.Load()), d)
+	w.domains.Store(&list)
+	early := w.waiting[d.number]
+	delete(w.waiting, d.number)
+	w.mu.Unlock()
+	for _, from := range early {
+		d.greeted(from)
+	}
+	return d, nil
+}
+
+// Domain opens a queue of active messages of its own. Its peers know it by its number, and need one of the same number for its requests to be handled, unless it is Private. It does not
+// block. nmad.MaxDomains are the limit.
+func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
+	if cfg.Access != nmad.Shared && cfg.Access != nmad.Serialized && cfg.Access != nmad.Private {
+		return nil, fmt.Errorf("am: %w: access %v", ErrConfig, cfg.Access)
+	}
+	nm, err := w.s.Domain(nmad.DomainConfig{Number: cfg.Number, Access: cfg.Access})
+	if err != nil {
+		return nil, fmt.Errorf("am: %w", err)
+	}
+	d, err := w.open(nm, cfg.Access)
+	if err != nil {
+		return nil, errors.Join(err, nm.Close())
+	}
+	return d, nil
+}
+
+// Default is the domain over that of the session, which any thread may use, and the engine moves on.
+func (w *World) Default() *Domain { return w.def }
+
+// Handle has h handle the messages for that id, in all domains, from now on; nil: nothing does. To be called before messages for it may come: a request without a handler fails, if its answer
+// is awaited, and is told to OnError otherwise. It does not block.
+func (w *World) Handle(id ID, h Handler) error {
+	if id >= firstReserved {
+		return fmt.Errorf("am: %w: handler %d: up to %d", ErrConfig, id, firstReserved-1)
+	}
+	w.handle(id, h)
+	return nil
+}
+
+func (w *World) handle(id ID, h Handler) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := *w.handlers.Load()
+	if int(id) < len(all.few) {
+		all.few[id] = h
+	} else if all.more = maps.Clone(all.more); h == nil {
+		delete(all.more, id)
+	} else {
+		if all.more == nil {
+			all.more = map[ID]Handler{}
+		}
+		all.more[id] = h
+	}
+	w.handlers.Store(&all)
+}
+
+// tell tells what has no other place to go.
+func (w *World) tell(err error) {
+	if w.cfg.OnError != nil {
+		w.cfg.OnError(err)
+	}
+}
+
+// failed notes that a peer is of no use any more.
+func (w *World) failed(p *peer, why error) {
+	if p.d == w.def && p.far == 0 {
+		w.calls.lost(p.rank, why)
+		w.served.lost(p.rank, why)
+	}
+}
+
+// pollOthers polls the domains but d that any thread may poll.
+func (w *World) pollOthers(d *Domain) {
+	for _, o := range *w.domains.Load() {
+		if o != d && o.access != nmad.Private {
+			o.begin()
+			o.poll()
+		}
+	}
+}
+
+// Stats returns the counters of all domains that are open.
+func (w *World) Stats() (s Stats) {
+	for _, d := range *w.domains.Load() {
+		one := d.Stats()
+		s.Handled += one.Handled
+		s.Dropped += one.Dropped
+	}
+	s.Dropped += w.dropped.Load()
+	return s
+}
+
+// forget takes a domain out that is closed.
+func (w *World) forget(d *Domain) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := slices.DeleteFunc(slices.Clone(*w.domains.Load()), func(x *Domain) bool { return x == d })
+	w.domains.Store(&list)
+}
+
+// Close ends the world: it closes its domains, ends calls with ErrClosed, cancels the contexts of the functions that it serves and waits for their ends, and takes its receives back. What has come and was not handled is lost: processes agree
+// before. The session stays open. Not in a handler.
+func (w *World) Close() error {
+	if w == nil || w.s == nil {
+		return nil
+	}
+	if nmad.InCallback() {
+		return fmt.Errorf("am: close: %w", ErrInHandler)
+	}
+	w.close.Do(w.shutdown)
+	return w.failure
+}
+
+func (w *World) shutdown() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.calls.end()
+	w.served.end()
+	for _, d := range *w.domains.Load() {
+		w.failure = errors.Join(w.failure, d.Close())
+	}
+	w.ended.Store(true)
+	d := w.def
+	d.closed.Store(true)
+	for tries := 0; !w.silent(); tries++ {
+		d.poll()
+		rest(tries)
+	}
+	_ = d.task.Cancel() // it is no handler of this engine
+	w.forget(d)
+	for _, c := range []*nmad.Context{d.in, d.long, w.control, w.calls.long} {
+		_ = c.Close() // of one in which messages lie the number stays taken
+	}
+}
+
+// silent takes the receives back, and says whether all have ended.
+func (w *World) silent() bool {
+	all := true
+	for _, p := range w.def.allPeers() {
+		for _, s := range p.slots {
+			if s.cycles.Load() {
+				s.req.Cancel()
+				all = all && !s.cycles.Load()
+			}
+		}
+	}
+	for _, h := range w.hellos {
+		if h.cycles.Load() {
+			h.req.Cancel()
+			all = all && !h.cycles.Load()
+		}
+	}
+	return all
+}
+
+// hello is a receive for greetings: each peer tells, by the default domain, before it sends anything else, so that receives are posted for it.
+//
+//	tag    bits 0..15 domain of the sender, 16..31 domain that it sends to, 32..39 Window, 40..63 Medium / 1024
+type hello struct {
+	w      *World
+	req    nmad.Request
+	op     nmad.Op
+	cycles atomic.Bool
+}
+
+// listen posts receives for greetings.
+func (w *World) listen() {
+	for range 8 {
+		h := &hello{w: w}
+		h.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Context: w.control}, Done: h.arrived}
+		w.hellos = append(w.hellos, h)
+	}
+	for _, h := range w.hellos {
+		h.cycles.Store(true)
+		h.post()
+	}
+}
+
+func (h *hello) post() {
+	if h.w.ended.Load() || h.w.s.Post(nmad.AnySource, &h.req, &h.op) != nil {
+		h.cycles.Store(false)
+	}
+}
+
+func (h *hello) arrived(r *nmad.Request) {
+	if _, err := r.Test(); err != nil && !errors.Is(err, nmad.ErrTruncated) {
+		h.cycles.Store(false) // the session ends, or the receive was taken back
+		return
+	}
+	h.w.greeted(r.Source(), r.Tag(), r.Size())
+	h.post()
+}
+
+func (w *World) agreement() uint64 { return uint64(w.cfg.Window)<<32 | uint64(w.cfg.Medium>>10)<<40 }
+
+// greet tells a peer that this side is about to send.
+func (w *World) greet(p *peer) {
+	p.hi = &nmad.Request{}
+	_ = w.control.IsendInto(p.hi, p.rank, uint64(p.d.number)|uint64(p.far)<<16|w.agreement(), nil) // fails with the peer
+}
+
+// greeted takes in a greeting.
+func (w *World) greeted(rank int, tag, size uint64) {
+	from, number := address{rank, int(tag & lastNumber)}, int(tag>>16&lastNumber)
+	if tag>>32<<32 != w.agreement() || size != 0 {
+		w.dropped.Add(1)
+		w.tell(fmt.Errorf("am: rank %d: %w: it has a window of %d, and bodies of %d KiB: give all processes the same", rank, ErrConfig, tag>>32&255, tag>>40))
+		return
+	}
+	w.mu.Lock()
+	var d *Domain
+	for _, o := range *w.domains.Load() {
+		if o.number == number {
+			d = o
+		}
+	}
+	if d == nil {
+		if list := w.waiting[number]; len(w.waiting) < nmad.MaxDomains && len(list) < nmad.MaxDomains*w.s.Size() {
+			w.waiting[number] = append(list, from)
+		}
+	}
+	w.mu.Unlock()
+	if d != nil {
+		d.greeted(from)
+	}
+}
