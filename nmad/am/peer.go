@@ -1,6 +1,7 @@
 package am
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 
@@ -23,6 +24,8 @@ type peer struct {
 	near bool          // gate is one between domains of the same number
 	in   *nmad.Context // of short messages, answers and credit; nil: the plain one
 	why  atomic.Pointer[error]
+	over context.Context // done once why is set: for threads that wait
+	end  context.CancelFunc
 	hi   *nmad.Request // that told the peer of this one
 
 	_ [64]byte
@@ -72,6 +75,7 @@ func (p *peer) failed() error {
 // fail notes that the peer is of no use any more.
 func (p *peer) fail(why error) {
 	if p.why.CompareAndSwap(nil, &why) {
+		p.end()
 		p.d.w.failed(p, why)
 	}
 }

@@ -108,6 +108,9 @@ func (r *Reply) Test() bool {
 	}
 	if !r.req.IsDone() {
 		r.p.d.Poll()
+		if r.p.failed() != nil && !nmad.InCallback() {
+			r.req.Cancel()
+		}
 	}
 	return r.req.IsDone()
 }
@@ -123,7 +126,7 @@ func (r *Reply) Wait(ctx context.Context) (args []uint64, body []byte, err error
 		if nmad.InCallback() {
 			return nil, nil, fmt.Errorf("am: wait for a reply: %w", ErrInHandler)
 		}
-		err = r.p.d.waitFor(ctx, r.p.rank, &r.req)
+		err = r.p.d.waitFor(ctx, r.p, &r.req)
 		if !r.req.IsDone() {
 			return nil, nil, fmt.Errorf("am: wait for the reply of rank %d: %w", r.p.rank, err)
 		}

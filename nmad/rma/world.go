@@ -183,6 +183,23 @@ func (w *World) leave() {
 	for _, c := range w.contexts {
 		_ = c.Close() // what others have sent too late keeps it open, and then no other World comes after this one
 	}
+	w.vacatePages()
+}
+
+// vacatePages gives the system the pages back, once closed is set. A copier that has not looked at the page of the target yet finds nothing live there; those that have, have a hazard in the own page.
+func (w *World) vacatePages() {
+	for rank := range w.peers {
+		if p := w.peers[rank].page; p != nil && rank != w.rank {
+			p.m.vacate()
+		}
+	}
+	own := w.peers[w.rank].page
+	for i := range hazards {
+		for own.hazard(i).Load() != 0 {
+			marcel.Yield()
+		}
+	}
+	own.m.vacate()
 }
 
 // ended hears that a gate has ended.
@@ -315,6 +332,8 @@ func (w *World) Close() error {
 	}
 	if w.size > 1 {
 		w.leave()
+	} else {
+		w.vacatePages()
 	}
 	if err != nil {
 		return fmt.Errorf("rma: close: %w", err)
