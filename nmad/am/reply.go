@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad"
 )
@@ -20,10 +21,11 @@ type Reply struct {
 	id   ID
 	args [MaxArgs]uint64
 
-	next    *Reply // in awaited
-	credits bool   // it is in awaited, and its credit was not taken; under the peer's mu
-	bad     error  // what was wrong with the credit; likewise
-	begun   bool   // RequestFor has succeeded, and Wait has not given the answer
+	next    *Reply      // in awaited
+	credits bool        // it is in awaited, and its credit was not taken; under the peer's mu
+	bad     error       // what was wrong with the credit; likewise
+	posted  atomic.Bool // the receive of the answer is: before, req is that of the last one. The requester writes it, those that look for room read it
+	begun   bool        // RequestFor has succeeded, and Wait has not given the answer
 }
 
 // prepare makes r ready for a new answer.
@@ -42,17 +44,21 @@ func (r *Reply) prepare(p *peer, id ID) error {
 		}
 		r.buf = make([]byte, wordSize+argsRoom+n)
 	}
+	r.posted.Store(false) // before r is in awaited again
 	r.p, r.id, r.bad, r.begun = p, id, nil, false
 	return nil
 }
 
 // listen posts the receive of the answer.
-func (r *Reply) listen(seq uint8) error {
+func (r *Reply) listen(seq uint8) (err error) {
 	p := r.p
 	if p.in != nil {
-		return p.in.IrecvInto(&r.req, p.rank, answerTag(seq), r.buf)
+		err = p.in.IrecvInto(&r.req, p.rank, answerTag(seq), r.buf)
+	} else {
+		err = p.gate.IrecvInto(&r.req, answerTag(seq), r.buf)
 	}
-	return p.gate.IrecvInto(&r.req, answerTag(seq), r.buf)
+	r.posted.Store(err == nil)
+	return err
 }
 
 // settle takes the credit that has come with the answer, if there is one, unless a thread that looks for room has.
@@ -76,6 +82,9 @@ func (r *Reply) settle() {
 // take takes the credit of an answer that has come. Under the peer's mu.
 func (r *Reply) take() {
 	r.credits, r.next = false, nil
+	if !r.posted.Load() {
+		return // the peer has failed
+	}
 	if _, err := r.req.Test(); err != nil && !errors.Is(err, nmad.ErrTruncated) {
 		return // the peer has failed; of a body that is too long the beginning is here
 	}
@@ -91,7 +100,7 @@ func (p *peer) harvest() {
 	p.mu.Lock()
 	for at := &p.awaited; *at != nil; {
 		r := *at
-		if !r.req.IsDone() {
+		if !r.posted.Load() || !r.req.IsDone() {
 			at = &r.next
 			continue
 		}

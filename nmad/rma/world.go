@@ -58,8 +58,10 @@ type World struct {
 	served    bell         // threads that close memory, until no request uses it
 	room      bell         // threads that wait until fewer operations are under way
 
-	losses atomic.Int32          // other processes that were lost
-	last   atomic.Pointer[error] // how the last one was; nil: some live
+	intact context.Context         // done once another process was lost; the cause says how
+	broken context.CancelCauseFunc // ends intact
+	losses atomic.Int32            // other processes that were lost
+	last   atomic.Pointer[error]   // how the last one was; nil: some live
 
 	closing atomic.Bool // no more operations are started by messages
 	closed  atomic.Bool
@@ -106,6 +108,7 @@ func open(s *nmad.Session, o options) (*World, error) {
 	}
 	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), peers: make([]peer, s.Size())}
 	w.own = w.newDomain(nmad.Shared)
+	w.intact, w.broken = context.WithCancelCause(context.Background())
 	mem, c, err := makeMemory(worldBytes)
 	if err != nil {
 		return nil, fmt.Errorf("rma: open: %w", err)
@@ -129,6 +132,9 @@ func open(s *nmad.Session, o options) (*World, error) {
 		c.fd = -1
 	}
 	if err := w.meet(c); err != nil {
+		if w.intact.Err() != nil {
+			w.farewell()
+		}
 		w.leave()
 		return nil, fmt.Errorf("rma: open: %w", err)
 	}
@@ -212,8 +218,11 @@ func (w *World) ended(e nmad.Event) {
 	if why == nil {
 		why = e.Err
 	}
-	if rank != w.rank && why != nil && w.peers[rank].lost.CompareAndSwap(nil, &why) && w.losses.Add(1) == int32(w.size)-1 {
-		w.last.Store(&why)
+	if rank != w.rank && why != nil && w.peers[rank].lost.CompareAndSwap(nil, &why) {
+		w.broken(why)
+		if w.losses.Add(1) == int32(w.size)-1 {
+			w.last.Store(&why)
+		}
 	}
 	w.signalled.ring()
 	w.served.ring()
@@ -234,7 +243,10 @@ func (w *World) meet(c card) error {
 	w.mu.Lock()
 	w.used.mapped += uint64(len(mapped)) * worldBytes
 	w.mu.Unlock()
-	_, failed := w.agree(record{failed: err != nil}, nil)
+	r, failed := w.agree(record{failed: err != nil}, nil)
+	if r.failed && err == nil && failed == nil {
+		failed = fmt.Errorf("%w: another process lacks memory", ErrSize)
+	}
 	return errors.Join(err, failed)
 }
 
@@ -306,7 +318,8 @@ func (w *World) Close() error {
 	w.closing.Store(true)
 	err := w.quiet()
 	if w.size > 1 {
-		_, failed := w.agree(record{}, nil)
+		w.calls = lastCall
+		_, failed := w.combine(context.Background(), record{}, nil)
 		err = errors.Join(err, failed)
 	}
 	w.closed.Store(true)

@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -343,7 +344,7 @@ func (h *active) call(to int) {
 		began := time.Now()
 		got, err := am.Call(ctx, h.w, to, name, args)
 		stop()
-		if errors.Is(err, nmad.ErrPeerLost) || err != nil && h.isLost(to) {
+		if errors.Is(err, nmad.ErrPeerLost) {
 			h.failed("call", to, began, err)
 			h.again("call", to, func() error { _, err := am.Call(context.Background(), h.w, to, "turn", nil); return err })
 			return
@@ -383,7 +384,7 @@ func (h *active) settle() {
 		began := time.Now()
 		for n, want := range sent {
 			come := &h.come[rank][n]
-			if !h.until(rank, poll, func() bool { return come.Load() >= want }) {
+			if !h.until(fmt.Sprintf("%d requests of stream %d, beyond %d,", want, n, come.Load()), rank, poll, func() bool { return come.Load() >= want }) {
 				break
 			}
 			if got := come.Load(); got != want && !h.isLost(rank) {
@@ -395,7 +396,7 @@ func (h *active) settle() {
 			defer h.mu.Unlock()
 			return len(h.pongs[rank])
 		}
-		if !h.until(rank, poll, func() bool { return pongs() >= int(h.sent[rank][pinged]) }) {
+		if !h.until("replies by a handler", rank, poll, func() bool { return pongs() >= int(h.sent[rank][pinged]) }) {
 			h.failed("settle", rank, began, context.Cause(h.lost[rank]))
 		} else if got := pongs(); got != int(h.sent[rank][pinged]) {
 			h.b.bad("am: rank %d was asked %d times for a reply by a handler, and gives %d", rank, h.sent[rank][pinged], got)

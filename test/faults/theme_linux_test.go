@@ -148,9 +148,16 @@ func (h *theme) agreed(step uint64, yes bool) bool {
 	return yes
 }
 
-// until waits until is says true, and polls meanwhile; false: the rank was lost before.
-func (h *theme) until(rank int, poll func(), is func() bool) bool {
-	for !is() {
+// patience is how long what has been sent takes to come at most, in the absence of faults, before that is wrong.
+const patience = 20 * time.Second
+
+// until waits until is says true, and polls meanwhile; false: the rank was lost before, or what is waited for does not come, which is wrong.
+func (h *theme) until(what string, rank int, poll func(), is func() bool) bool {
+	for began := time.Now(); !is(); {
+		if time.Since(began) > patience {
+			h.b.bad("%s: %s of rank %d do not come", h.name, what, rank)
+			return false
+		}
 		if h.isLost(rank) {
 			return is()
 		}
