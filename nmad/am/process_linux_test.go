@@ -112,7 +112,7 @@ func (x *process) trips() error {
 		for range batch {
 			err := d.RequestFor(&r, 1, 1, nil, body)
 			if err == nil {
-				_, _, err = r.Wait(nil)
+				_, _, err = r.Wait(context.Background())
 			}
 			if err != nil {
 				return err
@@ -139,7 +139,7 @@ func (x *process) flood() error {
 		if err := d.RequestFor(&r, 0, 2, nil, nil); err != nil {
 			return err
 		}
-		_, _, err := r.Wait(nil)
+		_, _, err := r.Wait(context.Background())
 		return err
 	}
 	over := false

@@ -45,7 +45,7 @@ func TestAllocatesNothing(t *testing.T) {
 					for !r.Test() {
 						to.Poll()
 					}
-					if _, _, err := r.Wait(nil); err != nil {
+					if _, _, err := r.Wait(context.Background()); err != nil {
 						t.Fatal(err)
 					}
 					was := replies
@@ -196,7 +196,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%d: %v, want %v", i, err, want)
 			}
 		}
-		if _, _, err := (&Reply{}).Wait(nil); !errors.Is(err, nmad.ErrIdle) {
+		if _, _, err := (&Reply{}).Wait(context.Background()); !errors.Is(err, nmad.ErrIdle) {
 			t.Error(err)
 		}
 		j.handle(5, echo)
@@ -204,7 +204,7 @@ func TestRefusals(t *testing.T) {
 		if err := d.RequestFor(&small, other, 5, nil, make([]byte, 11)); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := small.Wait(nil); !errors.Is(err, nmad.ErrTruncated) {
+		if _, _, err := small.Wait(context.Background()); !errors.Is(err, nmad.ErrTruncated) {
 			t.Error(err)
 		}
 		wait(nil, 5)
@@ -282,7 +282,7 @@ func TestInHandler(t *testing.T) {
 			errs <- w.Close()
 			never.begun, never.p = true, tk.p
 			_ = w.s.Gate(0).IrecvInto(&never.req, 5, nil)
-			_, _, err = never.Wait(nil)
+			_, _, err = never.Wait(context.Background())
 			errs <- err
 			errs <- never.req.Wait()
 			if n := d.Poll(); n != 0 {
