@@ -127,7 +127,7 @@ func (d *Domain) Request(rank int, id ID, args []uint64, body []byte) error {
 	return err
 }
 
-// TryRequest is Request that never waits: false if there is no room now. For handlers, and all who have something else to do.
+// TryRequest is Request that never waits: false if there is no room now. For handlers, and for all that have something else to do.
 func (d *Domain) TryRequest(rank int, id ID, args []uint64, body []byte) (bool, error) {
 	p, err := d.to(rank)
 	if err != nil {

@@ -381,7 +381,7 @@ func (h *active) call(to int) {
 	}
 }
 
-// settle waits until all has come that those who live have sent, and looks whether that is all.
+// settle waits until all has come that those have sent that live, and looks whether that is all.
 func (h *active) settle() {
 	d := h.w.Default()
 	poll := func() { d.Poll() }

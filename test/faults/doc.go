@@ -51,7 +51,7 @@
 //     in the smaller one.
 //   - A block that is signalled is there, whole and at its place only; what is got is what was put; of a rank that is lost any part of its last block may have come, and no byte beside it. Tickets are given once each, and the words that
 //     all count with have what those that live have counted, and of the lost ones at most what they were to count. After memory is closed nothing is written there.
-//   - Requests of a stream are handled once each and in order, and answered once each; all that those who live have sent comes. Functions whose callers give up, or are lost, hear of it.
+//   - Requests of a stream are handled once each and in order, and answered once each; all that those have sent that live comes. Functions whose callers give up, or are lost, hear of it.
 //   - What has failed for the loss of a rank goes on to fail so.
 //   - Between two survivors nothing fails, and after the fault they exchange a second helping of messages.
 //   - Every byte that has arrived is right, and messages of one tag come in order. After a failed receive nothing is written into its
