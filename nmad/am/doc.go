@@ -31,7 +31,8 @@
 //     Waits of marcel, of channels, and of package sync are not seen: they are mistakes all the same.
 //   - Room for a reply is reserved with its request (Config.Window), so processes that flood each other never block each other: a request without room runs handlers while it waits.
 //   - Requests and replies allocate nothing in steady state. What comes from a peer is bounded and checked; one that sends nonsense fails (ErrMessage).
-//   - When a process dies, requests to it, replies awaited from it and calls of it fail with nmad.PeerError.
+//   - A message to the own process that is too long to go eagerly moves while a thread polls, or waits for a reply or a call; the engine alone does not move it.
+//   - When a process dies, or the gate of the default domains to it ends, requests to it, in all domains, replies awaited from it and calls of it fail with nmad.PeerError.
 //
 // # Domains
 //

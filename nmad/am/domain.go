@@ -46,10 +46,12 @@ func (d *Domain) peer(to address, greets bool) (*peer, error) {
 	if p.near {
 		p.in = d.in
 	}
+	p.over, p.end = context.WithCancel(context.Background())
 	p.prepare() // before others see it
 	d.mu.Lock()
 	if other := d.peers[to]; other != nil {
 		d.mu.Unlock()
+		p.end()
 		return other, nil
 	}
 	d.peers[to] = p
@@ -57,6 +59,9 @@ func (d *Domain) peer(to address, greets bool) (*peer, error) {
 	d.all.Store(&all)
 	d.mu.Unlock()
 	p.open()
+	if why := w.s.Gate(to.rank).Err(); why != nil { // World.lost has not met p, perhaps
+		p.fail(why)
+	}
 	if greets && to.rank != w.s.Rank() {
 		w.greet(p)
 	}
@@ -122,7 +127,7 @@ func (d *Domain) Request(rank int, id ID, args []uint64, body []byte) error {
 	return err
 }
 
-// TryRequest is Request that never waits: false if there is no room now. For handlers, and all who have something else to do.
+// TryRequest is Request that never waits: false if there is no room now. For handlers, and for all that have something else to do.
 func (d *Domain) TryRequest(rank int, id ID, args []uint64, body []byte) (bool, error) {
 	p, err := d.to(rank)
 	if err != nil {
@@ -274,14 +279,32 @@ func rest(tries int) {
 	}
 }
 
-// waitFor waits for a request of nmad.
-func (d *Domain) waitFor(ctx context.Context, rank int, r *nmad.Request) error {
-	if rank != d.w.s.Rank() && (d.access != nmad.Private || d.w.s.Engine().Hooked()) {
+// waitFor waits for an answer of the peer. Its gate may live on when the process is lost by that of the default domain, without which the target does not hear of this domain: then the receive is taken back.
+func (d *Domain) waitFor(ctx context.Context, p *peer, r *nmad.Request) error {
+	if p.rank != d.w.s.Rank() && (d.access != nmad.Private || d.w.s.Engine().Hooked()) {
+		if p.gate == d.w.s.Gate(p.rank) {
+			return r.WaitContext(ctx)
+		}
+		both := p.over
+		if ctx != nil && ctx.Done() != nil {
+			var stop context.CancelFunc
+			both, stop = context.WithCancel(ctx)
+			defer stop()
+			defer context.AfterFunc(p.over, stop)()
+		}
+		err := r.WaitContext(both)
+		if r.IsDone() || p.failed() == nil {
+			return err
+		}
+		r.Cancel()
 		return r.WaitContext(ctx)
 	}
 	for tries := 0; ; tries++ { // nothing else moves the other domains, or long messages to the own process
 		if done, err := r.Test(); done || err != nil {
 			return err
+		}
+		if p.failed() != nil {
+			r.Cancel()
 		}
 		if ctx != nil && ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -15,6 +15,7 @@ func (p *peer) failed() error {
 // fail notes that the peer is of no use any more.
 func (p *peer) fail(why error) {
 	if p.why.CompareAndSwap(nil, &why) {
+		p.end()
 		p.d.w.failed(p, why)
 	}
 }

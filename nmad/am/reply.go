@@ -24,17 +24,21 @@ func (r *Reply) prepare(p *peer, id ID) error {
 		}
 		r.buf = make([]byte, wordSize+argsRoom+n)
 	}
+	r.posted.Store(false) // before r is in awaited again
 	r.p, r.id, r.bad, r.begun = p, id, nil, false
 	return nil
 }
 
 // listen posts the receive of the answer.
-func (r *Reply) listen(seq uint8) error {
+func (r *Reply) listen(seq uint8) (err error) {
 	p := r.p
 	if p.in != nil {
-		return p.in.IrecvInto(&r.req, p.rank, answerTag(seq), r.buf)
+		err = p.in.IrecvInto(&r.req, p.rank, answerTag(seq), r.buf)
+	} else {
+		err = p.gate.IrecvInto(&r.req, answerTag(seq), r.buf)
 	}
-	return p.gate.IrecvInto(&r.req, answerTag(seq), r.buf)
+	r.posted.Store(err == nil)
+	return err
 }
 
 // settle takes the credit that has come with the answer, if there is one, unless a thread that looks for room has.
@@ -58,6 +62,9 @@ func (r *Reply) settle() {
 // take takes the credit of an answer that has come. Under the peer's mu.
 func (r *Reply) take() {
 	r.credits, r.next = false, nil
+	if !r.posted.Load() {
+		return // the peer has failed
+	}
 	if _, err := r.req.Test(); err != nil && !errors.Is(err, nmad.ErrTruncated) {
 		return // the peer has failed; of a body that is too long the beginning is here
 	}
@@ -73,7 +80,7 @@ func (p *peer) harvest() {
 	p.mu.Lock()
 	for at := &p.awaited; *at != nil; {
 		r := *at
-		if !r.req.IsDone() {
+		if !r.posted.Load() || !r.req.IsDone() {
 			at = &r.next
 			continue
 		}
@@ -90,6 +97,9 @@ func (r *Reply) Test() bool {
 	}
 	if !r.req.IsDone() {
 		r.p.d.Poll()
+		if r.p.failed() != nil && !nmad.InCallback() {
+			r.req.Cancel()
+		}
 	}
 	return r.req.IsDone()
 }
@@ -105,7 +115,7 @@ func (r *Reply) Wait(ctx context.Context) (args []uint64, body []byte, err error
 		if nmad.InCallback() {
 			return nil, nil, fmt.Errorf("am: wait for a reply: %w", ErrInHandler)
 		}
-		err = r.p.d.waitFor(ctx, r.p.rank, &r.req)
+		err = r.p.d.waitFor(ctx, r.p, &r.req)
 		if !r.req.IsDone() {
 			return nil, nil, fmt.Errorf("am: wait for the reply of rank %d: %w", r.p.rank, err)
 		}

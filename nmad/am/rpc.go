@@ -62,6 +62,15 @@ func (x *calls) take(number uint64, rank int) *call {
 	return c
 }
 
+// begun notes that a call of the own process has come.
+func (x *calls) begun(number uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if c := x.open[number]; c != nil {
+		c.begun.Store(true)
+	}
+}
+
 // argument takes the long argument of a call of the own process.
 func (x *calls) argument(number uint64) []byte {
 	x.mu.Lock()
@@ -197,6 +206,10 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	if err != nil {
 		w.calls.take(number, rank)
 		return nil, err
+	}
+	for tries := 0; rank == w.s.Rank() && !c.begun.Load() && !c.over.Test(1) && ctx.Err() == nil; tries++ { // the request may be one by rendezvous, which to the own process moves only while a thread polls
+		w.def.Poll()
+		rest(tries)
 	}
 	if err := c.over.WaitContext(ctx, w.s.Engine(), 1); err != nil {
 		if w.calls.take(number, rank) != nil {

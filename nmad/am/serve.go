@@ -55,6 +55,9 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 	j := &job{callID: callID{t.Rank(), args[0]}}
 	own := j.rank == x.w.s.Rank() // long messages to the own process move only while a thread polls
 	long := args[3] == 1 && !own
+	if own {
+		x.w.calls.begun(j.number)
+	}
 	if !x.admit(j, string(body[:args[1]]), args[2]) {
 		t.p.violation(fmt.Errorf("%w: more than %d calls at once", ErrMessage, refusals*x.w.cfg.Calls))
 		return

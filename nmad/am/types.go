@@ -38,6 +38,7 @@ type World struct {
 
 	control *nmad.Context
 	hellos  []*hello
+	stop    func() // the monitor
 	close   sync.Once
 	ended   atomic.Bool
 	failure error
@@ -115,6 +116,7 @@ type calls struct {
 type call struct {
 	rank   int
 	args   []byte            // a long argument for the own process, which is not sent
+	begun  atomic.Bool       // one of the own process: its function runs
 	over   pioman.Completion // bit 1
 	end    outcome
 	result []byte
@@ -159,6 +161,8 @@ type peer struct {
 	near bool          // gate is one between domains of the same number
 	in   *nmad.Context // of short messages, answers and credit; nil: the plain one
 	why  atomic.Pointer[error]
+	over context.Context // done once why is set: for threads that wait
+	end  context.CancelFunc
 	hi   *nmad.Request // that told the peer of this one
 
 	_ [64]byte
@@ -224,10 +228,11 @@ type Reply struct {
 	id   ID
 	args [MaxArgs]uint64
 
-	next    *Reply // in awaited
-	credits bool   // it is in awaited, and its credit was not taken; under the peer's mu
-	bad     error  // what was wrong with the credit; likewise
-	begun   bool   // RequestFor has succeeded, and Wait has not given the answer
+	next    *Reply      // in awaited
+	credits bool        // it is in awaited, and its credit was not taken; under the peer's mu
+	bad     error       // what was wrong with the credit; likewise
+	posted  atomic.Bool // the receive of the answer is: before, req is that of the last one. The requester writes it, those that look for room read it
+	begun   bool        // RequestFor has succeeded, and Wait has not given the answer
 }
 
 // slot is a receive that is posted again and again.

@@ -48,6 +48,7 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 		return nil, fmt.Errorf("am: open: %w", err)
 	}
 	w.listen()
+	w.stop = s.Monitor(nmad.GateEnded, w.lost)
 	return w, nil
 }
 
@@ -148,6 +149,25 @@ func (w *World) failed(p *peer, why error) {
 	}
 }
 
+// lost hears that a gate has ended. Without that of the default domain no greeting comes through, so all peers of the rank fail with it.
+func (w *World) lost(e nmad.Event) {
+	rank := e.Gate.Rank()
+	if rank < 0 || rank >= w.s.Size() || e.Gate != w.s.Gate(rank) || rank == w.s.Rank() {
+		return
+	}
+	why := e.Gate.Err()
+	if why == nil {
+		why = e.Err
+	}
+	for _, d := range *w.domains.Load() {
+		for _, p := range d.allPeers() {
+			if p.rank == rank && why != nil {
+				p.fail(why)
+			}
+		}
+	}
+}
+
 // pollOthers polls the domains but d that any thread may poll.
 func (w *World) pollOthers(d *Domain) {
 	for _, o := range *w.domains.Load() {
@@ -200,6 +220,7 @@ func (w *World) shutdown() {
 		w.failure = errors.Join(w.failure, d.Close())
 	}
 	w.ended.Store(true)
+	w.stop()
 	d := w.def
 	d.closed.Store(true)
 	for tries := 0; !w.silent(); tries++ {

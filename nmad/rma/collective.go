@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -60,15 +61,22 @@ const (
 
 func (w *World) tag(step uint64) uint64 { return w.calls*steps + step }
 
+// lastCall is the number of Close, whichever calls have failed before at some of the processes only.
+const lastCall = 1 << 60
+
 // agree combines the records of all processes, by a binomial tree whose root is the first of them, which chooses the rest, and says what came of it. It returns once all have called it, or with an error
-// where a process was lost; each tells its neighbours in the tree something in any case, so none waits for one that has given up.
+// where a process was lost, which ends it everywhere: the call before may have failed at some processes only, and these do not come. Close goes on to wait for those that live.
 func (w *World) agree(r record, choose func(*record)) (record, error) {
 	w.calls++
+	return w.combine(w.intact, r, choose)
+}
+
+func (w *World) combine(ctx context.Context, r record, choose func(*record)) (record, error) {
 	var first error
-	lost := func(rank int, err error) {
+	lost := func(err error) {
 		r.failed = true
-		if errors.Is(err, nmad.ErrPeerLost) {
-			r.lost = max(r.lost, uint32(rank)+1)
+		if peer := (*nmad.PeerError)(nil); errors.As(err, &peer) {
+			r.lost = max(r.lost, uint32(peer.Rank)+1)
 		}
 		first = errors.Join(first, err)
 	}
@@ -76,19 +84,18 @@ func (w *World) agree(r record, choose func(*record)) (record, error) {
 	for ; mask < size; mask *= 2 {
 		if w.index&mask != 0 {
 			b, parent := r.encode(), w.members[w.index-mask]
-			if err := w.control.Send(parent, w.tag(stepUp), b[:]); err != nil {
-				lost(parent, err)
+			if err := w.pass(ctx, parent, stepUp, b); err != nil {
+				lost(err)
 			}
-			if err := w.hear(parent, &r); err != nil {
-				lost(parent, err)
+			if err := w.hear(ctx, parent, stepDown, &r); err != nil {
+				lost(err)
 			}
 			break
 		}
 		if w.index+mask < size {
 			var x record
-			child := w.members[w.index+mask]
-			if err := w.hearStep(child, stepUp, &x); err != nil {
-				lost(child, err)
+			if err := w.hear(ctx, w.members[w.index+mask], stepUp, &x); err != nil {
+				lost(err)
 				continue
 			}
 			r.combine(&x)
@@ -100,7 +107,7 @@ func (w *World) agree(r record, choose func(*record)) (record, error) {
 	b := r.encode()
 	for mask /= 2; mask > 0; mask /= 2 {
 		if w.index+mask < size {
-			if err := w.control.Send(w.members[w.index+mask], w.tag(stepDown), b[:]); err != nil {
+			if err := w.pass(ctx, w.members[w.index+mask], stepDown, b); err != nil {
 				first = errors.Join(first, err)
 			}
 		}
@@ -111,19 +118,57 @@ func (w *World) agree(r record, choose func(*record)) (record, error) {
 	return r, first
 }
 
-// hear receives what the parent tells.
-func (w *World) hear(rank int, r *record) error { return w.hearStep(rank, stepDown, r) }
+// pass tells a neighbour in the tree. If ctx ends first the message goes on.
+func (w *World) pass(ctx context.Context, rank int, step uint64, b [recordBytes]byte) error {
+	r, buf := &nmad.Request{}, b
+	if err := w.control.IsendInto(r, rank, w.tag(step), buf[:]); err != nil {
+		return err
+	}
+	return r.WaitContext(ctx)
+}
 
-func (w *World) hearStep(rank int, step uint64, r *record) error {
-	var b [recordBytes]byte
-	e, err := w.control.Recv(rank, w.tag(step), b[:])
-	if err == nil && e.Size != recordBytes {
-		err = fmt.Errorf("%w: rank %d tells %d B in a collective call, %d are right", nmad.ErrProtocol, rank, e.Size, recordBytes)
+// hear receives what a neighbour in the tree tells, unless ctx ends first.
+func (w *World) hear(ctx context.Context, rank int, step uint64, r *record) error {
+	q, b := &nmad.Request{}, [recordBytes]byte{}
+	if err := w.control.IrecvInto(q, rank, w.tag(step), b[:]); err != nil {
+		return err
+	}
+	err := awaitOrCancel(ctx, q)
+	if err == nil && q.Size() != recordBytes {
+		err = fmt.Errorf("%w: rank %d tells %d B in a collective call, %d are right", nmad.ErrProtocol, rank, q.Size(), recordBytes)
 	}
 	if err == nil {
 		r.decode(&b)
 	}
 	return err
+}
+
+// awaitOrCancel waits for a receive, and takes it back if ctx ends first. When it returns nothing comes any more.
+func awaitOrCancel(ctx context.Context, r *nmad.Request) error {
+	err := r.WaitContext(ctx)
+	if err == nil || r.IsDone() || r.Cancel() {
+		return err
+	}
+	return r.Wait()
+}
+
+// farewell tells the neighbours in the tree what they wait for in Close, of a process whose Open has failed: theirs may have succeeded, when the loss of a process came between.
+func (w *World) farewell() {
+	w.calls = lastCall
+	b := (&record{failed: true}).encode()
+	gone, stop := context.WithCancel(context.Background())
+	stop()
+	mask, size := 1, len(w.members)
+	for ; mask < size && w.index&mask == 0; mask *= 2 {
+	}
+	if mask < size {
+		_ = w.pass(gone, w.members[w.index-mask], stepUp, b)
+	}
+	for mask /= 2; mask > 0; mask /= 2 {
+		if w.index+mask < size {
+			_ = w.pass(gone, w.members[w.index+mask], stepDown, b)
+		}
+	}
 }
 
 const cardBytes = 32
@@ -155,8 +200,8 @@ func (w *World) exchange(mine *card) (cards []card, failed error) {
 	}
 	cards = make([]card, len(w.near))
 	for i := range w.near {
-		err := requests[2*i].Wait()
-		failed = errors.Join(failed, err, requests[2*i+1].Wait())
+		err := awaitOrCancel(w.intact, &requests[2*i])
+		failed = errors.Join(failed, err, requests[2*i+1].WaitContext(w.intact))
 		if cards[i].fd = -1; err == nil && requests[2*i].Size() == cardBytes {
 			cards[i].decode(in[i][:])
 		}

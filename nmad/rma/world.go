@@ -70,8 +70,10 @@ type World struct {
 
 	answered meeting // of what answers requests of others with fences and flushes of this process
 
-	losses atomic.Int32          // other processes that were lost
-	last   atomic.Pointer[error] // how the last one was; nil: some live
+	intact context.Context         // done once another process was lost; the cause says how
+	broken context.CancelCauseFunc // ends intact
+	losses atomic.Int32            // other processes that were lost
+	last   atomic.Pointer[error]   // how the last one was; nil: some live
 
 	closing atomic.Bool // no more operations are started by messages
 	closed  atomic.Bool
@@ -137,6 +139,7 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 		return nil, fmt.Errorf("rma: open: %w: the own rank %d is not among %v", nmad.ErrConfig, w.rank, ranks)
 	}
 	w.own = w.newDomain(nmad.Shared)
+	w.intact, w.broken = context.WithCancelCause(context.Background())
 	mem, c, err := makeMemory(worldBytes)
 	if err != nil {
 		return nil, fmt.Errorf("rma: open: %w", err)
@@ -160,6 +163,9 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 		c.fd = -1
 	}
 	if err := w.meet(c); err != nil {
+		if w.intact.Err() != nil {
+			w.farewell()
+		}
 		w.leave()
 		return nil, fmt.Errorf("rma: open: %w", err)
 	}
@@ -210,6 +216,23 @@ func (w *World) leave() {
 	for _, c := range w.contexts {
 		_ = c.Close() // what others have sent too late keeps it open, and then no other World comes after this one
 	}
+	w.vacatePages()
+}
+
+// vacatePages gives the system the pages back, once closed is set. A copier that has not looked at the page of the target yet finds nothing live there; those that have, have a hazard in the own page.
+func (w *World) vacatePages() {
+	for rank := range w.peers {
+		if p := w.peers[rank].page; p != nil && rank != w.rank {
+			p.m.vacate()
+		}
+	}
+	own := w.peers[w.rank].page
+	for i := range hazards {
+		for own.hazard(i).Load() != 0 {
+			marcel.Yield()
+		}
+	}
+	own.m.vacate()
 }
 
 // ended hears that a gate has ended.
@@ -222,8 +245,11 @@ func (w *World) ended(e nmad.Event) {
 	if why == nil {
 		why = e.Err
 	}
-	if rank != w.rank && why != nil && w.peers[rank].lost.CompareAndSwap(nil, &why) && w.losses.Add(1) == int32(len(w.members))-1 {
-		w.last.Store(&why)
+	if rank != w.rank && why != nil && w.peers[rank].lost.CompareAndSwap(nil, &why) {
+		w.broken(why)
+		if w.losses.Add(1) == int32(len(w.members))-1 {
+			w.last.Store(&why)
+		}
 	}
 	w.signalled.ring()
 	w.served.ring()
@@ -244,7 +270,10 @@ func (w *World) meet(c card) error {
 	w.mu.Lock()
 	w.used.mapped += uint64(len(mapped)) * worldBytes
 	w.mu.Unlock()
-	_, failed := w.agree(record{failed: err != nil}, nil)
+	r, failed := w.agree(record{failed: err != nil}, nil)
+	if r.failed && err == nil && failed == nil {
+		failed = fmt.Errorf("%w: another process lacks memory", ErrSize)
+	}
 	return errors.Join(err, failed)
 }
 
@@ -316,7 +345,8 @@ func (w *World) Close() error {
 	w.closing.Store(true)
 	err := w.quiet()
 	if len(w.members) > 1 {
-		_, failed := w.agree(record{}, nil)
+		w.calls = lastCall
+		_, failed := w.combine(context.Background(), record{}, nil)
 		err = errors.Join(err, failed)
 	}
 	w.closed.Store(true)
@@ -342,6 +372,8 @@ func (w *World) Close() error {
 	}
 	if len(w.members) > 1 {
 		w.leave()
+	} else {
+		w.vacatePages()
 	}
 	if err != nil {
 		return fmt.Errorf("rma: close: %w", err)

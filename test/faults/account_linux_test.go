@@ -28,13 +28,14 @@ type account struct {
 	Open     string // why it could not open its session; empty: it could
 	Opened   time.Duration
 	Failures []failure
-	Moved    int           // messages received and found right
-	Lent     int           // of them, where their sender had them
-	Second   int           // of them, after the fault
-	Closed   time.Duration // what Close took
-	Closing  string        // what it returned
-	Bad      []string      // what must not be
-	Late     time.Duration // what a sleeper came late at most
+	Moved    int            // messages received and found right
+	Lent     int            // of them, where their sender had them
+	Second   int            // of them, after the fault
+	Deeds    map[string]int // of themes, by what they are
+	Closed   time.Duration  // what Close took
+	Closing  string         // what it returned
+	Bad      []string       // what must not be
+	Late     time.Duration  // what a sleeper came late at most
 	LateAt   int64
 }
 
@@ -88,6 +89,16 @@ func (b *book) moved(second, lent bool) {
 	if lent {
 		b.a.Lent++
 	}
+}
+
+// did notes that a deed of a theme was right.
+func (b *book) did(what string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.a.Deeds == nil {
+		b.a.Deeds = map[string]int{}
+	}
+	b.a.Deeds[what]++
 }
 
 // failed notes how a request ended, and says whether that was an error.

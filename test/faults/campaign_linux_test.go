@@ -13,15 +13,16 @@ import (
 )
 
 var (
-	campaign  = flag.Int("campaign", 0, "how many rounds TestCampaign plays; 0: 30, or 2 with -short")
-	firstSeed = flag.Uint64("seed", 0, "seed of the first round; 0: a new one")
-	wanted    = flag.String("fault", "", "the only kind of fault; empty: each round draws one")
-	heartbeat = flag.Duration("heartbeat", time.Second, "of the jobs")
-	slack     = flag.Float64("slack", 4, "by what a bound is multiplied, before a second is added")
-	limit     = flag.Duration("limit", 60*time.Second, "after which a round that has not ended fails, with the stacks of all ranks")
-	standing  = flag.Duration("stands", stands, "after which a rank that says nothing shows its stacks, and the round is wrong")
-	going     = flag.Bool("going", false, "goes on after a round that is wrong")
-	length    = flag.Duration("length", 0, "after which no new round begins; 0: never")
+	campaign    = flag.Int("campaign", 0, "how many rounds TestCampaign plays; 0: 30, or 2 with -short")
+	firstSeed   = flag.Uint64("seed", 0, "seed of the first round; 0: a new one")
+	wanted      = flag.String("fault", "", "the only kind of fault; empty: each round draws one")
+	wantedTheme = flag.String("theme", "", "one-sided, active, all: that theme is in each round, no other one; none; empty: each round draws")
+	heartbeat   = flag.Duration("heartbeat", time.Second, "of the jobs")
+	slack       = flag.Float64("slack", 4, "by what a bound is multiplied, before a second is added")
+	limit       = flag.Duration("limit", 60*time.Second, "after which a round that has not ended fails, with the stacks of all ranks")
+	standing    = flag.Duration("stands", stands, "after which a rank that says nothing shows its stacks, and the round is wrong")
+	going       = flag.Bool("going", false, "goes on after a round that is wrong")
+	length      = flag.Duration("length", 0, "after which no new round begins; 0: never")
 )
 
 func TestMain(m *testing.M) {
@@ -81,6 +82,9 @@ func TestCampaign(t *testing.T) {
 		again := fmt.Sprintf("go test ./test/faults -campaign 1 -seed %d -heartbeat %v -v", p.Seed, *heartbeat)
 		if *wanted != "" {
 			again += " -fault " + *wanted
+		}
+		if *wantedTheme != "" {
+			again += " -theme " + *wantedTheme
 		}
 		text := say("WRONG")
 		for _, b := range v.bad[:min(len(v.bad), 12)] {

@@ -8,7 +8,13 @@
 // A round is a job of 2 to 8 ranks. Each is this test binary, started anew by package launch. All of them exchange messages with all:
 // of 0 bytes to some MiB, in parts, described, lent, synchronous, probed for, cancelled, waited for with a time limit; in half of the rounds also through
 // one or two domains beside the job, of a kind that is drawn for each rank, private and with workers among them, which it closes when it is through; and in half of them they take part in collective operations of nmad/mpi. At a random
-// moment one rank, the victim, meets its fault:
+// moment one rank, the victim, meets its fault. In half of the rounds each there are two themes beside the messages, or one (-theme one-sided, active, all, none):
+//
+//   - one-sided: each rank opens an rma.World, gets memory of all kinds (Alloc, Make, Register), puts blocks to all at odd places and in all ways there are, which the target looks at, takes away and acknowledges; gets them back,
+//     and bytes that stay; draws tickets, adds, exchanges. Around each block are feathers that nothing may write.
+//   - active: each rank opens an am.World, asks all through the default domain and one of its own, floods them, has them answer by handlers, and calls functions of theirs: that return, fail, panic, call back, wait until they are given up.
+//
+// The fault:
 //
 //	  the test                       the job
 //	┌──────────┐  launch.Start   ┌────────┐ messages ┌────────┐
@@ -43,6 +49,10 @@
 //     machines are shared, a bound is multiplied by -slack, and a second is added.
 //   - A collective operation that fails does so within the same bound, at all ranks that wait for one that is lost; the survivors revoke the communicator, shrink it, and go on
 //     in the smaller one.
+//   - A block that is signalled is there, whole and at its place only; what is got is what was put; of a rank that is lost any part of its last block may have come, and no byte beside it. Tickets are given once each, and the words that
+//     all count with have what those that live have counted, and of the lost ones at most what they were to count. After memory is closed nothing is written there.
+//   - Requests of a stream are handled once each and in order, and answered once each; all that those have sent that live comes. Functions whose callers give up, or are lost, hear of it.
+//   - What has failed for the loss of a rank goes on to fail so.
 //   - Between two survivors nothing fails, and after the fault they exchange a second helping of messages.
 //   - Every byte that has arrived is right, and messages of one tag come in order. After a failed receive nothing is written into its
 //     buffer, and no later message comes in its place.

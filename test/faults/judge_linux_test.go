@@ -19,6 +19,7 @@ type verdict struct {
 	close   time.Duration            // longest Close of a survivor
 	moved   int
 	lent    int
+	deeds   map[string]int
 	lost    bool            // a survivor has lost the victim
 	aborted bool            // the job could not start
 	lates   []time.Duration // by rank: what a sleeper came late at most
@@ -27,7 +28,7 @@ type verdict struct {
 // judge holds a round to what package faults promises.
 func (r *round) judge() (v verdict) {
 	p := r.plan
-	v.longest = map[string]time.Duration{}
+	v.longest, v.deeds = map[string]time.Duration{}, map[string]int{}
 	bad := func(format string, args ...any) { v.bad = append(v.bad, fmt.Sprintf(format, args...)) }
 	v.bad = append(v.bad, r.bad...)
 	for _, l := range r.left {
@@ -59,6 +60,9 @@ func (r *round) judge() (v verdict) {
 		}
 		v.moved += a.Moved
 		v.lent += a.Lent
+		for what, n := range a.Deeds {
+			v.deeds[what] += n
+		}
 		for _, text := range a.Bad {
 			bad("rank %d: %s", rank, text)
 		}

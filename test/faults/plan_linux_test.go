@@ -71,10 +71,16 @@ type plan struct {
 	Messages    int // in a stream
 	Biggest     int // message, in bytes
 	Pace        time.Duration
-	Domains     [][]int // beside the job; of each its kind by rank: domainKinds
-	Collectives bool    // all ranks take part in collective operations, too
-	Barrier     bool    // the survivors wait for each other before they close
-	Rude        bool    // they close while requests that have to do with the victim are under way
+	Domains     [][]int       // beside the job; of each its kind by rank: domainKinds
+	Collectives bool          // all ranks take part in collective operations, too
+	OneSided    bool          // they reach into each other's memory, too
+	Active      bool          // they send each other active messages, and call each other, too
+	Window      int           // of active messages
+	Medium      int           // longest body of an active message, in bytes
+	Flood       int           // active messages that no answer is awaited for, from each caller to each rank
+	Accesses    []nmad.Access // by rank: of its own domain of active messages
+	Barrier     bool          // the survivors wait for each other before they close
+	Rude        bool          // they close while requests that have to do with the victim are under way
 
 	Early  bool          // the fault comes while the job starts
 	Moment time.Duration // when the fault comes, after the start or after all have joined
@@ -125,6 +131,7 @@ func newPlan(seed uint64, wanted kind, heartbeat time.Duration, m *machine) *pla
 	p.Moment = time.Duration(rng.Int64N(int64(p.Pace) * int64(p.Messages)))
 	p.drawDomains(rand.New(rand.NewPCG(seed, 7)))
 	p.Collectives = rand.New(rand.NewPCG(seed, 8)).IntN(2) == 0
+	p.drawThemes(*wantedTheme)
 	early := rng.IntN(8) == 0
 	long := heartbeat*2 + time.Duration(rng.Int64N(int64(heartbeat)))
 	brief := heartbeat/20 + time.Duration(rng.Int64N(int64(heartbeat)*2/5))
@@ -232,7 +239,7 @@ func (p *plan) String() string {
 	for _, w := range []struct {
 		name string
 		is   bool
-	}{{"collectives", p.Collectives}, {"barrier", p.Barrier}, {"rude", p.Rude}, {"link " + p.Link, p.Link != ""}, {"strategy " + p.Strategy, p.Strategy != ""}, {p.Faults, p.Faults != ""}} {
+	}{{"collectives", p.Collectives}, {"one-sided", p.OneSided}, {"active", p.Active}, {"barrier", p.Barrier}, {"rude", p.Rude}, {"link " + p.Link, p.Link != ""}, {"strategy " + p.Strategy, p.Strategy != ""}, {p.Faults, p.Faults != ""}} {
 		if w.is {
 			words = append(words, w.name)
 		}

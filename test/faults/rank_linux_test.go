@@ -150,6 +150,12 @@ func (p *plan) part(c nmad.Config, b *book) {
 			operations.all.Go(callers.Go(func() { t.collectives(world) }))
 		}
 	}
+	if p.OneSided {
+		operations.all.Go(callers.Go(t.oneSided))
+	}
+	if p.Active {
+		operations.all.Go(callers.Go(t.active))
+	}
 	var domains crew
 	for i := range p.Domains {
 		domains.all.Go(callers.Go(func() { t.inDomain(1+i, ranks) }))

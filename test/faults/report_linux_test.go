@@ -13,7 +13,7 @@ import (
 type tally struct {
 	rounds, failed, void int
 	moved, lent          int
-	drivers              map[string]int
+	drivers, deeds       map[string]int
 	kinds                map[kind]*row
 	instead              map[kind]int
 	close                time.Duration
@@ -27,13 +27,16 @@ type row struct {
 }
 
 func newTally() *tally {
-	return &tally{drivers: map[string]int{}, kinds: map[kind]*row{}, instead: map[kind]int{}}
+	return &tally{drivers: map[string]int{}, deeds: map[string]int{}, kinds: map[kind]*row{}, instead: map[kind]int{}}
 }
 
 func (y *tally) add(p *plan, v verdict) {
 	y.rounds++
 	y.moved += v.moved
 	y.lent += v.lent
+	for what, n := range v.deeds {
+		y.deeds[what] += n
+	}
 	y.drivers[p.Driver]++
 	y.close = max(y.close, v.close)
 	if p.Instead != "" {
@@ -76,6 +79,11 @@ func (y *tally) log(t *testing.T, took time.Duration) {
 		mix = append(mix, fmt.Sprintf("%s %d", d, y.drivers[d]))
 	}
 	t.Logf("drivers: %s", strings.Join(mix, "; "))
+	var deeds []string
+	for _, what := range slices.Sorted(maps.Keys(y.deeds)) {
+		deeds = append(deeds, fmt.Sprintf("%d %s", y.deeds[what], what))
+	}
+	t.Logf("themes: %s", strings.Join(deeds, ", "))
 	for _, name := range kinds {
 		if n := y.instead[name]; n > 0 {
 			t.Logf("%s: %d rounds were another fault, as this machine does not allow it", name, n)
