@@ -62,6 +62,9 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		t.p.violation(fmt.Errorf("%w: more than %d calls at once", ErrMessage, refusals*x.w.cfg.Calls))
 		return
 	}
+	if why := t.p.failed(); why != nil { // lost has come before, perhaps
+		j.cancel(why)
+	}
 	switch {
 	case j.why == closing:
 		return // the caller hears that this process leaves

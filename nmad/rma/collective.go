@@ -84,7 +84,7 @@ func (w *World) combine(ctx context.Context, r record, choose func(*record)) (re
 	for ; mask < size; mask *= 2 {
 		if w.index&mask != 0 {
 			b, parent := r.encode(), w.members[w.index-mask]
-			if err := w.pass(ctx, parent, stepUp, b); err != nil {
+			if err := w.pass(parent, stepUp, b); err != nil {
 				lost(err)
 			}
 			if err := w.hear(ctx, parent, stepDown, &r); err != nil {
@@ -107,7 +107,7 @@ func (w *World) combine(ctx context.Context, r record, choose func(*record)) (re
 	b := r.encode()
 	for mask /= 2; mask > 0; mask /= 2 {
 		if w.index+mask < size {
-			if err := w.pass(ctx, w.members[w.index+mask], stepDown, b); err != nil {
+			if err := w.pass(w.members[w.index+mask], stepDown, b); err != nil {
 				first = errors.Join(first, err)
 			}
 		}
@@ -118,13 +118,14 @@ func (w *World) combine(ctx context.Context, r record, choose func(*record)) (re
 	return r, first
 }
 
-// pass tells a neighbour in the tree. If ctx ends first the message goes on.
-func (w *World) pass(ctx context.Context, rank int, step uint64, b [recordBytes]byte) error {
+// pass tells a neighbour in the tree. It does not wait: one whose call has failed before does not listen, and the message may need that.
+func (w *World) pass(rank int, step uint64, b [recordBytes]byte) error {
 	r, buf := &nmad.Request{}, b
 	if err := w.control.IsendInto(r, rank, w.tag(step), buf[:]); err != nil {
 		return err
 	}
-	return r.WaitContext(ctx)
+	_, err := r.Test()
+	return err
 }
 
 // hear receives what a neighbour in the tree tells, unless ctx ends first.
@@ -156,17 +157,15 @@ func awaitOrCancel(ctx context.Context, r *nmad.Request) error {
 func (w *World) farewell() {
 	w.calls = lastCall
 	b := (&record{failed: true}).encode()
-	gone, stop := context.WithCancel(context.Background())
-	stop()
 	mask, size := 1, len(w.members)
 	for ; mask < size && w.index&mask == 0; mask *= 2 {
 	}
 	if mask < size {
-		_ = w.pass(gone, w.members[w.index-mask], stepUp, b)
+		_ = w.pass(w.members[w.index-mask], stepUp, b)
 	}
 	for mask /= 2; mask > 0; mask /= 2 {
 		if w.index+mask < size {
-			_ = w.pass(gone, w.members[w.index+mask], stepDown, b)
+			_ = w.pass(w.members[w.index+mask], stepDown, b)
 		}
 	}
 }

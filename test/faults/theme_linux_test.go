@@ -84,6 +84,9 @@ func (h *theme) failed(what string, peer int, began time.Time, err error) bool {
 	if err != nil && h.lacks() && !errors.Is(err, nmad.ErrPeerLost) {
 		return true
 	}
+	if h.s.Rank() == h.p.Victim && h.p.loses() && (errors.Is(err, rma.ErrKey) || errors.Is(err, rma.ErrClosed)) {
+		return true // the others have lost it before it has lost them, and their memory is closed
+	}
 	return h.b.failed(h.name+" "+what, peer, began, err)
 }
 

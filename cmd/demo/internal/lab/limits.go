@@ -163,7 +163,6 @@ func (r *LimitRow) segments(w *duo.World, world *rma.World, ds []*rma.Domain) er
 			return err
 		}
 	}
-	standardInput()
 	r.Largest = float64(largest)
 	var segs []*rma.Segment
 	for len(segs) < most {
@@ -173,7 +172,6 @@ func (r *LimitRow) segments(w *duo.World, world *rma.World, ds []*rma.Domain) er
 				return err
 			}
 			r.Stopped = err.Error()
-			standardInput()
 			break
 		}
 		segs = append(segs, seg)
@@ -196,13 +194,6 @@ func (r *LimitRow) segments(w *duo.World, world *rma.World, ds []*rma.Domain) er
 		}
 	}
 	return nil
-}
-
-// standardInput opens descriptor 0 again, if it is closed: an Alloc of nmad/rma that this process's memory refuses closes it.
-func standardInput() {
-	if _, err := unix.FcntlInt(0, unix.F_GETFD, 0); err != nil {
-		_, _ = unix.Open(os.DevNull, unix.O_RDONLY, 0)
-	}
 }
 
 // regions makes regions until that is refused, at most so many.
