@@ -107,5 +107,5 @@ func child(what string) func(*Comm) error {
 		goroutines, _ := strconv.Atoi(n)
 		return pairs(goroutines)
 	}
-	return map[string]func(*Comm) error{"works": works, "fails": fails, "dies": dies, "dies inside": diesInside}[what]
+	return map[string]func(*Comm) error{"works": works, "fails": fails, "dies": dies, "dies inside": diesInside, "mistaken": mistaken, "mistaken, goes on": mistakenGoesOn}[what]
 }

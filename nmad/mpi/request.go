@@ -78,7 +78,7 @@ func (r *Request) idle(err error) *Request {
 // as other collective operations. nmad.ErrActive: it is under way.
 func (r *Request) Start() error {
 	switch {
-	case r.none:
+	case r.none && r.operation == nil:
 		return r.err
 	case r.start != nil:
 		if err := r.start(); err != nil {

@@ -447,6 +447,16 @@ func (h *shared) owed() bool {
 	return len(h.late) > 0
 }
 
+// reached is the last operation in shared memory of which a rank has written something. When it writes next a message comes from it.
+func (h *shared) reached(rank int) uint64 {
+	if h == nil || h.segment == nil || rank == h.comm.rank || !slices.Contains(h.ranks, rank) {
+		return 0
+	}
+	member := slices.Index(h.ranks, rank)
+	h.segment.Sleep(member)
+	return h.segment.Last(member)
+}
+
 // maySleep asks a member for a message, unless one is under way, and looks once more. It says whether to sleep until that message comes: not if the step need not wait any more, and not if it waits for another member by now, since this one
 // may have nothing more to write before it waits for us.
 func (h *shared) maySleep(member int) bool {
