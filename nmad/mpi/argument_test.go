@@ -428,6 +428,25 @@ func TestCheckedNames(t *testing.T) {
 	}
 }
 
+// TestCount: elements of a Go type in a message, also one with gaps.
+func TestCount(t *testing.T) {
+	each(t, 1, func(c *Comm) error {
+		send := Isend(c, make([]mixture, 3), 0, 1)
+		s, err := c.Probe(t.Context(), 0, 1)
+		if err != nil {
+			return err
+		}
+		if n, bytes, none, no := Count[mixture](s), Count[byte](s), Count[[2]int64](s), Count[string](s); n != 3 || bytes != 27 || none != Undefined || no != Undefined {
+			return fmt.Errorf("%d of them, %d bytes, %d and %d of others", n, bytes, none, no)
+		}
+		if _, _, err := Recv(c, make([]mixture, 3), 0, 1); err != nil {
+			return err
+		}
+		_, err = send.Wait()
+		return err
+	})
+}
+
 // TestSendToItself: which messages to the own rank wait for their receive.
 func TestSendToItself(t *testing.T) {
 	each(t, 1, func(c *Comm) error {

@@ -20,7 +20,7 @@ type Status struct {
 // noStatus is of a receive from no process.
 var noStatus = Status{Source: ProcNull, Tag: AnyTag}
 
-// Count is how many elements of a datatype came; Undefined: the last one is not whole.
+// Count is how many elements of a datatype came; Undefined: the last one is not whole. The function Count is for elements of a Go type.
 func (s Status) Count(t *datatype.Type) int {
 	if _, n := t.Count(s.Bytes); n >= 0 {
 		return n

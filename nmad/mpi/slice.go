@@ -46,6 +46,15 @@ func common[T any]() *datatype.Type {
 	return nil
 }
 
+// Count is how many elements of a Go type came in a message; Undefined: the last one is not whole, or there are no messages of that type.
+func Count[T any](s Status) int {
+	b, err := on[T](nil)
+	if err != nil {
+		return Undefined
+	}
+	return s.Count(b.Type)
+}
+
 // Send is Comm.Send.
 func Send[T any](c *Comm, s []T, to, tag int) error {
 	b, err := On(s)
