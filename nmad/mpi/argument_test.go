@@ -363,55 +363,6 @@ func TestMistakeElsewhere(t *testing.T) {
 	}
 }
 
-// TestMistakeInMaking: where one rank cannot make a communicator that it asks for, it says why, none has one, and what it was to be made from goes on.
-func TestMistakeInMaking(t *testing.T) {
-	each(t, 3, func(w *Comm) error {
-		wrong := w.Rank() == 1
-		part, err := w.Group().Include(either(wrong, []int{1}, []int{0, 2})...)
-		if err != nil {
-			return err
-		}
-		c, err := w.Create(part)
-		if err != nil {
-			return err
-		}
-		if wrong {
-			c = w
-		}
-		grid, err := w.Cart([]int{3, 1}, []bool{false, false})
-		if err != nil {
-			return err
-		}
-		foreign, _ := w.Group().Include(0, 2)
-		for name, made := range []func() (any, error){
-			func() (any, error) { return w.Cart([]int{either(wrong, 4, 3)}, []bool{true}) },
-			func() (any, error) { return w.Cart([]int{3}, make([]bool, either(wrong, 2, 1))) },
-			func() (any, error) { return grid.Sub(make([]bool, either(wrong, 3, 2))...) },
-			func() (any, error) { return w.DistGraphAdjacent([]int{either(wrong, 5, 0)}, []int{0}) },
-			func() (any, error) { return w.DistGraph([][2]int{{0, either(wrong, 5, 0)}}) },
-			func() (any, error) { return w.Graph(make([][]int, either(wrong, 4, 3))) },
-		} {
-			if _, err := made(); err == nil || wrong == errors.Is(err, ErrElsewhere) && name != 4 {
-				return fmt.Errorf("%d: it says %w", name, err)
-			}
-			if err := collectives(w, 3, 0); err != nil {
-				return fmt.Errorf("%d, and then: %w", name, err)
-			}
-		}
-		if c != w && c.Rank() == 0 { // a group of others
-			whole := w.Group()
-			if _, err := c.Create(whole); !errors.Is(err, ErrGroup) {
-				return fmt.Errorf("a group of others: %w", err)
-			}
-		} else if c != w {
-			if _, err := c.Create(foreign); !errors.Is(err, ErrElsewhere) {
-				return fmt.Errorf("beside a group of others: %w", err)
-			}
-		}
-		return w.Barrier()
-	})
-}
-
 // TestRemainder: what the ranks do not divide is an error that says so, where it was left out.
 func TestRemainder(t *testing.T) {
 	const size = 3
@@ -439,8 +390,8 @@ func TestRemainder(t *testing.T) {
 }
 
 type mixture struct {
-	a int8
-	b int64
+	A int8
+	B int64
 }
 
 // TestCheckedNames: the comparison of calls names operations and elements.
@@ -452,8 +403,8 @@ func TestCheckedNames(t *testing.T) {
 		"1 elements of float64": {func(c *Comm) error { return Bcast(c, []int64{1}, 0) }, func(c *Comm) error { return Bcast(c, []float64{1}, 0) }},
 		"2 elements of several kinds": {func(c *Comm) error { return Bcast(c, []int64{1}, 0) }, func(c *Comm) error {
 			return Bcast(c, []struct {
-				a int8
-				b int64
+				A int8
+				B int64
 			}{{}}, 0)
 		}},
 		"2 elements of several kinds (mpi.mixture)": {func(c *Comm) error { return Bcast(c, []int64{1}, 0) }, func(c *Comm) error { return Bcast(c, []mixture{{}}, 0) }},
@@ -479,23 +430,39 @@ func TestCheckedNames(t *testing.T) {
 
 // TestCount: elements of a Go type in a message, also one with gaps.
 func TestCount(t *testing.T) {
-	type walker struct {
-		a int8
-		b int64
-	}
 	each(t, 1, func(c *Comm) error {
-		send := Isend(c, make([]walker, 3), 0, 1)
+		send := Isend(c, make([]mixture, 3), 0, 1)
 		s, err := c.Probe(t.Context(), 0, 1)
 		if err != nil {
 			return err
 		}
-		if n, bytes, none, no := Count[walker](s), Count[byte](s), Count[[2]int64](s), Count[string](s); n != 3 || bytes != 27 || none != Undefined || no != Undefined {
-			return fmt.Errorf("%d walkers, %d bytes, %d and %d of others", n, bytes, none, no)
+		if n, bytes, none, no := Count[mixture](s), Count[byte](s), Count[[2]int64](s), Count[string](s); n != 3 || bytes != 27 || none != Undefined || no != Undefined {
+			return fmt.Errorf("%d of them, %d bytes, %d and %d of others", n, bytes, none, no)
 		}
-		if _, _, err := Recv(c, make([]walker, 3), 0, 1); err != nil {
+		if _, _, err := Recv(c, make([]mixture, 3), 0, 1); err != nil {
 			return err
 		}
 		_, err = send.Wait()
+		return err
+	})
+}
+
+// TestSendToItself: which messages to the own rank wait for their receive.
+func TestSendToItself(t *testing.T) {
+	each(t, 1, func(c *Comm) error {
+		if err := Send(c, make([]byte, 16<<10), 0, 1); err != nil {
+			return err
+		}
+		long := Isend(c, make([]byte, 16<<10+1), 0, 2)
+		if done, _, err := long.Test(); done || err != nil {
+			return fmt.Errorf("a long one is done: %v, %w", done, err)
+		}
+		for tag := range 2 {
+			if _, _, err := Recv(c, make([]byte, 16<<10+1), 0, tag+1); err != nil {
+				return err
+			}
+		}
+		_, err := long.Wait()
 		return err
 	})
 }

@@ -2,8 +2,6 @@ package mpi
 
 import (
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/pm2-go/pm2/nmad"
 )
@@ -78,11 +76,7 @@ func (c *Comm) SetErrorHandler(f func(c *Comm, err error)) {
 }
 
 // ErrorsAreFatal is an error handler that ends all processes of the job, as far as the launcher can, and this one with status 1, after a line to standard error.
-func ErrorsAreFatal(c *Comm, err error) {
-	c.Abort(1, err.Error())
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
-}
+func ErrorsAreFatal(c *Comm, err error) { c.Abort(1, err.Error()) }
 
 // CallErrorHandler has the handler of c told of an error of the program's own.
 func (c *Comm) CallErrorHandler(err error) { _ = c.told(err) }

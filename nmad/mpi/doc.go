@@ -10,8 +10,8 @@
 // (package datatype), also such with gaps.
 //
 // A collective operation is a plan of sends, receives, reductions and copies (internal/plan) that each rank makes for itself. All processes of a communicator call its collective operations in
-// the same order. If one fails at a rank (a process has died, counts differ) it ends at all that wait for that rank, and further ones of that communicator fail; messages, and other
-// communicators, go on.
+// the same order. If one fails at a rank (an argument is wrong, a process has died, counts differ) it ends at all that wait for that rank, and further ones of that communicator fail; messages, and other
+// communicators, go on. Only a communicator that cannot be used is told to the caller alone.
 //
 // Each has an immediate form (Iallreduce), which the threads that move messages carry on, and a persistent one (Comm.AllreduceInit). Blocking ones of one host go through shared memory
 // (internal/segment), between hosts one rank of each sends messages.

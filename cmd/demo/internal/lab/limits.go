@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/figure"
 	"github.com/pm2-go/pm2/nmad"
