@@ -195,6 +195,9 @@ func Follow() error {
 			return sendCallOther(w, o)
 		case kindRecvCall:
 			return recvCallOther(w, o)
+		case kindKernel:
+			_, err := kernelInTurns(context.Background(), w, o)
+			return err
 		case kindOverlap:
 			return overlapOther(w, o.Size)
 		case kindCollective:
