@@ -31,7 +31,7 @@ type kernelPair struct {
 //	share       1        1        2       2
 //
 // Two runs are on their way, one for either state of the engine, in the memory of one kernel. Each takes its share from where it stands, so both come to the published result.
-// The steps that do not count are of the same share.
+// The steps that do not count are of the same share. The ranks do not meet again before those that count: a wait has the engine's clock tick for 20 ms more, also where a kernel only computes.
 type kernelTurns struct {
 	w      *duo.World
 	kernel *nas.Kernel

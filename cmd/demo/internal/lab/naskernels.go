@@ -17,12 +17,12 @@ import (
 // nasKernels is E17: what the engine costs parallel programs that compute and pass messages.
 var nasKernels = Experiment{
 	Name:      "E17",
-	Lasts:     450 * time.Second,
+	Lasts:     260 * time.Second,
 	Title:     "NAS kernels EP, IS and CG on two ranks, with the engine on and off",
 	Paper:     "D15 fig. 6",
 	Published: "with and without the engine within 2 %",
 	Iters:     16,
-	Rounds:    15,
+	Rounds:    8,
 	Parts:     true,
 	Pair:      true,
 	Run:       runNASKernels,
