@@ -75,7 +75,7 @@ func (r *Request) idle(err error) *Request {
 }
 
 // Start starts a request of a form whose name ends in Init, which was not started, or is done. Then all processes of its communicator start theirs, in the same order
-// as other collective operations. nmad.ErrActive: it is under way.
+// as other collective operations. nmad.ErrActive: it is under way. One with a wrong argument has the operation end everywhere, each time.
 func (r *Request) Start() error {
 	switch {
 	case r.none && r.operation == nil:
