@@ -412,6 +412,9 @@ func (d *Domain) Close() error {
 		d.w.forget(d)
 		d.closed.Store(true)
 		d.failure = d.nm.Close()
+		for _, p := range d.allPeers() {
+			p.releaseAll()
+		}
 		_ = d.task.Cancel() // it is no handler of this engine
 	})
 	return d.failure
