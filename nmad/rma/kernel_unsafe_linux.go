@@ -91,6 +91,9 @@ func (w *World) kernelMove(x deed, r *region, buf []byte, puts bool) (done, stal
 	if r.stale() {
 		return false, true
 	}
+	if w.options.inside != nil {
+		w.options.inside()
+	}
 	number := uintptr(unix.SYS_PROCESS_VM_READV)
 	if puts {
 		number = unix.SYS_PROCESS_VM_WRITEV
@@ -127,7 +130,7 @@ func (w *World) kernelCopies(p *peer, address uint64) bool {
 }
 
 // awaitHazards waits until no other process of the host has the kernel copy in the memory of that index. It lets other threads run.
-func (w *World) awaitHazards(index uint32) {
+func (w *World) awaitHazards(index uint32) error {
 	mark := uint64(w.rank)<<32 | uint64(index) + 1
 	for _, rank := range w.near {
 		p := &w.peers[rank]
@@ -140,6 +143,10 @@ func (w *World) awaitHazards(index uint32) {
 			for !clear() && !w.engine.PollUntil(clear) {
 				marcel.Yield()
 			}
+			if err := p.evict(rank, func() bool { return word.Load() != mark }); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }

@@ -21,8 +21,8 @@ func (d *Domain) learn(x deed) (*region, error) {
 		r.live = live
 		switch {
 		case a.way == wayMapped && a.card.size == a.size:
-			if m, err := a.card.open(); err == nil {
-				r.base, r.mem = m.base, m
+			if r.mem, r.why = a.card.open(); r.why == nil {
+				r.base = r.mem.base
 			}
 		case a.way == wayKernel && w.kernelCopies(p, a.page):
 			r.at = a.at

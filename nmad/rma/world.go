@@ -92,6 +92,7 @@ type peer struct {
 	lost  atomic.Pointer[error] // why nothing works with it any more; nil: it lives
 	page  *page                 // nil: it is not mapped
 	pid   uint32                // of one whose page is mapped
+	why   error                 // why it is not
 	_     [96]byte
 	waker waker
 
@@ -100,18 +101,21 @@ type peer struct {
 	underway atomic.Int32  // requests of this process that have no answer yet
 	desk     desk          // what this process answers
 	learning marcel.Mutex  // one thread asks how memory is reached
+	held     atomic.Int32  // 1 + a descriptor of the process, which may have the kernel copy in memory of this one; 0: none; below: it may not
 	kernel   atomic.Int32  // whether the kernel copies between the two: kernelUnknown, kernelCopies, kernelRefuses
 	_        [64]byte
 }
 
 // options are what tests change.
 type options struct {
-	apart   bool // no memory of others is mapped
-	refuses bool // the kernel does not copy
+	apart   bool   // no memory of others is mapped
+	refuses bool   // the kernel does not copy
+	starved bool   // there is no memory for the page
+	inside  func() // is called by those that are about to have the kernel copy
 }
 
 // Open makes the World of a session. All processes of the job call it, in the same order as their other collective calls (Alloc, Segment.Free, World.Close); it returns once all of them have. A session has one at a time.
-// It opens the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of them is open already. It waits as nmad does: for the calling thread only.
+// It opens the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of them is open already. If it fails at one process, for want of memory or of a context, it fails at all the others with ErrElsewhere, unless it is the context of the collective calls that is open there already. It waits as nmad does: for the calling thread only.
 func Open(s *nmad.Session) (*World, error) { return open(s, options{}) }
 
 // Contexts is how many contexts a World takes.
@@ -138,39 +142,59 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 	if w.index < 0 {
 		return nil, fmt.Errorf("rma: open: %w: the own rank %d is not among %v", nmad.ErrConfig, w.rank, ranks)
 	}
+	if w.another() {
+		return nil, fmt.Errorf("rma: open: %w: a World of this session is open in these contexts: close it first", nmad.ErrConfig)
+	}
 	w.own = w.newDomain(nmad.Shared)
 	w.intact, w.broken = context.WithCancelCause(context.Background())
-	mem, c, err := makeMemory(worldBytes)
+	size := uint64(worldBytes)
+	if o.starved {
+		size = MaxBytes + 1
+	}
+	mem, c, err := makeMemory(size)
+	defer func() { closeDescriptor(c.fd) }()
+	if err == nil {
+		w.peers[w.rank].page = &page{mem}
+	}
+	if len(w.members) > 1 {
+		if err = errors.Join(err, w.join()); w.control != nil { // else there is no way to tell the others
+			err = w.enter(c, err)
+		}
+		if err != nil {
+			w.leave()
+		}
+	}
 	if err != nil {
-		return nil, fmt.Errorf("rma: open: %w", err)
-	}
-	defer closeDescriptor(c.fd)
-	w.peers[w.rank].page = &page{mem}
-	if len(w.members) == 1 {
-		worlds.Store(w, true)
-		return w, nil
-	}
-	if err := w.join(); err != nil {
-		return nil, fmt.Errorf("rma: open: %w", err)
-	}
-	if w.sharesMemory() && !o.apart {
-		for _, rank := range w.members {
-			if rank != w.rank && s.HostOf(rank) == s.HostOf(w.rank) {
-				w.near = append(w.near, rank)
-			}
-		}
-	} else {
-		c.fd = -1
-	}
-	if err := w.meet(c); err != nil {
-		if w.intact.Err() != nil {
-			w.farewell()
-		}
-		w.leave()
 		return nil, fmt.Errorf("rma: open: %w", err)
 	}
 	worlds.Store(w, true)
 	return w, nil
+}
+
+// another says that there is one of the same session and contexts.
+func (w *World) another() (is bool) {
+	worlds.Range(func(key, _ any) bool {
+		o := key.(*World)
+		is = o.s == w.s && o.first == w.first && len(o.members) > 1 && len(w.members) > 1
+		return !is
+	})
+	return is
+}
+
+// enter has the processes meet, or hear that one of them, this one if failed is not nil, has no part in the World.
+func (w *World) enter(c card, failed error) error {
+	if w.sharesMemory() && !w.options.apart {
+		for _, rank := range w.members {
+			if rank != w.rank && w.s.HostOf(rank) == w.s.HostOf(w.rank) {
+				w.near = append(w.near, rank)
+			}
+		}
+	}
+	err := w.meet(c, failed)
+	if err != nil && w.intact.Err() != nil {
+		w.farewell()
+	}
+	return err
 }
 
 // sharesMemory says whether messages between the processes of a host go through memory that these share: then other memory can be shared, too.
@@ -183,18 +207,16 @@ func (w *World) sharesMemory() bool {
 	return true
 }
 
-// join opens the contexts.
-func (w *World) join() error {
-	for number := FirstContext; number <= contextControl; number++ {
-		if number == contextControl {
+// join opens the contexts; also if it fails control is there, if it can be opened.
+func (w *World) join() (err error) {
+	w.contexts = make([]*nmad.Context, contextControl-FirstContext+1)
+	for i := range w.contexts {
+		number := w.first + i
+		if i == contextControl-FirstContext {
 			number += int(generation(w.s, w.first) % 2)
 		}
-		c, err := w.s.OpenContext(w.first+number-FirstContext, w.members...)
-		if err != nil {
-			w.leave()
-			return err
-		}
-		w.contexts = append(w.contexts, c)
+		c, failed := w.s.OpenContext(number, w.members...)
+		w.contexts[i], err = c, errors.Join(err, failed)
 	}
 	w.control = w.contexts[contextControl-FirstContext]
 	w.stop = w.s.Monitor(nmad.GateEnded, w.ended)
@@ -203,7 +225,10 @@ func (w *World) join() error {
 			w.ended(nmad.Event{Gate: g})
 		}
 	}
-	return w.serve()
+	if err == nil {
+		err = w.serve()
+	}
+	return err
 }
 
 // leave closes what join has opened.
@@ -225,8 +250,12 @@ func (w *World) vacatePages() {
 		if p := w.peers[rank].page; p != nil && rank != w.rank {
 			p.m.vacate()
 		}
+		closeDescriptor(w.peers[rank].held.Swap(0) - 1)
 	}
 	own := w.peers[w.rank].page
+	if own == nil { // there was no memory for it
+		return
+	}
 	for i := range hazards {
 		for own.hazard(i).Load() != 0 {
 			marcel.Yield()
@@ -256,13 +285,17 @@ func (w *World) ended(e nmad.Event) {
 	w.room.ring()
 }
 
-// meet has the processes of each host map each other's pages.
-func (w *World) meet(c card) error {
+// meet has the processes of each host map each other's pages, unless one has failed.
+func (w *World) meet(c card, failed error) error {
 	cards, err := w.exchange(&c)
+	err = errors.Join(failed, err)
 	mapped := []int{}
 	for i, rank := range w.near {
-		if m, failed := cards[i].open(); failed == nil && cards[i].size == worldBytes {
-			w.peers[rank].page, w.peers[rank].pid = &page{m}, cards[i].pid
+		p := &w.peers[rank]
+		if m, no := cards[i].open(); no != nil {
+			p.why = no
+		} else if cards[i].size == worldBytes {
+			p.page, p.pid = &page{m}, cards[i].pid
 			mapped = append(mapped, rank)
 		}
 	}
@@ -270,11 +303,11 @@ func (w *World) meet(c card) error {
 	w.mu.Lock()
 	w.used.mapped += uint64(len(mapped)) * worldBytes
 	w.mu.Unlock()
-	r, failed := w.agree(record{failed: err != nil}, nil)
-	if r.failed && err == nil && failed == nil {
-		failed = fmt.Errorf("%w: another process lacks memory", ErrSize)
+	r, lost := w.agree(record{failed: w.failing(err)}, nil)
+	if r.failed != 0 && err == nil && lost == nil {
+		err = fmt.Errorf("%w: rank %d", ErrElsewhere, r.failed-1)
 	}
-	return errors.Join(err, failed)
+	return errors.Join(err, lost)
 }
 
 // Rank returns the rank of this process, 0 to Size-1.
@@ -368,7 +401,7 @@ func (w *World) Close() error {
 	}
 	w.mu.Unlock()
 	for index, x := range own {
-		w.retire(index, x)
+		err = errors.Join(err, w.retire(index, x))
 	}
 	if len(w.members) > 1 {
 		w.leave()
