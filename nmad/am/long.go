@@ -57,7 +57,7 @@ func (d *Domain) RequestLong(r *Reply, dst rma.Ref, id ID, args []uint64, src []
 	return p.sendLong(m, &h, dst, args, src, local)
 }
 
-// ReplyLong is ReplyTo whose body is put into memory of the requester: that of the handler which it runs there. See Domain.RequestLong. It never waits.
+// ReplyLong is ReplyTo whose body is put into memory of the requester: that of the handler which it runs there. See Domain.RequestLong. It never waits, so into memory that is not from rma's Alloc, and that no thread of this process has used, it goes by messages.
 func (t *Token) ReplyLong(dst rma.Ref, id ID, args []uint64, src []byte, local *rma.Event) error {
 	if err := t.mayReply(args, nil, false); err != nil {
 		return err

@@ -64,19 +64,7 @@ func (d *Domain) tryPut(x deed, src []byte) (done bool, err error) {
 	if nmad.InCallback() && d.allowed(x) == nil && d.unknown(x.at) {
 		return false, nil
 	}
-	r, err := d.plan(x)
-	if err != nil {
-		return false, err
-	}
-	if r.base != nil {
-		copyIn(r, x.at.offset, src)
-		return true, nil
-	}
-	done, stale := d.w.kernelMove(x, r, src, true)
-	if stale {
-		return false, x.refusal(statusKey, 0)
-	}
-	return done, nil
+	return d.direct(x, src, true)
 }
 
 // unknown says that plan would ask the process, which lives, what the Ref names.
