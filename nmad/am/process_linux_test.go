@@ -120,13 +120,19 @@ func (x *process) trips() error {
 		return nil
 	}
 	body := make([]byte, size)
-	var r Reply
+	err := timed(iters, func(r *Reply) error { return d.RequestFor(r, 1, 1, nil, body) })
+	return errors.Join(err, d.Request(1, 2, nil, nil))
+}
+
+// timed says how long a request takes, and its reply.
+func timed(iters int, request func(r *Reply) error) error {
 	const batch = 100
+	var r Reply
 	var took []time.Duration
 	for range max(iters/batch, 3) {
 		began := time.Now()
 		for range batch {
-			err := d.RequestFor(&r, 1, 1, nil, body)
+			err := request(&r)
 			if err == nil {
 				_, _, err = r.Wait(context.Background())
 			}
@@ -138,7 +144,7 @@ func (x *process) trips() error {
 	}
 	slices.Sort(took)
 	fmt.Println("picoseconds", took[len(took)/2].Nanoseconds()*1000/batch)
-	return d.Request(1, 2, nil, nil)
+	return nil
 }
 
 // flood measures requests of SIZE bytes one way, ITERS of them.
@@ -396,24 +402,8 @@ func (x *process) long() error {
 		return err
 	}
 	body := make([]byte, size)
-	var r Reply
-	const batch = 100
-	best := time.Hour
-	for range max(iters/batch, 3) {
-		began := time.Now()
-		for range batch {
-			err := d.RequestLong(&r, at, 1, nil, body, nil)
-			if err == nil {
-				_, _, err = r.Wait(context.Background())
-			}
-			if err != nil {
-				return err
-			}
-		}
-		best = min(best, time.Since(began))
-	}
-	fmt.Println("picoseconds", best.Nanoseconds()*1000/batch)
-	return d.Request(1, 2, nil, nil)
+	err = timed(iters, func(r *Reply) error { return d.RequestLong(r, at, 1, nil, body, nil) })
+	return errors.Join(err, d.Request(1, 2, nil, nil))
 }
 
 // never waits for the end of the process.
