@@ -1,7 +1,6 @@
 package rma
 
 import (
-	"context"
 	"errors"
 	"math/bits"
 	"sync/atomic"
@@ -221,10 +220,8 @@ func (w *World) retire(index uint32, x *region) error {
 		for rank := range w.peers {
 			w.peers[rank].desk.cancel(x)
 		}
-		if x.uses.Load() != 0 && !w.engine.PollUntil(met) {
-			if err := w.served.wait(context.Background(), w.engine, met); err != nil {
-				break // the engine is closed: nothing moves any more
-			}
+		if x.uses.Load() != 0 && w.await(&w.served, met) != nil {
+			break // the engine is closed: nothing moves any more
 		}
 	}
 	closeDescriptor(x.card.fd)

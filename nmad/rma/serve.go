@@ -1,7 +1,6 @@
 package rma
 
 import (
-	"context"
 	"errors"
 	"sync/atomic"
 
@@ -90,10 +89,8 @@ func (w *World) end() error {
 			if s.posting.cancel(&s.request, func() bool { return true }) {
 				s.goOn()
 			}
-			if !s.over.Load() && !w.engine.PollUntil(met) {
-				if err := w.served.wait(context.Background(), w.engine, met); err != nil {
-					return err
-				}
+			if err := w.await(&w.served, met); err != nil {
+				return err
 			}
 		}
 	}

@@ -359,12 +359,7 @@ func (w *World) quiet() error {
 		}
 		return true
 	}
-	for !met() && !w.engine.PollUntil(met) {
-		if err := w.room.wait(context.Background(), w.engine, met); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.await(&w.room, met)
 }
 
 // Close ends the World, at all processes: it waits until the operations of this process are remotely complete, and for the other processes; when it returns no process writes into memory of this one any more. All memory that is open is
