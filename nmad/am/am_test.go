@@ -28,7 +28,7 @@ type testJob struct {
 	sessions []*nmad.Session
 	engines  []*pioman.Engine
 	worlds   []*World
-	memories []*rma.World // of newLongJob
+	memories []*rma.World // where long requests go; nil: nowhere
 	stop     chan struct{}
 	polls    sync.WaitGroup
 }

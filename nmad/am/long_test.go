@@ -326,7 +326,21 @@ func TestLongInHandler(t *testing.T) {
 				first = nil
 				came.Add(1)
 			}
+			if other != 0 && first != nil {
+				t.Fatal(kind, first)
+			}
 			until(t, func() bool { return came.Load() == 1 })
+			until(t, func() bool { // credit has come back, for the next kind
+				for _, p := range j.worlds[other].Default().allPeers() {
+					p.mu.Lock()
+					n := p.underWay
+					p.mu.Unlock()
+					if n > 0 {
+						return false
+					}
+				}
+				return true
+			})
 			if first != nil || !errors.Is(second, ErrInHandler) {
 				t.Errorf("%s: %v, %v", kind, first, second)
 			}

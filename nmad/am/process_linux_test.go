@@ -375,11 +375,14 @@ func (x *process) lost() error {
 	if err := g.Close(); err != nil {
 		return err
 	}
-	if err := d.RequestLong(nil, at, 1, nil, src, nil); !errors.As(err, &lost) {
+	for err = nil; err == nil; marcel.Sleep(time.Millisecond) { // the first ones may not know yet
+		err = d.RequestLong(nil, at, 1, nil, src, nil)
+	}
+	if !errors.As(err, &lost) {
 		return fmt.Errorf("and then %w", err)
 	}
 	fmt.Println("survived")
-	_ = x.w.Close()
+	_ = errors.Join(x.w.Close(), x.w.cfg.Memory.Close(), x.s.Close()) // of the process that was lost
 	os.Exit(0)
 	return nil
 }

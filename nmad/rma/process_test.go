@@ -208,6 +208,7 @@ func stopped(w *World, _ int) error {
 		return errors.New("a process that was taken for lost has written into memory that was closed")
 	}
 	fmt.Println("survived")
+	_ = w.s.Close() // of the process that was lost
 	os.Exit(0)
 	return nil
 }
