@@ -65,10 +65,34 @@ func (w *World) tag(step uint64) uint64 { return w.calls*steps + step }
 const lastCall = 1 << 60
 
 // agree combines the records of all processes, by a binomial tree with the root 0, which chooses the rest, and says what came of it. It returns once all have called it, or with an error
-// where a process was lost, which ends it everywhere: the call before may have failed at some processes only, and these do not come. Close goes on to wait for those that live.
+// where one has lost another, which ends it everywhere (spread): the call before may have failed at some processes only, and these do not come. Close goes on to wait for those that live.
 func (w *World) agree(r record, choose func(*record)) (record, error) {
 	w.calls++
-	return w.combine(w.intact, r, choose)
+	r, err := w.combine(w.intact, r, choose)
+	if err != nil {
+		w.spread(err)
+	}
+	return r, err
+}
+
+// spread tells all others that collective calls fail, once: a link may be lost that is between this process and another one only, and the others wait for both.
+func (w *World) spread(why error) {
+	lost := (*nmad.PeerError)(nil)
+	w.broken(why)
+	if !errors.As(why, &lost) || w.told.Swap(true) {
+		return
+	}
+	head := &[headBytes]byte{}
+	(&request{ask: askBreak, n: uint64(lost.Rank)}).encode(head)
+	for rank := range w.size {
+		if rank != w.rank {
+			_ = w.contexts[contextRequests-FirstContext].IsendInto(&nmad.Request{}, rank, 0, head[:]) // of a gate that has ended none waits
+		}
+	}
+}
+
+func toldLost(rank int) error {
+	return &nmad.PeerError{Rank: rank, Reason: "another process of the collective call has lost it", Err: nmad.ErrPeerLost}
 }
 
 func (w *World) combine(ctx context.Context, r record, choose func(*record)) (record, error) {
@@ -113,7 +137,7 @@ func (w *World) combine(ctx context.Context, r record, choose func(*record)) (re
 		}
 	}
 	if first == nil && r.lost > 0 {
-		first = &nmad.PeerError{Rank: int(r.lost) - 1, Reason: "another process of the collective call has lost it", Err: nmad.ErrPeerLost}
+		first = toldLost(int(r.lost) - 1)
 	}
 	return r, first
 }

@@ -108,6 +108,12 @@ func (w *World) handle(rank int, b []byte) {
 		w.signalled.ring()
 		return
 	}
+	if q.ask == askBreak {
+		if q.n < uint64(w.size) {
+			w.broken(toldLost(int(q.n)))
+		}
+		return
+	}
 	a := w.peers[rank].desk.take(w, rank)
 	if a == nil {
 		return

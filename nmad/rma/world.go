@@ -58,7 +58,8 @@ type World struct {
 	served    bell         // threads that close memory, until no request uses it
 	room      bell         // threads that wait until fewer operations are under way
 
-	intact context.Context         // done once another process was lost; the cause says how
+	told   atomic.Bool             // the others know that intact is done
+	intact context.Context         // done once this process has lost another one, or hears that one has; the cause says how
 	broken context.CancelCauseFunc // ends intact
 	losses atomic.Int32            // other processes that were lost
 	last   atomic.Pointer[error]   // how the last one was; nil: some live
