@@ -23,7 +23,7 @@ const (
 	Fine
 	// Private: the thread or goroutine that opened the domain, and no other one: calls of others fail with ErrOwner, except Close and those that
 	// only tell something, such as Stats. No locked instruction is on the way of a message. The domain of a thread of marcel is closed at the end of the thread, all others
-	// by Close or with the session. It is moved by its owner's calls alone (Explicit).
+	// by Close or with the session. It is moved by its owner's calls alone (Explicit): each of them that waits, whatever it waits for, moves all private domains of its thread, of all sessions.
 	Private
 )
 
@@ -99,6 +99,7 @@ type access struct {
 	lock   *domainLock    // nil: each gate has its own
 	lists  *spinlock      // of what is sent and matched at all gates; nil: it is under the lock of its gate
 	owner  uint64         // asm.GoID of the owner, also if that is a thread of marcel, which stays with its goroutine; 0: all may use it
+	own    *owner         // that thread; nil: all may use it
 	engine *pioman.Engine // nil: that of the session
 	worker *worker        // nil: there is none
 	guests *sync.Map      // of uint64: asm.GoID of the session's own goroutines that run functions of the owner's just now

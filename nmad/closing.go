@@ -100,6 +100,9 @@ func (g *Gate) peerEnded(reason string) {
 
 // lost ends the gate because of the news that the peer has left or has died. It blocks.
 func (g *Gate) lost(e bootstrap.Event) {
+	h := g.lock()
+	h.news = e.Reason
+	h.letGo()
 	if e.Kind == bootstrap.Left {
 		g.peerLeft(e.Reason)
 		return

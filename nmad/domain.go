@@ -44,7 +44,8 @@ type Domain struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // goroutines that make links and end gates
 	close  sync.Once
-	failed error // what Close returned
+	parted sync.Once // from the owner
+	failed error     // what Close returned
 }
 
 // far is a domain of another process.
@@ -464,20 +465,30 @@ func (d *Domain) Close() error {
 	if !d.made() {
 		return nil
 	}
-	d.close.Do(func() { offThread(d.shutdown) })
+	d.close.Do(func() {
+		own := d.access.others()
+		offThread(func() { d.shutdown(own) })
+	})
 	return d.failed
 }
 
-func (d *Domain) shutdown() {
+// shutdown is Close; own is the caller of that, if its private domains are to be moved meanwhile.
+func (d *Domain) shutdown(own *owner) {
 	d.beginClose(fmt.Errorf("nmad: rank %d%s: %w", d.s.cfg.Rank, d.name(), ErrClosed))
-	if limit := d.s.cfg.Linger; !retryUntil(limit, func() bool { return d.polled((*held).quiet) }) {
+	all := func(is func(*held) bool) bool {
+		if own != nil {
+			own.engine.Poll()
+		}
+		return d.polled(is)
+	}
+	if limit := d.s.cfg.Linger; !retryUntil(limit, func() bool { return all((*held).quiet) }) {
 		if ranks := d.pendingSends(); ranks != "" { // else the last of them was taken just now
 			d.failed = fmt.Errorf("nmad: rank %d closes domain %d: sends to rank%s had not been taken after %v: they failed with ErrClosed",
 				d.s.cfg.Rank, d.number, ranks, limit)
 		}
 	}
 	d.sayBye()
-	retryUntil(d.s.cfg.Linger, func() bool { return d.polled((*held).peerKnows) })
+	retryUntil(d.s.cfg.Linger, func() bool { return all((*held).peerKnows) })
 	d.end("this side closed its domain")
 	d.cancel()
 	d.free()
@@ -490,8 +501,11 @@ func (d *Domain) free() {
 	if d.access.worker != nil {
 		d.access.worker.end()
 	}
-	if d.access.engine != nil {
-		d.access.engine.Close()
+	switch x := &d.access; {
+	case x.own != nil:
+		d.parted.Do(func() { owners.leave(x.own) })
+	case x.engine != nil:
+		x.engine.Close()
 	}
 }
 

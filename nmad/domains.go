@@ -81,12 +81,13 @@ func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x access,
 	case Serialized, Private:
 		x.serialize(gates)
 	}
-	if explicit {
-		x.engine = pioman.New(pioman.Config{Shared: shared})
-	}
-	if cfg.Access == Private {
-		x.owner, x.guests = asm.GoID(), &sync.Map{}
+	switch {
+	case cfg.Access == Private:
+		x.own = owners.join(shared)
+		x.owner, x.engine, x.guests = asm.GoID(), x.own.engine, &sync.Map{}
 		x.lock.bias()
+	case explicit:
+		x.engine = pioman.New(pioman.Config{Shared: shared})
 	}
 	return x, nil
 }

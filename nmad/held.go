@@ -47,6 +47,7 @@ type held struct {
 	end   *PeerError  // why it has ended; nil: it has not
 	ended time.Time   // when
 	onEnd func(*held) // called once, when it has ended; must only take note
+	news  string      // that the peer has ended, as the control connection tells; "": it has not told
 
 	// How far its links are (linking.go).
 	stage       linkStage

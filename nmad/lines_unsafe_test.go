@@ -66,7 +66,7 @@ func belongings(g *Gate) (all []extent) {
 }
 
 // TestDomainsShareNoLine: of what the gates of up to 63 private domains of a process have, nothing that is written while messages pass lies on a cache line (two of 64 bytes, as
-// processors fetch the neighbour) where another one has something. It compares every byte of such objects before and after.
+// processors fetch the neighbour) where another one has something. It compares every byte of objects on such lines before and after.
 func TestDomainsShareNoLine(t *testing.T) {
 	const line, most = 128, MaxDomains - 1
 	type owned struct {
@@ -74,14 +74,32 @@ func TestDomainsShareNoLine(t *testing.T) {
 		domain int
 	}
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "shm" })
-	var gates [2][]*Gate
-	for i := range most {
-		all := j.domain(DomainConfig{Access: Private}, 1+i)
-		gates[0], gates[1] = append(gates[0], all[0].Gate(1)), append(gates[1], all[1].Gate(0))
+	var gates [2][most]*Gate
+	var turns [most]chan struct{}
+	over := make(chan struct{})
+	done := func() {
+		if <-over; t.Failed() {
+			t.FailNow()
+		}
+	}
+	for i := range most { // a goroutine each
+		turns[i] = make(chan struct{})
+		go func() {
+			defer func() { over <- struct{}{} }() // also if it fails
+			all := j.domain(DomainConfig{Access: Private}, 1+i)
+			gates[0][i], gates[1][i] = all[0].Gate(1), all[1].Gate(0)
+			over <- struct{}{}
+			for range turns[i] {
+				pass(t, "while lines are looked at", gates[0][i], gates[1][i], 8, 8)
+				over <- struct{}{}
+			}
+		}()
+		done()
 	}
 	exchange := func() {
 		for i := range most {
-			pass(t, "while lines are looked at", gates[0][i], gates[1][i], 8, 8)
+			turns[i] <- struct{}{}
+			done()
 		}
 	}
 	exchange()
@@ -93,16 +111,24 @@ func TestDomainsShareNoLine(t *testing.T) {
 			}
 		}
 	}
-	bytes := func(x owned) []byte { return slices.Clone(unsafe.Slice((*byte)(pointer(x.at)), x.size)) }
-	before := map[owned][]byte{}
-	for _, all := range at {
+	type part struct { // of an object, on a line
+		owned
+		line uintptr
+	}
+	bytes := func(x part) []byte {
+		from, to := max(x.at, x.line*line), min(x.at+x.size, (x.line+1)*line)
+		return slices.Clone(unsafe.Slice((*byte)(pointer(from)), to-from))
+	}
+	before := map[part][]byte{}
+	for l, all := range at {
 		if slices.ContainsFunc(all, func(x owned) bool { return x.domain != all[0].domain }) {
 			for _, x := range all {
-				before[x] = bytes(x)
+				p := part{x, l}
+				before[p] = bytes(p)
 			}
 		}
 	}
-	t.Logf("%d domains have objects on %d lines; %d objects lie where another domain has one, too", most, len(at), len(before))
+	t.Logf("%d domains have objects on %d lines; %d parts of objects lie where another domain has one, too", most, len(at), len(before))
 	for range 5 {
 		exchange()
 	}
@@ -114,6 +140,10 @@ func TestDomainsShareNoLine(t *testing.T) {
 	}
 	if len(written) > 0 {
 		t.Errorf("written, and on lines that domains share: %v", written)
+	}
+	for i := range most {
+		close(turns[i])
+		done()
 	}
 	j.close()
 }

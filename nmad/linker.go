@@ -237,15 +237,26 @@ func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Dom
 }
 
 // giveUp ends a gate whose links could not be made, unless that does not matter any more,
-// and closes those that had been accepted.
+// and closes those that had been accepted. It waits a little for the news that the peer has ended, which say all there is to say.
 func (d *Domain) giveUp(g *Gate, at linkStage, err error) {
 	var rails []driver.Link
+	why := peerFailure(g.rank, fmt.Errorf("cannot link: %w", err))
+	if why.Err == ErrPeerLost && !errors.Is(err, driver.ErrRefused) {
+		retryUntil(newsLimit, func() bool {
+			h := g.lock()
+			defer h.letGo()
+			if h.news != "" {
+				why.Reason = h.news
+			}
+			return h.news != "" || h.end != nil || h.stage != at
+		})
+	}
 	h := g.lock()
 	if at == accepting {
 		rails, h.accepted = h.accepted, nil
 	}
 	if h.stage == at {
-		h.fail(peerFailure(g.rank, fmt.Errorf("cannot link: %w", err)))
+		h.fail(why)
 	}
 	h.letGo()
 	closeLinks(rails)

@@ -17,7 +17,7 @@ func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if g.barred() != nil {
 		return e, 0, false
 	}
-	g.poll()
+	g.advance()
 	return g.peek(m, buf)
 }
 
@@ -44,7 +44,7 @@ func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if d.barred() != nil {
 		return e, 0, false
 	}
-	d.poll()
+	d.advance()
 	for rank := range m.Context.of(d).Flagged {
 		if e, n, ok = d.gates.at(rank).peek(m, buf); ok {
 			return e, n, true

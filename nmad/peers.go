@@ -17,6 +17,8 @@ const (
 	byeLimit = 5 * time.Second
 	// retireLimit is how long an ended gate tries to send its acknowledgement.
 	retireLimit = 500 * time.Millisecond
+	// newsLimit is how long the news that a peer has ended may lag behind what shows on links that are being made.
+	newsLimit = time.Second
 )
 
 // notice hears from the control connection that another process has left or has

@@ -81,7 +81,7 @@ func (g *Gate) Claim(m Match) *Message {
 	if g.barred() != nil {
 		return nil
 	}
-	g.poll()
+	g.advance()
 	h := g.enter()
 	defer h.letGo()
 	return h.claim(m)
@@ -104,7 +104,7 @@ func (d *Domain) Claim(m Match) *Message {
 	if d.barred() != nil {
 		return nil
 	}
-	d.poll()
+	d.advance()
 	for rank := range m.Context.of(d).Flagged {
 		g := d.gates.at(rank)
 		h := g.enter()

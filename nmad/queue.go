@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -92,10 +93,13 @@ func (q *Queue) Wait(ctx context.Context) (*Request, error) {
 			return nil, fmt.Errorf("nmad: wait for a completion queue: rank %d: %w", q.session.cfg.Rank, ErrClosed)
 		}
 		var err error
-		if engines := q.explicit.Load(); engines == nil {
-			err = q.some.WaitContext(ctx, q.session.cfg.Engine, finished)
+		e, engines := waitsIn(q.session.cfg.Engine), q.explicit.Load()
+		if engines == nil || len(*engines) == 1 && (*engines)[0] == e {
+			if err = q.some.WaitContext(ctx, e, finished); e != q.session.cfg.Engine && errors.Is(err, pioman.ErrClosed) {
+				err = nil // the last private domain of the caller was closed meanwhile
+			}
 		} else {
-			err = q.poll(ctx, *engines)
+			err = q.poll(ctx, e, *engines)
 		}
 		waiters.remove(q)
 		if err != nil {
@@ -124,12 +128,13 @@ func (q *Queue) moves(e *pioman.Engine) {
 // longestNap is the longest pause of a waiter that polls the domains that no other thread polls.
 const longestNap = time.Millisecond
 
-// poll polls explicit domains, ever more rarely, until a request comes. No sleep in the kernel is for several engines.
-func (q *Queue) poll(ctx context.Context, engines []*pioman.Engine) error {
+// poll polls explicit domains, and own, the engine in which the caller waits, ever more rarely, until a request comes. No sleep in the kernel is for several engines.
+func (q *Queue) poll(ctx context.Context, own *pioman.Engine, engines []*pioman.Engine) error {
 	for looks := 0; !q.some.Test(finished); looks++ {
 		for _, e := range engines {
 			e.Poll()
 		}
+		own.Poll()
 		q.session.cfg.Engine.Poll()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

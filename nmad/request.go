@@ -257,10 +257,10 @@ func (r *Request) IsDone() bool { return r.done() }
 // poll moves on what r depends on, once.
 func (r *Request) poll() {
 	if d := r.domain(); d != nil {
-		d.poll()
+		d.advance()
 		return
 	}
-	r.gate.poll()
+	r.gate.advance()
 }
 
 func (r *Request) wait() error {

@@ -23,7 +23,7 @@ var _ marcel.Poller = (*requestCase)(nil)
 func (r *requestCase) done() bool { return (*Request)(r).done() }
 
 func (r *requestCase) completed() pioman.CompletionCase {
-	return r.completion.Case(r.gate.engine, finished)
+	return r.completion.Case(r.gate.waitsIn(), finished)
 }
 
 // Try moves the gate on, once, if the request is not done.

@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,14 +29,21 @@ const waiterPollSpan = 2 * time.Millisecond
 //	marcel.Poll   called without; Arrived: returns with it, as look has left it; else poll takes it again
 //	tell, progress, pollLocked   called with it; pollLocked lets it go
 type waiter struct {
-	h     *held
-	r     *Request
-	looks int
+	h      *held
+	r      *Request
+	looks  int
+	others *owner // the caller, if it has to move other domains, too; known from the second look on
 }
 
 func (w *waiter) look() marcel.Found {
 	h, r := w.h, w.r
 	if w.looks++; w.looks > 1 {
+		if w.looks == 2 {
+			w.others = h.g.owned.others()
+		}
+		if w.others != nil {
+			w.others.turn()
+		}
 		h.g.mu.lock()
 	}
 	if r.core.Stage == flow.Done {
@@ -112,15 +120,26 @@ func (g *Gate) sleep(r *Request) error {
 }
 
 // park sleeps until r is finished. Where the caller has not polled its gate, for all may matter or none is polled so, it
-// polls the engine first.
+// polls the engine first. An owner of private domains may wait in their engine, and then has to say that something is pending in that of the gate.
 func (g *Gate) park(r *Request) error {
 	if InCallback() && !r.completion.Test(finished) {
 		return pioman.ErrInHandler
 	}
-	if g.spin <= 0 || r.domain() != nil {
-		return r.completion.WaitFor(g.engine, finished, r.reason())
+	for {
+		e := g.waitsIn()
+		if e == g.engine {
+			if g.spin <= 0 || r.domain() != nil {
+				return r.completion.WaitFor(e, finished, r.reason())
+			}
+			return r.completion.ParkFor(e, finished, r.reason())
+		}
+		g.engine.Need()
+		err := r.completion.WaitFor(e, finished, r.reason())
+		g.engine.Done()
+		if !errors.Is(err, pioman.ErrClosed) { // else the last private domain was closed meanwhile
+			return err
+		}
 	}
-	return r.completion.ParkFor(g.engine, finished, r.reason())
 }
 
 func (h *held) take() *Request {

@@ -26,6 +26,19 @@ func (e *Engine) Poll() hooks.Verdict {
 	return hooks.Waiting
 }
 
+// Turn is Poll as the handler of a task of another engine, whose waiters so poll e, too: Moved if something happened, else Again, or Done while nothing is pending. It polls whatever the points are.
+func (e *Engine) Turn(*Task) Status {
+	vp := e.here()
+	switch {
+	case e.load.view().pending() == 0:
+		return Done
+	case e.visit(vp, true) == moved:
+		return Moved
+	}
+	e.settle(vp)
+	return Again
+}
+
 // here is the virtual processor of the caller; -1: it is on none, or the engine has one queue only.
 func (e *Engine) here() int {
 	if a := e.attached.Load(); a != nil && len(e.tree.Load().ways) > 0 {

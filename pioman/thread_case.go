@@ -99,8 +99,9 @@ func (x CompletionCase) Withdraw(w *sched.Waiter) {
 		p.cancel()
 	}
 	p.unnote()
+	e := p.e.Load() // of Enlist: a caller may name another one by now
 	parking.put(p)
-	x.e.dismiss()
+	e.dismiss()
 }
 
 // Taken tells Select whether the completion is over. A waker may also wake a parker only to make it look again.

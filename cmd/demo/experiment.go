@@ -202,12 +202,12 @@ type listed struct {
 
 // Head implements report.Row.
 func (listed) Head() string {
-	return "# Name       Lasts    What is measured (where it was published): what came out there"
+	return "# Name                Lasts    What is measured (where it was published): what came out there"
 }
 
 // Line implements report.Row.
 func (l listed) Line() string {
-	return fmt.Sprintf("  %-10s %-8s %s (%s): %s", l.Name, lasting(time.Duration(l.Lasts*float64(time.Second))), l.Title, l.Paper, l.Published)
+	return fmt.Sprintf("  %-19s %-8s %s (%s): %s", l.Name, lasting(time.Duration(l.Lasts*float64(time.Second))), l.Title, l.Paper, l.Published)
 }
 
 // BriefHead implements report.Brief.
@@ -215,7 +215,7 @@ func (l listed) BriefHead() string { return l.Head() }
 
 // BriefLine implements report.Brief.
 func (l listed) BriefLine() string {
-	return report.Wrap(fmt.Sprintf("%s (%s): %s", l.Title, l.Paper, l.Published), fmt.Sprintf("  %-10s %-8s ", l.Name, lasting(time.Duration(l.Lasts*float64(time.Second)))), strings.Repeat(" ", 22))
+	return report.Wrap(fmt.Sprintf("%s (%s): %s", l.Title, l.Paper, l.Published), fmt.Sprintf("  %-19s %-8s ", l.Name, lasting(time.Duration(l.Lasts*float64(time.Second)))), strings.Repeat(" ", 31))
 }
 
 // BriefNote implements report.Brief.

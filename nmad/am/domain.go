@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
@@ -13,44 +11,6 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/pioman"
 )
-
-// Domain is a queue of active messages of its own, over a domain of nmad: handlers run when its gates are polled. Safe for concurrent use, unless it is
-// Private: then for its owner alone.
-type Domain struct {
-	w       *World
-	nm      *nmad.Domain
-	own     bool // nm was opened for this one
-	number  int
-	access  nmad.Access
-	in      *nmad.Context // of short messages between domains of the same number; nil: the plain one
-	long    *nmad.Context // of long ones
-	closed  atomic.Bool
-	close   sync.Once
-	failure error // what Close returned
-
-	home []atomic.Pointer[peer] // where requests go that name no domain, by rank
-
-	mu    marcel.SpinLock // callbacks take it
-	peers map[address]*peer
-	all   atomic.Pointer[[]*peer] // the same, for those that poll
-
-	greetings atomic.Pointer[greeting] // of a Private domain: peers that its owner has not opened yet
-
-	task    pioman.Task   // posts what was parked
-	due     atomic.Bool   // there is something
-	polling atomic.Uint32 // 1: the owner of a Private domain polls; it writes it
-	_       [64]byte
-	polls   atomic.Uint64
-}
-
-// address is a domain of another process.
-type address struct{ rank, far int }
-
-// greeting is a peer that has said that it is about to send.
-type greeting struct {
-	from address
-	next *greeting
-}
 
 // to is the peer that requests go to which name no domain: the domain of the same number, or, from a Private one, the default one.
 func (d *Domain) to(rank int) (*peer, error) {
@@ -79,20 +39,21 @@ func (d *Domain) peer(to address, greets bool) (*peer, error) {
 	if to.rank < 0 || to.rank >= w.s.Size() || to.far < 0 || to.far > lastNumber || to.rank == w.s.Rank() && to.far != d.number {
 		return nil, fmt.Errorf("am: %w: rank %d, domain %d, seen from domain %d of rank %d of %d", nmad.ErrRank, to.rank, to.far, d.number, w.s.Rank(), w.s.Size())
 	}
-	d.mu.Lock()
-	p := d.peers[to]
-	if p != nil || d.closed.Load() {
-		d.mu.Unlock()
-		if p == nil {
-			return nil, errClosed(d)
-		}
-		return p, nil
+	if p, err := d.known(to); p != nil || err != nil {
+		return p, err
 	}
-	p = &peer{d: d, rank: to.rank, far: to.far, near: to.far == d.number, gate: d.nm.To(to.rank, to.far)}
+	p := &peer{d: d, rank: to.rank, far: to.far, near: to.far == d.number, gate: d.nm.To(to.rank, to.far)}
 	if p.near {
 		p.in = d.in
 	}
 	p.over, p.end = context.WithCancel(context.Background())
+	p.prepare() // before others see it
+	d.mu.Lock()
+	if other := d.peers[to]; other != nil {
+		d.mu.Unlock()
+		p.end()
+		return other, nil
+	}
 	d.peers[to] = p
 	all := append(d.allPeers(), p)
 	d.all.Store(&all)
@@ -105,6 +66,19 @@ func (d *Domain) peer(to address, greets bool) (*peer, error) {
 		w.greet(p)
 	}
 	return p, nil
+}
+
+// known is the peer if it was made; an error: none is made any more.
+func (d *Domain) known(to address) (*peer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.peers[to]; p != nil {
+		return p, nil
+	}
+	if d.closed.Load() {
+		return nil, errClosed(d)
+	}
+	return nil, nil
 }
 
 func errClosed(d *Domain) error { return fmt.Errorf("am: domain %d: %w", d.number, ErrClosed) }
@@ -386,8 +360,13 @@ func (d *Domain) bounded() bool { return d.access != nmad.Private || d.polling.L
 
 // parked has the next poll, or, of a domain that the engine moves, the engine, post what was parked.
 func (d *Domain) parked() {
-	if !d.due.Swap(true) && d.access != nmad.Private {
-		_ = d.w.s.Engine().Submit(&d.task) // active: it is about to run
+	if d.due.Swap(true) || d.access == nmad.Private {
+		return
+	}
+	for i := range d.tasks { // one of them may run now, and be past post, perhaps on this thread; the engine runs one at a time
+		if d.w.s.Engine().Submit(&d.tasks[i]) == nil {
+			return
+		}
 	}
 }
 
@@ -396,6 +375,12 @@ func (d *Domain) post() {
 	d.begin()
 	for _, p := range d.allPeers() {
 		p.unpark()
+	}
+}
+
+func (d *Domain) cancelTasks() {
+	for i := range d.tasks {
+		_ = d.tasks[i].Cancel() // it is no handler of this engine
 	}
 }
 
@@ -438,7 +423,7 @@ func (d *Domain) Close() error {
 		d.w.forget(d)
 		d.closed.Store(true)
 		d.failure = d.nm.Close()
-		_ = d.task.Cancel() // it is no handler of this engine
+		d.cancelTasks()
 	})
 	return d.failure
 }

@@ -2,25 +2,7 @@ package am
 
 import (
 	"fmt"
-	"sync/atomic"
-
-	"github.com/pm2-go/pm2/nmad"
 )
-
-// Message is a request whose body is filled in place (Domain.Prepare). It is for one thread, up to Commit or Cancel.
-//
-// Its buffer is room for the word of an answer, for arguments, and for the body: what is before the body is put directly before it.
-type Message struct {
-	p    *peer
-	req  nmad.Request
-	op   nmad.Op
-	buf  []byte
-	next *Message // in the list of the peer's that it is in
-
-	id   ID
-	size int
-	open atomic.Bool // prepared, and neither committed nor cancelled
-}
 
 // front is where the body begins in the buffer.
 const front = wordSize + argsRoom

@@ -3,23 +3,13 @@ package am
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// slot is a receive that is posted again and again.
-type slot struct {
-	p      *peer
-	req    nmad.Request
-	op     nmad.Op
-	next   *slot       // in parked
-	cycles atomic.Bool // it is posted, parked, or about to be
-}
-
-// open posts the receives of a peer.
-func (p *peer) open() {
+// prepare makes the receives of a peer.
+func (p *peer) prepare() {
 	cfg := &p.d.w.cfg
 	for i := range cfg.Receives + max(cfg.Receives/4, 1) {
 		s := &slot{p: p}
@@ -32,6 +22,10 @@ func (p *peer) open() {
 		}
 		p.slots = append(p.slots, s)
 	}
+}
+
+// open posts the receives of a peer.
+func (p *peer) open() {
 	for _, s := range p.slots {
 		s.cycles.Store(true)
 		s.post()
@@ -160,14 +154,6 @@ func (p *peer) run(h head, data []byte) {
 	} else if p.handled() {
 		p.giveBack()
 	}
-}
-
-// Token is what a handler has of the message that it handles. It is valid, and used by the handler's thread alone, until the handler returns.
-type Token struct {
-	p       *peer // nil: the handler has returned
-	head    head
-	replied bool
-	paid    bool // its credit has gone with the answer, or was owed
 }
 
 func (t *Token) live() bool { return t != nil && t.p != nil && !t.replied }

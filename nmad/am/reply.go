@@ -4,29 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad"
 )
-
-// Reply is the answer to a request, which the requester awaits. The zero value is ready for Domain.RequestFor, again and again, each time once Wait has
-// given the answer. It must not be copied. It allocates its buffer at the first use.
-type Reply struct {
-	// Size is the longest body that is expected, in bytes; 0: Limits.Medium. It is set before the first use.
-	Size int
-
-	req  nmad.Request
-	buf  []byte
-	p    *peer // to which the request went; nil: none did
-	id   ID
-	args [MaxArgs]uint64
-
-	next    *Reply      // in awaited
-	credits bool        // it is in awaited, and its credit was not taken; under the peer's mu
-	bad     error       // what was wrong with the credit; likewise
-	posted  atomic.Bool // the receive of the answer is: before, req is that of the last one. The requester writes it, those that look for room read it
-	begun   bool        // RequestFor has succeeded, and Wait has not given the answer
-}
 
 // prepare makes r ready for a new answer.
 func (r *Reply) prepare(p *peer, id ID) error {

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
-	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
-	"github.com/pm2-go/pm2/pioman"
 )
 
 // A call is a request that begins it, one that gives its result, and perhaps one that cancels it, all by the default domain; what is
@@ -25,9 +22,6 @@ const (
 	callEnds
 )
 
-// outcome is how a call has ended.
-type outcome uint64
-
 const (
 	returned outcome = iota
 	failed           // with an error, whose text is the result
@@ -39,30 +33,6 @@ const (
 
 // callTag is the tag of a long argument, or, back, a long result.
 func callTag(number uint64, back bool) uint64 { return number<<1 | bit(back) }
-
-// calls are those that this process has made.
-type calls struct {
-	w    *World
-	long *nmad.Context
-
-	mu   marcel.SpinLock // callbacks take it
-	last uint64
-	open map[uint64]*call
-	why  error // no more begin
-}
-
-// call is one that waits for its end.
-type call struct {
-	rank   int
-	args   []byte            // a long argument for the own process, which is not sent
-	begun  atomic.Bool       // one of the own process: its function runs
-	over   pioman.Completion // bit 1
-	end    outcome
-	result []byte
-	err    error
-	req    nmad.Request // of a long result
-	op     nmad.Op
-}
 
 func (x *calls) init(w *World) {
 	x.w, x.open = w, map[uint64]*call{}
@@ -92,13 +62,15 @@ func (x *calls) take(number uint64, rank int) *call {
 	return c
 }
 
-// begun notes that a call of the own process has come.
-func (x *calls) begun(number uint64) {
+// begun notes that a call of the own process has come; false: it was given up before.
+func (x *calls) begun(number uint64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if c := x.open[number]; c != nil {
+	c := x.open[number]
+	if c != nil {
 		c.begun.Store(true)
 	}
+	return c != nil
 }
 
 // argument takes the long argument of a call of the own process.
@@ -257,6 +229,10 @@ func (x *calls) send(rank int, tag uint64, data []byte) {
 
 // cancel tells that a call was given up.
 func (w *World) cancel(rank int, number uint64) {
+	if rank == w.s.Rank() { // a message to the own process may wait until a thread polls
+		w.served.giveUp(callID{rank, number})
+		return
+	}
 	args := []uint64{number}
 	if sent, err := w.def.TryRequest(rank, callCanceled, args, nil); !sent && err == nil {
 		w.served.starts(func() { _ = w.def.Request(rank, callCanceled, args, nil) }) // fails with the peer

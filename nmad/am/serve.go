@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
@@ -12,27 +11,6 @@ import (
 
 // maxName is the longest name of a function, in bytes.
 const maxName = 255
-
-// Func is a function that other processes call (Call): ctx ends when the caller gives up, or dies, or the world is closed; args is the function's own.
-type Func func(ctx context.Context, from int, args []byte) ([]byte, error)
-
-// served are the functions of this process, and the calls of them that run.
-type served struct {
-	w    *World
-	work sync.WaitGroup
-
-	mu      marcel.SpinLock // callbacks take it
-	names   map[string]Func
-	run     map[callID]context.CancelCauseFunc
-	threads int   // that run calls, or tell why they do not
-	why     error // no more run
-}
-
-// callID is a call of another process.
-type callID struct {
-	rank   int
-	number uint64
-}
 
 func (x *served) init(w *World) {
 	x.w, x.names, x.run = w, map[string]Func{}, map[callID]context.CancelCauseFunc{}
@@ -77,11 +55,13 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 	j := &job{callID: callID{t.Rank(), args[0]}}
 	own := j.rank == x.w.s.Rank() // long messages to the own process move only while a thread polls
 	long := args[3] == 1 && !own
-	if own {
-		x.w.calls.begun(j.number)
-	}
 	if !x.admit(j, string(body[:args[1]]), args[2]) {
 		t.p.violation(fmt.Errorf("%w: more than %d calls at once", ErrMessage, refusals*x.w.cfg.Calls))
+		return
+	}
+	if own && j.why != closing && !x.w.calls.begun(j.number) { // after admit: else giveUp finds it
+		x.ended(j)
+		x.leave()
 		return
 	}
 	if why := t.p.failed(); why != nil { // lost has come before, perhaps
@@ -217,8 +197,13 @@ func (x *served) canceled(t *Token, args []uint64, _ []byte) {
 		t.p.violation(fmt.Errorf("%w: the cancellation of a call", ErrMessage))
 		return
 	}
+	x.giveUp(callID{t.Rank(), args[0]})
+}
+
+// giveUp cancels a call, if it runs.
+func (x *served) giveUp(c callID) {
 	x.mu.Lock()
-	cancel := x.run[callID{t.Rank(), args[0]}]
+	cancel := x.run[c]
 	x.mu.Unlock()
 	if cancel != nil {
 		cancel(context.Canceled)

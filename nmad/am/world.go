@@ -11,6 +11,13 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
+func (h *handlers) find(id ID) Handler {
+	if int(id) < len(h.few) {
+		return h.few[id]
+	}
+	return h.more[id]
+}
+
 // Open opens the active messages of a session. Each process that takes part opens its own, with the same Config but for OnError, Mask and Budget; messages that come before wait. It does
 // not block. Close it before the session.
 func Open(s *nmad.Session, cfg Config) (*World, error) {
@@ -56,7 +63,9 @@ func (w *World) ranks() []int {
 // open opens the domain over nm.
 func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 	d := &Domain{w: w, nm: nm, own: nm.Number() != 0, number: nm.Number(), access: access, peers: map[address]*peer{}, home: make([]atomic.Pointer[peer], w.s.Size())}
-	d.task.Init("active messages", d.runTask, pioman.OneShot)
+	for i := range d.tasks {
+		d.tasks[i].Init("active messages", d.runTask, pioman.OneShot)
+	}
 	var err error
 	if d.long, err = nm.OpenContext(w.cfg.Context+1, w.ranks()...); err == nil && !d.own {
 		d.in, err = nm.OpenContext(w.cfg.Context, w.ranks()...)
@@ -220,7 +229,7 @@ func (w *World) shutdown() {
 		d.poll()
 		rest(tries)
 	}
-	_ = d.task.Cancel() // it is no handler of this engine
+	d.cancelTasks()
 	w.forget(d)
 	for _, c := range []*nmad.Context{d.in, d.long, w.control, w.calls.long} {
 		_ = c.Close() // of one in which messages lie the number stays taken
@@ -245,16 +254,6 @@ func (w *World) silent() bool {
 		}
 	}
 	return all
-}
-
-// hello is a receive for greetings: each peer tells, by the default domain, before it sends anything else, so that receives are posted for it.
-//
-//	tag    bits 0..15 domain of the sender, 16..31 domain that it sends to, 32..39 Window, 40..63 Medium / 1024
-type hello struct {
-	w      *World
-	req    nmad.Request
-	op     nmad.Op
-	cycles atomic.Bool
 }
 
 // listen posts receives for greetings.

@@ -16,12 +16,13 @@ const (
 	allgather
 	alltoall
 	neighbors
+	dups
 	calls
 )
 
 var callNames = [calls]string{
 	barrier: "barrier", bcast: "bcast", reduces: "reduce", allreduce: "allreduce", scan: "scan", exscan: "exscan", reduceScatter: "reduce-scatter",
-	gather: "gather", scatter: "scatter", allgather: "allgather", alltoall: "alltoall", neighbors: "neighbor-alltoall",
+	gather: "gather", scatter: "scatter", allgather: "allgather", alltoall: "alltoall", neighbors: "neighbor-alltoall", dups: "idup",
 }
 
 func (c call) String() string {

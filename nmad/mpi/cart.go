@@ -18,17 +18,19 @@ func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
+	var wrong error
 	places := 1
 	for _, n := range dims {
 		if n < 1 || places > c.Size()/n {
-			return nil, fmt.Errorf("mpi: cart: %w: a grid of %v in a communicator of %d", ErrCount, dims, c.Size())
+			places, wrong = 1, fmt.Errorf("%w: a grid of %v in a communicator of %d", ErrCount, dims, c.Size())
+			break
 		}
 		places *= n
 	}
 	if len(periodic) != len(dims) {
-		return nil, fmt.Errorf("mpi: cart: %w: %d dimensions, of which %d are said to be periodic or not", ErrCount, len(dims), len(periodic))
+		wrong = fmt.Errorf("%w: %d dimensions, of which %d are said to be periodic or not", ErrCount, len(dims), len(periodic))
 	}
-	made, err := c.Create(Group{c.group.job[:places]})
+	made, err := c.create(Group{c.group.job[:places]}, wrong)
 	if made == nil {
 		return nil, err
 	}
@@ -86,18 +88,19 @@ func (c *Cart) Shift(dimension, steps int) (from, to int, err error) {
 
 // Sub returns the part of the grid that this process is in when the dimensions are cut that are not kept. All processes of c call it.
 func (c *Cart) Sub(keep ...bool) (*Cart, error) {
+	var wrong error
 	if len(keep) != len(c.dims) {
-		return nil, fmt.Errorf("mpi: sub: %w: %d dimensions are kept or not, of %d", ErrCount, len(keep), len(c.dims))
+		wrong = fmt.Errorf("%w: %d dimensions are kept or not, of %d", ErrCount, len(keep), len(c.dims))
 	}
 	color, sub := 0, &Cart{}
 	for d, x := range c.Coords(c.rank) {
-		if keep[d] {
+		if wrong == nil && keep[d] {
 			sub.dims, sub.periodic = append(sub.dims, c.dims[d]), append(sub.periodic, c.periodic[d])
 		} else {
 			color = color*c.dims[d] + x
 		}
 	}
-	made, err := c.Split(color, c.rank)
+	made, err := c.split(color, c.rank, wrong)
 	if err != nil {
 		return nil, err
 	}
@@ -176,33 +179,26 @@ func (c *Cart) neighbours() (all []int) {
 // NeighborAlltoall exchanges a block with each neighbour: block 2d of in goes to, and block 2d of out comes from, the one before this process in dimension d, and block 2d+1 the one behind.
 // Where there is no neighbour a block stays as it is.
 func (c *Cart) NeighborAlltoall(in, out Blocks) error {
-	f, err := c.neighborAlltoall(in, out)
-	return finish(f, err)
+	return finish(c.neighborAlltoall(now, in, out))
 }
 
 // IneighborAlltoall begins what NeighborAlltoall does, and goes on while the program computes. The buffers belong to it until it is done.
 func (c *Cart) IneighborAlltoall(in, out Blocks) *Request {
-	return inBackground(c.neighborAlltoall(in, out))
+	return inBackground(c.neighborAlltoall(later, in, out))
 }
 
 // NeighborAlltoallInit makes NeighborAlltoall a request that Request.Start starts, again and again.
 func (c *Cart) NeighborAlltoallInit(in, out Blocks) *Request {
-	return persistent(c.neighborAlltoall(in, out))
+	return persistent(c.neighborAlltoall(later, in, out))
 }
 
-func (c *Cart) neighborAlltoall(in, out Blocks) (*follower, error) {
+func (c *Cart) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {
 	all := c.neighbours()
-	for _, b := range []*Blocks{&in, &out} {
-		if err := laidOut("neighbor-alltoall", b, len(all)); err != nil {
-			return nil, err
-		}
+	f, _, err := c.begin(neighbors, noRoot, m, likewise{}, laidOut(&out, len(all), laidOut(&in, len(all), nil)))
+	if err == nil {
+		f.plan.Neighbours(all, ProcNull, &in, &out)
 	}
-	f, _, err := c.begin(neighbors, noRoot, later, likewise{})
-	if err != nil {
-		return nil, err
-	}
-	f.plan.Neighbours(all, ProcNull, &in, &out)
-	return f, nil
+	return f, err
 }
 
 // NeighborAllgather sends in to each neighbour, and receives theirs as NeighborAlltoall does.

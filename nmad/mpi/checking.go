@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
 // EnvCheck is the environment variable that has every collective operation checked before it begins, if it is 1, in all processes of a job: the ranks tell each other what they call, with which root, operation and manner, and how much of which
@@ -31,10 +34,29 @@ func (s said) String() string {
 		text += fmt.Sprintf(", root %d", s.Root)
 	}
 	if s.Op != 0 {
-		text += fmt.Sprintf(", operation %#x", s.Op)
+		name, ok := opNames.Load(s.Op)
+		if !ok {
+			name = fmt.Sprintf("%#x, which is not known here", s.Op)
+		}
+		text += fmt.Sprintf(", operation %v", name)
 	}
-	return fmt.Sprintf("%s, %d elements of kind %#x", text, s.Elements, s.Kinds)
+	switch k := datatype.Kind(s.Kinds); {
+	case k != datatype.None:
+		text += fmt.Sprintf(", %d elements of %v", s.Elements, k)
+	case s.Elements > 0:
+		text += fmt.Sprintf(", %d elements of several kinds", s.Elements)
+	}
+	return text
 }
+
+// opNames are the names of operations that were compared here, and of the predefined ones, by hash.
+var opNames = func() *sync.Map {
+	m := &sync.Map{}
+	for _, op := range []*Op{Sum, Prod, Min, Max, BAnd, BOr, BXor, LAnd, LOr, LXor, MinLoc, MaxLoc} {
+		m.Store(hashOf(op.String()), op.String())
+	}
+	return m
+}()
 
 // likewise is what all ranks give alike: an operation, or nil, and a buffer, or one without a type.
 type likewise struct {
@@ -42,29 +64,17 @@ type likewise struct {
 	b  Buffer
 }
 
-// compare compares what the ranks say of an operation that begins: before its first step if the caller waits for its end, else beside it, since such a call does not wait for others. It goes by messages, aside from the operations of the
+// compare compares what the ranks say of an operation that has its number: before its first step if the caller waits for its end, else beside it, since such a call does not wait for others. It goes by messages, aside from the operations of the
 // communicator.
-func (c *Comm) compare(f *follower, m manner, x likewise) error {
+func (c *Comm) compare(f *follower, m manner) error {
 	own := said{Call: uint8(f.what), Later: m == later, Root: int32(f.root)}
-	if x.op != nil {
-		own.Op = hashOf(x.op.String())
+	if op := f.alike.op; op != nil {
+		own.Op = hashOf(op.String())
+		opNames.Store(own.Op, op.String())
 	}
-	if t := x.b.Type; t != nil {
-		own.Elements, own.Kinds = int64(x.b.Count*t.Elements()), uint32(t.Uniform())
+	if b := f.alike.b; b.Type != nil {
+		own.Elements, own.Kinds = int64(b.Count*b.Type.Elements()), uint32(b.Type.Uniform())
 	}
-	c.mu.Lock()
-	c.checks++
-	check := &follower{comm: c, what: f.what, root: noRoot, tag: c.wake | ofChecks | c.checks}
-	c.active = append(c.active, check)
-	c.mu.Unlock()
-	if m == now {
-		return c.compared(check, own)
-	}
-	go func() { _ = c.compared(check, own) }() // if they differ no operation of the communicator goes on
-	return nil
-}
-
-func (c *Comm) compared(check *follower, own said) error {
 	all := make([]said, c.Size())
 	in, err := On([]said{own})
 	if err != nil {
@@ -74,16 +84,36 @@ func (c *Comm) compared(check *follower, own said) error {
 	if err != nil {
 		return err
 	}
+	check := &follower{comm: c, what: f.what, root: noRoot, tag: f.tag | ofChecks}
 	check.plan.Allgather(c.rank, c.Size(), in, &Blocks{Buffer: out, Each: 1})
-	if err := check.follow(); err != nil {
-		return c.fails(check, err)
+	c.mu.Lock()
+	c.active = append(c.active, check)
+	c.mu.Unlock()
+	here := fmt.Sprint(own)
+	if t := f.alike.b.Type; t != nil && t.Uniform() == datatype.None {
+		here += fmt.Sprintf(" (%v)", t)
 	}
-	for r, other := range all {
-		if other != own {
-			return c.fails(check, fmt.Errorf("rank %d: %w: it calls %v; here it is %v", r, ErrCall, other, own))
+	compared := func() error {
+		err := check.follow()
+		if err != nil {
+			c.aloud([]uint64{check.tag})
 		}
+		c.succeeds(check, false)
+		for r := 0; r < len(all) && err == nil; r++ {
+			if all[r] != own {
+				err = fmt.Errorf("rank %d: %w: it calls %v; here it is %s", r, ErrCall, all[r], here)
+			}
+		}
+		return err
 	}
-	c.succeeds(check, false)
+	if m == now {
+		return compared()
+	}
+	go func() {
+		if err := compared(); err != nil {
+			_ = c.fails(check, err) // no operation of the communicator goes on
+		}
+	}()
 	return nil
 }
 

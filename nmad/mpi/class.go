@@ -2,8 +2,6 @@ package mpi
 
 import (
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/pm2-go/pm2/nmad"
 )
@@ -28,6 +26,9 @@ const (
 	ClassProcFailed
 	ClassRevoked
 	ClassPending
+	ClassWindow
+	ClassEpoch
+	ClassRange
 	ClassOther
 )
 
@@ -37,12 +38,12 @@ var classes = []struct {
 	class Class
 }{
 	{nmad.ErrBuffer, ClassBuffer}, {ErrTruncated, ClassTruncate}, {ErrRevoked, ClassRevoked}, {nmad.ErrPeerLost, ClassProcFailed}, {ErrElsewhere, ClassProcFailed}, {ErrCount, ClassCount}, {ErrType, ClassType}, {ErrTag, ClassTag},
-	{ErrComm, ClassComm}, {ErrRank, ClassRank}, {nmad.ErrRank, ClassRank}, {ErrRequest, ClassRequest}, {nmad.ErrActive, ClassPending}, {ErrGroup, ClassGroup}, {ErrOp, ClassOp}, {ErrInfo, ClassInfo}, {ErrCall, ClassOther},
+	{ErrComm, ClassComm}, {ErrRank, ClassRank}, {nmad.ErrRank, ClassRank}, {ErrRequest, ClassRequest}, {nmad.ErrActive, ClassPending}, {ErrGroup, ClassGroup}, {ErrOp, ClassOp}, {ErrInfo, ClassInfo}, {ErrWindow, ClassWindow}, {ErrEpoch, ClassEpoch}, {ErrRange, ClassRange}, {ErrCall, ClassOther},
 }
 
 var classNames = [...]string{
 	ClassNone: "no error", ClassBuffer: "buffer", ClassCount: "count", ClassType: "datatype", ClassTag: "tag", ClassComm: "communicator", ClassRank: "rank", ClassRequest: "request", ClassGroup: "group", ClassOp: "operation",
-	ClassInfo: "hint", ClassTruncate: "truncated", ClassProcFailed: "process failed", ClassRevoked: "revoked", ClassPending: "pending", ClassOther: "other",
+	ClassInfo: "hint", ClassTruncate: "truncated", ClassProcFailed: "process failed", ClassRevoked: "revoked", ClassPending: "pending", ClassWindow: "window", ClassEpoch: "epoch of a window", ClassRange: "range of a window", ClassOther: "other",
 }
 
 // String names the class.
@@ -66,7 +67,7 @@ func ClassOf(err error) Class {
 	return ClassOther
 }
 
-// SetErrorHandler has f told of each error of communication on c, before the call, or the request, returns it: what is wrong with arguments is returned only. Several threads may be told of errors at once. nil: no function is told, as from the
+// SetErrorHandler has f told of each error of communication on c, before the call, or the request, returns it: what is wrong with the arguments of a message is returned only. Several threads may be told of errors at once. nil: no function is told, as from the
 // start: an error is returned, and ends nothing. A Dup has the handler of what it was made of.
 func (c *Comm) SetErrorHandler(f func(c *Comm, err error)) {
 	c.mu.Lock()
@@ -75,11 +76,7 @@ func (c *Comm) SetErrorHandler(f func(c *Comm, err error)) {
 }
 
 // ErrorsAreFatal is an error handler that ends all processes of the job, as far as the launcher can, and this one with status 1, after a line to standard error.
-func ErrorsAreFatal(c *Comm, err error) {
-	c.Abort(1, err.Error())
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
-}
+func ErrorsAreFatal(c *Comm, err error) { c.Abort(1, err.Error()) }
 
 // CallErrorHandler has the handler of c told of an error of the program's own.
 func (c *Comm) CallErrorHandler(err error) { _ = c.told(err) }

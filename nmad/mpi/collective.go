@@ -2,6 +2,8 @@ package mpi
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
@@ -29,9 +31,9 @@ func (c *Comm) Ibarrier() *Request { return inBackground(c.barrier(later)) }
 func (c *Comm) BarrierInit() *Request { return persistent(c.barrier(later)) }
 
 func (c *Comm) barrier(m manner) (*follower, error) {
-	f, h, err := c.begin(barrier, noRoot, m, likewise{})
+	f, h, err := c.begin(barrier, noRoot, m, likewise{}, nil)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	switch h.way() {
 	case inMemory:
@@ -45,21 +47,20 @@ func (c *Comm) barrier(m manner) (*follower, error) {
 }
 
 // Bcast brings b of root to all. The processes give as many elements.
-func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(now, b, root)) }
+func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(now, b, root, nil)) }
 
 // Ibcast begins what Bcast does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
-func (c *Comm) Ibcast(b Buffer, root int) *Request { return inBackground(c.bcast(later, b, root)) }
+func (c *Comm) Ibcast(b Buffer, root int) *Request { return inBackground(c.bcast(later, b, root, nil)) }
 
 // BcastInit makes Bcast a request that Request.Start starts, again and again.
-func (c *Comm) BcastInit(b Buffer, root int) *Request { return persistent(c.bcast(later, b, root)) }
+func (c *Comm) BcastInit(b Buffer, root int) *Request {
+	return persistent(c.bcast(later, b, root, nil))
+}
 
-func (c *Comm) bcast(m manner, b Buffer, root int) (*follower, error) {
-	if err := c.check("bcast", root); err != nil {
-		return nil, err
-	}
-	f, h, err := c.begin(bcast, root, m, likewise{b: b})
+func (c *Comm) bcast(m manner, b Buffer, root int, wrong error) (*follower, error) {
+	f, h, err := c.begin(bcast, root, m, likewise{b: b}, c.rooted(root, wrong))
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	switch h.way() {
 	case inMemory:
@@ -75,30 +76,24 @@ func (c *Comm) bcast(m manner, b Buffer, root int) (*follower, error) {
 // Reduce leaves in of rank 0 op in of rank 1 op ... in out, at root. in the zero Buffer, at root: it lies in out. The order of the operands is that of the ranks if the operation does not commute,
 // and else the same for each call with as many ranks, elements, and that root.
 func (c *Comm) Reduce(op *Op, in Buffer, out Buffer, root int) error {
-	return finish(c.reduce(now, op, in, out, root))
+	return finish(c.reduce(now, op, in, out, root, nil))
 }
 
 // Ireduce begins what Reduce does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Ireduce(op *Op, in Buffer, out Buffer, root int) *Request {
-	return inBackground(c.reduce(later, op, in, out, root))
+	return inBackground(c.reduce(later, op, in, out, root, nil))
 }
 
 // ReduceInit makes Reduce a request that Request.Start starts, again and again.
 func (c *Comm) ReduceInit(op *Op, in Buffer, out Buffer, root int) *Request {
-	return persistent(c.reduce(later, op, in, out, root))
+	return persistent(c.reduce(later, op, in, out, root, nil))
 }
 
-func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int) (*follower, error) {
-	err := c.check("reduce", root)
-	if err == nil {
-		err = c.reducible("reduce", op, in, out, c.rank == root, c.rank == root)
-	}
+func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int, wrong error) (*follower, error) {
+	here := c.Rank() == root
+	f, h, err := c.begin(reduces, root, m, likewise{op, operand(in, out)}, reducible(op, in, out, here, here, c.rooted(root, wrong)))
 	if err != nil {
-		return nil, err
-	}
-	f, h, err := c.begin(reduces, root, m, likewise{op, operand(in, out)})
-	if err != nil {
-		return nil, err
+		return f, err
 	}
 	switch c.reducing(h, op, in, out) {
 	case inMemory:
@@ -115,26 +110,23 @@ func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int) (*follo
 
 // Allreduce is Reduce with the result at all. in the zero Buffer: it lies in out, at all.
 func (c *Comm) Allreduce(op *Op, in Buffer, out Buffer) error {
-	return finish(c.allreduce(now, op, in, out))
+	return finish(c.allreduce(now, op, in, out, nil))
 }
 
 // Iallreduce begins what Allreduce does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Iallreduce(op *Op, in Buffer, out Buffer) *Request {
-	return inBackground(c.allreduce(later, op, in, out))
+	return inBackground(c.allreduce(later, op, in, out, nil))
 }
 
 // AllreduceInit makes Allreduce a request that Request.Start starts, again and again.
 func (c *Comm) AllreduceInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.allreduce(later, op, in, out))
+	return persistent(c.allreduce(later, op, in, out, nil))
 }
 
-func (c *Comm) allreduce(m manner, op *Op, in Buffer, out Buffer) (*follower, error) {
-	if err := c.reducible("allreduce", op, in, out, true, true); err != nil {
-		return nil, err
-	}
-	f, h, err := c.begin(allreduce, noRoot, m, likewise{op, out})
+func (c *Comm) allreduce(m manner, op *Op, in Buffer, out Buffer, wrong error) (*follower, error) {
+	f, h, err := c.begin(allreduce, noRoot, m, likewise{op, out}, reducible(op, in, out, true, true, wrong))
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	switch c.reducing(h, op, in, out) {
 	case inMemory:
@@ -150,25 +142,24 @@ func (c *Comm) allreduce(m manner, op *Op, in Buffer, out Buffer) (*follower, er
 }
 
 // Scan leaves in of rank 0 op ... op in of this rank in out. in the zero Buffer: it lies in out.
-func (c *Comm) Scan(op *Op, in Buffer, out Buffer) error { return finish(c.scan(now, op, in, out)) }
+func (c *Comm) Scan(op *Op, in Buffer, out Buffer) error {
+	return finish(c.scan(now, op, in, out, nil))
+}
 
 // Iscan begins what Scan does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Iscan(op *Op, in Buffer, out Buffer) *Request {
-	return inBackground(c.scan(later, op, in, out))
+	return inBackground(c.scan(later, op, in, out, nil))
 }
 
 // ScanInit makes Scan a request that Request.Start starts, again and again.
 func (c *Comm) ScanInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.scan(later, op, in, out))
+	return persistent(c.scan(later, op, in, out, nil))
 }
 
-func (c *Comm) scan(m manner, op *Op, in Buffer, out Buffer) (*follower, error) {
-	if err := c.reducible("scan", op, in, out, true, true); err != nil {
-		return nil, err
-	}
-	f, h, err := c.begin(scan, noRoot, m, likewise{op, out})
+func (c *Comm) scan(m manner, op *Op, in Buffer, out Buffer, wrong error) (*follower, error) {
+	f, h, err := c.begin(scan, noRoot, m, likewise{op, out}, reducible(op, in, out, true, true, wrong))
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	switch c.reducing(h, op, in, out) {
 	case inMemory:
@@ -182,25 +173,24 @@ func (c *Comm) scan(m manner, op *Op, in Buffer, out Buffer) (*follower, error) 
 }
 
 // Exscan is Scan without the operand of this rank. At rank 0 it leaves out as it is.
-func (c *Comm) Exscan(op *Op, in Buffer, out Buffer) error { return finish(c.exscan(now, op, in, out)) }
+func (c *Comm) Exscan(op *Op, in Buffer, out Buffer) error {
+	return finish(c.exscan(now, op, in, out, nil))
+}
 
 // Iexscan begins what Exscan does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Iexscan(op *Op, in Buffer, out Buffer) *Request {
-	return inBackground(c.exscan(later, op, in, out))
+	return inBackground(c.exscan(later, op, in, out, nil))
 }
 
 // ExscanInit makes Exscan a request that Request.Start starts, again and again.
 func (c *Comm) ExscanInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.exscan(later, op, in, out))
+	return persistent(c.exscan(later, op, in, out, nil))
 }
 
-func (c *Comm) exscan(m manner, op *Op, in Buffer, out Buffer) (*follower, error) {
-	if err := c.reducible("exscan", op, in, out, true, true); err != nil {
-		return nil, err
-	}
-	f, h, err := c.begin(exscan, noRoot, m, likewise{op, out})
+func (c *Comm) exscan(m manner, op *Op, in Buffer, out Buffer, wrong error) (*follower, error) {
+	f, h, err := c.begin(exscan, noRoot, m, likewise{op, out}, reducible(op, in, out, true, true, wrong))
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	switch c.reducing(h, op, in, out) {
 	case inMemory:
@@ -215,30 +205,26 @@ func (c *Comm) exscan(m manner, op *Op, in Buffer, out Buffer) (*follower, error
 
 // ReduceScatter leaves the block of each rank of the reduction of in at that rank, in out.
 func (c *Comm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
-	return finish(c.reduceScatter(now, op, in, out))
+	return finish(c.reduceScatter(now, op, in, out, nil))
 }
 
 // IreduceScatter begins what ReduceScatter does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) IreduceScatter(op *Op, in Blocks, out Buffer) *Request {
-	return inBackground(c.reduceScatter(later, op, in, out))
+	return inBackground(c.reduceScatter(later, op, in, out, nil))
 }
 
 // ReduceScatterInit makes ReduceScatter a request that Request.Start starts, again and again.
 func (c *Comm) ReduceScatterInit(op *Op, in Blocks, out Buffer) *Request {
-	return persistent(c.reduceScatter(later, op, in, out))
+	return persistent(c.reduceScatter(later, op, in, out, nil))
 }
 
-func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer) (*follower, error) {
-	if err := laidOut("reduce-scatter", &in, c.Size()); err != nil {
-		return nil, err
+func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
+	if wrong = laidOut(&in, c.Size(), wrong); wrong == nil && c != nil {
+		wrong = reducible(op, in.Block(c.rank), out, true, false, nil)
 	}
-	mine := in.Block(c.rank)
-	if err := c.reducible("reduce-scatter", op, mine, out, true, true); err != nil {
-		return nil, err
-	}
-	f, h, err := c.begin(reduceScatter, noRoot, m, likewise{op, in.Buffer})
+	f, h, err := c.begin(reduceScatter, noRoot, m, likewise{op, in.Buffer}, wrong)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	switch c.reducing(h, op, in.Buffer, out) {
 	case inMemory:
@@ -253,33 +239,23 @@ func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer) (*follower
 
 // Gather brings in of each rank to its block of out, at root. in the zero Buffer, at root: it lies there.
 func (c *Comm) Gather(in Buffer, out Blocks, root int) error {
-	return finish(c.gather(now, in, out, root))
+	return finish(c.gather(now, in, out, root, nil))
 }
 
 // Igather begins what Gather does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Igather(in Buffer, out Blocks, root int) *Request {
-	return inBackground(c.gather(later, in, out, root))
+	return inBackground(c.gather(later, in, out, root, nil))
 }
 
 // GatherInit makes Gather a request that Request.Start starts, again and again.
 func (c *Comm) GatherInit(in Buffer, out Blocks, root int) *Request {
-	return persistent(c.gather(later, in, out, root))
+	return persistent(c.gather(later, in, out, root, nil))
 }
 
-func (c *Comm) gather(m manner, in Buffer, out Blocks, root int) (*follower, error) {
-	err := c.check("gather", root)
-	if err == nil && c.rank == root {
-		err = laidOut("gather", &out, c.Size())
-	}
-	if err == nil && c.rank != root && in.Type == nil {
-		err = fmt.Errorf("mpi: gather: %w: nothing is sent, in place is for root", ErrCount)
-	}
+func (c *Comm) gather(m manner, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
+	f, h, err := c.begin(gather, root, m, likewise{}, c.dealt(&out, in, root, wrong))
 	if err != nil {
-		return nil, err
-	}
-	f, h, err := c.begin(gather, root, m, likewise{})
-	if err != nil {
-		return nil, err
+		return f, err
 	}
 	switch h.way() {
 	case inMemory:
@@ -292,33 +268,23 @@ func (c *Comm) gather(m manner, in Buffer, out Blocks, root int) (*follower, err
 
 // Scatter brings the block of each rank of in, at root, to out of that rank. out the zero Buffer, at root: its block stays there.
 func (c *Comm) Scatter(in Blocks, out Buffer, root int) error {
-	return finish(c.scatter(now, in, out, root))
+	return finish(c.scatter(now, in, out, root, nil))
 }
 
 // Iscatter begins what Scatter does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Iscatter(in Blocks, out Buffer, root int) *Request {
-	return inBackground(c.scatter(later, in, out, root))
+	return inBackground(c.scatter(later, in, out, root, nil))
 }
 
 // ScatterInit makes Scatter a request that Request.Start starts, again and again.
 func (c *Comm) ScatterInit(in Blocks, out Buffer, root int) *Request {
-	return persistent(c.scatter(later, in, out, root))
+	return persistent(c.scatter(later, in, out, root, nil))
 }
 
-func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int) (*follower, error) {
-	err := c.check("scatter", root)
-	if err == nil && c.rank == root {
-		err = laidOut("scatter", &in, c.Size())
-	}
-	if err == nil && c.rank != root && out.Type == nil {
-		err = fmt.Errorf("mpi: scatter: %w: nothing is received, in place is for root", ErrCount)
-	}
+func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
+	f, h, err := c.begin(scatter, root, m, likewise{}, c.dealt(&in, out, root, wrong))
 	if err != nil {
-		return nil, err
-	}
-	f, h, err := c.begin(scatter, root, m, likewise{})
-	if err != nil {
-		return nil, err
+		return f, err
 	}
 	switch h.way() {
 	case inMemory:
@@ -330,25 +296,23 @@ func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int) (*follower, er
 }
 
 // Allgather brings in of each rank to its block of out, at all. in the zero Buffer, at all: it lies there. Either all processes give Counts, or none does.
-func (c *Comm) Allgather(in Buffer, out Blocks) error { return finish(c.allgather(now, in, out)) }
+func (c *Comm) Allgather(in Buffer, out Blocks) error { return finish(c.allgather(now, in, out, nil)) }
 
 // Iallgather begins what Allgather does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Iallgather(in Buffer, out Blocks) *Request {
-	return inBackground(c.allgather(later, in, out))
+	return inBackground(c.allgather(later, in, out, nil))
 }
 
 // AllgatherInit makes Allgather a request that Request.Start starts, again and again.
 func (c *Comm) AllgatherInit(in Buffer, out Blocks) *Request {
-	return persistent(c.allgather(later, in, out))
+	return persistent(c.allgather(later, in, out, nil))
 }
 
-func (c *Comm) allgather(m manner, in Buffer, out Blocks) (*follower, error) {
-	if err := laidOut("allgather", &out, c.Size()); err != nil {
-		return nil, err
-	}
-	f, h, err := c.begin(allgather, noRoot, m, likewise{b: whole(&out, c.Size())})
+func (c *Comm) allgather(m manner, in Buffer, out Blocks, wrong error) (*follower, error) {
+	wrong = laidOut(&out, c.Size(), wrong)
+	f, h, err := c.begin(allgather, noRoot, m, likewise{b: whole(&out, c.Size())}, wrong)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	switch h.gathering(&out) {
 	case inMemory:
@@ -362,29 +326,26 @@ func (c *Comm) allgather(m manner, in Buffer, out Blocks) (*follower, error) {
 }
 
 // Alltoall brings block j of in of rank i to block i of out of rank j. in the zero Blocks, at all: the blocks lie in out, and are replaced; then both of a pair have as many elements. Either all processes give Counts, or none does.
-func (c *Comm) Alltoall(in Blocks, out Blocks) error { return finish(c.alltoall(now, in, out)) }
+func (c *Comm) Alltoall(in Blocks, out Blocks) error { return finish(c.alltoall(now, in, out, nil)) }
 
 // Ialltoall begins what Alltoall does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
 func (c *Comm) Ialltoall(in Blocks, out Blocks) *Request {
-	return inBackground(c.alltoall(later, in, out))
+	return inBackground(c.alltoall(later, in, out, nil))
 }
 
 // AlltoallInit makes Alltoall a request that Request.Start starts, again and again.
 func (c *Comm) AlltoallInit(in Blocks, out Blocks) *Request {
-	return persistent(c.alltoall(later, in, out))
+	return persistent(c.alltoall(later, in, out, nil))
 }
 
-func (c *Comm) alltoall(m manner, in Blocks, out Blocks) (*follower, error) {
-	err := laidOut("alltoall", &out, c.Size())
-	if err == nil && (in.Type != nil || in.Types != nil) {
-		err = laidOut("alltoall", &in, c.Size())
+func (c *Comm) alltoall(m manner, in Blocks, out Blocks, wrong error) (*follower, error) {
+	wrong = laidOut(&out, c.Size(), wrong)
+	if in.Type != nil || in.Types != nil {
+		wrong = laidOut(&in, c.Size(), wrong)
 	}
+	f, h, err := c.begin(alltoall, noRoot, m, likewise{b: whole(&out, c.Size())}, wrong)
 	if err != nil {
-		return nil, err
-	}
-	f, h, err := c.begin(alltoall, noRoot, m, likewise{b: whole(&out, c.Size())})
-	if err != nil {
-		return nil, err
+		return f, err
 	}
 	switch h.exchanging(&in) {
 	case inMemory:
@@ -404,7 +365,7 @@ func finish(f *follower, err error) error {
 
 func inBackground(f *follower, err error) *Request {
 	r := persistent(f, err)
-	if !r.none {
+	if f != nil {
 		r.err = r.Start()
 		r.none = r.err != nil
 	}
@@ -412,51 +373,74 @@ func inBackground(f *follower, err error) *Request {
 }
 
 func persistent(f *follower, err error) *Request {
-	r := &Request{}
-	if err != nil {
-		return r.idle(err)
+	r := &Request{operation: f, none: err != nil, err: err}
+	if f != nil {
+		r.comm = f.comm
+		f.over.Signal(finished) // it counts as done until it is started
 	}
-	r.operation = f
-	r.comm = f.comm
-	f.over.Signal(finished) // it counts as done until it is started
 	return r
 }
 
-// reducible says why buffers cannot be reduced.
-func (c *Comm) reducible(what string, op *Op, in, out Buffer, needsOut, mayBeInPlace bool) error {
-	switch {
-	case op == nil:
-		return fmt.Errorf("mpi: %s: %w: no operation", what, ErrOp)
-	case in.Type == nil && !mayBeInPlace:
-		return fmt.Errorf("mpi: %s: %w: no operand, in place is for root", what, ErrCount)
-	case in.Type != nil && needsOut && (in.Count != out.Count || in.Type != out.Type):
-		return fmt.Errorf("mpi: %s: %w: %d elements of %v are reduced to %d of %v", what, ErrCount, in.Count, in.Type, out.Count, out.Type)
+// rooted says why a rank cannot be the root, unless something else is wrong.
+func (c *Comm) rooted(root int, wrong error) error {
+	if wrong == nil && (root < 0 || root >= c.Size()) {
+		wrong = fmt.Errorf("%w: root %d of %d", ErrRank, root, c.Size())
 	}
-	t := out.Type
-	if in.Type != nil {
-		t = in.Type
-	}
-	if err := op.Check(t); err != nil {
-		return fmt.Errorf("mpi: %s: %w", what, err)
-	}
-	return nil
+	return wrong
 }
 
-// laidOut says why a buffer does not have n blocks.
-func laidOut(what string, b *Blocks, n int) error {
+// reducible says why buffers cannot be reduced, unless something else is wrong.
+func reducible(op *Op, in, out Buffer, needsOut, mayBeInPlace bool, wrong error) error {
+	t := operand(in, out).Type
 	switch {
+	case wrong != nil:
+		return wrong
+	case op == nil:
+		return fmt.Errorf("%w: no operation", ErrOp)
+	case t == nil || in.Type == nil && !mayBeInPlace:
+		return fmt.Errorf("%w: no operand", ErrCount)
+	case in.Type != nil && needsOut && (in.Count != out.Count || in.Type != out.Type):
+		return fmt.Errorf("%w: %d elements of %v are reduced to %d of %v", ErrCount, in.Count, in.Type, out.Count, out.Type)
+	}
+	return op.Check(t)
+}
+
+// dealt says why root has no blocks for all, or another rank no buffer for its own, unless something else is wrong.
+func (c *Comm) dealt(blocks *Blocks, own Buffer, root int, wrong error) error {
+	switch wrong = c.rooted(root, wrong); {
+	case c.Rank() == root:
+		return laidOut(blocks, c.Size(), wrong)
+	case wrong == nil && own.Type == nil:
+		return fmt.Errorf("%w: no buffer, in place is for root", ErrCount)
+	}
+	return wrong
+}
+
+// divided is Each of equal blocks that are all of a buffer; laidOut divides it.
+const divided = math.MinInt
+
+// laidOut says why a buffer does not have n blocks, unless something else is wrong.
+func laidOut(b *Blocks, n int, wrong error) error {
+	switch {
+	case wrong != nil || n == 0: // there is no communicator
+		return wrong
 	case b.Types != nil:
-		if len(b.Types) != n || len(b.Bytes) != n || len(b.Counts) != n {
-			return fmt.Errorf("mpi: %s: %w: %d counts, %d displacements, %d datatypes for %d blocks", what, ErrCount, len(b.Counts), len(b.Bytes), len(b.Types), n)
+		if len(b.Types) != n || len(b.Bytes) != n || len(b.Counts) != n || slices.Min(b.Counts) < 0 {
+			return fmt.Errorf("%w: counts %v, %d displacements, %d datatypes for %d blocks", ErrCount, b.Counts, len(b.Bytes), len(b.Types), n)
 		}
 		return nil
 	case b.Counts == nil:
-		if b.Each < 0 || b.Each*n > b.Count {
-			return fmt.Errorf("mpi: %s: %w: %d blocks of %d elements in %d", what, ErrCount, n, b.Each, b.Count)
+		if b.Each == divided {
+			if b.Each = b.Count / n; b.Each*n != b.Count {
+				return fmt.Errorf("%w: %d elements are no equal blocks for %d ranks", ErrCount, b.Count, n)
+			}
+		}
+		if b.Each < 0 || b.Each > b.Count/n {
+			return fmt.Errorf("%w: %d blocks of %d elements in %d", ErrCount, n, b.Each, b.Count)
 		}
 		return nil
 	case len(b.Counts) != n || b.Places != nil && len(b.Places) != n:
-		return fmt.Errorf("mpi: %s: %w: %d counts, %d places for %d blocks", what, ErrCount, len(b.Counts), len(b.Places), n)
+		return fmt.Errorf("%w: %d counts, %d places for %d blocks", ErrCount, len(b.Counts), len(b.Places), n)
 	}
 	at := 0
 	for i, count := range b.Counts {
@@ -464,7 +448,7 @@ func laidOut(what string, b *Blocks, n int) error {
 			at = b.Places[i]
 		}
 		if count < 0 || at < 0 || at > b.Count-count {
-			return fmt.Errorf("mpi: %s: %w: block %d has %d elements at %d, of %d", what, ErrCount, i, count, at, b.Count)
+			return fmt.Errorf("%w: block %d has %d elements at %d, of %d", ErrCount, i, count, at, b.Count)
 		}
 		at += count
 	}

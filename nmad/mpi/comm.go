@@ -31,8 +31,8 @@ type Comm struct {
 	place      []int32      // the rank of each process of the job; Undefined: it is no member
 
 	freed        atomic.Bool
-	checks       uint64 // comparisons of calls so far; under mu
 	calls        uint64 // collective operations so far: their tags; under mu
+	refused      uint64 // up to which of these this rank has said that it will not take part, if broken; under mu
 	mu           sync.Mutex
 	idle         []*follower        // to be used again; under mu
 	active       []*follower        // operations under way; under mu
@@ -50,10 +50,20 @@ type Comm struct {
 }
 
 // Rank is this process's, from 0 to Size-1.
-func (c *Comm) Rank() int { return c.rank }
+func (c *Comm) Rank() int {
+	if c == nil {
+		return Undefined
+	}
+	return c.rank
+}
 
 // Size is how many processes the communicator has.
-func (c *Comm) Size() int { return c.group.Size() }
+func (c *Comm) Size() int {
+	if c == nil {
+		return 0
+	}
+	return c.group.Size()
+}
 
 // Group returns its processes.
 func (c *Comm) Group() Group { return c.group }
@@ -101,8 +111,11 @@ func (c *Comm) Free() {
 }
 
 // Dup returns a communicator of the same processes whose messages are kept apart, and with the values of those Keys that are copied. All processes of c call it.
-func (c *Comm) Dup() (*Comm, error) {
-	made, err := c.Create(c.group)
+func (c *Comm) Dup() (*Comm, error) { return c.dup(nil) }
+
+// dup is Dup, unless something is wrong.
+func (c *Comm) dup(wrong error) (*Comm, error) {
+	made, err := c.create(c.group, wrong)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +138,10 @@ func (c *Comm) endow(made *Comm) {
 
 // Split returns a communicator of those processes that give the same color, in the order of their keys, and of their ranks where these are equal; nil for those whose
 // color is Undefined. All processes of c call it.
-func (c *Comm) Split(color, key int) (*Comm, error) {
+func (c *Comm) Split(color, key int) (*Comm, error) { return c.split(color, key, nil) }
+
+// split is Split, unless something is wrong.
+func (c *Comm) split(color, key int, wrong error) (*Comm, error) {
 	mine, all := [2]int64{int64(color), int64(key)}, make([][2]int64, c.Size())
 	if err := Allgather(c, [][2]int64{mine}, all); err != nil {
 		return nil, fmt.Errorf("mpi: split of %v: %w", c, err)
@@ -144,7 +160,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 			g.job = append(g.job, c.group.job[m.rank])
 		}
 	}
-	return c.make(g, c.agree)
+	return c.make(g, c.agree, wrong)
 }
 
 // SplitByHost is Split of those processes that are on one host, as the processes of the job have told each other (nmad.Session.HostOf). All processes of c call it.
@@ -154,16 +170,22 @@ func (c *Comm) SplitByHost(key int) (*Comm, error) {
 
 // Create returns a communicator of some processes of c, in the order of the group; nil for those that are not among them. All processes of c call it, those that are to be in one
 // communicator with the same group; groups that differ have no process in common.
-func (c *Comm) Create(g Group) (*Comm, error) {
+func (c *Comm) Create(g Group) (*Comm, error) { return c.create(g, nil) }
+
+// create is Create, unless something is wrong.
+func (c *Comm) create(g Group, wrong error) (*Comm, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
 	for _, p := range g.job {
 		if c.group.place(p) == Undefined {
-			return nil, fmt.Errorf("mpi: create from %v: %w: it has no process %d of the job", c, ErrGroup, p)
+			wrong = fmt.Errorf("%w: it has no process %d of the job", ErrGroup, p)
 		}
 	}
 	if c.group.Size() > 0 && g.place(c.job.session.Rank()) == Undefined {
 		g = Group{}
 	}
-	return c.make(g, c.agree)
+	return c.make(g, c.agree, wrong)
 }
 
 // agree is an Allreduce among the processes of c.

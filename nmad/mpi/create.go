@@ -2,7 +2,8 @@ package mpi
 
 import "fmt"
 
-// CreateGroup is Create that only the processes of the group call, all of them with the same group and tag. Several threads may call it at once with tags that differ.
+// CreateGroup is Create that only the processes of the group call, all of them with the same group and tag; a process that is not in it gets ErrGroup, and where all processes call it is Create that they call. Several threads may call it at once
+// with tags that differ. Of a tag or a group that is wrong the caller is told only.
 func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -17,9 +18,9 @@ func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
 		}
 	}
 	if g.place(c.job.session.Rank()) == Undefined {
-		return nil, fmt.Errorf("mpi: create group from %v: %w: the calling process is not in it", c, ErrGroup)
+		return nil, fmt.Errorf("mpi: create group from %v: %w: the calling process is not in it; CreateGroup is for the members of the group only, Create is called by all", c, ErrGroup)
 	}
-	return c.make(g, c.aside(ranks, ofGroups|uint64(tag)<<12))
+	return c.make(g, c.aside(ranks, ofGroups|uint64(tag)<<12), nil)
 }
 
 // aside is an Allreduce among some ranks, apart from the order of other operations; each has a tag of its own from one on.
@@ -51,18 +52,29 @@ func (c *Comm) Idup(made **Comm) *Request {
 	if err := c.usable(); err != nil {
 		return (&Request{}).idle(err)
 	}
+	f := &follower{comm: c, what: dups}
 	c.mu.Lock()
-	c.calls++
-	turn := c.calls
+	err := f.number()
 	c.mu.Unlock()
+	if err != nil {
+		return (&Request{}).idle(c.fails(f, err))
+	}
 	ranks := make([]int, c.Size())
 	for i := range ranks {
 		ranks[i] = i
 	}
+	// The first reduction has the tag of the turn, so a rank at which an operation before has failed refuses it.
+	first, others := c.aside(ranks, f.turn), c.aside(ranks, ofIdups|f.turn<<8)
+	agree := func(op *Op, values []int64) error {
+		now := first
+		first = others
+		return now(op, values)
+	}
 	x := NewRequest(nil)
 	x.comm = c
 	go func() {
-		d, err := c.make(c.group, c.aside(ranks, ofIdups|turn<<8))
+		d, err := c.make(c.group, agree, nil)
+		c.succeeds(f, false)
 		if err == nil {
 			c.endow(d)
 			*made = d

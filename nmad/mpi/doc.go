@@ -10,13 +10,15 @@
 // (package datatype), also such with gaps.
 //
 // A collective operation is a plan of sends, receives, reductions and copies (internal/plan) that each rank makes for itself. All processes of a communicator call its collective operations in
-// the same order. If one fails at a rank (a process has died, counts differ) it ends at all that wait for that rank, and further ones of that communicator fail; messages, and other
-// communicators, go on.
+// the same order. If one fails at a rank (an argument is wrong, a process has died, counts differ) it ends at all that wait for that rank, and further ones of that communicator fail; messages, and other
+// communicators, go on. Only a communicator that cannot be used is told to the caller alone.
 //
 // Each has an immediate form (Iallreduce), which the threads that move messages carry on, and a persistent one (Comm.AllreduceInit). Blocking ones of one host go through shared memory
 // (internal/segment), between hosts one rank of each sends messages.
 //
 // A communicator whose processes have died in part is revoked, and shrunk (Comm.Revoke, Comm.Shrink, Comm.Agree), as in ULFM. One may have a domain of nmad of its own (KeyDomain).
 //
-// Windows, files and process creation of MPI are not there.
+// Windows (Window) are memory that the processes of a communicator access without a call of the process that has it, by way of package rma.
+//
+// Files and process creation of MPI are not there.
 package mpi

@@ -107,5 +107,5 @@ func child(what string) func(*Comm) error {
 		goroutines, _ := strconv.Atoi(n)
 		return pairs(goroutines)
 	}
-	return map[string]func(*Comm) error{"works": works, "fails": fails, "dies": dies, "dies inside": diesInside, "counted": counted}[what]
+	return map[string]func(*Comm) error{"works": works, "fails": fails, "dies": dies, "dies inside": diesInside, "counted": counted, "privates": privates, "mistaken": mistaken, "mistaken, goes on": mistakenGoesOn, "windows": windowsOf, "window of the dead": windowOfDead}[what]
 }

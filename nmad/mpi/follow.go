@@ -22,7 +22,9 @@ import (
 type follower struct {
 	comm     *Comm
 	what     call
-	root     int // of the operation; noRoot: it has none
+	root     int      // of the operation; noRoot: it has none
+	wrong    error    // why this rank cannot take part
+	alike    likewise // what is compared
 	plan     plan.Plan
 	tag      uint64     // of the messages
 	turn     uint64     // how many operations of the communicator there were up to this one
@@ -52,8 +54,9 @@ type message struct {
 // noRoot is the root of operations that have none.
 const noRoot = -1
 
-// begin begins a collective operation, whose plan the caller then makes: for ranks that share memory, if these do.
-func (c *Comm) begin(what call, root int, m manner, x likewise) (*follower, *shared, error) {
+// begin begins a collective operation, whose plan the caller then makes: for ranks that share memory, if these do. wrong: why this rank cannot take part in it; then the operation ends everywhere, in its turn: at once if the caller
+// waits for its end, else when it is started. Without a communicator that can be used there is no turn, and no follower.
+func (c *Comm) begin(what call, root int, m manner, x likewise, wrong error) (*follower, *shared, error) {
 	if err := c.usable(); err != nil {
 		return nil, nil, fmt.Errorf("mpi: %v: %w", what, err)
 	}
@@ -65,41 +68,44 @@ func (c *Comm) begin(what call, root int, m manner, x likewise) (*follower, *sha
 	} else {
 		f = &follower{}
 	}
-	f.comm, f.what, f.root, f.plan.Table = c, what, root, c.job.table
+	f.comm, f.what, f.root, f.plan.Table, f.wrong = c, what, root, c.job.table, wrong
+	if c.job.checks {
+		f.alike = x
+	}
 	if m == later {
 		c.mu.Unlock()
-		if c.job.checks {
-			return f, nil, c.compare(f, m, x)
+		if wrong != nil {
+			wrong = f.because(wrong)
 		}
-		return f, nil, nil
+		return f, nil, wrong
 	}
 	err := f.number()
 	h, looked := c.shared, c.looked
 	c.mu.Unlock()
 	if err == nil && c.job.checks {
-		if err = c.compare(f, m, x); err != nil {
-			c.succeeds(f, false) // compare has ended it
-		}
+		err = c.compare(f, m)
+	}
+	if wrong != nil {
+		err = wrong
 	}
 	if err == nil && !looked {
-		if h, err = c.together(); err != nil {
-			err = c.fails(f, err)
-		}
+		h, err = c.together()
+	}
+	if err != nil {
+		err = c.fails(f, err)
 	}
 	return f, h, err
 }
 
-// number gives the operation its number, by which those of a communicator are told apart. Several may be under way. Under the communicator's mu.
+// number gives the operation its number, by which those of a communicator are told apart. Several may be under way. The error is why one before has failed; the caller then calls fails. Under the communicator's mu.
 func (f *follower) number() error {
 	c := f.comm
 	c.calls++
 	f.turn, f.tag = c.calls, c.wake|c.calls
-	if c.broken != nil {
-		c.aloud(f.tag) // other ranks may wait for this one
-		return fmt.Errorf("mpi: %v: an operation before has failed: %w", f.what, c.broken)
+	if c.broken == nil {
+		c.active = append(c.active, f)
 	}
-	c.active = append(c.active, f)
-	return nil
+	return c.broken
 }
 
 // finish follows the plan to its end.
@@ -245,11 +251,18 @@ func (f *follower) giveUp() {
 
 // background starts the operation, which goes on while the program computes.
 func (f *follower) background() error {
-	f.comm.mu.Lock()
+	c := f.comm
+	c.mu.Lock()
 	err := f.number()
-	f.comm.mu.Unlock()
+	c.mu.Unlock()
+	if f.wrong != nil {
+		err = f.wrong
+	}
 	if err != nil {
-		return err
+		return c.fails(f, err)
+	}
+	if c.job.checks {
+		_ = c.compare(f, later)
 	}
 	f.over.Reset()
 	f.next, f.open, f.left, f.failed, f.err, f.posting = 0, 0, 0, false, nil, true
@@ -364,12 +377,7 @@ func (f *follower) came(m *message, r *nmad.Request) {
 
 // wait waits for the end of the operation, until ctx is done.
 func (f *follower) wait(ctx context.Context) error {
-	engine := f.comm.job.session.Engine()
-	if ctx.Done() == nil {
-		return f.over.WaitFor(engine, finished, f.reason())
-	}
-	_, err := marcel.SelectUninterruptible(ctx, f.over.Case(engine, finished))
-	return err
+	return f.comm.domain.Await(ctx, &f.over, finished, f.reason())
 }
 
 // outcome is how the operation has ended, if it has.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -29,21 +29,17 @@ func (r *Request) Complete(s Status, err error) {
 	r.outside.over.Signal(finished)
 }
 
-// engine is what makes progress while a caller waits; nil: the default one.
-func (r *Request) engine() *pioman.Engine {
-	if r.comm == nil {
+// in is the domain of c; nil: c is nil.
+func (c *Comm) in() *nmad.Domain {
+	if c == nil {
 		return nil
 	}
-	return r.comm.job.session.Engine()
+	return c.domain
 }
 
 // wait waits for the end, until ctx is done.
-func (x *outside) wait(ctx context.Context, engine *pioman.Engine) (Status, error) {
-	if ctx.Done() == nil {
-		if err := x.over.Wait(engine, finished); err != nil {
-			return noStatus, err
-		}
-	} else if _, err := marcel.SelectUninterruptible(ctx, x.over.Case(engine, finished)); err != nil {
+func (x *outside) wait(ctx context.Context, c *Comm) (Status, error) {
+	if err := c.in().Await(ctx, &x.over, finished, pioman.Reason{}); err != nil {
 		return noStatus, err
 	}
 	return x.status, x.err

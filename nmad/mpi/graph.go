@@ -13,27 +13,27 @@ type Graph struct {
 
 // DistGraphAdjacent returns a communicator like c in which this process receives from some ranks, and sends to some. All processes of c call it; if one sends to another one as often as it says, that one says that it receives from it.
 func (c *Comm) DistGraphAdjacent(from, to []int) (*Graph, error) {
+	var wrong error
 	for _, r := range slices.Concat(from, to) {
-		if err := c.check("graph", r); err != nil {
-			return nil, err
-		}
+		wrong = c.neighbour(r, wrong)
 	}
-	made, err := c.Dup()
+	made, err := c.dup(wrong)
 	if err != nil {
 		return nil, err
 	}
 	return &Graph{made, slices.Clone(from), slices.Clone(to)}, nil
 }
 
+// neighbour says why a rank cannot be one, unless something else is wrong.
+func (c *Comm) neighbour(rank int, wrong error) error {
+	if wrong == nil && (rank < 0 || rank >= c.Size()) {
+		wrong = fmt.Errorf("%w: neighbour %d of %d", ErrRank, rank, c.Size())
+	}
+	return wrong
+}
+
 // DistGraph is DistGraphAdjacent of edges that any processes give, each some, from a rank to a rank.
 func (c *Comm) DistGraph(edges [][2]int) (*Graph, error) {
-	for _, e := range edges {
-		for _, r := range e {
-			if err := c.check("graph", r); err != nil {
-				return nil, err
-			}
-		}
-	}
 	counts, mine := make([]int64, c.Size()), make([][2]int64, len(edges))
 	for i, e := range edges {
 		mine[i] = [2]int64{int64(e[0]), int64(e[1])}
@@ -51,13 +51,18 @@ func (c *Comm) DistGraph(edges [][2]int) (*Graph, error) {
 		return nil, err
 	}
 	var from, to []int
+	var wrong error // at all ranks alike
 	for _, e := range all {
+		wrong = c.neighbour(int(e[1]), c.neighbour(int(e[0]), wrong))
 		if int(e[1]) == c.rank {
 			from = append(from, int(e[0]))
 		}
 		if int(e[0]) == c.rank {
 			to = append(to, int(e[1]))
 		}
+	}
+	if wrong != nil {
+		return nil, fmt.Errorf("mpi: graph of %v: %w", c, wrong)
 	}
 	return c.DistGraphAdjacent(from, to)
 }
@@ -67,17 +72,19 @@ func (c *Comm) Graph(neighbours [][]int) (*Graph, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
-	if len(neighbours) > c.Size() {
-		return nil, fmt.Errorf("mpi: graph: %w: %d processes of %d", ErrCount, len(neighbours), c.Size())
+	var wrong error
+	places := len(neighbours)
+	if places > c.Size() {
+		places, wrong = 0, fmt.Errorf("%w: %d processes of %d", ErrCount, places, c.Size())
 	}
 	for r, all := range neighbours {
 		for _, n := range all {
 			if n < 0 || n >= len(neighbours) {
-				return nil, fmt.Errorf("mpi: graph: %w: a neighbour %d of rank %d, of %d", ErrRank, n, r, len(neighbours))
+				wrong = fmt.Errorf("%w: a neighbour %d of rank %d, of %d", ErrRank, n, r, len(neighbours))
 			}
 		}
 	}
-	made, err := c.Create(Group{c.group.job[:len(neighbours)]})
+	made, err := c.create(Group{c.group.job[:places]}, wrong)
 	if made == nil {
 		return nil, err
 	}
@@ -118,13 +125,7 @@ func (g *Graph) same(in Buffer) Blocks {
 }
 
 func (g *Graph) exchange(m manner, in, out Blocks) (*follower, error) {
-	if err := laidOut("neighbor-alltoall", &in, len(g.to)); err != nil {
-		return nil, err
-	}
-	if err := laidOut("neighbor-alltoall", &out, len(g.from)); err != nil {
-		return nil, err
-	}
-	f, _, err := g.begin(neighbors, noRoot, m, likewise{})
+	f, _, err := g.begin(neighbors, noRoot, m, likewise{}, laidOut(&out, len(g.from), laidOut(&in, len(g.to), nil)))
 	if err == nil {
 		f.plan.Exchange(g.from, g.to, &in, &out)
 	}

@@ -23,7 +23,7 @@ type Intercomm struct {
 // Intercomm returns an intercommunicator between the processes of c and those of another communicator, whose groups have no process in common. All processes of both call it, with the rank of a leader in their
 // own communicator; the two leaders have a communicator in common, peer, give the other one's rank there, and the same tag. peer and remote of other processes do not matter.
 func (c *Comm) Intercomm(leader int, peer *Comm, remote, tag int) (*Intercomm, error) {
-	if err := c.check("intercomm", leader); err != nil {
+	if err := c.usable(); err != nil {
 		return nil, err
 	}
 	// What a leader knows of the other group: how many, and which processes of the job. -1: it does not.
@@ -195,20 +195,21 @@ func (x *Intercomm) Probe(ctx context.Context, from, tag int) (Status, error) {
 	return x.near(s), err
 }
 
-// operation begins a collective operation, whose plan is made by f: of those with a root with its number in joint, and whether it is this process. Other processes of root's group do nothing.
-func (x *Intercomm) operation(what call, root int, m manner, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
+// rootless is the root of operations of an intercommunicator that have none.
+const rootless = -5
+
+// operation begins a collective operation, whose plan is made by f: of those with a root with its number in joint, and whether it is this process. Other processes of root's group do nothing. wrong is as begin has it.
+func (x *Intercomm) operation(what call, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
 	case root == Root:
 		number = x.joint.rank
-	case root >= 0:
-		if number = x.far(root); number >= len(x.joint.gates) {
-			return nil, fmt.Errorf("mpi: %v: %w: root %d of %d", what, ErrRank, root, x.RemoteSize())
-		}
-	case root != ProcNull && root != noRoot:
-		return nil, fmt.Errorf("mpi: %v: %w: root %d", what, ErrRank, root)
+	case root >= 0 && root < x.RemoteSize():
+		number = x.sides.Remote[root]
+	case root != ProcNull && root != rootless:
+		wrong = fmt.Errorf("%w: root %d of %d", ErrRank, root, x.RemoteSize())
 	}
-	f, _, err := x.joint.begin(what, noRoot, m, likewise{})
+	f, _, err := x.joint.begin(what, noRoot, m, likewise{}, wrong)
 	if err == nil && root != ProcNull {
 		make(&f.plan, number, root == Root)
 	}
@@ -227,7 +228,7 @@ func (x *Intercomm) Ibcast(b Buffer, root int) *Request {
 }
 
 func (x *Intercomm) bcast(m manner, b Buffer, root int) (*follower, error) {
-	return x.operation(bcast, root, m, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
+	return x.operation(bcast, root, m, nil, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
 }
 
 // Gather brings in of each process of the other group to out of root.
@@ -241,12 +242,11 @@ func (x *Intercomm) Igather(in Buffer, out Blocks, root int) *Request {
 }
 
 func (x *Intercomm) gather(m manner, in Buffer, out Blocks, root int) (*follower, error) {
+	var wrong error
 	if root == Root {
-		if err := laidOut("gather", &out, x.RemoteSize()); err != nil {
-			return nil, err
-		}
+		wrong = laidOut(&out, x.RemoteSize(), nil)
 	}
-	return x.operation(gather, root, m, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
+	return x.operation(gather, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
 }
 
 // Scatter brings the blocks of in of root to out of the processes of the other group.
@@ -260,12 +260,11 @@ func (x *Intercomm) Iscatter(in Blocks, out Buffer, root int) *Request {
 }
 
 func (x *Intercomm) scatter(m manner, in Blocks, out Buffer, root int) (*follower, error) {
+	var wrong error
 	if root == Root {
-		if err := laidOut("scatter", &in, x.RemoteSize()); err != nil {
-			return nil, err
-		}
+		wrong = laidOut(&in, x.RemoteSize(), nil)
 	}
-	return x.operation(scatter, root, m, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
+	return x.operation(scatter, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
 }
 
 // Allgather brings in of each process to its block of out at all processes of the other group.
@@ -277,10 +276,7 @@ func (x *Intercomm) Iallgather(in Buffer, out Blocks) *Request {
 }
 
 func (x *Intercomm) allgather(m manner, in Buffer, out Blocks) (*follower, error) {
-	if err := laidOut("allgather", &out, x.RemoteSize()); err != nil {
-		return nil, err
-	}
-	return x.operation(allgather, noRoot, m, func(p *plan.Plan, _ int, _ bool) {
+	return x.operation(allgather, rootless, m, laidOut(&out, x.RemoteSize(), nil), func(p *plan.Plan, _ int, _ bool) {
 		p.InterAlltoall(&x.sides, func(int) Buffer { return in }, &out)
 	})
 }
@@ -294,12 +290,8 @@ func (x *Intercomm) Ialltoall(in, out Blocks) *Request {
 }
 
 func (x *Intercomm) alltoall(m manner, in, out Blocks) (*follower, error) {
-	for _, b := range []*Blocks{&in, &out} {
-		if err := laidOut("alltoall", b, x.RemoteSize()); err != nil {
-			return nil, err
-		}
-	}
-	return x.operation(alltoall, noRoot, m, func(p *plan.Plan, _ int, _ bool) { p.InterAlltoall(&x.sides, in.Block, &out) })
+	wrong := laidOut(&out, x.RemoteSize(), laidOut(&in, x.RemoteSize(), nil))
+	return x.operation(alltoall, rootless, m, wrong, func(p *plan.Plan, _ int, _ bool) { p.InterAlltoall(&x.sides, in.Block, &out) })
 }
 
 // Reduce leaves in of the processes of the other group, combined, in out of root.
@@ -316,12 +308,11 @@ func (x *Intercomm) reduce(m manner, op *Op, in, out Buffer, root int) (*followe
 	if root == Root {
 		in = out
 	}
+	var wrong error
 	if root != ProcNull {
-		if err := x.joint.reducible("reduce", op, in, out, false, false); err != nil {
-			return nil, err
-		}
+		wrong = reducible(op, in, out, false, false, nil)
 	}
-	return x.operation(reduces, root, m, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
+	return x.operation(reduces, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
 }
 
 // Allreduce leaves in of the processes of each group, combined, in out of all processes of the other one.
@@ -335,21 +326,13 @@ func (x *Intercomm) Iallreduce(op *Op, in, out Buffer) *Request {
 }
 
 func (x *Intercomm) allreduce(m manner, op *Op, in, out Buffer) (*follower, error) {
-	if err := x.joint.reducible("allreduce", op, in, out, true, false); err != nil {
-		return nil, err
-	}
-	return x.operation(allreduce, noRoot, m, func(p *plan.Plan, _ int, _ bool) { p.InterAllreduce(&x.sides, op, in, out) })
+	return x.operation(allreduce, rootless, m, reducible(op, in, out, true, false, nil), func(p *plan.Plan, _ int, _ bool) { p.InterAllreduce(&x.sides, op, in, out) })
 }
 
 // ReduceScatter leaves in of the processes of each group, combined, in out of those of the other one, a block each: in has a block for each process of the own group, and both groups give as many elements.
 func (x *Intercomm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
-	if err := laidOut("reduce-scatter", &in, x.Size()); err != nil {
-		return err
-	}
-	if err := x.joint.reducible("reduce-scatter", op, in.Buffer, out, false, false); err != nil {
-		return err
-	}
-	return finish(x.operation(reduceScatter, noRoot, now, func(p *plan.Plan, _ int, _ bool) {
+	wrong := reducible(op, in.Buffer, out, false, false, laidOut(&in, x.Size(), nil))
+	return finish(x.operation(reduceScatter, rootless, now, wrong, func(p *plan.Plan, _ int, _ bool) {
 		p.InterReduceScatter(&x.sides, op, in.Buffer, &in, out)
 	}))
 }

@@ -115,7 +115,7 @@ func start(ctx context.Context) (world *Comm, err error) {
 	return world, nil
 }
 
-// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 2001 of the domain 0. All processes of the job call it, once for a session. It does not block.
+// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 2001 of the domain 0, and for windows some from 60005 on. All processes of the job call it, once for a session. It does not block.
 func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
@@ -162,7 +162,7 @@ func Main(f func(world *Comm) error) {
 		if err = f(world); err != nil {
 			world.Abort(1, err.Error())
 		}
-		err = errors.Join(err, world.Finalize())
+		err = world.Finalize()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -170,7 +170,7 @@ func Main(f func(world *Comm) error) {
 	}
 }
 
-// Abort asks the launcher to end all processes of the job, as far as it can, and says why. It returns; the caller then ends by itself.
+// Abort ends this process with that status, and all others of the job, as far as the launcher can, and says why. It does not return.
 func (c *Comm) Abort(status int, why string) { c.job.session.Abort(status, why) }
 
 // Self returns the communicator of this process alone.

@@ -32,6 +32,9 @@ const (
 // mask has a bit for each number.
 type mask [(mostComms + 63) / 64]uint64
 
+// well is a bit of the last word of a mask that is no number's: the process can make the communicator.
+const well = 1 << 63
+
 // firstContext is that of number 0, which is the world's; 1 is that of one process alone.
 const firstContext = 2
 
@@ -115,12 +118,16 @@ func pick(free *mask, from int) int {
 type agree func(op *Op, values []int64) error
 
 // make opens a communicator of the group, in a domain that already is there, under a number that all processes of c, or those that agree is for, agree upon. Another thread may take it meanwhile; then they try
-// another one.
-func (c *Comm) make(g Group, together agree) (*Comm, error) {
+// another one. wrong: why this process cannot; then no process has the communicator, and all can try again.
+func (c *Comm) make(g Group, together agree, wrong error) (*Comm, error) {
 	n, member := &c.job.numbers, g.Size() > 0
 	fails := func(err error) (*Comm, error) { return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err) }
 	for attempt := 0; ; attempt++ {
 		free := n.free()
+		free[len(free)-1] |= well
+		if wrong != nil {
+			free = mask{}
+		}
 		words := make([]int64, len(free))
 		for i, x := range free {
 			words[i] = int64(x)
@@ -130,6 +137,12 @@ func (c *Comm) make(g Group, together agree) (*Comm, error) {
 		}
 		for i, x := range words {
 			free[i] = uint64(x)
+		}
+		if wrong == nil && free[len(free)-1]&well == 0 {
+			wrong = fmt.Errorf("another process: %w", ErrElsewhere)
+		}
+		if wrong != nil {
+			return fails(wrong)
 		}
 		// Threads that make communicators from several ones at once begin at several places.
 		number := pick(&free, c.number*17+attempt)

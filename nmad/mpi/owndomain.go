@@ -6,7 +6,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// DupWith is Dup with hints. All processes of c call it with the same KeyDomain. Values of Keys are copied as by Dup. A key that is not heeded is kept, and does nothing.
+// DupWith is Dup with hints. All processes of c call it with the same KeyDomain: "private" promises that one thread, the caller, uses the new communicator, and calls now and then. Values of Keys are copied as by Dup. A key that
+// is not heeded is kept, and does nothing.
 func (c *Comm) DupWith(hints *Info) (made *Comm, err error) {
 	access, own := hints.Get(KeyDomain)
 	if !own {

@@ -234,7 +234,7 @@ func (p *Partitioned) Arrived(part int) (bool, error) {
 	if over, _, err := p.Test(); over {
 		return true, err
 	}
-	p.comm.job.session.Engine().Poll()
+	p.comm.domain.Engine().Poll()
 	if p.left.Load() == 0 {
 		return p.outside.over.Test(finished), nil
 	}

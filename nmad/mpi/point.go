@@ -30,8 +30,8 @@ const (
 	buffered
 )
 
-// Send sends b to a rank and returns when b may be used again: for a short message before, for a long one after its receive was posted. It blocks the calling thread or goroutine
-// only.
+// Send sends b to a rank and returns when b may be used again: for a message of up to nmad.Config.Eager bytes (nmad.EnvEager; else what the network takes in one packet, 16 KiB to the own rank) at once, if the receiver has memory for it, for a longer
+// one after its receive was posted: so one to oneself waits for ever if that comes later. It blocks the calling thread or goroutine only.
 func (c *Comm) Send(b Buffer, to, tag int) error { return c.sendNow("send", b, to, tag, standard) }
 
 // Ssend is Send, but returns only when the receive was posted.

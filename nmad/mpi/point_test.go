@@ -74,7 +74,11 @@ func TestDatatypes(t *testing.T) {
 
 // TestWrong: what cannot be is an error that says so, and nothing hangs.
 func TestWrong(t *testing.T) {
-	each(t, 2, func(c *Comm) error {
+	each(t, 2, func(w *Comm) error {
+		c, err := w.Dup()
+		if err != nil {
+			return err
+		}
 		for what, x := range map[string]struct{ got, want error }{
 			"rank":            {Send(c, []int32{1}, 2, 0), ErrRank},
 			"rank below":      {Send(c, []int32{1}, -7, 0), ErrRank},
@@ -93,7 +97,7 @@ func TestWrong(t *testing.T) {
 				return fmt.Errorf("%s: %w, want %w", what, x.got, x.want)
 			}
 		}
-		if err := errors.Join(Send(c, []int32{1}, ProcNull, 0), c.Barrier()); err != nil {
+		if err := errors.Join(Send(c, []int32{1}, ProcNull, 0), w.Barrier()); err != nil { // messages go on in c
 			return err
 		}
 		if c.Rank() == 0 {

@@ -101,7 +101,7 @@ func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 		}
 		return lost
 	}
-	made, err := c.make(left, reduce)
+	made, err := c.make(left, reduce, nil)
 	switch {
 	case lost != nil:
 		return nil, c.explain("shrink", lost)

@@ -20,7 +20,7 @@ type Status struct {
 // noStatus is of a receive from no process.
 var noStatus = Status{Source: ProcNull, Tag: AnyTag}
 
-// Count is how many elements of a datatype came; Undefined: the last one is not whole.
+// Count is how many elements of a datatype came; Undefined: the last one is not whole. The function Count is for elements of a Go type.
 func (s Status) Count(t *datatype.Type) int {
 	if _, n := t.Count(s.Bytes); n >= 0 {
 		return n
@@ -75,10 +75,10 @@ func (r *Request) idle(err error) *Request {
 }
 
 // Start starts a request of a form whose name ends in Init, which was not started, or is done. Then all processes of its communicator start theirs, in the same order
-// as other collective operations. nmad.ErrActive: it is under way.
+// as other collective operations. nmad.ErrActive: it is under way. One with a wrong argument has the operation end everywhere, each time.
 func (r *Request) Start() error {
 	switch {
-	case r.none:
+	case r.none && r.operation == nil:
 		return r.err
 	case r.start != nil:
 		if err := r.start(); err != nil {
@@ -108,7 +108,7 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 	case r.none || r.waits:
 		return noStatus, r.err
 	case r.outside != nil:
-		return r.outside.wait(ctx, r.engine())
+		return r.outside.wait(ctx, r.comm)
 	case r.operation == nil:
 		return r.ended(r.it().WaitContext(ctx))
 	}
@@ -125,12 +125,15 @@ func (r *Request) Test() (done bool, s Status, err error) {
 	}
 	if x := r.outside; x != nil {
 		if !x.over.Test(finished) {
+			r.comm.in().Engine().Poll()
+		}
+		if !x.over.Test(finished) {
 			return false, Status{}, nil
 		}
 		return true, x.status, x.err
 	}
 	if r.operation != nil {
-		r.comm.job.session.Engine().Poll()
+		r.comm.domain.Engine().Poll()
 		return r.operation.over.Test(finished), noStatus, r.operation.outcome()
 	}
 	if done, err = r.it().Test(); !done {
@@ -182,9 +185,9 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 		case r.none || r.waits:
 			return i, noStatus, r.err
 		case r.outside != nil:
-			cases[i], some = r.outside.over.Case(r.engine(), finished), true
+			cases[i], some = r.comm.in().Case(&r.outside.over, finished), true
 		case r.operation != nil:
-			cases[i], some = r.operation.over.Case(r.comm.job.session.Engine(), finished), true
+			cases[i], some = r.comm.domain.Case(&r.operation.over, finished), true
 		default:
 			cases[i], some = r.it().Case(), true
 		}

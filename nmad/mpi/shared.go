@@ -412,8 +412,7 @@ func (h *shared) awaited() int {
 
 // wait waits until the step at hand can be done.
 func (h *shared) wait() error {
-	engine := h.comm.job.session.Engine()
-	for !engine.PollUntil(h.ready) {
+	for !h.comm.domain.Engine().PollUntil(h.ready) {
 		member := h.awaited()
 		if h.met() {
 			break
@@ -445,6 +444,16 @@ func (h *shared) owed() bool {
 	}
 	h.late = slices.DeleteFunc(h.late, func(r *nmad.Request) bool { over, _ := r.Test(); return over })
 	return len(h.late) > 0
+}
+
+// reached is the last operation in shared memory of which a rank has written something. When it writes next a message comes from it.
+func (h *shared) reached(rank int) uint64 {
+	if h == nil || h.segment == nil || rank == h.comm.rank || !slices.Contains(h.ranks, rank) {
+		return 0
+	}
+	member := slices.Index(h.ranks, rank)
+	h.segment.Sleep(member)
+	return h.segment.Last(member)
 }
 
 // maySleep asks a member for a message, unless one is under way, and looks once more. It says whether to sleep until that message comes: not if the step need not wait any more, and not if it waits for another member by now, since this one

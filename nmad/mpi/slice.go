@@ -12,11 +12,18 @@ import (
 
 // On returns the buffer that is the elements of a slice.
 func On[T any](s []T) (Buffer, error) {
+	b, err := on(s)
+	if err != nil {
+		err = fmt.Errorf("mpi: %w", err)
+	}
+	return b, err
+}
+
+func on[T any](s []T) (b Buffer, err error) {
 	t := common[T]()
 	if t == nil {
-		var err error
 		if t, err = datatype.OfGo(reflect.TypeFor[T]()); err != nil {
-			return Buffer{}, fmt.Errorf("mpi: %w", err)
+			return b, err
 		}
 	}
 	return Buffer{Base: datatype.AddressOf(s), Count: len(s), Type: t}, nil
@@ -37,6 +44,15 @@ func common[T any]() *datatype.Type {
 		return datatype.Of(datatype.Int64)
 	}
 	return nil
+}
+
+// Count is how many elements of a Go type came in a message; Undefined: the last one is not whole, or there are no messages of that type.
+func Count[T any](s Status) int {
+	b, err := on[T](nil)
+	if err != nil {
+		return Undefined
+	}
+	return s.Count(b.Type)
 }
 
 // Send is Comm.Send.
@@ -76,171 +92,6 @@ func Irecv[T any](c *Comm, s []T, from, tag int) *Request {
 	return c.Irecv(b, from, tag)
 }
 
-// Bcast is Comm.Bcast.
-func Bcast[T any](c *Comm, s []T, root int) error {
-	b, err := On(s)
-	if err != nil {
-		return err
-	}
-	return c.Bcast(b, root)
-}
-
-// both is the buffers of an operation; in nil: in place.
-func both[T any](in, out []T) (a, b Buffer, err error) {
-	if b, err = On(out); err == nil && in != nil {
-		a = Buffer{Base: datatype.AddressOf(in), Count: len(in), Type: b.Type}
-	}
-	return a, b, err
-}
-
-// Reduce is Comm.Reduce.
-func Reduce[T any](c *Comm, op *Op, in, out []T, root int) error {
-	a, b, err := both(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Reduce(op, a, b, root)
-}
-
-// Allreduce is Comm.Allreduce.
-func Allreduce[T any](c *Comm, op *Op, in, out []T) error {
-	a, b, err := both(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Allreduce(op, a, b)
-}
-
-// Scan is Comm.Scan.
-func Scan[T any](c *Comm, op *Op, in, out []T) error {
-	a, b, err := both(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Scan(op, a, b)
-}
-
-// Exscan is Comm.Exscan.
-func Exscan[T any](c *Comm, op *Op, in, out []T) error {
-	a, b, err := both(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Exscan(op, a, b)
-}
-
-// Gather is Comm.Gather with equal blocks: out has, at root, len(out)/Size elements for each rank.
-func Gather[T any](c *Comm, in, out []T, root int) error {
-	a, b, err := both(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Gather(a, c.equal(b), root)
-}
-
-// Scatter is Comm.Scatter with equal blocks: in has, at root, len(in)/Size elements for each rank.
-func Scatter[T any](c *Comm, in, out []T, root int) error {
-	a, b, err := both(out, in)
-	if err != nil {
-		return err
-	}
-	return c.Scatter(c.equal(b), a, root)
-}
-
-// Allgather is Comm.Allgather with equal blocks.
-func Allgather[T any](c *Comm, in, out []T) error {
-	a, b, err := both(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Allgather(a, c.equal(b))
-}
-
-// Alltoall is Comm.Alltoall with equal blocks.
-func Alltoall[T any](c *Comm, in, out []T) error {
-	a, b, err := both(in, out)
-	if err != nil {
-		return err
-	}
-	if in == nil {
-		return c.Alltoall(Blocks{}, c.equal(b))
-	}
-	return c.Alltoall(c.equal(a), c.equal(b))
-}
-
-func (c *Comm) equal(b Buffer) Blocks {
-	if c == nil || c.Size() == 0 {
-		return Blocks{Buffer: b}
-	}
-	return Blocks{Buffer: b, Each: b.Count / c.Size()}
-}
-
-// Ibcast is Comm.Ibcast.
-func Ibcast[T any](c *Comm, s []T, root int) *Request {
-	b, err := On(s)
-	if err != nil {
-		return (&Request{}).idle(err)
-	}
-	return c.Ibcast(b, root)
-}
-
-// Ireduce is Comm.Ireduce.
-func Ireduce[T any](c *Comm, op *Op, in, out []T, root int) *Request {
-	a, b, err := both(in, out)
-	if err != nil {
-		return (&Request{}).idle(err)
-	}
-	return c.Ireduce(op, a, b, root)
-}
-
-// Iallreduce is Comm.Iallreduce.
-func Iallreduce[T any](c *Comm, op *Op, in, out []T) *Request {
-	a, b, err := both(in, out)
-	if err != nil {
-		return (&Request{}).idle(err)
-	}
-	return c.Iallreduce(op, a, b)
-}
-
-// Iscan is Comm.Iscan.
-func Iscan[T any](c *Comm, op *Op, in, out []T) *Request {
-	a, b, err := both(in, out)
-	if err != nil {
-		return (&Request{}).idle(err)
-	}
-	return c.Iscan(op, a, b)
-}
-
-// Iexscan is Comm.Iexscan.
-func Iexscan[T any](c *Comm, op *Op, in, out []T) *Request {
-	a, b, err := both(in, out)
-	if err != nil {
-		return (&Request{}).idle(err)
-	}
-	return c.Iexscan(op, a, b)
-}
-
-// Iallgather is Comm.Iallgather with equal blocks.
-func Iallgather[T any](c *Comm, in, out []T) *Request {
-	a, b, err := both(in, out)
-	if err != nil {
-		return (&Request{}).idle(err)
-	}
-	return c.Iallgather(a, c.equal(b))
-}
-
-// Ialltoall is Comm.Ialltoall with equal blocks.
-func Ialltoall[T any](c *Comm, in, out []T) *Request {
-	a, b, err := both(in, out)
-	if err != nil {
-		return (&Request{}).idle(err)
-	}
-	if in == nil {
-		return c.Ialltoall(Blocks{}, c.equal(b))
-	}
-	return c.Ialltoall(c.equal(a), c.equal(b))
-}
-
 // Ssend is Comm.Ssend.
 func Ssend[T any](c *Comm, s []T, to, tag int) error {
 	b, err := On(s)
@@ -260,57 +111,147 @@ func Sendrecv[T, U any](c *Comm, out []T, to, sendTag int, in []U, from, receive
 	return c.Sendrecv(a, to, sendTag, b, from, receiveTag)
 }
 
+// A function that cannot have its slices in messages has the operation end everywhere, as its method does with an argument that is wrong.
+
+// Bcast is Comm.Bcast.
+func Bcast[T any](c *Comm, s []T, root int) error {
+	b, err := on(s)
+	return finish(c.bcast(now, b, root, err))
+}
+
+// both is the buffers of an operation; in nil: in place.
+func both[T any](in, out []T) (a, b Buffer, err error) {
+	if b, err = on(out); err == nil && in != nil {
+		a = Buffer{Base: datatype.AddressOf(in), Count: len(in), Type: b.Type}
+	}
+	return a, b, err
+}
+
+// equal is a buffer as blocks for all ranks, which it is to be divided into.
+func equal(b Buffer) Blocks { return Blocks{Buffer: b, Each: divided} }
+
+// Reduce is Comm.Reduce.
+func Reduce[T any](c *Comm, op *Op, in, out []T, root int) error {
+	a, b, err := both(in, out)
+	return finish(c.reduce(now, op, a, b, root, err))
+}
+
+// Allreduce is Comm.Allreduce.
+func Allreduce[T any](c *Comm, op *Op, in, out []T) error {
+	a, b, err := both(in, out)
+	return finish(c.allreduce(now, op, a, b, err))
+}
+
+// Scan is Comm.Scan.
+func Scan[T any](c *Comm, op *Op, in, out []T) error {
+	a, b, err := both(in, out)
+	return finish(c.scan(now, op, a, b, err))
+}
+
+// Exscan is Comm.Exscan.
+func Exscan[T any](c *Comm, op *Op, in, out []T) error {
+	a, b, err := both(in, out)
+	return finish(c.exscan(now, op, a, b, err))
+}
+
+// Gather is Comm.Gather with equal blocks: out has, at root, len(out)/Size elements for each rank; what does not divide is ErrCount, in all operations with equal blocks.
+func Gather[T any](c *Comm, in, out []T, root int) error {
+	a, b, err := both(in, out)
+	return finish(c.gather(now, a, equal(b), root, err))
+}
+
+// Scatter is Comm.Scatter with equal blocks: in has, at root, len(in)/Size elements for each rank.
+func Scatter[T any](c *Comm, in, out []T, root int) error {
+	a, b, err := both(out, in)
+	return finish(c.scatter(now, equal(b), a, root, err))
+}
+
+// Allgather is Comm.Allgather with equal blocks.
+func Allgather[T any](c *Comm, in, out []T) error {
+	a, b, err := both(in, out)
+	return finish(c.allgather(now, a, equal(b), err))
+}
+
+// Alltoall is Comm.Alltoall with equal blocks.
+func Alltoall[T any](c *Comm, in, out []T) error {
+	a, b, err := both(in, out)
+	return finish(c.alltoall(now, equal(a), equal(b), err))
+}
+
+// Ibcast is Comm.Ibcast.
+func Ibcast[T any](c *Comm, s []T, root int) *Request {
+	b, err := on(s)
+	return inBackground(c.bcast(later, b, root, err))
+}
+
+// Ireduce is Comm.Ireduce.
+func Ireduce[T any](c *Comm, op *Op, in, out []T, root int) *Request {
+	a, b, err := both(in, out)
+	return inBackground(c.reduce(later, op, a, b, root, err))
+}
+
+// Iallreduce is Comm.Iallreduce.
+func Iallreduce[T any](c *Comm, op *Op, in, out []T) *Request {
+	a, b, err := both(in, out)
+	return inBackground(c.allreduce(later, op, a, b, err))
+}
+
+// Iscan is Comm.Iscan.
+func Iscan[T any](c *Comm, op *Op, in, out []T) *Request {
+	a, b, err := both(in, out)
+	return inBackground(c.scan(later, op, a, b, err))
+}
+
+// Iexscan is Comm.Iexscan.
+func Iexscan[T any](c *Comm, op *Op, in, out []T) *Request {
+	a, b, err := both(in, out)
+	return inBackground(c.exscan(later, op, a, b, err))
+}
+
+// Iallgather is Comm.Iallgather with equal blocks.
+func Iallgather[T any](c *Comm, in, out []T) *Request {
+	a, b, err := both(in, out)
+	return inBackground(c.allgather(later, a, equal(b), err))
+}
+
+// Ialltoall is Comm.Ialltoall with equal blocks.
+func Ialltoall[T any](c *Comm, in, out []T) *Request {
+	a, b, err := both(in, out)
+	return inBackground(c.alltoall(later, equal(a), equal(b), err))
+}
+
 // Gatherv is Comm.Gather with blocks of counts elements, at root; places nil: each begins where the one before ends.
 func Gatherv[T any](c *Comm, in, out []T, counts, places []int, root int) error {
 	a, b, err := both(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Gather(a, Blocks{Buffer: b, Counts: counts, Places: places}, root)
+	return finish(c.gather(now, a, Blocks{Buffer: b, Counts: counts, Places: places}, root, err))
 }
 
 // Scatterv is Comm.Scatter with blocks of counts elements, at root; places nil: each begins where the one before ends.
 func Scatterv[T any](c *Comm, in []T, counts, places []int, out []T, root int) error {
 	a, b, err := both(out, in)
-	if err != nil {
-		return err
-	}
-	return c.Scatter(Blocks{Buffer: b, Counts: counts, Places: places}, a, root)
+	return finish(c.scatter(now, Blocks{Buffer: b, Counts: counts, Places: places}, a, root, err))
 }
 
 // Allgatherv is Comm.Allgather with blocks of counts elements; places nil: each begins where the one before ends.
 func Allgatherv[T any](c *Comm, in, out []T, counts, places []int) error {
 	a, b, err := both(in, out)
-	if err != nil {
-		return err
-	}
-	return c.Allgather(a, Blocks{Buffer: b, Counts: counts, Places: places})
+	return finish(c.allgather(now, a, Blocks{Buffer: b, Counts: counts, Places: places}, err))
 }
 
 // Alltoallv is Comm.Alltoall with blocks of so many elements for, and from, each rank, one behind the other.
 func Alltoallv[T any](c *Comm, in []T, sent []int, out []T, received []int) error {
 	a, b, err := both(in, out)
-	if err != nil {
-		return err
-	}
-	to := Blocks{Buffer: b, Counts: received}
-	if in == nil {
-		return c.Alltoall(Blocks{}, to)
-	}
-	return c.Alltoall(Blocks{Buffer: a, Counts: sent}, to)
+	return finish(c.alltoall(now, Blocks{Buffer: a, Counts: sent}, Blocks{Buffer: b, Counts: received}, err))
 }
 
 // ReduceScatter is Comm.ReduceScatter with blocks of counts elements; counts nil: with equal ones.
 func ReduceScatter[T any](c *Comm, op *Op, in []T, counts []int, out []T) error {
 	a, b, err := both(in, out)
-	if err != nil {
-		return err
-	}
-	blocks := c.equal(a)
+	blocks := equal(a)
 	if counts != nil {
 		blocks = Blocks{Buffer: a, Counts: counts}
 	}
-	return c.ReduceScatter(op, blocks, b)
+	return finish(c.reduceScatter(now, op, blocks, b, err))
 }
 
 // ReduceLocal computes inout[i] = in[i] op inout[i].

@@ -17,7 +17,13 @@ import (
 // each runs f for each rank of a job whose processes are sessions of this one, each with an engine that progresses in the background, and expects no error.
 func each(t *testing.T, size int, f func(world *Comm) error) {
 	t.Helper()
-	for rank, err := range eachErrs(t, size, f) {
+	eachOver(t, "shm", size, f)
+}
+
+// eachOver is each over that driver.
+func eachOver(t *testing.T, driver string, size int, f func(world *Comm) error) {
+	t.Helper()
+	for rank, err := range errsOver(t, driver, size, f) {
 		if err != nil {
 			t.Errorf("rank %d: %v", rank, err)
 		}
@@ -25,6 +31,12 @@ func each(t *testing.T, size int, f func(world *Comm) error) {
 }
 
 func eachErrs(t *testing.T, size int, f func(world *Comm) error) []error {
+	t.Helper()
+	return errsOver(t, "shm", size, f)
+}
+
+// errsOver is eachErrs over that driver.
+func errsOver(t *testing.T, driver string, size int, f func(world *Comm) error) []error {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -38,7 +50,7 @@ func eachErrs(t *testing.T, size int, f func(world *Comm) error) []error {
 			defer engine.Close()
 			cfg := nmad.Config{
 				Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: []byte("sixteen bytes and more of a test"),
-				Engine: engine, Driver: "shm", Timeout: 30 * time.Second, Linger: time.Second,
+				Engine: engine, Driver: driver, Timeout: 30 * time.Second, Linger: time.Second,
 			}
 			if rank == 0 {
 				cfg.Listener = l

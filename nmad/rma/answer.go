@@ -170,6 +170,7 @@ func (a *answer) giveBack() {
 
 // send sends the answer.
 func (a *answer) send() {
+	a.w.answered.meet()
 	if a.parts[1] == nil { // a get's is lent until it has left
 		a.giveBack()
 	}

@@ -230,6 +230,7 @@ func (d *Domain) Fence() error {
 		return err
 	}
 	d.fence.Add(1)
+	d.w.answered.meet()
 	return d.flush(-1)
 }
 
@@ -243,6 +244,7 @@ func (d *Domain) Flush(rank int) error {
 		return x.fails(fmt.Errorf("%w: the job has 0 to %d", nmad.ErrRank, len(d.peers)-1))
 	}
 	d.fence.Add(1)
+	d.w.answered.meet()
 	if d.far.Load() == nil {
 		return nil
 	}
@@ -255,6 +257,7 @@ func (d *Domain) FlushAll() error {
 		return err
 	}
 	d.fence.Add(1)
+	d.w.answered.meet()
 	return d.flushed(-1)
 }
 

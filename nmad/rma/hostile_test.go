@@ -42,9 +42,6 @@ func TestHostile(t *testing.T) {
 		if draw.IntN(4) == 0 {
 			head[draw.IntN(headBytes)] = byte(draw.Uint32())
 		}
-		if head[0] == askBreak { // with it any process may end collective calls, as by not taking part
-			head[0] = askWake
-		}
 		b := append(head[:draw.IntN(3)*headBytes/2], make([]byte, []int{0, 8, 1000, inlineBytes, 2 * inlineBytes}[draw.IntN(5)])...)
 		if draw.IntN(2) == 0 {
 			b = head[:]

@@ -66,7 +66,7 @@ func keep(at unsafe.Pointer, size uintptr) *memory {
 // makeMemory makes size bytes, zero all of them, of which the kernel provides a page when it is touched, with a page in front for a cookie. Where none can be made
 // that has a descriptor, as in a sandbox or under a limit, it is this process's alone, and the fd of its card is -1. The caller closes that.
 func makeMemory(size uint64) (*memory, card, error) {
-	c := card{pid: uint32(os.Getpid()), size: size}
+	c := card{pid: uint32(os.Getpid()), size: size, fd: -1} // the caller closes what there is
 	if size > MaxBytes {
 		return nil, c, fmt.Errorf("%w: %d B, at most %d can be had", ErrSize, size, uint64(MaxBytes))
 	}

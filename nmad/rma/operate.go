@@ -282,6 +282,9 @@ func (d *Domain) flush(rank int) error {
 	if f == nil {
 		return nil
 	}
+	if f.all.Load() == 0 || rank >= 0 && f.ranks[rank].underway.Load() == 0 {
+		return nil
+	}
 	left := func() bool { return f.all.Load() == 0 }
 	if rank >= 0 {
 		left = func() bool { return f.ranks[rank].underway.Load() == 0 }

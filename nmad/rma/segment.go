@@ -115,7 +115,7 @@ func (s *Segment) Free() error {
 		return nil
 	}
 	var err error
-	if w.size > 1 {
+	if len(w.members) > 1 {
 		_, err = w.agree(record{}, nil)
 	}
 	s.release()

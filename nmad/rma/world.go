@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"weak"
@@ -24,17 +25,36 @@ const (
 	LastContext     = FirstContext + 4 // and of the others: a process that opens the next one may meet one that has not left the last one
 )
 
-// opened counts the Worlds that a session has had, by weak.Pointer of it.
-var opened sync.Map
+// histories are of the Worlds that sessions have had, by place.
+var histories sync.Map
 
-// generation is the number of the next World of a session.
-func generation(s *nmad.Session) uint32 {
-	key := weak.Make(s)
-	n, known := opened.LoadOrStore(key, new(atomic.Uint32))
+// place is where a session has Worlds, one after the other: in the contexts from first on.
+type place struct {
+	session weak.Pointer[nmad.Session]
+	first   int
+}
+
+// history is what a World leaves to the next one in its place.
+type history struct {
+	worlds atomic.Uint32 // how many there were
+	early  atomic.Pointer[early]
+}
+
+// early says that collective calls of a World fail that this process had not begun.
+type early struct {
+	number   uint32 // of the World
+	by, rank int    // lost it
+}
+
+// remember gives the World its number.
+func (w *World) remember() {
+	key := place{weak.Make(w.s), w.first}
+	h, known := histories.LoadOrStore(key, new(history))
 	if !known {
-		runtime.AddCleanup(s, func(key weak.Pointer[nmad.Session]) { opened.Delete(key) }, key)
+		runtime.AddCleanup(w.s, func(key place) { histories.Delete(key) }, key)
 	}
-	return n.(*atomic.Uint32).Add(1)
+	w.history = h.(*history)
+	w.number = w.history.worlds.Add(1)
 }
 
 // World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the collective calls; see Alloc.
@@ -43,7 +63,10 @@ type World struct {
 	options options
 	engine  *pioman.Engine
 	rank    int
-	size    int
+	size    int    // of the job
+	first   int    // of its contexts
+	members []int  // its processes, this one among them, in the order of the tree of collective calls
+	index   int    // of this one there
 	peers   []peer // by rank
 	far     bool   // some other process is not reached by what is mapped
 	near    []int  // other ranks of the host whose pages are mapped here, or may be
@@ -57,6 +80,11 @@ type World struct {
 	signalled bell         // threads that sleep until a signal comes
 	served    bell         // threads that close memory, until no request uses it
 	room      bell         // threads that wait until fewer operations are under way
+
+	answered meeting // of what answers requests of others with fences and flushes of this process
+
+	history *history // of the place
+	number  uint32   // of the World there, from 1
 
 	told   atomic.Bool             // the others know that intact is done
 	intact context.Context         // done once this process has lost another one, or hears that one has; the cause says how
@@ -103,11 +131,30 @@ type options struct {
 // It opens the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of them is open already. It waits as nmad does: for the calling thread only.
 func Open(s *nmad.Session) (*World, error) { return open(s, options{}) }
 
+// Contexts is how many contexts a World takes.
+const Contexts = LastContext - FirstContext + 1
+
+// OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all with the same ranks in the same order. Its contexts are the Contexts from first on. A session has as many as it has contexts for.
+func OpenAmong(s *nmad.Session, first int, ranks ...int) (*World, error) {
+	return openAmong(s, options{}, first, ranks)
+}
+
 func open(s *nmad.Session, o options) (*World, error) {
+	ranks := make([]int, s.Size())
+	for r := range ranks {
+		ranks[r] = r
+	}
+	return openAmong(s, o, FirstContext, ranks)
+}
+
+func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, error) {
 	if s.Engine() == nil {
 		return nil, fmt.Errorf("rma: open: %w: no session: nmad.Join gives one", nmad.ErrConfig)
 	}
-	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), peers: make([]peer, s.Size())}
+	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), first: first, members: slices.Clone(ranks), index: slices.Index(ranks, s.Rank()), peers: make([]peer, s.Size())}
+	if w.index < 0 {
+		return nil, fmt.Errorf("rma: open: %w: the own rank %d is not among %v", nmad.ErrConfig, w.rank, ranks)
+	}
 	w.own = w.newDomain(nmad.Shared)
 	w.intact, w.broken = context.WithCancelCause(context.Background())
 	mem, c, err := makeMemory(worldBytes)
@@ -116,7 +163,7 @@ func open(s *nmad.Session, o options) (*World, error) {
 	}
 	defer closeDescriptor(c.fd)
 	w.peers[w.rank].page = &page{mem}
-	if w.size == 1 {
+	if len(w.members) == 1 {
 		worlds.Store(w, true)
 		return w, nil
 	}
@@ -124,7 +171,7 @@ func open(s *nmad.Session, o options) (*World, error) {
 		return nil, fmt.Errorf("rma: open: %w", err)
 	}
 	if w.sharesMemory() && !o.apart {
-		for rank := range w.size {
+		for _, rank := range w.members {
 			if rank != w.rank && s.HostOf(rank) == s.HostOf(w.rank) {
 				w.near = append(w.near, rank)
 			}
@@ -145,7 +192,7 @@ func open(s *nmad.Session, o options) (*World, error) {
 
 // sharesMemory says whether messages between the processes of a host go through memory that these share: then other memory can be shared, too.
 func (w *World) sharesMemory() bool {
-	for _, r := range w.s.Gate((w.rank + 1) % w.size).Info().Rails {
+	for _, r := range w.s.Gate(w.members[(w.index+1)%len(w.members)]).Info().Rails {
 		if r.Name != "auto" && r.Name != "shm" {
 			return false
 		}
@@ -155,15 +202,12 @@ func (w *World) sharesMemory() bool {
 
 // join opens the contexts.
 func (w *World) join() error {
-	ranks := make([]int, w.size)
-	for r := range ranks {
-		ranks[r] = r
-	}
 	for number := FirstContext; number <= contextControl; number++ {
 		if number == contextControl {
-			number += int(generation(w.s) % 2)
+			w.remember()
+			number += int(w.number % 2)
 		}
-		c, err := w.s.OpenContext(number, ranks...)
+		c, err := w.s.OpenContext(w.first+number-FirstContext, w.members...)
 		if err != nil {
 			w.leave()
 			return err
@@ -172,12 +216,18 @@ func (w *World) join() error {
 	}
 	w.control = w.contexts[contextControl-FirstContext]
 	w.stop = w.s.Monitor(nmad.GateEnded, w.ended)
-	for rank := range w.peers { // what has ended before
+	for _, rank := range w.members { // what has ended before
 		if g := w.s.Gate(rank); g.Err() != nil {
 			w.ended(nmad.Event{Gate: g})
 		}
 	}
-	return w.serve()
+	if err := w.serve(); err != nil {
+		return err
+	}
+	if e := w.history.early.Load(); e != nil && e.number == w.number {
+		w.broken(lostElsewhere(e.by, e.rank))
+	}
+	return nil
 }
 
 // leave closes what join has opened.
@@ -212,8 +262,8 @@ func (w *World) vacatePages() {
 // ended hears that a gate has ended.
 func (w *World) ended(e nmad.Event) {
 	rank := e.Gate.Rank()
-	if rank < 0 || rank >= w.size || e.Gate != w.s.Gate(rank) {
-		return // a gate of another domain
+	if !slices.Contains(w.members, rank) || e.Gate != w.s.Gate(rank) {
+		return // a gate of another domain, or of a process that has no part in this
 	}
 	why := e.Gate.Err()
 	if why == nil {
@@ -221,7 +271,7 @@ func (w *World) ended(e nmad.Event) {
 	}
 	if rank != w.rank && why != nil && w.peers[rank].lost.CompareAndSwap(nil, &why) {
 		w.broken(why)
-		if w.losses.Add(1) == int32(w.size)-1 {
+		if w.losses.Add(1) == int32(len(w.members))-1 {
 			w.last.Store(&why)
 		}
 	}
@@ -240,7 +290,7 @@ func (w *World) meet(c card) error {
 			mapped = append(mapped, rank)
 		}
 	}
-	w.far = len(mapped) < w.size-1
+	w.far = len(mapped) < len(w.members)-1
 	w.mu.Lock()
 	w.used.mapped += uint64(len(mapped)) * worldBytes
 	w.mu.Unlock()
@@ -318,7 +368,10 @@ func (w *World) Close() error {
 	}
 	w.closing.Store(true)
 	err := w.quiet()
-	if w.size > 1 {
+	if len(w.members) > 1 {
+		if w.intact.Err() != nil {
+			w.spread(context.Cause(w.intact)) // others may be in a call before
+		}
 		w.calls = lastCall
 		_, failed := w.combine(context.Background(), record{}, nil)
 		err = errors.Join(err, failed)
@@ -344,7 +397,7 @@ func (w *World) Close() error {
 	for index, x := range own {
 		w.retire(index, x)
 	}
-	if w.size > 1 {
+	if len(w.members) > 1 {
 		w.leave()
 	} else {
 		w.vacatePages()

@@ -193,7 +193,7 @@ func (h *theme) collective(what string, began time.Time, err error) bool {
 	if err != nil && h.p.scarce() && !h.unexplained(err) && !errors.Is(err, nmad.ErrPeerLost) {
 		return true
 	}
-	if err != nil && h.p.Kind == cut && strings.Contains(err.Error(), "another process of the collective call has lost it") {
+	if err != nil && h.p.Kind == cut && strings.Contains(err.Error(), "which takes part in the collective calls, says so") {
 		return true // the victim has lost that one, or that one the victim
 	}
 	return h.failed(what, h.p.Victim, began, err)

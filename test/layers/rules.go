@@ -86,8 +86,10 @@ var rules = []rule{
 	{folder: "nmad/rma", ours: []string{"nmad", "nmad/driver", "nmad/internal/sealed", "pioman", "marcel", "asm"}, theirs: []string{sys}},
 	// So do active messages, which are messages.
 	{folder: "nmad/am", ours: []string{"nmad", "pioman", "marcel", "asm"}},
+	// The examples are programs.
+	{folder: "nmad/rma/examples", ours: []string{"nmad", "pioman", "marcel"}},
 	// MPI sees of nmad what every program does.
-	{folder: "nmad/mpi", ours: []string{"nmad", "pioman", "marcel"}},
+	{folder: "nmad/mpi", ours: []string{"nmad", "pioman", "marcel", "asm"}},
 	{
 		folder:  "nmad",
 		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},

@@ -68,7 +68,8 @@ func (w *workshop) compile(ctx context.Context, compiler, source, program string
 	cmd := exec.CommandContext(ctx, compiler, line...)
 	cmd.Dir = w.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("compile %s with %s: %w\n%s", source, compiler, err, out)
+		// Not wrapped: exitOf prints no error of a command that has written its own, and this one has not.
+		return fmt.Errorf("compile %s with %s: %v\n%s", source, compiler, err, out)
 	}
 	return nil
 }

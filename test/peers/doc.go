@@ -14,6 +14,7 @@
 //	                                    where they are installed
 //	ranks, ranks-thread, ranks-explicit four and eight ranks on two CPUs, beside Open MPI whose waits yield
 //	collectives, collectives-mpich      operations of nmad/mpi, two and four ranks on two CPUs, beside Open MPI and MPICH
+//	onesided, onesided-...              puts, gets, atomics, signals and active messages, beside Open MPI, MPICH, UCX, a cache line
 //
 // The two take turns, one size at a time, and a probe (one cache line handed from
 // core to core and back) runs before, between and after them:

@@ -30,7 +30,7 @@ func TestParseJob(t *testing.T) {
 	}
 }
 
-// TestJob: each program prints a line per N, or per factor, under whichever MPI is here, and
+// TestJob: each program prints a line per N, per factor, or per rank, under whichever MPI is here, and
 // leaves what it built for the next job.
 func TestJob(t *testing.T) {
 	if testing.Short() {
@@ -50,6 +50,8 @@ func TestJob(t *testing.T) {
 		{"mpich", "threads_mpi exchange -n 1,2 -s 8 -i 4 -t 60 -c 0,0", 2 + 4},
 		{"openmpi-yield", "threads_mpi load -n 1,2 -s 100000 -i 2 -t 60 -c 0,0", 2 + 2},
 		{"openmpi-tcp", "overlap_mpi both -s 100000 -i 2 -f 0.5,2 -c 0,0", 2 + 2},
+		{"openmpi-tcp", "overlap_collectives_mpi allreduce -s 100000 -i 1 -g 1e6 -e 1e5 -l 1.5 -c 0,0", 9},
+		{"mpich", "overlap_collectives_mpi alltoall -s 100000 -i 1 -g 1e6 -e 1e5 -l 1.5 -c 0,0", 9},
 		{"mpich", "overlap_mpi receiver -s 100000 -i 2 -t 1000,2000 -c 0,0", 2 + 2},
 	} {
 		t.Run(x.setting+" "+x.line, func(t *testing.T) {

@@ -32,7 +32,8 @@ var standard = []string{"shm", "reuse", "tcp", "onecpu", "onecpu-yield"}
 
 // known are all comparisons, in the order in which they run.
 var known = append(slices.Clone(standard), "unix", "ucx", "mpich", "openmpi-tcp", "mpich-tcp",
-	"bandwidth", "bandwidth-ucx", "bandwidth-tcp", "bandwidth-openmpi-tcp", "rate", "argobots", "ranks", "ranks-thread", "ranks-explicit", "collectives", "collectives-mpich")
+	"bandwidth", "bandwidth-ucx", "bandwidth-tcp", "bandwidth-openmpi-tcp", "rate", "argobots", "ranks", "ranks-thread", "ranks-explicit", "collectives", "collectives-mpich",
+	"onesided", "onesided-sm", "onesided-mpich", "onesided-ucx", "onesided-probe", "onesided-noted")
 
 // window is how many messages are under way at once for bandwidths and rates, as in OSU's tests.
 const window = 64
@@ -46,6 +47,9 @@ func main() {
 	}
 	if len(os.Args) > 1 && os.Args[1] == "rank" {
 		os.Exit(exitOf(runRank(ctx, os.Args[2:])))
+	}
+	if len(os.Args) > 1 && os.Args[1] == "access" {
+		os.Exit(exitOf(runAccess(ctx, os.Args[2:])))
 	}
 	s, err := parseFlags(os.Args[1:])
 	switch {
@@ -171,6 +175,7 @@ func (s settings) comparisons(w *workshop) []comparison {
 			all = append(all, comparison{name: name, operation: t.title(), ours: w.rankJob(s.demo, "explicit", t), peer: collectives[name](w, t), sizes: one})
 		}
 	}
+	all = append(all, w.oneSided(s.demo)...)
 	return slices.DeleteFunc(all, func(c comparison) bool { return !slices.Contains(s.only, c.name) })
 }
 

@@ -23,6 +23,8 @@ type program struct {
 	// confine runs the whole program on cpus, for programs that bind themselves
 	// within what they may use.
 	confine bool
+	// noted is what it took when it was measured elsewhere, in ns: it is not run.
+	noted float64
 	// isolate runs it in a network namespace of its own, where that is allowed.
 	isolate bool
 }

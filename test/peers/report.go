@@ -112,8 +112,35 @@ func (d document) writeTable(w io.Writer) {
 		fmt.Fprintf(w, "%6s  %20s  %20s  %5.2f  %9s  %5d  %s\n", formatSize(r.Size),
 			interval(r.OursQ1, r.Ours, r.OursQ3, 1000), interval(r.PeerQ1, r.PeerNs, r.PeerQ3, 1000), r.Ratio, r.probe(), r.Pairs, r.last())
 	}
+	d.writeBest(w)
 	for _, s := range d.Skipped {
 		fmt.Fprintf(w, "\nskipped %s: %s\n", s.Name, s.Why)
+	}
+}
+
+// writeBest prints, of each one-sided operation, the ratio to the better one of its peers.
+func (d document) writeBest(w io.Writer) {
+	var order []string
+	best := map[string]jsonRow{}
+	for _, r := range d.Rows {
+		if !strings.HasPrefix(r.Name, "onesided") || r.Name == "onesided-noted" || r.Name == "onesided-probe" {
+			continue
+		}
+		b, known := best[r.Row]
+		if !known {
+			order = append(order, r.Row)
+		}
+		if !known || r.PeerNs < b.PeerNs {
+			best[r.Row] = r
+		}
+	}
+	if len(order) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nonesided, beside the better peer\n%-35s %11s %11s %5s %5s  %s\n", "operation", "ours ns", "peer ns", "ratio", "cores", "peer")
+	for _, k := range order {
+		r := best[k]
+		fmt.Fprintf(w, "%-35s %11.1f %11.1f %5.2f %5s  %s\n", k, r.Ours, r.PeerNs, r.Ratio, r.Regime, r.Peer)
 	}
 }
 

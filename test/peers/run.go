@@ -25,6 +25,9 @@ var errSlow = errors.New("took too long, on a machine that is busy with somethin
 // run starts p and returns its figure. The program leads a process group, which is
 // ended when ctx or the limit ends.
 func run(ctx context.Context, p program, size, iters int, cpus [2]int) (figure, error) {
+	if p.noted > 0 {
+		return figure{Size: size, Median: p.noted}, nil
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, runLimit, errSlow)
 	defer cancel()
 	line := p.command(size, iters, cpus)

@@ -52,7 +52,7 @@ func (f *Flow) Receive(r *Request) bool {
 			f.seen(r, m)
 		}
 	} else if m = x.Take(p, r.Entry.Age); m != nil {
-		r.Entry.Tag, r.Stage = m.Tag, Matched
+		r.matched(m)
 		f.deliver(r, m)
 	}
 	f.deliverFound()
@@ -111,6 +111,13 @@ func (f *Flow) Withdraw(r *Request) bool {
 		return true
 	}
 	return false
+}
+
+// matched notes that a receive has its message. That of one that is not special has the tag that the owner has set, and may read meanwhile.
+func (r *Request) matched(m *Message) {
+	if r.Stage = Matched; r.Special {
+		r.Entry.Tag = m.Tag
+	}
 }
 
 // Peek is the oldest message that p is for and that has no receive, of those from any source of up to that age none either; nil: there
@@ -202,7 +209,7 @@ func (f *Flow) Search(age uint64) {
 // to when nothing else is being dealt with.
 func (f *Flow) find(r *Request, m *Message) {
 	r.Rest.From, r.Rest.held = f.Rank, m
-	r.Entry.Tag, r.Stage = m.Tag, Matched
+	r.matched(m)
 	f.found.Push(r)
 }
 
@@ -530,6 +537,11 @@ func (f *Flow) underway() (keys []key) {
 	for i := range f.Rails {
 		for c := f.Rails[i].Streams[Pull].queue.head; c != nil; c = c.next {
 			of(c.of)
+		}
+	}
+	for r := f.tx.leaving.head; r != nil; r = r.Link { // receives of no bytes that ask for them
+		if r.Stage != Leaving {
+			keys = append(keys, key{r.Context, r.Entry.Tag})
 		}
 	}
 	return keys

@@ -32,25 +32,7 @@ func (b *Buffer) Pieces(from int, yield func([]byte) bool) {
 		}
 		return
 	}
-	at, size := 0, 0 // a piece that may be continued by the next stretch
-	join := func(next, n int) bool {
-		if at+size == next {
-			size += n
-			return true
-		}
-		was, m := at, size
-		at, size = next, n
-		return m == 0 || yield(stretch(b.Base, b.At+was, m))
-	}
-	t := b.Type
-	for i, rest := from/t.Size(), from%t.Size(); i < b.Count; i, rest = i+1, 0 {
-		if !t.root.walk(i*t.Extent(), rest, join) {
-			return
-		}
-	}
-	if size > 0 {
-		yield(stretch(b.Base, b.At+at, size))
-	}
+	Stretches(b.Count, b.Type, from, func(at, size int) bool { return yield(stretch(b.Base, b.At+at, size)) })
 }
 
 // Pack copies the data from a byte on to out, and says how many bytes these were.

@@ -26,6 +26,9 @@ func OfGo(x reflect.Type) (*Type, error) {
 	if err != nil {
 		return nil, err
 	}
+	if x.Kind() == reflect.Struct {
+		t = t.Named(x.String())
+	}
 	elements.Store(x, t)
 	return t, nil
 }

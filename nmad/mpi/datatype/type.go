@@ -20,8 +20,13 @@ type Type struct {
 	uniform Kind // of all elements; None: there are several kinds, or no elements
 }
 
-// Size is how many bytes of data it has.
-func (t *Type) Size() int { return t.root.bytes() }
+// Size is how many bytes of data it has. Of no Type, as a zero Buffer has, it is 0.
+func (t *Type) Size() int {
+	if t == nil {
+		return 0
+	}
+	return t.root.bytes()
+}
 
 // Extent is how far apart successive elements of the Type begin. It may be 0, and below it.
 func (t *Type) Extent() int { return t.ub - t.lb }

@@ -38,6 +38,8 @@ type Order struct {
 	Size    int    `json:"size"`              // of messages, in bytes
 	Count   int    `json:"count"`             // of threads, or whatever the kind of order counts
 	Domains int    `json:"domains,omitempty"` // that the threads share
+	Kernel  string `json:"kernel,omitempty"`  // of package nas
+	Class   string `json:"class,omitempty"`   // and its size
 }
 
 // answer is what rank 1 says afterwards.

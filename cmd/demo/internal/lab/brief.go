@@ -73,6 +73,22 @@ func (r OverlapRow) BriefLine() string {
 func (r OverlapRow) BriefNote() string { return conditions(r.Where, r.ProbeNS) }
 
 // BriefHead implements report.Brief.
+func (CollectiveRow) BriefHead() string {
+	return "# Medians over the rounds, at the rank that overlaps less. Overlap: T_comp/T_total. Bound: T_comp/(T_comp + CPU). " +
+		"Efficiency: overlap/bound, higher is better. More: --wide.\n" +
+		fmt.Sprintf("# %-9s %-24s %4s %7s %7s %7s %8s %7s %5s %6s", "Operation", "Variant", "Rank", "T_comm", "T_comp", "T_total", "CPU", "Overlap", "Bound", "Effic.")
+}
+
+// BriefLine implements report.Brief.
+func (r CollectiveRow) BriefLine() string {
+	return fmt.Sprintf("  %-9s %-24s %4d %7s %7s %7s %8s %7.3f %5.3f %6.3f", r.Name, r.Variant, r.Rank, report.Duration(r.Alone),
+		report.Duration(r.Compute), report.Duration(r.Total), report.Duration(r.CPU), r.Overlap, r.Bound, r.Efficiency)
+}
+
+// BriefNote implements report.Brief.
+func (r CollectiveRow) BriefNote() string { return conditions(r.Where, r.ProbeNS) }
+
+// BriefHead implements report.Brief.
 func (SendRow) BriefHead() string {
 	return "# Send time, computation on both sides: T_total, medians over the rounds. T_comm: the message alone. /max: T_total / " +
 		"max(T_comp, T_comm), 1 is perfect. /sum: T_total / (T_comp + T_comm), 1 is no overlap. More: --wide.\n" +

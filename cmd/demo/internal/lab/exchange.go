@@ -52,48 +52,6 @@ var exchanges = Experiment{
 	},
 }
 
-// domainCount is the form of E28 that messages allow: 8 threads of either process over 1 to 8 domains.
-var domainCount = Experiment{
-	Name:      "E28",
-	Lasts:     20 * time.Second,
-	Title:     "8 pairs of threads that exchange messages at once, over 1 to 8 domains, beside 8 pairs of processes (messages, not one-sided gets)",
-	Paper:     "IY14 fig. 5",
-	Published: "gets improve with each domain, at 8 B up to 31.5 times, at 2 KB 14.6 times; with a domain for each thread within 8 % of processes",
-	Iters:     40000,
-	Rounds:    5,
-	Pair:      true,
-	Run: func(ctx context.Context, o Options, s *Sink) error {
-		const players = 8
-		over := func(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (crowdSample, error) {
-			kind := kindDomains
-			if n == players {
-				kind = kindPrivate
-			}
-			return exchangeOver(kind, n)(ctx, p, c, size, players, iters)
-		}
-		processes := func(ctx context.Context, p *duo.Pair, c duo.Setup, size, _, iters int) (crowdSample, error) {
-			return exchangeProcesses(ctx, p, c, size, players, iters)
-		}
-		var all []*crowd
-		for _, x := range []struct {
-			name  string
-			size  int
-			share int
-		}{{"8 B", 8, 1}, {"2 KiB", 2 << 10, 5}} {
-			all = append(all, &crowd{
-				name: "8 pairs, " + x.name, size: x.size, share: x.share, threads: powers(1, players), paced: true, players: true, toFirst: true, axis: "domains, " + x.name,
-				remarks: []string{"the column of threads is that of domains; a time is half of an exchange, as in E27; all pairs play at once, on one core per side",
-					"a domain of several threads is serialized, that of one private"},
-				ours: []crowdVariant{
-					{"8 threads", duo.Setup{Hooked: true}, over},
-					{"8 processes, whatever the domains", duo.Setup{Hooked: true}, processes},
-				},
-			})
-		}
-		return runCrowds(ctx, o, s, "8 pairs over 1 to 8 domains", all...)
-	},
-}
-
 const (
 	kindDomains   = "exchange, some domains for all threads"
 	kindPrivate   = "exchange, a private domain for each thread"

@@ -52,7 +52,7 @@ type Sink struct {
 
 // All lists the experiments in the order of their numbers.
 func All() []Experiment {
-	return []Experiment{emptyTask, causes, whoRuns, overlapShort, lockLatency, twoThreads, engineInPath, semaphoreWait, remotePoll, offloading, dedicatedCore, idlePeriod, epBeside, timerPeriod, engineCost, overlapBoth, overlapOne, sendTime, fan, pairs, nload, standardSend, aroundComputation, receiveCall, exchanges, domainCount, contention, gates}
+	return []Experiment{emptyTask, causes, whoRuns, overlapShort, lockLatency, twoThreads, engineInPath, semaphoreWait, remotePoll, offloading, dedicatedCore, idlePeriod, epBeside, timerPeriod, engineCost, nasKernels, overlapBoth, overlapOne, sendTime, fan, pairs, nload, standardSend, aroundComputation, receiveCall, exchanges, domainCount, memoryLimits, handlerMask, getMask, treeSearch, overlapCollectives, contention, gates}
 }
 
 // Lookup finds an experiment by its name, in any case.

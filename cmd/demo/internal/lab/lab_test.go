@@ -235,7 +235,7 @@ func TestVerify(t *testing.T) {
 func TestLookup(t *testing.T) {
 	seen := map[string]bool{}
 	for _, x := range All() {
-		if seen[x.Name] || x.Title == "" || x.Paper == "" || x.Published == "" || x.Iters < 1 || x.Rounds < 5 && x.Name != causes.Name || x.Run == nil {
+		if seen[x.Name] || x.Title == "" || x.Paper == "" || x.Published == "" || x.Iters < 1 || x.Rounds < 5 && x.Name != causes.Name && x.Name != memoryLimits.Name || x.Run == nil {
 			t.Errorf("%+v", x)
 		}
 		seen[x.Name] = true

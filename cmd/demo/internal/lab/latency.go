@@ -183,12 +183,25 @@ func Follow() error {
 			return gatesOther(w, o.Setup.Driver, o.Size, o.Count == 1)
 		case kindPrivate, kindShared, kindOneGate, kindSerialized, kindFine, kindDomains, kindProcesses:
 			return exchangeOther(w, o)
+		case kindGets, kindGetting:
+			return getsOther(w, o)
+		case kindTree:
+			return treeOther(w, o)
+		case kindHandlers:
+			return handlersOther(w, o)
+		case kindLimits:
+			return limitsOther(w, o)
 		case kindSendCall:
 			return sendCallOther(w, o)
 		case kindRecvCall:
 			return recvCallOther(w, o)
+		case kindKernel:
+			_, err := kernelInTurns(context.Background(), w, o)
+			return err
 		case kindOverlap:
 			return overlapOther(w, o.Size)
+		case kindCollective:
+			return collectiveOther(w, o)
 		}
 		return fmt.Errorf("an unknown order: %q", o.Kind)
 	})

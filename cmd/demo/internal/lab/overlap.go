@@ -118,14 +118,16 @@ func runOverlap(ctx context.Context, o Options, s *Sink, sizes, rates []int, who
 			return err
 		}
 		return drawOverlap(s, contests, all)
-	})
+	}, totalOfMessage)
 }
+
+// totalOfMessage is what the total time of a message is.
+const totalOfMessage = "T_total: from the start of the send to the word that all has been received"
 
 // overLink makes a link between two hosts, with a rank of ours on either, and the peers ready, for
 // f; where it cannot, what f would measure at these rates is skipped.
-func overLink(ctx context.Context, o Options, s *Sink, rates []int, f func(x *overlapLab) error) (err error) {
-	if err := s.Begin("T_total: from the start of the send to the word that all has been received",
-		"a computation is a number of steps, so it takes longer where something else uses its core"); err != nil {
+func overLink(ctx context.Context, o Options, s *Sink, rates []int, f func(x *overlapLab) error, remarks ...string) (err error) {
+	if err := s.Begin(append(remarks, "a computation is a number of steps, so it takes longer where something else uses its core")...); err != nil {
 		return err
 	}
 	if !veth.Inside() {
@@ -138,6 +140,7 @@ func overLink(ctx context.Context, o Options, s *Sink, rates []int, f func(x *ov
 		return nil
 	}
 	p, err := newPeers(ctx, o)
+	without := err
 	if errors.Is(err, errNoPeers) {
 		s.Skip(openMPITCP.title, err.Error())
 		p = nil
@@ -156,7 +159,7 @@ func overLink(ctx context.Context, o Options, s *Sink, rates []int, f func(x *ov
 		return err
 	}
 	defer func() { err = errors.Join(err, pair.Close()) }()
-	return f(&overlapLab{pair: pair, link: link, peers: p, iters: o.Iters, cpus: fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1])})
+	return f(&overlapLab{pair: pair, link: link, peers: p, without: without, iters: o.Iters, cpus: fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1])})
 }
 
 // network is what a link is called.
@@ -164,11 +167,12 @@ func network(mbps int) string { return fmt.Sprintf("tcp, %g Gbit/s", float64(mbp
 
 // overlapLab is what these experiments are made with.
 type overlapLab struct {
-	pair  *duo.Pair
-	link  *veth.Link
-	peers *peers // nil: none
-	iters int
-	cpus  string
+	pair    *duo.Pair
+	link    *veth.Link
+	peers   *peers // nil: none
+	without error  // why there are no peers
+	iters   int
+	cpus    string
 }
 
 // contests are ours, and beside each the peer's if it is here.

@@ -81,7 +81,7 @@ func runSendTime(ctx context.Context, o Options, s *Sink) error {
 			return err
 		}
 		return drawSendTime(s, all)
-	})
+	}, totalOfMessage)
 }
 
 // sendRow summarizes the rounds of a contest at one length of computation.

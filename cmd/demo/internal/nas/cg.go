@@ -27,17 +27,23 @@ const (
 
 // gradient is the rows of one rank of the matrix, and the vectors.
 type gradient struct {
-	c            *mpi.Comm
-	n            int
-	first        int
-	counts       []int // rows of each rank
-	starts       []int // by row: where its elements begin
-	columns      []int32
-	values       []float64
-	x, z, r, q   []float64 // this rank's part
-	p            []float64 // whole
-	shift, zeta  float64
-	lastResidual float64
+	c           *mpi.Comm
+	n           int
+	first       int
+	counts      []int // rows of each rank
+	starts      []int // by row: where its elements begin
+	columns     []int32
+	values      []float64
+	z, r, q, d  []float64 // this rank's part
+	p           []float64 // whole
+	shift, want float64
+}
+
+// cgState is what the power method has come to.
+type cgState struct {
+	*gradient
+	x              []float64 // this rank's part
+	zeta, residual float64
 }
 
 // vector is a sparse one.
@@ -47,9 +53,9 @@ type vector struct {
 }
 
 // newCG makes the matrix: a sum of outer products of sparse random vectors, with weights that fall. Each rank makes all vectors, since their numbers are one sequence, and keeps its rows.
-func newCG(c *mpi.Comm, class int) (func() (string, error), error) {
+func newCG(c *mpi.Comm, class int) problem {
 	x := cgClasses[class]
-	g := &gradient{c: c, n: x.n, shift: x.shift}
+	g := &gradient{c: c, n: x.n, shift: x.shift, want: x.zeta}
 	for r := range c.Size() {
 		g.counts = append(g.counts, (r+1)*x.n/c.Size()-r*x.n/c.Size())
 	}
@@ -93,8 +99,8 @@ func newCG(c *mpi.Comm, class int) (func() (string, error), error) {
 	}
 	g.starts = append(g.starts, len(g.values))
 	own := len(rows)
-	g.x, g.z, g.r, g.q, g.p = make([]float64, own), make([]float64, own), make([]float64, own), make([]float64, own), make([]float64, x.n)
-	return func() (string, error) { return g.run(x.zeta) }, nil
+	g.z, g.r, g.q, g.d, g.p = make([]float64, own), make([]float64, own), make([]float64, own), make([]float64, own), make([]float64, x.n)
+	return g
 }
 
 // sparse draws a vector with so many elements at different places.
@@ -123,29 +129,43 @@ func (v *vector) set(at int32, value float64) {
 	v.at, v.value = append(v.at, at), append(v.value, value)
 }
 
-// run is the power method: each iteration solves with the matrix.
-func (g *gradient) run(want float64) (string, error) {
-	for i := range g.x {
-		g.x[i] = 1
+func (g *gradient) steps() int { return cgIterations }
+
+func (g *gradient) begin() state {
+	s := &cgState{gradient: g, x: make([]float64, len(g.z))}
+	for i := range s.x {
+		s.x[i] = 1
 	}
-	for range cgIterations {
-		if err := g.solve(); err != nil {
-			return "", err
-		}
-		xz, zz := g.dot(g.x, g.z), g.dot(g.z, g.z)
-		sums := []float64{xz, zz}
-		if err := mpi.Allreduce(g.c, mpi.Sum, nil, sums); err != nil {
-			return "", err
-		}
-		g.zeta = g.shift + 1/sums[0]
-		norm := 1 / math.Sqrt(sums[1])
-		for i, z := range g.z {
-			g.x[i] = norm * z
-		}
+	return s
+}
+
+func (s *cgState) set(from state) {
+	f := from.(*cgState)
+	copy(s.x, f.x)
+	s.zeta, s.residual = f.zeta, f.residual
+}
+
+// step is an iteration of the power method, which solves with the matrix.
+func (s *cgState) step(int) (err error) {
+	if s.residual, err = s.solve(s.x); err != nil {
+		return err
 	}
-	value := fmt.Sprintf("zeta %.13f, residual %.1e", g.zeta, g.lastResidual)
-	if math.Abs((g.zeta-want)/want) > 1e-10 {
-		return "", fmt.Errorf("%s, published is zeta %.13f", value, want)
+	sums := []float64{s.dot(s.x, s.z), s.dot(s.z, s.z)}
+	if err := mpi.Allreduce(s.c, mpi.Sum, nil, sums); err != nil {
+		return err
+	}
+	s.zeta = s.shift + 1/sums[0]
+	norm := 1 / math.Sqrt(sums[1])
+	for i, z := range s.z {
+		s.x[i] = norm * z
+	}
+	return nil
+}
+
+func (s *cgState) verify() (string, error) {
+	value := fmt.Sprintf("zeta %.13f, residual %.1e", s.zeta, s.residual)
+	if math.Abs((s.zeta-s.want)/s.want) > 1e-10 {
+		return "", fmt.Errorf("%s, published is zeta %.13f", value, s.want)
 	}
 	return value, nil
 }
@@ -179,22 +199,23 @@ func (g *gradient) times(part, out []float64) error {
 	return nil
 }
 
-// solve approximates z with A z = x, by steps of the method of conjugate gradients.
-func (g *gradient) solve() error {
+// solve approximates z with A z = x, by steps of the method of conjugate gradients, and returns the norm of what is left of x.
+func (g *gradient) solve(x []float64) (residual float64, err error) {
 	clear(g.z)
-	copy(g.r, g.x)
-	p := slices.Clone(g.r)
+	copy(g.r, x)
+	p := g.d // the direction
+	copy(p, g.r)
 	rho, err := g.sum(g.r, g.r)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for range cgSteps {
 		if err := g.times(p, g.q); err != nil {
-			return err
+			return 0, err
 		}
 		pq, err := g.sum(p, g.q)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		alpha := rho / pq
 		for i := range g.z {
@@ -203,7 +224,7 @@ func (g *gradient) solve() error {
 		}
 		before := rho
 		if rho, err = g.sum(g.r, g.r); err != nil {
-			return err
+			return 0, err
 		}
 		beta := rho / before
 		for i := range p {
@@ -211,12 +232,11 @@ func (g *gradient) solve() error {
 		}
 	}
 	if err := g.times(g.z, g.q); err != nil {
-		return err
+		return 0, err
 	}
 	for i := range g.q {
-		g.q[i] = g.x[i] - g.q[i]
+		g.q[i] = x[i] - g.q[i]
 	}
 	rest, err := g.sum(g.q, g.q)
-	g.lastResidual = math.Sqrt(rest)
-	return err
+	return math.Sqrt(rest), err
 }

@@ -18,26 +18,51 @@ var epClasses = []struct {
 	{28, -4.295875165629892e3, -1.580732573678431e4},
 }
 
-// newEP has each rank compute every n-th batch of deviates; the sums are reduced.
-func newEP(c *mpi.Comm, class int) (func() (string, error), error) {
-	want := epClasses[class]
-	return func() (string, error) {
-		var own ep.Sums
-		for k := c.Rank(); k < ep.Batches(want.m); k += c.Size() {
-			own.Add(ep.Batch(k))
-		}
-		sums, counts := []float64{own.X, own.Y}, own.Counts[:]
-		if err := mpi.Allreduce(c, mpi.Sum, nil, sums); err != nil {
-			return "", err
-		}
-		if err := mpi.Allreduce(c, mpi.Sum, nil, counts); err != nil {
-			return "", err
-		}
-		off := func(got, want float64) bool { return math.Abs((got-want)/want) > 1e-8 }
-		value := fmt.Sprintf("sums %.15e %.15e", sums[0], sums[1])
-		if off(sums[0], want.x) || off(sums[1], want.y) {
-			return "", fmt.Errorf("%s, published are %.15e %.15e", value, want.x, want.y)
-		}
-		return value, nil
-	}, nil
+const epSteps = 16
+
+// parallel is the problem of EP: each rank computes every n-th batch of deviates, and the ranks reduce the sums.
+type parallel struct {
+	c     *mpi.Comm
+	class int
+}
+
+// epState is the sums of a rank, after the last step those of all ranks.
+type epState struct {
+	*parallel
+	sums ep.Sums
+}
+
+func newEP(c *mpi.Comm, class int) problem { return &parallel{c, class} }
+
+func (p *parallel) steps() int   { return epSteps }
+func (p *parallel) begin() state { return &epState{parallel: p} }
+
+func (s *epState) set(from state) { s.sums = from.(*epState).sums }
+
+// step computes a share of the rank's batches. The last one reduces the sums.
+func (s *epState) step(i int) error {
+	size, rank := s.c.Size(), s.c.Rank()
+	own := (ep.Batches(epClasses[s.class].m) - rank + size - 1) / size
+	for k := i * own / epSteps; k < (i+1)*own/epSteps; k++ {
+		s.sums.Add(ep.Batch(rank + k*size))
+	}
+	if i < epSteps-1 {
+		return nil
+	}
+	xy := []float64{s.sums.X, s.sums.Y}
+	if err := mpi.Allreduce(s.c, mpi.Sum, nil, xy); err != nil {
+		return err
+	}
+	s.sums.X, s.sums.Y = xy[0], xy[1]
+	return mpi.Allreduce(s.c, mpi.Sum, nil, s.sums.Counts[:])
+}
+
+func (s *epState) verify() (string, error) {
+	want := epClasses[s.class]
+	off := func(got, want float64) bool { return math.Abs((got-want)/want) > 1e-8 }
+	value := fmt.Sprintf("sums %.15e %.15e", s.sums.X, s.sums.Y)
+	if off(s.sums.X, want.x) || off(s.sums.Y, want.y) {
+		return "", fmt.Errorf("%s, published are %.15e %.15e", value, want.x, want.y)
+	}
+	return value, nil
 }

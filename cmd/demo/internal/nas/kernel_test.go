@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 		kernel, class, _ := strings.Cut(what, " ")
 		mpi.Main(func(world *mpi.Comm) error {
 			r, err := Run(world, kernel, class)
+			if err == nil && class == Classes[0] {
+				err = inTurns(world, kernel, class)
+			}
 			if err == nil && world.Rank() == 0 {
 				fmt.Printf("%s %s %d: %s\n", r.Kernel, r.Class, r.Ranks, r.Value)
 			}
@@ -32,7 +35,44 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestKernels: the results are as published, on one process and on several. Class W, and A, with -long.
+// inTurns takes two runs of a kernel through their steps in turns, each step twice from where the run stood: neither sees the other one.
+func inTurns(c *mpi.Comm, kernel, class string) error {
+	k, err := New(c, kernel, class)
+	if err != nil {
+		return err
+	}
+	runs, again := []*Course{k.Begin(), k.Begin()}, k.Begin()
+	values := make([]string, len(runs))
+	for runs[1].Left() > 0 {
+		for i, r := range runs {
+			again.Set(r)
+			if err := again.Step(); err != nil {
+				return err
+			}
+			if err := r.Step(); err != nil {
+				return err
+			}
+			if r.Left() > 0 {
+				if _, err := r.Verify(); err == nil {
+					return fmt.Errorf("%s: %d steps are left, and the result is as published", kernel, r.Left())
+				}
+				continue
+			}
+			if values[i], err = r.Verify(); err != nil {
+				return err
+			}
+			if err := r.Step(); err == nil {
+				return fmt.Errorf("%s: there is a step after the last one", kernel)
+			}
+		}
+	}
+	if values[0] != values[1] || values[0] == "" {
+		return fmt.Errorf("%s: the runs came to %q", kernel, values)
+	}
+	return nil
+}
+
+// TestKernels: the results are as published, on one process and on several, also of two runs in turns. Class W, and A, with -long.
 func TestKernels(t *testing.T) {
 	classes := Classes[:1]
 	if effort.Long() {

@@ -31,6 +31,28 @@ type Node struct {
 	level int32
 }
 
+// To returns a geometric tree cut off at a level; Nodes is then 0: counting says it.
+func (t Tree) To(level int) Tree {
+	if level < t.depth {
+		t.depth, t.Nodes = level, 0
+	}
+	return t
+}
+
+// NodeBytes is the length of a node in messages, in bytes.
+const NodeBytes = sha1.Size + 4
+
+// Put writes the node into the first NodeBytes bytes of b.
+func (n *Node) Put(b []byte) {
+	binary.LittleEndian.PutUint32(b[copy(b, n.state[:]):], uint32(n.level))
+}
+
+// NodeOf reads what Put has written.
+func NodeOf(b []byte) (n Node) {
+	n.level = int32(binary.LittleEndian.Uint32(b[copy(n.state[:], b):]))
+	return n
+}
+
 // Root returns the root of t.
 func (t *Tree) Root() Node {
 	var seed [sha1.Size]byte

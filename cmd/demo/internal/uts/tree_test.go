@@ -72,3 +72,18 @@ func TestSearch(t *testing.T) {
 		}
 	}
 }
+
+// TestNodeBytes: a node is the same after it was written and read, and a tree that is cut off ends there.
+func TestNodeBytes(t *testing.T) {
+	root := T1.Root()
+	n := root.Child(1)
+	var b [NodeBytes]byte
+	n.Put(b[:])
+	if got := NodeOf(b[:]); got != n {
+		t.Errorf("%+v, want %+v", got, n)
+	}
+	one := T1.To(1)
+	if got, want := one.Count(one.Root()), 1+int64(T1.Children(&root)); got != want || one.Nodes != 0 || T1.To(20).Nodes != T1.Nodes {
+		t.Errorf("%d nodes, want %d", got, want)
+	}
+}

@@ -144,6 +144,26 @@ func (h *hall) operation(t *testing.T, me int, op uint64, owes []bool) {
 	}
 }
 
+// TestLast: a member sees how far another one has come, whether that has published or read something.
+func TestLast(t *testing.T) {
+	h := open(t, 2)
+	for _, x := range []struct {
+		does func()
+		want uint64
+	}{
+		{func() {}, 0},
+		{func() { h.segments[1].Publish(3, 1, 0, Everyone) }, 3},
+		{func() { h.segments[1].Publish(Slots+1, 2, 0, 0) }, Slots + 1},
+		{func() { h.segments[1].TookAll(Slots) }, Slots + 1},
+		{func() { h.segments[1].Took(2*Slots, 5) }, 2 * Slots},
+	} {
+		x.does()
+		if last := h.segments[0].Last(1); last != x.want {
+			t.Errorf("the last operation is %d, want %d", last, x.want)
+		}
+	}
+}
+
 // TestOpenWrong: what is no segment is refused.
 func TestOpenWrong(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")

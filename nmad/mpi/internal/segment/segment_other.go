@@ -27,6 +27,7 @@ func (*Segment) What(int, uint64, int) uint64          { return 0 }
 func (*Segment) Bytes(int, uint64, int, int) []byte    { return nil }
 func (*Segment) Took(uint64, int) bool                 { return false }
 func (*Segment) TookAll(uint64) bool                   { return false }
+func (*Segment) Last(int) uint64                       { return 0 }
 func (*Segment) Sleepers(func(int))                    {}
 func (*Segment) Sleep(int)                             {}
 func (*Segment) Wakeful(int) bool                      { return false }

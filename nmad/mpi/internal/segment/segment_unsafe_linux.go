@@ -176,6 +176,15 @@ func (s *Segment) TookAll(op uint64) (sleepers bool) {
 	return s.disturbed()
 }
 
+// Last is the last operation of which a member has published a piece, or read those of others.
+func (s *Segment) Last(member int) uint64 {
+	last := s.word(member, takenAt).Load()
+	for slot := range Slots {
+		last = max(last, s.word(member, headOf(slot)).Load())
+	}
+	return last >> pieceBits
+}
+
 func (s *Segment) disturbed() bool {
 	for i := 0; i < s.members; i += 64 {
 		if s.word(s.own, bitsAt+i/8).Load() != 0 {

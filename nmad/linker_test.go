@@ -1,0 +1,35 @@
+package nmad
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+)
+
+// TestNewsOfTheEnd: that a peer has ended is all that is said of links to it that could not be made, also where the news of it come later.
+func TestNewsOfTheEnd(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		g := unlinkedGate(t, 1, 2)
+		g.locked.stage, g.locked.onEnd = dialling, nil
+		news := func() { g.lost(bootstrap.Event{Rank: 2, Kind: bootstrap.Died, Reason: "rank 2 (pid 7) died"}) }
+		if before {
+			go news()
+			for h := g.lock(); h.news == ""; h = g.lock() {
+				h.letGo()
+			}
+			g.locked.letGo()
+		}
+		given := make(chan bool)
+		go func() { g.domain.giveUp(g, dialling, errors.New("connection refused")); close(given) }()
+		if !before {
+			news()
+		}
+		<-given
+		var lost *PeerError
+		if err := g.Err(); !errors.As(err, &lost) || !errors.Is(err, ErrPeerLost) || !strings.HasSuffix(err.Error(), ": rank 2 (pid 7) died") {
+			t.Errorf("news before: %v: %v", before, err)
+		}
+	}
+}

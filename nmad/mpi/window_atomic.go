@@ -1,0 +1,227 @@
+package mpi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+	"github.com/pm2-go/pm2/nmad/rma"
+)
+
+// isWord says that elements of a kind are changed by atomics.
+func isWord(k datatype.Kind) bool {
+	switch k {
+	case datatype.Int32, datatype.Int64, datatype.Uint32, datatype.Uint64, datatype.Float32, datatype.Float64:
+		return true
+	}
+	return false
+}
+
+// atomicOf is the atomic that does what an operation does; false: none does.
+func atomicOf(op *Op) (rma.Op, bool) {
+	switch op {
+	case Sum:
+		return rma.Add, true
+	case Min:
+		return rma.Min, true
+	case Max:
+		return rma.Max, true
+	case BAnd:
+		return rma.And, true
+	case BOr:
+		return rma.Or, true
+	case BXor:
+		return rma.Xor, true
+	case Replace:
+		return rma.Swap, true
+	}
+	return 0, false
+}
+
+// atomic combines one word.
+func (w *Window) atomic(a aim, op *Op, k datatype.Kind, origin, result Buffer) error {
+	size := k.Size()
+	v := wordAt(origin.First(), size)
+	if result.Type == nil {
+		return w.post(op, k, a.at, v)
+	}
+	old, err := w.fetch(op, k, a.at, v)
+	if err == nil {
+		setWord(result.First(), size, old)
+	}
+	return err
+}
+
+// atomics combines words one by one.
+func (w *Window) atomics(a aim, op *Op, k datatype.Kind, origin, result Buffer) (err error) {
+	size := k.Size()
+	values, ok := origin.Dense()
+	if !ok {
+		values = make([]byte, origin.Size())
+		origin.Pack(0, values)
+	}
+	var olds []byte
+	scattered := false
+	if result.Type != nil {
+		if olds, ok = result.Dense(); !ok {
+			olds, scattered = make([]byte, len(values)), true
+		}
+	}
+	i := 0
+	datatype.Stretches(a.count, a.t, 0, func(at, n int) bool {
+		for ; n > 0 && err == nil; at, n, i = at+size, n-size, i+size {
+			ref, v := a.at.Add(int64(at-a.low)), wordAt(datatype.AddressOf(values[i:]), size)
+			if olds == nil {
+				err = w.post(op, k, ref, v)
+				continue
+			}
+			var old uint64
+			old, err = w.fetch(op, k, ref, v)
+			setWord(datatype.AddressOf(olds[i:]), size, old)
+		}
+		return err == nil
+	})
+	if err == nil && scattered {
+		result.Unpack(0, olds)
+	}
+	return err
+}
+
+// post combines a word at a target with v. It waits for no answer where there is an atomic that does it.
+func (w *Window) post(op *Op, k datatype.Kind, at rma.Ref, v uint64) error {
+	o, ok := atomicOf(op)
+	if !ok {
+		_, err := w.fetch(op, k, at, v)
+		return err
+	}
+	d := w.domain
+	switch k {
+	case datatype.Int32:
+		return rma.Post(d, o, at, int32(v))
+	case datatype.Int64:
+		return rma.Post(d, o, at, int64(v))
+	case datatype.Uint32:
+		return rma.Post(d, o, at, uint32(v))
+	case datatype.Uint64:
+		return rma.Post(d, o, at, v)
+	case datatype.Float32:
+		return rma.Post(d, o, at, valueOf[float32](v))
+	}
+	return rma.Post(d, o, at, valueOf[float64](v))
+}
+
+// fetch is post that returns what was there before.
+func (w *Window) fetch(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint64, error) {
+	o, ok := atomicOf(op)
+	d := w.domain
+	if !ok {
+		return w.fetchOther(op, k, at, v)
+	}
+	switch k {
+	case datatype.Int32:
+		old, err := rma.Fetch(d, o, at, int32(v))
+		return uint64(uint32(old)), err
+	case datatype.Int64:
+		old, err := rma.Fetch(d, o, at, int64(v))
+		return uint64(old), err
+	case datatype.Uint32:
+		old, err := rma.Fetch(d, o, at, uint32(v))
+		return uint64(old), err
+	case datatype.Uint64:
+		return rma.Fetch(d, o, at, v)
+	case datatype.Float32:
+		old, err := rma.Fetch(d, o, at, valueOf[float32](v))
+		return bitsOf(old), err
+	}
+	old, err := rma.Fetch(d, o, at, valueOf[float64](v))
+	return bitsOf(old), err
+}
+
+// fetchOther is fetch of an operation that no atomic does.
+func (w *Window) fetchOther(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint64, error) {
+	if op == NoOp {
+		return w.load(k, at)
+	}
+	mine, theirs := []uint64{0}, []uint64{0}
+	a, b := datatype.Within(mine, 1, datatype.Of(k)), datatype.Within(theirs, 1, datatype.Of(k))
+	setWord(a.First(), k.Size(), v)
+	old, err := w.load(k, at)
+	for err == nil {
+		setWord(b.First(), k.Size(), old)
+		op.Apply(a, b)
+		was := old
+		if old, err = w.swap(k.Size(), at, was, wordAt(b.First(), k.Size())); old == was {
+			break
+		}
+	}
+	return old, err
+}
+
+// load reads a word at a target.
+func (w *Window) load(k datatype.Kind, at rma.Ref) (uint64, error) {
+	if k.Size() == 4 {
+		old, err := rma.Load[uint32](w.domain, at)
+		return uint64(old), err
+	}
+	return rma.Load[uint64](w.domain, at)
+}
+
+// swap replaces a word at a target if it has the bits of old, and returns what was there before.
+func (w *Window) swap(size int, at rma.Ref, old, next uint64) (uint64, error) {
+	if size == 4 {
+		was, err := rma.CompareAndSwap(w.domain, at, uint32(old), uint32(next))
+		return uint64(was), err
+	}
+	return rma.CompareAndSwap(w.domain, at, old, next)
+}
+
+// CompareAndSwap replaces one element at a target by next if it has the bits of old, and reads what was there before into result: that of old if it was replaced. All have one element of one type. It returns when result is there. See Accumulate.
+func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error {
+	const what = "compare-and-swap"
+	if target == ProcNull {
+		return w.usable()
+	}
+	a, err := w.aim(what, target, at, next.Count, next.Type, nil)
+	if err != nil {
+		return err
+	}
+	of := a.t.Element()
+	switch {
+	case a.count != 1 || of == nil || of.Elements() != a.t.Elements() || old.Type == nil || result.Type == nil || old.Size() != a.size() || result.Size() != a.size():
+		err = fmt.Errorf("%w: one element of a predefined type each: %d of %v", ErrType, next.Count, next.Type)
+	case isWord(of.Uniform()) && of.Elements() == 1:
+		size := of.Size()
+		was, failed := w.swap(size, a.at, wordAt(old.First(), size), wordAt(next.First(), size))
+		if err = failed; err == nil {
+			setWord(result.First(), size, was)
+		}
+	default:
+		err = w.swapExclusively(a, of, old, next, result)
+	}
+	if err != nil {
+		return w.failsAt(what, target, err)
+	}
+	return nil
+}
+
+// swapExclusively is CompareAndSwap of an element that has no atomic.
+func (w *Window) swapExclusively(a aim, of *datatype.Type, old, next, result Buffer) (err error) {
+	if err := w.lockMutex(a.target); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.unlockMutex(a.target)) }()
+	b := make([]byte, 2*of.Size())
+	was, want := b[:of.Size()], b[of.Size():]
+	there := Buffer{Base: datatype.AddressOf(was), Count: len(was), Type: datatype.Of(datatype.Byte)}
+	old.Pack(0, want)
+	err = a.pieces(0, there, func(from rma.Ref, b []byte) error { return w.domain.Get(b, from) })
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(was, want) {
+		err = a.pieces(0, next, w.domain.Put)
+	}
+	result.Unpack(0, was)
+	return err
+}

@@ -1,0 +1,186 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/nmad/rma"
+)
+
+// How windows are made. All processes of the communicator call the same function; each may give another size, and another unit, which is how many bytes a displacement counts. A window has a communicator, and a World of package rma, of its own, so only its
+// processes have to do with it. Messages progress in the background while it is there.
+
+// AllocateWindow makes a window with new memory, zero all of it, which processes of one host reach by loads and stores.
+func (c *Comm) AllocateWindow(bytes, unit int) (*Window, error) {
+	return c.window(allocated, bytes, unit, func(w *Window, m *rma.World) (err error) {
+		if w.part, err = m.Make(bytes); err == nil {
+			w.own = w.part.Bytes()
+		}
+		return err
+	})
+}
+
+// CreateWindow makes a window of memory that the program has. It stays where it is until Free. Accesses of other processes to it cost a call of the kernel, or messages; see AllocateWindow.
+func (c *Comm) CreateWindow(memory []byte, unit int) (*Window, error) {
+	return c.window(created, len(memory), unit, func(w *Window, m *rma.World) (err error) {
+		w.own = memory
+		w.part, err = m.Register(memory)
+		return err
+	})
+}
+
+// AllocateShared makes a window with new memory that all its processes read and write as their own: Window.Shared has that of each. The parts of successive ranks lie behind each other without gaps. The processes are of one host; Comm.SplitByHost has such.
+func (c *Comm) AllocateShared(bytes, unit int) (*Window, error) {
+	return c.window(shares, bytes, unit, nil)
+}
+
+// DynamicWindow makes a window without memory: Attach adds some, and says where it is.
+func (c *Comm) DynamicWindow() (*Window, error) {
+	return c.window(dynamic, 0, 1, func(*Window, *rma.World) error { return nil })
+}
+
+// windowCard is what a process tells the others of its part.
+type windowCard struct {
+	Failed bool
+	Form   uint8
+	Size   int64
+	Unit   int64
+	Memory [rma.RefBytes]byte
+	Words  [rma.RefBytes]byte
+}
+
+// windowContext is the first context of the World of the window whose communicator has number 0.
+const windowContext = rma.LastContext + 1
+
+// window makes a window, whose memory own makes here; nil: rank 0 makes that of all.
+func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) error) (*Window, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	fails := func(err error) (*Window, error) {
+		return nil, c.told(fmt.Errorf("mpi: new window (%s), %v: %w", formNames[f], c, err))
+	}
+	d, err := c.Create(c.group)
+	if err != nil {
+		return fails(err)
+	}
+	m, err := rma.OpenAmong(c.job.session, windowContext+rma.Contexts*d.number, c.group.job...)
+	if err != nil {
+		d.Free()
+		return fails(err)
+	}
+	w := &Window{comm: d, memory: m, domain: m.Default(), form: f, peers: make([]windowPeer, c.Size()), used: make([]uint64, 2*c.Size())}
+	if err = w.make(bytes, unit, own); err != nil {
+		return fails(errors.Join(err, w.release()))
+	}
+	return w, nil
+}
+
+// make makes the memory of this process, and finds that of the others. If it fails at one it fails at all.
+func (w *Window) make(bytes, unit int, own func(*Window, *rma.World) error) (err error) {
+	mine, all := windowCard{Form: uint8(w.form), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
+	if bytes < 0 || unit < 1 {
+		err = fmt.Errorf("%w: %d B in units of %d: give 0 or more, and 1 or more", ErrCount, bytes, unit)
+	} else if w.words, err = w.memory.Make(w.wordsBytes()); err == nil && own != nil {
+		err = own(w, w.memory)
+	}
+	if w.words != nil {
+		_, _ = w.words.Ref(0).AppendBinary(mine.Words[:0])
+	}
+	if w.part != nil {
+		_, _ = w.part.Ref(0).AppendBinary(mine.Memory[:0])
+	}
+	mine.Failed = err != nil
+	if lost := Allgather(w.comm, []windowCard{mine}, all); lost != nil || err != nil {
+		return errors.Join(err, lost)
+	}
+	for rank := range all {
+		if err := w.learn(rank, &all[rank]); err != nil {
+			return err
+		}
+	}
+	if w.form == shares {
+		if err := w.share(); err != nil {
+			return err
+		}
+	}
+	w.watch()
+	return nil
+}
+
+// learn takes in what a rank tells of its part.
+func (w *Window) learn(rank int, x *windowCard) error {
+	p, most := &w.peers[rank], int64(rma.MaxBytes)
+	switch {
+	case x.Failed:
+		return fmt.Errorf("%w: rank %d has no memory for it", ErrElsewhere, rank)
+	case form(x.Form) != w.form:
+		return fmt.Errorf("%w: rank %d makes another kind of window", ErrCall, rank)
+	case x.Size < 0 || x.Size > most || x.Unit < 1:
+		return fmt.Errorf("%w: rank %d has %d B in units of %d", ErrCount, rank, x.Size, x.Unit)
+	}
+	p.size, p.unit = int(x.Size), int(x.Unit)
+	p.ref, _ = rma.ParseRef(x.Memory[:])
+	p.words, _ = rma.ParseRef(x.Words[:])
+	if p.words.Rank() != w.comm.group.job[rank] || w.part != nil && p.ref.Rank() != p.words.Rank() {
+		return fmt.Errorf("%w: rank %d tells of memory of another process", ErrCall, rank)
+	}
+	return nil
+}
+
+// share has rank 0 make the memory of all, and the others map it.
+func (w *Window) share() (err error) {
+	total := 0
+	for rank := range w.peers {
+		total += w.peers[rank].size
+	}
+	var ref [rma.RefBytes]byte
+	if w.comm.rank == 0 {
+		if w.part, err = w.memory.Make(total); err == nil {
+			_, _ = w.part.Ref(0).AppendBinary(ref[:0])
+		}
+	}
+	if lost := Bcast(w.comm, ref[:], 0); lost != nil {
+		return errors.Join(err, lost)
+	}
+	first, _ := rma.ParseRef(ref[:])
+	all, mapped := w.domain.Local(first, total)
+	said := []int32{0}
+	if mapped {
+		said[0] = 1
+	}
+	if lost := Allreduce(w.comm, Min, nil, said); lost != nil || err != nil {
+		return errors.Join(err, lost)
+	}
+	if said[0] == 0 {
+		return fmt.Errorf("%w: its processes share no memory: Comm.SplitByHost has those that can", ErrComm)
+	}
+	at := 0
+	for rank := range w.peers {
+		p := &w.peers[rank]
+		p.ref = first.Add(int64(at))
+		if rank == w.comm.rank {
+			w.own = all[at : at+p.size : at+p.size]
+		}
+		at += p.size
+	}
+	return nil
+}
+
+// Shared returns the memory of a rank of a window of AllocateShared, for loads and stores, which others see after Sync and a Barrier, or a signal of another kind; and of other windows that of this process.
+func (w *Window) Shared(rank int) ([]byte, error) {
+	p, err := w.peer("shared", rank)
+	switch {
+	case err != nil:
+		return nil, err
+	case rank == w.comm.rank:
+		return w.own, nil
+	case w.form != shares:
+		return nil, w.failsAt("shared", rank, fmt.Errorf("%w: %s has made it, only AllocateShared makes memory that all use", ErrWindow, formNames[w.form]))
+	}
+	b, ok := w.domain.Local(p.ref, p.size)
+	if !ok {
+		return nil, w.failsAt("shared", rank, fmt.Errorf("%w: it is not mapped any more", ErrWindow))
+	}
+	return b, nil
+}

@@ -1,0 +1,195 @@
+package nmad
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// owner is a thread, or a goroutine, that has private domains, in whatever sessions. Nothing but its own calls moves these; so each of its calls that waits moves all of them, whatever it waits for. Else two
+// owners that wait for each other, each in another domain than the one in which it owes the other one something, would wait for ever.
+//
+// The domains have one engine: a waiter that polls it polls them all, and one that sleeps in it sleeps on the descriptors of all. What another engine moves the owner waits for in its own engine, too, while something
+// is under way there:
+//
+//	what is waited for is moved by        the owner waits in     which also polls
+//	its engine                            its engine             that of the session, if something is under way there and no hook polls it
+//	another one; its domains are at rest  that one
+//	another one                           its engine             that one
+//
+// A call that polls its own gate before that (waiter, Request.Test, a probe) polls the engine at every turnEvery-th look that is vain, so that calls which never come to wait for long move the others, too.
+type owner struct {
+	_       [pad]byte
+	engine  *pioman.Engine                // of the domains
+	domains atomic.Int32                  // that are open; under the mu of owners
+	beside  atomic.Pointer[pioman.Engine] // that is polled as well; nil: none, and task is inactive. The owner writes
+	hooked  bool                          // as with knew it; the owner's
+	task    pioman.Task                   // polls beside, in engine
+	poll    pioman.Handler                // of it
+	vain    uint                          // looks; the owner's
+	_       [pad]byte
+}
+
+// turnEvery is how often a caller looks in vain before it moves its other domains: a look at shared memory takes about 100 ns, a poll of an engine 50 ns and more.
+const turnEvery = 8
+
+// ownerList has the owners of the process.
+type ownerList struct {
+	mu  sync.Mutex // of changes
+	all atomic.Pointer[[]owning]
+}
+
+// owning says which thread an owner is.
+type owning struct {
+	thread uint64 // asm.GoID
+	*owner
+}
+
+var owners ownerList
+
+// join makes the caller the owner of one more domain. shared: other processes use its CPUs.
+func (l *ownerList) join(shared bool) *owner {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.caller()
+	if o == nil {
+		o = &owner{engine: pioman.New(pioman.Config{Shared: shared})}
+		o.poll = o.pollBeside
+		var all []owning
+		if old := l.all.Load(); old != nil {
+			all = slices.Clone(*old)
+		}
+		all = append(all, owning{asm.GoID(), o})
+		l.all.Store(&all)
+	}
+	o.domains.Add(1)
+	return o
+}
+
+// leave takes one domain from its owner; with the last one the engine ends. Any thread calls it.
+func (l *ownerList) leave(o *owner) {
+	l.mu.Lock()
+	last := o.domains.Add(-1) == 0
+	if last {
+		var left *[]owning
+		if all := slices.DeleteFunc(slices.Clone(*l.all.Load()), func(x owning) bool { return x.owner == o }); len(all) > 0 {
+			left = &all
+		}
+		l.all.Store(left)
+	}
+	l.mu.Unlock()
+	if last {
+		_ = o.engine.Close() // not from its handler, so it cannot fail
+	}
+}
+
+// caller is the owner that the caller is; nil: it has no private domain. One load if no thread has any.
+func (l *ownerList) caller() *owner {
+	if all := l.all.Load(); all != nil {
+		return callerAmong(*all)
+	}
+	return nil
+}
+
+//go:noinline
+func callerAmong(all []owning) *owner {
+	me := asm.GoID()
+	for i := range all {
+		if all[i].thread == me {
+			return all[i].owner
+		}
+	}
+	return nil
+}
+
+// others is the caller if it has to move private domains beside those that a look in this domain moves; else nil.
+func (x *access) others() *owner {
+	if x == nil || x.own == nil {
+		return owners.caller()
+	}
+	if x.own.domains.Load() > 1 && x.owner == asm.GoID() { // a guest leaves that to the owner
+		return x.own
+	}
+	return nil
+}
+
+// turn moves the domains on, at some of the calls. The owner calls it, without a lock, when it has looked in vain.
+func (o *owner) turn() {
+	if o.vain++; o.vain%turnEvery == 0 && o.engine.Pending() > 0 {
+		o.engine.Poll()
+	}
+}
+
+// advance moves the gate on, once, for a caller that may look again and again, and with it now and then its other domains.
+func (g *Gate) advance() {
+	g.poll()
+	if o := g.owned.others(); o != nil {
+		o.turn()
+	}
+}
+
+// advance is that of all gates.
+func (d *Domain) advance() {
+	d.poll()
+	if o := d.access.others(); o != nil {
+		o.turn()
+	}
+}
+
+// waitsIn is the engine in which the caller waits for what e moves.
+func waitsIn(e *pioman.Engine) *pioman.Engine {
+	o := owners.caller()
+	if o == nil || o.engine != e && o.engine.Pending() == 0 {
+		return e
+	}
+	if o.engine != e {
+		o.with(e)
+	}
+	return o.engine
+}
+
+// waitsIn is the engine in which the caller, which may use the gate, waits for what happens there.
+func (g *Gate) waitsIn() *pioman.Engine {
+	if g.owned == nil {
+		return waitsIn(g.engine)
+	}
+	g.owned.own.withSession(g.domain.s)
+	return g.engine
+}
+
+// withSession has a wait for what the domains move poll a session's engine as well, if something is under way there and no hook polls it.
+func (o *owner) withSession(s *Session) {
+	if e := s.cfg.Engine; !e.Hooked() && e.Pending() > 0 {
+		o.with(e)
+	} else if o.beside.Load() != nil {
+		o.with(nil)
+	}
+}
+
+// with has those that poll the engine poll another one as well; nil: none. Where hooks poll that, too, a sleep need not end for it now and then.
+func (o *owner) with(e *pioman.Engine) {
+	hooked := e == nil || e.Hooked()
+	if o.beside.Load() == e && o.hooked == hooked || o.task.Cancel() != nil { // its handler runs, and the caller in it: the wait will fail
+		return
+	}
+	o.beside.Store(e)
+	if o.hooked = hooked; e == nil {
+		return
+	}
+	how := pioman.Repeat
+	if !hooked {
+		how |= pioman.Blind
+	}
+	o.task.Init("nmad engine beside private domains", o.poll, how)
+	_ = o.engine.Submit(&o.task) // refused: the last domain was closed just now
+}
+
+func (o *owner) pollBeside(t *pioman.Task) pioman.Status {
+	if o.beside.Load().Turn(t) == pioman.Moved {
+		return pioman.Moved
+	}
+	return pioman.Again
+}
