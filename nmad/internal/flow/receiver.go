@@ -539,11 +539,6 @@ func (f *Flow) underway() (keys []key) {
 			of(c.of)
 		}
 	}
-	for r := f.tx.leaving.head; r != nil; r = r.Link { // receives of no bytes that ask for them
-		if r.Stage != Leaving {
-			keys = append(keys, key{r.Context, r.Entry.Tag})
-		}
-	}
 	return keys
 }
 
