@@ -47,6 +47,12 @@ func networks(t testing.TB) map[string]driver.Driver {
 // newJob opens the sessions and worlds of a job; polled: a goroutine polls all default domains.
 func newJob(t testing.TB, size int, d driver.Driver, cfg Config, polled bool) *testJob {
 	t.Helper()
+	return newJobWith(t, size, d, cfg, polled, 0)
+}
+
+// newJobWith is newJob with that longest eager message; 0: the default.
+func newJobWith(t testing.TB, size int, d driver.Driver, cfg Config, polled bool, eager int) *testJob {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +63,7 @@ func newJob(t testing.TB, size int, d driver.Driver, cfg Config, polled bool) *t
 	for rank := range size {
 		wg.Go(func() {
 			j.engines[rank] = pioman.New(pioman.Config{})
-			c := nmad.Config{Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: []byte("a secret of at least sixteen bytes"), Custom: d, Engine: j.engines[rank], Timeout: time.Minute}
+			c := nmad.Config{Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: []byte("a secret of at least sixteen bytes"), Custom: d, Engine: j.engines[rank], Timeout: time.Minute, Eager: eager}
 			if rank == 0 {
 				c.Listener = l
 			}

@@ -82,9 +82,9 @@ type Domain struct {
 
 	greetings atomic.Pointer[greeting] // of a Private domain: peers that its owner has not opened yet
 
-	task    pioman.Task   // posts what was parked
-	due     atomic.Bool   // there is something
-	polling atomic.Uint32 // 1: the owner of a Private domain polls; it writes it
+	tasks   [2]pioman.Task // each posts what was parked; there is another one where one runs
+	due     atomic.Bool    // there is something
+	polling atomic.Uint32  // 1: the owner of a Private domain polls; it writes it
 	_       [64]byte
 	polls   atomic.Uint64
 }

@@ -63,7 +63,9 @@ func (w *World) ranks() []int {
 // open opens the domain over nm.
 func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 	d := &Domain{w: w, nm: nm, own: nm.Number() != 0, number: nm.Number(), access: access, peers: map[address]*peer{}, home: make([]atomic.Pointer[peer], w.s.Size())}
-	d.task.Init("active messages", d.runTask, pioman.OneShot)
+	for i := range d.tasks {
+		d.tasks[i].Init("active messages", d.runTask, pioman.OneShot)
+	}
 	var err error
 	if d.long, err = nm.OpenContext(w.cfg.Context+1, w.ranks()...); err == nil && !d.own {
 		d.in, err = nm.OpenContext(w.cfg.Context, w.ranks()...)
@@ -227,7 +229,7 @@ func (w *World) shutdown() {
 		d.poll()
 		rest(tries)
 	}
-	_ = d.task.Cancel() // it is no handler of this engine
+	d.cancelTasks()
 	w.forget(d)
 	for _, c := range []*nmad.Context{d.in, d.long, w.control, w.calls.long} {
 		_ = c.Close() // of one in which messages lie the number stays taken

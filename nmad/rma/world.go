@@ -25,8 +25,8 @@ const (
 	LastContext     = FirstContext + 4 // and of the others: a process that opens the next one may meet one that has not left the last one
 )
 
-// opened counts the Worlds that a session has had in its contexts.
-var opened sync.Map
+// histories are of the Worlds that sessions have had, by place.
+var histories sync.Map
 
 // place is where a session has Worlds, one after the other: in the contexts from first on.
 type place struct {
@@ -34,14 +34,27 @@ type place struct {
 	first   int
 }
 
-// generation is the number of the next World there.
-func generation(s *nmad.Session, first int) uint32 {
-	key := place{weak.Make(s), first}
-	n, known := opened.LoadOrStore(key, new(atomic.Uint32))
+// history is what a World leaves to the next one in its place.
+type history struct {
+	worlds atomic.Uint32 // how many there were
+	early  atomic.Pointer[early]
+}
+
+// early says that collective calls of a World fail that this process had not begun.
+type early struct {
+	number   uint32 // of the World
+	by, rank int    // lost it
+}
+
+// remember gives the World its number.
+func (w *World) remember() {
+	key := place{weak.Make(w.s), w.first}
+	h, known := histories.LoadOrStore(key, new(history))
 	if !known {
-		runtime.AddCleanup(s, func(key place) { opened.Delete(key) }, key)
+		runtime.AddCleanup(w.s, func(key place) { histories.Delete(key) }, key)
 	}
-	return n.(*atomic.Uint32).Add(1)
+	w.history = h.(*history)
+	w.number = w.history.worlds.Add(1)
 }
 
 // World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the collective calls; see Alloc.
@@ -70,7 +83,11 @@ type World struct {
 
 	answered meeting // of what answers requests of others with fences and flushes of this process
 
-	intact context.Context         // done once another process was lost; the cause says how
+	history *history // of the place
+	number  uint32   // of the World there, from 1
+
+	told   atomic.Bool             // the others know that intact is done
+	intact context.Context         // done once this process has lost another one, or hears that one has; the cause says how
 	broken context.CancelCauseFunc // ends intact
 	losses atomic.Int32            // other processes that were lost
 	last   atomic.Pointer[error]   // how the last one was; nil: some live
@@ -187,7 +204,8 @@ func (w *World) sharesMemory() bool {
 func (w *World) join() error {
 	for number := FirstContext; number <= contextControl; number++ {
 		if number == contextControl {
-			number += int(generation(w.s, w.first) % 2)
+			w.remember()
+			number += int(w.number % 2)
 		}
 		c, err := w.s.OpenContext(w.first+number-FirstContext, w.members...)
 		if err != nil {
@@ -203,7 +221,13 @@ func (w *World) join() error {
 			w.ended(nmad.Event{Gate: g})
 		}
 	}
-	return w.serve()
+	if err := w.serve(); err != nil {
+		return err
+	}
+	if e := w.history.early.Load(); e != nil && e.number == w.number {
+		w.broken(lostElsewhere(e.by, e.rank))
+	}
+	return nil
 }
 
 // leave closes what join has opened.
@@ -345,6 +369,9 @@ func (w *World) Close() error {
 	w.closing.Store(true)
 	err := w.quiet()
 	if len(w.members) > 1 {
+		if w.intact.Err() != nil {
+			w.spread(context.Cause(w.intact)) // others may be in a call before
+		}
 		w.calls = lastCall
 		_, failed := w.combine(context.Background(), record{}, nil)
 		err = errors.Join(err, failed)

@@ -3,6 +3,7 @@ package faults
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,6 +21,7 @@ type verdict struct {
 	moved   int
 	lent    int
 	deeds   map[string]int
+	follow  []string        // collective operations that have failed since they had at another rank, where none may
 	lost    bool            // a survivor has lost the victim
 	aborted bool            // the job could not start
 	lates   []time.Duration // by rank: what a sleeper came late at most
@@ -84,6 +86,14 @@ func (r *round) judge() (v verdict) {
 		}
 	}
 	r.judgeExit(bad)
+	cause := slices.ContainsFunc(v.bad, func(text string) bool { return strings.Contains(text, "nothing may be lost (starved?)") })
+	for _, text := range v.follow {
+		if cause {
+			bad("for the loss at another rank (starved?): %s", text)
+		} else {
+			bad("fails since it has elsewhere, where no rank has lost another: %s", text)
+		}
+	}
 	if len(v.bad) > 0 && !r.hung && late > p.Heartbeat/2 {
 		v.void = fmt.Sprintf("rank %d was woken %v late, with a heartbeat of %v", whose, late.Round(time.Millisecond), p.Heartbeat)
 	} else if len(v.bad) > 0 && !r.hung {
@@ -107,6 +117,9 @@ func (r *round) judgeFailure(rank int, f failure, notOpen map[int]bool, v *verdi
 	}
 	switch {
 	case notOpen[f.Named] && f.Lost:
+		return
+	case f.Elsewhere && p.Kind.harmless():
+		v.follow = append(v.follow, text())
 		return
 	case !f.Lost || f.Named < 0:
 		bad("not ErrPeerLost with a name: %s", text())

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/marcel"
@@ -191,6 +192,9 @@ func (h *theme) unexplained(err error) bool {
 func (h *theme) collective(what string, began time.Time, err error) bool {
 	if err != nil && h.p.scarce() && !h.unexplained(err) && !errors.Is(err, nmad.ErrPeerLost) {
 		return true
+	}
+	if err != nil && h.p.Kind == cut && strings.Contains(err.Error(), "which takes part in the collective calls, says so") {
+		return true // the victim has lost that one, or that one the victim
 	}
 	return h.failed(what, h.p.Victim, began, err)
 }
