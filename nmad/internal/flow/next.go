@@ -107,7 +107,7 @@ func (f *Flow) packMessage(r *Request) *Packet {
 	p.of = f.startRendezvous(r, unknown)
 	switch {
 	case f.lendable(r):
-		f.describeLoan(p)
+		p.Head.Kind, p.Head.Body, p.Body = KindLoan, LoanBody, r.Rest.Where[:]
 	case f.exposes(r):
 		f.describeExposed(p)
 	}
