@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/marcel"
-	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
@@ -46,7 +45,7 @@ type block struct {
 	at, n      int    // which pages it has
 	generation uint32 // of the handle that is good; counts when the program gives it back
 	held, out  bool   // the program has it; a send is under way
-	where      [flow.LoanBody]byte
+	where      where
 	next       *block // in bufferPool.idle
 }
 
@@ -111,7 +110,7 @@ func (p *bufferPool) take(size int) (Buffer, error) {
 	}
 	x.at, x.n, x.held = at, n, true
 	p.taken++
-	describeLoan(&x.where, p.memory.Card(), at*pageBytes)
+	x.where = newWhere(p.memory.Card(), at*pageBytes)
 	return Buffer{x, x.generation, size}, nil
 }
 
@@ -210,14 +209,15 @@ func (b Buffer) startSend(g *Gate, op *Op) error {
 		return fmt.Errorf("nmad: %w: a buffer for rank %d is sent to rank %d", ErrConfig, other.rank, g.rank)
 	}
 	live := b.lock()
-	defer b.leave()
+	busy := b.block.out
+	b.block.out = busy || live
+	b.block.pool.mu.Unlock()
 	switch {
 	case !live:
 		return errReleased("send of a buffer")
-	case b.block.out:
+	case busy:
 		return fmt.Errorf("nmad: send of a buffer: %w: the one before it is not done", ErrActive)
 	}
-	b.block.out = true
 	return nil
 }
 

@@ -10,53 +10,44 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// A LOAN says where a message lies by the Card of the memory of its sender's buffers, and by the place in that memory (8), in bytes.
+// where is what a LOAN says of a message: the Card of the memory of its sender's buffers, and its place there, in bytes.
+type where = [flow.LoanCard + flow.LoanBody]byte
 
-func describeLoan(b *[flow.LoanBody]byte, c mapped.Card, place int) {
+func newWhere(c mapped.Card, place int) (b where) {
 	c.Put(b[:])
-	binary.LittleEndian.PutUint64(b[mapped.CardBytes:], uint64(place))
+	binary.LittleEndian.PutUint64(b[flow.LoanCard:], uint64(place))
+	return b
 }
 
-// View is where a message lies that the peer lends. Its memory is mapped by the first one, if it is of the process at the other end of the link. There is none, and no error, where
+// View is where a message lies that the peer lends. Its memory is mapped when its card has come, if it is of the process at the other end of the link. There is none, and no error, where
 // that memory cannot be mapped: then messages come the usual way.
-func (h *held) View(where []byte, size uint64) ([]byte, error) {
-	c, place := mapped.CardOf(where), binary.LittleEndian.Uint64(where[mapped.CardBytes:])
-	if h.lender.card == (mapped.Card{}) {
-		h.lender.card = c
+func (h *held) View(card []byte, place, size uint64) ([]byte, error) {
+	if len(card) > 0 {
+		c, err := mapped.CardOf(card), error(nil)
 		if int64(c.PID) != int64(h.link.Caps().Process) {
 			return nil, nil
 		}
 		if c.Size == 0 || c.Size > maxLoans || c.Size%pageBytes != 0 {
 			return nil, fmt.Errorf("%d bytes of memory to lend: 1 to %d pages of %d are allowed", c.Size, maxLoans/pageBytes, pageBytes)
 		}
-		var err error
-		if h.lender.view, err = c.Open("memory to lend", false); errors.Is(err, driver.ErrProtocol) {
+		if h.view, err = c.Open("memory to lend", false); errors.Is(err, driver.ErrProtocol) {
 			return nil, err
 		}
 	}
-	if c != h.lender.card {
-		return nil, errors.New("messages are lent in a second memory")
-	}
-	if h.lender.view == nil {
+	if h.view == nil {
 		return nil, nil
 	}
-	bytes, ok := h.lender.view.At(place, size)
+	bytes, ok := h.view.At(place, size)
 	if !ok {
-		return nil, fmt.Errorf("a loan of %d bytes at %#x, in memory of %d", size, place, c.Size)
+		return nil, fmt.Errorf("a loan of %d bytes at %#x, in memory of %d", size, place, len(h.view.Bytes()))
 	}
 	return bytes, nil
-}
-
-// lender is what is known of the peer's memory.
-type lender struct {
-	card mapped.Card    // zero: nothing was lent yet
-	view *mapped.Memory // nil: it is not mapped
 }
 
 // closeView lets go of the peer's memory once the gate has ended and nothing of it is lent.
 func (h *held) closeView() {
 	if h.flow.Unseen() {
-		_ = h.lender.view.Vacate() // else it stays mapped
-		h.lender.view = nil
+		_ = h.view.Vacate() // else it stays mapped
+		h.view = nil
 	}
 }

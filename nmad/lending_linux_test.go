@@ -23,10 +23,9 @@ func lent(t *testing.T, bytes uint64) *mapped.Memory {
 	return m
 }
 
-// where is the body of a LOAN.
-func where(c mapped.Card, place uint64) []byte {
-	var b [flow.LoanBody]byte
-	describeLoan(&b, c, int(place))
+// at is the body of a first LOAN.
+func at(c mapped.Card, place uint64) []byte {
+	b := newWhere(c, int(place))
 	return b[:]
 }
 
@@ -83,22 +82,22 @@ func TestHostileLoans(t *testing.T) {
 		size uint64
 		body []byte
 	}{
-		"a file":            {100, where(file(), 0)},
-		"a pipe":            {100, where(pipe(), 0)},
-		"may shrink":        {100, where(memory(8192, 0), 0)},
-		"may grow":          {100, where(memory(8192, unix.F_SEAL_SHRINK), 0)},
-		"empty memory":      {100, where(memory(0, sealed), 0)},
-		"half a page":       {100, where(memory(2048, sealed), 0)},
-		"too much":          {100, where(memory(maxLoans+pageBytes, sealed), 0)},
-		"not as long":       {100, where(longer, 0)},
-		"a byte too far":    {100, where(good, 8192-99)},
-		"behind the end":    {1, where(good, 8192)},
-		"wraps around":      {100, where(good, 1<<64-50)},
-		"longer than it":    {8193, where(good, 0)},
-		"as long as can be": {1 << 62, where(good, 0)},
-		"empty":             {0, where(good, 0)},
-		"short description": {100, where(good, 0)[:flow.LoanBody-1]},
-		"long description":  {100, append(where(good, 0), 0)},
+		"a file":            {100, at(file(), 0)},
+		"a pipe":            {100, at(pipe(), 0)},
+		"may shrink":        {100, at(memory(8192, 0), 0)},
+		"may grow":          {100, at(memory(8192, unix.F_SEAL_SHRINK), 0)},
+		"empty memory":      {100, at(memory(0, sealed), 0)},
+		"half a page":       {100, at(memory(2048, sealed), 0)},
+		"too much":          {100, at(memory(maxLoans+pageBytes, sealed), 0)},
+		"not as long":       {100, at(longer, 0)},
+		"a byte too far":    {100, at(good, 8192-99)},
+		"behind the end":    {1, at(good, 8192)},
+		"wraps around":      {100, at(good, 1<<64-50)},
+		"longer than it":    {8193, at(good, 0)},
+		"as long as can be": {1 << 62, at(good, 0)},
+		"empty":             {0, at(good, 0)},
+		"short description": {100, at(good, 0)[:flow.LoanCard+flow.LoanBody-1]},
+		"long description":  {100, append(at(good, 0), 0)},
 	} {
 		p, g := hostile()
 		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
@@ -109,20 +108,27 @@ func TestHostileLoans(t *testing.T) {
 			continue
 		}
 		mustDone(t, r, ErrProtocol)
-		if g.locked.lender.view != nil {
+		if g.locked.view != nil {
 			t.Errorf("%s: memory stays mapped", what)
 		}
 	}
 }
 
-// TestSecondMemory: a peer lends out of one memory.
-func TestSecondMemory(t *testing.T) {
-	p, g := hostile()
-	for i := range uint32(2) {
-		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 50, Seq: i}, where(lent(t, 8192).Card(), 0))
-		g.poll()
-		if broken := errors.Is(g.Err(), ErrProtocol); broken != (i == 1) {
-			t.Errorf("after memory %d: %v", i, g.Err())
+// TestCardOnce: the first LOAN, and no other, says in which memory messages lie.
+func TestCardOnce(t *testing.T) {
+	whole := at(lent(t, 8192).Card(), 0)
+	for what, c := range map[string]struct{ first, second []byte }{
+		"a second memory": {whole, at(lent(t, 8192).Card(), 0)},
+		"twice":           {whole, whole},
+		"no memory":       {whole[flow.LoanCard:], nil},
+	} {
+		p, g := hostile()
+		for i, body := range [][]byte{c.first, c.second} {
+			p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(body)), Tag: 1, Size: 50, Seq: uint32(i)}, body)
+			g.poll()
+			if broken := errors.Is(g.Err(), ErrProtocol); broken != (i == 1 || c.second == nil) {
+				t.Errorf("%s: after LOAN %d: %v", what, i, g.Err())
+			}
 		}
 	}
 }
@@ -136,7 +142,7 @@ func TestLoanBlind(t *testing.T) {
 	for what, c := range map[string]mapped.Card{"no memory": none, "hidden": gone.Card(), "another file": other, "another process": elsewhere} {
 		p, g := hostile()
 		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: make([]byte, 100), Loan: true})
-		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, where(c, 0))
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanCard + flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, at(c, 0))
 		g.poll()
 		if _, want := g.locked.flow.Rails[0].Streams[flow.Pull].Waits(); g.locked.end != nil || r.core.Stage != flow.Pulling || want != 100 {
 			t.Errorf("%s: %v, the request is %v and wants %d bytes", what, g.locked.end, r.core.Stage, want)
@@ -151,7 +157,7 @@ func TestLoanChanges(t *testing.T) {
 	mem[4100] = 7
 	p, g := hostile()
 	r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
-	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, where(m.Card(), 4096))
+	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanCard + flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, at(m.Card(), 4096))
 	g.poll()
 	mustDone(t, r, nil)
 	l := r.Loan()
@@ -163,10 +169,10 @@ func TestLoanChanges(t *testing.T) {
 	for g.locked.end == nil {
 		g.poll()
 	}
-	if l.Bytes()[4] != 8 || g.locked.lender.view == nil {
+	if l.Bytes()[4] != 8 || g.locked.view == nil {
 		t.Error("the memory is another one, or gone")
 	}
-	if err := l.Release(); err != nil || g.locked.lender.view != nil {
+	if err := l.Release(); err != nil || g.locked.view != nil {
 		t.Errorf("%v, or the memory stays mapped", err)
 	}
 }
@@ -177,7 +183,11 @@ func TestReturnTwice(t *testing.T) {
 	p, g := hostile()
 	for i := range uint32(20) { // more than the small track holds
 		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
-		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, where(m.Card(), 0))
+		body := at(m.Card(), 0)
+		if i > 0 {
+			body = body[flow.LoanCard:]
+		}
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(body)), Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, body)
 		g.poll()
 		mustDone(t, r, nil)
 		l := r.Loan()

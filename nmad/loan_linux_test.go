@@ -485,7 +485,7 @@ func TestLoanClose(t *testing.T) {
 			for _, e := range j.engines {
 				e.Close()
 			}
-			if from.buffers.Load().gone || to.locked.lender.view == nil {
+			if from.buffers.Load().gone || to.locked.view == nil {
 				t.Error("memory is gone before it was released")
 			}
 			if !bytes.Equal(b.Bytes(), pattern(50_000, 1)) {
@@ -498,7 +498,7 @@ func TestLoanClose(t *testing.T) {
 			if err := b.Release(); err != nil {
 				t.Error(err)
 			}
-			if !from.buffers.Load().gone || to.locked.lender.view != nil {
+			if !from.buffers.Load().gone || to.locked.view != nil {
 				t.Error("memory stays mapped")
 			}
 		})

@@ -1,13 +1,14 @@
 package flow
 
 import (
+	"encoding/binary"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
 // Lending: a message that lies in a buffer of the library, sent over a link whose ends can map memory of each other (Caps.Process), is
-// announced by LOAN in place of RDV. LOAN says in addition in which memory it lies, and where. The receive that it is for decides:
+// announced by LOAN in place of RDV. LOAN says in addition where it lies in the sender's memory; the first one, in which. The receive that it is for decides:
 //
 //	sender                                     receiver
 //	  │ LOAN(tag, seq, size, cookie; where)  ▶ │ takes loans: done, with the bytes where they lie
@@ -23,7 +24,7 @@ import (
 //	send:  queued -> announced -> done                  lent, and returned
 //	                 announced -> pushing -> done       lent, and asked for
 //
-// What LOAN says is the owner's business (Network.View), which believes the peer no further than that the memory is of a size that cannot
+// Which memory it is, is the owner's business (Network.View), which believes the peer no further than that the memory is of a size that cannot
 // change, and that the message lies within. It is mapped for reading only. The bytes may change at any time, also those of a program that keeps its
 // side: after Close, or a send that has failed, a buffer is the sender's again, while the receiver may still read.
 //
@@ -33,11 +34,15 @@ import (
 // LeastLoan is the shortest message that is lent, in bytes: a shorter one is copied in the time that its return takes.
 const LeastLoan = 4 << 10
 
-// LoanBody is the body of a LOAN, in bytes: where the message lies.
-const LoanBody = 32
+// LoanBody is the body of a LOAN, in bytes: the place of the message (8). LoanCard is what stands before it in the first one of a flow: in which memory.
+const (
+	LoanBody = 8
+	LoanCard = 24
+)
 
 // lending is what a flow knows about what is lent.
 type lending struct {
+	known   bool                // the peer has said in which memory its messages lie
 	out     int                 // loans in the peer's memory that were not released
 	returns fifo[Lease, *Lease] // released, and the peer is to be told
 	pool    *Lease              // to be used again
@@ -62,17 +67,31 @@ func (f *Flow) lendable(r *Request) bool {
 }
 
 // Lending says whether messages are announced as loans.
-func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.room >= LoanBody }
+func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.room >= LoanCard+LoanBody }
+
+// describeLoan makes the LOAN of a send.
+func (f *Flow) describeLoan(p *Packet) {
+	p.Body = p.of.req.Rest.Where[:]
+	if f.Stats.Lent > 0 {
+		p.Body = p.Body[LoanCard:]
+	}
+	p.Head.Kind, p.Head.Body = KindLoan, uint32(len(p.Body))
+}
 
 // Unseen says that the flow has ended, and nothing of the peer's memory is lent any more: it need not be mapped.
 func (f *Flow) Unseen() bool { return f.ended && f.lent.out == 0 }
 
 // handleLoan takes in the announcement of a message that is lent.
 func (f *Flow) handleLoan(h *driver.Header, body []byte, n Network) error {
-	if len(body) != LoanBody || h.Size == 0 {
+	card := LoanCard
+	if f.lent.known {
+		card = 0
+	}
+	if len(body) != card+LoanBody || h.Size == 0 {
 		return violation("a loan of %d bytes, described in %d", h.Size, len(body))
 	}
-	lent, wrong := n.View(body, h.Size)
+	f.lent.known = true
+	lent, wrong := n.View(body[:card], binary.LittleEndian.Uint64(body[card:]), h.Size)
 	if wrong != nil {
 		return wrong
 	}

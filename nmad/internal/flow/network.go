@@ -7,9 +7,9 @@ type Network interface {
 	Emit(p *Packet, more bool) (bool, error)
 	// Flush moves the driver's buffered bytes on, and says whether none are left. The flow calls it only if the link buffers.
 	Flush() (bool, error)
-	// View is a message of that many bytes of which the body of a LOAN says where it lies in the peer's memory; nil: it cannot be mapped. The error says how
-	// the peer has broken the protocol.
-	View(where []byte, size uint64) ([]byte, error)
+	// View is a message of that many bytes at that place in the peer's memory; nil: it cannot be mapped. card names that memory the first time, and is empty later.
+	// The error says how the peer has broken the protocol.
+	View(card []byte, place, size uint64) ([]byte, error)
 	// Begin begins the receives that wait to be begun, by Receive and Post, and returns the age of which all receives from any source may
 	// be compared with what has come (match.Any.Now).
 	Begin() (age uint64)

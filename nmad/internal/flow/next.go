@@ -107,7 +107,7 @@ func (f *Flow) packMessage(r *Request) *Packet {
 	p.of = f.startRendezvous(r, unknown)
 	switch {
 	case f.lendable(r):
-		p.Head.Kind, p.Head.Body, p.Body = KindLoan, LoanBody, r.Rest.Where[:]
+		f.describeLoan(p)
 	case f.exposes(r):
 		f.describeExposed(p)
 	}
