@@ -200,7 +200,7 @@ func (w *World) teach(rank int, index uint32, x *region, r *reply) {
 		return
 	}
 	switch {
-	case x.card.fd >= 0:
+	case x.card.PID != 0:
 		r.way, r.card = wayMapped, x.card
 	case x.at != 0:
 		r.way, r.at, r.page = wayKernel, x.at, w.peers[w.rank].page.address()
@@ -225,11 +225,8 @@ func (w *World) retire(index uint32, x *region) {
 			}
 		}
 	}
-	closeDescriptor(x.card.fd)
 	x.pinner.Unpin()
-	if x.mem != nil {
-		x.mem.vacate()
-	}
+	_ = x.mem.Vacate() // else it stays mapped
 }
 
 // cancel takes the receives back that are to go into a memory.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
 // record is what the processes tell each other in a collective call: combined on the way to rank 0, and then the same for all.
@@ -231,39 +232,24 @@ func (w *World) farewell() {
 	}
 }
 
-const cardBytes = 32
-
-func (c *card) encode() (b [cardBytes]byte) {
-	binary.LittleEndian.PutUint32(b[:], c.pid)
-	binary.LittleEndian.PutUint32(b[4:], uint32(c.fd))
-	copy(b[8:], c.cookie[:])
-	binary.LittleEndian.PutUint64(b[24:], c.size)
-	return b
-}
-
-func (c *card) decode(b []byte) {
-	c.pid, c.fd = binary.LittleEndian.Uint32(b), int32(binary.LittleEndian.Uint32(b[4:]))
-	copy(c.cookie[:], b[8:])
-	c.size = binary.LittleEndian.Uint64(b[24:])
-}
-
 // exchange gives the processes of the host a card, and takes theirs, in the order of near. That of one which tells none cannot be mapped.
-func (w *World) exchange(mine *card) (cards []card, failed error) {
+func (w *World) exchange(mine mapped.Card) (cards []mapped.Card, failed error) {
 	w.calls++
-	out := mine.encode()
-	in := make([][cardBytes]byte, len(w.near))
+	var out [mapped.CardBytes]byte
+	mine.Put(out[:])
+	in := make([][mapped.CardBytes]byte, len(w.near))
 	requests := make([]nmad.Request, 2*len(w.near))
 	for i, rank := range w.near {
 		failed = errors.Join(failed,
 			w.control.IrecvInto(&requests[2*i], rank, w.tag(stepCard), in[i][:]),
 			w.control.IsendInto(&requests[2*i+1], rank, w.tag(stepCard), out[:]))
 	}
-	cards = make([]card, len(w.near))
+	cards = make([]mapped.Card, len(w.near))
 	for i := range w.near {
 		err := awaitOrCancel(w.intact, &requests[2*i])
 		failed = errors.Join(failed, err, requests[2*i+1].WaitContext(w.intact))
-		if cards[i].fd = -1; err == nil && requests[2*i].Size() == cardBytes {
-			cards[i].decode(in[i][:])
+		if err == nil && requests[2*i].Size() == mapped.CardBytes {
+			cards[i] = mapped.CardOf(in[i][:])
 		}
 	}
 	w.spread(failed)

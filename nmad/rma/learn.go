@@ -20,9 +20,9 @@ func (d *Domain) learn(x deed) (*region, error) {
 	if live := p.page.live(x.at.index); live != nil && x.at.index&1 == 1 && a.way != wayMessages {
 		r.live = live
 		switch {
-		case a.way == wayMapped && a.card.size == a.size:
-			if m, err := a.card.open(); err == nil {
-				r.base, r.mem = m.base, m
+		case a.way == wayMapped && a.card.Size == a.size:
+			if m, err := a.card.Open("memory", true); err == nil {
+				r.base, r.mem = baseOf(m.Bytes()), m
 			}
 		case a.way == wayKernel && w.kernelCopies(p, a.page):
 			r.at = a.at
@@ -31,6 +31,7 @@ func (d *Domain) learn(x deed) (*region, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed.Load() {
+		_ = r.mem.Vacate()
 		return nil, x.fails(ErrClosed)
 	}
 	w.sweep(p)
@@ -63,7 +64,7 @@ func (w *World) forget(p *peer, index uint32) {
 	}
 	p.set(index, nil)
 	if r.mem != nil {
-		r.mem.vacate()
+		_ = r.mem.Vacate()
 		w.used.mapped -= r.size
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -157,12 +158,14 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 	}
 	w.own = w.newDomain(nmad.Shared)
 	w.intact, w.broken = context.WithCancelCause(context.Background())
-	mem, c, err := makeMemory(worldBytes)
+	mem, err := makeMemory(worldBytes)
 	if err != nil {
 		return nil, fmt.Errorf("rma: open: %w", err)
 	}
-	defer closeDescriptor(c.fd)
-	w.peers[w.rank].page = &page{mem}
+	defer mem.Hide()
+	card, own := mem.Card(), pageIn(mem)
+	own.word(markAt).Store(newKey())
+	w.peers[w.rank].page = own
 	if len(w.members) == 1 {
 		worlds.Store(w, true)
 		return w, nil
@@ -177,9 +180,9 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 			}
 		}
 	} else {
-		c.fd = -1
+		card = mapped.Card{}
 	}
-	if err := w.meet(c); err != nil {
+	if err := w.meet(card); err != nil {
 		if w.intact.Err() != nil {
 			w.farewell()
 		}
@@ -247,7 +250,7 @@ func (w *World) leave() {
 func (w *World) vacatePages() {
 	for rank := range w.peers {
 		if p := w.peers[rank].page; p != nil && rank != w.rank {
-			p.m.vacate()
+			_ = p.m.Vacate()
 		}
 	}
 	own := w.peers[w.rank].page
@@ -256,7 +259,7 @@ func (w *World) vacatePages() {
 			marcel.Yield()
 		}
 	}
-	own.m.vacate()
+	_ = own.m.Vacate()
 }
 
 // ended hears that a gate has ended.
@@ -281,12 +284,15 @@ func (w *World) ended(e nmad.Event) {
 }
 
 // meet has the processes of each host map each other's pages.
-func (w *World) meet(c card) error {
-	cards, err := w.exchange(&c)
+func (w *World) meet(own mapped.Card) error {
+	cards, err := w.exchange(own)
 	mapped := []int{}
 	for i, rank := range w.near {
-		if m, failed := cards[i].open(); failed == nil && cards[i].size == worldBytes {
-			w.peers[rank].page, w.peers[rank].pid = &page{m}, cards[i].pid
+		if cards[i].Size != worldBytes {
+			continue
+		}
+		if m, failed := cards[i].Open("memory", true); failed == nil {
+			w.peers[rank].page, w.peers[rank].pid = pageIn(m), cards[i].PID
 			mapped = append(mapped, rank)
 		}
 	}
@@ -388,7 +394,7 @@ func (w *World) Close() error {
 				if x := (*t)[i].Swap(nil); x != nil && rank == w.rank && !x.closed.Swap(true) {
 					own[uint32(i)] = x
 				} else if x != nil && x.mem != nil && rank != w.rank {
-					x.mem.vacate()
+					_ = x.mem.Vacate()
 				}
 			}
 		}

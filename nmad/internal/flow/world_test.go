@@ -122,10 +122,9 @@ func (s *side) Emit(p *Packet, _ bool) (bool, error) {
 	return true, nil
 }
 
-func (s *side) Flush() (bool, error) { return !s.clogged, nil }
-func (s *side) Lend() bool           { return false }
-func (s *side) Map() ([]byte, error) { return nil, nil }
-func (s *side) Begin() uint64        { return s.f.rx.Any().Now() }
+func (s *side) Flush() (bool, error)                        { return !s.clogged, nil }
+func (s *side) View([]byte, uint64, uint64) ([]byte, error) { return nil, nil }
+func (s *side) Begin() uint64                               { return s.f.rx.Any().Now() }
 
 // take has the other side take in the oldest packet of s. False: there is none.
 func (s *side) take(other *side) bool {

@@ -1,4 +1,4 @@
-package shm
+package process
 
 import (
 	"syscall"
@@ -9,11 +9,12 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// process is another process whose memory the kernel lets us read and write. One
+// Memory is that of another process, which the kernel may let us read and write. One
 // caller at a time: the kernel reads the two vectors from here, so it is part of a
 // structure on the heap.
-type process struct {
-	pid    int // 0: no such process
+type Memory struct {
+	PID    int  // 0: no such process
+	Tells  bool // Go's scheduler is told of the calls, which then take longer: where they copy much at once
 	mine   unix.Iovec
 	theirs struct{ base, size uintptr } // the same, with an address that is none of ours
 	aside  []byte                       // what is copied by way of here, asideSize and a page; nil until it is needed
@@ -22,11 +23,10 @@ type process struct {
 // asideSize is how much is copied aside at once, in bytes: it stays in the nearer caches.
 const asideSize = 32 << 10
 
-// read fetches len(to) bytes from the address from, and says how many came: fewer, if at
-// all, with the reason why. Both may sleep where a page has to be brought in, so unlike
-// what package raw has they let the scheduler know.
-func (p *process) read(to []byte, from uint64) (done int, errno syscall.Errno) {
-	if !asm.JustAhead(addressOf(to), from) {
+// Read fetches len(to) bytes from the address from, and says how many came: fewer, if at
+// all, with the reason why. It may sleep where a page has to be brought in.
+func (p *Memory) Read(to []byte, from uint64) (done int, errno syscall.Errno) {
+	if !asm.JustAhead(AddressOf(to), from) {
 		return p.copy(unix.SYS_PROCESS_VM_READV, to, from)
 	}
 	for done < len(to) && errno == 0 {
@@ -38,9 +38,9 @@ func (p *process) read(to []byte, from uint64) (done int, errno syscall.Errno) {
 	return done, errno
 }
 
-// write puts buf to the address to.
-func (p *process) write(buf []byte, to uint64) (done int, errno syscall.Errno) {
-	if !asm.JustAhead(to, addressOf(buf)) {
+// Write puts buf to the address to.
+func (p *Memory) Write(buf []byte, to uint64) (done int, errno syscall.Errno) {
+	if !asm.JustAhead(to, AddressOf(buf)) {
 		return p.copy(unix.SYS_PROCESS_VM_WRITEV, buf, to)
 	}
 	for done < len(buf) && errno == 0 {
@@ -54,22 +54,27 @@ func (p *process) write(buf []byte, to uint64) (done int, errno syscall.Errno) {
 }
 
 // asideAs gives memory of up to n bytes that lies in its page as that address does.
-func (p *process) asideAs(address uint64, n int) []byte {
+func (p *Memory) asideAs(address uint64, n int) []byte {
 	const page = 4096
 	if p.aside == nil {
 		p.aside = make([]byte, asideSize+page)
 	}
-	return p.aside[(address-addressOf(p.aside))%page:][:min(n, asideSize)]
+	return p.aside[(address-AddressOf(p.aside))%page:][:min(n, asideSize)]
 }
 
-func (p *process) copy(call uintptr, buf []byte, address uint64) (done int, errno syscall.Errno) {
+func (p *Memory) copy(call uintptr, buf []byte, address uint64) (done int, errno syscall.Errno) {
 	defer func() { p.mine.Base = nil }()
 	for done < len(buf) {
 		b := buf[done:]
 		p.mine.Base = unsafe.SliceData(b)
 		p.mine.SetLen(len(b))
 		p.theirs.base, p.theirs.size = uintptr(address)+uintptr(done), uintptr(len(b))
-		n, _, errno := syscall.RawSyscall6(call, uintptr(p.pid), uintptr(unsafe.Pointer(&p.mine)), 1, uintptr(unsafe.Pointer(&p.theirs)), 1, 0)
+		var n uintptr
+		if p.Tells {
+			n, _, errno = syscall.Syscall6(call, uintptr(p.PID), uintptr(unsafe.Pointer(&p.mine)), 1, uintptr(unsafe.Pointer(&p.theirs)), 1, 0)
+		} else {
+			n, _, errno = syscall.RawSyscall6(call, uintptr(p.PID), uintptr(unsafe.Pointer(&p.mine)), 1, uintptr(unsafe.Pointer(&p.theirs)), 1, 0)
+		}
 		if errno != 0 {
 			return done, errno
 		}

@@ -1,4 +1,4 @@
-package sealed
+package mapped
 
 import (
 	"errors"
@@ -31,7 +31,7 @@ func Create(name string, size uint64, more int) (fd int, err error) {
 		return -1, os.NewSyscallError("memfd_create", err)
 	}
 	if err = os.NewSyscallError("ftruncate", unix.Ftruncate(fd, int64(size))); err == nil {
-		err = Seal(fd, must|more)
+		err = seal(fd, must|more)
 	}
 	if err != nil {
 		_ = unix.Close(fd)
@@ -40,33 +40,34 @@ func Create(name string, size uint64, more int) (fd int, err error) {
 	return fd, nil
 }
 
-// Seal sets further seals.
-func Seal(fd, seals int) error {
+// seal sets further seals.
+func seal(fd, seals int) error {
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
 	return os.NewSyscallError("fcntl", err)
 }
 
-// Check says how large the memory is that a peer sent; what is not what Create makes is an ErrProtocol. Any other
-// error is that the kernel does not tell. what names it in the error.
-func Check(fd int, what string) (size uint64, err error) {
+// Check says how large the memory is that a peer has given, and the kernel's number of it; what is not what Create makes is an ErrProtocol. Any
+// other error is that the kernel does not tell. what names it in the error.
+func Check(fd int, what string) (size, file uint64, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return 0, os.NewSyscallError("fstat", err)
+		return 0, 0, os.NewSyscallError("fstat", err)
 	}
+	size, file = uint64(st.Size), st.Ino
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size < 0 {
-		return 0, fmt.Errorf("%w: a %s of %d bytes that is no memory (mode %#o)", driver.ErrProtocol, what, st.Size, st.Mode)
+		return size, file, fmt.Errorf("%w: a %s of %d bytes that is no memory (mode %#o)", driver.ErrProtocol, what, st.Size, st.Mode)
 	}
 	seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
 	if err != nil || seals&must != must {
-		return 0, fmt.Errorf("%w: a %s with seals %#x, must have %#x", driver.ErrProtocol, what, seals, must)
+		return size, file, fmt.Errorf("%w: a %s with seals %#x, must have %#x", driver.ErrProtocol, what, seals, must)
 	}
 	// Pages of hugetlbfs can run out at the first touch, which is a SIGBUS again.
 	var fs unix.Statfs_t
 	if err := unix.Fstatfs(fd, &fs); err != nil {
-		return 0, os.NewSyscallError("fstatfs", err)
+		return size, file, os.NewSyscallError("fstatfs", err)
 	}
 	if fs.Type != unix.TMPFS_MAGIC {
-		return 0, fmt.Errorf("%w: a %s that is not plain memory (file system %#x)", driver.ErrProtocol, what, fs.Type)
+		return size, file, fmt.Errorf("%w: a %s that is not plain memory (file system %#x)", driver.ErrProtocol, what, fs.Type)
 	}
-	return uint64(st.Size), nil
+	return size, file, nil
 }

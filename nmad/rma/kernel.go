@@ -1,15 +1,12 @@
 package rma
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"sync"
-	"syscall"
-	"unsafe"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // Whether the kernel copies between this process and another one.
@@ -22,56 +19,7 @@ const (
 // copyMost is how much one call of the kernel copies, in bytes: what closes the memory waits for that long at most.
 const copyMost = 8 << 20
 
-// asideBytes is how much is copied by way of memory of our own, where the addresses lie so that the processor is slow; see asm.JustAhead.
-const asideBytes = 32 << 10
-
-// call is the vectors of one call: the kernel reads them, so they are on the heap.
-type call struct {
-	mine   unix.Iovec
-	theirs struct{ base, size uintptr } // the same, with an address that is none of ours
-	aside  []byte
-}
-
-var kernelCalls = sync.Pool{New: func() any { return &call{} }}
-
-// copy has the kernel copy all of buf from, or to, an address of a process. It says whether it has.
-func (c *call) copy(number uintptr, pid uint32, buf []byte, at uint64) bool {
-	defer func() { c.mine.Base = nil }()
-	for len(buf) > 0 {
-		b := buf[:min(len(buf), copyMost)]
-		from, to := addressOf(b), at
-		if number == unix.SYS_PROCESS_VM_READV {
-			from, to = to, from
-		}
-		aside := asm.JustAhead(to, from)
-		if aside {
-			b = c.asideAs(at, len(b))
-			if number == unix.SYS_PROCESS_VM_WRITEV {
-				copy(b, buf)
-			}
-		}
-		c.mine.Base = unsafe.SliceData(b)
-		c.mine.SetLen(len(b))
-		c.theirs.base, c.theirs.size = uintptr(at), uintptr(len(b))
-		done, _, errno := syscall.Syscall6(number, uintptr(pid), uintptr(unsafe.Pointer(&c.mine)), 1, uintptr(unsafe.Pointer(&c.theirs)), 1, 0)
-		if errno != 0 || done == 0 || done > uintptr(len(b)) {
-			return false
-		}
-		if aside && number == unix.SYS_PROCESS_VM_READV {
-			copy(buf, b[:done])
-		}
-		buf, at = buf[done:], at+uint64(done)
-	}
-	return true
-}
-
-// asideAs gives memory of up to n bytes that lies in its page as that address does.
-func (c *call) asideAs(at uint64, n int) []byte {
-	if c.aside == nil {
-		c.aside = make([]byte, asideBytes+pageBytes)
-	}
-	return c.aside[(at-addressOf(c.aside))%pageBytes:][:min(n, asideBytes)]
-}
+var kernelCalls = sync.Pool{New: func() any { return &process.Memory{Tells: true} }}
 
 // kernelMove has the kernel copy to (puts), or from, memory of another process of the host that is not mapped. It says whether all is done; else it goes by messages. The owner does not take its memory back meanwhile: this process writes
 // into its page what it uses, and then looks whether that is live; the owner writes that it is not, and then looks at these words.
@@ -91,13 +39,23 @@ func (w *World) kernelMove(x deed, r *region, buf []byte, puts bool) (done, stal
 	if r.stale() {
 		return false, true
 	}
-	number := uintptr(unix.SYS_PROCESS_VM_READV)
-	if puts {
-		number = unix.SYS_PROCESS_VM_WRITEV
-	}
-	c := kernelCalls.Get().(*call)
+	c := kernelCalls.Get().(*process.Memory)
 	defer kernelCalls.Put(c)
-	return c.copy(number, p.pid, buf, r.at+x.at.offset), false
+	c.PID = int(p.pid)
+	for at := r.at + x.at.offset; len(buf) > 0; {
+		b := buf[:min(len(buf), copyMost)]
+		n := 0
+		if puts {
+			n, _ = c.Write(b, at)
+		} else {
+			n, _ = c.Read(b, at)
+		}
+		if n < len(b) {
+			return false, false
+		}
+		buf, at = buf[len(b):], at+uint64(len(b))
+	}
+	return true, false
 }
 
 // kernelCopies says whether the kernel copies between this process and another one of the host, whose page lies at that address there. It finds out by a real read and a real write, once.
@@ -105,17 +63,16 @@ func (w *World) kernelCopies(p *peer, address uint64) bool {
 	if k := p.kernel.Load(); k != kernelUnknown || w.options.refuses {
 		return k == kernelCopies
 	}
-	c := &call{}
+	c := &process.Memory{PID: int(p.pid), Tells: true}
 	p.kernel.Store(kernelRefuses)
-	cookie := make([]byte, cookieBytes)
-	if !c.copy(unix.SYS_PROCESS_VM_READV, p.pid, cookie, address-pageBytes) || string(cookie) != string(p.page.cookie()) {
+	b := make([]byte, 8)
+	if _, errno := c.Read(b, address+markAt); errno != 0 || binary.LittleEndian.Uint64(b) != p.page.word(markAt).Load() {
 		return false
 	}
 	for range 8 { // others may probe at the same time
-		b := make([]byte, 8)
 		mark := rand.Uint64()
-		*(*uint64)(unsafe.Pointer(&b[0])) = mark
-		if !c.copy(unix.SYS_PROCESS_VM_WRITEV, p.pid, b, address+scratchAt) {
+		binary.LittleEndian.PutUint64(b, mark)
+		if _, errno := c.Write(b, address+scratchAt); errno != 0 {
 			return false
 		}
 		if p.page.word(scratchAt).Load() == mark {
