@@ -12,7 +12,8 @@ import (
 // An outcome is how the run of a test has ended.
 type outcome struct {
 	state  *os.ProcessState
-	late   bool // it was ended since it took too long
+	late   bool // it has taken too long
+	killed bool // so its launcher was ended
 	output []byte
 	err    error // it was not started
 }
@@ -38,7 +39,7 @@ func judge(suite, result string, o outcome) verdict {
 	case o.err != nil:
 		v.why, v.line = "not started", o.err.Error()
 		return v
-	case o.late:
+	case o.killed, o.late && result != "TestErrFatal" && result != "TestStatus": // the launcher may be asked to end what hangs
 		v.why = "timeout"
 		return v
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +39,9 @@ type result struct {
 
 // mostOutput is how much of a test's output is kept, in bytes.
 const mostOutput = 1 << 20
+
+// endLimit is how long a launcher may take to end a test whose time is up, as MPIEXEC_TIMEOUT asks it to.
+const endLimit = 10 * time.Second
 
 // all runs tests, several at once as long as they have no more processes together than at; one that has more is run alone. When ctx ends, those that
 // were not run are left out of what is returned.
@@ -113,21 +117,22 @@ func (r *runner) run(ctx context.Context, t *test) outcome {
 	if t.limit > 0 && t.limit < limit {
 		limit = t.limit
 	}
-	inTime, stop := context.WithTimeout(ctx, limit)
+	inTime, stop := context.WithTimeout(ctx, limit+min(limit, endLimit))
 	defer stop()
 	cmd := exec.CommandContext(inTime, words[0], words[1:]...)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), t.env...)
+	cmd.Env = append(append(os.Environ(), t.env...), fmt.Sprintf("MPIEXEC_TIMEOUT=%d", int(math.Ceil(limit.Seconds()))))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	kept := &head{}
 	cmd.Stdout, cmd.Stderr = kept, kept
+	began := time.Now()
 	err := cmd.Run()
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left of its group
 	}
-	o := outcome{state: cmd.ProcessState, output: kept.Bytes(), late: inTime.Err() != nil && ctx.Err() == nil}
+	o := outcome{state: cmd.ProcessState, output: kept.Bytes(), late: time.Since(began) >= limit, killed: inTime.Err() != nil}
 	if o.state == nil {
 		o.err = err
 	}
