@@ -29,6 +29,8 @@ type keyval struct {
 	what         kind
 	copy, delete uintptr // functions of the program
 	extra        uintptr
+	freed        bool // by the program; under keyvals
+	uses         int  // attributes; under keyvals
 }
 
 // What stands for functions.
@@ -40,7 +42,7 @@ const (
 // firstKeyval is the first number of one that the program makes.
 const firstKeyval = 1024
 
-// keyvals are all that the program has made, by their numbers from firstKeyval on; nil: it was freed.
+// keyvals are all that the program has made, by their numbers from firstKeyval on; nil: it was freed. One that was freed stays until its last attribute ends.
 var keyvals struct {
 	sync.Mutex
 	all []*keyval
@@ -53,7 +55,7 @@ func (a *call) createKeyval(what kind) error {
 	}
 	keyvals.Lock()
 	defer keyvals.Unlock()
-	keyvals.all = append(keyvals.all, &keyval{what, a.word[0], a.word[1], a.word[3]})
+	keyvals.all = append(keyvals.all, &keyval{what: what, copy: a.word[0], delete: a.word[1], extra: a.word[3]})
 	return a.setInt(2, firstKeyval+len(keyvals.all)-1)
 }
 
@@ -71,6 +73,15 @@ func keyvalOf(n int, what kind) (*keyval, error) {
 	return nil, wrong(errKeyval, "attribute key %d is not for a %v", n, what)
 }
 
+// use notes that there are more attributes, or fewer.
+func (k *keyval) use(number, more int) {
+	keyvals.Lock()
+	defer keyvals.Unlock()
+	if k.uses += more; k.uses == 0 && k.freed {
+		keyvals.all[number-firstKeyval] = nil
+	}
+}
+
 // freeKeyval ends one; its attributes stay.
 func (a *call) freeKeyval(what kind) error {
 	n, err := a.narrow(0, 1)
@@ -82,7 +93,10 @@ func (a *call) freeKeyval(what kind) error {
 	}
 	keyvals.Lock()
 	defer keyvals.Unlock()
-	keyvals.all[n[0]-firstKeyval] = nil
+	k := keyvals.all[n[0]-firstKeyval]
+	if k.freed = true; k.uses == 0 {
+		keyvals.all[n[0]-firstKeyval] = nil
+	}
 	n[0] = 0
 	return nil
 }
@@ -126,6 +140,7 @@ func (x *attributes) set(h handle, n int, value uintptr) error {
 		return nil
 	}
 	x.all = append(x.all, attribute{k, n, value})
+	k.use(n, 1)
 	return nil
 }
 
@@ -164,6 +179,7 @@ func (x *attributes) delete(h handle, n int) error {
 	defer x.mu.Unlock()
 	if i = x.find(k); i >= 0 {
 		x.all = slices.Delete(x.all, i, i+1)
+		k.use(n, -1)
 	}
 	return nil
 }
@@ -193,6 +209,7 @@ func (x *attributes) end(h handle) error {
 		x.mu.Lock()
 		if i := x.find(last.key); i >= 0 {
 			x.all = slices.Delete(x.all, i, i+1)
+			last.key.use(last.number, -1)
 		}
 		x.mu.Unlock()
 	}
@@ -218,6 +235,7 @@ func (x *attributes) copy(h handle, to *attributes) error {
 			}
 			y.value = value
 		}
+		y.key.use(y.number, 1)
 		to.all = append(to.all, y)
 	}
 	return nil

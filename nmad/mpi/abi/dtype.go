@@ -140,7 +140,7 @@ var predefinedTypes = func() (all [lastType - firstType]*dtype) {
 	of(0x238, "MPI_C_BOOL", logical, datatype.Bool)
 	of(0x239, "MPI_CXX_BOOL", logical, datatype.Bool)
 	of(0x23c, "MPI_WCHAR", other, datatype.Int32)
-	of(0x243, "MPI_CHAR", other, datatype.Int8)
+	of(0x243, "MPI_CHAR", integer, datatype.Int8) // as other libraries have it
 	of(0x244, "MPI_SIGNED_CHAR", integer, datatype.Int8)
 	of(0x245, "MPI_UNSIGNED_CHAR", integer, datatype.Uint8)
 	of(0x247, "MPI_BYTE", bytes, datatype.Byte)

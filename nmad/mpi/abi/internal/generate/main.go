@@ -1,9 +1,10 @@
 // Generate makes, of table.txt, what differs from function to function only by names: the prototypes in include/mpi.h, the C functions in front/calls_gen.h, and the table of Go's side, table_gen.go. It is run by
-// go generate in nmad/mpi/abi, whose path is the working directory.
+// go generate in nmad/mpi/abi, whose path is the working directory; -o has it write to another folder.
 package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -24,13 +25,15 @@ type function struct {
 }
 
 func main() {
-	if err := run(); err != nil {
+	out := flag.String("o", ".", "where the files go")
+	flag.Parse()
+	if err := run(*out); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run(out string) error {
 	all, err := read("table.txt")
 	if err != nil {
 		return err
@@ -52,6 +55,10 @@ func run() error {
 		return err
 	}
 	for name, text := range map[string][]byte{"include/mpi.h": made, "front/calls_gen.h": cFunctions(all), "table_gen.go": table} {
+		name = filepath.Join(out, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
 		if err := os.WriteFile(name, text, 0o644); err != nil {
 			return err
 		}
