@@ -167,11 +167,11 @@ func (b *book) watchLateness() (over func()) {
 	go func() {
 		defer close(gone)
 		const nap = 10 * time.Millisecond
-		for {
+		for ends := false; !ends; { // a nap that is late is noted, also if the round has ended meanwhile
 			began := time.Now()
 			select {
 			case <-done:
-				return
+				ends = true
 			case <-time.After(nap):
 			}
 			if late := time.Since(began) - nap; late > b.a.Late { // only this goroutine touches these

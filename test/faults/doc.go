@@ -62,7 +62,7 @@
 //   - Of the job nothing is left: no process, no file in /dev/shm or in the directory for temporary files.
 //
 // A rank that the machine does not let run for half a heartbeat may be taken for lost. Each rank notes how late it is
-// woken; a round in which survivors lose each other and one of them was so late says nothing about nmad, and is counted as void.
+// woken; a round in which survivors lose each other, or something takes too long, and one of them was so late says nothing about nmad, and is counted as void. What else is wrong counts.
 //
 // All decisions come from the seed of the round, which is printed, with the command that repeats it, when something is wrong. What the schedulers
 // of the machine decide is not repeated. A round that does not end within -limit shows the stacks of all ranks, and fails. Each rank says four
