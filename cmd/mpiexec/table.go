@@ -70,7 +70,7 @@ func allOptions() []option {
 			o.ranks = &[2]int{a, b}
 			return errors.Join(err1, err2)
 		}},
-		{names: []string{"rendezvous"}, values: "ADDRESS", global: true, hidden: true,
+		{names: []string{"rendezvous"}, values: "HOST:PORT", global: true, help: "where rank 0 waits for the others; to be given where it is on another host than mpiexec",
 			apply: func(o *options, _ *section, v []string) error { o.meet = v[0]; return nil }},
 		{names: []string{"listen"}, values: "ADDRESS", global: true, hidden: true,
 			apply: func(o *options, _ *section, v []string) error { o.listen = v[0]; return nil }},

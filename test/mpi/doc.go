@@ -23,5 +23,6 @@
 //
 // arg, env and mpiexecarg may be there several times. A name that is a folder stands for the list there. Tests are left out, each with its reason, that their list expects to fail (xfail), that
 // need more memory than -memory (mem), a graphics processor (hasgpu), a later version of the standard than -standard (mpiversion), what goes
-// beyond the standard (strict=false), more processes than -most; and those of -exclude, a file with a line "FOLDER/PROGRAM: reason" for each.
+// beyond the standard (strict=false), more processes than -most; and those of -exclude, a file with a line
+// "FOLDER/PROGRAM: reason" for each, besides those that no library with the standard's binary interface can pass.
 package main

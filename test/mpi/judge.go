@@ -19,7 +19,7 @@ type outcome struct {
 }
 
 var (
-	noErrors = regexp.MustCompile(`(?m)^\s*(No Errors|Test [Pp]assed)\s*$`)
+	noErrors = regexp.MustCompile(`(?m)^\s*(No [Ee]rrors|Test [Pp]assed)\s*$`)
 	skips    = regexp.MustCompile(`(?m)^\s*Test Skipped\s*$`)
 	invalid  = regexp.MustCompile(`(?i)\bfail(ed|ure)?\b|\binvalid\b`)
 	signaled = regexp.MustCompile(`signal:? *([0-9]+)|signal \(?([A-Z]{3,})|(Segmentation fault|Aborted|panic:)`)

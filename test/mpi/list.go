@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	_ "embed" // of excluded.txt
 	"errors"
 	"fmt"
 	"io/fs"
@@ -191,25 +192,32 @@ func (r *rulebook) why(t *test) string {
 	return ""
 }
 
-// readExcluded reads what -exclude names.
+//go:embed excluded.txt
+var alwaysExcluded string
+
+// readExcluded reads what is always left out, and what -exclude names.
 func readExcluded(name string) (map[string]string, error) {
-	if name == "" {
-		return nil, nil
+	all := map[string]string{}
+	if err := addExcluded(all, "excluded.txt", alwaysExcluded); err != nil || name == "" {
+		return all, err
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]string{}
-	for n, line := range strings.Split(string(text), "\n") {
+	return all, addExcluded(all, name, string(text))
+}
+
+func addExcluded(all map[string]string, name, text string) error {
+	for n, line := range strings.Split(text, "\n") {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		test, why, ok := strings.Cut(line, ":")
 		if why = strings.TrimSpace(why); !ok || why == "" {
-			return nil, fmt.Errorf("%s, line %d: write FOLDER/PROGRAM: reason", name, n+1)
+			return fmt.Errorf("%s, line %d: write FOLDER/PROGRAM: reason", name, n+1)
 		}
 		all[strings.TrimSpace(test)] = why
 	}
-	return all, nil
+	return nil
 }
