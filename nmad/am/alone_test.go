@@ -13,7 +13,7 @@ import (
 // TestGivenUpAlone: the context of a function of the own process ends when its caller gives up, though no thread polls, nor does the caller again: also where each message is a rendezvous.
 func TestGivenUpAlone(t *testing.T) {
 	for _, eager := range []int{0, 1} {
-		j := newJobWith(t, 1, nil, Config{}, false, eager)
+		j := newJobWith(t, 1, nil, Config{}, false, false, eager)
 		ended, running := make(chan error, 1), make(chan struct{})
 		j.serve("wait", func(ctx context.Context, _ int, _ []byte) ([]byte, error) {
 			running <- struct{}{}

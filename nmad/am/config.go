@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/rma"
 )
 
 // Config says what a world is like. The zero value is right for most.
@@ -25,6 +26,9 @@ type Config struct {
 
 	// OnError is told what has no other place to go: a request or a reply without a handler, a peer that sends nonsense (ErrMessage). It is called like a handler. nil: it is counted (Stats).
 	OnError func(error)
+
+	// Memory is where long requests and replies go (Domain.RequestLong): a World of package rma of the same session, which is closed after this one. nil: none are sent, and those that come are refused.
+	Memory *rma.World
 
 	// Calls is how many served functions run at once in this process; default 1024.
 	Calls int

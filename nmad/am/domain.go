@@ -423,6 +423,9 @@ func (d *Domain) Close() error {
 		d.w.forget(d)
 		d.closed.Store(true)
 		d.failure = d.nm.Close()
+		for _, p := range d.allPeers() {
+			p.releaseAll()
+		}
 		d.cancelTasks()
 	})
 	return d.failure

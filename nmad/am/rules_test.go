@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad"
 )
 
@@ -73,7 +74,7 @@ func TestFlood(t *testing.T) {
 	for name, d := range networks(t) {
 		for _, window := range []int{1, 2, 32} {
 			t.Run(fmt.Sprintf("%s/%d", name, window), func(t *testing.T) {
-				size, n := 3, 300
+				size, n := 3, effort.Of(1500)
 				if name == "self" {
 					size = 1
 				}

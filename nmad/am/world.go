@@ -31,6 +31,9 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 	if a := all[0].Access(); a != nmad.Shared && a != nmad.Serialized {
 		return nil, fmt.Errorf("am: %w: the session's own domain is %v", ErrConfig, a)
 	}
+	if m := cfg.Memory; m != nil && m.Session() != s {
+		return nil, fmt.Errorf("am: open: %w: Memory is a World of another session", ErrConfig)
+	}
 	w := &World{s: s, cfg: cfg, waiting: map[int][]address{}}
 	w.handlers.Store(&handlers{})
 	w.domains.Store(&[]*Domain{})
@@ -246,6 +249,13 @@ func (w *World) silent() bool {
 				all = all && !s.cycles.Load()
 			}
 		}
+		for _, l := range p.bodies() {
+			if l.posted.Load() {
+				l.req.Cancel()
+				all = all && !l.posted.Load()
+			}
+		}
+		p.releaseAll()
 	}
 	for _, h := range w.hellos {
 		if h.cycles.Load() {

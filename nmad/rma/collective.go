@@ -13,7 +13,7 @@ import (
 
 // record is what the processes tell each other in a collective call: combined on the way to rank 0, and then the same for all.
 type record struct {
-	failed bool   // something did not work at one of them
+	failed uint32 // 1 + a rank at which something did not work; 0: none
 	lost   uint32 // 1 + a rank that was lost; 0: none
 	by     uint32 // rank that has lost it
 	low    uint64 // the least size
@@ -25,9 +25,7 @@ type record struct {
 const recordBytes = 40
 
 func (r *record) encode() (b [recordBytes]byte) {
-	if r.failed {
-		b[0] = 1
-	}
+	binary.LittleEndian.PutUint32(b[:], r.failed)
 	binary.LittleEndian.PutUint32(b[4:], r.lost)
 	binary.LittleEndian.PutUint64(b[8:], r.low)
 	binary.LittleEndian.PutUint64(b[16:], r.high)
@@ -39,7 +37,7 @@ func (r *record) encode() (b [recordBytes]byte) {
 
 func (r *record) decode(b *[recordBytes]byte) {
 	*r = record{
-		failed: b[0] != 0,
+		failed: binary.LittleEndian.Uint32(b[:]),
 		lost:   binary.LittleEndian.Uint32(b[4:]),
 		low:    binary.LittleEndian.Uint64(b[8:]),
 		high:   binary.LittleEndian.Uint64(b[16:]),
@@ -51,11 +49,19 @@ func (r *record) decode(b *[recordBytes]byte) {
 
 // combine takes in what another process tells.
 func (r *record) combine(x *record) {
-	r.failed = r.failed || x.failed
+	r.failed = max(r.failed, x.failed)
 	if x.lost > r.lost {
 		r.lost, r.by = x.lost, x.by
 	}
 	r.low, r.high = min(r.low, x.low), max(r.high, x.high)
+}
+
+// failing is what a record says of an error at this process.
+func (w *World) failing(err error) uint32 {
+	if err == nil {
+		return 0
+	}
+	return uint32(w.rank) + 1
 }
 
 // Steps of a collective call, in the tags of its messages.
@@ -129,7 +135,7 @@ func (e *hearsay) Unwrap() error { return &e.PeerError }
 func (w *World) combine(ctx context.Context, r record, choose func(*record)) (record, error) {
 	var first error
 	lost := func(err error) {
-		r.failed = true
+		r.failed = max(r.failed, uint32(w.rank)+1)
 		if peer := (*nmad.PeerError)(nil); errors.As(err, &peer) {
 			by := w.rank
 			if h := (*hearsay)(nil); errors.As(err, &h) {
@@ -160,7 +166,7 @@ func (w *World) combine(ctx context.Context, r record, choose func(*record)) (re
 			r.combine(&x)
 		}
 	}
-	if w.index == 0 && choose != nil && !r.failed {
+	if w.index == 0 && choose != nil && r.failed == 0 {
 		choose(&r)
 	}
 	b := r.encode()
@@ -218,7 +224,7 @@ func awaitOrCancel(ctx context.Context, r *nmad.Request) error {
 // farewell tells the neighbours in the tree what they wait for in Close, of a process whose Open has failed: theirs may have succeeded, when the loss of a process came between.
 func (w *World) farewell() {
 	w.calls = lastCall
-	b := (&record{failed: true}).encode()
+	b := (&record{failed: uint32(w.rank) + 1}).encode()
 	mask, size := 1, len(w.members)
 	for ; mask < size && w.index&mask == 0; mask *= 2 {
 	}

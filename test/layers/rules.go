@@ -84,8 +84,8 @@ var rules = []rule{
 	{folder: "nmad/mpi/internal/segment", ours: []string{"nmad/driver", "nmad/internal/mapped"}, theirs: []string{sys}},
 	// One-sided access stands on what every program sees of nmad, and on memory that processes share.
 	{folder: "nmad/rma", ours: []string{"nmad", "nmad/driver", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "asm"}, theirs: []string{sys}},
-	// So do active messages, which are messages.
-	{folder: "nmad/am", ours: []string{"nmad", "pioman", "marcel", "asm"}},
+	// So do active messages, which are messages; long ones go into memory of one-sided access.
+	{folder: "nmad/am", ours: []string{"nmad", "nmad/rma", "pioman", "marcel", "asm"}},
 	// The examples are programs.
 	{folder: "nmad/rma/examples", ours: []string{"nmad", "pioman", "marcel"}},
 	// MPI sees of nmad what every program does.
