@@ -15,7 +15,7 @@ type entry struct {
 
 // enter makes a call, and returns its code.
 func enter(a *call) (code int) {
-	if a.function == -1 { // of front.c's handle_of
+	if a.function == -1 { // handle_of of C asks
 		if a.word[1] = uintptr(fromNumber(a.word[0])); a.word[1] == 0 {
 			return int(errArg)
 		}
