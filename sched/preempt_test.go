@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -95,4 +96,39 @@ func TestMode(t *testing.T) {
 		})
 	}
 	_ = running(t, Config{VPs: 1}).Spawn(Attr{}, func() {}).Join()
+}
+
+// TestStopsInAssembly: the signal that is to stop a thread has no effect where it meets assembly. So a thread that hashes is sent more
+// of them, and is preempted about as often as one that counts.
+func TestStopsInAssembly(t *testing.T) {
+	needsPreemption(t)
+	preempted := func(compute func()) uint64 {
+		s := running(t, Config{VPs: 1, Slice: time.Millisecond, Period: 250 * time.Microsecond})
+		var end atomic.Bool
+		var hogs []Thread
+		for range 2 {
+			hogs = append(hogs, s.Spawn(Attr{}, func() {
+				for !end.Load() {
+					compute()
+				}
+			}))
+		}
+		time.Sleep(200 * time.Millisecond)
+		n := s.Stats().Total.Seizures
+		end.Store(true)
+		for _, h := range hogs {
+			_ = h.Join()
+		}
+		return n
+	}
+	block := make([]byte, 64)
+	var plain, hashing uint64
+	for range 5 {
+		plain = preempted(func() {})
+		hashing = preempted(func() { sha256.Sum256(block) })
+		if hashing > 0 && hashing >= plain/2 {
+			return
+		}
+	}
+	t.Errorf("a thread that counts was preempted %d times, one that hashes %d times", plain, hashing)
 }

@@ -14,6 +14,8 @@ import (
 //	asked ── it has stopped; claimStopped ─────────────────────────────────► none: the base has its OS thread, or
 //	                                                                         it goes on, stopped inside
 //	asked ── it has stopped, and cannot be claimed for claimWait ──────────► none: it goes on
+//	asked ── it does not stop for signalGap: the signal met code that
+//	         has no safe point ────────────────────────────────────────────► asked: it is sent another
 //	asked ── it does not stop for askAgain; withdrawn, so that it will not ► none
 //
 // A thread that has stopped inside the scheduler or the Go runtime may hold a lock there, for
@@ -30,12 +32,14 @@ type stopper struct {
 type pursuit struct {
 	target atomic.Pointer[co] // nil: none; set by the clock, cleared by the stopper
 	since  int64              // ns: when it was asked; written before target
+	asked  int64              // ns: when it was sent the latest signal; written before target, then the stopper's
 	seen   int64              // ns: when it was first seen stopped; 0: not yet. The stopper's
 }
 
 const (
 	stopWait  = 15_000    // ns: twice what a signal takes; so long the stopper looks without a sleep
 	claimWait = 50_000    // ns
+	signalGap = 50_000    // ns: between two signals to one that does not stop
 	askAgain  = 5_000_000 // ns
 	followGap = 20_000    // ns: between two looks
 )
@@ -50,7 +54,7 @@ func (p *stopper) pursue(v *vp, c *co, now int64) {
 	if !v.ask(c) {
 		return
 	}
-	v.pursuit.since = now
+	v.pursuit.since, v.pursuit.asked = now, now
 	v.pursuit.target.Store(c) // not before: the stopper would find one that was not asked
 	p.wake()
 }
@@ -116,6 +120,10 @@ func (v *vp) follow(c *co, now int64) bool {
 			return true
 		}
 	case direct.AskedToStop(g):
+		if now-u.asked >= signalGap {
+			u.asked = now
+			v.remind(c)
+		}
 		return true
 	}
 	u.seen = 0

@@ -133,6 +133,14 @@ func (v *vp) ask(c *co) bool {
 	return true
 }
 
+// remind sends c, which was asked to stop, another signal: Go's preemption lets a signal pass that meets code which has no
+// safe point, such as assembly.
+func (v *vp) remind(c *co) {
+	if l := c.carrier(); l != nil && direct.Status(c.g0()) == direct.Running {
+		interrupt(int(l.tid.Load()))
+	}
+}
+
 // claimStopped is for c, which was asked to stop. If c has stopped in its own code, claimStopped parks it and gives
 // its OS thread to the base, which queues it. If c has stopped inside the scheduler or the Go runtime, it goes on.
 func (v *vp) claimStopped(c *co) bool {

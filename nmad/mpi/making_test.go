@@ -41,6 +41,9 @@ func TestNumbersAgain(t *testing.T) {
 
 // TestNumbersUsedUp: where no number is left at one rank, all are told; and after some were freed there are communicators again.
 func TestNumbersUsedUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes as many communicators as there can be: a minute under the race detector")
+	}
 	each(t, 2, func(w *Comm) error {
 		var all []*Comm
 		for {
