@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 )
 
 // entry is a function that crosses.
@@ -43,6 +44,9 @@ func (a *call) refused() error {
 // fails has an error told as the handler of its object says, and returns its code: one of the program is left to C.
 func (a *call) fails(name string, err error) int {
 	code := codeOf(err)
+	if strings.HasPrefix(name, "MPI_T_") {
+		return code
+	}
 	if a.wide != 0 {
 		name += "_c"
 	}
