@@ -322,8 +322,11 @@ func (d *Domain) Poll() int {
 	}
 	before := d.begin()
 	d.poll()
-	if mask := d.w.cfg.Mask; d.polls.Add(1)&mask == 0 {
-		d.w.pollOthers(d)
+	switch n := d.polls.Add(1); {
+	case n&d.w.cfg.Mask == 0:
+		d.w.pollOthers(d, false)
+	case n&1 == 0 && d.w.neglects.Load():
+		d.w.pollOthers(d, true)
 	}
 	return int(d.Stats().Handled - before)
 }
