@@ -505,14 +505,14 @@ func TestNeglected(t *testing.T) {
 		}
 	}
 	until("one domain is polled, and one is not", func() bool { return w.Default().neglected.Load() && !busy.neglected.Load() })
-	ran := false
-	j.handle(1, func(*Token, []uint64, []byte) { ran = true })
+	var ran atomic.Bool
+	j.handle(1, func(*Token, []uint64, []byte) { ran.Store(true) })
 	if ok, err := j.worlds[0].Default().TryRequest(1, 1, nil, nil); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	until("a request of the domain that is neglected is handled", func() bool {
 		j.worlds[0].Default().Poll()
-		return ran
+		return ran.Load()
 	})
 	close(stop)
 	<-stopped
