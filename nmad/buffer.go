@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/marcel"
-	"github.com/pm2-go/pm2/nmad/internal/region"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
 // Errors of buffers and loans, for errors.Is.
@@ -16,8 +16,11 @@ var (
 	ErrReleased = errors.New("already released")
 )
 
-// DefaultLoans is the default of Config.Loans, in bytes.
-const DefaultLoans = 64 << 20
+// DefaultLoans is the default of Config.Loans, in bytes; maxLoans is the most.
+const (
+	DefaultLoans = 64 << 20
+	maxLoans     = 16 << 30
+)
 
 // Buffer is memory for one message at a time to the process of one gate. That process can read the message where it lies.
 // Gate.Alloc makes a Buffer. It is a handle, and may be copied. After Release it has no bytes, and everything
@@ -31,41 +34,32 @@ const DefaultLoans = 64 << 20
 // must not touch what Bytes gave after Release, nor, if Release came while a send was
 // under way, after that send is done.
 type Buffer struct {
-	pool       *bufferPool
-	page       int
+	block      *block
 	generation uint32
 	size       int
 }
 
-// The states of the block of a buffer, under bufferPool.mu. A block that is free has none.
-type bufferState uint8
-
-const (
-	taken   bufferState = iota // the program's
-	out                        // a send is under way
-	givenUp                    // likewise, and it was released
-)
-
-// block is what is known of the block that begins at a page.
+// block is the memory of a buffer. It is free once neither the program nor a send has it; then it is used again, for other memory.
 type block struct {
-	generation uint32 // odd: it is taken; counts how often it was taken and given back
-	state      bufferState
+	pool       *bufferPool
+	at, n      int    // which pages it has
+	generation uint32 // of the handle that is good; counts when the program gives it back
+	held, out  bool   // the program has it; a send is under way
+	where      where
+	next       *block // in bufferPool.idle
 }
 
-// bufferPool is the memory of a gate's buffers. Its lock lies inside that of the gate; there is only the one for blocks
-// and table, so they are changed by one caller at a time.
+// bufferPool is the memory of a gate's buffers. Its lock lies inside that of the gate.
 type bufferPool struct {
 	gate   *Gate
-	memory *region.Memory
-	shared bool // the peer was given the descriptor; under Gate.mu, as is
-	barred bool // it could not be
+	memory *mapped.Memory
 
-	mu     marcel.SpinLock
-	free   *region.Blocks
-	blocks []block // by page
-	taken  int     // blocks that are not free
-	dead   error   // why none are given any more; nil: they are
-	gone   bool    // the memory was freed
+	mu    marcel.SpinLock // for all below, and the blocks
+	free  pages
+	idle  *block // blocks without memory
+	taken int    // blocks that have some
+	dead  error  // why none are given any more; nil: they are
+	gone  bool   // the memory was given back
 }
 
 // Alloc returns memory for a message of that many bytes to the process of this gate. Its contents are arbitrary.
@@ -76,7 +70,7 @@ type bufferPool struct {
 // All buffers of a gate together have up to Config.Loans bytes, in whole pages of 4 KiB; if there is no room left, or only in pieces
 // that are too short, Alloc fails with ErrNoRoom at once. The memory is made by the first call, which takes
 // some system calls; what is touched of it stays until the gate has ended and all buffers were released. The peer can read all of
-// it, also what was not sent yet. Nothing is allocated by later calls. It fails once the gate has ended, and with ErrConfig for a gate of a domain other than the job's.
+// it, also what was not sent yet. Later calls allocate nothing once as many buffers were out at once. It fails once the gate has ended, and with ErrConfig for a gate of a domain other than the job's.
 func (g *Gate) Alloc(size int) (Buffer, error) {
 	if err := g.barred(); err != nil {
 		return Buffer{}, err
@@ -98,60 +92,63 @@ func (g *Gate) Alloc(size int) (Buffer, error) {
 }
 
 func (p *bufferPool) take(size int) (Buffer, error) {
-	b, free, err := p.tryTake(size)
-	if err == nil && b.pool == nil {
-		all, why := len(p.blocks)*region.PageSize, "raise Config.Loans or "+EnvLoans
-		if size <= all {
-			why = fmt.Sprintf("%d of them are free, in pieces: release some, or %s", free*region.PageSize, why)
-		}
-		err = fmt.Errorf("nmad: a buffer of %d bytes for rank %d: %w among the %d bytes of its buffers; %s", size, p.gate.rank, ErrNoRoom, all, why)
-	}
-	return b, err
-}
-
-// tryTake is take, and says how many pages are free if none is long enough.
-func (p *bufferPool) tryTake(size int) (b Buffer, free int, err error) {
+	n := max(1, size/pageBytes+min(1, size%pageBytes))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.dead != nil {
-		return b, 0, p.dead
+		return Buffer{}, p.dead
 	}
-	page, ok := p.free.Take(size)
+	at, ok := p.free.take(n)
 	if !ok {
-		return b, p.free.Free(), nil
+		return Buffer{}, &noRoom{p.gate.rank, size, len(p.memory.Bytes()), p.free.free() * pageBytes}
 	}
-	x := &p.blocks[page]
-	x.generation++
-	x.state = taken
+	x := p.idle
+	if x == nil {
+		x = &block{pool: p}
+	} else {
+		p.idle = x.next
+	}
+	x.at, x.n, x.held = at, n, true
 	p.taken++
-	return Buffer{p, page, x.generation, size}, 0, nil
+	x.where = newWhere(p.memory.Card(), at*pageBytes)
+	return Buffer{x, x.generation, size}, nil
 }
 
-// live gives the block if b was not released. Under mu.
-func (p *bufferPool) live(b Buffer) *block {
-	if x := &p.blocks[b.page]; x.generation == b.generation && x.state != givenUp {
-		return x
+// noRoom is ErrNoRoom, in words; put together when it is read, not with the lock held.
+type noRoom struct{ rank, size, all, free int }
+
+func (e *noRoom) Unwrap() error { return ErrNoRoom }
+
+func (e *noRoom) Error() string {
+	why := "raise Config.Loans or " + EnvLoans
+	if e.size <= e.all {
+		why = fmt.Sprintf("%d of them are free, in pieces: release some, or %s", e.free, why)
 	}
-	return nil
+	return fmt.Sprintf("nmad: a buffer of %d bytes for rank %d: %v among the %d bytes of its buffers; %s", e.size, e.rank, ErrNoRoom, e.all, why)
+}
+
+// lock takes the lock, and says whether b was not released. leave releases it; of the zero Buffer there is none.
+func (b Buffer) lock() bool {
+	if b.block == nil {
+		return false
+	}
+	b.block.pool.mu.Lock()
+	return b.block.generation == b.generation
 }
 
 // Bytes returns the memory; nil: it was released.
-func (b Buffer) Bytes() []byte {
-	if b.pool == nil {
-		return nil
+func (b Buffer) Bytes() (bytes []byte) {
+	if b.lock() {
+		bytes = b.bytes()
 	}
-	b.pool.mu.Lock()
-	defer b.pool.mu.Unlock()
-	if b.pool.live(b) == nil {
-		return nil
-	}
-	return b.bytes()
+	b.leave()
+	return bytes
 }
 
 // bytes is Bytes of a buffer that is not free.
 func (b Buffer) bytes() []byte {
-	at := b.page * region.PageSize
-	return b.pool.memory.Bytes()[at : at+b.size : at+b.size]
+	bytes, _ := b.block.pool.memory.At(uint64(b.block.at)*pageBytes, uint64(b.size))
+	return bytes
 }
 
 // Len returns how many bytes it has.
@@ -165,59 +162,58 @@ func (b Buffer) First(n int) Buffer {
 
 // Release gives the memory back: at once, or when the send that is under way is done. The error is ErrReleased if it was released before.
 func (b Buffer) Release() error {
-	if b.pool == nil {
+	live := b.lock()
+	if live {
+		b.block.generation++
+		b.block.held = false
+	}
+	if b.leave(); !live {
 		return errReleased("buffer")
 	}
-	p := b.pool
-	p.mu.Lock()
-	x := p.live(b)
-	if x == nil {
-		p.mu.Unlock()
-		return errReleased("buffer")
-	}
-	if x.state == out {
-		x.state = givenUp
-	} else {
-		p.put(b.page)
-	}
-	p.leave()
 	return nil
 }
 
 func errReleased(what string) error { return fmt.Errorf("nmad: %s: %w", what, ErrReleased) }
 
-// put gives a block back. Under mu.
-func (p *bufferPool) put(page int) {
-	p.blocks[page].generation++
-	p.free.Give(page)
-	p.taken--
+// leave ends lock. What neither the program nor a send has any more is free.
+func (b Buffer) leave() {
+	x := b.block
+	if x == nil {
+		return
+	}
+	p := x.pool
+	if x.n != 0 && !x.held && !x.out {
+		p.free.give(x.at, x.n)
+		x.n, x.next, p.idle = 0, p.idle, x
+		p.taken--
+	}
+	p.unlock()
 }
 
-// leave releases the lock, and frees the memory if no buffer is left that could use it.
-func (p *bufferPool) leave() {
+// unlock releases the lock, and gives the memory back if no buffer is left that could use it.
+func (p *bufferPool) unlock() {
 	last := p.dead != nil && p.taken == 0 && !p.gone
 	p.gone = p.gone || last
 	p.mu.Unlock()
 	if last {
-		p.memory.Free()
+		_ = p.memory.Vacate() // else it stays mapped
 	}
 }
 
 // startSend marks the buffer as out, for a send over g.
-func (b Buffer) startSend(g *Gate) error {
-	p := b.pool
-	if p.gate != g {
-		return fmt.Errorf("nmad: %w: a buffer for rank %d is sent to rank %d", ErrConfig, p.gate.rank, g.rank)
+func (b Buffer) startSend(g *Gate, op *Op) error {
+	if op.Buf != nil || op.Parts != nil || op.Data != nil {
+		return fmt.Errorf("nmad: %w: a send of a buffer and of other bytes", ErrConfig)
 	}
-	p.mu.Lock()
-	x := p.live(b)
-	stale, busy := x == nil, x != nil && x.state == out
-	if !stale && !busy {
-		x.state = out
+	if other := b.block.pool.gate; other != g {
+		return fmt.Errorf("nmad: %w: a buffer for rank %d is sent to rank %d", ErrConfig, other.rank, g.rank)
 	}
-	p.mu.Unlock()
+	live := b.lock()
+	busy := b.block.out
+	b.block.out = busy || live
+	b.block.pool.mu.Unlock()
 	switch {
-	case stale:
+	case !live:
 		return errReleased("send of a buffer")
 	case busy:
 		return fmt.Errorf("nmad: send of a buffer: %w: the one before it is not done", ErrActive)
@@ -226,52 +222,36 @@ func (b Buffer) startSend(g *Gate) error {
 }
 
 // sendDone ends what startSend began.
-func (p *bufferPool) sendDone(page int) {
-	p.mu.Lock()
-	if x := &p.blocks[page]; x.state == givenUp {
-		p.put(page)
-	} else {
-		x.state = taken
-	}
-	p.leave()
+func (x *block) sendDone() {
+	x.pool.mu.Lock()
+	x.out = false
+	Buffer{block: x}.leave()
 }
 
 // end gives no more buffers; those that are out there stay until they are released.
 func (p *bufferPool) end(why error) {
-	p.memory.Forget()
+	p.memory.Hide()
 	p.mu.Lock()
 	if p.dead == nil {
 		p.dead = why
 	}
-	p.leave()
+	p.unlock()
 }
 
-// startSendOp is startSend for an operation.
-func (b Buffer) startSendOp(g *Gate, op *Op) error {
-	if op.Buf != nil || op.Parts != nil || op.Data != nil {
-		return fmt.Errorf("nmad: %w: a send of a buffer and of other bytes", ErrConfig)
-	}
-	return b.startSend(g)
-}
-
-// openBuffers makes the memory of the gate's buffers, unless another thread is faster.
+// openBuffers makes the memory of the gate's buffers, unless another thread was faster.
 func (g *Gate) openBuffers() (*bufferPool, error) {
-	pages := g.loans / region.PageSize
-	m, err := region.New(pages * region.PageSize)
+	h := g.lock()
+	defer h.letGo()
+	if p := g.buffers.Load(); p != nil || h.flow.Dead != nil {
+		return p, h.flow.Dead
+	}
+	n := g.loans / pageBytes
+	m, err := mapped.Make("pm2-loans", uint64(n)*pageBytes)
 	if err != nil {
 		return nil, fmt.Errorf("nmad: buffers for rank %d: %w", g.rank, err)
 	}
-	p := &bufferPool{gate: g, memory: m, free: region.NewBlocks(pages), blocks: make([]block, pages)}
-	h := g.lock()
-	defer h.letGo()
-	if other := g.buffers.Load(); other != nil {
-		m.Free()
-		return other, nil
-	}
-	if h.flow.Dead != nil {
-		m.Free()
-		return nil, h.flow.Dead
-	}
+	m.ReadOnly()
+	p := &bufferPool{gate: g, memory: m, free: pages{{0, n}}}
 	g.buffers.Store(p)
 	return p, nil
 }

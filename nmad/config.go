@@ -16,7 +16,6 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
-	"github.com/pm2-go/pm2/nmad/internal/region"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -161,8 +160,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("nmad: %w: bounds must not be below 0, nor Unexpected above 4 GiB - 1", ErrConfig)
 	case c.Announced > flow.MaxCookies:
 		return fmt.Errorf("nmad: %w: %d announced messages: give at most %d", ErrConfig, c.Announced, flow.MaxCookies)
-	case c.Loans != 0 && (c.Loans < region.PageSize || c.Loans > region.MaxSize):
-		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be lent: give %d to %d", ErrConfig, c.Loans, region.PageSize, region.MaxSize)
+	case c.Loans != 0 && (c.Loans < pageBytes || c.Loans > maxLoans):
+		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be lent: give %d to %d", ErrConfig, c.Loans, pageBytes, maxLoans)
 	case c.Timeout < 0 || c.Linger < 0:
 		return fmt.Errorf("nmad: %w: a time-out of %v, a linger of %v: give more than 0, or 0 for the default", ErrConfig, c.Timeout, c.Linger)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/region"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
 // held is a gate whose lock the caller has: all that the lock guards, and the methods that need the lock. Only Gate.lock, tryLock, enter and fresh
@@ -61,7 +61,7 @@ type held struct {
 	eagerWhy   string // where the eager limit comes from; "": the driver
 	eagerFixed bool   // the configuration says it, so what is measured does not change it
 
-	view *region.View // the memory of the peer; nil: it is not mapped
+	view *mapped.Memory // the memory out of which the peer lends; nil: it is not mapped
 }
 
 // fresh is lock for the maker of a gate, which no other thread has yet.

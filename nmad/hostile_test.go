@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
@@ -36,7 +37,7 @@ func FuzzPackets(f *testing.F) {
 	f.Add(append(full, packet(driver.Header{Kind: flow.KindFull, Size: 3}, "")...))
 	f.Add(packet(driver.Header{Kind: flow.KindRoom, Size: 6}, ""))
 	f.Add(packet(driver.Header{Kind: flow.KindAggregate, Size: 2}, "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x01\x00abc\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
-	f.Add(packet(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Tag: 2, Size: 100, Cookie: 5}, "\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add(packet(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Tag: 2, Size: 100, Cookie: 5}, strings.Repeat("\x00", flow.LoanCard+flow.LoanBody)))
 	f.Add(packet(driver.Header{Kind: flow.KindReturn, Cookie: first}, ""))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		b := bounds{window: 2000, records: 3, peerWindow: 2000, peerRecords: 3}

@@ -1,7 +1,6 @@
 package nmad
 
 import (
-	"encoding/binary"
 	"errors"
 	"os"
 	"testing"
@@ -10,28 +9,38 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/region"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// lentMemory is the descriptor of memory such as a peer lends.
-func lentMemory(t *testing.T, bytes int) (fd int, mem []byte) {
+// lent makes memory such as a peer lends.
+func lent(t *testing.T, bytes uint64) *mapped.Memory {
 	t.Helper()
-	m, err := region.New(bytes)
+	m, err := mapped.Make("test", bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fd, err = unix.Dup(m.Descriptor()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(m.Free)
-	return fd, m.Bytes()
+	t.Cleanup(func() { m.Vacate() })
+	return m
 }
 
-// TestHostileLoans: a descriptor or a place that makes no sense ends the gate with ErrProtocol, and nothing is read there.
+// at is the body of a first LOAN.
+func at(c mapped.Card, place uint64) []byte {
+	b := newWhere(c, int(place))
+	return b[:]
+}
+
+// TestHostileLoans: memory, or a place in it, that makes no sense ends the gate with ErrProtocol, and nothing is read there.
 func TestHostileLoans(t *testing.T) {
-	word := func(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
-	file := func() int {
+	named := func(fd int) mapped.Card {
+		t.Cleanup(func() { unix.Close(fd) })
+		size, file, _ := mapped.Check(fd, "test")
+		return mapped.Card{PID: uint32(os.Getpid()), FD: uint32(fd), File: file, Size: size}
+	}
+	file := func() mapped.Card {
 		f, err := os.CreateTemp(t.TempDir(), "")
+		if err == nil {
+			err = f.Truncate(8192)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,9 +49,9 @@ func TestHostileLoans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fd
+		return named(fd)
 	}
-	unsealed := func(bytes int64) int {
+	memory := func(bytes int64, seals int) mapped.Card {
 		fd, err := unix.MemfdCreate("test", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 		if err != nil {
 			t.Fatal(err)
@@ -50,37 +59,47 @@ func TestHostileLoans(t *testing.T) {
 		if err := unix.Ftruncate(fd, bytes); err != nil {
 			t.Fatal(err)
 		}
-		return fd
-	}
-	sealed := func(bytes int64) int {
-		fd := unsealed(bytes)
-		if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW); err != nil {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
 			t.Fatal(err)
 		}
-		return fd
+		return named(fd)
 	}
-	good := func() int { fd, _ := lentMemory(t, 8192); return fd }
+	const sealed = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
+	pipe := func() mapped.Card {
+		var ends [2]int
+		if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { unix.Close(ends[1]) })
+		c := named(ends[0])
+		c.Size = 8192
+		return c
+	}
+	good := lent(t, 8192).Card()
+	longer := good
+	longer.Size += pageBytes
 	for what, c := range map[string]struct {
-		fd   int
 		size uint64
 		body []byte
 	}{
-		"no memory given":   {-1, 100, word(0)},
-		"a file":            {file(), 100, word(0)},
-		"may shrink":        {unsealed(8192), 100, word(0)},
-		"empty memory":      {sealed(0), 100, word(0)},
-		"half a page":       {sealed(2048), 100, word(0)},
-		"too much":          {sealed(region.MaxSize + region.PageSize), 100, word(0)},
-		"a byte too far":    {good(), 100, word(8192 - 99)},
-		"behind the end":    {good(), 1, word(8192)},
-		"wraps around":      {good(), 100, word(1<<64 - 50)},
-		"longer than it":    {good(), 8193, word(0)},
-		"as long as can be": {good(), 1 << 62, word(0)},
-		"empty":             {good(), 0, word(0)},
-		"short description": {good(), 100, word(0)[:7]},
-		"long description":  {good(), 100, append(word(0), 0)},
+		"a file":            {100, at(file(), 0)},
+		"a pipe":            {100, at(pipe(), 0)},
+		"may shrink":        {100, at(memory(8192, 0), 0)},
+		"may grow":          {100, at(memory(8192, unix.F_SEAL_SHRINK), 0)},
+		"empty memory":      {100, at(memory(0, sealed), 0)},
+		"half a page":       {100, at(memory(2048, sealed), 0)},
+		"too much":          {100, at(memory(maxLoans+pageBytes, sealed), 0)},
+		"not as long":       {100, at(longer, 0)},
+		"a byte too far":    {100, at(good, 8192-99)},
+		"behind the end":    {1, at(good, 8192)},
+		"wraps around":      {100, at(good, 1<<64-50)},
+		"longer than it":    {8193, at(good, 0)},
+		"as long as can be": {1 << 62, at(good, 0)},
+		"empty":             {0, at(good, 0)},
+		"short description": {100, at(good, 0)[:flow.LoanCard+flow.LoanBody-1]},
+		"long description":  {100, append(at(good, 0), 0)},
 	} {
-		p, g := hostile(c.fd, nil)
+		p, g := hostile()
 		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
 		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(c.body)), Tag: 1, Size: c.size}, c.body)
 		g.poll()
@@ -95,13 +114,50 @@ func TestHostileLoans(t *testing.T) {
 	}
 }
 
+// TestCardOnce: the first LOAN, and no other, says in which memory messages lie.
+func TestCardOnce(t *testing.T) {
+	whole := at(lent(t, 8192).Card(), 0)
+	for what, c := range map[string]struct{ first, second []byte }{
+		"a second memory": {whole, at(lent(t, 8192).Card(), 0)},
+		"twice":           {whole, whole},
+		"no memory":       {whole[flow.LoanCard:], nil},
+	} {
+		p, g := hostile()
+		for i, body := range [][]byte{c.first, c.second} {
+			p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(body)), Tag: 1, Size: 50, Seq: uint32(i)}, body)
+			g.poll()
+			if broken := errors.Is(g.Err(), ErrProtocol); broken != (i == 1 || c.second == nil) {
+				t.Errorf("%s: after LOAN %d: %v", what, i, g.Err())
+			}
+		}
+	}
+}
+
+// TestLoanBlind: one that cannot map what it is lent gets the message as ever.
+func TestLoanBlind(t *testing.T) {
+	none, gone, other, elsewhere := mapped.Card{}, lent(t, 8192), lent(t, 8192).Card(), lent(t, 8192).Card()
+	gone.Hide()
+	other.File++
+	elsewhere.PID++
+	for what, c := range map[string]mapped.Card{"no memory": none, "hidden": gone.Card(), "another file": other, "another process": elsewhere} {
+		p, g := hostile()
+		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: make([]byte, 100), Loan: true})
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanCard + flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, at(c, 0))
+		g.poll()
+		if _, want := g.locked.flow.Rails[0].Streams[flow.Pull].Waits(); g.locked.end != nil || r.core.Stage != flow.Pulling || want != 100 {
+			t.Errorf("%s: %v, the request is %v and wants %d bytes", what, g.locked.end, r.core.Stage, want)
+		}
+	}
+}
+
 // TestLoanChanges: what is lent may change under the program that reads it, and stays readable when the gate has ended in a bad way.
 func TestLoanChanges(t *testing.T) {
-	fd, mem := lentMemory(t, 8192)
+	m := lent(t, 8192)
+	mem := m.Bytes()
 	mem[4100] = 7
-	p, g := hostile(fd, nil)
+	p, g := hostile()
 	r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
-	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, binary.LittleEndian.AppendUint64(nil, 4096))
+	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanCard + flow.LoanBody, Tag: 1, Size: 50, Cookie: 3}, at(m.Card(), 4096))
 	g.poll()
 	mustDone(t, r, nil)
 	l := r.Loan()
@@ -123,11 +179,15 @@ func TestLoanChanges(t *testing.T) {
 
 // TestReturnTwice: each loan is returned by one packet, in time, and a second Release by nothing.
 func TestReturnTwice(t *testing.T) {
-	fd, _ := lentMemory(t, 8192)
-	p, g := hostile(fd, nil)
+	m := lent(t, 8192)
+	p, g := hostile()
 	for i := range uint32(20) { // more than the small track holds
 		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
-		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, make([]byte, flow.LoanBody))
+		body := at(m.Card(), 0)
+		if i > 0 {
+			body = body[flow.LoanCard:]
+		}
+		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(body)), Tag: 1, Size: 50, Cookie: 100 + i, Seq: i}, body)
 		g.poll()
 		mustDone(t, r, nil)
 		l := r.Loan()

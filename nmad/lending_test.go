@@ -1,8 +1,8 @@
 package nmad
 
 import (
-	"encoding/binary"
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -11,73 +11,20 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 )
 
-// FuzzPlaceOf: whatever describes a loan, what is found lies in the memory that it is said to lie in.
-func FuzzPlaceOf(f *testing.F) {
-	word := func(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
-	f.Add(word(0), uint64(4096), 8192)
-	f.Add(word(4096), uint64(4096), 8192)
-	f.Add(word(4097), uint64(4096), 8192)
-	f.Add(word(1<<64-1), uint64(2), 8192)
-	f.Add(word(1<<63), uint64(1)<<63, 8192)
-	f.Add([]byte{1, 2, 3}, uint64(0), 0)
-	f.Fuzz(func(t *testing.T, body []byte, size uint64, memory int) {
-		memory = max(0, memory)
-		at, ok := flow.PlaceOf(body, size, memory)
-		if !ok {
-			if len(body) == flow.LoanBody && binary.LittleEndian.Uint64(body) <= 1<<40 && size <= 1<<40 && binary.LittleEndian.Uint64(body)+size <= uint64(memory) {
-				t.Errorf("% x, %d bytes, in %d: refused", body, size, memory)
-			}
-			return
-		}
-		if at < 0 || size > uint64(memory) || uint64(at) > uint64(memory)-size {
-			t.Errorf("% x, %d bytes, in %d: at %d", body, size, memory, at)
-		}
-	})
-}
+// neighbour is a simulated link whose peer is this process.
+type neighbour struct{ *simnet.Link }
 
-// giver is a simulated link that can hand memory over.
-type giver struct {
-	*simnet.Link
-	given *int // descriptor on its way; -1: none
-	fails error
-}
-
-func (l giver) Caps() driver.Caps {
+func (l neighbour) Caps() driver.Caps {
 	c := l.Link.Caps()
-	c.Lends = true
+	c.Process = os.Getpid()
 	return c
 }
 
-func (l giver) Lend(int) error { return l.fails }
-
-func (l giver) Lent() (int, error) {
-	if l.fails != nil {
-		return -1, l.fails
-	}
-	fd := *l.given
-	*l.given = -1
-	if fd < 0 {
-		return -1, driver.ErrProtocol
-	}
-	return fd, nil
-}
-
-// hostile is a gate whose peer is the test, and has lent that descriptor.
-func hostile(fd int, fails error) (*pair, *Gate) {
+// hostile is a gate whose peer is the test.
+func hostile() (*pair, *Gate) {
 	p := newPair(simnet.Options{}, wide)
-	p.gates[1].locked.bind(giver{p.links[1], &fd, fails}, 0)
+	p.gates[1].locked.bind(neighbour{p.links[1]}, 0)
 	return p, p.gates[1]
-}
-
-// TestLoanBlind: one that cannot map what it is lent gets the message as ever.
-func TestLoanBlind(t *testing.T) {
-	p, g := hostile(-1, errors.New("no more descriptors"))
-	r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: make([]byte, 100), Loan: true})
-	p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, make([]byte, flow.LoanBody))
-	g.poll()
-	if _, want := g.locked.flow.Rails[0].Streams[flow.Pull].Waits(); g.locked.end != nil || r.core.Stage != flow.Pulling || want != 100 {
-		t.Errorf("%v, the request is %v and wants %d bytes", g.locked.end, r.core.Stage, want)
-	}
 }
 
 // TestReturnOfNothing: a peer that returns what it was not lent is thrown out.

@@ -13,7 +13,6 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
 // lends says whether loans over d are read in place.
@@ -138,8 +137,8 @@ func TestLoan(t *testing.T) {
 		if lent := uint64(4 * 2 * 2); lends(d) && stats.Lent != lent || !lends(d) && stats.Lent != 0 {
 			t.Errorf("%d messages were lent", stats.Lent)
 		}
-		if p := from.buffers.Load(); p.taken != 0 || p.free.Free() != DefaultLoans/region.PageSize {
-			t.Errorf("%d blocks are taken, %d pages free", p.taken, p.free.Free())
+		if p := from.buffers.Load(); p.taken != 0 || p.free.free() != DefaultLoans/pageBytes {
+			t.Errorf("%d blocks are taken, %d pages free", p.taken, p.free.free())
 		}
 	})
 }
@@ -390,7 +389,7 @@ func TestBufferMisuse(t *testing.T) {
 		t.Error(err)
 	}
 	again := alloc(t, from, 10_000, 1)
-	if again.page != b.page || b.Bytes() != nil || b.Release() == nil {
+	if again.block != b.block || again.block.at != 0 || b.Bytes() != nil || b.Release() == nil {
 		t.Error("an old handle is good for the buffer that came after it")
 	}
 	again.Release()

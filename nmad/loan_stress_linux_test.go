@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver/shm"
-	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
 // TestLoanSteady: with requests and buffers that are used again nothing is allocated.
@@ -154,7 +153,7 @@ func TestLoanStress(t *testing.T) {
 			g.poll()
 			j.sessions[1-i].Gate(i).poll()
 		}
-		if n := g.buffers.Load().free.Free() * region.PageSize; n != 2<<20 {
+		if n := g.buffers.Load().free.free() * pageBytes; n != 2<<20 {
 			t.Errorf("rank %d: %d bytes are free in the end", i, n)
 		}
 		if st := g.Stats(); st.Lent == 0 || st.Borrowed == 0 {

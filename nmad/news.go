@@ -4,7 +4,6 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
 // takeFinished takes what the flow has finished: requests that are done, receives whose owner must choose a buffer, news for monitors,
@@ -34,9 +33,9 @@ func (h *held) tellEnd(r *Request) {
 	if h.g.watch.kinds.Load() != 0 {
 		h.noteEnd(r)
 	}
-	if rare.Lends {
-		rare.Lends = false
-		h.g.buffers.Load().sendDone(rare.Place / region.PageSize)
+	if x := rare.buffer; x != nil {
+		rare.buffer, rare.Where = nil, nil
+		x.sendDone()
 	}
 	if rare.Anywhere {
 		h.g.mover.Done() // it counted for itself

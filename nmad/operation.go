@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/region"
 )
 
 // Envelope describes a message: source, tag and size, without its data.
@@ -81,9 +80,9 @@ func (op *Op) check(d *Domain, rank int) error {
 	switch {
 	case op.Kind > OpRecv:
 		return fmt.Errorf("nmad: %w: an operation of kind %d", ErrConfig, op.Kind)
-	case op.Kind == OpRecv && (op.Buffer.pool != nil || op.Sync || op.Priority != 0 || op.Buffered):
+	case op.Kind == OpRecv && (op.Buffer.block != nil || op.Sync || op.Priority != 0 || op.Buffered):
 		return fmt.Errorf("nmad: %w: a receive with Buffer, Sync, Priority or Buffered, which are options of a send", ErrConfig)
-	case op.Buffered && (op.Buffer.pool != nil || op.Sync || op.Done != nil || op.Queue != nil):
+	case op.Buffered && (op.Buffer.block != nil || op.Sync || op.Done != nil || op.Queue != nil):
 		return fmt.Errorf("nmad: %w: a buffered send with Buffer, Sync, Done or Queue: it is done when Post returns", ErrConfig)
 	case op.Kind == OpSend && (op.Choose != nil || op.Loan):
 		return fmt.Errorf("nmad: %w: a send with Choose or Loan, which are options of a receive", ErrConfig)
@@ -107,14 +106,14 @@ func (g *Gate) Post(r *Request, op *Op) error {
 	if op.Buffered {
 		return g.sendBuffered(r, op)
 	}
-	if op.Buffer.pool != nil {
-		if err := op.Buffer.startSendOp(g, op); err != nil {
+	if op.Buffer.block != nil {
+		if err := op.Buffer.startSend(g, op); err != nil {
 			return err
 		}
 	}
 	if err := r.claim(); err != nil {
-		if op.Buffer.pool != nil {
-			op.Buffer.pool.sendDone(op.Buffer.page)
+		if op.Buffer.block != nil {
+			op.Buffer.block.sendDone()
 		}
 		return err
 	}
@@ -186,7 +185,7 @@ func (d *Domain) Recv(m Match, buf []byte) (Envelope, error) {
 func (r *Request) prepareSend(g *Gate, op *Op) {
 	r.prepare(g, flow.OpSend, op.Context, op.Tag, op.Buf, flow.ByState)
 	b := op.Buffer
-	if op.Parts == nil && op.Data == nil && b.pool == nil && !op.Sync && op.Priority == 0 && op.Done == nil && op.Queue == nil {
+	if op.Parts == nil && op.Data == nil && b.block == nil && !op.Sync && op.Priority == 0 && op.Done == nil && op.Queue == nil {
 		return
 	}
 	c, x := &r.core, r.special()
@@ -195,8 +194,10 @@ func (r *Request) prepareSend(g *Gate, op *Op) {
 		c.Describe(op.Data)
 	case op.Parts != nil:
 		c.Scatter(op.Parts)
-	case b.pool != nil: // which has begun
-		x.Lends, x.Place = true, b.page*region.PageSize
+	case b.block != nil: // which has begun
+		if x.buffer = b.block; b.block.pool.memory.Card().PID != 0 {
+			x.Where = &b.block.where
+		}
 		c.Data.Set(b.bytes())
 	}
 	if op.Sync {

@@ -51,6 +51,7 @@ type rest struct {
 	chooser func(Envelope) []byte    // recv: gives the buffer when the message has come
 	notify  func(*Request)           // called when it is done
 	queue   *Queue                   // gets it when it is done
+	buffer  *block                   // send of a Buffer
 	any     *match.Any[flow.Request] // recv from any source: where it waits
 	named   match.Pattern            // recv, or probe: what the owner has asked for; core.Entry.Tag becomes that of the message
 	links   bool                     // it waits for the links of its gate, not for a message

@@ -65,7 +65,7 @@ func (h *held) drain() {
 	}
 }
 
-// Emit hands a packet to the link. Emit, Flush, Lend, Map and Begin are flow.Network.
+// Emit hands a packet to the link. Emit, Flush, View and Begin are flow.Network.
 func (h *held) Emit(p *flow.Packet, more bool) (bool, error) {
 	began := stamp()
 	h.leaveLists(int(p.Head.Body))

@@ -49,10 +49,11 @@ func networks(t testing.TB) map[string]driver.Driver {
 // newJob opens the sessions and worlds of a job; polled: a goroutine polls all default domains.
 func newJob(t testing.TB, size int, d driver.Driver, cfg Config, polled bool) *testJob {
 	t.Helper()
-	return openJob(t, size, d, cfg, polled, false)
+	return newJobWith(t, size, d, cfg, polled, false, 0)
 }
 
-func openJob(t testing.TB, size int, d driver.Driver, cfg Config, polled, long bool) *testJob {
+// newJobWith is newJob with, if long, worlds of nmad/rma, and that longest eager message; 0: the default.
+func newJobWith(t testing.TB, size int, d driver.Driver, cfg Config, polled, long bool, eager int) *testJob {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -64,7 +65,7 @@ func openJob(t testing.TB, size int, d driver.Driver, cfg Config, polled, long b
 	for rank := range size {
 		wg.Go(func() {
 			j.engines[rank] = pioman.New(pioman.Config{})
-			c := nmad.Config{Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: []byte("a secret of at least sixteen bytes"), Custom: d, Engine: j.engines[rank], Timeout: time.Minute}
+			c := nmad.Config{Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: []byte("a secret of at least sixteen bytes"), Custom: d, Engine: j.engines[rank], Timeout: time.Minute, Eager: eager}
 			if rank == 0 {
 				c.Listener = l
 			}

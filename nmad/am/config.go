@@ -11,7 +11,8 @@ import (
 // Config says what a world is like. The zero value is right for most.
 type Config struct {
 	// Mask says how often a thread that polls its own domain polls the others, too, which any thread may: at each poll whose count has none of these bits, so at each
-	// 512th with 511. It is GASNet's AM_DOMAIN_POLL_MASK. 0: 511. EachPoll: always.
+	// 512th with 511. It is GASNet's AM_DOMAIN_POLL_MASK. EachPoll: always. 0: at each 512th, and at each second poll those that no thread has polled as its own for 0.1 ms, as while
+	// their threads compute: their messages wait for little longer than the first domain's, and a domain with a thread that polls it stays that thread's.
 	Mask uint64
 
 	// Window is how many requests of a domain to a peer may be under way: sent, and not known to be handled. A power of two up to 64; default 32. The same in all processes.
@@ -37,6 +38,8 @@ type Config struct {
 
 	// Context is the first of four numbers of contexts of the session that the world takes; default 64000. The same in all processes.
 	Context int
+
+	adapts bool // Mask was 0
 }
 
 // EachPoll is a Mask.
@@ -52,7 +55,10 @@ const (
 
 // complete fills in what is left out, and says what cannot be.
 func (c *Config) complete() error {
-	if c.Mask = cmp.Or(c.Mask, 511); c.Mask == EachPoll {
+	switch c.Mask {
+	case 0:
+		c.Mask, c.adapts = 511, true
+	case EachPoll:
 		c.Mask = 0
 	}
 	c.Window, c.Medium = cmp.Or(c.Window, 32), cmp.Or(c.Medium, 64<<10)

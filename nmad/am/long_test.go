@@ -34,7 +34,7 @@ func overMemories(t *testing.T, cfg Config, f func(t *testing.T, j *testJob, oth
 			if name == "self" {
 				size = 1
 			}
-			j := openJob(t, size, d, cfg, true, true)
+			j := newJobWith(t, size, d, cfg, true, true, 0)
 			defer j.close()
 			f(t, j, size-1)
 		})
@@ -381,7 +381,7 @@ func TestLongNowhere(t *testing.T) {
 func TestLongCloses(t *testing.T) {
 	for _, name := range []string{"tcp", "shm"} {
 		t.Run(name, func(t *testing.T) {
-			j := openJob(t, 2, networks(t)[name], Config{}, true, true)
+			j := newJobWith(t, 2, networks(t)[name], Config{}, true, true, 0)
 			handled := make(chan struct{}, 1)
 			j.handle(1, func(*Token, []uint64, []byte) { handled <- struct{}{} })
 			g := j.memoryOf(1, 8)["registered"]
@@ -441,7 +441,7 @@ func TestLongAllocatesNothing(t *testing.T) {
 			if name == "self" {
 				size = 1
 			}
-			j := openJob(t, size, networks(t)[name], Config{}, false, true)
+			j := newJobWith(t, size, networks(t)[name], Config{}, false, true, 0)
 			defer j.close()
 			segments := j.segmentOf(1 << 20)
 			from, to, last := j.worlds[0].Default(), j.worlds[size-1].Default(), size-1

@@ -37,6 +37,9 @@ type World struct {
 	closed  bool                      // mu
 	dropped atomic.Uint64
 
+	neglects atomic.Bool  // some domain is neglected
+	looked   atomic.Int64 // cycles: when lookAround last did
+
 	control *nmad.Context
 	hellos  []*hello
 	stop    func() // the monitor
@@ -83,11 +86,15 @@ type Domain struct {
 
 	greetings atomic.Pointer[greeting] // of a Private domain: peers that its owner has not opened yet
 
-	task    pioman.Task   // posts what was parked
-	due     atomic.Bool   // there is something
-	polling atomic.Uint32 // 1: the owner of a Private domain polls; it writes it
+	tasks   [2]pioman.Task // each posts what was parked; there is another one where one runs
+	due     atomic.Bool    // there is something
+	polling atomic.Uint32  // 1: the owner of a Private domain polls; it writes it
 	_       [64]byte
-	polls   atomic.Uint64
+	polls   atomic.Uint64 // calls of Poll
+	_       [56]byte
+
+	neglected atomic.Bool   // no thread calls Poll; see World.lookAround
+	seen      atomic.Uint64 // polls at the last look
 }
 
 // address is a domain of another process.

@@ -73,8 +73,8 @@
 //
 // # Lending and exposing
 //
-// A driver may hand memory of one process to the other, which maps it, and reads there what a packet tells of: see
-// Caps.Lends. What is in it, and when it may be used again, is the business of the layer above. It may also read the
+// A driver may know which process its peer is, of those that can map memory of one another: see Caps.Process. How that is done is the business of
+// the layer above. It may also read the
 // memory of the peer, at an address that a packet tells: see Caps.Fetches, Caps.Exposes, [Link.Fetch] and [Link.Withdraw].
 //
 // # Where a link lies

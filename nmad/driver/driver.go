@@ -38,7 +38,7 @@ type Caps struct {
 	How      string // which way that is, for people
 	Syscalls bool   // each Send, and each Recv in vain, is a system call: packets had better leave together
 	Buffered bool   // Send may leave bytes in the link for Flush to move on
-	Lends    bool   // Lend and Lent hand memory over
+	Process  int    // the number of the peer's process, as this one sees it, if memory that it makes may be mapped here; 0: it may not, or that is not known
 	Fetches  bool   // Fetch may read the peer's memory
 	Exposes  bool   // messages had better be announced with their address, for the peer to Fetch: processes share CPUs
 	Borrows  bool   // the peer reads what Push was given, and writes what Pull was given, between the calls
@@ -49,7 +49,7 @@ type Caps struct {
 // Link connects two processes by two tracks: the small track carries packets in
 // order, the large track a stream of bytes that both sides have agreed upon
 // (rendezvous). Nothing here blocks, allocates in steady state, or starts a
-// goroutine. Each of the four directions (Send with Flush and Lend, Recv with Lent, Push, Pull)
+// goroutine. Each of the four directions (Send with Flush, Recv, Push, Pull)
 // has one caller at a time; different ones may run in parallel. Close may
 // come at any time and must be the last call once the others have returned.
 //
@@ -98,15 +98,6 @@ type Link interface {
 	// comes later, gives any of it. It may be called at any time.
 	Withdraw()
 
-	// Lend gives the peer a descriptor, of memory made by nmad/internal/region, once at most. It is there before any
-	// packet that is sent after it. The caller keeps its own. An error: it
-	// cannot be done; the link is as it was.
-	Lend(fd int) error
-	// Lent takes the descriptor that the peer has given, which then is the caller's; the caller trusts it no more than anything else
-	// that comes from there. An ErrProtocol: the peer has given none, or what is
-	// none; other errors are this side's, such as no room for another descriptor, and the link is as it was.
-	Lent() (fd int, err error)
-
 	// Descriptor is readable once something arrived after Arm, or room came up for a
 	// Send or Push that was refused. The caller puts it into an epoll set
 	// (level triggered); it stays the same until Close. -1: nothing can be waited for in the kernel.
@@ -122,7 +113,7 @@ type Link interface {
 	Close() error
 }
 
-// Plain is embedded by links that neither lend nor borrow, nor read their peer's memory.
+// Plain is embedded by links that neither borrow nor read their peer's memory.
 type Plain struct{}
 
 // ReturnPush implements Link: nothing was lent.
@@ -136,12 +127,6 @@ func (Plain) Fetch([]byte, uint64) (int, error) { return 0, errors.ErrUnsupporte
 
 // Withdraw implements Link: nothing was exposed.
 func (Plain) Withdraw() {}
-
-// Lend implements Link: it cannot.
-func (Plain) Lend(int) error { return errors.ErrUnsupported }
-
-// Lent implements Link: it cannot.
-func (Plain) Lent() (int, error) { return -1, errors.ErrUnsupported }
 
 // Place says near which processors a link lies, on a machine where that makes a difference.
 type Place struct {

@@ -297,7 +297,7 @@ func TestApart(t *testing.T) {
 			each(t, 4, func(c *Comm) error {
 				c.job.hostOf = x.hostOf
 				if x.fails && c.Rank() == 2 {
-					c.job.openSegment = func(int, int, int, int, []byte) (*segment.Segment, error) { return nil, errors.New("no") }
+					c.job.openSegment = func([]byte, int, int) (*segment.Segment, error) { return nil, errors.New("no") }
 				}
 				if text := c.Explain(); !strings.Contains(text, "the first one finds out") {
 					return fmt.Errorf("before: %s", text)

@@ -19,7 +19,7 @@ type job struct {
 	numbers numbers
 	table   *plan.Table // by which operations go; nil: the one that a plan has by itself
 
-	openSegment func(pid, fd, members, own int, cookie []byte) (*segment.Segment, error)
+	openSegment func(card []byte, members, own int) (*segment.Segment, error)
 
 	inOrder bool   // reductions combine the operands from the last rank to the first
 	checks  bool   // the ranks compare their collective calls

@@ -1,11 +1,8 @@
 package mpi
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync/atomic"
 
@@ -28,7 +25,7 @@ type shared struct {
 	owes    []bool          // members whose message is under way, though it is not needed any more
 	used    atomic.Bool
 	bells   []bell
-	came    [max(len(refusal), invitation)]byte
+	came    [max(len(refusal), segment.CardBytes)]byte
 
 	// The wait at hand.
 	op    uint64
@@ -42,9 +39,6 @@ type bell struct {
 	request nmad.Request
 	used    bool
 }
-
-// invitation is what the first member tells the others of the segment that it has made.
-const invitation = 32
 
 // seats says where the ranks of c are, and why none of them share memory, if so: those of a host do if messages between them go that way, too.
 func (c *Comm) seats() (h plan.Hosts, apart string) {
@@ -97,7 +91,8 @@ func (c *Comm) together() (h *shared, err error) {
 		} else {
 			all, err = h.join()
 		}
-		if !all {
+		if !all || err != nil {
+			h.segment.Vacate()
 			h, apart = nil, "a rank could not map the memory"
 		}
 	}
@@ -147,13 +142,12 @@ func (c *Comm) Explain() string {
 // join maps the segment that the leader of the host has made, and says whether all ranks have theirs.
 func (h *shared) join() (all bool, err error) {
 	leader := h.ranks[0]
-	var card [invitation]byte
+	var card [segment.CardBytes]byte
 	if err := h.hear(leader, card[:]); err != nil {
 		return false, err
 	}
-	pid, fd := binary.LittleEndian.Uint64(card[:]), binary.LittleEndian.Uint64(card[8:])
 	answer := []byte{0}
-	if s, err := h.comm.job.openSegment(int(pid), int(fd), len(h.ranks), h.hosts.Me, card[16:]); err == nil {
+	if s, err := h.comm.job.openSegment(card[:], len(h.ranks), h.hosts.Me); err == nil {
 		h.segment, answer[0] = s, 1
 	}
 	if err := h.tell(leader, answer); err != nil {
@@ -167,18 +161,13 @@ func (h *shared) join() (all bool, err error) {
 func (h *shared) invite() (all bool, err error) {
 	well := []byte{1}
 	if others := h.ranks[1:]; len(others) > 0 {
-		var card [invitation]byte
-		_, _ = rand.Read(card[16:])
-		fd, err := segment.Create(len(h.ranks), card[16:])
-		if err == nil {
-			defer segment.Close(fd)
-			h.segment, err = segment.Open(os.Getpid(), fd, len(h.ranks), 0, card[16:])
-		}
-		if err != nil {
+		var card [segment.CardBytes]byte
+		if s, err := segment.Create(len(h.ranks), card[:]); err == nil {
+			defer s.Hide()
+			h.segment = s
+		} else {
 			well[0] = 0
 		}
-		binary.LittleEndian.PutUint64(card[:], uint64(os.Getpid()))
-		binary.LittleEndian.PutUint64(card[8:], uint64(fd))
 		if err := h.collect(others, card[:], well); err != nil {
 			return false, err
 		}

@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"os"
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
@@ -11,15 +10,15 @@ import (
 // TestMaySleep: a rank that waits for several others sleeps for one only while it is that one that it waits for: one that has taken what it had to, or has published, may write no more before it waits itself.
 func TestMaySleep(t *testing.T) {
 	const members = 3
-	cookie := []byte("sixteen bytes...")
-	fd, err := segment.Create(members, cookie)
-	if err != nil {
+	card := make([]byte, segment.CardBytes)
+	var all [members]*segment.Segment
+	var err error
+	if all[0], err = segment.Create(members, card); err != nil {
 		t.Fatal(err)
 	}
-	defer segment.Close(fd)
-	var all [members]*segment.Segment
-	for own := range all {
-		if all[own], err = segment.Open(os.Getpid(), fd, members, own, cookie); err != nil {
+	defer all[0].Hide()
+	for own := 1; own < members; own++ {
+		if all[own], err = segment.Open(card, members, own); err != nil {
 			t.Fatal(err)
 		}
 	}

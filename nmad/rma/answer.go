@@ -199,7 +199,7 @@ func (w *World) teach(rank int, index uint32, x *region, r *reply) {
 		return
 	}
 	switch {
-	case x.card.fd >= 0:
+	case x.card.PID != 0:
 		r.way, r.card = wayMapped, x.card
 	case x.at != 0 && w.peers[rank].custody():
 		r.way, r.at, r.page = wayKernel, x.at, w.peers[w.rank].page.address()
@@ -224,11 +224,8 @@ func (w *World) retire(index uint32, x *region) error {
 			break // the engine is closed: nothing moves any more
 		}
 	}
-	closeDescriptor(x.card.fd)
 	x.pinner.Unpin()
-	if x.mem != nil {
-		x.mem.vacate()
-	}
+	_ = x.mem.Vacate() // else it stays mapped
 	return nil
 }
 

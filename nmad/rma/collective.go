@@ -5,14 +5,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
 // record is what the processes tell each other in a collective call: combined on the way to rank 0, and then the same for all.
 type record struct {
 	failed uint32 // 1 + a rank at which something did not work; 0: none
 	lost   uint32 // 1 + a rank that was lost; 0: none
+	by     uint32 // rank that has lost it
 	low    uint64 // the least size
 	high   uint64 // the greatest
 	key    uint64 // what rank 0 has chosen
@@ -28,6 +31,7 @@ func (r *record) encode() (b [recordBytes]byte) {
 	binary.LittleEndian.PutUint64(b[16:], r.high)
 	binary.LittleEndian.PutUint64(b[24:], r.key)
 	binary.LittleEndian.PutUint32(b[32:], r.index)
+	binary.LittleEndian.PutUint32(b[36:], r.by)
 	return b
 }
 
@@ -39,13 +43,16 @@ func (r *record) decode(b *[recordBytes]byte) {
 		high:   binary.LittleEndian.Uint64(b[16:]),
 		key:    binary.LittleEndian.Uint64(b[24:]),
 		index:  binary.LittleEndian.Uint32(b[32:]),
+		by:     binary.LittleEndian.Uint32(b[36:]),
 	}
 }
 
 // combine takes in what another process tells.
 func (r *record) combine(x *record) {
 	r.failed = max(r.failed, x.failed)
-	r.lost = max(r.lost, x.lost)
+	if x.lost > r.lost {
+		r.lost, r.by = x.lost, x.by
+	}
 	r.low, r.high = min(r.low, x.low), max(r.high, x.high)
 }
 
@@ -71,18 +78,70 @@ func (w *World) tag(step uint64) uint64 { return w.calls*steps + step }
 const lastCall = 1 << 60
 
 // agree combines the records of all processes, by a binomial tree whose root is the first of them, which chooses the rest, and says what came of it. It returns once all have called it, or with an error
-// where a process was lost, which ends it everywhere: the call before may have failed at some processes only, and these do not come. Close goes on to wait for those that live.
+// where one has lost another, which ends it everywhere (spread): the call before may have failed at some processes only, and these do not come. Close goes on to wait for those that live.
 func (w *World) agree(r record, choose func(*record)) (record, error) {
 	w.calls++
-	return w.combine(w.intact, r, choose)
+	r, err := w.combine(w.intact, r, choose)
+	w.spread(err)
+	return r, err
 }
+
+// spread tells all others, once, that a collective call has failed here because of a process, nil: it has not. So theirs fail, too, from now on: a link may be lost that is between two processes only, and the others wait for both.
+func (w *World) spread(why error) {
+	guilty := (*nmad.PeerError)(nil)
+	if !errors.As(why, &guilty) {
+		return
+	}
+	w.broken(why)
+	if w.told.Swap(true) {
+		return
+	}
+	head := &[headBytes]byte{}
+	(&request{ask: askBreak, number: uint64(w.number), n: uint64(guilty.Rank)}).encode(head)
+	for _, rank := range w.members {
+		if rank != w.rank {
+			_ = w.contexts[contextRequests-FirstContext].IsendInto(&nmad.Request{}, rank, 0, head[:]) // one that is lost need not know
+		}
+	}
+}
+
+// hearBreak takes in that a process has spread that collective calls of a World of its number fail, because of a rank. What it says of the World that comes after this one, which it may have begun already, waits for that.
+func (w *World) hearBreak(from int, q *request) {
+	rank := int(min(q.n, uint64(w.size)))
+	if !slices.Contains(w.members, rank) {
+		return
+	}
+	switch q.number {
+	case uint64(w.number):
+		w.broken(lostElsewhere(from, rank))
+	case uint64(w.number + 1):
+		w.history.early.Store(&early{w.number + 1, from, rank})
+	}
+}
+
+// hearsay is why collective calls fail of which another process, by, says that it has lost one.
+type hearsay struct {
+	nmad.PeerError
+	by int
+}
+
+func lostElsewhere(by, rank int) error {
+	return &hearsay{nmad.PeerError{Rank: rank, Reason: fmt.Sprintf("rank %d, which takes part in the collective calls, says so", by), Err: nmad.ErrPeerLost}, by}
+}
+
+// Unwrap makes errors.As find which process is lost.
+func (e *hearsay) Unwrap() error { return &e.PeerError }
 
 func (w *World) combine(ctx context.Context, r record, choose func(*record)) (record, error) {
 	var first error
 	lost := func(err error) {
 		r.failed = max(r.failed, uint32(w.rank)+1)
 		if peer := (*nmad.PeerError)(nil); errors.As(err, &peer) {
-			r.lost = max(r.lost, uint32(peer.Rank)+1)
+			by := w.rank
+			if h := (*hearsay)(nil); errors.As(err, &h) {
+				by = h.by
+			}
+			r.combine(&record{lost: uint32(peer.Rank) + 1, by: uint32(by), low: r.low, high: r.high})
 		}
 		first = errors.Join(first, err)
 	}
@@ -119,7 +178,7 @@ func (w *World) combine(ctx context.Context, r record, choose func(*record)) (re
 		}
 	}
 	if first == nil && r.lost > 0 {
-		first = &nmad.PeerError{Rank: int(r.lost) - 1, Reason: "another process of the collective call has lost it", Err: nmad.ErrPeerLost}
+		first = lostElsewhere(int(r.by), int(r.lost)-1)
 	}
 	return r, first
 }
@@ -141,13 +200,16 @@ func (w *World) hear(ctx context.Context, rank int, step uint64, r *record) erro
 		return err
 	}
 	err := awaitOrCancel(ctx, q)
-	if err == nil && q.Size() != recordBytes {
-		err = fmt.Errorf("%w: rank %d tells %d B in a collective call, %d are right", nmad.ErrProtocol, rank, q.Size(), recordBytes)
+	if err != nil && !errors.Is(err, nmad.ErrTruncated) {
+		return err
 	}
-	if err == nil {
-		r.decode(&b)
+	var told record
+	told.decode(&b)
+	if q.Size() != recordBytes || int64(told.lost) > int64(w.size) || int64(told.by) >= int64(w.size) {
+		return &nmad.PeerError{Rank: rank, Reason: fmt.Sprintf("in a collective call it tells %d B, %x", q.Size(), b), Err: nmad.ErrProtocol}
 	}
-	return err
+	*r = told
+	return nil
 }
 
 // awaitOrCancel waits for a receive, and takes it back if ctx ends first. When it returns nothing comes any more.
@@ -176,40 +238,26 @@ func (w *World) farewell() {
 	}
 }
 
-const cardBytes = 32
-
-func (c *card) encode() (b [cardBytes]byte) {
-	binary.LittleEndian.PutUint32(b[:], c.pid)
-	binary.LittleEndian.PutUint32(b[4:], uint32(c.fd))
-	copy(b[8:], c.cookie[:])
-	binary.LittleEndian.PutUint64(b[24:], c.size)
-	return b
-}
-
-func (c *card) decode(b []byte) {
-	c.pid, c.fd = binary.LittleEndian.Uint32(b), int32(binary.LittleEndian.Uint32(b[4:]))
-	copy(c.cookie[:], b[8:])
-	c.size = binary.LittleEndian.Uint64(b[24:])
-}
-
 // exchange gives the processes of the host a card, and takes theirs, in the order of near. That of one which tells none cannot be mapped.
-func (w *World) exchange(mine *card) (cards []card, failed error) {
+func (w *World) exchange(mine mapped.Card) (cards []mapped.Card, failed error) {
 	w.calls++
-	out := mine.encode()
-	in := make([][cardBytes]byte, len(w.near))
+	var out [mapped.CardBytes]byte
+	mine.Put(out[:])
+	in := make([][mapped.CardBytes]byte, len(w.near))
 	requests := make([]nmad.Request, 2*len(w.near))
 	for i, rank := range w.near {
 		failed = errors.Join(failed,
 			w.control.IrecvInto(&requests[2*i], rank, w.tag(stepCard), in[i][:]),
 			w.control.IsendInto(&requests[2*i+1], rank, w.tag(stepCard), out[:]))
 	}
-	cards = make([]card, len(w.near))
+	cards = make([]mapped.Card, len(w.near))
 	for i := range w.near {
 		err := awaitOrCancel(w.intact, &requests[2*i])
 		failed = errors.Join(failed, err, requests[2*i+1].WaitContext(w.intact))
-		if cards[i].fd = -1; err == nil && requests[2*i].Size() == cardBytes {
-			cards[i].decode(in[i][:])
+		if err == nil && requests[2*i].Size() == mapped.CardBytes {
+			cards[i] = mapped.CardOf(in[i][:])
 		}
 	}
+	w.spread(failed)
 	return cards, failed
 }

@@ -30,6 +30,13 @@ func (p *peer) custody() bool {
 	return p.held.Load() > 0
 }
 
+// relinquish gives up what custody has got.
+func (p *peer) relinquish() {
+	if held := p.held.Swap(0); held > 0 {
+		_ = unix.Close(int(held) - 1)
+	}
+}
+
 // evict waits until a process that was taken for lost is not inside of a copy any more. If it is stopped there it would go on to write when it is continued, which only its end prevents: that is brought about.
 func (p *peer) evict(rank int, out func() bool) error {
 	fd := int(p.held.Load()) - 1

@@ -1,6 +1,10 @@
 package rma
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
+)
 
 // inlineBytes is the longest put that travels with its request, in bytes.
 const inlineBytes = 8 << 10
@@ -13,6 +17,7 @@ const (
 	askGet                     // send what is there
 	askAtomic                  // change a word
 	askLearn                   // how is this memory to be reached
+	askBreak                   // collective calls fail from now on, of the World of that number: a rank, in the place of the bytes, was lost
 	asks
 )
 
@@ -100,7 +105,7 @@ type reply struct {
 	size   uint64
 	at     uint64
 	page   uint64
-	card   card
+	card   mapped.Card
 }
 
 const replyBytes = 64
@@ -112,8 +117,7 @@ func (a *reply) encode(b *[replyBytes]byte) {
 	le.PutUint64(b[16:], a.size)
 	le.PutUint64(b[24:], a.at)
 	if a.way == wayMapped {
-		c := a.card.encode()
-		copy(b[32:], c[:])
+		a.card.Put(b[32:])
 	} else {
 		le.PutUint64(b[32:], a.page)
 	}
@@ -124,7 +128,7 @@ func (a *reply) decode(b *[replyBytes]byte) (ok bool) {
 	le := binary.LittleEndian
 	*a = reply{status: b[0], way: b[1], old: le.Uint64(b[8:]), size: le.Uint64(b[16:]), at: le.Uint64(b[24:])}
 	if a.way == wayMapped {
-		a.card.decode(b[32:])
+		a.card = mapped.CardOf(b[32:])
 	} else {
 		a.page = le.Uint64(b[32:])
 	}

@@ -20,9 +20,9 @@ func (d *Domain) learn(x deed) (*region, error) {
 	if live := p.page.live(x.at.index); live != nil && x.at.index&1 == 1 && a.way != wayMessages {
 		r.live = live
 		switch {
-		case a.way == wayMapped && a.card.size == a.size:
-			if r.mem, r.why = a.card.open(); r.why == nil {
-				r.base = r.mem.base
+		case a.way == wayMapped && a.card.Size == a.size:
+			if r.mem, r.why = a.card.Open("memory", true); r.why == nil {
+				r.base = baseOf(r.mem.Bytes())
 			}
 		case a.way == wayKernel && w.kernelCopies(p, a.page):
 			r.at = a.at
@@ -31,6 +31,7 @@ func (d *Domain) learn(x deed) (*region, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed.Load() {
+		_ = r.mem.Vacate()
 		return nil, x.fails(ErrClosed)
 	}
 	w.sweep(p)
@@ -63,7 +64,7 @@ func (w *World) forget(p *peer, index uint32) {
 	}
 	p.set(index, nil)
 	if r.mem != nil {
-		r.mem.vacate()
+		_ = r.mem.Vacate()
 		w.used.mapped -= r.size
 	}
 }

@@ -3,19 +3,28 @@ package rma
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
 // page is what a process lets the others of its host see of its World, by lines of 64 bytes:
 //
 //	sleeping   threads that sleep until a signal comes: written by the process itself, read by those that signal
-//	scratch    two words for the probe whether the kernel copies: the second is written by the prober
+//	scratch    two words for the probe whether the kernel copies: the first is random, the second is written by the prober
 //	hazards    what this process has the kernel copy in memory of others just now: rank and index + 1; 0: nothing
 //	live       the key of each region of the process, by index / 2; 0: it was closed
-type page struct{ m *memory }
+type page struct {
+	m    *mapped.Memory
+	base address
+}
+
+// pageIn is the page in that memory.
+func pageIn(m *mapped.Memory) *page { return &page{m, baseOf(m.Bytes())} }
 
 const (
 	sleepingAt = 0
-	scratchAt  = 64
+	markAt     = 64
+	scratchAt  = 72
 	hazardsAt  = 128
 	liveAt     = 4096
 	hazards    = 64
@@ -24,7 +33,7 @@ const (
 )
 
 func (p *page) word(offset uint64) *atomic.Uint64 {
-	return (*atomic.Uint64)(unsafe.Add(p.m.base, offset))
+	return (*atomic.Uint64)(unsafe.Add(p.base, offset))
 }
 
 func (p *page) sleeping() *atomic.Uint64    { return p.word(sleepingAt) }
@@ -39,9 +48,4 @@ func (p *page) live(index uint32) *atomic.Uint64 {
 }
 
 // address is where the page lies in this process, as a number.
-func (p *page) address() uint64 { return uint64(uintptr(p.m.base)) }
-
-// cookie is what tells the page from other memory.
-func (p *page) cookie() []byte {
-	return unsafe.Slice((*byte)(unsafe.Add(p.m.base, -pageBytes)), cookieBytes)
-}
+func (p *page) address() uint64 { return uint64(uintptr(p.base)) }

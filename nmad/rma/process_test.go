@@ -160,15 +160,15 @@ func crowded(w *World, _ int) error {
 	}
 	for rank := range w.size {
 		text, err := w.Default().Explain(s.At(rank, 0))
-		want := "mapped: "
+		want, why := "mapped: ", ""
 		switch {
 		case rank == w.rank:
 			want = "own memory"
 		case w.rank == 1:
-			want = "by messages, since it cannot be mapped: open: too many open files"
+			want, why = "by messages, since it cannot be mapped: ", "too many open files"
 		}
-		if err != nil || !strings.Contains(text, want) {
-			return fmt.Errorf("%q, %w, want %q", text, err, want)
+		if err != nil || !strings.Contains(text, want) || !strings.Contains(text, why) {
+			return fmt.Errorf("%q, %w, want %q, %q", text, err, want, why)
 		}
 	}
 	d, next := w.Default(), s.At((w.rank+1)%w.size, 0)

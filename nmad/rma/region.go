@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // region is memory of a process of the job, as this process reaches it.
@@ -15,11 +18,11 @@ type region struct {
 	key  uint64
 	live *atomic.Uint64 // of one that others map when they first use it: its word in the owner's page, the key until it is closed; nil: it is not asked
 	at   uint64         // its address in the owner, for the kernel's copies; 0: it goes by messages
-	mem  *memory        // nil: it was not mapped, or not here
+	mem  *mapped.Memory // nil: it was not mapped, or not here
 	why  error          // why it could not be mapped; nil: it was, or was not tried
 
 	// Of the own ones.
-	card   card
+	card   mapped.Card  // zero: others do not map it when they first use it
 	uses   atomic.Int64 // requests of others that are under way in it
 	closed atomic.Bool
 	again  atomic.Bool // World.retire is to look again
@@ -111,27 +114,27 @@ func (w *World) Make(bytes int) (*Region, error) {
 	if bytes < 0 {
 		return nil, fmt.Errorf("rma: make memory: %w: %d B: give 0 or more", ErrSize, bytes)
 	}
-	mem, c, err := makeMemory(uint64(bytes))
+	mem, err := makeMemory(uint64(bytes))
 	if err != nil {
 		return nil, fmt.Errorf("rma: make memory: %w", err)
 	}
-	x := &region{base: mem.base, size: uint64(bytes), mem: mem, card: c}
+	x := &region{base: baseOf(mem.Bytes()), size: uint64(bytes), mem: mem, card: mem.Card()}
 	g, err := w.install(x)
 	if err != nil {
-		closeDescriptor(c.fd)
+		_ = mem.Vacate()
 		return nil, fmt.Errorf("rma: make memory: %w", err)
 	}
-	g.bytes = bytesAt(x.base, 0, x.size)
+	g.bytes = mem.Bytes()
 	return g, nil
 }
 
 // Register lets other processes reach b, memory of the caller's: those of the host by copies of the kernel (process_vm_readv and its twin, 2 us and more each), where it allows them, and all others, and all atomics, by messages.
 // b stays where it is (runtime.Pinner) until Close. It is not collective and does not wait. The empty slice is fine. ErrSize: MaxRegions are open.
 func (w *World) Register(b []byte) (*Region, error) {
-	x := &region{base: baseOf(b), size: uint64(len(b)), card: card{fd: -1}}
+	x := &region{base: baseOf(b), size: uint64(len(b))}
 	if len(b) > 0 {
 		x.pinner.Pin(&b[0])
-		x.at = addressOf(b)
+		x.at = process.AddressOf(b)
 	}
 	g, err := w.install(x)
 	if err != nil {

@@ -30,13 +30,17 @@ func (w *World) Alloc(bytes int) (*Segment, error) {
 	return s, nil
 }
 
-func (w *World) alloc(bytes int) (*Segment, error) {
+func (w *World) alloc(bytes int) (s *Segment, err error) {
 	if w.closed.Load() {
 		return nil, ErrClosed
 	}
 	size := uint64(bytes)
-	mem, c, err := makeMemory(size) // less than 0 is too much
-	defer func() { closeDescriptor(c.fd) }()
+	mem, err := makeMemory(size) // less than 0 is too much
+	defer func() {
+		if mem.Hide(); err != nil {
+			_ = mem.Vacate()
+		}
+	}()
 	r, lost := w.agree(record{failed: w.failing(err), low: size, high: size}, func(r *record) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -56,20 +60,20 @@ func (w *World) alloc(bytes int) (*Segment, error) {
 	case r.index == taken:
 		return nil, fmt.Errorf("%w: %d segments are open, which is the limit", ErrSize, MaxRegions)
 	}
-	s := &Segment{w: w, index: r.index, key: r.key, own: &region{base: mem.base, size: size, key: r.key, mem: mem, card: card{fd: -1}}}
-	cards, lost := w.exchange(&c)
+	s = &Segment{w: w, index: r.index, key: r.key, own: &region{base: baseOf(mem.Bytes()), size: size, key: r.key, mem: mem}}
+	cards, lost := w.exchange(mem.Card())
 	far := &region{size: size, key: r.key} // all that are not mapped are alike
 	w.mu.Lock()
 	for rank := range w.peers {
 		w.peers[rank].set(s.index, far)
 	}
 	for i, rank := range w.near {
-		if w.peers[rank].page == nil || cards[i].size != size {
+		if w.peers[rank].page == nil || cards[i].Size != size {
 			continue
 		}
 		x := &region{size: size, key: r.key}
-		if x.mem, x.why = cards[i].open(); x.why == nil {
-			x.base = x.mem.base
+		if x.mem, x.why = cards[i].Open("memory", true); x.why == nil {
+			x.base = baseOf(x.mem.Bytes())
 			w.used.mapped += size
 		}
 		w.peers[rank].set(s.index, x)
@@ -144,7 +148,7 @@ func (s *Segment) release() {
 		x := w.peers[rank].find(s.index)
 		w.peers[rank].set(s.index, nil)
 		if x != nil && x.mem != nil && rank != w.rank {
-			x.mem.vacate()
+			_ = x.mem.Vacate()
 			w.used.mapped -= x.size
 		}
 	}

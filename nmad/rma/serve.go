@@ -108,13 +108,19 @@ func (w *World) handle(rank int, b []byte) {
 		w.signalled.ring()
 		return
 	}
+	if q.ask == askBreak {
+		w.hearBreak(rank, &q)
+		return
+	}
 	a := w.peers[rank].desk.take(w, rank)
 	if a == nil {
 		return
 	}
 	w.answered.meet()
 	a.number, a.reply = q.number, reply{}
-	a.reply.status = a.borrow(&q)
+	if a.reply.status = a.borrow(&q); a.reply.status != statusDone {
+		a.giveBack() // now: the data of a long put that is refused may never come
+	}
 	if q.ask == askLong {
 		a.receive(&q)
 		return

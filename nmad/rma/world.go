@@ -12,6 +12,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -25,8 +26,8 @@ const (
 	LastContext     = FirstContext + 4 // and of the others: a process that opens the next one may meet one that has not left the last one
 )
 
-// opened counts the Worlds that a session has had in its contexts.
-var opened sync.Map
+// histories are of the Worlds that sessions have had, by place.
+var histories sync.Map
 
 // place is where a session has Worlds, one after the other: in the contexts from first on.
 type place struct {
@@ -34,14 +35,27 @@ type place struct {
 	first   int
 }
 
-// generation is the number of the next World there.
-func generation(s *nmad.Session, first int) uint32 {
-	key := place{weak.Make(s), first}
-	n, known := opened.LoadOrStore(key, new(atomic.Uint32))
+// history is what a World leaves to the next one in its place.
+type history struct {
+	worlds atomic.Uint32 // how many there were
+	early  atomic.Pointer[early]
+}
+
+// early says that collective calls of a World fail that this process had not begun.
+type early struct {
+	number   uint32 // of the World
+	by, rank int    // lost it
+}
+
+// remember gives the World its number.
+func (w *World) remember() {
+	key := place{weak.Make(w.s), w.first}
+	h, known := histories.LoadOrStore(key, new(history))
 	if !known {
-		runtime.AddCleanup(s, func(key place) { opened.Delete(key) }, key)
+		runtime.AddCleanup(w.s, func(key place) { histories.Delete(key) }, key)
 	}
-	return n.(*atomic.Uint32).Add(1)
+	w.history = h.(*history)
+	w.number = w.history.worlds.Add(1)
 }
 
 // World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the collective calls; see Alloc.
@@ -70,7 +84,11 @@ type World struct {
 
 	answered meeting // of what answers requests of others with fences and flushes of this process
 
-	intact context.Context         // done once another process was lost; the cause says how
+	history *history // of the place
+	number  uint32   // of the World there, from 1
+
+	told   atomic.Bool             // the others know that intact is done
+	intact context.Context         // done once this process has lost another one, or hears that one has; the cause says how
 	broken context.CancelCauseFunc // ends intact
 	losses atomic.Int32            // other processes that were lost
 	last   atomic.Pointer[error]   // how the last one was; nil: some live
@@ -151,14 +169,18 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 	if o.starved {
 		size = MaxBytes + 1
 	}
-	mem, c, err := makeMemory(size)
-	defer func() { closeDescriptor(c.fd) }()
+	mem, err := makeMemory(size)
+	defer mem.Hide()
+	card := mapped.Card{}
 	if err == nil {
-		w.peers[w.rank].page = &page{mem}
+		own := pageIn(mem)
+		card = mem.Card()
+		own.word(markAt).Store(newKey())
+		w.peers[w.rank].page = own
 	}
 	if len(w.members) > 1 {
 		if err = errors.Join(err, w.join()); w.control != nil { // else there is no way to tell the others
-			err = w.enter(c, err)
+			err = w.enter(card, err)
 		}
 		if err != nil {
 			w.leave()
@@ -182,7 +204,7 @@ func (w *World) another() (is bool) {
 }
 
 // enter has the processes meet, or hear that one of them, this one if failed is not nil, has no part in the World.
-func (w *World) enter(c card, failed error) error {
+func (w *World) enter(own mapped.Card, failed error) error {
 	if w.sharesMemory() && !w.options.apart {
 		for _, rank := range w.members {
 			if rank != w.rank && w.s.HostOf(rank) == w.s.HostOf(w.rank) {
@@ -190,7 +212,7 @@ func (w *World) enter(c card, failed error) error {
 			}
 		}
 	}
-	err := w.meet(c, failed)
+	err := w.meet(own, failed)
 	if err != nil && w.intact.Err() != nil {
 		w.farewell()
 	}
@@ -213,7 +235,8 @@ func (w *World) join() (err error) {
 	for i := range w.contexts {
 		number := w.first + i
 		if i == contextControl-FirstContext {
-			number += int(generation(w.s, w.first) % 2)
+			w.remember()
+			number += int(w.number % 2)
 		}
 		c, failed := w.s.OpenContext(number, w.members...)
 		w.contexts[i], err = c, errors.Join(err, failed)
@@ -227,6 +250,9 @@ func (w *World) join() (err error) {
 	}
 	if err == nil {
 		err = w.serve()
+	}
+	if e := w.history.early.Load(); e != nil && e.number == w.number {
+		w.broken(lostElsewhere(e.by, e.rank))
 	}
 	return err
 }
@@ -248,9 +274,9 @@ func (w *World) leave() {
 func (w *World) vacatePages() {
 	for rank := range w.peers {
 		if p := w.peers[rank].page; p != nil && rank != w.rank {
-			p.m.vacate()
+			_ = p.m.Vacate()
 		}
-		closeDescriptor(w.peers[rank].held.Swap(0) - 1)
+		w.peers[rank].relinquish()
 	}
 	own := w.peers[w.rank].page
 	if own == nil { // there was no memory for it
@@ -261,7 +287,7 @@ func (w *World) vacatePages() {
 			marcel.Yield()
 		}
 	}
-	own.m.vacate()
+	_ = own.m.Vacate()
 }
 
 // ended hears that a gate has ended.
@@ -286,16 +312,16 @@ func (w *World) ended(e nmad.Event) {
 }
 
 // meet has the processes of each host map each other's pages, unless one has failed.
-func (w *World) meet(c card, failed error) error {
-	cards, err := w.exchange(&c)
+func (w *World) meet(own mapped.Card, failed error) error {
+	cards, err := w.exchange(own)
 	err = errors.Join(failed, err)
 	mapped := []int{}
 	for i, rank := range w.near {
 		p := &w.peers[rank]
-		if m, no := cards[i].open(); no != nil {
+		if m, no := cards[i].Open("memory", true); no != nil {
 			p.why = no
-		} else if cards[i].size == worldBytes {
-			p.page, p.pid = &page{m}, cards[i].pid
+		} else if cards[i].Size == worldBytes {
+			p.page, p.pid = pageIn(m), cards[i].PID
 			mapped = append(mapped, rank)
 		}
 	}
@@ -373,6 +399,9 @@ func (w *World) Close() error {
 	w.closing.Store(true)
 	err := w.quiet()
 	if len(w.members) > 1 {
+		if w.intact.Err() != nil {
+			w.spread(context.Cause(w.intact)) // others may be in a call before
+		}
 		w.calls = lastCall
 		_, failed := w.combine(context.Background(), record{}, nil)
 		err = errors.Join(err, failed)
@@ -389,7 +418,7 @@ func (w *World) Close() error {
 				if x := (*t)[i].Swap(nil); x != nil && rank == w.rank && !x.closed.Swap(true) {
 					own[uint32(i)] = x
 				} else if x != nil && x.mem != nil && rank != w.rank {
-					x.mem.vacate()
+					_ = x.mem.Vacate()
 				}
 			}
 		}

@@ -27,7 +27,6 @@ func scripts() []script {
 		{name: "large full", left: largeFullLeft, right: largeFullRight},
 		{name: "large", left: streams, right: streams},
 		{name: "all at once", left: everything, right: everything},
-		{name: "lend", left: lendLeft, right: lendRight},
 		{name: "fetch", left: fetchLeft, right: fetchRight},
 		{name: "sleep", left: sleepLeft, right: sleepRight},
 		{name: "sleep for room", left: roomLeft, right: roomRight},

@@ -49,7 +49,7 @@ func TestCrowded(t *testing.T) {
 		}
 		body := bytes.Repeat([]byte("pm2"), want/3+1)[:want]
 		for i, l := range links {
-			if l := l.(*link); l.reader.pid != 0 && l.lr.helped == shared[i] {
+			if l := l.(*link); l.reader.PID != 0 && l.lr.helped == shared[i] {
 				t.Errorf("shared %v: side %d is helped: %v", shared, i, l.lr.helped)
 			}
 			if got := l.Caps().MaxBody; got != want {

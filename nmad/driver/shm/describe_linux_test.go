@@ -12,7 +12,7 @@ import (
 
 // TestString: a link that sleeps on something tells so, and what has become of its descriptors.
 func TestString(t *testing.T) {
-	a, b := mapped(t, Driver{geo: &tiny})
+	a, b := linked(t, Driver{geo: &tiny})
 	says := func(what string, l *link, parts ...string) {
 		t.Helper()
 		text := l.String()

@@ -18,11 +18,7 @@ import (
 const (
 	frameSegment = hello.KindDriver + iota // dialer: geometry and evidence, with segment and two eventfds
 	frameMapped                            // listener: done; evidence
-	frameLent                              // either, later: no payload, with the descriptor of memory that it lends; see lend_linux.go
 )
-
-// lentFrame is the whole size of a frameLent.
-const lentFrame = 3
 
 // endpoint is the driver opened in this process. Its address is "@" and a name, valid on this
 // host and in this network name space.
@@ -103,7 +99,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 		return nil, fmt.Errorf("%w: %d bytes say that it took the segment, should be %d", driver.ErrProtocol, len(mapped), evidenceSize)
 	}
 	p.theirs.decode(mapped)
-	p.mem.fetch(p.geo, 0) // the listener has chosen where it is
+	fetch(p.mem, p.geo, 0) // the listener has chosen where it is
 	l, err := p.link(rank, 0, ways)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ func (l *link) Fetch(buf []byte, address uint64) (int, error) {
 	if !l.fetches {
 		return 0, errors.ErrUnsupported
 	}
-	switch _, errno := l.reader.read(buf, address); errno {
+	switch _, errno := l.reader.Read(buf, address); errno {
 	case 0:
 		// Both are looked at after the bytes were read: they are what was exposed, and of the peer, not of a process that has its number now.
 		// testdata/spin/exposed.pml is the model.

@@ -16,6 +16,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/drivertest"
 	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // The race detector knows nothing of a mapping that two address ranges share.
@@ -99,7 +100,7 @@ func (e *heapEndpoint) Dial(ctx context.Context, rank int, addr string) (driver.
 // ourselves gives the number of this process if its memory can be read, as that of a peer is.
 func ourselves() int {
 	n := newNonce()
-	e := evidence{addressOf(n[:]), *n}
+	e := evidence{process.AddressOf(n[:]), *n}
 	pid := e.heldBy(os.Getpid())
 	runtime.KeepAlive(n)
 	return pid

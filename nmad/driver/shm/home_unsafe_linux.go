@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
 // locate has direction d, through which messages arrive at this process, come from the memory of its home, and
@@ -16,27 +17,35 @@ import (
 // Each side does so for what it receives, before the other side has touched any of it: the dialer before
 // it sends the segment, the listener before it says that it has mapped it. So even where
 // the kernel does not let a node be asked for, that part is where this thread runs.
-func (m mapping) locate(g geometry, d int, home driver.Place) driver.Place {
+func locate(m *mapped.Memory, g geometry, d int, home driver.Place) driver.Place {
 	if home.Node >= 0 {
 		home.Why = fmt.Sprintf("what arrives lies on NUMA node %d: %s", home.Node, home.Why)
-		if mem := m.pages(g, d); len(mem) == 0 {
+		if mem := pages(m.Bytes(), g, d); len(mem) == 0 {
 			home.Why += "; as far as its pages are its own, which here they are not"
 		} else if err := prefer(mem, home.Node); err != nil {
 			home.Why += fmt.Sprintf("; the kernel lets no memory be asked for (%v), so that is where the first to touch it puts it", err)
 		}
 	}
-	m.fetch(g, d)
+	fetch(m, g, d)
 	return home
 }
 
+// fetch has the kernel provide now what every message of direction d touches; the rest comes as it is
+// used. Where the kernel is too old for it (before 5.14), all of it does.
+func fetch(m *mapped.Memory, g geometry, d int) {
+	l := g.direction(d)
+	from := l.credit &^ (pageSize - 1)
+	_ = unix.Madvise(m.Bytes()[from:l.bodies], unix.MADV_POPULATE_WRITE)
+}
+
 // pages is the whole pages that belong to direction d alone, and, of the first one, the flags.
-func (m mapping) pages(g geometry, d int) []byte {
+func pages(mem []byte, g geometry, d int) []byte {
 	from, to := uint64(0), g.direction(d).end
 	if d == 1 {
 		page := uint64(os.Getpagesize())
 		from = min((g.direction(0).end+page-1)&^(page-1), to)
 	}
-	return m.mem[from:to]
+	return mem[from:to]
 }
 
 // preferred is MPOL_PREFERRED of the kernel: memory of that node as long as it has some, then of others.

@@ -51,7 +51,7 @@ func permitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := prefer(p.mem.mem, 0); errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {
+	if err := prefer(p.mem.Bytes(), 0); errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {
 		t.Skipf("mbind: %v", err)
 	} else if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestHome(t *testing.T) {
 			accepts := drivertest.Open(t, Driver{home: c.accept}, drivertest.Config(0))
 			dials := drivertest.Open(t, Driver{home: c.dialer}, drivertest.Config(1))
 			for i, l := range linkOf(t, dials, accepts) {
-				mem := l.(*link).mem.mem
+				mem := l.(*link).mem.Bytes()
 				for d := range 2 {
 					at := standard.direction(d)
 					for what, offset := range map[string]uint64{"credit": at.credit, "cells": at.cells, "bodies": at.bodies, "last slot": at.end - 1} {
@@ -106,7 +106,7 @@ func TestNoSuchNode(t *testing.T) {
 	if err != nil || !strings.Contains(p.place.Why, "lets no memory be asked for") {
 		t.Errorf("%+v, %v", p.place, err)
 	}
-	if prefer(p.mem.mem, -1) == nil || prefer(p.mem.mem, mostNodes) == nil {
+	if prefer(p.mem.Bytes(), -1) == nil || prefer(p.mem.Bytes(), mostNodes) == nil {
 		t.Error("a node that cannot be is accepted")
 	}
 }
@@ -114,12 +114,12 @@ func TestNoSuchNode(t *testing.T) {
 // TestPages: the two directions share no page, whatever the geometry.
 func TestPages(t *testing.T) {
 	for _, g := range []geometry{standard, tiny} {
-		m := mapping{make([]byte, g.size())}
-		a, b := m.pages(g, 0), m.pages(g, 1)
-		if len(a)+len(b) > len(m.mem) {
-			t.Errorf("%+v: %d and %d bytes of %d", g, len(a), len(b), len(m.mem))
+		m := make([]byte, g.size())
+		a, b := pages(m, g, 0), pages(m, g, 1)
+		if len(a)+len(b) > len(m) {
+			t.Errorf("%+v: %d and %d bytes of %d", g, len(a), len(b), len(m))
 		}
-		if len(b) > 0 && &b[0] != &m.mem[uint64(len(m.mem))-uint64(len(b))] {
+		if len(b) > 0 && &b[0] != &m[uint64(len(m))-uint64(len(b))] {
 			t.Errorf("%+v: the second direction does not reach to the end", g)
 		}
 	}

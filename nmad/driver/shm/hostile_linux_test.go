@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // tiny has rings that every few messages wrap around.
@@ -20,7 +22,7 @@ var tiny = geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 19
 // memory, but writes nowhere: that would harm the test.
 func exposed(l *link) {
 	l.meet(ourselves(), ways{policy: copySingle, least: 100})
-	l.writer.pid = noProcess
+	l.writer.PID = noProcess
 }
 
 // drive calls everything that reads what the peer wrote, and checks what must
@@ -104,7 +106,7 @@ func TestHostilePeer(t *testing.T) {
 					// Offers, shares and claims that look like some, too.
 					if rng.IntN(3) == 0 {
 						binary.LittleEndian.PutUint64(mem[w:], (1<<31|rng.Uint64N(3))<<32|offerMark)
-						binary.LittleEndian.PutUint64(mem[w+8:], addressOf(mem)+rng.Uint64N(g.size()))
+						binary.LittleEndian.PutUint64(mem[w+8:], process.AddressOf(mem)+rng.Uint64N(g.size()))
 						binary.LittleEndian.PutUint64(mem[w+16:], rng.Uint64()>>rng.IntN(64))
 						binary.LittleEndian.PutUint64(mem[w+24:], rng.Uint64N(3)<<32|rng.Uint64N(1<<17))
 						binary.LittleEndian.PutUint64(mem[l.share:], uint64(newClaims(uint32(rng.IntN(3)), rng.IntN(5))))
@@ -141,11 +143,11 @@ func TestHostileWhilePolling(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := mapSegment(p.segment, tiny)
+		other, err := mapped.Map(p.segment, tiny.size(), true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b, err := heapLinks(p.mem.mem, tiny)
+		a, b, err := heapLinks(p.mem.Bytes(), tiny)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,12 +165,12 @@ func TestHostileWhilePolling(t *testing.T) {
 				default:
 				}
 				for range 50 {
-					i := rng.IntN(len(other.mem) / 8)
+					i := rng.IntN(len(other.Bytes()) / 8)
 					v := rng.Uint64()
 					if rng.IntN(2) == 0 {
 						v = (&driver.Header{Body: rng.Uint32() >> rng.IntN(32)}).Word(0x8000 | uint16(v&3))
 					}
-					binary.LittleEndian.PutUint64(other.mem[i*8:], v)
+					binary.LittleEndian.PutUint64(other.Bytes()[i*8:], v)
 				}
 			}
 		}()
@@ -178,7 +180,7 @@ func TestHostileWhilePolling(t *testing.T) {
 		close(stop)
 		wg.Wait()
 		_, _ = b.Close(), a.Close()
-		other.unmap()
+		_ = other.Vacate()
 		p.close()
 	}
 }
@@ -261,7 +263,7 @@ func FuzzSegment(f *testing.F) {
 	f.Add(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(nil, uint16(at)), word))
 	f.Add(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(nil, uint16(tiny.direction(1).words/8)), 1<<63|100))
 	var offer []byte
-	for i, v := range []uint64{addressOf(mem), 300, 0} {
+	for i, v := range []uint64{process.AddressOf(mem), 300, 0} {
 		offer = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(offer, uint16(tiny.direction(1).words/8+1+uint64(i))), v)
 	}
 	f.Add(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(offer, uint16(tiny.direction(1).words/8)), 1<<63|offerMark))

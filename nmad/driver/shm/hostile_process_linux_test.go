@@ -69,7 +69,7 @@ func TestHostileMember(t *testing.T) {
 			continue // it does well first, and mostly
 		}
 		for range rng.IntN(1 + rng.IntN(8)) {
-			lie(rng, l.mem.mem, l.geometry())
+			lie(rng, l.mem.Bytes(), l.geometry())
 		}
 		if i%64 == 0 {
 			time.Sleep(time.Duration(rng.IntN(100)) * time.Microsecond)

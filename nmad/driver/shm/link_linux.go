@@ -13,6 +13,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // The callers of a link, each with its count of calls in flight; see package inflight.
@@ -55,10 +57,11 @@ type link struct {
 	peerBell int // eventfd that wakes the peer
 	ep       int // epoll set of sock and bell: the Descriptor
 	interval int64
-	mem      mapping
-	nonce    *nonce     // of this process; the peer may still want to read it
-	evidence evidence   // of the peer's
-	sharing  sync.Mutex // held while an offer is being fetched, and by the side that ends that
+	mem      *mapped.Memory // nil: it is not mapped, as in tests that show it to the race detector
+	pid      int            // of the peer, or 0
+	nonce    *nonce         // of this process; the peer may still want to read it
+	evidence evidence       // of the peer's
+	sharing  sync.Mutex     // held while an offer is being fetched, and by the side that ends that
 	_        [padding]byte
 
 	lastPeerCheck atomic.Int64 // cycles; of the latest look
@@ -73,11 +76,11 @@ type link struct {
 	_      [padding]byte
 	lt     largeSend
 	hp     hand
-	writer process // the peer, if its memory can be written
+	writer process.Memory // the peer, if its memory can be written
 	_      [padding]byte
 	lr     largeRecv
 	hl     hand
-	reader process // the peer, if its memory can be read
+	reader process.Memory // the peer, if its memory can be read
 	_      [padding]byte
 	ha     hand // Arm, Disarm
 	_      [padding]byte
@@ -97,7 +100,7 @@ type hand struct {
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
 		MaxBody: int(l.tx.maxBody), Short: inline, How: "in the cell of its header, one cache line",
-		Lends: true, Borrows: true, Fetches: l.fetches, Exposes: l.exposes, Place: l.place,
+		Process: l.pid, Borrows: true, Fetches: l.fetches, Exposes: l.exposes, Place: l.place,
 	}
 }
 
@@ -373,16 +376,17 @@ func (l *link) why(s uint32) error {
 }
 
 // Close implements driver.Link. Calls under way in other threads end well:
-// they go on in memory that has become private and empty, see mapping.
+// they go on in memory that has become private and empty.
 func (l *link) Close() error {
 	if l.state.Or(closed)&closed != 0 {
 		return nil
 	}
 	l.endOffers()
-	err := l.mem.vacate()
-	l.mem.unmapWith(l)
-	l.calls.Close()
-	return err
+	err := l.mem.Vacate()
+	if l.calls.Close(); err != nil {
+		return fmt.Errorf("shm: cannot give the segment back: %w", err)
+	}
+	return nil
 }
 
 // free closes the descriptors; package inflight calls it once no call is inside.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // leastOffer is how long a message must be to be offered, in bytes.
@@ -54,7 +55,7 @@ func (s *largeSend) propose(buf []byte) (bool, error) {
 	}
 	s.out = lent{buf: buf, base: base, share: s.out.share, pieces: s.out.pieces}
 	w := &s.words[s.tail&uint64(len(s.words)-1)]
-	w.address.Store(addressOf(buf))
+	w.address.Store(process.AddressOf(buf))
 	w.size.Store(uint64(len(buf)))
 	w.ready.publish(slotLap(s.tail, s.shift)<<32 | offerMark)
 	s.tail++
@@ -198,7 +199,7 @@ func (r *largeRecv) startShare(buf []byte, piece int) {
 	pieces := (len(buf) + piece - 1) / piece
 	in.buf, in.piece, in.front, in.back, in.done, in.told = buf, piece, 0, pieces, 0, 0
 	in.number++
-	s.to.Store(addressOf(buf))
+	s.to.Store(process.AddressOf(buf))
 	s.at.Store(in.taken)
 	s.size.Store(uint64(len(buf)))
 	s.piece.Store(uint64(piece))

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // closeTimeout is how long Close waits for a peer that is just writing into a buffer
@@ -24,7 +25,7 @@ func (l *link) pushOffer(buf []byte) (sent int, err error) {
 		return 0, err
 	}
 	sent, back, err := t.settle(len(buf))
-	if sent == 0 && err == nil && l.writer.pid != 0 {
+	if sent == 0 && err == nil && l.writer.PID != 0 {
 		if err = l.help(); err == nil {
 			sent, back, err = t.settle(len(buf))
 		}
@@ -56,10 +57,10 @@ func (l *link) help() error {
 		if !ok {
 			return err
 		}
-		_, errno := l.writer.write(p.bytes, p.to)
+		_, errno := l.writer.Write(p.bytes, p.to)
 		done += len(p.bytes)
 		if errno != 0 {
-			l.writer.pid = 0 // the receiver does without from now on
+			l.writer.PID = 0 // the receiver does without from now on
 		}
 		l.wrote(p, errno == 0)
 		if errno != 0 {
@@ -115,7 +116,7 @@ func (l *link) pullOffer(buf []byte) (got int, err error) {
 	if !l.present(inPull, &l.hl) {
 		return 0, nil
 	}
-	if from := in.buf[in.told : in.told+got]; addressOf(buf) != addressOf(from) {
+	if from := in.buf[in.told : in.told+got]; process.AddressOf(buf) != process.AddressOf(from) {
 		copy(buf, from) // not the rest of the buffer that was given before, but another one
 	}
 	ok, err := r.commit(got)
@@ -171,7 +172,7 @@ func (l *link) fetch() error {
 func (l *link) read(k int) (bool, error) {
 	r, in := &l.lr, &l.lr.in
 	from, to := in.span(k)
-	switch _, errno := l.reader.read(in.buf[from:to], in.address+in.taken+uint64(from)); errno {
+	switch _, errno := l.reader.Read(in.buf[from:to], in.address+in.taken+uint64(from)); errno {
 	case 0:
 		return true, nil
 	case unix.ESRCH:
@@ -265,7 +266,7 @@ func (l *link) endOffers() {
 
 // meet tells a new link which process its peer is, if its memory can be read, else 0.
 func (l *link) meet(pid int, w ways) {
-	l.reader.pid, l.writer.pid = pid, pid
+	l.reader.PID, l.writer.PID = pid, pid
 	l.lt.least, l.lr.least = w.least, w.least
 	l.lr.copies.policy = w.policy
 	l.lr.helped = pid != 0 && !w.alone && evictable(pid)

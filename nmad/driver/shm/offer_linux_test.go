@@ -147,7 +147,7 @@ func TestOfferShared(t *testing.T) {
 	if !b.Arm(false) {
 		t.Fatal("cannot sleep, though the sender is at work, and not the receiver")
 	}
-	if _, errno := a.writer.write(p.bytes, p.to); errno != 0 {
+	if _, errno := a.writer.Write(p.bytes, p.to); errno != 0 {
 		t.Fatal(errno)
 	}
 	a.lt.wrote(p, true)
@@ -163,12 +163,12 @@ func TestOfferShared(t *testing.T) {
 // TestOfferUnwritable: the sender finds that it cannot write; the receiver does it all.
 func TestOfferUnwritable(t *testing.T) {
 	_, a, b := offering(t)
-	a.writer.pid = noProcess
+	a.writer.PID = noProcess
 	out, in := message(3000)
 	moved(t, "push", a.Push, out, 0)
 	begin(t, b, in)
 	moved(t, "push in vain", a.Push, out, 0)
-	if a.writer.pid != 0 {
+	if a.writer.PID != 0 {
 		t.Error("it will try again")
 	}
 	moved(t, "pull", b.Pull, in, len(in))

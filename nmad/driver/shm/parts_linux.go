@@ -15,7 +15,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
-	"github.com/pm2-go/pm2/nmad/internal/sealed"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
 // parts is what a link is made of, on the way to becoming one. A side has all of its own before it
@@ -23,13 +23,13 @@ import (
 // whatever link has not taken.
 type parts struct {
 	geo     geometry
-	segment int    // memfd; needed until both sides have mapped it
-	bells   [2]int // eventfds that wake the dialer, the listener
-	mem     mapping
-	sock    int      // the connection, as a descriptor that is not Go's
-	ep      int      // epoll set of the own bell and sock
-	nonce   *nonce   // of this process
-	theirs  evidence // of the peer's
+	segment int            // memfd; needed until both sides have mapped it
+	bells   [2]int         // eventfds that wake the dialer, the listener
+	mem     *mapped.Memory // the segment; nil: none
+	sock    int            // the connection, as a descriptor that is not Go's
+	ep      int            // epoll set of the own bell and sock
+	nonce   *nonce         // of this process
+	theirs  evidence       // of the peer's
 	place   driver.Place
 }
 
@@ -41,9 +41,7 @@ func (p *parts) close() {
 			_ = unix.Close(fd)
 		}
 	}
-	if p.mem.mem != nil {
-		p.mem.unmap()
-	}
+	_ = p.mem.Vacate() // else it stays mapped
 	*p = noParts
 }
 
@@ -60,10 +58,10 @@ func createParts(g geometry, home func() driver.Place) (p parts, err error) {
 			return p, fmt.Errorf("cannot create a doorbell: %w", os.NewSyscallError("eventfd2", err))
 		}
 	}
-	if p.mem, err = mapSegment(p.segment, g); err != nil {
+	if p.mem, err = mapped.Map(p.segment, g.size(), true); err != nil {
 		return p, err
 	}
-	p.place = p.mem.locate(g, 1, home())
+	p.place = locate(p.mem, g, 1, home())
 	return p, nil
 }
 
@@ -87,11 +85,11 @@ func receiveParts(c *net.UnixConn, home func() driver.Place) (p parts, err error
 			return p, err
 		}
 	}
-	if p.mem, err = mapSegment(p.segment, p.geo); err != nil {
+	if p.mem, err = mapped.Map(p.segment, p.geo.size(), true); err != nil {
 		return p, err
 	}
-	p.place = p.mem.locate(p.geo, 0, home())
-	p.mem.fetch(p.geo, 1) // the dialer has chosen where it is
+	p.place = locate(p.mem, p.geo, 0, home())
+	fetch(p.mem, p.geo, 1) // the dialer has chosen where it is
 	return p, nil
 }
 
@@ -199,7 +197,7 @@ func (p *parts) watch(c *net.UnixConn, me int) (err error) {
 
 // link makes a link of side me of the parts; on success they are its own. Both sides must have mapped the segment.
 func (p *parts) link(rank, me int, w ways) (*link, error) {
-	l, err := newLink(p.mem.mem, p.geo, me)
+	l, err := newLink(p.mem.Bytes(), p.geo, me)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +207,8 @@ func (p *parts) link(rank, me int, w ways) (*link, error) {
 	l.interval = asm.ToCycles(int64(peerCheckEvery))
 	l.calls = inflight.New(numCallers, free(l.ep, l.sock, l.bell, l.peerBell))
 	l.mem, l.nonce, l.evidence, l.place = p.mem, p.nonce, p.theirs, p.place
-	l.meet(p.theirs.holder(l.sock), w)
+	l.pid = processOf(l.sock)
+	l.meet(p.theirs.heldBy(l.pid), w)
 	_ = unix.Close(p.segment)
 	*p = noParts
 	return l, nil
@@ -241,7 +240,7 @@ func newLink(mem []byte, g geometry, me int) (*link, error) {
 // createSegment makes a sealed segment of that geometry. It has no name in any
 // file system and vanishes with the last process that holds it.
 func createSegment(g geometry) (fd int, err error) {
-	fd, err = sealed.Create("pm2-shm", g.size(), unix.F_SEAL_SEAL)
+	fd, err = mapped.Create("pm2-shm", g.size(), unix.F_SEAL_SEAL)
 	if err != nil {
 		return -1, fmt.Errorf("cannot create a shared segment of %d bytes: %w", g.size(), err)
 	}
@@ -250,7 +249,7 @@ func createSegment(g geometry) (fd int, err error) {
 
 // checkSegment says whether a segment that a peer sent is what it must be.
 func checkSegment(fd int, g geometry) error {
-	size, err := sealed.Check(fd, "segment")
+	size, _, err := mapped.Check(fd, "segment")
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // nonce is random bytes in our memory. A process that can read them there can read our memory, and has
@@ -32,7 +34,7 @@ func newNonce() *nonce {
 
 // evidence encodes where n is, and what.
 func (n *nonce) evidence() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, addressOf(n[:]))
+	b := binary.LittleEndian.AppendUint64(nil, process.AddressOf(n[:]))
 	return append(b, n[:]...)
 }
 
@@ -42,24 +44,24 @@ func (e *evidence) decode(b []byte) {
 	copy(e.nonce[:], b[8:])
 }
 
-// holder gives the number of the process at the other end of a Unix socket, if its memory can be
-// read and has the nonce; else 0.
-func (e *evidence) holder(sock int) (pid int) {
+// processOf is the number of the process at the other end of a Unix socket; 0: it is not known, as in another name space.
+func processOf(sock int) int {
 	peer, err := unix.GetsockoptUcred(sock, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return 0
 	}
-	return e.heldBy(int(peer.Pid))
+	return max(int(peer.Pid), 0)
 }
 
-// heldBy is holder for a process of which the number is known; 0 is none.
+// heldBy gives the number of a process, if its memory can be
+// read and has the nonce; else 0. A process 0 is none.
 func (e *evidence) heldBy(pid int) int {
-	if pid <= 0 {
+	if pid == 0 {
 		return 0
 	}
-	p := process{pid: pid}
+	p := &process.Memory{PID: pid}
 	got := new(nonce)
-	if _, errno := p.read(got[:], e.address); errno != 0 || *got != e.nonce {
+	if _, errno := p.Read(got[:], e.address); errno != 0 || *got != e.nonce {
 		return 0
 	}
 	return pid
@@ -76,7 +78,7 @@ func evictable(pid int) bool { return unix.Kill(pid, 0) == nil }
 // A descriptor of the process names it, so the signal never meets another process that has
 // been given its number.
 func (l *link) evict() bool {
-	if l.reader.pid == os.Getpid() {
+	if l.reader.PID == os.Getpid() {
 		return l.state.Load()&broken != 0 // two ends in one process: its writer cannot be stopped alone
 	}
 	g := l.calls.Calls(inPull)
@@ -101,10 +103,10 @@ func (l *link) handle() (fd int, err error) {
 		return fd, err
 	}
 	// Before Linux 6.5: by its number, which may be another process's by now: that one does not hold the nonce.
-	if fd, err = unix.PidfdOpen(l.reader.pid, 0); err != nil {
+	if fd, err = unix.PidfdOpen(l.reader.PID, 0); err != nil {
 		return -1, err
 	}
-	if l.evidence.heldBy(l.reader.pid) == 0 {
+	if l.evidence.heldBy(l.reader.PID) == 0 {
 		_ = unix.Close(fd)
 		return -1, unix.EPERM
 	}

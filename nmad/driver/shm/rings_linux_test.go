@@ -11,6 +11,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
 func TestLayout(t *testing.T) {
@@ -298,21 +299,21 @@ func TestClosedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.close()
-	p.mem.mem[100] = 7
-	m := p.mem
-	if err := m.vacate(); err != nil {
+	m := p.mem.Bytes()
+	m[100] = 7
+	if err := p.mem.Vacate(); err != nil {
 		t.Fatal(err)
 	}
-	if m.mem[100] != 0 {
+	if m[100] != 0 {
 		t.Error("the old content is still there")
 	}
-	m.mem[100] = 9
-	other, err := mapSegment(p.segment, tiny)
+	m[100] = 9
+	other, err := mapped.Map(p.segment, tiny.size(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.unmap()
-	if other.mem[100] != 7 {
-		t.Errorf("the segment holds %d: what was written after Close went into it", other.mem[100])
+	defer other.Vacate()
+	if other.Bytes()[100] != 7 {
+		t.Errorf("the segment holds %d: what was written after Close went into it", other.Bytes()[100])
 	}
 }

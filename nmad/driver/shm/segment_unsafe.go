@@ -98,10 +98,6 @@ func viewFlags(mem []byte) (dialer, listener *flags) {
 	return (*flags)(unsafe.Pointer(&mem[0])), (*flags)(unsafe.Pointer(&mem[padding]))
 }
 
-// addressOf gives the address by which other processes name b, which must be on the heap
-// (where nothing moves) and stay alive as long as they do.
-func addressOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
-
 // notice is a word of a segment by which one side tells the other that there is something for it, and then looks
 // whether it sleeps: T1 and T2 of README.md. So it has no plain Store, only publish, after which no load is carried out before
 // the other side can see the word.

@@ -89,8 +89,8 @@ func (m *meeting) write() {
 	}
 }
 
-// mapped links two endpoints of this process by a segment, which either maps for itself.
-func mapped(t *testing.T, d Driver) (dialer, listener *link) {
+// linked links two endpoints of this process by a segment, which either maps for itself.
+func linked(t *testing.T, d Driver) (dialer, listener *link) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -246,7 +246,7 @@ var encounters = []encounter{
 			if e.part, ok, err = e.waker.lt.claim(); !ok || err != nil {
 				return expect(ok, err)
 			}
-			if _, errno := e.waker.writer.write(e.part.bytes, e.part.to); errno != 0 {
+			if _, errno := e.waker.writer.Write(e.part.bytes, e.part.to); errno != 0 {
 				return errno
 			}
 			// All but that piece.
@@ -346,7 +346,7 @@ func pass(cycles int64) {
 // publishes the word and looks at the flag; the one that is second sees what the first one did.
 func TestPublish(t *testing.T) {
 	twoCPUs(t)
-	a, b := mapped(t, Driver{geo: &tiny})
+	a, b := linked(t, Driver{geo: &tiny})
 	round, seen, missed := uint64(1), false, 0
 	ours, flag := &a.lr.words[0].ready, &a.mine.sleeping
 	theirs, raised := &b.lt.words[0].ready, &b.theirs.sleeping
@@ -386,7 +386,7 @@ func TestWakes(t *testing.T) {
 				}
 			}
 			e := &ends{}
-			e.sleeper, e.waker = mapped(t, d)
+			e.sleeper, e.waker = linked(t, d)
 			e.out, e.in = message(2000)
 			if err := c.begin(e); err != nil {
 				t.Fatal(err)

@@ -7,11 +7,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Lending: a message that lies in a buffer of the library, sent over a link that can hand memory to the peer (Caps.Lends), is
-// announced by LOAN in place of RDV. LOAN says in addition where in that memory it lies. The receive that it is for decides:
+// Lending: a message that lies in a buffer of the library, sent over a link whose ends can map memory of each other (Caps.Process), is
+// announced by LOAN in place of RDV. LOAN says in addition where it lies in the sender's memory; the first one, in which. The receive that it is for decides:
 //
 //	sender                                     receiver
-//	  │ LOAN(tag, seq, size, cookie; offset) ▶ │ takes loans: done, with the bytes where they lie
+//	  │ LOAN(tag, seq, size, cookie; where)  ▶ │ takes loans: done, with the bytes where they lie
 //	  │                                        │ ... the program reads, and releases
 //	  │ ◀───────────────────── RETURN(cookie)  │
 //	 done
@@ -24,9 +24,8 @@ import (
 //	send:  queued -> announced -> done                  lent, and returned
 //	                 announced -> pushing -> done       lent, and asked for
 //
-// The descriptor of the memory travels beside the packets, before the first LOAN. What the peer says is believed no
-// further than this: the descriptor is memory of a size that cannot change (region.Map), and offset and size
-// lie within that. It is mapped for reading only. The bytes may change at any time, also those of a program that keeps its
+// Which memory it is, is the owner's business (Network.View), which believes the peer no further than that the memory is of a size that cannot
+// change, and that the message lies within. It is mapped for reading only. The bytes may change at any time, also those of a program that keeps its
 // side: after Close, or a send that has failed, a buffer is the sender's again, while the receiver may still read.
 //
 // The end of a gate: sends that are lent end as others do (ErrPeerLost, ErrClosed). What a receiver has been lent stays
@@ -35,18 +34,19 @@ import (
 // LeastLoan is the shortest message that is lent, in bytes: a shorter one is copied in the time that its return takes.
 const LeastLoan = 4 << 10
 
-// LoanBody is the body of a LOAN, in bytes: the offset (8).
-const LoanBody = 8
+// LoanBody is the body of a LOAN, in bytes: the place of the message (8). LoanCard is what stands before it in the first one of a flow: in which memory.
+const (
+	LoanBody = 8
+	LoanCard = 24
+)
 
-// lending is what a flow knows about memory that is lent both ways.
+// lending is what a flow knows about what is lent.
 type lending struct {
-	barred  bool                // ours cannot be handed to the peer
-	view    []byte              // the peer's memory, mapped; nil: nothing was lent yet, or it was unmapped
-	blind   bool                // it cannot be mapped
-	out     int                 // loans in view that were not released
+	known   bool                // the peer has said in which memory its messages lie
+	out     int                 // loans in the peer's memory that were not released
 	returns fifo[Lease, *Lease] // released, and the peer is to be told
 	pool    *Lease              // to be used again
-	body    [LoanBody]byte      // of the LOAN that is to leave
+	body    [ExposeBody]byte    // of the EXPOSE that is to leave
 }
 
 // Lease is what a flow remembers of a loan. Used again and again.
@@ -63,70 +63,39 @@ func (l *Lease) link() **Lease { return &l.Next }
 
 // lendable says whether a send is to be announced as a loan.
 func (f *Flow) lendable(r *Request) bool {
-	return r.Special && r.Rest.Lends && r.Data.Size >= LeastLoan && f.tx.caps.Lends && !f.lent.barred && f.tx.room >= LoanBody
+	return r.Special && r.Rest.Where != nil && r.Data.Size >= LeastLoan && f.Lending()
 }
 
-// Lending says whether messages are announced as loans, as far as is known.
-func (f *Flow) Lending() bool { return f.tx.caps.Lends && !f.lent.barred }
-
-// bar goes on when the memory of a LOAN cannot be handed to the peer: the message is announced by RDV next.
-func (f *Flow) bar() {
-	f.lent.barred = true
-	f.Refused()
-	f.tx.refused = false
-}
+// Lending says whether messages are announced as loans.
+func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.room >= LoanCard+LoanBody }
 
 // describeLoan makes the LOAN of a send.
 func (f *Flow) describeLoan(p *Packet) {
-	p.Head.Kind, p.Head.Body, p.Body = KindLoan, LoanBody, f.lent.body[:]
-	binary.LittleEndian.PutUint64(p.Body, uint64(p.of.req.Rest.Place))
+	p.Body = p.of.req.Rest.Where[:]
+	if f.Stats.Lent > 0 {
+		p.Body = p.Body[LoanCard:]
+	}
+	p.Head.Kind, p.Head.Body = KindLoan, uint32(len(p.Body))
 }
 
-// PlaceOf reads the body of a LOAN of that many bytes, out of memory of so many. ok: the message lies in it.
-func PlaceOf(body []byte, size uint64, memory int) (at int, ok bool) {
-	if len(body) != LoanBody {
-		return 0, false
-	}
-	from := binary.LittleEndian.Uint64(body)
-	if size > uint64(memory) || from > uint64(memory)-size {
-		return 0, false
-	}
-	return int(from), true
-}
-
-// Unseen says that the flow has ended, and nothing of the peer's memory is lent any more: it may be unmapped.
-func (f *Flow) Unseen() bool {
-	if x := &f.lent; !f.ended || x.out != 0 || x.view == nil {
-		return false
-	}
-	f.lent.view, f.lent.blind = nil, true
-	return true
-}
+// Unseen says that the flow has ended, and nothing of the peer's memory is lent any more: it need not be mapped.
+func (f *Flow) Unseen() bool { return f.ended && f.lent.out == 0 }
 
 // handleLoan takes in the announcement of a message that is lent.
 func (f *Flow) handleLoan(h *driver.Header, body []byte, n Network) error {
-	if len(body) != LoanBody || h.Size == 0 {
+	card := LoanCard
+	if f.lent.known {
+		card = 0
+	}
+	if len(body) != card+LoanBody || h.Size == 0 {
 		return violation("a loan of %d bytes, described in %d", h.Size, len(body))
 	}
-	if !f.tx.caps.Lends {
-		return violation("a loan over a link that cannot hand memory over")
+	f.lent.known = true
+	lent, wrong := n.View(body[:card], binary.LittleEndian.Uint64(body[card:]), h.Size)
+	if wrong != nil {
+		return wrong
 	}
-	if f.lent.view == nil && !f.lent.blind {
-		view, wrong := n.Map()
-		if wrong != nil {
-			return wrong
-		}
-		f.lent.view, f.lent.blind = view, view == nil
-	}
-	if f.lent.blind {
-		return f.announcement(h, nil, 0)
-	}
-	all := f.lent.view
-	at, ok := PlaceOf(body, h.Size, len(all))
-	if !ok {
-		return violation("a loan of %d bytes (%x) that does not lie in the %d bytes of its memory", h.Size, body, len(all))
-	}
-	return f.announcement(h, all[at:at+int(h.Size):at+int(h.Size)], 0)
+	return f.announcement(h, lent, 0)
 }
 
 // hand gives a message that is lent to its receive, and ends the receive.

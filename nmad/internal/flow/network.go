@@ -7,10 +7,9 @@ type Network interface {
 	Emit(p *Packet, more bool) (bool, error)
 	// Flush moves the driver's buffered bytes on, and says whether none are left. The flow calls it only if the link buffers.
 	Flush() (bool, error)
-	// Lend hands the memory of the program's buffers to the peer, once, and says whether the peer has it.
-	Lend() bool
-	// Map maps the memory that the peer has handed over; nil: it cannot be mapped. The error says how the peer has broken the protocol.
-	Map() ([]byte, error)
+	// View is a message of that many bytes at that place in the peer's memory; nil: it cannot be mapped. card names that memory the first time, and is empty later.
+	// The error says how the peer has broken the protocol.
+	View(card []byte, place, size uint64) ([]byte, error)
 	// Begin begins the receives that wait to be begun, by Receive and Post, and returns the age of which all receives from any source may
 	// be compared with what has come (match.Any.Now).
 	Begin() (age uint64)
@@ -22,10 +21,6 @@ func (f *Flow) Drain(n Network) error {
 	f.tx.refused, f.tx.late = false, 0
 	f.tx.batched = f.tx.caps.Syscalls && !f.unflushed() && !f.alone()
 	for p := f.next(); p != nil; p = f.next() {
-		if p.Head.Kind == KindLoan && !n.Lend() {
-			f.bar()
-			continue
-		}
 		ok, err := n.Emit(p, f.tx.batched)
 		if err != nil {
 			f.Refused()

@@ -112,10 +112,9 @@ type Rest struct {
 	Lease    *Lease              // recv that takes loans: its loan, once it is done
 	Leased   uint32              // the generation of Lease then
 
-	Until    Until // send
-	Priority int8  // send
-	Lends    bool  // send: of memory that the peer may be lent, at Place
-	Place    int   // send that Lends: where in that memory it lies, in bytes
+	Until    Until                      // send
+	Priority int8                       // send
+	Where    *[LoanCard + LoanBody]byte // send of memory that the peer may be lent: what its LOAN says, if it is the first; nil: of other memory
 
 	held  *Message // Matched, Choosing: that message
 	flat  *bounce  // send: the bytes of a short Data

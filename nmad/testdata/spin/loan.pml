@@ -38,7 +38,7 @@
  *
  * Bounds: one block, one message, room for one packet each way; of a close by the sender, one by the receiver, and a loss, one; or
  * none, and then two threads that release, and a transfer that is copied.
- * Left out: how blocks are found (region), lending of the memory (Lend, Lent), probes and claims, a RTR with more to come (rendezvous.pml),
+ * Left out: how blocks are found (pages.go), and the memory (internal/mapped), probes and claims, a RTR with more to come (rendezvous.pml),
  * a program that writes into a buffer that it has released, two loans at once. */
 
 #define FINITE
@@ -73,7 +73,7 @@ bool live;                      /* it has a loan, which was not released */
 bool unexpected, answers;       /* the announcement is kept; RTR waits for room */
 bool released, returns;         /* the loan stands in inbox.released, in lent.returns */
 byte outside;                   /* lent.out */
-bool mapped;                    /* lent.view */
+bool mapped;                    /* lender.view */
 short due;
 bool there;                     /* a transfer is copied */
 

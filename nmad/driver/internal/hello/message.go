@@ -9,7 +9,7 @@ import (
 
 // Version of everything that two processes of a job must agree upon below
 // nmad: this exchange, the header, the framing of tcp, the segment of shm.
-const Version = 7
+const Version = 8
 
 // magic begins every hello.
 const magic = "pm2\x01"

@@ -16,7 +16,7 @@ func TestWireDocument(t *testing.T) {
 	for _, row := range []string{
 		fmt.Sprintf("| %#X | hello |", kindHello), fmt.Sprintf("| %#X | proof |", kindProof),
 		fmt.Sprintf("| %#X | refusal |", kindRefusal), fmt.Sprintf("| %#X | segment |", KindDriver),
-		fmt.Sprintf("| %#X | mapped |", KindDriver+1), fmt.Sprintf("| %#X | lent |", KindDriver+2),
+		fmt.Sprintf("| %#X | mapped |", KindDriver+1),
 		fmt.Sprintf("| %d | version | %d;", 2, Version),
 		fmt.Sprintf("| %d | magic | `%s` and the byte %d |", len(magic), magic[:3], magic[3]),
 		fmt.Sprintf("| %d | link |", LinkSize), fmt.Sprintf("| %d | nonce |", nonceSize),

@@ -1,5 +1,7 @@
 package segment
 
+import "github.com/pm2-go/pm2/nmad/internal/mapped"
+
 // Slots is how many pieces a member may have published that others have not taken yet.
 const Slots = 16
 
@@ -27,10 +29,10 @@ const (
 func station(members int) int { return bodiesAt + Slots*PieceOf(members) }
 
 // Size is how many bytes a segment of so many members has.
-func Size(members int) int { return cookieSize + members*station(members) }
+func Size(members int) int { return members * station(members) }
 
-// cookieSize is a page at the beginning, for what tells one segment from another.
-const cookieSize = page
+// CardBytes is the length of what tells other processes where a segment is, in bytes.
+const CardBytes = mapped.CardBytes
 
 // pieces is how many an operation may have.
 const pieces = 1<<pieceBits - 1

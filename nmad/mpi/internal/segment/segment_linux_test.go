@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"sync"
 	"testing"
@@ -22,18 +21,20 @@ type hall struct {
 
 func open(t *testing.T, members int) *hall {
 	t.Helper()
-	cookie := []byte("sixteen bytes...")
-	fd, err := Create(members, cookie)
+	card := make([]byte, CardBytes)
+	s, err := Create(members, card)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer Close(fd)
+	defer s.Hide()
 	h := &hall{}
 	for own := range members {
-		s, err := Open(os.Getpid(), fd, members, own, cookie)
-		if err != nil {
-			t.Fatal(err)
+		if own > 0 {
+			if s, err = Open(card, members, own); err != nil {
+				t.Fatal(err)
+			}
 		}
+		t.Cleanup(s.Vacate)
 		h.segments = append(h.segments, s)
 		bells := make([]chan struct{}, members)
 		for i := range bells {
@@ -41,10 +42,7 @@ func open(t *testing.T, members int) *hall {
 		}
 		h.bells = append(h.bells, bells)
 	}
-	if _, err := Open(os.Getpid(), fd, members, 0, []byte("some other bytes")); !errors.Is(err, driver.ErrProtocol) {
-		t.Errorf("a segment with another cookie: %v", err)
-	}
-	if _, err := Open(os.Getpid(), fd, members+1, 0, cookie); !errors.Is(err, driver.ErrProtocol) {
+	if _, err := Open(card, members+1, 0); !errors.Is(err, driver.ErrProtocol) {
 		t.Errorf("a segment of another size: %v", err)
 	}
 	return h
@@ -161,24 +159,6 @@ func TestLast(t *testing.T) {
 		if last := h.segments[0].Last(1); last != x.want {
 			t.Errorf("the last operation is %d, want %d", last, x.want)
 		}
-	}
-}
-
-// TestOpenWrong: what is no segment is refused.
-func TestOpenWrong(t *testing.T) {
-	f, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := f.Truncate(int64(Size(2))); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(os.Getpid(), int(f.Fd()), 2, 0, nil); !errors.Is(err, driver.ErrProtocol) {
-		t.Errorf("a plain file: %v", err)
-	}
-	if _, err := Open(os.Getpid(), 1<<20, 2, 0, nil); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no file: %v", err)
 	}
 }
 

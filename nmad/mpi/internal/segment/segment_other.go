@@ -11,13 +11,10 @@ type Segment struct{}
 const Everyone = -1
 
 // Create fails on this system.
-func Create(int, []byte) (int, error) { return -1, driver.ErrUnsupported }
-
-// Close does nothing.
-func Close(int) {}
+func Create(int, []byte) (*Segment, error) { return nil, driver.ErrUnsupported }
 
 // Open fails on this system.
-func Open(int, int, int, int, []byte) (*Segment, error) { return nil, driver.ErrUnsupported }
+func Open([]byte, int, int) (*Segment, error) { return nil, driver.ErrUnsupported }
 
 func (*Segment) Blocks(uint64, int) int                { return -1 }
 func (*Segment) Room(uint64, int, int) []byte          { return nil }
@@ -31,4 +28,5 @@ func (*Segment) Last(int) uint64                       { return 0 }
 func (*Segment) Sleepers(func(int))                    {}
 func (*Segment) Sleep(int)                             {}
 func (*Segment) Wakeful(int) bool                      { return false }
+func (*Segment) Hide()                                 {}
 func (*Segment) Vacate()                               {}

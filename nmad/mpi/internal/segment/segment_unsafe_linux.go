@@ -3,20 +3,17 @@ package segment
 import (
 	"fmt"
 	"math/bits"
-	"os"
-	"runtime"
 	"sync/atomic"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/sealed"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
 // Segment is a member's view. One thread at a time uses it.
 type Segment struct {
-	memory  []byte
+	memory  *mapped.Memory
+	base    []byte // its bytes
 	own     int
 	members int
 	piece   int // the longest, in bytes
@@ -34,66 +31,47 @@ type held struct {
 // Everyone stands for all members as readers of a piece.
 const Everyone = -1
 
-// Create makes the memory of a segment, whose first bytes are the cookie. The other members Open it by this process's id and the descriptor, until the caller closes that.
-func Create(members int, cookie []byte) (fd int, err error) {
-	fd, err = sealed.Create("pm2-collective", uint64(Size(members)), 0)
+// Create makes the memory of a segment, maps it for member 0, and writes a card of CardBytes bytes, by which the other members Open it until it is hidden.
+func Create(members int, card []byte) (*Segment, error) {
+	memory, err := mapped.Make("pm2-collective", uint64(Size(members)))
 	if err != nil {
-		return -1, err
+		return nil, err
 	}
-	p, err := mapped(fd, page)
-	if err != nil {
-		_ = unix.Close(fd)
-		return -1, err
-	}
-	copy(unsafe.Slice((*byte)(p), page), cookie)
-	_ = unix.MunmapPtr(p, page)
-	return fd, nil
+	memory.Card().Put(card)
+	return of(memory, members, 0), nil
 }
+
+// Open maps the segment of that card, which another process of this host has made, for the member of that number.
+func Open(card []byte, members, own int) (*Segment, error) {
+	c := mapped.CardOf(card)
+	if c.Size != uint64(Size(members)) {
+		return nil, fmt.Errorf("%w: a segment of %d bytes, %d members have %d", driver.ErrProtocol, c.Size, members, Size(members))
+	}
+	memory, err := c.Open("segment", true)
+	if err != nil {
+		return nil, err
+	}
+	return of(memory, members, own), nil
+}
+
+func of(memory *mapped.Memory, members, own int) *Segment {
+	return &Segment{memory: memory, base: memory.Bytes(), own: own, members: members, piece: PieceOf(members), station: station(members), seen: make([]uint64, members)}
+}
+
+// Hide has no other member Open the segment any more.
+func (s *Segment) Hide() { s.memory.Hide() }
 
 // Vacate gives the memory back, for a member that has left: there is none of the others' in its place from then on, so nothing that this member waits for comes, and what it publishes no other sees. Another
-// thread may be inside a call.
+// thread may be inside a call. Of nil it does nothing.
 func (s *Segment) Vacate() {
-	_, _ = unix.MmapPtr(-1, 0, unsafe.Pointer(unsafe.SliceData(s.memory)), uintptr(len(s.memory)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED|unix.MAP_NORESERVE)
-}
-
-func mapped(fd, size int) (unsafe.Pointer, error) {
-	p, err := unix.MmapPtr(fd, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
-	return p, os.NewSyscallError("mmap", err)
-}
-
-// Close closes the descriptor of Create.
-func Close(fd int) { _ = unix.Close(fd) }
-
-// Open maps the segment that the process pid of this host has made, for the member of that number.
-func Open(pid, fd, members, own int, cookie []byte) (*Segment, error) {
-	here, err := unix.Open(fmt.Sprintf("/proc/%d/fd/%d", pid, fd), unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, fmt.Errorf("segment of process %d: %w", pid, os.NewSyscallError("open", err))
+	if s != nil {
+		_ = s.memory.Vacate() // else it stays mapped
 	}
-	defer unix.Close(here)
-	size, err := sealed.Check(here, "segment")
-	if err != nil {
-		return nil, err
-	}
-	if size != uint64(Size(members)) {
-		return nil, fmt.Errorf("%w: a segment of %d bytes, %d members have %d", driver.ErrProtocol, size, members, Size(members))
-	}
-	p, err := mapped(here, int(size))
-	if err != nil {
-		return nil, err
-	}
-	s := &Segment{memory: unsafe.Slice((*byte)(p), size), own: own, members: members, piece: PieceOf(members), station: station(members), seen: make([]uint64, members)}
-	type span struct{ at, size uintptr }
-	runtime.AddCleanup(s, func(x span) { _, _, _ = unix.Syscall(unix.SYS_MUNMAP, x.at, x.size, 0) }, span{uintptr(p), uintptr(size)})
-	if string(s.memory[:len(cookie)]) != string(cookie) {
-		return nil, fmt.Errorf("%w: process %d has another file under that number", driver.ErrProtocol, pid)
-	}
-	return s, nil
 }
 
 // at is a byte of a member's station.
 func (s *Segment) at(member, offset int) unsafe.Pointer {
-	return unsafe.Pointer(&s.memory[cookieSize+member*s.station+offset])
+	return unsafe.Pointer(&s.base[member*s.station+offset])
 }
 
 func (s *Segment) word(member, offset int) *atomic.Uint64 {
