@@ -62,6 +62,11 @@ func (x *Intercomm) between(local, joint *Comm) *Intercomm {
 	return made
 }
 
+// With is the same intercommunicator with other communicators of the own group and of both, as Dup, or Idup, makes them of Local and Messages.
+func (x *Intercomm) With(local, joint *Comm) *Intercomm {
+	return &Intercomm{local, joint, x.first, x.sides}
+}
+
 // IreduceScatter begins what ReduceScatter does.
 func (x *Intercomm) IreduceScatter(op *Op, in Blocks, out Buffer) *Request {
 	return inBackground(x.reduceScatter(later, op, in, out))

@@ -295,19 +295,9 @@ func (a *call) idup(hints *info, at, to int) error {
 	if _, err := a.out(at); err != nil {
 		return err
 	}
-	if c.x != nil { // at once: an intercommunicator has no dup in the background
-		d, err := c.dup(hints)
-		if err != nil {
-			return err
-		}
-		if err := a.setComm(at, d); err != nil {
-			return err
-		}
-		return a.setRequest(to, &request{comm: c, done: true})
-	}
-	var made *mpi.Comm
+	var made, local *mpi.Comm
 	// Attributes are copied before the communicator is there, by this thread: the standard lets the functions of the program run in this call only. So the handle is there, too.
-	d := newComm(nil, "")
+	d := newComm(c.c, "")
 	d.handler.Store(c.handler.Load())
 	if err := c.endow(d, hints); err != nil {
 		return err
@@ -320,15 +310,26 @@ func (a *call) idup(hints *info, at, to int) error {
 	if err := a.setHandle(at, h); err != nil {
 		return err
 	}
-	r := c.c.Idup(&made)
-	return a.setRequest(to, &request{comm: c, r: r, after: func(err error) error {
-		if err == nil {
-			d.c, d.m = made, made
-			d.topology = c.topology.like(made)
-			state.Load().of(h).tell(h, made.Rank(), made.Size())
+	r := &request{comm: c, r: c.m.Idup(&made)}
+	if c.x != nil {
+		r.also = c.x.Local().Idup(&local)
+	}
+	r.after = func(err error) error {
+		if err != nil {
+			return err
 		}
-		return err
-	}})
+		rank, size := made.Rank(), made.Size()
+		if c.x != nil {
+			d.x = c.x.With(local, made)
+			d.c, d.m, rank, size = local, made, d.x.Rank(), d.x.Size()
+		} else {
+			d.c, d.m = made, made
+		}
+		d.topology = c.topology.like(d.c)
+		state.Load().of(h).tell(h, rank, size)
+		return nil
+	}
+	return a.setRequest(to, r)
 }
 
 func (a *call) commIdup() error { return a.idup(nil, 1, 2) }
@@ -553,6 +554,9 @@ func (a *call) commSetName() error {
 }
 
 func (a *call) commGetName() error {
+	if a.handle(0) == nullComm {
+		return a.setText(1, 2, "MPI_COMM_NULL", 128)
+	}
 	c, err := a.comm(0)
 	if err != nil {
 		return err

@@ -1,9 +1,9 @@
 // Abi is MPI for programs in C, by the standard's own binary interface (MPI 5.0): a program that was compiled with its header runs with any library that has that interface, of which this is one, over package mpi.
 //
-//	go run ./nmad/mpi/abi/internal/build -o DIR     # DIR/libmpi_abi.so.1, DIR/libpm2_mpi.so, DIR/mpi.h
+//	go run ./nmad/mpi/abi/internal/build -o DIR     # the library, and include/mpi.h
 //
 // libmpi_abi.so.1 is small C (front): it has the functions of the header, all of table.txt, answers what needs no engine, and loads libpm2_mpi.so, which is this package, with the first call that needs more. Each such call crosses once, with its arguments in a row in
-// the caller's stack (struct pm2_call; type call here), and runs the method of call that has its name.
+// the caller's stack (pm2_call; type call here), and runs the method of call that has its name.
 //
 // A handle of a predefined object is the standard's number; of another one it is the number of its place in a table with how often that place was used, so a handle that is used after its end is an error. Functions of the program are called with handles of C.
 //

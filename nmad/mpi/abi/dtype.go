@@ -3,7 +3,6 @@
 package main
 
 import (
-	"math"
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
@@ -16,7 +15,6 @@ type dtype struct {
 	sort       sort // of a predefined one
 	made       contents
 	committed  bool // under mu
-	freed      bool // by the program, while others are made of it; under mu
 	attributes attributes
 
 	mu   sync.Mutex
@@ -28,7 +26,6 @@ type contents struct {
 	combiner  int
 	ints      []int
 	addresses []int
-	counts    []int // in place of ints and addresses, where the wide form has made it
 	types     []*dtype
 }
 
@@ -48,9 +45,9 @@ const (
 
 const (
 	nullType   handle = 0x200
-	firstType         = 0x200
-	lastType          = 0x300
-	doubleBase        = 0x214
+	firstType  handle = 0x200
+	lastType   handle = 0x300
+	doubleBase handle = 0x214
 )
 
 // Combiners.
@@ -521,6 +518,3 @@ func (a *call) typeFree() error {
 	types.drop(h)
 	return a.setHandle(0, nullType)
 }
-
-// most is the largest count that a datatype may have.
-const most = math.MaxInt32

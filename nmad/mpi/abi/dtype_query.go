@@ -41,6 +41,9 @@ func (a *call) typeGetTrueExtent() error {
 func (a *call) typeGetTrueExtentX() error { return a.typeGetTrueExtent() }
 
 func (a *call) typeGetName() error {
+	if a.handle(0) == nullType {
+		return a.setText(1, 2, "MPI_DATATYPE_NULL", 128)
+	}
 	t, err := a.dtype(0)
 	if err != nil {
 		return err

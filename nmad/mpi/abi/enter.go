@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 )
 
 // entry is a function that crosses.
@@ -15,7 +16,7 @@ type entry struct {
 
 // enter makes a call, and returns its code.
 func enter(a *call) (code int) {
-	if a.function == -1 { // of front.c's handle_of
+	if a.function == -1 { // handle_of of C asks
 		if a.word[1] = uintptr(fromNumber(a.word[0])); a.word[1] == 0 {
 			return int(errArg)
 		}
@@ -43,6 +44,9 @@ func (a *call) refused() error {
 // fails has an error told as the handler of its object says, and returns its code: one of the program is left to C.
 func (a *call) fails(name string, err error) int {
 	code := codeOf(err)
+	if strings.HasPrefix(name, "MPI_T_") {
+		return code
+	}
 	if a.wide != 0 {
 		name += "_c"
 	}

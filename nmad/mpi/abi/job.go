@@ -265,8 +265,5 @@ func environment() *info {
 	if dir, err := os.Getwd(); err == nil {
 		i.set("wdir", dir)
 	}
-	if w := engine.world.Load(); w != nil {
-		i.set("maxprocs", fmt.Sprint(w.c.Size()))
-	}
 	return i
 }

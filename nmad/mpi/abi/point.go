@@ -215,7 +215,7 @@ func (a *call) sendrecvReplace() error {
 	return err
 }
 
-// isendrecvOf begins an exchange: its request is the receive, which is over when the send is, too.
+// begin2 begins an exchange: its request is the receive, which is over when the send is, too.
 func (a *call) begin2(i int, out, in envelope) error {
 	r := in.c.m.Irecv(in.b, in.rank, in.tag)
 	s := out.c.m.Isend(out.b, out.rank, out.tag)

@@ -26,7 +26,6 @@ type request struct {
 	after      func(error) error
 	parts      *mpi.Partitioned
 	general    *generalized
-	keep       any // memory that it uses
 }
 
 // setRequest takes a request in, and writes its handle.
@@ -389,7 +388,7 @@ func (a *call) requestFree() error {
 	return nil
 }
 
-// requestStatus looks at a request that stays.
+// requestGetStatus looks at a request that stays.
 func (a *call) requestGetStatus() error {
 	r, err := a.request(a.handle(0))
 	if err != nil {
@@ -416,7 +415,7 @@ func (a *call) requestGetStatus() error {
 	return a.setFlag(1, done)
 }
 
-// looksAt looks at several requests that stay, as any, all or some of them are done.
+// requestGetStatusAll and the two behind it look at several requests that stay.
 func (a *call) requestGetStatusAll() error {
 	_, rs, err := a.all(0, 1)
 	if err != nil {

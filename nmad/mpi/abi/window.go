@@ -274,6 +274,9 @@ func (a *call) winSetName() error {
 }
 
 func (a *call) winGetName() error {
+	if a.handle(0) == nullWindow {
+		return a.setText(1, 2, "MPI_WIN_NULL", 128)
+	}
 	w, err := a.window(0)
 	if err != nil {
 		return err
