@@ -121,7 +121,10 @@ func (w lineWriter) Write(b []byte) (int, error) {
 	if w.l.err != nil {
 		return 0, w.l.err
 	}
-	text := append(w.l.begun[w.rank].text, b...)
+	text, since := append(w.l.begun[w.rank].text, b...), w.l.begun[w.rank].since
+	if len(text) == len(b) || bytes.IndexByte(b, '\n') >= 0 {
+		since = time.Now()
+	}
 	for {
 		end := bytes.IndexByte(text, '\n') + 1
 		if w.l.bare {
@@ -141,7 +144,7 @@ func (w lineWriter) Write(b []byte) (int, error) {
 		}
 		text = nil
 	}
-	w.l.begun[w.rank] = begun{append([]byte(nil), text...), time.Now()}
+	w.l.begun[w.rank] = begun{append([]byte(nil), text...), since}
 	if w.l.bare && len(text) > 0 {
 		w.l.lookLater()
 	}

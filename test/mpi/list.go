@@ -29,6 +29,7 @@ type test struct {
 	gpu     bool
 	beyond  bool // it needs more than the standard
 	version string
+	hosts   int // how many it needs at least
 }
 
 // title names it in tables.
@@ -176,6 +177,8 @@ func (r *rulebook) why(t *test) string {
 		return fmt.Sprintf("needs more than %g GB of memory", r.memory)
 	case version > r.standard:
 		return fmt.Sprintf("needs a later standard than %g", r.standard)
+	case t.hosts > 1:
+		return "needs several hosts"
 	case t.np > r.most:
 		return fmt.Sprintf("needs more than %d processes", r.most)
 	}

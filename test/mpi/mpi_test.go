@@ -81,13 +81,14 @@ func TestRun(t *testing.T) {
 		"in/a/fatal": "#!/bin/sh\necho No Errors; exit 1\n",
 		"in/a/testlist": "good 2\ngood 2 env=MPIR_CVAR_X=1\nbad 2\nexits 1\ndies 1\nenv 1 env=V=1 arg=2\nskip 1\nfatal 1 resultTest=TestErrFatal\n" +
 			"none 1\nsub\ngood 99\ngood 1 xfail=t\ngood 3 strict=false\ngood 4 hasgpu=any\ngood 5 mem=50\ngood 6 mpiversion=9.0\n",
-		"src/a/sub/testlist":            "kept 1\n",
-		"in/a/sub/kept":                 "#!/bin/sh\necho No Errors\n",
-		"exclude":                       "# why not\na/exits: has its reason\n",
-		"osu/c/mpi/pt2pt/standard/x":    "",
-		"osu/c/mpi/startup/osu_hello":   "#!/bin/sh\necho hello\n",
-		"osu/c/mpi/one-sided/osu_put":   "#!/bin/sh\necho '4  1.0  Fail'\n",
-		"osu/c/mpi/one-sided/osu_put.o": "",
+		"src/a/sub/testlist":                       "kept 1\n",
+		"in/a/sub/kept":                            "#!/bin/sh\necho No Errors\n",
+		"exclude":                                  "# why not\na/exits: has its reason\n",
+		"osu/c/mpi/pt2pt/standard/x":               "",
+		"osu/c/mpi/startup/osu_hello":              "#!/bin/sh\necho hello\n",
+		"osu/c/mpi/one-sided/osu_put":              "#!/bin/sh\necho '4  1.0  Fail'\n",
+		"osu/c/mpi/one-sided/osu_put.o":            "",
+		"osu/c/mpi/pt2pt/congestion/osu_bw_fan_in": "#!/bin/sh\nexit 1\n",
 	})
 	table := filepath.Join(dir, "table.md")
 	run := func(args ...string) string {
@@ -137,8 +138,9 @@ func TestRun(t *testing.T) {
 	}
 	got = run("-suite", "osu", "-in", filepath.Join(dir, "osu"))
 	for _, line := range []string{
+		"| needs several hosts | 2 | c/mpi/pt2pt/congestion/osu_bw_fan_in |",
 		"| c/mpi/startup | 2 | 2 | 0 | 0 | 100.0 % |", "| c/mpi/one-sided | 1 | 0 | 1 | 0 | 0.0 % |",
-		"| c/mpi/one-sided/osu_put 2 -c -i 10 -x 2 -m 1:262144 | validation | 4  1.0  Fail |",
+		"| c/mpi/one-sided/osu_put 2 -i 10 -x 2 -m 1:262144 | validation | 4  1.0  Fail |",
 	} {
 		if !strings.Contains(got, line) {
 			t.Errorf("%s is missing in\n%s", line, got)

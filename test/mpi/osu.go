@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -30,7 +31,11 @@ func osuTests(in string, folders []string) (all []*test, err error) {
 			if np > 2 && isPairwise(folder, d.Name()) {
 				continue
 			}
-			all = append(all, &test{folder: folder, name: d.Name(), np: np, args: osuArguments(folder, d.Name())})
+			t := &test{folder: folder, name: d.Name(), np: np, args: osuArguments(folder, d.Name())}
+			if strings.Contains(folder, "congestion") {
+				t.hosts = 2
+			}
+			all = append(all, t)
 		}
 		return nil
 	})
@@ -66,19 +71,21 @@ func isPairwise(folder, name string) bool {
 	return false
 }
 
-// osuArguments are few repetitions, of sizes on both sides of every change of protocol, and validation.
+// osuArguments are few repetitions, of sizes on both sides of every change of protocol, and validation, where the benchmark has it.
 func osuArguments(folder, name string) []string {
+	few, sizes, valid := []string{"-i", "10", "-x", "2"}, []string{"-m", "1:262144"}, []string{"-c"}
 	switch {
 	case strings.Contains(folder, "startup"):
 		return nil
-	case strings.Contains(name, "barrier"):
-		return []string{"-i", "50", "-x", "5"}
-	case strings.Contains(name, "cas_latency"), strings.Contains(name, "fop_latency"), strings.HasSuffix(name, "_mp"):
-		return []string{"-i", "50", "-x", "5"}
-	case strings.Contains(folder, "congestion"):
-		return []string{"-i", "10", "-x", "2", "-m", "1:262144"}
+	case strings.Contains(name, "barrier"), strings.Contains(name, "cas_latency"), strings.Contains(name, "fop_latency"), strings.HasSuffix(name, "_mp"):
+		return few
+	case strings.Contains(folder, "one-sided"), strings.Contains(folder, "congestion"),
+		name == "osu_allreduce_persistent": // it reduces into another buffer than the one that it looks at
+		return slices.Concat(few, sizes)
+	case strings.HasSuffix(name, "_mt"): // as many threads on both sides, or it has none
+		return slices.Concat(valid, few, sizes, []string{"-t", "2:2"})
 	}
-	return []string{"-c", "-i", "10", "-x", "2", "-m", "1:262144"}
+	return slices.Concat(valid, few, sizes)
 }
 
 // list are the tests of a run.

@@ -1,0 +1,114 @@
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestPrograms: which rank runs which program, and with which environment; and what is no job.
+func TestPrograms(t *testing.T) {
+	t.Setenv("LAUNCH_KEPT", "1")
+	t.Setenv("LAUNCH_LEFT", "2")
+	dir := t.TempDir()
+	s := Spec{N: 4, Path: "/bin/true", Env: []string{"A=all"}, Programs: []Program{
+		{N: 1, Args: []string{"first"}},
+		{N: 3, Path: "/bin/false", Dir: dir, Env: []string{"B=some"}, Inherit: func(name string) bool { return name == "LAUNCH_KEPT" }},
+	}}
+	if err := s.complete(); err != nil {
+		t.Fatal(err)
+	}
+	for rank, want := range []string{"/bin/true 0", "/bin/false 1", "/bin/false 1", "/bin/false 1"} {
+		p, number := s.program(rank)
+		if got := fmt.Sprint(p.Path, " ", number); got != want {
+			t.Errorf("rank %d runs %s, want %s", rank, got, want)
+		}
+	}
+	first, _ := s.program(0)
+	second, _ := s.program(3)
+	all, some := s.environment(nil, first), s.environment(nil, second)
+	if !slices.Contains(all, "LAUNCH_LEFT=2") || !slices.Contains(all, "A=all") || slices.Contains(all, "B=some") {
+		t.Errorf("the first program gets %q", all)
+	}
+	if want := []string{"LAUNCH_KEPT=1", "PWD=" + dir, "A=all", "B=some"}; !slices.Equal(some, want) {
+		t.Errorf("the second program gets %q, want %q", some, want)
+	}
+	for why, s := range map[string]Spec{
+		"the programs have 3 processes, and the job 4": {N: 4, Programs: []Program{{N: 3}}},
+		"give at least 1":          {N: 4, Programs: []Program{{N: 4}, {N: 0}}},
+		"is no directory":          {N: 1, Programs: []Program{{N: 1, Dir: os.DevNull}}},
+		"the launcher that starts": {N: 2, First: 1, PMI: true},
+	} {
+		if err := s.complete(); !errors.Is(err, ErrSpec) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v, want %q", err, why)
+		}
+	}
+}
+
+// guarded is a buffer that two goroutines use.
+type guarded struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (g *guarded) Write(b []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.Buffer.Write(b)
+}
+
+func (g *guarded) String() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.Buffer.String()
+}
+
+// TestBareLines: whole lines, with nothing before them; a line without an end comes after a while, and at the end as it is.
+func TestBareLines(t *testing.T) {
+	var out guarded
+	l := NewBareLines(&out)
+	one, two := l.Of(1), l.Of(2)
+	fmt.Fprint(one, "a")
+	fmt.Fprint(two, "x\ny\nz")
+	fmt.Fprint(one, "b\n")
+	if got := out.String(); got != "x\ny\nab\n" && !strings.HasPrefix(got, "a") { // a machine that is slow has written a by itself
+		t.Errorf("got %q", got)
+	}
+	for end := time.Now().Add(20 * time.Second); !strings.HasSuffix(out.String(), "z"); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("a line without an end is not written: %q", out.String())
+		}
+	}
+	fmt.Fprint(two, "!")
+	if err := l.Flush(); err != nil || !strings.HasSuffix(out.String(), "z!") {
+		t.Errorf("%v, %q", err, out.String())
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+// TestBareLinesFail: what a line without an end has met is told at the end.
+func TestBareLinesFail(t *testing.T) {
+	l := NewBareLines(failing{})
+	one := l.Of(1)
+	fmt.Fprint(one, "a")
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := fmt.Fprint(one, "b"); errors.Is(err, os.ErrClosed) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("writes go on")
+		}
+	}
+	if err := l.Flush(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+}
